@@ -1,0 +1,81 @@
+package dbserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// ensureData makes the data directory, unless it is there. It appears whole: an
+// initialisation that was cut short is thrown away and begun anew.
+func (i *Installation) ensureData(ctx context.Context, d *directory, templates string) error {
+	data := d.file("data")
+	if _, err := os.Stat(data); err == nil {
+		return nil
+	}
+	unfinished := data + ".new"
+	if err := os.RemoveAll(unfinished); err != nil {
+		return fmt.Errorf("remove an unfinished data directory: %w", err)
+	}
+	if err := i.fillData(ctx, d, unfinished, templates); err != nil {
+		return fmt.Errorf("new data directory: %w", err)
+	}
+	if err := os.Rename(unfinished, data); err != nil {
+		return fmt.Errorf("new data directory: %w", err)
+	}
+	return nil
+}
+
+func (i *Installation) fillData(ctx context.Context, d *directory, data, templates string) error {
+	if templates == "" {
+		return i.initialise(ctx, d, data)
+	}
+	template, err := i.ensureTemplate(ctx, templates)
+	if err != nil {
+		return err
+	}
+	return copyData(data, template)
+}
+
+// initialise makes a data directory with one account of use: root, without a
+// password, through the socket.
+func (i *Installation) initialise(ctx context.Context, d *directory, data string) error {
+	if i.Engine == MySQL {
+		return i.initialiseMySQL(ctx, d, data)
+	}
+	return i.initialiseMariaDB(ctx, d, data)
+}
+
+func (i *Installation) initialiseMySQL(ctx context.Context, d *directory, data string) error {
+	cmd := i.command(append(i.common(d, data), "--initialize-insecure", "--auto-generate-certs=OFF")...)
+	return runToEnd(ctx, d, cmd)
+}
+
+// initialiseMariaDB also drops the accounts that MariaDB's script makes beside
+// root: one without a name, which would catch the logins of accounts for %, and
+// roots without a password that are reached by TCP.
+func (i *Installation) initialiseMariaDB(ctx context.Context, d *directory, data string) error {
+	line := append([]string{i.installer, "--no-defaults", "--skip-test-db", "--auth-root-authentication-method=normal"},
+		i.common(d, data)...)
+	if err := runToEnd(ctx, d, plainCommand(line)); err != nil {
+		return err
+	}
+	p, err := i.launch(ctx, d, append(i.common(d, data), "--skip-networking"))
+	if err != nil {
+		return err
+	}
+	if err := keepRootAlone(ctx, d.socket); err != nil {
+		return errors.Join(err, p.kill())
+	}
+	if err := p.signal(syscall.SIGTERM); err != nil {
+		return errors.Join(err, p.kill())
+	}
+	select {
+	case <-p.exited:
+		return p.err
+	case <-ctx.Done():
+		return errors.Join(fmt.Errorf("shut down the new server: %w", context.Cause(ctx)), p.kill())
+	}
+}

@@ -1,0 +1,24 @@
+package dbserver
+
+import "fmt"
+
+// Engine is a kind of database server.
+type Engine string
+
+const (
+	MariaDB Engine = "mariadb"
+	MySQL   Engine = "mysql"
+)
+
+// Engines are all that can be run, the first choice first.
+func Engines() []Engine { return []Engine{MariaDB, MySQL} }
+
+// ParseEngine reads an engine's name as a user gives it.
+func ParseEngine(name string) (Engine, error) {
+	for _, engine := range Engines() {
+		if name == string(engine) {
+			return engine, nil
+		}
+	}
+	return "", fmt.Errorf("engine %q is unknown: choose %s or %s", name, MariaDB, MySQL)
+}

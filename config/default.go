@@ -1,0 +1,44 @@
+package config
+
+import (
+	_ "embed"
+	"time"
+)
+
+//go:embed reference.yaml
+var reference string
+
+// Reference is a locus.yaml that sets every field to its default and says what
+// it does.
+func Reference() string { return reference }
+
+// Default is the configuration of an empty file.
+func Default() *Config {
+	return &Config{
+		Cluster: "main",
+		Etcd: Etcd{
+			Endpoints:   []string{"127.0.0.1:2379"},
+			DialTimeout: Duration(5 * time.Second),
+		},
+		Proxy: Proxy{
+			Listen:               "127.0.0.1:4306",
+			MaxConnections:       10_000,
+			MaxPacketBeforeLogin: 16 << 10,
+			MaxStatement:         64 << 20,
+			ConnectTimeout:       Duration(10 * time.Second),
+			IdleTimeout:          Duration(8 * time.Hour),
+			Transactions:         Single,
+		},
+		HTTP: HTTP{Listen: "127.0.0.1:8306", User: "admin"},
+		Backends: Backends{
+			MaxConnectionsPerShard: 100,
+			MinIdle:                2,
+			WaitTimeout:            Duration(5 * time.Second),
+			ConnectTimeout:         Duration(5 * time.Second),
+			IdleTimeout:            Duration(5 * time.Minute),
+		},
+		Secrets: Secrets{Dir: "/etc/locus/secrets"},
+		DataDir: "/var/lib/locus",
+		Log:     Log{Format: Text, Level: Info},
+	}
+}

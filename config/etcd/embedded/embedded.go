@@ -1,0 +1,117 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"go.etcd.io/etcd/server/v3/embed"
+)
+
+// Config says where the server keeps its data and where it listens.
+type Config struct {
+	Dir  string // made if it isn't there; one server at a time
+	Port int    // of clients, on 127.0.0.1; 0: a free one
+}
+
+const (
+	// History is how many of the last changes are kept to be watched. Older ones
+	// are thrown away every five minutes.
+	history = "10000"
+	// A route map of 65,536 entries and its place in the history, in one write.
+	maxWrite = 8 << 20
+	maxOps   = 4096
+)
+
+// Server is a running etcd.
+type Server struct {
+	etcd *embed.Etcd
+	log  *os.File
+	lock *os.File // held while the server has the directory
+}
+
+// Start runs a server on the data of the directory, or on no data if there is
+// none, and waits until it serves or the context ends; the context counts for
+// the start alone. What the server logs (warnings and worse) is in etcd.log in
+// the directory; what ends the process goes to standard error too.
+func Start(ctx context.Context, c Config) (*Server, error) {
+	s, err := start(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("start etcd in %s: %w", c.Dir, err)
+	}
+	return s, nil
+}
+
+func start(ctx context.Context, c Config) (_ *Server, err error) {
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	s := &Server{}
+	defer func() {
+		if err != nil {
+			_ = s.Close()
+		}
+	}()
+	if s.lock, err = lock(filepath.Join(c.Dir, "lock")); err != nil {
+		return nil, err
+	}
+	if s.log, err = openLog(filepath.Join(c.Dir, "etcd.log")); err != nil {
+		return nil, err
+	}
+	if s.etcd, err = embed.StartEtcd(settings(c, s.log)); err != nil {
+		return nil, err
+	}
+	select {
+	case <-s.etcd.Server.ReadyNotify():
+		return s, nil
+	case err := <-s.etcd.Err():
+		return nil, err
+	case <-s.etcd.Server.StopNotify():
+		return nil, errors.New("it stopped; see etcd.log there")
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func settings(c Config, log *os.File) *embed.Config {
+	client := url.URL{Scheme: "http", Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port))}
+	nowhere := url.URL{Scheme: "http", Host: "127.0.0.1:1"} // peers must have an address, even those that don't listen
+	e := embed.NewConfig()
+	e.Name = "embedded"
+	e.Dir = filepath.Join(c.Dir, "data")
+	e.ListenClientUrls, e.AdvertiseClientUrls = []url.URL{client}, []url.URL{client}
+	e.ListenPeerUrls, e.AdvertisePeerUrls = nil, []url.URL{nowhere}
+	e.InitialCluster = e.InitialClusterFromName(e.Name)
+	e.AutoCompactionMode, e.AutoCompactionRetention = embed.CompactorModeRevision, history
+	e.MaxRequestBytes, e.MaxTxnOps = maxWrite, maxOps
+	e.EnableGRPCGateway = false
+	e.ZapLoggerBuilder = embed.NewZapLoggerBuilder(logger(log))
+	return e
+}
+
+// Endpoint is the host:port for clients.
+func (s *Server) Endpoint() string { return s.etcd.Clients[0].Addr().String() }
+
+// Err gives the error that the server dies of, and is closed after Close.
+func (s *Server) Err() <-chan error { return s.etcd.Err() }
+
+// Close ends the server, after a wait of a few seconds for clients that are
+// still connected, and leaves the data for the next start. Call it once.
+func (s *Server) Close() error {
+	if s.etcd != nil {
+		s.etcd.Close()
+	}
+	var err error
+	if s.log != nil {
+		err = s.log.Close()
+	}
+	if s.lock != nil {
+		err = errors.Join(err, s.lock.Close())
+	}
+	return err
+}

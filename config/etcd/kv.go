@@ -1,0 +1,80 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// KV is the keys under one prefix. It leaves the prefix out of the keys that it
+// takes and gives; only errors name whole keys. Safe for concurrent use.
+type KV struct {
+	client *Client
+	prefix string
+}
+
+// KeyValue is a key and what it holds.
+type KeyValue struct {
+	Key      string
+	Value    []byte
+	Revision int64 // etcd's revision that last changed the key
+}
+
+// Under is the keys that begin with the prefix, which usually ends in a slash.
+// All keys are under "".
+func (c *Client) Under(prefix string) *KV { return &KV{c, prefix} }
+
+// Under is the keys that begin with kv's prefix followed by another.
+func (kv *KV) Under(prefix string) *KV { return &KV{kv.client, kv.prefix + prefix} }
+
+// Get is a key's value and the revision that last changed it; nil and 0 if the
+// key isn't there. It sees every write that had ended before it began.
+func (kv *KV) Get(ctx context.Context, key string) (value []byte, revision int64, err error) {
+	err = kv.client.request(ctx, func(ctx context.Context, conn *clientv3.Client) error {
+		r, err := conn.Get(ctx, kv.prefix+key)
+		if err == nil && len(r.Kvs) == 1 {
+			value, revision = r.Kvs[0].Value, r.Kvs[0].ModRevision
+		}
+		return err
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("read %s%s: %w", kv.prefix, key, err)
+	}
+	return value, revision, nil
+}
+
+// GetPrefix is all keys that begin with the prefix, in order, as they were
+// together at etcd's revision, which sees every write that had ended before.
+func (kv *KV) GetPrefix(ctx context.Context, prefix string) (pairs []KeyValue, revision int64, err error) {
+	err = kv.client.request(ctx, func(ctx context.Context, conn *clientv3.Client) error {
+		r, err := conn.Get(ctx, kv.prefix+prefix, clientv3.WithPrefix())
+		if err != nil {
+			return err
+		}
+		revision = r.Header.Revision
+		pairs = make([]KeyValue, len(r.Kvs))
+		for i, p := range r.Kvs {
+			pairs[i] = KeyValue{strings.TrimPrefix(string(p.Key), kv.prefix), p.Value, p.ModRevision}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("read everything under %s%s: %w", kv.prefix, prefix, err)
+	}
+	return pairs, revision, nil
+}
+
+// Read is [KV.GetPrefix] of everything, for those who don't write.
+func (kv *KV) Read(ctx context.Context) (values map[string][]byte, revision int64, err error) {
+	pairs, revision, err := kv.GetPrefix(ctx, "")
+	if err != nil {
+		return nil, 0, err
+	}
+	values = make(map[string][]byte, len(pairs))
+	for _, p := range pairs {
+		values[p.Key] = p.Value
+	}
+	return values, revision, nil
+}

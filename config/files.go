@@ -1,0 +1,32 @@
+package config
+
+import (
+	"errors"
+	"os"
+)
+
+// CheckFiles reports every file that the configuration names and that can't be
+// opened, all at once. What is made at the first start isn't asked for.
+func (c *Config) CheckFiles() error {
+	var p problems
+	for _, f := range []struct{ field, path string }{
+		{"etcd.password_file", c.Etcd.PasswordFile},
+		{"etcd.tls.ca", c.Etcd.TLS.CA},
+		{"etcd.tls.cert", c.Etcd.TLS.Cert},
+		{"etcd.tls.key", c.Etcd.TLS.Key},
+		{"proxy.tls.cert", c.Proxy.TLS.Cert},
+		{"proxy.tls.key", c.Proxy.TLS.Key},
+		{"http.password_file", c.HTTP.PasswordFile},
+		{"key_ring", c.KeyRing},
+	} {
+		if f.path == "" {
+			continue
+		}
+		if file, err := os.Open(f.path); err != nil {
+			p.add(f.field, "%w", err)
+		} else {
+			_ = file.Close()
+		}
+	}
+	return errors.Join(p...)
+}

@@ -1,0 +1,87 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// DecodeStrict reads one YAML document into v, a pointer. A field that v has no
+// place for, a field given twice, a value of the wrong kind, a second document
+// and an empty text are errors; those of fields and values name their lines and
+// are reported all at once. On an error v may be partly filled.
+func DecodeStrict(text []byte, v any) error {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	switch err := decoder.Decode(v); {
+	case errors.Is(err, io.EOF):
+		return errors.New("the document is empty")
+	case err != nil:
+		return plainError(err)
+	}
+	var next yaml.Node
+	switch err := decoder.Decode(&next); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return plainError(err)
+	default:
+		return fmt.Errorf("line %d: a second document begins here; only one is read", next.Line)
+	}
+}
+
+var (
+	unknownField = regexp.MustCompile(`field (.*) not found in type \S+`)
+	wrongKind    = regexp.MustCompile("cannot unmarshal !!(\\S+) (?:(`.*`) )?into (\\S+)")
+)
+
+// kinds are the words for what YAML and Go call their types.
+var kinds = map[string]string{
+	"seq": "a list", "map": "a group of fields", "str": "text", "int": "a whole number", "float": "a number",
+	"bool": "true or false", "string": "text", "int64": "a whole number", "[]string": "a list of texts",
+}
+
+// plainError words YAML's errors without the names of Go's types.
+func plainError(err error) error {
+	var mismatch *yaml.TypeError
+	if !errors.As(err, &mismatch) {
+		return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	problems := make([]error, 0, len(mismatch.Errors))
+	for _, text := range mismatch.Errors {
+		text = unknownField.ReplaceAllString(text, `unknown field "$1"`)
+		if m := wrongKind.FindStringSubmatchIndex(text); m != nil {
+			text = text[:m[0]] + wrongKindText(wrongKind.FindStringSubmatch(text)) + text[m[1]:]
+		}
+		problems = append(problems, errors.New(text))
+	}
+	return errors.Join(problems...)
+}
+
+// wrongKindText words what wrongKind matched. Go's name of an own type says
+// nothing to the writer of a document and is left out.
+func wrongKindText(match []string) string {
+	have, known := kinds[match[1]]
+	if !known {
+		have = "a value of type " + match[1]
+	}
+	if value := match[2]; value != "" {
+		have += " " + value
+	}
+	want, known := kinds[match[3]]
+	if !known {
+		return have + " doesn't belong here"
+	}
+	return have + " stands where " + want + " belongs"
+}
+
+// atLine is the form in which YAML's decoder collects the errors of own types
+// and goes on to find more.
+func atLine(node *yaml.Node, format string, args ...any) error {
+	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: "+format, append([]any{node.Line}, args...)...)}}
+}

@@ -1,0 +1,133 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// Validate reports every value that can't work, all at once. It reads no file;
+// see [Config.CheckFiles].
+func (c *Config) Validate() error {
+	var p problems
+	if !clusterName.MatchString(c.Cluster) {
+		p.add("cluster", "%q: use 1 to 63 lower-case letters, digits, '-' and '_', a letter first", c.Cluster)
+	}
+	if c.DataDir == "" {
+		p.add("data_dir", "name a directory")
+	}
+	c.Etcd.validate(&p)
+	c.Proxy.validate(&p)
+	c.HTTP.validate(&p)
+	c.Backends.validate(&p)
+	c.Log.validate(&p)
+	return errors.Join(p...)
+}
+
+var clusterName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
+
+func (e *Etcd) validate(p *problems) {
+	if len(e.Endpoints) == 0 {
+		p.add("etcd.endpoints", "name at least one, such as 127.0.0.1:2379")
+	}
+	secure, plain := 0, 0
+	for i, endpoint := range e.Endpoints {
+		field := fmt.Sprintf("etcd.endpoints[%d]", i)
+		scheme, hostPort, err := splitEndpoint(endpoint)
+		if err != nil {
+			p.add(field, "%w", err)
+			continue
+		}
+		p.address(field, hostPort)
+		switch scheme {
+		case "https":
+			secure++
+		case "http":
+			plain++
+		}
+	}
+	if (e.TLS != EtcdTLS{}) && plain != 0 {
+		p.add("etcd.endpoints", "http:// isn't TLS, and etcd.tls is set: write https:// or no scheme")
+	}
+	if secure != 0 && secure != len(e.Endpoints) {
+		p.add("etcd.endpoints", "some are https:// and some aren't: TLS is for all or none")
+	}
+	if (e.Username == "") != (e.PasswordFile == "") {
+		p.add("etcd.username", "username and password_file go together")
+	}
+	if (e.TLS.Cert == "") != (e.TLS.Key == "") {
+		p.add("etcd.tls", "cert and key go together")
+	}
+	p.positive("etcd.dial_timeout", e.DialTimeout)
+}
+
+func splitEndpoint(endpoint string) (scheme, hostPort string, err error) {
+	if !strings.Contains(endpoint, "://") {
+		return "", endpoint, nil
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || (u.Path != "" && u.Path != "/") {
+		return "", "", fmt.Errorf("%q: write host:port, http://host:port or https://host:port", endpoint)
+	}
+	return u.Scheme, u.Host, nil
+}
+
+func (x *Proxy) validate(p *problems) {
+	p.address("proxy.listen", x.Listen)
+	if x.Advertise != "" {
+		p.address("proxy.advertise", x.Advertise)
+	}
+	if (x.TLS.Cert == "") != (x.TLS.Key == "") {
+		p.add("proxy.tls", "cert and key go together")
+	}
+	p.atLeast("proxy.max_connections", x.MaxConnections, 1)
+	p.size("proxy.max_packet_before_login", x.MaxPacketBeforeLogin, 1<<10, 16<<20)
+	p.size("proxy.max_statement", x.MaxStatement, 1<<10, 1<<30)
+	p.positive("proxy.connect_timeout", x.ConnectTimeout)
+	p.positive("proxy.idle_timeout", x.IdleTimeout)
+	if x.Transactions != Single && x.Transactions != Multi {
+		p.add("proxy.transactions", "%q: use single or multi", x.Transactions)
+	}
+}
+
+func (h *HTTP) validate(p *problems) {
+	if h.Listen == "" {
+		return
+	}
+	p.address("http.listen", h.Listen)
+	if h.User == "" {
+		p.add("http.user", "name who may log in")
+	}
+	if h.PasswordFile == "" && !loopback(h.Listen) {
+		p.add("http.password_file", "needed because http.listen %s isn't a loopback address", h.Listen)
+	}
+}
+
+func (b *Backends) validate(p *problems) {
+	p.atLeast("backends.max_connections_per_shard", b.MaxConnectionsPerShard, 1)
+	p.atLeast("backends.min_idle", b.MinIdle, 0)
+	if b.MinIdle > b.MaxConnectionsPerShard {
+		p.add("backends.min_idle", "%d is above max_connections_per_shard %d", b.MinIdle, b.MaxConnectionsPerShard)
+	}
+	p.positive("backends.wait_timeout", b.WaitTimeout)
+	p.positive("backends.connect_timeout", b.ConnectTimeout)
+	p.positive("backends.idle_timeout", b.IdleTimeout)
+}
+
+func (l *Log) validate(p *problems) {
+	if l.Format != Text && l.Format != JSON {
+		p.add("log.format", "%q: use text or json", l.Format)
+	}
+	if _, ok := slogLevels[l.Level]; !ok {
+		p.add("log.level", "%q: use debug, info, warn or error", l.Level)
+	}
+}
+
+func loopback(hostPort string) bool {
+	host, _, err := net.SplitHostPort(hostPort)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || (ip != nil && ip.IsLoopback()))
+}

@@ -1,0 +1,167 @@
+package cipher
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"gopkg.in/yaml.v3"
+)
+
+// maxVersion is the largest key version of any layout (bytes16's 20 bits).
+const maxVersion = 1<<20 - 1
+
+// Parse reads a key ring:
+//
+//	current: 2
+//	keys:
+//	  - version: 1
+//	    cipher: ff1      # the default
+//	    key: 2b7e…       # 16, 24 or 32 bytes in hex: AES-128, -192 or -256
+//	  - version: 2
+//	    key: 603d…
+//
+// Errors name the line and never repeat a value, because a key may stand where
+// something else belongs.
+func Parse(text []byte) (*Ring, error) {
+	root, err := document(text)
+	if err != nil {
+		return nil, fmt.Errorf("key ring: %w", err)
+	}
+	ring, err := parseRing(root)
+	if err != nil {
+		return nil, fmt.Errorf("key ring: %w", err)
+	}
+	return ring, nil
+}
+
+func parseRing(root *yaml.Node) (*Ring, error) {
+	top, err := fields(root, "current", "keys")
+	if err != nil {
+		return nil, err
+	}
+	if top["current"] == nil {
+		return nil, errors.New("current is missing: name the version that hides new numbers, like current: 1")
+	}
+	current, err := parseVersion(top["current"])
+	if err != nil {
+		return nil, err
+	}
+	if top["keys"] == nil || top["keys"].Kind != yaml.SequenceNode || len(top["keys"].Content) == 0 {
+		return nil, errors.New("keys are missing: list at least one, with version and key")
+	}
+	ring := &Ring{current: current, keys: map[uint32]bijection{}}
+	for _, node := range top["keys"].Content {
+		version, key, err := parseKey(node)
+		if err != nil {
+			return nil, err
+		}
+		if ring.keys[version] != nil {
+			return nil, atLine(node, "version %d is listed twice: give each key a version of its own", version)
+		}
+		ring.keys[version] = key
+	}
+	if ring.keys[current] == nil {
+		return nil, atLine(top["current"], "current version %d has no key: add it to keys, or name one of %v", current, ring.Versions())
+	}
+	return ring, nil
+}
+
+func parseKey(node *yaml.Node) (uint32, bijection, error) {
+	parts, err := fields(node, "version", "cipher", "key")
+	if err != nil {
+		return 0, nil, err
+	}
+	if parts["version"] == nil || parts["key"] == nil {
+		return 0, nil, atLine(node, "a key needs a version and a key")
+	}
+	version, err := parseVersion(parts["version"])
+	if err != nil {
+		return 0, nil, err
+	}
+	if c := parts["cipher"]; c != nil && c.Value != "ff1" {
+		return 0, nil, atLine(c, "the cipher of version %d is unknown: this build knows ff1", version)
+	}
+	secret, err := hex.DecodeString(parts["key"].Value)
+	if err != nil {
+		return 0, nil, atLine(parts["key"], "the key of version %d is not hex", version)
+	}
+	switch len(secret) {
+	case 16, 24, 32:
+	default:
+		return 0, nil, atLine(parts["key"], "the key of version %d has %d bytes: AES takes 16, 24 or 32", version, len(secret))
+	}
+	key, err := newFF1(secret)
+	if err != nil {
+		return 0, nil, atLine(parts["key"], "the key of version %d: %w", version, err)
+	}
+	return version, key, nil
+}
+
+func parseVersion(node *yaml.Node) (uint32, error) {
+	n, err := strconv.ParseUint(node.Value, 10, 32)
+	if err != nil || n < 1 || n > maxVersion {
+		return 0, atLine(node, "a version is a whole number from 1 to %d (0 means that nothing is hidden and has no key)", maxVersion)
+	}
+	return uint32(n), nil
+}
+
+// document is the root of the one YAML document in the text. The parser's own
+// message is dropped but for its line, since it may quote the text.
+func document(text []byte) (*yaml.Node, error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	var doc yaml.Node
+	err := decoder.Decode(&doc)
+	if errors.Is(err, io.EOF) || err == nil && len(doc.Content) == 0 {
+		return nil, errors.New("it is empty: it needs current and keys")
+	}
+	if err != nil {
+		line := regexp.MustCompile(`line \d+`).FindString(err.Error())
+		if line == "" {
+			line = "somewhere"
+		}
+		return nil, fmt.Errorf("%s: not YAML", line)
+	}
+	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more than one YAML document: keep one")
+	}
+	return doc.Content[0], nil
+}
+
+// fields is the values of a mapping whose keys are all known and distinct.
+func fields(node *yaml.Node, known ...string) (map[string]*yaml.Node, error) {
+	if node.Kind != yaml.MappingNode {
+		return nil, atLine(node, "expected the fields %q", known)
+	}
+	values := map[string]*yaml.Node{}
+	for i := 0; i < len(node.Content); i += 2 {
+		name, value := node.Content[i], node.Content[i+1]
+		switch {
+		case values[name.Value] != nil:
+			return nil, atLine(name, "%s stands here twice", name.Value)
+		case !slices.Contains(known, name.Value):
+			return nil, atLine(name, "unknown field %s: the fields are %q", quoteName(name.Value), known)
+		case value.Kind == yaml.AliasNode:
+			return nil, atLine(name, "%s is an alias: write the value out", name.Value)
+		}
+		values[name.Value] = value
+	}
+	return values, nil
+}
+
+// quoteName quotes a field's name unless it is as long as a key in hex.
+func quoteName(name string) string {
+	if len(name) >= 32 {
+		return "of a long name"
+	}
+	return strconv.Quote(name)
+}
+
+func atLine(node *yaml.Node, format string, args ...any) error {
+	return fmt.Errorf("line %d: %w", node.Line, fmt.Errorf(format, args...))
+}

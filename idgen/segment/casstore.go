@@ -1,0 +1,106 @@
+package segment
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+)
+
+// KV is a key-value store with compare-and-swap, as etcd is one. Both methods
+// are linearizable across processes and safe for concurrent use.
+type KV interface {
+	// Get is the value and the revision of a key. The revision of a missing key
+	// is 0; otherwise it is one that the key never had before, even if the key
+	// was deleted in between.
+	Get(ctx context.Context, key string) (value []byte, revision int64, err error)
+	// CompareAndSwap writes the value if the key's revision is still the given
+	// one. Not ok means that nothing was written. An error means that the
+	// outcome is unknown: the value may be written, even later.
+	CompareAndSwap(ctx context.Context, key string, revision int64, value []byte) (ok bool, err error)
+}
+
+// CASStore is a Store over a KV: one key per counter, whose value says how far
+// the counter is granted, by whom and since when. It is safe for concurrent
+// use; processes, and CASStores of one process, may share the keys.
+type CASStore struct {
+	kv     KV
+	prefix string
+	who    string
+	now    func() time.Time
+
+	mu     sync.Mutex        // guards bounds; not held across a call of kv
+	bounds map[string]uint64 // the highest bound of each key that this process has seen in the store
+}
+
+var _ Store = (*CASStore)(nil)
+
+// NewCASStore is a store whose keys begin with the prefix. who names this
+// process to the operator who reads a key; now says when.
+func NewCASStore(kv KV, prefix, who string, now func() time.Time) *CASStore {
+	return &CASStore{kv: kv, prefix: prefix, who: who, now: now, bounds: map[string]uint64{}}
+}
+
+// Extend grants the next n numbers of the counter. Numbers of an attempt whose
+// outcome is unknown are lost: the next attempt reads the bound again, and a
+// write of the lost attempt that arrives late was seen by that read, or makes
+// the next swap fail, or fails itself, because a revision is swapped only once.
+func (s *CASStore) Extend(ctx context.Context, counter string, n uint64) (Grant, error) {
+	key := s.prefix + counter
+	for {
+		bound, revision, err := s.bound(ctx, key)
+		if err != nil {
+			return Grant{}, fmt.Errorf("extend %s by %d: %w", key, n, err)
+		}
+		if n == 0 || n > math.MaxUint64-bound {
+			return Grant{}, fmt.Errorf("extend %s by %d: it is granted up to %d, and numbers end at %d", key, n, bound, uint64(math.MaxUint64))
+		}
+		next := record{Bound: bound + n, By: s.who, At: s.now().UTC()}
+		ok, err := s.kv.CompareAndSwap(ctx, key, revision, encode(next))
+		if err != nil {
+			return Grant{}, fmt.Errorf("extend %s from %d to %d: compare-and-swap: %w: the outcome is unknown, these numbers may be lost",
+				key, bound, next.Bound, err)
+		}
+		if ok {
+			s.saw(key, next.Bound)
+			return Grant{bound + 1, next.Bound}, nil
+		}
+		// Another process was faster, so somebody has made progress.
+	}
+}
+
+// bound reads how far the counter is granted. The highest bound seen is looked
+// up before the read begins: a later one may have been written meanwhile.
+func (s *CASStore) bound(ctx context.Context, key string) (bound uint64, revision int64, err error) {
+	floor := s.seen(key)
+	value, revision, err := s.kv.Get(ctx, key)
+	if err != nil {
+		return 0, 0, fmt.Errorf("read it: %w", err)
+	}
+	if revision != 0 {
+		r, err := decodeRecord(value)
+		if err != nil {
+			return 0, 0, err
+		}
+		bound = r.Bound
+	}
+	if bound < floor {
+		return 0, 0, fmt.Errorf("%w: the store says %d, this process has seen %d: the store has lost grants, as a restored backup does; "+
+			"write a bound above every number in use into the key", ErrWentBack, bound, floor)
+	}
+	s.saw(key, bound)
+	return bound, revision, nil
+}
+
+func (s *CASStore) seen(key string) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bounds[key]
+}
+
+func (s *CASStore) saw(key string, bound uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bounds[key] = max(s.bounds[key], bound)
+}

@@ -1,0 +1,190 @@
+package segment
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"time"
+)
+
+func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
+
+func extend(t *testing.T, s *CASStore, n uint64, want Grant) {
+	t.Helper()
+	got, err := s.Extend(context.Background(), "g/00012", n)
+	if err != nil || got != want {
+		t.Fatalf("%v, %v, want %v", got, err, want)
+	}
+}
+
+func TestCASStore(t *testing.T) {
+	kv := newFakeKV()
+	one, two := NewCASStore(kv, "/ids/", "one", noon), NewCASStore(kv, "/ids/", "two", noon)
+	extend(t, one, 10, Grant{1, 10})
+	extend(t, two, 5, Grant{11, 15})
+	extend(t, one, 1, Grant{16, 16})
+	want := `{"bound":16,"by":"one","at":"2026-03-01T12:00:00Z"}`
+	if got := kv.text("/ids/g/00012"); got != want {
+		t.Error(got)
+	}
+}
+
+func TestUnknownOutcomesAreLost(t *testing.T) {
+	for _, v := range []struct {
+		fault fault
+		next  Grant
+	}{
+		{failBefore, Grant{11, 20}},
+		{failAfter, Grant{21, 30}}, // 11 to 20 are lost
+	} {
+		kv := newFakeKV()
+		s := NewCASStore(kv, "/ids/", "p", noon)
+		extend(t, s, 10, Grant{1, 10})
+		kv.fault = func(op string) fault {
+			if op == "swap" {
+				return v.fault
+			}
+			return noFault
+		}
+		if g, err := s.Extend(context.Background(), "g/00012", 10); !errors.Is(err, errFault) || g != (Grant{}) {
+			t.Errorf("%v, %v", g, err)
+		}
+		kv.fault = nil
+		extend(t, s, 10, v.next)
+	}
+}
+
+// Another process extends between the read and the swap.
+func TestCollision(t *testing.T) {
+	kv := newFakeKV()
+	collisions := 3
+	kv.fault = func(op string) fault {
+		if op == "swap" && collisions > 0 {
+			collisions--
+			bound := record{Bound: uint64(100 * (3 - collisions)), By: "other", At: noon()}
+			kv.revision++
+			kv.values["/ids/g/00012"] = fakeValue{encode(bound), kv.revision}
+		}
+		return noFault
+	}
+	extend(t, NewCASStore(kv, "/ids/", "p", noon), 10, Grant{301, 310})
+}
+
+func TestCASStoreRefuses(t *testing.T) {
+	const key = "/ids/g/00012"
+	for name, v := range map[string]struct{ value, want string }{
+		"went back": {
+			`{"bound":9,"by":"p","at":"2026-03-01T12:00:00Z"}`,
+			"extend /ids/g/00012 by 10: the counter went back: the store says 9, this process has seen 10: the store has lost grants, " +
+				"as a restored backup does; write a bound above every number in use into the key",
+		},
+		"not JSON": {
+			"12",
+			`extend /ids/g/00012 by 10: value "12" was not written by this version: json: cannot unmarshal number into Go value of type segment.record`,
+		},
+		"a field of a later version": {
+			`{"bound":99,"reserve":7}`,
+			`extend /ids/g/00012 by 10: value "{\"bound\":99,\"reserve\":7}" was not written by this version: json: unknown field "reserve"`,
+		},
+		"no bound": {
+			`{}`,
+			`extend /ids/g/00012 by 10: value "{}" has no bound: restore the value, or write a bound above every number in use`,
+		},
+		"two values": {
+			`{"bound":99} {"bound":100}`,
+			`extend /ids/g/00012 by 10: value "{\"bound\":99} {\"bound\":100}" was not written by this version: text after the value`,
+		},
+		"the end of numbers": {
+			`{"bound":18446744073709551610}`,
+			"extend /ids/g/00012 by 10: it is granted up to 18446744073709551610, and numbers end at 18446744073709551615",
+		},
+	} {
+		kv := newFakeKV()
+		s := NewCASStore(kv, "/ids/", "p", noon)
+		extend(t, s, 10, Grant{1, 10})
+		kv.put(key, v.value)
+		if g, err := s.Extend(context.Background(), "g/00012", 10); err == nil || err.Error() != v.want {
+			t.Errorf("%s:\n got %v, %v\nwant %s", name, g, err, v.want)
+		}
+		if kv.text(key) != v.value {
+			t.Errorf("%s: the value was changed to %s", name, kv.text(key))
+		}
+	}
+	if _, err := NewCASStore(newFakeKV(), "", "p", noon).Extend(context.Background(), "c", 0); err == nil {
+		t.Error("0 numbers were granted")
+	}
+	if _, err := NewCASStore(newFakeKV(), "", "p", noon).Extend(context.Background(), "c", math.MaxUint64); err != nil {
+		t.Error(err)
+	}
+}
+
+// A bound that this process only read counts as much as one that it wrote.
+func TestWentBackBehindAnotherProcess(t *testing.T) {
+	kv := newFakeKV()
+	kv.put("/ids/g/00012", `{"bound":100}`)
+	kv.fault = func(op string) fault {
+		if op == "swap" {
+			return failBefore
+		}
+		return noFault
+	}
+	s := NewCASStore(kv, "/ids/", "p", noon)
+	if _, err := s.Extend(context.Background(), "g/00012", 10); !errors.Is(err, errFault) {
+		t.Fatal(err)
+	}
+	kv.fault = nil
+	kv.put("/ids/g/00012", `{"bound":50}`)
+	if g, err := s.Extend(context.Background(), "g/00012", 10); !errors.Is(err, ErrWentBack) {
+		t.Errorf("%v, %v", g, err)
+	}
+}
+
+// A deleted key is a counter that went back to nothing.
+func TestDeletedCounter(t *testing.T) {
+	kv := newFakeKV()
+	s := NewCASStore(kv, "/ids/", "p", noon)
+	extend(t, s, 10, Grant{1, 10})
+	delete(kv.values, "/ids/g/00012")
+	if g, err := s.Extend(context.Background(), "g/00012", 10); !errors.Is(err, ErrWentBack) {
+		t.Errorf("%v, %v", g, err)
+	}
+	kv.put("/ids/g/00012", `{"bound":1000}`)
+	extend(t, s, 10, Grant{1001, 1010})
+}
+
+func TestPinGroups(t *testing.T) {
+	kv := newFakeKV()
+	s := NewCASStore(kv, "/ids/", "p", noon)
+	for range 2 {
+		if err := s.PinGroups(context.Background(), 256); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := kv.text("/ids/groups"); got != `{"groups":256,"by":"p","at":"2026-03-01T12:00:00Z"}` {
+		t.Error(got)
+	}
+	err := s.PinGroups(context.Background(), 512)
+	want := "pin 512 counter groups: this cluster has 256 since 2026-03-01 12:00:00Z, and with another number IDs would repeat: configure 256"
+	if err == nil || err.Error() != want {
+		t.Error(err)
+	}
+	kv.put("/ids/groups", "256 groups")
+	if err := s.PinGroups(context.Background(), 256); err == nil {
+		t.Error("a value that is not ours was accepted")
+	}
+
+	// Two processes pin at the same time: one of them loses the race.
+	kv = newFakeKV()
+	kv.fault = func(op string) fault {
+		if op == "swap" {
+			kv.fault = nil
+			kv.revision++
+			kv.values["/ids/groups"] = fakeValue{[]byte(`{"groups":128}`), kv.revision}
+		}
+		return noFault
+	}
+	if err := NewCASStore(kv, "/ids/", "p", noon).PinGroups(context.Background(), 256); err == nil {
+		t.Error("both were pinned")
+	}
+}

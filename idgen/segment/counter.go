@@ -1,0 +1,71 @@
+package segment
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// counter is the numbers of one group of genes.
+type counter struct {
+	current atomic.Pointer[span] // read by every Take; written under mu; nil before the first load and after Close
+
+	mu       sync.Mutex // guards what follows; never held across a wait
+	standby  *span      // loaded and not yet in use
+	load     *load      // under way, at most one
+	highest  uint64     // the largest number granted to this process
+	longest  uint64     // the longest run that found no room: segments are at least as long
+	finished error      // why there will be no further segment: closed or exhausted
+	pace     pace
+
+	group int // never changes
+
+	_ [16]byte // to whole cache lines: counters stand side by side in a slice
+}
+
+// name is the counter's name in the store, of the same length for all groups.
+func (c *counter) name() string { return fmt.Sprintf("g/%05d", c.group) }
+
+// taken is how many numbers were ever taken. mu is held.
+func (c *counter) taken() uint64 {
+	if current := c.current.Load(); current != nil {
+		return c.pace.finished + current.taken()
+	}
+	return c.pace.finished
+}
+
+// use puts a segment in the place of the current one. mu is held.
+func (c *counter) use(next *span) {
+	c.pace.finished = c.taken()
+	c.current.Store(next)
+}
+
+// prepare loads a standby in the background while current is in use.
+func (s *Segments) prepare(c *counter, current *span) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.current.Load() == current && c.standby == nil && c.finished == nil {
+		s.startLoad(c)
+	}
+}
+
+// advance is called when current has no room for a run of n. It puts the
+// standby in current's place, or returns the load to wait for. Neither means
+// that somebody else has moved on: look again.
+func (s *Segments) advance(c *counter, current *span, n uint64) (*load, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.current.Load() != current {
+		return nil, nil
+	}
+	c.longest = max(c.longest, n)
+	if c.standby != nil {
+		c.use(c.standby) // perhaps too short as well: then advance is called again
+		c.standby = nil
+		return nil, nil
+	}
+	if c.finished != nil {
+		return nil, c.finished
+	}
+	return s.startLoad(c), nil
+}

@@ -1,0 +1,43 @@
+package segment
+
+import (
+	"context"
+	"fmt"
+)
+
+// PinGroups makes the number of counter groups the cluster's: the first process
+// writes it, all others are refused if theirs differs. Call it before the first
+// Take. With another number of groups genes would belong to other counters, and
+// IDs could repeat.
+func (s *CASStore) PinGroups(ctx context.Context, groups int) error {
+	key := s.prefix + "groups"
+	for {
+		value, revision, err := s.kv.Get(ctx, key)
+		if err != nil {
+			return fmt.Errorf("pin %d counter groups: read %s: %w", groups, key, err)
+		}
+		if revision != 0 {
+			return s.samePin(key, value, groups)
+		}
+		pin := groupsRecord{Groups: groups, By: s.who, At: s.now().UTC()}
+		ok, err := s.kv.CompareAndSwap(ctx, key, 0, encode(pin))
+		if err != nil {
+			return fmt.Errorf("pin %d counter groups: write %s: %w: it is unknown whether they are pinned; start again", groups, key, err)
+		}
+		if ok {
+			return nil
+		}
+	}
+}
+
+func (s *CASStore) samePin(key string, value []byte, groups int) error {
+	var pin groupsRecord
+	if err := decode(value, &pin); err != nil {
+		return fmt.Errorf("pin %d counter groups: %s: %w", groups, key, err)
+	}
+	if pin.Groups != groups {
+		return fmt.Errorf("pin %d counter groups: this cluster has %d since %s, and with another number IDs would repeat: configure %d",
+			groups, pin.Groups, pin.At.Format("2006-01-02 15:04:05Z"), pin.Groups)
+	}
+	return nil
+}

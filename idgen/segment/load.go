@@ -1,0 +1,80 @@
+package segment
+
+import (
+	"context"
+	"time"
+
+	"locus/idgen/orderid"
+)
+
+// startLoad is the load under way, begun if there is none. mu is held, and the
+// counter isn't finished.
+func (s *Segments) startLoad(c *counter) *load {
+	if c.load == nil {
+		began, taken := s.options.Now(), c.taken()
+		size := max(c.pace.size(taken, began, &s.options), c.longest)
+		l := &load{done: make(chan struct{}), size: size, began: began, taken: taken}
+		c.load = l
+		s.loaders.Go(func() { s.run(c, l) })
+	}
+	return c.load
+}
+
+// run is the body of the one goroutine that loads a segment for a counter.
+func (s *Segments) run(c *counter, l *load) {
+	ctx, cancel := context.WithTimeout(s.loading, s.options.LoadTimeout)
+	grant, err := s.store.Extend(ctx, c.name(), l.size)
+	cancel()
+	if err != nil {
+		grant = Grant{}
+	}
+	l.err = s.settle(c, l, grant, err)
+	close(l.done)
+	s.options.Observe(Loaded{c.name(), l.size, grant, s.max, s.options.Now().Sub(l.began), l.err})
+}
+
+// settle makes the outcome of a load the counter's state: a standby, or an
+// error for whoever waits.
+func (s *Segments) settle(c *counter, l *load, grant Grant, err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.load = nil
+	if err == nil {
+		err = grant.check(l.size, c.highest)
+	}
+	if err != nil {
+		if current := c.current.Load(); current != nil {
+			current.askAgain()
+		}
+		return err
+	}
+	c.highest = grant.Last
+	if c.finished == nil && grant.First > s.max {
+		c.finished = &orderid.ExhaustedError{Layout: s.layout}
+	}
+	if c.finished != nil { // perhaps closed meanwhile: the numbers are lost
+		return c.finished
+	}
+	c.standby = newSpan(grant.First, min(grant.Last, s.max))
+	c.pace.loaded(l.taken, l.began)
+	return nil
+}
+
+// close ends the counter: its numbers are lost, and no load starts any more.
+func (c *counter) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.finished = ErrClosed
+	c.standby = nil
+	c.use(nil)
+}
+
+// load is one call of the store.
+type load struct {
+	size  uint64
+	began time.Time
+	taken uint64 // of the counter, when the load began
+
+	done chan struct{}
+	err  error // written before done is closed
+}

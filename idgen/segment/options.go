@@ -1,0 +1,86 @@
+package segment
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"locus/idgen/orderid"
+)
+
+// Options are the settings of Segments. Fields left zero get the value that
+// their comment names; Groups has no default, because it is a property of the
+// cluster.
+type Options struct {
+	// Groups is the number of counter groups, 1 to 65,536. Every process of a
+	// cluster has the same, for ever.
+	Groups int
+
+	// A segment has MinStep (1,000) to MaxStep (10,000,000) numbers, between
+	// them as many as are taken in Buffer (10 s) at the rate measured. MaxStep
+	// is also the longest run of consecutive numbers that Take gives.
+	MinStep, MaxStep uint64
+	Buffer           time.Duration
+
+	// LoadTimeout is how long one call of the store may last (5 s).
+	LoadTimeout time.Duration
+
+	// Now is the clock that rates are measured with (time.Now). A clock that
+	// jumps makes a segment too large or too small and does no other harm.
+	Now func() time.Time
+
+	// Observe, if not nil, is called after each load, by the goroutine that
+	// made it and so from several at once: for metrics, the log, and the
+	// warning that a counter is running out. It must not block.
+	Observe func(Loaded)
+}
+
+// Loaded is the outcome of one load.
+type Loaded struct {
+	Counter string
+	Size    uint64 // numbers asked for
+	Grant   Grant  // what was granted, if Err is nil
+	Max     uint64 // the last number that the layout has room for
+	Took    time.Duration
+	Err     error
+}
+
+const (
+	maxGroups = 1 << 16
+	// No sequence needs the 64th bit, so sums of numbers and runs can't wrap.
+	maxNumber  = 1<<63 - 1
+	maxMaxStep = 1 << 32
+)
+
+func (o Options) withDefaults() Options {
+	o.MinStep = cmp.Or(o.MinStep, 1_000)
+	o.MaxStep = cmp.Or(o.MaxStep, max(o.MinStep, 10_000_000))
+	o.Buffer = cmp.Or(o.Buffer, 10*time.Second)
+	o.LoadTimeout = cmp.Or(o.LoadTimeout, 5*time.Second)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Observe == nil {
+		o.Observe = func(Loaded) {}
+	}
+	return o
+}
+
+// check reports everything that is wrong at once.
+func (o Options) check(store Store, l orderid.Layout) error {
+	var errs []error
+	refuse := func(wrong bool, format string, args ...any) {
+		if wrong {
+			errs = append(errs, fmt.Errorf("segments: "+format, args...))
+		}
+	}
+	refuse(store == nil, "no store")
+	refuse(l.IsZero(), "no layout: take one from orderid.ByName")
+	refuse(o.Groups < 1 || o.Groups > maxGroups, "%d counter groups: a cluster has 1 to %d", o.Groups, maxGroups)
+	refuse(o.MaxStep > maxMaxStep, "max step %d is above %d", o.MaxStep, uint64(maxMaxStep))
+	refuse(o.MinStep > o.MaxStep, "min step %d is above max step %d", o.MinStep, o.MaxStep)
+	refuse(o.Buffer < 0, "buffer of %s: it must be positive", o.Buffer)
+	refuse(o.LoadTimeout < 0, "load timeout of %s: it must be positive", o.LoadTimeout)
+	return errors.Join(errs...)
+}

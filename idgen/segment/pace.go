@@ -1,0 +1,34 @@
+package segment
+
+import "time"
+
+// pace measures how fast a counter's numbers are taken, from one load to the
+// next, and says how large a segment lasts for the wanted time.
+type pace struct {
+	finished uint64 // numbers taken from spans that are no longer in use
+
+	// When the last successful load began, and how many numbers were taken by
+	// then; zero before the first.
+	since time.Time
+	by    uint64
+}
+
+// size is max(min_step, min(max_step, measured rate × buffer)). Before anything
+// was measured it is min_step.
+func (p *pace) size(taken uint64, now time.Time, o *Options) uint64 {
+	if p.since.IsZero() || taken <= p.by {
+		return o.MinStep
+	}
+	elapsed := now.Sub(p.since)
+	if elapsed <= 0 {
+		return o.MaxStep
+	}
+	wanted := float64(taken-p.by) * (o.Buffer.Seconds() / elapsed.Seconds())
+	if wanted >= float64(o.MaxStep) {
+		return o.MaxStep
+	}
+	return max(o.MinStep, uint64(wanted))
+}
+
+// loaded starts the next measurement at the beginning of a successful load.
+func (p *pace) loaded(taken uint64, began time.Time) { p.by, p.since = taken, began }

@@ -1,0 +1,60 @@
+package segment
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// record is the value of a counter's key:
+//
+//	{"bound":4096,"by":"proxy-1","at":"2026-03-01T12:00:00Z"}
+type record struct {
+	Bound uint64    `json:"bound"` // the last number granted
+	By    string    `json:"by"`    // the process that extended it last
+	At    time.Time `json:"at"`
+}
+
+// groupsRecord is the value of the key "groups".
+type groupsRecord struct {
+	Groups int       `json:"groups"`
+	By     string    `json:"by"`
+	At     time.Time `json:"at"`
+}
+
+func encode(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil { // neither record has a field that can't be encoded
+		panic(err)
+	}
+	return text
+}
+
+func decodeRecord(text []byte) (record, error) {
+	var r record
+	if err := decode(text, &r); err != nil {
+		return record{}, err
+	}
+	if r.Bound == 0 {
+		return record{}, fmt.Errorf("value %.80q has no bound: restore the value, or write a bound above every number in use", text)
+	}
+	return r, nil
+}
+
+// decode is strict: a field that this version does not know may be one that it
+// must not lose when it writes the value again.
+func decode(text []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
+	if err == nil && !errors.Is(d.Decode(new(any)), io.EOF) {
+		err = errors.New("text after the value")
+	}
+	if err != nil {
+		return fmt.Errorf("value %.80q was not written by this version: %w", text, err)
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package segment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"locus/idgen"
+	"locus/idgen/orderid"
+	"locus/router/gene"
+)
+
+// ErrClosed is the answer after Close.
+var ErrClosed = errors.New("the source of sequences is closed")
+
+// Segments is a source of sequences. It is safe for concurrent use; the owner
+// calls Close.
+type Segments struct {
+	store   Store
+	layout  orderid.Layout
+	options Options
+	max     uint64 // the last number that the layout has room for
+
+	width    gene.Width
+	counters []counter // one per group
+
+	// Ends every load; cancelled by Close.
+	loading context.Context
+	cancel  context.CancelFunc
+	loaders sync.WaitGroup
+}
+
+var _ idgen.Sequences = (*Segments)(nil)
+
+// New is a source of sequences for IDs of the layout. Nothing is loaded before
+// the first Take of a counter.
+func New(store Store, l orderid.Layout, o Options) (*Segments, error) {
+	o = o.withDefaults()
+	if err := o.check(store, l); err != nil {
+		return nil, err
+	}
+	s := &Segments{
+		store:    store,
+		layout:   l,
+		options:  o,
+		max:      min(l.MaxSequence().Lo, maxNumber),
+		width:    l.GeneWidth(),
+		counters: make([]counter, o.Groups),
+	}
+	for i := range s.counters {
+		s.counters[i].group = i
+	}
+	s.loading, s.cancel = context.WithCancel(context.Background())
+	return s, nil
+}
+
+// Take is the first of n consecutive numbers of the gene's counter. From memory
+// it takes a few nanoseconds, without a lock or an allocation; it waits, until
+// ctx ends, only when the store has not kept up. With an error no number was
+// taken, and the next call tries again.
+func (s *Segments) Take(ctx context.Context, g gene.Gene, n int) (first uint64, err error) {
+	group := uint64(g) * uint64(len(s.counters)) >> s.width
+	if n < 1 || uint64(n) > s.options.MaxStep || group >= uint64(len(s.counters)) {
+		return 0, s.refuse(g, n)
+	}
+	c := &s.counters[group]
+	if first, ok := s.fromMemory(c, c.current.Load(), uint64(n)); ok {
+		return first, nil
+	}
+	first, err = s.fromStore(ctx, c, uint64(n))
+	if err != nil {
+		return 0, fmt.Errorf("take %d numbers of counter %s: %w: no ID was issued", n, c.name(), err)
+	}
+	return first, nil
+}
+
+func (s *Segments) fromMemory(c *counter, current *span, n uint64) (first uint64, ok bool) {
+	if current == nil {
+		return 0, false
+	}
+	first, ok = current.take(n)
+	if ok && current.wantsStandby(first+n-1) {
+		s.prepare(c, current)
+	}
+	return first, ok
+}
+
+// fromStore takes from the next segment, and waits for it if need be.
+func (s *Segments) fromStore(ctx context.Context, c *counter, n uint64) (uint64, error) {
+	for {
+		current := c.current.Load()
+		if first, ok := s.fromMemory(c, current, n); ok {
+			return first, nil
+		}
+		load, err := s.advance(c, current, n)
+		if err != nil {
+			return 0, err
+		}
+		if load == nil {
+			continue
+		}
+		select {
+		case <-load.done:
+			if load.err != nil {
+				return 0, load.err
+			}
+		case <-ctx.Done():
+			return 0, fmt.Errorf("wait for the store: %w", context.Cause(ctx))
+		}
+	}
+}
+
+func (s *Segments) refuse(g gene.Gene, n int) error {
+	if last := s.width.Last(); g > last {
+		return fmt.Errorf("take numbers of gene %s: it is beyond %s, the last one of layout %s", g, last, s.layout)
+	}
+	return fmt.Errorf("take %d numbers of gene %s: a run has 1 to %d: split it, or raise the max step", n, g, s.options.MaxStep)
+}
+
+// Close refuses further calls of Take and waits for the loads under way, which
+// it cancels. Numbers that were not taken are lost. An error means that a load
+// still runs when ctx ends.
+func (s *Segments) Close(ctx context.Context) error {
+	for i := range s.counters {
+		s.counters[i].close()
+	}
+	s.cancel()
+	done := make(chan struct{})
+	go func() {
+		s.loaders.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("close segments: wait for loads under way: %w", context.Cause(ctx))
+	}
+}

@@ -1,0 +1,35 @@
+package segment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Grant is the numbers First to Last, both included, that belong to whoever
+// got it and to nobody else, ever.
+type Grant struct{ First, Last uint64 }
+
+// Store remembers how far each counter has been granted, for all processes.
+type Store interface {
+	// Extend grants the next n numbers of a counter; the first of all is 1. It
+	// is linearizable across processes. An error means that the outcome is
+	// unknown: the numbers may be granted, and are then lost, never handed out.
+	Extend(ctx context.Context, counter string, n uint64) (Grant, error)
+}
+
+// ErrWentBack says that a store's counter is lower than this process has seen
+// it, as after a restore from a backup: its grants would repeat numbers.
+var ErrWentBack = errors.New("the counter went back")
+
+// check refuses what no correct store answers.
+func (g Grant) check(size, highest uint64) error {
+	switch {
+	case g.First == 0 || g.Last < g.First || g.Last-g.First != size-1:
+		return fmt.Errorf("the store granted %d..%d when asked for %d numbers: they are not used", g.First, g.Last, size)
+	case g.First <= highest:
+		return fmt.Errorf("%w: the store granted %d..%d, but numbers up to %d were granted before: raise its bound above every number in use",
+			ErrWentBack, g.First, g.Last, highest)
+	}
+	return nil
+}

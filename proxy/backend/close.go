@@ -1,0 +1,66 @@
+package backend
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Retire ends lending without waiting: those in the queue get ErrClosed, idle connections are closed, and borrowed ones when
+// they come back.
+func (p *Pool) Retire() {
+	p.mu.Lock()
+	defer p.unlock()
+	p.closed = true
+	p.doomIdle(func(*Conn) bool { return true })
+	p.serve(time.Now())
+	p.settle()
+}
+
+// Close retires the pool and waits until the borrowed connections have come back. If ctx ends first, it interrupts them and
+// gives an error that says how many there were; they are closed all the same when they come back.
+func (p *Pool) Close(ctx context.Context) error {
+	p.Retire()
+	select {
+	case <-p.empty:
+		return nil
+	case <-ctx.Done():
+	}
+	if n := p.interruptAll(); n > 0 {
+		return fmt.Errorf("shard %s: close pool: %d connections were still in use and were cut off: %w", p.shard, n, context.Cause(ctx))
+	}
+	return nil
+}
+
+// interruptAll holds mu, as a connection may be interrupted only while it is lent. It doesn't block.
+func (p *Pool) interruptAll() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.all {
+		c.Interrupt()
+	}
+	return p.places()
+}
+
+// settle ends Close's wait once nothing is left.
+func (p *Pool) settle() {
+	if !p.closed || p.places() > 0 {
+		return
+	}
+	select {
+	case <-p.empty:
+	default:
+		close(p.empty)
+	}
+}
+
+func (p *Pool) closedError() error { return fmt.Errorf("shard %s: %w", p.shard, ErrClosed) }
+
+func (p *Pool) drained() bool {
+	select {
+	case <-p.empty:
+		return true
+	default:
+		return false
+	}
+}

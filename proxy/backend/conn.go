@@ -1,0 +1,114 @@
+package backend
+
+import (
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/stream"
+	"locus/router"
+)
+
+// Conn is a logged-in connection to a shard's server. Whoever has borrowed it uses it alone, from one goroutine at a time;
+// only Interrupt and the methods that tell what it was born with may be called from others.
+type Conn struct {
+	stream   *stream.Conn
+	addr     string
+	shard    router.ShardName
+	version  string
+	threadID uint32
+	profile  Profile
+
+	// Of the pool, set before the connection is first lent.
+	generation int       // of the target that it was made for
+	expires    time.Time // not lent after that
+
+	// Of the pool, under its mutex.
+	lent     bool
+	returned time.Time
+
+	// Of the borrower while lent, else of the pool.
+	settings *Settings // nil: unknown but for the database
+	database string
+	status   uint16 // SERVER_STATUS_… as last told
+	broken   bool   // an answer is missing: can't be used any more
+	prepared statements
+	pulse    *pulse
+	out      []byte // the command being built; kept for the next one if small
+
+	interrupted atomic.Bool
+}
+
+func newConn(s *stream.Conn, raw net.Conn, t Target, prof Profile) *Conn {
+	return &Conn{stream: s, addr: t.Addr, shard: t.Shard, profile: prof, pulse: newPulse(raw), settings: atLogin}
+}
+
+// Stream is where answers are read from. Commands go through Send.
+func (c *Conn) Stream() *stream.Conn { return c.stream }
+
+// Shard, ServerVersion (without the "5.5.5-" that MariaDB puts before its own), ThreadID (the connection's ID on the server,
+// for KILL) and Profile stay the same for the connection's life.
+func (c *Conn) Shard() router.ShardName { return c.shard }
+
+// ServerVersion: see Shard.
+func (c *Conn) ServerVersion() string { return c.version }
+
+// ThreadID: see Shard.
+func (c *Conn) ThreadID() uint32 { return c.threadID }
+
+// Profile: see Shard.
+func (c *Conn) Profile() Profile { return c.profile }
+
+// Settings is what the connection carries; nil after Forget.
+func (c *Conn) Settings() *Settings { return c.settings }
+
+// Adopt tells that the borrower brought the connection to other settings itself, by a SET or USE that it passed on.
+func (c *Conn) Adopt(s *Settings) { c.settings, c.database = s, s.database }
+
+// Forget tells that variables may have changed in ways that the borrower can't tell (a procedure was called): they are reset
+// before the connection is lent again. Locks and temporary tables would last until then, so they want Reset or Discard.
+func (c *Conn) Forget() { c.settings = nil }
+
+// ForgetIn is Forget when the current database changed as well, to the one given.
+func (c *Conn) ForgetIn(database string) { c.settings, c.database = nil, database }
+
+// SetStatus tells the status flags of an answer that the borrower has read. A connection can't be returned while they say
+// that a transaction is open.
+func (c *Conn) SetStatus(flags uint16) { c.status = flags }
+
+// Status is the status flags of the last answer, as far as the connection was told.
+func (c *Conn) Status() uint16 { return c.status }
+
+// InTransaction reports whether the last status told of an open transaction.
+func (c *Conn) InTransaction() bool { return c.status&mysql.SERVER_STATUS_IN_TRANS != 0 }
+
+// Send writes packets as they are, headers included, with one write. An error is a *LostError. If it says that nothing was
+// sent, the last of the packets is not whole at the server and didn't take effect; of earlier ones that isn't known.
+func (c *Conn) Send(packets []byte) error {
+	if _, err := c.stream.Write(packets); err != nil {
+		return c.Lost(false, err)
+	}
+	return nil
+}
+
+// Lost marks the connection as broken, so that it is closed when it comes back, and gives the error to report: sent says
+// whether the command had left. For a borrower whose own reading or writing of the Stream failed.
+func (c *Conn) Lost(sent bool, cause error) *LostError {
+	c.broken = true
+	return &LostError{Shard: c.shard, Addr: c.addr, Sent: sent, Err: cause}
+}
+
+// usable reports whether a command may be sent on c.
+func (c *Conn) usable() bool { return !c.broken && !c.interrupted.Load() }
+
+func (c *Conn) close() { _ = c.stream.Close() }
+
+// quit closes c after telling the server, which otherwise counts an aborted client. For idle connections, where the write
+// finds room in the socket's buffer at once.
+func (c *Conn) quit() {
+	_ = c.stream.SetDeadline(time.Now().Add(time.Second))
+	_, _ = c.stream.Write([]byte{1, 0, 0, 0, mysql.COM_QUIT})
+	c.close()
+}

@@ -1,0 +1,79 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// errMoved: the target changed during a login, which is to be tried again.
+var errMoved = errors.New("the shard has moved")
+
+// slowLogin is how long a login may take before its borrower's own deadline is blamed on the server.
+const slowLogin = 500 * time.Millisecond
+
+// ticket allows one login, for which a place in the limit was taken.
+type ticket struct {
+	target     Target
+	generation int // of the pool's target
+	round      int // of the breaker
+}
+
+func (p *Pool) issue() ticket {
+	p.dialing++
+	return ticket{p.target, p.generation, p.breaker.round}
+}
+
+// login uses a ticket; the connection is lent to the caller.
+func (p *Pool) login(ctx context.Context, prof Profile, t ticket) (*Conn, error) {
+	began := time.Now()
+	c, err := p.dial(ctx, t.target, prof, p.limits.ConnectTimeout)
+	p.counts.logins.Add(1)
+	now := time.Now()
+	p.mu.Lock()
+	defer p.unlock()
+	p.dialing--
+	err = p.outcome(ctx, t, err, now.Sub(began), now)
+	switch {
+	case err == nil:
+		p.enrol(c, t.generation, now)
+	case c != nil:
+		p.doomed = append(p.doomed, c)
+	}
+	p.settle()
+	p.serve(now)
+	return lentOr(c, err)
+}
+
+// outcome judges a login by what happened to the pool meanwhile, and tells the breaker.
+func (p *Pool) outcome(ctx context.Context, t ticket, err error, took time.Duration, now time.Time) error {
+	if err != nil {
+		p.counts.loginFailures.Add(1)
+	}
+	switch {
+	case p.closed:
+		return p.closedError()
+	case t.generation != p.generation:
+		return errMoved
+	case err == nil:
+		p.breaker.succeeded()
+	case blamesServer(ctx, took):
+		p.breaker.failed(now, t.round, err)
+	}
+	return err
+}
+
+// blamesServer reports whether a login failed by the server's fault rather than because its borrower gave up early.
+func blamesServer(ctx context.Context, took time.Duration) bool {
+	return ctx.Err() == nil || errors.Is(ctx.Err(), context.DeadlineExceeded) && took >= slowLogin
+}
+
+func (p *Pool) enrol(c *Conn, generation int, now time.Time) {
+	c.generation = generation
+	c.expires = now.Add(p.limits.MaxLifetime - rand.N(p.limits.MaxLifetime/10+1)) // so that they don't all go at once
+	c.prepared.limit = p.limits.MaxPreparedPerConn
+	c.lent = true
+	p.counts.lent++
+	p.all[c] = struct{}{}
+}

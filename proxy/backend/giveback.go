@@ -1,0 +1,92 @@
+package backend
+
+import "time"
+
+// Return gives back a borrowed connection: to the one that waits longest, or to the idle ones. One that can't be lent on, as
+// it broke, was interrupted, is too old or belongs to a former target, is closed. A connection returned amid an answer or a
+// transaction would show one session's data to another: that is a mistake of the borrower, is logged, and the connection is
+// closed, which rolls back.
+func (p *Pool) Return(c *Conn) {
+	fault := c.fault()
+	c.stream.Release()
+	now := time.Now()
+	p.mu.Lock()
+	if !c.lent {
+		p.mu.Unlock()
+		p.log.Error("connection given back twice", "thread", c.threadID)
+		return
+	}
+	c.returned = now
+	if fault == "" && c.usable() && p.keeps(c, now) {
+		p.put(c)
+		p.unlock()
+		return
+	}
+	p.mu.Unlock()
+	if fault != "" {
+		p.log.Error("connection returned too early and closed", "fault", fault, "thread", c.threadID)
+	}
+	p.Discard(c)
+}
+
+// Discard gives back a borrowed connection that must not be used again, and closes it. A statement that it was running may
+// go on at the server for a while.
+func (p *Pool) Discard(c *Conn) {
+	p.mu.Lock()
+	if !c.lent {
+		p.mu.Unlock()
+		p.log.Error("connection given back twice", "thread", c.threadID)
+		return
+	}
+	c.lent = false
+	if c.broken {
+		p.suspicion = time.Now()
+	}
+	p.remove(c)
+	p.serve(time.Now())
+	p.unlock()
+	p.counts.discarded.Add(1)
+	if c.usable() {
+		c.quit()
+	} else {
+		c.close()
+	}
+}
+
+// bury closes a connection that was found dead, and has the others looked at before they are lent.
+func (p *Pool) bury(c *Conn) {
+	p.counts.dead.Add(1)
+	c.broken = true
+	p.Discard(c)
+}
+
+// fault says what the borrower forgot; empty: nothing.
+func (c *Conn) fault() string {
+	switch {
+	case !c.usable():
+		return "" // it knew
+	case len(c.stream.Unread()) > 0:
+		return "a part of an answer was not read"
+	case c.InTransaction():
+		return "a transaction is open"
+	}
+	return ""
+}
+
+func (p *Pool) keeps(c *Conn, now time.Time) bool {
+	return !p.closed && c.generation == p.generation && now.Before(c.expires)
+}
+
+// put hands on a connection that is lent: to the first in the queue, or to the idle ones.
+func (p *Pool) put(c *Conn) {
+	if p.queue.len() > 0 {
+		p.queue.grantFirst(grant{conn: c})
+		return
+	}
+	c.lent = false
+	if len(p.idle) >= p.limits.MaxIdle {
+		p.doom(c)
+		return
+	}
+	p.idle = append(p.idle, c)
+}

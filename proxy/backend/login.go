@@ -1,0 +1,125 @@
+package backend
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/client"
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/stream"
+)
+
+// dialFunc makes a logged-in connection whose settings are atLogin. Its errors are *LoginError.
+type dialFunc func(ctx context.Context, t Target, prof Profile, timeout time.Duration) (*Conn, error)
+
+// login dials and logs in within timeout: TLS if the target has it; caching_sha2_password, also by the server's RSA key where
+// there's no TLS; mysql_native_password; client_ed25519. The library does that much, and its packet layer is left behind.
+func login(ctx context.Context, t Target, prof Profile, timeout time.Duration) (*Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	var raw net.Conn
+	session, err := converse(ctx, t, prof, &raw)
+	if err == nil {
+		err = nothingBuffered(session, raw)
+	}
+	if err != nil {
+		if raw != nil {
+			_ = raw.Close()
+		}
+		return nil, &LoginError{Shard: t.Shard, Addr: t.Addr, User: t.User, Err: known(ctx, err)}
+	}
+	c := newConn(stream.New(session.Conn.Conn), raw, t, prof)
+	c.version = strings.TrimPrefix(session.GetServerVersion(), "5.5.5-")
+	c.threadID = session.GetConnectionID()
+	return c, nil
+}
+
+// converse has the library log in on a connection whose reads and writes end with ctx.
+func converse(ctx context.Context, t Target, prof Profile, raw *net.Conn) (session *client.Conn, err error) {
+	password, err := t.Password()
+	if err != nil {
+		return nil, fmt.Errorf("read the password: %w", err)
+	}
+	dialer := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+		*raw = conn
+		return conn, err
+	}
+	release := func() {}
+	defer func() {
+		release()
+		if p := recover(); p != nil { // the library indexes what the server sends without looking
+			err = fmt.Errorf("the server's greeting is malformed: %v", p)
+		}
+	}()
+	return client.ConnectWithDialer(ctx, "", t.Addr, t.User, password, "", dialer, func(c *client.Conn) error {
+		release = endWith(ctx, *raw)
+		return options(c, t, prof)
+	})
+}
+
+func options(c *client.Conn, t Target, prof Profile) error {
+	c.BufferSize = 4 << 10
+	c.SetAttributes(map[string]string{"program_name": "locus", "_client_name": "locus"})
+	c.UnsetCapability(mysql.CLIENT_DEPRECATE_EOF)
+	c.UnsetCapability(mysql.CLIENT_QUERY_ATTRIBUTES)
+	for _, flag := range prof.capabilities() {
+		if err := c.SetCapability(flag); err != nil {
+			return err
+		}
+	}
+	if t.TLS != nil {
+		c.SetTLSConfig(named(t))
+	}
+	return nil
+}
+
+// named gives the TLS configuration the name to verify, if it has none.
+func named(t Target) *tls.Config {
+	if t.TLS.ServerName != "" || t.TLS.InsecureSkipVerify {
+		return t.TLS
+	}
+	config := t.TLS.Clone()
+	config.ServerName, _, _ = net.SplitHostPort(t.Addr)
+	return config
+}
+
+// endWith ends reads and writes of conn when ctx ends, until it is released; then they have no deadline.
+func endWith(ctx context.Context, conn net.Conn) (release func()) {
+	finished := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		_ = conn.SetDeadline(time.Unix(1, 0))
+		close(finished)
+	})
+	return func() {
+		if !stop() {
+			<-finished
+		}
+	}
+}
+
+// nothingBuffered makes sure that the library's read buffer is empty before it is left behind: with a deadline in the past
+// only what is buffered can be read.
+func nothingBuffered(session *client.Conn, raw net.Conn) error {
+	if err := raw.SetReadDeadline(time.Unix(1, 0)); err != nil {
+		return err
+	}
+	if _, err := session.ReadPacket(); err == nil || !strings.Contains(err.Error(), "timeout") {
+		return errors.New("the server sent more than the answer to the login")
+	}
+	return raw.SetDeadline(time.Time{})
+}
+
+// known names the end of ctx in place of what it did to the connection.
+func known(ctx context.Context, err error) error {
+	if _, refused := errors.AsType[*ServerError](err); !refused && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}

@@ -1,0 +1,122 @@
+package backend
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+
+	"locus/router"
+)
+
+// Pool keeps the connections to one shard. All methods may be called concurrently.
+type Pool struct {
+	shard  router.ShardName
+	limits Limits
+	log    *slog.Logger
+	dial   dialFunc
+	kills  chan struct{} // a token per KILL under way
+	counts counts
+
+	mu         sync.Mutex // guards what follows; never held across I/O; released by unlock if anything was doomed
+	target     Target
+	generation int                // raised when target's server changes
+	all        map[*Conn]struct{} // every connection, lent or idle
+	idle       []*Conn            // the one used last at the end
+	dialing    int                // logins under way, each with a place in the limit
+	queue      queue              // not empty only while nothing can be granted to its first
+	breaker    breaker
+	suspicion  time.Time // connections that weren't used since then may have died
+	doomed     []*Conn   // taken out of the pool, to be closed when mu is released
+	closed     bool
+	empty      chan struct{} // closed once the pool is closed and has no connection left
+}
+
+// NewPool makes a pool and dials nothing yet. Its idle connections are looked after by [Registry.Run], or by whoever calls
+// Sweep now and then.
+func NewPool(t Target, l Limits, log *slog.Logger) *Pool {
+	return newPool(t, l, log, login)
+}
+
+func newPool(t Target, l Limits, log *slog.Logger, dial dialFunc) *Pool {
+	l = l.withDefaults()
+	return &Pool{
+		shard:   t.Shard,
+		limits:  l,
+		log:     log.With("shard", string(t.Shard)),
+		dial:    dial,
+		kills:   make(chan struct{}, mostKills),
+		target:  t,
+		all:     make(map[*Conn]struct{}),
+		queue:   queue{most: l.MaxWaiting},
+		breaker: newBreaker(),
+		empty:   make(chan struct{}),
+	}
+}
+
+// Shard is the shard that the pool's connections go to.
+func (p *Pool) Shard() router.ShardName { return p.shard }
+
+// SetTarget moves the pool to where the shard's server is now. If that is another server, idle connections to the old one are
+// closed, and borrowed ones when they come back; what failed there doesn't count here.
+func (p *Pool) SetTarget(t Target) {
+	p.mu.Lock()
+	defer p.unlock()
+	moved := !p.target.sameServer(t)
+	p.target = t
+	if !moved {
+		return
+	}
+	p.generation++
+	p.breaker.forget()
+	p.doomIdle(func(*Conn) bool { return true })
+	p.serve(time.Now())
+	p.log.Info("shard moved", "addr", t.Addr, "user", t.User)
+}
+
+// Sweep closes idle connections that were unused for Limits.IdleTimeout or are older than Limits.MaxLifetime.
+func (p *Pool) Sweep(now time.Time) {
+	p.mu.Lock()
+	defer p.unlock()
+	p.doomIdle(func(c *Conn) bool {
+		return now.Sub(c.returned) >= p.limits.IdleTimeout || !now.Before(c.expires)
+	})
+}
+
+// places is the number of places taken in the limit, lent that of connections that borrowers have.
+func (p *Pool) places() int { return len(p.all) + p.dialing }
+func (p *Pool) lent() int   { return len(p.all) - len(p.idle) }
+
+// remove gives up a connection's place. Whoever calls it closes the connection, and serves the queue.
+func (p *Pool) remove(c *Conn) {
+	delete(p.all, c)
+	p.settle()
+}
+
+// doom removes a connection that is to be closed when mu is released.
+func (p *Pool) doom(c *Conn) {
+	p.remove(c)
+	p.doomed = append(p.doomed, c)
+}
+
+func (p *Pool) doomIdle(which func(*Conn) bool) {
+	kept := p.idle[:0]
+	for _, c := range p.idle {
+		if which(c) {
+			p.doom(c)
+		} else {
+			kept = append(kept, c)
+		}
+	}
+	clear(p.idle[len(kept):])
+	p.idle = kept
+}
+
+// unlock releases mu and closes what was doomed under it.
+func (p *Pool) unlock() {
+	doomed := p.doomed
+	p.doomed = nil
+	p.mu.Unlock()
+	for _, c := range doomed {
+		c.quit()
+	}
+}

@@ -1,0 +1,93 @@
+package backend
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/wire"
+)
+
+// ER_MAX_PREPARED_STMT_COUNT_REACHED: the server has no room for more, over all of its connections.
+const tooManyPrepared = 1461
+
+// Prepared finds a statement that was prepared on c from this text under settings that give it the same meaning: database,
+// names and system variables. It is valid until the next Prepare, Carry, Reset or Return.
+func (c *Conn) Prepared(sql string) (*Statement, bool) {
+	if c.settings == nil {
+		return nil, false
+	}
+	return c.prepared.find(text{c.settings.parsing(), sql})
+}
+
+// Prepare prepares a statement on c and keeps it for later borrowers; the one that wasn't used for the longest time makes
+// room. The answer is what the server sent, headers included: the head, the definitions of parameters and of columns. The
+// errors are those of Exec.
+func (c *Conn) Prepare(ctx context.Context, sql string) (statement *Statement, answer []byte, err error) {
+	defer c.Watch(ctx)()
+	key := text{sql: sql}
+	if c.settings != nil {
+		key.under = c.settings.parsing()
+	}
+	statement, answer, err = c.prepare(ctx, key, c.prepared.makeRoom(key))
+	if e, ok := errors.AsType[*ServerError](err); ok && e.Code == tooManyPrepared && c.prepared.len() > 0 {
+		return c.prepare(ctx, key, c.prepared.giveUp())
+	}
+	return statement, answer, err
+}
+
+// prepare closes statements, which the server doesn't answer, and prepares one, in one write.
+func (c *Conn) prepare(ctx context.Context, key text, closed []uint32) (*Statement, []byte, error) {
+	out := c.out[:0]
+	for _, id := range closed {
+		out = wire.AppendStatementCommand(out, mysql.COM_STMT_CLOSE, id)
+	}
+	if err := c.send(ctx, appendText(out, mysql.COM_STMT_PREPARE, key.sql)); err != nil {
+		return nil, nil, err
+	}
+	head, answer, err := c.readPrepared(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &Statement{ID: head.Statement, Params: int(head.Params), Columns: int(head.Columns), key: key}
+	c.prepared.add(s)
+	return s, answer, nil
+}
+
+// Unprepare closes a statement whose state on the server isn't known to be clean, such as one with long data that was never
+// executed.
+func (c *Conn) Unprepare(s *Statement) error {
+	c.prepared.remove(s)
+	return c.Send(wire.AppendStatementCommand(nil, mysql.COM_STMT_CLOSE, s.ID))
+}
+
+func (c *Conn) readPrepared(ctx context.Context) (head wire.Prepared, answer []byte, err error) {
+	payload, err := c.receive(ctx)
+	if err != nil {
+		return head, nil, err
+	}
+	defer c.stream.Done()
+	if wire.IsERR(payload) {
+		return head, nil, c.refusal(payload)
+	}
+	if head, err = wire.ParsePrepared(payload); err != nil {
+		return head, nil, c.Lost(true, err)
+	}
+	answer, seq := wire.AppendPacket(nil, 1, payload)
+	for packets := definitions(head.Params) + definitions(head.Columns); packets > 0; packets-- {
+		if payload, err = c.receive(ctx); err != nil {
+			return head, nil, err
+		}
+		answer, seq = wire.AppendPacket(answer, seq, payload)
+	}
+	return head, answer, nil
+}
+
+// definitions is the number of packets of a list of n definitions: an EOF packet ends it unless it is empty.
+func definitions(n uint16) int {
+	if n == 0 {
+		return 0
+	}
+	return int(n) + 1
+}

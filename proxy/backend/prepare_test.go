@@ -1,0 +1,183 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/cmd/dbserver"
+	"locus/proxy/wire"
+)
+
+func prepare(t *testing.T, c *Conn, sql string) *Statement {
+	t.Helper()
+	st, _, err := c.Prepare(t.Context(), sql)
+	if err != nil {
+		t.Fatalf("prepare %s: %v", sql, err)
+	}
+	return st
+}
+
+// run executes a statement without parameters and gives its only value: a string.
+func run(t *testing.T, c *Conn, st *Statement) (string, error) {
+	t.Helper()
+	execute := append(wire.AppendStatementCommand(nil, mysql.COM_STMT_EXECUTE, st.ID), 0, 1, 0, 0, 0)
+	wire.PutHeader(execute, len(execute)-wire.HeaderSize, 0)
+	if err := c.Send(execute); err != nil {
+		t.Fatal(err)
+	}
+	var result string
+	for packets := 0; ; packets++ {
+		payload, err := c.receive(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case wire.IsERR(payload):
+			err := c.refusal(payload)
+			c.stream.Done()
+			return "", err
+		case wire.IsEOF(payload) && packets > 2:
+			c.stream.Done()
+			return result, nil
+		case packets == 3:
+			result = string(payload[3:]) // after the header, the bitmap of NULLs, and the length
+		}
+	}
+}
+
+func TestPreparedStatementsAreKept(t *testing.T) {
+	engines(t, func(t *testing.T, s *dbserver.Server) {
+		p := realPool(t, target(s), Limits{MaxOpen: 1})
+		one := Default.WithDatabase("one")
+		c := borrow(t, p, one, 0)
+		const sql = "SELECT name FROM place"
+		if _, ok := c.Prepared(sql); ok {
+			t.Error("prepared on a new connection")
+		}
+		st, answer, err := c.Prepare(t.Context(), "SELECT ?, name FROM place WHERE name = ?")
+		if err != nil || st.Params != 2 || st.Columns != 2 {
+			t.Fatalf("%+v, %v", st, err)
+		}
+		var scan wire.Scanner
+		scan.Reset(wire.PrepareResponse)
+		if n, state, err := scan.Scan(answer); n != len(answer) || state != wire.Done || err != nil {
+			t.Errorf("the answer isn't one: %d of %d bytes, %v, %v", n, len(answer), state, err)
+		}
+		first := prepare(t, c, sql)
+		p.Return(c)
+
+		c = borrow(t, p, one.With("@x", "1"), 0) // user variables don't matter
+		again, ok := c.Prepared(sql)
+		if !ok || again != first {
+			t.Error("forgotten by a change of user variables")
+		}
+		if got, err := run(t, c, again); got != "one" || err != nil {
+			t.Errorf("gives %q, %v", got, err)
+		}
+		p.Return(c)
+
+		c = borrow(t, p, Default.WithDatabase("two").With("@x", "1"), 0) // the same text, another meaning
+		if _, ok := c.Prepared(sql); ok {
+			t.Error("a statement of another database is offered")
+		}
+		if got, err := run(t, c, prepare(t, c, sql)); got != "two" || err != nil {
+			t.Errorf("gives %q, %v", got, err)
+		}
+		p.Return(c)
+
+		c = borrow(t, p, Default.WithDatabase("two"), 0) // a reset
+		if _, ok := c.Prepared(sql); ok || c.prepared.len() != 0 {
+			t.Error("statements outlive a reset")
+		}
+		if _, err := run(t, c, first); err == nil {
+			t.Error("the server still knows a statement from before the reset")
+		}
+		c.Forget()
+		if _, ok := c.Prepared(sql); ok {
+			t.Error("a statement is offered under unknown settings")
+		}
+		p.Return(c)
+	})
+}
+
+func TestTheLeastUsedStatementMakesRoom(t *testing.T) {
+	engines(t, func(t *testing.T, s *dbserver.Server) {
+		p := realPool(t, target(s), Limits{MaxPreparedPerConn: 3})
+		c := borrow(t, p, Default, 0)
+		defer p.Return(c)
+		var all []*Statement
+		for i := range 3 {
+			all = append(all, prepare(t, c, fmt.Sprintf("SELECT 'v%d'", i)))
+		}
+		c.Prepared("SELECT 'v0'")
+		prepare(t, c, "SELECT 'v3'")
+		for i, kept := range []bool{true, false, true, true} {
+			st, ok := c.Prepared(fmt.Sprintf("SELECT 'v%d'", i))
+			if ok != kept {
+				t.Errorf("v%d is kept: %t", i, ok)
+			}
+			if ok {
+				if got, err := run(t, c, st); err != nil || got != fmt.Sprintf("v%d", i) {
+					t.Errorf("v%d gives %q, %v", i, got, err)
+				}
+			}
+		}
+		if _, err := run(t, c, all[1]); err == nil || !strings.Contains(err.Error(), "1243") {
+			t.Errorf("the server wasn't told: %v", err)
+		}
+		if err := c.Unprepare(all[0]); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := c.Prepared("SELECT 'v0'"); ok || c.prepared.len() != 2 {
+			t.Error("offered after it was closed")
+		}
+		if _, err := run(t, c, all[0]); err == nil {
+			t.Error("the server still has it")
+		}
+	})
+}
+
+func TestPrepareRefused(t *testing.T) {
+	engines(t, func(t *testing.T, s *dbserver.Server) {
+		p := realPool(t, target(s), Limits{})
+		c := borrow(t, p, Default, 0)
+		defer p.Return(c)
+		_, _, err := c.Prepare(t.Context(), "SELEC 1")
+		if e, ok := errors.AsType[*ServerError](err); !ok || e.Code != 1064 {
+			t.Errorf("a syntax error: %v", err)
+		}
+		if got := value(t, c, "SELECT 1"); got != "1" {
+			t.Error("the connection is out of step")
+		}
+	})
+}
+
+// A server without room for more gets it from this connection.
+func TestPreparedStatementsGiveWay(t *testing.T) {
+	engines(t, func(t *testing.T, s *dbserver.Server) {
+		execute(t, s, "SET GLOBAL max_prepared_stmt_count = 4")
+		defer execute(t, s, "SET GLOBAL max_prepared_stmt_count = 16382")
+		p := realPool(t, target(s), Limits{})
+		c := borrow(t, p, Default, 0)
+		defer p.Return(c)
+		for i := range 9 {
+			sql := fmt.Sprintf("SELECT 'v%d'", i)
+			if got, err := run(t, c, prepare(t, c, sql)); err != nil || got != fmt.Sprintf("v%d", i) {
+				t.Errorf("%s gives %q, %v", sql, got, err)
+			}
+		}
+		other := borrow(t, p, Default.With("@x", "1"), 0)
+		defer p.Return(other)
+		for c.prepared.len() < 4 {
+			prepare(t, c, fmt.Sprintf("SELECT 'w%d'", c.prepared.len()))
+		}
+		_, _, err := other.Prepare(t.Context(), "SELECT 1")
+		if e, ok := errors.AsType[*ServerError](err); !ok || e.Code != tooManyPrepared {
+			t.Errorf("with nothing of its own to give up: %v", err)
+		}
+	})
+}

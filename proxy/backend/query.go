@@ -1,0 +1,112 @@
+package backend
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/wire"
+)
+
+// The largest result that Query holds in memory.
+const (
+	maxRows  = 100_000
+	maxBytes = 64 << 20
+)
+
+// Rows is a small result, wholly in memory.
+type Rows struct {
+	Columns []wire.Column
+	Rows    [][][]byte // text as the server sent it; nil is NULL
+}
+
+// Query runs a statement with one small result, for the proxy's own questions; a statement that answers with OK gives no
+// columns and no rows. The errors are those of Exec. A result beyond 100,000 rows or 64 MiB ends the connection.
+func (c *Conn) Query(ctx context.Context, sql string) (*Rows, error) {
+	defer c.Watch(ctx)()
+	if err := c.send(ctx, appendText(c.out[:0], mysql.COM_QUERY, sql)); err != nil {
+		return nil, err
+	}
+	head, err := c.receive(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer c.stream.Done()
+	switch {
+	case wire.IsERR(head):
+		return nil, c.refusal(head)
+	case len(head) > 0 && head[0] == mysql.OK_HEADER:
+		return c.noRows(head)
+	}
+	columns, n := wire.LenInt(head)
+	if n != len(head) || columns == 0 || columns > 4096 {
+		return nil, c.Lost(true, errUnexpected)
+	}
+	rows := &Rows{}
+	if err := c.readColumns(ctx, rows, int(columns)); err != nil {
+		return nil, err
+	}
+	return rows, c.readRows(ctx, rows)
+}
+
+func (c *Conn) noRows(head []byte) (*Rows, error) {
+	ok, err := wire.ParseOK(head, Capabilities)
+	if err != nil || ok.Status&mysql.SERVER_MORE_RESULTS_EXISTS != 0 {
+		return nil, c.Lost(true, errUnexpected)
+	}
+	c.status = ok.Status
+	return &Rows{}, nil
+}
+
+// readColumns reads the definitions and the EOF packet after them.
+func (c *Conn) readColumns(ctx context.Context, into *Rows, columns int) error {
+	for range columns {
+		payload, err := c.receive(ctx)
+		if err != nil {
+			return err
+		}
+		column, err := wire.ParseColumn(bytes.Clone(payload))
+		if err != nil {
+			return c.Lost(true, err)
+		}
+		into.Columns = append(into.Columns, column)
+	}
+	payload, err := c.receive(ctx)
+	if err == nil && !wire.IsEOF(payload) {
+		return c.Lost(true, errUnexpected)
+	}
+	return err
+}
+
+func (c *Conn) readRows(ctx context.Context, into *Rows) error {
+	for size := 0; ; {
+		payload, err := c.receive(ctx)
+		switch {
+		case err != nil:
+			return err
+		case wire.IsERR(payload):
+			return c.refusal(payload)
+		case wire.IsEOF(payload):
+			return c.endRows(payload)
+		}
+		if size += len(payload); len(into.Rows) >= maxRows || size > maxBytes {
+			return c.Lost(true, fmt.Errorf("the result has more than %d rows or %d bytes", maxRows, maxBytes))
+		}
+		row, err := wire.SplitTextRow(make([][]byte, 0, len(into.Columns)), bytes.Clone(payload), len(into.Columns))
+		if err != nil {
+			return c.Lost(true, err)
+		}
+		into.Rows = append(into.Rows, row)
+	}
+}
+
+func (c *Conn) endRows(payload []byte) error {
+	end, err := wire.ParseEOF(payload)
+	if err != nil || end.Status&mysql.SERVER_MORE_RESULTS_EXISTS != 0 {
+		return c.Lost(true, errUnexpected)
+	}
+	c.status = end.Status
+	return nil
+}

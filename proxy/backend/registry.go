@@ -1,0 +1,106 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"locus/router"
+)
+
+// sweepEvery is how often idle connections are looked after.
+const sweepEvery = time.Second
+
+// Registry finds a shard's pool. All methods may be called concurrently.
+type Registry struct {
+	limits Limits
+	log    *slog.Logger
+	dial   dialFunc
+	pools  atomic.Pointer[map[router.ShardName]*Pool] // replaced, never edited
+
+	mu      sync.Mutex // held for the whole of Apply and Close
+	retired []*Pool    // removed, perhaps with connections that are still borrowed
+}
+
+// NewRegistry makes a registry without shards; limits are those of each pool.
+func NewRegistry(limits Limits, log *slog.Logger) *Registry {
+	r := &Registry{limits: limits, log: log, dial: login}
+	r.pools.Store(&map[router.ShardName]*Pool{})
+	return r
+}
+
+// Pool gives a shard's pool, without a lock.
+func (r *Registry) Pool(name router.ShardName) (*Pool, bool) {
+	p, ok := (*r.pools.Load())[name]
+	return p, ok
+}
+
+// Pools gives all pools, sorted by shard name as text.
+func (r *Registry) Pools() []*Pool {
+	return slices.SortedFunc(maps.Values(*r.pools.Load()), func(a, b *Pool) int {
+		return strings.Compare(string(a.shard), string(b.shard))
+	})
+}
+
+// Apply makes targets, one per shard, the whole of the registry: new shards get a pool, those whose server changed move, and
+// pools of shards that are gone lend no more. It waits for nothing.
+func (r *Registry) Apply(targets []Target) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	old := *r.pools.Load()
+	next := make(map[router.ShardName]*Pool, len(targets))
+	for _, t := range targets {
+		if p, ok := old[t.Shard]; ok {
+			p.SetTarget(t)
+			next[t.Shard] = p
+		} else {
+			next[t.Shard] = newPool(t, r.limits, r.log, r.dial)
+		}
+	}
+	r.pools.Store(&next)
+	r.retire(old, next)
+}
+
+func (r *Registry) retire(old, next map[router.ShardName]*Pool) {
+	r.retired = slices.DeleteFunc(r.retired, (*Pool).drained)
+	for name, p := range old {
+		if _, stays := next[name]; !stays {
+			p.Retire()
+			r.retired = append(r.retired, p)
+		}
+	}
+}
+
+// Run sweeps all pools until ctx ends.
+func (r *Registry) Run(ctx context.Context) error {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case now := <-ticker.C:
+			for _, p := range *r.pools.Load() {
+				p.Sweep(now)
+			}
+		}
+	}
+}
+
+// Close closes all pools at once as [Pool.Close] does, and leaves none.
+func (r *Registry) Close(ctx context.Context) error {
+	r.Apply(nil)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var errs []error
+	for _, p := range r.retired { // all are retired, so those that wait longest don't hold up the others
+		errs = append(errs, p.Close(ctx))
+	}
+	return errors.Join(errs...)
+}

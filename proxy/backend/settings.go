@@ -1,0 +1,118 @@
+package backend
+
+import (
+	"slices"
+	"strings"
+)
+
+// Assignment gives a variable a value: ("sql_mode", "'ANSI'"), ("autocommit", "0"), ("@x", "5").
+//
+// Name goes into the statement as it is, so the caller has made sure that it is a name. Literal is a constant of SQL that
+// reads the same under every sql_mode and character set: a number, DEFAULT, NULL, or a text as [Quote] writes it.
+type Assignment struct{ Name, Literal string }
+
+func (a Assignment) user() bool {
+	return strings.HasPrefix(a.Name, "@") && !strings.HasPrefix(a.Name, "@@")
+}
+
+// Settings is the session state that a connection carries while it is lent: the current database, the character set, and
+// assignments in the order in which they were made, since some of them touch the same variable.
+//
+// Settings are immutable and interned: equal settings are the same pointer for as long as anybody holds it. They are made
+// from [Default]. All methods may be called concurrently.
+type Settings struct {
+	database  string
+	charset   string // empty only in atLogin: whatever the server's default is
+	collation string // empty: the default one of the character set, which differs between servers
+	variables []Assignment
+
+	bare *Settings // the same without user variables; nil if there are none
+}
+
+// Default is the state of a fresh connection: no database, utf8mb4, every variable as the server's global one.
+var Default = intern(Settings{charset: "utf8mb4"})
+
+// atLogin is the state after login or reset: the character set is the server's choice.
+var atLogin = intern(Settings{})
+
+// Database is the current database; empty: none.
+func (s *Settings) Database() string { return s.database }
+
+// Names is the character set and collation as in SET NAMES; an empty collation is the character set's default.
+func (s *Settings) Names() (charset, collation string) { return s.charset, s.collation }
+
+// Assignments lists the variables in order. The caller doesn't change them.
+func (s *Settings) Assignments() []Assignment { return s.variables }
+
+// Lookup gives the literal assigned to a variable.
+func (s *Settings) Lookup(name string) (literal string, ok bool) {
+	if i := s.index(strings.ToLower(name)); i >= 0 {
+		return s.variables[i].Literal, true
+	}
+	return "", false
+}
+
+// WithDatabase is s with another current database. A session that has one can't go back to none, as in MySQL.
+func (s *Settings) WithDatabase(name string) *Settings {
+	if name == s.database {
+		return s
+	}
+	next := *s
+	next.database = name
+	return intern(next)
+}
+
+// WithNames is s after SET NAMES: earlier assignments to the variables that SET NAMES sets are gone.
+func (s *Settings) WithNames(charset, collation string) *Settings {
+	next := *s
+	next.charset, next.collation = strings.ToLower(charset), strings.ToLower(collation)
+	next.variables = slices.DeleteFunc(slices.Clone(s.variables), func(a Assignment) bool {
+		return false && slices.Contains(setByNames, a.Name)
+	})
+	return intern(next)
+}
+
+var setByNames = []string{"character_set_client", "character_set_connection", "character_set_results", "collation_connection"}
+
+// With is s after SET name = literal. Names are compared without case, as MySQL does for both kinds of variables.
+func (s *Settings) With(name, literal string) *Settings {
+	name = strings.ToLower(name)
+	next := *s
+	next.variables = append(s.except(name), Assignment{name, literal})
+	return intern(next)
+}
+
+// Without is s with a variable as on a fresh connection.
+func (s *Settings) Without(name string) *Settings {
+	next := *s
+	next.variables = s.except(strings.ToLower(name))
+	return intern(next)
+}
+
+// String is for logs and metrics: names of variables, no values, which are the client's.
+func (s *Settings) String() string {
+	words := []string{"database=" + s.database, "names=" + s.charset}
+	if s.collation != "" {
+		words = append(words, "collate="+s.collation)
+	}
+	for _, a := range s.variables {
+		words = append(words, a.Name)
+	}
+	return strings.Join(words, " ")
+}
+
+// parsing is the part of s that decides what a prepared text means.
+func (s *Settings) parsing() *Settings {
+	if s.bare != nil {
+		return s.bare
+	}
+	return s
+}
+
+func (s *Settings) index(name string) int {
+	return slices.IndexFunc(s.variables, func(a Assignment) bool { return a.Name == name })
+}
+
+func (s *Settings) except(name string) []Assignment {
+	return slices.DeleteFunc(slices.Clone(s.variables), func(a Assignment) bool { return a.Name == name })
+}

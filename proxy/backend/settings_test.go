@@ -1,0 +1,126 @@
+package backend
+
+import (
+	"runtime"
+	"strconv"
+	"testing"
+)
+
+func TestEqualSettingsAreOnePointer(t *testing.T) {
+	a := Default.WithDatabase("shop").With("SQL_MODE", "'ANSI'").With("@x", "5")
+	b := Default.With("sql_mode", "''").With("@X", "1").With("sql_mode", "'ANSI'").With("@x", "5").WithDatabase("shop")
+	if a != b {
+		t.Errorf("made two ways, %q and %q are two pointers", a.key(), b.key())
+	}
+	if c := a.With("@x", "6"); c == a {
+		t.Error("another value, the same pointer")
+	}
+	if d := a.Without("@x").Without("sql_mode"); d != Default.WithDatabase("shop") {
+		t.Errorf("taking everything away gives %v", d)
+	}
+	if Default.With("a", "1").With("b", "2") == Default.With("a", "11").With("b", "2") {
+		t.Error("different values, the same pointer")
+	}
+}
+
+func TestKeyIsUnambiguous(t *testing.T) {
+	if Default.With("a", "1:b1:2") == Default.With("a", "1").With("b", "2") {
+		t.Error("one literal reads as two assignments")
+	}
+}
+
+func TestSettingsDontChange(t *testing.T) {
+	a := Default.With("a", "1").With("b", "2")
+	before := a.key()
+	a.With("a", "3")
+	a.Without("b")
+	a.With("c", "4")
+	a.WithNames("latin1", "")
+	if a.key() != before {
+		t.Errorf("was %q, is %q", before, a.key())
+	}
+}
+
+func TestTheTableForgetsWhatNobodyHolds(t *testing.T) {
+	before := interned.len()
+	for i := range 1000 {
+		Default.With("@number", strconv.Itoa(i))
+	}
+	kept := Default.With("@kept", "1")
+	for range 100 {
+		runtime.GC()
+		if interned.len() <= before+2 {
+			break
+		}
+		runtime.Gosched()
+	}
+	if n := interned.len(); n > before+2 {
+		t.Errorf("%d settings before, %d after 1000 were dropped", before, n)
+	}
+	if Default.With("@kept", "1") != kept {
+		t.Error("settings that are held were forgotten")
+	}
+}
+
+func TestParsingLeavesUserVariablesOut(t *testing.T) {
+	plain := Default.WithDatabase("shop").With("sql_mode", "'ANSI'")
+	if plain.parsing() != plain || plain.With("@x", "1").parsing() != plain || plain.With("@x", "2").parsing() != plain {
+		t.Error("user variables change what a text means")
+	}
+	if plain.WithDatabase("other").With("@x", "1").parsing() == plain {
+		t.Error("another database, the same meaning")
+	}
+}
+
+func TestQuote(t *testing.T) {
+	for text, want := range map[string]string{
+		"":        "''",
+		"ANSI":    "'ANSI'",
+		"it's":    "_utf8mb4 X'69742773'",
+		`back\`:   "_utf8mb4 X'6261636b5c'",
+		"é":       "_utf8mb4 X'c3a9'",
+		"a\x00b":  "_utf8mb4 X'610062'",
+		`"double`: `'"double'`,
+	} {
+		if got := Quote(text); got != want {
+			t.Errorf("Quote(%q) = %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestTransitions(t *testing.T) {
+	shop := Default.WithDatabase("shop")
+	ansi := shop.With("sql_mode", "'ANSI'")
+	for _, c := range []struct {
+		about      string
+		have, want *Settings
+		steps      transition
+	}{
+		{"nothing to do", ansi, ansi, transition{}},
+		{"after login", atLogin, Default, transition{set: "SET NAMES utf8mb4"}},
+		{"after login, all at once", atLogin, ansi, transition{database: "shop", set: "SET NAMES utf8mb4, sql_mode='ANSI'"}},
+		{"only the database", ansi.WithDatabase("other"), ansi, transition{database: "shop"}},
+		{"one more variable", ansi, ansi.With("@x", "1"), transition{set: "SET @x=1"}},
+		{"another value", ansi, shop.With("sql_mode", "''"), transition{set: "SET sql_mode=''"}},
+		{"one too many", ansi.With("@x", "1"), ansi, transition{reset: true, set: "SET NAMES utf8mb4, sql_mode='ANSI'"}},
+		{"another order", shop.With("a", "1").With("b", "2"), shop.With("b", "2").With("a", "1"), transition{set: "SET b=2, a=1"}},
+		{"names touch later variables", shop.With("character_set_results", "NULL"),
+			shop.WithNames("latin1", "latin1_bin").With("character_set_results", "NULL"),
+			transition{set: "SET NAMES latin1 COLLATE latin1_bin, character_set_results=NULL"}},
+		{"unknown", nil, shop, transition{reset: true, database: "shop", set: "SET NAMES utf8mb4"}},
+	} {
+		database := ""
+		if c.have != nil {
+			database = c.have.database
+		}
+		if got := between(c.have, database, c.want); got != c.steps {
+			t.Errorf("%s: %+v, want %+v", c.about, got, c.steps)
+		}
+	}
+}
+
+func TestNoWayBackToNoDatabase(t *testing.T) {
+	if reaches("shop", Default) || !reaches("", Default) || !reaches("shop", Default.WithDatabase("other")) {
+		t.Error("a connection can get from anywhere to a database, and from none to none, only")
+	}
+}

@@ -1,0 +1,167 @@
+package backend
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// takeCarrying takes the idle connection used last among those that carry want.
+func (p *Pool) takeCarrying(want *Settings, prof Profile) *Conn {
+	for i := len(p.idle) - 1; i >= 0; i-- {
+		if c := p.idle[i]; c.settings == want && c.profile == prof {
+			return p.takeOut(i)
+		}
+	}
+	return nil
+}
+
+// takeServing takes an idle connection that carries want; else the one used last among those as fresh as after login; else the
+// one that wasn't used for the longest time, whose settings are the least likely to be wanted again.
+func (p *Pool) takeServing(want *Settings, prof Profile) *Conn {
+	if c := p.takeCarrying(want, prof); c != nil {
+		return c
+	}
+	if want != Default {
+		if c := p.takeCarrying(Default, prof); c != nil {
+			return c
+		}
+	}
+	i := slices.IndexFunc(p.idle, func(c *Conn) bool { return c.serves(want, prof) })
+	if i < 0 {
+		return nil
+	}
+	return p.takeOut(i)
+}
+
+func (p *Pool) takeOut(i int) *Conn {
+	c := p.idle[i]
+	p.idle = slices.Delete(p.idle, i, i+1)
+	c.lent = true
+	p.counts.lent++
+	return c
+}
+
+// next gives an idle connection or a place to dial in, and waits for one of them if it must. misfit is a connection granted
+// before that can't serve: if a login is allowed, it is closed to make room for that.
+func (p *Pool) next(ctx context.Context, deadline time.Time, want *Settings, prof Profile, misfit *Conn) grant {
+	p.mu.Lock()
+	now := time.Now()
+	if misfit != nil {
+		p.exchange(misfit, now)
+	}
+	g, ok := p.take(want, prof, now)
+	var w *waiter
+	if !ok {
+		if w = p.queue.join(); w == nil {
+			g.err = p.exhausted(0)
+		}
+	}
+	p.serve(now)
+	p.unlock()
+	if w == nil {
+		return g
+	}
+	p.counts.waits.Add(1)
+	return p.wait(ctx, w, deadline)
+}
+
+// take finds something to grant at once.
+func (p *Pool) take(want *Settings, prof Profile, now time.Time) (grant, bool) {
+	if c := p.takeServing(want, prof); c != nil {
+		return grant{conn: c}, true
+	}
+	return p.offer(now)
+}
+
+// offer grants a login, or an error if there will be none.
+func (p *Pool) offer(now time.Time) (g grant, ok bool) {
+	if p.closed {
+		return grant{err: p.closedError()}, true
+	}
+	switch p.breaker.admit(now, p.dialing, p.lent()) {
+	case refuseDial:
+		return grant{err: p.unavailable(now)}, true
+	case waitForDial:
+		return grant{}, false
+	}
+	if p.places() >= p.limits.MaxOpen {
+		if len(p.idle) == 0 {
+			return grant{}, false
+		}
+		coldest := p.idle[0]
+		p.idle = slices.Delete(p.idle, 0, 1)
+		p.doom(coldest)
+	}
+	return grant{ticket: p.issue()}, true
+}
+
+// serve grants what can be granted to those who wait. It is called after everything that could help them.
+func (p *Pool) serve(now time.Time) {
+	for p.queue.len() > 0 {
+		g, ok := p.offer(now)
+		if !ok {
+			return
+		}
+		p.queue.grantFirst(g)
+	}
+}
+
+// exchange closes a connection if its place can be used for a login; else others may have it.
+func (p *Pool) exchange(misfit *Conn, now time.Time) {
+	if p.closed || p.breaker.admit(now, p.dialing, p.lent()) == dialNow {
+		p.doom(misfit)
+		return
+	}
+	p.put(misfit)
+}
+
+func (p *Pool) exhausted(waited time.Duration) error {
+	p.counts.exhausted.Add(1)
+	return &ExhaustedError{Shard: p.shard, Limit: p.limits.MaxOpen, Waiting: p.queue.len(), Waited: waited}
+}
+
+func (p *Pool) unavailable(now time.Time) error {
+	p.counts.refused.Add(1)
+	return &UnavailableError{Shard: p.shard, Addr: p.target.Addr, Retry: max(0, p.breaker.until.Sub(now)), Reason: p.breaker.reason}
+}
+
+// wait waits for w's grant. One that comes together with the end of the wait is used, or passed on if ctx has ended.
+func (p *Pool) wait(ctx context.Context, w *waiter, deadline time.Time) grant {
+	began := time.Now()
+	timer := time.NewTimer(time.Until(deadline))
+	defer timer.Stop()
+	select {
+	case g := <-w.granted:
+		return g
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	p.mu.Lock()
+	defer p.unlock()
+	granted := !p.queue.leave(w)
+	switch {
+	case ctx.Err() != nil:
+		if granted {
+			p.decline(<-w.granted)
+		}
+		return grant{err: fmt.Errorf("shard %s: wait for a connection: %w", p.shard, context.Cause(ctx))}
+	case granted:
+		return <-w.granted
+	default:
+		return grant{err: p.exhausted(time.Since(began))}
+	}
+}
+
+// decline gives a grant to the next one.
+func (p *Pool) decline(g grant) {
+	switch {
+	case g.conn != nil:
+		p.put(g.conn)
+	case g.err == nil:
+		p.dialing--
+		p.settle()
+		p.serve(time.Now())
+	}
+}

@@ -1,0 +1,91 @@
+package backend
+
+import (
+	"crypto/tls"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/router"
+)
+
+// Target is where a shard's server is and how to log in there.
+type Target struct {
+	Shard    router.ShardName
+	Addr     string // host:port, or the path of a unix socket
+	User     string
+	Password func() (string, error) // asked at every login, so a changed secret is picked up; may be called concurrently
+	TLS      *tls.Config            // nil: no TLS. Never changed after it was passed in
+}
+
+// sameServer reports whether connections made for t serve u as well.
+func (t Target) sameServer(u Target) bool {
+	return t.Addr == u.Addr && t.User == u.User && t.TLS == u.TLS
+}
+
+// Limits bound a pool. A zero field means the default that stands beside it.
+type Limits struct {
+	MaxOpen            int           // connections to the shard, lent, idle and being made: 100
+	MaxIdle            int           // connections kept though nobody uses them: MaxOpen
+	MaxWaiting         int           // borrowers in the queue; the next one is refused: 10,000
+	WaitTimeout        time.Duration // in the queue: 5s
+	ConnectTimeout     time.Duration // of one login, from the dial to the OK: 5s
+	IdleTimeout        time.Duration // after this long unused a connection is closed: 5m, below MySQL's wait_timeout
+	MaxLifetime        time.Duration // after this long, less up to a tenth, a connection is closed once it is given back: 1h
+	MaxPreparedPerConn int           // statements prepared on one connection: 128, see below
+}
+
+// A server allows max_prepared_stmt_count (16,382 unless changed) over all of its connections, and 100 × 128 stays below.
+const defaultMaxPrepared = 128
+
+func (l Limits) withDefaults() Limits {
+	l.MaxOpen = orDefault(l.MaxOpen, 100)
+	l.MaxIdle = orDefault(l.MaxIdle, l.MaxOpen)
+	l.MaxWaiting = orDefault(l.MaxWaiting, 10_000)
+	l.WaitTimeout = orDefault(l.WaitTimeout, 5*time.Second)
+	l.ConnectTimeout = orDefault(l.ConnectTimeout, 5*time.Second)
+	l.IdleTimeout = orDefault(l.IdleTimeout, 5*time.Minute)
+	l.MaxLifetime = orDefault(l.MaxLifetime, time.Hour)
+	l.MaxPreparedPerConn = orDefault(l.MaxPreparedPerConn, defaultMaxPrepared)
+	return l
+}
+
+func orDefault[T int | time.Duration](v, otherwise T) T {
+	if v <= 0 {
+		return otherwise
+	}
+	return v
+}
+
+// Profile is what can only be chosen at login. Connections of different profiles share the pool's limit.
+type Profile uint8
+
+const (
+	FoundRows       Profile = 1 << iota // CLIENT_FOUND_ROWS: UPDATE counts the rows found, not the rows changed
+	LocalFiles                          // CLIENT_LOCAL_FILES: LOAD DATA LOCAL is allowed; the borrower sends the file
+	MultiStatements                     // CLIENT_MULTI_STATEMENTS: several statements in one text
+)
+
+// Capabilities are what every backend connection has agreed on besides its profile. Neither CLIENT_DEPRECATE_EOF nor
+// CLIENT_QUERY_ATTRIBUTES nor CLIENT_SESSION_TRACK is among them.
+const Capabilities = mysql.CLIENT_PROTOCOL_41 | mysql.CLIENT_SECURE_CONNECTION | mysql.CLIENT_LONG_PASSWORD |
+	mysql.CLIENT_TRANSACTIONS | mysql.CLIENT_PLUGIN_AUTH | mysql.CLIENT_LONG_FLAG | mysql.CLIENT_CONNECT_ATTRS |
+	mysql.CLIENT_MULTI_RESULTS | mysql.CLIENT_PS_MULTI_RESULTS
+
+// capabilities lists the flags of a profile that are asked for beyond the library's own.
+func (p Profile) capabilities() []uint32 {
+	flags := []uint32{mysql.CLIENT_MULTI_RESULTS, mysql.CLIENT_PS_MULTI_RESULTS}
+	for _, c := range []struct {
+		bit  Profile
+		flag uint32
+	}{
+		{FoundRows, mysql.CLIENT_FOUND_ROWS},
+		{LocalFiles, mysql.CLIENT_LOCAL_FILES},
+		{MultiStatements, mysql.CLIENT_MULTI_STATEMENTS},
+	} {
+		if p&c.bit != 0 {
+			flags = append(flags, c.flag)
+		}
+	}
+	return flags
+}

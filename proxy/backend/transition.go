@@ -1,0 +1,92 @@
+package backend
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+)
+
+// transition is what a connection is sent so that it carries other settings: at most three commands, in this order.
+type transition struct {
+	reset    bool   // COM_RESET_CONNECTION: variables and prepared statements go; the current database stays, on both engines
+	database string // COM_INIT_DB, unless empty
+	set      string // one SET statement, unless empty
+}
+
+func (t transition) empty() bool { return !t.reset && t.database == "" && t.set == "" }
+
+// reaches reports whether a connection whose current database is have can be brought to want: no command leaves a database.
+func reaches(have string, want *Settings) bool { return have == "" || want.database != "" }
+
+// between works out how to get from have to want; have is nil if the connection's variables are unknown. The database is
+// passed apart, since it stays known and survives a reset.
+func between(have *Settings, database string, want *Settings) transition {
+	var t transition
+	if have == nil || !extends(want, have) {
+		t.reset, have = true, atLogin
+	}
+	if want.database != database {
+		t.database = want.database
+	}
+	t.set = assignments(have, want)
+	return t
+}
+
+// extends reports whether setting what want names leaves nothing over of what have set.
+func extends(want, have *Settings) bool {
+	return !slices.ContainsFunc(have.variables, func(a Assignment) bool { return want.index(a.Name) < 0 })
+}
+
+// assignments writes the SET statement, given that want extends have. Variables that both carry in the same order from the
+// start are left out, unless SET NAMES, which sets some of them too, goes first.
+func assignments(have, want *Settings) string {
+	skip, names := 0, want.charset != have.charset || want.collation != have.collation
+	if !names {
+		skip = common(have.variables, want.variables)
+	}
+	if !names && skip == len(want.variables) {
+		return ""
+	}
+	var b strings.Builder
+	separator := "SET "
+	if names {
+		b.WriteString("SET NAMES ")
+		b.WriteString(want.charset)
+		if want.collation != "" {
+			b.WriteString(" COLLATE ")
+			b.WriteString(want.collation)
+		}
+		separator = ", "
+	}
+	for _, a := range want.variables[skip:] {
+		b.WriteString(separator)
+		b.WriteString(a.Name)
+		b.WriteByte('=')
+		b.WriteString(a.Literal)
+		separator = ", "
+	}
+	return b.String()
+}
+
+func common(a, b []Assignment) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// append appends the commands; each is answered with an OK or an ERR packet.
+func (t transition) append(dst []byte) []byte {
+	if t.reset {
+		dst = appendText(dst, mysql.COM_RESET_CONNECTION, "")
+	}
+	if t.database != "" {
+		dst = appendText(dst, mysql.COM_INIT_DB, t.database)
+	}
+	if t.set != "" {
+		dst = appendText(dst, mysql.COM_QUERY, t.set)
+	}
+	return dst
+}

@@ -1,0 +1,42 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+)
+
+// Interrupt ends a read or write of c that blocks, now or later; c is closed when it comes back. It may be called from any
+// goroutine, but only while c is borrowed: afterwards it would hit the next borrower. The server isn't told and finishes the
+// statement unless it is killed ([Pool.KillQuery]).
+func (c *Conn) Interrupt() {
+	c.interrupted.Store(true)
+	_ = c.stream.SetDeadline(time.Unix(1, 0))
+}
+
+// Watch interrupts c when ctx ends, until the returned function is called, which waits for an interruption under way. It
+// starts no goroutine unless ctx ends.
+func (c *Conn) Watch(ctx context.Context) (release func()) {
+	if ctx.Done() == nil {
+		return func() {}
+	}
+	finished := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		c.Interrupt()
+		close(finished)
+	})
+	return func() {
+		if !stop() {
+			<-finished
+		}
+	}
+}
+
+// cause names the end of ctx where it, and not the network, ended a read or write.
+func cause(ctx context.Context, err error) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}

@@ -1,0 +1,106 @@
+package handshake
+
+import (
+	"fmt"
+
+	"locus/proxy/wire"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+)
+
+// authenticate decides whether the client is who it says. It does for a user without an account what it does for one with a wrong
+// password.
+func (d *dialogue) authenticate(client *Client, c claim) error {
+	account, known := d.cfg.Accounts.Lookup(client.User)
+	if client.Capabilities&mysql.CLIENT_PLUGIN_AUTH == 0 {
+		c.plugin = mysql.AUTH_NATIVE_PASSWORD
+	}
+	var err error
+	switch {
+	case !d.allows(account, c.plugin):
+		err = d.ask(client, d.preferred(account), &c)
+	case c.isDummy(client):
+		err = d.ask(client, c.plugin, &c)
+	}
+	if err != nil {
+		return err
+	}
+	right, err := d.check(account, known, c)
+	if err != nil {
+		return err
+	}
+	if !right || !known {
+		return d.denied(client.User, known, c)
+	}
+	client.Plugin = c.plugin
+	client.NextSeq = d.seq
+	return nil
+}
+
+// allows says whether the account's password can be checked by the plugin. caching_sha2_password can check any hash where it gets the
+// password itself; so clients that no longer know mysql_native_password reach accounts stored for that, if they come by TLS.
+func (d *dialogue) allows(a Account, plugin string) bool {
+	switch plugin {
+	case mysql.AUTH_CACHING_SHA2_PASSWORD:
+		return a.open || a.digest != nil || a.native == nil || d.secret()
+	case mysql.AUTH_NATIVE_PASSWORD:
+		return a.crypt == nil
+	}
+	return false
+}
+
+// preferred is the plugin that a client is asked for if its own isn't allowed.
+func (d *dialogue) preferred(a Account) string {
+	if d.allows(a, mysql.AUTH_CACHING_SHA2_PASSWORD) {
+		return mysql.AUTH_CACHING_SHA2_PASSWORD
+	}
+	return mysql.AUTH_NATIVE_PASSWORD
+}
+
+// isDummy says whether a client that insists on another plugin than that of the greeting may not have answered at all: it is waiting
+// for a nonce meant for its own, and what it sent meanwhile looks like an empty password.
+func (c claim) isDummy(client *Client) bool {
+	return c.plugin != greetingPlugin && withoutPassword(c.response) && client.Capabilities&mysql.CLIENT_PLUGIN_AUTH != 0
+}
+
+// ask requests the client to authenticate by a plugin, which may be the one that it has already named.
+func (d *dialogue) ask(client *Client, plugin string, c *claim) (err error) {
+	if client.Capabilities&mysql.CLIENT_PLUGIN_AUTH == 0 {
+		return mysql.NewDefaultError(mysql.ER_NOT_SUPPORTED_AUTH_MODE)
+	}
+	if err = d.send(wire.AppendAuthSwitch(d.out[:0], d.seq, plugin, d.nonce)); err != nil {
+		return err
+	}
+	c.plugin = plugin
+	c.response, err = d.receive()
+	return err
+}
+
+// check says whether the response is right for the account. An account that is a mere decoy is gone through all the same.
+func (d *dialogue) check(account Account, known bool, c claim) (bool, error) {
+	switch {
+	case withoutPassword(c.response):
+		return account.open, nil
+	case c.plugin == mysql.AUTH_NATIVE_PASSWORD:
+		return account.matchesNative(c.response, d.nonce[:]), nil
+	default:
+		return d.checkSHA2(account, known, c.response)
+	}
+}
+
+// withoutPassword says whether a response stands for an empty password. Some clients send a lone NUL.
+func withoutPassword(response []byte) bool {
+	return len(response) == 0 || len(response) == 1 && response[0] == 0
+}
+
+// denied is the same error for an unknown user as for a wrong password. What is wrapped around it isn't sent, but may be logged.
+func (d *dialogue) denied(user string, known bool, c claim) error {
+	using, reason := "YES", "wrong password"
+	if withoutPassword(c.response) {
+		using = "NO"
+	}
+	if !known {
+		reason = "unknown user"
+	}
+	return fmt.Errorf("%s: %w", reason, mysql.NewDefaultError(mysql.ER_ACCESS_DENIED_ERROR, user, d.host(), using))
+}

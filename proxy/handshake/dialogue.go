@@ -1,0 +1,135 @@
+package handshake
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"locus/proxy/stream"
+	"locus/proxy/wire"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+)
+
+// dialogue is the exchange of packets of one login.
+type dialogue struct {
+	cfg    *Config
+	stream *stream.Conn
+	nonce  [wire.NonceSize]byte
+	seq    byte   // of the next packet, whoever sends it
+	out    []byte // memory for packets
+}
+
+func newDialogue(s *stream.Conn, cfg *Config) *dialogue {
+	d := &dialogue{cfg: cfg, stream: s, out: make([]byte, 0, 512)}
+	s.SetLimit(d.limit())
+	return d
+}
+
+func (d *dialogue) limit() int {
+	if d.cfg.MaxPacket > 0 {
+		return d.cfg.MaxPacket
+	}
+	return defaultMaxPacket
+}
+
+// within talks for as long as ctx lets it. If that fails, the client is told why, as far as it may know, and the connection closed.
+func (d *dialogue) within(ctx context.Context, talk func() error) error {
+	conn := d.stream.NetConn() // and not what TLS makes of it
+	interrupted := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		_ = conn.SetDeadline(time.Unix(1, 0))
+		close(interrupted)
+	})
+	err := talk()
+	var told *mysql.MyError
+	if errors.As(err, &told) {
+		d.refuse(told)
+	}
+	if !stop() {
+		<-interrupted
+		err = outOfTime(context.Cause(ctx), err)
+	}
+	if err != nil {
+		_ = d.stream.Close()
+	}
+	return err
+}
+
+func outOfTime(cause, err error) error {
+	if err == nil {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", cause, err)
+}
+
+// send sends packets that were appended to d.out.
+func (d *dialogue) send(packets []byte, next byte) error {
+	d.out, d.seq = packets, next
+	_, err := d.stream.Write(packets)
+	return err
+}
+
+// receive reads a packet of the client's and returns a copy of its payload.
+func (d *dialogue) receive() ([]byte, error) {
+	view, seq, err := d.stream.Payload()
+	switch {
+	case errors.Is(err, stream.ErrTooLarge):
+		return nil, fmt.Errorf("%w: %w", mysql.NewDefaultError(mysql.ER_NET_PACKET_TOO_LARGE), err)
+	case err != nil:
+		return nil, err
+	case seq != d.seq:
+		due := d.seq
+		d.seq = seq + 1
+		return nil, fmt.Errorf("%w: number %d where %d is due", mysql.NewDefaultError(mysql.ER_NET_PACKETS_OUT_OF_ORDER), seq, due)
+	}
+	d.seq++
+	payload := bytes.Clone(view)
+	d.stream.Done()
+	return payload, nil
+}
+
+// refuse tells the client why it isn't let in.
+func (d *dialogue) refuse(e *mysql.MyError) {
+	if err := d.send(wire.AppendERR(d.out[:0], d.seq, e, mysql.CLIENT_PROTOCOL_41)); err != nil {
+		return
+	}
+	if e.Code != mysql.ER_ACCESS_DENIED_ERROR {
+		d.hearOut()
+	}
+}
+
+// hearOut lets a client that is still talking finish, within bounds: closing a connection with bytes unread resets it, and a client
+// would lose what it was told.
+func (d *dialogue) hearOut() {
+	const patience, most = time.Second, 1 << 20
+	conn := d.stream.NetConn()
+	if half, ok := conn.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite()
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	_, _ = io.CopyN(io.Discard, conn, most)
+}
+
+// secret says whether what the client sends can't be overheard.
+func (d *dialogue) secret() bool {
+	switch d.stream.NetConn().(type) {
+	case *tls.Conn, *net.UnixConn:
+		return true
+	}
+	return false
+}
+
+// host is where the client is, as MySQL has it in error messages.
+func (d *dialogue) host() string {
+	address := d.stream.NetConn().RemoteAddr().String()
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		return host
+	}
+	return "localhost"
+}

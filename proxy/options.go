@@ -1,0 +1,66 @@
+package proxy
+
+import (
+	"crypto/rsa"
+	"crypto/tls"
+	"log/slog"
+	"time"
+
+	"locus/idgen/cipher"
+	"locus/idgen/segment"
+	"locus/proxy/backend"
+	"locus/proxy/session"
+	"locus/router/live"
+)
+
+// Options are what a proxy is made of. Fields without a default are needed.
+type Options struct {
+	// Declared is the source of the cluster's documents (package cluster).
+	Declared live.Source
+	// Secrets looks up a password by the name it is declared under.
+	Secrets func(name string) (string, error)
+	// Segments keeps how far sequences are granted; Name says who took them.
+	Segments segment.KV
+	Name     string
+	// Ring hides sequences in order numbers; nil: tables with order numbers
+	// can't be inserted into.
+	Ring *cipher.Ring
+	// TLS and RSA are what the proxy proves itself with; nil TLS: no TLS.
+	TLS *tls.Config
+	RSA *rsa.PrivateKey
+	// ServerVersion is told to clients; empty: the first shard's, marked.
+	ServerVersion string
+
+	Backends       backend.Limits
+	Spanning       session.Spanning
+	MaxConnections int           // clients at once; default 10,000
+	MaxStatement   int           // bytes of one command; default 64 MiB
+	MaxLoginPacket int           // bytes before the login is complete; default 16 KiB
+	LoginTimeout   time.Duration // default 10 s
+	IdleTimeout    time.Duration // of a client between commands; 0: none
+	DrainTimeout   time.Duration // for sessions to end when the proxy stops; default 10 s
+	// Acknowledge tells others which version of the map is obeyed; may be nil.
+	Acknowledge func(version int64) error
+	// Save and Saved keep the last documents for a start without the source.
+	Save  func(values map[string][]byte, revision int64) error
+	Saved func() (values map[string][]byte, revision int64, err error)
+	Log   *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	orDefault(&o.MaxConnections, 10_000)
+	orDefault(&o.MaxStatement, 64<<20)
+	orDefault(&o.MaxLoginPacket, 16<<10)
+	orDefault(&o.LoginTimeout, 10*time.Second)
+	orDefault(&o.DrainTimeout, 10*time.Second)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+func orDefault[T int | time.Duration](v *T, otherwise T) {
+	if *v <= 0 {
+		*v = otherwise
+	}
+}

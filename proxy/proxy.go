@@ -1,0 +1,216 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/idgen"
+	"locus/proxy/backend"
+	"locus/proxy/handshake"
+	"locus/proxy/session"
+	"locus/proxy/wire"
+	"locus/router/gene"
+	"locus/router/live"
+)
+
+// Proxy is one process's proxy. Its methods may be called concurrently.
+type Proxy struct {
+	options  Options
+	pools    *backend.Registry
+	live     *live.Live[world]
+	ids      *issuers
+	services session.Services
+	login    handshake.Config
+	sessions registry
+	counts   session.Counts
+	lastID   atomic.Uint32
+	places   chan struct{} // one for each client
+	accepted atomic.Uint64
+	refused  atomic.Uint64
+	drained  atomic.Bool
+}
+
+// New makes a proxy; [Proxy.Start] reads the cluster.
+func New(o Options) *Proxy {
+	o = o.withDefaults()
+	p := &Proxy{
+		options: o, pools: backend.NewRegistry(o.Backends, o.Log),
+		sessions: registry{sessions: map[uint32]*session.Session{}},
+		places:   make(chan struct{}, o.MaxConnections),
+	}
+	b := &builder{secrets: o.Secrets, pools: p.pools, log: o.Log}
+	config := live.Config[world]{Source: o.Declared, Build: b.build, Save: o.Save, Log: o.Log}
+	if o.Acknowledge != nil {
+		config.Acknowledge = func(_ context.Context, w *world, _ int64) error {
+			return o.Acknowledge(w.session.Map.Version())
+		}
+	}
+	p.live = live.New(config)
+	p.ids = &issuers{
+		kv: o.Segments, name: o.Name, ring: o.Ring, log: o.Log,
+		groups:  func() int { return p.live.Load().declared.Settings.CounterGroups },
+		byTable: map[issuerKey]*idgen.Issuer{},
+	}
+	p.services = session.Services{
+		World: func() *session.World { return &p.live.Load().session },
+		Pools: p.pools, IDs: p.ids, Ring: o.Ring, Spanning: o.Spanning,
+		MaxStatement: o.MaxStatement, Counts: &p.counts, Log: o.Log,
+	}
+	p.login = handshake.Config{
+		ServerVersion: p.serverVersion, ConnectionID: func() uint32 { return p.lastID.Add(1) },
+		Accounts: accounts{p}, Digests: handshake.NewDigests(o.MaxConnections),
+		TLS: o.TLS, RSA: o.RSA, MaxPacket: o.MaxLoginPacket,
+	}
+	return p
+}
+
+// accounts are those of the state in force.
+type accounts struct{ p *Proxy }
+
+func (a accounts) Lookup(user string) (handshake.Account, bool) {
+	return a.p.live.Load().accounts.Lookup(user)
+}
+
+func (p *Proxy) serverVersion() string {
+	if p.options.ServerVersion != "" {
+		return p.options.ServerVersion
+	}
+	return p.live.Load().version + "-locus"
+}
+
+// Start checks the build's hashes and reads the cluster: from its source, or,
+// with that away, from what was saved when it was last seen.
+func (p *Proxy) Start(ctx context.Context) error {
+	if err := gene.CheckGolden(); err != nil {
+		return err
+	}
+	err := p.live.Start(ctx)
+	if err == nil || p.options.Saved == nil || p.live.Status().Away == nil {
+		return err
+	}
+	values, revision, saved := p.options.Saved()
+	if saved != nil {
+		return errors.Join(err, saved)
+	}
+	p.options.Log.Warn("starting from the last known state", "revision", revision, "error", err)
+	return p.live.Restore(ctx, values, revision)
+}
+
+// Run serves clients of the listener until ctx ends; then it takes no more,
+// lets statements and transactions under way end, and closes what is left after
+// the drain's time. It returns nil unless the listener fails.
+func (p *Proxy) Run(ctx context.Context, l net.Listener) error {
+	var tasks sync.WaitGroup
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	tasks.Go(func() { _ = p.live.Run(background) })
+	tasks.Go(func() { _ = p.pools.Run(background) })
+	// Sessions outlive ctx by the drain.
+	sessions, interrupt := context.WithCancel(context.WithoutCancel(ctx))
+	closed := context.AfterFunc(ctx, func() { _ = l.Close() })
+	err := p.accept(sessions, l)
+	if ctx.Err() != nil {
+		err = nil
+	}
+	closed()
+	_ = l.Close()
+	p.drained.Store(true)
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.options.DrainTimeout)
+	p.sessions.drain(drain)
+	cancel()
+	interrupt()
+	stop()
+	p.shut(ctx)
+	tasks.Wait()
+	return err
+}
+
+func (p *Proxy) shut(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	p.ids.close(ctx)
+	if err := p.pools.Close(ctx); err != nil {
+		p.options.Log.Warn("close connections to shards", "error", err)
+	}
+}
+
+func (p *Proxy) accept(ctx context.Context, l net.Listener) error {
+	for {
+		conn, err := l.Accept()
+		if temporary(err) {
+			p.options.Log.Warn("accept a client", "error", err)
+			select {
+			case <-time.After(50 * time.Millisecond):
+				continue
+			case <-ctx.Done():
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("accept clients: %w", err)
+		}
+		p.sessions.running.Go(func() { p.serve(ctx, conn) })
+	}
+}
+
+// temporary tells an error of accept that passes, such as too many open files.
+func temporary(err error) bool {
+	var e interface{ Temporary() bool }
+	return errors.As(err, &e) && e.Temporary()
+}
+
+// serve conducts one client from its first byte to its last.
+func (p *Proxy) serve(ctx context.Context, conn net.Conn) {
+	select {
+	case p.places <- struct{}{}:
+		defer func() { <-p.places }()
+	default:
+		p.refused.Add(1)
+		p.turnAway(conn)
+		return
+	}
+	p.accepted.Add(1)
+	login, cancel := context.WithTimeout(ctx, p.options.LoginTimeout)
+	client, err := handshake.Accept(login, conn, &p.login)
+	cancel()
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			p.options.Log.Info("login failed", "error", err)
+		}
+		return
+	}
+	p.session(ctx, client)
+}
+
+func (p *Proxy) session(ctx context.Context, c *handshake.Client) {
+	set := p.live.Load().charsets[c.Collation]
+	s := session.New(ctx, &p.services, &session.Client{
+		Stream: c.Stream, ID: c.ConnectionID, User: c.User, Capabilities: c.Capabilities,
+		Charset: set.charset, Collation: set.collation, NextSeq: c.NextSeq,
+	})
+	if !p.sessions.add(c.ConnectionID, s) {
+		_ = c.Stream.Close()
+		return
+	}
+	defer p.sessions.remove(c.ConnectionID)
+	if err := s.Serve(c.Database); err != nil {
+		p.options.Log.Info("session ended", "session", c.ConnectionID, "user", c.User, "error", err)
+	}
+}
+
+// turnAway tells a client that there is no place.
+func (p *Proxy) turnAway(conn net.Conn) {
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(time.Second))
+	packet, _ := wire.AppendERR(nil, 0, &mysql.MyError{
+		Code: mysql.ER_CON_COUNT_ERROR, State: "08004",
+		Message: fmt.Sprintf("Too many connections: locus serves %d clients at once (proxy.max_connections)", p.options.MaxConnections),
+	}, mysql.CLIENT_PROTOCOL_41)
+	_, _ = conn.Write(packet)
+}

@@ -1,0 +1,78 @@
+package scatter
+
+import (
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/stream"
+	"locus/proxy/wire"
+	"locus/router/plan"
+)
+
+// Client is where the answer goes.
+type Client struct {
+	Stream       *stream.Conn
+	Seq          byte   // of the first packet
+	Capabilities uint32 // agreed on with the client
+	Status       uint16 // SERVER_STATUS_… flags of the answer
+}
+
+// Format is how rows are encoded, by the shards and for the client.
+type Format uint8
+
+const (
+	Text   Format = iota // answers to COM_QUERY
+	Binary               // answers to COM_STMT_EXECUTE
+)
+
+// Limit is a LIMIT clause with its values; the shards were asked for
+// Offset + Count rows from the first.
+type Limit struct {
+	Offset, Count uint64
+	Set           bool // false: all rows
+}
+
+// Outcome says what became of the connections and of the answer.
+type Outcome struct {
+	// Clean says of each connection whether its answer was read to its end, so
+	// that it may be used again.
+	Clean []bool
+	// Status is the flags of each connection's final packet, 0 if there was none
+	// with flags.
+	Status []uint16
+	// Sent: a part of the answer may have reached the client, or all of it.
+	Sent     bool
+	Warnings int // over all shards
+	// Err is a shard's error that was passed to the client behind rows.
+	Err *mysql.MyError
+}
+
+// ClientError is a client that can't be written to any more.
+type ClientError struct{ Err error }
+
+func (e *ClientError) Error() string { return "write to client: " + e.Err.Error() }
+func (e *ClientError) Unwrap() error { return e.Err }
+
+// Merge writes one answer to the client. Without an error the client has all of
+// it, or an ERR packet that Outcome.Err tells. The errors:
+//
+//   - *mysql.MyError of a shard and *plan.Refusal, about answers that can't be
+//     merged: nothing was sent, the caller writes it;
+//   - *backend.LostError: the caller writes it unless Outcome.Sent says that a
+//     part of the answer is at the client already;
+//   - *ClientError.
+func Merge(conns []*backend.Conn, m *plan.Merge, format Format, limit Limit, to Client) (Outcome, error) {
+	return Outcome{Clean: make([]bool, len(conns)), Status: make([]uint16, len(conns))}, nil
+}
+
+// Result is one connection's answer to a write.
+type Result struct {
+	OK wire.OK // if Err is nil
+	// Err is a *mysql.MyError, after which the connection goes on working, or a
+	// *backend.LostError.
+	Err error
+}
+
+// Write reads the answer to a statement without rows from each connection, of
+// all of them whatever one says. The connections' status is told to them.
+func Write(conns []*backend.Conn) []Result { return nil }

@@ -1,0 +1,141 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/cluster"
+)
+
+// Loaded is the declared tables as the shards have them.
+type Loaded struct {
+	// Catalog has the tables that fit, and those that don't with their reasons.
+	Catalog *catalog.Catalog
+	// Warnings are what works and will hurt, by the order of tables.
+	Warnings []error
+}
+
+// Problems is why tables can't be served, all at once and in their order; nil
+// if all can.
+func (l *Loaded) Problems() error {
+	var problems []error
+	broken := l.Catalog.Broken()
+	for _, name := range sortedNames(maps.Keys(broken)) {
+		problems = append(problems, broken[name])
+	}
+	return errors.Join(problems...)
+}
+
+// Load reads the declared tables on the shards, side by side, and resolves each
+// declaration. Shards that are missing among those given, because they can't be
+// reached, are not compared, and a single table there is broken. An error means
+// that a shard could not be asked; it names the shard.
+func Load(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.Cluster) (*Loaded, error) {
+	servers, err := readAll(ctx, shards, c)
+	if err != nil {
+		return nil, err
+	}
+	var tables []*catalog.Table
+	l := &Loaded{}
+	broken := map[catalog.TableName]error{}
+	for _, name := range c.TableNames() {
+		t, warnings, err := resolve(name, c, servers)
+		if err != nil {
+			broken[name] = err
+			continue
+		}
+		tables = append(tables, t)
+		l.Warnings = append(l.Warnings, warnings...)
+	}
+	l.Catalog = catalog.New(defaultFirst(c), tables, broken)
+	return l, nil
+}
+
+// defaultFirst is the shards with the one first that has what isn't declared.
+func defaultFirst(c *cluster.Cluster) []router.ShardName {
+	others := slices.DeleteFunc(c.ShardNames(), func(n router.ShardName) bool { return n == c.Settings.DefaultShard })
+	return slices.Insert(others, 0, c.Settings.DefaultShard)
+}
+
+// readAll asks every shard about the tables that it should have.
+func readAll(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.Cluster) (map[router.ShardName]*server, error) {
+	var mu sync.Mutex // of servers and failed
+	servers := map[router.ShardName]*server{}
+	var failed []error
+	var asking sync.WaitGroup
+	for name, q := range shards {
+		asking.Go(func() {
+			s, err := read(ctx, q, tablesOf(c, name))
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				failed = append(failed, fmt.Errorf("read the schema of shard %s: %w", name, err))
+				return
+			}
+			servers[name] = s
+		})
+	}
+	asking.Wait()
+	slices.SortFunc(failed, func(a, b error) int { return compareText(a.Error(), b.Error()) })
+	return servers, errors.Join(failed...)
+}
+
+func tablesOf(c *cluster.Cluster, shard router.ShardName) []catalog.TableName {
+	return slices.DeleteFunc(c.TableNames(), func(n catalog.TableName) bool {
+		d := c.Tables[n]
+		return d.Kind == catalog.Single && d.Shard != shard
+	})
+}
+
+// resolve holds one declaration to its table on the servers.
+func resolve(name catalog.TableName, c *cluster.Cluster, servers map[router.ShardName]*server) (*catalog.Table, []error, error) {
+	d := c.Tables[name]
+	all := copies{name: name}
+	for _, shard := range slices.SortedFunc(maps.Keys(servers), router.ShardName.Compare) {
+		if d.Kind == catalog.Single && shard != d.Shard {
+			continue
+		}
+		all.shards = append(all.shards, shard)
+		all.tables = append(all.tables, servers[shard].tables[name])
+	}
+	if all.tables == nil {
+		return nil, nil, fmt.Errorf("table %s: its shard %s can't be reached, so its columns are unknown", name, d.Shard)
+	}
+	problems := all.compare()
+	if problems == nil {
+		problems = checkKind(d, all.tables[0])
+	}
+	if problems != nil {
+		for i, p := range problems {
+			problems[i] = fmt.Errorf("table %s: %w", name, p)
+		}
+		return nil, nil, errors.Join(problems...)
+	}
+	t, err := catalog.Resolve(name, d, all.tables[0].catalogColumns(), c.Settings.GeneBits)
+	if err != nil {
+		return nil, nil, err
+	}
+	return t, all.warnings(t), nil
+}
+
+// checkKind refuses what has no rows of its own where rows are to be placed.
+func checkKind(d catalog.Declaration, t *liveTable) []error {
+	if d.Kind == catalog.Single || t.kind == "BASE TABLE" || t.kind == "SYSTEM VERSIONED" {
+		return nil
+	}
+	return []error{fmt.Errorf("it is a %s, which can't be %s: declare the tables that it reads", t.kind, d.Kind)}
+}
+
+func (t *liveTable) catalogColumns() []catalog.Column {
+	columns := make([]catalog.Column, len(t.columns))
+	for i, c := range t.columns {
+		columns[i] = c.Column
+	}
+	return columns
+}

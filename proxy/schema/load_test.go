@@ -1,0 +1,151 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"locus/router"
+	"locus/router/catalog"
+	"locus/test/servers"
+)
+
+const testOrder = `CREATE TABLE test_order (
+	order_id BIGINT NOT NULL PRIMARY KEY, order_no BIGINT NOT NULL, buyer_uid BIGINT NOT NULL,
+	amount DECIMAL(12,2) NOT NULL, status VARCHAR(16) NOT NULL DEFAULT 'new', version BIGINT NOT NULL DEFAULT 0,
+	KEY (order_no), KEY (buyer_uid))`
+
+var orders = catalog.Declaration{
+	Kind: catalog.Sharded, Owner: "buyer_uid", ID: &catalog.IDColumn{Column: "order_id", Layout: "int64"},
+	OrderNumber: "order_no", Version: "version",
+}
+
+func TestLoadResolvesWhatFits(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := open(t, servers.Shared(t, engine, 2)...)
+		s.everywhere(t, testOrder, "CREATE TABLE product (product_id INT PRIMARY KEY)")
+		s.on(t, 1, "CREATE TABLE setting (name VARCHAR(9) PRIMARY KEY)", "CREATE VIEW names AS SELECT name FROM setting")
+		s.Tables[s.name("test_order")] = orders
+		s.Tables[s.name("product")] = catalog.Declaration{Kind: catalog.Global}
+		s.Tables[s.name("setting")] = catalog.Declaration{Kind: catalog.Single, Shard: "s1"}
+		s.Tables[s.name("names")] = catalog.Declaration{Kind: catalog.Single, Shard: "s1"}
+		s.Settings.DefaultShard = "s1"
+		l := s.load(t)
+		if err := l.Problems(); err != nil {
+			t.Error(err)
+		}
+		if l.Warnings != nil {
+			t.Errorf("warnings %v", l.Warnings)
+		}
+		if got := fmt.Sprint(l.Catalog.Shards); got != "[s1 s0]" {
+			t.Errorf("the default shard doesn't come first: %s", got)
+		}
+		order := s.table(t, "test_order")
+		if len(order.Keys) != 3 || order.Root().Column.Name != "buyer_uid" || order.Layout.Name() != "int64" {
+			t.Errorf("keys of test_order are %+v", order.Keys)
+		}
+	})
+}
+
+func TestLoadSaysWhatDiffers(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := open(t, servers.Shared(t, engine, 3)...)
+		s.everywhere(t, testOrder,
+			"CREATE TABLE collated (id INT PRIMARY KEY, name VARCHAR(9) COLLATE utf8mb4_bin)",
+			"CREATE TABLE ordered (id INT PRIMARY KEY, a INT, b INT)",
+			"CREATE TABLE wrong (id INT AUTO_INCREMENT PRIMARY KEY, buyer VARCHAR(9) COLLATE utf8mb4_general_ci)",
+			"CREATE VIEW seen AS SELECT id FROM ordered")
+		s.on(t, 0, "CREATE TABLE product (id INT PRIMARY KEY)")
+		s.on(t, 1, "ALTER TABLE collated MODIFY name VARCHAR(9) COLLATE utf8mb4_general_ci", "ALTER TABLE ordered MODIFY a INT AFTER b")
+		s.on(t, 2, "ALTER TABLE test_order MODIFY amount DECIMAL(10,2) NULL, DROP status, ADD note TEXT")
+		for name, d := range map[string]catalog.Declaration{
+			"test_order": orders, "product": {Kind: catalog.Global}, "collated": {Kind: catalog.Global},
+			"ordered": {Kind: catalog.Global}, "seen": {Kind: catalog.Global}, "absent": {Kind: catalog.Single, Shard: "s1"},
+			"wrong": {Kind: catalog.Sharded, Owner: "buyer", ID: &catalog.IDColumn{Column: "id", Layout: "int64"}},
+		} {
+			s.Tables[s.name(name)] = d
+		}
+		problems := s.load(t).Problems()
+		if problems == nil {
+			t.Fatal("no problems")
+		}
+		got := strings.ReplaceAll(problems.Error(), s.database+".", "")
+		want := `table absent: it doesn't exist on s1: create it there first
+table collated: column name: it is varchar(9) COLLATE utf8mb4_bin on s0 and varchar(9) COLLATE utf8mb4_general_ci on s1: ALTER TABLE collated MODIFY it so that both agree
+table ordered: the order of columns is (id, a, b) on s0 and (id, b, a) on s1: an INSERT without a column list would mix them up: ALTER TABLE ordered MODIFY … AFTER …
+table product: it doesn't exist on s1, s2: create it there as SHOW CREATE TABLE product gives it on s0
+table seen: it is a VIEW, which can't be global: declare the tables that it reads
+table test_order: column amount: it is decimal(12,2) NOT NULL without default on s0 and decimal(10,2) NULL with a default on s2: ALTER TABLE test_order MODIFY it so that both agree
+table test_order: column status: s0 has it and s2 does not: add it on s2, or drop it everywhere
+table test_order: column note: s2 has it and s0 does not: add it on s0, or drop it everywhere
+table wrong: column buyer: its collation utf8mb4_general_ci makes different spellings of an owner equal, which would hash to different genes: ALTER TABLE wrong MODIFY buyer varchar(9) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin
+column id: layout int64 needs BIGINT, this is int`
+		if got != want {
+			t.Errorf("problems are\n%s\nand not\n%s", got, want)
+		}
+	})
+}
+
+func TestLoadComparesEnginesByMeaning(t *testing.T) {
+	mixed := append(servers.Shared(t, servers.MariaDB, 1), servers.Shared(t, servers.MySQL, 1)...)
+	s := open(t, mixed...)
+	s.everywhere(t, testOrder+" DEFAULT CHARSET utf8mb4 COLLATE utf8mb4_general_ci")
+	s.Tables[s.name("test_order")] = orders
+	if err := s.load(t).Problems(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLoadWarns(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := open(t, servers.Shared(t, engine, 1)...)
+		s.everywhere(t, "CREATE TABLE heap (order_id BIGINT NOT NULL, item INT, KEY (item, order_id)) ENGINE=MyISAM")
+		s.Tables[s.name("heap")] = catalog.Declaration{Kind: catalog.Sharded, Parent: &catalog.IDColumn{Column: "order_id", Layout: "int64"}}
+		l := s.load(t)
+		if err := l.Problems(); err != nil {
+			t.Fatal(err)
+		}
+		got := strings.ReplaceAll(errors.Join(l.Warnings...).Error(), s.database+".", "")
+		want := `table heap on s0: its engine is MyISAM, which can't roll back: ALTER TABLE heap ENGINE=InnoDB
+table heap on s0: it has no primary key, so its rows can't be moved or compared: add one
+table heap on s0: no index begins with order_id, so to find the rows of a gene is to read all: ALTER TABLE heap ADD INDEX (order_id)`
+		if got != want {
+			t.Errorf("warnings are\n%s\nand not\n%s", got, want)
+		}
+	})
+}
+
+// away is a shard that doesn't answer.
+type away struct{}
+
+func (away) Query(context.Context, string) ([][][]byte, error) {
+	return nil, errors.New("connection refused")
+}
+
+func TestLoadNamesTheShardThatCannotBeAsked(t *testing.T) {
+	s := open(t, servers.Shared(t, servers.MariaDB, 1)...)
+	s.queriers["s7"], s.queriers["s8"] = away{}, away{}
+	_, err := Load(t.Context(), s.queriers, s.Cluster)
+	want := "read the schema of shard s7: connection refused\nread the schema of shard s8: connection refused"
+	if err == nil || err.Error() != want {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestLoadWithoutAShard(t *testing.T) {
+	s := open(t, servers.Shared(t, servers.MariaDB, 1)...)
+	s.everywhere(t, "CREATE TABLE product (id INT PRIMARY KEY)")
+	s.Tables[s.name("product")] = catalog.Declaration{Kind: catalog.Global}
+	s.Tables[s.name("setting")] = catalog.Declaration{Kind: catalog.Single, Shard: "s1"}
+	l := s.load(t)
+	want := "table " + s.name("setting").String() + ": its shard s1 can't be reached, so its columns are unknown"
+	if err := l.Problems(); err == nil || err.Error() != want {
+		t.Errorf("problems are %v", err)
+	}
+	if len(l.Catalog.Tables()) != 1 {
+		t.Errorf("tables that fit: %v", l.Catalog.Tables())
+	}
+	var _ router.ShardName = l.Catalog.Shards[0]
+}

@@ -1,0 +1,59 @@
+package schema
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+
+	"locus/proxy/backend"
+	"locus/router"
+	"locus/router/cluster"
+)
+
+// Pooled asks one shard through its pool, a connection for each question.
+type Pooled struct{ Pool *backend.Pool }
+
+// Query implements Querier.
+func (p Pooled) Query(ctx context.Context, sql string) ([][][]byte, error) {
+	conn, err := p.Pool.Borrow(ctx, backend.Default, 0)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := conn.Query(ctx, sql)
+	if err != nil {
+		p.Pool.Discard(conn)
+		return nil, err
+	}
+	p.Pool.Return(conn)
+	return rows.Rows, nil
+}
+
+// Target is how a declared shard is reached, with its secrets found by their
+// names: the password at every login, the authorities now. Each call makes
+// another TLS configuration.
+func Target(name router.ShardName, s cluster.Shard, secret func(name string) (string, error)) (backend.Target, error) {
+	t := backend.Target{
+		Shard: name, Addr: s.Address, User: s.User,
+		Password: func() (string, error) { return secret(s.Secret) },
+	}
+	switch s.TLS {
+	case cluster.TLSOff:
+	case cluster.TLSOn:
+		t.TLS = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true} // what tls: on means
+	case cluster.TLSVerify:
+		t.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+		if s.CA == "" {
+			return t, nil
+		}
+		pem, err := secret(s.CA)
+		if err != nil {
+			return backend.Target{}, fmt.Errorf("shard %s: authorities: %w", name, err)
+		}
+		t.TLS.RootCAs = x509.NewCertPool()
+		if !t.TLS.RootCAs.AppendCertsFromPEM([]byte(pem)) {
+			return backend.Target{}, fmt.Errorf("shard %s: authorities: secret %q holds no PEM certificate", name, s.CA)
+		}
+	}
+	return t, nil
+}

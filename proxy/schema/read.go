@@ -1,0 +1,183 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"locus/router/catalog"
+)
+
+// server is what one shard's server says of the declared tables.
+type server struct {
+	mariaDB bool
+	// noPad are the collations that count trailing spaces; of MySQL alone, since
+	// MariaDB tells by their names.
+	noPad  map[string]bool
+	tables map[catalog.TableName]*liveTable
+}
+
+// liveTable is a table as it stands on one shard.
+type liveTable struct {
+	kind    string // information_schema's TABLE_TYPE: "BASE TABLE", "VIEW"
+	engine  string // empty for views
+	columns []liveColumn
+	// leading are the columns that begin an index, in lower case.
+	leading    map[string]bool
+	primaryKey bool
+}
+
+// liveColumn is a column with its type as the server spells it.
+type liveColumn struct {
+	catalog.Column
+	fullType string
+}
+
+// read asks one server about tables of its own. Those it doesn't have are
+// missing in the answer.
+func read(ctx context.Context, q Querier, names []catalog.TableName) (*server, error) {
+	s := &server{tables: map[catalog.TableName]*liveTable{}}
+	if err := s.readVersion(ctx, q); err != nil {
+		return nil, err
+	}
+	wanted := map[catalog.TableName]bool{}
+	bySchema := map[string][]string{}
+	for _, n := range names {
+		wanted[n] = true
+		bySchema[n.Schema] = append(bySchema[n.Schema], n.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(bySchema)) {
+		if err := s.readSchema(ctx, q, name, bySchema[name]); err != nil {
+			return nil, err
+		}
+	}
+	// information_schema compares names without letter case, and tables don't.
+	maps.DeleteFunc(s.tables, func(n catalog.TableName, _ *liveTable) bool { return !wanted[n] })
+	return s, nil
+}
+
+func (s *server) readVersion(ctx context.Context, q Querier) error {
+	rows, err := q.Query(ctx, "SELECT VERSION()")
+	if err != nil {
+		return err
+	}
+	if len(rows) != 1 || len(rows[0]) != 1 {
+		return errors.New("the server doesn't tell its version")
+	}
+	s.mariaDB = strings.Contains(strings.ToLower(string(rows[0][0])), "mariadb")
+	if s.mariaDB {
+		return nil
+	}
+	rows, err = q.Query(ctx, "SELECT COLLATION_NAME FROM information_schema.COLLATIONS WHERE PAD_ATTRIBUTE = 'NO PAD'")
+	if err != nil {
+		return err
+	}
+	s.noPad = map[string]bool{}
+	for _, row := range rows {
+		s.noPad[string(row[0])] = true
+	}
+	return nil
+}
+
+// readSchema reads tables of one schema. A schema that is a constant in the
+// statement keeps the servers from opening every table that they have.
+func (s *server) readSchema(ctx context.Context, q Querier, schema string, tables []string) error {
+	slices.Sort(tables)
+	quoted := make([]string, len(tables))
+	for i, t := range tables {
+		quoted[i] = text(t)
+	}
+	which := " WHERE TABLE_SCHEMA = " + text(schema) + " AND TABLE_NAME IN (" + strings.Join(quoted, ", ") + ")"
+	for _, part := range []struct {
+		sql   string
+		width int
+		row   func(*liveTable, [][]byte) error
+	}{
+		{tableColumns + which, 4, (*liveTable).describe},
+		{columnColumns + which + " ORDER BY TABLE_NAME, ORDINAL_POSITION", 13, s.addColumn},
+		{indexColumns + which + " AND SEQ_IN_INDEX = 1", 4, (*liveTable).addIndex},
+	} {
+		rows, err := q.Query(ctx, part.sql)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if len(row) != part.width {
+				return fmt.Errorf("information_schema gave %d columns, %d were asked for", len(row), part.width)
+			}
+			if err := part.row(s.table(row), row[2:]); err != nil {
+				return fmt.Errorf("table %s.%s: %w", row[0], row[1], err)
+			}
+		}
+	}
+	return nil
+}
+
+// The columns in the order in which the rows are read below; schema and name
+// come first in all of them.
+const (
+	tableColumns  = "SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, ENGINE FROM information_schema.TABLES"
+	columnColumns = "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, " +
+		"CHARACTER_MAXIMUM_LENGTH, CHARACTER_SET_NAME, COLLATION_NAME, EXTRA, GENERATION_EXPRESSION, ORDINAL_POSITION " +
+		"FROM information_schema.COLUMNS"
+	indexColumns = "SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, COLUMN_NAME FROM information_schema.STATISTICS"
+)
+
+func (s *server) table(row [][]byte) *liveTable {
+	name := catalog.TableName{Schema: string(row[0]), Name: string(row[1])}
+	if s.tables[name] == nil {
+		s.tables[name] = &liveTable{leading: map[string]bool{}}
+	}
+	return s.tables[name]
+}
+
+func (t *liveTable) describe(row [][]byte) error {
+	t.kind, t.engine = string(row[0]), string(row[1])
+	return nil
+}
+
+func (t *liveTable) addIndex(row [][]byte) error {
+	t.leading[strings.ToLower(string(row[1]))] = true // NULL for an index on an expression
+	t.primaryKey = t.primaryKey || string(row[0]) == "PRIMARY"
+	return nil
+}
+
+func (s *server) addColumn(t *liveTable, row [][]byte) error {
+	extra := strings.ToUpper(string(row[8]))
+	c := liveColumn{fullType: fullType(string(row[2]))}
+	c.Name = string(row[0])
+	c.DataType = strings.ToLower(string(row[1]))
+	c.Unsigned = strings.Contains(c.fullType, "unsigned")
+	c.Nullable = string(row[3]) == "YES"
+	c.AutoIncrement = strings.Contains(extra, "AUTO_INCREMENT")
+	// Not DEFAULT_GENERATED, which MySQL says of a default that is an expression.
+	c.Generated = len(row[9]) > 0 || strings.Contains(extra, "STORED GENERATED") || strings.Contains(extra, "VIRTUAL GENERATED")
+	c.Invisible = strings.Contains(extra, "INVISIBLE")
+	c.HasDefault = c.Nullable || c.AutoIncrement || c.Generated || row[4] != nil
+	if row[5] != nil {
+		length, err := strconv.ParseUint(string(row[5]), 10, 63)
+		if err != nil {
+			return fmt.Errorf("column %s: length %q: %w", c.Name, row[5], err)
+		}
+		c.Length = int(length)
+	}
+	c.Charset, c.Collation = string(row[6]), string(row[7])
+	c.PadSpace = c.Collation != "" && !s.countsSpaces(c.Collation)
+	t.columns = append(t.columns, c)
+	return nil
+}
+
+// countsSpaces tells whether trailing spaces count in comparisons by the collation.
+func (s *server) countsSpaces(collation string) bool {
+	if s.mariaDB {
+		return strings.Contains(collation, "nopad")
+	}
+	return s.noPad[collation]
+}
+
+// text makes a literal of a name.
+func text(s string) string { return "'" + strings.NewReplacer(`'`, `''`, `\`, `\\`).Replace(s) + "'" }

@@ -1,0 +1,36 @@
+package schema
+
+import (
+	"context"
+	"fmt"
+
+	"locus/router/catalog"
+	"locus/router/cluster"
+)
+
+// Undeclared lists tables and views on one shard that the cluster doesn't
+// declare, 20 at most: what the default shard has for all others.
+func Undeclared(ctx context.Context, q Querier, c *cluster.Cluster) ([]catalog.TableName, error) {
+	rows, err := q.Query(ctx, "SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES "+
+		"WHERE TABLE_SCHEMA NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys') ORDER BY 1, 2")
+	if err != nil {
+		return nil, fmt.Errorf("list tables: %w", err)
+	}
+	var names []catalog.TableName
+	for _, row := range rows {
+		name := catalog.TableName{Schema: string(row[0]), Name: string(row[1])}
+		if _, declared := c.Tables[name]; !declared && len(names) < 20 {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// AnyRow tells whether a table has a row on one shard.
+func AnyRow(ctx context.Context, q Querier, name catalog.TableName) (bool, error) {
+	rows, err := q.Query(ctx, "SELECT 1 FROM "+quoteName(name.Schema)+"."+quoteName(name.Name)+" LIMIT 1")
+	if err != nil {
+		return false, fmt.Errorf("look for rows in table %s: %w", name, err)
+	}
+	return len(rows) > 0, nil
+}

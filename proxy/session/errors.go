@@ -1,0 +1,91 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/idgen/orderid"
+	"locus/proxy/backend"
+	"locus/router"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// MySQL's numbers for what goes wrong between us and a shard. 08S01 tells
+// drivers that a link failed.
+const (
+	erNetRead         = 1158
+	erConCount        = 1040
+	erCommitError     = 1180
+	erUnknownCommand  = 1047
+	erSavepoint       = 1305
+	erUnknownVariable = 1193
+	erReadOnly        = 1238
+	erUnknownStmt     = 1243
+	erMalformed       = 1835
+	erTooLarge        = 1153
+	erDeadlock        = 1213
+	stateLink         = "08S01"
+	stateGeneral      = "HY000"
+)
+
+func fail(code uint16, state, format string, args ...any) *mysql.MyError {
+	return &mysql.MyError{Code: code, State: state, Message: fmt.Sprintf(format, args...)}
+}
+
+// clientError turns any error into what the client reads. Errors that are not
+// listed here are internal: the client learns that much, the log the rest.
+func (s *Session) clientError(err error) *mysql.MyError {
+	if e, ok := errors.AsType[*mysql.MyError](err); ok {
+		return e
+	}
+	if e, ok := errors.AsType[*plan.Refusal](err); ok {
+		s.Counts.Refused.Add(1)
+		code, state := e.MySQL()
+		return fail(code, state, "%s", e.Error())
+	}
+	if e, ok := errors.AsType[*stmt.SyntaxError](err); ok {
+		return fail(mysql.ER_PARSE_ERROR, "42000", "%s", e.Error())
+	}
+	s.Counts.Failed.Add(1)
+	return s.failure(err)
+}
+
+// failure names what is known of the effect of a statement that failed on the
+// way.
+func (s *Session) failure(err error) *mysql.MyError {
+	if e, ok := errors.AsType[*backend.ExhaustedError](err); ok {
+		return fail(erConCount, "08004", "%v; the statement was not run", e)
+	}
+	if e, ok := errors.AsType[*backend.LostError](err); ok {
+		if backend.NotSent(e) {
+			return fail(erNetRead, stateLink, "%v; the statement was not run", e)
+		}
+		return fail(erNetRead, stateLink, "%v; whether the statement took effect is unknown", e)
+	}
+	var unavailable *backend.UnavailableError
+	var login *backend.LoginError
+	if errors.As(err, &unavailable) || errors.As(err, &login) || errors.Is(err, backend.ErrClosed) {
+		return fail(erNetRead, stateLink, "%v; the statement was not run", err)
+	}
+	if errors.Is(err, orderid.ErrSequenceExhausted) {
+		return fail(mysql.ER_AUTOINC_READ_FAILED, stateGeneral, "%v; the statement was not run", err)
+	}
+	if errors.Is(err, context.Canceled) {
+		return fail(mysql.ER_SERVER_SHUTDOWN, stateLink, "locus is shutting down; the statement was interrupted")
+	}
+	s.Log.Error("statement failed", "session", s.id, "error", err)
+	return fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "locus: %v", err)
+}
+
+func spans(have, want router.ShardName) error {
+	return &plan.Refusal{Code: plan.TransactionSpans, Message: fmt.Sprintf(
+		"this transaction is on shard %s and the statement needs shard %s: commit first, or set `transactions: multi` in the proxy's configuration", have, want)}
+}
+
+func unregistered(shard router.ShardName) error {
+	return fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "shard %s is not registered: declare it in cluster.yaml and run locus apply", shard)
+}

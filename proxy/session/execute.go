@@ -1,0 +1,123 @@
+package session
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/wire"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// execute answers COM_STMT_EXECUTE.
+func (s *Session) execute(payload []byte) error {
+	s.Counts.Statements.Add(1)
+	p, err := s.statement(payload)
+	if err != nil {
+		return s.writeError(err)
+	}
+	w := s.World()
+	if err := s.replan(w, p); err != nil {
+		return s.writeError(err)
+	}
+	e, err := wire.ParseExecute(payload, wire.Known{Params: p.params, Types: p.types, Long: p.long}, s.params[:0])
+	if err != nil {
+		return s.writeError(fail(erMalformed, stateGeneral, "%v", err))
+	}
+	s.params = e.Params
+	if !bytes.Equal(p.types, e.Types) {
+		p.types = bytes.Clone(e.Types)
+	}
+	s.bound = s.bound[:0]
+	for _, param := range s.params {
+		s.bound = append(s.bound, boundValue(param))
+	}
+	s.args.Reset(&p.lexed, s.bound)
+	s.values = plan.Values{Args: &s.args, InsertID: s.insertID}
+	err = s.finish(s.run(&request{plan: p.plan, values: &s.values, world: w, statement: p, payload: payload}))
+	p.long = nil
+	return err
+}
+
+// boundValue reads a parameter as routing and stamping see it.
+func boundValue(p wire.Param) stmt.Value {
+	if p.Value == nil {
+		return stmt.Value{Kind: stmt.Null}
+	}
+	switch p.Type {
+	case mysql.MYSQL_TYPE_TINY, mysql.MYSQL_TYPE_SHORT, mysql.MYSQL_TYPE_YEAR, mysql.MYSQL_TYPE_INT24,
+		mysql.MYSQL_TYPE_LONG, mysql.MYSQL_TYPE_LONGLONG:
+		if p.Unsigned() {
+			return stmt.UintValue(wire.Uint(p.Value))
+		}
+		return stmt.IntValue(wire.Int(p.Value))
+	case mysql.MYSQL_TYPE_FLOAT, mysql.MYSQL_TYPE_DOUBLE:
+		return stmt.Value{Kind: stmt.Float}
+	case mysql.MYSQL_TYPE_DECIMAL, mysql.MYSQL_TYPE_NEWDECIMAL:
+		return stmt.Value{Kind: stmt.Decimal, Text: p.Value}
+	case mysql.MYSQL_TYPE_DATE, mysql.MYSQL_TYPE_DATETIME, mysql.MYSQL_TYPE_TIMESTAMP, mysql.MYSQL_TYPE_TIME, mysql.MYSQL_TYPE_NEWDATE:
+		return stmt.Value{Kind: stmt.Temporal}
+	}
+	return stmt.Value{Kind: stmt.String, Text: p.Value}
+}
+
+// executePacket builds COM_STMT_EXECUTE for one connection, on which the
+// statement is prepared first if it isn't yet. With the client's own text and
+// parameters its packet goes out with nothing changed but the statement's ID.
+func (s *Session) executePacket(c *backend.Conn, r *request, text []byte, params []wire.Param, before []string) ([]byte, error) {
+	p := r.statement
+	sql := p.text
+	if text != nil {
+		if string(text) != p.sent {
+			p.sent = string(text)
+		}
+		sql = p.sent
+	}
+	there, ok := c.Prepared(sql)
+	if !ok {
+		var err error
+		if there, _, err = c.Prepare(s.ctx, sql); err != nil {
+			return nil, err
+		}
+	}
+	out := s.out[:0]
+	for _, b := range before {
+		out, _ = wire.AppendCommand(out, mysql.COM_QUERY, []byte(b))
+	}
+	if params == nil && asItCame(r.payload, p, there) {
+		start := len(out)
+		out, _ = wire.AppendPacket(out, 0, r.payload)
+		binary.LittleEndian.PutUint32(out[start+wire.HeaderSize+1:], there.ID)
+		out[start+wire.HeaderSize+5] = mysql.CURSOR_TYPE_NO_CURSOR
+		there.Types = p.types
+		s.out = out
+		return out, nil
+	}
+	if params == nil {
+		params = s.params
+	}
+	out, _ = wire.AppendExecute(out, wire.Execute{Statement: there.ID, Params: params})
+	there.Types = nil
+	s.out = out
+	return out, nil
+}
+
+// asItCame tells whether the client's packet says everything that the
+// connection needs: the types of the parameters are sent once per statement and
+// connection, and this connection may have them from another session.
+func asItCame(payload []byte, p *prepared, there *backend.Statement) bool {
+	if len(p.long) > 0 {
+		return false
+	}
+	return p.params == 0 || bytes.Equal(there.Types, p.types) || typesSent(payload, p.params)
+}
+
+// typesSent tells whether a COM_STMT_EXECUTE carries types: a flag behind the
+// command, the statement, the cursor, the iterations and the bitmap of NULLs.
+func typesSent(payload []byte, params int) bool {
+	at := 1 + 4 + 1 + 4 + (params+7)/8
+	return at < len(payload) && payload[at] == 1
+}

@@ -1,0 +1,28 @@
+package session
+
+import (
+	"locus/proxy/wire"
+	"locus/router/plan"
+)
+
+// fieldList answers COM_FIELD_LIST, which the command-line clients send for
+// every table when they connect; every table has its columns on the first shard.
+func (s *Session) fieldList(payload []byte) error {
+	w := s.World()
+	l, err := s.lend(w.Catalog.First(), &plan.Plan{Metadata: true})
+	if err != nil {
+		return s.writeError(err)
+	}
+	defer s.watched(l.conn)()
+	out, _ := wire.AppendPacket(s.out[:0], 0, payload)
+	s.out = out
+	if err := l.conn.Send(out); err != nil {
+		return s.writeError(s.unsent(l, err))
+	}
+	if err := s.relay(l.conn, wire.FieldListResponse, nil); err != nil {
+		s.abandon(l)
+		return s.finish(err)
+	}
+	s.keep(l)
+	return nil
+}

@@ -1,0 +1,109 @@
+package session
+
+import (
+	"bytes"
+	"strings"
+
+	"locus/proxy/wire"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// local answers the statements that concern the session alone.
+func (s *Session) local(r *request) error {
+	st := r.plan.Statement
+	switch st.Kind {
+	case stmt.Begin:
+		return s.answer(s.begin(statementText(r.values.Text)))
+	case stmt.Commit:
+		return s.complete(st, s.commit)
+	case stmt.Rollback:
+		return s.complete(st, func() error { s.rollbackBranches(); return nil })
+	case stmt.Savepoint:
+		return s.answer(s.savepoint(statementText(r.values.Text)))
+	case stmt.Use:
+		return s.answer(s.use(st.Schema))
+	case stmt.Set:
+		return s.answer(s.set(r))
+	case stmt.ShowWarnings:
+		return s.showWarnings()
+	case stmt.Explain:
+		return s.explain(r)
+	}
+	return &plan.Refusal{Code: plan.Unsupported, Message: "this statement"}
+}
+
+// complete ends a transaction, with AND CHAIN and RELEASE as MySQL has them.
+func (s *Session) complete(st *stmt.Statement, end func() error) error {
+	opening := ""
+	if len(s.txn.opening) > 0 {
+		opening = firstBegin(s.txn.opening)
+	}
+	if err := end(); err != nil {
+		return err
+	}
+	if st.Features&stmt.AndChain != 0 {
+		if opening == "" {
+			opening = "BEGIN"
+		}
+		if err := s.begin(opening); err != nil {
+			return err
+		}
+	}
+	if err := s.writeOK(wire.OK{}); err != nil {
+		return &clientGone{err}
+	}
+	if st.Features&stmt.Release != 0 {
+		return &clientGone{errQuit}
+	}
+	return nil
+}
+
+// firstBegin gives what opened the transaction, without its savepoints.
+func firstBegin(opening []string) string {
+	for _, text := range opening {
+		if w := strings.Fields(text); len(w) > 0 && (strings.EqualFold(w[0], "BEGIN") || strings.EqualFold(w[0], "START")) {
+			return text
+		}
+	}
+	return ""
+}
+
+func statementText(b []byte) string {
+	return strings.TrimRight(string(bytes.TrimSpace(b)), "; \t\r\n")
+}
+
+// use makes a database current once the first shard has let it.
+func (s *Session) use(database string) error {
+	next := s.settings.WithDatabase(database)
+	if err := s.try(next); err != nil {
+		return err
+	}
+	s.settings = next
+	return nil
+}
+
+// explain answers EXPLAIN with the route, and what the shards say of their part
+// is left to them: connect to one for that.
+func (s *Session) explain(r *request) error {
+	text := r.values.Text[r.plan.Statement.Inner:]
+	var lexed stmt.Lexed
+	lexed.Lex(text, s.mode)
+	p, err := plan.Make(&lexed, plan.Context{Catalog: r.world.Catalog, Schema: s.settings.Database()})
+	if err != nil {
+		return err
+	}
+	if p.Place == plan.Fixed || p.Place == plan.Any {
+		return s.runOn(r, s.shardOf(r.world, p))
+	}
+	var args stmt.Args
+	args.Reset(&lexed, nil)
+	values := plan.Values{Args: &args, InsertID: s.insertID}
+	var route plan.Route
+	lines := plan.Explain(p, r.world.Map, &values, &route)
+	rows := make([][]string, 0, len(lines))
+	for _, line := range lines {
+		rows = append(rows, []string{line.Part, line.Detail})
+	}
+	return s.writeTable([]string{"locus", "detail"}, rows)
+}

@@ -1,0 +1,210 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/wire"
+	"locus/router"
+	"locus/router/stmt"
+)
+
+// part is what one shard does of a statement that changes rows on several.
+type part struct {
+	shard  router.ShardName
+	text   []byte // nil: the client's own
+	params []wire.Param
+}
+
+// totals are the sums over the parts.
+type totals struct {
+	affected uint64
+	warnings uint16
+}
+
+// partSavepoint undoes a statement's parts within a transaction.
+const partSavepoint = "locus_statement"
+
+// runEverywhere runs a statement on every registered shard.
+func (s *Session) runEverywhere(r *request) error {
+	if r.plan.Statement.Kind == stmt.CreateSchema {
+		return s.runSchema(r)
+	}
+	text := spliced(r, s)
+	parts := make([]part, 0, len(r.world.Catalog.Shards))
+	for _, shard := range r.world.Catalog.Shards {
+		parts = append(parts, part{shard: shard, text: text})
+	}
+	total, err := s.runParts(r, parts)
+	if err != nil {
+		return err
+	}
+	// Every shard has the same rows; the client is told of one copy.
+	ok := wire.OK{AffectedRows: total.affected / uint64(len(parts)), Warnings: total.warnings / uint16(len(parts))}
+	if err := s.writeOK(ok); err != nil {
+		return &clientGone{err}
+	}
+	return nil
+}
+
+// runSchema runs CREATE, ALTER or DROP DATABASE, which no transaction can undo,
+// on every shard, and says where it was done if it was not done everywhere.
+func (s *Session) runSchema(r *request) error {
+	if err := s.commit(); err != nil {
+		return err
+	}
+	var done []string
+	var ok wire.OK
+	for _, shard := range r.world.Catalog.Shards {
+		l, err := s.lend(shard, r.plan)
+		if err != nil {
+			return partly(done, shard, err)
+		}
+		ok, err = l.conn.Exec(s.ctx, string(r.values.Text))
+		if err != nil {
+			s.release(l.branch, err)
+			return partly(done, shard, err)
+		}
+		s.giveBack(l.branch)
+		done = append(done, string(shard))
+	}
+	ok.Status = 0
+	if err := s.writeOK(ok); err != nil {
+		return &clientGone{err}
+	}
+	return nil
+}
+
+// partly adds to an error where the statement had been done before.
+func partly(done []string, at router.ShardName, err error) error {
+	if len(done) == 0 {
+		return err
+	}
+	text := fmt.Sprintf("on shard %s: %v; it was done on %s: repeat it with IF (NOT) EXISTS", at, err, strings.Join(done, ", "))
+	if e, ok := errors.AsType[*mysql.MyError](err); ok {
+		return fail(e.Code, e.State, "%s", text)
+	}
+	return fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "%s", text)
+}
+
+// runParts runs the parts of a statement in one transaction: the client's, or
+// one of its own that is committed shard by shard. If a part fails, none of the
+// parts remains.
+func (s *Session) runParts(r *request, parts []part) (totals, error) {
+	s.Counts.Scattered.Add(1)
+	if s.txn.running() {
+		return s.runPartsWithin(r, parts)
+	}
+	if !s.autocommit && s.Spanning == Single {
+		return totals{}, spans(parts[0].shard, parts[1].shard)
+	}
+	s.txn.begun = true
+	s.txn.opening = append(s.txn.opening, "BEGIN")
+	total, err := s.runEach(r, parts)
+	if err != nil {
+		s.rollbackBranches()
+		return total, err
+	}
+	if s.autocommit {
+		return total, s.commit()
+	}
+	return total, nil
+}
+
+// runPartsWithin runs the parts in the client's transaction.
+func (s *Session) runPartsWithin(r *request, parts []part) (totals, error) {
+	if s.Spanning == Single {
+		have := parts[0].shard
+		if len(s.txn.branches) > 0 {
+			have = s.txn.branches[0].shard
+		}
+		want := parts[0].shard
+		for _, p := range parts {
+			if p.shard != have {
+				want = p.shard
+			}
+		}
+		return totals{}, spans(have, want)
+	}
+	if err := s.savepoint("SAVEPOINT " + partSavepoint); err != nil {
+		return totals{}, err
+	}
+	total, err := s.runEach(r, parts)
+	if err != nil && s.txn.running() {
+		if undo := s.savepoint("ROLLBACK TO " + partSavepoint); undo != nil {
+			s.rollbackBranches()
+			return total, fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "%v; the transaction was rolled back", err)
+		}
+	}
+	return total, err
+}
+
+// runEach has every shard do its part; all are sent before any is awaited.
+func (s *Session) runEach(r *request, parts []part) (totals, error) {
+	var total totals
+	leases := make([]lease, 0, len(parts))
+	var failure error
+	for _, p := range parts {
+		l, err := s.lendSpanning(p.shard, r.plan, Multi)
+		if err != nil {
+			failure = err
+			break
+		}
+		if err := s.send(l, r, p.text, p.params); err != nil {
+			failure = s.unsent(l, err)
+			break
+		}
+		leases = append(leases, l)
+	}
+	for _, l := range leases {
+		ok, err := s.outcome(l.conn)
+		if err != nil {
+			if _, refused := errors.AsType[*backend.ServerError](err); !refused {
+				s.drop(l.shard)
+			}
+			failure = errors.Join(failure, err)
+			continue
+		}
+		total.affected += ok.AffectedRows
+		total.warnings += ok.Warnings
+	}
+	if failure != nil {
+		return total, firstOf(failure)
+	}
+	return total, nil
+}
+
+// firstOf gives the first of joined errors, which caused the others.
+func firstOf(err error) error {
+	if list, ok := err.(interface{ Unwrap() []error }); ok && len(list.Unwrap()) > 0 {
+		return firstOf(list.Unwrap()[0])
+	}
+	return err
+}
+
+// outcome reads the OK or ERR that a shard answers a part with.
+func (s *Session) outcome(c *backend.Conn) (wire.OK, error) {
+	payload, _, err := c.Stream().Payload()
+	if err != nil {
+		return wire.OK{}, c.Lost(true, err)
+	}
+	defer c.Stream().Done()
+	if wire.IsERR(payload) {
+		e, err := wire.ParseERR(payload)
+		if err != nil {
+			return wire.OK{}, c.Lost(true, err)
+		}
+		return wire.OK{}, e
+	}
+	ok, err := wire.ParseOK(payload, backend.Capabilities)
+	if err != nil {
+		return wire.OK{}, c.Lost(true, err)
+	}
+	c.SetStatus(ok.Status)
+	ok.Info = nil
+	return ok, nil
+}

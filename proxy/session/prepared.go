@@ -1,0 +1,189 @@
+package session
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/wire"
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// prepared is a statement that the client has prepared. Connections prepare it
+// when they first run it.
+type prepared struct {
+	id     uint32
+	text   string
+	lexed  stmt.Lexed
+	plan   *plan.Plan
+	under  *catalog.Catalog // the plan holds for this one,
+	schema string           // with this current database,
+	params int
+	types  []byte   // the parameters' types as the client last sent them
+	long   [][]byte // values that came by COM_STMT_SEND_LONG_DATA
+	sent   string   // the text last run, where it isn't the client's own
+}
+
+// mostPrepared bounds a session's statements, and with them its memory.
+const mostPrepared = 4096
+
+// prepare answers COM_STMT_PREPARE with what a shard says of the statement.
+func (s *Session) prepare(text []byte) error {
+	if len(s.prepared) >= mostPrepared {
+		return s.writeError(fail(mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED, "42000", "this session has %d prepared statements: close some", mostPrepared))
+	}
+	p := &prepared{text: string(text)}
+	p.lexed.Lex([]byte(p.text), s.mode)
+	p.params = p.lexed.Params
+	w := s.World()
+	if err := s.replan(w, p); err != nil {
+		return s.writeError(err)
+	}
+	if p.plan.Place == plan.Session || p.plan.Statement.Features&stmt.ReadsConnectionID != 0 {
+		return s.preparedHere(p)
+	}
+	return s.preparedThere(w, p)
+}
+
+// replan makes the plan anew if the tables or the database have changed.
+func (s *Session) replan(w *World, p *prepared) error {
+	if p.under == w.Catalog && p.schema == s.settings.Database() && p.plan != nil {
+		return nil
+	}
+	made, err := plan.Make(&p.lexed, plan.Context{Catalog: w.Catalog, Schema: s.settings.Database()})
+	if err != nil {
+		return err
+	}
+	p.plan, p.under, p.schema = made, w.Catalog, s.settings.Database()
+	return nil
+}
+
+func (s *Session) remember(p *prepared) {
+	s.lastStmt++
+	p.id = s.lastStmt
+	s.prepared[p.id] = p
+}
+
+// preparedHere answers for statements that the session runs itself.
+func (s *Session) preparedHere(p *prepared) error {
+	if p.params > 0 {
+		return s.writeError(&plan.Refusal{Code: plan.Unsupported, Message: "placeholders in this statement: write the values into the text"})
+	}
+	s.remember(p)
+	out, _ := wire.AppendPrepared(s.out[:0], s.seq, wire.Prepared{Statement: p.id})
+	return s.flush(out)
+}
+
+// preparedThere has a shard prepare the statement, for the types of its columns
+// and for the errors that only a server finds.
+func (s *Session) preparedThere(w *World, p *prepared) error {
+	l, err := s.lend(s.prepareShard(w, p.plan), &plan.Plan{Metadata: true})
+	if err != nil {
+		return s.writeError(err)
+	}
+	defer s.watched(l.conn)()
+	statement, answer, err := l.conn.Prepare(s.ctx, p.text)
+	if err != nil {
+		return s.writeError(s.unsent(l, err))
+	}
+	s.keep(l)
+	if statement.Params != p.params {
+		return s.writeError(fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "shard %s counts %d placeholders where locus counts %d: report this statement", l.shard, statement.Params, p.params))
+	}
+	s.remember(p)
+	out := append(s.out[:0], answer...)
+	binary.LittleEndian.PutUint32(out[wire.HeaderSize+1:], p.id)
+	return s.flush(renumbered(out, s.seq))
+}
+
+// keep gives a connection back after an exchange that changed no transaction.
+func (s *Session) keep(l lease) {
+	if !l.joined {
+		l.pool.Return(l.conn)
+	}
+}
+
+// prepareShard is any shard that has the tables.
+func (s *Session) prepareShard(w *World, p *plan.Plan) router.ShardName {
+	switch {
+	case p.Place == plan.Fixed:
+		return p.Shard
+	case len(s.txn.branches) > 0:
+		return s.txn.branches[0].shard
+	}
+	return w.Catalog.First()
+}
+
+// renumbered gives packets the sequence numbers from seq on.
+func renumbered(packets []byte, seq byte) []byte {
+	for at := 0; at+wire.HeaderSize <= len(packets); {
+		n, _ := wire.Header(packets[at:])
+		packets[at+3] = seq
+		seq++
+		at += wire.HeaderSize + n
+	}
+	return packets
+}
+
+func (s *Session) statement(payload []byte) (*prepared, error) {
+	id, err := wire.ParseStatement(payload)
+	if err != nil {
+		return nil, fail(erMalformed, stateGeneral, "%v", err)
+	}
+	p := s.prepared[id]
+	if p == nil {
+		return nil, fail(erUnknownStmt, stateGeneral, "Unknown prepared statement handler (%d)", id)
+	}
+	return p, nil
+}
+
+// closeStatement forgets a statement; MySQL has no answer to it. Connections
+// keep theirs for the next session that prepares the same text.
+func (s *Session) closeStatement(payload []byte) error {
+	if p, err := s.statement(payload); err == nil {
+		delete(s.prepared, p.id)
+	}
+	return nil
+}
+
+func (s *Session) resetStatement(payload []byte) error {
+	p, err := s.statement(payload)
+	if err != nil {
+		return s.writeError(err)
+	}
+	p.long = nil
+	return s.writeOK(wire.OK{})
+}
+
+// longData collects a parameter's value; MySQL has no answer to it. What is too
+// long makes the execution fail.
+func (s *Session) longData(payload []byte) error {
+	data, err := wire.ParseLongData(payload)
+	if err != nil {
+		return nil
+	}
+	p := s.prepared[data.Statement]
+	if p == nil || int(data.Param) >= p.params {
+		return nil
+	}
+	for len(p.long) <= int(data.Param) {
+		p.long = append(p.long, nil)
+	}
+	total := 0
+	for _, v := range p.long {
+		total += len(v)
+	}
+	if total+len(data.Piece) > s.MaxStatement {
+		p.long[data.Param] = bytes.Repeat([]byte{0}, s.MaxStatement+1)
+		return nil
+	}
+	if p.long[data.Param] == nil {
+		p.long[data.Param] = []byte{}
+	}
+	p.long[data.Param] = append(p.long[data.Param], data.Piece...)
+	return nil
+}

@@ -1,0 +1,128 @@
+package session
+
+import (
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// request is one execution of one statement.
+type request struct {
+	plan   *plan.Plan
+	values *plan.Values
+	world  *World
+	// statement is set for prepared statements, with the client's parameters in
+	// Session.params.
+	statement *prepared
+	// payload is the client's own command.
+	payload []byte
+}
+
+// query answers COM_QUERY.
+func (s *Session) query(payload []byte) error {
+	s.Counts.Statements.Add(1)
+	w := s.World()
+	text := payload[1:]
+	s.lexed.Lex(text, s.mode)
+	p, err := s.planOf(w, &s.lexed)
+	if err != nil {
+		return s.writeError(err)
+	}
+	s.args.Reset(&s.lexed, nil)
+	s.values = plan.Values{Args: &s.args, InsertID: s.insertID}
+	return s.finish(s.run(&request{plan: p, values: &s.values, world: w, payload: payload}))
+}
+
+// finish writes what concerns the statement alone to the client. What ends the
+// session goes up.
+func (s *Session) finish(err error) error {
+	switch e := err.(type) { //nolint:errorlint // the two types are never wrapped
+	case nil:
+		return nil
+	case *clientGone, *partial:
+		return e
+	}
+	return s.writeError(err)
+}
+
+// planOf finds the plan for a text, or makes it.
+func (s *Session) planOf(w *World, l *stmt.Lexed) (*plan.Plan, error) {
+	l.Key = plan.AppendContext(l.Key, s.settings.Database(), s.mode)
+	if !l.Uncacheable && l.Err == nil {
+		if p := w.Plans.Get(l.Key); p != nil {
+			return p, nil
+		}
+	}
+	s.Counts.Parsed.Add(1)
+	p, err := plan.Make(l, plan.Context{Catalog: w.Catalog, Schema: s.settings.Database()})
+	if err != nil {
+		return nil, err
+	}
+	if p.Cacheable {
+		w.Plans.Put(l.Key, p)
+	}
+	return p, nil
+}
+
+// run runs a statement where its plan says.
+func (s *Session) run(r *request) error {
+	if r.plan.Statement.Kind != stmt.ShowWarnings {
+		s.warnings = s.warnings[:0]
+	}
+	switch r.plan.Place {
+	case plan.Session:
+		return s.local(r)
+	case plan.Fixed:
+		return s.runOn(r, r.plan.Shard)
+	case plan.Any:
+		return s.runAny(r)
+	case plan.Everywhere:
+		return s.runEverywhere(r)
+	case plan.Keyed:
+		return s.runKeyed(r)
+	case plan.Stamped:
+	}
+	return s.runStamped(r)
+}
+
+// runAny takes the shard that the transaction is on, or the first.
+func (s *Session) runAny(r *request) error {
+	if r.plan.Statement.Features&stmt.ReadsConnectionID != 0 {
+		return s.connectionID(r)
+	}
+	if len(s.txn.branches) > 0 {
+		return s.runOn(r, s.txn.branches[0].shard)
+	}
+	return s.runOn(r, r.world.Catalog.First())
+}
+
+func (s *Session) runKeyed(r *request) error {
+	if err := r.plan.Route(r.world.Map, r.values, &s.route); err != nil {
+		return err
+	}
+	shards := r.world.Map.Shards()
+	switch len(s.route.Shards) {
+	case 0:
+		// No row can match: any shard gives the empty answer, in its own words.
+		if len(s.txn.branches) > 0 {
+			return s.runOn(r, s.txn.branches[0].shard)
+		}
+		return s.runOn(r, shards[0])
+	case 1:
+		return s.runOn(r, shards[s.route.Shards[0]])
+	}
+	return s.runScatter(r)
+}
+
+// connectionID answers SELECT CONNECTION_ID(), which a shard would answer with
+// a number of its own.
+func (s *Session) connectionID(r *request) error {
+	fields := r.plan.Statement.Blocks
+	if len(fields) != 1 || len(fields[0].Fields) != 1 || r.statement != nil {
+		return &plan.Refusal{Code: plan.Unsupported, Message: "CONNECTION_ID() beside other things: select it by itself"}
+	}
+	name := fields[0].Fields[0].Alias
+	if name == "" {
+		name = "CONNECTION_ID()"
+	}
+	return s.writeTable([]string{name}, [][]string{{uitoa(uint64(s.id))}})
+}

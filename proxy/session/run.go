@@ -1,0 +1,176 @@
+package session
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/wire"
+	"locus/router"
+	"locus/router/stmt"
+)
+
+func uitoa(n uint64) string { return strconv.FormatUint(n, 10) }
+
+// runOn runs a statement on one shard and passes the answer on.
+func (s *Session) runOn(r *request, shard router.ShardName) error {
+	s.Counts.OneShard.Add(1)
+	if r.plan.Statement.Kind == stmt.DDL {
+		if err := s.commit(); err != nil { // DDL commits, wherever the transaction is
+			return err
+		}
+	}
+	text := spliced(r, s)
+	var last ending
+	if r.plan.Metadata && s.txn.running() {
+		last = s.withStatus()
+	}
+	return s.exchange(r, shard, text, nil, last)
+}
+
+// spliced gives the statement's text where it isn't the client's own; nil where
+// it is. It is a view of a scratch buffer.
+func spliced(r *request, s *Session) []byte {
+	if len(r.plan.Added) == 0 {
+		return nil
+	}
+	text, from := r.values.Text, 0
+	out := s.command[:0]
+	for _, splice := range r.plan.Added {
+		at := r.values.Offset(splice.At)
+		out = append(append(out, text[from:at]...), splice.Text...)
+		from = at
+	}
+	s.command = append(out, text[from:]...)
+	return s.command
+}
+
+// exchange sends a statement to a shard and relays the answer. A read that was
+// lost before any of its answer arrived is tried once more: nothing of it can
+// have taken effect, and no transaction was lost with it.
+func (s *Session) exchange(r *request, shard router.ShardName, text []byte, params []wire.Param, last ending) error {
+	err := s.exchangeOnce(r, shard, text, params, last)
+	if err == nil || s.txn.running() || s.ctx.Err() != nil {
+		return err
+	}
+	lost, ok := errors.AsType[*backend.LostError](err)
+	if _, halfway := errors.AsType[*partial](err); !ok || halfway || (r.plan.Writes && !backend.NotSent(lost)) {
+		return err
+	}
+	return s.exchangeOnce(r, shard, text, params, last)
+}
+
+func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, params []wire.Param, last ending) error {
+	l, err := s.lend(shard, r.plan)
+	if err != nil {
+		return err
+	}
+	defer s.watched(l.conn)()
+	if err := s.send(l, r, text, params); err != nil {
+		return s.unsent(l, err)
+	}
+	if err := s.relay(l.conn, wire.QueryResponse, last); err != nil {
+		s.abandon(l)
+		return err
+	}
+	return s.after(l, r)
+}
+
+// unsent cleans up after a statement that did not get as far as its answer.
+func (s *Session) unsent(l lease, err error) error {
+	if _, refused := errors.AsType[*backend.ServerError](err); !refused {
+		s.abandon(l)
+		return err
+	}
+	s.settle(l, 0, false)
+	return err
+}
+
+// send sends what must come before, and the statement, with one write where it
+// can; the answers to what came before are read.
+func (s *Session) send(l lease, r *request, text []byte, params []wire.Param) error {
+	before := s.before(l, r)
+	packet, err := s.packet(l.conn, r, text, params, before)
+	if err != nil {
+		return err
+	}
+	if err := l.conn.Send(packet); err != nil {
+		return err
+	}
+	for range before {
+		if _, err := s.outcome(l.conn); err != nil {
+			return l.conn.Lost(true, err)
+		}
+	}
+	return nil
+}
+
+// before lists the statements that a connection must be sent first.
+func (s *Session) before(l lease, r *request) []string {
+	if !l.fresh && !r.plan.ReadsInsertID {
+		return nil
+	}
+	var list []string
+	if l.fresh {
+		list = append(list, s.txn.opening...)
+	}
+	if r.plan.ReadsInsertID {
+		list = append(list, "SET last_insert_id = "+uitoa(s.insertID))
+	}
+	return list
+}
+
+// packet builds the command for a connection. The client's own packet goes out
+// as it came where nothing is to be changed.
+func (s *Session) packet(c *backend.Conn, r *request, text []byte, params []wire.Param, before []string) ([]byte, error) {
+	if r.statement != nil {
+		return s.executePacket(c, r, text, params, before)
+	}
+	out := s.out[:0]
+	for _, b := range before {
+		out, _ = wire.AppendCommand(out, mysql.COM_QUERY, []byte(b))
+	}
+	if text != nil {
+		out, _ = wire.AppendCommand(out, mysql.COM_QUERY, text)
+	} else {
+		out, _ = wire.AppendPacket(out, 0, r.payload)
+	}
+	s.out = out
+	return out, nil
+}
+
+// after reads from the answer what the session must know.
+func (s *Session) after(l lease, r *request) error {
+	code, failed := s.scanner.ErrCode()
+	if ok, has := s.scanner.OK(); has && !failed && r.plan.KeepsInsertID {
+		if ok.LastInsertID != 0 || r.plan.ReadsInsertID {
+			s.keepInsertID(l)
+		}
+	}
+	if !failed && s.scanner.Warnings() > 0 {
+		s.keepWarnings(l)
+	}
+	if failed && code == erDeadlock && l.joined {
+		// The server has rolled the whole transaction back.
+		s.rollbackBranches()
+		return nil
+	}
+	s.settle(l, s.scanner.Status(), !failed)
+	return nil
+}
+
+// keepInsertID asks the connection for LAST_INSERT_ID(), before it is lent to
+// somebody else: the OK packet also tells IDs that were given, not generated.
+func (s *Session) keepInsertID(l lease) {
+	status := s.scanner.Status()
+	rows, err := l.conn.Query(s.ctx, "SELECT LAST_INSERT_ID()")
+	if err != nil || len(rows.Rows) != 1 {
+		return
+	}
+	if id, err := strconv.ParseUint(string(rows.Rows[0][0]), 10, 64); err == nil {
+		s.insertID = id
+	}
+	l.conn.SetStatus(status)
+}

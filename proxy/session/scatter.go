@@ -1,0 +1,196 @@
+package session
+
+import (
+	"errors"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/scatter"
+	"locus/proxy/wire"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// runScatter runs a SELECT on several shards and merges their answers.
+func (s *Session) runScatter(r *request) error {
+	s.Counts.Scattered.Add(1)
+	if _, limited := s.settings.Lookup("sql_select_limit"); limited {
+		return &plan.Refusal{Code: plan.ScatterShape, Message: "a read of several shards while sql_select_limit is set: use LIMIT"}
+	}
+	text, params, limit, err := s.scatterText(r)
+	if err != nil {
+		return err
+	}
+	leases, err := s.sendAll(r, text, params)
+	if err != nil {
+		return err
+	}
+	conns := make([]*backend.Conn, len(leases))
+	for i, l := range leases {
+		conns[i] = l.conn
+	}
+	format := scatter.Text
+	if r.statement != nil {
+		format = scatter.Binary
+	}
+	outcome, err := scatter.Merge(conns, r.plan.Merge, format, limit, scatter.Client{
+		Stream: s.client, Seq: s.seq, Capabilities: s.capabilities, Status: s.status(),
+	})
+	for i, l := range leases {
+		if i >= len(outcome.Clean) || !outcome.Clean[i] {
+			s.abandon(l)
+			continue
+		}
+		s.settle(l, outcome.Status[i], outcome.Status[i] != 0)
+	}
+	return scatterError(outcome, err)
+}
+
+// scatterError sorts a merge's error: into what the client can still be told as
+// an error of the statement, and what ends the session.
+func scatterError(outcome scatter.Outcome, err error) error {
+	if gone, ok := errors.AsType[*scatter.ClientError](err); ok {
+		return &clientGone{gone}
+	}
+	if err != nil && outcome.Sent {
+		return &partial{err}
+	}
+	return err
+}
+
+// sendAll sends the statement to every shard of the route before any answer is
+// awaited. If one can't be sent, those that were are given up.
+func (s *Session) sendAll(r *request, text []byte, params []wire.Param) ([]lease, error) {
+	shards := r.world.Map.Shards()
+	leases := make([]lease, 0, len(s.route.Shards))
+	for _, i := range s.route.Shards {
+		l, err := s.lend(shards[i], r.plan)
+		if err == nil {
+			if err = s.send(l, r, text, params); err != nil {
+				err = s.unsent(l, err)
+			}
+		}
+		if err != nil {
+			for _, sent := range leases {
+				s.abandon(sent)
+			}
+			return nil, err
+		}
+		leases = append(leases, l)
+	}
+	return leases, nil
+}
+
+// scatterText gives the text for the shards: with the hidden columns, and asking
+// for all rows up to the end of the LIMIT.
+func (s *Session) scatterText(r *request) ([]byte, []wire.Param, scatter.Limit, error) {
+	m := r.plan.Merge
+	limit, edits, err := s.limits(r)
+	if err != nil {
+		return nil, nil, limit, err
+	}
+	if m.Hidden > 0 {
+		at := r.values.Offset(m.Columns.At)
+		edits = append([]edit{{at, at, m.Columns.Text}}, edits...)
+	}
+	var params []wire.Param
+	if r.statement != nil {
+		params = append(params, s.params...)
+		edits = s.boundEdits(r, edits, params)
+	}
+	return s.edited(r.values.Text, edits), params, limit, nil
+}
+
+// edit replaces text[from:to].
+type edit struct {
+	from, to int
+	text     string
+}
+
+func (s *Session) edited(text []byte, edits []edit) []byte {
+	out, from := s.command[:0], 0
+	for _, e := range edits {
+		out = append(append(out, text[from:e.from]...), e.text...)
+		from = e.to
+	}
+	s.command = append(out, text[from:]...)
+	return s.command
+}
+
+// limits evaluates LIMIT and says how its numbers read for the shards.
+func (s *Session) limits(r *request) (scatter.Limit, []edit, error) {
+	clause := r.plan.Merge.Limit
+	if clause == nil {
+		return scatter.Limit{}, nil, nil
+	}
+	limit := scatter.Limit{Set: true}
+	count, ok := limitNumber(r.values.Operand(clause.Count))
+	if !ok {
+		return limit, nil, badLimit()
+	}
+	limit.Count = count
+	if clause.Offset != nil {
+		if limit.Offset, ok = limitNumber(r.values.Operand(*clause.Offset)); !ok {
+			return limit, nil, badLimit()
+		}
+	}
+	wanted, offset := limit.Offset+limit.Count, uint64(0)
+	if wanted < limit.Count {
+		wanted = 1<<64 - 1
+	}
+	if r.plan.Merge.Kind == plan.Aggregated {
+		wanted = 1
+	}
+	edits := []edit{s.number(r, clause.Count, wanted)}
+	if clause.Offset != nil {
+		e := s.number(r, *clause.Offset, offset)
+		if e.from < edits[0].from {
+			edits = []edit{e, edits[0]}
+		} else {
+			edits = append(edits, e)
+		}
+	}
+	return limit, edits, nil
+}
+
+func badLimit() error {
+	return fail(mysql.ER_PARSE_ERROR, "42000", "LIMIT takes whole numbers from 0 up")
+}
+
+func limitNumber(v stmt.Value) (uint64, bool) {
+	n, ok := v.Integer()
+	if !ok || (n.Kind == stmt.Int && n.Int < 0) {
+		return 0, false
+	}
+	return n.Bits(), true
+}
+
+// number replaces the literal of an operand.
+func (s *Session) number(r *request, o stmt.Operand, n uint64) edit {
+	literal := r.values.Literals[r.values.Slots[o.Slot].First]
+	return edit{int(literal.Start), int(literal.End), uitoa(n)}
+}
+
+// boundEdits turns edits of placeholders into edits of the parameters.
+func (s *Session) boundEdits(r *request, edits []edit, params []wire.Param) []edit {
+	kept := edits[:0]
+	for _, e := range edits {
+		if ordinal, ok := placeholder(r.values.Lexed, e); ok {
+			v, _ := limitNumber(stmt.Value{Kind: stmt.String, Text: []byte(e.text)})
+			params[ordinal] = generatedParam(stmt.UintValue(v))
+			continue
+		}
+		kept = append(kept, e)
+	}
+	return kept
+}
+
+func placeholder(l *stmt.Lexed, e edit) (int, bool) {
+	for _, literal := range l.Literals {
+		if int(literal.Start) == e.from && int(literal.End) == e.to && literal.Kind == stmt.ParamLiteral {
+			return int(literal.Param), true
+		}
+	}
+	return 0, false
+}

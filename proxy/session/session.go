@@ -1,0 +1,164 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync/atomic"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/stamp"
+	"locus/proxy/stream"
+	"locus/proxy/wire"
+	"locus/router/gene"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// Client is a connection that has logged in.
+type Client struct {
+	Stream       *stream.Conn
+	ID           uint32
+	User         string
+	Database     string
+	Capabilities uint32
+	// Charset and Collation are the client's choice at login.
+	Charset, Collation string
+	// NextSeq numbers the OK that ends the login.
+	NextSeq byte
+}
+
+// Session is one client's. Everything but the interruption belongs to the
+// goroutine of Serve.
+type Session struct {
+	*Services
+	ctx          context.Context
+	client       *stream.Conn
+	id           uint32
+	user         string
+	capabilities uint32
+	profile      backend.Profile
+
+	initial    *backend.Settings // what COM_RESET_CONNECTION goes back to
+	settings   *backend.Settings
+	mode       stmt.Mode
+	autocommit bool
+	txn        transaction
+	insertID   uint64
+	prepared   map[uint32]*prepared
+	lastStmt   uint32
+	warnings   []diagnostic
+
+	// Scratch, reused from command to command.
+	out     []byte
+	seq     byte // of the next packet to the client
+	command []byte
+	lexed   stmt.Lexed
+	args    stmt.Args
+	values  plan.Values
+	bound   []stmt.Value
+	params  []wire.Param
+	route   plan.Route
+	genes   []gene.Gene
+	scanner wire.Scanner
+	stamper stamp.Stamper
+
+	// current is the connection whose answer is awaited, for Interrupt.
+	current     atomic.Pointer[backend.Conn]
+	interrupted atomic.Bool
+	busy        atomic.Bool
+}
+
+// New makes the session of a client that has logged in.
+func New(ctx context.Context, services *Services, c *Client) *Session {
+	s := &Session{
+		Services: services, ctx: ctx, client: c.Stream, id: c.ID, user: c.User, capabilities: c.Capabilities,
+		autocommit: true, prepared: map[uint32]*prepared{}, seq: c.NextSeq,
+	}
+	s.client.SetLimit(services.MaxStatement)
+	if c.Capabilities&mysql.CLIENT_FOUND_ROWS != 0 {
+		s.profile |= backend.FoundRows
+	}
+	s.initial = backend.Default
+	if c.Charset != "" {
+		s.initial = s.initial.WithNames(c.Charset, c.Collation)
+	}
+	s.settings = s.initial
+	return s
+}
+
+// Serve answers commands until the client leaves, which is no error. It ends
+// the login with an OK, or an error if the database it asked for can't be used.
+func (s *Session) Serve(database string) error {
+	defer s.leave()
+	if database != "" {
+		if err := s.use(database); err != nil {
+			return s.writeError(err)
+		}
+		s.initial = s.settings
+	}
+	if err := s.writeOK(wire.OK{}); err != nil {
+		return err
+	}
+	for {
+		err := s.next()
+		switch {
+		case errors.Is(err, errQuit), errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+var errQuit = errors.New("the client said goodbye")
+
+// leave gives back what the session holds; an open transaction is rolled back.
+func (s *Session) leave() {
+	s.rollbackBranches()
+	_ = s.client.Close()
+}
+
+// next serves one command.
+func (s *Session) next() error {
+	if s.interrupted.Load() && !s.txn.running() {
+		return errQuit
+	}
+	payload, seq, err := s.client.Payload()
+	if errors.Is(err, stream.ErrTooLarge) {
+		s.seq = 1
+		return errors.Join(err, s.writeError(fail(erTooLarge, stateLink, "%v: send less at once, or raise proxy.max_statement", err)))
+	}
+	if err != nil {
+		return err
+	}
+	defer s.client.Done()
+	s.seq = seq + 1
+	if len(payload) == 0 {
+		return s.writeError(fail(erUnknownCommand, stateLink, "an empty command"))
+	}
+	s.busy.Store(true)
+	defer s.busy.Store(false)
+	return s.dispatch(payload[0], payload)
+}
+
+// Drain asks the session to end: at once if it is idle outside a transaction,
+// else after the statement or transaction under way.
+func (s *Session) Drain() {
+	s.interrupted.Store(true)
+	if !s.busy.Load() && !s.txn.held.Load() {
+		_ = s.client.Close()
+	}
+}
+
+// Interrupt ends the session now: the statement under way fails.
+func (s *Session) Interrupt() {
+	s.interrupted.Store(true)
+	if c := s.current.Load(); c != nil {
+		c.Interrupt()
+	}
+	_ = s.client.Close()
+}

@@ -1,0 +1,215 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"locus/proxy/backend"
+	"locus/router"
+)
+
+// transaction is what the session has open. Shards join it when a statement
+// first needs them; until then BEGIN has cost nothing.
+type transaction struct {
+	// begun: the client said BEGIN. With autocommit off, branches alone tell.
+	begun bool
+	// opening are the statements that a shard which joins is sent first: BEGIN,
+	// and the savepoints set so far.
+	opening  []string
+	branches []branch
+	// next is SET TRANSACTION … for the transaction to come.
+	next string
+	// held tells other goroutines that a transaction is open.
+	held atomic.Bool
+}
+
+// branch is the transaction on one shard.
+type branch struct {
+	shard router.ShardName
+	pool  *backend.Pool
+	conn  *backend.Conn
+}
+
+func (t *transaction) running() bool { return t.begun || len(t.branches) > 0 }
+
+func (t *transaction) on(shard router.ShardName) *branch {
+	for i := range t.branches {
+		if t.branches[i].shard == shard {
+			return &t.branches[i]
+		}
+	}
+	return nil
+}
+
+func (t *transaction) add(b branch) {
+	t.branches = append(t.branches, b)
+	t.held.Store(true)
+}
+
+// end forgets the transaction; the connections were given back.
+func (t *transaction) end() {
+	t.begun, t.opening, t.branches = false, nil, t.branches[:0]
+	t.held.Store(false)
+}
+
+// begin opens a transaction, after committing one that is open, as MySQL does.
+func (s *Session) begin(text string) error {
+	if err := s.commit(); err != nil {
+		return err
+	}
+	s.txn.begun = true
+	s.txn.held.Store(true)
+	if s.txn.next != "" {
+		s.txn.opening = append(s.txn.opening, s.txn.next)
+		s.txn.next = ""
+	}
+	s.txn.opening = append(s.txn.opening, text)
+	return nil
+}
+
+// commit ends the transaction on every shard that joined. What it could not
+// commit it names, and says what happened elsewhere.
+func (s *Session) commit() error {
+	branches := s.txn.branches
+	var done []string
+	for i, b := range branches {
+		_, err := b.conn.Exec(s.ctx, "COMMIT")
+		if err == nil {
+			done = append(done, string(b.shard))
+			s.giveBack(b)
+			continue
+		}
+		s.release(b, err)
+		s.rollback(branches[i+1:])
+		s.txn.end()
+		return s.commitFailure(err, b.shard, done, branches[i+1:])
+	}
+	s.txn.end()
+	return nil
+}
+
+func (s *Session) commitFailure(err error, at router.ShardName, done []string, rest []branch) error {
+	var refused *backend.ServerError
+	outcome := "whether it was committed there is unknown"
+	if errors.As(err, &refused) || backend.NotSent(err) {
+		outcome = "it was rolled back there"
+	}
+	if refused != nil && len(done) == 0 {
+		return err
+	}
+	text := fmt.Sprintf("commit on shard %s: %v; %s", at, err, outcome)
+	if len(done) > 0 {
+		text += "; it is committed on " + strings.Join(done, ", ")
+	}
+	for _, b := range rest {
+		text += fmt.Sprintf("; it was rolled back on %s", b.shard)
+	}
+	return fail(erCommitError, stateGeneral, "%s", text)
+}
+
+// rollbackBranches ends the transaction without its effects. It can't fail: a
+// connection that does not obey is closed, which rolls back as well.
+func (s *Session) rollbackBranches() {
+	s.rollback(s.txn.branches)
+	s.txn.end()
+}
+
+// undoTime bounds a rollback; after it the connection is closed instead.
+const undoTime = 5 * time.Second
+
+func (s *Session) rollback(branches []branch) {
+	if len(branches) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), undoTime)
+	defer cancel()
+	for _, b := range branches {
+		if _, err := b.conn.Exec(ctx, "ROLLBACK"); err != nil {
+			b.pool.Discard(b.conn)
+			continue
+		}
+		s.giveBack(b)
+	}
+}
+
+// giveBack returns a connection whose last answer was read whole.
+func (s *Session) giveBack(b branch) {
+	if b.conn.InTransaction() {
+		b.pool.Discard(b.conn)
+		return
+	}
+	b.pool.Return(b.conn)
+}
+
+// release gives back a connection after an error.
+func (s *Session) release(b branch, err error) {
+	if _, refused := errors.AsType[*backend.ServerError](err); refused {
+		s.giveBack(b)
+		return
+	}
+	b.pool.Discard(b.conn)
+}
+
+// drop takes a branch out of the transaction after its connection was lost: the
+// server rolls it back, so the others are rolled back too.
+func (s *Session) drop(shard router.ShardName) {
+	var rest []branch
+	for _, b := range s.txn.branches {
+		if b.shard == shard {
+			b.pool.Discard(b.conn)
+			continue
+		}
+		rest = append(rest, b)
+	}
+	s.rollback(rest)
+	s.txn.end()
+}
+
+// savepoint runs SAVEPOINT, ROLLBACK TO or RELEASE on every branch, and
+// remembers it for shards that join later.
+func (s *Session) savepoint(text string) error {
+	words := strings.Fields(strings.TrimRight(strings.TrimSpace(text), ";"))
+	name := words[len(words)-1]
+	if !s.txn.running() {
+		if strings.EqualFold(words[0], "SAVEPOINT") {
+			return nil // MySQL: set and gone with the statement's own transaction
+		}
+		return fail(erSavepoint, "42000", "SAVEPOINT %s does not exist", name)
+	}
+	for _, b := range s.txn.branches {
+		if _, err := b.conn.Exec(s.ctx, text); err != nil {
+			if _, refused := errors.AsType[*backend.ServerError](err); !refused {
+				s.drop(b.shard)
+			}
+			return err
+		}
+	}
+	return s.recordSavepoint(words, name)
+}
+
+func (s *Session) recordSavepoint(words []string, name string) error {
+	at := -1
+	for i, text := range s.txn.opening {
+		if strings.EqualFold(text, "SAVEPOINT "+name) {
+			at = i
+		}
+	}
+	switch {
+	case strings.EqualFold(words[0], "SAVEPOINT"):
+		if at >= 0 {
+			s.txn.opening = append(s.txn.opening[:at], s.txn.opening[at+1:]...)
+		}
+		s.txn.opening = append(s.txn.opening, "SAVEPOINT "+name)
+	case at < 0 && len(s.txn.branches) == 0:
+		return fail(erSavepoint, "42000", "SAVEPOINT %s does not exist", name)
+	case at >= 0 && strings.EqualFold(words[0], "RELEASE"):
+		s.txn.opening = s.txn.opening[:at]
+	case at >= 0:
+		s.txn.opening = s.txn.opening[:at+1]
+	}
+	return nil
+}

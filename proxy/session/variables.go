@@ -1,0 +1,331 @@
+package session
+
+import (
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/router"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// unsafeCharsets have letters whose second byte may be a backslash or a quote,
+// so that a text can't be read without knowing where its letters begin.
+var unsafeCharsets = map[string]bool{"gbk": true, "big5": true, "sjis": true, "cp932": true, "gb18030": true}
+
+// ignored variables are about the connection to the client, which is ours.
+var ignored = map[string]bool{
+	"wait_timeout": true, "interactive_timeout": true, "net_read_timeout": true, "net_write_timeout": true,
+	"net_buffer_length": true, "net_retry_count": true, "session_track_schema": true, "session_track_state_change": true,
+	"session_track_system_variables": true, "session_track_transaction_info": true, "session_track_gtids": true,
+}
+
+// refusedVariables would change what other sessions see, or make IDs and routes
+// that are not the cluster's.
+var refusedVariables = map[string]bool{
+	"sql_log_bin": true, "sql_log_off": true, "gtid_next": true, "gtid_domain_id": true, "server_id": true,
+	"pseudo_thread_id": true, "pseudo_replica_mode": true, "pseudo_slave_mode": true, "insert_id": true,
+	"skip_replication": true, "gtid_seq_no": true, "binlog_format": true, "binlog_row_image": true,
+	"auto_increment_increment": true, "auto_increment_offset": true, "lower_case_table_names": true,
+}
+
+// set runs SET: all of it, or nothing.
+func (s *Session) set(r *request) error {
+	if len(r.plan.Statement.Tables) > 0 {
+		return &plan.Refusal{Code: plan.Unsupported, Message: "SET to a value that is read from a table: read it first"}
+	}
+	next := *s.settingsView()
+	for _, v := range r.plan.Statement.Variables {
+		if err := s.assign(&next, r.world, v); err != nil {
+			return err
+		}
+	}
+	return s.adopt(next)
+}
+
+// view is the part of a session that SET changes.
+type view struct {
+	settings   *backend.Settings
+	autocommit bool
+	insertID   uint64
+	next       string // SET TRANSACTION … for the next one
+	mode       bool   // sql_mode changed
+}
+
+func (s *Session) settingsView() *view {
+	return &view{settings: s.settings, autocommit: s.autocommit, insertID: s.insertID, next: s.txn.next}
+}
+
+// adopt makes a view the session's, after a shard has taken it.
+func (s *Session) adopt(next view) error {
+	if next.settings != s.settings {
+		if err := s.try(next.settings); err != nil {
+			return err
+		}
+	}
+	if next.mode {
+		mode, err := s.readMode(next.settings)
+		if err != nil {
+			return err
+		}
+		s.mode = mode
+	}
+	if next.autocommit && !s.autocommit {
+		if err := s.commit(); err != nil {
+			return err
+		}
+	}
+	s.settings, s.autocommit, s.insertID, s.txn.next = next.settings, next.autocommit, next.insertID, next.next
+	return nil
+}
+
+func (s *Session) assign(next *view, w *World, v stmt.Variable) error {
+	if v.Global {
+		return fail(mysql.ER_SPECIFIC_ACCESS_DENIED_ERROR, "42000", "SET GLOBAL %s through the proxy: set it on every shard", v.Name)
+	}
+	if v.User {
+		literal, err := s.literal(next, v)
+		if err == nil {
+			next.settings = next.settings.With("@"+v.Name, literal)
+		}
+		return err
+	}
+	switch v.Name {
+	case "names":
+		return assignNames(next, string(v.Value.Text), v.Collation)
+	case "charset":
+		return assignCharset(next, string(v.Value.Text))
+	case "autocommit":
+		return s.assignAutocommit(next, v)
+	case "tx_isolation", "transaction_isolation":
+		return s.assignTransaction(next, w, v, "isolation")
+	case "tx_read_only", "transaction_read_only":
+		return s.assignTransaction(next, w, v, "read_only")
+	case "last_insert_id", "identity":
+		return s.assignInsertID(next, v)
+	}
+	switch {
+	case ignored[v.Name]:
+		return nil
+	case refusedVariables[v.Name]:
+		return fail(erReadOnly, stateGeneral, "variable '%s' can't be set through the proxy", v.Name)
+	case !plainName(v.Name):
+		return fail(erUnknownVariable, stateGeneral, "Unknown system variable '%s'", v.Name)
+	}
+	return s.assignPlain(next, v)
+}
+
+// assignPlain carries a variable to every connection that serves the session;
+// whether it exists and takes the value is the server's to say.
+func (s *Session) assignPlain(next *view, v stmt.Variable) error {
+	literal, err := s.literal(next, v)
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(v.Name, "character_set_c") && unsafeCharsets[strings.ToLower(strings.Trim(literal, "'"))] {
+		return unsafeCharset(literal)
+	}
+	next.mode = next.mode || v.Name == "sql_mode"
+	next.settings = next.settings.With(v.Name, literal)
+	return nil
+}
+
+func plainName(name string) bool {
+	for _, c := range name {
+		if c != '_' && c != '.' && (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
+}
+
+func unsafeCharset(name string) error {
+	return fail(mysql.ER_UNKNOWN_CHARACTER_SET, "42000", "character set %s: statements in it can't be read safely; use utf8mb4", name)
+}
+
+func assignNames(next *view, charset, collation string) error {
+	charset = strings.ToLower(charset)
+	if charset == "" || charset == "default" {
+		charset = "utf8mb4"
+	}
+	if unsafeCharsets[charset] {
+		return unsafeCharset(charset)
+	}
+	if !plainName(charset) || (collation != "" && !plainName(strings.ToLower(collation))) {
+		return fail(mysql.ER_UNKNOWN_CHARACTER_SET, "42000", "Unknown character set: '%s'", charset)
+	}
+	next.settings = next.settings.WithNames(charset, collation)
+	return nil
+}
+
+// assignCharset is SET CHARACTER SET, which leaves the connection's own
+// character set to the database.
+func assignCharset(next *view, charset string) error {
+	if unsafeCharsets[strings.ToLower(charset)] {
+		return unsafeCharset(charset)
+	}
+	literal := backend.Quote(charset)
+	next.settings = next.settings.With("character_set_client", literal).With("character_set_results", literal)
+	return nil
+}
+
+func (s *Session) assignAutocommit(next *view, v stmt.Variable) error {
+	literal, err := s.literal(next, v)
+	if err != nil {
+		return err
+	}
+	switch strings.ToLower(strings.Trim(literal, "'")) {
+	case "1", "on", "default", "true":
+		next.autocommit = true
+		next.settings = next.settings.With("autocommit", "1")
+	case "0", "off", "false":
+		next.autocommit = false
+		next.settings = next.settings.With("autocommit", "0")
+	default:
+		return fail(mysql.ER_WRONG_VALUE_FOR_VAR, "42000", "Variable 'autocommit' can't be set to the value of '%s'", literal)
+	}
+	return nil
+}
+
+// assignTransaction sets the isolation level or read-only mode, for the session
+// or for the next transaction. The servers have different names for them.
+func (s *Session) assignTransaction(next *view, w *World, v stmt.Variable, what string) error {
+	literal, err := s.literal(next, v)
+	if err != nil {
+		return err
+	}
+	if v.NextOnly {
+		if s.txn.running() {
+			return fail(mysql.ER_CANT_CHANGE_TX_CHARACTERISTICS, "25001", "Transaction characteristics can't be changed while a transaction is in progress")
+		}
+		text := strings.ReplaceAll(strings.Trim(literal, "'"), "-", " ")
+		if what == "isolation" {
+			next.next = "SET TRANSACTION ISOLATION LEVEL " + text
+		} else if text == "1" || strings.EqualFold(text, "on") {
+			next.next = "SET TRANSACTION READ ONLY"
+		} else {
+			next.next = "SET TRANSACTION READ WRITE"
+		}
+		return nil
+	}
+	prefix := "transaction_"
+	if w.MariaDB {
+		prefix = "tx_"
+	}
+	next.settings = next.settings.With(prefix+what, literal)
+	return nil
+}
+
+func (s *Session) assignInsertID(next *view, v stmt.Variable) error {
+	n, ok := v.Value.Integer()
+	if v.Expression != "" || !ok {
+		return fail(mysql.ER_WRONG_TYPE_FOR_VAR, "42000", "Incorrect argument type to variable '%s'", v.Name)
+	}
+	next.insertID = n.Bits()
+	return nil
+}
+
+// literal gives a value as a constant; what is more than one is computed by the
+// first shard, under the settings so far.
+func (s *Session) literal(next *view, v stmt.Variable) (string, error) {
+	if v.Expression == "" {
+		switch v.Value.Kind {
+		case stmt.String:
+			return backend.Quote(string(v.Value.Text)), nil
+		case stmt.Default:
+			return "DEFAULT", nil
+		default:
+			return v.Value.String(), nil
+		}
+	}
+	return s.compute(next.settings, v.Expression)
+}
+
+func (s *Session) compute(settings *backend.Settings, expression string) (string, error) {
+	literal := ""
+	err := s.onFirst(settings, func(c *backend.Conn) error {
+		rows, err := c.Query(s.ctx, "SELECT "+expression)
+		if err != nil {
+			return err
+		}
+		if len(rows.Rows) != 1 || len(rows.Rows[0]) != 1 {
+			return fail(mysql.ER_WRONG_VALUE_FOR_VAR, "42000", "SET needs one value, and %q gives another number of them", expression)
+		}
+		literal = constant(rows.Rows[0][0], rows.Columns[0].Type)
+		return nil
+	})
+	return literal, err
+}
+
+func constant(value []byte, columnType byte) string {
+	switch {
+	case value == nil:
+		return "NULL"
+	case columnType <= mysql.MYSQL_TYPE_DOUBLE, columnType == mysql.MYSQL_TYPE_LONGLONG,
+		columnType == mysql.MYSQL_TYPE_INT24, columnType == mysql.MYSQL_TYPE_NEWDECIMAL:
+		return string(value)
+	}
+	return backend.Quote(string(value))
+}
+
+// try has a connection carry the settings, so that the server can refuse them.
+func (s *Session) try(settings *backend.Settings) error {
+	return s.onFirst(settings, func(*backend.Conn) error { return nil })
+}
+
+// onFirst runs f on a connection to the first shard that carries the settings:
+// the transaction's own if it is there, so that it sees the same.
+func (s *Session) onFirst(settings *backend.Settings, f func(*backend.Conn) error) error {
+	shard := s.World().Catalog.First()
+	if b := s.txn.on(shard); b != nil {
+		if err := b.conn.Carry(s.ctx, settings); err != nil {
+			return err
+		}
+		return f(b.conn)
+	}
+	pool, ok := s.Pools.Pool(shard)
+	if !ok {
+		return unregistered(shard)
+	}
+	c, err := pool.Borrow(s.ctx, settings, s.profile)
+	if err != nil {
+		return err
+	}
+	if err := f(c); err != nil {
+		s.release(branch{shard, pool, c}, err)
+		return err
+	}
+	pool.Return(c)
+	return nil
+}
+
+// readMode learns what a sql_mode means for the reading of texts; ANSI, say,
+// stands for several modes.
+func (s *Session) readMode(settings *backend.Settings) (stmt.Mode, error) {
+	var mode stmt.Mode
+	err := s.onFirst(settings, func(c *backend.Conn) error {
+		rows, err := c.Query(s.ctx, "SELECT @@sql_mode")
+		if err != nil || len(rows.Rows) != 1 {
+			return err
+		}
+		for _, word := range strings.Split(string(rows.Rows[0][0]), ",") {
+			switch word {
+			case "ANSI_QUOTES":
+				mode |= stmt.AnsiQuotes
+			case "NO_BACKSLASH_ESCAPES":
+				mode |= stmt.NoBackslash
+			}
+		}
+		return nil
+	})
+	return mode, err
+}
+
+func (s *Session) shardOf(w *World, p *plan.Plan) router.ShardName {
+	if p.Place == plan.Fixed {
+		return p.Shard
+	}
+	return w.Catalog.First()
+}

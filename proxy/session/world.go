@@ -1,0 +1,61 @@
+package session
+
+import (
+	"context"
+	"log/slog"
+
+	"locus/idgen/cipher"
+	"locus/idgen/orderid"
+	"locus/proxy/backend"
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/gene"
+	"locus/router/plan"
+)
+
+// World is what a statement is planned and run against. It is immutable; a
+// change replaces it whole. A session loads it once for each statement.
+type World struct {
+	Map     *router.Map
+	Catalog *catalog.Catalog
+	// Plans are those made for this catalog.
+	Plans *plan.Cache
+	// MariaDB: the shards run MariaDB, whose variables have other names.
+	MariaDB bool
+}
+
+// Pools gives the connections to a shard.
+type Pools interface {
+	Pool(router.ShardName) (*backend.Pool, bool)
+}
+
+// IDs issues n consecutive order IDs of a table's layout for a gene. An error
+// means that none of them was given out.
+type IDs interface {
+	Issue(ctx context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.ID, error)
+}
+
+// Spanning says what a transaction does when it touches a second shard.
+type Spanning uint8
+
+const (
+	// Single refuses.
+	Single Spanning = iota
+	// Multi commits shard by shard, in order; a failure after the first commit
+	// is reported as such.
+	Multi
+)
+
+// Services are what all sessions of a process share. The fields don't change
+// once the first session runs.
+type Services struct {
+	World    func() *World
+	Pools    Pools
+	IDs      IDs
+	Ring     *cipher.Ring
+	Spanning Spanning
+	// MaxStatement bounds a command's payload in bytes, as max_allowed_packet does.
+	MaxStatement int
+	Counts       *Counts
+	Log          *slog.Logger
+}

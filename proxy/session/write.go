@@ -1,0 +1,76 @@
+package session
+
+import (
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/wire"
+)
+
+// textCollation is utf8mb4_general_ci, which every server and client knows.
+const textCollation = 45
+
+// status gives the flags of answers that no shard gave.
+func (s *Session) status() uint16 {
+	var flags uint16
+	if s.autocommit {
+		flags |= mysql.SERVER_STATUS_AUTOCOMMIT
+	}
+	if s.txn.running() {
+		flags |= mysql.SERVER_STATUS_IN_TRANS
+	}
+	return flags
+}
+
+func (s *Session) flush(packets []byte) error {
+	s.out = packets[:0]
+	if cap(s.out) > keepBuffer {
+		s.out = nil
+	}
+	_, err := s.client.Write(packets)
+	return err
+}
+
+// keepBuffer is the largest buffer, in bytes, that an idle session keeps.
+const keepBuffer = 4 << 10
+
+func (s *Session) writeOK(ok wire.OK) error {
+	ok.Status |= s.status()
+	out, _ := wire.AppendOK(s.out[:0], s.seq, ok, s.capabilities)
+	return s.flush(out)
+}
+
+func (s *Session) writeError(err error) error {
+	e := s.clientError(err)
+	s.noteError(e)
+	out, _ := wire.AppendERR(s.out[:0], s.seq, e, s.capabilities)
+	return s.flush(out)
+}
+
+// writeTable answers with a small table of text.
+func (s *Session) writeTable(names []string, rows [][]string) error {
+	out, seq := wire.AppendColumnCount(s.out[:0], s.seq, len(names))
+	for i, name := range names {
+		out, seq = wire.AppendColumn(out, seq, wire.Column{
+			Name: []byte(name), Charset: textCollation, Type: mysql.MYSQL_TYPE_VAR_STRING, Length: 4 * widest(rows, i),
+		})
+	}
+	out, seq = wire.AppendEOF(out, seq, wire.EOF{Status: s.status()})
+	var values [][]byte
+	for _, row := range rows {
+		values = values[:0]
+		for _, v := range row {
+			values = append(values, []byte(v))
+		}
+		out, seq = wire.AppendTextRow(out, seq, values)
+	}
+	out, _ = wire.AppendEOF(out, seq, wire.EOF{Status: s.status()})
+	return s.flush(out)
+}
+
+func widest(rows [][]string, column int) uint32 {
+	n := 1
+	for _, r := range rows {
+		n = max(n, len(r[column]))
+	}
+	return uint32(n)
+}

@@ -1,0 +1,64 @@
+package stamp
+
+import (
+	"context"
+
+	"locus/idgen/cipher"
+	"locus/idgen/orderid"
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/gene"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// IDs issues IDs. An error means that none was issued.
+type IDs interface {
+	// Issue makes n consecutive IDs of the table's layout, n at least 1, for a
+	// gene as wide as that layout has it, and gives the first.
+	Issue(ctx context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.ID, error)
+}
+
+// Result is a stamped statement. It is valid until the next one is stamped.
+type Result struct {
+	// Shards have each a part of the rows, ascending by index.
+	Shards []ShardText
+	// Genes are those of the rows, in row order, as wide as the map has them.
+	Genes []gene.Gene
+	// FirstID is the first generated ID in row order, which LAST_INSERT_ID()
+	// tells; HasID says that there is one.
+	FirstID orderid.ID
+	HasID   bool
+	// Generated counts the IDs that were issued.
+	Generated int
+}
+
+// ShardText is the statement for one shard.
+type ShardText struct {
+	Shard int // index into the map's shards
+	Text  []byte
+	// Params are all placeholders of the text, in its order; nil for text
+	// statements.
+	Params []Param
+	Rows   int
+}
+
+// Param is the value of a placeholder.
+type Param struct {
+	// Bound is the ordinal of the client's placeholder, or -1: Value was
+	// generated.
+	Bound int
+	Value stmt.Value // Int, Uint or Bytes
+}
+
+// StampText stamps a statement whose values stand in its text. Errors are a
+// *plan.Refusal, after which no ID was issued, or the issuer's.
+func (s *Stamper) StampText(ctx context.Context, p *plan.Plan, v *plan.Values, m *router.Map, ids IDs, ring *cipher.Ring) (*Result, error) {
+	return s.stamp(ctx, p, v, m, ids, ring, literals)
+}
+
+// StampPrepared stamps an execution of a prepared statement: generated values
+// become placeholders, so that the text stays the same from one to the next.
+func (s *Stamper) StampPrepared(ctx context.Context, p *plan.Plan, v *plan.Values, m *router.Map, ids IDs, ring *cipher.Ring) (*Result, error) {
+	return s.stamp(ctx, p, v, m, ids, ring, placeholders)
+}

@@ -1,0 +1,39 @@
+package proxy
+
+import (
+	"locus/proxy/backend"
+	"locus/proxy/session"
+	"locus/router"
+	"locus/router/live"
+)
+
+// Status is a proxy's state for health, metrics and people.
+type Status struct {
+	Live       live.Status
+	MapVersion int64
+	Sessions   int
+	Accepted   uint64
+	Refused    uint64 // clients turned away at the limit
+	Draining   bool
+	Problems   error // declared tables that can't be served
+	Pools      map[router.ShardName]backend.Stats
+	Counts     *session.Counts
+}
+
+// Status is how things stand.
+func (p *Proxy) Status() Status {
+	s := Status{
+		Live: p.live.Status(), Sessions: p.sessions.len(), Accepted: p.accepted.Load(), Refused: p.refused.Load(),
+		Draining: p.drained.Load(), Pools: map[router.ShardName]backend.Stats{}, Counts: &p.counts,
+	}
+	if w := p.live.Load(); w != nil {
+		s.MapVersion, s.Problems = w.session.Map.Version(), w.problems
+	}
+	for _, pool := range p.pools.Pools() {
+		s.Pools[pool.Shard()] = pool.Stats()
+	}
+	return s
+}
+
+// Routes draws the route map in force.
+func (p *Proxy) Routes() string { return p.live.Load().session.Map.String() }

@@ -1,0 +1,39 @@
+package stream
+
+import (
+	"math/bits"
+	"sync"
+)
+
+// Sizes of buffers in bytes, powers of two.
+const (
+	waiting = 4 << 10   // while waiting for bytes, where waiting takes a buffer
+	normal  = 16 << 10  // most commands and answers are shorter; a TLS record, which a read can't exceed, is as long
+	bulk    = 128 << 10 // long results and long statements
+	pooled  = 1 << 20   // longer ones are left to the garbage collector
+)
+
+// block is the memory of a buffer.
+type block struct{ b []byte }
+
+// pools hold blocks by the logarithm of their size.
+var pools [21]sync.Pool
+
+// take returns a block of at least n bytes.
+func take(n int) *block {
+	if n > pooled {
+		return &block{b: make([]byte, n)}
+	}
+	class := bits.Len(uint(max(n, waiting) - 1))
+	if bl, ok := pools[class].Get().(*block); ok {
+		return bl
+	}
+	return &block{b: make([]byte, 1<<class)}
+}
+
+// release gives a block back. Nobody may hold a view of it.
+func release(bl *block) {
+	if n := len(bl.b); n <= pooled {
+		pools[bits.Len(uint(n-1))].Put(bl)
+	}
+}

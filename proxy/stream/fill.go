@@ -1,0 +1,131 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"locus/proxy/wire"
+)
+
+// ErrTooLarge is wrapped by the error about a packet longer than the limit. The rest of it is still to come, so that nothing after it
+// can be read: the connection can be told and closed.
+var ErrTooLarge = errors.New("packet too large")
+
+// Unread returns the bytes that were read and not yet discarded: a view that is valid until the next Fill, Packet, Payload or Release.
+func (c *Conn) Unread() []byte {
+	if c.block == nil {
+		return nil
+	}
+	return c.block.b[c.from:c.to]
+}
+
+// Discard drops the first n bytes of Unread. Views of them stay valid until the next Fill, Packet, Payload or Release.
+func (c *Conn) Discard(n int) {
+	if n < 0 || n > c.to-c.from {
+		panic(fmt.Sprintf("stream: %d bytes discarded of %d", n, c.to-c.from))
+	}
+	c.from += n
+}
+
+// Bulk says that much is to come: reads use a big buffer from now on, until one of them brings in little. A read that fills its
+// buffer has the same effect.
+func (c *Conn) Bulk() { c.more = true }
+
+// Release gives the buffer's memory back if Unread is empty. Fill does so by itself while it waits; a connection that is put away
+// without a read under way is released by hand.
+func (c *Conn) Release() {
+	if c.from < c.to || c.block == nil {
+		return
+	}
+	release(c.block)
+	c.block, c.from, c.to = nil, 0, 0
+}
+
+// Fill waits until at least one more byte is in Unread: by one read of the network connection. The buffer grows only if what is
+// unread needs it, at most to the limit; beyond that the error wraps ErrTooLarge. The end of the stream is io.EOF, or
+// io.ErrUnexpectedEOF if something is unread.
+func (c *Conn) Fill() error {
+	if c.from == c.to {
+		c.from, c.to = 0, 0
+	} else if err := c.makeRoom(); err != nil {
+		return err
+	}
+	n, err := c.read()
+	if n > 0 {
+		return nil
+	}
+	c.Release()
+	switch {
+	case err == nil:
+		return io.ErrNoProgress
+	case errors.Is(err, io.EOF) && c.from < c.to:
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// read reads once, waiting without a buffer if that is possible and nothing is unread.
+func (c *Conn) read() (n int, err error) {
+	if c.poll != nil {
+		return c.poll.read()
+	}
+	n, err = c.conn.Read(c.room())
+	c.got(n)
+	return n, err
+}
+
+// room returns where a read may put its bytes. A buffer that holds nothing is exchanged for one of the size that is wanted now.
+func (c *Conn) room() []byte {
+	if c.to > 0 {
+		return c.block.b[c.to:]
+	}
+	want := c.small
+	if c.more {
+		want = c.big
+	}
+	if c.block == nil || len(c.block.b) != want {
+		c.Release()
+		c.block = take(want)
+	}
+	return c.block.b
+}
+
+// got accounts for a read of n bytes.
+func (c *Conn) got(n int) {
+	if n <= 0 {
+		return
+	}
+	room := len(c.block.b) - c.to
+	c.to += n
+	c.more = n == room && room >= c.small || c.more && n > c.big/8
+}
+
+// makeRoom lets the buffer take a worthwhile number of bytes after the unread ones: by moving those to its start, or by a larger
+// buffer. Growing by doubling keeps memory in proportion to what arrived, whatever a header claims.
+func (c *Conn) makeRoom() error {
+	unread, size := c.to-c.from, len(c.block.b)
+	most := c.limit + wire.HeaderSize
+	switch {
+	case size-c.to >= waiting, c.from == 0 && c.to < size:
+	case unread <= size/2 && (size >= c.big || !c.more), unread < size && size >= most:
+		copy(c.block.b, c.Unread())
+		c.from, c.to = 0, unread
+	case unread >= most:
+		return fmt.Errorf("%d bytes unread, limit %d: %w", unread, c.limit, ErrTooLarge)
+	default:
+		want := max(min(2*unread, most), c.small)
+		if c.more {
+			want = max(want, c.big)
+		}
+		c.move(take(want))
+	}
+	return nil
+}
+
+// move goes on with another buffer.
+func (c *Conn) move(to *block) {
+	n := copy(to.b, c.Unread())
+	release(c.block)
+	c.block, c.from, c.to = to, 0, n
+}

@@ -1,0 +1,12 @@
+//go:build !unix
+
+package stream
+
+import "net"
+
+// poller is for systems where a socket can be waited for without a buffer.
+type poller struct{}
+
+func newPoller(net.Conn, *Conn) *poller { return nil }
+
+func (*poller) read() (int, error) { panic("stream: no poller on this system") }

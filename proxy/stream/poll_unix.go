@@ -1,0 +1,71 @@
+//go:build unix
+
+package stream
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+)
+
+// poller reads a socket such that a buffer is needed only once there are bytes: ten thousand idle clients hold none. It makes the
+// same system calls as net.Conn's Read: one attempt, and another one after each time the descriptor was found to be readable.
+type poller struct {
+	raw     syscall.RawConn
+	conn    *Conn
+	attempt func(fd uintptr) bool // p.try, made once
+	n       int
+	err     error
+}
+
+// newPoller returns nil for connections that aren't plain sockets. Types that embed one may read otherwise, and aren't.
+func newPoller(c net.Conn, conn *Conn) *poller {
+	var socket syscall.Conn
+	switch c := c.(type) {
+	case *net.TCPConn:
+		socket = c
+	case *net.UnixConn:
+		socket = c
+	default:
+		return nil
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return nil // closed already: Read will say so
+	}
+	p := &poller{raw: raw, conn: conn}
+	p.attempt = p.try
+	return p
+}
+
+// read waits for bytes and puts them into the buffer.
+func (p *poller) read() (n int, err error) {
+	if err := p.raw.Read(p.attempt); err != nil {
+		return 0, err
+	}
+	return p.n, p.err
+}
+
+// try reads without waiting, and says whether that settled it.
+func (p *poller) try(fd uintptr) bool {
+	for {
+		p.n, p.err = syscall.Read(int(fd), p.conn.room())
+		if !errors.Is(p.err, syscall.EINTR) {
+			break
+		}
+	}
+	switch {
+	case p.n > 0:
+		p.conn.got(p.n)
+	case errors.Is(p.err, syscall.EAGAIN):
+		p.conn.Release()
+		return false
+	case p.err == nil:
+		p.n, p.err = 0, io.EOF
+	default:
+		p.n, p.err = 0, os.NewSyscallError("read", p.err)
+	}
+	return true
+}

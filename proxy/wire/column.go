@@ -1,0 +1,69 @@
+package wire
+
+import "encoding/binary"
+
+// fixedColumnSize is the length of what follows a column definition's strings, two bytes of padding included.
+const fixedColumnSize = 0x0c
+
+// Column is a column definition (protocol 4.1): of a result set, of a prepared statement's parameters, or of COM_FIELD_LIST.
+type Column struct {
+	Schema   []byte
+	Table    []byte // alias
+	OrgTable []byte
+	Name     []byte // alias
+	OrgName  []byte
+	Charset  uint16 // collation ID
+	Length   uint32 // longest value, in bytes
+	Type     byte   // mysql.MYSQL_TYPE_…
+	Flags    uint16 // mysql.…_FLAG
+	Decimals byte
+	Default  []byte // COM_FIELD_LIST only; nil elsewhere and for NULL
+}
+
+// ParseColumn reads a column definition. Its strings are views into payload.
+func ParseColumn(payload []byte) (Column, error) {
+	c := cursor{b: payload}
+	c.lenBytes() // the catalogue, always "def"
+	col := Column{Schema: c.lenBytes(), Table: c.lenBytes(), OrgTable: c.lenBytes(), Name: c.lenBytes(), OrgName: c.lenBytes()}
+	fixed := cursor{b: c.lenBytes()}
+	col.Charset = fixed.u16()
+	col.Length = fixed.u32()
+	col.Type = fixed.u8()
+	col.Flags = fixed.u16()
+	col.Decimals = fixed.u8()
+	if len(c.b) > 0 {
+		col.Default = c.nullable()
+	}
+	if fixed.bad {
+		c.fail()
+	}
+	return col, c.err("column definition")
+}
+
+// AppendColumn appends a column definition as one packet. A Default is written only if it isn't nil.
+func AppendColumn(dst []byte, seq byte, col Column) ([]byte, byte) {
+	start := len(dst)
+	dst = append(Begin(dst), "\x03def"...)
+	dst = AppendLenBytes(dst, col.Schema)
+	dst = AppendLenBytes(dst, col.Table)
+	dst = AppendLenBytes(dst, col.OrgTable)
+	dst = AppendLenBytes(dst, col.Name)
+	dst = AppendLenBytes(dst, col.OrgName)
+	dst = append(dst, fixedColumnSize)
+	dst = binary.LittleEndian.AppendUint16(dst, col.Charset)
+	dst = binary.LittleEndian.AppendUint32(dst, col.Length)
+	dst = append(dst, col.Type)
+	dst = binary.LittleEndian.AppendUint16(dst, col.Flags)
+	dst = append(dst, col.Decimals, 0, 0)
+	if col.Default != nil {
+		dst = AppendLenBytes(dst, col.Default)
+	}
+	return Finish(dst, start, seq)
+}
+
+// AppendColumnCount appends the packet that opens a result set.
+func AppendColumnCount(dst []byte, seq byte, columns int) ([]byte, byte) {
+	start := len(dst)
+	dst = AppendLenInt(Begin(dst), uint64(columns))
+	return Finish(dst, start, seq)
+}

@@ -1,0 +1,38 @@
+package wire
+
+import (
+	"encoding/binary"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+)
+
+// eofSize is the length of an EOF packet's payload. Anything of nine bytes and more that begins with 0xfe is a row.
+const eofSize = 5
+
+// EOF is what an EOF packet says.
+type EOF struct {
+	Warnings uint16
+	Status   uint16 // SERVER_STATUS_… flags
+}
+
+// IsEOF says whether a payload among rows or column definitions is an EOF packet rather than one of those.
+func IsEOF(payload []byte) bool {
+	return len(payload) > 0 && len(payload) < 9 && payload[0] == mysql.EOF_HEADER
+}
+
+// ParseEOF reads an EOF packet.
+func ParseEOF(payload []byte) (EOF, error) {
+	c := cursor{b: payload}
+	if c.u8() != mysql.EOF_HEADER {
+		c.fail()
+	}
+	eof := EOF{Warnings: c.u16(), Status: c.u16()}
+	return eof, c.err("EOF packet")
+}
+
+// AppendEOF appends an EOF packet.
+func AppendEOF(dst []byte, seq byte, eof EOF) ([]byte, byte) {
+	dst = append(dst, eofSize, 0, 0, seq, mysql.EOF_HEADER)
+	dst = binary.LittleEndian.AppendUint16(dst, eof.Warnings)
+	return binary.LittleEndian.AppendUint16(dst, eof.Status), seq + 1
+}

@@ -1,0 +1,57 @@
+package wire
+
+import (
+	"encoding/binary"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+)
+
+// NonceSize is the length in bytes of the random text that a client mixes with its password.
+const NonceSize = 20
+
+// Greeting is a server's first packet (protocol 10).
+type Greeting struct {
+	ServerVersion string
+	ConnectionID  uint32
+	Nonce         [NonceSize]byte // without NUL
+	Capabilities  uint32
+	Collation     byte
+	Status        uint16
+	Plugin        string // the authentication plugin that the nonce is for
+}
+
+// AppendGreeting appends the packet with sequence number 0.
+func AppendGreeting(dst []byte, g Greeting) ([]byte, byte) {
+	start := len(dst)
+	dst = append(Begin(dst), mysql.ClassicProtocolVersion)
+	dst = append(append(dst, g.ServerVersion...), 0)
+	dst = binary.LittleEndian.AppendUint32(dst, g.ConnectionID)
+	dst = append(append(dst, g.Nonce[:8]...), 0)
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(g.Capabilities))
+	dst = append(dst, g.Collation)
+	dst = binary.LittleEndian.AppendUint16(dst, g.Status)
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(g.Capabilities>>16))
+	dst = append(dst, NonceSize+1)
+	dst = appendZeros(dst, 10)
+	dst = append(append(dst, g.Nonce[8:]...), 0)
+	if g.Capabilities&mysql.CLIENT_PLUGIN_AUTH != 0 {
+		dst = append(append(dst, g.Plugin...), 0)
+	}
+	return Finish(dst, start, 0)
+}
+
+// AppendAuthSwitch appends the request to authenticate by another plugin, with a nonce for it.
+func AppendAuthSwitch(dst []byte, seq byte, plugin string, nonce [NonceSize]byte) ([]byte, byte) {
+	start := len(dst)
+	dst = append(Begin(dst), mysql.EOF_HEADER)
+	dst = append(append(dst, plugin...), 0)
+	dst = append(append(dst, nonce[:]...), 0)
+	return Finish(dst, start, seq)
+}
+
+// AppendAuthMore appends what a plugin says to the client in the midst of an authentication.
+func AppendAuthMore(dst []byte, seq byte, message []byte) ([]byte, byte) {
+	start := len(dst)
+	dst = append(append(Begin(dst), mysql.MORE_DATE_HEADER), message...)
+	return Finish(dst, start, seq)
+}

@@ -1,0 +1,100 @@
+package wire
+
+import (
+	"encoding/binary"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+)
+
+// Login is who a client says that it is: its answer to the greeting, or COM_CHANGE_USER. All slices are views.
+type Login struct {
+	Capabilities uint32 // as the client claims, whatever it was offered
+	MaxPacket    uint32 // bytes; not in COM_CHANGE_USER
+	Collation    uint16
+	User         []byte
+	Response     []byte // to the nonce, as Plugin has it
+	Database     []byte
+	Plugin       []byte // empty without CLIENT_PLUGIN_AUTH
+	Attributes   []byte // for NextAttribute
+}
+
+// tlsRequestSize is the length of an answer to the greeting that stops before the user's name: what follows comes by TLS.
+const tlsRequestSize = 32
+
+// IsTLSRequest says whether the answer to the greeting is a request to go on by TLS.
+func IsTLSRequest(payload []byte) bool {
+	return len(payload) == tlsRequestSize && binary.LittleEndian.Uint32(payload)&mysql.CLIENT_SSL != 0
+}
+
+// ParseLogin reads a client's answer to the greeting. Only protocol 4.1 is understood.
+func ParseLogin(payload []byte) (Login, error) {
+	c := cursor{b: payload}
+	l := Login{Capabilities: c.u32(), MaxPacket: c.u32(), Collation: uint16(c.u8())}
+	if l.Capabilities&mysql.CLIENT_PROTOCOL_41 == 0 {
+		c.fail()
+	}
+	c.take(23)
+	l.User = c.nulBytes()
+	if l.Capabilities&mysql.CLIENT_PLUGIN_AUTH_LENENC_CLIENT_DATA != 0 {
+		l.Response = c.lenBytes()
+	} else {
+		l.Response = c.response(l.Capabilities)
+	}
+	if l.Capabilities&mysql.CLIENT_CONNECT_WITH_DB != 0 {
+		l.Database = c.name()
+	}
+	c.tail(&l)
+	return l, c.err("handshake response")
+}
+
+// ParseChangeUser reads COM_CHANGE_USER; payload includes the command. capabilities are those that the client logged in with.
+func ParseChangeUser(payload []byte, capabilities uint32) (Login, error) {
+	c := cursor{b: payload}
+	c.u8()
+	l := Login{Capabilities: capabilities}
+	l.User = c.nulBytes()
+	l.Response = c.response(capabilities)
+	l.Database = c.name()
+	if len(c.b) > 0 {
+		l.Collation = c.u16()
+	}
+	c.tail(&l)
+	return l, c.err("COM_CHANGE_USER")
+}
+
+// response reads the answer to the nonce where its length isn't a length-encoded integer.
+func (c *cursor) response(capabilities uint32) []byte {
+	if capabilities&mysql.CLIENT_SECURE_CONNECTION != 0 {
+		return c.take(int(c.u8()))
+	}
+	return c.nulBytes()
+}
+
+// tail reads the parts that may be missing at the end.
+func (c *cursor) tail(l *Login) {
+	if l.Capabilities&mysql.CLIENT_PLUGIN_AUTH != 0 {
+		l.Plugin = c.name()
+	}
+	if l.Capabilities&mysql.CLIENT_CONNECT_ATTRS != 0 && len(c.b) > 0 {
+		l.Attributes = c.lenBytes()
+	}
+}
+
+// name reads a string that ends with a NUL, or with the packet: some clients leave out the last NUL, or the last string.
+func (c *cursor) name() []byte {
+	for i, b := range c.b {
+		if b == 0 {
+			v := c.take(i)
+			c.b = c.b[1:]
+			return v
+		}
+	}
+	return c.rest()
+}
+
+// NextAttribute reads the first of a login's connection attributes and returns what follows it.
+func NextAttribute(attributes []byte) (name, value, rest []byte, err error) {
+	c := cursor{b: attributes}
+	name, value = c.lenBytes(), c.lenBytes()
+	return name, value, c.b, c.err("connection attributes")
+}

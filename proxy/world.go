@@ -1,0 +1,212 @@
+package proxy
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"reflect"
+	"strings"
+
+	"locus/proxy/backend"
+	"locus/proxy/handshake"
+	"locus/proxy/schema"
+	"locus/proxy/session"
+	"locus/router"
+	"locus/router/cluster"
+	"locus/router/plan"
+)
+
+// plansKept bounds the plan cache.
+const plansKept = 8192
+
+// world is the state in force: what sessions see of it, and what logins need.
+type world struct {
+	session  session.World
+	declared *cluster.Cluster
+	accounts *handshake.Directory
+	charsets map[uint16]charset
+	version  string // of the first shard's server
+	problems error  // tables that are declared and can't be served
+	tls      map[router.ShardName]*tls.Config
+}
+
+// charset is what a client's collation number at login stands for.
+type charset struct{ charset, collation string }
+
+// builder makes worlds. It is used by one goroutine, live's.
+type builder struct {
+	secrets func(string) (string, error)
+	pools   *backend.Registry
+	log     *slog.Logger
+	last    *world
+}
+
+// build makes the world of the declared documents. A change of the route map
+// alone keeps the catalogue and every plan.
+func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) (*world, error) {
+	declared, err := cluster.Decode(values)
+	if err != nil {
+		return nil, err
+	}
+	w := &world{declared: declared, tls: map[router.ShardName]*tls.Config{}}
+	if w.accounts, err = b.accounts(declared); err != nil {
+		return nil, err
+	}
+	if err := b.register(w); err != nil {
+		return nil, err
+	}
+	if b.sameTables(declared) {
+		w.session = b.last.session
+		w.charsets, w.version = b.last.charsets, b.last.version
+	} else if err := b.read(ctx, w); err != nil {
+		return nil, err
+	}
+	w.session.Map = declared.Routes
+	b.last = w
+	return w, nil
+}
+
+// sameTables tells whether nothing but routes and users has changed, and all
+// tables could be served.
+func (b *builder) sameTables(c *cluster.Cluster) bool {
+	return b.last != nil && b.last.problems == nil &&
+		b.last.declared.Settings == c.Settings &&
+		maps.Equal(b.last.declared.Shards, c.Shards) &&
+		reflect.DeepEqual(b.last.declared.Tables, c.Tables)
+}
+
+// register makes the pools of the declared shards.
+func (b *builder) register(w *world) error {
+	var targets []backend.Target
+	for _, name := range w.declared.ShardNames() {
+		t, err := b.target(name, w.declared.Shards[name])
+		if err != nil {
+			return err
+		}
+		w.tls[name] = t.TLS
+		targets = append(targets, t)
+	}
+	b.pools.Apply(targets)
+	return nil
+}
+
+func (b *builder) target(name router.ShardName, s cluster.Shard) (backend.Target, error) {
+	t := backend.Target{
+		Shard: name, Addr: s.Address, User: s.User,
+		Password: func() (string, error) { return b.secrets(s.Secret) },
+	}
+	if b.last != nil && b.last.declared.Shards[name] == s {
+		t.TLS = b.last.tls[name] // the same pointer, so that connections are kept
+		return t, nil
+	}
+	config, err := b.tls(s)
+	if err != nil {
+		return t, fmt.Errorf("shard %s: %w", name, err)
+	}
+	t.TLS = config
+	return t, nil
+}
+
+func (b *builder) tls(s cluster.Shard) (*tls.Config, error) {
+	host, _, _ := strings.Cut(s.Address, ":")
+	config := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
+	switch s.TLS {
+	case cluster.TLSOff:
+		return nil, nil
+	case cluster.TLSOn:
+		config.InsecureSkipVerify = true
+	case cluster.TLSVerify:
+		if s.CA == "" {
+			break
+		}
+		pem, err := b.secrets(s.CA)
+		if err != nil {
+			return nil, err
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM([]byte(pem)) {
+			return nil, fmt.Errorf("secret %s holds no PEM certificate", s.CA)
+		}
+	}
+	return config, nil
+}
+
+// accounts makes the logins. A user whose secret can't be had can't log in, and
+// the others can.
+func (b *builder) accounts(c *cluster.Cluster) (*handshake.Directory, error) {
+	var list []handshake.Account
+	for _, name := range c.UserNames() {
+		u := c.Users[name]
+		if u.AuthenticationString != "" {
+			a, err := handshake.WithHash(name, u.AuthenticationString)
+			if err != nil {
+				return nil, fmt.Errorf("user %s: %w", name, err)
+			}
+			list = append(list, a)
+			continue
+		}
+		password, err := b.secrets(u.Secret)
+		if err != nil {
+			b.log.Error("user can't log in", "user", name, "error", err)
+			continue
+		}
+		list = append(list, handshake.WithPassword(name, password))
+	}
+	return handshake.NewDirectory(list...), nil
+}
+
+// read asks the shards for their live schemas.
+func (b *builder) read(ctx context.Context, w *world) error {
+	queriers := map[router.ShardName]schema.Querier{}
+	for _, name := range w.declared.ShardNames() {
+		pool, _ := b.pools.Pool(name)
+		queriers[name] = &querier{pool}
+	}
+	loaded, err := schema.Load(ctx, queriers, w.declared)
+	if err != nil {
+		return err
+	}
+	w.problems = loaded.Problems()
+	if w.problems != nil {
+		b.log.Error("declared tables that can't be served", "error", w.problems)
+	}
+	for _, warning := range loaded.Warnings {
+		b.log.Warn("declared table", "warning", warning)
+	}
+	w.session.Catalog = loaded.Catalog
+	w.session.Plans = plan.NewCache(plansKept)
+	return b.server(ctx, w, queriers[loaded.Catalog.First()])
+}
+
+// server learns what the first shard's server calls itself and its character
+// sets.
+func (b *builder) server(ctx context.Context, w *world, q schema.Querier) error {
+	rows, err := q.Query(ctx, "SELECT VERSION()")
+	if err != nil || len(rows) != 1 {
+		return errors.Join(errors.New("read the server's version"), err)
+	}
+	w.version = string(rows[0][0])
+	w.session.MariaDB = strings.Contains(w.version, "MariaDB")
+	w.charsets, err = readCharsets(ctx, q)
+	return err
+}
+
+func readCharsets(ctx context.Context, q schema.Querier) (map[uint16]charset, error) {
+	rows, err := q.Query(ctx, "SELECT ID, COLLATION_NAME, CHARACTER_SET_NAME FROM information_schema.COLLATIONS "+
+		"WHERE ID IS NOT NULL AND ID < 256 AND CHARACTER_SET_NAME IS NOT NULL")
+	if err != nil {
+		return nil, fmt.Errorf("read collations: %w", err)
+	}
+	out := make(map[uint16]charset, len(rows))
+	for _, row := range rows {
+		var id uint16
+		if _, err := fmt.Sscan(string(row[0]), &id); err == nil {
+			out[id] = charset{charset: string(row[2]), collation: string(row[1])}
+		}
+	}
+	return out, nil
+}

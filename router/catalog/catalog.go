@@ -1,0 +1,81 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"locus/router"
+)
+
+// Catalog is all declared tables. It is immutable; a change replaces it whole.
+type Catalog struct {
+	tables map[TableName]*Table
+	broken map[TableName]error
+	// names holds the bare names of declared tables in lower case, for texts
+	// that no parser can read.
+	names map[string]bool
+	// Shards are all registered shards, those without genes too, in the order of
+	// their names. The first has everything that is not declared.
+	Shards []router.ShardName
+}
+
+// New makes a catalog of at least one shard. Broken tables are declared but don't fit their schema:
+// statements on them are refused with the reason.
+func New(shards []router.ShardName, tables []*Table, broken map[TableName]error) *Catalog {
+	c := &Catalog{
+		tables: make(map[TableName]*Table, len(tables)), broken: broken,
+		names: map[string]bool{}, Shards: shards,
+	}
+	for _, t := range tables {
+		c.tables[t.TableName] = t
+		c.names[strings.ToLower(t.Name)] = true
+	}
+	for n := range broken {
+		c.names[strings.ToLower(n.Name)] = true
+	}
+	return c
+}
+
+// BrokenError is a statement on a declared table that does not fit its schema.
+type BrokenError struct {
+	Table  TableName
+	Reason error
+}
+
+func (e *BrokenError) Error() string {
+	return fmt.Sprintf("table %s is declared but can't be served: %v", e.Table, e.Reason)
+}
+
+func (e *BrokenError) Unwrap() error { return e.Reason }
+
+// First is the shard of everything that is not declared.
+func (c *Catalog) First() router.ShardName { return c.Shards[0] }
+
+// Find gives the declared table, or nil for one that nobody declared.
+func (c *Catalog) Find(name TableName) (*Table, error) {
+	if t := c.tables[name]; t != nil {
+		return t, nil
+	}
+	if err := c.broken[name]; err != nil {
+		return nil, &BrokenError{name, err}
+	}
+	return nil, nil
+}
+
+// Tables gives the declared tables that fit, in the order of their names.
+func (c *Catalog) Tables() []*Table {
+	out := make([]*Table, 0, len(c.tables))
+	for _, t := range c.tables {
+		out = append(out, t)
+	}
+	slices.SortFunc(out, func(a, b *Table) int { return strings.Compare(a.TableName.String(), b.TableName.String()) })
+	return out
+}
+
+// Broken gives the declared tables that don't fit, with the reasons.
+func (c *Catalog) Broken() map[TableName]error { return c.broken }
+
+// MentionsName tells whether some declared table, of any schema, has this bare
+// name in any letter case.
+func (c *Catalog) MentionsName(lower string) bool { return c.names[lower] }

@@ -1,0 +1,67 @@
+package catalog
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"locus/router/stmt"
+)
+
+// Column is one column of a live table, as information_schema tells it.
+type Column struct {
+	Name string
+	// DataType is information_schema's DATA_TYPE in lower case: "bigint", "varchar".
+	DataType string
+	Unsigned bool
+	Nullable bool
+	// AutoIncrement and Generated are read from EXTRA.
+	AutoIncrement bool
+	Generated     bool
+	// Invisible columns take no part in an INSERT without a column list.
+	Invisible bool
+	// HasDefault: an INSERT may leave the column out in strict mode.
+	HasDefault bool
+	// Length is in characters for text, in bytes for binary types.
+	Length int
+	// Charset and Collation are empty for everything but text.
+	Charset, Collation string
+	// PadSpace: trailing spaces do not count in comparisons.
+	PadSpace bool
+}
+
+// integers gives the number of value bytes of MySQL's integer types.
+var integers = map[string]uint{"tinyint": 1, "smallint": 2, "mediumint": 3, "int": 4, "bigint": 8}
+
+// IsInteger tells whether the column holds integers.
+func (c *Column) IsInteger() bool { return integers[c.DataType] != 0 }
+
+// IsBinary tells whether the column holds bytes that compare as bytes.
+func (c *Column) IsBinary() bool { return c.DataType == "binary" || c.DataType == "varbinary" }
+
+// IsText tells whether the column holds short text in some collation.
+func (c *Column) IsText() bool { return c.DataType == "char" || c.DataType == "varchar" }
+
+// ByteOrdered tells whether the column's text compares like its bytes.
+func (c *Column) ByteOrdered() bool {
+	return c.IsBinary() || strings.HasSuffix(c.Collation, "_bin")
+}
+
+// holds tells whether the integer column can hold n.
+func (c *Column) holds(n stmt.Value) bool {
+	bits := integers[c.DataType] * 8
+	if c.Unsigned {
+		return n.Kind == stmt.Uint && bits == 64 || n.Kind == stmt.Int && n.Int >= 0 && (bits == 64 || n.Int < 1<<bits)
+	}
+	if n.Kind != stmt.Int {
+		return false
+	}
+	return bits == 64 || (n.Int >= -1<<(bits-1) && n.Int < 1<<(bits-1))
+}
+
+// length counts characters in text columns and bytes in binary ones.
+func (c *Column) length(b []byte) int {
+	if c.IsBinary() {
+		return len(b)
+	}
+	return utf8.RuneCount(b)
+}

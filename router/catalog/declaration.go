@@ -1,0 +1,127 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"locus/idgen/orderid"
+	"locus/router"
+)
+
+// Kind says where the rows of a table live.
+type Kind string
+
+const (
+	// Sharded rows live on the shard that owns their gene.
+	Sharded Kind = "sharded"
+	// Global rows are the same on every shard: read anywhere, written everywhere.
+	Global Kind = "global"
+	// Single rows live on one named shard. Tables that nobody declared are
+	// single on the first shard.
+	Single Kind = "single"
+)
+
+// TableName names a table within its schema (MySQL's word for a database).
+// Names are compared as a Linux server compares them: letter case counts.
+type TableName struct{ Schema, Name string }
+
+func (n TableName) String() string { return n.Schema + "." + n.Name }
+
+// ParseTableName reads "schema.table".
+func ParseTableName(s string) (TableName, error) {
+	schema, name, ok := strings.Cut(s, ".")
+	if !ok || schema == "" || name == "" || strings.ContainsAny(s, "`' \t\n/") {
+		return TableName{}, fmt.Errorf("table name %q: write it as schema.table", s)
+	}
+	return TableName{schema, name}, nil
+}
+
+// IDColumn declares a column of IDs whose gene stands in the layout's top bits.
+type IDColumn struct {
+	Column string `yaml:"column"`
+	Layout string `yaml:"layout"`
+	// Generator names what numbers the IDs; empty is the segment generator.
+	Generator string `yaml:"generator,omitempty"`
+}
+
+// Declaration is what an operator says of one table.
+type Declaration struct {
+	Kind Kind `yaml:"kind"`
+	// Shard is where a single table lives.
+	Shard router.ShardName `yaml:"shard,omitempty"`
+	// Owner is the column whose value decides the gene of a sharded table's row.
+	Owner string `yaml:"owner,omitempty"`
+	// Parent is the column that holds the parent's ID, for a sharded table
+	// whose rows follow their parent and know no owner.
+	Parent *IDColumn `yaml:"parent,omitempty"`
+	// ID is the stamped ID column.
+	ID *IDColumn `yaml:"id,omitempty"`
+	// OrderNumber is the stamped column of the obfuscated ID.
+	OrderNumber string `yaml:"order_number,omitempty"`
+	// Gene is a stamped integer column that holds the bare gene, for tables
+	// that have no ID column in a gene layout.
+	Gene string `yaml:"gene,omitempty"`
+	// Version is the column that rises by one with every change of a row.
+	Version string `yaml:"version,omitempty"`
+}
+
+// Validate says everything that is wrong with the declaration by itself, before
+// any live schema is looked at.
+func (d Declaration) Validate() error {
+	switch d.Kind {
+	case Sharded:
+		return d.validateSharded()
+	case Single:
+		if d.Shard == "" {
+			return errors.New("a single table needs `shard:`, the shard it lives on")
+		}
+		return d.refuseKeys()
+	case Global:
+		if d.Shard != "" {
+			return errors.New("a global table is on every shard: remove `shard:`")
+		}
+		return d.refuseKeys()
+	}
+	return fmt.Errorf("kind %q: it is one of sharded, global, single", d.Kind)
+}
+
+func (d Declaration) refuseKeys() error {
+	if d.Owner != "" || d.Parent != nil || d.ID != nil || d.OrderNumber != "" || d.Gene != "" || d.Version != "" {
+		return fmt.Errorf("a %s table is not routed by a gene: remove owner, parent, id, order_number, gene and version", d.Kind)
+	}
+	return nil
+}
+
+func (d Declaration) validateSharded() error {
+	var errs []error
+	refuse := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if d.Shard != "" {
+		refuse("a sharded table is on every shard: remove `shard:`")
+	}
+	if (d.Owner == "") == (d.Parent == nil) {
+		refuse("a sharded table is routed by `owner:` or by `parent:`, one of the two")
+	}
+	if d.ID == nil && d.Gene == "" && d.Parent == nil {
+		refuse("a shard could not tell a row's gene in SQL: add `id:` in a gene layout, or a stamped `gene:` column")
+	}
+	for _, c := range []*IDColumn{d.ID, d.Parent} {
+		if c == nil {
+			continue
+		}
+		if c.Column == "" {
+			refuse("an id or parent needs `column:`")
+		}
+		if _, err := orderid.ByName(c.Layout); err != nil {
+			refuse("column %s: %w", c.Column, err)
+		}
+	}
+	if d.OrderNumber != "" {
+		if d.ID == nil {
+			refuse("order_number hides the ID: declare `id:` too")
+		} else if l, err := orderid.ByName(d.ID.Layout); err == nil && l.VersionBits() == 0 {
+			refuse("order_number needs a layout with a key version, and %s has none: use int64 or bytes16", d.ID.Layout)
+		}
+	}
+	return errors.Join(errs...)
+}

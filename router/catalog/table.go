@@ -1,0 +1,195 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"locus/idgen/orderid"
+	"locus/router/gene"
+)
+
+// Table is a declared table that fits its live schema. It is immutable.
+type Table struct {
+	TableName
+	Declaration
+	Columns []Column
+	// Keys are the columns that carry a gene, the owner first.
+	Keys []Key
+	// Positions among Columns of what is stamped, or -1.
+	IDColumn, OrderNumberColumn, VersionColumn, GeneColumn int
+	Layout                                                 orderid.Layout // of the ID column
+	Width                                                  gene.Width
+	byName                                                 map[string]int
+}
+
+// Column finds a column by name, which MySQL compares without letter case.
+func (t *Table) Column(name string) (int, bool) {
+	i, ok := t.byName[strings.ToLower(name)]
+	return i, ok
+}
+
+// KeyOf gives the key that a column is, if it is one.
+func (t *Table) KeyOf(name string) (*Key, bool) {
+	i, ok := t.Column(name)
+	if !ok {
+		return nil, false
+	}
+	for k := range t.Keys {
+		if t.Keys[k].Column == &t.Columns[i] {
+			return &t.Keys[k], true
+		}
+	}
+	return nil, false
+}
+
+// Root gives the key that an INSERT's gene is read from: the owner or the
+// parent's ID.
+func (t *Table) Root() *Key { return &t.Keys[0] }
+
+// Resolve checks a declaration against the live columns of its table and
+// reports everything that does not fit, each with its remedy.
+func Resolve(name TableName, d Declaration, columns []Column, width gene.Width) (*Table, error) {
+	if err := d.Validate(); err != nil {
+		return nil, fmt.Errorf("table %s: %w", name, err)
+	}
+	t := &Table{
+		TableName: name, Declaration: d, Columns: columns, Width: width,
+		IDColumn: -1, OrderNumberColumn: -1, VersionColumn: -1, GeneColumn: -1,
+		byName: make(map[string]int, len(columns)),
+	}
+	for i := range columns {
+		t.byName[strings.ToLower(columns[i].Name)] = i
+	}
+	if d.Kind != Sharded {
+		return t, nil
+	}
+	r := &resolver{t: t}
+	r.keys()
+	r.stamped()
+	if err := errors.Join(r.errs...); err != nil {
+		return nil, fmt.Errorf("table %s: %w", name, err)
+	}
+	return t, nil
+}
+
+type resolver struct {
+	t    *Table
+	errs []error
+}
+
+func (r *resolver) refuse(column, format string, args ...any) {
+	r.errs = append(r.errs, fmt.Errorf("column %s: %s", column, fmt.Sprintf(format, args...)))
+}
+
+func (r *resolver) column(name, role string) (*Column, int) {
+	i, ok := r.t.Column(name)
+	if !ok {
+		r.refuse(name, "declared as %s, but the table has no such column: create it on every shard or correct the declaration", role)
+		return nil, -1
+	}
+	return &r.t.Columns[i], i
+}
+
+func (r *resolver) keys() {
+	d := r.t.Declaration
+	if d.Owner != "" {
+		if c, _ := r.column(d.Owner, "owner"); c != nil && r.ownerFits(c) {
+			r.add(Key{Role: Owner, Column: c})
+		}
+	}
+	if d.Parent != nil {
+		r.idKey(d.Parent, Parent)
+	}
+	if d.ID != nil {
+		r.t.IDColumn = r.idKey(d.ID, ID)
+		r.t.Layout, _ = orderid.ByName(d.ID.Layout)
+	}
+	if d.OrderNumber != "" && d.ID != nil {
+		r.t.OrderNumberColumn = r.idKey(&IDColumn{Column: d.OrderNumber, Layout: d.ID.Layout}, OrderNumber)
+	}
+	if d.Gene != "" {
+		c, i := r.column(d.Gene, "gene")
+		if c != nil && !c.IsInteger() {
+			r.refuse(c.Name, "a gene column is an integer, this is %s", c.DataType)
+		} else if c != nil {
+			r.t.GeneColumn = i
+			r.add(Key{Role: Gene, Column: c})
+		}
+	}
+}
+
+func (r *resolver) add(k Key) {
+	k.width = r.t.Width
+	r.t.Keys = append(r.t.Keys, k)
+}
+
+// hashable are the collations' character sets whose bytes are what a client
+// sends in utf8mb4.
+var hashable = map[string]bool{"utf8mb4": true, "utf8mb3": true, "utf8": true, "ascii": true}
+
+func (r *resolver) ownerFits(c *Column) bool {
+	before := len(r.errs)
+	switch {
+	case c.IsInteger():
+	case c.DataType == "binary":
+		r.refuse(c.Name, "an owner of type BINARY is padded by the server; make it VARBINARY(%d)", c.Length)
+	case c.IsBinary():
+	case !c.IsText():
+		r.refuse(c.Name, "an owner is an integer, VARCHAR, CHAR or VARBINARY, not %s", c.DataType)
+	case !strings.HasSuffix(c.Collation, "_bin"):
+		r.refuse(c.Name, "its collation %s makes different spellings of an owner equal, which would hash to different genes: "+
+			"ALTER TABLE %s MODIFY %s %s(%d) CHARACTER SET %s COLLATE %s_bin", c.Collation, r.t.TableName, c.Name, c.DataType, c.Length, c.Charset, c.Charset)
+	case !hashable[c.Charset]:
+		r.refuse(c.Name, "an owner's character set is utf8mb4, utf8mb3 or ascii, not %s", c.Charset)
+	}
+	return len(r.errs) == before
+}
+
+// idKey checks a column of IDs and gives its position.
+func (r *resolver) idKey(d *IDColumn, role Role) int {
+	c, i := r.column(d.Column, role.String())
+	layout, err := orderid.ByName(d.Layout)
+	if c == nil || err != nil {
+		return i
+	}
+	if layout.GeneWidth() < r.t.Width {
+		r.refuse(c.Name, "layout %s has %d bits of gene and the cluster routes by %d: use another layout", d.Layout, layout.GeneBits(), r.t.Width)
+		return i
+	}
+	if !r.typeFits(c, layout) {
+		return i
+	}
+	r.add(Key{Role: role, Column: c, Layout: layout})
+	return i
+}
+
+func (r *resolver) typeFits(c *Column, l orderid.Layout) bool {
+	before := len(r.errs)
+	switch {
+	case l.Bytes() == 8 && c.DataType != "bigint":
+		r.refuse(c.Name, "layout %s needs BIGINT, this is %s", l.Name(), c.DataType)
+	case l.Bytes() == 16 && (!c.IsBinary() || c.Length != 16):
+		r.refuse(c.Name, "layout %s needs BINARY(16) or VARBINARY(16), this is %s(%d)", l.Name(), c.DataType, c.Length)
+	case c.AutoIncrement:
+		r.refuse(c.Name, "the server would number it by AUTO_INCREMENT: ALTER TABLE %s MODIFY %s %s NOT NULL", r.t.TableName, c.Name, strings.ToUpper(c.DataType))
+	case c.Generated:
+		r.refuse(c.Name, "it is a generated column, which can't be stamped")
+	}
+	return len(r.errs) == before
+}
+
+func (r *resolver) stamped() {
+	if r.t.Version == "" {
+		return
+	}
+	c, i := r.column(r.t.Version, "version")
+	if c == nil {
+		return
+	}
+	if !c.IsInteger() {
+		r.refuse(c.Name, "a version column is an integer, this is %s", c.DataType)
+		return
+	}
+	r.t.VersionColumn = i
+}

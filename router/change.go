@@ -1,0 +1,114 @@
+package router
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"locus/router/gene"
+)
+
+// Change gives genes to a shard, whoever has them.
+type Change struct {
+	Genes gene.Set
+	To    ShardName
+}
+
+// ErrNoChange means that the shards already own the genes that they would get.
+var ErrNoChange = errors.New("nothing changes: the shards own these genes already")
+
+// With is the next version of the map, with all the changes at once and with
+// neighbours of the same shard merged. Changes may not contradict each other.
+func (m *Map) With(changes ...Change) (*Map, error) {
+	next, err := m.with(changes)
+	if err != nil {
+		return nil, fmt.Errorf("change route map version %d: %w", m.version, err)
+	}
+	return next, nil
+}
+
+func (m *Map) with(changes []Change) (*Map, error) {
+	strips, err := stripsOf(m.width, changes)
+	if err != nil {
+		return nil, err
+	}
+	next, err := New(m.width, m.version+1, m.painted(strips))
+	if err != nil {
+		return nil, err
+	}
+	if next.sameOwners(m) {
+		return nil, ErrNoChange
+	}
+	return next, nil
+}
+
+// strip is a range that gets another owner.
+type strip struct {
+	gene.Range
+	to ShardName
+}
+
+// stripsOf is the changes' ranges in order, and not overlapping.
+func stripsOf(w gene.Width, changes []Change) ([]strip, error) {
+	var strips []strip
+	for _, c := range changes {
+		if c.Genes.Empty() {
+			return nil, fmt.Errorf("no genes for %s: name some", c.To)
+		}
+		if err := c.To.Validate(); err != nil {
+			return nil, err
+		}
+		for _, r := range c.Genes.Ranges() {
+			if r.Last > w.Last() {
+				return nil, fmt.Errorf("genes %s for %s: %s is the last gene of %d bits", r, c.To, w.Last().Format(w), w)
+			}
+			strips = append(strips, strip{r, c.To})
+		}
+	}
+	slices.SortFunc(strips, func(a, b strip) int { return cmp.Compare(a.First, b.First) })
+	for i := 1; i < len(strips); i++ {
+		if a, b := strips[i-1], strips[i]; a.Last >= b.First {
+			return nil, fmt.Errorf("genes %s for %s and %s for %s overlap: give each gene to one shard", a.Range, a.to, b.Range, b.to)
+		}
+	}
+	return strips, nil
+}
+
+// painted is the map's entries with the strips laid over them.
+func (m *Map) painted(strips []strip) []Entry {
+	var out []Entry
+	upTo := func(bound gene.Gene, shard ShardName) { // from where out ends
+		if last := len(out) - 1; last >= 0 && out[last].Shard == shard {
+			out[last].Bound = bound
+		} else {
+			out = append(out, Entry{bound, shard})
+		}
+	}
+	for i, o := range m.owners {
+		under := m.rangeOf(i)
+		for len(strips) > 0 && strips[0].First <= under.Last {
+			over := strips[0]
+			if over.First > under.First {
+				upTo(over.First-1, m.shards[o.shard])
+			}
+			upTo(min(over.Last, under.Last), over.to)
+			under.First = min(over.Last, under.Last) + 1
+			if over.Last > under.Last {
+				strips[0].First = under.First // the next entry's turn
+				break
+			}
+			strips = strips[1:]
+		}
+		if under.First <= under.Last {
+			upTo(under.Last, m.shards[o.shard])
+		}
+	}
+	return out
+}
+
+// sameOwners compares without regard to how the genes are cut into entries.
+func (m *Map) sameOwners(other *Map) bool {
+	handovers, err := Diff(m, other)
+	return err == nil && len(handovers) == 0
+}

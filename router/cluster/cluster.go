@@ -1,0 +1,111 @@
+package cluster
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/gene"
+)
+
+// Schema is the version of the documents that this build writes and reads.
+const Schema = 1
+
+// Hash names how this build makes a gene of an owner. It is recorded with the
+// cluster, because another hash would contradict every stored row.
+const Hash = "xxhash64^murmur64"
+
+// Cluster is a declared cluster. Whoever has changed one calls
+// [Cluster.Validate] before it is used; those that Parse and Decode give are
+// valid. It is not changed after that, and then safe for concurrent use.
+type Cluster struct {
+	Settings Settings
+	Shards   map[router.ShardName]Shard
+	Tables   map[catalog.TableName]catalog.Declaration
+	Users    map[string]User
+	// Routes is the route map. Its version counts within a cluster that is in
+	// etcd; a file has none, and Parse gives 1.
+	Routes *router.Map
+	// Stamp says who made this version of the map.
+	Stamp router.Stamp
+}
+
+// Settings are what all processes of a cluster must agree on.
+type Settings struct {
+	GeneBits gene.Width `yaml:"gene_bits"` // 16 unless said otherwise; fixed once rows are stored
+	Hash     string     `yaml:"hash"`
+	// CounterGroups is how many counters the genes share; fixed once IDs are made.
+	CounterGroups int `yaml:"counter_groups"`
+	// DefaultShard has every database and table that nobody declared: the first
+	// shard, unless said otherwise.
+	DefaultShard router.ShardName `yaml:"default_shard"`
+}
+
+// TLS is how a connection to a shard's server is protected.
+type TLS string
+
+const (
+	TLSOff    TLS = "off"
+	TLSOn     TLS = "on"     // encrypted; whose certificate it is isn't checked
+	TLSVerify TLS = "verify" // encrypted, the certificate and its name are checked
+)
+
+// Shard is one database server.
+type Shard struct {
+	Address string `yaml:"address"` // host:port
+	User    string `yaml:"user"`
+	Secret  string `yaml:"secret"` // the name under which a process looks up the password
+	TLS     TLS    `yaml:"tls"`
+	// CA is the name of the secret with the PEM authorities that TLSVerify
+	// trusts; empty means the system's.
+	CA string `yaml:"ca,omitempty"`
+}
+
+// User is an account that may log in to the proxy. One of the two fields is set.
+type User struct {
+	Secret string `yaml:"secret,omitempty"` // the name under which a proxy looks up the password
+	// AuthenticationString is what a MySQL server keeps of a password: "*" and
+	// 40 hex digits, or "$A$005$…".
+	AuthenticationString string `yaml:"authentication_string,omitempty"`
+}
+
+// ShardNames gives the declared shards, with and without genes, in natural order.
+func (c *Cluster) ShardNames() []router.ShardName {
+	return slices.SortedFunc(maps.Keys(c.Shards), router.ShardName.Compare)
+}
+
+// TableNames gives the declared tables in the order of their names.
+func (c *Cluster) TableNames() []catalog.TableName {
+	return slices.SortedFunc(maps.Keys(c.Tables), func(a, b catalog.TableName) int {
+		return strings.Compare(a.String(), b.String())
+	})
+}
+
+// UserNames gives the accounts in the order of their names.
+func (c *Cluster) UserNames() []string { return slices.Sorted(maps.Keys(c.Users)) }
+
+// withDefaults fills in what a document may leave out.
+func (s Settings) withDefaults(shards []router.ShardName) Settings {
+	if s.GeneBits == 0 {
+		s.GeneBits = gene.W16
+	}
+	if s.Hash == "" {
+		s.Hash = Hash
+	}
+	if s.CounterGroups == 0 {
+		s.CounterGroups = 256
+	}
+	if s.DefaultShard == "" && len(shards) > 0 {
+		s.DefaultShard = shards[0]
+	}
+	return s
+}
+
+func (s Shard) withDefaults() Shard {
+	if s.TLS == "" {
+		s.TLS = TLSOff
+	}
+	return s
+}

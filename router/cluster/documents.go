@@ -1,0 +1,150 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"locus/router"
+	"locus/router/catalog"
+)
+
+// Each document has its schema beside its fields.
+type (
+	settingsDocument struct {
+		Schema   int `yaml:"schema"`
+		Settings `yaml:",inline"`
+	}
+	shardDocument struct {
+		Schema int `yaml:"schema"`
+		Shard  `yaml:",inline"`
+	}
+	tableDocument struct {
+		Schema              int `yaml:"schema"`
+		catalog.Declaration `yaml:",inline"`
+	}
+	userDocument struct {
+		Schema int `yaml:"schema"`
+		User   `yaml:",inline"`
+	}
+)
+
+// ErrNotDeclared is the error of Decode where there is no document at all: no
+// cluster was declared under this prefix.
+var ErrNotDeclared = errors.New("no cluster is declared here")
+
+// Encode writes a valid cluster as documents by key, relative to [Prefix].
+func Encode(c *Cluster) map[string][]byte {
+	documents := map[string][]byte{
+		SettingsKey: marshal(settingsDocument{Schema, c.Settings}),
+		MapKey:      router.Encode(c.Routes, c.Stamp),
+	}
+	for name, s := range c.Shards {
+		documents[ShardKey(name)] = marshal(shardDocument{Schema, s})
+	}
+	for name, d := range c.Tables {
+		documents[TableKey(name)] = marshal(tableDocument{Schema, d})
+	}
+	for name, u := range c.Users {
+		documents[UserKey(name)] = marshal(userDocument{Schema, u})
+	}
+	return documents
+}
+
+func marshal(v any) []byte {
+	text, err := yaml.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("cluster: plain fields can't fail to marshal: %v", err))
+	}
+	return text
+}
+
+// Decode reads all keys under a cluster's [Prefix]. All problems are reported at
+// once, those of documents that can't be read first. Without any key it is
+// ErrNotDeclared. A key that this build doesn't know is an error: what it says
+// might be needed to route rightly.
+func Decode(documents map[string][]byte) (*Cluster, error) {
+	if len(documents) == 0 {
+		return nil, ErrNotDeclared
+	}
+	d := decoder{c: &Cluster{
+		Shards: map[router.ShardName]Shard{},
+		Tables: map[catalog.TableName]catalog.Declaration{},
+		Users:  map[string]User{},
+	}}
+	for _, key := range slices.Sorted(maps.Keys(documents)) {
+		d.document(key, documents[key])
+	}
+	d.finish(documents)
+	if err := errors.Join(d.problems...); err != nil {
+		return nil, err
+	}
+	return d.c, nil
+}
+
+// decoder collects a cluster and what is wrong with its documents.
+type decoder struct {
+	c        *Cluster
+	problems problems
+}
+
+func (d *decoder) document(key string, text []byte) {
+	name := key[strings.IndexByte(key, '/')+1:]
+	switch {
+	case key == SettingsKey:
+		var s settingsDocument
+		d.read(key, text, &s)
+		d.c.Settings = s.Settings
+	case key == MapKey:
+		m, stamp, err := router.Decode(text)
+		if err != nil {
+			d.problems.add(key, "%w", err)
+			return
+		}
+		d.c.Routes, d.c.Stamp = m, stamp
+	case strings.HasPrefix(key, ShardPrefix):
+		var s shardDocument
+		d.read(key, text, &s)
+		d.c.Shards[router.ShardName(name)] = s.withDefaults()
+	case strings.HasPrefix(key, UserPrefix):
+		var u userDocument
+		d.read(key, text, &u)
+		d.c.Users[name] = u.User
+	case strings.HasPrefix(key, TablePrefix):
+		var t tableDocument
+		d.read(key, text, &t)
+		table, err := catalog.ParseTableName(name)
+		if err != nil {
+			d.problems.add(key, "%w", err)
+			return
+		}
+		d.c.Tables[table] = t.Declaration
+	default:
+		d.problems.add(key, "this build knows no such document: upgrade locus, or delete the key if it was made by mistake")
+	}
+}
+
+func (d *decoder) read(key string, text []byte, into any) {
+	if err := decodeStrict(text, into); err != nil {
+		d.problems.add(key, "%w", err)
+	}
+}
+
+// finish looks for what is missing, and at how the documents fit together
+// unless some could not be read: what follows from that would only distract.
+func (d *decoder) finish(documents map[string][]byte) {
+	for _, key := range []string{SettingsKey, MapKey} {
+		if _, there := documents[key]; !there {
+			d.problems.add(key, "the document is missing")
+		}
+	}
+	if len(d.problems) > 0 {
+		return
+	}
+	d.c.Settings = d.c.Settings.withDefaults(d.c.ShardNames())
+	d.problems = d.c.problems()
+}

@@ -1,0 +1,155 @@
+package cluster
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/gene"
+)
+
+// drawn is any valid cluster.
+func drawn(t *rapid.T) *Cluster {
+	c := &Cluster{
+		Shards: map[router.ShardName]Shard{},
+		Tables: map[catalog.TableName]catalog.Declaration{},
+		Users:  map[string]User{},
+	}
+	word := rapid.StringMatching(`[A-Za-z0-9_][A-Za-z0-9_.-]{0,12}`)
+	for i := range rapid.IntRange(1, 12).Draw(t, "shards") {
+		s := Shard{
+			Address: fmt.Sprintf("db%d.example:%d", i, rapid.IntRange(1, 65535).Draw(t, "port")),
+			User:    rapid.StringMatching(`[\pL\pN\pP]([\pL\pN\pP ]{0,9}[\pL\pN\pP])?`).Draw(t, "user"),
+			Secret:  word.Draw(t, "secret"),
+			TLS:     rapid.SampledFrom([]TLS{TLSOff, TLSOn, TLSVerify}).Draw(t, "tls"),
+		}
+		if s.TLS == TLSVerify {
+			s.CA = word.Draw(t, "ca")
+		}
+		c.Shards[router.ShardName(fmt.Sprintf("s%d", i))] = s
+	}
+	names := c.ShardNames()
+	anyShard := rapid.SampledFrom(names)
+	for range rapid.IntRange(0, 8).Draw(t, "tables") {
+		name := catalog.TableName{Schema: rapid.StringMatching(`[a-z$_0-9]{1,9}`).Draw(t, "schema"), Name: word.Draw(t, "table")}
+		c.Tables[name] = rapid.SampledFrom([]catalog.Declaration{
+			{Kind: catalog.Global},
+			{Kind: catalog.Single, Shard: anyShard.Draw(t, "shard")},
+			{Kind: catalog.Sharded, Owner: "buyer", ID: &catalog.IDColumn{Column: "id", Layout: "bytes16"}, OrderNumber: "no", Version: "v"},
+			{Kind: catalog.Sharded, Parent: &catalog.IDColumn{Column: "order id", Layout: "bytes16"}, Gene: "gene"},
+		}).Draw(t, "declaration")
+	}
+	for range rapid.IntRange(0, 4).Draw(t, "users") {
+		u := User{Secret: word.Draw(t, "user secret")}
+		if rapid.Bool().Draw(t, "hash") {
+			u = User{AuthenticationString: "$A$005$" + rapid.StringMatching(`[ -~\x01-\x1f]{63}`).Draw(t, "proof")}
+		}
+		c.Users[word.Draw(t, "user name")] = u
+	}
+	c.Settings = Settings{
+		GeneBits: rapid.SampledFrom([]gene.Width{14, 15, 16, 23}).Draw(t, "bits"), Hash: Hash,
+		CounterGroups: 1 << rapid.IntRange(0, 14).Draw(t, "groups"), DefaultShard: anyShard.Draw(t, "default"),
+	}
+	drawRoutes(t, c, anyShard)
+	return c
+}
+
+func drawRoutes(t *rapid.T, c *Cluster, shard *rapid.Generator[router.ShardName]) {
+	last := c.Settings.GeneBits.Last()
+	var entries []router.Entry
+	for bound := gene.Gene(0); bound < last; {
+		bound = rapid.OneOf(rapid.Just(last), rapid.Custom(func(t *rapid.T) gene.Gene {
+			return gene.Gene(rapid.Uint32Range(uint32(bound)+1, uint32(last)).Draw(t, "bound"))
+		})).Draw(t, "next")
+		entries = append(entries, router.Entry{Bound: bound, Shard: shard.Draw(t, "owner")})
+	}
+	m, err := router.New(c.Settings.GeneBits, rapid.Int64Range(1, 1<<40).Draw(t, "version"), entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Routes = m
+	line := rapid.StringMatching(`[\pL\pN\pP ]{0,20}`)
+	c.Stamp = router.Stamp{
+		By: line.Draw(t, "by"), Why: line.Draw(t, "why"),
+		At: time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "at"), 7).UTC(),
+	}
+}
+
+func TestDocumentsRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawn(t)
+		if err := c.Validate(); err != nil {
+			t.Fatalf("drawn an invalid cluster: %v", err)
+		}
+		documents := Encode(c)
+		again, err := Decode(documents)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Encode(again); !maps.EqualFunc(got, documents, bytes.Equal) {
+			t.Fatalf("encoded again:\n%s\nfirst:\n%s", got, documents)
+		}
+		if changes, err := Diff(c, again); err != nil || changes != nil {
+			t.Fatalf("differences %v, %v", changes, err)
+		}
+		if again.Stamp != c.Stamp || again.Routes.Version() != c.Routes.Version() {
+			t.Fatalf("stamp %+v of version %d, want %+v of %d", again.Stamp, again.Routes.Version(), c.Stamp, c.Routes.Version())
+		}
+	})
+}
+
+func TestFileRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawn(t)
+		again, err := Parse(Format(c))
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, Format(c))
+		}
+		if changes, err := Diff(c, again); err != nil || changes != nil {
+			t.Fatalf("differences %v, %v", changes, err)
+		}
+	})
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	for _, c := range []struct{ key, value, want string }{
+		{"settings", "schema: 2\ngene_bits: 16\nnew: 1\n", "settings: schema 2 is newer than 1, which this build reads: upgrade locus"},
+		{"tables/shop.product", "schema: 3\nkind: replicated\nfactor: 3\n", "tables/shop.product: schema 3 is newer than 1"},
+		{"map", "schema: 2\nwhat: 1\n", "map: route map: schema 2 is newer than 1"},
+		{"shards/s0", "", "shards/s0: the document is empty"},
+		{"shards/s0", "schema: 1\nport: 3306\n", `shards/s0: line 2: unknown field "port"`},
+		{"shards/s3", "schema: 1\naddress: a:1\nuser: x\n", "shard s3: secret is missing"},
+		{"tables/product", "schema: 1\nkind: global\n", `tables/product: table name "product": write it as schema.table`},
+		{"map", "", "map: route map: the document is empty"},
+		{"generators/g", "schema: 1\n", "generators/g: this build knows no such document: upgrade locus"},
+		{"users/", "schema: 1\nsecret: x\n", `users: name ""`},
+	} {
+		documents := Encode(good(t))
+		documents[c.key] = []byte(c.value)
+		if _, err := Decode(documents); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %q: error is\n  %v\nand not\n  %s", c.key, c.value, err, c.want)
+		}
+	}
+}
+
+func TestDecodeWithoutDocuments(t *testing.T) {
+	if _, err := Decode(nil); !errors.Is(err, ErrNotDeclared) {
+		t.Errorf("error is %v, want ErrNotDeclared", err)
+	}
+	documents := Encode(good(t))
+	delete(documents, MapKey)
+	delete(documents, SettingsKey)
+	_, err := Decode(documents)
+	want := "settings: the document is missing\nmap: the document is missing"
+	if err == nil || err.Error() != want {
+		t.Errorf("error is %v, want %s", err, want)
+	}
+}

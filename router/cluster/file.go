@@ -1,0 +1,115 @@
+package cluster
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"locus/router"
+	"locus/router/catalog"
+)
+
+// file is cluster.yaml.
+type file struct {
+	Schema   int                            `yaml:"schema"`
+	Settings Settings                       `yaml:"settings"`
+	Shards   map[router.ShardName]Shard     `yaml:"shards"`
+	Tables   map[string]catalog.Declaration `yaml:"tables"`
+	Users    map[string]User                `yaml:"users"`
+	Routes   routes                         `yaml:"routes"`
+}
+
+// Parse reads cluster.yaml. What isn't YAML, or no field, is an error that names
+// the line; otherwise all problems are reported at once. Settings that are left
+// out get their defaults.
+func Parse(text []byte) (*Cluster, error) {
+	var f file
+	if err := decodeStrict(text, &f); err != nil {
+		return nil, err
+	}
+	c, problems := f.cluster()
+	problems = append(problems, c.problems()...)
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (f *file) cluster() (*Cluster, []error) {
+	var problems []error
+	c := &Cluster{
+		Shards: map[router.ShardName]Shard{},
+		Tables: map[catalog.TableName]catalog.Declaration{},
+		Users:  map[string]User{},
+	}
+	for name, s := range f.Shards {
+		c.Shards[name] = s.withDefaults()
+	}
+	for text, d := range f.Tables {
+		name, err := catalog.ParseTableName(text)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("tables: %w", err))
+			continue
+		}
+		c.Tables[name] = d
+	}
+	maps.Copy(c.Users, f.Users)
+	c.Settings = f.Settings.withDefaults(c.ShardNames())
+	if !c.Settings.GeneBits.Valid() {
+		return c, problems // how many genes the routes are about isn't known
+	}
+	routes, err := f.Routes.routeMap(c.Settings.GeneBits)
+	if err != nil {
+		return c, append(problems, err)
+	}
+	c.Routes = routes
+	return c, problems
+}
+
+// Format writes the cluster as a file that Parse reads.
+func Format(c *Cluster) []byte {
+	tables := make(map[string]catalog.Declaration, len(c.Tables))
+	for name, d := range c.Tables {
+		tables[name.String()] = d
+	}
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "schema: %d\n", Schema)
+	section(&out, "settings", c.Settings)
+	section(&out, "shards", c.Shards)
+	section(&out, "tables", tables)
+	section(&out, "users", c.Users)
+	out.WriteString("\n# " + strings.ReplaceAll(describe(c.Routes, c.Stamp), "\n", " ") + "\n")
+	out.WriteString("# Each line: the last gene of a range, and the shard that owns the range.\nroutes: |\n")
+	for _, e := range c.Routes.Entries() {
+		fmt.Fprintf(&out, "  %s %s\n", e.Bound.Format(c.Routes.Width()), e.Shard)
+	}
+	return out.Bytes()
+}
+
+func section(out *bytes.Buffer, name string, v any) {
+	out.WriteByte('\n')
+	encoder := yaml.NewEncoder(out)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(map[string]any{name: v}); err != nil {
+		panic(fmt.Sprintf("cluster: plain fields can't fail to marshal: %v", err))
+	}
+}
+
+// describe is one line on a version of the map.
+func describe(m *router.Map, s router.Stamp) string {
+	text := fmt.Sprintf("Route map version %d", m.Version())
+	if !s.At.IsZero() {
+		text += ", " + s.At.UTC().Format("2006-01-02 15:04:05 UTC")
+	}
+	if s.By != "" {
+		text += ", by " + s.By
+	}
+	if s.Why != "" {
+		text += ": " + s.Why
+	}
+	return text
+}

@@ -1,0 +1,160 @@
+package cluster
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"locus/router"
+)
+
+func good(t *testing.T) *Cluster {
+	t.Helper()
+	text, err := os.ReadFile("testdata/good.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestParseFillsInDefaults(t *testing.T) {
+	c := good(t)
+	want := Settings{GeneBits: 16, Hash: "xxhash64^murmur64", CounterGroups: 256, DefaultShard: "s0"}
+	if c.Settings != want {
+		t.Errorf("settings are %+v, want %+v", c.Settings, want)
+	}
+	if got := c.Shards["s0"].TLS; got != TLSOff {
+		t.Errorf("tls of s0 is %q, want off", got)
+	}
+	if got := c.Shards["s10"].TLS; got != TLSOn {
+		t.Errorf("tls of s10 is %q, want on", got)
+	}
+	if got, want := c.Routes.String(), "0x0000..0x7fff  s0\n0x8000..0xffff  s1\n"; got != want {
+		t.Errorf("routes are\n%swant\n%s", got, want)
+	}
+	names := c.ShardNames()
+	if len(names) != 4 || names[2] != "s2" || names[3] != "s10" {
+		t.Errorf("shards in the order %v", names)
+	}
+}
+
+func TestFormatIsReadBack(t *testing.T) {
+	c := good(t)
+	c.Stamp = router.Stamp{By: "anna", Why: "two\nlines"}
+	again, err := Parse(Format(c))
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, Format(c))
+	}
+	again.Stamp = c.Stamp
+	if a, b := string(Format(again)), string(Format(c)); a != b {
+		t.Errorf("formatted again:\n%s\nfirst:\n%s", a, b)
+	}
+	if changes, err := Diff(c, again); err != nil || changes != nil {
+		t.Errorf("differences %v, %v", changes, err)
+	}
+}
+
+// Each file is good.yaml with one text replaced.
+func TestParseRefuses(t *testing.T) {
+	text, err := os.ReadFile("testdata/good.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ old, new, want string }{
+		{"schema: 1", "schema: 2\nfuture: yes", "schema 2 is newer than 1, which this build reads: upgrade locus"},
+		{"schema: 1", "schema: 0", "schema 0: schemas begin at 1"},
+		{"gene_bits: 16", "gene_bitz: 16", `line 4: unknown field "gene_bitz"`},
+		{"gene_bits: 16", "gene_bits: many", "line 4: a value of type str `many` doesn't belong here"},
+		{"gene_bits: 16", "gene_bits: 17", "settings: gene_bits 17: use 14, 15, 16 or 23"},
+		{"gene_bits: 16", "gene_bits: 23", "routes, lines 31 to 34: the last bound is 0x00ffff and not 0x7fffff"},
+		{"gene_bits: 16", "hash: md5", `settings: hash "md5": this build computes xxhash64^murmur64 and no other`},
+		{"gene_bits: 16", "counter_groups: 65537", "settings: counter_groups 65537: use 1 to 65536"},
+		{"gene_bits: 16", "default_shard: s7", `settings: default_shard "s7": no such shard is declared`},
+		{"127.0.0.1:3310", "127.0.0.1", `shard s0: address "127.0.0.1": write host:port`},
+		{"127.0.0.1:3310", "127.0.0.1:3311", "shard s1: address 127.0.0.1:3311 is shard s0's: two shards can't be one server"},
+		{"secret: shards/s0}", "user: x}", `line 6: mapping key "user" already defined at line 6`},
+		{"secret: shards/s0}", "secret: a}\n  s7: {address: a:1, user: ' a', secret: a}", `shard s7: user " a": spaces around it`},
+		{"secret: shards/s0}", "tls: off}", "shard s0: secret is missing: give the name"},
+		{"secret: shards/s0}", "secret: 'top secret!'}", "shard s0: secret holds no name"},
+		{"tls: on", "tls: maybe", `shard s10: tls "maybe": use off, on or verify`},
+		{"tls: verify", "tls: on", "shard s1: ca is for tls: verify, this is tls: on"},
+		{"  s10:", "  -10:", `shards: shard name "-10"`},
+		{"  s10:", "  s1:", `mapping key "s1" already defined at line 7`},
+		{"shop.product", "product", `tables: table name "product": write it as schema.table`},
+		{"{kind: global}", "{kind: everywhere}", `table shop.product: kind "everywhere": it is one of sharded, global, single`},
+		{"{kind: global}", "", `table shop.product: kind "": it is one of sharded, global, single`},
+		{"kind: single, shard: s0", "kind: single, shard: s9", `table shop.setting: shard "s9": no such shard is declared`},
+		{"layout: int64}\n    order_number", "layout: int63}\n    order_number", `table shop.test_order: column order_id: no layout is named "int63"`},
+		{"layout: int64}\n    order_number", "layout: int64-14}\n    order_number", "table shop.test_order: column order_id: layout int64-14 has 14 bits of gene and the cluster routes by 16"},
+		{"app: {secret: users/app}", "app: {}", "user app: no secret: give `secret:`"},
+		{"app: {secret: users/app}", "app: {secret: a, authentication_string: b}", "user app: give secret or authentication_string, one of the two"},
+		{"*2470C0", "*", "user report: authentication_string is neither"},
+		{"  app:", `  "a/b":`, `users: name "a/b": use 1 to 80 letters`},
+		{"0xffff s1", "0xfffe s1", "routes, lines 31 to 34: the last bound is 0xfffe and not 0xffff: genes 0xffff..0xffff would have no shard"},
+		{"0xffff s1", "0xffff s1 s2", `line 34: "0xffff s1 s2": write the last gene of a range in hex and a shard, like 0x7fff s0`},
+		{"0xffff s1", "0x7fff s1", "entry 2: bound 0x7fff of s1 is the bound of the entry before, too, which has s0"},
+		{"0xffff s1", "0xffff s9", "routes: unknown shard s9 owns 0x8000-0xffff"},
+		{"routes: |\n  0x7fff s0\n\n  # the other half\n  0xffff s1\n", "routes: |\n", "routes: missing: give every gene a shard, for a cluster of one shard: 0xffff s0"},
+		{"routes: |\n", "routes: {}\nmore: |\n", "line 30: routes are a text that begins with | or a list"},
+		{"routes: |", "---\nroutes: |", "more follows the first YAML document"},
+	} {
+		if n := strings.Count(string(text), c.old); n != 1 {
+			t.Fatalf("%q stands %d times in good.yaml", c.old, n)
+		}
+		changed := strings.Replace(string(text), c.old, c.new, 1)
+		if _, err := Parse([]byte(changed)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q instead of %q: error is\n  %v\nand not\n  %s", c.new, c.old, err, c.want)
+		}
+	}
+}
+
+func TestParseReportsAllProblemsAtOnce(t *testing.T) {
+	_, err := Parse([]byte(`
+settings: {hash: md5, counter_groups: -1}
+shards:
+  s0: {address: nowhere}
+tables:
+  t: {kind: global}
+  a.b: {kind: sharded, shard: s0}
+users:
+  app: {}
+routes:
+  - 0xff s9
+`))
+	if err == nil {
+		t.Fatal("no error")
+	}
+	want := `tables: table name "t": write it as schema.table
+routes, line 11: the last bound is 0x00ff and not 0xffff: genes 0x0100..0xffff would have no shard
+settings: hash "md5": this build computes xxhash64^murmur64 and no other
+settings: counter_groups -1: use 1 to 65536, and no more than there are genes
+shard s0: address "nowhere": write host:port
+shard s0: user is missing: name the account that proxies log in as
+shard s0: secret is missing: give the name under which each process finds it, such as shards/s0
+table a.b: a sharded table is on every shard: remove ` + "`shard:`" + `
+table a.b: a sharded table is routed by ` + "`owner:` or by `parent:`" + `, one of the two
+table a.b: a shard could not tell a row's gene in SQL: add ` + "`id:` in a gene layout, or a stamped `gene:`" + ` column
+user app: no secret: give ` + "`secret:`" + `, the name under which proxies find the password, or ` + "`authentication_string:`"
+	if err.Error() != want {
+		t.Errorf("problems are\n%s\nand not\n%s", err, want)
+	}
+}
+
+func TestRoutesAsList(t *testing.T) {
+	text, err := os.ReadFile("testdata/good.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, _ := strings.Cut(string(text), "routes:")
+	c, err := Parse([]byte(head + "routes: [0x7fff s0, 0xffff s1]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if changes, err := Diff(good(t), c); err != nil || changes != nil {
+		t.Errorf("differences %v, %v", changes, err)
+	}
+}

@@ -1,0 +1,40 @@
+package cluster
+
+import (
+	"fmt"
+
+	"locus/router"
+	"locus/router/catalog"
+)
+
+// Prefixes relative to the cluster's.
+const (
+	// Prefix begins the keys of everything that is declared, and of nothing else.
+	Prefix        = "declared/"
+	HistoryPrefix = "history/"
+	ProxyPrefix   = "proxies/"
+	SegmentPrefix = "segments/"
+)
+
+// Keys of documents, relative to [Prefix]. Those that end in a slash begin the
+// keys of many.
+const (
+	SettingsKey = "settings"
+	MapKey      = "map"
+	ShardPrefix = "shards/"
+	TablePrefix = "tables/"
+	UserPrefix  = "users/"
+)
+
+// ShardKey is where a shard is declared.
+func ShardKey(name router.ShardName) string { return ShardPrefix + string(name) }
+
+// TableKey is where a table is declared.
+func TableKey(name catalog.TableName) string { return TablePrefix + name.String() }
+
+// UserKey is where a user is declared.
+func UserKey(name string) string { return UserPrefix + name }
+
+// HistoryKey is where a version of the route map is kept, relative to the
+// cluster's prefix; the order of the keys is that of the versions.
+func HistoryKey(version int64) string { return fmt.Sprintf("%s%010d", HistoryPrefix, version) }

@@ -1,0 +1,94 @@
+package cluster
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"locus/router"
+)
+
+// Succeed is next as the successor of old, which may be nil: the route map has
+// old's version and stamp if no gene changes hands, and otherwise the next
+// version and this stamp. It refuses, all at once, what can't be changed in a
+// cluster that has rows.
+func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
+	after := *next
+	after.Stamp = stamp
+	if old == nil {
+		return &after, nil
+	}
+	if err := checkSettings(old.Settings, next.Settings); err != nil {
+		return nil, err
+	}
+	handovers, err := router.Diff(old.Routes, next.Routes)
+	if err != nil {
+		return nil, err
+	}
+	if len(handovers) == 0 {
+		after.Routes, after.Stamp = old.Routes, old.Stamp
+		return &after, nil
+	}
+	after.Routes, err = router.New(next.Routes.Width(), old.Routes.Version()+1, next.Routes.Entries())
+	return &after, err
+}
+
+func checkSettings(old, next Settings) error {
+	var errs []error
+	fixed := func(field string, was, is any, why string) {
+		if was != is {
+			errs = append(errs, fmt.Errorf("settings: %s is %v and can't become %v: %s", field, was, is, why))
+		}
+	}
+	fixed("gene_bits", old.GeneBits, next.GeneBits, "every stored row is where its gene of so many bits is")
+	fixed("hash", old.Hash, next.Hash, "every stored row is where its gene by that hash is")
+	fixed("counter_groups", old.CounterGroups, next.CounterGroups, "the counters of other groups would repeat sequences")
+	return errors.Join(errs...)
+}
+
+// Stored is a document as it was read, with the revision that last changed it.
+type Stored struct {
+	Value    []byte
+	Revision int64
+}
+
+// Write is what brings stored documents to those of another cluster, to be
+// written at once if every guard holds. Keys are relative to the cluster's
+// prefix.
+type Write struct {
+	Guards  map[string]int64 // by key, the revision as it was seen; 0: the key wasn't there
+	Puts    map[string][]byte
+	Deletes []string
+}
+
+// PlanWrite is the write that makes the stored documents, by key relative to
+// [Prefix], those of next, which [Succeed] gave. A new version of the map goes
+// into the history too. Settings are always rewritten, so that of two writes
+// that were planned on the same state only one takes effect, whatever else they
+// change. There are as many guards, and as many writes, as documents that
+// change, and at most three more.
+func PlanWrite(stored map[string]Stored, next *Cluster) Write {
+	w := Write{Guards: map[string]int64{}, Puts: map[string][]byte{}}
+	documents := Encode(next)
+	for key, text := range documents {
+		before, there := stored[key]
+		if there && bytes.Equal(before.Value, text) && key != SettingsKey {
+			continue
+		}
+		w.Guards[Prefix+key], w.Puts[Prefix+key] = before.Revision, text
+	}
+	for key, before := range stored {
+		if _, stays := documents[key]; !stays {
+			w.Guards[Prefix+key] = before.Revision
+			w.Deletes = append(w.Deletes, Prefix+key)
+		}
+	}
+	w.Guards[Prefix+MapKey] = stored[MapKey].Revision // what was checked, was checked against this map
+	if text, changed := w.Puts[Prefix+MapKey]; changed {
+		key := HistoryKey(next.Routes.Version())
+		w.Guards[key], w.Puts[key] = 0, text
+	}
+	slices.Sort(w.Deletes)
+	return w
+}

@@ -1,0 +1,137 @@
+package cluster
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locus/router"
+	"locus/router/catalog"
+)
+
+var stamp = router.Stamp{By: "anna", Why: "more room", At: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
+
+func TestSucceedNumbersMapsThatChange(t *testing.T) {
+	first, err := Succeed(nil, good(t), stamp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Routes.Version() != 1 || first.Stamp != stamp {
+		t.Errorf("first version is %d by %+v", first.Routes.Version(), first.Stamp)
+	}
+	recut := good(t)
+	recut.Routes = routed(t, 1, "0x00ff s0", "0x7fff s0", "0xffff s1")
+	same, err := Succeed(first, recut, router.Stamp{By: "bert"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if same.Routes != first.Routes || same.Stamp != stamp {
+		t.Errorf("a map that hands nothing over is version %d by %+v", same.Routes.Version(), same.Stamp)
+	}
+	moved := good(t)
+	moved.Routes = routed(t, 1, "0xffff s1")
+	second, err := Succeed(first, moved, router.Stamp{By: "bert"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second.Routes.Version() != 2 || second.Stamp.By != "bert" || second.Routes.String() != "0x0000..0xffff  s1\n" {
+		t.Errorf("second version is %d by %+v:\n%s", second.Routes.Version(), second.Stamp, second.Routes)
+	}
+}
+
+func TestSucceedRefusesWhatRowsRelyOn(t *testing.T) {
+	next := good(t)
+	next.Settings.GeneBits, next.Settings.CounterGroups, next.Settings.Hash = 15, 512, "other"
+	_, err := Succeed(good(t), next, stamp)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{"gene_bits is 16 and can't become 15", "counter_groups is 256 and can't become 512", "hash is xxhash64^murmur64 and can't"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is missing in\n%v", want, err)
+		}
+	}
+}
+
+func TestPlanWriteOfTheFirstCluster(t *testing.T) {
+	c := good(t)
+	w := PlanWrite(nil, c)
+	want := map[string][]byte{}
+	for key, text := range Encode(c) {
+		want["declared/"+key] = text
+	}
+	want["history/0000000001"] = want["declared/map"]
+	if !maps.EqualFunc(w.Puts, want, bytes.Equal) {
+		t.Errorf("it puts %v", slices.Sorted(maps.Keys(w.Puts)))
+	}
+	if w.Deletes != nil {
+		t.Errorf("it deletes %v", w.Deletes)
+	}
+	for key := range want {
+		if seen, guarded := w.Guards[key]; !guarded || seen != 0 {
+			t.Errorf("%s is guarded by revision %d, %v", key, seen, guarded)
+		}
+	}
+}
+
+func TestPlanWriteGuardsWhatItWrites(t *testing.T) {
+	stored := map[string]Stored{}
+	for i, key := range slices.Sorted(maps.Keys(Encode(good(t)))) {
+		stored[key] = Stored{Encode(good(t))[key], int64(100 + i)}
+	}
+	next := good(t)
+	delete(next.Tables, catalog.TableName{Schema: "shop", Name: "setting"})
+	next.Users["carl"] = User{Secret: "users/carl"}
+	w := PlanWrite(stored, next)
+	if got := slices.Sorted(maps.Keys(w.Puts)); !slices.Equal(got, []string{"declared/settings", "declared/users/carl"}) {
+		t.Errorf("it puts %v", got)
+	}
+	if !slices.Equal(w.Deletes, []string{"declared/tables/shop.setting"}) {
+		t.Errorf("it deletes %v", w.Deletes)
+	}
+	want := map[string]int64{
+		"declared/settings": stored["settings"].Revision, "declared/map": stored["map"].Revision,
+		"declared/tables/shop.setting": stored["tables/shop.setting"].Revision, "declared/users/carl": 0,
+	}
+	if !maps.Equal(w.Guards, want) {
+		t.Errorf("guards are %v, want %v", w.Guards, want)
+	}
+}
+
+func TestPlanWriteKeepsHistory(t *testing.T) {
+	stored := map[string]Stored{}
+	for key, text := range Encode(good(t)) {
+		stored[key] = Stored{text, 5}
+	}
+	next := good(t)
+	next.Routes = routed(t, 2, "0xffff s1")
+	w := PlanWrite(stored, next)
+	if !bytes.Equal(w.Puts["history/0000000002"], w.Puts["declared/map"]) || len(w.Puts) != 3 {
+		t.Errorf("it puts %v", slices.Sorted(maps.Keys(w.Puts)))
+	}
+	if seen, guarded := w.Guards["history/0000000002"]; !guarded || seen != 0 {
+		t.Errorf("the history is guarded by revision %d, %v", seen, guarded)
+	}
+}
+
+func TestHistoryIsInOrder(t *testing.T) {
+	documents := map[string][]byte{"declared/map": []byte("no matter")}
+	for _, version := range []int64{10, 9, 2} {
+		documents[HistoryKey(version)] = router.Encode(routed(t, version, "0xffff s1"), stamp)
+	}
+	documents[HistoryKey(3)] = []byte("broken")
+	versions, err := History(documents)
+	if err == nil || !strings.Contains(err.Error(), "history/0000000003: ") {
+		t.Errorf("error is %v", err)
+	}
+	var got []int64
+	for _, v := range versions {
+		got = append(got, v.Map.Version())
+	}
+	if !slices.Equal(got, []int64{2, 9, 10}) || versions[0].Stamp != stamp {
+		t.Errorf("versions are %v", got)
+	}
+}

@@ -1,0 +1,186 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"locus/idgen/orderid"
+	"locus/router"
+	"locus/router/catalog"
+)
+
+// Validate reports everything that is wrong with the declaration by itself, all
+// at once.
+func (c *Cluster) Validate() error {
+	problems := c.problems()
+	if c.Routes == nil {
+		problems = append(problems, errors.New("routes: missing"))
+	}
+	return errors.Join(problems...)
+}
+
+// problems leaves routes that are missing to the caller, who may know why.
+func (c *Cluster) problems() []error {
+	var p problems
+	c.Settings.check(&p)
+	c.checkShards(&p)
+	for _, name := range c.TableNames() {
+		c.checkTable(&p, name, c.Tables[name])
+	}
+	for _, name := range c.UserNames() {
+		c.Users[name].check(&p, name)
+	}
+	c.checkRoutes(&p)
+	return p
+}
+
+type problems []error
+
+func (p *problems) add(document, format string, args ...any) {
+	*p = append(*p, fmt.Errorf("%s: %w", document, fmt.Errorf(format, args...)))
+}
+
+func (s Settings) check(p *problems) {
+	if !s.GeneBits.Valid() {
+		p.add("settings", "gene_bits %d: use 14, 15, 16 or 23", s.GeneBits)
+	}
+	if s.Hash != Hash {
+		p.add("settings", "hash %q: this build computes %s and no other", s.Hash, Hash)
+	}
+	if s.CounterGroups < 1 || s.CounterGroups > 1<<16 || s.GeneBits.Valid() && s.CounterGroups > int(s.GeneBits.Last())+1 {
+		p.add("settings", "counter_groups %d: use 1 to 65536, and no more than there are genes", s.CounterGroups)
+	}
+}
+
+func (c *Cluster) checkShards(p *problems) {
+	if len(c.Shards) == 0 {
+		p.add("shards", "none is declared")
+		return
+	}
+	at := map[string]router.ShardName{}
+	for _, name := range c.ShardNames() {
+		s := c.Shards[name]
+		s.check(p, name)
+		if other, taken := at[s.Address]; taken {
+			p.add("shard "+string(name), "address %s is shard %s's: two shards can't be one server", s.Address, other)
+		} else if s.Address != "" {
+			at[s.Address] = name
+		}
+	}
+	if _, known := c.Shards[c.Settings.DefaultShard]; !known {
+		p.add("settings", "default_shard %q: no such shard is declared", c.Settings.DefaultShard)
+	}
+}
+
+var (
+	secretName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$`)
+	userName   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,79}$`)
+	proof      = regexp.MustCompile(`^(\*[0-9A-Fa-f]{40}|\$A\$[0-9A-Fa-f]{3}\$(?s:.{63}))$`)
+)
+
+func (s Shard) check(p *problems, name router.ShardName) {
+	document := "shard " + string(name)
+	if err := name.Validate(); err != nil {
+		p.add("shards", "%w", err)
+	}
+	host, port, err := net.SplitHostPort(s.Address)
+	if n, convErr := strconv.Atoi(port); err != nil || convErr != nil || host == "" || n < 1 || n > 65535 {
+		p.add(document, "address %q: write host:port", s.Address)
+	}
+	switch {
+	case s.User == "":
+		p.add(document, "user is missing: name the account that proxies log in as")
+	case strings.ContainsFunc(s.User, unicode.IsControl) || strings.TrimSpace(s.User) != s.User:
+		p.add(document, "user %q: spaces around it and control characters are no part of a name", s.User)
+	}
+	checkSecret(p, document, "secret", s.Secret)
+	switch s.TLS {
+	case TLSVerify:
+	case TLSOff, TLSOn:
+		if s.CA != "" {
+			p.add(document, "ca is for tls: verify, this is tls: %s", s.TLS)
+		}
+	default:
+		p.add(document, "tls %q: use off, on or verify", s.TLS)
+	}
+	if s.CA != "" {
+		checkSecret(p, document, "ca", s.CA)
+	}
+}
+
+// checkSecret refuses what can't be a secret's name. It doesn't repeat it, as
+// it may be the secret itself.
+func checkSecret(p *problems, document, field, name string) {
+	switch {
+	case name == "":
+		p.add(document, "%s is missing: give the name under which each process finds it, such as %s", field, "shards/s0")
+	case !secretName.MatchString(name):
+		p.add(document, "%s holds no name: a name is letters, digits, '_', '-' and '.', in parts divided by '/'; the secret itself stays out of this file", field)
+	}
+}
+
+func (c *Cluster) checkTable(p *problems, name catalog.TableName, d catalog.Declaration) {
+	document := "table " + name.String()
+	if err := d.Validate(); err != nil {
+		for _, e := range each(err) {
+			p.add(document, "%w", e)
+		}
+		return
+	}
+	if _, known := c.Shards[d.Shard]; d.Kind == catalog.Single && !known {
+		p.add(document, "shard %q: no such shard is declared", d.Shard)
+	}
+	for _, id := range []*catalog.IDColumn{d.ID, d.Parent} {
+		if id == nil {
+			continue
+		}
+		if l, err := orderid.ByName(id.Layout); err == nil && l.GeneWidth() < c.Settings.GeneBits {
+			p.add(document, "column %s: layout %s has %d bits of gene and the cluster routes by %d: use another layout",
+				id.Column, id.Layout, l.GeneBits(), c.Settings.GeneBits)
+		}
+	}
+}
+
+// each takes joined errors apart, so that every problem names its document.
+func each(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	return []error{err}
+}
+
+func (u User) check(p *problems, name string) {
+	document := "user " + name
+	if !userName.MatchString(name) {
+		p.add("users", "name %q: use 1 to 80 letters, digits, '_', '.', '@' and '-'", name)
+	}
+	switch {
+	case u.Secret == "" && u.AuthenticationString == "":
+		p.add(document, "no secret: give `secret:`, the name under which proxies find the password, or `authentication_string:`")
+	case u.Secret != "" && u.AuthenticationString != "":
+		p.add(document, "give secret or authentication_string, one of the two")
+	case u.Secret != "":
+		checkSecret(p, document, "secret", u.Secret)
+	case !proof.MatchString(u.AuthenticationString):
+		p.add(document, "authentication_string is neither '*' and 40 hex digits nor '$A$005$' and 63 characters")
+	}
+}
+
+func (c *Cluster) checkRoutes(p *problems) {
+	if c.Routes == nil {
+		return
+	}
+	if c.Routes.Width() != c.Settings.GeneBits {
+		p.add("routes", "genes of %d bits, and settings say gene_bits %d", c.Routes.Width(), c.Settings.GeneBits)
+	}
+	for _, name := range c.Routes.Shards() {
+		if _, known := c.Shards[name]; !known {
+			p.add("routes", "unknown shard %s owns %s: declare it first or give its genes to another", name, c.Routes.GenesOf(name))
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package router
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"locus/router/gene"
+)
+
+// Schema is the version of the map's document that this build writes and reads.
+const Schema = 1
+
+// Stamp says who made a version of the map, why and when.
+type Stamp struct {
+	By, Why string
+	At      time.Time // kept to the nanosecond, in UTC
+}
+
+// heading is the document without its entries.
+type heading struct {
+	Schema  int       `yaml:"schema"`
+	Bits    uint8     `yaml:"gene_bits"`
+	Version int64     `yaml:"version"`
+	By      string    `yaml:"by"`
+	Why     string    `yaml:"why"`
+	At      time.Time `yaml:"at"`
+}
+
+type document struct {
+	heading `yaml:",inline"`
+	Entries string `yaml:"entries"`
+}
+
+// Encode writes the map as YAML, the entries as lines "0x3fff s0".
+func Encode(m *Map, s Stamp) []byte {
+	text, err := yaml.Marshal(heading{Schema, uint8(m.width), m.version, s.By, s.Why, s.At.UTC().Round(0)})
+	if err != nil {
+		panic(fmt.Sprintf("router: a heading of plain fields can't fail to marshal: %v", err))
+	}
+	text = append(text, "entries: |\n"...)
+	for _, o := range m.owners {
+		text = append(text, "  "...)
+		text = append(text, o.bound.Format(m.width)...)
+		text = append(text, ' ')
+		text = append(text, m.shards[o.shard]...)
+		text = append(text, '\n')
+	}
+	return text
+}
+
+// Decode reads what [Encode] wrote, or an operator did: blank lines among the
+// entries, and those that begin with #, don't count. A field it doesn't know,
+// another schema and everything that [New] refuses are errors.
+func Decode(text []byte) (*Map, Stamp, error) {
+	d, err := decodeDocument(text)
+	if err != nil {
+		return nil, Stamp{}, fmt.Errorf("route map: %w", err)
+	}
+	w := gene.Width(d.Bits)
+	entries, err := parseEntries(d.Entries)
+	if err != nil {
+		return nil, Stamp{}, fmt.Errorf("route map version %d: %w", d.Version, err)
+	}
+	m, err := New(w, d.Version, entries)
+	if err != nil {
+		return nil, Stamp{}, err
+	}
+	return m, Stamp{d.By, d.Why, d.At.UTC()}, nil
+}
+
+func decodeDocument(text []byte) (document, error) {
+	var d document
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&d); errors.Is(err, io.EOF) {
+		return d, errors.New("the document is empty")
+	} else if err != nil {
+		return d, cmp.Or(newerSchema(text), withoutTypes(err))
+	}
+	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return d, errors.New("more follows the first YAML document")
+	}
+	return d, checkSchema(d.Schema)
+}
+
+// withoutTypes words YAML's errors without the names of Go's types.
+func withoutTypes(err error) error {
+	var mismatch *yaml.TypeError
+	if !errors.As(err, &mismatch) {
+		return err
+	}
+	return errors.New(strings.ReplaceAll(strings.Join(mismatch.Errors, "; "), " not found in type router.document", " is unknown"))
+}
+
+// newerSchema is the reason, if it is one, for which a document has fields that
+// this build doesn't know.
+func newerSchema(text []byte) error {
+	var only struct{ Schema int }
+	if yaml.Unmarshal(text, &only) == nil && only.Schema > Schema {
+		return checkSchema(only.Schema)
+	}
+	return nil
+}
+
+func checkSchema(n int) error {
+	switch {
+	case n > Schema:
+		return fmt.Errorf("schema %d is newer than %d, which this build reads: upgrade locus", n, Schema)
+	case n < 1:
+		return fmt.Errorf("no schema: begin with schema: %d", Schema)
+	}
+	return nil
+}
+
+func parseEntries(text string) ([]Entry, error) {
+	entries := make([]Entry, 0, strings.Count(text, "\n")+1)
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		e, err := parseEntry(line)
+		if err != nil {
+			return nil, fmt.Errorf("line %d of entries: %w", number, err)
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+func parseEntry(line string) (Entry, error) {
+	bound, shard, _ := strings.Cut(line, " ")
+	digits, hex := strings.CutPrefix(bound, "0x")
+	n, err := strconv.ParseUint(digits, 16, 32)
+	if !hex || err != nil {
+		return Entry{}, fmt.Errorf("%q: write a bound in hex and a shard, like 0x3fff s0", line)
+	}
+	return Entry{gene.Gene(n), ShardName(strings.TrimLeft(shard, " "))}, nil
+}

@@ -1,0 +1,113 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+)
+
+const (
+	// Pauses after a failure double from the one to the other, or to Refresh if
+	// that is shorter.
+	shortestPause = 100 * time.Millisecond
+	longestPause  = 10 * time.Second
+)
+
+// Run follows the source until the context ends, and returns the context's
+// error, or that the source has ended for good. It reads everything at every
+// change and now and then without one, in case that a change wasn't told of.
+// Load keeps its last state afterwards.
+func (l *Live[S]) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	acknowledged := make(chan struct{})
+	go func() {
+		defer close(acknowledged)
+		l.acknowledge(ctx)
+	}()
+	changes := l.config.Source.Changes(ctx, l.revision)
+	defer func() {
+		cancel()
+		for range changes { // until the source is done with it
+		}
+		<-acknowledged
+	}()
+	return l.follow(ctx, changes)
+}
+
+func (l *Live[S]) follow(ctx context.Context, changes <-chan int64) error {
+	var failures pause
+	next := time.NewTimer(l.firstWait())
+	defer next.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case revision, ok := <-changes:
+			if !ok {
+				return endOf(ctx)
+			}
+			if revision <= l.revision && l.refused == nil {
+				continue // read already
+			}
+		case <-next.C:
+		}
+		if err := l.read(ctx); err != nil {
+			next.Reset(min(failures.next(), l.config.Refresh))
+		} else {
+			failures = 0
+			next.Reset(l.config.Refresh)
+		}
+	}
+}
+
+// firstWait reads at once if Start didn't.
+func (l *Live[S]) firstWait() time.Duration {
+	if st := l.Status(); st.Confirmed.IsZero() || st.Refused != nil {
+		return 0
+	}
+	return l.config.Refresh
+}
+
+func endOf(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return errors.New("the source has ended")
+}
+
+// acknowledge passes on the newest state in force until the context ends.
+func (l *Live[S]) acknowledge(ctx context.Context) {
+	var p published[S]
+	var failures pause
+	retry := time.NewTimer(0)
+	retry.Stop()
+	defer retry.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case p = <-l.publish:
+			failures = 0
+		case <-retry.C:
+		}
+		if l.config.Acknowledge == nil {
+			continue
+		}
+		if err := l.config.Acknowledge(ctx, p.state, p.revision); err == nil {
+			l.noteAcknowledged(p.revision)
+			retry.Stop()
+		} else if ctx.Err() == nil {
+			l.config.Log.Warn("state not acknowledged", slog.Int64("revision", p.revision), slog.Any("error", err))
+			retry.Reset(failures.next())
+		}
+	}
+}
+
+// pause is the last pause after a failure.
+type pause time.Duration
+
+func (p *pause) next() time.Duration {
+	*p = min(max(*p*2, pause(shortestPause)), pause(longestPause))
+	return time.Duration(*p)
+}

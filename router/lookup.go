@@ -1,0 +1,84 @@
+package router
+
+import (
+	"math/bits"
+
+	"locus/router/gene"
+)
+
+// index cuts the genes into equal buckets and knows where in the owners each
+// bucket begins. With a few times as many buckets as entries almost every
+// bucket lies within one or two entries, whatever the map's size.
+type index struct {
+	shift uint8   // gene >> shift is its bucket
+	from  []int32 // of each bucket: the entry of its first gene; at the end, the last entry
+}
+
+// bucketsPerEntry weighs the index's memory (4 bytes a bucket) against steps of
+// a look-up.
+const bucketsPerEntry = 4
+
+func newIndex(w gene.Width, owners []owner) index {
+	bucketBits := min(bits.Len(uint(len(owners)*bucketsPerEntry-1)), int(w), 17)
+	shift := int(w) - bucketBits
+	from := make([]int32, 1<<bucketBits+1)
+	entry := int32(0)
+	for bucket := range 1 << bucketBits {
+		for owners[entry].bound < gene.Gene(bucket<<shift) {
+			entry++
+		}
+		from[bucket] = entry
+	}
+	from[1<<bucketBits] = int32(len(owners) - 1)
+	return index{uint8(shift), from}
+}
+
+// Lookup is the index in [Map.Shards] of the shard that owns the gene. It takes
+// no lock and allocates nothing. A gene beyond the map's width is a defect of
+// the caller and panics: any answer would put a row where no one looks for it.
+func (m *Map) Lookup(g gene.Gene) int { return int(m.owners[m.entryOf(g)].shard) }
+
+// entryOf is the ceiling entry of a gene.
+func (m *Map) entryOf(g gene.Gene) int32 {
+	bucket := g >> (m.index.shift & 31)
+	low := m.index.from[bucket]
+	// It is one of the entries from low to low+more. The halving has no jump
+	// that depends on the gene, which the processor would guess wrong every
+	// other time: below is all ones if the middle's bound is below the gene.
+	for more := m.index.from[bucket+1] - low; more > 0; {
+		half := (more + 1) / 2
+		below := int32(m.owners[low+half-1].bound-g) >> 31
+		low += half & below
+		more -= half
+	}
+	return low
+}
+
+// ShardsOf appends to dst the indexes of the shards that own genes from first to
+// last, both included: rising, each once. It appends nothing if first > last,
+// and allocates only if dst is too small or the map has more than 1,024 shards.
+func (m *Map) ShardsOf(first, last gene.Gene, dst []int) []int {
+	if first > last {
+		return dst
+	}
+	var few [16]uint64
+	seen := few[:]
+	if len(m.shards) > len(few)*64 {
+		seen = make([]uint64, (len(m.shards)+63)/64)
+	}
+	missing := len(m.shards)
+	end := m.entryOf(last)
+	for i := m.entryOf(first); i <= end && missing > 0; i++ {
+		word, bit := m.owners[i].shard/64, uint64(1)<<(m.owners[i].shard%64)
+		if seen[word]&bit == 0 {
+			seen[word] |= bit
+			missing--
+		}
+	}
+	for i, word := range seen {
+		for ; word != 0; word &= word - 1 {
+			dst = append(dst, i*64+bits.TrailingZeros64(word))
+		}
+	}
+	return dst
+}

@@ -1,0 +1,284 @@
+package plan
+
+import (
+	"locus/router/catalog"
+	"locus/router/gene"
+	"locus/router/stmt"
+)
+
+// Insertion is what an INSERT into a sharded table needs: which value of a row
+// is what, and which columns are to be added.
+type Insertion struct {
+	Table *catalog.Table
+	// Columns gives for each value of a row its position among the table's columns.
+	Columns []int
+	// Where the values stand in a row, or -1: Root is what the gene is read from.
+	Root, ID, OrderNumber, Gene, Version int
+	// Added are the columns to be added to the list, in this order.
+	Added []Stamp
+	// List is where the names of added columns go: before the parenthesis that
+	// closes the list, or behind the SET of INSERT … SET.
+	List stmt.Anchor
+	// Set: the values stand in INSERT … SET, in Values.
+	Set    bool
+	Values []stmt.Operand
+	// Keys of the row that must agree with Root, as positions in a row.
+	keys []rowKey
+}
+
+// Stamp is a generated value.
+type Stamp uint8
+
+const (
+	StampID Stamp = iota
+	StampOrderNumber
+	StampGene
+	StampVersion
+)
+
+// Column gives the position among the table's columns that a stamp fills.
+func (in *Insertion) Column(s Stamp) int {
+	return [...]int{in.Table.IDColumn, in.Table.OrderNumberColumn, in.Table.GeneColumn, in.Table.VersionColumn}[s]
+}
+
+type rowKey struct {
+	key *catalog.Key
+	at  int
+}
+
+func planInsert(s *stmt.Statement, ctx Context) (*Plan, error) {
+	t, err := ctx.find(s.Insert.Table)
+	if err != nil {
+		return nil, err
+	}
+	if t == nil || t.Kind != catalog.Sharded {
+		return planPlainInsert(s, t, ctx)
+	}
+	if len(s.Blocks) > 0 {
+		return nil, refuse(Unsupported, "INSERT into sharded table %s from a query: read the rows, then insert them", t.TableName)
+	}
+	if s.Insert.Partitioned {
+		return nil, refuse(Unsupported, "PARTITION in an INSERT into sharded table %s: leave it out", t.TableName)
+	}
+	in, err := insertion(s.Insert, t)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{
+		Place: Stamped, Writes: true, Insert: in, Cacheable: true,
+		ReadsInsertID: s.Features&stmt.ReadsInsertID != 0,
+	}
+	return p, p.onDuplicate(s, t)
+}
+
+// planPlainInsert takes tables that are not sharded.
+func planPlainInsert(s *stmt.Statement, t *catalog.Table, ctx Context) (*Plan, error) {
+	p := &Plan{
+		Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, KeepsInsertID: true, Cacheable: true,
+		ReadsInsertID: s.Features&stmt.ReadsInsertID != 0,
+	}
+	if t != nil && t.Kind == catalog.Single {
+		p.Shard = t.Shard
+	}
+	if t != nil && t.Kind == catalog.Global {
+		p.Place, p.KeepsInsertID = Everywhere, false
+		for i := range t.Columns {
+			if t.Columns[i].AutoIncrement {
+				return nil, refuse(Unsupported, "INSERT into global table %s, whose column %s is AUTO_INCREMENT: the shards would number it differently; give it without AUTO_INCREMENT",
+					t.TableName, t.Columns[i].Name)
+			}
+		}
+	}
+	if len(s.Blocks) == 0 {
+		return p, nil
+	}
+	return p, p.insertSelect(s, ctx)
+}
+
+// insertSelect allows a query beside the insert where both are on one shard.
+func (p *Plan) insertSelect(s *stmt.Statement, ctx Context) error {
+	sc, err := newScope(s, ctx)
+	if err != nil {
+		return err
+	}
+	for i := range sc.nodes {
+		n := &sc.nodes[i]
+		switch {
+		case n.ref.Derived:
+		case n.sharded():
+			return refuse(CrossShard, "INSERT from a query on sharded table %s: read the rows, then insert them", n.table.TableName)
+		case p.Place == Everywhere && (n.table == nil || n.table.Kind != catalog.Global):
+			return refuse(CrossShard, "INSERT into a global table from a table that is not on every shard: read the rows, then insert them")
+		case p.Place == Fixed && n.table == nil && p.Shard != ctx.Catalog.First(),
+			p.Place == Fixed && n.table != nil && n.table.Kind == catalog.Single && n.table.Shard != p.Shard:
+			return refuse(CrossShard, "INSERT into a table of shard %s from a table of another shard: read the rows, then insert them", p.Shard)
+		}
+	}
+	if p.Place == Everywhere {
+		p.Cacheable = false
+	}
+	return nil
+}
+
+// onDuplicate checks and completes ON DUPLICATE KEY UPDATE.
+func (p *Plan) onDuplicate(s *stmt.Statement, t *catalog.Table) error {
+	if len(s.Insert.Update) == 0 {
+		return nil
+	}
+	versioned := false
+	for _, a := range s.Insert.Update {
+		if _, isKey := t.KeyOf(a.Column.Name); isKey {
+			return refuse(KeyChange, "ON DUPLICATE KEY UPDATE of column %s, which decides where a row of %s lives: leave it out", a.Column.Name, t.TableName)
+		}
+		if i, ok := t.Column(a.Column.Name); ok && i == t.VersionColumn {
+			versioned = true
+		}
+	}
+	if t.VersionColumn >= 0 && !versioned {
+		column := quote(t.Columns[t.VersionColumn].Name)
+		p.Added = append(p.Added, Splice{s.Insert.End, ", " + column + " = " + column + " + 1"})
+	}
+	return nil
+}
+
+func insertion(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
+	in := &Insertion{Table: t, Root: -1, ID: -1, OrderNumber: -1, Gene: -1, Version: -1, List: n.ColumnsEnd}
+	names := n.Columns
+	switch {
+	case n.Set != nil:
+		in.Set, in.List = true, n.SetStart
+		for _, a := range n.Set {
+			names = append(names, a.Column.Name)
+			in.Values = append(in.Values, a.Value)
+		}
+	case !n.HasList:
+		for i := range t.Columns {
+			if !t.Columns[i].Invisible {
+				names = append(names, t.Columns[i].Name)
+			}
+		}
+	}
+	for _, name := range names {
+		i, ok := t.Column(name)
+		if !ok {
+			return nil, refuse(UnknownColumn, "Unknown column '%s' in table %s", name, t.TableName)
+		}
+		in.Columns = append(in.Columns, i)
+	}
+	in.locate()
+	if in.Root < 0 {
+		root := t.Root()
+		return nil, refuse(OwnerMissing, "an INSERT into %s must give %s, the %s that decides where the row lives", t.TableName, root.Column.Name, root.Role)
+	}
+	if !n.HasList && n.Set == nil && len(in.Added) > 0 {
+		return nil, refuse(RowShape, "INSERT into %s without a list of columns: name the columns", t.TableName)
+	}
+	return in, nil
+}
+
+// locate finds the keys among the values and what is to be added.
+func (in *Insertion) locate() {
+	t := in.Table
+	for at, column := range in.Columns {
+		switch column {
+		case t.IDColumn:
+			in.ID = at
+		case t.OrderNumberColumn:
+			in.OrderNumber = at
+		case t.VersionColumn:
+			in.Version = at
+		case t.GeneColumn:
+			in.Gene = at
+		}
+		for k := range t.Keys {
+			if t.Keys[k].Column != &t.Columns[column] {
+				continue
+			}
+			if k == 0 {
+				in.Root = at
+				continue
+			}
+			in.keys = append(in.keys, rowKey{&t.Keys[k], at})
+		}
+	}
+	for stamp, at := range []int{in.ID, in.OrderNumber, in.Gene, in.Version} {
+		if at < 0 && in.Column(Stamp(stamp)) >= 0 {
+			in.Added = append(in.Added, Stamp(stamp))
+		}
+	}
+}
+
+// Rows counts the rows of one execution.
+func (in *Insertion) Rows(a *stmt.Args) int {
+	if in.Set {
+		return 1
+	}
+	return len(a.Rows)
+}
+
+// Value reads one value of a row.
+func (in *Insertion) Value(v *Values, row, at int) stmt.Value {
+	if in.Set {
+		return v.operand(in.Values[at])
+	}
+	cell := v.Cells[int(v.Args.Rows[row].First)+at]
+	value := v.Cell(cell)
+	if value.Kind == stmt.Unknown && v.isInsertID(cell) {
+		return stmt.UintValue(v.InsertID)
+	}
+	return value
+}
+
+// Asked tells whether a value in a stamped column asks for a generated one.
+func Asked(v stmt.Value) bool {
+	return v.Kind == stmt.Null || v.Kind == stmt.Default || v.IsZero()
+}
+
+// LayoutGene reads a row's gene as wide as the ID layout has it, which may be
+// wider than the map's.
+func (in *Insertion) LayoutGene(v *Values, row int) (gene.Gene, error) {
+	return in.Table.Root().StoredAs(in.Value(v, row, in.Root), in.Table.Layout.GeneWidth())
+}
+
+// Genes reads the gene of every row and refuses rows whose keys disagree.
+func (in *Insertion) Genes(v *Values, dst []gene.Gene) ([]gene.Gene, error) {
+	rows := in.Rows(v.Args)
+	if rows == 0 {
+		return nil, refuse(Unreadable, "the rows of an INSERT into %s could not be read: write VALUES (…), (…)", in.Table.TableName)
+	}
+	for row := range rows {
+		g, err := in.rowGene(v, row)
+		if err != nil {
+			return nil, err
+		}
+		dst = append(dst, g)
+	}
+	return dst, nil
+}
+
+func (in *Insertion) rowGene(v *Values, row int) (gene.Gene, error) {
+	if !in.Set && int(v.Args.Rows[row].Count) != len(in.Columns) {
+		return 0, refuse(RowShape, "Column count doesn't match value count at row %d", row+1)
+	}
+	root := in.Table.Root()
+	value := in.Value(v, row, in.Root)
+	g, err := root.Stored(value)
+	if err != nil {
+		return 0, refuse(OwnerUnusable, "row %d: %s, the %s of %s, %v", row+1, root.Column.Name, root.Role, in.Table.TableName, err)
+	}
+	for _, k := range in.keys {
+		given := in.Value(v, row, k.at)
+		if Asked(given) {
+			continue
+		}
+		other, err := k.key.Stored(given)
+		if err != nil {
+			return 0, refuse(GeneMismatch, "row %d: %s, the %s of %s, %v", row+1, k.key.Column.Name, k.key.Role, in.Table.TableName, err)
+		}
+		if other != g {
+			return 0, refuse(GeneMismatch, "row %d: %s = %s has gene %s, but %s = %s has gene %s: leave %s out and it is generated",
+				row+1, k.key.Column.Name, given, other, root.Column.Name, value, g, k.key.Column.Name)
+		}
+	}
+	return g, nil
+}

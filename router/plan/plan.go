@@ -1,0 +1,176 @@
+package plan
+
+import (
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/stmt"
+)
+
+// Place says where a statement runs.
+type Place uint8
+
+const (
+	// Session: the session itself answers it (SET, BEGIN, USE …).
+	Session Place = iota
+	// Fixed: on the shard named by Plan.Shard.
+	Fixed
+	// Any: on whichever shard is at hand, since each would answer alike.
+	Any
+	// Everywhere: on all registered shards.
+	Everywhere
+	// Keyed: where the genes of its keys are.
+	Keyed
+	// Stamped: an INSERT into a sharded table, by the genes of its rows.
+	Stamped
+)
+
+// Plan says what is done with every statement of one key. It is immutable.
+type Plan struct {
+	Place     Place
+	Shard     router.ShardName // Fixed
+	Statement *stmt.Statement
+	// Writes: rows or schemas change.
+	Writes bool
+	// Metadata reads take no part in a transaction.
+	Metadata bool
+	// ReadsInsertID and KeepsInsertID: LAST_INSERT_ID() must be right before the
+	// statement runs, or may have changed by it.
+	ReadsInsertID, KeepsInsertID bool
+	// Cacheable: the plan holds for every text of the key.
+	Cacheable bool
+	// Insert is the rest of a Stamped plan.
+	Insert *Insertion
+	// Merge says how several shards' answers become one; nil if they can't, for
+	// the reason NoMerge.
+	Merge   *Merge
+	NoMerge *Refusal
+	// Added is spliced into the text wherever it runs.
+	Added []Splice
+
+	classes []class
+	agree   []agreement
+	pinned  router.ShardName // the shard of single tables beside sharded ones
+}
+
+// Splice is text put at a place of the statement's.
+type Splice struct {
+	At   stmt.Anchor
+	Text string
+}
+
+// Context is what a plan depends on beside the text.
+type Context struct {
+	Catalog *catalog.Catalog
+	// Schema is the session's default; may be empty.
+	Schema string
+}
+
+// Make reads and plans the text in l. The error is a *Refusal, or a
+// *stmt.SyntaxError that the server should put in its own words (see Fallback).
+func Make(l *stmt.Lexed, ctx Context) (*Plan, error) {
+	if l.Several && !beginsWithCreate(l) {
+		return nil, refuse(SeveralStatements, "several statements in one text: send them one by one")
+	}
+	s, err := stmt.Parse(l)
+	if err != nil {
+		return fallback(l, ctx, err)
+	}
+	p, err := build(s, ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.Statement = s
+	if l.Executable && (p.Place == Keyed || p.Place == Stamped) {
+		return nil, refuse(Unsupported, "executable comments (/*! … */) in a statement on a sharded table: write the text without them")
+	}
+	p.Cacheable = p.Cacheable && !l.Uncacheable
+	return p, nil
+}
+
+func build(s *stmt.Statement, ctx Context) (*Plan, error) {
+	if err := unsupported(s); err != nil {
+		return nil, err
+	}
+	switch s.Kind {
+	case stmt.Select, stmt.Update, stmt.Delete:
+		return planQuery(s, ctx)
+	case stmt.Insert, stmt.Replace:
+		return planInsert(s, ctx)
+	case stmt.Show:
+		return planShow(s, ctx)
+	case stmt.CreateSchema:
+		return &Plan{Place: Everywhere, Writes: true}, nil
+	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.Savepoint, stmt.Set, stmt.Use, stmt.Explain, stmt.ShowWarnings:
+		return &Plan{Place: Session}, nil
+	case stmt.DDL, stmt.Other, stmt.Call, stmt.LoadData, stmt.Kill, stmt.Lock, stmt.TextPrepare, stmt.Account:
+	}
+	return planOther(s, ctx)
+}
+
+// unsupported refuses what would leave something behind on a borrowed
+// connection, or would speak of it instead of the session.
+func unsupported(s *stmt.Statement) error {
+	switch {
+	case s.Features&stmt.SetsUserVariable != 0:
+		return refuse(Unsupported, "assigning a user variable within a statement: use SET @name = value")
+	case s.Features&stmt.IntoTarget != 0:
+		return refuse(Unsupported, "SELECT … INTO: read the rows and use SET @name = value")
+	case s.Features&stmt.NamedLock != 0:
+		return refuse(Unsupported, "named locks (GET_LOCK and its kin): connect to one shard for them")
+	case s.Features&stmt.ReadsRowCount != 0:
+		return refuse(Unsupported, "FOUND_ROWS(), ROW_COUNT() and SQL_CALC_FOUND_ROWS: read the count from the answer, or run SELECT COUNT(*)")
+	case s.Features&stmt.TemporaryTable != 0:
+		return refuse(Unsupported, "temporary tables: use an ordinary table, or connect to one shard")
+	case s.Features&stmt.ConsistentSnapshot != 0:
+		return refuse(Unsupported, "START TRANSACTION WITH CONSISTENT SNAPSHOT: leave the words out; the snapshot is taken at the first read")
+	}
+	switch s.Kind {
+	case stmt.Kill:
+		return refuse(Unsupported, "KILL: close the client's connection instead")
+	case stmt.Lock:
+		return refuse(Unsupported, "LOCK TABLES: use a transaction with SELECT … FOR UPDATE")
+	case stmt.TextPrepare:
+		return refuse(Unsupported, "PREPARE, EXECUTE and DEALLOCATE as text: use the driver's prepared statements")
+	case stmt.Account:
+		return refuse(Unsupported, "accounts are declared: edit users in cluster.yaml and run locus apply")
+	}
+	return nil
+}
+
+// planShow sends SHOW and DESCRIBE to the first shard, which has every schema
+// and every table.
+func planShow(s *stmt.Statement, ctx Context) (*Plan, error) {
+	return &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Metadata: true, Cacheable: true}, nil
+}
+
+// planOther takes statements of which the tables are all that is known.
+func planOther(s *stmt.Statement, ctx Context) (*Plan, error) {
+	shard := ctx.Catalog.First()
+	for _, name := range s.Tables {
+		t, err := ctx.find(name)
+		if err != nil {
+			return nil, err
+		}
+		if t == nil {
+			continue
+		}
+		if t.Kind != catalog.Single {
+			return nil, refuse(Unsupported, "this statement on %s table %s: run it on every shard, then `locus apply`", t.Kind, t.TableName)
+		}
+		shard = t.Shard
+	}
+	return &Plan{Place: Fixed, Shard: shard, Writes: true, KeepsInsertID: true}, nil
+}
+
+// find resolves a table's name; an unqualified one is the session's schema's.
+func (c Context) find(name stmt.TableName) (*catalog.Table, error) {
+	schema := name.Schema
+	if schema == "" {
+		schema = c.Schema
+	}
+	t, err := c.Catalog.Find(catalog.TableName{Schema: schema, Name: name.Name})
+	if err != nil {
+		return nil, &Refusal{BrokenTable, err.Error()}
+	}
+	return t, nil
+}

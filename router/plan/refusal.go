@@ -1,0 +1,87 @@
+package plan
+
+import "fmt"
+
+// Code is the stable number of a reason why a statement is refused. docs/errors.md
+// lists them all.
+type Code uint16
+
+const (
+	// Unreadable: no parser can read it, and it names a declared table.
+	Unreadable Code = 1001
+	// SeveralStatements in one text.
+	SeveralStatements Code = 1002
+	// Unsupported altogether, so far.
+	Unsupported Code = 1003
+	// BrokenTable: the declaration does not fit the live table.
+	BrokenTable Code = 1004
+
+	// CrossShard: the rows it joins may live on different shards.
+	CrossShard Code = 1101
+	// ScatterShape: it can't be merged from several shards' answers, so far.
+	ScatterShape Code = 1102
+	// ScatterWrite: a write that names no owner, ID or order number.
+	ScatterWrite Code = 1103
+
+	// OwnerMissing: an INSERT without its owner.
+	OwnerMissing Code = 1201
+	// OwnerUnusable: the owner's value is no value that can be hashed.
+	OwnerUnusable Code = 1202
+	// GeneMismatch: an ID, order number or gene that is not its owner's.
+	GeneMismatch Code = 1203
+	// KeyChange: an UPDATE would give a row another gene.
+	KeyChange Code = 1204
+	// RowShape: a row has another number of values than there are columns.
+	RowShape Code = 1205
+	// NumberMismatch: an order number that is not its ID's.
+	NumberMismatch Code = 1206
+	// UnknownColumn: the table has no such column.
+	UnknownColumn Code = 1207
+
+	// TransactionSpans: a transaction would touch a second shard.
+	TransactionSpans Code = 1301
+)
+
+// MySQL's numbers that our refusals travel under.
+const (
+	erUnknown      = 1105
+	erNotSupported = 1235
+	erParse        = 1064
+	erWrongCount   = 1136
+	erBadField     = 1054
+	stateBadField  = "42S22"
+	erNoDefault    = 1364
+	stateGeneral   = "HY000"
+	stateSyntax    = "42000"
+	stateCount     = "21S01"
+)
+
+// Refusal is a statement that is not run. Nothing of it happened.
+type Refusal struct {
+	Code    Code
+	Message string
+}
+
+func (r *Refusal) Error() string { return fmt.Sprintf("locus-%d: %s", r.Code, r.Message) }
+
+// MySQL gives the error number and SQLSTATE that a client sees.
+func (r *Refusal) MySQL() (uint16, string) {
+	switch r.Code {
+	case Unreadable, SeveralStatements:
+		return erParse, stateSyntax
+	case Unsupported, CrossShard, ScatterShape, ScatterWrite, TransactionSpans:
+		return erNotSupported, stateSyntax
+	case OwnerMissing:
+		return erNoDefault, stateGeneral
+	case RowShape:
+		return erWrongCount, stateCount
+	case UnknownColumn:
+		return erBadField, stateBadField
+	case BrokenTable, OwnerUnusable, GeneMismatch, KeyChange, NumberMismatch:
+	}
+	return erUnknown, stateGeneral
+}
+
+func refuse(code Code, format string, args ...any) *Refusal {
+	return &Refusal{code, fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,194 @@
+package stmt
+
+import "encoding/hex"
+
+// Args gives the values of one execution: the literals of its text and, for a
+// prepared statement, the parameters. It is reused from execution to execution
+// and not safe for concurrent use.
+type Args struct {
+	*Lexed
+	Bound   []Value // by ordinal of the placeholder
+	scratch []byte
+}
+
+// Reset begins a new execution.
+func (a *Args) Reset(l *Lexed, bound []Value) {
+	a.Lexed, a.Bound, a.scratch = l, bound, a.scratch[:0]
+}
+
+// Value reads literal i. The value's text is a view that lives until Reset.
+func (a *Args) Value(i int32) Value {
+	literal := a.Literals[i]
+	text := a.Text[literal.Start:literal.End]
+	switch literal.Kind {
+	case IntLiteral:
+		if v, ok := parseInteger(trimZeros(text)); ok {
+			return v
+		}
+		return Value{Kind: Decimal, Text: text}
+	case DecimalLiteral:
+		return Value{Kind: Decimal, Text: text}
+	case FloatLiteral:
+		return Value{Kind: Float, Text: text}
+	case StringLiteral:
+		return Value{Kind: String, Text: a.unquote(text)}
+	case HexLiteral:
+		return a.unhex(text)
+	case ParamLiteral:
+		if int(literal.Param) < len(a.Bound) {
+			return a.Bound[literal.Param]
+		}
+	case BitLiteral, CommentLiteral:
+	}
+	return Value{}
+}
+
+// Operand reads an operand that stands for one value; a list gives its first.
+func (a *Args) Operand(o Operand) Value {
+	v := o.Const
+	if o.Slot >= 0 {
+		v = a.Value(a.Slots[o.Slot].First)
+	}
+	if o.Negative {
+		return negate(v)
+	}
+	return v
+}
+
+// negate turns the value behind a minus sign; a string there is computed by the
+// server as a floating-point number.
+func negate(v Value) Value {
+	switch v.Kind {
+	case Int:
+		return IntValue(-v.Int)
+	case Uint:
+		if v.Uint == 1<<63 {
+			return IntValue(-1 << 63)
+		}
+	case Null:
+		return v
+	case Unknown, Default, Decimal, Float, String, Bytes, Temporal:
+	}
+	return Value{}
+}
+
+// Cell reads a value of an INSERT's row.
+func (a *Args) Cell(c Cell) Value {
+	if c.Literal < 0 {
+		return wordValue(a.Text[c.Start:c.End])
+	}
+	v := a.Value(c.Literal)
+	if c.Negative {
+		return negate(v)
+	}
+	return v
+}
+
+// wordValue knows the values that are words.
+func wordValue(text []byte) Value {
+	for len(text) > 0 && class[text[0]] == spaceByte {
+		text = text[1:]
+	}
+	for len(text) > 0 && class[text[len(text)-1]] == spaceByte {
+		text = text[:len(text)-1]
+	}
+	switch {
+	case isWord(text, "null"):
+		return Value{Kind: Null}
+	case isWord(text, "default"):
+		return Value{Kind: Default}
+	case isWord(text, "true"):
+		return IntValue(1)
+	case isWord(text, "false"):
+		return IntValue(0)
+	}
+	return Value{}
+}
+
+func trimZeros(b []byte) []byte {
+	for len(b) > 1 && b[0] == '0' {
+		b = b[1:]
+	}
+	return b
+}
+
+// unquote gives the characters of a quoted string; without an escape in it that
+// is a view of the text.
+func (a *Args) unquote(quoted []byte) []byte {
+	quote, body := quoted[0], quoted[1:len(quoted)-1]
+	backslash := a.Mode&NoBackslash == 0
+	plain := true
+	for _, c := range body {
+		if c == quote || (c == '\\' && backslash) {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		return body
+	}
+	from := len(a.scratch)
+	for i := 0; i < len(body); i++ {
+		c := body[i]
+		switch {
+		case c == '\\' && backslash && i+1 < len(body):
+			i++
+			a.scratch = appendEscaped(a.scratch, body[i])
+		case c == quote:
+			i++ // doubled
+			a.scratch = append(a.scratch, c)
+		default:
+			a.scratch = append(a.scratch, c)
+		}
+	}
+	return a.scratch[from:len(a.scratch):len(a.scratch)]
+}
+
+// appendEscaped follows "String Literals" of MySQL's manual.
+func appendEscaped(dst []byte, c byte) []byte {
+	switch c {
+	case '0':
+		return append(dst, 0)
+	case 'b':
+		return append(dst, '\b')
+	case 'n':
+		return append(dst, '\n')
+	case 'r':
+		return append(dst, '\r')
+	case 't':
+		return append(dst, '\t')
+	case 'Z':
+		return append(dst, 0x1a)
+	case '%', '_':
+		return append(dst, '\\', c)
+	}
+	return append(dst, c)
+}
+
+// unhex reads X'4D79' and 0x4D79.
+func (a *Args) unhex(text []byte) Value {
+	digits := text[2:]
+	if text[1] == '\'' {
+		digits = text[2 : len(text)-1]
+	}
+	from := len(a.scratch)
+	if len(digits)%2 == 1 {
+		if text[1] == '\'' {
+			return Value{}
+		}
+		var pair [2]byte
+		pair[0], pair[1] = '0', digits[0]
+		var b [1]byte
+		if _, err := hex.Decode(b[:], pair[:]); err != nil {
+			return Value{}
+		}
+		a.scratch = append(a.scratch, b[0])
+		digits = digits[1:]
+	}
+	out, err := hex.AppendDecode(a.scratch, digits)
+	if err != nil {
+		return Value{}
+	}
+	a.scratch = out
+	return Value{Kind: Bytes, Text: out[from:len(out):len(out)]}
+}

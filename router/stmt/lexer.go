@@ -1,0 +1,226 @@
+package stmt
+
+import "errors"
+
+// LiteralKind says what was stripped from a text.
+type LiteralKind uint8
+
+const (
+	IntLiteral LiteralKind = iota + 1
+	DecimalLiteral
+	FloatLiteral
+	StringLiteral
+	HexLiteral
+	BitLiteral
+	// ParamLiteral is a placeholder of a prepared statement.
+	ParamLiteral
+	// CommentLiteral is a stripped comment; it has a place among the literals
+	// so that positions counted from the literal before stay true.
+	CommentLiteral
+)
+
+// Literal is the place of one stripped piece, as byte offsets of the text.
+type Literal struct {
+	Start, End int32
+	Kind       LiteralKind
+	Param      int32 // the placeholder's ordinal, from 0
+}
+
+// Slot is one literal of the key. A list such as IN (1, 2, 3) has one slot and
+// several literals.
+type Slot struct{ First, Count int32 }
+
+// Cell is one value of a row of an INSERT: its bytes, and the literal that it
+// wholly consists of, or -1.
+type Cell struct {
+	Start, End int32
+	Literal    int32
+	Negative   bool // a minus sign stands before the literal
+}
+
+// Row is one parenthesised row of an INSERT: the offsets of its parentheses and
+// its cells.
+type Row struct {
+	Open, Close    int32
+	First, Count   int32 // cells
+	literals, slot int32 // marks that a collapsed row goes back to
+}
+
+// Mode holds what changes the meaning of quotes.
+type Mode uint8
+
+const (
+	// AnsiQuotes: "x" is an identifier (sql_mode ANSI_QUOTES).
+	AnsiQuotes Mode = 1 << iota
+	// NoBackslash: a backslash in a string is a character (NO_BACKSLASH_ESCAPES).
+	NoBackslash
+)
+
+var errUnterminated = errors.New("a quoted string, name or comment does not end")
+
+// Lexed is the fast reading of one text. It is reused from text to text: a
+// reading allocates nothing once its slices have grown. It is not safe for
+// concurrent use.
+//
+// In Key every literal is replaced by a zero byte and its kind, lists and equal
+// rows are collapsed to their first element, comments are removed; everything
+// else stands as it was sent, so that two texts of one key differ in nothing
+// but their literals.
+type Lexed struct {
+	Text     []byte
+	Mode     Mode
+	Key      []byte
+	Literals []Literal
+	Slots    []Slot
+	Rows     []Row
+	Cells    []Cell
+	Params   int
+	// Uncacheable: the key does not say everything (an executable comment, say).
+	Uncacheable bool
+	// Executable: a comment whose text a server executes stands in it.
+	Executable bool
+	// Several: something stands behind a semicolon, another statement or the
+	// body of a stored program.
+	Several bool
+	// Err is why the text can't be read at all.
+	Err error
+
+	pos     int
+	copied  int // the text up to here is in Key or stripped
+	list    listState
+	insert  insertState
+	depth   int
+	rowKey  int    // where the current row began in Key
+	prevKey [2]int // the row before, in Key
+	cell    Cell
+	cellHas cellContent
+}
+
+// listState follows `IN (literal, literal …`.
+type listState uint8
+
+const (
+	noList listState = iota
+	sawIn
+	openList
+	inList
+	afterComma
+)
+
+// insertState follows `INSERT … VALUES (row), (row) …`.
+type insertState uint8
+
+const (
+	notInsert insertState = iota
+	insertHead
+	betweenRows
+	inRow
+)
+
+// cellContent says what a cell holds so far.
+type cellContent uint8
+
+const (
+	cellEmpty cellContent = iota
+	cellSign
+	cellLiteral
+	cellOther
+)
+
+const keyMark = 0x00
+
+// Lex reads text, which must not change while l is in use.
+func (l *Lexed) Lex(text []byte, mode Mode) {
+	*l = Lexed{
+		Text: text, Mode: mode,
+		Key: l.Key[:0], Literals: l.Literals[:0], Slots: l.Slots[:0], Rows: l.Rows[:0], Cells: l.Cells[:0],
+	}
+	for l.pos < len(text) && l.Err == nil {
+		l.step(text[l.pos])
+	}
+	l.flush(len(text))
+}
+
+// flush copies the text between the last literal and end into the key.
+func (l *Lexed) flush(end int) {
+	if l.copied < end {
+		l.Key = append(l.Key, l.Text[l.copied:end]...)
+		l.copied = end
+	}
+}
+
+func (l *Lexed) step(c byte) {
+	switch class[c] {
+	case spaceByte:
+		l.pos++
+	case wordByte:
+		l.word()
+	case digitByte:
+		l.number()
+	case quoteByte:
+		l.quoted(c)
+	case otherByte:
+		l.punctuation(c)
+	}
+}
+
+// touch tells the list and cell followers that something other than a literal
+// stands here.
+func (l *Lexed) touch() {
+	l.list = noList
+	if l.insert == inRow {
+		l.cellHas = cellOther
+	}
+}
+
+// strip records the literal [start, end) and replaces it in the key.
+func (l *Lexed) strip(start, end int, kind LiteralKind) {
+	literal := Literal{Start: int32(start), End: int32(end), Kind: kind}
+	if kind == ParamLiteral {
+		literal.Param = int32(l.Params)
+		l.Params++
+	}
+	l.pos = end
+	l.noteCell(int32(len(l.Literals)))
+	l.Literals = append(l.Literals, literal)
+	if l.list == afterComma && l.Literals[l.Slots[len(l.Slots)-1].First].Kind == kind {
+		l.Slots[len(l.Slots)-1].Count++
+		l.copied = end
+		l.list = inList
+		return
+	}
+	l.flush(start)
+	l.copied = end
+	l.Key = append(l.Key, keyMark, byte(kind))
+	l.Slots = append(l.Slots, Slot{First: int32(len(l.Literals) - 1), Count: 1})
+	if l.list == openList {
+		l.list = inList
+	} else {
+		l.list = noList
+	}
+}
+
+// noteCell follows whether the current cell is one literal and nothing else.
+func (l *Lexed) noteCell(literal int32) {
+	if l.insert != inRow {
+		return
+	}
+	switch l.cellHas {
+	case cellEmpty, cellSign:
+		l.cell.Negative = l.cellHas == cellSign
+		l.cell.Literal = literal
+		l.cellHas = cellLiteral
+	case cellLiteral, cellOther:
+		l.cellHas = cellOther
+	}
+}
+
+// comment strips [start, end) without a trace in lists and cells.
+func (l *Lexed) comment(start, end int) {
+	l.flush(start)
+	l.Key = append(l.Key, ' ')
+	l.copied, l.pos = end, end
+	l.Literals = append(l.Literals, Literal{Start: int32(start), End: int32(end), Kind: CommentLiteral})
+	l.Slots = append(l.Slots, Slot{First: int32(len(l.Literals) - 1), Count: 1})
+	l.list = noList
+}

@@ -1,0 +1,91 @@
+package stmt
+
+import (
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+)
+
+// set reads SET. A value that is more than a literal is kept as text, for a
+// server to compute.
+func (r *reader) set(n *ast.SetStmt) {
+	for _, a := range n.Variables {
+		r.out.Variables = append(r.out.Variables, r.variable(a))
+	}
+}
+
+func (r *reader) variable(a *ast.VariableAssignment) Variable {
+	v := Variable{Name: strings.ToLower(a.Name), User: !a.IsSystem, Global: a.IsGlobal || a.IsInstance}
+	switch {
+	case a.Name == ast.SetNames:
+		v.Name, v.User = "names", false
+	case a.Name == ast.SetCharset:
+		v.Name, v.User = "charset", false
+	case strings.HasSuffix(v.Name, "_one_shot"):
+		v.Name, v.NextOnly = strings.TrimSuffix(v.Name, "_one_shot"), true
+	}
+	if a.ExtendValue != nil {
+		v.Collation, _ = a.ExtendValue.GetValue().(string)
+	}
+	r.variableValue(&v, a.Value)
+	return v
+}
+
+func (r *reader) variableValue(v *Variable, e ast.ExprNode) {
+	switch n := e.(type) {
+	case nil:
+		v.Value = Value{Kind: Default}
+		return
+	case *ast.DefaultExpr:
+		v.Value = Value{Kind: Default}
+		return
+	case *ast.ColumnNameExpr: // a bare word: SET sql_mode = ANSI
+		v.Value = Value{Kind: String, Text: []byte(n.Name.Name.O)}
+		return
+	case ast.ValueExpr:
+		if s, ok := n.GetValue().(string); ok {
+			v.Value = Value{Kind: String, Text: []byte(s)}
+			return
+		}
+		if n.GetValue() == nil {
+			v.Value = Value{Kind: Null}
+			return
+		}
+		if i, ok := n.GetValue().(int64); ok {
+			v.Value = IntValue(i)
+			return
+		}
+	}
+	v.Expression = r.expressionText(e.OriginTextPosition())
+}
+
+// expressionText gives the text of one item of a comma-separated list.
+func (r *reader) expressionText(start int) string {
+	depth, end := 0, r.l.end()
+	for i := start; i < end; i++ {
+		if lit, ok := r.literalAt(i); ok {
+			i = int(lit.End) - 1
+			continue
+		}
+		switch r.l.Text[i] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		case ',':
+			if depth == 0 {
+				return string(r.l.Text[start:i])
+			}
+		}
+	}
+	return string(r.l.Text[start:end])
+}
+
+func (r *reader) literalAt(offset int) (Literal, bool) {
+	for _, literal := range r.l.Literals {
+		if int(literal.Start) == offset {
+			return literal, true
+		}
+	}
+	return Literal{}, false
+}

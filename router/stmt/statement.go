@@ -1,0 +1,254 @@
+package stmt
+
+// Kind says what a statement is, as far as routing must know.
+type Kind uint8
+
+const (
+	// Other statements are known to the parser and have no rule of their own.
+	Other Kind = iota
+	Select
+	Insert
+	Replace
+	Update
+	Delete
+	Begin
+	Commit
+	Rollback
+	Savepoint // SAVEPOINT, ROLLBACK TO, RELEASE
+	Set
+	Use
+	Show         // SHOW, DESCRIBE
+	ShowWarnings // SHOW WARNINGS, SHOW ERRORS
+	Explain
+	CreateSchema // CREATE, ALTER and DROP DATABASE
+	DDL
+	Kill
+	Call
+	Lock // LOCK TABLES, UNLOCK TABLES
+	TextPrepare
+	Account // CREATE USER, GRANT, …
+	LoadData
+)
+
+// Feature marks what a statement uses that depends on the connection it runs
+// on, or that changes how it may be run.
+type Feature uint32
+
+const (
+	// ReadsUserVariable and SetsUserVariable: @x, @x := 1.
+	ReadsUserVariable Feature = 1 << iota
+	SetsUserVariable
+	// ReadsInsertID: LAST_INSERT_ID(), @@last_insert_id, @@identity.
+	ReadsInsertID
+	// SetsInsertID: LAST_INSERT_ID(expr).
+	SetsInsertID
+	// ReadsRowCount: FOUND_ROWS(), ROW_COUNT(), SQL_CALC_FOUND_ROWS.
+	ReadsRowCount
+	// ReadsConnectionID: CONNECTION_ID().
+	ReadsConnectionID
+	// NamedLock: GET_LOCK() and its kin.
+	NamedLock
+	// Locking: FOR UPDATE, FOR SHARE, LOCK IN SHARE MODE.
+	Locking
+	// IntoTarget: SELECT … INTO.
+	IntoTarget
+	// Union: UNION, INTERSECT, EXCEPT.
+	Union
+	// With: common table expressions.
+	With
+	// Windows: window functions.
+	Windows
+	// TemporaryTable: CREATE or DROP TEMPORARY TABLE.
+	TemporaryTable
+	// ConsistentSnapshot and ReadOnly are written at BEGIN.
+	ConsistentSnapshot
+	ReadOnly
+	// AndChain and Release are written at COMMIT and ROLLBACK.
+	AndChain
+	Release
+)
+
+// Statement is the full reading of one text.
+type Statement struct {
+	Kind     Kind
+	Features Feature
+	// Blocks are the query blocks, the outermost first: a SELECT, the table part
+	// of an UPDATE or DELETE, every subquery, derived table and arm of a UNION.
+	Blocks []*Block
+	Insert *Insertion   // Insert, Replace
+	Assign []Assignment // Update
+	// SetClause is where an UPDATE's list of assignments ends.
+	SetClause Anchor
+	Variables []Variable // Set
+	// Schema is what Use and CreateSchema name.
+	Schema string
+	// Tables that are named outside of query blocks: DDL, SHOW.
+	Tables []TableName
+	// Inner is the text that an Explain explains, by its offset.
+	Inner int
+}
+
+// TableName is a table as it was written; Schema may be empty.
+type TableName struct{ Schema, Name string }
+
+// TableRef is one table of a query block.
+type TableRef struct {
+	TableName
+	// Alias is what columns are qualified by: the alias, or the name.
+	Alias string
+	// Nullable: the table is on the side of an outer join that may be absent.
+	Nullable bool
+	// Derived tables and common table expressions have no name of their own.
+	Derived bool
+	// Written: the statement changes rows of it.
+	Written bool
+}
+
+// Block is one SELECT, or the table part of an UPDATE or DELETE.
+type Block struct {
+	Parent *Block // nil for the outermost
+	Tables []TableRef
+	// Where holds for every row of the answer: WHERE and the conditions of inner joins.
+	Where *Condition
+	// On are the conditions of outer joins; they hold for rows that found a match.
+	On      []*Condition
+	Fields  []Field
+	Order   []OrderItem
+	Limit   *Limit
+	Grouped bool // GROUP BY
+	Having  bool
+	// Distinct rows only.
+	Distinct bool
+	// From is where the FROM clause begins, End where the block's text ends.
+	From Anchor
+	// Natural: the block has a NATURAL JOIN, RIGHT JOIN or USING, whose
+	// conditions are not read.
+	Natural, Using bool
+}
+
+// ConditionKind is an operator that routing understands.
+type ConditionKind uint8
+
+const (
+	// Opaque conditions may hold for any row.
+	Opaque ConditionKind = iota
+	And
+	Or
+	// Equal compares a column with operands: = has one, IN several.
+	Equal
+	// Join compares two columns for equality.
+	Join
+	// Between holds a column within two operands, inclusive; a nil bound is open.
+	Between
+)
+
+// Condition is a node of a WHERE clause.
+type Condition struct {
+	Kind     ConditionKind
+	Args     []*Condition // And, Or
+	Column   ColumnRef    // Equal, Join, Between
+	Other    ColumnRef    // Join
+	Operands []Operand    // Equal
+	Low      *Operand     // Between
+	High     *Operand
+	NullSafe bool // <=>
+}
+
+// ColumnRef is a column as it was written.
+type ColumnRef struct{ Schema, Table, Name string }
+
+// Operand is a value that a statement compares with or assigns.
+type Operand struct {
+	Slot     int32 // the literal's slot, or -1
+	Const    Value // without a slot; Unknown when only the server can compute it
+	Negative bool
+	// InsertID stands for LAST_INSERT_ID().
+	InsertID bool
+	// Position is the operand's offset in the text that was parsed.
+	Position int
+}
+
+// Known tells whether the operand is a value before the server sees it.
+func (o Operand) Known() bool { return o.Slot >= 0 || o.Const.Kind != Unknown || o.InsertID }
+
+// Aggregate is a function over the rows of an answer.
+type Aggregate uint8
+
+const (
+	NoAggregate Aggregate = iota
+	Count
+	Sum
+	Min
+	Max
+	Avg
+	// OtherAggregate can't be merged, or stands within an expression.
+	OtherAggregate
+)
+
+// Field is one item of a SELECT list.
+type Field struct {
+	Star      bool // * or t.*
+	Alias     string
+	Column    *ColumnRef // a plain column
+	Aggregate Aggregate
+	Distinct  bool      // within the aggregate
+	Argument  ColumnRef // the aggregate's argument where that is a plain column
+	// ArgumentText is the aggregate's argument as it was written.
+	ArgumentStart, ArgumentEnd Anchor
+}
+
+// OrderItem is one item of ORDER BY.
+type OrderItem struct {
+	Column   *ColumnRef // or
+	Position Operand    // a number counts fields
+	Literal  bool       // Position is set
+	Desc     bool
+}
+
+// Limit is a LIMIT clause with the places of its numbers.
+type Limit struct {
+	Count  Operand
+	Offset *Operand
+	// Start and End surround the whole clause.
+	Start, End Anchor
+}
+
+// Insertion is what follows INSERT or REPLACE.
+type Insertion struct {
+	Table   TableName
+	Columns []string // as written; nil without a list
+	// ColumnsEnd is the closing parenthesis of the list; without a list it is
+	// where one may be put.
+	ColumnsEnd Anchor
+	HasList    bool
+	Ignore     bool
+	FromSelect bool
+	// Set is INSERT … SET: the values, and where the list of them begins.
+	Set      []Assignment
+	SetStart Anchor
+	// Update is the list of ON DUPLICATE KEY UPDATE, which ends at the
+	// statement's end.
+	Update []Assignment
+	End    Anchor
+	// Partitioned: PARTITION (…) was written.
+	Partitioned bool
+}
+
+// Assignment is column = value.
+type Assignment struct {
+	Column ColumnRef
+	Value  Operand
+}
+
+// Variable is one assignment of SET.
+type Variable struct {
+	Name   string // lower case, without @ or @@
+	User   bool   // @name
+	Global bool   // GLOBAL, PERSIST
+	// NextOnly: SET TRANSACTION without SESSION.
+	NextOnly bool
+	Value    Value
+	// Expression is the text when the value must be computed by a server.
+	Expression string
+	Collation  string // SET NAMES … COLLATE
+}

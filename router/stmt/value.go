@@ -1,0 +1,145 @@
+package stmt
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// ValueKind says how a value was written, which is what MySQL's conversions
+// depend on.
+type ValueKind uint8
+
+const (
+	// Unknown is a value that only the server can compute.
+	Unknown ValueKind = iota
+	Null
+	// Default is the word DEFAULT in an INSERT.
+	Default
+	// Int and Uint are exact integers; Uint only beyond the signed range.
+	Int
+	Uint
+	// Decimal is an exact number with a point, in Text.
+	Decimal
+	// Float is an approximate number.
+	Float
+	// String is text in the connection's character set, in Text.
+	String
+	// Bytes is a hexadecimal or bit literal, or a binary parameter, in Text.
+	Bytes
+	// Temporal is a date or time; it never carries a gene.
+	Temporal
+)
+
+// Value is one literal or parameter. Text is a view that lives as long as the
+// statement that it was read from.
+type Value struct {
+	Kind ValueKind
+	Int  int64  // Int
+	Uint uint64 // Uint
+	Text []byte // Decimal, String, Bytes
+}
+
+// IntValue makes an exact integer.
+func IntValue(v int64) Value { return Value{Kind: Int, Int: v} }
+
+// UintValue makes an exact integer of MySQL's unsigned range.
+func UintValue(v uint64) Value {
+	if v <= 1<<63-1 {
+		return Value{Kind: Int, Int: int64(v)}
+	}
+	return Value{Kind: Uint, Uint: v}
+}
+
+// IsZero tells whether the value is the number 0, which asks for a generated
+// value where NULL does.
+func (v Value) IsZero() bool { return v.Kind == Int && v.Int == 0 }
+
+// Bits gives the 64 bits of an exact integer, two's complement.
+func (v Value) Bits() uint64 {
+	if v.Kind == Uint {
+		return v.Uint
+	}
+	return uint64(v.Int)
+}
+
+// String shows the value as SQL would write it, for messages and plans.
+func (v Value) String() string {
+	switch v.Kind {
+	case Null:
+		return "NULL"
+	case Default:
+		return "DEFAULT"
+	case Int:
+		return strconv.FormatInt(v.Int, 10)
+	case Uint:
+		return strconv.FormatUint(v.Uint, 10)
+	case String:
+		return fmt.Sprintf("'%s'", v.Text)
+	case Bytes:
+		return fmt.Sprintf("0x%X", v.Text)
+	case Unknown, Decimal, Float, Temporal:
+	}
+	return string(v.Text)
+}
+
+// Integer reads a value as the exact integer that MySQL would compare or store,
+// where the text leaves no room for another reading: 42, 42.0 and '42', but
+// not ' 42', '4.2e1' or '42abc'.
+func (v Value) Integer() (Value, bool) {
+	switch v.Kind {
+	case Int, Uint:
+		return v, true
+	case Decimal:
+		return integerOfDecimal(v.Text)
+	case String:
+		return parseInteger(v.Text)
+	case Unknown, Null, Default, Float, Bytes, Temporal:
+	}
+	return Value{}, false
+}
+
+// integerOfDecimal takes digits, a point, and nothing but zeros behind it.
+func integerOfDecimal(b []byte) (Value, bool) {
+	for i, c := range b {
+		if c != '.' {
+			continue
+		}
+		for _, z := range b[i+1:] {
+			if z != '0' {
+				return Value{}, false
+			}
+		}
+		return parseInteger(b[:i])
+	}
+	return parseInteger(b)
+}
+
+// parseInteger reads a canonical integer: a sign at most, no leading zeros, no
+// blanks, within MySQL's 64 bits.
+func parseInteger(b []byte) (Value, bool) {
+	digits, negative := b, false
+	if len(b) > 0 && b[0] == '-' {
+		digits, negative = b[1:], true
+	}
+	if len(digits) == 0 || len(digits) > 20 || (digits[0] == '0' && (len(digits) > 1 || negative)) {
+		return Value{}, false
+	}
+	var n uint64
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return Value{}, false
+		}
+		d := uint64(c - '0')
+		if n > (1<<64-1-d)/10 {
+			return Value{}, false
+		}
+		n = n*10 + d
+	}
+	if negative {
+		if n > 1<<63 {
+			return Value{}, false
+		}
+		return IntValue(-int64(n)), true
+	}
+	return UintValue(n), true
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// options are the command line. Immutable once parsed.
+type options struct {
+	rounds         int
+	length         time.Duration // of one lane's part of a round, without its warm-up
+	rows           *regexp.Regexp
+	ready          string // path of a ready file: that demo is used instead of an own one
+	engine         string
+	output         string
+	idle           int // clients of the idle row
+	haproxyThreads int // 0: haproxy's default
+	lastGene       uint64
+	deprecateEOF   bool
+	given          []string // the flags as set, without paths
+}
+
+func parseOptions(args []string, usage io.Writer) (options, error) {
+	var o options
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.SetOutput(usage)
+	f.IntVar(&o.rounds, "rounds", 5, "alternating rounds per row")
+	seconds := f.Float64("seconds", 3, "seconds per lane and round")
+	rows := f.String("rows", "", "regexp: only the rows whose names match")
+	quick := f.Bool("quick", false, "2 rounds of 0.5 s and 200 idle clients, where not set otherwise")
+	f.StringVar(&o.ready, "ready", "", "ready file of a running `locus demo` to use instead of starting one")
+	f.StringVar(&o.engine, "engine", "mariadb", "database server of the demo: mariadb or mysql")
+	f.StringVar(&o.output, "o", "", "markdown file whose benchmark section is to be replaced")
+	f.IntVar(&o.idle, "idle", 2000, "clients of the idle row")
+	f.IntVar(&o.haproxyThreads, "haproxy-threads", 0, "haproxy's nbthread; 0 leaves its default, one per core")
+	f.Uint64Var(&o.lastGene, "last-gene", 0x7fff, "last gene of shard s0, which owns all from 0 on")
+	f.BoolVar(&o.deprecateEOF, "deprecate-eof", false, "clients negotiate CLIENT_DEPRECATE_EOF, as Connector/J does; without, as go-sql-driver does not")
+	if err := f.Parse(args); err != nil {
+		return options{}, err
+	}
+	f.Visit(func(g *flag.Flag) { o.given = append(o.given, withoutPath(g)) })
+	o.length = time.Duration(*seconds * float64(time.Second))
+	if *quick {
+		o.hurry(f)
+	}
+	var err error
+	if o.rows, err = regexp.Compile(*rows); err != nil {
+		return options{}, fmt.Errorf("-rows: %w", err)
+	}
+	return o, o.check(f.Args())
+}
+
+// hurry shortens what the command line leaves open.
+func (o *options) hurry(f *flag.FlagSet) {
+	set := map[string]bool{}
+	f.Visit(func(g *flag.Flag) { set[g.Name] = true })
+	if !set["rounds"] {
+		o.rounds = 2
+	}
+	if !set["seconds"] {
+		o.length = time.Second / 2
+	}
+	if !set["idle"] {
+		o.idle = 200
+	}
+}
+
+func (o *options) check(rest []string) error {
+	switch {
+	case len(rest) > 0:
+		return fmt.Errorf("unexpected argument %q: everything is a flag, see -help", rest[0])
+	case o.rounds < 1 || o.length <= 0 || o.idle < 1:
+		return errors.New("-rounds, -seconds and -idle must be above 0")
+	case o.lastGene > 0xffff:
+		return errors.New("-last-gene is a 16-bit gene, at most 0xffff")
+	case o.engine != "mariadb" && o.engine != "mysql":
+		return fmt.Errorf("-engine %q: mariadb or mysql", o.engine)
+	}
+	return nil
+}
+
+// withoutPath spells a flag for the report, which is published and so names no path of this machine.
+func withoutPath(g *flag.Flag) string {
+	switch g.Name {
+	case "ready", "o":
+		return "-" + g.Name + " FILE"
+	default:
+		return fmt.Sprintf("-%s=%s", g.Name, quoted(g.Value.String()))
+	}
+}
+
+func quoted(s string) string {
+	if strings.ContainsAny(s, " |*()[]$&;<>?\\") {
+		return "'" + s + "'"
+	}
+	return s
+}
+
+// command is the command line that makes the report.
+func (o *options) command() string {
+	return strings.Join(append([]string{"go run ./test/bench"}, o.given...), " ")
+}
+
+// selected keeps the rows that -rows asks for.
+func (o *options) selected(all []row) []row {
+	var kept []row
+	for _, r := range all {
+		if o.rows.MatchString(r.name) {
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+)
+
+// report is what was measured, so far.
+type report struct {
+	command     string
+	facts       []string
+	comparisons []comparison
+	figures     []figure
+	micro       []microResult
+	failures    []failure
+	shown       struct{ comparisons, figures int } // by showNew
+}
+
+// comparison is one single-shard row.
+type comparison struct {
+	name     string
+	measured []series
+}
+
+// failure is a row without figures.
+type failure struct {
+	name string
+	err  error
+}
+
+func (r *report) fail(name string, err error) { r.failures = append(r.failures, failure{name, err}) }
+
+// showNew prints what was added since the last time, while other rows are still to come.
+func (r *report) showNew(out io.Writer) {
+	for _, c := range r.comparisons[r.shown.comparisons:] {
+		fmt.Fprintln(out, "  "+strings.Join(c.cells()[1:], " | "))
+	}
+	for _, f := range r.figures[r.shown.figures:] {
+		fmt.Fprintln(out, "  "+strings.Join(f.cells(), " | "))
+	}
+	r.shown.comparisons, r.shown.figures = len(r.comparisons), len(r.figures)
+}
+
+// markdown is the whole report, without its heading.
+func (r *report) markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Made by `%s`:\n\n", r.command)
+	for _, f := range r.facts {
+		fmt.Fprintf(&b, "- %s\n", f)
+	}
+	if own := r.clientCost(); !math.IsNaN(own) {
+		fmt.Fprintf(&b, "- the load client itself took %.1f µs of CPU per statement\n", own)
+	}
+	for _, t := range []table{r.comparisonTable(), r.figureTable(), r.microTable(), r.failureTable()} {
+		b.WriteString(t.markdown())
+	}
+	return b.String()
+}
+
+// clientCost is the median over rows of what the load client used per statement on the direct lane, in µs.
+func (r *report) clientCost() float64 {
+	var costs []float64
+	for _, c := range r.comparisons {
+		costs = append(costs, find(c.measured, viaDirect).of(clientCPU).median)
+	}
+	return spreadOf(costs).median
+}
+
+func (r *report) comparisonTable() table {
+	t := table{head: []string{
+		"one shard", "statements/s direct, haproxy, locus", "p50 ms", "p99 ms", "÷ direct",
+		fmt.Sprintf("÷ haproxy (%s)", limits(throughputBound)), "met",
+		"CPU µs haproxy, locus", fmt.Sprintf("CPU ÷ haproxy (%s)", limits(cpuBound)), "met",
+	}}
+	for _, c := range r.comparisons {
+		t.rows = append(t.rows, c.cells())
+	}
+	return t
+}
+
+func limits(b bound) string {
+	return fmt.Sprintf("must %s, aim %s", b.spell(b.must), b.spell(b.aim))
+}
+
+func (c comparison) cells() []string {
+	direct, hop, locus := find(c.measured, viaDirect), find(c.measured, viaHaproxy), find(c.measured, viaLocus)
+	rate, cost := locus.over(hop, statements), locus.over(hop, hopCPU)
+	three := func(measure func(sample) float64, digits int) string {
+		return fmt.Sprintf("%.*f, %.*f, %.*f", digits, direct.of(measure).median,
+			digits, hop.of(measure).median, digits, locus.of(measure).median)
+	}
+	return []string{
+		c.name, three(statements, 0), three(p50, 2), three(p99, 2),
+		locus.over(direct, statements).format(2),
+		rate.format(2), throughputBound.verdict(rate.median),
+		fmt.Sprintf("%.1f, %.1f", hop.of(hopCPU).median, locus.of(hopCPU).median),
+		cost.format(2), cpuBound.verdict(cost.median),
+	}
+}
+
+func (r *report) figureTable() table {
+	t := table{head: []string{"what", "measured", "must", "aim", "met", "with"}}
+	for _, f := range r.figures {
+		t.rows = append(t.rows, f.cells())
+	}
+	return t
+}
+
+func (f figure) cells() []string {
+	value := strings.TrimSpace(f.value.format(f.digits) + " " + f.unit)
+	return []string{f.name, value, f.bound.spell(f.bound.must), f.bound.spell(f.bound.aim), f.bound.verdict(f.judged), f.detail}
+}
+
+func (r *report) failureTable() table {
+	t := table{head: []string{"failed", "because"}}
+	for _, f := range r.failures {
+		t.rows = append(t.rows, []string{f.name, f.err.Error()})
+	}
+	return t
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestSpread(t *testing.T) {
+	if got := spreadOf([]float64{3, 1, math.NaN(), 2, math.Inf(1)}); got != (spread{2, 1, 3}) {
+		t.Errorf("%+v", got)
+	}
+	if got := spreadOf([]float64{4, 2}); got != (spread{3, 2, 4}) {
+		t.Errorf("%+v", got)
+	}
+	if got := spreadOf(nil).format(2); got != "–" {
+		t.Error(got)
+	}
+}
+
+// A machine that is slow in the second round is slow on both sides.
+func TestRatiosAreRoundByRound(t *testing.T) {
+	a := series{viaLocus, []sample{{statements: 100, cpu: 20 * time.Microsecond}, {statements: 10, cpu: 40 * time.Microsecond}}}
+	b := series{viaHaproxy, []sample{{statements: 200, cpu: 10 * time.Microsecond}, {statements: 20, cpu: 20 * time.Microsecond}}}
+	if got := a.over(b, statements); got != (spread{0.5, 0.5, 0.5}) {
+		t.Errorf("%+v", got)
+	}
+	if got := a.above(b, hopCPU); got != (spread{15, 10, 20}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	for _, c := range []struct {
+		bound bound
+		value float64
+		want  string
+	}{
+		{cpuBound, 1.0, "aim"},
+		{cpuBound, 1.7, "must"},
+		{cpuBound, 1.71, "**missed**"},
+		{throughputBound, 1.0, "aim"},
+		{throughputBound, 0.8, "must"},
+		{throughputBound, 0.79, "**missed**"},
+		{cpuBound, math.NaN(), "–"},
+	} {
+		if got := c.bound.verdict(c.value); got != c.want {
+			t.Errorf("%g is %s, not %s", c.value, got, c.want)
+		}
+	}
+}
+
+func TestReport(t *testing.T) {
+	var r report
+	r.command = "go run ./test/bench"
+	r.facts = []string{"2 cores"}
+	lane := func(name string, rate float64, cpu time.Duration) series {
+		return series{name, []sample{{statements: rate, cpu: cpu, p50: time.Millisecond, p99: 2 * time.Millisecond}}}
+	}
+	r.comparisons = []comparison{{"SELECT, text", []series{
+		lane(viaDirect, 1000, 0), lane(viaHaproxy, 800, 20*time.Microsecond), lane(viaLocus, 700, 40*time.Microsecond),
+	}}}
+	r.fail("INSERT", errorString("a|b\nc"))
+	got := r.markdown()
+	for _, want := range []string{
+		"Made by `go run ./test/bench`:", "- 2 cores\n",
+		"| SELECT, text | 1000, 800, 700", "| 0.70 ", "| 0.88 ", "| must |", "| 20.0, 40.0 ", "| 2.00 ", "**missed**",
+		`| INSERT | a\|b c `,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+type errorString string
+
+func (e errorString) Error() string { return string(e) }
+
+func TestSectionIsReplacedAndTheRestKept(t *testing.T) {
+	once := withSection("# Speed\n\nBy hand.\n", "first\n")
+	twice := withSection(once+"\nMore by hand.\n", "second\n")
+	if strings.Contains(twice, "first") || !strings.Contains(twice, "second\n") || strings.Count(twice, sectionBegin) != 1 {
+		t.Errorf("not replaced:\n%s", twice)
+	}
+	for _, kept := range []string{"# Speed\n\nBy hand.\n\n" + sectionBegin, sectionEnd + "\nMore by hand.\n"} {
+		if !strings.Contains(twice, kept) {
+			t.Errorf("no %q in\n%s", kept, twice)
+		}
+	}
+	if got := withSection("", "first\n"); !strings.HasPrefix(got, sectionBegin) {
+		t.Errorf("a new file begins with\n%s", got)
+	}
+}
+
+func TestBenchmarkOutput(t *testing.T) {
+	const said = `goos: linux
+BenchmarkHit-2         5061234   230.0 ns/op   0 B/op   0 allocs/op
+BenchmarkHit-2         5061234   250.0 ns/op   16 B/op   1 allocs/op
+BenchmarkHit/other-2   5061234   999.0 ns/op   0 B/op   9 allocs/op
+PASS
+`
+	ns, allocs := parseBenchmark(said, "BenchmarkHit")
+	if ns != (spread{240, 230, 250}) || allocs != 1 {
+		t.Errorf("%+v, %g", ns, allocs)
+	}
+	if ns, _ := parseBenchmark("BenchmarkPair/int64-15   9   7.0 ns/op", "BenchmarkPair/int64-15"); ns.median != 7 {
+		t.Errorf("on one processor: %+v", ns)
+	}
+	if ns, _ := parseBenchmark(said, "BenchmarkMiss"); !math.IsNaN(ns.median) {
+		t.Errorf("a figure for what wasn't run: %+v", ns)
+	}
+}
+
+func TestMissingBenchmarkIsNoFigure(t *testing.T) {
+	m := microResult{micro: microFigures()[0], ns: single(math.NaN()), missing: "missing: no such benchmark"}
+	if cells := m.cells(); cells[1] != m.missing || cells[4] != "–" {
+		t.Errorf("%v", cells)
+	}
+}

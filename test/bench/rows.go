@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+)
+
+// row is a line of the table, or a few that are measured together.
+type row struct {
+	name    string
+	measure func(ctx context.Context, s *stand, r *report) error
+}
+
+// allRows are the rows in the order of the table.
+func allRows(o options) []row {
+	var all []row
+	for _, kind := range statementKinds() {
+		for _, p := range []protocol{text, prepared} {
+			for _, clients := range []int{8, 32} {
+				all = append(all, kind.row(p, clients))
+			}
+		}
+	}
+	return append(all,
+		scatterRow("scatter count and sum", countAll),
+		scatterRow("scatter order by, limit 10", func(field) step { return firstTen() }),
+		bigRow(), eightBigRow(), idleRow(o.idle))
+}
+
+// statementKind is what the single-shard rows measure.
+type statementKind struct {
+	name   string
+	script func(s *stand, sp spelling) scripting
+	extra  func(s *stand) []lane // beside the usual three
+	judge  func(name string, measured []series) []figure
+}
+
+func statementKinds() []statementKind {
+	return []statementKind{
+		{name: "SELECT by buyer_uid", script: readScript(selectByBuyer())},
+		{name: "SELECT by order_id", script: readScript(selectByOrder())},
+		{name: "INSERT", script: insertScript, extra: givenLane, judge: stampCost},
+		{name: "transaction of 5", script: transactionScript},
+	}
+}
+
+func (k statementKind) row(p protocol, clients int) row {
+	name := fmt.Sprintf("%s, %s, %d clients", k.name, p, clients)
+	return row{name, func(ctx context.Context, s *stand, r *report) error {
+		lanes := s.lanes()
+		if k.extra != nil {
+			lanes = append(lanes, k.extra(s)...)
+		}
+		script := func(sp spelling) scripting { return k.script(s, sp) }
+		measured, err := s.compare(ctx, test{clients, p, script}, lanes)
+		if err != nil {
+			return err
+		}
+		r.comparisons = append(r.comparisons, comparison{name, measured})
+		if k.judge != nil {
+			r.figures = append(r.figures, k.judge(name, measured)...)
+		}
+		return nil
+	}}
+}
+
+func readScript(one step) func(*stand, spelling) scripting {
+	return func(s *stand, _ spelling) scripting {
+		return func(i, n int) script { return script{[]step{one}, deal(s.cast.readers, i, n, s.fresh)} }
+	}
+}
+
+func insertScript(s *stand, sp spelling) scripting {
+	return func(i, n int) script { return script{[]step{insert(sp)}, deal(s.cast.writers, i, n, s.fresh)} }
+}
+
+func transactionScript(s *stand, sp spelling) scripting {
+	return func(i, n int) script { return script{transaction(sp), deal(s.cast.writers, i, n, s.fresh)} }
+}
+
+// givenLane inserts complete rows through the proxy: what it costs less than the stamped ones is the stamp's price.
+func givenLane(s *stand) []lane {
+	l := s.locus(0, full)
+	l.name = viaGiven
+	return []lane{l}
+}
+
+func stampCost(name string, measured []series) []figure {
+	locus, given := find(measured, viaLocus), find(measured, viaGiven)
+	cost := locus.above(given, hopCPU)
+	return []figure{{
+		name: "stamping, " + name, value: cost, judged: cost.median, unit: "µs", digits: 1,
+		bound:  bound{atMost, 2, 1},
+		detail: fmt.Sprintf("CPU %.1f − %.1f µs", locus.of(hopCPU).median, given.of(hopCPU).median),
+	}}
+}

@@ -1,0 +1,116 @@
+package main
+
+import "math/rand/v2"
+
+// script is what one client does over and over: the steps of an iteration, and what the next one is about.
+type script struct {
+	steps []step
+	next  func() draw
+}
+
+// scripting writes the script of the i-th of n clients.
+type scripting func(i, n int) script
+
+// spelling is who completes a row: the client, or the proxy that stamps it.
+type spelling int
+
+const (
+	full    spelling = iota // the client gives IDs and raises the version column
+	stamped                 // the proxy does
+)
+
+// fresh numbers the orders that clients give IDs to, over all lanes and rounds, so that none comes twice.
+type fresh struct{ sequence int64 }
+
+func newFresh() *fresh { return &fresh{freshSequences} }
+
+// deal draws one of the client's own buyers: clients share none, so that none waits for another's row lock.
+func deal(owners []owner, i, n int, f *fresh) func() draw {
+	rng := rand.New(rand.NewPCG(uint64(i), uint64(n)))
+	mine := len(owners) / n
+	return func() draw {
+		o := owners[i+n*rng.IntN(mine)]
+		f.sequence++
+		id := o.orderID(f.sequence)
+		return draw{buyer: o.uid, order: o.order, freshOrder: id, freshNumber: orderNumber(id)}
+	}
+}
+
+const readColumns = "order_id, buyer_uid, amount, status, created_at"
+
+func selectByBuyer() step {
+	return step{
+		sql:  "SELECT " + readColumns + " FROM test_order WHERE buyer_uid = {buyer}",
+		want: want{rows: 1, first: order},
+	}
+}
+
+func selectByOrder() step {
+	return step{
+		sql:  "SELECT " + readColumns + " FROM test_order WHERE order_id = {order}",
+		want: want{rows: 1, first: order},
+	}
+}
+
+func selectOfBuyer() step {
+	return step{
+		sql:  "SELECT " + readColumns + " FROM test_order WHERE buyer_uid = {buyer} AND order_id = {order}",
+		want: want{rows: 1, first: order},
+	}
+}
+
+func updateOfBuyer(s spelling) step {
+	set := "amount = amount + 1"
+	if s == full {
+		set += ", version = version + 1"
+	}
+	return step{
+		sql:  "UPDATE test_order SET " + set + " WHERE buyer_uid = {buyer} AND order_id = {order}",
+		want: want{affected: 1},
+	}
+}
+
+func insert(s spelling) step {
+	const values = "19.99, 'new', '2026-01-02 03:04:05.678')"
+	if s == stamped {
+		return step{
+			sql:  "INSERT INTO test_order (buyer_uid, amount, status, created_at) VALUES ({buyer}, " + values,
+			want: want{affected: 1},
+		}
+	}
+	return step{
+		sql: "INSERT INTO test_order (order_id, order_no, buyer_uid, version, amount, status, created_at) " +
+			"VALUES ({freshOrder}, {freshNumber}, {buyer}, 1, " + values,
+		want: want{affected: 1},
+	}
+}
+
+// transaction is five commands: BEGIN, three statements of one owner, COMMIT.
+func transaction(s spelling) []step {
+	return []step{
+		{sql: "BEGIN", bare: true}, selectOfBuyer(), updateOfBuyer(s), insert(s), {sql: "COMMIT", bare: true},
+	}
+}
+
+// scatterWidth readers in a row are about half on each of two shards.
+const scatterWidth = 100
+
+// dealRange draws a range of readers, of all shards.
+func dealRange(i, n int) func() draw {
+	rng := rand.New(rand.NewPCG(uint64(i), uint64(n)))
+	return func() draw {
+		from := firstReader + rng.Int64N(readers-scatterWidth)
+		return draw{low: from, high: from + scatterWidth - 1, width: scatterWidth}
+	}
+}
+
+const readerRange = " FROM test_order WHERE buyer_uid BETWEEN {low} AND {high}"
+
+// countAll is checked against the whole range only where one answer is for all shards.
+func countAll(first field) step {
+	return step{sql: "SELECT COUNT(*), SUM(amount)" + readerRange, want: want{rows: 1, first: first}}
+}
+
+func firstTen() step {
+	return step{sql: "SELECT order_id, buyer_uid, amount" + readerRange + " ORDER BY order_id LIMIT 10", want: want{rows: 10}}
+}

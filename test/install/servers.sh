@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Installs the servers that the demo, the tests and the benchmarks run, from the
+# distribution's packages. What is there is left alone; when all is there, it
+# takes no time and needs no root.
+#
+#   servers.sh          MariaDB: what `make demo` and `make test` need
+#   servers.sh bench    haproxy as well, the plain TCP hop of `make bench`
+#
+# It installs programs, not services: mariadb-server would start a server of the
+# machine's own, mariadb-server-core does not.
+set -euo pipefail
+# shellcheck source=test/install/apt.sh
+. "$(dirname "$(readlink -f "$0")")/apt.sh"
+PATH=$PATH:/usr/sbin:/usr/local/sbin
+
+case ${1:-} in
+  '' | bench) ;;
+  *) die "knows only: bench" ;;
+esac
+
+# has_mariadb tells whether a server can be initialised and run, and asked.
+has_mariadb() {
+  command -v mariadbd && command -v mariadb-install-db && command -v my_print_defaults && command -v mariadb
+} >/dev/null
+
+# mariadb_core is the package with the bare server; older releases put its
+# version into the name.
+mariadb_core() {
+  apt-cache pkgnames mariadb-server-core | sort -V | grep -xE 'mariadb-server-core(-[0-9.]+)?' | head -n 1
+}
+
+if ! has_mariadb; then
+  core=$(mariadb_core)
+  apt_install "${core:-mariadb-server-core}" mariadb-client
+  has_mariadb || die "MariaDB's packages are installed, but mariadbd or mariadb-install-db is not on the PATH"
+fi
+if [ "${1:-}" = bench ] && ! command -v haproxy >/dev/null; then
+  apt_install haproxy
+fi

@@ -1,0 +1,43 @@
+package servers
+
+import (
+	"errors"
+	"testing"
+
+	"locus/cmd/dbserver"
+)
+
+// Engine is a kind of database server.
+type Engine = dbserver.Engine
+
+const (
+	MariaDB = dbserver.MariaDB
+	MySQL   = dbserver.MySQL
+)
+
+// Engines runs a test once for every engine, as a subtest of its name.
+func Engines(t *testing.T, test func(*testing.T, Engine)) {
+	t.Helper()
+	for _, engine := range dbserver.Engines() {
+		t.Run(string(engine), func(t *testing.T) { test(t, engine) })
+	}
+}
+
+// scripts are what installs an engine for tests.
+var scripts = map[Engine]string{
+	MariaDB: "test/install/servers.sh",
+	MySQL:   "test/install/mysql-9.7.sh",
+}
+
+// find fails the test when the engine is not installed.
+func find(t testing.TB, engine Engine) *dbserver.Installation {
+	t.Helper()
+	installation, err := dbserver.Find(t.Context(), engine, "")
+	if errors.Is(err, dbserver.ErrNotInstalled) {
+		t.Fatalf("%s installs what this test needs: %v", scripts[engine], err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return installation
+}

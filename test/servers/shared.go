@@ -1,0 +1,89 @@
+package servers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+)
+
+// shared are the servers of one test program.
+var shared = struct {
+	mu      sync.Mutex           // held while servers start and end
+	dir     string               // empty unless a Runner runs
+	servers map[Engine][]*Server // by engine, in the order in which they were started
+}{servers: map[Engine][]*Server{}}
+
+// Shared returns the first n servers of an engine that all tests of the package
+// share, and starts those that are missing. A test makes databases of its own
+// there, see [Database], and leaves the servers themselves alone. It needs
+// [Main], which ends them.
+func Shared(t testing.TB, engine Engine, n int) []*Server {
+	t.Helper()
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.dir == "" {
+		t.Fatal("servers.Shared needs `func TestMain(m *testing.M) { servers.Main(m) }` in this package")
+	}
+	if have := len(shared.servers[engine]); have < n {
+		// Not the test's context: the servers outlive the test that asks first.
+		ctx := context.WithoutCancel(t.Context())
+		dir := fmt.Sprintf("%s/%s", shared.dir, engine)
+		started, err := start(ctx, find(t, engine), dir, have, n-have, nil)
+		shared.servers[engine] = append(shared.servers[engine], started...)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	servers := shared.servers[engine][:n:n]
+	for _, s := range servers {
+		if err := s.Err(); err != nil {
+			t.Fatalf("a server that tests share is gone: %v", err)
+		}
+	}
+	return servers
+}
+
+// Main runs the tests of a package that uses Shared, and ends the program.
+func Main(m *testing.M) {
+	os.Exit(Runner{m}.Run())
+}
+
+// Runner runs the tests of a package and then ends the servers that they shared.
+// It is Main for who has more to do around the tests, such as
+// goleak.VerifyTestMain(servers.Runner{M: m}).
+type Runner struct{ M interface{ Run() int } }
+
+// Run returns the tests' exit code, or 1 if they passed and a shared server had
+// ended by itself.
+func (r Runner) Run() int {
+	dir, err := os.MkdirTemp("", "locus-servers-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "directory for shared servers:", err)
+		return 1
+	}
+	shared.dir = dir
+	code := r.M.Run()
+	if err := endShared(); err != nil {
+		fmt.Fprintln(os.Stderr, "end the shared servers:", err)
+		return max(code, 1)
+	}
+	return code
+}
+
+func endShared() error {
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	var failed error
+	for _, servers := range shared.servers {
+		for _, s := range servers {
+			failed = errors.Join(failed, s.end())
+		}
+	}
+	clear(shared.servers)
+	failed = errors.Join(failed, os.RemoveAll(shared.dir))
+	shared.dir = ""
+	return failed
+}
