@@ -57,6 +57,7 @@ func (i *Installation) serving(d *directory, data string, port int, bufferPool i
 		"--enforce-gtid-consistency=ON",
 		"--auto-generate-certs=OFF",
 		"--mysqlx=OFF",
+		"--innodb-log-buffer-size=16M", // not its 64 MiB, all of which it takes at the start
 	)
 }
 

@@ -3,12 +3,12 @@ package backend
 import (
 	"testing"
 
-	"locus/cmd/dbserver"
+	"locus/test/servers"
 )
 
 // The hot path: an idle connection that carries the settings. Target: below 200 ns, no allocation.
 func BenchmarkBorrowReturn(b *testing.B) {
-	p := realPool(b, target(sharedServer(b, dbserver.MariaDB)), Limits{})
+	p := realPool(b, target(sharedServer(b, servers.MariaDB)), Limits{})
 	want := Default.WithDatabase("one").With("sql_mode", "'ANSI'")
 	warm(b, p, want, 1)
 	b.ReportAllocs()
@@ -23,7 +23,7 @@ func BenchmarkBorrowReturn(b *testing.B) {
 
 // The same with a look whether the connection lives, as after a second of rest.
 func BenchmarkBorrowReturnDoubtful(b *testing.B) {
-	p := realPool(b, target(sharedServer(b, dbserver.MariaDB)), Limits{})
+	p := realPool(b, target(sharedServer(b, servers.MariaDB)), Limits{})
 	warm(b, p, Default, 1)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -36,7 +36,7 @@ func BenchmarkBorrowReturnDoubtful(b *testing.B) {
 }
 
 func BenchmarkBorrowReturnParallel(b *testing.B) {
-	p := realPool(b, target(sharedServer(b, dbserver.MariaDB)), Limits{})
+	p := realPool(b, target(sharedServer(b, servers.MariaDB)), Limits{})
 	warm(b, p, Default, 32)
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
@@ -53,7 +53,7 @@ func BenchmarkBorrowReturnParallel(b *testing.B) {
 
 // The worst place in a full idle list: everything above carries other settings.
 func BenchmarkBorrowReturnColdest(b *testing.B) {
-	p := realPool(b, target(sharedServer(b, dbserver.MariaDB)), Limits{})
+	p := realPool(b, target(sharedServer(b, servers.MariaDB)), Limits{})
 	other := Default.With("@x", "1")
 	warm(b, p, Default, 1)
 	cold := p.idle[0]
@@ -71,7 +71,7 @@ func BenchmarkBorrowReturnColdest(b *testing.B) {
 
 // One session after another with other settings: reset, SET, and a round trip.
 func BenchmarkBorrowOtherSettings(b *testing.B) {
-	p := realPool(b, target(sharedServer(b, dbserver.MariaDB)), Limits{MaxOpen: 1})
+	p := realPool(b, target(sharedServer(b, servers.MariaDB)), Limits{MaxOpen: 1})
 	wants := []*Settings{Default.With("sql_mode", "'ANSI'"), Default.With("@x", "1")}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {

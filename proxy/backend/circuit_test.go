@@ -28,7 +28,7 @@ func TestACircuitOpensAndCloses(t *testing.T) {
 			t.Errorf("%d logins, want %d", n, tripAfter)
 		}
 		f.set(nil, nil)
-		time.Sleep(shortestBackoff)
+		<-time.After(shortestBackoff)
 		p.Return(borrow(t, p, Default, 0))
 		if p.Stats().Blocked != 0 {
 			t.Error("open after a login succeeded")
@@ -73,7 +73,7 @@ func TestOneProbeAtATime(t *testing.T) {
 		}
 		gate := make(chan struct{})
 		f.set(nil, gate)
-		time.Sleep(shortestBackoff)
+		<-time.After(shortestBackoff)
 		probe := make(chan *Conn)
 		go func() { probe <- borrow(t, p, Default, 0) }()
 		synctest.Wait()

@@ -3,11 +3,10 @@ package backend
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"locus/cmd/dbserver"
+	"locus/test/servers"
 )
 
 // age makes idle connections look unused for longer than is trusted.
@@ -34,10 +33,10 @@ func returnAll(p *Pool, conns []*Conn) {
 	}
 }
 
-func kill(t *testing.T, s *dbserver.Server, conns []*Conn) {
+func kill(t *testing.T, s *servers.Server, conns []*Conn) {
 	t.Helper()
 	for _, c := range conns {
-		execute(t, s, fmt.Sprintf("KILL CONNECTION %d", c.ThreadID()))
+		s.Exec(t, fmt.Sprintf("KILL CONNECTION %d", c.ThreadID()))
 	}
 	for _, c := range conns {
 		eventually(t, "the server closes the connection", func() bool { return !c.pulse.alive() })
@@ -45,7 +44,7 @@ func kill(t *testing.T, s *dbserver.Server, conns []*Conn) {
 }
 
 func TestDeadIdleConnectionsArentLent(t *testing.T) {
-	engines(t, func(t *testing.T, s *dbserver.Server) {
+	engines(t, func(t *testing.T, s *servers.Server) {
 		p := realPool(t, target(s), Limits{})
 		conns := borrowMany(t, p, 5)
 		returnAll(p, conns)
@@ -73,7 +72,7 @@ func TestDeadIdleConnectionsArentLent(t *testing.T) {
 
 // Within the time of trust a dead connection can be lent; the first one tells on the others.
 func TestOneLossIsEnough(t *testing.T) {
-	engines(t, func(t *testing.T, s *dbserver.Server) {
+	engines(t, func(t *testing.T, s *servers.Server) {
 		p := realPool(t, target(s), Limits{})
 		conns := borrowMany(t, p, 5)
 		kill(t, s, conns)
@@ -103,46 +102,43 @@ func TestOneLossIsEnough(t *testing.T) {
 }
 
 func TestARestart(t *testing.T) {
-	for _, engine := range dbserver.Engines() {
-		t.Run(string(engine), func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "server")
-			s := startServer(t, engine, dir, 0)
-			p := realPool(t, target(s), Limits{})
-			returnAll(p, borrowMany(t, p, 3))
-			if err := s.Stop(t.Context()); err != nil {
-				t.Fatal(err)
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := servers.Start(t, engine, 1)[0]
+		p := realPool(t, target(s), Limits{})
+		returnAll(p, borrowMany(t, p, 3))
+		if err := s.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		age(p)
+		for {
+			_, err := p.Borrow(t.Context(), Default, 0)
+			if !NotSent(err) {
+				t.Fatalf("while the server is down: %v", err)
 			}
-			age(p)
-			for {
-				_, err := p.Borrow(t.Context(), Default, 0)
-				if !NotSent(err) {
-					t.Fatalf("while the server is down: %v", err)
-				}
-				if _, open := errors.AsType[*UnavailableError](err); open {
-					break
-				}
+			if _, open := errors.AsType[*UnavailableError](err); open {
+				break
 			}
-			if st := p.Stats(); st.Dead != 3 || st.LoginFailures != tripAfter || st.Blocked <= 0 {
-				t.Errorf("%+v", st)
+		}
+		if st := p.Stats(); st.Dead != 3 || st.LoginFailures != tripAfter || st.Blocked <= 0 {
+			t.Errorf("%+v", st)
+		}
+		s.Restart(t)
+		eventually(t, "the pool finds that the server is back", func() bool {
+			c, err := p.Borrow(t.Context(), Default, 0)
+			if err != nil {
+				return false
 			}
-			s = startServer(t, engine, dir, s.Port())
-			defer func() { _ = s.Kill() }()
-			eventually(t, "the pool finds that the server is back", func() bool {
-				c, err := p.Borrow(t.Context(), Default, 0)
-				if err != nil {
-					return false
-				}
-				exec(t, c, "DO 1")
-				p.Return(c)
-				return true
-			})
+			exec(t, c, "DO 1")
+			p.Return(c)
+			return true
 		})
-	}
+	})
 }
 
 // A server that hangs is one that doesn't answer: a login ends in time, and so does setting state.
 func TestAServerThatHangs(t *testing.T) {
-	engines(t, func(t *testing.T, s *dbserver.Server) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := servers.Start(t, engine, 1)[0]
 		p := realPool(t, target(s), Limits{ConnectTimeout: 100 * time.Millisecond})
 		var c *Conn
 		eventually(t, "a login within the short limit", func() bool {

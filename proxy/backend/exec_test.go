@@ -9,12 +9,12 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
-	"locus/cmd/dbserver"
 	"locus/proxy/wire"
+	"locus/test/servers"
 )
 
 func TestExecAndQuery(t *testing.T) {
-	engines(t, func(t *testing.T, s *dbserver.Server) {
+	engines(t, func(t *testing.T, s *servers.Server) {
 		p := realPool(t, target(s), Limits{})
 		c := borrow(t, p, Default.WithDatabase("one"), 0)
 		defer p.Return(c)
@@ -45,7 +45,7 @@ func TestExecAndQuery(t *testing.T) {
 }
 
 func TestAnAnswerOfAnotherFormEndsTheConnection(t *testing.T) {
-	engines(t, func(t *testing.T, s *dbserver.Server) {
+	engines(t, func(t *testing.T, s *servers.Server) {
 		p := realPool(t, target(s), Limits{})
 		exec := func(ctx context.Context, c *Conn, sql string) error {
 			_, err := c.Exec(ctx, sql)
@@ -84,7 +84,7 @@ func TestAnAnswerOfAnotherFormEndsTheConnection(t *testing.T) {
 }
 
 func TestTheContextEndsAStatement(t *testing.T) {
-	engines(t, func(t *testing.T, s *dbserver.Server) {
+	engines(t, func(t *testing.T, s *servers.Server) {
 		p := realPool(t, target(s), Limits{})
 		c := borrow(t, p, Default, 0)
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -114,7 +114,7 @@ func TestTheContextEndsAStatement(t *testing.T) {
 
 // Interrupt is how a session's owner ends a wait of the session's own reading.
 func TestInterrupt(t *testing.T) {
-	engines(t, func(t *testing.T, s *dbserver.Server) {
+	engines(t, func(t *testing.T, s *servers.Server) {
 		p := realPool(t, target(s), Limits{})
 		c := borrow(t, p, Default, 0)
 		failed := make(chan error)
@@ -138,7 +138,7 @@ func TestInterrupt(t *testing.T) {
 }
 
 func TestKillQuery(t *testing.T) {
-	engines(t, func(t *testing.T, s *dbserver.Server) {
+	engines(t, func(t *testing.T, s *servers.Server) {
 		p := realPool(t, target(s), Limits{MaxOpen: 1}) // a kill needs no place in the limit
 		c := borrow(t, p, Default, 0)
 		answered := make(chan error)
@@ -177,7 +177,7 @@ func TestKillQuery(t *testing.T) {
 }
 
 func TestCarry(t *testing.T) {
-	engines(t, func(t *testing.T, s *dbserver.Server) {
+	engines(t, func(t *testing.T, s *servers.Server) {
 		p := realPool(t, target(s), Limits{})
 		c := borrow(t, p, Default.WithDatabase("one"), 0)
 		defer p.Return(c)

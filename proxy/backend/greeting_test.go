@@ -53,7 +53,10 @@ func TestAServerThatBreaksTheProtocol(t *testing.T) {
 		"cut short":           {[]byte{2, 0, 0, 0, 10, 'x'}, nil, "malformed"},
 		"more than an answer": {good, twice, "more than the answer"},
 	} {
-		_, err := login(t.Context(), badServer(t, says.greeting, says.rest), 0, time.Minute)
+		c, err := login(t.Context(), badServer(t, says.greeting, says.rest), 0, time.Minute)
+		if err == nil {
+			c.close()
+		}
 		if _, ok := errors.AsType[*LoginError](err); !ok || !strings.Contains(err.Error(), says.want) {
 			t.Errorf("%s: %v", about, err)
 		}

@@ -1,15 +1,17 @@
 package backend
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
-	"locus/cmd/dbserver"
+	"locus/test/servers"
 )
 
 // questions ask for all session state that the property below changes.
@@ -63,10 +65,13 @@ func (m *model) names(charset, collation string, defaults []string) {
 
 // State that a session set is there whenever it borrows, on whatever connection, and no other session's.
 func TestStateNeitherLeaksNorGetsLost(t *testing.T) {
-	engines(t, func(t *testing.T, s *dbserver.Server) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	engines(t, func(t *testing.T, s *servers.Server) {
 		defaults := answersOf(t, s)
 		rapid.Check(t, func(r *rapid.T) {
-			p := realPool(t, target(s), Limits{MaxOpen: rapid.IntRange(1, 3).Draw(r, "limit")})
+			p := NewPool(target(s), Limits{MaxOpen: rapid.IntRange(1, 3).Draw(r, "limit")}, slog.New(slog.DiscardHandler))
+			defer func() { _ = p.Close(over) }()
 			sessions := make([]*model, 4)
 			for i := range sessions {
 				sessions[i] = &model{settings: Default, answers: slices.Clone(defaults)}
@@ -75,7 +80,6 @@ func TestStateNeitherLeaksNorGetsLost(t *testing.T) {
 			for range rapid.IntRange(1, 30).Draw(r, "steps") {
 				act(r, t, p, rapid.SampledFrom(sessions).Draw(r, "session"), defaults)
 			}
-			closeNow(t, p)
 		})
 	})
 }
@@ -169,7 +173,7 @@ func check(r *rapid.T, t *testing.T, c *Conn, m *model) {
 }
 
 // answersOf asks a fresh connection after SET NAMES utf8mb4, outside of any pool.
-func answersOf(t *testing.T, s *dbserver.Server) []string {
+func answersOf(t *testing.T, s *servers.Server) []string {
 	t.Helper()
 	c, err := login(t.Context(), target(s), 0, Limits{}.withDefaults().ConnectTimeout)
 	if err != nil {

@@ -10,10 +10,11 @@ import (
 	"testing"
 
 	"locus/cmd/dbserver"
+	"locus/test/servers"
 )
 
 func TestLogin(t *testing.T) {
-	engines(t, func(t *testing.T, s *dbserver.Server) {
+	engines(t, func(t *testing.T, s *servers.Server) {
 		p := realPool(t, target(s), Limits{})
 		c := borrow(t, p, Default.WithDatabase("one"), 0)
 		if !strings.HasPrefix(c.ServerVersion(), strings.Split(s.Version(), "-")[0]) {
@@ -24,7 +25,7 @@ func TestLogin(t *testing.T) {
 		}
 		for variable, want := range map[string]string{
 			"@@character_set_client": "utf8mb4", "@@character_set_results": "utf8mb4", "@@character_set_connection": "utf8mb4",
-			"@@autocommit": "1", "DATABASE()": "one", "SUBSTRING_INDEX(USER(), '@', 1)": proxyUser,
+			"@@autocommit": "1", "DATABASE()": "one", "SUBSTRING_INDEX(USER(), '@', 1)": s.User,
 		} {
 			if got := value(t, c, "SELECT "+variable); got != want {
 				t.Errorf("%s is %s, want %s", variable, got, want)
@@ -37,12 +38,13 @@ func TestLogin(t *testing.T) {
 // MySQL's default plugin asks for the whole password at the first login after the account changed, encrypted with the
 // server's key as there's no TLS, and remembers it for the next.
 func TestLoginByKeyAndThenByMemory(t *testing.T) {
-	engines(t, func(t *testing.T, s *dbserver.Server) {
-		if err := s.CreateUser(t.Context(), dbserver.User{Name: "fresh", Password: "secret"}); err != nil {
+	engines(t, func(t *testing.T, s *servers.Server) {
+		const password = `pa'ss\wörd`
+		if err := s.CreateUser(t.Context(), dbserver.User{Name: "fresh", Password: password}); err != nil {
 			t.Fatal(err)
 		}
 		to := target(s)
-		to.User, to.Password = "fresh", func() (string, error) { return "secret", nil }
+		to.User, to.Password = "fresh", func() (string, error) { return password, nil }
 		p := realPool(t, to, Limits{})
 		a, b := borrow(t, p, Default, 0), borrow(t, p, Default, 0)
 		p.Return(a)
@@ -51,7 +53,7 @@ func TestLoginByKeyAndThenByMemory(t *testing.T) {
 }
 
 func TestTLS(t *testing.T) {
-	engines(t, func(t *testing.T, s *dbserver.Server) {
+	engines(t, func(t *testing.T, s *servers.Server) {
 		pem, err := os.ReadFile(s.CA())
 		if err != nil {
 			t.Fatal(err)
@@ -85,7 +87,7 @@ func TestTLS(t *testing.T) {
 }
 
 func TestLoginErrorsSayWhatToMend(t *testing.T) {
-	engines(t, func(t *testing.T, s *dbserver.Server) {
+	engines(t, func(t *testing.T, s *servers.Server) {
 		wrong := target(s)
 		wrong.Password = func() (string, error) { return "hunter2", nil }
 		_, err := realPool(t, wrong, Limits{}).Borrow(t.Context(), Default, 0)
@@ -93,7 +95,7 @@ func TestLoginErrorsSayWhatToMend(t *testing.T) {
 		if !ok || e.Code != 1045 || !NotSent(err) {
 			t.Errorf("wrong password: %v", err)
 		}
-		for _, part := range []string{"s7", s.Addr(), proxyUser, "check the user and its password"} {
+		for _, part := range []string{"s7", s.Addr(), s.User, "check the user and its password"} {
 			if !strings.Contains(err.Error(), part) {
 				t.Errorf("%q doesn't say %q", err, part)
 			}
@@ -102,7 +104,7 @@ func TestLoginErrorsSayWhatToMend(t *testing.T) {
 			t.Errorf("%q holds the password", err)
 		}
 	})
-	nobody := Target{Shard: "s7", Addr: "127.0.0.1:1", User: proxyUser, Password: func() (string, error) { return "", nil }}
+	nobody := Target{Shard: "s7", Addr: "127.0.0.1:1", User: "proxy", Password: func() (string, error) { return "", nil }}
 	_, err := realPool(t, nobody, Limits{}).Borrow(t.Context(), Default, 0)
 	if err == nil || !strings.Contains(err.Error(), "check that the server runs") {
 		t.Errorf("nobody listens: %v", err)
@@ -115,7 +117,7 @@ func TestLoginErrorsSayWhatToMend(t *testing.T) {
 }
 
 func TestFoundRowsProfile(t *testing.T) {
-	engines(t, func(t *testing.T, s *dbserver.Server) {
+	engines(t, func(t *testing.T, s *servers.Server) {
 		p := realPool(t, target(s), Limits{})
 		for prof, want := range map[Profile]uint64{0: 0, FoundRows: 1} {
 			c := borrow(t, p, Default.WithDatabase("one"), prof)
@@ -129,7 +131,7 @@ func TestFoundRowsProfile(t *testing.T) {
 }
 
 func TestMultiStatementsProfile(t *testing.T) {
-	engines(t, func(t *testing.T, s *dbserver.Server) {
+	engines(t, func(t *testing.T, s *servers.Server) {
 		p := realPool(t, target(s), Limits{})
 		c := borrow(t, p, Default, 0)
 		if _, err := c.Exec(t.Context(), "DO 1; DO 2"); err == nil {

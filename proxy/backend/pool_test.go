@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -122,13 +123,14 @@ func TestTheQueueIsFirstComeFirstServed(t *testing.T) {
 		p, _, _ := fakePool(t, Limits{MaxOpen: 1})
 		held := borrow(t, p, Default, 0)
 		served := make(chan int, 3)
+		var sessions sync.WaitGroup
 		for i := range 3 {
-			go func() {
+			sessions.Go(func() {
 				c := borrow(t, p, Default.With("@session", Quote("x")), 0)
 				served <- i
-				time.Sleep(time.Second)
+				<-time.After(time.Second)
 				p.Return(c)
-			}()
+			})
 			synctest.Wait()
 		}
 		if n := p.Stats().Waiting; n != 3 {
@@ -140,7 +142,7 @@ func TestTheQueueIsFirstComeFirstServed(t *testing.T) {
 				t.Errorf("number %d was served, want %d", got, want)
 			}
 		}
-		time.Sleep(time.Second)
+		sessions.Wait()
 	})
 }
 
@@ -184,22 +186,49 @@ func TestTheQueueIsBounded(t *testing.T) {
 func TestAGrantIsntLost(t *testing.T) {
 	p, _, _ := fakePool(t, Limits{MaxOpen: 1})
 	held := borrow(t, p, Default, 0)
-	p.mu.Lock()
-	w := p.queue.join()
-	p.mu.Unlock()
+	w := join(p)
 	p.Return(held)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for range 64 { // until select takes the context's branch
-		g := p.wait(ctx, w, time.Now())
-		if g.err != nil {
-			break
-		}
-		w.granted <- g
-	}
+	giveUp(t, p, w)
 	if s := p.Stats(); s.Idle != 1 || s.Lent != 0 {
 		t.Errorf("%+v, want the connection idle", s)
 	}
+}
+
+// The same with a place to dial in.
+func TestATicketIsntLost(t *testing.T) {
+	p, _, _ := fakePool(t, Limits{MaxOpen: 1})
+	held := borrow(t, p, Default, 0)
+	w := join(p)
+	p.Discard(held)
+	if p.Stats().Dialing != 1 {
+		t.Fatal("the one that waits has no ticket")
+	}
+	giveUp(t, p, w)
+	if s := p.Stats(); s.Dialing != 0 {
+		t.Errorf("%+v, want the place free", s)
+	}
+	p.Return(borrow(t, p, Default, 0))
+}
+
+func join(p *Pool) *waiter {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.queue.join()
+}
+
+// giveUp has w, which was granted something, see that its context has ended.
+func giveUp(t *testing.T, p *Pool, w *waiter) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 64 { // until select takes the context's branch
+		g := p.wait(ctx, w, time.Now().Add(time.Minute))
+		if g.err != nil {
+			return
+		}
+		w.granted <- g
+	}
+	t.Fatal("the end of the context isn't seen")
 }
 
 func TestDiscardLetsTheNextOneDial(t *testing.T) {
@@ -304,8 +333,8 @@ func TestCloseWaitsForTheBorrowed(t *testing.T) {
 			t.Errorf("borrow from a closed pool: %v", err)
 		}
 		select {
-		case <-closed:
-			t.Error("closed with a connection borrowed")
+		case err := <-closed:
+			t.Error(err, "closed with a connection borrowed")
 		default:
 		}
 		p.Return(lent)
@@ -347,19 +376,19 @@ func TestSweep(t *testing.T) {
 		p, _, _ := fakePool(t, Limits{IdleTimeout: time.Minute, MaxLifetime: time.Hour, MaxIdle: 2})
 		a, b, c := borrow(t, p, Default, 0), borrow(t, p, Default, 0), borrow(t, p, Default, 0)
 		p.Return(a)
-		time.Sleep(30 * time.Second)
+		<-time.After(30 * time.Second)
 		p.Return(b)
 		p.Return(c)
 		if p.Stats().Idle != 2 {
 			t.Errorf("%d idle, want MaxIdle", p.Stats().Idle)
 		}
-		time.Sleep(30 * time.Second)
+		<-time.After(30 * time.Second)
 		p.Sweep(time.Now())
 		if p.Stats().Idle != 1 {
 			t.Errorf("%d idle after one was so for a minute", p.Stats().Idle)
 		}
 		old := borrow(t, p, Default, 0)
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		p.Return(old)
 		if p.Stats().Open != 0 {
 			t.Error("kept a connection beyond its lifetime")

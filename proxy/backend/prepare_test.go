@@ -8,8 +8,8 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
-	"locus/cmd/dbserver"
 	"locus/proxy/wire"
+	"locus/test/servers"
 )
 
 func prepare(t *testing.T, c *Conn, sql string) *Statement {
@@ -50,7 +50,7 @@ func run(t *testing.T, c *Conn, st *Statement) (string, error) {
 }
 
 func TestPreparedStatementsAreKept(t *testing.T) {
-	engines(t, func(t *testing.T, s *dbserver.Server) {
+	engines(t, func(t *testing.T, s *servers.Server) {
 		p := realPool(t, target(s), Limits{MaxOpen: 1})
 		one := Default.WithDatabase("one")
 		c := borrow(t, p, one, 0)
@@ -105,7 +105,7 @@ func TestPreparedStatementsAreKept(t *testing.T) {
 }
 
 func TestTheLeastUsedStatementMakesRoom(t *testing.T) {
-	engines(t, func(t *testing.T, s *dbserver.Server) {
+	engines(t, func(t *testing.T, s *servers.Server) {
 		p := realPool(t, target(s), Limits{MaxPreparedPerConn: 3})
 		c := borrow(t, p, Default, 0)
 		defer p.Return(c)
@@ -142,7 +142,7 @@ func TestTheLeastUsedStatementMakesRoom(t *testing.T) {
 }
 
 func TestPrepareRefused(t *testing.T) {
-	engines(t, func(t *testing.T, s *dbserver.Server) {
+	engines(t, func(t *testing.T, s *servers.Server) {
 		p := realPool(t, target(s), Limits{})
 		c := borrow(t, p, Default, 0)
 		defer p.Return(c)
@@ -158,9 +158,8 @@ func TestPrepareRefused(t *testing.T) {
 
 // A server without room for more gets it from this connection.
 func TestPreparedStatementsGiveWay(t *testing.T) {
-	engines(t, func(t *testing.T, s *dbserver.Server) {
-		execute(t, s, "SET GLOBAL max_prepared_stmt_count = 4")
-		defer execute(t, s, "SET GLOBAL max_prepared_stmt_count = 16382")
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := servers.Start(t, engine, 1, "--max-prepared-stmt-count=4")[0]
 		p := realPool(t, target(s), Limits{})
 		c := borrow(t, p, Default, 0)
 		defer p.Return(c)

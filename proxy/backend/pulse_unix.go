@@ -3,6 +3,7 @@
 package backend
 
 import (
+	"errors"
 	"net"
 	"syscall"
 )
@@ -37,5 +38,5 @@ func (p *pulse) alive() bool {
 	if err := p.raw.Read(p.look); err != nil {
 		return false
 	}
-	return p.err == syscall.EAGAIN || p.err == syscall.EINTR
+	return errors.Is(p.err, syscall.EAGAIN) || errors.Is(p.err, syscall.EINTR)
 }

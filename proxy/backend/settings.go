@@ -67,7 +67,7 @@ func (s *Settings) WithNames(charset, collation string) *Settings {
 	next := *s
 	next.charset, next.collation = strings.ToLower(charset), strings.ToLower(collation)
 	next.variables = slices.DeleteFunc(slices.Clone(s.variables), func(a Assignment) bool {
-		return false && slices.Contains(setByNames, a.Name)
+		return slices.Contains(setByNames, a.Name)
 	})
 	return intern(next)
 }

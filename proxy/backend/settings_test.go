@@ -104,9 +104,12 @@ func TestTransitions(t *testing.T) {
 		{"another value", ansi, shop.With("sql_mode", "''"), transition{set: "SET sql_mode=''"}},
 		{"one too many", ansi.With("@x", "1"), ansi, transition{reset: true, set: "SET NAMES utf8mb4, sql_mode='ANSI'"}},
 		{"another order", shop.With("a", "1").With("b", "2"), shop.With("b", "2").With("a", "1"), transition{set: "SET b=2, a=1"}},
-		{"names touch later variables", shop.With("character_set_results", "NULL"),
+		{
+			"names touch later variables",
+			shop.With("character_set_results", "NULL"),
 			shop.WithNames("latin1", "latin1_bin").With("character_set_results", "NULL"),
-			transition{set: "SET NAMES latin1 COLLATE latin1_bin, character_set_results=NULL"}},
+			transition{set: "SET NAMES latin1 COLLATE latin1_bin, character_set_results=NULL"},
+		},
 		{"unknown", nil, shop, transition{reset: true, database: "shop", set: "SET NAMES utf8mb4"}},
 	} {
 		database := ""

@@ -39,7 +39,7 @@ func stress(t *testing.T, seed uint64, limit int) {
 	}
 	random := rand.New(rand.NewPCG(seed, 99))
 	for range 30 {
-		time.Sleep(time.Duration(random.IntN(500)) * time.Millisecond)
+		<-time.After(time.Duration(random.IntN(500)) * time.Millisecond)
 		switch random.IntN(5) {
 		case 0:
 			f.set(errDown, nil)
@@ -89,7 +89,7 @@ func session(t *testing.T, p *Pool, random *rand.Rand, inUse *sync.Map) {
 	if n := p.Stats(); n.Open+n.Dialing > n.Limit {
 		t.Errorf("beyond the limit: %+v", n)
 	}
-	time.Sleep(time.Duration(random.IntN(100)) * time.Millisecond)
+	<-time.After(time.Duration(random.IntN(100)) * time.Millisecond)
 	inUse.Delete(c)
 	if random.IntN(10) == 0 {
 		p.Discard(c)

@@ -85,6 +85,7 @@ func (p *Pool) offer(now time.Time) (g grant, ok bool) {
 		return grant{err: p.unavailable(now)}, true
 	case waitForDial:
 		return grant{}, false
+	case dialNow:
 	}
 	if p.places() >= p.limits.MaxOpen {
 		if len(p.idle) == 0 {

@@ -21,6 +21,10 @@ func (c *Conn) Watch(ctx context.Context) (release func()) {
 	if ctx.Done() == nil {
 		return func() {}
 	}
+	if ctx.Err() != nil { // not left to a goroutine that may come too late
+		c.Interrupt()
+		return func() {}
+	}
 	finished := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		c.Interrupt()

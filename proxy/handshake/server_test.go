@@ -116,14 +116,15 @@ func (s *server) session(ctx context.Context, conn net.Conn, cfg *Config) {
 	if err != nil {
 		return
 	}
-	defer client.Stream.Close()
-	defer context.AfterFunc(ctx, func() { _ = client.Stream.Close() })()
+	stream := client.Stream
+	defer stream.Close()
+	defer context.AfterFunc(ctx, func() { _ = stream.Close() })()
 	out, _ := wire.AppendOK(nil, client.NextSeq, wire.OK{Status: mysql.SERVER_STATUS_AUTOCOMMIT}, client.Capabilities)
 	for {
-		if _, err := client.Stream.Write(out); err != nil {
+		if _, err := stream.Write(out); err != nil {
 			return
 		}
-		payload, seq, err := client.Stream.Payload()
+		payload, seq, err := stream.Payload()
 		if err != nil || payload[0] == mysql.COM_QUIT {
 			return
 		}
@@ -135,7 +136,7 @@ func (s *server) session(ctx context.Context, conn net.Conn, cfg *Config) {
 			}
 			seq = client.NextSeq - 1
 		} else {
-			client.Stream.Done()
+			stream.Done()
 		}
 		out, _ = wire.AppendOK(nil, seq+1, wire.OK{Status: mysql.SERVER_STATUS_AUTOCOMMIT}, client.Capabilities)
 	}

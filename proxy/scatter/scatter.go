@@ -5,7 +5,6 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/stream"
-	"locus/proxy/wire"
 	"locus/router/plan"
 )
 
@@ -62,17 +61,9 @@ func (e *ClientError) Unwrap() error { return e.Err }
 //     part of the answer is at the client already;
 //   - *ClientError.
 func Merge(conns []*backend.Conn, m *plan.Merge, format Format, limit Limit, to Client) (Outcome, error) {
-	return Outcome{Clean: make([]bool, len(conns)), Status: make([]uint16, len(conns))}, nil
+	sources := make([]source, len(conns))
+	for i, c := range conns {
+		sources[i] = c
+	}
+	return merge(sources, m, format, limit, to)
 }
-
-// Result is one connection's answer to a write.
-type Result struct {
-	OK wire.OK // if Err is nil
-	// Err is a *mysql.MyError, after which the connection goes on working, or a
-	// *backend.LostError.
-	Err error
-}
-
-// Write reads the answer to a statement without rows from each connection, of
-// all of them whatever one says. The connections' status is told to them.
-func Write(conns []*backend.Conn) []Result { return nil }

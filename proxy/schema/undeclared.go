@@ -34,3 +34,18 @@ func AnyRow(ctx context.Context, q Querier, name catalog.TableName) (bool, error
 	}
 	return len(rows) > 0, nil
 }
+
+// Exists tells whether one shard has a table or view.
+func Exists(ctx context.Context, q Querier, name catalog.TableName) (bool, error) {
+	rows, err := q.Query(ctx, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+text(name.Schema)+
+		" AND TABLE_NAME = "+text(name.Name))
+	if err != nil {
+		return false, fmt.Errorf("look for table %s: %w", name, err)
+	}
+	for _, row := range rows {
+		if string(row[0]) == name.Name {
+			return true, nil
+		}
+	}
+	return false, nil
+}

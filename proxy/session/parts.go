@@ -107,6 +107,7 @@ func (s *Session) runParts(r *request, parts []part) (totals, error) {
 	total, err := s.runEach(r, parts)
 	if err != nil {
 		s.rollbackBranches()
+		s.txn.lost = false // it was the statement's own
 		return total, err
 	}
 	if s.autocommit {
@@ -143,47 +144,51 @@ func (s *Session) runPartsWithin(r *request, parts []part) (totals, error) {
 	return total, err
 }
 
-// runEach has every shard do its part; all are sent before any is awaited.
+// runEach has every shard do its part; all are sent before any is awaited, and
+// none before there is a connection to each.
 func (s *Session) runEach(r *request, parts []part) (totals, error) {
-	var total totals
 	leases := make([]lease, 0, len(parts))
-	var failure error
 	for _, p := range parts {
 		l, err := s.lendSpanning(p.shard, r.plan, Multi)
 		if err != nil {
-			failure = err
-			break
-		}
-		if err := s.send(l, r, p.text, p.params); err != nil {
-			failure = s.unsent(l, err)
-			break
+			return totals{}, err
 		}
 		leases = append(leases, l)
 	}
-	for _, l := range leases {
-		ok, err := s.outcome(l.conn)
-		if err != nil {
-			if _, refused := errors.AsType[*backend.ServerError](err); !refused {
-				s.drop(l.shard)
-			}
-			failure = errors.Join(failure, err)
-			continue
+	var failure error
+	sent := leases
+	for i, p := range parts {
+		if err := s.send(leases[i], r, p.text, p.params); err != nil {
+			failure, sent = s.unsent(leases[i], err), leases[:i]
+			break
 		}
-		total.affected += ok.AffectedRows
-		total.warnings += ok.Warnings
 	}
-	if failure != nil {
-		return total, firstOf(failure)
+	total, err := s.outcomes(sent)
+	if failure == nil {
+		failure = err
 	}
-	return total, nil
+	return total, failure
 }
 
-// firstOf gives the first of joined errors, which caused the others.
-func firstOf(err error) error {
-	if list, ok := err.(interface{ Unwrap() []error }); ok && len(list.Unwrap()) > 0 {
-		return firstOf(list.Unwrap()[0])
+// outcomes reads the answers to the parts; the error is the first one's.
+func (s *Session) outcomes(leases []lease) (totals, error) {
+	var total totals
+	var failure error
+	for _, l := range leases {
+		ok, err := s.outcome(l.conn)
+		if err == nil {
+			total.affected += ok.AffectedRows
+			total.warnings += ok.Warnings
+			continue
+		}
+		if _, refused := errors.AsType[*backend.ServerError](err); !refused {
+			s.abandon(l)
+		}
+		if failure == nil {
+			failure = err
+		}
 	}
-	return err
+	return total, failure
 }
 
 // outcome reads the OK or ERR that a shard answers a part with.

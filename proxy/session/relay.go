@@ -33,12 +33,17 @@ type ending func(dst, packet []byte) ([]byte, error)
 func (s *Session) relay(c *backend.Conn, kind wire.ResponseKind, last ending) error {
 	s.scanner.Reset(kind)
 	from, forwarded := c.Stream(), false
+	var numbers renumbering
 	for {
 		n, state, err := s.scanner.Scan(from.Unread())
 		if err != nil {
 			return lost(c, forwarded, fmt.Errorf("answer of shard %s: %w", c.Shard(), err))
 		}
 		if n > 0 {
+			if !forwarded {
+				numbers.begin(from.Unread(), s.seq)
+			}
+			numbers.apply(from.Unread()[:n])
 			if err := s.pass(from.Unread()[:n], state, last); err != nil {
 				return err
 			}
@@ -57,6 +62,40 @@ func (s *Session) relay(c *backend.Conn, kind wire.ResponseKind, last ending) er
 		if err := from.Fill(); err != nil {
 			return lost(c, forwarded, err)
 		}
+	}
+}
+
+// renumbering gives the packets of an answer other sequence numbers. It is
+// needed where the shard was sent a command of another number of packets than
+// the client had sent: one that grew past 16 MiB, say.
+type renumbering struct {
+	needed bool
+	next   byte
+	rest   int // bytes still to come of the packet under way
+}
+
+// begin looks at the first packet of the answer; want is its right number.
+func (r *renumbering) begin(b []byte, want byte) {
+	_, seq := wire.Header(b)
+	r.needed, r.next = seq != want, want
+}
+
+// apply changes the numbers in place. Pieces begin and end where the scanner
+// has it: never within a header.
+func (r *renumbering) apply(b []byte) {
+	if !r.needed {
+		return
+	}
+	at := min(r.rest, len(b))
+	r.rest -= at
+	for at < len(b) {
+		n, _ := wire.Header(b[at:])
+		b[at+3] = r.next
+		r.next++
+		at += wire.HeaderSize + n
+	}
+	if at > len(b) {
+		r.rest = at - len(b)
 	}
 }
 

@@ -60,20 +60,40 @@ func scatterError(outcome scatter.Outcome, err error) error {
 }
 
 // sendAll sends the statement to every shard of the route before any answer is
-// awaited. If one can't be sent, those that were are given up.
+// awaited. Nothing is sent until there is a connection to each of them. If one
+// can't be sent to, those that were are given up.
 func (s *Session) sendAll(r *request, text []byte, params []wire.Param) ([]lease, error) {
+	leases, err := s.lendAll(r)
+	if err != nil {
+		return nil, err
+	}
+	for i, l := range leases {
+		err := s.send(l, r, text, params)
+		if err == nil {
+			continue
+		}
+		err = s.unsent(l, err)
+		for _, sent := range leases[:i] {
+			s.abandon(sent)
+		}
+		for _, idle := range leases[i+1:] {
+			s.keep(idle)
+		}
+		return nil, err
+	}
+	return leases, nil
+}
+
+// lendAll finds a connection to every shard of the route, in the map's order, so
+// that two sessions never wait for each other's.
+func (s *Session) lendAll(r *request) ([]lease, error) {
 	shards := r.world.Map.Shards()
 	leases := make([]lease, 0, len(s.route.Shards))
 	for _, i := range s.route.Shards {
 		l, err := s.lend(shards[i], r.plan)
-		if err == nil {
-			if err = s.send(l, r, text, params); err != nil {
-				err = s.unsent(l, err)
-			}
-		}
 		if err != nil {
-			for _, sent := range leases {
-				s.abandon(sent)
+			for _, idle := range leases {
+				s.keep(idle)
 			}
 			return nil, err
 		}

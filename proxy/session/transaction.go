@@ -23,6 +23,9 @@ type transaction struct {
 	branches []branch
 	// next is SET TRANSACTION … for the transaction to come.
 	next string
+	// lost: a connection of the transaction was lost, so that it was rolled back
+	// before the client asked for it. The session ends once it has been told.
+	lost bool
 	// held tells other goroutines that a transaction is open.
 	held atomic.Bool
 }
@@ -154,9 +157,10 @@ func (s *Session) release(b branch, err error) {
 	b.pool.Discard(b.conn)
 }
 
-// drop takes a branch out of the transaction after its connection was lost: the
-// server rolls it back, so the others are rolled back too.
+// drop ends the transaction after one of its connections was lost: its server
+// rolls back, so the others are rolled back too.
 func (s *Session) drop(shard router.ShardName) {
+	s.txn.lost = true
 	var rest []branch
 	for _, b := range s.txn.branches {
 		if b.shard == shard {

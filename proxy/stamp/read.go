@@ -6,56 +6,126 @@ import (
 	"locus/idgen/cipher"
 	"locus/idgen/orderid"
 	"locus/router"
-	"locus/router/catalog"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
 
-// idValue is a row's ID and the number that is made of it.
-type idValue struct{ id, number orderid.ID }
+// row is what becomes of one row.
+type row struct {
+	shard      int
+	asked      askedFor
+	group      int32 // of those that are issued an ID together; -1: it gave its own
+	id, number orderid.ID
+}
 
-// read looks at every row before any ID is issued: where it goes, whether it
-// asks for an ID, and whether what it gives agrees.
+// askedFor is a set of plan.Stamp: the values that a row leaves to us.
+type askedFor uint8
+
+func (a askedFor) has(s plan.Stamp) bool { return a&(1<<s) != 0 }
+
+// read looks at every row: where it goes, what it asks for, and whether what it
+// gives agrees.
 func (s *Stamper) read(m *router.Map, ring *cipher.Ring) error {
 	t := s.in.Table
 	if t.OrderNumberColumn >= 0 && ring == nil {
-		return fmt.Errorf("stamp %s: its column %s holds order numbers, and there is no key ring to make them with: name one in the configuration as `key_ring`",
+		return fmt.Errorf("stamp %s: column %s holds order numbers and there is no key ring to make them with: name one in the configuration as key_ring",
 			t.TableName, t.Columns[t.OrderNumberColumn].Name)
 	}
-	var err error
-	if s.result.Genes, err = s.in.Genes(s.v, s.result.Genes); err != nil {
+	genes, err := s.in.Genes(s.v, s.result.Genes)
+	if err != nil {
 		return err
 	}
-	for i, g := range s.result.Genes {
-		r := row{shard: int32(m.Lookup(g)), group: -1}
-		if t.IDColumn >= 0 {
-			if err := s.readID(i, &r, ring); err != nil {
-				return err
-			}
+	s.result.Genes = genes
+	for i, g := range genes {
+		s.rows = append(s.rows, row{shard: m.Lookup(g), asked: s.asked(i), group: -1})
+		if t.IDColumn < 0 {
+			continue
 		}
-		s.rows = append(s.rows, r)
+		if err := s.readID(i, ring); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// readID reads a given ID, or notes that one is to be issued.
-func (s *Stamper) readID(i int, r *row, ring *cipher.Ring) error {
-	t := s.in.Table
-	if s.asks(StampedAt{s.in.ID}, i) {
-		if number := s.in.OrderNumber; number >= 0 && !s.asks(StampedAt{number}, i) {
-			return mismatch("row %d gives the order number %s without its ID: give both, or leave both out",
-				i+1, s.in.Value(s.v, i, number))
+// asked finds which of the values that could be generated a row asks for, by
+// leaving the column out or by what stands there.
+func (s *Stamper) asked(i int) askedFor {
+	var a askedFor
+	for stamp, at := range [...]int{s.in.ID, s.in.OrderNumber, s.in.Gene, s.in.Version} {
+		if at < 0 || plan.Asked(s.in.Value(s.v, i, at)) {
+			a |= 1 << stamp
 		}
-		g, err := s.in.LayoutGene(s.v, i)
+	}
+	return a
+}
+
+// readID takes the ID that a row gives, or joins the row to those whose IDs are
+// issued together.
+func (s *Stamper) readID(i int, ring *cipher.Ring) error {
+	r, t := &s.rows[i], s.in.Table
+	if !r.asked.has(plan.StampID) {
+		id, err := idOf(t.Layout, s.in.Value(s.v, i, s.in.ID))
 		if err != nil {
-			return fmt.Errorf("stamp %s: row %d: the owner's value: %w", t.TableName, i+1, err)
+			return refuse(plan.GeneMismatch, "row %d: %v", i+1, err)
 		}
-		r.group = s.join(g)
+		r.id = id
+		return s.readNumber(i, ring)
+	}
+	if t.OrderNumberColumn >= 0 && !r.asked.has(plan.StampOrderNumber) {
+		return refuse(plan.NumberMismatch, "row %d: an order number is given and its ID is not: leave %s out and it is generated",
+			i+1, t.Columns[t.OrderNumberColumn].Name)
+	}
+	g, err := s.in.LayoutGene(s.v, i)
+	if err != nil {
+		return refuse(plan.OwnerUnusable, "row %d: %v", i+1, err)
+	}
+	r.group = s.join(g)
+	return nil
+}
+
+// readNumber checks the order number that stands beside a given ID, or makes it.
+func (s *Stamper) readNumber(i int, ring *cipher.Ring) error {
+	r, t := &s.rows[i], s.in.Table
+	if t.OrderNumberColumn < 0 {
 		return nil
 	}
-	var err error
-	if r.id.id, err = idOf(t.Layout, s.in.Value(s.v, i, s.in.ID)); err != nil {
-		return fmt.Errorf("stamp %s: row %d: %w", t.TableName, i+1, err)
+	if r.asked.has(plan.StampOrderNumber) {
+		number, err := ring.Encode(t.Layout, r.id)
+		if err != nil {
+			return refuse(plan.NumberMismatch, "row %d: %v", i+1, err)
+		}
+		r.number = number
+		return nil
 	}
-	return s.readNumber(i, r, ring)
+	name := t.Columns[t.OrderNumberColumn].Name
+	number, err := idOf(t.Layout, s.in.Value(s.v, i, s.in.OrderNumber))
+	if err != nil {
+		return refuse(plan.NumberMismatch, "row %d: %s: %v", i+1, name, err)
+	}
+	id, err := ring.Decode(t.Layout, number)
+	if err != nil {
+		return refuse(plan.NumberMismatch, "row %d: %s: %v", i+1, name, err)
+	}
+	if id != r.id {
+		return refuse(plan.NumberMismatch, "row %d: the order number %s is that of ID %s, not of %s: leave %s out and it is generated",
+			i+1, number, id, r.id, name)
+	}
+	return nil
+}
+
+// idOf reads an ID that a client gives, in the forms that its column takes.
+func idOf(l orderid.Layout, v stmt.Value) (orderid.ID, error) {
+	if l.Bytes() == 16 {
+		return l.FromBytes(v.Text)
+	}
+	n, ok := v.Integer()
+	if !ok {
+		return orderid.ID{}, fmt.Errorf("%s is no plain integer", v)
+	}
+	return l.FromUint(n.Bits())
+}
+
+func refuse(code plan.Code, format string, args ...any) *plan.Refusal {
+	return &plan.Refusal{Code: code, Message: fmt.Sprintf(format, args...)}
 }

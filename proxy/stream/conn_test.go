@@ -407,6 +407,37 @@ func TestBuffersGrowWithTheReads(t *testing.T) {
 	}
 }
 
+// The beginning of a packet that is left unread while what precedes it is forwarded doesn't make the buffer grow.
+func TestBufferStaysWhenLittleIsLeftUnread(t *testing.T) {
+	c, far := connect(t, "tcp")
+	total := 4 << 20
+	send(t, far, make([]byte, total))
+	for read := 0; read < total-20; {
+		if err := c.Fill(); err != nil {
+			t.Fatal(err)
+		}
+		if got := memory(c); got > bulk {
+			t.Fatalf("%d bytes", got)
+		}
+		n := len(c.Unread()) - 20
+		read += n
+		c.Discard(n)
+	}
+}
+
+// A read isn't confined to the few bytes that are left at the end of the buffer.
+func TestReadsAreWorthwhile(t *testing.T) {
+	c, far := connect(t, "pipe")
+	send(t, far, make([]byte, waiting-10), make([]byte, 1000))
+	if err := c.Fill(); err != nil {
+		t.Fatal(err)
+	}
+	c.Discard(waiting - 20)
+	if err := c.Fill(); err != nil || len(c.Unread()) != 1010 {
+		t.Errorf("%d bytes unread, %v", len(c.Unread()), err)
+	}
+}
+
 func TestDiscardTooMuchPanics(t *testing.T) {
 	defer func() {
 		if recover() == nil {

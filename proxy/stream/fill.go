@@ -101,25 +101,22 @@ func (c *Conn) got(n int) {
 	c.more = n == room && room >= c.small || c.more && n > c.big/8
 }
 
-// makeRoom lets the buffer take a worthwhile number of bytes after the unread ones: by moving those to its start, or by a larger
-// buffer. Growing by doubling keeps memory in proportion to what arrived, whatever a header claims.
+// makeRoom lets the buffer take a worthwhile number of bytes after the unread ones: by another buffer, with those at its start, and
+// larger if they fill this one. Growing by doubling keeps memory in proportion to what arrived, whatever a header claims.
 func (c *Conn) makeRoom() error {
-	unread, size := c.to-c.from, len(c.block.b)
-	most := c.limit + wire.HeaderSize
-	switch {
-	case size-c.to >= waiting, c.from == 0 && c.to < size:
-	case unread <= size/2 && (size >= c.big || !c.more), unread < size && size >= most:
-		copy(c.block.b, c.Unread())
-		c.from, c.to = 0, unread
-	case unread >= most:
-		return fmt.Errorf("%d bytes unread, limit %d: %w", unread, c.limit, ErrTooLarge)
-	default:
-		want := max(min(2*unread, most), c.small)
-		if c.more {
-			want = max(want, c.big)
-		}
-		c.move(take(want))
+	unread, room := c.to-c.from, len(c.block.b)-c.to
+	if room >= waiting || room > 0 && c.from == 0 {
+		return nil
 	}
+	most := c.limit + wire.HeaderSize
+	if unread >= most {
+		return fmt.Errorf("%d bytes unread, limit %d: %w", unread, c.limit, ErrTooLarge)
+	}
+	want := c.small
+	if c.more {
+		want = c.big
+	}
+	c.move(take(max(min(2*unread, most), want)))
 	return nil
 }
 

@@ -79,10 +79,22 @@ func TestExecuteOneLongDataOnly(t *testing.T) {
 	}
 }
 
+func TestExecuteWithTypeNull(t *testing.T) {
+	payload := unhex(t, "17"+"07000000"+"00"+"01000000"+"00"+"01"+"0600"+"0300"+"2a000000")
+	e, err := ParseExecute(payload, Known{Params: 2}, nil)
+	if err != nil || e.Params[0].Value != nil || Int(e.Params[1].Value) != 42 {
+		t.Errorf("read %+v, %v", e, err)
+	}
+}
+
 func TestExecuteWithoutParameters(t *testing.T) {
 	payload := unhex(t, "17"+"07000000"+"01"+"01000000")
 	e, err := ParseExecute(payload, Known{}, nil)
 	if err != nil || e.Cursor != mysql.CURSOR_TYPE_READ_ONLY {
+		t.Errorf("read %+v, %v", e, err)
+	}
+	attributes := unhex(t, "17"+"07000000"+"09"+"01000000") // a flag that means nothing without CLIENT_QUERY_ATTRIBUTES
+	if e, err := ParseExecute(attributes, Known{}, nil); err != nil || e.Cursor != mysql.CURSOR_TYPE_READ_ONLY {
 		t.Errorf("read %+v, %v", e, err)
 	}
 	if again, _ := AppendExecute(nil, e); !bytes.Equal(again[HeaderSize:], payload) {

@@ -93,10 +93,10 @@ func (s *Scanner) Scan(b []byte) (n int, state State, err error) {
 		if len(b) < end {
 			return n, NeedBytes, nil
 		}
+		s.numbers.saw(seq)
 		if state, err = s.read(b[n+HeaderSize : end]); err != nil {
 			return n, NeedBytes, err
 		}
-		s.numbers.saw(seq)
 		s.last = HeaderSize + length
 		n = end
 		if state != NeedBytes {

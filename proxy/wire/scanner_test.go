@@ -175,7 +175,8 @@ func TestScannerPassesOverLongRows(t *testing.T) {
 			row := bytes.Repeat([]byte{filler}, length)
 			row[0] = 0xfe // the first column is of 16 MiB or more
 			b := resultSetAround(row, []byte("\x08whatever"))
-			for _, chunk := range []int{1 << 14, 1<<20 + 1, len(b)} {
+			rowAt := len(resultSetAround()) - HeaderSize - eofSize
+			for _, chunk := range []int{1 << 14, 1<<20 + 1, rowAt + HeaderSize, len(b)} {
 				var s Scanner
 				passed, found, err := scanAll(&s, b, func() int { return chunk })
 				if err != nil || passed != len(b) || s.Rows() != 2 || s.Warnings() != 7 || len(found) != 1 {
@@ -232,6 +233,27 @@ func TestScannerRefusesWhatIsNoResponse(t *testing.T) {
 		if !errors.Is(err, ErrMalformed) || n != c.taken {
 			t.Errorf("%s: %d bytes taken, %v; want %d", name, n, err, c.taken)
 		}
+	}
+}
+
+// While the client sends its file, the packets are its own; the server's answer is numbered after them, and may be one of several.
+func TestScannerGoesOnAfterAFileRequest(t *testing.T) {
+	var s Scanner
+	request := unhex(t, "03000001fb6161")
+	if n, state, err := s.Scan(request); n != len(request) || state != FileRequest || s.LastPacket() != n || err != nil {
+		t.Fatal(n, state, err)
+	}
+	if n, state, err := s.Scan(nil); n != 0 || state != NeedBytes || err != nil {
+		t.Fatal(n, state, err)
+	}
+	answer, seq := AppendOK(nil, 5, OK{AffectedRows: 3, Status: mysql.SERVER_MORE_RESULTS_EXISTS}, 0)
+	if n, state, err := s.Scan(answer); n != len(answer) || state != ResultEnd || err != nil {
+		t.Fatal(n, state, err)
+	}
+	answer, _ = AppendOK(nil, seq, OK{AffectedRows: 4}, 0)
+	n, state, err := s.Scan(answer)
+	if ok, _ := s.OK(); n != len(answer) || state != Done || err != nil || ok.AffectedRows != 4 {
+		t.Error(n, state, err, ok)
 	}
 }
 

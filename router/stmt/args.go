@@ -1,6 +1,9 @@
 package stmt
 
-import "encoding/hex"
+import (
+	"encoding/hex"
+	"strconv"
+)
 
 // Args gives the values of one execution: the literals of its text and, for a
 // prepared statement, the parameters. It is reused from execution to execution
@@ -29,7 +32,9 @@ func (a *Args) Value(i int32) Value {
 	case DecimalLiteral:
 		return Value{Kind: Decimal, Text: text}
 	case FloatLiteral:
-		return Value{Kind: Float, Text: text}
+		if f, err := strconv.ParseFloat(string(text), 64); err == nil {
+			return FloatValue(f)
+		}
 	case StringLiteral:
 		return Value{Kind: String, Text: a.unquote(text)}
 	case HexLiteral:
@@ -50,24 +55,36 @@ func (a *Args) Operand(o Operand) Value {
 		v = a.Value(a.Slots[o.Slot].First)
 	}
 	if o.Negative {
-		return negate(v)
+		return a.negate(v)
 	}
 	return v
 }
 
 // negate turns the value behind a minus sign; a string there is computed by the
-// server as a floating-point number.
-func negate(v Value) Value {
+// server.
+func (a *Args) negate(v Value) Value {
 	switch v.Kind {
 	case Int:
+		if v.Int == -1<<63 {
+			break // a parameter
+		}
 		return IntValue(-v.Int)
 	case Uint:
 		if v.Uint == 1<<63 {
 			return IntValue(-1 << 63)
 		}
+	case Float:
+		return FloatValue(-v.Float)
+	case Decimal:
+		if len(v.Text) == 0 || v.Text[0] == '-' {
+			break // a parameter; the server has its own idea of - -1
+		}
+		from := len(a.scratch)
+		a.scratch = append(append(a.scratch, '-'), v.Text...)
+		return Value{Kind: Decimal, Text: a.scratch[from:len(a.scratch):len(a.scratch)]}
 	case Null:
 		return v
-	case Unknown, Default, Decimal, Float, String, Bytes, Temporal:
+	case Unknown, Default, String, Bytes, Temporal:
 	}
 	return Value{}
 }
@@ -79,7 +96,7 @@ func (a *Args) Cell(c Cell) Value {
 	}
 	v := a.Value(c.Literal)
 	if c.Negative {
-		return negate(v)
+		return a.negate(v)
 	}
 	return v
 }

@@ -1,12 +1,12 @@
 package stmt
 
-import "bytes"
-
 // token is a word or a parenthesis of a text, outside of literals, comments and
 // quoted names.
 type token struct {
 	start, end int
 	depth      int // parentheses around it
+	// qualified: a point stands before it, which makes a name of any keyword.
+	qualified bool
 }
 
 // tokens walks the words and parentheses of a text that was lexed. It runs once
@@ -15,7 +15,9 @@ type tokens struct {
 	l       *Lexed
 	pos     int
 	literal int
+	aside   int
 	depth   int
+	point   bool // the last thing that is no blank was a point
 }
 
 // next gives the next word or parenthesis; a closing one has the depth of its
@@ -23,7 +25,8 @@ type tokens struct {
 func (t *tokens) next() (token, bool) {
 	text := t.l.Text
 	for t.pos < len(text) {
-		if t.skipLiteral() {
+		if t.skipLiteral() || t.skipAside() {
+			t.point = false
 			continue
 		}
 		c := text[t.pos]
@@ -33,24 +36,31 @@ func (t *tokens) next() (token, bool) {
 			if end < 0 {
 				return token{}, false
 			}
-			t.pos = end
+			t.pos, t.point = end, false
 		case inName(c):
-			tok := token{t.pos, wordEnd(text, t.pos), t.depth}
-			t.pos = tok.end
+			tok := token{t.pos, wordEnd(text, t.pos), t.depth, t.point}
+			t.pos, t.point = tok.end, false
 			return tok, true
-		case c == '(':
-			t.pos++
-			t.depth++
-			return token{t.pos - 1, t.pos, t.depth - 1}, true
-		case c == ')':
-			t.pos++
-			t.depth--
-			return token{t.pos - 1, t.pos, t.depth}, true
+		case c == '(' || c == ')':
+			return t.parenthesis(c), true
 		default:
+			t.point = c == '.' || t.point && class[c] == spaceByte
 			t.pos++
 		}
 	}
 	return token{}, false
+}
+
+func (t *tokens) parenthesis(c byte) token {
+	if c == ')' {
+		t.depth--
+	}
+	tok := token{start: t.pos, end: t.pos + 1, depth: t.depth}
+	if c == '(' {
+		t.depth++
+	}
+	t.pos, t.point = tok.end, false
+	return tok
 }
 
 func (t *tokens) skipLiteral() bool {
@@ -68,6 +78,20 @@ func (t *tokens) skipLiteral() bool {
 	return false
 }
 
+// skipAside steps over hints and the wrappers of executable comments.
+func (t *tokens) skipAside() bool {
+	for ; t.aside < len(t.l.asides); t.aside++ {
+		switch a := t.l.asides[t.aside]; {
+		case int(a.start) > t.pos:
+			return false
+		case int(a.end) > t.pos:
+			t.pos = int(a.end)
+			return true
+		}
+	}
+	return false
+}
+
 func (l *Lexed) is(t token, word string) bool { return isWord(l.Text[t.start:t.end], word) }
 
 // clause finds the first of words at depth 0 from offset on, or -1.
@@ -78,7 +102,7 @@ func (l *Lexed) clause(from int, words ...string) int {
 		if !ok {
 			return -1
 		}
-		if t.start < from || t.depth != 0 {
+		if t.start < from || t.depth != 0 || t.qualified {
 			continue
 		}
 		for _, w := range words {
@@ -107,25 +131,24 @@ func (l *Lexed) closing(open int) int {
 	}
 }
 
-// end gives where the statement ends, before a semicolon and blanks.
+// end gives where the statement ends, before blanks, comments and a semicolon.
 func (l *Lexed) end() int {
-	end := len(l.Text)
+	end, last := len(l.Text), len(l.Literals)-1
 	for end > 0 {
-		if n := len(l.Literals); n > 0 && l.Literals[n-1].Kind == CommentLiteral && int(l.Literals[n-1].End) == end {
-			break
+		if last >= 0 && int(l.Literals[last].End) == end {
+			if l.Literals[last].Kind != CommentLiteral {
+				break
+			}
+			end = int(l.Literals[last].Start)
+			last--
+			continue
 		}
-		c := l.Text[end-1]
-		if class[c] != spaceByte && c != ';' {
+		if c := l.Text[end-1]; class[c] != spaceByte && c != ';' {
 			break
 		}
 		end--
 	}
 	return end
-}
-
-// blankBetween tells whether nothing but blanks stands in [start, end).
-func (l *Lexed) blankBetween(start, end int32) bool {
-	return len(bytes.TrimSpace(l.Text[start:end])) == 0
 }
 
 // opening gives the first parenthesis from offset on, or -1.
@@ -142,26 +165,11 @@ func (l *Lexed) opening(from int) int {
 	}
 }
 
-// openingBefore gives the last parenthesis opened at depth 0 before offset, or
-// -1. A negative offset is the end of the text.
-func (l *Lexed) openingBefore(offset int) int {
-	scan, found := tokens{l: l}, -1
-	for {
-		t, ok := scan.next()
-		if !ok || (offset >= 0 && t.start >= offset) {
-			return found
-		}
-		if t.depth == 0 && l.Text[t.start] == '(' {
-			found = t.start
-		}
-	}
-}
-
 // Words calls f with every word and quoted name (in its quotes) of the text.
 func (l *Lexed) Words(f func(word []byte)) {
 	scan := tokens{l: l}
 	for scan.pos < len(l.Text) {
-		if scan.skipLiteral() {
+		if scan.skipLiteral() || scan.skipAside() {
 			continue
 		}
 		c, end := l.Text[scan.pos], scan.pos+1

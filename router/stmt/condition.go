@@ -1,13 +1,12 @@
 package stmt
 
 import (
-	"strings"
+	"bytes"
+	"unicode/utf8"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 )
-
-func lower(s string) string { return strings.ToLower(s) }
 
 func (r *reader) where(b *Block, e ast.ExprNode) {
 	if e != nil {
@@ -107,12 +106,8 @@ func (r *reader) in(e *ast.PatternInExpr) *Condition {
 		return opaque
 	}
 	out := &Condition{Kind: Equal, Column: columnRef(c.Name)}
-	for _, item := range e.List {
-		operand := r.operand(item)
-		if n := len(out.Operands); n > 0 && operand.Slot >= 0 && out.Operands[n-1].Slot == operand.Slot {
-			continue // the rest of a collapsed list
-		}
-		out.Operands = append(out.Operands, operand)
+	for _, item := range e.List { // a collapsed list shows its first element
+		out.Operands = append(out.Operands, r.operand(item))
 	}
 	return out
 }
@@ -148,8 +143,8 @@ func (r *reader) bound(left, right ast.ExprNode, lowBound bool) *Condition {
 	return out
 }
 
-// operand reads a value. What is no single literal, parameter or constant word
-// is unknown.
+// operand reads a value. What is no single literal, parameter, user variable or
+// constant word is unknown.
 func (r *reader) operand(e ast.ExprNode) Operand {
 	e = unwrap(e)
 	out := Operand{Slot: -1, Position: e.OriginTextPosition()}
@@ -161,12 +156,16 @@ func (r *reader) operand(e ast.ExprNode) Operand {
 			out.Const = Value{Kind: Default}
 		}
 	case *ast.FuncCallExpr:
-		out.InsertID = n.FnName.L == "last_insert_id" && len(n.Args) == 0
+		out.InsertID = n.FnName.L == "last_insert_id" && n.Schema.L == "" && len(n.Args) == 0
+	case *ast.VariableExpr:
+		if !n.IsSystem && n.Value == nil {
+			out.Variable = lower(n.Name)
+		}
 	case ast.ParamMarkerExpr:
-		r.literalOperand(&out)
+		out.Slot = r.slotOf(out.Position, n)
 	case ast.ValueExpr:
-		if !r.literalOperand(&out) {
-			out.Const = constant(n)
+		if out.Slot = r.slotOf(out.Position, n); out.Slot < 0 {
+			out.Const = r.constant(out.Position, n)
 		}
 	}
 	return out
@@ -175,7 +174,7 @@ func (r *reader) operand(e ast.ExprNode) Operand {
 func (r *reader) signed(n *ast.UnaryOperationExpr) Operand {
 	out := r.operand(n.V)
 	switch {
-	case n.Op == opcode.Plus:
+	case n.Op == opcode.Plus && out.Slot >= 0:
 	case n.Op == opcode.Minus && out.Slot >= 0 && !out.Negative:
 		out.Negative = true
 	default:
@@ -185,28 +184,64 @@ func (r *reader) signed(n *ast.UnaryOperationExpr) Operand {
 	return out
 }
 
-// literalOperand finds the slot of the literal at the operand's position. Two
-// strings side by side are one value to the parser, so they are unknown here.
-func (r *reader) literalOperand(out *Operand) bool {
-	slot, ok := r.l.SlotAt(out.Position)
+// slotOf finds the slot of the literal at a position, or -1 where the parser
+// does not mean just that literal: an introducer (_latin1'x') stands before it,
+// or another string behind it, which makes one value of the two.
+func (r *reader) slotOf(position int, n ast.ValueExpr) int32 {
+	slot, ok := r.l.SlotAt(position)
 	if !ok {
-		slot, ok = r.l.slotHolding(out.Position)
+		return -1
 	}
-	if !ok {
-		return false
+	literal := r.l.Literals[r.l.Slots[slot].First]
+	if literal.Kind == CommentLiteral || (literal.Kind == StringLiteral && r.stringFollows(literal.End)) {
+		return -1
 	}
-	if next := int(slot) + 1; next < len(r.l.Slots) {
-		a, b := r.l.Literals[r.l.Slots[next].First-1], r.l.Literals[r.l.Slots[next].First]
-		if a.Kind == StringLiteral && b.Kind == StringLiteral && r.l.blankBetween(a.End, b.Start) {
-			return true
+	if !r.agrees(n, r.l.Slots[slot].First) {
+		return -1
+	}
+	return slot
+}
+
+// stringFollows tells whether a string is the next thing behind offset, blanks
+// and comments aside.
+func (r *reader) stringFollows(offset int32) bool {
+	for _, next := range r.l.Literals {
+		if next.Start < offset {
+			continue
 		}
+		if len(bytes.TrimSpace(r.l.Text[offset:next.Start])) > 0 {
+			return false
+		}
+		if next.Kind != CommentLiteral {
+			return next.Kind == StringLiteral
+		}
+		offset = next.End
 	}
-	out.Slot = slot
+	return false
+}
+
+// agrees holds the parser's value against ours, where both are of a kind that
+// can be compared.
+func (r *reader) agrees(n ast.ValueExpr, literal int32) bool {
+	var a Args
+	a.Reset(r.l, nil)
+	ours := a.Value(literal)
+	switch theirs := n.GetValue().(type) {
+	case int64:
+		return ours.Kind == Int && ours.Int == theirs
+	case uint64:
+		return ours.Kind == Uint && ours.Uint == theirs
+	case string:
+		return ours.Kind == String && (string(ours.Text) == theirs || !utf8.Valid(ours.Text))
+	}
 	return true
 }
 
 // constant knows the values that are words.
-func constant(n ast.ValueExpr) Value {
+func (r *reader) constant(position int, n ast.ValueExpr) Value {
+	if position >= len(r.l.Text) || class[r.l.Text[position]] != wordByte {
+		return Value{}
+	}
 	switch v := n.GetValue().(type) {
 	case nil:
 		return Value{Kind: Null}

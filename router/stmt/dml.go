@@ -2,27 +2,30 @@ package stmt
 
 import "github.com/pingcap/tidb/pkg/parser/ast"
 
-func (r *reader) insert(n *ast.InsertStmt) error {
+func (r *reader) insert(n *ast.InsertStmt) {
 	r.out.Kind = Insert
 	if n.IsReplace {
 		r.out.Kind = Replace
 	}
 	table := firstTable(n.Table.TableRefs)
 	if table == nil {
-		return &SyntaxError{"INSERT names no table"}
+		r.fail("INSERT names no table")
+		return
 	}
+	r.placed[table] = true
 	in := &Insertion{
 		Table:  TableName{table.Schema.O, table.Name.O},
 		Ignore: n.IgnoreErr, FromSelect: n.Select != nil, Partitioned: len(n.PartitionNames) > 0,
 		End: r.l.Anchor(r.l.end()),
 	}
 	r.out.Insert = in
-	for _, c := range n.Columns {
-		in.Columns = append(in.Columns, c.Name.O)
-	}
-	r.columnList(in)
 	if n.Setlist {
 		r.insertSet(in, n)
+	} else {
+		for _, c := range n.Columns {
+			in.Columns = append(in.Columns, c.Name.O)
+		}
+		r.columnList(in)
 	}
 	for _, a := range n.OnDuplicate {
 		in.Update = append(in.Update, r.assignment(a))
@@ -32,10 +35,12 @@ func (r *reader) insert(n *ast.InsertStmt) error {
 	}
 	for _, row := range n.Lists {
 		for _, e := range row {
-			e.Accept(&subqueries{r: r, b: nil})
+			r.expressions(e, nil)
 		}
 	}
-	return nil
+	for _, a := range n.OnDuplicate {
+		r.expressions(a, nil)
+	}
 }
 
 func firstTable(n ast.ResultSetNode) *ast.TableName {
@@ -50,57 +55,82 @@ func firstTable(n ast.ResultSetNode) *ast.TableName {
 	return nil
 }
 
-// columnList finds the parenthesis that closes the list of columns.
+// columnList finds the parenthesis that closes the list of columns: the first
+// that is opened, unless that opens the first row.
 func (r *reader) columnList(in *Insertion) {
-	body := r.l.clause(0, "values", "value", "set", "select", "with", "table")
-	open := r.l.openingBefore(body)
-	if open < 0 || in.Partitioned {
+	open := r.l.opening(0)
+	listed := len(in.Columns) > 0
+	if !listed && (open < 0 || len(r.l.Rows) == 0 || open >= int(r.l.Rows[0].Open)) || in.Partitioned {
 		return
 	}
-	if end := r.l.closing(open); end >= 0 {
-		in.HasList = true
-		in.ColumnsEnd = r.l.Anchor(end)
+	end := r.l.closing(open)
+	if open < 0 || end < 0 {
+		r.fail("the list of columns was not found")
+		return
 	}
+	in.HasList = true
+	in.ColumnsEnd = r.l.Anchor(end)
 }
 
 func (r *reader) insertSet(in *Insertion, n *ast.InsertStmt) {
-	in.Columns = nil
-	if set := r.l.clause(0, "set"); set >= 0 {
-		in.SetStart = r.l.Anchor(set + len("set"))
+	set := r.l.clause(0, "set")
+	if set < 0 {
+		r.fail("INSERT without SET")
+		return
 	}
+	in.SetStart = r.l.Anchor(set + len("set"))
 	for i, c := range n.Columns {
 		in.Set = append(in.Set, Assignment{Column: columnRef(c), Value: r.operand(n.Lists[0][i])})
 	}
 }
 
 func (r *reader) assignment(a *ast.Assignment) Assignment {
-	return Assignment{Column: columnRef(a.Column), Value: r.operand(a.Expr)}
+	out := Assignment{Column: columnRef(a.Column), Value: r.operand(a.Expr)}
+	e := unwrap(a.Expr)
+	if f, ok := e.(*ast.FuncCallExpr); ok && f.FnName.L == "last_insert_id" && len(f.Args) == 1 {
+		e = unwrap(f.Args[0])
+	}
+	if c, ok := e.(*ast.ColumnNameExpr); ok {
+		out.Same = lower(c.Name.Name.O) == lower(out.Column.Name) && c.Name.Table.O == out.Column.Table
+	}
+	return out
 }
 
 func (r *reader) update(n *ast.UpdateStmt) {
 	r.out.Kind = Update
 	b := r.newBlock(nil)
-	r.tables(b, n.TableRefs.TableRefs, joinSide{})
+	defer r.forget(len(r.ctes))
+	r.with(n.With, nil)
+	r.tableTree(b, n.TableRefs.TableRefs, false)
 	r.where(b, n.Where)
 	for _, a := range n.List {
 		r.out.Assign = append(r.out.Assign, r.assignment(a))
 	}
-	set := r.l.clause(0, "set")
-	end := r.l.end()
-	if set >= 0 {
-		if clause := r.l.clause(set, "where", "order", "limit"); clause >= 0 {
-			end = clause
-		}
-	}
-	r.out.SetClause = r.l.Anchor(end)
+	r.setClause()
 	r.written(b, n.Limit, n.Order)
 	r.nested(b, n)
+}
+
+// setClause finds where the list of assignments ends.
+func (r *reader) setClause() {
+	set := r.l.clause(0, "set")
+	if set < 0 {
+		r.fail("UPDATE without SET")
+		return
+	}
+	end := r.l.end()
+	if clause := r.l.clause(set, "where", "order", "limit"); clause >= 0 {
+		end = clause
+	}
+	r.out.SetClause = r.l.Anchor(end)
 }
 
 func (r *reader) delete(n *ast.DeleteStmt) {
 	r.out.Kind = Delete
 	b := r.newBlock(nil)
-	r.tables(b, n.TableRefs.TableRefs, joinSide{})
+	defer r.forget(len(r.ctes))
+	r.with(n.With, nil)
+	r.tableTree(b, n.TableRefs.TableRefs, false)
 	r.where(b, n.Where)
 	r.written(b, n.Limit, n.Order)
 	r.nested(b, n)
@@ -110,12 +140,6 @@ func (r *reader) written(b *Block, limit *ast.Limit, order *ast.OrderByClause) {
 	for i := range b.Tables {
 		b.Tables[i].Written = true
 	}
-	if limit != nil {
-		b.Limit = r.limit(limit)
-	}
-	if order != nil {
-		for _, item := range order.Items {
-			b.Order = append(b.Order, r.orderItem(item))
-		}
-	}
+	b.Limit = r.limit(limit)
+	r.order(b, order)
 }

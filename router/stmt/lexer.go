@@ -1,6 +1,9 @@
 package stmt
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // LiteralKind says what was stripped from a text.
 type LiteralKind uint8
@@ -15,7 +18,7 @@ const (
 	// ParamLiteral is a placeholder of a prepared statement.
 	ParamLiteral
 	// CommentLiteral is a stripped comment; it has a place among the literals
-	// so that positions counted from the literal before stay true.
+	// and in the key, so that positions counted from it are true for every text.
 	CommentLiteral
 )
 
@@ -41,12 +44,13 @@ type Cell struct {
 // Row is one parenthesised row of an INSERT: the offsets of its parentheses and
 // its cells.
 type Row struct {
-	Open, Close    int32
-	First, Count   int32 // cells
-	literals, slot int32 // marks that a collapsed row goes back to
+	Open, Close  int32
+	First, Count int32 // cells
+	slot         int32 // what a collapsed row takes the slots back to
+	same         bool  // collapsed: the row has the shape of the one before
 }
 
-// Mode holds what changes the meaning of quotes.
+// Mode holds what changes how a text is read.
 type Mode uint8
 
 const (
@@ -54,7 +58,29 @@ const (
 	AnsiQuotes Mode = 1 << iota
 	// NoBackslash: a backslash in a string is a character (NO_BACKSLASH_ESCAPES).
 	NoBackslash
+	// PipesConcat: a || b joins strings (PIPES_AS_CONCAT).
+	PipesConcat
 )
+
+// ModeOf reads the parts of a session's sql_mode that change how its texts are
+// read. Names are compared without letter case; combinations such as ANSI are
+// expected to be spelled out, as the server itself does.
+func ModeOf(sqlMode string) Mode {
+	var mode Mode
+	for name := range strings.SplitSeq(sqlMode, ",") {
+		switch strings.ToUpper(strings.TrimSpace(name)) {
+		case "ANSI_QUOTES":
+			mode |= AnsiQuotes
+		case "NO_BACKSLASH_ESCAPES":
+			mode |= NoBackslash
+		case "PIPES_AS_CONCAT":
+			mode |= PipesConcat
+		case "ANSI", "ORACLE", "DB2", "MSSQL", "POSTGRESQL", "MAXDB":
+			mode |= AnsiQuotes | PipesConcat
+		}
+	}
+	return mode
+}
 
 var errUnterminated = errors.New("a quoted string, name or comment does not end")
 
@@ -62,10 +88,10 @@ var errUnterminated = errors.New("a quoted string, name or comment does not end"
 // reading allocates nothing once its slices have grown. It is not safe for
 // concurrent use.
 //
-// In Key every literal is replaced by a zero byte and its kind, lists and equal
-// rows are collapsed to their first element, comments are removed; everything
-// else stands as it was sent, so that two texts of one key differ in nothing
-// but their literals.
+// In Key every literal and comment is replaced by a zero byte and its kind,
+// lists and equal rows are collapsed to their first element; everything else
+// stands as it was sent, so that two texts of one key differ in nothing but
+// their literals, their comments, and how many elements a list has.
 type Lexed struct {
 	Text     []byte
 	Mode     Mode
@@ -85,9 +111,14 @@ type Lexed struct {
 	// Err is why the text can't be read at all.
 	Err error
 
+	asides  []aside
 	pos     int
 	copied  int // the text up to here is in Key or stripped
+	started bool
+	wrapped bool // within an executable comment
 	list    listState
+	by      byState
+	byDepth int
 	insert  insertState
 	depth   int
 	rowKey  int    // where the current row began in Key
@@ -95,6 +126,20 @@ type Lexed struct {
 	cell    Cell
 	cellHas cellContent
 }
+
+// aside is a piece of the text, kept in the key, that is no SQL: an optimizer's
+// hint, or the wrapper of an executable comment.
+type aside struct{ start, end int32 }
+
+// byState follows `ORDER BY item, item` and `GROUP BY item, item`, where a bare
+// integer counts fields and is no value.
+type byState uint8
+
+const (
+	noBy byState = iota
+	byItem
+	withinItem
+)
 
 // listState follows `IN (literal, literal …`.
 type listState uint8
@@ -127,13 +172,18 @@ const (
 	cellOther
 )
 
-const keyMark = 0x00
+const (
+	keyMark = 0x00
+	// zeroKind behind a keyMark stands for a zero byte of the text.
+	zeroKind = 0x00
+)
 
 // Lex reads text, which must not change while l is in use.
 func (l *Lexed) Lex(text []byte, mode Mode) {
 	*l = Lexed{
 		Text: text, Mode: mode,
 		Key: l.Key[:0], Literals: l.Literals[:0], Slots: l.Slots[:0], Rows: l.Rows[:0], Cells: l.Cells[:0],
+		asides: l.asides[:0],
 	}
 	for l.pos < len(text) && l.Err == nil {
 		l.step(text[l.pos])
@@ -168,6 +218,10 @@ func (l *Lexed) step(c byte) {
 // stands here.
 func (l *Lexed) touch() {
 	l.list = noList
+	l.started = true
+	if l.by == byItem {
+		l.by = withinItem
+	}
 	if l.insert == inRow {
 		l.cellHas = cellOther
 	}
@@ -181,9 +235,13 @@ func (l *Lexed) strip(start, end int, kind LiteralKind) {
 		l.Params++
 	}
 	l.pos = end
+	l.started = true
+	if l.by == byItem {
+		l.by = withinItem
+	}
 	l.noteCell(int32(len(l.Literals)))
 	l.Literals = append(l.Literals, literal)
-	if l.list == afterComma && l.Literals[l.Slots[len(l.Slots)-1].First].Kind == kind {
+	if l.list == afterComma && l.Literals[l.Slots[len(l.Slots)-1].First].Kind == kind && l.elementEnds(end) {
 		l.Slots[len(l.Slots)-1].Count++
 		l.copied = end
 		l.list = inList
@@ -198,6 +256,17 @@ func (l *Lexed) strip(start, end int, kind LiteralKind) {
 	} else {
 		l.list = noList
 	}
+}
+
+// elementEnds tells whether the literal that ends here is the whole element of
+// its list: `1` is, the 1 of `1 + x` is not.
+func (l *Lexed) elementEnds(end int) bool {
+	for _, c := range l.Text[end:] {
+		if class[c] != spaceByte {
+			return c == ',' || c == ')'
+		}
+	}
+	return false
 }
 
 // noteCell follows whether the current cell is one literal and nothing else.
@@ -215,10 +284,10 @@ func (l *Lexed) noteCell(literal int32) {
 	}
 }
 
-// comment strips [start, end) without a trace in lists and cells.
+// comment strips [start, end).
 func (l *Lexed) comment(start, end int) {
 	l.flush(start)
-	l.Key = append(l.Key, ' ')
+	l.Key = append(l.Key, keyMark, byte(CommentLiteral))
 	l.copied, l.pos = end, end
 	l.Literals = append(l.Literals, Literal{Start: int32(start), End: int32(end), Kind: CommentLiteral})
 	l.Slots = append(l.Slots, Slot{First: int32(len(l.Literals) - 1), Count: 1})

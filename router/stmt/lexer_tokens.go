@@ -57,9 +57,10 @@ func (l *Lexed) word() {
 			l.Uncacheable = true
 		}
 	}
+	first := !l.started
 	l.touch()
 	l.pos = end
-	l.keyword(l.Text[start:end], start)
+	l.keyword(l.Text[start:end], first)
 }
 
 func (l *Lexed) prefixed(start, quote int, kind LiteralKind) {
@@ -72,15 +73,20 @@ func (l *Lexed) prefixed(start, quote int, kind LiteralKind) {
 }
 
 // keyword follows the few words that the lexer itself must know.
-func (l *Lexed) keyword(w []byte, start int) {
+func (l *Lexed) keyword(w []byte, first bool) {
 	switch len(w) {
 	case 2:
 		if isWord(w, "in") {
 			l.list = sawIn
+		} else if isWord(w, "by") {
+			l.by, l.byDepth = byItem, l.depth
 		}
 	case 3, 5, 6, 7:
+		if l.by != noBy && l.depth == l.byDepth && (isWord(w, "limit") || isWord(w, "having")) {
+			l.by = noBy
+		}
 		if l.depth == 0 {
-			l.insertWord(w, start)
+			l.insertWord(w, first)
 		}
 	}
 	if l.insert == betweenRows && !isWord(w, "values") && !isWord(w, "value") {
@@ -88,13 +94,10 @@ func (l *Lexed) keyword(w []byte, start int) {
 	}
 }
 
-func (l *Lexed) insertWord(w []byte, start int) {
+func (l *Lexed) insertWord(w []byte, first bool) {
 	switch {
-	case len(l.Key) == 0 && l.copied == 0 && len(bytes.TrimSpace(l.Text[:start])) == 0,
-		len(bytes.TrimSpace(l.Key)) == 0 && len(bytes.TrimSpace(l.Text[l.copied:start])) == 0:
-		if isWord(w, "insert") || isWord(w, "replace") {
-			l.insert = insertHead
-		}
+	case first && (isWord(w, "insert") || isWord(w, "replace")):
+		l.insert = insertHead
 	case l.insert == insertHead && (isWord(w, "values") || isWord(w, "value")):
 		l.insert = betweenRows
 	case l.insert == insertHead && (isWord(w, "select") || isWord(w, "set")):
@@ -127,6 +130,11 @@ func (l *Lexed) number() {
 	if end < len(t) && class[t[end]] == wordByte {
 		l.touch()
 		l.pos = wordEnd(t, end)
+		return
+	}
+	if kind == IntLiteral && l.by == byItem {
+		l.touch() // it counts fields and stays in the key
+		l.pos = end
 		return
 	}
 	l.strip(start, end, kind)
@@ -235,10 +243,10 @@ func (l *Lexed) punctuation(c byte) {
 		l.slash()
 	case ';':
 		l.semicolon()
+	case '*':
+		l.star()
 	case keyMark:
-		l.Uncacheable = true
-		l.touch()
-		l.pos++
+		l.zero()
 	default:
 		l.touch()
 		l.pos++
@@ -253,6 +261,10 @@ func (l *Lexed) open() {
 	case inRow:
 		l.cellHas = cellOther
 	case notInsert, insertHead:
+	}
+	l.started = true
+	if l.by == byItem {
+		l.by = withinItem
 	}
 	l.depth++
 	l.pos++
@@ -270,8 +282,7 @@ func (l *Lexed) openRow() {
 	l.flush(l.pos)
 	l.rowKey = len(l.Key)
 	l.Rows = append(l.Rows, Row{
-		Open: int32(l.pos), First: int32(len(l.Cells)),
-		literals: int32(len(l.Literals)), slot: int32(len(l.Slots)),
+		Open: int32(l.pos), First: int32(len(l.Cells)), slot: int32(len(l.Slots)),
 	})
 	l.pos++
 	l.beginCell()
@@ -293,6 +304,9 @@ func (l *Lexed) endCell() {
 func (l *Lexed) close() {
 	l.list = noList
 	l.depth--
+	if l.depth < l.byDepth {
+		l.by = noBy
+	}
 	if l.insert == inRow && l.depth == 0 {
 		l.closeRow()
 		return
@@ -301,7 +315,8 @@ func (l *Lexed) close() {
 	l.pos++
 }
 
-// closeRow drops the row from the key when it has the shape of the one before.
+// closeRow drops the row from the key when it has the shape of the one before
+// and nothing but a comma stands between them.
 func (l *Lexed) closeRow() {
 	row := &l.Rows[len(l.Rows)-1]
 	if int(row.First) < len(l.Cells) || l.cellHas != cellEmpty {
@@ -311,12 +326,27 @@ func (l *Lexed) closeRow() {
 	l.insert = betweenRows
 	l.pos++
 	l.flush(l.pos)
-	if len(l.Rows) > 1 && bytes.Equal(l.Key[l.rowKey:], l.Key[l.prevKey[0]:l.prevKey[1]]) {
+	if n := len(l.Rows); n > 1 && bytes.Equal(l.Key[l.rowKey:], l.Key[l.prevKey[0]:l.prevKey[1]]) &&
+		onlyComma(l.Text[l.Rows[n-2].Close+1:row.Open]) {
 		l.Key = l.Key[:l.prevKey[1]]
 		l.Slots = l.Slots[:row.slot]
+		row.same = true
 		return
 	}
 	l.prevKey = [2]int{l.rowKey, len(l.Key)}
+}
+
+func onlyComma(t []byte) bool {
+	commas := 0
+	for _, c := range t {
+		switch {
+		case c == ',':
+			commas++
+		case class[c] != spaceByte:
+			return false
+		}
+	}
+	return commas == 1
 }
 
 func (l *Lexed) comma() {
@@ -324,6 +354,9 @@ func (l *Lexed) comma() {
 		l.list = afterComma
 	} else {
 		l.list = noList
+	}
+	if l.by != noBy && l.depth == l.byDepth {
+		l.by = byItem
 	}
 	if l.insert == inRow && l.depth == 1 {
 		l.endCell()
@@ -363,11 +396,10 @@ func (l *Lexed) minus() {
 		l.comment(i, lineEnd(t, i))
 		return
 	}
-	l.list = noList
-	if l.insert == inRow && l.cellHas == cellEmpty {
+	sign := l.insert == inRow && l.cellHas == cellEmpty
+	l.touch()
+	if sign {
 		l.cellHas = cellSign
-	} else if l.insert == inRow {
-		l.cellHas = cellOther
 	}
 	l.pos++
 }
@@ -385,14 +417,15 @@ func (l *Lexed) slash() {
 		return
 	}
 	n := bytes.Index(rest, []byte("*/"))
-	switch {
+	switch end := i + 2 + n + 2; {
 	case n < 0:
 		l.Err = errUnterminated
-	case len(rest) > 0 && rest[0] == '+':
+	case rest[0] == '+':
 		l.touch()
-		l.pos = i + 2 + n + 2
+		l.asides = append(l.asides, aside{int32(i), int32(end)})
+		l.pos = end
 	default:
-		l.comment(i, i+2+n+2)
+		l.comment(i, end)
 	}
 }
 
@@ -400,8 +433,31 @@ func (l *Lexed) slash() {
 // that what is inside is read like any other text.
 func (l *Lexed) executable(skip int) {
 	l.touch()
-	l.Uncacheable, l.Executable = true, true
+	start := l.pos
+	l.Uncacheable, l.Executable, l.wrapped = true, true, true
 	l.pos = digitsEnd(l.Text, l.pos+2+skip)
+	l.asides = append(l.asides, aside{int32(start), int32(l.pos)})
+}
+
+// star reads *, and the end of an executable comment.
+func (l *Lexed) star() {
+	l.touch()
+	if l.wrapped && l.pos+1 < len(l.Text) && l.Text[l.pos+1] == '/' {
+		l.asides = append(l.asides, aside{int32(l.pos), int32(l.pos + 2)})
+		l.wrapped = false
+		l.pos++
+	}
+	l.pos++
+}
+
+// zero keeps a zero byte of the text apart from the key's own marks.
+func (l *Lexed) zero() {
+	l.touch()
+	l.flush(l.pos)
+	l.Key = append(l.Key, keyMark, zeroKind)
+	l.Uncacheable = true
+	l.pos++
+	l.copied = l.pos
 }
 
 // semicolon ends the statement; whatever stands behind it is another one.

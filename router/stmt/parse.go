@@ -27,16 +27,19 @@ func Parse(l *Lexed) (*Statement, error) {
 	p := parsers.Get().(*parser.Parser)
 	defer parsers.Put(p)
 	p.SetSQLMode(parserMode(l.Mode))
-	nodes, _, err := p.ParseSQL(string(l.Text))
+	nodes, _, err := p.ParseSQL(l.readable())
 	if err != nil {
 		return nil, &SyntaxError{strings.TrimSpace(err.Error())}
 	}
 	if len(nodes) != 1 {
 		return nil, &SyntaxError{fmt.Sprintf("%d statements in one text", len(nodes))}
 	}
-	r := &reader{l: l, out: &Statement{}}
-	if err := r.statement(nodes[0]); err != nil {
-		return nil, err
+	r := &reader{l: l, out: &Statement{}, placed: map[*ast.TableName]bool{}}
+	r.survey(nodes[0])
+	r.statement(nodes[0])
+	r.unplaced()
+	if r.err != nil {
+		return nil, r.err
 	}
 	return r.out, nil
 }
@@ -49,6 +52,9 @@ func parserMode(m Mode) mysql.SQLMode {
 	if m&NoBackslash != 0 {
 		mode |= mysql.ModeNoBackslashEscapes
 	}
+	if m&PipesConcat != 0 {
+		mode |= mysql.ModePipesAsConcat
+	}
 	return mode
 }
 
@@ -56,11 +62,20 @@ func parserMode(m Mode) mysql.SQLMode {
 type reader struct {
 	l    *Lexed
 	out  *Statement
-	ctes map[string]bool
+	ctes []cte // visible ones, the innermost last
+	// tables are all that the tree names, placed those that some block has.
+	tables []*ast.TableName
+	placed map[*ast.TableName]bool
+	err    error // the first that was found
 }
 
-func (r *reader) statement(node ast.StmtNode) error {
-	r.survey(node)
+func (r *reader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = &SyntaxError{fmt.Sprintf(format, args...)}
+	}
+}
+
+func (r *reader) statement(node ast.StmtNode) {
 	switch n := node.(type) {
 	case *ast.SelectStmt:
 		r.out.Kind = Select
@@ -69,7 +84,7 @@ func (r *reader) statement(node ast.StmtNode) error {
 		r.out.Kind = Select
 		r.union(n, nil)
 	case *ast.InsertStmt:
-		return r.insert(n)
+		r.insert(n)
 	case *ast.UpdateStmt:
 		r.update(n)
 	case *ast.DeleteStmt:
@@ -89,7 +104,21 @@ func (r *reader) statement(node ast.StmtNode) error {
 	default:
 		r.simple(node)
 	}
-	return nil
+}
+
+// unplaced is the net below the reading of blocks: a table of a query that no
+// block has would be a table that routing doesn't see.
+func (r *reader) unplaced() {
+	switch r.out.Kind {
+	case Select, Insert, Replace, Update, Delete:
+	default:
+		return
+	}
+	for _, t := range r.tables {
+		if !r.placed[t] {
+			r.fail("table %s stands where none is expected", t.Name.O)
+		}
+	}
 }
 
 // simple knows the statements of which the kind is all there is to know.

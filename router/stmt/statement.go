@@ -66,6 +66,14 @@ const (
 	// AndChain and Release are written at COMMIT and ROLLBACK.
 	AndChain
 	Release
+	// ReadsClock: NOW() and its kin, the same for all rows of a statement.
+	ReadsClock
+	// Volatile: RAND(), UUID(), system variables, … : what one server says of
+	// itself, or differently each time.
+	Volatile
+	// UnknownFunction: a function that isn't known to look at one row only. It
+	// may be stored, read tables, or be an aggregate.
+	UnknownFunction
 )
 
 // Statement is the full reading of one text.
@@ -86,6 +94,9 @@ type Statement struct {
 	Tables []TableName
 	// Inner is the text that an Explain explains, by its offset.
 	Inner int
+	// Verbatim: what was read here depends on the text of a literal, so it does
+	// not hold for other texts of the same key.
+	Verbatim bool
 }
 
 // TableName is a table as it was written; Schema may be empty.
@@ -110,8 +121,8 @@ type Block struct {
 	Tables []TableRef
 	// Where holds for every row of the answer: WHERE and the conditions of inner joins.
 	Where *Condition
-	// On are the conditions of outer joins; they hold for rows that found a match.
-	On      []*Condition
+	// Joins are the conditions of outer joins, and of joins within them.
+	Joins   []JoinCondition
 	Fields  []Field
 	Order   []OrderItem
 	Limit   *Limit
@@ -119,11 +130,33 @@ type Block struct {
 	Having  bool
 	// Distinct rows only.
 	Distinct bool
-	// From is where the FROM clause begins, End where the block's text ends.
-	From Anchor
-	// Natural: the block has a NATURAL JOIN, RIGHT JOIN or USING, whose
-	// conditions are not read.
+	// From is where the FROM clause begins; HasFrom says that its place is known,
+	// which it is for an outermost block outside of parentheses.
+	From    Anchor
+	HasFrom bool
+	// Braced: parentheses stand around the whole block, so that ORDER BY and
+	// LIMIT have no known place.
+	Braced bool
+	// Natural: the block has a NATURAL JOIN, or a USING of more than two tables,
+	// whose conditions are not read.
 	Natural, Using bool
+	// Merged are the columns that USING makes one of.
+	Merged []MergedColumn
+}
+
+// JoinCondition is the ON of an outer join, or of a join within the side that
+// may be absent. It holds for the rows of Tables[First:Last] that are joined,
+// and says nothing of the others.
+type JoinCondition struct {
+	On          *Condition
+	First, Last int
+}
+
+// MergedColumn is a column of USING: without a table's name it means that of
+// Alias. Tables are all whose columns it stands for.
+type MergedColumn struct {
+	Name, Alias string
+	Tables      []string
 }
 
 // ConditionKind is an operator that routing understands.
@@ -164,12 +197,16 @@ type Operand struct {
 	Negative bool
 	// InsertID stands for LAST_INSERT_ID().
 	InsertID bool
+	// Variable is the user variable, in lower case, whose value is meant.
+	Variable string
 	// Position is the operand's offset in the text that was parsed.
 	Position int
 }
 
 // Known tells whether the operand is a value before the server sees it.
-func (o Operand) Known() bool { return o.Slot >= 0 || o.Const.Kind != Unknown || o.InsertID }
+func (o Operand) Known() bool {
+	return o.Slot >= 0 || o.Const.Kind != Unknown || o.InsertID || o.Variable != ""
+}
 
 // Aggregate is a function over the rows of an answer.
 type Aggregate uint8
@@ -211,6 +248,8 @@ type Limit struct {
 	Offset *Operand
 	// Start and End surround the whole clause.
 	Start, End Anchor
+	// Unplaced: nothing is known but that there is one.
+	Unplaced bool
 }
 
 // Insertion is what follows INSERT or REPLACE.
@@ -238,6 +277,8 @@ type Insertion struct {
 type Assignment struct {
 	Column ColumnRef
 	Value  Operand
+	// Same: the value is the column itself, or LAST_INSERT_ID(column).
+	Same bool
 }
 
 // Variable is one assignment of SET.

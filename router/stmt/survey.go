@@ -8,23 +8,8 @@ import (
 
 // survey notes every table that is named anywhere, and every feature.
 func (r *reader) survey(node ast.Node) {
-	r.ctes = map[string]bool{}
-	node.Accept(cteNames{r})
 	node.Accept(surveyor{r})
 }
-
-// cteNames finds the names of common table expressions, which are no tables.
-type cteNames struct{ r *reader }
-
-func (v cteNames) Enter(n ast.Node) (ast.Node, bool) {
-	if cte, ok := n.(*ast.CommonTableExpression); ok {
-		v.r.ctes[cte.Name.L] = true
-		v.r.out.Features |= With
-	}
-	return n, false
-}
-
-func (v cteNames) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 type surveyor struct{ r *reader }
 
@@ -32,10 +17,12 @@ func (v surveyor) Enter(n ast.Node) (ast.Node, bool) {
 	out := v.r.out
 	switch n := n.(type) {
 	case *ast.TableName:
-		if n.Schema.L == "" && v.r.ctes[n.Name.L] {
-			break
-		}
+		v.r.tables = append(v.r.tables, n)
 		out.Tables = append(out.Tables, TableName{n.Schema.O, n.Name.O})
+	case *ast.DeleteTableList: // they name tables of the FROM clause
+		return n, true
+	case *ast.WithClause:
+		out.Features |= With
 	case *ast.SelectStmt:
 		v.selectFeatures(n)
 	case *ast.SetOprStmt:
@@ -56,6 +43,9 @@ func (v surveyor) selectFeatures(n *ast.SelectStmt) {
 	out := v.r.out
 	if n.LockInfo != nil && n.LockInfo.LockType != ast.SelectLockNone {
 		out.Features |= Locking
+		for _, t := range n.LockInfo.Tables { // FOR UPDATE OF names tables of the FROM clause
+			v.r.placed[t] = true
+		}
 	}
 	if n.SelectIntoOpt != nil {
 		out.Features |= IntoTarget
@@ -72,7 +62,9 @@ func (v surveyor) variable(n *ast.VariableExpr) {
 	case !n.IsSystem:
 		v.r.out.Features |= ReadsUserVariable
 	case strings.EqualFold(n.Name, "last_insert_id"), strings.EqualFold(n.Name, "identity"), strings.EqualFold(n.Name, "insert_id"):
-		v.r.out.Features |= ReadsInsertID
+		v.r.out.Features |= ReadsInsertID | Volatile
+	default:
+		v.r.out.Features |= Volatile
 	}
 }
 
@@ -90,5 +82,13 @@ func (v surveyor) function(n *ast.FuncCallExpr) {
 		out.Features |= ReadsConnectionID
 	case "get_lock", "release_lock", "release_all_locks", "is_free_lock", "is_used_lock":
 		out.Features |= NamedLock
+	}
+	switch {
+	case n.Schema.L != "" || !scalars[n.FnName.L]:
+		out.Features |= UnknownFunction | Volatile
+	case volatiles[n.FnName.L]:
+		out.Features |= Volatile
+	case clocks[n.FnName.L] && !(n.FnName.L == "unix_timestamp" && len(n.Args) > 0):
+		out.Features |= ReadsClock
 	}
 }

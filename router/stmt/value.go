@@ -33,10 +33,11 @@ const (
 // Value is one literal or parameter. Text is a view that lives as long as the
 // statement that it was read from.
 type Value struct {
-	Kind ValueKind
-	Int  int64  // Int
-	Uint uint64 // Uint
-	Text []byte // Decimal, String, Bytes
+	Kind  ValueKind
+	Int   int64   // Int
+	Uint  uint64  // Uint
+	Float float64 // Float
+	Text  []byte  // Decimal, String, Bytes
 }
 
 // IntValue makes an exact integer.
@@ -49,6 +50,14 @@ func UintValue(v uint64) Value {
 	}
 	return Value{Kind: Uint, Uint: v}
 }
+
+// FloatValue makes an approximate number, such as drivers for JavaScript send
+// for every number.
+func FloatValue(v float64) Value { return Value{Kind: Float, Float: v} }
+
+// ExactDouble is the first integer whose successor no double can hold: below
+// it, comparing as doubles and comparing as integers agree.
+const ExactDouble = 1 << 53
 
 // IsZero tells whether the value is the number 0, which asks for a generated
 // value where NULL does.
@@ -77,14 +86,18 @@ func (v Value) String() string {
 		return fmt.Sprintf("'%s'", v.Text)
 	case Bytes:
 		return fmt.Sprintf("0x%X", v.Text)
-	case Unknown, Decimal, Float, Temporal:
+	case Float:
+		return strconv.FormatFloat(v.Float, 'g', -1, 64)
+	case Decimal:
+		return string(v.Text)
+	case Unknown, Temporal:
 	}
-	return string(v.Text)
+	return "an expression"
 }
 
 // Integer reads a value as the exact integer that MySQL would compare or store,
-// where the text leaves no room for another reading: 42, 42.0 and '42', but
-// not ' 42', '4.2e1' or '42abc'.
+// where there is no room for another reading: 42, 42.0, '42' and the double 42,
+// but not ' 42', '4.2e1', '42abc', or doubles from 2^53 up.
 func (v Value) Integer() (Value, bool) {
 	switch v.Kind {
 	case Int, Uint:
@@ -93,7 +106,11 @@ func (v Value) Integer() (Value, bool) {
 		return integerOfDecimal(v.Text)
 	case String:
 		return parseInteger(v.Text)
-	case Unknown, Null, Default, Float, Bytes, Temporal:
+	case Float:
+		if n := int64(v.Float); -ExactDouble < v.Float && v.Float < ExactDouble && float64(n) == v.Float {
+			return IntValue(n), true
+		}
+	case Unknown, Null, Default, Bytes, Temporal:
 	}
 	return Value{}, false
 }

@@ -7,13 +7,15 @@
 #   mysql-9.7.sh [DIR]
 #
 # DIR is where it goes; without one, LOCUS_MYSQL_DIR says where; without that,
-# any tree that the tests find will do, and a new one goes to ~/.cache/locus.
+# any tree that the tests find will do, and a new one goes to /opt if root runs
+# this, where every user can run it, and to ~/.cache/locus otherwise.
 set -euo pipefail
 # shellcheck source=test/install/apt.sh
 . "$(dirname "$(readlink -f "$0")")/apt.sh"
 PATH=$PATH:/usr/sbin:/sbin
 
-usual=${XDG_CACHE_HOME:-$HOME/.cache}/locus/mysql-9.7
+usual=(/opt/mysql-9.7)
+[ "$(id -u)" = 0 ] || usual=("${XDG_CACHE_HOME:-$HOME/.cache}/locus/mysql-9.7" "${usual[@]}")
 asked=${1:-${LOCUS_MYSQL_DIR:-}}
 
 case $(uname -m) in
@@ -30,32 +32,32 @@ mysqld() {
 
 works() { mysqld "$1" --no-defaults --version >/dev/null 2>&1; }
 
-# fill makes a tree at a path where nothing is. The archive's Release file may be
-# older than its own expiry date says.
+# fill makes a tree at a path where nothing is, or what an interrupted attempt
+# left. The archive's Release file may be older than its own expiry date says.
 fill() {
   local tree=$1
-  if mountpoint -q "$tree/proc"; then as_root umount "$tree/proc"; fi
-  as_root rm -rf --one-file-system "$tree"
-  as_root debootstrap --variant=minbase sid "$tree" >/dev/null
-  printf '#!/bin/sh\nexit 101\n' | as_root tee "$tree/usr/sbin/policy-rc.d" >/dev/null # no service starts
-  as_root chmod +x "$tree/usr/sbin/policy-rc.d"
-  as_root chroot "$tree" apt-get -qq -o Acquire::Check-Valid-Until=false update
-  as_root chroot "$tree" apt-get -qq install -y --no-install-recommends \
-    mysql-server-core mysql-client-core mysql-client mysql-router >/dev/null
-  as_root chroot "$tree" apt-get -qq clean
+  if mountpoint -q "$tree/proc"; then as_root umount "$tree/proc" || return; fi
+  as_root rm -rf --one-file-system "$tree" &&
+    as_root debootstrap --variant=minbase sid "$tree" >/dev/null &&
+    printf '#!/bin/sh\nexit 101\n' | as_root tee "$tree/usr/sbin/policy-rc.d" >/dev/null && # no service starts
+    as_root chmod +x "$tree/usr/sbin/policy-rc.d" &&
+    as_root chroot "$tree" apt-get -qq -o Acquire::Check-Valid-Until=false update &&
+    as_root chroot "$tree" apt-get -qq install -y --no-install-recommends \
+      mysql-server-core mysql-client-core mysql-client mysql-router >/dev/null &&
+    as_root chroot "$tree" apt-get -qq clean
 }
 
-if [ -n "$asked" ]; then places=("$asked"); else places=("$usual" /opt/mysql-9.7); fi
-for tree in "${places[@]}"; do
+[ -z "$asked" ] || usual=("$asked")
+for tree in "${usual[@]}"; do
   if works "$tree"; then exit; fi
 done
-dir=$(realpath -m "${asked:-$usual}")
+dir=$(realpath -m "${usual[0]}")
 
 # One of these at a time, and the tree appears whole.
 exec 9>"${TMPDIR:-/tmp}/locus-mysql-9.7.$(id -u).lock"
 flock 9
 if works "$dir"; then exit; fi
-[ ! -e "$dir" ] || die "$dir is there but holds no MySQL that runs; remove it, or name another directory"
+[ -z "$(ls -A "$dir" 2>/dev/null)" ] || die "$dir is not empty but holds no MySQL that runs; remove it, or name another directory"
 missing=()
 command -v debootstrap >/dev/null || missing+=(debootstrap)
 [ -e /usr/share/keyrings/debian-archive-keyring.gpg ] || missing+=(debian-archive-keyring)

@@ -1,0 +1,94 @@
+# What is done to this repository. `make` alone lists it.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+GO ?= go
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+GOLANGCI_LINT_VERSION := v2.15.0
+GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
+
+# Tests of a package run servers of their own: two packages at a time is what
+# two cores carry. A run is never taken from the cache, for it also tests what is
+# outside this tree.
+TEST := $(GO) test -json -count=1 -p 2
+
+# ARGS goes to what demo and bench run; PKG says which packages test, race and
+# test-long run.
+ARGS ?=
+PKG ?= ./...
+
+.PHONY: help
+help: ## list what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build bin/locus
+	$(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/locus ./cmd/locus
+
+.PHONY: demo
+demo: ## install what is missing and run everything on this machine; ARGS='--shards 3 …'
+	@test/install/servers.sh
+	@$(MAKE) build
+	bin/locus demo $(ARGS)
+
+.PHONY: test
+test: test-servers check bin/summary ## install what the tests need and run all that a change must pass
+	$(TEST) -timeout 12m $(PKG) | bin/summary
+
+.PHONY: test-long
+test-long: test-servers check bin/summary ## run what takes longer as well: chaos, soak, other people's suites
+	$(TEST) -tags long -timeout 4h $(PKG) | bin/summary
+
+.PHONY: race
+race: test-servers bin/summary ## run the tests with the race detector
+	$(TEST) -race -timeout 30m $(PKG) | bin/summary
+
+.PHONY: bench
+bench: ## run the benchmarks beside haproxy and a direct connection; ARGS=-quick for a minute
+	@test/install/servers.sh bench
+	$(GO) run ./test/bench $(ARGS)
+
+.PHONY: check
+check: vet format-check floors ## what is checked without running servers
+
+.PHONY: vet
+vet:
+	$(GO) vet ./...
+	$(GO) vet -tags long ./...
+
+.PHONY: format-check
+format-check:
+	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { printf 'not formatted, see make format:\n%s\n' "$$unformatted"; exit 1; }
+
+.PHONY: floors
+floors: ## check that imports go down
+	$(GO) test ./test/floors
+
+.PHONY: lint
+lint: $(GOLANGCI_LINT) ## run the linters
+	$(GOLANGCI_LINT) run
+
+.PHONY: format
+format: $(GOLANGCI_LINT) ## format the tree
+	$(GOLANGCI_LINT) fmt
+
+.PHONY: tidy-check
+tidy-check: ## check that go.mod lists what is imported, and no more
+	$(GO) mod tidy -diff
+
+.PHONY: test-servers
+test-servers:
+	@test/install/servers.sh
+	@test/install/mysql-9.7.sh
+
+.PHONY: bin/summary
+bin/summary:
+	@$(GO) build -o $@ ./test/summary
+
+# Built by the Go that builds the tree: a linter refuses code newer than itself.
+$(GOLANGCI_LINT):
+	GOBIN=$(CURDIR)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
+	mv bin/golangci-lint $@

@@ -1,0 +1,84 @@
+package console
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"locus/proxy"
+	"locus/proxy/backend"
+)
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("locus_"+name, help, labels, nil)
+}
+
+var (
+	sessions    = describe("sessions", "Clients that are logged in.")
+	accepted    = describe("connections_accepted_total", "Connections of clients that were taken.")
+	refusedConn = describe("connections_refused_total", "Connections of clients that were turned away at the limit.")
+	mapVersion  = describe("route_map_version", "Version of the route map that is obeyed.")
+	sourceUp    = describe("source_up", "1 while etcd can be read, 0 while the last known state is served.")
+	refusedDecl = describe("declaration_refused", "1 while what etcd declares is refused and an older state is served.")
+
+	statements = describe("statements_total", "Statements that clients sent.")
+	oneShard   = describe("statements_one_shard_total", "Statements that ran on one shard.")
+	scattered  = describe("statements_several_shards_total", "Statements that ran on several shards.")
+	refused    = describe("statements_refused_total", "Statements that were refused by the planner.")
+	failed     = describe("statements_failed_total", "Statements that failed on the way to a shard or back.")
+	parsed     = describe("statements_parsed_total", "Statements whose plan was not in the cache.")
+	stamped    = describe("rows_stamped_total", "Rows that got a generated ID.")
+
+	poolOpen = describe("backend_connections", "Connections to a shard, by state.", "shard", "state")
+	poolWait = describe("backend_waiting", "Sessions that wait for a connection to a shard.", "shard")
+	dialFail = describe("backend_login_failures_total", "Logins at a shard that failed.", "shard")
+)
+
+// collector reads a proxy's state at each scrape.
+type collector struct{ p Proxy }
+
+func newCollector(p Proxy) prometheus.Collector { return collector{p} }
+
+func (c collector) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, out) }
+
+func (c collector) Collect(out chan<- prometheus.Metric) {
+	s := c.p.Status()
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	counter := func(d *prometheus.Desc, v uint64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+	}
+	gauge(sessions, float64(s.Sessions))
+	counter(accepted, s.Accepted)
+	counter(refusedConn, s.Refused)
+	gauge(mapVersion, float64(s.MapVersion))
+	gauge(sourceUp, truth(s.Live.Away == nil))
+	gauge(refusedDecl, truth(s.Live.Refused != nil))
+	statementCounts(s, counter)
+	for shard, pool := range s.Pools {
+		poolMetrics(string(shard), pool, gauge, counter)
+	}
+}
+
+func statementCounts(s proxy.Status, counter func(*prometheus.Desc, uint64, ...string)) {
+	counter(statements, s.Counts.Statements.Load())
+	counter(oneShard, s.Counts.OneShard.Load())
+	counter(scattered, s.Counts.Scattered.Load())
+	counter(refused, s.Counts.Refused.Load())
+	counter(failed, s.Counts.Failed.Load())
+	counter(parsed, s.Counts.Parsed.Load())
+	counter(stamped, s.Counts.Stamped.Load())
+}
+
+func poolMetrics(shard string, p backend.Stats, gauge func(*prometheus.Desc, float64, ...string), counter func(*prometheus.Desc, uint64, ...string)) {
+	gauge(poolOpen, float64(p.Idle), shard, "idle")
+	gauge(poolOpen, float64(p.Lent), shard, "in_use")
+	gauge(poolWait, float64(p.Waiting), shard)
+	counter(dialFail, p.LoginFailures, shard)
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

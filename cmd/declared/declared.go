@@ -1,0 +1,81 @@
+// Package declared reads what a cluster declares from etcd, and writes a changed
+// declaration back, for the commands and the demo.
+//
+// It owns the one transaction of a change. It never decides what may be changed
+// (packages cluster and schema do), and proxies don't use it: they watch.
+package declared
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"locus/config/etcd"
+	"locus/router/cluster"
+)
+
+// State is a declaration as it was read.
+type State struct {
+	Cluster *cluster.Cluster // nil: nothing is declared
+	stored  map[string]cluster.Stored
+}
+
+// Read reads the declaration under kv, which is the keys under the cluster's
+// prefix. A cluster that isn't there is a State without one; one that this build
+// can't read is an error.
+func Read(ctx context.Context, kv *etcd.KV) (*State, error) {
+	pairs, _, err := kv.GetPrefix(ctx, cluster.Prefix)
+	if err != nil {
+		return nil, err
+	}
+	s := &State{stored: map[string]cluster.Stored{}}
+	documents := map[string][]byte{}
+	for _, p := range pairs {
+		key := strings.TrimPrefix(p.Key, cluster.Prefix)
+		documents[key] = p.Value
+		s.stored[key] = cluster.Stored{Value: p.Value, Revision: p.Revision}
+	}
+	s.Cluster, err = cluster.Decode(documents)
+	if err != nil && !errors.Is(err, cluster.ErrNotDeclared) {
+		return nil, fmt.Errorf("what is declared in etcd can't be read: %w", err)
+	}
+	return s, nil
+}
+
+// Commit replaces the declaration by next, which cluster.Succeed gave for this
+// State. It is written whole or not at all: if anybody has changed what it
+// replaces since it was read, the error is an *etcd.Conflict and nothing was
+// written. Any other error says that nothing was written, or is etcd.ErrUnknown.
+func (s *State) Commit(ctx context.Context, kv *etcd.KV, next *cluster.Cluster) error {
+	w := cluster.PlanWrite(s.stored, next)
+	var guards []etcd.Guard
+	for _, key := range slices.Sorted(maps.Keys(w.Guards)) {
+		guards = append(guards, etcd.Guard{Key: key, Revision: w.Guards[key]})
+	}
+	var writes []etcd.Write
+	for _, key := range slices.Sorted(maps.Keys(w.Puts)) {
+		writes = append(writes, etcd.Put(key, w.Puts[key]))
+	}
+	for _, key := range w.Deletes {
+		writes = append(writes, etcd.Delete(key))
+	}
+	_, err := kv.Commit(ctx, guards, writes...)
+	return err
+}
+
+// History is the route maps that the cluster had and has, the oldest first.
+// Those that can be read are given beside an error about those that can't.
+func History(ctx context.Context, kv *etcd.KV) ([]cluster.Version, error) {
+	pairs, _, err := kv.GetPrefix(ctx, cluster.HistoryPrefix)
+	if err != nil {
+		return nil, err
+	}
+	documents := make(map[string][]byte, len(pairs))
+	for _, p := range pairs {
+		documents[p.Key] = p.Value
+	}
+	return cluster.History(documents)
+}

@@ -1,0 +1,72 @@
+package demo
+
+import (
+	"fmt"
+	"net"
+	"text/template"
+)
+
+var hintsTemplate = template.Must(template.New("hints").Parse(`
+A sharded MySQL server is ready on {{.Addr}}.
+
+  mysql -h {{.Host}} -P {{.Port}} -u {{.User}} -p{{.Password}} {{.Database}}
+
+    INSERT INTO test_order (buyer_uid, amount) VALUES (42, 9.90);
+    SELECT LAST_INSERT_ID();
+    SELECT * FROM test_order WHERE buyer_uid = 42;
+    EXPLAIN SELECT * FROM test_order WHERE buyer_uid = 42;
+    SELECT status, COUNT(*), SUM(amount) FROM test_order GROUP BY status;
+
+{{range .More}}another proxy: {{.}}
+{{end}}{{range .Shards}}shard {{.Name}}:  mysql -h 127.0.0.1 -P {{.Port}} -u {{.User}} -p{{.Password}} {{.Database}}
+{{end}}
+Look around from another terminal:
+
+  {{.Binary}} routes show -c {{.Config}}
+  {{.Binary}} gene 42 -c {{.Config}}
+  {{.Binary}} id decode ID -c {{.Config}}
+  {{.Binary}} get -c {{.Config}} > cluster.yaml
+{{if .URL}}
+Page:  {{.URL}}  (user admin, password in {{.Secret}})
+{{end}}Logs:  {{.Logs}} and server.log of each shard
+Etcd:  {{.Etcd}}
+
+Ctrl-C stops everything; the data stays in {{.Data}}.
+`))
+
+type hints struct {
+	Addr, Host, Port, User, Password, Database string
+	More                                       []string
+	Shards                                     []hintShard
+	Binary, Config, URL, Secret                string
+	Logs, Etcd, Data                           string
+}
+
+type hintShard struct{ Name, Port, User, Password, Database string }
+
+// hints prints what to try next.
+func (r *running) hints(state ready) error {
+	host, port, err := net.SplitHostPort(state.Proxies[0].Addr)
+	if err != nil {
+		return err
+	}
+	h := hints{
+		Addr: state.Proxies[0].Addr, Host: host, Port: port, User: state.User, Password: state.Password, Database: state.Database,
+		Binary: r.options.Binary, Config: r.proxies[0].config, URL: state.HTTP.URL, Secret: r.dir.file("secrets", httpSecret),
+		Logs: r.dir.file("logs"), Etcd: state.Etcd[0], Data: r.dir.path,
+	}
+	for _, p := range state.Proxies[1:] {
+		h.More = append(h.More, p.Addr)
+	}
+	for _, s := range state.Shards {
+		_, port, err := net.SplitHostPort(s.Addr)
+		if err != nil {
+			return err
+		}
+		h.Shards = append(h.Shards, hintShard{s.Name, port, s.User, s.Password, s.Database})
+	}
+	if err := hintsTemplate.Execute(r.options.Out, h); err != nil {
+		return fmt.Errorf("print what to try: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,223 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"locus/cmd/dbserver"
+	"locus/cmd/declared"
+	"locus/config/etcd"
+	"locus/config/etcd/embedded"
+	"locus/router/gene"
+)
+
+// Run runs a demo until ctx ends. It returns after everything that it started
+// has ended; the data stays. An error says why the start or the stop failed.
+func Run(ctx context.Context, o Options) error {
+	if err := errors.Join(o.Validate(), gene.CheckGolden()); err != nil {
+		return err
+	}
+	r := &running{options: o}
+	err := r.start(ctx)
+	if err == nil {
+		<-ctx.Done()
+		fmt.Fprintln(o.Out, "\nstopping")
+	}
+	stopErr := r.stop()
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		err = nil // told to stop amid the start
+	}
+	if err = errors.Join(err, stopErr); err == nil && r.dir != nil {
+		fmt.Fprintf(o.Out, "stopped; the data is kept in %s\n", r.dir.path)
+	}
+	return err
+}
+
+// running is what a demo has started so far.
+type running struct {
+	options Options
+	dir     *directory
+	etcd    *embedded.Server
+	shards  []*shard
+	proxies []*proxyProcess
+
+	undo []func() error // in the order of the start
+	ends chan struct{}  // closed when the demo stops, for what watches
+}
+
+func (r *running) onStop(f func() error) { r.undo = append(r.undo, f) }
+
+// stop undoes the start in reverse.
+func (r *running) stop() error {
+	var errs []error
+	for i := len(r.undo) - 1; i >= 0; i-- {
+		errs = append(errs, r.undo[i]())
+	}
+	return errors.Join(errs...)
+}
+
+func (r *running) say(format string, args ...any) { fmt.Fprintf(r.options.Out, format+"\n", args...) }
+
+// start starts everything; what did start before an error is in r.undo.
+func (r *running) start(ctx context.Context) (err error) {
+	o := r.options
+	if r.dir, err = openDirectory(o.Data); err != nil {
+		return err
+	}
+	r.onStop(r.dir.close)
+	if err := errors.Join(o.checkPorts(), removeReady(o.ReadyFile)); err != nil {
+		return err
+	}
+	kv, err := r.startEtcd(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.startDatabases(ctx, kv); err != nil {
+		return err
+	}
+	password, err := r.startProxies(ctx)
+	if err != nil {
+		return err
+	}
+	r.watch()
+	if o.OrdersPerSecond > 0 {
+		r.startOrders(ctx, password)
+	}
+	state, err := r.state(password)
+	if err != nil {
+		return err
+	}
+	if o.ReadyFile != "" {
+		if err := state.write(o.ReadyFile); err != nil {
+			return fmt.Errorf("--ready-file: %w", err)
+		}
+		r.onStop(func() error { return removeReady(o.ReadyFile) })
+	}
+	return r.hints(state)
+}
+
+func (r *running) startEtcd(ctx context.Context) (*etcd.KV, error) {
+	server, err := embedded.Start(ctx, embedded.Config{Dir: r.dir.file("etcd")})
+	if err != nil {
+		return nil, err
+	}
+	r.etcd = server
+	r.onStop(server.Close)
+	client, err := etcd.Open(etcd.Config{Endpoints: []string{server.Endpoint()}})
+	if err != nil {
+		return nil, err
+	}
+	r.onStop(client.Close)
+	return client.Under(prefix()), nil
+}
+
+func (r *running) startDatabases(ctx context.Context, kv *etcd.KV) error {
+	var found *dbserver.Installation
+	engine, err := r.dir.engine(r.options.Engine, func(e dbserver.Engine) (err error) {
+		found, err = dbserver.Find(ctx, e, "")
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	state, err := declared.Read(ctx, kv)
+	if err != nil {
+		return err
+	}
+	owning, spare := r.dir.names(r.options, state.Cluster)
+	if o := r.options; state.Cluster != nil && (len(owning) != o.Shards || len(spare) != o.Spare) {
+		r.say("%s has %d shards with genes and %d without: --shards and --spare are for a new directory", r.dir.path, len(owning), len(spare))
+	}
+	r.say("starting %d %s servers in %s", len(owning)+len(spare), engine, r.dir.path)
+	r.shards, err = r.dir.startShards(ctx, engine, append(owning[:len(owning):len(owning)], spare...))
+	r.onStop(func() error { return stopShards(r.shards) })
+	if err != nil {
+		return err
+	}
+	if state.Cluster == nil {
+		if err := createTables(ctx, r.shards); err != nil {
+			return err
+		}
+	}
+	_ = found
+	return declareShards(ctx, kv, state, owning, spare, r.shards)
+}
+
+// startProxies waits until the proxies serve, and gives the password of their user.
+func (r *running) startProxies(ctx context.Context) (password string, err error) {
+	if password, err = r.dir.secret(userSecret, func() string { return "app" }); err != nil {
+		return "", err
+	}
+	if _, err := r.dir.secret(httpSecret, random); err != nil {
+		return "", err
+	}
+	keyRing, err := r.dir.keyRing()
+	if err != nil {
+		return "", err
+	}
+	r.proxies, err = r.dir.startProxies(r.options, r.etcd.Endpoint(), keyRing)
+	r.onStop(func() error { return stopProxies(r.proxies) })
+	if err != nil {
+		return "", err
+	}
+	return password, awaitProxies(ctx, r.proxies, password)
+}
+
+func (r *running) startOrders(ctx context.Context, password string) {
+	ctx, stop := context.WithCancel(ctx)
+	t := &trickle{addr: r.proxies[0].addr, password: password, perSecond: r.options.OrdersPerSecond, out: r.options.Out}
+	var task sync.WaitGroup
+	task.Go(func() { t.run(ctx) })
+	r.onStop(func() error { stop(); task.Wait(); return nil })
+}
+
+// watch says what ends by itself. The demo goes on without it: that is worth
+// looking at.
+func (r *running) watch() {
+	r.ends = make(chan struct{})
+	var watching sync.WaitGroup
+	for i, p := range r.proxies {
+		watching.Go(func() {
+			select {
+			case <-p.done:
+				r.say("proxy %d: %v", i, p.ended())
+			case <-r.ends:
+			}
+		})
+	}
+	for _, s := range r.shards {
+		watching.Go(func() {
+			select {
+			case <-s.Done():
+				r.say("shard %s: %v", s.name, s.Err())
+			case <-r.ends:
+			}
+		})
+	}
+	r.onStop(func() error { close(r.ends); watching.Wait(); return nil })
+}
+
+// state is what the ready file says.
+func (r *running) state(password string) (ready, error) {
+	state := ready{
+		User: shopUser, Password: password, Database: database,
+		Etcd: []string{r.etcd.Endpoint()}, PID: os.Getpid(),
+	}
+	for _, p := range r.proxies {
+		state.Proxies = append(state.Proxies, readyProxy{p.addr, p.pid()})
+	}
+	for _, s := range r.shards {
+		state.Shards = append(state.Shards, readyShard{string(s.name), s.Addr(), shardUser, s.password, database, s.Pid()})
+	}
+	if r.options.HTTP != "" {
+		secret, err := r.dir.secrets().Lookup(httpSecret)
+		if err != nil {
+			return state, err
+		}
+		state.HTTP = readyHTTP{"http://" + r.options.HTTP, "admin", secret}
+	}
+	return state, nil
+}

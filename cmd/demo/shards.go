@@ -1,0 +1,128 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"locus/cmd/dbserver"
+	"locus/router"
+	"locus/router/cluster"
+)
+
+// shard is a running database server.
+type shard struct {
+	*dbserver.Server
+	name     router.ShardName
+	password string
+}
+
+// names are the shards that this directory has servers of: those declared, or
+// of a new cluster those that the options ask for.
+func (d *directory) names(o Options, c *cluster.Cluster) (owning, spare []router.ShardName) {
+	if c == nil {
+		for i := range o.Shards + o.Spare {
+			name := router.ShardName(fmt.Sprintf("s%d", i))
+			if i < o.Shards {
+				owning = append(owning, name)
+			} else {
+				spare = append(spare, name)
+			}
+		}
+		return owning, spare
+	}
+	for _, name := range c.ShardNames() {
+		// A shard without a directory was registered by the user, who runs it.
+		if _, err := os.Stat(d.file(string(name))); err != nil {
+			continue
+		}
+		if c.Routes.GenesOf(name).Empty() {
+			spare = append(spare, name)
+		} else {
+			owning = append(owning, name)
+		}
+	}
+	return owning, spare
+}
+
+// startShards starts the servers side by side. Those that did start are given
+// beside the error about those that did not.
+func (d *directory) startShards(ctx context.Context, engine dbserver.Engine, names []router.ShardName) ([]*shard, error) {
+	installation, err := dbserver.Find(ctx, engine, "")
+	if err != nil {
+		return nil, err
+	}
+	shards := make([]*shard, len(names))
+	errs := make([]error, len(names))
+	var starting sync.WaitGroup
+	for i, name := range names {
+		starting.Go(func() { shards[i], errs[i] = d.startShard(ctx, installation, name) })
+	}
+	starting.Wait()
+	var started []*shard
+	for _, s := range shards {
+		if s != nil {
+			started = append(started, s)
+		}
+	}
+	return started, errors.Join(errs...)
+}
+
+func (d *directory) startShard(ctx context.Context, installation *dbserver.Installation, name router.ShardName) (*shard, error) {
+	password, err := d.secret(shardSecret(name), random)
+	if err != nil {
+		return nil, err
+	}
+	server, err := dbserver.Start(ctx, installation, dbserver.Options{Dir: d.file(string(name))})
+	if err != nil {
+		return nil, fmt.Errorf("shard %s: %w", name, err)
+	}
+	s := &shard{server, name, password}
+	if err := server.CreateUser(ctx, dbserver.User{Name: shardUser, Password: password}); err != nil {
+		return s, fmt.Errorf("shard %s: %w", name, err)
+	}
+	return s, nil
+}
+
+// createTables makes the sample schema where it isn't there yet.
+func createTables(ctx context.Context, shards []*shard) error {
+	for i, s := range shards {
+		statements := everywhere
+		if i == 0 {
+			statements = append(statements[:len(statements):len(statements)], onFirst...)
+		}
+		if err := s.Execute(ctx, statements...); err != nil {
+			return fmt.Errorf("shard %s: sample schema: %w", s.name, err)
+		}
+	}
+	return nil
+}
+
+// serverPatience bounds the shutdown of all servers.
+const serverPatience = time.Minute
+
+// stopShards stops the servers side by side. One that ended before, by itself or
+// because somebody killed it, is no error any more.
+func stopShards(shards []*shard) error {
+	ctx, cancel := context.WithTimeout(context.Background(), serverPatience)
+	defer cancel()
+	errs := make([]error, len(shards))
+	var stopping sync.WaitGroup
+	for i, s := range shards {
+		select {
+		case <-s.Done():
+			continue
+		default:
+		}
+		stopping.Go(func() {
+			if err := s.Stop(ctx); err != nil {
+				errs[i] = fmt.Errorf("shard %s: %w", s.name, err)
+			}
+		})
+	}
+	stopping.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"locus/cmd/declared"
+	"locus/config/etcd"
+	"locus/router"
+	"locus/router/cluster"
+)
+
+func applyCommand(in *invocation) *cobra.Command {
+	a := application{in: in}
+	command := &cobra.Command{
+		Use:   "apply -f cluster.yaml",
+		Short: "Make the cluster what a file declares",
+		Long: `Make the cluster what a file declares: its settings, shards, tables, users and
+routes. What the file leaves out is removed.
+
+Before anything is written, every shard is asked whether its tables fit what is
+declared, and whether rows would be left where they are no longer looked for:
+genes that change hands must have no rows on the shard that they leave (locus
+split and locus merge move rows). The passwords for that come from the secrets
+that the configuration names. Everything is written at once or not at all, and
+nothing if somebody else has changed the cluster in the meantime.`,
+		Example: `  locus get > cluster.yaml
+  locus apply -f cluster.yaml --dry-run
+  locus apply -f cluster.yaml --why "a shard for the new region"`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error { return a.run(command.Context()) },
+	}
+	fileFlag(command, &a.path)
+	flags := command.Flags()
+	flags.BoolVar(&a.dryRun, "dry-run", false, "check and print everything, write nothing")
+	flags.BoolVar(&a.skipLiveCheck, "skip-live-check", false, "don't ask the shards whether the tables fit")
+	flags.BoolVar(&a.forceMove, "force-move-without-data", false, "hand genes over though rows of them stay behind, invisible")
+	flags.StringVar(&a.by, "by", "", "who changes the cluster (default: you, on this host)")
+	flags.StringVar(&a.why, "why", "", "why, for the history of the route map")
+	return command
+}
+
+// application is one call of the command.
+type application struct {
+	in                               *invocation
+	path, by, why                    string
+	dryRun, skipLiveCheck, forceMove bool
+}
+
+// applied is what is printed of it.
+type applied struct {
+	Changes    []changeView `json:"changes"`
+	MapVersion int64        `json:"map_version"`
+	Written    bool         `json:"written"`
+}
+
+func (a *application) run(ctx context.Context) error {
+	declaration, err := a.in.clusterFile(a.path)
+	if err != nil {
+		return err
+	}
+	conn, err := a.in.connect()
+	if err != nil {
+		return err
+	}
+	defer conn.close()
+	state, err := declared.Read(ctx, conn.kv)
+	if err != nil {
+		return err
+	}
+	next, err := cluster.Succeed(state.Cluster, declaration, a.stamp())
+	if err != nil {
+		return err
+	}
+	changes, err := cluster.Diff(state.Cluster, next)
+	if err != nil {
+		return err
+	}
+	if a.in.output == table {
+		printChanges(a.in.stdout, changes)
+	}
+	if len(changes) == 0 {
+		return a.print(changes, next, false)
+	}
+	if err := a.check(ctx, conn, state.Cluster, next); err != nil {
+		return fmt.Errorf("%w\nnothing was written", err)
+	}
+	if a.dryRun {
+		return a.print(changes, next, false)
+	}
+	if err := commit(ctx, conn, state, next); err != nil {
+		return err
+	}
+	return a.print(changes, next, true)
+}
+
+func (a *application) stamp() router.Stamp {
+	by := oneLine(a.by)
+	if by == "" {
+		by = whoAmI()
+	}
+	return router.Stamp{By: by, Why: oneLine(a.why), At: a.in.now()}
+}
+
+// oneLine keeps a stamp readable where each is one line of a list.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func whoAmI() string {
+	name := "somebody"
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	if host, err := os.Hostname(); err == nil {
+		name += "@" + host
+	}
+	return name
+}
+
+func commit(ctx context.Context, conn *connection, state *declared.State, next *cluster.Cluster) error {
+	err := state.Commit(ctx, conn.kv, next)
+	var conflict *etcd.Conflict
+	switch {
+	case errors.As(err, &conflict):
+		return fmt.Errorf("somebody else changed %s since it was read; nothing was written; run apply again", conflict.Key)
+	case errors.Is(err, etcd.ErrUnknown):
+		return fmt.Errorf("%w: locus diff tells", err)
+	}
+	return err
+}
+
+func (a *application) print(changes []cluster.Change, next *cluster.Cluster, written bool) error {
+	v := applied{changeViews(changes), next.Routes.Version(), written}
+	return a.in.print(v, func(w io.Writer) {
+		switch {
+		case written:
+			fmt.Fprintf(w, "applied: %d changed, route map version %d\n", len(changes), v.MapVersion)
+		case len(changes) > 0:
+			fmt.Fprintln(w, "dry run: nothing was written")
+		}
+	})
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"locus/config"
+	"locus/idgen/cipher"
+)
+
+func configCommand(in *invocation) *cobra.Command {
+	group := groupCommand("config", "Look at the configuration of a process")
+	group.AddCommand(&cobra.Command{
+		Use:   "check",
+		Short: "Check a configuration file and the files that it names",
+		Example: `  locus config check -c locus.yaml
+  LOCUS_CONFIG=locus.yaml locus config check`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return in.checkConfig() },
+	}, &cobra.Command{
+		Use:   "reference",
+		Short: "Print a locus.yaml with every field, its default and what it does",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := io.WriteString(in.stdout, config.Reference())
+			return err
+		},
+	})
+	return group
+}
+
+func (in *invocation) checkConfig() error {
+	if in.configFile == "" {
+		return misused("name the file: -c locus.yaml")
+	}
+	c, err := in.configuration()
+	if err != nil {
+		return err
+	}
+	problems := []error{c.CheckFiles()}
+	if problems[0] == nil {
+		_, err := c.Etcd.ClientTLS()
+		problems = append(problems, err)
+		if c.KeyRing != "" {
+			_, err := cipher.Load(c.KeyRing)
+			problems = append(problems, err)
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return prefixed(in.configFile, err)
+	}
+	if c.KeyRing != "" {
+		if err := cipher.CheckMode(c.KeyRing); err != nil {
+			fmt.Fprintln(in.stderr, "warning:", err)
+		}
+	}
+	fmt.Fprintf(in.stdout, "%s is right: cluster %s, etcd at %v\n", in.configFile, c.Cluster, c.Etcd.Endpoints)
+	return nil
+}

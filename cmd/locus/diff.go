@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"locus/cmd/declared"
+	"locus/router/cluster"
+)
+
+func diffCommand(in *invocation) *cobra.Command {
+	var path string
+	command := &cobra.Command{
+		Use:   "diff -f cluster.yaml",
+		Short: "Print what locus apply would change",
+		Long: `Print what locus apply would change, without asking the shards. The exit status
+is 0 whether there are differences or not.`,
+		Example: `  locus diff -f cluster.yaml`,
+		Args:    cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			next, err := in.clusterFile(path)
+			if err != nil {
+				return err
+			}
+			conn, err := in.connect()
+			if err != nil {
+				return err
+			}
+			defer conn.close()
+			state, err := declared.Read(command.Context(), conn.kv)
+			if err != nil {
+				return err
+			}
+			changes, err := cluster.Diff(state.Cluster, next)
+			if err != nil {
+				return err
+			}
+			return in.print(changeViews(changes), func(w io.Writer) { printChanges(w, changes) })
+		},
+	}
+	fileFlag(command, &path)
+	return command
+}
+
+func fileFlag(command *cobra.Command, path *string) {
+	command.Flags().StringVarP(path, "file", "f", "", "the declared cluster's `file`; - is standard input")
+	_ = command.MarkFlagFilename("file", "yaml")
+}
+
+func printChanges(w io.Writer, changes []cluster.Change) {
+	if len(changes) == 0 {
+		fmt.Fprintln(w, "no differences")
+	}
+	for _, c := range changes {
+		fmt.Fprintln(w, c)
+	}
+}
+
+type changeView struct {
+	Action   string         `json:"action"`
+	Document string         `json:"document"`
+	Fields   []fieldView    `json:"fields,omitempty"`
+	Genes    []handoverView `json:"genes,omitempty"`
+}
+
+type fieldView struct {
+	Field string `json:"field"`
+	From  string `json:"from,omitempty"`
+	To    string `json:"to,omitempty"`
+}
+
+func changeViews(changes []cluster.Change) []changeView {
+	views := make([]changeView, len(changes))
+	for i, c := range changes {
+		views[i] = changeView{Action: string(c.Action), Document: c.Document, Genes: handoverViews(c.Handovers)}
+		for _, f := range c.Fields {
+			views[i].Fields = append(views[i].Fields, fieldView(f))
+		}
+	}
+	return views
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// groupCommand has only subcommands: alone it is wrong use.
+func groupCommand(name, short string) *cobra.Command {
+	return &cobra.Command{
+		Use:   name,
+		Short: short,
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(command *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return misused("unknown command %q for %q", args[0], command.CommandPath())
+			}
+			return misused("%s needs a command", command.CommandPath())
+		},
+	}
+}
+
+// prefixed puts a file's name before each of its problems.
+func prefixed(name string, err error) error {
+	var problems []error
+	for line := range strings.Lines(err.Error()) {
+		problems = append(problems, fmt.Errorf("%s: %s", name, strings.TrimRight(line, "\n")))
+	}
+	return errors.Join(problems...)
+}

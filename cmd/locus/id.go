@@ -1,0 +1,177 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"locus/idgen/cipher"
+	"locus/idgen/orderid"
+	"locus/router/cluster"
+	"locus/router/gene"
+)
+
+func idCommand(in *invocation) *cobra.Command {
+	group := groupCommand("id", "Make IDs, and take them apart")
+	var keys string
+	group.PersistentFlags().StringVar(&keys, "key-ring", "", "the `file` of the keys that hide order numbers, instead of the configuration's")
+	_ = group.MarkPersistentFlagFilename("key-ring", "yaml")
+	ring := func() (*cipher.Ring, error) { return in.ring(keys) }
+	group.AddCommand(idNextCommand(in, ring), idDecodeCommand(in, ring), idEncodeCommand(in, ring))
+	return group
+}
+
+// ring is the key ring that a flag or the configuration names: nil if none.
+func (in *invocation) ring(path string) (*cipher.Ring, error) {
+	if path == "" {
+		c, err := in.configuration()
+		if err != nil {
+			return nil, err
+		}
+		path = c.KeyRing
+	}
+	if path == "" {
+		return nil, nil
+	}
+	return cipher.Load(path)
+}
+
+// idView is an ID in all its forms. Numbers beyond 2^53 are strings, which every
+// reader of JSON keeps whole.
+type idView struct {
+	ID          string `json:"id"`
+	Layout      string `json:"layout"`
+	Gene        string `json:"gene"`
+	KeyVersion  uint32 `json:"key_version"`
+	Sequence    string `json:"sequence"`
+	OrderNumber string `json:"order_number,omitempty"`
+	Shard       string `json:"shard,omitempty"`
+}
+
+// view shows an order ID. Its order number is left out where no key is given
+// that the ID's version names.
+func view(l orderid.Layout, id orderid.ID, ring *cipher.Ring, c *cluster.Cluster) (idView, error) {
+	g := l.Gene(id)
+	v := idView{
+		ID: spelled(l, id), Layout: l.Name(), Gene: g.Format(l.GeneWidth()), KeyVersion: l.Version(id),
+		Sequence: l.Sequence(id).String(), Shard: shardOf(c, g, l.GeneWidth()),
+	}
+	if l.VersionBits() == 0 || ring == nil && v.KeyVersion != 0 {
+		return v, nil
+	}
+	number, err := orNone(ring).Encode(l, id)
+	if err != nil {
+		return v, err
+	}
+	v.OrderNumber = spelled(l, number)
+	return v, nil
+}
+
+func orNone(ring *cipher.Ring) *cipher.Ring {
+	if ring == nil {
+		return &cipher.Ring{}
+	}
+	return ring
+}
+
+// spelled is an ID as commands take and print it: decimal, or 0x… for 16 bytes.
+func spelled(l orderid.Layout, id orderid.ID) string {
+	if l.Bytes() == 16 {
+		return fmt.Sprintf("0x%016x%016x", id.Hi, id.Lo)
+	}
+	return strconv.FormatUint(id.Lo, 10)
+}
+
+func (v idView) rows() [][]string {
+	return [][]string{
+		{"order ID", v.ID}, {"order number", v.OrderNumber}, {"gene", v.Gene}, {"shard", v.Shard},
+		{"key version", strconv.FormatUint(uint64(v.KeyVersion), 10)}, {"sequence", v.Sequence}, {"layout", v.Layout},
+	}
+}
+
+func layoutFlag(command *cobra.Command, name *string) {
+	command.Flags().StringVar(name, "layout", "int64", "the `layout` of the ID column")
+	var names []string
+	for _, l := range orderid.Layouts() {
+		names = append(names, l.Name())
+	}
+	_ = command.RegisterFlagCompletionFunc("layout", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func layoutNamed(name string) (orderid.Layout, error) {
+	l, err := orderid.ByName(name)
+	if err != nil {
+		return l, usageError{err}
+	}
+	return l, nil
+}
+
+func idEncodeCommand(in *invocation, ring func() (*cipher.Ring, error)) *cobra.Command {
+	var o owner
+	var layoutName, geneText string
+	var keyVersion uint32
+	var sequence uint64
+	command := &cobra.Command{
+		Use:   "encode (--owner VALUE | --gene 0x…) --sequence N",
+		Short: "Compose an ID from its parts",
+		Example: `  locus id encode --owner 42 --sequence 1000
+  locus id encode --gene 0x3eab --key-version 1 --sequence 1000 --key-ring keys.yaml`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			l, err := layoutNamed(layoutName)
+			if err != nil {
+				return err
+			}
+			g, err := oneGene(o, geneText, l.GeneWidth())
+			if err != nil {
+				return err
+			}
+			id, err := l.Compose(g, keyVersion, orderid.Seq(sequence))
+			if err != nil {
+				return usageError{err}
+			}
+			keys, err := ring()
+			if err != nil {
+				return err
+			}
+			v, err := view(l, id, keys, in.optionalCluster(command.Context()))
+			if err != nil {
+				return err
+			}
+			return in.print(v, func(w io.Writer) { columns(w, v.rows()) })
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&o.value, "owner", "", "the owner's `value`")
+	flags.StringVar(&geneText, "gene", "", "the gene in `hex`, instead of the owner")
+	flags.Uint32Var(&keyVersion, "key-version", 0, "the `version` of the key that hides the sequence; 0 hides nothing")
+	flags.Uint64Var(&sequence, "sequence", 0, "the sequence `number`")
+	_ = command.MarkFlagRequired("sequence")
+	o.typeFlag(command)
+	layoutFlag(command, &layoutName)
+	return command
+}
+
+// oneGene is the owner's gene or the one that is given.
+func oneGene(o owner, text string, w gene.Width) (gene.Gene, error) {
+	if (o.value == "") == (text == "") {
+		return 0, misused("give --owner or --gene, one of the two")
+	}
+	if text != "" {
+		r, err := gene.ParseRange(text, w)
+		if err != nil {
+			return 0, usageError{err}
+		}
+		if r.Len() != 1 {
+			return 0, misused("--gene %s: give one gene", text)
+		}
+		return r.First, nil
+	}
+	of, _, err := o.hashed()
+	if err != nil {
+		return 0, err
+	}
+	return of(w), nil
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locus/config/etcd"
+	"locus/idgen"
+	"locus/idgen/cipher"
+	"locus/idgen/orderid"
+	"locus/idgen/segment"
+	"locus/router/catalog"
+	"locus/router/cluster"
+	"locus/router/gene"
+)
+
+func idNextCommand(in *invocation, ring func() (*cipher.Ring, error)) *cobra.Command {
+	n := next{in: in}
+	command := &cobra.Command{
+		Use:   "next --table SCHEMA.TABLE (--owner VALUE | --parent ID)",
+		Short: "Make IDs of a table",
+		Long: `Make IDs of a declared table, as an INSERT of that owner through the proxy
+would. The IDs are used up, whether rows with them are ever stored or not.`,
+		Example: `  locus id next --table shop.test_order --owner 42
+  locus id next --table shop.order_item --parent 4515628800000001000 -n 3`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			keys, err := ring()
+			if err != nil {
+				return err
+			}
+			return n.run(command.Context(), keys)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&n.table, "table", "", "the `schema.table`")
+	flags.StringVar(&n.owner.value, "owner", "", "the owner's `value`")
+	flags.StringVar(&n.parent, "parent", "", "the parent's `ID`, for a table that is routed by it")
+	flags.IntVarP(&n.count, "number", "n", 1, "how `many`")
+	_ = command.MarkFlagRequired("table")
+	n.owner.typeFlag(command)
+	return command
+}
+
+// next is one call of the command.
+type next struct {
+	in            *invocation
+	table, parent string
+	owner         owner
+	count         int
+}
+
+func (n *next) run(ctx context.Context, keys *cipher.Ring) error {
+	if n.count < 1 || n.count > 1000 {
+		return misused("-n %d: make 1 to 1000 IDs", n.count)
+	}
+	name, err := catalog.ParseTableName(n.table)
+	if err != nil {
+		return usageError{err}
+	}
+	conn, err := n.in.connect()
+	if err != nil {
+		return err
+	}
+	defer conn.close()
+	c, err := conn.readDeclared(ctx)
+	if err != nil {
+		return err
+	}
+	d, declared := c.Tables[name]
+	if !declared || d.ID == nil {
+		return fmt.Errorf("table %s has no declared ID column: locus get tables", name)
+	}
+	l, err := orderid.ByName(d.ID.Layout)
+	if err != nil {
+		return err
+	}
+	g, err := n.gene(d, l)
+	if err != nil {
+		return err
+	}
+	version := uint32(0)
+	if d.OrderNumber != "" {
+		version = orNone(keys).Current()
+	}
+	sequences := conn.kv.Under(cluster.SegmentPrefix + name.String() + "/")
+	first, err := issue(ctx, sequences, c.Settings.CounterGroups, source{l, version}, g, n.count)
+	if err != nil {
+		return err
+	}
+	return n.print(l, first, keys, c)
+}
+
+// gene is that of the owner or of the parent, in the width of the layout.
+func (n *next) gene(d catalog.Declaration, l orderid.Layout) (gene.Gene, error) {
+	if d.Parent == nil {
+		if n.parent != "" || n.owner.value == "" {
+			return 0, misused("table %s is routed by its owner: give --owner, the value of %s", n.table, d.Owner)
+		}
+		of, _, err := n.owner.hashed()
+		if err != nil {
+			return 0, err
+		}
+		return of(l.GeneWidth()), nil
+	}
+	if n.parent == "" || n.owner.value != "" {
+		return 0, misused("table %s is routed by its parent: give --parent, the value of %s", n.table, d.Parent.Column)
+	}
+	parent, err := orderid.ByName(d.Parent.Layout)
+	if err != nil {
+		return 0, err
+	}
+	id, err := parent.Parse(n.parent)
+	if err != nil {
+		return 0, usageError{err}
+	}
+	return parent.Gene(id) & l.GeneWidth().Last(), nil
+}
+
+// source is the form of the IDs to make.
+type source struct {
+	layout  orderid.Layout
+	version uint32 // of the key that hides their sequences
+}
+
+// issue takes numbers from the counters that the proxies take theirs from, no
+// more than are wanted.
+func issue(ctx context.Context, kv *etcd.KV, groups int, form source, g gene.Gene, n int) (first orderid.ID, err error) {
+	host, _ := os.Hostname() // only for people who read the key
+	store := segment.NewCASStore(kv, "", "locus id next on "+host, time.Now)
+	if err := store.PinGroups(ctx, groups); err != nil {
+		return orderid.ID{}, err
+	}
+	size := uint64(n)
+	segments, err := segment.New(store, form.layout, segment.Options{Groups: groups, MinStep: size, MaxStep: size})
+	if err != nil {
+		return orderid.ID{}, err
+	}
+	defer func() { err = errors.Join(err, segments.Close(context.WithoutCancel(ctx))) }()
+	issuer, err := idgen.NewIssuer(form.layout, form.version, segments)
+	if err != nil {
+		return orderid.ID{}, err
+	}
+	return issuer.Issue(ctx, g, n)
+}
+
+func (n *next) print(l orderid.Layout, first orderid.ID, keys *cipher.Ring, c *cluster.Cluster) error {
+	var views []idView
+	rows := [][]string{{"ORDER ID", "ORDER NUMBER", "GENE", "SHARD"}}
+	for i := range n.count {
+		v, err := view(l, first.Plus(uint64(i)), keys, c)
+		if err != nil {
+			return err
+		}
+		views = append(views, v)
+		rows = append(rows, []string{v.ID, v.OrderNumber, v.Gene, v.Shard})
+	}
+	return n.in.print(views, func(w io.Writer) { columns(w, rows) })
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locus/config"
+	"locus/config/etcd"
+)
+
+// invocation is one run of the program: what the global flags say, and the
+// world around it.
+type invocation struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	getenv         func(string) string
+	now            func() time.Time
+
+	began bool // a command's own work began, so its errors aren't those of flags
+
+	configFile, endpoints, cluster string
+	output                         format
+}
+
+func (in *invocation) flags(root *cobra.Command) {
+	flags := root.PersistentFlags()
+	in.output = table
+	flags.StringVarP(&in.configFile, "config", "c", in.getenv("LOCUS_CONFIG"), "the `file` locus.yaml of this process (LOCUS_CONFIG)")
+	flags.StringVar(&in.endpoints, "etcd", in.getenv("LOCUS_ETCD"), "etcd's `host:port,…`, instead of the configuration's (LOCUS_ETCD)")
+	flags.StringVar(&in.cluster, "cluster", in.getenv("LOCUS_CLUSTER"), "the cluster's `name`, instead of the configuration's (LOCUS_CLUSTER)")
+	flags.VarP(&in.output, "output", "o", "print as `table`, json or yaml")
+	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = root.MarkPersistentFlagFilename("config", "yaml")
+}
+
+// configuration is the file's, or the defaults without one, with what the flags
+// say instead.
+func (in *invocation) configuration() (*config.Config, error) {
+	c := config.Default()
+	if in.configFile != "" {
+		var err error
+		if c, err = config.Load(in.configFile); err != nil {
+			return nil, err
+		}
+	}
+	if in.endpoints != "" {
+		c.Etcd.Endpoints = slices.DeleteFunc(strings.Split(in.endpoints, ","), func(e string) bool { return e == "" })
+	}
+	c.Cluster = cmp.Or(in.cluster, c.Cluster)
+	return c, c.Validate()
+}
+
+// namesCluster tells whether anything was said of where the cluster is.
+func (in *invocation) namesCluster() bool { return in.configFile != "" || in.endpoints != "" }
+
+// connection is etcd's keys of one cluster.
+type connection struct {
+	config *config.Config
+	client *etcd.Client
+	kv     *etcd.KV
+}
+
+// connect makes a connection, which its caller closes. etcd isn't asked yet.
+func (in *invocation) connect() (*connection, error) {
+	c, err := in.configuration()
+	if err != nil {
+		return nil, err
+	}
+	tls, err := c.Etcd.ClientTLS()
+	if err != nil {
+		return nil, err
+	}
+	client, err := etcd.Open(etcd.Config{
+		Endpoints: c.Etcd.Endpoints, Username: c.Etcd.Username, Password: c.Etcd.Password,
+		TLS: tls, DialTimeout: c.Etcd.DialTimeout.Std(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &connection{c, client, client.Under(c.Prefix())}, nil
+}
+
+func (c *connection) close() { _ = c.client.Close() }

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locus/cmd/declared"
+	"locus/router"
+	"locus/router/cluster"
+	"locus/router/gene"
+)
+
+func routesCommand(in *invocation) *cobra.Command {
+	group := groupCommand("routes", "Look at the route map")
+	group.AddCommand(&cobra.Command{
+		Use:     "show",
+		Short:   "Print which shard owns which genes",
+		Example: `  locus routes show`,
+		Args:    cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			c, err := in.declaredCluster(command.Context())
+			if err != nil {
+				return err
+			}
+			return in.printRoutes(c)
+		},
+	}, &cobra.Command{
+		Use:   "history",
+		Short: "Print the versions of the route map: when, by whom, why, what changed",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			conn, err := in.connect()
+			if err != nil {
+				return err
+			}
+			defer conn.close()
+			versions, readErr := declared.History(command.Context(), conn.kv)
+			if err := in.printHistory(versions); err != nil {
+				return err
+			}
+			return readErr
+		},
+	})
+	return group
+}
+
+type routesView struct {
+	Version int64       `json:"version"`
+	At      string      `json:"at,omitempty"`
+	By      string      `json:"by,omitempty"`
+	Why     string      `json:"why,omitempty"`
+	Routes  []routeView `json:"routes"`
+}
+
+type routeView struct {
+	First string `json:"first"`
+	Last  string `json:"last"`
+	Shard string `json:"shard"`
+}
+
+func (in *invocation) printRoutes(c *cluster.Cluster) error {
+	v := routesView{Version: c.Routes.Version(), At: stamped(c.Stamp.At), By: c.Stamp.By, Why: c.Stamp.Why}
+	width, first := c.Routes.Width(), gene.Gene(0)
+	for _, e := range c.Routes.Entries() {
+		v.Routes = append(v.Routes, routeView{first.Format(width), e.Bound.Format(width), string(e.Shard)})
+		first = e.Bound + 1
+	}
+	return in.print(v, func(w io.Writer) {
+		fmt.Fprintf(w, "version %d, %s, by %s: %s\n", v.Version, v.At, orDash(v.By), orDash(v.Why))
+		fmt.Fprint(w, c.Routes)
+	})
+}
+
+type versionOfMap struct {
+	Version int64          `json:"version"`
+	At      string         `json:"at,omitempty"`
+	By      string         `json:"by,omitempty"`
+	Why     string         `json:"why,omitempty"`
+	Changes []handoverView `json:"changes"`
+}
+
+type handoverView struct {
+	Genes string `json:"genes"`
+	From  string `json:"from"`
+	To    string `json:"to"`
+}
+
+func handoverViews(handovers []router.Handover) []handoverView {
+	views := make([]handoverView, len(handovers))
+	for i, h := range handovers {
+		views[i] = handoverView{h.Genes.String(), string(h.From), string(h.To)}
+	}
+	return views
+}
+
+func (in *invocation) printHistory(versions []cluster.Version) error {
+	rows := [][]string{{"VERSION", "AT", "BY", "GENES MOVED", "WHY"}}
+	views := []versionOfMap{}
+	for i, v := range versions {
+		var handovers []router.Handover
+		if i > 0 {
+			handovers, _ = router.Diff(versions[i-1].Map, v.Map) // maps of other widths: nothing to compare
+		}
+		moved := 0
+		for _, h := range handovers {
+			moved += h.Genes.Len()
+		}
+		views = append(views, versionOfMap{v.Map.Version(), stamped(v.Stamp.At), v.Stamp.By, v.Stamp.Why, handoverViews(handovers)})
+		rows = append(rows, []string{
+			strconv.FormatInt(v.Map.Version(), 10), stamped(v.Stamp.At), v.Stamp.By, strconv.Itoa(moved), v.Stamp.Why,
+		})
+	}
+	return in.print(views, func(w io.Writer) { columns(w, rows) })
+}
+
+func stamped(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format("2006-01-02 15:04:05Z")
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

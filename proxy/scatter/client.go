@@ -1,0 +1,117 @@
+package scatter
+
+import (
+	"sync"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/wire"
+)
+
+const (
+	bufferSize = 32 << 10 // of what goes to the client, in bytes
+	direct     = 16 << 10 // longer rows aren't copied into the buffer
+)
+
+var buffers = sync.Pool{New: func() any {
+	b := make([]byte, 0, bufferSize+direct+1<<10)
+	return &b
+}}
+
+// output collects packets for the client and sends them when there are enough.
+// Until then everything can be taken back.
+type output struct {
+	Client
+	buffer *[]byte
+	out    []byte
+	sent   bool // something may have arrived
+}
+
+func newOutput(to Client) output {
+	buffer := buffers.Get().(*[]byte)
+	return output{Client: to, buffer: buffer, out: (*buffer)[:0]}
+}
+
+// release gives the buffer back, unless a wide head has replaced it.
+func (o *output) release() {
+	buffers.Put(o.buffer)
+	o.buffer, o.out = nil, nil
+}
+
+// definition adds a column definition, behind their number if it is the first.
+func (o *output) definition(payload []byte) {
+	o.out, o.Seq = wire.AppendPacket(o.out, o.Seq, payload)
+}
+
+func (o *output) columnCount(n int) {
+	o.out, o.Seq = wire.AppendColumnCount(o.out, o.Seq, n)
+}
+
+// endDefinitions adds what stands between definitions and rows.
+func (o *output) endDefinitions() {
+	if o.Capabilities&mysql.CLIENT_DEPRECATE_EOF == 0 {
+		o.out, o.Seq = wire.AppendEOF(o.out, o.Seq, wire.EOF{Status: o.Status})
+	}
+}
+
+// row adds a row as it is.
+func (o *output) row(payload []byte) error {
+	if len(payload) < direct {
+		o.out, o.Seq = wire.AppendPacket(o.out, o.Seq, payload)
+		return o.flushFull()
+	}
+	if err := o.flush(); err != nil {
+		return err
+	}
+	var err error
+	if o.Seq, err = o.Stream.WritePayload(o.Seq, payload); err != nil {
+		return &ClientError{err}
+	}
+	return nil
+}
+
+func (o *output) binaryRow(values [][]byte, types []byte) error {
+	o.out, o.Seq = wire.AppendBinaryRow(o.out, o.Seq, values, types)
+	return o.flushFull()
+}
+
+func (o *output) textRow(values [][]byte) error {
+	o.out, o.Seq = wire.AppendTextRow(o.out, o.Seq, values)
+	return o.flushFull()
+}
+
+func (o *output) flushFull() error {
+	if len(o.out) < bufferSize {
+		return nil
+	}
+	return o.flush()
+}
+
+func (o *output) flush() error {
+	o.sent = true
+	if len(o.out) == 0 {
+		return nil
+	}
+	_, err := o.Stream.Write(o.out)
+	if cap(o.out) > cap(*o.buffer) {
+		o.out = *o.buffer
+	}
+	o.out = o.out[:0]
+	if err != nil {
+		return &ClientError{err}
+	}
+	return nil
+}
+
+// finish ends the rows.
+func (o *output) finish(warnings int) error {
+	ok := wire.OK{Warnings: uint16(min(warnings, 1<<16-1)), Status: o.Status}
+	o.out, o.Seq = wire.AppendEnd(o.out, o.Seq, ok, o.Capabilities)
+	return o.flush()
+}
+
+// finishWith ends the rows with an error.
+func (o *output) finishWith(e *mysql.MyError) error {
+	o.out, o.Seq = wire.AppendERR(o.out, o.Seq, e, o.Capabilities)
+	return o.flush()
+}

@@ -1,0 +1,27 @@
+package scatter
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// notFixed is the number of decimals of a column that has no fixed one.
+const notFixed = 31
+
+// appendDouble writes a DOUBLE as servers do (my_gcvt and my_fcvt of MySQL's
+// strings/dtoa.cc): the shortest text that reads back as the same number, with an
+// exponent where the point would be further than 15 digits away.
+func appendDouble(dst []byte, v float64, decimals byte) []byte {
+	if decimals < notFixed {
+		return strconv.AppendFloat(dst, v, 'f', int(decimals), 64)
+	}
+	var scratch [32]byte
+	short := strconv.AppendFloat(scratch[:0], v, 'e', -1, 64)
+	mantissa, exponent, _ := bytes.Cut(short, []byte{'e'})
+	e, _ := strconv.Atoi(string(exponent))
+	if point := e + 1; point >= -14 && point <= 15 {
+		return strconv.AppendFloat(dst, v, 'f', -1, 64)
+	}
+	dst = append(append(dst, mantissa...), 'e')
+	return strconv.AppendInt(dst, int64(e), 10)
+}

@@ -1,0 +1,237 @@
+package scatter
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/router/plan"
+)
+
+// merger makes one answer of several.
+type merger struct {
+	answers []answer
+	plan    *plan.Merge
+	format  Format
+	window  window
+	out     output
+
+	columns []column // of every answer
+	types   []byte   // of columns
+	visible int      // columns that the client gets; hidden ones follow
+
+	sortKeys []sortKey // Ordered
+	queue    []int     // Ordered: answers with a row, a heap
+}
+
+// window is what is left of a LIMIT.
+type window struct{ skip, left uint64 }
+
+func newWindow(l Limit) window {
+	if !l.Set {
+		return window{left: 1<<64 - 1}
+	}
+	return window{l.Offset, l.Count}
+}
+
+func (w *window) over() bool { return w.left == 0 }
+
+// admit counts a row and tells whether it is within the window.
+func (w *window) admit() bool {
+	if w.skip > 0 {
+		w.skip--
+		return false
+	}
+	w.left--
+	return true
+}
+
+func merge(sources []source, m *plan.Merge, format Format, limit Limit, to Client) (Outcome, error) {
+	g := &merger{answers: make([]answer, len(sources)), plan: m, format: format, window: newWindow(limit), out: newOutput(to)}
+	defer g.out.release()
+	for i, s := range sources {
+		g.answers[i] = answer{from: s, stream: s.Stream()}
+	}
+	return g.settle(g.run(limit))
+}
+
+// run does it all but for what follows from an error.
+func (g *merger) run(limit Limit) error {
+	if err := g.begin(); err != nil {
+		return err
+	}
+	if err := g.agree(); err != nil {
+		return err
+	}
+	if err := g.rows(limit); err != nil {
+		return err
+	}
+	for i := range g.answers {
+		if err := g.answers[i].drain(); isShards(err) {
+			return err
+		}
+	}
+	return g.out.finish(g.warnings())
+}
+
+func (g *merger) rows(limit Limit) error {
+	switch g.plan.Kind {
+	case plan.Concat:
+		return g.concat()
+	case plan.Ordered:
+		return g.ordered()
+	case plan.Aggregated:
+		return g.aggregated(limit)
+	}
+	return refuse("rows of several shards can't be merged in way %d", g.plan.Kind)
+}
+
+// begin reads every answer up to its first row, even after an error, so that
+// errors are clean and the other connections stay usable.
+func (g *merger) begin() error {
+	var first error
+	for i := range g.answers {
+		if err := g.beginOne(i); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// beginOne copies the definitions of the first answer to the client.
+func (g *merger) beginOne(i int) error {
+	a := &g.answers[i]
+	var definitions [][]byte
+	err := a.head(func(payload []byte) {
+		if i == 0 {
+			definitions = append(definitions, append([]byte(nil), payload...))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if i == 0 {
+		g.define(definitions)
+	}
+	return a.next()
+}
+
+func (g *merger) define(definitions [][]byte) {
+	g.columns = g.answers[0].columns
+	g.visible = max(0, len(g.columns)-g.plan.Hidden)
+	for _, c := range g.columns {
+		g.types = append(g.types, c.typ)
+	}
+	g.out.columnCount(g.visible)
+	for _, d := range definitions[:g.visible] {
+		g.out.definition(d)
+	}
+	g.out.endDefinitions()
+}
+
+// agree demands that the shards' answers have the same columns.
+func (g *merger) agree() error {
+	if g.visible == 0 {
+		return refuse("the shards' answers have no column beside the %d that were added", g.plan.Hidden)
+	}
+	for i := range g.answers[1:] {
+		other := &g.answers[i+1]
+		first, here := g.answers[0].from.Shard(), other.from.Shard()
+		if len(other.columns) != len(g.columns) {
+			return refuse("shard %s answers with %d columns and shard %s with %d: make the table alike on every shard",
+				first, len(g.columns), here, len(other.columns))
+		}
+		for n, c := range other.columns {
+			if c.typ != g.columns[n].typ || c.unsigned() != g.columns[n].unsigned() {
+				return refuse("column %d of the answer is of another type on shard %s than on shard %s: make the table alike on every shard",
+					n+1, here, first)
+			}
+		}
+	}
+	return nil
+}
+
+// concat passes the rows of one shard on after those of another.
+func (g *merger) concat() error {
+	for i := range g.answers {
+		for a := &g.answers[i]; !a.ended; {
+			if g.window.over() {
+				return nil
+			}
+			if err := g.pass(a); err != nil {
+				return err
+			}
+			if err := a.next(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// pass sends the current row of an answer unless LIMIT leaves it out.
+func (g *merger) pass(a *answer) error {
+	if !g.window.admit() {
+		return nil
+	}
+	if g.plan.Hidden > 0 {
+		if err := a.split(g.format, g.types, g.visible); err != nil {
+			return err
+		}
+	}
+	return g.emit(a)
+}
+
+// emit sends the current row of an answer without its hidden values.
+func (g *merger) emit(a *answer) error {
+	switch {
+	case g.plan.Hidden == 0:
+		return g.out.row(a.row)
+	case g.format == Text:
+		return g.out.row(a.row[:a.end])
+	}
+	return g.out.binaryRow(a.values[:g.visible], g.types)
+}
+
+// settle says what became of everything. A shard's error that can't be told
+// apart from the rows any more is told behind them.
+func (g *merger) settle(err error) (Outcome, error) {
+	_, gone := errors.AsType[*ClientError](err)
+	if err != nil && !gone {
+		for i := range g.answers {
+			_ = g.answers[i].drain() // the first error counts
+		}
+	}
+	var o Outcome
+	if e, ok := errors.AsType[*mysql.MyError](err); ok && g.out.sent {
+		o.Err = e
+		err = g.out.finishWith(e)
+	}
+	o.Sent, o.Warnings = g.out.sent, g.warnings()
+	for i := range g.answers {
+		a := &g.answers[i]
+		o.Clean = append(o.Clean, a.ended && !a.lost)
+		o.Status = append(o.Status, a.status)
+	}
+	return o, err
+}
+
+func (g *merger) warnings() int {
+	n := 0
+	for i := range g.answers {
+		n += int(g.answers[i].warnings)
+	}
+	return n
+}
+
+// isShards tells a server's own error from a lost connection, which no longer
+// matters when all rows are there.
+func isShards(err error) bool {
+	_, ok := errors.AsType[*mysql.MyError](err)
+	return ok
+}
+
+func refuse(format string, args ...any) error {
+	return &plan.Refusal{Code: plan.ScatterShape, Message: fmt.Sprintf(format, args...)}
+}

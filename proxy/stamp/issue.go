@@ -1,0 +1,81 @@
+package stamp
+
+import (
+	"context"
+	"fmt"
+
+	"locus/idgen/cipher"
+	"locus/idgen/orderid"
+	"locus/router/gene"
+	"locus/router/plan"
+)
+
+// group is the rows of one gene that ask for an ID. They get consecutive ones,
+// since drivers count up from LAST_INSERT_ID().
+type group struct {
+	gene gene.Gene // as wide as the layout has it
+	rows int
+	next orderid.ID
+}
+
+// join adds a row to the group of its gene.
+func (s *Stamper) join(g gene.Gene) int32 {
+	if last := len(s.groups) - 1; last >= 0 && s.groups[last].gene == g {
+		s.groups[last].rows++
+		return int32(last)
+	}
+	at, ok := s.byGene[g]
+	if !ok {
+		if s.byGene == nil {
+			s.byGene = make(map[gene.Gene]int32)
+		}
+		at = int32(len(s.groups))
+		s.byGene[g] = at
+		s.groups = append(s.groups, group{gene: g})
+	}
+	s.groups[at].rows++
+	return at
+}
+
+// issue gets the IDs, one call for each gene, and gives them to the rows.
+func (s *Stamper) issue(ctx context.Context, ids IDs, ring *cipher.Ring) error {
+	t := s.in.Table
+	for i := range s.groups {
+		g := &s.groups[i]
+		first, err := ids.Issue(ctx, t, g.gene, g.rows)
+		if err != nil {
+			return fmt.Errorf("stamp %s: %w", t.TableName, err)
+		}
+		if got := t.Layout.Gene(first); got != g.gene {
+			return fmt.Errorf("stamp %s: the issuer gave ID %s of gene %s for gene %s: it was not used", t.TableName, first, got, g.gene)
+		}
+		g.next = first
+	}
+	for i := range s.rows {
+		if s.rows[i].group >= 0 {
+			if err := s.give(&s.rows[i], ring); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// give hands the next ID of its gene to a row.
+func (s *Stamper) give(r *row, ring *cipher.Ring) error {
+	t, g := s.in.Table, &s.groups[r.group]
+	r.id, g.next = g.next, g.next.Plus(1)
+	if !s.result.HasID {
+		s.result.HasID, s.result.FirstID = true, r.id
+	}
+	s.result.Generated++
+	if t.OrderNumberColumn < 0 || !r.asked.has(plan.StampOrderNumber) {
+		return nil
+	}
+	number, err := ring.Encode(t.Layout, r.id)
+	if err != nil {
+		return fmt.Errorf("stamp %s: %w", t.TableName, err)
+	}
+	r.number = number
+	return nil
+}

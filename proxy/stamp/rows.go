@@ -1,0 +1,145 @@
+package stamp
+
+import (
+	"bytes"
+
+	"locus/router"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// edit is a value of every row that may be replaced.
+type edit struct {
+	stamp plan.Stamp
+	at    int
+}
+
+// findEdits lists the stamped columns that the statement itself names.
+func (s *Stamper) findEdits() {
+	for stamp, at := range [...]int{s.in.ID, s.in.OrderNumber, s.in.Gene, s.in.Version} {
+		if at < 0 {
+			continue
+		}
+		i := len(s.edits)
+		s.edits = append(s.edits, edit{})
+		for ; i > 0 && s.edits[i-1].at > at; i-- {
+			s.edits[i] = s.edits[i-1]
+		}
+		s.edits[i] = edit{plan.Stamp(stamp), at}
+	}
+}
+
+// write writes the text for every shard that gets rows.
+func (s *Stamper) write(p *plan.Plan, m *router.Map) error {
+	s.findEdits()
+	s.spliceNames()
+	for _, a := range p.Added {
+		s.splice(s.v.Offset(a.At), a.Text)
+	}
+	if s.in.Set {
+		return s.writeSet()
+	}
+	s.countRows(len(m.Shards()))
+	for shard, rows := range s.counts {
+		switch rows {
+		case 0:
+		case len(s.rows):
+			s.writeAll(shard)
+		default:
+			s.writePart(shard, rows)
+		}
+	}
+	return nil
+}
+
+// spliceNames puts the names of added columns behind those of the list.
+func (s *Stamper) spliceNames() {
+	if len(s.in.Added) == 0 || s.in.Set {
+		return
+	}
+	from := len(s.names)
+	for i, stamp := range s.in.Added {
+		if i > 0 || len(s.in.Columns) > 0 {
+			s.names = append(s.names, ", "...)
+		}
+		s.names = appendName(s.names, s.column(stamp).Name)
+	}
+	s.out.splices = append(s.out.splices, splice{s.v.Offset(s.in.List), s.names[from:]})
+}
+
+func (s *Stamper) splice(at int, text string) {
+	from := len(s.names)
+	s.names = append(s.names, text...)
+	s.out.splices = append(s.out.splices, splice{at, s.names[from:]})
+}
+
+func (s *Stamper) countRows(shards int) {
+	if cap(s.counts) < shards {
+		s.counts = make([]int, shards)
+	}
+	s.counts = s.counts[:shards]
+	clear(s.counts)
+	for i := range s.rows {
+		s.counts[s.rows[i].shard]++
+	}
+}
+
+// writeAll keeps everything that stands between the rows.
+func (s *Stamper) writeAll(shard int) {
+	s.begin(shard, len(s.rows))
+	for i := range s.rows {
+		s.writeRow(i)
+	}
+	s.end()
+}
+
+// writePart writes the rows of one shard, joined anew.
+func (s *Stamper) writePart(shard, rows int) {
+	s.begin(shard, rows)
+	all := s.v.Args.Rows
+	s.out.upTo(int(all[0].Open))
+	first := true
+	for i := range s.rows {
+		if s.rows[i].shard != shard {
+			continue
+		}
+		if !first {
+			s.out.put(", ")
+		}
+		first = false
+		s.out.passOver(int(all[i].Open))
+		s.writeRow(i)
+	}
+	s.out.passOver(int(all[len(all)-1].Close) + 1)
+	s.end()
+}
+
+// writeRow writes a row up to and with its closing parenthesis.
+func (s *Stamper) writeRow(i int) {
+	row := s.v.Args.Rows[i]
+	for _, e := range s.edits {
+		if !s.rows[i].asked.has(e.stamp) {
+			continue
+		}
+		from, to := bare(s.v.Text, s.v.Cells[int(row.First)+e.at])
+		s.out.upTo(from)
+		s.writeValue(i, e.stamp)
+		s.out.passOver(to)
+	}
+	s.out.upTo(int(row.Close))
+	for n, stamp := range s.in.Added {
+		if n > 0 || row.Count > 0 {
+			s.out.put(", ")
+		}
+		s.writeValue(i, stamp)
+	}
+	s.out.upTo(int(row.Close) + 1)
+}
+
+// bare gives where a cell's value stands, without the blanks around it.
+func bare(text []byte, c stmt.Cell) (from, to int) {
+	const blanks = " \t\r\n\f\v"
+	cell := text[c.Start:c.End]
+	from = int(c.End) - len(bytes.TrimLeft(cell, blanks))
+	return from, int(c.Start) + len(bytes.TrimRight(cell, blanks))
+}

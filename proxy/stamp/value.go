@@ -1,0 +1,75 @@
+package stamp
+
+import (
+	"strconv"
+
+	"locus/idgen/orderid"
+	"locus/router/catalog"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+func (s *Stamper) column(stamp plan.Stamp) *catalog.Column {
+	return &s.in.Table.Columns[s.in.Column(stamp)]
+}
+
+// writeValue writes a generated value of a row. A first version is always 1, so
+// it needs no placeholder.
+func (s *Stamper) writeValue(i int, stamp plan.Stamp) {
+	switch stamp {
+	case plan.StampID:
+		s.writeID(s.column(stamp), s.rows[i].id)
+	case plan.StampOrderNumber:
+		s.writeID(s.column(stamp), s.rows[i].number)
+	case plan.StampGene:
+		s.writeGene(int64(s.result.Genes[i]))
+	case plan.StampVersion:
+		s.out.put("1")
+	}
+}
+
+func (s *Stamper) writeGene(g int64) {
+	if s.form == placeholders {
+		s.out.placeholder(stmt.IntValue(g))
+		return
+	}
+	s.out.text = strconv.AppendInt(s.out.text, g, 10)
+}
+
+func (s *Stamper) writeID(c *catalog.Column, id orderid.ID) {
+	l := s.in.Table.Layout
+	switch {
+	case s.form == placeholders:
+		s.out.placeholder(s.idValue(c, id))
+	case c.Unsigned:
+		s.out.text = l.AppendSQL(s.out.text, id)
+	default:
+		s.out.text = l.AppendSignedSQL(s.out.text, id)
+	}
+}
+
+// idValue is an ID as a parameter, in the sign of its column.
+func (s *Stamper) idValue(c *catalog.Column, id orderid.ID) stmt.Value {
+	l := s.in.Table.Layout
+	switch {
+	case l.Bytes() == 16:
+		from := len(s.raw)
+		s.raw = l.AppendBytes(s.raw, id)
+		return stmt.Value{Kind: stmt.Bytes, Text: s.raw[from:len(s.raw):len(s.raw)]}
+	case c.Unsigned:
+		return stmt.UintValue(id.Lo)
+	}
+	return stmt.IntValue(int64(id.Lo))
+}
+
+// appendName quotes a name so that it is one in every sql_mode.
+func appendName(dst []byte, name string) []byte {
+	dst = append(dst, '`')
+	for i := range len(name) {
+		if name[i] == '`' {
+			dst = append(dst, '`')
+		}
+		dst = append(dst, name[i])
+	}
+	return append(dst, '`')
+}

@@ -1,0 +1,131 @@
+package stmt
+
+import (
+	"github.com/pingcap/tidb/pkg/parser/ast"
+)
+
+// tableTree reads the tree of joins of a FROM clause. nullable says that all of
+// it stands on the side of an outer join that may be absent.
+func (r *reader) tableTree(b *Block, n ast.ResultSetNode, nullable bool) {
+	switch n := n.(type) {
+	case *ast.Join:
+		r.join(b, n, nullable)
+	case *ast.TableSource:
+		r.tableSource(b, n, nullable)
+	case *ast.TableName:
+		b.Tables = append(b.Tables, r.tableRef(n, "", nullable))
+	default:
+		r.fail("a table of an unknown kind, %T", n)
+	}
+}
+
+func (r *reader) join(b *Block, n *ast.Join, nullable bool) {
+	if n.Right == nil {
+		r.tableTree(b, n.Left, nullable)
+		return
+	}
+	first := len(b.Tables)
+	r.tableTree(b, n.Left, nullable || n.Tp == ast.RightJoin)
+	middle := len(b.Tables)
+	r.tableTree(b, n.Right, nullable || n.Tp == ast.LeftJoin)
+	last := len(b.Tables)
+	b.Natural = b.Natural || n.NaturalJoin
+	var on *Condition
+	if n.On != nil {
+		on = r.condition(n.On.Expr)
+	}
+	for _, c := range n.Using {
+		on = and(on, b.using(c.Name.O, first, middle, n.Tp == ast.RightJoin))
+	}
+	switch {
+	case on == nil:
+	case n.Tp == ast.LeftJoin:
+		b.Joins = append(b.Joins, JoinCondition{on, middle, last})
+	case n.Tp == ast.RightJoin:
+		b.Joins = append(b.Joins, JoinCondition{on, first, middle})
+	case nullable:
+		b.Joins = append(b.Joins, JoinCondition{on, first, last})
+	default:
+		b.Where = and(b.Where, on)
+	}
+}
+
+// using reads one column of USING (…) between the tables [first, middle) and
+// those from middle on.
+func (b *Block) using(name string, first, middle int, right bool) *Condition {
+	left := b.merged(name, first, middle)
+	other := b.merged(name, middle, len(b.Tables))
+	if left == nil || other == nil {
+		b.Using = true
+		return nil
+	}
+	c := &Condition{
+		Kind:   Join,
+		Column: ColumnRef{Table: left.Alias, Name: name},
+		Other:  ColumnRef{Table: other.Alias, Name: name},
+	}
+	m := MergedColumn{Name: name, Alias: left.Alias}
+	if right {
+		m.Alias = other.Alias
+	}
+	m.Tables = append(append(m.Tables, left.Tables...), other.Tables...)
+	b.Merged = append(b.Merged, m)
+	return c
+}
+
+// merged finds what a column's bare name means within the tables [first, last):
+// that of the only table, or what an earlier USING made of it.
+func (b *Block) merged(name string, first, last int) *MergedColumn {
+	if last-first == 1 {
+		alias := b.Tables[first].Alias
+		return &MergedColumn{Name: name, Alias: alias, Tables: []string{alias}}
+	}
+	for i := len(b.Merged) - 1; i >= 0; i-- {
+		m := &b.Merged[i]
+		if lower(m.Name) != lower(name) {
+			continue
+		}
+		for _, t := range b.Tables[first:last] {
+			if t.Alias == m.Alias {
+				return m
+			}
+		}
+	}
+	return nil
+}
+
+func and(a, b *Condition) *Condition {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return &Condition{Kind: And, Args: []*Condition{a, b}}
+}
+
+func (r *reader) tableSource(b *Block, n *ast.TableSource, nullable bool) {
+	switch source := n.Source.(type) {
+	case *ast.TableName:
+		b.Tables = append(b.Tables, r.tableRef(source, n.AsName.O, nullable))
+	case *ast.Join:
+		r.join(b, source, nullable)
+	default:
+		b.Tables = append(b.Tables, TableRef{Alias: n.AsName.O, Derived: true, Nullable: nullable})
+		outer := b.Parent
+		if n.Lateral {
+			outer = b
+		}
+		r.query(source, outer)
+	}
+}
+
+func (r *reader) tableRef(n *ast.TableName, alias string, nullable bool) TableRef {
+	r.placed[n] = true
+	ref := TableRef{TableName: TableName{n.Schema.O, n.Name.O}, Alias: alias, Nullable: nullable}
+	if alias == "" {
+		ref.Alias = n.Name.O
+	}
+	ref.Derived = r.isCTE(n)
+	return ref
+}

@@ -1,0 +1,64 @@
+package stmt
+
+import (
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+)
+
+// cte is the name of a common table expression. It hides tables of the same
+// name where it is visible, and nowhere else.
+type cte struct {
+	name string
+	// pending: it is defined further on in the same WITH.
+	pending bool
+}
+
+// with reads the queries of a WITH clause and makes their names visible until
+// forget. A query sees the names before its own; a recursive one also its own.
+func (r *reader) with(n *ast.WithClause, parent *Block) {
+	if n == nil {
+		return
+	}
+	from := len(r.ctes)
+	for _, c := range n.CTEs {
+		r.ctes = append(r.ctes, cte{c.Name.O, n.IsRecursive})
+	}
+	if !n.IsRecursive {
+		r.ctes = r.ctes[:from]
+	}
+	for i, c := range n.CTEs {
+		if n.IsRecursive {
+			r.ctes[from+i].pending = false
+		}
+		r.query(c.Query.Query, parent)
+		if !n.IsRecursive {
+			r.ctes = append(r.ctes, cte{name: c.Name.O})
+		}
+	}
+}
+
+func (r *reader) forget(visible int) { r.ctes = r.ctes[:visible] }
+
+// isCTE tells whether a table's name means a common table expression. The
+// servers disagree on letter case, and on names that are defined further on in
+// a recursive WITH: such texts are not read.
+func (r *reader) isCTE(n *ast.TableName) bool {
+	if n.Schema.L != "" {
+		return false
+	}
+	for i := len(r.ctes) - 1; i >= 0; i-- {
+		c := r.ctes[i]
+		switch {
+		case c.name == n.Name.O && c.pending:
+			r.fail("the common table expression %s is used before it is defined", c.name)
+			return true
+		case c.name == n.Name.O:
+			return true
+		case strings.EqualFold(c.name, n.Name.O):
+			r.fail("the common table expression %s is written %s, which is another table to some servers: use one spelling", c.name, n.Name.O)
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,140 @@
+package docs
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"locus/idgen/cipher"
+	"locus/idgen/orderid"
+	"locus/router/gene"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/spaolacci/murmur3"
+)
+
+const idsDocument = "docs/ids.md"
+
+func TestGeneVectors(t *testing.T) {
+	document := read(t, idsDocument)
+	for _, r := range tableOf(t, document, "owner", "xxhash64", "murmur64", "gene 14", "gene 16", "gene 23") {
+		kind, value, _ := strings.Cut(r["owner"], " ")
+		hashed, ofWidth := []byte(strings.Trim(value, "'")), func(w gene.Width) gene.Gene { return 0 }
+		switch kind {
+		case "BIGINT":
+			n := number(t, value)
+			hashed = binary.LittleEndian.AppendUint64(nil, uint64(n))
+			ofWidth = func(w gene.Width) gene.Gene { return gene.OfInt(n, w) }
+		case "VARCHAR":
+			ofWidth = func(w gene.Width) gene.Gene { return gene.OfBytes(hashed, w) }
+		default:
+			t.Fatalf("owner %q: neither BIGINT nor VARCHAR", r["owner"])
+		}
+		same(t, r["owner"], r["xxhash64"], fmt.Sprintf("%016x", xxhash.Sum64(hashed)))
+		same(t, r["owner"], r["murmur64"], fmt.Sprintf("%016x", murmur3.Sum64(hashed)))
+		for column, w := range map[string]gene.Width{"gene 14": gene.W14, "gene 16": gene.W16, "gene 23": gene.W23} {
+			same(t, r["owner"]+", "+column, "0x"+r[column], ofWidth(w).Format(w))
+		}
+	}
+}
+
+func TestLayoutsAreAllDescribed(t *testing.T) {
+	described := map[string]row{}
+	for _, r := range tableOf(t, read(t, idsDocument), "layout", "bits from the top", "gene", "key version", "sequence", "bytes", "column") {
+		described[code(r["layout"])] = r
+	}
+	for _, l := range orderid.Layouts() {
+		r := described[l.Name()]
+		if r == nil {
+			t.Errorf("layout %s is not described", l)
+			continue
+		}
+		for column, bits := range map[string]int{
+			"gene": l.GeneBits(), "key version": l.VersionBits(), "sequence": l.SequenceBits(), "bytes": l.Bytes(),
+		} {
+			same(t, l.Name()+", "+column, r[column], strconv.Itoa(bits))
+		}
+	}
+	if len(described) != len(orderid.Layouts()) {
+		t.Errorf("%d layouts are described and %d exist", len(described), len(orderid.Layouts()))
+	}
+}
+
+func TestLayoutVectors(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range tableOf(t, read(t, idsDocument), "layout", "gene", "key version", "sequence", "unsigned or binary", "signed", "bytes") {
+		l, id := composed(t, r)
+		seen[l.Name()] = true
+		same(t, r["sequence"], code(r["unsigned or binary"]), string(l.AppendSQL(nil, id)))
+		same(t, r["sequence"], code(r["signed"]), string(l.AppendSignedSQL(nil, id)))
+		same(t, r["sequence"], code(r["bytes"]), hex.EncodeToString(l.AppendBytes(nil, id)))
+	}
+	if len(seen) != len(orderid.Layouts()) {
+		t.Errorf("vectors of %d layouts of %d", len(seen), len(orderid.Layouts()))
+	}
+}
+
+func TestOrderNumberVectors(t *testing.T) {
+	document := read(t, idsDocument)
+	ring, err := cipher.Parse([]byte(block(t, document, "yaml", "current:")))
+	if err != nil {
+		t.Fatalf("the ring of the example: %v", err)
+	}
+	for _, r := range tableOf(t, document, "layout", "gene", "key version", "sequence", "order ID", "order number") {
+		l, id := composed(t, r)
+		number, err := ring.Encode(l, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, r["order number"], code(r["order ID"]), string(l.AppendSQL(nil, id)))
+		same(t, r["order ID"], code(r["order number"]), string(l.AppendSQL(nil, number)))
+		if back, err := ring.Decode(l, number); err != nil || back != id {
+			t.Errorf("%s decodes to %s, %v", r["order number"], back, err)
+		}
+	}
+}
+
+// A JavaScript number is a float64.
+func TestJavaScriptRounding(t *testing.T) {
+	const id = 2257855923731038209
+	want := fmt.Sprintf("turns ID `%d` into `%.0f`", int64(id), float64(id))
+	if !strings.Contains(read(t, idsDocument), want) {
+		t.Errorf("%s does not say: %s", idsDocument, want)
+	}
+}
+
+func composed(t *testing.T, r row) (orderid.Layout, orderid.ID) {
+	t.Helper()
+	l, err := orderid.ByName(code(r["layout"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	genes, err := gene.ParseRange(r["gene"], l.GeneWidth())
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := l.Compose(genes.First, uint32(number(t, r["key version"])), orderid.Seq(uint64(number(t, r["sequence"]))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l, id
+}
+
+func number(t *testing.T, text string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func same(t *testing.T, what, documented, computed string) {
+	t.Helper()
+	if documented != computed {
+		t.Errorf("%s: the document says %s, the code %s", what, documented, computed)
+	}
+}

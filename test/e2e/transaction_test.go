@@ -1,0 +1,165 @@
+package e2e
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"testing"
+
+	"locus/proxy/session"
+	"locus/test/servers"
+	"locus/test/shop"
+)
+
+func begin(t *testing.T, db *sql.DB) *sql.Tx {
+	t.Helper()
+	tx, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tx
+}
+
+func TestTransactionsOfOneShard(t *testing.T) {
+	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		tx := begin(t, db)
+		exec(t, tx, "INSERT INTO test_order (buyer_uid, amount) VALUES (42, ?)", 5)
+		if got := number(t, tx, "SELECT COUNT(*) FROM test_order WHERE buyer_uid = 42"); got != 1 {
+			t.Errorf("the transaction sees %d rows of its own, want 1", got)
+		}
+		if got := number(t, db, "SELECT COUNT(*) FROM test_order WHERE buyer_uid = 42"); got != 0 {
+			t.Errorf("others see %d uncommitted rows, want 0", got)
+		}
+		exec(t, tx, "SAVEPOINT a")
+		exec(t, tx, "UPDATE test_order SET amount = 7 WHERE buyer_uid = ?", 42)
+		exec(t, tx, "ROLLBACK TO a")
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if got := rows(t, db, "SELECT amount, version FROM test_order WHERE buyer_uid = 42"); fmt.Sprint(got) != "[5.00 1]" {
+			t.Errorf("after rollback to the savepoint and commit: %v", got)
+		}
+		tx = begin(t, db)
+		exec(t, tx, "DELETE FROM test_order WHERE buyer_uid = ?", 42)
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+		if got := number(t, db, "SELECT COUNT(*) FROM test_order"); got != 1 {
+			t.Errorf("%d rows after a rolled back delete, want 1", got)
+		}
+	})
+}
+
+func TestATransactionThatNeedsASecondShard(t *testing.T) {
+	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		tx := begin(t, db)
+		exec(t, tx, "INSERT INTO test_order (buyer_uid) VALUES (?)", 42)
+		_, err := tx.Exec("INSERT INTO test_order (buyer_uid) VALUES (?)", 0)
+		refused(t, err, 1235, "shard s0")
+		if _, err = tx.Query("SELECT COUNT(*) FROM test_order"); err == nil {
+			t.Error("a read of all shards joined a transaction of one")
+		}
+		// The refused statements did nothing, and the transaction goes on.
+		exec(t, tx, "INSERT INTO test_order (buyer_uid) VALUES (?)", 1)
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if got := number(t, db, "SELECT COUNT(*) FROM test_order"); got != 2 {
+			t.Errorf("%d rows, want 2", got)
+		}
+	})
+}
+
+func TestATransactionOverShards(t *testing.T) {
+	each(t, shop.Options{Spanning: session.Multi}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		tx := begin(t, db)
+		exec(t, tx, "INSERT INTO test_order (buyer_uid, status) VALUES (?, 'a'), (?, 'b')", 42, 0)
+		exec(t, tx, "SAVEPOINT p")
+		exec(t, tx, "UPDATE test_order SET status = 'x' WHERE buyer_uid = 0")
+		exec(t, tx, "ROLLBACK TO SAVEPOINT p")
+		if got := number(t, tx, "SELECT COUNT(*) FROM test_order"); got != 2 {
+			t.Errorf("the transaction sees %d rows of its own, want 2", got)
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if got := rows(t, db, "SELECT status FROM test_order ORDER BY status"); fmt.Sprint(got) != "[a b]" {
+			t.Errorf("committed %v", got)
+		}
+		tx = begin(t, db)
+		exec(t, tx, "INSERT INTO test_order (buyer_uid) VALUES (?), (?)", 42, 0)
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+		if got := number(t, db, "SELECT COUNT(*) FROM test_order"); got != 2 {
+			t.Errorf("%d rows after a rollback over two shards, want 2", got)
+		}
+	})
+}
+
+func TestAnInsertForSeveralShardsIsAllOrNothing(t *testing.T) {
+	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		// The shards disagree about this column, so that one of them refuses.
+		if _, err := s.Shard(t, 1).Exec("ALTER TABLE test_order MODIFY status VARCHAR(3) NOT NULL"); err != nil {
+			t.Fatal(err)
+		}
+		_, err := db.Exec("INSERT INTO test_order (buyer_uid, status) VALUES (?, 'longer'), (?, 'longer')", 42, 0)
+		refused(t, err, 1406, "status")
+		if got := number(t, db, "SELECT COUNT(*) FROM test_order"); got != 0 {
+			t.Errorf("%d rows of a refused insert, want 0", got)
+		}
+	})
+}
+
+func TestAutocommitOff(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := shop.Start(t, engine, shop.Options{})
+		db := s.DB(t, nil)
+		conn, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		run := func(query string) {
+			t.Helper()
+			if _, err := conn.ExecContext(t.Context(), query); err != nil {
+				t.Fatalf("%s: %v", query, err)
+			}
+		}
+		run("SET autocommit = 0")
+		run("INSERT INTO test_order (buyer_uid) VALUES (42)")
+		if got := number(t, db, "SELECT COUNT(*) FROM test_order"); got != 0 {
+			t.Errorf("%d rows before the commit, want 0", got)
+		}
+		run("COMMIT")
+		run("INSERT INTO test_order (buyer_uid) VALUES (0)")
+		run("SET autocommit = 1") // commits
+		if got := number(t, db, "SELECT COUNT(*) FROM test_order"); got != 2 {
+			t.Errorf("%d rows after the commits, want 2", got)
+		}
+	})
+}
+
+func TestAClientThatLeavesRollsBack(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := shop.Start(t, engine, shop.Options{})
+		db := s.DB(t, nil)
+		conn, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.ExecContext(t.Context(), "BEGIN"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.ExecContext(t.Context(), "INSERT INTO test_order (buyer_uid) VALUES (42)"); err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.Raw(func(any) error { return context.Canceled })
+		_ = conn.Raw(func(c any) error { return c.(interface{ Close() error }).Close() })
+		_ = conn.Close()
+		exec(t, db, "UPDATE test_order SET amount = 1 WHERE buyer_uid = 42") // would wait for the lock
+		if got := number(t, db, "SELECT COUNT(*) FROM test_order"); got != 0 {
+			t.Errorf("%d rows of a transaction whose client left, want 0", got)
+		}
+	})
+}

@@ -1,0 +1,206 @@
+package shop
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"locus/idgen/cipher"
+	"locus/proxy"
+	"locus/proxy/backend"
+	"locus/proxy/handshake"
+	"locus/proxy/session"
+	"locus/router/cluster"
+	"locus/test/servers"
+)
+
+// User and Password are the application's account at the proxy.
+const (
+	User     = "app"
+	Password = "app"
+)
+
+// Shop is a running cluster.
+type Shop struct {
+	Servers []*servers.Server
+	Schema  string
+	Addr    string // of the proxy
+	Proxy   *proxy.Proxy
+	Cluster *cluster.Cluster // as declared at the start
+	Ring    *cipher.Ring
+	source  *source
+}
+
+// Options change a shop from the usual.
+type Options struct {
+	Shards   int // that own genes; default 2
+	Spare    int // that own none
+	Spanning session.Spanning
+	Backends backend.Limits
+	Options  func(*proxy.Options)
+}
+
+// Tables makes the sample schema; {schema} is replaced by the shop's.
+var Tables = []string{
+	`CREATE TABLE {schema}.test_order (
+		order_id BIGINT NOT NULL PRIMARY KEY, order_no BIGINT NOT NULL, buyer_uid BIGINT NOT NULL,
+		amount DECIMAL(12,2) NOT NULL DEFAULT 0, status VARCHAR(16) NOT NULL DEFAULT 'new', version BIGINT NOT NULL,
+		created_at DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), KEY (order_no), KEY (buyer_uid)
+	) DEFAULT CHARSET utf8mb4`,
+	`CREATE TABLE {schema}.order_item (
+		item_id BIGINT NOT NULL PRIMARY KEY, order_id BIGINT NOT NULL, product_id BIGINT NOT NULL,
+		quantity INT NOT NULL DEFAULT 1, price DECIMAL(12,2) NOT NULL DEFAULT 0, KEY (order_id)
+	) DEFAULT CHARSET utf8mb4`,
+	`CREATE TABLE {schema}.product (product_id BIGINT NOT NULL PRIMARY KEY, name VARCHAR(64) NOT NULL, price DECIMAL(12,2) NOT NULL) DEFAULT CHARSET utf8mb4`,
+}
+
+// Single are the tables of the first shard alone.
+var Single = []string{
+	"CREATE TABLE {schema}.setting (name VARCHAR(64) NOT NULL PRIMARY KEY, value VARCHAR(255)) DEFAULT CHARSET utf8mb4",
+	"CREATE TABLE {schema}.counted (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, note VARCHAR(64)) DEFAULT CHARSET utf8mb4",
+}
+
+// Start runs a shop on servers that the package's tests share.
+func Start(t *testing.T, engine servers.Engine, o Options) *Shop {
+	t.Helper()
+	if o.Shards == 0 {
+		o.Shards = 2
+	}
+	s := &Shop{Servers: servers.Shared(t, engine, o.Shards+o.Spare)}
+	s.Schema = servers.Database(t, s.Servers...)
+	for i, server := range s.Servers {
+		for _, table := range Tables {
+			server.Exec(t, s.text(table))
+		}
+		if i == 0 {
+			for _, table := range Single {
+				server.Exec(t, s.text(table))
+			}
+		}
+	}
+	s.declare(t, o)
+	s.run(t, o)
+	return s
+}
+
+func (s *Shop) text(sql string) string { return strings.ReplaceAll(sql, "{schema}", s.Schema) }
+
+// declare makes the cluster's documents.
+func (s *Shop) declare(t *testing.T, o Options) {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("schema: 1\nshards:\n")
+	for i, server := range s.Servers {
+		fmt.Fprintf(&b, "  s%d: {address: %q, user: %s, secret: shard}\n", i, server.Addr(), server.User)
+	}
+	fmt.Fprintf(&b, `tables:
+  %[1]s.test_order:
+    kind: sharded
+    owner: buyer_uid
+    id: {column: order_id, layout: int64}
+    order_number: order_no
+    version: version
+  %[1]s.order_item:
+    kind: sharded
+    parent: {column: order_id, layout: int64}
+    id: {column: item_id, layout: int64}
+  %[1]s.product: {kind: global}
+  %[1]s.setting: {kind: single, shard: s0}
+users:
+  app: {secret: app}
+routes: |
+`, s.Schema)
+	for i := range o.Shards {
+		fmt.Fprintf(&b, "  0x%04x s%d\n", 0x10000*(i+1)/o.Shards-1, i)
+	}
+	declared, err := cluster.Parse([]byte(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Cluster, s.source = declared, newSource(declared)
+}
+
+const ring = "current: 1\nkeys:\n  - version: 1\n    cipher: ff1\n    key: 2b7e151628aed2a6abf7158809cf4f3c\n"
+
+func (s *Shop) run(t *testing.T, o Options) {
+	t.Helper()
+	var err error
+	if s.Ring, err = cipher.Parse([]byte(ring)); err != nil {
+		t.Fatal(err)
+	}
+	identity, err := handshake.SelfSigned(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := proxy.Options{
+		Declared: s.source, Secrets: s.secret, Segments: &kv{values: map[string]versioned{}}, Name: "test",
+		Ring: s.Ring, TLS: identity.TLS, RSA: identity.RSA,
+		Backends: o.Backends, Spanning: o.Spanning, DrainTimeout: 2 * time.Second,
+	}
+	if o.Options != nil {
+		o.Options(&options)
+	}
+	s.Proxy = proxy.New(options)
+	if err := s.Proxy.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Addr = listener.Addr().String()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- s.Proxy.Run(ctx, listener) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("proxy: %v", err)
+		}
+	})
+}
+
+func (s *Shop) secret(name string) (string, error) {
+	switch name {
+	case "app":
+		return Password, nil
+	case "shard":
+		return s.Servers[0].Password, nil
+	}
+	return "", fmt.Errorf("no secret %q", name)
+}
+
+// Apply changes the declared cluster.
+func (s *Shop) Apply(c *cluster.Cluster) { s.source.put(c) }
+
+// Config is how go-sql-driver logs in to the proxy.
+func (s *Shop) Config() *mysql.Config {
+	c := mysql.NewConfig()
+	c.Net, c.Addr, c.User, c.Passwd, c.DBName = "tcp", s.Addr, User, Password, s.Schema
+	return c
+}
+
+// DB opens a pool of connections to the proxy. Configure may be nil.
+func (s *Shop) DB(t testing.TB, configure func(*mysql.Config)) *sql.DB {
+	t.Helper()
+	c := s.Config()
+	if configure != nil {
+		configure(c)
+	}
+	connector, err := mysql.NewConnector(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := sql.OpenDB(connector)
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// Shard opens a pool of connections to one shard's server.
+func (s *Shop) Shard(t testing.TB, i int) *sql.DB { return s.Servers[i].DB(t, s.Schema) }
