@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net"
 	"text/template"
+
+	"locus/router"
 )
 
 var hintsTemplate = template.Must(template.New("hints").Parse(`
@@ -18,7 +20,7 @@ A sharded MySQL server is ready on {{.Addr}}.
     SELECT status, COUNT(*), SUM(amount) FROM test_order GROUP BY status;
 
 {{range .More}}another proxy: {{.}}
-{{end}}{{range .Shards}}shard {{.Name}}:  mysql -h 127.0.0.1 -P {{.Port}} -u {{.User}} -p{{.Password}} {{.Database}}
+{{end}}{{range .Shards}}shard {{.Name}}:  mysql -h 127.0.0.1 -P {{.Port}} -u {{.User}} -p"$(cat {{.Secret}})" {{.Database}}
 {{end}}
 Look around from another terminal:
 
@@ -42,7 +44,7 @@ type hints struct {
 	Logs, Etcd, Data                           string
 }
 
-type hintShard struct{ Name, Port, User, Password, Database string }
+type hintShard struct{ Name, Port, User, Secret, Database string }
 
 // hints prints what to try next.
 func (r *running) hints(state ready) error {
@@ -63,7 +65,7 @@ func (r *running) hints(state ready) error {
 		if err != nil {
 			return err
 		}
-		h.Shards = append(h.Shards, hintShard{s.Name, port, s.User, s.Password, s.Database})
+		h.Shards = append(h.Shards, hintShard{s.Name, port, s.User, r.dir.file("secrets", shardSecret(router.ShardName(s.Name))), s.Database})
 	}
 	if err := hintsTemplate.Execute(r.options.Out, h); err != nil {
 		return fmt.Errorf("print what to try: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 
@@ -20,6 +21,7 @@ func Run(ctx context.Context, o Options) error {
 	if err := errors.Join(o.Validate(), gene.CheckGolden()); err != nil {
 		return err
 	}
+	o.Out = &lines{to: o.Out}
 	r := &running{options: o}
 	err := r.start(ctx)
 	if err == nil {
@@ -27,8 +29,8 @@ func Run(ctx context.Context, o Options) error {
 		fmt.Fprintln(o.Out, "\nstopping")
 	}
 	stopErr := r.stop()
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		err = nil // told to stop amid the start
+	if ctx.Err() != nil {
+		err = nil // told to stop, amid the start
 	}
 	if err = errors.Join(err, stopErr); err == nil && r.dir != nil {
 		fmt.Fprintf(o.Out, "stopped; the data is kept in %s\n", r.dir.path)
@@ -57,6 +59,18 @@ func (r *running) stop() error {
 		errs = append(errs, r.undo[i]())
 	}
 	return errors.Join(errs...)
+}
+
+// lines lets several goroutines print.
+type lines struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.to.Write(b)
 }
 
 func (r *running) say(format string, args ...any) { fmt.Fprintf(r.options.Out, format+"\n", args...) }
@@ -115,9 +129,8 @@ func (r *running) startEtcd(ctx context.Context) (*etcd.KV, error) {
 }
 
 func (r *running) startDatabases(ctx context.Context, kv *etcd.KV) error {
-	var found *dbserver.Installation
-	engine, err := r.dir.engine(r.options.Engine, func(e dbserver.Engine) (err error) {
-		found, err = dbserver.Find(ctx, e, "")
+	engine, err := r.dir.engine(r.options.Engine, func(e dbserver.Engine) error {
+		_, err := dbserver.Find(ctx, e, "")
 		return err
 	})
 	if err != nil {
@@ -142,7 +155,6 @@ func (r *running) startDatabases(ctx context.Context, kv *etcd.KV) error {
 			return err
 		}
 	}
-	_ = found
 	return declareShards(ctx, kv, state, owning, spare, r.shards)
 }
 

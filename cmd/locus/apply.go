@@ -71,7 +71,7 @@ func (a *application) run(ctx context.Context) error {
 		return err
 	}
 	defer conn.close()
-	state, err := declared.Read(ctx, conn.kv)
+	state, err := conn.state(ctx)
 	if err != nil {
 		return err
 	}

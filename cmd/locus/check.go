@@ -61,7 +61,9 @@ func (a *application) withoutShards(old, next *cluster.Cluster) error {
 }
 
 // askedShards is the shards of the old and the next cluster, to be asked.
-type askedShards struct{ pools map[router.ShardName]*backend.Pool }
+type askedShards struct {
+	pools map[router.ShardName]*backend.Pool
+}
 
 // ask opens a pool for each shard, which dials nothing before the first question.
 // Secrets that can't be found are reported all at once.

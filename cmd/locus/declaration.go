@@ -6,13 +6,12 @@ import (
 	"io"
 	"os"
 
-	"locus/cmd/declared"
 	"locus/router/cluster"
 )
 
 // readDeclared reads a cluster that must be there.
 func (c *connection) readDeclared(ctx context.Context) (*cluster.Cluster, error) {
-	state, err := declared.Read(ctx, c.kv)
+	state, err := c.state(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -22,7 +21,7 @@ func (c *connection) readDeclared(ctx context.Context) (*cluster.Cluster, error)
 	return state.Cluster, nil
 }
 
-// cluster connects, reads and closes.
+// declaredCluster connects, reads and closes.
 func (in *invocation) declaredCluster(ctx context.Context) (*cluster.Cluster, error) {
 	conn, err := in.connect()
 	if err != nil {

@@ -1,5 +1,50 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"fmt"
+	"os"
 
-func demoCommand(in *invocation) *cobra.Command { return &cobra.Command{Use: "demo"} }
+	"github.com/spf13/cobra"
+
+	"locus/cmd/demo"
+)
+
+func demoCommand(in *invocation) *cobra.Command {
+	o := demo.Default()
+	command := &cobra.Command{
+		Use:   "demo",
+		Short: "Run everything on this machine: database servers, etcd, proxies, a shop",
+		Long: `Run everything on this machine: database servers (MariaDB or MySQL, whichever is
+installed), etcd, proxies, the sample schema and a trickle of orders. It prints
+what to try, and stops everything on Ctrl-C. Started again on the same --data it
+goes on with what is there.`,
+		Example: `  locus demo
+  locus demo --engine mysql --shards 4 --proxies 2
+  locus demo --data /tmp/shop --orders-per-second 0 --ready-file /tmp/shop.json`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := o.Validate(); err != nil {
+				return usageError{err}
+			}
+			binary, err := os.Executable()
+			if err != nil {
+				return fmt.Errorf("find this program, to run proxies: %w", err)
+			}
+			o.Binary, o.Out = binary, in.stdout
+			return demo.Run(command.Context(), o)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&o.Data, "data", o.Data, "the `directory` of all data")
+	flags.StringVar((*string)(&o.Engine), "engine", "", "mariadb or mysql (default: the directory's, or what is installed)")
+	flags.IntVar(&o.Shards, "shards", o.Shards, "how many shards own genes, in equal ranges")
+	flags.IntVar(&o.Spare, "spare", o.Spare, "how many more are registered without genes")
+	flags.IntVar(&o.Proxies, "proxies", o.Proxies, "how many proxies, on the ports that follow --proxy")
+	flags.StringVar(&o.Proxy, "proxy", o.Proxy, "`host:port` of the first proxy")
+	flags.StringVar(&o.HTTP, "http", o.HTTP, "`host:port` of the dashboard; empty for none")
+	flags.Float64Var(&o.OrdersPerSecond, "orders-per-second", o.OrdersPerSecond, "how many orders are placed; 0 leaves the tables empty")
+	flags.StringVar(&o.ReadyFile, "ready-file", "", "a `file` that gets everything's addresses, as JSON, once all serves")
+	_ = command.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions([]string{"mariadb", "mysql"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = command.MarkFlagDirname("data")
+	return command
+}

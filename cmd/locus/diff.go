@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/cmd/declared"
 	"locus/router/cluster"
 )
 
@@ -29,7 +28,7 @@ is 0 whether there are differences or not.`,
 				return err
 			}
 			defer conn.close()
-			state, err := declared.Read(command.Context(), conn.kv)
+			state, err := conn.state(command.Context())
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -16,9 +18,9 @@ func idDecodeCommand(in *invocation, ring func() (*cipher.Ring, error)) *cobra.C
 		Long: `Take an order ID or an order number apart. Both have the same form, so both
 readings are printed: gene, key version and shard are the same in each, the
 sequence is not. To read an order number takes the key ring.`,
-		Example: `  locus id decode 4515628800000001000
+		Example: `  locus id decode 2257851525684528104
   locus id decode 0x3eab000000000000000000000000002a --layout bytes16
-  locus id decode 4515628812345678901 -c locus.yaml -o json`,
+  locus id decode 2257859590358612810 -c locus.yaml -o json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			l, err := layoutNamed(layoutName)
@@ -34,7 +36,9 @@ sequence is not. To read an order number takes the key ring.`,
 				return err
 			}
 			asID, err := view(l, id, keys, in.optionalCluster(command.Context()))
-			if err != nil {
+			if errors.As(err, new(*cipher.UnknownVersionError)) {
+				fmt.Fprintln(in.stderr, "warning:", err)
+			} else if err != nil {
 				return err
 			}
 			v := decodedView{idView: asID}
@@ -64,21 +68,25 @@ type numberView struct {
 }
 
 func (v decodedView) rows() [][]string {
-	rows := append(v.idView.rows(), []string{"", ""})[:0]
+	var rows [][]string
 	for _, row := range v.idView.rows() {
 		switch row[0] {
-		case "order ID", "order number", "sequence":
+		case "order ID", "order number", "sequence": // which these are depends on the reading
 		default:
 			rows = append(rows, row)
 		}
 	}
-	rows = append(rows, []string{"as an order ID", "sequence " + v.Sequence + ", order number " + orDash(v.OrderNumber)})
-	number := "unreadable without a key ring that has the version"
+	return append(rows,
+		[]string{"as an order ID", "sequence " + v.Sequence + ", order number " + orDash(v.OrderNumber)},
+		[]string{"as an order number", v.number()})
+}
+
+func (v decodedView) number() string {
 	switch {
 	case v.AsNumber != nil:
-		number = "sequence " + v.AsNumber.Sequence + ", order ID " + v.AsNumber.OrderID
-	case v.Layout != "" && v.OrderNumber == "" && v.KeyVersion == 0:
-		number = "this layout has no order numbers"
+		return "sequence " + v.AsNumber.Sequence + ", order ID " + v.AsNumber.OrderID
+	case v.KeyVersion == 0:
+		return "this layout has no order numbers"
 	}
-	return append(rows, []string{"as an order number", number})
+	return "unreadable without a key ring that has the version"
 }

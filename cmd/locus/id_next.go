@@ -28,7 +28,7 @@ func idNextCommand(in *invocation, ring func() (*cipher.Ring, error)) *cobra.Com
 		Long: `Make IDs of a declared table, as an INSERT of that owner through the proxy
 would. The IDs are used up, whether rows with them are ever stored or not.`,
 		Example: `  locus id next --table shop.test_order --owner 42
-  locus id next --table shop.order_item --parent 4515628800000001000 -n 3`,
+  locus id next --table shop.order_item --parent 2257851525684528104 -n 3`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			keys, err := ring()

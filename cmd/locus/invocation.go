@@ -2,6 +2,9 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -9,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locus/cmd/declared"
 	"locus/config"
 	"locus/config/etcd"
 )
@@ -31,9 +35,9 @@ func (in *invocation) flags(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	in.output = table
 	flags.StringVarP(&in.configFile, "config", "c", in.getenv("LOCUS_CONFIG"), "the `file` locus.yaml of this process (LOCUS_CONFIG)")
-	flags.StringVar(&in.endpoints, "etcd", in.getenv("LOCUS_ETCD"), "etcd's `host:port,…`, instead of the configuration's (LOCUS_ETCD)")
+	flags.StringVar(&in.endpoints, "etcd", in.getenv("LOCUS_ETCD"), "etcd's `host:port,...`, instead of the configuration's (LOCUS_ETCD)")
 	flags.StringVar(&in.cluster, "cluster", in.getenv("LOCUS_CLUSTER"), "the cluster's `name`, instead of the configuration's (LOCUS_CLUSTER)")
-	flags.VarP(&in.output, "output", "o", "print as `table`, json or yaml")
+	flags.VarP(&in.output, "output", "o", "print as table, json or yaml")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = root.MarkPersistentFlagFilename("config", "yaml")
 }
@@ -86,3 +90,12 @@ func (in *invocation) connect() (*connection, error) {
 }
 
 func (c *connection) close() { _ = c.client.Close() }
+
+// state reads what is declared, and says what to do about an etcd that is away.
+func (c *connection) state(ctx context.Context) (*declared.State, error) {
+	state, err := declared.Read(ctx, c.kv)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, fmt.Errorf("%w: check that etcd runs there; --etcd or -c names another", err)
+	}
+	return state, err
+}

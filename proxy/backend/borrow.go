@@ -20,8 +20,12 @@ const trust = time.Second
 //
 // It waits for at most Limits.WaitTimeout in the queue, and for no longer than ctx. All of its errors mean that nothing of the
 // caller's was sent: *ServerError if the server refuses the settings, such as an unknown database (1049); *ExhaustedError;
-// *UnavailableError; *LoginError; ErrClosed; *LostError if a new connection broke while its state was set; ctx's cause.
+// *UnavailableError; *LoginError; ErrClosed; *LostError if the connection broke while its state was set; ctx's cause. A nil
+// want is Default.
 func (p *Pool) Borrow(ctx context.Context, want *Settings, prof Profile) (*Conn, error) {
+	if want == nil {
+		want = Default // and not what nil means in a connection
+	}
 	p.mu.Lock()
 	c := p.takeCarrying(want, prof)
 	suspicion := p.suspicion
@@ -100,6 +104,12 @@ func (p *Pool) prepare(ctx context.Context, c *Conn, want *Settings) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, p.limits.ConnectTimeout, errNoAnswer)
 	defer cancel()
 	err := c.apply(ctx, t, want)
+	if err == nil && !c.usable() { // ctx ended together with the answer
+		err = c.Lost(false, context.Cause(ctx))
+	}
+	if lost, ok := errors.AsType[*LostError](err); ok {
+		lost.Sent = false // of the caller's
+	}
 	switch {
 	case err == nil:
 	case c.usable():

@@ -11,7 +11,7 @@ import (
 
 func TestACircuitOpensAndCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, f, _ := fakePool(t, Limits{})
+		p, f, logged := fakePool(t, Limits{})
 		f.set(errDown, nil)
 		for range tripAfter {
 			_, err := p.Borrow(t.Context(), Default, 0)
@@ -32,6 +32,11 @@ func TestACircuitOpensAndCloses(t *testing.T) {
 		p.Return(borrow(t, p, Default, 0))
 		if p.Stats().Blocked != 0 {
 			t.Error("open after a login succeeded")
+		}
+		for _, event := range []string{`level=WARN msg="shard unavailable" shard=s7`, "available again"} {
+			if strings.Count(logged.String(), event) != 1 {
+				t.Errorf("logged %q, want %q once", logged, event)
+			}
 		}
 	})
 }
@@ -117,9 +122,12 @@ func TestImpatienceIsntFailure(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), slowLogin-1)
 			_, err := p.Borrow(ctx, Default, 0)
 			cancel()
-			if _, ok := errors.AsType[*LoginError](err); !ok {
+			if !errors.Is(err, context.DeadlineExceeded) {
 				t.Fatal(err)
 			}
+		}
+		if p.Stats().Blocked != 0 {
+			t.Error("impatient borrowers shut the shard off")
 		}
 		for range tripAfter {
 			ctx, cancel := context.WithTimeout(t.Context(), slowLogin)

@@ -30,10 +30,23 @@ func (p *Pool) login(ctx context.Context, prof Profile, t ticket) (*Conn, error)
 	began := time.Now()
 	c, err := p.dial(ctx, t.target, prof, p.limits.ConnectTimeout)
 	p.counts.logins.Add(1)
+	wasOpen, isOpen, err := p.record(ctx, t, c, err, began)
+	switch {
+	case isOpen && !wasOpen:
+		p.log.Warn("shard unavailable", "err", err)
+	case wasOpen && !isOpen:
+		p.log.Info("shard available again", "addr", t.target.Addr)
+	}
+	return lentOr(c, err)
+}
+
+// record enters a login's result, and reports whether the breaker was open before and is now.
+func (p *Pool) record(ctx context.Context, t ticket, c *Conn, err error, began time.Time) (wasOpen, isOpen bool, _ error) {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.unlock()
 	p.dialing--
+	wasOpen = p.breaker.open()
 	err = p.outcome(ctx, t, err, now.Sub(began), now)
 	switch {
 	case err == nil:
@@ -43,7 +56,7 @@ func (p *Pool) login(ctx context.Context, prof Profile, t ticket) (*Conn, error)
 	}
 	p.settle()
 	p.serve(now)
-	return lentOr(c, err)
+	return wasOpen, p.breaker.open(), err
 }
 
 // outcome judges a login by what happened to the pool meanwhile, and tells the breaker.

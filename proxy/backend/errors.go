@@ -20,6 +20,7 @@ var ErrClosed = errors.New("the pool is closed")
 type ExhaustedError struct {
 	Shard   router.ShardName
 	Limit   int           // Limits.MaxOpen
+	Open    int           // connections in use or being made: fewer than the limit if logins are slow
 	Waiting int           // other borrowers in the queue
 	Waited  time.Duration // zero: the queue was full, so this one didn't wait
 }
@@ -27,9 +28,11 @@ type ExhaustedError struct {
 func (e *ExhaustedError) Error() string {
 	const remedy = "raise the shard's connection limit (and the server's max_connections), or shorten transactions and the state that pins connections"
 	if e.Waited == 0 {
-		return fmt.Sprintf("shard %s: all %d connections are in use and the queue is full with %d sessions: %s", e.Shard, e.Limit, e.Waiting, remedy)
+		return fmt.Sprintf("shard %s: all %d connections (limit %d) are in use and the queue is full with %d sessions: %s",
+			e.Shard, e.Open, e.Limit, e.Waiting, remedy)
 	}
-	return fmt.Sprintf("shard %s: none of %d connections came free in %v, %d other sessions wait too: %s", e.Shard, e.Limit, e.Waited, e.Waiting, remedy)
+	return fmt.Sprintf("shard %s: none of %d connections (limit %d) came free in %v, %d other sessions wait too: %s",
+		e.Shard, e.Open, e.Limit, e.Waited.Round(time.Millisecond), e.Waiting, remedy)
 }
 
 // UnavailableError: recent logins failed, so for a while none is tried. Nothing was sent.

@@ -59,18 +59,23 @@ func (p *Pool) Shard() router.ShardName { return p.shard }
 // SetTarget moves the pool to where the shard's server is now. If that is another server, idle connections to the old one are
 // closed, and borrowed ones when they come back; what failed there doesn't count here.
 func (p *Pool) SetTarget(t Target) {
+	if p.retarget(t) {
+		p.log.Info("shard moved", "addr", t.Addr, "user", t.User)
+	}
+}
+
+func (p *Pool) retarget(t Target) (moved bool) {
 	p.mu.Lock()
 	defer p.unlock()
-	moved := !p.target.sameServer(t)
+	moved = !p.target.sameServer(t)
 	p.target = t
-	if !moved {
-		return
+	if moved {
+		p.generation++
+		p.breaker.forget()
+		p.doomIdle(func(*Conn) bool { return true })
+		p.serve(time.Now())
 	}
-	p.generation++
-	p.breaker.forget()
-	p.doomIdle(func(*Conn) bool { return true })
-	p.serve(time.Now())
-	p.log.Info("shard moved", "addr", t.Addr, "user", t.User)
+	return moved
 }
 
 // Sweep closes idle connections that were unused for Limits.IdleTimeout or are older than Limits.MaxLifetime.

@@ -81,6 +81,19 @@ func TestStateIsBroughtOver(t *testing.T) {
 	p.Return(c)
 }
 
+func TestNoSettingsAreTheDefault(t *testing.T) {
+	p, f, _ := fakePool(t, Limits{})
+	c := borrow(t, p, Default.With("a", "1"), 0)
+	c.Forget()
+	p.Return(c)
+	f.take()
+	c, err := p.Borrow(t.Context(), nil, 0)
+	if err != nil || c.Settings() != Default || len(f.take()) != 2 {
+		t.Errorf("%v, %v: want a reset connection", c, err)
+	}
+	p.Return(c)
+}
+
 func TestRefusedSettingsLeaveACleanConnection(t *testing.T) {
 	p, f, _ := fakePool(t, Limits{MaxOpen: 1})
 	p.Return(borrow(t, p, Default.WithDatabase("shop").With("a", "1"), 0))

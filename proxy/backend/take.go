@@ -120,7 +120,7 @@ func (p *Pool) exchange(misfit *Conn, now time.Time) {
 
 func (p *Pool) exhausted(waited time.Duration) error {
 	p.counts.exhausted.Add(1)
-	return &ExhaustedError{Shard: p.shard, Limit: p.limits.MaxOpen, Waiting: p.queue.len(), Waited: waited}
+	return &ExhaustedError{Shard: p.shard, Limit: p.limits.MaxOpen, Open: p.places(), Waiting: p.queue.len(), Waited: waited}
 }
 
 func (p *Pool) unavailable(now time.Time) error {

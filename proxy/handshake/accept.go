@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"net"
 
+	"github.com/go-mysql-org/go-mysql/mysql"
+
 	"locus/proxy/stream"
 	"locus/proxy/wire"
-
-	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
 // Accept conducts a login on a connection that has just been accepted. It takes no longer than ctx lets it.
@@ -155,7 +155,7 @@ func newNonce() (nonce [wire.NonceSize]byte) {
 
 // encrypt goes over to TLS. What the client has sent ahead already belongs to that.
 func (d *dialogue) encrypt(ctx context.Context) error {
-	var conn net.Conn = d.stream.NetConn()
+	conn := d.stream.NetConn()
 	if ahead := d.stream.Unread(); len(ahead) > 0 {
 		conn = &replayed{Conn: conn, first: append([]byte(nil), ahead...)}
 		d.stream.Discard(len(ahead))

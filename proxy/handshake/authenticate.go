@@ -3,9 +3,9 @@ package handshake
 import (
 	"fmt"
 
-	"locus/proxy/wire"
-
 	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/wire"
 )
 
 // authenticate decides whether the client is who it says. It does for a user without an account what it does for one with a wrong

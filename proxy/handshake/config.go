@@ -4,10 +4,10 @@ import (
 	"crypto/rsa"
 	"crypto/tls"
 
+	"github.com/go-mysql-org/go-mysql/mysql"
+
 	"locus/proxy/stream"
 	"locus/proxy/wire"
-
-	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
 // Capabilities are those offered to clients by default; CLIENT_SSL is offered if there is a certificate.

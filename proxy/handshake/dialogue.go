@@ -10,10 +10,10 @@ import (
 	"net"
 	"time"
 
+	"github.com/go-mysql-org/go-mysql/mysql"
+
 	"locus/proxy/stream"
 	"locus/proxy/wire"
-
-	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
 // dialogue is the exchange of packets of one login.

@@ -46,8 +46,7 @@ func byGoMySQL(_ testing.TB, a attempt) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Quit()
-	return conn.Ping()
+	return errors.Join(conn.Ping(), conn.Quit())
 }
 
 // errorCode of either client's error.

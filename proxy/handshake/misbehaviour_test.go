@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"locus/proxy/wire"
-
 	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/wire"
 )
 
 func framed(seq byte, payload []byte) []byte {
@@ -161,6 +161,24 @@ func TestSilentClients(t *testing.T) {
 				t.Errorf("the connection is still open: %v", err)
 			}
 		})
+	}
+}
+
+// A client that is merely slow gets in.
+func TestSlowClient(t *testing.T) {
+	near, far := net.Pipe()
+	defer near.Close()
+	defer far.Close()
+	go func() {
+		greeting := make([]byte, 500)
+		n, _ := far.Read(greeting)
+		p := &peer{t: t, nonce: nonceOf(greeting[wire.HeaderSize:n])}
+		for _, b := range framed(1, loginPacket(rawCapabilities, "clear", mysql.AUTH_NATIVE_PASSWORD, p.nativeResponse(password))) {
+			_, _ = far.Write([]byte{b})
+		}
+	}()
+	if client, err := Accept(t.Context(), near, config(t)); err != nil || client.User != "clear" {
+		t.Errorf("%+v, %v", client, err)
 	}
 }
 

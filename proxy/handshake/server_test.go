@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"locus/proxy/wire"
-
 	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/wire"
 )
 
 const (

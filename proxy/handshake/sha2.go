@@ -10,9 +10,9 @@ import (
 	"encoding/pem"
 	"fmt"
 
-	"locus/proxy/wire"
-
 	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/wire"
 )
 
 // wantPublicKey is what a client sends in the full path to be told the key that it should encrypt its password with.

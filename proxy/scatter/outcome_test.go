@@ -187,6 +187,7 @@ func TestSlowClient(t *testing.T) {
 		go func() {
 			m := &plan.Merge{Kind: plan.Ordered, Keys: []plan.SortKey{{Column: 0, Weighted: true}}}
 			_, err := merge([]source{shards[0], shards[1]}, m, Text, Limit{}, Client{Stream: stream.New(near), Seq: 1})
+			_ = near.Close()
 			done <- err
 		}()
 		synctest.Wait()

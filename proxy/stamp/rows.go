@@ -3,7 +3,6 @@ package stamp
 import (
 	"bytes"
 
-	"locus/router"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -30,7 +29,7 @@ func (s *Stamper) findEdits() {
 }
 
 // write writes the text for every shard that gets rows.
-func (s *Stamper) write(p *plan.Plan, m *router.Map) error {
+func (s *Stamper) write(p *plan.Plan) error {
 	s.findEdits()
 	s.spliceNames()
 	for _, a := range p.Added {
@@ -39,7 +38,7 @@ func (s *Stamper) write(p *plan.Plan, m *router.Map) error {
 	if s.in.Set {
 		return s.writeSet()
 	}
-	s.countRows(len(m.Shards()))
+	s.countRows()
 	for shard, rows := range s.counts {
 		switch rows {
 		case 0:
@@ -73,13 +72,12 @@ func (s *Stamper) splice(at int, text string) {
 	s.out.splices = append(s.out.splices, splice{at, s.names[from:]})
 }
 
-func (s *Stamper) countRows(shards int) {
-	if cap(s.counts) < shards {
-		s.counts = make([]int, shards)
-	}
-	s.counts = s.counts[:shards]
-	clear(s.counts)
+func (s *Stamper) countRows() {
+	s.counts = s.counts[:0]
 	for i := range s.rows {
+		for len(s.counts) <= s.rows[i].shard {
+			s.counts = append(s.counts, 0)
+		}
 		s.counts[s.rows[i].shard]++
 	}
 }

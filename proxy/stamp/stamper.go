@@ -58,7 +58,7 @@ func (s *Stamper) stamp(ctx context.Context, p *plan.Plan, v *plan.Values, m *ro
 	if err := s.issue(ctx, ids, ring); err != nil {
 		return nil, err
 	}
-	if err := s.write(p, m); err != nil {
+	if err := s.write(p); err != nil {
 		return nil, err
 	}
 	s.deliver()

@@ -85,6 +85,7 @@ func (s *Scanner) Scan(b []byte) (n int, state State, err error) {
 			continue
 		case unknown:
 			return n, NeedBytes, nil
+		case readWhole:
 		}
 		if length == MaxPayload || length == 0 {
 			return n, NeedBytes, malformed(fmt.Sprintf("%d bytes in place of %s", length, s.phase))

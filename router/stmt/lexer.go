@@ -1,6 +1,7 @@
 package stmt
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 )
@@ -191,12 +192,20 @@ func (l *Lexed) Lex(text []byte, mode Mode) {
 	l.flush(len(text))
 }
 
-// flush copies the text between the last literal and end into the key.
+// flush copies the text between the last literal and end into the key. A zero
+// byte of the text is kept apart from the key's own marks.
 func (l *Lexed) flush(end int) {
-	if l.copied < end {
-		l.Key = append(l.Key, l.Text[l.copied:end]...)
-		l.copied = end
+	for l.copied < end {
+		piece := l.Text[l.copied:end]
+		zero := bytes.IndexByte(piece, keyMark)
+		if zero < 0 {
+			l.Key = append(l.Key, piece...)
+			break
+		}
+		l.Key = append(append(l.Key, piece[:zero]...), keyMark, zeroKind)
+		l.copied += zero + 1
 	}
+	l.copied = max(l.copied, end)
 }
 
 func (l *Lexed) step(c byte) {

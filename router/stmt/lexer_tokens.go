@@ -45,7 +45,7 @@ func wordEnd(text []byte, i int) int {
 // word reads a name or keyword, or a prefixed literal such as X'4D'.
 func (l *Lexed) word() {
 	start, end := l.pos, wordEnd(l.Text, l.pos)
-	if end-start == 1 && end < len(l.Text) && l.Text[end] == '\'' {
+	if end-start == 1 && !l.afterPoint(start) && end < len(l.Text) && l.Text[end] == '\'' {
 		switch l.Text[start] | 0x20 {
 		case 'x':
 			l.prefixed(start, end, HexLiteral)
@@ -121,7 +121,7 @@ func isWord(b []byte, word string) bool {
 // number reads a numeric literal, or a name that begins with a digit.
 func (l *Lexed) number() {
 	t, start := l.Text, l.pos
-	if start > 1 && t[start-1] == '.' && (inName(t[start-2]) || t[start-2] == '`') {
+	if l.afterPoint(start) {
 		l.touch()
 		l.pos = wordEnd(t, start)
 		return
@@ -138,6 +138,13 @@ func (l *Lexed) number() {
 		return
 	}
 	l.strip(start, end, kind)
+}
+
+// afterPoint tells whether what begins at i is the second part of a qualified
+// name, which may look like a number or like X'4D'.
+func (l *Lexed) afterPoint(i int) bool {
+	t := l.Text
+	return i > 1 && t[i-1] == '.' && (inName(t[i-2]) || t[i-2] == '`')
 }
 
 func numberEnd(t []byte, i int) (int, LiteralKind) {
@@ -245,8 +252,6 @@ func (l *Lexed) punctuation(c byte) {
 		l.semicolon()
 	case '*':
 		l.star()
-	case keyMark:
-		l.zero()
 	default:
 		l.touch()
 		l.pos++
@@ -435,7 +440,10 @@ func (l *Lexed) executable(skip int) {
 	l.touch()
 	start := l.pos
 	l.Uncacheable, l.Executable, l.wrapped = true, true, true
-	l.pos = digitsEnd(l.Text, l.pos+2+skip)
+	l.pos += 2 + skip
+	if digits := digitsEnd(l.Text, l.pos) - l.pos; digits >= 5 { // else they are SQL
+		l.pos += min(digits, 6)
+	}
 	l.asides = append(l.asides, aside{int32(start), int32(l.pos)})
 }
 
@@ -448,16 +456,6 @@ func (l *Lexed) star() {
 		l.pos++
 	}
 	l.pos++
-}
-
-// zero keeps a zero byte of the text apart from the key's own marks.
-func (l *Lexed) zero() {
-	l.touch()
-	l.flush(l.pos)
-	l.Key = append(l.Key, keyMark, zeroKind)
-	l.Uncacheable = true
-	l.pos++
-	l.copied = l.pos
 }
 
 // semicolon ends the statement; whatever stands behind it is another one.

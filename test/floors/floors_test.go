@@ -66,9 +66,10 @@ func TestWhatIsRefused(t *testing.T) {
 		{"test/servers", "cmd/dbserver", ""},
 
 		{"proxy/wire", "router/gene", "strictly down"},
-		{"router", "router/plan", "from floor 1.1 to floor 2"},
+		{"router", "router/plan", "from floor 1.1 to floor 2.1"},
 		{"idgen/orderid", "idgen", "strictly down"},
 		{"cmd/dbserver", "cmd/demo", "strictly down"},
+		{"router/plan", "router/cluster", "strictly down"},
 		{"proxy/session", "config/etcd", "cmd alone imports it"},
 		{"router/live", "config", "cmd alone imports it"},
 		{"config", "router/gene", "knows nothing of it"},

@@ -7,9 +7,11 @@ package floors
 var building = []standing{
 	{pkg: "cmd/locus", floor: 6}, // flags, wiring, signals
 
-	{pkg: "proxy", floor: 5},
-	{pkg: "cmd/demo", floor: 5, also: []string{"cmd/dbserver"}},
-	{pkg: "cmd/dbserver", floor: 5},
+	{pkg: "cmd/demo", floor: 5.2},
+	{pkg: "cmd/console", floor: 5.2},
+	{pkg: "proxy", floor: 5.1},
+	{pkg: "cmd/dbserver", floor: 5.1},
+	{pkg: "cmd/declared", floor: 5.1},
 
 	{pkg: "proxy/session", floor: 4},
 
@@ -17,12 +19,12 @@ var building = []standing{
 	{pkg: "proxy/handshake", floor: 3},
 	{pkg: "proxy/schema", floor: 3},
 
-	{pkg: "proxy/stamp", floor: 2},
-	{pkg: "proxy/backend", floor: 2},
-	{pkg: "router/plan", floor: 2},
-	{pkg: "router/live", floor: 2},
-	{pkg: "router/cluster", floor: 2},
-	{pkg: "idgen/segment", floor: 2},
+	{pkg: "proxy/stamp", floor: 2.2}, // fills in what a plan says of an INSERT
+	{pkg: "proxy/backend", floor: 2.1},
+	{pkg: "router/plan", floor: 2.1},
+	{pkg: "router/live", floor: 2.1},
+	{pkg: "router/cluster", floor: 2.1},
+	{pkg: "idgen/segment", floor: 2.1},
 
 	{pkg: "router/catalog", floor: 1.2},
 	{pkg: "idgen", floor: 1.2},

@@ -59,12 +59,13 @@ type Runner struct{ M interface{ Run() int } }
 // Run returns the tests' exit code, or 1 if they passed and a shared server had
 // ended by itself.
 func (r Runner) Run() int {
-	dir, err := os.MkdirTemp("", "locus-servers-")
+	home, err := makeHome(os.TempDir())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "directory for shared servers:", err)
 		return 1
 	}
-	shared.dir = dir
+	defer home.lock.Close()
+	shared.dir = home.dir
 	code := r.M.Run()
 	if err := endShared(); err != nil {
 		fmt.Fprintln(os.Stderr, "end the shared servers:", err)

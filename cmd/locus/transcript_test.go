@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"locus/test/servers"
+)
+
+var update = flag.Bool("update", false, "write what the commands print into the transcripts")
+
+func TestMain(m *testing.M) { servers.Main(m) }
+
+// transcript is a session at a terminal: after each line "$ locus …" stands what
+// it prints, with "! " before lines on standard error, and "exit N" unless N is 0.
+// Other lines that begin with a sign and a space are steps of the test, see its
+// fields; "# " is a comment. Words like ${ETCD} stand for what differs from run
+// to run.
+type transcript struct {
+	words map[string]string // by name, what stands for ${NAME}
+	steps map[string]func(t *testing.T, line string)
+}
+
+func (s transcript) play(t *testing.T, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimRight(line, "\n")
+		sign, rest, _ := strings.Cut(line, " ")
+		switch {
+		case sign == "#" || line == "":
+			out.WriteString(line + "\n")
+		case sign == "$":
+			out.WriteString(line + "\n" + s.command(t, rest))
+		case s.steps[sign] != nil:
+			s.steps[sign](t, s.expand(rest))
+			out.WriteString(line + "\n")
+		default: // what was printed before; compared as a whole below
+		}
+	}
+	if *update {
+		if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if got, want := out.String(), string(text); got != want {
+		t.Errorf("%s: the session goes\n%s\nand not\n%s", path, got, want)
+	}
+}
+
+func (s transcript) expand(text string) string {
+	return os.Expand(text, func(name string) string {
+		if word, known := s.words[name]; known {
+			return word
+		}
+		return "${" + name + "}"
+	})
+}
+
+// contract is the opposite of expand.
+func (s transcript) contract(text string) string {
+	for name, word := range s.words {
+		text = strings.ReplaceAll(text, word, "${"+name+"}")
+	}
+	return text
+}
+
+// command runs one command line and gives what it printed.
+func (s transcript) command(t *testing.T, line string) string {
+	t.Helper()
+	args := split(line)
+	for i := range args {
+		args[i] = s.expand(args[i])
+	}
+	var stdout, stderr bytes.Buffer
+	in := &invocation{
+		stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr,
+		getenv: func(string) string { return "" },
+		now:    func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) },
+	}
+	status := run(t.Context(), args[1:], in)
+	var out strings.Builder
+	for text := range strings.Lines(stdout.String()) {
+		out.WriteString("  " + text)
+	}
+	for text := range strings.Lines(stderr.String()) {
+		out.WriteString("! " + text)
+	}
+	if status != 0 {
+		out.WriteString("exit " + string(rune('0'+status)) + "\n")
+	}
+	// A line of spaces alone would be cut by editors.
+	return regexp.MustCompile(`(?m)[ ]+$`).ReplaceAllString(s.contract(out.String()), "")
+}
+
+// split takes words apart at spaces, those within double quotes excepted.
+func split(line string) []string {
+	var words []string
+	for _, m := range regexp.MustCompile(`"[^"]*"|\S+`).FindAllString(line, -1) {
+		words = append(words, strings.Trim(m, `"`))
+	}
+	return words
+}

@@ -1,0 +1,139 @@
+package stamp
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"locus/idgen/cipher"
+	"locus/idgen/orderid"
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/gene"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+func bigint(name string) catalog.Column { return catalog.Column{Name: name, DataType: "bigint"} }
+
+func unsigned(name string) catalog.Column {
+	return catalog.Column{Name: name, DataType: "bigint", Unsigned: true}
+}
+
+func binary16(name string) catalog.Column {
+	return catalog.Column{Name: name, DataType: "binary", Length: 16}
+}
+
+func varchar(name string) catalog.Column {
+	return catalog.Column{Name: name, DataType: "varchar", Length: 64, Charset: "utf8mb4", Collation: "utf8mb4_bin", PadSpace: true}
+}
+
+func id(column, layout string) *catalog.IDColumn {
+	return &catalog.IDColumn{Column: column, Layout: layout}
+}
+
+// schema declares one table for each way of stamping.
+var schema = map[string]struct {
+	catalog.Declaration
+	columns []catalog.Column
+}{
+	"orders": {
+		catalog.Declaration{Owner: "user_id", ID: id("id", "int64"), OrderNumber: "no", Version: "ver"},
+		[]catalog.Column{bigint("id"), bigint("no"), bigint("user_id"), varchar("note"), bigint("ver")},
+	},
+	"notes": {
+		catalog.Declaration{Owner: "author", Gene: "gene"},
+		[]catalog.Column{varchar("author"), varchar("note"), bigint("gene")},
+	},
+	"signed":   {catalog.Declaration{Owner: "user_id", ID: id("id", "plain64")}, []catalog.Column{bigint("id"), bigint("user_id"), varchar("note")}},
+	"counters": {catalog.Declaration{Owner: "user_id", ID: id("id", "plain64")}, []catalog.Column{unsigned("id"), bigint("user_id"), varchar("note")}},
+	"wide": {
+		catalog.Declaration{Owner: "user_id", ID: id("id", "bytes16"), OrderNumber: "no"},
+		[]catalog.Column{binary16("id"), binary16("no"), bigint("user_id"), varchar("note")},
+	},
+	"items": {
+		catalog.Declaration{Parent: id("order_id", "int64"), ID: id("id", "int64"), Version: "odd`name"},
+		[]catalog.Column{bigint("id"), bigint("order_id"), varchar("note"), bigint("odd`name")},
+	},
+}
+
+// fixture is two shards, a key ring and the tables of the schema.
+type fixture struct {
+	catalog *catalog.Catalog
+	m       *router.Map
+	ring    *cipher.Ring
+}
+
+func newFixture(t testing.TB) *fixture {
+	t.Helper()
+	ring, err := cipher.Parse([]byte("current: 1\nkeys:\n  - version: 1\n    key: 2b7e151628aed2a6abf7158809cf4f3c\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := router.New(gene.W16, 1, []router.Entry{{Bound: 0x7fff, Shard: "s0"}, {Bound: 0xbfff, Shard: "s1"}, {Bound: 0xffff, Shard: "s2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tables []*catalog.Table
+	for name, s := range schema {
+		s.Kind = catalog.Sharded
+		table, err := catalog.Resolve(catalog.TableName{Schema: "shop", Name: name}, s.Declaration, s.columns, gene.W16)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables = append(tables, table)
+	}
+	return &fixture{catalog.New(m.Shards(), tables, nil), m, ring}
+}
+
+// counter issues 1, 2, 3 … for every gene, under key version 1 where there is one.
+type counter struct {
+	next  map[gene.Gene]uint64
+	calls int
+	asked int
+}
+
+func (c *counter) Issue(_ context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.ID, error) {
+	if c.next == nil {
+		c.next = map[gene.Gene]uint64{}
+	}
+	c.calls++
+	c.asked += n
+	first := c.next[g] + 1
+	c.next[g] += uint64(n)
+	return t.Layout.Compose(g, min(1, t.Layout.MaxVersion()), orderid.Seq(first))
+}
+
+// statement is a planned text.
+type statement struct {
+	plan   *plan.Plan
+	lexed  stmt.Lexed
+	args   stmt.Args
+	values plan.Values
+}
+
+func (f *fixture) plan(sql string, bound []stmt.Value) (*statement, error) {
+	s := &statement{}
+	s.lexed.Lex([]byte(sql), 0)
+	var err error
+	if s.plan, err = plan.Make(&s.lexed, plan.Context{Catalog: f.catalog, Schema: "shop"}); err != nil {
+		return nil, err
+	}
+	if s.plan.Insert == nil {
+		return nil, fmt.Errorf("no INSERT into a sharded table: %s", sql)
+	}
+	s.args.Reset(&s.lexed, bound)
+	s.values = plan.Values{Args: &s.args, InsertID: 77}
+	return s, nil
+}
+
+func (f *fixture) run(s *Stamper, sql string, bound []stmt.Value, ids IDs) (*Result, error) {
+	p, err := f.plan(sql, bound)
+	if err != nil {
+		return nil, err
+	}
+	if bound != nil {
+		return s.StampPrepared(context.Background(), p.plan, &p.values, f.m, ids, f.ring)
+	}
+	return s.StampText(context.Background(), p.plan, &p.values, f.m, ids, f.ring)
+}

@@ -1,0 +1,140 @@
+package stmt
+
+import (
+	"regexp"
+	"strings"
+)
+
+// slowLiterals finds the literals and comments of a text so plainly that it
+// can't be wrong: at each place it tries one pattern after the other. ok is
+// false where the text can't be read to its end.
+func slowLiterals(text string, mode Mode) (found []Literal, ok bool) {
+	params, wrapped := int32(0), false
+	for at := 0; at < len(text); {
+		if wrapped && strings.HasPrefix(text[at:], "*/") {
+			at, wrapped = at+2, false
+			continue
+		}
+		n, kind := slowToken(text, at, mode)
+		wrapped = wrapped || strings.HasPrefix(text[at:], "/*!") || strings.HasPrefix(text[at:], "/*M!")
+		if n < 0 {
+			return found, false
+		}
+		if kind != 0 {
+			literal := Literal{Start: int32(at), End: int32(at + n), Kind: kind}
+			if kind == ParamLiteral {
+				literal.Param = params
+				params++
+			}
+			found = append(found, literal)
+		}
+		at += n
+	}
+	return found, true
+}
+
+const slowName = `[A-Za-z0-9_$@\x80-\xff]`
+
+// pattern makes a regular expression over bytes: each stands for the rune of
+// its own number.
+func pattern(p string) *regexp.Regexp { return regexp.MustCompile(`\A(?:` + p + `)`) }
+
+var slowPatterns = []struct {
+	pattern *regexp.Regexp
+	kind    LiteralKind
+}{
+	{pattern(`--[\x00-\x09\x0b-\x20][^\n]*`), CommentLiteral},
+	{pattern(`--(\n|\z)`), CommentLiteral},
+	{pattern(`#[^\n]*`), CommentLiteral},
+	{pattern(`/\*M?!([0-9]{5,6})?`), 0},
+	{pattern(`(?s)/\*\+.*?\*/`), 0},
+	{pattern(`(?s)/\*.*?\*/`), CommentLiteral},
+	{pattern(`[xX]'[^']*'`), HexLiteral},
+	{pattern(`[bB]'[^']*'`), BitLiteral},
+	{pattern(`0x[0-9a-fA-F]+`), HexLiteral},
+	{pattern(`0b[01]+`), BitLiteral},
+	{pattern(`([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)[eE][+-]?[0-9]+`), FloatLiteral},
+	{pattern(`[0-9]+\.[0-9]*|\.[0-9]+`), DecimalLiteral},
+	{pattern(`[0-9]+`), IntLiteral},
+	{pattern(`\?`), ParamLiteral},
+}
+
+var (
+	slowWord      = pattern(slowName + `+`)
+	slowAfterName = regexp.MustCompile(`(` + slowName + "|`)" + `\.\z`)
+	slowByItem    = regexp.MustCompile(`(?is)\bby[ \t\r\n\f\v]*\z|,[ \t\r\n\f\v]*\z`)
+)
+
+func slowToken(text string, at int, mode Mode) (length int, kind LiteralKind) {
+	rest, before := latin1(text[at:]), latin1(text[:at])
+	if c := text[at]; strings.IndexByte("'\"`", c) >= 0 {
+		n := slowQuoted(text[at:], c == '\'' || c == '"' && mode&AnsiQuotes == 0, mode)
+		if c == '`' || c == '"' && mode&AnsiQuotes != 0 {
+			return n, 0
+		}
+		return n, StringLiteral
+	}
+	word := len([]rune(slowWord.FindString(rest)))
+	if word > 0 && slowAfterName.MatchString(before) {
+		return word, 0 // t.1x
+	}
+	for _, p := range slowPatterns {
+		m := p.pattern.FindString(rest)
+		if m == "" {
+			continue
+		}
+		n := len([]rune(m))
+		if p.kind == 0 {
+			return n, 0
+		}
+		if strings.HasPrefix(m, "--\n") {
+			n = 2
+		}
+		first := text[at]
+		if first >= '0' && first <= '9' && n < len(text)-at && slowWord.MatchString(latin1(text[at+n:])) && p.kind != ParamLiteral {
+			return n + len([]rune(slowWord.FindString(latin1(text[at+n:])))), 0 // 1abc is a name
+		}
+		if first == '.' && (strings.HasSuffix(before, "`") || strings.HasSuffix(before, `"`) || endsInName(before)) {
+			return 1, 0
+		}
+		return n, p.kind
+	}
+	if strings.HasPrefix(rest, "/*") || word == 1 && len(rest) > 1 && strings.IndexByte("xXbB", text[at]) >= 0 && text[at+1] == '\'' {
+		return -1, 0
+	}
+	if word > 0 {
+		return word, 0
+	}
+	return 1, 0
+}
+
+func endsInName(before string) bool {
+	r := []rune(before)
+	return len(r) > 0 && slowWord.MatchString(string(r[len(r)-1]))
+}
+
+func slowQuoted(text string, escapes bool, mode Mode) int {
+	quote := text[:1]
+	inner := `[^` + quote + `]|` + quote + quote
+	if escapes && mode&NoBackslash == 0 {
+		inner = `\\.|[^\\` + quote + `]|` + quote + quote
+	}
+	m := regexp.MustCompile(`(?s)\A` + quote + `(?:` + inner + `)*` + quote).FindString(latin1(text))
+	if m == "" {
+		return -1
+	}
+	n := len([]rune(m))
+	if n < len(text) && text[n:n+1] == quote { // '' at the end was taken for the end
+		return -1
+	}
+	return n
+}
+
+// latin1 makes a rune of every byte.
+func latin1(s string) string {
+	r := make([]rune, len(s))
+	for i := range len(s) {
+		r[i] = rune(s[i])
+	}
+	return string(r)
+}
