@@ -140,7 +140,7 @@ func (a *application) print(changes []cluster.Change, next *cluster.Cluster, wri
 	return a.in.print(v, func(w io.Writer) {
 		switch {
 		case written:
-			fmt.Fprintf(w, "applied: %d changed, route map version %d\n", len(changes), v.MapVersion)
+			fmt.Fprintf(w, "applied (%d changed), route map version %d\n", len(changes), v.MapVersion)
 		case len(changes) > 0:
 			fmt.Fprintln(w, "dry run: nothing was written")
 		}

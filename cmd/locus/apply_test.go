@@ -72,7 +72,8 @@ func (s *shop) write(t *testing.T, name, text string) {
 // edit replaces a text in cluster.yaml: "old => new".
 func (s *shop) edit(t *testing.T, line string) {
 	t.Helper()
-	old, next, _ := strings.Cut(line, " => ")
+	old, next, _ := strings.Cut(strings.ReplaceAll(line, `\n`, "\n"), " =>")
+	next = strings.TrimPrefix(next, " ")
 	text, err := os.ReadFile(s.file("cluster.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +81,7 @@ func (s *shop) edit(t *testing.T, line string) {
 	if strings.Count(string(text), old) != 1 {
 		t.Fatalf("%q stands %d times in cluster.yaml", old, strings.Count(string(text), old))
 	}
-	s.write(t, "cluster.yaml", strings.Replace(string(text), old, strings.ReplaceAll(next, `\n`, "\n"), 1))
+	s.write(t, "cluster.yaml", strings.Replace(string(text), old, next, 1))
 }
 
 func (s *shop) transcript() transcript {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 
 	"locus/proxy/backend"
 	"locus/proxy/schema"
@@ -38,13 +39,22 @@ func (a *application) check(ctx context.Context, conn *connection, old, next *cl
 	if err != nil {
 		return err
 	}
+	return a.judge(stranded)
+}
+
+// judge refuses to leave rows behind, unless it is forced to.
+func (a *application) judge(stranded []string) error {
 	if a.forceMove {
 		for _, problem := range stranded {
 			fmt.Fprintln(a.in.stderr, "warning: forced:", problem)
 		}
 		return nil
 	}
-	return errors.Join(stranded...)
+	if stranded == nil {
+		return nil
+	}
+	return fmt.Errorf("%s\nmove these rows first (locus split, locus merge), or leave them behind, invisible, by --force-move-without-data",
+		strings.Join(stranded, "\n"))
 }
 
 // withoutShards allows only what can leave no rows behind.

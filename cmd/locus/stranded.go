@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"locus/proxy/schema"
 	"locus/router"
@@ -13,16 +14,19 @@ import (
 )
 
 // findStranded looks for rows that the next cluster would no longer look for
-// where they are, and describes one of each kind. What was in the wrong place
-// before, as a move under way leaves it, is not searched for again.
-func findStranded(ctx context.Context, asked *askedShards, c *catalog.Catalog, old, next *cluster.Cluster) ([]error, error) {
+// where they are, and says where, one text per table and shard. What was in the
+// wrong place before, as a move under way leaves it, is not searched for again.
+func findStranded(ctx context.Context, asked *askedShards, c *catalog.Catalog, old, next *cluster.Cluster) ([]string, error) {
 	s := stranded{ctx: ctx, asked: asked, old: old, next: next}
+	for _, t := range c.Tables() {
+		if s.placedAnew(t.TableName) {
+			s.table(t)
+		}
+	}
 	if old != nil {
 		s.handedOver(c)
+		s.abandoned()
 		s.undeclared()
-	}
-	for _, t := range c.Tables() {
-		s.placedAnew(t)
 	}
 	return s.found, s.err
 }
@@ -30,13 +34,42 @@ func findStranded(ctx context.Context, asked *askedShards, c *catalog.Catalog, o
 type stranded struct {
 	ctx       context.Context
 	asked     *askedShards
-	old, next *cluster.Cluster
-	found     []error
+	old, next *cluster.Cluster // old: nil for the first
+	found     []string
 	err       error // of a question; the first ends the search
 }
 
 func (s *stranded) report(format string, args ...any) {
-	s.found = append(s.found, fmt.Errorf(format, args...))
+	s.found = append(s.found, fmt.Sprintf(format, args...))
+}
+
+// placedAnew tells whether a declared table's rows are looked for in other
+// places than before, apart from genes that change hands.
+func (s *stranded) placedAnew(name catalog.TableName) bool {
+	if s.old == nil {
+		return true
+	}
+	before, was := s.old.Tables[name]
+	after := s.next.Tables[name]
+	before.Version, after.Version = "", ""
+	before.OrderNumber, after.OrderNumber = "", ""
+	return !was || !reflect.DeepEqual(before, after)
+}
+
+// table looks at all rows of a table that is placed anew.
+func (s *stranded) table(t *catalog.Table) {
+	switch t.Kind {
+	case catalog.Sharded:
+		all := gene.NewSet(gene.All(s.next.Settings.GeneBits))
+		for _, shard := range s.next.ShardNames() {
+			foreign := all.Subtract(s.next.Routes.GenesOf(shard))
+			s.rows(t, shard, foreign, fmt.Sprintf("genes %s are not %s's", shorten(foreign), shard))
+		}
+	case catalog.Single:
+		s.only(t.TableName, t.Shard, fmt.Sprintf("is to be on %s alone", t.Shard))
+	case catalog.Global:
+		s.everywhere(t.TableName)
+	}
 }
 
 // handedOver looks for rows of genes that change hands, on the shards that they
@@ -49,8 +82,8 @@ func (s *stranded) handedOver(c *catalog.Catalog) {
 	}
 	for _, h := range handovers {
 		for _, t := range c.Tables() {
-			if t.Kind == catalog.Sharded {
-				s.rows(t, h.From, h.Genes, fmt.Sprintf("genes %s go from %s to %s", h.Genes, h.From, h.To))
+			if t.Kind == catalog.Sharded && !s.placedAnew(t.TableName) {
+				s.rows(t, h.From, h.Genes, fmt.Sprintf("genes %s go from %s to %s", shorten(h.Genes), h.From, h.To))
 			}
 		}
 	}
@@ -66,70 +99,71 @@ func (s *stranded) rows(t *catalog.Table, shard router.ShardName, genes gene.Set
 		return
 	}
 	if row != nil {
-		s.report("%s, and table %s on %s has rows of them (%s): move them with locus split or locus merge; "+
-			"--force-move-without-data leaves them behind, invisible", why, t.TableName, shard, row)
+		s.report("%s, and table %s on %s has rows of them (%s)", why, t.TableName, shard, row)
 	}
 }
 
-// placedAnew looks for rows of a table whose declaration says from now on where
-// each belongs.
-func (s *stranded) placedAnew(t *catalog.Table) {
-	var before *catalog.Declaration
-	if s.old != nil {
-		if d, was := s.old.Tables[t.TableName]; was {
-			before = &d
+// abandoned looks at tables that are no longer declared, which are then on the
+// default shard alone.
+func (s *stranded) abandoned() {
+	for _, name := range s.old.TableNames() {
+		if _, stays := s.next.Tables[name]; !stays {
+			shard := s.next.Settings.DefaultShard
+			s.only(name, shard, fmt.Sprintf("is no longer declared, so it is on %s alone", shard))
 		}
-	}
-	if before != nil && samePlaces(*before, t.Declaration) {
-		return
-	}
-	switch t.Kind {
-	case catalog.Sharded:
-		all := gene.NewSet(gene.All(s.next.Settings.GeneBits))
-		for _, shard := range s.next.ShardNames() {
-			foreign := all.Subtract(s.next.Routes.GenesOf(shard))
-			s.rows(t, shard, foreign, fmt.Sprintf("genes %s are not %s's", shorten(foreign), shard))
-		}
-	case catalog.Single:
-		s.elsewhere(t, before)
-	case catalog.Global: // that all copies have the same rows isn't looked up
 	}
 }
 
-// elsewhere looks for a single table's rows where they used to be.
-func (s *stranded) elsewhere(t *catalog.Table, before *catalog.Declaration) {
+// only looks for rows of a table on other shards than the one that is left.
+// Where the table was global, that one has them all.
+func (s *stranded) only(name catalog.TableName, place router.ShardName, why string) {
 	var places []router.ShardName
-	switch {
-	case before != nil && before.Kind == catalog.Sharded:
-		places = s.old.ShardNames()
-	case before != nil && before.Kind == catalog.Single:
-		places = []router.ShardName{before.Shard}
-	case before == nil && s.old != nil:
-		places = []router.ShardName{s.old.Settings.DefaultShard}
+	if s.old != nil {
+		switch before, was := s.old.Tables[name]; {
+		case !was:
+			places = []router.ShardName{s.old.Settings.DefaultShard}
+		case before.Kind == catalog.Sharded:
+			places = s.old.ShardNames()
+		case before.Kind == catalog.Single:
+			places = []router.ShardName{before.Shard}
+		}
 	}
 	for _, shard := range places {
-		if shard == t.Shard || s.err != nil {
-			continue
+		if shard != place && s.hasRows(name, shard) {
+			s.report("table %s %s, and %s has rows of it", name, why, shard)
 		}
-		has, err := s.hasRows(t.TableName, shard)
-		if err != nil {
-			s.err = err
-			return
+	}
+}
+
+// everywhere looks whether a table that is to be global has rows on some shards
+// and none on others. That those rows are the same isn't looked up.
+func (s *stranded) everywhere(name catalog.TableName) {
+	var with, without []string
+	for _, shard := range s.next.ShardNames() {
+		if s.hasRows(name, shard) {
+			with = append(with, string(shard))
+		} else {
+			without = append(without, string(shard))
 		}
-		if has {
-			s.report("table %s is to be on %s alone, and %s has rows of it: move them first; "+
-				"--force-move-without-data leaves them behind, invisible", t.TableName, t.Shard, shard)
-		}
+	}
+	if s.err == nil && with != nil && without != nil {
+		s.report("table %s is to have the same rows everywhere, and has some on %s and none on %s",
+			name, strings.Join(with, ", "), strings.Join(without, ", "))
 	}
 }
 
 // hasRows tells it also of a table that isn't there.
-func (s *stranded) hasRows(name catalog.TableName, shard router.ShardName) (bool, error) {
-	there, err := schema.Exists(s.ctx, s.asked.shard(shard), name)
-	if err != nil || !there {
-		return false, err
+func (s *stranded) hasRows(name catalog.TableName, shard router.ShardName) bool {
+	if s.err != nil {
+		return false
 	}
-	return schema.AnyRow(s.ctx, s.asked.shard(shard), name)
+	q := s.asked.shard(shard)
+	there, err := schema.Exists(s.ctx, q, name)
+	if err == nil && there {
+		there, err = schema.AnyRow(s.ctx, q, name)
+	}
+	s.err = err
+	return there && err == nil
 }
 
 // undeclared looks for tables that nobody declares, when another shard gets them.
@@ -144,23 +178,15 @@ func (s *stranded) undeclared() {
 		return
 	}
 	if len(names) > 0 {
-		s.report("default_shard goes from %s to %s, and %s has undeclared tables (%s, %d or more): declare or move them; "+
-			"--force-move-without-data leaves them behind, invisible", from, to, from, names[0], len(names))
+		s.report("default_shard goes from %s to %s, and %s has tables that are not declared, such as %s", from, to, from, names[0])
 	}
 }
 
-// samePlaces tells whether two declarations look for each row in the same place.
-func samePlaces(a, b catalog.Declaration) bool {
-	a.Version, b.Version = "", ""
-	a.OrderNumber, b.OrderNumber = "", ""
-	return reflect.DeepEqual(a, b)
-}
-
 // shorten keeps sets of many ranges from filling the line.
-func shorten(s gene.Set) string {
-	text := s.String()
+func shorten(genes gene.Set) string {
+	text := genes.String()
 	if len(text) > 60 {
-		return fmt.Sprintf("%.50s… (%d)", text, s.Len())
+		return fmt.Sprintf("%.50s… (%d)", text, genes.Len())
 	}
 	return text
 }

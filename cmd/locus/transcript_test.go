@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pmezard/go-difflib/difflib"
+
 	"locus/test/servers"
 )
 
@@ -17,8 +19,8 @@ var update = flag.Bool("update", false, "write what the commands print into the 
 func TestMain(m *testing.M) { servers.Main(m) }
 
 // transcript is a session at a terminal: after each line "$ locus …" stands what
-// it prints, with "! " before lines on standard error, and "exit N" unless N is 0.
-// Other lines that begin with a sign and a space are steps of the test, see its
+// it prints, with "| " before lines on standard output, "! " before those on
+// standard error, and "exit N" unless N is 0. Other lines that begin with a sign and a space are steps of the test, see its
 // fields; "# " is a comment. Words like ${ETCD} stand for what differs from run
 // to run.
 type transcript struct {
@@ -54,7 +56,10 @@ func (s transcript) play(t *testing.T, path string) {
 		return
 	}
 	if got, want := out.String(), string(text); got != want {
-		t.Errorf("%s: the session goes\n%s\nand not\n%s", path, got, want)
+		diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+			A: difflib.SplitLines(want), FromFile: path, B: difflib.SplitLines(got), ToFile: "what was printed", Context: 3,
+		})
+		t.Errorf("%s%v", diff, err)
 	}
 }
 
@@ -91,7 +96,7 @@ func (s transcript) command(t *testing.T, line string) string {
 	status := run(t.Context(), args[1:], in)
 	var out strings.Builder
 	for text := range strings.Lines(stdout.String()) {
-		out.WriteString("  " + text)
+		out.WriteString("| " + text)
 	}
 	for text := range strings.Lines(stderr.String()) {
 		out.WriteString("! " + text)
@@ -99,7 +104,7 @@ func (s transcript) command(t *testing.T, line string) string {
 	if status != 0 {
 		out.WriteString("exit " + string(rune('0'+status)) + "\n")
 	}
-	// A line of spaces alone would be cut by editors.
+	// Editors cut spaces at the end of a line.
 	return regexp.MustCompile(`(?m)[ ]+$`).ReplaceAllString(s.contract(out.String()), "")
 }
 

@@ -171,8 +171,12 @@ func shown(values [][]byte) []string {
 	return row
 }
 
-// run merges the shards' answers into what a client reads.
-func run(shards []*fakeShard, m *plan.Merge, format Format, limit Limit, capabilities uint32) (received, Outcome, error) {
+// collect gives what a client reads of an answer that is written to it.
+func collect(format Format, write func(Client) (Outcome, error)) (received, Outcome, error) {
+	return collectAs(format, 0, write)
+}
+
+func collectAs(format Format, capabilities uint32, write func(Client) (Outcome, error)) (received, Outcome, error) {
 	near, far := net.Pipe()
 	got := make(chan received, 1)
 	go func() {
@@ -180,13 +184,18 @@ func run(shards []*fakeShard, m *plan.Merge, format Format, limit Limit, capabil
 		_, _ = io.Copy(io.Discard, far)
 		got <- r
 	}()
+	o, err := write(Client{Stream: stream.New(near), Seq: 1, Capabilities: capabilities, Status: testStatus})
+	_ = near.Close()
+	return <-got, o, err
+}
+
+// run merges the shards' answers into what a client reads.
+func run(shards []*fakeShard, m *plan.Merge, format Format, limit Limit, capabilities uint32) (received, Outcome, error) {
 	sources := make([]source, len(shards))
 	for i, s := range shards {
 		sources[i] = s
 	}
-	o, err := merge(sources, m, format, limit, Client{Stream: stream.New(near), Seq: 1, Capabilities: capabilities, Status: testStatus})
-	_ = near.Close()
-	return <-got, o, err
+	return collectAs(format, capabilities, func(to Client) (Outcome, error) { return merge(sources, m, format, limit, to) })
 }
 
 func closeAll(t testing.TB, shards []*fakeShard) {

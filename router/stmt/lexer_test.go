@@ -40,7 +40,7 @@ func TestKey(t *testing.T) {
 		{"select 1", "select <int>"},
 		{"select .5, 5., 1.5e-3, 1e5, 2.e3", "select <dec>, <dec>, <float>, <float>, <float>"},
 		{"select 0x4D, X'4d', x'4D', 0b1, b'01', B'1'", "select <hex>, <hex>, <hex>, <bit>, <bit>, <bit>"},
-		{"select 0xZZ, 0X41, 0b2, 1abc, 1e, 1e+", "select 0xZZ, 0X41, 0b2, 1abc, 1e, 1e+"},
+		{"select 0xZZ, 0X41, 0b2, 0b09, 1abc, 1e, 1e+", "select 0xZZ, 0X41, 0b2, 0b09, 1abc, 1e, 1e+"},
 		{"select t.1x, t.1, `t`.1, t . x", "select t.1x, t.1, `t`.1, t . x"},
 		{"select -1, - 1, a-1, a--1", "select -<int>, - <int>, a-<int>, a--<int>"},
 		{"select 'it''s', 'a\\'b', \"q\"\"q\"", "select <str>, <str>, <str>"},
@@ -313,7 +313,7 @@ func FuzzLex(f *testing.F) {
 	}
 	f.Add([]byte(strings.Join(nasty, "")), uint8(3))
 	f.Fuzz(func(t *testing.T, text []byte, mode uint8) {
-		if len(text) > 1<<12 {
+		if len(text) > 256 { // the slow lexer is
 			return
 		}
 		if err := verify(text, Mode(mode&3)); err != nil {

@@ -127,7 +127,7 @@ func (l *Lexed) number() {
 		return
 	}
 	end, kind := numberEnd(t, start)
-	if end < len(t) && class[t[end]] == wordByte {
+	if end < len(t) && inName(t[end]) {
 		l.touch()
 		l.pos = wordEnd(t, end)
 		return

@@ -112,15 +112,18 @@ func identName(i *ast.Ident) string {
 	return i.Name
 }
 
-// selected are the names behind pkg. in the files of some directories that
+// selected are the names behind pkg. in files, or in those of directories that
 // aren't tests.
-func selected(t *testing.T, pkg, prefix string, directories ...string) []string {
+func selected(t *testing.T, pkg, prefix string, paths ...string) []string {
 	t.Helper()
 	names := map[string]bool{}
-	for _, directory := range directories {
-		files, err := filepath.Glob(filepath.Join(directory, "*.go"))
-		if err != nil {
-			t.Fatal(err)
+	for _, path := range paths {
+		files := []string{path}
+		if !strings.HasSuffix(path, ".go") {
+			var err error
+			if files, err = filepath.Glob(filepath.Join(path, "*.go")); err != nil {
+				t.Fatal(err)
+			}
 		}
 		for _, file := range files {
 			if strings.HasSuffix(file, "_test.go") {
