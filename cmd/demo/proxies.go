@@ -118,8 +118,8 @@ func answers(ctx context.Context, addr, password string) error {
 }
 
 // stopProxies stops the proxies side by side, as their drains may take long.
-func stopProxies(proxies []*proxyProcess) error {
-	ctx, cancel := context.WithTimeout(context.Background(), proxyStopPatience)
+func stopProxies(ctx context.Context, proxies []*proxyProcess) error {
+	ctx, cancel := context.WithTimeout(ctx, proxyStopPatience)
 	defer cancel()
 	errs := make([]error, len(proxies))
 	var stopping sync.WaitGroup

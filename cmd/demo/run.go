@@ -146,7 +146,7 @@ func (r *running) startDatabases(ctx context.Context, kv *etcd.KV) error {
 	}
 	r.say("starting %d %s servers in %s", len(owning)+len(spare), engine, r.dir.path)
 	r.shards, err = r.dir.startShards(ctx, engine, append(owning[:len(owning):len(owning)], spare...))
-	r.onStop(func() error { return stopShards(r.shards) })
+	r.onStop(func() error { return stopShards(context.WithoutCancel(ctx), r.shards) })
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (r *running) startProxies(ctx context.Context) (password string, err error)
 		return "", err
 	}
 	r.proxies, err = r.dir.startProxies(r.options, r.etcd.Endpoint(), keyRing)
-	r.onStop(func() error { return stopProxies(r.proxies) })
+	r.onStop(func() error { return stopProxies(context.WithoutCancel(ctx), r.proxies) })
 	if err != nil {
 		return "", err
 	}

@@ -106,8 +106,8 @@ const serverPatience = time.Minute
 
 // stopShards stops the servers side by side. One that ended before, by itself or
 // because somebody killed it, is no error any more.
-func stopShards(shards []*shard) error {
-	ctx, cancel := context.WithTimeout(context.Background(), serverPatience)
+func stopShards(ctx context.Context, shards []*shard) error {
+	ctx, cancel := context.WithTimeout(ctx, serverPatience)
 	defer cancel()
 	errs := make([]error, len(shards))
 	var stopping sync.WaitGroup

@@ -2,28 +2,77 @@ package main
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
+
+	"locus/proxy/schema"
+	"locus/router/plan"
+	"locus/router/stmt"
 )
 
 func explainCommand(in *invocation) *cobra.Command {
 	var database string
 	command := &cobra.Command{
-		Use:     `explain "SQL"`,
-		Short:   "Show where a statement would go, and why",
+		Use:   `explain "SQL"`,
+		Short: "Show where a statement would go, and why",
+		Long: `Show where a statement would go: the shards, the genes and what they were found
+in, and how several shards' answers would become one. The statement isn't run.
+The shards are asked for the columns of the declared tables.`,
 		Example: `  locus explain --database shop "SELECT * FROM test_order WHERE buyer_uid = 42"`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return explainStatement(command.Context(), in, database, args[0])
+			return in.explain(command.Context(), database, args[0])
 		},
 	}
 	command.Flags().StringVar(&database, "database", "", "the current database, for tables named without one")
 	return command
 }
 
-// explainStatement plans one statement against what is declared, and prints the
-// plan.
-var explainStatement = func(_ context.Context, _ *invocation, _, _ string) error {
-	return errors.New("explain: this build can't plan statements: not built yet")
+// explainLine is one line of a plan.
+type explainLine struct {
+	Part   string `json:"part"`
+	Detail string `json:"detail"`
+}
+
+// explain plans one statement against what is declared, and prints the plan.
+func (in *invocation) explain(ctx context.Context, database, sql string) error {
+	conn, err := in.connect()
+	if err != nil {
+		return err
+	}
+	defer conn.close()
+	declared, err := conn.readDeclared(ctx)
+	if err != nil {
+		return err
+	}
+	asked, err := ask(conn, nil, declared)
+	if err != nil {
+		return err
+	}
+	defer asked.close(ctx)
+	loaded, err := schema.Load(ctx, asked.of(declared), declared)
+	if err != nil {
+		return err
+	}
+	var lexed stmt.Lexed
+	lexed.Lex([]byte(sql), 0)
+	p, err := plan.Make(&lexed, plan.Context{Catalog: loaded.Catalog, Schema: database})
+	if err != nil {
+		return fmt.Errorf("refused: %w", err)
+	}
+	var args stmt.Args
+	args.Reset(&lexed, nil)
+	var lines []explainLine
+	for _, line := range plan.Explain(p, declared.Routes, &plan.Values{Args: &args}, &plan.Route{}) {
+		lines = append(lines, explainLine{line.Part, line.Detail})
+	}
+	return in.print(lines, func(w io.Writer) {
+		rows := [][]string{{"PART", "DETAIL"}}
+		for _, line := range lines {
+			rows = append(rows, []string{line.Part, line.Detail})
+		}
+		columns(w, rows)
+	})
 }

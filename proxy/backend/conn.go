@@ -48,17 +48,16 @@ func newConn(s *stream.Conn, raw net.Conn, t Target, prof Profile) *Conn {
 // Stream is where answers are read from. Commands go through Send.
 func (c *Conn) Stream() *stream.Conn { return c.stream }
 
-// Shard, ServerVersion (without the "5.5.5-" that MariaDB puts before its own), ThreadID (the connection's ID on the server,
-// for KILL) and Profile stay the same for the connection's life.
+// Shard is the shard that the connection goes to.
 func (c *Conn) Shard() router.ShardName { return c.shard }
 
-// ServerVersion: see Shard.
+// ServerVersion is the server's, without the "5.5.5-" that MariaDB puts before its own.
 func (c *Conn) ServerVersion() string { return c.version }
 
-// ThreadID: see Shard.
+// ThreadID is the connection's ID on the server, for KILL.
 func (c *Conn) ThreadID() uint32 { return c.threadID }
 
-// Profile: see Shard.
+// Profile is what was chosen at login.
 func (c *Conn) Profile() Profile { return c.profile }
 
 // Settings is what the connection carries; nil after Forget.

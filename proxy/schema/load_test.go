@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"locus/router"
 	"locus/router/catalog"
 	"locus/test/servers"
 )
@@ -147,5 +146,4 @@ func TestLoadWithoutAShard(t *testing.T) {
 	if len(l.Catalog.Tables()) != 1 {
 		t.Errorf("tables that fit: %v", l.Catalog.Tables())
 	}
-	var _ router.ShardName = l.Catalog.Shards[0]
 }

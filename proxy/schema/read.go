@@ -38,16 +38,15 @@ type liveColumn struct {
 }
 
 // read asks one server about tables of its own. Those it doesn't have are
-// missing in the answer.
+// missing in the answer, and those may be too many whose names differ in letter
+// case alone: information_schema compares without it, and tables don't.
 func read(ctx context.Context, q Querier, names []catalog.TableName) (*server, error) {
 	s := &server{tables: map[catalog.TableName]*liveTable{}}
 	if err := s.readVersion(ctx, q); err != nil {
 		return nil, err
 	}
-	wanted := map[catalog.TableName]bool{}
 	bySchema := map[string][]string{}
 	for _, n := range names {
-		wanted[n] = true
 		bySchema[n.Schema] = append(bySchema[n.Schema], n.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(bySchema)) {
@@ -55,8 +54,6 @@ func read(ctx context.Context, q Querier, names []catalog.TableName) (*server, e
 			return nil, err
 		}
 	}
-	// information_schema compares names without letter case, and tables don't.
-	maps.DeleteFunc(s.tables, func(n catalog.TableName, _ *liveTable) bool { return !wanted[n] })
 	return s, nil
 }
 

@@ -13,7 +13,6 @@ func (s *Session) fieldList(payload []byte) error {
 	if err != nil {
 		return s.writeError(err)
 	}
-	defer s.watched(l.conn)()
 	out, _ := wire.AppendPacket(s.out[:0], 0, payload)
 	s.out = out
 	if err := l.conn.Send(out); err != nil {

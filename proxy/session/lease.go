@@ -30,19 +30,54 @@ func (s *Session) lendSpanning(shard router.ShardName, p *plan.Plan, spanning Sp
 	if len(s.txn.branches) > 0 && !p.Metadata && spanning == Single {
 		return lease{}, spans(s.txn.branches[0].shard, shard)
 	}
-	pool, ok := s.Pools.Pool(shard)
-	if !ok {
-		return lease{}, unregistered(shard)
-	}
-	conn, err := pool.Borrow(s.ctx, s.settings, s.profile)
+	b, err := s.borrow(shard, s.settings)
 	if err != nil {
 		return lease{}, err
 	}
-	l := lease{branch: branch{shard, pool, conn}, joined: joins, fresh: joins}
+	l := lease{branch: b, joined: joins, fresh: joins}
 	if joins {
 		s.txn.add(l.branch)
 	}
 	return l, nil
+}
+
+// borrow takes a connection from a shard's pool. Whoever borrows hands back by
+// handBack or discard, and nothing else gives connections to pools.
+func (s *Session) borrow(shard router.ShardName, settings *backend.Settings) (branch, error) {
+	pool, ok := s.Pools.Pool(shard)
+	if !ok {
+		return branch{}, unregistered(shard)
+	}
+	conn, err := pool.Borrow(s.ctx, settings, s.profile)
+	if err != nil {
+		return branch{}, err
+	}
+	s.awaited.add(conn)
+	return branch{shard: shard, pool: pool, conn: conn}, nil
+}
+
+// handBack returns a connection whose last answer was read whole.
+func (s *Session) handBack(b branch) {
+	s.awaited.remove(b.conn)
+	if b.tainted {
+		b.conn.Forget()
+	}
+	b.pool.Return(b.conn)
+}
+
+// tainted has a connection reset before anybody else borrows it.
+func (s *Session) tainted(l lease) lease {
+	l.tainted = true
+	if b := s.txn.on(l.shard); b != nil {
+		b.tainted = true
+	}
+	return l
+}
+
+// discard gives a connection up.
+func (s *Session) discard(b branch) {
+	s.awaited.remove(b.conn)
+	b.pool.Discard(b.conn)
 }
 
 // settle gives a connection back, or keeps it, by what its answer said.
@@ -60,7 +95,7 @@ func (s *Session) settle(l lease, status uint16, known bool) {
 	case open || (!known && !s.autocommit):
 		s.txn.add(l.branch)
 	default:
-		l.pool.Return(l.conn)
+		s.handBack(l.branch)
 	}
 }
 
@@ -72,7 +107,7 @@ func (s *Session) pruned(l lease) {
 			break
 		}
 	}
-	l.pool.Return(l.conn)
+	s.handBack(l.branch)
 	if len(s.txn.branches) == 0 {
 		s.txn.end()
 	}
@@ -84,14 +119,5 @@ func (s *Session) abandon(l lease) {
 		s.drop(l.shard)
 		return
 	}
-	l.pool.Discard(l.conn)
-}
-
-// watched makes the connection the one that an interruption ends.
-func (s *Session) watched(c *backend.Conn) func() {
-	s.current.Store(c)
-	if s.interrupted.Load() && s.ctx.Err() != nil {
-		c.Interrupt()
-	}
-	return func() { s.current.Store(nil) }
+	s.discard(l.branch)
 }

@@ -85,7 +85,6 @@ func (s *Session) preparedThere(w *World, p *prepared) error {
 	if err != nil {
 		return s.writeError(err)
 	}
-	defer s.watched(l.conn)()
 	statement, answer, err := l.conn.Prepare(s.ctx, p.text)
 	if err != nil {
 		return s.writeError(s.unsent(l, err))
@@ -103,7 +102,7 @@ func (s *Session) preparedThere(w *World, p *prepared) error {
 // keep gives a connection back after an exchange that changed no transaction.
 func (s *Session) keep(l lease) {
 	if !l.joined {
-		l.pool.Return(l.conn)
+		s.handBack(l.branch)
 	}
 }
 

@@ -67,7 +67,6 @@ func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, 
 	if err != nil {
 		return err
 	}
-	defer s.watched(l.conn)()
 	if err := s.send(l, r, text, params); err != nil {
 		return s.unsent(l, err)
 	}
@@ -148,6 +147,9 @@ func (s *Session) after(l lease, r *request) error {
 		if ok.LastInsertID != 0 || r.plan.ReadsInsertID {
 			s.keepInsertID(l)
 		}
+	}
+	if k := r.plan.Statement.Kind; k == stmt.Call || k == stmt.Other {
+		l = s.tainted(l)
 	}
 	if !failed && s.scanner.Warnings() > 0 {
 		s.keepWarnings(l)

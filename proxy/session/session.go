@@ -66,8 +66,7 @@ type Session struct {
 	scanner wire.Scanner
 	stamper stamp.Stamper
 
-	// current is the connection whose answer is awaited, for Interrupt.
-	current     atomic.Pointer[backend.Conn]
+	awaited     awaited
 	interrupted atomic.Bool
 	busy        atomic.Bool
 }
@@ -157,8 +156,6 @@ func (s *Session) Drain() {
 // Interrupt ends the session now: the statement under way fails.
 func (s *Session) Interrupt() {
 	s.interrupted.Store(true)
-	if c := s.current.Load(); c != nil {
-		c.Interrupt()
-	}
+	s.awaited.interrupt()
 	_ = s.client.Close()
 }

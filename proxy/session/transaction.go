@@ -35,6 +35,8 @@ type branch struct {
 	shard router.ShardName
 	pool  *backend.Pool
 	conn  *backend.Conn
+	// tainted: a procedure may have set variables that nobody told us of.
+	tainted bool
 }
 
 func (t *transaction) running() bool { return t.begun || len(t.branches) > 0 }
@@ -132,7 +134,7 @@ func (s *Session) rollback(branches []branch) {
 	defer cancel()
 	for _, b := range branches {
 		if _, err := b.conn.Exec(ctx, "ROLLBACK"); err != nil {
-			b.pool.Discard(b.conn)
+			s.discard(b)
 			continue
 		}
 		s.giveBack(b)
@@ -142,10 +144,10 @@ func (s *Session) rollback(branches []branch) {
 // giveBack returns a connection whose last answer was read whole.
 func (s *Session) giveBack(b branch) {
 	if b.conn.InTransaction() {
-		b.pool.Discard(b.conn)
+		s.discard(b)
 		return
 	}
-	b.pool.Return(b.conn)
+	s.handBack(b)
 }
 
 // release gives back a connection after an error.
@@ -154,7 +156,7 @@ func (s *Session) release(b branch, err error) {
 		s.giveBack(b)
 		return
 	}
-	b.pool.Discard(b.conn)
+	s.discard(b)
 }
 
 // drop ends the transaction after one of its connections was lost: its server
@@ -164,7 +166,7 @@ func (s *Session) drop(shard router.ShardName) {
 	var rest []branch
 	for _, b := range s.txn.branches {
 		if b.shard == shard {
-			b.pool.Discard(b.conn)
+			s.discard(b)
 			continue
 		}
 		rest = append(rest, b)

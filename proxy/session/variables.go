@@ -285,19 +285,15 @@ func (s *Session) onFirst(settings *backend.Settings, f func(*backend.Conn) erro
 		}
 		return f(b.conn)
 	}
-	pool, ok := s.Pools.Pool(shard)
-	if !ok {
-		return unregistered(shard)
-	}
-	c, err := pool.Borrow(s.ctx, settings, s.profile)
+	b, err := s.borrow(shard, settings)
 	if err != nil {
 		return err
 	}
-	if err := f(c); err != nil {
-		s.release(branch{shard, pool, c}, err)
+	if err := f(b.conn); err != nil {
+		s.release(b, err)
 		return err
 	}
-	pool.Return(c)
+	s.handBack(b)
 	return nil
 }
 

@@ -225,6 +225,9 @@ func (r *reader) stringFollows(offset int32) bool {
 func (r *reader) agrees(n ast.ValueExpr, literal int32) bool {
 	var a Args
 	a.Reset(r.l, nil)
+	if l := r.l.Literals[literal]; l.overlong() || r.l.Text[l.End-1] == '.' {
+		return true // it was respelled
+	}
 	ours := a.Value(literal)
 	switch theirs := n.GetValue().(type) {
 	case int64:

@@ -47,8 +47,9 @@ type Cell struct {
 type Row struct {
 	Open, Close  int32
 	First, Count int32 // cells
-	slot         int32 // what a collapsed row takes the slots back to
-	same         bool  // collapsed: the row has the shape of the one before
+	slot         int32 // what a dropped row takes the slots back to
+	simple       bool  // nothing but literals, NULL and DEFAULT
+	dropped      bool  // from the key, where it would say what the row before does
 }
 
 // Mode holds what changes how a text is read.
@@ -92,7 +93,7 @@ var errUnterminated = errors.New("a quoted string, name or comment does not end"
 // In Key every literal and comment is replaced by a zero byte and its kind,
 // lists and equal rows are collapsed to their first element; everything else
 // stands as it was sent, so that two texts of one key differ in nothing but
-// their literals, their comments, and how many elements a list has.
+// their literals, their comments, and how many elements or rows a list has.
 type Lexed struct {
 	Text     []byte
 	Mode     Mode
@@ -122,6 +123,7 @@ type Lexed struct {
 	byDepth int
 	insert  insertState
 	depth   int
+	deepest int
 	rowKey  int    // where the current row began in Key
 	prevKey [2]int // the row before, in Key
 	cell    Cell
@@ -298,6 +300,9 @@ func (l *Lexed) comment(start, end int) {
 	l.flush(start)
 	l.Key = append(l.Key, keyMark, byte(CommentLiteral))
 	l.copied, l.pos = end, end
+	if l.insert == inRow {
+		l.Rows[len(l.Rows)-1].simple = false
+	}
 	l.Literals = append(l.Literals, Literal{Start: int32(start), End: int32(end), Kind: CommentLiteral})
 	l.Slots = append(l.Slots, Slot{First: int32(len(l.Literals) - 1), Count: 1})
 	l.list = noList

@@ -73,7 +73,11 @@ func TestKey(t *testing.T) {
 		{"order by x, 'a', 1.5", "order by x, <str>, <dec>"},
 		{"insert into t values (1, 'a')", "insert into t values (<int>, <str>)"},
 		{"insert into t values (1, 'a'), (2, 'b'),\n(3, 'c')", "insert into t values (<int>, <str>)"},
-		{"insert into t values (1, 'a'), (2, NULL), (3, NULL)", "insert into t values (<int>, <str>), (<int>, NULL)"},
+		{"insert into t values (1, 'a'), (NULL, -2.5), (default, ?)", "insert into t values (<int>, <str>)"},
+		{"insert into t values (1, 'a'), (2)", "insert into t values (<int>, <str>), (<int>)"},
+		{"insert into t values (1, 'a'), (2, NOW()), (3, NOW()), (4, null)", "insert into t values (<int>, <str>), (<int>, NOW()), (<int>, null)"},
+		{"insert into t values (1, 'a'), (2, x)", "insert into t values (<int>, <str>), (<int>, x)"},
+		{"insert into t values (1), (2 /* x */)", "insert into t values (<int>), (<int> <note>)"},
 		{"insert into t values (1), /* x */ (2)", "insert into t values (<int>), <note> (<int>)"},
 		{"insert into t values (1) (2)", "insert into t values (<int>) (<int>)"},
 		{"insert into t values (1),, (2)", "insert into t values (<int>),, (<int>)"},
@@ -223,7 +227,7 @@ func uncollapsed(l *Lexed) string {
 		drop(l.Literals[s.First].End, l.Literals[s.First+s.Count-1].End)
 	}
 	for i, r := range l.Rows {
-		if r.same {
+		if r.dropped {
 			drop(l.Rows[i-1].Close+1, r.Close+1)
 		}
 	}

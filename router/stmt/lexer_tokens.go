@@ -271,7 +271,7 @@ func (l *Lexed) open() {
 	if l.by == byItem {
 		l.by = withinItem
 	}
-	l.depth++
+	l.deeper()
 	l.pos++
 	if l.list == sawIn {
 		l.list = openList
@@ -280,14 +280,19 @@ func (l *Lexed) open() {
 	}
 }
 
+func (l *Lexed) deeper() {
+	l.depth++
+	l.deepest = max(l.deepest, l.depth)
+}
+
 func (l *Lexed) openRow() {
 	l.insert = inRow
-	l.depth++
+	l.deeper()
 	l.list = noList
 	l.flush(l.pos)
 	l.rowKey = len(l.Key)
 	l.Rows = append(l.Rows, Row{
-		Open: int32(l.pos), First: int32(len(l.Cells)), slot: int32(len(l.Slots)),
+		Open: int32(l.pos), First: int32(len(l.Cells)), slot: int32(len(l.Slots)), simple: true,
 	})
 	l.pos++
 	l.beginCell()
@@ -302,6 +307,9 @@ func (l *Lexed) endCell() {
 	l.cell.End = int32(l.pos)
 	if l.cellHas != cellLiteral {
 		l.cell.Literal, l.cell.Negative = -1, false
+		if wordValue(l.Text[l.cell.Start:l.cell.End]).Kind == Unknown {
+			l.Rows[len(l.Rows)-1].simple = false
+		}
 	}
 	l.Cells = append(l.Cells, l.cell)
 }
@@ -320,8 +328,10 @@ func (l *Lexed) close() {
 	l.pos++
 }
 
-// closeRow drops the row from the key when it has the shape of the one before
-// and nothing but a comma stands between them.
+// closeRow drops the row from the key when nothing but a comma stands between
+// it and the one before, and it has that one's shape: then a plan can't tell
+// them apart. Rows of nothing but values have one shape, since what they hold
+// is read from the cells.
 func (l *Lexed) closeRow() {
 	row := &l.Rows[len(l.Rows)-1]
 	if int(row.First) < len(l.Cells) || l.cellHas != cellEmpty {
@@ -331,14 +341,23 @@ func (l *Lexed) closeRow() {
 	l.insert = betweenRows
 	l.pos++
 	l.flush(l.pos)
-	if n := len(l.Rows); n > 1 && bytes.Equal(l.Key[l.rowKey:], l.Key[l.prevKey[0]:l.prevKey[1]]) &&
-		onlyComma(l.Text[l.Rows[n-2].Close+1:row.Open]) {
+	if n := len(l.Rows); n > 1 && l.repeats(&l.Rows[n-2], row) {
 		l.Key = l.Key[:l.prevKey[1]]
 		l.Slots = l.Slots[:row.slot]
-		row.same = true
+		row.dropped = true
 		return
 	}
 	l.prevKey = [2]int{l.rowKey, len(l.Key)}
+}
+
+func (l *Lexed) repeats(before, row *Row) bool {
+	if !onlyComma(l.Text[before.Close+1 : row.Open]) {
+		return false
+	}
+	if row.simple && before.simple {
+		return row.Count == before.Count
+	}
+	return bytes.Equal(l.Key[l.rowKey:], l.Key[l.prevKey[0]:l.prevKey[1]])
 }
 
 func onlyComma(t []byte) bool {

@@ -24,8 +24,41 @@ func Parse(l *Lexed) (*Statement, error) {
 	if l.Err != nil {
 		return nil, &SyntaxError{l.Err.Error()}
 	}
+	node, err := tree(l)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{l: l, out: &Statement{}, placed: map[*ast.TableName]bool{}}
+	r.survey(node)
+	r.statement(node)
+	r.unplaced()
+	if r.err != nil {
+		return nil, r.err
+	}
+	return r.out, nil
+}
+
+// What is longer or deeper is not parsed: trees are walked by recursion, and a
+// stack that overflows can't be recovered from.
+const (
+	maxKey   = 512 << 10
+	maxDepth = 1000
+)
+
+// tree runs the parser. A panic of it is one text that can't be read, not the
+// end of a process that serves others.
+func tree(l *Lexed) (node ast.StmtNode, err error) {
+	if len(l.Key) > maxKey || l.deepest > maxDepth {
+		return nil, &SyntaxError{fmt.Sprintf("%d bytes of SQL without its values, nested %d deep: at most %d and %d are read", len(l.Key), l.deepest, maxKey, maxDepth)}
+	}
 	p := parsers.Get().(*parser.Parser)
-	defer parsers.Put(p)
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			node, err = nil, &SyntaxError{fmt.Sprintf("the parser gave up: %v", panicked)}
+			return
+		}
+		parsers.Put(p)
+	}()
 	p.SetSQLMode(parserMode(l.Mode))
 	nodes, _, err := p.ParseSQL(l.readable())
 	if err != nil {
@@ -34,14 +67,7 @@ func Parse(l *Lexed) (*Statement, error) {
 	if len(nodes) != 1 {
 		return nil, &SyntaxError{fmt.Sprintf("%d statements in one text", len(nodes))}
 	}
-	r := &reader{l: l, out: &Statement{}, placed: map[*ast.TableName]bool{}}
-	r.survey(nodes[0])
-	r.statement(nodes[0])
-	r.unplaced()
-	if r.err != nil {
-		return nil, r.err
-	}
-	return r.out, nil
+	return nodes[0], nil
 }
 
 func parserMode(m Mode) mysql.SQLMode {

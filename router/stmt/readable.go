@@ -7,16 +7,21 @@ import "unicode/utf8"
 //
 //   - comments, because the parser executes some that no server does (/*T! … */),
 //   - hints and the wrappers of executable comments,
-//   - the rows and list elements that the key leaves out: they have the shape of
-//     those before them, and a parse costs what its text is long.
+//   - the rows and list elements that the key leaves out, because a parse costs
+//     what its text is long.
 //
 // Bytes of strings that are no UTF-8 (which the parser demands, and servers
-// don't) become letters.
+// don't) become letters, and numbers that the parser would choke on short ones.
 func (l *Lexed) readable() string {
 	text := append([]byte(nil), l.Text...)
 	for _, literal := range l.Literals {
-		if literal.Kind == CommentLiteral {
+		switch {
+		case literal.Kind == CommentLiteral:
 			blank(text, literal.Start, literal.End)
+		case literal.overlong():
+			respell(text[literal.Start:literal.End], literal.Kind)
+		case literal.Kind == DecimalLiteral && text[literal.End-1] == '.':
+			text[literal.End-1] = ' ' // the parser takes 5. for an error
 		}
 	}
 	for _, a := range l.asides {
@@ -28,7 +33,7 @@ func (l *Lexed) readable() string {
 		}
 	}
 	for i, row := range l.Rows {
-		if row.same {
+		if row.dropped {
 			blank(text, l.Rows[i-1].Close+1, row.Close+1)
 		}
 	}
@@ -60,4 +65,27 @@ func (l *Lexed) spell(text []byte) {
 			}
 		}
 	}
+}
+
+// overlong numbers have more digits than any column holds; the parser panics at
+// some of them.
+func (l Literal) overlong() bool {
+	switch l.Kind {
+	case IntLiteral, DecimalLiteral, FloatLiteral:
+		return l.End-l.Start > 65
+	case StringLiteral, HexLiteral, BitLiteral, ParamLiteral, CommentLiteral:
+	}
+	return false
+}
+
+func respell(number []byte, kind LiteralKind) {
+	short := "1"
+	switch kind {
+	case DecimalLiteral:
+		short = "1.5"
+	case FloatLiteral:
+		short = "1e5"
+	case IntLiteral, StringLiteral, HexLiteral, BitLiteral, ParamLiteral, CommentLiteral:
+	}
+	blank(number[copy(number, short):], 0, int32(len(number)-len(short)))
 }

@@ -23,7 +23,6 @@ const (
 	viaDirect  = "direct"
 	viaHaproxy = "haproxy"
 	viaLocus   = "locus"
-	viaGiven   = "locus, IDs given" // plain INSERTs, which need no stamp
 )
 
 // lanes are the three ways to the first shard.

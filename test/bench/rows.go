@@ -31,15 +31,13 @@ func allRows(o options) []row {
 type statementKind struct {
 	name   string
 	script func(s *stand, sp spelling) scripting
-	extra  func(s *stand) []lane // beside the usual three
-	judge  func(name string, measured []series) []figure
 }
 
 func statementKinds() []statementKind {
 	return []statementKind{
 		{name: "SELECT by buyer_uid", script: readScript(selectByBuyer())},
 		{name: "SELECT by order_id", script: readScript(selectByOrder())},
-		{name: "INSERT", script: insertScript, extra: givenLane, judge: stampCost},
+		{name: "INSERT", script: insertScript},
 		{name: "transaction of 5", script: transactionScript},
 	}
 }
@@ -47,19 +45,12 @@ func statementKinds() []statementKind {
 func (k statementKind) row(p protocol, clients int) row {
 	name := fmt.Sprintf("%s, %s, %d clients", k.name, p, clients)
 	return row{name, func(ctx context.Context, s *stand, r *report) error {
-		lanes := s.lanes()
-		if k.extra != nil {
-			lanes = append(lanes, k.extra(s)...)
-		}
 		script := func(sp spelling) scripting { return k.script(s, sp) }
-		measured, err := s.compare(ctx, test{clients, p, script}, lanes)
+		measured, err := s.compare(ctx, test{clients, p, script}, s.lanes())
 		if err != nil {
 			return err
 		}
 		r.comparisons = append(r.comparisons, comparison{name, measured})
-		if k.judge != nil {
-			r.figures = append(r.figures, k.judge(name, measured)...)
-		}
 		return nil
 	}}
 }
@@ -76,21 +67,4 @@ func insertScript(s *stand, sp spelling) scripting {
 
 func transactionScript(s *stand, sp spelling) scripting {
 	return func(i, n int) script { return script{transaction(sp), deal(s.cast.writers, i, n, s.fresh)} }
-}
-
-// givenLane inserts complete rows through the proxy: what it costs less than the stamped ones is the stamp's price.
-func givenLane(s *stand) []lane {
-	l := s.locus(0, full)
-	l.name = viaGiven
-	return []lane{l}
-}
-
-func stampCost(name string, measured []series) []figure {
-	locus, given := find(measured, viaLocus), find(measured, viaGiven)
-	cost := locus.above(given, hopCPU)
-	return []figure{{
-		name: "stamping, " + name, value: cost, judged: cost.median, unit: "µs", digits: 1,
-		bound:  bound{atMost, 2, 1},
-		detail: fmt.Sprintf("CPU %.1f − %.1f µs", locus.of(hopCPU).median, given.of(hopCPU).median),
-	}}
 }

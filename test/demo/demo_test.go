@@ -1,0 +1,414 @@
+// Package demo tests what a new user does: it builds the binary, runs `locus
+// demo` and drives it from outside, with stock clients and commands.
+package demo
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	_ "github.com/go-sql-driver/mysql"
+
+	"locus/cmd/dbserver"
+	"locus/router/gene"
+)
+
+// ready is the demo's ready file.
+type ready struct {
+	Proxies []struct {
+		Addr string
+		Pid  int
+	}
+	User, Password, Database string
+	HTTP                     struct{ URL, User, Password string }
+	Etcd                     []string
+	Shards                   []struct {
+		Name, Addr, User, Password, Database string
+		Pid                                  int
+	}
+	Pid int
+}
+
+var binary string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "locus-demo-test-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		binary = filepath.Join(dir, "locus")
+		build := exec.Command("go", "build", "-o", binary, "locus/cmd/locus")
+		if out, err := build.CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// demo is a running demo.
+type demo struct {
+	ready
+	t      *testing.T
+	dir    string
+	config string
+	cmd    *exec.Cmd
+	output *bytes.Buffer
+}
+
+const patience = 90 * time.Second
+
+func start(t *testing.T, engine dbserver.Engine, dir string, args ...string) *demo {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "ready.json")
+	d := &demo{t: t, dir: dir, config: filepath.Join(dir, "proxy-0.yaml"), output: &bytes.Buffer{}}
+	d.cmd = exec.Command(binary, append([]string{
+		"demo", "--data", dir, "--engine", string(engine), "--proxy", freeAddr(t), "--http", freeAddr(t), "--ready-file", file,
+	}, args...)...)
+	d.cmd.Stdout, d.cmd.Stderr = d.output, d.output
+	if err := d.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- d.cmd.Wait() }()
+	t.Cleanup(func() {
+		_ = d.cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-ended:
+		case <-time.After(patience):
+			_ = d.cmd.Process.Kill()
+			t.Error("the demo did not stop")
+		}
+	})
+	deadline := time.After(patience)
+	for {
+		if text, err := os.ReadFile(file); err == nil {
+			if err := json.Unmarshal(text, &d.ready); err != nil {
+				t.Fatalf("ready file: %v", err)
+			}
+			return d
+		}
+		select {
+		case err := <-ended:
+			ended <- err
+			t.Fatalf("the demo ended: %v\n%s", err, d.output)
+		case <-deadline:
+			t.Fatalf("the demo is not ready\n%s", d.output)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// freeAddr is a port that nobody has at the moment.
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// stop ends the demo as Ctrl-C does and waits for it.
+func (d *demo) stop() {
+	d.t.Helper()
+	_ = d.cmd.Process.Signal(syscall.SIGINT)
+	deadline := time.Now().Add(patience)
+	for syscall.Kill(d.Pid, 0) == nil {
+		if time.Now().After(deadline) {
+			d.t.Fatal("the demo did not stop")
+		}
+		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // another process; there is nothing to wait on
+	}
+}
+
+// locus runs a command of the binary against the demo.
+func (d *demo) locus(args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, binary, append(args, "-c", d.config)...).CombinedOutput()
+	return string(out), err
+}
+
+func (d *demo) must(args ...string) string {
+	d.t.Helper()
+	out, err := d.locus(args...)
+	if err != nil {
+		d.t.Fatalf("locus %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+func (d *demo) db() *sql.DB {
+	d.t.Helper()
+	db, err := sql.Open("mysql", fmt.Sprintf("%s:%s@tcp(%s)/%s", d.User, d.ready.Password, d.Proxies[0].Addr, d.Database))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func (d *demo) shard(i int) *sql.DB {
+	d.t.Helper()
+	s := d.Shards[i]
+	db, err := sql.Open("mysql", fmt.Sprintf("%s:%s@tcp(%s)/%s", s.User, s.Password, s.Addr, s.Database))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// stockClients are the command lines of the stock clients, by name.
+func stockClients(t *testing.T) map[string][]string {
+	t.Helper()
+	mariadb, err := exec.LookPath("mariadb")
+	if err != nil {
+		t.Fatal("the mariadb client is missing: test/install/servers.sh installs it")
+	}
+	mysql, err := dbserver.Find(t.Context(), dbserver.MySQL, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string][]string{"mariadb": {mariadb}, "mysql": mysqlClient(t, mysql)}
+}
+
+func TestADemoAsANewUserTriesIt(t *testing.T) {
+	for _, engine := range dbserver.Engines() {
+		t.Run(string(engine), func(t *testing.T) {
+			dir := t.TempDir()
+			d := start(t, engine, dir, "--orders-per-second", "0")
+			if got := d.query("SELECT COUNT(*) FROM test_order"); got != "0" {
+				t.Errorf("%s orders in a quiet demo", got)
+			}
+			for name, client := range stockClients(t) {
+				d.insertWith(name, client)
+			}
+			d.lookAround()
+			d.stop()
+			again := start(t, engine, dir, "--orders-per-second", "0")
+			if got := again.query("SELECT COUNT(*) FROM test_order"); got != "8" {
+				t.Errorf("%s orders after a restart on the same data, want 8", got)
+			}
+		})
+	}
+}
+
+func (d *demo) query(query string) (out string) {
+	d.t.Helper()
+	if err := d.db().QueryRow(query).Scan(&out); err != nil {
+		d.t.Fatalf("%s: %v", query, err)
+	}
+	return out
+}
+
+// golden are the owners of docs/ids.md, their genes, and with two shards the
+// shard that has them.
+var golden = []struct {
+	owner, gene string
+	shard       int
+}{{"0", "0xd870", 1}, {"1", "0x5ddf", 0}, {"42", "0x3eab", 0}, {"10001", "0xc3fe", 1}}
+
+// insertWith inserts an order for each golden buyer with a stock client, and
+// finds it by buyer, by ID and by number.
+func (d *demo) insertWith(name string, client []string) {
+	d.t.Helper()
+	for _, g := range golden {
+		out := d.client(client, fmt.Sprintf("INSERT INTO test_order (buyer_uid, amount) VALUES (%s, 12.5); SELECT LAST_INSERT_ID();", g.owner))
+		id := lastLine(out)
+		decoded := d.must("id", "decode", id)
+		if !strings.Contains(decoded, g.gene) {
+			d.t.Errorf("%s, buyer %s: ID %s decodes to\n%s want gene %s", name, g.owner, id, decoded, g.gene)
+		}
+		for i := range 2 {
+			var n int
+			if err := d.shard(i).QueryRow("SELECT COUNT(*) FROM test_order WHERE order_id = ?", id).Scan(&n); err != nil {
+				d.t.Fatal(err)
+			}
+			if (n == 1) != (i == g.shard) {
+				d.t.Errorf("%s, buyer %s: %d rows on s%d", name, g.owner, n, i)
+			}
+		}
+		number := lastLine(d.client(client, "SELECT order_no FROM test_order WHERE buyer_uid = "+g.owner+" AND order_id = "+id))
+		for _, where := range []string{"buyer_uid = " + g.owner + " AND order_id = " + id, "order_id = " + id, "order_no = " + number} {
+			if got := lastLine(d.client(client, "SELECT order_id FROM test_order WHERE "+where)); got != id {
+				d.t.Errorf("%s: WHERE %s gives %q, want %s", name, where, got, id)
+			}
+		}
+	}
+}
+
+func lastLine(out string) string {
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	return lines[len(lines)-1]
+}
+
+func (d *demo) client(client []string, sql string) string {
+	d.t.Helper()
+	host, port, _ := strings.Cut(d.Proxies[0].Addr, ":")
+	args := append(client[1:len(client):len(client)], "-h"+host, "-P"+port, "-u"+d.User, "-p"+d.ready.Password, d.Database, "-e", sql)
+	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
+	defer cancel()
+	command := exec.CommandContext(ctx, client[0], args...)
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	out, err := command.Output()
+	if err != nil {
+		d.t.Fatalf("%s: %s: %v\n%s", client[0], sql, err, stderr.String())
+	}
+	return string(out)
+}
+
+// lookAround runs what the demo says to try next.
+func (d *demo) lookAround() {
+	d.t.Helper()
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"routes", "show"}, "s1"},
+		{[]string{"routes", "history"}, "1"},
+		{[]string{"gene", "42"}, "0x3eab"},
+		{[]string{"get", "tables"}, "test_order"},
+		{[]string{"explain", "--database", "shop", "SELECT * FROM test_order WHERE buyer_uid = 42"}, "s0"},
+	} {
+		if out := d.must(c.args...); !strings.Contains(out, c.want) {
+			d.t.Errorf("locus %s: %q is missing in\n%s", strings.Join(c.args, " "), c.want, out)
+		}
+	}
+	var part, detail string
+	if err := d.db().QueryRow("EXPLAIN SELECT * FROM test_order WHERE buyer_uid = 42").Scan(&part, &detail); err != nil {
+		d.t.Errorf("EXPLAIN: %v", err)
+	}
+}
+
+// TestAMapChangeUnderLoad hands genes without rows to another shard while a
+// client inserts all the time.
+func TestAMapChangeUnderLoad(t *testing.T) {
+	d := start(t, dbserver.MariaDB, t.TempDir(), "--orders-per-second", "0")
+	db := d.db()
+	ctx, cancel := context.WithCancel(t.Context())
+	var inserted atomic.Int64
+	failed := make(chan error, 1)
+	go func() {
+		defer close(failed)
+		for ctx.Err() == nil {
+			// Buyers 42 and 1 have genes below 0x6000.
+			if _, err := db.Exec("INSERT INTO test_order (buyer_uid) VALUES (?)", 1+41*(inserted.Load()%2)); err != nil {
+				failed <- err
+				return
+			}
+			inserted.Add(1)
+		}
+	}()
+	path := filepath.Join(t.TempDir(), "cluster.yaml")
+	for i, bound := range []string{"0x6fff", "0x7fff", "0x6fff", "0x6aff", "0x7fff"} {
+		text := d.must("get")
+		at := strings.Index(text, "routes: |\n")
+		if at < 0 {
+			t.Fatalf("no routes in\n%s", text)
+		}
+		text = text[:at] + "routes: |\n  " + bound + " s0\n  0xffff s1\n"
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d.must("apply", "-f", path)
+		if out := d.must("routes", "show"); !strings.Contains(out, fmt.Sprintf("version %d", i+2)) && bound != "0x7fff" {
+			t.Errorf("after apply %d:\n%s", i, out)
+		}
+		d.untilRouted(bound)
+	}
+	// Genes with rows stay where they are.
+	text := strings.Replace(d.must("get"), "0x7fff s0", "0x3eaa s0", 1)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := d.locus("apply", "-f", path); err == nil || !strings.Contains(out, "test_order") {
+		t.Errorf("apply handed over genes with rows: %v\n%s", err, out)
+	}
+	cancel()
+	if err := <-failed; err != nil && ctx.Err() == nil {
+		t.Errorf("an insert failed: %v", err)
+	}
+	if got := d.query("SELECT COUNT(*) FROM test_order"); got != fmt.Sprint(inserted.Load()) && got != fmt.Sprint(inserted.Load()+1) {
+		t.Errorf("%s orders, %d were acknowledged", got, inserted.Load())
+	}
+}
+
+// untilRouted waits until the proxy plans by the new map.
+func (d *demo) untilRouted(bound string) {
+	d.t.Helper()
+	want := "s1"
+	if bound == "0x7fff" {
+		want = "s0"
+	}
+	query := fmt.Sprintf("EXPLAIN SELECT * FROM test_order WHERE buyer_uid = %d", buyerBetween(0x7000, 0x7fff))
+	db := d.db()
+	for deadline := time.Now().Add(patience); ; {
+		if explained := explain(d.t, db, query); strings.Contains(explained, want) {
+			return
+		} else if time.Now().After(deadline) {
+			d.t.Fatalf("the proxy does not route by %s:\n%s", bound, explained)
+		}
+	}
+}
+
+func explain(t *testing.T, db *sql.DB, query string) string {
+	t.Helper()
+	rows, err := db.Query(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var all strings.Builder
+	for rows.Next() {
+		var part, detail string
+		if err := rows.Scan(&part, &detail); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(&all, part, detail)
+	}
+	return all.String()
+}
+
+// buyerBetween finds a buyer by the genes that its own may be.
+func buyerBetween(first, last gene.Gene) int64 {
+	for uid := int64(1); ; uid++ {
+		if g := gene.OfInt(uid, gene.W16); first <= g && g <= last {
+			return uid
+		}
+	}
+}
+
+// mysqlClient is the client beside a MySQL server, which may live in a tree of
+// its own and then needs that tree's loader.
+func mysqlClient(t *testing.T, i *dbserver.Installation) []string {
+	t.Helper()
+	usr, ok := strings.CutSuffix(i.Path(), "/sbin/mysqld")
+	if !ok {
+		t.Fatalf("no client beside %s", i)
+	}
+	loaders, _ := filepath.Glob(usr + "/lib64/ld-linux-*.so.*")
+	if len(loaders) == 0 || usr == "/usr" {
+		return []string{usr + "/bin/mysql"}
+	}
+	libraries, _ := filepath.Glob(usr + "/lib/*-linux-gnu")
+	libraries = append(libraries, usr+"/lib/mysql/private")
+	return []string{loaders[0], "--library-path", strings.Join(libraries, ":"), usr + "/bin/mysql"}
+}
