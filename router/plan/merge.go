@@ -104,7 +104,7 @@ func scatterShape(s *stmt.Statement, sc *scope) *Refusal {
 		what = "HAVING"
 	case b.Natural || b.Using:
 		what = "NATURAL JOIN and USING of several tables"
-	case len(b.Tables) > 0 && len(b.On) > 0 && (b.Tables[0].Nullable || !firstSharded(sc)):
+	case len(b.Tables) > 0 && len(b.Joins) > 0 && (b.Tables[0].Nullable || !firstSharded(sc)):
 		what = "an outer join whose first table is not sharded"
 	}
 	if what == "" {

@@ -39,8 +39,8 @@ func newScope(s *stmt.Statement, ctx Context) (*scope, error) {
 	}
 	for _, b := range s.Blocks {
 		sc.attach(b, b.Where, nil)
-		for _, on := range b.On {
-			sc.attach(b, on, func(x, y *node) bool { return x.ref.Nullable || y.ref.Nullable })
+		for _, join := range b.Joins {
+			sc.attach(b, join.On, func(x, y *node) bool { return x.ref.Nullable || y.ref.Nullable })
 		}
 	}
 	return sc, nil

@@ -1,6 +1,10 @@
 package stmt
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+)
 
 func set(lists ...string) map[string]bool {
 	out := map[string]bool{}
@@ -23,6 +27,16 @@ var volatiles = set(`rand uuid uuid_short uuid_v4 uuid_v7 random_bytes sysdate s
 	load_file master_pos_wait source_pos_wait master_gtid_wait wait_for_executed_gtid_set
 	name_const nextval lastval setval version ps_current_thread_id ps_thread_id`)
 
+// scalar tells whether a function is the servers' own and of one row's values.
+// The parser gives literals such as DATE'…' names that no text can have.
+func scalar(f *ast.FuncCallExpr) bool {
+	switch f.FnName.L {
+	case ast.DateLiteral, ast.TimeLiteral, ast.TimestampLiteral:
+		return true
+	}
+	return f.Schema.L == "" && scalars[f.FnName.L]
+}
+
 // scalars are the servers' own functions of one row's values. Whatever is not
 // among them may be an aggregate (ST_COLLECT is one that reads like these), or
 // stored, and is not run on several shards for one answer.
@@ -44,7 +58,7 @@ var scalars = set(
 	hour last_day localtime localtimestamp makedate maketime microsecond minute month monthname now period_add
 	period_diff quarter sec_to_time second str_to_date subdate subtime sysdate time time_format time_to_sec timediff
 	timestamp timestampadd timestampdiff to_days to_seconds unix_timestamp utc_date utc_time utc_timestamp week weekday
-	weekofyear year yearweek dateliteral timeliteral timestampliteral`,
+	weekofyear year yearweek`,
 	// hashes, keys and addresses
 	`aes_decrypt aes_encrypt md5 password random_bytes sha sha1 sha2 statement_digest statement_digest_text
 	inet_aton inet_ntoa inet6_aton inet6_ntoa is_ipv4 is_ipv4_compat is_ipv4_mapped is_ipv6 is_uuid uuid uuid_short

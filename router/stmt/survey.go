@@ -84,7 +84,7 @@ func (v surveyor) function(n *ast.FuncCallExpr) {
 		out.Features |= NamedLock
 	}
 	switch {
-	case n.Schema.L != "" || !scalars[n.FnName.L]:
+	case !scalar(n):
 		out.Features |= UnknownFunction | Volatile
 	case volatiles[n.FnName.L]:
 		out.Features |= Volatile
