@@ -47,7 +47,7 @@ var scalars = set(
 	`abs acos asin atan atan2 bit_count ceil ceiling conv cos cot crc32 crc32c degrees div exp floor format ln log log10
 	log2 mod pi pow power radians rand round sign sin sqrt tan truncate`,
 	// strings
-	`ascii bin char char_func char_length character_length chr concat concat_ws convert elt export_set field find_in_set
+	`ascii bin bit_length char char_func char_length character_length chr concat concat_ws convert elt export_set field find_in_set
 	from_base64 hex insert insert_func instr lcase left length lengthb load_file locate lower lpad ltrim make_set mid
 	natural_sort_key oct octet_length ord position quote regexp_instr regexp_like regexp_replace regexp_substr repeat
 	replace reverse right rpad rtrim sformat soundex space strcmp substr substring substring_index to_base64 to_char
@@ -71,7 +71,7 @@ var scalars = set(
 	json_storage_size json_type json_unquote json_valid json_value json_memberof`,
 	// sessions
 	`connection_id current_role current_user database found_rows last_insert_id row_count schema session_user sleep
-	system_user user version get_lock release_lock release_all_locks is_free_lock is_used_lock`,
+	system_user user validate_password_strength version format_bytes format_pico_time get_lock release_lock release_all_locks is_free_lock is_used_lock`,
 	// shapes
 	`geometrycollection geometrycollectionfromtext linestring mbrcontains mbrcoveredby mbrcovers mbrdisjoint mbrequals
 	mbrintersects mbroverlaps mbrtouches mbrwithin multilinestring multipoint multipolygon point polygon st_area
