@@ -112,6 +112,9 @@ func (p *Proxy) Run(ctx context.Context, l net.Listener) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	tasks.Go(func() { _ = p.live.Run(background) })
 	tasks.Go(func() { _ = p.pools.Run(background) })
+	if p.options.IdleTimeout > 0 {
+		tasks.Go(func() { p.sessions.closeIdle(background, p.options.IdleTimeout) })
+	}
 	// Sessions outlive ctx by the drain.
 	sessions, interrupt := context.WithCancel(context.WithoutCancel(ctx))
 	closed := context.AfterFunc(ctx, func() { _ = l.Close() })

@@ -17,7 +17,8 @@ A sharded MySQL server is ready on {{.Addr}}.
     SELECT LAST_INSERT_ID();
     SELECT * FROM test_order WHERE buyer_uid = 42;
     EXPLAIN SELECT * FROM test_order WHERE buyer_uid = 42;
-    SELECT status, COUNT(*), SUM(amount) FROM test_order GROUP BY status;
+    SELECT COUNT(*), SUM(amount) FROM test_order;
+    SELECT order_id, buyer_uid, amount FROM test_order ORDER BY created_at DESC LIMIT 5;
 
 {{range .More}}another proxy: {{.}}
 {{end}}{{range .Shards}}shard {{.Name}}:  mysql -h 127.0.0.1 -P {{.Port}} -u {{.User}} -p"$(cat {{.Secret}})" {{.Database}}

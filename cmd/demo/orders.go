@@ -21,12 +21,13 @@ var products = []string{
 	"pocket knife", "watering can", "candle", "door mat",
 }
 
-// trickle places orders through a proxy.
+// trickle places orders through one proxy, and through the next when that breaks.
 type trickle struct {
-	addr, password string
-	perSecond      float64
-	out            io.Writer
-	said           map[string]bool // kinds of errors that were printed
+	addrs     []string
+	password  string
+	perSecond float64
+	out       io.Writer
+	said      map[string]bool // kinds of errors that were printed
 }
 
 // retryEvery is the pause after an error. It also keeps what breaks while the
@@ -36,8 +37,8 @@ const retryEvery = time.Second
 // run places orders until ctx ends, whatever breaks.
 func (t *trickle) run(ctx context.Context) {
 	t.said = map[string]bool{}
-	for ctx.Err() == nil {
-		err := t.session(ctx)
+	for i := 0; ctx.Err() == nil; i++ {
+		err := t.session(ctx, t.addrs[i%len(t.addrs)])
 		select {
 		case <-ctx.Done():
 			return
@@ -61,8 +62,8 @@ func (t *trickle) say(err error) {
 }
 
 // session orders over one connection until something breaks.
-func (t *trickle) session(ctx context.Context) error {
-	c, err := connect(ctx, t.addr, t.password)
+func (t *trickle) session(ctx context.Context, addr string) error {
+	c, err := connect(ctx, addr, t.password)
 	if err != nil {
 		return err
 	}

@@ -180,7 +180,10 @@ func (r *running) startProxies(ctx context.Context) (password string, err error)
 
 func (r *running) startOrders(ctx context.Context, password string) {
 	ctx, stop := context.WithCancel(ctx)
-	t := &trickle{addr: r.proxies[0].addr, password: password, perSecond: r.options.OrdersPerSecond, out: r.options.Out}
+	t := &trickle{password: password, perSecond: r.options.OrdersPerSecond, out: r.options.Out}
+	for _, p := range r.proxies {
+		t.addrs = append(t.addrs, p.addr)
+	}
 	var task sync.WaitGroup
 	task.Go(func() { t.run(ctx) })
 	r.onStop(func() error { stop(); task.Wait(); return nil })

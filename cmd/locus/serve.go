@@ -98,7 +98,7 @@ func serveAll(ctx context.Context, c *config.Config, log *slog.Logger, p *proxy.
 	}
 	tasks.Go(func() { _ = present(beside) }) // an etcd that is away is the log's and the health's
 	err = p.Run(ctx, l)
-	log.Info("stopped", slog.Any("error", err))
+	log.Info("stopped")
 	end()
 	tasks.Wait()
 	return errors.Join(err, pageErr)

@@ -16,7 +16,12 @@ import (
 
 var update = flag.Bool("update", false, "write what the commands print into the transcripts")
 
-func TestMain(m *testing.M) { servers.Main(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	servers.Main(m)
+}
 
 // transcript is a session at a terminal: after each line "$ locus …" stands what
 // it prints, with "| " before lines on standard output, "! " before those on

@@ -1,7 +1,6 @@
 package etcd
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -52,9 +51,6 @@ func writeError(err error) error {
 func refused(err error) bool {
 	if errors.As(err, new(notSent)) {
 		return true
-	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return false
 	}
 	switch codeOf(err) {
 	case codes.InvalidArgument, codes.FailedPrecondition, codes.PermissionDenied, codes.Unauthenticated,

@@ -50,7 +50,8 @@ func (s *Session) answer(err error) error {
 // reset makes the session as it was after login.
 func (s *Session) reset() {
 	s.rollbackBranches()
-	s.settings, s.mode, s.autocommit = s.initial, 0, true
+	s.carry(s.initial)
+	s.mode, s.autocommit = 0, true
 	s.insertID, s.warnings = 0, nil
 	clear(s.prepared)
 }

@@ -36,6 +36,7 @@ func (s *Session) execute(payload []byte) error {
 		s.bound = append(s.bound, boundValue(param))
 	}
 	s.args.Reset(&p.lexed, s.bound)
+	s.args.Foreign = s.foreign
 	s.values = plan.Values{Args: &s.args, InsertID: s.insertID}
 	err = s.finish(s.run(&request{plan: p.plan, values: &s.values, world: w, statement: p, payload: payload}))
 	p.long = nil

@@ -2,14 +2,13 @@ package session
 
 import (
 	"locus/proxy/wire"
-	"locus/router/plan"
 )
 
 // fieldList answers COM_FIELD_LIST, which the command-line clients send for
 // every table when they connect; every table has its columns on the first shard.
 func (s *Session) fieldList(payload []byte) error {
 	w := s.World()
-	l, err := s.lend(w.Catalog.First(), &plan.Plan{Metadata: true})
+	l, err := s.lend(w.Catalog.First(), true)
 	if err != nil {
 		return s.writeError(err)
 	}

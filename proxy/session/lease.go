@@ -3,7 +3,6 @@ package session
 import (
 	"locus/proxy/backend"
 	"locus/router"
-	"locus/router/plan"
 )
 
 // lease is a connection for one statement. One that belongs to the transaction
@@ -15,19 +14,20 @@ type lease struct {
 }
 
 // lend finds a connection to a shard: the transaction's own, or a borrowed one.
-func (s *Session) lend(shard router.ShardName, p *plan.Plan) (lease, error) {
-	return s.lendSpanning(shard, p, s.Spanning)
+// With outside set it is a borrowed one unless the transaction is there anyway.
+func (s *Session) lend(shard router.ShardName, outside bool) (lease, error) {
+	return s.lendSpanning(shard, outside, s.Spanning)
 }
 
-func (s *Session) lendSpanning(shard router.ShardName, p *plan.Plan, spanning Spanning) (lease, error) {
+func (s *Session) lendSpanning(shard router.ShardName, outside bool, spanning Spanning) (lease, error) {
 	if b := s.txn.on(shard); b != nil {
 		if err := b.conn.Carry(s.ctx, s.settings); err != nil {
 			return lease{}, err
 		}
 		return lease{branch: *b, joined: true}, nil
 	}
-	joins := s.txn.begun && !p.Metadata
-	if len(s.txn.branches) > 0 && !p.Metadata && spanning == Single {
+	joins := s.txn.begun && !outside
+	if len(s.txn.branches) > 0 && !outside && spanning == Single {
 		return lease{}, spans(s.txn.branches[0].shard, shard)
 	}
 	b, err := s.borrow(shard, s.settings)

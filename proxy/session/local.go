@@ -79,7 +79,7 @@ func (s *Session) use(database string) error {
 	if err := s.try(next); err != nil {
 		return err
 	}
-	s.settings = next
+	s.carry(next)
 	return nil
 }
 

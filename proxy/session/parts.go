@@ -60,7 +60,7 @@ func (s *Session) runSchema(r *request) error {
 	var done []string
 	var ok wire.OK
 	for _, shard := range r.world.Catalog.Shards {
-		l, err := s.lend(shard, r.plan)
+		l, err := s.lend(shard, false)
 		if err != nil {
 			return partly(done, shard, err)
 		}
@@ -149,7 +149,7 @@ func (s *Session) runPartsWithin(r *request, parts []part) (totals, error) {
 func (s *Session) runEach(r *request, parts []part) (totals, error) {
 	leases := make([]lease, 0, len(parts))
 	for _, p := range parts {
-		l, err := s.lendSpanning(p.shard, r.plan, Multi)
+		l, err := s.lendSpanning(p.shard, false, Multi)
 		if err != nil {
 			return totals{}, err
 		}

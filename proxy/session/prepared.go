@@ -81,7 +81,7 @@ func (s *Session) preparedHere(p *prepared) error {
 // preparedThere has a shard prepare the statement, for the types of its columns
 // and for the errors that only a server finds.
 func (s *Session) preparedThere(w *World, p *prepared) error {
-	l, err := s.lend(s.prepareShard(w, p.plan), &plan.Plan{Metadata: true})
+	l, err := s.lend(s.prepareShard(w, p.plan), true)
 	if err != nil {
 		return s.writeError(err)
 	}

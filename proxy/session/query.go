@@ -17,6 +17,8 @@ type request struct {
 	statement *prepared
 	// payload is the client's own command.
 	payload []byte
+	// outside: it takes no part in the transaction.
+	outside bool
 }
 
 // query answers COM_QUERY.
@@ -30,6 +32,7 @@ func (s *Session) query(payload []byte) error {
 		return s.writeError(err)
 	}
 	s.args.Reset(&s.lexed, nil)
+	s.args.Foreign = s.foreign
 	s.values = plan.Values{Args: &s.args, InsertID: s.insertID}
 	return s.finish(s.run(&request{plan: p, values: &s.values, world: w, payload: payload}))
 }
@@ -103,6 +106,9 @@ func (s *Session) runAny(r *request) error {
 	if len(s.txn.branches) > 0 {
 		return s.runOn(r, s.txn.branches[0].shard)
 	}
+	// A read that any shard can answer must not decide which one a transaction
+	// is on, where it can be on one only.
+	r.outside = s.Spanning == Single && !r.plan.Writes && r.plan.Statement.Features&stmt.Locking == 0
 	return s.runOn(r, r.world.Catalog.First())
 }
 

@@ -24,7 +24,8 @@ func (s *Session) runOn(r *request, shard router.ShardName) error {
 	}
 	text := spliced(r, s)
 	var last ending
-	if r.plan.Metadata && s.txn.running() {
+	r.outside = r.outside || r.plan.Metadata
+	if r.outside && s.txn.running() {
 		last = s.withStatus()
 	}
 	return s.exchange(r, shard, text, nil, last)
@@ -63,7 +64,7 @@ func (s *Session) exchange(r *request, shard router.ShardName, text []byte, para
 }
 
 func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, params []wire.Param, last ending) error {
-	l, err := s.lend(shard, r.plan)
+	l, err := s.lend(shard, r.outside)
 	if err != nil {
 		return err
 	}
@@ -143,10 +144,8 @@ func (s *Session) packet(c *backend.Conn, r *request, text []byte, params []wire
 // after reads from the answer what the session must know.
 func (s *Session) after(l lease, r *request) error {
 	code, failed := s.scanner.ErrCode()
-	if ok, has := s.scanner.OK(); has && !failed && r.plan.KeepsInsertID {
-		if ok.LastInsertID != 0 || r.plan.ReadsInsertID {
-			s.keepInsertID(l)
-		}
+	if ok, has := s.scanner.OK(); !failed && r.plan.KeepsInsertID && (r.plan.ReadsInsertID || (has && ok.LastInsertID != 0)) {
+		s.keepInsertID(l)
 	}
 	if k := r.plan.Statement.Kind; k == stmt.Call || k == stmt.Other {
 		l = s.tainted(l)

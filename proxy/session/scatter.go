@@ -90,7 +90,7 @@ func (s *Session) lendAll(r *request) ([]lease, error) {
 	shards := r.world.Map.Shards()
 	leases := make([]lease, 0, len(s.route.Shards))
 	for _, i := range s.route.Shards {
-		l, err := s.lend(shards[i], r.plan)
+		l, err := s.lend(shards[i], false)
 		if err != nil {
 			for _, idle := range leases {
 				s.keep(idle)

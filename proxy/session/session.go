@@ -44,6 +44,7 @@ type Session struct {
 
 	initial    *backend.Settings // what COM_RESET_CONNECTION goes back to
 	settings   *backend.Settings
+	foreign    bool // the client's character set is not UTF-8
 	mode       stmt.Mode
 	autocommit bool
 	txn        transaction
@@ -69,6 +70,7 @@ type Session struct {
 	awaited     awaited
 	interrupted atomic.Bool
 	busy        atomic.Bool
+	served      atomic.Uint64 // commands begun
 }
 
 // New makes the session of a client that has logged in.
@@ -85,7 +87,7 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 	if c.Charset != "" {
 		s.initial = s.initial.WithNames(c.Charset, c.Collation)
 	}
-	s.settings = s.initial
+	s.carry(s.initial)
 	return s
 }
 
@@ -93,6 +95,9 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 // the login with an OK, or an error if the database it asked for can't be used.
 func (s *Session) Serve(database string) error {
 	defer s.leave()
+	if charset, _ := s.initial.Names(); unsafeCharsets[charset] {
+		return s.writeError(unsafeCharset(charset))
+	}
 	if database != "" {
 		if err := s.use(database); err != nil {
 			return s.writeError(err)
@@ -139,6 +144,7 @@ func (s *Session) next() error {
 	if len(payload) == 0 {
 		return s.writeError(fail(erUnknownCommand, stateLink, "an empty command"))
 	}
+	s.served.Add(1)
 	s.busy.Store(true)
 	defer s.busy.Store(false)
 	return s.dispatch(payload[0], payload)
@@ -152,6 +158,10 @@ func (s *Session) Drain() {
 		_ = s.client.Close()
 	}
 }
+
+// Served counts the commands that the session has begun; busy says that one is
+// under way.
+func (s *Session) Served() (commands uint64, busy bool) { return s.served.Load(), s.busy.Load() }
 
 // Interrupt ends the session now: the statement under way fails.
 func (s *Session) Interrupt() {

@@ -45,6 +45,20 @@ func (s *Session) set(r *request) error {
 	return s.adopt(next)
 }
 
+// carry makes settings the session's.
+func (s *Session) carry(settings *backend.Settings) {
+	s.settings = settings
+	charset, _ := settings.Names()
+	if client, ok := settings.Lookup("character_set_client"); ok {
+		charset = strings.ToLower(strings.Trim(client, "'"))
+	}
+	s.foreign = !utf8Charsets[charset]
+}
+
+// utf8Charsets are those in which a text's bytes are those of UTF-8, which is
+// what owners are hashed in.
+var utf8Charsets = map[string]bool{"utf8mb4": true, "utf8mb3": true, "utf8": true, "ascii": true, "binary": true}
+
 // view is the part of a session that SET changes.
 type view struct {
 	settings   *backend.Settings
@@ -60,6 +74,11 @@ func (s *Session) settingsView() *view {
 
 // adopt makes a view the session's, after a shard has taken it.
 func (s *Session) adopt(next view) error {
+	if next.autocommit && !s.autocommit {
+		if err := s.commit(); err != nil { // as MySQL does
+			return err
+		}
+	}
 	if next.settings != s.settings {
 		if err := s.try(next.settings); err != nil {
 			return err
@@ -72,12 +91,8 @@ func (s *Session) adopt(next view) error {
 		}
 		s.mode = mode
 	}
-	if next.autocommit && !s.autocommit {
-		if err := s.commit(); err != nil {
-			return err
-		}
-	}
-	s.settings, s.autocommit, s.insertID, s.txn.next = next.settings, next.autocommit, next.insertID, next.next
+	s.carry(next.settings)
+	s.autocommit, s.insertID, s.txn.next = next.autocommit, next.insertID, next.next
 	return nil
 }
 
@@ -179,7 +194,7 @@ func (s *Session) assignAutocommit(next *view, v stmt.Variable) error {
 	switch strings.ToLower(strings.Trim(literal, "'")) {
 	case "1", "on", "default", "true":
 		next.autocommit = true
-		next.settings = next.settings.With("autocommit", "1")
+		next.settings = next.settings.Without("autocommit")
 	case "0", "off", "false":
 		next.autocommit = false
 		next.settings = next.settings.With("autocommit", "0")

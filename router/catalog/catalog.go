@@ -15,6 +15,8 @@ type Catalog struct {
 	// names holds the bare names of declared tables in lower case, for texts
 	// that no parser can read.
 	names map[string]bool
+	// folded holds the declared names by their spelling in lower case.
+	folded map[TableName]TableName
 	// Shards are all registered shards, those without genes too, in the order of
 	// their names. The first has everything that is not declared.
 	Shards []router.ShardName
@@ -25,16 +27,29 @@ type Catalog struct {
 func New(shards []router.ShardName, tables []*Table, broken map[TableName]error) *Catalog {
 	c := &Catalog{
 		tables: make(map[TableName]*Table, len(tables)), broken: broken,
-		names: map[string]bool{}, Shards: shards,
+		names: map[string]bool{}, folded: map[TableName]TableName{}, Shards: shards,
 	}
 	for _, t := range tables {
 		c.tables[t.TableName] = t
-		c.names[strings.ToLower(t.Name)] = true
+		c.name(t.TableName)
 	}
 	for n := range broken {
-		c.names[strings.ToLower(n.Name)] = true
+		c.name(n)
 	}
 	return c
+}
+
+func (c *Catalog) name(n TableName) {
+	c.names[strings.ToLower(n.Name)] = true
+	c.folded[n.lower()] = n
+}
+
+// Misspelled gives the declared table of which name differs from its own only
+// in letter case. A server on Linux has no such table, and others would take it
+// for the declared one.
+func (c *Catalog) Misspelled(name TableName) (declared TableName, ok bool) {
+	declared, ok = c.folded[name.lower()]
+	return declared, ok && declared != name
 }
 
 // BrokenError is a statement on a declared table that does not fit its schema.

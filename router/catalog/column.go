@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -44,6 +45,18 @@ func (c *Column) IsText() bool { return c.DataType == "char" || c.DataType == "v
 // ByteOrdered tells whether the column's text compares like its bytes.
 func (c *Column) ByteOrdered() bool {
 	return c.IsBinary() || strings.HasSuffix(c.Collation, "_bin")
+}
+
+// sqlType spells the type for messages.
+func (c *Column) sqlType() string {
+	t := strings.ToUpper(c.DataType)
+	if c.IsText() || c.IsBinary() {
+		t = fmt.Sprintf("%s(%d)", t, c.Length)
+	}
+	if c.Unsigned {
+		t += " UNSIGNED"
+	}
+	return t
 }
 
 // holds tells whether the integer column can hold n.

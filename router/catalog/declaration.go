@@ -28,6 +28,10 @@ type TableName struct{ Schema, Name string }
 
 func (n TableName) String() string { return n.Schema + "." + n.Name }
 
+func (n TableName) lower() TableName {
+	return TableName{strings.ToLower(n.Schema), strings.ToLower(n.Name)}
+}
+
 // ParseTableName reads "schema.table".
 func ParseTableName(s string) (TableName, error) {
 	schema, name, ok := strings.Cut(s, ".")

@@ -7,6 +7,7 @@ import (
 
 	"locus/idgen/orderid"
 	"locus/router/gene"
+	"locus/router/stmt"
 )
 
 // Table is a declared table that fits its live schema. It is immutable.
@@ -109,12 +110,45 @@ func (r *resolver) keys() {
 		r.t.OrderNumberColumn = r.idKey(&IDColumn{Column: d.OrderNumber, Layout: d.ID.Layout}, OrderNumber)
 	}
 	if d.Gene != "" {
-		c, i := r.column(d.Gene, "gene")
-		if c != nil && !c.IsInteger() {
-			r.refuse(c.Name, "a gene column is an integer, this is %s", c.DataType)
-		} else if c != nil {
-			r.t.GeneColumn = i
-			r.add(Key{Role: Gene, Column: c})
+		r.t.GeneColumn = r.geneColumn(d.Gene)
+	}
+	r.once()
+}
+
+func (r *resolver) geneColumn(name string) int {
+	c, i := r.column(name, Gene.String())
+	switch last := int64(r.t.Width.Last()); {
+	case c == nil:
+	case !c.IsInteger():
+		r.refuse(c.Name, "a gene column is an integer, this is %s: ALTER TABLE %s MODIFY %s INT UNSIGNED NOT NULL", c.DataType, r.t.TableName, c.Name)
+	case !c.holds(stmt.IntValue(last)):
+		r.refuse(c.Name, "it can't hold genes of %d bits, which go up to %d: ALTER TABLE %s MODIFY %s INT UNSIGNED NOT NULL", r.t.Width, last, r.t.TableName, c.Name)
+	case r.ownNumber(c):
+		r.add(Key{Role: Gene, Column: c})
+	}
+	return i
+}
+
+// ownNumber refuses columns that the server fills in by itself.
+func (r *resolver) ownNumber(c *Column) bool {
+	switch {
+	case c.AutoIncrement:
+		r.refuse(c.Name, "the server would number it by AUTO_INCREMENT: ALTER TABLE %s MODIFY %s %s NOT NULL", r.t.TableName, c.Name, c.sqlType())
+	case c.Generated:
+		r.refuse(c.Name, "it is a generated column, whose value is not known beforehand: make it a plain column")
+	default:
+		return true
+	}
+	return false
+}
+
+// once refuses a column that is declared as two things.
+func (r *resolver) once() {
+	for i := range r.t.Keys {
+		for j := range i {
+			if a, b := r.t.Keys[j], r.t.Keys[i]; a.Column == b.Column {
+				r.refuse(a.Column.Name, "declared as %s and as %s: it can be one of them", a.Role, b.Role)
+			}
 		}
 	}
 }
@@ -131,17 +165,19 @@ var hashable = map[string]bool{"utf8mb4": true, "utf8mb3": true, "utf8": true, "
 func (r *resolver) ownerFits(c *Column) bool {
 	before := len(r.errs)
 	switch {
+	case !r.ownNumber(c):
 	case c.IsInteger():
 	case c.DataType == "binary":
-		r.refuse(c.Name, "an owner of type BINARY is padded by the server; make it VARBINARY(%d)", c.Length)
+		r.refuse(c.Name, "an owner of type BINARY is padded by the server: ALTER TABLE %s MODIFY %s VARBINARY(%d) NOT NULL", r.t.TableName, c.Name, c.Length)
 	case c.IsBinary():
 	case !c.IsText():
-		r.refuse(c.Name, "an owner is an integer, VARCHAR, CHAR or VARBINARY, not %s", c.DataType)
+		r.refuse(c.Name, "an owner is an integer, VARCHAR, CHAR or VARBINARY, not %s: declare another column as owner", c.sqlType())
 	case !strings.HasSuffix(c.Collation, "_bin"):
 		r.refuse(c.Name, "its collation %s makes different spellings of an owner equal, which would hash to different genes: "+
-			"ALTER TABLE %s MODIFY %s %s(%d) CHARACTER SET %s COLLATE %s_bin", c.Collation, r.t.TableName, c.Name, c.DataType, c.Length, c.Charset, c.Charset)
+			"ALTER TABLE %s MODIFY %s %s CHARACTER SET %s COLLATE %s_bin", c.Collation, r.t.TableName, c.Name, c.sqlType(), c.Charset, c.Charset)
 	case !hashable[c.Charset]:
-		r.refuse(c.Name, "an owner's character set is utf8mb4, utf8mb3 or ascii, not %s", c.Charset)
+		r.refuse(c.Name, "an owner's character set is utf8mb4, utf8mb3 or ascii, not %s: ALTER TABLE %s MODIFY %s %s CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+			c.Charset, r.t.TableName, c.Name, c.sqlType())
 	}
 	return len(r.errs) == before
 }
@@ -165,18 +201,15 @@ func (r *resolver) idKey(d *IDColumn, role Role) int {
 }
 
 func (r *resolver) typeFits(c *Column, l orderid.Layout) bool {
-	before := len(r.errs)
 	switch {
 	case l.Bytes() == 8 && c.DataType != "bigint":
-		r.refuse(c.Name, "layout %s needs BIGINT, this is %s", l.Name(), c.DataType)
+		r.refuse(c.Name, "layout %s needs BIGINT, this is %s: ALTER TABLE %s MODIFY %s BIGINT NOT NULL", l.Name(), c.sqlType(), r.t.TableName, c.Name)
 	case l.Bytes() == 16 && (!c.IsBinary() || c.Length != 16):
-		r.refuse(c.Name, "layout %s needs BINARY(16) or VARBINARY(16), this is %s(%d)", l.Name(), c.DataType, c.Length)
-	case c.AutoIncrement:
-		r.refuse(c.Name, "the server would number it by AUTO_INCREMENT: ALTER TABLE %s MODIFY %s %s NOT NULL", r.t.TableName, c.Name, strings.ToUpper(c.DataType))
-	case c.Generated:
-		r.refuse(c.Name, "it is a generated column, which can't be stamped")
+		r.refuse(c.Name, "layout %s needs BINARY(16) or VARBINARY(16), this is %s: ALTER TABLE %s MODIFY %s BINARY(16) NOT NULL", l.Name(), c.sqlType(), r.t.TableName, c.Name)
+	default:
+		return r.ownNumber(c)
 	}
-	return len(r.errs) == before
+	return false
 }
 
 func (r *resolver) stamped() {
@@ -188,8 +221,14 @@ func (r *resolver) stamped() {
 		return
 	}
 	if !c.IsInteger() {
-		r.refuse(c.Name, "a version column is an integer, this is %s", c.DataType)
+		r.refuse(c.Name, "a version column is an integer, this is %s: ALTER TABLE %s MODIFY %s INT UNSIGNED NOT NULL", c.sqlType(), r.t.TableName, c.Name)
 		return
 	}
-	r.t.VersionColumn = i
+	if _, isKey := r.t.KeyOf(c.Name); isKey {
+		r.refuse(c.Name, "declared as version, and as what the gene is read from: it can be one of them")
+		return
+	}
+	if r.ownNumber(c) {
+		r.t.VersionColumn = i
+	}
 }

@@ -140,7 +140,13 @@ func unsupported(s *stmt.Statement) error {
 // planShow sends SHOW and DESCRIBE to the first shard, which has every schema
 // and every table.
 func planShow(s *stmt.Statement, ctx Context) (*Plan, error) {
-	return &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Metadata: true, Cacheable: true}, nil
+	p := &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Metadata: true, Cacheable: true}
+	for _, name := range s.Tables {
+		if t, err := ctx.find(name); err == nil && t != nil && t.Kind == catalog.Single {
+			p.Shard = t.Shard
+		}
+	}
+	return p, nil
 }
 
 // planOther takes statements of which the tables are all that is known.

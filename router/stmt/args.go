@@ -11,6 +11,7 @@ import (
 type Args struct {
 	*Lexed
 	Bound   []Value // by ordinal of the placeholder
+	Foreign bool    // strings are in a character set other than UTF-8
 	scratch []byte
 }
 
@@ -36,16 +37,30 @@ func (a *Args) Value(i int32) Value {
 			return FloatValue(f)
 		}
 	case StringLiteral:
-		return Value{Kind: String, Text: a.unquote(text)}
+		return a.native(Value{Kind: String, Text: a.unquote(text)})
 	case HexLiteral:
 		return a.unhex(text)
 	case ParamLiteral:
 		if int(literal.Param) < len(a.Bound) {
-			return a.Bound[literal.Param]
+			return a.native(a.Bound[literal.Param])
 		}
 	case BitLiteral, CommentLiteral:
 	}
 	return Value{}
+}
+
+// native makes a text unknown whose bytes are not those that a column stores:
+// the server would convert it first.
+func (a *Args) native(v Value) Value {
+	if !a.Foreign || v.Kind != String {
+		return v
+	}
+	for _, c := range v.Text {
+		if c >= 0x80 {
+			return Value{}
+		}
+	}
+	return v
 }
 
 // Operand reads an operand that stands for one value; a list gives its first.

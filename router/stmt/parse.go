@@ -127,6 +127,9 @@ func (r *reader) statement(node ast.StmtNode) {
 		if n.Tp == ast.ShowWarnings || n.Tp == ast.ShowErrors {
 			r.out.Kind = ShowWarnings
 		}
+		if n.CountWarningsOrErrors {
+			r.out.Features |= ReadsRowCount
+		}
 	default:
 		r.simple(node)
 	}

@@ -1,0 +1,212 @@
+package catalog
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"locus/router/gene"
+	"locus/router/stmt"
+)
+
+// Of reads the gene that rows must have for `column = v` to hold, also where the
+// comparison stands in a list or in a row: IN (v, …), (column, …) = (v, …). Where
+// some server could find it true for values that hash elsewhere, the answer is
+// Anywhere. It allocates nothing.
+//
+// What servers compare how was tried on MySQL 9.7 and MariaDB 10.11
+// (TestServersCompare does it again):
+//
+//   - Integers are compared as integers; but MySQL, in a list of mixed types and
+//     in a list of rows, compares the 64 bits and forgets which are signed.
+//   - Strings and doubles are compared as integers, as doubles, or by what
+//     integer they convert to, which depends on the server, on the form of the
+//     condition and on whether the column is indexed. Below 2^53 it is all one.
+//   - Decimals are compared as such, or by what BIGINT they convert to.
+func (k *Key) Of(v stmt.Value) (gene.Gene, Match) {
+	switch {
+	case v.Kind == stmt.Null:
+		return 0, Nowhere
+	case v.Kind == stmt.Unknown || v.Kind == stmt.Default || v.Kind == stmt.Temporal:
+		return 0, Anywhere
+	case k.Column.IsInteger():
+		return k.ofInteger(v)
+	case k.Role == Owner:
+		return k.ofText(v)
+	}
+	return k.ofBytes(v)
+}
+
+func (k *Key) ofInteger(v stmt.Value) (gene.Gene, Match) {
+	n, ok := v.Integer()
+	switch v.Kind {
+	case stmt.Int, stmt.Uint:
+		return k.ofExact(n)
+	case stmt.Decimal:
+		if ok && n.Kind == stmt.Int {
+			return k.ofExact(n)
+		}
+		if fraction(v.Text) {
+			return 0, Nowhere
+		}
+	case stmt.String:
+		if ok && !beyondDouble(n) {
+			return k.ofExact(n)
+		}
+		if ok {
+			return k.ofBlurred(n)
+		}
+	case stmt.Float:
+		return k.ofFloat(v.Float, n, ok)
+	case stmt.Unknown, stmt.Null, stmt.Default, stmt.Bytes, stmt.Temporal:
+	}
+	return 0, Anywhere
+}
+
+func beyondDouble(n stmt.Value) bool {
+	return n.Kind == stmt.Uint || n.Int >= stmt.ExactDouble || n.Int <= -stmt.ExactDouble
+}
+
+// ofExact takes n for n, or for the same 64 bits where the column can't hold n.
+func (k *Key) ofExact(n stmt.Value) (gene.Gene, Match) {
+	if !k.Column.holds(n) {
+		if n = otherSign(n); !k.Column.holds(n) {
+			return 0, Nowhere
+		}
+	}
+	switch k.Role {
+	case Owner:
+		return gene.OfInt(int64(n.Bits()), k.width), Here
+	case Gene:
+		if n.Bits() > uint64(k.width.Last()) {
+			return 0, Nowhere
+		}
+		return gene.Gene(n.Bits()), Here
+	case ID, Parent, OrderNumber:
+	}
+	if !k.Layout.ValidUint(n.Bits()) {
+		return 0, Nowhere
+	}
+	return k.Layout.GeneUint(n.Bits()) & k.width.Last(), Here
+}
+
+// otherSign gives the same 64 bits with the other signedness.
+func otherSign(n stmt.Value) stmt.Value {
+	if n.Kind == stmt.Uint {
+		return stmt.IntValue(int64(n.Uint))
+	}
+	return stmt.UintValue(uint64(n.Int))
+}
+
+// blur is how far apart two 64-bit integers can be that are one double.
+const blur = 1 << 11
+
+// ofBlurred takes n for any integer that is the same double. IDs near each
+// other are of one gene, except where genes meet.
+func (k *Key) ofBlurred(n stmt.Value) (gene.Gene, Match) {
+	if !k.isID() || !k.Column.holds(n) {
+		return 0, Anywhere
+	}
+	bits := n.Bits()
+	g := k.Layout.GeneUint(bits)
+	if k.Layout.GeneUint(bits-blur) != g || k.Layout.GeneUint(bits+blur) != g || !k.Layout.ValidUint(bits) {
+		return 0, Anywhere
+	}
+	return g & k.width.Last(), Here
+}
+
+func (k *Key) ofFloat(f float64, n stmt.Value, whole bool) (gene.Gene, Match) {
+	const maxInt, maxUint = 1 << 63, 1 << 64
+	switch {
+	case whole:
+		return k.ofExact(n)
+	case -stmt.ExactDouble < f && f < stmt.ExactDouble:
+		return 0, Nowhere // it has a fraction
+	case -maxInt < f && f < maxInt:
+		return k.ofBlurred(stmt.IntValue(int64(f)))
+	case maxInt <= f && f < maxUint:
+		return k.ofBlurred(stmt.UintValue(uint64(f)))
+	}
+	return 0, Anywhere
+}
+
+// fraction tells whether a decimal lies between two integers however it is
+// rounded: MySQL keeps 30 digits behind the point at most.
+func fraction(text []byte) bool {
+	digits := bytes.TrimPrefix(text, []byte("-"))
+	whole, behind, ok := bytes.Cut(digits, []byte("."))
+	return ok && len(whole) <= 15 && len(behind) <= 15 && len(bytes.TrimLeft(behind, "0")) > 0 && plain(whole) && plain(behind)
+}
+
+func plain(digits []byte) bool {
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// ofText hashes what the column would store, without the trailing spaces that
+// do not count in comparisons.
+func (k *Key) ofText(v stmt.Value) (gene.Gene, Match) {
+	switch {
+	case k.Column.IsBinary():
+		if v.Kind != stmt.String && v.Kind != stmt.Bytes {
+			return 0, Anywhere
+		}
+	case v.Kind != stmt.String || !utf8.Valid(v.Text):
+		return 0, Anywhere
+	}
+	if k.Column.PadSpace {
+		return gene.OfBytes(trimSpaces(v.Text), k.width), Here
+	}
+	return gene.OfBytes(v.Text, k.width), Here
+}
+
+func trimSpaces(b []byte) []byte {
+	for len(b) > 0 && b[len(b)-1] == ' ' {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+func (k *Key) ofBytes(v stmt.Value) (gene.Gene, Match) {
+	if v.Kind != stmt.Bytes && v.Kind != stmt.String {
+		return 0, Anywhere
+	}
+	if len(v.Text) != k.Layout.Bytes() {
+		return 0, Nowhere
+	}
+	id, err := k.Layout.FromBytes(v.Text)
+	if err != nil {
+		return 0, Nowhere
+	}
+	return k.Layout.Gene(id) & k.width.Last(), Here
+}
+
+// Between gives the genes of the IDs within [low, high], of which NULL is an
+// open end; the range is empty where no ID can be within. ok is false where a
+// range of values says nothing of genes.
+func (k *Key) Between(low, high stmt.Value) (genes gene.Range, ok bool) {
+	// In a signed column plain64's upper genes stand before its lower ones; and
+	// genes are in the order of IDs only if they are as wide as the layout's.
+	if !k.isID() || !k.Column.IsInteger() || k.Layout.Name() == "plain64" || k.Layout.GeneWidth() != k.width {
+		return gene.Range{}, false
+	}
+	genes = gene.All(k.width)
+	switch {
+	case low.Kind == stmt.Null || low.Kind == stmt.Int && low.Int < 0:
+	case low.Kind == stmt.Int && k.Layout.ValidUint(uint64(low.Int)):
+		genes.First = k.Layout.GeneUint(uint64(low.Int))
+	default:
+		return gene.Range{}, false
+	}
+	switch {
+	case high.Kind == stmt.Null || high.Kind == stmt.Int && high.Int >= 0 && !k.Layout.ValidUint(uint64(high.Int)):
+	case high.Kind == stmt.Int && high.Int >= 0:
+		genes.Last = k.Layout.GeneUint(uint64(high.Int))
+	default:
+		return gene.Range{}, false
+	}
+	return genes, true
+}

@@ -1,0 +1,106 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"locus/router/gene"
+	"locus/router/stmt"
+)
+
+var (
+	errNull  = errors.New("is NULL")
+	errExpr  = errors.New("is an expression that only a server can compute; give a value")
+	errRange = errors.New("is out of the column's range")
+)
+
+// Stored reads the gene of the value that an INSERT would store. Unlike Of it
+// never shrugs: a value that MySQL would change on the way in is an error.
+func (k *Key) Stored(v stmt.Value) (gene.Gene, error) { return k.StoredAs(v, k.width) }
+
+// StoredAs is Stored for a gene of another width.
+func (k *Key) StoredAs(v stmt.Value, w gene.Width) (gene.Gene, error) {
+	switch v.Kind {
+	case stmt.Null, stmt.Default:
+		return 0, errNull
+	case stmt.Unknown, stmt.Temporal:
+		return 0, errExpr
+	case stmt.Int, stmt.Uint, stmt.Decimal, stmt.Float, stmt.String, stmt.Bytes:
+	}
+	if k.Column.IsInteger() {
+		return k.storedInteger(v, w)
+	}
+	if v.Kind != stmt.String && v.Kind != stmt.Bytes {
+		return 0, fmt.Errorf("is a number for a %s column; quote it", k.Column.DataType)
+	}
+	if k.isID() {
+		id, err := k.Layout.FromBytes(v.Text)
+		if err != nil {
+			return 0, err
+		}
+		return k.Layout.Gene(id) & w.Last(), nil
+	}
+	return k.storedText(v.Text, w)
+}
+
+// storedText hashes what is there after the server has stored it.
+func (k *Key) storedText(text []byte, w gene.Width) (gene.Gene, error) {
+	c := k.Column
+	if c.PadSpace || c.DataType == "char" { // CHAR gives its values back without trailing spaces
+		text = trimSpaces(text)
+	}
+	if !c.IsBinary() {
+		if !utf8.Valid(text) {
+			return 0, fmt.Errorf("is not text in utf8mb4")
+		}
+		if r, ok := beyondCharset(text, c.Charset); ok {
+			return 0, fmt.Errorf("has the character %q, which character set %s does not have", r, c.Charset)
+		}
+	}
+	if c.length(text) > c.Length {
+		return 0, fmt.Errorf("is longer than the column's %d characters", c.Length)
+	}
+	return gene.OfBytes(text, w), nil
+}
+
+// beyondCharset finds a character that a server would replace or cut off at.
+func beyondCharset(text []byte, charset string) (rune, bool) {
+	last := rune(utf8.MaxRune)
+	switch charset {
+	case "ascii":
+		last = 0x7f
+	case "utf8mb3", "utf8":
+		last = 0xffff
+	}
+	for _, r := range string(text) {
+		if r > last {
+			return r, true
+		}
+	}
+	return 0, false
+}
+
+func (k *Key) storedInteger(v stmt.Value, w gene.Width) (gene.Gene, error) {
+	n, ok := v.Integer()
+	if !ok {
+		return 0, fmt.Errorf("is no plain integer (%s)", v)
+	}
+	if !k.Column.holds(n) {
+		return 0, errRange
+	}
+	switch k.Role {
+	case Owner:
+		return gene.OfInt(int64(n.Bits()), w), nil
+	case Gene:
+		if n.Bits() > uint64(w.Last()) {
+			return 0, fmt.Errorf("is no gene of %d bits", w)
+		}
+		return gene.Gene(n.Bits()), nil
+	case ID, Parent, OrderNumber:
+	}
+	if !k.Layout.ValidUint(n.Bits()) {
+		return 0, fmt.Errorf("is not an ID of layout %s", k.Layout.Name())
+	}
+	return k.Layout.GeneUint(n.Bits()) & w.Last(), nil
+}
