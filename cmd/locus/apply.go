@@ -137,7 +137,7 @@ func commit(ctx context.Context, conn *connection, state *declared.State, next *
 
 func (a *application) print(changes []cluster.Change, next *cluster.Cluster, written bool) error {
 	v := applied{changeViews(changes), next.Routes.Version(), written}
-	return a.in.print(v, func(w io.Writer) {
+	return a.in.show(v, func(w io.Writer) {
 		switch {
 		case written:
 			fmt.Fprintf(w, "applied (%d changed), route map version %d\n", len(changes), v.MapVersion)

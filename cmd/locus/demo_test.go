@@ -64,7 +64,7 @@ func startDemo(t *testing.T, args ...string) *demoRun {
 	go func() { d.ended <- d.cmd.Wait() }()
 	t.Cleanup(func() {
 		_ = d.cmd.Process.Kill()
-		<-d.ended
+		_ = <-d.ended
 	})
 	return d
 }

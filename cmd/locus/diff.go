@@ -36,7 +36,7 @@ is 0 whether there are differences or not.`,
 			if err != nil {
 				return err
 			}
-			return in.print(changeViews(changes), func(w io.Writer) { printChanges(w, changes) })
+			return in.show(changeViews(changes), func(w io.Writer) { printChanges(w, changes) })
 		},
 	}
 	fileFlag(command, &path)

@@ -68,7 +68,7 @@ func (in *invocation) explain(ctx context.Context, database, sql string) error {
 	for _, line := range plan.Explain(p, declared.Routes, &plan.Values{Args: &args}, &plan.Route{}) {
 		lines = append(lines, explainLine{line.Part, line.Detail})
 	}
-	return in.print(lines, func(w io.Writer) {
+	return in.show(lines, func(w io.Writer) {
 		rows := [][]string{{"PART", "DETAIL"}}
 		for _, line := range lines {
 			rows = append(rows, []string{line.Part, line.Detail})

@@ -40,7 +40,7 @@ With -c or --etcd the shard that owns the gene is printed too.`,
 			}
 			g := of(width)
 			v := geneView{o.value, kind, int(width), g.Format(width), shardOf(c, g, width)}
-			return in.print(v, func(w io.Writer) {
+			return in.show(v, func(w io.Writer) {
 				fmt.Fprint(w, v.Gene)
 				if v.Shard != "" {
 					fmt.Fprint(w, "  ", v.Shard)

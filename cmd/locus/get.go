@@ -47,7 +47,7 @@ func (in *invocation) printCluster(c *cluster.Cluster) error {
 	if err != nil {
 		return err
 	}
-	return in.print(v, nil)
+	return in.show(v, nil)
 }
 
 func (in *invocation) printPart(_ context.Context, c *cluster.Cluster, part string) error {
@@ -65,7 +65,7 @@ func (in *invocation) printPart(_ context.Context, c *cluster.Cluster, part stri
 	if v == nil {
 		v = map[string]any{}
 	}
-	return in.print(v, func(w io.Writer) { columns(w, rows) })
+	return in.show(v, func(w io.Writer) { columns(w, rows) })
 }
 
 func settingsRows(c *cluster.Cluster) [][]string {

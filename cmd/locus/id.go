@@ -86,8 +86,13 @@ func spelled(l orderid.Layout, id orderid.ID) string {
 
 func (v idView) rows() [][]string {
 	return [][]string{
-		{"order ID", v.ID}, {"order number", v.OrderNumber}, {"gene", v.Gene}, {"shard", v.Shard},
-		{"key version", strconv.FormatUint(uint64(v.KeyVersion), 10)}, {"sequence", v.Sequence}, {"layout", v.Layout},
+		{"order ID", v.ID},
+		{"order number", v.OrderNumber},
+		{"gene", v.Gene},
+		{"shard", v.Shard},
+		{"key version", strconv.FormatUint(uint64(v.KeyVersion), 10)},
+		{"sequence", v.Sequence},
+		{"layout", v.Layout},
 	}
 }
 
@@ -140,7 +145,7 @@ func idEncodeCommand(in *invocation, ring func() (*cipher.Ring, error)) *cobra.C
 			if err != nil {
 				return err
 			}
-			return in.print(v, func(w io.Writer) { columns(w, v.rows()) })
+			return in.show(v, func(w io.Writer) { columns(w, v.rows()) })
 		},
 	}
 	flags := command.Flags()

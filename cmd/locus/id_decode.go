@@ -49,7 +49,7 @@ sequence is not. To read an order number takes the key ring.`,
 				}
 				v.AsNumber = &numberView{spelled(l, original), l.Sequence(original).String()}
 			}
-			return in.print(v, func(w io.Writer) { columns(w, v.rows()) })
+			return in.show(v, func(w io.Writer) { columns(w, v.rows()) })
 		},
 	}
 	layoutFlag(command, &layoutName)

@@ -161,5 +161,5 @@ func (n *next) print(l orderid.Layout, first orderid.ID, keys *cipher.Ring, c *c
 		views = append(views, v)
 		rows = append(rows, []string{v.ID, v.OrderNumber, v.Gene, v.Shard})
 	}
-	return n.in.print(views, func(w io.Writer) { columns(w, rows) })
+	return n.in.show(views, func(w io.Writer) { columns(w, rows) })
 }

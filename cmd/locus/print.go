@@ -34,8 +34,8 @@ func (f *format) Set(text string) error {
 	return fmt.Errorf("use table, json or yaml")
 }
 
-// print writes a value whose fields have JSON names, or what people gets to see.
-func (in *invocation) print(v any, people func(io.Writer)) error {
+// show writes a value whose fields have JSON names, or what people gets to see.
+func (in *invocation) show(v any, people func(io.Writer)) error {
 	if in.output == table {
 		people(in.stdout)
 		return nil

@@ -69,7 +69,7 @@ func (in *invocation) printRoutes(c *cluster.Cluster) error {
 		v.Routes = append(v.Routes, routeView{first.Format(width), e.Bound.Format(width), string(e.Shard)})
 		first = e.Bound + 1
 	}
-	return in.print(v, func(w io.Writer) {
+	return in.show(v, func(w io.Writer) {
 		fmt.Fprintf(w, "version %d, %s, by %s: %s\n", v.Version, v.At, orDash(v.By), orDash(v.Why))
 		fmt.Fprint(w, c.Routes)
 	})
@@ -114,7 +114,7 @@ func (in *invocation) printHistory(versions []cluster.Version) error {
 			strconv.FormatInt(v.Map.Version(), 10), stamped(v.Stamp.At), v.Stamp.By, strconv.Itoa(moved), v.Stamp.Why,
 		})
 	}
-	return in.print(views, func(w io.Writer) { columns(w, rows) })
+	return in.show(views, func(w io.Writer) { columns(w, rows) })
 }
 
 func stamped(at time.Time) string {

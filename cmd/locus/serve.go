@@ -138,7 +138,7 @@ func serveHTTP(ctx context.Context, c *config.Config, p *proxy.Proxy, l net.List
 	if server.Shutdown(grace) != nil {
 		_ = server.Close()
 	}
-	<-ended
+	_ = <-ended // that it was shut down
 	return nil
 }
 

@@ -19,7 +19,7 @@ func versionCommand(in *invocation) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			v := buildVersion()
-			return in.print(v, func(w io.Writer) {
+			return in.show(v, func(w io.Writer) {
 				fmt.Fprintf(w, "locus %s (%s, %s)\n", v.Version, v.Revision, v.Go)
 			})
 		},

@@ -1,8 +1,6 @@
 package session
 
 import (
-	"errors"
-
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -46,17 +44,8 @@ func (s *Session) finish(err error) error {
 	case *clientGone, *partial:
 		return e
 	}
-	if !s.txn.lost {
-		return s.writeError(err)
-	}
-	// As with MySQL, whose transaction ends with its connection: nothing that
-	// the client sends next may run as if it were still open.
-	e := s.clientError(err)
-	e.Message += "; the transaction was rolled back and this connection is closed"
-	return errors.Join(s.writeError(e), errTransactionLost)
+	return s.writeError(err)
 }
-
-var errTransactionLost = errors.New("a connection of the transaction was lost")
 
 // planOf finds the plan for a text, or makes it.
 func (s *Session) planOf(w *World, l *stmt.Lexed) (*plan.Plan, error) {

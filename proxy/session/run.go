@@ -53,7 +53,7 @@ func spliced(r *request, s *Session) []byte {
 // have taken effect, and no transaction was lost with it.
 func (s *Session) exchange(r *request, shard router.ShardName, text []byte, params []wire.Param, last ending) error {
 	err := s.exchangeOnce(r, shard, text, params, last)
-	if err == nil || s.txn.running() || s.ctx.Err() != nil {
+	if err == nil || s.txn.lost || s.txn.running() || s.ctx.Err() != nil {
 		return err
 	}
 	lost, ok := errors.AsType[*backend.LostError](err)

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"errors"
+
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/wire"
@@ -39,12 +41,22 @@ func (s *Session) writeOK(ok wire.OK) error {
 	return s.flush(out)
 }
 
+// writeError tells the client. If the transaction was lost with what failed, the
+// session ends, as it does with MySQL, whose transaction ends with its
+// connection: nothing that the client sends next may run as if it were open.
 func (s *Session) writeError(err error) error {
 	e := s.clientError(err)
+	var end error
+	if s.txn.lost {
+		e = fail(e.Code, e.State, "%s; the transaction was rolled back and this connection is closed", e.Message)
+		end = errTransactionLost
+	}
 	s.noteError(e)
 	out, _ := wire.AppendERR(s.out[:0], s.seq, e, s.capabilities)
-	return s.flush(out)
+	return errors.Join(s.flush(out), end)
 }
+
+var errTransactionLost = errors.New("a connection of the transaction was lost")
 
 // writeTable answers with a small table of text.
 func (s *Session) writeTable(names []string, rows [][]string) error {

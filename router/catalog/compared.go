@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"bytes"
 	"unicode/utf8"
 
 	"locus/router/gene"
@@ -22,6 +21,8 @@ import (
 //     integer they convert to, which depends on the server, on the form of the
 //     condition and on whether the column is indexed. Below 2^53 it is all one.
 //   - Decimals are compared as such, or by what BIGINT they convert to.
+//   - What has a fraction is rounded by either server in some of the forms:
+//     on MySQL, (column, 1) IN ((0.5, 1)) finds 1.
 func (k *Key) Of(v stmt.Value) (gene.Gene, Match) {
 	switch {
 	case v.Kind == stmt.Null:
@@ -44,9 +45,6 @@ func (k *Key) ofInteger(v stmt.Value) (gene.Gene, Match) {
 	case stmt.Decimal:
 		if ok && n.Kind == stmt.Int {
 			return k.ofExact(n)
-		}
-		if fraction(v.Text) {
-			return 0, Nowhere
 		}
 	case stmt.String:
 		if ok && !beyondDouble(n) {
@@ -119,31 +117,14 @@ func (k *Key) ofFloat(f float64, n stmt.Value, whole bool) (gene.Gene, Match) {
 	switch {
 	case whole:
 		return k.ofExact(n)
-	case -stmt.ExactDouble < f && f < stmt.ExactDouble:
-		return 0, Nowhere // it has a fraction
+	case -stmt.ExactDouble < f && f < stmt.ExactDouble: // it has a fraction
+		return 0, Anywhere
 	case -maxInt < f && f < maxInt:
 		return k.ofBlurred(stmt.IntValue(int64(f)))
 	case maxInt <= f && f < maxUint:
 		return k.ofBlurred(stmt.UintValue(uint64(f)))
 	}
 	return 0, Anywhere
-}
-
-// fraction tells whether a decimal lies between two integers however it is
-// rounded: MySQL keeps 30 digits behind the point at most.
-func fraction(text []byte) bool {
-	digits := bytes.TrimPrefix(text, []byte("-"))
-	whole, behind, ok := bytes.Cut(digits, []byte("."))
-	return ok && len(whole) <= 15 && len(behind) <= 15 && len(bytes.TrimLeft(behind, "0")) > 0 && plain(whole) && plain(behind)
-}
-
-func plain(digits []byte) bool {
-	for _, c := range digits {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return true
 }
 
 // ofText hashes what the column would store, without the trailing spaces that

@@ -66,3 +66,19 @@ func TestStepsNameFiles(t *testing.T) {
 		t.Error("no step names a file")
 	}
 }
+
+func TestTestDirectoriesAreListed(t *testing.T) {
+	listed := map[string]bool{}
+	for _, r := range tableOf(t, read(t, architectureDocument), "directory", "what") {
+		listed[code(r["directory"])] = true
+	}
+	entries, err := os.ReadDir("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if name := "test/" + e.Name(); e.IsDir() && !listed[name] {
+			t.Errorf("%s is not listed", name)
+		}
+	}
+}

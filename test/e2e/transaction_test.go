@@ -163,3 +163,49 @@ func TestAClientThatLeavesRollsBack(t *testing.T) {
 		}
 	})
 }
+
+func TestReadsOfNoShardInParticularDoNotPlaceATransaction(t *testing.T) {
+	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		exec(t, db, "INSERT INTO product VALUES (1, 'cup', 9)")
+		tx := begin(t, db)
+		for _, q := range []string{"SELECT 1", "SELECT COUNT(*) FROM product"} {
+			if got := number(t, tx, q); got != 1 {
+				t.Errorf("%s = %d, want 1", q, got)
+			}
+		}
+		exec(t, tx, "INSERT INTO test_order (buyer_uid) VALUES (?)", 0) // on s1
+		if got := number(t, tx, "SELECT COUNT(*) FROM test_order o JOIN product p ON p.product_id = 1 WHERE o.buyer_uid = ?", 0); got != 1 {
+			t.Errorf("joined with a global table: %d rows, want 1", got)
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if got := number(t, s.Shard(t, 1), "SELECT COUNT(*) FROM test_order"); got != 1 {
+			t.Errorf("%d rows on s1, want 1", got)
+		}
+	})
+}
+
+// TestALostConnectionEndsTheTransaction kills a transaction's connection at the
+// shard: the client is told, and nothing it sends afterwards runs by itself.
+func TestALostConnectionEndsTheTransaction(t *testing.T) {
+	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		tx := begin(t, db)
+		exec(t, tx, "INSERT INTO test_order (buyer_uid) VALUES (?)", 42)
+		shard := s.Shard(t, 0)
+		for _, id := range rows(t, shard, "SELECT ID FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND USER = ? AND DB = ?", s.Servers[0].User, s.Schema) {
+			_, _ = shard.Exec("KILL " + id)
+		}
+		_, err := tx.Exec("INSERT INTO test_order (buyer_uid) VALUES (?)", 42)
+		refused(t, err, 1158, "rolled back")
+		if _, err = tx.Exec("INSERT INTO test_order (buyer_uid) VALUES (?)", 42); err == nil {
+			t.Error("a statement of the lost transaction ran")
+		}
+		if err := tx.Commit(); err == nil {
+			t.Error("the lost transaction was committed")
+		}
+		if got := number(t, db, "SELECT COUNT(*) FROM test_order"); got != 0 {
+			t.Errorf("%d rows of a lost transaction, want 0", got)
+		}
+	})
+}

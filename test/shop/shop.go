@@ -44,6 +44,10 @@ type Options struct {
 	Spanning session.Spanning
 	Backends backend.Limits
 	Options  func(*proxy.Options)
+	// Tables are further tables of every server, and Declarations their lines
+	// below `tables:` of cluster.yaml; {schema} stands for the shop's.
+	Tables       []string
+	Declarations string
 }
 
 // Tables makes the sample schema; {schema} is replaced by the shop's.
@@ -83,6 +87,9 @@ func Start(t *testing.T, engine servers.Engine, o Options) *Shop {
 				server.Exec(t, s.text(table))
 			}
 		}
+		for _, table := range o.Tables {
+			server.Exec(t, s.text(table))
+		}
 	}
 	s.declare(t, o)
 	s.run(t, o)
@@ -112,10 +119,10 @@ func (s *Shop) declare(t *testing.T, o Options) {
     id: {column: item_id, layout: int64}
   %[1]s.product: {kind: global}
   %[1]s.setting: {kind: single, shard: s0}
-users:
+%[2]susers:
   app: {secret: app}
 routes: |
-`, s.Schema)
+`, s.Schema, s.text(o.Declarations))
 	for i := range o.Shards {
 		fmt.Fprintf(&b, "  0x%04x s%d\n", 0x10000*(i+1)/o.Shards-1, i)
 	}

@@ -1,0 +1,97 @@
+package differential
+
+import "strings"
+
+// node is a piece of a statement. Shrinking drops pieces of lists.
+type node struct {
+	text string
+	arg  *value
+	kids []*node
+	// A list puts head before its kids and separator between them; each of them
+	// may be dropped, and an empty list writes nothing.
+	list            bool
+	head, separator string
+	dropped         bool
+	plain           bool // written for the plain server alone
+}
+
+// word, list and all make nodes. What is made of is a string, a value or a node.
+func list(head, separator string, of ...any) *node {
+	n := all(of...)
+	n.list, n.head, n.separator = true, head, separator
+	return n
+}
+
+func all(of ...any) *node {
+	n := &node{}
+	for _, o := range of {
+		n.add(o)
+	}
+	return n
+}
+
+func (n *node) add(o any) {
+	switch o := o.(type) {
+	case string:
+		n.kids = append(n.kids, &node{text: o})
+	case value:
+		n.kids = append(n.kids, &node{arg: &o})
+	case *node:
+		if o != nil {
+			n.kids = append(n.kids, o)
+		}
+	}
+}
+
+// render gives the text, and the parameters where it is to be prepared.
+type render struct {
+	prepared, plain bool
+	b               strings.Builder
+	args            []any
+}
+
+func (r *render) node(n *node) {
+	if n.dropped || n.plain && !r.plain {
+		return
+	}
+	r.b.WriteString(n.text)
+	if n.arg != nil {
+		r.value(*n.arg)
+	}
+	written := 0
+	for _, kid := range n.kids {
+		if kid.dropped || kid.plain && !r.plain {
+			continue
+		}
+		if n.list {
+			r.b.WriteString([]string{n.head, n.separator}[min(written, 1)])
+		}
+		written++
+		r.node(kid)
+	}
+}
+
+func (r *render) value(v value) {
+	if r.prepared && v.bound {
+		r.b.WriteByte('?')
+		r.args = append(r.args, v.param)
+		return
+	}
+	r.b.WriteString(v.text)
+}
+
+// droppable gives every piece that a smaller statement could do without, the
+// biggest first.
+func (n *node) droppable(out []*node) []*node {
+	for _, kid := range n.kids {
+		if n.list && !kid.dropped && !kid.plain {
+			out = append(out, kid)
+		}
+	}
+	for _, kid := range n.kids {
+		if !kid.dropped {
+			out = kid.droppable(out)
+		}
+	}
+	return out
+}

@@ -1,0 +1,193 @@
+package differential
+
+import (
+	"strings"
+
+	"locus/test/servers"
+)
+
+// kind is what the generator knows of a column.
+type kind uint8
+
+const (
+	integer kind = iota
+	decimal
+	double
+	day
+	instant
+	clock
+	text   // in a collation without letter case
+	binary // in a collation of bytes
+	enum
+	long // TEXT
+	bits
+	raw // VARBINARY
+)
+
+type column struct {
+	name string
+	kind kind
+	key  bool // carries a gene
+}
+
+// table is what the generator knows of a table.
+type table struct {
+	name    string
+	columns []column
+	primary []string
+	owner   string   // the column that decides where a row lives, "" for none
+	stamped []string // what the proxy fills in and the plain server can't know
+	version bool
+	shards  []int // where its rows are, each once
+}
+
+func (t *table) column(name string) column {
+	for _, c := range t.columns {
+		if c.name == name {
+			return c
+		}
+	}
+	panic("table " + t.name + " has no column " + name)
+}
+
+func (t *table) has(name string) bool {
+	for _, c := range t.columns {
+		if c.name == name {
+			return true
+		}
+	}
+	return false
+}
+
+var everywhere = []int{0, 1, 2}
+
+// The tables: account and visit are co-located by owner, line follows its
+// account's ID, member is owned by a name; product is global, setting lives on
+// the first shard and rate on the second.
+var (
+	account = &table{
+		name: "account", primary: []string{"id"}, owner: "owner", stamped: []string{"id", "no"}, version: true, shards: everywhere,
+		columns: []column{
+			{"id", integer, true}, {"no", integer, true}, {"owner", integer, true}, {"version", integer, false},
+			{"small", integer, false}, {"big", integer, false}, {"tiny", integer, false}, {"amount", decimal, false},
+			{"ratio", double, false}, {"day", day, false}, {"at", instant, false}, {"span", clock, false}, {"yr", integer, false},
+			{"name", text, false}, {"alt", text, false}, {"code", binary, false}, {"kind", enum, false}, {"tags", enum, false},
+			{"note", long, false}, {"flag", bits, false}, {"raw", raw, false},
+		},
+	}
+	visit = &table{
+		name: "visit", primary: []string{"owner", "n"}, owner: "owner", stamped: []string{"gene"}, version: true, shards: everywhere,
+		columns: []column{
+			{"owner", integer, true}, {"gene", integer, true}, {"n", integer, false}, {"version", integer, false},
+			{"small", integer, false}, {"name", text, false}, {"amount", decimal, false},
+		},
+	}
+	line = &table{
+		name: "line", primary: []string{"line_id"}, owner: "id", stamped: []string{"line_id"}, shards: everywhere,
+		columns: []column{
+			{"line_id", integer, true}, {"id", integer, true}, {"product", integer, false},
+			{"qty", integer, false}, {"price", decimal, false},
+		},
+	}
+	member = &table{
+		name: "member", primary: []string{"id"}, owner: "who", stamped: []string{"id"}, shards: everywhere,
+		columns: []column{
+			{"id", integer, true}, {"who", binary, true}, {"n", integer, false}, {"small", integer, false},
+			{"name", text, false}, {"day", day, false},
+		},
+	}
+	product = &table{
+		name: "product", primary: []string{"product_id"}, shards: []int{0},
+		columns: []column{{"product_id", integer, false}, {"name", text, false}, {"price", decimal, false}},
+	}
+	setting = &table{
+		name: "setting", primary: []string{"name"}, shards: []int{0},
+		columns: []column{{"name", text, false}, {"value", text, false}},
+	}
+	rate = &table{
+		name: "rate", primary: []string{"k"}, shards: []int{1},
+		columns: []column{{"k", binary, false}, {"small", integer, false}, {"amount", decimal, false}},
+	}
+	tables  = []*table{account, visit, line, member, product, setting, rate}
+	sharded = []*table{account, visit, line, member}
+)
+
+// definitions are the tables beside the shop's own. What stands in brackets is
+// the plain server's alone, which has nobody to stamp its rows.
+var definitions = []string{
+	`CREATE TABLE {schema}.account (
+		id BIGINT NOT NULL PRIMARY KEY[ AUTO_INCREMENT], no BIGINT NOT NULL[ DEFAULT 0], owner BIGINT NOT NULL, version INT NOT NULL[ DEFAULT 1],
+		small SMALLINT, big BIGINT UNSIGNED, tiny TINYINT UNSIGNED, amount DECIMAL(12,2), ratio DOUBLE,
+		day DATE, at DATETIME(3), span TIME, yr YEAR,
+		name VARCHAR(40) COLLATE utf8mb4_general_ci, alt VARCHAR(40) COLLATE {collation}, code VARCHAR(20) COLLATE utf8mb4_bin,
+		kind ENUM('z','b','a'), tags SET('x','y','z'), note TEXT COLLATE utf8mb4_general_ci, flag BIT(3), raw VARBINARY(16),
+		KEY (owner), KEY (small), KEY (no)
+	) DEFAULT CHARSET utf8mb4`,
+	`CREATE TABLE {schema}.visit (
+		owner BIGINT NOT NULL, gene INT NOT NULL[ DEFAULT 0], n INT NOT NULL, version INT NOT NULL[ DEFAULT 1],
+		small SMALLINT, name VARCHAR(40) COLLATE utf8mb4_general_ci, amount DECIMAL(12,2) DEFAULT 1.5, PRIMARY KEY (owner, n)
+	) DEFAULT CHARSET utf8mb4`,
+	`CREATE TABLE {schema}.line (
+		line_id BIGINT NOT NULL PRIMARY KEY[ AUTO_INCREMENT], id BIGINT NOT NULL, product INT, qty INT DEFAULT 1, price DECIMAL(12,2), KEY (id)
+	) DEFAULT CHARSET utf8mb4`,
+	`CREATE TABLE {schema}.member (
+		id BIGINT NOT NULL PRIMARY KEY[ AUTO_INCREMENT], who VARCHAR(40) COLLATE utf8mb4_bin NOT NULL, n INT, small SMALLINT,
+		name VARCHAR(40) COLLATE utf8mb4_general_ci, day DATE, UNIQUE KEY (who, n)
+	) DEFAULT CHARSET utf8mb4`,
+	`CREATE TABLE {schema}.rate (k VARCHAR(20) COLLATE utf8mb4_bin NOT NULL PRIMARY KEY, small SMALLINT, amount DECIMAL(12,2)) DEFAULT CHARSET utf8mb4`,
+}
+
+const declarations = `  {schema}.account:
+    kind: sharded
+    owner: owner
+    id: {column: id, layout: int64}
+    order_number: no
+    version: version
+  {schema}.visit:
+    kind: sharded
+    owner: owner
+    gene: gene
+    version: version
+  {schema}.line:
+    kind: sharded
+    parent: {column: id, layout: int64}
+    id: {column: line_id, layout: int64}
+  {schema}.member:
+    kind: sharded
+    owner: who
+    id: {column: id, layout: int64}
+  {schema}.rate: {kind: single, shard: s1}
+`
+
+// unpadded is, for each engine, a collation without letter case in which
+// trailing spaces count.
+var unpadded = map[servers.Engine]string{
+	servers.MariaDB: "utf8mb4_unicode_nopad_ci",
+	servers.MySQL:   "utf8mb4_0900_ai_ci",
+}
+
+// forShards and forPlain give the definitions as a shard and the plain server
+// have them.
+func forShards(engine servers.Engine) []string {
+	return define(engine, func(s string) string { return "" })
+}
+
+func forPlain(engine servers.Engine) []string {
+	return define(engine, func(s string) string { return s })
+}
+
+func define(engine servers.Engine, bracketed func(string) string) (out []string) {
+	for _, sql := range definitions {
+		sql = strings.ReplaceAll(sql, "{collation}", unpadded[engine])
+		for {
+			from := strings.IndexByte(sql, '[')
+			if from < 0 {
+				break
+			}
+			to := strings.IndexByte(sql, ']')
+			sql = sql[:from] + bracketed(sql[from+1:to]) + sql[to+1:]
+		}
+		out = append(out, sql)
+	}
+	return out
+}
