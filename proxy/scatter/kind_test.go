@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"testing"
 
+	"github.com/go-mysql-org/go-mysql/mysql"
 	"pgregory.net/rapid"
 )
 
@@ -32,6 +33,31 @@ func TestCompare(t *testing.T) {
 					t.Fatalf("type %d, format %d: %q and %q compare as %d, want %d", c.Type, f, c.encode(a, f), c.encode(b, f), got, want)
 				}
 			})
+		}
+	}
+}
+
+// Dates and times whose parts rise one after another.
+func TestCompareTimes(t *testing.T) {
+	const second, minute, hour, day = 1_000_000, 60_000_000, 3_600_000_000, 86_400_000_000
+	ascending := []int64{0, 1, 10, 99, 100, 123456, 900000, second, second + 1, minute - 1, minute, hour - 1, hour, day - 1, day, day + hour, 2*day - 1, 2 * day, 27 * day, 28 * day, 29*day + 5, 34 * day}
+	for _, c := range testColumns {
+		for _, f := range []Format{Text, Binary} {
+			kind, _ := kindOf(column{c.Type, c.Flags, c.Charset, c.Decimals}, f, false)
+			switch c.Type {
+			case mysql.MYSQL_TYPE_DATETIME, mysql.MYSQL_TYPE_TIME:
+			default:
+				continue
+			}
+			for i, a := range ascending {
+				for j, b := range ascending {
+					x, err1 := kind.read(c.encode(value{i: a}, f))
+					y, err2 := kind.read(c.encode(value{i: b}, f))
+					if got := kind.compare(x, y); err1 != nil || err2 != nil || got != cmp.Compare(i, j) {
+						t.Errorf("type %d, format %d: %d and %d microseconds compare as %d", c.Type, f, a, b, got)
+					}
+				}
+			}
 		}
 	}
 }

@@ -131,6 +131,17 @@ func TestLimitStops(t *testing.T) {
 	}
 }
 
+// An error among the rows that a LIMIT leaves out is the statement's all the
+// same: the shard may have rolled its transaction back.
+func TestErrorBehindLimit(t *testing.T) {
+	shards := []*fakeShard{newShard("s0", texts(5, 10), anyChunk, false), newShard("s1", withError(texts(5, 10), 1213), anyChunk, false)}
+	_, o, err := run(shards, &plan.Merge{}, Text, Limit{0, 2, true}, 0)
+	closeAll(t, shards)
+	if code(err) != 1213 || o.Sent || !slices.Equal(o.Clean, []bool{true, true}) {
+		t.Errorf("%v, %+v", err, o)
+	}
+}
+
 func TestClientGone(t *testing.T) {
 	near, far := net.Pipe()
 	_ = far.Close()

@@ -61,10 +61,7 @@ func (s *Session) failure(err error) *mysql.MyError {
 		return fail(erConCount, "08004", "%v; the statement was not run", e)
 	}
 	if e, ok := errors.AsType[*backend.LostError](err); ok {
-		if backend.NotSent(e) {
-			return fail(erNetRead, stateLink, "%v; the statement was not run", e)
-		}
-		return fail(erNetRead, stateLink, "%v; whether the statement took effect is unknown", e)
+		return fail(erNetRead, stateLink, "%v", e) // says what is known of its effect
 	}
 	var unavailable *backend.UnavailableError
 	var login *backend.LoginError
