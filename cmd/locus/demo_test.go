@@ -64,7 +64,9 @@ func startDemo(t *testing.T, args ...string) *demoRun {
 	go func() { d.ended <- d.cmd.Wait() }()
 	t.Cleanup(func() {
 		_ = d.cmd.Process.Kill()
-		_ = <-d.ended
+		if err := <-d.ended; err != nil {
+			t.Log(err)
+		}
 	})
 	return d
 }

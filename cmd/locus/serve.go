@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -138,7 +139,9 @@ func serveHTTP(ctx context.Context, c *config.Config, p *proxy.Proxy, l net.List
 	if server.Shutdown(grace) != nil {
 		_ = server.Close()
 	}
-	_ = <-ended // that it was shut down
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve http: %w", err)
+	}
 	return nil
 }
 

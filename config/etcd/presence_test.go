@@ -77,6 +77,35 @@ func TestRegisterSurvivesTheLossOfItsLease(t *testing.T) {
 	awaitValue(t, kv, changes, "2")
 }
 
+// A lease that was given up must end, though the client still runs.
+func TestALeaseThatWasGivenUpIsNotKeptAlive(t *testing.T) {
+	s := server(t)
+	kv := open(t, etcd.Config{Endpoints: []string{s.Endpoint()}}).Under("")
+	p := kv.Presence("me", []byte("1"), 2*time.Second)
+	changes := kv.Changes(t.Context(), 0)
+	defer register(t, p)()
+	awaitValue(t, kv, changes, "1")
+	p.Set(make([]byte, 9<<20)) // can't be written
+	admin := raw(t, clientv3.Config{Endpoints: []string{s.Endpoint()}})
+	awaitLeases(t, admin, 2)
+	p.Set([]byte("2"))
+	awaitValue(t, kv, changes, "2")
+	awaitLeases(t, admin, 1)
+}
+
+func awaitLeases(t *testing.T, admin *clientv3.Client, want int) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; {
+		leases, err := admin.Leases(t.Context())
+		if err == nil && len(leases.Leases) == want {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("not %d leases: %v, %v", want, leases, err)
+		}
+	}
+}
+
 func TestRegisterSurvivesARestart(t *testing.T) {
 	dir := t.TempDir()
 	s := run(t, embedded.Config{Dir: dir})

@@ -44,7 +44,12 @@ func (c *Conn) NetConn() net.Conn { return c.conn }
 func (c *Conn) SetLimit(n int) { c.limit = n }
 
 // Write writes straight to the network connection.
-func (c *Conn) Write(b []byte) (int, error) { return c.conn.Write(b) }
+func (c *Conn) Write(b []byte) (int, error) {
+	if c.poll != nil {
+		return c.poll.write(b)
+	}
+	return c.conn.Write(b)
+}
 
 // WritePayload writes a payload as packets, without copying it, and returns the next sequence number. After an error it isn't known
 // how much of it arrived.

@@ -10,3 +10,5 @@ type poller struct{}
 func newPoller(net.Conn, *Conn) *poller { return nil }
 
 func (*poller) read() (int, error) { panic("stream: no poller on this system") }
+
+func (*poller) write([]byte) (int, error) { panic("stream: no poller on this system") }

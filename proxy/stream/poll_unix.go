@@ -11,13 +11,17 @@ import (
 )
 
 // poller reads a socket such that a buffer is needed only once there are bytes: ten thousand idle clients hold none. It makes the
-// same system calls as net.Conn's Read: one attempt, and another one after each time the descriptor was found to be readable.
+// same system calls as net.Conn's Read and Write: one attempt, and another one after each time the descriptor was found to be ready.
 type poller struct {
 	raw     syscall.RawConn
 	conn    *Conn
 	attempt func(fd uintptr) bool // p.try, made once
 	n       int
 	err     error
+
+	push    func(fd uintptr) bool // p.tryWrite, made once
+	pushing []byte                // what is left to write
+	pushErr error
 }
 
 // newPoller returns nil for connections that aren't plain sockets. Types that embed one may read otherwise, and aren't.
@@ -36,7 +40,7 @@ func newPoller(c net.Conn, conn *Conn) *poller {
 		return nil // closed already: Read will say so
 	}
 	p := &poller{raw: raw, conn: conn}
-	p.attempt = p.try
+	p.attempt, p.push = p.try, p.tryWrite
 	return p
 }
 
@@ -51,7 +55,7 @@ func (p *poller) read() (n int, err error) {
 // try reads without waiting, and says whether that settled it.
 func (p *poller) try(fd uintptr) bool {
 	for {
-		p.n, p.err = syscall.Read(int(fd), p.conn.room())
+		p.n, p.err = receive(fd, p.conn.room())
 		if !errors.Is(p.err, syscall.EINTR) {
 			break
 		}
@@ -66,6 +70,36 @@ func (p *poller) try(fd uintptr) bool {
 		p.n, p.err = 0, io.EOF
 	default:
 		p.n, p.err = 0, os.NewSyscallError("read", p.err)
+	}
+	return true
+}
+
+// write writes all of b, and returns how much of it the system has taken.
+func (p *poller) write(b []byte) (int, error) {
+	p.pushing, p.pushErr = b, nil
+	err := p.raw.Write(p.push)
+	if err == nil {
+		err = p.pushErr
+	}
+	n := len(b) - len(p.pushing)
+	p.pushing = nil
+	return n, err
+}
+
+// tryWrite writes without waiting, and says whether that settled it.
+func (p *poller) tryWrite(fd uintptr) bool {
+	for len(p.pushing) > 0 {
+		n, err := send(fd, p.pushing)
+		switch {
+		case err == nil:
+			p.pushing = p.pushing[n:]
+		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.EAGAIN):
+			return false
+		default:
+			p.pushErr = os.NewSyscallError("write", err)
+			return true
+		}
 	}
 	return true
 }

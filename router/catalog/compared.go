@@ -8,9 +8,9 @@ import (
 )
 
 // Of reads the gene that rows must have for `column = v` to hold, also where the
-// comparison stands in a list or in a row: IN (v, …), (column, …) = (v, …). Where
-// some server could find it true for values that hash elsewhere, the answer is
-// Anywhere. It allocates nothing.
+// comparison stands in a list or in a row: IN (v, …), (column, …) = (v, …); but
+// see OfInRows. Where some server could find it true for values that hash
+// elsewhere, the answer is Anywhere. It allocates nothing.
 //
 // What servers compare how was tried on MySQL 9.7 and MariaDB 10.11
 // (TestServersCompare does it again):
@@ -35,6 +35,16 @@ func (k *Key) Of(v stmt.Value) (gene.Gene, Match) {
 		return k.ofText(v)
 	}
 	return k.ofBytes(v)
+}
+
+// OfInRows is Of for an element of a list of rows, (column, …) IN ((v, …), …).
+// If one of them is a double, or a string beside a decimal, MariaDB compares all
+// of them as doubles.
+func (k *Key) OfInRows(v stmt.Value) (gene.Gene, Match) {
+	if n, ok := v.Integer(); ok && k.Column.IsInteger() && beyondDouble(n) {
+		return k.ofBlurred(n)
+	}
+	return k.Of(v)
 }
 
 func (k *Key) ofInteger(v stmt.Value) (gene.Gene, Match) {

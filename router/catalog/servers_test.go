@@ -257,11 +257,15 @@ func TestServersCompare(t *testing.T) {
 // condition would be routed at all.
 func holdsTo(t *rapid.T, db *sql.DB, table string, key *Key, condition string, constants []constant) bool {
 	genes := map[gene.Gene]bool{}
+	of := key.Of
+	if strings.Contains(condition, "1) IN ((") {
+		of = key.OfInRows
+	}
 	for i, c := range constants {
 		if !strings.Contains(condition, "$"+strconv.Itoa(i+1)) {
 			continue
 		}
-		switch g, match := key.Of(c.value); match {
+		switch g, match := of(c.value); match {
 		case Anywhere:
 			return false
 		case Here:

@@ -47,7 +47,7 @@ func (l *Live[S]) follow(ctx context.Context, changes <-chan int64) error {
 			if !ok {
 				return endOf(ctx)
 			}
-			if revision <= l.revision && l.refused == nil {
+			if revision <= l.revision {
 				continue // read already
 			}
 		case <-next.C:

@@ -1,0 +1,131 @@
+package differential
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// generator makes random statements. The same seed over the same rows makes the
+// same ones.
+type generator struct {
+	r      *rand.Rand
+	schema string
+	held   map[string][]string // values that rows hold, by table.column
+	ids    *issuer
+	alias  int
+}
+
+func (g *generator) oneIn(n int) bool { return g.r.IntN(n) == 0 }
+
+func pick[T any](g *generator, list []T) T { return list[g.r.IntN(len(list))] }
+
+// order says what is fixed of an answer's rows.
+type order uint8
+
+const (
+	unordered order = iota // which rows, in any order
+	ordered                // which rows in which order
+	counted                // how many rows
+)
+
+// statement is one that both sides run.
+type statement struct {
+	root     *node
+	order    order
+	writes   *table // nil for a read
+	skip     []string
+	prepared bool
+	insertID int64 // LAST_INSERT_ID() before it runs
+}
+
+func (s *statement) render(plain bool) (string, []any) {
+	r := render{prepared: s.prepared, plain: plain}
+	r.node(s.root)
+	return r.b.String(), r.args
+}
+
+func (s *statement) String() string {
+	text, args := s.render(false)
+	if !s.prepared {
+		return text
+	}
+	out := text + "   -- prepared"
+	for _, a := range args {
+		out += fmt.Sprintf(" %T(%v)", a, a)
+	}
+	return out
+}
+
+// source is a table in a FROM clause.
+type source struct {
+	table *table
+	alias string
+}
+
+type scope []source
+
+// name spells a column's name in one of the ways that MySQL knows.
+func (g *generator) name(sc scope, s source, c string) string {
+	bare := true
+	for _, other := range sc {
+		bare = bare && (other == s || !other.table.has(c))
+	}
+	spelled := c
+	switch {
+	case g.oneIn(12):
+		spelled = strings.ToUpper(c)
+	case g.oneIn(12):
+		spelled = "`" + c + "`"
+	}
+	switch {
+	case bare && g.oneIn(2):
+		return spelled
+	case s.alias == s.table.name && g.oneIn(12):
+		return g.schema + "." + s.alias + "." + spelled
+	case g.oneIn(12):
+		return "`" + s.alias + "`." + spelled
+	}
+	return s.alias + "." + spelled
+}
+
+func (g *generator) source(t *table) source {
+	if g.oneIn(3) {
+		return source{t, t.name}
+	}
+	g.alias++
+	return source{t, fmt.Sprintf("%s%d", pick(g, []string{"t", "A", "x"}), g.alias)}
+}
+
+func (g *generator) from(s source) string {
+	name := s.table.name
+	switch {
+	case g.oneIn(10):
+		name = g.schema + "." + name
+	case g.oneIn(10):
+		name = "`" + name + "`"
+	}
+	if s.alias == s.table.name {
+		return name
+	}
+	return name + pick(g, []string{" ", " AS "}) + s.alias
+}
+
+// column picks a column; half the time one that a gene can be read from.
+func (g *generator) column(s source) column {
+	if g.oneIn(2) {
+		for range 4 {
+			if c := pick(g, s.table.columns); c.key {
+				return c
+			}
+		}
+	}
+	return pick(g, s.table.columns)
+}
+
+func (g *generator) comment() string {
+	if !g.oneIn(15) {
+		return " "
+	}
+	return pick(g, []string{" /* a ' comment */ ", " -- owner = 1\n ", " # it's\n ", "\t\n"})
+}
