@@ -38,6 +38,7 @@ type Options struct {
 	MaxLoginPacket int           // bytes before the login is complete; default 16 KiB
 	LoginTimeout   time.Duration // default 10 s
 	IdleTimeout    time.Duration // of a client between commands; 0: none
+	SchemaRefresh  time.Duration // between looks at the live tables; default 10 s
 	DrainTimeout   time.Duration // for sessions to end when the proxy stops; default 10 s
 	// Acknowledge tells others which version of the map is obeyed; may be nil.
 	Acknowledge func(version int64) error
@@ -52,6 +53,7 @@ func (o Options) withDefaults() Options {
 	orDefault(&o.MaxStatement, 64<<20)
 	orDefault(&o.MaxLoginPacket, 16<<10)
 	orDefault(&o.LoginTimeout, 10*time.Second)
+	orDefault(&o.SchemaRefresh, 10*time.Second)
 	orDefault(&o.DrainTimeout, 10*time.Second)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -26,6 +26,7 @@ type Proxy struct {
 	options  Options
 	pools    *backend.Registry
 	live     *live.Live[world]
+	builder  *builder
 	ids      *issuers
 	services session.Services
 	login    handshake.Config
@@ -46,8 +47,8 @@ func New(o Options) *Proxy {
 		sessions: registry{sessions: map[uint32]*session.Session{}},
 		places:   make(chan struct{}, o.MaxConnections),
 	}
-	b := &builder{secrets: o.Secrets, pools: p.pools, log: o.Log}
-	config := live.Config[world]{Source: o.Declared, Build: b.build, Save: o.Save, Log: o.Log}
+	p.builder = &builder{secrets: o.Secrets, pools: p.pools, log: o.Log}
+	config := live.Config[world]{Source: o.Declared, Build: p.builder.build, Save: o.Save, Log: o.Log}
 	if o.Acknowledge != nil {
 		config.Acknowledge = func(_ context.Context, w *world, _ int64) error {
 			return o.Acknowledge(w.session.Map.Version())
@@ -112,6 +113,7 @@ func (p *Proxy) Run(ctx context.Context, l net.Listener) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	tasks.Go(func() { _ = p.live.Run(background) })
 	tasks.Go(func() { _ = p.pools.Run(background) })
+	tasks.Go(func() { p.watchTables(background, p.builder) })
 	if p.options.IdleTimeout > 0 {
 		tasks.Go(func() { p.sessions.closeIdle(background, p.options.IdleTimeout) })
 	}

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"reflect"
 	"strings"
+	"sync/atomic"
 
 	"locus/proxy/backend"
 	"locus/proxy/handshake"
@@ -43,6 +44,7 @@ type builder struct {
 	pools   *backend.Registry
 	log     *slog.Logger
 	last    *world
+	stale   atomic.Bool // the live tables have changed
 }
 
 // build makes the world of the declared documents. A change of the route map
@@ -59,9 +61,9 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 	if err := b.register(w); err != nil {
 		return nil, err
 	}
-	if b.sameTables(declared) {
+	if b.sameTables(declared) && !b.stale.Swap(false) {
 		w.session = b.last.session
-		w.charsets, w.version = b.last.charsets, b.last.version
+		w.charsets, w.version, w.problems = b.last.charsets, b.last.version, b.last.problems
 	} else if err := b.read(ctx, w); err != nil {
 		return nil, err
 	}
@@ -70,10 +72,9 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 	return w, nil
 }
 
-// sameTables tells whether nothing but routes and users has changed, and all
-// tables could be served.
+// sameTables tells whether nothing but routes and users has changed.
 func (b *builder) sameTables(c *cluster.Cluster) bool {
-	return b.last != nil && b.last.problems == nil &&
+	return b.last != nil &&
 		b.last.declared.Settings == c.Settings &&
 		maps.Equal(b.last.declared.Shards, c.Shards) &&
 		reflect.DeepEqual(b.last.declared.Tables, c.Tables)
@@ -161,12 +162,7 @@ func (b *builder) accounts(c *cluster.Cluster) (*handshake.Directory, error) {
 
 // read asks the shards for their live schemas.
 func (b *builder) read(ctx context.Context, w *world) error {
-	queriers := map[router.ShardName]schema.Querier{}
-	for _, name := range w.declared.ShardNames() {
-		pool, _ := b.pools.Pool(name)
-		queriers[name] = &querier{pool}
-	}
-	loaded, err := schema.Load(ctx, queriers, w.declared)
+	loaded, first, err := loadSchema(ctx, b.pools, w.declared, b.log)
 	if err != nil {
 		return err
 	}
@@ -179,10 +175,10 @@ func (b *builder) read(ctx context.Context, w *world) error {
 	}
 	w.session.Catalog = loaded.Catalog
 	w.session.Plans = plan.NewCache(plansKept)
-	return b.server(ctx, w, queriers[loaded.Catalog.First()])
+	return b.server(ctx, w, first)
 }
 
-// server learns what the first shard's server calls itself and its character
+// server learns what a shard's server calls itself and its character
 // sets.
 func (b *builder) server(ctx context.Context, w *world, q schema.Querier) error {
 	rows, err := q.Query(ctx, "SELECT VERSION()")

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
@@ -29,8 +31,8 @@ type heading struct {
 	Schema  int       `yaml:"schema"`
 	Bits    uint8     `yaml:"gene_bits"`
 	Version int64     `yaml:"version"`
-	By      string    `yaml:"by"`
-	Why     string    `yaml:"why"`
+	By      words     `yaml:"by"`
+	Why     words     `yaml:"why"`
 	At      time.Time `yaml:"at"`
 }
 
@@ -39,9 +41,20 @@ type document struct {
 	Entries string `yaml:"entries"`
 }
 
+// words is text that an operator gave. YAML's encoder writes it in blocks if it
+// has line breaks, and loses some of those, unless it is told to use quotes.
+type words string
+
+func (w words) MarshalYAML() (any, error) {
+	if !strings.ContainsFunc(string(w), unicode.IsControl) || !utf8.ValidString(string(w)) {
+		return string(w), nil
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: string(w)}, nil
+}
+
 // Encode writes the map as YAML, the entries as lines "0x3fff s0".
 func Encode(m *Map, s Stamp) []byte {
-	text, err := yaml.Marshal(heading{Schema, uint8(m.width), m.version, s.By, s.Why, s.At.UTC().Round(0)})
+	text, err := yaml.Marshal(heading{Schema, uint8(m.width), m.version, words(s.By), words(s.Why), s.At.UTC().Round(0)})
 	if err != nil {
 		panic(fmt.Sprintf("router: a heading of plain fields can't fail to marshal: %v", err))
 	}
@@ -73,7 +86,7 @@ func Decode(text []byte) (*Map, Stamp, error) {
 	if err != nil {
 		return nil, Stamp{}, err
 	}
-	return m, Stamp{d.By, d.Why, d.At.UTC()}, nil
+	return m, Stamp{string(d.By), string(d.Why), d.At.UTC()}, nil
 }
 
 func decodeDocument(text []byte) (document, error) {

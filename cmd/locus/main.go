@@ -44,7 +44,7 @@ func run(ctx context.Context, args []string, in *invocation) int {
 	switch {
 	case err == nil:
 		return done
-	case errors.As(err, new(usageError)):
+	case !in.began || errors.As(err, new(usageError)):
 		report(in.stderr, err)
 		fmt.Fprintf(in.stderr, "See '%s --help'.\n", command.CommandPath())
 		return wrongUse

@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -81,6 +82,9 @@ func (s *Session) executePacket(c *backend.Conn, r *request, text []byte, params
 	if !ok {
 		var err error
 		if there, _, err = c.Prepare(s.ctx, sql); err != nil {
+			if lost, ok := errors.AsType[*backend.LostError](err); ok {
+				lost.Sent = false // the execution, which alone has an effect
+			}
 			return nil, err
 		}
 	}

@@ -3,9 +3,11 @@ package session
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/backend"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
@@ -81,22 +83,34 @@ func (s *Session) preparedHere(p *prepared) error {
 // preparedThere has a shard prepare the statement, for the types of its columns
 // and for the errors that only a server finds.
 func (s *Session) preparedThere(w *World, p *prepared) error {
-	l, err := s.lend(s.prepareShard(w, p.plan), true)
+	shard := s.prepareShard(w, p.plan)
+	statement, answer, err := s.prepareAt(shard, p.text)
+	if _, lost := errors.AsType[*backend.LostError](err); lost && !s.txn.lost {
+		statement, answer, err = s.prepareAt(shard, p.text) // nothing happens by preparing twice
+	}
 	if err != nil {
 		return s.writeError(err)
 	}
-	statement, answer, err := l.conn.Prepare(s.ctx, p.text)
-	if err != nil {
-		return s.writeError(s.unsent(l, err))
-	}
-	s.keep(l)
 	if statement.Params != p.params {
-		return s.writeError(fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "shard %s counts %d placeholders where locus counts %d: report this statement", l.shard, statement.Params, p.params))
+		return s.writeError(fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "shard %s counts %d placeholders where locus counts %d: report this statement", shard, statement.Params, p.params))
 	}
 	s.remember(p)
 	out := append(s.out[:0], answer...)
 	binary.LittleEndian.PutUint32(out[wire.HeaderSize+1:], p.id)
 	return s.flush(renumbered(out, s.seq))
+}
+
+func (s *Session) prepareAt(shard router.ShardName, text string) (*backend.Statement, []byte, error) {
+	l, err := s.lend(shard, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	statement, answer, err := l.conn.Prepare(s.ctx, text)
+	if err != nil {
+		return nil, nil, s.unsent(l, err)
+	}
+	s.keep(l)
+	return statement, answer, nil
 }
 
 // keep gives a connection back after an exchange that changed no transaction.

@@ -5,13 +5,13 @@ import (
 	"unsafe"
 )
 
-// receive and send make a system call without telling the scheduler, as the calls return at once: the descriptors are net's, which
+// readNow and writeNow make a system call without telling the scheduler, as the calls return at once: the descriptors are net's, which
 // never block. Told of a call, the scheduler watches it every 20 µs and gives the processor to another thread where it takes
 // longer, as a write over loopback does that wakes its reader; the threads it wakes cost more than the call.
 
-func receive(fd uintptr, b []byte) (int, error) { return attempt(syscall.SYS_READ, fd, b) }
+func readNow(fd uintptr, b []byte) (int, error) { return attempt(syscall.SYS_READ, fd, b) }
 
-func send(fd uintptr, b []byte) (int, error) { return attempt(syscall.SYS_WRITE, fd, b) }
+func writeNow(fd uintptr, b []byte) (int, error) { return attempt(syscall.SYS_WRITE, fd, b) }
 
 // attempt returns -1 with an error, as the system calls do. b isn't empty.
 func attempt(call, fd uintptr, b []byte) (int, error) {

@@ -4,6 +4,6 @@ package stream
 
 import "syscall"
 
-func receive(fd uintptr, b []byte) (int, error) { return syscall.Read(int(fd), b) }
+func readNow(fd uintptr, b []byte) (int, error) { return syscall.Read(int(fd), b) }
 
-func send(fd uintptr, b []byte) (int, error) { return syscall.Write(int(fd), b) }
+func writeNow(fd uintptr, b []byte) (int, error) { return syscall.Write(int(fd), b) }

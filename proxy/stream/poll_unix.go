@@ -55,7 +55,7 @@ func (p *poller) read() (n int, err error) {
 // try reads without waiting, and says whether that settled it.
 func (p *poller) try(fd uintptr) bool {
 	for {
-		p.n, p.err = receive(fd, p.conn.room())
+		p.n, p.err = readNow(fd, p.conn.room())
 		if !errors.Is(p.err, syscall.EINTR) {
 			break
 		}
@@ -89,7 +89,7 @@ func (p *poller) write(b []byte) (int, error) {
 // tryWrite writes without waiting, and says whether that settled it.
 func (p *poller) tryWrite(fd uintptr) bool {
 	for len(p.pushing) > 0 {
-		n, err := send(fd, p.pushing)
+		n, err := writeNow(fd, p.pushing)
 		switch {
 		case err == nil:
 			p.pushing = p.pushing[n:]

@@ -41,10 +41,14 @@ func (k *Key) Of(v stmt.Value) (gene.Gene, Match) {
 // If one of them is a double, or a string beside a decimal, MariaDB compares all
 // of them as doubles.
 func (k *Key) OfInRows(v stmt.Value) (gene.Gene, Match) {
-	if n, ok := v.Integer(); ok && k.Column.IsInteger() && beyondDouble(n) {
-		return k.ofBlurred(n)
+	n, ok := v.Integer()
+	switch {
+	case !ok || !k.Column.IsInteger() || !beyondDouble(n):
+		return k.Of(v)
+	case v.Kind == stmt.Decimal && n.Kind == stmt.Uint:
+		return 0, Anywhere
 	}
-	return k.Of(v)
+	return k.ofBlurred(n)
 }
 
 func (k *Key) ofInteger(v stmt.Value) (gene.Gene, Match) {
@@ -123,7 +127,7 @@ func (k *Key) ofBlurred(n stmt.Value) (gene.Gene, Match) {
 }
 
 func (k *Key) ofFloat(f float64, n stmt.Value, whole bool) (gene.Gene, Match) {
-	const maxInt, maxUint = 1 << 63, 1 << 64
+	const maxInt = 1 << 63 // above it, MySQL takes some doubles for 2^63 - 1
 	switch {
 	case whole:
 		return k.ofExact(n)
@@ -131,8 +135,6 @@ func (k *Key) ofFloat(f float64, n stmt.Value, whole bool) (gene.Gene, Match) {
 		return 0, Anywhere
 	case -maxInt < f && f < maxInt:
 		return k.ofBlurred(stmt.IntValue(int64(f)))
-	case maxInt <= f && f < maxUint:
-		return k.ofBlurred(stmt.UintValue(uint64(f)))
 	}
 	return 0, Anywhere
 }

@@ -61,6 +61,7 @@ type Live[S any] struct {
 	refused  error // what Build said of values
 
 	publish chan published[S] // to the acknowledgements; holds the newest
+	again   chan struct{}     // full: Rebuild was asked for
 
 	mu     sync.Mutex
 	status Status
@@ -79,7 +80,7 @@ func New[S any](c Config[S]) *Live[S] {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Live[S]{config: c, publish: make(chan published[S], 1)}
+	return &Live[S]{config: c, publish: make(chan published[S], 1), again: make(chan struct{}, 1)}
 }
 
 func orDefault(d *time.Duration, value time.Duration) {
@@ -102,6 +103,16 @@ func (l *Live[S]) Start(ctx context.Context) error {
 // source. What the source holds later must not be older.
 func (l *Live[S]) Restore(ctx context.Context, values map[string][]byte, revision int64) error {
 	return l.take(ctx, values, revision)
+}
+
+// Rebuild has Run build the state anew, of the same values if they haven't
+// changed: for when something else has changed that Build looks at. It doesn't
+// wait. Safe for concurrent use.
+func (l *Live[S]) Rebuild() {
+	select {
+	case l.again <- struct{}{}:
+	default: // it is asked for already
+	}
 }
 
 // read reads the source and takes what it holds.

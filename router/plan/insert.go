@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"strings"
+
 	"locus/router/catalog"
 	"locus/router/gene"
 	"locus/router/stmt"
@@ -68,7 +70,20 @@ func planInsert(s *stmt.Statement, ctx Context) (*Plan, error) {
 		Place: Stamped, Writes: true, Insert: in, Cacheable: true,
 		ReadsInsertID: s.Features&stmt.ReadsInsertID != 0,
 	}
+	if !s.Insert.HasList && s.Insert.Set == nil {
+		p.Added = append(p.Added, in.listed(s.Insert.ColumnsEnd))
+	}
 	return p, p.onDuplicate(s, t)
+}
+
+// listed names the columns of an INSERT that names none, so that the shard reads
+// the values as they were read here even if somebody has just changed the table.
+func (in *Insertion) listed(at stmt.Anchor) Splice {
+	names := make([]string, len(in.Columns))
+	for i, column := range in.Columns {
+		names[i] = quote(in.Table.Columns[column].Name)
+	}
+	return Splice{at, "(" + strings.Join(names, ", ") + ") "}
 }
 
 // planPlainInsert takes tables that are not sharded.

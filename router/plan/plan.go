@@ -100,7 +100,9 @@ func build(s *stmt.Statement, ctx Context) (*Plan, error) {
 		return planShow(s, ctx)
 	case stmt.CreateSchema:
 		return &Plan{Place: Everywhere, Writes: true}, nil
-	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.Savepoint, stmt.Set, stmt.Use, stmt.Explain, stmt.ShowWarnings:
+	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.Savepoint, stmt.ShowWarnings:
+		return &Plan{Place: Session, Cacheable: true}, nil
+	case stmt.Set, stmt.Use, stmt.Explain: // their values are read from the text
 		return &Plan{Place: Session}, nil
 	case stmt.DDL, stmt.Other, stmt.Call, stmt.LoadData, stmt.Kill, stmt.Lock, stmt.TextPrepare, stmt.Account:
 	}

@@ -61,6 +61,9 @@ func (r *reader) columnList(in *Insertion) {
 	open := r.l.opening(0)
 	listed := len(in.Columns) > 0
 	if !listed && (open < 0 || len(r.l.Rows) == 0 || open >= int(r.l.Rows[0].Open)) || in.Partitioned {
+		if values := r.l.clause(0, "values", "value"); values >= 0 && !in.Partitioned {
+			in.ColumnsEnd = r.l.Anchor(values)
+		}
 		return
 	}
 	end := r.l.closing(open)

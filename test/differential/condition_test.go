@@ -1,7 +1,5 @@
 package differential
 
-
-
 // pinned gives a condition that most likely leads to one shard.
 func (g *generator) pinned(sc scope, s source) *node {
 	if s.table.owner == "" {
@@ -166,4 +164,3 @@ func (g *generator) subquery(outer scope) *node {
 	}
 	return all(name, pick(g, []string{" IN ", " IN ", " NOT IN "}), "(SELECT ", g.name(sc, inner, ic.name), " FROM ", g.from(inner), w, ")")
 }
-

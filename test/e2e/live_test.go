@@ -1,9 +1,12 @@
 package e2e
 
 import (
+	"fmt"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"locus/proxy"
 	"locus/router"
 	"locus/router/gene"
 	"locus/test/servers"
@@ -66,3 +69,33 @@ func TestTheMapIsReplacedUnderLoad(t *testing.T) {
 	})
 }
 
+// TestAnAlteredTableIsReadAnew alters a declared table on every shard while the
+// proxy runs.
+func TestAnAlteredTableIsReadAnew(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := shop.Start(t, engine, shop.Options{Options: func(o *proxy.Options) { o.SchemaRefresh = 20 * time.Millisecond }})
+		db := s.DB(t, nil)
+		insert := "INSERT INTO test_order (buyer_uid, note) VALUES (42, 'x')"
+		_, err := db.Exec(insert)
+		refused(t, err, 1054, "note")
+		for i := range s.Servers {
+			exec(t, s.Shard(t, i), "ALTER TABLE test_order ADD note VARCHAR(20) FIRST")
+		}
+		for deadline := time.Now().Add(time.Minute); ; {
+			if _, err = db.Exec(insert); err == nil {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("still %v", err)
+			}
+		}
+		// Without a list, the values are read by the columns' new order.
+		exec(t, db, "INSERT INTO test_order VALUES ('first', NULL, NULL, 42, 1.5, 'new', NULL, '2026-01-02 03:04:05'), ('second', 0, 0, 0, 2.5, 'new', 0, '2026-01-02 03:04:05')")
+		if got := rows(t, db, "SELECT note, buyer_uid FROM test_order WHERE buyer_uid IN (0, 42) ORDER BY note"); fmt.Sprint(got) != "[first 42 second 0 x 42]" {
+			t.Errorf("rows %v", got)
+		}
+		if got := number(t, s.Shard(t, 1), "SELECT COUNT(*) FROM test_order WHERE buyer_uid = 0"); got != 1 {
+			t.Errorf("%d rows of buyer 0 on s1, want 1", got)
+		}
+	})
+}

@@ -1,0 +1,166 @@
+package differential
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// answer is what one side said.
+type answer struct {
+	columns  []string // names and types
+	rows     []string
+	affected int64
+	number   uint16 // of the error, 0 for none
+	err      error
+}
+
+// refused tells whether the proxy does not support the statement and says so.
+func (a *answer) refused() bool {
+	return a.err != nil && strings.Contains(a.err.Error(), "locus-")
+}
+
+func (a *answer) String() string {
+	if a.err != nil {
+		return "error: " + a.err.Error()
+	}
+	if a.columns == nil {
+		return fmt.Sprintf("%d rows affected", a.affected)
+	}
+	shown := a.rows
+	more := ""
+	if len(shown) > 30 {
+		shown, more = shown[:30], fmt.Sprintf("\n    … %d rows", len(a.rows))
+	}
+	return strings.Join(a.columns, ", ") + "\n    " + strings.Join(shown, "\n    ") + more
+}
+
+// ask runs a statement on a connection.
+func ask(ctx context.Context, conn *sql.Conn, s *statement, plain bool) *answer {
+	query, args := s.render(plain)
+	a := &answer{}
+	if strings.Contains(strings.ToUpper(query), "LAST_INSERT_ID") {
+		if _, err := conn.ExecContext(ctx, fmt.Sprintf("SET last_insert_id = %d", s.insertID)); err != nil {
+			a.fail(err)
+			return a
+		}
+	}
+	if !s.prepared {
+		a.run(ctx, s, conn.QueryContext, conn.ExecContext, query, nil)
+		return a
+	}
+	p, err := conn.PrepareContext(ctx, query)
+	if err != nil {
+		a.fail(err)
+		return a
+	}
+	defer p.Close()
+	a.run(ctx, s, func(ctx context.Context, _ string, args ...any) (*sql.Rows, error) { return p.QueryContext(ctx, args...) },
+		func(ctx context.Context, _ string, args ...any) (sql.Result, error) { return p.ExecContext(ctx, args...) }, query, args)
+	return a
+}
+
+func (a *answer) run(ctx context.Context, s *statement, query func(context.Context, string, ...any) (*sql.Rows, error),
+	exec func(context.Context, string, ...any) (sql.Result, error), text string, args []any,
+) {
+	if s.writes != nil {
+		r, err := exec(ctx, text, args...)
+		if err != nil {
+			a.fail(err)
+			return
+		}
+		a.affected, _ = r.RowsAffected()
+		return
+	}
+	rows, err := query(ctx, text, args...)
+	if err != nil {
+		a.fail(err)
+		return
+	}
+	defer rows.Close()
+	a.read(rows)
+}
+
+func (a *answer) fail(err error) {
+	a.err, a.number = err, 0xffff
+	var e *mysql.MySQLError
+	if errors.As(err, &e) {
+		a.number = e.Number
+	}
+}
+
+func (a *answer) read(rows *sql.Rows) {
+	types, err := rows.ColumnTypes()
+	if err != nil {
+		a.fail(err)
+		return
+	}
+	a.columns = []string{}
+	for _, t := range types {
+		a.columns = append(a.columns, t.Name()+" "+t.DatabaseTypeName())
+	}
+	values, pointers := make([]any, len(types)), make([]any, len(types))
+	for i := range values {
+		pointers[i] = &values[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(pointers...); err != nil {
+			a.fail(err)
+			return
+		}
+		a.rows = append(a.rows, shown(values))
+	}
+	if err := rows.Err(); err != nil {
+		a.fail(err)
+	}
+}
+
+func shown(values []any) string {
+	var b strings.Builder
+	for i, v := range values {
+		if i > 0 {
+			b.WriteString(" | ")
+		}
+		switch v := v.(type) {
+		case nil:
+			b.WriteString("NULL")
+		case []byte:
+			fmt.Fprintf(&b, "%q", v)
+		default:
+			fmt.Fprint(&b, v)
+		}
+	}
+	return b.String()
+}
+
+// differ says in what the proxy's answer is wrong, or nothing.
+func differ(s *statement, proxy, plain *answer) string {
+	switch {
+	case proxy.refused():
+		return ""
+	case proxy.number != plain.number:
+		return "one side has an error, or another error"
+	case proxy.err != nil:
+		return ""
+	case !slices.Equal(proxy.columns, plain.columns):
+		return "columns"
+	case proxy.affected != plain.affected:
+		return "affected rows"
+	case len(proxy.rows) != len(plain.rows):
+		return "number of rows"
+	case s.order == counted:
+		return ""
+	case s.order == ordered && slices.Equal(proxy.rows, plain.rows):
+		return ""
+	case !slices.Equal(slices.Sorted(slices.Values(proxy.rows)), slices.Sorted(slices.Values(plain.rows))):
+		return "rows"
+	case s.order == ordered:
+		return "order of rows"
+	}
+	return ""
+}

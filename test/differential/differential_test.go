@@ -1,0 +1,158 @@
+package differential
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"locus/test/servers"
+)
+
+// fromEnvironment reads a number, or takes the usual one.
+func fromEnvironment(t *testing.T, name string, usual uint64) uint64 {
+	text := os.Getenv(name)
+	if text == "" {
+		return usual
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}
+
+// enough differences end a run: what follows are mostly the same again.
+const enough = 20
+
+func TestRandomStatements(t *testing.T) {
+	seed := fromEnvironment(t, "LOCUS_SEED", 1)
+	total := fromEnvironment(t, "LOCUS_STATEMENTS", 2000)
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		p := newPair(t, engine)
+		g := p.generator(seed)
+		p.fill(g)
+		r := &report{pair: p, seed: seed}
+		for range total / 2 {
+			s := g.read()
+			if g.oneIn(4) {
+				s = g.write()
+			}
+			r.one(g, s)
+			if r.differences >= enough {
+				break
+			}
+		}
+		r.done()
+	})
+}
+
+func (p *pair) generator(seed uint64) *generator {
+	return &generator{
+		r: rand.New(rand.NewPCG(seed, 0)), schema: p.shop.Schema,
+		held: map[string][]string{}, ids: newIssuer(p.t, p.shop.Ring),
+	}
+}
+
+// report counts what became of the statements.
+type report struct {
+	*pair
+	seed                                  uint64
+	read, wrote, refused, failed, skipped int
+	differences                           int
+	reasons                               map[string]int
+}
+
+// one runs a statement on both sides.
+func (r *report) one(g *generator, s *statement) {
+	if text, _ := s.render(false); known(s, text) != "" {
+		r.skipped++
+		return
+	}
+	difference, proxy, plain := r.both(s)
+	switch {
+	case proxy.refused():
+		r.refused++
+		if r.reasons == nil {
+			r.reasons = map[string]int{}
+		}
+		text := proxy.err.Error()
+		text = text[strings.Index(text, "locus-"):]
+		r.reasons[text[:min(len(text), 50)]]++
+	case proxy.err != nil:
+		r.failed++
+	case s.writes != nil:
+		r.wrote++
+	default:
+		r.read++
+	}
+	if difference != "" {
+		r.differences++
+		r.t.Error(r.explain(s, difference, proxy, plain))
+	}
+	if s.writes != nil {
+		r.hold(g, s.writes)
+	}
+}
+
+// both gives the difference between the two sides, and their answers. What the
+// proxy refuses is not run on the plain server.
+func (p *pair) both(s *statement) (difference string, proxy, plain *answer) {
+	ctx := p.t.Context()
+	proxy = ask(ctx, p.proxied, s, false)
+	if proxy.number == 0xffff { // the connection is gone
+		p.proxied = p.connect(p.shop.DB(p.t, nil))
+	}
+	if proxy.refused() {
+		if s.writes != nil {
+			difference = p.compare(s.writes, nil)
+		}
+		return difference, proxy, nil
+	}
+	plain = ask(ctx, p.direct, s, true)
+	difference = differ(s, proxy, plain)
+	if s.writes != nil {
+		if rows := p.compare(s.writes, s.skip); rows != "" {
+			difference = strings.Trim(difference+"; "+rows, "; ")
+		}
+	}
+	return difference, proxy, plain
+}
+
+// explain shows a difference, in the smallest statement that has one.
+func (r *report) explain(s *statement, difference string, proxy, plain *answer) string {
+	whole := s.String()
+	if s.writes == nil {
+		difference, proxy, plain = r.shrink(s, difference, proxy, plain)
+	}
+	return fmt.Sprintf("seed %d, %s: %s differ\n  %s\n  shrunk from: %s\n  LAST_INSERT_ID %d\n  proxy: %v\n  plain: %v",
+		r.seed, r.engine, difference, s, whole, s.insertID, proxy, plain)
+}
+
+// shrink drops from a read what can be dropped with a difference left.
+func (r *report) shrink(s *statement, difference string, proxy, plain *answer) (string, *answer, *answer) {
+	for again := true; again; {
+		again = false
+		for _, piece := range s.root.droppable(nil) {
+			piece.dropped = true
+			d, a, b := r.both(s)
+			if d == "" || (a.err == nil) != (proxy.err == nil) || (b.err == nil) != (plain.err == nil) {
+				piece.dropped = false
+				continue
+			}
+			difference, proxy, plain, again = d, a, b, true
+		}
+	}
+	return difference, proxy, plain
+}
+
+func (r *report) done() {
+	all := r.read + r.wrote + r.failed + r.refused
+	r.t.Logf("%s, seed %d: %d statements, %d%% accepted (%d read, %d wrote, %d failed alike), %d refused, %d known to be wrong left out, %d differences",
+		r.engine, r.seed, all, 100*(all-r.refused)/max(all, 1), r.read, r.wrote, r.failed, r.refused, r.skipped, r.differences)
+	for reason, n := range r.reasons {
+		r.t.Logf("%5d refused: %s", n, reason)
+	}
+}

@@ -1,0 +1,297 @@
+package differential
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// write makes an INSERT, REPLACE, UPDATE or DELETE.
+func (g *generator) write() *statement {
+	g.alias = 0
+	s := &statement{prepared: g.oneIn(2), insertID: g.ids.some(g)}
+	s.writes = pick(g, []*table{account, account, account, visit, visit, visit, line, line, member, member, product, setting, rate})
+	rows := len(g.held[s.writes.name+"."+s.writes.primary[0]])
+	switch n := g.r.IntN(100); {
+	case n < 40 && rows < 150:
+		g.insert(s)
+	case n < 85 || rows < 12:
+		g.update(s)
+	default:
+		g.delete(s)
+	}
+	return s
+}
+
+// raised is what the proxy adds to a change of a table with a version.
+func raised(t *table, alias string) *node {
+	if !t.version {
+		return nil
+	}
+	n := all(alias + ".version = " + alias + ".version + 1")
+	n.plain = true
+	return n
+}
+
+func (g *generator) update(s *statement) {
+	src := source{s.writes, s.writes.name}
+	sc := scope{src}
+	if g.oneIn(3) {
+		src.alias = "u"
+		sc = scope{src}
+	}
+	head := all("UPDATE ", g.from(src))
+	if partner := map[*table]source{account: {visit, "p"}, visit: {account, "p"}, line: {account, "p"}}[s.writes]; g.oneIn(6) && partner.table != nil {
+		a, b := g.joined(src.table, partner.table)
+		head.add(all(" JOIN ", g.from(partner), " ON ", src.alias, ".", a, " = ", partner.alias, ".", b))
+		sc = append(sc, partner)
+	}
+	set := list(" SET ", ", ")
+	for _, c := range g.assignable(s.writes) {
+		set.add(all(src.alias, ".", c.name, " = ", g.assigned(src, c)))
+	}
+	if len(set.kids) > 0 {
+		set.add(raised(s.writes, src.alias))
+	}
+	s.root = all(head, set, g.writeWhere(sc, src))
+	g.limited(s, sc, src)
+}
+
+// assignable picks columns to be set, now and then one that decides where the
+// row lives.
+func (g *generator) assignable(t *table) (out []column) {
+	for range 1 + g.r.IntN(2) {
+		c := pick(g, t.columns)
+		if slices.Contains(t.primary, c.name) || c.name == "version" || c.key && !g.oneIn(4) || slices.Contains(out, c) {
+			continue
+		}
+		out = append(out, c)
+	}
+	if len(out) == 0 {
+		for _, c := range t.columns {
+			if !c.key && c.name != "version" && !slices.Contains(t.primary, c.name) {
+				return []column{c}
+			}
+		}
+	}
+	return out
+}
+
+// assigned gives an expression for a column.
+func (g *generator) assigned(s source, c column) any {
+	name := s.alias + "." + c.name
+	switch {
+	case c.key:
+		return g.number(g.heldNumber(s.table, c))
+	case c.kind == integer && g.oneIn(3):
+		return all(name, pick(g, []string{" + 1", " - 1", " * 2"}))
+	case g.oneIn(10):
+		return "NULL"
+	case g.oneIn(12):
+		return "DEFAULT"
+	case (c.kind == text || c.kind == long) && g.oneIn(4):
+		return all("CONCAT(", name, ", 'y')")
+	case g.oneIn(12):
+		return name
+	}
+	return g.fresh(c)
+}
+
+// fresh gives a value that a column can store, most of the time.
+func (g *generator) fresh(c column) value {
+	switch c.kind {
+	case integer:
+		n := g.r.IntN(30)
+		if c.name == "yr" {
+			n += 2000
+		}
+		if g.oneIn(15) {
+			n = 70000
+		}
+		return g.number(fmt.Sprint(n))
+	case decimal:
+		return g.number(fmt.Sprintf("%d.%02d", g.r.IntN(200)-50, g.r.IntN(100)))
+	case double:
+		return g.number(strconv.FormatFloat(float64(g.r.IntN(400)-100)/4, 'g', -1, 64))
+	case day:
+		return g.string(fmt.Sprintf("20%02d-%02d-%02d", g.r.IntN(30), 1+g.r.IntN(12), 1+g.r.IntN(28)))
+	case instant:
+		return g.string(fmt.Sprintf("2024-%02d-%02d %02d:00:00.%03d", 1+g.r.IntN(12), 1+g.r.IntN(28), g.r.IntN(24), g.r.IntN(1000)))
+	case clock:
+		return g.string(fmt.Sprintf("%d:%02d:%02d", g.r.IntN(60)-20, g.r.IntN(60), g.r.IntN(60)))
+	case enum:
+		if c.name == "tags" {
+			return g.string(pick(g, []string{"x", "x,y", "z", ""}))
+		}
+		return g.string(pick(g, []string{"a", "b", "z", "B"}))
+	case bits:
+		return g.number(fmt.Sprint(g.r.IntN(8)))
+	case text, binary, long, raw:
+	}
+	return g.string(pick(g, names))
+}
+
+func (g *generator) writeWhere(sc scope, s source) *node {
+	w := list(" WHERE ", " AND ", g.pinned(sc, s))
+	if g.oneIn(2) {
+		w.add(g.condition(sc, 1))
+	}
+	return w
+}
+
+// limited adds ORDER BY and LIMIT that fix which rows are meant.
+func (g *generator) limited(s *statement, sc scope, src source) {
+	if len(sc) > 1 || !g.oneIn(5) {
+		return
+	}
+	items := list(" ORDER BY ", ", ")
+	for _, p := range s.writes.primary {
+		items.add(all(p))
+	}
+	s.root.add(items)
+	s.root.add(all(" LIMIT ", fmt.Sprint(1+g.r.IntN(3))))
+}
+
+func (g *generator) delete(s *statement) {
+	src := source{s.writes, s.writes.name}
+	sc := scope{src}
+	if g.oneIn(5) && s.writes == visit {
+		src.alias = "v"
+		sc = scope{src, {account, "a"}}
+		s.root = all("DELETE v FROM visit v JOIN account a ON a.owner = v.owner", g.writeWhere(sc, src))
+		return
+	}
+	s.root = all("DELETE FROM ", g.from(src), g.writeWhere(sc, src))
+	g.limited(s, sc, src)
+}
+
+func (g *generator) insert(s *statement) {
+	t := s.writes
+	verb := pick(g, []string{"INSERT INTO ", "INSERT INTO ", "INSERT IGNORE INTO ", "INSERT ", "REPLACE INTO "})
+	columns, explicit := g.insertColumns(t)
+	if !explicit {
+		s.skip = t.stamped
+	}
+	if verb == "REPLACE INTO " {
+		s.skip = append(slices.Clone(s.skip), "version")
+	}
+	rows := 1
+	if g.oneIn(3) {
+		rows += g.r.IntN(4)
+	}
+	s.root = all(verb, g.from(source{t, t.name}))
+	if g.oneIn(5) {
+		set := list(" SET ", ", ")
+		for i, v := range g.row(t, columns) {
+			set.add(all(columns[i].name, " = ", v))
+		}
+		s.root.add(set)
+	} else {
+		names := list(" (", ", ")
+		for _, c := range columns {
+			names.add(all(pick(g, []string{c.name, "`" + c.name + "`"})))
+		}
+		values := list(pick(g, []string{" VALUES ", " VALUE ", " values"}), pick(g, []string{", ", ",", ", /* , */"}))
+		for range rows {
+			row := all("(")
+			for i, v := range g.row(t, columns) {
+				if i > 0 {
+					row.add(", ")
+				}
+				row.add(v)
+			}
+			row.add(")")
+			values.add(row)
+		}
+		s.root.add(all(names, ")", values))
+	}
+	if verb[0] == 'I' && g.oneIn(4) {
+		g.onDuplicate(s, t)
+	}
+}
+
+func (g *generator) onDuplicate(s *statement, t *table) {
+	set := list(" ON DUPLICATE KEY UPDATE ", ", ")
+	for _, c := range g.assignable(t) {
+		if c.key && !g.oneIn(5) {
+			continue
+		}
+		if g.oneIn(3) {
+			set.add(all(c.name, " = VALUES(", c.name, ")"))
+			continue
+		}
+		set.add(all(c.name, " = ", g.assigned(source{t, t.name}, c)))
+	}
+	if len(set.kids) == 0 {
+		return
+	}
+	set.add(raised(t, t.name))
+	s.root.add(set)
+}
+
+// insertColumns picks the columns of an INSERT; explicit says that what could
+// be stamped is given.
+func (g *generator) insertColumns(t *table) (out []column, explicit bool) {
+	explicit = len(t.stamped) == 0 || g.oneIn(2)
+	for _, c := range t.columns {
+		stamped := slices.Contains(t.stamped, c.name)
+		switch {
+		case stamped && !explicit, c.name == "version":
+			continue
+		case stamped, c.name == t.owner, slices.Contains(t.primary, c.name), !g.oneIn(4):
+			out = append(out, c)
+		}
+	}
+	g.r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out, explicit
+}
+
+// row gives the values of a row; its keys agree with each other.
+func (g *generator) row(t *table, columns []column) []value {
+	keys := g.keys(t)
+	out := make([]value, 0, len(columns))
+	for _, c := range columns {
+		switch v, ok := keys[c.name]; {
+		case ok && c.kind == integer:
+			out = append(out, g.number(v))
+		case ok:
+			out = append(out, g.string(v))
+		case g.oneIn(8) && !slices.Contains(t.primary, c.name):
+			out = append(out, value{text: "NULL", bound: true})
+		default:
+			out = append(out, g.fresh(c))
+		}
+	}
+	return out
+}
+
+func (g *generator) keys(t *table) map[string]string {
+	switch t {
+	case account:
+		owner := pick(g, owners)
+		id, no := g.ids.of(geneOfOwner(owner))
+		if held := g.held["account.id"]; len(held) > 0 && g.oneIn(10) {
+			id = pick(g, held) // most likely another owner's, or a duplicate
+		}
+		return map[string]string{"owner": fmt.Sprint(owner), "id": id, "no": no}
+	case visit:
+		owner := pick(g, owners)
+		return map[string]string{"owner": fmt.Sprint(owner), "gene": fmt.Sprint(uint32(geneOfOwner(owner))), "n": fmt.Sprint(g.r.IntN(9))}
+	case line:
+		parent := g.heldNumber(account, account.column("id"))
+		n, _ := strconv.ParseInt(parent, 10, 64)
+		id, _ := g.ids.of(g.ids.geneOfID(n))
+		return map[string]string{"id": parent, "line_id": id}
+	case member:
+		who := pick(g, whos)
+		id, _ := g.ids.of(geneOfWho(who))
+		return map[string]string{"who": who, "id": id}
+	case product:
+		return map[string]string{"product_id": fmt.Sprint(1 + g.r.IntN(14)), "name": pick(g, names), "price": "9.50"}
+	case setting:
+		return map[string]string{"name": pick(g, names)}
+	case rate:
+		return map[string]string{"k": pick(g, whos)}
+	}
+	return nil
+}
