@@ -67,7 +67,6 @@ type HTTP struct {
 // Backends bounds the connections to the shards' database servers.
 type Backends struct {
 	MaxConnectionsPerShard int      `yaml:"max_connections_per_shard"`
-	MinIdle                int      `yaml:"min_idle"`
 	WaitTimeout            Duration `yaml:"wait_timeout"`
 	ConnectTimeout         Duration `yaml:"connect_timeout"`
 	IdleTimeout            Duration `yaml:"idle_timeout"`

@@ -141,7 +141,6 @@ proxy:
 http: {listen: "0.0.0.0:99999", user: ""}
 backends:
   max_connections_per_shard: 0
-  min_idle: 1
   wait_timeout: 0s
   connect_timeout: 0s
   idle_timeout: 0s
@@ -159,7 +158,7 @@ log: {format: xml, level: loud}
 		"proxy.listen", "proxy.advertise", "proxy.tls", "proxy.max_connections", "proxy.max_packet_before_login",
 		"proxy.max_statement", "proxy.connect_timeout", "proxy.idle_timeout", "proxy.transactions",
 		"http.listen", "http.user", "http.password_file",
-		"backends.max_connections_per_shard", "backends.min_idle", "backends.wait_timeout",
+		"backends.max_connections_per_shard", "backends.wait_timeout",
 		"backends.connect_timeout", "backends.idle_timeout", "log.format", "log.level",
 	}
 	if !reflect.DeepEqual(got, want) {

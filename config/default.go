@@ -32,7 +32,6 @@ func Default() *Config {
 		HTTP: HTTP{Listen: "127.0.0.1:8306", User: "admin"},
 		Backends: Backends{
 			MaxConnectionsPerShard: 100,
-			MinIdle:                2,
 			WaitTimeout:            Duration(5 * time.Second),
 			ConnectTimeout:         Duration(5 * time.Second),
 			IdleTimeout:            Duration(5 * time.Minute),

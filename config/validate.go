@@ -108,10 +108,6 @@ func (h *HTTP) validate(p *problems) {
 
 func (b *Backends) validate(p *problems) {
 	p.atLeast("backends.max_connections_per_shard", b.MaxConnectionsPerShard, 1)
-	p.atLeast("backends.min_idle", b.MinIdle, 0)
-	if b.MinIdle > b.MaxConnectionsPerShard {
-		p.add("backends.min_idle", "%d is above max_connections_per_shard %d", b.MinIdle, b.MaxConnectionsPerShard)
-	}
 	p.positive("backends.wait_timeout", b.WaitTimeout)
 	p.positive("backends.connect_timeout", b.ConnectTimeout)
 	p.positive("backends.idle_timeout", b.IdleTimeout)

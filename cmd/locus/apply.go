@@ -27,8 +27,7 @@ routes. What the file leaves out is removed.
 
 Before anything is written, every shard is asked whether its tables fit what is
 declared, and whether rows would be left where they are no longer looked for:
-genes that change hands must have no rows on the shard that they leave (locus
-split and locus merge move rows). The passwords for that come from the secrets
+genes that change hands must have no rows on the shard that they leave. The passwords for that come from the secrets
 that the configuration names. Everything is written at once or not at all, and
 nothing if somebody else has changed the cluster in the meantime.`,
 		Example: `  locus get > cluster.yaml
@@ -128,7 +127,7 @@ func commit(ctx context.Context, conn *connection, state *declared.State, next *
 	var conflict *etcd.Conflict
 	switch {
 	case errors.As(err, &conflict):
-		return fmt.Errorf("somebody else changed %s since it was read; nothing was written; run apply again", conflict.Key)
+		return fmt.Errorf("somebody else changed %s since it was read; nothing was written; run the command again", conflict.Key)
 	case errors.Is(err, etcd.ErrUnknown):
 		return fmt.Errorf("%w: locus diff tells", err)
 	}

@@ -53,7 +53,7 @@ func (a *application) judge(stranded []string) error {
 	if stranded == nil {
 		return nil
 	}
-	return fmt.Errorf("%s\nmove these rows first (locus split, locus merge), or leave them behind, invisible, by --force-move-without-data",
+	return fmt.Errorf("%s\nmove these rows first, or leave them behind, invisible, by --force-move-without-data",
 		strings.Join(stranded, "\n"))
 }
 

@@ -16,9 +16,13 @@ func (c *connection) readDeclared(ctx context.Context) (*cluster.Cluster, error)
 		return nil, err
 	}
 	if state.Cluster == nil {
-		return nil, fmt.Errorf("etcd at %v has no cluster %q: locus apply declares one, --cluster names another", c.config.Etcd.Endpoints, c.config.Cluster)
+		return nil, c.noCluster()
 	}
 	return state.Cluster, nil
+}
+
+func (c *connection) noCluster() error {
+	return fmt.Errorf("etcd at %v has no cluster %q: locus apply declares one, --cluster names another", c.config.Etcd.Endpoints, c.config.Cluster)
 }
 
 // declaredCluster connects, reads and closes.

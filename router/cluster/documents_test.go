@@ -57,6 +57,7 @@ func drawn(t *rapid.T) *Cluster {
 	c.Settings = Settings{
 		GeneBits: rapid.SampledFrom([]gene.Width{14, 15, 16, 23}).Draw(t, "bits"), Hash: Hash,
 		CounterGroups: 1 << rapid.IntRange(0, 14).Draw(t, "groups"), DefaultShard: anyShard.Draw(t, "default"),
+		Reread: rapid.IntRange(0, 3).Draw(t, "reread"),
 	}
 	drawRoutes(t, c, anyShard)
 	return c
@@ -99,6 +100,9 @@ func TestDocumentsRoundTrip(t *testing.T) {
 		}
 		if changes, err := Diff(c, again); err != nil || changes != nil {
 			t.Fatalf("differences %v, %v", changes, err)
+		}
+		if again.Settings != c.Settings {
+			t.Fatalf("settings %+v, want %+v", again.Settings, c.Settings)
 		}
 		if again.Stamp != c.Stamp || again.Routes.Version() != c.Routes.Version() {
 			t.Fatalf("stamp %+v of version %d, want %+v of %d", again.Stamp, again.Routes.Version(), c.Stamp, c.Routes.Version())

@@ -78,7 +78,9 @@ func Format(c *Cluster) []byte {
 	}
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "schema: %d\n", Schema)
-	section(&out, "settings", c.Settings)
+	settings := c.Settings
+	settings.Reread = 0
+	section(&out, "settings", settings)
 	section(&out, "shards", c.Shards)
 	section(&out, "tables", tables)
 	section(&out, "users", c.Users)

@@ -163,7 +163,7 @@ func planOther(s *stmt.Statement, ctx Context) (*Plan, error) {
 			continue
 		}
 		if t.Kind != catalog.Single {
-			return nil, refuse(Unsupported, "this statement on %s table %s: run it on every shard, then `locus apply`", t.Kind, t.TableName)
+			return nil, refuse(Unsupported, "this statement on %s table %s: run it on every shard; proxies see it within seconds", t.Kind, t.TableName)
 		}
 		shard = t.Shard
 	}
