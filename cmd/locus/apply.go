@@ -127,7 +127,7 @@ func commit(ctx context.Context, conn *connection, state *declared.State, next *
 	var conflict *etcd.Conflict
 	switch {
 	case errors.As(err, &conflict):
-		return fmt.Errorf("somebody else changed %s since it was read; nothing was written; run the command again", conflict.Key)
+		return fmt.Errorf("somebody else changed %s since it was read; nothing was written; run apply again", conflict.Key)
 	case errors.Is(err, etcd.ErrUnknown):
 		return fmt.Errorf("%w: locus diff tells", err)
 	}

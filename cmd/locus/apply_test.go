@@ -156,7 +156,7 @@ func TestCommitSaysWhoWasFaster(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = applyOnce(t.Context(), slow)
-	want := "somebody else changed /locus/main/declared/map since it was read; nothing was written; run the command again"
+	want := "somebody else changed /locus/main/declared/map since it was read; nothing was written; run apply again"
 	if err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
 	}

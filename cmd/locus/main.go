@@ -92,7 +92,7 @@ everything on one machine, and the commands that look at and change a cluster.`,
 	root.SetErr(in.stderr)
 	in.flags(root)
 	for _, command := range []func(*invocation) *cobra.Command{
-		demoCommand, serveCommand, applyCommand, getCommand, diffCommand, rereadCommand, routesCommand,
+		demoCommand, serveCommand, applyCommand, getCommand, diffCommand, routesCommand,
 		geneCommand, idCommand, explainCommand, configCommand, versionCommand,
 	} {
 		root.AddCommand(command(in))

@@ -135,9 +135,9 @@ func (a *answer) next() error {
 // the connection.
 const drainBudget = 64 << 10
 
-// drain reads on to the end of an answer if that isn't far.
-func (a *answer) drain() error {
-	for budget := drainBudget; !a.ended && !a.lost; {
+// drain reads on to the end of an answer if that is within so many bytes.
+func (a *answer) drain(budget int) error {
+	for !a.ended && !a.lost {
 		if budget -= len(a.row); budget < 0 {
 			return nil
 		}

@@ -3,6 +3,7 @@ package scatter
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -17,6 +18,7 @@ type merger struct {
 	window  window
 	out     output
 
+	budget  int      // bytes that may be read beyond what is needed, per answer
 	columns []column // of every answer
 	types   []byte   // of columns
 	visible int      // columns that the client gets; hidden ones follow
@@ -50,6 +52,10 @@ func (w *window) admit() bool {
 func merge(sources []source, m *plan.Merge, format Format, limit Limit, to Client) (Outcome, error) {
 	g := &merger{answers: make([]answer, len(sources)), plan: m, format: format, window: newWindow(limit), out: newOutput(to)}
 	defer g.out.release()
+	g.budget = drainBudget
+	if to.Whole {
+		g.budget = math.MaxInt
+	}
 	for i, s := range sources {
 		g.answers[i] = answer{from: s, stream: s.Stream()}
 	}
@@ -68,7 +74,7 @@ func (g *merger) run(limit Limit) error {
 		return err
 	}
 	for i := range g.answers {
-		if err := g.answers[i].drain(); isShards(err) {
+		if err := g.answers[i].drain(g.budget); isShards(err) {
 			return err
 		}
 	}
@@ -200,7 +206,7 @@ func (g *merger) settle(err error) (Outcome, error) {
 	_, gone := errors.AsType[*ClientError](err)
 	if err != nil && !gone {
 		for i := range g.answers {
-			_ = g.answers[i].drain() // the first error counts
+			_ = g.answers[i].drain(g.budget) // the first error counts
 		}
 	}
 	var o Outcome

@@ -35,7 +35,7 @@ func (s *Session) runScatter(r *request) error {
 		format = scatter.Binary
 	}
 	outcome, err := scatter.Merge(conns, r.plan.Merge, format, limit, scatter.Client{
-		Stream: s.client, Seq: s.seq, Capabilities: s.capabilities, Status: s.status(),
+		Stream: s.client, Seq: s.seq, Capabilities: s.capabilities, Status: s.status(), Whole: s.txn.running(),
 	})
 	for i, l := range leases {
 		if i >= len(outcome.Clean) || !outcome.Clean[i] {

@@ -41,9 +41,6 @@ type Settings struct {
 	// DefaultShard has every database and table that nobody declared: the first
 	// shard, unless said otherwise.
 	DefaultShard router.ShardName `yaml:"default_shard"`
-	// Reread counts how often the proxies were told to read the shards' schemas
-	// again. It is no part of the file: see [Cluster.Reread].
-	Reread int `yaml:"reread,omitempty"`
 }
 
 // TLS is how a connection to a shard's server is protected.

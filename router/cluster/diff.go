@@ -103,9 +103,7 @@ type differ struct{ changes *[]Change }
 func (d differ) add(c Change) { *d.changes = append(*d.changes, c) }
 
 func (d differ) settings(old, next *Cluster) {
-	before, after := old.Settings, next.Settings
-	before.Reread, after.Reread = 0, 0
-	d.document("settings", before, before != (Settings{}), after, true)
+	d.document("settings", old.Settings, old.Settings != (Settings{}), next.Settings, true)
 }
 
 func (d differ) document(name string, before any, was bool, after any, is bool) {

@@ -57,7 +57,6 @@ func drawn(t *rapid.T) *Cluster {
 	c.Settings = Settings{
 		GeneBits: rapid.SampledFrom([]gene.Width{14, 15, 16, 23}).Draw(t, "bits"), Hash: Hash,
 		CounterGroups: 1 << rapid.IntRange(0, 14).Draw(t, "groups"), DefaultShard: anyShard.Draw(t, "default"),
-		Reread: rapid.IntRange(0, 3).Draw(t, "reread"),
 	}
 	drawRoutes(t, c, anyShard)
 	return c

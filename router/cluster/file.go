@@ -78,9 +78,7 @@ func Format(c *Cluster) []byte {
 	}
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "schema: %d\n", Schema)
-	settings := c.Settings
-	settings.Reread = 0
-	section(&out, "settings", settings)
+	section(&out, "settings", c.Settings)
 	section(&out, "shards", c.Shards)
 	section(&out, "tables", tables)
 	section(&out, "users", c.Users)

@@ -17,10 +17,8 @@ func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	after := *next
 	after.Stamp = stamp
 	if old == nil {
-		after.Settings.Reread = 0
 		return &after, nil
 	}
-	after.Settings.Reread = old.Settings.Reread
 	if err := checkSettings(old.Settings, next.Settings); err != nil {
 		return nil, err
 	}
@@ -47,14 +45,6 @@ func checkSettings(old, next Settings) error {
 	fixed("hash", old.Hash, next.Hash, "every stored row is where its gene by that hash is")
 	fixed("counter_groups", old.CounterGroups, next.CounterGroups, "the counters of other groups would repeat sequences")
 	return errors.Join(errs...)
-}
-
-// Reread is the same cluster, with settings that differ so that every proxy
-// reads the shards' schemas again: after tables were altered.
-func (c *Cluster) Reread() *Cluster {
-	after := *c
-	after.Settings.Reread++
-	return &after
 }
 
 // Stored is a document as it was read, with the revision that last changed it.

@@ -56,26 +56,6 @@ func TestSucceedRefusesWhatRowsRelyOn(t *testing.T) {
 	}
 }
 
-func TestRereadOutlastsTheFile(t *testing.T) {
-	told := good(t).Reread().Reread()
-	next, err := Succeed(told, good(t), stamp)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if next.Settings.Reread != 2 {
-		t.Errorf("reread is %d after an apply, want 2", next.Settings.Reread)
-	}
-	if changes, err := Diff(told, good(t)); err != nil || changes != nil {
-		t.Errorf("differences %v, %v", changes, err)
-	}
-	if bytes.Contains(Format(told), []byte("reread")) {
-		t.Error("the file has it")
-	}
-	if bytes.Equal(Encode(told)[SettingsKey], Encode(good(t))[SettingsKey]) {
-		t.Error("the documents don't differ, so no proxy would read again")
-	}
-}
-
 func TestPlanWriteOfTheFirstCluster(t *testing.T) {
 	c := good(t)
 	w := PlanWrite(nil, c)

@@ -246,7 +246,8 @@ func (in *Insertion) Value(v *Values, row, at int) stmt.Value {
 
 // Asked tells whether a value in a stamped column asks for a generated one.
 func Asked(v stmt.Value) bool {
-	return v.Kind == stmt.Null || v.Kind == stmt.Default || v.IsZero()
+	n, ok := v.Integer() // '0' is 0 to a column of numbers
+	return v.Kind == stmt.Null || v.Kind == stmt.Default || ok && n.IsZero()
 }
 
 // LayoutGene reads a row's gene as wide as the ID layout has it, which may be

@@ -212,12 +212,21 @@ func columnKey(b *stmt.Block, sc *scope, key SortKey, ref stmt.ColumnRef) (SortK
 	switch c.DataType {
 	case "char", "varchar":
 		key.Weighted = true
+		if c.PadSpace && !strings.HasSuffix(c.Collation, "_bin") && !strings.HasSuffix(c.Collation, "_general_ci") {
+			// A letter that expands makes a longer key, which padding by
+			// characters does not make up for.
+			return key, "", refuse(ScatterShape, "ORDER BY %s, whose collation is %s, over rows of several shards: order by another column, or %s", c.Name, c.Collation, narrowIt)
+		}
 		if c.PadSpace {
 			return key, fmt.Sprintf("WEIGHT_STRING(%s AS CHAR(%d))", name, c.Length), nil
 		}
 		return key, "WEIGHT_STRING(" + name + ")", nil
 	case "enum", "set", "bit", "year":
 		return key, name + " + 0", nil
+	case "float": // as text it is rounded
+		return key, name + " + 0e0", nil
+	case "timestamp": // as text it goes back an hour every autumn
+		return key, "UNIX_TIMESTAMP(" + name + ")", nil
 	case "tinytext", "text", "mediumtext", "longtext", "json", "geometry", "time":
 		return key, "", refuse(ScatterShape, "ORDER BY %s, a %s column, over rows of several shards: order by another column, or %s", c.Name, c.DataType, narrowIt)
 	}
@@ -281,7 +290,7 @@ func combinable(b *stmt.Block, sc *scope, f stmt.Field) *Refusal {
 func comparable(dataType string) bool {
 	switch dataType {
 	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "float", "double",
-		"date", "datetime", "timestamp", "year", "binary", "varbinary":
+		"date", "datetime", "year", "binary", "varbinary":
 		return true
 	}
 	return false

@@ -60,8 +60,12 @@ func ask(ctx context.Context, conn *sql.Conn, s *statement, plain bool) *answer 
 		return a
 	}
 	defer p.Close()
-	a.run(ctx, s, func(ctx context.Context, _ string, args ...any) (*sql.Rows, error) { return p.QueryContext(ctx, args...) },
-		func(ctx context.Context, _ string, args ...any) (sql.Result, error) { return p.ExecContext(ctx, args...) }, query, args)
+	a.run(ctx, s, func(ctx context.Context, _ string, args ...any) (*sql.Rows, error) {
+		return p.QueryContext(ctx, args...)
+	},
+		func(ctx context.Context, _ string, args ...any) (sql.Result, error) {
+			return p.ExecContext(ctx, args...)
+		}, query, args)
 	return a
 }
 

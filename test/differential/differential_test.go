@@ -1,12 +1,14 @@
 package differential
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"locus/test/servers"
 )
@@ -71,6 +73,7 @@ func (r *report) one(g *generator, s *statement) {
 		r.skipped++
 		return
 	}
+	trace(s.String())
 	difference, proxy, plain := r.both(s)
 	switch {
 	case proxy.refused():
@@ -100,7 +103,8 @@ func (r *report) one(g *generator, s *statement) {
 // both gives the difference between the two sides, and their answers. What the
 // proxy refuses is not run on the plain server.
 func (p *pair) both(s *statement) (difference string, proxy, plain *answer) {
-	ctx := p.t.Context()
+	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
+	defer cancel()
 	proxy = ask(ctx, p.proxied, s, false)
 	if proxy.number == 0xffff { // the connection is gone
 		p.proxied = p.connect(p.shop.DB(p.t, nil))

@@ -1,0 +1,212 @@
+package session
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/idgen/cipher"
+	"locus/idgen/orderid"
+	"locus/proxy/backend"
+	"locus/proxy/stream"
+	"locus/proxy/wire"
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/gene"
+	"locus/router/plan"
+)
+
+// sequence issues 1, 2, 3 …
+type sequence struct{ last atomic.Uint64 }
+
+func (s *sequence) Issue(_ context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.ID, error) {
+	return t.Layout.Compose(g, min(1, t.Layout.MaxVersion()), orderid.Seq(s.last.Add(uint64(n))))
+}
+
+func bigint(name string) catalog.Column { return catalog.Column{Name: name, DataType: "bigint"} }
+
+// hotServices are those of a cluster of one shard, on a fake server, with one sharded table.
+func hotServices(t testing.TB) *Services {
+	t.Helper()
+	m, err := router.New(gene.W16, 1, []router.Entry{{Bound: 0xffff, Shard: "s0"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	orders, err := catalog.Resolve(catalog.TableName{Schema: "shop", Name: "orders"}, catalog.Declaration{
+		Kind: catalog.Sharded, Owner: "user_id", ID: &catalog.IDColumn{Column: "id", Layout: "int64"}, OrderNumber: "no", Version: "ver",
+	}, []catalog.Column{bigint("id"), bigint("no"), bigint("user_id"), bigint("amount"), bigint("ver")}, gene.W16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring, err := cipher.Parse([]byte("current: 1\nkeys:\n  - version: 1\n    key: 2b7e151628aed2a6abf7158809cf4f3c\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shard := startShard(t)
+	pools := backend.NewRegistry(backend.Limits{}, slog.New(slog.DiscardHandler))
+	pools.Apply([]backend.Target{{Shard: "s0", Addr: shard.addr(), User: "u", Password: func() (string, error) { return "", nil }}})
+	t.Cleanup(func() {
+		if err := pools.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	world := &World{Map: m, Catalog: catalog.New(m.Shards(), []*catalog.Table{orders}, nil), Plans: plan.NewCache(1000), MariaDB: true}
+	return &Services{
+		World: func() *World { return world }, Pools: pools, IDs: &sequence{}, Ring: ring,
+		MaxStatement: 1 << 20, Counts: &Counts{}, Log: slog.New(slog.DiscardHandler),
+	}
+}
+
+// hotClient is a client of a session that runs, with what it sends ready made.
+type hotClient struct {
+	t       testing.TB
+	stream  *stream.Conn
+	scanner wire.Scanner
+}
+
+func newHotClient(t testing.TB) *hotClient {
+	t.Helper()
+	services := hotServices(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	near, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	far, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s := New(ctx, services, &Client{Stream: stream.New(far), Capabilities: backend.Capabilities, NextSeq: 2})
+	ended := make(chan error)
+	go func() { ended <- s.Serve("shop") }()
+	t.Cleanup(func() {
+		_ = near.Close()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		cancel()
+	})
+	c := &hotClient{t: t, stream: stream.New(near)}
+	c.answer(wire.SimpleResponse)
+	return c
+}
+
+// run sends commands, each after the answer to the one before.
+func (c *hotClient) run(packets ...[]byte) {
+	for _, p := range packets {
+		if _, err := c.stream.Write(p); err != nil {
+			c.t.Fatal(err)
+		}
+		c.answer(wire.QueryResponse)
+	}
+}
+
+func (c *hotClient) answer(kind wire.ResponseKind) {
+	c.scanner.Reset(kind)
+	for {
+		n, state, err := c.scanner.Scan(c.stream.Unread())
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if code, failed := c.scanner.ErrCode(); failed {
+			c.t.Fatalf("error %d: %q", code, c.stream.Unread())
+		}
+		c.stream.Discard(n)
+		if state == wire.Done {
+			return
+		}
+		if err := c.stream.Fill(); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
+func textCommand(sql string) []byte {
+	packet, _ := wire.AppendCommand(nil, mysql.COM_QUERY, []byte(sql))
+	return packet
+}
+
+// executeCommand prepares a text and gives the command that runs it with integers.
+func (c *hotClient) executeCommand(sql string, values ...int64) []byte {
+	packet, _ := wire.AppendCommand(nil, mysql.COM_STMT_PREPARE, []byte(sql))
+	if _, err := c.stream.Write(packet); err != nil {
+		c.t.Fatal(err)
+	}
+	head, _, err := c.stream.Payload()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	p, err := wire.ParsePrepared(head)
+	if err != nil {
+		c.t.Fatalf("%v: %q", err, head)
+	}
+	c.stream.Done()
+	for range int(p.Params) + min(1, int(p.Params)) {
+		if _, _, err := c.stream.Payload(); err != nil {
+			c.t.Fatal(err)
+		}
+		c.stream.Done()
+	}
+	e := wire.Execute{Statement: p.Statement}
+	for _, v := range values {
+		e.Params = append(e.Params, wire.Param{Type: mysql.MYSQL_TYPE_LONGLONG, Value: binary.LittleEndian.AppendUint64(nil, uint64(v))})
+	}
+	packet, _ = wire.AppendExecute(nil, e)
+	return packet
+}
+
+const (
+	hotSelect = "SELECT id, amount FROM orders WHERE user_id = ?"
+	hotUpdate = "UPDATE orders SET amount = amount + 1 WHERE user_id = ?"
+	hotInsert = "INSERT INTO orders (user_id, amount) VALUES (?, 5)"
+)
+
+// hotScripts are what applications do all day.
+func hotScripts(c *hotClient) map[string][][]byte {
+	const user = 4711
+	text := func(sql string) []byte { return textCommand(strings.Replace(sql, "?", fmt.Sprint(user), 1)) }
+	execute := func(sql string) []byte { return c.executeCommand(sql, user) }
+	scripts := map[string][][]byte{}
+	for protocol, command := range map[string]func(string) []byte{"text": text, "prepared": execute} {
+		scripts["select, "+protocol] = [][]byte{command(hotSelect)}
+		scripts["insert, "+protocol] = [][]byte{command(hotInsert)}
+		scripts["transaction, "+protocol] = [][]byte{
+			textCommand("BEGIN"), command(hotSelect), command(hotUpdate), command(hotInsert), textCommand("COMMIT"),
+		}
+	}
+	return scripts
+}
+
+func TestStatementsAllocateNothing(t *testing.T) {
+	c := newHotClient(t)
+	for name, packets := range hotScripts(c) {
+		c.run(packets...) // fills caches and buffers
+		if n := testing.AllocsPerRun(300, func() { c.run(packets...) }); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+func BenchmarkStatement(b *testing.B) {
+	c := newHotClient(b)
+	for name, packets := range hotScripts(c) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				c.run(packets...)
+			}
+		})
+	}
+}
