@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"math"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -56,8 +57,10 @@ func boundValue(p wire.Param) stmt.Value {
 			return stmt.UintValue(wire.Uint(p.Value))
 		}
 		return stmt.IntValue(wire.Int(p.Value))
-	case mysql.MYSQL_TYPE_FLOAT, mysql.MYSQL_TYPE_DOUBLE:
-		return stmt.Value{Kind: stmt.Float}
+	case mysql.MYSQL_TYPE_FLOAT:
+		return stmt.FloatValue(float64(math.Float32frombits(binary.LittleEndian.Uint32(p.Value))))
+	case mysql.MYSQL_TYPE_DOUBLE:
+		return stmt.FloatValue(math.Float64frombits(binary.LittleEndian.Uint64(p.Value)))
 	case mysql.MYSQL_TYPE_DECIMAL, mysql.MYSQL_TYPE_NEWDECIMAL:
 		return stmt.Value{Kind: stmt.Decimal, Text: p.Value}
 	case mysql.MYSQL_TYPE_DATE, mysql.MYSQL_TYPE_DATETIME, mysql.MYSQL_TYPE_TIMESTAMP, mysql.MYSQL_TYPE_TIME, mysql.MYSQL_TYPE_NEWDATE:

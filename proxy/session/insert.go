@@ -1,10 +1,12 @@
 package session
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/backend"
 	"locus/proxy/stamp"
 	"locus/proxy/wire"
 	"locus/router/stmt"
@@ -21,9 +23,8 @@ func (s *Session) runStamped(r *request) error {
 		return s.insertOne(r, result)
 	}
 	parts := make([]part, 0, len(result.Shards))
-	shards := r.world.Map.Shards()
 	for _, text := range result.Shards {
-		parts = append(parts, part{shard: shards[text.Shard], text: text.Text, params: s.stampedParams(text.Params)})
+		parts = append(parts, part{shard: r.world.Map.Shard(text.Shard), text: text.Text, params: s.stampedParams(nil, text.Params)})
 	}
 	total, err := s.runParts(r, parts)
 	if err != nil {
@@ -58,56 +59,63 @@ func (s *Session) insertOne(r *request, result *stamp.Result) error {
 	only := result.Shards[0]
 	var last ending
 	if result.HasID {
-		last = s.insertEnding(r, result)
+		updates := len(r.plan.Statement.Insert.Update) > 0
+		s.inserting = inserting{id: result.FirstID.Lo, mayUpdate: updates && len(result.Genes) == 1}
+		last = s.insertEnding
 	}
 	s.Counts.OneShard.Add(1)
 	var params []wire.Param
 	if r.statement != nil {
-		params = s.stampedParams(only.Params)
+		s.generated = s.stampedParams(s.generated[:0], only.Params)
+		params = s.generated
 	}
-	return s.exchange(r, r.world.Map.Shards()[only.Shard], only.Text, params, last)
+	return s.exchange(r, r.world.Map.Shard(only.Shard), only.Text, params, last)
 }
 
-// insertEnding puts the first generated ID into the OK, and keeps it as
-// LAST_INSERT_ID(), if a row was inserted by it: one that took the place of
-// nothing counts 1, and one that was updated instead counts 2 or 0.
-func (s *Session) insertEnding(r *request, result *stamp.Result) ending {
-	id, single := result.FirstID.Lo, len(result.Genes) == 1
-	updates := len(r.plan.Statement.Insert.Update) > 0
-	return func(dst, packet []byte) ([]byte, error) {
-		if ok, has := s.scanner.OK(); has && (ok.AffectedRows == 0 || (updates && single && ok.AffectedRows != 1)) {
-			return append(dst, packet...), nil
-		}
-		if packet[wire.HeaderSize] == mysql.OK_HEADER {
-			s.insertID = id
-		}
-		return withInsertID(id)(dst, packet)
-	}
+// inserting is what insertEnding must know of the INSERT under way.
+type inserting struct {
+	id        uint64 // the first generated
+	mayUpdate bool   // its one row may take the place of another
 }
 
-// stampedParams makes the parameters of the spliced statement: the client's, in
-// their new places, and generated ones between them.
-func (s *Session) stampedParams(list []stamp.Param) []wire.Param {
-	out := make([]wire.Param, 0, len(list))
+// endInsert is an ending that puts the first generated ID into the OK, and
+// keeps it as LAST_INSERT_ID(), if a row was inserted by it: one that took the
+// place of nothing counts 1, and one that was updated instead counts 2 or 0.
+func (s *Session) endInsert(dst, packet []byte) ([]byte, error) {
+	if ok, has := s.scanner.OK(); has && (ok.AffectedRows == 0 || (s.inserting.mayUpdate && ok.AffectedRows != 1)) {
+		return append(dst, packet...), nil
+	}
+	if packet[wire.HeaderSize] != mysql.OK_HEADER {
+		return append(dst, packet...), nil
+	}
+	ok, err := wire.ParseOK(packet[wire.HeaderSize:], backend.Capabilities)
+	if err != nil {
+		return dst, err
+	}
+	s.insertID = s.inserting.id
+	return wire.RebuildOK(dst, packet, ok.AffectedRows, s.insertID)
+}
+
+// stampedParams appends the parameters of the spliced statement: the client's,
+// in their new places, and generated ones between them.
+func (s *Session) stampedParams(dst []wire.Param, list []stamp.Param) []wire.Param {
+	s.integers = s.integers[:0]
 	for _, p := range list {
 		if p.Bound >= 0 {
-			out = append(out, s.params[p.Bound])
+			dst = append(dst, s.params[p.Bound])
 			continue
 		}
-		out = append(out, generatedParam(p.Value))
+		dst = append(dst, s.generatedParam(p.Value))
 	}
-	return out
+	return dst
 }
 
-func generatedParam(v stmt.Value) wire.Param {
+func (s *Session) generatedParam(v stmt.Value) wire.Param {
 	if v.Kind == stmt.Bytes {
 		return wire.Param{Type: mysql.MYSQL_TYPE_VAR_STRING, Value: v.Text}
 	}
-	p := wire.Param{Type: mysql.MYSQL_TYPE_LONGLONG, Value: make([]byte, 8)}
-	bits := v.Bits()
-	for i := range p.Value {
-		p.Value[i] = byte(bits >> (8 * i))
-	}
+	s.integers = binary.LittleEndian.AppendUint64(s.integers, v.Bits())
+	p := wire.Param{Type: mysql.MYSQL_TYPE_LONGLONG, Value: s.integers[len(s.integers)-8:]}
 	if v.Kind == stmt.Uint {
 		p.Flags = mysql.PARAM_UNSIGNED
 	}

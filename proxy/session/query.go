@@ -105,16 +105,15 @@ func (s *Session) runKeyed(r *request) error {
 	if err := r.plan.Route(r.world.Map, r.values, &s.route); err != nil {
 		return err
 	}
-	shards := r.world.Map.Shards()
 	switch len(s.route.Shards) {
 	case 0:
 		// No row can match: any shard gives the empty answer, in its own words.
 		if len(s.txn.branches) > 0 {
 			return s.runOn(r, s.txn.branches[0].shard)
 		}
-		return s.runOn(r, shards[0])
+		return s.runOn(r, r.world.Map.Shard(0))
 	case 1:
-		return s.runOn(r, shards[s.route.Shards[0]])
+		return s.runOn(r, r.world.Map.Shard(s.route.Shards[0]))
 	}
 	return s.runScatter(r)
 }

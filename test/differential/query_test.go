@@ -152,12 +152,13 @@ func (g *generator) exact(sc scope) (*node, []string) {
 }
 
 func (g *generator) exactName(sc scope) string {
-	for {
+	for range 30 {
 		s := pick(g, sc)
 		if c := pick(g, s.table.columns); c.kind == integer || c.kind == decimal || c.kind == day || c.kind == enum {
 			return g.name(sc, s, c.name)
 		}
 	}
+	return "LENGTH(" + sc[0].alias + "." + sc[0].table.primary[0] + ")"
 }
 
 // tablesOf gives one table, or some that are joined.
