@@ -31,7 +31,7 @@ func loadSchema(ctx context.Context, pools *backend.Registry, c *cluster.Cluster
 		if !ok {
 			continue
 		}
-		q := &querier{pool}
+		q := schema.Pooled{Pool: pool}
 		if err := greet(ctx, q); err != nil {
 			away = append(away, fmt.Errorf("shard %s: %w", name, err))
 			continue

@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -95,45 +94,14 @@ func (b *builder) register(w *world) error {
 	return nil
 }
 
+// target is how to reach a shard. What hasn't changed keeps its TLS settings,
+// and with them the connections.
 func (b *builder) target(name router.ShardName, s cluster.Shard) (backend.Target, error) {
-	t := backend.Target{
-		Shard: name, Addr: s.Address, User: s.User,
-		Password: func() (string, error) { return b.secrets(s.Secret) },
+	t, err := schema.Target(name, s, b.secrets)
+	if err == nil && b.last != nil && b.last.declared.Shards[name] == s {
+		t.TLS = b.last.tls[name]
 	}
-	if b.last != nil && b.last.declared.Shards[name] == s {
-		t.TLS = b.last.tls[name] // the same pointer, so that connections are kept
-		return t, nil
-	}
-	config, err := b.tls(s)
-	if err != nil {
-		return t, fmt.Errorf("shard %s: %w", name, err)
-	}
-	t.TLS = config
-	return t, nil
-}
-
-func (b *builder) tls(s cluster.Shard) (*tls.Config, error) {
-	host, _, _ := strings.Cut(s.Address, ":")
-	config := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
-	switch s.TLS {
-	case cluster.TLSOff:
-		return nil, nil
-	case cluster.TLSOn:
-		config.InsecureSkipVerify = true
-	case cluster.TLSVerify:
-		if s.CA == "" {
-			break
-		}
-		pem, err := b.secrets(s.CA)
-		if err != nil {
-			return nil, err
-		}
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM([]byte(pem)) {
-			return nil, fmt.Errorf("secret %s holds no PEM certificate", s.CA)
-		}
-	}
-	return config, nil
+	return t, err
 }
 
 // accounts makes the logins. A user whose secret can't be had can't log in, and

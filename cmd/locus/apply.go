@@ -97,7 +97,10 @@ func (a *application) run(ctx context.Context) error {
 	if err := commit(ctx, conn, state, next); err != nil {
 		return err
 	}
-	return a.print(changes, next, true)
+	if err := a.print(changes, next, true); err != nil {
+		return err
+	}
+	return a.afterwards(ctx, conn, state.Cluster, next)
 }
 
 func (a *application) stamp() router.Stamp {

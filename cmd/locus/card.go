@@ -46,3 +46,16 @@ func (c card) text() []byte {
 	}
 	return text
 }
+
+// hostOf is the name that others may know this listener's host by.
+func hostOf(addr net.Addr) (host, port string) {
+	host, port, _ = net.SplitHostPort(addr.String())
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		name, err := os.Hostname()
+		host = cmp.Or(name, host)
+		if err != nil {
+			return host, port
+		}
+	}
+	return host, port
+}

@@ -18,6 +18,7 @@ func (s *Session) runStamped(r *request) error {
 	if err != nil {
 		return err
 	}
+	s.integers = s.integers[:0] // once for all shards: their parameters are views of it
 	s.Counts.Stamped.Add(uint64(result.Generated))
 	if len(result.Shards) == 1 {
 		return s.insertOne(r, result)
@@ -60,7 +61,7 @@ func (s *Session) insertOne(r *request, result *stamp.Result) error {
 	var last ending
 	if result.HasID {
 		updates := len(r.plan.Statement.Insert.Update) > 0
-		s.inserting = inserting{id: result.FirstID.Lo, mayUpdate: updates && len(result.Genes) == 1}
+		s.insert = inserting{id: result.FirstID.Lo, mayUpdate: updates && len(result.Genes) == 1}
 		last = s.insertEnding
 	}
 	s.Counts.OneShard.Add(1)
@@ -82,7 +83,7 @@ type inserting struct {
 // keeps it as LAST_INSERT_ID(), if a row was inserted by it: one that took the
 // place of nothing counts 1, and one that was updated instead counts 2 or 0.
 func (s *Session) endInsert(dst, packet []byte) ([]byte, error) {
-	if ok, has := s.scanner.OK(); has && (ok.AffectedRows == 0 || (s.inserting.mayUpdate && ok.AffectedRows != 1)) {
+	if ok, has := s.scanner.OK(); has && (ok.AffectedRows == 0 || (s.insert.mayUpdate && ok.AffectedRows != 1)) {
 		return append(dst, packet...), nil
 	}
 	if packet[wire.HeaderSize] != mysql.OK_HEADER {
@@ -92,14 +93,13 @@ func (s *Session) endInsert(dst, packet []byte) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	s.insertID = s.inserting.id
+	s.insertID = s.insert.id
 	return wire.RebuildOK(dst, packet, ok.AffectedRows, s.insertID)
 }
 
 // stampedParams appends the parameters of the spliced statement: the client's,
 // in their new places, and generated ones between them.
 func (s *Session) stampedParams(dst []wire.Param, list []stamp.Param) []wire.Param {
-	s.integers = s.integers[:0]
 	for _, p := range list {
 		if p.Bound >= 0 {
 			dst = append(dst, s.params[p.Bound])

@@ -137,18 +137,3 @@ func (s *Session) withStatus() ending {
 		return dst, wire.PatchStatus(dst[len(dst)-len(packet):], 0, s.status())
 	}
 }
-
-// withInsertID is an ending that gives the generated ID where MySQL gives the
-// number it generated.
-func withInsertID(id uint64) ending {
-	return func(dst, packet []byte) ([]byte, error) {
-		if packet[wire.HeaderSize] != mysql.OK_HEADER {
-			return append(dst, packet...), nil
-		}
-		ok, err := wire.ParseOK(packet[wire.HeaderSize:], backend.Capabilities)
-		if err != nil {
-			return dst, err
-		}
-		return wire.RebuildOK(dst, packet, ok.AffectedRows, id)
-	}
-}

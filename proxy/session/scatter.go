@@ -198,7 +198,7 @@ func (s *Session) boundEdits(r *request, edits []edit, params []wire.Param) []ed
 	for _, e := range edits {
 		if ordinal, ok := placeholder(r.values.Lexed, e); ok {
 			v, _ := limitNumber(stmt.Value{Kind: stmt.String, Text: []byte(e.text)})
-			params[ordinal] = generatedParam(stmt.UintValue(v))
+			params[ordinal] = s.generatedParam(stmt.UintValue(v))
 			continue
 		}
 		kept = append(kept, e)

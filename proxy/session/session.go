@@ -66,6 +66,12 @@ type Session struct {
 	genes   []gene.Gene
 	scanner wire.Scanner
 	stamper stamp.Stamper
+	insert  inserting // the stamped INSERT under way
+	// generated are parameters of a spliced statement, integers the bytes of
+	// those that were generated.
+	generated    []wire.Param
+	integers     []byte
+	insertEnding ending // endInsert, made once
 
 	awaited     awaited
 	interrupted atomic.Bool
@@ -88,6 +94,7 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 		s.initial = s.initial.WithNames(c.Charset, c.Collation)
 	}
 	s.carry(s.initial)
+	s.insertEnding = s.endInsert
 	return s
 }
 

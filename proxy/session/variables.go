@@ -103,7 +103,7 @@ func (s *Session) assign(next *view, w *World, v stmt.Variable) error {
 	if v.User {
 		literal, err := s.literal(next, v)
 		if err == nil {
-			next.settings = next.settings.With("@"+v.Name, literal)
+			next.settings = next.settings.With("@"+v.Name, collated(literal, next.settings))
 		}
 		return err
 	}
@@ -145,6 +145,23 @@ func (s *Session) assignPlain(next *view, v stmt.Variable) error {
 	next.mode = next.mode || v.Name == "sql_mode"
 	next.settings = next.settings.With(v.Name, literal)
 	return nil
+}
+
+// collated gives a text the character set and collation that it has where the
+// client wrote it: a user variable keeps them on every connection. Without them
+// a server would take those that the connection had before it was brought over.
+func collated(literal string, settings *backend.Settings) string {
+	charset, collation := settings.Names()
+	switch {
+	case strings.HasPrefix(literal, "'"):
+		literal = "_" + charset + literal
+	case !strings.HasPrefix(literal, "_utf8mb4"), charset != "utf8mb4":
+		return literal
+	}
+	if collation != "" {
+		literal += " COLLATE " + collation
+	}
+	return literal
 }
 
 func plainName(name string) bool {

@@ -7,19 +7,22 @@ import (
 	"locus/router/stmt"
 )
 
-// Of reads the gene that rows must have for `column = v` to hold, also where the
-// comparison stands in a list or in a row: IN (v, …), (column, …) = (v, …); but
-// see OfInRows. Where some server could find it true for values that hash
-// elsewhere, the answer is Anywhere. It allocates nothing.
+// Of reads the gene that rows must have for `column = v` to hold, also with <=>,
+// between rows, and in a list IN (v, …) of values that all are strings or all are
+// none; see OfMixed and OfInRows for other lists. Where some server could find it
+// true for values that hash elsewhere, the answer is Anywhere. It allocates
+// nothing.
 //
 // What servers compare how was tried on MySQL 9.7 and MariaDB 10.11
 // (TestServersCompare does it again):
 //
 //   - Integers are compared as integers; but MySQL, in a list of mixed types and
 //     in a list of rows, compares the 64 bits and forgets which are signed.
-//   - Strings and doubles are compared as integers, as doubles, or by what
-//     integer they convert to, which depends on the server, on the form of the
-//     condition and on whether the column is indexed. Below 2^53 it is all one.
+//   - A string that is an integer of the column is compared as that integer; one
+//     that isn't as a double, or by what integer it converts to, which depends on
+//     the server, on the form of the condition and on whether the column is
+//     indexed. Below 2^53 it is all one.
+//   - Doubles are compared as such, or by what integer they convert to.
 //   - Decimals are compared as such, or by what BIGINT they convert to.
 //   - What has a fraction is rounded by either server in some of the forms:
 //     on MySQL, (column, 1) IN ((0.5, 1)) finds 1.
@@ -35,6 +38,15 @@ func (k *Key) Of(v stmt.Value) (gene.Gene, Match) {
 		return k.ofText(v)
 	}
 	return k.ofBytes(v)
+}
+
+// OfMixed is Of for an element of a list of strings and other values, of which
+// MySQL compares the strings as doubles.
+func (k *Key) OfMixed(v stmt.Value) (gene.Gene, Match) {
+	if n, ok := v.Integer(); ok && v.Kind == stmt.String && k.Column.IsInteger() && beyondDouble(n) {
+		return k.ofBlurred(n)
+	}
+	return k.Of(v)
 }
 
 // OfInRows is Of for an element of a list of rows, (column, …) IN ((v, …), …).
@@ -61,11 +73,8 @@ func (k *Key) ofInteger(v stmt.Value) (gene.Gene, Match) {
 			return k.ofExact(n)
 		}
 	case stmt.String:
-		if ok && !beyondDouble(n) {
+		if ok && (k.Column.holds(n) || !beyondDouble(n)) {
 			return k.ofExact(n)
-		}
-		if ok {
-			return k.ofBlurred(n)
 		}
 	case stmt.Float:
 		return k.ofFloat(v.Float, n, ok)

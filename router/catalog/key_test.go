@@ -102,9 +102,7 @@ func TestOf(t *testing.T) {
 		{&owner, reading("null"), "nowhere"},
 		// Doubles and integers are one below 2^53 and no further.
 		{&owner, reading("'9007199254740991'"), gene.OfInt(1<<53-1, gene.W16).String()},
-		{&owner, reading("'9007199254740992'"), "anywhere"},
-		{&owner, reading("'-9007199254740992'"), "anywhere"},
-		{&owner, reading("'9007199254740993'"), "anywhere"},
+		{&owner, reading("'9007199254740993'"), gene.OfInt(1<<53+1, gene.W16).String()}, // alone, it is converted
 		{&owner, reading("9007199254740993"), gene.OfInt(1<<53+1, gene.W16).String()},
 		{&owner, reading("9007199254740993.0"), gene.OfInt(1<<53+1, gene.W16).String()},
 		{&owner, reading("9007199254740992e0"), "anywhere"},
@@ -118,6 +116,7 @@ func TestOf(t *testing.T) {
 		{&owner, reading("18446744073709551616"), "anywhere"},
 		{&smallOwner, reading("32768"), "nowhere"},
 		{&smallOwner, reading("'32768'"), "nowhere"},
+		{&smallOwner, reading("'9007199254740993'"), "anywhere"},
 		{&smallOwner, reading("18446744073709551615"), "0x2bba"},
 		{&smallOwner, reading("18446744073709518847"), "nowhere"},
 
@@ -142,8 +141,8 @@ func TestOf(t *testing.T) {
 		{&id, reading(fmt.Sprintf("'%d'", idOf)), "0x3eab"},
 		{&id, stmt.FloatValue(idOf), "0x3eab"}, // rounded, as JavaScript's drivers do
 		{&narrowID, reading(strconv.Itoa(0x7eab << 47)), "0x3eab"},
-		{&id, reading(fmt.Sprintf("'%d'", 0x3eab<<47)), "anywhere"}, // the double may be of the gene before
-		{&id, reading(fmt.Sprintf("'%d'", 0x3eac<<47-1)), "anywhere"},
+		{&id, reading(fmt.Sprintf("'%d'", 0x3eab<<47)), "0x3eab"},
+		{&id, stmt.FloatValue(0x3eab << 47), "anywhere"}, // it may be of the gene before
 		{&id, reading(strconv.Itoa(0x3eab << 47)), "0x3eab"},
 		{&id, reading("-5"), "nowhere"},
 		{&id, reading("'-5'"), "nowhere"},
@@ -154,9 +153,10 @@ func TestOf(t *testing.T) {
 		{&plainID, reading("13835058055282163712"), "0xc000"}, // the same 64 bits
 		{&plainUnsigned, reading("13835058055282163712"), "0xc000"},
 		{&plainUnsigned, reading("-4611686018427387904"), "0xc000"},
-		{&plainID, reading("'-4611686018427387904'"), "anywhere"}, // 0xbfff.. and 0xc000.. meet
-		{&plainID, reading("'-4611686018427000000'"), "0xc000"},
-		{&plainID, reading("'13835058055282550000'"), "anywhere"},
+		{&plainID, reading("'-4611686018427387904'"), "0xc000"},
+		{&plainID, stmt.FloatValue(-4611686018427387904), "anywhere"}, // 0xbfff.. and 0xc000.. meet
+		{&plainID, stmt.FloatValue(-4611686018427000000), "0xc000"},
+		{&plainID, reading("'13835058055282550000'"), "anywhere"}, // out of range
 		{&plainUnsigned, reading("'13835058055282550000'"), "0xc000"},
 		{&wideID, reading("X'003EAB00000000000000000000000001'"), "0x3eab"},
 		{&wideID, text("\x00\x3e\xab\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01"), "0x3eab"},
@@ -171,6 +171,28 @@ func TestOf(t *testing.T) {
 	} {
 		if got := matched(c.key.Of(c.value)); got != c.want {
 			t.Errorf("%s %s of %s (kind %d): %s, want %s", c.key.Role, c.key.Column.sqlType(), c.value, c.value.Kind, got, c.want)
+		}
+	}
+}
+
+func TestOfMixed(t *testing.T) {
+	for _, c := range []struct {
+		key   *Key
+		value stmt.Value
+		want  string
+	}{
+		{&owner, text("42"), "0x3eab"},
+		{&owner, text("9007199254740992"), "anywhere"},
+		{&owner, text("-9007199254740992"), "anywhere"},
+		{&owner, reading("9007199254740993"), gene.OfInt(1<<53+1, gene.W16).String()},
+		{&id, text(strconv.Itoa(idOf)), "0x3eab"},
+		{&id, text(strconv.Itoa(0x3eab << 47)), "anywhere"}, // the double may be of the gene before
+		{&id, text(strconv.Itoa(0x3eac<<47 - 1)), "anywhere"},
+		{&plainID, text("-4611686018427387904"), "anywhere"},
+		{&textOwner, text("alice"), "0x35e3"},
+	} {
+		if got := matched(c.key.OfMixed(c.value)); got != c.want {
+			t.Errorf("%s %s of %s: %s, want %s", c.key.Role, c.key.Column.sqlType(), c.value, got, c.want)
 		}
 	}
 }

@@ -183,12 +183,14 @@ func (c *constant) understood() {
 // conditions put constants $1, $2, … into every form that is routed by.
 var conditions = []string{
 	"x = $1", "$1 = x", "x IN ($1)", "x IN ($1, $2)", "x IN ($1, $2, $3)", "x <=> $1", "x = $1 OR x = $2",
+	"NOT (x <> $1)", "n IN (SELECT n FROM $t WHERE x = $1)", "EXISTS (SELECT 1 FROM $t t LEFT JOIN $t u ON u.x = $1 WHERE t.x = $1 AND t.n = $t.n)",
 	"(x, 1) = ($1, 1)", "(x, 1) IN (($1, 1), ($2, 1))", "(x, n > 0) IN (($1, 1))", "(x, 1) <=> ($1, 1)", "x BETWEEN $1 AND $1 AND x = $1",
 }
 
 func ask(db *sql.DB, table, condition string, constants []constant) (rows []string, err error) {
 	var args []any
 	var b strings.Builder
+	condition = strings.ReplaceAll(condition, "$t", table)
 	for i := 0; i < len(condition); i++ {
 		if condition[i] != '$' {
 			b.WriteByte(condition[i])
@@ -232,8 +234,13 @@ func TestServersCompare(t *testing.T) {
 				s := subjects[rapid.IntRange(0, len(subjects)-1).Draw(t, "table")]
 				key := s.keys[rapid.IntRange(0, len(s.keys)-1).Draw(t, "key")]
 				var constants []constant
+				alike := rapid.Bool().Draw(t, "all strings")
 				for range 3 {
-					c := spelled(t, rapid.SampledFrom(pool).Draw(t, "n"))
+					n := rapid.SampledFrom(pool).Draw(t, "n")
+					c := constant{sql: "'" + n.String() + "'"}
+					if !alike {
+						c = spelled(t, n)
+					}
 					c.understood()
 					constants = append(constants, c)
 				}
@@ -253,13 +260,27 @@ func TestServersCompare(t *testing.T) {
 	}
 }
 
+// mixed tells whether some of the values are strings and some are not.
+func mixed(constants []constant) bool {
+	strings := 0
+	for _, c := range constants {
+		if c.value.Kind == stmt.String {
+			strings++
+		}
+	}
+	return strings > 0 && strings < len(constants)
+}
+
 // holdsTo asks the server and holds the rows to Of; it tells whether the
 // condition would be routed at all.
 func holdsTo(t *rapid.T, db *sql.DB, table string, key *Key, condition string, constants []constant) bool {
 	genes := map[gene.Gene]bool{}
 	of := key.Of
-	if strings.Contains(condition, "1) IN ((") {
+	switch {
+	case strings.Contains(condition, ") IN (("):
 		of = key.OfInRows
+	case strings.Contains(condition, " IN (") && mixed(constants):
+		of = key.OfMixed
 	}
 	for i, c := range constants {
 		if !strings.Contains(condition, "$"+strconv.Itoa(i+1)) {

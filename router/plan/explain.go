@@ -7,15 +7,15 @@ import (
 
 	"locus/router"
 	"locus/router/catalog"
-	"locus/router/gene"
 	"locus/router/stmt"
 )
 
 // Line is one thing to know of a plan.
 type Line struct{ Part, Detail string }
 
-// Explain says where a statement would run with these values, why, and how
-// several answers would become one; a refusal is a line too.
+// Explain says where a statement would run with these values, why, with which
+// text where that differs from what was sent, and how several answers would
+// become one; a refusal is a line too. It uses r, and changes nothing else.
 func Explain(p *Plan, m *router.Map, v *Values, r *Route) []Line {
 	e := &explainer{p: p, m: m, v: v, r: r}
 	switch p.Place {
@@ -35,6 +35,13 @@ func Explain(p *Plan, m *router.Map, v *Values, r *Route) []Line {
 	return e.lines
 }
 
+// ExplainError is Explain for a statement that can't be planned.
+func ExplainError(err error) []Line {
+	e := &explainer{}
+	e.refusal(err)
+	return e.lines
+}
+
 type explainer struct {
 	p     *Plan
 	m     *router.Map
@@ -49,23 +56,29 @@ func (e *explainer) say(part, format string, args ...any) {
 
 func (e *explainer) keyed() {
 	err := e.p.Route(e.m, e.v, e.r)
-	e.say("shards", "%s", e.shards(e.r.Shards))
+	if err == nil {
+		e.say("shards", "%s", e.shards(e.r.Shards))
+	}
 	e.say("genes", "%s", e.genes())
 	for i := range e.p.classes {
 		e.why(&e.p.classes[i])
 	}
-	if text := e.spliced(); text != "" {
-		e.say("text", "%s", text)
+	if e.p.pinned != "" {
+		e.say("why", "a table that is on shard %s alone", e.p.pinned)
 	}
 	if err != nil {
 		e.refusal(err)
 		return
 	}
+	splices := e.p.Added
 	if len(e.r.Shards) > 1 {
 		e.say("merge", "%s", e.p.Merge)
 		if e.p.Merge.Hidden > 0 {
-			e.say("hidden columns", "%s", strings.Trim(e.p.Merge.Columns.Text, ", "))
+			splices = append([]Splice{e.p.Merge.Columns}, splices...)
 		}
+	}
+	if len(splices) > 0 {
+		e.say("text", "%s", e.spliced(splices))
 	}
 }
 
@@ -85,7 +98,7 @@ func (e *explainer) shards(list []int) string {
 	}
 	names := make([]string, len(list))
 	for i, s := range list {
-		names[i] = string(e.m.Shards()[s])
+		names[i] = string(e.m.Shard(s))
 	}
 	return strings.Join(names, ", ")
 }
@@ -98,11 +111,23 @@ func (e *explainer) genes() string {
 		return "none"
 	}
 	var parts []string
+	seen := map[string]bool{}
+	add := func(s string) {
+		if !seen[s] {
+			parts = append(parts, s)
+		}
+		seen[s] = true
+	}
 	for _, g := range e.r.Genes {
-		parts = append(parts, g.Format(e.m.Width()))
+		add(g.Format(e.m.Width()))
 	}
 	for _, g := range e.r.ranges {
-		parts = append(parts, g.String())
+		if g.Len() > 0 {
+			add(g.String())
+		}
+	}
+	if parts == nil {
+		return "none"
 	}
 	return strings.Join(parts, ", ")
 }
@@ -124,20 +149,33 @@ func (e *explainer) condition(t *catalog.Table, c *condition) {
 		return
 	}
 	if c.kind == stmt.Between {
-		e.say("why", "a range of %s, the %s of %s, is a range of genes", c.key.Column.Name, c.key.Role, t.TableName)
+		e.bounds(t, c)
 		return
 	}
 	for _, value := range e.values(c.operands) {
-		g, match := c.key.Of(value)
+		g, match := c.of(value)
 		switch match {
 		case catalog.Here:
 			e.say("why", "%s = %s, the %s of %s: gene %s on %s", c.key.Column.Name, value, c.key.Role, t.TableName,
-				g.Format(e.m.Width()), e.m.Shards()[e.m.Lookup(g)])
+				g.Format(e.m.Width()), e.m.Shard(e.m.Lookup(g)))
 		case catalog.Nowhere:
 			e.say("why", "%s = %s, the %s of %s: holds for no row", c.key.Column.Name, value, c.key.Role, t.TableName)
 		case catalog.Anywhere:
 			e.say("why", "%s = %s, the %s of %s: may hold for any gene", c.key.Column.Name, value, c.key.Role, t.TableName)
 		}
+	}
+}
+
+func (e *explainer) bounds(t *catalog.Table, c *condition) {
+	low, high := e.v.bounds(c)
+	genes, ok := c.key.Between(low, high)
+	switch {
+	case !ok:
+		e.say("why", "a range of %s, the %s of %s: may hold for any gene", c.key.Column.Name, c.key.Role, t.TableName)
+	case genes.Len() == 0:
+		e.say("why", "a range of %s, the %s of %s: holds for no row", c.key.Column.Name, c.key.Role, t.TableName)
+	default:
+		e.say("why", "a range of %s, the %s of %s: genes %s", c.key.Column.Name, c.key.Role, t.TableName, genes)
 	}
 }
 
@@ -156,44 +194,30 @@ func (e *explainer) values(operands []stmt.Operand) []stmt.Value {
 	return out
 }
 
-func (e *explainer) spliced() string {
-	if len(e.p.Added) == 0 {
-		return ""
+func (e *explainer) spliced(splices []Splice) string {
+	w := writer{text: e.v.Text}
+	for _, s := range splices {
+		w.upTo(e.v.Offset(s.At))
+		w.WriteString(s.Text)
 	}
-	var out strings.Builder
-	from := 0
-	for _, s := range e.p.Added {
-		at := e.v.Offset(s.At)
-		out.Write(e.v.Text[from:at])
-		out.WriteString(s.Text)
-		from = at
-	}
-	out.Write(e.v.Text[from:])
-	return out.String()
+	return w.rest()
 }
 
-// stamped says which row goes where; IDs are generated when it runs.
-func (e *explainer) stamped() {
-	in := e.p.Insert
-	genes, err := in.Genes(e.v, nil)
-	if err != nil {
-		e.refusal(err)
-		return
+// writer copies a text with changes.
+type writer struct {
+	strings.Builder
+	text []byte
+	from int
+}
+
+func (w *writer) upTo(at int) {
+	if at > w.from {
+		w.Write(w.text[w.from:at])
+		w.from = at
 	}
-	var shards []int
-	for _, g := range genes {
-		shards = insert(shards, e.m.Lookup(g))
-	}
-	e.say("shards", "%s", e.shards(shards))
-	for row, g := range genes {
-		e.say("why", "row %d: %s = %s, the %s of %s: gene %s on %s", row+1, in.Table.Root().Column.Name, in.Value(e.v, row, in.Root),
-			in.Table.Root().Role, in.Table.TableName, gene.Gene(g).Format(e.m.Width()), e.m.Shards()[e.m.Lookup(g)])
-	}
-	var added []string
-	for _, s := range in.Added {
-		added = append(added, in.Table.Columns[in.Column(s)].Name)
-	}
-	if len(added) > 0 {
-		e.say("stamped", "%s", strings.Join(added, ", "))
-	}
+}
+
+func (w *writer) rest() string {
+	w.upTo(len(w.text))
+	return w.String()
 }

@@ -8,32 +8,55 @@ import (
 )
 
 // fallback plans a text that the parser refuses. The server may know it: if no
-// declared table is named in it, it goes to the first shard as it is, and the
-// server answers in its own words.
+// declared table is named in it, and nothing that would stay behind on the
+// connection, it goes to the first shard as it is, and the server answers in
+// its own words.
 func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
 	var syntax *stmt.SyntaxError
 	if !errors.As(reason, &syntax) {
 		return nil, reason
 	}
-	mention := ""
-	stateful := false
+	if l.Err != nil { // no server reads on behind a quote that does not end
+		return nil, refuse(Unreadable, "%s", syntax.Error())
+	}
+	mention, state := "", ""
+	first := true
 	l.Words(func(word []byte) {
 		w := string(bytes.ToLower(bytes.Trim(word, "`\"")))
 		switch {
 		case ctx.Catalog.MentionsName(w):
 			mention = w
-		case w != "" && w[0] == '@', w == "xa", w == "handler", w == "get_lock", w == "temporary":
-			stateful = true
+		case w != "" && w[0] == '@', stateful[w], first && stays[w]:
+			state = w
 		}
+		first = false
 	})
 	switch {
 	case mention != "":
 		return nil, refuse(Unreadable, "%s; it names the declared table %s, so it can't be passed on unread", syntax.Error(), mention)
-	case stateful:
-		return nil, refuse(Unsupported, "%s; it may change the state of a connection, so it can't be passed on unread", syntax.Error())
+	case state != "":
+		return nil, refuse(Unsupported, "%s; with %s in it, it may depend on the connection or change its state, so it can't be passed on unread", syntax.Error(), state)
 	}
 	return &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, KeepsInsertID: true, Statement: &stmt.Statement{Kind: stmt.Other}}, nil
 }
+
+func words(list ...string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range list {
+		out[w] = true
+	}
+	return out
+}
+
+// stateful are words that depend on the connection wherever they stand.
+var stateful = words("get_lock", "release_lock", "release_all_locks", "is_free_lock", "is_used_lock", "temporary",
+	"last_insert_id", "found_rows", "row_count", "sql_calc_found_rows", "connection_id")
+
+// stays are first words of statements that leave something behind: a
+// transaction, a setting, a lock, a handler, an account, another binary log.
+var stays = words("begin", "start", "commit", "rollback", "savepoint", "release", "set", "use", "lock", "unlock", "xa", "handler",
+	"prepare", "execute", "deallocate", "kill", "shutdown", "restart", "flush", "reset", "purge", "change", "stop", "install", "uninstall",
+	"grant", "revoke", "backup", "clone", "binlog", "load", "import", "cache", "signal", "resignal", "get", "delimiter")
 
 func beginsWithCreate(l *stmt.Lexed) bool {
 	first := ""

@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
+	"locus/router"
 	"locus/router/catalog"
 	"locus/router/gene"
 	"locus/router/stmt"
@@ -97,6 +99,9 @@ func planPlainInsert(s *stmt.Statement, t *catalog.Table, ctx Context) (*Plan, e
 	}
 	if t != nil && t.Kind == catalog.Global {
 		p.Place, p.KeepsInsertID = Everywhere, false
+		if err := everywhereAlike(s); err != nil {
+			return nil, err
+		}
 		for i := range t.Columns {
 			if t.Columns[i].AutoIncrement {
 				return nil, refuse(Unsupported, "INSERT into global table %s, whose column %s is AUTO_INCREMENT: the shards would number it differently; give it without AUTO_INCREMENT",
@@ -122,17 +127,22 @@ func (p *Plan) insertSelect(s *stmt.Statement, ctx Context) error {
 		case n.ref.Derived:
 		case n.sharded():
 			return refuse(CrossShard, "INSERT from a query on sharded table %s: read the rows, then insert them", n.table.TableName)
-		case p.Place == Everywhere && (n.table == nil || n.table.Kind != catalog.Global):
+		case n.global():
+		case p.Place == Everywhere:
 			return refuse(CrossShard, "INSERT into a global table from a table that is not on every shard: read the rows, then insert them")
-		case p.Place == Fixed && n.table == nil && p.Shard != ctx.Catalog.First(),
-			p.Place == Fixed && n.table != nil && n.table.Kind == catalog.Single && n.table.Shard != p.Shard:
-			return refuse(CrossShard, "INSERT into a table of shard %s from a table of another shard: read the rows, then insert them", p.Shard)
+		case sc.shardOf(n) != p.Shard:
+			return refuse(CrossShard, "INSERT into a table of shard %s from a table of shard %s: read the rows, then insert them", p.Shard, sc.shardOf(n))
 		}
 	}
-	if p.Place == Everywhere {
-		p.Cacheable = false
-	}
 	return nil
+}
+
+// shardOf gives the shard of a table that is neither sharded nor global.
+func (sc *scope) shardOf(n *node) router.ShardName {
+	if n.table != nil {
+		return n.table.Shard
+	}
+	return sc.ctx.Catalog.First()
 }
 
 // onDuplicate checks and completes ON DUPLICATE KEY UPDATE.
@@ -142,12 +152,14 @@ func (p *Plan) onDuplicate(s *stmt.Statement, t *catalog.Table) error {
 	}
 	versioned := false
 	for _, a := range s.Insert.Update {
-		if _, isKey := t.KeyOf(a.Column.Name); isKey {
+		i, ok := t.Column(a.Column.Name)
+		if !ok {
+			return refuse(UnknownColumn, "Unknown column '%s' in table %s", a.Column.Name, t.TableName)
+		}
+		if _, isKey := t.KeyOf(a.Column.Name); isKey && !a.Same {
 			return refuse(KeyChange, "ON DUPLICATE KEY UPDATE of column %s, which decides where a row of %s lives: leave it out", a.Column.Name, t.TableName)
 		}
-		if i, ok := t.Column(a.Column.Name); ok && i == t.VersionColumn {
-			versioned = true
-		}
+		versioned = versioned || i == t.VersionColumn
 	}
 	if t.VersionColumn >= 0 && !versioned {
 		column := quote(t.Columns[t.VersionColumn].Name)
@@ -175,8 +187,11 @@ func insertion(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
 	}
 	for _, name := range names {
 		i, ok := t.Column(name)
-		if !ok {
+		switch {
+		case !ok:
 			return nil, refuse(UnknownColumn, "Unknown column '%s' in table %s", name, t.TableName)
+		case slices.Contains(in.Columns, i):
+			return nil, refuse(RowShape, "Column '%s' specified twice", name)
 		}
 		in.Columns = append(in.Columns, i)
 	}
@@ -238,8 +253,8 @@ func (in *Insertion) Value(v *Values, row, at int) stmt.Value {
 	}
 	cell := v.Cells[int(v.Args.Rows[row].First)+at]
 	value := v.Cell(cell)
-	if value.Kind == stmt.Unknown && v.isInsertID(cell) {
-		return stmt.UintValue(v.InsertID)
+	if value.Kind == stmt.Unknown && cell.Literal < 0 {
+		return v.computed(cell)
 	}
 	return value
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"locus/router/catalog"
 	"locus/router/stmt"
 )
 
@@ -73,13 +74,15 @@ func planMerge(s *stmt.Statement, sc *scope) (*Merge, *Refusal) {
 	case len(b.Order) > 0:
 		reason = m.order(b, sc)
 	default:
-		m.describe = "rows of one shard after those of another"
+		m.describe = concatenated
 	}
 	if reason != nil {
 		return nil, reason
 	}
 	return m, nil
 }
+
+const concatenated = "rows of one shard after those of another"
 
 const narrowIt = "name one owner, ID or order number in WHERE"
 
@@ -104,8 +107,16 @@ func scatterShape(s *stmt.Statement, sc *scope) *Refusal {
 		what = "HAVING"
 	case b.Natural || b.Using:
 		what = "NATURAL JOIN and USING of several tables"
-	case len(b.Tables) > 0 && len(b.Joins) > 0 && (b.Tables[0].Nullable || !firstSharded(sc)):
-		what = "an outer join whose first table is not sharded"
+	case !sc.firm():
+		what = "an outer join that keeps the rows of tables which are not sharded"
+	case b.Braced:
+		what = "a SELECT in parentheses"
+	case b.Limit != nil && b.Limit.Unplaced:
+		what = "such a LIMIT"
+	case s.Features&stmt.SetsInsertID != 0:
+		what = "LAST_INSERT_ID(value)"
+	case s.Features&stmt.UnknownFunction != 0:
+		what = "a function that is not known to look at one row only"
 	}
 	if what == "" {
 		return nil
@@ -113,13 +124,25 @@ func scatterShape(s *stmt.Statement, sc *scope) *Refusal {
 	return refuse(ScatterShape, "%s over rows of several shards: %s", what, narrowIt)
 }
 
-func firstSharded(sc *scope) bool { return len(sc.nodes) > 0 && sc.nodes[0].sharded() }
+// firm tells whether every row of the answer has a row of a sharded table, and
+// so comes from one shard: an outer join gives the others once on each.
+func (sc *scope) firm() bool {
+	for i := range sc.nodes {
+		if n := &sc.nodes[i]; n.sharded() && !n.ref.Nullable {
+			return true
+		}
+	}
+	return false
+}
 
 // order makes every item of ORDER BY a column of the answer.
 func (m *Merge) order(b *stmt.Block, sc *scope) *Refusal {
 	m.Kind = Ordered
 	var hidden []string
 	for _, item := range b.Order {
+		if item.Constant {
+			continue
+		}
 		key, text, reason := sortKey(b, sc, item)
 		if reason != nil {
 			return reason
@@ -130,16 +153,27 @@ func (m *Merge) order(b *stmt.Block, sc *scope) *Refusal {
 		}
 		m.Keys = append(m.Keys, key)
 	}
-	m.hide(b, hidden)
+	if len(m.Keys) == 0 {
+		m.Kind, m.describe = Concat, concatenated
+		return nil
+	}
 	m.describe = fmt.Sprintf("sorted streams merged by %d keys", len(m.Keys))
-	return nil
+	return m.hide(b, hidden)
 }
 
-func (m *Merge) hide(b *stmt.Block, hidden []string) {
+func (m *Merge) hide(b *stmt.Block, hidden []string) *Refusal {
+	if len(hidden) > 0 && !b.HasFrom {
+		return refuse(ScatterShape, "columns to merge by can't be added to this text: write SELECT … FROM …, or %s", narrowIt)
+	}
 	m.Hidden = len(hidden)
+	for i := range hidden {
+		// A name of its own: the shards' ORDER BY must not find it.
+		hidden[i] += fmt.Sprintf(" AS `locus_hidden_%d`", i)
+	}
 	if len(hidden) > 0 {
 		m.Columns = Splice{b.From, ", " + strings.Join(hidden, ", ") + " "}
 	}
+	return nil
 }
 
 // sortKey finds the field that an item of ORDER BY names, or gives the text of
@@ -156,8 +190,11 @@ func sortKey(b *stmt.Block, sc *scope, item stmt.OrderItem) (SortKey, string, *R
 	if item.Column == nil {
 		return key, "", refuse(ScatterShape, "ORDER BY an expression over rows of several shards: give it an alias in the SELECT list, or %s", narrowIt)
 	}
-	if at := fieldNamed(b, item.Column); at >= 0 {
+	switch at := fieldNamed(b, item.Column); {
+	case at >= 0:
 		return fieldKey(b, sc, key, at)
+	case at == severalFields:
+		return key, "", refuse(ScatterShape, "ORDER BY %s, the alias of several fields, over rows of several shards: give them different ones", item.Column.Name)
 	}
 	return columnKey(b, sc, key, *item.Column)
 }
@@ -176,13 +213,21 @@ func fieldNamed(b *stmt.Block, ref *stmt.ColumnRef) int {
 	if ref.Table != "" {
 		return -1
 	}
+	found := -1
 	for i, f := range b.Fields {
-		if strings.EqualFold(f.Alias, ref.Name) {
-			return i
+		if !strings.EqualFold(f.Alias, ref.Name) {
+			continue
 		}
+		if found >= 0 {
+			return severalFields
+		}
+		found = i
 	}
-	return -1
+	return found
 }
+
+// severalFields: servers differ in which of them ORDER BY means.
+const severalFields = -2
 
 // fieldKey sorts by a field: by its column's own order where it is a column, by
 // what the answer holds otherwise.
@@ -202,12 +247,10 @@ func fieldKey(b *stmt.Block, sc *scope, key SortKey, at int) (SortKey, string, *
 
 // columnKey gives the hidden column that sorts as a table's column does.
 func columnKey(b *stmt.Block, sc *scope, key SortKey, ref stmt.ColumnRef) (SortKey, string, *Refusal) {
-	n, _ := sc.resolve(b, ref)
-	if n == nil || n.table == nil {
-		return key, "", refuse(ScatterShape, "ORDER BY %s over rows of several shards: no declared table has the column", ref.Name)
+	n, c := sc.column(b, ref)
+	if c == nil {
+		return key, "", refuse(ScatterShape, "ORDER BY %s over rows of several shards: no declared table has the column, or several have it", ref.Name)
 	}
-	i, _ := n.table.Column(ref.Name)
-	c := &n.table.Columns[i]
 	name := quote(n.ref.Alias) + "." + quote(c.Name)
 	switch c.DataType {
 	case "char", "varchar":
@@ -221,16 +264,32 @@ func columnKey(b *stmt.Block, sc *scope, key SortKey, ref stmt.ColumnRef) (SortK
 			return key, fmt.Sprintf("WEIGHT_STRING(%s AS CHAR(%d))", name, c.Length), nil
 		}
 		return key, "WEIGHT_STRING(" + name + ")", nil
-	case "enum", "set", "bit", "year":
+	case "enum", "set", "bit":
 		return key, name + " + 0", nil
 	case "float": // as text it is rounded
 		return key, name + " + 0e0", nil
 	case "timestamp": // as text it goes back an hour every autumn
 		return key, "UNIX_TIMESTAMP(" + name + ")", nil
-	case "tinytext", "text", "mediumtext", "longtext", "json", "geometry", "time":
+	case "tinyblob", "blob", "mediumblob", "longblob":
+		return key, name, nil
+	}
+	if !comparable(c.DataType) {
 		return key, "", refuse(ScatterShape, "ORDER BY %s, a %s column, over rows of several shards: order by another column, or %s", c.Name, c.DataType, narrowIt)
 	}
 	return key, name, nil
+}
+
+// column finds a column that is known by its table.
+func (sc *scope) column(b *stmt.Block, ref stmt.ColumnRef) (*node, *catalog.Column) {
+	n, _ := sc.resolve(b, ref)
+	if n == nil || !n.known() {
+		return n, nil
+	}
+	i, ok := n.table.Column(ref.Name)
+	if !ok {
+		return n, nil
+	}
+	return n, &n.table.Columns[i]
 }
 
 // aggregate plans COUNT, SUM, MIN, MAX and AVG of all rows.
@@ -256,9 +315,8 @@ func (m *Merge) aggregate(b *stmt.Block, sc *scope, aggregated int) *Refusal {
 		m.Fields = append(m.Fields, c)
 		names = append(names, aggregateNames[f.Aggregate])
 	}
-	m.hide(b, hidden)
 	m.describe = "one row of each shard combined by " + strings.Join(names, ", ")
-	return nil
+	return m.hide(b, hidden)
 }
 
 var aggregateNames = map[stmt.Aggregate]string{
@@ -276,21 +334,26 @@ func combinable(b *stmt.Block, sc *scope, f stmt.Field) *Refusal {
 	case f.Aggregate != stmt.Min && f.Aggregate != stmt.Max:
 		return nil
 	}
-	n, _ := sc.resolve(b, f.Argument)
-	if f.Argument.Name == "" || n == nil || n.table == nil {
+	if f.Argument.Name == "" {
 		return nil // judged by the type of the answer
 	}
-	i, _ := n.table.Column(f.Argument.Name)
-	if c := &n.table.Columns[i]; c.Charset != "" || !comparable(c.DataType) {
+	_, c := sc.column(b, f.Argument)
+	switch {
+	case c == nil:
+		return refuse(ScatterShape, "MIN and MAX of %s over rows of several shards: no declared table has the column, or several have it", f.Argument.Name)
+	case c.Charset != "" || !comparable(c.DataType):
 		return refuse(ScatterShape, "MIN and MAX of %s, a %s column, over rows of several shards: ORDER BY %s LIMIT 1 does it", c.Name, c.DataType, c.Name)
 	}
 	return nil
 }
 
+// comparable tells whether values of a type compare outside of the server, as
+// the answer holds them. TIMESTAMP doesn't: as text it goes back an hour every
+// autumn.
 func comparable(dataType string) bool {
 	switch dataType {
 	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "float", "double",
-		"date", "datetime", "year", "binary", "varbinary":
+		"date", "datetime", "time", "year", "binary", "varbinary":
 		return true
 	}
 	return false

@@ -80,11 +80,24 @@ func Make(l *stmt.Lexed, ctx Context) (*Plan, error) {
 		return nil, err
 	}
 	p.Statement = s
-	if l.Executable && (p.Place == Keyed || p.Place == Stamped) {
-		return nil, refuse(Unsupported, "executable comments (/*! … */) in a statement on a sharded table: write the text without them")
+	if l.Executable && p.Place != Session {
+		if err := executable(s, ctx); err != nil {
+			return nil, err
+		}
 	}
-	p.Cacheable = p.Cacheable && !l.Uncacheable
+	p.Cacheable = p.Cacheable && !l.Uncacheable && !s.Verbatim
 	return p, nil
+}
+
+// executable refuses /*! … */ beside declared tables: which server runs what is
+// in it, and so what the statement is, is not known here.
+func executable(s *stmt.Statement, ctx Context) error {
+	for _, name := range s.Tables {
+		if t, err := ctx.find(name); err != nil || t != nil {
+			return refuse(Unsupported, "executable comments (/*! … */) in a statement on the declared table %s: write the text without them", name.Name)
+		}
+	}
+	return nil
 }
 
 func build(s *stmt.Statement, ctx Context) (*Plan, error) {
@@ -140,32 +153,40 @@ func unsupported(s *stmt.Statement) error {
 }
 
 // planShow sends SHOW and DESCRIBE to the first shard, which has every schema
-// and every table.
+// and every table but the single ones of other shards.
 func planShow(s *stmt.Statement, ctx Context) (*Plan, error) {
-	p := &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Metadata: true, Cacheable: true}
-	for _, name := range s.Tables {
-		if t, err := ctx.find(name); err == nil && t != nil && t.Kind == catalog.Single {
-			p.Shard = t.Shard
+	shard := ctx.Catalog.First()
+	if len(s.Tables) == 1 {
+		if t, err := ctx.find(s.Tables[0]); err == nil && t != nil && t.Kind == catalog.Single {
+			shard = t.Shard
 		}
 	}
-	return p, nil
+	return &Plan{Place: Fixed, Shard: shard, Metadata: true, Cacheable: true}, nil
 }
 
 // planOther takes statements of which the tables are all that is known.
 func planOther(s *stmt.Statement, ctx Context) (*Plan, error) {
-	shard := ctx.Catalog.First()
+	shard := router.ShardName("")
 	for _, name := range s.Tables {
 		t, err := ctx.find(name)
 		if err != nil {
 			return nil, err
 		}
-		if t == nil {
-			continue
-		}
-		if t.Kind != catalog.Single {
+		on := ctx.Catalog.First()
+		switch {
+		case t == nil:
+		case t.Kind != catalog.Single:
 			return nil, refuse(Unsupported, "this statement on %s table %s: run it on every shard; proxies see it within seconds", t.Kind, t.TableName)
+		default:
+			on = t.Shard
 		}
-		shard = t.Shard
+		if shard != "" && shard != on {
+			return nil, refuse(CrossShard, "it names tables that live on shards %s and %s: write one statement for each", shard, on)
+		}
+		shard = on
+	}
+	if shard == "" {
+		shard = ctx.Catalog.First()
 	}
 	return &Plan{Place: Fixed, Shard: shard, Writes: true, KeepsInsertID: true}, nil
 }
@@ -176,9 +197,13 @@ func (c Context) find(name stmt.TableName) (*catalog.Table, error) {
 	if schema == "" {
 		schema = c.Schema
 	}
-	t, err := c.Catalog.Find(catalog.TableName{Schema: schema, Name: name.Name})
+	full := catalog.TableName{Schema: schema, Name: name.Name}
+	t, err := c.Catalog.Find(full)
 	if err != nil {
 		return nil, &Refusal{BrokenTable, err.Error()}
+	}
+	if declared, ok := c.Catalog.Misspelled(full); ok && t == nil {
+		return nil, refuse(BrokenTable, "Table '%s' doesn't exist; the declared one is %s, and letter case counts", full, declared)
 	}
 	return t, nil
 }

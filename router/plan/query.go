@@ -19,7 +19,7 @@ func planQuery(s *stmt.Statement, ctx Context) (*Plan, error) {
 		KeepsInsertID: s.Features&stmt.SetsInsertID != 0,
 		Cacheable:     true,
 	}
-	if err := p.place(sc); err != nil {
+	if err := p.place(s, sc); err != nil {
 		return nil, err
 	}
 	if p.Place != Keyed {
@@ -32,67 +32,95 @@ func planQuery(s *stmt.Statement, ctx Context) (*Plan, error) {
 	return p, nil
 }
 
-// place looks at the kinds of the tables.
-func (p *Plan) place(sc *scope) error {
-	var sharded, global, system, elsewhere int
-	single := router.ShardName("")
+// tally counts the tables of a statement by where they are.
+type tally struct {
+	sharded, global, system int
+	written                 int              // global tables that are changed
+	single                  router.ShardName // of the single tables
+	elsewhere               bool             // single tables of several shards
+}
+
+func (sc *scope) tally() tally {
+	var t tally
 	for i := range sc.nodes {
 		n := &sc.nodes[i]
 		switch {
 		case n.ref.Derived:
 		case n.sharded():
-			sharded++
-		case n.table != nil && n.table.Kind == catalog.Global:
-			global++
+			t.sharded++
+		case n.global():
+			t.global++
+			if n.ref.Written {
+				t.written++
+			}
 		case systemSchema(sc.schemaOf(n)):
-			system++
+			t.system++
 		default:
 			shard := sc.ctx.Catalog.First()
 			if n.table != nil {
 				shard = n.table.Shard
 			}
-			if single != "" && single != shard {
-				elsewhere++
-			}
-			single = shard
+			t.elsewhere = t.elsewhere || t.single != "" && t.single != shard
+			t.single = shard
 		}
 	}
-	if elsewhere > 0 {
-		return refuse(CrossShard, "it joins single tables that live on different shards: read them in two statements")
-	}
+	return t
+}
+
+// place decides by the kinds of the tables.
+func (p *Plan) place(s *stmt.Statement, sc *scope) error {
+	t := sc.tally()
 	switch {
-	case sharded > 0 && system > 0:
+	case t.elsewhere:
+		return refuse(CrossShard, "it joins single tables that live on different shards: read them in two statements")
+	case t.sharded > 0 && t.system > 0:
 		return refuse(CrossShard, "it joins a sharded table with a table of the server's own: read them in two statements")
-	case sharded > 0:
-		p.Place, p.classes, p.pinned = Keyed, sc.classes(), single
-	case p.Writes && global > 0 && (single != "" || global > 1):
-		return refuse(Unsupported, "changing a global table in a statement that names other tables: read the values first")
-	case p.Writes && global > 0:
+	case t.written > 0 && (t.sharded > 0 || t.single != "" || t.system > 0):
+		return refuse(Unsupported, "changing a global table in a statement that names tables which are not global: read the values first")
+	case p.Writes && t.system > 0:
+		return refuse(Unsupported, "changing a statement's rows by tables of the server's own, or these themselves: connect to the shard for it")
+	case t.sharded > 0:
+		p.Place, p.classes, p.pinned = Keyed, sc.classes(), t.single
+	case t.written > 0:
 		p.Place = Everywhere
-	case single != "":
-		p.Place, p.Shard = Fixed, single
+		return everywhereAlike(s)
+	case t.single != "":
+		p.Place, p.Shard = Fixed, t.single
 		p.KeepsInsertID = p.KeepsInsertID || p.Writes
-	case system > 0:
+	case t.system > 0:
 		p.Place, p.Shard, p.Metadata = Fixed, sc.ctx.Catalog.First(), true
+	case t.global > 0 && s.Features&stmt.Locking != 0:
+		p.Place, p.Shard = Fixed, sc.ctx.Catalog.First() // where all who lock the row meet
 	default:
 		p.Place = Any
 	}
 	return nil
 }
 
+// everywhereAlike refuses changes of a global table that would come out
+// differently on each shard.
+func everywhereAlike(s *stmt.Statement) error {
+	what := ""
+	switch {
+	case s.Features&stmt.ReadsClock != 0:
+		what = "the time (NOW() and its kin), which each shard would read anew: give it as a value"
+	case s.Features&(stmt.Volatile|stmt.UnknownFunction) != 0:
+		what = "a function or variable that each shard may answer differently: give its value"
+	case s.Features&stmt.Limited != 0:
+		what = "LIMIT, by which each shard may choose other rows: name the rows in WHERE"
+	default:
+		return nil
+	}
+	return refuse(Unsupported, "changing a global table by %s", what)
+}
+
 // writeRules holds for UPDATE and DELETE of sharded tables.
 func (p *Plan) writeRules(s *stmt.Statement, sc *scope) error {
 	p.NoMerge = refuse(ScatterWrite, "it would change rows on several shards: name the owner, the ID or the order number in WHERE")
-	outer := s.Blocks[0]
-	for i := range sc.nodes {
-		n := &sc.nodes[i]
-		if n.block == outer && !n.sharded() && n.table != nil && n.table.Kind == catalog.Global {
-			return refuse(Unsupported, "changing a sharded table in a statement that joins global table %s: read its values first", n.table.TableName)
-		}
-	}
 	if s.Kind != stmt.Update {
 		return nil
 	}
+	outer := s.Blocks[0]
 	for _, a := range s.Assign {
 		if err := p.assigned(sc, outer, a); err != nil {
 			return err
@@ -111,7 +139,14 @@ type agreement struct {
 }
 
 func (p *Plan) assigned(sc *scope, b *stmt.Block, a stmt.Assignment) error {
-	n, key := sc.resolve(b, a.Column)
+	n, unknown := sc.within(b, a.Column)
+	if n == nil && (unknown && sc.anyKey(b, a.Column.Name) || !ascii(a.Column.Name)) {
+		return refuse(UnknownColumn, "Unknown or ambiguous column '%s' in SET: write it as table.column", a.Column.Name)
+	}
+	if n == nil || a.Same {
+		return nil
+	}
+	key := n.key(a.Column.Name)
 	if key == nil {
 		return nil
 	}
@@ -120,6 +155,16 @@ func (p *Plan) assigned(sc *scope, b *stmt.Block, a stmt.Assignment) error {
 	}
 	p.agree = append(p.agree, agreement{key, a.Value, n.table.TableName})
 	return nil
+}
+
+// anyKey tells whether a sharded table of the block has such a key.
+func (sc *scope) anyKey(b *stmt.Block, column string) bool {
+	for i := range sc.nodes {
+		if n := &sc.nodes[i]; n.block == b && n.key(column) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // agreed checks assigned keys against the genes that the statement is routed by.
@@ -169,7 +214,7 @@ func (p *Plan) raiseVersion(s *stmt.Statement, sc *scope, b *stmt.Block) {
 
 func assigns(list []stmt.Assignment, sc *scope, b *stmt.Block, n *node) bool {
 	for _, a := range list {
-		if owner, _ := sc.resolve(b, a.Column); owner == n {
+		if owner, _ := sc.within(b, a.Column); owner == n {
 			return true
 		}
 	}
@@ -179,7 +224,7 @@ func assigns(list []stmt.Assignment, sc *scope, b *stmt.Block, n *node) bool {
 func assignsColumn(list []stmt.Assignment, sc *scope, b *stmt.Block, n *node, name string) bool {
 	want, _ := n.table.Column(name)
 	for _, a := range list {
-		if owner, _ := sc.resolve(b, a.Column); owner != n {
+		if owner, _ := sc.within(b, a.Column); owner != n {
 			continue
 		}
 		if i, ok := n.table.Column(a.Column.Name); ok && i == want {

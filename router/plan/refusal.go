@@ -13,7 +13,8 @@ const (
 	SeveralStatements Code = 1002
 	// Unsupported altogether, so far.
 	Unsupported Code = 1003
-	// BrokenTable: the declaration does not fit the live table.
+	// BrokenTable: the declaration does not fit the live table, or the name is
+	// the declared one's in another letter case.
 	BrokenTable Code = 1004
 
 	// CrossShard: the rows it joins may live on different shards.
@@ -35,7 +36,7 @@ const (
 	RowShape Code = 1205
 	// NumberMismatch: an order number that is not its ID's.
 	NumberMismatch Code = 1206
-	// UnknownColumn: the table has no such column.
+	// UnknownColumn: the table has no such column, or several tables have it.
 	UnknownColumn Code = 1207
 
 	// TransactionSpans: a transaction would touch a second shard.

@@ -3,6 +3,7 @@ package plan
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"locus/router"
 	"locus/router/catalog"
@@ -25,6 +26,18 @@ type condition struct {
 	operands  []stmt.Operand
 	low, high *stmt.Operand
 	nullSafe  bool
+	inRows    bool // in a list of rows; see catalog.Key.OfInRows
+}
+
+// of reads the gene that rows must have for the condition to hold with a value.
+func (c *condition) of(v stmt.Value) (gene.Gene, catalog.Match) {
+	switch {
+	case c.nullSafe && v.Kind == stmt.Null:
+		return 0, catalog.Anywhere // of rows that an outer join lacks
+	case c.inRows:
+		return c.key.OfInRows(v)
+	}
+	return c.key.Of(v)
 }
 
 // Route is where one execution runs. It is reused from execution to execution.
@@ -50,17 +63,31 @@ type Values struct {
 	*stmt.Args
 	// InsertID is the session's LAST_INSERT_ID().
 	InsertID uint64
+	// UserVariable gives the value of a user variable, named in lower case
+	// without @; nil where they are not known. NULL is what one has that was
+	// never set.
+	UserVariable func(name string) stmt.Value
 }
 
 func (v *Values) operand(o stmt.Operand) stmt.Value {
-	if o.InsertID {
+	switch {
+	case o.InsertID:
 		return stmt.UintValue(v.InsertID)
+	case o.Variable != "":
+		return v.variable(o.Variable)
 	}
 	return v.Operand(o)
 }
 
+func (v *Values) variable(name string) stmt.Value {
+	if v.UserVariable == nil {
+		return stmt.Value{}
+	}
+	return v.UserVariable(name)
+}
+
 // Route finds the shards of a Keyed plan. It is safe for concurrent use with
-// different routes.
+// different routes. The error is a *Refusal.
 func (p *Plan) Route(m *router.Map, v *Values, out *Route) error {
 	out.reset()
 	for i := range p.classes {
@@ -68,34 +95,54 @@ func (p *Plan) Route(m *router.Map, v *Values, out *Route) error {
 			out.class(m, p.classes[0].cond, v)
 			continue
 		}
-		if err := p.together(m, i, v, out); err != nil {
-			return err
+		if reason := p.together(m, i, v, out); reason != nil {
+			return reason
+		}
+	}
+	if p.pinned != "" {
+		if reason := p.pin(m, out); reason != nil {
+			return reason
 		}
 	}
 	if len(out.Shards) > 1 && p.Merge == nil {
 		return p.NoMerge
 	}
-	if p.pinned != "" && !p.pinnedHere(m, out) {
-		return refuse(CrossShard, "it joins a table that lives on shard %s with rows that live elsewhere: read them in two statements", p.pinned)
-	}
 	return p.agreed(v, out)
 }
 
-// together demands that another class is on the very shard of the first.
-func (p *Plan) together(m *router.Map, i int, v *Values, out *Route) error {
+// together demands that another class is on the one shard of those before. A
+// class without rows is everywhere alike.
+func (p *Plan) together(m *router.Map, i int, v *Values, out *Route) *Refusal {
 	var other Route
 	other.class(m, p.classes[i].cond, v)
 	out.Genes = append(out.Genes, other.Genes...)
+	out.ranges = append(out.ranges, other.ranges...)
 	out.All = out.All || other.All
-	if len(out.Shards) == 1 && slices.Equal(out.Shards, other.Shards) {
+	switch {
+	case len(other.Shards) == 0:
+		return nil
+	case len(out.Shards) == 0 && len(other.Shards) == 1:
+		out.Shards = append(out.Shards, other.Shards...)
+		return nil
+	case len(out.Shards) == 1 && slices.Equal(out.Shards, other.Shards):
 		return nil
 	}
 	return refuse(CrossShard, "it joins rows of %s with rows of %s that may live on different shards: join them on the owner or the ID, or name the owner of both",
 		p.classes[0].table.TableName, p.classes[i].table.TableName)
 }
 
-func (p *Plan) pinnedHere(m *router.Map, out *Route) bool {
-	return len(out.Shards) == 1 && m.Shards()[out.Shards[0]] == p.pinned
+// pin demands the shard of the single tables beside sharded ones.
+func (p *Plan) pin(m *router.Map, out *Route) *Refusal {
+	if len(out.Shards) == 0 {
+		if at := slices.Index(m.Shards(), p.pinned); at >= 0 {
+			out.Shards = append(out.Shards, at)
+			return nil
+		}
+	}
+	if len(out.Shards) == 1 && m.Shard(out.Shards[0]) == p.pinned {
+		return nil
+	}
+	return refuse(CrossShard, "it joins a table that lives on shard %s with rows that live elsewhere: read them in two statements", p.pinned)
 }
 
 // class fills the route from one class's condition.
@@ -108,7 +155,7 @@ func (r *Route) class(m *router.Map, c *condition, v *Values) {
 	set, known := r.eval(m, c, v)
 	if !known {
 		r.All, r.Genes = true, r.Genes[:0]
-		r.Shards = appendAll(r.Shards[:0], len(m.Shards()))
+		r.Shards = m.ShardsOf(0, m.Width().Last(), r.Shards[:0])
 		return
 	}
 	r.Shards = append(r.Shards[:0], set...)
@@ -120,20 +167,13 @@ func (r *Route) single(m *router.Map, c *condition, v *Values) bool {
 	if o.Slot >= 0 && v.Slots[o.Slot].Count != 1 {
 		return false
 	}
-	g, match := c.key.Of(v.operand(o))
+	g, match := c.of(v.operand(o))
 	if match != catalog.Here {
 		return false
 	}
 	r.Genes = append(r.Genes, g)
 	r.Shards = append(r.Shards, m.Lookup(g))
 	return true
-}
-
-func appendAll(dst []int, n int) []int {
-	for i := range n {
-		dst = append(dst, i)
-	}
-	return dst
 }
 
 // eval gives the shards where a condition may hold; known is false where that
@@ -196,12 +236,13 @@ func (r *Route) evalEqual(m *router.Map, c *condition, v *Values) (shards []int,
 }
 
 func (r *Route) add(m *router.Map, c *condition, value stmt.Value, shards *[]int) bool {
-	g, match := c.key.Of(value)
-	switch {
-	case match == catalog.Anywhere, c.nullSafe && value.Kind == stmt.Null:
+	g, match := c.of(value)
+	switch match {
+	case catalog.Anywhere:
 		return false
-	case match == catalog.Nowhere:
+	case catalog.Nowhere:
 		return true
+	case catalog.Here:
 	}
 	r.Genes = append(r.Genes, g)
 	*shards = insert(*shards, m.Lookup(g))
@@ -209,16 +250,9 @@ func (r *Route) add(m *router.Map, c *condition, value stmt.Value, shards *[]int
 }
 
 func (r *Route) evalBetween(m *router.Map, c *condition, v *Values) ([]int, bool) {
-	low, high := stmt.Value{Kind: stmt.Null}, stmt.Value{Kind: stmt.Null}
-	if c.low != nil {
-		if low = v.operand(*c.low); low.Kind == stmt.Null {
-			return nil, true
-		}
-	}
-	if c.high != nil {
-		if high = v.operand(*c.high); high.Kind == stmt.Null {
-			return nil, true
-		}
+	low, high := v.bounds(c)
+	if c.low != nil && low.Kind == stmt.Null || c.high != nil && high.Kind == stmt.Null {
+		return nil, true // a comparison with NULL
 	}
 	genes, ok := c.key.Between(low, high)
 	if !ok {
@@ -253,9 +287,26 @@ func intersect(a, b []int) []int {
 	return out
 }
 
-// isInsertID tells whether a cell is LAST_INSERT_ID().
-func (v *Values) isInsertID(c stmt.Cell) bool {
-	const word = "last_insert_id()"
+// computed reads a cell of an INSERT that is no literal: LAST_INSERT_ID() or a
+// user variable. Others only the server can compute.
+func (v *Values) computed(c stmt.Cell) stmt.Value {
 	text := bytes.TrimSpace(v.Text[c.Start:c.End])
-	return len(text) == len(word) && bytes.EqualFold(text, []byte(word))
+	switch {
+	case bytes.EqualFold(text, []byte("last_insert_id()")):
+		return stmt.UintValue(v.InsertID)
+	case len(text) > 1 && text[0] == '@' && isName(text[1:]):
+		return v.variable(strings.ToLower(string(text[1:])))
+	}
+	return stmt.Value{}
+}
+
+func isName(b []byte) bool {
+	for _, c := range b {
+		if c|0x20 < 'a' || c|0x20 > 'z' {
+			if (c < '0' || c > '9') && c != '_' && c != '$' && c != '.' {
+				return false
+			}
+		}
+	}
+	return true
 }

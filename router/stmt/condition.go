@@ -89,6 +89,17 @@ func (r *reader) rowEqual(left *ast.RowExpr, right ast.ExprNode, nullSafe bool) 
 	return out
 }
 
+func inRows(c *Condition) *Condition {
+	if c.Kind == And {
+		for _, arg := range c.Args {
+			inRows(arg)
+		}
+	} else if c.Kind != Opaque { // the opaque one is shared
+		c.InRows = true
+	}
+	return c
+}
+
 func (r *reader) in(e *ast.PatternInExpr) *Condition {
 	if e.Not || e.Sel != nil {
 		return opaque
@@ -97,7 +108,7 @@ func (r *reader) in(e *ast.PatternInExpr) *Condition {
 	if row, ok := left.(*ast.RowExpr); ok {
 		out := &Condition{Kind: Or}
 		for _, item := range e.List {
-			out.Args = append(out.Args, r.rowEqual(row, unwrap(item), false))
+			out.Args = append(out.Args, inRows(r.rowEqual(row, unwrap(item), false)))
 		}
 		return out
 	}

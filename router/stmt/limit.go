@@ -24,6 +24,9 @@ func (r *reader) orderItem(item *ast.ByItem) OrderItem {
 	case *ast.PositionExpr:
 		out.Literal = true
 		out.Position = Operand{Slot: -1, Const: IntValue(int64(e.N))}
+	case ast.ParamMarkerExpr:
+	case ast.ValueExpr:
+		out.Constant = true
 	}
 	return out
 }

@@ -118,6 +118,9 @@ func tree_(c *Condition) string {
 }
 
 func sign(c *Condition) string {
+	if c.InRows {
+		return "=in-rows="
+	}
 	if c.NullSafe {
 		return "<=>"
 	}
@@ -139,7 +142,7 @@ func TestBlocks(t *testing.T) {
 		{"select * from a where x = _utf8mb4'a' and y = N'b' and z = 'c' collate utf8mb4_bin and date'2020-01-01' = d", "0: a | and(and(and(x=?, y=?), z=?), d=?)\n"},
 		{"select * from a where x between 1 and ? and y > 2 and 3 >= z and w not between 1 and 2", "0: a | and(and(and(x in [$0 $1], y in [$2 ]), z in [ $3]), *)\n"},
 		{"select * from a where (x, y) = (1, 2)", "0: a | and(x=$0, y=$1)\n"},
-		{"select * from a where (x, y) in ((1, 2), (3, 4))", "0: a | or(and(x=$0, y=$1), and(x=$2, y=$3))\n"},
+		{"select * from a where (x, y) in ((1, 2), (3, 4))", "0: a | or(and(x=in-rows=$0, y=in-rows=$1), and(x=in-rows=$2, y=in-rows=$3))\n"},
 		{"select * from a where (x, y) > (1, 2) or (x, y) in (select 1, 2)", "0: a | or(*, *)\n1 in 0:\n"},
 		{"select * from a where x = last_insert_id() and y = last_insert_id(5) and z = @V and w = @@v", "0: a | and(and(and(x=insert-id, y=?), z=@v), w=?)\n"},
 		{"select * from a where x in (1, -2, y, 'a', null)", "0: a | x=$0,-$1,?,$2,NULL\n"},
@@ -323,10 +326,10 @@ func TestFeatures(t *testing.T) {
 		ReadsUserVariable: "reads-var", SetsUserVariable: "sets-var", ReadsInsertID: "reads-id", SetsInsertID: "sets-id", ReadsRowCount: "row-count",
 		ReadsConnectionID: "connection", NamedLock: "lock", Locking: "locking", IntoTarget: "into", Union: "union", With: "with",
 		Windows: "windows", TemporaryTable: "temporary", ConsistentSnapshot: "snapshot", ReadOnly: "read-only", AndChain: "chain",
-		Release: "release", ReadsClock: "clock", Volatile: "volatile", UnknownFunction: "unknown",
+		Release: "release", Limited: "limited", ReadsClock: "clock", Volatile: "volatile", UnknownFunction: "unknown",
 	}
 	for text, want := range map[string]string{
-		"select @a": "reads-var", "select @a := 1": "sets-var", "select last_insert_id()": "reads-id volatile",
+		"select @a": "reads-var", "delete from t limit 5": "limited", "select * from (select 1 limit 1) d": "limited", "select @a := 1": "sets-var", "select last_insert_id()": "reads-id volatile",
 		"select last_insert_id(x) from t": "reads-id sets-id volatile", "select @@last_insert_id": "reads-id volatile",
 		"select sql_calc_found_rows * from t": "row-count", "select found_rows()": "row-count volatile",
 		"select connection_id()": "connection volatile", "select get_lock('a', 1)": "lock volatile",

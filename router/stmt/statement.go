@@ -71,6 +71,8 @@ const (
 	// Volatile: RAND(), UUID(), system variables, … : what one server says of
 	// itself, or differently each time.
 	Volatile
+	// Limited: LIMIT stands somewhere.
+	Limited
 	// UnknownFunction: a function that isn't known to look at one row only. It
 	// may be stored, read tables, or be an aggregate.
 	UnknownFunction
@@ -185,6 +187,8 @@ type Condition struct {
 	Low      *Operand     // Between
 	High     *Operand
 	NullSafe bool // <=>
+	// InRows: it comes from a list of rows, (a, b) IN ((1, 2), …).
+	InRows bool
 }
 
 // ColumnRef is a column as it was written.
@@ -239,6 +243,7 @@ type OrderItem struct {
 	Column   *ColumnRef // or
 	Position Operand    // a number counts fields
 	Literal  bool       // Position is set
+	Constant bool       // NULL, or another value: it sorts nothing
 	Desc     bool
 }
 

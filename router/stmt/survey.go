@@ -21,6 +21,8 @@ func (v surveyor) Enter(n ast.Node) (ast.Node, bool) {
 		out.Tables = append(out.Tables, TableName{n.Schema.O, n.Name.O})
 	case *ast.DeleteTableList: // they name tables of the FROM clause
 		return n, true
+	case *ast.Limit:
+		out.Features |= Limited
 	case *ast.WithClause:
 		out.Features |= With
 	case *ast.SelectStmt:

@@ -106,7 +106,13 @@ func (a *answer) read(rows *sql.Rows) {
 	}
 	a.columns = []string{}
 	for _, t := range types {
-		a.columns = append(a.columns, t.Name()+" "+t.DatabaseTypeName())
+		// MySQL makes INT expressions BIGINT where its optimizer takes a temporary
+		// table, which depends on the rows.
+		typed := strings.TrimSuffix(t.DatabaseTypeName(), "BIGINT")
+		if typed != t.DatabaseTypeName() {
+			typed += "INT"
+		}
+		a.columns = append(a.columns, t.Name()+" "+typed)
 	}
 	values, pointers := make([]any, len(types)), make([]any, len(types))
 	for i := range values {
@@ -147,6 +153,8 @@ func differ(s *statement, proxy, plain *answer) string {
 	switch {
 	case proxy.refused():
 		return ""
+	case s.several && proxy.err != nil && plain.err != nil:
+		return "" // each of them may be another row's
 	case proxy.number != plain.number:
 		return "one side has an error, or another error"
 	case proxy.err != nil:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,6 +26,11 @@ func fromEnvironment(t *testing.T, name string, usual uint64) uint64 {
 	}
 	return n
 }
+
+// truncated is the error of a change whose condition compares with text that is
+// no number or date. It depends on the rows for which the optimizer lets the
+// condition be computed, so that the two sides need not agree.
+const truncated = 1292
 
 // enough differences end a run: what follows are mostly the same again.
 const enough = 20
@@ -54,7 +60,7 @@ func TestRandomStatements(t *testing.T) {
 func (p *pair) generator(seed uint64) *generator {
 	return &generator{
 		r: rand.New(rand.NewPCG(seed, 0)), schema: p.shop.Schema,
-		held: map[string][]string{}, ids: newIssuer(p.t, p.shop.Ring),
+		held: map[string][]string{}, ids: newIssuer(p.t, p.shop.Ring), owners: slices.Clone(owners),
 	}
 }
 
@@ -73,7 +79,6 @@ func (r *report) one(g *generator, s *statement) {
 		r.skipped++
 		return
 	}
-	trace(s.String())
 	difference, proxy, plain := r.both(s)
 	switch {
 	case proxy.refused():
@@ -116,6 +121,10 @@ func (p *pair) both(s *statement) (difference string, proxy, plain *answer) {
 		return difference, proxy, nil
 	}
 	plain = ask(ctx, p.direct, s, true)
+	if s.writes != nil && (proxy.number == truncated || plain.number == truncated) {
+		p.copy(s.writes)
+		return "", proxy, plain
+	}
 	difference = differ(s, proxy, plain)
 	if s.writes != nil {
 		if rows := p.compare(s.writes, s.skip); rows != "" {
@@ -129,27 +138,27 @@ func (p *pair) both(s *statement) (difference string, proxy, plain *answer) {
 func (r *report) explain(s *statement, difference string, proxy, plain *answer) string {
 	whole := s.String()
 	if s.writes == nil {
-		difference, proxy, plain = r.shrink(s, difference, proxy, plain)
+		proxy, plain = r.shrink(s, difference, proxy, plain)
 	}
 	return fmt.Sprintf("seed %d, %s: %s differ\n  %s\n  shrunk from: %s\n  LAST_INSERT_ID %d\n  proxy: %v\n  plain: %v",
 		r.seed, r.engine, difference, s, whole, s.insertID, proxy, plain)
 }
 
 // shrink drops from a read what can be dropped with a difference left.
-func (r *report) shrink(s *statement, difference string, proxy, plain *answer) (string, *answer, *answer) {
+func (r *report) shrink(s *statement, difference string, proxy, plain *answer) (*answer, *answer) {
 	for again := true; again; {
 		again = false
 		for _, piece := range s.root.droppable(nil) {
 			piece.dropped = true
 			d, a, b := r.both(s)
-			if d == "" || (a.err == nil) != (proxy.err == nil) || (b.err == nil) != (plain.err == nil) {
+			if d != difference || (a.err == nil) != (proxy.err == nil) || (b.err == nil) != (plain.err == nil) {
 				piece.dropped = false
 				continue
 			}
-			difference, proxy, plain, again = d, a, b, true
+			proxy, plain, again = a, b, true
 		}
 	}
-	return difference, proxy, plain
+	return proxy, plain
 }
 
 func (r *report) done() {

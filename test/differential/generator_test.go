@@ -13,7 +13,9 @@ type generator struct {
 	schema string
 	held   map[string][]string // values that rows hold, by table.column
 	ids    *issuer
+	owners []int64
 	alias  int
+	shadow bool // the statement that is being made shadows
 }
 
 func (g *generator) oneIn(n int) bool { return g.r.IntN(n) == 0 }
@@ -36,13 +38,16 @@ type statement struct {
 	writes   *table // nil for a read
 	skip     []string
 	prepared bool
+	shadows  bool  // a field's alias is also a column's name
+	several  bool  // rows of an INSERT
+	fixed    []any // parameters of placeholders in the text
 	insertID int64 // LAST_INSERT_ID() before it runs
 }
 
 func (s *statement) render(plain bool) (string, []any) {
 	r := render{prepared: s.prepared, plain: plain}
 	r.node(s.root)
-	return r.b.String(), r.args
+	return r.b.String(), append(r.args, s.fixed...)
 }
 
 func (s *statement) String() string {

@@ -7,7 +7,7 @@ type exclusion struct {
 }
 
 // exclusions are left out of the random statements until they are mended.
-var exclusions = []exclusion{}
+var exclusions []exclusion
 
 // known names the exclusion of a statement, or nothing.
 func known(s *statement, text string) string {

@@ -12,6 +12,7 @@ type node struct {
 	list            bool
 	head, separator string
 	dropped         bool
+	kept            bool // never dropped: without it the answer is not fixed
 	plain           bool // written for the plain server alone
 }
 
@@ -84,7 +85,7 @@ func (r *render) value(v value) {
 // biggest first.
 func (n *node) droppable(out []*node) []*node {
 	for _, kid := range n.kids {
-		if n.list && !kid.dropped && !kid.plain {
+		if n.list && !kid.dropped && !kid.kept && !kid.plain {
 			out = append(out, kid)
 		}
 	}

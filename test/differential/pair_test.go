@@ -65,9 +65,13 @@ func (p *pair) exec(conn interface {
 	}
 }
 
-// fill inserts rows through the proxy, which stamps them, and copies them.
+// fill inserts rows through the proxy, which stamps them, and copies them. Some
+// owners are numbers that are other rows' IDs.
 func (p *pair) fill(g *generator) {
-	for range 2 {
+	for round := range 2 {
+		if round > 0 {
+			g.owners = append(g.owners, g.accountIDs(3)...)
+		}
 		for _, t := range tables {
 			p.fillTable(g, t)
 			p.copy(t)
@@ -83,7 +87,7 @@ func (p *pair) fillTable(g *generator, t *table) {
 		keys := g.keys(t)
 		switch t.owner {
 		case "owner":
-			keys["owner"] = fmt.Sprint(owners[i%len(owners)])
+			keys["owner"] = fmt.Sprint(g.owners[len(g.owners)-1-i%len(g.owners)])
 		case "who":
 			keys["who"] = whos[i%len(whos)]
 		}
@@ -101,6 +105,14 @@ func (p *pair) fillTable(g *generator, t *table) {
 		_, _ = p.proxied.ExecContext(p.t.Context(), // some are out of range or there twice
 			fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", t.name, strings.Join(names, ", "), strings.Join(marks, ", ")), args...)
 	}
+}
+
+// accountIDs gives IDs that rows have.
+func (g *generator) accountIDs(n int) (out []int64) {
+	for range n {
+		out = append(out, g.ids.some(g))
+	}
+	return out
 }
 
 // row is a table's row, as text or NULL by column.

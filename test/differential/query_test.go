@@ -2,12 +2,13 @@ package differential
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // read makes a SELECT.
 func (g *generator) read() *statement {
-	g.alias = 0
+	g.alias, g.shadow = 0, false
 	s := &statement{prepared: g.oneIn(2), insertID: g.ids.some(g)}
 	switch n := g.r.IntN(100); {
 	case n < 60:
@@ -23,6 +24,7 @@ func (g *generator) read() *statement {
 	default:
 		s.root, s.order = g.odd()
 	}
+	s.shadows = g.shadow
 	return s
 }
 
@@ -65,6 +67,7 @@ func (g *generator) sorted(q *node, sc scope, named []string, distinct bool) (*n
 			total.add(s.alias + "." + p + pick(g, []string{"", " DESC"}))
 		}
 	}
+	total.kept = true
 	items.add(total)
 	q.add(items)
 	if g.oneIn(2) {
@@ -98,7 +101,7 @@ func (g *generator) orderItem(sc scope, named []string) string {
 		}
 	case 3:
 		if c.kind == integer {
-			return pick(g, []string{"-", "0 + ", "ABS("})[:1] + g.name(sc, s, c.name)
+			return pick(g, []string{"-", "0 + "}) + g.name(sc, s, c.name)
 		}
 	}
 	return g.name(sc, s, c.name)
@@ -133,7 +136,8 @@ func (g *generator) fields(sc scope) (*node, []string) {
 			name = "CASE WHEN " + name + " IS NULL THEN 1 ELSE 0 END"
 		}
 		if g.oneIn(3) {
-			alias := pick(g, []string{"a1", "b1", "`c 1`", "Owner", "id", "small", "amount", "`no`", "N"})
+			alias := pick(g, []string{"a1", "b1", "`c 1`", "`d``2`", "Owner", "id", "small", "amount", "`no`", "N"})
+			g.shadow = g.shadow || !strings.ContainsAny(alias, "12") || slices.Contains(named, alias)
 			name += pick(g, []string{" ", " AS "}) + alias
 			named = append(named, alias)
 		}
@@ -191,6 +195,11 @@ func (g *generator) join(sc *scope, from *node) {
 	if g.oneIn(4) {
 		on.add(g.condition(grown, 0))
 	}
+	if len(*sc) > 1 && g.oneIn(3) { // which joins no table of the two, where it is outer
+		x, y := (*sc)[0], (*sc)[1]
+		c, d := g.joined(x.table, y.table)
+		on.add(all(x.alias, ".", c, " = ", y.alias, ".", d))
+	}
 	switch {
 	case kind == ", ":
 		text = g.from(next)
@@ -213,6 +222,9 @@ func (g *generator) join(sc *scope, from *node) {
 // joined gives a pair of columns that two tables may be joined on: mostly one
 // that keeps rows of one owner together.
 func (g *generator) joined(a, b *table) (string, string) {
+	if x, y := keyOf(g, a), keyOf(g, b); g.oneIn(4) && x != "" && y != "" {
+		return x, y // of one meaning or two
+	}
 	if !g.oneIn(6) {
 		switch {
 		case a.has("owner") && b.has("owner") && (a != account || b != account || g.oneIn(2)):
@@ -239,6 +251,16 @@ func (g *generator) joined(a, b *table) (string, string) {
 			return x.name, y.name
 		}
 	}
+}
+
+// keyOf picks a column that a gene can be read from, if there is one of numbers.
+func keyOf(g *generator, t *table) string {
+	for range 8 {
+		if c := pick(g, t.columns); c.key && c.kind == integer {
+			return c.name
+		}
+	}
+	return ""
 }
 
 func hasKindOf(a, b *table) bool {
@@ -281,7 +303,9 @@ func (g *generator) aggregate() (*node, order) {
 	if g.oneIn(5) {
 		items := list(" ORDER BY ", ", ")
 		for i := range groups {
-			items.add(all(fmt.Sprint(i+1), pick(g, []string{"", " DESC"})))
+			item := all(fmt.Sprint(i+1), pick(g, []string{"", " DESC"}))
+			item.kept = true
+			items.add(item)
 		}
 		q.add(items)
 		if len(groups) == 0 || g.oneIn(2) {

@@ -38,7 +38,8 @@ type table struct {
 	owner   string   // the column that decides where a row lives, "" for none
 	stamped []string // what the proxy fills in and the plain server can't know
 	version bool
-	shards  []int // where its rows are, each once
+	unique  string // with the owner: changes of several rows depend on their order
+	shards  []int  // where its rows are, each once
 }
 
 func (t *table) column(name string) column {
@@ -90,7 +91,7 @@ var (
 		},
 	}
 	member = &table{
-		name: "member", primary: []string{"id"}, owner: "who", stamped: []string{"id"}, shards: everywhere,
+		name: "member", primary: []string{"id"}, owner: "who", unique: "n", stamped: []string{"id"}, shards: everywhere,
 		columns: []column{
 			{"id", integer, true}, {"who", binary, true}, {"n", integer, false}, {"small", integer, false},
 			{"name", text, false}, {"day", day, false},

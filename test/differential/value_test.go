@@ -15,9 +15,16 @@ type value struct {
 	bound bool
 }
 
+// unbound is the value as a literal, in a prepared statement too.
+func (v value) unbound() value {
+	v.bound = false
+	return v
+}
+
 // owners and whos are the values that decide where rows live.
 var (
-	owners = []int64{0, 1, -1, 2, 7, 42, 10001, 123456789, 1<<53 - 1, 1 << 53, 1<<53 + 1, -(1 << 53) - 1, math.MaxInt64, math.MinInt64}
+	// 0xd870 and 0x5ddf are the genes of the owners 0 and 1.
+	owners = []int64{0, 1, -1, 0xd870, 0x5ddf, 2, 7, 42, 10001, 123456789, 1<<53 - 1, 1 << 53, 1<<53 + 1, -(1 << 53) - 1, math.MaxInt64, math.MinInt64}
 	whos   = []string{"", "ann", "bob", "Bob", "zoë", "李", "🙂x", "o'hara", "a b", "42", "0", "-1", `back\slash`, "ann  "}
 	names  = []string{"Ann", "ann", "BOB", "zoë", "Zoe", "ÄB", "ab", "", "x ", "x", "李雷", "straße", "100", "42abc", "a_b", "a%b"}
 )
@@ -35,7 +42,7 @@ func (g *generator) literal(t *table, c column) value {
 		if len(held) > 0 && g.oneIn(5) == false {
 			n = pick(g, held)
 		} else if c.key {
-			n = strconv.FormatInt(pick(g, owners), 10)
+			n = strconv.FormatInt(pick(g, g.owners), 10)
 		}
 		if g.oneIn(4) {
 			return g.oddNumber(n)

@@ -53,6 +53,7 @@ func (g *generator) update(s *statement) {
 	if len(set.kids) > 0 {
 		set.add(raised(s.writes, src.alias))
 	}
+	s.several = true
 	s.root = all(head, set, g.writeWhere(sc, src))
 	g.limited(s, sc, src)
 }
@@ -62,14 +63,14 @@ func (g *generator) update(s *statement) {
 func (g *generator) assignable(t *table) (out []column) {
 	for range 1 + g.r.IntN(2) {
 		c := pick(g, t.columns)
-		if slices.Contains(t.primary, c.name) || c.name == "version" || c.key && !g.oneIn(4) || slices.Contains(out, c) {
+		if slices.Contains(t.primary, c.name) || c.name == "version" || c.name == t.unique || c.key && !g.oneIn(4) || slices.Contains(out, c) {
 			continue
 		}
 		out = append(out, c)
 	}
 	if len(out) == 0 {
 		for _, c := range t.columns {
-			if !c.key && c.name != "version" && !slices.Contains(t.primary, c.name) {
+			if !c.key && c.name != "version" && c.name != t.unique && !slices.Contains(t.primary, c.name) {
 				return []column{c}
 			}
 		}
@@ -178,6 +179,7 @@ func (g *generator) insert(s *statement) {
 	rows := 1
 	if g.oneIn(3) {
 		rows += g.r.IntN(4)
+		s.several = true
 	}
 	s.root = all(verb, g.from(source{t, t.name}))
 	if g.oneIn(5) {
@@ -205,7 +207,7 @@ func (g *generator) insert(s *statement) {
 		}
 		s.root.add(all(names, ")", values))
 	}
-	if verb[0] == 'I' && g.oneIn(4) {
+	if verb[0] == 'I' && (g.oneIn(4) || t == visit && g.oneIn(2)) {
 		g.onDuplicate(s, t)
 	}
 }
@@ -268,15 +270,15 @@ func (g *generator) row(t *table, columns []column) []value {
 func (g *generator) keys(t *table) map[string]string {
 	switch t {
 	case account:
-		owner := pick(g, owners)
+		owner := pick(g, g.owners)
 		id, no := g.ids.of(geneOfOwner(owner))
 		if held := g.held["account.id"]; len(held) > 0 && g.oneIn(10) {
 			id = pick(g, held) // most likely another owner's, or a duplicate
 		}
 		return map[string]string{"owner": fmt.Sprint(owner), "id": id, "no": no}
 	case visit:
-		owner := pick(g, owners)
-		return map[string]string{"owner": fmt.Sprint(owner), "gene": fmt.Sprint(uint32(geneOfOwner(owner))), "n": fmt.Sprint(g.r.IntN(9))}
+		owner := pick(g, g.owners)
+		return map[string]string{"owner": fmt.Sprint(owner), "gene": fmt.Sprint(uint32(geneOfOwner(owner))), "n": fmt.Sprint(g.r.IntN(5))}
 	case line:
 		parent := g.heldNumber(account, account.column("id"))
 		n, _ := strconv.ParseInt(parent, 10, 64)

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"locus/proxy/schema"
+	"locus/router"
+	"locus/router/cluster"
+)
+
+// acknowledgement bounds the wait for the proxies after a change of the map.
+const acknowledgement = 15 * time.Second
+
+// afterwards looks again for rows that were left behind. A proxy that had not yet
+// heard of a change of the map may have let a client insert a row by the old one
+// after the shards were asked; so once every proxy obeys the new map, and has
+// nothing older under way, they are asked once more.
+func (a *application) afterwards(ctx context.Context, conn *connection, old, next *cluster.Cluster) error {
+	if old == nil || a.skipLiveCheck || a.forceMove {
+		return nil
+	}
+	handovers, err := router.Diff(old.Routes, next.Routes)
+	if err != nil || len(handovers) == 0 {
+		return err
+	}
+	if err := awaitProxies(ctx, conn, next.Routes.Version()); err != nil {
+		return fmt.Errorf("the change was written, but %w; until then rows may still be inserted by the old map: "+
+			"look for them once the proxies have followed or are gone", err)
+	}
+	asked, err := ask(conn, old, next)
+	if err != nil {
+		return err
+	}
+	defer asked.close(ctx)
+	loaded, err := schema.Load(ctx, asked.of(next), next)
+	if err != nil {
+		return fmt.Errorf("the change was written, but the shards could not be asked again whether rows stayed behind: %w", err)
+	}
+	stranded, err := findStranded(ctx, asked, loaded.Catalog, old, next)
+	if err != nil {
+		return err
+	}
+	if stranded == nil {
+		return nil
+	}
+	return fmt.Errorf("the change was written, and clients inserted rows meanwhile that are now looked for elsewhere:\n%s\n"+
+		"give these genes back by applying the former routes, then look at both shards", strings.Join(stranded, "\n"))
+}
+
+// awaitProxies waits until every registered proxy obeys a version of the map.
+func awaitProxies(ctx context.Context, conn *connection, version int64) error {
+	ctx, cancel := context.WithTimeout(ctx, acknowledgement)
+	defer cancel()
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		behind, err := proxiesBehind(ctx, conn, version)
+		if err == nil && behind == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(err, fmt.Errorf("not every proxy obeys map version %d yet: %s", version, strings.Join(behind, ", ")))
+		case <-ticker.C:
+		}
+	}
+}
+
+func proxiesBehind(ctx context.Context, conn *connection, version int64) ([]string, error) {
+	pairs, _, err := conn.kv.GetPrefix(ctx, cluster.ProxyPrefix)
+	if err != nil {
+		return nil, err
+	}
+	var behind []string
+	for _, pair := range pairs {
+		var c card
+		if err := json.Unmarshal(pair.Value, &c); err != nil || c.MapVersion < version {
+			behind = append(behind, strings.TrimPrefix(pair.Key, cluster.ProxyPrefix))
+		}
+	}
+	return behind, nil
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"locus/config"
+	"locus/idgen/cipher"
+	"locus/proxy"
+	"locus/proxy/backend"
+	"locus/proxy/handshake"
+	"locus/proxy/session"
+	"locus/router/cluster"
+	"locus/router/live"
+)
+
+// proxyOptions is the proxy's part of the configuration.
+func proxyOptions(conn *connection, log *slog.Logger) (proxy.Options, error) {
+	c := conn.config
+	identity, err := identify(c)
+	if err != nil {
+		return proxy.Options{}, err
+	}
+	var ring *cipher.Ring
+	if c.KeyRing != "" {
+		if ring, err = cipher.Load(c.KeyRing); err != nil {
+			return proxy.Options{}, err
+		}
+		if err := cipher.CheckMode(c.KeyRing); err != nil {
+			log.Warn("key ring", slog.Any("error", err))
+		}
+	}
+	state := filepath.Join(c.DataDir, "cluster.json")
+	return proxy.Options{
+		Declared: conn.kv.Under(cluster.Prefix),
+		Segments: conn.kv.Under(cluster.SegmentPrefix),
+		Secrets:  c.Secrets.Lookup,
+		Ring:     ring, TLS: identity.TLS, RSA: identity.RSA,
+		ServerVersion: c.Proxy.ServerVersion,
+		Backends: backend.Limits{
+			MaxOpen: c.Backends.MaxConnectionsPerShard, WaitTimeout: c.Backends.WaitTimeout.Std(),
+			ConnectTimeout: c.Backends.ConnectTimeout.Std(), IdleTimeout: c.Backends.IdleTimeout.Std(),
+		},
+		Spanning:       map[config.Transactions]session.Spanning{config.Single: session.Single, config.Multi: session.Multi}[c.Proxy.Transactions],
+		MaxConnections: c.Proxy.MaxConnections, MaxStatement: int(c.Proxy.MaxStatement),
+		MaxLoginPacket: int(c.Proxy.MaxPacketBeforeLogin),
+		LoginTimeout:   c.Proxy.ConnectTimeout.Std(), IdleTimeout: c.Proxy.IdleTimeout.Std(),
+		Save:  func(values map[string][]byte, revision int64) error { return live.WriteFile(state, values, revision) },
+		Saved: func() (map[string][]byte, int64, error) { return live.ReadFile(state) },
+		Log:   log,
+	}, nil
+}
+
+// identify is the certificate of the configuration, or one of its own.
+func identify(c *config.Config) (*handshake.Identity, error) {
+	identity, err := handshake.SelfSigned(filepath.Join(c.DataDir, "tls"))
+	if err != nil || c.Proxy.TLS.Cert == "" {
+		return identity, err
+	}
+	pair, err := tls.LoadX509KeyPair(c.Proxy.TLS.Cert, c.Proxy.TLS.Key)
+	if err != nil {
+		return nil, fmt.Errorf("proxy.tls: %w", err)
+	}
+	identity.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	return identity, nil
+}
+
+func newLogger(c config.Log, to interface{ Write([]byte) (int, error) }) *slog.Logger {
+	options := &slog.HandlerOptions{Level: c.Level.Slog()}
+	if c.Format == config.JSON {
+		return slog.New(slog.NewJSONHandler(to, options))
+	}
+	return slog.New(slog.NewTextHandler(to, options))
+}

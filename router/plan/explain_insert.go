@@ -1,0 +1,133 @@
+package plan
+
+import "locus/router/stmt"
+
+// stamped says which row goes where, and with which text. What is generated
+// when it runs is a question mark.
+func (e *explainer) stamped() {
+	in := e.p.Insert
+	genes, err := in.Genes(e.v, nil)
+	if err != nil {
+		e.refusal(err)
+		return
+	}
+	var shards []int
+	of := make([]int, len(genes)) // the shard of each row
+	for row, g := range genes {
+		of[row] = e.m.Lookup(g)
+		shards = insert(shards, of[row])
+	}
+	root := in.Table.Root()
+	e.say("shards", "%s", e.shards(shards))
+	for row, g := range genes {
+		e.say("why", "row %d: %s = %s, the %s of %s: gene %s on %s", row+1, root.Column.Name, in.Value(e.v, row, in.Root),
+			root.Role, in.Table.TableName, g.Format(e.m.Width()), e.m.Shard(of[row]))
+	}
+	for _, shard := range shards {
+		text := e.insertSet()
+		if !in.Set {
+			text = e.insertRows(func(row int) bool { return of[row] == shard })
+		}
+		if len(shards) > 1 {
+			text = string(e.m.Shard(shard)) + ": " + text
+		}
+		e.say("text", "%s", text)
+	}
+}
+
+func (e *explainer) insertRows(here func(row int) bool) string {
+	in := e.p.Insert
+	w := writer{text: e.v.Text}
+	list := -1
+	if len(in.Added) > 0 {
+		list = e.v.Offset(in.List)
+		w.upTo(list)
+		for i, s := range in.Added {
+			if i > 0 || len(in.Columns) > 0 {
+				w.WriteString(", ")
+			}
+			w.WriteString(in.Table.Columns[in.Column(s)].Name)
+		}
+	}
+	rows := e.v.Args.Rows
+	added := e.p.Added
+	for len(added) > 0 && e.v.Offset(added[0].At) <= int(rows[0].Open) {
+		w.upTo(e.v.Offset(added[0].At))
+		w.WriteString(added[0].Text)
+		added = added[1:]
+	}
+	w.upTo(int(rows[0].Open))
+	first := true
+	for i, row := range rows {
+		if !here(i) {
+			continue
+		}
+		if !first {
+			w.WriteString(", ")
+		}
+		first = false
+		w.from = int(row.Open)
+		e.insertRow(&w, i)
+	}
+	w.from = int(rows[len(rows)-1].Close) + 1
+	for _, s := range added {
+		w.upTo(e.v.Offset(s.At))
+		w.WriteString(s.Text)
+	}
+	return w.rest()
+}
+
+func (e *explainer) insertRow(w *writer, i int) {
+	in, row := e.p.Insert, e.v.Args.Rows[i]
+	for at, c := range e.v.Cells[row.First : row.First+row.Count] {
+		if in.stamps(at) && Asked(in.Value(e.v, i, at)) {
+			w.upTo(int(c.Start))
+			if at > 0 {
+				w.WriteByte(' ')
+			}
+			w.WriteByte('?')
+			w.from = int(c.End)
+		}
+	}
+	w.upTo(int(row.Close))
+	for n := range in.Added {
+		if n > 0 || row.Count > 0 {
+			w.WriteString(", ")
+		}
+		w.WriteByte('?')
+	}
+	w.upTo(int(row.Close) + 1)
+}
+
+// stamps tells whether the value at a position of a row may be generated.
+func (in *Insertion) stamps(at int) bool {
+	return at == in.ID || at == in.OrderNumber || at == in.Gene || at == in.Version
+}
+
+func (e *explainer) insertSet() string {
+	in := e.p.Insert
+	w := writer{text: e.v.Text}
+	if len(in.Added) > 0 {
+		w.upTo(e.v.Offset(in.List))
+		for _, s := range in.Added {
+			w.WriteString(" " + in.Table.Columns[in.Column(s)].Name + " = ?,")
+		}
+	}
+	for _, s := range e.p.Added {
+		w.upTo(e.v.Offset(s.At))
+		w.WriteString(s.Text)
+	}
+	return w.rest()
+}
+
+// bounds reads the bounds of a range; an open end is NULL.
+func (v *Values) bounds(c *condition) (low, high stmt.Value) {
+	low, high = stmt.Value{Kind: stmt.Null}, stmt.Value{Kind: stmt.Null}
+	if c.low != nil {
+		low = v.operand(*c.low)
+	}
+	if c.high != nil {
+		high = v.operand(*c.high)
+	}
+	return low, high
+}

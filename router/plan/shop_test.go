@@ -1,0 +1,100 @@
+package plan
+
+import (
+	"errors"
+	"testing"
+
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/gene"
+	"locus/router/stmt"
+)
+
+// The tables that plans are tested with. Their rows are on s0, s1 and s2; s3 is
+// registered and has no genes.
+
+func bigint(name string) catalog.Column { return catalog.Column{Name: name, DataType: "bigint"} }
+
+func text(name, dataType, collation string) catalog.Column {
+	return catalog.Column{Name: name, DataType: dataType, Length: 40, Charset: "utf8mb4", Collation: collation, PadSpace: collation != "utf8mb4_0900_ai_ci"}
+}
+
+func typed(name, dataType string) catalog.Column {
+	return catalog.Column{Name: name, DataType: dataType, Nullable: true, HasDefault: true}
+}
+
+func name(table string) catalog.TableName { return catalog.TableName{Schema: "shop", Name: table} }
+
+func id(column string) *catalog.IDColumn {
+	return &catalog.IDColumn{Column: column, Layout: "int64"}
+}
+
+var shop = []struct {
+	name    string
+	d       catalog.Declaration
+	columns []catalog.Column
+}{
+	{
+		"orders",
+		catalog.Declaration{Kind: catalog.Sharded, Owner: "buyer_uid", ID: id("id"), OrderNumber: "order_no", Version: "version"},
+		[]catalog.Column{
+			bigint("id"), bigint("buyer_uid"), bigint("order_no"), typed("amount", "decimal"), typed("status", "enum"),
+			text("note", "varchar", "utf8mb4_0900_ai_ci"), typed("created", "datetime"), typed("updated", "timestamp"), typed("rate", "float"),
+			typed("doc", "json"), text("memo", "text", "utf8mb4_bin"), bigint("version"),
+		},
+	},
+	{
+		"order_item",
+		catalog.Declaration{Kind: catalog.Sharded, Parent: id("order_id"), ID: id("id")},
+		[]catalog.Column{bigint("id"), bigint("order_id"), text("sku", "varchar", "utf8mb4_bin"), typed("qty", "int"), typed("created", "datetime")},
+	},
+	{
+		"coupon",
+		catalog.Declaration{Kind: catalog.Sharded, Owner: "buyer_uid", Gene: "gene"},
+		[]catalog.Column{bigint("buyer_uid"), text("code", "varchar", "utf8mb4_0900_ai_ci"), {Name: "gene", DataType: "int", Unsigned: true}, typed("amount", "decimal")},
+	},
+	{
+		"member",
+		catalog.Declaration{Kind: catalog.Sharded, Owner: "nick", ID: &catalog.IDColumn{Column: "id", Layout: "bytes16"}},
+		[]catalog.Column{{Name: "id", DataType: "binary", Length: 16}, text("nick", "varchar", "utf8mb4_bin"), typed("born", "date")},
+	},
+	{
+		"ledger",
+		catalog.Declaration{Kind: catalog.Sharded, Owner: "buyer_uid", ID: &catalog.IDColumn{Column: "id", Layout: "plain64"}},
+		[]catalog.Column{bigint("id"), bigint("buyer_uid"), typed("amount", "decimal")},
+	},
+	{"country", catalog.Declaration{Kind: catalog.Global}, []catalog.Column{typed("code", "char"), text("name", "varchar", "utf8mb4_0900_ai_ci")}},
+	{"setting", catalog.Declaration{Kind: catalog.Global}, []catalog.Column{{Name: "id", DataType: "int", AutoIncrement: true}, typed("value", "int")}},
+	{"audit", catalog.Declaration{Kind: catalog.Single, Shard: "s1"}, []catalog.Column{bigint("id"), bigint("buyer_uid"), typed("what", "int")}},
+	{"report", catalog.Declaration{Kind: catalog.Single, Shard: "s0"}, []catalog.Column{bigint("id"), bigint("buyer_uid")}},
+}
+
+func shopCatalog(t testing.TB) *catalog.Catalog {
+	t.Helper()
+	var tables []*catalog.Table
+	for _, s := range shop {
+		table, err := catalog.Resolve(name(s.name), s.d, s.columns, gene.W16)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables = append(tables, table)
+	}
+	return catalog.New([]router.ShardName{"s0", "s1", "s2", "s3"}, tables, map[catalog.TableName]error{
+		name("refund"): errors.New("column buyer_uid: declared as owner, but the table has no such column"),
+	})
+}
+
+func shopMap(t testing.TB) *router.Map {
+	t.Helper()
+	m, err := router.New(gene.W16, 1, []router.Entry{{Bound: 0x3fff, Shard: "s0"}, {Bound: 0x7fff, Shard: "s1"}, {Bound: 0xffff, Shard: "s2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func lexedText(text string, mode stmt.Mode) *stmt.Lexed {
+	var l stmt.Lexed
+	l.Lex([]byte(text), mode)
+	return &l
+}

@@ -1,0 +1,83 @@
+package differential
+
+import (
+	"testing"
+
+	"locus/test/servers"
+)
+
+// regression is a statement that was answered wrongly once.
+type regression struct {
+	name  string
+	text  string
+	args  []any // prepared where there are any
+	order order
+	// refused: the answer can't be right, so the proxy must refuse.
+	refused bool
+	// wrong says what is known to be wrong still. Such a case only reports.
+	wrong string
+}
+
+var regressions = []regression{
+	{name: "floating-point parameters", text: "SELECT id FROM account WHERE owner IN (?)", args: []any{float64(42)}},
+	{name: "a fraction as parameter", text: "SELECT id FROM account WHERE owner IN (?, ?)", args: []any{42.5, float64(7)}},
+	{name: "negative floating-point parameters", text: "SELECT id FROM account WHERE owner = ?", args: []any{float64(-1)}},
+	{name: "doubles at the end of what they count", text: "SELECT id FROM account WHERE owner = ?", args: []any{float64(1 << 53)}},
+	{name: "decimals at the end of what doubles count", text: "SELECT id FROM account WHERE owner IN (9007199254740993.0, '9007199254740993', 9007199254740993e0)"},
+	{name: "integers outside the column's range", text: "SELECT id FROM account WHERE owner IN (9223372036854775808, -9223372036854775808, 18446744073709551615)"},
+	{name: "NULL by <=>", text: "SELECT id FROM account WHERE owner <=> NULL OR owner = 1"},
+	{name: "NOT IN", text: "SELECT id FROM account WHERE owner NOT IN (42, 7)"},
+	{name: "strings with blanks as owners", text: "SELECT who, n FROM member WHERE who IN ('ann', 'ann ', 'bob  ')"},
+	{name: "numbers as names", text: "SELECT who, n FROM member WHERE who = 0"},
+	{name: "an outer join keeps what its ON excludes", text: "SELECT a.id, v.n FROM account a LEFT JOIN visit v ON v.owner = a.owner AND a.owner = 42"},
+	{name: "the second table of an outer join decides", text: "SELECT a.id, v.n FROM account a LEFT JOIN visit v ON v.owner = a.owner WHERE v.owner <=> NULL"},
+	{name: "an owner is no gene", text: "SELECT a.id, v.n FROM account a JOIN visit v ON a.owner = v.gene", refused: true},
+	{name: "an ID is no owner", text: "SELECT a.id, b.id FROM account a JOIN account b ON a.id = b.owner", refused: true},
+	{name: "an ID is no order number", text: "SELECT a.id, b.id FROM account a JOIN account b ON a.id = b.no", refused: true},
+	{
+		name:    "an outer join's ON says nothing of the tables on its left",
+		text:    "SELECT a.id, v.n, l.line_id FROM account a JOIN visit v LEFT JOIN line l ON a.id = l.id AND a.owner = v.owner",
+		refused: true,
+	},
+	{name: "LIMIT behind an order by text", text: "SELECT name, id FROM account ORDER BY name DESC, id LIMIT 3, 7", order: ordered},
+	{name: "an unpadded collation", text: "SELECT alt, id FROM account ORDER BY alt, id", order: ordered},
+	{name: "enumerations sort by their numbers", text: "SELECT kind, tags, id FROM account ORDER BY kind DESC, tags, id", order: ordered},
+	{
+		name: "an alias that is a column's name", text: "SELECT n AS id FROM member ORDER BY id, member.id", order: ordered,
+	},
+	{
+		name: "a user variable keeps its collation", text: "SELECT COLLATION(@vs) FROM account WHERE owner = 1 LIMIT 1",
+	},
+	{
+		name: "an alias of two fields", text: "SELECT name no, yr IS NULL AS no FROM account ORDER BY no, account.id", order: ordered,
+		refused: true,
+	},
+}
+
+func TestRegressions(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		p := newPair(t, engine)
+		p.fill(p.generator(1))
+		for _, c := range regressions {
+			t.Run(c.name, func(t *testing.T) { p.regression(t, c) })
+		}
+	})
+}
+
+func (p *pair) regression(t *testing.T, c regression) {
+	root := all(c.text)
+	s := &statement{root: root, order: c.order, prepared: c.args != nil, fixed: c.args}
+	difference, proxy, plain := p.both(s)
+	switch {
+	case c.wrong != "" && difference == "":
+		t.Logf("%s: right, or refused, by now; say so in the table: %v", s, proxy)
+	case c.wrong != "":
+		t.Logf("%s: still wrong: %s", s, c.wrong)
+	case c.refused && !proxy.refused():
+		t.Errorf("%s\n  proxy: %v\n  want a refusal", s, proxy)
+	case !c.refused && proxy.refused():
+		t.Errorf("%s\n  proxy: %v\n  want an answer", s, proxy)
+	case difference != "":
+		t.Errorf("%s differ\n  %s\n  proxy: %v\n  plain: %v", difference, s, proxy, plain)
+	}
+}
