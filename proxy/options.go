@@ -40,7 +40,8 @@ type Options struct {
 	IdleTimeout    time.Duration // of a client between commands; 0: none
 	SchemaRefresh  time.Duration // between looks at the live tables; default 10 s
 	DrainTimeout   time.Duration // for sessions to end when the proxy stops; default 10 s
-	// Acknowledge tells others which version of the map is obeyed; may be nil.
+	// Acknowledge tells others which version of the map is obeyed: no statement
+	// and no transaction goes on by an older one. May be nil.
 	Acknowledge func(version int64) error
 	// Save and Saved keep the last documents for a start without the source.
 	Save  func(values map[string][]byte, revision int64) error

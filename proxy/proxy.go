@@ -50,8 +50,12 @@ func New(o Options) *Proxy {
 	p.builder = &builder{secrets: o.Secrets, pools: p.pools, log: o.Log}
 	config := live.Config[world]{Source: o.Declared, Build: p.builder.build, Save: o.Save, Log: o.Log}
 	if o.Acknowledge != nil {
-		config.Acknowledge = func(_ context.Context, w *world, _ int64) error {
-			return o.Acknowledge(w.session.Map.Version())
+		config.Acknowledge = func(ctx context.Context, w *world, _ int64) error {
+			version := w.session.Map.Version()
+			if err := p.sessions.obey(ctx, version); err != nil {
+				return err
+			}
+			return o.Acknowledge(version)
 		}
 	}
 	p.live = live.New(config)

@@ -66,6 +66,34 @@ func (r *registry) each(f func(*session.Session)) {
 	}
 }
 
+// obeyPause is between looks whether every session obeys.
+const obeyPause = 2 * time.Millisecond
+
+// obey waits until nothing goes on by a map older than version.
+func (r *registry) obey(ctx context.Context, version int64) error {
+	ticker := time.NewTicker(obeyPause)
+	defer ticker.Stop()
+	for !r.obeys(version) {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+	return nil
+}
+
+func (r *registry) obeys(version int64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.sessions {
+		if !s.Obeys(version) {
+			return false
+		}
+	}
+	return true
+}
+
 // closeIdle ends sessions that begin no command for so long, as wait_timeout
 // does; an open transaction is rolled back. It returns when ctx ends.
 func (r *registry) closeIdle(ctx context.Context, timeout time.Duration) {

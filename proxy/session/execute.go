@@ -21,7 +21,7 @@ func (s *Session) execute(payload []byte) error {
 	if err != nil {
 		return s.writeError(err)
 	}
-	w := s.World()
+	w := s.world()
 	if err := s.replan(w, p); err != nil {
 		return s.writeError(err)
 	}

@@ -7,7 +7,7 @@ import (
 // fieldList answers COM_FIELD_LIST, which the command-line clients send for
 // every table when they connect; every table has its columns on the first shard.
 func (s *Session) fieldList(payload []byte) error {
-	w := s.World()
+	w := s.world()
 	l, err := s.lend(w.Catalog.First(), true)
 	if err != nil {
 		return s.writeError(err)

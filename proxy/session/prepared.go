@@ -41,7 +41,7 @@ func (s *Session) prepare(text []byte) error {
 	p := &prepared{text: string(text)}
 	p.lexed.Lex([]byte(p.text), s.mode)
 	p.params = p.lexed.Params
-	w := s.World()
+	w := s.world()
 	if err := s.replan(w, p); err != nil {
 		return s.writeError(err)
 	}

@@ -22,7 +22,7 @@ type request struct {
 // query answers COM_QUERY.
 func (s *Session) query(payload []byte) error {
 	s.Counts.Statements.Add(1)
-	w := s.World()
+	w := s.world()
 	text := payload[1:]
 	s.lexed.Lex(text, s.mode)
 	p, err := s.planOf(w, &s.lexed)

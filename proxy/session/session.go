@@ -76,6 +76,7 @@ type Session struct {
 	awaited     awaited
 	interrupted atomic.Bool
 	busy        atomic.Bool
+	obeyed      obeyed
 	served      atomic.Uint64 // commands begun
 }
 
@@ -153,8 +154,16 @@ func (s *Session) next() error {
 	}
 	s.served.Add(1)
 	s.busy.Store(true)
-	defer s.busy.Store(false)
+	defer s.rest()
 	return s.dispatch(payload[0], payload)
+}
+
+// rest is the end of a command.
+func (s *Session) rest() {
+	s.busy.Store(false)
+	if !s.txn.running() {
+		s.obeyed.nothing()
+	}
 }
 
 // Drain asks the session to end: at once if it is idle outside a transaction,

@@ -8,10 +8,9 @@ import (
 )
 
 // Of reads the gene that rows must have for `column = v` to hold, also with <=>,
-// between rows, and in a list IN (v, …) of values that all are strings or all are
-// none; see OfMixed and OfInRows for other lists. Where some server could find it
-// true for values that hash elsewhere, the answer is Anywhere. It allocates
-// nothing.
+// and between two rows; see OfListed and OfInRows for lists. Where some server
+// could find it true for values that hash elsewhere, the answer is Anywhere. It
+// allocates nothing.
 //
 // What servers compare how was tried on MySQL 9.7 and MariaDB 10.11
 // (TestServersCompare does it again):
@@ -40,9 +39,19 @@ func (k *Key) Of(v stmt.Value) (gene.Gene, Match) {
 	return k.ofBytes(v)
 }
 
-// OfMixed is Of for an element of a list of strings and other values, of which
-// MySQL compares the strings as doubles.
-func (k *Key) OfMixed(v stmt.Value) (gene.Gene, Match) {
+// Convertible tells whether v is a string that servers make an integer of the
+// column of. A list of nothing else is compared as integers.
+func (k *Key) Convertible(v stmt.Value) bool {
+	if v.Kind != stmt.String || !k.Column.IsInteger() {
+		return false
+	}
+	n, ok := v.Integer()
+	return ok && k.Column.holds(n)
+}
+
+// OfListed is Of for an element of a list, IN (v, …), of several values that are
+// not all Convertible: MySQL compares the strings among them as doubles.
+func (k *Key) OfListed(v stmt.Value) (gene.Gene, Match) {
 	if n, ok := v.Integer(); ok && v.Kind == stmt.String && k.Column.IsInteger() && beyondDouble(n) {
 		return k.ofBlurred(n)
 	}

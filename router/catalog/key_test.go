@@ -175,7 +175,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-func TestOfMixed(t *testing.T) {
+func TestOfListed(t *testing.T) {
 	for _, c := range []struct {
 		key   *Key
 		value stmt.Value
@@ -191,7 +191,7 @@ func TestOfMixed(t *testing.T) {
 		{&plainID, text("-4611686018427387904"), "anywhere"},
 		{&textOwner, text("alice"), "0x35e3"},
 	} {
-		if got := matched(c.key.OfMixed(c.value)); got != c.want {
+		if got := matched(c.key.OfListed(c.value)); got != c.want {
 			t.Errorf("%s %s of %s: %s, want %s", c.key.Role, c.key.Column.sqlType(), c.value, got, c.want)
 		}
 	}

@@ -260,15 +260,14 @@ func TestServersCompare(t *testing.T) {
 	}
 }
 
-// mixed tells whether some of the values are strings and some are not.
-func mixed(constants []constant) bool {
-	strings := 0
-	for _, c := range constants {
-		if c.value.Kind == stmt.String {
-			strings++
+// convertible tells whether all constants of the condition are strings of integers.
+func convertible(key *Key, condition string, constants []constant) bool {
+	for i, c := range constants {
+		if strings.Contains(condition, "$"+strconv.Itoa(i+1)) && !key.Convertible(c.value) {
+			return false
 		}
 	}
-	return strings > 0 && strings < len(constants)
+	return true
 }
 
 // holdsTo asks the server and holds the rows to Of; it tells whether the
@@ -279,8 +278,8 @@ func holdsTo(t *rapid.T, db *sql.DB, table string, key *Key, condition string, c
 	switch {
 	case strings.Contains(condition, ") IN (("):
 		of = key.OfInRows
-	case strings.Contains(condition, " IN (") && mixed(constants):
-		of = key.OfMixed
+	case strings.Contains(condition, " IN ($1,") && !convertible(key, condition, constants):
+		of = key.OfListed
 	}
 	for i, c := range constants {
 		if !strings.Contains(condition, "$"+strconv.Itoa(i+1)) {

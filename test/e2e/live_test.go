@@ -99,3 +99,53 @@ func TestAnAlteredTableIsReadAnew(t *testing.T) {
 		}
 	})
 }
+
+// TestAnAcknowledgementWaitsForOlderTransactions changes the map while a
+// transaction is open that began under the one before.
+func TestAnAcknowledgementWaitsForOlderTransactions(t *testing.T) {
+	acknowledged := make(chan int64, 100)
+	s := shop.Start(t, servers.MariaDB, shop.Options{Options: func(o *proxy.Options) {
+		o.Acknowledge = func(version int64) error { acknowledged <- version; return nil }
+	}})
+	until := func(version int64) {
+		t.Helper()
+		for {
+			select {
+			case got := <-acknowledged:
+				if got == version {
+					return
+				}
+			case <-time.After(time.Minute):
+				t.Fatalf("version %d is not acknowledged", version)
+			}
+		}
+	}
+	until(1)
+	db := s.DB(t, nil)
+	tx := begin(t, db)
+	exec(t, tx, "INSERT INTO test_order (buyer_uid) VALUES (42)")
+	next, err := s.Cluster.Routes.With(router.Change{Genes: gene.NewSet(gene.Range{First: 0x7000, Last: 0x7fff}), To: "s1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := *s.Cluster
+	changed.Routes = next
+	s.Apply(&changed)
+	for s.Proxy.Status().MapVersion != 2 { // the map is in force at once
+		if number(t, db, "SELECT COUNT(*) FROM test_order") != 0 {
+			t.Fatal("an uncommitted row is seen")
+		}
+	}
+	for range 100 {
+		number(t, db, "SELECT COUNT(*) FROM test_order WHERE buyer_uid = 1")
+	}
+	select {
+	case version := <-acknowledged:
+		t.Errorf("version %d was acknowledged while a transaction of version 1 was open", version)
+	default:
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	until(2)
+}
