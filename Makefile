@@ -26,7 +26,7 @@ help: ## list what can be made
 
 .PHONY: build
 build: ## build bin/locus
-	$(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/locus ./cmd/locus
+	$(GO) build -ldflags '-X main.version=$(VERSION)' -o bin/locus ./cmd/locus
 
 .PHONY: demo
 demo: ## install what is missing and run everything on this machine; ARGS='--shards 3 …'

@@ -189,20 +189,6 @@ func hotScripts(c *hotClient) map[string][][]byte {
 	return scripts
 }
 
-func TestStatementsAllocateNothing(t *testing.T) {
-	c := newHotClient(t)
-	for name, packets := range hotScripts(c) {
-		most := 0.0
-		if strings.HasPrefix(name, "transaction") {
-			most = 12 // its own bookkeeping, over five statements
-		}
-		c.run(packets...) // fills caches and buffers
-		if n := testing.AllocsPerRun(300, func() { c.run(packets...) }); n > most {
-			t.Errorf("%s: %v allocations, want at most %v", name, n, most)
-		}
-	}
-}
-
 func BenchmarkStatement(b *testing.B) {
 	c := newHotClient(b)
 	for name, packets := range hotScripts(c) {

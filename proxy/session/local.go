@@ -14,7 +14,7 @@ func (s *Session) local(r *request) error {
 	st := r.plan.Statement
 	switch st.Kind {
 	case stmt.Begin:
-		return s.answer(s.begin(statementText(r.values.Text)))
+		return s.answer(s.begin(s.txn.text(r.values.Text)))
 	case stmt.Commit:
 		return s.complete(st, s.commit)
 	case stmt.Rollback:
@@ -36,7 +36,7 @@ func (s *Session) local(r *request) error {
 // complete ends a transaction, with AND CHAIN and RELEASE as MySQL has them.
 func (s *Session) complete(st *stmt.Statement, end func() error) error {
 	opening := ""
-	if len(s.txn.opening) > 0 {
+	if st.Features&stmt.AndChain != 0 {
 		opening = firstBegin(s.txn.opening)
 	}
 	if err := end(); err != nil {
@@ -67,6 +67,14 @@ func firstBegin(opening []string) string {
 		}
 	}
 	return ""
+}
+
+// text is statementText of what opens a transaction.
+func (t *transaction) text(b []byte) string {
+	if string(b) != t.said {
+		t.said = statementText(b)
+	}
+	return t.said
 }
 
 func statementText(b []byte) string {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -114,10 +115,10 @@ func (s *Session) before(l lease, r *request) []string {
 	}
 	var list []string
 	if l.fresh {
-		list = append(list, s.txn.opening...)
+		list = s.txn.opening
 	}
 	if r.plan.ReadsInsertID {
-		list = append(list, "SET last_insert_id = "+uitoa(s.insertID))
+		list = append(slices.Clip(list), "SET last_insert_id = "+uitoa(s.insertID))
 	}
 	return list
 }

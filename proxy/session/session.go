@@ -36,6 +36,7 @@ type Client struct {
 type Session struct {
 	*Services
 	ctx          context.Context
+	awaiting     context.Context // ctx without its end, for what awaited can interrupt: a watch on ctx costs allocations
 	client       *stream.Conn
 	id           uint32
 	user         string
@@ -83,7 +84,7 @@ type Session struct {
 // New makes the session of a client that has logged in.
 func New(ctx context.Context, services *Services, c *Client) *Session {
 	s := &Session{
-		Services: services, ctx: ctx, client: c.Stream, id: c.ID, user: c.User, capabilities: c.Capabilities,
+		Services: services, ctx: ctx, awaiting: context.WithoutCancel(ctx), client: c.Stream, id: c.ID, user: c.User, capabilities: c.Capabilities,
 		autocommit: true, prepared: map[uint32]*prepared{}, seq: c.NextSeq,
 	}
 	s.client.SetLimit(services.MaxStatement)

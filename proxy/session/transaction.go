@@ -19,7 +19,9 @@ type transaction struct {
 	begun bool
 	// opening are the statements that a shard which joins is sent first: BEGIN,
 	// and the savepoints set so far.
-	opening  []string
+	opening []string
+	// said is the last text that opened one: most sessions say the same each time.
+	said     string
 	branches []branch
 	// next is SET TRANSACTION … for the transaction to come.
 	next string
@@ -57,7 +59,8 @@ func (t *transaction) add(b branch) {
 
 // end forgets the transaction; the connections were given back.
 func (t *transaction) end() {
-	t.begun, t.opening, t.branches = false, nil, t.branches[:0]
+	clear(t.opening)
+	t.begun, t.opening, t.branches = false, t.opening[:0], t.branches[:0]
 	t.held.Store(false)
 }
 
@@ -80,24 +83,22 @@ func (s *Session) begin(text string) error {
 // commit it names, and says what happened elsewhere.
 func (s *Session) commit() error {
 	branches := s.txn.branches
-	var done []string
 	for i, b := range branches {
-		_, err := b.conn.Exec(s.ctx, "COMMIT")
+		_, err := b.conn.Exec(s.awaiting, "COMMIT")
 		if err == nil {
-			done = append(done, string(b.shard))
 			s.giveBack(b)
 			continue
 		}
 		s.release(b, err)
 		s.rollback(branches[i+1:])
 		s.txn.end()
-		return s.commitFailure(err, b.shard, done, branches[i+1:])
+		return s.commitFailure(err, b.shard, branches[:i], branches[i+1:])
 	}
 	s.txn.end()
 	return nil
 }
 
-func (s *Session) commitFailure(err error, at router.ShardName, done []string, rest []branch) error {
+func (s *Session) commitFailure(err error, at router.ShardName, done, rest []branch) error {
 	var refused *backend.ServerError
 	outcome := "whether it was committed there is unknown"
 	if errors.As(err, &refused) || backend.NotSent(err) {
@@ -107,8 +108,12 @@ func (s *Session) commitFailure(err error, at router.ShardName, done []string, r
 		return err
 	}
 	text := fmt.Sprintf("commit on shard %s: %v; %s", at, err, outcome)
-	if len(done) > 0 {
-		text += "; it is committed on " + strings.Join(done, ", ")
+	for i, b := range done {
+		if i == 0 {
+			text += "; it is committed on " + string(b.shard)
+			continue
+		}
+		text += ", " + string(b.shard)
 	}
 	for _, b := range rest {
 		text += fmt.Sprintf("; it was rolled back on %s", b.shard)

@@ -40,7 +40,8 @@ func (k *Key) Of(v stmt.Value) (gene.Gene, Match) {
 }
 
 // Convertible tells whether v is a string that servers make an integer of the
-// column of. A list of nothing else is compared as integers.
+// column of. A list of nothing else, be it of literals or of parameters but not
+// of both, is compared as integers.
 func (k *Key) Convertible(v stmt.Value) bool {
 	if v.Kind != stmt.String || !k.Column.IsInteger() {
 		return false

@@ -234,12 +234,15 @@ func TestServersCompare(t *testing.T) {
 				s := subjects[rapid.IntRange(0, len(subjects)-1).Draw(t, "table")]
 				key := s.keys[rapid.IntRange(0, len(s.keys)-1).Draw(t, "key")]
 				var constants []constant
-				alike := rapid.Bool().Draw(t, "all strings")
+				alike := rapid.IntRange(0, 2).Draw(t, "all strings")
 				for range 3 {
 					n := rapid.SampledFrom(pool).Draw(t, "n")
 					c := constant{sql: "'" + n.String() + "'"}
-					if !alike {
+					switch alike {
+					case 0:
 						c = spelled(t, n)
+					case 1:
+						c = constant{sql: "?", arg: n.String(), value: text(n.String())}
 					}
 					c.understood()
 					constants = append(constants, c)
@@ -263,7 +266,10 @@ func TestServersCompare(t *testing.T) {
 // convertible tells whether all constants of the condition are strings of integers.
 func convertible(key *Key, condition string, constants []constant) bool {
 	for i, c := range constants {
-		if strings.Contains(condition, "$"+strconv.Itoa(i+1)) && !key.Convertible(c.value) {
+		if !strings.Contains(condition, "$"+strconv.Itoa(i+1)) {
+			continue
+		}
+		if !key.Convertible(c.value) || (c.arg == nil) != (constants[0].arg == nil) {
 			return false
 		}
 	}

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"locus/router/catalog"
 	"locus/router/stmt"
 )
@@ -14,29 +16,66 @@ func (sc *scope) root(n *node) int {
 	return i
 }
 
-// attachBlock joins classes by the conditions of one block.
-//
-// A condition speaks for the rows of some tables only: WHERE for those of its
-// block, the ON of an outer join for those of the side that may be absent.
-// Rows of these tables that don't satisfy it take part in nothing; so whichever
-// class lies wholly within them joins the class on the other side. A class that
-// reaches outside of them doesn't: `a LEFT JOIN b ON b.x = a.x AND b.x = c.x`
-// puts b to a, and says nothing of a and c.
+// passes tells whether a block gives every row that its WHERE lets through, so
+// that a condition on its answer might as well stand within it.
+func passes(b *stmt.Block) bool {
+	if b.Limited || b.Grouped || b.Having {
+		return false
+	}
+	for _, f := range b.Fields {
+		if f.Aggregate != stmt.NoAggregate {
+			return false
+		}
+	}
+	return true
+}
+
+// region is the tables whose rows a condition speaks for: rows of theirs that
+// don't satisfy it take part in nothing.
+type region struct {
+	sc          *scope
+	b           *stmt.Block
+	first, last int // tables of b
+	sub         *stmt.Block
+}
+
+// has tells whether the condition speaks for the rows of a node: a table of the
+// region, one within a derived table of it, or one of the subquery that the
+// condition is about.
+func (r region) has(n *node) bool {
+	if n.block == r.b {
+		return r.first <= n.index && n.index < r.last
+	}
+	if r.sub != nil && n.block == r.sub {
+		return true
+	}
+	for i := r.first; i < r.last; i++ {
+		if source := r.b.Tables[i].Source; source == n.block && r.sc.passes(source) {
+			return true
+		}
+	}
+	return false
+}
+
+func (sc *scope) passes(b *stmt.Block) bool { return !sc.windows && passes(b) }
+
+// attachBlock joins classes by the conditions of one block: WHERE speaks for all
+// its tables, the ON of an outer join for those of the side that may be absent.
 func (sc *scope) attachBlock(b *stmt.Block) {
-	sc.attach(b, b.Where, 0, len(b.Tables))
+	sc.attach(b, b.Where, region{sc: sc, b: b, last: len(b.Tables)})
 	for _, j := range b.Joins {
-		sc.attach(b, j.On, j.First, j.Last)
+		sc.attach(b, j.On, region{sc: sc, b: b, first: j.First, last: j.Last})
 	}
 }
 
-func (sc *scope) attach(b *stmt.Block, c *stmt.Condition, first, last int) {
+func (sc *scope) attach(b *stmt.Block, c *stmt.Condition, r region) {
 	if c == nil {
 		return
 	}
 	switch c.Kind {
 	case stmt.And:
 		for _, arg := range c.Args {
-			sc.attach(b, arg, first, last)
+			sc.attach(b, arg, r)
 		}
 	case stmt.Join:
 		x, xk := sc.resolve(b, c.Column)
@@ -46,58 +85,108 @@ func (sc *scope) attach(b *stmt.Block, c *stmt.Condition, first, last int) {
 		case c.InRows: // may be compared as doubles
 		case c.NullSafe && (x.ref.Nullable || y.ref.Nullable): // holds for absent rows
 		default:
-			sc.join(x, y, func(n *node) bool { return n.block == b && first <= n.index && n.index < last })
+			sc.join(x, y, r)
 		}
+	case stmt.Within:
+		sc.attachWithin(b, c, r)
 	case stmt.Opaque, stmt.Or, stmt.Equal, stmt.Between:
 	}
 }
 
-// join makes one class of two if one of them lies within what the condition
-// speaks for.
-func (sc *scope) join(x, y *node, spokenFor func(*node) bool) {
-	rx, ry := sc.root(x), sc.root(y)
-	if rx == ry || !sc.wholly(rx, spokenFor) && !sc.wholly(ry, spokenFor) {
+// attachWithin reads column IN (SELECT field …): rows whose column is no field
+// take part in nothing, and neither does a row of the subquery whose field is no
+// column's, if the subquery gives all rows that it finds.
+func (sc *scope) attachWithin(b *stmt.Block, c *stmt.Condition, r region) {
+	if c.Query == nil {
 		return
 	}
-	sc.nodes[max(rx, ry)].class = min(rx, ry)
+	x, xk := sc.resolve(b, c.Column)
+	y, yk := sc.field(c.Query, c.Field)
+	if xk == nil || yk == nil || xk.Domain() != yk.Domain() {
+		return
+	}
+	if sc.passes(c.Query) {
+		r.sub = c.Query
+	}
+	sc.join(x, y, r)
 }
 
-func (sc *scope) wholly(root int, spokenFor func(*node) bool) bool {
+// join makes one class of two whose rows have one gene wherever the condition
+// holds.
+//
+// A class that lies wholly within what the condition speaks for follows the
+// other one: its rows take part only beside rows of that, wherever these are.
+// If neither does, the condition says nothing of where rows are: in
+// `a LEFT JOIN b ON b.x = a.x AND b.x = c.x` b follows a, and then nothing
+// follows from b.x = c.x, since rows of a and c take part without it.
+func (sc *scope) join(x, y *node, r region) {
+	rx, ry := sc.root(x), sc.root(y)
+	if rx == ry {
+		return
+	}
+	homes := []*stmt.Block(nil)
+	xFollows, yFollows := sc.wholly(rx, r), sc.wholly(ry, r)
+	if xFollows {
+		homes = append(homes, sc.nodes[ry].homes...)
+	}
+	if yFollows {
+		homes = append(homes, sc.nodes[rx].homes...)
+	}
+	if homes == nil {
+		return
+	}
+	low, high := min(rx, ry), max(rx, ry)
+	sc.nodes[high].class = low
+	sc.nodes[low].homes = homes
+}
+
+func (sc *scope) wholly(root int, r region) bool {
 	for i := range sc.nodes {
-		if n := &sc.nodes[i]; sc.root(n) == root && !spokenFor(n) {
+		if n := &sc.nodes[i]; sc.root(n) == root && !r.has(n) {
 			return false
 		}
 	}
 	return true
 }
 
-// depth counts the blocks around b.
-func depth(b *stmt.Block) int {
-	n := 0
-	for ; b.Parent != nil; b = b.Parent {
-		n++
+// homesOf gives the blocks whose WHERE every row of a block's tables must
+// satisfy to take part: its own, and that which reads it as a derived table.
+func (sc *scope) homesOf(b *stmt.Block) []*stmt.Block {
+	homes := []*stmt.Block{b}
+	for reader := sc.readers[b]; reader != nil && sc.passes(b); b, reader = reader, sc.readers[reader] {
+		homes = append(homes, reader)
 	}
-	return n
+	return homes
 }
 
 // classes gives one class for each group of sharded tables, narrowed by the
-// conditions of the outermost block that the group reaches into: those of an
-// inner block say nothing of the outer block's rows.
+// conditions of its homes.
 func (sc *scope) classes() []class {
 	var out []class
 	for i := range sc.nodes {
-		if !sc.nodes[i].sharded() || sc.root(&sc.nodes[i]) != i {
+		n := &sc.nodes[i]
+		if !n.sharded() || sc.root(n) != i {
 			continue
 		}
-		home := sc.nodes[i].block
-		for j := range sc.nodes {
-			if n := &sc.nodes[j]; sc.root(n) == i && depth(n.block) < depth(home) {
-				home = n.block
+		c := class{table: n.table}
+		for at, home := range n.homes {
+			if slices.Index(n.homes, home) == at {
+				c.cond = both(c.cond, sc.narrow(home, home.Where, i))
 			}
 		}
-		out = append(out, class{table: sc.nodes[i].table, cond: sc.narrow(home, home.Where, i)})
+		out = append(out, c)
 	}
 	return out
+}
+
+func both(a, b *condition) *condition {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return &condition{kind: stmt.And, args: []*condition{a, b}}
 }
 
 // narrow keeps of a condition what says where the rows of a class are; nil may
@@ -114,8 +203,8 @@ func (sc *scope) narrow(b *stmt.Block, c *stmt.Condition, root int) *condition {
 		if key == nil || sc.root(n) != root {
 			return nil
 		}
-		return leaf(c, key)
-	case stmt.Opaque, stmt.Join:
+		return leaf(c, key, n.table)
+	case stmt.Opaque, stmt.Join, stmt.Within:
 	}
 	return nil
 }
@@ -140,7 +229,7 @@ func (sc *scope) narrowTree(b *stmt.Block, c *stmt.Condition, root int) *conditi
 	return out
 }
 
-func leaf(c *stmt.Condition, key *catalog.Key) *condition {
+func leaf(c *stmt.Condition, key *catalog.Key, t *catalog.Table) *condition {
 	for _, o := range c.Operands {
 		if !o.Known() {
 			return nil
@@ -152,7 +241,7 @@ func leaf(c *stmt.Condition, key *catalog.Key) *condition {
 		}
 	}
 	return &condition{
-		kind: c.Kind, key: key, operands: c.Operands, low: c.Low, high: c.High,
+		kind: c.Kind, key: key, table: t.TableName, operands: c.Operands, low: c.Low, high: c.High,
 		nullSafe: c.NullSafe, inRows: c.InRows,
 	}
 }

@@ -138,44 +138,45 @@ func (e *explainer) why(c *class) {
 		e.say("why", "%s is not narrowed by its owner or an ID", c.table.TableName)
 		return
 	}
-	e.condition(c.table, c.cond)
+	e.condition(c.cond)
 }
 
-func (e *explainer) condition(t *catalog.Table, c *condition) {
+func (e *explainer) condition(c *condition) {
 	for _, arg := range c.args {
-		e.condition(t, arg)
+		e.condition(arg)
 	}
 	if c.key == nil {
 		return
 	}
 	if c.kind == stmt.Between {
-		e.bounds(t, c)
+		e.bounds(c)
 		return
 	}
+	how := c.manner(e.v)
 	for _, value := range e.values(c.operands) {
-		g, match := c.of(value)
+		g, match := c.of(value, how)
 		switch match {
 		case catalog.Here:
-			e.say("why", "%s = %s, the %s of %s: gene %s on %s", c.key.Column.Name, value, c.key.Role, t.TableName,
+			e.say("why", "%s = %s, the %s of %s: gene %s on %s", c.key.Column.Name, value, c.key.Role, c.table,
 				g.Format(e.m.Width()), e.m.Shard(e.m.Lookup(g)))
 		case catalog.Nowhere:
-			e.say("why", "%s = %s, the %s of %s: holds for no row", c.key.Column.Name, value, c.key.Role, t.TableName)
+			e.say("why", "%s = %s, the %s of %s: holds for no row", c.key.Column.Name, value, c.key.Role, c.table)
 		case catalog.Anywhere:
-			e.say("why", "%s = %s, the %s of %s: may hold for any gene", c.key.Column.Name, value, c.key.Role, t.TableName)
+			e.say("why", "%s = %s, the %s of %s: may hold for any gene", c.key.Column.Name, value, c.key.Role, c.table)
 		}
 	}
 }
 
-func (e *explainer) bounds(t *catalog.Table, c *condition) {
+func (e *explainer) bounds(c *condition) {
 	low, high := e.v.bounds(c)
 	genes, ok := c.key.Between(low, high)
 	switch {
 	case !ok:
-		e.say("why", "a range of %s, the %s of %s: may hold for any gene", c.key.Column.Name, c.key.Role, t.TableName)
+		e.say("why", "a range of %s, the %s of %s: may hold for any gene", c.key.Column.Name, c.key.Role, c.table)
 	case genes.Len() == 0:
-		e.say("why", "a range of %s, the %s of %s: holds for no row", c.key.Column.Name, c.key.Role, t.TableName)
+		e.say("why", "a range of %s, the %s of %s: holds for no row", c.key.Column.Name, c.key.Role, c.table)
 	default:
-		e.say("why", "a range of %s, the %s of %s: genes %s", c.key.Column.Name, c.key.Role, t.TableName, genes)
+		e.say("why", "a range of %s, the %s of %s: genes %s", c.key.Column.Name, c.key.Role, c.table, genes)
 	}
 }
 

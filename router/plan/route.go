@@ -23,21 +23,51 @@ type condition struct {
 	kind      stmt.ConditionKind
 	args      []*condition
 	key       *catalog.Key
+	table     catalog.TableName // of the key
 	operands  []stmt.Operand
 	low, high *stmt.Operand
 	nullSafe  bool
 	inRows    bool // in a list of rows; see catalog.Key.OfInRows
 }
 
+// manner is how a value stands in a condition, which servers' comparisons
+// depend on.
+type manner uint8
+
+const (
+	alone manner = iota
+	listed
+)
+
 // of reads the gene that rows must have for the condition to hold with a value.
-func (c *condition) of(v stmt.Value) (gene.Gene, catalog.Match) {
+func (c *condition) of(v stmt.Value, how manner) (gene.Gene, catalog.Match) {
 	switch {
 	case c.nullSafe && v.Kind == stmt.Null:
 		return 0, catalog.Anywhere // of rows that an outer join lacks
 	case c.inRows:
 		return c.key.OfInRows(v)
+	case how == listed:
+		return c.key.OfListed(v)
 	}
 	return c.key.Of(v)
+}
+
+// manner tells how the values of the condition are compared.
+func (c *condition) manner(v *Values) manner {
+	o := c.operands[0]
+	switch {
+	case len(c.operands) > 1 || o.Variable != "": // what a variable holds is no literal
+		return listed
+	case o.Slot < 0 || v.Slots[o.Slot].Count == 1:
+		return alone
+	}
+	slot := v.Slots[o.Slot]
+	for i := slot.First; i < slot.First+slot.Count; i++ {
+		if !c.key.Convertible(v.Value(i)) {
+			return listed
+		}
+	}
+	return alone
 }
 
 // Route is where one execution runs. It is reused from execution to execution.
@@ -167,7 +197,7 @@ func (r *Route) single(m *router.Map, c *condition, v *Values) bool {
 	if o.Slot >= 0 && v.Slots[o.Slot].Count != 1 {
 		return false
 	}
-	g, match := c.of(v.operand(o))
+	g, match := c.of(v.operand(o), c.manner(v))
 	if match != catalog.Here {
 		return false
 	}
@@ -218,16 +248,17 @@ func (r *Route) evalAnd(m *router.Map, c *condition, v *Values) (shards []int, k
 }
 
 func (r *Route) evalEqual(m *router.Map, c *condition, v *Values) (shards []int, known bool) {
+	how := c.manner(v)
 	for _, o := range c.operands {
 		if o.Slot < 0 || o.Negative {
-			if !r.add(m, c, v.operand(o), &shards) {
+			if !r.add(m, c, v.operand(o), how, &shards) {
 				return nil, false
 			}
 			continue
 		}
 		slot := v.Slots[o.Slot]
 		for i := slot.First; i < slot.First+slot.Count; i++ {
-			if !r.add(m, c, v.Value(i), &shards) {
+			if !r.add(m, c, v.Value(i), how, &shards) {
 				return nil, false
 			}
 		}
@@ -235,8 +266,9 @@ func (r *Route) evalEqual(m *router.Map, c *condition, v *Values) (shards []int,
 	return shards, true
 }
 
-func (r *Route) add(m *router.Map, c *condition, value stmt.Value, shards *[]int) bool {
-	g, match := c.of(value)
+// add notes the shard of one value; false where it may hold on any.
+func (r *Route) add(m *router.Map, c *condition, value stmt.Value, how manner, shards *[]int) bool {
+	g, match := c.of(value, how)
 	switch match {
 	case catalog.Anywhere:
 		return false

@@ -14,6 +14,9 @@ type node struct {
 	ref   *stmt.TableRef
 	table *catalog.Table // nil for undeclared and derived tables
 	class int            // a node of the same class, or itself; see root
+	// homes, of a class's root, are the blocks whose WHERE holds for all rows of
+	// the class that take part in the answer.
+	homes []*stmt.Block
 }
 
 func (n *node) sharded() bool { return n.table != nil && n.table.Kind == catalog.Sharded }
@@ -26,14 +29,19 @@ func (n *node) known() bool { return n.table != nil && len(n.table.Columns) > 0 
 // classes: of the rows of one class that take part in one row of the answer,
 // all have one gene.
 type scope struct {
-	ctx   Context
-	nodes []node
+	ctx     Context
+	nodes   []node
+	readers map[*stmt.Block]*stmt.Block // of derived tables' blocks: the block that has the table
+	windows bool                        // window functions stand somewhere
 }
 
 func newScope(s *stmt.Statement, ctx Context) (*scope, error) {
-	sc := &scope{ctx: ctx}
+	sc := &scope{ctx: ctx, readers: map[*stmt.Block]*stmt.Block{}, windows: s.Features&stmt.Windows != 0}
 	for _, b := range s.Blocks {
 		for i := range b.Tables {
+			if source := b.Tables[i].Source; source != nil {
+				sc.readers[source] = b
+			}
 			n := node{block: b, index: i, ref: &b.Tables[i], class: len(sc.nodes)}
 			if !n.ref.Derived {
 				t, err := ctx.find(n.ref.TableName)
@@ -45,25 +53,105 @@ func newScope(s *stmt.Statement, ctx Context) (*scope, error) {
 			sc.nodes = append(sc.nodes, n)
 		}
 	}
+	for i := range sc.nodes {
+		sc.nodes[i].homes = sc.homesOf(sc.nodes[i].block)
+	}
 	for _, b := range s.Blocks {
 		sc.attachBlock(b)
 	}
 	return sc, nil
 }
 
-// resolve finds the table that a column belongs to, from the inside out, and
-// the key that the column is, if any.
+// resolve finds the table that a column belongs to, from the inside out and
+// through derived tables, and the key that the column is, if any.
 func (sc *scope) resolve(b *stmt.Block, ref stmt.ColumnRef) (*node, *catalog.Key) {
 	for ; b != nil; b = b.Parent {
 		n, unknown := sc.within(b, ref)
 		if n != nil {
-			return n, n.key(ref.Name)
+			return sc.through(n, ref.Name)
 		}
 		if unknown {
+			if n = sc.onlyDerived(b); n != nil {
+				return sc.through(n, ref.Name)
+			}
 			break
 		}
 	}
 	return nil, nil
+}
+
+// onlyDerived gives the one table of a block, if that is a derived one.
+func (sc *scope) onlyDerived(b *stmt.Block) (found *node) {
+	for i := range sc.nodes {
+		if n := &sc.nodes[i]; n.block == b {
+			if found != nil || n.ref.Source == nil {
+				return nil
+			}
+			found = n
+		}
+	}
+	return found
+}
+
+// through follows a column of a derived table to the table that it is read from.
+func (sc *scope) through(n *node, column string) (*node, *catalog.Key) {
+	for n != nil && n.ref.Source != nil {
+		ref, ok := named(n.ref.Source, column)
+		if !ok {
+			return n, nil
+		}
+		source := n.ref.Source
+		if n, _ = sc.within(source, ref); n == nil {
+			if n = sc.onlyDerived(source); n == nil {
+				return nil, nil
+			}
+		}
+		column = ref.Name
+	}
+	if n == nil {
+		return nil, nil
+	}
+	return n, n.key(column)
+}
+
+// named finds the field of a name, where that is a plain column.
+func named(b *stmt.Block, name string) (ref stmt.ColumnRef, ok bool) {
+	star := 0
+	for _, f := range b.Fields {
+		switch {
+		case f.Star:
+			star++
+			if !ok {
+				ref = stmt.ColumnRef{Table: f.StarOf, Name: name}
+			}
+		case strings.EqualFold(f.Alias, name) || f.Alias == "" && f.Column != nil && strings.EqualFold(f.Column.Name, name):
+			if f.Column == nil || ok {
+				return ref, false // an expression, or two of one name
+			}
+			ref, ok = *f.Column, true
+		}
+	}
+	return ref, ok && star == 0 || !ok && star == 1 && len(b.Fields) == 1
+}
+
+// field finds the table of a subquery's field, where that is a plain column.
+func (sc *scope) field(b *stmt.Block, at int) (*node, *catalog.Key) {
+	if at >= len(b.Fields) || b.Fields[at].Column == nil {
+		return nil, nil
+	}
+	for _, f := range b.Fields[:at] {
+		if f.Star {
+			return nil, nil
+		}
+	}
+	n, unknown := sc.within(b, *b.Fields[at].Column)
+	if n == nil && unknown {
+		n = sc.onlyDerived(b)
+	}
+	if n == nil {
+		return nil, nil
+	}
+	return sc.through(n, b.Fields[at].Column.Name)
 }
 
 // key gives the key that a column is, or nil.

@@ -8,6 +8,7 @@ import (
 // is the block whose columns it may name beside its own.
 func (r *reader) selectBlock(n *ast.SelectStmt, parent *Block) {
 	b := r.newBlock(parent)
+	r.blocks[n] = b
 	defer r.forget(len(r.ctes))
 	r.with(n.With, parent)
 	if n.From != nil {
@@ -17,6 +18,7 @@ func (r *reader) selectBlock(n *ast.SelectStmt, parent *Block) {
 	b.Distinct = n.Distinct
 	b.Grouped = n.GroupBy != nil
 	b.Having = n.Having != nil
+	b.Limited = n.Limit != nil
 	if n.Fields != nil {
 		for _, f := range n.Fields.Fields {
 			b.Fields = append(b.Fields, r.field(f))

@@ -101,10 +101,13 @@ func inRows(c *Condition) *Condition {
 }
 
 func (r *reader) in(e *ast.PatternInExpr) *Condition {
-	if e.Not || e.Sel != nil {
+	if e.Not {
 		return opaque
 	}
 	left := unwrap(e.Expr)
+	if e.Sel != nil {
+		return r.within(left, e.Sel)
+	}
 	if row, ok := left.(*ast.RowExpr); ok {
 		out := &Condition{Kind: Or}
 		for _, item := range e.List {
@@ -119,6 +122,34 @@ func (r *reader) in(e *ast.PatternInExpr) *Condition {
 	out := &Condition{Kind: Equal, Column: columnRef(c.Name)}
 	for _, item := range e.List { // a collapsed list shows its first element
 		out.Operands = append(out.Operands, r.operand(item))
+	}
+	return out
+}
+
+// within reads IN (SELECT …), of one column or of several.
+func (r *reader) within(left, subquery ast.ExprNode) *Condition {
+	sub, ok := unwrap(subquery).(*ast.SubqueryExpr)
+	if !ok {
+		return opaque
+	}
+	query, ok := sub.Query.(*ast.SelectStmt)
+	if !ok {
+		return opaque
+	}
+	columns := []ast.ExprNode{left}
+	if row, ok := left.(*ast.RowExpr); ok {
+		columns = row.Values
+	}
+	out := &Condition{Kind: And}
+	for i, e := range columns {
+		if c, ok := unwrap(e).(*ast.ColumnNameExpr); ok {
+			part := &Condition{Kind: Within, Column: columnRef(c.Name), Field: i}
+			r.links = append(r.links, func() { part.Query = r.blocks[query] })
+			out.Args = append(out.Args, part)
+		}
+	}
+	if len(out.Args) == 1 {
+		return out.Args[0]
 	}
 	return out
 }

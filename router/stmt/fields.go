@@ -15,6 +15,9 @@ func (r *reader) field(n *ast.SelectField) Field {
 	if f.Alias != "" && r.isString(f.Alias) {
 		r.out.Verbatim = true // AS 'name': the key has no name
 	}
+	if f.Star {
+		f.StarOf = n.WildCard.Table.O
+	}
 	switch e := n.Expr.(type) {
 	case *ast.ColumnNameExpr:
 		ref := columnRef(e.Name)

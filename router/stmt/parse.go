@@ -28,9 +28,10 @@ func Parse(l *Lexed) (*Statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{l: l, out: &Statement{}, placed: map[*ast.TableName]bool{}}
+	r := &reader{l: l, out: &Statement{}, placed: map[*ast.TableName]bool{}, blocks: map[*ast.SelectStmt]*Block{}}
 	r.survey(node)
 	r.statement(node)
+	r.link()
 	r.unplaced()
 	if r.err != nil {
 		return nil, r.err
@@ -92,7 +93,17 @@ type reader struct {
 	// tables are all that the tree names, placed those that some block has.
 	tables []*ast.TableName
 	placed map[*ast.TableName]bool
+	// blocks are those made of a SELECT; links wait until all are made.
+	blocks map[*ast.SelectStmt]*Block
+	links  []func()
 	err    error // the first that was found
+}
+
+// link connects conditions and derived tables with the blocks that they read.
+func (r *reader) link() {
+	for _, l := range r.links {
+		l()
+	}
 }
 
 func (r *reader) fail(format string, args ...any) {

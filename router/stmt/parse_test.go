@@ -98,6 +98,8 @@ func tree_(c *Condition) string {
 		return map[ConditionKind]string{And: "and", Or: "or"}[c.Kind] + "(" + strings.Join(args, ", ") + ")"
 	case Join:
 		return column(c.Column) + sign(c) + column(c.Other)
+	case Within:
+		return column(c.Column) + fmt.Sprintf(" within field %d", c.Field)
 	case Equal:
 		var ops []string
 		for _, o := range c.Operands {
@@ -143,7 +145,7 @@ func TestBlocks(t *testing.T) {
 		{"select * from a where x between 1 and ? and y > 2 and 3 >= z and w not between 1 and 2", "0: a | and(and(and(x in [$0 $1], y in [$2 ]), z in [ $3]), *)\n"},
 		{"select * from a where (x, y) = (1, 2)", "0: a | and(x=$0, y=$1)\n"},
 		{"select * from a where (x, y) in ((1, 2), (3, 4))", "0: a | or(and(x=in-rows=$0, y=in-rows=$1), and(x=in-rows=$2, y=in-rows=$3))\n"},
-		{"select * from a where (x, y) > (1, 2) or (x, y) in (select 1, 2)", "0: a | or(*, *)\n1 in 0:\n"},
+		{"select * from a where (x, y) > (1, 2) or (x, y) in (select 1, 2)", "0: a | or(*, and(x within field 0, y within field 1))\n1 in 0:\n"},
 		{"select * from a where x = last_insert_id() and y = last_insert_id(5) and z = @V and w = @@v", "0: a | and(and(and(x=insert-id, y=?), z=@v), w=?)\n"},
 		{"select * from a where x in (1, -2, y, 'a', null)", "0: a | x=$0,-$1,?,$2,NULL\n"},
 
@@ -166,7 +168,7 @@ func TestBlocks(t *testing.T) {
 		{"select * from o, lateral (select * from a where a.x = o.x) d", "0: o () d\n1 in 0: a | a.x=o.x\n"},
 		{"select * from o where exists (select 1 from a, (select * from b where b.x = o.x) d)", "0: o | *\n1 in 0: a () d\n2 in 0: b | b.x=o.x\n"},
 		{"select (select 1 from a) from b order by (select 2 from c)", "0: b\n1 in 0: a\n2 in 0: c\n"},
-		{"select * from a join b on a.x in (select x from c) where 1", "0: a b | and(*, *)\n1 in 0: c\n"},
+		{"select * from a join b on a.x in (select x from c) where 1", "0: a b | and(a.x within field 0, *)\n1 in 0: c\n"},
 		{"select * from (a join b on exists (select 1 from c))", "0: a b | *\n1 in 0: c\n"},
 		{"select 1 from a union select 2 from b order by (select 3 from c)", "0: a\n1: b\n2: c\n"},
 		{"(select 1 from a) union all (select 2 from b limit 1)", "0: a\n1: b\n"},
@@ -180,9 +182,9 @@ func TestBlocks(t *testing.T) {
 		{"with b as (select * from a), a as (select 1) select * from a, b", "0: (a) (b)\n1: a\n2:\n"},
 		{"with recursive a as (select 1 union all select x from a) select * from a", "0: (a)\n1:\n2: (a)\n"},
 		{"select * from (with a as (select 1) select * from a) d, a", "0: () d a\n1: (a)\n2:\n"},
-		{"select * from a where x in (with a as (select 1) select * from a)", "0: a | *\n1 in 0: (a)\n2 in 0:\n"},
+		{"select * from a where x in (with a as (select 1) select * from a)", "0: a | x within field 0\n1 in 0: (a)\n2 in 0:\n"},
 		{"with a as (select 1) update b, a set b.x = 1 where b.x = (select max(x) from a)", "0: b (a) | b.x=?\n1:\n2 in 0: (a)\n"},
-		{"with a as (select 1) delete from b where x in (select * from a)", "0: b | *\n1:\n2 in 0: (a)\n"},
+		{"with a as (select 1) delete from b where x in (select * from a)", "0: b | x within field 0\n1:\n2 in 0: (a)\n"},
 
 		{"update a set x = (select 1 from b) where y = 1", "0: a | y=$1\n1 in 0: b\n"},
 		{"delete a from a join b on a.x = b.x where a.y = 1", "0: a b | and(a.x=b.x, a.y=$0)\n"},

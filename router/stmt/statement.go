@@ -113,6 +113,9 @@ type TableRef struct {
 	Nullable bool
 	// Derived tables and common table expressions have no name of their own.
 	Derived bool
+	// Source is the block whose fields a derived table has, where that is one
+	// SELECT which nothing else reads.
+	Source *Block
 	// Written: the statement changes rows of it.
 	Written bool
 }
@@ -130,6 +133,7 @@ type Block struct {
 	Limit   *Limit
 	Grouped bool // GROUP BY
 	Having  bool
+	Limited bool // LIMIT, at any depth; Limit is the outermost block's
 	// Distinct rows only.
 	Distinct bool
 	// From is where the FROM clause begins; HasFrom says that its place is known,
@@ -175,13 +179,15 @@ const (
 	Join
 	// Between holds a column within two operands, inclusive; a nil bound is open.
 	Between
+	// Within compares a column with a field of a subquery: IN (SELECT …).
+	Within
 )
 
 // Condition is a node of a WHERE clause.
 type Condition struct {
 	Kind     ConditionKind
 	Args     []*Condition // And, Or
-	Column   ColumnRef    // Equal, Join, Between
+	Column   ColumnRef    // Equal, Join, Between, Within
 	Other    ColumnRef    // Join
 	Operands []Operand    // Equal
 	Low      *Operand     // Between
@@ -189,6 +195,10 @@ type Condition struct {
 	NullSafe bool // <=>
 	// InRows: it comes from a list of rows, (a, b) IN ((1, 2), …).
 	InRows bool
+	// Query and Field are what Within compares with; Query is nil where it is no
+	// single SELECT.
+	Query *Block
+	Field int
 }
 
 // ColumnRef is a column as it was written.
@@ -228,7 +238,8 @@ const (
 
 // Field is one item of a SELECT list.
 type Field struct {
-	Star      bool // * or t.*
+	Star      bool   // * or t.*
+	StarOf    string // the t of t.*
 	Alias     string
 	Column    *ColumnRef // a plain column
 	Aggregate Aggregate

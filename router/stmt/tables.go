@@ -13,7 +13,7 @@ func (r *reader) tableTree(b *Block, n ast.ResultSetNode, nullable bool) {
 	case *ast.TableSource:
 		r.tableSource(b, n, nullable)
 	case *ast.TableName:
-		b.Tables = append(b.Tables, r.tableRef(n, "", nullable))
+		r.table(b, n, "", nullable)
 	default:
 		r.fail("a table of an unknown kind, %T", n)
 	}
@@ -107,7 +107,7 @@ func and(a, b *Condition) *Condition {
 func (r *reader) tableSource(b *Block, n *ast.TableSource, nullable bool) {
 	switch source := n.Source.(type) {
 	case *ast.TableName:
-		b.Tables = append(b.Tables, r.tableRef(source, n.AsName.O, nullable))
+		r.table(b, source, n.AsName.O, nullable)
 	case *ast.Join:
 		r.join(b, source, nullable)
 	default:
@@ -116,16 +116,38 @@ func (r *reader) tableSource(b *Block, n *ast.TableSource, nullable bool) {
 		if n.Lateral {
 			outer = b
 		}
+		if query, ok := source.(*ast.SelectStmt); ok && len(n.ColumnNames) == 0 {
+			r.reads(b, query)
+		}
 		r.query(source, outer)
 	}
 }
 
-func (r *reader) tableRef(n *ast.TableName, alias string, nullable bool) TableRef {
+func (r *reader) table(b *Block, n *ast.TableName, alias string, nullable bool) {
 	r.placed[n] = true
 	ref := TableRef{TableName: TableName{n.Schema.O, n.Name.O}, Alias: alias, Nullable: nullable}
 	if alias == "" {
 		ref.Alias = n.Name.O
 	}
-	ref.Derived = r.isCTE(n)
-	return ref
+	c := r.cteOf(n)
+	ref.Derived = c != nil
+	b.Tables = append(b.Tables, ref)
+	if c == nil || c.query == nil {
+		return
+	}
+	*c.uses++
+	if uses := c.uses; *uses == 1 {
+		query, at := c.query, len(b.Tables)-1
+		r.links = append(r.links, func() {
+			if *uses == 1 {
+				b.Tables[at].Source = r.blocks[query]
+			}
+		})
+	}
+}
+
+// reads notes which block the last table of b, a derived one, reads.
+func (r *reader) reads(b *Block, query *ast.SelectStmt) {
+	at := len(b.Tables) - 1
+	r.links = append(r.links, func() { b.Tables[at].Source = r.blocks[query] })
 }

@@ -12,6 +12,9 @@ type cte struct {
 	name string
 	// pending: it is defined further on in the same WITH.
 	pending bool
+	// query is what it is defined by, uses counts what reads it.
+	query *ast.SelectStmt
+	uses  *int
 }
 
 // with reads the queries of a WITH clause and makes their names visible until
@@ -22,7 +25,7 @@ func (r *reader) with(n *ast.WithClause, parent *Block) {
 	}
 	from := len(r.ctes)
 	for _, c := range n.CTEs {
-		r.ctes = append(r.ctes, cte{c.Name.O, n.IsRecursive})
+		r.ctes = append(r.ctes, cte{name: c.Name.O, pending: n.IsRecursive, uses: new(int)})
 	}
 	if !n.IsRecursive {
 		r.ctes = r.ctes[:from]
@@ -33,32 +36,36 @@ func (r *reader) with(n *ast.WithClause, parent *Block) {
 		}
 		r.query(c.Query.Query, parent)
 		if !n.IsRecursive {
-			r.ctes = append(r.ctes, cte{name: c.Name.O})
+			query, _ := c.Query.Query.(*ast.SelectStmt)
+			if len(c.ColNameList) > 0 { // its fields have other names
+				query = nil
+			}
+			r.ctes = append(r.ctes, cte{name: c.Name.O, query: query, uses: new(int)})
 		}
 	}
 }
 
 func (r *reader) forget(visible int) { r.ctes = r.ctes[:visible] }
 
-// isCTE tells whether a table's name means a common table expression. The
-// servers disagree on letter case, and on names that are defined further on in
-// a recursive WITH: such texts are not read.
-func (r *reader) isCTE(n *ast.TableName) bool {
+// cteOf finds the common table expression that a table's name means, or nil.
+// The servers disagree on letter case, and on names that are defined further on
+// in a recursive WITH: such texts are not read.
+func (r *reader) cteOf(n *ast.TableName) *cte {
 	if n.Schema.L != "" {
-		return false
+		return nil
 	}
 	for i := len(r.ctes) - 1; i >= 0; i-- {
-		c := r.ctes[i]
+		c := &r.ctes[i]
 		switch {
 		case c.name == n.Name.O && c.pending:
 			r.fail("the common table expression %s is used before it is defined", c.name)
-			return true
+			return c
 		case c.name == n.Name.O:
-			return true
+			return c
 		case strings.EqualFold(c.name, n.Name.O):
 			r.fail("the common table expression %s is written %s, which is another table to some servers: use one spelling", c.name, n.Name.O)
-			return true
+			return c
 		}
 	}
-	return false
+	return nil
 }
