@@ -29,6 +29,7 @@ func (s *Session) local(r *request) error {
 		return s.showWarnings()
 	case stmt.Explain:
 		return s.explain(r)
+	default:
 	}
 	return &plan.Refusal{Code: plan.Unsupported, Message: "this statement"}
 }

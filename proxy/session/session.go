@@ -13,7 +13,6 @@ import (
 	"locus/proxy/stamp"
 	"locus/proxy/stream"
 	"locus/proxy/wire"
-	"locus/router/gene"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -64,7 +63,6 @@ type Session struct {
 	bound   []stmt.Value
 	params  []wire.Param
 	route   plan.Route
-	genes   []gene.Gene
 	scanner wire.Scanner
 	stamper stamp.Stamper
 	insert  inserting // the stamped INSERT under way

@@ -83,7 +83,7 @@ func (sc *scope) attach(b *stmt.Block, c *stmt.Condition, r region) {
 		switch {
 		case xk == nil || yk == nil || xk.Domain() != yk.Domain():
 		case c.InRows: // may be compared as doubles
-		case c.NullSafe && (x.ref.Nullable || y.ref.Nullable): // holds for absent rows
+		case c.NullSafe && (x.maybeAbsent(b) || y.maybeAbsent(b)): // holds for absent rows
 		default:
 			sc.join(x, y, r)
 		}
@@ -92,6 +92,10 @@ func (sc *scope) attach(b *stmt.Block, c *stmt.Condition, r region) {
 	case stmt.Opaque, stmt.Or, stmt.Equal, stmt.Between:
 	}
 }
+
+// maybeAbsent tells whether the row that a condition of b reads may be one that
+// an outer join did not find, here or in a block around it.
+func (n *node) maybeAbsent(b *stmt.Block) bool { return n.block != b || n.ref.Nullable }
 
 // attachWithin reads column IN (SELECT field …): rows whose column is no field
 // take part in nothing, and neither does a row of the subquery whose field is no

@@ -140,6 +140,7 @@ func unsupported(s *stmt.Statement) error {
 		return refuse(Unsupported, "START TRANSACTION WITH CONSISTENT SNAPSHOT: leave the words out; the snapshot is taken at the first read")
 	}
 	switch s.Kind {
+	default:
 	case stmt.Kill:
 		return refuse(Unsupported, "KILL: close the client's connection instead")
 	case stmt.Lock:

@@ -16,7 +16,6 @@ type issuer struct {
 	ring   *cipher.Ring
 	layout orderid.Layout
 	next   uint64
-	made   []int64 // account's
 }
 
 func newIssuer(t *testing.T, ring *cipher.Ring) *issuer {
