@@ -131,7 +131,7 @@ func kindOf(column string) string {
 
 // base is one table, or a derived one.
 func (g *generator) base(depth int) source {
-	if depth > 0 && g.pick(5) == 0 {
+	if depth > 0 && g.pick(4) == 0 {
 		return g.derived(depth - 1)
 	}
 	name := g.oneOf("orders", "orders", "order_item", "order_item", "coupon", "country")
@@ -155,7 +155,7 @@ func (g *generator) derived(depth int) source {
 		t.columns = append(t.columns, f.name)
 	}
 	text, limit := q.text, -1
-	if g.pick(3) == 0 { // the first rows by all their values
+	if g.pick(2) == 0 { // the first rows by all their values
 		limit = g.pick(3)
 		var order []string
 		for i := range q.fields {
@@ -334,7 +334,7 @@ func (g *generator) equality(tables, outer []*table) (expression, bool) {
 	if !ok1 || !ok2 || a == b {
 		return expression{}, false
 	}
-	if g.pick(6) == 0 {
+	if g.pick(3) == 0 {
 		return expression{a + "." + x + " <=> " + b + "." + y, func(_ database, e *env) truth {
 			v, w := e.column(a, x), e.column(b, y)
 			return truthOf(same(v, w) || v == nil && w == nil)
@@ -364,7 +364,9 @@ func (g *generator) comparison(tables, outer []*table) expression {
 	value := func(e *env) cell { return e.column(a, x) }
 	name := a + "." + x
 	c := g.constant(x)
-	switch g.pick(8) {
+	switch g.pick(9) {
+	case 5:
+		return expression{name + " <=> null", func(_ database, e *env) truth { return truthOf(value(e) == nil) }}
 	case 0:
 		d := g.constant(x)
 		return expression{fmt.Sprintf("%s in (%d, %d)", name, c, d), func(_ database, e *env) truth {
@@ -401,9 +403,10 @@ func (g *generator) subquery(tables, outer []*table, depth int) expression {
 		single := q
 		single.fields = q.fields[:1]
 		single.columns = q.columns[:1]
-		return expression{a + "." + x + " " + how + " (" + single.render() + ")", func(d database, e *env) truth {
+		text, of := g.grouped(single)
+		return expression{a + "." + x + " " + how + " (" + text + ")", func(d database, e *env) truth {
 			t := no
-			for _, r := range single.eval(d, e) {
+			for _, r := range of(single.eval(d, e)) {
 				t = max(t, equal(e.column(a, x), r[0]))
 			}
 			if how == "not in" {
@@ -417,13 +420,47 @@ func (g *generator) subquery(tables, outer []*table, depth int) expression {
 	return expression{"exists (" + q.text + ")", func(d database, e *env) truth { return truthOf(len(q.eval(d, e)) > 0) }}
 }
 
+// grouped makes an aggregate of a query of one column, sometimes.
+func (g *generator) grouped(q query) (text string, of func([][]cell) [][]cell) {
+	column := q.columns[0].alias + "." + q.columns[0].name
+	switch g.pick(6) {
+	case 0:
+		return strings.Replace(q.render(), "select "+q.list(), "select max("+column+")", 1), func(rows [][]cell) [][]cell {
+			var most cell
+			for _, r := range rows {
+				if r[0] != nil && (most == nil || *r[0] > *most) {
+					most = r[0]
+				}
+			}
+			return [][]cell{{most}}
+		}
+	case 1:
+		return q.render() + " group by " + column + " having count(*) = 1", func(rows [][]cell) [][]cell {
+			var out [][]cell
+			for _, r := range rows {
+				n := 0
+				for _, o := range rows {
+					if same(r[0], o[0]) || r[0] == nil && o[0] == nil {
+						n++
+					}
+				}
+				if n == 1 {
+					out = append(out, r)
+				}
+			}
+			return out
+		}
+	}
+	return q.render(), func(rows [][]cell) [][]cell { return rows }
+}
+
 // query is a SELECT of columns.
 type query struct {
 	text    string
 	from    source
 	where   *expression
 	columns []field // as they are selected
-	fields  []field // as they are named
+	fields  []field // as a derived table has them
 }
 
 type field struct{ alias, name string }
@@ -447,16 +484,16 @@ func (g *generator) query(depth int, outer []*table) query {
 	return q
 }
 
-func (q query) render() string {
+func (q query) list() string {
 	var list []string
-	for i, c := range q.columns {
-		text := c.alias + "." + c.name
-		if q.fields[i].name != c.name {
-			text += " as " + q.fields[i].name
-		}
-		list = append(list, text)
+	for _, c := range q.columns {
+		list = append(list, c.alias+"."+c.name)
 	}
-	text := "select " + strings.Join(list, ", ") + " from " + q.from.text
+	return strings.Join(list, ", ")
+}
+
+func (q query) render() string {
+	text := "select " + q.list() + " from " + q.from.text
 	if q.where != nil {
 		text += " where " + q.where.text
 	}

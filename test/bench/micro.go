@@ -28,7 +28,7 @@ type micro struct {
 func microFigures() []micro {
 	return []micro{
 		{"plan look-up on a hit: lexing, key, gene, route", "./router/plan", "BenchmarkLookupHit", bound{atMost, 2000, 500}},
-		{"stamping an INSERT of one row", "./proxy/stamp", "BenchmarkStampInsert", bound{atMost, 2000, 1000}},
+		{"stamping an INSERT of one row", "./proxy/stamp", "BenchmarkStampInsert/text", bound{atMost, 2000, 1000}},
 		{"map look-up, 4,096 entries", "./router", "BenchmarkLookup/bits=16/entries=4096", bound{atMost, 20, 20}},
 		{"order ID, one core", "./idgen/segment", "BenchmarkIssue", bound{atMost, 1000, 50}},
 		{"order number by ff1, encode and decode", "./idgen/cipher", "BenchmarkPair/aes128/int64", bound{atMost, 1000, 1000}},
