@@ -19,25 +19,35 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
 	if l.Err != nil { // no server reads on behind a quote that does not end
 		return nil, refuse(Unreadable, "%s", syntax.Error())
 	}
-	mention, state := "", ""
+	state := ""
 	first := true
 	l.Words(func(word []byte) {
-		w := string(bytes.ToLower(bytes.Trim(word, "`\"")))
-		switch {
-		case ctx.Catalog.MentionsName(w):
-			mention = w
-		case w != "" && w[0] == '@', stateful[w], first && stays[w]:
+		w := bare(word)
+		if w != "" && w[0] == '@' || stateful[w] || first && stays[w] {
 			state = w
 		}
 		first = false
 	})
-	switch {
+	switch mention := mentioned(l, ctx); {
 	case mention != "":
 		return nil, refuse(Unreadable, "%s; it names the declared table %s, so it can't be passed on unread", syntax.Error(), mention)
 	case state != "":
 		return nil, refuse(Unsupported, "%s; with %s in it, it may depend on the connection or change its state, so it can't be passed on unread", syntax.Error(), state)
 	}
 	return &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, KeepsInsertID: true, Statement: &stmt.Statement{Kind: stmt.Other}}, nil
+}
+
+// bare gives a word in lower case, without quotes.
+func bare(word []byte) string { return string(bytes.ToLower(bytes.Trim(word, "`\""))) }
+
+// mentioned gives a word of the text that is the name of a declared table, or "".
+func mentioned(l *stmt.Lexed, ctx Context) (name string) {
+	l.Words(func(word []byte) {
+		if w := bare(word); ctx.Catalog.MentionsName(w) {
+			name = w
+		}
+	})
+	return name
 }
 
 func words(list ...string) map[string]bool {

@@ -55,7 +55,10 @@ func planInsert(s *stmt.Statement, ctx Context) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t == nil || t.Kind != catalog.Sharded {
+	switch {
+	case t == nil && systemSchema(ctx.schemaOf(s.Insert.Table)):
+		return nil, refuse(Unsupported, "changing tables of the server's own: connect to the shard for it")
+	case t == nil || t.Kind != catalog.Sharded:
 		return planPlainInsert(s, t, ctx)
 	}
 	if len(s.Blocks) > 0 {
@@ -71,6 +74,7 @@ func planInsert(s *stmt.Statement, ctx Context) (*Plan, error) {
 	p := &Plan{
 		Place: Stamped, Writes: true, Insert: in, Cacheable: true,
 		ReadsInsertID: s.Features&stmt.ReadsInsertID != 0,
+		KeepsInsertID: s.Features&stmt.SetsInsertID != 0,
 	}
 	if !s.Insert.HasList && s.Insert.Set == nil {
 		p.Added = append(p.Added, in.listed(s.Insert.ColumnsEnd))
@@ -117,6 +121,9 @@ func planPlainInsert(s *stmt.Statement, t *catalog.Table, ctx Context) (*Plan, e
 
 // insertSelect allows a query beside the insert where both are on one shard.
 func (p *Plan) insertSelect(s *stmt.Statement, ctx Context) error {
+	if p.Place == Everywhere && s.Insert.FromSelect && (s.Insert.Ignore || s.Kind == stmt.Replace || len(s.Insert.Update) > 0) {
+		return refuse(Unsupported, "rows of a query that replace each other in a global table, in whichever order a shard finds them: read the rows, then insert them")
+	}
 	sc, err := newScope(s, ctx)
 	if err != nil {
 		return err

@@ -33,7 +33,13 @@ type Merge struct {
 	describe string
 }
 
-func (m *Merge) String() string { return m.describe }
+// String says how the answers become one.
+func (m *Merge) String() string {
+	if m.Limit != nil {
+		return m.describe + ", within LIMIT"
+	}
+	return m.describe
+}
 
 // SortKey is one item of ORDER BY as a column of the answer.
 type SortKey struct {
@@ -138,7 +144,7 @@ func (sc *scope) firm() bool {
 // order makes every item of ORDER BY a column of the answer.
 func (m *Merge) order(b *stmt.Block, sc *scope) *Refusal {
 	m.Kind = Ordered
-	var hidden []string
+	var hidden, names []string
 	for _, item := range b.Order {
 		if item.Constant {
 			continue
@@ -152,13 +158,26 @@ func (m *Merge) order(b *stmt.Block, sc *scope) *Refusal {
 			hidden = append(hidden, text)
 		}
 		m.Keys = append(m.Keys, key)
+		names = append(names, nameOf(item))
 	}
 	if len(m.Keys) == 0 {
 		m.Kind, m.describe = Concat, concatenated
 		return nil
 	}
-	m.describe = fmt.Sprintf("sorted streams merged by %d keys", len(m.Keys))
+	m.describe = "sorted streams merged by " + strings.Join(names, ", ")
 	return m.hide(b, hidden)
+}
+
+// nameOf describes an item of ORDER BY.
+func nameOf(item stmt.OrderItem) string {
+	name := fmt.Sprint(item.Position.Const.Int)
+	if item.Column != nil {
+		name = item.Column.Name
+	}
+	if item.Desc {
+		name += " DESC"
+	}
+	return name
 }
 
 func (m *Merge) hide(b *stmt.Block, hidden []string) *Refusal {

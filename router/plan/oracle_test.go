@@ -615,7 +615,7 @@ func TestOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := oracleRows(t)
 		g := &generator{T: t, ids: w.ids}
-		for range 4 {
+		for range 20 {
 			g.n = 0
 			q := g.query(2, nil)
 			shards, ok := oracleRoute(t, c, w.m, q.text)

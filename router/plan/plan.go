@@ -75,6 +75,11 @@ func Make(l *stmt.Lexed, ctx Context) (*Plan, error) {
 	if err != nil {
 		return fallback(l, ctx, err)
 	}
+	if s.Features&stmt.Program != 0 {
+		if mention := mentioned(l, ctx); mention != "" {
+			return nil, refuse(Unsupported, "a stored program that names the declared table %s, which it would find on one shard only: create it on every shard", mention)
+		}
+	}
 	p, err := build(s, ctx)
 	if err != nil {
 		return nil, err
@@ -117,7 +122,7 @@ func build(s *stmt.Statement, ctx Context) (*Plan, error) {
 		return &Plan{Place: Session, Cacheable: true}, nil
 	case stmt.Set, stmt.Use, stmt.Explain: // their values are read from the text
 		return &Plan{Place: Session}, nil
-	case stmt.DDL, stmt.Other, stmt.Call, stmt.LoadData, stmt.Kill, stmt.Lock, stmt.TextPrepare, stmt.Account:
+	case stmt.DDL, stmt.Other, stmt.Call, stmt.LoadData, stmt.Kill, stmt.Lock, stmt.TextPrepare, stmt.Account, stmt.Admin:
 	}
 	return planOther(s, ctx)
 }
@@ -147,6 +152,8 @@ func unsupported(s *stmt.Statement) error {
 		return refuse(Unsupported, "LOCK TABLES: use a transaction with SELECT … FOR UPDATE")
 	case stmt.TextPrepare:
 		return refuse(Unsupported, "PREPARE, EXECUTE and DEALLOCATE as text: use the driver's prepared statements")
+	case stmt.Admin:
+		return refuse(Unsupported, "FLUSH, SHUTDOWN and their kin: connect to the shard for them")
 	case stmt.Account:
 		return refuse(Unsupported, "accounts are declared: edit users in cluster.yaml and run locus apply")
 	}
@@ -176,6 +183,8 @@ func planOther(s *stmt.Statement, ctx Context) (*Plan, error) {
 		on := ctx.Catalog.First()
 		switch {
 		case t == nil:
+		case s.Kind == stmt.LoadData && t.Kind != catalog.Single:
+			return nil, refuse(Unsupported, "LOAD DATA into %s table %s: insert the rows, many to a statement", t.Kind, t.TableName)
 		case t.Kind != catalog.Single:
 			return nil, refuse(Unsupported, "this statement on %s table %s: run it on every shard; proxies see it within seconds", t.Kind, t.TableName)
 		default:
@@ -192,13 +201,18 @@ func planOther(s *stmt.Statement, ctx Context) (*Plan, error) {
 	return &Plan{Place: Fixed, Shard: shard, Writes: true, KeepsInsertID: true}, nil
 }
 
-// find resolves a table's name; an unqualified one is the session's schema's.
-func (c Context) find(name stmt.TableName) (*catalog.Table, error) {
-	schema := name.Schema
-	if schema == "" {
-		schema = c.Schema
+// schemaOf gives the schema of a table's name: of an unqualified one it is the
+// session's.
+func (c Context) schemaOf(name stmt.TableName) string {
+	if name.Schema != "" {
+		return name.Schema
 	}
-	full := catalog.TableName{Schema: schema, Name: name.Name}
+	return c.Schema
+}
+
+// find resolves a table's name.
+func (c Context) find(name stmt.TableName) (*catalog.Table, error) {
+	full := catalog.TableName{Schema: c.schemaOf(name), Name: name.Name}
 	t, err := c.Catalog.Find(full)
 	if err != nil {
 		return nil, &Refusal{BrokenTable, err.Error()}

@@ -36,25 +36,28 @@ func planQuery(s *stmt.Statement, ctx Context) (*Plan, error) {
 type tally struct {
 	sharded, global, system int
 	written                 int              // global tables that are changed
+	systemWritten           bool             // and whether the server's own are
 	single                  router.ShardName // of the single tables
 	elsewhere               bool             // single tables of several shards
 }
 
-func (sc *scope) tally() tally {
+func (sc *scope) tally(s *stmt.Statement) tally {
 	var t tally
 	for i := range sc.nodes {
 		n := &sc.nodes[i]
+		written := sc.changes(s, n)
 		switch {
 		case n.ref.Derived:
 		case n.sharded():
 			t.sharded++
 		case n.global():
 			t.global++
-			if n.ref.Written {
+			if written {
 				t.written++
 			}
 		case systemSchema(sc.schemaOf(n)):
 			t.system++
+			t.systemWritten = t.systemWritten || written
 		default:
 			shard := sc.ctx.Catalog.First()
 			if n.table != nil {
@@ -67,9 +70,23 @@ func (sc *scope) tally() tally {
 	return t
 }
 
+// changes tells whether the statement changes rows of a table: an UPDATE those
+// that it assigns to, and any that it may assign to.
+func (sc *scope) changes(s *stmt.Statement, n *node) bool {
+	if s.Kind != stmt.Update || !n.ref.Written {
+		return n.ref.Written
+	}
+	for _, a := range s.Assign {
+		if target, _ := sc.within(n.block, a.Column); target == nil || target == n {
+			return true
+		}
+	}
+	return false
+}
+
 // place decides by the kinds of the tables.
 func (p *Plan) place(s *stmt.Statement, sc *scope) error {
-	t := sc.tally()
+	t := sc.tally(s)
 	switch {
 	case t.elsewhere:
 		return refuse(CrossShard, "it joins single tables that live on different shards: read them in two statements")
@@ -77,8 +94,8 @@ func (p *Plan) place(s *stmt.Statement, sc *scope) error {
 		return refuse(CrossShard, "it joins a sharded table with a table of the server's own: read them in two statements")
 	case t.written > 0 && (t.sharded > 0 || t.single != "" || t.system > 0):
 		return refuse(Unsupported, "changing a global table in a statement that names tables which are not global: read the values first")
-	case p.Writes && t.system > 0:
-		return refuse(Unsupported, "changing a statement's rows by tables of the server's own, or these themselves: connect to the shard for it")
+	case t.systemWritten:
+		return refuse(Unsupported, "changing tables of the server's own: connect to the shard for it")
 	case t.sharded > 0:
 		p.Place, p.classes, p.pinned = Keyed, sc.classes(), t.single
 	case t.written > 0:
@@ -173,7 +190,7 @@ func (p *Plan) agreed(v *Values, out *Route) error {
 		value := v.operand(a.value)
 		g, err := a.key.Stored(value)
 		if err != nil {
-			return refuse(KeyChange, "%s = %s of %s %v", a.key.Column.Name, value, a.table, err)
+			return refuse(KeyChange, "setting %s of %s: the value %s %v", a.key.Column.Name, a.table, value, err)
 		}
 		if !onlyGene(out, g) {
 			return refuse(KeyChange, "setting %s = %s would give rows of %s the gene %s, and they would be on the wrong shard: "+

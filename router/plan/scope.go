@@ -245,12 +245,7 @@ func ascii(s string) bool {
 	return true
 }
 
-func (sc *scope) schemaOf(n *node) string {
-	if n.ref.Schema != "" {
-		return n.ref.Schema
-	}
-	return sc.ctx.Schema
-}
+func (sc *scope) schemaOf(n *node) string { return sc.ctx.schemaOf(n.ref.TableName) }
 
 func systemSchema(name string) bool {
 	switch strings.ToLower(name) {

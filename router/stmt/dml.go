@@ -136,7 +136,24 @@ func (r *reader) delete(n *ast.DeleteStmt) {
 	r.tableTree(b, n.TableRefs.TableRefs, false)
 	r.where(b, n.Where)
 	r.written(b, n.Limit, n.Order)
+	r.deleted(b, n.Tables)
 	r.nested(b, n)
+}
+
+// deleted marks the tables that rows are deleted from, where not from all.
+func (r *reader) deleted(b *Block, targets *ast.DeleteTableList) {
+	if targets == nil {
+		return
+	}
+	for i := range b.Tables {
+		ref := &b.Tables[i]
+		ref.Written = false
+		for _, t := range targets.Tables {
+			if t.Name.O == ref.Alias && (t.Schema.O == "" || ref.Schema == "" || t.Schema.O == ref.Schema) {
+				ref.Written = true
+			}
+		}
+	}
 }
 
 func (r *reader) written(b *Block, limit *ast.Limit, order *ast.OrderByClause) {

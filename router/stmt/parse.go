@@ -212,6 +212,11 @@ func (r *reader) simple(node ast.StmtNode) {
 	case *ast.SetPwdStmt, *ast.SetRoleStmt, *ast.SetDefaultRoleStmt, *ast.CreateUserStmt, *ast.AlterUserStmt,
 		*ast.DropUserStmt, *ast.GrantStmt, *ast.RevokeStmt, *ast.GrantRoleStmt, *ast.RevokeRoleStmt, *ast.RenameUserStmt:
 		r.out.Kind = Account
+	case *ast.FlushStmt, *ast.ShutdownStmt, *ast.RestartStmt, *ast.BinlogStmt, *ast.AdminStmt:
+		r.out.Kind = Admin
+	case *ast.ProcedureInfo:
+		r.out.Kind = DDL
+		r.out.Features |= Program
 	case ast.DDLNode:
 		r.out.Kind = DDL
 	}

@@ -328,9 +328,10 @@ func TestFeatures(t *testing.T) {
 		ReadsUserVariable: "reads-var", SetsUserVariable: "sets-var", ReadsInsertID: "reads-id", SetsInsertID: "sets-id", ReadsRowCount: "row-count",
 		ReadsConnectionID: "connection", NamedLock: "lock", Locking: "locking", IntoTarget: "into", Union: "union", With: "with",
 		Windows: "windows", TemporaryTable: "temporary", ConsistentSnapshot: "snapshot", ReadOnly: "read-only", AndChain: "chain",
-		Release: "release", Limited: "limited", ReadsClock: "clock", Volatile: "volatile", UnknownFunction: "unknown",
+		Release: "release", Limited: "limited", Program: "program", ReadsClock: "clock", Volatile: "volatile", UnknownFunction: "unknown",
 	}
 	for text, want := range map[string]string{
+		"create procedure p() begin select 1; end": "program",
 		"select @a": "reads-var", "delete from t limit 5": "limited", "select * from (select 1 limit 1) d": "limited", "select @a := 1": "sets-var", "select last_insert_id()": "reads-id volatile",
 		"select last_insert_id(x) from t": "reads-id sets-id volatile", "select @@last_insert_id": "reads-id volatile",
 		"select sql_calc_found_rows * from t": "row-count", "select found_rows()": "row-count volatile",
@@ -383,7 +384,7 @@ func TestKinds(t *testing.T) {
 		"create table t (a int)": DDL, "drop table t": DDL, "alter table t add a int": DDL, "truncate t": DDL, "rename table a to b": DDL,
 		"create view v as select 1": DDL, "create index i on t (a)": DDL, "kill 5": Kill, "call p()": Call, "lock tables t read": Lock,
 		"unlock tables": Lock, "prepare p from 'select 1'": TextPrepare, "execute p": TextPrepare, "create user u": Account,
-		"grant select on s.* to u": Account, "load data local infile 'x' into table t": LoadData, "do 1": Other, "analyze table t": Other,
+		"grant select on s.* to u": Account, "load data local infile 'x' into table t": LoadData, "do 1": Other, "flush tables with read lock": Admin, "shutdown": Admin, "analyze table t": Other,
 	} {
 		if _, s := parsed(t, text); s.Kind != want {
 			t.Errorf("%s: kind %d, want %d", text, s.Kind, want)

@@ -27,6 +27,7 @@ const (
 	Lock // LOCK TABLES, UNLOCK TABLES
 	TextPrepare
 	Account // CREATE USER, GRANT, …
+	Admin   // FLUSH, SHUTDOWN, BINLOG, …: the server's own affairs
 	LoadData
 )
 
@@ -73,6 +74,8 @@ const (
 	Volatile
 	// Limited: LIMIT stands somewhere.
 	Limited
+	// Program: CREATE PROCEDURE, whose body is not read.
+	Program
 	// UnknownFunction: a function that isn't known to look at one row only. It
 	// may be stored, read tables, or be an aggregate.
 	UnknownFunction
