@@ -21,15 +21,19 @@ const (
 	cacheShards = 16
 	// longestKey is the longest key, in bytes, that is kept.
 	longestKey = 16 << 10
+	// keyBytes is what the keys of a generation may have each, on the average.
+	keyBytes = 1 << 10
 )
 
 type cacheShard struct {
-	mu         sync.Mutex
+	mu         sync.Mutex // never held across anything that waits
 	young, old map[string]*Plan
 	most       int // plans of a generation
+	bytes      int // of the young generation's keys
 }
 
-// NewCache makes a cache of about so many plans.
+// NewCache makes a cache of about so many plans, 32 at least, and of one KiB of
+// keys for each.
 func NewCache(entries int) *Cache {
 	c := &Cache{seed: maphash.MakeSeed()}
 	for i := range c.shards {
@@ -46,9 +50,13 @@ func AppendContext(key []byte, schema string, mode stmt.Mode) []byte {
 	return append(key, schema...)
 }
 
+func (c *Cache) shardOf(key []byte) *cacheShard {
+	return &c.shards[maphash.Bytes(c.seed, key)%cacheShards]
+}
+
 // Get finds a plan, or nil. It allocates nothing while the plan is young.
 func (c *Cache) Get(key []byte) *Plan {
-	s := &c.shards[maphash.Bytes(c.seed, key)%cacheShards]
+	s := c.shardOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p := s.young[string(key)]; p != nil {
@@ -66,15 +74,18 @@ func (c *Cache) Put(key []byte, p *Plan) {
 	if len(key) > longestKey {
 		return
 	}
-	s := &c.shards[maphash.Bytes(c.seed, key)%cacheShards]
+	s := c.shardOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.put(string(key), p)
 }
 
 func (s *cacheShard) put(key string, p *Plan) {
-	if len(s.young) >= s.most {
-		s.old, s.young = s.young, make(map[string]*Plan, s.most)
+	if _, there := s.young[key]; !there {
+		if len(s.young) >= s.most || s.bytes >= s.most*keyBytes {
+			s.old, s.young, s.bytes = s.young, make(map[string]*Plan, s.most), 0
+		}
+		s.bytes += len(key)
 	}
 	s.young[key] = p
 }
