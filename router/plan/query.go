@@ -106,8 +106,10 @@ func (p *Plan) place(s *stmt.Statement, sc *scope) error {
 		p.KeepsInsertID = p.KeepsInsertID || p.Writes
 	case t.system > 0:
 		p.Place, p.Shard, p.Metadata = Fixed, sc.ctx.Catalog.First(), true
-	case t.global > 0 && s.Features&stmt.Locking != 0:
-		p.Place, p.Shard = Fixed, sc.ctx.Catalog.First() // where all who lock the row meet
+	case t.global > 0 && s.Features&stmt.Locking != 0, s.Features&stmt.UnknownFunction != 0:
+		// Where all who lock the row meet; and where functions are that nobody
+		// declared, as such tables are.
+		p.Place, p.Shard = Fixed, sc.ctx.Catalog.First()
 	default:
 		p.Place = Any
 	}

@@ -51,6 +51,7 @@ func TestKey(t *testing.T) {
 		{"select a -- c\n, b # d\n, /* e */ f --", "select a <note>\n, b <note>\n, <note> f <note>"},
 		{"select 5--3, 5 --3", "select <int>--<int>, <int> --<int>"},
 		{"select /*+ HINT(1) */ 1 /*!50000 + 2 */", "select /*+ HINT(1) */ <int> /*!50000 + <int> */"},
+		{"select /*!1 + 2 */ 3, /*!50712 4 */", "select /*!<int> + <int> */ <int>, /*!50712 <int> */"},
 		{"select '\x00', \x00, `\x00`", "select <str>, <zero>, `<zero>`"},
 		{"select t.b'x', t.x'41', a.b'01'", "select t.b<str>, t.x<str>, a.b<str>"},
 		{"a in (1)", "a in (<int>)"},

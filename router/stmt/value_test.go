@@ -194,3 +194,16 @@ func BenchmarkParsePointSelect(b *testing.B) { benchmarkParse(b, pointSelect) }
 func BenchmarkParseInsert1000(b *testing.B) {
 	benchmarkParse(b, oneInsert+strings.Repeat(", (1234567, 10.50, 'new', 'it''s', NULL, 1, 2, 'some text')", 999))
 }
+
+// TestForeign: text of another character set is not what a column stores.
+func TestForeign(t *testing.T) {
+	l := lexed("select 'abc', 'é', ?, ?, 5", 0)
+	var a Args
+	a.Reset(l, []Value{{Kind: String, Text: []byte("x")}, {Kind: String, Text: []byte("\xe9")}})
+	a.Foreign = true
+	for i, want := range []ValueKind{String, Unknown, String, Unknown, Int} {
+		if got := a.Value(int32(i)).Kind; got != want {
+			t.Errorf("%d is of kind %d, want %d", i, got, want)
+		}
+	}
+}
