@@ -1,0 +1,92 @@
+package stand
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Run runs a suite's cases at an endpoint and tells what became of each; nil
+// cases are all.
+type Run func(t *testing.T, at Endpoint, cases []string) Outcomes
+
+// Check runs a suite at both ends and compares, with the exceptions of the
+// test's directory. What fails through the proxy alone is run directly once
+// more: what fails there too, this time, is the suite's own unsteadiness, and
+// counts as failed at both ends.
+func (s *Stand) Check(t *testing.T, run Run) {
+	t.Helper()
+	exceptions := Excepted(t, s.Engine)
+	direct := run(t, s.Direct, nil)
+	t.Logf("direct, %s: %s", s.Engine, direct)
+	proxy := run(t, s.Proxy, nil)
+	t.Logf("proxy, %s: %s; %d exceptions", s.Engine, proxy, len(exceptions))
+	if disputed := disputed(direct, proxy, exceptions); len(disputed) > 0 {
+		again := run(t, s.Direct, disputed)
+		for _, name := range disputed {
+			if o, ran := again[name]; ran && o.State == Failed {
+				t.Logf("%s fails now and then without the proxy too: %s", name, o.Detail)
+				direct[name] = o
+			}
+		}
+	}
+	Compare(t, direct, proxy, exceptions)
+}
+
+// Compare fails the test for each case that passes directly and not through the
+// proxy, unless it is an exception; and for each exception that passes, or that
+// no case bears the name of.
+func Compare(t testing.TB, direct, proxy Outcomes, exceptions Exceptions) {
+	t.Helper()
+	for _, complaint := range compare(direct, proxy, exceptions) {
+		t.Error(complaint)
+	}
+}
+
+func compare(direct, proxy Outcomes, exceptions Exceptions) []string {
+	var complaints []string
+	say := func(format string, args ...any) { complaints = append(complaints, fmt.Sprintf(format, args...)) }
+	if len(direct.With(Passed)) == 0 {
+		say("no case passes directly: the suite did not run")
+	}
+	for _, name := range disputed(direct, proxy, exceptions) {
+		o, ran := proxy[name]
+		if !ran {
+			o = Outcome{State: "not run"}
+		}
+		say("%s passes directly and is %s through the proxy: %s", name, o.State, indent(o.Detail))
+	}
+	for _, name := range slices.Sorted(maps.Keys(exceptions)) {
+		_, known := direct[name]
+		switch {
+		case !known:
+			say("exception %s: no case has that name", name)
+		case direct[name].State == Passed && proxy[name].State == Passed:
+			say("exception %s passes: strike it off (%s)", name, exceptions[name])
+		case direct[name].State != Passed:
+			say("exception %s is %s directly: strike it off (%s)", name, direct[name].State, exceptions[name])
+		}
+	}
+	return complaints
+}
+
+// disputed are the cases that pass directly and not through the proxy, without
+// being exceptions.
+func disputed(direct, proxy Outcomes, exceptions Exceptions) []string {
+	var names []string
+	for _, name := range direct.With(Passed) {
+		if _, excepted := exceptions[name]; !excepted && proxy[name].State != Passed {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func indent(text string) string {
+	if !strings.Contains(strings.TrimSpace(text), "\n") {
+		return strings.TrimSpace(text)
+	}
+	return "\n\t" + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n\t")
+}
