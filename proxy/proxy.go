@@ -16,6 +16,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/handshake"
 	"locus/proxy/session"
+	"locus/proxy/stream"
 	"locus/proxy/wire"
 	"locus/router/gene"
 	"locus/router/live"
@@ -68,6 +69,7 @@ func New(o Options) *Proxy {
 		World: func() *session.World { return &p.live.Load().session },
 		Pools: p.pools, IDs: p.ids, Ring: o.Ring, Spanning: o.Spanning,
 		MaxStatement: o.MaxStatement, Counts: &p.counts, Log: o.Log,
+		Began: time.Now(), Clients: p.sessions.len,
 	}
 	p.login = handshake.Config{
 		ServerVersion: p.serverVersion, ConnectionID: func() uint32 { return p.lastID.Add(1) },
@@ -198,11 +200,7 @@ func (p *Proxy) serve(ctx context.Context, conn net.Conn) {
 }
 
 func (p *Proxy) session(ctx context.Context, c *handshake.Client) {
-	set := p.live.Load().charsets[c.Collation]
-	s := session.New(ctx, &p.services, &session.Client{
-		Stream: c.Stream, ID: c.ConnectionID, User: c.User, Capabilities: c.Capabilities,
-		Charset: set.charset, Collation: set.collation, NextSeq: c.NextSeq,
-	})
+	s := session.New(ctx, &p.services, p.client(c))
 	if !p.sessions.add(c.ConnectionID, s) {
 		_ = c.Stream.Close()
 		return
@@ -210,6 +208,26 @@ func (p *Proxy) session(ctx context.Context, c *handshake.Client) {
 	defer p.sessions.remove(c.ConnectionID)
 	if err := s.Serve(c.Database); err != nil {
 		p.options.Log.Info("session ended", "session", c.ConnectionID, "user", c.User, "error", err)
+	}
+}
+
+// client is who has logged in, as a session sees it.
+func (p *Proxy) client(c *handshake.Client) *session.Client {
+	set := p.live.Load().charsets[c.Collation]
+	return &session.Client{
+		Stream: c.Stream, ID: c.ConnectionID, User: c.User, Database: c.Database, Capabilities: c.Capabilities,
+		Charset: set.charset, Collation: set.collation, NextSeq: c.NextSeq,
+		Change: func(ctx context.Context, on *stream.Conn, payload []byte, seq byte) (*session.Client, error) {
+			ctx, cancel := context.WithTimeout(ctx, p.options.LoginTimeout)
+			defer cancel()
+			before := *c
+			before.Stream = on
+			after, err := before.ChangeUser(ctx, &p.login, payload, seq)
+			if err != nil {
+				return nil, err
+			}
+			return p.client(after), nil
+		},
 	}
 }
 

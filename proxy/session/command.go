@@ -35,9 +35,18 @@ func (s *Session) dispatch(command byte, payload []byte) error {
 		return s.fieldList(payload)
 	case mysql.COM_SET_OPTION:
 		return s.setOption(payload)
+	case mysql.COM_CHANGE_USER:
+		return s.changeUser(payload)
+	case mysql.COM_STATISTICS:
+		return s.statistics()
+	case mysql.COM_DEBUG:
+		return s.writeError(fail(mysql.ER_SPECIFIC_ACCESS_DENIED_ERROR, "42000", "Access denied; you need (at least one of) the SUPER privilege(s) for this operation"))
 	}
-	return s.writeError(fail(erUnknownCommand, stateLink, "%s is not supported", wire.CommandName(command)))
+	return s.writeError(unknownCommand())
 }
+
+// unknownCommand is MySQL's own error.
+func unknownCommand() error { return mysql.NewDefaultError(erUnknownCommand) }
 
 // answer writes OK, or the error.
 func (s *Session) answer(err error) error {
@@ -56,12 +65,25 @@ func (s *Session) reset() {
 	clear(s.prepared)
 }
 
-// setOption knows one option, several statements in one text, and one answer.
+// The options of COM_SET_OPTION.
+const (
+	multiStatementsOn  = 0
+	multiStatementsOff = 1
+)
+
+// setOption knows one option: several statements in one text.
 func (s *Session) setOption(payload []byte) error {
-	const off = 1
-	if len(payload) != 3 || payload[1] != off || payload[2] != 0 {
-		return s.writeError(fail(erUnknownCommand, stateLink, "several statements in one text are not supported"))
+	if len(payload) != 3 || payload[2] != 0 {
+		return s.writeError(unknownCommand())
 	}
-	out, _ := wire.AppendEOF(s.out[:0], s.seq, wire.EOF{Status: s.status()})
+	switch payload[1] {
+	case multiStatementsOn:
+		s.capabilities |= mysql.CLIENT_MULTI_STATEMENTS
+	case multiStatementsOff:
+		s.capabilities &^= mysql.CLIENT_MULTI_STATEMENTS
+	default:
+		return s.writeError(unknownCommand())
+	}
+	out, _ := wire.AppendEnd(s.out[:0], s.seq, wire.OK{Status: s.status()}, s.capabilities)
 	return s.flush(out)
 }

@@ -149,7 +149,7 @@ func (s *Session) statement(payload []byte) (*prepared, error) {
 	}
 	p := s.prepared[id]
 	if p == nil {
-		return nil, fail(erUnknownStmt, stateGeneral, "Unknown prepared statement handler (%d)", id)
+		return nil, fail(erUnknownStmt, stateGeneral, "Unknown prepared statement handler (%d) given to %s", id, wire.CommandName(payload[0]))
 	}
 	return p, nil
 }

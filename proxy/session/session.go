@@ -7,8 +7,6 @@ import (
 	"net"
 	"sync/atomic"
 
-	"github.com/go-mysql-org/go-mysql/mysql"
-
 	"locus/proxy/backend"
 	"locus/proxy/stamp"
 	"locus/proxy/stream"
@@ -28,6 +26,10 @@ type Client struct {
 	Charset, Collation string
 	// NextSeq numbers the OK that ends the login.
 	NextSeq byte
+	// Change conducts COM_CHANGE_USER on the stream that the session has, and
+	// gives who the client is from then on. After an error the stream is closed;
+	// the client knows why.
+	Change func(ctx context.Context, on *stream.Conn, payload []byte, seq byte) (*Client, error)
 }
 
 // Session is one client's. Everything but the interruption belongs to the
@@ -41,6 +43,7 @@ type Session struct {
 	user         string
 	capabilities uint32
 	profile      backend.Profile
+	change       func(ctx context.Context, on *stream.Conn, payload []byte, seq byte) (*Client, error)
 
 	initial    *backend.Settings // what COM_RESET_CONNECTION goes back to
 	settings   *backend.Settings
@@ -82,19 +85,11 @@ type Session struct {
 // New makes the session of a client that has logged in.
 func New(ctx context.Context, services *Services, c *Client) *Session {
 	s := &Session{
-		Services: services, ctx: ctx, awaiting: context.WithoutCancel(ctx), client: c.Stream, id: c.ID, user: c.User, capabilities: c.Capabilities,
-		autocommit: true, prepared: map[uint32]*prepared{}, seq: c.NextSeq,
+		Services: services, ctx: ctx, awaiting: context.WithoutCancel(ctx), client: c.Stream, id: c.ID,
+		prepared: map[uint32]*prepared{},
 	}
-	s.client.SetLimit(services.MaxStatement)
-	if c.Capabilities&mysql.CLIENT_FOUND_ROWS != 0 {
-		s.profile |= backend.FoundRows
-	}
-	s.initial = backend.Default
-	if c.Charset != "" {
-		s.initial = s.initial.WithNames(c.Charset, c.Collation)
-	}
-	s.carry(s.initial)
 	s.insertEnding = s.endInsert
+	s.identify(c)
 	return s
 }
 
@@ -102,16 +97,10 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 // the login with an OK, or an error if the database it asked for can't be used.
 func (s *Session) Serve(database string) error {
 	defer s.leave()
-	if charset, _ := s.initial.Names(); unsafeCharsets[charset] {
-		return s.writeError(unsafeCharset(charset))
-	}
-	if database != "" {
-		if err := s.use(database); err != nil {
-			return s.writeError(err)
+	if err := s.welcome(database); err != nil {
+		if errors.Is(err, errQuit) {
+			return nil
 		}
-		s.initial = s.settings
-	}
-	if err := s.writeOK(wire.OK{}); err != nil {
 		return err
 	}
 	for {
@@ -139,17 +128,16 @@ func (s *Session) next() error {
 		return errQuit
 	}
 	payload, seq, err := s.client.Payload()
-	if errors.Is(err, stream.ErrTooLarge) {
-		s.seq = 1
-		return errors.Join(err, s.writeError(fail(erTooLarge, stateLink, "%v: send less at once, or raise proxy.max_statement", err)))
-	}
 	if err != nil {
+		return s.unreadable(err)
+	}
+	defer func() { s.client.Done() }() // of the stream that the command leaves
+	if err := s.ordered(payload, seq); err != nil {
 		return err
 	}
-	defer s.client.Done()
 	s.seq = seq + 1
 	if len(payload) == 0 {
-		return s.writeError(fail(erUnknownCommand, stateLink, "an empty command"))
+		return s.writeError(unknownCommand())
 	}
 	s.served.Add(1)
 	s.busy.Store(true)

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"locus/idgen/cipher"
 	"locus/idgen/orderid"
@@ -58,4 +59,8 @@ type Services struct {
 	MaxStatement int
 	Counts       *Counts
 	Log          *slog.Logger
+	// Began is when the process began to serve, and Clients counts those it has
+	// now: for COM_STATISTICS.
+	Began   time.Time
+	Clients func() int
 }

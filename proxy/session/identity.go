@@ -1,0 +1,54 @@
+package session
+
+import (
+	"errors"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/wire"
+)
+
+// identify makes the session that of a client who has just logged in: nothing
+// of what it was before is left.
+func (s *Session) identify(c *Client) {
+	s.user, s.capabilities, s.change, s.seq = c.User, c.Capabilities, c.Change, c.NextSeq
+	s.client.SetLimit(s.MaxStatement)
+	s.profile = 0
+	if c.Capabilities&mysql.CLIENT_FOUND_ROWS != 0 {
+		s.profile |= backend.FoundRows
+	}
+	s.initial = backend.Default
+	if c.Charset != "" {
+		s.initial = s.initial.WithNames(c.Charset, c.Collation)
+	}
+	s.reset()
+}
+
+// welcome ends a login with an OK, or with an error, after which the session
+// ends, if what it asked for can't be.
+func (s *Session) welcome(database string) error {
+	if charset, _ := s.initial.Names(); unsafeCharsets[charset] {
+		return errors.Join(s.writeError(unsafeCharset(charset)), errQuit)
+	}
+	if database != "" {
+		if err := s.use(database); err != nil {
+			return errors.Join(s.writeError(err), errQuit)
+		}
+		s.initial = s.settings
+	}
+	return s.writeOK(wire.OK{})
+}
+
+// changeUser answers COM_CHANGE_USER. Whatever the session had ends before it is
+// known whether the client may be somebody else, as with MySQL; if it may not,
+// the connection ends too.
+func (s *Session) changeUser(payload []byte) error {
+	s.reset()
+	changed, err := s.change(s.ctx, s.client, payload, s.seq-1)
+	if err != nil {
+		return err
+	}
+	s.identify(changed)
+	return s.welcome(changed.Database)
+}

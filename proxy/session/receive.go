@@ -1,0 +1,34 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/stream"
+	"locus/proxy/wire"
+)
+
+// unreadable tells a client whose packets can't be made sense of, and ends the
+// session: where the next command begins is not known any more.
+func (s *Session) unreadable(err error) error {
+	s.seq = 1
+	switch {
+	case errors.Is(err, stream.ErrTooLarge):
+		return errors.Join(err, s.writeError(fail(erTooLarge, stateLink, "%v: send less at once, or raise proxy.max_statement", err)))
+	case errors.Is(err, stream.ErrOutOfOrder):
+		s.seq = 0 // as MySQL numbers it
+		return errors.Join(err, s.writeError(mysql.NewDefaultError(mysql.ER_NET_PACKETS_OUT_OF_ORDER)))
+	}
+	return err
+}
+
+// ordered refuses a command whose packets are not numbered from 0 on; seq is
+// the number of the last.
+func (s *Session) ordered(payload []byte, seq byte) error {
+	if due := byte(len(payload) / wire.MaxPayload); seq != due {
+		return s.unreadable(fmt.Errorf("packet %d where %d is due: %w", seq, due, stream.ErrOutOfOrder))
+	}
+	return nil
+}
