@@ -95,7 +95,7 @@ func (c *Conn) serves(want *Settings, prof Profile) bool {
 
 // prepare brings c to want. If that fails, c is no longer the caller's.
 func (p *Pool) prepare(ctx context.Context, c *Conn, want *Settings) error {
-	t := between(c.settings, c.database, want)
+	t := between(c.settings, c.selected(), want)
 	if t.empty() {
 		c.settings = want
 		return nil

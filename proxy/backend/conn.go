@@ -32,6 +32,7 @@ type Conn struct {
 	// Of the borrower while lent, else of the pool.
 	settings *Settings // nil: unknown but for the database
 	database string
+	dropped  bool   // the current database may be gone, and then there is none
 	status   uint16 // SERVER_STATUS_… as last told
 	broken   bool   // an answer is missing: can't be used any more
 	prepared statements
@@ -64,14 +65,23 @@ func (c *Conn) Profile() Profile { return c.profile }
 func (c *Conn) Settings() *Settings { return c.settings }
 
 // Adopt tells that the borrower brought the connection to other settings itself, by a SET or USE that it passed on.
-func (c *Conn) Adopt(s *Settings) { c.settings, c.database = s, s.database }
+func (c *Conn) Adopt(s *Settings) { c.settings, c.database, c.dropped = s, s.database, false }
 
 // Forget tells that variables may have changed in ways that the borrower can't tell (a procedure was called): they are reset
-// before the connection is lent again. Locks and temporary tables would last until then, so they want Reset or Discard.
-func (c *Conn) Forget() { c.settings = nil }
+// before the connection is lent again. Locks and temporary tables would last until then, so they want Reset or Discard. The
+// current database may have been dropped, and is selected anew.
+func (c *Conn) Forget() { c.settings, c.dropped = nil, true }
 
 // ForgetIn is Forget when the current database changed as well, to the one given.
-func (c *Conn) ForgetIn(database string) { c.settings, c.database = nil, database }
+func (c *Conn) ForgetIn(database string) { c.settings, c.database, c.dropped = nil, database, false }
+
+// selected is the current database as far as it is known to be selected still.
+func (c *Conn) selected() string {
+	if c.dropped {
+		return ""
+	}
+	return c.database
+}
 
 // SetStatus tells the status flags of an answer that the borrower has read. A connection can't be returned while they say
 // that a transaction is open.

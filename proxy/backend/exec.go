@@ -28,7 +28,7 @@ func (c *Conn) Exec(ctx context.Context, sql string) (wire.OK, error) {
 // tables, variables and prepared statements go.
 func (c *Conn) Reset(ctx context.Context) error {
 	want := Default.WithDatabase(c.database)
-	return c.apply(ctx, between(nil, c.database, want), want)
+	return c.apply(ctx, between(nil, c.selected(), want), want)
 }
 
 // Carry brings a borrowed connection, perhaps amid a transaction, to other settings. What it carries already must be named in
@@ -37,7 +37,7 @@ func (c *Conn) Carry(ctx context.Context, want *Settings) error {
 	if c.settings == want {
 		return nil
 	}
-	t := between(c.settings, c.database, want)
+	t := between(c.settings, c.selected(), want)
 	if t.reset || !reaches(c.database, want) {
 		return fmt.Errorf("shard %s: bring a connection in use from %v to %v: only a reset would do that", c.shard, c.settings, want)
 	}
@@ -65,7 +65,7 @@ func (c *Conn) apply(ctx context.Context, t transition, want *Settings) error {
 			return err
 		}
 		if refused == nil {
-			c.database = t.database
+			c.database, c.dropped = t.database, false
 		}
 	}
 	if t.set != "" {

@@ -52,7 +52,8 @@ func (s *Settings) Lookup(name string) (literal string, ok bool) {
 	return "", false
 }
 
-// WithDatabase is s with another current database. A session that has one can't go back to none, as in MySQL.
+// WithDatabase is s with another current database. A session that has one goes back to none, the empty
+// name, only when the database is dropped, as in MySQL.
 func (s *Settings) WithDatabase(name string) *Settings {
 	if name == s.database {
 		return s

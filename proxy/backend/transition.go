@@ -59,14 +59,24 @@ func assignments(have, want *Settings) string {
 		}
 		separator = ", "
 	}
+	foreign := have.foreign()
 	for _, a := range want.variables[skip:] {
 		b.WriteString(separator)
 		b.WriteString(a.Name)
 		b.WriteByte('=')
+		if foreign && strings.HasPrefix(a.Literal, "'") {
+			b.WriteString("_utf8mb4")
+		}
 		b.WriteString(a.Literal)
 		separator = ", "
 	}
 	return b.String()
+}
+
+// foreign reports whether plain text may be taken for another character set than that of SET NAMES: in one of several bytes to
+// every letter, servers don't find the words that variables take.
+func (s *Settings) foreign() bool {
+	return s.index("character_set_connection") >= 0 || s.index("collation_connection") >= 0
 }
 
 func common(a, b []Assignment) int {

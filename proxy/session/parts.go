@@ -59,6 +59,10 @@ func (s *Session) runSchema(r *request) error {
 	}
 	var done []string
 	var ok wire.OK
+	dropped := ""
+	if r.plan.Statement.Features&stmt.DropsSchema != 0 {
+		dropped = r.plan.Statement.Schema
+	}
 	for _, shard := range r.world.Catalog.Shards {
 		l, err := s.lend(shard, false)
 		if err != nil {
@@ -69,8 +73,17 @@ func (s *Session) runSchema(r *request) error {
 			s.release(l.branch, err)
 			return partly(done, shard, err)
 		}
+		if len(done) == 0 && ok.Warnings > 0 {
+			s.keepWarnings(l)
+		}
+		if settings := l.conn.Settings(); settings != nil && settings.Database() == dropped {
+			l.conn.Adopt(settings.WithDatabase("")) // as the server has left it
+		}
 		s.giveBack(l.branch)
 		done = append(done, string(shard))
+	}
+	if dropped != "" && s.settings.Database() == dropped {
+		s.carry(s.settings.WithDatabase(""))
 	}
 	ok.Status = 0
 	if err := s.writeOK(ok); err != nil {

@@ -3,6 +3,8 @@ package plan
 import (
 	"bytes"
 	"errors"
+	"slices"
+	"strings"
 
 	"locus/router/stmt"
 )
@@ -19,18 +21,19 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
 	if l.Err != nil { // no server reads on behind a quote that does not end
 		return nil, refuse(Unreadable, "%s", syntax.Error())
 	}
-	state := ""
-	first := true
-	l.Words(func(word []byte) {
-		w := bare(word)
-		if w != "" && w[0] == '@' || stateful[w] || first && stays[w] {
-			state = w
-		}
-		first = false
-	})
+	text := wordsOf(l)
+	object, name := text.created()
+	state := text.state()
+	if object == "event" { // the server's own connection does what its body says
+		state = ""
+	}
 	switch mention := mentioned(l, ctx); {
 	case mention != "":
 		return nil, refuse(Unreadable, "%s; it names the declared table %s, so it can't be passed on unread", syntax.Error(), mention)
+	case object == "database": // CREATE OR REPLACE: the parser knows CREATE
+		return &Plan{Place: Everywhere, Writes: true, Statement: &stmt.Statement{
+			Kind: stmt.CreateSchema, Features: stmt.DropsSchema, Schema: name,
+		}}, nil
 	case state != "":
 		return nil, refuse(Unsupported, "%s; with %s in it, it may depend on the connection or change its state, so it can't be passed on unread", syntax.Error(), state)
 	}
@@ -58,9 +61,71 @@ func words(list ...string) map[string]bool {
 	return out
 }
 
+// unread is the words of a text that the parser refuses, in lower case and
+// without quotes, and as they were written.
+type unread struct{ bare, written []string }
+
+func wordsOf(l *stmt.Lexed) (u unread) {
+	l.Words(func(word []byte) {
+		u.bare = append(u.bare, bare(word))
+		u.written = append(u.written, string(word))
+	})
+	return u
+}
+
+// verb is the place of the word that says what is done. SET STATEMENT sets its
+// variables for no longer than what follows FOR.
+func (u unread) verb() int {
+	if len(u.bare) > 1 && u.bare[0] == "set" && u.bare[1] == "statement" {
+		if i := slices.Index(u.bare, "for"); i >= 0 && i+1 < len(u.bare) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// state gives a word for which the text can't be run on a borrowed connection,
+// or "".
+func (u unread) state() string {
+	verb := u.verb()
+	for i, w := range u.bare {
+		if stateful[w] || strings.HasPrefix(w, "@") || i == verb && stays[w] || i < verb && logged[w] {
+			return w
+		}
+	}
+	return ""
+}
+
+// created gives what a CREATE OR REPLACE DATABASE or a CREATE or ALTER EVENT is
+// about: "database" with its name, or "event".
+func (u unread) created() (object, name string) {
+	bare, written := u.bare[u.verb():], u.written[u.verb():]
+	switch {
+	case len(bare) == 0 || bare[0] != "create" && bare[0] != "alter":
+		return "", ""
+	case len(bare) > 4 && bare[1] == "or" && bare[2] == "replace" && (bare[3] == "database" || bare[3] == "schema"):
+		return "database", strings.ReplaceAll(strings.Trim(written[4], "`"), "``", "`")
+	}
+	for _, w := range bare {
+		switch w {
+		case "event":
+			return w, ""
+		case "table", "view", "trigger", "procedure", "function", "package", "as", "on":
+			return "", ""
+		}
+	}
+	return "", ""
+}
+
 // stateful are words that depend on the connection wherever they stand.
 var stateful = words("get_lock", "release_lock", "release_all_locks", "is_free_lock", "is_used_lock", "temporary",
 	"last_insert_id", "found_rows", "row_count", "sql_calc_found_rows", "connection_id")
+
+// logged are variables that say what is written to the binary log, which SET
+// STATEMENT may set as little as SET may.
+var logged = words("sql_log_bin", "sql_log_off", "binlog_format", "binlog_row_image", "gtid_domain_id", "gtid_seq_no",
+	"server_id", "insert_id", "skip_replication", "pseudo_thread_id", "pseudo_slave_mode", "auto_increment_increment",
+	"auto_increment_offset")
 
 // stays are first words of statements that leave something behind: a
 // transaction, a setting, a lock, a handler, an account, another binary log.

@@ -189,6 +189,7 @@ func (r *reader) simple(node ast.StmtNode) {
 		r.out.Kind, r.out.Schema = CreateSchema, n.Name.O
 	case *ast.DropDatabaseStmt:
 		r.out.Kind, r.out.Schema = CreateSchema, n.Name.O
+		r.out.Features |= DropsSchema
 	case *ast.CreateTableStmt:
 		r.out.Kind = DDL
 		if n.TemporaryKeyword != ast.TemporaryNone {

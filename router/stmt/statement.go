@@ -76,6 +76,8 @@ const (
 	Limited
 	// Program: CREATE PROCEDURE, whose body is not read.
 	Program
+	// DropsSchema: DROP DATABASE, and CREATE OR REPLACE DATABASE.
+	DropsSchema
 	// UnknownFunction: a function that isn't known to look at one row only. It
 	// may be stored, read tables, or be an aggregate.
 	UnknownFunction
