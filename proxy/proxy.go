@@ -120,6 +120,7 @@ func (p *Proxy) Run(ctx context.Context, l net.Listener) error {
 	tasks.Go(func() { _ = p.live.Run(background) })
 	tasks.Go(func() { _ = p.pools.Run(background) })
 	tasks.Go(func() { p.watchTables(background, p.builder) })
+	tasks.Go(func() { p.giveBackMemory(background) })
 	if p.options.IdleTimeout > 0 {
 		tasks.Go(func() { p.sessions.closeIdle(background, p.options.IdleTimeout) })
 	}

@@ -19,6 +19,10 @@ type proxyProcess struct {
 	config string // its configuration's path
 }
 
+// clients is how many each proxy serves at once: those ten thousand that wait,
+// and whoever looks on.
+const clients = 12_000
+
 // databaseConnections is what each server leaves to the proxies together.
 const databaseConnections = 400
 
@@ -32,7 +36,7 @@ func (d *directory) proxyConfig(o Options, i int, addr, endpoint, keyRing string
 	return yaml.Marshal(map[string]any{
 		"cluster":  clusterName,
 		"etcd":     map[string]any{"endpoints": []string{endpoint}},
-		"proxy":    map[string]any{"listen": addr},
+		"proxy":    map[string]any{"listen": addr, "max_connections": clients},
 		"http":     http,
 		"backends": map[string]any{"max_connections_per_shard": perShard},
 		"secrets":  map[string]any{"dir": d.file("secrets")},

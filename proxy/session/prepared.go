@@ -67,6 +67,9 @@ func (s *Session) replan(w *World, p *prepared) error {
 func (s *Session) remember(p *prepared) {
 	s.lastStmt++
 	p.id = s.lastStmt
+	if s.prepared == nil {
+		s.prepared = map[uint32]*prepared{}
+	}
 	s.prepared[p.id] = p
 }
 

@@ -8,10 +8,7 @@ import (
 	"sync/atomic"
 
 	"locus/proxy/backend"
-	"locus/proxy/stamp"
 	"locus/proxy/stream"
-	"locus/proxy/wire"
-	"locus/router/plan"
 	"locus/router/stmt"
 )
 
@@ -56,23 +53,9 @@ type Session struct {
 	lastStmt   uint32
 	warnings   []diagnostic
 
-	// Scratch, reused from command to command.
-	out     []byte
-	seq     byte // of the next packet to the client
-	command []byte
-	lexed   stmt.Lexed
-	args    stmt.Args
-	values  plan.Values
-	bound   []stmt.Value
-	params  []wire.Param
-	route   plan.Route
-	scanner wire.Scanner
-	stamper stamp.Stamper
-	insert  inserting // the stamped INSERT under way
-	// generated are parameters of a spliced statement, integers the bytes of
-	// those that were generated.
-	generated    []wire.Param
-	integers     []byte
+	seq byte // of the next packet to the client
+
+	*work               // of the command under way, nil between commands
 	insertEnding ending // endInsert, made once
 
 	awaited     awaited
@@ -86,7 +69,6 @@ type Session struct {
 func New(ctx context.Context, services *Services, c *Client) *Session {
 	s := &Session{
 		Services: services, ctx: ctx, awaiting: context.WithoutCancel(ctx), client: c.Stream, id: c.ID,
-		prepared: map[uint32]*prepared{},
 	}
 	s.insertEnding = s.endInsert
 	s.identify(c)
@@ -97,7 +79,10 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 // the login with an OK, or an error if the database it asked for can't be used.
 func (s *Session) Serve(database string) error {
 	defer s.leave()
-	if err := s.welcome(database); err != nil {
+	s.takeUp()
+	err := s.welcome(database)
+	s.putDown()
+	if err != nil {
 		if errors.Is(err, errQuit) {
 			return nil
 		}
@@ -128,6 +113,8 @@ func (s *Session) next() error {
 		return errQuit
 	}
 	payload, seq, err := s.client.Payload()
+	s.takeUp()
+	defer s.putDown()
 	if err != nil {
 		return s.unreadable(err)
 	}

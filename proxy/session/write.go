@@ -25,15 +25,9 @@ func (s *Session) status() uint16 {
 
 func (s *Session) flush(packets []byte) error {
 	s.out = packets[:0]
-	if cap(s.out) > keepBuffer {
-		s.out = nil
-	}
 	_, err := s.client.Write(packets)
 	return err
 }
-
-// keepBuffer is the largest buffer, in bytes, that an idle session keeps.
-const keepBuffer = 4 << 10
 
 func (s *Session) writeOK(ok wire.OK) error {
 	ok.Status |= s.status()

@@ -36,7 +36,7 @@ func parseOptions(args []string, usage io.Writer) (options, error) {
 	f.StringVar(&o.ready, "ready", "", "ready file of a running `locus demo` to use instead of starting one")
 	f.StringVar(&o.engine, "engine", "mariadb", "database server of the demo: mariadb or mysql")
 	f.StringVar(&o.output, "o", "", "markdown file whose benchmark section is to be replaced")
-	f.IntVar(&o.idle, "idle", 2000, "clients of the idle row")
+	f.IntVar(&o.idle, "idle", 10_000, "clients of the idle row")
 	f.IntVar(&o.haproxyThreads, "haproxy-threads", 0, "haproxy's nbthread; 0 leaves its default, one per core")
 	f.Uint64Var(&o.lastGene, "last-gene", 0x7fff, "last gene of shard s0, which owns all from 0 on")
 	f.BoolVar(&o.deprecateEOF, "deprecate-eof", false, "clients negotiate CLIENT_DEPRECATE_EOF, as Connector/J does; without, as go-sql-driver does not")

@@ -24,12 +24,13 @@ type fresh struct{ sequence int64 }
 
 func newFresh() *fresh { return &fresh{freshSequences} }
 
-// deal draws one of the client's own buyers: clients share none, so that none waits for another's row lock.
+// deal draws one of the client's own buyers: clients share none, so that none waits for another's row lock, unless there are more
+// clients than buyers.
 func deal(owners []owner, i, n int, f *fresh) func() draw {
 	rng := rand.New(rand.NewPCG(uint64(i), uint64(n)))
-	mine := len(owners) / n
+	mine := max(1, len(owners)/n)
 	return func() draw {
-		o := owners[i+n*rng.IntN(mine)]
+		o := owners[(i+n*rng.IntN(mine))%len(owners)]
 		f.sequence++
 		id := o.orderID(f.sequence)
 		return draw{buyer: o.uid, order: o.order, freshOrder: id, freshNumber: orderNumber(id)}
