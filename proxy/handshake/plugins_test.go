@@ -20,7 +20,7 @@ func TestCapabilitiesAreThoseAgreedOn(t *testing.T) {
 	cfg := config(t)
 	cfg.Capabilities = Capabilities &^ mysql.CLIENT_FOUND_ROWS
 	s := serve(t, cfg)
-	const claimed = rawCapabilities | mysql.CLIENT_SSL | mysql.CLIENT_FOUND_ROWS | mysql.CLIENT_LONG_FLAG | mysql.CLIENT_DEPRECATE_EOF
+	const claimed = rawCapabilities | mysql.CLIENT_SSL | mysql.CLIENT_FOUND_ROWS | mysql.CLIENT_LONG_FLAG | mysql.CLIENT_ODBC
 	p := dial(t, s.address)
 	p.write(1, loginPacket(claimed, "clear", mysql.AUTH_NATIVE_PASSWORD, p.nativeResponse(password)))
 	want := uint32(rawCapabilities | mysql.CLIENT_LONG_FLAG)

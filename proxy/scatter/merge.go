@@ -17,6 +17,7 @@ type merger struct {
 	format  Format
 	window  window
 	out     output
+	first   byte // the number of the first packet to the client
 
 	budget  int      // bytes that may be read beyond what is needed, per answer
 	columns []column // of every answer
@@ -50,7 +51,7 @@ func (w *window) admit() bool {
 }
 
 func merge(sources []source, m *plan.Merge, format Format, limit Limit, to Client) (Outcome, error) {
-	g := &merger{answers: make([]answer, len(sources)), plan: m, format: format, window: newWindow(limit), out: newOutput(to)}
+	g := &merger{answers: make([]answer, len(sources)), plan: m, format: format, window: newWindow(limit), out: newOutput(to), first: to.Seq}
 	defer g.out.release()
 	g.budget = drainBudget
 	if to.Whole {
@@ -214,7 +215,10 @@ func (g *merger) settle(err error) (Outcome, error) {
 		o.Err = e
 		err = g.out.finishWith(e)
 	}
-	o.Sent, o.Warnings = g.out.sent, g.warnings()
+	o.Sent, o.Warnings, o.NextSeq = g.out.sent, g.warnings(), g.out.Seq
+	if !o.Sent {
+		o.NextSeq = g.first
+	}
 	for i := range g.answers {
 		a := &g.answers[i]
 		o.Clean = append(o.Clean, a.ended && !a.lost)

@@ -45,6 +45,8 @@ type Outcome struct {
 	// Sent: a part of the answer may have reached the client, or all of it.
 	Sent     bool
 	Warnings int // over all shards
+	// NextSeq numbers what the client is sent next.
+	NextSeq byte
 	// Err is a shard's error that was passed to the client behind rows.
 	Err *mysql.MyError
 }

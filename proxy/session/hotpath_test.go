@@ -71,7 +71,10 @@ type hotClient struct {
 	scanner wire.Scanner
 }
 
-func newHotClient(t testing.TB) *hotClient {
+// dialects are the capabilities of clients old and new.
+var dialects = map[string]uint32{"classic": backend.Capabilities, "without EOF": backend.Capabilities | mysql.CLIENT_DEPRECATE_EOF}
+
+func newHotClient(t testing.TB, capabilities uint32) *hotClient {
 	t.Helper()
 	services := hotServices(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -88,7 +91,7 @@ func newHotClient(t testing.TB) *hotClient {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	s := New(ctx, services, &Client{Stream: stream.New(far), Capabilities: backend.Capabilities, NextSeq: 2})
+	s := New(ctx, services, &Client{Stream: stream.New(far), Capabilities: capabilities, NextSeq: 2})
 	ended := make(chan error)
 	go func() { ended <- s.Serve("shop") }()
 	t.Cleanup(func() {
@@ -99,6 +102,7 @@ func newHotClient(t testing.TB) *hotClient {
 		cancel()
 	})
 	c := &hotClient{t: t, stream: stream.New(near)}
+	c.scanner.DeprecateEOF = capabilities&mysql.CLIENT_DEPRECATE_EOF != 0
 	c.answer(wire.SimpleResponse)
 	return c
 }
@@ -153,7 +157,11 @@ func (c *hotClient) executeCommand(sql string, values ...int64) []byte {
 		c.t.Fatalf("%v: %q", err, head)
 	}
 	c.stream.Done()
-	for range int(p.Params) + min(1, int(p.Params)) {
+	packets := int(p.Params)
+	if !c.scanner.DeprecateEOF {
+		packets += min(1, packets)
+	}
+	for range packets {
 		if _, _, err := c.stream.Payload(); err != nil {
 			c.t.Fatal(err)
 		}
@@ -190,13 +198,15 @@ func hotScripts(c *hotClient) map[string][][]byte {
 }
 
 func BenchmarkStatement(b *testing.B) {
-	c := newHotClient(b)
-	for name, packets := range hotScripts(c) {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				c.run(packets...)
-			}
-		})
+	for dialect, capabilities := range dialects {
+		c := newHotClient(b, capabilities)
+		for name, packets := range hotScripts(c) {
+			b.Run(dialect+", "+name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					c.run(packets...)
+				}
+			})
+		}
 	}
 }

@@ -100,6 +100,9 @@ func (s *Session) preparedThere(w *World, p *prepared) error {
 	s.remember(p)
 	out := append(s.out[:0], answer...)
 	binary.LittleEndian.PutUint32(out[wire.HeaderSize+1:], p.id)
+	if s.capabilities&mysql.CLIENT_DEPRECATE_EOF != 0 {
+		out = withoutEOFs(out, statement)
+	}
 	return s.flush(renumbered(out, s.seq))
 }
 
@@ -132,6 +135,24 @@ func (s *Session) prepareShard(w *World, p *plan.Plan) router.ShardName {
 		return s.txn.branches[0].shard
 	}
 	return w.Catalog.First()
+}
+
+// withoutEOFs leaves out what ends the two lists of definitions in the answer to
+// COM_STMT_PREPARE.
+func withoutEOFs(packets []byte, of *backend.Statement) []byte {
+	params := 1 + of.Params // packets up to the end of the first list
+	columns := params + min(1, of.Params) + of.Columns
+	out, number := packets[:0], 0
+	for at := 0; at < len(packets); number++ {
+		length, _ := wire.Header(packets[at:])
+		end := at + wire.HeaderSize + length
+		ends := number == params && of.Params > 0 || number == columns && of.Columns > 0
+		if !ends {
+			out = append(out, packets[at:end]...)
+		}
+		at = end
+	}
+	return out
 }
 
 // renumbered gives packets the sequence numbers from seq on.

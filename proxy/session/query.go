@@ -1,6 +1,8 @@
 package session
 
 import (
+	"github.com/go-mysql-org/go-mysql/mysql"
+
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -21,10 +23,17 @@ type request struct {
 
 // query answers COM_QUERY.
 func (s *Session) query(payload []byte) error {
+	s.lexed.Lex(payload[1:], s.mode)
+	if s.lexed.Several && s.capabilities&mysql.CLIENT_MULTI_STATEMENTS != 0 {
+		return s.several(payload)
+	}
+	return s.runText(payload)
+}
+
+// runText runs the text that was read into lexed.
+func (s *Session) runText(payload []byte) error {
 	s.Counts.Statements.Add(1)
 	w := s.world()
-	text := payload[1:]
-	s.lexed.Lex(text, s.mode)
 	p, err := s.planOf(w, &s.lexed)
 	if err != nil {
 		return s.writeError(err)

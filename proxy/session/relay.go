@@ -31,72 +31,118 @@ type ending func(dst, packet []byte) ([]byte, error)
 // is waiting in the buffer goes out with one write. The scanner holds what the
 // answer said. With last set, the final packet is held back and changed.
 func (s *Session) relay(c *backend.Conn, kind wire.ResponseKind, last ending) error {
+	p := s.passage(c.Stream())
+	s.scanner.StopBeforeRows = p.withoutEOF || p.flags != 0
 	s.scanner.Reset(kind)
-	from, forwarded := c.Stream(), false
-	var numbers renumbering
 	for {
-		n, state, err := s.scanner.Scan(from.Unread())
+		n, state, err := s.scanner.Scan(p.from.Unread()[p.held:])
 		if err != nil {
-			return lost(c, forwarded, fmt.Errorf("answer of shard %s: %w", c.Shard(), err))
+			return lost(c, p.forwarded, fmt.Errorf("answer of shard %s: %w", c.Shard(), err))
 		}
-		if n > 0 {
-			if !forwarded {
-				numbers.begin(from.Unread(), s.seq)
-			}
-			numbers.apply(from.Unread()[:n])
-			if err := s.pass(from.Unread()[:n], state, last); err != nil {
-				return err
-			}
-			from.Discard(n)
-			forwarded = true
+		if err := s.forward(&p, n, state, last); err != nil {
+			return err
 		}
 		switch state {
 		case wire.Done:
+			s.relayed(&p)
 			return nil
-		case wire.ResultEnd:
+		case wire.ResultEnd, wire.DefinitionsEnd:
 			continue
 		case wire.FileRequest:
-			return lost(c, forwarded, errors.New("LOAD DATA LOCAL is not supported"))
+			return lost(c, p.forwarded, errors.New("LOAD DATA LOCAL is not supported"))
 		case wire.NeedBytes:
 		}
-		if err := from.Fill(); err != nil {
-			return lost(c, forwarded, err)
+		if err := p.from.Fill(); err != nil {
+			return lost(c, p.forwarded, err)
 		}
 	}
 }
 
-// renumbering gives the packets of an answer other sequence numbers. It is
-// needed where the shard was sent a command of another number of packets than
-// the client had sent: one that grew past 16 MiB, say.
-type renumbering struct {
-	needed bool
-	next   byte
-	rest   int // bytes still to come of the packet under way
+// relayed notes what the next statement of the same text must know.
+func (s *Session) relayed(p *passage) {
+	_, s.failed = s.scanner.ErrCode()
+	s.seq = s.scanner.NextSeq()
+	if p.numbers.needed {
+		s.seq = p.numbers.next
+	}
 }
 
-// begin looks at the first packet of the answer; want is its right number.
-func (r *renumbering) begin(b []byte, want byte) {
-	_, seq := wire.Header(b)
-	r.needed, r.next = seq != want, want
+// forward sends on what the scanner has passed, as this client wants it.
+func (s *Session) forward(p *passage, n int, state wire.State, last ending) error {
+	if state == wire.DefinitionsEnd {
+		return p.endDefinitions(n, s.scanner.LastPacket())
+	}
+	if n += p.held; n == 0 {
+		return nil
+	}
+	p.held = 0
+	piece := p.from.Unread()[:n]
+	if !p.forwarded {
+		p.numbers.begin(piece, s.seq, p.withoutEOF)
+	}
+	p.numbers.apply(piece)
+	var err error
+	switch state {
+	case wire.Done:
+		err = s.passEnd(p, piece, last)
+	case wire.ResultEnd:
+		err = s.passEnd(p, piece, nil)
+	default:
+		err = s.pass(piece)
+	}
+	if err != nil {
+		return err
+	}
+	p.from.Discard(n)
+	p.forwarded = true
+	return nil
 }
 
-// apply changes the numbers in place. Pieces begin and end where the scanner
-// has it: never within a header.
-func (r *renumbering) apply(b []byte) {
-	if !r.needed {
-		return
+func (s *Session) pass(packets []byte) error {
+	if _, err := s.client.Write(packets); err != nil {
+		return &clientGone{err}
 	}
-	at := min(r.rest, len(b))
-	r.rest -= at
-	for at < len(b) {
-		n, _ := wire.Header(b[at:])
-		b[at+3] = r.next
-		r.next++
-		at += wire.HeaderSize + n
+	return nil
+}
+
+// passEnd writes a piece that ends with the last packet of a result.
+func (s *Session) passEnd(p *passage, piece []byte, last ending) error {
+	at := len(piece) - s.scanner.LastPacket()
+	if err := p.flag(piece[at:]); err != nil {
+		return &partial{err}
 	}
-	if at > len(b) {
-		r.rest = at - len(b)
+	replaced := p.withoutEOF && wire.IsEOF(piece[at+wire.HeaderSize:])
+	switch {
+	case last != nil:
+		return s.passChanged(piece, at, last, replaced)
+	case !replaced:
+		return s.pass(piece)
 	}
+	if grown := p.grown(piece); grown != nil {
+		wire.EOFToOK(grown[:at], piece[at:])
+		return s.pass(grown)
+	}
+	if err := s.pass(piece[:at]); err != nil {
+		return err
+	}
+	return s.passChanged(piece[at:], 0, nil, true)
+}
+
+// passChanged writes a piece with another packet in place of the one at its end.
+func (s *Session) passChanged(piece []byte, at int, last ending, replaced bool) error {
+	out, err := append(s.out[:0], piece[:at]...), error(nil)
+	if last == nil {
+		out = append(out, piece[at:]...)
+	} else if out, err = last(out, piece[at:]); err != nil {
+		return &partial{err}
+	}
+	if replaced {
+		out = wire.EOFToOK(out[:at], out[at:])
+	}
+	if err := s.flush(out); err != nil {
+		return &clientGone{err}
+	}
+	return nil
 }
 
 func lost(c *backend.Conn, forwarded bool, err error) error {
@@ -105,25 +151,6 @@ func lost(c *backend.Conn, forwarded bool, err error) error {
 		return &partial{e}
 	}
 	return e
-}
-
-// pass writes a piece of an answer.
-func (s *Session) pass(b []byte, state wire.State, last ending) error {
-	if last == nil || state != wire.Done {
-		if _, err := s.client.Write(b); err != nil {
-			return &clientGone{err}
-		}
-		return nil
-	}
-	at := len(b) - s.scanner.LastPacket()
-	out, err := last(append(s.out[:0], b[:at]...), b[at:])
-	if err != nil {
-		return &partial{err}
-	}
-	if err := s.flush(out); err != nil {
-		return &clientGone{err}
-	}
-	return nil
 }
 
 // withStatus is an ending that sets the flags of the session's own transaction,

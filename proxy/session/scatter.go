@@ -44,6 +44,7 @@ func (s *Session) runScatter(r *request) error {
 		}
 		s.settle(l, outcome.Status[i], outcome.Status[i] != 0)
 	}
+	s.seq, s.failed = outcome.NextSeq, outcome.Err != nil
 	return scatterError(outcome, err)
 }
 

@@ -53,7 +53,9 @@ type Session struct {
 	lastStmt   uint32
 	warnings   []diagnostic
 
-	seq byte // of the next packet to the client
+	seq    byte // of the next packet to the client
+	more   bool // another statement of the same text follows
+	failed bool // the statement ended with an error
 
 	*work               // of the command under way, nil between commands
 	insertEnding ending // endInsert, made once

@@ -20,10 +20,17 @@ func (s *Session) status() uint16 {
 	if s.txn.running() {
 		flags |= mysql.SERVER_STATUS_IN_TRANS
 	}
+	if s.more {
+		flags |= mysql.SERVER_MORE_RESULTS_EXISTS
+	}
 	return flags
 }
 
+// flush sends packets that were built in out.
 func (s *Session) flush(packets []byte) error {
+	if s.more {
+		s.seq = wire.NextSeq(packets, s.seq)
+	}
 	s.out = packets[:0]
 	_, err := s.client.Write(packets)
 	return err
@@ -46,6 +53,7 @@ func (s *Session) writeError(err error) error {
 		end = errTransactionLost
 	}
 	s.noteError(e)
+	s.failed = true
 	out, _ := wire.AppendERR(s.out[:0], s.seq, e, s.capabilities)
 	return errors.Join(s.flush(out), end)
 }
@@ -60,7 +68,9 @@ func (s *Session) writeTable(names []string, rows [][]string) error {
 			Name: []byte(name), Charset: textCollation, Type: mysql.MYSQL_TYPE_VAR_STRING, Length: 4 * widest(rows, i),
 		})
 	}
-	out, seq = wire.AppendEOF(out, seq, wire.EOF{Status: s.status()})
+	if s.capabilities&mysql.CLIENT_DEPRECATE_EOF == 0 {
+		out, seq = wire.AppendEOF(out, seq, wire.EOF{Status: s.status()})
+	}
 	var values [][]byte
 	for _, row := range rows {
 		values = values[:0]
@@ -69,7 +79,7 @@ func (s *Session) writeTable(names []string, rows [][]string) error {
 		}
 		out, seq = wire.AppendTextRow(out, seq, values)
 	}
-	out, _ = wire.AppendEOF(out, seq, wire.EOF{Status: s.status()})
+	out, _ = wire.AppendEnd(out, seq, wire.OK{Status: s.status()}, s.capabilities)
 	return s.flush(out)
 }
 

@@ -36,3 +36,15 @@ func AppendEOF(dst []byte, seq byte, eof EOF) ([]byte, byte) {
 	dst = binary.LittleEndian.AppendUint16(dst, eof.Warnings)
 	return binary.LittleEndian.AppendUint16(dst, eof.Status), seq + 1
 }
+
+// OKOverEOF is how many bytes longer the OK is that EOFToOK makes of an EOF packet.
+const OKOverEOF = 2
+
+// EOFToOK appends, in place of an EOF packet that is given with its header, the OK packet that says the same to a client with
+// CLIENT_DEPRECATE_EOF. The EOF may stand where dst grows to.
+func EOFToOK(dst, eof []byte) []byte {
+	seq, warnings, status := eof[3], binary.LittleEndian.Uint16(eof[5:]), binary.LittleEndian.Uint16(eof[7:])
+	dst = append(dst, eofSize+OKOverEOF, 0, 0, seq, mysql.EOF_HEADER, 0, 0)
+	dst = binary.LittleEndian.AppendUint16(dst, status)
+	return binary.LittleEndian.AppendUint16(dst, warnings)
+}

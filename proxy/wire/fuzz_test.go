@@ -18,8 +18,8 @@ func FuzzScanner(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte, kind byte, deprecateEOF bool, chunk byte) {
 		judge := func(chunk func() int) string {
-			s := &Scanner{DeprecateEOF: deprecateEOF}
-			s.Reset(ResponseKind(kind % byte(TextResponse+1)))
+			s := &Scanner{DeprecateEOF: deprecateEOF, StopBeforeRows: kind&0x80 != 0}
+			s.Reset(ResponseKind(kind &^ 0x80 % byte(CursorResponse+1)))
 			passed, found, err := scanAll(s, b, chunk)
 			return fmt.Sprint(passed, found, err)
 		}

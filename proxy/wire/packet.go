@@ -45,6 +45,16 @@ func AppendPacket(dst []byte, seq byte, payload []byte) ([]byte, byte) {
 	}
 }
 
+// NextSeq is the sequence number behind whole packets; seq if there are none.
+func NextSeq(packets []byte, seq byte) byte {
+	for at := 0; at+HeaderSize <= len(packets); {
+		n, number := Header(packets[at:])
+		seq = number + 1
+		at += HeaderSize + n
+	}
+	return seq
+}
+
 // Begin makes room for a packet's header, so that a payload can be appended without being copied once more. Finish completes it:
 //
 //	start := len(dst)

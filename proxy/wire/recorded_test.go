@@ -30,7 +30,7 @@ func (r recorded) bytes() []byte {
 func (r recorded) scanner() *Scanner {
 	s := &Scanner{DeprecateEOF: strings.HasPrefix(r.name, "noeof-")}
 	s.Reset(map[string]ResponseKind{
-		"query": QueryResponse, "simple": SimpleResponse, "prepare": PrepareResponse, "fields": FieldListResponse,
+		"query": QueryResponse, "cursor": CursorResponse, "simple": SimpleResponse, "prepare": PrepareResponse, "fields": FieldListResponse,
 		"rows": RowsResponse, "text": TextResponse,
 	}[r.kind])
 	return s

@@ -22,10 +22,13 @@ const (
 	FileRequest
 	// Done: the response ends here.
 	Done
+	// DefinitionsEnd: LastPacket is the EOF packet between a result set's column definitions and its rows. Call Scan again as after
+	// ResultEnd. Only a Scanner with StopBeforeRows says so.
+	DefinitionsEnd
 )
 
 func (s State) String() string {
-	return [...]string{"need bytes", "result end", "file request", "done"}[s]
+	return [...]string{"need bytes", "result end", "file request", "done", "definitions end"}[s]
 }
 
 // Scanner finds where a response ends in a stream of bytes, and what its OK, EOF and ERR packets say. It keeps no bytes, allocates
@@ -33,6 +36,8 @@ func (s State) String() string {
 type Scanner struct {
 	// DeprecateEOF is whether CLIENT_DEPRECATE_EOF was agreed on. It must not change within a response.
 	DeprecateEOF bool
+	// StopBeforeRows makes Scan stop with DefinitionsEnd, for whoever passes the response on to a client that wants no EOF there.
+	StopBeforeRows bool
 
 	kind    ResponseKind
 	phase   phase
@@ -63,7 +68,7 @@ type findings struct {
 
 // Reset begins a response.
 func (s *Scanner) Reset(kind ResponseKind) {
-	*s = Scanner{DeprecateEOF: s.DeprecateEOF, kind: kind, phase: kind.first()}
+	*s = Scanner{DeprecateEOF: s.DeprecateEOF, StopBeforeRows: s.StopBeforeRows, kind: kind, phase: kind.first()}
 }
 
 // Scan looks at the bytes that follow those passed on so far. The first n of them belong to the response and can be forwarded as

@@ -10,8 +10,7 @@ import (
 type ResponseKind uint8
 
 const (
-	// QueryResponse answers COM_QUERY and COM_STMT_EXECUTE: any number of results, each an OK packet or a result set. With a cursor
-	// it ends after the column definitions.
+	// QueryResponse answers COM_QUERY and COM_STMT_EXECUTE: any number of results, each an OK packet or a result set.
 	QueryResponse ResponseKind = iota
 	// SimpleResponse is one OK, EOF or ERR packet: COM_PING, COM_INIT_DB, COM_STMT_RESET, COM_RESET_CONNECTION, COM_SET_OPTION, ….
 	SimpleResponse
@@ -23,6 +22,9 @@ const (
 	RowsResponse
 	// TextResponse answers COM_STATISTICS: one packet of text, or an ERR packet (which a Scanner doesn't tell apart).
 	TextResponse
+	// CursorResponse answers a COM_STMT_EXECUTE that asks for a cursor: a QueryResponse that, if there is one, ends after the column
+	// definitions. Elsewhere the flag that says so may be that of a cursor within a procedure.
+	CursorResponse
 )
 
 // phase is what the next packet can be; an ERR packet can always take its place.
@@ -50,7 +52,7 @@ func (p phase) String() string {
 func (k ResponseKind) first() phase {
 	return [...]phase{
 		QueryResponse: queryStart, SimpleResponse: simpleStart, PrepareResponse: prepareStart,
-		FieldListResponse: fieldList, RowsResponse: rows, TextResponse: anyPacket,
+		FieldListResponse: fieldList, RowsResponse: rows, TextResponse: anyPacket, CursorResponse: queryStart,
 	}[k]
 }
 
@@ -116,12 +118,16 @@ func (s *Scanner) readColumnsEnd(payload []byte) (State, error) {
 	if err := s.readEOF(payload); err != nil {
 		return NeedBytes, err
 	}
-	if s.kind == QueryResponse && s.found.status&mysql.SERVER_STATUS_CURSOR_EXISTS != 0 {
+	if s.kind == CursorResponse && s.found.status&mysql.SERVER_STATUS_CURSOR_EXISTS != 0 {
 		return s.done(), nil // the rows are fetched by COM_STMT_FETCH
 	}
 	const outParams = mysql.SERVER_PS_OUT_PARAMS | mysql.SERVER_MORE_RESULTS_EXISTS
 	s.promised = s.found.status&outParams == outParams
-	return s.listEnd(), nil
+	state := s.listEnd()
+	if s.StopBeforeRows && s.phase == rows {
+		return DefinitionsEnd, nil
+	}
+	return state, nil
 }
 
 // listEnd goes on to what follows a list of column definitions.

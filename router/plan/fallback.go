@@ -133,12 +133,8 @@ var stays = words("begin", "start", "commit", "rollback", "savepoint", "release"
 	"prepare", "execute", "deallocate", "kill", "shutdown", "restart", "flush", "reset", "purge", "change", "stop", "install", "uninstall",
 	"grant", "revoke", "backup", "clone", "binlog", "load", "import", "cache", "signal", "resignal", "get", "delimiter")
 
-func beginsWithCreate(l *stmt.Lexed) bool {
-	first := ""
-	l.Words(func(word []byte) {
-		if first == "" {
-			first = string(bytes.ToLower(word))
-		}
-	})
-	return first == "create"
+// single tells a text whose semicolons all stand in the body of a program.
+func single(l *stmt.Lexed) bool {
+	_, next := stmt.First(l.Text, l.Mode)
+	return next == len(l.Text)
 }

@@ -68,8 +68,8 @@ type Context struct {
 // Make reads and plans the text in l. The error is a *Refusal, or a
 // *stmt.SyntaxError that the server should put in its own words (see Fallback).
 func Make(l *stmt.Lexed, ctx Context) (*Plan, error) {
-	if l.Several && !beginsWithCreate(l) {
-		return nil, refuse(SeveralStatements, "several statements in one text: send them one by one")
+	if l.Several && !single(l) {
+		return nil, refuse(SeveralStatements, "several statements in one text: send them one by one, or have the driver ask for CLIENT_MULTI_STATEMENTS")
 	}
 	s, err := stmt.Parse(l)
 	if err != nil {

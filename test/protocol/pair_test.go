@@ -1,8 +1,14 @@
 package protocol
 
 import (
+	"encoding/binary"
+	"fmt"
 	"regexp"
 	"testing"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/wire"
 
 	"locus/test/servers"
 	"locus/test/shop"
@@ -44,7 +50,13 @@ func (p *pair) both(t *testing.T, capabilities uint32, talk func(t *testing.T, c
 // byWhom is where in itself a server says that it found an error.
 var byWhom = regexp.MustCompile(` given to \w+`)
 
-func told(p packet) string { return byWhom.ReplaceAllString(p.String(), "") }
+func told(p packet) string {
+	text := byWhom.ReplaceAllString(p.String(), "")
+	if syntax := wire.IsERR(p.payload) && binary.LittleEndian.Uint16(p.payload[1:]) == mysql.ER_PARSE_ERROR; syntax {
+		return fmt.Sprint(p.seq, " ", mysql.ER_PARSE_ERROR)
+	}
+	return text
+}
 
 func compare(t *testing.T, got, want []packet) {
 	t.Helper()

@@ -1,0 +1,203 @@
+package stmt
+
+import "bytes"
+
+// First finds the end of the first statement of a text that may hold several,
+// separated by semicolons: the statement is text[:end], and the rest begins at
+// next, which is len(text) where nothing but blanks and semicolons is left.
+// Semicolons within the body of a stored program separate nothing.
+func First(text []byte, mode Mode) (end, next int) {
+	s := splitter{text: text, mode: mode}
+	for s.pos < len(text) {
+		if text[s.pos] == ';' && len(s.blocks) == 0 {
+			return s.pos, restFrom(text, s.pos+1)
+		}
+		s.step()
+	}
+	return len(text), len(text)
+}
+
+func restFrom(text []byte, at int) int {
+	if onlyBlanks(text[at:]) {
+		return len(text)
+	}
+	for class[text[at]] == spaceByte {
+		at++
+	}
+	return at
+}
+
+// splitter goes through a text word by word. It parses no more than it needs to
+// tell the semicolons of a program's body from those that separate statements;
+// a program that it gets wrong is cut short, which no server takes.
+type splitter struct {
+	text []byte
+	mode Mode
+	pos  int
+
+	words   int // so far
+	lead    lead
+	program bool    // the statement makes a stored program
+	begins  bool    // a statement of the body may begin here
+	blocks  []block // open ones
+}
+
+// lead is the word that a statement begins with, as far as that matters.
+type lead uint8
+
+const (
+	leadOther  lead = iota
+	leadCreate      // or ALTER
+	leadBegin
+	leadSet
+)
+
+// block is what an END closes.
+type block uint8
+
+const (
+	statements block = iota // BEGIN, IF, LOOP, … or CASE as a statement
+	expression              // CASE within an expression
+)
+
+func (s *splitter) step() {
+	t, i := s.text, s.pos
+	switch c := t[i]; {
+	case class[c] == spaceByte:
+		s.pos++
+	case class[c] == wordByte || class[c] == digitByte:
+		s.pos = wordEnd(t, i)
+		s.word(t[i:s.pos])
+	case class[c] == quoteByte:
+		name := c == '`' || c == '"' && s.mode&AnsiQuotes != 0
+		s.to(quotedEnd(t, i, !name && s.mode&NoBackslash == 0))
+		s.begins = false
+	case c == '#', c == '-' && i+1 < len(t) && t[i+1] == '-' && (i+2 == len(t) || t[i+2] <= ' '):
+		s.pos = lineEnd(t, i)
+	case c == '/' && i+1 < len(t) && t[i+1] == '*':
+		s.comment()
+	default:
+		s.pos++
+		s.begins = c == ';' || c == ':' // behind a label
+	}
+}
+
+// to goes on at an offset; -1 is that of something without an end.
+func (s *splitter) to(end int) {
+	if end < 0 {
+		end = len(s.text)
+	}
+	s.pos = end
+}
+
+// comment passes over a comment, and into one that servers execute.
+func (s *splitter) comment() {
+	rest := s.text[s.pos+2:]
+	if bytes.HasPrefix(rest, []byte("!")) || bytes.HasPrefix(rest, []byte("M!")) {
+		s.pos += 2 + bytes.IndexByte(rest, '!') + 1
+		s.pos = digitsEnd(s.text, s.pos)
+		return
+	}
+	n := bytes.Index(rest, []byte("*/"))
+	if n < 0 {
+		s.pos = len(s.text)
+		return
+	}
+	s.pos += 2 + n + 2
+}
+
+func (s *splitter) word(w []byte) {
+	s.words++
+	if at := s.pos - len(w); at > 0 && s.text[at-1] == '.' {
+		return // part of a name
+	}
+	if !s.program {
+		s.head(w)
+		return
+	}
+	begins := s.begins && !s.within(expression)
+	s.begins = opensStatement(w)
+	switch {
+	case isWord(w, "end"):
+		s.close()
+	case isWord(w, "case"):
+		kind := expression
+		if begins {
+			kind = statements
+		}
+		s.blocks = append(s.blocks, kind)
+	case isWord(w, "begin"), isWord(w, "loop"), isWord(w, "while"),
+		isWord(w, "repeat") && begins, (isWord(w, "if") || isWord(w, "for")) && begins:
+		s.blocks = append(s.blocks, statements)
+	}
+}
+
+// head looks for what makes a statement one that holds others.
+func (s *splitter) head(w []byte) {
+	if s.words == 1 || s.begins {
+		s.first(w)
+		return
+	}
+	switch {
+	case s.lead == leadBegin && s.words == 2 && isWord(w, "not"): // BEGIN NOT ATOMIC
+		s.program, s.blocks = true, append(s.blocks, statements)
+	case s.lead == leadSet && s.words == 2 && !isWord(w, "statement"):
+		s.lead = leadOther
+	case s.lead == leadSet && isWord(w, "for"): // SET STATEMENT … FOR
+		s.words = 0
+	case s.lead == leadCreate && (isWord(w, "procedure") || isWord(w, "function") || isWord(w, "trigger") || isWord(w, "event") || isWord(w, "package")):
+		s.program = true
+	case s.lead == leadCreate && (isWord(w, "table") || isWord(w, "view") || isWord(w, "user") || isWord(w, "database") || isWord(w, "schema")):
+		s.lead = leadOther
+	}
+}
+
+// first reads the word that a statement begins with, perhaps behind a label.
+func (s *splitter) first(w []byte) {
+	s.lead, s.begins = leadOther, false
+	switch {
+	case isWord(w, "create"), isWord(w, "alter"):
+		s.lead = leadCreate
+	case isWord(w, "begin"):
+		s.lead = leadBegin
+		s.words = 1
+	case isWord(w, "set"):
+		s.lead = leadSet
+		s.words = 1
+	case isWord(w, "if"), isWord(w, "case"), isWord(w, "loop"), isWord(w, "while"), isWord(w, "repeat"), isWord(w, "for"):
+		s.program, s.begins = true, opensStatement(w)
+		s.blocks = append(s.blocks, statements)
+	}
+}
+
+// close ends a block, with the word that says again which one it was.
+func (s *splitter) close() {
+	if n := len(s.blocks); n > 0 {
+		s.blocks = s.blocks[:n-1]
+	}
+	i := s.pos
+	for i < len(s.text) && class[s.text[i]] == spaceByte {
+		i++
+	}
+	end := wordEnd(s.text, i)
+	for _, again := range []string{"if", "case", "loop", "while", "repeat", "for"} {
+		if isWord(s.text[i:end], again) {
+			s.pos = end
+		}
+	}
+}
+
+func (s *splitter) within(b block) bool {
+	n := len(s.blocks)
+	return n > 0 && s.blocks[n-1] == b
+}
+
+// opensStatement tells a word behind which a statement of a body may begin.
+func opensStatement(w []byte) bool {
+	for _, opening := range []string{"begin", "then", "else", "do", "loop", "repeat", "row"} {
+		if isWord(w, opening) {
+			return true
+		}
+	}
+	return false
+}
