@@ -21,6 +21,9 @@ func (s *Stand) Check(t *testing.T, run Run) {
 	exceptions := Excepted(t, s.Engine)
 	direct := run(t, s.Direct, nil)
 	t.Logf("direct, %s: %s", s.Engine, direct)
+	for _, name := range direct.With(Failed) {
+		t.Logf("fails directly: %s: %s", name, lastLine(direct[name].Detail))
+	}
 	proxy := run(t, s.Proxy, nil)
 	t.Logf("proxy, %s: %s; %d exceptions", s.Engine, proxy, len(exceptions))
 	if disputed := disputed(direct, proxy, exceptions); len(disputed) > 0 {
@@ -82,6 +85,11 @@ func disputed(direct, proxy Outcomes, exceptions Exceptions) []string {
 		}
 	}
 	return names
+}
+
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 func indent(text string) string {
