@@ -19,7 +19,8 @@ type Change struct {
 var ErrNoChange = errors.New("nothing changes: the shards own these genes already")
 
 // With is the next version of the map, with all the changes at once and with
-// neighbours of the same shard merged. Changes may not contradict each other.
+// neighbours of the same shard merged. Changes may not contradict each other,
+// nor concern genes that are moving.
 func (m *Map) With(changes ...Change) (*Map, error) {
 	next, err := m.with(changes)
 	if err != nil {
@@ -37,10 +38,19 @@ func (m *Map) with(changes []Change) (*Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	if next.sameOwners(m) {
+	handovers, err := Diff(m, next)
+	if err != nil {
+		return nil, err
+	}
+	if len(handovers) == 0 {
 		return nil, ErrNoChange
 	}
-	return next, nil
+	for _, h := range handovers {
+		if err := m.free(h); err != nil {
+			return nil, err
+		}
+	}
+	return next.carrying(m.moving.moves)
 }
 
 // strip is a range that gets another owner.
@@ -107,8 +117,12 @@ func (m *Map) painted(strips []strip) []Entry {
 	return out
 }
 
-// sameOwners compares without regard to how the genes are cut into entries.
-func (m *Map) sameOwners(other *Map) bool {
-	handovers, err := Diff(m, other)
-	return err == nil && len(handovers) == 0
+// free refuses to hand over genes that a job moves: their rows are on the way.
+func (m *Map) free(h Handover) error {
+	for _, v := range m.moving.moves {
+		if both := v.Genes.Intersect(h.Genes); !both.Empty() {
+			return fmt.Errorf("genes %s: job %s moves them from %s to %s: finish or abort it first", both, v.Job, v.From, v.To)
+		}
+	}
+	return nil
 }

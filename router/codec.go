@@ -17,8 +17,11 @@ import (
 	"locus/router/gene"
 )
 
-// Schema is the version of the map's document that this build writes and reads.
-const Schema = 1
+// Schema is the newest version of the map's document that this build reads.
+const Schema = 2
+
+// plainSchema is written where a map has no moves, for builds that know none.
+const plainSchema = 1
 
 // Stamp says who made a version of the map, why and when.
 type Stamp struct {
@@ -34,6 +37,16 @@ type heading struct {
 	By      words     `yaml:"by"`
 	Why     words     `yaml:"why"`
 	At      time.Time `yaml:"at"`
+	Moves   []move    `yaml:"moves,omitempty"`
+}
+
+// move is a Move in the document; genes are as gene.Set prints them.
+type move struct {
+	Job   words     `yaml:"job"`
+	From  ShardName `yaml:"from"`
+	To    ShardName `yaml:"to"`
+	Genes string    `yaml:"genes"`
+	Held  string    `yaml:"held,omitempty"`
 }
 
 type document struct {
@@ -54,7 +67,12 @@ func (w words) MarshalYAML() (any, error) {
 
 // Encode writes the map as YAML, the entries as lines "0x3fff s0".
 func Encode(m *Map, s Stamp) []byte {
-	text, err := yaml.Marshal(heading{Schema, uint8(m.width), m.version, words(s.By), words(s.Why), s.At.UTC().Round(0)})
+	h := heading{plainSchema, uint8(m.width), m.version, words(s.By), words(s.Why), s.At.UTC().Round(0), nil}
+	for _, v := range m.moving.moves {
+		h.Schema = Schema
+		h.Moves = append(h.Moves, move{words(v.Job), v.From, v.To, v.Genes.String(), v.Held.String()})
+	}
+	text, err := yaml.Marshal(h)
 	if err != nil {
 		panic(fmt.Sprintf("router: a heading of plain fields can't fail to marshal: %v", err))
 	}
@@ -86,7 +104,30 @@ func Decode(text []byte) (*Map, Stamp, error) {
 	if err != nil {
 		return nil, Stamp{}, err
 	}
+	if m, err = m.withMoves(d.Moves); err != nil {
+		return nil, Stamp{}, fmt.Errorf("route map version %d: %w", d.Version, err)
+	}
 	return m, Stamp{string(d.By), string(d.Why), d.At.UTC()}, nil
+}
+
+// withMoves is the map with the document's moves.
+func (m *Map) withMoves(list []move) (*Map, error) {
+	if len(list) == 0 {
+		return m, nil
+	}
+	moves := make([]Move, 0, len(list))
+	for _, v := range list {
+		genes, err := gene.ParseSet(v.Genes, m.width)
+		if err != nil {
+			return nil, fmt.Errorf("genes of job %s: %w", v.Job, err)
+		}
+		held, err := gene.ParseSet(v.Held, m.width)
+		if err != nil {
+			return nil, fmt.Errorf("genes that job %s holds: %w", v.Job, err)
+		}
+		moves = append(moves, Move{Job: string(v.Job), Genes: genes, From: v.From, To: v.To, Held: held})
+	}
+	return m.carrying(moves)
 }
 
 func decodeDocument(text []byte) (document, error) {
@@ -128,7 +169,7 @@ func checkSchema(n int) error {
 	case n > Schema:
 		return fmt.Errorf("schema %d is newer than %d, which this build reads: upgrade locus", n, Schema)
 	case n < 1:
-		return fmt.Errorf("no schema: begin with schema: %d", Schema)
+		return fmt.Errorf("no schema: begin with schema: %d", plainSchema)
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ type Map struct {
 	owners  []owner     // bounds rise strictly; the last is width.Last()
 	shards  []ShardName // those in owners, each once, in natural order
 	index   index       // where look-ups in owners begin
+	moving  moving
 }
 
 // owner is an entry as look-ups want it: half the size, in one cache line.
@@ -49,7 +50,7 @@ func New(w gene.Width, version int64, entries []Entry) (*Map, error) {
 	for i, e := range entries {
 		owners[i] = owner{e.Bound, numbers[e.Shard]}
 	}
-	return &Map{w, version, owners, shards, newIndex(w, owners)}, nil
+	return &Map{width: w, version: version, owners: owners, shards: shards, index: newIndex(w, owners)}, nil
 }
 
 func check(w gene.Width, version int64, entries []Entry) error {
@@ -163,12 +164,15 @@ func (m *Map) rangeOf(i int) gene.Range {
 	return gene.Range{First: first, Last: m.owners[i].bound}
 }
 
-// String is one line per entry, such as "0x0000..0x3fff  s0".
+// String is one line per entry, such as "0x0000..0x3fff  s0", and one per move.
 func (m *Map) String() string {
 	var b strings.Builder
 	for i, o := range m.owners {
 		r := m.rangeOf(i)
 		fmt.Fprintf(&b, "%s..%s  %s\n", r.First.Format(m.width), r.Last.Format(m.width), m.shards[o.shard])
+	}
+	for _, v := range m.moving.moves {
+		fmt.Fprintln(&b, v)
 	}
 	return b.String()
 }

@@ -30,7 +30,11 @@ func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 		after.Routes, after.Stamp = old.Routes, old.Stamp
 		return &after, nil
 	}
-	after.Routes, err = router.New(next.Routes.Width(), old.Routes.Version()+1, next.Routes.Entries())
+	changes := make([]router.Change, len(handovers))
+	for i, h := range handovers {
+		changes[i] = router.Change{Genes: h.Genes, To: h.To}
+	}
+	after.Routes, err = old.Routes.With(changes...)
 	return &after, err
 }
 

@@ -104,6 +104,22 @@ func (s Set) complement() Set {
 	return Set{gaps}
 }
 
+// First is the n lowest genes of the set, or all of them.
+func (s Set) First(n int) Set {
+	var ranges []Range
+	for _, r := range s.ranges {
+		if n <= 0 {
+			break
+		}
+		if r.Len() > n {
+			r.Last = r.First + Gene(n) - 1
+		}
+		ranges = append(ranges, r)
+		n -= r.Len()
+	}
+	return Set{ranges}
+}
+
 // Len is the number of genes in the set.
 func (s Set) Len() int {
 	n := 0

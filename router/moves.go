@@ -1,0 +1,165 @@
+package router
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"locus/router/gene"
+)
+
+// Move is a job's claim on genes while it takes them from one shard to another:
+// rows of Genes may be on From and on To at once, and only those of a gene's
+// owner count. Each of the genes is owned by one of the two.
+type Move struct {
+	Job      string
+	Genes    gene.Set
+	From, To ShardName
+	// Held is the fence of a step: statements on these genes, which are some of
+	// Genes, wait until a later version of the map no longer holds them.
+	Held gene.Set
+}
+
+// String is such as "0x4000-0x7fff  s0 -> s2  job 7, holding 0x4000-0x40ff".
+func (v Move) String() string {
+	text := fmt.Sprintf("%s  %s -> %s  job %s", v.Genes, v.From, v.To, v.Job)
+	if !v.Held.Empty() {
+		text += fmt.Sprintf(", holding %s", v.Held)
+	}
+	return text
+}
+
+// moving is what a map says of its moves, made ready for look-ups.
+type moving struct {
+	moves   []Move // by job
+	genes   gene.Set
+	held    gene.Set
+	foreign []gene.Set // by index of the shard; nil: no shard has foreign rows
+}
+
+// Moves is the moves under way, by job; the slice belongs to the caller.
+func (m *Map) Moves() []Move { return slices.Clone(m.moving.moves) }
+
+// MoveOf is the move of a job.
+func (m *Map) MoveOf(job string) (Move, bool) {
+	i := slices.IndexFunc(m.moving.moves, func(v Move) bool { return v.Job == job })
+	if i < 0 {
+		return Move{}, false
+	}
+	return m.moving.moves[i], true
+}
+
+// Moving is the genes of all moves.
+func (m *Map) Moving() gene.Set { return m.moving.genes }
+
+// Held is the genes on which statements wait for a later map.
+func (m *Map) Held() gene.Set { return m.moving.held }
+
+// Foreign is the genes of which the shard with that index in [Map.Shards] may
+// hold rows without owning them. A statement that isn't narrowed to genes must
+// leave them out there.
+func (m *Map) Foreign(shard int) gene.Set {
+	if m.moving.foreign == nil {
+		return gene.Set{}
+	}
+	return m.moving.foreign[shard]
+}
+
+// Step is the next version of the map with these moves in place of those under
+// way, and with the changes of owners, all at once: what a job announces, holds,
+// hands over and withdraws. Changes may only concern genes that moves had before
+// or have now, and give them to a shard of that move.
+func (m *Map) Step(moves []Move, changes ...Change) (*Map, error) {
+	next, err := m.step(moves, changes)
+	if err != nil {
+		return nil, fmt.Errorf("change route map version %d: %w", m.version, err)
+	}
+	return next, nil
+}
+
+func (m *Map) step(moves []Move, changes []Change) (*Map, error) {
+	for _, c := range changes {
+		free := c.Genes
+		for _, v := range slices.Concat(m.moving.moves, moves) {
+			if c.To == v.From || c.To == v.To {
+				free = free.Subtract(v.Genes)
+			}
+		}
+		if !free.Empty() {
+			return nil, fmt.Errorf("genes %s are in no move that may give them to %s", free, c.To)
+		}
+	}
+	strips, err := stripsOf(m.width, changes)
+	if err != nil {
+		return nil, err
+	}
+	next, err := New(m.width, m.version+1, m.painted(strips))
+	if err != nil {
+		return nil, err
+	}
+	return next.carrying(moves)
+}
+
+// carrying is the map with moves, in place of those that it has.
+func (m *Map) carrying(moves []Move) (*Map, error) {
+	moves = slices.Clone(moves)
+	slices.SortFunc(moves, func(a, b Move) int { return strings.Compare(a.Job, b.Job) })
+	made := moving{moves: moves}
+	for i, v := range moves {
+		if i > 0 && moves[i-1].Job == v.Job {
+			return nil, fmt.Errorf("job %s moves twice", v.Job)
+		}
+		if err := m.checkMove(v); err != nil {
+			return nil, fmt.Errorf("move of job %s: %w", v.Job, err)
+		}
+		if both := made.genes.Intersect(v.Genes); !both.Empty() {
+			return nil, fmt.Errorf("move of job %s: another job moves genes %s", v.Job, both)
+		}
+		made.genes, made.held = made.genes.Union(v.Genes), made.held.Union(v.Held)
+	}
+	if len(moves) > 0 {
+		made.foreign = m.foreignBy(moves)
+	}
+	with := *m
+	with.moving = made
+	return &with, nil
+}
+
+func (m *Map) checkMove(v Move) error {
+	if v.Job == "" {
+		return fmt.Errorf("it has no name")
+	}
+	for _, name := range []ShardName{v.From, v.To} {
+		if err := name.Validate(); err != nil {
+			return err
+		}
+	}
+	ranges := v.Genes.Ranges()
+	switch {
+	case v.From == v.To:
+		return fmt.Errorf("from %s to itself", v.From)
+	case len(ranges) == 0:
+		return fmt.Errorf("no genes")
+	case ranges[len(ranges)-1].Last > m.width.Last():
+		return fmt.Errorf("genes %s: %s is the last gene of %d bits", v.Genes, m.width.Last().Format(m.width), m.width)
+	}
+	if others := v.Genes.Subtract(m.GenesOf(v.From)).Subtract(m.GenesOf(v.To)); !others.Empty() {
+		return fmt.Errorf("neither %s nor %s owns genes %s", v.From, v.To, others)
+	}
+	if stray := v.Held.Subtract(v.Genes); !stray.Empty() {
+		return fmt.Errorf("it holds genes %s, which it doesn't move", stray)
+	}
+	return nil
+}
+
+func (m *Map) foreignBy(moves []Move) []gene.Set {
+	foreign := make([]gene.Set, len(m.shards))
+	for i, name := range m.shards {
+		for _, v := range moves {
+			if name == v.From || name == v.To {
+				foreign[i] = foreign[i].Union(v.Genes.Subtract(m.GenesOf(name)))
+			}
+		}
+	}
+	return foreign
+}
