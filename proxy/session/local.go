@@ -89,6 +89,7 @@ func (s *Session) use(database string) error {
 		return err
 	}
 	s.carry(next)
+	s.trackSchema()
 	return nil
 }
 

@@ -57,6 +57,8 @@ type Session struct {
 	more   bool // another statement of the same text follows
 	failed bool // the statement ended with an error
 
+	changes []byte // what the next OK tells of the session, as wire.NextChange reads it
+
 	*work               // of the command under way, nil between commands
 	insertEnding ending // endInsert, made once
 

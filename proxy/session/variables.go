@@ -18,8 +18,7 @@ var unsafeCharsets = map[string]bool{"gbk": true, "big5": true, "sjis": true, "c
 // ignored variables are about the connection to the client, which is ours.
 var ignored = map[string]bool{
 	"wait_timeout": true, "interactive_timeout": true, "net_read_timeout": true, "net_write_timeout": true,
-	"net_buffer_length": true, "net_retry_count": true, "session_track_schema": true, "session_track_state_change": true,
-	"session_track_system_variables": true, "session_track_transaction_info": true, "session_track_gtids": true,
+	"net_buffer_length": true, "net_retry_count": true, "session_track_gtids": true,
 }
 
 // refusedVariables would change what other sessions see, or make IDs and routes
@@ -42,7 +41,11 @@ func (s *Session) set(r *request) error {
 			return err
 		}
 	}
-	return s.adopt(next)
+	if err := s.adopt(next); err != nil {
+		return err
+	}
+	s.trackVariables(r.world, r.plan.Statement.Variables)
+	return nil
 }
 
 // carry makes settings the session's.
@@ -120,6 +123,8 @@ func (s *Session) assign(next *view, w *World, v stmt.Variable) error {
 		return s.assignTransaction(next, w, v, "read_only")
 	case "last_insert_id", "identity":
 		return s.assignInsertID(next, v)
+	case "session_track_transaction_info":
+		return s.assignTransactionTracking(next, v)
 	}
 	switch {
 	case ignored[v.Name]:

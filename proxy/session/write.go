@@ -38,6 +38,7 @@ func (s *Session) flush(packets []byte) error {
 
 func (s *Session) writeOK(ok wire.OK) error {
 	ok.Status |= s.status()
+	ok.Changes, s.changes = s.changes, nil
 	out, _ := wire.AppendOK(s.out[:0], s.seq, ok, s.capabilities)
 	return s.flush(out)
 }
@@ -53,7 +54,7 @@ func (s *Session) writeError(err error) error {
 		end = errTransactionLost
 	}
 	s.noteError(e)
-	s.failed = true
+	s.failed, s.changes = true, nil
 	out, _ := wire.AppendERR(s.out[:0], s.seq, e, s.capabilities)
 	return errors.Join(s.flush(out), end)
 }

@@ -24,6 +24,9 @@ func (c Change) Variable() (name, value []byte, err error) {
 
 // Text reads a change that is one string: SESSION_TRACK_SCHEMA, _STATE_CHANGE, _TRANSACTION_CHARACTERISTICS, _TRANSACTION_STATE.
 func (c Change) Text() ([]byte, error) {
+	if c.Kind == mysql.SESSION_TRACK_STATE_CHANGE {
+		return c.Data, nil // has no length of its own
+	}
 	in := cursor{b: c.Data}
 	text := in.lenBytes()
 	return text, in.err("session change")
@@ -38,6 +41,9 @@ func AppendVariableChange(dst, name, value []byte) []byte {
 
 // AppendTextChange appends a change that is one string, such as SESSION_TRACK_SCHEMA, to an OK packet's Changes.
 func AppendTextChange(dst []byte, kind byte, text []byte) []byte {
+	if kind == mysql.SESSION_TRACK_STATE_CHANGE {
+		return AppendLenBytes(append(dst, kind), text)
+	}
 	dst = AppendLenInt(append(dst, kind), uint64(lenBytesSize(text)))
 	return AppendLenBytes(dst, text)
 }

@@ -42,6 +42,7 @@ type peer struct {
 	stream       *stream.Conn
 	nonce        []byte
 	capabilities uint32
+	welcome      packet // the OK of the login
 }
 
 // login logs in by the plugin that the server asks for.
@@ -78,6 +79,7 @@ func (p *peer) authenticate(password string) {
 		asked := p.read()
 		switch asked.payload[0] {
 		case mysql.OK_HEADER:
+			p.welcome = asked
 			return
 		case mysql.MORE_DATE_HEADER:
 			if asked.payload[1] != mysql.CACHE_SHA2_FAST_AUTH {
