@@ -31,15 +31,16 @@ type Options struct {
 	// ServerVersion is told to clients; empty: the first shard's, marked.
 	ServerVersion string
 
-	Backends       backend.Limits
-	Spanning       session.Spanning
-	MaxConnections int           // clients at once; default 10,000
-	MaxStatement   int           // bytes of one command; default 64 MiB
-	MaxLoginPacket int           // bytes before the login is complete; default 16 KiB
-	LoginTimeout   time.Duration // default 10 s
-	IdleTimeout    time.Duration // of a client between commands; 0: none
-	SchemaRefresh  time.Duration // between looks at the live tables; default 10 s
-	DrainTimeout   time.Duration // for sessions to end when the proxy stops; default 10 s
+	Backends         backend.Limits
+	Spanning         session.Spanning
+	MaxConnections   int           // clients at once; default 10,000
+	MaxStatement     int           // bytes of one command; default 64 MiB
+	MaxLoginPacket   int           // bytes before the login is complete; default 16 KiB
+	LoginTimeout     time.Duration // default 10 s
+	IdleTimeout      time.Duration // of a client between commands; 0: none
+	StatementTimeout time.Duration // after which a statement is ended; 0: none
+	SchemaRefresh    time.Duration // between looks at the live tables; default 10 s
+	DrainTimeout     time.Duration // for sessions to end when the proxy stops; default 10 s
 	// Acknowledge tells others which version of the map is obeyed: no statement
 	// and no transaction goes on by an older one. May be nil.
 	Acknowledge func(version int64) error

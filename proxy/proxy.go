@@ -65,9 +65,10 @@ func New(o Options) *Proxy {
 		groups:  func() int { return p.live.Load().declared.Settings.CounterGroups },
 		byTable: map[issuerKey]*idgen.Issuer{},
 	}
+	p.sessions.counts = &p.counts
 	p.services = session.Services{
 		World: func() *session.World { return &p.live.Load().session },
-		Pools: p.pools, IDs: p.ids, Ring: o.Ring, Spanning: o.Spanning,
+		Pools: p.pools, Sessions: &p.sessions, IDs: p.ids, Ring: o.Ring, Spanning: o.Spanning,
 		MaxStatement: o.MaxStatement, Counts: &p.counts, Log: o.Log,
 		Began: time.Now(), Clients: p.sessions.len,
 	}
@@ -121,6 +122,8 @@ func (p *Proxy) Run(ctx context.Context, l net.Listener) error {
 	tasks.Go(func() { _ = p.pools.Run(background) })
 	tasks.Go(func() { p.watchTables(background, p.builder) })
 	tasks.Go(func() { p.giveBackMemory(background) })
+	w := &watcher{&p.sessions, p.statementTimeout, &p.counts, make(chan struct{}, mostCancels)}
+	tasks.Go(func() { w.run(background) })
 	if p.options.IdleTimeout > 0 {
 		tasks.Go(func() { p.sessions.closeIdle(background, p.options.IdleTimeout) })
 	}
@@ -231,6 +234,9 @@ func (p *Proxy) client(c *handshake.Client) *session.Client {
 		},
 	}
 }
+
+// statementTimeout is how long a statement of a user may run; 0: as long as it takes.
+func (p *Proxy) statementTimeout(string) time.Duration { return p.options.StatementTimeout }
 
 // turnAway tells a client that there is no place.
 func (p *Proxy) turnAway(conn net.Conn) {

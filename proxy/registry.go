@@ -14,6 +14,7 @@ type registry struct {
 	sessions map[uint32]*session.Session
 	draining bool
 	running  sync.WaitGroup
+	counts   *session.Counts
 }
 
 // add registers a session, unless the proxy is ending.
@@ -31,6 +32,27 @@ func (r *registry) remove(id uint32) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.sessions, id)
+}
+
+// Kill implements session.Sessions.
+func (r *registry) Kill(ctx context.Context, k session.KillRequest) error {
+	r.mu.Lock()
+	s := r.sessions[uint32(k.ID)]
+	r.mu.Unlock()
+	switch {
+	case s == nil || k.ID>>32 != 0:
+		return session.ErrNoSession
+	case s.User() != k.By && !k.Any:
+		return session.ErrOtherUsers
+	case !k.Query:
+		r.counts.Cancelled(session.Killed)
+		return s.Kill(ctx)
+	}
+	done, err := s.Cancel(ctx, session.Killed, 0)
+	if done {
+		r.counts.Cancelled(session.Killed)
+	}
+	return err
 }
 
 func (r *registry) len() int {

@@ -184,3 +184,6 @@ func (r *replayed) Read(b []byte) (int, error) {
 	r.first = r.first[n:]
 	return n, nil
 }
+
+// NetConn is the connection underneath.
+func (r *replayed) NetConn() net.Conn { return r.Conn }

@@ -33,6 +33,8 @@ func (s *Session) dispatch(command byte, payload []byte) error {
 		return s.writeOK(wire.OK{})
 	case mysql.COM_FIELD_LIST:
 		return s.fieldList(payload)
+	case mysql.COM_PROCESS_KILL:
+		return s.processKill(payload)
 	case mysql.COM_SET_OPTION:
 		return s.setOption(payload)
 	case mysql.COM_CHANGE_USER:

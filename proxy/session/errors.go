@@ -17,19 +17,24 @@ import (
 // MySQL's numbers for what goes wrong between us and a shard. 08S01 tells
 // drivers that a link failed.
 const (
-	erNetRead         = 1158
-	erConCount        = 1040
-	erCommitError     = 1180
-	erUnknownCommand  = 1047
-	erSavepoint       = 1305
-	erUnknownVariable = 1193
-	erReadOnly        = 1238
-	erUnknownStmt     = 1243
-	erMalformed       = 1835
-	erTooLarge        = 1153
-	erDeadlock        = 1213
-	stateLink         = "08S01"
-	stateGeneral      = "HY000"
+	erNetRead          = 1158
+	erConCount         = 1040
+	erCommitError      = 1180
+	erUnknownCommand   = 1047
+	erSavepoint        = 1305
+	erUnknownVariable  = 1193
+	erReadOnly         = 1238
+	erUnknownStmt      = 1243
+	erMalformed        = 1835
+	erTooLarge         = 1153
+	erDeadlock         = 1213
+	erStatementTimeout = 1969 // MariaDB's
+	erNoSuchThread     = 1094
+	erKillDenied       = 1095
+	erQueryTimeout     = 3024 // MySQL's
+	stateLink          = "08S01"
+	stateGeneral       = "HY000"
+	stateInterrupted   = "70100"
 )
 
 func fail(code uint16, state, format string, args ...any) *mysql.MyError {
@@ -39,8 +44,8 @@ func fail(code uint16, state, format string, args ...any) *mysql.MyError {
 // clientError turns any error into what the client reads. Errors that are not
 // listed here are internal: the client learns that much, the log the rest.
 func (s *Session) clientError(err error) *mysql.MyError {
-	if e, ok := errors.AsType[*mysql.MyError](err); ok {
-		return e
+	if e, ok := errors.AsType[*mysql.MyError](err); ok && !unreached(err) {
+		return s.reworded(e)
 	}
 	if e, ok := errors.AsType[*plan.Refusal](err); ok {
 		s.Counts.Refused.Add(1)
@@ -52,6 +57,29 @@ func (s *Session) clientError(err error) *mysql.MyError {
 	}
 	s.Counts.Failed.Add(1)
 	return s.failure(err)
+}
+
+// unreached tells a shard's refusal of the proxy's own login, which is no answer
+// to the client.
+func unreached(err error) bool {
+	login, ok := errors.AsType[*backend.LoginError](err)
+	if !ok {
+		return false
+	}
+	e, refused := errors.AsType[*mysql.MyError](login)
+	return !refused || e.Code != mysql.ER_QUERY_INTERRUPTED
+}
+
+// reworded says why a shard was asked to end a statement, where it was us who
+// asked: the shard calls it interrupted.
+func (s *Session) reworded(e *mysql.MyError) *mysql.MyError {
+	if e.Code != mysql.ER_QUERY_INTERRUPTED {
+		return e
+	}
+	if r := s.interruptedBy(); r != 0 {
+		return r.error(s.World().MariaDB)
+	}
+	return e
 }
 
 // failure names what is known of the effect of a statement that failed on the

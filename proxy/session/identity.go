@@ -13,6 +13,7 @@ import (
 // of what it was before is left.
 func (s *Session) identify(c *Client) {
 	s.user, s.capabilities, s.change, s.seq = c.User, c.Capabilities, c.Change, c.NextSeq
+	s.who.Store(&c.User)
 	s.client.SetLimit(s.MaxStatement)
 	s.profile = 0
 	if c.Capabilities&mysql.CLIENT_FOUND_ROWS != 0 {

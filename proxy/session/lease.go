@@ -48,17 +48,20 @@ func (s *Session) borrow(shard router.ShardName, settings *backend.Settings) (br
 	if !ok {
 		return branch{}, unregistered(shard)
 	}
-	conn, err := pool.Borrow(s.ctx, settings, s.profile)
+	conn, err := pool.Borrow(s.stop.waits, settings, s.profile)
 	if err != nil {
 		return branch{}, err
 	}
-	s.awaited.add(conn)
+	s.awaited.add(pool, conn)
 	return branch{shard: shard, pool: pool, conn: conn}, nil
 }
 
 // handBack returns a connection whose last answer was read whole.
 func (s *Session) handBack(b branch) {
-	s.awaited.remove(b.conn)
+	if s.awaited.remove(b.conn) {
+		b.pool.Discard(b.conn)
+		return
+	}
 	if b.tainted {
 		b.conn.Forget()
 	}

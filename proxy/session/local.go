@@ -25,6 +25,8 @@ func (s *Session) local(r *request) error {
 		return s.answer(s.use(st.Schema))
 	case stmt.Set:
 		return s.answer(s.set(r))
+	case stmt.Kill:
+		return s.killText(r)
 	case stmt.ShowWarnings:
 		return s.showWarnings()
 	case stmt.Explain:

@@ -84,7 +84,7 @@ func (s *Session) forward(p *passage, n int, state wire.State, last ending) erro
 	var err error
 	switch state {
 	case wire.Done:
-		err = s.passEnd(p, piece, last)
+		err = s.passEnd(p, piece, s.interruption(last))
 	case wire.ResultEnd:
 		err = s.passEnd(p, piece, nil)
 	default:

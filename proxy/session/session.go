@@ -63,8 +63,13 @@ type Session struct {
 	insertEnding ending // endInsert, made once
 
 	awaited     awaited
+	stop        cancellation
+	phase       atomic.Int32
+	deadline    overdue // under the mutex of awaited
+	watched     watched // of the watcher
 	interrupted atomic.Bool
-	busy        atomic.Bool
+	who         atomic.Pointer[string] // user, for others
+	killed      atomic.Bool            // it ends even amid a transaction
 	obeyed      obeyed
 	served      atomic.Uint64 // commands begun
 }
@@ -74,6 +79,8 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 	s := &Session{
 		Services: services, ctx: ctx, awaiting: context.WithoutCancel(ctx), client: c.Stream, id: c.ID,
 	}
+	s.awaited.calm.L = &s.awaited.mu
+	s.patience()
 	s.insertEnding = s.endInsert
 	s.identify(c)
 	return s
@@ -108,12 +115,15 @@ var errQuit = errors.New("the client said goodbye")
 // leave gives back what the session holds; an open transaction is rolled back.
 func (s *Session) leave() {
 	s.rollbackBranches()
+	s.awaited.mu.Lock()
+	s.stop.cancel(nil)
+	s.awaited.mu.Unlock()
 	_ = s.client.Close()
 }
 
 // next serves one command.
 func (s *Session) next() error {
-	if s.interrupted.Load() && !s.txn.running() {
+	if s.interrupted.Load() && (s.killed.Load() || !s.txn.running()) {
 		return errQuit
 	}
 	payload, seq, err := s.client.Payload()
@@ -131,14 +141,16 @@ func (s *Session) next() error {
 		return s.writeError(unknownCommand())
 	}
 	s.served.Add(1)
-	s.busy.Store(true)
+	s.phase.Store(running)
 	defer s.rest()
 	return s.dispatch(payload[0], payload)
 }
 
 // rest is the end of a command.
 func (s *Session) rest() {
-	s.busy.Store(false)
+	if s.phase.Swap(idle) == cancelled {
+		s.recover()
+	}
 	if !s.txn.running() {
 		s.obeyed.nothing()
 	}
@@ -148,14 +160,19 @@ func (s *Session) rest() {
 // else after the statement or transaction under way.
 func (s *Session) Drain() {
 	s.interrupted.Store(true)
-	if !s.busy.Load() && !s.txn.held.Load() {
+	if s.phase.Load() == idle && !s.txn.held.Load() {
 		_ = s.client.Close()
 	}
 }
 
+// User is who has logged in. It may be called from any goroutine.
+func (s *Session) User() string { return *s.who.Load() }
+
 // Served counts the commands that the session has begun; busy says that one is
 // under way.
-func (s *Session) Served() (commands uint64, busy bool) { return s.served.Load(), s.busy.Load() }
+func (s *Session) Served() (commands uint64, busy bool) {
+	return s.served.Load(), s.phase.Load() != idle
+}
 
 // Interrupt ends the session now: the statement under way fails.
 func (s *Session) Interrupt() {

@@ -82,6 +82,8 @@ func (s *Session) begin(text string) error {
 // commit ends the transaction on every shard that joined. What it could not
 // commit it names, and says what happened elsewhere.
 func (s *Session) commit() error {
+	s.shield()
+	defer s.unshield()
 	branches := s.txn.branches
 	for i, b := range branches {
 		_, err := b.conn.Exec(s.awaiting, "COMMIT")

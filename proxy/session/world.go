@@ -52,6 +52,7 @@ const (
 type Services struct {
 	World    func() *World
 	Pools    Pools
+	Sessions Sessions
 	IDs      IDs
 	Ring     *cipher.Ring
 	Spanning Spanning

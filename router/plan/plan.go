@@ -120,9 +120,9 @@ func build(s *stmt.Statement, ctx Context) (*Plan, error) {
 		return &Plan{Place: Everywhere, Writes: true}, nil
 	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.Savepoint, stmt.ShowWarnings:
 		return &Plan{Place: Session, Cacheable: true}, nil
-	case stmt.Set, stmt.Use, stmt.Explain: // their values are read from the text
+	case stmt.Set, stmt.Use, stmt.Explain, stmt.Kill: // their values are read from the text
 		return &Plan{Place: Session}, nil
-	case stmt.DDL, stmt.Other, stmt.Call, stmt.LoadData, stmt.Kill, stmt.Lock, stmt.TextPrepare, stmt.Account, stmt.Admin:
+	case stmt.DDL, stmt.Other, stmt.Call, stmt.LoadData, stmt.Lock, stmt.TextPrepare, stmt.Account, stmt.Admin:
 	}
 	return planOther(s, ctx)
 }
@@ -146,8 +146,6 @@ func unsupported(s *stmt.Statement) error {
 	}
 	switch s.Kind {
 	default:
-	case stmt.Kill:
-		return refuse(Unsupported, "KILL: close the client's connection instead")
 	case stmt.Lock:
 		return refuse(Unsupported, "LOCK TABLES: use a transaction with SELECT … FOR UPDATE")
 	case stmt.TextPrepare:

@@ -24,6 +24,9 @@ func Parse(l *Lexed) (*Statement, error) {
 	if l.Err != nil {
 		return nil, &SyntaxError{l.Err.Error()}
 	}
+	if s, ok := readKill(l); ok {
+		return s, nil
+	}
 	node, err := tree(l)
 	if err != nil {
 		return nil, err

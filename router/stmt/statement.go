@@ -95,6 +95,7 @@ type Statement struct {
 	// SetClause is where an UPDATE's list of assignments ends.
 	SetClause Anchor
 	Variables []Variable // Set
+	Kill      *Killing   // Kill; nil: it names something else than a connection
 	// Schema is what Use and CreateSchema name.
 	Schema string
 	// Tables that are named outside of query blocks: DDL, SHOW.

@@ -1,0 +1,200 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/wire"
+)
+
+// phase is where a session stands between commands and in one.
+type phase = int32
+
+const (
+	// idle: no command is under way.
+	idle phase = iota
+	// running: it may be cancelled.
+	running
+	// finishing: what it does now would leave its effect unknown if it were cut
+	// off, a commit.
+	finishing
+	// cancelled: somebody wants it to end.
+	cancelled
+)
+
+// Reason is why a statement is cancelled.
+type Reason int32
+
+const (
+	// Killed by KILL.
+	Killed Reason = iota + 1
+	// TimedOut: it ran for longer than the user or the session may.
+	TimedOut
+	// ClientGone: nobody waits for its answer.
+	ClientGone
+	// ShuttingDown: the proxy ends.
+	ShuttingDown
+)
+
+// error is what the client is told.
+func (r Reason) error(mariaDB bool) *mysql.MyError {
+	switch r {
+	case TimedOut:
+		if mariaDB {
+			return fail(erStatementTimeout, stateInterrupted, "Query execution was interrupted (max_statement_time exceeded)")
+		}
+		return fail(erQueryTimeout, stateGeneral, "Query execution was interrupted, maximum statement execution time exceeded")
+	case ShuttingDown:
+		return fail(mysql.ER_SERVER_SHUTDOWN, stateLink, "locus is shutting down; the statement was interrupted")
+	case Killed, ClientGone:
+	}
+	return fail(mysql.ER_QUERY_INTERRUPTED, stateInterrupted, "Query execution was interrupted")
+}
+
+// cancellation is the part of a session that ends the command under way when
+// somebody else wants it. The hot path sees one atomic word of it.
+type cancellation struct {
+	reason Reason // under the mutex of awaited, as cancel is
+	// waits ends with the command's cancellation; it is what the session waits by
+	// for connections and IDs. It is replaced after a cancellation.
+	waits  context.Context
+	cancel context.CancelCauseFunc
+}
+
+// patience makes waits anew.
+func (s *Session) patience() {
+	s.awaited.mu.Lock()
+	defer s.awaited.mu.Unlock()
+	s.stop.waits, s.stop.cancel = context.WithCancelCause(s.ctx)
+}
+
+// Cancel ends the statement of a command that is under way: command is its
+// number as [Session.Served] gave it, 0 for whichever it is. It tells false if
+// there is nothing that could be ended: no command, another one, or a commit.
+// The shards are asked to end what they run, which takes as long as ctx at most;
+// an error says which of them could not be.
+func (s *Session) Cancel(ctx context.Context, reason Reason, command uint64) (bool, error) {
+	conns, ok := s.cancelling(reason, command)
+	if !ok {
+		return false, nil
+	}
+	return true, s.awaited.kill(ctx, conns)
+}
+
+// cancelling marks the command as cancelled, and its connections as killed.
+func (s *Session) cancelling(reason Reason, command uint64) ([]awaitedConn, bool) {
+	s.awaited.mu.Lock()
+	defer s.awaited.mu.Unlock()
+	if command != 0 && command != s.served.Load() || !s.phase.CompareAndSwap(running, cancelled) {
+		return nil, false
+	}
+	s.stop.reason = reason
+	s.stop.cancel(reason.error(s.World().MariaDB))
+	s.awaited.killing++
+	for i := range s.awaited.conns {
+		s.awaited.conns[i].killed = true
+	}
+	return slices.Clone(s.awaited.conns), true
+}
+
+// recover makes the session usable after a command that was cancelled. A kill
+// that came too late for its statement would hit the next one on the connections
+// that the session keeps: an empty statement takes the blow.
+func (s *Session) recover() {
+	s.absorb()
+	s.patience()
+}
+
+// absorb runs an empty statement on each connection that was killed and is still
+// the session's.
+func (s *Session) absorb() {
+	struck := s.awaited.struck()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), undoTime)
+	defer cancel()
+	for _, c := range struck {
+		status := c.Status()
+		if _, err := c.Exec(ctx, "DO 0"); err != nil { // that was its purpose
+			c.SetStatus(status)
+		}
+	}
+}
+
+// shield keeps a commit from being cancelled; unshield ends that.
+func (s *Session) shield() {
+	if !s.phase.CompareAndSwap(running, finishing) && s.phase.Load() == cancelled {
+		s.absorb() // the statement before it was
+	}
+}
+
+func (s *Session) unshield() { s.phase.CompareAndSwap(finishing, running) }
+
+// interruptedBy is why the command under way is cancelled; 0: it isn't.
+func (s *Session) interruptedBy() Reason {
+	if s.phase.Load() != cancelled {
+		return 0
+	}
+	s.awaited.mu.Lock()
+	defer s.awaited.mu.Unlock()
+	return s.stop.reason
+}
+
+// Kill ends the session: a statement under way is cancelled, and its client is
+// told so and cut off; an open transaction is rolled back.
+func (s *Session) Kill(ctx context.Context) error {
+	s.killed.Store(true)
+	s.interrupted.Store(true)
+	cancelled, err := s.Cancel(ctx, Killed, 0)
+	switch {
+	case err != nil:
+		s.Interrupt() // it may not end by itself
+	case !cancelled && s.phase.Load() != finishing:
+		_ = s.client.Close() // a command that has just begun is found by the watcher
+	}
+	return err
+}
+
+// overdue is a deadline of one command, which the session sets itself.
+type overdue struct {
+	command uint64
+	at      time.Time
+}
+
+// limit has the command under way cancelled at a time.
+func (s *Session) limit(at time.Time) {
+	s.awaited.mu.Lock()
+	defer s.awaited.mu.Unlock()
+	s.deadline = overdue{s.served.Load(), at}
+}
+
+// expired tells whether the session's own deadline of a command has passed.
+func (s *Session) expired(command uint64, now time.Time) bool {
+	s.awaited.mu.Lock()
+	defer s.awaited.mu.Unlock()
+	return s.deadline.command == command && now.After(s.deadline.at)
+}
+
+// interruption is last, or for a statement that was cancelled an ending that says
+// why.
+func (s *Session) interruption(last ending) ending {
+	if s.phase.Load() != cancelled {
+		return last
+	}
+	return func(dst, packet []byte) ([]byte, error) {
+		switch {
+		case wire.IsERR(packet[wire.HeaderSize:]):
+			e, err := wire.ParseERR(packet[wire.HeaderSize:])
+			if err != nil {
+				return nil, err
+			}
+			_, seq := wire.Header(packet)
+			dst, _ = wire.AppendERR(dst, seq, s.reworded(e), s.capabilities)
+			return dst, nil
+		case last == nil:
+			return append(dst, packet...), nil
+		}
+		return last(dst, packet)
+	}
+}

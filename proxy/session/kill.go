@@ -1,0 +1,82 @@
+package session
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/wire"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// Sessions are those of this process.
+type Sessions interface {
+	// Kill ends another session, or with Query set the statement that it runs,
+	// on behalf of a user. The error is ErrNoSession, ErrOtherUsers, or says that
+	// a shard goes on with the statement.
+	Kill(ctx context.Context, k KillRequest) error
+}
+
+// KillRequest says who ends what.
+type KillRequest struct {
+	ID    uint64
+	Query bool
+	By    string // the user
+	Any   bool   // whosever it is
+}
+
+var (
+	// ErrNoSession: no session has the ID.
+	ErrNoSession = errors.New("no such session")
+	// ErrOtherUsers: the session is another user's.
+	ErrOtherUsers = errors.New("the session is another user's")
+)
+
+// killTime bounds a kill.
+const killTime = 5 * time.Second
+
+// killText answers KILL.
+func (s *Session) killText(r *request) error {
+	k := r.plan.Statement.Kill
+	if k == nil {
+		return &plan.Refusal{Code: plan.Unsupported, Message: "KILL of anything but a connection's ID: give the number that SHOW PROCESSLIST or CONNECTION_ID() shows"}
+	}
+	return s.kill(*k)
+}
+
+// processKill answers COM_PROCESS_KILL.
+func (s *Session) processKill(payload []byte) error {
+	if len(payload) != 5 {
+		return s.writeError(fail(erMalformed, stateGeneral, "COM_PROCESS_KILL of %d bytes", len(payload)))
+	}
+	return s.finish(s.kill(stmt.Killing{ID: uint64(binary.LittleEndian.Uint32(payload[1:]))}))
+}
+
+func (s *Session) kill(k stmt.Killing) error {
+	if k.Own || k.ID == uint64(s.id) {
+		if !k.Query {
+			s.killed.Store(true)
+			s.interrupted.Store(true)
+		}
+		return Killed.error(s.World().MariaDB)
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, killTime)
+	defer cancel()
+	err := s.Sessions.Kill(ctx, KillRequest{ID: k.ID, Query: k.Query, By: s.user})
+	switch {
+	case errors.Is(err, ErrNoSession):
+		return fail(erNoSuchThread, stateGeneral, "Unknown thread id: %d", k.ID)
+	case errors.Is(err, ErrOtherUsers):
+		return fail(erKillDenied, stateGeneral, "You are not owner of thread %d", k.ID)
+	case err != nil:
+		return fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "kill %d: %v; it may go on there", k.ID, err)
+	}
+	if err := s.writeOK(wire.OK{}); err != nil {
+		return &clientGone{err}
+	}
+	return nil
+}

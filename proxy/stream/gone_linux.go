@@ -1,0 +1,10 @@
+package stream
+
+import "golang.org/x/sys/unix"
+
+// hungUp asks without waiting. POLLRDHUP tells of the end even where bytes stand before it that nobody has read yet.
+func hungUp(fd uintptr) bool {
+	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+	n, err := unix.Poll(fds, 0)
+	return err == nil && n > 0 && fds[0].Revents&(unix.POLLRDHUP|unix.POLLHUP|unix.POLLERR) != 0
+}

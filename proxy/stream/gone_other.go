@@ -1,0 +1,5 @@
+//go:build !unix
+
+package stream
+
+func hungUp(uintptr) bool { return false }

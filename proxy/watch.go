@@ -1,0 +1,79 @@
+package proxy
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"locus/proxy/session"
+)
+
+const (
+	// watchEvery is how often commands under way are looked at. One that began
+	// after the last look is left alone, so that short ones cost nothing.
+	watchEvery = 250 * time.Millisecond
+	// mostCancels is how many sessions the watcher cancels at once.
+	mostCancels = 64
+	// cancelTime bounds one of them.
+	cancelTime = 5 * time.Second
+)
+
+// watcher ends statements that run for longer than they may, and those whose
+// client is gone.
+type watcher struct {
+	sessions *registry
+	limit    func(user string) time.Duration
+	counts   *session.Counts
+	places   chan struct{} // one for each cancellation under way
+}
+
+// run looks until ctx ends, and waits for the cancellations that it began.
+func (w *watcher) run(ctx context.Context) {
+	var tasks sync.WaitGroup
+	defer tasks.Wait()
+	ticker := time.NewTicker(watchEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticker.C:
+			w.look(ctx, now, &tasks)
+		}
+	}
+}
+
+// look examines every session. What finds no place is found again at the next look.
+func (w *watcher) look(ctx context.Context, now time.Time, tasks *sync.WaitGroup) {
+	w.sessions.mu.Lock()
+	defer w.sessions.mu.Unlock()
+	for _, s := range w.sessions.sessions {
+		reason, command := s.Examine(now, w.limit)
+		if reason == 0 {
+			continue
+		}
+		select {
+		case w.places <- struct{}{}:
+		default:
+			return
+		}
+		tasks.Go(func() {
+			defer func() { <-w.places }()
+			w.cancel(ctx, s, reason, command)
+		})
+	}
+}
+
+// cancel ends one command. A client that is gone has nobody to wait for what a
+// shard that can't be reached does.
+func (w *watcher) cancel(ctx context.Context, s *session.Session, reason session.Reason, command uint64) {
+	ctx, cancel := context.WithTimeout(ctx, cancelTime)
+	defer cancel()
+	done, err := s.Cancel(ctx, reason, command)
+	if err != nil {
+		s.Interrupt()
+	}
+	if done {
+		w.counts.Cancelled(reason)
+	}
+}

@@ -1,0 +1,49 @@
+package stmt
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Killing is what KILL names.
+type Killing struct {
+	// ID of a connection; Own stands for that of the session itself,
+	// CONNECTION_ID().
+	ID  uint64
+	Own bool
+	// Query: the statement alone, not the connection.
+	Query bool
+}
+
+// readKill reads KILL in the words of both servers, one of which the parser does
+// not know: KILL [HARD | SOFT] [CONNECTION | QUERY] id. It tells false for other
+// statements, and for other forms of this one.
+func readKill(l *Lexed) (*Statement, bool) {
+	t := tokens{l: l}
+	if first, ok := t.next(); !ok || !strings.EqualFold(string(l.Text[first.start:first.end]), "kill") {
+		return nil, false
+	}
+	words := strings.Fields(strings.ToUpper(strings.TrimRight(strings.TrimSpace(l.readable()), "; \t\r\n")))
+	if len(words) < 2 || words[0] != "KILL" {
+		return nil, false
+	}
+	words = words[1:]
+	if words[0] == "HARD" || words[0] == "SOFT" {
+		words = words[1:]
+	}
+	k := &Killing{}
+	if len(words) > 0 && (words[0] == "CONNECTION" || words[0] == "QUERY") {
+		k.Query = words[0] == "QUERY"
+		words = words[1:]
+	}
+	if len(words) != 1 {
+		return nil, false
+	}
+	if words[0] == "CONNECTION_ID()" {
+		k.Own = true
+		return &Statement{Kind: Kill, Kill: k}, true
+	}
+	id, err := strconv.ParseUint(words[0], 10, 64)
+	k.ID = id
+	return &Statement{Kind: Kill, Kill: k}, err == nil
+}
