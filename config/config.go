@@ -48,6 +48,9 @@ type Proxy struct {
 	MaxStatement         Size         `yaml:"max_statement"`
 	ConnectTimeout       Duration     `yaml:"connect_timeout"`
 	IdleTimeout          Duration     `yaml:"idle_timeout"`
+	StatementTimeout     Duration     `yaml:"statement_timeout"`
+	DrainDelay           Duration     `yaml:"drain_delay"`
+	DrainTimeout         Duration     `yaml:"drain_timeout"`
 	Transactions         Transactions `yaml:"transactions"`
 }
 

@@ -27,6 +27,7 @@ func Default() *Config {
 			MaxStatement:         64 << 20,
 			ConnectTimeout:       Duration(10 * time.Second),
 			IdleTimeout:          Duration(8 * time.Hour),
+			DrainTimeout:         Duration(10 * time.Second),
 			Transactions:         Single,
 		},
 		HTTP: HTTP{Listen: "127.0.0.1:8306", User: "admin"},

@@ -34,6 +34,12 @@ func (p *problems) positive(field string, d Duration) {
 	}
 }
 
+func (p *problems) notNegative(field string, d Duration) {
+	if d < 0 {
+		p.add(field, "%s: use 0s or more", d)
+	}
+}
+
 func (p *problems) atLeast(field string, n, least int) {
 	if n < least {
 		p.add(field, "%d: use %d or more", n, least)

@@ -88,6 +88,9 @@ func (x *Proxy) validate(p *problems) {
 	p.size("proxy.max_statement", x.MaxStatement, 1<<10, 1<<30)
 	p.positive("proxy.connect_timeout", x.ConnectTimeout)
 	p.positive("proxy.idle_timeout", x.IdleTimeout)
+	p.positive("proxy.drain_timeout", x.DrainTimeout)
+	p.notNegative("proxy.statement_timeout", x.StatementTimeout)
+	p.notNegative("proxy.drain_delay", x.DrainDelay)
 	if x.Transactions != Single && x.Transactions != Multi {
 		p.add("proxy.transactions", "%q: use single or multi", x.Transactions)
 	}

@@ -40,6 +40,7 @@ type Options struct {
 	IdleTimeout      time.Duration // of a client between commands; 0: none
 	StatementTimeout time.Duration // after which a statement is ended; 0: none
 	SchemaRefresh    time.Duration // between looks at the live tables; default 10 s
+	DrainDelay       time.Duration // for which clients are still taken once the proxy is to stop; default 0
 	DrainTimeout     time.Duration // for sessions to end when the proxy stops; default 10 s
 	// Acknowledge tells others which version of the map is obeyed: no statement
 	// and no transaction goes on by an older one. May be nil.

@@ -129,22 +129,40 @@ func (p *Proxy) Run(ctx context.Context, l net.Listener) error {
 	}
 	// Sessions outlive ctx by the drain.
 	sessions, interrupt := context.WithCancel(context.WithoutCancel(ctx))
-	closed := context.AfterFunc(ctx, func() { _ = l.Close() })
+	var closing sync.WaitGroup
+	closing.Add(1)
+	closed := context.AfterFunc(ctx, func() {
+		defer closing.Done()
+		p.unready()
+		_ = l.Close()
+	})
 	err := p.accept(sessions, l)
 	if ctx.Err() != nil {
 		err = nil
 	}
-	closed()
+	if !closed() {
+		closing.Wait()
+	}
 	_ = l.Close()
 	p.drained.Store(true)
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.options.DrainTimeout)
-	p.sessions.drain(drain)
+	if left := p.sessions.drain(drain); left > 0 {
+		p.options.Log.Warn("sessions cut off at the end of the drain", "sessions", left)
+	}
 	cancel()
 	interrupt()
 	stop()
 	p.shut(ctx)
 	tasks.Wait()
 	return err
+}
+
+// unready lets load balancers see that the proxy stops before it takes no more.
+func (p *Proxy) unready() {
+	p.drained.Store(true)
+	if p.options.DrainDelay > 0 {
+		<-time.After(p.options.DrainDelay)
+	}
 }
 
 func (p *Proxy) shut(ctx context.Context) {

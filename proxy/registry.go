@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -62,8 +64,8 @@ func (r *registry) len() int {
 }
 
 // drain asks every session to end, waits for them as long as ctx lasts, and
-// ends those that are left.
-func (r *registry) drain(ctx context.Context) {
+// ends those that are left: so many it tells.
+func (r *registry) drain(ctx context.Context) (left int) {
 	r.each((*session.Session).Drain)
 	ended := make(chan struct{})
 	go func() {
@@ -72,11 +74,39 @@ func (r *registry) drain(ctx context.Context) {
 	}()
 	select {
 	case <-ended:
-		return
+		return 0
 	case <-ctx.Done():
 	}
+	left = r.len()
+	r.cutOff(context.WithoutCancel(ctx))
 	r.each((*session.Session).Interrupt)
 	<-ended
+	return left
+}
+
+// cutOff has the shards end what is under way: a statement whose connection is
+// merely closed goes on there, and takes effect.
+func (r *registry) cutOff(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, cancelTime)
+	defer cancel()
+	places := make(chan struct{}, mostCancels)
+	var tasks sync.WaitGroup
+	for _, s := range r.all() {
+		places <- struct{}{}
+		tasks.Go(func() {
+			defer func() { <-places }()
+			if done, _ := s.Cancel(ctx, session.ShuttingDown, 0); done {
+				r.counts.Cancelled(session.ShuttingDown)
+			}
+		})
+	}
+	tasks.Wait()
+}
+
+func (r *registry) all() []*session.Session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Values(r.sessions))
 }
 
 func (r *registry) each(f func(*session.Session)) {

@@ -27,6 +27,8 @@ var (
 	parsed     = describe("statements_parsed_total", "Statements whose plan was not in the cache.")
 	stamped    = describe("rows_stamped_total", "Rows that got a generated ID.")
 
+	cancelled = describe("statements_cancelled_total", "Statements that were ended before their answer.", "reason")
+
 	poolOpen = describe("backend_connections", "Connections to a shard, by state.", "shard", "state")
 	poolWait = describe("backend_waiting", "Sessions that wait for a connection to a shard.", "shard")
 	dialFail = describe("backend_login_failures_total", "Logins at a shard that failed.", "shard")
@@ -67,6 +69,10 @@ func statementCounts(s proxy.Status, counter func(*prometheus.Desc, uint64, ...s
 	counter(failed, s.Counts.Failed.Load())
 	counter(parsed, s.Counts.Parsed.Load())
 	counter(stamped, s.Counts.Stamped.Load())
+	counter(cancelled, s.Counts.Killed.Load(), "killed")
+	counter(cancelled, s.Counts.TimedOut.Load(), "timeout")
+	counter(cancelled, s.Counts.Abandoned.Load(), "client_gone")
+	counter(cancelled, s.Counts.ShutDown.Load(), "shutdown")
 }
 
 func poolMetrics(shard string, p backend.Stats, gauge func(*prometheus.Desc, float64, ...string), counter func(*prometheus.Desc, uint64, ...string)) {

@@ -47,6 +47,8 @@ func proxyOptions(conn *connection, log *slog.Logger) (proxy.Options, error) {
 		MaxConnections: c.Proxy.MaxConnections, MaxStatement: int(c.Proxy.MaxStatement),
 		MaxLoginPacket: int(c.Proxy.MaxPacketBeforeLogin),
 		LoginTimeout:   c.Proxy.ConnectTimeout.Std(), IdleTimeout: c.Proxy.IdleTimeout.Std(),
+		StatementTimeout: c.Proxy.StatementTimeout.Std(),
+		DrainDelay:       c.Proxy.DrainDelay.Std(), DrainTimeout: c.Proxy.DrainTimeout.Std(),
 		Save:  func(values map[string][]byte, revision int64) error { return live.WriteFile(state, values, revision) },
 		Saved: func() (map[string][]byte, int64, error) { return live.ReadFile(state) },
 		Log:   log,

@@ -3,6 +3,8 @@ package session
 import (
 	"context"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -160,6 +162,19 @@ func (s *Session) Kill(ctx context.Context) error {
 type overdue struct {
 	command uint64
 	at      time.Time
+}
+
+// ownLimit is the time that the session itself allows a statement, as the servers
+// have it: max_execution_time in milliseconds, max_statement_time in seconds.
+func (s *Session) ownLimit() time.Duration {
+	for name, unit := range map[string]time.Duration{"max_execution_time": time.Millisecond, "max_statement_time": time.Second} {
+		if literal, ok := s.settings.Lookup(name); ok {
+			if n, err := strconv.ParseFloat(strings.Trim(literal, "'"), 64); err == nil && n > 0 && n < 1e9 {
+				return time.Duration(n * float64(unit))
+			}
+		}
+	}
+	return 0
 }
 
 // limit has the command under way cancelled at a time.

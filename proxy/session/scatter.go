@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -17,6 +18,9 @@ func (s *Session) runScatter(r *request) error {
 	s.Counts.Scattered.Add(1)
 	if _, limited := s.settings.Lookup("sql_select_limit"); limited {
 		return &plan.Refusal{Code: plan.ScatterShape, Message: "a read of several shards while sql_select_limit is set: use LIMIT"}
+	}
+	if limit := s.ownLimit(); limit > 0 {
+		s.limit(time.Now().Add(limit)) // each shard has it as well, from when it begins
 	}
 	text, params, limit, err := s.scatterText(r)
 	if err != nil {

@@ -3,11 +3,13 @@ package e2e
 import (
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	protocol "github.com/go-mysql-org/go-mysql/client"
 	"github.com/go-sql-driver/mysql"
 
 	"locus/proxy"
@@ -122,6 +124,34 @@ func TestKillQuery(t *testing.T) {
 		exec(t, db, fmt.Sprintf("KILL QUERY %d", id)) // nothing runs there
 		if err := conn.PingContext(t.Context()); err != nil {
 			t.Errorf("after a kill without a statement: %v", err)
+		}
+	})
+}
+
+func TestProcessKill(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := shop.Start(t, engine, shop.Options{})
+		conn, id := connect(t, s.DB(t, nil))
+		killer, err := protocol.Connect(s.Addr, shop.User, shop.Password, s.Schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer killer.Close()
+		for _, want := range []byte{0x00, 0xff} { // OK, and then there is no such session
+			until(t, "the answer is as it must be", func() bool {
+				killer.ResetSequence()
+				if err := killer.WritePacket(binary.LittleEndian.AppendUint32([]byte{0, 0, 0, 0, 12}, uint32(id))); err != nil {
+					t.Fatal(err)
+				}
+				answer, err := killer.ReadPacket()
+				if err != nil {
+					t.Fatal(err)
+				}
+				return answer[0] == want
+			})
+		}
+		if err := conn.PingContext(t.Context()); err == nil {
+			t.Error("a killed connection answers")
 		}
 	})
 }
