@@ -25,11 +25,15 @@ func (s *Session) execute(payload []byte) error {
 	if err := s.replan(w, p); err != nil {
 		return s.writeError(err)
 	}
-	e, err := wire.ParseExecute(payload, wire.Known{Params: p.params, Types: p.types, Long: p.long}, s.params[:0])
+	named := s.capabilities&mysql.CLIENT_QUERY_ATTRIBUTES != 0
+	e, err := wire.ParseExecute(payload, wire.Known{Params: p.params, Types: p.types, Long: p.long, Named: named, Room: s.types}, s.params[:0])
 	if err != nil {
 		return s.writeError(fail(erMalformed, stateGeneral, "%v", err))
 	}
 	s.params = e.Params
+	if named && cap(e.Types) > cap(s.types) {
+		s.types = e.Types[:0]
+	}
 	if !bytes.Equal(p.types, e.Types) {
 		p.types = bytes.Clone(e.Types)
 	}
@@ -95,7 +99,7 @@ func (s *Session) executePacket(c *backend.Conn, r *request, text []byte, params
 	for _, b := range before {
 		out, _ = wire.AppendCommand(out, mysql.COM_QUERY, []byte(b))
 	}
-	if params == nil && asItCame(r.payload, p, there) {
+	if params == nil && s.capabilities&mysql.CLIENT_QUERY_ATTRIBUTES == 0 && asItCame(r.payload, p, there) {
 		start := len(out)
 		out, _ = wire.AppendPacket(out, 0, r.payload)
 		binary.LittleEndian.PutUint32(out[start+wire.HeaderSize+1:], there.ID)

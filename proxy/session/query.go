@@ -3,6 +3,7 @@ package session
 import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -23,6 +24,12 @@ type request struct {
 
 // query answers COM_QUERY.
 func (s *Session) query(payload []byte) error {
+	if s.capabilities&mysql.CLIENT_QUERY_ATTRIBUTES != 0 {
+		var err error
+		if payload, err = wire.WithoutAttributes(payload); err != nil {
+			return s.writeError(fail(erMalformed, stateGeneral, "%v", err))
+		}
+	}
 	s.lexed.Lex(payload[1:], s.mode)
 	if s.lexed.Several && s.capabilities&mysql.CLIENT_MULTI_STATEMENTS != 0 {
 		return s.several(payload)

@@ -19,6 +19,7 @@ type work struct {
 	values  plan.Values
 	bound   []stmt.Value
 	params  []wire.Param
+	types   []byte // of params, where they came with names
 	route   plan.Route
 	scanner wire.Scanner
 	stamper stamp.Stamper

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/binary"
+	"math"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
@@ -31,32 +32,59 @@ type Known struct {
 	Params int      // number of parameters
 	Types  []byte   // Execute.Types of the last one, nil before the first: clients send them once and then rely on them
 	Long   [][]byte // values that came by COM_STMT_SEND_LONG_DATA, by parameter; may be shorter than Params; nil means none came
+	// Named is whether CLIENT_QUERY_ATTRIBUTES was agreed on: types come with names, and attributes may stand behind the parameters.
+	// Execute.Types is then put together in Room.
+	Named bool
+	Room  []byte
 }
 
 // ParseExecute reads COM_STMT_EXECUTE; payload includes the command. The parameters are appended to params, so that its room can be
-// used again. The values are views into payload and known.
+// used again. The values are views into payload and known. Query attributes are passed over.
 func ParseExecute(payload []byte, known Known, params []Param) (Execute, error) {
 	c := cursor{b: payload}
 	c.u8()
-	e := Execute{Statement: c.u32(), Cursor: c.u8() &^ mysql.PARAMETER_COUNT_AVAILABLE, Types: known.Types, Params: params}
+	e := Execute{Statement: c.u32(), Types: known.Types, Params: params}
+	flags := c.u8()
+	e.Cursor = flags &^ mysql.PARAMETER_COUNT_AVAILABLE
 	c.u32() // the number of iterations, always 1
-	if known.Params == 0 {
+	count := known.Params
+	if known.Named && flags&mysql.PARAMETER_COUNT_AVAILABLE != 0 {
+		count = int(min(c.lenInt(), math.MaxUint16))
+	}
+	if count == 0 && known.Params == 0 {
 		return e, c.err("COM_STMT_EXECUTE")
 	}
-	nulls := c.take(bitmapSize(known.Params))
+	nulls := c.take(bitmapSize(count))
 	if bound := c.u8(); bound != 0 {
-		e.Types = c.take(2 * known.Params)
+		e.Types = c.types(count, known)
 	}
-	if c.bad {
-		return e, c.err("COM_STMT_EXECUTE")
+	if c.bad || count < known.Params {
+		return e, malformed("COM_STMT_EXECUTE")
 	}
-	if len(e.Types) != 2*known.Params {
+	if len(e.Types) < 2*known.Params {
 		return e, malformed("COM_STMT_EXECUTE without the parameters' types, which were never sent")
 	}
+	e.Types = e.Types[:2*known.Params]
 	for i := range known.Params {
 		e.Params = append(e.Params, c.param(i, e.Types, nulls, known.Long))
 	}
-	return e, c.err("COM_STMT_EXECUTE")
+	return e, c.err("COM_STMT_EXECUTE") // the attributes' values are of no use
+}
+
+// types reads the types of parameters and attributes.
+func (c *cursor) types(count int, known Known) []byte {
+	if !known.Named {
+		return c.take(2 * count)
+	}
+	types := known.Room[:0]
+	for range count {
+		if c.bad {
+			return nil
+		}
+		types = append(types, c.take(2)...)
+		c.lenBytes() // the name
+	}
+	return types
 }
 
 // param reads the i-th parameter. A value that came as long data isn't in the packet, and counts whatever the NULL bitmap says.

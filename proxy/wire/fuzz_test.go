@@ -39,6 +39,8 @@ func FuzzParsers(f *testing.F) {
 			}
 		}
 	}
+	f.Add([]byte("\x03\x02\x01\x00\x01\xfe\x00\x05trace\x03\x00\x01n\x02ab\x07\x00\x00\x00SELECT 1"), uint16(2))
+	f.Add([]byte("\x17\x01\x00\x00\x00\x08\x01\x00\x00\x00\x02\x00\x01\xfe\x00\x00\xfe\x00\x05trace\x03abc\x01x"), uint16(1))
 	f.Fuzz(func(t *testing.T, b []byte, n uint16) {
 		n %= 300
 		parseEverything(b, int(n), uint32(mysql.CLIENT_PROTOCOL_41))
@@ -59,6 +61,8 @@ func FuzzParsers(f *testing.F) {
 }
 
 func parseEverything(b []byte, n int, capabilities uint32) {
+	_, _ = WithoutAttributes(bytes.Clone(b))
+	_, _ = ParseExecute(b, Known{Params: n, Named: true}, nil)
 	if ok, err := ParseOK(b, capabilities); err == nil {
 		for rest := ok.Changes; len(rest) > 0 && err == nil; {
 			var change Change
