@@ -36,6 +36,8 @@ var building = []standing{
 	{pkg: "proxy/wire", floor: 0},
 	{pkg: "router/gene", floor: 0},
 	{pkg: "router/stmt", floor: 0},
+	{pkg: "migrate/phase", floor: 0},
+	{pkg: "migrate/cutover", floor: 0},
 
 	{pkg: "config", floor: beside},
 	{pkg: "config/etcd", floor: beside, also: []string{"config"}},

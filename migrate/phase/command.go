@@ -1,0 +1,84 @@
+package phase
+
+import "fmt"
+
+// cutTo goes on to a share of the genes: from readiness, from where an earlier
+// cut-over stopped, and while one is under way.
+func (s State) cutTo(e Event) (State, error) {
+	switch {
+	case s.Phase == Ready, s.Phase == Cutting, s.Phase == Verifying && s.Cut == 0 && s.Reversible:
+	case s.Phase == RollingBack && !s.Leaving:
+	default:
+		return s, fmt.Errorf("cut over: %s; it can be cut over once it is %s", s.where(), Ready)
+	}
+	switch {
+	case e.Step < 1:
+		return s, fmt.Errorf("cut over: by %d genes at a time: at least one", e.Step)
+	case e.Genes > s.Total:
+		return s, fmt.Errorf("cut over: to %d of %d genes", e.Genes, s.Total)
+	case e.Genes < s.Cut:
+		return s, fmt.Errorf("cut over: %s, and %d are wanted: roll back to that instead", s.where(), e.Genes)
+	case e.Genes == s.Cut && s.Phase != Cutting && s.Phase != RollingBack:
+		return s, fmt.Errorf("cut over: to %d genes, where it is", e.Genes)
+	}
+	s.Wanted, s.Step, s.Paused, s.Why = e.Genes, e.Step, false, ""
+	s.Phase = Cutting
+	if s.Cut == s.Wanted {
+		return s.arrived(), nil
+	}
+	return s, nil
+}
+
+// rollBack goes back to a share of the genes.
+func (s State) rollBack(e Event) (State, error) {
+	at := s.Phase
+	if at == Failed {
+		at = s.Before
+	}
+	switch {
+	case at == Retiring:
+		return s, fmt.Errorf("roll back: the source's rows are being deleted: move the genes back by another job")
+	case s.Cut == 0:
+		return s, fmt.Errorf("roll back: %s; nothing is at the target", s.where())
+	case e.Genes >= s.Cut || e.Genes < 0:
+		return s, fmt.Errorf("roll back: %s; to %d is not back", s.where(), e.Genes)
+	case e.Step < 1:
+		return s, fmt.Errorf("roll back: by %d genes at a time: at least one", e.Step)
+	}
+	s.Phase, s.Before, s.Why, s.Remedy = RollingBack, "", "", ""
+	s.Wanted, s.Step, s.Paused = e.Genes, e.Step, false
+	return s, nil
+}
+
+// abort gives up: at once if nothing is at the target, else after rolling back.
+func (s State) abort() (State, error) {
+	at := s.Phase
+	if at == Failed {
+		at = s.Before
+	}
+	switch {
+	case at == Retiring:
+		return s, fmt.Errorf("abort: the source's rows are being deleted: let it finish, then move the genes back by another job")
+	case s.Phase == Aborting || s.Leaving:
+		return s, fmt.Errorf("it is being aborted already")
+	}
+	s.Paused, s.Before, s.Why, s.Remedy = false, "", "", ""
+	if s.Cut == 0 {
+		s.Phase = Aborting
+		return s, nil
+	}
+	s.Phase, s.Wanted, s.Step, s.Leaving = RollingBack, 0, max(s.Step, 1), true
+	return s, nil
+}
+
+// resume goes on with what a pause or a failure interrupted.
+func (s State) resume() (State, error) {
+	switch {
+	case s.Phase == Failed:
+		s.Phase, s.Before, s.Why, s.Remedy = s.Before, "", "", ""
+	case !s.Paused:
+		return s, fmt.Errorf("resume: it is not paused: %s", s.where())
+	}
+	s.Paused, s.Why = false, ""
+	return s, nil
+}

@@ -1,0 +1,102 @@
+package phase
+
+// Action is what a job's runner is to do.
+type Action string
+
+// What there is to do. Until an event says otherwise the runner goes on with it;
+// every action may be begun again after a crash.
+const (
+	// Announce the move in the route map, and wait until every proxy knows it.
+	Announce Action = "announce"
+	// Copy every row, while the stream is on.
+	Copy Action = "copy"
+	// CatchUp: wait until the stream has applied what happened meanwhile.
+	CatchUp Action = "catch up"
+	// Verify that source and target are equal.
+	Verify Action = "verify"
+	// Keep the streams going, and the verification fresh.
+	Keep Action = "keep"
+	// Advance or Retreat by one step of the cut-over, to [State.Next]'s genes.
+	Advance Action = "advance"
+	Retreat Action = "retreat"
+	// Retire: delete the source's rows, then withdraw the move.
+	Retire Action = "retire"
+	// Withdraw: delete the target's rows, then withdraw the move.
+	Withdraw Action = "withdraw"
+	// Wait for an operator.
+	Wait Action = "wait"
+	// Nothing: the job is over.
+	Nothing Action = "nothing"
+)
+
+// Next is what to do now; for a step, with how many genes at the target after it.
+func (s State) Next() (Action, int) {
+	if s.Over() {
+		return Nothing, s.Cut
+	}
+	if s.Phase == Failed {
+		return Wait, s.Cut
+	}
+	if s.Paused {
+		return s.paused(), s.Cut
+	}
+	switch s.Phase {
+	case Planned:
+		return Announce, s.Cut
+	case Copying:
+		return Copy, s.Cut
+	case CatchingUp:
+		return CatchUp, s.Cut
+	case Verifying:
+		return Verify, s.Cut
+	case Cutting:
+		switch {
+		case s.Cut == s.Wanted:
+			return Keep, s.Cut
+		case !s.Verified:
+			return Verify, s.Cut
+		}
+		return Advance, min(s.Cut+s.Step, s.Wanted)
+	case RollingBack:
+		return Retreat, max(s.Cut-s.Step, s.Wanted)
+	case Retiring:
+		return Retire, s.Cut
+	case Aborting:
+		return Withdraw, s.Cut
+	case Ready, Cut:
+	}
+	return Keep, s.Cut
+}
+
+// paused keeps what was found equal equal. The streams go on in any case: letting
+// them fall behind would lose the binlog sooner or later, and with it the way
+// back.
+func (s State) paused() Action {
+	if s.streaming() {
+		return Keep
+	}
+	return Wait
+}
+
+// streaming tells that source and target are kept equal, and so can be compared.
+func (s State) streaming() bool {
+	switch s.Phase {
+	case Verifying, Ready, Cutting, RollingBack, Cut:
+		return true
+	}
+	return false
+}
+
+// Streams tells which streams have to run: forward from the source to the
+// target, and back.
+func (s State) Streams() (forward, reverse bool) {
+	at := s.Phase
+	if at == Failed {
+		at = s.Before
+	}
+	switch at {
+	case Copying, CatchingUp, Verifying, Ready, Cutting, RollingBack, Cut:
+		return true, s.Reversible && s.Cut > 0
+	}
+	return false, false
+}
