@@ -11,8 +11,9 @@ type diagnostic struct {
 	level, code, message string
 }
 
-// mostWarnings is what is kept of one statement's, as max_error_count does.
-const mostWarnings = 64
+// mostWarnings is what is kept of one statement's at most; max_error_count is 64
+// on MariaDB and 1024 on MySQL unless it is set.
+const mostWarnings = 1024
 
 // keepWarnings fetches a statement's warnings while the connection is still the
 // session's.
