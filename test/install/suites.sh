@@ -10,7 +10,7 @@ here=$(dirname "$(readlink -f "$0")")
 . "$here/apt.sh"
 suites=$(readlink -f "$here/../suites")
 dir=${LOCUS_SUITES_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/locus/suites}
-parts=(node)
+parts=(node mtr)
 
 # node: the npm packages of test/suites/node/package-lock.json, in node/.
 install_node() {
@@ -26,6 +26,30 @@ install_node() {
   # No package runs a script of its own while it is installed.
   (cd "$to" && again npm ci --silent --ignore-scripts --no-audit --no-fund)
   cp "$suites/node/package-lock.json" "$to/installed"
+}
+
+# mtr: MariaDB's own suite, of the version of the server that is installed, in
+# mtr/. Its packages are unpacked, not installed: they would bring a server that
+# is started.
+install_mtr() {
+  local to=$dir/mtr version packages=(mariadb-test mariadb-test-data) package
+  version=$(dpkg-query -W -f '${Version}' mariadb-server-core 2>/dev/null) || die "install MariaDB first: $here/servers.sh"
+  [ "$(cat "$to/installed" 2>/dev/null)" != "$version" ] || return 0
+  say "unpacking MariaDB's test suite into $to"
+  rm -rf "$to.new" "$to"
+  mkdir -p "$to.new"
+  (
+    cd "$to.new"
+    for package in "${packages[@]}"; do
+      # Lists that are older than the mirror's packages are the usual reason.
+      apt-get -qq -o APT::Sandbox::User=root download "$package=$version" || { as_root apt-get -qq update && again apt-get -qq -o APT::Sandbox::User=root download "$package=$version"; }
+    done
+    apt-get -qq -o APT::Sandbox::User=root download libpcre2-posix3
+    for package in *.deb; do dpkg -x "$package" .; done
+    rm -- *.deb
+  )
+  printf %s "$version" >"$to.new/installed"
+  mv -T "$to.new" "$to"
 }
 
 [ $# = 0 ] || parts=("$@")

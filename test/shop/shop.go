@@ -1,10 +1,8 @@
 package shop
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -146,31 +144,14 @@ func (s *Shop) run(t *testing.T, o Options) {
 		t.Fatal(err)
 	}
 	options := proxy.Options{
-		Declared: s.source, Secrets: s.secret, Segments: &kv{values: map[string]versioned{}}, Name: "test",
+		Declared: s.source, Secrets: s.secret, Segments: Segments(), Name: "test",
 		Ring: s.Ring, TLS: identity.TLS, RSA: identity.RSA,
 		Backends: o.Backends, Spanning: o.Spanning, DrainTimeout: 2 * time.Second,
 	}
 	if o.Options != nil {
 		o.Options(&options)
 	}
-	s.Proxy = proxy.New(options)
-	if err := s.Proxy.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Addr = listener.Addr().String()
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	done := make(chan error, 1)
-	go func() { done <- s.Proxy.Run(ctx, listener) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("proxy: %v", err)
-		}
-	})
+	s.Proxy, s.Addr = Serve(t, options)
 }
 
 func (s *Shop) secret(name string) (string, error) {

@@ -1,0 +1,5 @@
+//go:build long
+
+package mtr
+
+const quick = false
