@@ -52,6 +52,7 @@ type Proxy struct {
 	DrainDelay           Duration     `yaml:"drain_delay"`
 	DrainTimeout         Duration     `yaml:"drain_timeout"`
 	Transactions         Transactions `yaml:"transactions"`
+	LocalInfile          bool         `yaml:"local_infile"`
 }
 
 // KeyPair names the PEM files of a server's certificate and key.

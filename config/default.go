@@ -29,6 +29,7 @@ func Default() *Config {
 			IdleTimeout:          Duration(8 * time.Hour),
 			DrainTimeout:         Duration(10 * time.Second),
 			Transactions:         Single,
+			LocalInfile:          true,
 		},
 		HTTP: HTTP{Listen: "127.0.0.1:8306", User: "admin"},
 		Backends: Backends{

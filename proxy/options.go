@@ -30,6 +30,8 @@ type Options struct {
 	RSA *rsa.PrivateKey
 	// ServerVersion is told to clients; empty: the first shard's, marked.
 	ServerVersion string
+	// NoLocalFiles doesn't offer LOAD DATA LOCAL to clients.
+	NoLocalFiles bool
 
 	Backends         backend.Limits
 	Spanning         session.Spanning

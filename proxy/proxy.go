@@ -75,7 +75,10 @@ func New(o Options) *Proxy {
 	p.login = handshake.Config{
 		ServerVersion: p.serverVersion, ConnectionID: func() uint32 { return p.lastID.Add(1) },
 		Accounts: accounts{p}, Digests: handshake.NewDigests(o.MaxConnections),
-		TLS: o.TLS, RSA: o.RSA, MaxPacket: o.MaxLoginPacket,
+		TLS: o.TLS, RSA: o.RSA, MaxPacket: o.MaxLoginPacket, Capabilities: handshake.Capabilities,
+	}
+	if o.NoLocalFiles {
+		p.login.Capabilities &^= mysql.CLIENT_LOCAL_FILES
 	}
 	return p
 }

@@ -38,7 +38,7 @@ func proxyOptions(conn *connection, log *slog.Logger) (proxy.Options, error) {
 		Segments: conn.kv.Under(cluster.SegmentPrefix),
 		Secrets:  c.Secrets.Lookup,
 		Ring:     ring, TLS: identity.TLS, RSA: identity.RSA,
-		ServerVersion: c.Proxy.ServerVersion,
+		ServerVersion: c.Proxy.ServerVersion, NoLocalFiles: !c.Proxy.LocalInfile,
 		Backends: backend.Limits{
 			MaxOpen: c.Backends.MaxConnectionsPerShard, WaitTimeout: c.Backends.WaitTimeout.Std(),
 			ConnectTimeout: c.Backends.ConnectTimeout.Std(), IdleTimeout: c.Backends.IdleTimeout.Std(),

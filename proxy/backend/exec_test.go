@@ -66,7 +66,7 @@ func TestAnAnswerOfAnotherFormEndsTheConnection(t *testing.T) {
 			{exec, "LOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE one.place"},
 			{query, large},
 		} {
-			c := borrow(t, p, Default, MultiStatements|LocalFiles)
+			c := borrow(t, p, Default, MultiStatements)
 			err := try.run(t.Context(), c, try.sql)
 			e, lost := errors.AsType[*LostError](err)
 			if refused, ok := errors.AsType[*ServerError](err); ok && strings.HasPrefix(try.sql, "LOAD") && refused.Code == 3948 {

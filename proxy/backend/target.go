@@ -62,25 +62,24 @@ type Profile uint8
 
 const (
 	FoundRows       Profile = 1 << iota // CLIENT_FOUND_ROWS: UPDATE counts the rows found, not the rows changed
-	LocalFiles                          // CLIENT_LOCAL_FILES: LOAD DATA LOCAL is allowed; the borrower sends the file
 	MultiStatements                     // CLIENT_MULTI_STATEMENTS: several statements in one text
 )
 
-// Capabilities are what every backend connection has agreed on besides its profile. Neither CLIENT_DEPRECATE_EOF nor
+// Capabilities are what every backend connection has agreed on besides its profile. CLIENT_LOCAL_FILES is, as a server asks for a file
+// only after LOAD DATA LOCAL; the borrower answers with what its client sends, and nothing here reads a file. Neither CLIENT_DEPRECATE_EOF nor
 // CLIENT_QUERY_ATTRIBUTES nor CLIENT_SESSION_TRACK is among them.
 const Capabilities = mysql.CLIENT_PROTOCOL_41 | mysql.CLIENT_SECURE_CONNECTION | mysql.CLIENT_LONG_PASSWORD |
 	mysql.CLIENT_TRANSACTIONS | mysql.CLIENT_PLUGIN_AUTH | mysql.CLIENT_LONG_FLAG | mysql.CLIENT_CONNECT_ATTRS |
-	mysql.CLIENT_MULTI_RESULTS | mysql.CLIENT_PS_MULTI_RESULTS
+	mysql.CLIENT_MULTI_RESULTS | mysql.CLIENT_PS_MULTI_RESULTS | mysql.CLIENT_LOCAL_FILES
 
 // capabilities lists the flags of a profile that are asked for beyond the library's own.
 func (p Profile) capabilities() []uint32 {
-	flags := []uint32{mysql.CLIENT_MULTI_RESULTS, mysql.CLIENT_PS_MULTI_RESULTS}
+	flags := []uint32{mysql.CLIENT_MULTI_RESULTS, mysql.CLIENT_PS_MULTI_RESULTS, mysql.CLIENT_LOCAL_FILES}
 	for _, c := range []struct {
 		bit  Profile
 		flag uint32
 	}{
 		{FoundRows, mysql.CLIENT_FOUND_ROWS},
-		{LocalFiles, mysql.CLIENT_LOCAL_FILES},
 		{MultiStatements, mysql.CLIENT_MULTI_STATEMENTS},
 	} {
 		if p&c.bit != 0 {

@@ -17,24 +17,26 @@ import (
 // MySQL's numbers for what goes wrong between us and a shard. 08S01 tells
 // drivers that a link failed.
 const (
-	erNetRead          = 1158
-	erConCount         = 1040
-	erCommitError      = 1180
-	erUnknownCommand   = 1047
-	erSavepoint        = 1305
-	erUnknownVariable  = 1193
-	erReadOnly         = 1238
-	erUnknownStmt      = 1243
-	erMalformed        = 1835
-	erTooLarge         = 1153
-	erDeadlock         = 1213
-	erStatementTimeout = 1969 // MariaDB's
-	erNoSuchThread     = 1094
-	erKillDenied       = 1095
-	erQueryTimeout     = 3024 // MySQL's
-	stateLink          = "08S01"
-	stateGeneral       = "HY000"
-	stateInterrupted   = "70100"
+	erNetRead            = 1158
+	erConCount           = 1040
+	erCommitError        = 1180
+	erUnknownCommand     = 1047
+	erSavepoint          = 1305
+	erUnknownVariable    = 1193
+	erReadOnly           = 1238
+	erUnknownStmt        = 1243
+	erMalformed          = 1835
+	erTooLarge           = 1153
+	erDeadlock           = 1213
+	erLocalInfile        = 3948
+	erLocalInfileMariaDB = 4166
+	erStatementTimeout   = 1969 // MariaDB's
+	erNoSuchThread       = 1094
+	erKillDenied         = 1095
+	erQueryTimeout       = 3024 // MySQL's
+	stateLink            = "08S01"
+	stateGeneral         = "HY000"
+	stateInterrupted     = "70100"
 )
 
 func fail(code uint16, state, format string, args ...any) *mysql.MyError {

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -39,6 +38,10 @@ func (s *Session) relay(c *backend.Conn, kind wire.ResponseKind, last ending) er
 		if err != nil {
 			return lost(c, p.forwarded, fmt.Errorf("answer of shard %s: %w", c.Shard(), err))
 		}
+		if state == wire.FileRequest && s.capabilities&mysql.CLIENT_LOCAL_FILES == 0 {
+			p.from.Discard(n)
+			return s.withoutFile(c)
+		}
 		if err := s.forward(&p, n, state, last); err != nil {
 			return err
 		}
@@ -49,7 +52,11 @@ func (s *Session) relay(c *backend.Conn, kind wire.ResponseKind, last ending) er
 		case wire.ResultEnd, wire.DefinitionsEnd:
 			continue
 		case wire.FileRequest:
-			return lost(c, p.forwarded, errors.New("LOAD DATA LOCAL is not supported"))
+			if err := s.sendFile(c); err != nil {
+				return err
+			}
+			p.forwarded = false // the client waits for an answer again
+			continue
 		case wire.NeedBytes:
 		}
 		if err := p.from.Fill(); err != nil {

@@ -73,13 +73,13 @@ func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, 
 		return s.unsent(l, err)
 	}
 	if err := s.relay(l.conn, wire.QueryResponse, last); err != nil {
-		s.abandon(l)
-		return err
+		return s.unsent(l, err)
 	}
 	return s.after(l, r)
 }
 
-// unsent cleans up after a statement that did not get as far as its answer.
+// unsent cleans up after a statement that did not get as far as its answer, or
+// whose answer the client was not to have.
 func (s *Session) unsent(l lease, err error) error {
 	if _, refused := errors.AsType[*backend.ServerError](err); !refused {
 		s.abandon(l)

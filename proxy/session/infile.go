@@ -1,0 +1,95 @@
+package session
+
+import (
+	"fmt"
+
+	"locus/proxy/backend"
+	"locus/proxy/stream"
+	"locus/proxy/wire"
+)
+
+// LOAD DATA LOCAL: the shard asks for a file in the middle of its answer, and the
+// client, who has been passed the question, sends it in packets of any length,
+// the last one empty. They go on as their bytes arrive. The shard speaks again
+// only behind the last of them, so nothing can be waited for on both sides.
+
+// file is a client's file on its way to a shard.
+type file struct {
+	next byte // number of the next packet from the client
+	rest int  // bytes to come of the packet under way
+	long bool // the packet before is continued by the next
+	last bool // the empty packet at the end has come
+}
+
+// sendFile passes the client's file on to the shard, after the client was asked
+// for it. Whatever becomes of the shard, the client is heard to the end: it won't
+// read an answer before.
+func (s *Session) sendFile(c *backend.Conn) error {
+	s.client.Done() // the command; nobody reads it any more
+	s.seq++
+	f := file{next: s.seq}
+	shift := s.scanner.NextSeq() - s.seq
+	var failure error
+	for !f.last {
+		b := s.client.Unread()
+		n, err := f.take(b, shift)
+		switch {
+		case err != nil:
+			return &clientGone{err}
+		case n == 0:
+			if err := s.client.Fill(); err != nil {
+				return &clientGone{err}
+			}
+			continue
+		case failure == nil:
+			failure = c.Send(b[:n])
+		}
+		s.client.Discard(n)
+	}
+	s.seq = f.next
+	if failure != nil {
+		return c.Lost(true, failure)
+	}
+	return nil
+}
+
+// take goes through the packets in b, numbers them as the shard counts, and says
+// how many bytes go on.
+func (f *file) take(b []byte, shift byte) (int, error) {
+	n := min(f.rest, len(b))
+	f.rest -= n
+	for f.rest == 0 && !f.last && len(b)-n >= wire.HeaderSize {
+		length, seq := wire.Header(b[n:])
+		if seq != f.next {
+			return n, fmt.Errorf("packet %d of a file where %d is due: %w", seq, f.next, stream.ErrOutOfOrder)
+		}
+		wire.PutHeader(b[n:], length, seq+shift)
+		f.next++
+		f.last = length == 0 && !f.long
+		f.long = length == wire.MaxPayload
+		n += wire.HeaderSize
+		f.rest = min(length, len(b)-n)
+		n, f.rest = n+f.rest, length-f.rest
+	}
+	return n, nil
+}
+
+// withoutFile gives the shard an empty file, and the client, who may not send
+// any, an error. It isn't asked.
+func (s *Session) withoutFile(c *backend.Conn) error {
+	if err := c.Send([]byte{0, 0, 0, s.scanner.NextSeq()}); err != nil {
+		return err
+	}
+	if _, err := s.outcome(c); err != nil {
+		return err
+	}
+	return noLocalFiles(s.World())
+}
+
+// noLocalFiles is what a server says whose local_infile is off.
+func noLocalFiles(w *World) error {
+	if w.MariaDB {
+		return fail(erLocalInfileMariaDB, stateGeneral, "The used command is not allowed because the MariaDB server or client has disabled the local infile capability")
+	}
+	return fail(erLocalInfile, "42000", "Loading local data is disabled; this must be enabled on both the client and server sides")
+}
