@@ -137,7 +137,7 @@ proxy:
   max_statement: 2GiB
   connect_timeout: -1s
   idle_timeout: 0s
-  transactions: xa
+  transactions: both
 http: {listen: "0.0.0.0:99999", user: ""}
 backends:
   max_connections_per_shard: 0

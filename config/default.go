@@ -28,7 +28,7 @@ func Default() *Config {
 			ConnectTimeout:       Duration(10 * time.Second),
 			IdleTimeout:          Duration(8 * time.Hour),
 			DrainTimeout:         Duration(10 * time.Second),
-			Transactions:         Single,
+			Transactions:         XA,
 			LocalInfile:          true,
 		},
 		HTTP: HTTP{Listen: "127.0.0.1:8306", User: "admin"},

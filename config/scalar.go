@@ -86,6 +86,7 @@ type Transactions string
 const (
 	Single Transactions = "single" // refused
 	Multi  Transactions = "multi"  // committed shard by shard
+	XA     Transactions = "xa"     // committed in two phases
 )
 
 // LogFormat is the form of log lines.

@@ -91,8 +91,8 @@ func (x *Proxy) validate(p *problems) {
 	p.positive("proxy.drain_timeout", x.DrainTimeout)
 	p.notNegative("proxy.statement_timeout", x.StatementTimeout)
 	p.notNegative("proxy.drain_delay", x.DrainDelay)
-	if x.Transactions != Single && x.Transactions != Multi {
-		p.add("proxy.transactions", "%q: use single or multi", x.Transactions)
+	if x.Transactions != Single && x.Transactions != Multi && x.Transactions != XA {
+		p.add("proxy.transactions", "%q: use xa, multi or single", x.Transactions)
 	}
 }
 

@@ -33,6 +33,14 @@ type Options struct {
 	// NoLocalFiles doesn't offer LOAD DATA LOCAL to clients.
 	NoLocalFiles bool
 
+	// Cluster is the cluster's name: servers may have branches of several.
+	Cluster string
+	// RecoveryPatience is how long a branch is left prepared to whoever prepared
+	// it; default 10 s.
+	RecoveryPatience time.Duration
+	// Stop is called at named points of a commit over several shards, by tests.
+	Stop func(point string)
+
 	Backends         backend.Limits
 	Spanning         session.Spanning
 	MaxConnections   int           // clients at once; default 10,000
@@ -60,6 +68,7 @@ func (o Options) withDefaults() Options {
 	orDefault(&o.LoginTimeout, 10*time.Second)
 	orDefault(&o.SchemaRefresh, 10*time.Second)
 	orDefault(&o.DrainTimeout, 10*time.Second)
+	orDefault(&o.RecoveryPatience, 10*time.Second)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

@@ -17,6 +17,7 @@ import (
 	"locus/proxy/handshake"
 	"locus/proxy/session"
 	"locus/proxy/stream"
+	"locus/proxy/twophase"
 	"locus/proxy/wire"
 	"locus/router/gene"
 	"locus/router/live"
@@ -24,20 +25,22 @@ import (
 
 // Proxy is one process's proxy. Its methods may be called concurrently.
 type Proxy struct {
-	options  Options
-	pools    *backend.Registry
-	live     *live.Live[world]
-	builder  *builder
-	ids      *issuers
-	services session.Services
-	login    handshake.Config
-	sessions registry
-	counts   session.Counts
-	lastID   atomic.Uint32
-	places   chan struct{} // one for each client
-	accepted atomic.Uint64
-	refused  atomic.Uint64
-	drained  atomic.Bool
+	options Options
+	pools   *backend.Registry
+	live    *live.Live[world]
+	builder *builder
+	ids     *issuers
+	// coordinator is nil unless transactions are committed in two phases.
+	coordinator *twophase.Coordinator
+	services    session.Services
+	login       handshake.Config
+	sessions    registry
+	counts      session.Counts
+	lastID      atomic.Uint32
+	places      chan struct{} // one for each client
+	accepted    atomic.Uint64
+	refused     atomic.Uint64
+	drained     atomic.Bool
 }
 
 // New makes a proxy; [Proxy.Start] reads the cluster.
@@ -49,6 +52,7 @@ func New(o Options) *Proxy {
 		places:   make(chan struct{}, o.MaxConnections),
 	}
 	p.builder = &builder{secrets: o.Secrets, pools: p.pools, log: o.Log}
+	p.span()
 	config := live.Config[world]{Source: o.Declared, Build: p.builder.build, Save: o.Save, Log: o.Log}
 	if o.Acknowledge != nil {
 		config.Acknowledge = func(ctx context.Context, w *world, _ int64) error {
@@ -69,6 +73,7 @@ func New(o Options) *Proxy {
 	p.services = session.Services{
 		World: func() *session.World { return &p.live.Load().session },
 		Pools: p.pools, Sessions: &p.sessions, IDs: p.ids, Ring: o.Ring, Spanning: o.Spanning,
+		Coordinator: p.coordinator, Stop: o.Stop,
 		MaxStatement: o.MaxStatement, Counts: &p.counts, Log: o.Log,
 		Began: time.Now(), Clients: p.sessions.len,
 	}
@@ -123,6 +128,10 @@ func (p *Proxy) Run(ctx context.Context, l net.Listener) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	tasks.Go(func() { _ = p.live.Run(background) })
 	tasks.Go(func() { _ = p.pools.Run(background) })
+	if p.coordinator != nil {
+		tasks.Go(func() { _ = p.builder.recovery.Run(background) })
+		tasks.Go(func() { _ = p.coordinator.Run(background) })
+	}
 	tasks.Go(func() { p.watchTables(background, p.builder) })
 	tasks.Go(func() { p.giveBackMemory(background) })
 	w := &watcher{&p.sessions, p.statementTimeout, &p.counts, make(chan struct{}, mostCancels)}
@@ -157,6 +166,9 @@ func (p *Proxy) Run(ctx context.Context, l net.Listener) error {
 	stop()
 	p.shut(ctx)
 	tasks.Wait()
+	if p.coordinator != nil {
+		p.closeRecovery(ctx)
+	}
 	return err
 }
 

@@ -3,6 +3,7 @@ package proxy
 import (
 	"locus/proxy/backend"
 	"locus/proxy/session"
+	"locus/proxy/twophase"
 	"locus/router"
 	"locus/router/live"
 )
@@ -18,6 +19,8 @@ type Status struct {
 	Problems   error // declared tables that can't be served
 	Pools      map[router.ShardName]backend.Stats
 	Counts     *session.Counts
+	// Recovery is nil unless transactions are committed in two phases.
+	Recovery *twophase.Counts
 }
 
 // Status is how things stand.
@@ -25,6 +28,9 @@ func (p *Proxy) Status() Status {
 	s := Status{
 		Live: p.live.Status(), Sessions: p.sessions.len(), Accepted: p.accepted.Load(), Refused: p.refused.Load(),
 		Draining: p.drained.Load(), Pools: map[router.ShardName]backend.Stats{}, Counts: &p.counts,
+	}
+	if p.coordinator != nil {
+		s.Recovery = &p.coordinator.Counts
 	}
 	if w := p.live.Load(); w != nil {
 		s.MapVersion, s.Problems = w.session.Map.Version(), w.problems

@@ -41,9 +41,11 @@ type charset struct{ charset, collation string }
 type builder struct {
 	secrets func(string) (string, error)
 	pools   *backend.Registry
-	log     *slog.Logger
-	last    *world
-	stale   atomic.Bool // the live tables have changed
+	// recovery has the same shards, on connections of its own; nil: not needed.
+	recovery *backend.Registry
+	log      *slog.Logger
+	last     *world
+	stale    atomic.Bool // the live tables have changed
 }
 
 // build makes the world of the declared documents. A change of the route map
@@ -91,6 +93,9 @@ func (b *builder) register(w *world) error {
 		targets = append(targets, t)
 	}
 	b.pools.Apply(targets)
+	if b.recovery != nil {
+		b.recovery.Apply(targets)
+	}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"locus/proxy"
 	"locus/proxy/backend"
+	"locus/proxy/twophase"
 )
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -27,7 +28,10 @@ var (
 	parsed     = describe("statements_parsed_total", "Statements whose plan was not in the cache.")
 	stamped    = describe("rows_stamped_total", "Rows that got a generated ID.")
 
-	cancelled = describe("statements_cancelled_total", "Statements that were ended before their answer.", "reason")
+	cancelled    = describe("statements_cancelled_total", "Statements that were ended before their answer.", "reason")
+	transactions = describe("transactions_total", "Transactions that have ended, by outcome and by the shards that they were on.", "outcome", "shards")
+	recovered    = describe("branches_recovered_total", "Prepared branches that recovery has finished, by outcome.", "outcome")
+	inDoubt      = describe("branches_in_doubt", "Prepared branches that nobody has finished yet.")
 
 	poolOpen = describe("backend_connections", "Connections to a shard, by state.", "shard", "state")
 	poolWait = describe("backend_waiting", "Sessions that wait for a connection to a shard.", "shard")
@@ -56,6 +60,7 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	gauge(sourceUp, truth(s.Live.Away == nil))
 	gauge(refusedDecl, truth(s.Live.Refused != nil))
 	statementCounts(s, counter)
+	transactionCounts(s, gauge, counter)
 	for shard, pool := range s.Pools {
 		poolMetrics(string(shard), pool, gauge, counter)
 	}
@@ -73,6 +78,18 @@ func statementCounts(s proxy.Status, counter func(*prometheus.Desc, uint64, ...s
 	counter(cancelled, s.Counts.TimedOut.Load(), "timeout")
 	counter(cancelled, s.Counts.Abandoned.Load(), "client_gone")
 	counter(cancelled, s.Counts.ShutDown.Load(), "shutdown")
+}
+
+func transactionCounts(s proxy.Status, gauge func(*prometheus.Desc, float64, ...string), counter func(*prometheus.Desc, uint64, ...string)) {
+	for _, v := range []twophase.Verdict{twophase.Committed, twophase.RolledBack, twophase.Unknown} {
+		counter(transactions, s.Counts.Transactions.One(v), v.String(), "one")
+		counter(transactions, s.Counts.Transactions.Several(v), v.String(), "several")
+	}
+	if s.Recovery != nil {
+		counter(recovered, s.Recovery.Committed.Load(), twophase.Committed.String())
+		counter(recovered, s.Recovery.RolledBack.Load(), twophase.RolledBack.String())
+		gauge(inDoubt, float64(s.Recovery.InDoubt.Load()))
+	}
 }
 
 func poolMetrics(shard string, p backend.Stats, gauge func(*prometheus.Desc, float64, ...string), counter func(*prometheus.Desc, uint64, ...string)) {

@@ -1,16 +1,21 @@
 package session
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"locus/proxy/twophase"
+)
 
 // Counts are what the sessions of a process add up, for metrics.
 type Counts struct {
-	Statements atomic.Uint64 // commands that ran SQL
-	OneShard   atomic.Uint64 // of which on one shard
-	Scattered  atomic.Uint64 // of which on several
-	Stamped    atomic.Uint64 // rows that got a generated ID
-	Refused    atomic.Uint64 // by the planner
-	Parsed     atomic.Uint64 // texts whose plan was not in the cache
-	Failed     atomic.Uint64 // errors of ours or of a shard's connection
+	Transactions Transactions
+	Statements   atomic.Uint64 // commands that ran SQL
+	OneShard     atomic.Uint64 // of which on one shard
+	Scattered    atomic.Uint64 // of which on several
+	Stamped      atomic.Uint64 // rows that got a generated ID
+	Refused      atomic.Uint64 // by the planner
+	Parsed       atomic.Uint64 // texts whose plan was not in the cache
+	Failed       atomic.Uint64 // errors of ours or of a shard's connection
 
 	Killed    atomic.Uint64 // statements that KILL ended
 	TimedOut  atomic.Uint64 // or that ran for longer than they may
@@ -31,3 +36,16 @@ func (c *Counts) Cancelled(r Reason) {
 		c.ShutDown.Add(1)
 	}
 }
+
+// Transactions count those that had a part on a shard, by how many parts and by
+// what became of them.
+type Transactions struct{ counts [2][3]atomic.Uint64 }
+
+func (t *Transactions) count(shards int, v twophase.Verdict) {
+	t.counts[min(shards, 2)-1][v].Add(1)
+}
+
+// One and Several give how many transactions on one shard, and on several, ended
+// in a way.
+func (t *Transactions) One(v twophase.Verdict) uint64     { return t.counts[0][v].Load() }
+func (t *Transactions) Several(v twophase.Verdict) uint64 { return t.counts[1][v].Load() }

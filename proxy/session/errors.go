@@ -110,7 +110,7 @@ func (s *Session) failure(err error) *mysql.MyError {
 
 func spans(have, want router.ShardName) error {
 	return &plan.Refusal{Code: plan.TransactionSpans, Message: fmt.Sprintf(
-		"this transaction is on shard %s and the statement needs shard %s: commit first, or set `transactions: multi` in the proxy's configuration", have, want)}
+		"this transaction is on shard %s and the statement needs shard %s: commit first, or set `transactions: xa` in the proxy's configuration", have, want)}
 }
 
 func unregistered(shard router.ShardName) error {

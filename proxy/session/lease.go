@@ -9,8 +9,9 @@ import (
 // stays with it afterwards.
 type lease struct {
 	branch
-	joined bool // it is a branch of the transaction
-	fresh  bool // it joined with this statement, and must be sent the opening
+	joined  bool // it is a branch of the transaction
+	fresh   bool // it joined with this statement, and must be sent the opening
+	outside bool // it takes no part in the transaction
 }
 
 // lend finds a connection to a shard: the transaction's own, or a borrowed one.
@@ -27,14 +28,22 @@ func (s *Session) lendSpanning(shard router.ShardName, outside bool, spanning Sp
 		return lease{branch: *b, joined: true}, nil
 	}
 	joins := s.txn.begun && !outside
-	if len(s.txn.branches) > 0 && !outside && spanning == Single {
+	further := len(s.txn.branches) > 0 && !outside
+	if further && spanning == Single {
 		return lease{}, spans(s.txn.branches[0].shard, shard)
+	}
+	if further && spanning == XA {
+		if err := s.span(shard); err != nil {
+			return lease{}, err
+		}
+		joins = true // with autocommit off, too: the server would begin another kind
 	}
 	b, err := s.borrow(shard, s.settings)
 	if err != nil {
 		return lease{}, err
 	}
-	l := lease{branch: b, joined: joins, fresh: joins}
+	b.xa = further && spanning == XA
+	l := lease{branch: b, joined: joins, fresh: joins, outside: outside}
 	if joins {
 		s.txn.add(l.branch)
 	}
@@ -95,11 +104,23 @@ func (s *Session) settle(l lease, status uint16, known bool) {
 		// implicitly, or by having rolled it back after a deadlock.
 		s.pruned(l)
 	case l.joined:
+	case open && l.outside && s.Spanning == XA:
+		s.endOutside(l)
 	case open || (!known && !s.autocommit):
 		s.txn.add(l.branch)
 	default:
 		s.handBack(l.branch)
 	}
+}
+
+// endOutside ends what a read outside of the transaction has begun, with
+// autocommit off: as a branch it would be none that can be prepared.
+func (s *Session) endOutside(l lease) {
+	if _, err := l.conn.Exec(s.awaiting, "COMMIT"); err != nil {
+		s.discard(l.branch)
+		return
+	}
+	s.handBack(l.branch)
 }
 
 // pruned takes a branch out whose transaction the server has ended.
@@ -111,9 +132,31 @@ func (s *Session) pruned(l lease) {
 		}
 	}
 	s.handBack(l.branch)
-	if len(s.txn.branches) == 0 {
+	switch {
+	case len(s.txn.branches) == 0:
 		s.txn.end()
+	case s.Spanning == XA:
+		s.commitRest(l.shard)
 	}
+}
+
+// commitRest ends a transaction of several shards after a statement has committed
+// it on one in a way that could not be foreseen, as a procedure with COMMIT does
+// on the home shard; the XA branches refuse that. To the client all is committed
+// then, so it is, or the session ends.
+func (s *Session) commitRest(at router.ShardName) {
+	for _, b := range s.txn.branches {
+		err := s.commitOne(s.awaiting, b)
+		if err == nil {
+			s.giveBack(b)
+			continue
+		}
+		s.discard(b)
+		s.txn.lost = true
+		s.Log.Error("a statement committed a transaction on one shard, and it can't be committed on another",
+			"session", s.id, "shard", string(at), "other", string(b.shard), "error", err)
+	}
+	s.txn.end()
 }
 
 // abandon gives up a connection whose answer was not read to its end.

@@ -151,7 +151,11 @@ func (s *Session) runPartsWithin(r *request, parts []part) (totals, error) {
 	if err != nil && s.txn.running() {
 		if undo := s.savepoint("ROLLBACK TO " + partSavepoint); undo != nil {
 			s.rollbackBranches()
-			return total, fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "%v; the transaction was rolled back", err)
+			code, state := uint16(mysql.ER_UNKNOWN_ERROR), stateGeneral
+			if e, ok := errors.AsType[*mysql.MyError](err); ok {
+				code, state = e.Code, e.State
+			}
+			return total, fail(code, state, "%v; the transaction was rolled back", err)
 		}
 	}
 	return total, err
@@ -162,11 +166,11 @@ func (s *Session) runPartsWithin(r *request, parts []part) (totals, error) {
 func (s *Session) runEach(r *request, parts []part) (totals, error) {
 	leases := make([]lease, 0, len(parts))
 	for _, p := range parts {
-		l, err := s.lendSpanning(p.shard, false, Multi)
+		l, err := s.lendSpanning(p.shard, false, min(s.Spanning, Multi))
 		if err != nil {
 			return totals{}, err
 		}
-		leases = append(leases, l)
+		leases = append(leases, s.writing(l, r))
 	}
 	var failure error
 	sent := leases

@@ -113,8 +113,22 @@ func (s *Session) runAny(r *request) error {
 	}
 	// A read that any shard can answer must not decide which one a transaction
 	// is on, where it can be on one only.
-	r.outside = s.Spanning == Single && !r.plan.Writes && r.plan.Statement.Features&stmt.Locking == 0
+	r.outside = s.placesNothing(r.plan)
 	return s.runOn(r, r.world.Catalog.First())
+}
+
+// placesNothing tells whether a read that any shard can answer is kept out of the
+// transaction. With XA, where the second shard costs, that are those of no rows.
+func (s *Session) placesNothing(p *plan.Plan) bool {
+	switch s.Spanning {
+	case Single:
+		return !p.Writes && p.Statement.Features&stmt.Locking == 0
+	case XA:
+		blocks := p.Statement.Blocks
+		return s.txn.begun && !mayWrite(p) && len(blocks) == 1 && len(blocks[0].Tables) == 0
+	case Multi:
+	}
+	return false
 }
 
 func (s *Session) runKeyed(r *request) error {

@@ -69,6 +69,7 @@ func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, 
 	if err != nil {
 		return err
 	}
+	l = s.writing(l, r)
 	if err := s.send(l, r, text, params); err != nil {
 		return s.unsent(l, err)
 	}
@@ -116,6 +117,9 @@ func (s *Session) before(l lease, r *request) []string {
 	var list []string
 	if l.fresh {
 		list = s.txn.opening
+		if l.xa {
+			list = s.txn.openingXA()
+		}
 	}
 	if r.plan.ReadsInsertID {
 		list = append(slices.Clip(list), "SET last_insert_id = "+uitoa(s.insertID))
@@ -154,13 +158,23 @@ func (s *Session) after(l lease, r *request) error {
 	if !failed && s.scanner.Warnings() > 0 {
 		s.keepWarnings(l)
 	}
-	if failed && code == erDeadlock && l.joined {
+	if failed && l.joined && s.hasEnded(l, code) {
 		// The server has rolled the whole transaction back.
 		s.rollbackBranches()
 		return nil
 	}
 	s.settle(l, s.scanner.Status(), !failed)
 	return nil
+}
+
+// hasEnded tells whether the server has rolled back the transaction that an error
+// came in. Where the code doesn't tell, the next answer's status does.
+func (s *Session) hasEnded(l lease, code uint16) bool {
+	if !mayHaveEnded(code) {
+		return endedByDeadlock(code)
+	}
+	_, err := l.conn.Exec(s.awaiting, "DO 0")
+	return err != nil || !l.conn.InTransaction()
 }
 
 // keepInsertID asks the connection for LAST_INSERT_ID(), before it is lent to

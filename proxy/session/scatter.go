@@ -92,6 +92,11 @@ func (s *Session) sendAll(r *request, text []byte, params []wire.Param) ([]lease
 // lendAll finds a connection to every shard of the route, in the map's order, so
 // that two sessions never wait for each other's.
 func (s *Session) lendAll(r *request) ([]lease, error) {
+	if s.Spanning == XA && !s.autocommit && !s.txn.running() {
+		// What the servers would begin by themselves could not be prepared.
+		s.txn.begun = true
+		s.txn.opening = append(s.txn.opening, "BEGIN")
+	}
 	shards := r.world.Map.Shards()
 	leases := make([]lease, 0, len(s.route.Shards))
 	for _, i := range s.route.Shards {
@@ -102,7 +107,7 @@ func (s *Session) lendAll(r *request) ([]lease, error) {
 			}
 			return nil, err
 		}
-		leases = append(leases, l)
+		leases = append(leases, s.writing(l, r))
 	}
 	return leases, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locus/proxy/backend"
+	"locus/proxy/twophase"
 	"locus/router"
 )
 
@@ -23,6 +24,8 @@ type transaction struct {
 	// said is the last text that opened one: most sessions say the same each time.
 	said     string
 	branches []branch
+	// name is what the XA branches are called, once there is one.
+	name twophase.Name
 	// next is SET TRANSACTION … for the transaction to come.
 	next string
 	// lost: a connection of the transaction was lost, so that it was rolled back
@@ -39,6 +42,12 @@ type branch struct {
 	conn  *backend.Conn
 	// tainted: a procedure may have set variables that nobody told us of.
 	tainted bool
+	// xa: it is an XA branch of the transaction's name. The first to join never is.
+	xa bool
+	// prepared: it was told to prepare, and perhaps did; it can outlive its connection.
+	prepared bool
+	// wrote: it may have changed something.
+	wrote bool
 }
 
 func (t *transaction) running() bool { return t.begun || len(t.branches) > 0 }
@@ -61,6 +70,7 @@ func (t *transaction) add(b branch) {
 func (t *transaction) end() {
 	clear(t.opening)
 	t.begun, t.opening, t.branches = false, t.opening[:0], t.branches[:0]
+	t.name = twophase.Name{}
 	t.held.Store(false)
 }
 
@@ -85,8 +95,11 @@ func (s *Session) commit() error {
 	s.shield()
 	defer s.unshield()
 	branches := s.txn.branches
+	if s.Spanning == XA && len(branches) > 1 {
+		return s.commitSpanning()
+	}
 	for i, b := range branches {
-		_, err := b.conn.Exec(s.awaiting, "COMMIT")
+		err := s.commitOne(s.awaiting, b)
 		if err == nil {
 			s.giveBack(b)
 			continue
@@ -94,18 +107,26 @@ func (s *Session) commit() error {
 		s.release(b, err)
 		s.rollback(branches[i+1:])
 		s.txn.end()
-		return s.commitFailure(err, b.shard, branches[:i], branches[i+1:])
+		return s.commitFailure(err, b.shard, branches[:i], branches[i+1:], len(branches))
+	}
+	if len(branches) > 0 {
+		s.Counts.Transactions.count(len(branches), twophase.Committed)
 	}
 	s.txn.end()
 	return nil
 }
 
-func (s *Session) commitFailure(err error, at router.ShardName, done, rest []branch) error {
+func (s *Session) commitFailure(err error, at router.ShardName, done, rest []branch, shards int) error {
 	var refused *backend.ServerError
 	outcome := "whether it was committed there is unknown"
 	if errors.As(err, &refused) || backend.NotSent(err) {
 		outcome = "it was rolled back there"
 	}
+	verdict := twophase.Unknown
+	if (refused != nil || backend.NotSent(err)) && len(done) == 0 {
+		verdict = twophase.RolledBack
+	}
+	s.Counts.Transactions.count(shards, verdict)
 	if refused != nil && len(done) == 0 {
 		return err
 	}
@@ -126,6 +147,9 @@ func (s *Session) commitFailure(err error, at router.ShardName, done, rest []bra
 // rollbackBranches ends the transaction without its effects. It can't fail: a
 // connection that does not obey is closed, which rolls back as well.
 func (s *Session) rollbackBranches() {
+	if len(s.txn.branches) > 0 {
+		s.Counts.Transactions.count(len(s.txn.branches), twophase.RolledBack)
+	}
 	s.rollback(s.txn.branches)
 	s.txn.end()
 }
@@ -140,7 +164,7 @@ func (s *Session) rollback(branches []branch) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), undoTime)
 	defer cancel()
 	for _, b := range branches {
-		if _, err := b.conn.Exec(ctx, "ROLLBACK"); err != nil {
+		if err := s.rollbackOne(ctx, b); err != nil {
 			s.discard(b)
 			continue
 		}
@@ -170,6 +194,7 @@ func (s *Session) release(b branch, err error) {
 // rolls back, so the others are rolled back too.
 func (s *Session) drop(shard router.ShardName) {
 	s.txn.lost = true
+	s.Counts.Transactions.count(len(s.txn.branches), twophase.RolledBack)
 	var rest []branch
 	for _, b := range s.txn.branches {
 		if b.shard == shard {

@@ -8,6 +8,7 @@ import (
 	"locus/idgen/cipher"
 	"locus/idgen/orderid"
 	"locus/proxy/backend"
+	"locus/proxy/twophase"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/gene"
@@ -40,11 +41,13 @@ type IDs interface {
 type Spanning uint8
 
 const (
-	// Single refuses.
-	Single Spanning = iota
+	// XA commits in two phases, all or nothing (package twophase).
+	XA Spanning = iota
 	// Multi commits shard by shard, in order; a failure after the first commit
 	// is reported as such.
 	Multi
+	// Single refuses.
+	Single
 )
 
 // Services are what all sessions of a process share. The fields don't change
@@ -56,6 +59,12 @@ type Services struct {
 	IDs      IDs
 	Ring     *cipher.Ring
 	Spanning Spanning
+	// Coordinator names and recovers transactions over several shards; needed
+	// with XA.
+	Coordinator *twophase.Coordinator
+	// Stop is called at named points of a commit over several shards, for tests
+	// that end the process there. May be nil.
+	Stop func(point string)
 	// MaxStatement bounds a command's payload in bytes, as max_allowed_packet does.
 	MaxStatement int
 	Counts       *Counts

@@ -41,6 +41,9 @@ const (
 
 	// TransactionSpans: a transaction would touch a second shard.
 	TransactionSpans Code = 1301
+	// TransactionUnsafe: a transaction would touch a shard on which it can't be
+	// committed in two phases.
+	TransactionUnsafe Code = 1302
 )
 
 // MySQL's numbers that our refusals travel under.
@@ -70,7 +73,7 @@ func (r *Refusal) MySQL() (uint16, string) {
 	switch r.Code {
 	case Unreadable, SeveralStatements:
 		return erParse, stateSyntax
-	case Unsupported, CrossShard, ScatterShape, ScatterWrite, TransactionSpans:
+	case Unsupported, CrossShard, ScatterShape, ScatterWrite, TransactionSpans, TransactionUnsafe:
 		return erNotSupported, stateSyntax
 	case OwnerMissing:
 		return erNoDefault, stateGeneral

@@ -51,7 +51,7 @@ func TestTransactionsOfOneShard(t *testing.T) {
 }
 
 func TestATransactionThatNeedsASecondShard(t *testing.T) {
-	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+	each(t, shop.Options{Spanning: session.Single}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		tx := begin(t, db)
 		exec(t, tx, "INSERT INTO test_order (buyer_uid) VALUES (?)", 42)
 		_, err := tx.Exec("INSERT INTO test_order (buyer_uid) VALUES (?)", 0)
@@ -71,7 +71,13 @@ func TestATransactionThatNeedsASecondShard(t *testing.T) {
 }
 
 func TestATransactionOverShards(t *testing.T) {
-	each(t, shop.Options{Spanning: session.Multi}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+	for name, spanning := range map[string]session.Spanning{"xa": session.XA, "multi": session.Multi} {
+		t.Run(name, func(t *testing.T) { transactionOverShards(t, spanning) })
+	}
+}
+
+func transactionOverShards(t *testing.T, spanning session.Spanning) {
+	each(t, shop.Options{Spanning: spanning}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		tx := begin(t, db)
 		exec(t, tx, "INSERT INTO test_order (buyer_uid, status) VALUES (?, 'a'), (?, 'b')", 42, 0)
 		exec(t, tx, "SAVEPOINT p")
@@ -165,7 +171,7 @@ func TestAClientThatLeavesRollsBack(t *testing.T) {
 }
 
 func TestReadsOfNoShardInParticularDoNotPlaceATransaction(t *testing.T) {
-	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+	each(t, shop.Options{Spanning: session.Single}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		exec(t, db, "INSERT INTO product VALUES (1, 'cup', 9)")
 		tx := begin(t, db)
 		for _, q := range []string{"SELECT 1", "SELECT COUNT(*) FROM product"} {

@@ -19,6 +19,7 @@ var building = []standing{
 	{pkg: "proxy/handshake", floor: 3},
 	{pkg: "proxy/schema", floor: 3},
 
+	{pkg: "proxy/twophase", floor: 2.2},
 	{pkg: "proxy/stamp", floor: 2.2}, // fills in what a plan says of an INSERT
 	{pkg: "proxy/backend", floor: 2.1},
 	{pkg: "router/plan", floor: 2.1},

@@ -146,7 +146,7 @@ func (s *Shop) run(t *testing.T, o Options) {
 	options := proxy.Options{
 		Declared: s.source, Secrets: s.secret, Segments: Segments(), Name: "test",
 		Ring: s.Ring, TLS: identity.TLS, RSA: identity.RSA,
-		Backends: o.Backends, Spanning: o.Spanning, DrainTimeout: 2 * time.Second,
+		Backends: o.Backends, Spanning: o.Spanning, Cluster: s.Schema, RecoveryPatience: time.Second, DrainTimeout: 2 * time.Second,
 	}
 	if o.Options != nil {
 		o.Options(&options)

@@ -1,0 +1,158 @@
+package twophase
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"locus/router"
+)
+
+// Options are what a coordinator is made of. Zero fields have the default beside.
+type Options struct {
+	// Cluster keeps the branches of clusters apart that share a server.
+	Cluster string
+	Servers Servers
+	// Patience is how long a prepared branch is left to who prepared it: 10s.
+	Patience time.Duration
+	// Every is the pause between two looks at the shards: 3s.
+	Every time.Duration
+	// Kept is the age from which on a decision is removed that whoever made it
+	// has not removed: 1m.
+	Kept time.Duration
+	Now  func() time.Time // time.Now
+	Log  *slog.Logger
+}
+
+// Coordinator is a process's part in the transactions over several shards: it
+// names them, and recovers those that somebody left. Its methods may be called
+// by many goroutines.
+type Coordinator struct {
+	names    *names
+	servers  Servers
+	patience time.Duration
+	every    time.Duration
+	kept     time.Duration
+	now      func() time.Time
+	log      *slog.Logger
+	Counts   Counts
+
+	wake chan struct{} // a token: look at the shards now
+
+	mu      sync.Mutex // guards what follows; never held across I/O
+	left    map[string]bool
+	done    map[router.ShardName][]string // decisions to remove, by home
+	waiting int                           // how many of them
+	ready   map[router.ShardName]error    // as last checked; nil: it is
+
+	// Of the goroutine that recovers.
+	seen    map[branch]time.Time // when first
+	old     map[Name][]router.ShardName
+	trouble map[router.ShardName]string // logged, and not gone since
+}
+
+// New makes a coordinator, which does nothing by itself before [Coordinator.Run].
+func New(o Options) *Coordinator {
+	c := &Coordinator{
+		names: newNames(o.Cluster), servers: o.Servers, log: o.Log, now: o.Now,
+		patience: orDefault(o.Patience, 10*time.Second),
+		every:    orDefault(o.Every, 3*time.Second),
+		kept:     orDefault(o.Kept, time.Minute),
+		wake:     make(chan struct{}, 1),
+		left:     map[string]bool{},
+		done:     map[router.ShardName][]string{},
+		ready:    map[router.ShardName]error{},
+		seen:     map[branch]time.Time{},
+		old:      map[Name][]router.ShardName{},
+		trouble:  map[router.ShardName]string{},
+	}
+	if c.now == nil {
+		c.now = time.Now
+	}
+	return c
+}
+
+func orDefault(v, otherwise time.Duration) time.Duration {
+	if v <= 0 {
+		return otherwise
+	}
+	return v
+}
+
+// Name names a transaction that spans shards from now on.
+func (c *Coordinator) Name(home router.ShardName) Name { return c.names.next(home) }
+
+// Decide is the statement that inserts a transaction's decision in its home
+// transaction: one row, or the transaction must not be committed.
+func (c *Coordinator) Decide(n Name, branches []router.ShardName) string {
+	return decide(n, branches, c.now())
+}
+
+// Leave has recovery finish a transaction's branches without waiting for anybody.
+func (c *Coordinator) Leave(n Name) {
+	c.mu.Lock()
+	if len(c.left) < mostListed { // the others are found all the same, later
+		c.left[n.Transaction] = true
+	}
+	c.mu.Unlock()
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+const (
+	forgetEvery = time.Second
+	// mostForgotten bounds what waits to be removed; what doesn't fit is removed
+	// once it is old.
+	mostForgotten = 100_000
+)
+
+// Forget has a decision removed, soon. All branches of the transaction are
+// committed.
+func (c *Coordinator) Forget(n Name) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.waiting < mostForgotten {
+		c.done[n.Home] = append(c.done[n.Home], n.Transaction)
+		c.waiting++
+	}
+}
+
+// Run recovers and cleans up until ctx ends; then it removes what it can of the
+// decisions that this process has made.
+func (c *Coordinator) Run(ctx context.Context) error {
+	forgetting, scanning := time.NewTicker(forgetEvery), time.NewTicker(c.every)
+	defer forgetting.Stop()
+	defer scanning.Stop()
+	c.scan(ctx)
+	for {
+		select {
+		case <-ctx.Done():
+			c.forgetDone(context.WithoutCancel(ctx))
+			return ctx.Err()
+		case <-forgetting.C:
+			c.forgetDone(ctx)
+		case <-scanning.C:
+			c.scan(ctx)
+		case <-c.wake:
+			c.scan(ctx)
+		}
+	}
+}
+
+// statementTime bounds one statement of recovery.
+const statementTime = 3 * time.Second
+
+func (c *Coordinator) exec(ctx context.Context, shard router.ShardName, sql string) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	return c.servers.Exec(ctx, shard, sql)
+}
+
+func (c *Coordinator) query(ctx context.Context, shard router.ShardName, sql string) ([][][]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	return c.servers.Query(ctx, shard, sql)
+}

@@ -1,0 +1,169 @@
+package twophase
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/router"
+)
+
+// branch is a prepared branch on a shard.
+type branch struct {
+	Name
+	shard router.ShardName
+}
+
+// findings are the prepared branches of the cluster at one look.
+type findings struct {
+	branches []branch
+	listed   map[router.ShardName]bool // shards that answered
+}
+
+// free tells whether it is known that none of the shards has a branch of a
+// transaction.
+func (f findings) free(transaction string, shards []router.ShardName) bool {
+	for _, s := range shards {
+		if !f.listed[s] {
+			return false
+		}
+	}
+	for _, b := range f.branches {
+		if b.Transaction == transaction {
+			return false
+		}
+	}
+	return true
+}
+
+// scan looks at all shards once, and finishes the branches that are nobody's.
+func (c *Coordinator) scan(ctx context.Context) {
+	shards := c.servers.Shards()
+	for _, shard := range shards {
+		if c.unready(shard) != nil {
+			_ = c.check(ctx, shard)
+		}
+	}
+	c.mu.Lock()
+	left := c.left
+	c.left = map[string]bool{}
+	c.mu.Unlock()
+	found := c.find(ctx, shards)
+	c.recover(ctx, c.orphans(found, left))
+	c.forgetOld(ctx, found)
+}
+
+// find lists the prepared branches on all shards, side by side.
+func (c *Coordinator) find(ctx context.Context, shards []router.ShardName) findings {
+	found := findings{listed: map[router.ShardName]bool{}}
+	var mu sync.Mutex // guards found and trouble while the shards are asked
+	var asking sync.WaitGroup
+	for _, shard := range shards {
+		asking.Go(func() {
+			rows, err := c.query(ctx, shard, "XA RECOVER")
+			mu.Lock()
+			defer mu.Unlock()
+			c.note(shard, err)
+			if err != nil {
+				return
+			}
+			found.listed[shard] = true
+			for _, row := range rows {
+				if n, ok := c.names.parse(row); ok {
+					found.branches = append(found.branches, branch{n, shard})
+				}
+			}
+		})
+	}
+	asking.Wait()
+	return found
+}
+
+// note logs the beginning and the end of a shard's being away.
+func (c *Coordinator) note(shard router.ShardName, err error) {
+	switch before := c.trouble[shard]; {
+	case err != nil && before == "":
+		c.trouble[shard] = err.Error()
+		c.log.Warn("a shard can't be asked for branches in doubt", "shard", string(shard), "error", err)
+	case err == nil && before != "":
+		delete(c.trouble, shard)
+		c.log.Info("a shard can be asked for branches in doubt again", "shard", string(shard))
+	}
+}
+
+// orphans are the branches to finish: left by this process's sessions, or
+// prepared for longer than anybody's commit should take.
+func (c *Coordinator) orphans(found findings, left map[string]bool) []branch {
+	now := c.now()
+	still := make(map[branch]time.Time, len(found.branches))
+	var orphans []branch
+	for _, b := range found.branches {
+		first, ok := c.seen[b]
+		if !ok {
+			first = now
+		}
+		still[b] = first
+		if left[b.Transaction] || now.Sub(first) >= c.patience {
+			orphans = append(orphans, b)
+			still[b] = first.Add(-c.patience) // it stays one
+		}
+	}
+	for b, first := range c.seen {
+		if !found.listed[b.shard] {
+			still[b] = first // not known to be gone
+		}
+	}
+	c.seen = still
+	return orphans
+}
+
+// recover finishes branches, by what their homes say.
+func (c *Coordinator) recover(ctx context.Context, orphans []branch) {
+	verdicts := map[Name]Verdict{}
+	away := map[router.ShardName]bool{} // homes that don't answer: not asked again now
+	remaining := int64(0)
+	for _, b := range orphans {
+		v, known := verdicts[b.Name]
+		if !known && !away[b.Home] && ctx.Err() == nil {
+			var err error
+			if v, err = c.ask(ctx, b.Name); err != nil {
+				away[b.Home] = !isMySQL(err)
+				c.log.Warn("a branch stays in doubt", "shard", string(b.shard), "transaction", b.Transaction, "home", string(b.Home), "error", err)
+			}
+			verdicts[b.Name] = v
+		}
+		if v == Unknown || !c.finish(ctx, b, v) {
+			remaining++
+		}
+	}
+	c.Counts.InDoubt.Store(remaining)
+}
+
+func (c *Coordinator) ask(ctx context.Context, n Name) (Verdict, error) {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	return settle(ctx, c.servers, n)
+}
+
+// finish ends one branch by its verdict. That somebody else was quicker is as
+// good; on MariaDB a branch is also unknown as long as the connection lives that
+// prepared it, so only the next look tells.
+func (c *Coordinator) finish(ctx context.Context, b branch, v Verdict) bool {
+	sql, count := b.Rollback(), &c.Counts.RolledBack
+	if v == Committed {
+		sql, count = b.Commit(), &c.Counts.Committed
+	}
+	_, err := c.exec(ctx, b.shard, sql)
+	switch {
+	case err == nil:
+		count.Add(1)
+		c.log.Warn("a branch in doubt was finished", "shard", string(b.shard), "transaction", b.Transaction, "home", string(b.Home), "outcome", v.String())
+		return true
+	case is(err, mysql.ER_XAER_NOTA):
+		return false
+	}
+	c.log.Error("a branch in doubt can't be finished", "shard", string(b.shard), "transaction", b.Transaction, "home", string(b.Home), "outcome", v.String(), "error", err)
+	return false
+}
