@@ -62,23 +62,30 @@ func (c *Coordinator) find(ctx context.Context, shards []router.ShardName) findi
 	var asking sync.WaitGroup
 	for _, shard := range shards {
 		asking.Go(func() {
-			rows, err := c.query(ctx, shard, "XA RECOVER")
+			branches, err := c.list(ctx, shard)
 			mu.Lock()
 			defer mu.Unlock()
 			c.note(shard, err)
-			if err != nil {
-				return
-			}
-			found.listed[shard] = true
-			for _, row := range rows {
-				if n, ok := c.names.parse(row); ok {
-					found.branches = append(found.branches, branch{n, shard})
-				}
+			if err == nil {
+				found.listed[shard] = true
+				found.branches = append(found.branches, branches...)
 			}
 		})
 	}
 	asking.Wait()
 	return found
+}
+
+// list gives the cluster's prepared branches on one shard.
+func (c *Coordinator) list(ctx context.Context, shard router.ShardName) ([]branch, error) {
+	rows, err := c.query(ctx, shard, "XA RECOVER")
+	var branches []branch
+	for _, row := range rows {
+		if n, ok := c.names.parse(row); ok {
+			branches = append(branches, branch{n, shard})
+		}
+	}
+	return branches, err
 }
 
 // note logs the beginning and the end of a shard's being away.

@@ -1,0 +1,233 @@
+package twophase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"testing"
+
+	"locus/router"
+)
+
+// stepping has every statement of an actor wait for its turn.
+type stepping struct {
+	*fakeServers
+	a *actor
+}
+
+func (s stepping) Exec(ctx context.Context, shard router.ShardName, sql string) (uint64, error) {
+	s.a.step(1)
+	n, err := s.fakeServers.Exec(ctx, shard, sql)
+	s.a.hear("%d %v", n, err)
+	return n, err
+}
+
+func (s stepping) Query(ctx context.Context, shard router.ShardName, sql string) ([][][]byte, error) {
+	s.a.step(1)
+	rows, err := s.fakeServers.Query(ctx, shard, sql)
+	s.a.hear("%q %v", rows, err)
+	return rows, err
+}
+
+// recoverer is a coordinator without any patience: it takes each branch that it
+// sees for one whose process is dead.
+func recoverer(servers Servers) *Coordinator {
+	c := New(Options{Cluster: "test", Servers: servers, Log: slog.New(slog.DiscardHandler)})
+	c.patience, c.kept = 0, 0
+	return c
+}
+
+// look is Coordinator.scan, the shards one after the other.
+func (c *Coordinator) look() { c.forgetOld(context.Background(), c.lookOnly()) }
+
+// lookOnly removes no decisions.
+func (c *Coordinator) lookOnly() findings {
+	ctx := context.Background()
+	found := findings{listed: map[router.ShardName]bool{}}
+	for _, shard := range c.servers.Shards() {
+		branches, err := c.list(ctx, shard)
+		found.listed[shard] = err == nil
+		found.branches = append(found.branches, branches...)
+	}
+	c.recover(ctx, c.orphans(found, nil))
+	return found
+}
+
+// owner commits one transaction, of which each part is a step that may go well,
+// or end the process before it or after it.
+type owner struct {
+	*actor
+	servers *fakeServers
+	name    Name
+	verdict Verdict
+	told    bool // the client was told the verdict
+}
+
+var theBranches = []router.ShardName{"a", "b"}
+
+// crash ends the process: connections end, and with them what isn't prepared.
+func (o *owner) crash() {
+	o.servers.shards["home"].reserved = ""
+	runtime.Goexit()
+}
+
+// effect does one thing at a server: or the process ends before, or after it.
+func (o *owner) effect(do func() error) error {
+	way := o.step(3)
+	if way == 1 {
+		o.hear("crash before")
+		o.crash()
+	}
+	err := do()
+	o.hear("%v", err)
+	if way == 2 {
+		o.crash()
+	}
+	return err
+}
+
+func (o *owner) prepare() error {
+	for _, shard := range theBranches {
+		_ = o.effect(func() error {
+			o.servers.shards[shard].prepared[o.name.Transaction] = o.name
+			return nil
+		})
+	}
+	return nil
+}
+
+func (o *owner) decide() error {
+	home := o.servers.shards["home"]
+	return o.effect(func() error {
+		if _, there := home.rows[o.name.Transaction]; there {
+			return errDuplicate
+		}
+		home.reserved = o.name.Transaction
+		return nil
+	})
+}
+
+// commitHome goes well, or its connection is lost before or after the commit, or
+// the process ends before or after it.
+func (o *owner) commitHome() error {
+	home, way := o.servers.shards["home"], o.step(5)
+	o.hear("way %d", way)
+	if way == 3 {
+		o.crash()
+	}
+	if way != 1 {
+		home.rows[o.name.Transaction] = row{true, "a,b"}
+		home.committed[o.name.Transaction] = true
+	}
+	home.reserved = ""
+	switch way {
+	case 4:
+		o.crash()
+	case 1, 2:
+		return errLost
+	}
+	return nil
+}
+
+func (o *owner) settle() Verdict {
+	v, _ := settle(context.Background(), stepping{o.servers, o.actor}, o.name)
+	return v
+}
+
+// finish may lose a branch's connection: then what it asked for happened or not.
+func (o *owner) finish(v Verdict) bool {
+	o.servers.shards["home"].reserved = ""
+	if v == Unknown {
+		return false
+	}
+	ended := true
+	for _, shard := range theBranches {
+		err := o.effect(func() error { return o.servers.shards[shard].finish(o.name.Transaction, v == Committed) })
+		ended = ended && (err == nil || is(err, errNoXID.Code))
+	}
+	return ended
+}
+
+func (o *owner) forget() {
+	_ = o.effect(func() error {
+		delete(o.servers.shards["home"].rows, o.name.Transaction)
+		return nil
+	})
+}
+
+func (o *owner) run(a *actor) {
+	o.actor = a
+	o.verdict, _ = Steps{
+		Prepare: o.prepare, Decide: o.decide, CommitHome: o.commitHome, Settle: o.settle, Finish: o.finish, Forget: o.forget,
+		Leave: func() {}, Stop: func(string) {},
+	}.Run()
+	o.actor.hear("%v", o.verdict)
+	o.told = true
+}
+
+// judge lets recovery end what is left, and holds the end against what must hold.
+func (o *owner) judge() error {
+	last := recoverer(o.servers)
+	for range 3 { // finish the branches, see the decision without any, remove it
+		last.look()
+	}
+	t := o.name.Transaction
+	home := o.servers.shards["home"]
+	for _, shard := range theBranches {
+		s := o.servers.shards[shard]
+		if len(s.prepared) > 0 {
+			return fmt.Errorf("shard %s has a prepared branch", shard)
+		}
+		if s.committed[t] != home.committed[t] {
+			return fmt.Errorf("committed at home: %v, on shard %s: %v", home.committed[t], shard, s.committed[t])
+		}
+	}
+	switch {
+	case home.rows[t].committed:
+		return errors.New("the decision was not removed")
+	case o.told && o.verdict == Committed && !home.committed[t]:
+		return errors.New("the client was told that it is committed")
+	case o.told && o.verdict == RolledBack && home.committed[t]:
+		return errors.New("the client was told that it was rolled back")
+	}
+	return nil
+}
+
+func lookTwice(c *Coordinator) {
+	c.look()
+	c.look()
+}
+
+func lookOnly(c *Coordinator) { c.lookOnly() }
+
+// TestEveryOrder runs one commit against recoverers that wait for nobody, in
+// every order of their statements, with a crash, or a lost answer of the home
+// shard, at every point.
+func TestEveryOrder(t *testing.T) {
+	t.Run("one recovers and cleans up", func(t *testing.T) { everyOrder(t, lookTwice) })
+	t.Run("two recover", func(t *testing.T) { everyOrder(t, lookOnly, lookOnly) })
+}
+
+func everyOrder(t *testing.T, recoverers ...func(*Coordinator)) {
+	t.Helper()
+	names := newNames("test")
+	states, ends, err := explore(func() (*schedule, func() string, func() error) {
+		servers := newFakeServers("home", "a", "b")
+		o := &owner{servers: servers, name: Name{names.cluster + "1", "home"}}
+		s := &schedule{events: make(chan *actor)}
+		s.start("owner", o.run)
+		for i, look := range recoverers {
+			s.start(fmt.Sprint("recoverer ", i), func(a *actor) { look(recoverer(stepping{servers, a})) })
+		}
+		return s, servers.String, o.judge
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d states, %d ends", states, ends)
+	if ends < 100 {
+		t.Errorf("only %d ends were reached", ends)
+	}
+}
