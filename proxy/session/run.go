@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/twophase"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/stmt"
@@ -170,8 +171,8 @@ func (s *Session) after(l lease, r *request) error {
 // hasEnded tells whether the server has rolled back the transaction that an error
 // came in. Where the code doesn't tell, the next answer's status does.
 func (s *Session) hasEnded(l lease, code uint16) bool {
-	if !mayHaveEnded(code) {
-		return endedByDeadlock(code)
+	if !twophase.MayEndTransaction(code) {
+		return twophase.EndsTransaction(code)
 	}
 	_, err := l.conn.Exec(s.awaiting, "DO 0")
 	return err != nil || !l.conn.InTransaction()

@@ -252,7 +252,7 @@ func (s *Session) commitEnded(v twophase.Verdict, clean func(), err error) error
 	code, state := uint16(erCommitError), stateGeneral
 	if e, ok := errors.AsType[*mysql.MyError](err); ok {
 		code, state = e.Code, e.State
-		if endedByDeadlock(code) {
+		if twophase.EndsTransaction(code) {
 			code, state = erDeadlock, "40001"
 		}
 	}
@@ -261,21 +261,4 @@ func (s *Session) commitEnded(v twophase.Verdict, clean func(), err error) error
 	}
 	return fail(erCommitError, stateGeneral, "commit: %v; whether the transaction was committed is not known yet: "+
 		"it is committed on every shard or on none, as shard %s will tell when it answers; read it back", err, home)
-}
-
-// endedByDeadlock tells the errors with which a server has rolled back a whole
-// transaction to end a deadlock; those of XA can follow in place of the first.
-func endedByDeadlock(code uint16) bool {
-	return code == erDeadlock || code == mysql.ER_XA_RBDEADLOCK || code == mysql.ER_XA_RBROLLBACK || code == mysql.ER_XA_RBTIMEOUT
-}
-
-// mayHaveEnded tells the errors with which some servers, by their settings, roll
-// back a whole transaction.
-func mayHaveEnded(code uint16) bool {
-	const erTransactionRollback = 3101 // group replication
-	switch code {
-	case mysql.ER_LOCK_WAIT_TIMEOUT, mysql.ER_LOCK_TABLE_FULL, mysql.ER_ERROR_DURING_COMMIT, mysql.ER_CHECKREAD, erTransactionRollback:
-		return true
-	}
-	return false
 }

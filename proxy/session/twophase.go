@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
-	"locus/proxy/backend"
 	"locus/proxy/twophase"
 	"locus/proxy/wire"
 	"locus/router"
@@ -83,13 +82,11 @@ func (c *committing) decide() error {
 		shards[i] = b.shard
 	}
 	ok, err := c.home.conn.Exec(ctx, c.s.Coordinator.Decide(c.name, shards))
-	if e, ours := errors.AsType[*backend.ServerError](err); ours {
-		if e.Code == mysql.ER_DUP_ENTRY {
-			return fmt.Errorf("shard %s: it took so long that recovery has rolled it back", c.home.shard)
-		}
-		c.s.Coordinator.Doubt(c.home.shard)
+	if twophase.Forbidden(err) {
+		return fmt.Errorf("shard %s: it took so long that recovery has rolled it back", c.home.shard)
 	}
 	if err != nil {
+		c.s.Coordinator.Doubt(c.home.shard)
 		return fmt.Errorf("shard %s: insert the decision: %w", c.home.shard, err)
 	}
 	if ok.AffectedRows != 1 {
@@ -155,7 +152,7 @@ func (c *committing) commitBranches() bool {
 			continue
 		}
 		c.s.discard(b)
-		if e, ok := errors.AsType[*mysql.MyError](errs[i]); ok && e.Code == mysql.ER_XAER_NOTA {
+		if twophase.Gone(errs[i]) {
 			continue // recovery was quicker
 		}
 		ended = false

@@ -145,7 +145,7 @@ func (o *owner) finish(v Verdict) bool {
 	ended := true
 	for _, shard := range theBranches {
 		err := o.effect(func() error { return o.servers.shards[shard].finish(o.name.Transaction, v == Committed) })
-		ended = ended && (err == nil || is(err, errNoXID.Code))
+		ended = ended && (err == nil || Gone(err))
 	}
 	return ended
 }

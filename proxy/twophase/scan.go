@@ -5,8 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-mysql-org/go-mysql/mysql"
-
 	"locus/router"
 )
 
@@ -168,7 +166,7 @@ func (c *Coordinator) finish(ctx context.Context, b branch, v Verdict) bool {
 		count.Add(1)
 		c.log.Warn("a branch in doubt was finished", "shard", string(b.shard), "transaction", b.Transaction, "home", string(b.Home), "outcome", v.String())
 		return true
-	case is(err, mysql.ER_XAER_NOTA):
+	case Gone(err):
 		return false
 	}
 	c.log.Error("a branch in doubt can't be finished", "shard", string(b.shard), "transaction", b.Transaction, "home", string(b.Home), "outcome", v.String(), "error", err)

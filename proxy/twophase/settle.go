@@ -2,11 +2,8 @@ package twophase
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
-
-	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/router"
 )
@@ -36,7 +33,7 @@ func settle(ctx context.Context, servers Servers, n Name) (Verdict, error) {
 		if err == nil {
 			return RolledBack, nil
 		}
-		if !is(err, mysql.ER_DUP_ENTRY) {
+		if !Forbidden(err) {
 			return Unknown, fmt.Errorf("forbid the decision on shard %s: %w", n.Home, err)
 		}
 		rows, err := servers.Query(ctx, n.Home, look(n.Transaction))
@@ -48,16 +45,6 @@ func settle(ctx context.Context, servers Servers, n Name) (Verdict, error) {
 		}
 	}
 	return Unknown, fmt.Errorf("the decision on shard %s comes and goes", n.Home)
-}
-
-func is(err error, codes ...uint16) bool {
-	e, ok := errors.AsType[*mysql.MyError](err)
-	for _, code := range codes {
-		if ok && e.Code == code {
-			return true
-		}
-	}
-	return false
 }
 
 // settleEvery is the pause between two questions of a session that waits.
