@@ -156,7 +156,7 @@ func (s *Session) after(l lease, r *request) error {
 	if k := r.plan.Statement.Kind; k == stmt.Call || k == stmt.Other {
 		l = s.tainted(l)
 	}
-	if !failed && s.scanner.Warnings() > 0 {
+	if failed || s.scanner.Warnings() > 0 { // an error is one of them, seldom alone
 		s.keepWarnings(l)
 	}
 	if failed && l.joined && s.hasEnded(l, code) {
