@@ -41,6 +41,7 @@ type Proxy struct {
 	accepted    atomic.Uint64
 	refused     atomic.Uint64
 	drained     atomic.Bool
+	spare       chan struct{} // one more place, for an admin
 }
 
 // New makes a proxy; [Proxy.Start] reads the cluster.
@@ -48,8 +49,9 @@ func New(o Options) *Proxy {
 	o = o.withDefaults()
 	p := &Proxy{
 		options: o, pools: backend.NewRegistry(o.Backends, o.Log),
-		sessions: registry{sessions: map[uint32]*session.Session{}},
+		sessions: registry{sessions: map[uint32]*session.Session{}, users: map[uint32]string{}},
 		places:   make(chan struct{}, o.MaxConnections),
+		spare:    make(chan struct{}, 1),
 	}
 	p.builder = &builder{secrets: o.Secrets, pools: p.pools, log: o.Log}
 	p.span()
@@ -79,20 +81,13 @@ func New(o Options) *Proxy {
 	}
 	p.login = handshake.Config{
 		ServerVersion: p.serverVersion, ConnectionID: func() uint32 { return p.lastID.Add(1) },
-		Accounts: accounts{p}, Digests: handshake.NewDigests(o.MaxConnections),
+		Accounts: accounts{p}, Digests: handshake.NewDigests(o.MaxConnections), Guesses: handshake.NewGuesses(time.Now),
 		TLS: o.TLS, RSA: o.RSA, MaxPacket: o.MaxLoginPacket, Capabilities: handshake.Capabilities,
 	}
 	if o.NoLocalFiles {
 		p.login.Capabilities &^= mysql.CLIENT_LOCAL_FILES
 	}
 	return p
-}
-
-// accounts are those of the state in force.
-type accounts struct{ p *Proxy }
-
-func (a accounts) Lookup(user string) (handshake.Account, bool) {
-	return a.p.live.Load().accounts.Lookup(user)
 }
 
 func (p *Proxy) serverVersion() string {
@@ -134,7 +129,7 @@ func (p *Proxy) Run(ctx context.Context, l net.Listener) error {
 	}
 	tasks.Go(func() { p.watchTables(background, p.builder) })
 	tasks.Go(func() { p.giveBackMemory(background) })
-	w := &watcher{&p.sessions, p.statementTimeout, &p.counts, make(chan struct{}, mostCancels)}
+	w := &watcher{&p.sessions, p.statementTimeout, &p.counts, make(chan struct{}, mostCancels), p.declared}
 	tasks.Go(func() { w.run(background) })
 	if p.options.IdleTimeout > 0 {
 		tasks.Go(func() { p.sessions.closeIdle(background, p.options.IdleTimeout) })
@@ -215,13 +210,20 @@ func temporary(err error) bool {
 
 // serve conducts one client from its first byte to its last.
 func (p *Proxy) serve(ctx context.Context, conn net.Conn) {
+	spare := false
 	select {
 	case p.places <- struct{}{}:
 		defer func() { <-p.places }()
 	default:
-		p.refused.Add(1)
-		p.turnAway(conn)
-		return
+		select {
+		case p.spare <- struct{}{}:
+			spare = true
+			defer func() { <-p.spare }()
+		default:
+			p.refused.Add(1)
+			p.turnAway(conn)
+			return
+		}
 	}
 	p.accepted.Add(1)
 	login, cancel := context.WithTimeout(ctx, p.options.LoginTimeout)
@@ -233,14 +235,42 @@ func (p *Proxy) serve(ctx context.Context, conn net.Conn) {
 		}
 		return
 	}
+	if spare && !p.account(client.User).Admin {
+		p.refused.Add(1)
+		p.dismiss(client, p.tooMany())
+		return
+	}
 	p.session(ctx, client)
 }
 
+// account is what is declared of a user; a zero one if nothing is.
+func (p *Proxy) account(user string) session.Account {
+	if a := p.live.Load().session.Accounts[user]; a != nil {
+		return *a
+	}
+	return session.Account{}
+}
+
+// declared tells whether a user is.
+func (p *Proxy) declared(user string) bool { return p.live.Load().session.Accounts[user] != nil }
+
+// dismiss ends a login that was right with an error.
+func (p *Proxy) dismiss(c *handshake.Client, e *mysql.MyError) {
+	defer c.Stream.Close()
+	packet, _ := wire.AppendERR(nil, c.NextSeq, e, c.Capabilities)
+	_ = c.Stream.SetDeadline(time.Now().Add(time.Second))
+	_, _ = c.Stream.Write(packet)
+}
+
 func (p *Proxy) session(ctx context.Context, c *handshake.Client) {
+	if err := p.sessions.admit(c.ConnectionID, c.User, p.account(c.User).MaxConnections); err != nil {
+		p.refused.Add(1)
+		p.dismiss(c, err)
+		return
+	}
 	s := session.New(ctx, &p.services, p.client(c))
 	if !p.sessions.add(c.ConnectionID, s) {
 		_ = c.Stream.Close()
-		return
 	}
 	defer p.sessions.remove(c.ConnectionID)
 	if err := s.Serve(c.Database); err != nil {
@@ -263,21 +293,34 @@ func (p *Proxy) client(c *handshake.Client) *session.Client {
 			if err != nil {
 				return nil, err
 			}
+			if err := p.sessions.admit(c.ConnectionID, after.User, p.account(after.User).MaxConnections); err != nil {
+				p.dismiss(after, err)
+				return nil, err
+			}
 			return p.client(after), nil
 		},
 	}
 }
 
 // statementTimeout is how long a statement of a user may run; 0: as long as it takes.
-func (p *Proxy) statementTimeout(string) time.Duration { return p.options.StatementTimeout }
+func (p *Proxy) statementTimeout(user string) time.Duration {
+	if own := p.account(user).StatementTimeout; own > 0 {
+		return own
+	}
+	return p.options.StatementTimeout
+}
 
 // turnAway tells a client that there is no place.
 func (p *Proxy) turnAway(conn net.Conn) {
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(time.Second))
-	packet, _ := wire.AppendERR(nil, 0, &mysql.MyError{
+	packet, _ := wire.AppendERR(nil, 0, p.tooMany(), mysql.CLIENT_PROTOCOL_41)
+	_, _ = conn.Write(packet)
+}
+
+func (p *Proxy) tooMany() *mysql.MyError {
+	return &mysql.MyError{
 		Code: mysql.ER_CON_COUNT_ERROR, State: "08004",
 		Message: fmt.Sprintf("Too many connections: locus serves %d clients at once (proxy.max_connections)", p.options.MaxConnections),
-	}, mysql.CLIENT_PROTOCOL_41)
-	_, _ = conn.Write(packet)
+	}
 }

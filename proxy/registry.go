@@ -2,10 +2,13 @@ package proxy
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/session"
 )
@@ -14,9 +17,31 @@ import (
 type registry struct {
 	mu       sync.Mutex
 	sessions map[uint32]*session.Session
+	users    map[uint32]string // who has logged in, by connection
 	draining bool
 	running  sync.WaitGroup
 	counts   *session.Counts
+}
+
+// admit counts a login, or another user's on the same connection, unless the user
+// has as many connections as there may be; 0 is no limit.
+func (r *registry) admit(id uint32, user string, most int) *mysql.MyError {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	have := 0
+	if most > 0 {
+		for other, name := range r.users {
+			if name == user && other != id {
+				have++
+			}
+		}
+		if have >= most {
+			return &mysql.MyError{Code: mysql.ER_USER_LIMIT_REACHED, State: "42000", Message: fmt.Sprintf(
+				"User '%s' has exceeded the 'max_user_connections' resource (current value: %d)", user, most)}
+		}
+	}
+	r.users[id] = user
+	return nil
 }
 
 // add registers a session, unless the proxy is ending.
@@ -34,6 +59,7 @@ func (r *registry) remove(id uint32) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.sessions, id)
+	delete(r.users, id)
 }
 
 // Kill implements session.Sessions.

@@ -25,6 +25,7 @@ type watcher struct {
 	limit    func(user string) time.Duration
 	counts   *session.Counts
 	places   chan struct{} // one for each cancellation under way
+	declared func(user string) bool
 }
 
 // run looks until ctx ends, and waits for the cancellations that it began.
@@ -49,7 +50,8 @@ func (w *watcher) look(ctx context.Context, now time.Time, tasks *sync.WaitGroup
 	defer w.sessions.mu.Unlock()
 	for _, s := range w.sessions.sessions {
 		reason, command := s.Examine(now, w.limit)
-		if reason == 0 {
+		removed := !w.declared(s.User())
+		if reason == 0 && !removed {
 			continue
 		}
 		select {
@@ -59,9 +61,20 @@ func (w *watcher) look(ctx context.Context, now time.Time, tasks *sync.WaitGroup
 		}
 		tasks.Go(func() {
 			defer func() { <-w.places }()
+			if removed {
+				w.end(ctx, s)
+				return
+			}
 			w.cancel(ctx, s, reason, command)
 		})
 	}
+}
+
+// end ends the session of a user who is no longer declared.
+func (w *watcher) end(ctx context.Context, s *session.Session) {
+	ctx, cancel := context.WithTimeout(ctx, cancelTime)
+	defer cancel()
+	_ = s.Kill(ctx) // which cuts it off if a shard doesn't obey
 }
 
 // cancel ends one command. A client that is gone has nobody to wait for what a

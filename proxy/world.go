@@ -46,6 +46,8 @@ type builder struct {
 	log      *slog.Logger
 	last     *world
 	stale    atomic.Bool // the live tables have changed
+	// rightsKnown is the last ID that was given to rights.
+	rightsKnown uint64
 }
 
 // build makes the world of the declared documents. A change of the route map
@@ -56,7 +58,7 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 		return nil, err
 	}
 	w := &world{declared: declared, tls: map[router.ShardName]*tls.Config{}}
-	if w.accounts, err = b.accounts(declared); err != nil {
+	if w.accounts, err = b.logins(declared); err != nil {
 		return nil, err
 	}
 	if err := b.register(w); err != nil {
@@ -68,7 +70,7 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 	} else if err := b.read(ctx, w); err != nil {
 		return nil, err
 	}
-	w.session.Map = declared.Routes
+	w.session.Map, w.session.Accounts = declared.Routes, b.users(declared)
 	b.last = w
 	return w, nil
 }
@@ -107,30 +109,6 @@ func (b *builder) target(name router.ShardName, s cluster.Shard) (backend.Target
 		t.TLS = b.last.tls[name]
 	}
 	return t, err
-}
-
-// accounts makes the logins. A user whose secret can't be had can't log in, and
-// the others can.
-func (b *builder) accounts(c *cluster.Cluster) (*handshake.Directory, error) {
-	var list []handshake.Account
-	for _, name := range c.UserNames() {
-		u := c.Users[name]
-		if u.AuthenticationString != "" {
-			a, err := handshake.WithHash(name, u.AuthenticationString)
-			if err != nil {
-				return nil, fmt.Errorf("user %s: %w", name, err)
-			}
-			list = append(list, a)
-			continue
-		}
-		password, err := b.secrets(u.Secret)
-		if err != nil {
-			b.log.Error("user can't log in", "user", name, "error", err)
-			continue
-		}
-		list = append(list, handshake.WithPassword(name, password))
-	}
-	return handshake.NewDirectory(list...), nil
 }
 
 // read asks the shards for their live schemas.

@@ -54,7 +54,7 @@ func (c *Client) ChangeUser(ctx context.Context, cfg *Config, payload []byte, se
 		changed.MaxPacket = c.MaxPacket
 		claim := claim{plugin: string(login.Plugin), response: append([]byte(nil), login.Response...)}
 		c.Stream.Done()
-		return d.authenticate(&changed, claim)
+		return d.authenticate(ctx, &changed, claim)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("change of user from %s: %w", c.Stream.NetConn().RemoteAddr(), err)
@@ -84,7 +84,7 @@ func (d *dialogue) login(ctx context.Context) (*Client, error) {
 		return nil, err
 	}
 	client.Stream = d.stream
-	return client, d.authenticate(client, claim)
+	return client, d.authenticate(ctx, client, claim)
 }
 
 // claim is what a client gives as proof of who it is.

@@ -16,6 +16,7 @@ type Account struct {
 	open   bool      // the password is empty
 	native []byte    // SHA1(SHA1(password)), if that is known
 	digest []byte    // SHA256(SHA256(password)), if that is known
+	sealed bool      // only over a connection that can't be overheard
 	crypt  *shaCrypt // the hash that caching_sha2_password stores, if that is all that is known
 }
 
@@ -50,6 +51,12 @@ func WithHash(name, hash string) (Account, error) {
 		return Account{}, fmt.Errorf("password hash of %s: %w", name, err)
 	}
 	return account, nil
+}
+
+// Encrypted is the account for logins by TLS, or a Unix socket, alone.
+func (a Account) Encrypted() Account {
+	a.sealed = true
+	return a
 }
 
 // Name is the name by which the account logs in.

@@ -1,6 +1,7 @@
 package handshake
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -8,9 +9,15 @@ import (
 	"locus/proxy/wire"
 )
 
+// erSecureTransport is MySQL's ER_SECURE_TRANSPORT_REQUIRED.
+const erSecureTransport = 3159
+
 // authenticate decides whether the client is who it says. It does for a user without an account what it does for one with a wrong
 // password.
-func (d *dialogue) authenticate(client *Client, c claim) error {
+func (d *dialogue) authenticate(ctx context.Context, client *Client, c claim) error {
+	if err := d.admit(); err != nil {
+		return err
+	}
 	account, known := d.cfg.Accounts.Lookup(client.User)
 	if client.Capabilities&mysql.CLIENT_PLUGIN_AUTH == 0 {
 		c.plugin = mysql.AUTH_NATIVE_PASSWORD
@@ -30,7 +37,12 @@ func (d *dialogue) authenticate(client *Client, c claim) error {
 		return err
 	}
 	if !right || !known {
+		d.punish(ctx, client.User)
 		return d.denied(client.User, known, c)
+	}
+	d.cfg.Guesses.passed(client.User)
+	if account.sealed && !d.secret() {
+		return mysql.NewError(erSecureTransport, "Connections using insecure transport are prohibited for this user: connect with TLS")
 	}
 	client.Plugin = c.plugin
 	client.NextSeq = d.seq

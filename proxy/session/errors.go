@@ -54,6 +54,10 @@ func (s *Session) clientError(err error) *mysql.MyError {
 		code, state := e.MySQL()
 		return fail(code, state, "%s", e.Error())
 	}
+	if e, ok := errors.AsType[*plan.Denied](err); ok {
+		s.Counts.Denied.Add(1)
+		return fail(e.Number, "42000", "%s", e.Message)
+	}
 	if e, ok := errors.AsType[*stmt.SyntaxError](err); ok {
 		return fail(mysql.ER_PARSE_ERROR, "42000", "%s", e.Error())
 	}

@@ -1,13 +1,20 @@
 package session
 
 import (
+	"bytes"
+
 	"locus/proxy/wire"
+	"locus/router/catalog"
 )
 
 // fieldList answers COM_FIELD_LIST, which the command-line clients send for
 // every table when they connect; every table has its columns on the first shard.
 func (s *Session) fieldList(payload []byte) error {
 	w := s.world()
+	table, _, _ := bytes.Cut(payload[1:], []byte{0})
+	if err := s.account.Rights.Table(catalog.TableName{Schema: s.settings.Database(), Name: string(table)}); err != nil {
+		return s.writeError(err)
+	}
 	l, err := s.lend(w.Catalog.First(), true)
 	if err != nil {
 		return s.writeError(err)

@@ -14,6 +14,8 @@ import (
 func (s *Session) identify(c *Client) {
 	s.user, s.capabilities, s.change, s.seq = c.User, c.Capabilities, c.Change, c.NextSeq
 	s.who.Store(&c.User)
+	s.under = nil
+	s.obey(s.World())
 	s.client.SetLimit(s.MaxStatement)
 	s.profile = 0
 	if c.Capabilities&mysql.CLIENT_FOUND_ROWS != 0 {

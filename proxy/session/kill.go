@@ -66,7 +66,7 @@ func (s *Session) kill(k stmt.Killing) error {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, killTime)
 	defer cancel()
-	err := s.Sessions.Kill(ctx, KillRequest{ID: k.ID, Query: k.Query, By: s.user})
+	err := s.Sessions.Kill(ctx, KillRequest{ID: k.ID, Query: k.Query, By: s.user, Any: s.account.Admin})
 	switch {
 	case errors.Is(err, ErrNoSession):
 		return fail(erNoSuchThread, stateGeneral, "Unknown thread id: %d", k.ID)

@@ -86,6 +86,10 @@ func statementText(b []byte) string {
 
 // use makes a database current once the first shard has let it.
 func (s *Session) use(database string) error {
+	s.obey(s.World())
+	if err := s.account.Rights.Database(database); err != nil {
+		return err
+	}
 	next := s.settings.WithDatabase(database)
 	if err := s.try(next); err != nil {
 		return err
@@ -101,7 +105,7 @@ func (s *Session) explain(r *request) error {
 	text := r.values.Text[r.plan.Statement.Inner:]
 	var lexed stmt.Lexed
 	lexed.Lex(text, s.mode)
-	p, err := plan.Make(&lexed, plan.Context{Catalog: r.world.Catalog, Schema: s.settings.Database()})
+	p, err := plan.Make(&lexed, s.planContext(r.world))
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ func (s *Session) world() *World {
 			s.obeyed.version.Store(version)
 		}
 		if s.World() == w {
+			s.obey(w)
 			return w
 		}
 	}

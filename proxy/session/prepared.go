@@ -24,6 +24,7 @@ type prepared struct {
 	plan   *plan.Plan
 	under  *catalog.Catalog // the plan holds for this one,
 	schema string           // with this current database,
+	rights *plan.Rights     // and for these rights
 	params int
 	types  []byte   // the parameters' types as the client last sent them
 	long   [][]byte // values that came by COM_STMT_SEND_LONG_DATA
@@ -53,14 +54,14 @@ func (s *Session) prepare(text []byte) error {
 
 // replan makes the plan anew if the tables or the database have changed.
 func (s *Session) replan(w *World, p *prepared) error {
-	if p.under == w.Catalog && p.schema == s.settings.Database() && p.plan != nil {
+	if p.under == w.Catalog && p.schema == s.settings.Database() && p.rights == s.account.Rights && p.plan != nil {
 		return nil
 	}
-	made, err := plan.Make(&p.lexed, plan.Context{Catalog: w.Catalog, Schema: s.settings.Database()})
+	made, err := plan.Make(&p.lexed, s.planContext(w))
 	if err != nil {
 		return err
 	}
-	p.plan, p.under, p.schema = made, w.Catalog, s.settings.Database()
+	p.plan, p.under, p.schema, p.rights = made, w.Catalog, s.settings.Database(), s.account.Rights
 	return nil
 }
 

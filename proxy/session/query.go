@@ -66,13 +66,14 @@ func (s *Session) finish(err error) error {
 // planOf finds the plan for a text, or makes it.
 func (s *Session) planOf(w *World, l *stmt.Lexed) (*plan.Plan, error) {
 	l.Key = plan.AppendContext(l.Key, s.settings.Database(), s.mode)
+	l.Key = plan.AppendRights(l.Key, s.account.Rights)
 	if !l.Uncacheable && l.Err == nil {
 		if p := w.Plans.Get(l.Key); p != nil {
 			return p, nil
 		}
 	}
 	s.Counts.Parsed.Add(1)
-	p, err := plan.Make(l, plan.Context{Catalog: w.Catalog, Schema: s.settings.Database()})
+	p, err := plan.Make(l, s.planContext(w))
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,9 @@ func (s *Session) runScatter(r *request) error {
 	if _, limited := s.settings.Lookup("sql_select_limit"); limited {
 		return &plan.Refusal{Code: plan.ScatterShape, Message: "a read of several shards while sql_select_limit is set: use LIMIT"}
 	}
+	if err := s.mayScatter(len(s.route.Shards)); err != nil {
+		return err
+	}
 	if limit := s.ownLimit(); limit > 0 {
 		s.limit(time.Now().Add(limit)) // each shard has it as well, from when it begins
 	}

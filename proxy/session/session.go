@@ -62,6 +62,9 @@ type Session struct {
 	*work               // of the command under way, nil between commands
 	insertEnding ending // endInsert, made once
 
+	under   *World   // the world that account is of
+	account *Account // never nil
+
 	awaited     awaited
 	stop        cancellation
 	phase       atomic.Int32

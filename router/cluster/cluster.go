@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"locus/router"
 	"locus/router/catalog"
@@ -69,6 +70,46 @@ type User struct {
 	// AuthenticationString is what a MySQL server keeps of a password: "*" and
 	// 40 hex digits, or "$A$005$…".
 	AuthenticationString string `yaml:"authentication_string,omitempty"`
+	// TLS demands an encrypted login.
+	TLS UserTLS `yaml:"tls,omitempty"`
+	// Databases, and tables as database.table, are all that the user may use;
+	// without any the user may use all.
+	Databases []string `yaml:"databases,omitempty,flow"`
+	Tables    []string `yaml:"tables,omitempty,flow"`
+	ReadOnly  bool     `yaml:"read_only,omitempty"`
+	// DDL is false for who may not define; left out it is true.
+	DDL *bool `yaml:"ddl,omitempty"`
+	// Scatter is about reads of several shards.
+	Scatter Guard `yaml:"scatter,omitempty"`
+	// MaxConnections at one proxy; 0 is no limit but the proxy's.
+	MaxConnections int `yaml:"max_connections,omitempty"`
+	// StatementTimeout is a duration such as 30s; empty is the proxy's.
+	StatementTimeout string `yaml:"statement_timeout,omitempty"`
+	// Admin may end the sessions of others.
+	Admin bool `yaml:"admin,omitempty"`
+}
+
+// UserTLS says whether a login must be encrypted.
+type UserTLS string
+
+const (
+	TLSOptional UserTLS = "optional" // as is one that is empty
+	TLSRequired UserTLS = "required"
+)
+
+// Guard says what becomes of a statement that is allowed and dear.
+type Guard string
+
+const (
+	GuardAllow  Guard = "allow" // as is one that is empty
+	GuardWarn   Guard = "warn"
+	GuardRefuse Guard = "refuse"
+)
+
+// Timeout is StatementTimeout; 0 for the proxy's.
+func (u User) Timeout() time.Duration {
+	d, _ := time.ParseDuration(u.StatementTimeout) // Validate has looked
+	return d
 }
 
 // ShardNames gives the declared shards, with and without genes, in natural order.

@@ -184,12 +184,33 @@ func flatten(document any) fieldList {
 	return list
 }
 
+// listed is a list on one line; lists of groups have each group in braces.
+func listed(node *yaml.Node) string {
+	items := make([]string, 0, len(node.Content))
+	for _, item := range node.Content {
+		if item.Kind == yaml.ScalarNode {
+			items = append(items, item.Value)
+			continue
+		}
+		var group fieldList
+		group.collect("", item)
+		words := make([]string, 0, len(group))
+		for _, f := range group {
+			words = append(words, f.path+": "+f.value)
+		}
+		items = append(items, "{"+strings.Join(words, ", ")+"}")
+	}
+	return "[" + strings.Join(items, ", ") + "]"
+}
+
 func (l *fieldList) collect(prefix string, node *yaml.Node) {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		path, value := prefix+node.Content[i].Value, node.Content[i+1]
 		switch {
 		case value.Kind == yaml.MappingNode:
 			l.collect(path+".", value)
+		case value.Kind == yaml.SequenceNode:
+			*l = append(*l, field{path, listed(value)})
 		case value.Value != "":
 			*l = append(*l, field{path, value.Value})
 		}

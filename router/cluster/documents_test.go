@@ -52,6 +52,15 @@ func drawn(t *rapid.T) *Cluster {
 		if rapid.Bool().Draw(t, "hash") {
 			u = User{AuthenticationString: "$A$005$" + rapid.StringMatching(`[ -~\x01-\x1f]{63}`).Draw(t, "proof")}
 		}
+		names := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,5}`), 0, 3)
+		u.Databases, u.ReadOnly = names.Draw(t, "databases"), rapid.Bool().Draw(t, "read only")
+		if len(u.Databases) == 0 {
+			u.Databases = nil
+		}
+		if rapid.Bool().Draw(t, "no ddl") {
+			u.DDL = new(bool)
+		}
+		u.Scatter = rapid.SampledFrom([]Guard{"", GuardWarn, GuardRefuse}).Draw(t, "scatter")
 		c.Users[word.Draw(t, "user name")] = u
 	}
 	c.Settings = Settings{

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"locus/idgen/orderid"
@@ -168,6 +169,38 @@ func (u User) check(p *problems, name string) {
 		checkSecret(p, document, "secret", u.Secret)
 	case !proof.MatchString(u.AuthenticationString):
 		p.add(document, "authentication_string is neither '*' and 40 hex digits nor '$A$005$' and 63 characters")
+	}
+	u.checkRights(p, document)
+}
+
+func (u User) checkRights(p *problems, document string) {
+	switch u.TLS {
+	case "", TLSOptional, TLSRequired:
+	default:
+		p.add(document, "tls %q: use optional or required", u.TLS)
+	}
+	switch u.Scatter {
+	case "", GuardAllow, GuardWarn, GuardRefuse:
+	default:
+		p.add(document, "scatter %q: use allow, warn or refuse", u.Scatter)
+	}
+	for _, name := range u.Databases {
+		if name == "" || strings.ContainsAny(name, "*%`") {
+			p.add(document, "databases: %q: write a database's name as it is; there are no patterns", name)
+		}
+	}
+	for _, name := range u.Tables {
+		if _, err := catalog.ParseTableName(name); err != nil {
+			p.add(document, "tables: %w", err)
+		}
+	}
+	if u.MaxConnections < 0 {
+		p.add(document, "max_connections %d: use 1 or more, or leave it out", u.MaxConnections)
+	}
+	if u.StatementTimeout != "" {
+		if d, err := time.ParseDuration(u.StatementTimeout); err != nil || d < time.Millisecond {
+			p.add(document, "statement_timeout %q: write a number and a unit, such as 500ms or 30s", u.StatementTimeout)
+		}
 	}
 }
 

@@ -18,6 +18,9 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
 	if !errors.As(reason, &syntax) {
 		return nil, reason
 	}
+	if err := ctx.Rights.unread(syntax); err != nil {
+		return nil, err
+	}
 	if l.Err != nil { // no server reads on behind a quote that does not end
 		return nil, refuse(Unreadable, "%s", syntax.Error())
 	}

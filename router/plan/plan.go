@@ -63,6 +63,8 @@ type Context struct {
 	Catalog *catalog.Catalog
 	// Schema is the session's default; may be empty.
 	Schema string
+	// Rights bound what is planned; nil: nothing does.
+	Rights *Rights
 }
 
 // Make reads and plans the text in l. The error is a *Refusal, or a
@@ -82,9 +84,15 @@ func Make(l *stmt.Lexed, ctx Context) (*Plan, error) {
 	}
 	p, err := build(s, ctx)
 	if err != nil {
-		return nil, err
+		p = &Plan{Place: Fixed} // what may not be done need not be explained
 	}
 	p.Statement = s
+	if denied := ctx.Rights.check(l, p, ctx); denied != nil {
+		return nil, denied
+	}
+	if err != nil {
+		return nil, err
+	}
 	if l.Executable && p.Place != Session {
 		if err := executable(s, ctx); err != nil {
 			return nil, err

@@ -21,6 +21,8 @@ const (
 	CrossShard Code = 1101
 	// ScatterShape: it can't be merged from several shards' answers, so far.
 	ScatterShape Code = 1102
+	// ScatterRefused: the user may not read several shards at once.
+	ScatterRefused Code = 1104
 	// ScatterWrite: a write that names no owner, ID or order number.
 	ScatterWrite Code = 1103
 
@@ -73,7 +75,7 @@ func (r *Refusal) MySQL() (uint16, string) {
 	switch r.Code {
 	case Unreadable, SeveralStatements:
 		return erParse, stateSyntax
-	case Unsupported, CrossShard, ScatterShape, ScatterWrite, TransactionSpans, TransactionUnsafe:
+	case Unsupported, CrossShard, ScatterShape, ScatterWrite, ScatterRefused, TransactionSpans, TransactionUnsafe:
 		return erNotSupported, stateSyntax
 	case OwnerMissing:
 		return erNoDefault, stateGeneral

@@ -1,0 +1,105 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	"locus/proxy/handshake"
+	"locus/proxy/session"
+	"locus/router/catalog"
+	"locus/router/cluster"
+	"locus/router/plan"
+)
+
+// accounts are the logins of the state in force.
+type accounts struct{ p *Proxy }
+
+func (a accounts) Lookup(user string) (handshake.Account, bool) {
+	return a.p.live.Load().accounts.Lookup(user)
+}
+
+// logins makes the declared logins. A user whose secret can't be had can't log
+// in, and the others can.
+func (b *builder) logins(c *cluster.Cluster) (*handshake.Directory, error) {
+	var list []handshake.Account
+	for _, name := range c.UserNames() {
+		u := c.Users[name]
+		a, err := b.login(name, u)
+		var missing *secretMissing
+		switch {
+		case errors.As(err, &missing):
+			b.log.Error("user can't log in", "user", name, "error", err)
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("user %s: %w", name, err)
+		case u.TLS == cluster.TLSRequired:
+			a = a.Encrypted()
+		}
+		list = append(list, a)
+	}
+	return handshake.NewDirectory(list...), nil
+}
+
+// secretMissing concerns one user alone.
+type secretMissing struct{ error }
+
+func (b *builder) login(name string, u cluster.User) (handshake.Account, error) {
+	if u.AuthenticationString != "" {
+		return handshake.WithHash(name, u.AuthenticationString)
+	}
+	password, err := b.secrets(u.Secret)
+	if err != nil {
+		return handshake.Account{}, &secretMissing{err}
+	}
+	return handshake.WithPassword(name, password), nil
+}
+
+// users makes what sessions obey of the declared users. Rights that have not
+// changed stay the same ones, and with them the plans that were held to them.
+func (b *builder) users(c *cluster.Cluster) map[string]*session.Account {
+	accounts := make(map[string]*session.Account, len(c.Users))
+	for name, u := range c.Users {
+		accounts[name] = &session.Account{
+			Rights:           b.rights(name, u),
+			Scatter:          map[cluster.Guard]session.Guard{cluster.GuardWarn: session.Warn, cluster.GuardRefuse: session.Refuse}[u.Scatter],
+			Admin:            u.Admin,
+			MaxConnections:   u.MaxConnections,
+			StatementTimeout: u.Timeout(),
+		}
+	}
+	return accounts
+}
+
+// rights are nil for a user without bounds.
+func (b *builder) rights(name string, u cluster.User) *plan.Rights {
+	r := &plan.Rights{User: name, ReadOnly: u.ReadOnly, NoDDL: u.DDL != nil && !*u.DDL}
+	for _, database := range u.Databases {
+		if r.Databases == nil {
+			r.Databases = map[string]bool{}
+		}
+		r.Databases[database] = true
+	}
+	for _, text := range u.Tables {
+		if r.Tables == nil {
+			r.Tables = map[catalog.TableName]bool{}
+		}
+		if table, err := catalog.ParseTableName(text); err == nil { // the declaration is valid
+			r.Tables[table] = true
+		}
+	}
+	if reflect.DeepEqual(r, &plan.Rights{User: name}) {
+		return nil
+	}
+	if b.last != nil {
+		if before := b.last.session.Accounts[name]; before != nil && before.Rights != nil {
+			r.ID = before.Rights.ID
+			if reflect.DeepEqual(r, before.Rights) {
+				return before.Rights
+			}
+		}
+	}
+	b.rightsKnown++
+	r.ID = b.rightsKnown
+	return r
+}

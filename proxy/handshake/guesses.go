@@ -1,0 +1,174 @@
+package handshake
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+)
+
+// How guessing is slowed.
+const (
+	freeGuesses   = 3                      // failures that cost nothing
+	firstDelay    = 250 * time.Millisecond // doubled by each further failure
+	longestDelay  = 4 * time.Second
+	forgetAfter   = 10 * time.Minute // without a failure
+	mostRemember  = 8192             // addresses, and as many users
+	mostUndecided = 32               // refused logins of an address that wait for their answer
+)
+
+// Guesses slows those who try passwords: the answer to a failed login waits, the
+// longer the more there were from the address or for the user, and an address with
+// many that wait is turned away. A right password is never delayed. It is bounded,
+// and may be used by many goroutines at once.
+type Guesses struct {
+	now func() time.Time
+
+	mu        sync.Mutex // never held across a wait
+	addresses map[netip.Addr]*guesses
+	users     map[string]*guesses
+}
+
+// guesses are those of one address or user.
+type guesses struct {
+	failures int
+	last     time.Time // of the failures
+	waiting  int
+}
+
+// NewGuesses takes the clock.
+func NewGuesses(now func() time.Time) *Guesses {
+	return &Guesses{now: now, addresses: map[netip.Addr]*guesses{}, users: map[string]*guesses{}}
+}
+
+// blocked tells whether an address is to be turned away.
+func (g *Guesses) blocked(addr netip.Addr) bool {
+	if g == nil {
+		return false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	a := g.addresses[addr]
+	return a != nil && a.waiting >= mostUndecided
+}
+
+// failed records a failed login, and gives how long its answer must wait. done is
+// called after that.
+func (g *Guesses) failed(addr netip.Addr, user string) (delay time.Duration, done func()) {
+	if g == nil {
+		return 0, func() {}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := g.now()
+	a, u := note(g.addresses, addr, now), note(g.users, user, now)
+	a.waiting++
+	return max(a.delay(), u.delay()), func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		a.waiting--
+	}
+}
+
+// passed forgets the failures of a user whose password has been right. Those of the
+// address stay: whoever has one account could otherwise guess at the others.
+func (g *Guesses) passed(user string) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.users, user)
+}
+
+func (s *guesses) delay() time.Duration {
+	over := s.failures - freeGuesses
+	if over <= 0 {
+		return 0
+	}
+	return min(firstDelay<<min(over-1, 10), longestDelay)
+}
+
+// note counts a failure.
+func note[K comparable](m map[K]*guesses, key K, now time.Time) *guesses {
+	s := m[key]
+	if s == nil {
+		if len(m) >= mostRemember {
+			makeRoom(m)
+		}
+		s = &guesses{}
+		m[key] = s
+	}
+	if now.Sub(s.last) > forgetAfter {
+		s.failures = 0
+	}
+	s.failures++
+	s.last = now
+	return s
+}
+
+// makeRoom forgets one that nobody waits for: the one that failed the longest ago
+// of some that are looked at.
+func makeRoom[K comparable](m map[K]*guesses) {
+	const looked = 16
+	var victim K
+	var oldest time.Time
+	n := 0
+	for key, s := range m { // in no order
+		if s.waiting > 0 {
+			continue
+		}
+		if n == 0 || s.last.Before(oldest) {
+			victim, oldest = key, s.last
+		}
+		if n++; n == looked {
+			break
+		}
+	}
+	if n > 0 {
+		delete(m, victim)
+	}
+}
+
+// addressOf is the address that a login is counted for: of IPv6 the network, of
+// which one machine may have all addresses.
+func addressOf(c net.Conn) netip.Addr {
+	tcp, ok := c.RemoteAddr().(*net.TCPAddr)
+	if !ok {
+		return netip.Addr{}
+	}
+	addr := tcp.AddrPort().Addr().Unmap()
+	if prefix, err := addr.Prefix(64); err == nil && addr.Is6() {
+		return prefix.Addr()
+	}
+	return addr
+}
+
+// admit turns away who guesses too fast: whether the password is right isn't
+// looked at.
+func (d *dialogue) admit() error {
+	if d.cfg.Guesses.blocked(addressOf(d.stream.NetConn())) {
+		return mysql.NewError(mysql.ER_HOST_IS_BLOCKED, fmt.Sprintf(
+			"Host '%s' is turned away for some seconds: too many failed logins from it wait for their answer", d.host()))
+	}
+	return nil
+}
+
+// punish waits before a failed login is answered.
+func (d *dialogue) punish(ctx context.Context, user string) {
+	delay, done := d.cfg.Guesses.failed(addressOf(d.stream.NetConn()), user)
+	defer done()
+	if delay == 0 {
+		return
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

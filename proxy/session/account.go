@@ -1,0 +1,77 @@
+package session
+
+import (
+	"time"
+
+	"locus/router/plan"
+)
+
+// Guard says what becomes of a statement that is allowed and dear.
+type Guard uint8
+
+const (
+	// Allow it.
+	Allow Guard = iota
+	// Warn: it runs, and SHOW WARNINGS tells.
+	Warn
+	// Refuse it.
+	Refuse
+)
+
+// Account is what is declared of a user, as far as a session obeys it. It is
+// immutable; a change replaces it, and the next statement obeys.
+type Account struct {
+	// Rights are what statements are held to; nil: no bounds.
+	Rights *plan.Rights
+	// Scatter is about reads of several shards.
+	Scatter Guard
+	// Admin: may end other users' sessions.
+	Admin bool
+	// MaxConnections at this process; 0: as many as there are places.
+	MaxConnections int
+	// StatementTimeout is the user's own; 0: the process's.
+	StatementTimeout time.Duration
+}
+
+var (
+	unbounded = &Account{}
+	nobody    = &Account{Rights: &plan.Rights{ID: ^uint64(0), Databases: map[string]bool{}, ReadOnly: true}, Scatter: Refuse}
+)
+
+// account gives a user's. One who is no longer declared may do nothing.
+func (w *World) account(user string) *Account {
+	if w.Accounts == nil {
+		return unbounded
+	}
+	if a := w.Accounts[user]; a != nil {
+		return a
+	}
+	return nobody
+}
+
+// obey takes the user's account from the world.
+func (s *Session) obey(w *World) {
+	if s.under != w {
+		s.under, s.account = w, w.account(s.user)
+	}
+}
+
+// planContext is what statements are planned in.
+func (s *Session) planContext(w *World) plan.Context {
+	return plan.Context{Catalog: w.Catalog, Schema: s.settings.Database(), Rights: s.account.Rights}
+}
+
+// mayScatter holds a read of several shards to the user's guard.
+func (s *Session) mayScatter(shards int) error {
+	switch s.account.Scatter {
+	case Refuse:
+		return &plan.Refusal{Code: plan.ScatterRefused, Message: "this user may not read several shards at once: name the owner, the ID or the order number in WHERE"}
+	case Warn:
+		s.warnings = append(s.warnings, diagnostic{"Warning", uitoa(scatterWarning), "locus: this statement read " + uitoa(uint64(shards)) + " shards"})
+	case Allow:
+	}
+	return nil
+}
+
+// scatterWarning is ER_UNKNOWN_ERROR, as there is no better number.
+const scatterWarning = 1105

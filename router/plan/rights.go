@@ -1,0 +1,169 @@
+package plan
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+
+	"locus/router/catalog"
+	"locus/router/stmt"
+)
+
+// Rights are the bounds of what a user may do, beyond which a statement is
+// refused before anything of it runs. A nil pointer has no bounds. They are
+// immutable.
+//
+// What a statement reads and changes is what its text names: views and routines
+// may look at more, so routines are refused to whoever has bounds, and a view is
+// a table of its name. A text that can't be read is refused too.
+type Rights struct {
+	// ID tells these rights from all others that the process has known; it is a
+	// part of the plan's key.
+	ID uint64
+	// User is for the texts of errors.
+	User string
+	// Databases and Tables may be used; nothing else may if one of them isn't nil.
+	Databases map[string]bool
+	Tables    map[catalog.TableName]bool
+	ReadOnly  bool
+	NoDDL     bool
+}
+
+// AppendRights completes a key by the rights that the plan was checked against.
+func AppendRights(key []byte, r *Rights) []byte {
+	if r == nil {
+		return key
+	}
+	return binary.BigEndian.AppendUint64(append(key, 0), r.ID)
+}
+
+// Denied is a statement that the user may not run. Nothing of it happened. Number
+// and text are MySQL's.
+type Denied struct {
+	Number  uint16
+	Message string
+}
+
+func (d *Denied) Error() string { return d.Message }
+
+// MySQL's numbers for what a user may not do.
+const (
+	erDatabaseDenied = 1044
+	erTableDenied    = 1142
+	erRoutineDenied  = 1370
+)
+
+// Database tells whether a database may be made the current one.
+func (r *Rights) Database(name string) error {
+	if r.allowsDatabase(name) {
+		return nil
+	}
+	for t := range r.Tables {
+		if t.Schema == name {
+			return nil
+		}
+	}
+	return &Denied{erDatabaseDenied, fmt.Sprintf("Access denied for user '%s'@'%%' to database '%s'", r.User, name)}
+}
+
+// Table tells whether a table may be read.
+func (r *Rights) Table(name catalog.TableName) error {
+	if r.allowsDatabase(name.Schema) || r.Tables[name] {
+		return nil
+	}
+	return r.deniedTable("SELECT", name.Name)
+}
+
+func (r *Rights) allowsDatabase(name string) bool {
+	return r == nil || r.Databases == nil && r.Tables == nil || r.Databases[name] ||
+		name == "" || strings.EqualFold(name, "information_schema")
+}
+
+func (r *Rights) deniedTable(command, table string) error {
+	return &Denied{erTableDenied, fmt.Sprintf("%s command denied to user '%s'@'%%' for table '%s'", command, r.User, table)}
+}
+
+// unread refuses a text that can't be read.
+func (r *Rights) unread(reason error) error {
+	if r == nil {
+		return nil
+	}
+	return &Denied{erTableDenied, fmt.Sprintf("command denied to user '%s'@'%%': %v, and so it isn't known what it would do", r.User, reason)}
+}
+
+// check holds a plan to the rights.
+func (r *Rights) check(l *stmt.Lexed, p *Plan, ctx Context) error {
+	if r == nil {
+		return nil
+	}
+	if l.Executable && p.Place != Session {
+		return r.unread(errors.New("/*! … */ is read by some servers only"))
+	}
+	s, command := p.Statement, firstWord(l)
+	if err := r.checkKind(s, p, command); err != nil {
+		return err
+	}
+	if s.Schema != "" {
+		if err := r.Database(s.Schema); err != nil {
+			return err
+		}
+	}
+	for _, name := range tablesOf(s) {
+		full := catalog.TableName{Schema: ctx.schemaOf(name), Name: name.Name}
+		if r.Table(full) != nil {
+			return r.deniedTable(command, name.Name)
+		}
+	}
+	return nil
+}
+
+// checkKind is about what is done, wherever.
+func (r *Rights) checkKind(s *stmt.Statement, p *Plan, command string) error {
+	table := ""
+	if tables := tablesOf(s); len(tables) > 0 {
+		table = tables[0].Name
+	}
+	switch {
+	case s.Kind == stmt.Call, s.Features&(stmt.UnknownFunction|stmt.Program) != 0:
+		return &Denied{erRoutineDenied, fmt.Sprintf("execute command denied to user '%s'@'%%' for a routine: users with bounds run none", r.User)}
+	case s.Kind == stmt.DDL && (r.NoDDL || r.ReadOnly):
+		return r.deniedTable(command, table)
+	case s.Kind == stmt.CreateSchema && (r.NoDDL || r.ReadOnly || !r.allowsDatabase(s.Schema)):
+		return &Denied{erDatabaseDenied, fmt.Sprintf("Access denied for user '%s'@'%%' to database '%s'", r.User, s.Schema)}
+	case r.ReadOnly && p.Writes, r.ReadOnly && s.Features&stmt.Locking != 0:
+		return r.deniedTable(command, table)
+	}
+	return nil
+}
+
+// tablesOf lists the tables that a statement names, without those of its own making.
+func tablesOf(s *stmt.Statement) []stmt.TableName {
+	switch s.Kind {
+	default:
+		return s.Tables
+	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete:
+	}
+	var list []stmt.TableName
+	if s.Insert != nil {
+		list = append(list, s.Insert.Table)
+	}
+	for _, b := range s.Blocks {
+		for _, t := range b.Tables {
+			if !t.Derived {
+				list = append(list, t.TableName)
+			}
+		}
+	}
+	return list
+}
+
+func firstWord(l *stmt.Lexed) string {
+	first := ""
+	l.Words(func(word []byte) {
+		if first == "" {
+			first = strings.ToUpper(string(word))
+		}
+	})
+	return first
+}
