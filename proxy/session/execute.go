@@ -44,6 +44,8 @@ func (s *Session) execute(payload []byte) error {
 	s.args.Reset(&p.lexed, s.bound)
 	s.args.Foreign = s.foreign
 	s.values = plan.Values{Args: &s.args, InsertID: s.insertID}
+	s.binary = true
+	defer func() { s.binary = false }()
 	err = s.finish(s.run(&request{plan: p.plan, values: &s.values, world: w, statement: p, payload: payload}))
 	p.long = nil
 	return err

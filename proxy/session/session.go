@@ -56,6 +56,7 @@ type Session struct {
 	seq    byte // of the next packet to the client
 	more   bool // another statement of the same text follows
 	failed bool // the statement ended with an error
+	binary bool // rows are those of a prepared statement
 
 	changes []byte // what the next OK tells of the session, as wire.NextChange reads it
 

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -61,7 +62,7 @@ func (s *Session) writeError(err error) error {
 
 var errTransactionLost = errors.New("a connection of the transaction was lost")
 
-// writeTable answers with a small table of text.
+// writeTable answers with a small table of texts.
 func (s *Session) writeTable(names []string, rows [][]string) error {
 	out, seq := wire.AppendColumnCount(s.out[:0], s.seq, len(names))
 	for i, name := range names {
@@ -77,6 +78,10 @@ func (s *Session) writeTable(names []string, rows [][]string) error {
 		values = values[:0]
 		for _, v := range row {
 			values = append(values, []byte(v))
+		}
+		if s.binary {
+			out, seq = wire.AppendBinaryRow(out, seq, values, bytes.Repeat([]byte{mysql.MYSQL_TYPE_VAR_STRING}, len(values)))
+			continue
 		}
 		out, seq = wire.AppendTextRow(out, seq, values)
 	}

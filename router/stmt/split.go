@@ -39,6 +39,7 @@ type splitter struct {
 	lead    lead
 	program bool    // the statement makes a stored program
 	begins  bool    // a statement of the body may begin here
+	body    bool    // it has begun
 	blocks  []block // open ones
 }
 
@@ -115,6 +116,10 @@ func (s *splitter) word(w []byte) {
 		s.head(w)
 		return
 	}
+	if s.declares(w) {
+		s.pos = len(s.text) // which semicolon ends it, only a server of that dialect knows
+		return
+	}
 	begins := s.begins && !s.within(expression)
 	s.begins = opensStatement(w)
 	switch {
@@ -140,7 +145,7 @@ func (s *splitter) head(w []byte) {
 	}
 	switch {
 	case s.lead == leadBegin && s.words == 2 && isWord(w, "not"): // BEGIN NOT ATOMIC
-		s.program, s.blocks = true, append(s.blocks, statements)
+		s.program, s.body, s.blocks = true, true, append(s.blocks, statements)
 	case s.lead == leadSet && s.words == 2 && !isWord(w, "statement"):
 		s.lead = leadOther
 	case s.lead == leadSet && isWord(w, "for"): // SET STATEMENT … FOR
@@ -165,7 +170,7 @@ func (s *splitter) first(w []byte) {
 		s.lead = leadSet
 		s.words = 1
 	case isWord(w, "if"), isWord(w, "case"), isWord(w, "loop"), isWord(w, "while"), isWord(w, "repeat"), isWord(w, "for"):
-		s.program, s.begins = true, opensStatement(w)
+		s.program, s.body, s.begins = true, true, opensStatement(w)
 		s.blocks = append(s.blocks, statements)
 	}
 }
@@ -185,6 +190,21 @@ func (s *splitter) close() {
 			s.pos = end
 		}
 	}
+}
+
+// declares tells a program of sql_mode ORACLE, which has declarations, or other
+// programs, before or without a BEGIN.
+func (s *splitter) declares(w []byte) bool {
+	if isWord(w, "row") && len(s.blocks) == 0 {
+		s.body = false // what stood before were a trigger's events
+	}
+	if s.body {
+		return false
+	}
+	for _, opening := range []string{"begin", "select", "insert", "update", "delete", "replace", "set", "call", "do", "if", "case", "with", "signal", "loop", "while", "repeat"} {
+		s.body = s.body || isWord(w, opening)
+	}
+	return isWord(w, "as") || isWord(w, "is") || isWord(w, "declare")
 }
 
 func (s *splitter) within(b block) bool {

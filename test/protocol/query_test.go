@@ -178,3 +178,25 @@ func TestPreparedStatements(t *testing.T) {
 		}
 	})
 }
+
+// The proxy's own answers to prepared statements have binary rows too.
+func TestPreparedStatementsOfTheProxysOwn(t *testing.T) {
+	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
+		c := login(t, p.proxy, classic)
+		c.query("SELECT nothing")
+		prepared := c.ask(wire.PrepareResponse, append([]byte{mysql.COM_STMT_PREPARE}, "SHOW ERRORS"...))
+		head, err := wire.ParsePrepared(prepared[0].payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.query("SELECT nothing")
+		execute, _ := wire.AppendExecute(nil, wire.Execute{Statement: head.Statement})
+		rows := rowsOf(c.ask(wire.QueryResponse, execute[wire.HeaderSize:]), 0)
+		if len(rows) != 1 {
+			t.Fatalf("rows %q", rows)
+		}
+		if values, err := wire.SplitBinaryRow(nil, []byte(rows[0]), []byte{mysql.MYSQL_TYPE_VAR_STRING, mysql.MYSQL_TYPE_VAR_STRING, mysql.MYSQL_TYPE_VAR_STRING}); err != nil || string(values[0]) != "Error" {
+			t.Errorf("%q, %v", values, err)
+		}
+	})
+}
