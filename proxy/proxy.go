@@ -268,6 +268,7 @@ func (p *Proxy) session(ctx context.Context, c *handshake.Client) {
 		p.dismiss(c, err)
 		return
 	}
+	c.Stream = compress(c)
 	s := session.New(ctx, &p.services, p.client(c))
 	if !p.sessions.add(c.ConnectionID, s) {
 		_ = c.Stream.Close()

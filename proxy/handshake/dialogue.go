@@ -118,11 +118,17 @@ func (d *dialogue) hearOut() {
 
 // secret says whether what the client sends can't be overheard.
 func (d *dialogue) secret() bool {
-	switch d.stream.NetConn().(type) {
-	case *tls.Conn, *net.UnixConn:
-		return true
+	for conn := d.stream.NetConn(); ; {
+		switch conn.(type) {
+		case *tls.Conn, *net.UnixConn:
+			return true
+		}
+		layer, ok := conn.(interface{ NetConn() net.Conn }) // such as compression
+		if !ok {
+			return false
+		}
+		conn = layer.NetConn()
 	}
-	return false
 }
 
 // host is where the client is, as MySQL has it in error messages.

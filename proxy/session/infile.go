@@ -19,6 +19,8 @@ type file struct {
 	rest int  // bytes to come of the packet under way
 	long bool // the packet before is continued by the next
 	last bool // the empty packet at the end has come
+	// unnumbered: the client's numbers say nothing.
+	unnumbered bool
 }
 
 // sendFile passes the client's file on to the shard, after the client was asked
@@ -27,7 +29,7 @@ type file struct {
 func (s *Session) sendFile(c *backend.Conn) error {
 	s.client.Done() // the command; nobody reads it any more
 	s.seq++
-	f := file{next: s.seq}
+	f := file{next: s.seq, unnumbered: s.compresses()}
 	shift := s.scanner.NextSeq() - s.seq
 	var failure error
 	for !f.last {
@@ -60,10 +62,10 @@ func (f *file) take(b []byte, shift byte) (int, error) {
 	f.rest -= n
 	for f.rest == 0 && !f.last && len(b)-n >= wire.HeaderSize {
 		length, seq := wire.Header(b[n:])
-		if seq != f.next {
+		if seq != f.next && !f.unnumbered {
 			return n, fmt.Errorf("packet %d of a file where %d is due: %w", seq, f.next, stream.ErrOutOfOrder)
 		}
-		wire.PutHeader(b[n:], length, seq+shift)
+		wire.PutHeader(b[n:], length, f.next+shift)
 		f.next++
 		f.last = length == 0 && !f.long
 		f.long = length == wire.MaxPayload

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/compressed"
 	"locus/proxy/stream"
 	"locus/proxy/wire"
 )
@@ -17,7 +18,7 @@ func (s *Session) unreadable(err error) error {
 	switch {
 	case errors.Is(err, stream.ErrTooLarge):
 		return errors.Join(err, s.writeError(fail(erTooLarge, stateLink, "%v: send less at once, or raise proxy.max_statement", err)))
-	case errors.Is(err, stream.ErrOutOfOrder):
+	case errors.Is(err, stream.ErrOutOfOrder), errors.Is(err, compressed.ErrOutOfOrder):
 		s.seq = 0 // as MySQL numbers it
 		return errors.Join(err, s.writeError(mysql.NewDefaultError(mysql.ER_NET_PACKETS_OUT_OF_ORDER)))
 	}
@@ -27,8 +28,17 @@ func (s *Session) unreadable(err error) error {
 // ordered refuses a command whose packets are not numbered from 0 on; seq is
 // the number of the last.
 func (s *Session) ordered(payload []byte, seq byte) error {
+	if s.compresses() {
+		return nil
+	}
 	if due := byte(len(payload) / wire.MaxPayload); seq != due {
 		return s.unreadable(fmt.Errorf("packet %d where %d is due: %w", seq, due, stream.ErrOutOfOrder))
 	}
 	return nil
+}
+
+// compresses tells a client whose packets' numbers say nothing: those of the
+// frames around them are checked.
+func (s *Session) compresses() bool {
+	return s.capabilities&(mysql.CLIENT_COMPRESS|mysql.CLIENT_ZSTD_COMPRESSION_ALGORITHM) != 0
 }

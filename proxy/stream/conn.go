@@ -24,6 +24,8 @@ type Conn struct {
 	from  int    // Unread is block.b[from:to]
 	to    int
 
+	unnumbered bool // the packets of a payload aren't numbered one after the other
+
 	taken  int    // bytes that Done discards
 	joined []byte // the payload that Payload put together from several packets, until Done
 }
@@ -42,6 +44,9 @@ func (c *Conn) NetConn() net.Conn { return c.conn }
 
 // SetLimit bounds payloads to n bytes: what max_allowed_packet is to MySQL. The buffer stays below twice that, or 128 KiB.
 func (c *Conn) SetLimit(n int) { c.limit = n }
+
+// IgnoreNumbers has payloads put together whatever the numbers of their packets: with compression, it is the frames that are numbered.
+func (c *Conn) IgnoreNumbers() { c.unnumbered = true }
 
 // Write writes straight to the network connection.
 func (c *Conn) Write(b []byte) (int, error) {

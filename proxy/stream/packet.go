@@ -58,7 +58,7 @@ func (c *Conn) join() (payload []byte, seq byte, err error) {
 			return nil, 0, err
 		}
 		length, number := wire.Header(c.Unread())
-		if !first && number != seq+1 {
+		if !first && number != seq+1 && !c.unnumbered {
 			return nil, 0, fmt.Errorf("packet %d after %d: %w", number, seq, ErrOutOfOrder)
 		}
 		if err := c.admit(len(c.joined) + length); err != nil {

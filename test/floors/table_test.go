@@ -35,6 +35,7 @@ var building = []standing{
 	{pkg: "proxy/stream", floor: 1.1},
 
 	{pkg: "proxy/wire", floor: 0},
+	{pkg: "proxy/compressed", floor: 0},
 	{pkg: "router/gene", floor: 0},
 	{pkg: "router/stmt", floor: 0},
 	{pkg: "migrate/phase", floor: 0},

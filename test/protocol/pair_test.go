@@ -47,8 +47,12 @@ func (p *pair) both(t *testing.T, capabilities uint32, talk func(t *testing.T, c
 	compare(t, got, want)
 }
 
-// byWhom is where in itself a server says that it found an error.
-var byWhom = regexp.MustCompile(` given to \w+`)
+// timings are what command-line clients say of their own.
+var timings = regexp.MustCompile(`\(?\d+\.\d+ sec\)?`)
+
+// byWhom is where in itself a server says that it found an error, and the number
+// of a statement, which MariaDB doesn't count from 1 in each session.
+var byWhom = regexp.MustCompile(` \(\d+\) given to \w+`)
 
 func told(p packet) string {
 	text := byWhom.ReplaceAllString(p.String(), "")

@@ -183,13 +183,13 @@ func TestPreparedStatements(t *testing.T) {
 func TestPreparedStatementsOfTheProxysOwn(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		c := login(t, p.proxy, classic)
-		c.query("SELECT nothing")
+		c.query("USE no_such_database")
 		prepared := c.ask(wire.PrepareResponse, append([]byte{mysql.COM_STMT_PREPARE}, "SHOW ERRORS"...))
 		head, err := wire.ParsePrepared(prepared[0].payload)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.query("SELECT nothing")
+		c.query("USE no_such_database")
 		execute, _ := wire.AppendExecute(nil, wire.Execute{Statement: head.Statement})
 		rows := rowsOf(c.ask(wire.QueryResponse, execute[wire.HeaderSize:]), 0)
 		if len(rows) != 1 {

@@ -1,0 +1,29 @@
+package proxy
+
+import (
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/compressed"
+	"locus/proxy/handshake"
+	"locus/proxy/stream"
+)
+
+// compress is the client's stream behind the login: with compression if it has
+// asked for that.
+func compress(c *handshake.Client) *stream.Conn {
+	var algorithm compressed.Algorithm
+	switch {
+	case c.Capabilities&mysql.CLIENT_COMPRESS != 0:
+		algorithm = compressed.Zlib
+	case c.Capabilities&mysql.CLIENT_ZSTD_COMPRESSION_ALGORITHM != 0:
+		algorithm = compressed.Zstd
+	default:
+		return c.Stream
+	}
+	early := c.Stream.Unread()
+	conn := stream.New(compressed.New(c.Stream.NetConn(), early, algorithm))
+	conn.IgnoreNumbers()
+	c.Stream.Discard(len(early))
+	c.Stream.Release()
+	return conn
+}

@@ -1,0 +1,169 @@
+// Package compressed is MySQL's compressed protocol as a network connection: what is written is put into compressed frames, and what
+// is read comes out of them.
+//
+// It owns the frames, their numbers, and the compressors, which connections share. It knows nothing of the packets inside, and
+// takes no part in the login, which isn't compressed: its last answer is the first thing written, and the frames begin after it.
+//
+// A frame is a header of seven bytes (length of what follows, number, length before compression, 0 if it isn't compressed) and its
+// contents. Packets and frames begin and end where they like.
+package compressed
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+)
+
+const (
+	headerSize = 7
+	// worthwhile is the smallest number of bytes that is compressed, as in MySQL.
+	worthwhile = 50
+	// piece is the largest number of bytes that is put into one frame, which bounds the memory of a write.
+	piece = 256 << 10
+	// inbox is the size of the buffer that frames are read through, in bytes.
+	inbox = 4 << 10
+)
+
+// ErrOutOfOrder is wrapped by the error about a frame with another number than is due.
+var ErrOutOfOrder = errors.New("frames out of order")
+
+// ErrMalformed is wrapped by the error about a frame that can't be decompressed to what it says.
+var ErrMalformed = errors.New("malformed frame")
+
+// Conn is a connection with a client that has chosen a compression. Like any net.Conn it is for one reader and one writer at a time.
+type Conn struct {
+	net.Conn
+	algorithm Algorithm
+	in        *bufio.Reader
+	begun     bool // the end of the login was written
+
+	next   byte // number of the next frame, whoever sends it
+	left   int  // bytes still to come out of the frame under way
+	frame  io.LimitedReader
+	reader decompressor // of the frame under way; nil if it isn't compressed
+}
+
+// New puts frames on c, of which rest was read before.
+func New(c net.Conn, rest []byte, algorithm Algorithm) *Conn {
+	from := io.Reader(c)
+	if len(rest) > 0 {
+		from = io.MultiReader(newOwned(rest), c)
+	}
+	return &Conn{Conn: c, algorithm: algorithm, in: bufio.NewReaderSize(from, inbox)}
+}
+
+// Begin says that the login is behind us: for a client, who doesn't write its end.
+func (c *Conn) Begin() { c.begun = true }
+
+// NetConn returns the connection underneath.
+func (c *Conn) NetConn() net.Conn { return c.Conn }
+
+// Read reads what the frames hold.
+func (c *Conn) Read(b []byte) (int, error) {
+	for c.left == 0 {
+		if err := c.open(); err != nil {
+			return 0, err
+		}
+	}
+	n, err := c.contents().Read(b[:min(len(b), c.left)])
+	c.left -= n
+	if c.left == 0 {
+		return n, c.close()
+	}
+	if errors.Is(err, io.EOF) || c.reader != nil && err != nil {
+		return n, fmt.Errorf("%d bytes too few: %w", c.left, ErrMalformed)
+	}
+	return n, err
+}
+
+func (c *Conn) contents() io.Reader {
+	if c.reader != nil {
+		return c.reader
+	}
+	return &c.frame
+}
+
+// open reads a frame's header. A number of 0 begins a command.
+func (c *Conn) open() error {
+	var header [headerSize]byte
+	if _, err := io.ReadFull(c.in, header[:]); err != nil {
+		return err
+	}
+	length, seq, whole := uint24(header[0:]), header[3], uint24(header[4:])
+	if seq != c.next && seq != 0 {
+		return fmt.Errorf("number %d where %d is due: %w", seq, c.next, ErrOutOfOrder)
+	}
+	c.next = seq + 1
+	c.frame = io.LimitedReader{R: c.in, N: int64(length)}
+	c.left = length
+	if whole == 0 {
+		return nil
+	}
+	c.left = whole
+	reader, err := c.algorithm.open(&c.frame)
+	if err != nil {
+		c.left = 0
+		return fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	c.reader = reader
+	return nil
+}
+
+// close ends a frame of which everything has come out.
+func (c *Conn) close() error {
+	if c.reader != nil {
+		c.algorithm.release(c.reader)
+		c.reader = nil
+	}
+	// What stands behind the contents is the compression's own ending.
+	if _, err := io.Copy(io.Discard, &c.frame); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Write puts b into frames; the first b goes out as it is.
+func (c *Conn) Write(b []byte) (int, error) {
+	if !c.begun {
+		c.begun, c.next = true, 0
+		return c.Conn.Write(b)
+	}
+	frames := borrow()
+	defer giveBack(frames)
+	for rest := b; len(rest) > 0; {
+		n := min(len(rest), piece)
+		frames.b = c.append(frames.b[:0], rest[:n])
+		if _, err := c.Conn.Write(frames.b); err != nil {
+			return len(b) - len(rest), err
+		}
+		rest = rest[n:]
+	}
+	return len(b), nil
+}
+
+// append appends b as a frame, compressed if it gets shorter by that.
+func (c *Conn) append(dst, b []byte) []byte {
+	start := len(dst)
+	dst = append(dst, make([]byte, headerSize)...)
+	whole := 0
+	if len(b) >= worthwhile {
+		if packed, ok := c.algorithm.pack(dst, b); ok {
+			dst, whole = packed, len(b)
+		}
+	}
+	if whole == 0 {
+		dst = append(dst, b...)
+	}
+	header := dst[start:]
+	putUint24(header, len(dst)-start-headerSize)
+	header[3] = c.next
+	putUint24(header[4:], whole)
+	c.next++
+	return dst
+}
+
+func uint24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
+
+func putUint24(b []byte, v int) { b[0], b[1], b[2] = byte(v), byte(v>>8), byte(v>>16) }
