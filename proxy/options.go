@@ -52,6 +52,7 @@ type Options struct {
 	SchemaRefresh    time.Duration // between looks at the live tables; default 10 s
 	DrainDelay       time.Duration // for which clients are still taken once the proxy is to stop; default 0
 	DrainTimeout     time.Duration // for sessions to end when the proxy stops; default 10 s
+	Fence            Fence
 	// Acknowledge tells others which version of the map is obeyed: no statement
 	// and no transaction goes on by an older one. May be nil.
 	Acknowledge func(version int64) error
@@ -69,6 +70,7 @@ func (o Options) withDefaults() Options {
 	orDefault(&o.SchemaRefresh, 10*time.Second)
 	orDefault(&o.DrainTimeout, 10*time.Second)
 	orDefault(&o.RecoveryPatience, 10*time.Second)
+	o.Fence = o.Fence.withDefaults()
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

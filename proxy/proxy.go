@@ -59,7 +59,7 @@ func New(o Options) *Proxy {
 	if o.Acknowledge != nil {
 		config.Acknowledge = func(ctx context.Context, w *world, _ int64) error {
 			version := w.session.Map.Version()
-			if err := p.sessions.obey(ctx, version); err != nil {
+			if err := p.sessions.obey(ctx, version, w.session.Map.Held(), o.Fence.Patience); err != nil {
 				return err
 			}
 			return o.Acknowledge(version)
@@ -77,6 +77,9 @@ func New(o Options) *Proxy {
 		Pools: p.pools, Sessions: &p.sessions, IDs: p.ids, Ring: o.Ring, Spanning: o.Spanning,
 		Coordinator: p.coordinator, Stop: o.Stop,
 		MaxStatement: o.MaxStatement, Counts: &p.counts, Log: o.Log,
+		Fencing: session.Fencing{
+			Changed: p.live.Changed, Leased: o.Fence.Leased, Hold: o.Fence.Hold, Places: make(chan struct{}, o.Fence.MaxHeld),
+		},
 		Began: time.Now(), Clients: p.sessions.len,
 	}
 	p.login = handshake.Config{
@@ -129,6 +132,7 @@ func (p *Proxy) Run(ctx context.Context, l net.Listener) error {
 	}
 	tasks.Go(func() { p.watchTables(background, p.builder) })
 	tasks.Go(func() { p.giveBackMemory(background) })
+	tasks.Go(func() { p.limitFences(background) })
 	w := &watcher{&p.sessions, p.statementTimeout, &p.counts, make(chan struct{}, mostCancels), p.declared}
 	tasks.Go(func() { w.run(background) })
 	if p.options.IdleTimeout > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/session"
+	"locus/router/gene"
 )
 
 // registry knows the sessions.
@@ -144,32 +145,72 @@ func (r *registry) each(f func(*session.Session)) {
 	}
 }
 
-// obeyPause is between looks whether every session obeys.
-const obeyPause = 2 * time.Millisecond
+const (
+	// obeyPause is between looks whether every session obeys.
+	obeyPause = 2 * time.Millisecond
+	// yieldPause is between two times that sessions are made to.
+	yieldPause = 100 * time.Millisecond
+)
 
-// obey waits until nothing goes on by a map older than version.
-func (r *registry) obey(ctx context.Context, version int64) error {
+// obey waits until nothing goes on by a map older than version: on the genes that
+// it holds, or with none at all. What holds up a fence for longer than patience
+// is ended and rolled back.
+func (r *registry) obey(ctx context.Context, version int64, held gene.Set, patience time.Duration) error {
 	ticker := time.NewTicker(obeyPause)
 	defer ticker.Stop()
-	for !r.obeys(version) {
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	if held.Empty() {
+		late.Stop()
+	}
+	for !r.obeys(version, held) {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-ticker.C:
+		case <-late.C:
+			r.yield(ctx, version, held)
+			late.Reset(yieldPause)
 		}
 	}
 	return nil
 }
 
-func (r *registry) obeys(version int64) bool {
+func (r *registry) obeys(version int64, held gene.Set) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.sessions {
-		if !s.Obeys(version) {
+		if !s.Obeys(version, held) {
 			return false
 		}
 	}
 	return true
+}
+
+// yield has sessions give way to a fence. A statement whose shard can't be asked
+// to end it is cut off.
+func (r *registry) yield(ctx context.Context, version int64, held gene.Set) {
+	ctx, cancel := context.WithTimeout(ctx, cancelTime)
+	defer cancel()
+	places := make(chan struct{}, mostCancels)
+	var tasks sync.WaitGroup
+	for _, s := range r.all() {
+		if !s.Yield(version, held) {
+			continue
+		}
+		places <- struct{}{}
+		tasks.Go(func() {
+			defer func() { <-places }()
+			done, err := s.Cancel(ctx, session.HandedOver, 0)
+			if err != nil {
+				s.Interrupt()
+			}
+			if done {
+				r.counts.Cancelled(session.HandedOver)
+			}
+		})
+	}
+	tasks.Wait()
 }
 
 // closeIdle ends sessions that begin no command for so long, as wait_timeout

@@ -39,6 +39,8 @@ const (
 	ClientGone
 	// ShuttingDown: the proxy ends.
 	ShuttingDown
+	// HandedOver: its rows' genes are handed to another shard.
+	HandedOver
 )
 
 // error is what the client is told.
@@ -51,6 +53,8 @@ func (r Reason) error(mariaDB bool) *mysql.MyError {
 		return fail(erQueryTimeout, stateGeneral, "Query execution was interrupted, maximum statement execution time exceeded")
 	case ShuttingDown:
 		return fail(mysql.ER_SERVER_SHUTDOWN, stateLink, "locus is shutting down; the statement was interrupted")
+	case HandedOver:
+		return fail(erDeadlock, "40001", "%v; try restarting transaction", errYielded)
 	case Killed, ClientGone:
 	}
 	return fail(mysql.ER_QUERY_INTERRUPTED, stateInterrupted, "Query execution was interrupted")

@@ -18,6 +18,11 @@ type Counts struct {
 	Failed       atomic.Uint64 // errors of ours or of a shard's connection
 	Denied       atomic.Uint64 // that the user may not run
 
+	Held        atomic.Uint64 // statements that waited while their genes changed hands
+	HeldTooLong atomic.Uint64 // of which until the deadline
+	Holding     atomic.Int64  // that wait now
+	Yielded     atomic.Uint64 // transactions rolled back for a hand-over
+
 	Killed    atomic.Uint64 // statements that KILL ended
 	TimedOut  atomic.Uint64 // or that ran for longer than they may
 	Abandoned atomic.Uint64 // or whose client was gone
@@ -35,6 +40,8 @@ func (c *Counts) Cancelled(r Reason) {
 		c.Abandoned.Add(1)
 	case ShuttingDown:
 		c.ShutDown.Add(1)
+	case HandedOver:
+		c.Yielded.Add(1)
 	}
 }
 

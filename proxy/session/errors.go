@@ -61,6 +61,9 @@ func (s *Session) clientError(err error) *mysql.MyError {
 	if e, ok := errors.AsType[*stmt.SyntaxError](err); ok {
 		return fail(mysql.ER_PARSE_ERROR, "42000", "%s", e.Error())
 	}
+	if e, ok := errors.AsType[*heldError](err); ok {
+		return fail(erDeadlock, "40001", "%v; try restarting transaction", e)
+	}
 	s.Counts.Failed.Add(1)
 	return s.failure(err)
 }
@@ -79,10 +82,12 @@ func unreached(err error) bool {
 // reworded says why a shard was asked to end a statement, where it was us who
 // asked: the shard calls it interrupted.
 func (s *Session) reworded(e *mysql.MyError) *mysql.MyError {
+	r := s.interruptedBy()
+	s.told = r == HandedOver
 	if e.Code != mysql.ER_QUERY_INTERRUPTED {
 		return e
 	}
-	if r := s.interruptedBy(); r != 0 {
+	if r != 0 {
 		return r.error(s.World().MariaDB)
 	}
 	return e

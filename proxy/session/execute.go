@@ -46,7 +46,7 @@ func (s *Session) execute(payload []byte) error {
 	s.values = plan.Values{Args: &s.args, InsertID: s.insertID}
 	s.binary = true
 	defer func() { s.binary = false }()
-	err = s.finish(s.run(&request{plan: p.plan, values: &s.values, world: w, statement: p, payload: payload}))
+	err = s.finish(s.attempt(&request{plan: p.plan, values: &s.values, world: w, statement: p, payload: payload}))
 	p.long = nil
 	return err
 }

@@ -18,6 +18,9 @@ func (s *Session) runStamped(r *request) error {
 	if err != nil {
 		return err
 	}
+	if err := s.admit(r, result.Genes, false); err != nil {
+		return err
+	}
 	s.integers = s.integers[:0] // once for all shards: their parameters are views of it
 	s.Counts.Stamped.Add(uint64(result.Generated))
 	if len(result.Shards) == 1 {

@@ -20,6 +20,8 @@ type request struct {
 	payload []byte
 	// outside: it takes no part in the transaction.
 	outside bool
+	// moving: it concerns genes that are moving.
+	moving bool
 }
 
 // query answers COM_QUERY.
@@ -48,7 +50,7 @@ func (s *Session) runText(payload []byte) error {
 	s.args.Reset(&s.lexed, nil)
 	s.args.Foreign = s.foreign
 	s.values = plan.Values{Args: &s.args, InsertID: s.insertID}
-	return s.finish(s.run(&request{plan: p, values: &s.values, world: w, payload: payload}))
+	return s.finish(s.attempt(&request{plan: p, values: &s.values, world: w, payload: payload}))
 }
 
 // finish writes what concerns the statement alone to the client. What ends the
@@ -90,12 +92,16 @@ func (s *Session) run(r *request) error {
 	}
 	switch r.plan.Place {
 	case plan.Session:
+		s.concernsNone(r)
 		return s.local(r)
 	case plan.Fixed:
+		s.concernsNone(r)
 		return s.runOn(r, r.plan.Shard)
 	case plan.Any:
+		s.concernsNone(r)
 		return s.runAny(r)
 	case plan.Everywhere:
+		s.concernsNone(r)
 		return s.runEverywhere(r)
 	case plan.Keyed:
 		return s.runKeyed(r)
@@ -134,6 +140,9 @@ func (s *Session) placesNothing(p *plan.Plan) bool {
 
 func (s *Session) runKeyed(r *request) error {
 	if err := r.plan.Route(r.world.Map, r.values, &s.route); err != nil {
+		return err
+	}
+	if err := s.admitRoute(r); err != nil {
 		return err
 	}
 	switch len(s.route.Shards) {

@@ -59,7 +59,7 @@ func (s *Session) exchange(r *request, shard router.ShardName, text []byte, para
 		return err
 	}
 	lost, ok := errors.AsType[*backend.LostError](err)
-	if _, halfway := errors.AsType[*partial](err); !ok || halfway || (r.plan.Writes && !backend.NotSent(lost)) {
+	if _, halfway := errors.AsType[*partial](err); !ok || halfway || (r.plan.Writes && !backend.NotSent(lost)) || (r.moving && s.World() != r.world) {
 		return err
 	}
 	return s.exchangeOnce(r, shard, text, params, last)
@@ -95,6 +95,9 @@ func (s *Session) unsent(l lease, err error) error {
 // can; the answers to what came before are read.
 func (s *Session) send(l lease, r *request, text []byte, params []wire.Param) error {
 	before := s.before(l, r)
+	if err := s.stillLeased(r); err != nil {
+		return err
+	}
 	packet, err := s.packet(l.conn, r, text, params, before)
 	if err != nil {
 		return err

@@ -75,7 +75,12 @@ type Session struct {
 	who         atomic.Pointer[string] // user, for others
 	killed      atomic.Bool            // it ends even amid a transaction
 	obeyed      obeyed
-	served      atomic.Uint64 // commands begun
+	yielding    atomic.Pointer[handover] // what it is to give way to
+	told        bool                     // the command under way was answered with HandedOver
+	sitting     bool                     // it waits for its client in a transaction; under the mutex of awaited, as poked is
+	poked       bool                     // and was told to give way
+	yielded     bool                     // its transaction was rolled back, and the client doesn't know yet
+	served      atomic.Uint64            // commands begun
 }
 
 // New makes the session of a client that has logged in.
@@ -130,6 +135,9 @@ func (s *Session) next() error {
 	if s.interrupted.Load() && (s.killed.Load() || !s.txn.running()) {
 		return errQuit
 	}
+	if awake, err := s.sit(); !awake {
+		return err
+	}
 	payload, seq, err := s.client.Payload()
 	s.takeUp()
 	defer s.putDown()
@@ -155,6 +163,9 @@ func (s *Session) rest() {
 	if s.phase.Swap(idle) == cancelled {
 		s.recover()
 	}
+	s.yield()
+	s.told = false
+	s.obeyed.settle()
 	if !s.txn.running() {
 		s.obeyed.nothing()
 	}

@@ -69,6 +69,7 @@ type Services struct {
 	Stop func(point string)
 	// MaxStatement bounds a command's payload in bytes, as max_allowed_packet does.
 	MaxStatement int
+	Fencing      Fencing
 	Counts       *Counts
 	Log          *slog.Logger
 	// Began is when the process began to serve, and Clients counts those it has

@@ -37,7 +37,7 @@ type Config[S any] struct {
 	// Acknowledge tells others that the state is obeyed. It may first wait until
 	// nothing older is under way, as long as its context lasts. An error has it
 	// called again; a newer state takes the place of one that isn't acknowledged
-	// yet. Nil: nobody is told.
+	// yet, and ends its context. Nil: nobody is told.
 	Acknowledge func(ctx context.Context, state *S, revision int64) error
 	// Save keeps the values of a state that came into force, for [Live.Restore]
 	// when the source is away at the next start. Nil: they aren't kept.
@@ -63,8 +63,10 @@ type Live[S any] struct {
 	publish chan published[S] // to the acknowledgements; holds the newest
 	again   chan struct{}     // full: Rebuild was asked for
 
-	mu     sync.Mutex
-	status Status
+	mu      sync.Mutex
+	status  Status
+	changed chan struct{}      // closed when another state comes into force
+	overdue context.CancelFunc // of an acknowledgement of an older one
 }
 
 type published[S any] struct {
@@ -80,7 +82,10 @@ func New[S any](c Config[S]) *Live[S] {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Live[S]{config: c, publish: make(chan published[S], 1), again: make(chan struct{}, 1)}
+	return &Live[S]{
+		config: c, publish: make(chan published[S], 1), again: make(chan struct{}, 1),
+		changed: make(chan struct{}), overdue: func() {},
+	}
 }
 
 func orDefault(d *time.Duration, value time.Duration) {
@@ -92,6 +97,14 @@ func orDefault(d *time.Duration, value time.Duration) {
 // Load is the state in force: nil before the first. A statement loads it once
 // and keeps to it.
 func (l *Live[S]) Load() *S { return l.current.Load() }
+
+// Changed is closed when another state comes into force than Load gives after
+// it was called. Safe for concurrent use.
+func (l *Live[S]) Changed() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.changed
+}
 
 // Start reads the first state. On an error there is none: the source is away,
 // or what it holds is refused.
@@ -168,6 +181,11 @@ func (l *Live[S]) build(ctx context.Context, values map[string][]byte, revision 
 // put brings a state into force.
 func (l *Live[S]) put(p published[S]) {
 	l.current.Store(p.state)
+	l.mu.Lock()
+	close(l.changed)
+	l.changed = make(chan struct{})
+	l.overdue()
+	l.mu.Unlock()
 	l.notePublished(p.revision)
 	select { // the newest alone is acknowledged
 	case <-l.publish:

@@ -96,14 +96,31 @@ func (l *Live[S]) acknowledge(ctx context.Context) {
 		if l.config.Acknowledge == nil {
 			continue
 		}
-		if err := l.config.Acknowledge(ctx, p.state, p.revision); err == nil {
+		err := l.acknowledgeOne(ctx, p)
+		switch {
+		case err == nil:
 			l.noteAcknowledged(p.revision)
 			retry.Stop()
-		} else if ctx.Err() == nil {
+		case l.Load() != p.state: // the next one is here
+		case ctx.Err() == nil:
 			l.config.Log.Warn("state not acknowledged", slog.Int64("revision", p.revision), slog.Any("error", err))
 			retry.Reset(failures.next())
 		}
 	}
+}
+
+// acknowledgeOne gives up when a newer state comes into force.
+func (l *Live[S]) acknowledgeOne(ctx context.Context, p published[S]) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	l.mu.Lock()
+	l.overdue = cancel
+	superseded := l.current.Load() != p.state
+	l.mu.Unlock()
+	if superseded {
+		return context.Canceled
+	}
+	return l.config.Acknowledge(ctx, p.state, p.revision)
 }
 
 // pause is the last pause after a failure.

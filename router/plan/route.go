@@ -84,6 +84,22 @@ type Route struct {
 	spare  []int
 }
 
+// Meets tells whether the statement may concern rows of one of the genes.
+func (r *Route) Meets(set gene.Set) bool {
+	if r.All {
+		return !set.Empty()
+	}
+	for _, g := range r.Genes {
+		if set.Contains(g) {
+			return true
+		}
+	}
+	return len(r.ranges) > 0 && !gene.NewSet(r.ranges...).Intersect(set).Empty()
+}
+
+// Named tells whether Genes are all that the statement may concern rows of.
+func (r *Route) Named() bool { return !r.All && len(r.ranges) == 0 }
+
 func (r *Route) reset() {
 	r.Shards, r.Genes, r.All, r.ranges = r.Shards[:0], r.Genes[:0], false, r.ranges[:0]
 }

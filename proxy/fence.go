@@ -1,0 +1,78 @@
+package proxy
+
+import (
+	"context"
+	"time"
+)
+
+// Fence is how a proxy behaves while genes change hands.
+type Fence struct {
+	// Hold is how long a statement waits at most; default 2 s. Clients' own
+	// time-outs should be longer.
+	Hold time.Duration
+	// Patience is how long transactions under way on the genes may take to end
+	// before they are rolled back; default 1 s.
+	Patience time.Duration
+	// MaxHeld is how many statements wait at most; default 10,000.
+	MaxHeld int
+	// Release takes the fence of a version of the map away, by compare-and-swap:
+	// for when whoever put it there can't. Nil: nobody does.
+	Release func(ctx context.Context, version int64) error
+	// Leased tells whether the other processes know that this one is alive. Nil:
+	// always.
+	Leased func() bool
+}
+
+func (f Fence) withDefaults() Fence {
+	orDefault(&f.Hold, 2*time.Second)
+	orDefault(&f.Patience, time.Second)
+	orDefault(&f.MaxHeld, 10_000)
+	if f.Leased == nil {
+		f.Leased = func() bool { return true }
+	}
+	return f
+}
+
+const (
+	// releasePause is between tries to take a fence away.
+	releasePause = time.Second
+	releaseTime  = 5 * time.Second
+)
+
+// limitFences takes away a fence that is in force for longer than statements are
+// held: whoever put it there is gone, or slow, and its compare-and-swap will fail
+// then. It returns when ctx ends.
+func (p *Proxy) limitFences(ctx context.Context) {
+	if p.options.Fence.Release == nil {
+		return
+	}
+	for ctx.Err() == nil {
+		changed := p.live.Changed()
+		m := p.live.Load().session.Map
+		wait := time.NewTimer(p.options.Fence.Hold)
+		fenced := wait.C
+		if m.Held().Empty() {
+			fenced = nil
+		}
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		case <-fenced:
+			p.release(ctx, m.Version())
+		}
+		wait.Stop()
+	}
+}
+
+func (p *Proxy) release(ctx context.Context, version int64) {
+	p.options.Log.Warn("a fence outlasts its deadline, taking it away", "map", version)
+	try, cancel := context.WithTimeout(ctx, releaseTime)
+	defer cancel()
+	if err := p.options.Fence.Release(try, version); err != nil {
+		p.options.Log.Warn("take a fence away", "map", version, "error", err)
+		select {
+		case <-time.After(releasePause):
+		case <-ctx.Done():
+		}
+	}
+}

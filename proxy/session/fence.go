@@ -1,0 +1,204 @@
+package session
+
+import (
+	"time"
+
+	"locus/router/gene"
+	"locus/router/stmt"
+)
+
+// Fencing is what a session needs to know while genes change hands.
+type Fencing struct {
+	// Changed is closed when another world comes into force than the one that was
+	// when it was asked for.
+	Changed func() <-chan struct{}
+	// Leased tells whether this process is known to the others to be alive: one
+	// that isn't may have been passed over by a hand-over.
+	Leased func() bool
+	// Hold is how long a statement is held at most.
+	Hold time.Duration
+	// Places is one for each statement that is held.
+	Places chan struct{}
+}
+
+// heldError says that a statement was not sent, since its genes are changing
+// hands: it may be planned again, or its client told.
+type heldError struct{ why string }
+
+func (e *heldError) Error() string { return e.why }
+
+var (
+	errHeld     = &heldError{"its rows' genes are changing hands"}
+	errUnleased = &heldError{"this proxy has lost its lease in etcd, and the genes of its rows are on the move"}
+)
+
+// admit lets a statement go on that concerns these genes, or with all set every
+// one, unless a step of a move holds some of them. A transaction that was under
+// way on held genes before the fence may go on to its end: the fence waits for it.
+func (s *Session) admit(r *request, genes []gene.Gene, all bool) error {
+	m := r.world.Map
+	moving := m.Moving()
+	if moving.Empty() {
+		return nil
+	}
+	r.moving = meets(moving, genes, all)
+	if r.moving && !s.Fencing.Leased() {
+		return errUnleased
+	}
+	if meets(m.Held(), genes, all) && !s.precedes(m.Version(), m.Held()) {
+		return errHeld
+	}
+	s.obeyed.decide(genes, all)
+	return nil
+}
+
+// admitRoute is admit for a statement that was routed.
+func (s *Session) admitRoute(r *request) error {
+	if moving := r.world.Map.Moving(); !moving.Empty() {
+		return s.admit(r, s.route.Genes, !s.route.Named() && s.route.Meets(moving))
+	}
+	return nil
+}
+
+// concernsNone says that a statement concerns no sharded rows.
+func (s *Session) concernsNone(r *request) {
+	if !r.world.Map.Moving().Empty() {
+		s.obeyed.decide(nil, false)
+	}
+}
+
+// precedes tells whether the fence waits for the transaction that is under way.
+func (s *Session) precedes(version int64, held gene.Set) bool {
+	if !s.txn.running() || s.obeyed.version.Load() >= version {
+		return false
+	}
+	return s.obeyed.listsAny(held)
+}
+
+func meets(set gene.Set, genes []gene.Gene, all bool) bool {
+	if set.Empty() {
+		return false
+	}
+	for _, g := range genes {
+		all = all || set.Contains(g)
+	}
+	return all
+}
+
+// stillLeased is asked for again when a connection is there: time may have passed,
+// and the connection may have been made after this proxy was passed over.
+func (s *Session) stillLeased(r *request) error {
+	if r.moving && !s.Fencing.Leased() {
+		return errUnleased
+	}
+	return nil
+}
+
+// attempt runs a statement, again if it was held meanwhile.
+func (s *Session) attempt(r *request) error {
+	if s.yielded {
+		s.yielded = false
+		if r.plan.Statement.Kind != stmt.Rollback {
+			return HandedOver.error(s.World().MariaDB)
+		}
+	}
+	err := s.run(r)
+	held, ok := err.(*heldError) //nolint:errorlint // it is never wrapped
+	if !ok || s.txn.lost {
+		return err
+	}
+	select {
+	case s.Fencing.Places <- struct{}{}:
+		defer func() { <-s.Fencing.Places }()
+	default:
+		return s.deadlocked("%s, and as many statements are held as may be (fence.max_held)", held.why)
+	}
+	return s.held(r, held)
+}
+
+// held waits for another world, and runs the statement in that.
+func (s *Session) held(r *request, held *heldError) error {
+	s.Counts.Held.Add(1)
+	s.Counts.Holding.Add(1)
+	defer s.Counts.Holding.Add(-1)
+	deadline := time.NewTimer(s.Fencing.Hold)
+	defer deadline.Stop()
+	for {
+		changed := s.Fencing.Changed()
+		if s.World() == r.world {
+			s.step()
+			if err := s.pause(changed, deadline.C, held); err != nil {
+				return err
+			}
+		}
+		if err := s.anew(r); err != nil {
+			return err
+		}
+		err := s.run(r)
+		again, ok := err.(*heldError) //nolint:errorlint // it is never wrapped
+		if !ok || s.txn.lost {
+			return err
+		}
+		held = again
+	}
+}
+
+// step says that nothing goes on by the world that holds the statement, but for
+// its transaction.
+func (s *Session) step() {
+	if !s.txn.running() {
+		s.obeyed.nothing()
+		return
+	}
+	s.obeyed.decide(nil, false)
+}
+
+// leaseLook is how often a statement is tried again that waits for the lease.
+const leaseLook = 50 * time.Millisecond
+
+func (s *Session) pause(changed <-chan struct{}, deadline <-chan time.Time, held *heldError) error {
+	var look <-chan time.Time
+	if held == errUnleased {
+		timer := time.NewTimer(leaseLook)
+		defer timer.Stop()
+		look = timer.C
+	}
+	select {
+	case <-changed:
+	case <-look:
+	case <-deadline:
+		s.Counts.HeldTooLong.Add(1)
+		return s.deadlocked("%s; the statement was held for %v and not run", held.why, s.Fencing.Hold)
+	case <-s.stop.waits.Done():
+		return s.interruptedBy().error(s.World().MariaDB)
+	}
+	return nil
+}
+
+// anew plans a held statement for the world that has come into force.
+func (s *Session) anew(r *request) error {
+	before := r.world
+	r.world = s.world()
+	switch {
+	case r.world.Catalog == before.Catalog:
+		return nil
+	case r.statement != nil:
+		err := s.replan(r.world, r.statement)
+		r.plan = r.statement.plan
+		return err
+	}
+	s.lexed.Lex(r.payload[1:], s.mode)
+	p, err := s.planOf(r.world, &s.lexed)
+	s.args.Reset(&s.lexed, nil)
+	r.plan = p
+	return err
+}
+
+// deadlocked is MySQL's error for a transaction that lost to another one:
+// applications try it again. The transaction is rolled back, as with MySQL.
+func (s *Session) deadlocked(format string, args ...any) error {
+	s.rollbackBranches()
+	e := fail(erDeadlock, "40001", format, args...)
+	e.Message += "; try restarting transaction"
+	return e
+}

@@ -1,0 +1,280 @@
+package e2e
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"locus/proxy"
+	"locus/router"
+	"locus/router/gene"
+	"locus/test/shop"
+)
+
+// gene42 is buyer 42's, on the first shard.
+const gene42 = gene.Gene(0x3eab)
+
+// fencing is a shop whose maps are changed step by step, as a job does.
+type fencing struct {
+	*shop.Shop
+	t            *testing.T
+	acknowledged chan int64
+	released     chan int64
+	routes       *router.Map
+}
+
+func fenced(t *testing.T, test func(f *fencing, db *sql.DB), options ...func(*proxy.Options)) {
+	f := &fencing{acknowledged: make(chan int64, 1000), released: make(chan int64, 1000)}
+	each(t, shop.Options{Spare: 1, Options: func(o *proxy.Options) {
+		f = &fencing{acknowledged: make(chan int64, 1000), released: make(chan int64, 1000)}
+		o.Acknowledge = func(version int64) error { f.acknowledged <- version; return nil }
+		o.Fence.Release = func(_ context.Context, version int64) error { f.released <- version; return nil }
+		for _, option := range options {
+			option(o)
+		}
+	}}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		f.Shop, f.t, f.routes = s, t, s.Cluster.Routes
+		test(f, db)
+	})
+}
+
+// step brings the next version of the map into force.
+func (f *fencing) step(held gene.Set, changes ...router.Change) int64 {
+	f.t.Helper()
+	move := router.Move{Job: "1", Genes: gene.NewSet(gene.Range{First: 0x3000, Last: 0x3fff}), From: "s0", To: "s2", Held: held}
+	next, err := f.routes.Step([]router.Move{move}, changes...)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.routes = next
+	changed := *f.Cluster
+	changed.Routes = next
+	f.Apply(&changed)
+	return next.Version()
+}
+
+func (f *fencing) acked(version int64) {
+	f.t.Helper()
+	for {
+		select {
+		case got := <-f.acknowledged:
+			if got >= version {
+				return
+			}
+		case <-time.After(time.Minute):
+			f.t.Fatalf("version %d is not acknowledged", version)
+		}
+	}
+}
+
+func (f *fencing) notAcked(version int64) {
+	f.t.Helper()
+	for {
+		select {
+		case got := <-f.acknowledged:
+			if got >= version {
+				f.t.Fatalf("version %d is acknowledged too early", version)
+			}
+		default:
+			return
+		}
+	}
+}
+
+// holding waits until so many statements are held.
+func (f *fencing) holding(n int64) {
+	f.t.Helper()
+	for deadline := time.Now().Add(time.Minute); f.Proxy.Status().Counts.Holding.Load() != n; {
+		if time.Now().After(deadline) {
+			f.t.Fatalf("%d statements are held, want %d", f.Proxy.Status().Counts.Holding.Load(), n)
+		}
+		<-time.After(time.Millisecond)
+	}
+}
+
+// later runs a statement in the background.
+func later(f func() error) <-chan error {
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	return done
+}
+
+func (f *fencing) done(what string, done <-chan error) {
+	f.t.Helper()
+	select {
+	case err := <-done:
+		if err != nil {
+			f.t.Errorf("%s: %v", what, err)
+		}
+	case <-time.After(time.Minute):
+		f.t.Errorf("%s is still held", what)
+	}
+}
+
+func deadlock(t *testing.T, what string, err error) {
+	t.Helper()
+	var e *mysql.MySQLError
+	if !errors.As(err, &e) || e.Number != 1213 {
+		t.Errorf("%s: %v, want MySQL's 1213", what, err)
+	}
+}
+
+var held42 = gene.NewSet(gene.Range{First: gene42, Last: gene42})
+
+// TestAFence: statements on the held genes wait, those on others don't, and the
+// fence waits for the transactions that were there before.
+func TestAFence(t *testing.T) {
+	fenced(t, func(f *fencing, db *sql.DB) {
+		f.acked(f.step(gene.Set{}))
+		exec(t, db, "INSERT INTO test_order (buyer_uid) VALUES (42)")
+		before, other := begin(t, db), begin(t, db)
+		exec(t, before, "INSERT INTO test_order (buyer_uid) VALUES (?)", 42)
+		exec(t, other, "INSERT INTO test_order (buyer_uid) VALUES (0)")
+
+		fence := f.step(held42)
+		insert := later(func() error {
+			_, err := db.Exec("INSERT INTO test_order (buyer_uid, status) VALUES (42, 'late')")
+			return err
+		})
+		read := later(func() error {
+			return db.QueryRow("SELECT status FROM test_order WHERE buyer_uid = ? AND status = 'late' OR buyer_uid = ? LIMIT 1", 42, 42).Scan(new(string))
+		})
+		var count int
+		scatter := later(func() error { return db.QueryRow("SELECT COUNT(*) FROM test_order").Scan(&count) })
+		f.holding(3)
+		f.notAcked(fence)
+		exec(t, db, "INSERT INTO test_order (buyer_uid) VALUES (1)") // another gene
+		if got := number(t, db, "SELECT COUNT(*) FROM test_order WHERE buyer_uid = 1"); got != 1 {
+			t.Errorf("%d rows of another gene", got)
+		}
+		exec(t, before, "INSERT INTO test_order (buyer_uid) VALUES (42)") // it may go on to its end
+		if err := before.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		f.acked(fence) // though another transaction is open
+		f.holding(3)
+
+		f.moveRows("test_order", "buyer_uid = 42")
+		f.step(gene.Set{}, router.Change{Genes: held42, To: "s2"})
+		f.done("insert", insert)
+		f.done("read", read)
+		f.done("scatter", scatter)
+		if err := other.Commit(); err != nil {
+			t.Error(err)
+		}
+		if got := number(t, f.Shard(t, 2), "SELECT COUNT(*) FROM test_order WHERE buyer_uid = 42"); got != 4 {
+			t.Errorf("%d rows at the new owner, want 4", got)
+		}
+		if got := number(t, f.Shard(t, 0), "SELECT COUNT(*) FROM test_order WHERE buyer_uid = 42"); got != 0 {
+			t.Errorf("%d rows at the old one", got)
+		}
+	})
+}
+
+// moveRows takes rows from the first shard to the spare one.
+func (f *fencing) moveRows(table, where string) {
+	f.t.Helper()
+	from, to := f.Shard(f.t, 0), f.Shard(f.t, 2)
+	list, err := from.Query("SELECT order_id, order_no, buyer_uid, status, version FROM " + table + " WHERE " + where)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer list.Close()
+	for list.Next() {
+		var id, no, buyer, version int64
+		var status string
+		if err := list.Scan(&id, &no, &buyer, &status, &version); err != nil {
+			f.t.Fatal(err)
+		}
+		exec(f.t, to, "INSERT INTO "+table+" (order_id, order_no, buyer_uid, status, version) VALUES (?, ?, ?, ?, ?)", id, no, buyer, status, version)
+	}
+	exec(f.t, from, "DELETE FROM "+table+" WHERE "+where)
+}
+
+// TestAFenceRollsBackWhoKeepsItWaiting: a transaction that its client leaves open,
+// and a statement that goes on.
+func TestAFenceRollsBackWhoKeepsItWaiting(t *testing.T) {
+	fenced(t, func(f *fencing, db *sql.DB) {
+		f.acked(f.step(gene.Set{}))
+		idle, busy := begin(t, db), begin(t, db)
+		exec(t, idle, "INSERT INTO test_order (buyer_uid) VALUES (42)")
+		exec(t, busy, "INSERT INTO test_order (buyer_uid) VALUES (42)")
+		slow := later(func() error {
+			_, err := busy.Exec("UPDATE test_order SET status = 'slow' WHERE buyer_uid = 42 AND SLEEP(60) = 0")
+			return err
+		})
+		for number(t, f.Shard(t, 0), "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'UPDATE test_order SET%SLEEP%'") == 0 {
+			continue
+		}
+		f.acked(f.step(held42))
+		f.step(gene.Set{})
+		select {
+		case err := <-slow:
+			deadlock(t, "the statement under way", err)
+		case <-time.After(time.Minute):
+			t.Fatal("it goes on")
+		}
+		_, err := idle.Exec("INSERT INTO test_order (buyer_uid) VALUES (42)")
+		deadlock(t, "the next statement of the transaction", err)
+		for _, tx := range []*sql.Tx{idle, busy} {
+			if err := tx.Rollback(); err != nil {
+				t.Errorf("rollback: %v", err)
+			}
+		}
+		if got := number(t, db, "SELECT COUNT(*) FROM test_order"); got != 0 {
+			t.Errorf("%d rows are left of transactions that were rolled back", got)
+		}
+	}, func(o *proxy.Options) { o.Fence.Patience = 50 * time.Millisecond; o.Fence.Hold = time.Minute })
+}
+
+// TestAFenceThatIsLeftBehind: statements are told to try again, and the proxy asks
+// for the fence to be taken away.
+func TestAFenceThatIsLeftBehind(t *testing.T) {
+	fenced(t, func(f *fencing, db *sql.DB) {
+		f.acked(f.step(gene.Set{}))
+		fence := f.step(held42)
+		f.acked(fence)
+		_, err := db.Exec("INSERT INTO test_order (buyer_uid) VALUES (42)")
+		deadlock(t, "a held statement", err)
+		if got := <-f.released; got != fence {
+			t.Errorf("the fence of version %d is to be taken away, want %d", got, fence)
+		}
+		f.step(gene.Set{})
+		for f.Proxy.Status().MapVersion != fence+1 {
+			<-time.After(time.Millisecond)
+		}
+		exec(t, db, "INSERT INTO test_order (buyer_uid) VALUES (42)")
+	}, func(o *proxy.Options) { o.Fence.Hold = 100 * time.Millisecond })
+}
+
+// TestWithoutItsLease: a proxy that others take for dead serves no gene that is
+// on the move, and all others.
+func TestWithoutItsLease(t *testing.T) {
+	leased := make(chan bool, 1)
+	leased <- false
+	alive := func() bool {
+		is := <-leased
+		leased <- is
+		return is
+	}
+	fenced(t, func(f *fencing, db *sql.DB) {
+		f.acked(f.step(gene.Set{}))
+		exec(t, db, "INSERT INTO test_order (buyer_uid) VALUES (0)")
+		_, err := db.Exec("INSERT INTO test_order (buyer_uid) VALUES (42)")
+		deadlock(t, "a statement on a moving gene", err)
+		insert := later(func() error {
+			_, err := db.Exec("INSERT INTO test_order (buyer_uid) VALUES (42)")
+			return err
+		})
+		f.holding(1)
+		<-leased
+		leased <- true
+		f.done("insert", insert)
+		<-leased
+		leased <- false
+	}, func(o *proxy.Options) { o.Fence.Hold, o.Fence.Leased = 2*time.Second, alive })
+}
