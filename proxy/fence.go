@@ -33,6 +33,16 @@ func (f Fence) withDefaults() Fence {
 	return f
 }
 
+// ReadAsOf tells whether the cluster was read at that revision of etcd or later;
+// if not, it soon will be.
+func (p *Proxy) ReadAsOf(revision int64) bool {
+	if p.live.Seen() >= revision {
+		return true
+	}
+	p.live.Refresh()
+	return false
+}
+
 const (
 	// releasePause is between tries to take a fence away.
 	releasePause = time.Second

@@ -34,6 +34,9 @@ var (
 	recovered    = describe("branches_recovered_total", "Prepared branches that recovery has finished, by outcome.", "outcome")
 	inDoubt      = describe("branches_in_doubt", "Prepared branches that nobody has finished yet.")
 
+	held    = describe("statements_held_total", "Statements that waited while the genes of their rows changed hands.")
+	holding = describe("statements_holding", "Statements that wait now while the genes of their rows change hands.")
+
 	poolOpen = describe("backend_connections", "Connections to a shard, by state.", "shard", "state")
 	poolWait = describe("backend_waiting", "Sessions that wait for a connection to a shard.", "shard")
 	dialFail = describe("backend_login_failures_total", "Logins at a shard that failed.", "shard")
@@ -62,6 +65,7 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	gauge(refusedDecl, truth(s.Live.Refused != nil))
 	statementCounts(s, counter)
 	transactionCounts(s, gauge, counter)
+	gauge(holding, float64(s.Counts.Holding.Load()))
 	for shard, pool := range s.Pools {
 		poolMetrics(string(shard), pool, gauge, counter)
 	}
@@ -76,6 +80,9 @@ func statementCounts(s proxy.Status, counter func(*prometheus.Desc, uint64, ...s
 	counter(failed, s.Counts.Failed.Load())
 	counter(parsed, s.Counts.Parsed.Load())
 	counter(stamped, s.Counts.Stamped.Load())
+	counter(held, s.Counts.Held.Load())
+	counter(cancelled, s.Counts.HeldTooLong.Load(), "held_too_long")
+	counter(cancelled, s.Counts.Yielded.Load(), "handed_over")
 	counter(cancelled, s.Counts.Killed.Load(), "killed")
 	counter(cancelled, s.Counts.TimedOut.Load(), "timeout")
 	counter(cancelled, s.Counts.Abandoned.Load(), "client_gone")

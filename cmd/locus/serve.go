@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locus/cmd/declared"
 	"locus/config"
 	"locus/proxy"
 	"locus/router/cluster"
@@ -60,7 +61,15 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 		presence.Set(card.obeying(version).text())
 		return nil
 	}
-	p := proxy.New(options)
+	var p *proxy.Proxy
+	options.Fence.Release = func(ctx context.Context, version int64) error {
+		return declared.ReleaseFence(ctx, conn.kv, version, card.ID)
+	}
+	options.Fence.Leased = func() bool { // known to be alive, and by a map that is no older
+		since, held := presence.Held()
+		return held && p.ReadAsOf(since)
+	}
+	p = proxy.New(options)
 	if err := p.Start(ctx); err != nil {
 		return fmt.Errorf("read the cluster %s: %w", conn.config.Cluster, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
@@ -19,8 +20,10 @@ type Presence struct {
 	ttl     time.Duration
 	changed chan struct{} // full: value is newer than what was written
 
-	mu    sync.Mutex // of value
+	mu    sync.Mutex // of what follows
 	value []byte
+	until time.Time // when others may take the process for dead
+	since int64     // the revision of the first write with the lease; 0: none
 }
 
 // farewell bounds the wait for etcd to take the key away.
@@ -49,6 +52,23 @@ func (p *Presence) Set(value []byte) {
 	}
 }
 
+// Held tells whether the others know that this process is alive, and since which
+// revision of etcd without a gap: until a time-to-live has passed since the last
+// renewal of the lease was asked for. By then the key may be gone, whatever this
+// process has heard. Safe for concurrent use.
+func (p *Presence) Held() (since int64, held bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.since, p.since > 0 && time.Now().Before(p.until)
+}
+
+// renewed notes a lease that was granted or renewed at the wish of that moment.
+func (p *Presence) renewed(asked time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.until = asked.Add(p.ttl)
+}
+
 // Run writes the key and keeps it until the context ends, and again whenever it
 // is lost: etcd away for longer than the time-to-live, or the lease revoked. A
 // key that someone else deletes stays away until the next Set. At the end the
@@ -71,39 +91,75 @@ func (p *Presence) Run(ctx context.Context) error {
 
 var errLeaseLost = errors.New("the lease has ended")
 
-// keep holds one lease for as long as it goes.
+// renewals is how often a lease is renewed in a time-to-live.
+const renewals = 4
+
+// keep holds one lease for as long as it goes. It asks for every renewal by
+// itself, and not by a stream of them: only so it is known when the answer that
+// has arrived was asked for. A process that was stopped may find old answers.
 func (p *Presence) keep(ctx context.Context, registered func()) error {
+	asked := time.Now()
 	lease, err := p.grant(ctx)
 	if err != nil {
 		return err
 	}
 	defer p.revokeAtEnd(ctx, lease)
-	conn, err := p.kv.client.connection(ctx)
+	defer p.lapse()
+	p.renewed(asked)
+	revision, err := p.write(ctx, lease)
 	if err != nil {
 		return err
 	}
-	// Its own context, because a lost lease must not be kept alive any longer.
-	held, drop := context.WithCancel(ctx)
-	defer drop()
-	alive, err := conn.KeepAlive(held, lease)
-	if err != nil {
-		return err
-	}
-	if err := p.write(ctx, lease); err != nil {
-		return err
-	}
+	p.mu.Lock()
+	p.since = revision
+	p.mu.Unlock()
 	registered()
+	ticker := time.NewTicker(p.ttl / renewals)
+	defer ticker.Stop()
 	for {
 		select {
-		case _, ok := <-alive: // also closed when the context ends
-			if !ok {
-				return errLeaseLost
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+			if err := p.renew(ctx, lease); err != nil {
+				return err
 			}
 		case <-p.changed:
-			if err := p.write(ctx, lease); err != nil {
+			if _, err := p.write(ctx, lease); err != nil {
 				return err
 			}
 		}
+	}
+}
+
+// lapse is the end of a lease.
+func (p *Presence) lapse() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.since = 0
+}
+
+// renew asks for another time-to-live, again while the last one lasts.
+func (p *Presence) renew(ctx context.Context, lease clientv3.LeaseID) error {
+	p.mu.Lock()
+	ctx, cancel := context.WithDeadline(ctx, p.until)
+	p.mu.Unlock()
+	defer cancel()
+	var pause backoff
+	for {
+		asked := time.Now()
+		err := p.kv.client.request(ctx, func(ctx context.Context, conn *clientv3.Client) error {
+			_, err := conn.KeepAliveOnce(ctx, lease)
+			return err
+		})
+		switch {
+		case err == nil:
+			p.renewed(asked)
+			return nil
+		case errors.Is(err, rpctypes.ErrLeaseNotFound), ctx.Err() != nil:
+			return errors.Join(errLeaseLost, err)
+		}
+		pause.wait(ctx)
 	}
 }
 
@@ -120,18 +176,21 @@ func (p *Presence) grant(ctx context.Context) (lease clientv3.LeaseID, err error
 }
 
 // write is no compare-and-swap: the key is this process's alone.
-func (p *Presence) write(ctx context.Context, lease clientv3.LeaseID) error {
+func (p *Presence) write(ctx context.Context, lease clientv3.LeaseID) (revision int64, err error) {
 	p.mu.Lock()
 	value := p.value
 	p.mu.Unlock()
-	err := p.kv.client.request(ctx, func(ctx context.Context, conn *clientv3.Client) error {
-		_, err := conn.Put(ctx, p.kv.prefix+p.key, string(value), clientv3.WithLease(lease))
+	err = p.kv.client.request(ctx, func(ctx context.Context, conn *clientv3.Client) error {
+		r, err := conn.Put(ctx, p.kv.prefix+p.key, string(value), clientv3.WithLease(lease))
+		if err == nil {
+			revision = r.Header.Revision
+		}
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("write %s%s: %w", p.kv.prefix, p.key, err)
+		return 0, fmt.Errorf("write %s%s: %w", p.kv.prefix, p.key, err)
 	}
-	return nil
+	return revision, nil
 }
 
 // revokeAtEnd takes the key away when the process leaves. A lost lease is left

@@ -111,7 +111,7 @@ func (s *Session) attempt(r *request) error {
 	case s.Fencing.Places <- struct{}{}:
 		defer func() { <-s.Fencing.Places }()
 	default:
-		return s.deadlocked("%s, and as many statements are held as may be (fence.max_held)", held.why)
+		return s.deadlocked("%s, and as many statements wait as may", held.why)
 	}
 	return s.held(r, held)
 }

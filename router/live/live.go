@@ -62,6 +62,8 @@ type Live[S any] struct {
 
 	publish chan published[S] // to the acknowledgements; holds the newest
 	again   chan struct{}     // full: Rebuild was asked for
+	soon    chan struct{}     // full: Refresh was asked for
+	seen    atomic.Int64      // the newest revision that the state in force is true to
 
 	mu      sync.Mutex
 	status  Status
@@ -83,7 +85,7 @@ func New[S any](c Config[S]) *Live[S] {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Live[S]{
-		config: c, publish: make(chan published[S], 1), again: make(chan struct{}, 1),
+		config: c, publish: make(chan published[S], 1), again: make(chan struct{}, 1), soon: make(chan struct{}, 1),
 		changed: make(chan struct{}), overdue: func() {},
 	}
 }
@@ -128,6 +130,19 @@ func (l *Live[S]) Rebuild() {
 	}
 }
 
+// Refresh has Run read the source again, without any change. It doesn't wait.
+// Safe for concurrent use.
+func (l *Live[S]) Refresh() {
+	select {
+	case l.soon <- struct{}{}:
+	default: // it is asked for already
+	}
+}
+
+// Seen is the newest revision of the source as of which the state in force is
+// what it holds; 0: none yet. Safe for concurrent use.
+func (l *Live[S]) Seen() int64 { return l.seen.Load() }
+
 // read reads the source and takes what it holds.
 func (l *Live[S]) read(ctx context.Context) error {
 	readCtx, cancel := context.WithTimeout(ctx, l.config.ReadTimeout)
@@ -154,6 +169,7 @@ func (l *Live[S]) take(ctx context.Context, values map[string][]byte, revision i
 	}
 	if l.values != nil && l.refused == nil && maps.EqualFunc(values, l.values, bytes.Equal) {
 		l.revision = revision
+		l.seen.Store(revision)
 		l.noteUnchanged()
 		return nil
 	}
@@ -186,6 +202,7 @@ func (l *Live[S]) put(p published[S]) {
 	l.changed = make(chan struct{})
 	l.overdue()
 	l.mu.Unlock()
+	l.seen.Store(p.revision)
 	l.notePublished(p.revision)
 	select { // the newest alone is acknowledged
 	case <-l.publish:

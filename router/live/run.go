@@ -50,6 +50,7 @@ func (l *Live[S]) follow(ctx context.Context, changes <-chan int64) error {
 			if revision <= l.revision {
 				continue // read already
 			}
+		case <-l.soon:
 		case <-l.again:
 			l.values = nil // nothing is known to be built already
 		case <-next.C:
