@@ -93,4 +93,5 @@ func (p *Proxy) span() {
 		Cluster: p.options.Cluster, Servers: recoveryServers{p.builder.recovery}, Log: p.options.Log,
 		Patience: p.options.RecoveryPatience, Every: p.options.RecoveryPatience / 3,
 	})
+	p.builder.doubt = p.coordinator.Doubt
 }

@@ -43,9 +43,11 @@ type builder struct {
 	pools   *backend.Registry
 	// recovery has the same shards, on connections of its own; nil: not needed.
 	recovery *backend.Registry
-	log      *slog.Logger
-	last     *world
-	stale    atomic.Bool // the live tables have changed
+	// doubt has a shard looked at again; set with recovery.
+	doubt func(router.ShardName)
+	log   *slog.Logger
+	last  *world
+	stale atomic.Bool // the live tables have changed
 	// rightsKnown is the last ID that was given to rights.
 	rightsKnown uint64
 }
@@ -97,8 +99,18 @@ func (b *builder) register(w *world) error {
 	b.pools.Apply(targets)
 	if b.recovery != nil {
 		b.recovery.Apply(targets)
+		b.recheck(w.declared)
 	}
 	return nil
+}
+
+// recheck has shards looked at again that are reached in another way than before.
+func (b *builder) recheck(c *cluster.Cluster) {
+	for name, s := range c.Shards {
+		if b.last != nil && b.last.declared.Shards[name] != s {
+			b.doubt(name)
+		}
+	}
 }
 
 // target is how to reach a shard. What hasn't changed keeps its TLS settings,

@@ -17,6 +17,9 @@ import (
 	"locus/router/stmt"
 )
 
+// statusReadOnly is SERVER_STATUS_IN_TRANS_READONLY.
+const statusReadOnly = 0x2000
+
 // What a commit over several shards may wait: for each of its phases, and for the
 // home shard to tell what became of a commit whose answer was lost.
 const (
@@ -103,6 +106,10 @@ func mayWrite(p *plan.Plan) bool {
 // The parts that have only read end first. If only one has written, its commit is
 // the whole; else there are two phases.
 func (s *Session) commitSpanning() error {
+	for i := range s.txn.branches {
+		b := &s.txn.branches[i]
+		b.wrote = b.wrote && b.conn.Status()&statusReadOnly == 0 // else what it tried was refused
+	}
 	home, readers, writers := s.txn.branches[0], []branch(nil), []branch(nil)
 	for _, b := range s.txn.branches {
 		if b.wrote {

@@ -60,7 +60,9 @@ func number(t *testing.T, db interface {
 	return n.Int64
 }
 
-func rows(t *testing.T, db *sql.DB, query string, args ...any) (out []string) {
+func rows(t *testing.T, db interface {
+	Query(string, ...any) (*sql.Rows, error)
+}, query string, args ...any) (out []string) {
 	t.Helper()
 	r, err := db.Query(query, args...)
 	if err != nil {
