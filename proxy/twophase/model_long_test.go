@@ -2,7 +2,16 @@
 
 package twophase
 
-import "testing"
+import (
+	"testing"
 
-// TestEveryOrderOfTwo has two processes clean up as well, which takes minutes.
-func TestEveryOrderOfTwo(t *testing.T) { everyOrder(t, (*Coordinator).look, (*Coordinator).look) }
+	"locus/router"
+)
+
+// TestEveryOrderOfTwo has two processes recover more branches, and clean up as
+// well, which takes minutes.
+func TestEveryOrderOfTwo(t *testing.T) {
+	two := []router.ShardName{"a", "b"}
+	t.Run("two recover", func(t *testing.T) { everyOrder(t, two, lookOnly, lookOnly) })
+	t.Run("two clean up", func(t *testing.T) { everyOrder(t, two, (*Coordinator).look, (*Coordinator).look) })
+}
