@@ -7,7 +7,8 @@ import (
 )
 
 func TestCompare(t *testing.T) {
-	passed, failed, skipped := Outcome{State: Passed}, Outcome{Failed, "why"}, Outcome{State: Skipped}
+	passed, failed, skipped := Outcome{State: Passed}, Outcome{State: Failed, Detail: "why"}, Outcome{State: Skipped}
+	one, two := Outcome{State: Passed, Result: "one"}, Outcome{State: Passed, Result: "two"}
 	for _, c := range []struct {
 		name          string
 		direct, proxy Outcomes
@@ -20,6 +21,9 @@ func TestCompare(t *testing.T) {
 		{"fails through the proxy", Outcomes{"a": passed, "b": passed}, Outcomes{"a": passed, "b": failed}, nil, []string{"b passes directly and is failed through the proxy: why"}},
 		{"skipped through the proxy", Outcomes{"a": passed}, Outcomes{"a": skipped}, nil, []string{"a passes directly and is skipped"}},
 		{"lost through the proxy", Outcomes{"a": passed}, Outcomes{}, nil, []string{"a passes directly and is not run"}},
+		{"same result", Outcomes{"a": one}, Outcomes{"a": one}, nil, nil},
+		{"another result", Outcomes{"a": one}, Outcomes{"a": two}, nil, []string{"a has another result through the proxy:\n\tdirect one\n\tproxy  two"}},
+		{"another result, excepted", Outcomes{"a": one}, Outcomes{"a": two}, Exceptions{"a": "so"}, nil},
 		{"excepted", Outcomes{"a": passed, "b": passed}, Outcomes{"a": passed, "b": failed}, Exceptions{"b": "so"}, nil},
 		{"stale", Outcomes{"a": passed}, Outcomes{"a": passed}, Exceptions{"a": "so"}, []string{"exception a passes"}},
 		{"not the proxy's", Outcomes{"a": passed, "b": failed}, Outcomes{"a": passed, "b": failed}, Exceptions{"b": "so"}, []string{"exception b is failed directly"}},

@@ -19,7 +19,13 @@ const (
 type Outcome struct {
 	State  State
 	Detail string
+	// Result is what a case that passed found, in a form that is the same at
+	// both ends; empty where the suite itself judges it.
+	Result string
 }
+
+// same tells whether two outcomes are as good as each other.
+func (o Outcome) same(p Outcome) bool { return o.State == p.State && o.Result == p.Result }
 
 // Outcomes are a run's, by the case's name.
 type Outcomes map[string]Outcome

@@ -1,0 +1,82 @@
+package node
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"locus/test/servers"
+	"locus/test/suites/stand"
+)
+
+// Script is a file of cases, in the test's directory.
+type Script struct {
+	Path   string
+	Engine servers.Engine
+	Env    []string
+	Limit  time.Duration
+}
+
+// Database is what scripts find, empty.
+const Database = "suite"
+
+// Run runs the cases of those names, or all, at an endpoint.
+func (s Script) Run(t *testing.T, at stand.Endpoint, cases []string) stand.Outcomes {
+	t.Helper()
+	at.Database(t, Database)
+	return s.In(t, at, Database, cases)
+}
+
+// In runs cases in a database that is there.
+func (s Script) In(t *testing.T, at stand.Endpoint, database string, cases []string) stand.Outcomes {
+	t.Helper()
+	c := stand.Command{
+		Args:  append([]string{"node", s.Path}, cases...),
+		Limit: s.Limit,
+		Env: append([]string{
+			"NODE_PATH=" + filepath.Join(stand.Installed(t, "node"), "node_modules") + ":" + here(),
+			"SUITE_HOST=" + at.Host, fmt.Sprintf("SUITE_PORT=%d", at.Port), "SUITE_USER=" + at.User,
+			"SUITE_PASSWORD=" + at.Password, "SUITE_DATABASE=" + database, "SUITE_ENGINE=" + string(s.Engine),
+			fmt.Sprintf("SUITE_TLS=%t", at.TLS), "NODE_TLS_REJECT_UNAUTHORIZED=1", "TZ=UTC",
+		}, s.Env...),
+	}
+	return read(t, c.Output(t))
+}
+
+// here is the directory of this package, where harness.js is.
+func here() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Dir(file)
+}
+
+// A case's line begins with mark, that the client's own words are told apart.
+const mark = "case: "
+
+func read(t *testing.T, out []byte) stand.Outcomes {
+	t.Helper()
+	outcomes := stand.Outcomes{}
+	for line := range bytes.Lines(out) {
+		text, ok := strings.CutPrefix(string(line), mark)
+		if !ok {
+			continue
+		}
+		var said struct {
+			Name, Detail string
+			State        stand.State
+			Result       json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(text), &said); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if _, twice := outcomes[said.Name]; twice && said.State != stand.Failed {
+			t.Errorf("two cases are named %q", said.Name)
+		}
+		outcomes[said.Name] = stand.Outcome{State: said.State, Detail: said.Detail, Result: string(said.Result)}
+	}
+	return outcomes
+}
