@@ -10,7 +10,7 @@ here=$(dirname "$(readlink -f "$0")")
 . "$here/apt.sh"
 suites=$(readlink -f "$here/../suites")
 dir=${LOCUS_SUITES_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/locus/suites}
-parts=(node mtr)
+parts=(node mysqljs mtr)
 
 # node: the npm packages of test/suites/node/package-lock.json, in node/.
 install_node() {
@@ -50,6 +50,33 @@ install_mtr() {
   )
   printf %s "$version" >"$to.new/installed"
   mv -T "$to.new" "$to"
+}
+
+# mysqljs: the tests of mysql, the npm package, which has none in it: those of
+# the distribution's source package, in mysqljs/.
+install_mysqljs() {
+  local to=$dir/mysqljs work uri file sum
+  [ -e "$to/test" ] && return
+  install_node
+  say "fetching the tests of mysql into $to"
+  work=$(mktemp -d)
+  mkdir -p "$work/lists/partial" "$work/parts"
+  # The sources of the distribution that this machine takes packages from.
+  (. /etc/os-release && apt-get indextargets --format 'deb-src $(REPO_URI) $(RELEASE) main' \
+    'Created-By: Packages' 'Component: main' "Codename: $VERSION_CODENAME") | sort -u >"$work/parts/source.list"
+  local own=(-qq -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$work/parts" -o Dir::State::lists="$work/lists" -o Dir::Cache="$work/cache")
+  again as_root apt-get "${own[@]}" update
+  read -r uri file sum < <(apt-get "${own[@]}" --print-uris --download-only source node-mysql | awk '$2 ~ /orig\.tar/ { gsub("\047", "", $1); print $1, $2, $4 }')
+  [ -n "${uri:-}" ] || die "no source package of node-mysql is known here"
+  again as_root /usr/lib/apt/apt-helper download-file "$uri" "$work/$file" "$sum"
+  mkdir -p "$work/mysql"
+  tar -xf "$work/$file" -C "$work/mysql" --strip-components=1
+  # The library beside its tests is the one from npm, whose version they are of.
+  rm -rf "$to"
+  mkdir -p "$to"
+  cp -r "$work/mysql/test" "$work/mysql/package.json" "$to"
+  cp -r "$dir/node/node_modules/mysql/lib" "$dir/node/node_modules/mysql/index.js" "$to"
+  rm -rf "$work"
 }
 
 [ $# = 0 ] || parts=("$@")
