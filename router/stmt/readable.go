@@ -7,6 +7,7 @@ import "unicode/utf8"
 //
 //   - comments, because the parser executes some that no server does (/*T! … */),
 //   - hints and the wrappers of executable comments,
+//   - the WORK of COMMIT WORK,
 //   - the rows and list elements that the key leaves out, because a parse costs
 //     what its text is long.
 //
@@ -37,10 +38,27 @@ func (l *Lexed) readable() string {
 			blank(text, l.Rows[i-1].Close+1, row.Close+1)
 		}
 	}
+	if start, end := l.work(); start >= 0 {
+		blank(text, start, end)
+	}
 	if !utf8.Valid(text) {
 		l.spell(text)
 	}
 	return string(text)
+}
+
+// work finds the word WORK behind BEGIN, COMMIT or ROLLBACK, which says nothing
+// and which the parser doesn't know; the start is -1 without it.
+func (l *Lexed) work() (start, end int32) {
+	scan := tokens{l: l}
+	verb, ok := scan.next()
+	if !ok || !l.is(verb, "begin") && !l.is(verb, "commit") && !l.is(verb, "rollback") {
+		return -1, -1
+	}
+	if word, ok := scan.next(); ok && l.is(word, "work") {
+		return int32(word.start), int32(word.start + len("work"))
+	}
+	return -1, -1
 }
 
 // blank keeps the ends of lines, which the parser's messages count.
