@@ -79,13 +79,13 @@ func (s *site) leftOver(conn *client.Conn) (run []string, err error) {
 			run = append(run, "DROP DATABASE `"+strings.ReplaceAll(name, "`", "``")+"`")
 		}
 	}
-	accounts, err := column(conn, "SELECT CONCAT(QUOTE(user), '@', QUOTE(host)) FROM mysql.user "+
+	accounts, err := column(conn, "SELECT IF(host = '', CONCAT('ROLE ', QUOTE(user)), CONCAT('USER ', QUOTE(user), '@', QUOTE(host))) FROM mysql.user "+
 		"WHERE user NOT IN ('root', 'locus', 'mariadb.sys', 'mysql.sys', 'mysql.session', 'mysql.infoschema') OR (user = 'root' AND host NOT IN ('localhost', '%'))")
 	if err != nil {
 		return nil, err
 	}
 	for _, account := range accounts {
-		run = append(run, "DROP USER "+account)
+		run = append(run, "DROP "+account)
 	}
 	return run, nil
 }
