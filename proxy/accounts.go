@@ -64,6 +64,7 @@ func (b *builder) users(c *cluster.Cluster) map[string]*session.Account {
 			Rights:           b.rights(name, u),
 			Scatter:          map[cluster.Guard]session.Guard{cluster.GuardWarn: session.Warn, cluster.GuardRefuse: session.Refuse}[u.Scatter],
 			Admin:            u.Admin,
+			Late:             u.Read == cluster.ReadReplica,
 			MaxConnections:   u.MaxConnections,
 			StatementTimeout: u.Timeout(),
 		}

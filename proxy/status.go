@@ -18,6 +18,7 @@ type Status struct {
 	Draining   bool
 	Problems   error // declared tables that can't be served
 	Pools      map[router.ShardName]backend.Stats
+	Replicas   []backend.ReplicaStats
 	Counts     *session.Counts
 	// Recovery is nil unless transactions are committed in two phases.
 	Recovery *twophase.Counts
@@ -35,6 +36,7 @@ func (p *Proxy) Status() Status {
 	if w := p.live.Load(); w != nil {
 		s.MapVersion, s.Problems = w.session.Map.Version(), w.problems
 	}
+	s.Replicas = p.pools.Replicas()
 	for _, pool := range p.pools.Pools() {
 		s.Pools[pool.Shard()] = pool.Stats()
 	}

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -81,7 +81,7 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 func (b *builder) sameTables(c *cluster.Cluster) bool {
 	return b.last != nil &&
 		b.last.declared.Settings == c.Settings &&
-		maps.Equal(b.last.declared.Shards, c.Shards) &&
+		reflect.DeepEqual(b.last.declared.Shards, c.Shards) &&
 		reflect.DeepEqual(b.last.declared.Tables, c.Tables)
 }
 
@@ -98,7 +98,7 @@ func (b *builder) register(w *world) error {
 	}
 	b.pools.Apply(targets)
 	if b.recovery != nil {
-		b.recovery.Apply(targets)
+		b.recovery.Apply(withoutReplicas(targets))
 		b.recheck(w.declared)
 	}
 	return nil
@@ -107,17 +107,26 @@ func (b *builder) register(w *world) error {
 // recheck has shards looked at again that are reached in another way than before.
 func (b *builder) recheck(c *cluster.Cluster) {
 	for name, s := range c.Shards {
-		if b.last != nil && b.last.declared.Shards[name] != s {
+		if b.last != nil && !reflect.DeepEqual(b.last.declared.Shards[name], s) {
 			b.doubt(name)
 		}
 	}
+}
+
+// withoutReplicas is the servers that are written to.
+func withoutReplicas(targets []backend.Target) []backend.Target {
+	primaries := slices.Clone(targets)
+	for i := range primaries {
+		primaries[i].Replicas, primaries[i].MaxOpen = nil, 0
+	}
+	return primaries
 }
 
 // target is how to reach a shard. What hasn't changed keeps its TLS settings,
 // and with them the connections.
 func (b *builder) target(name router.ShardName, s cluster.Shard) (backend.Target, error) {
 	t, err := schema.Target(name, s, b.secrets)
-	if err == nil && b.last != nil && b.last.declared.Shards[name] == s {
+	if err == nil && b.last != nil && reflect.DeepEqual(b.last.declared.Shards[name], s) {
 		t.TLS = b.last.tls[name]
 	}
 	return t, err

@@ -37,8 +37,12 @@ var (
 	held    = describe("statements_held_total", "Statements that waited while the genes of their rows changed hands.")
 	holding = describe("statements_holding", "Statements that wait now while the genes of their rows change hands.")
 
-	poolOpen = describe("backend_connections", "Connections to a shard, by state.", "shard", "state")
-	poolWait = describe("backend_waiting", "Sessions that wait for a connection to a shard.", "shard")
+	poolOpen      = describe("backend_connections", "Connections to a shard, by state.", "shard", "state")
+	poolWait      = describe("backend_waiting", "Sessions that wait for a connection to a shard.", "shard")
+	onReplicas    = describe("statements_on_replicas_total", "Reads that a replica answered.")
+	replicaLag    = describe("replica_lag_seconds", "How far a replica is behind, as it says itself.", "shard", "addr")
+	replicaUsable = describe("replica_usable", "1 while reads are sent to a replica, 0 while it is too far behind, doesn't follow or doesn't answer.", "shard", "addr")
+
 	dialFail = describe("backend_login_failures_total", "Logins at a shard that failed.", "shard")
 )
 
@@ -64,6 +68,10 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	gauge(sourceUp, truth(s.Live.Away == nil))
 	gauge(refusedDecl, truth(s.Live.Refused != nil))
 	statementCounts(s, counter)
+	for _, replica := range s.Replicas {
+		gauge(replicaLag, replica.Lag.Seconds(), string(replica.Shard), replica.Addr)
+		gauge(replicaUsable, truth(replica.Usable), string(replica.Shard), replica.Addr)
+	}
 	transactionCounts(s, gauge, counter)
 	gauge(holding, float64(s.Counts.Holding.Load()))
 	for shard, pool := range s.Pools {
@@ -76,6 +84,7 @@ func statementCounts(s proxy.Status, counter func(*prometheus.Desc, uint64, ...s
 	counter(oneShard, s.Counts.OneShard.Load())
 	counter(scattered, s.Counts.Scattered.Load())
 	counter(refused, s.Counts.Refused.Load())
+	counter(onReplicas, s.Counts.OnReplicas.Load())
 	counter(denied, s.Counts.Denied.Load())
 	counter(failed, s.Counts.Failed.Load())
 	counter(parsed, s.Counts.Parsed.Load())

@@ -74,7 +74,7 @@ func (c *Conn) fault() string {
 }
 
 func (p *Pool) keeps(c *Conn, now time.Time) bool {
-	return !p.closed && c.generation == p.generation && now.Before(c.expires)
+	return !p.closed && c.generation == p.generation && now.Before(c.expires) && p.places() <= p.limits.MaxOpen
 }
 
 // put hands on a connection that is lent: to the first in the queue, or to the idle ones.

@@ -78,12 +78,26 @@ func (p *Pool) retarget(t Target) (moved bool) {
 	return moved
 }
 
-// Sweep closes idle connections that were unused for Limits.IdleTimeout or are older than Limits.MaxLifetime.
+// resize takes over another limit of connections; those beyond it go as they come
+// back.
+func (p *Pool) resize(l Limits) {
+	p.mu.Lock()
+	defer p.unlock()
+	l = l.withDefaults()
+	p.limits.MaxOpen, p.limits.MaxIdle = l.MaxOpen, l.MaxIdle // the rest is read without mu
+	p.serve(time.Now())
+}
+
+// checkAfter is how long a connection is unused before it is looked at whether it still lives.
+const checkAfter = 5 * time.Second
+
+// Sweep closes idle connections that were unused for Limits.IdleTimeout, are older than Limits.MaxLifetime, or have died.
 func (p *Pool) Sweep(now time.Time) {
 	p.mu.Lock()
 	defer p.unlock()
 	p.doomIdle(func(c *Conn) bool {
-		return now.Sub(c.returned) >= p.limits.IdleTimeout || !now.Before(c.expires)
+		idle := now.Sub(c.returned)
+		return idle >= p.limits.IdleTimeout || !now.Before(c.expires) || idle >= checkAfter && !c.pulse.alive()
 	})
 }
 

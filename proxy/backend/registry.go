@@ -24,6 +24,8 @@ type Registry struct {
 	dial   dialFunc
 	pools  atomic.Pointer[map[router.ShardName]*Pool] // replaced, never edited
 
+	replicas atomic.Pointer[map[router.ShardName]*replicas] // likewise
+
 	mu      sync.Mutex // held for the whole of Apply and Close
 	retired []*Pool    // removed, perhaps with connections that are still borrowed
 }
@@ -32,6 +34,7 @@ type Registry struct {
 func NewRegistry(limits Limits, log *slog.Logger) *Registry {
 	r := &Registry{limits: limits, log: log, dial: login}
 	r.pools.Store(&map[router.ShardName]*Pool{})
+	r.replicas.Store(&map[router.ShardName]*replicas{})
 	return r
 }
 
@@ -58,13 +61,18 @@ func (r *Registry) Apply(targets []Target) {
 	for _, t := range targets {
 		if p, ok := old[t.Shard]; ok {
 			p.SetTarget(t)
+			p.resize(t.within(r.limits))
 			next[t.Shard] = p
 		} else {
-			next[t.Shard] = newPool(t, r.limits, r.log, r.dial)
+			next[t.Shard] = newPool(t, t.within(r.limits), r.log, r.dial)
 		}
 	}
 	r.pools.Store(&next)
 	r.retire(old, next)
+	for _, p := range r.applyReplicas(targets) {
+		p.Retire()
+		r.retired = append(r.retired, p)
+	}
 }
 
 func (r *Registry) retire(old, next map[router.ShardName]*Pool) {
@@ -77,8 +85,11 @@ func (r *Registry) retire(old, next map[router.ShardName]*Pool) {
 	}
 }
 
-// Run sweeps all pools until ctx ends.
+// Run sweeps all pools and measures all replicas until ctx ends.
 func (r *Registry) Run(ctx context.Context) error {
+	var tasks sync.WaitGroup
+	defer tasks.Wait()
+	tasks.Go(func() { r.measureReplicas(ctx) })
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
 	for {
@@ -89,6 +100,7 @@ func (r *Registry) Run(ctx context.Context) error {
 			for _, p := range *r.pools.Load() {
 				p.Sweep(now)
 			}
+			r.eachReplica(func(c *replica) { c.pool.Sweep(now) })
 		}
 	}
 }

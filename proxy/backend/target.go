@@ -16,7 +16,20 @@ type Target struct {
 	User     string
 	Password func() (string, error) // asked at every login, so a changed secret is picked up; may be called concurrently
 	TLS      *tls.Config            // nil: no TLS. Never changed after it was passed in
+	MaxOpen  int                    // in place of Limits.MaxOpen; 0: that
+	Replicas []string               // where servers are that follow this one, with the same user, password and TLS
+	MaxLag   time.Duration          // how far a replica may be behind; 0: 5s
 }
+
+// within is the limits of this target's pool.
+func (t Target) within(l Limits) Limits {
+	if t.MaxOpen > 0 {
+		l.MaxOpen = t.MaxOpen
+	}
+	return l
+}
+
+func (t Target) maxLag() time.Duration { return orDefault(t.MaxLag, defaultMaxLag) }
 
 // sameServer reports whether connections made for t serve u as well.
 func (t Target) sameServer(u Target) bool {

@@ -36,6 +36,10 @@ func Target(name router.ShardName, s cluster.Shard, secret func(name string) (st
 	t := backend.Target{
 		Shard: name, Addr: s.Address, User: s.User,
 		Password: func() (string, error) { return secret(s.Secret) },
+		MaxOpen:  s.MaxConnections, MaxLag: s.Lag(),
+	}
+	for _, r := range s.Replicas {
+		t.Replicas = append(t.Replicas, r.Address)
 	}
 	switch s.TLS {
 	case cluster.TLSOff:

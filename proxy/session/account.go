@@ -25,6 +25,8 @@ type Account struct {
 	Rights *plan.Rights
 	// Scatter is about reads of several shards.
 	Scatter Guard
+	// Late: sessions begin with locus_read = 'replica'.
+	Late bool
 	// Admin: may end other users' sessions.
 	Admin bool
 	// MaxConnections at this process; 0: as many as there are places.

@@ -63,6 +63,7 @@ func (s *Session) reset() {
 	s.rollbackBranches()
 	s.carry(s.initial)
 	s.mode, s.autocommit = 0, true
+	s.late, s.replica = s.account.Late, false
 	s.insertID, s.warnings = 0, nil
 	clear(s.prepared)
 }

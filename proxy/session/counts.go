@@ -16,6 +16,7 @@ type Counts struct {
 	Refused      atomic.Uint64 // by the planner
 	Parsed       atomic.Uint64 // texts whose plan was not in the cache
 	Failed       atomic.Uint64 // errors of ours or of a shard's connection
+	OnReplicas   atomic.Uint64 // reads that a replica answered
 	Denied       atomic.Uint64 // that the user may not run
 
 	Held        atomic.Uint64 // statements that waited while their genes changed hands

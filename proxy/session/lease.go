@@ -27,6 +27,11 @@ func (s *Session) lendSpanning(shard router.ShardName, outside bool, spanning Sp
 		}
 		return lease{branch: *b, joined: true}, nil
 	}
+	if s.replica {
+		if b, ok := s.borrowReplica(shard); ok {
+			return lease{branch: b}, nil
+		}
+	}
 	joins := s.txn.begun && !outside
 	further := len(s.txn.branches) > 0 && !outside
 	if further && spanning == Single {

@@ -90,6 +90,7 @@ func (s *Session) run(r *request) error {
 	if r.plan.Statement.Kind != stmt.ShowWarnings {
 		s.warnings = s.warnings[:0]
 	}
+	s.replica = s.mayBeLate(r.plan)
 	switch r.plan.Place {
 	case plan.Session:
 		s.concernsNone(r)

@@ -62,6 +62,7 @@ func (s *Session) exchange(r *request, shard router.ShardName, text []byte, para
 	if _, halfway := errors.AsType[*partial](err); !ok || halfway || (r.plan.Writes && !backend.NotSent(lost)) || (r.moving && s.World() != r.world) {
 		return err
 	}
+	s.replica = false // its primary, this time
 	return s.exchangeOnce(r, shard, text, params, last)
 }
 

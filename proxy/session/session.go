@@ -66,6 +66,9 @@ type Session struct {
 	under   *World   // the world that account is of
 	account *Account // never nil
 
+	late    bool // locus_read = 'replica'
+	replica bool // the statement under way may be answered by one
+
 	awaited     awaited
 	stop        cancellation
 	phase       atomic.Int32

@@ -67,12 +67,13 @@ type view struct {
 	settings   *backend.Settings
 	autocommit bool
 	insertID   uint64
+	late       bool
 	next       string // SET TRANSACTION … for the next one
 	mode       bool   // sql_mode changed
 }
 
 func (s *Session) settingsView() *view {
-	return &view{settings: s.settings, autocommit: s.autocommit, insertID: s.insertID, next: s.txn.next}
+	return &view{settings: s.settings, autocommit: s.autocommit, insertID: s.insertID, late: s.late, next: s.txn.next}
 }
 
 // adopt makes a view the session's, after a shard has taken it.
@@ -95,6 +96,7 @@ func (s *Session) adopt(next view) error {
 		s.mode = mode
 	}
 	s.carry(next.settings)
+	s.late = next.late
 	s.autocommit, s.insertID, s.txn.next = next.autocommit, next.insertID, next.next
 	return nil
 }
@@ -123,6 +125,12 @@ func (s *Session) assign(next *view, w *World, v stmt.Variable) error {
 		return s.assignTransaction(next, w, v, "read_only")
 	case "last_insert_id", "identity":
 		return s.assignInsertID(next, v)
+	case "locus_read":
+		literal, err := s.literal(next, v)
+		if err == nil {
+			next.late, err = readFrom(literal)
+		}
+		return err
 	case "session_track_transaction_info":
 		return s.assignTransactionTracking(next, v)
 	}

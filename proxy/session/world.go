@@ -31,6 +31,8 @@ type World struct {
 // Pools gives the connections to a shard.
 type Pools interface {
 	Pool(router.ShardName) (*backend.Pool, bool)
+	// Replica gives those to a server whose rows may be late.
+	Replica(router.ShardName) (*backend.Pool, bool)
 }
 
 // IDs issues n consecutive order IDs of a table's layout for a gene. An error

@@ -62,6 +62,25 @@ type Shard struct {
 	// CA is the name of the secret with the PEM authorities that TLSVerify
 	// trusts; empty means the system's.
 	CA string `yaml:"ca,omitempty"`
+	// MaxConnections of one proxy; 0 is what the proxy's configuration says.
+	MaxConnections int `yaml:"max_connections,omitempty"`
+	// Replicas are servers that follow this one, for reads that may be late: with
+	// the same user, secret and TLS.
+	Replicas []Replica `yaml:"replicas,omitempty"`
+	// MaxReplicaLag is a duration such as 2s, beyond which the primary is read;
+	// empty is 5s.
+	MaxReplicaLag string `yaml:"max_replica_lag,omitempty"`
+}
+
+// Replica is a server that follows a shard's.
+type Replica struct {
+	Address string `yaml:"address"` // host:port
+}
+
+// Lag is MaxReplicaLag; 0 if it isn't given.
+func (s Shard) Lag() time.Duration {
+	d, _ := time.ParseDuration(s.MaxReplicaLag) // Validate has looked
+	return d
 }
 
 // User is an account that may log in to the proxy. One of the two fields is set.
@@ -85,6 +104,8 @@ type User struct {
 	MaxConnections int `yaml:"max_connections,omitempty"`
 	// StatementTimeout is a duration such as 30s; empty is the proxy's.
 	StatementTimeout string `yaml:"statement_timeout,omitempty"`
+	// Read is where reads outside of transactions go that may be late.
+	Read ReadFrom `yaml:"read,omitempty"`
 	// Admin may end the sessions of others.
 	Admin bool `yaml:"admin,omitempty"`
 }
@@ -104,6 +125,14 @@ const (
 	GuardAllow  Guard = "allow" // as is one that is empty
 	GuardWarn   Guard = "warn"
 	GuardRefuse Guard = "refuse"
+)
+
+// ReadFrom is the first value of locus_read in a user's sessions.
+type ReadFrom string
+
+const (
+	ReadPrimary ReadFrom = "primary" // as is one that is empty
+	ReadReplica ReadFrom = "replica"
 )
 
 // Timeout is StatementTimeout; 0 for the proxy's.

@@ -72,6 +72,14 @@ func (c *Cluster) checkShards(p *problems) {
 		} else if s.Address != "" {
 			at[s.Address] = name
 		}
+		for _, r := range s.Replicas {
+			checkAddress(p, "shard "+string(name), r.Address)
+			if other, taken := at[r.Address]; taken {
+				p.add("shard "+string(name), "replica %s is a server of shard %s already", r.Address, other)
+			} else {
+				at[r.Address] = name
+			}
+		}
 	}
 	if _, known := c.Shards[c.Settings.DefaultShard]; !known {
 		p.add("settings", "default_shard %q: no such shard is declared", c.Settings.DefaultShard)
@@ -84,14 +92,26 @@ var (
 	proof      = regexp.MustCompile(`^(\*[0-9A-Fa-f]{40}|\$A\$[0-9A-Fa-f]{3}\$(?s:.{63}))$`)
 )
 
+func checkAddress(p *problems, document, address string) {
+	host, port, err := net.SplitHostPort(address)
+	if n, convErr := strconv.Atoi(port); err != nil || convErr != nil || host == "" || n < 1 || n > 65535 {
+		p.add(document, "address %q: write host:port", address)
+	}
+}
+
 func (s Shard) check(p *problems, name router.ShardName) {
 	document := "shard " + string(name)
 	if err := name.Validate(); err != nil {
 		p.add("shards", "%w", err)
 	}
-	host, port, err := net.SplitHostPort(s.Address)
-	if n, convErr := strconv.Atoi(port); err != nil || convErr != nil || host == "" || n < 1 || n > 65535 {
-		p.add(document, "address %q: write host:port", s.Address)
+	checkAddress(p, document, s.Address)
+	if s.MaxConnections < 0 {
+		p.add(document, "max_connections %d: use 1 or more, or leave it out", s.MaxConnections)
+	}
+	if s.MaxReplicaLag != "" {
+		if d, err := time.ParseDuration(s.MaxReplicaLag); err != nil || d < time.Second {
+			p.add(document, "max_replica_lag %q: write whole seconds, such as 2s; servers tell no less", s.MaxReplicaLag)
+		}
 	}
 	switch {
 	case s.User == "":
@@ -183,6 +203,11 @@ func (u User) checkRights(p *problems, document string) {
 	case "", GuardAllow, GuardWarn, GuardRefuse:
 	default:
 		p.add(document, "scatter %q: use allow, warn or refuse", u.Scatter)
+	}
+	switch u.Read {
+	case "", ReadPrimary, ReadReplica:
+	default:
+		p.add(document, "read %q: use primary or replica", u.Read)
 	}
 	for _, name := range u.Databases {
 		if name == "" || strings.ContainsAny(name, "*%`") {

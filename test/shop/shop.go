@@ -37,8 +37,9 @@ type Shop struct {
 
 // Options change a shop from the usual.
 type Options struct {
-	Shards   int // that own genes; default 2
-	Spare    int // that own none
+	Servers  []*servers.Server // the test's own; nil: those that the package's tests share
+	Shards   int               // that own genes; default 2
+	Spare    int               // that own none
 	Spanning session.Spanning
 	Backends backend.Limits
 	Options  func(*proxy.Options)
@@ -74,7 +75,10 @@ func Start(t *testing.T, engine servers.Engine, o Options) *Shop {
 	if o.Shards == 0 {
 		o.Shards = 2
 	}
-	s := &Shop{Servers: servers.Shared(t, engine, o.Shards+o.Spare)}
+	s := &Shop{Servers: o.Servers}
+	if s.Servers == nil {
+		s.Servers = servers.Shared(t, engine, o.Shards+o.Spare)
+	}
 	s.Schema = servers.Database(t, s.Servers...)
 	for i, server := range s.Servers {
 		for _, table := range Tables {

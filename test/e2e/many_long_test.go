@@ -1,0 +1,5 @@
+//go:build long
+
+package e2e
+
+const manyClients = 10_000
