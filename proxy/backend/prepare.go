@@ -62,6 +62,9 @@ func (c *Conn) Unprepare(s *Statement) error {
 	return c.Send(wire.AppendStatementCommand(nil, mysql.COM_STMT_CLOSE, s.ID))
 }
 
+// Claim takes a statement away from later borrowers: it is the caller's until Unprepare.
+func (c *Conn) Claim(s *Statement) { c.prepared.remove(s) }
+
 func (c *Conn) readPrepared(ctx context.Context) (head wire.Prepared, answer []byte, err error) {
 	payload, err := c.receive(ctx)
 	if err != nil {

@@ -18,6 +18,8 @@ func (s *Session) dispatch(command byte, payload []byte) error {
 		return s.prepare(payload[1:])
 	case mysql.COM_STMT_CLOSE:
 		return s.closeStatement(payload)
+	case mysql.COM_STMT_FETCH:
+		return s.fetch(payload)
 	case mysql.COM_STMT_RESET:
 		return s.resetStatement(payload)
 	case mysql.COM_STMT_SEND_LONG_DATA:
@@ -60,6 +62,7 @@ func (s *Session) answer(err error) error {
 
 // reset makes the session as it was after login.
 func (s *Session) reset() {
+	s.closeCursors()
 	s.rollbackBranches()
 	s.carry(s.initial)
 	s.mode, s.autocommit = 0, true

@@ -34,6 +34,7 @@ func (s *Session) execute(payload []byte) error {
 	if named && cap(e.Types) > cap(s.types) {
 		s.types = e.Types[:0]
 	}
+	s.closeCursor(p)
 	if !bytes.Equal(p.types, e.Types) {
 		p.types = bytes.Clone(e.Types)
 	}
@@ -46,7 +47,7 @@ func (s *Session) execute(payload []byte) error {
 	s.values = plan.Values{Args: &s.args, InsertID: s.insertID}
 	s.binary = true
 	defer func() { s.binary = false }()
-	err = s.finish(s.attempt(&request{plan: p.plan, values: &s.values, world: w, statement: p, payload: payload}))
+	err = s.finish(s.attempt(&request{plan: p.plan, values: &s.values, world: w, statement: p, payload: payload, cursor: wantsCursor(e, p)}))
 	p.long = nil
 	return err
 }
@@ -97,6 +98,10 @@ func (s *Session) executePacket(c *backend.Conn, r *request, text []byte, params
 			return nil, err
 		}
 	}
+	cursor := byte(mysql.CURSOR_TYPE_NO_CURSOR)
+	if r.cursor {
+		cursor, s.executed = mysql.CURSOR_TYPE_READ_ONLY, there
+	}
 	out := s.out[:0]
 	for _, b := range before {
 		out, _ = wire.AppendCommand(out, mysql.COM_QUERY, []byte(b))
@@ -105,7 +110,7 @@ func (s *Session) executePacket(c *backend.Conn, r *request, text []byte, params
 		start := len(out)
 		out, _ = wire.AppendPacket(out, 0, r.payload)
 		binary.LittleEndian.PutUint32(out[start+wire.HeaderSize+1:], there.ID)
-		out[start+wire.HeaderSize+5] = mysql.CURSOR_TYPE_NO_CURSOR
+		out[start+wire.HeaderSize+5] = cursor
 		there.Types = p.types
 		s.out = out
 		return out, nil
@@ -113,7 +118,7 @@ func (s *Session) executePacket(c *backend.Conn, r *request, text []byte, params
 	if params == nil {
 		params = s.params
 	}
-	out, _ = wire.AppendExecute(out, wire.Execute{Statement: there.ID, Params: params})
+	out, _ = wire.AppendExecute(out, wire.Execute{Statement: there.ID, Cursor: cursor, Params: params})
 	there.Types = nil
 	s.out = out
 	return out, nil

@@ -72,6 +72,9 @@ func (s *Session) borrow(shard router.ShardName, settings *backend.Settings) (br
 
 // handBack returns a connection whose last answer was read whole.
 func (s *Session) handBack(b branch) {
+	if len(s.holdings) > 0 && s.keepsForCursors(b) {
+		return
+	}
 	if s.awaited.remove(b.conn) {
 		b.pool.Discard(b.conn)
 		return
@@ -93,6 +96,7 @@ func (s *Session) tainted(l lease) lease {
 
 // discard gives a connection up.
 func (s *Session) discard(b branch) {
+	s.loseCursors(b.conn)
 	s.awaited.remove(b.conn)
 	b.pool.Discard(b.conn)
 }

@@ -28,6 +28,7 @@ type prepared struct {
 	params int
 	types  []byte   // the parameters' types as the client last sent them
 	long   [][]byte // values that came by COM_STMT_SEND_LONG_DATA
+	cursor *cursor  // open, or nil
 	sent   string   // the text last run, where it isn't the client's own
 }
 
@@ -183,6 +184,7 @@ func (s *Session) statement(payload []byte) (*prepared, error) {
 // keep theirs for the next session that prepares the same text.
 func (s *Session) closeStatement(payload []byte) error {
 	if p, err := s.statement(payload); err == nil {
+		s.closeCursor(p)
 		delete(s.prepared, p.id)
 	}
 	return nil
@@ -193,6 +195,7 @@ func (s *Session) resetStatement(payload []byte) error {
 	if err != nil {
 		return s.writeError(err)
 	}
+	s.closeCursor(p)
 	p.long = nil
 	return s.writeOK(wire.OK{})
 }

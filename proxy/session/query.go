@@ -18,6 +18,8 @@ type request struct {
 	statement *prepared
 	// payload is the client's own command.
 	payload []byte
+	// cursor: the client asks for one, and the statement can have it.
+	cursor bool
 	// outside: it takes no part in the transaction.
 	outside bool
 	// moving: it concerns genes that are moving.

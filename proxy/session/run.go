@@ -67,7 +67,11 @@ func (s *Session) exchange(r *request, shard router.ShardName, text []byte, para
 }
 
 func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, params []wire.Param, last ending) error {
-	l, err := s.lend(shard, r.outside)
+	lend, kind := s.lend, wire.QueryResponse
+	if r.cursor {
+		lend, kind = s.lendForCursor, wire.CursorResponse
+	}
+	l, err := lend(shard, r.outside)
 	if err != nil {
 		return err
 	}
@@ -75,7 +79,7 @@ func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, 
 	if err := s.send(l, r, text, params); err != nil {
 		return s.unsent(l, err)
 	}
-	if err := s.relay(l.conn, wire.QueryResponse, last); err != nil {
+	if err := s.relay(l.conn, kind, last); err != nil {
 		return s.unsent(l, err)
 	}
 	return s.after(l, r)
@@ -167,6 +171,9 @@ func (s *Session) after(l lease, r *request) error {
 		// The server has rolled the whole transaction back.
 		s.rollbackBranches()
 		return nil
+	}
+	if r.cursor && !failed && s.scanner.Status()&mysql.SERVER_STATUS_CURSOR_EXISTS != 0 {
+		s.openCursor(l, r.statement, s.executed)
 	}
 	s.settle(l, s.scanner.Status(), !failed)
 	return nil

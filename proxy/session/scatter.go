@@ -16,6 +16,7 @@ import (
 // runScatter runs a SELECT on several shards and merges their answers.
 func (s *Session) runScatter(r *request) error {
 	s.Counts.Scattered.Add(1)
+	r.cursor = false
 	if _, limited := s.settings.Lookup("sql_select_limit"); limited {
 		return &plan.Refusal{Code: plan.ScatterShape, Message: "a read of several shards while sql_select_limit is set: use LIMIT"}
 	}

@@ -51,6 +51,7 @@ type Session struct {
 	insertID   uint64
 	prepared   map[uint32]*prepared
 	lastStmt   uint32
+	holdings   []*holding // connections with cursors
 	warnings   []diagnostic
 
 	seq    byte // of the next packet to the client
@@ -126,6 +127,7 @@ var errQuit = errors.New("the client said goodbye")
 
 // leave gives back what the session holds; an open transaction is rolled back.
 func (s *Session) leave() {
+	s.closeCursors()
 	s.rollbackBranches()
 	s.awaited.mu.Lock()
 	s.stop.cancel(nil)

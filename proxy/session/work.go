@@ -3,6 +3,7 @@ package session
 import (
 	"sync"
 
+	"locus/proxy/backend"
 	"locus/proxy/stamp"
 	"locus/proxy/wire"
 	"locus/router/plan"
@@ -19,11 +20,13 @@ type work struct {
 	values  plan.Values
 	bound   []stmt.Value
 	params  []wire.Param
-	types   []byte // of params, where they came with names
-	route   plan.Route
-	scanner wire.Scanner
-	stamper stamp.Stamper
-	insert  inserting // the stamped INSERT under way
+	// executed is what a cursor was asked for, on its connection.
+	executed *backend.Statement
+	types    []byte // of params, where they came with names
+	route    plan.Route
+	scanner  wire.Scanner
+	stamper  stamp.Stamper
+	insert   inserting // the stamped INSERT under way
 	// generated are parameters of a spliced statement, integers the bytes of
 	// those that were generated.
 	generated []wire.Param
@@ -44,6 +47,7 @@ func (s *Session) putDown() {
 		return
 	}
 	w.stamper.Release()
+	w.executed = nil
 	w.values, w.insert = plan.Values{}, inserting{}
 	clear(w.bound[:cap(w.bound)])
 	clear(w.params[:cap(w.params)])

@@ -53,7 +53,7 @@ func login(t testing.TB, at endpoint, capabilities uint32) *peer {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(time.Minute))
+	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 	p := &peer{t: t, at: at, stream: stream.New(conn), capabilities: capabilities}
 	greeting := p.read().payload
 	offered := offeredIn(greeting)
