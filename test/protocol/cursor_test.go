@@ -101,7 +101,9 @@ func TestCursors(t *testing.T) {
 					said = append(said, c.query("SELECT name FROM rolled WHERE id = 7")...)
 					return append(said, c.fetch(s, 10)...)
 				},
-				"no result": func(c *peer) []packet { return append(c.open(c.prepare("UPDATE rolled SET name = name WHERE id = 1")), c.query("SELECT 1")...) },
+				"no result": func(c *peer) []packet {
+					return append(c.open(c.prepare("UPDATE rolled SET name = name WHERE id = 1")), c.query("SELECT 1")...)
+				},
 				"no cursor": func(c *peer) []packet {
 					s := c.prepare("SELECT 1")
 					return append(c.fetch(s, 1), c.query("SELECT 1")...)
