@@ -145,27 +145,12 @@ func (s *Session) pruned(l lease) {
 	case len(s.txn.branches) == 0:
 		s.txn.end()
 	case s.Spanning == XA:
-		s.commitRest(l.shard)
-	}
-}
-
-// commitRest ends a transaction of several shards after a statement has committed
-// it on one in a way that could not be foreseen, as a procedure with COMMIT does
-// on the home shard; the XA branches refuse that. To the client all is committed
-// then, so it is, or the session ends.
-func (s *Session) commitRest(at router.ShardName) {
-	for _, b := range s.txn.branches {
-		err := s.commitOne(s.awaiting, b)
-		if err == nil {
-			s.giveBack(b)
-			continue
-		}
-		s.discard(b)
+		// Whether it was committed there isn't known, and so not what to do with the
+		// rest: see [mayEnd].
+		s.Log.Error("a statement ended a transaction of several shards on one of them", "session", s.id, "shard", string(l.shard))
+		s.rollbackBranches()
 		s.txn.lost = true
-		s.Log.Error("a statement committed a transaction on one shard, and it can't be committed on another",
-			"session", s.id, "shard", string(at), "other", string(b.shard), "error", err)
 	}
-	s.txn.end()
 }
 
 // abandon gives up a connection whose answer was not read to its end.

@@ -75,6 +75,9 @@ func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, 
 	if err != nil {
 		return err
 	}
+	if s.Spanning == XA && l.joined && !l.xa && len(s.txn.branches) > 1 && mayEnd(r) {
+		return endsByItself(shard)
+	}
 	l = s.writing(l, r)
 	if err := s.send(l, r, text, params); err != nil {
 		return s.unsent(l, err)
@@ -176,6 +179,9 @@ func (s *Session) after(l lease, r *request) error {
 		s.openCursor(l, r.statement, s.executed)
 	}
 	s.settle(l, s.scanner.Status(), !failed)
+	if s.txn.lost { // the answer is out already
+		return &partial{errTransactionLost}
+	}
 	return nil
 }
 

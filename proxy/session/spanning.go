@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -102,6 +103,30 @@ func mayWrite(p *plan.Plan) bool {
 	}
 }
 
+// mayEnd tells the statements that may commit or roll back by themselves. The
+// server refuses that within an XA branch. On the home shard it would be done,
+// and nothing would tell which of the two, or even that.
+func mayEnd(r *request) bool {
+	switch r.plan.Statement.Kind {
+	case stmt.Call:
+		return true
+	case stmt.Other:
+		word, _, _ := bytes.Cut(bytes.TrimLeft(r.values.Text, " \t\r\n("), []byte(" "))
+		switch strings.ToUpper(string(bytes.TrimSpace(word))) {
+		case "SELECT", "WITH", "TABLE", "VALUES", "INSERT", "REPLACE", "UPDATE", "DELETE", "DO", "SHOW", "HANDLER", "CHECKSUM":
+			return false
+		}
+		return true
+	default:
+		return false
+	}
+}
+
+func endsByItself(home router.ShardName) error {
+	return &plan.Refusal{Code: plan.TransactionUnsafe, Message: fmt.Sprintf(
+		"this transaction is on several shards, and a procedure, or a statement that may commit by itself, could end it on shard %s alone: commit first", home)}
+}
+
 // commitSpanning commits a transaction of several shards, wholly or not at all.
 // The parts that have only read end first. If only one has written, its commit is
 // the whole; else there are two phases.
@@ -172,7 +197,7 @@ func (s *Session) commitOnly(b branch) error {
 		s.giveBack(b)
 		return s.commitEnded(twophase.Committed, func() {}, nil)
 	}
-	s.release(b, err)
+	s.discard(b) // a branch that was refused to end is good for nothing
 	n := len(s.txn.branches)
 	s.txn.end()
 	return s.commitFailure(err, b.shard, nil, nil, n)

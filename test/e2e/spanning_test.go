@@ -298,16 +298,35 @@ func TestADeadlockOnOneShardRollsBackAll(t *testing.T) {
 	})
 }
 
-func TestAProcedureThatCommitsCommitsAll(t *testing.T) {
+// TestAProcedureCanNotEndAPart: on the home shard it is not let to, and in an XA
+// branch the server doesn't let it.
+func TestAProcedureCanNotEndAPart(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		exec(t, s.Shard(t, 0), "CREATE PROCEDURE settle_it() BEGIN COMMIT; END")
 		tx := spanning(t, db)
-		exec(t, tx, "CALL settle_it()")
+		_, err := tx.Exec("CALL settle_it()")
+		refused(t, err, 1235, "locus-1302")
 		if err := tx.Rollback(); err != nil {
 			t.Fatal(err)
 		}
-		if got := allOrders(t, db); got != 2 {
-			t.Errorf("%d rows, want 2", got)
+		tx = begin(t, db)
+		exec(t, tx, "INSERT INTO test_order (buyer_uid) VALUES (?)", 0)
+		_, err = tx.Exec("CALL settle_it()")
+		refused(t, err, 1399, "XAER_RMFAIL")
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+		if got := allOrders(t, db); got != 0 {
+			t.Errorf("%d rows, want 0", got)
+		}
+		tx = begin(t, db)
+		exec(t, tx, "INSERT INTO test_order (buyer_uid) VALUES (?)", 42)
+		exec(t, tx, "CALL settle_it()") // one shard: as without the proxy
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+		if got := allOrders(t, db); got != 1 {
+			t.Errorf("%d rows, want 1", got)
 		}
 	})
 }

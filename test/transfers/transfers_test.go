@@ -12,7 +12,7 @@ import (
 var points = []string{"before-prepare", "after-prepare(0)", "before-decision", "after-decision", "after-commit(0)", "before-forget"}
 
 // TestTransfersAreWholeOrNotAtAll kills each of three proxies at two points of a
-// commit, and a server between a decision and its branches' commit.
+// commit, and servers around a decision.
 func TestTransfersAreWholeOrNotAtAll(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) { transfersSurvive(t, engine, 1) })
 }
@@ -42,7 +42,9 @@ func transfersSurvive(t *testing.T, engine servers.Engine, rounds int) {
 			})
 		}
 		killing.Wait()
-		b.killServer(t, round%len(b.servers), b.proxies[round%len(b.proxies)])
+		for i, point := range []string{"after-decision", "before-decision"} {
+			b.killServer(t, (round+i)%len(b.servers), b.proxies[(round+i)%len(b.proxies)], point)
+		}
 	}
 	stop()
 	c.running.Wait()
@@ -53,13 +55,12 @@ func transfersSurvive(t *testing.T, engine servers.Engine, rounds int) {
 	b.check(t, c.outcomes)
 }
 
-// killServer kills a database server while a proxy has decided and not yet
-// committed the branches.
-func (b *bank) killServer(t *testing.T, server int, p *proxyProcess) {
+// killServer kills a database server while a proxy is at a point of a commit.
+func (b *bank) killServer(t *testing.T, server int, p *proxyProcess, point string) {
 	t.Helper()
 	p.kill(t)
-	p.start(t, "after-decision", 5)
-	p.await(t, "at after-decision")
+	p.start(t, point, 5)
+	p.await(t, "at "+point)
 	if err := b.servers[server].Kill(); err != nil {
 		t.Fatal(err)
 	}
