@@ -19,6 +19,7 @@ import (
 	"locus/proxy/stream"
 	"locus/proxy/twophase"
 	"locus/proxy/wire"
+	"locus/router/cluster"
 	"locus/router/gene"
 	"locus/router/live"
 )
@@ -53,7 +54,7 @@ func New(o Options) *Proxy {
 		places:   make(chan struct{}, o.MaxConnections),
 		spare:    make(chan struct{}, 1),
 	}
-	p.builder = &builder{secrets: o.Secrets, pools: p.pools, log: o.Log}
+	p.builder = &builder{secrets: o.Secrets, mark: cluster.ConnectionMark(o.Name), pools: p.pools, log: o.Log}
 	p.span()
 	config := live.Config[world]{Source: o.Declared, Build: p.builder.build, Save: o.Save, Log: o.Log}
 	if o.Acknowledge != nil {

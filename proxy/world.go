@@ -40,6 +40,7 @@ type charset struct{ charset, collation string }
 // builder makes worlds. It is used by one goroutine, live's.
 type builder struct {
 	secrets func(string) (string, error)
+	mark    string // of connections to shards
 	pools   *backend.Registry
 	// recovery has the same shards, on connections of its own; nil: not needed.
 	recovery *backend.Registry
@@ -126,6 +127,7 @@ func withoutReplicas(targets []backend.Target) []backend.Target {
 // and with them the connections.
 func (b *builder) target(name router.ShardName, s cluster.Shard) (backend.Target, error) {
 	t, err := schema.Target(name, s, b.secrets)
+	t.Mark = b.mark
 	if err == nil && b.last != nil && reflect.DeepEqual(b.last.declared.Shards[name], s) {
 		t.TLS = b.last.tls[name]
 	}

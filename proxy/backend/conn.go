@@ -19,6 +19,7 @@ type Conn struct {
 	shard    router.ShardName
 	version  string
 	threadID uint32
+	mark     string // the statement that marks it as ours, see Target.Mark
 	profile  Profile
 
 	// Of the pool, set before the connection is first lent.

@@ -31,6 +31,15 @@ func (c *Conn) Reset(ctx context.Context) error {
 	return c.apply(ctx, between(nil, c.selected(), want), want)
 }
 
+// Remark marks the connection anew, after RELEASE_ALL_LOCKS() say: see Target.Mark.
+func (c *Conn) Remark(ctx context.Context) error {
+	if c.mark == "" {
+		return nil
+	}
+	_, err := c.Exec(ctx, c.mark)
+	return err
+}
+
 // Carry brings a borrowed connection, perhaps amid a transaction, to other settings. What it carries already must be named in
 // want, if only as DEFAULT, since nothing else but a reset takes it away; otherwise an error says so and nothing was sent.
 func (c *Conn) Carry(ctx context.Context, want *Settings) error {
@@ -48,6 +57,7 @@ func (c *Conn) Carry(ctx context.Context, want *Settings) error {
 // bad value, c is clean but for variables, which the next transition resets.
 func (c *Conn) apply(ctx context.Context, t transition, want *Settings) error {
 	defer c.Watch(ctx)()
+	t.mark = c.mark
 	if err := c.send(ctx, t.append(c.out[:0])); err != nil {
 		return err
 	}
@@ -60,6 +70,11 @@ func (c *Conn) apply(ctx context.Context, t transition, want *Settings) error {
 		}
 	}
 	var refused error
+	if t.reset && t.mark != "" {
+		if err := c.step(ctx, &refused); err != nil {
+			return err
+		}
+	}
 	if t.database != "" {
 		if err := c.step(ctx, &refused); err != nil {
 			return err

@@ -26,6 +26,9 @@ func login(ctx context.Context, t Target, prof Profile, timeout time.Duration) (
 	var raw net.Conn
 	session, err := converse(ctx, t, prof, &raw)
 	if err == nil {
+		err = mark(session, t)
+	}
+	if err == nil {
 		err = nothingBuffered(session, raw)
 	}
 	if err != nil {
@@ -37,7 +40,25 @@ func login(ctx context.Context, t Target, prof Profile, timeout time.Duration) (
 	c := newConn(stream.New(session.Conn.Conn), raw, t, prof)
 	c.version = strings.TrimPrefix(session.GetServerVersion(), "5.5.5-")
 	c.threadID = session.GetConnectionID()
+	c.mark = marking(t, c.threadID)
 	return c, nil
+}
+
+// marking is the statement that marks a connection, or nothing.
+func marking(t Target, id uint32) string {
+	if t.Mark == "" {
+		return ""
+	}
+	return fmt.Sprintf("DO GET_LOCK('%s%d', 0)", t.Mark, id)
+}
+
+func mark(session *client.Conn, t Target) error {
+	statement := marking(t, session.GetConnectionID())
+	if statement == "" {
+		return nil
+	}
+	_, err := session.Execute(statement)
+	return err
 }
 
 // converse has the library log in on a connection whose reads and writes end with ctx.

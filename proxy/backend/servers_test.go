@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"sync"
@@ -91,4 +92,39 @@ func eventually(t testing.TB, what string, done func() bool) {
 		case <-tick.C:
 		}
 	}
+}
+
+// TestConnectionsAreMarked: whose a connection is can be told at the server, after a reset too.
+func TestConnectionsAreMarked(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		server := servers.Shared(t, engine, 1)[0]
+		target := Target{Shard: "s0", Addr: server.Addr(), User: server.User, Password: func() (string, error) { return server.Password, nil }, Mark: "locus:test:"}
+		c, err := login(t.Context(), target, 0, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.close()
+		holder := func() (id string) {
+			if err := server.DB(t, "").QueryRow("SELECT COALESCE(IS_USED_LOCK(?), 'nobody')", fmt.Sprintf("locus:test:%d", c.ThreadID())).Scan(&id); err != nil {
+				t.Fatal(err)
+			}
+			return id
+		}
+		want := fmt.Sprint(c.ThreadID())
+		if got := holder(); got != want {
+			t.Errorf("%s holds the mark of %s", got, want)
+		}
+		if err := c.Reset(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := holder(); got != want {
+			t.Errorf("after a reset %s holds the mark of %s", got, want)
+		}
+		if _, err := c.Query(t.Context(), "SELECT RELEASE_ALL_LOCKS()"); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Remark(t.Context()); err != nil || holder() != want {
+			t.Errorf("marked anew: %v, %s holds the mark of %s", err, holder(), want)
+		}
+	})
 }

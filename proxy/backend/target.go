@@ -19,6 +19,9 @@ type Target struct {
 	MaxOpen  int                    // in place of Limits.MaxOpen; 0: that
 	Replicas []string               // where servers are that follow this one, with the same user, password and TLS
 	MaxLag   time.Duration          // how far a replica may be behind; 0: 5s
+	// Mark begins the name of a lock that every connection holds, so that others can tell whose it is; its number at the server
+	// follows. Empty: none.
+	Mark string
 }
 
 // within is the limits of this target's pool.

@@ -7,8 +7,9 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// transition is what a connection is sent so that it carries other settings: at most three commands, in this order.
+// transition is what a connection is sent so that it carries other settings: at most four commands.
 type transition struct {
+	mark     string // after a reset, the statement that marks the connection anew, unless empty
 	reset    bool   // COM_RESET_CONNECTION: variables and prepared statements go; the current database stays, on both engines
 	database string // COM_INIT_DB, unless empty
 	set      string // one SET statement, unless empty
@@ -91,6 +92,9 @@ func common(a, b []Assignment) int {
 func (t transition) append(dst []byte) []byte {
 	if t.reset {
 		dst = appendText(dst, mysql.COM_RESET_CONNECTION, "")
+		if t.mark != "" {
+			dst = appendText(dst, mysql.COM_QUERY, t.mark)
+		}
 	}
 	if t.database != "" {
 		dst = appendText(dst, mysql.COM_INIT_DB, t.database)

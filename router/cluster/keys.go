@@ -3,6 +3,8 @@ package cluster
 import (
 	"fmt"
 
+	"github.com/cespare/xxhash/v2"
+
 	"locus/router"
 	"locus/router/catalog"
 )
@@ -38,3 +40,10 @@ func UserKey(name string) string { return UserPrefix + name }
 // HistoryKey is where a version of the route map is kept, relative to the
 // cluster's prefix; the order of the keys is that of the versions.
 func HistoryKey(version int64) string { return fmt.Sprintf("%s%010d", HistoryPrefix, version) }
+
+// ConnectionMark begins the name of the lock by which a proxy marks a connection
+// to a shard as its own; the connection's number at the server follows. Locks end
+// with their connections, so who has none is nobody's.
+func ConnectionMark(proxy string) string {
+	return fmt.Sprintf("locus:%016x:", xxhash.Sum64String(proxy))
+}
