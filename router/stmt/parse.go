@@ -3,15 +3,12 @@ package stmt
 import (
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/pingcap/tidb/pkg/parser"
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/mysql"
 	_ "github.com/pingcap/tidb/pkg/parser/test_driver" // the parser's own literals
 )
-
-var parsers = sync.Pool{New: func() any { return parser.New() }}
 
 // SyntaxError is a text that the parser refuses. The server may still take it.
 type SyntaxError struct{ Reason string }
