@@ -1,7 +1,9 @@
 package stmt
 
 import (
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
@@ -44,6 +46,9 @@ func (r *reader) variableValue(v *Variable, e ast.ExprNode) {
 		return
 	case ast.ValueExpr:
 		if s, ok := n.GetValue().(string); ok {
+			if v.User && r.foreign(e) {
+				break // what its bytes mean is the session's character set's to say
+			}
 			v.Value = Value{Kind: String, Text: []byte(s)}
 			return
 		}
@@ -57,6 +62,13 @@ func (r *reader) variableValue(v *Variable, e ast.ExprNode) {
 		}
 	}
 	v.Expression = r.expressionText(e.OriginTextPosition())
+}
+
+// foreign tells whether a literal has bytes beyond ASCII. The parser was not
+// shown those that are no UTF-8.
+func (r *reader) foreign(e ast.ExprNode) bool {
+	literal, ok := r.literalAt(e.OriginTextPosition())
+	return ok && slices.ContainsFunc(r.l.Text[literal.Start:literal.End], func(c byte) bool { return c >= utf8.RuneSelf })
 }
 
 // expressionText gives the text of one item of a comma-separated list.
