@@ -15,13 +15,20 @@ var building = []standing{
 
 	{pkg: "proxy/session", floor: 4},
 
+	{pkg: "migrate/copier", floor: 4},
+
 	{pkg: "proxy/scatter", floor: 3},
 	{pkg: "proxy/handshake", floor: 3},
 	{pkg: "proxy/schema", floor: 3},
+	{pkg: "migrate/applier", floor: 3},
+	{pkg: "migrate/checksum", floor: 3},
+	{pkg: "migrate/preflight", floor: 3},
 
 	{pkg: "proxy/twophase", floor: 2.2},
 	{pkg: "proxy/stamp", floor: 2.2}, // fills in what a plan says of an INSERT
+	{pkg: "migrate/changes", floor: 2.2},
 	{pkg: "proxy/backend", floor: 2.1},
+	{pkg: "migrate/table", floor: 2.1},
 	{pkg: "router/plan", floor: 2.1},
 	{pkg: "router/live", floor: 2.1},
 	{pkg: "router/cluster", floor: 2.1},
@@ -33,9 +40,11 @@ var building = []standing{
 	{pkg: "router", floor: 1.1},
 	{pkg: "idgen/orderid", floor: 1.1},
 	{pkg: "proxy/stream", floor: 1.1},
+	{pkg: "migrate/checkpoint", floor: 1.1},
 
 	{pkg: "proxy/wire", floor: 0},
 	{pkg: "proxy/compressed", floor: 0},
+	{pkg: "migrate/link", floor: 0},
 	{pkg: "router/gene", floor: 0},
 	{pkg: "router/stmt", floor: 0},
 	{pkg: "migrate/phase", floor: 0},

@@ -1,0 +1,101 @@
+package applier
+
+import (
+	"context"
+
+	"locus/migrate/changes"
+	"locus/migrate/checkpoint"
+	"locus/migrate/table"
+)
+
+// Chunk is a piece of a lane as it was read at the source.
+type Chunk struct {
+	Lane  table.Lane
+	Range table.Range
+	Rows  []table.Row
+	Bytes int
+	// Mark is the end of the source's log, read after the rows.
+	Mark changes.Mark
+	// State is what the lane's checkpoint says once the chunk is written.
+	State checkpoint.Lane
+}
+
+// landing is a chunk on its way to the target.
+type landing struct {
+	chunk   Chunk
+	opening *Opening
+	done    chan error // of capacity 1
+}
+
+// OpenChunk must come before a chunk of the lane is read at the source. Land or
+// Abandon ends it.
+func (a *Applier) OpenChunk(l table.Lane) *Opening {
+	o := newOpening(l)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.openings[o] = struct{}{}
+	return o
+}
+
+// Abandon ends an opening whose chunk is not written.
+func (a *Applier) Abandon(o *Opening) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.openings, o)
+}
+
+// Land writes what of the chunk is to be written, and the lane's checkpoint, in
+// one transaction. ErrReadAgain wrote nothing; after another error it is unknown
+// whether it did, and the checkpoint tells.
+func (a *Applier) Land(ctx context.Context, o *Opening, c Chunk) error {
+	l := &landing{chunk: c, opening: o, done: make(chan error, 1)}
+	return a.ask(ctx, func() { a.landings = append(a.landings, l) }, l.done)
+}
+
+// land sends the chunks to their workers that the stream has come far enough for.
+func (a *Applier) land(ctx context.Context, feed Feed) error {
+	for _, l := range a.due(feed.Mark()) {
+		w := a.workers[l.chunk.Lane.Part]
+		// What the stream did before goes before.
+		if len(w.pending.ops) > 0 {
+			if err := w.flush(ctx, feed.Position()); err != nil {
+				return err
+			}
+		}
+		if err := w.send(ctx, item{landing: l}); err != nil {
+			l.done <- err
+			return err
+		}
+	}
+	return nil
+}
+
+// due takes out the landings whose mark is reached, closes their openings, and
+// drops what was deleted since.
+func (a *Applier) due(mark changes.Mark) []*landing {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var due []*landing
+	rest := a.landings[:0]
+	for _, l := range a.landings {
+		reached, err := mark.Reaches(l.chunk.Mark)
+		switch {
+		case err == nil && !reached:
+			rest = append(rest, l)
+			continue
+		case err != nil && mark.IsZero(): // the feed is not connected yet
+			rest = append(rest, l)
+			continue
+		}
+		delete(a.openings, l.opening)
+		if err != nil || l.opening.tooMany {
+			l.done <- ErrReadAgain
+			continue
+		}
+		l.chunk.Rows = l.opening.surviving(l.chunk.Rows)
+		due = append(due, l)
+	}
+	clear(a.landings[len(rest):])
+	a.landings = rest
+	return due
+}

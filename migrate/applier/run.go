@@ -1,0 +1,214 @@
+package applier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"locus/migrate/changes"
+	"locus/router/gene"
+)
+
+// Feed is the stream of changes. It is Run's while that runs; Wake may be called
+// by anyone.
+type Feed interface {
+	Next(ctx context.Context) (changes.Event, error)
+	// Position and Mark are after what Next gave last.
+	Position() changes.Position
+	Mark() changes.Mark
+	// Idle tells that Next may have to wait.
+	Idle() bool
+	// Wake makes a waiting Next give an empty event.
+	Wake()
+}
+
+// stampEvery is how often workers without rows note how far the stream is: a
+// restart reads from the worker that is least far.
+const stampEvery = 5 * time.Second
+
+// Run applies what the feed gives, from the position that From says, until ctx
+// ends or something can't be applied. It is called once.
+func (a *Applier) Run(ctx context.Context, feed Feed) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var working sync.WaitGroup
+	for _, w := range a.workers {
+		working.Go(func() {
+			if err := w.run(ctx, feed.Wake); err != nil {
+				cancel(fmt.Errorf("job %s, worker %d: %w", a.config.Job, w.number, err))
+				feed.Wake()
+			}
+		})
+	}
+	a.mu.Lock()
+	a.wake = feed.Wake
+	a.mu.Unlock()
+	err := a.dispatch(ctx, feed)
+	cancel(err)
+	working.Wait()
+	err = context.Cause(ctx)
+	a.release(err)
+	return err
+}
+
+// release ends what waits for a Run that has ended.
+func (a *Applier) release(err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.wake = nil
+	a.err = err
+	close(a.ended)
+}
+
+// dispatch hands the feed's changes to the workers. It alone sees their order.
+func (a *Applier) dispatch(ctx context.Context, feed Feed) error {
+	stamped := time.Now()
+	for {
+		e, err := feed.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if err := a.take(ctx, e, feed); err != nil {
+			return err
+		}
+		stamp := time.Since(stamped) > stampEvery
+		if stamp {
+			stamped = time.Now()
+		}
+		if err := a.flushReady(ctx, feed, stamp); err != nil {
+			return err
+		}
+		if err := a.land(ctx, feed); err != nil {
+			return err
+		}
+		if err := a.answer(ctx, feed, e); err != nil {
+			return err
+		}
+	}
+}
+
+// take sorts the changes of one event by worker.
+func (a *Applier) take(ctx context.Context, e changes.Event, feed Feed) error {
+	if !e.At.IsZero() {
+		a.progress.at.Store(e.At.UnixMilli())
+	}
+	verdict := a.judge(e, feed)
+	for _, c := range e.Changes {
+		for _, o := range ops(c) {
+			if err := a.place(o, verdict, feed); err != nil {
+				return err
+			}
+		}
+	}
+	for _, w := range a.workers {
+		if w.pending.bytes >= a.config.BatchBytes || len(w.pending.ops) >= a.config.BatchRows {
+			if err := w.flush(ctx, feed.Position()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// judged is the verdict on the transaction that the stream is in.
+type judged struct{ verdict func(gene.Gene) Verdict }
+
+func (a *Applier) judge(e changes.Event, feed Feed) func(gene.Gene) Verdict {
+	if a.config.Judge == nil || len(e.Changes) == 0 {
+		if e.Committed {
+			a.judged.verdict = nil
+		}
+		return func(gene.Gene) Verdict { return Apply }
+	}
+	if a.judged.verdict == nil {
+		a.judged.verdict = a.config.Judge(feed.Position())
+	}
+	return a.judged.verdict
+}
+
+// place gives one op to its worker, unless it is of genes that don't move, or the
+// worker has it already.
+func (a *Applier) place(o op, verdict func(gene.Gene) Verdict, feed Feed) error {
+	g, err := o.table.GeneOf(o.row())
+	if err != nil {
+		return err
+	}
+	if !a.genes.Contains(g) {
+		return nil
+	}
+	part := o.table.PartOf(g, a.config.Parts)
+	if o.after == nil {
+		a.sawDelete(o, part)
+	} else if err := o.table.CheckGene(o.after, g); err != nil {
+		return err
+	}
+	w := a.workers[part]
+	if w.resuming {
+		if w.start.Covers(feed.Position()) {
+			return nil
+		}
+		w.resuming = false
+	}
+	if o.verdict = verdict(g); o.verdict != Drop {
+		w.pending.add(o)
+	}
+	return nil
+}
+
+func (a *Applier) sawDelete(o op, part int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for opening := range a.openings {
+		opening.sawDelete(o.table, part, o.id)
+	}
+}
+
+// flushReady sends what has come together to workers that have nothing to do, if
+// nothing more comes by itself.
+func (a *Applier) flushReady(ctx context.Context, feed Feed, stamp bool) error {
+	if !feed.Idle() {
+		a.progress.caughtUp.Store(false)
+		if !stamp {
+			return nil
+		}
+	}
+	busy := false
+	for _, w := range a.workers {
+		switch {
+		case w.inFlight.Load() > 0:
+			busy = true
+		case len(w.pending.ops) > 0 || stamp:
+			busy = busy || len(w.pending.ops) > 0
+			if err := w.flush(ctx, feed.Position()); err != nil {
+				return err
+			}
+		}
+	}
+	if feed.Idle() {
+		a.progress.caughtUp.Store(!busy)
+	}
+	return nil
+}
+
+// errNotRunning is for who asks an applier that does not run.
+var errNotRunning = errors.New("the applier does not run")
+
+// ask gives Run something to look at, and waits for its answer. While Run has not
+// begun, it waits for that too.
+func (a *Applier) ask(ctx context.Context, post func(), done <-chan error) error {
+	a.mu.Lock()
+	post()
+	if a.wake != nil {
+		a.wake()
+	}
+	a.mu.Unlock()
+	select {
+	case err := <-done:
+		return err
+	case <-a.ended:
+		return fmt.Errorf("%w any more: %w", errNotRunning, a.err)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

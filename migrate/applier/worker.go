@@ -1,0 +1,241 @@
+package applier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"locus/migrate/changes"
+	"locus/migrate/checkpoint"
+	"locus/migrate/link"
+)
+
+// worker writes one part's rows, one transaction after the other.
+type worker struct {
+	applier *Applier
+	number  int
+
+	// The dispatcher's.
+	start    changes.Position // what was applied before Run
+	resuming bool             // the stream may not have come to start
+	pending  batch
+	noted    string // the position of the last batch
+
+	queue    chan item
+	inFlight atomic.Int64 // sent and not finished
+
+	// The worker's own.
+	conn  *link.Conn
+	batch uint64 // the number of the last transaction
+	buf   []byte // of statements
+}
+
+// item is one thing to do.
+type item struct {
+	batch   *batch
+	landing *landing
+	passed  *countdown
+}
+
+// queued is how many transactions wait for a worker.
+const queued = 2
+
+func newWorker(a *Applier, number int, batch uint64, start changes.Position) *worker {
+	return &worker{applier: a, number: number, batch: batch, start: start, resuming: true, queue: make(chan item, queued)}
+}
+
+func (w *worker) advance(position string, changes, conflicts int) checkpoint.Advance {
+	return checkpoint.Advance{
+		Job: w.applier.config.Job, Worker: w.number, Epoch: w.applier.epoch, Batch: w.batch,
+		Position: position, MoreChanges: changes, MoreConflicts: conflicts,
+	}
+}
+
+// flush sends what is pending, up to a position of the stream.
+func (w *worker) flush(ctx context.Context, p changes.Position) error {
+	if w.resuming && w.start.Covers(p) { // it is further already
+		return nil
+	}
+	b := w.pending
+	if b.position = p.Encode(); len(b.ops) == 0 && b.position == w.noted {
+		return nil
+	}
+	w.resuming, w.pending, w.noted = false, batch{}, b.position
+	return w.send(ctx, item{batch: &b})
+}
+
+func (w *worker) send(ctx context.Context, i item) error {
+	w.inFlight.Add(1)
+	select {
+	case w.queue <- i:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// run works until ctx ends or something can't be written.
+func (w *worker) run(ctx context.Context, finished func()) error {
+	defer w.disconnect()
+	for {
+		select {
+		case i := <-w.queue:
+			err := w.do(ctx, i)
+			w.inFlight.Add(-1)
+			finished()
+			if err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (w *worker) do(ctx context.Context, i item) error {
+	switch {
+	case i.passed != nil:
+		i.passed.pass()
+		return nil
+	case i.landing != nil:
+		err := w.transact(ctx, &chunkWriter{worker: w, chunk: i.landing.chunk})
+		if err == nil {
+			w.applier.progress.rows.Add(int64(len(i.landing.chunk.Rows)))
+			w.applier.progress.bytes.Add(int64(i.landing.chunk.Bytes))
+		}
+		i.landing.done <- err
+		return err
+	}
+	return w.transact(ctx, &batchWriter{worker: w, batch: i.batch})
+}
+
+func (w *worker) disconnect() {
+	if w.conn != nil {
+		_ = w.conn.Close()
+		w.conn = nil
+	}
+}
+
+// writer writes the rows of one transaction, from the beginning each time that
+// it is tried.
+type writer interface {
+	// write does it; careful rises when a row was in the way before.
+	write(ctx context.Context, careful int) error
+	committed()
+}
+
+// tries bounds how often one transaction is begun anew.
+const tries = 20
+
+// transact writes a transaction exactly once: it is tried again after what is
+// known to have been rolled back, and after a lost connection if the checkpoint
+// says that it was not committed.
+func (w *worker) transact(ctx context.Context, wr writer) error {
+	w.batch++
+	careful := 0
+	var err error
+	for try := range tries {
+		if err = pause(ctx, try-careful); err != nil {
+			return err
+		}
+		if done, ask := w.connect(ctx); ask != nil {
+			err = ask
+			if errors.Is(err, checkpoint.ErrFenced) || ctx.Err() != nil {
+				return err
+			}
+			continue
+		} else if done {
+			err = nil
+			break
+		}
+		if err = w.once(ctx, wr, careful); err == nil {
+			break
+		}
+		switch {
+		case link.Duplicate(err) && careful < mostCareful:
+			careful++
+		case w.conn.Broken() != nil && ctx.Err() == nil && !errors.As(err, new(stopped)):
+		case link.Transient(err):
+		default:
+			return err
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("after %d tries: %w", tries, err)
+	}
+	wr.committed()
+	return w.stopAt(Acknowledge)
+}
+
+// connect makes sure of a connection. After a lost one it tells whether the
+// transaction was committed nevertheless.
+func (w *worker) connect(ctx context.Context) (done bool, err error) {
+	if w.conn != nil && w.conn.Broken() == nil {
+		return false, nil
+	}
+	w.disconnect()
+	if w.conn, err = link.Dial(ctx, w.applier.config.Target); err != nil {
+		w.conn = nil
+		return false, err
+	}
+	last, err := checkpoint.Batch(ctx, w.conn, w.applier.config.Job, w.number, w.applier.epoch)
+	return last == w.batch, err
+}
+
+// once is one try.
+func (w *worker) once(ctx context.Context, wr writer, careful int) error {
+	if _, err := w.conn.Exec(ctx, "START TRANSACTION"); err != nil {
+		return err
+	}
+	err := w.stopAt(Begun)
+	if err == nil {
+		err = wr.write(ctx, careful)
+	}
+	if err == nil {
+		err = w.stopAt(Noted)
+	}
+	if err != nil {
+		if w.conn.Broken() == nil {
+			if _, rollback := w.conn.Exec(ctx, "ROLLBACK"); rollback != nil {
+				_ = w.conn.Close()
+			}
+		}
+		return err
+	}
+	if _, err := w.conn.Exec(ctx, "COMMIT"); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return w.stopAt(Committed)
+}
+
+// stopped is a test's crash.
+type stopped struct{ error }
+
+func (s stopped) Unwrap() error { return s.error }
+
+// stopAt ends the connection as a crash would, if a test says so.
+func (w *worker) stopAt(p Point) error {
+	if err := w.applier.config.stop(p); err != nil {
+		if w.conn != nil {
+			_ = w.conn.Close()
+		}
+		return stopped{err}
+	}
+	return nil
+}
+
+func pause(ctx context.Context, try int) error {
+	if try <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(min(10*time.Millisecond<<min(try, 10), 3*time.Second))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

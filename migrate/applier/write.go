@@ -1,0 +1,167 @@
+package applier
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"locus/migrate/checkpoint"
+	"locus/migrate/link"
+	"locus/migrate/table"
+)
+
+// How careful a transaction is written. Rows in the way are not looked for until
+// there is one.
+const (
+	quick = iota
+	// cleared deletes the rows of all keys first, those too that are new.
+	cleared
+	// mostCareful writes one change after the other, as they were made at the
+	// source, and keeps what a unique key refuses as a conflict.
+	mostCareful
+)
+
+const (
+	statementBytes = 1 << 20
+	keysPerQuery   = 1000
+)
+
+// note writes the worker's checkpoint. It is the transaction's first write, by
+// which its rows are known as an echo.
+func (w *worker) note(ctx context.Context, a checkpoint.Advance) error {
+	o, err := w.conn.Exec(ctx, a.SQL())
+	if err != nil {
+		return fmt.Errorf("write the checkpoint: %w", err)
+	}
+	if o.Affected != 1 {
+		return checkpoint.ErrFenced
+	}
+	return nil
+}
+
+// insert writes rows of one table, several in a statement.
+func (w *worker) insert(ctx context.Context, t *table.Table, rows []table.Row, tail string) error {
+	if slices.ContainsFunc(rows, t.Lax) {
+		if _, err := w.conn.Exec(ctx, "SET SESSION sql_mode = '"+link.Lax+"'"); err != nil {
+			return err
+		}
+		err := w.insertRows(ctx, t, rows, tail)
+		if w.conn.Broken() != nil {
+			return err
+		}
+		if _, reset := w.conn.Exec(ctx, "SET SESSION sql_mode = '"+link.Strict+"'"); reset != nil && err == nil {
+			err = reset
+		}
+		return err
+	}
+	return w.insertRows(ctx, t, rows, tail)
+}
+
+func (w *worker) insertRows(ctx context.Context, t *table.Table, rows []table.Row, tail string) error {
+	limit := min(statementBytes, w.applier.packet/2)
+	for len(rows) > 0 {
+		s := t.AppendInsert(link.Begin(w.buf))
+		n := 0
+		for ; n < len(rows) && (n == 0 || len(s)+rows[n].Size() < limit); n++ {
+			if n > 0 {
+				s = append(s, ',')
+			}
+			s = t.AppendValues(s, rows[n])
+		}
+		s = append(s, tail...)
+		err := w.send1(ctx, s)
+		if err != nil {
+			return fmt.Errorf("insert %d rows into %s: %w", n, t.Name, err)
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// send1 runs a statement, and keeps its memory for the next unless it is large.
+func (w *worker) send1(ctx context.Context, s []byte) error {
+	if len(s) > w.applier.packet {
+		return fmt.Errorf("a statement of %d bytes, and the target takes %d: raise its max_allowed_packet, then resume", len(s), w.applier.packet)
+	}
+	_, err := w.conn.Send(ctx, s)
+	if w.buf = s; cap(s) > 4*statementBytes {
+		w.buf = nil
+	}
+	return err
+}
+
+// remove deletes rows by their keys, of the moving genes alone.
+func (w *worker) remove(ctx context.Context, t *table.Table, keys []table.Key) error {
+	for some := range slices.Chunk(keys, keysPerQuery) {
+		s := append(link.Begin(w.buf), "DELETE FROM "+t.SQL()+" WHERE "...)
+		s = t.AppendKeyIn(s, some)
+		s = append(s, w.applier.own(t)...)
+		if err := w.send1(ctx, s); err != nil {
+			return fmt.Errorf("delete %d rows of %s: %w", len(some), t.Name, err)
+		}
+	}
+	return nil
+}
+
+// own is the condition that keeps rows of other genes out of reach, where a
+// primary key does not say by itself what gene its row is of.
+func (a *Applier) own(t *table.Table) string {
+	if t.KeyTellsGene() {
+		return ""
+	}
+	return " AND " + t.Condition(a.genes)
+}
+
+// standingRows reads the target's rows of keys and locks them.
+func (w *worker) standingRows(ctx context.Context, t *table.Table, keys []table.Key, take func(id string, r table.Row)) error {
+	for some := range slices.Chunk(keys, keysPerQuery) {
+		s := append([]byte(nil), "SELECT "+t.ReadList()+" FROM "+t.SQL()+" WHERE "...)
+		s = append(t.AppendKeyIn(s, some), w.applier.own(t)+" FOR UPDATE"...)
+		err := w.conn.Each(ctx, string(s), func(values [][]byte) error {
+			r, err := t.Canonical(values)
+			if err == nil {
+				take(string(t.KeyOf(r).Encode()), r)
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("read rows of %s at the target: %w", t.Name, err)
+		}
+	}
+	return nil
+}
+
+// standingVersions reads the versions alone.
+func (w *worker) standingVersions(ctx context.Context, t *table.Table, keys []table.Key, take func(id string, version int64)) error {
+	for some := range slices.Chunk(keys, keysPerQuery) {
+		s := append([]byte(nil), "SELECT "+t.KeyList()+","+link.Name(t.Columns[t.Version].Name)+" FROM "+t.SQL()+" WHERE "...)
+		s = append(t.AppendKeyIn(s, some), w.applier.own(t)+" FOR UPDATE"...)
+		err := w.conn.Each(ctx, string(s), func(values [][]byte) error {
+			last := len(values) - 1
+			take(string(table.Key(values[:last]).Encode()), table.Version(values[last]))
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("read versions of %s at the target: %w", t.Name, err)
+		}
+	}
+	return nil
+}
+
+// keep writes a refused change down.
+func (w *worker) keep(ctx context.Context, r refusal, position string) error {
+	image := func(row table.Row) []byte {
+		if row == nil {
+			return nil
+		}
+		return r.op.table.AppendValues(nil, row)
+	}
+	incoming := r.op.after
+	reason := r.reason
+	if incoming == nil {
+		incoming, reason = r.op.before, "a DELETE: "+reason
+	}
+	return w.send1(ctx, checkpoint.AppendConflict(link.Begin(nil), w.applier.config.Job, checkpoint.Conflict{
+		Table: r.op.table.Name.String(), Reason: reason, Incoming: image(incoming), Standing: image(r.standing), Position: position,
+	}))
+}

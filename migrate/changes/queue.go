@@ -1,0 +1,97 @@
+package changes
+
+import (
+	"context"
+	"sync"
+
+	"github.com/go-mysql-org/go-mysql/replication"
+)
+
+// queue holds what was read ahead of the log, bounded in bytes; one event is let
+// in however large it is.
+type queue struct {
+	mu     sync.Mutex
+	events []*replication.BinlogEvent
+	bytes  int
+	limit  int
+	err    error         // ends the queue once it is empty
+	more   chan struct{} // of capacity 1: something for the reader
+	room   chan struct{} // of capacity 1: something for the writer
+	closed chan struct{}
+}
+
+func newQueue(limit int) *queue {
+	return &queue{limit: limit, more: make(chan struct{}, 1), room: make(chan struct{}, 1), closed: make(chan struct{})}
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// HandleEvent waits for room. It is what go-mysql calls with each event.
+func (q *queue) HandleEvent(e *replication.BinlogEvent) error {
+	e.RawData = nil // its values are slices of it, or copies
+	for {
+		q.mu.Lock()
+		if q.bytes == 0 || q.bytes+int(e.Header.EventSize) <= q.limit {
+			q.events = append(q.events, e)
+			q.bytes += int(e.Header.EventSize)
+			q.mu.Unlock()
+			signal(q.more)
+			return nil
+		}
+		q.mu.Unlock()
+		select {
+		case <-q.room:
+		case <-q.closed:
+			return ErrClosed
+		}
+	}
+}
+
+// take waits for the next event; nil means that somebody woke it.
+func (q *queue) take(ctx context.Context, woken <-chan struct{}) (*replication.BinlogEvent, error) {
+	for {
+		if e, err := q.pop(); e != nil || err != nil {
+			return e, err
+		}
+		select {
+		case <-q.more:
+		case <-woken:
+			return nil, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (q *queue) pop() (*replication.BinlogEvent, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.events) == 0 {
+		return nil, q.err
+	}
+	e := q.events[0]
+	q.events[0] = nil
+	q.events = q.events[1:]
+	q.bytes -= int(e.Header.EventSize)
+	signal(q.room)
+	return e, nil
+}
+
+func (q *queue) empty() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.events) == 0
+}
+
+// end gives the reader err after the last event.
+func (q *queue) end(err error) {
+	q.mu.Lock()
+	q.err = err
+	q.mu.Unlock()
+	signal(q.more)
+}

@@ -1,0 +1,106 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"locus/migrate/link"
+)
+
+// Worker is how far one worker of a job has applied the stream.
+type Worker struct {
+	Position  string // empty until the job has begun
+	Batch     uint64 // rises with every write
+	Changes   uint64 // applied since the job began
+	Conflicts uint64
+}
+
+// ErrFenced: another process works on the job. Nothing was applied; stop.
+var ErrFenced = errors.New("another process has taken the job over")
+
+// TakeOver makes the caller the only one who may write positions of a job with n
+// workers, and tells how far they are. A process that had the job before is
+// refused from now on.
+func TakeOver(ctx context.Context, c *link.Conn, job string, n int) (epoch uint64, workers []Worker, err error) {
+	if workers, err = takeOver(ctx, c, job, n, &epoch); err != nil {
+		if c.Broken() == nil {
+			_, rollback := c.Exec(context.WithoutCancel(ctx), "ROLLBACK")
+			err = errors.Join(err, rollback)
+		}
+		return 0, nil, fmt.Errorf("take job %s over: %w", job, err)
+	}
+	return epoch, workers, nil
+}
+
+func takeOver(ctx context.Context, c *link.Conn, job string, n int, epoch *uint64) ([]Worker, error) {
+	if _, err := c.Exec(ctx, "START TRANSACTION"); err != nil {
+		return nil, err
+	}
+	for i := range n {
+		if _, err := c.Exec(ctx, fmt.Sprintf("INSERT INTO locus.move_position (job, worker, position) VALUES (%s, %d, '')"+
+			" ON DUPLICATE KEY UPDATE epoch = epoch + 1, batch = batch + 1", link.Text(job), i)); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := c.Query(ctx, "SELECT position, epoch, batch, changes, conflicts FROM locus.move_position WHERE job = "+link.Text(job)+" ORDER BY worker")
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) != n {
+		return nil, fmt.Errorf("it was begun with %d workers and can't go on with %d", len(rows), n)
+	}
+	workers := make([]Worker, n)
+	for i, r := range rows {
+		var numbers [4]uint64
+		for k := range numbers {
+			if numbers[k], err = strconv.ParseUint(string(r[k+1]), 10, 64); err != nil {
+				return nil, err
+			}
+		}
+		*epoch = max(*epoch, numbers[0])
+		workers[i] = Worker{Position: string(r[0]), Batch: numbers[1], Changes: numbers[2], Conflicts: numbers[3]}
+	}
+	// All workers have one epoch, whatever was interrupted before.
+	if _, err := c.Exec(ctx, fmt.Sprintf("UPDATE locus.move_position SET epoch = %d WHERE job = %s", *epoch, link.Text(job))); err != nil {
+		return nil, err
+	}
+	_, err = c.Exec(ctx, "COMMIT")
+	return workers, err
+}
+
+// Advance is one step of a worker.
+type Advance struct {
+	Job           string
+	Worker        int
+	Epoch         uint64
+	Batch         uint64 // the number that this step gets
+	Position      string // empty leaves the position as it is
+	MoreChanges   int
+	MoreConflicts int
+}
+
+// SQL is the statement. It changes exactly one row: if it changes none, the job
+// was taken over, and what was done in the transaction must be rolled back.
+func (a Advance) SQL() string {
+	position := ""
+	if a.Position != "" {
+		position = ", position = " + link.Text(a.Position)
+	}
+	return fmt.Sprintf("UPDATE locus.move_position SET batch = %d, changes = changes + %d, conflicts = conflicts + %d%s WHERE job = %s AND worker = %d AND epoch = %d",
+		a.Batch, a.MoreChanges, a.MoreConflicts, position, link.Text(a.Job), a.Worker, a.Epoch)
+}
+
+// Batch reads which step of a worker was committed last: how a caller learns
+// whether a commit took place whose answer it did not get.
+func Batch(ctx context.Context, c *link.Conn, job string, worker int, epoch uint64) (uint64, error) {
+	rows, err := c.Query(ctx, fmt.Sprintf("SELECT batch, epoch FROM locus.move_position WHERE job = %s AND worker = %d", link.Text(job), worker))
+	if err != nil {
+		return 0, err
+	}
+	if len(rows) != 1 || string(rows[0][1]) != strconv.FormatUint(epoch, 10) {
+		return 0, ErrFenced
+	}
+	return strconv.ParseUint(string(rows[0][0]), 10, 64)
+}

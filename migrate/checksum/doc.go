@@ -1,0 +1,33 @@
+// Package checksum compares the rows of moving genes on both servers while
+// applications write them and the stream carries the writes over.
+//
+// It owns the walk, the checksums and the judgement on what differs. It never
+// writes a row, and repairs nothing.
+//
+// A piece of a lane is compared by its number of rows and a checksum over the
+// bytes of all of its values, which each server computes by itself. Where these
+// differ the rows' own checksums are compared, and what still differs is read
+// whole, with the stream in between: a row differs if the source has it unchanged
+// before and after, the target has another when everything up to then is applied,
+// and that is so twice.
+//
+// # What it sees
+//
+// A row that is missing or is too much, a byte, NULL against an empty value, texts
+// that are equal by their collation, a trailing space, a negative zero, the order
+// of the keys in MariaDB's JSON, a generated column that another expression
+// computes.
+//
+// # What it can't see
+//
+//   - Two rows of a piece that collide in MD5, or whose checksums cancel out.
+//   - In MySQL's JSON, values whose text is equal and whose inner types differ (a
+//     DECIMAL and a DOUBLE): the copy is made of the text. The order of keys is
+//     MySQL's own and the same everywhere.
+//   - The padding that CHAR leaves out, and what is not a value of a row: indexes,
+//     defaults, AUTO_INCREMENT's next number.
+//   - Rows of other genes, and of tables that were not named.
+//   - A row that is changed so often that it never stands still while it is read:
+//     it is counted as unsettled. It settles when writes are held.
+//   - What happens after its piece was compared: it is kept fresh by being repeated.
+package checksum

@@ -1,0 +1,136 @@
+package checksum
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"locus/migrate/changes"
+	"locus/migrate/link"
+	"locus/migrate/table"
+)
+
+const (
+	// rounds bounds how often a row is looked at that does not stand still.
+	rounds = 30
+	// confirmations is how often the same difference must be seen: a value that
+	// goes away and comes back between two looks makes one that is none.
+	confirmations = 2
+)
+
+// settle finds out which of the suspects differ.
+func (w *walk) settle(ctx context.Context, keys []table.Key) error {
+	some := 200
+	if w.lane.Table.Large() {
+		some = 1
+	}
+	for group := range slices.Chunk(keys, some) {
+		left := group
+		seen := map[string]int{}
+		for range rounds {
+			var err error
+			if left, err = w.look(ctx, left, seen); err != nil {
+				return err
+			}
+			if len(left) == 0 {
+				break
+			}
+		}
+		if len(left) > 0 {
+			w.clean = false
+			w.unsettled(len(left))
+		}
+	}
+	return nil
+}
+
+// look reads rows at the source, at the target when it has what the source had,
+// and at the source again; it gives the keys that nothing is known of yet.
+func (w *walk) look(ctx context.Context, keys []table.Key, seen map[string]int) ([]table.Key, error) {
+	before, err := w.read(ctx, w.source, keys)
+	if err != nil {
+		return nil, err
+	}
+	here, err := changes.Current(ctx, w.source)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.stream.WaitApplied(ctx, here); err != nil {
+		return nil, fmt.Errorf("wait until the target has the source's changes: %w", err)
+	}
+	target, err := w.read(ctx, w.target, keys)
+	if err != nil {
+		return nil, err
+	}
+	after, err := w.read(ctx, w.source, keys)
+	if err != nil {
+		return nil, err
+	}
+	var left []table.Key
+	for _, k := range keys {
+		id := string(k.Encode())
+		s, t := after[id], target[id]
+		if differing(s, t) == nil && (s == nil) == (t == nil) {
+			continue
+		}
+		if !same(before[id], s) {
+			seen[id] = 0
+			left = append(left, k)
+			continue
+		}
+		if seen[id]++; seen[id] < confirmations {
+			left = append(left, k)
+			continue
+		}
+		w.clean = false
+		if err := w.found(w.difference(k, s, t)); err != nil {
+			return nil, err
+		}
+	}
+	return left, nil
+}
+
+func (w *walk) read(ctx context.Context, c *link.Conn, keys []table.Key) (map[string]table.Row, error) {
+	t := w.lane.Table
+	b := t.AppendKeyIn([]byte("SELECT "+t.ReadList()+" FROM "+t.SQL()+" WHERE "), keys)
+	if !t.KeyTellsGene() {
+		b = append(b, " AND "+t.Condition(w.lane.Genes)...)
+	}
+	rows := map[string]table.Row{}
+	err := c.Each(ctx, string(b), func(values [][]byte) error {
+		r, err := t.Canonical(values)
+		if err == nil {
+			rows[string(t.KeyOf(r).Encode())] = r
+		}
+		return err
+	})
+	return rows, err
+}
+
+func same(a, b table.Row) bool { return (a == nil) == (b == nil) && differing(a, b) == nil }
+
+// differing is the positions of the values that are not the same.
+func differing(a, b table.Row) []int {
+	var at []int
+	for i := range min(len(a), len(b)) {
+		if (a[i] == nil) != (b[i] == nil) || !bytes.Equal(a[i], b[i]) {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+func (w *walk) difference(k table.Key, source, target table.Row) Difference {
+	d := Difference{Table: w.lane.Table, Key: k, Kind: Differs}
+	switch {
+	case target == nil:
+		d.Kind = Missing
+	case source == nil:
+		d.Kind = Extra
+	}
+	for _, i := range differing(source, target) {
+		d.Columns = append(d.Columns, d.Table.Columns[i].Name)
+	}
+	return d
+}

@@ -1,0 +1,168 @@
+package checksum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"locus/migrate/changes"
+	"locus/migrate/checkpoint"
+	"locus/migrate/link"
+	"locus/migrate/table"
+)
+
+// Stream tells when the target has what the source had.
+type Stream interface {
+	// WaitApplied returns once everything before the position is at the target.
+	WaitApplied(ctx context.Context, p changes.Position) error
+}
+
+// Config says what is compared.
+type Config struct {
+	Job            string
+	Source, Target link.Server
+	Tables         []*table.Table
+	Parts          table.Parts
+	Parallel       int // lanes compared side by side; 0 is 2
+	PieceRows      int // rows of one comparison; 0 is 5,000
+	// Throttle is asked before each piece and returns when it may be read; nil
+	// never waits.
+	Throttle func(ctx context.Context) error
+	// Most bounds how many differences are looked for; 0 is 1,000.
+	Most int
+}
+
+// Kind is how a row differs.
+type Kind string
+
+const (
+	Missing Kind = "missing" // at the target
+	Extra   Kind = "extra"   // at the target
+	Differs Kind = "differs"
+)
+
+// Difference is a row that is not the same on both servers.
+type Difference struct {
+	Table   *table.Table
+	Key     table.Key
+	Kind    Kind
+	Columns []string // that differ
+}
+
+func (d Difference) String() string {
+	return fmt.Sprintf("%s %q: %s %v", d.Table.Name, d.Key, d.Kind, d.Columns)
+}
+
+// Result is what a whole comparison found.
+type Result struct {
+	Differences []Difference
+	// Unsettled are rows that changed whenever they were looked at.
+	Unsettled int
+	// More tells that there are more differences than were looked for.
+	More bool
+}
+
+// Equal tells whether everything was compared and is the same.
+func (r Result) Equal() bool { return len(r.Differences) == 0 && r.Unsettled == 0 }
+
+// Verifier compares one job's rows.
+type Verifier struct {
+	config Config
+	stream Stream
+
+	mu     sync.Mutex
+	result Result
+
+	rows, pieces atomic.Int64
+}
+
+// New prepares a comparison; Run does it.
+func New(config Config, stream Stream) *Verifier {
+	if config.Parallel == 0 {
+		config.Parallel = 2
+	}
+	if config.PieceRows == 0 {
+		config.PieceRows = 5000
+	}
+	if config.Most == 0 {
+		config.Most = 1000
+	}
+	return &Verifier{config: config, stream: stream}
+}
+
+// errEnough ends a comparison that has found enough.
+var errEnough = errors.New("enough differences")
+
+// Run compares what is not compared yet. How far each lane is equal is written
+// down at the target; checkpoint.Restart begins anew.
+func (v *Verifier) Run(ctx context.Context) (Result, error) {
+	states, err := v.resume(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	var lanes []table.Lane
+	for _, t := range v.config.Tables {
+		for _, l := range t.Lanes(v.config.Parts) {
+			if !states[l.Name()].Done {
+				lanes = append(lanes, l)
+			}
+		}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	queue := make(chan table.Lane, len(lanes))
+	for _, l := range lanes {
+		queue <- l
+	}
+	close(queue)
+	var comparing sync.WaitGroup
+	for range v.config.Parallel {
+		comparing.Go(func() {
+			for l := range queue {
+				if err := v.lane(ctx, l, states[l.Name()]); err != nil {
+					cancel(fmt.Errorf("compare %s: %w", l.Table.Name, err))
+					return
+				}
+			}
+		})
+	}
+	comparing.Wait()
+	if err := context.Cause(ctx); err != nil && !errors.Is(err, errEnough) {
+		return v.result, err
+	}
+	return v.result, nil
+}
+
+func (v *Verifier) resume(ctx context.Context) (map[string]checkpoint.Lane, error) {
+	c, err := link.Dial(ctx, v.config.Target)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	return checkpoint.Lanes(ctx, c, v.config.Job, checkpoint.Verify)
+}
+
+func (v *Verifier) found(d Difference) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.result.Differences) >= v.config.Most {
+		v.result.More = true
+		return errEnough
+	}
+	v.result.Differences = append(v.result.Differences, d)
+	return nil
+}
+
+func (v *Verifier) unsettled(n int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.result.Unsettled += n
+}
+
+// Progress is how far a comparison is.
+type Progress struct{ Rows, Pieces int64 }
+
+// Progress may be asked at any time.
+func (v *Verifier) Progress() Progress { return Progress{v.rows.Load(), v.pieces.Load()} }

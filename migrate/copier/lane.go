@@ -1,0 +1,102 @@
+package copier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"locus/migrate/applier"
+	"locus/migrate/checkpoint"
+	"locus/migrate/link"
+	"locus/migrate/table"
+)
+
+// How many rows a chunk has.
+const (
+	firstChunk = 500
+	mostRows   = 50_000
+)
+
+// lane is a lane and how far it is. It is one goroutine's.
+type lane struct {
+	table.Lane
+	state   checkpoint.Lane
+	through table.Key // the last key that is copied; nil before the first
+	step    table.Step
+	size    int // rows of the next chunk
+}
+
+func (l *lane) begin() { l.step = l.Walk(l.through) }
+
+// next is what the lane is after a chunk.
+type next struct {
+	step    table.Step
+	through table.Key
+	state   checkpoint.Lane
+	full    bool // the chunk has as many rows as it was to have
+}
+
+// read reads a chunk. Where the rows are more bytes than a chunk may have, it ends
+// early, and the connection may be broken: that is cheaper than to read the rest.
+func (l *lane) read(ctx context.Context, conn *link.Conn, most int) (applier.Chunk, next, error) {
+	t := l.Table
+	chunk := applier.Chunk{Lane: l.Lane, Range: table.Range{Above: l.through}}
+	query := "SELECT " + t.ReadList() + " FROM " + t.SQL() + " WHERE " + l.step.Where + t.Order() + table.Limit(l.size)
+	enough := false
+	err := conn.Each(ctx, query, func(values [][]byte) error {
+		row, err := t.Canonical(values)
+		if err != nil {
+			return err
+		}
+		if err := l.check(row); err != nil {
+			return err
+		}
+		chunk.Rows = append(chunk.Rows, row)
+		if chunk.Bytes += row.Size(); chunk.Bytes >= most && len(chunk.Rows) < l.size {
+			enough = true
+			return link.ErrEnough
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, link.ErrEnough) {
+		return chunk, next{}, fmt.Errorf("read a chunk: %w", err)
+	}
+	n := next{step: l.step, through: l.through, full: enough || len(chunk.Rows) == l.size}
+	if len(chunk.Rows) > 0 {
+		n.through = t.KeyOf(chunk.Rows[len(chunk.Rows)-1])
+		chunk.Range.UpTo = n.through
+	}
+	n.state = checkpoint.Lane{
+		Through: n.through.Encode(), Rows: l.state.Rows + uint64(len(chunk.Rows)), Bytes: l.state.Bytes + uint64(chunk.Bytes),
+		Done: !n.full && l.step.Last,
+	}
+	if n.full {
+		n.step = l.Walk(n.through)
+	} else {
+		n.step = l.Beyond(l.step, n.through)
+	}
+	chunk.State = n.state
+	return chunk, n, nil
+}
+
+// check refuses a row whose owner is of other genes than its ID.
+func (l *lane) check(r table.Row) error {
+	g, err := l.Table.GeneOf(r)
+	if err != nil {
+		return err
+	}
+	return l.Table.CheckGene(r, g)
+}
+
+// advance goes on behind a chunk that has landed, with a size that should take
+// as long as is aimed at: at most twice the last, and down at once.
+func (l *lane) advance(n next, chunk applier.Chunk, took, aim time.Duration) {
+	l.step, l.through, l.state = n.step, n.through, n.state
+	rows := len(chunk.Rows)
+	if rows == 0 || took <= 0 {
+		return
+	}
+	fit := int(float64(rows) * float64(aim) / float64(took))
+	l.size = min(max(fit, 1), 2*l.size, mostRows)
+}

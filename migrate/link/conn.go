@@ -1,0 +1,188 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/client"
+	"github.com/go-mysql-org/go-mysql/mysql"
+)
+
+// Conn is a connection, for one goroutine at a time.
+type Conn struct {
+	version Version
+	addr    string
+
+	c      *client.Conn
+	broken error // why no statement can follow; nil while one can
+}
+
+// settings make values come and go as they are stored. Foreign keys and checks
+// held where the rows come from, and rows arrive in another order.
+var settings = []string{
+	"SET NAMES binary",
+	"SET SESSION time_zone = '+00:00', foreign_key_checks = 0, sql_mode = '" + Strict + "'",
+	"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+	"SET SESSION wait_timeout = 3600, net_read_timeout = 600, net_write_timeout = 600, innodb_lock_wait_timeout = 20",
+}
+
+// The SQL modes. Strict refuses what does not fit. Lax is for the one value that
+// a strict server stores only by itself: an ENUM's error value, number 0.
+const (
+	Strict = "STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES"
+	Lax    = "NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES"
+)
+
+// Dial logs in and sets the session up.
+func Dial(ctx context.Context, s Server) (*Conn, error) {
+	dialer := net.Dialer{Timeout: dialPatience}
+	login, cancel := context.WithTimeout(ctx, dialPatience)
+	defer cancel()
+	// The login itself knows no context: its socket does.
+	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := dialer.DialContext(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		deadline, _ := login.Deadline()
+		return c, c.SetDeadline(deadline)
+	}
+	c, err := client.ConnectWithDialer(login, "tcp", s.Addr, s.User, s.Password, "", dial, func(c *client.Conn) error {
+		c.UnsetCapability(mysql.CLIENT_QUERY_ATTRIBUTES)
+		c.UnsetCapability(mysql.CLIENT_DEPRECATE_EOF)
+		c.SetTLSConfig(s.TLS)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("log in to %s: %w", s.Addr, err)
+	}
+	conn := &Conn{c: c, addr: s.Addr}
+	if err := conn.prepare(login); err != nil {
+		return nil, errors.Join(fmt.Errorf("set up the session at %s: %w", s.Addr, err), conn.Close())
+	}
+	return conn, nil
+}
+
+func (c *Conn) prepare(ctx context.Context) (err error) {
+	if err := c.c.SetDeadline(time.Time{}); err != nil {
+		return err
+	}
+	if c.version, err = parseVersion(c.c.GetServerVersion()); err != nil {
+		return err
+	}
+	for _, s := range settings {
+		if _, err := c.Exec(ctx, s); err != nil {
+			return err
+		}
+	}
+	if c.version.Flavor == MariaDB {
+		_, err = c.Exec(ctx, "SET SESSION check_constraint_checks = 0")
+	}
+	return err
+}
+
+// Version is the server's.
+func (c *Conn) Version() Version { return c.version }
+
+// Broken says why the connection can't be used any more, or nil. What the
+// statement that broke it did is unknown.
+func (c *Conn) Broken() error { return c.broken }
+
+// Close ends the connection; the server rolls its transaction back.
+func (c *Conn) Close() error {
+	if c.broken == nil {
+		c.broken = errors.New("closed")
+	}
+	return ignoreClosed(c.c.Close())
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// guard runs what talks to the server until ctx ends, and judges its error: one
+// that is the server's leaves the connection whole.
+func (c *Conn) guard(ctx context.Context, do func() error) error {
+	if c.broken != nil {
+		return fmt.Errorf("connection to %s is lost: %w", c.addr, c.broken)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	interrupted := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(interrupted)
+		_ = c.c.SetDeadline(time.Unix(1, 0))
+	})
+	err := do()
+	if !stop() {
+		<-interrupted
+		c.broken = ctx.Err()
+		return fmt.Errorf("%w (%s)", ctx.Err(), c.addr)
+	}
+	var refused *mysql.MyError
+	if err != nil && !errors.As(err, &refused) {
+		c.broken = err
+	}
+	return err
+}
+
+// Code gives the server's number of an error, or 0 if it isn't the server's.
+func Code(err error) uint16 {
+	var refused *mysql.MyError
+	if errors.As(err, &refused) {
+		return refused.Code
+	}
+	return 0
+}
+
+// Transient tells whether a server rolled the statement back for reasons that
+// pass: a deadlock (the whole transaction) or a lock that wasn't granted in time.
+func Transient(err error) bool {
+	switch Code(err) {
+	case mysql.ER_LOCK_DEADLOCK, mysql.ER_LOCK_WAIT_TIMEOUT:
+		return true
+	}
+	return false
+}
+
+// Duplicate tells whether a row was refused because of a unique key.
+func Duplicate(err error) bool {
+	return Code(err) == mysql.ER_DUP_ENTRY || Code(err) == mysql.ER_DUP_ENTRY_WITH_KEY_NAME
+}
+
+// Text makes a literal of a name or another plain text, for any SQL mode that
+// this package sets.
+func Text(s string) string {
+	return "'" + strings.NewReplacer(`'`, `\'`, `\`, `\\`, "\x00", `\0`).Replace(s) + "'"
+}
+
+// Name quotes a name.
+func Name(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
+
+// Reason is the server's own words of an error.
+func Reason(err error) string {
+	var refused *mysql.MyError
+	if errors.As(err, &refused) {
+		return refused.Message
+	}
+	return err.Error()
+}
+
+// Redial replaces a broken connection by a new one to the same server.
+func (c *Conn) Redial(ctx context.Context, s Server) error {
+	_ = c.Close()
+	fresh, err := Dial(ctx, s)
+	if err != nil {
+		return err
+	}
+	*c = *fresh
+	return nil
+}

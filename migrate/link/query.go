@@ -1,0 +1,148 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+)
+
+// Room is how many bytes a [Statement] keeps free at its front.
+const Room = 5
+
+// Statement is SQL with Room bytes in front, for the packet's header: a large
+// one is sent without being copied. Sending overwrites it.
+type Statement []byte
+
+// Begin gives an empty statement in the memory of buf.
+func Begin(buf []byte) Statement {
+	return append(buf[:0], make([]byte, Room)...)
+}
+
+// Empty tells whether nothing was appended yet.
+func (s Statement) Empty() bool { return len(s) <= Room }
+
+// Outcome is what an OK packet says.
+type Outcome struct {
+	Affected uint64
+	Warnings uint16
+}
+
+// Exec runs a statement without a result.
+func (c *Conn) Exec(ctx context.Context, sql string) (Outcome, error) {
+	return c.Send(ctx, append(Begin(make([]byte, 0, Room+len(sql))), sql...))
+}
+
+// Send is Exec for a statement that may be large.
+func (c *Conn) Send(ctx context.Context, s Statement) (Outcome, error) {
+	var o Outcome
+	err := c.guard(ctx, func() error {
+		if err := c.write(s); err != nil {
+			return err
+		}
+		r, err := c.c.ReadOKPacket()
+		if err == nil {
+			o = Outcome{r.AffectedRows, r.Warnings}
+		}
+		return err
+	})
+	return o, err
+}
+
+func (c *Conn) write(s Statement) error {
+	c.c.ResetSequence()
+	s[Room-1] = mysql.COM_QUERY
+	return c.c.WritePacket(s)
+}
+
+// Query gives all rows of a small result; nil is NULL.
+func (c *Conn) Query(ctx context.Context, sql string) (rows [][][]byte, err error) {
+	err = c.Each(ctx, sql, func(row [][]byte) error {
+		rows = append(rows, row)
+		return nil
+	})
+	return rows, err
+}
+
+// ErrEnough ends a result early. Where much of it is left that breaks the
+// connection, which is cheaper than to read the rest.
+var ErrEnough = errors.New("enough rows")
+
+// Each gives the rows of a result as they arrive. A row is its receiver's to
+// keep: its values are parts of one piece of memory, nil where the column is
+// NULL. An error of take ends it, and the connection with it.
+func (c *Conn) Each(ctx context.Context, sql string, take func(row [][]byte) error) error {
+	return c.guard(ctx, func() error {
+		if err := c.write(append(Begin(make([]byte, 0, Room+len(sql))), sql...)); err != nil {
+			return err
+		}
+		width, err := c.readColumns()
+		if err != nil || width == 0 {
+			return err
+		}
+		return c.readRows(width, take)
+	})
+}
+
+// readColumns passes the columns' descriptions and gives their number; 0 is a
+// statement without a result.
+func (c *Conn) readColumns() (int, error) {
+	head, err := c.c.ReadPacket()
+	if err != nil {
+		return 0, err
+	}
+	switch head[0] {
+	case mysql.OK_HEADER:
+		return 0, nil
+	case mysql.ERR_HEADER:
+		return 0, c.c.HandleErrorPacket(head)
+	}
+	width, _, _ := mysql.LengthEncodedInt(head)
+	for range width + 1 { // and the packet that ends them
+		if _, err := c.c.ReadPacket(); err != nil {
+			return 0, err
+		}
+	}
+	return int(width), nil
+}
+
+func (c *Conn) readRows(width int, take func([][]byte) error) error {
+	for {
+		p, err := c.c.ReadPacket()
+		switch {
+		case err != nil:
+			return err
+		case p[0] == mysql.ERR_HEADER:
+			return c.c.HandleErrorPacket(p)
+		case p[0] == mysql.EOF_HEADER && len(p) < 9:
+			return nil
+		}
+		row, err := split(p, width)
+		if err != nil {
+			return err
+		}
+		if err := take(row); err != nil {
+			return err
+		}
+	}
+}
+
+func split(p []byte, width int) ([][]byte, error) {
+	row := make([][]byte, width)
+	at := 0
+	for i := range row {
+		v, isNull, n, err := mysql.LengthEncodedString(p[at:])
+		if err != nil {
+			return nil, fmt.Errorf("column %d of a row: %w", i+1, err)
+		}
+		if !isNull {
+			row[i] = v[:len(v):len(v)]
+			if row[i] == nil {
+				row[i] = []byte{}
+			}
+		}
+		at += n
+	}
+	return row, nil
+}

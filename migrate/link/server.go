@@ -1,0 +1,54 @@
+package link
+
+import (
+	"crypto/tls"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Server says where a server is and as whom it is logged in to.
+type Server struct {
+	Addr           string // host:port
+	User, Password string
+	TLS            *tls.Config // nil: none
+}
+
+// dialPatience bounds a login, and each of the statements that set it up.
+const dialPatience = 10 * time.Second
+
+// Flavor is the kind of a server, as far as moving rows needs to know.
+type Flavor string
+
+const (
+	MariaDB Flavor = "mariadb"
+	MySQL   Flavor = "mysql"
+)
+
+// Version is a server's version, comparable as a number: 10.11.6 is 101106.
+type Version struct {
+	Flavor Flavor
+	Number int
+	Text   string
+}
+
+// AtLeast tells whether the version is not before major.minor.patch.
+func (v Version) AtLeast(major, minor, patch int) bool {
+	return v.Number >= major*10000+minor*100+patch
+}
+
+func (v Version) String() string { return v.Text }
+
+func parseVersion(text string) (Version, error) {
+	v := Version{Flavor: MySQL, Text: text}
+	if strings.Contains(strings.ToLower(text), "mariadb") {
+		v.Flavor = MariaDB
+		text = strings.TrimPrefix(text, "5.5.5-") // which MariaDB says first to old replicas
+	}
+	var major, minor, patch int
+	if _, err := fmt.Sscanf(text, "%d.%d.%d", &major, &minor, &patch); err != nil {
+		return v, fmt.Errorf("version %q: %w", text, err)
+	}
+	v.Number = major*10000 + minor*100 + patch
+	return v, nil
+}

@@ -1,0 +1,153 @@
+package preflight
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"locus/migrate/link"
+	"locus/migrate/table"
+	"locus/router/catalog"
+	"locus/router/gene"
+)
+
+// Config says what is to be moved.
+type Config struct {
+	Source, Target link.Server
+	Tables         map[catalog.TableName]catalog.Declaration
+	Width          gene.Width
+	Genes          gene.Set
+	// Resumed tells that the job has begun: the target has rows of the genes.
+	Resumed bool
+	// Retention is how long the servers must keep their logs; 0 is a day.
+	Retention time.Duration
+	// LongTransaction is how old a transaction may be; 0 is a minute.
+	LongTransaction time.Duration
+}
+
+// Problem is one thing that stands in the way.
+type Problem struct {
+	Check  string // its name in the list
+	What   string
+	Remedy string
+}
+
+func (p Problem) String() string { return fmt.Sprintf("%s: %s: %s", p.Check, p.What, p.Remedy) }
+
+// Report is what was found.
+type Report struct {
+	Problems []Problem
+	// Tables are those that can be moved, as the source has them.
+	Tables []*table.Table
+}
+
+// check is one thing to look at.
+type check struct {
+	name string
+	look func(*inspection) error
+}
+
+// checks are made in this order; each says all that it finds.
+var checks = []check{
+	{"versions", (*inspection).versions},
+	{"log", (*inspection).logs},
+	{"privileges", (*inspection).privileges},
+	{"settings", (*inspection).settings},
+	{"clocks", (*inspection).clocks},
+	{"tables", (*inspection).readTables},
+	{"kinds", (*inspection).kinds},
+	{"foreign keys", (*inspection).foreignKeys},
+	{"triggers", (*inspection).triggers},
+	{"rows in the way", (*inspection).rowsInTheWay},
+	{"long transactions", (*inspection).longTransactions},
+}
+
+// side is one of the two servers.
+type side struct {
+	*link.Conn
+	role      string
+	variables map[string]string
+	tables    map[catalog.TableName]*table.Table
+}
+
+// inspection is one run of the checks.
+type inspection struct {
+	ctx            context.Context
+	config         Config
+	source, target *side
+	check          string
+	report         Report
+}
+
+// Look runs all checks. An error means that a server could not be asked.
+func Look(ctx context.Context, config Config) (Report, error) {
+	if config.Retention == 0 {
+		config.Retention = 24 * time.Hour
+	}
+	if config.LongTransaction == 0 {
+		config.LongTransaction = time.Minute
+	}
+	i := &inspection{ctx: ctx, config: config}
+	for _, s := range []struct {
+		role   string
+		server link.Server
+		side   **side
+	}{{"source", config.Source, &i.source}, {"target", config.Target, &i.target}} {
+		c, err := link.Dial(ctx, s.server)
+		if err != nil {
+			return Report{}, fmt.Errorf("the %s: %w", s.role, err)
+		}
+		defer c.Close()
+		*s.side = &side{Conn: c, role: s.role, tables: map[catalog.TableName]*table.Table{}}
+		if err := (*s.side).readVariables(ctx); err != nil {
+			return Report{}, fmt.Errorf("the %s: %w", s.role, err)
+		}
+	}
+	for _, c := range checks {
+		i.check = c.name
+		if err := c.look(i); err != nil {
+			return Report{}, fmt.Errorf("check %s: %w", c.name, err)
+		}
+	}
+	return i.report, nil
+}
+
+func (s *side) readVariables(ctx context.Context) error {
+	rows, err := s.Query(ctx, "SHOW GLOBAL VARIABLES")
+	if err != nil {
+		return err
+	}
+	s.variables = map[string]string{}
+	for _, r := range rows {
+		s.variables[string(r[0])] = string(r[1])
+	}
+	return nil
+}
+
+func (i *inspection) sides() []*side { return []*side{i.source, i.target} }
+
+func (i *inspection) problem(remedy, format string, args ...any) {
+	i.report.Problems = append(i.report.Problems, Problem{Check: i.check, What: fmt.Sprintf(format, args...), Remedy: remedy})
+}
+
+// names are the tables in their order.
+func (i *inspection) names() []catalog.TableName {
+	return slices.SortedFunc(maps.Keys(i.config.Tables), func(a, b catalog.TableName) int {
+		return strings.Compare(a.String(), b.String())
+	})
+}
+
+// which is the condition of information_schema that names the tables.
+func (i *inspection) which(schema, name string) string {
+	var either []string
+	for _, n := range i.names() {
+		either = append(either, fmt.Sprintf("(%s = %s AND %s = %s)", schema, link.Text(n.Schema), name, link.Text(n.Name)))
+	}
+	if either == nil {
+		return "FALSE"
+	}
+	return "(" + strings.Join(either, " OR ") + ")"
+}

@@ -1,0 +1,191 @@
+package preflight
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"locus/migrate/link"
+)
+
+func (i *inspection) versions() error {
+	s, t := i.source.Version(), i.target.Version()
+	switch {
+	case s.Flavor != t.Flavor:
+		i.problem("move between servers of one kind; their types and collations are not the same", "the source is %s and the target %s", s.Flavor, t.Flavor)
+	case t.Number/100 < s.Number/100:
+		i.problem("upgrade the target first", "the target %s is older than the source %s", t, s)
+	}
+	return nil
+}
+
+// logs looks at both servers: the way back needs the target's log.
+func (i *inspection) logs() error {
+	for _, s := range i.sides() {
+		for _, want := range []struct{ variable, value string }{
+			{"log_bin", "ON"}, {"binlog_format", "ROW"}, {"binlog_row_image", "FULL"}, {"binlog_row_value_options", ""},
+			{"gtid_mode", "ON"}, {"enforce_gtid_consistency", "ON"},
+		} {
+			value, known := s.variables[want.variable] // which it is not everywhere
+			if known && !strings.EqualFold(value, want.value) {
+				i.problem(fmt.Sprintf("SET GLOBAL %s = '%s', in the configuration too, and reconnect all clients", want.variable, want.value),
+					"the %s has %s = %q, and %q is needed", s.role, want.variable, value, want.value)
+			}
+		}
+		if s.variables["server_id"] == "0" {
+			i.problem("set server_id to a number that no other server has", "the %s has server_id = 0", s.role)
+		}
+		if err := i.filters(s); err != nil {
+			return err
+		}
+		i.retention(s)
+	}
+	if a, b := i.source.variables["server_id"], i.target.variables["server_id"]; a == b {
+		i.problem("give each server its own server_id", "both servers have server_id = %s", a)
+	}
+	return nil
+}
+
+func (i *inspection) filters(s *side) error {
+	query := "SHOW MASTER STATUS"
+	if v := s.Version(); v.Flavor == link.MySQL && v.AtLeast(8, 2, 0) {
+		query = "SHOW BINARY LOG STATUS"
+	}
+	rows, err := s.Query(i.ctx, query)
+	if link.Code(err) != 0 {
+		i.problem("GRANT REPLICATION CLIENT (on MariaDB: BINLOG MONITOR) ON *.* to the mover's account", "the %s does not say where its log is: %s", s.role, link.Reason(err))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if len(r[2])+len(r[3]) > 0 {
+			i.problem("remove binlog-do-db and binlog-ignore-db", "the %s does not log all databases", s.role)
+		}
+	}
+	return nil
+}
+
+func (i *inspection) retention(s *side) {
+	seconds, err := strconv.ParseFloat(s.variables["binlog_expire_logs_seconds"], 64)
+	if err != nil || seconds == 0 { // kept for ever, or the server is too old to tell
+		return
+	}
+	if kept := time.Duration(seconds * float64(time.Second)); kept < i.config.Retention {
+		i.problem(fmt.Sprintf("SET GLOBAL binlog_expire_logs_seconds = %d", int(i.config.Retention.Seconds())),
+			"the %s keeps its log for %s, and a move may need %s of it", s.role, kept, i.config.Retention)
+	}
+}
+
+// ownGrants is what was granted to the account that asks.
+const ownGrants = `GRANTEE = CONCAT('\'', REPLACE(CURRENT_USER(), '@', '\'@\''), '\'')`
+
+// privileges reads those of the account itself; what it has by a role is not seen.
+func (i *inspection) privileges() error {
+	for _, s := range i.sides() {
+		global := map[string]bool{}
+		rows, err := s.Query(i.ctx, "SELECT PRIVILEGE_TYPE FROM information_schema.USER_PRIVILEGES WHERE "+ownGrants)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			global[string(r[0])] = true
+		}
+		for _, p := range []string{"REPLICATION SLAVE"} {
+			if !global[p] {
+				i.problem("GRANT "+p+" ON *.* to the mover's account", "the mover may not read the log of the %s: it has no %s", s.role, p)
+			}
+		}
+		for _, n := range i.names() {
+			if err := i.tablePrivileges(s, n.Schema, n.Name, global); err != nil {
+				return err
+			}
+		}
+		if err := i.tablePrivileges(s, "locus", "move_position", global, "CREATE"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (i *inspection) tablePrivileges(s *side, schema, name string, global map[string]bool, more ...string) error {
+	has := map[string]bool{}
+	rows, err := s.Query(i.ctx, "SELECT PRIVILEGE_TYPE FROM information_schema.SCHEMA_PRIVILEGES WHERE "+ownGrants+" AND TABLE_SCHEMA = "+link.Text(schema)+
+		" UNION SELECT PRIVILEGE_TYPE FROM information_schema.TABLE_PRIVILEGES WHERE "+ownGrants+" AND TABLE_SCHEMA = "+link.Text(schema)+" AND TABLE_NAME = "+link.Text(name))
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		has[string(r[0])] = true
+	}
+	var lacks []string
+	for _, p := range append([]string{"SELECT", "INSERT", "UPDATE", "DELETE"}, more...) {
+		if !global[p] && !has[p] {
+			lacks = append(lacks, p)
+		}
+	}
+	if lacks != nil {
+		list := strings.Join(lacks, ", ")
+		i.problem(fmt.Sprintf("GRANT %s ON %s.* to the mover's account", list, link.Name(schema)), "the mover lacks %s on %s.%s of the %s", list, schema, name, s.role)
+	}
+	return nil
+}
+
+// settings are those that change what a value means, or whether it is taken.
+func (i *inspection) settings() error {
+	for _, v := range []string{"lower_case_table_names", "innodb_page_size"} {
+		if a, b := i.source.variables[v], i.target.variables[v]; a != b {
+			i.problem("set up the target with the source's", "%s is %s at the source and %s at the target", v, a, b)
+		}
+	}
+	for _, s := range i.sides() {
+		if s.variables["read_only"] == "ON" || s.variables["read_only"] == "1" {
+			i.problem("SET GLOBAL read_only = OFF, or name the primary", "the %s is read only", s.role)
+		}
+	}
+	source, _ := strconv.Atoi(i.source.variables["max_allowed_packet"])
+	target, _ := strconv.Atoi(i.target.variables["max_allowed_packet"])
+	if target < source {
+		i.problem(fmt.Sprintf("SET GLOBAL max_allowed_packet = %d at the target", source), "the target takes statements of %d bytes and the source of %d", target, source)
+	}
+	return nil
+}
+
+// most a clock may be off: columns that are filled in by the server differ by it.
+const clockDifference = 2 * time.Second
+
+func (i *inspection) clocks() error {
+	var at [2]float64
+	for n, s := range i.sides() {
+		rows, err := s.Query(i.ctx, "SELECT UNIX_TIMESTAMP(NOW(6))")
+		if err != nil {
+			return err
+		}
+		if at[n], err = strconv.ParseFloat(string(rows[0][0]), 64); err != nil {
+			return err
+		}
+	}
+	if off := time.Duration((at[1] - at[0]) * float64(time.Second)).Abs(); off > clockDifference {
+		i.problem("set the clocks by NTP", "the servers' clocks differ by %s", off.Round(time.Millisecond))
+	}
+	return nil
+}
+
+// longTransactions may write rows long after they were read by nobody.
+func (i *inspection) longTransactions() error {
+	rows, err := i.source.Query(i.ctx, fmt.Sprintf("SELECT trx_mysql_thread_id, TIMESTAMPDIFF(SECOND, trx_started, UTC_TIMESTAMP()) FROM information_schema.INNODB_TRX"+
+		" WHERE trx_started < UTC_TIMESTAMP() - INTERVAL %d SECOND", int(i.config.LongTransaction.Seconds())))
+	if link.Code(err) != 0 {
+		i.problem("GRANT PROCESS ON *.* to the mover's account", "the source does not tell its transactions: %s", link.Reason(err))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		i.problem("end it, or KILL it; prepared ones are told by XA RECOVER", "transaction of connection %s has been open for %s seconds", r[0], r[1])
+	}
+	return nil
+}

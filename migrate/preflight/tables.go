@@ -1,0 +1,170 @@
+package preflight
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"locus/migrate/table"
+	"locus/router/catalog"
+)
+
+// readTables reads the tables on both sides and compares them.
+func (i *inspection) readTables() error {
+	for _, n := range i.names() {
+		for _, s := range i.sides() {
+			t, err := table.Read(i.ctx, s, n, i.config.Tables[n], i.config.Width)
+			if err != nil {
+				if s.Broken() != nil {
+					return err
+				}
+				i.problem("see the reason", "the %s: %v", s.role, err)
+				continue
+			}
+			s.tables[n] = t
+		}
+		source, target := i.source.tables[n], i.target.tables[n]
+		if source == nil || target == nil {
+			continue
+		}
+		i.compare(source, target)
+		i.report.Tables = append(i.report.Tables, source)
+	}
+	return nil
+}
+
+func (i *inspection) compare(s, t *table.Table) {
+	differ := func(what string, source, target any) {
+		i.problem("make the tables the same (SHOW CREATE TABLE)", "table %s: %s is %v at the source and %v at the target", s.Name, what, source, target)
+	}
+	if len(s.Columns) != len(t.Columns) {
+		differ("the number of columns", len(s.Columns), len(t.Columns))
+		return
+	}
+	for n := range s.Columns {
+		a, b := &s.Columns[n], &t.Columns[n]
+		if x, y := describe(a), describe(b); x != y {
+			differ(fmt.Sprintf("column %d", n+1), x, y)
+		}
+	}
+	if !slices.Equal(s.PrimaryKey, t.PrimaryKey) {
+		differ("the primary key", s.KeyList(), t.KeyList())
+	}
+	if a, b := indexes(s), indexes(t); a != b {
+		differ("the list of unique keys", a, b)
+	}
+}
+
+func describe(c *table.Column) string {
+	d := c.Name + " " + c.FullType
+	if c.Charset != "" {
+		d += " " + c.Charset + " " + c.Collation
+	}
+	if !c.Nullable {
+		d += " NOT NULL"
+	}
+	if c.Generated {
+		d += " GENERATED"
+	}
+	return d
+}
+
+func indexes(t *table.Table) string {
+	var all []string
+	for _, u := range t.Unique {
+		all = append(all, fmt.Sprint(u.Columns))
+	}
+	slices.Sort(all)
+	return strings.Join(all, " ")
+}
+
+// kinds refuses tables that do not keep their rows in a transaction.
+func (i *inspection) kinds() error {
+	for _, s := range i.sides() {
+		rows, err := s.Query(i.ctx, "SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, IFNULL(ENGINE,'') FROM information_schema.TABLES WHERE "+i.which("TABLE_SCHEMA", "TABLE_NAME"))
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if string(r[2]) != "BASE TABLE" {
+				i.problem("move a plain table", "table %s.%s is a %s at the %s", r[0], r[1], r[2], s.role)
+			} else if string(r[3]) != "InnoDB" {
+				i.problem(fmt.Sprintf("ALTER TABLE %s.%s ENGINE=InnoDB", r[0], r[1]), "table %s.%s has engine %s at the %s", r[0], r[1], r[3], s.role)
+			}
+		}
+	}
+	return nil
+}
+
+// foreignKeys refuses those that tie rows to tables that stay, and those by which
+// a server changes rows without a word in its log.
+func (i *inspection) foreignKeys() error {
+	for _, s := range i.sides() {
+		rows, err := s.Query(i.ctx, "SELECT CONSTRAINT_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, UNIQUE_CONSTRAINT_SCHEMA, REFERENCED_TABLE_NAME, UPDATE_RULE, DELETE_RULE"+
+			" FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE "+i.which("CONSTRAINT_SCHEMA", "TABLE_NAME")+" OR "+i.which("UNIQUE_CONSTRAINT_SCHEMA", "REFERENCED_TABLE_NAME"))
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			child := catalog.TableName{Schema: string(r[0]), Name: string(r[1])}
+			parent := catalog.TableName{Schema: string(r[3]), Name: string(r[4])}
+			_, childMoves := i.config.Tables[child]
+			_, parentMoves := i.config.Tables[parent]
+			drop := fmt.Sprintf("ALTER TABLE %s DROP FOREIGN KEY %s", child, r[2])
+			switch {
+			case !childMoves || !parentMoves:
+				i.problem(drop+", or move both tables", "foreign key %s of the %s ties %s to %s, and only one of them moves", r[2], s.role, child, parent)
+			case changesRows(r[5]) || changesRows(r[6]):
+				i.problem(drop, "foreign key %s of the %s changes rows of %s by ON UPDATE %s, ON DELETE %s, which its log does not tell", r[2], s.role, child, r[5], r[6])
+			}
+		}
+	}
+	return nil
+}
+
+func changesRows(rule []byte) bool {
+	return string(rule) != "RESTRICT" && string(rule) != "NO ACTION"
+}
+
+// triggers fire on the rows that a move writes. On the source they fire once rows
+// come back.
+func (i *inspection) triggers() error {
+	for _, s := range i.sides() {
+		rows, err := s.Query(i.ctx, "SELECT TRIGGER_NAME, EVENT_OBJECT_SCHEMA, EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS WHERE "+i.which("EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE"))
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			i.problem(fmt.Sprintf("DROP TRIGGER %s.%s for the time of the move", r[1], r[0]), "trigger %s of table %s.%s at the %s would fire on the rows that the move writes", r[0], r[1], r[2], s.role)
+		}
+	}
+	return nil
+}
+
+// rangesPerQuery bounds one question for rows.
+const rangesPerQuery = 200
+
+// rowsInTheWay looks for rows of the genes at the target, which a move does not
+// know the meaning of.
+func (i *inspection) rowsInTheWay() error {
+	if i.config.Resumed {
+		return nil
+	}
+	for _, n := range i.names() {
+		t := i.target.tables[n]
+		if t == nil {
+			continue
+		}
+		for _, where := range t.Conditions(i.config.Genes, rangesPerQuery) {
+			rows, err := i.target.Query(i.ctx, "SELECT "+t.KeyList()+" FROM "+t.SQL()+" WHERE "+where+" LIMIT 1")
+			if err != nil {
+				return err
+			}
+			if len(rows) > 0 {
+				i.problem(fmt.Sprintf("look whose they are; if nobody's: DELETE FROM %s WHERE …", n), "the target has rows of the moving genes in %s, such as %q", n, rows[0])
+				break
+			}
+		}
+	}
+	return nil
+}

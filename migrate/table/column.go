@@ -1,0 +1,167 @@
+package table
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"locus/migrate/link"
+	"locus/router/catalog"
+)
+
+// class says how values of a column are read, written and compared.
+type class uint8
+
+const (
+	unknown class = iota // refused
+	integer
+	decimal
+	floating
+	year
+	temporal
+	bits // BIT, ENUM, SET
+	text
+	octets
+	json
+	geometry
+)
+
+// Column is a column of a moving table.
+type Column struct {
+	catalog.Column
+	FullType string // COLUMN_TYPE: "enum('a','b')", "decimal(10,2) unsigned"
+	// Bytes is how many bytes a BINARY column pads its values to, 0 for others.
+	Bytes int
+	class class
+}
+
+var classes = map[string]class{
+	"tinyint": integer, "smallint": integer, "mediumint": integer, "int": integer, "bigint": integer,
+	"decimal": decimal,
+	"float":   floating, "double": floating,
+	"year": year,
+	"date": temporal, "datetime": temporal, "timestamp": temporal, "time": temporal,
+	"bit": bits, "enum": bits, "set": bits,
+	"char": text, "varchar": text, "tinytext": text, "text": text, "mediumtext": text, "longtext": text,
+	"binary": octets, "varbinary": octets, "tinyblob": octets, "blob": octets, "mediumblob": octets, "longblob": octets,
+	"json":     json,
+	"geometry": geometry, "point": geometry, "linestring": geometry, "polygon": geometry, "multipoint": geometry,
+	"multilinestring": geometry, "multipolygon": geometry, "geometrycollection": geometry, "geomcollection": geometry,
+}
+
+func (c *Column) classify(flavor link.Flavor) {
+	c.class = classes[c.DataType]
+	switch {
+	case c.class == json && flavor == link.MariaDB:
+		c.class = unknown // MariaDB's JSON calls itself longtext
+	case strings.Contains(c.FullType, "compressed"): // MariaDB's; its binary log has it in a form of its own
+		c.class = unknown
+	}
+}
+
+// Carried tells whether values of the column can be moved without loss.
+func (c *Column) Carried() bool { return c.class != unknown }
+
+// Orders tells whether the column may be part of the primary key that a table is
+// walked by: its values compare in SQL as they are written.
+func (c *Column) Orders() bool {
+	switch c.class {
+	case integer, decimal, year, temporal, text, octets:
+		return !strings.Contains(c.DataType, "blob")
+	case unknown, floating, bits, json, geometry:
+	}
+	return false
+}
+
+// appendRead appends the expression that gives the column's value as text.
+func (c *Column) appendRead(b []byte) []byte {
+	name := link.Name(c.Name)
+	switch c.class {
+	case floating:
+		return append(b, "CAST("+name+" AS DOUBLE)"...) // a FLOAT by itself shows six digits
+	case bits:
+		return append(b, "CAST("+name+" AS UNSIGNED)"...) // SET+0 would be a double
+	case json:
+		return append(b, "CAST("+name+" AS CHAR CHARACTER SET utf8mb4)"...)
+	case unknown, integer, decimal, year, temporal, text, octets, geometry:
+	}
+	return append(b, name...)
+}
+
+// AppendDigest appends an expression of the value's bytes, distinct for distinct
+// values and for NULL, that is never much longer than the row.
+func (c *Column) AppendDigest(b []byte) []byte {
+	read := "CAST(" + string(c.appendRead(nil)) + " AS BINARY)"
+	if c.large() {
+		return append(b, "IFNULL(MD5("+read+"),'-')"...)
+	}
+	return append(b, "IFNULL(CONCAT(LENGTH("+read+"),':',"+read+"),'-')"...)
+}
+
+// large tells whether a value may not fit into a row of a page.
+func (c *Column) large() bool {
+	return c.class == json || c.class == geometry || strings.HasSuffix(c.DataType, "text") || strings.HasSuffix(c.DataType, "blob")
+}
+
+// Canonical makes the one form of what a server answered to the read expression.
+func (c *Column) Canonical(v []byte) ([]byte, error) {
+	if v == nil || c.class != floating {
+		return v, nil
+	}
+	f, err := strconv.ParseFloat(string(v), 64)
+	if err != nil {
+		return nil, fmt.Errorf("column %s: %w", c.Name, err)
+	}
+	return AppendFloat(nil, f), nil
+}
+
+// AppendFloat spells a floating-point number so that a server takes it for one,
+// and for the same: without the exponent it would be a decimal, and have no
+// negative zero.
+func AppendFloat(b []byte, f float64) []byte { return strconv.AppendFloat(b, f, 'e', -1, 64) }
+
+// AppendLiteral appends the value as it is inserted.
+func (c *Column) AppendLiteral(b, v []byte) []byte {
+	if v == nil {
+		return append(b, "NULL"...)
+	}
+	switch c.class {
+	case integer, decimal, floating, bits:
+		return append(b, v...)
+	case json:
+		return appendQuoted(append(b, "_utf8mb4"...), v)
+	case unknown, year, temporal, text, octets, geometry:
+	}
+	return appendQuoted(b, v)
+}
+
+// AppendOperand appends the value as the column is compared with it: by the
+// column's own collation.
+func (c *Column) AppendOperand(b, v []byte) []byte {
+	if c.class == text && v != nil {
+		b = append(append(b, '_'), c.Charset...)
+	}
+	return c.AppendLiteral(b, v)
+}
+
+// appendQuoted quotes bytes for a session whose character set is binary. Byte by
+// byte: a 0x5c within a character of gbk is escaped as well, and comes out right,
+// since the session knows no gbk.
+func appendQuoted(b, v []byte) []byte {
+	b = append(b, '\'')
+	from := 0
+	for i, x := range v {
+		var escaped byte
+		switch x {
+		case 0:
+			escaped = '0'
+		case '\'', '\\':
+			escaped = x
+		default:
+			continue
+		}
+		b = append(append(b, v[from:i]...), '\\', escaped)
+		from = i + 1
+	}
+	return append(append(b, v[from:]...), '\'')
+}

@@ -1,0 +1,115 @@
+package table
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"locus/router/catalog"
+	"locus/router/gene"
+)
+
+// tellingKey is the column by whose ranges SQL selects the rows of genes, and
+// beside it the owner, if it is another column.
+type tellingKey struct {
+	*catalog.Key
+	at      int // among Table.Columns
+	leads   bool
+	width   gene.Width
+	owner   *catalog.Key // nil without one
+	ownerAt int
+}
+
+// findTelling prefers the column that leads the primary key: the genes are then
+// ranges of it.
+func findTelling(t *Table) (*tellingKey, error) {
+	var found *tellingKey
+	k := &tellingKey{width: t.Declared.Width}
+	for i := range t.Declared.Keys {
+		key := &t.Declared.Keys[i]
+		at, _ := t.Declared.Column(key.Column.Name)
+		if key.Role == catalog.Owner {
+			k.owner, k.ownerAt = key, at
+			continue
+		}
+		if key.Role == catalog.OrderNumber || t.Columns[at].Nullable {
+			continue
+		}
+		leads := t.PrimaryKey[0] == at
+		if found == nil || leads && !found.leads {
+			found = &tellingKey{Key: key, at: at, leads: leads}
+		}
+	}
+	if found == nil {
+		return nil, fmt.Errorf("table %s: no ID, parent's ID or gene column tells every row's gene in SQL; declare one, and make it NOT NULL", t.Name)
+	}
+	found.width, found.owner, found.ownerAt = k.width, k.owner, k.ownerAt
+	return found, nil
+}
+
+func (k *tellingKey) of(r Row) (gene.Gene, error) {
+	v := r[k.at]
+	switch {
+	case v == nil:
+		return 0, fmt.Errorf("its %s is NULL", k.Column.Name)
+	case k.Role == catalog.Gene:
+		n, err := strconv.ParseUint(string(v), 10, 32)
+		if err == nil && n > uint64(k.width.Last()) {
+			err = fmt.Errorf("%d is no gene of %d bits", n, k.width)
+		}
+		return gene.Gene(n), err
+	case k.Layout.Bytes() == 8:
+		n, err := integerBits(v)
+		if err != nil || !k.Layout.ValidUint(n) {
+			return 0, fmt.Errorf("its %s %s is not an ID of layout %s", k.Column.Name, v, k.Layout.Name())
+		}
+		return k.Layout.GeneUint(n) & k.width.Last(), nil
+	}
+	id, err := k.Layout.FromBytes(v)
+	if err != nil {
+		return 0, err
+	}
+	return k.Layout.Gene(id) & k.width.Last(), nil
+}
+
+// integerBits reads an integer of either sign as 64 bits.
+func integerBits(v []byte) (uint64, error) {
+	if len(v) > 0 && v[0] == '-' {
+		n, err := strconv.ParseInt(string(v), 10, 64)
+		return uint64(n), err
+	}
+	return strconv.ParseUint(string(v), 10, 64)
+}
+
+// ownerGene is the gene of the owner, or the same as of without one.
+func (k *tellingKey) ownerGene(r Row) (gene.Gene, error) {
+	if k.owner == nil {
+		return k.of(r)
+	}
+	v, c := r[k.ownerAt], k.owner.Column
+	switch {
+	case v == nil:
+		return 0, errors.New("its owner is NULL")
+	case c.IsInteger():
+		n, err := integerBits(v)
+		return gene.OfInt(int64(n), k.width), err
+	case c.PadSpace || c.DataType == "char":
+		v = bytes.TrimRight(v, " ")
+	}
+	return gene.OfBytes(v, k.width), nil
+}
+
+// wideGene is the gene of the layout's own width, of a value of the column.
+func (k *tellingKey) wideGene(v []byte) (gene.Gene, bool) {
+	if k.Role == catalog.Gene {
+		n, err := strconv.ParseUint(string(v), 10, 32)
+		return gene.Gene(n), err == nil
+	}
+	if k.Layout.Bytes() == 8 {
+		n, err := integerBits(v)
+		return k.Layout.GeneUint(n), err == nil
+	}
+	id, err := k.Layout.FromBytes(v)
+	return k.Layout.Gene(id), err == nil
+}

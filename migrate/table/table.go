@@ -1,0 +1,206 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"locus/migrate/link"
+	"locus/router/catalog"
+	"locus/router/gene"
+)
+
+// Table is a sharded table that rows are moved of. It is immutable.
+type Table struct {
+	// Declared says how the table is routed.
+	Declared *catalog.Table
+	Name     catalog.TableName
+	Columns  []Column
+	// PrimaryKey and Version are positions among Columns; Version is -1 where
+	// the table has no version column.
+	PrimaryKey []int
+	Version    int
+	// Unique are the secondary unique indexes.
+	Unique []Index
+	// Estimate is about how many rows the table has, of all genes.
+	Estimate uint64
+
+	telling  *tellingKey
+	enums    []int // columns whose values may be the error value, 0
+	readList string
+	intoList string
+}
+
+// Index is an index and its columns, positions among Table.Columns; -1 stands
+// for an expression, or for the beginning of a column.
+type Index struct {
+	Name    string
+	Columns []int
+}
+
+// New puts a table together of what information_schema said of it.
+func newTable(d *catalog.Table, columns []Column, primary []int, unique []Index) (*Table, error) {
+	t := &Table{
+		Declared: d, Name: d.TableName, Columns: columns, PrimaryKey: primary, Unique: unique, Version: d.VersionColumn,
+	}
+	if len(primary) == 0 {
+		return nil, fmt.Errorf("table %s has no primary key: rows can't be told apart; add one", t.Name)
+	}
+	for _, i := range primary {
+		if !columns[i].Orders() {
+			return nil, fmt.Errorf("table %s: column %s of the primary key is %s, which a table can't be walked by; use a key of integers, text, bytes or times",
+				t.Name, columns[i].Name, columns[i].FullType)
+		}
+	}
+	for i := range columns {
+		if !columns[i].Carried() {
+			return nil, fmt.Errorf("table %s: column %s is %s, which is not carried without loss; the table can't be moved",
+				t.Name, columns[i].Name, columns[i].FullType)
+		}
+		if columns[i].DataType == "enum" {
+			t.enums = append(t.enums, i)
+		}
+	}
+	t.lists()
+	var err error
+	t.telling, err = findTelling(t)
+	return t, err
+}
+
+func (t *Table) lists() {
+	var read, into []string
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		read = append(read, string(c.appendRead(nil)))
+		if !c.Generated {
+			into = append(into, link.Name(c.Name))
+		}
+	}
+	t.readList, t.intoList = strings.Join(read, ","), strings.Join(into, ",")
+}
+
+// SQL is the table's name in a statement.
+func (t *Table) SQL() string { return link.Name(t.Name.Schema) + "." + link.Name(t.Name.Name) }
+
+// ReadList is the select list of whole rows; [Table.Canonical] takes its answers.
+func (t *Table) ReadList() string { return t.readList }
+
+// Canonical makes a Row of an answer to ReadList, in its memory.
+func (t *Table) Canonical(values [][]byte) (Row, error) {
+	if len(values) != len(t.Columns) {
+		return nil, fmt.Errorf("table %s: %d values, and %d columns were asked for", t.Name, len(values), len(t.Columns))
+	}
+	for i := range t.Columns {
+		v, err := t.Columns[i].Canonical(values[i])
+		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", t.Name, err)
+		}
+		values[i] = v
+	}
+	return values, nil
+}
+
+// AppendInsert appends the head of an INSERT, up to VALUES.
+func (t *Table) AppendInsert(b []byte) []byte {
+	return append(b, "INSERT INTO "+t.SQL()+" ("+t.intoList+") VALUES "...)
+}
+
+// AppendValues appends a row's values in parentheses. Generated columns are the
+// server's to compute.
+func (t *Table) AppendValues(b []byte, r Row) []byte {
+	b = append(b, '(')
+	first := true
+	for i := range t.Columns {
+		if t.Columns[i].Generated {
+			continue
+		}
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = t.Columns[i].AppendLiteral(b, r[i])
+	}
+	return append(b, ')')
+}
+
+// Lax tells whether a row has the error value of an ENUM, which a server in
+// strict mode would not store.
+func (t *Table) Lax(r Row) bool {
+	for _, i := range t.enums {
+		if len(r[i]) == 1 && r[i][0] == '0' {
+			return true
+		}
+	}
+	return false
+}
+
+// VersionOf reads a row's version; ok is false where there is none.
+func (t *Table) VersionOf(r Row) (version int64, ok bool) {
+	if t.Version < 0 || r == nil || r[t.Version] == nil {
+		return 0, false
+	}
+	return Version(r[t.Version]), true
+}
+
+// Version reads a value of a version column. One above the half of BIGINT
+// UNSIGNED counts as the half.
+func Version(v []byte) int64 {
+	n, err := strconv.ParseInt(string(v), 10, 64)
+	if err != nil {
+		u, _ := strconv.ParseUint(string(v), 10, 64)
+		n = int64(min(u, 1<<63-1))
+	}
+	return n
+}
+
+// ErrGene is a row whose keys tell different genes, or none.
+var ErrGene = errors.New("the gene of a row is not certain")
+
+// GeneOf is the gene by which SQL selects the row, checked against the owner's
+// where the table has one.
+func (t *Table) GeneOf(r Row) (gene.Gene, error) {
+	g, err := t.telling.of(r)
+	if err != nil {
+		return 0, fmt.Errorf("%w: table %s, key %q: %w", ErrGene, t.Name, t.KeyOf(r), err)
+	}
+	return g, nil
+}
+
+// CheckGene refuses a row whose owner is of another gene than its ID says.
+func (t *Table) CheckGene(r Row, g gene.Gene) error {
+	owner, err := t.telling.ownerGene(r)
+	if err == nil && owner != g {
+		err = fmt.Errorf("its %s says %s and its owner %s", t.telling.Column.Name, g, owner)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: table %s, key %q: %w; correct the row, then resume", ErrGene, t.Name, t.KeyOf(r), err)
+	}
+	return nil
+}
+
+// KeyTellsGene tells whether a primary key says what gene its row is of.
+func (t *Table) KeyTellsGene() bool { return t.telling.leads }
+
+// Large tells whether a row may be much larger than its columns' names suggest.
+func (t *Table) Large() bool {
+	for i := range t.Columns {
+		if t.Columns[i].large() {
+			return true
+		}
+	}
+	return false
+}
+
+// Digest is an expression of a row's bytes: 32 hex digits, distinct for rows that
+// differ in any value but by a collision of MD5.
+func (t *Table) Digest() string {
+	b := []byte("MD5(CONCAT(")
+	for i := range t.Columns {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = t.Columns[i].AppendDigest(b)
+	}
+	return string(append(b, "))"...))
+}
