@@ -58,7 +58,8 @@ func (s statement) kind() kind {
 		return schema
 	case "CREATE":
 		switch s.word(1) {
-		case "TABLE", "INDEX", "UNIQUE", "FULLTEXT", "SPATIAL":
+		case "INDEX", // a plain CREATE TABLE is of one that was not there
+			"UNIQUE", "FULLTEXT", "SPATIAL":
 			return schema
 		case "OR":
 			if s.word(3) == "TABLE" {

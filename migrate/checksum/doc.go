@@ -14,13 +14,14 @@
 // # What it sees
 //
 // A row that is missing or is too much, a byte, NULL against an empty value, texts
-// that are equal by their collation, a trailing space, a negative zero, the order
+// that are equal by their collation, a trailing space, a negative zero on MySQL, the order
 // of the keys in MariaDB's JSON, a generated column that another expression
 // computes.
 //
 // # What it can't see
 //
-//   - Two rows of a piece that collide in MD5, or whose checksums cancel out.
+//   - Rows of a piece that collide in SHA-256, or whose checksums cancel out: of each
+//     128 bits are kept.
 //   - In MySQL's JSON, values whose text is equal and whose inner types differ (a
 //     DECIMAL and a DOUBLE): the copy is made of the text. The order of keys is
 //     MySQL's own and the same everywhere.

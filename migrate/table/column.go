@@ -93,7 +93,7 @@ func (c *Column) appendRead(b []byte) []byte {
 func (c *Column) AppendDigest(b []byte) []byte {
 	read := "CAST(" + string(c.appendRead(nil)) + " AS BINARY)"
 	if c.large() {
-		return append(b, "IFNULL(MD5("+read+"),'-')"...)
+		return append(b, "IFNULL(SHA2("+read+",256),'-')"...)
 	}
 	return append(b, "IFNULL(CONCAT(LENGTH("+read+"),':',"+read+"),'-')"...)
 }

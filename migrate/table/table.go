@@ -192,15 +192,15 @@ func (t *Table) Large() bool {
 	return false
 }
 
-// Digest is an expression of a row's bytes: 32 hex digits, distinct for rows that
-// differ in any value but by a collision of MD5.
+// Digest is an expression of a row's bytes: 64 hex digits, distinct for rows that
+// differ in any value but by a collision of SHA-256. MySQL 9 has no MD5.
 func (t *Table) Digest() string {
-	b := []byte("MD5(CONCAT(")
+	b := []byte("SHA2(CONCAT(")
 	for i := range t.Columns {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = t.Columns[i].AppendDigest(b)
 	}
-	return string(append(b, "))"...))
+	return string(append(b, "),256)"...))
 }

@@ -183,7 +183,7 @@ func TestCrashes(t *testing.T) {
 }
 
 // crash runs the job until a worker has come to a point for the nth time.
-func (p *pair) crash(tables []*table.Table, parts table.Parts, at applier.Point, n int) int {
+func (p *pair) crash(tables []*table.Table, parts table.Parts, when applier.Point, n int) int {
 	p.t.Helper()
 	crash := errors.New("crash")
 	left := make(chan struct{}, n-1)
@@ -191,7 +191,7 @@ func (p *pair) crash(tables []*table.Table, parts table.Parts, at applier.Point,
 		left <- struct{}{}
 	}
 	s := p.stream(applier.Config{Parts: parts, BatchRows: 20, Stop: func(point applier.Point) error {
-		if point != at {
+		if point != when {
 			return nil
 		}
 		select {
@@ -203,13 +203,13 @@ func (p *pair) crash(tables []*table.Table, parts table.Parts, at applier.Point,
 	}}, tables)
 	copied := make(chan error, 1)
 	go func() {
-		config := copier.Config{Job: p.job, Source: linkTo(p.source), Target: linkTo(p.target), Tables: tables, Parts: parts, Aim: 1, ChunkBytes: 3000}
+		config := copier.Config{Job: p.job, Source: at(p.source), Target: at(p.target), Tables: tables, Parts: parts, Aim: 1, ChunkBytes: 3000}
 		copied <- copier.New(config, s).Run(p.t.Context())
 	}()
 	select {
 	case <-s.ended:
 	case <-time.After(patience):
-		p.t.Fatalf("nothing came to %q", at)
+		p.t.Fatalf("nothing came to %q", when)
 	}
 	s.stop()
 	<-copied
@@ -236,8 +236,6 @@ func (p *pair) countedOnce(tables []*table.Table, parts table.Parts) {
 		p.t.Errorf("lanes noted and done: %s of %d", got, lanes)
 	}
 }
-
-var linkTo = at
 
 // The way back: what the target's applications write goes to the source, and what
 // the move itself wrote does not come back.
@@ -271,7 +269,7 @@ func (p *pair) writersAt(s *servers.Server, n int, write func(*sql.DB, int, int)
 	return q.writers(n, write)
 }
 
-func waitFor(t *testing.T, what string, true func() bool) {
+func waitFor(t testing.TB, what string, true func() bool) {
 	t.Helper()
 	deadline := time.After(patience)
 	tick := time.NewTicker(10 * time.Millisecond)

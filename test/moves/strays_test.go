@@ -1,0 +1,57 @@
+package moves
+
+import (
+	"testing"
+
+	"locus/migrate/applier"
+	"locus/migrate/changes"
+	"locus/router/gene"
+)
+
+func geneOf(owner int64) gene.Gene { return gene.OfInt(owner, gene.W16) }
+
+func genesOf(owners ...int64) gene.Set {
+	var ranges []gene.Range
+	for _, o := range owners {
+		ranges = append(ranges, gene.Range{First: geneOf(o), Last: geneOf(o)})
+	}
+	return gene.NewSet(ranges...)
+}
+
+// A write that went past the proxies is carried over if nobody changed its row
+// since, and kept as a conflict otherwise; one of genes that the source does not
+// own is dropped, if that is the verdict.
+func TestStrays(t *testing.T) {
+	eachPair(t, func(t *testing.T, p *pair) {
+		tables := p.tables()
+		p.both("INSERT INTO items VALUES (" + idOf(1, 1) + ", 1, 'a', 1), (" + idOf(1, 1) + ", 2, 'b', 1), (" + idOf(2, 1) + ", 1, 'a', 1)")
+		asked := 0
+		s := p.stream(applier.Config{Parts: all(2), Judge: func(before changes.Position) func(gene.Gene) applier.Verdict {
+			asked++
+			if before.IsZero() {
+				t.Error("asked of no position")
+			}
+			return func(g gene.Gene) applier.Verdict {
+				if g == geneOf(2) {
+					return applier.Drop
+				}
+				return applier.IfUnchanged
+			}
+		}}, tables)
+		p.settle(s)
+		p.on(p.target, "UPDATE items SET amount = 7 WHERE line = 2")
+		p.on(p.source,
+			"UPDATE items SET amount = 5",
+			"INSERT INTO items VALUES ("+idOf(1, 1)+", 3, 'c', 3)",
+			"DELETE FROM items WHERE order_id = "+idOf(2, 1))
+		p.settle(s)
+		p.wantRows(p.target, "SELECT GROUP_CONCAT(line, ':', amount ORDER BY order_id, line) FROM items WHERE order_id <> "+idOf(2, 1), "1:5.00,2:7.00,3:3.00")
+		p.wantRows(p.target, "SELECT amount FROM items WHERE order_id = "+idOf(2, 1), "1.00")
+		if c := p.conflicts(p.target); len(c) != 1 || len(c[0].Standing) == 0 {
+			t.Errorf("conflicts: %+v", c)
+		}
+		if asked == 0 {
+			t.Error("the verdict was never asked for")
+		}
+	})
+}
