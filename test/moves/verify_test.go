@@ -191,7 +191,7 @@ func TestConflicts(t *testing.T) {
 
 func (p *pair) wantConflicts(got []string) {
 	p.t.Helper()
-	want := []string{"notices|", "notices|", "notices|copied: ", "orders|", "orders|a DELETE: "}
+	want := []string{"notices|", "notices|", "notices|copied: ", "orders|a DELETE: ", "orders|the "}
 	if len(got) != len(want) {
 		p.t.Fatalf("conflicts:\n%s", strings.Join(got, "\n"))
 	}

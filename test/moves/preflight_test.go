@@ -1,0 +1,113 @@
+package moves
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"locus/migrate/preflight"
+	"locus/router/catalog"
+	"locus/router/gene"
+	"locus/test/servers"
+)
+
+func (p *pair) look(tables map[catalog.TableName]catalog.Declaration) []string {
+	p.t.Helper()
+	r, err := preflight.Look(p.t.Context(), preflight.Config{
+		Source: at(p.source), Target: at(p.target), Tables: tables, Width: gene.W16, Genes: moving(1).All(),
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var found []string
+	for _, problem := range r.Problems {
+		if problem.Remedy == "" {
+			p.t.Errorf("no remedy: %s", problem)
+		}
+		found = append(found, problem.String())
+	}
+	return found
+}
+
+// What is in order is passed.
+func TestPreflightPasses(t *testing.T) {
+	eachPair(t, func(t *testing.T, p *pair) {
+		p.tables()
+		tables := map[catalog.TableName]catalog.Declaration{}
+		for name, d := range orders {
+			tables[p.name(name)] = d
+		}
+		if found := p.look(tables); len(found) > 0 {
+			t.Errorf("found:\n%s", strings.Join(found, "\n"))
+		}
+	})
+}
+
+// Everything that stands in the way is told at once.
+func TestPreflightTellsAll(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		both := servers.Start(t, engine, 2, "--binlog-row-image=MINIMAL", "--binlog-expire-logs-seconds=3600")
+		p := &pair{t: t, engine: engine, source: both[0], target: both[1], database: "own"}
+		for _, s := range both {
+			s.Exec(t, "CREATE DATABASE own")
+		}
+		p.both(
+			"CREATE TABLE apart (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL)",
+			"CREATE TABLE parent (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, v INT)",
+			"CREATE TABLE child (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, parent_id BIGINT, FOREIGN KEY (parent_id) REFERENCES parent (id) ON DELETE CASCADE, other BIGINT, FOREIGN KEY (other) REFERENCES apart (id))",
+			"CREATE TABLE keyless (id BIGINT NOT NULL, owner BIGINT NOT NULL)",
+			"CREATE TABLE aria (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL) ENGINE=MyISAM",
+			"CREATE TABLE differs (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, v VARCHAR(10) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin)")
+		p.on(p.target, "ALTER TABLE differs MODIFY v VARCHAR(10) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci",
+			"CREATE TRIGGER t BEFORE INSERT ON parent FOR EACH ROW SET NEW.v = 1",
+			"INSERT INTO parent VALUES ("+idOf(1, 1)+", 1, 1)",
+			"SET GLOBAL max_allowed_packet = 1048576")
+		unknown := map[servers.Engine]string{servers.MariaDB: "INET6", servers.MySQL: "VECTOR(3)"}[engine]
+		p.both("CREATE TABLE kinds (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, v " + unknown + ")")
+		tables := map[catalog.TableName]catalog.Declaration{}
+		for _, name := range []string{"parent", "child", "keyless", "aria", "differs", "kinds", "absent"} {
+			tables[p.name(name)] = byID
+		}
+		found := p.look(tables)
+		for _, want := range []string{
+			"log: the source has binlog_row_image", "log: the target has binlog_row_image",
+			"log: the source keeps its log for 1h0m0s", "settings: the target takes statements of 1048576",
+			"the source: table own.absent does not exist", "table own.keyless has no primary key",
+			"table own.kinds: column v is", "table own.aria has engine MyISAM", "table own.differs: column 3 is",
+			"changes rows of own.child by ON UPDATE", "ties own.child to own.apart",
+			"trigger t of table own.parent at the target", "the target has rows of the moving genes in own.parent",
+		} {
+			if !slices.ContainsFunc(found, func(f string) bool { return strings.Contains(f, want) }) {
+				t.Errorf("nothing says %q in\n%s", want, strings.Join(found, "\n"))
+			}
+		}
+	})
+}
+
+// An account that lacks rights is told which.
+func TestPreflightPrivileges(t *testing.T) {
+	eachPair(t, func(t *testing.T, p *pair) {
+		p.tables()
+		p.source.Exec(t, "CREATE USER poor@'%' IDENTIFIED BY 'poor'", "GRANT SELECT ON "+p.database+".* TO poor@'%'")
+		defer p.source.Exec(t, "DROP USER poor@'%'")
+		server := at(p.source)
+		server.User, server.Password = "poor", "poor"
+		r, err := preflight.Look(t.Context(), preflight.Config{
+			Source: server, Target: at(p.target), Tables: map[catalog.TableName]catalog.Declaration{p.name("orders"): orders["orders"]},
+			Width: gene.W16, Genes: moving(1).All(),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for _, problem := range r.Problems {
+			found = append(found, problem.String())
+		}
+		all := strings.Join(found, "\n")
+		for _, want := range []string{"no REPLICATION SLAVE", "REPLICATION CLIENT", "lacks INSERT, UPDATE, DELETE on " + p.database + ".orders", "GRANT PROCESS"} {
+			if !strings.Contains(all, want) {
+				t.Errorf("nothing says %q in\n%s", want, all)
+			}
+		}
+	})
+}
