@@ -27,22 +27,47 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
 	text := wordsOf(l)
 	object, name := text.created()
 	state := text.state()
-	if object == "event" { // the server's own connection does what its body says
+	if object == "event" || object == "program" { // what its body says is done later, or elsewhere
 		state = ""
 	}
 	switch mention := mentioned(l, ctx); {
 	case mention != "":
 		return nil, refuse(Unreadable, "%s; it names the declared table %s, so it can't be passed on unread", syntax.Error(), mention)
-	case object == "database":
-		return &Plan{Place: Everywhere, Writes: true, Statement: &stmt.Statement{Kind: stmt.CreateSchema, Schema: name}}, nil
-	case object == "new database": // in place of one that there may be
+	case object == "database": // CREATE OR REPLACE: the parser knows CREATE
 		return &Plan{Place: Everywhere, Writes: true, Statement: &stmt.Statement{
 			Kind: stmt.CreateSchema, Features: stmt.DropsSchema, Schema: name,
 		}}, nil
+	case text.pins() != 0:
+		return &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, Statement: &stmt.Statement{Kind: text.pins()}}, nil
 	case state != "":
 		return nil, refuse(Unsupported, "%s; with %s in it, it may depend on the connection or change its state, so it can't be passed on unread", syntax.Error(), state)
 	}
-	return &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, KeepsInsertID: true, Statement: &stmt.Statement{Kind: stmt.Other}}, nil
+	return &Plan{
+		Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, KeepsInsertID: true, ReadsInsertID: slices.Contains(text.bare, "last_insert_id"),
+		Statement: text.left(object),
+	}, nil
+}
+
+// left is a statement of which no more is known than what it may leave on its
+// connection.
+func (u unread) left(object string) *stmt.Statement {
+	s := &stmt.Statement{Kind: stmt.Other}
+	if object != "" {
+		return s
+	}
+	for i, w := range u.bare {
+		switch {
+		case w == "get_lock", w == "release_lock", w == "release_all_locks":
+			s.Features |= stmt.NamedLock
+			s.Locks = []stmt.Operand{{Slot: -1}} // of an unknown name
+		case strings.HasPrefix(w, "@"): // it may be assigned
+			s.Features |= stmt.UnknownFunction
+		case w == "temporary" && i > 0 && i < 4 && u.bare[u.verb()] == "create":
+			s.Kind = stmt.DDL
+			s.Features |= stmt.TemporaryTable
+		}
+	}
+	return s
 }
 
 // bare gives a word in lower case, without quotes.
@@ -94,30 +119,30 @@ func (u unread) verb() int {
 func (u unread) state() string {
 	verb := u.verb()
 	for i, w := range u.bare {
-		if stateful[w] || strings.HasPrefix(w, "@") || i == verb && stays[w] || i < verb && logged[w] {
+		if stateful[w] || i == verb && stays[w] || i < verb && logged[w] {
 			return w
 		}
 	}
 	return ""
 }
 
-// created gives what a CREATE or ALTER DATABASE or EVENT is about: "database",
-// "new database" if it may replace one, with its name; or "event".
+// created gives what a CREATE OR REPLACE DATABASE or a CREATE or ALTER EVENT is
+// about: "database" with its name, or "event".
 func (u unread) created() (object, name string) {
 	bare, written := u.bare[u.verb():], u.written[u.verb():]
 	switch {
 	case len(bare) == 0 || bare[0] != "create" && bare[0] != "alter":
 		return "", ""
 	case len(bare) > 4 && bare[1] == "or" && bare[2] == "replace" && (bare[3] == "database" || bare[3] == "schema"):
-		return "new database", strings.ReplaceAll(strings.Trim(written[4], "`"), "``", "`")
-	case len(bare) > 1 && (bare[1] == "database" || bare[1] == "schema"): // with a character set that the parser doesn't know
-		return "database", ""
+		return "database", strings.ReplaceAll(strings.Trim(written[4], "`"), "``", "`")
 	}
 	for _, w := range bare {
 		switch w {
 		case "event":
 			return w, ""
-		case "table", "view", "trigger", "procedure", "function", "package", "as", "on":
+		case "trigger", "procedure", "function", "package":
+			return "program", ""
+		case "table", "view", "as", "on":
 			return "", ""
 		}
 	}
@@ -125,14 +150,26 @@ func (u unread) created() (object, name string) {
 }
 
 // stateful are words that depend on the connection wherever they stand.
-var stateful = words("get_lock", "release_lock", "release_all_locks", "is_free_lock", "is_used_lock", "temporary",
-	"last_insert_id", "found_rows", "row_count", "sql_calc_found_rows", "connection_id")
+var stateful = words("found_rows", "row_count", "sql_calc_found_rows", "connection_id")
 
 // logged are variables that say what is written to the binary log, which SET
 // STATEMENT may set as little as SET may.
 var logged = words("sql_log_bin", "sql_log_off", "binlog_format", "binlog_row_image", "gtid_domain_id", "gtid_seq_no",
 	"server_id", "insert_id", "skip_replication", "pseudo_thread_id", "pseudo_slave_mode", "auto_increment_increment",
 	"auto_increment_offset")
+
+// pins gives the kind of a statement for which the session keeps the connection;
+// 0 is any other.
+func (u unread) pins() stmt.Kind {
+	switch bare := u.bare[u.verb():]; {
+	case len(bare) < 2:
+	case bare[0] == "handler":
+		return stmt.Handler
+	case bare[0] == "lock" && (bare[1] == "tables" || bare[1] == "table"):
+		return stmt.Lock
+	}
+	return 0
+}
 
 // stays are first words of statements that leave something behind: a
 // transaction, a setting, a lock, a handler, an account, another binary log.

@@ -64,6 +64,9 @@ func planInsert(s *stmt.Statement, ctx Context) (*Plan, error) {
 	if len(s.Blocks) > 0 {
 		return nil, refuse(Unsupported, "INSERT into sharded table %s from a query: read the rows, then insert them", t.TableName)
 	}
+	if s.Features&(stmt.SetsUserVariable|stmt.NamedLock|stmt.ReadsNamedLock) != 0 {
+		return nil, refuse(Unsupported, "assigning user variables or asking for named locks in an INSERT into sharded table %s: do it in a statement of its own", t.TableName)
+	}
 	if s.Insert.Partitioned {
 		return nil, refuse(Unsupported, "PARTITION in an INSERT into sharded table %s: leave it out", t.TableName)
 	}

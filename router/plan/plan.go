@@ -22,6 +22,9 @@ const (
 	Keyed
 	// Stamped: an INSERT into a sharded table, by the genes of its rows.
 	Stamped
+	// Rewritten: the session puts what it knows itself into the text, and plans
+	// that.
+	Rewritten
 )
 
 // Plan says what is done with every statement of one key. It is immutable.
@@ -46,6 +49,8 @@ type Plan struct {
 	NoMerge *Refusal
 	// Added is spliced into the text wherever it runs.
 	Added []Splice
+	// LockTables is what LOCK TABLES locks on each shard.
+	LockTables map[router.ShardName][]stmt.LockTable
 
 	classes []class
 	agree   []agreement
@@ -65,6 +70,23 @@ type Context struct {
 	Schema string
 	// Rights bound what is planned; nil: nothing does.
 	Rights *Rights
+	// Owned tells what the session answers itself, by the names of
+	// stmt.Owned and of stmt.Shown. May be nil: nothing.
+	Owned map[string]bool
+}
+
+// rewrites tells whether anything of the statement is the session's to answer.
+// LAST_INSERT_ID() is, where no shard is told of it.
+func (c Context) rewrites(s *stmt.Statement) bool {
+	if s.Shown != nil && s.Kind == stmt.Show {
+		return c.Owned["show "+s.Shown.What]
+	}
+	for _, o := range s.Owned {
+		if c.Owned[o.Name] || s.Kind == stmt.Set && c.Owned["set "+o.Name] {
+			return true
+		}
+	}
+	return false
 }
 
 // Make reads and plans the text in l. The error is a *Refusal, or a
@@ -81,6 +103,9 @@ func Make(l *stmt.Lexed, ctx Context) (*Plan, error) {
 		if mention := mentioned(l, ctx); mention != "" {
 			return nil, refuse(Unsupported, "a stored program that names the declared table %s, which it would find on one shard only: create it on every shard", mention)
 		}
+	}
+	if ctx.rewrites(s) {
+		return &Plan{Place: Rewritten, Statement: s}, nil
 	}
 	p, err := build(s, ctx)
 	if err != nil {
@@ -126,11 +151,13 @@ func build(s *stmt.Statement, ctx Context) (*Plan, error) {
 		return planShow(s, ctx)
 	case stmt.CreateSchema:
 		return &Plan{Place: Everywhere, Writes: true}, nil
-	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.Savepoint, stmt.ShowWarnings:
+	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.Savepoint, stmt.ShowWarnings, stmt.Unlock:
 		return &Plan{Place: Session, Cacheable: true}, nil
-	case stmt.Set, stmt.Use, stmt.Explain, stmt.Kill: // their values are read from the text
+	case stmt.Set, stmt.Use, stmt.Explain, stmt.Kill, stmt.TextPrepare: // their values are read from the text
 		return &Plan{Place: Session}, nil
-	case stmt.DDL, stmt.Other, stmt.Call, stmt.LoadData, stmt.Lock, stmt.TextPrepare, stmt.Account, stmt.Admin:
+	case stmt.Lock:
+		return planLock(s, ctx)
+	case stmt.DDL, stmt.Other, stmt.Call, stmt.LoadData, stmt.Account, stmt.Admin:
 	}
 	return planOther(s, ctx)
 }
@@ -139,25 +166,11 @@ func build(s *stmt.Statement, ctx Context) (*Plan, error) {
 // connection, or would speak of it instead of the session.
 func unsupported(s *stmt.Statement) error {
 	switch {
-	case s.Features&stmt.SetsUserVariable != 0:
-		return refuse(Unsupported, "assigning a user variable within a statement: use SET @name = value")
 	case s.Features&stmt.IntoTarget != 0:
-		return refuse(Unsupported, "SELECT … INTO: read the rows and use SET @name = value")
-	case s.Features&stmt.NamedLock != 0:
-		return refuse(Unsupported, "named locks (GET_LOCK and its kin): connect to one shard for them")
-	case s.Features&stmt.ReadsRowCount != 0:
-		return refuse(Unsupported, "FOUND_ROWS(), ROW_COUNT() and SQL_CALC_FOUND_ROWS: read the count from the answer, or run SELECT COUNT(*)")
-	case s.Features&stmt.TemporaryTable != 0:
-		return refuse(Unsupported, "temporary tables: use an ordinary table, or connect to one shard")
-	case s.Features&stmt.ConsistentSnapshot != 0:
-		return refuse(Unsupported, "START TRANSACTION WITH CONSISTENT SNAPSHOT: leave the words out; the snapshot is taken at the first read")
+		return refuse(Unsupported, "SELECT … INTO a file: it would be the shard's; read the rows and write them where they are wanted")
 	}
 	switch s.Kind {
 	default:
-	case stmt.Lock:
-		return refuse(Unsupported, "LOCK TABLES: use a transaction with SELECT … FOR UPDATE")
-	case stmt.TextPrepare:
-		return refuse(Unsupported, "PREPARE, EXECUTE and DEALLOCATE as text: use the driver's prepared statements")
 	case stmt.Admin:
 		return refuse(Unsupported, "FLUSH, SHUTDOWN and their kin: connect to the shard for them")
 	case stmt.Account:
@@ -180,6 +193,9 @@ func planShow(s *stmt.Statement, ctx Context) (*Plan, error) {
 
 // planOther takes statements of which the tables are all that is known.
 func planOther(s *stmt.Statement, ctx Context) (*Plan, error) {
+	if s.Features&stmt.TemporaryTable != 0 {
+		return planTemporary(s, ctx)
+	}
 	shard := router.ShardName("")
 	for _, name := range s.Tables {
 		t, err := ctx.find(name)
@@ -189,6 +205,9 @@ func planOther(s *stmt.Statement, ctx Context) (*Plan, error) {
 		on := ctx.Catalog.First()
 		switch {
 		case t == nil:
+		case s.Features&stmt.SwitchesKeys != 0 && t.Kind != catalog.Single:
+			// InnoDB has no such switch; a dump has it around its rows.
+			return &Plan{Place: Session}, nil
 		case s.Kind == stmt.LoadData && t.Kind != catalog.Single:
 			return nil, refuse(Unsupported, "LOAD DATA into %s table %s: insert the rows, many to a statement", t.Kind, t.TableName)
 		case t.Kind != catalog.Single:

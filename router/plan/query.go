@@ -22,13 +22,25 @@ func planQuery(s *stmt.Statement, ctx Context) (*Plan, error) {
 	if err := p.place(s, sc); err != nil {
 		return nil, err
 	}
+	if s.Features&(stmt.NamedLock|stmt.ReadsNamedLock) != 0 {
+		if err := p.planLocked(s, ctx); err != nil {
+			return nil, err
+		}
+	}
 	if p.Place != Keyed {
 		return p, nil
 	}
 	if p.Writes {
 		return p, p.writeRules(s, sc)
 	}
-	p.Merge, p.NoMerge = planMerge(s, sc)
+	switch {
+	case s.Features&stmt.SetsUserVariable != 0:
+		p.NoMerge = refuse(ScatterShape, "user variables are assigned in a read of several shards: name one owner, ID or order number in WHERE")
+	case s.Features&stmt.CalcFoundRows != 0:
+		p.NoMerge = refuse(ScatterShape, "SQL_CALC_FOUND_ROWS in a read of several shards: run SELECT COUNT(*) beside it")
+	default:
+		p.Merge, p.NoMerge = planMerge(s, sc)
+	}
 	return p, nil
 }
 
@@ -123,6 +135,8 @@ func everywhereAlike(s *stmt.Statement) error {
 	switch {
 	case s.Features&stmt.ReadsClock != 0:
 		what = "the time (NOW() and its kin), which each shard would read anew: give it as a value"
+	case s.Features&stmt.SetsUserVariable != 0:
+		what = "assigning user variables, which each shard would do anew: give their values"
 	case s.Features&(stmt.Volatile|stmt.UnknownFunction) != 0:
 		what = "a function or variable that each shard may answer differently: give its value"
 	case s.Features&stmt.Limited != 0:

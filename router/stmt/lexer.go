@@ -105,7 +105,8 @@ type Lexed struct {
 	Params   int
 	// Uncacheable: the key does not say everything (an executable comment, say).
 	Uncacheable bool
-	// Executable: a comment whose text a server executes stands in it.
+	// Executable: a comment whose text some server may execute, and another not,
+	// stands in it.
 	Executable bool
 	// Several: something stands behind a semicolon, another statement or the
 	// body of a stored program.

@@ -458,13 +458,19 @@ func (l *Lexed) slash() {
 func (l *Lexed) executable(skip int) {
 	l.touch()
 	start := l.pos
-	l.Uncacheable, l.Executable, l.wrapped = true, true, true
+	l.Uncacheable, l.wrapped = true, true
 	l.pos += 2 + skip
-	if digits := digitsEnd(l.Text, l.pos) - l.pos; digits >= 5 { // else they are SQL
+	digits := digitsEnd(l.Text, l.pos) - l.pos
+	if digits >= 5 { // else they are SQL
 		l.pos += min(digits, 6)
 	}
+	l.Executable = l.Executable || skip > 1 || digits != 5 || string(l.Text[l.pos-5:l.pos]) >= anyServer
 	l.asides = append(l.asides, aside{int32(start), int32(l.pos)})
 }
+
+// anyServer: text for versions before this one is executed by every server there
+// is. MariaDB leaves out what is for later MySQLs.
+const anyServer = "50700"
 
 // star reads *, and the end of an executable comment.
 func (l *Lexed) star() {

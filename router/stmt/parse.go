@@ -33,6 +33,8 @@ func Parse(l *Lexed) (*Statement, error) {
 	r.statement(node)
 	r.link()
 	r.unplaced()
+	r.intoTargets()
+	r.ownPlaces()
 	if r.err != nil {
 		return nil, r.err
 	}
@@ -96,6 +98,7 @@ type reader struct {
 	// blocks are those made of a SELECT; links wait until all are made.
 	blocks map[*ast.SelectStmt]*Block
 	links  []func()
+	owned  int   // places that speak of the session
 	err    error // the first that was found
 }
 
@@ -134,13 +137,7 @@ func (r *reader) statement(node ast.StmtNode) {
 	case *ast.UseStmt:
 		r.out.Kind, r.out.Schema = Use, n.DBName
 	case *ast.ShowStmt:
-		r.out.Kind, r.out.Schema = Show, n.DBName
-		if n.Tp == ast.ShowWarnings || n.Tp == ast.ShowErrors {
-			r.out.Kind = ShowWarnings
-		}
-		if n.CountWarningsOrErrors {
-			r.out.Features |= ReadsRowCount
-		}
+		r.show(n)
 	default:
 		r.simple(node)
 	}
@@ -204,25 +201,27 @@ func (r *reader) simple(node ast.StmtNode) {
 		r.out.Kind = Kill
 	case *ast.CallStmt:
 		r.out.Kind = Call
-	case *ast.LockTablesStmt, *ast.UnlockTablesStmt:
-		r.out.Kind = Lock
+	case *ast.LockTablesStmt:
+		r.lockTables(n)
+	case *ast.UnlockTablesStmt:
+		r.out.Kind = Unlock
 	case *ast.PrepareStmt, *ast.ExecuteStmt, *ast.DeallocateStmt:
-		r.out.Kind = TextPrepare
+		r.textPrepare(n)
 	case *ast.LoadDataStmt:
 		r.out.Kind = LoadData
 	case *ast.SetPwdStmt, *ast.SetRoleStmt, *ast.SetDefaultRoleStmt, *ast.CreateUserStmt, *ast.AlterUserStmt,
 		*ast.DropUserStmt, *ast.GrantStmt, *ast.RevokeStmt, *ast.GrantRoleStmt, *ast.RevokeRoleStmt, *ast.RenameUserStmt:
 		r.out.Kind = Account
-	case *ast.FlushStmt:
-		r.out.Kind = Admin
-		if n.Tp == ast.FlushTables && !n.ReadLock || n.Tp == ast.FlushStatus { // they commit, and leave nothing behind
-			r.out.Kind = DDL
-		}
-	case *ast.ShutdownStmt, *ast.RestartStmt, *ast.BinlogStmt, *ast.AdminStmt:
+	case *ast.FlushStmt, *ast.ShutdownStmt, *ast.RestartStmt, *ast.BinlogStmt, *ast.AdminStmt:
 		r.out.Kind = Admin
 	case *ast.ProcedureInfo:
 		r.out.Kind = DDL
 		r.out.Features |= Program
+	case *ast.AlterTableStmt:
+		r.out.Kind = DDL
+		if len(n.Specs) == 1 && (n.Specs[0].Tp == ast.AlterTableDisableKeys || n.Specs[0].Tp == ast.AlterTableEnableKeys) {
+			r.out.Features |= SwitchesKeys
+		}
 	case ast.DDLNode:
 		r.out.Kind = DDL
 	}

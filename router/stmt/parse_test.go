@@ -326,7 +326,7 @@ func TestPlaces(t *testing.T) {
 func TestFeatures(t *testing.T) {
 	names := map[Feature]string{
 		ReadsUserVariable: "reads-var", SetsUserVariable: "sets-var", ReadsInsertID: "reads-id", SetsInsertID: "sets-id", ReadsRowCount: "row-count",
-		ReadsConnectionID: "connection", NamedLock: "lock", Locking: "locking", IntoTarget: "into", Union: "union", With: "with",
+		ReadsConnectionID: "connection", NamedLock: "lock", ReadsNamedLock: "reads-lock", CalcFoundRows: "calc", SwitchesKeys: "keys", Locking: "locking", IntoTarget: "into", Union: "union", With: "with",
 		Windows: "windows", TemporaryTable: "temporary", ConsistentSnapshot: "snapshot", ReadOnly: "read-only", AndChain: "chain",
 		Release: "release", Limited: "limited", Program: "program", ReadsClock: "clock", Volatile: "volatile", UnknownFunction: "unknown",
 	}
@@ -334,7 +334,7 @@ func TestFeatures(t *testing.T) {
 		"create procedure p() begin select 1; end": "program",
 		"select @a": "reads-var", "delete from t limit 5": "limited", "select * from (select 1 limit 1) d": "limited", "select @a := 1": "sets-var", "select last_insert_id()": "reads-id volatile",
 		"select last_insert_id(x) from t": "reads-id sets-id volatile", "select @@last_insert_id": "reads-id volatile",
-		"select sql_calc_found_rows * from t": "row-count", "select found_rows()": "row-count volatile",
+		"select sql_calc_found_rows * from t": "calc", "select is_free_lock('a')": "reads-lock volatile", "alter table t disable keys": "keys", "select 1 into @a, @`b`": "sets-var", "select found_rows()": "row-count volatile",
 		"select connection_id()": "connection volatile", "select get_lock('a', 1)": "lock volatile",
 		"select * from t for update": "locking", "select * from t lock in share mode": "locking", "select 1 union select 2": "union",
 		"with a as (select 1) select * from a": "with", "select rank() over (order by a) from t": "windows",
@@ -383,7 +383,7 @@ func TestKinds(t *testing.T) {
 		"explain t": Show, "explain select 1": Explain, "create database s": CreateSchema, "drop schema s": CreateSchema,
 		"create table t (a int)": DDL, "drop table t": DDL, "alter table t add a int": DDL, "truncate t": DDL, "rename table a to b": DDL,
 		"create view v as select 1": DDL, "create index i on t (a)": DDL, "kill 5": Kill, "call p()": Call, "lock tables t read": Lock,
-		"unlock tables": Lock, "prepare p from 'select 1'": TextPrepare, "execute p": TextPrepare, "create user u": Account,
+		"unlock tables": Unlock, "prepare p from 'select 1'": TextPrepare, "execute p": TextPrepare, "create user u": Account,
 		"grant select on s.* to u": Account, "load data local infile 'x' into table t": LoadData, "do 1": Other, "flush tables with read lock": Admin, "shutdown": Admin, "analyze table t": Other,
 	} {
 		if _, s := parsed(t, text); s.Kind != want {

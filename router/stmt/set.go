@@ -12,7 +12,9 @@ import (
 // server to compute.
 func (r *reader) set(n *ast.SetStmt) {
 	for _, a := range n.Variables {
-		r.out.Variables = append(r.out.Variables, r.variable(a))
+		v := r.variable(a)
+		v.NextOnly = v.NextOnly || r.l.secondWord("transaction")
+		r.out.Variables = append(r.out.Variables, v)
 	}
 }
 
@@ -100,4 +102,13 @@ func (r *reader) literalAt(offset int) (Literal, bool) {
 		}
 	}
 	return Literal{}, false
+}
+
+// secondWord tells whether the text's second word is the given one, as in SET
+// TRANSACTION, which is for the next one only.
+func (l *Lexed) secondWord(word string) bool {
+	scan := tokens{l: l}
+	_, _ = scan.next()
+	t, ok := scan.next()
+	return ok && l.is(t, word)
 }

@@ -24,8 +24,10 @@ const (
 	DDL
 	Kill
 	Call
-	Lock // LOCK TABLES, UNLOCK TABLES
+	Lock   // LOCK TABLES
+	Unlock // UNLOCK TABLES
 	TextPrepare
+	Handler // HANDLER, which the parser doesn't know
 	Account // CREATE USER, GRANT, …
 	Admin   // FLUSH, SHUTDOWN, BINLOG, …: the server's own affairs
 	LoadData
@@ -43,15 +45,19 @@ const (
 	ReadsInsertID
 	// SetsInsertID: LAST_INSERT_ID(expr).
 	SetsInsertID
-	// ReadsRowCount: FOUND_ROWS(), ROW_COUNT(), SQL_CALC_FOUND_ROWS.
+	// CalcFoundRows: SQL_CALC_FOUND_ROWS.
+	CalcFoundRows
+	// ReadsRowCount: FOUND_ROWS(), ROW_COUNT().
 	ReadsRowCount
 	// ReadsConnectionID: CONNECTION_ID().
 	ReadsConnectionID
-	// NamedLock: GET_LOCK() and its kin.
+	// NamedLock: GET_LOCK() and what releases locks; ReadsNamedLock: what only
+	// looks at them.
 	NamedLock
+	ReadsNamedLock
 	// Locking: FOR UPDATE, FOR SHARE, LOCK IN SHARE MODE.
 	Locking
-	// IntoTarget: SELECT … INTO.
+	// IntoTarget: SELECT … INTO a file.
 	IntoTarget
 	// Union: UNION, INTERSECT, EXCEPT.
 	Union
@@ -74,6 +80,8 @@ const (
 	Volatile
 	// Limited: LIMIT stands somewhere.
 	Limited
+	// SwitchesKeys: ALTER TABLE … DISABLE KEYS, and ENABLE.
+	SwitchesKeys
 	// Program: CREATE PROCEDURE, whose body is not read.
 	Program
 	// DropsSchema: DROP DATABASE, and CREATE OR REPLACE DATABASE.
@@ -102,6 +110,20 @@ type Statement struct {
 	Tables []TableName
 	// Inner is the text that an Explain explains, by its offset.
 	Inner int
+	// Owned are the places that speak of the session, Unnamed the fields that
+	// are named by a text which may have such places.
+	Owned   []Owned
+	Unnamed []Unnamed
+	// Assigns and ReadVariables are user variables, in lower case: those that a
+	// query gives values, and those that are read.
+	Assigns, ReadVariables []string
+	// Shown is what a SHOW shows, where it speaks of the session; Prepared the rest
+	// of TextPrepare, LockTables that of Lock.
+	Shown      *Shown
+	Prepared   *TextPrepared
+	LockTables []LockTable
+	// Locks are the names that GET_LOCK() is called with.
+	Locks []Operand
 	// Verbatim: what was read here depends on the text of a literal, so it does
 	// not hold for other texts of the same key.
 	Verbatim bool

@@ -1,6 +1,7 @@
 package stmt
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -18,6 +19,9 @@ func (v surveyor) Enter(n ast.Node) (ast.Node, bool) {
 	switch n := n.(type) {
 	case *ast.TableName:
 		v.r.tables = append(v.r.tables, n)
+		if isOwnTable(n) {
+			v.r.owned++
+		}
 		out.Tables = append(out.Tables, TableName{n.Schema.O, n.Name.O})
 	case *ast.DeleteTableList: // they name tables of the FROM clause
 		return n, true
@@ -31,6 +35,8 @@ func (v surveyor) Enter(n ast.Node) (ast.Node, bool) {
 		out.Features |= Union
 	case *ast.WindowFuncExpr:
 		out.Features |= Windows
+	case *ast.SelectField:
+		v.r.ownField(n)
 	case *ast.VariableExpr:
 		v.variable(n)
 	case *ast.FuncCallExpr:
@@ -53,16 +59,23 @@ func (v surveyor) selectFeatures(n *ast.SelectStmt) {
 		out.Features |= IntoTarget
 	}
 	if n.SelectStmtOpts != nil && n.CalcFoundRows {
-		out.Features |= ReadsRowCount
+		out.Features |= CalcFoundRows
 	}
 }
 
 func (v surveyor) variable(n *ast.VariableExpr) {
+	if n.IsSystem {
+		v.r.owned++
+	} else if v.r.l.quotedVariables() {
+		v.r.out.Verbatim = true
+	}
 	switch {
 	case !n.IsSystem && n.Value != nil:
 		v.r.out.Features |= SetsUserVariable
+		v.r.assigned(n.Name)
 	case !n.IsSystem:
 		v.r.out.Features |= ReadsUserVariable
+		v.r.out.ReadVariables = append(v.r.out.ReadVariables, lower(n.Name))
 	case strings.EqualFold(n.Name, "last_insert_id"), strings.EqualFold(n.Name, "identity"), strings.EqualFold(n.Name, "insert_id"):
 		v.r.out.Features |= ReadsInsertID | Volatile
 	default:
@@ -72,6 +85,7 @@ func (v surveyor) variable(n *ast.VariableExpr) {
 
 func (v surveyor) function(n *ast.FuncCallExpr) {
 	out := v.r.out
+	v.r.ownFunction(n)
 	switch n.FnName.L {
 	case "last_insert_id":
 		out.Features |= ReadsInsertID
@@ -82,8 +96,11 @@ func (v surveyor) function(n *ast.FuncCallExpr) {
 		out.Features |= ReadsRowCount
 	case "connection_id":
 		out.Features |= ReadsConnectionID
-	case "get_lock", "release_lock", "release_all_locks", "is_free_lock", "is_used_lock":
+	case "get_lock", "release_lock", "release_all_locks":
 		out.Features |= NamedLock
+		v.lock(n)
+	case "is_free_lock", "is_used_lock":
+		out.Features |= ReadsNamedLock
 	}
 	switch {
 	case !scalar(n):
@@ -92,5 +109,25 @@ func (v surveyor) function(n *ast.FuncCallExpr) {
 		out.Features |= Volatile
 	case clocks[n.FnName.L] && !(n.FnName.L == "unix_timestamp" && len(n.Args) > 0):
 		out.Features |= ReadsClock
+	}
+}
+
+// lock notes which named lock is asked for; nil stands for one whose name is not
+// known before the server has computed it.
+func (v surveyor) lock(n *ast.FuncCallExpr) {
+	if n.FnName.L != "get_lock" {
+		return
+	}
+	var name Operand
+	if len(n.Args) > 0 {
+		name = v.r.operand(n.Args[0])
+	}
+	v.r.out.Locks = append(v.r.out.Locks, name)
+}
+
+// assigned notes a user variable that the statement gives a value.
+func (r *reader) assigned(name string) {
+	if name = lower(name); !slices.Contains(r.out.Assigns, name) {
+		r.out.Assigns = append(r.out.Assigns, name)
 	}
 }

@@ -1,0 +1,149 @@
+package stmt
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+)
+
+// Owned is a place of the text that speaks of the session rather than of a
+// server: a function without arguments ("connection_id()"), or a system variable
+// ("@@version"). Name is in lower case and without a scope.
+type Owned struct {
+	Start, End int
+	Name       string
+	Global     bool // @@global.x
+}
+
+// Unnamed is a field of a SELECT without an alias: its column is named by its
+// text, which must therefore be given as the alias if anything in it is replaced.
+type Unnamed struct{ Start, End int }
+
+// speakers are the functions that speak of the session.
+var speakers = set(`version connection_id found_rows row_count user session_user system_user current_user last_insert_id`)
+
+// own notes a node that speaks of the session; ownPlaces finds where it stands.
+func (r *reader) ownFunction(n *ast.FuncCallExpr) {
+	if speakers[n.FnName.L] && len(n.Args) == 0 && n.Schema.L == "" {
+		r.owned++
+	}
+}
+
+// ownField notes a field that is named by its text.
+func (r *reader) ownField(n *ast.SelectField) {
+	if n.AsName.O != "" || n.Expr == nil {
+		return
+	}
+	if _, plain := n.Expr.(*ast.ColumnNameExpr); !plain {
+		r.out.Unnamed = append(r.out.Unnamed, Unnamed{n.Offset, n.Offset + len(n.OriginalText())})
+	}
+}
+
+// ownPlaces finds the words of what was noted. Both readings must find the same,
+// or neither is believed.
+func (r *reader) ownPlaces() {
+	switch r.out.Kind {
+	case Select, Insert, Replace, Update, Delete, Set, Call:
+	default:
+		r.owned = 0
+	}
+	if r.owned == 0 {
+		r.out.Unnamed = nil
+		return
+	}
+	r.ownTables()
+	scan := tokens{l: r.l}
+	for {
+		t, ok := scan.next()
+		if !ok {
+			break
+		}
+		if o, ok := r.l.ownedAt(t); ok && !(r.out.Kind == Set && r.l.setTarget(t)) {
+			r.out.Owned = append(r.out.Owned, o)
+		}
+	}
+	slices.SortFunc(r.out.Unnamed, func(a, b Unnamed) int { return a.End - b.End })
+	slices.SortFunc(r.out.Owned, func(a, b Owned) int { return a.Start - b.Start })
+	if len(r.out.Owned) != r.owned {
+		r.fail("%d functions and variables of the session where %d were expected", len(r.out.Owned), r.owned)
+	}
+}
+
+// setTarget tells whether a variable is one that SET assigns to: it stands behind
+// the word or a comma.
+func (l *Lexed) setTarget(t token) bool {
+	before := bytes.TrimRight(l.Text[:t.start], " \t\r\n\f\v")
+	return t.depth == 0 && (bytes.HasSuffix(before, []byte(",")) || len(before) > 2 && isWord(before[len(before)-3:], "set"))
+}
+
+func (l *Lexed) ownedAt(t token) (Owned, bool) {
+	word := strings.ToLower(string(l.Text[t.start:t.end]))
+	switch {
+	case t.qualified:
+		return Owned{}, false
+	case strings.HasPrefix(word, "@@"):
+		return l.ownedVariable(t, word[2:])
+	case !speakers[word]:
+		return Owned{}, false
+	}
+	open := skipBlanks(l.Text, t.end)
+	if open < len(l.Text) && l.Text[open] == '(' {
+		if end := skipBlanks(l.Text, open+1); end < len(l.Text) && l.Text[end] == ')' {
+			return Owned{Start: t.start, End: end + 1, Name: word + "()"}, true
+		}
+		return Owned{}, false
+	}
+	return Owned{Start: t.start, End: t.end, Name: word + "()"}, word == "current_user"
+}
+
+// ownedVariable reads what follows @@: a scope and a point, and a name that may
+// be quoted.
+func (l *Lexed) ownedVariable(t token, name string) (Owned, bool) {
+	o := Owned{Start: t.start, End: t.end}
+	switch name {
+	case "session", "local", "global", "persist", "persist_only":
+		if t.end >= len(l.Text) || l.Text[t.end] != '.' {
+			break
+		}
+		o.Global = name == "global"
+		o.End++
+		name = ""
+	}
+	if name == "" {
+		name, o.End = nameAt(l.Text, o.End)
+	}
+	o.Name = "@@" + name
+	return o, name != ""
+}
+
+// nameAt reads a name, in lower case, that may stand in backquotes.
+func nameAt(text []byte, at int) (string, int) {
+	end := wordEnd(text, at)
+	if at < len(text) && text[at] == '`' {
+		if end = quotedEnd(text, at, false); end < 0 {
+			return "", at
+		}
+		return strings.ToLower(string(text[at+1 : end-1])), end
+	}
+	return strings.ToLower(string(text[at:end])), end
+}
+
+func skipBlanks(text []byte, at int) int {
+	for at < len(text) && class[text[at]] == spaceByte {
+		at++
+	}
+	return at
+}
+
+// quotedVariables tells whether a variable's name is written as a string, which
+// the key doesn't hold.
+func (l *Lexed) quotedVariables() bool {
+	for _, literal := range l.Literals {
+		if literal.Kind == StringLiteral && literal.Start > 0 && l.Text[literal.Start-1] == '@' {
+			return true
+		}
+	}
+	return false
+}

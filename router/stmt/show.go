@@ -1,0 +1,81 @@
+package stmt
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+)
+
+// Shown is a SHOW whose answer speaks of the session or of all of them.
+type Shown struct {
+	What   string // "variables", "status", "processlist", "grants", "warnings", "errors"
+	Global bool
+	Full   bool
+	Count  bool   // SHOW COUNT(*) WARNINGS
+	Clause string // LIKE …, WHERE … or LIMIT …, as it was written
+}
+
+var showWords = map[ast.ShowStmtType]string{
+	ast.ShowVariables: "variables", ast.ShowStatus: "status", ast.ShowProcessList: "processlist",
+	ast.ShowGrants: "grants", ast.ShowWarnings: "warnings", ast.ShowErrors: "errors",
+}
+
+func (r *reader) show(n *ast.ShowStmt) {
+	r.out.Kind, r.out.Schema = Show, n.DBName
+	what := showWords[n.Tp]
+	switch {
+	case what == "", what == "grants" && n.User != nil && !n.User.CurrentUser:
+		return
+	case what == "warnings", what == "errors":
+		r.out.Kind = ShowWarnings
+	}
+	shown := &Shown{What: what, Global: n.GlobalScope, Full: n.Full, Count: n.CountWarningsOrErrors}
+	if at := r.l.clause(0, "like", "where", "limit"); at >= 0 {
+		shown.Clause = string(r.l.Text[at:r.l.end()])
+	}
+	r.out.Shown, r.out.Verbatim = shown, true
+}
+
+// The tables of the servers' own that speak of all sessions, or of variables.
+// Their names in Owned are those with "table " before them.
+var ownTables = map[string]bool{
+	"processlist": true, "session_variables": true, "global_variables": true, "session_status": true, "global_status": true,
+}
+
+var ownTable = regexp.MustCompile("(?i)(?:`(?:information|performance)_schema`|\\b(?:information|performance)_schema)[ \t\r\n]*\\.[ \t\r\n]*" +
+	"(?:`(processlist|(?:session|global)_(?:variables|status))`|(processlist|(?:session|global)_(?:variables|status))\\b)")
+
+func isOwnTable(n *ast.TableName) bool {
+	return ownTables[n.Name.L] && (n.Schema.L == "information_schema" || n.Schema.L == "performance_schema")
+}
+
+// ownTables finds where such tables are read. It may be told of places that are
+// none, in a string say; then another number is found.
+func (r *reader) ownTables() {
+	text := r.l.readable()
+	for _, m := range ownTable.FindAllStringSubmatchIndex(text, -1) {
+		name := ""
+		for _, group := range [][2]int{{m[2], m[3]}, {m[4], m[5]}} {
+			if group[0] >= 0 {
+				name = text[group[0]:group[1]]
+			}
+		}
+		r.out.Owned = append(r.out.Owned, Owned{Start: m[0], End: m[1], Name: "table " + strings.ToLower(name)})
+	}
+}
+
+// Aliased tells whether an alias follows a table's name that ends at offset end.
+func (l *Lexed) Aliased(end int) bool {
+	at := skipBlanks(l.Text, end)
+	if at >= len(l.Text) || !inName(l.Text[at]) && l.Text[at] != '`' {
+		return false
+	}
+	word, _ := nameAt(l.Text, at)
+	return !afterTable[word]
+}
+
+var afterTable = set(strings.Join([]string{
+	"where join inner left right cross straight_join natural on using order group having limit window union intersect except",
+	"for lock use force ignore into procedure offset fetch",
+}, " "))

@@ -1,0 +1,51 @@
+package stmt
+
+import (
+	"github.com/pingcap/tidb/pkg/parser/ast"
+)
+
+// TextPrepared is PREPARE, EXECUTE or DEALLOCATE PREPARE.
+type TextPrepared struct {
+	Verb string // "prepare", "execute", "deallocate"
+	Name string // in lower case
+	// Text is what is prepared, or Variable the user variable that holds it.
+	Text, Variable string
+	Using          []string // user variables
+}
+
+func (r *reader) textPrepare(node ast.StmtNode) {
+	p := &TextPrepared{}
+	switch n := node.(type) {
+	case *ast.PrepareStmt:
+		p.Verb, p.Name, p.Text = "prepare", lower(n.Name), n.SQLText
+		if n.SQLVar != nil {
+			p.Variable = lower(n.SQLVar.Name)
+		}
+	case *ast.ExecuteStmt:
+		p.Verb, p.Name = "execute", lower(n.Name)
+		for _, v := range n.UsingVars {
+			variable, ok := v.(*ast.VariableExpr)
+			if !ok || variable.IsSystem {
+				r.fail("EXECUTE … USING takes user variables")
+				return
+			}
+			p.Using = append(p.Using, lower(variable.Name))
+		}
+	case *ast.DeallocateStmt:
+		p.Verb, p.Name = "deallocate", lower(n.Name)
+	}
+	r.out.Kind, r.out.Prepared, r.out.Verbatim = TextPrepare, p, true
+}
+
+// LockTable is one table of LOCK TABLES.
+type LockTable struct {
+	TableName
+	Mode string // READ, READ LOCAL, WRITE
+}
+
+func (r *reader) lockTables(n *ast.LockTablesStmt) {
+	r.out.Kind = Lock
+	for _, t := range n.TableLocks {
+		r.out.LockTables = append(r.out.LockTables, LockTable{TableName{t.Table.Schema.O, t.Table.Name.O}, t.Type.String()})
+	}
+}
