@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -82,6 +83,7 @@ func New(o Options) *Proxy {
 			Changed: p.live.Changed, Leased: o.Fence.Leased, Hold: o.Fence.Hold, Places: make(chan struct{}, o.Fence.MaxHeld),
 		},
 		Began: time.Now(), Clients: p.sessions.len,
+		Version: p.serverVersion, Hostname: hostname(), Processes: p.sessions.processes,
 	}
 	p.login = handshake.Config{
 		ServerVersion: p.serverVersion, ConnectionID: func() uint32 { return p.lastID.Add(1) },
@@ -92,6 +94,14 @@ func New(o Options) *Proxy {
 		p.login.Capabilities &^= mysql.CLIENT_LOCAL_FILES
 	}
 	return p
+}
+
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "localhost"
+	}
+	return name
 }
 
 func (p *Proxy) serverVersion() string {

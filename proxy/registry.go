@@ -90,6 +90,18 @@ func (r *registry) len() int {
 	return len(r.sessions)
 }
 
+// processes describes every session.
+func (r *registry) processes() []session.Process {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	list := make([]session.Process, 0, len(r.sessions))
+	for _, s := range r.sessions {
+		list = append(list, s.Process(now))
+	}
+	return list
+}
+
 // drain asks every session to end, waits for them as long as ctx lasts, and
 // ends those that are left: so many it tells.
 func (r *registry) drain(ctx context.Context) (left int) {

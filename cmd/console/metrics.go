@@ -5,6 +5,7 @@ import (
 
 	"locus/proxy"
 	"locus/proxy/backend"
+	"locus/proxy/session"
 	"locus/proxy/twophase"
 )
 
@@ -33,6 +34,8 @@ var (
 	transactions = describe("transactions_total", "Transactions that have ended, by outcome and by the shards that they were on.", "outcome", "shards")
 	recovered    = describe("branches_recovered_total", "Prepared branches that recovery has finished, by outcome.", "outcome")
 	inDoubt      = describe("branches_in_doubt", "Prepared branches that nobody has finished yet.")
+	pinned       = describe("pinned_connections", "Connections that sessions keep between statements, by reason.", "reason")
+	pins         = describe("pins_total", "How often a session began to keep a connection, by reason.", "reason")
 
 	held    = describe("statements_held_total", "Statements that waited while the genes of their rows changed hands.")
 	holding = describe("statements_holding", "Statements that wait now while the genes of their rows change hands.")
@@ -74,6 +77,11 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	}
 	transactionCounts(s, gauge, counter)
 	gauge(holding, float64(s.Counts.Holding.Load()))
+	for i, reason := range session.PinReasons() {
+		now, total := s.Counts.Pinned(i)
+		gauge(pinned, float64(now), reason)
+		counter(pins, total, reason)
+	}
 	for shard, pool := range s.Pools {
 		poolMetrics(string(shard), pool, gauge, counter)
 	}

@@ -40,17 +40,23 @@ func (c *Conn) Remark(ctx context.Context) error {
 	return err
 }
 
-// Carry brings a borrowed connection, perhaps amid a transaction, to other settings. What it carries already must be named in
-// want, if only as DEFAULT, since nothing else but a reset takes it away; otherwise an error says so and nothing was sent.
+// Carry brings a borrowed connection, perhaps amid a transaction, to other settings, without a reset: locks, temporary tables and
+// the transaction stay. Where only a reset would do, since no command leaves a database, an error says so and nothing was sent.
+// After a *ServerError about a variable it carries what it did before: SET is all or nothing.
 func (c *Conn) Carry(ctx context.Context, want *Settings) error {
-	if c.settings == want {
+	have := c.settings
+	if have == want {
 		return nil
 	}
-	t := between(c.settings, c.selected(), want)
-	if t.reset || !reaches(c.database, want) {
-		return fmt.Errorf("shard %s: bring a connection in use from %v to %v: only a reset would do that", c.shard, c.settings, want)
+	if have == nil || !reaches(c.database, want) {
+		return fmt.Errorf("shard %s: bring a connection in use from %v to %v: only a reset would do that", c.shard, have, want)
 	}
-	return c.apply(ctx, t, want)
+	t := over(have, c.selected(), want)
+	err := c.apply(ctx, t, want)
+	if _, refused := errors.AsType[*ServerError](err); refused && t.database == "" {
+		c.settings = have
+	}
+	return err
 }
 
 // apply makes a transition with one write, after which c carries want. After a *ServerError, about an unknown database or a

@@ -189,11 +189,21 @@ func TestCarry(t *testing.T) {
 		if !c.InTransaction() || value(t, c, "SELECT CONCAT(@@sql_mode, DATABASE(), (SELECT COUNT(*) FROM one.place))") != "ANSI_QUOTEStwo2" {
 			t.Error("the transaction didn't outlive a change of settings")
 		}
-		if err := c.Carry(t.Context(), Default.WithDatabase("two")); err == nil || !c.InTransaction() {
-			t.Errorf("what takes a reset: %v", err)
+		over := Default.WithDatabase("two").With("time_zone", "'+01:00'")
+		if err := c.Carry(t.Context(), over); err != nil || !c.InTransaction() {
+			t.Errorf("to settings that name less: %v", err)
 		}
-		if c.Settings() != next {
+		if got := value(t, c, "SELECT CONCAT(@@sql_mode = @@global.sql_mode, @@time_zone, (SELECT COUNT(*) FROM one.place))"); got != "1+01:002" {
+			t.Errorf("what settings don't name: %s", got)
+		}
+		if err := c.Carry(t.Context(), over.With("sql_mode", "'NONSENSE'")); err == nil {
+			t.Error("a bad value was taken")
+		}
+		if c.Settings() != over || !c.InTransaction() {
 			t.Error("a refused change changed the settings")
+		}
+		if err := c.Carry(t.Context(), Default); err == nil || !c.InTransaction() {
+			t.Errorf("what takes a reset: %v", err)
 		}
 		exec(t, c, "ROLLBACK")
 	})

@@ -34,6 +34,34 @@ func between(have *Settings, database string, want *Settings) transition {
 	return t
 }
 
+// over is between without a reset: what have sets and want doesn't name is given the value that it has on a fresh connection.
+func over(have *Settings, database string, want *Settings) transition {
+	var dropped []string
+	kept := *have
+	kept.variables = slices.DeleteFunc(slices.Clone(have.variables), func(a Assignment) bool {
+		switch {
+		case want.index(a.Name) >= 0:
+			return false
+		case slices.Contains(setByNames, a.Name):
+			kept.charset = "" // SET NAMES anew
+		case a.user():
+			dropped = append(dropped, a.Name+"=NULL")
+		default:
+			dropped = append(dropped, a.Name+"=DEFAULT")
+		}
+		return true
+	})
+	t := between(&kept, database, want)
+	switch list := strings.Join(dropped, ", "); {
+	case list == "":
+	case t.set == "":
+		t.set = "SET " + list
+	default:
+		t.set += ", " + list
+	}
+	return t
+}
+
 // extends reports whether setting what want names leaves nothing over of what have set.
 func extends(want, have *Settings) bool {
 	return !slices.ContainsFunc(have.variables, func(a Assignment) bool { return want.index(a.Name) < 0 })

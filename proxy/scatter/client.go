@@ -25,6 +25,7 @@ type output struct {
 	buffer *[]byte
 	out    []byte
 	sent   bool // something may have arrived
+	rows   uint64
 }
 
 func newOutput(to Client) output {
@@ -56,6 +57,7 @@ func (o *output) endDefinitions() {
 
 // row adds a row as it is.
 func (o *output) row(payload []byte) error {
+	o.rows++
 	if len(payload) < direct {
 		o.out, o.Seq = wire.AppendPacket(o.out, o.Seq, payload)
 		return o.flushFull()
@@ -71,11 +73,13 @@ func (o *output) row(payload []byte) error {
 }
 
 func (o *output) binaryRow(values [][]byte, types []byte) error {
+	o.rows++
 	o.out, o.Seq = wire.AppendBinaryRow(o.out, o.Seq, values, types)
 	return o.flushFull()
 }
 
 func (o *output) textRow(values [][]byte) error {
+	o.rows++
 	o.out, o.Seq = wire.AppendTextRow(o.out, o.Seq, values)
 	return o.flushFull()
 }

@@ -215,7 +215,7 @@ func (g *merger) settle(err error) (Outcome, error) {
 		o.Err = e
 		err = g.out.finishWith(e)
 	}
-	o.Sent, o.Warnings, o.NextSeq = g.out.sent, g.warnings(), g.out.Seq
+	o.Sent, o.Warnings, o.NextSeq, o.Rows = g.out.sent, g.warnings(), g.out.Seq, g.out.rows
 	if !o.Sent {
 		o.NextSeq = g.first
 	}

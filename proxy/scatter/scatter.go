@@ -44,7 +44,8 @@ type Outcome struct {
 	Status []uint16
 	// Sent: a part of the answer may have reached the client, or all of it.
 	Sent     bool
-	Warnings int // over all shards
+	Warnings int    // over all shards
+	Rows     uint64 // that the client got
 	// NextSeq numbers what the client is sent next.
 	NextSeq byte
 	// Err is a shard's error that was passed to the client behind rows.

@@ -60,7 +60,7 @@ func (s *Session) obey(w *World) {
 
 // planContext is what statements are planned in.
 func (s *Session) planContext(w *World) plan.Context {
-	return plan.Context{Catalog: w.Catalog, Schema: s.settings.Database(), Rights: s.account.Rights}
+	return plan.Context{Catalog: w.Catalog, Schema: s.settings.Database(), Rights: s.account.Rights, Owned: owned}
 }
 
 // mayScatter holds a read of several shards to the user's guard.

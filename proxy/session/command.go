@@ -64,10 +64,13 @@ func (s *Session) answer(err error) error {
 func (s *Session) reset() {
 	s.closeCursors()
 	s.rollbackBranches()
+	s.unpinAll()
 	s.carry(s.initial)
 	s.mode, s.autocommit = 0, true
 	s.late, s.replica = s.account.Late, false
 	s.insertID, s.warnings = 0, nil
+	s.rowCount, s.foundRows, s.kept, s.texts = 0, 0, nil, nil
+	s.lostPins = ""
 	clear(s.prepared)
 }
 

@@ -12,6 +12,7 @@ import (
 // identify makes the session that of a client who has just logged in: nothing
 // of what it was before is left.
 func (s *Session) identify(c *Client) {
+	s.activity.set(func(a *activity) { a.user = c.User })
 	s.user, s.capabilities, s.change, s.seq = c.User, c.Capabilities, c.Change, c.NextSeq
 	s.who.Store(&c.User)
 	s.under = nil

@@ -27,10 +27,13 @@ func (s *Session) lendSpanning(shard router.ShardName, outside bool, spanning Sp
 		}
 		return lease{branch: *b, joined: true}, nil
 	}
-	if s.replica {
+	if s.replica && s.pins == nil {
 		if b, ok := s.borrowReplica(shard); ok {
 			return lease{branch: b}, nil
 		}
+	}
+	if spanning == XA && s.pins.has(lockedTables) {
+		spanning = Multi // XA START would need the locks to be given up
 	}
 	joins := s.txn.begun && !outside
 	further := len(s.txn.branches) > 0 && !outside
@@ -58,6 +61,11 @@ func (s *Session) lendSpanning(shard router.ShardName, outside bool, spanning Sp
 // borrow takes a connection from a shard's pool. Whoever borrows hands back by
 // handBack or discard, and nothing else gives connections to pools.
 func (s *Session) borrow(shard router.ShardName, settings *backend.Settings) (branch, error) {
+	if s.pins != nil {
+		if p := s.pins.on(shard); p != nil {
+			return s.carryPinned(p.branch, settings)
+		}
+	}
 	pool, ok := s.Pools.Pool(shard)
 	if !ok {
 		return branch{}, unregistered(shard)
@@ -72,6 +80,9 @@ func (s *Session) borrow(shard router.ShardName, settings *backend.Settings) (br
 
 // handBack returns a connection whose last answer was read whole.
 func (s *Session) handBack(b branch) {
+	if s.pins != nil && s.keeps(b) {
+		return
+	}
 	if len(s.holdings) > 0 && s.keepsForCursors(b) {
 		return
 	}
@@ -97,6 +108,9 @@ func (s *Session) tainted(l lease) lease {
 // discard gives a connection up.
 func (s *Session) discard(b branch) {
 	s.loseCursors(b.conn)
+	if s.pins != nil {
+		s.losePin(b.conn)
+	}
 	s.awaited.remove(b.conn)
 	b.pool.Discard(b.conn)
 }

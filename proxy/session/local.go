@@ -28,7 +28,15 @@ func (s *Session) local(r *request) error {
 	case stmt.Kill:
 		return s.killText(r)
 	case stmt.ShowWarnings:
-		return s.showWarnings()
+		return s.showWarnings(r)
+	case stmt.Lock:
+		return s.answer(s.lockTables(r))
+	case stmt.Unlock:
+		return s.answer(s.unlockTables())
+	case stmt.TextPrepare:
+		return s.textPrepared(r)
+	case stmt.DDL: // ALTER TABLE … DISABLE KEYS, which no engine of ours has
+		return s.answer(s.commit())
 	case stmt.Explain:
 		return s.explain(r)
 	default:

@@ -109,6 +109,9 @@ func partly(done []string, at router.ShardName, err error) error {
 // parts remains.
 func (s *Session) runParts(r *request, parts []part) (totals, error) {
 	s.Counts.Scattered.Add(1)
+	if s.pins.has(lockedTables) && !s.txn.running() && s.autocommit {
+		return s.runPartsLocked(r, parts)
+	}
 	if s.txn.running() {
 		return s.runPartsWithin(r, parts)
 	}
@@ -116,6 +119,9 @@ func (s *Session) runParts(r *request, parts []part) (totals, error) {
 		return totals{}, spans(parts[0].shard, parts[1].shard)
 	}
 	s.txn.begun = true
+	if s.txn.next != "" {
+		s.txn.opening = append(s.txn.opening, s.txn.next)
+	}
 	s.txn.opening = append(s.txn.opening, "BEGIN")
 	total, err := s.runEach(r, parts)
 	if err != nil {
@@ -196,6 +202,9 @@ func (s *Session) outcomes(leases []lease) (totals, error) {
 		if err == nil {
 			total.affected += ok.AffectedRows
 			total.warnings += ok.Warnings
+			if ok.Warnings > 0 {
+				s.keepWarnings(l)
+			}
 			continue
 		}
 		if _, refused := errors.AsType[*backend.ServerError](err); !refused {

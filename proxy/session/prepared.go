@@ -47,7 +47,7 @@ func (s *Session) prepare(text []byte) error {
 	if err := s.replan(w, p); err != nil {
 		return s.writeError(err)
 	}
-	if p.plan.Place == plan.Session || p.plan.Statement.Features&stmt.ReadsConnectionID != 0 {
+	if p.plan.Place == plan.Session {
 		return s.preparedHere(p)
 	}
 	return s.preparedThere(w, p)

@@ -89,10 +89,27 @@ func (s *Session) planOf(w *World, l *stmt.Lexed) (*plan.Plan, error) {
 
 // run runs a statement where its plan says.
 func (s *Session) run(r *request) error {
-	if r.plan.Statement.Kind != stmt.ShowWarnings {
+	if r.plan.Statement.Kind != stmt.ShowWarnings && r.plan.Place != plan.Rewritten {
 		s.warnings = s.warnings[:0]
 	}
 	s.replica = s.mayBeLate(r.plan)
+	if s.txn.next != "" {
+		return s.runNext(r)
+	}
+	return s.runPlaced(r)
+}
+
+// runNext runs a statement for which SET TRANSACTION may have been meant: it was
+// for one transaction, and a statement outside of one is one of its own.
+func (s *Session) runNext(r *request) error {
+	err := s.runPlaced(r)
+	if own := r.plan.Place != plan.Session && r.plan.Place != plan.Rewritten && !r.plan.Metadata; own && s.autocommit && !s.txn.running() {
+		s.txn.next = ""
+	}
+	return err
+}
+
+func (s *Session) runPlaced(r *request) error {
 	switch r.plan.Place {
 	case plan.Session:
 		s.concernsNone(r)
@@ -108,6 +125,8 @@ func (s *Session) run(r *request) error {
 		return s.runEverywhere(r)
 	case plan.Keyed:
 		return s.runKeyed(r)
+	case plan.Rewritten:
+		return s.runRewritten(r)
 	case plan.Stamped:
 	}
 	return s.runStamped(r)
@@ -115,9 +134,6 @@ func (s *Session) run(r *request) error {
 
 // runAny takes the shard that the transaction is on, or the first.
 func (s *Session) runAny(r *request) error {
-	if r.plan.Statement.Features&stmt.ReadsConnectionID != 0 {
-		return s.connectionID(r)
-	}
 	if len(s.txn.branches) > 0 {
 		return s.runOn(r, s.txn.branches[0].shard)
 	}
@@ -159,18 +175,4 @@ func (s *Session) runKeyed(r *request) error {
 		return s.runOn(r, r.world.Map.Shard(s.route.Shards[0]))
 	}
 	return s.runScatter(r)
-}
-
-// connectionID answers SELECT CONNECTION_ID(), which a shard would answer with
-// a number of its own.
-func (s *Session) connectionID(r *request) error {
-	fields := r.plan.Statement.Blocks
-	if len(fields) != 1 || len(fields[0].Fields) != 1 || r.statement != nil {
-		return &plan.Refusal{Code: plan.Unsupported, Message: "CONNECTION_ID() beside other things: select it by itself"}
-	}
-	name := fields[0].Fields[0].Alias
-	if name == "" {
-		name = "CONNECTION_ID()"
-	}
-	return s.writeTable([]string{name}, [][]string{{uitoa(uint64(s.id))}})
 }

@@ -14,7 +14,7 @@ import (
 // outside a transaction, of a session that asked for it. Routines might write, and
 // locks hold on the primary alone.
 func (s *Session) mayBeLate(p *plan.Plan) bool {
-	const never = stmt.Locking | stmt.UnknownFunction | stmt.NamedLock | stmt.IntoTarget | stmt.SetsUserVariable
+	const never = stmt.Locking | stmt.UnknownFunction | stmt.NamedLock | stmt.ReadsNamedLock | stmt.IntoTarget | stmt.SetsUserVariable
 	return s.late && p.Statement.Kind == stmt.Select && !p.Writes && !p.Metadata && s.autocommit && !s.txn.running() &&
 		p.Statement.Features&never == 0
 }

@@ -19,7 +19,12 @@ func uitoa(n uint64) string { return strconv.FormatUint(n, 10) }
 // runOn runs a statement on one shard and passes the answer on.
 func (s *Session) runOn(r *request, shard router.ShardName) error {
 	s.Counts.OneShard.Add(1)
-	if r.plan.Statement.Kind == stmt.DDL {
+	if r.plan.Statement.Kind == stmt.Lock {
+		if err := s.unlockTables(); err != nil {
+			return err
+		}
+	}
+	if st := r.plan.Statement; st.Kind == stmt.DDL && st.Features&stmt.TemporaryTable == 0 || st.Kind == stmt.Lock {
 		if err := s.commit(); err != nil { // DDL commits, wherever the transaction is
 			return err
 		}
@@ -55,7 +60,7 @@ func spliced(r *request, s *Session) []byte {
 // have taken effect, and no transaction was lost with it.
 func (s *Session) exchange(r *request, shard router.ShardName, text []byte, params []wire.Param, last ending) error {
 	err := s.exchangeOnce(r, shard, text, params, last)
-	if err == nil || s.txn.lost || s.txn.running() || s.ctx.Err() != nil {
+	if err == nil || s.txn.lost || s.lostPins != "" || s.txn.running() || s.ctx.Err() != nil {
 		return err
 	}
 	lost, ok := errors.AsType[*backend.LostError](err)
@@ -123,15 +128,19 @@ func (s *Session) send(l lease, r *request, text []byte, params []wire.Param) er
 
 // before lists the statements that a connection must be sent first.
 func (s *Session) before(l lease, r *request) []string {
-	if !l.fresh && !r.plan.ReadsInsertID {
+	next := s.txn.next != "" && !s.txn.begun && !l.joined && !r.outside
+	if !l.fresh && !r.plan.ReadsInsertID && !next {
 		return nil
 	}
 	var list []string
-	if l.fresh {
+	switch {
+	case l.fresh:
 		list = s.txn.opening
 		if l.xa {
 			list = s.txn.openingXA()
 		}
+	case next:
+		list = []string{s.txn.next}
 	}
 	if r.plan.ReadsInsertID {
 		list = append(slices.Clip(list), "SET last_insert_id = "+uitoa(s.insertID))
@@ -161,14 +170,18 @@ func (s *Session) packet(c *backend.Conn, r *request, text []byte, params []wire
 // after reads from the answer what the session must know.
 func (s *Session) after(l lease, r *request) error {
 	code, failed := s.scanner.ErrCode()
+	s.count(r, failed)
+	if failed || s.scanner.Warnings() > 0 { // an error is one of them, seldom alone
+		s.keepWarnings(l)
+	}
 	if ok, has := s.scanner.OK(); !failed && r.plan.KeepsInsertID && (r.plan.ReadsInsertID || (has && ok.LastInsertID != 0)) {
 		s.keepInsertID(l)
 	}
+	if leavesState(r.plan.Statement) {
+		s.stay(l, r, failed)
+	}
 	if k := r.plan.Statement.Kind; k == stmt.Call || k == stmt.Other {
 		l = s.tainted(l)
-	}
-	if failed || s.scanner.Warnings() > 0 { // an error is one of them, seldom alone
-		s.keepWarnings(l)
 	}
 	if failed && l.joined && s.hasEnded(l, code) {
 		// The server has rolled the whole transaction back.
@@ -193,6 +206,19 @@ func (s *Session) hasEnded(l lease, code uint16) bool {
 	}
 	_, err := l.conn.Exec(s.awaiting, "DO 0")
 	return err != nil || !l.conn.InTransaction()
+}
+
+// count keeps what ROW_COUNT() and FOUND_ROWS() are to say.
+func (s *Session) count(r *request, failed bool) {
+	ok, has := s.scanner.OK()
+	switch {
+	case failed:
+		s.rowCount = -1
+	case s.scanner.Columns() > 0 && r.plan.Statement.Kind != stmt.Call:
+		s.rowCount, s.foundRows = -1, uint64(s.scanner.Rows())
+	case has:
+		s.rowCount = int64(ok.AffectedRows)
+	}
 }
 
 // keepInsertID asks the connection for LAST_INSERT_ID(), before it is lent to

@@ -43,16 +43,23 @@ func (s *Session) runScatter(r *request) error {
 		format = scatter.Binary
 	}
 	outcome, err := scatter.Merge(conns, r.plan.Merge, format, limit, scatter.Client{
-		Stream: s.client, Seq: s.seq, Capabilities: s.capabilities, Status: s.status(), Whole: s.txn.running(),
+		Stream: s.client, Seq: s.seq, Capabilities: s.capabilities, Status: s.status(), Whole: s.txn.running() || s.pins != nil,
 	})
 	for i, l := range leases {
 		if i >= len(outcome.Clean) || !outcome.Clean[i] {
 			s.abandon(l)
 			continue
 		}
+		if outcome.Warnings > 0 {
+			s.keepWarnings(l)
+		}
 		s.settle(l, outcome.Status[i], outcome.Status[i] != 0)
 	}
 	s.seq, s.failed = outcome.NextSeq, outcome.Err != nil
+	s.rowCount, s.foundRows = -1, outcome.Rows
+	if outcome.Err != nil {
+		s.noteError(outcome.Err)
+	}
 	return scatterError(outcome, err)
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"sync/atomic"
+	"time"
 
 	"locus/proxy/backend"
 	"locus/proxy/stream"
@@ -53,6 +54,14 @@ type Session struct {
 	lastStmt   uint32
 	holdings   []*holding // connections with cursors
 	warnings   []diagnostic
+	// rowCount and foundRows are ROW_COUNT() and FOUND_ROWS().
+	rowCount  int64
+	foundRows uint64
+	texts     map[string]string // of PREPARE
+	pins      *pins             // connections that the session keeps; mostly nil
+	lostPins  string            // what was lost with one of them: the session ends
+	// kept are the values of variables that are ignored.
+	kept map[string]string
 
 	seq    byte // of the next packet to the client
 	more   bool // another statement of the same text follows
@@ -85,6 +94,8 @@ type Session struct {
 	poked       bool                     // and was told to give way
 	yielded     bool                     // its transaction was rolled back, and the client doesn't know yet
 	served      atomic.Uint64            // commands begun
+	activity    activity
+	host        string // of the client, with its port
 }
 
 // New makes the session of a client that has logged in.
@@ -95,6 +106,7 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 	s.awaited.calm.L = &s.awaited.mu
 	s.patience()
 	s.insertEnding = s.endInsert
+	s.host = c.Stream.NetConn().RemoteAddr().String()
 	s.identify(c)
 	return s
 }
@@ -129,6 +141,7 @@ var errQuit = errors.New("the client said goodbye")
 func (s *Session) leave() {
 	s.closeCursors()
 	s.rollbackBranches()
+	s.unpinAll()
 	s.awaited.mu.Lock()
 	s.stop.cancel(nil)
 	s.awaited.mu.Unlock()
@@ -159,12 +172,14 @@ func (s *Session) next() error {
 	}
 	s.served.Add(1)
 	s.phase.Store(running)
+	s.activity.begin(payload, time.Now())
 	defer s.rest()
 	return s.dispatch(payload[0], payload)
 }
 
 // rest is the end of a command.
 func (s *Session) rest() {
+	s.activity.end()
 	if s.phase.Swap(idle) == cancelled {
 		s.recover()
 	}

@@ -135,7 +135,7 @@ func onOff(on bool) []byte {
 // assignTransactionTracking takes OFF alone: what the transactions of several
 // shards have read and written is not told.
 func (s *Session) assignTransactionTracking(next *view, v stmt.Variable) error {
-	literal, err := s.literal(next, v)
+	literal, err := s.literal(v)
 	if err != nil {
 		return err
 	}

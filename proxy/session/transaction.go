@@ -69,6 +69,7 @@ func (t *transaction) add(b branch) {
 // end forgets the transaction; the connections were given back.
 func (t *transaction) end() {
 	clear(t.opening)
+	t.next = ""
 	t.begun, t.opening, t.branches = false, t.opening[:0], t.branches[:0]
 	t.name = twophase.Name{}
 	t.held.Store(false)
@@ -76,9 +77,16 @@ func (t *transaction) end() {
 
 // begin opens a transaction, after committing one that is open, as MySQL does.
 func (s *Session) begin(text string) error {
+	next := s.txn.next
 	if err := s.commit(); err != nil {
 		return err
 	}
+	if s.pins != nil {
+		if err := s.unlockTables(); err != nil {
+			return err
+		}
+	}
+	s.txn.next = next
 	s.txn.begun = true
 	s.txn.held.Store(true)
 	if s.txn.next != "" {
@@ -95,7 +103,7 @@ func (s *Session) commit() error {
 	s.shield()
 	defer s.unshield()
 	branches := s.txn.branches
-	if s.Spanning == XA && len(branches) > 1 {
+	if s.Spanning == XA && len(branches) > 1 && !s.pins.has(lockedTables) {
 		return s.commitSpanning()
 	}
 	for i, b := range branches {

@@ -15,21 +15,6 @@ import (
 // so that a text can't be read without knowing where its letters begin.
 var unsafeCharsets = map[string]bool{"gbk": true, "big5": true, "sjis": true, "cp932": true, "gb18030": true}
 
-// ignored variables are about the connection to the client, which is ours.
-var ignored = map[string]bool{
-	"wait_timeout": true, "interactive_timeout": true, "net_read_timeout": true, "net_write_timeout": true,
-	"net_buffer_length": true, "net_retry_count": true, "session_track_gtids": true,
-}
-
-// refusedVariables would change what other sessions see, or make IDs and routes
-// that are not the cluster's.
-var refusedVariables = map[string]bool{
-	"sql_log_bin": true, "sql_log_off": true, "gtid_next": true, "gtid_domain_id": true, "server_id": true,
-	"pseudo_thread_id": true, "pseudo_replica_mode": true, "pseudo_slave_mode": true, "insert_id": true,
-	"skip_replication": true, "gtid_seq_no": true, "binlog_format": true, "binlog_row_image": true,
-	"auto_increment_increment": true, "auto_increment_offset": true, "lower_case_table_names": true,
-}
-
 // set runs SET: all of it, or nothing.
 func (s *Session) set(r *request) error {
 	if len(r.plan.Statement.Tables) > 0 {
@@ -50,6 +35,9 @@ func (s *Session) set(r *request) error {
 
 // carry makes settings the session's.
 func (s *Session) carry(settings *backend.Settings) {
+	if s.settings == nil || s.settings.Database() != settings.Database() {
+		s.activity.set(func(a *activity) { a.database = settings.Database() })
+	}
 	s.settings = settings
 	charset, _ := settings.Names()
 	if client, ok := settings.Lookup("character_set_client"); ok {
@@ -70,10 +58,11 @@ type view struct {
 	late       bool
 	next       string // SET TRANSACTION … for the next one
 	mode       bool   // sql_mode changed
+	kept       map[string]string
 }
 
 func (s *Session) settingsView() *view {
-	return &view{settings: s.settings, autocommit: s.autocommit, insertID: s.insertID, late: s.late, next: s.txn.next}
+	return &view{settings: s.settings, autocommit: s.autocommit, insertID: s.insertID, late: s.late, next: s.txn.next, kept: s.kept}
 }
 
 // adopt makes a view the session's, after a shard has taken it.
@@ -97,7 +86,7 @@ func (s *Session) adopt(next view) error {
 	}
 	s.carry(next.settings)
 	s.late = next.late
-	s.autocommit, s.insertID, s.txn.next = next.autocommit, next.insertID, next.next
+	s.autocommit, s.insertID, s.txn.next, s.kept = next.autocommit, next.insertID, next.next, next.kept
 	return nil
 }
 
@@ -106,11 +95,7 @@ func (s *Session) assign(next *view, w *World, v stmt.Variable) error {
 		return fail(mysql.ER_SPECIFIC_ACCESS_DENIED_ERROR, "42000", "SET GLOBAL %s through the proxy: set it on every shard", v.Name)
 	}
 	if v.User {
-		literal, err := s.literal(next, v)
-		if err == nil {
-			next.settings = next.settings.With("@"+v.Name, collated(literal, next.settings))
-		}
-		return err
+		return s.assignUser(next, v)
 	}
 	switch v.Name {
 	case "names":
@@ -126,7 +111,7 @@ func (s *Session) assign(next *view, w *World, v stmt.Variable) error {
 	case "last_insert_id", "identity":
 		return s.assignInsertID(next, v)
 	case "locus_read":
-		literal, err := s.literal(next, v)
+		literal, err := s.literal(v)
 		if err == nil {
 			next.late, err = readFrom(literal)
 		}
@@ -134,21 +119,60 @@ func (s *Session) assign(next *view, w *World, v stmt.Variable) error {
 	case "session_track_transaction_info":
 		return s.assignTransactionTracking(next, v)
 	}
-	switch {
-	case ignored[v.Name]:
-		return nil
-	case refusedVariables[v.Name]:
+	switch variableClasses[v.Name] {
+	case ignored:
+		literal, err := s.literal(v)
+		if err != nil {
+			return err
+		}
+		return keepIgnored(next, v, literal)
+	case forbidden:
 		return fail(erReadOnly, stateGeneral, "variable '%s' can't be set through the proxy", v.Name)
-	case !plainName(v.Name):
+	case readOnly:
+		return fail(erReadOnly, stateGeneral, "Variable '%s' is a read only variable", v.Name)
+	case equalOnly:
+		return s.assignEqual(next, v)
+	case applied, answered:
+	}
+	if !plainName(v.Name) {
 		return fail(erUnknownVariable, stateGeneral, "Unknown system variable '%s'", v.Name)
 	}
 	return s.assignPlain(next, v)
 }
 
+// assignEqual lets a variable be set to the value that it has on the shards.
+func (s *Session) assignEqual(next *view, v stmt.Variable) error {
+	literal, err := s.literal(v)
+	if err != nil || literal == "DEFAULT" {
+		return err
+	}
+	have, err := s.compute(next.settings, "@@"+v.Name)
+	if err != nil {
+		return err
+	}
+	if !strings.EqualFold(switched(have), switched(literal)) {
+		return fail(erReadOnly, stateGeneral, "variable '%s' can't be set to %s through the proxy, only to what it is on the shards: %s", v.Name, literal, have)
+	}
+	return nil
+}
+
+// switched gives a constant without quotes, and the words for a switch's
+// positions as numbers.
+func switched(literal string) string {
+	word := strings.Trim(literal, "'")
+	switch strings.ToLower(word) {
+	case "on", "true":
+		return "1"
+	case "off", "false":
+		return "0"
+	}
+	return word
+}
+
 // assignPlain carries a variable to every connection that serves the session;
 // whether it exists and takes the value is the server's to say.
 func (s *Session) assignPlain(next *view, v stmt.Variable) error {
-	literal, err := s.literal(next, v)
+	literal, err := s.literal(v)
 	if err != nil {
 		return err
 	}
@@ -217,7 +241,7 @@ func assignCharset(next *view, charset string) error {
 }
 
 func (s *Session) assignAutocommit(next *view, v stmt.Variable) error {
-	literal, err := s.literal(next, v)
+	literal, err := s.literal(v)
 	if err != nil {
 		return err
 	}
@@ -237,7 +261,7 @@ func (s *Session) assignAutocommit(next *view, v stmt.Variable) error {
 // assignTransaction sets the isolation level or read-only mode, for the session
 // or for the next transaction. The servers have different names for them.
 func (s *Session) assignTransaction(next *view, w *World, v stmt.Variable, what string) error {
-	literal, err := s.literal(next, v)
+	literal, err := s.literal(v)
 	if err != nil {
 		return err
 	}
@@ -245,22 +269,38 @@ func (s *Session) assignTransaction(next *view, w *World, v stmt.Variable, what 
 		if s.txn.running() {
 			return fail(mysql.ER_CANT_CHANGE_TX_CHARACTERISTICS, "25001", "Transaction characteristics can't be changed while a transaction is in progress")
 		}
-		text := strings.ReplaceAll(strings.Trim(literal, "'"), "-", " ")
-		if what == "isolation" {
-			next.next = "SET TRANSACTION ISOLATION LEVEL " + text
-		} else if text == "1" || strings.EqualFold(text, "on") {
-			next.next = "SET TRANSACTION READ ONLY"
-		} else {
-			next.next = "SET TRANSACTION READ WRITE"
-		}
+		next.next = nextTransaction(next.next, what, strings.ReplaceAll(strings.Trim(literal, "'"), "-", " "))
 		return nil
 	}
 	prefix := "transaction_"
 	if w.MariaDB {
 		prefix = "tx_"
 	}
+	if what == "read_only" && literal != "DEFAULT" {
+		literal = switched(literal)
+	}
 	next.settings = next.settings.With(prefix+what, literal)
 	return nil
+}
+
+// nextTransaction adds to SET TRANSACTION, which has an isolation level, an access
+// mode or both.
+func nextTransaction(have, what, value string) string {
+	part := "READ WRITE"
+	switch {
+	case what == "isolation":
+		part = "ISOLATION LEVEL " + value
+	case switched(value) == "1":
+		part = "READ ONLY"
+	}
+	const begins = "SET TRANSACTION "
+	list := []string{part}
+	for old := range strings.SplitSeq(strings.TrimPrefix(have, begins), ", ") {
+		if old != "" && old[:4] != part[:4] {
+			list = append(list, old)
+		}
+	}
+	return begins + strings.Join(list, ", ")
 }
 
 func (s *Session) assignInsertID(next *view, v stmt.Variable) error {
@@ -273,8 +313,8 @@ func (s *Session) assignInsertID(next *view, v stmt.Variable) error {
 }
 
 // literal gives a value as a constant; what is more than one is computed by the
-// first shard, under the settings so far.
-func (s *Session) literal(next *view, v stmt.Variable) (string, error) {
+// first shard.
+func (s *Session) literal(v stmt.Variable) (string, error) {
 	if v.Expression == "" {
 		switch v.Value.Kind {
 		case stmt.String:
@@ -285,7 +325,8 @@ func (s *Session) literal(next *view, v stmt.Variable) (string, error) {
 			return v.Value.String(), nil
 		}
 	}
-	return s.compute(next.settings, v.Expression)
+	// Nothing that the same SET assigns is seen by its values.
+	return s.compute(s.settings, v.Expression)
 }
 
 func (s *Session) compute(settings *backend.Settings, expression string) (string, error) {

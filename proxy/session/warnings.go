@@ -1,7 +1,9 @@
 package session
 
 import (
+	"math"
 	"strconv"
+	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
@@ -33,10 +35,54 @@ func (s *Session) noteError(e *mysql.MyError) {
 	s.warnings = append(s.warnings[:0], diagnostic{"Error", uitoa(uint64(e.Code)), e.Message})
 }
 
-func (s *Session) showWarnings() error {
-	rows := make([][]string, 0, len(s.warnings))
+// showWarnings answers SHOW WARNINGS and SHOW ERRORS.
+func (s *Session) showWarnings(r *request) error {
+	show := r.plan.Statement.Shown
+	var rows [][]string
 	for _, w := range s.warnings {
-		rows = append(rows, []string{w.level, w.code, w.message})
+		if show.What == "warnings" || w.level == "Error" {
+			rows = append(rows, []string{w.level, w.code, w.message})
+		}
+	}
+	if show.Count {
+		name := "@@session." + strings.TrimSuffix(show.What, "s") + "_count"
+		return s.writeTable([]string{name}, [][]string{{strconv.Itoa(len(rows))}})
+	}
+	rows, err := limited(rows, show.Clause)
+	if err != nil {
+		return err
 	}
 	return s.writeTable([]string{"Level", "Code", "Message"}, rows)
+}
+
+// limited applies LIMIT [offset,] count.
+func limited(rows [][]string, clause string) ([][]string, error) {
+	numbers := strings.FieldsFunc(strings.ToLower(clause), func(r rune) bool { return r == ' ' || r == ',' || r == '\t' || r == '\n' })
+	if len(numbers) == 0 {
+		return rows, nil
+	}
+	if len(numbers) == 4 && numbers[2] == "offset" {
+		numbers = []string{numbers[0], numbers[3], numbers[1]}
+	}
+	window := [2]uint64{0, math.MaxUint64} // offset, count
+	for i, at := range map[int][]int{2: {1}, 3: {0, 1}}[len(numbers)] {
+		n, err := strconv.ParseUint(numbers[i+1], 10, 64)
+		if err != nil {
+			return nil, badLimit()
+		}
+		window[at] = n
+	}
+	rows = rows[min(window[0], uint64(len(rows))):]
+	return rows[:min(window[1], uint64(len(rows)))], nil
+}
+
+// errorCount is @@error_count.
+func (s *Session) errorCount() int {
+	n := 0
+	for _, w := range s.warnings {
+		if w.level == "Error" {
+			n++
+		}
+	}
+	return n
 }

@@ -78,4 +78,10 @@ type Services struct {
 	// now: for COM_STATISTICS.
 	Began   time.Time
 	Clients func() int
+	// Version is what the proxy calls itself, at login and after; Hostname is the
+	// machine's.
+	Version  func() string
+	Hostname string
+	// Processes describes all of the proxy's.
+	Processes func() []Process
 }

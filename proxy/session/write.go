@@ -40,6 +40,7 @@ func (s *Session) flush(packets []byte) error {
 func (s *Session) writeOK(ok wire.OK) error {
 	ok.Status |= s.status()
 	ok.Changes, s.changes = s.changes, nil
+	s.rowCount = int64(ok.AffectedRows)
 	out, _ := wire.AppendOK(s.out[:0], s.seq, ok, s.capabilities)
 	return s.flush(out)
 }
@@ -54,13 +55,18 @@ func (s *Session) writeError(err error) error {
 		e = fail(e.Code, e.State, "%s; the transaction was rolled back and this connection is closed", e.Message)
 		end = errTransactionLost
 	}
+	if s.lostPins != "" {
+		e = fail(e.Code, e.State, "%s; with it the session lost what it had there (%s), and this connection is closed", e.Message, s.lostPins)
+		end = errTransactionLost
+	}
 	s.noteError(e)
 	s.failed, s.changes = true, nil
+	s.rowCount = -1
 	out, _ := wire.AppendERR(s.out[:0], s.seq, e, s.capabilities)
 	return errors.Join(s.flush(out), end)
 }
 
-var errTransactionLost = errors.New("a connection of the transaction was lost")
+var errTransactionLost = errors.New("a connection that the session needs was lost")
 
 // writeTable answers with a small table of texts.
 func (s *Session) writeTable(names []string, rows [][]string) error {

@@ -33,7 +33,9 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
 	switch mention := mentioned(l, ctx); {
 	case mention != "":
 		return nil, refuse(Unreadable, "%s; it names the declared table %s, so it can't be passed on unread", syntax.Error(), mention)
-	case object == "database": // CREATE OR REPLACE: the parser knows CREATE
+	case object == "database":
+		return &Plan{Place: Everywhere, Writes: true, Statement: &stmt.Statement{Kind: stmt.CreateSchema, Schema: name}}, nil
+	case object == "new database": // in place of one that there may be
 		return &Plan{Place: Everywhere, Writes: true, Statement: &stmt.Statement{
 			Kind: stmt.CreateSchema, Features: stmt.DropsSchema, Schema: name,
 		}}, nil
@@ -126,15 +128,17 @@ func (u unread) state() string {
 	return ""
 }
 
-// created gives what a CREATE OR REPLACE DATABASE or a CREATE or ALTER EVENT is
-// about: "database" with its name, or "event".
+// created gives what a CREATE or ALTER DATABASE or EVENT is about: "database",
+// "new database" if it may replace one, with its name; or "event".
 func (u unread) created() (object, name string) {
 	bare, written := u.bare[u.verb():], u.written[u.verb():]
 	switch {
 	case len(bare) == 0 || bare[0] != "create" && bare[0] != "alter":
 		return "", ""
 	case len(bare) > 4 && bare[1] == "or" && bare[2] == "replace" && (bare[3] == "database" || bare[3] == "schema"):
-		return "database", strings.ReplaceAll(strings.Trim(written[4], "`"), "``", "`")
+		return "new database", strings.ReplaceAll(strings.Trim(written[4], "`"), "``", "`")
+	case len(bare) > 1 && (bare[1] == "database" || bare[1] == "schema"): // with a character set that the parser doesn't know
+		return "database", ""
 	}
 	for _, w := range bare {
 		switch w {

@@ -22,7 +22,7 @@ type Owned struct {
 type Unnamed struct{ Start, End int }
 
 // speakers are the functions that speak of the session.
-var speakers = set(`version connection_id found_rows row_count user session_user system_user current_user last_insert_id`)
+var speakers = set(`version connection_id found_rows row_count user session_user system_user current_user last_insert_id release_all_locks`)
 
 // own notes a node that speaks of the session; ownPlaces finds where it stands.
 func (r *reader) ownFunction(n *ast.FuncCallExpr) {

@@ -212,7 +212,12 @@ func (r *reader) simple(node ast.StmtNode) {
 	case *ast.SetPwdStmt, *ast.SetRoleStmt, *ast.SetDefaultRoleStmt, *ast.CreateUserStmt, *ast.AlterUserStmt,
 		*ast.DropUserStmt, *ast.GrantStmt, *ast.RevokeStmt, *ast.GrantRoleStmt, *ast.RevokeRoleStmt, *ast.RenameUserStmt:
 		r.out.Kind = Account
-	case *ast.FlushStmt, *ast.ShutdownStmt, *ast.RestartStmt, *ast.BinlogStmt, *ast.AdminStmt:
+	case *ast.FlushStmt:
+		r.out.Kind = Admin
+		if n.Tp == ast.FlushTables && !n.ReadLock || n.Tp == ast.FlushStatus { // they commit, and leave nothing behind
+			r.out.Kind = DDL
+		}
+	case *ast.ShutdownStmt, *ast.RestartStmt, *ast.BinlogStmt, *ast.AdminStmt:
 		r.out.Kind = Admin
 	case *ast.ProcedureInfo:
 		r.out.Kind = DDL

@@ -36,8 +36,10 @@ func TestRefusals(t *testing.T) {
 			{"SELECT DISTINCT status FROM test_order", 1235, "DISTINCT"},
 			{"SELECT * FROM test_order a JOIN test_order b ON a.amount = b.amount", 1235, "owner"},
 			{"ALTER TABLE test_order ADD x INT", 1235, "test_order"},
-			{"LOCK TABLES test_order READ", 1235, "LOCK TABLES"},
-			{"SELECT GET_LOCK('a', 1)", 1235, "lock"},
+			{"SELECT GET_LOCK('a', 1) FROM test_order", 1235, "lock"},
+			{"SELECT @n := amount FROM test_order", 1235, "variables"},
+			{"SELECT SQL_CALC_FOUND_ROWS * FROM test_order LIMIT 1", 1235, "SQL_CALC_FOUND_ROWS"},
+			{"CREATE TEMPORARY TABLE test_order (id INT)", 1235, "test_order"},
 			{"SELECT 1; SELECT 2", 1064, "one by one"},
 			{"SELECT * FROM test_order WHERE buyer_uid = 'unfinished", 1064, ""},
 		} {

@@ -1,0 +1,94 @@
+package session
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/wire"
+)
+
+// Process is a session as SHOW PROCESSLIST has it.
+type Process struct {
+	ID      uint32
+	User    string
+	Host    string
+	DB      *string
+	Command string
+	Time    int // seconds in this state
+	State   string
+	Info    *string
+}
+
+// activity is what a session lets others see of itself. The command is a view of
+// the packet that is being served: it is copied under the lock, which is why the
+// end of a command takes it.
+type activity struct {
+	mu       sync.Mutex
+	user     string
+	database string
+	pinned   string
+	began    time.Time
+	command  []byte // nil: none
+}
+
+func (a *activity) begin(command []byte, now time.Time) {
+	a.mu.Lock()
+	a.command, a.began = command, now
+	a.mu.Unlock()
+}
+
+func (a *activity) end() {
+	a.mu.Lock()
+	a.command = nil
+	a.mu.Unlock()
+}
+
+// set changes what is seen of the session's state.
+func (a *activity) set(change func(*activity)) {
+	a.mu.Lock()
+	change(a)
+	a.mu.Unlock()
+}
+
+// Process describes the session. It may be called from any goroutine.
+func (s *Session) Process(now time.Time) Process {
+	a := &s.activity
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p := Process{ID: s.id, User: a.user, Host: s.host, Command: "Sleep", State: a.pinned}
+	if !a.began.IsZero() {
+		p.Time = int(now.Sub(a.began).Seconds())
+	}
+	if a.database != "" {
+		database := a.database
+		p.DB = &database
+	}
+	if len(a.command) > 0 {
+		p.Command = commandWord(a.command[0])
+		if a.command[0] == mysql.COM_QUERY || a.command[0] == mysql.COM_STMT_PREPARE {
+			text := strings.ToValidUTF8(string(a.command[1:]), "?")
+			p.Info = &text
+		}
+	}
+	return p
+}
+
+// commandWord is a command's name in a process list: "Query", "Init DB".
+func commandWord(command byte) string {
+	switch command {
+	case mysql.COM_STMT_EXECUTE:
+		return "Execute"
+	case mysql.COM_STMT_PREPARE:
+		return "Prepare"
+	case mysql.COM_INIT_DB:
+		return "Init DB"
+	}
+	words := strings.Fields(strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(wire.CommandName(command), "COM_"), "_", " ")))
+	for i, w := range words {
+		words[i] = strings.ToUpper(w[:1]) + w[1:]
+	}
+	return strings.Join(words, " ")
+}

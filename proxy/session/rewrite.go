@@ -1,0 +1,137 @@
+package session
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// runRewritten runs a statement that speaks of the session: what the session
+// knows is written into the text as values, and that is planned and run like any
+// other statement, wherever it leads.
+func (s *Session) runRewritten(r *request) error {
+	text, err := s.rewritten(r)
+	if err != nil {
+		return err
+	}
+	under := s.planContext(r.world)
+	under.Owned = nil // nothing is left of it
+	if st := r.plan.Statement; st.Kind == stmt.Show && len(st.Tables) == 0 {
+		under.Rights = nil // the text is ours
+	}
+	if !readsDiagnostics(r.plan.Statement) {
+		return s.runChanged(r, text, under)
+	}
+	kept := slices.Clone(s.warnings)
+	err = s.runChanged(r, text, under)
+	if len(s.warnings) == 0 {
+		s.warnings = kept
+	}
+	return err
+}
+
+// readsDiagnostics tells a statement that asks for the number of warnings, which
+// leaves them as they are.
+func readsDiagnostics(st *stmt.Statement) bool {
+	return slices.ContainsFunc(st.Owned, func(o stmt.Owned) bool { return o.Name == "@@warning_count" || o.Name == "@@error_count" })
+}
+
+func (s *Session) rewritten(r *request) ([]byte, error) {
+	st := r.plan.Statement
+	if st.Kind == stmt.Show {
+		return s.shown(st.Shown)
+	}
+	text, from := r.values.Text, 0
+	var out []byte
+	var replaced []stmt.Owned
+	fields := st.Unnamed
+	name := func(upTo int) {
+		for ; len(fields) > 0 && fields[0].End <= upTo; fields = fields[1:] {
+			f := fields[0]
+			if !within(replaced, f) {
+				continue
+			}
+			out = append(out, text[from:f.End]...)
+			out, from = appendAlias(out, text[f.Start:f.End]), f.End
+		}
+	}
+	for _, o := range st.Owned {
+		name(o.Start)
+		sql, ok := s.ownAnswer(o)
+		if table, is := strings.CutPrefix(o.Name, "table "); is {
+			sql, ok = s.ownTable(table, r), true
+			if !r.values.Aliased(o.End) {
+				sql += " AS " + table
+			}
+		}
+		if ok && st.Kind != stmt.Set {
+			sql = ownNumber(sql)
+		}
+		if ok {
+			out = append(append(out, text[from:o.Start]...), sql...)
+			from, replaced = o.End, append(replaced, o)
+		}
+	}
+	name(len(text))
+	return append(out, text[from:]...), nil
+}
+
+// ownNumber makes a number one that ORDER BY doesn't take for a field's.
+func ownNumber(sql string) string {
+	if _, err := strconv.ParseInt(sql, 10, 64); err != nil {
+		return sql
+	}
+	return "CAST(" + sql + " AS SIGNED)"
+}
+
+// within tells whether something was replaced in a field.
+func within(replaced []stmt.Owned, f stmt.Unnamed) bool {
+	for _, o := range replaced {
+		if f.Start <= o.Start && o.End <= f.End {
+			return true
+		}
+	}
+	return false
+}
+
+// longestName is that of an alias, in characters.
+const longestName = 256
+
+// appendAlias names a field by the text that it had.
+func appendAlias(out, name []byte) []byte {
+	if len(name) > longestName {
+		return out
+	}
+	out = append(out, " AS `"...)
+	out = append(out, bytes.ReplaceAll(name, []byte("`"), []byte("``"))...)
+	return append(out, '`')
+}
+
+// runChanged runs another text in place of the client's, with the client's own
+// parameters.
+func (s *Session) runChanged(r *request, text []byte, under plan.Context) error {
+	lexed := new(stmt.Lexed)
+	lexed.Lex(text, s.mode)
+	p, err := plan.Make(lexed, under)
+	if err != nil {
+		return err
+	}
+	args := new(stmt.Args)
+	args.Foreign = s.foreign
+	next := &request{plan: p, world: r.world, payload: r.payload, values: &plan.Values{Args: args, InsertID: s.insertID}}
+	if r.statement == nil {
+		args.Reset(lexed, nil)
+		next.payload = append([]byte{mysql.COM_QUERY}, text...)
+		return s.run(next)
+	}
+	next.statement = &prepared{text: string(text), params: lexed.Params, types: r.statement.types, long: r.statement.long, plan: p}
+	next.statement.lexed = *lexed
+	args.Reset(&next.statement.lexed, s.bound)
+	return s.run(next)
+}

@@ -1,0 +1,163 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"locus/proxy/backend"
+	"locus/router/stmt"
+)
+
+// shown writes a SHOW as the query whose answer it has.
+func (s *Session) shown(show *stmt.Shown) ([]byte, error) {
+	clause := show.Clause
+	scope := "session_"
+	if show.Global {
+		scope = "global_"
+	}
+	switch show.What {
+	case "variables", "status":
+		if strings.HasPrefix(strings.ToLower(clause), "like") {
+			clause = "WHERE Variable_name " + clause
+		}
+		table := s.variableTable(scope+show.What, "LOWER(VARIABLE_NAME) AS Variable_name", "Value")
+		return []byte("SELECT * FROM " + table + " AS " + scope + show.What + " " + clause + " ORDER BY Variable_name"), nil
+	case "processlist":
+		return []byte(s.showProcessList(show.Full)), nil
+	}
+	return s.showGrants()
+}
+
+// ownTable gives what stands for one of the servers' tables that speak of
+// sessions: a derived table without its alias.
+func (s *Session) ownTable(name string, _ *request) string {
+	if name == "processlist" {
+		return "(SELECT ID, USER, HOST, DB, COMMAND, TIME, STATE, INFO FROM " + s.processTable() + ")"
+	}
+	return s.variableTable(name, "VARIABLE_NAME", "VARIABLE_VALUE")
+}
+
+// variableTable is the shard's table of variables or of status, with the
+// proxy's values in it.
+func (s *Session) variableTable(table, name, value string) string {
+	schema := "performance_schema."
+	if s.World().MariaDB {
+		schema = "information_schema."
+	}
+	var b strings.Builder
+	b.WriteString("(SELECT " + name + ", CASE LOWER(VARIABLE_NAME)")
+	for _, v := range s.overrides(table) {
+		b.WriteString(" WHEN '" + v.name + "' THEN " + v.sql)
+	}
+	b.WriteString(" ELSE VARIABLE_VALUE END AS " + value + " FROM " + schema + table + ")")
+	return b.String()
+}
+
+// override is a row of such a table whose value is the proxy's.
+type override struct{ name, sql string }
+
+func (s *Session) overrides(table string) []override {
+	if strings.HasSuffix(table, "_status") {
+		return s.statusOverrides()
+	}
+	var list []override
+	for name, class := range variableClasses {
+		if class != readOnly && class != ignored && name != "pseudo_thread_id" {
+			continue
+		}
+		if sql, ok := s.ownVariable(name, strings.HasPrefix(table, "global"), "VARIABLE_VALUE"); ok {
+			list = append(list, override{name, sql})
+		}
+	}
+	slices.SortFunc(list, func(a, b override) int { return strings.Compare(a.name, b.name) })
+	return list
+}
+
+func (s *Session) statusOverrides() []override {
+	version, suite := s.cipher()
+	clients := s.Processes()
+	running := 0
+	for _, c := range clients {
+		if c.Command != "Sleep" {
+			running++
+		}
+	}
+	questions := uitoa(s.Counts.Statements.Load())
+	uptime := strconv.Itoa(max(1, int(time.Since(s.Began).Seconds())))
+	return []override{
+		{"queries", questions},
+		{"questions", questions},
+		{"ssl_cipher", backend.Quote(suite)},
+		{"ssl_version", backend.Quote(version)},
+		{"threads_connected", strconv.Itoa(len(clients))},
+		{"threads_running", strconv.Itoa(max(1, running))},
+		{"uptime", uptime},
+	}
+}
+
+// processTable is a table of the proxy's sessions.
+func (s *Session) processTable() string {
+	list := s.Processes()
+	if s.account.Rights != nil { // others' statements are not for everybody
+		list = slices.DeleteFunc(list, func(p Process) bool { return p.User != s.user })
+	}
+	slices.SortFunc(list, func(a, b Process) int { return int(a.ID) - int(b.ID) })
+	text, err := json.Marshal(list)
+	if err != nil { // of plain fields
+		text = []byte("[]")
+	}
+	return "JSON_TABLE(" + backend.Quote(string(text)) + ", '$[*]' COLUMNS (" +
+		"ID BIGINT UNSIGNED PATH '$.ID', USER VARCHAR(128) PATH '$.User', HOST VARCHAR(261) PATH '$.Host', DB VARCHAR(64) PATH '$.DB', " +
+		"COMMAND VARCHAR(16) PATH '$.Command', TIME INT PATH '$.Time', STATE VARCHAR(256) PATH '$.State', INFO LONGTEXT PATH '$.Info')) AS processlist"
+}
+
+func (s *Session) showProcessList(full bool) string {
+	text := "LEFT(INFO, 100)"
+	if full {
+		text = "INFO"
+	}
+	query := "SELECT ID AS Id, USER AS User, HOST AS Host, DB AS db, COMMAND AS Command, TIME AS Time, STATE AS State, " + text + " AS Info"
+	if s.World().MariaDB {
+		query += ", 0.000 AS Progress"
+	}
+	return query + " FROM " + s.processTable()
+}
+
+// account is how SHOW GRANTS names who has the rights, and password what it
+// must not show.
+var (
+	account  = regexp.MustCompile("( TO )(`[^`]*`@`[^`]*`|'[^']*'@'[^']*')")
+	password = regexp.MustCompile(` IDENTIFIED (?:BY|WITH|VIA) .*?('\*?[^']*'|USING '[^']*')`)
+)
+
+// showGrants shows what the proxy's account has on the shards, which is what its
+// clients have there, under the client's own name.
+func (s *Session) showGrants() ([]byte, error) {
+	var rows *backend.Rows
+	err := s.onFirst(s.settings, func(c *backend.Conn) (err error) {
+		rows, err = c.Query(s.ctx, "SHOW GRANTS")
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	for i, row := range rows.Rows {
+		grant := account.ReplaceAllString(string(row[0]), "${1}`"+strings.ReplaceAll(s.user, "`", "``")+"`@`%`")
+		grant = password.ReplaceAllString(grant, "")
+		if i > 0 {
+			b.WriteString(" UNION ALL ")
+		}
+		b.WriteString("SELECT " + backend.Quote(grant))
+		b.Write(appendAlias(nil, []byte("Grants for "+s.user+"@%")))
+	}
+	if b.Len() == 0 {
+		return nil, errors.New("the shard showed no grants")
+	}
+	return []byte(b.String()), nil
+}

@@ -1,0 +1,153 @@
+package session
+
+import (
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/router/stmt"
+)
+
+// learn reads user variables from the connection on which a statement assigned
+// them, so that every other one carries them too.
+func (s *Session) learn(l lease, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	var fields []string
+	for _, name := range names {
+		fields = append(fields, valueFields("@`"+strings.ReplaceAll(name, "`", "``")+"`"))
+	}
+	rows, err := l.conn.Query(s.ctx, "SELECT "+strings.Join(fields, ", "))
+	if err != nil || len(rows.Rows) != 1 {
+		return
+	}
+	next := s.settings
+	for i, name := range names {
+		next = next.With(variableName(name), valueLiteral(rows, 0, 4*i))
+	}
+	l.conn.Adopt(next)
+	s.carry(next)
+}
+
+// variableName is a user variable's in settings.
+func variableName(name string) string {
+	if plainName(name) {
+		return "@" + name
+	}
+	return "@`" + strings.ReplaceAll(name, "`", "``") + "`"
+}
+
+// learnAll reads whichever user variables a routine may have assigned. Servers
+// list their names; one that doesn't (performance_schema is off, or not for the
+// proxy's account) leaves what was assigned unknown.
+func (s *Session) learnAll(l lease) {
+	list := "SELECT VARIABLE_NAME FROM performance_schema.user_variables_by_thread WHERE THREAD_ID = PS_CURRENT_THREAD_ID()"
+	if s.World().MariaDB {
+		list = "SELECT VARIABLE_NAME FROM information_schema.USER_VARIABLES"
+	}
+	rows, err := l.conn.Query(s.ctx, list)
+	if err != nil {
+		return
+	}
+	var names []string
+	for _, row := range rows.Rows {
+		names = append(names, strings.ToLower(string(row[0])))
+	}
+	slices.Sort(names)
+	s.learn(l, names)
+}
+
+// valueFields asks for a value in a way that loses nothing of it: as it is, as
+// bytes, and with its character set and collation.
+func valueFields(expression string) string {
+	return expression + ", HEX(" + expression + "), CHARSET(" + expression + "), COLLATION(" + expression + ")"
+}
+
+// valueLiteral writes a value that was asked for with valueFields as a constant.
+func valueLiteral(rows *backend.Rows, row, at int) string {
+	value, columns := rows.Rows[row], rows.Columns
+	switch t := columns[at].Type; {
+	case value[at] == nil:
+		return "NULL"
+	case t == mysql.MYSQL_TYPE_FLOAT, t == mysql.MYSQL_TYPE_DOUBLE:
+		number := string(value[at])
+		if !strings.ContainsAny(number, "eE") {
+			number += "e0" // else it would be a decimal
+		}
+		return number
+	case numeric(t):
+		return string(value[at])
+	case string(value[at+2]) == "binary":
+		return "_binary X'" + string(value[at+1]) + "'"
+	}
+	return "_" + string(value[at+2]) + " X'" + string(value[at+1]) + "' COLLATE " + string(value[at+3])
+}
+
+func numeric(columnType byte) bool {
+	return columnType <= mysql.MYSQL_TYPE_DOUBLE || columnType == mysql.MYSQL_TYPE_LONGLONG ||
+		columnType == mysql.MYSQL_TYPE_INT24 || columnType == mysql.MYSQL_TYPE_NEWDECIMAL
+}
+
+// computeValue is compute for a user variable, which keeps everything of the
+// value.
+func (s *Session) computeValue(expression string) (string, error) {
+	literal := ""
+	err := s.onFirst(s.settings, func(c *backend.Conn) error {
+		rows, err := c.Query(s.ctx, "SELECT "+valueFields("v")+" FROM (SELECT "+expression+" AS v) AS t")
+		if err != nil {
+			return err
+		}
+		literal = valueLiteral(rows, 0, 0)
+		return nil
+	})
+	return literal, err
+}
+
+// assignUser is SET @name = value.
+func (s *Session) assignUser(next *view, v stmt.Variable) error {
+	name := variableName(v.Name)
+	if v.Expression != "" {
+		literal, err := s.computeValue(v.Expression)
+		if err == nil {
+			next.settings = next.settings.With(name, literal)
+		}
+		return err
+	}
+	literal, err := s.literal(v)
+	if err == nil {
+		next.settings = next.settings.With(name, collated(literal, next.settings))
+	}
+	return err
+}
+
+// userVariable gives the constant that a user variable holds; NULL if it was
+// never assigned.
+func (s *Session) userVariable(name string) string {
+	literal, ok := s.settings.Lookup(variableName(name))
+	if !ok {
+		return "NULL"
+	}
+	bare, _, _ := strings.Cut(literal, " COLLATE ")
+	return bare
+}
+
+// userText gives the text that a user variable holds.
+func (s *Session) userText(name string) (string, error) {
+	literal := s.userVariable(name)
+	if at := strings.IndexAny(literal, "X'"); at >= 0 && strings.HasSuffix(literal, "'") {
+		body := strings.Trim(strings.TrimPrefix(literal[at:], "X"), "'")
+		if literal[at] != 'X' {
+			return body, nil
+		}
+		text, err := hex.DecodeString(body)
+		return string(text), err
+	}
+	if literal == "NULL" {
+		return "", fail(mysql.ER_PARSE_ERROR, "42000", "You have an error in your SQL syntax: @%s is NULL", name)
+	}
+	return literal, nil
+}
