@@ -1,0 +1,41 @@
+package protocol
+
+import (
+	"bytes"
+	"strconv"
+	"testing"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/wire"
+	"locus/test/servers"
+	"locus/test/shop"
+)
+
+// Commands and rows around the longest packet, where an empty one must follow.
+func TestPacketsOf16MiB(t *testing.T) {
+	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
+		const head = "SELECT LENGTH('"
+		for name, capabilities := range dialects {
+			for what, length := range map[string]int{
+				"one less": wire.MaxPayload - 1, "exactly": wire.MaxPayload, "one more": wire.MaxPayload + 1, "twice": 2 * wire.MaxPayload,
+			} {
+				if p.engine == servers.MariaDB && length >= wire.MaxPayload {
+					continue // its max_allowed_packet
+				}
+				t.Run(name+", "+what, func(t *testing.T) {
+					p.both(t, capabilities, func(t *testing.T, c *peer) (said []packet) {
+						command := append([]byte{mysql.COM_QUERY}, head...)
+						command = append(command, bytes.Repeat([]byte("x"), length-len(command)-len("') AS n"))...)
+						said = append(said, c.ask(wire.QueryResponse, append(command, "') AS n"...))...)
+						rows := c.ask(wire.QueryResponse, []byte("\x03SELECT REPEAT('y', "+strconv.Itoa(length-4)+") AS y"))
+						for _, row := range rows { // 0xfd and three bytes of length stand before the text
+							said = append(said, packet{row.seq, row.payload[:min(len(row.payload), 200)]})
+						}
+						return append(said, c.query("SELECT 1")...)
+					})
+				})
+			}
+		}
+	})
+}
