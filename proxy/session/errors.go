@@ -28,6 +28,7 @@ const (
 	erMalformed          = 1835
 	erTooLarge           = 1153
 	erDeadlock           = 1213
+	erWrongArguments     = 1210
 	erNoCursor           = 1421
 	erLocalInfile        = 3948
 	erLocalInfileMariaDB = 4166

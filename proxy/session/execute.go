@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -28,7 +29,7 @@ func (s *Session) execute(payload []byte) error {
 	named := s.capabilities&mysql.CLIENT_QUERY_ATTRIBUTES != 0
 	e, err := wire.ParseExecute(payload, wire.Known{Params: p.params, Types: p.types, Long: p.long, Named: named, Room: s.types}, s.params[:0])
 	if err != nil {
-		return s.writeError(fail(erMalformed, stateGeneral, "%v", err))
+		return s.writeError(fail(erWrongArguments, stateGeneral, "Incorrect arguments to COM_STMT_EXECUTE: %v", err))
 	}
 	s.params = e.Params
 	if named && cap(e.Types) > cap(s.types) {
@@ -117,11 +118,30 @@ func (s *Session) executePacket(c *backend.Conn, r *request, text []byte, params
 	}
 	if params == nil {
 		params = s.params
+		out = appendLong(out, there.ID, p.long, params)
 	}
 	out, _ = wire.AppendExecute(out, wire.Execute{Statement: there.ID, Cursor: cursor, Params: params})
 	there.Types = nil
 	s.out = out
 	return out, nil
+}
+
+// longPiece is how much of a value goes into one packet, in bytes.
+const longPiece = 1 << 20
+
+// appendLong sends long values as the client did: in one packet with the others
+// they could be more than a shard takes at once.
+func appendLong(out []byte, statement uint32, long [][]byte, params []wire.Param) []byte {
+	for i, value := range long {
+		if len(value) < longPiece || i >= len(params) {
+			continue
+		}
+		params[i].Long = true
+		for piece := range slices.Chunk(value, longPiece) {
+			out = wire.AppendLongData(out, wire.LongData{Statement: statement, Param: uint16(i), Piece: piece})
+		}
+	}
+	return out
 }
 
 // asItCame tells whether the client's packet says everything that the

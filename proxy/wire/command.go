@@ -101,6 +101,16 @@ type LongData struct {
 	Piece     []byte
 }
 
+// AppendLongData appends COM_STMT_SEND_LONG_DATA.
+func AppendLongData(dst []byte, long LongData) []byte {
+	start := len(dst)
+	dst = append(Begin(dst), mysql.COM_STMT_SEND_LONG_DATA)
+	dst = binary.LittleEndian.AppendUint32(dst, long.Statement)
+	dst = binary.LittleEndian.AppendUint16(dst, long.Param)
+	dst, _ = Finish(append(dst, long.Piece...), start, 0)
+	return dst
+}
+
 // ParseLongData reads COM_STMT_SEND_LONG_DATA; payload includes the command.
 func ParseLongData(payload []byte) (LongData, error) {
 	c := cursor{b: payload}

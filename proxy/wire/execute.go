@@ -21,6 +21,7 @@ type Execute struct {
 type Param struct {
 	Type  byte   // mysql.MYSQL_TYPE_…
 	Flags byte   // mysql.PARAM_UNSIGNED
+	Long  bool   // it was sent by COM_STMT_SEND_LONG_DATA; for AppendExecute, which then leaves it out
 	Value []byte // nil is NULL; otherwise the bytes that the type has in the binary protocol, without any length before them
 }
 
@@ -123,7 +124,7 @@ func AppendExecute(dst []byte, e Execute) ([]byte, byte) {
 		dst = append(dst, p.Type, p.Flags)
 	}
 	for _, p := range e.Params {
-		if p.Value != nil {
+		if p.Value != nil && !p.Long {
 			dst = appendValue(dst, p.Type, p.Value)
 		}
 	}
