@@ -27,8 +27,13 @@ var settings = []string{
 	"SET NAMES binary",
 	"SET SESSION time_zone = '+00:00', foreign_key_checks = 0, sql_mode = '" + Strict + "'",
 	"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+	"DO GET_LOCK(CONCAT('" + Mark + "', CONNECTION_ID()), 0)", // see Mark
 	"SET SESSION wait_timeout = 3600, net_read_timeout = 600, net_write_timeout = 600, innodb_lock_wait_timeout = 20",
 }
+
+// Mark begins the name of the lock that every connection holds, and that tells it
+// from the connections of proxies that are gone; its number at the server follows.
+const Mark = "locus:mover:"
 
 // The SQL modes. Strict refuses what does not fit. Lax is for the one value that
 // a strict server stores only by itself: an ENUM's error value, number 0.

@@ -96,7 +96,7 @@ func (s State) Streams() (forward, reverse bool) {
 	}
 	switch at {
 	case Copying, CatchingUp, Verifying, Ready, Cutting, RollingBack, Cut:
-		return true, s.Reversible && s.Cut > 0
+		return true, s.Reversible
 	}
 	return false, false
 }

@@ -1,0 +1,55 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"locus/migrate/link"
+)
+
+// alone waits until no transaction is left on the giver that was prepared by
+// somebody and not decided: it holds rows that are about to change hands.
+func (h *handover) alone(ctx context.Context) error {
+	c, err := link.Dial(ctx, h.giver)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	waited, err := prepared(ctx, c)
+	if err != nil {
+		return err
+	}
+	for len(waited) > 0 {
+		if err := pause(ctx, obeyLook/10); err != nil {
+			return fmt.Errorf("prepared transaction %q on %s is not decided: %w", any(waited), h.giver.Addr, context.Cause(ctx))
+		}
+		now, err := prepared(ctx, c)
+		if err != nil {
+			return err
+		}
+		for name := range waited {
+			if !now[name] {
+				delete(waited, name)
+			}
+		}
+	}
+	return nil
+}
+
+// prepared names the branches of transactions that are prepared on a server.
+func prepared(ctx context.Context, c *link.Conn) (map[string]bool, error) {
+	rows, err := c.Query(ctx, "XA RECOVER")
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]bool{}
+	for _, row := range rows {
+		parts := make([]string, len(row))
+		for i, v := range row {
+			parts[i] = string(v)
+		}
+		names[strings.Join(parts, " ")] = true
+	}
+	return names, nil
+}

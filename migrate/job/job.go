@@ -1,0 +1,237 @@
+package job
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"locus/migrate/phase"
+	"locus/router"
+	"locus/router/gene"
+)
+
+// Keys of documents in etcd, relative to the cluster's prefix: one record, one
+// report and one claim per job.
+const (
+	Prefix       = "jobs/"
+	ReportPrefix = "job_reports/"
+	ClaimPrefix  = "job_claims/"
+)
+
+// Kind is what an operator asked for; a move is the same for all of them.
+type Kind string
+
+// The kinds.
+const (
+	Split     Kind = "split"
+	Merge     Kind = "merge"
+	Rebalance Kind = "rebalance"
+)
+
+// Job is the record of one move. It is replaced whole, by compare-and-swap.
+type Job struct {
+	ID       string
+	Kind     Kind
+	From, To router.ShardName
+	Width    gene.Width
+	Genes    gene.Set
+	State    phase.State
+	// Every is the time between two steps of a cut-over, and Watch what a breach
+	// of the watched figures does.
+	Every    time.Duration
+	OnBreach Breach
+	// Throttle is the share of the time that copying, verifying and deleting rest.
+	Throttle int // percent, 0 to 95
+	// Parts is into how many parts the applier's work is cut: for good.
+	Parts   int
+	Created time.Time
+	By, Why string
+	Journal []Entry
+}
+
+// Breach is what happens when a figure that is watched gets worse than it may.
+type Breach string
+
+// What a breach does.
+const (
+	PauseThen Breach = "pause"     // the default
+	StepBack  Breach = "step-back" // by one step, and pauses there
+	BackToNil Breach = "roll-back" // all the way
+)
+
+// Entry is a line of the journal.
+type Entry struct {
+	At   time.Time `json:"at"`
+	By   string    `json:"by"`
+	What string    `json:"what"`
+}
+
+// mostEntries bounds the journal; the first ones stay.
+const (
+	mostEntries  = 400
+	firstEntries = 20
+)
+
+// DefaultParts is how many workers apply a job's changes.
+const DefaultParts = 4
+
+// New is the record of a job that has done nothing yet.
+func New(id string, kind Kind, from, to router.ShardName, w gene.Width, genes gene.Set, by, why string, now time.Time) (*Job, error) {
+	state, err := phase.New(genes.Len())
+	if err != nil {
+		return nil, err
+	}
+	j := &Job{
+		ID: id, Kind: kind, From: from, To: to, Width: w, Genes: genes, State: state, OnBreach: PauseThen,
+		Parts: min(DefaultParts, genes.Len()), Created: now.UTC().Round(time.Millisecond), By: by, Why: why,
+	}
+	j.note(now, by, fmt.Sprintf("%s of %d genes from %s to %s: %s", kind, genes.Len(), from, to, genes))
+	return j, j.Check()
+}
+
+// Check says what is wrong with a record.
+func (j *Job) Check() error {
+	var errs []error
+	if j.ID == "" {
+		errs = append(errs, errors.New("no id"))
+	}
+	if j.From == j.To {
+		errs = append(errs, fmt.Errorf("from %s to itself", j.From))
+	}
+	for _, name := range []router.ShardName{j.From, j.To} {
+		errs = append(errs, name.Validate())
+	}
+	if !j.Width.Valid() || j.Genes.Empty() || j.Genes.Len() != j.State.Total {
+		errs = append(errs, fmt.Errorf("%d genes of %d bits, and its state has %d", j.Genes.Len(), j.Width, j.State.Total))
+	}
+	if j.Throttle < 0 || j.Throttle > 95 {
+		errs = append(errs, fmt.Errorf("throttle %d %%: from 0 to 95", j.Throttle))
+	}
+	if j.Parts < 1 || j.Parts > j.Genes.Len() {
+		errs = append(errs, fmt.Errorf("%d parts of %d genes", j.Parts, j.Genes.Len()))
+	}
+	errs = append(errs, j.State.Check())
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("job %s: %w", j.ID, err)
+	}
+	return nil
+}
+
+// AtTarget is the genes that belong to the target when so many do.
+func (j *Job) AtTarget(n int) gene.Set { return j.Genes.First(n) }
+
+// On is the record after an event, with a line in its journal.
+func (j *Job) On(e phase.Event, by, what string, now time.Time) (*Job, error) {
+	state, err := j.State.On(e)
+	if err != nil {
+		return nil, fmt.Errorf("job %s: %w", j.ID, err)
+	}
+	next := *j
+	next.State = state
+	next.Journal = append([]Entry(nil), j.Journal...)
+	if what == "" {
+		what = string(e.Kind)
+	}
+	if e.Why != "" {
+		what += ": " + e.Why
+	}
+	if shown := state.Shown(); shown != j.State.Shown() {
+		what += " → " + string(shown)
+	}
+	next.note(now, by, what)
+	return &next, nil
+}
+
+// Noted is the record with a line in its journal.
+func (j *Job) Noted(by, what string, now time.Time) *Job {
+	next := *j
+	next.Journal = append([]Entry(nil), j.Journal...)
+	next.note(now, by, what)
+	return &next
+}
+
+func (j *Job) note(now time.Time, by, what string) {
+	j.Journal = append(j.Journal, Entry{now.UTC().Round(time.Millisecond), by, what})
+	if over := len(j.Journal) - mostEntries; over > 0 {
+		j.Journal = append(j.Journal[:firstEntries], j.Journal[firstEntries+over:]...)
+	}
+}
+
+// Move is the job in the route map.
+func (j *Job) Move() router.Move {
+	return router.Move{Job: j.ID, Genes: j.Genes, From: j.From, To: j.To}
+}
+
+// document is a record as it is written. Numbers of genes are as sets print them.
+type document struct {
+	Schema   int              `json:"schema"`
+	ID       string           `json:"id"`
+	Kind     Kind             `json:"kind"`
+	Phase    phase.Phase      `json:"phase"`   // as it is shown; the state below counts
+	Percent  float64          `json:"percent"` // likewise
+	From     router.ShardName `json:"from"`
+	To       router.ShardName `json:"to"`
+	Bits     gene.Width       `json:"gene_bits"`
+	Genes    string           `json:"genes"`
+	State    phase.State      `json:"state"`
+	Every    string           `json:"every,omitempty"`
+	OnBreach Breach           `json:"on_breach"`
+	Throttle int              `json:"throttle"`
+	Parts    int              `json:"parts"`
+	Created  time.Time        `json:"created"`
+	By       string           `json:"by"`
+	Why      string           `json:"why,omitempty"`
+	Journal  []Entry          `json:"journal"`
+}
+
+// Schema is the version of the document that this build writes and reads.
+const Schema = 1
+
+// MarshalJSON writes the record as it is in etcd, and as commands show it.
+func (j *Job) MarshalJSON() ([]byte, error) {
+	d := document{
+		Schema: Schema, ID: j.ID, Kind: j.Kind, Phase: j.State.Shown(), Percent: round(j.State.Percent()), From: j.From, To: j.To,
+		Bits: j.Width, Genes: j.Genes.String(), State: j.State, OnBreach: j.OnBreach, Throttle: j.Throttle, Parts: j.Parts,
+		Created: j.Created, By: j.By, Why: j.Why, Journal: j.Journal,
+	}
+	if j.Every > 0 {
+		d.Every = j.Every.String()
+	}
+	return json.Marshal(d)
+}
+
+// round keeps two digits.
+func round(percent float64) float64 {
+	f, _ := strconv.ParseFloat(strconv.FormatFloat(percent, 'f', 2, 64), 64)
+	return f
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote, and refuses what breaks its rules.
+func (j *Job) UnmarshalJSON(text []byte) error {
+	var d document
+	if err := json.Unmarshal(text, &d); err != nil {
+		return fmt.Errorf("job: %w", err)
+	}
+	if d.Schema != Schema {
+		return fmt.Errorf("job %s: schema %d, and this build reads %d: upgrade locus", d.ID, d.Schema, Schema)
+	}
+	if !d.Bits.Valid() {
+		return fmt.Errorf("job %s: genes of %d bits", d.ID, d.Bits)
+	}
+	genes, err := gene.ParseSet(d.Genes, d.Bits)
+	if err != nil {
+		return fmt.Errorf("job %s: genes: %w", d.ID, err)
+	}
+	*j = Job{
+		ID: d.ID, Kind: d.Kind, From: d.From, To: d.To, Width: d.Bits, Genes: genes, State: d.State, OnBreach: d.OnBreach,
+		Throttle: d.Throttle, Parts: d.Parts, Created: d.Created, By: d.By, Why: d.Why, Journal: d.Journal,
+	}
+	if d.Every != "" {
+		if j.Every, err = time.ParseDuration(d.Every); err != nil {
+			return fmt.Errorf("job %s: every: %w", d.ID, err)
+		}
+	}
+	return j.Check()
+}

@@ -1,0 +1,33 @@
+package job
+
+import "time"
+
+// Report is what the process that runs a job says of it, several times a second
+// and without ceremony: for people and dashboards, never for decisions.
+type Report struct {
+	ID     string    `json:"id"`
+	Runner string    `json:"runner"`
+	At     time.Time `json:"at"`
+	Doing  string    `json:"doing"` // the action under way
+
+	RowsCopied   int64 `json:"rows_copied"`
+	RowsEstimate int64 `json:"rows_estimate"`
+	BytesCopied  int64 `json:"bytes_copied"`
+	LanesDone    int   `json:"lanes_done"`
+	Lanes        int   `json:"lanes"`
+
+	Changes   int64 `json:"changes"` // applied at the target by the stream
+	LagMs     int64 `json:"lag_ms"`
+	BackLagMs int64 `json:"back_lag_ms"` // of the reverse stream
+	Conflicts int64 `json:"conflicts"`
+
+	RowsVerified int64     `json:"rows_verified"`
+	Verified     time.Time `json:"verified,omitzero"` // when the last verification passed
+	RowsDeleted  int64     `json:"rows_deleted"`
+
+	// NextStep is when a rolling cut-over goes on; LastFenceMs how long the last
+	// step held statements.
+	NextStep    time.Time `json:"next_step,omitzero"`
+	LastFenceMs int64     `json:"last_fence_ms"`
+	Trouble     string    `json:"trouble,omitempty"` // what is being tried again
+}

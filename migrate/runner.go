@@ -1,0 +1,152 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Runner runs the jobs that nobody else runs.
+type Runner struct {
+	Store Store
+	Name  string // of this process
+	Log   *slog.Logger
+	Times Times
+	// Stop is called at the stop points of a step, in tests.
+	Stop func(point string)
+}
+
+// Times are the limits of a job. The zero value of each is its default.
+type Times struct {
+	Within   time.Duration // from the fence to the commit of a step; 1.5 s, less than statements are held
+	Undo     time.Duration // to take a fence away; 10 s
+	Fresh    time.Duration // for which a verification counts; 10 min
+	Lag      time.Duration // of the stream, at which no step begins; 5 s
+	Patience time.Duration // with what fails, before a job is given up; 10 min
+	Look     time.Duration // between looks for jobs; 5 s
+}
+
+func (t Times) withDefaults() Times {
+	for _, d := range []struct {
+		value     *time.Duration
+		otherwise time.Duration
+	}{
+		{&t.Within, 1500 * time.Millisecond}, {&t.Undo, 10 * time.Second}, {&t.Fresh, 10 * time.Minute},
+		{&t.Lag, 5 * time.Second}, {&t.Patience, 10 * time.Minute}, {&t.Look, 5 * time.Second},
+	} {
+		if *d.value <= 0 {
+			*d.value = d.otherwise
+		}
+	}
+	return t
+}
+
+// Run takes up jobs until ctx ends, and waits for those that it runs.
+func (r *Runner) Run(ctx context.Context) error {
+	r.Times = r.Times.withDefaults()
+	if r.Log == nil {
+		r.Log = slog.New(slog.DiscardHandler)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	running := running{jobs: map[string]bool{}}
+	defer running.wait.Wait()
+	changes := r.Store.Changes(ctx)
+	defer func() {
+		cancel()
+		for range changes { // until the store is done with it
+		}
+	}()
+	look := time.NewTicker(r.Times.Look)
+	defer look.Stop()
+	for {
+		r.takeUp(ctx, &running)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changes:
+		case <-look.C:
+		}
+	}
+}
+
+// running are the jobs that this process runs.
+type running struct {
+	mu   sync.Mutex // of jobs
+	jobs map[string]bool
+	wait sync.WaitGroup
+}
+
+func (r *running) begin(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.jobs[id] {
+		return false
+	}
+	r.jobs[id] = true
+	return true
+}
+
+func (r *running) end(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.jobs, id)
+}
+
+// takeUp begins to run what nobody runs.
+func (r *Runner) takeUp(ctx context.Context, running *running) {
+	jobs, err := r.Store.Jobs(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			r.Log.Warn("look for jobs", "error", err)
+		}
+		return
+	}
+	for _, j := range jobs {
+		if j.State.Over() || !running.begin(j.ID) {
+			continue
+		}
+		claim, err := r.Store.Claim(ctx, j.ID)
+		if err != nil {
+			running.end(j.ID)
+			if !errors.Is(err, ErrClaimed) && ctx.Err() == nil {
+				r.Log.Warn("take up a job", "job", j.ID, "error", err)
+			}
+			continue
+		}
+		running.wait.Go(func() {
+			defer running.end(j.ID)
+			defer claim.Release()
+			r.drive(ctx, claim, j.ID)
+		})
+	}
+}
+
+// drive runs one job for as long as it is this process's.
+func (r *Runner) drive(ctx context.Context, claim Claim, id string) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var lost sync.WaitGroup
+	lost.Go(func() {
+		defer cancel()
+		select {
+		case <-claim.Lost():
+		case <-ctx.Done():
+		}
+	})
+	defer lost.Wait()
+	defer cancel()
+	d := newDrive(r, id)
+	r.Log.Info("job taken up", "job", id)
+	err := d.run(ctx)
+	switch {
+	case ctx.Err() != nil:
+		r.Log.Info("job left to others", "job", id)
+	case err != nil:
+		r.Log.Error("job", "job", id, "error", err)
+	default:
+		r.Log.Info("job is over", "job", id)
+	}
+}

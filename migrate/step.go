@@ -1,0 +1,242 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"locus/migrate/cutover"
+	"locus/migrate/job"
+	"locus/migrate/link"
+	"locus/migrate/phase"
+	"locus/router"
+	"locus/router/gene"
+)
+
+// handover is one step of the cut-over, forward or back.
+type handover struct {
+	*drive
+	read     Snapshot // as the step was begun for; replaced by what it wrote
+	genes    gene.Set // that change hands
+	reach    int      // how many belong to the target afterwards
+	to       router.ShardName
+	giver    link.Server
+	receiver *stream // carries the giver's changes to the receiver
+	version  int64   // of the fence
+	fenced   time.Time
+	refused  int64 // conflicts before the fence
+	// strangers were there before the fence; see evict.
+	strangers []uint64
+	next      *router.Map // once the commit was sent
+}
+
+// step hands the next genes over, once it is time.
+func (d *drive) step(ctx context.Context, s Snapshot, action phase.Action, reach int) (*phase.Event, error) {
+	if err := d.untilStep(ctx, s, action); err != nil {
+		return nil, err
+	}
+	h := &handover{drive: d, read: s, reach: reach, to: s.Job.To, giver: d.source, receiver: d.forward}
+	h.genes = s.Job.AtTarget(reach).Subtract(s.Job.AtTarget(s.Job.State.Cut))
+	if action == phase.Retreat {
+		h.genes = s.Job.AtTarget(s.Job.State.Cut).Subtract(s.Job.AtTarget(reach))
+		h.to, h.giver, h.receiver = s.Job.From, d.target, d.back
+	}
+	if action == phase.Advance && (d.verified.IsZero() || time.Since(d.verified) > d.Times.Fresh) {
+		return &phase.Event{Kind: phase.Differs, Why: "the last comparison is too old"}, nil
+	}
+	step := cutover.Step{
+		Within: d.Times.Within, Undo: d.Times.Undo, Stop: d.Stop,
+		Effects: cutover.Effects{
+			Check: h.check, Fence: h.fence, Position: h.position, Reverse: h.reverse,
+			Commit: h.commit, Settle: h.settle, Release: h.releaseFence,
+		},
+	}
+	err := step.Run(ctx)
+	if err == nil {
+		d.owned.set(s.Job, h.next)
+	}
+	d.owned.handing(gene.Set{})
+	if err != nil {
+		return nil, fmt.Errorf("step to %d of %d genes: %w", reach, s.Job.State.Total, err)
+	}
+	d.stepped = time.Now()
+	return &phase.Event{Kind: phase.StepTaken, Genes: reach}, nil
+}
+
+// untilStep waits between the steps of a cut-over that rolls, and keeps the
+// comparison fresh meanwhile.
+func (d *drive) untilStep(ctx context.Context, s Snapshot, action phase.Action) error {
+	if action == phase.Retreat || s.Job.Every <= 0 || d.stepped.IsZero() {
+		return nil
+	}
+	next := d.stepped.Add(s.Job.Every)
+	d.say(func(r *job.Report) { r.NextStep = next })
+	defer d.say(func(r *job.Report) { r.NextStep = time.Time{} })
+	for {
+		wait := time.Until(next)
+		if wait <= 0 {
+			return nil
+		}
+		if err := pause(ctx, min(wait, max(d.untilStale(), time.Second))); err != nil {
+			return err
+		}
+		if d.untilStale() == 0 && time.Until(next) > 0 {
+			if event, err := d.verify(ctx, s); err != nil || event.Kind != phase.Verified {
+				return errors.Join(errMoved, err)
+			}
+		}
+	}
+}
+
+// check lets a step begin only if it is likely to end in time.
+func (h *handover) check(ctx context.Context) error {
+	if lag := h.receiver.lag(time.Now()); lag > h.Times.Lag {
+		return fmt.Errorf("the stream is %v behind, more than %v", lag.Round(time.Millisecond), h.Times.Lag)
+	}
+	if err := h.receiver.caughtUp(ctx); err != nil {
+		return err
+	}
+	move, there := h.read.Map.MoveOf(h.id)
+	if !there {
+		return fmt.Errorf("the route map does not have the job")
+	}
+	if !move.Held.Empty() {
+		return fmt.Errorf("an earlier fence is still there")
+	}
+	return h.lookForStrangers(ctx)
+}
+
+func (h *handover) lookForStrangers(ctx context.Context) error {
+	proxies, err := h.Store.Proxies(ctx)
+	if err != nil {
+		return err
+	}
+	c, err := link.Dial(ctx, h.giver)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	h.strangers, err = strangers(ctx, c, proxies)
+	return err
+}
+
+// fence holds the genes, and waits until every proxy does, and until nothing that
+// was prepared on them is left on the giver.
+func (h *handover) fence(ctx context.Context) error {
+	h.refused = h.receiver.Progress().Conflicts
+	move := h.read.Job.Move()
+	move.Held = h.genes
+	next, err := h.read.Map.Step(withMove(h.read.Map, move))
+	if err != nil {
+		return err
+	}
+	h.fenced = time.Now()
+	if err := h.write(ctx, h.read.Job, next, "fence"); err != nil {
+		return err
+	}
+	h.version = next.Version()
+	if err := h.obeyed(ctx, h.version); err != nil {
+		return err
+	}
+	if err := h.evict(ctx); err != nil {
+		return err
+	}
+	return h.alone(ctx)
+}
+
+// write replaces the record and the map, and goes on from what is there then.
+func (h *handover) write(ctx context.Context, j *job.Job, next *router.Map, what string) error {
+	if err := h.Store.Write(ctx, h.read, j, next, fmt.Sprintf("job %s: %s", h.id, what)); err != nil {
+		return err
+	}
+	s, err := h.Store.Read(ctx, h.id)
+	if err != nil {
+		return err
+	}
+	if s.Map.Version() != next.Version() {
+		return fmt.Errorf("%w: the route map is at version %d, and not at %d", ErrChanged, s.Map.Version(), next.Version())
+	}
+	h.read = s
+	return nil
+}
+
+// position is where the giver is, now that nobody writes there: the receiver must
+// have all of it, and must have refused none of it.
+func (h *handover) position(ctx context.Context) error {
+	if err := h.receiver.caughtUp(ctx); err != nil {
+		return err
+	}
+	if now := h.receiver.Progress().Conflicts; now != h.refused {
+		return fmt.Errorf("%d rows were refused at the receiver: locus jobs %s shows them", now-h.refused, h.id)
+	}
+	return nil
+}
+
+// reverse has the stream back begin before the receiver is written to. It has a
+// position from the first step on, and reads on from there.
+func (h *handover) reverse(ctx context.Context) error {
+	if h.back != nil {
+		return nil
+	}
+	back, err := h.open(ctx, h.target, h.source, backJob(h.id), true)
+	if err != nil {
+		return err
+	}
+	h.back = back
+	return nil
+}
+
+// commit hands the genes over, with the record of it.
+func (h *handover) commit(ctx context.Context) error {
+	move := h.read.Job.Move()
+	next, err := h.read.Map.Step(withMove(h.read.Map, move), router.Change{Genes: h.genes, To: h.to})
+	if err != nil {
+		return err
+	}
+	what := fmt.Sprintf("%d of %d genes at %s (%.4g %%)", h.reach, h.read.Job.State.Total, h.read.Job.To,
+		100*float64(h.reach)/float64(h.read.Job.State.Total))
+	j, err := h.read.Job.On(phase.Event{Kind: phase.StepTaken, Genes: h.reach}, h.Name, what, time.Now())
+	if err != nil {
+		return err
+	}
+	h.owned.handing(h.genes)
+	h.next = next
+	err = h.Store.Write(ctx, h.read, j, next, fmt.Sprintf("job %s: %s", h.id, what))
+	h.say(func(r *job.Report) { r.LastFenceMs = time.Since(h.fenced).Milliseconds() })
+	if errors.Is(err, ErrUnknown) {
+		return fmt.Errorf("%w: %w", cutover.ErrUnknown, err)
+	}
+	return err
+}
+
+func (h *handover) settle(ctx context.Context) (bool, error) {
+	for {
+		s, err := h.Store.Read(ctx, h.id)
+		if err == nil {
+			return s.Job.State.Cut == h.reach, nil
+		}
+		if ctx.Err() != nil {
+			return false, err
+		}
+		if err := pause(ctx, obeyLook); err != nil {
+			return false, err
+		}
+	}
+}
+
+// releaseFence takes the fence away, whoever changed the record meanwhile.
+func (h *handover) releaseFence(ctx context.Context) error {
+	for {
+		s, err := h.Store.Read(ctx, h.id)
+		if err == nil {
+			err = h.release(ctx, s)
+		}
+		if err == nil {
+			return nil
+		}
+		if pause(ctx, obeyLook) != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+
+	"locus/migrate/job"
+	"locus/migrate/link"
+	"locus/router"
+	"locus/router/catalog"
+)
+
+// Snapshot is a job and the route map, as they were together.
+type Snapshot struct {
+	Job *job.Job
+	Map *router.Map
+	// JobRevision and MapRevision tell what was read from what is there later.
+	JobRevision, MapRevision int64
+}
+
+// Store keeps jobs and the route map. Its methods may be called concurrently.
+type Store interface {
+	// Jobs is all jobs, the oldest first.
+	Jobs(context.Context) ([]*job.Job, error)
+	// Read gives a job with the map. ErrNoJob: there is none of that name.
+	Read(ctx context.Context, id string) (Snapshot, error)
+	// Write replaces the job, and the map too if next is not nil, if both are
+	// still what the snapshot says. ErrChanged: nothing was written, they aren't.
+	// An error that wraps ErrUnknown may have been written; any other was not.
+	Write(ctx context.Context, s Snapshot, j *job.Job, next *router.Map, why string) error
+	// Proxies is the version of the map that each living proxy obeys.
+	Proxies(context.Context) (map[string]int64, error)
+	// Changes is told of whatever of this changes, and may leave out all but the
+	// last. It is closed after ctx has ended.
+	Changes(ctx context.Context) <-chan struct{}
+	// Claim makes the caller the one that runs a job. ErrClaimed: another one does.
+	Claim(ctx context.Context, id string) (Claim, error)
+	// Report replaces what is told of a job.
+	Report(ctx context.Context, r job.Report) error
+	// Shard is how a registered shard is reached, and Tables what is declared.
+	Shard(ctx context.Context, name router.ShardName) (link.Server, error)
+	Tables(ctx context.Context) (map[catalog.TableName]catalog.Declaration, error)
+}
+
+// Claim is a job that is the caller's to run, until Lost is closed or Release is
+// called.
+type Claim interface {
+	Lost() <-chan struct{}
+	Release()
+}
+
+// Errors of stores.
+var (
+	ErrNoJob   = errors.New("no such job")
+	ErrChanged = errors.New("it has changed since it was read")
+	ErrUnknown = errors.New("whether it was written is unknown")
+	ErrClaimed = errors.New("another process runs the job")
+)

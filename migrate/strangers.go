@@ -1,0 +1,77 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"locus/migrate/link"
+	"locus/router/cluster"
+)
+
+// strangers are the connections of the proxies' account to a server that no
+// living proxy has marked as its own: of a proxy that is dead, or that was stopped
+// and is taken for dead. What it still sends over them must not arrive.
+func strangers(ctx context.Context, c *link.Conn, proxies map[string]int64) ([]uint64, error) {
+	marks := []string{holder(link.Mark)}
+	for name := range proxies {
+		marks = append(marks, holder(cluster.ConnectionMark(name)))
+	}
+	rows, err := c.Query(ctx, "SELECT p.ID FROM information_schema.PROCESSLIST p WHERE p.USER = SUBSTRING_INDEX(CURRENT_USER(), '@', 1)"+
+		" AND p.COMMAND NOT LIKE 'Binlog Dump%' AND p.ID <> CONNECTION_ID() AND p.ID <> COALESCE("+strings.Join(marks, ", ")+", 0)")
+	if err != nil {
+		return nil, fmt.Errorf("look for connections of proxies that are gone: %w", err)
+	}
+	ids := make([]uint64, 0, len(rows))
+	for _, row := range rows {
+		id, err := strconv.ParseUint(string(row[0]), 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// holder is the connection that holds the lock by which a process marks it.
+func holder(mark string) string { return "IS_USED_LOCK(CONCAT(" + link.Text(mark) + ", p.ID))" }
+
+// evict ends the connections of proxies that are gone: those that were strangers
+// before the fence and still are. One that has just been opened, and is not marked
+// yet, belongs to a proxy that knows of the fence.
+func (h *handover) evict(ctx context.Context) error {
+	c, err := link.Dial(ctx, h.giver)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for killed := false; ; killed = true {
+		proxies, err := h.Store.Proxies(ctx)
+		if err != nil {
+			return err
+		}
+		now, err := strangers(ctx, c, proxies)
+		if err != nil {
+			return err
+		}
+		now = slices.DeleteFunc(now, func(id uint64) bool { return !slices.Contains(h.strangers, id) })
+		if len(now) == 0 {
+			return nil
+		}
+		if !killed {
+			h.Log.Warn("connections of proxies that are gone are ended", "job", h.id, "shard", h.giver.Addr, "connections", len(now))
+		}
+		for _, id := range now {
+			if _, err := c.Exec(ctx, "KILL CONNECTION "+strconv.FormatUint(id, 10)); err != nil && link.Code(err) != noSuchThread {
+				return fmt.Errorf("end a connection of a proxy that is gone: %w", err)
+			}
+		}
+		if err := pause(ctx, obeyLook/10); err != nil {
+			return fmt.Errorf("connections of proxies that are gone don't end: %w", context.Cause(ctx))
+		}
+	}
+}
+
+const noSuchThread = 1094
