@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/user"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -106,24 +104,13 @@ func (a *application) run(ctx context.Context) error {
 func (a *application) stamp() router.Stamp {
 	by := oneLine(a.by)
 	if by == "" {
-		by = whoAmI()
+		by = a.in.operator()
 	}
 	return router.Stamp{By: by, Why: oneLine(a.why), At: a.in.now()}
 }
 
 // oneLine keeps a stamp readable where each is one line of a list.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-func whoAmI() string {
-	name := "somebody"
-	if u, err := user.Current(); err == nil {
-		name = u.Username
-	}
-	if host, err := os.Hostname(); err == nil {
-		name += "@" + host
-	}
-	return name
-}
 
 func commit(ctx context.Context, conn *connection, state *declared.State, next *cluster.Cluster) error {
 	err := state.Commit(ctx, conn.kv, next)

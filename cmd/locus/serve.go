@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"locus/cmd/declared"
+	"locus/cmd/jobs"
 	"locus/config"
+	"locus/migrate"
 	"locus/proxy"
 	"locus/router/cluster"
 	"locus/router/gene"
@@ -74,28 +76,31 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 		return fmt.Errorf("read the cluster %s: %w", conn.config.Cluster, err)
 	}
 	log.Info("serving", slog.String("addr", card.Addr), slog.String("cluster", conn.config.Cluster), slog.Int("pid", os.Getpid()))
-	return serveAll(ctx, conn.config, log, p, listener, presence.Run)
+	mover := &migrate.Runner{Store: jobs.New(conn.kv, card.ID, conn.config.Secrets.Lookup), Name: card.ID, Log: log}
+	return serveAll(ctx, conn.config, log, p, listener, presence.Run, mover.Run)
 }
 
 // serveAll runs the proxy and what goes along with it, until ctx ends or a part
 // that it can't do without fails.
-func serveAll(ctx context.Context, c *config.Config, log *slog.Logger, p *proxy.Proxy, l net.Listener, present func(context.Context) error) error {
+func serveAll(ctx context.Context, c *config.Config, log *slog.Logger, p *proxy.Proxy, l net.Listener, beside ...func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	page, err := listenHTTP(c)
 	if err != nil {
 		return err
 	}
-	beside, end := context.WithCancel(context.WithoutCancel(ctx))
+	background, end := context.WithCancel(context.WithoutCancel(ctx))
 	var tasks sync.WaitGroup
 	var pageErr error
 	if page != nil {
 		tasks.Go(func() {
 			defer stop()
-			pageErr = serveHTTP(beside, c, p, page)
+			pageErr = serveHTTP(background, c, p, page)
 		})
 	}
-	tasks.Go(func() { _ = present(beside) }) // an etcd that is away is the log's and the health's
+	for _, run := range beside {
+		tasks.Go(func() { _ = run(background) }) // an etcd that is away is the log's and the health's
+	}
 	err = p.Run(ctx, l)
 	log.Info("stopped")
 	end()

@@ -12,9 +12,11 @@ var building = []standing{
 	{pkg: "proxy", floor: 5.1},
 	{pkg: "cmd/dbserver", floor: 5.1},
 	{pkg: "cmd/declared", floor: 5.1},
+	{pkg: "cmd/jobs", floor: 5.2},
 
 	{pkg: "proxy/session", floor: 4},
 
+	{pkg: "migrate", floor: 4.1},
 	{pkg: "migrate/copier", floor: 4},
 
 	{pkg: "proxy/scatter", floor: 3},
@@ -29,6 +31,7 @@ var building = []standing{
 	{pkg: "migrate/changes", floor: 2.2},
 	{pkg: "proxy/backend", floor: 2.1},
 	{pkg: "migrate/table", floor: 2.1},
+	{pkg: "migrate/job", floor: 2.1},
 	{pkg: "router/plan", floor: 2.1},
 	{pkg: "router/live", floor: 2.1},
 	{pkg: "router/cluster", floor: 2.1},

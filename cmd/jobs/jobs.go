@@ -1,0 +1,271 @@
+// Package jobs keeps the records of moves in etcd, beside the route map that they
+// edit, for the processes that run them and for the commands.
+//
+// It owns the keys and the one transaction by which a record and the map change
+// together. It never decides anything about a move: packages job and phase do.
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"locus/cmd/declared"
+	"locus/config/etcd"
+	"locus/migrate"
+	"locus/migrate/job"
+	"locus/migrate/link"
+	"locus/proxy/schema"
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/cluster"
+)
+
+// claimTTL is after how long a job that its process has left is taken up.
+const claimTTL = 10 * time.Second
+
+// Store is the jobs of one cluster. Safe for concurrent use.
+type Store struct {
+	kv      *etcd.KV
+	secrets func(name string) (string, error)
+	by      string
+}
+
+var _ migrate.Store = (*Store)(nil)
+
+// New is the jobs under kv, the keys of a cluster. By is who changes the map, for
+// its history; secrets are needed for Shard alone.
+func New(kv *etcd.KV, by string, secrets func(name string) (string, error)) *Store {
+	return &Store{kv: kv, secrets: secrets, by: by}
+}
+
+const mapKey = cluster.Prefix + cluster.MapKey
+
+// Jobs is all jobs, the oldest first.
+func (s *Store) Jobs(ctx context.Context) ([]*job.Job, error) {
+	pairs, _, err := s.kv.GetPrefix(ctx, job.Prefix)
+	if err != nil {
+		return nil, err
+	}
+	var list []*job.Job
+	for _, p := range pairs {
+		j := new(job.Job)
+		if err := json.Unmarshal(p.Value, j); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Key, err)
+		}
+		list = append(list, j)
+	}
+	slices.SortStableFunc(list, func(a, b *job.Job) int { return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.ID, b.ID)) })
+	return list, nil
+}
+
+// Read gives a job with the route map.
+func (s *Store) Read(ctx context.Context, id string) (migrate.Snapshot, error) {
+	var snap migrate.Snapshot
+	text, revision, err := s.kv.Get(ctx, job.Prefix+id)
+	switch {
+	case err != nil:
+		return snap, err
+	case revision == 0:
+		return snap, fmt.Errorf("job %s: %w", id, migrate.ErrNoJob)
+	}
+	snap.Job, snap.JobRevision = new(job.Job), revision
+	if err := json.Unmarshal(text, snap.Job); err != nil {
+		return snap, err
+	}
+	snap.Map, snap.MapRevision, err = s.routes(ctx)
+	return snap, err
+}
+
+func (s *Store) routes(ctx context.Context) (*router.Map, int64, error) {
+	text, revision, err := s.kv.Get(ctx, mapKey)
+	if err != nil {
+		return nil, 0, err
+	}
+	m, _, err := router.Decode(text)
+	return m, revision, err
+}
+
+// Create writes the record of a new job. ErrChanged: there is one of that name.
+func (s *Store) Create(ctx context.Context, j *job.Job) error {
+	text, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	_, err = s.kv.Commit(ctx, []etcd.Guard{{Key: job.Prefix + j.ID}}, etcd.Put(job.Prefix+j.ID, text))
+	return known(err)
+}
+
+// Write replaces the job, if it is another than the snapshot's, and the map, if
+// next is not nil. A map that hands genes over goes into the history.
+func (s *Store) Write(ctx context.Context, snap migrate.Snapshot, j *job.Job, next *router.Map, why string) error {
+	guards := []etcd.Guard{{Key: job.Prefix + snap.Job.ID, Revision: snap.JobRevision}}
+	var writes []etcd.Write
+	if j != snap.Job {
+		text, err := json.Marshal(j)
+		if err != nil {
+			return err
+		}
+		writes = append(writes, etcd.Put(job.Prefix+j.ID, text))
+	}
+	if next != nil {
+		text := router.Encode(next, router.Stamp{By: s.by, Why: why, At: time.Now()})
+		guards = append(guards, etcd.Guard{Key: mapKey, Revision: snap.MapRevision})
+		writes = append(writes, etcd.Put(mapKey, text))
+		if handovers, err := router.Diff(snap.Map, next); err != nil || len(handovers) > 0 {
+			writes = append(writes, etcd.Put(cluster.HistoryKey(next.Version()), text))
+		}
+	}
+	_, err := s.kv.Commit(ctx, guards, writes...)
+	return known(err)
+}
+
+// known turns etcd's errors into those of package migrate.
+func known(err error) error {
+	switch {
+	case errors.As(err, new(*etcd.Conflict)):
+		return fmt.Errorf("%w: %w", migrate.ErrChanged, err)
+	case errors.Is(err, etcd.ErrUnknown):
+		return fmt.Errorf("%w: %w", migrate.ErrUnknown, err)
+	}
+	return err
+}
+
+// Proxies is the version of the map that each living proxy obeys.
+func (s *Store) Proxies(ctx context.Context) (map[string]int64, error) {
+	pairs, _, err := s.kv.GetPrefix(ctx, cluster.ProxyPrefix)
+	if err != nil {
+		return nil, err
+	}
+	versions := make(map[string]int64, len(pairs))
+	for _, p := range pairs {
+		var card struct {
+			MapVersion int64 `json:"map_version"`
+		}
+		if err := json.Unmarshal(p.Value, &card); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Key, err)
+		}
+		versions[strings.TrimPrefix(p.Key, cluster.ProxyPrefix)] = card.MapVersion
+	}
+	return versions, nil
+}
+
+// Changes is told of changes of jobs, of the map and of the proxies.
+func (s *Store) Changes(ctx context.Context) <-chan struct{} {
+	out := make(chan struct{}, 1)
+	_, now, err := s.kv.GetPrefix(ctx, job.ClaimPrefix)
+	if err != nil {
+		now = 0 // from the beginning, then
+	}
+	var following sync.WaitGroup
+	for _, prefix := range []string{job.Prefix, mapKey, cluster.ProxyPrefix} {
+		following.Go(func() {
+			for range s.kv.Under(prefix).Changes(ctx, now) {
+				select {
+				case out <- struct{}{}:
+				default: // there is a signal already
+				}
+			}
+		})
+	}
+	go func() {
+		defer close(out)
+		following.Wait()
+	}()
+	return out
+}
+
+// Claim makes the caller the one that runs a job.
+func (s *Store) Claim(ctx context.Context, id string) (migrate.Claim, error) {
+	lock, err := s.kv.Lock(ctx, job.ClaimPrefix+id, []byte(s.by), claimTTL)
+	if errors.Is(err, etcd.ErrHeld) {
+		return nil, migrate.ErrClaimed
+	}
+	if err != nil {
+		return nil, err
+	}
+	return lock, nil
+}
+
+// Report replaces what is told of a job.
+func (s *Store) Report(ctx context.Context, r job.Report) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	_, err = s.kv.Commit(ctx, nil, etcd.Put(job.ReportPrefix+r.ID, text))
+	return err
+}
+
+// Reports is what is told of the jobs, by their IDs.
+func (s *Store) Reports(ctx context.Context) (map[string]job.Report, error) {
+	pairs, _, err := s.kv.GetPrefix(ctx, job.ReportPrefix)
+	if err != nil {
+		return nil, err
+	}
+	reports := make(map[string]job.Report, len(pairs))
+	for _, p := range pairs {
+		var r job.Report
+		if err := json.Unmarshal(p.Value, &r); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Key, err)
+		}
+		reports[r.ID] = r
+	}
+	return reports, nil
+}
+
+// declaration is what the cluster declares.
+func (s *Store) declaration(ctx context.Context) (*cluster.Cluster, error) {
+	state, err := declared.Read(ctx, s.kv)
+	if err != nil {
+		return nil, err
+	}
+	if state.Cluster == nil {
+		return nil, cluster.ErrNotDeclared
+	}
+	return state.Cluster, nil
+}
+
+// Shard is how a registered shard is reached.
+func (s *Store) Shard(ctx context.Context, name router.ShardName) (link.Server, error) {
+	c, err := s.declaration(ctx)
+	if err != nil {
+		return link.Server{}, err
+	}
+	shard, there := c.Shards[name]
+	if !there {
+		return link.Server{}, fmt.Errorf("shard %s is not registered: declare it in cluster.yaml and run locus apply", name)
+	}
+	target, err := schema.Target(name, shard, s.secrets)
+	if err != nil {
+		return link.Server{}, err
+	}
+	password, err := target.Password()
+	if err != nil {
+		return link.Server{}, fmt.Errorf("shard %s: %w", name, err)
+	}
+	return link.Server{Addr: target.Addr, User: target.User, Password: password, TLS: target.TLS}, nil
+}
+
+// Tables is what is declared of the tables whose rows have genes.
+func (s *Store) Tables(ctx context.Context) (map[catalog.TableName]catalog.Declaration, error) {
+	c, err := s.declaration(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return Sharded(c), nil
+}
+
+// Sharded is the declarations of the tables whose rows have genes.
+func Sharded(c *cluster.Cluster) map[catalog.TableName]catalog.Declaration {
+	tables := maps.Clone(c.Tables)
+	maps.DeleteFunc(tables, func(_ catalog.TableName, d catalog.Declaration) bool { return d.Kind != catalog.Sharded })
+	return tables
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locus/cmd/jobs"
+	"locus/migrate/job"
+	"locus/migrate/phase"
+)
+
+// share is a percentage on the command line.
+type share float64
+
+func (s *share) String() string { return strconv.FormatFloat(float64(*s), 'f', -1, 64) + "%" }
+func (s *share) Type() string   { return "percent" }
+
+// Set implements pflag.Value.
+func (s *share) Set(text string) error {
+	f, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "%"), 64)
+	if err != nil || f < 0 || f > 100 {
+		return errors.New("write a percentage like 25%")
+	}
+	*s = share(f)
+	return nil
+}
+
+func cutoverCommand(in *invocation) *cobra.Command {
+	to, step := share(100), share(5)
+	var every time.Duration
+	var yes bool
+	var onBreach string
+	c := &cobra.Command{
+		Use:   "cutover JOB --to PERCENT",
+		Short: "Hand genes over to a move's target, in steps",
+		Long: `Hand genes over to a move's target: the first of them, in order, up to a share.
+With --every it rolls, one step at a time; the next one begins when both shards
+are equal, and that was seen not long ago.`,
+		Example: `  locus cutover split-1 --to 25%
+  locus cutover split-1 --to 100% --step 5% --every 1m --yes`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			e := jobEvent{
+				use: "cutover", ask: "Job %[1]s: hand genes over from %[2]s to %[3]s?",
+				event: func(j *job.Job) (phase.Event, error) {
+					size := max(1, j.State.Genes(float64(step)))
+					if !command.Flags().Changed("step") && every == 0 {
+						size = j.State.Total // at once
+					}
+					return phase.Event{Kind: phase.CutTo, Genes: j.State.Genes(float64(to)), Step: size}, nil
+				},
+				change: func(j *job.Job) { j.Every, j.OnBreach = every, job.Breach(onBreach) },
+			}
+			switch job.Breach(onBreach) {
+			case job.PauseThen, job.StepBack, job.BackToNil:
+			default:
+				return misused("--on-breach %q: use pause, step-back or roll-back", onBreach)
+			}
+			return in.withJobs(func(store *jobs.Store) error { return in.tell(command.Context(), store, args[0], e, yes) })
+		},
+	}
+	c.Flags().Var(&to, "to", "how much is to be at the target")
+	c.Flags().Var(&step, "step", "how much one step hands over")
+	c.Flags().DurationVar(&every, "every", 0, "the `time` between two steps")
+	c.Flags().StringVar(&onBreach, "on-breach", string(job.PauseThen), "what a watched figure that gets worse does: `pause`, step-back or roll-back")
+	c.Flags().BoolVar(&yes, "yes", false, "don't ask")
+	return c
+}
+
+func rollbackCommand(in *invocation) *cobra.Command {
+	to, step := share(0), share(100)
+	var yes bool
+	c := &cobra.Command{
+		Use:   "rollback JOB [--to PERCENT]",
+		Short: "Hand genes back to a move's source",
+		Example: `  locus rollback split-1
+  locus rollback split-1 --to 20% --step 10% --yes`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			e := jobEvent{
+				use: "rollback", ask: "Job %[1]s: hand genes back from %[3]s to %[2]s?",
+				event: func(j *job.Job) (phase.Event, error) {
+					return phase.Event{Kind: phase.RollBack, Genes: j.State.Genes(float64(to)), Step: max(1, j.State.Genes(float64(step)))}, nil
+				},
+			}
+			return in.withJobs(func(store *jobs.Store) error { return in.tell(command.Context(), store, args[0], e, yes) })
+		},
+	}
+	c.Flags().Var(&to, "to", "how much is to stay at the target")
+	c.Flags().Var(&step, "step", "how much one step hands back")
+	c.Flags().BoolVar(&yes, "yes", false, "don't ask")
+	return c
+}
+
+func throttleCommand(in *invocation) *cobra.Command {
+	return &cobra.Command{
+		Use:     "throttle JOB PERCENT",
+		Short:   "Say how much of the time a move's copying, comparing and deleting rest",
+		Example: "  locus throttle split-1 50%",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(command *cobra.Command, args []string) error {
+			var rest share
+			if err := rest.Set(args[1]); err != nil || rest > 95 {
+				return misused("%q: write a percentage from 0%% to 95%%", args[1])
+			}
+			return in.withJobs(func(store *jobs.Store) error { return in.throttle(command.Context(), store, args[0], int(rest)) })
+		},
+	}
+}
+
+func (in *invocation) throttle(ctx context.Context, store *jobs.Store, id string, rest int) error {
+	s, err := store.Read(ctx, id)
+	if err != nil {
+		return err
+	}
+	next := s.Job.Noted(in.operator(), fmt.Sprintf("throttle: rests %d %% of the time", rest), in.now())
+	next.Throttle = rest
+	if err := next.Check(); err != nil {
+		return err
+	}
+	return store.Write(ctx, s, next, nil, "")
+}
+
+func watchCommand(in *invocation) *cobra.Command {
+	var once bool
+	c := &cobra.Command{
+		Use:   "watch [JOB]",
+		Short: "Watch moves as they go",
+		Example: `  locus watch
+  locus watch split-1`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return in.withJobs(func(store *jobs.Store) error { return in.watch(command.Context(), store, args, once) })
+		},
+	}
+	c.Flags().BoolVar(&once, "once", false, "print it once, and end")
+	return c
+}
+
+// watch draws the jobs that are not over, again and again, until they are.
+func (in *invocation) watch(ctx context.Context, store *jobs.Store, only []string, once bool) error {
+	changes := time.NewTicker(time.Second)
+	defer changes.Stop()
+	for {
+		list, err := store.Jobs(ctx)
+		if err != nil {
+			return err
+		}
+		reports, err := store.Reports(ctx)
+		if err != nil {
+			return err
+		}
+		var b strings.Builder
+		going := false
+		for _, j := range list {
+			if len(only) == 1 && j.ID != only[0] || len(only) == 0 && j.State.Over() {
+				continue
+			}
+			going = going || !j.State.Over()
+			b.WriteString(draw(j, reports[j.ID], in.now()))
+		}
+		if b.Len() == 0 {
+			b.WriteString("no job is under way\n")
+		}
+		if once || !going {
+			fmt.Fprint(in.stdout, b.String())
+			return nil
+		}
+		fmt.Fprint(in.stdout, "\x1b[H\x1b[2J"+b.String())
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changes.C:
+		}
+	}
+}

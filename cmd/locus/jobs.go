@@ -1,0 +1,243 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locus/cmd/jobs"
+	"locus/migrate"
+	"locus/migrate/job"
+	"locus/migrate/phase"
+)
+
+func jobsCommand(in *invocation) *cobra.Command {
+	return &cobra.Command{
+		Use:   "jobs [JOB]",
+		Short: "List the moves, or show one with its journal",
+		Example: `  locus jobs
+  locus jobs split-1 -o json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return in.withJobs(func(store *jobs.Store) error {
+				if len(args) == 1 {
+					return in.printJob(command.Context(), store, args[0])
+				}
+				return in.printJobs(command.Context(), store)
+			})
+		},
+	}
+}
+
+// withJobs opens the store for one command.
+func (in *invocation) withJobs(do func(*jobs.Store) error) error {
+	conn, err := in.connect()
+	if err != nil {
+		return err
+	}
+	defer conn.close()
+	return do(jobs.New(conn.kv, in.operator(), conn.config.Secrets.Lookup))
+}
+
+func (in *invocation) printJobs(ctx context.Context, store *jobs.Store) error {
+	list, err := store.Jobs(ctx)
+	if err != nil {
+		return err
+	}
+	if list == nil {
+		list = []*job.Job{}
+	}
+	rows := [][]string{{"JOB", "PHASE", "AT TARGET", "FROM", "TO", "GENES", "BY", "SINCE"}}
+	for _, j := range list {
+		rows = append(rows, []string{
+			j.ID, string(j.State.Shown()), percent(j.State.Percent()), string(j.From), string(j.To),
+			strconv.Itoa(j.State.Total), j.By, stamped(j.Created),
+		})
+	}
+	return in.show(list, func(w io.Writer) { columns(w, rows) })
+}
+
+func percent(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) + " %" }
+
+func (in *invocation) printJob(ctx context.Context, store *jobs.Store, id string) error {
+	s, err := store.Read(ctx, id)
+	if err != nil {
+		return err
+	}
+	reports, err := store.Reports(ctx)
+	if err != nil {
+		return err
+	}
+	return in.show(s.Job, func(w io.Writer) {
+		fmt.Fprint(w, draw(s.Job, reports[id], in.now()))
+		fmt.Fprintln(w, "journal:")
+		for _, e := range s.Job.Journal {
+			fmt.Fprintf(w, "  %s  %s  %s\n", e.At.UTC().Format("15:04:05.000"), e.By, e.What)
+		}
+	})
+}
+
+// draw is a job as people watch it.
+func draw(j *job.Job, r job.Report, now time.Time) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s  %s → %s  %d genes\n", j.ID, j.State.Shown(), j.From, j.To, j.State.Total)
+	if j.State.Why != "" {
+		fmt.Fprintf(&b, "  why        %s\n", j.State.Why)
+	}
+	if j.State.Remedy != "" {
+		fmt.Fprintf(&b, "  remedy     %s\n", j.State.Remedy)
+	}
+	fmt.Fprintf(&b, "  at target  %s %s", bar(j.State.Percent()), percent(round1(j.State.Percent())))
+	if j.State.Wanted != j.State.Cut {
+		fmt.Fprintf(&b, " → %s", percent(round1(100*float64(j.State.Wanted)/float64(j.State.Total))))
+	}
+	b.WriteByte('\n')
+	if r.Runner == "" {
+		return b.String()
+	}
+	copied := 100.0
+	if r.RowsEstimate > 0 && r.LanesDone < r.Lanes {
+		copied = min(99, 100*float64(r.RowsCopied)/float64(r.RowsEstimate))
+	} else if r.Lanes > r.LanesDone {
+		copied = 100 * float64(r.LanesDone) / float64(r.Lanes)
+	}
+	if r.Lanes > 0 {
+		fmt.Fprintf(&b, "  copied     %s %d rows, %d of %d lanes\n", bar(copied), r.RowsCopied, r.LanesDone, r.Lanes)
+	}
+	fmt.Fprintf(&b, "  stream     %d changes, lag %d ms, back %d ms, %d refused\n", r.Changes, r.LagMs, r.BackLagMs, r.Conflicts)
+	if !r.Verified.IsZero() {
+		fmt.Fprintf(&b, "  verified   %s ago\n", now.Sub(r.Verified).Round(time.Second))
+	} else if r.RowsVerified > 0 {
+		fmt.Fprintf(&b, "  verifying  %d rows\n", r.RowsVerified)
+	}
+	if r.LastFenceMs > 0 {
+		fmt.Fprintf(&b, "  last step  held statements for %d ms\n", r.LastFenceMs)
+	}
+	if !r.NextStep.IsZero() {
+		fmt.Fprintf(&b, "  next step  in %s\n", max(0, r.NextStep.Sub(now)).Round(time.Second))
+	}
+	if r.RowsDeleted > 0 {
+		fmt.Fprintf(&b, "  deleted    %d rows\n", r.RowsDeleted)
+	}
+	if r.Trouble != "" {
+		fmt.Fprintf(&b, "  trouble    %s\n", r.Trouble)
+	}
+	fmt.Fprintf(&b, "  run by     %s, %s\n", r.Runner, r.Doing)
+	return b.String()
+}
+
+func round1(p float64) float64 { return float64(int(p*10+0.5)) / 10 }
+
+const barWidth = 30
+
+func bar(percent float64) string {
+	full := int(percent / 100 * barWidth)
+	return "[" + strings.Repeat("#", full) + strings.Repeat(".", barWidth-full) + "]"
+}
+
+// jobEvent is a command that tells a job what an operator wants.
+type jobEvent struct {
+	use, short, example string
+	ask                 string // what is asked for before, if it destroys or goes live
+	event               func(*job.Job) (phase.Event, error)
+	change              func(*job.Job) // besides
+}
+
+func (in *invocation) jobCommand(e jobEvent) *cobra.Command {
+	var yes bool
+	c := &cobra.Command{
+		Use: e.use, Short: e.short, Example: e.example, Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return in.withJobs(func(store *jobs.Store) error {
+				return in.tell(command.Context(), store, args[0], e, yes)
+			})
+		},
+	}
+	if e.ask != "" {
+		c.Flags().BoolVar(&yes, "yes", false, "don't ask")
+	}
+	return c
+}
+
+// tell writes an event into a job's record; the process that runs it obeys.
+func (in *invocation) tell(ctx context.Context, store *jobs.Store, id string, e jobEvent, yes bool) error {
+	for {
+		s, err := store.Read(ctx, id)
+		if err != nil {
+			return err
+		}
+		event, err := e.event(s.Job)
+		if err != nil {
+			return err
+		}
+		next, err := s.Job.On(event, in.operator(), e.use[:strings.IndexByte(e.use+" ", ' ')]+what(event, s.Job), in.now())
+		if err != nil {
+			return err
+		}
+		if e.change != nil {
+			e.change(next)
+		}
+		if e.ask != "" && !yes {
+			if err := in.confirm(fmt.Sprintf(e.ask, s.Job.ID, s.Job.From, s.Job.To)); err != nil {
+				return err
+			}
+			yes = true
+		}
+		err = store.Write(ctx, s, next, nil, "")
+		if errors.Is(err, migrate.ErrChanged) {
+			continue // it is told to what is there now
+		}
+		if err != nil {
+			return err
+		}
+		return in.show(next, func(w io.Writer) {
+			fmt.Fprintf(w, "job %s: %s\n", id, next.Journal[len(next.Journal)-1].What)
+		})
+	}
+}
+
+func what(e phase.Event, j *job.Job) string {
+	switch e.Kind {
+	case phase.CutTo, phase.RollBack:
+		return fmt.Sprintf(" to %d of %d genes, by %d", e.Genes, j.State.Total, e.Step)
+	}
+	return ""
+}
+
+func pauseCommand(in *invocation) *cobra.Command {
+	return in.jobCommand(jobEvent{
+		use: "pause JOB", short: "Have a move do nothing but keep both shards equal", example: "  locus pause split-1",
+		event: func(*job.Job) (phase.Event, error) { return phase.Event{Kind: phase.Pause}, nil },
+	})
+}
+
+func resumeCommand(in *invocation) *cobra.Command {
+	return in.jobCommand(jobEvent{
+		use: "resume JOB", short: "Go on with a move that is paused or has failed", example: "  locus resume split-1",
+		event: func(*job.Job) (phase.Event, error) { return phase.Event{Kind: phase.Resume}, nil },
+	})
+}
+
+func finishCommand(in *invocation) *cobra.Command {
+	return in.jobCommand(jobEvent{
+		use: "finish JOB", short: "End a move whose genes are all at the target: the source's rows are deleted",
+		example: "  locus finish split-1",
+		ask:     "Job %[1]s: delete the rows on %[2]s? There is no way back but another move.",
+		event:   func(*job.Job) (phase.Event, error) { return phase.Event{Kind: phase.Finish}, nil },
+	})
+}
+
+func abortCommand(in *invocation) *cobra.Command {
+	return in.jobCommand(jobEvent{
+		use: "abort JOB", short: "Give a move up: everything goes back to the source, and the target's rows are deleted",
+		example: "  locus abort split-1",
+		ask:     "Job %[1]s: give it up, with everything back at %[2]s and the copies on %[3]s deleted?",
+		event:   func(*job.Job) (phase.Event, error) { return phase.Event{Kind: phase.Abort}, nil },
+	})
+}
