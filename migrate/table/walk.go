@@ -149,7 +149,7 @@ func (l Lane) step(from int, above Key) Step {
 func (l Lane) spanOf(k Key) int {
 	g, ok := l.Table.telling.wideGene(k[0])
 	for i, s := range l.spans {
-		if ok && s.wide.Contains(g) {
+		if ok && s.Wide.Contains(g) {
 			return i
 		}
 	}

@@ -1,9 +1,12 @@
 package session
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"locus/router/gene"
+	"locus/router/plan"
 	"locus/router/stmt"
 )
 
@@ -201,4 +204,32 @@ func (s *Session) deadlocked(format string, args ...any) error {
 	e := fail(erDeadlock, "40001", format, args...)
 	e.Message += "; try restarting transaction"
 	return e
+}
+
+// foreignAt gives the genes whose rows a shard may have beside its own and that
+// the statement may concern. The shard must leave them out.
+func (s *Session) foreignAt(r *request, shard int) (gene.Set, error) {
+	foreign := r.world.Map.Foreign(shard)
+	if foreign.Empty() || !s.route.Meets(foreign) {
+		return gene.Set{}, nil
+	}
+	if r.plan.Owned == nil {
+		return gene.Set{}, plan.Unowned()
+	}
+	return foreign, nil
+}
+
+// ownEdits adds to the edits of a scatter that a shard leaves others' rows out.
+func (s *Session) ownEdits(r *request, shard int, edits []edit) ([]edit, error) {
+	foreign, err := s.foreignAt(r, shard)
+	if err != nil || foreign.Empty() {
+		return edits, err
+	}
+	own := slices.Clone(edits)
+	for _, splice := range r.plan.Owned.Splices(foreign) {
+		at := r.values.Offset(splice.At)
+		own = append(own, edit{at, at, splice.Text})
+	}
+	slices.SortStableFunc(own, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
+	return own, nil
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/wire"
+	"locus/router/gene"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -24,6 +25,8 @@ type request struct {
 	outside bool
 	// moving: it concerns genes that are moving.
 	moving bool
+	// foreign are genes whose rows its one shard may have and does not own.
+	foreign gene.Set
 }
 
 // query answers COM_QUERY.
@@ -164,6 +167,7 @@ func (s *Session) runKeyed(r *request) error {
 	if err := s.admitRoute(r); err != nil {
 		return err
 	}
+	r.foreign = gene.Set{}
 	switch len(s.route.Shards) {
 	case 0:
 		// No row can match: any shard gives the empty answer, in its own words.
@@ -172,6 +176,10 @@ func (s *Session) runKeyed(r *request) error {
 		}
 		return s.runOn(r, r.world.Map.Shard(0))
 	case 1:
+		var err error
+		if r.foreign, err = s.foreignAt(r, s.route.Shards[0]); err != nil {
+			return err
+		}
 		return s.runOn(r, r.world.Map.Shard(s.route.Shards[0]))
 	}
 	return s.runScatter(r)

@@ -41,12 +41,16 @@ func (s *Session) runOn(r *request, shard router.ShardName) error {
 // spliced gives the statement's text where it isn't the client's own; nil where
 // it is. It is a view of a scratch buffer.
 func spliced(r *request, s *Session) []byte {
-	if len(r.plan.Added) == 0 {
+	added := r.plan.Added
+	if !r.foreign.Empty() {
+		added = slices.Concat(added, r.plan.Owned.Splices(r.foreign))
+	}
+	if len(added) == 0 {
 		return nil
 	}
 	text, from := r.values.Text, 0
 	out := s.command[:0]
-	for _, splice := range r.plan.Added {
+	for _, splice := range added {
 		at := r.values.Offset(splice.At)
 		out = append(append(out, text[from:at]...), splice.Text...)
 		from = at

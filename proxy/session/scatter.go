@@ -26,11 +26,16 @@ func (s *Session) runScatter(r *request) error {
 	if limit := s.ownLimit(); limit > 0 {
 		s.limit(time.Now().Add(limit)) // each shard has it as well, from when it begins
 	}
-	text, params, limit, err := s.scatterText(r)
+	for _, shard := range s.route.Shards {
+		if _, err := s.foreignAt(r, shard); err != nil {
+			return err
+		}
+	}
+	edits, params, limit, err := s.scatterEdits(r)
 	if err != nil {
 		return err
 	}
-	leases, err := s.sendAll(r, text, params)
+	leases, err := s.sendAll(r, edits, params)
 	if err != nil {
 		return err
 	}
@@ -78,13 +83,16 @@ func scatterError(outcome scatter.Outcome, err error) error {
 // sendAll sends the statement to every shard of the route before any answer is
 // awaited. Nothing is sent until there is a connection to each of them. If one
 // can't be sent to, those that were are given up.
-func (s *Session) sendAll(r *request, text []byte, params []wire.Param) ([]lease, error) {
+func (s *Session) sendAll(r *request, edits []edit, params []wire.Param) ([]lease, error) {
 	leases, err := s.lendAll(r)
 	if err != nil {
 		return nil, err
 	}
 	for i, l := range leases {
-		err := s.send(l, r, text, params)
+		own, err := s.ownEdits(r, s.route.Shards[i], edits)
+		if err == nil {
+			err = s.send(l, r, s.edited(r.values.Text, own), params)
+		}
 		if err == nil {
 			continue
 		}
@@ -123,9 +131,9 @@ func (s *Session) lendAll(r *request) ([]lease, error) {
 	return leases, nil
 }
 
-// scatterText gives the text for the shards: with the hidden columns, and asking
-// for all rows up to the end of the LIMIT.
-func (s *Session) scatterText(r *request) ([]byte, []wire.Param, scatter.Limit, error) {
+// scatterEdits changes the text for the shards: with the hidden columns, and
+// asking for all rows up to the end of the LIMIT.
+func (s *Session) scatterEdits(r *request) ([]edit, []wire.Param, scatter.Limit, error) {
 	m := r.plan.Merge
 	limit, edits, err := s.limits(r)
 	if err != nil {
@@ -140,7 +148,7 @@ func (s *Session) scatterText(r *request) ([]byte, []wire.Param, scatter.Limit, 
 		params = append(params, s.params...)
 		edits = s.boundEdits(r, edits, params)
 	}
-	return s.edited(r.values.Text, edits), params, limit, nil
+	return edits, params, limit, nil
 }
 
 // edit replaces text[from:to].

@@ -52,6 +52,10 @@ type Plan struct {
 	// LockTables is what LOCK TABLES locks on each shard.
 	LockTables map[router.ShardName][]stmt.LockTable
 
+	// Owned narrows the statement to the rows that their shards own; nil where
+	// that has no place in the text.
+	Owned *Owned
+
 	classes []class
 	agree   []agreement
 	pinned  router.ShardName // the shard of single tables beside sharded ones

@@ -110,6 +110,7 @@ func (p *Plan) place(s *stmt.Statement, sc *scope) error {
 		return refuse(Unsupported, "changing tables of the server's own: connect to the shard for it")
 	case t.sharded > 0:
 		p.Place, p.classes, p.pinned = Keyed, sc.classes(), t.single
+		p.Owned = sc.owned(s)
 	case t.written > 0:
 		p.Place = Everywhere
 		return everywhereAlike(s)

@@ -41,9 +41,38 @@ func (r *reader) clauses(b *Block, n *ast.SelectStmt) {
 	b.Braced = n.IsInBraces
 	if from := r.l.clause(0, "from"); from >= 0 && !b.Braced && n.Kind == ast.SelectStmtKindSelect {
 		b.From, b.HasFrom = r.l.Anchor(from), true
+		r.filter(b, from)
 	}
 	r.order(b, n.OrderBy)
 	b.Limit = r.limit(n.Limit)
+}
+
+// afterFilter are the words that may follow the condition of WHERE.
+var afterFilter = []string{
+	"group", "having", "order", "limit", "window", "for", "lock", "into", "procedure", "returning",
+	"union", "intersect", "except",
+}
+
+// filter places the WHERE clause of an outermost block.
+func (r *reader) filter(b *Block, from int) {
+	if from < 0 {
+		return
+	}
+	end := r.l.end()
+	where := r.l.clause(from, "where")
+	if where >= 0 {
+		from = where + len("where")
+	}
+	if after := r.l.clause(from, afterFilter...); after >= 0 {
+		if where < 0 && r.l.clause(from, "index", "key") >= 0 {
+			return // FOR may belong to a hint
+		}
+		end = after
+	}
+	b.Filter, b.HasFilter = Filter{There: where >= 0, Open: r.l.Anchor(end), Close: r.l.Anchor(end)}, true
+	if where >= 0 {
+		b.Filter.Open = r.l.Anchor(from)
+	}
 }
 
 func (r *reader) union(n *ast.SetOprStmt, parent *Block) {

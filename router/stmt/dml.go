@@ -110,6 +110,7 @@ func (r *reader) update(n *ast.UpdateStmt) {
 		r.out.Assign = append(r.out.Assign, r.assignment(a))
 	}
 	r.setClause()
+	r.filter(b, r.l.clause(0, "set"))
 	r.written(b, n.Limit, n.Order)
 	r.nested(b, n)
 }
@@ -135,6 +136,7 @@ func (r *reader) delete(n *ast.DeleteStmt) {
 	r.with(n.With, nil)
 	r.tableTree(b, n.TableRefs.TableRefs, false)
 	r.where(b, n.Where)
+	r.filter(b, r.l.clause(0, "from"))
 	r.written(b, n.Limit, n.Order)
 	r.deleted(b, n.Tables)
 	r.nested(b, n)

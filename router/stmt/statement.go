@@ -168,6 +168,9 @@ type Block struct {
 	// which it is for an outermost block outside of parentheses.
 	From    Anchor
 	HasFrom bool
+	// Filter is where a condition on all rows may be added, if HasFilter.
+	Filter    Filter
+	HasFilter bool
 	// Braced: parentheses stand around the whole block, so that ORDER BY and
 	// LIMIT have no known place.
 	Braced bool
@@ -176,6 +179,13 @@ type Block struct {
 	Natural, Using bool
 	// Merged are the columns that USING makes one of.
 	Merged []MergedColumn
+}
+
+// Filter is the place of a WHERE clause.
+type Filter struct {
+	There bool   // there is one: its condition begins at Open and ends at Close
+	Open  Anchor // without one, Open and Close are where it may be put
+	Close Anchor
 }
 
 // JoinCondition is the ON of an outer join, or of a join within the side that

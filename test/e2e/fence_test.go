@@ -278,3 +278,156 @@ func TestWithoutItsLease(t *testing.T) {
 		leased <- false
 	}, func(o *proxy.Options) { o.Fence.Hold, o.Fence.Leased = 2*time.Second, alive })
 }
+
+// TestRowsOnTheMoveCountOnce has the rows of moving genes on both shards, changed on
+// the one that doesn't own them: no statement may see those.
+func TestRowsOnTheMoveCountOnce(t *testing.T) {
+	fenced(t, func(f *fencing, db *sql.DB) {
+		for buyer := range 200 {
+			exec(t, db, "INSERT INTO test_order (buyer_uid, amount) VALUES (?, 1)", buyer)
+		}
+		f.acked(f.step(gene.Set{}))
+		moving := gene.Range{First: 0x3000, Last: 0x3fff}
+		f.copyRows("test_order", moving)
+		half := gene.NewSet(moving).First(0x800)
+		var stale [2]int // rows at the source and at the target that their shard does not own
+		for cut := range 3 {
+			switch cut {
+			case 1:
+				f.acked(f.step(half))
+				f.acked(f.step(gene.Set{}, router.Change{Genes: half, To: "s2"}))
+			case 2:
+				f.acked(f.step(gene.NewSet(moving)))
+				f.acked(f.step(gene.Set{}, router.Change{Genes: gene.NewSet(moving), To: "s2"}))
+			}
+			stale = f.spoil()
+			for query, want := range map[string]int64{
+				"SELECT COUNT(*) FROM test_order":                                                                    200,
+				"SELECT COUNT(*), SUM(amount) FROM test_order WHERE amount = 1 OR buyer_uid >= 0":                    200,
+				"select count(*) from test_order o where o.amount >= 0 or o.status = 'where' -- where\n":             200,
+				"SELECT SUM(amount) FROM test_order AS `a b` LIMIT 1":                                                200,
+				"SELECT COUNT(*) FROM test_order WHERE order_id >= 0":                                                200,
+				"SELECT COUNT(*) FROM test_order WHERE buyer_uid IN (0, 1, 2, 42, 77, 91, 150, 199)":                 8,
+				"SELECT MAX(amount) FROM test_order":                                                                 1,
+				"SELECT COUNT(*) FROM test_order WHERE order_id BETWEEN 1729382256910270464 AND 2305843009213693951": int64(f.owned(moving)),
+				"SELECT amount FROM test_order ORDER BY amount DESC LIMIT 1":                                         1,
+				"SELECT COUNT(*) FROM test_order LEFT JOIN order_item USING (order_id)":                              200,
+			} {
+				for _, prepared := range []bool{false, true} {
+					got, err := f.ask(db, query, prepared)
+					if err != nil || got != want {
+						t.Errorf("step %d, prepared %v, %d and %d stale rows: %s: %d, %v, want %d", cut, prepared, stale[0], stale[1], query, got, err, want)
+					}
+				}
+			}
+			if got := len(rows(t, db, "SELECT order_id FROM test_order WHERE amount < 50")); got != 200 {
+				t.Errorf("step %d: %d rows", cut, got)
+			}
+		}
+		if stale[0] == 0 {
+			t.Error("no row was on the move")
+		}
+	})
+}
+
+// ask gives the first column of the last row.
+func (f *fencing) ask(db *sql.DB, query string, prepared bool) (n int64, err error) {
+	var args []any
+	if prepared {
+		query, args = query+" /* prepared */", nil
+		st, err := db.Prepare(query)
+		if err != nil {
+			return 0, err
+		}
+		defer st.Close()
+		list, err := st.Query(args...)
+		if err != nil {
+			return 0, err
+		}
+		return last(list)
+	}
+	list, err := db.Query(query)
+	if err != nil {
+		return 0, err
+	}
+	return last(list)
+}
+
+func last(list *sql.Rows) (int64, error) {
+	defer list.Close()
+	names, err := list.Columns()
+	if err != nil {
+		return 0, err
+	}
+	var n float64
+	values := make([]any, len(names))
+	for i := range values {
+		values[i] = new(sql.RawBytes)
+	}
+	values[0] = &n
+	for list.Next() {
+		if err := list.Scan(values...); err != nil {
+			return 0, err
+		}
+	}
+	return int64(n), list.Err()
+}
+
+// geneOf is the SQL of a row's gene.
+const geneOf = "order_id >> 47"
+
+// copyRows puts the rows of genes onto the spare shard too.
+func (f *fencing) copyRows(table string, genes gene.Range) {
+	f.t.Helper()
+	list, err := f.Shard(f.t, 0).Query("SELECT order_id, order_no, buyer_uid, amount, version FROM "+table+" WHERE "+geneOf+" BETWEEN ? AND ?", genes.First, genes.Last)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer list.Close()
+	for list.Next() {
+		var id, no, buyer, version int64
+		var amount string
+		if err := list.Scan(&id, &no, &buyer, &amount, &version); err != nil {
+			f.t.Fatal(err)
+		}
+		exec(f.t, f.Shard(f.t, 2), "INSERT INTO "+table+" (order_id, order_no, buyer_uid, amount, version) VALUES (?, ?, ?, ?, ?)", id, no, buyer, amount, version)
+	}
+}
+
+// spoil changes the rows that their shards do not own, so that who reads them is
+// seen, and tells how many they are on the source and the target.
+func (f *fencing) spoil() (stale [2]int) {
+	f.t.Helper()
+	for i, shard := range []int{0, 2} {
+		name := router.ShardName([]string{"s0", "s1", "s2"}[shard])
+		owned := f.routes.GenesOf(name)
+		list, err := f.Shard(f.t, shard).Query("SELECT order_id, " + geneOf + " FROM test_order")
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		for list.Next() {
+			var id, g int64
+			if err := list.Scan(&id, &g); err != nil {
+				f.t.Fatal(err)
+			}
+			amount := 1
+			if !owned.Contains(gene.Gene(g)) {
+				amount = 1000
+				stale[i]++
+			}
+			exec(f.t, f.Shard(f.t, shard), "UPDATE test_order SET amount = ? WHERE order_id = ?", amount, id)
+		}
+		list.Close()
+	}
+	return stale
+}
+
+// owned counts the buyers whose genes are in a range.
+func (f *fencing) owned(genes gene.Range) (n int) {
+	for buyer := range int64(200) {
+		if genes.Contains(gene.OfInt(buyer, gene.W16)) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,118 @@
+package catalog
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"locus/router/gene"
+)
+
+// Span is a range of a key column whose values have certain genes, with its ends
+// as SQL literals, both included.
+type Span struct {
+	Low, High string
+	// Order sorts spans as the column sorts their values.
+	Order uint64
+	// Wide is the range as genes of the layout's own width.
+	Wide gene.Range
+}
+
+// Spans is genes as ranges of the key's column, in the column's order: of an ID, a
+// parent's ID or a gene column. A layout with more bits of gene than the cluster
+// routes by has the cluster's as its low ones: each range is there once for every
+// value of the others.
+func (k *Key) Spans(genes gene.Set) []Span {
+	var spans []Span
+	for _, r := range genes.Ranges() {
+		if k.Role == Gene {
+			spans = append(spans, Span{
+				Low: strconv.FormatUint(uint64(r.First), 10), High: strconv.FormatUint(uint64(r.Last), 10),
+				Order: uint64(r.First), Wide: r,
+			})
+			continue
+		}
+		for _, w := range widen(r, k.width, k.Layout.GeneWidth()) {
+			spans = append(spans, k.span(w))
+		}
+	}
+	slices.SortFunc(spans, func(a, b Span) int {
+		if a.Order < b.Order {
+			return -1
+		}
+		return 1
+	})
+	return spans
+}
+
+func (k *Key) span(w gene.Range) Span {
+	low, high := k.Layout.GeneRange(w.First, w.Last)
+	spell := k.Layout.AppendSQL
+	s := Span{Order: uint64(w.First), Wide: w}
+	if !k.Column.Unsigned && k.Layout.Bytes() == 8 {
+		spell = k.Layout.AppendSignedSQL
+		// In a signed column the IDs with the top bit set stand first.
+		if int64(low.Lo) >= 0 {
+			s.Order |= 1 << 32
+		}
+	}
+	s.Low, s.High = string(spell(nil, low)), string(spell(nil, high))
+	return s
+}
+
+// widen gives the ranges of wider genes whose low bits are in r, cut in the
+// middle, where a signed column's order begins anew.
+func widen(r gene.Range, from, to gene.Width) []gene.Range {
+	var ranges []gene.Range
+	middle := gene.Gene(1) << (to - 1)
+	for high := gene.Gene(0); high <= to.Last()>>from; high++ {
+		first, last := high<<from|r.First, high<<from|r.Last
+		if first < middle && last >= middle {
+			ranges = append(ranges, gene.Range{First: first, Last: middle - 1})
+			first = middle
+		}
+		ranges = append(ranges, gene.Range{First: first, Last: last})
+	}
+	return ranges
+}
+
+// AppendSpans appends, in parentheses, that a column is in one of the spans; column
+// is as SQL names it.
+func AppendSpans(b []byte, column string, spans []Span) []byte {
+	b = append(b, '(')
+	for i, s := range spans {
+		if i > 0 {
+			b = append(b, " OR "...)
+		}
+		b = append(b, column+" BETWEEN "+s.Low+" AND "+s.High...)
+	}
+	return append(b, ')')
+}
+
+// Telling is a key by which SQL alone can tell a row's gene: an ID, a parent's ID,
+// or a gene column. The owner is none, since its gene is a hash. Nil: the table has
+// none.
+func (t *Table) Telling() *Key {
+	var found *Key
+	for i := range t.Keys {
+		k := &t.Keys[i]
+		if k.Role != Owner && k.Role != OrderNumber && (found == nil || k.Role == ID) {
+			found = k
+		}
+	}
+	return found
+}
+
+// NotOf is the SQL condition that a row, of a table that the statement calls
+// qualifier, has none of the genes; it holds for a row whose gene isn't known. Empty
+// text: the table has no telling key.
+func (t *Table) NotOf(qualifier string, genes gene.Set) string {
+	k := t.Telling()
+	if k == nil {
+		return ""
+	}
+	column := quoted(qualifier) + "." + quoted(k.Column.Name)
+	return string(append(AppendSpans(nil, column, k.Spans(genes)), " IS NOT TRUE"...))
+}
+
+func quoted(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

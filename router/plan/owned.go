@@ -1,0 +1,71 @@
+package plan
+
+import (
+	"locus/router/catalog"
+	"locus/router/gene"
+	"locus/router/stmt"
+)
+
+// Owned says where a statement can be narrowed to the rows that the shard owns
+// which it runs on, while shards have others' rows beside their own: those that
+// are on the move.
+type Owned struct {
+	Filter stmt.Filter
+	tables []ownedTable
+}
+
+type ownedTable struct {
+	qualifier string
+	table     *catalog.Table
+}
+
+// owned is the narrowing of a statement that is one block. Rows that are joined by
+// their keys have one gene: narrowing the tables that every row of the answer has a
+// row of narrows the others.
+func (sc *scope) owned(s *stmt.Statement) *Owned {
+	if len(s.Blocks) != 1 || !s.Blocks[0].HasFilter {
+		return nil
+	}
+	o := &Owned{Filter: s.Blocks[0].Filter}
+	for i := range sc.nodes {
+		n := &sc.nodes[i]
+		if !n.sharded() || n.ref.Nullable {
+			continue
+		}
+		if n.table.Telling() == nil {
+			return nil
+		}
+		o.tables = append(o.tables, ownedTable{n.ref.Alias, n.table})
+	}
+	if len(o.tables) == 0 {
+		return nil
+	}
+	return o
+}
+
+// Without is the condition that the rows have none of the genes.
+func (o *Owned) Without(genes gene.Set) string {
+	text := ""
+	for i, t := range o.tables {
+		if i > 0 {
+			text += " AND "
+		}
+		text += t.table.NotOf(t.qualifier, genes)
+	}
+	return text
+}
+
+// Splices puts the condition into the text; the first of them may be added to a
+// place where others are put too, behind those.
+func (o *Owned) Splices(genes gene.Set) []Splice {
+	condition := o.Without(genes)
+	if !o.Filter.There {
+		return []Splice{{o.Filter.Open, " WHERE " + condition + " "}}
+	}
+	return []Splice{{o.Filter.Open, " " + condition + " AND ("}, {o.Filter.Close, ") "}}
+}
+
+// Unowned refuses a statement that can't be narrowed while its rows are moving.
+func Unowned() *Refusal {
+	return refuse(CrossShard, "while genes are on the move a statement of this shape could see rows twice: name one owner, ID or order number in WHERE, or wait until locus jobs shows the move to be over")
+}
