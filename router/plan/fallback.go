@@ -54,6 +54,9 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
 // connection.
 func (u unread) left(object string) *stmt.Statement {
 	s := &stmt.Statement{Kind: stmt.Other}
+	if u.compound() {
+		s.Kind = stmt.Call
+	}
 	if object != "" {
 		return s
 	}
@@ -116,12 +119,19 @@ func (u unread) verb() int {
 	return 0
 }
 
+// compound tells whether it is BEGIN NOT ATOMIC … END, a procedure without a
+// name.
+func (u unread) compound() bool {
+	bare := u.bare[u.verb():]
+	return len(bare) > 2 && bare[0] == "begin" && bare[1] == "not" && bare[2] == "atomic"
+}
+
 // state gives a word for which the text can't be run on a borrowed connection,
 // or "".
 func (u unread) state() string {
-	verb := u.verb()
+	verb, program := u.verb(), u.compound()
 	for i, w := range u.bare {
-		if stateful[w] || i == verb && stays[w] || i < verb && logged[w] {
+		if stateful[w] || i == verb && stays[w] && !program || i < verb && logged[w] {
 			return w
 		}
 	}
