@@ -5,7 +5,7 @@
 // these cases, the proxy must give what MySQL gives, errors included.
 //
 // It owns the list of cases that pass, cases.txt, that of those that cannot pass
-// through a proxy, exceptions.txt, each with its reason, and what a server must
+// through a proxy, exceptions.<engine>.txt, each with its reason, and what a server must
 // look like for the suite's results to be right. It never changes a case, nor
 // what it expects.
 //
