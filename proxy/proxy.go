@@ -144,11 +144,8 @@ func (p *Proxy) Run(ctx context.Context, l net.Listener) error {
 	tasks.Go(func() { p.watchTables(background, p.builder) })
 	tasks.Go(func() { p.giveBackMemory(background) })
 	tasks.Go(func() { p.limitFences(background) })
-	w := &watcher{&p.sessions, p.statementTimeout, &p.counts, make(chan struct{}, mostCancels), p.declared}
+	w := &watcher{&p.sessions, p.allowance, &p.counts, make(chan struct{}, mostCancels), p.declared}
 	tasks.Go(func() { w.run(background) })
-	if p.options.IdleTimeout > 0 {
-		tasks.Go(func() { p.sessions.closeIdle(background, p.options.IdleTimeout) })
-	}
 	// Sessions outlive ctx by the drain.
 	sessions, interrupt := context.WithCancel(context.WithoutCancel(ctx))
 	var closing sync.WaitGroup
@@ -318,12 +315,13 @@ func (p *Proxy) client(c *handshake.Client) *session.Client {
 	}
 }
 
-// statementTimeout is how long a statement of a user may run; 0: as long as it takes.
-func (p *Proxy) statementTimeout(user string) time.Duration {
+// allowance is how long a user's sessions may go on with the same.
+func (p *Proxy) allowance(user string) session.Allowance {
+	may := session.Allowance{Statement: p.options.StatementTimeout, Idle: p.options.IdleTimeout}
 	if own := p.account(user).StatementTimeout; own > 0 {
-		return own
+		may.Statement = own
 	}
-	return p.options.StatementTimeout
+	return may
 }
 
 // turnAway tells a client that there is no place.

@@ -224,38 +224,3 @@ func (r *registry) yield(ctx context.Context, version int64, held gene.Set) {
 	}
 	tasks.Wait()
 }
-
-// closeIdle ends sessions that begin no command for so long, as wait_timeout
-// does; an open transaction is rolled back. It returns when ctx ends.
-func (r *registry) closeIdle(ctx context.Context, timeout time.Duration) {
-	type seen struct {
-		served uint64
-		since  time.Time
-	}
-	last := map[uint32]seen{}
-	ticker := time.NewTicker(max(timeout/10, time.Second))
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-ticker.C:
-			r.mu.Lock()
-			next := make(map[uint32]seen, len(r.sessions))
-			for id, s := range r.sessions {
-				served, busy := s.Served()
-				before, known := last[id]
-				if !known || busy || served != before.served {
-					next[id] = seen{served, now}
-					continue
-				}
-				next[id] = before
-				if now.Sub(before.since) >= timeout {
-					s.Interrupt()
-				}
-			}
-			r.mu.Unlock()
-			last = next
-		}
-	}
-}

@@ -18,11 +18,11 @@ const (
 	cancelTime = 5 * time.Second
 )
 
-// watcher ends statements that run for longer than they may, and those whose
-// client is gone.
+// watcher ends statements that run for longer than they may and those whose client
+// is gone, and sessions whose client is silent for too long.
 type watcher struct {
 	sessions *registry
-	limit    func(user string) time.Duration
+	may      func(user string) session.Allowance
 	counts   *session.Counts
 	places   chan struct{} // one for each cancellation under way
 	declared func(user string) bool
@@ -49,9 +49,9 @@ func (w *watcher) look(ctx context.Context, now time.Time, tasks *sync.WaitGroup
 	w.sessions.mu.Lock()
 	defer w.sessions.mu.Unlock()
 	for _, s := range w.sessions.sessions {
-		reason, command := s.Examine(now, w.limit)
-		removed := !w.declared(s.User())
-		if reason == 0 && !removed {
+		reason, command := s.Examine(now, w.may(s.User()))
+		end := reason == session.Silent || !w.declared(s.User())
+		if reason == 0 && !end {
 			continue
 		}
 		select {
@@ -61,7 +61,8 @@ func (w *watcher) look(ctx context.Context, now time.Time, tasks *sync.WaitGroup
 		}
 		tasks.Go(func() {
 			defer func() { <-w.places }()
-			if removed {
+			if end {
+				w.counts.Cancelled(reason)
 				w.end(ctx, s)
 				return
 			}
@@ -70,7 +71,8 @@ func (w *watcher) look(ctx context.Context, now time.Time, tasks *sync.WaitGroup
 	}
 }
 
-// end ends the session of a user who is no longer declared.
+// end ends the session of a user who is no longer declared, or of a client that has
+// been silent for too long: an open transaction is rolled back.
 func (w *watcher) end(ctx context.Context, s *session.Session) {
 	ctx, cancel := context.WithTimeout(ctx, cancelTime)
 	defer cancel()

@@ -42,6 +42,7 @@ var (
 
 	poolOpen      = describe("backend_connections", "Connections to a shard, by state.", "shard", "state")
 	poolWait      = describe("backend_waiting", "Sessions that wait for a connection to a shard.", "shard")
+	silent        = describe("sessions_idle_ended_total", "Sessions that were ended since their client was silent for too long.")
 	onReplicas    = describe("statements_on_replicas_total", "Reads that a replica answered.")
 	replicaLag    = describe("replica_lag_seconds", "How far a replica is behind, as it says itself.", "shard", "addr")
 	replicaUsable = describe("replica_usable", "1 while reads are sent to a replica, 0 while it is too far behind, doesn't follow or doesn't answer.", "shard", "addr")
@@ -92,6 +93,7 @@ func statementCounts(s proxy.Status, counter func(*prometheus.Desc, uint64, ...s
 	counter(oneShard, s.Counts.OneShard.Load())
 	counter(scattered, s.Counts.Scattered.Load())
 	counter(refused, s.Counts.Refused.Load())
+	counter(silent, s.Counts.Silent.Load())
 	counter(onReplicas, s.Counts.OnReplicas.Load())
 	counter(denied, s.Counts.Denied.Load())
 	counter(failed, s.Counts.Failed.Load())

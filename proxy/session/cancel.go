@@ -39,6 +39,9 @@ const (
 	ClientGone
 	// ShuttingDown: the proxy ends.
 	ShuttingDown
+	// Silent: the client has sent no command for too long. There is none to be
+	// cancelled.
+	Silent
 	// HandedOver: its rows' genes are handed to another shard.
 	HandedOver
 )
@@ -55,7 +58,7 @@ func (r Reason) error(mariaDB bool) *mysql.MyError {
 		return fail(mysql.ER_SERVER_SHUTDOWN, stateLink, "locus is shutting down; the statement was interrupted")
 	case HandedOver:
 		return fail(erDeadlock, "40001", "%v; try restarting transaction", errYielded)
-	case Killed, ClientGone:
+	case Killed, ClientGone, Silent:
 	}
 	return fail(mysql.ER_QUERY_INTERRUPTED, stateInterrupted, "Query execution was interrupted")
 }

@@ -68,6 +68,7 @@ func (s *Session) reset() {
 	s.carry(s.initial)
 	s.mode, s.autocommit = 0, true
 	s.late, s.replica = s.account.Late, false
+	s.waitTimeout.Store(0)
 	s.insertID, s.warnings = 0, nil
 	s.rowCount, s.foundRows, s.kept, s.texts = 0, 0, nil, nil
 	s.lostPins = ""

@@ -29,6 +29,7 @@ type Counts struct {
 	TimedOut  atomic.Uint64 // or that ran for longer than they may
 	Abandoned atomic.Uint64 // or whose client was gone
 	ShutDown  atomic.Uint64 // or that the proxy's end cut off
+	Silent    atomic.Uint64 // sessions that sent nothing for too long
 }
 
 // Cancelled counts a statement that was ended from outside.
@@ -42,6 +43,8 @@ func (c *Counts) Cancelled(r Reason) {
 		c.Abandoned.Add(1)
 	case ShuttingDown:
 		c.ShutDown.Add(1)
+	case Silent:
+		c.Silent.Add(1)
 	case HandedOver:
 		c.Yielded.Add(1)
 	}

@@ -82,8 +82,9 @@ type Session struct {
 	awaited     awaited
 	stop        cancellation
 	phase       atomic.Int32
-	deadline    overdue // under the mutex of awaited
-	watched     watched // of the watcher
+	deadline    overdue      // under the mutex of awaited
+	watched     watched      // of the watcher
+	waitTimeout atomic.Int64 // of the session's own, in nanoseconds; 0: that of all
 	interrupted atomic.Bool
 	who         atomic.Pointer[string] // user, for others
 	killed      atomic.Bool            // it ends even amid a transaction

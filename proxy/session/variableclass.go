@@ -12,7 +12,8 @@ const (
 	// readOnly: the proxy says what it is, and it can't be set.
 	readOnly
 	// ignored: it is about the connection to the client, which is ours. The
-	// session remembers what was set, and does nothing else with it.
+	// session remembers what was set, and does nothing else with it, but for
+	// wait_timeout: see Examine.
 	ignored
 	// forbidden: it would change what other sessions see, or make IDs and routes
 	// that are not the cluster's.

@@ -86,6 +86,7 @@ func (s *Session) adopt(next view) error {
 	}
 	s.carry(next.settings)
 	s.late = next.late
+	s.waitTimeout.Store(int64(waitTimeout(next.kept["wait_timeout"])))
 	s.autocommit, s.insertID, s.txn.next, s.kept = next.autocommit, next.insertID, next.next, next.kept
 	return nil
 }

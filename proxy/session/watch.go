@@ -1,32 +1,70 @@
 package session
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
+
+// Allowance is how long a session may go on with the same.
+type Allowance struct {
+	Statement time.Duration // that a statement runs; 0: as long as it takes
+	Idle      time.Duration // between commands; 0: for ever
+}
 
 // watched is what the watcher remembers of a session from look to look.
 type watched struct {
 	command uint64
+	idle    bool
 	since   time.Time
 }
 
 // Examine tells whether the command under way is to be cancelled, and its
-// number: since it has run for longer than most (0: no limit) or than the session
-// itself allows, or since its client is gone. Only a command that was already
-// under way at the last look is looked at closely, so short ones cost nothing. It
-// is for one goroutine, the watcher's.
-func (s *Session) Examine(now time.Time, most func(user string) time.Duration) (Reason, uint64) {
-	if s.phase.Load() != running {
+// number: since it has run for longer than it may, or since its client is gone.
+// Only a command that was already under way at the last look is looked at
+// closely, so short ones cost nothing. Of a session between commands it tells
+// whether the client has been silent for too long. It is for one goroutine, the
+// watcher's.
+func (s *Session) Examine(now time.Time, may Allowance) (Reason, uint64) {
+	phase := s.phase.Load()
+	if phase == finishing || phase == cancelled {
 		return 0, 0
 	}
-	command := s.served.Load()
-	if command != s.watched.command {
-		s.watched = watched{command, now}
+	seen := watched{command: s.served.Load(), idle: phase == idle}
+	if seen.command != s.watched.command || seen.idle != s.watched.idle {
+		seen.since = now
+		s.watched = seen
 		return 0, 0
 	}
-	if limit := most(s.User()); limit > 0 && now.Sub(s.watched.since) >= limit || s.expired(command, now) {
-		return TimedOut, command
-	}
-	if s.client.PeerGone() {
-		return ClientGone, command
+	took := now.Sub(s.watched.since)
+	switch {
+	case seen.idle && exceeds(took, s.idleLimit(may.Idle)):
+		return Silent, seen.command
+	case seen.idle:
+		return 0, 0
+	case exceeds(took, may.Statement), s.expired(seen.command, now):
+		return TimedOut, seen.command
+	case s.client.PeerGone():
+		return ClientGone, seen.command
 	}
 	return 0, 0
+}
+
+func exceeds(took, limit time.Duration) bool { return limit > 0 && took >= limit }
+
+// idleLimit is the session's own wait_timeout, or what all have.
+func (s *Session) idleLimit(all time.Duration) time.Duration {
+	if own := s.waitTimeout.Load(); own > 0 {
+		return time.Duration(own)
+	}
+	return all
+}
+
+// waitTimeout reads a value of wait_timeout, in seconds; 0 stands for what all
+// have.
+func waitTimeout(literal string) time.Duration {
+	n, err := strconv.ParseUint(literal, 10, 32)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(max(n, 1)) * time.Second
 }

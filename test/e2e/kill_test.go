@@ -290,3 +290,22 @@ func TestTheSessionsOwnTimeout(t *testing.T) {
 		}
 	})
 }
+
+func TestSilentClientsAreLetGo(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := shop.Start(t, engine, shop.Options{})
+		db := s.DB(t, nil)
+		orders(t, db)
+		conn, _ := connect(t, db)
+		exec(t, conn, "SET wait_timeout = 1")
+		exec(t, conn, "BEGIN")
+		exec(t, conn, "UPDATE test_order SET amount = 7 WHERE buyer_uid = 42")
+		exec(t, db, "UPDATE test_order SET amount = amount + 1 WHERE buyer_uid = 42") // waits for the lock
+		if got := rows(t, db, "SELECT amount FROM test_order WHERE buyer_uid = 42"); fmt.Sprint(got) != "[1.00]" {
+			t.Errorf("amount %v, want 1.00: the silent client's transaction is rolled back", got)
+		}
+		if err := conn.PingContext(t.Context()); err == nil {
+			t.Error("a client that was silent for too long is still there")
+		}
+	})
+}

@@ -74,6 +74,9 @@ func TestReadsFromReplicas(t *testing.T) {
 			t.Errorf("%s is read without having been asked for", got)
 		}
 		exec(t, conn, "SET @@locus_read = 'replica'")
+		if got := status(conn, "SELECT @@locus_read"); got != "replica" {
+			t.Errorf("locus_read is %s", got)
+		}
 		for _, query := range []string{one, two, "SELECT name FROM product WHERE product_id = 1"} {
 			if got := status(conn, query); got != "replica" {
 				t.Errorf("%s: %s", query, got)
