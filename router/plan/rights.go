@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"locus/router/catalog"
@@ -131,10 +132,14 @@ func (r *Rights) checkKind(s *stmt.Statement, p *Plan, command string) error {
 		return r.deniedTable(command, table)
 	case s.Kind == stmt.CreateSchema && (r.NoDDL || r.ReadOnly || !r.allowsDatabase(s.Schema)):
 		return &Denied{erDatabaseDenied, fmt.Sprintf("Access denied for user '%s'@'%%' to database '%s'", r.User, s.Schema)}
-	case r.ReadOnly && p.Writes, r.ReadOnly && s.Features&stmt.Locking != 0:
+	case r.ReadOnly && (p.Writes || s.Features&stmt.Locking != 0 || locksToWrite(s)):
 		return r.deniedTable(command, table)
 	}
 	return nil
+}
+
+func locksToWrite(s *stmt.Statement) bool {
+	return slices.ContainsFunc(s.LockTables, func(t stmt.LockTable) bool { return !strings.HasPrefix(strings.ToUpper(t.Mode), "READ") })
 }
 
 // tablesOf lists the tables that a statement names, without those of its own making.
