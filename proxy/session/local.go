@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/go-mysql-org/go-mysql/mysql"
+
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -97,6 +99,9 @@ func (s *Session) use(database string) error {
 	s.obey(s.World())
 	if err := s.account.Rights.Database(database); err != nil {
 		return err
+	}
+	if database == "" { // to the settings it is the absence of one
+		return fail(mysql.ER_NO_DB_ERROR, "3D000", "No database selected")
 	}
 	next := s.settings.WithDatabase(database)
 	if err := s.try(next); err != nil {

@@ -195,6 +195,10 @@ func (s *Session) after(l lease, r *request) error {
 	if r.cursor && !failed && s.scanner.Status()&mysql.SERVER_STATUS_CURSOR_EXISTS != 0 {
 		s.openCursor(l, r.statement, s.executed)
 	}
+	if !failed && s.leavesLocks(l, r) {
+		s.unlock(l)
+		return nil
+	}
 	s.settle(l, s.scanner.Status(), !failed)
 	if s.txn.lost { // the answer is out already
 		return &partial{errTransactionLost}

@@ -135,3 +135,17 @@ func TestSessionState(t *testing.T) {
 		}
 	})
 }
+
+// TestUseOfNoDatabase selects a database without a name, which drivers do by
+// COM_INIT_DB.
+func TestUseOfNoDatabase(t *testing.T) {
+	each(t, shop.Options{}, func(t *testing.T, _ *shop.Shop, db *sql.DB) {
+		_, err := db.Exec("USE ``")
+		if err == nil {
+			t.Error("it is selected")
+		}
+		if got := number(t, db, "SELECT COUNT(*) FROM setting"); got != 0 {
+			t.Errorf("%d rows", got)
+		}
+	})
+}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
+
 	"locus/proxy/session"
 	"locus/test/servers"
 	"locus/test/shop"
@@ -212,6 +214,34 @@ func TestALostConnectionEndsTheTransaction(t *testing.T) {
 		}
 		if got := number(t, db, "SELECT COUNT(*) FROM test_order"); got != 0 {
 			t.Errorf("%d rows of a lost transaction, want 0", got)
+		}
+	})
+}
+
+// TestNoLockOutlivesAStatementWithoutATransaction runs what takes metadata locks
+// and opens no transaction, with autocommit off, on a connection that is then
+// handed back. Another session drops what was locked, on the connection that it
+// had all the while.
+func TestNoLockOutlivesAStatementWithoutATransaction(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := shop.Start(t, engine, shop.Options{})
+		db := s.DB(t, func(c *mysql.Config) { c.Params = map[string]string{"lock_wait_timeout": "5"} })
+		locking := s.DB(t, func(c *mysql.Config) { c.Params = map[string]string{"autocommit": "0"} })
+		for _, test := range []struct{ create, use, drop string }{
+			{"CREATE PROCEDURE locked() SELECT 1", "CALL locked()", "DROP PROCEDURE locked"},
+			{"CREATE TABLE locked (a INT) ENGINE = MyISAM", "SELECT * FROM locked", "DROP TABLE locked"},
+			{"CREATE TABLE locked (a INT) ENGINE = MyISAM", "INSERT INTO locked VALUES (1)", "FLUSH TABLES"},
+		} {
+			exec(t, db, test.create)
+			tx := begin(t, db)
+			number(t, tx, "SELECT COUNT(*) FROM setting")
+			if _, err := locking.ExecContext(t.Context(), test.use); err != nil {
+				t.Fatalf("%s: %v", test.use, err)
+			}
+			if _, err := tx.ExecContext(t.Context(), test.drop); err != nil {
+				t.Errorf("%s after %s: %v", test.drop, test.use, err)
+			}
+			_ = tx.Rollback()
 		}
 	})
 }
