@@ -10,7 +10,7 @@ here=$(dirname "$(readlink -f "$0")")
 . "$here/apt.sh"
 suites=$(readlink -f "$here/../suites")
 dir=${LOCUS_SUITES_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/locus/suites}
-parts=(node mysqljs mtr)
+parts=(node mysqljs mtr pymysql mysqlclient sqlalchemy django php perl ruby java sysbench)
 
 # node: the npm packages of test/suites/node/package-lock.json, in node/.
 install_node() {
@@ -78,6 +78,78 @@ install_mysqljs() {
   cp -r "$dir/node/node_modules/mysql/lib" "$dir/node/node_modules/mysql/index.js" "$to"
   rm -rf "$work"
 }
+
+# packages installs those of the distribution's packages that are missing.
+packages() {
+  local package missing=()
+  for package; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+  done
+  [ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
+}
+
+# upstream RELEASE PACKAGE NAME [PATH...] unpacks what upstream released of a
+# Debian source package, or only those paths of it, into NAME/: drivers' tests are
+# in no binary package.
+upstream() {
+  local release=$1 package=$2 to=$dir/$3; shift 3
+  [ ! -e "$to/installed" ] || return 0
+  packages dpkg-dev debian-archive-keyring
+  say "unpacking the source of $package into $to"
+  local apt=$dir/apt/$release paths=("${@/#/*\/}")
+  mkdir -p "$apt/lists/partial"
+  rm -rf "$to" "$apt/sources"
+  mkdir "$apt/sources" "$to"
+  echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $release main" >"$apt/list"
+  # Lists of its own: the machine's stay as they are, and root is not needed.
+  local own=(-qq -o Dir::Etc::sourcelist="$apt/list" -o Dir::Etc::sourceparts=/dev/null
+    -o Dir::State::lists="$apt/lists" -o Dir::Cache="$apt" -o APT::Sandbox::User=)
+  again apt-get "${own[@]}" update
+  (cd "$apt/sources" && again apt-get "${own[@]}" source --tar-only "$package" >/dev/null)
+  tar -xf "$apt/sources/"*.orig.tar.?z -C "$to" --strip-components=1 --wildcards "${paths[@]}"
+  rm -rf "$apt/sources"
+  touch "$to/installed"
+}
+
+install_pymysql() {
+  packages python3-pytest python3-cryptography
+  upstream trixie python-pymysql pymysql
+}
+
+install_mysqlclient() {
+  packages python3-pytest python3-mock python3-mysqldb
+  upstream bookworm python-mysqldb mysqlclient
+}
+
+install_sqlalchemy() { packages python3-pytest python3-sqlalchemy python3-pymysql python3-mysqldb; }
+
+install_django() {
+  packages python3-mysqldb python3-asgiref python3-sqlparse python3-tz
+  upstream bookworm python-django django
+}
+
+install_php() {
+  packages php-cli php-mysql
+  upstream bookworm php8.2 php run-tests.php ext/pdo/tests ext/pdo_mysql/tests ext/mysqli/tests
+}
+
+install_perl() {
+  packages libdbd-mysql-perl libdbd-mariadb-perl libtest-deep-perl
+  upstream bookworm libdbd-mysql-perl dbd-mysql
+  upstream bookworm libdbd-mariadb-perl dbd-mariadb
+}
+
+install_ruby() {
+  packages ruby-mysql2 ruby-activerecord ruby-actionpack ruby-bcrypt ruby-byebug
+  upstream bookworm rails rails activerecord
+}
+
+install_java() {
+  packages default-jdk-headless libmariadb-java junit4 libhamcrest-java libjna-java
+  upstream bookworm mariadb-connector-java connector-j src/test
+}
+
+install_sysbench() { packages sysbench; }
 
 [ $# = 0 ] || parts=("$@")
 mkdir -p "$dir"
