@@ -54,6 +54,9 @@ func (f *fencing) step(held gene.Set, changes ...router.Change) int64 {
 	changed := *f.Cluster
 	changed.Routes = next
 	f.Apply(&changed)
+	for f.Proxy.Status().MapVersion < next.Version() {
+		<-time.After(time.Millisecond)
+	}
 	return next.Version()
 }
 
