@@ -31,6 +31,8 @@ type transaction struct {
 	// lost: a connection of the transaction was lost, so that it was rolled back
 	// before the client asked for it. The session ends once it has been told.
 	lost bool
+	// readOnly: it was begun so.
+	readOnly bool
 	// held tells other goroutines that a transaction is open.
 	held atomic.Bool
 }
@@ -69,7 +71,7 @@ func (t *transaction) add(b branch) {
 // end forgets the transaction; the connections were given back.
 func (t *transaction) end() {
 	clear(t.opening)
-	t.next = ""
+	t.next, t.readOnly = "", false
 	t.begun, t.opening, t.branches = false, t.opening[:0], t.branches[:0]
 	t.name = twophase.Name{}
 	t.held.Store(false)
@@ -94,6 +96,7 @@ func (s *Session) begin(text string) error {
 		s.txn.next = ""
 	}
 	s.txn.opening = append(s.txn.opening, text)
+	s.txn.readOnly = len(text) > len("START TRANSACTION") && strings.Contains(strings.ToUpper(text), "READ ONLY")
 	return nil
 }
 

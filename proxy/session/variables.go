@@ -1,12 +1,14 @@
 package session
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
 	"locus/router"
+	"locus/router/catalog"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -17,8 +19,8 @@ var unsafeCharsets = map[string]bool{"gbk": true, "big5": true, "sjis": true, "c
 
 // set runs SET: all of it, or nothing.
 func (s *Session) set(r *request) error {
-	if len(r.plan.Statement.Tables) > 0 {
-		return &plan.Refusal{Code: plan.Unsupported, Message: "SET to a value that is read from a table: read it first"}
+	if err := s.readsDeclared(r); err != nil {
+		return err
 	}
 	next := *s.settingsView()
 	for _, v := range r.plan.Statement.Variables {
@@ -30,6 +32,21 @@ func (s *Session) set(r *request) error {
 		return err
 	}
 	s.trackVariables(r.world, r.plan.Statement.Variables)
+	return nil
+}
+
+// readsDeclared refuses values that are read from declared tables: expressions are
+// computed by the first shard, which has undeclared ones.
+func (s *Session) readsDeclared(r *request) error {
+	for _, name := range r.plan.Statement.Tables {
+		full := catalog.TableName{Schema: name.Schema, Name: name.Name}
+		if full.Schema == "" {
+			full.Schema = s.settings.Database()
+		}
+		if t, err := r.world.Catalog.Find(full); t != nil || err != nil {
+			return &plan.Refusal{Code: plan.Unsupported, Message: fmt.Sprintf("SET to a value that is read from the declared table %s: use SELECT … INTO", full)}
+		}
+	}
 	return nil
 }
 
@@ -181,8 +198,37 @@ func (s *Session) assignPlain(next *view, v stmt.Variable) error {
 		return unsafeCharset(literal)
 	}
 	next.mode = next.mode || v.Name == "sql_mode"
+	if incremental[v.Name] && literal != "DEFAULT" {
+		if literal, err = s.effective(v.Name, literal); err != nil {
+			return err
+		}
+	}
 	next.settings = next.settings.With(v.Name, literal)
 	return nil
+}
+
+// incremental variables take changes of what they have.
+var incremental = map[string]bool{"optimizer_switch": true, "optimizer_trace": true}
+
+// effective gives the whole value that a change of such a variable leads to, so
+// that a fresh connection can be given it.
+func (s *Session) effective(name, change string) (string, error) {
+	value := ""
+	err := s.onFirst(s.settings, func(c *backend.Conn) error {
+		if _, err := c.Exec(s.ctx, "SET "+name+" = "+change); err != nil {
+			return err
+		}
+		rows, err := c.Query(s.ctx, "SELECT @@"+name)
+		if err != nil || len(rows.Rows) != 1 {
+			return err
+		}
+		value = string(rows.Rows[0][0])
+		if !c.InTransaction() && s.pins == nil && s.txn.on(c.Shard()) == nil {
+			c.Forget()
+		}
+		return nil
+	})
+	return backend.Quote(value), err
 }
 
 // collated gives a text the character set and collation that it has where the

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/wire"
 )
 
 // diagnostic is one row of SHOW WARNINGS.
@@ -46,13 +48,23 @@ func (s *Session) showWarnings(r *request) error {
 	}
 	if show.Count {
 		name := "@@session." + strings.TrimSuffix(show.What, "s") + "_count"
-		return s.writeTable([]string{name}, [][]string{{strconv.Itoa(len(rows))}})
+		return s.writeColumns([]wire.Column{number(name)}, [][]string{{strconv.Itoa(len(rows))}})
 	}
 	rows, err := limited(rows, show.Clause)
 	if err != nil {
 		return err
 	}
-	return s.writeTable([]string{"Level", "Code", "Message"}, rows)
+	text := wire.Column{Charset: textCollation, Type: mysql.MYSQL_TYPE_VAR_STRING}
+	level, message := text, text
+	level.Name, level.Length = []byte("Level"), 4*7
+	message.Name, message.Length = []byte("Message"), 4*512
+	return s.writeColumns([]wire.Column{level, number("Code"), message}, rows)
+}
+
+// number is a column of unsigned integers.
+func number(name string) wire.Column {
+	const binaryCollation = 63
+	return wire.Column{Name: []byte(name), Charset: binaryCollation, Type: mysql.MYSQL_TYPE_LONG, Flags: mysql.NOT_NULL_FLAG | mysql.UNSIGNED_FLAG, Length: 4}
 }
 
 // limited applies LIMIT [offset,] count.

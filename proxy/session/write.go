@@ -1,12 +1,14 @@
 package session
 
 import (
-	"bytes"
+	"encoding/binary"
 	"errors"
+	"strconv"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/wire"
+	"locus/router/stmt"
 )
 
 // textCollation is utf8mb4_general_ci, which every server and client knows.
@@ -20,6 +22,12 @@ func (s *Session) status() uint16 {
 	}
 	if s.txn.running() {
 		flags |= mysql.SERVER_STATUS_IN_TRANS
+	}
+	if s.txn.readOnly {
+		flags |= statusReadOnly
+	}
+	if s.mode&stmt.NoBackslash != 0 { // clients escape by it
+		flags |= mysql.SERVER_STATUS_NO_BACKSLASH_ESCAPED
 	}
 	if s.more {
 		flags |= mysql.SERVER_MORE_RESULTS_EXISTS
@@ -70,23 +78,34 @@ var errTransactionLost = errors.New("a connection that the session needs was los
 
 // writeTable answers with a small table of texts.
 func (s *Session) writeTable(names []string, rows [][]string) error {
-	out, seq := wire.AppendColumnCount(s.out[:0], s.seq, len(names))
+	columns := make([]wire.Column, len(names))
 	for i, name := range names {
-		out, seq = wire.AppendColumn(out, seq, wire.Column{
-			Name: []byte(name), Charset: textCollation, Type: mysql.MYSQL_TYPE_VAR_STRING, Length: 4 * widest(rows, i),
-		})
+		columns[i] = wire.Column{Name: []byte(name), Charset: textCollation, Type: mysql.MYSQL_TYPE_VAR_STRING, Length: 4 * widest(rows, i)}
+	}
+	return s.writeColumns(columns, rows)
+}
+
+// writeColumns answers with a small table of texts and of unsigned numbers.
+func (s *Session) writeColumns(columns []wire.Column, rows [][]string) error {
+	out, seq := wire.AppendColumnCount(s.out[:0], s.seq, len(columns))
+	types := make([]byte, len(columns))
+	for i, c := range columns {
+		types[i] = c.Type
+		out, seq = wire.AppendColumn(out, seq, c)
 	}
 	if s.capabilities&mysql.CLIENT_DEPRECATE_EOF == 0 {
 		out, seq = wire.AppendEOF(out, seq, wire.EOF{Status: s.status()})
 	}
-	var values [][]byte
 	for _, row := range rows {
-		values = values[:0]
-		for _, v := range row {
-			values = append(values, []byte(v))
+		values := make([][]byte, len(row))
+		for i, v := range row {
+			if values[i] = []byte(v); s.binary && types[i] == mysql.MYSQL_TYPE_LONG {
+				n, _ := strconv.ParseUint(v, 10, 32) // we wrote it
+				values[i] = binary.LittleEndian.AppendUint32(nil, uint32(n))
+			}
 		}
 		if s.binary {
-			out, seq = wire.AppendBinaryRow(out, seq, values, bytes.Repeat([]byte{mysql.MYSQL_TYPE_VAR_STRING}, len(values)))
+			out, seq = wire.AppendBinaryRow(out, seq, values, types)
 			continue
 		}
 		out, seq = wire.AppendTextRow(out, seq, values)

@@ -73,26 +73,44 @@ func (r *reader) foreign(e ast.ExprNode) bool {
 	return ok && slices.ContainsFunc(r.l.Text[literal.Start:literal.End], func(c byte) bool { return c >= utf8.RuneSelf })
 }
 
-// expressionText gives the text of one item of a comma-separated list.
+// expressionText gives the text of one item of a comma-separated list, without
+// the wrappers of executable comments.
 func (r *reader) expressionText(start int) string {
+	var out []byte
 	depth, end := 0, r.l.end()
 	for i := start; i < end; i++ {
 		if lit, ok := r.literalAt(i); ok {
+			if lit.Kind != CommentLiteral {
+				out = append(out, r.l.Text[i:lit.End]...)
+			}
 			i = int(lit.End) - 1
 			continue
 		}
-		switch r.l.Text[i] {
-		case '(':
+		if past, ok := r.l.asideAt(i); ok {
+			i = past - 1
+			continue
+		}
+		switch c := r.l.Text[i]; {
+		case c == '(':
 			depth++
-		case ')':
+		case c == ')':
 			depth--
-		case ',':
-			if depth == 0 {
-				return string(r.l.Text[start:i])
-			}
+		case c == ',' && depth == 0:
+			return string(out)
+		}
+		out = append(out, r.l.Text[i])
+	}
+	return string(out)
+}
+
+// asideAt gives the end of the wrapper or hint that begins at offset.
+func (l *Lexed) asideAt(offset int) (end int, ok bool) {
+	for _, a := range l.asides {
+		if int(a.start) == offset {
+			return int(a.end), true
 		}
 	}
-	return string(r.l.Text[start:end])
+	return 0, false
 }
 
 func (r *reader) literalAt(offset int) (Literal, bool) {

@@ -114,6 +114,11 @@ func TestVariables(t *testing.T) {
 			"SET max_connections = 5",
 			"SET sql_log_bin = 1",
 			"SET auto_increment_increment = 1",
+			"SET optimizer_switch = 'mrr=on'",
+			"SET optimizer_switch = 'index_merge=off'",
+			"SELECT @@optimizer_switch LIKE '%mrr=on%', @@optimizer_switch LIKE '%index_merge=off%'",
+			"SET @schemata = (SELECT COUNT(*) > 2 FROM information_schema.schemata)",
+			"SELECT @schemata",
 			"SELECT CAST('a' AS SIGNED)",
 			"SHOW COUNT(*) WARNINGS",
 			"SHOW WARNINGS",
@@ -124,7 +129,7 @@ func TestVariables(t *testing.T) {
 			"SELECT @@error_count",
 		)
 		for statement, code := range map[string]string{
-			"SET sql_log_bin = 0": "1238", "SET auto_increment_increment = 2": "1238", "SET pseudo_thread_id = 5": "1238",
+			"SET sql_log_bin = 0": "1238", "SET @n = (SELECT COUNT(*) FROM test_order)": "1235", "SET pseudo_thread_id = 5": "1238",
 			"SET GLOBAL wait_timeout = 5": "1227",
 		} {
 			if got := p.proxy.say(statement); !strings.HasPrefix(got, "error "+code) {
