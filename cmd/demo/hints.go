@@ -29,7 +29,14 @@ Look around from another terminal:
   {{.Binary}} gene 42 -c {{.Config}}
   {{.Binary}} id decode ID -c {{.Config}}
   {{.Binary}} get -c {{.Config}} > cluster.yaml
-{{if .URL}}
+{{if .Spare}}
+Take half of {{.First}}'s rows to {{.Spare}} while orders flow, and back:
+
+  {{.Binary}} split --from {{.First}} --to {{.Spare}} --half -c {{.Config}}
+  {{.Binary}} watch -c {{.Config}}
+  {{.Binary}} cutover split-1 --to 100% --step 5% --every 5s -c {{.Config}}
+  {{.Binary}} rollback split-1 -c {{.Config}}
+{{end}}{{if .URL}}
 Page:  {{.URL}}  (user admin, password in {{.Secret}})
 {{end}}Logs:  {{.Logs}} and server.log of each shard
 Etcd:  {{.Etcd}}
@@ -43,6 +50,7 @@ type hints struct {
 	Shards                                     []hintShard
 	Binary, Config, URL, Secret                string
 	Logs, Etcd, Data                           string
+	First, Spare                               router.ShardName
 }
 
 type hintShard struct{ Name, Port, User, Secret, Database string }
@@ -57,6 +65,7 @@ func (r *running) hints(state ready) error {
 		Addr: state.Proxies[0].Addr, Host: host, Port: port, User: state.User, Password: state.Password, Database: state.Database,
 		Binary: r.options.Binary, Config: r.proxies[0].config, URL: state.HTTP.URL, Secret: r.dir.file("secrets", httpSecret),
 		Logs: r.dir.file("logs"), Etcd: state.Etcd[0], Data: r.dir.path,
+		First: r.first, Spare: r.spare,
 	}
 	for _, p := range state.Proxies[1:] {
 		h.More = append(h.More, p.Addr)

@@ -11,6 +11,7 @@ import (
 	"locus/cmd/declared"
 	"locus/config/etcd"
 	"locus/config/etcd/embedded"
+	"locus/router"
 	"locus/router/gene"
 )
 
@@ -44,6 +45,8 @@ type running struct {
 	etcd    *embedded.Server
 	shards  []*shard
 	proxies []*proxyProcess
+	first   router.ShardName // that owns genes
+	spare   router.ShardName // that owns none; empty: there is no such shard
 
 	undo []func() error // in the order of the start
 	ends chan struct{}  // closed when the demo stops, for what watches
@@ -140,6 +143,9 @@ func (r *running) startDatabases(ctx context.Context, kv *etcd.KV) error {
 		return err
 	}
 	owning, spare := r.dir.names(r.options, state.Cluster)
+	if len(owning) > 0 && len(spare) > 0 {
+		r.first, r.spare = owning[0], spare[0]
+	}
 	if o := r.options; state.Cluster != nil && (len(owning) != o.Shards || len(spare) != o.Spare) {
 		r.say("%s has %d shards with genes and %d without: --shards and --spare are for a new directory", r.dir.path, len(owning), len(spare))
 	}
