@@ -223,11 +223,16 @@ func (s *Session) drop(shard router.ShardName) {
 func (s *Session) savepoint(text string) error {
 	words := strings.Fields(strings.TrimRight(strings.TrimSpace(text), ";"))
 	name := words[len(words)-1]
-	if !s.txn.running() {
-		if strings.EqualFold(words[0], "SAVEPOINT") {
-			return nil // MySQL: set and gone with the statement's own transaction
-		}
+	switch sets := strings.EqualFold(words[0], "SAVEPOINT"); {
+	case s.txn.running():
+	case !sets:
 		return fail(erSavepoint, "42000", "SAVEPOINT %s does not exist", name)
+	case s.autocommit:
+		return nil // MySQL: set and gone with the statement's own transaction
+	default: // the first of a transaction that nobody said BEGIN to
+		if err := s.begin("BEGIN"); err != nil {
+			return err
+		}
 	}
 	for _, b := range s.txn.branches {
 		if _, err := b.conn.Exec(s.ctx, text); err != nil {

@@ -218,6 +218,54 @@ func TestALostConnectionEndsTheTransaction(t *testing.T) {
 	})
 }
 
+// TestSavepointsThatComeFirst sets savepoints before anything else, with autocommit
+// off.
+func TestSavepointsThatComeFirst(t *testing.T) {
+	each(t, shop.Options{}, func(t *testing.T, _ *shop.Shop, db *sql.DB) {
+		conn, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		run := func(statement string) {
+			t.Helper()
+			if _, err := conn.ExecContext(t.Context(), statement); err != nil {
+				t.Fatalf("%s: %v", statement, err)
+			}
+		}
+		settings := func(want int) {
+			t.Helper()
+			var got int
+			if err := conn.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM setting").Scan(&got); err != nil || got != want {
+				t.Fatalf("%d settings, want %d (%v)", got, want, err)
+			}
+		}
+		insert := "INSERT INTO setting VALUES ('a', 'b')"
+		run("SET autocommit = 0")
+		run("SAVEPOINT first")
+		run(insert)
+		settings(1)
+		run("ROLLBACK TO SAVEPOINT first")
+		settings(0)
+		run(insert)
+		run("RELEASE SAVEPOINT first")
+		run("COMMIT")
+		run("SAVEPOINT second")
+		run("DELETE FROM setting")
+		run("ROLLBACK TO SAVEPOINT second")
+		run("COMMIT")
+		settings(1)
+		run("ROLLBACK")
+		run("SAVEPOINT third")
+		run("RELEASE SAVEPOINT third")
+		if _, err := conn.ExecContext(t.Context(), "ROLLBACK TO SAVEPOINT third"); err == nil {
+			t.Error("a released savepoint is there")
+		}
+		run("SET autocommit = 1")
+		run("DELETE FROM setting")
+	})
+}
+
 // TestNoLockOutlivesAStatementWithoutATransaction runs what takes metadata locks
 // and opens no transaction, with autocommit off, on a connection that is then
 // handed back. Another session drops what was locked, on the connection that it
