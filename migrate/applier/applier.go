@@ -79,12 +79,14 @@ type Applier struct {
 	openings map[*Opening]struct{}
 	landings []*landing
 	waiters  []*waiter
+	touched  touched
 	wake     func() // nil while Run does not run
 	err      error  // of Run; read after ended is closed
 	ended    chan struct{}
 
 	progress progress
 	judged   judged
+	space    *space // for the rows that are on their way to the workers
 }
 
 type progress struct {
@@ -111,7 +113,7 @@ func Open(ctx context.Context, config Config) (*Applier, error) {
 	if err := checkpoint.Create(ctx, c); err != nil {
 		return nil, err
 	}
-	a := &Applier{config: config, genes: config.Parts.All(), openings: map[*Opening]struct{}{}, ended: make(chan struct{})}
+	a := &Applier{config: config, genes: config.Parts.All(), openings: map[*Opening]struct{}{}, ended: make(chan struct{}), space: newSpace(spaceBytes)}
 	if a.packet, err = maxPacket(ctx, c); err != nil {
 		return nil, err
 	}

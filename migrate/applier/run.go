@@ -152,6 +152,9 @@ func (a *Applier) place(o op, verdict func(gene.Gene) Verdict, feed Feed) error 
 	}
 	if o.verdict = verdict(g); o.verdict != Drop {
 		w.pending.add(o)
+		a.mu.Lock()
+		a.touched.add(o)
+		a.mu.Unlock()
 	}
 	return nil
 }

@@ -39,6 +39,14 @@ type item struct {
 	passed  *countdown
 }
 
+// bytes is how much of the applier's space it takes.
+func (i item) bytes() int {
+	if i.batch == nil {
+		return 0 // what a chunk may take is the copier's to see to
+	}
+	return i.batch.bytes
+}
+
 // queued is how many transactions wait for a worker.
 const queued = 2
 
@@ -67,6 +75,9 @@ func (w *worker) flush(ctx context.Context, p changes.Position) error {
 }
 
 func (w *worker) send(ctx context.Context, i item) error {
+	if err := w.applier.space.take(ctx, i.bytes()); err != nil {
+		return err
+	}
 	w.inFlight.Add(1)
 	select {
 	case w.queue <- i:
@@ -83,6 +94,7 @@ func (w *worker) run(ctx context.Context, finished func()) error {
 		select {
 		case i := <-w.queue:
 			err := w.do(ctx, i)
+			w.applier.space.give(i.bytes())
 			w.inFlight.Add(-1)
 			finished()
 			if err != nil {

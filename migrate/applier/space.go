@@ -1,0 +1,48 @@
+package applier
+
+import (
+	"context"
+	"sync"
+)
+
+// spaceBytes bounds the rows of the stream that wait for workers or are written.
+const spaceBytes = 48 << 20
+
+// space is an amount of memory that is taken and given back. What is more than all
+// of it is let in alone.
+type space struct {
+	mu    sync.Mutex
+	size  int
+	used  int
+	freed chan struct{} // of capacity 1; one goroutine takes
+}
+
+func newSpace(size int) *space { return &space{size: size, freed: make(chan struct{}, 1)} }
+
+// take waits until there is room. It is one goroutine's.
+func (s *space) take(ctx context.Context, n int) error {
+	for {
+		s.mu.Lock()
+		if n == 0 || s.used == 0 || s.used+n <= s.size {
+			s.used += n
+			s.mu.Unlock()
+			return nil
+		}
+		s.mu.Unlock()
+		select {
+		case <-s.freed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (s *space) give(n int) {
+	s.mu.Lock()
+	s.used -= n
+	s.mu.Unlock()
+	select {
+	case s.freed <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,41 @@
+package moves
+
+import (
+	"testing"
+
+	"locus/migrate/applier"
+	"locus/migrate/checksum"
+)
+
+// What changed since a comparison is compared again by its keys alone.
+func TestRecheck(t *testing.T) {
+	eachPair(t, func(t *testing.T, p *pair) {
+		tables := p.tables()
+		parts := moving(2)
+		s := p.stream(applier.Config{Parts: parts}, tables)
+		p.settle(s)
+		s.TakeTouched()
+		p.seed()
+		p.on(p.source, "UPDATE items SET amount = 8 WHERE line = 2", "DELETE FROM items WHERE line = 1")
+		p.settle(s)
+		keys, whole := s.TakeTouched()
+		n := 0
+		for _, k := range keys {
+			n += len(k)
+		}
+		if !whole || n < owners {
+			t.Fatalf("%d keys, all of them: %v", n, whole)
+		}
+		v := checksum.New(checksum.Config{Job: p.job, Source: at(p.source), Target: at(p.target), Tables: tables, Parts: parts}, s)
+		if r, err := v.Recheck(t.Context(), keys); err != nil || !r.Equal() {
+			t.Errorf("equal rows: %v (%v)", r, err)
+		}
+		p.on(p.target, "DELETE FROM orders ORDER BY id LIMIT 1", "UPDATE items SET sku = 'z' ORDER BY order_id LIMIT 1")
+		if r, err := v.Recheck(t.Context(), keys); err != nil || len(r.Differences) != 2 {
+			t.Errorf("two planted: %v (%v)", r.Differences, err)
+		}
+		if again, _ := s.TakeTouched(); len(again) > 0 {
+			t.Errorf("asked again: %v", again)
+		}
+	})
+}
