@@ -184,6 +184,11 @@ func (c *Copier) chunk(ctx context.Context, conn *link.Conn, l *lane) error {
 		c.lander.Abandon(opening)
 		return err
 	}
+	if len(chunk.Rows) == 0 && !next.state.Done { // some of very many ranges, and no rows there
+		c.lander.Abandon(opening)
+		l.step = next.step
+		return nil
+	}
 	if conn.Broken() != nil { // the rest of a large result was not waited for
 		if err := conn.Redial(ctx, c.config.Source); err != nil {
 			c.lander.Abandon(opening)
