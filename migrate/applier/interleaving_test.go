@@ -40,7 +40,7 @@ func (fakeServer) Query(_ context.Context, sql string) ([][][]byte, error) {
 	case strings.Contains(sql, "information_schema.STATISTICS"):
 		return [][][]byte{row("PRIMARY", "id", "NULL")}, nil
 	}
-	return [][][]byte{row("3")}, nil
+	return [][][]byte{row("3", "100")}, nil
 }
 
 func tableOf(t testing.TB, version string) *table.Table {

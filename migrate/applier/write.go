@@ -60,7 +60,11 @@ func (w *worker) insert(ctx context.Context, t *table.Table, rows []table.Row, t
 func (w *worker) insertRows(ctx context.Context, t *table.Table, rows []table.Row, tail string) error {
 	limit := min(statementBytes, w.applier.packet/2)
 	for len(rows) > 0 {
-		s := t.AppendInsert(link.Begin(w.buf))
+		s := link.Begin(w.buf)
+		if need := rows[0].Size() * 9 / 8; need > limit && cap(s) < need {
+			s = link.Begin(make([]byte, 0, need+limit)) // at once: growing would copy it again and again
+		}
+		s = t.AppendInsert(s)
 		n := 0
 		for ; n < len(rows) && (n == 0 || len(s)+rows[n].Size() < limit); n++ {
 			if n > 0 {

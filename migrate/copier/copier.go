@@ -45,6 +45,10 @@ type Copier struct {
 	lander Lander
 	lanes  []*lane
 
+	// large is held while rows are read and written of a lane that has long ones:
+	// memory has room for those of one lane.
+	large sync.Mutex
+
 	rows, bytes, chunks, done atomic.Int64
 	estimate                  int64
 }
@@ -64,7 +68,7 @@ func New(config Config, lander Lander) *Copier {
 	genes := config.Parts.All()
 	for _, t := range config.Tables {
 		for _, l := range t.Lanes(config.Parts) {
-			c.lanes = append(c.lanes, &lane{Lane: l, size: firstChunk})
+			c.lanes = append(c.lanes, newLane(l, int64(config.ChunkBytes)))
 		}
 		if all := int64(t.Declared.Width.Last()) + 1; all > 0 {
 			c.estimate += int64(t.Estimate) * int64(genes.Len()) / all
@@ -177,6 +181,10 @@ func (c *Copier) lane(ctx context.Context, l *lane) error {
 
 // chunk copies the next piece of a lane.
 func (c *Copier) chunk(ctx context.Context, conn *link.Conn, l *lane) error {
+	if l.long {
+		c.large.Lock()
+		defer c.large.Unlock()
+	}
 	began := time.Now()
 	opening := c.lander.OpenChunk(l.Lane)
 	chunk, next, err := l.read(ctx, conn, c.config.ChunkBytes)

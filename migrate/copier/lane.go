@@ -24,7 +24,19 @@ type lane struct {
 	state   checkpoint.Lane
 	through table.Key // the last key that is copied; nil before the first
 	step    table.Step
-	size    int // rows of the next chunk
+	size    int  // rows of the next chunk
+	long    bool // some rows are too long to be read beside others'
+}
+
+// longRow is how long a row may be for lanes to be read side by side.
+const longRow = 2 << 20
+
+func newLane(l table.Lane, chunkBytes int64) *lane {
+	size := firstChunk
+	if l.Table.RowBytes > 0 {
+		size = int(min(max(chunkBytes/int64(l.Table.RowBytes), 1), firstChunk))
+	}
+	return &lane{Lane: l, size: size, long: l.Table.RowBytes > longRow}
 }
 
 func (l *lane) begin() { l.step = l.Walk(l.through) }
@@ -53,6 +65,7 @@ func (l *lane) read(ctx context.Context, conn *link.Conn, most int) (applier.Chu
 			return err
 		}
 		chunk.Rows = append(chunk.Rows, row)
+		l.long = l.long || row.Size() > longRow
 		if chunk.Bytes += row.Size(); chunk.Bytes >= most && len(chunk.Rows) < l.size {
 			enough = true
 			return link.ErrEnough

@@ -48,7 +48,7 @@ func Read(ctx context.Context, q Querier, name catalog.TableName, d catalog.Decl
 	if err != nil {
 		return nil, err
 	}
-	t.Estimate, err = r.estimate()
+	t.Estimate, t.RowBytes, err = r.estimate()
 	return t, err
 }
 
@@ -160,10 +160,15 @@ func (r *reader) indexes(columns []Column) (primary []int, unique []Index, err e
 	return primary, unique, nil
 }
 
-func (r *reader) estimate() (uint64, error) {
-	rows, err := r.q.Query(r.ctx, "SELECT IFNULL(TABLE_ROWS, 0) FROM information_schema.TABLES"+r.which())
-	if err != nil || len(rows) == 0 {
-		return 0, err
+// estimate gives the number of rows and the bytes of one, by the server's statistics.
+func (r *reader) estimate() (rows, bytes uint64, err error) {
+	told, err := r.q.Query(r.ctx, "SELECT IFNULL(TABLE_ROWS, 0), IFNULL(AVG_ROW_LENGTH, 0) FROM information_schema.TABLES"+r.which())
+	if err != nil || len(told) == 0 {
+		return 0, 0, err
 	}
-	return strconv.ParseUint(string(rows[0][0]), 10, 64)
+	if rows, err = strconv.ParseUint(string(told[0][0]), 10, 64); err != nil {
+		return 0, 0, err
+	}
+	bytes, err = strconv.ParseUint(string(told[0][1]), 10, 64)
+	return rows, bytes, err
 }

@@ -25,6 +25,8 @@ type Table struct {
 	Unique []Index
 	// Estimate is about how many rows the table has, of all genes.
 	Estimate uint64
+	// RowBytes is about how long a row is.
+	RowBytes uint64
 
 	telling  *tellingKey
 	enums    []int // columns whose values may be the error value, 0
