@@ -7,11 +7,11 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"locus/cmd/jobs"
+	"locus/cmd/watch"
 	"locus/migrate"
 	"locus/migrate/job"
 	"locus/migrate/phase"
@@ -75,70 +75,12 @@ func (in *invocation) printJob(ctx context.Context, store *jobs.Store, id string
 		return err
 	}
 	return in.show(s.Job, func(w io.Writer) {
-		fmt.Fprint(w, draw(s.Job, reports[id], in.now()))
+		fmt.Fprint(w, watch.Canvas{}.Draw(watch.Seen{Job: s.Job, Report: reports[id]}, in.now()))
 		fmt.Fprintln(w, "journal:")
 		for _, e := range s.Job.Journal {
 			fmt.Fprintf(w, "  %s  %s  %s\n", e.At.UTC().Format("15:04:05.000"), e.By, e.What)
 		}
 	})
-}
-
-// draw is a job as people watch it.
-func draw(j *job.Job, r job.Report, now time.Time) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s  %s → %s  %d genes\n", j.ID, j.State.Shown(), j.From, j.To, j.State.Total)
-	if j.State.Why != "" {
-		fmt.Fprintf(&b, "  why        %s\n", j.State.Why)
-	}
-	if j.State.Remedy != "" {
-		fmt.Fprintf(&b, "  remedy     %s\n", j.State.Remedy)
-	}
-	fmt.Fprintf(&b, "  at target  %s %s", bar(j.State.Percent()), percent(round1(j.State.Percent())))
-	if j.State.Wanted != j.State.Cut {
-		fmt.Fprintf(&b, " → %s", percent(round1(100*float64(j.State.Wanted)/float64(j.State.Total))))
-	}
-	b.WriteByte('\n')
-	if r.Runner == "" {
-		return b.String()
-	}
-	copied := 100.0
-	if r.RowsEstimate > 0 && r.LanesDone < r.Lanes {
-		copied = min(99, 100*float64(r.RowsCopied)/float64(r.RowsEstimate))
-	} else if r.Lanes > r.LanesDone {
-		copied = 100 * float64(r.LanesDone) / float64(r.Lanes)
-	}
-	if r.Lanes > 0 {
-		fmt.Fprintf(&b, "  copied     %s %d rows, %d of %d lanes\n", bar(copied), r.RowsCopied, r.LanesDone, r.Lanes)
-	}
-	fmt.Fprintf(&b, "  stream     %d changes, lag %d ms, back %d ms, %d refused\n", r.Changes, r.LagMs, r.BackLagMs, r.Conflicts)
-	if !r.Verified.IsZero() {
-		fmt.Fprintf(&b, "  verified   %s ago\n", now.Sub(r.Verified).Round(time.Second))
-	} else if r.RowsVerified > 0 {
-		fmt.Fprintf(&b, "  verifying  %d rows\n", r.RowsVerified)
-	}
-	if r.LastFenceMs > 0 {
-		fmt.Fprintf(&b, "  last step  held statements for %d ms\n", r.LastFenceMs)
-	}
-	if !r.NextStep.IsZero() {
-		fmt.Fprintf(&b, "  next step  in %s\n", max(0, r.NextStep.Sub(now)).Round(time.Second))
-	}
-	if r.RowsDeleted > 0 {
-		fmt.Fprintf(&b, "  deleted    %d rows\n", r.RowsDeleted)
-	}
-	if r.Trouble != "" {
-		fmt.Fprintf(&b, "  trouble    %s\n", r.Trouble)
-	}
-	fmt.Fprintf(&b, "  run by     %s, %s\n", r.Runner, r.Doing)
-	return b.String()
-}
-
-func round1(p float64) float64 { return float64(int(p*10+0.5)) / 10 }
-
-const barWidth = 30
-
-func bar(percent float64) string {
-	full := int(percent / 100 * barWidth)
-	return "[" + strings.Repeat("#", full) + strings.Repeat(".", barWidth-full) + "]"
 }
 
 // jobEvent is a command that tells a job what an operator wants.

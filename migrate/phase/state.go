@@ -73,6 +73,14 @@ func (s State) Shown() Phase {
 	return s.Phase
 }
 
+// At is the phase that a job is in, or that a failed one was in.
+func (s State) At() Phase {
+	if s.Phase == Failed {
+		return s.Before
+	}
+	return s.Phase
+}
+
 // Over tells that the job does nothing any more.
 func (s State) Over() bool { return s.Phase == Done || s.Phase == Aborted }
 

@@ -13,6 +13,7 @@ var building = []standing{
 	{pkg: "cmd/dbserver", floor: 5.1},
 	{pkg: "cmd/declared", floor: 5.1},
 	{pkg: "cmd/jobs", floor: 5.2},
+	{pkg: "cmd/watch", floor: 5.1},
 
 	{pkg: "proxy/session", floor: 4},
 
@@ -82,6 +83,7 @@ var exclusive = []exclusivity{
 	{library: "github.com/go-mysql-org/go-mysql/replication", only: []string{"migrate/changes"}, why: "one package reads binary logs"},
 	{library: "github.com/go-mysql-org/go-mysql/canal", why: "it silently skips DDL that its parser refuses; replication is what we read"},
 	{library: "github.com/go-mysql-org/go-mysql/server", why: "the handshake and the commands are our own"},
+	{library: "charm.land/bubbletea", only: []string{"cmd/watch"}, why: "one package draws on terminals"},
 	{library: "github.com/spf13/cobra", only: []string{"cmd/locus"}, why: "flags are read in one place"},
 	{library: "github.com/go-sql-driver/mysql", why: "it is the tests' client; the product speaks through go-mysql or its own wire"},
 	{library: "testing", why: "what ships does not test"},

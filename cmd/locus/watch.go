@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"locus/cmd/jobs"
+	"locus/cmd/watch"
+)
+
+func watchCommand(in *invocation) *cobra.Command {
+	var once bool
+	c := &cobra.Command{
+		Use:   "watch [JOB]",
+		Short: "Watch moves as they go",
+		Long: `Watch moves as they go, until all are over. On a terminal they are drawn; q ends
+that. Elsewhere there is a line for each once a second.`,
+		Example: `  locus watch
+  locus watch split-1
+  locus watch --once`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return in.withJobs(func(store *jobs.Store) error { return in.watch(command.Context(), store, args, once) })
+		},
+	}
+	c.Flags().BoolVar(&once, "once", false, "print them once, and end")
+	return c
+}
+
+func (in *invocation) watch(ctx context.Context, store *jobs.Store, only []string, once bool) error {
+	w := &watch.Watcher{Source: store}
+	if len(only) == 1 {
+		w.Only = only[0]
+		if _, err := store.Read(ctx, w.Only); err != nil {
+			return err
+		}
+	}
+	switch {
+	case once:
+		return watch.Once(ctx, w, in.stdout, in.now())
+	case isTerminal(in.stdin) && isTerminal(in.stdout):
+		if err := watch.Screen(ctx, w, in.stdin, in.stdout, in.now); err != nil {
+			return fmt.Errorf("watch: %w", err)
+		}
+		return nil
+	}
+	return watch.Lines(ctx, w, in.stdout, in.now)
+}
+
+func isTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(file.Fd())
+}

@@ -1,0 +1,216 @@
+package watch
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"locus/migrate/job"
+	"locus/migrate/phase"
+)
+
+// Canvas is what is drawn on.
+type Canvas struct {
+	Width   int  // in columns; 0: as many as it takes
+	Colours bool // by escape sequences
+	Entries int  // of each job's journal, the last ones
+}
+
+// Draw is a job as people see it.
+func (c Canvas) Draw(s Seen, now time.Time) string {
+	j, r := s.Job, s.Report
+	p := job.See(j, s.Earlier, r, now)
+	d := drawing{Canvas: c}
+	d.line("%s  %s  %s → %s  %d genes%s", d.bold(j.ID), d.phase(j.State), j.From, j.To, j.State.Total, since(r))
+	d.field("why", j.State.Why, red)
+	d.field("remedy", j.State.Remedy, yellow)
+	d.bars(j, r, p)
+	d.figures(j, r, p)
+	d.field("trouble", r.Trouble, red)
+	if p.Silent > 0 {
+		d.field("silent", "nobody has reported for "+rounded(p.Silent)+": a proxy takes it up when one can", red)
+	}
+	d.journal(j.Journal)
+	return d.String()
+}
+
+func since(r job.Report) string {
+	if r.Runner == "" {
+		return ""
+	}
+	return "  " + r.Doing + ", by " + r.Runner
+}
+
+// drawing is text that grows by lines.
+type drawing struct {
+	Canvas
+	strings.Builder
+}
+
+func (d *drawing) line(format string, args ...any) {
+	text := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " ")
+	d.WriteString(d.cut(strings.TrimRight(text, " ")) + "\n")
+}
+
+// cut ends a line at the canvas's edge. Escape sequences have no width.
+func (c Canvas) cut(line string) string {
+	if c.Width <= 0 {
+		return line
+	}
+	var b strings.Builder
+	columns, escape := 0, false
+	for _, r := range line {
+		switch {
+		case r == '\x1b':
+			escape = true
+		case escape:
+			escape = r != 'm'
+		case columns == c.Width:
+			continue // but for the escape sequences, which end colours
+		default:
+			columns++
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func (d *drawing) field(name, value string, colour int) {
+	if value != "" {
+		d.line("  %-9s  %s", name, d.in(colour, value))
+	}
+}
+
+func (d *drawing) bars(j *job.Job, r job.Report, p job.Progress) {
+	if r.Lanes > 0 || j.State.Copied || r.RowsCopied > 0 {
+		text := ""
+		if r.Lanes > 0 {
+			text = fmt.Sprintf("%s rows, %d of %d lanes", count(r.RowsCopied), r.LanesDone, r.Lanes)
+		}
+		d.bar("copied", p.Copied, 0, blue, text)
+	}
+	if r.RowsVerified > 0 || j.State.Verified {
+		text := ""
+		if r.RowsVerified > 0 {
+			text = count(r.RowsVerified) + " rows"
+		}
+		if !r.Verified.IsZero() {
+			text = strings.TrimPrefix(text+", equal "+rounded(r.At.Sub(r.Verified))+" ago", ", ")
+		}
+		d.bar("verified", p.Verified, 0, cyan, text)
+	}
+	text := ""
+	if p.Wanted != p.AtTarget {
+		text = "→ " + Percent(p.Wanted)
+	}
+	d.bar("at target", p.AtTarget, p.Wanted, green, text)
+}
+
+func (d *drawing) figures(j *job.Job, r job.Report, p job.Progress) {
+	if r.Runner == "" {
+		return
+	}
+	speed := fmt.Sprintf("%s rows/s, %s changes/s", count(int64(p.Rows)), count(int64(p.Changes)))
+	if p.Left > 0 {
+		speed += ", about " + rounded(p.Left) + " left"
+	}
+	d.field("speed", speed, plain)
+	if r.RowsDeleted > 0 {
+		d.field("deleted", count(r.RowsDeleted)+" rows", plain)
+	}
+	stream := fmt.Sprintf("%s changes, lag %d ms there, %d ms back", count(r.Changes), r.LagMs, r.BackLagMs)
+	colour := plain
+	if r.Conflicts > 0 {
+		colour = yellow
+	}
+	d.field("stream", stream+fmt.Sprintf(", %d conflicts", r.Conflicts), colour)
+	var step []string
+	if p.NextStep >= 0 {
+		step = append(step, "in "+rounded(p.NextStep))
+	}
+	if r.LastFenceMs > 0 {
+		step = append(step, fmt.Sprintf("the last one held statements for %d ms", r.LastFenceMs))
+	}
+	if j.State.At() == phase.Cutting || p.NextStep >= 0 || r.LastFenceMs > 0 {
+		d.field("next step", strings.Join(step, "; "), plain)
+	}
+}
+
+func (d *drawing) journal(entries []job.Entry) {
+	if d.Entries <= 0 {
+		return
+	}
+	if over := len(entries) - d.Entries; over > 0 {
+		entries = entries[over:]
+	}
+	for _, e := range entries {
+		d.line("  %s", d.in(faint, e.At.UTC().Format("15:04:05")+"  "+e.By+"  "+e.What))
+	}
+}
+
+const barWidth = 30
+
+// bar draws a percentage, and up to where it is going.
+func (d *drawing) bar(name string, percent, wanted float64, colour int, text string) {
+	full := min(barWidth, int(percent/100*barWidth))
+	goal := max(full, min(barWidth, int(wanted/100*barWidth)))
+	drawn := d.in(colour, strings.Repeat("█", full)+strings.Repeat("▒", goal-full)) + d.in(faint, strings.Repeat("░", barWidth-goal))
+	d.line("  %-9s  %s %7s  %s", name, drawn, Percent(percent), text)
+}
+
+// Percent writes a percentage with one digit at most.
+func Percent(p float64) string {
+	return strconv.FormatFloat(float64(int(p*10+0.5))/10, 'f', -1, 64) + " %"
+}
+
+// count writes a number in groups of three.
+func count(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
+}
+
+func rounded(d time.Duration) string {
+	if d >= time.Hour {
+		return d.Round(time.Minute).String()
+	}
+	return d.Round(time.Second).String()
+}
+
+// Colours, as in SGR.
+const (
+	plain  = 0
+	bold   = 1
+	faint  = 2
+	red    = 31
+	green  = 32
+	yellow = 33
+	blue   = 34
+	cyan   = 36
+)
+
+func (c Canvas) in(colour int, text string) string {
+	if !c.Colours || colour == plain || text == "" {
+		return text
+	}
+	return "\x1b[" + strconv.Itoa(colour) + "m" + text + "\x1b[m"
+}
+
+func (c Canvas) bold(text string) string { return c.in(bold, text) }
+
+func (c Canvas) phase(s phase.State) string {
+	colour := cyan
+	switch s.Shown() {
+	case phase.Failed:
+		colour = red
+	case phase.Paused, phase.RollingBack, phase.Aborting, phase.Aborted:
+		colour = yellow
+	case phase.Ready, phase.Cut, phase.Done:
+		colour = green
+	case phase.Planned, phase.Copying, phase.CatchingUp, phase.Verifying, phase.Cutting, phase.Retiring:
+	}
+	return c.in(colour, string(s.Shown()))
+}

@@ -1,0 +1,91 @@
+package watch
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"locus/migrate/job"
+)
+
+// Line is a job in one line, for files and pipes.
+func Line(s Seen, now time.Time) string {
+	j, r := s.Job, s.Report
+	p := job.See(j, s.Earlier, r, now)
+	parts := []string{
+		now.UTC().Format("15:04:05"), j.ID, string(j.State.Shown()),
+		"copied " + Percent(p.Copied), "verified " + Percent(p.Verified), "at target " + Percent(p.AtTarget),
+	}
+	add := func(there bool, format string, args ...any) {
+		if there {
+			parts = append(parts, fmt.Sprintf(format, args...))
+		}
+	}
+	add(p.Rows > 0, "%.0f rows/s", p.Rows)
+	add(p.Left > 0, "%s left", rounded(p.Left))
+	add(r.Runner != "", "lag %d ms", r.LagMs)
+	add(j.State.Reversible, "back %d ms", r.BackLagMs)
+	add(r.Conflicts > 0, "%d conflicts", r.Conflicts)
+	add(r.LastFenceMs > 0, "held %d ms", r.LastFenceMs)
+	add(p.NextStep >= 0, "next step in %s", rounded(p.NextStep))
+	add(j.State.Why != "", "why: %s", j.State.Why)
+	add(r.Trouble != "", "trouble: %s", r.Trouble)
+	return strings.ReplaceAll(strings.Join(parts, "  "), "\n", " ")
+}
+
+// Lines writes a line per job each second until all are over or ctx ends.
+func Lines(ctx context.Context, w *Watcher, out io.Writer, clock func() time.Time) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		list, going, err := w.Look(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		case len(list) == 0:
+			fmt.Fprintln(out, None)
+		}
+		for _, s := range list {
+			fmt.Fprintln(out, Line(s, clock()))
+		}
+		if !going {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// None is what is said where there is no job to watch.
+const None = "no job is under way"
+
+// Once writes the jobs as they are now.
+func Once(ctx context.Context, w *Watcher, out io.Writer, now time.Time) error {
+	list, _, err := w.Look(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(out, page(Canvas{Entries: 3}, list, now))
+	return err
+}
+
+func page(c Canvas, list []Seen, now time.Time) string {
+	if len(list) == 0 {
+		return None + "\n"
+	}
+	var b strings.Builder
+	for i, s := range list {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(c.Draw(s, now))
+	}
+	return b.String()
+}

@@ -1,0 +1,143 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Screen draws the jobs on a terminal until q is pressed or all of them are over.
+// What stood there last is printed at the end, since the terminal is given back
+// as it was.
+func Screen(ctx context.Context, w *Watcher, in io.Reader, out io.Writer, clock func() time.Time) error {
+	m := &model{watcher: w, ctx: ctx, clock: clock, canvas: Canvas{Width: 80, Colours: true, Entries: 5}, height: 24}
+	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler()).Run()
+	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
+		err = nil // by a signal
+	}
+	if err = errors.Join(err, m.err); err != nil {
+		return err
+	}
+	_, err = io.WriteString(out, page(Canvas{Entries: 5}, m.list, clock()))
+	return err
+}
+
+// model is what bubbletea draws; one goroutine has it.
+type model struct {
+	watcher *Watcher
+	ctx     context.Context //nolint:containedctx // of the looks, which bubbletea begins
+	clock   func() time.Time
+	canvas  Canvas
+	height  int
+
+	list    []Seen
+	looked  bool
+	err     error
+	trouble error // of the last look; the next one is tried
+	failed  int   // looks in a row
+	top     int   // lines that were scrolled away
+}
+
+// looked is what a look has found.
+type looked struct {
+	list  []Seen
+	going bool
+	err   error
+}
+
+type again struct{}
+
+// every is between two looks, and patience how many in a row may fail.
+const (
+	every    = 500 * time.Millisecond
+	patience = 20
+)
+
+func (m *model) look() tea.Msg {
+	ctx, cancel := context.WithTimeout(m.ctx, 5*time.Second)
+	defer cancel()
+	list, going, err := m.watcher.Look(ctx)
+	return looked{list, going, err}
+}
+
+// Init implements tea.Model.
+func (m *model) Init() tea.Cmd { return m.look }
+
+// Update implements tea.Model.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.canvas.Width, m.height = msg.Width, msg.Height
+	case tea.KeyPressMsg:
+		return m, m.pressed(msg.String())
+	case again:
+		return m, m.look
+	case looked:
+		return m, m.found(msg)
+	}
+	return m, nil
+}
+
+func (m *model) pressed(key string) tea.Cmd {
+	switch key {
+	case "q", "ctrl+c", "esc":
+		return tea.Quit
+	case "down", "j":
+		m.top++
+	case "up", "k":
+		m.top--
+	case "pgdown", "space":
+		m.top += m.height - 2
+	case "pgup":
+		m.top -= m.height - 2
+	}
+	m.top = max(0, m.top)
+	return nil
+}
+
+func (m *model) found(l looked) tea.Cmd {
+	if m.trouble = l.err; l.err != nil {
+		if m.failed++; m.failed >= patience || !m.looked {
+			m.err = l.err
+			return tea.Quit
+		}
+		return wait()
+	}
+	m.list, m.looked, m.failed = l.list, true, 0
+	if !l.going {
+		return tea.Quit
+	}
+	return wait()
+}
+
+func wait() tea.Cmd { return tea.Tick(every, func(time.Time) tea.Msg { return again{} }) }
+
+// View implements tea.Model.
+func (m *model) View() tea.View {
+	v := tea.NewView(m.text())
+	v.AltScreen, v.WindowTitle = true, "locus watch"
+	return v
+}
+
+func (m *model) text() string {
+	foot := m.canvas.in(faint, "q quits")
+	if m.trouble != nil {
+		foot = m.canvas.in(red, m.canvas.cut(fmt.Sprintf("not up to date: %v", m.trouble)))
+	}
+	if !m.looked {
+		return "looking …\n" + foot
+	}
+	lines := strings.Split(strings.TrimRight(page(m.canvas, m.list, m.clock()), "\n"), "\n")
+	room := max(1, m.height-2)
+	if len(lines) > room {
+		m.top = min(m.top, len(lines)-room)
+		lines = lines[m.top : m.top+room]
+		foot += m.canvas.in(faint, ", ↓ and ↑ scroll")
+	}
+	return strings.Join(lines, "\n") + "\n\n" + foot
+}
