@@ -2,9 +2,15 @@
 package e2e
 
 import (
+	"os"
 	"testing"
 
 	"locus/test/servers"
 )
 
-func TestMain(m *testing.M) { servers.Main(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(crowdVariable) != "" { // this process is a test's crowd of clients
+		os.Exit(crowd())
+	}
+	servers.Main(m)
+}
