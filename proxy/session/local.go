@@ -16,7 +16,11 @@ func (s *Session) local(r *request) error {
 	st := r.plan.Statement
 	switch st.Kind {
 	case stmt.Begin:
-		return s.answer(s.begin(s.txn.text(r.values.Text)))
+		err := s.begin(s.txn.text(r.values.Text))
+		if err == nil && st.Features&stmt.ConsistentSnapshot != 0 {
+			err = s.takeSnapshot(r)
+		}
+		return s.answer(err)
 	case stmt.Commit:
 		return s.complete(st, s.commit)
 	case stmt.Rollback:
@@ -135,4 +139,25 @@ func (s *Session) explain(r *request) error {
 		rows = append(rows, []string{line.Part, line.Detail})
 	}
 	return s.writeTable([]string{"locus", "detail"}, rows)
+}
+
+// takeSnapshot has the first shard join at once, with the tables that nobody
+// declared: its snapshot is of this moment. The other shards take theirs when
+// they join.
+func (s *Session) takeSnapshot(r *request) error {
+	l, err := s.lend(r.world.Catalog.First(), false)
+	if err != nil {
+		return err
+	}
+	for _, text := range s.txn.opening {
+		if _, err := l.conn.Exec(s.ctx, text); err != nil {
+			if refused(err) {
+				s.rollbackBranches()
+			} else {
+				s.abandon(l)
+			}
+			return err
+		}
+	}
+	return nil
 }

@@ -18,7 +18,7 @@ var owned = func() map[string]bool {
 	names := map[string]bool{}
 	for _, name := range []string{
 		"version()", "connection_id()", "found_rows()", "row_count()", "user()", "session_user()", "system_user()", "current_user()", "release_all_locks()",
-		"@@pseudo_thread_id", "@@locus_read", "table processlist", "table session_variables", "table global_variables", "table session_status", "table global_status",
+		"@@pseudo_thread_id", "@@locus_read", "table processlist", "table session_variables", "table global_variables",
 		"show variables", "show status", "show processlist", "show grants",
 		// SET takes what a shard computes, and no shard is told of the ID first.
 		"set last_insert_id()", "set @@last_insert_id", "set @@identity",
@@ -77,7 +77,7 @@ func (s *Session) ownVariable(name string, global bool, shard string) (sql strin
 	case "port":
 		return portOf(s.client.NetConn().LocalAddr()), true
 	case "max_allowed_packet":
-		return "LEAST(" + shard + " + 0, " + strconv.Itoa(s.MaxStatement) + ")", true
+		return "CAST(LEAST(" + shard + " + 0, " + strconv.Itoa(s.MaxStatement) + ") AS UNSIGNED)", true
 	case "pseudo_thread_id":
 		return uitoa(uint64(s.id)), true
 	case "warning_count":

@@ -25,12 +25,23 @@ func (s *Session) shown(show *stmt.Shown) ([]byte, error) {
 		if strings.HasPrefix(strings.ToLower(clause), "like") {
 			clause = "WHERE Variable_name " + clause
 		}
-		table := s.variableTable(scope+show.What, "LOWER(VARIABLE_NAME) AS Variable_name", "Value")
+		table := s.variableTable(scope+show.What, s.shownName(show.What)+" AS Variable_name", "Value")
 		return []byte("SELECT * FROM " + table + " AS " + scope + show.What + " " + clause + " ORDER BY Variable_name"), nil
 	case "processlist":
 		return []byte(s.showProcessList(show.Full)), nil
 	}
 	return s.showGrants()
+}
+
+// shownName spells a name as SHOW does: MariaDB's tables have all in capitals.
+func (s *Session) shownName(what string) string {
+	switch {
+	case !s.World().MariaDB:
+		return "VARIABLE_NAME"
+	case what == "variables":
+		return "LOWER(VARIABLE_NAME)"
+	}
+	return "IF(VARIABLE_NAME LIKE 'WSREP%', LOWER(VARIABLE_NAME), CONCAT(LEFT(VARIABLE_NAME, 1), LOWER(SUBSTRING(VARIABLE_NAME, 2))))"
 }
 
 // ownTable gives what stands for one of the servers' tables that speak of

@@ -41,6 +41,8 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
 		}}, nil
 	case text.pins() != 0:
 		return &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, Statement: &stmt.Statement{Kind: text.pins()}}, nil
+	case object == "program" && text.assignsFromTrigger():
+		return nil, refuse(Unsupported, "a trigger that names user variables: what it assigns to them would be lost to the session; use a column")
 	case state != "":
 		return nil, refuse(Unsupported, "%s; with %s in it, it may depend on the connection or change its state, so it can't be passed on unread", syntax.Error(), state)
 	}
@@ -48,6 +50,16 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
 		Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, KeepsInsertID: true, ReadsInsertID: slices.Contains(text.bare, "last_insert_id"),
 		Statement: text.left(object),
 	}, nil
+}
+
+// assignsFromTrigger tells a trigger whose body names a user variable: no session
+// hears of what it assigns.
+func (u unread) assignsFromTrigger() bool {
+	bare := u.bare[u.verb():]
+	trigger := slices.Index(bare, "trigger")
+	return trigger > 0 && trigger < 8 && slices.ContainsFunc(bare[trigger:], func(w string) bool {
+		return len(w) > 1 && w[0] == '@' && w[1] != '@'
+	})
 }
 
 // left is a statement of which no more is known than what it may leave on its

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"locus/proxy/session"
 	"locus/test/shop"
 )
 
@@ -293,5 +294,21 @@ func TestSetTransaction(t *testing.T) {
 			"COMMIT",
 			"SELECT * FROM st ORDER BY id",
 		)
+	})
+}
+
+func TestAConsistentSnapshotIsOfItsMoment(t *testing.T) {
+	pairs(t, shop.Options{Spanning: session.XA}, func(t *testing.T, p *pair) {
+		p.alike(t, "CREATE TABLE snap (id INT PRIMARY KEY)", "INSERT INTO snap VALUES (1), (2)", "START TRANSACTION WITH CONSISTENT SNAPSHOT")
+		open(t, "another", p.shop.DB(t, nil)).must(t, "DELETE FROM snap")
+		if got := p.proxy.value(t, "SELECT COUNT(*) FROM snap"); got != "2" {
+			t.Errorf("%s rows in the snapshot, want 2", got)
+		}
+		p.proxy.must(t, "INSERT INTO test_order (buyer_uid) VALUES (0), (42)")
+		p.proxy.must(t, "COMMIT")
+		if got := p.proxy.value(t, "SELECT COUNT(*) FROM snap"); got != "0" {
+			t.Errorf("%s rows after the transaction, want none", got)
+		}
+		p.alike(t, "SELECT @@max_allowed_packet > 0")
 	})
 }
