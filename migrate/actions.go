@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -127,16 +128,14 @@ func throttle(percent int) func(context.Context) error {
 // those of the target as the target has.
 func (d *drive) verify(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	began := time.Now()
+	d.compareAnew()
 	cut := s.Job.AtTarget(s.Job.State.Cut)
 	err := d.compare(ctx, s, s.Job.Genes.Subtract(cut), d.source, d.target, d.forward, d.id)
 	if err == nil && !cut.Empty() {
 		err = d.compare(ctx, s, cut, d.target, d.source, d.back, backJob(d.id))
 	}
-	if different, ok := err.(*differencesError); ok { //nolint:errorlint // it is never wrapped
-		return &phase.Event{
-			Kind: phase.FailedWith, Why: different.what,
-			Remedy: fmt.Sprintf("look at the rows: locus verify %s shows them; then locus abort or locus resume", d.id),
-		}, nil
+	if different, ok := errors.AsType[*differencesError](err); ok {
+		return d.differ(different), nil
 	}
 	if err != nil {
 		return nil, err
@@ -144,6 +143,24 @@ func (d *drive) verify(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	d.verified = began
 	d.say(func(r *job.Report) { r.Verified = began })
 	return &phase.Event{Kind: phase.Verified}, nil
+}
+
+// differ is what follows from servers that are not equal.
+func (d *drive) differ(e *differencesError) *phase.Event {
+	return &phase.Event{
+		Kind: phase.FailedWith, Why: e.what,
+		Remedy: fmt.Sprintf("look at the rows on both shards; then locus resume %[1]s compares again, and locus abort %[1]s gives up", d.id),
+	}
+}
+
+// compareAnew forgets which rows have changed: everything is about to be compared.
+func (d *drive) compareAnew() {
+	for _, st := range []*stream{d.forward, d.back} {
+		if st != nil {
+			st.TakeTouched()
+		}
+	}
+	d.touched = touched{}
 }
 
 // compare compares the genes of one owner.

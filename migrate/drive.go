@@ -23,6 +23,7 @@ type drive struct {
 	parts          table.Parts
 
 	forward, back *stream
+	touched       touched
 	watching      sync.WaitGroup // what ends the action under way
 	owned         owned          // who owns what, for the streams
 

@@ -57,6 +57,12 @@ func (d *drive) step(ctx context.Context, s Snapshot, action phase.Action, reach
 		d.owned.set(s.Job, h.next)
 	}
 	d.owned.handing(gene.Set{})
+	if different, ok := errors.AsType[*differencesError](err); ok {
+		return d.differ(different), nil
+	}
+	if err != nil && d.touched.tooMany && action == phase.Advance {
+		return &phase.Event{Kind: phase.Differs, Why: err.Error()}, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("step to %d of %d genes: %w", reach, s.Job.State.Total, err)
 	}
@@ -103,6 +109,9 @@ func (h *handover) check(ctx context.Context) error {
 	}
 	if !move.Held.Empty() {
 		return fmt.Errorf("an earlier fence is still there")
+	}
+	if err := h.recheck(ctx); err != nil {
+		return err
 	}
 	return h.lookForStrangers(ctx)
 }
@@ -162,7 +171,8 @@ func (h *handover) write(ctx context.Context, j *job.Job, next *router.Map, what
 }
 
 // position is where the giver is, now that nobody writes there: the receiver must
-// have all of it, and must have refused none of it.
+// have all of it, must have refused none of it, and what changed since the last
+// comparison is compared again.
 func (h *handover) position(ctx context.Context) error {
 	if err := h.receiver.caughtUp(ctx); err != nil {
 		return err
@@ -170,7 +180,7 @@ func (h *handover) position(ctx context.Context) error {
 	if now := h.receiver.Progress().Conflicts; now != h.refused {
 		return fmt.Errorf("%d rows were refused at the receiver: locus jobs %s shows them", now-h.refused, h.id)
 	}
-	return nil
+	return h.recheck(ctx)
 }
 
 // reverse has the stream back begin before the receiver is written to. It has a

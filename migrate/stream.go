@@ -154,6 +154,7 @@ func (s *stream) stop() {
 func (d *drive) stopStreams() {
 	for _, st := range []**stream{&d.forward, &d.back} {
 		if *st != nil {
+			d.touched.tooMany = true // what the next one will not know
 			(*st).stop()
 			*st = nil
 		}

@@ -73,6 +73,17 @@ func (k *tellingKey) of(r Row) (gene.Gene, error) {
 	return k.Layout.Gene(id) & k.width.Last(), nil
 }
 
+// GeneOfKey is the gene that a primary key tells, if it does.
+func (t *Table) GeneOfKey(k Key) (gene.Gene, bool) {
+	if !t.telling.leads || len(k) == 0 {
+		return 0, false
+	}
+	row := make(Row, len(t.Columns))
+	row[t.telling.at] = k[0]
+	g, err := t.telling.of(row)
+	return g, err == nil
+}
+
 // integerBits reads an integer of either sign as 64 bits.
 func integerBits(v []byte) (uint64, error) {
 	if len(v) > 0 && v[0] == '-' {
