@@ -35,7 +35,7 @@ demo: ## install what is missing and run everything on this machine; ARGS='--sha
 	bin/locus demo $(ARGS)
 
 .PHONY: test
-test: test-servers test-suites check bin/summary ## install what the tests need and run all that a change must pass
+test: test-servers quick-suites check bin/summary ## install what the tests need and run all that a change must pass
 	$(TEST) -timeout 12m $(PKG) | bin/summary
 
 .PHONY: test-long
@@ -43,7 +43,7 @@ test-long: test-servers test-suites check bin/summary ## run what takes longer a
 	$(TEST) -tags long -timeout 4h $(PKG) | bin/summary
 
 .PHONY: race
-race: test-servers test-suites bin/summary ## run the tests with the race detector
+race: test-servers quick-suites bin/summary ## run the tests with the race detector
 	$(TEST) -race -timeout 30m $(PKG) | bin/summary
 
 .PHONY: bench
@@ -83,6 +83,10 @@ tidy-check: ## check that go.mod lists what is imported, and no more
 test-servers:
 	@test/install/servers.sh
 	@test/install/mysql-9.7.sh
+
+.PHONY: quick-suites
+quick-suites:
+	@test/install/suites.sh node mysqljs mtr pymysql mysqlclient sysbench
 
 .PHONY: test-suites
 test-suites:

@@ -88,6 +88,14 @@ packages() {
   [ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
 }
 
+# archive is where this machine takes the distribution's packages from.
+archive() {
+  local codename
+  codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+  apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Component: main' "Codename: $codename" |
+    sort -u | head -n 1 | grep . || die "apt knows no archive of $codename: apt-get update"
+}
+
 # upstream RELEASE PACKAGE NAME [PATH...] unpacks what upstream released of a
 # Debian source package, or only those paths of it, into NAME/: drivers' tests are
 # in no binary package.
@@ -100,7 +108,7 @@ upstream() {
   mkdir -p "$apt/lists/partial"
   rm -rf "$to" "$apt/sources"
   mkdir "$apt/sources" "$to"
-  echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $release main" >"$apt/list"
+  echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(archive) $release main" >"$apt/list"
   # Lists of its own: the machine's stay as they are, and root is not needed.
   local own=(-qq -o Dir::Etc::sourcelist="$apt/list" -o Dir::Etc::sourceparts=/dev/null
     -o Dir::State::lists="$apt/lists" -o Dir::Cache="$apt" -o APT::Sandbox::User=)
