@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"locus/proxy"
+	"locus/proxy/handshake"
 	"locus/router/cluster"
 	"locus/test/servers"
 	"locus/test/shop"
@@ -52,7 +53,12 @@ func serve(t *testing.T, shards []*servers.Server) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	identity, err := handshake.SelfSigned(t.TempDir()) // the plain server has TLS too, and cases ask for it
+	if err != nil {
+		t.Fatal(err)
+	}
 	_, addr := shop.Serve(t, proxy.Options{
+		TLS: identity.TLS, RSA: identity.RSA,
 		Declared: shop.Declared(declared), Secrets: func(string) (string, error) { return "", nil },
 		Segments: shop.Segments(), Name: "test", DrainTimeout: 2 * time.Second,
 	})
