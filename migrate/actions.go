@@ -50,8 +50,12 @@ func (d *drive) announce(ctx context.Context, s Snapshot) (*phase.Event, error) 
 	return &phase.Event{Kind: phase.Announced}, nil
 }
 
-// obeyLook is between looks at what the proxies obey, beside being told.
-const obeyLook = 100 * time.Millisecond
+const (
+	// obeyLook is between looks at what the proxies obey, beside being told.
+	obeyLook = 100 * time.Millisecond
+	// obeyPatience is after how long it is told who is waited for.
+	obeyPatience = 2 * time.Second
+)
 
 // obeyed waits until every living proxy obeys the version.
 func (d *drive) obeyed(ctx context.Context, version int64) error {
@@ -64,6 +68,8 @@ func (d *drive) obeyed(ctx context.Context, version int64) error {
 	}()
 	look := time.NewTicker(obeyLook)
 	defer look.Stop()
+	began := time.Now()
+	defer d.say(func(r *job.Report) { r.Trouble = "" })
 	for {
 		proxies, err := d.Store.Proxies(ctx)
 		if err != nil {
@@ -77,6 +83,11 @@ func (d *drive) obeyed(ctx context.Context, version int64) error {
 		}
 		if behind == "" {
 			return nil
+		}
+		if time.Since(began) > obeyPatience {
+			d.say(func(r *job.Report) {
+				r.Trouble = fmt.Sprintf("waiting for proxy %s to obey map version %d: a transaction that began before is still open there", behind, version)
+			})
 		}
 		select {
 		case <-ctx.Done():
