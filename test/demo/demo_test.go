@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -113,15 +114,19 @@ func start(t *testing.T, engine dbserver.Engine, dir string, args ...string) *de
 	}
 }
 
-// freeAddr is a port that nobody has at the moment.
+// freeAddr is a port that nobody has at the moment: below those that the system
+// gives to connections by itself, which may take any of theirs a moment later.
 func freeAddr(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(12_000)))
+		if err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
 
 // stop ends the demo as Ctrl-C does and waits for it.
