@@ -1,0 +1,75 @@
+'use strict';
+const assert = require('assert/strict');
+const Knex = require('knex');
+const { test, endpoint, go } = require('harness');
+
+const open = (scope) => {
+  const k = Knex({ client: 'mysql2', connection: { ...endpoint, supportBigNumbers: true, bigNumberStrings: true }, pool: { min: 0, max: 5 } });
+  scope.defer(() => k.destroy());
+  return k;
+};
+let next = 2000;
+const buyers = (n) => Array.from({ length: n }, () => String(next++));
+const ordered = (k, list) => Promise.all(list.map(async (buyer_uid) => {
+  const [id] = await k('test_order').insert({ buyer_uid, amount: '12.50' });
+  return k('test_order').where({ order_id: id }).first();
+}));
+
+test('insert: the stamped ID comes back', async (scope) => {
+  const k = open(scope);
+  const [buyer] = buyers(1);
+  const [id] = await k('test_order').insert({ buyer_uid: buyer, amount: '12.50' });
+  assert.ok(BigInt(id) > 2n ** 40n, `ID ${id}`);
+  const o = await k('test_order').where({ order_id: id }).first();
+  assert.deepEqual([String(o.order_id), o.amount], [String(id), '12.50']);
+  assert.equal(String(o.buyer_uid), buyer);
+});
+test('read by owner, by number, many', async (scope) => {
+  const k = open(scope);
+  const all = await ordered(k, buyers(8));
+  for (const o of all) {
+    assert.deepEqual(await k('test_order').where({ buyer_uid: o.buyer_uid }).pluck('order_id'), [o.order_id]);
+    assert.equal((await k('test_order').where({ order_no: o.order_no }).first()).order_id, o.order_id);
+  }
+  assert.deepEqual((await k('test_order').whereIn('order_id', all.map((o) => o.order_id)).pluck('order_id')).sort(), all.map((o) => o.order_id).sort());
+});
+test('update and delete', async (scope) => {
+  const k = open(scope);
+  const [o] = await ordered(k, buyers(1));
+  assert.equal(await k('test_order').where({ order_id: o.order_id }).update({ status: 'paid' }), 1);
+  assert.equal(await k('test_order').where({ buyer_uid: o.buyer_uid }).increment('amount', 1), 1);
+  assert.deepEqual(await k('test_order').where({ order_no: o.order_no }).first('status', 'amount'), { status: 'paid', amount: '13.50' });
+  assert.equal(await k('test_order').where({ order_id: o.order_id }).del(), 1);
+  assert.equal(await k('test_order').where({ order_id: o.order_id }).first(), undefined);
+});
+test('a transaction of one buyer', async (scope) => {
+  const k = open(scope);
+  const [o] = await ordered(k, buyers(1));
+  await assert.rejects(k.transaction(async (trx) => {
+    await trx('test_order').where({ order_id: o.order_id }).update({ status: 'gone' });
+    throw new Error('back');
+  }), /back/);
+  await k.transaction(async (trx) => {
+    const locked = await trx('test_order').where({ order_id: o.order_id }).forUpdate().first();
+    assert.equal(locked.status, 'new');
+    await trx('test_order').where({ buyer_uid: o.buyer_uid }).update({ status: 'paid' });
+  });
+  assert.equal((await k('test_order').where({ order_id: o.order_id }).first()).status, 'paid');
+});
+test('count, sum and order over all shards', async (scope) => {
+  const k = open(scope);
+  const list = buyers(10);
+  await ordered(k, list);
+  const [{ n, total }] = await k('test_order').whereIn('buyer_uid', list).count('* as n').sum('amount as total');
+  assert.deepEqual([Number(n), total], [10, '125.00']);
+  const page = await k('test_order').whereIn('buyer_uid', list).orderBy('buyer_uid', 'desc').limit(3).offset(2).pluck('buyer_uid');
+  assert.deepEqual(page.map(String), [...list].sort((a, b) => b - a).slice(2, 5));
+  assert.ok(Number((await k('test_order').count('* as n'))[0].n) >= 10);
+});
+test('many rows in one insert', async (scope) => {
+  const k = open(scope);
+  const [buyer] = buyers(1);
+  await k('test_order').insert([1, 2, 3].map((n) => ({ buyer_uid: buyer, amount: n })));
+  assert.deepEqual(await k('test_order').where({ buyer_uid: buyer }).sum('amount as s').first(), { s: '6.00' });
+});
+go();
