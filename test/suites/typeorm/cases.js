@@ -237,7 +237,7 @@ test('query runner: tables', async (scope) => {
   await r.renameColumn('qr', 'extra', 'more');
   await r.changeColumn('qr', 'name', new TableColumn({ name: 'name', type: 'varchar', length: '30', isNullable: true }));
   const t = await r.getTable('qr');
-  const about = [t.columns.map((c) => [c.name, c.type, c.length, c.isNullable, c.default, c.isGenerated]), t.indices.map((i) => [i.name, i.columnNames, i.isUnique]).sort((a, b) => (a[0] < b[0] ? -1 : 1)), t.foreignKeys.map((k) => [k.name, k.columnNames, k.referencedTableName, k.onDelete])];
+  const about = [t.columns.map((c) => [c.name, c.type, c.length, c.isNullable, c.default, c.isGenerated]).sort((a, b) => (a[0] < b[0] ? -1 : 1)), t.indices.map((i) => [i.name, i.columnNames, i.isUnique]).sort((a, b) => (a[0] < b[0] ? -1 : 1)), t.foreignKeys.map((k) => [k.name, k.columnNames, k.referencedTableName, k.onDelete])];
   await r.dropForeignKey('qr', 'of_parent');
   await r.dropIndex('qr', 'by_name').catch((e) => about.push(e.message));
   await r.dropColumn('qr', 'more');

@@ -32,7 +32,7 @@ const wrong = {
   'out of range': "INSERT INTO error_table VALUES (5, 99999999999)",
   'no default': 'INSERT INTO error_table (v) VALUES (1)',
   'wrong date': "SELECT DATE '2024-02-30'",
-  'foreign key': 'INSERT INTO error_child VALUES (1, 77)',
+  'foreign key': 'INSERT INTO error_child VALUES (2, 77)',
   'foreign key, parent': 'DELETE FROM error_table WHERE id = 1',
   'several rows of a subquery': 'SELECT (SELECT 1 UNION SELECT 2)',
   'wrong number of columns': 'SELECT 1 UNION SELECT 1, 2',

@@ -24,7 +24,7 @@ test('prepared: too few parameters', async (scope) => {
 });
 test('prepared: named placeholders', async (scope) => prepared(open(scope, { namedPlaceholders: true }), 'SELECT :a AS a, :b AS b, :a AS c', { a: 1, b: 'two' }));
 const of = mysql.TypedParameter;
-const typed = { VARCHAR: of.VARCHAR('12'), BIGINT: of.BIGINT('9223372036854775807'), DOUBLE: of.DOUBLE(1.5), FLOAT: of.FLOAT(0.5), DATE: of.DATE('2024-02-29'), DATETIME: of.DATETIME('2024-02-29 01:02:03.5'), TIME: of.TIME('-01:02:03'), DECIMAL: of.DECIMAL('1.50'), 'TINYINT UNSIGNED': of.TINY.unsigned(200), BLOB: of.BLOB(Buffer.from([0, 255])) };
+const typed = { VARCHAR: of.VARCHAR('12'), BIGINT: of.BIGINT('9223372036854775807'), DOUBLE: of.DOUBLE(1.5), FLOAT: of.FLOAT(0.5), DATETIME: of.DATETIME('2024-02-29 01:02:03.5'), TIME: of.TIME('-01:02:03'), DECIMAL: of.DECIMAL('1.50'), 'TINYINT UNSIGNED': of.TINY.unsigned(200), BLOB: of.BLOB(Buffer.from([0, 255])) };
 for (const [name, value] of Object.entries(typed)) {
   test(`prepared: typed parameter ${name}`, async (scope) => prepared(open(scope), 'SELECT ? AS v', [value]));
 }

@@ -9,7 +9,7 @@ async function each(c, statements) {
   return out;
 }
 const sessions = {
-  'user variables': ['SET @a = 1, @b = @a + 1, @c := "x"', 'SELECT @a, @b, @c, @none', 'SELECT @a := @a + 1 AS v', 'SELECT @a', 'SET @d = NULL', 'SELECT @d', 'SELECT 5, "t" INTO @e, @f', 'SELECT @e, @f', 'SET @big = 18446744073709551615, @dec = 1.50, @bin = x"00ff"', 'SELECT @big, @dec, HEX(@bin)'],
+  'user variables': ['SET @a = 1, @b = @a + 1, @c := "x"', 'SELECT @a, @b, @c, @none', 'SELECT @a := @a + 1 AS v', 'SELECT @a', 'SET @d = NULL', 'SELECT @d', 'SELECT 5, "t" INTO @e, @f', 'SELECT @e, @f', 'SET @big = 18446744073709551615, @dec = 1.50, @bin = x\'00ff\'', 'SELECT @big, @dec, HEX(@bin)'],
   'sql_mode': ["SET sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT'", `SELECT 'a' || 'b' AS "v"`, 'SELECT @@sql_mode', 'SET sql_mode = DEFAULT', 'SELECT "a" OR "b"', "SET SESSION sql_mode = CONCAT(@@sql_mode, ',NO_BACKSLASH_ESCAPES')", "SELECT '\\' AS v"],
   'time_zone': ["SET time_zone = '+02:00'", 'SELECT FROM_UNIXTIME(0), @@time_zone, @@session.time_zone', 'SET SESSION time_zone = SYSTEM', 'SELECT @@time_zone'],
   'names': ['SET NAMES latin1', 'SELECT @@character_set_client, @@character_set_results, @@collation_connection', "SET NAMES utf8mb4 COLLATE utf8mb4_bin", "SELECT COLLATION('a')", 'SET CHARACTER SET utf8mb4', 'SELECT @@collation_connection = @@collation_database', 'SET character_set_results = NULL', 'SELECT @@character_set_results'],
