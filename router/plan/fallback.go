@@ -203,8 +203,9 @@ var stays = words("begin", "start", "commit", "rollback", "savepoint", "release"
 	"prepare", "execute", "deallocate", "kill", "shutdown", "restart", "flush", "reset", "purge", "change", "stop", "install", "uninstall",
 	"grant", "revoke", "backup", "clone", "binlog", "load", "import", "cache", "signal", "resignal", "get", "delimiter")
 
-// single tells a text whose semicolons all stand in the body of a program.
+// single tells a text whose semicolons all stand in the body of a program, but
+// for one behind which there are only comments.
 func single(l *stmt.Lexed) bool {
 	_, next := stmt.First(l.Text, l.Mode)
-	return next == len(l.Text)
+	return stmt.Blank(l.Text[next:])
 }

@@ -27,6 +27,32 @@ func restFrom(text []byte, at int) int {
 	return at
 }
 
+// Blank tells a text in which nothing is run: blanks and comments.
+func Blank(text []byte) bool {
+	for i := 0; i < len(text); {
+		switch c := text[i]; {
+		case class[c] == spaceByte:
+			i++
+		case lineComment(text, i):
+			i = lineEnd(text, i)
+		case bytes.HasPrefix(text[i:], []byte("/*")):
+			inside, _, closed := bytes.Cut(text[i+2:], []byte("*/"))
+			if !closed || bytes.HasPrefix(inside, []byte("!")) || bytes.HasPrefix(inside, []byte("M!")) {
+				return false
+			}
+			i += len("/*") + len(inside) + len("*/")
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// lineComment tells whether a comment up to the line's end begins there.
+func lineComment(t []byte, i int) bool {
+	return t[i] == '#' || t[i] == '-' && i+1 < len(t) && t[i+1] == '-' && (i+2 == len(t) || t[i+2] <= ' ')
+}
+
 // splitter goes through a text word by word. It parses no more than it needs to
 // tell the semicolons of a program's body from those that separate statements;
 // a program that it gets wrong is cut short, which no server takes.
@@ -73,7 +99,7 @@ func (s *splitter) step() {
 		name := c == '`' || c == '"' && s.mode&AnsiQuotes != 0
 		s.to(quotedEnd(t, i, !name && s.mode&NoBackslash == 0))
 		s.begins = false
-	case c == '#', c == '-' && i+1 < len(t) && t[i+1] == '-' && (i+2 == len(t) || t[i+2] <= ' '):
+	case lineComment(t, i):
 		s.pos = lineEnd(t, i)
 	case c == '/' && i+1 < len(t) && t[i+1] == '*':
 		s.comment()

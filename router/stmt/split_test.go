@@ -78,3 +78,14 @@ func FuzzFirst(f *testing.F) {
 		}
 	})
 }
+
+func TestBlank(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": true, " \n": true, "--": true, "-- x": true, "--\tx\n ": true, "# x": true, "/* x */ /*+ y */": true,
+		"--x": false, "-- x\n1": false, "/* x": false, "/*! x */": false, "/*M! x */": false, "/* x */ y": false, ";": false,
+	} {
+		if got := Blank([]byte(text)); got != want {
+			t.Errorf("%q is blank: %v", text, got)
+		}
+	}
+}
