@@ -20,6 +20,9 @@ type Process struct {
 	Time    int // seconds in this state
 	State   string
 	Info    *string
+	// Thread is the number of its connection to the first shard, whose server knows
+	// what the statement under way does or waits for; 0: it has none.
+	Thread uint32
 }
 
 // activity is what a session lets others see of itself. The command is a view of
@@ -55,6 +58,7 @@ func (a *activity) set(change func(*activity)) {
 
 // Process describes the session. It may be called from any goroutine.
 func (s *Session) Process(now time.Time) Process {
+	thread := s.awaited.thread(s.World().Catalog.First())
 	a := &s.activity
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -67,7 +71,7 @@ func (s *Session) Process(now time.Time) Process {
 		p.DB = &database
 	}
 	if len(a.command) > 0 {
-		p.Command = commandWord(a.command[0])
+		p.Command, p.Thread = commandWord(a.command[0]), thread
 		if a.command[0] == mysql.COM_QUERY || a.command[0] == mysql.COM_STMT_PREPARE {
 			text := strings.ToValidUTF8(string(a.command[1:]), "?")
 			p.Info = &text

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"locus/proxy/backend"
+	"locus/router"
 )
 
 // awaited are the connections whose answers the session waits for, so that
@@ -58,6 +59,19 @@ func (a *awaited) remove(c *backend.Conn) (killed bool) {
 		}
 	}
 	return false
+}
+
+// thread gives the number that a shard knows one of the connections by; 0: none
+// of them goes there.
+func (a *awaited) thread(shard router.ShardName) uint32 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, c := range a.conns {
+		if c.conn.Shard() == shard {
+			return c.conn.ThreadID()
+		}
+	}
+	return 0
 }
 
 func (a *awaited) interrupt() {

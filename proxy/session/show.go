@@ -48,7 +48,7 @@ func (s *Session) shownName(what string) string {
 // sessions: a derived table without its alias.
 func (s *Session) ownTable(name string, _ *request) string {
 	if name == "processlist" {
-		return "(SELECT ID, USER, HOST, DB, COMMAND, TIME, STATE, INFO FROM " + s.processTable() + ")"
+		return "(SELECT ID, USER, HOST, DB, COMMAND, TIME, STATE, INFO FROM " + s.processTable("information_schema.PROCESSLIST") + " AS sessions)"
 	}
 	return s.variableTable(name, "VARIABLE_NAME", "VARIABLE_VALUE")
 }
@@ -111,8 +111,10 @@ func (s *Session) statusOverrides() []override {
 	}
 }
 
-// processTable is a table of the proxy's sessions.
-func (s *Session) processTable() string {
+// processTable is a table of the proxy's sessions, without its alias. What a
+// statement does or waits for is the first shard's to say, where it runs there, in
+// its table of threads.
+func (s *Session) processTable(threads string) string {
 	list := s.Processes()
 	if s.account.Rights != nil { // others' statements are not for everybody
 		list = slices.DeleteFunc(list, func(p Process) bool { return p.User != s.user })
@@ -122,9 +124,11 @@ func (s *Session) processTable() string {
 	if err != nil { // of plain fields
 		text = []byte("[]")
 	}
-	return "JSON_TABLE(" + backend.Quote(string(text)) + ", '$[*]' COLUMNS (" +
+	return "(SELECT ours.ID, ours.USER, ours.HOST, ours.DB, ours.COMMAND, ours.TIME, " +
+		"COALESCE(NULLIF(threads.STATE, ''), ours.STATE) AS STATE, ours.INFO FROM JSON_TABLE(" + backend.Quote(string(text)) + ", '$[*]' COLUMNS (" +
 		"ID BIGINT UNSIGNED PATH '$.ID', USER VARCHAR(128) PATH '$.User', HOST VARCHAR(261) PATH '$.Host', DB VARCHAR(64) PATH '$.DB', " +
-		"COMMAND VARCHAR(16) PATH '$.Command', TIME INT PATH '$.Time', STATE VARCHAR(256) PATH '$.State', INFO LONGTEXT PATH '$.Info')) AS processlist"
+		"COMMAND VARCHAR(16) PATH '$.Command', TIME INT PATH '$.Time', STATE VARCHAR(256) PATH '$.State', INFO LONGTEXT PATH '$.Info', " +
+		"THREAD BIGINT UNSIGNED PATH '$.Thread')) AS ours LEFT JOIN " + threads + " AS threads ON threads.ID = ours.THREAD)"
 }
 
 func (s *Session) showProcessList(full bool) string {
@@ -132,11 +136,15 @@ func (s *Session) showProcessList(full bool) string {
 	if full {
 		text = "INFO"
 	}
+	threads := "performance_schema.processlist" // MySQL warns of the other
+	if s.World().MariaDB {
+		threads = "information_schema.PROCESSLIST"
+	}
 	query := "SELECT ID AS Id, USER AS User, HOST AS Host, DB AS db, COMMAND AS Command, TIME AS Time, STATE AS State, " + text + " AS Info"
 	if s.World().MariaDB {
 		query += ", 0.000 AS Progress"
 	}
-	return query + " FROM " + s.processTable()
+	return query + " FROM " + s.processTable(threads) + " AS sessions ORDER BY ID"
 }
 
 // account is how SHOW GRANTS names who has the rights, and password what it
