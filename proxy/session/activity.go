@@ -73,7 +73,7 @@ func (s *Session) Process(now time.Time) Process {
 	if len(a.command) > 0 {
 		p.Command, p.Thread = commandWord(a.command[0]), thread
 		if a.command[0] == mysql.COM_QUERY || a.command[0] == mysql.COM_STMT_PREPARE {
-			text := strings.ToValidUTF8(string(a.command[1:]), "?")
+			text := strings.TrimRight(strings.TrimSpace(strings.ToValidUTF8(string(a.command[1:]), "?")), "; \t\r\n") // as servers do
 			p.Info = &text
 		}
 	}

@@ -26,7 +26,7 @@ func TestTheProcessListSaysWhatAStatementWaitsFor(t *testing.T) {
 
 		p.proxy.must(t, "SELECT GET_LOCK('waited', 0)")
 		locked := make(chan string, 1)
-		go func() { locked <- other.value(t, "SELECT GET_LOCK('waited', 60)") }()
+		go func() { locked <- other.value(t, " SELECT GET_LOCK('waited', 60); ") }()
 		p.waits(t, "User lock", "SELECT GET_LOCK('waited', 60)")
 		p.proxy.must(t, "SELECT RELEASE_LOCK('waited')")
 		if got := <-locked; got != "1" {
