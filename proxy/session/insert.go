@@ -6,9 +6,11 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/idgen/orderid"
 	"locus/proxy/backend"
 	"locus/proxy/stamp"
 	"locus/proxy/wire"
+	"locus/router"
 	"locus/router/stmt"
 )
 
@@ -16,6 +18,9 @@ import (
 func (s *Session) runStamped(r *request) error {
 	result, err := s.stamped(r)
 	if err != nil {
+		return err
+	}
+	if err := r.plan.Returned(len(result.Shards)); err != nil {
 		return err
 	}
 	if err := s.admit(r, result.Genes, false); err != nil {
@@ -73,7 +78,32 @@ func (s *Session) insertOne(r *request, result *stamp.Result) error {
 		s.generated = s.stampedParams(s.generated[:0], only.Params)
 		params = s.generated
 	}
-	return s.exchange(r, r.world.Map.Shard(only.Shard), only.Text, params, last)
+	shard := r.world.Map.Shard(only.Shard)
+	if err := s.exchange(r, shard, only.Text, params, last); err != nil {
+		return err
+	}
+	if result.HasID && s.insert.mayUpdate && s.scanner.Rows() > 0 {
+		s.keepReturned(r, shard, result.FirstID)
+	}
+	return nil
+}
+
+// keepReturned keeps the generated ID as LAST_INSERT_ID() if a row has it: rows
+// that RETURNING gave don't say which of them were updated.
+func (s *Session) keepReturned(r *request, shard router.ShardName, id orderid.ID) {
+	l, err := s.lend(shard, false)
+	if err != nil {
+		return
+	}
+	rows, err := l.conn.Query(s.ctx, r.plan.Insert.Find(id))
+	if err != nil {
+		s.abandon(l)
+		return
+	}
+	if len(rows.Rows) > 0 {
+		s.insertID = id.Lo
+	}
+	s.keep(l)
 }
 
 // inserting is what insertEnding must know of the INSERT under way.
@@ -86,6 +116,12 @@ type inserting struct {
 // keeps it as LAST_INSERT_ID(), if a row was inserted by it: one that took the
 // place of nothing counts 1, and one that was updated instead counts 2 or 0.
 func (s *Session) endInsert(dst, packet []byte) ([]byte, error) {
+	if _, failed := s.scanner.ErrCode(); !failed && s.scanner.Columns() > 0 { // RETURNING
+		if s.scanner.Rows() > 0 && !s.insert.mayUpdate {
+			s.insertID = s.insert.id
+		}
+		return append(dst, packet...), nil
+	}
 	if ok, has := s.scanner.OK(); has && (ok.AffectedRows == 0 || (s.insert.mayUpdate && ok.AffectedRows != 1)) {
 		return append(dst, packet...), nil
 	}

@@ -23,6 +23,10 @@ func (e *explainer) stamped() {
 		e.say("why", "row %d: %s = %s, the %s of %s: gene %s on %s", row+1, root.Column.Name, in.Value(e.v, row, in.Root),
 			root.Role, in.Table.TableName, g.Format(e.m.Width()), e.m.Shard(of[row]))
 	}
+	if err := e.p.Returned(len(shards)); err != nil {
+		e.refusal(err)
+		return
+	}
 	for _, shard := range shards {
 		text := e.insertSet()
 		if !in.Set {

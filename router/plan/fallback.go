@@ -47,7 +47,8 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
 		return nil, refuse(Unsupported, "%s; with %s in it, it may depend on the connection or change its state, so it can't be passed on unread", syntax.Error(), state)
 	}
 	return &Plan{
-		Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, KeepsInsertID: true, ReadsInsertID: slices.Contains(text.bare, "last_insert_id"),
+		Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, KeepsInsertID: true,
+		ReadsInsertID: slices.Contains(text.bare, "last_insert_id") || slices.Contains(text.bare, "returning"), // rows don't say what was generated
 		Statement: text.left(object),
 	}, nil
 }
@@ -109,12 +110,16 @@ func words(list ...string) map[string]bool {
 }
 
 // unread is the words of a text that the parser refuses, in lower case and
-// without quotes, and as they were written.
-type unread struct{ bare, written []string }
+// without quotes, as they were written, and whether a parenthesis follows.
+type unread struct {
+	bare, written []string
+	called        []bool
+}
 
 func wordsOf(l *stmt.Lexed) (u unread) {
-	l.Words(func(word []byte) {
+	l.Calls(func(word []byte, called bool) {
 		u.bare = append(u.bare, bare(word))
+		u.called = append(u.called, called)
 		u.written = append(u.written, string(word))
 	})
 	return u
@@ -143,7 +148,7 @@ func (u unread) compound() bool {
 func (u unread) state() string {
 	verb, program := u.verb(), u.compound()
 	for i, w := range u.bare {
-		if stateful[w] || i == verb && stays[w] && !program || i < verb && logged[w] {
+		if stateful[w] && (u.called[i] || w == "sql_calc_found_rows") || i == verb && stays[w] && !program || i < verb && logged[w] {
 			return w
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"locus/idgen/orderid"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/gene"
@@ -99,7 +100,7 @@ func (in *Insertion) listed(at stmt.Anchor) Splice {
 func planPlainInsert(s *stmt.Statement, t *catalog.Table, ctx Context) (*Plan, error) {
 	p := &Plan{
 		Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, KeepsInsertID: true, Cacheable: true,
-		ReadsInsertID: s.Features&stmt.ReadsInsertID != 0,
+		ReadsInsertID: s.Features&(stmt.ReadsInsertID|stmt.Returning) != 0, // rows don't say what was generated
 	}
 	if t != nil && t.Kind == catalog.Single {
 		p.Shard = t.Shard
@@ -295,6 +296,25 @@ func (in *Insertion) Genes(v *Values, dst []gene.Gene) ([]gene.Gene, error) {
 		dst = append(dst, g)
 	}
 	return dst, nil
+}
+
+// Find is a query of whether there is a row of an ID.
+func (in *Insertion) Find(id orderid.ID) string {
+	t := in.Table
+	column := &t.Columns[t.IDColumn]
+	text := []byte("SELECT 1 FROM " + quote(t.Schema) + "." + quote(t.Name) + " WHERE " + quote(column.Name) + " = ")
+	if column.Unsigned {
+		return string(t.Layout.AppendSQL(text, id))
+	}
+	return string(t.Layout.AppendSignedSQL(text, id))
+}
+
+// Returned refuses RETURNING of rows that several shards would answer with.
+func (p *Plan) Returned(shards int) error {
+	if shards < 2 || p.Statement.Features&stmt.Returning == 0 {
+		return nil
+	}
+	return refuse(ScatterShape, "RETURNING of rows that live on %d shards: write one INSERT for each owner", shards)
 }
 
 func (in *Insertion) rowGene(v *Values, row int) (gene.Gene, error) {

@@ -134,6 +134,8 @@ func (p *Plan) place(s *stmt.Statement, sc *scope) error {
 func everywhereAlike(s *stmt.Statement) error {
 	what := ""
 	switch {
+	case s.Features&stmt.Returning != 0:
+		return refuse(Unsupported, "RETURNING of a change of a global table, which every shard would answer: read the rows in a statement of their own")
 	case s.Features&stmt.ReadsClock != 0:
 		what = "the time (NOW() and its kin), which each shard would read anew: give it as a value"
 	case s.Features&stmt.SetsUserVariable != 0:

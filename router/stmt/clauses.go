@@ -1,5 +1,7 @@
 package stmt
 
+import "sort"
+
 // token is a word or a parenthesis of a text, outside of literals, comments and
 // quoted names.
 type token struct {
@@ -131,9 +133,14 @@ func (l *Lexed) closing(open int) int {
 	}
 }
 
-// end gives where the statement ends, before blanks, comments and a semicolon.
+// end gives where the statement ends, before blanks, comments, a semicolon and
+// RETURNING.
 func (l *Lexed) end() int {
 	end, last := len(l.Text), len(l.Literals)-1
+	if l.cut > 0 {
+		for end = l.cut; last >= 0 && int(l.Literals[last].Start) >= end; last-- {
+		}
+	}
 	for end > 0 {
 		if last >= 0 && int(l.Literals[last].End) == end {
 			if l.Literals[last].Kind != CommentLiteral {
@@ -167,6 +174,12 @@ func (l *Lexed) opening(from int) int {
 
 // Words calls f with every word and quoted name (in its quotes) of the text.
 func (l *Lexed) Words(f func(word []byte)) {
+	l.Calls(func(word []byte, _ bool) { f(word) })
+}
+
+// Calls is Words that tells of each whether a parenthesis follows, as it does
+// with a function's name.
+func (l *Lexed) Calls(f func(word []byte, called bool)) {
 	scan := tokens{l: l}
 	for scan.pos < len(l.Text) {
 		if scan.skipLiteral() || scan.skipAside() {
@@ -178,11 +191,23 @@ func (l *Lexed) Words(f func(word []byte)) {
 			if end = quotedEnd(l.Text, scan.pos, false); end < 0 {
 				return
 			}
-			f(l.Text[scan.pos:end])
+			f(l.Text[scan.pos:end], l.called(end))
 		case inName(c):
 			end = wordEnd(l.Text, scan.pos)
-			f(l.Text[scan.pos:end])
+			f(l.Text[scan.pos:end], l.called(end))
 		}
 		scan.pos = end
 	}
+}
+
+// called tells whether a parenthesis follows, behind blanks and comments.
+func (l *Lexed) called(at int) bool {
+	for at = skipBlanks(l.Text, at); at < len(l.Text); at = skipBlanks(l.Text, at) {
+		i := sort.Search(len(l.Literals), func(i int) bool { return int(l.Literals[i].Start) >= at })
+		if i == len(l.Literals) || int(l.Literals[i].Start) != at || l.Literals[i].Kind != CommentLiteral {
+			return l.Text[at] == '('
+		}
+		at = int(l.Literals[i].End)
+	}
+	return false
 }

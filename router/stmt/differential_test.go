@@ -43,7 +43,7 @@ func TestAgainstParser(t *testing.T) {
 	missing := map[string]int{}
 	for _, text := range corpus {
 		l := lexed(text, 0)
-		node, err := tree(l)
+		node, err := tree(l, l.readable())
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue

@@ -115,6 +115,7 @@ type Lexed struct {
 	Err error
 
 	asides  []aside
+	cut     int // where Parse found RETURNING; 0: nowhere
 	pos     int
 	copied  int // the text up to here is in Key or stripped
 	started bool

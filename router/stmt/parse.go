@@ -24,12 +24,16 @@ func Parse(l *Lexed) (*Statement, error) {
 	if s, ok := readKill(l); ok {
 		return s, nil
 	}
-	node, err := tree(l)
+	node, returned, err := nodes(l)
 	if err != nil {
 		return nil, err
 	}
 	r := &reader{l: l, out: &Statement{}, placed: map[*ast.TableName]bool{}, blocks: map[*ast.SelectStmt]*Block{}}
 	r.survey(node)
+	if returned != nil {
+		r.out.Features |= Returning
+		r.survey(returned)
+	}
 	r.statement(node)
 	r.link()
 	r.unplaced()
@@ -50,7 +54,7 @@ const (
 
 // tree runs the parser. A panic of it is one text that can't be read, not the
 // end of a process that serves others.
-func tree(l *Lexed) (node ast.StmtNode, err error) {
+func tree(l *Lexed, text string) (node ast.StmtNode, err error) {
 	if len(l.Key) > maxKey || l.deepest > maxDepth {
 		return nil, &SyntaxError{fmt.Sprintf("%d bytes of SQL without its values, nested %d deep: at most %d and %d are read", len(l.Key), l.deepest, maxKey, maxDepth)}
 	}
@@ -63,7 +67,7 @@ func tree(l *Lexed) (node ast.StmtNode, err error) {
 		parsers.Put(p)
 	}()
 	p.SetSQLMode(parserMode(l.Mode))
-	nodes, _, err := p.ParseSQL(l.readable())
+	nodes, _, err := p.ParseSQL(text)
 	if err != nil {
 		return nil, &SyntaxError{strings.TrimSpace(err.Error())}
 	}

@@ -89,6 +89,9 @@ const (
 	// UnknownFunction: a function that isn't known to look at one row only. It
 	// may be stored, read tables, or be an aggregate.
 	UnknownFunction
+	// Returning: MariaDB's INSERT, REPLACE or DELETE … RETURNING, which answers
+	// with rows.
+	Returning
 )
 
 // Statement is the full reading of one text.

@@ -1,0 +1,73 @@
+package stmt
+
+import (
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+)
+
+// nodes parses the text. MariaDB's RETURNING, which the parser doesn't know, is
+// read apart: what stands before it as a statement, and what stands behind it as
+// the fields of a SELECT. It is looked for in what can't be read otherwise,
+// since to MySQL the word is a name like any other.
+func nodes(l *Lexed) (node ast.StmtNode, fields *ast.SelectStmt, err error) {
+	text := l.readable()
+	if node, err = tree(l, text); err == nil {
+		return node, nil, nil
+	}
+	at := l.returning()
+	if at < 0 {
+		return nil, nil, err
+	}
+	behind := at + len("returning")
+	head, headErr := tree(l, text[:at]+strings.Repeat(" ", len(text)-at))
+	tail, tailErr := tree(l, strings.Repeat(" ", at)+"SELECT   "+text[behind:])
+	if headErr != nil || tailErr != nil {
+		return nil, nil, err
+	}
+	if fields, _ = tail.(*ast.SelectStmt); fields == nil || !onlyFields(fields) {
+		return nil, nil, err
+	}
+	switch head.(type) {
+	case *ast.InsertStmt, *ast.DeleteStmt:
+		l.cut = at
+		return head, fields, nil
+	}
+	return nil, nil, err
+}
+
+// returning finds the last RETURNING outside of parentheses of an INSERT,
+// REPLACE or DELETE, or -1.
+func (l *Lexed) returning() int {
+	scan := tokens{l: l}
+	at := -1
+	for first := true; ; first = false {
+		t, ok := scan.next()
+		switch {
+		case !ok, first && !l.is(t, "insert") && !l.is(t, "replace") && !l.is(t, "delete"):
+			return at
+		case t.depth == 0 && !t.qualified && l.is(t, "returning"):
+			at = t.start
+		}
+	}
+}
+
+// onlyFields tells whether a SELECT has nothing but fields, and they read no
+// other tables.
+func onlyFields(n *ast.SelectStmt) bool {
+	only := plainFields(true)
+	n.Accept(&only)
+	return bool(only) && n.From == nil && n.Where == nil && n.GroupBy == nil && n.Having == nil && n.OrderBy == nil && n.Limit == nil &&
+		n.SelectIntoOpt == nil && n.LockInfo == nil && n.With == nil && !n.Distinct
+}
+
+type plainFields bool
+
+func (p *plainFields) Enter(n ast.Node) (ast.Node, bool) {
+	if _, nested := n.(*ast.SubqueryExpr); nested {
+		*p = false
+	}
+	return n, false
+}
+
+func (p *plainFields) Leave(n ast.Node) (ast.Node, bool) { return n, true }
