@@ -14,6 +14,9 @@ import (
 // local answers the statements that concern the session alone.
 func (s *Session) local(r *request) error {
 	st := r.plan.Statement
+	if r.statement != nil && r.statement.params > 0 && st.Kind != stmt.Explain {
+		return s.runBound(r)
+	}
 	switch st.Kind {
 	case stmt.Begin:
 		err := s.begin(s.txn.text(r.values.Text))
@@ -126,11 +129,11 @@ func (s *Session) explain(r *request) error {
 	if err != nil {
 		return err
 	}
-	if p.Place == plan.Fixed || p.Place == plan.Any {
+	if explainedThere(p) {
 		return s.runOn(r, s.shardOf(r.world, p))
 	}
 	var args stmt.Args
-	args.Reset(&lexed, nil)
+	args.Reset(&lexed, s.boundOf(r))
 	values := plan.Values{Args: &args, InsertID: s.insertID}
 	var route plan.Route
 	lines := plan.Explain(p, r.world.Map, &values, &route)
@@ -138,7 +141,21 @@ func (s *Session) explain(r *request) error {
 	for _, line := range lines {
 		rows = append(rows, []string{line.Part, line.Detail})
 	}
-	return s.writeTable([]string{"locus", "detail"}, rows)
+	return s.writeTable(explained, rows)
+}
+
+// explained are the columns of a route.
+var explained = []string{"locus", "detail"}
+
+// explainedThere tells a statement of one shard, which that shard explains.
+func explainedThere(p *plan.Plan) bool { return p.Place == plan.Fixed || p.Place == plan.Any }
+
+// boundOf gives the values of a prepared statement's placeholders.
+func (s *Session) boundOf(r *request) []stmt.Value {
+	if r.statement == nil {
+		return nil
+	}
+	return s.bound
 }
 
 // takeSnapshot has the first shard join at once, with the tables that nobody

@@ -47,10 +47,14 @@ func (s *Session) prepare(text []byte) error {
 	if err := s.replan(w, p); err != nil {
 		return s.writeError(err)
 	}
-	if p.plan.Place == plan.Session {
-		return s.preparedHere(p)
+	sent, there, columns, err := s.preparable(w, p)
+	switch {
+	case err != nil:
+		return s.writeError(err)
+	case there == nil:
+		return s.preparedHere(p, columns)
 	}
-	return s.preparedThere(w, p)
+	return s.preparedThere(w, p, sent, there)
 }
 
 // replan makes the plan anew if the tables or the database have changed.
@@ -75,23 +79,13 @@ func (s *Session) remember(p *prepared) {
 	s.prepared[p.id] = p
 }
 
-// preparedHere answers for statements that the session runs itself.
-func (s *Session) preparedHere(p *prepared) error {
-	if p.params > 0 {
-		return s.writeError(&plan.Refusal{Code: plan.Unsupported, Message: "placeholders in this statement: write the values into the text"})
-	}
-	s.remember(p)
-	out, _ := wire.AppendPrepared(s.out[:0], s.seq, wire.Prepared{Statement: p.id})
-	return s.flush(out)
-}
-
 // preparedThere has a shard prepare the statement, for the types of its columns
 // and for the errors that only a server finds.
-func (s *Session) preparedThere(w *World, p *prepared) error {
-	shard := s.prepareShard(w, p.plan)
-	statement, answer, err := s.prepareAt(shard, p.text)
+func (s *Session) preparedThere(w *World, p *prepared, text string, there *plan.Plan) error {
+	shard := s.prepareShard(w, there)
+	statement, answer, err := s.prepareAt(shard, text)
 	if _, lost := errors.AsType[*backend.LostError](err); lost && !s.txn.lost {
-		statement, answer, err = s.prepareAt(shard, p.text) // nothing happens by preparing twice
+		statement, answer, err = s.prepareAt(shard, text) // nothing happens by preparing twice
 	}
 	if err != nil {
 		return s.writeError(err)

@@ -20,11 +20,7 @@ func (s *Session) runRewritten(r *request) error {
 	if err != nil {
 		return err
 	}
-	under := s.planContext(r.world)
-	under.Owned = nil // nothing is left of it
-	if st := r.plan.Statement; st.Kind == stmt.Show && len(st.Tables) == 0 {
-		under.Rights = nil // the text is ours
-	}
+	under := s.rewrittenContext(r)
 	if !readsDiagnostics(r.plan.Statement) {
 		return s.runChanged(r, text, under)
 	}
@@ -34,6 +30,16 @@ func (s *Session) runRewritten(r *request) error {
 		s.warnings = kept
 	}
 	return err
+}
+
+// rewrittenContext is what a rewritten text is planned in.
+func (s *Session) rewrittenContext(r *request) plan.Context {
+	under := s.planContext(r.world)
+	under.Owned = nil // nothing is left of it
+	if st := r.plan.Statement; st.Kind == stmt.Show && len(st.Tables) == 0 {
+		under.Rights = nil // the text is ours
+	}
+	return under
 }
 
 // readsDiagnostics tells a statement that asks for the number of warnings, which

@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/wire"
+	"locus/router/stmt"
 )
 
 // diagnostic is one row of SHOW WARNINGS.
@@ -47,23 +48,31 @@ func (s *Session) showWarnings(r *request) error {
 		}
 	}
 	if show.Count {
-		name := "@@session." + strings.TrimSuffix(show.What, "s") + "_count"
-		return s.writeColumns([]wire.Column{number(name)}, [][]string{{strconv.Itoa(len(rows))}})
+		return s.writeColumns(diagnosticColumns(show), [][]string{{strconv.Itoa(len(rows))}})
 	}
 	rows, err := limited(rows, show.Clause)
 	if err != nil {
 		return err
 	}
+	return s.writeColumns(diagnosticColumns(show), rows)
+}
+
+func diagnosticColumns(show *stmt.Shown) []wire.Column {
+	if show.Count {
+		return []wire.Column{number("@@session." + strings.TrimSuffix(show.What, "s") + "_count")}
+	}
 	text := wire.Column{Charset: textCollation, Type: mysql.MYSQL_TYPE_VAR_STRING}
 	level, message := text, text
 	level.Name, level.Length = []byte("Level"), 4*7
 	message.Name, message.Length = []byte("Message"), 4*512
-	return s.writeColumns([]wire.Column{level, number("Code"), message}, rows)
+	return []wire.Column{level, number("Code"), message}
 }
+
+// binaryCollation is that of numbers and bytes.
+const binaryCollation = 63
 
 // number is a column of unsigned integers.
 func number(name string) wire.Column {
-	const binaryCollation = 63
 	return wire.Column{Name: []byte(name), Charset: binaryCollation, Type: mysql.MYSQL_TYPE_LONG, Flags: mysql.NOT_NULL_FLAG | mysql.UNSIGNED_FLAG, Length: 4}
 }
 

@@ -78,11 +78,15 @@ var errTransactionLost = errors.New("a connection that the session needs was los
 
 // writeTable answers with a small table of texts.
 func (s *Session) writeTable(names []string, rows [][]string) error {
+	return s.writeColumns(textColumns(names, rows), rows)
+}
+
+func textColumns(names []string, rows [][]string) []wire.Column {
 	columns := make([]wire.Column, len(names))
 	for i, name := range names {
 		columns[i] = wire.Column{Name: []byte(name), Charset: textCollation, Type: mysql.MYSQL_TYPE_VAR_STRING, Length: 4 * widest(rows, i)}
 	}
-	return s.writeColumns(columns, rows)
+	return columns
 }
 
 // writeColumns answers with a small table of texts and of unsigned numbers.

@@ -49,7 +49,7 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
 	return &Plan{
 		Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, KeepsInsertID: true,
 		ReadsInsertID: slices.Contains(text.bare, "last_insert_id") || slices.Contains(text.bare, "returning"), // rows don't say what was generated
-		Statement: text.left(object),
+		Statement:     text.left(object),
 	}, nil
 }
 

@@ -8,7 +8,8 @@ import "unicode/utf8"
 //   - comments, because the parser executes some that no server does (/*T! … */),
 //   - hints and the wrappers of executable comments,
 //   - the WORK of COMMIT WORK,
-//   - INTO @a, @b of a SELECT, which the parser doesn't know,
+//   - INTO @a, @b of a SELECT, and LIMIT of SHOW WARNINGS, which the parser
+//     doesn't know,
 //   - the rows and list elements that the key leaves out, because a parse costs
 //     what its text is long.
 //
@@ -41,6 +42,9 @@ func (l *Lexed) readable() string {
 	}
 	if start, end := l.work(); start >= 0 {
 		blank(text, start, end)
+	}
+	if limit := l.shownLimit(); limit >= 0 {
+		blank(text, limit, int32(l.end()))
 	}
 	if into := l.intoVariables(); into.names != nil {
 		blank(text, into.start, into.end)

@@ -2,6 +2,7 @@ package stmt
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -35,6 +36,21 @@ func (r *reader) show(n *ast.ShowStmt) {
 		shown.Clause = string(r.l.Text[at:r.l.end()])
 	}
 	r.out.Shown, r.out.Verbatim = shown, true
+}
+
+// shownLimit finds the LIMIT of SHOW WARNINGS or SHOW ERRORS, or -1.
+func (l *Lexed) shownLimit() int32 {
+	scan := tokens{l: l}
+	for _, words := range [][]string{{"show"}, {"warnings", "errors"}, {"limit"}} {
+		t, ok := scan.next()
+		if !ok || !slices.ContainsFunc(words, func(word string) bool { return l.is(t, word) }) {
+			return -1
+		}
+		if words[0] == "limit" {
+			return int32(t.start)
+		}
+	}
+	return -1
 }
 
 // The tables of the servers' own that speak of all sessions, or of variables.

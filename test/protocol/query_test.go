@@ -195,7 +195,7 @@ func TestPreparedStatementsOfTheProxysOwn(t *testing.T) {
 		if len(rows) != 1 {
 			t.Fatalf("rows %q", rows)
 		}
-		if values, err := wire.SplitBinaryRow(nil, []byte(rows[0]), []byte{mysql.MYSQL_TYPE_VAR_STRING, mysql.MYSQL_TYPE_VAR_STRING, mysql.MYSQL_TYPE_VAR_STRING}); err != nil || string(values[0]) != "Error" {
+		if values, err := wire.SplitBinaryRow(nil, []byte(rows[0]), []byte{mysql.MYSQL_TYPE_VAR_STRING, mysql.MYSQL_TYPE_LONG, mysql.MYSQL_TYPE_VAR_STRING}); err != nil || string(values[0]) != "Error" {
 			t.Errorf("%q, %v", values, err)
 		}
 	})

@@ -1,0 +1,148 @@
+package session
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/wire"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// preparedHere answers for statements that the session runs itself.
+func (s *Session) preparedHere(p *prepared, columns []wire.Column) error {
+	s.remember(p)
+	out, seq := wire.AppendPrepared(s.out[:0], s.seq, wire.Prepared{Statement: p.id, Columns: uint16(len(columns)), Params: uint16(p.params)})
+	params := make([]wire.Column, p.params)
+	for i := range params {
+		params[i] = wire.Column{Name: []byte("?"), Charset: binaryCollation, Type: mysql.MYSQL_TYPE_VAR_STRING, Flags: mysql.BINARY_FLAG}
+	}
+	out, seq = s.appendDefinitions(out, seq, params)
+	out, _ = s.appendDefinitions(out, seq, columns)
+	return s.flush(out)
+}
+
+func (s *Session) appendDefinitions(out []byte, seq byte, columns []wire.Column) ([]byte, byte) {
+	for _, c := range columns {
+		out, seq = wire.AppendColumn(out, seq, c)
+	}
+	if len(columns) > 0 && s.capabilities&mysql.CLIENT_DEPRECATE_EOF == 0 {
+		out, seq = wire.AppendEOF(out, seq, wire.EOF{Status: s.status()})
+	}
+	return out, seq
+}
+
+// preparable gives the text and the plan that a shard is to prepare for a
+// statement: of one into which the session writes what it knows, what comes of
+// that. It is nil for a statement that the session runs itself, which has the
+// columns given.
+func (s *Session) preparable(w *World, p *prepared) (text string, there *plan.Plan, columns []wire.Column, err error) {
+	r := &request{plan: p.plan, world: w, values: &plan.Values{Args: new(stmt.Args), InsertID: s.insertID}}
+	r.values.Reset(&p.lexed, nil)
+	text, there = p.text, p.plan
+	if there.Place == plan.Rewritten {
+		changed, err := s.rewritten(r)
+		if err != nil {
+			return "", nil, nil, err
+		}
+		if there, err = s.planAgain(r, changed); err != nil {
+			return "", nil, nil, err
+		}
+		text = string(changed)
+	}
+	if there.Place != plan.Session {
+		return text, there, nil, nil
+	}
+	switch st := there.Statement; st.Kind {
+	case stmt.ShowWarnings:
+		columns = diagnosticColumns(st.Shown)
+	case stmt.Explain:
+		var lexed stmt.Lexed
+		lexed.Lex([]byte(text)[st.Inner:], s.mode)
+		inner, err := plan.Make(&lexed, s.planContext(w))
+		if err != nil {
+			return "", nil, nil, err
+		}
+		if explainedThere(inner) {
+			return text, inner, nil, nil
+		}
+		columns = textColumns(explained, nil)
+	case stmt.TextPrepare:
+		return "", nil, nil, fail(mysql.ER_UNSUPPORTED_PS, stateGeneral, "This command is not supported in the prepared statement protocol yet")
+	default:
+	}
+	return text, nil, columns, nil
+}
+
+// planAgain plans a text into which the session has written what it knows.
+func (s *Session) planAgain(r *request, text []byte) (*plan.Plan, error) {
+	lexed := new(stmt.Lexed)
+	lexed.Lex(text, s.mode)
+	return plan.Make(lexed, s.rewrittenContext(r))
+}
+
+// runBound runs a statement of the session's own with the values of its
+// placeholders in the text.
+func (s *Session) runBound(r *request) error {
+	text, from := r.values.Text, 0
+	var out []byte
+	for _, literal := range r.values.Literals {
+		if literal.Kind != stmt.ParamLiteral {
+			continue
+		}
+		value, err := s.spelled(s.params[literal.Param])
+		if err != nil {
+			return err
+		}
+		out = append(append(out, text[from:literal.Start]...), value...)
+		from = int(literal.End)
+	}
+	bound := *r
+	bound.statement = nil
+	return s.runChanged(&bound, append(out, text[from:]...), s.planContext(r.world))
+}
+
+// spelled is a parameter as a literal.
+func (s *Session) spelled(p wire.Param) (string, error) {
+	if p.Value == nil {
+		return "NULL", nil
+	}
+	switch v := boundValue(p); v.Kind {
+	case stmt.Int, stmt.Uint:
+		return v.String(), nil
+	case stmt.Decimal:
+		if text := string(v.Text); strings.Trim(text, "+-.0123456789") == "" && strings.LastIndexAny(text, "+-") < 1 {
+			return text, nil
+		}
+	case stmt.Float:
+		if p.Type == mysql.MYSQL_TYPE_FLOAT {
+			return strconv.FormatFloat(float64(math.Float32frombits(binary.LittleEndian.Uint32(p.Value))), 'e', -1, 32), nil
+		}
+		return strconv.FormatFloat(math.Float64frombits(binary.LittleEndian.Uint64(p.Value)), 'e', -1, 64), nil
+	case stmt.Temporal:
+		text, err := wire.TemporalText(p.Type, p.Value)
+		if err != nil {
+			return "", fail(erWrongArguments, stateGeneral, "Incorrect arguments to COM_STMT_EXECUTE: %v", err)
+		}
+		return "'" + text + "'", nil
+	default:
+	}
+	switch p.Type {
+	case mysql.MYSQL_TYPE_TINY_BLOB, mysql.MYSQL_TYPE_MEDIUM_BLOB, mysql.MYSQL_TYPE_LONG_BLOB, mysql.MYSQL_TYPE_BLOB:
+		return "X'" + hex.EncodeToString(p.Value) + "'", nil
+	}
+	if !s.foreign && !utf8.Valid(p.Value) { // no server takes it as a text
+		return "X'" + hex.EncodeToString(p.Value) + "'", nil
+	}
+	text := strings.ReplaceAll(string(p.Value), "'", "''")
+	if s.mode&stmt.NoBackslash == 0 {
+		text = strings.ReplaceAll(text, `\`, `\\`)
+	}
+	return "'" + text + "'", nil
+}
