@@ -413,8 +413,8 @@ func TestRecoveryForbidsALateDecision(t *testing.T) {
 		}
 	}}
 	each(t, o, func(t *testing.T, s *shop.Shop, db *sql.DB) {
-		exec(t, s.Shard(t, 0), "DELETE FROM locus.decision")
 		tx := spanning(t, db)
+		exec(t, s.Shard(t, 0), "DELETE FROM locus.decision") // of other tests; the table is there by now
 		shard.Store(s.Shard(t, 0))
 		err := tx.Commit()
 		shard.Store(nil)
