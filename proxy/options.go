@@ -59,7 +59,9 @@ type Options struct {
 	// Save and Saved keep the last documents for a start without the source.
 	Save  func(values map[string][]byte, revision int64) error
 	Saved func() (values map[string][]byte, revision int64, err error)
-	Log   *slog.Logger
+	// Virtual is the tables of the schema locus; nil: there are none.
+	Virtual session.Virtual
+	Log     *slog.Logger
 }
 
 func (o Options) withDefaults() Options {

@@ -83,7 +83,7 @@ func New(o Options) *Proxy {
 			Changed: p.live.Changed, Leased: o.Fence.Leased, Hold: o.Fence.Hold, Places: make(chan struct{}, o.Fence.MaxHeld),
 		},
 		Began: time.Now(), Clients: p.sessions.len,
-		Version: p.serverVersion, Hostname: hostname(), Processes: p.sessions.processes,
+		Version: p.serverVersion, Hostname: hostname(), Processes: p.sessions.processes, Virtual: o.Virtual,
 	}
 	p.login = handshake.Config{
 		ServerVersion: p.serverVersion, ConnectionID: func() uint32 { return p.lastID.Add(1) },

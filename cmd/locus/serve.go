@@ -13,6 +13,7 @@ import (
 
 	"locus/cmd/declared"
 	"locus/cmd/jobs"
+	"locus/cmd/virtual"
 	"locus/config"
 	"locus/migrate"
 	"locus/proxy"
@@ -59,6 +60,8 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 		return err
 	}
 	options.Name = card.ID
+	store := jobs.New(conn.kv, card.ID, conn.config.Secrets.Lookup)
+	options.Virtual = virtual.New(conn.kv, store)
 	options.Acknowledge = func(version int64) error {
 		presence.Set(card.obeying(version).text())
 		return nil
@@ -76,7 +79,7 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 		return fmt.Errorf("read the cluster %s: %w", conn.config.Cluster, err)
 	}
 	log.Info("serving", slog.String("addr", card.Addr), slog.String("cluster", conn.config.Cluster), slog.Int("pid", os.Getpid()))
-	mover := &migrate.Runner{Store: jobs.New(conn.kv, card.ID, conn.config.Secrets.Lookup), Name: card.ID, Log: log}
+	mover := &migrate.Runner{Store: store, Name: card.ID, Log: log}
 	return serveAll(ctx, conn.config, log, p, listener, presence.Run, mover.Run)
 }
 

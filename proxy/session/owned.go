@@ -19,11 +19,14 @@ var owned = func() map[string]bool {
 	for _, name := range []string{
 		"version()", "connection_id()", "found_rows()", "row_count()", "user()", "session_user()", "system_user()", "current_user()", "release_all_locks()",
 		"@@pseudo_thread_id", "@@locus_read", "table processlist", "table session_variables", "table global_variables",
-		"show variables", "show status", "show processlist", "show grants",
+		"show variables", "show status", "show processlist", "show grants", "show tables", "show columns",
 		// SET takes what a shard computes, and no shard is told of the ID first.
 		"set last_insert_id()", "set @@last_insert_id", "set @@identity",
 	} {
 		names[name] = true
+	}
+	for table := range stmt.OwnTables {
+		names["table "+stmt.Own+"."+table] = true
 	}
 	for name, class := range variableClasses {
 		if class == readOnly || class == ignored {

@@ -92,6 +92,9 @@ func (s *Session) planOf(w *World, l *stmt.Lexed) (*plan.Plan, error) {
 
 // run runs a statement where its plan says.
 func (s *Session) run(r *request) error {
+	if r.plan.Reserved && !s.account.Admin {
+		return s.reserved()
+	}
 	if r.plan.Statement.Kind != stmt.ShowWarnings && r.plan.Place != plan.Rewritten {
 		s.warnings = s.warnings[:0]
 	}

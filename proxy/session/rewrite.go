@@ -71,9 +71,12 @@ func (s *Session) rewritten(r *request) ([]byte, error) {
 		name(o.Start)
 		sql, ok := s.ownAnswer(o)
 		if table, is := strings.CutPrefix(o.Name, "table "); is {
-			sql, ok = s.ownTable(table, r), true
-			if !r.values.Aliased(o.End) {
-				sql += " AS " + table
+			var err error
+			if sql, err = s.ownTable(table, r); err != nil {
+				return nil, err
+			}
+			if ok = true; !r.values.Aliased(o.End) {
+				sql += " AS `" + table[strings.IndexByte(table, '.')+1:] + "`"
 			}
 		}
 		if ok && st.Kind != stmt.Set {

@@ -29,6 +29,10 @@ func (s *Session) shown(show *stmt.Shown) ([]byte, error) {
 		return []byte("SELECT * FROM " + table + " AS " + scope + show.What + " " + clause + " ORDER BY Variable_name"), nil
 	case "processlist":
 		return []byte(s.showProcessList(show.Full)), nil
+	case "tables":
+		return s.showOwnTables(show)
+	case "columns":
+		return s.showOwnColumns(show)
 	}
 	return s.showGrants()
 }
@@ -46,11 +50,14 @@ func (s *Session) shownName(what string) string {
 
 // ownTable gives what stands for one of the servers' tables that speak of
 // sessions: a derived table without its alias.
-func (s *Session) ownTable(name string, _ *request) string {
-	if name == "processlist" {
-		return "(SELECT ID, USER, HOST, DB, COMMAND, TIME, STATE, INFO FROM " + s.processTable("information_schema.PROCESSLIST") + " AS sessions)"
+func (s *Session) ownTable(name string, r *request) (string, error) {
+	if table, own := strings.CutPrefix(name, stmt.Own+"."); own {
+		return s.virtualTable(table, r)
 	}
-	return s.variableTable(name, "VARIABLE_NAME", "VARIABLE_VALUE")
+	if name == "processlist" {
+		return "(SELECT ID, USER, HOST, DB, COMMAND, TIME, STATE, INFO FROM " + s.processTable("information_schema.PROCESSLIST") + " AS sessions)", nil
+	}
+	return s.variableTable(name, "VARIABLE_NAME", "VARIABLE_VALUE"), nil
 }
 
 // variableTable is the shard's table of variables or of status, with the

@@ -84,4 +84,6 @@ type Services struct {
 	Hostname string
 	// Processes describes all of the proxy's.
 	Processes func() []Process
+	// Virtual is the tables of the schema locus; nil: there are none.
+	Virtual Virtual
 }

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"strings"
+
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/stmt"
@@ -34,6 +36,8 @@ type Plan struct {
 	Statement *stmt.Statement
 	// Writes: rows or schemas change.
 	Writes bool
+	// Reserved: it changes what the proxies themselves keep in the schema locus.
+	Reserved bool
 	// Metadata reads take no part in a transaction.
 	Metadata bool
 	// ReadsInsertID and KeepsInsertID: LAST_INSERT_ID() must be right before the
@@ -127,8 +131,19 @@ func Make(l *stmt.Lexed, ctx Context) (*Plan, error) {
 			return nil, err
 		}
 	}
+	p.Reserved = p.Writes && reserved(s, ctx)
 	p.Cacheable = p.Cacheable && !l.Uncacheable && !s.Verbatim
 	return p, nil
+}
+
+// reserved tells whether a statement names the proxies' own schema.
+func reserved(s *stmt.Statement, ctx Context) bool {
+	for _, name := range tablesOf(s) {
+		if strings.EqualFold(ctx.schemaOf(name), stmt.Own) {
+			return true
+		}
+	}
+	return s.Kind == stmt.CreateSchema && strings.EqualFold(s.Schema, stmt.Own)
 }
 
 // executable refuses /*! … */ beside declared tables: which server runs what is

@@ -251,6 +251,9 @@ func (r *reader) explain(n *ast.ExplainStmt) {
 	r.out.Kind = Explain
 	if show, ok := n.Stmt.(*ast.ShowStmt); ok { // DESCRIBE t
 		r.out.Kind, r.out.Schema = Show, show.DBName
+		if what, _ := r.ownSchema(show); what == "columns" {
+			r.show(show)
+		}
 		return
 	}
 	r.out.Inner = r.l.clause(0, "select", "insert", "replace", "update", "delete", "with", "table")

@@ -10,7 +10,8 @@ import (
 
 // Shown is a SHOW whose answer speaks of the session or of all of them.
 type Shown struct {
-	What   string // "variables", "status", "processlist", "grants", "warnings", "errors"
+	What   string // "variables", "status", "processlist", "grants", "warnings", "errors", "tables", "columns"
+	Table  string // of SHOW COLUMNS
 	Global bool
 	Full   bool
 	Count  bool   // SHOW COUNT(*) WARNINGS
@@ -24,14 +25,14 @@ var showWords = map[ast.ShowStmtType]string{
 
 func (r *reader) show(n *ast.ShowStmt) {
 	r.out.Kind, r.out.Schema = Show, n.DBName
-	what := showWords[n.Tp]
+	what, table := r.ownSchema(n)
 	switch {
 	case what == "", what == "grants" && n.User != nil && !n.User.CurrentUser:
 		return
 	case what == "warnings", what == "errors":
 		r.out.Kind = ShowWarnings
 	}
-	shown := &Shown{What: what, Global: n.GlobalScope, Full: n.Full, Count: n.CountWarningsOrErrors}
+	shown := &Shown{What: what, Table: table, Global: n.GlobalScope, Full: n.Full, Count: n.CountWarningsOrErrors}
 	if at := r.l.clause(0, "like", "where", "limit"); at >= 0 {
 		shown.Clause = string(r.l.Text[at:r.l.end()])
 	}
@@ -53,6 +54,28 @@ func (l *Lexed) shownLimit() int32 {
 	return -1
 }
 
+// Own is the schema of the proxy's own tables, which no server has.
+const Own = "locus"
+
+// OwnTables are its tables.
+var OwnTables = set("jobs job_steps shards routes proxies tables")
+
+// ownSchema says what is shown; of the proxy's own schema that are tables and
+// columns too.
+func (r *reader) ownSchema(n *ast.ShowStmt) (what, table string) {
+	schema := strings.ToLower(n.DBName)
+	if n.Table != nil && n.Table.Schema.L != "" {
+		schema = n.Table.Schema.L
+	}
+	switch {
+	case n.Tp == ast.ShowTables && schema == Own:
+		return "tables", ""
+	case n.Tp == ast.ShowColumns && schema == Own && n.Table != nil && OwnTables[n.Table.Name.L]:
+		return "columns", n.Table.Name.L
+	}
+	return showWords[n.Tp], ""
+}
+
 // The tables of the servers' own that speak of all sessions, or of variables.
 // Their names in Owned are those with "table " before them.
 var ownTables = map[string]bool{
@@ -62,23 +85,46 @@ var ownTables = map[string]bool{
 var ownTable = regexp.MustCompile("(?i)(?:`(?:information|performance)_schema`|\\b(?:information|performance)_schema)[ \t\r\n]*\\.[ \t\r\n]*" +
 	"(?:`(processlist|(?:session|global)_(?:variables|status))`|(processlist|(?:session|global)_(?:variables|status))\\b)")
 
+var ownSchemaTable = regexp.MustCompile("(?i)(?:`locus`|\\blocus)[ \t\r\n]*\\.[ \t\r\n]*" +
+	"(?:`(job_steps|jobs|shards|routes|proxies|tables)`|(job_steps|jobs|shards|routes|proxies|tables)\\b)")
+
 func isOwnTable(n *ast.TableName) bool {
+	if n.Schema.L == Own {
+		return OwnTables[n.Name.L]
+	}
 	return ownTables[n.Name.L] && (n.Schema.L == "information_schema" || n.Schema.L == "performance_schema")
 }
 
-// ownTables finds where such tables are read. It may be told of places that are
-// none, in a string say; then another number is found.
+// ownTables finds where such tables are read.
 func (r *reader) ownTables() {
 	text := r.l.readable()
-	for _, m := range ownTable.FindAllStringSubmatchIndex(text, -1) {
+	r.ownTablesOf(text, ownTable, "table ")
+	r.ownTablesOf(text, ownSchemaTable, "table locus.")
+}
+
+func (r *reader) ownTablesOf(text string, pattern *regexp.Regexp, prefix string) {
+	for _, m := range pattern.FindAllStringSubmatchIndex(text, -1) {
 		name := ""
 		for _, group := range [][2]int{{m[2], m[3]}, {m[4], m[5]}} {
 			if group[0] >= 0 {
 				name = text[group[0]:group[1]]
 			}
 		}
-		r.out.Owned = append(r.out.Owned, Owned{Start: m[0], End: m[1], Name: "table " + strings.ToLower(name)})
+		if r.l.inLiteral(m[0]) {
+			continue
+		}
+		r.out.Owned = append(r.out.Owned, Owned{Start: m[0], End: m[1], Name: prefix + strings.ToLower(name)})
 	}
+}
+
+// inLiteral tells whether a place is within a literal.
+func (l *Lexed) inLiteral(at int) bool {
+	for _, literal := range l.Literals {
+		if int(literal.Start) <= at && at < int(literal.End) {
+			return true
+		}
+	}
+	return false
 }
 
 // Aliased tells whether an alias follows a table's name that ends at offset end.

@@ -7,6 +7,7 @@ package floors
 var building = []standing{
 	{pkg: "cmd/locus", floor: 6}, // flags, wiring, signals
 
+	{pkg: "cmd/virtual", floor: 5.3},
 	{pkg: "cmd/demo", floor: 5.2},
 	{pkg: "cmd/console", floor: 5.2},
 	{pkg: "proxy", floor: 5.1},

@@ -1,0 +1,277 @@
+// Package virtual is the tables of the schema locus: moves and their steps,
+// shards, routes, proxies and declared tables, for any MySQL client.
+//
+// It owns their columns and where the rows come from. It never changes anything,
+// and never says who may look: the session does.
+package virtual
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"locus/cmd/declared"
+	"locus/cmd/jobs"
+	"locus/config/etcd"
+	"locus/migrate/job"
+	"locus/migrate/phase"
+	"locus/proxy/session"
+	"locus/router"
+	"locus/router/cluster"
+	"locus/router/gene"
+)
+
+// Schema is the tables of one cluster, read from etcd at each query. Safe for
+// concurrent use.
+type Schema struct {
+	kv   *etcd.KV
+	jobs *jobs.Store
+}
+
+// New is the tables of the cluster whose keys kv has.
+func New(kv *etcd.KV, store *jobs.Store) *Schema { return &Schema{kv, store} }
+
+var _ session.Virtual = (*Schema)(nil)
+
+// table is one of the tables.
+type table struct {
+	name    string
+	columns []session.VirtualColumn
+	rows    func(*Schema, context.Context) ([][]any, error)
+}
+
+// columns reads "name type, …".
+func columns(text string) []session.VirtualColumn {
+	types := map[string]session.VirtualType{
+		"text": session.VirtualText, "int": session.VirtualInteger, "number": session.VirtualNumber, "time": session.VirtualTime,
+	}
+	var list []session.VirtualColumn
+	for _, field := range strings.Split(text, ",") {
+		words := strings.Fields(field)
+		list = append(list, session.VirtualColumn{Name: words[0], Type: types[words[1]]})
+	}
+	return list
+}
+
+var tables = []table{
+	{"jobs", columns(`id text, kind text, phase text, percent number, from_shard text, to_shard text, genes text, gene_count int,
+		genes_at_target int, genes_wanted int, step_genes int, every_seconds number, on_breach text, throttle int, created time, created_by text,
+		why text, trouble text, remedy text, runner text, reported time, doing text, rows_copied int, rows_estimate int, bytes_copied int,
+		copied_percent number, verified_percent number, rows_verified int, verified time, changes int, lag_ms int, back_lag_ms int,
+		conflicts int, rows_deleted int, next_step time, last_fence_ms int`), (*Schema).jobRows},
+	{"job_steps", columns("job text, step int, at time, by_whom text, what text"), (*Schema).stepRows},
+	{"shards", columns("name text, address text, account text, tls text, genes int, moving_in int, moving_out int, replicas text"), (*Schema).shardRows},
+	{"routes", columns("first_gene text, last_gene text, genes int, shard text, map_version int, moving text"), (*Schema).routeRows},
+	{"proxies", columns("id text, address text, map_version int, behind int, version text, pid int, started time"), (*Schema).proxyRows},
+	{"tables", columns("schema_name text, table_name text, kind text, owner text, id_column text, id_layout text, order_number text, version_column text, shard text"), (*Schema).tableRows},
+}
+
+// Tables implements session.Virtual.
+func (s *Schema) Tables() []session.VirtualTable {
+	list := make([]session.VirtualTable, len(tables))
+	for i, t := range tables {
+		list[i] = session.VirtualTable{Name: t.name, Columns: t.columns}
+	}
+	return list
+}
+
+// patience bounds a look into etcd: a client waits for it.
+const patience = 5 * time.Second
+
+// Rows implements session.Virtual.
+func (s *Schema) Rows(ctx context.Context, name string) ([][]any, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for _, t := range tables {
+		if t.name == name {
+			return t.rows(s, ctx)
+		}
+	}
+	return nil, fmt.Errorf("no such table: %s", name)
+}
+
+func (s *Schema) jobRows(ctx context.Context) ([][]any, error) {
+	list, err := s.jobs.Jobs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	reports, err := s.jobs.Reports(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([][]any, len(list))
+	for i, j := range list {
+		rows[i] = jobRow(j, reports[j.ID])
+	}
+	return rows, nil
+}
+
+func jobRow(j *job.Job, r job.Report) []any {
+	p := job.See(j, job.Report{}, r, r.At)
+	st := j.State
+	return []any{
+		j.ID, string(j.Kind), string(st.Shown()), st.Percent(), string(j.From), string(j.To), short(j.Genes.String()), int64(st.Total),
+		int64(st.Cut), wanted(st), int64(st.Step), j.Every.Seconds(), string(j.OnBreach), int64(j.Throttle), j.Created, j.By,
+		text(j.Why), text(first(st.Why, r.Trouble)), text(st.Remedy), text(r.Runner), r.At, text(r.Doing), r.RowsCopied, r.RowsEstimate, r.BytesCopied,
+		p.Copied, p.Verified, r.RowsVerified, r.Verified, r.Changes, r.LagMs, r.BackLagMs,
+		r.Conflicts, r.RowsDeleted, r.NextStep, r.LastFenceMs,
+	}
+}
+
+// wanted is where a cut-over is to come to, and else where things are.
+func wanted(s phase.State) int64 {
+	if at := s.At(); at == phase.Cutting || at == phase.RollingBack {
+		return int64(s.Wanted)
+	}
+	return int64(s.Cut)
+}
+
+func (s *Schema) stepRows(ctx context.Context) ([][]any, error) {
+	list, err := s.jobs.Jobs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var rows [][]any
+	for _, j := range list {
+		for i, e := range j.Journal {
+			rows = append(rows, []any{j.ID, int64(i + 1), e.At, e.By, short(e.What)})
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b []any) int { return a[2].(time.Time).Compare(b[2].(time.Time)) })
+	return rows, nil
+}
+
+func (s *Schema) cluster(ctx context.Context) (*cluster.Cluster, error) {
+	state, err := declared.Read(ctx, s.kv)
+	if err != nil {
+		return nil, err
+	}
+	if state.Cluster == nil {
+		return nil, cluster.ErrNotDeclared
+	}
+	return state.Cluster, nil
+}
+
+func (s *Schema) shardRows(ctx context.Context) ([][]any, error) {
+	c, err := s.cluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in, out := map[router.ShardName]int64{}, map[router.ShardName]int64{}
+	for _, m := range c.Routes.Moves() {
+		in[m.To] += int64(m.Genes.Len())
+		out[m.From] += int64(m.Genes.Len())
+	}
+	var rows [][]any
+	for _, name := range c.ShardNames() {
+		shard := c.Shards[name]
+		var replicas []string
+		for _, r := range shard.Replicas {
+			replicas = append(replicas, r.Address)
+		}
+		rows = append(rows, []any{
+			string(name), shard.Address, shard.User, string(shard.TLS), int64(c.Routes.GenesOf(name).Len()), in[name], out[name],
+			text(strings.Join(replicas, ", ")),
+		})
+	}
+	return rows, nil
+}
+
+func (s *Schema) routeRows(ctx context.Context) ([][]any, error) {
+	c, err := s.cluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var rows [][]any
+	width, from := c.Routes.Width(), gene.Gene(0)
+	for _, e := range c.Routes.Entries() {
+		var moving []string
+		span, err := gene.ParseSet(from.Format(width)+"-"+e.Bound.Format(width), width)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range c.Routes.Moves() {
+			if !m.Genes.Intersect(span).Empty() {
+				moving = append(moving, m.Job)
+			}
+		}
+		rows = append(rows, []any{
+			from.Format(width), e.Bound.Format(width), int64(span.Len()), string(e.Shard), c.Routes.Version(), text(strings.Join(moving, ", ")),
+		})
+		from = e.Bound + 1
+	}
+	return rows, nil
+}
+
+func (s *Schema) proxyRows(ctx context.Context) ([][]any, error) {
+	c, err := s.cluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pairs, _, err := s.kv.GetPrefix(ctx, cluster.ProxyPrefix)
+	if err != nil {
+		return nil, err
+	}
+	var rows [][]any
+	for _, p := range pairs {
+		var card struct {
+			Addr       string    `json:"addr"`
+			MapVersion int64     `json:"map_version"`
+			Version    string    `json:"version"`
+			PID        int64     `json:"pid"`
+			Started    time.Time `json:"started"`
+		}
+		if err := json.Unmarshal(p.Value, &card); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Key, err)
+		}
+		rows = append(rows, []any{
+			strings.TrimPrefix(p.Key, cluster.ProxyPrefix), card.Addr, card.MapVersion, max(0, c.Routes.Version()-card.MapVersion),
+			card.Version, card.PID, card.Started,
+		})
+	}
+	return rows, nil
+}
+
+func (s *Schema) tableRows(ctx context.Context) ([][]any, error) {
+	c, err := s.cluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var rows [][]any
+	names := slices.SortedFunc(maps.Keys(c.Tables), compareNames)
+	for _, name := range names {
+		d := c.Tables[name]
+		rows = append(rows, declarationRow(name, d))
+	}
+	return rows, nil
+}
+
+// short bounds a text by the length of its column.
+func short(s string) string {
+	const most = 1000
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most]) + " …"
+	}
+	return s
+}
+
+// text is NULL for what is empty.
+func text(s string) any {
+	if s == "" {
+		return nil
+	}
+	return short(s)
+}
+
+func first(texts ...string) string {
+	for _, s := range texts {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}

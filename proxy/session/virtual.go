@@ -1,0 +1,202 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// Virtual is tables that no server has: what the cluster knows of itself. They
+// are read only, and answered by a shard that gets their rows as literals.
+type Virtual interface {
+	// Tables is all of them, with the same names as stmt.OwnTables.
+	Tables() []VirtualTable
+	// Rows gives a table's rows as they are now: a value for each column, of type
+	// string, int64, float64, bool, time.Time, or nil.
+	Rows(ctx context.Context, table string) ([][]any, error)
+}
+
+// VirtualTable is a table of the schema locus.
+type VirtualTable struct {
+	Name    string
+	Columns []VirtualColumn
+}
+
+// VirtualColumn is a column of one.
+type VirtualColumn struct {
+	Name string
+	Type VirtualType
+}
+
+// VirtualType is a type of MySQL's, as DESCRIBE shows it.
+type VirtualType string
+
+// The types.
+const (
+	VirtualText    VirtualType = "varchar(1024)"
+	VirtualInteger VirtualType = "bigint"
+	VirtualNumber  VirtualType = "decimal(20,2)"
+	VirtualTime    VirtualType = "datetime(3)" // in UTC
+)
+
+// cast is what gives a literal the type.
+func (t VirtualType) cast() string {
+	switch t {
+	case VirtualInteger:
+		return "SIGNED"
+	case VirtualNumber:
+		return "DECIMAL(20,2)"
+	case VirtualTime:
+		return "DATETIME(3)"
+	case VirtualText:
+	}
+	return "CHAR(1024) CHARACTER SET utf8mb4"
+}
+
+// mostVirtualRows bounds a table, since a shard has to read the text of it.
+const mostVirtualRows = 1000
+
+// mayLook refuses the tables to users with bounds who are no admins.
+func (s *Session) mayLook(table string) error {
+	if s.account.Rights == nil || s.account.Admin {
+		return nil
+	}
+	return &plan.Denied{
+		Number:  mysql.ER_TABLEACCESS_DENIED_ERROR,
+		Message: fmt.Sprintf("SELECT command denied to user '%s'@'%%' for table '%s'", s.user, table),
+	}
+}
+
+// reserved refuses to change what the proxies keep in the schema locus of a shard.
+func (s *Session) reserved() error {
+	return &plan.Denied{
+		Number:  mysql.ER_DBACCESS_DENIED_ERROR,
+		Message: fmt.Sprintf("Access denied for user '%s'@'%%' to database '%s': proxies keep decisions and positions there; users with admin may change them", s.user, stmt.Own),
+	}
+}
+
+func (s *Session) virtual(name string) (VirtualTable, error) {
+	if s.Virtual != nil {
+		for _, t := range s.Virtual.Tables() {
+			if t.Name == name {
+				return t, s.mayLook(name)
+			}
+		}
+	}
+	return VirtualTable{}, fail(mysql.ER_NO_SUCH_TABLE, "42S02", "Table '%s.%s' doesn't exist", stmt.Own, name)
+}
+
+// virtualTable gives what stands for one: a derived table of literals, without
+// its alias.
+func (s *Session) virtualTable(name string, r *request) (string, error) {
+	switch st := r.plan.Statement; {
+	case st.Kind == stmt.Update, st.Kind == stmt.Delete, st.Insert != nil && strings.EqualFold(st.Insert.Table.Schema, stmt.Own):
+		return "", fail(mysql.ER_NON_UPDATABLE_TABLE, stateGeneral, "The target table %s.%s of the statement is not updatable: locus jobs and its kin change what is shown", stmt.Own, name)
+	}
+	t, err := s.virtual(name)
+	if err != nil {
+		return "", err
+	}
+	rows, err := s.Virtual.Rows(s.ctx, name)
+	if err != nil {
+		return "", fmt.Errorf("read %s.%s: %w", stmt.Own, name, err)
+	}
+	return t.derived(rows[max(0, len(rows)-mostVirtualRows):]), nil
+}
+
+// derived writes the rows; the first one, which is none, gives names and types.
+func (t VirtualTable) derived(rows [][]any) string {
+	var b strings.Builder
+	b.WriteString("(SELECT ")
+	for i, c := range t.Columns {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString("CAST(NULL AS " + c.Type.cast() + ") AS `" + c.Name + "`")
+	}
+	b.WriteString(" FROM DUAL WHERE 1 = 0")
+	for _, row := range rows {
+		b.WriteString(" UNION ALL SELECT ")
+		for i, value := range row {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(virtualLiteral(value))
+		}
+	}
+	b.WriteString(")")
+	return b.String()
+}
+
+func virtualLiteral(value any) string {
+	switch v := value.(type) {
+	case string:
+		return backend.Quote(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	case bool:
+		if v {
+			return "1"
+		}
+		return "0"
+	case time.Time:
+		if !v.IsZero() {
+			return "TIMESTAMP'" + v.UTC().Format("2006-01-02 15:04:05.000") + "'"
+		}
+	}
+	return "NULL"
+}
+
+// showOwnTables answers SHOW TABLES FROM locus.
+func (s *Session) showOwnTables(show *stmt.Shown) ([]byte, error) {
+	column := VirtualColumn{"Tables_in_" + stmt.Own, VirtualText}
+	kind := VirtualColumn{"Table_type", VirtualText}
+	t := VirtualTable{Columns: []VirtualColumn{column}}
+	if show.Full {
+		t.Columns = append(t.Columns, kind)
+	}
+	var rows [][]any
+	if s.Virtual != nil && s.mayLook("tables") == nil {
+		for _, table := range s.Virtual.Tables() {
+			rows = append(rows, []any{table.Name, "SYSTEM VIEW"}[:len(t.Columns)])
+		}
+	}
+	slices.SortFunc(rows, func(a, b []any) int { return strings.Compare(a[0].(string), b[0].(string)) })
+	return t.filtered(rows, column.Name, show.Clause), nil
+}
+
+// showOwnColumns answers DESCRIBE locus.jobs, and SHOW COLUMNS.
+func (s *Session) showOwnColumns(show *stmt.Shown) ([]byte, error) {
+	of, err := s.virtual(show.Table)
+	if err != nil {
+		return nil, err
+	}
+	t := VirtualTable{}
+	for _, name := range []string{"Field", "Type", "Null", "Key", "Default", "Extra"} {
+		t.Columns = append(t.Columns, VirtualColumn{name, VirtualText})
+	}
+	var rows [][]any
+	for _, c := range of.Columns {
+		rows = append(rows, []any{c.Name, string(c.Type), "YES", "", nil, ""})
+	}
+	return t.filtered(rows, "Field", show.Clause), nil
+}
+
+// filtered is a SHOW's answer as a query: LIKE is about its first column.
+func (t VirtualTable) filtered(rows [][]any, name, clause string) []byte {
+	if strings.HasPrefix(strings.ToLower(clause), "like") {
+		clause = "WHERE `" + name + "` " + clause
+	}
+	return []byte("SELECT * FROM " + t.derived(rows) + " AS shown " + clause)
+}

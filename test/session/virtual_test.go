@@ -1,0 +1,122 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"locus/proxy"
+	"locus/proxy/session"
+	"locus/router/cluster"
+	"locus/router/stmt"
+	"locus/test/shop"
+)
+
+// cluster's tables as the test wants them.
+type virtual struct{ rows [][]any }
+
+func (v *virtual) Tables() []session.VirtualTable {
+	list := []session.VirtualTable{{Name: "jobs", Columns: []session.VirtualColumn{
+		{Name: "id", Type: session.VirtualText}, {Name: "percent", Type: session.VirtualNumber}, {Name: "changes", Type: session.VirtualInteger},
+		{Name: "created", Type: session.VirtualTime}, {Name: "why", Type: session.VirtualText},
+	}}}
+	for name := range stmt.OwnTables {
+		if name != "jobs" {
+			list = append(list, session.VirtualTable{Name: name, Columns: []session.VirtualColumn{{Name: "name", Type: session.VirtualText}}})
+		}
+	}
+	return list
+}
+
+func (v *virtual) Rows(_ context.Context, table string) ([][]any, error) {
+	if table == "jobs" {
+		return v.rows, nil
+	}
+	return nil, nil
+}
+
+func TestTheSchemaLocus(t *testing.T) {
+	at := time.Date(2026, 3, 4, 5, 6, 7, 89e6, time.UTC)
+	v := &virtual{[][]any{
+		{"split-1", 12.5, int64(7), at, "it's \\ größer"},
+		{"split-2", 0.0, int64(-3), time.Time{}, nil},
+		{"merge-3", 100.0, int64(1 << 40), at.Add(time.Hour), "x"},
+	}}
+	pairs(t, shop.Options{Options: func(o *proxy.Options) { o.Virtual = v }}, func(t *testing.T, p *pair) {
+		p.proxy.must(t, "CREATE TABLE note (job VARCHAR(64), what VARCHAR(64))")
+		p.proxy.must(t, "INSERT INTO note VALUES ('split-1', 'mine')")
+		for _, c := range []struct{ statement, want string }{
+			{"SELECT * FROM locus.jobs", "id|percent|changes|created|why\nsplit-1|12.50|7|2026-03-04 05:06:07.089|it's \\ größer\nsplit-2|0.00|-3|NULL|NULL\n" +
+				"merge-3|100.00|1099511627776|2026-03-04 06:06:07.089|x"},
+			{"SELECT id FROM `locus`.`jobs` WHERE percent > 1 ORDER BY percent DESC LIMIT 1", "id\nmerge-3"},
+			{"select count(*) as n, sum(j.changes + 3) as s from Locus . JOBS as j", "n|s\n3|1099511627789"},
+			{"SELECT jobs.id, n.what FROM locus.jobs JOIN note n ON n.job = jobs.id", "id|what\nsplit-1|mine"},
+			{"SELECT a.id FROM locus.jobs a JOIN locus.jobs b ON a.id = b.id AND a.changes < 0", "id\nsplit-2"},
+			{"SELECT id FROM locus.jobs WHERE created < '2026-03-04 06:00:00' AND 'locus.jobs' <> why", "id\nsplit-1"},
+			{"SELECT COUNT(*) AS n FROM locus.job_steps", "n\n0"},
+			{"SELECT (SELECT MAX(percent) FROM locus.jobs) AS m", "m\n100.00"},
+			{"SHOW TABLES FROM locus LIKE 'job%'", "Tables_in_locus\njob_steps\njobs"},
+			{"SHOW FULL TABLES IN `locus` WHERE Tables_in_locus = 'jobs'", "Tables_in_locus|Table_type\njobs|SYSTEM VIEW"},
+			{"SHOW COLUMNS FROM locus.jobs LIKE 'c%'", "Field|Type|Null|Key|Default|Extra\nchanges|bigint|YES||NULL|\ncreated|datetime(3)|YES||NULL|"},
+			{"DESCRIBE locus.shards", "Field|Type|Null|Key|Default|Extra\nname|varchar(1024)|YES||NULL|"},
+			{"DELETE FROM locus.jobs", "error 1288 (HY000)"},
+			{"UPDATE locus.jobs SET why = 'x'", "error 1288 (HY000)"},
+			{"INSERT INTO locus.jobs (id) VALUES ('x')", "error 1288 (HY000)"},
+			{"CREATE TABLE locus.mine (a INT)", "error 1044 (42000)"},
+			{"DROP DATABASE locus", "error 1044 (42000)"},
+		} {
+			if got := p.proxy.say(c.statement); got != c.want {
+				t.Errorf("%s\n got %s\nwant %s", c.statement, got, c.want)
+			}
+		}
+		if got := p.proxy.say("SELECT id FROM locus.jobs WHERE changes > ? ORDER BY id", 0); got != "id\nmerge-3\nsplit-1" {
+			t.Errorf("prepared: %s", got)
+		}
+		p.proxy.must(t, "INSERT INTO note SELECT id, why FROM locus.jobs WHERE id LIKE 'merge%'")
+		if got := p.proxy.value(t, "SELECT COUNT(*) FROM note"); got != "2" {
+			t.Errorf("INSERT … SELECT: %s rows", got)
+		}
+	})
+}
+
+// Many rows are a long statement for the shard, and still an answer; the last
+// ones count.
+func TestManyVirtualRows(t *testing.T) {
+	v := &virtual{}
+	for i := range 1500 {
+		v.rows = append(v.rows, []any{fmt.Sprintf("split-%d", i), 0.0, int64(i), time.Time{}, strings.Repeat("ä", 900)})
+	}
+	pairs(t, shop.Options{Options: func(o *proxy.Options) { o.Virtual = v }}, func(t *testing.T, p *pair) {
+		if got := p.proxy.say("SELECT COUNT(*) AS n, MIN(changes) AS a, MAX(changes) AS b, MAX(CHAR_LENGTH(why)) AS c FROM locus.jobs"); got != "n|a|b|c\n1000|500|1499|900" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestWhoMayLook(t *testing.T) {
+	v := &virtual{[][]any{{"split-1", 1.0, int64(1), time.Time{}, nil}}}
+	pairs(t, shop.Options{Options: func(o *proxy.Options) { o.Virtual = v }}, func(t *testing.T, p *pair) {
+		s := p.shop
+		changed := *s.Cluster
+		changed.Users = map[string]cluster.User{
+			"app":   s.Cluster.Users["app"],
+			"bound": {Secret: "app", Databases: []string{s.Schema}},
+			"chief": {Secret: "app", Databases: []string{s.Schema}, Admin: true},
+			"root":  {Secret: "app", Admin: true},
+		}
+		s.Apply(&changed)
+		for user, want := range map[string]string{"bound": "error 1142 (42000)", "chief": "id\nsplit-1", "root": "id\nsplit-1", "app": "id\nsplit-1"} {
+			db := s.DB(t, func(c *mysql.Config) { c.User = user })
+			for db.Ping() != nil && t.Context().Err() == nil {
+				time.Sleep(10 * time.Millisecond)
+			}
+			if got := open(t, user, db).say("SELECT id FROM locus.jobs"); got != want {
+				t.Errorf("%s: %s, want %s", user, got, want)
+			}
+		}
+	})
+}
