@@ -45,3 +45,6 @@ func (p *Proxy) Status() Status {
 
 // Routes draws the route map in force.
 func (p *Proxy) Routes() string { return p.live.Load().session.Map.String() }
+
+// Map is the route map in force.
+func (p *Proxy) Map() *router.Map { return p.live.Load().session.Map }

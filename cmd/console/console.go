@@ -11,12 +11,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"locus/proxy"
+	"locus/router"
 )
 
 // Proxy is the process's proxy.
 type Proxy interface {
 	Status() proxy.Status
 	Routes() string
+	// Map is the route map in force.
+	Map() *router.Map
 }
 
 // Login is who may see more than health. An empty Password lets nobody in.
@@ -24,7 +27,7 @@ type Login struct{ User, Password string }
 
 // New makes the handler: /healthz and /readyz for everybody, the rest for who
 // logs in.
-func New(p Proxy, login Login, version string) http.Handler {
+func New(p Proxy, moves Moves, login Login, version string) http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(newCollector(p), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
@@ -32,6 +35,10 @@ func New(p Proxy, login Login, version string) http.Handler {
 	mux.HandleFunc("GET /readyz", readyz(p))
 	mux.Handle("GET /metrics", login.guard(promhttp.HandlerFor(registry, promhttp.HandlerOpts{})))
 	mux.Handle("GET /{$}", login.guard(page(p, version)))
+	live := newLive(p, moves, version)
+	mux.Handle("GET /jobs", login.guard(http.HandlerFunc(live.page)))
+	mux.Handle("GET /jobs/events", login.guard(http.HandlerFunc(live.events)))
+	mux.Handle("GET /assets/{name}", login.guard(http.HandlerFunc(asset)))
 	return mux
 }
 

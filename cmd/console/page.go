@@ -22,7 +22,7 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums } pre { overf
 {{range $name, $p := .Status.Pools}}<tr><td>{{$name}}<td class="n">{{$p.Lent}}<td class="n">{{$p.Idle}}<td class="n">{{$p.Waiting}}<td class="n">{{$p.LoginFailures}}</tr>
 {{end}}</table>
 <h2>Routes</h2><pre>{{.Routes}}</pre>
-<p><a href="metrics">metrics</a></p>
+<p><a href="jobs">moves</a> · <a href="metrics">metrics</a></p>
 `))
 
 func page(p Proxy, version string) http.HandlerFunc {

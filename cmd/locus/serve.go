@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locus/cmd/console"
 	"locus/cmd/declared"
 	"locus/cmd/jobs"
 	"locus/cmd/virtual"
@@ -80,12 +81,12 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 	}
 	log.Info("serving", slog.String("addr", card.Addr), slog.String("cluster", conn.config.Cluster), slog.Int("pid", os.Getpid()))
 	mover := &migrate.Runner{Store: store, Name: card.ID, Log: log}
-	return serveAll(ctx, conn.config, log, p, listener, presence.Run, mover.Run)
+	return serveAll(ctx, conn.config, log, p, store, listener, presence.Run, mover.Run)
 }
 
 // serveAll runs the proxy and what goes along with it, until ctx ends or a part
 // that it can't do without fails.
-func serveAll(ctx context.Context, c *config.Config, log *slog.Logger, p *proxy.Proxy, l net.Listener, beside ...func(context.Context) error) error {
+func serveAll(ctx context.Context, c *config.Config, log *slog.Logger, p *proxy.Proxy, moves console.Moves, l net.Listener, beside ...func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	page, err := listenHTTP(c)
@@ -98,7 +99,7 @@ func serveAll(ctx context.Context, c *config.Config, log *slog.Logger, p *proxy.
 	if page != nil {
 		tasks.Go(func() {
 			defer stop()
-			pageErr = serveHTTP(background, c, p, page)
+			pageErr = serveHTTP(background, c, p, moves, page)
 		})
 	}
 	for _, run := range beside {

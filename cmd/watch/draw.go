@@ -29,7 +29,7 @@ func (c Canvas) Draw(s Seen, now time.Time) string {
 	d.figures(j, r, p)
 	d.field("trouble", r.Trouble, red)
 	if p.Silent > 0 {
-		d.field("silent", "nobody has reported for "+rounded(p.Silent)+": a proxy takes it up when one can", red)
+		d.field("silent", "nobody has reported for "+Rounded(p.Silent)+": a proxy takes it up when one can", red)
 	}
 	d.journal(j.Journal)
 	return d.String()
@@ -86,17 +86,17 @@ func (d *drawing) bars(j *job.Job, r job.Report, p job.Progress) {
 	if r.Lanes > 0 || j.State.Copied || r.RowsCopied > 0 {
 		text := ""
 		if r.Lanes > 0 {
-			text = fmt.Sprintf("%s rows, %d of %d lanes", count(r.RowsCopied), r.LanesDone, r.Lanes)
+			text = fmt.Sprintf("%s rows, %d of %d lanes", Count(r.RowsCopied), r.LanesDone, r.Lanes)
 		}
 		d.bar("copied", p.Copied, 0, blue, text)
 	}
 	if r.RowsVerified > 0 || j.State.Verified {
 		text := ""
 		if r.RowsVerified > 0 {
-			text = count(r.RowsVerified) + " rows"
+			text = Count(r.RowsVerified) + " rows"
 		}
 		if !r.Verified.IsZero() {
-			text = strings.TrimPrefix(text+", equal "+rounded(r.At.Sub(r.Verified))+" ago", ", ")
+			text = strings.TrimPrefix(text+", equal "+Rounded(r.At.Sub(r.Verified))+" ago", ", ")
 		}
 		d.bar("verified", p.Verified, 0, cyan, text)
 	}
@@ -111,15 +111,15 @@ func (d *drawing) figures(j *job.Job, r job.Report, p job.Progress) {
 	if r.Runner == "" {
 		return
 	}
-	speed := fmt.Sprintf("%s rows/s, %s changes/s", count(int64(p.Rows)), count(int64(p.Changes)))
+	speed := fmt.Sprintf("%s rows/s, %s changes/s", Count(int64(p.Rows)), Count(int64(p.Changes)))
 	if p.Left > 0 {
-		speed += ", about " + rounded(p.Left) + " left"
+		speed += ", about " + Rounded(p.Left) + " left"
 	}
 	d.field("speed", speed, plain)
 	if r.RowsDeleted > 0 {
-		d.field("deleted", count(r.RowsDeleted)+" rows", plain)
+		d.field("deleted", Count(r.RowsDeleted)+" rows", plain)
 	}
-	stream := fmt.Sprintf("%s changes, lag %d ms there, %d ms back", count(r.Changes), r.LagMs, r.BackLagMs)
+	stream := fmt.Sprintf("%s changes, lag %d ms there, %d ms back", Count(r.Changes), r.LagMs, r.BackLagMs)
 	colour := plain
 	if r.Conflicts > 0 {
 		colour = yellow
@@ -127,7 +127,7 @@ func (d *drawing) figures(j *job.Job, r job.Report, p job.Progress) {
 	d.field("stream", stream+fmt.Sprintf(", %d conflicts", r.Conflicts), colour)
 	var step []string
 	if p.NextStep >= 0 {
-		step = append(step, "in "+rounded(p.NextStep))
+		step = append(step, "in "+Rounded(p.NextStep))
 	}
 	if r.LastFenceMs > 0 {
 		step = append(step, fmt.Sprintf("the last one held statements for %d ms", r.LastFenceMs))
@@ -164,8 +164,8 @@ func Percent(p float64) string {
 	return strconv.FormatFloat(float64(int(p*10+0.5))/10, 'f', -1, 64) + " %"
 }
 
-// count writes a number in groups of three.
-func count(n int64) string {
+// Count writes a number in groups of three.
+func Count(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
 		text = text[:at] + "," + text[at:]
@@ -173,7 +173,8 @@ func count(n int64) string {
 	return text
 }
 
-func rounded(d time.Duration) string {
+// Rounded writes a duration as people say it.
+func Rounded(d time.Duration) string {
 	if d >= time.Hour {
 		return d.Round(time.Minute).String()
 	}

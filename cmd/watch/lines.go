@@ -24,12 +24,12 @@ func Line(s Seen, now time.Time) string {
 		}
 	}
 	add(p.Rows > 0, "%.0f rows/s", p.Rows)
-	add(p.Left > 0, "%s left", rounded(p.Left))
+	add(p.Left > 0, "%s left", Rounded(p.Left))
 	add(r.Runner != "", "lag %d ms", r.LagMs)
 	add(j.State.Reversible, "back %d ms", r.BackLagMs)
 	add(r.Conflicts > 0, "%d conflicts", r.Conflicts)
 	add(r.LastFenceMs > 0, "held %d ms", r.LastFenceMs)
-	add(p.NextStep >= 0, "next step in %s", rounded(p.NextStep))
+	add(p.NextStep >= 0, "next step in %s", Rounded(p.NextStep))
 	add(j.State.Why != "", "why: %s", j.State.Why)
 	add(r.Trouble != "", "trouble: %s", r.Trouble)
 	return strings.ReplaceAll(strings.Join(parts, "  "), "\n", " ")

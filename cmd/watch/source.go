@@ -27,6 +27,7 @@ type Seen struct {
 type Watcher struct {
 	Source Source
 	Only   string // the one job to watch; empty: all that aren't over
+	Past   int    // and so many of those that are, the last ones
 
 	reports map[string][]job.Report
 }
@@ -44,8 +45,17 @@ func (w *Watcher) Look(ctx context.Context) (list []Seen, going bool, err error)
 	if err != nil {
 		return nil, false, err
 	}
+	past := -w.Past
 	for _, j := range jobs {
-		if w.Only != "" && j.ID != w.Only || w.Only == "" && j.State.Over() && w.reports[j.ID] == nil {
+		if j.State.Over() {
+			past++
+		}
+	}
+	for _, j := range jobs {
+		if j.State.Over() {
+			past--
+		}
+		if w.Only != "" && j.ID != w.Only || w.Only == "" && j.State.Over() && w.reports[j.ID] == nil && past >= 0 {
 			continue
 		}
 		r := reports[j.ID]
