@@ -29,6 +29,7 @@ type drive struct {
 
 	verified time.Time // when the last verification passed; zero: not by this process
 	stepped  time.Time // when the last step was taken
+	before   figures   // as the last step left them
 	failing  time.Time // since when actions fail; zero: they don't
 
 	mu     sync.Mutex // of what follows

@@ -24,6 +24,7 @@ type Times struct {
 	Undo     time.Duration // to take a fence away; 10 s
 	Fresh    time.Duration // for which a verification counts; 10 min
 	Lag      time.Duration // of the stream, at which no step begins; 5 s
+	Held     time.Duration // by a step, more of which stops a cut-over that rolls; 1 s
 	Patience time.Duration // with what fails, before a job is given up; 10 min
 	Look     time.Duration // between looks for jobs; 5 s
 }
@@ -34,7 +35,7 @@ func (t Times) withDefaults() Times {
 		otherwise time.Duration
 	}{
 		{&t.Within, 1500 * time.Millisecond}, {&t.Undo, 10 * time.Second}, {&t.Fresh, 10 * time.Minute},
-		{&t.Lag, 5 * time.Second}, {&t.Patience, 10 * time.Minute}, {&t.Look, 5 * time.Second},
+		{&t.Lag, 5 * time.Second}, {&t.Held, time.Second}, {&t.Patience, 10 * time.Minute}, {&t.Look, 5 * time.Second},
 	} {
 		if *d.value <= 0 {
 			*d.value = d.otherwise

@@ -33,8 +33,8 @@ type handover struct {
 
 // step hands the next genes over, once it is time.
 func (d *drive) step(ctx context.Context, s Snapshot, action phase.Action, reach int) (*phase.Event, error) {
-	if err := d.untilStep(ctx, s, action); err != nil {
-		return nil, err
+	if event, err := d.untilStep(ctx, s, action); event != nil || err != nil {
+		return event, err
 	}
 	h := &handover{drive: d, read: s, reach: reach, to: s.Job.To, giver: d.source, receiver: d.forward}
 	h.genes = s.Job.AtTarget(reach).Subtract(s.Job.AtTarget(s.Job.State.Cut))
@@ -67,29 +67,33 @@ func (d *drive) step(ctx context.Context, s Snapshot, action phase.Action, reach
 		return nil, fmt.Errorf("step to %d of %d genes: %w", reach, s.Job.State.Total, err)
 	}
 	d.stepped = time.Now()
+	d.noteFigures()
 	return &phase.Event{Kind: phase.StepTaken, Genes: reach}, nil
 }
 
-// untilStep waits between the steps of a cut-over that rolls, and keeps the
-// comparison fresh meanwhile.
-func (d *drive) untilStep(ctx context.Context, s Snapshot, action phase.Action) error {
+// untilStep waits between the steps of a cut-over that rolls, keeps the comparison
+// fresh meanwhile, and gives what follows if a figure gets worse than it may.
+func (d *drive) untilStep(ctx context.Context, s Snapshot, action phase.Action) (*phase.Event, error) {
 	if action == phase.Retreat || s.Job.Every <= 0 || d.stepped.IsZero() {
-		return nil
+		return nil, nil
 	}
 	next := d.stepped.Add(s.Job.Every)
 	d.say(func(r *job.Report) { r.NextStep = next })
 	defer d.say(func(r *job.Report) { r.NextStep = time.Time{} })
 	for {
+		if event := d.breached(s); event != nil {
+			return event, nil
+		}
 		wait := time.Until(next)
 		if wait <= 0 {
-			return nil
+			return nil, nil
 		}
-		if err := pause(ctx, min(wait, max(d.untilStale(), time.Second))); err != nil {
-			return err
+		if err := pause(ctx, min(wait, time.Second)); err != nil {
+			return nil, err
 		}
 		if d.untilStale() == 0 && time.Until(next) > 0 {
 			if event, err := d.verify(ctx, s); err != nil || event.Kind != phase.Verified {
-				return errors.Join(errMoved, err)
+				return nil, errors.Join(errMoved, err)
 			}
 		}
 	}

@@ -45,6 +45,7 @@ func routesCommand(in *invocation) *cobra.Command {
 			return readErr
 		},
 	})
+	group.AddCommand(routesDiffCommand(in))
 	return group
 }
 
