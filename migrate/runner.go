@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"locus/migrate/cutover"
 )
 
 // Runner runs the jobs that nobody else runs.
@@ -14,8 +16,10 @@ type Runner struct {
 	Name  string // of this process
 	Log   *slog.Logger
 	Times Times
-	// Stop is called at the stop points of a step, in tests.
-	Stop func(point string)
+	// Stop is called at the stop points of a step, and Arrange may change what its
+	// lines do, in tests.
+	Stop    func(point string)
+	Arrange func(*cutover.Effects)
 }
 
 // Times are the limits of a job. The zero value of each is its default.

@@ -52,6 +52,9 @@ func (d *drive) step(ctx context.Context, s Snapshot, action phase.Action, reach
 			Commit: h.commit, Settle: h.settle, Release: h.releaseFence,
 		},
 	}
+	if d.Arrange != nil {
+		d.Arrange(&step.Effects)
+	}
 	err := step.Run(ctx)
 	if err == nil {
 		d.owned.set(s.Job, h.next)

@@ -28,11 +28,14 @@ import (
 	"locus/router/cluster"
 )
 
-// claimTTL is after how long a job that its process has left is taken up.
+// claimTTL is the default of [Store.ClaimTTL].
 const claimTTL = 10 * time.Second
 
 // Store is the jobs of one cluster. Safe for concurrent use.
 type Store struct {
+	// ClaimTTL is after how long a job that its process has left is taken up.
+	ClaimTTL time.Duration
+
 	kv      *etcd.KV
 	secrets func(name string) (string, error)
 	by      string
@@ -43,7 +46,7 @@ var _ migrate.Store = (*Store)(nil)
 // New is the jobs under kv, the keys of a cluster. By is who changes the map, for
 // its history; secrets are needed for Shard alone.
 func New(kv *etcd.KV, by string, secrets func(name string) (string, error)) *Store {
-	return &Store{kv: kv, secrets: secrets, by: by}
+	return &Store{ClaimTTL: claimTTL, kv: kv, secrets: secrets, by: by}
 }
 
 const mapKey = cluster.Prefix + cluster.MapKey
@@ -184,7 +187,7 @@ func (s *Store) Changes(ctx context.Context) <-chan struct{} {
 
 // Claim makes the caller the one that runs a job.
 func (s *Store) Claim(ctx context.Context, id string) (migrate.Claim, error) {
-	lock, err := s.kv.Lock(ctx, job.ClaimPrefix+id, []byte(s.by), claimTTL)
+	lock, err := s.kv.Lock(ctx, job.ClaimPrefix+id, []byte(s.by), s.ClaimTTL)
 	if errors.Is(err, etcd.ErrHeld) {
 		return nil, migrate.ErrClaimed
 	}

@@ -1,0 +1,158 @@
+package histories
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"locus/cmd/declared"
+	"locus/cmd/jobs"
+	"locus/config/etcd"
+	"locus/config/etcd/embedded"
+	"locus/migrate"
+	"locus/migrate/cutover"
+	"locus/proxy"
+	"locus/proxy/handshake"
+	"locus/proxy/session"
+	"locus/router/cluster"
+)
+
+// child is what a process is told: that it is etcd, on a port, or else a proxy.
+type child struct {
+	Dir      string
+	Port     int
+	Etcd     string // empty: it is etcd
+	Password string
+	Swapped  bool // its steps read the position before they hold anything
+}
+
+// lease is how long a process that is gone is still taken for alive.
+const lease = 2 * time.Second
+
+const prefix = "/locus/histories/"
+
+func runChild(text string) error {
+	var c child
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	if c.Etcd == "" {
+		return c.store(ctx)
+	}
+	return c.serve(ctx)
+}
+
+func (c child) store(ctx context.Context) error {
+	server, err := embedded.Start(ctx, embedded.Config{Dir: c.Dir, Port: c.Port})
+	if err != nil {
+		return err
+	}
+	fmt.Println("serving", server.Endpoint())
+	select {
+	case <-ctx.Done():
+		return server.Close()
+	case err := <-server.Err():
+		return err
+	}
+}
+
+// serve wires a proxy and a mover, as cmd/locus does.
+func (c child) serve(ctx context.Context) error {
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	client, err := etcd.Open(etcd.Config{Endpoints: []string{c.Etcd}, RequestTimeout: 2 * time.Second, Log: log})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	kv := client.Under(prefix)
+	identity, err := handshake.SelfSigned(c.Dir)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	name := listener.Addr().String()
+	presence := kv.Presence(cluster.ProxyPrefix+name, card(0), lease)
+	secrets := func(string) (string, error) { return c.Password, nil }
+	options := proxy.Options{
+		Declared: kv.Under(cluster.Prefix), Segments: kv.Under(cluster.SegmentPrefix), Secrets: secrets,
+		TLS: identity.TLS, RSA: identity.RSA, Name: name, Cluster: "histories", Spanning: session.XA,
+		RecoveryPatience: time.Second, DrainTimeout: time.Second, Log: log,
+		Acknowledge: func(version int64) error { presence.Set(card(version)); return nil },
+	}
+	var p *proxy.Proxy
+	options.Fence.Release = func(ctx context.Context, version int64) error { return declared.ReleaseFence(ctx, kv, version, name) }
+	options.Fence.Leased = func() bool {
+		since, held := presence.Held()
+		return held && p.ReadAsOf(since)
+	}
+	p = proxy.New(options)
+	if err := p.Start(ctx); err != nil {
+		return err
+	}
+	store := jobs.New(kv, name, secrets)
+	store.ClaimTTL = lease
+	stops := listen(os.Stdin)
+	mover := &migrate.Runner{Store: store, Name: name, Log: log, Times: migrate.Times{Look: time.Second}, Stop: stops.at}
+	if c.Swapped {
+		mover.Arrange = func(e *cutover.Effects) { e.Fence, e.Position = e.Position, e.Fence }
+	}
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	beside.Go(func() { _ = presence.Run(ctx) })
+	beside.Go(func() { _ = mover.Run(ctx) })
+	fmt.Println("serving", name)
+	return p.Run(ctx, listener)
+}
+
+// card is what a proxy says of itself.
+func card(version int64) []byte { return fmt.Appendf(nil, `{"map_version": %d}`, version) }
+
+// stops are the stop points of a process: it is told on its input at which one to
+// stop next, says so on its output, and waits to be told to go on.
+type stops struct {
+	armed atomic.Pointer[string]
+	goOn  chan struct{}
+}
+
+func listen(input *os.File) *stops {
+	s := &stops{goOn: make(chan struct{}, 1)}
+	none := ""
+	s.armed.Store(&none)
+	go func() {
+		for lines := bufio.NewScanner(input); lines.Scan(); {
+			if point, ok := strings.CutPrefix(lines.Text(), "stop "); ok {
+				s.armed.Store(&point)
+				continue
+			}
+			s.goOn <- struct{}{}
+		}
+	}()
+	return s
+}
+
+func (s *stops) at(point string) {
+	armed := s.armed.Load()
+	none := ""
+	if *armed != point || !s.armed.CompareAndSwap(armed, &none) {
+		return
+	}
+	fmt.Println("at", point)
+	<-s.goOn
+}

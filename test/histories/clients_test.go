@@ -1,0 +1,186 @@
+package histories
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// outcome is what a client was told of a transfer.
+type outcome uint8
+
+const (
+	unknown    outcome = iota // the connection was lost, or the error says so
+	committed                 // OK
+	rolledBack                // an error that says so, or one before COMMIT
+)
+
+// clients use the proxies until they are stopped.
+type clients struct {
+	*record
+	world   *world
+	running sync.WaitGroup
+	values  atomic.Int64 // the last number given to a value, a tag or a transfer
+	pool    items
+	pace    time.Duration // between two operations
+}
+
+func (c *clients) start(ctx context.Context, n int) {
+	for i := range n {
+		c.running.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(i), 1))
+			for ctx.Err() == nil {
+				c.connect(ctx, i, random)
+			}
+		})
+	}
+}
+
+// most is how many operations a connection serves, so that clients come back to a
+// proxy that was away.
+const most = 200
+
+// connect uses one proxy for a while, with statements as text or prepared.
+func (c *clients) connect(ctx context.Context, number int, random *rand.Rand) {
+	addr := c.world.proxies[random.IntN(len(c.world.proxies))].addr.Load()
+	if addr == nil {
+		pause(ctx, 10*time.Millisecond)
+		return
+	}
+	db := client(*addr, random.IntN(2) == 0)
+	defer db.Close()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		pause(ctx, 10*time.Millisecond)
+		return
+	}
+	defer conn.Close()
+	s := &talk{clients: c, number: number, random: random, conn: conn}
+	defer s.close()
+	for range most {
+		if ctx.Err() != nil || !s.act() {
+			return
+		}
+		pause(ctx, time.Duration(random.Int64N(int64(2*c.pace))))
+	}
+}
+
+func client(addr string, text bool) *sql.DB {
+	config := mysql.NewConfig()
+	config.Net, config.Addr, config.User, config.Passwd, config.DBName = "tcp", addr, "app", "locus", schema
+	config.InterpolateParams, config.ClientFoundRows = text, true
+	config.Timeout, config.ReadTimeout = 5*time.Second, 15*time.Second
+	config.Logger = &mysql.NopLogger{}
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		panic(err)
+	}
+	return sql.OpenDB(connector)
+}
+
+// pause is for others to get on.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// talk is one connection of a client.
+type talk struct {
+	*clients
+	number int
+	random *rand.Rand
+	conn   *sql.Conn
+	// get and set are prepared once, and live through hand-overs.
+	get, set *sql.Stmt
+	broken   bool
+}
+
+func (s *talk) close() {
+	for _, st := range []*sql.Stmt{s.get, s.set} {
+		if st != nil {
+			_ = st.Close()
+		}
+	}
+}
+
+// act does one thing, and tells whether the connection is still good.
+func (s *talk) act() bool {
+	switch n := s.random.IntN(100); {
+	case n < 25:
+		s.write()
+	case n < 45:
+		s.read()
+	case n < 55:
+		s.insert()
+	case n < 63:
+		s.update()
+	case n < 67:
+		s.remove()
+	case n < 77:
+		s.find()
+	case n < 90:
+		s.transfer()
+	case n < 94:
+		s.count()
+	case n < 97:
+		s.countItems()
+	default:
+		s.list()
+	}
+	return !s.broken
+}
+
+// settled tells whether an error says that nothing happened.
+func (s *talk) settled(err error) bool {
+	var e *mysql.MySQLError
+	if !errors.As(err, &e) {
+		s.broken = true
+		return false
+	}
+	return e.Number == 1213 || e.Number == 1205 || strings.Contains(e.Message, "not run") || strings.Contains(e.Message, "rolled back")
+}
+
+// exec runs a statement on a row of an owner, and tells how many rows it found.
+func (s *talk) exec(uid int64, query string, args ...any) (result sql.Result, call, ends int64, err error) {
+	call = s.now()
+	result, err = s.conn.ExecContext(context.Background(), query, args...)
+	ends = s.now()
+	s.took(span{uid, call, ends}, err)
+	return result, call, ends, err
+}
+
+// ask reads rows of two numbers.
+func (s *talk) ask(uid int64, query string, args ...any) (list [][2]int64, call, ends int64, err error) {
+	call = s.now()
+	rows, err := s.conn.QueryContext(context.Background(), query, args...)
+	if err == nil {
+		list, err = pairs(rows)
+	}
+	ends = s.now()
+	s.took(span{uid, call, ends}, err)
+	if err != nil {
+		s.settled(err)
+	}
+	return list, call, ends, err
+}
+
+func pairs(rows *sql.Rows) (list [][2]int64, err error) {
+	defer rows.Close()
+	for rows.Next() {
+		var pair [2]int64
+		if err := rows.Scan(&pair[0], &pair[1]); err != nil {
+			return nil, err
+		}
+		list = append(list, pair)
+	}
+	return list, rows.Err()
+}

@@ -1,0 +1,195 @@
+package histories
+
+import (
+	"database/sql"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"locus/cmd/declared"
+	"locus/cmd/jobs"
+	"locus/config/etcd"
+	"locus/router"
+	"locus/router/cluster"
+	"locus/test/servers"
+)
+
+const (
+	schema    = "shop"
+	registers = 40
+	accounts  = 40
+	balance   = 1000
+)
+
+// world is three shards, of which the last owns nothing yet, an etcd, and three
+// proxies that also run moves.
+type world struct {
+	servers []*servers.Server
+	etcd    *process
+	proxies [3]*process
+	swapped bool
+
+	dir   string
+	port  int // of etcd
+	kv    *etcd.KV
+	store *jobs.Store
+	log   *os.File
+
+	direct [3]*sql.DB // to the servers
+}
+
+func open(t *testing.T, engine servers.Engine) *world {
+	t.Helper()
+	w := &world{servers: servers.Start(t, engine, 3, "--innodb-lock-wait-timeout=2"), dir: t.TempDir()}
+	for _, s := range w.servers {
+		s.Exec(t, "CREATE DATABASE "+schema,
+			"CREATE TABLE shop.register (uid BIGINT NOT NULL PRIMARY KEY, value BIGINT NOT NULL, gene SMALLINT UNSIGNED NOT NULL, KEY (gene))",
+			"CREATE TABLE shop.item (item_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL, value BIGINT NOT NULL, tag BIGINT NOT NULL, KEY (uid))",
+			"CREATE TABLE shop.account (uid BIGINT NOT NULL PRIMARY KEY, balance BIGINT NOT NULL, gene SMALLINT UNSIGNED NOT NULL, KEY (gene))",
+			"CREATE TABLE shop.journal (transfer BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL, peer BIGINT NOT NULL, amount BIGINT NOT NULL, gene SMALLINT UNSIGNED NOT NULL, KEY (gene))")
+	}
+	var err error
+	if w.log, err = os.Create(filepath.Join(w.dir, "log")); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		w.killAll(t)
+		_ = w.log.Close()
+		if text, err := os.ReadFile(w.log.Name()); err == nil && t.Failed() {
+			t.Logf("what the processes said:\n%s", text[max(0, len(text)-20_000):])
+		}
+	})
+	w.etcd = &process{name: "etcd", log: w.log}
+	w.startEtcd(t)
+	w.declare(t)
+	for i := range w.proxies {
+		w.proxies[i] = &process{name: fmt.Sprintf("proxy %d", i), log: w.log}
+	}
+	return w
+}
+
+func (w *world) startEtcd(t *testing.T) {
+	t.Helper()
+	w.etcd.start(t, child{Dir: filepath.Join(w.dir, "etcd"), Port: w.port})
+	_, port, _ := net.SplitHostPort(*w.etcd.addr.Load())
+	w.port, _ = strconv.Atoi(port)
+}
+
+func (w *world) startProxies(t *testing.T) {
+	t.Helper()
+	for i := range w.proxies {
+		w.startProxy(t, i)
+	}
+}
+
+func (w *world) startProxy(t *testing.T, i int) {
+	t.Helper()
+	w.proxies[i].start(t, child{Dir: t.TempDir(), Etcd: fmt.Sprintf("127.0.0.1:%d", w.port), Password: w.servers[0].Password, Swapped: w.swapped})
+}
+
+func (w *world) killAll(t *testing.T) {
+	t.Helper()
+	for _, p := range append(w.proxies[:], w.etcd) {
+		if p != nil {
+			p.kill(t)
+		}
+	}
+}
+
+func (w *world) declare(t *testing.T) {
+	t.Helper()
+	client, err := etcd.Open(etcd.Config{Endpoints: []string{*w.etcd.addr.Load()}, RequestTimeout: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	w.kv = client.Under(prefix)
+	w.store = jobs.New(w.kv, "the test", nil)
+	var text strings.Builder
+	text.WriteString("schema: 1\nshards:\n")
+	for i, s := range w.servers {
+		fmt.Fprintf(&text, "  s%d: {address: %q, user: %s, secret: shard}\n", i, s.Addr(), s.User)
+	}
+	text.WriteString(`tables:
+  shop.register: {kind: sharded, owner: uid, gene: gene}
+  shop.account: {kind: sharded, owner: uid, gene: gene}
+  shop.journal: {kind: sharded, owner: uid, gene: gene}
+  shop.item: {kind: sharded, owner: uid, id: {column: item_id, layout: int64}}
+users:
+  app: {secret: app}
+routes: |
+  0xbfff s0
+  0xffff s1
+`)
+	c, err := cluster.Parse([]byte(text.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err = cluster.Succeed(nil, c, router.Stamp{By: "the test", At: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	state, err := declared.Read(t.Context(), w.kv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := state.Commit(t.Context(), w.kv, c); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fill makes the rows that are there from the beginning.
+func (w *world) fill(t *testing.T) {
+	t.Helper()
+	db := client(*w.proxies[0].addr.Load(), false)
+	defer db.Close()
+	for _, table := range []struct {
+		name, columns string
+		rows, value   int
+	}{{"register", "uid, value", registers, 0}, {"account", "uid, balance", accounts, balance}} {
+		rows := make([]string, table.rows)
+		for i := range rows {
+			rows[i] = fmt.Sprintf("(%d, %d)", i, table.value)
+		}
+		if _, err := db.Exec("INSERT INTO " + table.name + " (" + table.columns + ") VALUES " + strings.Join(rows, ", ")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// all runs a query on every shard and gives each row to f.
+func (w *world) all(t *testing.T, query string, f func(shard int, rows *sql.Rows) error) {
+	t.Helper()
+	for i, s := range w.servers {
+		if w.direct[i] == nil {
+			w.direct[i] = s.DB(t, schema)
+		}
+		rows, err := w.direct[i].Query(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			if err := f(i, rows); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// said counts lines of the processes' logs.
+func (w *world) said(t *testing.T, pattern string) int {
+	t.Helper()
+	text, err := os.ReadFile(w.log.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(regexp.MustCompile(pattern).FindAll(text, -1))
+}

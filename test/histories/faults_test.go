@@ -1,0 +1,239 @@
+package histories
+
+import (
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+
+	"locus/migrate/cutover"
+	"locus/migrate/job"
+	"locus/migrate/phase"
+	"locus/router/cluster"
+)
+
+// fault is what happens while the mover, one of the proxies' processes, is at a
+// stop point of a step. It returns once everything runs again.
+type fault struct {
+	name string
+	do   func(w *world, t *testing.T, mover int)
+}
+
+var (
+	killMover = fault{"kill the mover", func(w *world, t *testing.T, mover int) {
+		w.proxies[mover].kill(t)
+		w.startProxy(t, mover)
+	}}
+	// stopMover leaves it stopped until another one runs the job, and has it go on
+	// then where it was.
+	stopMover = fault{"stop the mover", func(w *world, t *testing.T, mover int) {
+		p := w.proxies[mover]
+		p.signal(t, syscall.SIGSTOP)
+		w.awaitMoverBeside(t, *p.addr.Load())
+		p.signal(t, syscall.SIGCONT)
+		p.tell("go")
+	}}
+	killProxy = fault{"kill a proxy", func(w *world, t *testing.T, mover int) {
+		other := (mover + 1) % len(w.proxies)
+		w.proxies[other].kill(t)
+		w.proxies[mover].tell("go")
+		w.progress(t)
+		w.startProxy(t, other)
+	}}
+	// stopProxy stops one for longer than its lease, until genes have changed hands
+	// without it.
+	stopProxy = fault{"stop a proxy", func(w *world, t *testing.T, mover int) {
+		other := w.proxies[(mover+1)%len(w.proxies)]
+		other.signal(t, syscall.SIGSTOP)
+		w.proxies[mover].tell("go")
+		until(t, "its lease has run out", func() (bool, error) {
+			_, revision, err := w.kv.Get(t.Context(), cluster.ProxyPrefix+*other.addr.Load())
+			return err == nil && revision == 0, err
+		})
+		w.progress(t)
+		other.signal(t, syscall.SIGCONT)
+	}}
+	killEtcd = fault{"kill etcd", func(w *world, t *testing.T, mover int) {
+		w.etcd.kill(t)
+		w.proxies[mover].tell("go")
+		w.startEtcd(t)
+	}}
+	killSource = fault{"kill the source", func(w *world, t *testing.T, mover int) { w.killServer(t, 0, mover) }}
+	killTarget = fault{"kill the target", func(w *world, t *testing.T, mover int) { w.killServer(t, 2, mover) }}
+
+	faults = []fault{killMover, stopMover, killProxy, stopProxy, killEtcd, killSource, killTarget}
+)
+
+func (w *world) killServer(t *testing.T, i, mover int) {
+	t.Helper()
+	if err := w.servers[i].Kill(); err != nil {
+		t.Fatal(err)
+	}
+	w.proxies[mover].tell("go")
+	w.servers[i].Restart(t)
+}
+
+// splitting is the job that the faults strike.
+const splitting = "split-1"
+
+// claimant is who runs the job; nobody is empty.
+func (w *world) claimant(t *testing.T) (string, error) {
+	name, _, err := w.kv.Get(t.Context(), job.ClaimPrefix+splitting)
+	return string(name), err
+}
+
+func (w *world) awaitMoverBeside(t *testing.T, name string) {
+	t.Helper()
+	until(t, "another process runs the job", func() (bool, error) {
+		now, err := w.claimant(t)
+		return err == nil && now != "" && now != name, err
+	})
+}
+
+// strike has a fault happen at a point of the next step, and waits until the job
+// goes on by itself.
+func (w *world) strike(t *testing.T, point string, f fault) {
+	t.Helper()
+	w.shuttle(t)
+	for _, p := range w.proxies {
+		p.tell("stop " + point)
+	}
+	let := func() {}
+	if point == cutover.BeforeRelease { // only a step that fails comes there
+		let = w.disobey(t)
+	}
+	mover := w.awaitStop(t, point)
+	for i, p := range w.proxies {
+		if i != mover {
+			p.tell("stop nowhere")
+		}
+	}
+	let()
+	f.do(w, t, mover)
+	w.progress(t)
+}
+
+// disobey stops a proxy, so that no fence is obeyed, until the function is called.
+func (w *world) disobey(t *testing.T) (let func()) {
+	t.Helper()
+	var other *process
+	until(t, "somebody runs the job", func() (bool, error) {
+		name, err := w.claimant(t)
+		for _, p := range w.proxies {
+			if name != "" && *p.addr.Load() != name {
+				other = p
+			}
+		}
+		return other != nil, err
+	})
+	other.signal(t, syscall.SIGSTOP)
+	return func() { other.signal(t, syscall.SIGCONT) }
+}
+
+// awaitStop waits until some process is at the point.
+func (w *world) awaitStop(t *testing.T, point string) (mover int) {
+	t.Helper()
+	until(t, "a step comes to "+point, func() (bool, error) {
+		for i, p := range w.proxies {
+			select {
+			case line := <-p.lines:
+				if strings.TrimPrefix(line, "at ") == point {
+					mover = i
+					return true, nil
+				}
+			default:
+			}
+		}
+		return false, nil
+	})
+	return mover
+}
+
+// shuttle has the job go to and fro by small steps.
+func (w *world) shuttle(t *testing.T) {
+	t.Helper()
+	until(t, "order the job to and fro", func() (bool, error) {
+		s, err := w.store.Read(t.Context(), splitting)
+		if err != nil {
+			return false, err
+		}
+		at := s.Job.State
+		if at.Phase == phase.Failed {
+			t.Fatalf("the job has failed: %s", at.Why)
+		}
+		switch near := at.Genes(10); {
+		case at.Phase == phase.Cutting && at.Cut+near < at.Wanted, at.Phase == phase.RollingBack && at.Cut > near+at.Wanted:
+			return true, nil
+		case at.Cut > at.Total/2:
+			w.cut(t, splitting, 0, 1)
+		case at.Phase == phase.Verifying && at.Cut == 0:
+			return false, errors.New("it is being verified")
+		case at.Phase == phase.RollingBack && at.Cut > 0:
+			return false, errors.New("it is going back")
+		default:
+			w.cut(t, splitting, 100, 1)
+		}
+		return false, nil
+	})
+}
+
+// progress waits until genes have changed hands once more.
+func (w *world) progress(t *testing.T) {
+	t.Helper()
+	before := -1
+	until(t, "genes change hands again", func() (bool, error) {
+		s, err := w.store.Read(t.Context(), splitting)
+		if err != nil {
+			return false, err
+		}
+		if s.Job.State.Phase == phase.Failed {
+			t.Fatalf("the job has failed: %s", s.Job.State.Why)
+		}
+		if action, _ := s.Job.State.Next(); action == phase.Keep {
+			w.shuttle(t)
+		}
+		if before < 0 {
+			before = s.Job.State.Cut
+		}
+		return s.Job.State.Cut != before, errors.New(s.Job.Journal[len(s.Job.Journal)-1].What)
+	})
+}
+
+// underFaults moves genes to and fro while faults strike, and then to the end.
+func underFaults(t *testing.T, w *world, strike func()) {
+	w.startProxies(t)
+	w.fill(t)
+	c := w.clients(t.Context())
+	c.start(16)
+	w.plan(t, splitting, job.Split, "s0", "s2")
+	w.phase(t, splitting, phase.Ready)
+	strike()
+	w.cutToEnd(t)
+	w.finish(t, splitting)
+	w.phase(t, splitting, phase.Done)
+	c.stop(t)
+	for text, n := range c.errors {
+		t.Logf("%d times: %s", n, text)
+	}
+	c.verdict(t)
+}
+
+// cutToEnd has all genes go to the target, from wherever they are.
+func (w *world) cutToEnd(t *testing.T) {
+	t.Helper()
+	until(t, "order all to the target", func() (bool, error) {
+		s, err := w.store.Read(t.Context(), splitting)
+		if err != nil {
+			return false, err
+		}
+		_, err = s.Job.State.On(phase.Event{Kind: phase.CutTo, Genes: s.Job.State.Total, Step: 1})
+		if s.Job.State.Phase == phase.Cut {
+			return true, nil
+		}
+		if err == nil {
+			w.cut(t, splitting, 100, 5)
+		}
+		return err == nil, err
+	})
+	w.phase(t, splitting, phase.Cut)
+}

@@ -1,0 +1,86 @@
+package histories
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"locus/router"
+	"locus/router/cluster"
+	"locus/router/gene"
+)
+
+func (w *world) routes(t *testing.T) (revision int64, m *router.Map) {
+	t.Helper()
+	text, revision, err := w.kv.Get(t.Context(), cluster.Prefix+cluster.MapKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, _, err = router.Decode(text); err != nil {
+		t.Fatal(err)
+	}
+	return revision, m
+}
+
+// fences are the times during which genes were held.
+type fences struct {
+	running sync.WaitGroup
+	spans   []fence
+}
+
+type fence struct {
+	genes    gene.Set
+	from, to int64
+}
+
+// watchFences follows the route map.
+func (w *world) watchFences(ctx context.Context, r *record) *fences {
+	f := &fences{}
+	f.running.Go(func() {
+		for range w.kv.Under(cluster.Prefix+cluster.MapKey).Changes(ctx, 0) {
+			text, _, err := w.kv.Get(ctx, cluster.Prefix+cluster.MapKey)
+			if err != nil {
+				continue
+			}
+			m, _, err := router.Decode(text)
+			if err != nil {
+				continue
+			}
+			now := r.now()
+			if last := len(f.spans) - 1; last >= 0 && f.spans[last].to == 0 {
+				f.spans[last].to = now
+			}
+			if !m.Held().Empty() {
+				f.spans = append(f.spans, fence{genes: m.Held(), from: now})
+			}
+		}
+	})
+	return f
+}
+
+// waits is how long statements took that were under way on held genes.
+func (f *fences) waits(r *record) []time.Duration {
+	var waits []time.Duration
+	for _, s := range r.holding {
+		if s.uid < 0 {
+			continue
+		}
+		for _, f := range f.spans {
+			if s.call < f.to && f.from < s.ends && f.genes.Contains(gene.OfInt(s.uid, gene.W16)) {
+				waits = append(waits, time.Duration(s.ends-s.call))
+				break
+			}
+		}
+	}
+	slices.Sort(waits)
+	return waits
+}
+
+func quantile(of []time.Duration, q float64) time.Duration {
+	if len(of) == 0 {
+		return 0
+	}
+	return of[min(len(of)-1, int(q*float64(len(of))))].Round(time.Microsecond * 100)
+}

@@ -1,0 +1,158 @@
+package histories
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"locus/migrate/cutover"
+	"locus/migrate/job"
+	"locus/migrate/phase"
+	"locus/test/servers"
+)
+
+// TestMoves splits, rolls back, goes forward and merges without any fault: no
+// client may see an error.
+func TestMoves(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		w := open(t, engine)
+		w.startProxies(t)
+		w.fill(t)
+		c := w.clients(t.Context())
+		c.start(16)
+		w.plan(t, "split-1", job.Split, "s0", "s2")
+		w.phase(t, "split-1", phase.Ready)
+		for _, leg := range []struct{ to, step float64 }{{60, 4}, {20, 4}, {100, 4}, {0, 10}, {100, 5}} {
+			w.cut(t, "split-1", leg.to, leg.step)
+			w.arrived(t, "split-1", leg.to)
+		}
+		w.finish(t, "split-1")
+		w.phase(t, "split-1", phase.Done)
+		w.plan(t, "merge-2", job.Merge, "s2", "s0")
+		w.phase(t, "merge-2", phase.Ready)
+		w.cut(t, "merge-2", 100, 3)
+		w.phase(t, "merge-2", phase.Cut)
+		w.finish(t, "merge-2")
+		w.phase(t, "merge-2", phase.Done)
+		c.stop(t)
+		if steps := w.steps(t); steps < 100 {
+			t.Errorf("genes changed hands only %d times", steps)
+		}
+		for text, n := range c.errors {
+			t.Errorf("%d times: %s", n, text)
+		}
+		c.verdict(t)
+	})
+}
+
+// arrived waits until a cut-over is where it was to go.
+func (w *world) arrived(t *testing.T, id string, percent float64) {
+	t.Helper()
+	w.state(t, id, fmt.Sprintf("at %v %%", percent), func(s phase.State) bool {
+		return s.Cut == s.Genes(percent) && s.Phase != phase.RollingBack
+	})
+}
+
+// run is clients and who watches fences, until they are stopped.
+type run struct {
+	*clients
+	world  *world
+	ctx    context.Context
+	end    context.CancelFunc
+	fences *fences
+	ending context.CancelFunc
+}
+
+func (w *world) clients(ctx context.Context) *run {
+	r := &run{clients: &clients{record: newRecord(), world: w, pace: 2 * time.Millisecond}, world: w}
+	r.ctx, r.end = context.WithCancel(ctx)
+	var watching context.Context
+	watching, r.ending = context.WithCancel(ctx)
+	r.fences = w.watchFences(watching, r.record)
+	return r
+}
+
+func (r *run) start(n int) { r.clients.start(r.ctx, n) }
+
+func (r *run) stop(t *testing.T) {
+	t.Helper()
+	r.end()
+	r.running.Wait()
+	r.ending()
+	r.fences.running.Wait()
+	r.world.settled(t)
+}
+
+// verdict tells what was done and seen, and fails the test if anything is wrong.
+func (r *run) verdict(t *testing.T) {
+	t.Helper()
+	wrong := r.world.check(t, r.record)
+	waits := r.fences.waits(r.record)
+	t.Logf("%d steps and %d fences, %d statements; %d on held genes took p50 %v, p99 %v, at most %v",
+		r.world.steps(t), len(r.fences.spans), r.statement, len(waits), quantile(waits, 0.5), quantile(waits, 0.99), quantile(waits, 1))
+	outcomes := map[outcome]int{}
+	for _, o := range r.transfers {
+		outcomes[o]++
+	}
+	t.Logf("%d operations on registers, %d on items; %d transfers were committed, %d rolled back, of %d it is unknown",
+		len(r.registers), len(r.items), outcomes[committed], outcomes[rolledBack], outcomes[unknown])
+	if len(wrong) > 0 {
+		t.Errorf("%d things are wrong, such as\n%s", len(wrong), strings.Join(wrong[:min(len(wrong), 20)], "\n"))
+	}
+}
+
+// TestMovesUnderFaults has a fault strike at each stop point of a step.
+func TestMovesUnderFaults(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		w := open(t, engine)
+		underFaults(t, w, func() {
+			for i, strike := range []struct {
+				point string
+				fault fault
+			}{
+				{cutover.BeforeCheck, stopProxy},
+				{cutover.BeforeFence, killProxy},
+				{cutover.BeforePosition, killMover},
+				{cutover.BeforePosition, killTarget},
+				{cutover.BeforeReverse, stopMover},
+				{cutover.BeforeCommit, killEtcd},
+				{cutover.BeforeCommit, stopMover},
+				{cutover.AfterCommit, killSource},
+				{cutover.BeforeRelease, killMover},
+			} {
+				began := time.Now()
+				w.strike(t, strike.point, strike.fault)
+				t.Logf("%d: %s at %q, and on after %v", i, strike.fault.name, strike.point, time.Since(began).Round(time.Millisecond))
+			}
+		})
+	})
+}
+
+// TestTheOrderMatters swaps two lines of a step: the position is read before
+// anything is held. The checks must find what is lost.
+func TestTheOrderMatters(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		w := open(t, engine)
+		w.swapped = true
+		w.startProxies(t)
+		w.fill(t)
+		c := w.clients(t.Context())
+		c.pace = time.Microsecond
+		c.start(16)
+		w.plan(t, splitting, job.Split, "s0", "s2")
+		w.phase(t, splitting, phase.Ready)
+		for _, percent := range []float64{100, 0, 100, 0} {
+			w.cut(t, splitting, percent, 10)
+			w.arrived(t, splitting, percent)
+		}
+		c.stop(t)
+		w.killAll(t)
+		if wrong := w.check(t, c.record); len(wrong) == 0 {
+			t.Errorf("nothing is found wrong after %d steps in the wrong order", w.steps(t))
+		} else {
+			t.Logf("%d things are wrong, such as %s", len(wrong), wrong[0])
+		}
+	})
+}

@@ -1,0 +1,115 @@
+package histories
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"locus/cmd/declared"
+	"locus/migrate"
+	"locus/migrate/job"
+	"locus/migrate/phase"
+	"locus/router"
+	"locus/router/gene"
+)
+
+// moving are the genes of every move of these tests: half of all.
+var moving = gene.NewSet(gene.Range{First: 0, Last: 0x7fff})
+
+// look is between looks at what is waited for.
+const look = 10 * time.Millisecond
+
+// until waits for a condition; etcd may be away meanwhile.
+func until(t *testing.T, what string, is func() (bool, error)) {
+	t.Helper()
+	again := time.NewTicker(look)
+	defer again.Stop()
+	timeout := time.After(patience)
+	for {
+		ok, err := is()
+		if ok {
+			return
+		}
+		select {
+		case <-timeout:
+			t.Fatalf("%s: not after %v; %v", what, patience, err)
+		case <-again.C:
+		}
+	}
+}
+
+// plan begins a move.
+func (w *world) plan(t *testing.T, id string, kind job.Kind, from, to router.ShardName) {
+	t.Helper()
+	j, err := job.New(id, kind, from, to, gene.W16, moving, "the test", "", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.store.Create(t.Context(), j); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// order tells a job what is wanted, as the commands do.
+func (w *world) order(t *testing.T, id string, event func(phase.State) phase.Event) {
+	t.Helper()
+	until(t, "order "+id, func() (bool, error) {
+		s, err := w.store.Read(t.Context(), id)
+		if err != nil {
+			return false, err
+		}
+		next, err := s.Job.On(event(s.Job.State), "the test", "", time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = w.store.Write(t.Context(), s, next, nil, "")
+		return err == nil || errors.Is(err, migrate.ErrUnknown), err
+	})
+}
+
+// cut wants a share of the genes at the target, in steps of some percent.
+func (w *world) cut(t *testing.T, id string, percent, step float64) {
+	t.Helper()
+	w.order(t, id, func(s phase.State) phase.Event {
+		kind := phase.CutTo
+		if s.Genes(percent) < s.Cut {
+			kind = phase.RollBack
+		}
+		return phase.Event{Kind: kind, Genes: s.Genes(percent), Step: s.Genes(step)}
+	})
+}
+
+func (w *world) finish(t *testing.T, id string) {
+	t.Helper()
+	w.order(t, id, func(phase.State) phase.Event { return phase.Event{Kind: phase.Finish} })
+}
+
+// state waits until a job is as it is wanted; one that has failed never will be.
+func (w *world) state(t *testing.T, id, what string, is func(phase.State) bool) {
+	t.Helper()
+	until(t, id+" is "+what, func() (bool, error) {
+		s, err := w.store.Read(t.Context(), id)
+		if err != nil {
+			return false, err
+		}
+		if s.Job.State.Phase == phase.Failed {
+			t.Fatalf("job %s has failed: %s", id, s.Job.State.Why)
+		}
+		return is(s.Job.State), errors.New(string(s.Job.State.Shown()))
+	})
+}
+
+func (w *world) phase(t *testing.T, id string, p phase.Phase) {
+	t.Helper()
+	w.state(t, id, string(p), func(s phase.State) bool { return s.Phase == p })
+}
+
+// steps is how many times genes changed hands so far.
+func (w *world) steps(t *testing.T) int {
+	t.Helper()
+	versions, err := declared.History(t.Context(), w.kv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(versions) - 1 // the first is the map that was declared
+}

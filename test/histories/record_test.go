@@ -1,0 +1,96 @@
+package histories
+
+import (
+	"math"
+	"regexp"
+	"sync"
+	"time"
+)
+
+// Kinds of operations on a row.
+type kind uint8
+
+const (
+	read kind = iota
+	write
+	insert
+	remove
+)
+
+// operation is one thing that a client did to one row, or was told of one.
+type operation struct {
+	client     int
+	row        int64
+	kind       kind
+	value      int64 // that was written, or read
+	found      bool  // by a read; of a change: a row was changed
+	unknown    bool  // whether the change happened
+	call, ends int64 // nanoseconds since the beginning
+}
+
+// never is when an operation ends whose end is unknown.
+const never = math.MaxInt64
+
+// record is what all clients did.
+type record struct {
+	began time.Time
+
+	mu        sync.Mutex
+	registers []operation
+	items     []operation
+	created   map[int64]int64 // items by their tags: the ID, or 0 while it is unknown
+	transfers map[int64]outcome
+	errors    map[string]int
+	wrong     []string // answers that no server would give
+	holding   []span   // statements, for how long they took
+	statement int
+}
+
+// span is a statement on a row of an owner.
+type span struct {
+	uid        int64
+	call, ends int64
+}
+
+func newRecord() *record {
+	return &record{began: time.Now(), created: map[int64]int64{}, transfers: map[int64]outcome{}, errors: map[string]int{}}
+}
+
+func (r *record) now() int64 { return int64(time.Since(r.began)) }
+
+func (r *record) register(ops ...operation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.registers = append(r.registers, ops...)
+}
+
+func (r *record) item(op operation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.items = append(r.items, op)
+}
+
+func (r *record) refute(what string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.wrong = append(r.wrong, what)
+}
+
+// took notes a statement and how it ended.
+func (r *record) took(s span, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.statement++
+	r.holding = append(r.holding, s)
+	if err != nil {
+		r.errors[shortened(err)]++
+	}
+}
+
+// digits tell errors apart that are the same.
+var digits = regexp.MustCompile(`[0-9]{5,}|[0-9.]+ms|[0-9.]+µs`)
+
+func shortened(err error) string {
+	text := err.Error()
+	return digits.ReplaceAllString(text[:min(len(text), 300)], "#")
+}
