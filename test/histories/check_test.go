@@ -11,7 +11,6 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"locus/router"
 	"locus/router/gene"
 )
 
@@ -113,36 +112,28 @@ func suspects(ops []operation) string {
 // the servers at the end, and gives what is wrong.
 func (w *world) check(t *testing.T, r *record) (wrong []string) {
 	t.Helper()
-	wrong = append(wrong, r.wrong...)
-	wrong = append(wrong, w.checkRegisters(t, r)...)
-	wrong = append(wrong, w.checkItems(t, r)...)
-	wrong = append(wrong, w.checkTransfers(t, r)...)
-	return wrong
+	return slices.Concat(r.wrong, w.checkRegisters(t, r), w.checkItems(t, r), w.checkTransfers(t, r))
 }
 
-// owned tells whether a row is on the shard that owns its gene at the end.
-func (w *world) owner(t *testing.T) func(shard int, g gene.Gene) bool {
+// strays tells of rows that are on a shard that does not own them, once no move is
+// under way.
+func (w *world) strays(t *testing.T) (wrong []string) {
 	t.Helper()
-	_, m := w.routes(t)
-	return func(shard int, g gene.Gene) bool {
-		return m.GenesOf(router.ShardName(fmt.Sprintf("s%d", shard))).Contains(g)
+	for _, table := range []string{"register", "item", "account", "journal"} {
+		if n := w.rows(t, "uid, 0, 0, 0", table, func([4]int64) {}); n > 0 {
+			wrong = append(wrong, fmt.Sprintf("%d rows of %s are on a shard that does not own them", n, table))
+		}
 	}
+	return wrong
 }
 
 func (w *world) checkRegisters(t *testing.T, r *record) (wrong []string) {
 	t.Helper()
 	end, seen := r.now(), map[int64]int{}
-	owns := w.owner(t)
 	ops := slices.Clone(r.registers)
-	w.all(t, "SELECT uid, value FROM register", func(shard int, rows *sql.Rows) error {
-		op := operation{client: 99, kind: read, found: true, call: end, ends: end + 1}
-		err := rows.Scan(&op.row, &op.value)
-		seen[op.row]++
-		if !owns(shard, gene.OfInt(op.row, gene.W16)) {
-			wrong = append(wrong, fmt.Sprintf("register %d is on shard %d at the end", op.row, shard))
-		}
-		ops = append(ops, op)
-		return err
+	w.rows(t, "uid, value, 0, 0", "register", func(row [4]int64) {
+		seen[row[0]]++
+		ops = append(ops, operation{client: theEnd, row: row[0], kind: read, found: true, value: row[1], call: end, ends: end + 1})
 	})
 	for uid := range int64(registers) {
 		if seen[uid] != 1 {
@@ -152,39 +143,38 @@ func (w *world) checkRegisters(t *testing.T, r *record) (wrong []string) {
 	return append(wrong, linearizable(ops, state{there: true})...)
 }
 
+// theEnd is the client that reads everything at the end.
+const theEnd = 99
+
 func (w *world) checkItems(t *testing.T, r *record) (wrong []string) {
 	t.Helper()
 	end := r.now()
-	owns := w.owner(t)
 	ops := slices.Clone(r.items)
-	there, known := map[int64]int{}, map[int64]bool{}
-	w.all(t, "SELECT item_id, uid, value, tag FROM item", func(shard int, rows *sql.Rows) error {
-		var uid, tag int64
-		op := operation{client: 99, kind: read, found: true, call: end, ends: end + 1}
-		err := rows.Scan(&op.row, &uid, &op.value, &tag)
-		there[op.row]++
-		if !owns(shard, gene.OfInt(uid, gene.W16)) {
-			wrong = append(wrong, fmt.Sprintf("item %d is on shard %d at the end", op.row, shard))
+	there := map[int64]int{}
+	w.rows(t, "uid, item_id, value, tag", "item", func(row [4]int64) {
+		id, tag := row[1], row[3]
+		there[id]++
+		switch told, known := r.created[tag]; {
+		case !known || told == -1 || told > 0 && told != id:
+			wrong = append(wrong, fmt.Sprintf("item %d with tag %d: the client was told of %d", id, tag, told))
+		case told > 0:
+			ops = append(ops, operation{client: theEnd, row: id, kind: read, found: true, value: row[2], call: end, ends: end + 1})
 		}
-		switch id, told := r.created[tag]; {
-		case !told || id == -1 || id > 0 && id != op.row:
-			wrong = append(wrong, fmt.Sprintf("item %d with tag %d: the client was told of %d", op.row, tag, id))
-		case id > 0:
-			ops = append(ops, op)
-		}
-		return err
 	})
+	made := map[int64]bool{}
 	for _, op := range r.items {
-		if op.kind == insert && known[op.row] {
+		if op.kind != insert {
+			continue
+		}
+		switch n := there[op.row]; {
+		case made[op.row]:
 			wrong = append(wrong, fmt.Sprintf("item %d was made twice", op.row))
+		case n > 1:
+			wrong = append(wrong, fmt.Sprintf("item %d is there %d times at the end", op.row, n))
+		case n == 0:
+			ops = append(ops, operation{client: theEnd, row: op.row, kind: read, call: end, ends: end + 1})
 		}
-		known[op.row] = known[op.row] || op.kind == insert
-		if there[op.row] == 0 && op.kind == insert {
-			ops = append(ops, operation{client: 99, row: op.row, kind: read, call: end, ends: end + 1})
-		}
-		if there[op.row] > 1 && op.kind == insert {
-			wrong = append(wrong, fmt.Sprintf("item %d is there %d times at the end", op.row, there[op.row]))
-		}
+		made[op.row] = true
 	}
 	return append(wrong, linearizable(ops, state{})...)
 }
@@ -195,26 +185,20 @@ func (w *world) checkTransfers(t *testing.T, r *record) (wrong []string) {
 	for uid := range int64(accounts) {
 		want[uid] = balance
 	}
-	w.all(t, "SELECT transfer, uid, peer, amount FROM journal", func(_ int, rows *sql.Rows) error {
-		var transfer, uid, peer, amount int64
-		err := rows.Scan(&transfer, &uid, &peer, &amount)
-		if journal[transfer] {
-			wrong = append(wrong, fmt.Sprintf("transfer %d is there twice", transfer))
+	w.rows(t, "uid, transfer, peer, amount", "journal", func(row [4]int64) {
+		if journal[row[1]] {
+			wrong = append(wrong, fmt.Sprintf("transfer %d is there twice", row[1]))
 		}
-		journal[transfer] = true
-		want[uid] -= amount
-		want[peer] += amount
-		return err
+		journal[row[1]] = true
+		want[row[0]] -= row[3]
+		want[row[2]] += row[3]
 	})
 	var sum int64
-	w.all(t, "SELECT uid, balance FROM account", func(_ int, rows *sql.Rows) error {
-		var uid, have int64
-		err := rows.Scan(&uid, &have)
-		if have != want[uid] {
-			wrong = append(wrong, fmt.Sprintf("account %d has %d, by the journal %d", uid, have, want[uid]))
+	w.rows(t, "uid, balance, 0, 0", "account", func(row [4]int64) {
+		if row[1] != want[row[0]] {
+			wrong = append(wrong, fmt.Sprintf("account %d has %d, by the journal %d", row[0], row[1], want[row[0]]))
 		}
-		sum += have
-		return err
+		sum += row[1]
 	})
 	if sum != accounts*balance {
 		wrong = append(wrong, fmt.Sprintf("all accounts have %d together, want %d", sum, accounts*balance))

@@ -30,6 +30,7 @@ type clients struct {
 	values  atomic.Int64 // the last number given to a value, a tag or a transfer
 	pool    items
 	pace    time.Duration // between two operations
+	dwell   time.Duration // at most, in every other transaction before its end; 0: never
 }
 
 func (c *clients) start(ctx context.Context, n int) {

@@ -6,7 +6,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"locus/config/etcd"
 	"locus/router"
 	"locus/router/cluster"
+	"locus/router/gene"
 	"locus/test/servers"
 )
 
@@ -34,6 +34,7 @@ type world struct {
 	etcd    *process
 	proxies [3]*process
 	swapped bool
+	stride  float64 // percent that one step under faults hands over
 
 	dir   string
 	port  int // of etcd
@@ -46,7 +47,7 @@ type world struct {
 
 func open(t *testing.T, engine servers.Engine) *world {
 	t.Helper()
-	w := &world{servers: servers.Start(t, engine, 3, "--innodb-lock-wait-timeout=2"), dir: t.TempDir()}
+	w := &world{servers: servers.Start(t, engine, 3, "--innodb-lock-wait-timeout=2"), dir: t.TempDir(), stride: 1}
 	for _, s := range w.servers {
 		s.Exec(t, "CREATE DATABASE "+schema,
 			"CREATE TABLE shop.register (uid BIGINT NOT NULL PRIMARY KEY, value BIGINT NOT NULL, gene SMALLINT UNSIGNED NOT NULL, KEY (gene))",
@@ -184,12 +185,20 @@ func (w *world) all(t *testing.T, query string, f func(shard int, rows *sql.Rows
 	}
 }
 
-// said counts lines of the processes' logs.
-func (w *world) said(t *testing.T, pattern string) int {
+// rows reads four columns of a table, of which the first is the owner: those rows
+// that are on their owner's shard.
+func (w *world) rows(t *testing.T, columns, table string, f func(row [4]int64)) (strays int) {
 	t.Helper()
-	text, err := os.ReadFile(w.log.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(regexp.MustCompile(pattern).FindAll(text, -1))
+	_, m := w.routes(t)
+	w.all(t, "SELECT "+columns+" FROM "+table, func(shard int, rows *sql.Rows) error {
+		var row [4]int64
+		err := rows.Scan(&row[0], &row[1], &row[2], &row[3])
+		if g := gene.OfInt(row[0], gene.W16); m.Shard(m.Lookup(g)) != router.ShardName(fmt.Sprintf("s%d", shard)) {
+			strays++
+			return err
+		}
+		f(row)
+		return err
+	})
+	return strays
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"locus/migrate/cutover"
 	"locus/migrate/job"
@@ -53,6 +54,16 @@ var (
 		w.progress(t)
 		other.signal(t, syscall.SIGCONT)
 	}}
+	// loseProxy stops one so that its lease runs out while the fence waits for it.
+	loseProxy = fault{"lose a proxy", func(w *world, t *testing.T, mover int) {
+		other := w.proxies[(mover+1)%len(w.proxies)]
+		other.signal(t, syscall.SIGSTOP)
+		stopped := time.Now()
+		until(t, "its lease is about to run out", func() (bool, error) { return time.Since(stopped) > lease/2, nil })
+		w.proxies[mover].tell("go")
+		w.progress(t)
+		other.signal(t, syscall.SIGCONT)
+	}}
 	killEtcd = fault{"kill etcd", func(w *world, t *testing.T, mover int) {
 		w.etcd.kill(t)
 		w.proxies[mover].tell("go")
@@ -61,7 +72,7 @@ var (
 	killSource = fault{"kill the source", func(w *world, t *testing.T, mover int) { w.killServer(t, 0, mover) }}
 	killTarget = fault{"kill the target", func(w *world, t *testing.T, mover int) { w.killServer(t, 2, mover) }}
 
-	faults = []fault{killMover, stopMover, killProxy, stopProxy, killEtcd, killSource, killTarget}
+	faults = []fault{killMover, stopMover, killProxy, stopProxy, loseProxy, killEtcd, killSource, killTarget}
 )
 
 func (w *world) killServer(t *testing.T, i, mover int) {
@@ -165,13 +176,13 @@ func (w *world) shuttle(t *testing.T) {
 		case at.Phase == phase.Cutting && at.Cut+near < at.Wanted, at.Phase == phase.RollingBack && at.Cut > near+at.Wanted:
 			return true, nil
 		case at.Cut > at.Total/2:
-			w.cut(t, splitting, 0, 1)
+			w.cut(t, splitting, 0, w.stride)
 		case at.Phase == phase.Verifying && at.Cut == 0:
 			return false, errors.New("it is being verified")
 		case at.Phase == phase.RollingBack && at.Cut > 0:
 			return false, errors.New("it is going back")
 		default:
-			w.cut(t, splitting, 100, 1)
+			w.cut(t, splitting, 100, w.stride)
 		}
 		return false, nil
 	})
@@ -204,6 +215,7 @@ func underFaults(t *testing.T, w *world, strike func()) {
 	w.startProxies(t)
 	w.fill(t)
 	c := w.clients(t.Context())
+	c.dwell = 200 * time.Millisecond
 	c.start(16)
 	w.plan(t, splitting, job.Split, "s0", "s2")
 	w.phase(t, splitting, phase.Ready)

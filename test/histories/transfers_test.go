@@ -3,6 +3,7 @@ package histories
 import (
 	"context"
 	"strings"
+	"time"
 )
 
 // transfer moves money between two accounts, and notes it in the journal. Where
@@ -40,6 +41,9 @@ func (s *talk) transferred(id, from, to, amount int64) outcome {
 	if err != nil {
 		s.rollBack()
 		return rolledBack
+	}
+	if s.dwell > 0 && s.random.IntN(2) == 0 {
+		pause(context.Background(), time.Duration(s.random.Int64N(int64(s.dwell))))
 	}
 	if err = run(-1, "COMMIT"); err == nil {
 		return committed
