@@ -26,7 +26,9 @@ type handover struct {
 	version  int64   // of the fence
 	fenced   time.Time
 	refused  int64 // conflicts before the fence
-	// strangers were there before the fence; see evict.
+	// proxies that were alive before the fence, and strangers that were there; see
+	// evict.
+	proxies   map[string]int64
 	strangers []uint64
 	next      *router.Map // once the commit was sent
 }
@@ -124,8 +126,8 @@ func (h *handover) check(ctx context.Context) error {
 }
 
 func (h *handover) lookForStrangers(ctx context.Context) error {
-	proxies, err := h.Store.Proxies(ctx)
-	if err != nil {
+	var err error
+	if h.proxies, err = h.Store.Proxies(ctx); err != nil {
 		return err
 	}
 	c, err := link.Dial(ctx, h.giver)
@@ -133,7 +135,7 @@ func (h *handover) lookForStrangers(ctx context.Context) error {
 		return err
 	}
 	defer c.Close()
-	h.strangers, err = strangers(ctx, c, proxies)
+	h.strangers, err = strangers(ctx, c, h.proxies)
 	return err
 }
 

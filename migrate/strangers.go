@@ -40,7 +40,8 @@ func holder(mark string) string { return "IS_USED_LOCK(CONCAT(" + link.Text(mark
 
 // evict ends the connections of proxies that are gone: those that were strangers
 // before the fence and still are. One that has just been opened, and is not marked
-// yet, belongs to a proxy that knows of the fence.
+// yet, belongs to a proxy that knows of the fence. Of a proxy that has gone since,
+// and may be merely stopped, nothing was a stranger: the step is given up.
 func (h *handover) evict(ctx context.Context) error {
 	c, err := link.Dial(ctx, h.giver)
 	if err != nil {
@@ -51,6 +52,9 @@ func (h *handover) evict(ctx context.Context) error {
 		proxies, err := h.Store.Proxies(ctx)
 		if err != nil {
 			return err
+		}
+		if name, gone := anyGone(h.proxies, proxies); gone {
+			return fmt.Errorf("proxy %s has gone since the step began: its connections are ended before the next one", name)
 		}
 		now, err := strangers(ctx, c, proxies)
 		if err != nil {
@@ -72,6 +76,16 @@ func (h *handover) evict(ctx context.Context) error {
 			return fmt.Errorf("connections of proxies that are gone don't end: %w", context.Cause(ctx))
 		}
 	}
+}
+
+// anyGone names a proxy that was there before and is not there now.
+func anyGone(before, now map[string]int64) (name string, gone bool) {
+	for name := range before {
+		if _, there := now[name]; !there {
+			return name, true
+		}
+	}
+	return "", false
 }
 
 const noSuchThread = 1094

@@ -94,10 +94,14 @@ func (w *worker) send1(ctx context.Context, s []byte) error {
 	return err
 }
 
+// byKey has rows found by their primary key, however few the table has: a scan
+// would wait for locks of rows that are none of ours.
+const byKey = " FORCE INDEX (PRIMARY)"
+
 // remove deletes rows by their keys, of the moving genes alone.
 func (w *worker) remove(ctx context.Context, t *table.Table, keys []table.Key) error {
 	for some := range slices.Chunk(keys, keysPerQuery) {
-		s := append(link.Begin(w.buf), "DELETE FROM "+t.SQL()+" WHERE "...)
+		s := append(link.Begin(w.buf), "DELETE FROM "+t.SQL()+" USING "+t.SQL()+byKey+" WHERE "...)
 		s = t.AppendKeyIn(s, some)
 		s = append(s, w.applier.own(t)...)
 		if err := w.send1(ctx, s); err != nil {
@@ -119,7 +123,7 @@ func (a *Applier) own(t *table.Table) string {
 // standingRows reads the target's rows of keys and locks them.
 func (w *worker) standingRows(ctx context.Context, t *table.Table, keys []table.Key, take func(id string, r table.Row)) error {
 	for some := range slices.Chunk(keys, keysPerQuery) {
-		s := append([]byte(nil), "SELECT "+t.ReadList()+" FROM "+t.SQL()+" WHERE "...)
+		s := append([]byte(nil), "SELECT "+t.ReadList()+" FROM "+t.SQL()+byKey+" WHERE "...)
 		s = append(t.AppendKeyIn(s, some), w.applier.own(t)+" FOR UPDATE"...)
 		err := w.conn.Each(ctx, string(s), func(values [][]byte) error {
 			r, err := t.Canonical(values)
@@ -138,7 +142,7 @@ func (w *worker) standingRows(ctx context.Context, t *table.Table, keys []table.
 // standingVersions reads the versions alone.
 func (w *worker) standingVersions(ctx context.Context, t *table.Table, keys []table.Key, take func(id string, version int64)) error {
 	for some := range slices.Chunk(keys, keysPerQuery) {
-		s := append([]byte(nil), "SELECT "+t.KeyList()+","+link.Name(t.Columns[t.Version].Name)+" FROM "+t.SQL()+" WHERE "...)
+		s := append([]byte(nil), "SELECT "+t.KeyList()+","+link.Name(t.Columns[t.Version].Name)+" FROM "+t.SQL()+byKey+" WHERE "...)
 		s = append(t.AppendKeyIn(s, some), w.applier.own(t)+" FOR UPDATE"...)
 		err := w.conn.Each(ctx, string(s), func(values [][]byte) error {
 			last := len(values) - 1

@@ -47,7 +47,7 @@ type world struct {
 
 func open(t *testing.T, engine servers.Engine) *world {
 	t.Helper()
-	w := &world{servers: servers.Start(t, engine, 3, "--innodb-lock-wait-timeout=2"), dir: t.TempDir(), stride: 1}
+	w := &world{servers: servers.Start(t, engine, 3, "--innodb-lock-wait-timeout=2"), dir: t.TempDir(), stride: 25}
 	for _, s := range w.servers {
 		s.Exec(t, "CREATE DATABASE "+schema,
 			"CREATE TABLE shop.register (uid BIGINT NOT NULL PRIMARY KEY, value BIGINT NOT NULL, gene SMALLINT UNSIGNED NOT NULL, KEY (gene))",

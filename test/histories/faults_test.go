@@ -105,7 +105,6 @@ func (w *world) awaitMoverBeside(t *testing.T, name string) {
 // goes on by itself.
 func (w *world) strike(t *testing.T, point string, f fault) {
 	t.Helper()
-	w.shuttle(t)
 	for _, p := range w.proxies {
 		p.tell("stop " + point)
 	}
@@ -155,37 +154,30 @@ func (w *world) awaitStop(t *testing.T, point string) (mover int) {
 			default:
 			}
 		}
+		w.shuttle(t)
 		return false, nil
 	})
 	return mover
 }
 
-// shuttle has the job go to and fro by small steps.
+// shuttle has the job go to and fro by small steps: where it has arrived, it is
+// sent back.
 func (w *world) shuttle(t *testing.T) {
 	t.Helper()
-	until(t, "order the job to and fro", func() (bool, error) {
-		s, err := w.store.Read(t.Context(), splitting)
-		if err != nil {
-			return false, err
-		}
-		at := s.Job.State
-		if at.Phase == phase.Failed {
-			t.Fatalf("the job has failed: %s", at.Why)
-		}
-		switch near := at.Genes(10); {
-		case at.Phase == phase.Cutting && at.Cut+near < at.Wanted, at.Phase == phase.RollingBack && at.Cut > near+at.Wanted:
-			return true, nil
-		case at.Cut > at.Total/2:
-			w.cut(t, splitting, 0, w.stride)
-		case at.Phase == phase.Verifying && at.Cut == 0:
-			return false, errors.New("it is being verified")
-		case at.Phase == phase.RollingBack && at.Cut > 0:
-			return false, errors.New("it is going back")
-		default:
-			w.cut(t, splitting, 100, w.stride)
-		}
-		return false, nil
-	})
+	s, err := w.store.Read(t.Context(), splitting)
+	if err != nil {
+		return // etcd is away
+	}
+	at := s.Job.State
+	switch action, _ := at.Next(); {
+	case at.Phase == phase.Failed:
+		t.Fatalf("the job has failed: %s", at.Why)
+	case action != phase.Keep:
+	case at.Cut == at.Total:
+		w.cut(t, splitting, 0, w.stride)
+	case at.Cut == 0 && at.Phase == phase.Ready:
+		w.cut(t, splitting, 100, w.stride)
+	}
 }
 
 // progress waits until genes have changed hands once more.
@@ -200,9 +192,7 @@ func (w *world) progress(t *testing.T) {
 		if s.Job.State.Phase == phase.Failed {
 			t.Fatalf("the job has failed: %s", s.Job.State.Why)
 		}
-		if action, _ := s.Job.State.Next(); action == phase.Keep {
-			w.shuttle(t)
-		}
+		w.shuttle(t)
 		if before < 0 {
 			before = s.Job.State.Cut
 		}
