@@ -4,6 +4,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/wire"
+	"locus/router/stmt"
 )
 
 // dispatch answers one command. An error ends the session; what concerns the
@@ -67,6 +68,9 @@ func (s *Session) reset() {
 	s.unpinAll()
 	s.carry(s.initial)
 	s.mode, s.autocommit = 0, true
+	if s.capabilities&mysql.CLIENT_IGNORE_SPACE != 0 {
+		s.mode = stmt.IgnoreSpace
+	}
 	s.late, s.replica = s.account.Late, false
 	s.waitTimeout.Store(0)
 	s.insertID, s.warnings = 0, nil

@@ -26,6 +26,9 @@ func (s *Session) identify(c *Client) {
 	if c.Charset != "" {
 		s.initial = s.initial.WithNames(c.Charset, c.Collation)
 	}
+	if c.Capabilities&mysql.CLIENT_IGNORE_SPACE != 0 {
+		s.initial = s.initial.With("sql_mode", "CONCAT(@@GLOBAL.sql_mode, ',IGNORE_SPACE')")
+	}
 	s.reset()
 }
 

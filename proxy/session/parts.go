@@ -58,7 +58,7 @@ func (s *Session) runSchema(r *request) error {
 		return err
 	}
 	var done []string
-	var ok wire.OK
+	var total wire.OK // of the shard that has most: the single tables are on the first
 	dropped := ""
 	if r.plan.Statement.Features&stmt.DropsSchema != 0 {
 		dropped = r.plan.Statement.Schema
@@ -68,11 +68,14 @@ func (s *Session) runSchema(r *request) error {
 		if err != nil {
 			return partly(done, shard, err)
 		}
-		ok, err = l.conn.Exec(s.ctx, string(r.values.Text))
+		ok, err := l.conn.Exec(s.ctx, string(r.values.Text))
 		if err != nil {
 			s.release(l.branch, err)
 			return partly(done, shard, err)
 		}
+		total.AffectedRows = max(total.AffectedRows, ok.AffectedRows)
+		total.Warnings = max(total.Warnings, ok.Warnings)
+		total.Status |= ok.Status & mysql.SERVER_STATUS_DB_DROPPED
 		if len(done) == 0 && ok.Warnings > 0 {
 			s.keepWarnings(l)
 		}
@@ -84,9 +87,9 @@ func (s *Session) runSchema(r *request) error {
 	}
 	if dropped != "" && s.settings.Database() == dropped {
 		s.carry(s.settings.WithDatabase(""))
+		s.trackSchema()
 	}
-	ok.Status = 0
-	if err := s.writeOK(ok); err != nil {
+	if err := s.writeOK(total); err != nil {
 		return &clientGone{err}
 	}
 	return nil

@@ -439,14 +439,7 @@ func (s *Session) readMode(settings *backend.Settings) (stmt.Mode, error) {
 		if err != nil || len(rows.Rows) != 1 {
 			return err
 		}
-		for _, word := range strings.Split(string(rows.Rows[0][0]), ",") {
-			switch word {
-			case "ANSI_QUOTES":
-				mode |= stmt.AnsiQuotes
-			case "NO_BACKSLASH_ESCAPES":
-				mode |= stmt.NoBackslash
-			}
-		}
+		mode = stmt.ModeOf(string(rows.Rows[0][0]))
 		return nil
 	})
 	return mode, err

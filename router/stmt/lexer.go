@@ -62,6 +62,9 @@ const (
 	NoBackslash
 	// PipesConcat: a || b joins strings (PIPES_AS_CONCAT).
 	PipesConcat
+	// IgnoreSpace: blanks may stand between a function and its parenthesis
+	// (IGNORE_SPACE).
+	IgnoreSpace
 )
 
 // ModeOf reads the parts of a session's sql_mode that change how its texts are
@@ -77,8 +80,10 @@ func ModeOf(sqlMode string) Mode {
 			mode |= NoBackslash
 		case "PIPES_AS_CONCAT":
 			mode |= PipesConcat
+		case "IGNORE_SPACE":
+			mode |= IgnoreSpace
 		case "ANSI", "ORACLE", "DB2", "MSSQL", "POSTGRESQL", "MAXDB":
-			mode |= AnsiQuotes | PipesConcat
+			mode |= AnsiQuotes | PipesConcat | IgnoreSpace
 		}
 	}
 	return mode

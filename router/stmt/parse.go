@@ -88,6 +88,9 @@ func parserMode(m Mode) mysql.SQLMode {
 	if m&PipesConcat != 0 {
 		mode |= mysql.ModePipesAsConcat
 	}
+	if m&IgnoreSpace != 0 {
+		mode |= mysql.ModeIgnoreSpace
+	}
 	return mode
 }
 
