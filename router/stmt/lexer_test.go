@@ -114,7 +114,7 @@ func TestModes(t *testing.T) {
 		}
 	}
 	for s, want := range map[string]Mode{
-		"": 0, "STRICT_TRANS_TABLES,NO_ZERO_DATE": 0, "ansi_quotes": AnsiQuotes, "ANSI": AnsiQuotes | PipesConcat,
+		"": 0, "STRICT_TRANS_TABLES,NO_ZERO_DATE": 0, "ansi_quotes": AnsiQuotes, "ANSI": AnsiQuotes | PipesConcat | IgnoreSpace,
 		"PIPES_AS_CONCAT, NO_BACKSLASH_ESCAPES": PipesConcat | NoBackslash,
 	} {
 		if got := ModeOf(s); got != want {
