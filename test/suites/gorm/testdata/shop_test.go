@@ -39,8 +39,8 @@ func place(t *testing.T, db *gorm.DB, n int) []Order {
 }
 
 func TestShop(t *testing.T) {
-	// To MariaDB, the driver would say INSERT … RETURNING, which sharded tables
-	// don't know: it is told to read the ID from the answer, as with MySQL.
+	// To MariaDB, the driver would say INSERT … RETURNING, which rows of several
+	// shards don't have: it is told to read the ID from the answer, as with MySQL.
 	db := dial(t, driver.Config{DSN: os.Getenv("GORM_DSN"), DisableWithReturning: true})
 	t.Run("the stamped ID comes back", func(t *testing.T) {
 		o := place(t, db, 1)[0]
