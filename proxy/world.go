@@ -148,7 +148,7 @@ func (b *builder) read(ctx context.Context, w *world) error {
 		b.log.Warn("declared table", "warning", warning)
 	}
 	w.session.Catalog = loaded.Catalog
-	w.session.Plans = plan.NewCache(plansKept)
+	w.session.Plans, w.session.Sets = plan.NewCache(plansKept), new(session.SetWarnings)
 	return b.server(ctx, w, first)
 }
 

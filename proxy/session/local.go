@@ -33,7 +33,7 @@ func (s *Session) local(r *request) error {
 	case stmt.Use:
 		return s.answer(s.use(st.Schema))
 	case stmt.Set:
-		return s.answer(s.set(r))
+		return s.set(r)
 	case stmt.Kill:
 		return s.killText(r)
 	case stmt.ShowWarnings:

@@ -95,7 +95,7 @@ func (s *Session) run(r *request) error {
 	if r.plan.Reserved && !s.account.Admin {
 		return s.reserved()
 	}
-	if r.plan.Statement.Kind != stmt.ShowWarnings && r.plan.Place != plan.Rewritten {
+	if k := r.plan.Statement.Kind; k != stmt.ShowWarnings && k != stmt.Set && r.plan.Place != plan.Rewritten {
 		s.warnings = s.warnings[:0]
 	}
 	s.replica = s.mayBeLate(r.plan)

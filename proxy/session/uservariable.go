@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"encoding/hex"
 	"slices"
 	"strings"
@@ -110,8 +111,8 @@ func (s *Session) computeValue(expression string) (string, error) {
 // assignUser is SET @name = value.
 func (s *Session) assignUser(next *view, v stmt.Variable) error {
 	name := variableName(v.Name)
-	if v.Expression != "" {
-		literal, err := s.computeValue(v.Expression)
+	if expression := s.asExpression(v); expression != "" {
+		literal, err := s.computeValue(expression)
 		if err == nil {
 			next.settings = next.settings.With(name, literal)
 		}
@@ -122,6 +123,18 @@ func (s *Session) assignUser(next *view, v stmt.Variable) error {
 		next.settings = next.settings.With(name, collated(literal, next.settings))
 	}
 	return err
+}
+
+// asExpression gives the value where the first shard is to compute it; empty
+// where it is a constant whose character set is known to be that of SET NAMES.
+func (s *Session) asExpression(v stmt.Variable) string {
+	_, charset := s.settings.Lookup("character_set_connection")
+	_, collation := s.settings.Lookup("collation_connection")
+	plain := v.Expression == "" && v.Value.Kind == stmt.String && !bytes.ContainsRune(v.Value.Text, '\\')
+	if plain && (charset || collation) {
+		return "'" + strings.ReplaceAll(string(v.Value.Text), "'", "''") + "'"
+	}
+	return v.Expression
 }
 
 // userVariable gives the constant that a user variable holds; NULL if it was

@@ -7,6 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/plan"
@@ -17,8 +18,23 @@ import (
 // so that a text can't be read without knowing where its letters begin.
 var unsafeCharsets = map[string]bool{"gbk": true, "big5": true, "sjis": true, "cp932": true, "gb18030": true}
 
-// set runs SET: all of it, or nothing.
+// set runs SET. One that warns of nothing leaves MariaDB the warnings of the
+// statement before.
 func (s *Session) set(r *request) error {
+	before := s.warnings
+	s.warnings = nil
+	if err := s.assignAll(r); err != nil {
+		return s.writeError(err)
+	}
+	told := len(s.warnings)
+	if told == 0 && r.world.MariaDB {
+		s.warnings = before
+	}
+	return s.writeOK(wire.OK{Warnings: uint16(min(told, mostWarnings))})
+}
+
+// assignAll makes all of the assignments, or none.
+func (s *Session) assignAll(r *request) error {
 	if err := s.readsDeclared(r); err != nil {
 		return err
 	}
@@ -76,6 +92,7 @@ type view struct {
 	next       string // SET TRANSACTION … for the next one
 	mode       bool   // sql_mode changed
 	kept       map[string]string
+	said       []string // what of it the first shard may warn of
 }
 
 func (s *Session) settingsView() *view {
@@ -89,10 +106,8 @@ func (s *Session) adopt(next view) error {
 			return err
 		}
 	}
-	if next.settings != s.settings {
-		if err := s.try(next.settings); err != nil {
-			return err
-		}
+	if err := s.take(next); err != nil {
+		return err
 	}
 	if next.mode {
 		mode, err := s.readMode(next.settings)
@@ -119,7 +134,7 @@ func (s *Session) assign(next *view, w *World, v stmt.Variable) error {
 	case "names":
 		return assignNames(next, string(v.Value.Text), v.Collation)
 	case "charset":
-		return assignCharset(next, string(v.Value.Text))
+		return s.assignCharset(next, v)
 	case "autocommit":
 		return s.assignAutocommit(next, v)
 	case "tx_isolation", "transaction_isolation":
@@ -204,6 +219,7 @@ func (s *Session) assignPlain(next *view, v stmt.Variable) error {
 		}
 	}
 	next.settings = next.settings.With(v.Name, literal)
+	next.say(v.Name + " = " + literal)
 	return nil
 }
 
@@ -273,17 +289,31 @@ func assignNames(next *view, charset, collation string) error {
 		return fail(mysql.ER_UNKNOWN_CHARACTER_SET, "42000", "Unknown character set: '%s'", charset)
 	}
 	next.settings = next.settings.WithNames(charset, collation)
+	said := "NAMES " + charset
+	if collation != "" {
+		said += " COLLATE " + collation
+	}
+	next.say(said)
 	return nil
 }
 
-// assignCharset is SET CHARACTER SET, which leaves the connection's own
-// character set to the database.
-func assignCharset(next *view, charset string) error {
+// assignCharset is SET CHARACTER SET, which takes the connection's own character
+// set from the database.
+func (s *Session) assignCharset(next *view, v stmt.Variable) error {
+	charset, literal := string(v.Value.Text), "DEFAULT"
 	if unsafeCharsets[strings.ToLower(charset)] {
 		return unsafeCharset(charset)
 	}
-	literal := backend.Quote(charset)
-	next.settings = next.settings.With("character_set_client", literal).With("character_set_results", literal)
+	if charset != "" {
+		literal = backend.Quote(charset)
+	}
+	collation, err := s.compute(s.settings, "@@collation_database")
+	if err != nil {
+		return err
+	}
+	next.settings = next.settings.With("character_set_client", literal).With("character_set_results", literal).
+		With("collation_connection", collation)
+	next.say("CHARACTER SET " + literal)
 	return nil
 }
 

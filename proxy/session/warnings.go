@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/backend"
 	"locus/proxy/wire"
 	"locus/router/stmt"
 )
@@ -27,6 +28,10 @@ func (s *Session) keepWarnings(l lease) {
 	if err != nil {
 		return
 	}
+	s.appendWarnings(rows)
+}
+
+func (s *Session) appendWarnings(rows *backend.Rows) {
 	for _, row := range rows.Rows {
 		if len(row) == 3 {
 			s.warnings = append(s.warnings, diagnostic{string(row[0]), string(row[1]), string(row[2])})

@@ -22,6 +22,8 @@ type World struct {
 	Catalog *catalog.Catalog
 	// Plans are those made for this catalog.
 	Plans *plan.Cache
+	// Sets are the warnings of its shards; nil: they are not remembered.
+	Sets *SetWarnings
 	// Accounts are those of the declared users; nil: everybody may do everything.
 	Accounts map[string]*Account
 	// MariaDB: the shards run MariaDB, whose variables have other names.

@@ -32,7 +32,31 @@ func (r *reader) variable(a *ast.VariableAssignment) Variable {
 		v.Collation, _ = a.ExtendValue.GetValue().(string)
 	}
 	r.variableValue(&v, a.Value)
+	if (v.Name == "names" || v.Name == "charset") && string(v.Value.Text) == "utf8" {
+		if charset := r.l.namedCharset(); charset == "utf8mb3" { // which utf8 need not be
+			v.Value.Text = []byte(charset)
+		}
+	}
 	return v
+}
+
+// namedCharset gives the character set of SET NAMES or SET CHARACTER SET as it was
+// written: the parser has other names for some.
+func (l *Lexed) namedCharset() string {
+	at := l.clause(0, "names", "charset", "character")
+	if at < 0 {
+		return ""
+	}
+	word, at := nameAt(l.Text, at)
+	if at = skipBlanks(l.Text, at); word == "character" {
+		_, at = nameAt(l.Text, at)
+		at = skipBlanks(l.Text, at)
+	}
+	if at < len(l.Text) && (l.Text[at] == '\'' || l.Text[at] == '"') {
+		at++
+	}
+	name, _ := nameAt(l.Text, at)
+	return name
 }
 
 func (r *reader) variableValue(v *Variable, e ast.ExprNode) {
