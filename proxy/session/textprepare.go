@@ -12,9 +12,14 @@ import (
 // planned like any other.
 func (s *Session) textPrepared(r *request) error {
 	p := r.plan.Statement.Prepared
+	if (p.Expression != "" || len(p.Values) > 0) && !r.world.MariaDB {
+		return fail(mysql.ER_PARSE_ERROR, "42000", "You have an error in your SQL syntax: MySQL takes a text or a user variable here")
+	}
 	switch p.Verb {
 	case "prepare":
 		return s.answer(s.prepareText(r, p))
+	case "immediate":
+		return s.runImmediate(r, p)
 	case "execute":
 		text, err := s.executedText(p)
 		if err != nil {
@@ -36,12 +41,9 @@ func unknownText(name, to string) error {
 // prepareText has a shard read the text, for the errors that a server finds.
 func (s *Session) prepareText(r *request, p *stmt.TextPrepared) error {
 	delete(s.texts, p.Name)
-	text := p.Text
-	if p.Variable != "" {
-		var err error
-		if text, err = s.userText(p.Variable); err != nil {
-			return err
-		}
+	text, err := s.preparedText(p)
+	if err != nil {
+		return err
 	}
 	if len(s.texts)+len(s.prepared) >= mostPrepared {
 		return fail(mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED, "42000", "this session has %d prepared statements: close some", mostPrepared)
@@ -67,15 +69,68 @@ func (s *Session) prepareText(r *request, p *stmt.TextPrepared) error {
 	return nil
 }
 
-// executedText puts the values of USING in the places of the placeholders.
+// preparedText gives the text that is to be prepared.
+func (s *Session) preparedText(p *stmt.TextPrepared) (string, error) {
+	switch {
+	case p.Expression != "":
+		literal, err := s.computeValue("CONVERT(" + p.Expression + " USING utf8mb4)")
+		if err != nil {
+			return "", err
+		}
+		return literalText(literal, p.Expression)
+	case p.Variable != "":
+		return s.userText(p.Variable)
+	}
+	return p.Text, nil
+}
+
+// runImmediate is EXECUTE IMMEDIATE: a text that is prepared, run and forgotten.
+func (s *Session) runImmediate(r *request, p *stmt.TextPrepared) error {
+	text, err := s.preparedText(p)
+	if err != nil {
+		return err
+	}
+	lexed := new(stmt.Lexed)
+	lexed.Lex([]byte(text), s.mode)
+	inner, err := plan.Make(lexed, s.planContext(r.world))
+	if err != nil {
+		return err
+	}
+	if inner.Statement.Kind == stmt.TextPrepare { // which might name itself
+		return fail(mysql.ER_UNSUPPORTED_PS, stateGeneral, "This command is not supported in the prepared statement protocol yet")
+	}
+	bound, err := s.boundText(text, p)
+	if err != nil {
+		return err
+	}
+	return s.runChanged(r, bound, s.planContext(r.world))
+}
+
+// executedText is the text of EXECUTE with the values of USING in it.
 func (s *Session) executedText(p *stmt.TextPrepared) ([]byte, error) {
 	text, ok := s.texts[p.Name]
 	if !ok {
 		return nil, unknownText(p.Name, "EXECUTE")
 	}
+	return s.boundText(text, p)
+}
+
+// boundText puts the values of USING in the places of the placeholders.
+func (s *Session) boundText(text string, p *stmt.TextPrepared) ([]byte, error) {
+	var values []string
+	for _, name := range p.Using {
+		values = append(values, s.userVariable(name))
+	}
+	for _, expression := range p.Values {
+		literal, err := s.computeValue(expression)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, uncollated(literal))
+	}
 	lexed := new(stmt.Lexed)
 	lexed.Lex([]byte(text), s.mode)
-	if lexed.Params != len(p.Using) {
+	if lexed.Params != len(values) {
 		return nil, fail(mysql.ER_WRONG_ARGUMENTS, stateGeneral, "Incorrect arguments to EXECUTE")
 	}
 	var out []byte
@@ -83,7 +138,7 @@ func (s *Session) executedText(p *stmt.TextPrepared) ([]byte, error) {
 	for _, literal := range lexed.Literals {
 		if literal.Kind == stmt.ParamLiteral {
 			out = append(out, text[from:literal.Start]...)
-			out = append(out, s.userVariable(p.Using[literal.Param])...)
+			out = append(out, values[literal.Param]...)
 			from = int(literal.End)
 		}
 	}

@@ -144,13 +144,22 @@ func (s *Session) userVariable(name string) string {
 	if !ok {
 		return "NULL"
 	}
+	return uncollated(literal)
+}
+
+func uncollated(literal string) string {
 	bare, _, _ := strings.Cut(literal, " COLLATE ")
 	return bare
 }
 
 // userText gives the text that a user variable holds.
 func (s *Session) userText(name string) (string, error) {
-	literal := s.userVariable(name)
+	return literalText(s.userVariable(name), "@"+name)
+}
+
+// literalText gives the text that a constant stands for.
+func literalText(literal, of string) (string, error) {
+	literal = uncollated(literal)
 	if at := strings.IndexAny(literal, "X'"); at >= 0 && strings.HasSuffix(literal, "'") {
 		body := strings.Trim(strings.TrimPrefix(literal[at:], "X"), "'")
 		if literal[at] != 'X' {
@@ -160,7 +169,7 @@ func (s *Session) userText(name string) (string, error) {
 		return string(text), err
 	}
 	if literal == "NULL" {
-		return "", fail(mysql.ER_PARSE_ERROR, "42000", "You have an error in your SQL syntax: @%s is NULL", name)
+		return "", fail(mysql.ER_PARSE_ERROR, "42000", "You have an error in your SQL syntax: %s is NULL", of)
 	}
 	return literal, nil
 }

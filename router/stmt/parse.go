@@ -26,6 +26,9 @@ func Parse(l *Lexed) (*Statement, error) {
 	}
 	node, returned, err := nodes(l)
 	if err != nil {
+		if s, ok := readPrepared(l); ok {
+			return s, nil
+		}
 		return nil, err
 	}
 	r := &reader{l: l, out: &Statement{}, placed: map[*ast.TableName]bool{}, blocks: map[*ast.SelectStmt]*Block{}}

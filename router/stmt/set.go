@@ -99,9 +99,11 @@ func (r *reader) foreign(e ast.ExprNode) bool {
 
 // expressionText gives the text of one item of a comma-separated list, without
 // the wrappers of executable comments.
-func (r *reader) expressionText(start int) string {
+func (r *reader) expressionText(start int) string { return r.expressionWithin(start, r.l.end()) }
+
+func (r *reader) expressionWithin(start, end int) string {
 	var out []byte
-	depth, end := 0, r.l.end()
+	depth := 0
 	for i := start; i < end; i++ {
 		if lit, ok := r.literalAt(i); ok {
 			if lit.Kind != CommentLiteral {

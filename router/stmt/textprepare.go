@@ -4,13 +4,15 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// TextPrepared is PREPARE, EXECUTE or DEALLOCATE PREPARE.
+// TextPrepared is PREPARE, EXECUTE, EXECUTE IMMEDIATE or DEALLOCATE PREPARE.
 type TextPrepared struct {
-	Verb string // "prepare", "execute", "deallocate"
+	Verb string // "prepare", "execute", "immediate", "deallocate"
 	Name string // in lower case
-	// Text is what is prepared, or Variable the user variable that holds it.
-	Text, Variable string
-	Using          []string // user variables
+	// Text is what is prepared, or Variable the user variable that holds it, or
+	// Expression what a server must compute.
+	Text, Variable, Expression string
+	// Using are user variables; Values are expressions in their place.
+	Using, Values []string
 }
 
 func (r *reader) textPrepare(node ast.StmtNode) {

@@ -126,6 +126,23 @@ func TestTextPrepare(t *testing.T) {
 			"PREPARE c FROM 'SELECT ROW_COUNT()'",
 			"EXECUTE c",
 		)
+		p.alike(t,
+			"EXECUTE IMMEDIATE 'SELECT 1 AS one'",
+			"EXECUTE IMMEDIATE CONCAT('SELECT name, ? AS q', ' FROM tp WHERE id = ?') USING 'its', 1 + 0",
+			"SET @statement = 'SELECT ? + 1 AS sum', @five = 5",
+			"EXECUTE IMMEDIATE @statement USING @five",
+			"EXECUTE IMMEDIATE CONVERT('SELECT 2 AS two' USING ucs2)",
+			"EXECUTE IMMEDIATE 'SELECT ?'",
+			"EXECUTE IMMEDIATE 'SELECT ?' USING 1, 2",
+			"EXECUTE IMMEDIATE 'SELECT * FROM no_such_table'",
+			"EXECUTE IMMEDIATE NULL",
+			"EXECUTE IMMEDIATE 'EXECUTE IMMEDIATE @statement'",
+			"SET @self = 'EXECUTE IMMEDIATE @self'",
+			"EXECUTE IMMEDIATE @self",
+			"PREPARE computed FROM CONCAT('SELECT ? AS', ' p')",
+			"EXECUTE computed USING 2 * 3",
+			"EXECUTE computed USING @five",
+		)
 		p.proxy.must(t, "PREPARE o FROM 'INSERT INTO test_order (buyer_uid, amount) VALUES (?, ?)'")
 		for _, buyer := range []string{"1", "2", "3", "4", "5", "6"} {
 			p.proxy.must(t, "SET @buyer = "+buyer+", @amount = 1.5")
