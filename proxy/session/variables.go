@@ -350,7 +350,7 @@ func (s *Session) assignTransaction(next *view, w *World, v stmt.Variable, what 
 		return nil
 	}
 	prefix := "transaction_"
-	if w.MariaDB {
+	if w.MariaDB && !strings.HasPrefix(v.Name, prefix) { // which 10.11 doesn't know, and says so
 		prefix = "tx_"
 	}
 	if what == "read_only" && literal != "DEFAULT" {

@@ -87,6 +87,8 @@ func TestVariables(t *testing.T) {
 		p.alike(t,
 			first,
 			"SELECT @@"+isolation+", @@autocommit, @@session.autocommit",
+			"SET SESSION transaction_isolation = 'REPEATABLE-READ'",
+			"SET @@transaction_read_only = 0",
 			"SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE",
 			"SELECT @@"+isolation,
 			"SHOW VARIABLES LIKE '"+isolation+"'",
