@@ -28,6 +28,7 @@ type Conn struct {
 
 	// Of the pool, under its mutex.
 	lent     bool
+	schemas  int // the pool's, when it was last lent
 	returned time.Time
 
 	// Of the borrower while lent, else of the pool.

@@ -86,7 +86,7 @@ func (p *Pool) enrol(c *Conn, generation int, now time.Time) {
 	c.generation = generation
 	c.expires = now.Add(p.limits.MaxLifetime - rand.N(p.limits.MaxLifetime/10+1)) // so that they don't all go at once
 	c.prepared.limit = p.limits.MaxPreparedPerConn
-	c.lent = true
+	c.lent, c.schemas = true, p.schemas
 	p.counts.lent++
 	p.all[c] = struct{}{}
 }

@@ -74,6 +74,9 @@ func (c *Conn) fault() string {
 }
 
 func (p *Pool) keeps(c *Conn, now time.Time) bool {
+	if c.database != "" && c.schemas != p.schemas {
+		return false
+	}
 	return !p.closed && c.generation == p.generation && now.Before(c.expires) && p.places() <= p.limits.MaxOpen
 }
 

@@ -20,6 +20,7 @@ type Pool struct {
 	mu         sync.Mutex // guards what follows; never held across I/O; released by unlock if anything was doomed
 	target     Target
 	generation int                // raised when target's server changes
+	schemas    int                // raised when a database changes
 	all        map[*Conn]struct{} // every connection, lent or idle
 	idle       []*Conn            // the one used last at the end
 	dialing    int                // logins under way, each with a place in the limit
@@ -55,6 +56,17 @@ func newPool(t Target, l Limits, log *slog.Logger, dial dialFunc) *Pool {
 
 // Shard is the shard that the pool's connections go to.
 func (p *Pool) Shard() router.ShardName { return p.shard }
+
+// LeaveDatabases tells that a database was made, altered or dropped. A connection keeps what it knew of its current database
+// when it came there, @@collation_database for one, and MariaDB comes to no database where it is already: those that are
+// somewhere are closed, borrowed ones when they come back.
+func (p *Pool) LeaveDatabases() {
+	p.mu.Lock()
+	defer p.unlock()
+	p.schemas++
+	p.doomIdle(func(c *Conn) bool { return c.database != "" })
+	p.serve(time.Now())
+}
 
 // SetTarget moves the pool to where the shard's server is now. If that is another server, idle connections to the old one are
 // closed, and borrowed ones when they come back; what failed there doesn't count here.

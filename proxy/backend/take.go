@@ -38,7 +38,7 @@ func (p *Pool) takeServing(want *Settings, prof Profile) *Conn {
 func (p *Pool) takeOut(i int) *Conn {
 	c := p.idle[i]
 	p.idle = slices.Delete(p.idle, i, i+1)
-	c.lent = true
+	c.lent, c.schemas = true, p.schemas
 	p.counts.lent++
 	return c
 }

@@ -82,6 +82,7 @@ func (s *Session) runSchema(r *request) error {
 		if settings := l.conn.Settings(); settings != nil && settings.Database() == dropped {
 			l.conn.Adopt(settings.WithDatabase("")) // as the server has left it
 		}
+		l.pool.LeaveDatabases()
 		s.giveBack(l.branch)
 		done = append(done, string(shard))
 	}

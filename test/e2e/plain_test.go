@@ -149,3 +149,42 @@ func TestUseOfNoDatabase(t *testing.T) {
 		}
 	})
 }
+
+// TestADatabaseIsMadeAnew asks new sessions for the collation of a database that
+// was altered, and then made anew, since connections selected it.
+func TestADatabaseIsMadeAnew(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := shop.Start(t, engine, shop.Options{})
+		// A session without a database is lent no connection that has one.
+		db := s.DB(t, func(c *mysql.Config) { c.DBName = "" })
+		name := s.Schema + "_made"
+		exec(t, db, "CREATE DATABASE "+name)
+		t.Cleanup(func() { exec(t, db, "DROP DATABASE "+name) })
+		for _, test := range []struct{ collation, change string }{
+			{"utf8mb4_bin", "ALTER DATABASE " + name + " COLLATE utf8mb4_bin"},
+			{"utf8mb4_unicode_ci", "DROP DATABASE " + name},
+		} {
+			if collation(t, s, name) == test.collation {
+				t.Fatalf("it is %s already", test.collation)
+			}
+			exec(t, db, test.change)
+			if test.change[:4] == "DROP" {
+				exec(t, db, "CREATE DATABASE "+name+" COLLATE "+test.collation)
+			}
+			if got := collation(t, s, name); got != test.collation {
+				t.Errorf("after %s it is %s, want %s", test.change, got, test.collation)
+			}
+		}
+	})
+}
+
+// collation asks a session of its own.
+func collation(t *testing.T, s *shop.Shop, database string) (name string) {
+	t.Helper()
+	db := s.DB(t, func(c *mysql.Config) { c.DBName = database })
+	defer db.Close()
+	if err := db.QueryRowContext(t.Context(), "SELECT @@collation_database").Scan(&name); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
