@@ -62,6 +62,7 @@ var capabilities = map[string]uint32{
 	"CLIENT_COMPRESS":                       mysql.CLIENT_COMPRESS,
 	"CLIENT_LOCAL_FILES":                    mysql.CLIENT_LOCAL_FILES,
 	"CLIENT_PROTOCOL_41":                    mysql.CLIENT_PROTOCOL_41,
+	"CLIENT_IGNORE_SPACE":                   mysql.CLIENT_IGNORE_SPACE,
 	"CLIENT_INTERACTIVE":                    mysql.CLIENT_INTERACTIVE,
 	"CLIENT_TRANSACTIONS":                   mysql.CLIENT_TRANSACTIONS,
 	"CLIENT_SECURE_CONNECTION":              mysql.CLIENT_SECURE_CONNECTION,
