@@ -90,11 +90,12 @@ func (r *reader) variableValue(v *Variable, e ast.ExprNode) {
 	v.Expression = r.expressionText(e.OriginTextPosition())
 }
 
-// foreign tells whether a literal has bytes beyond ASCII. The parser was not
-// shown those that are no UTF-8.
+// foreign tells whether a literal has bytes beyond ASCII, of which the parser was
+// not shown those that are no UTF-8; or a character set of its own before it.
 func (r *reader) foreign(e ast.ExprNode) bool {
-	literal, ok := r.literalAt(e.OriginTextPosition())
-	return ok && slices.ContainsFunc(r.l.Text[literal.Start:literal.End], func(c byte) bool { return c >= utf8.RuneSelf })
+	start := e.OriginTextPosition()
+	_, bare := r.literalAt(start)
+	return !bare || slices.ContainsFunc(r.l.Text[start:r.itemEnd(start)], func(c byte) bool { return c >= utf8.RuneSelf })
 }
 
 // expressionText gives the text of one item of a comma-separated list, without

@@ -38,6 +38,8 @@ func TestUserVariables(t *testing.T) {
 			"CREATE FUNCTION note(v INT) RETURNS INT DETERMINISTIC BEGIN SET @noted = v; RETURN v; END",
 			"SELECT note(8)",
 			"SELECT @noted",
+			"SET @l = _latin1'abc', @x = _latin1 'A\xdf\xb2', @two = 'a' '\xc3\xa4', @n = N'abc'",
+			"SELECT CHARSET(@l), COLLATION(@l), HEX(@x), CHARSET(@x), HEX(@two), CHARSET(@n)",
 			"SET @a = 5, @b = @a",
 			"SELECT @a, @b",
 		)
