@@ -52,15 +52,16 @@ func (d *drive) noteFigures() {
 	d.before.Held = 0
 }
 
-// breached looks at the figures between two steps. What was found once is not
-// found again when an operator goes on.
+// forgetFigures is for what an operator saw before going on.
+func (d *drive) forgetFigures() { d.before = d.figures(time.Now()) }
+
+// breached looks at the figures between two steps.
 func (d *drive) breached(s Snapshot) *phase.Event {
 	now := d.figures(time.Now())
 	why := now.worse(d.before, d.Times)
 	if why == "" {
 		return nil
 	}
-	d.before = now
 	d.Log.Warn("cut-over stops", "job", d.id, "why", why, "then", s.Job.OnBreach)
 	return onBreach(s.Job, why)
 }

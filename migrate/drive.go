@@ -115,6 +115,7 @@ func (d *drive) perform(ctx context.Context, s Snapshot, action phase.Action, ge
 	case phase.Withdraw:
 		return d.withdraw(ctx, s)
 	case phase.Keep:
+		defer d.forgetFigures() // what happened meanwhile is not what a later step did
 		return d.keep(ctx, s)
 	case phase.Wait, phase.Nothing:
 	}

@@ -3,6 +3,7 @@
 "use strict";
 const state = document.getElementById("state");
 const main = document.getElementById("live");
+const taken = new WeakMap(); // what each part was last given
 
 function say(text, away) {
   if (state.textContent !== text) state.textContent = text;
@@ -22,13 +23,13 @@ function take(html) {
       before = part;
       continue;
     }
-    if (there.dataset.html !== part.innerHTML) {
+    if (taken.get(there) !== part.innerHTML) {
       const html = part.innerHTML;
       const open = new Map(Array.from(there.querySelectorAll("details[id]"), d => [d.id, d.open]));
       const tops = new Map(Array.from(there.querySelectorAll(".scroll[id]"), d => [d.id, d.scrollTop]));
       const focus = there.contains(document.activeElement) ? document.activeElement.id : "";
       there.innerHTML = html;
-      there.dataset.html = html;
+      taken.set(there, html);
       for (const [id, is] of open) { const d = document.getElementById(id); if (d) d.open = is; }
       for (const [id, top] of tops) { const d = document.getElementById(id); if (d) d.scrollTop = top; }
       if (focus) { const f = document.getElementById(focus); if (f) f.focus({preventScroll: true}); }
