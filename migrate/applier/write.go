@@ -101,7 +101,7 @@ const byKey = " FORCE INDEX (PRIMARY)"
 // remove deletes rows by their keys, of the moving genes alone.
 func (w *worker) remove(ctx context.Context, t *table.Table, keys []table.Key) error {
 	for some := range slices.Chunk(keys, keysPerQuery) {
-		s := append(link.Begin(w.buf), "DELETE FROM "+t.SQL()+" USING "+t.SQL()+byKey+" WHERE "...)
+		s := append(link.Begin(w.buf), w.deletion(t)+" WHERE "...)
 		s = t.AppendKeyIn(s, some)
 		s = append(s, w.applier.own(t)...)
 		if err := w.send1(ctx, s); err != nil {
@@ -109,6 +109,14 @@ func (w *worker) remove(ctx context.Context, t *table.Table, keys []table.Key) e
 		}
 	}
 	return nil
+}
+
+// deletion begins a DELETE by the primary key. Each server has one way to say so.
+func (w *worker) deletion(t *table.Table) string {
+	if w.conn.Version().Flavor == link.MariaDB {
+		return "DELETE FROM " + t.SQL() + " USING " + t.SQL() + byKey
+	}
+	return "DELETE /*+ INDEX(" + link.Name(t.Name.Name) + " PRIMARY) */ FROM " + t.SQL()
 }
 
 // own is the condition that keeps rows of other genes out of reach, where a

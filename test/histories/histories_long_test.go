@@ -4,6 +4,7 @@ package histories
 
 import (
 	"testing"
+	"time"
 
 	"locus/migrate/cutover"
 	"locus/test/servers"
@@ -29,5 +30,33 @@ func TestMovesUnderAllFaults(t *testing.T) {
 		if steps := w.steps(t); steps < 1000 {
 			t.Errorf("genes changed hands only %d times", steps)
 		}
+	})
+}
+
+// TestMovesUnderFaults has a fault strike at each stop point of a step.
+func TestMovesUnderFaults(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		w := open(t, engine)
+		underFaults(t, w, func() {
+			for i, strike := range []struct {
+				point string
+				fault fault
+			}{
+				{cutover.BeforeCheck, stopProxy},
+				{cutover.BeforeCheck, loseProxy},
+				{cutover.BeforeFence, killProxy},
+				{cutover.BeforePosition, killMover},
+				{cutover.BeforePosition, killTarget},
+				{cutover.BeforeReverse, stopMover},
+				{cutover.BeforeCommit, killEtcd},
+				{cutover.BeforeCommit, stopMover},
+				{cutover.AfterCommit, killSource},
+				{cutover.BeforeRelease, killMover},
+			} {
+				began := time.Now()
+				w.strike(t, strike.point, strike.fault)
+				t.Logf("%d: %s at %q, and on after %v", i, strike.fault.name, strike.point, time.Since(began).Round(time.Millisecond))
+			}
+		})
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"locus/migrate/cutover"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/test/servers"
@@ -101,32 +100,4 @@ func (r *run) verdict(t *testing.T) {
 	if len(wrong) > 0 {
 		t.Errorf("%d things are wrong, such as\n%s", len(wrong), strings.Join(wrong[:min(len(wrong), 20)], "\n"))
 	}
-}
-
-// TestMovesUnderFaults has a fault strike at each stop point of a step.
-func TestMovesUnderFaults(t *testing.T) {
-	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
-		w := open(t, engine)
-		underFaults(t, w, func() {
-			for i, strike := range []struct {
-				point string
-				fault fault
-			}{
-				{cutover.BeforeCheck, stopProxy},
-				{cutover.BeforeCheck, loseProxy},
-				{cutover.BeforeFence, killProxy},
-				{cutover.BeforePosition, killMover},
-				{cutover.BeforePosition, killTarget},
-				{cutover.BeforeReverse, stopMover},
-				{cutover.BeforeCommit, killEtcd},
-				{cutover.BeforeCommit, stopMover},
-				{cutover.AfterCommit, killSource},
-				{cutover.BeforeRelease, killMover},
-			} {
-				began := time.Now()
-				w.strike(t, strike.point, strike.fault)
-				t.Logf("%d: %s at %q, and on after %v", i, strike.fault.name, strike.point, time.Since(began).Round(time.Millisecond))
-			}
-		})
-	})
 }
