@@ -1,0 +1,2 @@
+// Package connectorj runs the JUnit tests of MariaDB Connector/J.
+package connectorj

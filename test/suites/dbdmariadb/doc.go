@@ -1,0 +1,2 @@
+// Package dbdmariadb runs the tests of Perl's DBD::MariaDB.
+package dbdmariadb

@@ -1,0 +1,2 @@
+// Package dbdmysql runs the tests of Perl's DBD::mysql.
+package dbdmysql

@@ -1,0 +1,3 @@
+// Package django runs those of Django's tests that are about databases, by
+// mysqlclient.
+package django
