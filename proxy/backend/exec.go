@@ -81,6 +81,12 @@ func (c *Conn) apply(ctx context.Context, t transition, want *Settings) error {
 			return err
 		}
 	}
+	if t.detours() {
+		if err := c.step(ctx, &refused); err != nil {
+			return err
+		}
+		c.database, c.dropped = detour, false
+	}
 	if t.database != "" {
 		if err := c.step(ctx, &refused); err != nil {
 			return err

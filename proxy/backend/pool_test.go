@@ -66,7 +66,7 @@ func TestStateIsBroughtOver(t *testing.T) {
 		{shop, []string{"COM_INIT_DB shop"}},
 		{shop.With("@x", "1").With("autocommit", "0"), []string{"COM_QUERY SET @x=1, autocommit=0"}},
 		{shop.With("@x", "1").With("autocommit", "0"), nil},
-		{shop.With("autocommit", "1"), []string{"COM_RESET_CONNECTION ", "COM_QUERY SET NAMES utf8mb4, autocommit=1"}},
+		{shop.With("autocommit", "1"), []string{"COM_RESET_CONNECTION ", "COM_INIT_DB information_schema", "COM_INIT_DB shop", "COM_QUERY SET NAMES utf8mb4, autocommit=1"}},
 		{Default.WithDatabase("other").With("autocommit", "1"), []string{"COM_INIT_DB other"}},
 	} {
 		p.Return(borrow(t, p, step.want, 0))
@@ -104,7 +104,7 @@ func TestRefusedSettingsLeaveACleanConnection(t *testing.T) {
 	}
 	f.take()
 	p.Return(borrow(t, p, Default.WithDatabase("shop").With("b", "2"), 0))
-	if sent, want := f.take(), []string{"COM_RESET_CONNECTION ", "COM_QUERY SET NAMES utf8mb4, b=2"}; !slices.Equal(sent, want) {
+	if sent, want := f.take(), []string{"COM_RESET_CONNECTION ", "COM_INIT_DB information_schema", "COM_INIT_DB shop", "COM_QUERY SET NAMES utf8mb4, b=2"}; !slices.Equal(sent, want) {
 		t.Errorf("sent %q, want %q", sent, want)
 	}
 	if n := len(f.loggedIn()); n != 1 {

@@ -102,7 +102,7 @@ func TestTransitions(t *testing.T) {
 		{"only the database", ansi.WithDatabase("other"), ansi, transition{database: "shop"}},
 		{"one more variable", ansi, ansi.With("@x", "1"), transition{set: "SET @x=1"}},
 		{"another value", ansi, shop.With("sql_mode", "''"), transition{set: "SET sql_mode=''"}},
-		{"one too many", ansi.With("@x", "1"), ansi, transition{reset: true, set: "SET NAMES utf8mb4, sql_mode='ANSI'"}},
+		{"one too many", ansi.With("@x", "1"), ansi, transition{reset: true, database: "shop", set: "SET NAMES utf8mb4, sql_mode='ANSI'"}},
 		{"another order", shop.With("a", "1").With("b", "2"), shop.With("b", "2").With("a", "1"), transition{set: "SET b=2, a=1"}},
 		{
 			"names touch later variables",

@@ -7,15 +7,22 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// transition is what a connection is sent so that it carries other settings: at most four commands.
+// transition is what a connection is sent so that it carries other settings: at most five commands.
 type transition struct {
 	mark     string // after a reset, the statement that marks the connection anew, unless empty
 	reset    bool   // COM_RESET_CONNECTION: variables and prepared statements go; the current database stays, on both engines
-	database string // COM_INIT_DB, unless empty
+	database string // COM_INIT_DB, unless empty; after a reset by a detour
 	set      string // one SET statement, unless empty
 }
 
 func (t transition) empty() bool { return !t.reset && t.database == "" && t.set == "" }
+
+// detour is where a connection goes after a reset before it comes to its database. The reset has set what a connection knows of
+// its current database, @@collation_database for one, to the server's defaults, and MariaDB does not come to where it is.
+const detour = "information_schema"
+
+// detours reports whether that is on the way.
+func (t transition) detours() bool { return t.reset && t.database != "" }
 
 // reaches reports whether a connection whose current database is have can be brought to want: no command leaves a database.
 func reaches(have string, want *Settings) bool { return have == "" || want.database != "" }
@@ -27,7 +34,7 @@ func between(have *Settings, database string, want *Settings) transition {
 	if have == nil || !extends(want, have) {
 		t.reset, have = true, atLogin
 	}
-	if want.database != database {
+	if want.database != database || t.reset {
 		t.database = want.database
 	}
 	t.set = assignments(have, want)
@@ -123,6 +130,9 @@ func (t transition) append(dst []byte) []byte {
 		if t.mark != "" {
 			dst = appendText(dst, mysql.COM_QUERY, t.mark)
 		}
+	}
+	if t.detours() {
+		dst = appendText(dst, mysql.COM_INIT_DB, detour)
 	}
 	if t.database != "" {
 		dst = appendText(dst, mysql.COM_INIT_DB, t.database)

@@ -178,6 +178,26 @@ func TestADatabaseIsMadeAnew(t *testing.T) {
 	})
 }
 
+// TestAResetKeepsWhatIsKnownOfADatabase asks for the collation of a database on
+// connections that a procedure was called on: they are reset before somebody else
+// is lent them.
+func TestAResetKeepsWhatIsKnownOfADatabase(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := shop.Start(t, engine, shop.Options{})
+		db := s.DB(t, nil)
+		exec(t, db, "ALTER DATABASE "+s.Schema+" COLLATE utf8mb4_bin")
+		exec(t, db, "CREATE PROCEDURE called() SELECT 1")
+		for range 3 {
+			caller := s.DB(t, nil)
+			exec(t, caller, "CALL called()")
+			_ = caller.Close()
+			if got := collation(t, s, s.Schema); got != "utf8mb4_bin" {
+				t.Errorf("it is %s", got)
+			}
+		}
+	})
+}
+
 // collation asks a session of its own.
 func collation(t *testing.T, s *shop.Shop, database string) (name string) {
 	t.Helper()
