@@ -93,7 +93,12 @@ func (s *Session) forward(p *passage, n int, state wire.State, last ending) erro
 	case wire.Done:
 		err = s.passEnd(p, piece, s.interruption(last))
 	case wire.ResultEnd:
+		flags := p.flags
+		if p.withoutEOF && s.scanner.OutParams() { // this client isn't told where the definitions end
+			p.flags |= mysql.SERVER_PS_OUT_PARAMS | mysql.SERVER_MORE_RESULTS_EXISTS
+		}
 		err = s.passEnd(p, piece, nil)
+		p.flags = flags
 	default:
 		err = s.pass(piece)
 	}

@@ -49,7 +49,8 @@ type Scanner struct {
 	last    int  // length of the last packet that was read whole
 	// promised: a further result was announced by the EOF before a procedure's OUT parameters, and only there: MySQL forgets it in
 	// the EOF after them.
-	promised bool
+	promised  bool
+	outParams bool // the result that is read, or was read last, is of OUT parameters
 
 	found findings
 }

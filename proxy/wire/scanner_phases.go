@@ -123,6 +123,7 @@ func (s *Scanner) readColumnsEnd(payload []byte) (State, error) {
 	}
 	const outParams = mysql.SERVER_PS_OUT_PARAMS | mysql.SERVER_MORE_RESULTS_EXISTS
 	s.promised = s.found.status&outParams == outParams
+	s.outParams = s.promised
 	state := s.listEnd()
 	if s.StopBeforeRows && s.phase == rows {
 		return DefinitionsEnd, nil
@@ -201,3 +202,7 @@ func (s *Scanner) readOK(payload []byte) error {
 	}
 	return err
 }
+
+// OutParams reports whether the result that has just ended holds a procedure's OUT parameters. The EOF before its rows said
+// so; the one behind them may not.
+func (s *Scanner) OutParams() bool { return s.outParams }

@@ -208,3 +208,23 @@ func collation(t *testing.T, s *shop.Shop, database string) (name string) {
 	}
 	return name
 }
+
+// TestOutParameters reads those of a prepared CALL, which are a result of their
+// own, and goes on with the session.
+func TestOutParameters(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := shop.Start(t, engine, shop.Options{})
+		db := s.DB(t, nil)
+		db.SetMaxOpenConns(1)
+		exec(t, db, "CREATE PROCEDURE next(IN a INT, OUT b INT) BEGIN SET b = a + 1; END")
+		for range 2 {
+			var next int
+			if err := db.QueryRowContext(t.Context(), "CALL next(?, ?)", 3, nil).Scan(&next); err != nil || next != 4 {
+				t.Errorf("after 3 comes %d (%v)", next, err)
+			}
+			if got := number(t, db, "SELECT 42"); got != 42 {
+				t.Errorf("got %d", got)
+			}
+		}
+	})
+}
