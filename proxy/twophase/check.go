@@ -66,6 +66,9 @@ func (c *Coordinator) probe(ctx context.Context, shard router.ShardName) error {
 			err = c.tryTable(ctx, shard)
 		}
 	}
+	if is(err, mysql.ER_LOCK_DEADLOCK, mysql.ER_LOCK_WAIT_TIMEOUT) { // says nothing about the account
+		return fmt.Errorf("shard %s: the table of decisions is busy, try again: %w", shard, err)
+	}
 	if isMySQL(err) {
 		return fmt.Errorf("shard %s: its account can't keep decisions there: run `%s; %s; GRANT SELECT, INSERT, UPDATE, DELETE ON locus.decision TO` it: %w",
 			shard, createSchema, createTable, err)

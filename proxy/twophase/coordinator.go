@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-mysql-org/go-mysql/mysql"
+
 	"locus/router"
 )
 
@@ -145,10 +147,22 @@ func (c *Coordinator) Run(ctx context.Context) error {
 // statementTime bounds one statement of recovery.
 const statementTime = 3 * time.Second
 
-func (c *Coordinator) exec(ctx context.Context, shard router.ShardName, sql string) (uint64, error) {
+// deadlocks are how many in a row exec takes for bad luck.
+const deadlocks = 5
+
+// exec runs a statement that is a transaction by itself. One that was the victim
+// of a deadlock had no effect, so it is run again: the rows of transactions that
+// have nothing to do with each other are neighbours in the table of decisions, and
+// removing some may get into the way of inserting others.
+func (c *Coordinator) exec(ctx context.Context, shard router.ShardName, sql string) (affected uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()
-	return c.servers.Exec(ctx, shard, sql)
+	for range deadlocks {
+		if affected, err = c.servers.Exec(ctx, shard, sql); !is(err, mysql.ER_LOCK_DEADLOCK) {
+			break
+		}
+	}
+	return affected, err
 }
 
 func (c *Coordinator) query(ctx context.Context, shard router.ShardName, sql string) ([][][]byte, error) {
