@@ -46,7 +46,23 @@ func connect(t *testing.T, db *sql.DB) (client, int64) {
 // until waits for a condition.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	ticker := time.NewTicker(5 * time.Millisecond)
+	every(t, 5*time.Millisecond, what, holds)
+}
+
+// waiting waits until a transaction of a shard waits for a row's lock. The server
+// makes INNODB_TRX anew only for who has not looked for 0.1 s: who asks oftener is
+// shown for ever what was there at first.
+func waiting(t *testing.T, shard *sql.DB) {
+	t.Helper()
+	every(t, 150*time.Millisecond, "a transaction waits for a lock", func() bool {
+		return number(t, shard, "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'") > 0
+	})
+}
+
+// every waits for a condition that it looks at once in an interval.
+func every(t *testing.T, interval time.Duration, what string, holds func() bool) {
+	t.Helper()
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for deadline := time.Now().Add(20 * time.Second); !holds(); <-ticker.C {
 		if time.Now().After(deadline) {

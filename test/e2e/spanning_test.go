@@ -275,17 +275,15 @@ func TestADeadlockOnOneShardRollsBackAll(t *testing.T) {
 		for i := range 50 {
 			exec(t, other, "INSERT INTO product VALUES (?, 'weight', 1)", i)
 		}
-		waiting := make(chan error, 1)
+		answered := make(chan error, 1)
 		go func() {
 			_, err := other.ExecContext(context.WithoutCancel(t.Context()), byID+ids[0])
-			waiting <- err
+			answered <- err
 		}()
-		until(t, "the other waits for a lock", func() bool {
-			return number(t, shard, "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'") > 0
-		})
+		waiting(t, shard)
 		_, err := tx.Exec(byID + ids[1])
 		refused(t, err, 1213, "Deadlock")
-		if err := <-waiting; err != nil {
+		if err := <-answered; err != nil {
 			t.Errorf("the other transaction: %v", err)
 		}
 		_ = other.Rollback()

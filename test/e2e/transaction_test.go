@@ -19,6 +19,7 @@ func begin(t *testing.T, db *sql.DB) *sql.Tx {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = tx.Rollback() }) // whatever the test came to: its locks go
 	return tx
 }
 
