@@ -30,6 +30,7 @@ func (s *Session) dispatch(command byte, payload []byte) error {
 	case mysql.COM_PING:
 		return s.writeOK(wire.OK{})
 	case mysql.COM_INIT_DB:
+		s.commands[stmt.CountChangeDB]++
 		return s.answer(s.use(string(payload[1:])))
 	case mysql.COM_RESET_CONNECTION:
 		s.reset()
@@ -76,7 +77,8 @@ func (s *Session) reset() {
 	s.insertID, s.warnings = 0, nil
 	s.rowCount, s.foundRows, s.kept, s.texts = 0, 0, nil, nil
 	s.lostPins = ""
-	clear(s.prepared)
+	s.forgetPrepared()
+	clear(s.commands[:])
 }
 
 // The options of COM_SET_OPTION.

@@ -18,6 +18,7 @@ type Counts struct {
 	Failed       atomic.Uint64 // errors of ours or of a shard's connection
 	OnReplicas   atomic.Uint64 // reads that a replica answered
 	Denied       atomic.Uint64 // that the user may not run
+	Prepared     atomic.Int64  // statements that clients have prepared and not closed
 	pins         pinCounts
 
 	Held        atomic.Uint64 // statements that waited while their genes changed hands

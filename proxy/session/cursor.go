@@ -122,6 +122,7 @@ func (s *Session) loseCursors(c *backend.Conn) {
 
 // fetch answers COM_STMT_FETCH.
 func (s *Session) fetch(payload []byte) error {
+	s.commands[stmt.CountFetch]++
 	p, err := s.statement(payload)
 	if err != nil {
 		return s.writeError(err)

@@ -18,6 +18,7 @@ import (
 // execute answers COM_STMT_EXECUTE.
 func (s *Session) execute(payload []byte) error {
 	s.Counts.Statements.Add(1)
+	s.commands[stmt.CountExecute]++
 	p, err := s.statement(payload)
 	if err != nil {
 		return s.writeError(err)

@@ -105,6 +105,7 @@ func (s *Session) attempt(r *request) error {
 			return HandedOver.error(s.World().MariaDB)
 		}
 	}
+	s.countCommand(r.plan.Statement)
 	err := s.run(r)
 	held, ok := err.(*heldError) //nolint:errorlint // it is never wrapped
 	if !ok || s.txn.lost {

@@ -37,6 +37,7 @@ const mostPrepared = 4096
 
 // prepare answers COM_STMT_PREPARE with what a shard says of the statement.
 func (s *Session) prepare(text []byte) error {
+	s.commands[stmt.CountPrepare]++
 	if len(s.prepared) >= mostPrepared {
 		return s.writeError(fail(mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED, "42000", "this session has %d prepared statements: close some", mostPrepared))
 	}
@@ -77,6 +78,12 @@ func (s *Session) remember(p *prepared) {
 		s.prepared = map[uint32]*prepared{}
 	}
 	s.prepared[p.id] = p
+	s.Counts.Prepared.Add(1)
+}
+
+func (s *Session) forgetPrepared() {
+	s.Counts.Prepared.Add(-int64(len(s.prepared)))
+	clear(s.prepared)
 }
 
 // preparedThere has a shard prepare the statement, for the types of its columns
@@ -177,14 +184,17 @@ func (s *Session) statement(payload []byte) (*prepared, error) {
 // closeStatement forgets a statement; MySQL has no answer to it. Connections
 // keep theirs for the next session that prepares the same text.
 func (s *Session) closeStatement(payload []byte) error {
+	s.commands[stmt.CountClose]++
 	if p, err := s.statement(payload); err == nil {
 		s.closeCursor(p)
 		delete(s.prepared, p.id)
+		s.Counts.Prepared.Add(-1)
 	}
 	return nil
 }
 
 func (s *Session) resetStatement(payload []byte) error {
+	s.commands[stmt.CountReset]++
 	p, err := s.statement(payload)
 	if err != nil {
 		return s.writeError(err)
@@ -197,6 +207,7 @@ func (s *Session) resetStatement(payload []byte) error {
 // longData collects a parameter's value; MySQL has no answer to it. What is too
 // long makes the execution fail.
 func (s *Session) longData(payload []byte) error {
+	s.commands[stmt.CountLongData]++
 	data, err := wire.ParseLongData(payload)
 	if err != nil {
 		return nil

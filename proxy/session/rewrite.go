@@ -131,6 +131,9 @@ func (s *Session) runChanged(r *request, text []byte, under plan.Context) error 
 	if err != nil {
 		return err
 	}
+	if r.plan.Statement.Kind == stmt.TextPrepare {
+		s.countCommand(p.Statement) // servers count EXECUTE and what it runs
+	}
 	args := new(stmt.Args)
 	args.Foreign = s.foreign
 	next := &request{plan: p, world: r.world, payload: r.payload, values: &plan.Values{Args: args, InsertID: s.insertID}}

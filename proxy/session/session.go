@@ -60,6 +60,8 @@ type Session struct {
 	texts     map[string]string // of PREPARE
 	pins      *pins             // connections that the session keeps; mostly nil
 	lostPins  string            // what was lost with one of them: the session ends
+	// commands counts what was run since the login, or FLUSH STATUS.
+	commands [stmt.Counters]uint32
 	// kept are the values of variables that are ignored.
 	kept map[string]string
 
@@ -141,6 +143,7 @@ var errQuit = errors.New("the client said goodbye")
 // leave gives back what the session holds; an open transaction is rolled back.
 func (s *Session) leave() {
 	s.closeCursors()
+	s.forgetPrepared()
 	s.rollbackBranches()
 	s.unpinAll()
 	s.awaited.mu.Lock()

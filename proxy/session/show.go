@@ -5,9 +5,7 @@ import (
 	"errors"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"locus/proxy/backend"
 	"locus/router/stmt"
@@ -26,6 +24,12 @@ func (s *Session) shown(show *stmt.Shown) ([]byte, error) {
 			clause = "WHERE Variable_name " + clause
 		}
 		table := s.variableTable(scope+show.What, s.shownName(show.What)+" AS Variable_name", "Value")
+		if show.What == "status" {
+			var err error
+			if table, err = s.withCounters(table, show); err != nil {
+				return nil, err
+			}
+		}
 		return []byte("SELECT * FROM " + table + " AS " + scope + show.What + " " + clause + " ORDER BY Variable_name"), nil
 	case "processlist":
 		return []byte(s.showProcessList(show.Full)), nil
@@ -72,7 +76,11 @@ func (s *Session) variableTable(table, name, value string) string {
 	for _, v := range s.overrides(table) {
 		b.WriteString(" WHEN '" + v.name + "' THEN " + v.sql)
 	}
-	b.WriteString(" ELSE VARIABLE_VALUE END AS " + value + " FROM " + schema + table + ")")
+	rest := "VARIABLE_VALUE"
+	if table == "session_status" { // what other sessions did on the connection is none of ours
+		rest = "IF(VARIABLE_NAME LIKE 'COM~_%' ESCAPE '~', '0', VARIABLE_VALUE)"
+	}
+	b.WriteString(" ELSE " + rest + " END AS " + value + " FROM " + schema + table + ")")
 	return b.String()
 }
 
@@ -81,7 +89,7 @@ type override struct{ name, sql string }
 
 func (s *Session) overrides(table string) []override {
 	if strings.HasSuffix(table, "_status") {
-		return s.statusOverrides()
+		return s.statusOverrides(table == "session_status")
 	}
 	var list []override
 	for name, class := range variableClasses {
@@ -94,28 +102,6 @@ func (s *Session) overrides(table string) []override {
 	}
 	slices.SortFunc(list, func(a, b override) int { return strings.Compare(a.name, b.name) })
 	return list
-}
-
-func (s *Session) statusOverrides() []override {
-	version, suite := s.cipher()
-	clients := s.Processes()
-	running := 0
-	for _, c := range clients {
-		if c.Command != "Sleep" {
-			running++
-		}
-	}
-	questions := uitoa(s.Counts.Statements.Load())
-	uptime := strconv.Itoa(max(1, int(time.Since(s.Began).Seconds())))
-	return []override{
-		{"queries", questions},
-		{"questions", questions},
-		{"ssl_cipher", backend.Quote(suite)},
-		{"ssl_version", backend.Quote(version)},
-		{"threads_connected", strconv.Itoa(len(clients))},
-		{"threads_running", strconv.Itoa(max(1, running))},
-		{"uptime", uptime},
-	}
 }
 
 // processTable is a table of the proxy's sessions, without its alias. What a

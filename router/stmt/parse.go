@@ -38,6 +38,7 @@ func Parse(l *Lexed) (*Statement, error) {
 		r.survey(returned)
 	}
 	r.statement(node)
+	r.out.Counter = counter(counterOf(node))
 	r.link()
 	r.unplaced()
 	r.intoTargets()
@@ -226,6 +227,9 @@ func (r *reader) simple(node ast.StmtNode) {
 		r.out.Kind = Admin
 		if n.Tp == ast.FlushTables && !n.ReadLock || n.Tp == ast.FlushStatus { // they commit, and leave nothing behind
 			r.out.Kind = DDL
+		}
+		if n.Tp == ast.FlushStatus {
+			r.out.Features |= ClearsStatus
 		}
 	case *ast.ShutdownStmt, *ast.RestartStmt, *ast.BinlogStmt, *ast.AdminStmt:
 		r.out.Kind = Admin

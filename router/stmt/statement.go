@@ -92,12 +92,15 @@ const (
 	// Returning: MariaDB's INSERT, REPLACE or DELETE … RETURNING, which answers
 	// with rows.
 	Returning
+	// ClearsStatus: FLUSH STATUS.
+	ClearsStatus
 )
 
 // Statement is the full reading of one text.
 type Statement struct {
 	Kind     Kind
 	Features Feature
+	Counter  Counter
 	// Blocks are the query blocks, the outermost first: a SELECT, the table part
 	// of an UPDATE or DELETE, every subquery, derived table and arm of a UNION.
 	Blocks []*Block

@@ -5,6 +5,7 @@ package connectorj
 import (
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,13 +27,40 @@ var jars = []string{"mariadb-java-client.jar", "junit4.jar", "hamcrest.jar", "jn
 var left = []string{"AuroraListenerTest", "GiganticLoadDataInfileTest"}
 
 func TestSuite(t *testing.T) {
-	suite := compile(t, filepath.Join(stand.Installed(t, "connector-j"), "src", "test"))
+	source := filepath.Join(stand.Installed(t, "connector-j"), "src", "test")
+	suite := compile(t, source)
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		for _, server := range servers.Shared(t, engine, 3) {
+			timeZones(t, server, filepath.Join(source, "resources", "timezoneTest.sql"))
+		}
 		stand.Start(t, engine).Check(t, func(t *testing.T, at stand.Endpoint, cases []string) stand.Outcomes {
 			at.Database(t, "testj")
 			return suite.run(t, at, cases)
 		})
 	})
+}
+
+// timeZones loads the two time zones that a class of tests needs. It would load
+// them itself into the server that it is at; they belong on each of them.
+func timeZones(t *testing.T, server *servers.Server, file string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := server.DB(t, "mysql").Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for statement := range strings.SplitSeq(string(text), ";\n") {
+		if strings.TrimSpace(statement) == "" {
+			continue
+		}
+		if _, err := conn.ExecContext(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+	}
 }
 
 // suite is the compiled tests.
