@@ -199,9 +199,9 @@ func (s *Session) expired(command uint64, now time.Time) bool {
 }
 
 // interruption is last, or for a statement that was cancelled an ending that says
-// why.
+// why, and for one before others of the same text one that quotes those too.
 func (s *Session) interruption(last ending) ending {
-	if s.phase.Load() != cancelled {
+	if s.phase.Load() != cancelled && len(s.behind) == 0 {
 		return last
 	}
 	return func(dst, packet []byte) ([]byte, error) {
@@ -212,7 +212,7 @@ func (s *Session) interruption(last ending) ending {
 				return nil, err
 			}
 			_, seq := wire.Header(packet)
-			dst, _ = wire.AppendERR(dst, seq, s.reworded(e), s.capabilities)
+			dst, _ = wire.AppendERR(dst, seq, s.nearest(s.reworded(e)), s.capabilities)
 			return dst, nil
 		case last == nil:
 			return append(dst, packet...), nil

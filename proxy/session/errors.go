@@ -35,6 +35,7 @@ const (
 	erStatementTimeout   = 1969 // MariaDB's
 	erNoSuchThread       = 1094
 	erKillDenied         = 1095
+	erConnectionKilled   = 1927 // MariaDB's
 	erQueryTimeout       = 3024 // MySQL's
 	stateLink            = "08S01"
 	stateGeneral         = "HY000"
@@ -49,11 +50,14 @@ func fail(code uint16, state, format string, args ...any) *mysql.MyError {
 // listed here are internal: the client learns that much, the log the rest.
 func (s *Session) clientError(err error) *mysql.MyError {
 	if e, ok := errors.AsType[*mysql.MyError](err); ok && !unreached(err) {
-		return s.reworded(e)
+		return s.nearest(s.reworded(e))
 	}
 	if e, ok := errors.AsType[*plan.Refusal](err); ok {
 		s.Counts.Refused.Add(1)
 		code, state := e.MySQL()
+		if e.Near != nil {
+			return s.syntaxError(*e.Near)
+		}
 		return fail(code, state, "%s", e.Error())
 	}
 	if e, ok := errors.AsType[*plan.Denied](err); ok {

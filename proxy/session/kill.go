@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -45,7 +46,15 @@ func (s *Session) killText(r *request) error {
 	if k == nil {
 		return &plan.Refusal{Code: plan.Unsupported, Message: "KILL of anything but a connection's ID: give the number that SHOW PROCESSLIST or CONNECTION_ID() shows"}
 	}
-	return s.kill(*k)
+	killing := *k
+	if k.Expression != "" {
+		literal, err := s.computeValue("CAST(" + k.Expression + " AS UNSIGNED)")
+		if err != nil {
+			return err
+		}
+		killing.ID, _ = strconv.ParseUint(literal, 10, 64) // of NULL there is no session
+	}
+	return s.kill(killing)
 }
 
 // processKill answers COM_PROCESS_KILL.
@@ -56,13 +65,22 @@ func (s *Session) processKill(payload []byte) error {
 	return s.finish(s.kill(stmt.Killing{ID: uint64(binary.LittleEndian.Uint32(payload[1:]))}))
 }
 
+// killedItself is what MariaDB calls by another name than a statement's end.
+func (s *Session) killedItself() error {
+	if s.World().MariaDB {
+		return fail(erConnectionKilled, stateInterrupted, "Connection was killed")
+	}
+	return Killed.error(false)
+}
+
 func (s *Session) kill(k stmt.Killing) error {
 	if k.Own || k.ID == uint64(s.id) {
-		if !k.Query {
-			s.killed.Store(true)
-			s.interrupted.Store(true)
+		if k.Query {
+			return Killed.error(s.World().MariaDB)
 		}
-		return Killed.error(s.World().MariaDB)
+		s.killed.Store(true)
+		s.interrupted.Store(true)
+		return s.killedItself()
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, killTime)
 	defer cancel()

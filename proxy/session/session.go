@@ -65,10 +65,11 @@ type Session struct {
 	// kept are the values of variables that are ignored.
 	kept map[string]string
 
-	seq    byte // of the next packet to the client
-	more   bool // another statement of the same text follows
-	failed bool // the statement ended with an error
-	binary bool // rows are those of a prepared statement
+	seq    byte   // of the next packet to the client
+	more   bool   // another statement of the same text follows
+	failed bool   // the statement ended with an error
+	behind []byte // what follows the statement in the same text, from its semicolon on
+	binary bool   // rows are those of a prepared statement
 
 	changes []byte // what the next OK tells of the session, as wire.NextChange reads it
 

@@ -21,7 +21,7 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
 	if err := ctx.Rights.unread(syntax); err != nil {
 		return nil, err
 	}
-	if l.Err != nil { // no server reads on behind a quote that does not end
+	if l.Err != nil && l.Executable { // which server reads what is not known
 		return nil, refuse(Unreadable, "%s", syntax.Error())
 	}
 	text := wordsOf(l)
@@ -33,6 +33,8 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
 	switch mention := mentioned(l, ctx); {
 	case mention != "":
 		return nil, refuse(Unreadable, "%s; it names the declared table %s, so it can't be passed on unread", syntax.Error(), mention)
+	case l.Err != nil: // no server reads on behind a quote that does not end: it refuses in its own words
+		return &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Statement: &stmt.Statement{Kind: stmt.Other}}, nil
 	case object == "database":
 		return &Plan{Place: Everywhere, Writes: true, Statement: &stmt.Statement{Kind: stmt.CreateSchema, Schema: name}}, nil
 	case object == "new database": // in place of one that there may be
@@ -43,6 +45,10 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
 		return &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, Statement: &stmt.Statement{Kind: text.pins()}}, nil
 	case object == "program" && text.assignsFromTrigger():
 		return nil, refuse(Unsupported, "a trigger that names user variables: what it assigns to them would be lost to the session; use a column")
+	case text.loadsXML():
+		s := text.left(object)
+		s.Kind = stmt.LoadData
+		return &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, KeepsInsertID: true, Statement: s}, nil
 	case state != "":
 		return nil, refuse(Unsupported, "%s; with %s in it, it may depend on the connection or change its state, so it can't be passed on unread", syntax.Error(), state)
 	}
@@ -62,6 +68,9 @@ func (u unread) assignsFromTrigger() bool {
 		return len(w) > 1 && w[0] == '@' && w[1] != '@'
 	})
 }
+
+// loadsXML tells LOAD XML, which leaves on its connection what LOAD DATA does.
+func (u unread) loadsXML() bool { return len(u.bare) > 2 && u.bare[0] == "load" && u.bare[1] == "xml" }
 
 // left is a statement of which no more is known than what it may leave on its
 // connection.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"strings"
 
 	"locus/router"
@@ -101,7 +102,7 @@ func (c Context) rewrites(s *stmt.Statement) bool {
 // *stmt.SyntaxError that the server should put in its own words (see Fallback).
 func Make(l *stmt.Lexed, ctx Context) (*Plan, error) {
 	if l.Several && !single(l) {
-		return nil, refuse(SeveralStatements, "several statements in one text: send them one by one, or have the driver ask for CLIENT_MULTI_STATEMENTS")
+		return nil, several(l)
 	}
 	s, err := stmt.Parse(l)
 	if err != nil {
@@ -134,6 +135,14 @@ func Make(l *stmt.Lexed, ctx Context) (*Plan, error) {
 	p.Reserved = p.Writes && reserved(s, ctx)
 	p.Cacheable = p.Cacheable && !l.Uncacheable && !s.Verbatim
 	return p, nil
+}
+
+// several refuses what stands behind the first statement, as servers do.
+func several(l *stmt.Lexed) *Refusal {
+	_, next := stmt.First(l.Text, l.Mode)
+	r := refuse(SeveralStatements, "several statements in one text: send them one by one, or have the driver ask for CLIENT_MULTI_STATEMENTS")
+	r.Near = &Near{Text: string(bytes.TrimRight(l.Text[next:], "; \t\r\n")), Line: 1 + bytes.Count(l.Text[:next], []byte("\n"))}
+	return r
 }
 
 // reserved tells whether a statement names the proxies' own schema.
@@ -259,7 +268,7 @@ func (c Context) find(name stmt.TableName) (*catalog.Table, error) {
 	full := catalog.TableName{Schema: c.schemaOf(name), Name: name.Name}
 	t, err := c.Catalog.Find(full)
 	if err != nil {
-		return nil, &Refusal{BrokenTable, err.Error()}
+		return nil, &Refusal{Code: BrokenTable, Message: err.Error()}
 	}
 	if declared, ok := c.Catalog.Misspelled(full); ok && t == nil {
 		return nil, refuse(BrokenTable, "Table '%s' doesn't exist; the declared one is %s, and letter case counts", full, declared)

@@ -66,6 +66,15 @@ const (
 type Refusal struct {
 	Code    Code
 	Message string
+	// Near is set where every server refuses the text too: what of it and which
+	// line its syntax error names.
+	Near *Near
+}
+
+// Near is where in a text a server stopped reading.
+type Near struct {
+	Text string
+	Line int
 }
 
 func (r *Refusal) Error() string { return fmt.Sprintf("locus-%d: %s", r.Code, r.Message) }
@@ -89,5 +98,5 @@ func (r *Refusal) MySQL() (uint16, string) {
 }
 
 func refuse(code Code, format string, args ...any) *Refusal {
-	return &Refusal{code, fmt.Sprintf(format, args...)}
+	return &Refusal{Code: code, Message: fmt.Sprintf(format, args...)}
 }

@@ -11,13 +11,15 @@ type Killing struct {
 	// CONNECTION_ID().
 	ID  uint64
 	Own bool
+	// Expression is what a server must compute, where no number is written.
+	Expression string
 	// Query: the statement alone, not the connection.
 	Query bool
 }
 
 // readKill reads KILL in the words of both servers, one of which the parser does
 // not know: KILL [HARD | SOFT] [CONNECTION | QUERY] id. It tells false for other
-// statements, and for other forms of this one.
+// statements, and for other forms of this one: functions are not computed.
 func readKill(l *Lexed) (*Statement, bool) {
 	t := tokens{l: l}
 	if first, ok := t.next(); !ok || !strings.EqualFold(string(l.Text[first.start:first.end]), "kill") {
@@ -36,14 +38,18 @@ func readKill(l *Lexed) (*Statement, bool) {
 		k.Query = words[0] == "QUERY"
 		words = words[1:]
 	}
-	if len(words) != 1 {
+	if len(words) == 0 || words[0] == "USER" || words[0] == "ID" && k.Query {
 		return nil, false
 	}
-	if words[0] == "CONNECTION_ID()" {
+	s := &Statement{Kind: Kill, Counter: counter("kill"), Kill: k}
+	if len(words) == 1 && words[0] == "CONNECTION_ID()" {
 		k.Own = true
-		return &Statement{Kind: Kill, Kill: k}, true
+		return s, true
 	}
-	id, err := strconv.ParseUint(words[0], 10, 64)
-	k.ID = id
-	return &Statement{Kind: Kill, Kill: k}, err == nil
+	if id, err := strconv.ParseUint(words[0], 10, 64); err == nil && len(words) == 1 {
+		k.ID = id
+		return s, true
+	}
+	k.Expression = strings.Join(words, " ")
+	return s, !strings.ContainsAny(k.Expression, "(,?;:")
 }

@@ -12,6 +12,9 @@ func TestKill(t *testing.T) {
 		"KILL SOFT CONNECTION 7":                   {ID: 7},
 		"KILL SOFT 7":                              {ID: 7},
 		"KILL QUERY connection_id()":               {Own: true, Query: true},
+		"KILL @a":                                  {Expression: "@A"},
+		"KILL QUERY -1":                            {Expression: "-1", Query: true},
+		"KILL '7'":                                 {Expression: "'7'"},
 		"KILL\n\tCONNECTION\n18446744073709551615": {ID: 18446744073709551615},
 	} {
 		var l Lexed
@@ -21,7 +24,7 @@ func TestKill(t *testing.T) {
 			t.Errorf("%q: %+v, %v, want %+v", text, s, err, want)
 		}
 	}
-	for _, text := range []string{"KILL USER bob", "KILL QUERY ID 5", "KILL @a", "KILL 5, 6", "KILL -1", "KILL 5 6", "KILL ?", "KILL", "KILL HARD"} {
+	for _, text := range []string{"KILL USER bob", "KILL QUERY ID 5", "KILL 5, 6", "KILL f(5)", "KILL (SELECT 5)", "KILL CONNECTION_ID() + 0", "KILL ?", "KILL", "KILL HARD"} {
 		var l Lexed
 		l.Lex([]byte(text), 0)
 		if s, err := Parse(&l); err == nil && s.Kill != nil {

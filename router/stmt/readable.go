@@ -7,7 +7,7 @@ import "unicode/utf8"
 //
 //   - comments, because the parser executes some that no server does (/*T! … */),
 //   - hints and the wrappers of executable comments,
-//   - the WORK of COMMIT WORK,
+//   - the WORK of COMMIT WORK, and the LOCAL of SHOW LOCAL STATUS,
 //   - INTO @a, @b of a SELECT, and LIMIT of SHOW WARNINGS, which the parser
 //     doesn't know,
 //   - the rows and list elements that the key leaves out, because a parse costs
@@ -40,7 +40,7 @@ func (l *Lexed) readable() string {
 			blank(text, l.Rows[i-1].Close+1, row.Close+1)
 		}
 	}
-	if start, end := l.work(); start >= 0 {
+	if start, end := l.silent(); start >= 0 {
 		blank(text, start, end)
 	}
 	if limit := l.shownLimit(); limit >= 0 {
@@ -55,16 +55,25 @@ func (l *Lexed) readable() string {
 	return string(text)
 }
 
-// work finds the word WORK behind BEGIN, COMMIT or ROLLBACK, which says nothing
-// and which the parser doesn't know; the start is -1 without it.
-func (l *Lexed) work() (start, end int32) {
+// silent finds the word WORK behind BEGIN, COMMIT or ROLLBACK, or LOCAL behind
+// SHOW, which says nothing and which the parser doesn't know; the start is -1
+// without it.
+func (l *Lexed) silent() (start, end int32) {
 	scan := tokens{l: l}
 	verb, ok := scan.next()
-	if !ok || !l.is(verb, "begin") && !l.is(verb, "commit") && !l.is(verb, "rollback") {
+	if !ok {
 		return -1, -1
 	}
-	if word, ok := scan.next(); ok && l.is(word, "work") {
-		return int32(word.start), int32(word.start + len("work"))
+	said := "work"
+	switch {
+	case l.is(verb, "begin"), l.is(verb, "commit"), l.is(verb, "rollback"):
+	case l.is(verb, "show"):
+		said = "local"
+	default:
+		return -1, -1
+	}
+	if word, ok := scan.next(); ok && l.is(word, said) {
+		return int32(word.start), int32(word.start + len(said))
 	}
 	return -1, -1
 }

@@ -73,6 +73,25 @@ func TestLoadDataLocal(t *testing.T) {
 	})
 }
 
+func TestLoadXMLLocal(t *testing.T) {
+	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
+		p.allowFiles(t)
+		p.both(t, classic|mysql.CLIENT_LOCAL_FILES, func(t *testing.T, c *peer) (said []packet) {
+			c.must("DROP TABLE IF EXISTS loaded", "CREATE TABLE loaded (id INT PRIMARY KEY, name VARCHAR(20))")
+			said = c.query("LOAD XML LOCAL INFILE 'rows.xml' INTO TABLE loaded ROWS IDENTIFIED BY '<row>' (id, @name) SET name = UPPER(@name)")
+			if said[0].payload[0] != mysql.LocalInFile_HEADER {
+				t.Fatalf("%s: %v", c.at.name, said)
+			}
+			c.send(said[0], []byte("<row id=\"1\" name=\"a\"/>\n<row><id>2</id><@name>b</@name></row>\n"))
+			said = append(said, c.answer(wire.QueryResponse)...)
+			for _, text := range []string{"SELECT * FROM loaded ORDER BY id", "SELECT @name"} {
+				said = append(said, c.query(text)...)
+			}
+			return said
+		})
+	})
+}
+
 func rowsFrom(from, to int) (text string) {
 	for i := from; i <= to; i++ {
 		text += fmt.Sprintf("%d\trow\n", i)

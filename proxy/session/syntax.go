@@ -1,0 +1,53 @@
+package session
+
+import (
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/router/plan"
+)
+
+// nearLength is how many bytes of a text the servers quote in a syntax error.
+const nearLength = 80
+
+// syntaxError is that of the servers, word for word: clients look for it.
+func (s *Session) syntaxError(at plan.Near) *mysql.MyError {
+	engine := "MySQL"
+	if s.World().MariaDB {
+		engine = "MariaDB"
+	}
+	return fail(mysql.ER_PARSE_ERROR, "42000", "You have an error in your SQL syntax; check the manual that corresponds to your %s server version for the right syntax to use near '%s' at line %d",
+		engine, s.quoted(at.Text), at.Line)
+}
+
+// nearest lets a shard's syntax error quote the statements that stand behind the
+// one that the shard was sent, as a server does that has the whole text.
+func (s *Session) nearest(e *mysql.MyError) *mysql.MyError {
+	if len(s.behind) == 0 || e.Code != mysql.ER_PARSE_ERROR {
+		return e
+	}
+	const before, after = " near '", "' at line "
+	start, end := strings.Index(e.Message, before)+len(before), strings.LastIndex(e.Message, after)
+	if start < len(before) || end < start {
+		return e
+	}
+	near := e.Message[start:end]
+	if !strings.HasSuffix(strings.TrimRight(string(s.lexed.Text), blanks), near) { // it was cut, or isn't the client's text
+		return e
+	}
+	all := s.quoted(near + string(s.behind))
+	return &mysql.MyError{Code: e.Code, State: e.State, Message: e.Message[:start] + all + e.Message[end:]}
+}
+
+// quoted is as much of a text as a syntax error quotes, whole characters only.
+func (s *Session) quoted(text string) string {
+	if len(text) <= nearLength {
+		return text
+	}
+	end := ""
+	if s.World().MariaDB {
+		end = "..."
+	}
+	return strings.ToValidUTF8(text[:nearLength-len(end)], "") + end
+}
