@@ -16,6 +16,7 @@ import (
 	"locus/idgen"
 	"locus/proxy/backend"
 	"locus/proxy/handshake"
+	"locus/proxy/meter"
 	"locus/proxy/session"
 	"locus/proxy/stream"
 	"locus/proxy/twophase"
@@ -38,6 +39,7 @@ type Proxy struct {
 	login       handshake.Config
 	sessions    registry
 	counts      session.Counts
+	meter       meter.Meter
 	lastID      atomic.Uint32
 	places      chan struct{} // one for each client
 	accepted    atomic.Uint64
@@ -55,7 +57,7 @@ func New(o Options) *Proxy {
 		places:   make(chan struct{}, o.MaxConnections),
 		spare:    make(chan struct{}, 1),
 	}
-	p.builder = &builder{secrets: o.Secrets, mark: cluster.ConnectionMark(o.Name), pools: p.pools, log: o.Log}
+	p.builder = &builder{secrets: o.Secrets, mark: cluster.ConnectionMark(o.Name), pools: p.pools, moves: &p.meter.Moves, log: o.Log}
 	p.span()
 	config := live.Config[world]{Source: o.Declared, Build: p.builder.build, Save: o.Save, Log: o.Log}
 	if o.Acknowledge != nil {
@@ -78,7 +80,7 @@ func New(o Options) *Proxy {
 		World: func() *session.World { return &p.live.Load().session },
 		Pools: p.pools, Sessions: &p.sessions, IDs: p.ids, Ring: o.Ring, Spanning: o.Spanning,
 		Coordinator: p.coordinator, Stop: o.Stop,
-		MaxStatement: o.MaxStatement, Counts: &p.counts, Log: o.Log,
+		MaxStatement: o.MaxStatement, Counts: &p.counts, Meter: &p.meter, Log: o.Log,
 		Fencing: session.Fencing{
 			Changed: p.live.Changed, Leased: o.Fence.Leased, Hold: o.Fence.Hold, Places: make(chan struct{}, o.Fence.MaxHeld),
 		},
@@ -137,6 +139,7 @@ func (p *Proxy) Run(ctx context.Context, l net.Listener) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	tasks.Go(func() { _ = p.live.Run(background) })
 	tasks.Go(func() { _ = p.pools.Run(background) })
+	tasks.Go(func() { p.turnMeter(background) })
 	if p.coordinator != nil {
 		tasks.Go(func() { _ = p.builder.recovery.Run(background) })
 		tasks.Go(func() { _ = p.coordinator.Run(background) })

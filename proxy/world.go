@@ -13,6 +13,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/handshake"
+	"locus/proxy/meter"
 	"locus/proxy/schema"
 	"locus/proxy/session"
 	"locus/router"
@@ -44,6 +45,8 @@ type builder struct {
 	pools   *backend.Registry
 	// recovery has the same shards, on connections of its own; nil: not needed.
 	recovery *backend.Registry
+	// moves counts how statements on moving genes fare.
+	moves *meter.Moves
 	// doubt has a shard looked at again; set with recovery.
 	doubt func(router.ShardName)
 	log   *slog.Logger
@@ -74,6 +77,7 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 		return nil, err
 	}
 	w.session.Map, w.session.Accounts = declared.Routes, b.users(declared)
+	b.moves.Follow(declared.Routes.Moves())
 	b.last = w
 	return w, nil
 }

@@ -49,6 +49,16 @@ func (m *Map) MoveOf(job string) (Move, bool) {
 	return m.moving.moves[i], true
 }
 
+// MoveWith is the move that a gene is in. It does not allocate.
+func (m *Map) MoveWith(g gene.Gene) (Move, bool) {
+	for i := range m.moving.moves {
+		if m.moving.moves[i].Genes.Contains(g) {
+			return m.moving.moves[i], true
+		}
+	}
+	return Move{}, false
+}
+
 // Moving is the genes of all moves.
 func (m *Map) Moving() gene.Set { return m.moving.genes }
 

@@ -45,6 +45,18 @@ func Read(ctx context.Context, kv *etcd.KV) (*State, error) {
 	return s, nil
 }
 
+// Current is the cluster that is declared; [cluster.ErrNotDeclared]: none is.
+func Current(ctx context.Context, kv *etcd.KV) (*cluster.Cluster, error) {
+	state, err := Read(ctx, kv)
+	switch {
+	case err != nil:
+		return nil, err
+	case state.Cluster == nil:
+		return nil, cluster.ErrNotDeclared
+	}
+	return state.Cluster, nil
+}
+
 // Commit replaces the declaration by next, which cluster.Succeed gave for this
 // State. It is written whole or not at all: if anybody has changed what it
 // replaces since it was read, the error is an *etcd.Conflict and nothing was

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"locus/cmd/declared"
+	"locus/cmd/fleet"
 	"locus/config/etcd"
 	"locus/migrate"
 	"locus/migrate/job"
@@ -143,19 +144,13 @@ func known(err error) error {
 
 // Proxies is the version of the map that each living proxy obeys.
 func (s *Store) Proxies(ctx context.Context) (map[string]int64, error) {
-	pairs, _, err := s.kv.GetPrefix(ctx, cluster.ProxyPrefix)
+	cards, err := fleet.Cards(ctx, s.kv)
 	if err != nil {
 		return nil, err
 	}
-	versions := make(map[string]int64, len(pairs))
-	for _, p := range pairs {
-		var card struct {
-			MapVersion int64 `json:"map_version"`
-		}
-		if err := json.Unmarshal(p.Value, &card); err != nil {
-			return nil, fmt.Errorf("%s: %w", p.Key, err)
-		}
-		versions[strings.TrimPrefix(p.Key, cluster.ProxyPrefix)] = card.MapVersion
+	versions := make(map[string]int64, len(cards))
+	for _, c := range cards {
+		versions[c.ID] = c.MapVersion
 	}
 	return versions, nil
 }
@@ -224,21 +219,9 @@ func (s *Store) Reports(ctx context.Context) (map[string]job.Report, error) {
 	return reports, nil
 }
 
-// declaration is what the cluster declares.
-func (s *Store) declaration(ctx context.Context) (*cluster.Cluster, error) {
-	state, err := declared.Read(ctx, s.kv)
-	if err != nil {
-		return nil, err
-	}
-	if state.Cluster == nil {
-		return nil, cluster.ErrNotDeclared
-	}
-	return state.Cluster, nil
-}
-
 // Shard is how a registered shard is reached.
 func (s *Store) Shard(ctx context.Context, name router.ShardName) (link.Server, error) {
-	c, err := s.declaration(ctx)
+	c, err := declared.Current(ctx, s.kv)
 	if err != nil {
 		return link.Server{}, err
 	}
@@ -259,7 +242,7 @@ func (s *Store) Shard(ctx context.Context, name router.ShardName) (link.Server, 
 
 // Tables is what is declared of the tables whose rows have genes.
 func (s *Store) Tables(ctx context.Context) (map[catalog.TableName]catalog.Declaration, error) {
-	c, err := s.declaration(ctx)
+	c, err := declared.Current(ctx, s.kv)
 	if err != nil {
 		return nil, err
 	}

@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"locus/cmd/fleet"
 	"locus/proxy/schema"
 	"locus/router"
 	"locus/router/cluster"
@@ -72,15 +72,14 @@ func awaitProxies(ctx context.Context, conn *connection, version int64) error {
 }
 
 func proxiesBehind(ctx context.Context, conn *connection, version int64) ([]string, error) {
-	pairs, _, err := conn.kv.GetPrefix(ctx, cluster.ProxyPrefix)
+	cards, err := fleet.Cards(ctx, conn.kv)
 	if err != nil {
 		return nil, err
 	}
 	var behind []string
-	for _, pair := range pairs {
-		var c card
-		if err := json.Unmarshal(pair.Value, &c); err != nil || c.MapVersion < version {
-			behind = append(behind, strings.TrimPrefix(pair.Key, cluster.ProxyPrefix))
+	for _, c := range cards {
+		if c.MapVersion < version {
+			behind = append(behind, c.ID)
 		}
 	}
 	return behind, nil

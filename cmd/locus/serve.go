@@ -13,6 +13,7 @@ import (
 
 	"locus/cmd/console"
 	"locus/cmd/declared"
+	"locus/cmd/fleet"
 	"locus/cmd/jobs"
 	"locus/cmd/virtual"
 	"locus/config"
@@ -55,7 +56,7 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 	}
 	defer listener.Close()
 	card := newCard(conn.config, listener.Addr(), in.now())
-	presence := conn.kv.Presence(cluster.ProxyPrefix+card.ID, card.text(), presenceTTL)
+	presence := conn.kv.Presence(cluster.ProxyPrefix+card.ID, card.Text(), presenceTTL)
 	options, err := proxyOptions(conn, log)
 	if err != nil {
 		return err
@@ -64,7 +65,7 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 	store := jobs.New(conn.kv, card.ID, conn.config.Secrets.Lookup)
 	options.Virtual = virtual.New(conn.kv, store)
 	options.Acknowledge = func(version int64) error {
-		presence.Set(card.obeying(version).text())
+		presence.Set(card.Obeying(version).Text())
 		return nil
 	}
 	var p *proxy.Proxy
@@ -80,8 +81,12 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 		return fmt.Errorf("read the cluster %s: %w", conn.config.Cluster, err)
 	}
 	log.Info("serving", slog.String("addr", card.Addr), slog.String("cluster", conn.config.Cluster), slog.Int("pid", os.Getpid()))
+	answers := &fleet.Answerer{KV: conn.kv, Presence: presence, ID: card.ID, Log: log, Values: map[fleet.Question]func() any{
+		fleet.Load:     func() any { return p.Load() },
+		fleet.Outcomes: func() any { return p.Outcomes() },
+	}}
 	mover := &migrate.Runner{Store: store, Name: card.ID, Log: log}
-	return serveAll(ctx, conn.config, log, p, store, listener, presence.Run, mover.Run)
+	return serveAll(ctx, conn.config, log, p, store, listener, presence.Run, answers.Run, mover.Run)
 }
 
 // serveAll runs the proxy and what goes along with it, until ctx ends or a part

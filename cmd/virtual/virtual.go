@@ -7,7 +7,6 @@ package virtual
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,13 +14,13 @@ import (
 	"time"
 
 	"locus/cmd/declared"
+	"locus/cmd/fleet"
 	"locus/cmd/jobs"
 	"locus/config/etcd"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/proxy/session"
 	"locus/router"
-	"locus/router/cluster"
 	"locus/router/gene"
 )
 
@@ -145,19 +144,8 @@ func (s *Schema) stepRows(ctx context.Context) ([][]any, error) {
 	return rows, nil
 }
 
-func (s *Schema) cluster(ctx context.Context) (*cluster.Cluster, error) {
-	state, err := declared.Read(ctx, s.kv)
-	if err != nil {
-		return nil, err
-	}
-	if state.Cluster == nil {
-		return nil, cluster.ErrNotDeclared
-	}
-	return state.Cluster, nil
-}
-
 func (s *Schema) shardRows(ctx context.Context) ([][]any, error) {
-	c, err := s.cluster(ctx)
+	c, err := declared.Current(ctx, s.kv)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +170,7 @@ func (s *Schema) shardRows(ctx context.Context) ([][]any, error) {
 }
 
 func (s *Schema) routeRows(ctx context.Context) ([][]any, error) {
-	c, err := s.cluster(ctx)
+	c, err := declared.Current(ctx, s.kv)
 	if err != nil {
 		return nil, err
 	}
@@ -208,36 +196,25 @@ func (s *Schema) routeRows(ctx context.Context) ([][]any, error) {
 }
 
 func (s *Schema) proxyRows(ctx context.Context) ([][]any, error) {
-	c, err := s.cluster(ctx)
+	c, err := declared.Current(ctx, s.kv)
 	if err != nil {
 		return nil, err
 	}
-	pairs, _, err := s.kv.GetPrefix(ctx, cluster.ProxyPrefix)
+	cards, err := fleet.Cards(ctx, s.kv)
 	if err != nil {
 		return nil, err
 	}
-	var rows [][]any
-	for _, p := range pairs {
-		var card struct {
-			Addr       string    `json:"addr"`
-			MapVersion int64     `json:"map_version"`
-			Version    string    `json:"version"`
-			PID        int64     `json:"pid"`
-			Started    time.Time `json:"started"`
+	rows := make([][]any, len(cards))
+	for i, card := range cards {
+		rows[i] = []any{
+			card.ID, card.Addr, card.MapVersion, max(0, c.Routes.Version()-card.MapVersion), card.Version, int64(card.PID), card.Started,
 		}
-		if err := json.Unmarshal(p.Value, &card); err != nil {
-			return nil, fmt.Errorf("%s: %w", p.Key, err)
-		}
-		rows = append(rows, []any{
-			strings.TrimPrefix(p.Key, cluster.ProxyPrefix), card.Addr, card.MapVersion, max(0, c.Routes.Version()-card.MapVersion),
-			card.Version, card.PID, card.Started,
-		})
 	}
 	return rows, nil
 }
 
 func (s *Schema) tableRows(ctx context.Context) ([][]any, error) {
-	c, err := s.cluster(ctx)
+	c, err := declared.Current(ctx, s.kv)
 	if err != nil {
 		return nil, err
 	}

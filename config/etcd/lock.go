@@ -51,29 +51,13 @@ func (kv *KV) Lock(ctx context.Context, key string, value []byte, ttl time.Durat
 	l := &Lock{lost: make(chan struct{}), cancel: cancel}
 	l.keeping.Go(func() {
 		defer p.revokeAtEnd(keeping, lease)
-		err := p.hold(keeping, lease)
+		err := p.hold(keeping, lease, nil)
 		if keeping.Err() == nil {
 			kv.client.config.Log.Warn("etcd lock lost", slog.String("key", kv.prefix+key), slog.Any("error", err))
 		}
 		close(l.lost)
 	})
 	return l, nil
-}
-
-// hold renews a lease until ctx ends or it is lost.
-func (p *Presence) hold(ctx context.Context, lease clientv3.LeaseID) error {
-	ticker := time.NewTicker(p.ttl / renewals)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-ticker.C:
-			if err := p.renew(ctx, lease); err != nil {
-				return err
-			}
-		}
-	}
 }
 
 // Lost is closed when the lock is no longer held, for whatever reason.

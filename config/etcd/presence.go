@@ -24,6 +24,7 @@ type Presence struct {
 	value []byte
 	until time.Time // when others may take the process for dead
 	since int64     // the revision of the first write with the lease; 0: none
+	lease clientv3.LeaseID
 }
 
 // farewell bounds the wait for etcd to take the key away.
@@ -111,9 +112,15 @@ func (p *Presence) keep(ctx context.Context, registered func()) error {
 		return err
 	}
 	p.mu.Lock()
-	p.since = revision
+	p.since, p.lease = revision, lease
 	p.mu.Unlock()
 	registered()
+	return p.hold(ctx, lease, p.changed)
+}
+
+// hold renews a lease until ctx ends or it is lost, and writes the value anew
+// when it has changed.
+func (p *Presence) hold(ctx context.Context, lease clientv3.LeaseID, changed <-chan struct{}) error {
 	ticker := time.NewTicker(p.ttl / renewals)
 	defer ticker.Stop()
 	for {
@@ -124,7 +131,7 @@ func (p *Presence) keep(ctx context.Context, registered func()) error {
 			if err := p.renew(ctx, lease); err != nil {
 				return err
 			}
-		case <-p.changed:
+		case <-changed:
 			if _, err := p.write(ctx, lease); err != nil {
 				return err
 			}
@@ -175,20 +182,37 @@ func (p *Presence) grant(ctx context.Context) (lease clientv3.LeaseID, err error
 	return lease, err
 }
 
-// write is no compare-and-swap: the key is this process's alone.
+// Beside writes another key of this process's, that goes away with the presence.
+// It fails where the process is not known to be alive. Safe for concurrent use.
+func (p *Presence) Beside(ctx context.Context, key string, value []byte) error {
+	p.mu.Lock()
+	lease, held := p.lease, p.since > 0
+	p.mu.Unlock()
+	if !held {
+		return fmt.Errorf("write %s%s: %w", p.kv.prefix, key, errLeaseLost)
+	}
+	_, err := p.put(ctx, lease, key, value)
+	return err
+}
+
 func (p *Presence) write(ctx context.Context, lease clientv3.LeaseID) (revision int64, err error) {
 	p.mu.Lock()
 	value := p.value
 	p.mu.Unlock()
+	return p.put(ctx, lease, p.key, value)
+}
+
+// put is no compare-and-swap: the key is this process's alone.
+func (p *Presence) put(ctx context.Context, lease clientv3.LeaseID, key string, value []byte) (revision int64, err error) {
 	err = p.kv.client.request(ctx, func(ctx context.Context, conn *clientv3.Client) error {
-		r, err := conn.Put(ctx, p.kv.prefix+p.key, string(value), clientv3.WithLease(lease))
+		r, err := conn.Put(ctx, p.kv.prefix+key, string(value), clientv3.WithLease(lease))
 		if err == nil {
 			revision = r.Header.Revision
 		}
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("write %s%s: %w", p.kv.prefix, p.key, err)
+		return 0, fmt.Errorf("write %s%s: %w", p.kv.prefix, key, err)
 	}
 	return revision, nil
 }

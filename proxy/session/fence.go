@@ -45,6 +45,7 @@ func (s *Session) admit(r *request, genes []gene.Gene, all bool) error {
 		return nil
 	}
 	r.moving = meets(moving, genes, all)
+	r.fares = faring{}
 	if r.moving && !s.Fencing.Leased() {
 		return errUnleased
 	}
@@ -52,11 +53,15 @@ func (s *Session) admit(r *request, genes []gene.Gene, all bool) error {
 		return errHeld
 	}
 	s.obeyed.decide(genes, all)
+	if r.moving && !all {
+		r.fares.begin(m, genes)
+	}
 	return nil
 }
 
 // admitRoute is admit for a statement that was routed.
 func (s *Session) admitRoute(r *request) error {
+	s.weigh(r, s.route.Genes, s.route.Named())
 	if moving := r.world.Map.Moving(); !moving.Empty() {
 		return s.admit(r, s.route.Genes, !s.route.Named() && s.route.Meets(moving))
 	}
@@ -106,7 +111,7 @@ func (s *Session) attempt(r *request) error {
 		}
 	}
 	s.countCommand(r.plan.Statement)
-	err := s.run(r)
+	err := s.runMetered(r)
 	held, ok := err.(*heldError) //nolint:errorlint // it is never wrapped
 	if !ok || s.txn.lost {
 		return err
@@ -138,7 +143,7 @@ func (s *Session) held(r *request, held *heldError) error {
 		if err := s.anew(r); err != nil {
 			return err
 		}
-		err := s.run(r)
+		err := s.runMetered(r)
 		again, ok := err.(*heldError) //nolint:errorlint // it is never wrapped
 		if !ok || s.txn.lost {
 			return err

@@ -15,6 +15,7 @@ import (
 	"locus/idgen/cipher"
 	"locus/idgen/orderid"
 	"locus/proxy/backend"
+	"locus/proxy/meter"
 	"locus/proxy/stream"
 	"locus/proxy/wire"
 	"locus/router"
@@ -60,7 +61,7 @@ func hotServices(t testing.TB) *Services {
 	world := &World{Map: m, Catalog: catalog.New(m.Shards(), []*catalog.Table{orders}, nil), Plans: plan.NewCache(1000), MariaDB: true}
 	return &Services{
 		World: func() *World { return world }, Pools: pools, IDs: &sequence{}, Ring: ring,
-		MaxStatement: 1 << 20, Counts: &Counts{}, Log: slog.New(slog.DiscardHandler),
+		MaxStatement: 1 << 20, Counts: &Counts{}, Meter: new(meter.Meter), Log: slog.New(slog.DiscardHandler),
 	}
 }
 

@@ -23,6 +23,7 @@ func (s *Session) runStamped(r *request) error {
 	if err := r.plan.Returned(len(result.Shards)); err != nil {
 		return err
 	}
+	s.weigh(r, result.Genes, true)
 	if err := s.admit(r, result.Genes, false); err != nil {
 		return err
 	}

@@ -23,8 +23,9 @@ type request struct {
 	cursor bool
 	// outside: it takes no part in the transaction.
 	outside bool
-	// moving: it concerns genes that are moving.
+	// moving: it concerns genes that are moving; fares is then how it fares.
 	moving bool
+	fares  faring
 	// foreign are genes whose rows its one shard may have and does not own.
 	foreign gene.Set
 }

@@ -8,6 +8,7 @@ import (
 	"locus/idgen/cipher"
 	"locus/idgen/orderid"
 	"locus/proxy/backend"
+	"locus/proxy/meter"
 	"locus/proxy/twophase"
 	"locus/router"
 	"locus/router/catalog"
@@ -75,7 +76,9 @@ type Services struct {
 	MaxStatement int
 	Fencing      Fencing
 	Counts       *Counts
-	Log          *slog.Logger
+	// Meter counts statements by gene, and how those on moving genes fare.
+	Meter *meter.Meter
+	Log   *slog.Logger
 	// Began is when the process began to serve, and Clients counts those it has
 	// now: for COM_STATISTICS.
 	Began   time.Time

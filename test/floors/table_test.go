@@ -13,6 +13,7 @@ var building = []standing{
 	{pkg: "proxy", floor: 5.1},
 	{pkg: "cmd/dbserver", floor: 5.1},
 	{pkg: "cmd/declared", floor: 5.1},
+	{pkg: "cmd/fleet", floor: 5.1},
 	{pkg: "cmd/jobs", floor: 5.2},
 	{pkg: "cmd/watch", floor: 5.1},
 
@@ -32,6 +33,7 @@ var building = []standing{
 	{pkg: "proxy/stamp", floor: 2.2}, // fills in what a plan says of an INSERT
 	{pkg: "migrate/changes", floor: 2.2},
 	{pkg: "proxy/backend", floor: 2.1},
+	{pkg: "proxy/meter", floor: 2.1},
 	{pkg: "migrate/table", floor: 2.1},
 	{pkg: "migrate/job", floor: 2.1},
 	{pkg: "router/plan", floor: 2.1},

@@ -1,0 +1,107 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"locus/config/etcd"
+)
+
+// Question is what proxies can be asked for.
+type Question string
+
+// The questions.
+const (
+	// Load is the statements per second by gene: meter.Load.
+	Load Question = "load"
+	// Outcomes is how statements on moving genes have fared: meter.Outcome by job.
+	Outcomes Question = "outcomes"
+)
+
+// Keys relative to the cluster's prefix: a question, and under another one the
+// proxies' answers to it.
+const (
+	questionPrefix = "questions/"
+	answerPrefix   = "answers/"
+)
+
+func questionKey(q Question) string          { return questionPrefix + string(q) }
+func answersKey(q Question) string           { return answerPrefix + string(q) + "/" }
+func answerKey(q Question, id string) string { return answersKey(q) + id }
+
+// answer is what one proxy has counted, when it was asked at that revision.
+type answer struct {
+	Asked int64           `json:"asked"`
+	Value json.RawMessage `json:"value"`
+}
+
+// Answerer answers for one proxy.
+type Answerer struct {
+	KV       *etcd.KV
+	Presence *etcd.Presence // the answers go away with it
+	ID       string
+	Values   map[Question]func() any
+	Log      *slog.Logger
+}
+
+// lookEvery is how often questions are looked for beside being told of them, and
+// tryAgain how soon after an answer that could not be given.
+const (
+	lookEvery = 30 * time.Second
+	tryAgain  = 200 * time.Millisecond
+)
+
+// Run answers until ctx ends.
+func (a *Answerer) Run(ctx context.Context) error {
+	asked := map[Question]int64{}
+	changes := a.KV.Under(questionPrefix).Changes(ctx, 0)
+	for {
+		look := time.NewTimer(lookEvery)
+		if err := a.look(ctx, asked); err != nil {
+			look.Reset(tryAgain)
+		}
+		select {
+		case _, open := <-changes:
+			look.Stop()
+			if !open {
+				return ctx.Err()
+			}
+		case <-look.C:
+		}
+	}
+}
+
+// look answers what was asked since the last answer.
+func (a *Answerer) look(ctx context.Context, asked map[Question]int64) error {
+	pairs, _, err := a.KV.GetPrefix(ctx, questionPrefix)
+	if err != nil {
+		return err
+	}
+	for _, p := range pairs {
+		q := Question(p.Key[len(questionPrefix):])
+		value, known := a.Values[q]
+		if !known || p.Revision <= asked[q] {
+			continue
+		}
+		if err := a.answer(ctx, q, p.Revision, value()); err != nil {
+			a.Log.Debug("answer a question", "question", q, "error", err)
+			return err
+		}
+		asked[q] = p.Revision
+	}
+	return nil
+}
+
+func (a *Answerer) answer(ctx context.Context, q Question, asked int64, value any) error {
+	inner, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(answer{asked, inner})
+	if err != nil {
+		return err
+	}
+	return a.Presence.Beside(ctx, answerKey(q, a.ID), text)
+}

@@ -1,0 +1,90 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"locus/config/etcd"
+)
+
+// Answers is what the proxies have said, by their IDs.
+type Answers[T any] struct {
+	By map[string]T
+	// Silent are living proxies that have not answered in time, or can't.
+	Silent []string
+}
+
+// Ask puts a question to all living proxies, and waits for their answers as long
+// as patience lasts. That some are silent is no error.
+func Ask[T any](ctx context.Context, kv *etcd.KV, q Question, patience time.Duration) (Answers[T], error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	asked, err := kv.Commit(ctx, nil, etcd.Put(questionKey(q), fmt.Appendf(nil, "%q", time.Now().UTC().Format(time.RFC3339Nano))))
+	if err != nil {
+		return Answers[T]{}, fmt.Errorf("ask the proxies for their %s: %w", q, err)
+	}
+	changes := kv.Under(answersKey(q)).Changes(ctx, asked)
+	defer func() {
+		cancel()
+		for range changes { // until the watch is done
+		}
+	}()
+	var last Answers[T]
+	for {
+		found, waiting, err := gather[T](ctx, kv, q, asked)
+		switch {
+		case err == nil:
+			if last = found; waiting == 0 {
+				return last, nil
+			}
+		case ctx.Err() == nil:
+			return Answers[T]{}, fmt.Errorf("gather the proxies' %s: %w", q, err)
+		}
+		if _, open := <-changes; !open {
+			if last.By == nil {
+				return last, fmt.Errorf("gather the proxies' %s: %w", q, context.Cause(ctx))
+			}
+			return last, nil
+		}
+	}
+}
+
+// gather reads what has been answered since it was asked; waiting is how many
+// will still answer.
+func gather[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64) (found Answers[T], waiting int, err error) {
+	cards, err := Cards(ctx, kv)
+	if err != nil {
+		return found, 0, err
+	}
+	pairs, _, err := kv.GetPrefix(ctx, answersKey(q))
+	if err != nil {
+		return found, 0, err
+	}
+	found.By = map[string]T{}
+	for _, p := range pairs {
+		var a answer
+		if err := json.Unmarshal(p.Value, &a); err != nil {
+			return found, 0, fmt.Errorf("%s: %w", p.Key, err)
+		}
+		if a.Asked < asked {
+			continue
+		}
+		var value T
+		if err := json.Unmarshal(a.Value, &value); err != nil {
+			return found, 0, fmt.Errorf("%s: %w", p.Key, err)
+		}
+		found.By[strings.TrimPrefix(p.Key, answersKey(q))] = value
+	}
+	for _, c := range cards {
+		if _, answered := found.By[c.ID]; !answered {
+			found.Silent = append(found.Silent, c.ID)
+			if c.Answers {
+				waiting++
+			}
+		}
+	}
+	return found, waiting, nil
+}

@@ -1,0 +1,127 @@
+package fleet_test
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"locus/cmd/fleet"
+	"locus/config/etcd"
+	"locus/config/etcd/embedded"
+	"locus/router/cluster"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func keys(t *testing.T) *etcd.KV {
+	t.Helper()
+	server, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := etcd.Open(etcd.Config{Endpoints: []string{server.Endpoint()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = client.Close()
+		_ = server.Close()
+	})
+	return client.Under("/locus/test/")
+}
+
+// proxy registers one, and has it answer what value gives; nil: it can't.
+func proxy(t *testing.T, kv *etcd.KV, id string, value func() int64) (stop func()) {
+	t.Helper()
+	card := fleet.Card{ID: id, MapVersion: 7, Answers: value != nil}
+	presence := kv.Presence(cluster.ProxyPrefix+id, card.Text(), time.Minute)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = presence.Run(ctx) })
+	if value != nil {
+		a := &fleet.Answerer{KV: kv, Presence: presence, ID: id, Log: slog.New(slog.DiscardHandler),
+			Values: map[fleet.Question]func() any{fleet.Load: func() any { return value() }}}
+		running.Go(func() { _ = a.Run(ctx) })
+	}
+	stop = sync.OnceFunc(func() { cancel(); running.Wait() })
+	t.Cleanup(stop)
+	return stop
+}
+
+// registered waits until so many proxies have cards.
+func registered(t *testing.T, kv *etcd.KV, n int) []fleet.Card {
+	t.Helper()
+	changes := kv.Changes(t.Context(), 0)
+	for {
+		cards, err := fleet.Cards(t.Context(), kv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(cards) == n {
+			return cards
+		}
+		<-changes
+	}
+}
+
+const patience = 30 * time.Second
+
+// Every proxy answers what is so when it is asked, each time anew.
+func TestAsk(t *testing.T) {
+	kv := keys(t)
+	var now atomic.Int64
+	for i, id := range []string{"a", "b", "c"} {
+		proxy(t, kv, id, func() int64 { return now.Load()*10 + int64(i) })
+	}
+	registered(t, kv, 3)
+	for turn := range int64(3) {
+		now.Store(turn)
+		answers, err := fleet.Ask[int64](t.Context(), kv, fleet.Load, patience)
+		if err != nil || len(answers.Silent) > 0 || len(answers.By) != 3 {
+			t.Fatalf("%+v, %v", answers, err)
+		}
+		for i, id := range []string{"a", "b", "c"} {
+			if got := answers.By[id]; got != turn*10+int64(i) {
+				t.Errorf("turn %d: %s says %d", turn, id, got)
+			}
+		}
+	}
+}
+
+// A proxy that can't answer is named and not waited for; one that has gone is
+// neither.
+func TestAskWithoutAll(t *testing.T) {
+	kv := keys(t)
+	proxy(t, kv, "old", nil)
+	leave := proxy(t, kv, "gone", func() int64 { return 1 })
+	proxy(t, kv, "there", func() int64 { return 2 })
+	cards := registered(t, kv, 3)
+	if !slices.ContainsFunc(cards, func(c fleet.Card) bool { return c.ID == "old" && c.MapVersion == 7 }) {
+		t.Errorf("cards: %+v", cards)
+	}
+	leave()
+	registered(t, kv, 2)
+	answers, err := fleet.Ask[int64](t.Context(), kv, fleet.Load, patience)
+	if err != nil || len(answers.By) != 1 || answers.By["there"] != 2 || !slices.Equal(answers.Silent, []string{"old"}) {
+		t.Errorf("%+v, %v", answers, err)
+	}
+}
+
+// One that should answer and doesn't takes no more than the patience.
+func TestAskTheDeaf(t *testing.T) {
+	kv := keys(t)
+	card := fleet.Card{ID: "deaf", Answers: true}
+	if _, err := kv.Commit(t.Context(), nil, etcd.Put(cluster.ProxyPrefix+"deaf", card.Text())); err != nil {
+		t.Fatal(err)
+	}
+	answers, err := fleet.Ask[int64](t.Context(), kv, fleet.Load, 300*time.Millisecond)
+	if err != nil || len(answers.By) != 0 || !slices.Equal(answers.Silent, []string{"deaf"}) {
+		t.Errorf("%+v, %v", answers, err)
+	}
+}

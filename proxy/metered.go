@@ -1,0 +1,32 @@
+package proxy
+
+import (
+	"context"
+	"time"
+
+	"locus/proxy/meter"
+)
+
+// turnEvery is between two turns of the rates by gene.
+const turnEvery = 10 * time.Second
+
+// turnMeter keeps the rates by gene those of the last minutes, until ctx ends.
+func (p *Proxy) turnMeter(ctx context.Context) {
+	p.meter.Genes.Turn(time.Now())
+	ticker := time.NewTicker(turnEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticker.C:
+			p.meter.Genes.Turn(now)
+		}
+	}
+}
+
+// Load is the statements per second by gene, of the last minutes.
+func (p *Proxy) Load() meter.Load { return p.meter.Genes.Load(time.Now()) }
+
+// Outcomes is how statements on moving genes have fared, by job.
+func (p *Proxy) Outcomes() map[string]meter.Outcome { return p.meter.Moves.Outcomes() }
