@@ -93,7 +93,7 @@ everything on one machine, and the commands that look at and change a cluster.`,
 	in.flags(root)
 	for _, command := range []func(*invocation) *cobra.Command{
 		demoCommand, serveCommand, applyCommand, getCommand, diffCommand, routesCommand,
-		splitCommand, mergeCommand, jobsCommand, watchCommand, cutoverCommand, rollbackCommand, pauseCommand, resumeCommand,
+		hotCommand, splitCommand, mergeCommand, rebalanceCommand, jobsCommand, watchCommand, cutoverCommand, rollbackCommand, pauseCommand, resumeCommand,
 		throttleCommand, finishCommand, abortCommand,
 		geneCommand, idCommand, explainCommand, configCommand, versionCommand,
 	} {

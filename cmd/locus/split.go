@@ -13,6 +13,7 @@ import (
 	"locus/migrate/job"
 	"locus/migrate/preflight"
 	"locus/router"
+	"locus/router/balance"
 	"locus/router/cluster"
 	"locus/router/gene"
 )
@@ -24,30 +25,42 @@ type planning struct {
 	from, to     string
 	genes, why   string
 	half, dryRun bool
+	hottest      share // of the load; 0: it is not asked for
 	throttle     int
+	after        int // how many other jobs are planned before it, and not yet written
 }
 
 func splitCommand(in *invocation) *cobra.Command {
 	p := &planning{in: in, kind: job.Split}
-	var hottest string
 	c := &cobra.Command{
-		Use:   "split --from SHARD --to SHARD (--genes RANGES | --half)",
+		Use:   "split --from SHARD --to SHARD (--genes RANGES | --half | --hottest[=SHARE])",
 		Short: "Begin to move some of a shard's genes to another shard",
 		Long: `Begin to move some of a shard's genes to another shard, while applications go on:
 everything is copied and kept equal, and compared; then "locus cutover" hands the
-genes over. Nothing that is served changes before that.`,
+genes over. Nothing that is served changes before that.
+
+With --hottest the genes are chosen that have most statements and together about
+half of the shard's load, or the share that is given, in a few ranges: "locus hot"
+shows what was counted.`,
 		Example: `  locus split --from s0 --to s2 --half
+  locus split --from s0 --to s2 --hottest 20% --dry-run
   locus split --from s0 --to s2 --genes 0x2000-0x3fff --dry-run`,
-		Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			if hottest != "" {
-				return misused("--hottest needs the load of each gene, which proxies don't count yet: use --half, or --genes with ranges of your own")
+		Args: cobra.MaximumNArgs(1), // --hottest may stand alone, and so its share may stand apart
+		RunE: func(command *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				if !command.Flags().Changed("hottest") || p.hottest.Set(args[0]) != nil {
+					return misused("%q: split takes flags only", args[0])
+				}
+			}
+			if command.Flags().Changed("hottest") && (p.hottest <= 0 || p.hottest >= 100) {
+				return misused("--hottest %s: more than 0%% and less than 100%%", p.hottest.String())
 			}
 			return p.run(command.Context())
 		},
 	}
 	p.flags(c)
-	c.Flags().StringVar(&hottest, "hottest", "", "the `share` of the genes with most load: not there yet")
+	c.Flags().Var(&p.hottest, "hottest", "the genes with most statements, that have this `share` of the shard's load")
+	c.Flags().Lookup("hottest").NoOptDefVal = "50%"
 	c.Flags().StringVar(&p.genes, "genes", "", "the `ranges` of genes, like 0x2000-0x3fff,0x5000")
 	c.Flags().BoolVar(&p.half, "half", false, "the upper half of the genes that the shard owns")
 	c.MarkFlagsMutuallyExclusive("genes", "half", "hottest")
@@ -98,7 +111,13 @@ func (p *planning) run(ctx context.Context) error {
 		return cluster.ErrNotDeclared
 	}
 	store := jobs.New(conn.kv, p.in.operator(), conn.config.Secrets.Lookup)
-	j, err := p.plan(ctx, state.Cluster, store)
+	var loads *measured
+	if p.hottest > 0 {
+		if loads, err = measure(ctx, conn.kv, state.Cluster.Routes.Width()); err != nil {
+			return err
+		}
+	}
+	j, err := p.plan(ctx, state.Cluster, store, loads)
 	if err != nil {
 		return err
 	}
@@ -106,19 +125,20 @@ func (p *planning) run(ctx context.Context) error {
 		return err
 	}
 	if p.dryRun {
-		return p.print(j, state.Cluster)
+		return p.print(j, state.Cluster, loads)
 	}
 	if err := store.Create(ctx, j); err != nil {
 		return err
 	}
 	return p.in.show(j, func(w io.Writer) {
 		fmt.Fprintf(w, "job %s: %s\n", j.ID, j.Journal[0].What)
+		p.printLoad(w, j, state.Cluster, loads)
 		fmt.Fprintf(w, "locus watch %s shows it; once it is ready: locus cutover %s --to 100%% --step 5%% --every 1m\n", j.ID, j.ID)
 	})
 }
 
-// plan makes the record.
-func (p *planning) plan(ctx context.Context, c *cluster.Cluster, store *jobs.Store) (*job.Job, error) {
+// plan makes the record. Loads is needed to choose the hottest genes.
+func (p *planning) plan(ctx context.Context, c *cluster.Cluster, store *jobs.Store, loads *measured) (*job.Job, error) {
 	from, to := router.ShardName(p.from), router.ShardName(p.to)
 	for _, name := range []router.ShardName{from, to} {
 		if _, there := c.Shards[name]; !there {
@@ -133,6 +153,11 @@ func (p *planning) plan(ctx context.Context, c *cluster.Cluster, store *jobs.Sto
 	switch {
 	case p.half:
 		genes = owned.Subtract(owned.First(owned.Len() / 2))
+	case p.hottest > 0:
+		var err error
+		if genes, err = balance.Hottest(c.Routes.Width(), owned.Subtract(c.Routes.Moving()), loads.At, float64(p.hottest)/100); err != nil {
+			return nil, fmt.Errorf("choose the hottest genes of %s: %w; locus hot shows what was counted", from, err)
+		}
 	case p.genes != "":
 		var err error
 		if genes, err = gene.ParseSet(p.genes, c.Routes.Width()); err != nil {
@@ -145,7 +170,7 @@ func (p *planning) plan(ctx context.Context, c *cluster.Cluster, store *jobs.Sto
 	if moving := c.Routes.Moving().Intersect(genes); !moving.Empty() {
 		return nil, fmt.Errorf("another job moves genes %s: finish or abort it first; locus jobs shows it", moving)
 	}
-	id, err := nextID(ctx, store, p.kind)
+	id, err := nextID(ctx, store, p.kind, p.after)
 	if err != nil {
 		return nil, err
 	}
@@ -157,8 +182,9 @@ func (p *planning) plan(ctx context.Context, c *cluster.Cluster, store *jobs.Sto
 	return j, j.Check()
 }
 
-// nextID numbers jobs in the order of their planning.
-func nextID(ctx context.Context, store *jobs.Store, kind job.Kind) (string, error) {
+// nextID numbers jobs in the order of their planning, after so many that are not
+// written yet.
+func nextID(ctx context.Context, store *jobs.Store, kind job.Kind, after int) (string, error) {
 	list, err := store.Jobs(ctx)
 	if err != nil {
 		return "", err
@@ -172,7 +198,7 @@ func nextID(ctx context.Context, store *jobs.Store, kind job.Kind) (string, erro
 			}
 		}
 	}
-	return fmt.Sprintf("%s-%d", kind, highest+1), nil
+	return fmt.Sprintf("%s-%d", kind, highest+1+after), nil
 }
 
 // check asks both shards for everything that stands in the way. Where the secrets
@@ -194,13 +220,14 @@ func (p *planning) check(ctx context.Context, j *job.Job, c *cluster.Cluster, st
 }
 
 // print is the dry run.
-func (p *planning) print(j *job.Job, c *cluster.Cluster) error {
+func (p *planning) print(j *job.Job, c *cluster.Cluster, loads *measured) error {
 	after, err := c.Routes.With(router.Change{Genes: j.Genes, To: j.To})
 	if err != nil {
 		return err
 	}
 	return p.in.show(j, func(w io.Writer) {
 		fmt.Fprintf(w, "nothing stands in the way of: %s\n", j.Journal[0].What)
+		p.printLoad(w, j, c, loads)
 		fmt.Fprintln(w, "it would")
 		for _, line := range []string{
 			"announce the move in the route map, and wait until every proxy knows it",
@@ -214,6 +241,15 @@ func (p *planning) print(j *job.Job, c *cluster.Cluster) error {
 		}
 		fmt.Fprintf(w, "the route map at the end:\n%s", after)
 	})
+}
+
+// printLoad says how much of the load the hottest genes have.
+func (p *planning) printLoad(w io.Writer, j *job.Job, c *cluster.Cluster, loads *measured) {
+	if loads == nil {
+		return
+	}
+	of, all := loads.Of(j.Genes), loads.Of(c.Routes.GenesOf(j.From))
+	fmt.Fprintf(w, "these genes have %s of the %s statements/s on %s (%s), %s\n", perSecond(of), perSecond(all), j.From, part(of, all), loads.whose())
 }
 
 // refusal is everything that stands in a move's way.

@@ -147,3 +147,30 @@ func awaitValue(t *testing.T, kv *etcd.KV, changes <-chan int64, want string) {
 		next(t, changes)
 	}
 }
+
+// What is written beside a presence goes away with it.
+func TestBeside(t *testing.T) {
+	kv := fresh(t)
+	p := kv.Presence("me", []byte("here"), time.Minute)
+	if err := p.Beside(t.Context(), "mine", []byte("1")); err == nil {
+		t.Error("written before the presence was there")
+	}
+	changes := kv.Changes(t.Context(), 0)
+	stop := register(t, p)
+	awaitValue(t, kv, changes, "here")
+	for _, value := range []string{"1", "2"} {
+		if err := p.Beside(t.Context(), "mine", []byte(value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if value, _, err := kv.Get(t.Context(), "mine"); string(value) != "2" || err != nil {
+		t.Errorf("%q, %v", value, err)
+	}
+	stop()
+	if _, revision, err := kv.Get(t.Context(), "mine"); revision != 0 || err != nil {
+		t.Errorf("left behind, %v", err)
+	}
+	if err := p.Beside(t.Context(), "mine", []byte("3")); err == nil {
+		t.Error("written after the presence had ended")
+	}
+}

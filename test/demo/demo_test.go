@@ -159,9 +159,12 @@ func (d *demo) must(args ...string) string {
 	return out
 }
 
-func (d *demo) db() *sql.DB {
+func (d *demo) db() *sql.DB { return d.dbAt(0) }
+
+// dbAt goes by one of the proxies.
+func (d *demo) dbAt(proxy int) *sql.DB {
 	d.t.Helper()
-	db, err := sql.Open("mysql", fmt.Sprintf("%s:%s@tcp(%s)/%s", d.User, d.ready.Password, d.Proxies[0].Addr, d.Database))
+	db, err := sql.Open("mysql", fmt.Sprintf("%s:%s@tcp(%s)/%s", d.User, d.ready.Password, d.Proxies[proxy].Addr, d.Database))
 	if err != nil {
 		d.t.Fatal(err)
 	}

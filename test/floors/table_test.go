@@ -42,6 +42,7 @@ var building = []standing{
 	{pkg: "idgen/segment", floor: 2.1},
 
 	{pkg: "router/catalog", floor: 1.2},
+	{pkg: "router/balance", floor: 1.2},
 	{pkg: "idgen", floor: 1.2},
 	{pkg: "idgen/cipher", floor: 1.2},
 	{pkg: "router", floor: 1.1},

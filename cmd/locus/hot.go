@@ -1,0 +1,214 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"locus/cmd/jobs"
+	"locus/migrate/link"
+	moving "locus/migrate/table"
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/cluster"
+	"locus/router/gene"
+)
+
+func hotCommand(in *invocation) *cobra.Command {
+	top, owners := 20, false
+	c := &cobra.Command{
+		Use:   "hot",
+		Short: "Show which genes and shards have most statements",
+		Long: `Show which genes and shards have most statements, as all proxies have counted them
+in the last minutes. A statement without a key, which every shard has to answer, is
+counted for itself. With --owners the shards are asked whose rows the heaviest
+genes have.`,
+		Example: `  locus hot
+  locus hot --top 5 --owners
+  locus split --from s0 --to s2 --hottest`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if top < 1 || top > 1000 {
+				return misused("--top %d: from 1 to 1000", top)
+			}
+			return in.hot(command.Context(), top, owners)
+		},
+	}
+	c.Flags().IntVar(&top, "top", top, "`how many` genes are shown")
+	c.Flags().BoolVar(&owners, "owners", false, "also show whose rows they have, by asking the shards")
+	return c
+}
+
+// heat is what hot shows.
+type heat struct {
+	Proxies   int         `json:"proxies"`
+	Silent    []string    `json:"silent,omitempty"`
+	Total     float64     `json:"statements_per_second"`
+	Scattered float64     `json:"without_key_per_second"`
+	Shards    []shardHeat `json:"shards"`
+	Genes     []geneHeat  `json:"genes"`
+}
+
+type shardHeat struct {
+	Name      router.ShardName `json:"name"`
+	Genes     int              `json:"genes"`
+	PerSecond float64          `json:"statements_per_second"`
+}
+
+type geneHeat struct {
+	Gene      string           `json:"gene"`
+	Shard     router.ShardName `json:"shard"`
+	PerSecond float64          `json:"statements_per_second"`
+	Owners    []ownerHeat      `json:"owners,omitempty"`
+	gene      gene.Gene
+}
+
+// ownerHeat is an owner with how many rows it has.
+type ownerHeat struct {
+	Table string `json:"table"`
+	Owner string `json:"owner"`
+	Rows  string `json:"rows"`
+}
+
+func (in *invocation) hot(ctx context.Context, top int, owners bool) error {
+	conn, err := in.connect()
+	if err != nil {
+		return err
+	}
+	defer conn.close()
+	state, err := conn.state(ctx)
+	if err != nil {
+		return err
+	}
+	if state.Cluster == nil {
+		return cluster.ErrNotDeclared
+	}
+	loads, err := measure(ctx, conn.kv, state.Cluster.Routes.Width())
+	if err != nil {
+		return err
+	}
+	h := heatOf(loads, state.Cluster, top)
+	if owners {
+		if err := h.findOwners(ctx, state.Cluster, jobs.New(conn.kv, in.operator(), conn.config.Secrets.Lookup)); err != nil {
+			return err
+		}
+	}
+	return in.show(h, func(w io.Writer) { h.print(w, loads) })
+}
+
+func heatOf(l *measured, c *cluster.Cluster, top int) *heat {
+	m := c.Routes
+	h := &heat{Proxies: l.proxies, Silent: l.silent, Scattered: l.Scattered, Genes: []geneHeat{}}
+	for _, name := range c.ShardNames() {
+		genes := m.GenesOf(name)
+		s := shardHeat{name, genes.Len(), l.Of(genes)}
+		h.Total += s.PerSecond
+		h.Shards = append(h.Shards, s)
+	}
+	var all []geneHeat
+	for g := gene.Gene(0); g <= m.Width().Last(); g++ {
+		if rate := l.At(g); rate > 0 {
+			all = append(all, geneHeat{Gene: g.Format(m.Width()), Shard: m.Shard(m.Lookup(g)), PerSecond: rate, gene: g})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b geneHeat) int { return cmp.Compare(b.PerSecond, a.PerSecond) })
+	h.Genes = append(h.Genes, all[:min(top, len(all))]...)
+	return h
+}
+
+func (h *heat) print(w io.Writer, l *measured) {
+	fmt.Fprintf(w, "%s statements/s with a key, %s without, %s\n\n", perSecond(h.Total), perSecond(h.Scattered), l.whose())
+	rows := [][]string{{"SHARD", "GENES", "STATEMENTS/S", "SHARE"}}
+	for _, s := range h.Shards {
+		rows = append(rows, []string{string(s.Name), fmt.Sprint(s.Genes), perSecond(s.PerSecond), part(s.PerSecond, h.Total)})
+	}
+	columns(w, rows)
+	if len(h.Genes) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	rows = [][]string{{"GENE", "SHARD", "STATEMENTS/S", "SHARE"}}
+	withOwners := slices.ContainsFunc(h.Genes, func(g geneHeat) bool { return g.Owners != nil })
+	if withOwners {
+		rows[0] = append(rows[0], "OWNERS, BY ROWS")
+	}
+	for _, g := range h.Genes {
+		row := []string{g.Gene, string(g.Shard), perSecond(g.PerSecond), part(g.PerSecond, h.Total)}
+		if withOwners {
+			text := ""
+			for i, o := range g.Owners {
+				if i > 0 {
+					text += ", "
+				}
+				text += fmt.Sprintf("%s of %s (%s)", o.Owner, o.Table, o.Rows)
+			}
+			row = append(row, text)
+		}
+		rows = append(rows, row)
+	}
+	columns(w, rows)
+}
+
+// How many genes are asked for their owners, and how many owners of each.
+const (
+	genesWithOwners = 20
+	ownersOfGene    = 3
+)
+
+// findOwners asks the shards whose rows the heaviest genes have.
+func (h *heat) findOwners(ctx context.Context, c *cluster.Cluster, store *jobs.Store) error {
+	conns := map[router.ShardName]*link.Conn{}
+	defer func() {
+		for _, conn := range conns {
+			_ = conn.Close()
+		}
+	}()
+	for i := range h.Genes[:min(len(h.Genes), genesWithOwners)] {
+		g := &h.Genes[i]
+		if conns[g.Shard] == nil {
+			server, err := store.Shard(ctx, g.Shard)
+			if err != nil {
+				return err
+			}
+			if conns[g.Shard], err = link.Dial(ctx, server); err != nil {
+				return err
+			}
+		}
+		for name, d := range jobs.Sharded(c) {
+			if d.Owner == "" {
+				continue // its rows are their parents'
+			}
+			found, err := ownersOn(ctx, conns[g.Shard], name, d, c.Routes.Width(), g.gene)
+			if err != nil {
+				return fmt.Errorf("look for the owners of gene %s on %s: %w", g.Gene, g.Shard, err)
+			}
+			g.Owners = append(g.Owners, found...)
+		}
+		slices.SortFunc(g.Owners, func(a, b ownerHeat) int {
+			return cmp.Or(cmp.Compare(len(b.Rows), len(a.Rows)), cmp.Compare(b.Rows, a.Rows), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Owner, b.Owner))
+		})
+		g.Owners = g.Owners[:min(len(g.Owners), ownersOfGene)]
+	}
+	return nil
+}
+
+func ownersOn(ctx context.Context, c *link.Conn, name catalog.TableName, d catalog.Declaration, w gene.Width, g gene.Gene) ([]ownerHeat, error) {
+	t, err := moving.Read(ctx, c, name, d, w)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := c.Query(ctx, fmt.Sprintf("SELECT %[1]s, COUNT(*) FROM %[2]s WHERE %[3]s GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %[4]d",
+		link.Name(d.Owner), t.SQL(), t.Condition(gene.NewSet(gene.Range{First: g, Last: g})), ownersOfGene))
+	if err != nil {
+		return nil, err
+	}
+	found := make([]ownerHeat, len(rows))
+	for i, r := range rows {
+		found[i] = ownerHeat{Table: name.String(), Owner: fmt.Sprintf("%s", r[0]), Rows: string(r[1])}
+	}
+	return found, nil
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"locus/cmd/fleet"
+	"locus/config/etcd"
+	"locus/proxy/meter"
+	"locus/router/gene"
+)
+
+// answerPatience bounds the wait for what proxies have counted.
+const answerPatience = 3 * time.Second
+
+// measured is what the proxies have counted by gene.
+type measured struct {
+	*meter.Loads
+	proxies int
+	silent  []string // proxies that did not tell
+}
+
+// measure asks all proxies for their load by gene.
+func measure(ctx context.Context, kv *etcd.KV, w gene.Width) (*measured, error) {
+	answers, err := fleet.Ask[meter.Load](ctx, kv, fleet.Load, answerPatience)
+	if err != nil {
+		return nil, err
+	}
+	if len(answers.By) == 0 {
+		if len(answers.Silent) > 0 {
+			return nil, fmt.Errorf("no proxy tells its load: %s", strings.Join(answers.Silent, ", "))
+		}
+		return nil, errors.New("no proxy runs, so there is no load")
+	}
+	reports := make([]meter.Load, 0, len(answers.By))
+	for _, l := range answers.By {
+		reports = append(reports, l)
+	}
+	slices.Sort(answers.Silent)
+	return &measured{meter.Sum(w, reports...), len(reports), answers.Silent}, nil
+}
+
+// whose says how much was asked, for people.
+func (m *measured) whose() string {
+	text := fmt.Sprintf("counted by %d proxies in the last minutes", m.proxies)
+	if m.proxies == 1 {
+		text = "counted by 1 proxy in the last minutes"
+	}
+	if len(m.silent) > 0 {
+		text += fmt.Sprintf("; not told by %s", strings.Join(m.silent, ", "))
+	}
+	return text
+}
+
+// perSecond writes a rate.
+func perSecond(rate float64) string {
+	switch {
+	case rate >= 100:
+		return fmt.Sprintf("%.0f", rate)
+	case rate >= 1:
+		return fmt.Sprintf("%.1f", rate)
+	}
+	return fmt.Sprintf("%.2f", rate)
+}
+
+// part writes what share one is of all.
+func part(of, all float64) string {
+	if all <= 0 {
+		return "0 %"
+	}
+	return fmt.Sprintf("%.1f %%", 100*of/all)
+}

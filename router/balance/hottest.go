@@ -1,0 +1,87 @@
+package balance
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"slices"
+
+	"locus/router/gene"
+)
+
+// mostRuns bounds the ranges of genes that a choice has.
+const mostRuns = 16
+
+// near is how far off what was wanted a choice may be, if it is of fewer genes.
+const near = 0.05
+
+// ErrNoWeight: nothing weighs anything, so that nothing can be chosen by it.
+var ErrNoWeight = errors.New("these genes have no load")
+
+// Hottest chooses, of genes that one shard owns, those that weigh most and
+// together about a share of all, between 0 and 1: the fewest that do. They come in few ranges: what
+// lies between two of them goes along where there would be too many. At least one
+// gene is chosen, and at least one is not.
+func Hottest(w gene.Width, owned gene.Set, weight Weight, share float64) (gene.Set, error) {
+	units := unitsOf(w, owned, weight)
+	total := sum(units)
+	switch {
+	case total <= 0:
+		return gene.Set{}, ErrNoWeight
+	case len(units) < 2:
+		return gene.Set{}, errors.New("a single gene can't be divided")
+	}
+	byWeight := make([]int, len(units))
+	for i := range byWeight {
+		byWeight[i] = i
+	}
+	slices.SortStableFunc(byWeight, func(a, b int) int { return cmp.Compare(units[b].weight, units[a].weight) })
+	// The fewest that are enough, or one less if that comes closer.
+	low, high := 1, len(units)-1
+	for low < high {
+		middle := (low + high) / 2
+		if sum(together(units, byWeight[:middle])) >= share*total*(1-near) {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	var best []unit
+	off := math.Inf(1)
+	for _, n := range []int{low, low - 1} {
+		chosen := together(units, byWeight[:n])
+		if o := math.Abs(sum(chosen) - share*total); len(chosen) > 0 && len(chosen) < len(units) && o < off {
+			best, off = chosen, o
+		}
+	}
+	if best == nil { // they are all needed to close the gaps between so few
+		best = units[byWeight[0] : byWeight[0]+1]
+	}
+	return setOf(best), nil
+}
+
+// together is the units at these places, and as few others as make them mostRuns
+// runs.
+func together(units []unit, places []int) []unit {
+	places = slices.Sorted(slices.Values(places))
+	var gaps []int // the places behind which there is one
+	for i := range len(places) - 1 {
+		if places[i+1] > places[i]+1 {
+			gaps = append(gaps, i)
+		}
+	}
+	wide := func(i int) int { return places[i+1] - places[i] }
+	slices.SortStableFunc(gaps, func(a, b int) int { return cmp.Compare(wide(b), wide(a)) })
+	open := map[int]bool{}
+	for _, i := range gaps[:min(len(gaps), mostRuns-1)] {
+		open[i] = true
+	}
+	var chosen []unit
+	for i, place := range places {
+		chosen = append(chosen, units[place])
+		if i+1 < len(places) && !open[i] {
+			chosen = append(chosen, units[place+1:places[i+1]]...)
+		}
+	}
+	return chosen
+}
