@@ -190,9 +190,6 @@ func (d *drive) compare(ctx context.Context, s Snapshot, genes gene.Set, from, t
 	stop := d.follow(ctx, func(r *job.Report) { r.RowsVerified = v.Progress().Rows })
 	defer stop()
 	result, err := v.Run(ctx)
-	if err == nil {
-		result, err = persisting(ctx, v, result)
-	}
 	switch {
 	case err != nil:
 		return err
@@ -202,34 +199,6 @@ func (d *drive) compare(ctx context.Context, s Snapshot, genes gene.Set, from, t
 		return fmt.Errorf("%d rows changed too often to be compared", result.Unsettled)
 	}
 	return nil
-}
-
-// differencesAgain is how often differences are looked at again, and differencesPause
-// how long after.
-const (
-	differencesAgain = 3
-	differencesPause = 200 * time.Millisecond
-)
-
-// persisting is those differences that stay. A server may show a row a moment
-// before it says that the transaction is in its log, and then the target seems not
-// to have what it has not been told.
-func persisting(ctx context.Context, v *checksum.Verifier, r checksum.Result) (checksum.Result, error) {
-	for try := 0; try < differencesAgain && len(r.Differences) > 0 && !r.More; try++ {
-		if err := pause(ctx, differencesPause); err != nil {
-			return r, err
-		}
-		keys := map[*table.Table][]table.Key{}
-		for _, d := range r.Differences {
-			keys[d.Table] = append(keys[d.Table], d.Key)
-		}
-		again, err := v.Recheck(ctx, keys)
-		if err != nil {
-			return r, err
-		}
-		r.Differences = again.Differences
-	}
-	return r, nil
 }
 
 // restart forgets an earlier comparison: this one is to be of now.

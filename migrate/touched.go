@@ -80,8 +80,6 @@ func (h *handover) recheck(ctx context.Context) error {
 	result, err := checksum.New(h.comparison(h.genes), h.receiver).Recheck(ctx, keys)
 	switch {
 	case err != nil:
-	case len(result.Differences) > 0 && h.fenced.IsZero():
-		err = fmt.Errorf("%d rows seem to differ, such as %s: everything is compared again", len(result.Differences), result.Differences[0])
 	case len(result.Differences) > 0:
 		return problemText("the servers differ in %d rows or more, such as %s", len(result.Differences), result.Differences[0])
 	case result.Unsettled > 0:

@@ -19,7 +19,8 @@ func (a *Applier) WaitApplied(ctx context.Context, p changes.Position) error {
 	return a.ask(ctx, func() { a.waiters = append(a.waiters, w) }, w.done)
 }
 
-// answer serves the waiters whose position the stream has reached.
+// answer serves the waiters whose position the stream has reached, and the end of
+// the log that it was read with: GTIDs alone leave out what MySQL already shows.
 func (a *Applier) answer(ctx context.Context, feed Feed, e changes.Event) error {
 	if len(e.Changes) > 0 { // in the middle of a transaction
 		return nil
@@ -30,7 +31,7 @@ func (a *Applier) answer(ctx context.Context, feed Feed, e changes.Event) error 
 		here := feed.Position()
 		rest := a.waiters[:0]
 		for _, w := range a.waiters {
-			if here.Covers(w.position) {
+			if here.Covers(w.position) && feed.Mark().Past(w.position.End()) {
 				reached = append(reached, w)
 			} else {
 				rest = append(rest, w)

@@ -66,6 +66,13 @@ func (m Mark) Reaches(other Mark) (bool, error) {
 	return m.at >= other.at, nil
 }
 
+// Past tells whether all before the other mark was given out, as far as that can be
+// told: another server's log has other files, and GTIDs alone count there.
+func (m Mark) Past(other Mark) bool {
+	reached, err := m.Reaches(other)
+	return reached || err != nil && !m.IsZero() || other.IsZero()
+}
+
 // compareFiles orders names by their numbers, which grow longer some day:
 // binlog.999999 is before binlog.1000000.
 func compareFiles(a, b string) int {

@@ -21,7 +21,13 @@ type Position struct {
 	// from is where the log is to be read from. It is before seen while branches
 	// that were prepared before seen are not decided: their rows must be read again.
 	from string
+	// end is where the server's log ended, of what [Current] gave; not encoded.
+	end Mark
 }
+
+// End is the end of the server's log when the position was asked for; zero for a
+// position that is not [Current]'s.
+func (p Position) End() Mark { return p.end }
 
 // IsZero tells a position that was never set.
 func (p Position) IsZero() bool { return p.flavor == "" }
@@ -96,8 +102,13 @@ func parseSet(flavor link.Flavor, text string) (mysql.GTIDSet, error) {
 func contains(a, b mysql.GTIDSet) bool { return b.IsEmpty() || a.Contain(b) }
 
 // Current is the position after everything that was committed, and told to its
-// client, before the question.
+// client or shown to a query, before the question: with its [Position.End], since
+// MySQL shows rows before it counts their GTIDs.
 func Current(ctx context.Context, c *link.Conn) (Position, error) {
+	end, err := ReadMark(ctx, c)
+	if err != nil {
+		return Position{}, err
+	}
 	query := "SELECT @@GLOBAL.gtid_executed"
 	if c.Version().Flavor == link.MariaDB {
 		query = "SELECT @@GLOBAL.gtid_binlog_pos"
@@ -107,5 +118,5 @@ func Current(ctx context.Context, c *link.Conn) (Position, error) {
 		return Position{}, fmt.Errorf("read the position of the log: %w", err)
 	}
 	seen := strings.ReplaceAll(string(rows[0][0]), "\n", "")
-	return Position{flavor: c.Version().Flavor, seen: seen, from: seen}, nil
+	return Position{flavor: c.Version().Flavor, seen: seen, from: seen, end: end}, nil
 }

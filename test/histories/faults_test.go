@@ -13,75 +13,117 @@ import (
 	"locus/router/cluster"
 )
 
-// fault is what happens while the mover, one of the proxies' processes, is at a
-// stop point of a step. It returns once everything runs again.
+// fault breaks something while the mover, one of the proxies' processes, is at a
+// stop point of a step, or has just gone on from there. Mend returns once everything
+// runs again.
 type fault struct {
-	name string
-	do   func(w *world, t *testing.T, mover int)
+	name   string
+	strike func(w *world, t *testing.T, mover int) (mend func())
 }
 
+// moment is when a fault strikes: what breaks, breaks while the step waits at the
+// point, or while it does what follows.
+type moment string
+
+const (
+	at    moment = "at"
+	after moment = "after"
+)
+
 var (
-	killMover = fault{"kill the mover", func(w *world, t *testing.T, mover int) {
+	killMover = fault{"kill the mover", func(w *world, t *testing.T, mover int) func() {
 		w.proxies[mover].kill(t)
-		w.startProxy(t, mover)
+		return func() { w.startProxy(t, mover) }
 	}}
 	// stopMover leaves it stopped until another one runs the job, and has it go on
 	// then where it was.
-	stopMover = fault{"stop the mover", func(w *world, t *testing.T, mover int) {
+	stopMover = fault{"stop the mover", func(w *world, t *testing.T, mover int) func() {
 		p := w.proxies[mover]
 		p.signal(t, syscall.SIGSTOP)
-		w.awaitMoverBeside(t, *p.addr.Load())
-		p.signal(t, syscall.SIGCONT)
-		p.tell("go")
+		return func() {
+			w.awaitMoverBeside(t, *p.addr.Load())
+			p.signal(t, syscall.SIGCONT)
+		}
 	}}
-	killProxy = fault{"kill a proxy", func(w *world, t *testing.T, mover int) {
+	killProxy = fault{"kill a proxy", func(w *world, t *testing.T, mover int) func() {
 		other := (mover + 1) % len(w.proxies)
 		w.proxies[other].kill(t)
-		w.proxies[mover].tell("go")
-		w.progress(t)
-		w.startProxy(t, other)
+		return func() {
+			w.progress(t)
+			w.startProxy(t, other)
+		}
 	}}
 	// stopProxy stops one for longer than its lease, until genes have changed hands
 	// without it.
-	stopProxy = fault{"stop a proxy", func(w *world, t *testing.T, mover int) {
+	stopProxy = fault{"stop a proxy", func(w *world, t *testing.T, mover int) func() {
 		other := w.proxies[(mover+1)%len(w.proxies)]
 		other.signal(t, syscall.SIGSTOP)
-		w.proxies[mover].tell("go")
-		until(t, "its lease has run out", func() (bool, error) {
-			_, revision, err := w.kv.Get(t.Context(), cluster.ProxyPrefix+*other.addr.Load())
-			return err == nil && revision == 0, err
-		})
-		w.progress(t)
-		other.signal(t, syscall.SIGCONT)
+		return func() {
+			until(t, "its lease has run out", func() (bool, error) {
+				_, revision, err := w.kv.Get(t.Context(), cluster.ProxyPrefix+*other.addr.Load())
+				return err == nil && revision == 0, err
+			})
+			w.progress(t)
+			other.signal(t, syscall.SIGCONT)
+		}
 	}}
 	// loseProxy stops one so that its lease runs out while the fence waits for it.
-	loseProxy = fault{"lose a proxy", func(w *world, t *testing.T, mover int) {
+	loseProxy = fault{"lose a proxy", func(w *world, t *testing.T, mover int) func() {
 		other := w.proxies[(mover+1)%len(w.proxies)]
 		other.signal(t, syscall.SIGSTOP)
-		stopped := time.Now()
-		until(t, "its lease is about to run out", func() (bool, error) { return time.Since(stopped) > lease/2, nil })
-		w.proxies[mover].tell("go")
-		w.progress(t)
-		other.signal(t, syscall.SIGCONT)
+		outlast(t, lease/2)
+		return func() {
+			w.progress(t)
+			other.signal(t, syscall.SIGCONT)
+		}
 	}}
-	killEtcd = fault{"kill etcd", func(w *world, t *testing.T, mover int) {
+	killEtcd = fault{"kill etcd", func(w *world, t *testing.T, _ int) func() {
 		w.etcd.kill(t)
-		w.proxies[mover].tell("go")
-		w.startEtcd(t)
+		return func() { w.startEtcd(t) }
 	}}
-	killSource = fault{"kill the source", func(w *world, t *testing.T, mover int) { w.killServer(t, 0, mover) }}
-	killTarget = fault{"kill the target", func(w *world, t *testing.T, mover int) { w.killServer(t, 2, mover) }}
+	stopEtcd = fault{"stop etcd", func(w *world, t *testing.T, _ int) func() {
+		w.etcd.signal(t, syscall.SIGSTOP)
+		return func() {
+			outlast(t, lease*3/2)
+			w.etcd.signal(t, syscall.SIGCONT)
+		}
+	}}
+	killSource = fault{"kill the source", func(w *world, t *testing.T, _ int) func() { return w.killServer(t, 0) }}
+	killTarget = fault{"kill the target", func(w *world, t *testing.T, _ int) func() { return w.killServer(t, 2) }}
+	stopSource = fault{"stop the source", func(w *world, t *testing.T, _ int) func() { return w.stopServer(t, 0) }}
+	stopTarget = fault{"stop the target", func(w *world, t *testing.T, _ int) func() { return w.stopServer(t, 2) }}
 
-	faults = []fault{killMover, stopMover, killProxy, stopProxy, loseProxy, killEtcd, killSource, killTarget}
+	faults = []fault{
+		killMover, stopMover, killProxy, stopProxy, loseProxy, killEtcd, stopEtcd, killSource, killTarget, stopSource, stopTarget,
+	}
 )
 
-func (w *world) killServer(t *testing.T, i, mover int) {
+func (w *world) killServer(t *testing.T, i int) (mend func()) {
 	t.Helper()
 	if err := w.servers[i].Kill(); err != nil {
 		t.Fatal(err)
 	}
-	w.proxies[mover].tell("go")
-	w.servers[i].Restart(t)
+	return func() { w.servers[i].Restart(t) }
+}
+
+func (w *world) stopServer(t *testing.T, i int) (mend func()) {
+	t.Helper()
+	if err := w.servers[i].Pause(); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		outlast(t, lease*3/2)
+		if err := w.servers[i].Resume(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// outlast lets what is broken be broken for so long.
+func outlast(t *testing.T, d time.Duration) {
+	t.Helper()
+	since := time.Now()
+	until(t, "it was broken for long enough", func() (bool, error) { return time.Since(since) > d, nil })
 }
 
 // splitting is the job that the faults strike.
@@ -101,10 +143,11 @@ func (w *world) awaitMoverBeside(t *testing.T, name string) {
 	})
 }
 
-// strike has a fault happen at a point of the next step, and waits until the job
-// goes on by itself.
-func (w *world) strike(t *testing.T, point string, f fault) {
+// strike has a fault happen at a point of the next step, or after it, and waits
+// until the job goes on by itself.
+func (w *world) strike(t *testing.T, when moment, point string, f fault) {
 	t.Helper()
+	began := time.Now()
 	for _, p := range w.proxies {
 		p.tell("stop " + point)
 	}
@@ -119,8 +162,18 @@ func (w *world) strike(t *testing.T, point string, f fault) {
 		}
 	}
 	let()
-	f.do(w, t, mover)
+	there := time.Now()
+	if when == after {
+		w.proxies[mover].tell("go")
+	}
+	mend := f.strike(w, t, mover)
+	if when == at {
+		w.proxies[mover].tell("go")
+	}
+	mend()
 	w.progress(t)
+	t.Logf("%s %s %q: there after %v, on after %v more", f.name, when, point,
+		there.Sub(began).Round(time.Millisecond), time.Since(there).Round(time.Millisecond))
 }
 
 // disobey stops a proxy, so that no fence is obeyed, until the function is called.
