@@ -24,6 +24,7 @@ type Runner struct {
 
 // Times are the limits of a job. The zero value of each is its default.
 type Times struct {
+	Before   time.Duration // for the checks before a step; 30 s
 	Within   time.Duration // from the fence to the commit of a step; 1.5 s, less than statements are held
 	Undo     time.Duration // to take a fence away; 10 s
 	Fresh    time.Duration // for which a verification counts; 10 min
@@ -38,7 +39,7 @@ func (t Times) withDefaults() Times {
 		value     *time.Duration
 		otherwise time.Duration
 	}{
-		{&t.Within, 1500 * time.Millisecond}, {&t.Undo, 10 * time.Second}, {&t.Fresh, 10 * time.Minute},
+		{&t.Before, 30 * time.Second}, {&t.Within, 1500 * time.Millisecond}, {&t.Undo, 10 * time.Second}, {&t.Fresh, 10 * time.Minute},
 		{&t.Lag, 5 * time.Second}, {&t.Held, time.Second}, {&t.Patience, 10 * time.Minute}, {&t.Look, 5 * time.Second},
 	} {
 		if *d.value <= 0 {

@@ -48,7 +48,7 @@ func (d *drive) step(ctx context.Context, s Snapshot, action phase.Action, reach
 		return &phase.Event{Kind: phase.Differs, Why: "the last comparison is too old"}, nil
 	}
 	step := cutover.Step{
-		Within: d.Times.Within, Undo: d.Times.Undo, Stop: d.Stop,
+		Before: d.Times.Before, Within: d.Times.Within, Undo: d.Times.Undo, Stop: d.Stop,
 		Effects: cutover.Effects{
 			Check: h.check, Fence: h.fence, Position: h.position, Reverse: h.reverse,
 			Commit: h.commit, Settle: h.settle, Release: h.releaseFence,

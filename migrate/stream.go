@@ -173,7 +173,10 @@ func (s *stream) caughtUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.WaitApplied(ctx, now)
+	if err := s.WaitApplied(ctx, now); err != nil {
+		return fmt.Errorf("wait until the stream from %s is at %s: %w", s.from.Addr, now, err)
+	}
+	return nil
 }
 
 // lag is how old what was read last is, where more is known of.

@@ -56,6 +56,8 @@ var Points = []string{BeforeCheck, BeforeFence, BeforePosition, BeforeReverse, B
 // Step is one step.
 type Step struct {
 	Effects
+	// Before bounds the check.
+	Before time.Duration
 	// Within bounds the time from the fence to the commit: statements are held as
 	// long.
 	Within time.Duration
@@ -70,7 +72,7 @@ type Step struct {
 // says otherwise.
 func (s *Step) Run(ctx context.Context) error {
 	s.at(BeforeCheck)
-	if err := s.Check(ctx); err != nil {
+	if err := s.checked(ctx); err != nil {
 		return fmt.Errorf("check: %w", err)
 	}
 	err := s.fenced(ctx)
@@ -83,6 +85,13 @@ func (s *Step) Run(ctx context.Context) error {
 	}
 	s.at(BeforeRelease)
 	return errors.Join(err, s.undo(ctx))
+}
+
+// checked is the part of a step before anything is held.
+func (s *Step) checked(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.Before)
+	defer cancel()
+	return s.Check(ctx)
 }
 
 // fenced is the part of a step during which statements wait.

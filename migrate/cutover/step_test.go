@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"locus/migrate/cutover"
@@ -48,7 +49,7 @@ func (f *fake) step() *cutover.Step {
 	}
 	none := func() {}
 	return &cutover.Step{
-		Within: time.Minute, Undo: time.Minute,
+		Before: time.Minute, Within: time.Minute, Undo: time.Minute,
 		Effects: cutover.Effects{
 			Check:    line("check", none),
 			Fence:    line("fence", func() { f.held = true }),
@@ -135,5 +136,29 @@ func TestTheUndoOutlivesTheStep(t *testing.T) {
 	}
 	if f.held || f.handed {
 		t.Errorf("held %v, handed over %v", f.held, f.handed)
+	}
+}
+
+// TestALineThatHangs is given up, and the fence goes, whichever line it is.
+func TestALineThatHangs(t *testing.T) {
+	hang := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	for name, replace := range map[string]func(*cutover.Effects){
+		"check":    func(e *cutover.Effects) { e.Check = hang },
+		"fence":    func(e *cutover.Effects) { e.Fence = hang },
+		"position": func(e *cutover.Effects) { e.Position = hang },
+		"reverse":  func(e *cutover.Effects) { e.Reverse = hang },
+		"commit":   func(e *cutover.Effects) { e.Commit = hang },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := &fake{}
+			s := f.step()
+			replace(&s.Effects)
+			if err := s.Run(t.Context()); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), name+": ") {
+				t.Errorf("%s hangs: %v", name, err)
+			}
+			if f.held || f.handed {
+				t.Errorf("%s hangs: held %v, handed over %v", name, f.held, f.handed)
+			}
+		})
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -40,6 +39,9 @@ type child struct {
 const lease = 2 * time.Second
 
 const prefix = "/locus/histories/"
+
+// patient is how long a step may take whose order is swapped.
+const patient = 6 * time.Second
 
 func runChild(text string) error {
 	var c child
@@ -95,6 +97,9 @@ func (c child) serve(ctx context.Context) error {
 		Acknowledge: func(version int64) error { presence.Set(card(version)); return nil },
 	}
 	var p *proxy.Proxy
+	if c.Swapped {
+		options.Fence.Hold = 2 * patient
+	}
 	options.Fence.Release = func(ctx context.Context, version int64) error { return declared.ReleaseFence(ctx, kv, version, name) }
 	options.Fence.Leased = func() bool {
 		since, held := presence.Held()
@@ -109,6 +114,7 @@ func (c child) serve(ctx context.Context) error {
 	stops := listen(os.Stdin)
 	mover := &migrate.Runner{Store: store, Name: name, Log: log, Times: migrate.Times{Look: time.Second}, Stop: stops.at}
 	if c.Swapped {
+		mover.Times.Within = patient // so that the step is not given up before it loses something
 		mover.Arrange = func(e *cutover.Effects) { e.Fence, e.Position = e.Position, e.Fence }
 	}
 	var beside sync.WaitGroup
@@ -124,21 +130,20 @@ func (c child) serve(ctx context.Context) error {
 // card is what a proxy says of itself.
 func card(version int64) []byte { return fmt.Appendf(nil, `{"map_version": %d}`, version) }
 
-// stops are the stop points of a process: it is told on its input at which one to
-// stop next, says so on its output, and waits to be told to go on.
+// stops are the stop points of a process: it is told on its input at which ones to
+// stop next, once at each, says so on its output, and waits to be told to go on.
 type stops struct {
-	armed atomic.Pointer[string]
+	mu    sync.Mutex
+	armed map[string]bool
 	goOn  chan struct{}
 }
 
 func listen(input *os.File) *stops {
 	s := &stops{goOn: make(chan struct{}, 1)}
-	none := ""
-	s.armed.Store(&none)
 	go func() {
 		for lines := bufio.NewScanner(input); lines.Scan(); {
-			if point, ok := strings.CutPrefix(lines.Text(), "stop "); ok {
-				s.armed.Store(&point)
+			if points, ok := strings.CutPrefix(lines.Text(), "stop "); ok {
+				s.arm(strings.Fields(points))
 				continue
 			}
 			s.goOn <- struct{}{}
@@ -147,12 +152,22 @@ func listen(input *os.File) *stops {
 	return s
 }
 
-func (s *stops) at(point string) {
-	armed := s.armed.Load()
-	none := ""
-	if *armed != point || !s.armed.CompareAndSwap(armed, &none) {
-		return
+func (s *stops) arm(points []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.armed = map[string]bool{}
+	for _, p := range points {
+		s.armed[p] = true
 	}
-	fmt.Println("at", point)
-	<-s.goOn
+}
+
+func (s *stops) at(point string) {
+	s.mu.Lock()
+	stop := s.armed[point]
+	delete(s.armed, point)
+	s.mu.Unlock()
+	if stop {
+		fmt.Println("at", point)
+		<-s.goOn
+	}
 }

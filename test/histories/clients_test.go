@@ -31,12 +31,13 @@ type clients struct {
 	pool    items
 	pace    time.Duration // between two operations
 	dwell   time.Duration // at most, in every other transaction before its end; 0: never
+	seed    uint64
 }
 
 func (c *clients) start(ctx context.Context, n int) {
 	for i := range n {
 		c.running.Go(func() {
-			random := rand.New(rand.NewPCG(uint64(i), 1))
+			random := rand.New(rand.NewPCG(c.seed, uint64(i)))
 			for ctx.Err() == nil {
 				c.connect(ctx, i, random)
 			}
@@ -63,7 +64,7 @@ func (c *clients) connect(ctx context.Context, number int, random *rand.Rand) {
 		return
 	}
 	defer conn.Close()
-	s := &talk{clients: c, number: number, random: random, conn: conn}
+	s := &talk{clients: c, number: number, addr: *addr, random: random, conn: conn}
 	defer s.close()
 	for range most {
 		if ctx.Err() != nil || !s.act() {
@@ -98,6 +99,7 @@ func pause(ctx context.Context, d time.Duration) {
 type talk struct {
 	*clients
 	number int
+	addr   string // of the process that it talks to
 	random *rand.Rand
 	conn   *sql.Conn
 	// get and set are prepared once, and live through hand-overs.
@@ -155,7 +157,7 @@ func (s *talk) exec(uid int64, query string, args ...any) (result sql.Result, ca
 	call = s.now()
 	result, err = s.conn.ExecContext(context.Background(), query, args...)
 	ends = s.now()
-	s.took(span{uid, call, ends}, err)
+	s.took(s.addr, span{uid, call, ends}, err)
 	return result, call, ends, err
 }
 
@@ -167,7 +169,7 @@ func (s *talk) ask(uid int64, query string, args ...any) (list [][2]int64, call,
 		list, err = pairs(rows)
 	}
 	ends = s.now()
-	s.took(span{uid, call, ends}, err)
+	s.took(s.addr, span{uid, call, ends}, err)
 	if err != nil {
 		s.settled(err)
 	}

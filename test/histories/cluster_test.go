@@ -34,7 +34,9 @@ type world struct {
 	etcd    *process
 	proxies [3]*process
 	swapped bool
-	stride  float64 // percent that one step under faults hands over
+	stride  float64       // percent that one step under faults hands over
+	pace    time.Duration // of clients under faults
+	struck  struck
 
 	dir   string
 	port  int // of etcd
@@ -47,7 +49,7 @@ type world struct {
 
 func open(t *testing.T, engine servers.Engine) *world {
 	t.Helper()
-	w := &world{servers: servers.Start(t, engine, 3, "--innodb-lock-wait-timeout=2"), dir: t.TempDir(), stride: 25}
+	w := &world{servers: servers.Start(t, engine, 3, "--innodb-lock-wait-timeout=2"), dir: t.TempDir(), stride: 25, pace: 2 * time.Millisecond, struck: struck{processes: map[string]bool{}}}
 	for _, s := range w.servers {
 		s.Exec(t, "CREATE DATABASE "+schema,
 			"CREATE TABLE shop.register (uid BIGINT NOT NULL PRIMARY KEY, value BIGINT NOT NULL, gene SMALLINT UNSIGNED NOT NULL, KEY (gene))",

@@ -2,6 +2,8 @@ package histories
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -32,14 +34,14 @@ const (
 
 var (
 	killMover = fault{"kill the mover", func(w *world, t *testing.T, mover int) func() {
-		w.proxies[mover].kill(t)
+		w.killProxy(t, mover)
 		return func() { w.startProxy(t, mover) }
 	}}
 	// stopMover leaves it stopped until another one runs the job, and has it go on
 	// then where it was.
 	stopMover = fault{"stop the mover", func(w *world, t *testing.T, mover int) func() {
 		p := w.proxies[mover]
-		p.signal(t, syscall.SIGSTOP)
+		w.stopProxy(t, p)
 		return func() {
 			w.awaitMoverBeside(t, *p.addr.Load())
 			p.signal(t, syscall.SIGCONT)
@@ -47,7 +49,7 @@ var (
 	}}
 	killProxy = fault{"kill a proxy", func(w *world, t *testing.T, mover int) func() {
 		other := (mover + 1) % len(w.proxies)
-		w.proxies[other].kill(t)
+		w.killProxy(t, other)
 		return func() {
 			w.progress(t)
 			w.startProxy(t, other)
@@ -57,7 +59,7 @@ var (
 	// without it.
 	stopProxy = fault{"stop a proxy", func(w *world, t *testing.T, mover int) func() {
 		other := w.proxies[(mover+1)%len(w.proxies)]
-		other.signal(t, syscall.SIGSTOP)
+		w.stopProxy(t, other)
 		return func() {
 			until(t, "its lease has run out", func() (bool, error) {
 				_, revision, err := w.kv.Get(t.Context(), cluster.ProxyPrefix+*other.addr.Load())
@@ -70,7 +72,7 @@ var (
 	// loseProxy stops one so that its lease runs out while the fence waits for it.
 	loseProxy = fault{"lose a proxy", func(w *world, t *testing.T, mover int) func() {
 		other := w.proxies[(mover+1)%len(w.proxies)]
-		other.signal(t, syscall.SIGSTOP)
+		w.stopProxy(t, other)
 		outlast(t, lease/2)
 		return func() {
 			w.progress(t)
@@ -78,10 +80,12 @@ var (
 		}
 	}}
 	killEtcd = fault{"kill etcd", func(w *world, t *testing.T, _ int) func() {
+		w.struck.etcd = true
 		w.etcd.kill(t)
 		return func() { w.startEtcd(t) }
 	}}
 	stopEtcd = fault{"stop etcd", func(w *world, t *testing.T, _ int) func() {
+		w.struck.etcd = true
 		w.etcd.signal(t, syscall.SIGSTOP)
 		return func() {
 			outlast(t, lease*3/2)
@@ -98,8 +102,21 @@ var (
 	}
 )
 
+func (w *world) killProxy(t *testing.T, i int) {
+	t.Helper()
+	w.struck.processes[*w.proxies[i].addr.Load()] = true
+	w.proxies[i].kill(t)
+}
+
+func (w *world) stopProxy(t *testing.T, p *process) {
+	t.Helper()
+	w.struck.processes[*p.addr.Load()] = true
+	p.signal(t, syscall.SIGSTOP)
+}
+
 func (w *world) killServer(t *testing.T, i int) (mend func()) {
 	t.Helper()
+	w.struck.shards = append(w.struck.shards, fmt.Sprintf("shard s%d", i))
 	if err := w.servers[i].Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -108,6 +125,7 @@ func (w *world) killServer(t *testing.T, i int) (mend func()) {
 
 func (w *world) stopServer(t *testing.T, i int) (mend func()) {
 	t.Helper()
+	w.struck.shards = append(w.struck.shards, fmt.Sprintf("shard s%d", i))
 	if err := w.servers[i].Pause(); err != nil {
 		t.Fatal(err)
 	}
@@ -189,28 +207,35 @@ func (w *world) disobey(t *testing.T) (let func()) {
 		}
 		return other != nil, err
 	})
-	other.signal(t, syscall.SIGSTOP)
+	w.stopProxy(t, other)
 	return func() { other.signal(t, syscall.SIGCONT) }
 }
 
 // awaitStop waits until some process is at the point.
 func (w *world) awaitStop(t *testing.T, point string) (mover int) {
 	t.Helper()
-	until(t, "a step comes to "+point, func() (bool, error) {
+	mover, _ = w.awaitStopAt(t, func() { w.shuttle(t) }, point)
+	return mover
+}
+
+// awaitStopAt waits until some process is at one of the points, and says at which.
+func (w *world) awaitStopAt(t *testing.T, meanwhile func(), points ...string) (mover int, point string) {
+	t.Helper()
+	until(t, fmt.Sprintf("a step comes to %v", points), func() (bool, error) {
 		for i, p := range w.proxies {
 			select {
 			case line := <-p.lines:
-				if strings.TrimPrefix(line, "at ") == point {
+				if point = strings.TrimPrefix(line, "at "); slices.Contains(points, point) {
 					mover = i
 					return true, nil
 				}
 			default:
 			}
 		}
-		w.shuttle(t)
+		meanwhile()
 		return false, nil
 	})
-	return mover
+	return mover, point
 }
 
 // shuttle has the job go to and fro by small steps: where it has arrived, it is
@@ -258,7 +283,7 @@ func underFaults(t *testing.T, w *world, strike func()) {
 	w.startProxies(t)
 	w.fill(t)
 	c := w.clients(t.Context())
-	c.dwell = 200 * time.Millisecond
+	c.pace, c.dwell = w.pace, 200*time.Millisecond
 	c.start(16)
 	w.plan(t, splitting, job.Split, "s0", "s2")
 	w.phase(t, splitting, phase.Ready)
@@ -267,9 +292,7 @@ func underFaults(t *testing.T, w *world, strike func()) {
 	w.finish(t, splitting)
 	w.phase(t, splitting, phase.Done)
 	c.stop(t)
-	for text, n := range c.errors {
-		t.Logf("%d times: %s", n, text)
-	}
+	w.checkErrors(t, c.record)
 	c.verdict(t)
 }
 

@@ -1,11 +1,10 @@
-//go:build long
-
 package histories
 
 import (
 	"database/sql"
+	"errors"
+	"strings"
 	"testing"
-	"time"
 
 	"locus/migrate/cutover"
 	"locus/migrate/job"
@@ -54,17 +53,40 @@ func late(t *testing.T, engine servers.Engine, swapped bool) (wrong []string) {
 			t.Fatal("no step comes to its end in time")
 		}
 	}
-	w.phase(t, splitting, phase.Cut)
-	c.go50(t)
+	failed := w.cutOrFailed(t)
+	c.goOn(t, some)
 	c.stop(t)
-	return w.check(t, c.record)
+	wrong = w.check(t, c.record)
+	if failed != "" {
+		wrong = append(wrong, "the job has failed: "+failed)
+	}
+	return wrong
 }
+
+// cutOrFailed waits until all genes are the target's, or the job has seen itself
+// that the servers differ; then it gives what it says.
+func (w *world) cutOrFailed(t *testing.T) (why string) {
+	t.Helper()
+	until(t, "the genes are the target's", func() (bool, error) {
+		s, err := w.store.Read(t.Context(), splitting)
+		if err != nil {
+			return false, err
+		}
+		why = s.Job.State.Why
+		return s.Job.State.Phase == phase.Cut || s.Job.State.Phase == phase.Failed, errors.New(string(s.Job.State.Shown()))
+	})
+	return why
+}
+
+// some is how many statements make it likely that rows are changed, and read, that
+// a step forgets.
+const some = 150
 
 // lateStep tells whether a step was taken while the target's rows were locked.
 func (w *world) lateStep(t *testing.T, c *run) (handedOver bool) {
 	t.Helper()
 	for _, p := range w.proxies {
-		p.tell("stop " + cutover.BeforePosition)
+		p.tell(strings.Join([]string{"stop", cutover.BeforePosition, cutover.AfterCommit, cutover.BeforeRelease}, " "))
 	}
 	s, err := w.store.Read(t.Context(), splitting)
 	if err != nil {
@@ -73,17 +95,23 @@ func (w *world) lateStep(t *testing.T, c *run) (handedOver bool) {
 	if s.Job.State.Phase == phase.Ready {
 		w.cut(t, splitting, 100, 100)
 	}
-	mover := w.awaitStop(t, cutover.BeforePosition)
-	let := w.lock(t)
-	c.go50(t)
-	w.proxies[mover].tell("go")
-	w.ended(t)
-	if s, err = w.store.Read(t.Context(), splitting); err != nil {
-		t.Fatal(err)
+	mover, point := w.awaitStopAt(t, func() {}, cutover.BeforePosition, cutover.BeforeRelease)
+	for point == cutover.BeforeRelease { // it did not come to be late
+		w.proxies[mover].tell("stop " + cutover.BeforePosition + " " + cutover.AfterCommit + " " + cutover.BeforeRelease)
+		w.proxies[mover].tell("go")
+		mover, point = w.awaitStopAt(t, func() {}, cutover.BeforePosition, cutover.BeforeRelease)
 	}
-	c.go50(t)
-	let()
-	return s.Job.State.Cut > 0
+	let := w.lock(t)
+	defer let()
+	c.goOn(t, some)
+	w.proxies[mover].tell("go")
+	_, point = w.awaitStopAt(t, func() {}, cutover.AfterCommit, cutover.BeforeRelease)
+	for _, p := range w.proxies {
+		p.tell("stop nowhere")
+	}
+	w.proxies[mover].tell("go")
+	c.goOn(t, some)
+	return point == cutover.AfterCommit
 }
 
 // lock has the target's registers locked for whoever would change them, until the
@@ -110,8 +138,8 @@ func (w *world) lock(t *testing.T) (let func()) {
 	}
 }
 
-// go50 waits until clients have done fifty statements more.
-func (r *run) go50(t *testing.T) {
+// goOn waits until clients have done so many statements more.
+func (r *run) goOn(t *testing.T, statements int) {
 	t.Helper()
 	done := func() int {
 		r.mu.Lock()
@@ -119,19 +147,5 @@ func (r *run) go50(t *testing.T) {
 		return r.statement
 	}
 	before := done()
-	until(t, "clients go on", func() (bool, error) { return done() >= before+50, nil })
-}
-
-// ended waits until the step under way has handed the genes over, or given up.
-func (w *world) ended(t *testing.T) {
-	t.Helper()
-	deadline := time.Now().Add(patience)
-	for {
-		if _, m := w.routes(t); m.Held().Empty() {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the step does not end")
-		}
-	}
+	until(t, "clients go on", func() (bool, error) { return done() >= before+statements, nil })
 }

@@ -1,10 +1,13 @@
 package histories
 
 import (
+	"errors"
 	"math"
 	"regexp"
 	"sync"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
 )
 
 // Kinds of operations on a row.
@@ -40,7 +43,7 @@ type record struct {
 	items     []operation
 	created   map[int64]int64 // items by their tags: the ID, or 0 while it is unknown
 	transfers map[int64]outcome
-	errors    map[string]int
+	errors    map[failure]int
 	wrong     []string // answers that no server would give
 	holding   []span   // statements, for how long they took
 	statement int
@@ -53,7 +56,7 @@ type span struct {
 }
 
 func newRecord() *record {
-	return &record{began: time.Now(), created: map[int64]int64{}, transfers: map[int64]outcome{}, errors: map[string]int{}}
+	return &record{began: time.Now(), created: map[int64]int64{}, transfers: map[int64]outcome{}, errors: map[failure]int{}}
 }
 
 func (r *record) now() int64 { return int64(time.Since(r.began)) }
@@ -76,21 +79,32 @@ func (r *record) refute(what string) {
 	r.wrong = append(r.wrong, what)
 }
 
-// took notes a statement and how it ended.
-func (r *record) took(s span, err error) {
+// failure is an error that a client was told, by a process.
+type failure struct {
+	addr string
+	code uint16 // 0: the connection broke
+	text string
+}
+
+// took notes a statement by way of a process, and how it ended.
+func (r *record) took(addr string, s span, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.statement++
 	r.holding = append(r.holding, s)
 	if err != nil {
-		r.errors[shortened(err)]++
+		r.errors[failureOf(addr, err)]++
 	}
 }
 
 // digits tell errors apart that are the same.
-var digits = regexp.MustCompile(`[0-9]{5,}|[0-9.]+ms|[0-9.]+µs`)
+var digits = regexp.MustCompile(`[0-9]{5,}|[0-9.]+(ms|µs|s\b)`)
 
-func shortened(err error) string {
+func failureOf(addr string, err error) failure {
 	text := err.Error()
-	return digits.ReplaceAllString(text[:min(len(text), 300)], "#")
+	f := failure{addr: addr, text: digits.ReplaceAllString(text[:min(len(text), 300)], "#")}
+	if refused, ok := errors.AsType[*mysql.MySQLError](err); ok {
+		f.code = refused.Number
+	}
+	return f
 }

@@ -20,7 +20,7 @@ func (s *talk) write() {
 		op.call = s.now()
 		result, err = s.set.Exec(value, uid)
 		op.ends = s.now()
-		s.took(span{uid, op.call, op.ends}, err)
+		s.took(s.addr, span{uid, op.call, op.ends}, err)
 	} else {
 		result, op.call, op.ends, err = s.exec(uid, query, value, uid)
 	}
@@ -53,7 +53,7 @@ func (s *talk) read() {
 			list, err = pairs(rows)
 		}
 		ends = s.now()
-		s.took(span{uid, call, ends}, err)
+		s.took(s.addr, span{uid, call, ends}, err)
 		if err != nil {
 			s.settled(err)
 		}

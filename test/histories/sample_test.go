@@ -2,15 +2,19 @@ package histories
 
 import (
 	"testing"
+	"time"
 
 	"locus/migrate/cutover"
 	"locus/test/servers"
 )
 
-// TestMovesUnderFaults has a fault strike at each stop point of a step.
+// TestMovesUnderFaults has a fault strike at each stop point of a step, with steps in
+// between: a hundred of them at least.
 func TestMovesUnderFaults(t *testing.T) {
+	const between = 9
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		w := open(t, engine)
+		w.stride, w.pace = 10, 15*time.Millisecond
 		underFaults(t, w, func() {
 			for _, strike := range []struct {
 				when  moment
@@ -29,7 +33,13 @@ func TestMovesUnderFaults(t *testing.T) {
 				{at, cutover.BeforeRelease, killMover},
 			} {
 				w.strike(t, strike.when, strike.point, strike.fault)
+				for range between {
+					w.progress(t)
+				}
 			}
 		})
+		if steps := w.steps(t); steps < 100 {
+			t.Errorf("genes changed hands only %d times", steps)
+		}
 	})
 }
