@@ -81,7 +81,7 @@ tidy-check: ## check that go.mod lists what is imported, and no more
 
 .PHONY: test-servers
 test-servers:
-	@test/install/servers.sh
+	@test/install/servers.sh test
 	@test/install/mysql-9.7.sh
 
 .PHONY: quick-suites

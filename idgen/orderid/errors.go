@@ -15,6 +15,9 @@ var ErrSequenceExhausted = errors.New("sequence exhausted")
 type ExhaustedError struct{ Layout Layout }
 
 func (e *ExhaustedError) Error() string {
+	if e.Layout.IsZero() {
+		return "sequence exhausted: the counter is at its last number, and no generator wraps: use a new tag"
+	}
 	remedy := "move the table to layout bytes16 (BINARY(16)), whose sequence has 84 bits"
 	switch e.Layout.name {
 	case "bytes16":

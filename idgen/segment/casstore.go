@@ -49,9 +49,12 @@ func NewCASStore(kv KV, prefix, who string, now func() time.Time) *CASStore {
 func (s *CASStore) Extend(ctx context.Context, counter string, n uint64) (Grant, error) {
 	key := s.prefix + counter
 	for {
-		bound, revision, err := s.bound(ctx, key)
+		bound, revision, moved, err := s.bound(ctx, key)
 		if err != nil {
 			return Grant{}, fmt.Errorf("extend %s by %d: %w", key, n, err)
+		}
+		if moved {
+			return Grant{}, fmt.Errorf("extend %s by %d: %w", key, n, ErrMoved)
 		}
 		if n == 0 || n > math.MaxUint64-bound {
 			return Grant{}, fmt.Errorf("extend %s by %d: it is granted up to %d, and numbers end at %d", key, n, bound, uint64(math.MaxUint64))
@@ -72,25 +75,25 @@ func (s *CASStore) Extend(ctx context.Context, counter string, n uint64) (Grant,
 
 // bound reads how far the counter is granted. The highest bound seen is looked
 // up before the read begins: a later one may have been written meanwhile.
-func (s *CASStore) bound(ctx context.Context, key string) (bound uint64, revision int64, err error) {
+func (s *CASStore) bound(ctx context.Context, key string) (bound uint64, revision int64, moved bool, err error) {
 	floor := s.seen(key)
 	value, revision, err := s.kv.Get(ctx, key)
 	if err != nil {
-		return 0, 0, fmt.Errorf("read it: %w", err)
+		return 0, 0, false, fmt.Errorf("read it: %w", err)
 	}
 	if revision != 0 {
 		r, err := decodeRecord(value)
 		if err != nil {
-			return 0, 0, err
+			return 0, 0, false, err
 		}
-		bound = r.Bound
+		bound, moved = r.Bound, r.Moved
 	}
 	if bound < floor {
-		return 0, 0, fmt.Errorf("%w: the store says %d, this process has seen %d: the store has lost grants, as a restored backup does; "+
+		return 0, 0, false, fmt.Errorf("%w: the store says %d, this process has seen %d: the store has lost grants, as a restored backup does; "+
 			"write a bound above every number in use into the key", ErrWentBack, bound, floor)
 	}
 	s.saw(key, bound)
-	return bound, revision, nil
+	return bound, revision, moved, nil
 }
 
 func (s *CASStore) seen(key string) uint64 {

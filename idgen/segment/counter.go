@@ -20,11 +20,17 @@ type counter struct {
 
 	group int // never changes
 
-	_ [16]byte // to whole cache lines: counters stand side by side in a slice
+	_ [8]byte // to whole cache lines: counters stand side by side in a slice
 }
 
-// name is the counter's name in the store, of the same length for all groups.
-func (c *counter) name() string { return fmt.Sprintf("g/%05d", c.group) }
+// name is a counter's name in the store: of the same length for all groups, and
+// another in each generation.
+func name(generation, group int) string {
+	if generation == 0 {
+		return fmt.Sprintf("g/%05d", group)
+	}
+	return fmt.Sprintf("g%d/%05d", generation, group)
+}
 
 // taken is how many numbers were ever taken. mu is held.
 func (c *counter) taken() uint64 {

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"locus/idgen/orderid"
@@ -12,7 +13,7 @@ import (
 func (s *Segments) startLoad(c *counter) *load {
 	if c.load == nil {
 		began, taken := s.options.Now(), c.taken()
-		size := max(c.pace.size(taken, began, &s.options), c.longest)
+		size := max(c.pace.next(taken, began, &s.options), c.longest)
 		l := &load{done: make(chan struct{}), size: size, began: began, taken: taken}
 		c.load = l
 		s.loaders.Go(func() { s.run(c, l) })
@@ -23,14 +24,14 @@ func (s *Segments) startLoad(c *counter) *load {
 // run is the body of the one goroutine that loads a segment for a counter.
 func (s *Segments) run(c *counter, l *load) {
 	ctx, cancel := context.WithTimeout(s.loading, s.options.LoadTimeout)
-	grant, err := s.store.Extend(ctx, c.name(), l.size)
+	grant, err := s.store.Extend(ctx, s.name(c.group), l.size)
 	cancel()
 	if err != nil {
 		grant = Grant{}
 	}
 	l.err = s.settle(c, l, grant, err)
 	close(l.done)
-	s.options.Observe(Loaded{c.name(), l.size, grant, s.max, s.options.Now().Sub(l.began), l.err})
+	s.options.Observe(Loaded{s.name(c.group), l.size, grant, s.max, s.options.Now().Sub(l.began), l.err})
 }
 
 // settle makes the outcome of a load the counter's state: a standby, or an
@@ -41,6 +42,9 @@ func (s *Segments) settle(c *counter, l *load, grant Grant, err error) error {
 	c.load = nil
 	if err == nil {
 		err = grant.check(l.size, c.highest)
+	}
+	if errors.Is(err, ErrMoved) {
+		c.finished = err // what is left in memory is still good
 	}
 	if err != nil {
 		if current := c.current.Load(); current != nil {
@@ -56,7 +60,7 @@ func (s *Segments) settle(c *counter, l *load, grant Grant, err error) error {
 		return c.finished
 	}
 	c.standby = newSpan(grant.First, min(grant.Last, s.max))
-	c.pace.loaded(l.taken, l.began)
+	c.pace.loaded(l.taken, l.began, l.size)
 	return nil
 }
 

@@ -183,11 +183,11 @@ func TestPace(t *testing.T) {
 		"far above 64 bit": {1 << 63, time.Nanosecond, 10_000},
 	} {
 		var p pace
-		if got := p.size(77, began, &o); got != o.MinStep {
+		if got := p.measured(77, began, &o); got != o.MinStep {
 			t.Errorf("first segment of %d", got)
 		}
-		p.loaded(1000, began)
-		if got := p.size(1000+v.taken, began.Add(v.elapsed), &o); got != v.want {
+		p.loaded(1000, began, 0)
+		if got := p.measured(1000+v.taken, began.Add(v.elapsed), &o); got != v.want {
 			t.Errorf("%s: %d, want %d", name, got, v.want)
 		}
 	}

@@ -17,6 +17,12 @@ type Options struct {
 	// cluster has the same, for ever.
 	Groups int
 
+	// Generation is how often the number of groups was changed, see Grouped.
+	Generation int
+
+	// Sizing is how large a segment is (Measured).
+	Sizing Sizing
+
 	// A segment has MinStep (1,000) to MaxStep (10,000,000) numbers, between
 	// them as many as are taken in Buffer (10 s) at the rate measured. MaxStep
 	// is also the longest run of consecutive numbers that Take gives.
@@ -67,8 +73,27 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// Sizing is a rule for how large the next segment is.
+type Sizing int
+
+const (
+	// Measured segments last for Buffer at the rate measured.
+	Measured Sizing = iota
+	// Leaf doubles a segment that lasted less than 15 minutes and halves one that
+	// lasted more than 30, as Leaf does.
+	Leaf
+)
+
 // check reports everything that is wrong at once.
 func (o Options) check(store Store, l orderid.Layout) error {
+	err := o.checkSizes(store)
+	if l.IsZero() {
+		err = errors.Join(err, errors.New("segments: no layout: take one from orderid.ByName"))
+	}
+	return err
+}
+
+func (o Options) checkSizes(store Store) error {
 	var errs []error
 	refuse := func(wrong bool, format string, args ...any) {
 		if wrong {
@@ -76,7 +101,6 @@ func (o Options) check(store Store, l orderid.Layout) error {
 		}
 	}
 	refuse(store == nil, "no store")
-	refuse(l.IsZero(), "no layout: take one from orderid.ByName")
 	refuse(o.Groups < 1 || o.Groups > maxGroups, "%d counter groups: a cluster has 1 to %d", o.Groups, maxGroups)
 	refuse(o.MaxStep > maxMaxStep, "max step %d is above %d", o.MaxStep, uint64(maxMaxStep))
 	refuse(o.MinStep > o.MaxStep, "min step %d is above max step %d", o.MinStep, o.MaxStep)

@@ -11,11 +11,32 @@ type pace struct {
 	// then; zero before the first.
 	since time.Time
 	by    uint64
+	size  uint64 // of what it loaded
 }
 
-// size is max(min_step, min(max_step, measured rate × buffer)). Before anything
+const (
+	leafDoubles = 15 * time.Minute
+	leafHalves  = 30 * time.Minute
+)
+
+// next is how large the segment is that is loaded now.
+func (p *pace) next(taken uint64, now time.Time, o *Options) uint64 {
+	if o.Sizing == Measured || p.since.IsZero() {
+		return p.measured(taken, now, o)
+	}
+	size := p.size
+	switch lasted := now.Sub(p.since); {
+	case lasted < leafDoubles:
+		size *= 2
+	case lasted > leafHalves:
+		size /= 2
+	}
+	return max(o.MinStep, min(o.MaxStep, size))
+}
+
+// measured is max(min_step, min(max_step, measured rate × buffer)). Before anything
 // was measured it is min_step.
-func (p *pace) size(taken uint64, now time.Time, o *Options) uint64 {
+func (p *pace) measured(taken uint64, now time.Time, o *Options) uint64 {
 	if p.since.IsZero() || taken <= p.by {
 		return o.MinStep
 	}
@@ -31,4 +52,6 @@ func (p *pace) size(taken uint64, now time.Time, o *Options) uint64 {
 }
 
 // loaded starts the next measurement at the beginning of a successful load.
-func (p *pace) loaded(taken uint64, began time.Time) { p.by, p.since = taken, began }
+func (p *pace) loaded(taken uint64, began time.Time, size uint64) {
+	p.by, p.since, p.size = taken, began, size
+}

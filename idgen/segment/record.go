@@ -16,13 +16,20 @@ type record struct {
 	Bound uint64    `json:"bound"` // the last number granted
 	By    string    `json:"by"`    // the process that extended it last
 	At    time.Time `json:"at"`
+	// Moved: the counter is closed for ever, its genes have other counters.
+	Moved bool `json:"moved,omitempty"`
 }
 
 // groupsRecord is the value of the key "groups".
 type groupsRecord struct {
-	Groups int       `json:"groups"`
-	By     string    `json:"by"`
-	At     time.Time `json:"at"`
+	Groups int `json:"groups"`
+	// Generation is how often the number was changed; Next is the number that it
+	// is being changed to.
+	Generation int `json:"generation,omitempty"`
+	Next       int `json:"next,omitempty"`
+
+	By string    `json:"by"`
+	At time.Time `json:"at"`
 }
 
 func encode(v any) []byte {
@@ -38,7 +45,7 @@ func decodeRecord(text []byte) (record, error) {
 	if err := decode(text, &r); err != nil {
 		return record{}, err
 	}
-	if r.Bound == 0 {
+	if r.Bound == 0 && !r.Moved {
 		return record{}, fmt.Errorf("value %.80q has no bound: restore the value, or write a bound above every number in use", text)
 	}
 	return r, nil

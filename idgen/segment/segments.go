@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,8 @@ type Segments struct {
 	store   Store
 	layout  orderid.Layout
 	options Options
-	max     uint64 // the last number that the layout has room for
+	max     uint64                 // the last number that the layout has room for
+	name    func(group int) string // of a counter in the store
 
 	width    gene.Width
 	counters []counter // one per group
@@ -40,19 +42,79 @@ func New(store Store, l orderid.Layout, o Options) (*Segments, error) {
 	if err := o.check(store, l); err != nil {
 		return nil, err
 	}
-	s := &Segments{
-		store:    store,
-		layout:   l,
-		options:  o,
-		max:      min(l.MaxSequence().Lo, maxNumber),
-		width:    l.GeneWidth(),
-		counters: make([]counter, o.Groups),
+	s := newSegments(store, o)
+	s.layout, s.width, s.max = l, l.GeneWidth(), maxOf(l)
+	s.name = func(group int) string { return name(o.Generation, group) }
+	return s, nil
+}
+
+// maxOf is the last number that a layout has room for, of those that are issued.
+func maxOf(l orderid.Layout) uint64 {
+	if l.MaxSequence().Hi > 0 {
+		return maxNumber
 	}
+	return min(l.MaxSequence().Lo, maxNumber)
+}
+
+// NewNumbers is a generator of plain numbers, whose one counter has the tag's
+// name in the store. They end at max, or at 2^63-1 if that is 0.
+func NewNumbers(store Store, tag string, max uint64, o Options) (*Numbers, error) {
+	o.Groups = 1
+	o = o.withDefaults()
+	if err := o.checkSizes(store); err != nil {
+		return nil, err
+	}
+	s := newSegments(store, o)
+	s.max = min(cmp.Or(max, maxNumber), maxNumber)
+	s.name = func(int) string { return tag }
+	return &Numbers{s}, nil
+}
+
+// Numbers are plain numbers out of segments.
+type Numbers struct{ segments *Segments }
+
+var _ idgen.Numbers = (*Numbers)(nil)
+
+// Fill implements idgen.Numbers: the numbers of a call are consecutive.
+func (n *Numbers) Fill(ctx context.Context, into []uint64) error {
+	if len(into) == 0 {
+		return nil
+	}
+	first, err := n.segments.Take(ctx, 0, len(into))
+	if err != nil {
+		return err
+	}
+	for i := range into {
+		into[i] = first + uint64(i)
+	}
+	return nil
+}
+
+// Share is what is left of all numbers, from 1 down to 0.
+func (n *Numbers) Share() float64 { return n.segments.Share() }
+
+// Close is that of Segments.
+func (n *Numbers) Close(ctx context.Context) error { return n.segments.Close(ctx) }
+
+func newSegments(store Store, o Options) *Segments {
+	s := &Segments{store: store, options: o, counters: make([]counter, o.Groups)}
 	for i := range s.counters {
 		s.counters[i].group = i
 	}
 	s.loading, s.cancel = context.WithCancel(context.Background())
-	return s, nil
+	return s
+}
+
+// Share is what is left of the numbers of the counter that is used most, from 1
+// down to 0, as far as this process has been granted.
+func (s *Segments) Share() float64 {
+	var highest uint64
+	for i := range s.counters {
+		s.counters[i].mu.Lock()
+		highest = max(highest, s.counters[i].highest)
+		s.counters[i].mu.Unlock()
+	}
+	return 1 - float64(min(highest, s.max))/float64(s.max)
 }
 
 // Take is the first of n consecutive numbers of the gene's counter. From memory
@@ -70,7 +132,7 @@ func (s *Segments) Take(ctx context.Context, g gene.Gene, n int) (first uint64, 
 	}
 	first, err = s.fromStore(ctx, c, uint64(n))
 	if err != nil {
-		return 0, fmt.Errorf("take %d numbers of counter %s: %w: no ID was issued", n, c.name(), err)
+		return 0, fmt.Errorf("take %d numbers of counter %s: %w: no ID was issued", n, s.name(c.group), err)
 	}
 	return first, nil
 }

@@ -22,6 +22,14 @@ type Store interface {
 // it, as after a restore from a backup: its grants would repeat numbers.
 var ErrWentBack = errors.New("the counter went back")
 
+// ErrUnknownTag says that a store has no counter of that name and makes none by
+// itself.
+var ErrUnknownTag = errors.New("unknown tag")
+
+// ErrMoved says that a counter is closed for ever, because its genes were given
+// to counters of another number of groups.
+var ErrMoved = errors.New("the counter is closed: its genes have other counters now")
+
 // check refuses what no correct store answers.
 func (g Grant) check(size, highest uint64) error {
 	switch {

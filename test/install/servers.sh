@@ -3,8 +3,9 @@
 # distribution's packages. What is there is left alone; when all is there, it
 # takes no time and needs no root.
 #
-#   servers.sh          MariaDB: what `make demo` and `make test` need
-#   servers.sh bench    haproxy as well, the plain TCP hop of `make bench`
+#   servers.sh          MariaDB: what `make demo` needs
+#   servers.sh test     Redis and memcached as well, for `make test`
+#   servers.sh bench    these and haproxy, the plain TCP hop of `make bench`
 #
 # It installs programs, not services: mariadb-server would start a server of the
 # machine's own, mariadb-server-core does not.
@@ -14,8 +15,8 @@ set -euo pipefail
 PATH=$PATH:/usr/sbin:/usr/local/sbin
 
 case ${1:-} in
-  '' | bench) ;;
-  *) die "knows only: bench" ;;
+  '' | test | bench) ;;
+  *) die "knows only: test, bench" ;;
 esac
 
 # has_mariadb tells whether a server can be initialised and run, and asked.
@@ -33,6 +34,26 @@ if ! has_mariadb; then
   core=$(mariadb_core)
   apt_install "${core:-mariadb-server-core}" mariadb-client
   has_mariadb || die "MariaDB's packages are installed, but mariadbd or mariadb-install-db is not on the PATH"
+fi
+
+# quiet_install installs packages that would start a service of the machine's
+# own, and keeps them from it.
+quiet_install() {
+  local policy=/usr/sbin/policy-rc.d ours=
+  if [ ! -e "$policy" ]; then
+    printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null
+    as_root chmod 755 "$policy"
+    ours=yes
+  fi
+  apt_install "$@"
+  [ -z "$ours" ] || as_root rm -f "$policy"
+}
+
+if [ -n "${1:-}" ]; then
+  missing=()
+  command -v redis-server >/dev/null || missing+=(redis-server)
+  command -v memcached >/dev/null || missing+=(memcached)
+  [ ${#missing[@]} = 0 ] || quiet_install "${missing[@]}"
 fi
 if [ "${1:-}" = bench ] && ! command -v haproxy >/dev/null; then
   apt_install haproxy

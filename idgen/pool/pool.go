@@ -1,0 +1,199 @@
+package pool
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"locus/idgen/breaker"
+	"locus/idgen/segment"
+)
+
+// Options are the settings of a Pool. Fields left zero get the value that their
+// comment names.
+type Options struct {
+	// Prefix is what the pool's keys in Redis begin with ("locus:ids:").
+	Prefix string
+	// Fill is how many numbers a fill asks the durable store for (100,000): as
+	// many are the reserve. A run that is asked for makes it at least four times
+	// its own length.
+	Fill uint64
+	// RedisTimeout (500 ms) and StoreTimeout (2 s) bound one call.
+	RedisTimeout, StoreTimeout time.Duration
+	// Redis and Store are the breakers of the two servers.
+	Redis, Store breaker.Options
+}
+
+// Pool is a segment.Store. It is safe for concurrent use; the owner calls Close.
+type Pool struct {
+	redis   Scripts
+	durable segment.Store
+	options Options
+
+	redisBreaker, durableBreaker *breaker.Breaker
+
+	mu       sync.Mutex // never held across a call of a server
+	counters map[string]*counter
+
+	filling context.Context // ends every fill in the background
+	cancel  context.CancelFunc
+	fills   sync.WaitGroup
+}
+
+// counter is what this process knows of a counter. The pool's mu guards it.
+type counter struct {
+	highest uint64 // handed to this process; later runs are above
+	filling bool   // in the background, at most one
+}
+
+var _ segment.Store = (*Pool)(nil)
+
+// New is a pool in Redis before a durable store.
+func New(redis Scripts, durable segment.Store, o Options) *Pool {
+	o.Prefix = cmp.Or(o.Prefix, "locus:ids:")
+	o.Fill = cmp.Or(o.Fill, 100_000)
+	o.RedisTimeout = cmp.Or(o.RedisTimeout, 500*time.Millisecond)
+	o.StoreTimeout = cmp.Or(o.StoreTimeout, 2*time.Second)
+	p := &Pool{
+		redis: redis, durable: durable, options: o, counters: map[string]*counter{},
+		redisBreaker: breaker.New(o.Redis), durableBreaker: breaker.New(o.Store),
+	}
+	p.filling, p.cancel = context.WithCancel(context.Background())
+	return p
+}
+
+// Extend grants the next n numbers of a counter, from Redis if it can be asked.
+func (p *Pool) Extend(ctx context.Context, name string, n uint64) (segment.Grant, error) {
+	if n < 1 || n > maxNumber/8 {
+		return segment.Grant{}, fmt.Errorf("extend %s by %d: ask for 1 to %d numbers", name, n, uint64(maxNumber/8))
+	}
+	r := &request{n: n, floor: p.highest(name), size: p.size(n)}
+	r.begin(p.redisBreaker.Allow())
+	p.run(ctx, name, r)
+	if r.err != nil {
+		return segment.Grant{}, fmt.Errorf("extend %s by %d: %w", name, n, r.err)
+	}
+	p.handed(name, r.result.Last)
+	return r.result, nil
+}
+
+func (p *Pool) size(n uint64) uint64 { return max(p.options.Fill, 4*n) }
+
+// run does what the request says until it is done.
+func (p *Pool) run(ctx context.Context, name string, r *request) {
+	for r.step != done {
+		switch r.step {
+		case taking:
+			t, err := p.askRedis(ctx, func(ctx context.Context) (taken, error) { return p.take(ctx, name, r) })
+			r.tookFromPool(t, err)
+			if t.fill {
+				p.refill(name, r.size)
+			}
+		case extending:
+			r.extended(p.extend(ctx, name, r.size))
+		case filling:
+			r.filledPool(p.askRedis(ctx, func(ctx context.Context) (taken, error) { return p.fill(ctx, name, r.grant) }))
+		case direct:
+			r.tookDirectly(p.extend(ctx, name, r.n))
+		}
+	}
+}
+
+func (p *Pool) askRedis(ctx context.Context, ask func(context.Context) (taken, error)) (taken, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.options.RedisTimeout)
+	defer cancel()
+	t, err := ask(ctx)
+	p.redisBreaker.Done(err)
+	return t, err
+}
+
+// ErrAway says that a server is not asked for a while because it failed.
+var ErrAway = errors.New("the store of segments failed and is not asked for a while")
+
+func (p *Pool) extend(ctx context.Context, name string, n uint64) (segment.Grant, error) {
+	if !p.durableBreaker.Allow() {
+		return segment.Grant{}, ErrAway
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.options.StoreTimeout)
+	defer cancel()
+	g, err := p.durable.Extend(ctx, name, n)
+	p.durableBreaker.Done(away(err))
+	switch {
+	case err != nil:
+		return segment.Grant{}, err
+	case g.First == 0 || g.Last < g.First || g.Last-g.First != n-1 || g.Last > maxNumber:
+		return segment.Grant{}, fmt.Errorf("the store granted %d..%d when asked for %d numbers up to %d: they are not used",
+			g.First, g.Last, n, uint64(maxNumber))
+	}
+	return g, nil
+}
+
+// away is the error if it is one of a store that can't be reached: one that
+// answers must not be kept from answering other counters.
+func away(err error) error {
+	if errors.Is(err, segment.ErrWentBack) || errors.Is(err, segment.ErrUnknownTag) || errors.Is(err, segment.ErrMoved) {
+		return nil
+	}
+	return err
+}
+
+// refill fills a pool in the background, so that its reserve is there before
+// the durable store is away.
+func (p *Pool) refill(name string, size uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.counter(name)
+	if c.filling || p.filling.Err() != nil {
+		return
+	}
+	c.filling = true
+	p.fills.Go(func() {
+		if p.redisBreaker.State() == breaker.Closed {
+			r := &request{size: size}
+			r.begin(true)
+			p.run(p.filling, name, r)
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		c.filling = false
+	})
+}
+
+// counter is what is known of a counter. mu is held.
+func (p *Pool) counter(name string) *counter {
+	c := p.counters[name]
+	if c == nil {
+		c = &counter{}
+		p.counters[name] = c
+	}
+	return c
+}
+
+func (p *Pool) highest(name string) uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.counter(name).highest
+}
+
+func (p *Pool) handed(name string, last uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.counter(name)
+	c.highest = max(c.highest, last)
+}
+
+// Breakers are the states of the breakers before Redis and the durable store.
+func (p *Pool) Breakers() (redis, durable breaker.State) {
+	return p.redisBreaker.State(), p.durableBreaker.State()
+}
+
+// Close waits for fills in the background, which it cancels.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	p.cancel()
+	p.mu.Unlock()
+	p.fills.Wait()
+}

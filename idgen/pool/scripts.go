@@ -1,0 +1,118 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"locus/idgen/segment"
+)
+
+// Scripts runs Lua scripts in one Redis server. It is safe for concurrent use.
+type Scripts interface {
+	// Eval runs a script at most once and gives its answer, a list of strings.
+	// An error means that the outcome is unknown: it may have run, or may yet.
+	Eval(ctx context.Context, script string, keys []string, args ...string) ([]string, error)
+}
+
+// maxNumber is the last whole number that Lua counts to exactly.
+const maxNumber = 1<<53 - 1
+
+// identity is the server's process and role: both IDs change when a server
+// restarts, and the second when a replica is promoted.
+const identity = `
+local function identity()
+  local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
+  local replication = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
+  return run .. '.' .. replication
+end
+local function text(n) return string.format('%.0f', n) end
+`
+
+// takeScript is state.take. KEYS: the pool, who fills it. ARGV: n, floor, the
+// number left at which somebody is asked to fill it.
+const takeScript = identity + `
+local s = redis.call('HMGET', KEYS[1], 'run', 'next', 'last', 'reserve_first', 'reserve_last', 'version')
+if not s[1] or s[1] ~= identity() then return {'void'} end
+local n, floor, low = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local next, last = tonumber(s[2]), tonumber(s[3])
+local rfirst, rlast, version = tonumber(s[4]), tonumber(s[5]), tonumber(s[6])
+while true do
+  local first = math.max(next, floor + 1)
+  if first + n - 1 <= last then
+    redis.call('HSET', KEYS[1], 'next', text(first + n), 'last', text(last),
+      'reserve_first', text(rfirst), 'reserve_last', text(rlast), 'version', text(version))
+    local left = last + 1 - first - n
+    if rfirst > 0 then left = left + rlast + 1 - rfirst end
+    local fill = '0'
+    if left < low and redis.call('SET', KEYS[2], '1', 'NX', 'PX', '1000') then fill = '1' end
+    return {'ok', text(first), text(left), fill}
+  end
+  if rfirst == 0 then return {'empty'} end
+  next, last, rfirst, rlast, version = rfirst, rlast, 0, 0, version + 1
+end
+`
+
+// fillScript is state.fill. KEYS: the pool, who fills it. ARGV: first, last.
+const fillScript = identity + `
+local s = redis.call('HMGET', KEYS[1], 'run', 'high', 'reserve_first', 'version')
+local first, last = tonumber(ARGV[1]), tonumber(ARGV[2])
+redis.call('DEL', KEYS[2])
+if first <= tonumber(s[2] or '0') then return {'stale', s[2]} end
+local run = identity()
+if not s[1] or s[1] ~= run then
+  redis.call('DEL', KEYS[1])
+  redis.call('HSET', KEYS[1], 'run', run, 'next', text(first), 'last', text(last), 'high', text(last),
+    'reserve_first', '0', 'reserve_last', '0', 'version', text(tonumber(s[4] or '0') + 1))
+  return {'filled'}
+end
+if tonumber(s[3]) > 0 then return {'full'} end
+redis.call('HSET', KEYS[1], 'reserve_first', text(first), 'reserve_last', text(last), 'high', text(last))
+return {'reserved'}
+`
+
+func (p *Pool) keys(counter string) []string {
+	key := p.options.Prefix + "{" + counter + "}"
+	return []string{key, key + ":filling"}
+}
+
+func (p *Pool) take(ctx context.Context, counter string, r *request) (taken, error) {
+	answer, err := p.redis.Eval(ctx, takeScript, p.keys(counter), number(r.n), number(r.floor), number(r.size))
+	if err != nil {
+		return taken{}, errors.Join(errRedis, err)
+	}
+	if len(answer) == 1 && (outcome(answer[0]) == empty || outcome(answer[0]) == void) {
+		return taken{outcome: outcome(answer[0])}, nil
+	}
+	if len(answer) != 4 || outcome(answer[0]) != took {
+		return taken{}, fmt.Errorf("%w: nonsense: %q", errRedis, answer)
+	}
+	first, err := strconv.ParseUint(answer[1], 10, 64)
+	left, leftErr := strconv.ParseUint(answer[2], 10, 64)
+	if err := errors.Join(err, leftErr); err != nil || first <= r.floor {
+		return taken{}, fmt.Errorf("%w: nonsense: %q: %v", errRedis, answer, err)
+	}
+	return taken{outcome: took, first: first, left: left, fill: answer[3] == "1"}, nil
+}
+
+func (p *Pool) fill(ctx context.Context, counter string, g segment.Grant) (taken, error) {
+	answer, err := p.redis.Eval(ctx, fillScript, p.keys(counter), number(g.First), number(g.Last))
+	if err != nil {
+		return taken{}, errors.Join(errRedis, err)
+	}
+	if len(answer) == 1 {
+		switch o := outcome(answer[0]); o {
+		case filled, reserved, full:
+			return taken{outcome: o}, nil
+		}
+	}
+	if len(answer) == 2 && outcome(answer[0]) == stale {
+		if high, err := strconv.ParseUint(answer[1], 10, 64); err == nil && high >= g.First {
+			return taken{outcome: stale, high: high}, nil
+		}
+	}
+	return taken{}, fmt.Errorf("%w: nonsense: %q", errRedis, answer)
+}
+
+func number(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -1,0 +1,87 @@
+package row
+
+import (
+	"context"
+	"fmt"
+
+	"locus/idgen"
+	"locus/idgen/segment"
+)
+
+// Lock keeps callers apart before they reach the database, so that fewer wait
+// there or lose a swap. Numbers differ without it too.
+type Lock interface {
+	// Lock waits for the lock until ctx ends. An error means that the caller has
+	// none and goes on without.
+	Lock(ctx context.Context) (unlock func(), err error)
+}
+
+// Local is a lock within this process.
+type Local struct{ free chan struct{} }
+
+// NewLocal is a lock that is free.
+func NewLocal() *Local { return &Local{make(chan struct{}, 1)} }
+
+// Lock implements Lock.
+func (l *Local) Lock(ctx context.Context) (func(), error) {
+	select {
+	case l.free <- struct{}{}:
+		return func() { <-l.free }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Advance moves a tag on and gives its first number.
+type Advance func(ctx context.Context, tag string, n uint64) (first uint64, err error)
+
+// Locked adds n under the row's lock: one statement.
+func (t *Table) Locked(ctx context.Context, tag string, n uint64) (uint64, error) {
+	floor := t.seen(tag)
+	result, err := t.db.ExecContext(ctx, "UPDATE "+t.name+" SET max_id = LAST_INSERT_ID(max_id + ?), version = version + 1 WHERE biz_tag = ? AND max_id <= ?",
+		n, []byte(tag), maxID-n)
+	if err != nil {
+		return 0, fmt.Errorf("advance %s by %d: %w: the outcome is unknown, these numbers may be lost", tag, n, err)
+	}
+	rows, err := result.RowsAffected()
+	if err != nil {
+		return 0, fmt.Errorf("advance %s by %d: %w", tag, n, err)
+	}
+	last, err := result.LastInsertId()
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("advance %s by %d: %w", tag, n, err)
+	case rows == 0:
+		if _, _, err := t.bound(ctx, tag); err != nil {
+			return 0, fmt.Errorf("advance %s by %d: %w", tag, n, err)
+		}
+		return 0, fmt.Errorf("advance %s by %d: %w", tag, n, idgen.ErrOutOfRange)
+	case uint64(last) < floor+n:
+		return 0, fmt.Errorf("advance %s by %d: %w: %s gives %d, this process has seen %d: these numbers are not used; set max_id above every number in use",
+			tag, n, segment.ErrWentBack, t.name, uint64(last)-n+1, floor)
+	}
+	t.saw(tag, uint64(last))
+	return uint64(last) - n + 1, nil
+}
+
+// Swapped advances by a compare-and-swap of the version.
+func (t *Table) Swapped(ctx context.Context, tag string, n uint64) (uint64, error) {
+	g, err := t.Extend(ctx, tag, n)
+	return g.First, err
+}
+
+// Generator takes each call's numbers from the database. advance is Locked or
+// Swapped; lock may be nil.
+func (t *Table) Generator(tag string, advance Advance, lock Lock) idgen.Numbers {
+	return idgen.Run{Take: func(ctx context.Context, n int) (uint64, error) {
+		if _, err := t.step(ctx, tag); err != nil {
+			return 0, err
+		}
+		if lock != nil {
+			if unlock, err := lock.Lock(ctx); err == nil {
+				defer unlock()
+			}
+		}
+		return advance(ctx, tag, uint64(n))
+	}}
+}

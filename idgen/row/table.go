@@ -1,0 +1,128 @@
+package row
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"regexp"
+	"sync"
+	"time"
+
+	"locus/idgen/segment"
+)
+
+// Table is the table of tags in one database. It is safe for concurrent use.
+type Table struct {
+	db   *sql.DB
+	name string // quoted
+	now  func() time.Time
+
+	mu     sync.Mutex        // guards what follows; never held across a statement
+	bounds map[string]uint64 // the highest max_id of each tag that this process has seen
+	tags   map[string]uint64 // step by tag, as last read
+	asOf   time.Time
+}
+
+// refresh is how long a list of tags is believed.
+const refresh = time.Minute
+
+var tableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?$`)
+
+// Open is the table of that name, table or schema.table, which need not exist
+// yet: see Create. now is the clock that says when tags were read (time.Now).
+func Open(db *sql.DB, name string, now func() time.Time) (*Table, error) {
+	if !tableName.MatchString(name) {
+		return nil, fmt.Errorf("table name %q: use letters, digits and '_', as table or schema.table", name)
+	}
+	return &Table{db: db, name: name, now: now, bounds: map[string]uint64{}}, nil
+}
+
+// Create makes the table and the tags that are not there yet, with that step.
+func (t *Table) Create(ctx context.Context, step uint64, tags ...string) error {
+	if step == 0 {
+		return errors.New("create tags: a step of 0 grants nothing: use 1 or more")
+	}
+	_, err := t.db.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS `+t.name+` (
+  biz_tag VARBINARY(128) NOT NULL PRIMARY KEY,
+  max_id BIGINT UNSIGNED NOT NULL DEFAULT 0,
+  step BIGINT UNSIGNED NOT NULL,
+  version BIGINT UNSIGNED NOT NULL DEFAULT 0,
+  update_time TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6))`)
+	if err != nil {
+		return fmt.Errorf("create %s: %w", t.name, err)
+	}
+	for _, tag := range tags {
+		if _, err := t.db.ExecContext(ctx, "INSERT IGNORE INTO "+t.name+" (biz_tag, step) VALUES (?, ?)", []byte(tag), step); err != nil {
+			return fmt.Errorf("create tag %s: %w", tag, err)
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.asOf = time.Time{}
+	return nil
+}
+
+// step is a tag's smallest segment, from memory. An unknown tag is refused from
+// memory too, until the list is a minute old.
+func (t *Table) step(ctx context.Context, tag string) (uint64, error) {
+	t.mu.Lock()
+	step, known := t.tags[tag]
+	age, read := t.now().Sub(t.asOf), !t.asOf.IsZero()
+	t.mu.Unlock()
+	if age < 0 || age > refresh || !read {
+		if err := t.read(ctx); err != nil {
+			if known { // the table is away; the tag does not go away
+				return step, nil
+			}
+			return 0, err
+		}
+		t.mu.Lock()
+		step, known = t.tags[tag]
+		t.mu.Unlock()
+	}
+	switch {
+	case !known:
+		return 0, fmt.Errorf("%w %q: no row of %s has it (tags are read every %s)", segment.ErrUnknownTag, tag, t.name, refresh)
+	case step == 0:
+		return 0, fmt.Errorf("tag %s has step 0 in %s, which grants nothing: UPDATE it to 1 or more", tag, t.name)
+	}
+	return step, nil
+}
+
+func (t *Table) read(ctx context.Context) error {
+	rows, err := t.db.QueryContext(ctx, "SELECT biz_tag, step FROM "+t.name)
+	if err != nil {
+		return fmt.Errorf("read tags of %s: %w", t.name, err)
+	}
+	defer rows.Close()
+	tags := map[string]uint64{}
+	for rows.Next() {
+		var tag string
+		var step uint64
+		if err := rows.Scan(&tag, &step); err != nil {
+			return fmt.Errorf("read tags of %s: %w", t.name, err)
+		}
+		tags[tag] = step
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read tags of %s: %w", t.name, err)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.tags, t.asOf = tags, t.now()
+	return nil
+}
+
+// seen is the highest max_id of a tag that this process has seen.
+func (t *Table) seen(tag string) uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.bounds[tag]
+}
+
+func (t *Table) saw(tag string, bound uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.bounds[tag] = max(t.bounds[tag], bound)
+}

@@ -1,0 +1,64 @@
+package segment
+
+import (
+	"context"
+	"fmt"
+)
+
+// Witnessed is a Store whose grants are noted in a second one before they are
+// used. A store that was restored to an older state is found out by any process,
+// also one that has never seen the numbers that were granted before.
+type Witnessed struct {
+	store   Store
+	witness *CASStore
+}
+
+var _ Store = (*Witnessed)(nil)
+
+// NewWitnessed is a store that the witness watches over. Both are needed for a
+// grant.
+func NewWitnessed(store Store, witness *CASStore) *Witnessed { return &Witnessed{store, witness} }
+
+// overtaken is how often a grant is asked for anew because a later one of
+// another process was noted first.
+const overtaken = 10
+
+// Extend implements Store. A grant is the caller's only if the witness has noted
+// none as high before; so numbers differ even if the store repeats itself.
+func (w *Witnessed) Extend(ctx context.Context, counter string, n uint64) (Grant, error) {
+	var noted uint64
+	for range overtaken {
+		g, err := w.store.Extend(ctx, counter, n)
+		if err != nil {
+			return Grant{}, err
+		}
+		if err := g.check(n, noted); err != nil { // noted before it was asked for
+			return Grant{}, fmt.Errorf("extend %s by %d: %w", counter, n, err)
+		}
+		ok, bound, err := w.witness.note(ctx, counter, g)
+		if err != nil {
+			return Grant{}, fmt.Errorf("note that %s is granted up to %d: %w: these numbers are lost", counter, g.Last, err)
+		}
+		if ok {
+			return g, nil
+		}
+		noted = bound
+	}
+	return Grant{}, fmt.Errorf("extend %s by %d: other processes were faster %d times: try again", counter, n, overtaken)
+}
+
+// note raises a counter's bound to the end of a grant that is above it.
+func (s *CASStore) note(ctx context.Context, counter string, g Grant) (ok bool, bound uint64, err error) {
+	key := s.prefix + counter
+	for {
+		bound, revision, _, err := s.bound(ctx, key)
+		if err != nil || g.First <= bound {
+			return false, bound, err
+		}
+		ok, err := s.kv.CompareAndSwap(ctx, key, revision, encode(record{Bound: g.Last, By: s.who, At: s.now().UTC()}))
+		if err != nil || ok {
+			s.saw(key, g.Last)
+			return ok, g.Last, err
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package segment
+
+import (
+	"errors"
+	"testing"
+	"time"
+)
+
+// A store that goes back is found out by a process that has seen nothing.
+func TestAWitnessFindsAStoreThatWentBack(t *testing.T) {
+	kv, store := newFakeKV(), &granting{}
+	open := func() *Witnessed { return NewWitnessed(store, NewCASStore(kv, "/witness/", "test", time.Now)) }
+	if g, err := open().Extend(t.Context(), "tag", 100); err != nil || g != (Grant{1, 100}) {
+		t.Fatal(g, err)
+	}
+	if g, err := open().Extend(t.Context(), "tag", 50); err != nil || g != (Grant{101, 150}) {
+		t.Fatal(g, err)
+	}
+	store.bound["tag"] = 20 // restored
+	for range 3 {
+		if g, err := open().Extend(t.Context(), "tag", 10); !errors.Is(err, ErrWentBack) {
+			t.Fatalf("granted %v, %v", g, err)
+		}
+	}
+	store.bound["tag"] = 500 // mended
+	if g, err := open().Extend(t.Context(), "tag", 10); err != nil || g.First != 501 {
+		t.Fatal(g, err)
+	}
+}
+
+// A grant that was overtaken is lost, and no accusation.
+func TestAnOvertakenGrantIsLost(t *testing.T) {
+	kv, store := newFakeKV(), &granting{}
+	slow := NewWitnessed(store, NewCASStore(kv, "/witness/", "slow", time.Now))
+	if _, err := store.Extend(t.Context(), "tag", 10); err != nil { // 1..10, not noted yet
+		t.Fatal(err)
+	}
+	if g, err := slow.Extend(t.Context(), "tag", 10); err != nil || g.First != 11 {
+		t.Fatal(g, err)
+	}
+	if ok, bound, err := slow.witness.note(t.Context(), "tag", Grant{1, 10}); ok || bound != 20 || err != nil {
+		t.Fatalf("1..10 were noted after 11..20: %v %d %v", ok, bound, err)
+	}
+}

@@ -1,0 +1,102 @@
+package ids
+
+import (
+	"io"
+	"net"
+	"sync"
+	"testing"
+)
+
+// link is the only way from a node to a server. It can be cut, and led to
+// another server.
+type link struct {
+	listener net.Listener
+
+	mu    sync.Mutex // guards what follows
+	to    string     // empty: cut
+	conns map[net.Conn]bool
+	ended sync.WaitGroup
+}
+
+func newLink(t testing.TB, to string) *link {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &link{listener: listener, to: to, conns: map[net.Conn]bool{}}
+	l.ended.Go(l.accept)
+	t.Cleanup(func() {
+		_ = listener.Close()
+		l.lead("")
+		l.ended.Wait()
+	})
+	return l
+}
+
+func (l *link) addr() string { return l.listener.Addr().String() }
+
+func (l *link) accept() {
+	for {
+		conn, err := l.listener.Accept()
+		if err != nil {
+			return
+		}
+		l.ended.Go(func() { l.carry(conn) })
+	}
+}
+
+// carry copies both ways until either end or the link is cut.
+func (l *link) carry(client net.Conn) {
+	defer client.Close()
+	l.mu.Lock()
+	to := l.to
+	l.mu.Unlock()
+	if to == "" {
+		return
+	}
+	server, err := net.Dial("tcp", to)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	if !l.join(client, server, to) {
+		return
+	}
+	defer l.leave(client, server)
+	var both sync.WaitGroup
+	for _, way := range [][2]net.Conn{{client, server}, {server, client}} {
+		both.Go(func() {
+			_, _ = io.Copy(way[0], way[1])
+			_, _ = client.Close(), server.Close()
+		})
+	}
+	both.Wait()
+}
+
+func (l *link) join(a, b net.Conn, to string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.to != to {
+		return false
+	}
+	l.conns[a], l.conns[b] = true, true
+	return true
+}
+
+func (l *link) leave(a, b net.Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.conns, a)
+	delete(l.conns, b)
+}
+
+// lead cuts the connections; new ones go there, or nowhere.
+func (l *link) lead(to string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.to = to
+	for conn := range l.conns {
+		_ = conn.Close()
+	}
+}
