@@ -59,6 +59,9 @@ func (s *Session) preparable(w *World, p *prepared) (text string, there *plan.Pl
 	if there.Place != plan.Session {
 		return text, there, nil, nil
 	}
+	if !w.MariaDB && textOnly[there.Statement.Kind] {
+		return "", nil, nil, unpreparable()
+	}
 	switch st := there.Statement; st.Kind {
 	case stmt.ShowWarnings:
 		columns = diagnosticColumns(st.Shown)
@@ -74,10 +77,19 @@ func (s *Session) preparable(w *World, p *prepared) (text string, there *plan.Pl
 		}
 		columns = textColumns(explained, nil)
 	case stmt.TextPrepare:
-		return "", nil, nil, fail(mysql.ER_UNSUPPORTED_PS, stateGeneral, "This command is not supported in the prepared statement protocol yet")
+		return "", nil, nil, unpreparable()
 	default:
 	}
 	return text, nil, columns, nil
+}
+
+// textOnly is what MySQL does not prepare: clients that hear of it send the text.
+var textOnly = map[stmt.Kind]bool{
+	stmt.Use: true, stmt.Begin: true, stmt.Savepoint: true, stmt.Lock: true, stmt.Unlock: true, stmt.ShowWarnings: true,
+}
+
+func unpreparable() error {
+	return fail(mysql.ER_UNSUPPORTED_PS, stateGeneral, "This command is not supported in the prepared statement protocol yet")
 }
 
 // planAgain plans a text into which the session has written what it knows.

@@ -55,8 +55,8 @@ func (s *Session) prepareText(r *request, p *stmt.TextPrepared) error {
 		return err
 	}
 	switch {
-	case inner.Statement.Kind == stmt.TextPrepare:
-		return fail(mysql.ER_UNSUPPORTED_PS, stateGeneral, "This command is not supported in the prepared statement protocol yet")
+	case inner.Statement.Kind == stmt.TextPrepare, !r.world.MariaDB && textOnly[inner.Statement.Kind]:
+		return unpreparable()
 	case inner.Place != plan.Session:
 		if _, _, err := s.prepareAt(s.prepareShard(r.world, inner), text); err != nil {
 			return err
@@ -97,7 +97,7 @@ func (s *Session) runImmediate(r *request, p *stmt.TextPrepared) error {
 		return err
 	}
 	if inner.Statement.Kind == stmt.TextPrepare { // which might name itself
-		return fail(mysql.ER_UNSUPPORTED_PS, stateGeneral, "This command is not supported in the prepared statement protocol yet")
+		return unpreparable()
 	}
 	bound, err := s.boundText(text, p)
 	if err != nil {

@@ -183,19 +183,17 @@ func TestPreparedStatements(t *testing.T) {
 func TestPreparedStatementsOfTheProxysOwn(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		c := login(t, p.proxy, classic)
-		c.query("USE no_such_database")
-		prepared := c.ask(wire.PrepareResponse, append([]byte{mysql.COM_STMT_PREPARE}, "SHOW ERRORS"...))
+		prepared := c.ask(wire.PrepareResponse, append([]byte{mysql.COM_STMT_PREPARE}, "EXPLAIN SELECT * FROM test_order WHERE buyer_uid = 42"...))
 		head, err := wire.ParsePrepared(prepared[0].payload)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.query("USE no_such_database")
 		execute, _ := wire.AppendExecute(nil, wire.Execute{Statement: head.Statement})
 		rows := rowsOf(c.ask(wire.QueryResponse, execute[wire.HeaderSize:]), 0)
-		if len(rows) != 1 {
-			t.Fatalf("rows %q", rows)
+		if len(rows) == 0 {
+			t.Fatal("no rows")
 		}
-		if values, err := wire.SplitBinaryRow(nil, []byte(rows[0]), []byte{mysql.MYSQL_TYPE_VAR_STRING, mysql.MYSQL_TYPE_LONG, mysql.MYSQL_TYPE_VAR_STRING}); err != nil || string(values[0]) != "Error" {
+		if values, err := wire.SplitBinaryRow(nil, []byte(rows[0]), []byte{mysql.MYSQL_TYPE_VAR_STRING, mysql.MYSQL_TYPE_VAR_STRING}); err != nil || len(values[0]) == 0 {
 			t.Errorf("%q, %v", values, err)
 		}
 	})
