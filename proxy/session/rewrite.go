@@ -70,7 +70,7 @@ func (s *Session) rewritten(r *request) ([]byte, error) {
 	for _, o := range st.Owned {
 		name(o.Start)
 		sql, ok := s.ownAnswer(o)
-		if table, is := strings.CutPrefix(o.Name, "table "); is {
+		if table, is := strings.CutPrefix(o.Name, "table "); is && s.hasTable(table, text[o.Start:o.End]) {
 			var err error
 			if sql, err = s.ownTable(table, r); err != nil {
 				return nil, err
@@ -89,6 +89,13 @@ func (s *Session) rewritten(r *request) ([]byte, error) {
 	}
 	name(len(text))
 	return append(out, text[from:]...), nil
+}
+
+// hasTable tells whether the servers have a table under the name that is written:
+// MySQL has those of variables and of status in performance_schema alone.
+func (s *Session) hasTable(table string, written []byte) bool {
+	schema := bytes.ToLower(bytes.TrimLeft(written, "`"))
+	return s.World().MariaDB || table == "processlist" || !bytes.HasPrefix(schema, []byte("information_schema"))
 }
 
 // ownNumber makes a number one that ORDER BY doesn't take for a field's.

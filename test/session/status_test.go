@@ -77,3 +77,12 @@ func TestNamesOfStatus(t *testing.T) {
 		}
 	})
 }
+
+// MariaDB has these tables in information_schema, MySQL has them elsewhere.
+func TestTablesOfStatus(t *testing.T) {
+	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
+		for _, table := range []string{"session_status", "GLOBAL_STATUS", "SESSION_VARIABLES", "`global_variables`"} {
+			p.alike(t, "SELECT COUNT(*) > 0 FROM information_schema."+table+" WHERE variable_name LIKE 'max%'")
+		}
+	})
+}

@@ -54,7 +54,7 @@ func TestSuite(t *testing.T) {
 				t.Fatal(err)
 			}
 			return parse(stand.Command{
-				Dir: filepath.Join(dir, "activerecord"), Limit: 20 * time.Minute, Env: []string{"ARCONN=mysql2", "ARCONFIG=" + config},
+				Dir: filepath.Join(dir, "activerecord"), Limit: 45 * time.Minute, Env: []string{"ARCONN=mysql2", "ARCONFIG=" + config},
 				Args: append([]string{"/usr/bin/ruby", "-Itest", "-W0", "-e", program}, files...),
 			}.Output(t))
 		})

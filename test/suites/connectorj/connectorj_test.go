@@ -115,7 +115,7 @@ func (s suite) run(t *testing.T, at stand.Endpoint, cases []string) stand.Outcom
 	}
 	dir := t.TempDir()
 	stand.Command{
-		Dir: dir, Limit: 20 * time.Minute,
+		Dir: dir, Limit: 45 * time.Minute,
 		Env: []string{
 			"TEST_DB_HOST=" + at.Host, fmt.Sprintf("TEST_DB_PORT=%d", at.Port), "TEST_DB_USER=" + at.User,
 			"TEST_DB_PASSWORD=" + at.Password, "TEST_DB_DATABASE=testj", "TEST_DB_OTHER=allowPublicKeyRetrieval=true",

@@ -23,7 +23,7 @@ func TestSuite(t *testing.T) {
 			if _, err := at.DB(t, "").ExecContext(t.Context(), "ALTER DATABASE test CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci"); err != nil {
 				t.Fatalf("%s: %v", at.Name, err)
 			}
-			return tap.Tests{Dir: dir, Limit: time.Minute, Env: []string{
+			return tap.Tests{Dir: dir, Limit: 5 * time.Minute, Env: []string{
 				fmt.Sprintf("DBI_DSN=DBI:MariaDB:database=test;host=%s;port=%d", at.Host, at.Port),
 				"DBI_USER=" + at.User, "DBI_PASS=" + at.Password,
 			}}.Run(t)

@@ -50,7 +50,7 @@ func TestSuite(t *testing.T) {
 				}
 			}
 			stand.Command{
-				Dir: filepath.Join(source, "tests"), Limit: 20 * time.Minute,
+				Dir: filepath.Join(source, "tests"), Limit: 45 * time.Minute,
 				Env:  []string{"PYTHONPATH=" + dir + ":" + here + ":" + source, "PYTHONDONTWRITEBYTECODE=1", "LOCUS_REPORT=" + report},
 				Args: append([]string{pytest.Python, "-W", "ignore", "runtests.py", "--settings", "locus_settings", "--parallel", "1", "--noinput", "-v", "1"}, have...),
 			}.Output(t)

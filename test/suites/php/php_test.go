@@ -40,7 +40,7 @@ func run(t *testing.T, at stand.Endpoint, dir string, cases []string) stand.Outc
 		cases = []string{"ext/pdo_mysql/tests", "ext/mysqli/tests"}
 	}
 	stand.Command{
-		Dir: dir, Limit: 15 * time.Minute,
+		Dir: dir, Limit: 45 * time.Minute,
 		Env: []string{
 			"TEST_PHP_EXECUTABLE=/usr/bin/php", "TEST_PHP_JUNIT=" + report, "NO_INTERACTION=1", "TEST_TIMEOUT=40",
 			"MYSQL_TEST_HOST=" + at.Host, fmt.Sprintf("MYSQL_TEST_PORT=%d", at.Port),

@@ -46,7 +46,7 @@ func TestSuite(t *testing.T) {
 						}
 					}
 					uri := fmt.Sprintf("mysql+%s://%s:%s@%s/test?charset=utf8mb4", driver, at.User, at.Password, at.Addr())
-					return pytest.Tests{Dir: dir, Args: []string{"test_suite.py", "--dburi", uri}, Limit: 10 * time.Minute}.Run(t)
+					return pytest.Tests{Dir: dir, Args: []string{"test_suite.py", "--dburi", uri}, Limit: 30 * time.Minute}.Run(t)
 				})
 			})
 		}
