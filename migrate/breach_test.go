@@ -13,6 +13,11 @@ import (
 func TestWhatGotWorse(t *testing.T) {
 	limits := Times{}.withDefaults()
 	before := figures{Conflicts: 2, Lag: time.Millisecond}
+	usual := job.Tally{Failed: 20, Times: []job.Times{{UpTo: 5 * time.Millisecond, Count: 1000}}} // 2 % fail, p99 is 5 ms
+	fared := func(failed, fast, slow uint64) figures {
+		times := []job.Times{{UpTo: 5 * time.Millisecond, Count: fast}, {UpTo: time.Second, Count: slow}}
+		return figures{Conflicts: 2, Fared: job.Outcomes{Target: job.Tally{Failed: failed, Times: times}}}
+	}
 	for _, test := range []struct {
 		now, before figures
 		want        string
@@ -23,10 +28,21 @@ func TestWhatGotWorse(t *testing.T) {
 		{figures{Conflicts: 2, Lag: limits.Lag + 1}, before, "to the target"},
 		{figures{Conflicts: 2, Back: limits.Lag + 1}, before, "back to the source"},
 		{figures{Conflicts: 2, Held: limits.Held + 1}, before, "held statements"},
+		{figures{Conflicts: 2, Running: 65}, before, "65 statements run at the target"},
+		{figures{Conflicts: 2, Running: 65}, figures{Conflicts: 2, Running: 70}, ""},
+		{fared(3, 100, 0), before, ""}, // 3 % of them
+		{fared(4, 100, 0), before, ""}, // may be chance
+		{fared(5, 100, 0), before, "5 of 100 statements on the moved genes failed"},
+		{fared(5, 100, 0), fared(5, 0, 0), ""}, // before the last step
+		{fared(50, 2000, 0), before, ""},
+		{fared(0, 2000, 5), before, ""}, // not more than 1 %
+		{fared(0, 400, 4), before, ""},
+		{fared(0, 400, 5), before, "5 of 405 statements on the moved genes took longer than 30ms"},
+		{fared(0, 0, 5), before, "took longer"}, // nobody gets anything done
 		// An operator has seen this and goes on.
 		{figures{Conflicts: 3, Held: time.Hour}, figures{Conflicts: 3, Held: time.Hour}, ""},
 	} {
-		got := test.now.worse(test.before, limits)
+		got := test.now.worse(test.before, usual, limits, Limits{}.withDefaults())
 		if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
 			t.Errorf("%+v after %+v: %q, want %q", test.now, test.before, got, test.want)
 		}

@@ -30,6 +30,8 @@ type drive struct {
 	verified time.Time // when the last verification passed; zero: not by this process
 	stepped  time.Time // when the last step was taken
 	before   figures   // as the last step left them
+	waiting  job.Tally // at the source, when the job began to wait for a cut-over
+	usual    job.Tally // at the source, before the first step
 	failing  time.Time // since when actions fail; zero: they don't
 
 	mu     sync.Mutex // of what follows
@@ -115,8 +117,7 @@ func (d *drive) perform(ctx context.Context, s Snapshot, action phase.Action, ge
 	case phase.Withdraw:
 		return d.withdraw(ctx, s)
 	case phase.Keep:
-		defer d.forgetFigures() // what happened meanwhile is not what a later step did
-		return d.keep(ctx, s)
+		return d.keepWatching(ctx, s)
 	case phase.Wait, phase.Nothing:
 	}
 	<-ctx.Done()

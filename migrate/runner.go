@@ -16,6 +16,8 @@ type Runner struct {
 	Name  string // of this process
 	Log   *slog.Logger
 	Times Times
+	// Limits are of what is watched while a cut-over rolls.
+	Limits Limits
 	// Stop is called at the stop points of a step, and Arrange may change what its
 	// lines do, in tests.
 	Stop    func(point string)
@@ -51,7 +53,7 @@ func (t Times) withDefaults() Times {
 
 // Run takes up jobs until ctx ends, and waits for those that it runs.
 func (r *Runner) Run(ctx context.Context) error {
-	r.Times = r.Times.withDefaults()
+	r.Times, r.Limits = r.Times.withDefaults(), r.Limits.withDefaults()
 	if r.Log == nil {
 		r.Log = slog.New(slog.DiscardHandler)
 	}

@@ -38,6 +38,9 @@ func (d *drive) step(ctx context.Context, s Snapshot, action phase.Action, reach
 	if event, err := d.untilStep(ctx, s, action); event != nil || err != nil {
 		return event, err
 	}
+	if action == phase.Advance && s.Job.Every > 0 {
+		d.noteUsual(ctx)
+	}
 	h := &handover{drive: d, read: s, reach: reach, to: s.Job.To, giver: d.source, receiver: d.forward}
 	h.genes = s.Job.AtTarget(reach).Subtract(s.Job.AtTarget(s.Job.State.Cut))
 	if action == phase.Retreat {
@@ -72,7 +75,9 @@ func (d *drive) step(ctx context.Context, s Snapshot, action phase.Action, reach
 		return nil, fmt.Errorf("step to %d of %d genes: %w", reach, s.Job.State.Total, err)
 	}
 	d.stepped = time.Now()
-	d.noteFigures()
+	if s.Job.Every > 0 {
+		d.noteFigures(ctx)
+	}
 	return &phase.Event{Kind: phase.StepTaken, Genes: reach}, nil
 }
 
@@ -85,8 +90,13 @@ func (d *drive) untilStep(ctx context.Context, s Snapshot, action phase.Action) 
 	next := d.stepped.Add(s.Job.Every)
 	d.say(func(r *job.Report) { r.NextStep = next })
 	defer d.say(func(r *job.Report) { r.NextStep = time.Time{} })
+	return d.watchUntil(ctx, s, next)
+}
+
+// watchUntil looks at the figures until then, and keeps the comparison fresh.
+func (d *drive) watchUntil(ctx context.Context, s Snapshot, next time.Time) (*phase.Event, error) {
 	for {
-		if event := d.breached(s); event != nil {
+		if event := d.breached(ctx, s); event != nil {
 			return event, nil
 		}
 		wait := time.Until(next)

@@ -37,6 +37,9 @@ type Store interface {
 	Claim(ctx context.Context, id string) (Claim, error)
 	// Report replaces what is told of a job.
 	Report(ctx context.Context, r job.Report) error
+	// Outcomes is how the statements on a job's genes have fared so far, as all
+	// proxies tell; an error if one doesn't.
+	Outcomes(ctx context.Context, id string) (job.Outcomes, error)
 	// Shard is how a registered shard is reached, and Tables what is declared.
 	Shard(ctx context.Context, name router.ShardName) (link.Server, error)
 	Tables(ctx context.Context) (map[catalog.TableName]catalog.Declaration, error)

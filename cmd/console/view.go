@@ -131,6 +131,9 @@ func figures(j *job.Job, r job.Report, p job.Progress, now time.Time) []figure {
 	add(j.State.Reversible, figure{"lag back", milliseconds(r.BackLagMs), worse(r.BackLagMs, 1000, 5000)})
 	list = append(list, figure{"conflicts", watch.Count(r.Conflicts), worse(r.Conflicts, 1, 1000)})
 	add(r.LastFenceMs > 0, figure{"last step held", milliseconds(r.LastFenceMs), worse(r.LastFenceMs, 100, 1000)})
+	if r.After.Statements+r.Before.Statements > 0 {
+		list = append(list, figure{Name: "moved genes, since the last step", Value: watch.Fared(r.After)}, figure{Name: "the same genes, before", Value: watch.Fared(r.Before)})
+	}
 	add(p.NextStep >= 0, figure{Name: "next step in", Value: watch.Rounded(p.NextStep)})
 	add(p.Left > 0, figure{Name: "about left", Value: watch.Rounded(p.Left)})
 	add(!r.Verified.IsZero(), figure{Name: "found equal", Value: watch.Rounded(now.Sub(r.Verified)) + " ago"})

@@ -13,8 +13,10 @@ import (
 // Answers is what the proxies have said, by their IDs.
 type Answers[T any] struct {
 	By map[string]T
-	// Silent are living proxies that have not answered in time, or can't.
+	// Silent are living proxies that have not answered in time, or can't; Late is
+	// how many of them can.
 	Silent []string
+	Late   int
 }
 
 // Ask puts a question to all living proxies, and waits for their answers as long
@@ -34,10 +36,10 @@ func Ask[T any](ctx context.Context, kv *etcd.KV, q Question, patience time.Dura
 	}()
 	var last Answers[T]
 	for {
-		found, waiting, err := gather[T](ctx, kv, q, asked)
+		found, err := gather[T](ctx, kv, q, asked)
 		switch {
 		case err == nil:
-			if last = found; waiting == 0 {
+			if last = found; found.Late == 0 {
 				return last, nil
 			}
 		case ctx.Err() == nil:
@@ -52,29 +54,28 @@ func Ask[T any](ctx context.Context, kv *etcd.KV, q Question, patience time.Dura
 	}
 }
 
-// gather reads what has been answered since it was asked; waiting is how many
-// will still answer.
-func gather[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64) (found Answers[T], waiting int, err error) {
+// gather reads what has been answered since it was asked.
+func gather[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64) (found Answers[T], err error) {
 	cards, err := Cards(ctx, kv)
 	if err != nil {
-		return found, 0, err
+		return found, err
 	}
 	pairs, _, err := kv.GetPrefix(ctx, answersKey(q))
 	if err != nil {
-		return found, 0, err
+		return found, err
 	}
 	found.By = map[string]T{}
 	for _, p := range pairs {
 		var a answer
 		if err := json.Unmarshal(p.Value, &a); err != nil {
-			return found, 0, fmt.Errorf("%s: %w", p.Key, err)
+			return found, fmt.Errorf("%s: %w", p.Key, err)
 		}
 		if a.Asked < asked {
 			continue
 		}
 		var value T
 		if err := json.Unmarshal(a.Value, &value); err != nil {
-			return found, 0, fmt.Errorf("%s: %w", p.Key, err)
+			return found, fmt.Errorf("%s: %w", p.Key, err)
 		}
 		found.By[strings.TrimPrefix(p.Key, answersKey(q))] = value
 	}
@@ -82,9 +83,9 @@ func gather[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64) (f
 		if _, answered := found.By[c.ID]; !answered {
 			found.Silent = append(found.Silent, c.ID)
 			if c.Answers {
-				waiting++
+				found.Late++
 			}
 		}
 	}
-	return found, waiting, nil
+	return found, nil
 }

@@ -23,6 +23,7 @@ import (
 	"locus/migrate"
 	"locus/migrate/job"
 	"locus/migrate/link"
+	"locus/proxy/meter"
 	"locus/proxy/schema"
 	"locus/router"
 	"locus/router/catalog"
@@ -217,6 +218,33 @@ func (s *Store) Reports(ctx context.Context) (map[string]job.Report, error) {
 		reports[r.ID] = r
 	}
 	return reports, nil
+}
+
+// outcomesPatience bounds the wait for what the proxies have counted.
+const outcomesPatience = time.Second
+
+// Outcomes is how statements on a job's genes have fared.
+func (s *Store) Outcomes(ctx context.Context, id string) (job.Outcomes, error) {
+	var all job.Outcomes
+	answers, err := fleet.Ask[map[string]meter.Outcome](ctx, s.kv, fleet.Outcomes, outcomesPatience)
+	if err != nil {
+		return all, err
+	}
+	if answers.Late > 0 { // a part of them would look like a change
+		return all, fmt.Errorf("proxies don't tell how statements fare: %v", answers.Silent)
+	}
+	for _, byJob := range answers.By {
+		all.Source, all.Target = all.Source.Plus(tally(byJob[id].Source)), all.Target.Plus(tally(byJob[id].Target))
+	}
+	return all, nil
+}
+
+func tally(t meter.Tally) job.Tally {
+	out := job.Tally{Failed: t.Failed}
+	for _, x := range t.Times {
+		out.Times = append(out.Times, job.Times{UpTo: time.Duration(x.UpToNs), Count: x.Count})
+	}
+	return out
 }
 
 // Shard is how a registered shard is reached.

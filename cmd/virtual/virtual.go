@@ -61,7 +61,8 @@ var tables = []table{
 		genes_at_target int, genes_wanted int, step_genes int, every_seconds number, on_breach text, throttle int, created time, created_by text,
 		why text, trouble text, remedy text, runner text, reported time, doing text, rows_copied int, rows_estimate int, bytes_copied int,
 		copied_percent number, verified_percent number, rows_verified int, verified time, changes int, lag_ms int, back_lag_ms int,
-		conflicts int, rows_deleted int, next_step time, last_fence_ms int`), (*Schema).jobRows},
+		conflicts int, rows_deleted int, next_step time, last_fence_ms int,
+		statements int, statements_failed int, p99_ms number, before_statements int, before_failed int, before_p99_ms number`), (*Schema).jobRows},
 	{"job_steps", columns("job text, step int, at time, by_whom text, what text"), (*Schema).stepRows},
 	{"shards", columns("name text, address text, account text, tls text, genes int, moving_in int, moving_out int, replicas text"), (*Schema).shardRows},
 	{"routes", columns("first_gene text, last_gene text, genes int, shard text, map_version int, moving text"), (*Schema).routeRows},
@@ -118,6 +119,7 @@ func jobRow(j *job.Job, r job.Report) []any {
 		text(j.Why), text(first(st.Why, r.Trouble)), text(st.Remedy), text(r.Runner), r.At, text(r.Doing), r.RowsCopied, r.RowsEstimate, r.BytesCopied,
 		p.Copied, p.Verified, r.RowsVerified, r.Verified, r.Changes, r.LagMs, r.BackLagMs,
 		r.Conflicts, r.RowsDeleted, r.NextStep, r.LastFenceMs,
+		int64(r.After.Statements), int64(r.After.Failed), r.After.P99Ms, int64(r.Before.Statements), int64(r.Before.Failed), r.Before.P99Ms,
 	}
 }
 

@@ -135,6 +135,23 @@ func (d *drawing) figures(j *job.Job, r job.Report, p job.Progress) {
 	if j.State.At() == phase.Cutting || p.NextStep >= 0 || r.LastFenceMs > 0 {
 		d.field("next step", strings.Join(step, "; "), plain)
 	}
+	d.fares(r)
+}
+
+// fares compares how statements on the moved genes fare with how they did.
+func (d *drawing) fares(r job.Report) {
+	if r.After.Statements == 0 && r.Before.Statements == 0 {
+		return
+	}
+	d.field("fares", Fared(r.After)+" there; before: "+Fared(r.Before), plain)
+}
+
+// Fared writes how statements fared.
+func Fared(f job.Fared) string {
+	if f.Statements == 0 {
+		return "no statements"
+	}
+	return fmt.Sprintf("p99 %s ms, %s failed", strconv.FormatFloat(f.P99Ms, 'g', 3, 64), Percent(100*float64(f.Failed)/float64(f.Statements)))
 }
 
 func (d *drawing) journal(entries []job.Entry) {

@@ -29,6 +29,7 @@ func Line(s Seen, now time.Time) string {
 	add(j.State.Reversible, "back %d ms", r.BackLagMs)
 	add(r.Conflicts > 0, "%d conflicts", r.Conflicts)
 	add(r.LastFenceMs > 0, "held %d ms", r.LastFenceMs)
+	add(r.After.Statements > 0, "moved genes: %s", Fared(r.After))
 	add(p.NextStep >= 0, "next step in %s", Rounded(p.NextStep))
 	add(j.State.Why != "", "why: %s", j.State.Why)
 	add(r.Trouble != "", "trouble: %s", r.Trouble)

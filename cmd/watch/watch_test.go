@@ -88,6 +88,7 @@ func TestDrawings(t *testing.T) {
 	through := report(phase.Advance)
 	through.RowsCopied, through.LanesDone, through.RowsVerified, through.Verified = 120_000, 8, 120_000, now.Add(-30*time.Second)
 	through.LastFenceMs, through.NextStep, through.BackLagMs, through.Conflicts = 23, now.Add(1600*time.Millisecond), 5, 2
+	through.Before, through.After = job.Fared{Statements: 9000, Failed: 9, P99Ms: 4.096}, job.Fared{Statements: 500, P99Ms: 5.12}
 	silent := through
 	silent.At = now.Add(-20 * time.Second)
 	failed := split(t, append(ready[:1:1], phase.Event{Kind: phase.FailedWith, Why: "the log is gone", Remedy: "raise the retention"})...)

@@ -29,5 +29,9 @@ type Report struct {
 	// step held statements.
 	NextStep    time.Time `json:"next_step,omitzero"`
 	LastFenceMs int64     `json:"last_fence_ms"`
-	Trouble     string    `json:"trouble,omitempty"` // what is being tried again
+	// Before is how statements on the genes fared before the cut-over, After how
+	// they do at the target since the last step; only while a cut-over rolls.
+	Before  Fared  `json:"before,omitzero"`
+	After   Fared  `json:"after,omitzero"`
+	Trouble string `json:"trouble,omitempty"` // what is being tried again
 }

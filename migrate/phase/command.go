@@ -45,7 +45,7 @@ func (s State) rollBack(e Event) (State, error) {
 	case e.Step < 1:
 		return s, fmt.Errorf("roll back: by %d genes at a time: at least one", e.Step)
 	}
-	s.Phase, s.Before, s.Why, s.Remedy = RollingBack, "", "", ""
+	s.Phase, s.Before, s.Why, s.Remedy = RollingBack, "", e.Why, ""
 	s.Wanted, s.Step, s.Paused = e.Genes, e.Step, false
 	return s, nil
 }

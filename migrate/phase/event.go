@@ -67,7 +67,7 @@ func (s State) on(e Event) (State, error) {
 	case Announced, Copied, CaughtUp, Verified, Differs, StepTaken, Retired, Withdrawn:
 		return s.done(e)
 	case Breached:
-		if s.Phase != Cutting {
+		if s.Phase != Cutting && s.Phase != Cut {
 			return s, fmt.Errorf("%s in phase %s", e.Kind, s.Phase)
 		}
 		s.Paused, s.Why = true, e.Why
