@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"locus/idgen"
 	"locus/idgen/breaker"
 	"locus/idgen/segment"
 )
@@ -21,6 +23,10 @@ type Options struct {
 	// many are the reserve. A run that is asked for makes it at least four times
 	// its own length.
 	Fill uint64
+	// Keys splits what is handed out over that many keys (0: none), each of which
+	// takes Span (1,000) numbers at once from the pool. Runs then don't rise.
+	Keys int
+	Span uint64
 	// RedisTimeout (500 ms) and StoreTimeout (2 s) bound one call.
 	RedisTimeout, StoreTimeout time.Duration
 	// Redis and Store are the breakers of the two servers.
@@ -32,6 +38,8 @@ type Pool struct {
 	redis   Scripts
 	durable segment.Store
 	options Options
+
+	turn atomic.Uint64 // of the keys
 
 	redisBreaker, durableBreaker *breaker.Breaker
 
@@ -55,6 +63,7 @@ var _ segment.Store = (*Pool)(nil)
 func New(redis Scripts, durable segment.Store, o Options) *Pool {
 	o.Prefix = cmp.Or(o.Prefix, "locus:ids:")
 	o.Fill = cmp.Or(o.Fill, 100_000)
+	o.Span = cmp.Or(o.Span, 1000)
 	o.RedisTimeout = cmp.Or(o.RedisTimeout, 500*time.Millisecond)
 	o.StoreTimeout = cmp.Or(o.StoreTimeout, 2*time.Second)
 	p := &Pool{
@@ -80,7 +89,12 @@ func (p *Pool) Extend(ctx context.Context, name string, n uint64) (segment.Grant
 	return r.result, nil
 }
 
-func (p *Pool) size(n uint64) uint64 { return max(p.options.Fill, 4*n) }
+func (p *Pool) size(n uint64) uint64 {
+	if p.options.Keys > 0 {
+		n = max(n, p.options.Span)
+	}
+	return max(p.options.Fill, 4*n)
+}
 
 // run does what the request says until it is done.
 func (p *Pool) run(ctx context.Context, name string, r *request) {
@@ -175,7 +189,19 @@ func (p *Pool) counter(name string) *counter {
 func (p *Pool) highest(name string) uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.options.Keys > 0 {
+		return 0
+	}
 	return p.counter(name).highest
+}
+
+// Numbers is a generator that asks Redis for the numbers of each call: those of
+// one key, or of Keys keys in turn.
+func (p *Pool) Numbers(tag string) idgen.Numbers {
+	return idgen.Run{Take: func(ctx context.Context, n int) (uint64, error) {
+		g, err := p.Extend(ctx, tag, uint64(n))
+		return g.First, err
+	}}
 }
 
 func (p *Pool) handed(name string, last uint64) {

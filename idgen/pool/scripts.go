@@ -32,10 +32,32 @@ local function text(n) return string.format('%.0f', n) end
 
 // takeScript is state.take. KEYS: the pool, who fills it. ARGV: n, floor, the
 // number left at which somebody is asked to fill it.
-const takeScript = identity + `
+const takeScript = identity + takeFunction + `
+return take(tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]))
+`
+
+// keyScript takes from one of several keys, which are extended from the pool.
+// KEYS: the pool, who fills it, the key. ARGV: as before, and how many numbers a
+// key takes at once.
+const keyScript = identity + takeFunction + `
+local k = redis.call('HMGET', KEYS[3], 'run', 'next', 'last')
+local n, span = tonumber(ARGV[1]), tonumber(ARGV[4])
+if k[1] and k[1] == identity() and tonumber(k[2]) + n - 1 <= tonumber(k[3]) then
+  redis.call('HINCRBY', KEYS[3], 'next', n)
+  return {'ok', k[2], '0', '0'}
+end
+local t = take(math.max(n, span), 0, tonumber(ARGV[3]))
+if t[1] == 'ok' then
+  local first = tonumber(t[2])
+  redis.call('HSET', KEYS[3], 'run', identity(), 'next', text(first + n), 'last', text(first + math.max(n, span) - 1))
+end
+return t
+`
+
+const takeFunction = `
+local function take(n, floor, low)
 local s = redis.call('HMGET', KEYS[1], 'run', 'next', 'last', 'reserve_first', 'reserve_last', 'version')
 if not s[1] or s[1] ~= identity() then return {'void'} end
-local n, floor, low = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local next, last = tonumber(s[2]), tonumber(s[3])
 local rfirst, rlast, version = tonumber(s[4]), tonumber(s[5]), tonumber(s[6])
 while true do
@@ -51,6 +73,7 @@ while true do
   end
   if rfirst == 0 then return {'empty'} end
   next, last, rfirst, rlast, version = rfirst, rlast, 0, 0, version + 1
+end
 end
 `
 
@@ -78,7 +101,12 @@ func (p *Pool) keys(counter string) []string {
 }
 
 func (p *Pool) take(ctx context.Context, counter string, r *request) (taken, error) {
-	answer, err := p.redis.Eval(ctx, takeScript, p.keys(counter), number(r.n), number(r.floor), number(r.size))
+	script, keys, args := takeScript, p.keys(counter), []string{number(r.n), number(r.floor), number(r.size)}
+	if p.options.Keys > 0 {
+		key := fmt.Sprintf("%s:key:%d", keys[0], p.turn.Add(1)%uint64(p.options.Keys))
+		script, keys, args = keyScript, append(keys, key), append(args, number(p.options.Span))
+	}
+	answer, err := p.redis.Eval(ctx, script, keys, args...)
 	if err != nil {
 		return taken{}, errors.Join(errRedis, err)
 	}

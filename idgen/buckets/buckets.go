@@ -1,0 +1,208 @@
+// Package buckets counts in 256 counters in Redis at once:
+//
+//	| 0 (1) | epoch (37) | bucket (8) | counter (18) |
+//
+// It owns the buckets and which of them is asked next. A bucket whose counter is
+// past 2¹⁸, or that its server has lost, is reset under a lock to an epoch that
+// a durable store has granted, and that no bucket ever had before. It never
+// reuses an epoch, and never hands out what a Redis counted that restarted or
+// was a replica: the scripts look at who they run on.
+//
+// Callers that come while a script is under way are answered together by the
+// next one.
+package buckets
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"locus/idgen"
+	"locus/idgen/breaker"
+)
+
+const (
+	bucketBits  = 8
+	counterBits = 18
+	buckets     = 1 << bucketBits
+	maxEpoch    = 1<<(63-bucketBits-counterBits) - 1
+)
+
+// Redis is what is asked of the server.
+type Redis interface {
+	// Eval runs a script at most once. An error means that the outcome is unknown.
+	Eval(ctx context.Context, script string, keys []string, args ...string) ([]string, error)
+	// TryLock takes a lock or says that somebody has it; Unlock gives it back.
+	TryLock(ctx context.Context, key, token string, ttl time.Duration) (bool, error)
+	Unlock(ctx context.Context, key, token string) error
+}
+
+// Options are the settings of a Generator. Fields left zero get the value that
+// their comment names.
+type Options struct {
+	Prefix  string        // of the keys ("locus:buckets:")
+	Timeout time.Duration // of one command (500 ms)
+	Lanes   int           // scripts under way at once (2 per processor)
+	Breaker breaker.Options
+}
+
+// Generator is safe for concurrent use.
+type Generator struct {
+	redis   Redis
+	epochs  idgen.Numbers
+	options Options
+
+	breakers [buckets]*breaker.Breaker
+	turn     atomic.Uint32 // of the buckets
+	lane     atomic.Uint32
+	lanes    []lane
+}
+
+var _ idgen.Numbers = (*Generator)(nil)
+
+// New is a generator; epochs come from a durable store.
+func New(redis Redis, epochs idgen.Numbers, o Options) *Generator {
+	o.Prefix = cmp.Or(o.Prefix, "locus:buckets:")
+	o.Timeout = cmp.Or(o.Timeout, 500*time.Millisecond)
+	o.Lanes = cmp.Or(o.Lanes, 2*runtime.GOMAXPROCS(0))
+	g := &Generator{redis: redis, epochs: epochs, options: o, lanes: make([]lane, o.Lanes)}
+	for i := range g.breakers {
+		g.breakers[i] = breaker.New(o.Breaker)
+	}
+	g.turn.Store(uint32(time.Now().UnixNano())) // processes begin at different ones
+	return g
+}
+
+// Fill implements idgen.Numbers.
+func (g *Generator) Fill(ctx context.Context, into []uint64) error {
+	if len(into) > 1<<counterBits {
+		return fmt.Errorf("buckets: %d numbers at a time: a bucket has %d", len(into), 1<<counterBits)
+	}
+	if len(into) == 0 {
+		return nil
+	}
+	lane := &g.lanes[g.lane.Add(1)%uint32(len(g.lanes))]
+	return lane.fill(ctx, g, into)
+}
+
+// identity: see package pool.
+const identity = `
+local function identity()
+  local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
+  local replication = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
+  return run .. '.' .. replication
+end
+`
+
+// countScript: KEYS: the bucket. ARGV: n, how many a bucket counts.
+const countScript = identity + `
+local s = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'count')
+if not s[1] or s[1] ~= identity() or tonumber(s[3]) + tonumber(ARGV[1]) > tonumber(ARGV[2]) then return {'reset', s[2] or '0'} end
+redis.call('HINCRBY', KEYS[1], 'count', ARGV[1])
+return {s[2], s[3]}
+`
+
+// resetScript: KEYS: the bucket. ARGV: the epoch, of which nothing is counted yet.
+const resetScript = identity + `
+redis.call('HSET', KEYS[1], 'run', identity(), 'epoch', ARGV[1], 'count', '0')
+return {'ok'}
+`
+
+// attempts is how many buckets are tried before a caller gets an error.
+const attempts = 8
+
+// count takes n numbers of one bucket and gives the first.
+func (g *Generator) count(ctx context.Context, n int) (uint64, error) {
+	var errs []error
+	for range attempts {
+		bucket := g.turn.Add(1) % buckets
+		if !g.breakers[bucket].Allow() {
+			continue
+		}
+		first, err := g.countIn(ctx, bucket, n)
+		g.breakers[bucket].Done(err)
+		if err == nil {
+			return first, nil
+		}
+		errs = append(errs, fmt.Errorf("bucket %d: %w", bucket, err))
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	if len(errs) == 0 {
+		return 0, errors.New("buckets: those that were tried failed lately and are not asked for a while")
+	}
+	return 0, fmt.Errorf("buckets: %w", errors.Join(errs...))
+}
+
+func (g *Generator) countIn(ctx context.Context, bucket uint32, n int) (uint64, error) {
+	key := g.options.Prefix + strconv.Itoa(int(bucket))
+	for range 3 {
+		answer, err := g.eval(ctx, countScript, key, strconv.Itoa(n), strconv.Itoa(1<<counterBits))
+		if err != nil {
+			return 0, err
+		}
+		if len(answer) != 2 {
+			return 0, fmt.Errorf("Redis answers %q", answer)
+		}
+		if answer[0] == "reset" {
+			if err := g.reset(ctx, key); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		epoch, err := strconv.ParseUint(answer[0], 10, 64)
+		counted, countedErr := strconv.ParseUint(answer[1], 10, 64)
+		if err := errors.Join(err, countedErr); err != nil || epoch == 0 || epoch > maxEpoch || counted+uint64(n) > 1<<counterBits {
+			return 0, fmt.Errorf("Redis answers %q", answer)
+		}
+		return epoch<<(bucketBits+counterBits) | uint64(bucket)<<counterBits | counted, nil
+	}
+	return 0, errors.New("others used it up each time")
+}
+
+// reset begins an epoch, unless somebody else is at it. Its lock only spares
+// epochs: each is put in once, so two resets don't repeat a number.
+func (g *Generator) reset(ctx context.Context, key string) error {
+	token := rand.Text()
+	bounded, cancel := context.WithTimeout(ctx, g.options.Timeout)
+	defer cancel()
+	locked, err := g.redis.TryLock(bounded, key+":lock", token, 2*time.Second)
+	if err != nil {
+		return err
+	}
+	if !locked {
+		return errors.New("it is being reset")
+	}
+	defer func() { _ = g.redis.Unlock(context.WithoutCancel(bounded), key+":lock", token) }() // it ends by itself
+	epoch, err := idgen.One(ctx, g.epochs)
+	if err != nil {
+		return fmt.Errorf("begin an epoch: %w", err)
+	}
+	if epoch == 0 || epoch > maxEpoch {
+		return fmt.Errorf("epoch %d: %w", epoch, idgen.ErrOutOfRange)
+	}
+	_, err = g.eval(ctx, resetScript, key, strconv.FormatUint(epoch, 10))
+	return err
+}
+
+func (g *Generator) eval(ctx context.Context, script, key string, args ...string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, g.options.Timeout)
+	defer cancel()
+	return g.redis.Eval(ctx, script, []string{key}, args...)
+}
+
+// States counts the buckets whose breaker is in a state.
+func (g *Generator) States() map[breaker.State]int {
+	states := map[breaker.State]int{}
+	for _, b := range g.breakers {
+		states[b.State()]++
+	}
+	return states
+}

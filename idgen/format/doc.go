@@ -1,0 +1,18 @@
+// Package format makes strings out of a template:
+//
+//	{time:yyyyMMdd}{seq:5,per=yyyyMMdd}       2017030400001
+//	{context:area:3}-{context:branch:4}-{seq:5}   010-6541-00001
+//	QJ{seq:6}                                 QJ000001
+//	SN-{seq}-{check:9,31,10}                  SN-7-1
+//	{time:yyMMddHHmmssSSS}{context:shop:4}{seq:8,per=yyMMddHHmm}
+//
+// It owns the templates, the parts that it comes with and the order in which
+// parts are made. It never makes a number: sequences are a generator's. It never
+// cuts a value off: what doesn't fit is an error.
+//
+// A part is a Go function that a Registry knows by name. Parts are made in the
+// order of their stages, so that a checksum sees the sequence that stands to its
+// right; they are put together in the order of the template.
+//
+// The longest string is known beforehand: see Template.Max and Template.Fits.
+package format

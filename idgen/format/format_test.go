@@ -1,0 +1,143 @@
+package format
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"locus/router/gene"
+)
+
+// counting is a sequence in memory, by scope.
+func counting() Sequence {
+	counts := map[string]uint64{}
+	return func(_ context.Context, scope string) (uint64, error) {
+		counts[scope]++
+		return counts[scope], nil
+	}
+}
+
+var at = time.Date(2017, 3, 4, 5, 6, 7, 89_000_000, time.UTC)
+
+func TestExamples(t *testing.T) {
+	given := Values{Now: at, Context: map[string]string{"area": "010", "branch": "6541", "shop": "TMAL"}, Gene: 0x3eab, Width: gene.W16}
+	for text, want := range map[string][]string{
+		"{time:yyyyMMdd}{seq:5,per=yyyyMMdd}":         {"2017030400001", "2017030400002"},
+		"{context:area:3}-{context:branch:4}-{seq:5}": {"010-6541-00001", "010-6541-00002"},
+		"QJ{seq:6}":                {"QJ000001", "QJ000002"},
+		"SN-{seq}-{check:9,31,10}": {"SN-1-9", "SN-2-8", "SN-3-7", "SN-4-5"},
+		"SN-{check:9,31,10}-{seq}": {"SN-9-1", "SN-8-2"},
+		"{time:yyMMddHHmmssSSS}{context:shop:4}{seq:8,per=yyMMddHHmm}": {"170304050607089TMAL00000001"},
+		"{gene}{seq:4}": {"3eab0001"},
+	} {
+		template, err := Parse(text, Parts())
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		next := counting()
+		for _, w := range want {
+			got, err := template.Make(t.Context(), next, given)
+			if err != nil || got != w {
+				t.Errorf("%s: %q, %v, want %q", text, got, err, w)
+			}
+			if len(got) > template.Max() {
+				t.Errorf("%s: %q is longer than %d", text, got, template.Max())
+			}
+		}
+	}
+	long, err := Parse("{time:yyMMddHHmmssSSS}{context:shop:4}{seq:8,per=yyMMddHHmm}", Parts())
+	if err != nil || long.Max() != 27 || long.Fits(27) != nil || long.Fits(26) == nil {
+		t.Errorf("27 characters: %v, %d", err, long.Max())
+	}
+}
+
+// A sequence per day begins at 1 with the next day, and 23:59:59 of one and
+// 00:00:00 of the next are told apart by the same time that the text shows.
+func TestASequencePerDay(t *testing.T) {
+	template, err := Parse("{time:yyyyMMdd}-{seq:2,per=yyyyMMdd}", Parts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, seen := counting(), map[string]bool{}
+	for day := range 3 {
+		for range 99 {
+			got, err := template.Make(t.Context(), next, Values{Now: at.AddDate(0, 0, day)})
+			if err != nil || seen[got] {
+				t.Fatalf("%q, %v", got, err)
+			}
+			seen[got] = true
+		}
+	}
+	if got, err := template.Make(t.Context(), next, Values{Now: at}); !errors.Is(err, ErrFull) {
+		t.Errorf("the hundredth of two digits: %q, %v", got, err)
+	}
+}
+
+func TestTemplatesThatCouldRepeatAreRefused(t *testing.T) {
+	for text, reason := range map[string]string{
+		"order":                             "0 sequences",
+		"{time:yyyyMMddHHmmssSSS}":          "0 sequences",
+		"{seq:3}{seq:4}":                    "2 sequences",
+		"{seq:5,per=yyyyMMdd}":              "does not show yy",
+		"{time:yyyyMM}{seq:5,per=yyyyMMdd}": "does not show dd",
+		"{time:MMdd}{seq:5,per=MMdd}":       "comes again",
+		"{seq}{check:9,31}":                 "can't be told",
+		"{context:a:3}{seq:5}{context:b:3}": "can't be told",
+		"{time:yyyyMMdd}{context:a:3}{seq:5,per=yyyyMMdd}{context:b:3}": "can't be told",
+		"{context:a:3}{time:yyyyMMdd}{context:b:3}{seq:5,per=yyyyMMdd}": "does not show",
+		"{context:shop:4}{seq}": "can't be told",
+		"{seq:0}":               "1 to 19 digits",
+		"{seq:5":                "without a }",
+		"seq}":                  "without a {",
+		"{sequence}":            "no part is named",
+		"{time:YYYY}{seq}":      "use yyyy",
+		"{context:shop}{seq}":   "context:name:max",
+		"{check:9}{seq}":        "at least one modulus",
+		"{check:9,0}{seq}":      "factor,modulus",
+	} {
+		if _, err := Parse(text, Parts()); err == nil || !strings.Contains(err.Error(), reason) {
+			t.Errorf("%s: %v, want %q", text, err, reason)
+		}
+	}
+}
+
+func TestWhatDoesNotFitIsAnError(t *testing.T) {
+	template, err := Parse("{context:shop:4}-{seq:2}", Parts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, values := range []map[string]string{nil, {"shop": "TMALL"}} {
+		if got, err := template.Make(t.Context(), counting(), Values{Context: values}); err == nil {
+			t.Errorf("%v gives %q", values, got)
+		}
+	}
+}
+
+// A part of one's own is a function that is registered by name.
+func ExampleRegistry_With() {
+	luhn := func(string) (Part, error) {
+		return Part{Max: 1, Stage: Calculated, Text: func(_ context.Context, v *Values) (string, error) {
+			sum, double := uint64(0), true
+			for n := v.Sequence; n > 0; n /= 10 {
+				d := n % 10
+				if double {
+					d = d*2/10 + d*2%10
+				}
+				sum, double = sum+d, !double
+			}
+			return fmt.Sprint((10 - sum%10) % 10), nil
+		}}, nil
+	}
+	template, err := Parse("C-{seq:6}-{luhn}", Parts().With("luhn", luhn))
+	if err != nil {
+		panic(err)
+	}
+	number := uint64(7992738)
+	text, err := template.Make(context.Background(), func(context.Context, string) (uint64, error) { number++; return number % 1_000_000, nil }, Values{})
+	fmt.Println(text, err)
+	// Output: C-992739-3 <nil>
+}

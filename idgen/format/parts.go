@@ -1,0 +1,167 @@
+package format
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// tokens of a layout of time, longest first, as Go writes them.
+var tokens = []struct{ token, layout string }{
+	{"yyyy", "2006"}, {"SSS", "000"}, {"yy", "06"}, {"MM", "01"}, {"dd", "02"}, {"HH", "15"}, {"mm", "04"}, {"ss", "05"},
+}
+
+// timeIn is a time in a layout of yyyy, yy, MM, dd, HH, mm, ss, SSS, '-', ':',
+// '.', '_' and spaces, in UTC: a zone whose clocks go back would repeat hours.
+func timeIn(layout string) (func(time.Time) string, error) {
+	var pieces []func(time.Time) string
+	for rest := layout; rest != ""; {
+		found := false
+		for _, t := range tokens {
+			if after, ok := strings.CutPrefix(rest, t.token); ok {
+				if t.token == "SSS" {
+					pieces = append(pieces, func(at time.Time) string { return fmt.Sprintf("%03d", at.UnixMilli()%1000) })
+				} else {
+					pieces = append(pieces, func(at time.Time) string { return at.UTC().Format(t.layout) })
+				}
+				rest, found = after, true
+				break
+			}
+		}
+		if !found && strings.ContainsRune("-:._ ", rune(rest[0])) {
+			literal := rest[:1]
+			pieces = append(pieces, func(time.Time) string { return literal })
+			rest, found = rest[1:], true
+		}
+		if !found {
+			return nil, fmt.Errorf("layout %q: at %q: use yyyy, yy, MM, dd, HH, mm, ss, SSS and - : . _", layout, rest)
+		}
+	}
+	if len(pieces) == 0 {
+		return nil, errors.New("a layout of time is missing, such as yyyyMMdd")
+	}
+	return func(at time.Time) string {
+		var b strings.Builder
+		for _, p := range pieces {
+			b.WriteString(p(at))
+		}
+		return b.String()
+	}, nil
+}
+
+// timePart is {time:yyyyMMddHHmmssSSS}.
+func timePart(layout string) (Part, error) {
+	text, err := timeIn(layout)
+	if err != nil {
+		return Part{}, err
+	}
+	return Part{
+		Max: len(layout), Fixed: true, Scope: layout,
+		Text: func(_ context.Context, v *Values) (string, error) { return text(v.Now), nil },
+	}, nil
+}
+
+// contextPart is {context:name:max}: a value that the caller gives, of at most
+// max bytes.
+func contextPart(argument string) (Part, error) {
+	name, length, ok := strings.Cut(argument, ":")
+	longest, err := strconv.Atoi(length)
+	if !ok || name == "" || err != nil || longest < 1 || longest > 255 {
+		return Part{}, fmt.Errorf("%q: write context:name:max, max from 1 to 255 bytes", argument)
+	}
+	return Part{Max: longest, Text: func(_ context.Context, v *Values) (string, error) {
+		value, given := v.Context[name]
+		switch {
+		case !given:
+			return "", fmt.Errorf("no value for %q: give one", name)
+		case len(value) > longest:
+			return "", fmt.Errorf("the value of %q has %d bytes: at most %d fit", name, len(value), longest)
+		}
+		return value, nil
+	}}, nil
+}
+
+// seqPart is {seq}, {seq:5} or {seq:5,per=yyyyMMdd}: the sequence, padded with
+// zeros to so many digits. With per it begins anew at 1 with each such time.
+func seqPart(argument string) (Part, error) {
+	digits, per, scoped := strings.Cut(argument, ",per=")
+	n := 0
+	if digits != "" {
+		var err error
+		if n, err = strconv.Atoi(digits); err != nil || n < 1 || n > 19 {
+			return Part{}, fmt.Errorf("%q: write seq, seq:5 or seq:5,per=yyyyMMdd, of 1 to 19 digits", argument)
+		}
+	}
+	scope := func(time.Time) string { return "" }
+	if scoped {
+		var err error
+		if scope, err = timeIn(per); err != nil {
+			return Part{}, err
+		}
+	}
+	longest := n
+	if n == 0 {
+		longest = 19
+	}
+	return Part{
+		Max: longest, Fixed: n > 0, Stage: Sequenced, Unique: true, Scope: per,
+		Text: func(ctx context.Context, v *Values) (string, error) {
+			number, err := v.next(ctx, scope(v.Now))
+			if err != nil {
+				return "", err
+			}
+			v.Sequence = number
+			text := strconv.FormatUint(number, 10)
+			if len(text) > longest {
+				return "", fmt.Errorf("%d has more than %d digits: %w", number, longest, ErrFull)
+			}
+			return strings.Repeat("0", max(0, n-len(text))) + text, nil
+		},
+	}, nil
+}
+
+// ErrFull says that a sequence is past what its digits can show. It never wraps.
+var ErrFull = errors.New("the template has no numbers left: give it more digits")
+
+// genePart is {gene}: the gene in hex, as wide as it is.
+func genePart(argument string) (Part, error) {
+	if argument != "" {
+		return Part{}, errors.New("write gene")
+	}
+	return Part{Max: 6, Text: func(_ context.Context, v *Values) (string, error) {
+		if v.Width == 0 {
+			return "", errors.New("there is no owner to take the gene of")
+		}
+		return strings.TrimPrefix(v.Gene.Format(v.Width), "0x"), nil
+	}}, nil
+}
+
+// checkPart is {check:9,31,10}: sequence × 9 mod 31 mod 10.
+func checkPart(argument string) (Part, error) {
+	var numbers []uint64
+	for word := range strings.SplitSeq(argument, ",") {
+		n, err := strconv.ParseUint(word, 10, 32)
+		if err != nil || n == 0 {
+			return Part{}, fmt.Errorf("%q: write check:factor,modulus,… like check:9,31,10", argument)
+		}
+		numbers = append(numbers, n)
+	}
+	if len(numbers) < 2 {
+		return Part{}, fmt.Errorf("%q: a factor and at least one modulus are needed", argument)
+	}
+	last := numbers[len(numbers)-1]
+	return Part{
+		Max: len(strconv.FormatUint(last-1, 10)), Fixed: last <= 10, Stage: Calculated,
+		Text: func(_ context.Context, v *Values) (string, error) {
+			// mod first, so that the product fits
+			n := v.Sequence % numbers[1] * (numbers[0] % numbers[1]) % numbers[1]
+			for _, m := range numbers[2:] {
+				n %= m
+			}
+			return strconv.FormatUint(n, 10), nil
+		},
+	}, nil
+}

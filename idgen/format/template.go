@@ -1,0 +1,183 @@
+package format
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Sequence gives the next number of a scope, which is "" for a sequence that
+// never begins anew. Each scope is a counter of its own.
+type Sequence func(ctx context.Context, scope string) (uint64, error)
+
+// Template is a parsed template. It is immutable and safe for concurrent use.
+type Template struct {
+	text   string
+	pieces []piece
+	order  []int // of pieces, by stage
+	max    int
+}
+
+type piece struct {
+	literal string
+	part    *Part
+	name    string
+}
+
+// Parse reads a template: literal text and {part} or {part:argument}. It is
+// refused if two strings could be equal: without a sequence, or with one that
+// begins anew while the text does not show when.
+func Parse(text string, r Registry) (*Template, error) {
+	t := &Template{text: text}
+	for rest := text; rest != ""; {
+		literal, after, found := strings.Cut(rest, "{")
+		if strings.Contains(literal, "}") {
+			return nil, fmt.Errorf("template %q: a } without a {", text)
+		}
+		if literal != "" {
+			t.pieces = append(t.pieces, piece{literal: literal})
+			t.max += len(literal)
+		}
+		if !found {
+			break
+		}
+		body, after, closed := strings.Cut(after, "}")
+		if !closed {
+			return nil, fmt.Errorf("template %q: a { without a }", text)
+		}
+		name, argument, _ := strings.Cut(body, ":")
+		part, err := r.part(name, argument)
+		if err != nil {
+			return nil, fmt.Errorf("template %q: %w", text, err)
+		}
+		t.pieces = append(t.pieces, piece{part: &part, name: name})
+		t.max += part.Max
+		rest = after
+	}
+	for i := range t.pieces {
+		t.order = append(t.order, i)
+	}
+	slices.SortStableFunc(t.order, func(a, b int) int { return cmp.Compare(t.stage(a), t.stage(b)) })
+	if err := t.check(); err != nil {
+		return nil, fmt.Errorf("template %q: %w", text, err)
+	}
+	return t, nil
+}
+
+func (t *Template) stage(i int) Stage {
+	if t.pieces[i].part == nil {
+		return Given
+	}
+	return t.pieces[i].part.Stage
+}
+
+// check refuses templates of which two strings could be equal.
+func (t *Template) check() error {
+	at := -1
+	for i, p := range t.pieces {
+		switch {
+		case p.part == nil || !p.part.Unique:
+		case at >= 0:
+			return errors.New("it has 2 sequences: one makes its strings distinct")
+		default:
+			at = i
+		}
+	}
+	if at < 0 {
+		return errors.New("it has 0 sequences: one makes its strings distinct")
+	}
+	if !t.readable(at) {
+		return errors.New("where the sequence begins or ends can't be told from a string, so two could be equal: " +
+			"give it digits, and parts of any length on one side only")
+	}
+	return t.checkScope(at)
+}
+
+// readable says that the piece can be found again in a string: counted from
+// either end.
+func (t *Template) readable(i int) bool {
+	before, after := t.pieces[:i], t.pieces[i+1:]
+	ownLength := t.pieces[i].fixed()
+	return fixed(before) && (ownLength || len(after) == 0 || !digitAt(after[0].literal, 0)) ||
+		fixed(after) && (ownLength || len(before) == 0 || !digitAt(before[i-1].literal, len(before[i-1].literal)-1))
+}
+
+func fixed(pieces []piece) bool {
+	for _, p := range pieces {
+		if !p.fixed() {
+			return false
+		}
+	}
+	return true
+}
+
+func (p piece) fixed() bool { return p.part == nil || p.part.Fixed }
+
+// digitAt is true for what is no literal too: it may be a digit.
+func digitAt(literal string, i int) bool {
+	return literal == "" || literal[i] >= '0' && literal[i] <= '9'
+}
+
+// checkScope refuses a sequence that begins anew while the text does not show
+// when.
+func (t *Template) checkScope(at int) error {
+	per := t.pieces[at].part.Scope
+	if per == "" {
+		return nil
+	}
+	if !strings.Contains(per, "yy") {
+		return fmt.Errorf("its sequence begins anew per %s, which comes again: begin with the year", per)
+	}
+	shown := ""
+	for i, p := range t.pieces {
+		if i != at && p.part != nil && t.readable(i) {
+			shown += p.part.Scope
+		}
+	}
+	for _, token := range tokens {
+		if strings.Contains(strings.ReplaceAll(per, "yyyy", "yy"), token.token) && !strings.Contains(shown, token.token) {
+			return fmt.Errorf("its sequence begins anew per %s, and the text does not show %s where it can be told: add it as {time:…}", per, token.token)
+		}
+	}
+	return nil
+}
+
+// Max is the longest string, in bytes.
+func (t *Template) Max() int { return t.max }
+
+// String is the template's text.
+func (t *Template) String() string { return t.text }
+
+// Fits is an error if a column of so many bytes can't hold every string.
+func (t *Template) Fits(bytes int) error {
+	if t.max > bytes {
+		return fmt.Errorf("template %q makes up to %d bytes and the column holds %d: make the column wider or the template shorter", t.text, t.max, bytes)
+	}
+	return nil
+}
+
+// Make makes a string. An error means that there is none; a number of the
+// sequence may be used up.
+func (t *Template) Make(ctx context.Context, next Sequence, v Values) (string, error) {
+	v.next = next
+	texts := make([]string, len(t.pieces))
+	for _, i := range t.order {
+		p := t.pieces[i]
+		if p.part == nil {
+			texts[i] = p.literal
+			continue
+		}
+		text, err := p.part.Text(ctx, &v)
+		if err != nil {
+			return "", fmt.Errorf("make %q: part %s: %w", t.text, p.name, err)
+		}
+		if len(text) > p.part.Max {
+			return "", fmt.Errorf("make %q: part %s gave %d bytes and declares at most %d", t.text, p.name, len(text), p.part.Max)
+		}
+		texts[i] = text
+	}
+	return strings.Join(texts, ""), nil
+}

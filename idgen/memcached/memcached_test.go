@@ -1,0 +1,98 @@
+package memcached
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"locus/idgen/segment"
+	"locus/test/servers"
+)
+
+// granted is a durable store in memory.
+type granted struct {
+	mu    sync.Mutex
+	bound uint64
+}
+
+func (g *granted) Extend(_ context.Context, _ string, n uint64) (segment.Grant, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.bound += n
+	return segment.Grant{First: g.bound - n + 1, Last: g.bound}, nil
+}
+
+// Two processes, blocks that are used up, a server that restarts, one that is
+// flushed, a block's item that is evicted: no number twice.
+func TestNoNumberTwiceWhileTheServerForgets(t *testing.T) {
+	server, store := servers.Memcached(t), &granted{}
+	var mu sync.Mutex
+	seen := map[uint64]bool{}
+	var generators []*Generator
+	for range 2 {
+		g := New(server.Addr, store, "orders", Options{Block: 50})
+		defer g.Close()
+		generators = append(generators, g)
+	}
+	taken := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(seen)
+	}
+	round := func() {
+		var takers sync.WaitGroup
+		before := taken()
+		for i := range 6 {
+			takers.Go(func() {
+				for n := range 60 {
+					into := make([]uint64, 1+n%3)
+					if generators[i%2].Fill(context.Background(), into) != nil {
+						continue // the connection is of the server before
+					}
+					mu.Lock()
+					for _, number := range into {
+						if seen[number] || number == 0 {
+							t.Errorf("%d twice", number)
+						}
+						seen[number] = true
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		takers.Wait()
+		if taken() < before+300 {
+			t.Errorf("%d numbers in a round", taken()-before)
+		}
+	}
+	round()
+	server.Kill()
+	if err := server.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	round()
+	if said, err := server.Ask("flush_all\r\n"); err != nil || said != "OK\r\n" {
+		t.Fatal(said, err)
+	}
+	round()
+	for _, g := range generators {
+		_ = g.client.Delete(g.item(g.current()))
+	}
+	round()
+}
+
+func TestABlockThatIsNonsenseIsNotUsed(t *testing.T) {
+	server := servers.Memcached(t)
+	g := New(server.Addr, &granted{}, "orders", Options{Block: 10})
+	defer g.Close()
+	if said, err := server.Ask("set locus:ids:orders 0 0 5\r\n9-abc\r\n"); err != nil || said != "STORED\r\n" {
+		t.Fatal(said, err)
+	}
+	var into [1]uint64
+	if err := g.Fill(t.Context(), into[:]); err != nil || into[0] != 1 {
+		t.Errorf("%d, %v", into[0], err)
+	}
+	if err := g.Fill(t.Context(), make([]uint64, 11)); err == nil {
+		t.Error("a run longer than a block is taken")
+	}
+}

@@ -1,0 +1,125 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locus/idgen"
+)
+
+func counting(n *atomic.Uint64) idgen.Numbers {
+	return idgen.Run{Take: func(_ context.Context, k int) (uint64, error) { return n.Add(uint64(k)) - uint64(k) + 1, nil }}
+}
+
+func TestNoNumberTwice(t *testing.T) {
+	var n atomic.Uint64
+	q, err := New(counting(&n), Options{Bits: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	var mu sync.Mutex
+	seen := map[uint64]bool{}
+	var takers sync.WaitGroup
+	for i := range 8 {
+		takers.Go(func() {
+			for range 500 {
+				into := make([]uint64, 1+i)
+				if err := q.Fill(context.Background(), into); err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				for _, number := range into {
+					if seen[number] {
+						t.Errorf("%d twice", number)
+					}
+					seen[number] = true
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	takers.Wait()
+	if asked := n.Load(); asked > 18_000/8*2 {
+		t.Errorf("%d inner numbers for 18,000", asked)
+	}
+}
+
+// A generator that is slow delays nobody whose numbers are ready, and one that
+// fails is an error of who has to wait, and is asked again by who comes next.
+func TestTheFiller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var n atomic.Uint64
+		failing := errors.New("away")
+		var fails atomic.Bool
+		slow := idgen.Run{Take: func(_ context.Context, k int) (uint64, error) {
+			time.Sleep(10 * time.Millisecond) // virtual: how long the generator takes
+			if fails.Load() {
+				return 0, failing
+			}
+			return n.Add(uint64(k)) - uint64(k) + 1, nil
+		}}
+		q, err := New(slow, Options{Bits: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer q.Close()
+		synctest.Wait()
+		time.Sleep(20 * time.Millisecond) // virtual
+		began := time.Now()
+		for range 16 {
+			if _, err := idgen.One(t.Context(), q); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if waited := time.Since(began); waited != 0 {
+			t.Errorf("waited %s for what was ready", waited)
+		}
+		fails.Store(true)
+		for range 200 {
+			if _, err = idgen.One(t.Context(), q); err != nil {
+				break
+			}
+		}
+		if !errors.Is(err, failing) {
+			t.Errorf("%v", err)
+		}
+		fails.Store(false)
+		for range 3 {
+			_, err = idgen.One(t.Context(), q)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestClosedAndBadBits(t *testing.T) {
+	var n atomic.Uint64
+	if _, err := New(counting(&n), Options{Bits: 21}); err == nil {
+		t.Error("21 bits are taken")
+	}
+	q, err := New(counting(&n), Options{Bits: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Close()
+	if _, err := idgen.One(t.Context(), q); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	n.Store(1 << 62)
+	q, err = New(counting(&n), Options{Bits: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	if got, err := idgen.One(t.Context(), q); !errors.Is(err, idgen.ErrOutOfRange) {
+		t.Errorf("%d, %v: it wraps", got, err)
+	}
+}

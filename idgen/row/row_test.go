@@ -1,0 +1,160 @@
+package row
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"locus/idgen"
+	"locus/idgen/segment"
+	"locus/test/servers"
+)
+
+func TestMain(m *testing.M) { servers.Main(m) }
+
+func open(t *testing.T, server *servers.Server, database string) *Table {
+	t.Helper()
+	table, err := Open(server.DB(t, database), "locus_ids", time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func each(t *testing.T, test func(t *testing.T, server *servers.Server, database string)) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		server := servers.Shared(t, engine, 1)[0]
+		test(t, server, servers.Database(t, server))
+	})
+}
+
+// Both ways to advance, with and without a lock, and segments beside them: no
+// number twice.
+func TestAllTakersTogether(t *testing.T) {
+	each(t, func(t *testing.T, server *servers.Server, database string) {
+		first := open(t, server, database)
+		if err := first.Create(t.Context(), 1000, "orders"); err != nil {
+			t.Fatal(err)
+		}
+		var mu sync.Mutex
+		seen := map[uint64]bool{}
+		var takers sync.WaitGroup
+		for i := range 4 {
+			table := open(t, server, database) // a process of its own
+			lock := NewLocal()
+			for _, g := range []idgen.Numbers{
+				table.Generator("orders", table.Locked, nil), table.Generator("orders", table.Swapped, lock), table.Generator("orders", table.Locked, lock),
+			} {
+				takers.Go(func() {
+					for n := range 20 {
+						into := make([]uint64, 1+(n+i)%5)
+						if err := g.Fill(context.Background(), into); err != nil {
+							t.Error(err)
+							return
+						}
+						mu.Lock()
+						for _, number := range into {
+							if seen[number] || number == 0 {
+								t.Errorf("%d twice", number)
+							}
+							seen[number] = true
+						}
+						mu.Unlock()
+					}
+				})
+			}
+			takers.Go(func() {
+				for range 20 {
+					g, err := table.Extend(context.Background(), "orders", 10)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					mu.Lock()
+					for n := g.First; n <= g.Last; n++ {
+						if seen[n] {
+							t.Errorf("%d twice", n)
+						}
+						seen[n] = true
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		takers.Wait()
+	})
+}
+
+func TestBadTags(t *testing.T) {
+	each(t, func(t *testing.T, server *servers.Server, database string) {
+		table := open(t, server, database)
+		if err := table.Create(t.Context(), 0, "orders"); err == nil {
+			t.Error("a step of 0 is taken")
+		}
+		if err := table.Create(t.Context(), 10, "orders", "full"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := table.Extend(t.Context(), "order", 1); !errors.Is(err, segment.ErrUnknownTag) {
+			t.Error(err)
+		}
+		server.Exec(t, "INSERT INTO "+database+".locus_ids (biz_tag, step) VALUES ('order', 0)")
+		if _, err := table.Extend(t.Context(), "order", 1); !errors.Is(err, segment.ErrUnknownTag) { // from memory
+			t.Error(err)
+		}
+		table.asOf = table.asOf.Add(-2 * refresh)
+		if _, err := table.Extend(t.Context(), "order", 1); err == nil || !strings.Contains(err.Error(), "step 0") {
+			t.Error(err)
+		}
+		server.Exec(t, "UPDATE "+database+".locus_ids SET max_id = 9223372036854775805 WHERE biz_tag = 'full'")
+		for name, advance := range map[string]Advance{"locked": table.Locked, "swapped": table.Swapped} {
+			if n, err := advance(t.Context(), "full", 3); err == nil {
+				t.Errorf("%s: %d past the end", name, n)
+			}
+		}
+		if n, err := table.Locked(t.Context(), "full", 2); err != nil || n != 9223372036854775806 {
+			t.Errorf("the last two numbers: %d, %v", n, err)
+		}
+	})
+}
+
+// A table that was restored to an older state repeats nothing to a process that
+// has seen it higher.
+func TestATableThatWentBack(t *testing.T) {
+	each(t, func(t *testing.T, server *servers.Server, database string) {
+		table := open(t, server, database)
+		if err := table.Create(t.Context(), 10, "orders"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := table.Extend(t.Context(), "orders", 100); err != nil {
+			t.Fatal(err)
+		}
+		server.Exec(t, "UPDATE "+database+".locus_ids SET max_id = 20, version = 0")
+		if g, err := table.Extend(t.Context(), "orders", 5); !errors.Is(err, segment.ErrWentBack) {
+			t.Errorf("granted %v, %v", g, err)
+		}
+		if n, err := table.Locked(t.Context(), "orders", 5); !errors.Is(err, segment.ErrWentBack) {
+			t.Errorf("gave %d, %v", n, err)
+		}
+		server.Exec(t, "UPDATE "+database+".locus_ids SET max_id = 1000")
+		if g, err := table.Extend(t.Context(), "orders", 5); err != nil || g.First != 1001 {
+			t.Errorf("mended: %v, %v", g, err)
+		}
+	})
+}
+
+// Segments of a table: what a library's user writes.
+func Example() {
+	var table *Table // of row.Open(db, "locus_ids", time.Now), after Create(ctx, 1000, "orders")
+	_ = func(ctx context.Context) error {
+		numbers, err := segment.NewNumbers(table, "orders", 0, segment.Options{})
+		if err != nil {
+			return err
+		}
+		defer numbers.Close(ctx)
+		_, err = idgen.One(ctx, numbers)
+		return err
+	}
+}

@@ -1,0 +1,152 @@
+package snowflake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"locus/idgen"
+)
+
+const (
+	workerBits   = 10
+	sequenceBits = 12
+	timeBits     = 41
+
+	maxWorker   = 1<<workerBits - 1
+	maxSequence = 1<<sequenceBits - 1
+	maxMillis   = 1<<timeBits - 1
+
+	// A new millisecond begins at a random number below this, so that numbers
+	// made seldom don't all end in the same bits.
+	firstBelow = 100
+
+	tolerated = 5 // ms that a clock may go back
+)
+
+var _ = [1]struct{}{}[64-1-timeBits-workerBits-sequenceBits]
+
+// epoch is 2024-01-01 UTC in milliseconds.
+const epoch = 1704067200000
+
+// ErrClock says that the clock is further back than can be waited for.
+var ErrClock = errors.New("the clock went back")
+
+// Bound is how far the times are known to be this process's alone.
+type Bound interface {
+	// Raise makes all milliseconds up to at least ms this process's, or returns
+	// an error. It gives the last one that is.
+	Raise(ctx context.Context, ms uint64) (last uint64, err error)
+}
+
+// Generator is safe for concurrent use.
+type Generator struct {
+	worker uint64
+	bound  Bound
+	now    func() time.Time
+
+	mu       sync.Mutex // guards what follows; held while a bound is raised
+	last     uint64     // the millisecond in use
+	sequence uint64     // the next one of it
+	until    uint64     // times up to here are ours
+}
+
+var _ idgen.Numbers = (*Generator)(nil)
+
+// New is a generator of a worker whose times begin above after.
+func New(worker int, after uint64, b Bound, now func() time.Time) (*Generator, error) {
+	if worker < 0 || worker > maxWorker {
+		return nil, fmt.Errorf("snowflake: worker %d: use 0 to %d", worker, maxWorker)
+	}
+	return &Generator{worker: uint64(worker), bound: b, now: now, last: after, sequence: maxSequence + 1}, nil
+}
+
+// Fill implements idgen.Numbers: the numbers rise.
+func (g *Generator) Fill(ctx context.Context, into []uint64) error {
+	for i := range into {
+		for {
+			wait, err := g.next(ctx, &into[i])
+			if err != nil {
+				return fmt.Errorf("snowflake: %w", err)
+			}
+			if wait == 0 {
+				break
+			}
+			if err := pause(ctx, wait); err != nil {
+				return fmt.Errorf("snowflake: wait for the next millisecond: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// next makes a number, or says how long to wait before it is tried again.
+func (g *Generator) next(ctx context.Context, into *uint64) (wait time.Duration, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now, err := g.millis()
+	switch {
+	case err != nil:
+		return 0, err
+	case now < g.last && g.last-now > tolerated:
+		return 0, fmt.Errorf("%w by %d ms, and numbers were made up to there: mend the clock, or wait", ErrClock, g.last-now)
+	case now < g.last:
+		return time.Duration(g.last-now) * time.Millisecond, nil
+	case now == g.last && g.sequence > maxSequence:
+		return 100 * time.Microsecond, nil
+	}
+	if now > g.until {
+		if err := g.raise(ctx, now); err != nil {
+			return 0, err
+		}
+	}
+	if now > g.last {
+		g.last, g.sequence = now, rand.Uint64N(firstBelow)
+	}
+	*into = now<<(workerBits+sequenceBits) | g.worker<<sequenceBits | g.sequence
+	g.sequence++
+	return 0, nil
+}
+
+func (g *Generator) millis() (uint64, error) {
+	ms := g.now().UnixMilli() - epoch
+	if ms < 0 {
+		return 0, fmt.Errorf("%w to before 2024", ErrClock)
+	}
+	if ms > maxMillis {
+		return 0, fmt.Errorf("%d bits of milliseconds are over: %w", timeBits, idgen.ErrOutOfRange)
+	}
+	return uint64(ms), nil
+}
+
+func (g *Generator) raise(ctx context.Context, ms uint64) error {
+	last, err := g.bound.Raise(ctx, ms)
+	if err != nil {
+		return err
+	}
+	if last < ms {
+		return fmt.Errorf("times up to %d are this process's, %d is not", last, ms)
+	}
+	g.until = last
+	return nil
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Parts takes a number apart.
+func Parts(n uint64) (at time.Time, worker, sequence int) {
+	ms := n >> (workerBits + sequenceBits)
+	return time.UnixMilli(int64(ms) + epoch).UTC(), int(n >> sequenceBits & maxWorker), int(n & maxSequence)
+}
