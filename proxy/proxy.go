@@ -89,7 +89,8 @@ func New(o Options) *Proxy {
 	}
 	p.login = handshake.Config{
 		ServerVersion: p.serverVersion, ConnectionID: func() uint32 { return p.lastID.Add(1) },
-		Accounts: accounts{p}, Digests: handshake.NewDigests(o.MaxConnections), Guesses: handshake.NewGuesses(time.Now),
+		Collation: func() byte { return p.live.Load().collation },
+		Accounts:  accounts{p}, Digests: handshake.NewDigests(o.MaxConnections), Guesses: handshake.NewGuesses(time.Now),
 		TLS: o.TLS, RSA: o.RSA, MaxPacket: o.MaxLoginPacket, Capabilities: handshake.Capabilities,
 	}
 	if o.NoLocalFiles {

@@ -31,8 +31,10 @@ type world struct {
 	accounts *handshake.Directory
 	charsets map[uint16]charset
 	version  string // of the first shard's server
-	problems error  // tables that are declared and can't be served
-	tls      map[router.ShardName]*tls.Config
+	// collation is its default, by number: what it would greet clients with.
+	collation byte
+	problems  error // tables that are declared and can't be served
+	tls       map[router.ShardName]*tls.Config
 }
 
 // charset is what a client's collation number at login stands for.
@@ -159,14 +161,21 @@ func (b *builder) read(ctx context.Context, w *world) error {
 // server learns what a shard's server calls itself and its character
 // sets.
 func (b *builder) server(ctx context.Context, w *world, q schema.Querier) error {
-	rows, err := q.Query(ctx, "SELECT VERSION()")
+	rows, err := q.Query(ctx, "SELECT VERSION(), @@GLOBAL.collation_server")
 	if err != nil || len(rows) != 1 {
 		return errors.Join(errors.New("read the server's version"), err)
 	}
 	w.version = string(rows[0][0])
 	w.session.MariaDB = strings.Contains(w.version, "MariaDB")
-	w.charsets, err = readCharsets(ctx, q)
-	return err
+	if w.charsets, err = readCharsets(ctx, q); err != nil {
+		return err
+	}
+	for id, set := range w.charsets {
+		if set.collation == string(rows[0][1]) && session.Readable(set.charset) {
+			w.collation = byte(id)
+		}
+	}
+	return nil
 }
 
 func readCharsets(ctx context.Context, q schema.Querier) (map[uint16]charset, error) {

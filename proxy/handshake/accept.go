@@ -1,6 +1,7 @@
 package handshake
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -70,10 +71,10 @@ func (d *dialogue) login(ctx context.Context) (*Client, error) {
 	d.nonce = newNonce()
 	greeting := wire.Greeting{
 		ServerVersion: d.cfg.ServerVersion(), ConnectionID: d.cfg.ConnectionID(), Nonce: d.nonce, Capabilities: d.cfg.offered(),
-		Collation: d.cfg.Collation, Status: mysql.SERVER_STATUS_AUTOCOMMIT, Plugin: greetingPlugin,
+		Collation: defaultCollation, Status: mysql.SERVER_STATUS_AUTOCOMMIT, Plugin: greetingPlugin,
 	}
-	if greeting.Collation == 0 {
-		greeting.Collation = defaultCollation
+	if d.cfg.Collation != nil {
+		greeting.Collation = cmp.Or(d.cfg.Collation(), defaultCollation)
 	}
 	if err := d.send(wire.AppendGreeting(d.out[:0], greeting)); err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ type Config struct {
 	TLS           *tls.Config     // nil: none
 	RSA           *rsa.PrivateKey // nil: the full path of caching_sha2_password is for TLS and Unix sockets only
 	Capabilities  uint32          // offered to clients; 0 means Capabilities
-	Collation     byte            // the default told to clients; 0 means utf8mb4_general_ci
+	Collation     func() byte     // the default told to clients, which some take for their own; nil or 0 means utf8mb4_general_ci
 	MaxPacket     int             // longest payload before the login is complete, in bytes; 0 means 16 KiB
 }
 

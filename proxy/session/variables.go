@@ -18,6 +18,9 @@ import (
 // so that a text can't be read without knowing where its letters begin.
 var unsafeCharsets = map[string]bool{"gbk": true, "big5": true, "sjis": true, "cp932": true, "gb18030": true}
 
+// Readable tells whether clients may use a character set.
+func Readable(charset string) bool { return !unsafeCharsets[charset] }
+
 // set runs SET. One that warns of nothing leaves MariaDB the warnings of the
 // statement before.
 func (s *Session) set(r *request) error {
