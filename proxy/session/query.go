@@ -166,6 +166,9 @@ func (s *Session) placesNothing(p *plan.Plan) bool {
 
 func (s *Session) runKeyed(r *request) error {
 	if err := r.plan.Route(r.world.Map, r.values, &s.route); err != nil {
+		if r.plan.Gather != nil {
+			return s.runGathered(r)
+		}
 		return err
 	}
 	if err := s.admitRoute(r); err != nil {
@@ -182,6 +185,9 @@ func (s *Session) runKeyed(r *request) error {
 	case 1:
 		var err error
 		if r.foreign, err = s.foreignAt(r, s.route.Shards[0]); err != nil {
+			if r.plan.Gather != nil {
+				return s.runGathered(r)
+			}
 			return err
 		}
 		return s.runOn(r, r.world.Map.Shard(s.route.Shards[0]))

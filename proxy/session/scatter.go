@@ -65,6 +65,9 @@ func (s *Session) runScatter(r *request) error {
 	if outcome.Err != nil {
 		s.noteError(outcome.Err)
 	}
+	if _, refused := err.(*plan.Refusal); refused && !outcome.Sent && r.plan.Gather != nil { //nolint:errorlint // it is never wrapped
+		return s.runGathered(r) // what the planner can't see, such as a type
+	}
 	return scatterError(outcome, err)
 }
 

@@ -66,6 +66,10 @@ func (e *explainer) keyed() {
 	if e.p.pinned != "" {
 		e.say("why", "a table that is on shard %s alone", e.p.pinned)
 	}
+	if err != nil && e.p.Gather != nil {
+		e.gathered(e.p.Gather)
+		return
+	}
 	if err != nil {
 		e.refusal(err)
 		return
@@ -80,6 +84,35 @@ func (e *explainer) keyed() {
 	if len(splices) > 0 {
 		e.say("text", "%s", e.spliced(splices))
 	}
+}
+
+// gathered says which rows are read, and with which text they are answered from.
+func (e *explainer) gathered(g *Gathering) {
+	where := "any one shard"
+	if g.Shard != "" {
+		where = "shard " + string(g.Shard)
+	}
+	w := writer{text: e.v.Text}
+	for i := range g.Tables {
+		t := &g.Tables[i]
+		if t.Here {
+			continue
+		}
+		columns := "all columns"
+		if !t.All {
+			columns = "the columns that are named"
+		}
+		text := fmt.Sprintf("%s as %s: %s", t.TableName, t.Alias, columns)
+		for n, f := range t.Filters {
+			text += []string{" where ", " and "}[min(n, 1)] + string(e.v.Text[e.v.Offset(f.Start):e.v.Offset(f.End)])
+		}
+		e.say("gather", "%s", text)
+		w.upTo(e.v.Offset(t.Start))
+		w.WriteString(strings.TrimSpace(t.Stand(i)))
+		w.from = e.v.Offset(t.End)
+	}
+	e.say("answered by", "%s, over the gathered rows", where)
+	e.say("text", "%s", w.rest())
 }
 
 func (e *explainer) refusal(err error) {

@@ -52,6 +52,9 @@ type Plan struct {
 	// the reason NoMerge.
 	Merge   *Merge
 	NoMerge *Refusal
+	// Gather says how several shards' rows are read where there is no Merge, or
+	// where they must be joined with each other; nil if they can't be.
+	Gather *Gathering
 	// Added is spliced into the text wherever it runs.
 	Added []Splice
 	// LockTables is what LOCK TABLES locks on each shard.
@@ -64,6 +67,7 @@ type Plan struct {
 	classes []class
 	agree   []agreement
 	pinned  router.ShardName // the shard of single tables beside sharded ones
+	apart   *Refusal         // why no shard can have all tables
 }
 
 // Splice is text put at a place of the statement's.
@@ -132,6 +136,7 @@ func Make(l *stmt.Lexed, ctx Context) (*Plan, error) {
 			return nil, err
 		}
 	}
+	p.gather(l, ctx)
 	p.Reserved = p.Writes && reserved(s, ctx)
 	p.Cacheable = p.Cacheable && !l.Uncacheable && !s.Verbatim
 	return p, nil

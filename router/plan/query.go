@@ -34,6 +34,7 @@ func planQuery(s *stmt.Statement, ctx Context) (*Plan, error) {
 		return p, p.writeRules(s, sc)
 	}
 	switch {
+	case p.apart != nil:
 	case s.Features&stmt.SetsUserVariable != 0:
 		p.NoMerge = refuse(ScatterShape, "user variables are assigned in a read of several shards: name one owner, ID or order number in WHERE")
 	case s.Features&stmt.CalcFoundRows != 0:
@@ -101,9 +102,9 @@ func (p *Plan) place(s *stmt.Statement, sc *scope) error {
 	t := sc.tally(s)
 	switch {
 	case t.elsewhere:
-		return refuse(CrossShard, "it joins single tables that live on different shards: read them in two statements")
+		return p.spread(s, sc, refuse(CrossShard, "it joins single tables that live on different shards: read them in two statements"))
 	case t.sharded > 0 && t.system > 0:
-		return refuse(CrossShard, "it joins a sharded table with a table of the server's own: read them in two statements")
+		return p.spread(s, sc, refuse(CrossShard, "it joins a sharded table with a table of the server's own: read them in two statements"))
 	case t.written > 0 && (t.sharded > 0 || t.single != "" || t.system > 0):
 		return refuse(Unsupported, "changing a global table in a statement that names tables which are not global: read the values first")
 	case t.systemWritten:
@@ -126,6 +127,16 @@ func (p *Plan) place(s *stmt.Statement, sc *scope) error {
 	default:
 		p.Place = Any
 	}
+	return nil
+}
+
+// spread is the place of a statement whose tables no shard has all of: a read may
+// gather them.
+func (p *Plan) spread(s *stmt.Statement, sc *scope, reason *Refusal) error {
+	if s.Kind != stmt.Select {
+		return reason
+	}
+	p.Place, p.classes, p.apart = Keyed, sc.classes(), reason
 	return nil
 }
 

@@ -23,6 +23,8 @@ const (
 	ScatterShape Code = 1102
 	// ScatterRefused: the user may not read several shards at once.
 	ScatterRefused Code = 1104
+	// GatherLimit: more rows or bytes of several shards would be gathered than may.
+	GatherLimit Code = 1105
 	// ScatterWrite: a write that names no owner, ID or order number.
 	ScatterWrite Code = 1103
 
@@ -84,7 +86,7 @@ func (r *Refusal) MySQL() (uint16, string) {
 	switch r.Code {
 	case Unreadable, SeveralStatements:
 		return erParse, stateSyntax
-	case Unsupported, CrossShard, ScatterShape, ScatterWrite, ScatterRefused, TransactionSpans, TransactionUnsafe:
+	case Unsupported, CrossShard, ScatterShape, ScatterWrite, ScatterRefused, GatherLimit, TransactionSpans, TransactionUnsafe:
 		return erNotSupported, stateSyntax
 	case OwnerMissing:
 		return erNoDefault, stateGeneral

@@ -136,6 +136,10 @@ func (v *Values) variable(name string) stmt.Value {
 // different routes. The error is a *Refusal.
 func (p *Plan) Route(m *router.Map, v *Values, out *Route) error {
 	out.reset()
+	if p.apart != nil {
+		out.All = true
+		return p.apart
+	}
 	for i := range p.classes {
 		if i == 0 {
 			out.class(m, p.classes[0].cond, v)

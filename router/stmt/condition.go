@@ -11,6 +11,7 @@ import (
 func (r *reader) where(b *Block, e ast.ExprNode) {
 	if e != nil {
 		b.Where = and(b.Where, r.condition(e))
+		r.noteConjuncts(b, e, 0, -1, false)
 	}
 }
 

@@ -31,7 +31,7 @@ func Parse(l *Lexed) (*Statement, error) {
 		}
 		return nil, err
 	}
-	r := &reader{l: l, out: &Statement{}, placed: map[*ast.TableName]bool{}, blocks: map[*ast.SelectStmt]*Block{}}
+	r := newReader(l)
 	r.survey(node)
 	if returned != nil {
 		r.out.Features |= Returning
@@ -111,6 +111,22 @@ type reader struct {
 	links  []func()
 	owned  int   // places that speak of the session
 	err    error // the first that was found
+
+	// For FindPlaces alone:
+	places    *Places
+	refs      map[*ast.TableName]tableAt
+	opened    map[*int]int // how often a common table expression is read
+	conjuncts []rawConjunct
+}
+
+// tableAt is one table of a block.
+type tableAt struct {
+	block *Block
+	index int
+}
+
+func newReader(l *Lexed) *reader {
+	return &reader{l: l, out: &Statement{}, placed: map[*ast.TableName]bool{}, blocks: map[*ast.SelectStmt]*Block{}}
 }
 
 // link connects conditions and derived tables with the blocks that they read.

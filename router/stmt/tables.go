@@ -33,6 +33,7 @@ func (r *reader) join(b *Block, n *ast.Join, nullable bool) {
 	var on *Condition
 	if n.On != nil {
 		on = r.condition(n.On.Expr)
+		r.noteOn(b, n, nullable, [3]int{first, middle, last})
 	}
 	for _, c := range n.Using {
 		on = and(on, b.using(c.Name.O, first, middle, n.Tp == ast.RightJoin))
@@ -48,6 +49,28 @@ func (r *reader) join(b *Block, n *ast.Join, nullable bool) {
 	default:
 		b.Where = and(b.Where, on)
 	}
+}
+
+// noteOn notes the conditions of a join for FindPlaces.
+func (r *reader) noteOn(b *Block, n *ast.Join, nullable bool, at [3]int) {
+	switch {
+	case n.Tp == ast.LeftJoin:
+		r.noteConjuncts(b, n.On.Expr, at[1], at[2], true)
+	case n.Tp == ast.RightJoin:
+		r.noteConjuncts(b, n.On.Expr, at[0], at[1], true)
+	case nullable:
+		r.noteConjuncts(b, n.On.Expr, at[0], at[2], true)
+	default:
+		r.noteConjuncts(b, n.On.Expr, 0, -1, false)
+	}
+}
+
+// noteTable notes for FindPlaces where the next table of a block is named.
+func (r *reader) noteTable(n *ast.TableName, b *Block) {
+	if r.refs == nil {
+		r.refs = map[*ast.TableName]tableAt{}
+	}
+	r.refs[n] = tableAt{b, len(b.Tables)}
 }
 
 // using reads one column of USING (…) between the tables [first, middle) and
@@ -131,6 +154,14 @@ func (r *reader) table(b *Block, n *ast.TableName, alias string, nullable bool) 
 	}
 	c := r.cteOf(n)
 	ref.Derived = c != nil
+	switch {
+	case r.places == nil:
+	case c == nil:
+		r.noteTable(n, b)
+	default:
+		r.opened[c.uses]++
+		r.places.Reopens = r.places.Reopens || r.opened[c.uses] > 1
+	}
 	b.Tables = append(b.Tables, ref)
 	if c == nil || c.query == nil {
 		return

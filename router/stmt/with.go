@@ -35,6 +35,9 @@ func (r *reader) with(n *ast.WithClause, parent *Block) {
 			r.ctes[from+i].pending = false
 		}
 		r.query(c.Query.Query, parent)
+		if n.IsRecursive {
+			delete(r.opened, r.ctes[from+i].uses) // what reads itself opens nothing anew
+		}
 		if !n.IsRecursive {
 			query, _ := c.Query.Query.(*ast.SelectStmt)
 			if len(c.ColNameList) > 0 { // its fields have other names

@@ -56,9 +56,12 @@ func (p *pair) connect(db *sql.DB) *sql.Conn {
 	return conn
 }
 
-func (p *pair) exec(conn interface {
+// execer is a connection or a transaction.
+type execer interface {
 	ExecContext(context.Context, string, ...any) (sql.Result, error)
-}, query string, args ...any) {
+}
+
+func (p *pair) exec(conn execer, query string, args ...any) {
 	p.t.Helper()
 	if _, err := conn.ExecContext(p.t.Context(), query, args...); err != nil {
 		p.t.Fatalf("%s %v: %v", query, args, err)

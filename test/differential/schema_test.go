@@ -135,6 +135,15 @@ var definitions = []string{
 		id BIGINT NOT NULL PRIMARY KEY[ AUTO_INCREMENT], who VARCHAR(40) COLLATE utf8mb4_bin NOT NULL, n INT, small SMALLINT,
 		name VARCHAR(40) COLLATE utf8mb4_general_ci, day DATE, UNIQUE KEY (who, n)
 	) DEFAULT CHARSET utf8mb4`,
+	`CREATE TABLE {schema}.kinds (
+		owner BIGINT NOT NULL, gene INT NOT NULL[ DEFAULT 0], n INT NOT NULL,
+		i8 TINYINT, u16 SMALLINT UNSIGNED ZEROFILL, i24 MEDIUMINT, u64 BIGINT UNSIGNED, de DECIMAL(38,12), fl FLOAT, fd FLOAT(9,3), db DOUBLE, dd DOUBLE(12,4),
+		bi BIT(64), b1 BIT(1), yr YEAR, dt DATE, dn DATE NOT NULL, tm TIME(6), d0 DATETIME, d6 DATETIME(6), ts TIMESTAMP NULL, t6 TIMESTAMP(6) NULL,
+		ch CHAR(8) CHARACTER SET latin1, vc VARCHAR(30) COLLATE {collation}, vb VARCHAR(30) COLLATE utf8mb4_bin, u2 VARCHAR(20) CHARACTER SET utf16, sj VARCHAR(20) CHARACTER SET sjis,
+		bn BINARY(6), vn VARBINARY(20), tx TEXT CHARACTER SET utf8mb4, lt LONGTEXT CHARACTER SET latin1, bl LONGBLOB, js JSON, ge GEOMETRY,
+		en ENUM('z','b','ä') CHARACTER SET utf8mb4, st SET('x','y','z'), ga INT GENERATED ALWAYS AS (n * 2) STORED, gv INT GENERATED ALWAYS AS (n + 1) VIRTUAL,
+		PRIMARY KEY (owner, n)
+	) DEFAULT CHARSET utf8mb4`,
 	`CREATE TABLE {schema}.rate (k VARCHAR(20) COLLATE utf8mb4_bin NOT NULL PRIMARY KEY, small SMALLINT, amount DECIMAL(12,2)) DEFAULT CHARSET utf8mb4`,
 }
 
@@ -157,6 +166,10 @@ const declarations = `  {schema}.account:
     kind: sharded
     owner: who
     id: {column: id, layout: int64}
+  {schema}.kinds:
+    kind: sharded
+    owner: owner
+    gene: gene
   {schema}.rate: {kind: single, shard: s1}
 `
 

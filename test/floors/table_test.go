@@ -23,6 +23,7 @@ var building = []standing{
 	{pkg: "migrate/copier", floor: 4},
 
 	{pkg: "proxy/scatter", floor: 3},
+	{pkg: "proxy/gather", floor: 3},
 	{pkg: "proxy/handshake", floor: 3},
 	{pkg: "proxy/schema", floor: 3},
 	{pkg: "migrate/applier", floor: 3},

@@ -1,0 +1,228 @@
+package gather
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/wire"
+)
+
+// Limits are what may be gathered for one statement, and what is left of it.
+type Limits struct{ Rows, Bytes int64 }
+
+// LimitError: more would be gathered than may.
+type LimitError struct{ What string }
+
+func (e *LimitError) Error() string { return "more than " + e.What + " would be gathered" }
+
+// batch is how long an INSERT becomes before it is sent, in bytes.
+const batch = 256 << 10
+
+// Table is a temporary table that rows are gathered into.
+type Table struct {
+	Conn    *backend.Conn
+	Name    string // in SQL
+	Columns []Column
+	Left    *Limits
+}
+
+// Answer is what is known of a shard's answer when its rows are in the table.
+type Answer struct {
+	Status   uint16
+	Warnings uint16
+	// Clean: the answer was read to its end.
+	Clean bool
+}
+
+// errWrite is an error of the connection that is written to: the answer goes on.
+type errWrite struct{ err error }
+
+func (e *errWrite) Error() string { return e.err.Error() }
+func (e *errWrite) Unwrap() error { return e.err }
+
+// Fill reads the answer to a query of the columns, and inserts its rows. The
+// errors are those of either connection, *LimitError, and of values that can't be
+// written. An answer that isn't wanted any more is read to its end up to so many
+// bytes.
+func (t *Table) Fill(ctx context.Context, from *backend.Conn, drain int) (Answer, error) {
+	defer from.Watch(ctx)()
+	r := &reading{t: t, from: from}
+	err := r.head()
+	for err == nil && !r.ended {
+		err = r.row(ctx)
+	}
+	if err == nil {
+		err = r.insert(ctx)
+	}
+	for err != nil && r.begun && !r.ended && !r.lost && drain > 0 {
+		payload, next := r.payload()
+		if next != nil {
+			break
+		}
+		drain -= len(payload)
+		if wire.IsEOF(payload) {
+			r.end(payload)
+		}
+	}
+	r.answer.Clean = r.ended && !r.lost
+	if w, ok := errors.AsType[*errWrite](err); ok {
+		err = w.err
+	}
+	return r.answer, err
+}
+
+// reading is one answer under way.
+type reading struct {
+	t      *Table
+	from   *backend.Conn
+	out    []byte
+	values [][]byte
+	rows   int
+	odd    int // rows of which a warning is expected
+	answer Answer
+	begun  bool
+	ended  bool
+	lost   bool
+}
+
+var errShape = errors.New("the answer to a query is no result set of its columns")
+
+func (r *reading) fail(cause error) error {
+	r.lost = true
+	return r.from.Lost(true, cause)
+}
+
+func (r *reading) payload() ([]byte, error) {
+	stream := r.from.Stream()
+	stream.Done()
+	payload, _, err := stream.Payload()
+	if err != nil {
+		return nil, r.fail(err)
+	}
+	r.begun = true
+	if !wire.IsERR(payload) {
+		return payload, nil
+	}
+	e, err := wire.ParseERR(payload)
+	if err != nil {
+		return nil, r.fail(err)
+	}
+	stream.Done()
+	r.ended = true
+	return nil, e
+}
+
+func (r *reading) head() error {
+	payload, err := r.payload()
+	if err != nil {
+		return err
+	}
+	if n, size := wire.LenInt(payload); int(n) != len(r.t.Columns) || size != len(payload) {
+		return r.fail(errShape)
+	}
+	for range len(r.t.Columns) {
+		if _, err := r.payload(); err != nil {
+			return err
+		}
+	}
+	if payload, err = r.payload(); err != nil {
+		return err
+	}
+	if !wire.IsEOF(payload) {
+		return r.fail(errShape)
+	}
+	return nil
+}
+
+func (r *reading) end(payload []byte) {
+	r.ended = true
+	if eof, err := wire.ParseEOF(payload); err == nil {
+		r.answer.Status, r.answer.Warnings = eof.Status, eof.Warnings
+	}
+	r.from.Stream().Done()
+}
+
+func (r *reading) row(ctx context.Context) error {
+	payload, err := r.payload()
+	if err != nil {
+		return err
+	}
+	if wire.IsEOF(payload) {
+		r.end(payload)
+		return nil
+	}
+	left := r.t.Left
+	if left.Rows--; left.Rows < 0 {
+		return &LimitError{"the rows that a statement may gather"}
+	}
+	if left.Bytes -= int64(len(payload)); left.Bytes < 0 {
+		return &LimitError{"the bytes that a statement may gather"}
+	}
+	if r.values, err = wire.SplitTextRow(r.values[:0], payload, len(r.t.Columns)); err != nil {
+		return r.fail(err)
+	}
+	if err := r.write(); err != nil {
+		return &errWrite{err}
+	}
+	if len(r.out) < batch {
+		return nil
+	}
+	return r.insert(ctx)
+}
+
+func (r *reading) write() error {
+	if len(r.out) == 0 {
+		r.out = append(append(r.out, "INSERT INTO "...), r.t.Name...)
+		r.out = append(r.out, " VALUES ("...)
+	} else {
+		r.out = append(r.out, ", ("...)
+	}
+	odd := false
+	for i, v := range r.values {
+		if i > 0 {
+			r.out = append(r.out, ',')
+		}
+		var o bool
+		var err error
+		if r.out, o, err = r.t.Columns[i].append(r.out, v); err != nil {
+			return fmt.Errorf("column %s: %w", r.t.Columns[i].Name, err)
+		}
+		odd = odd || o
+	}
+	r.out = append(r.out, ')')
+	r.rows++
+	if odd {
+		r.odd++
+	}
+	return nil
+}
+
+// insert sends the rows that were written. A warning would mean that a value came
+// out as another one.
+func (r *reading) insert(ctx context.Context) error {
+	if r.rows == 0 {
+		return nil
+	}
+	ok, err := r.t.Conn.Exec(ctx, string(r.out))
+	if err == nil && (int(ok.AffectedRows) != r.rows || ok.Warnings > 0 && r.odd == 0) {
+		err = fmt.Errorf("%d of %d rows were written to %s, with %d warnings: %w", ok.AffectedRows, r.rows, r.t.Name, ok.Warnings, errChanged)
+	}
+	r.out, r.rows, r.odd = r.out[:0], 0, 0
+	if err != nil {
+		return &errWrite{err}
+	}
+	return nil
+}
+
+var errChanged = errors.New("rows would not be what they were")
+
+// IsServers tells an error that a server answered with, after which its connection
+// works.
+func IsServers(err error) bool {
+	_, ok := errors.AsType[*mysql.MyError](err)
+	return ok
+}

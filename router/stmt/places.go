@@ -1,0 +1,254 @@
+package stmt
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/format"
+)
+
+// Places is what a SELECT must be known by when tables of it are replaced by
+// others: where each stands in the text, which of its columns are meant, and
+// which conditions speak of it alone.
+type Places struct {
+	Statement *Statement
+	// Tables are those of all blocks that are no derived ones, by block and index.
+	Tables []TablePlace
+	// Conjuncts are conditions that must all hold, with a place in the text.
+	Conjuncts []Conjunct
+	// Names are all names of columns, in lower case.
+	Names map[string]bool
+	// Obstacle is what can't be meant of another table in the same words, such as
+	// an index's name; empty without one.
+	Obstacle string
+	// Unnamed are the fields whose columns are named by their text.
+	Unnamed []UnnamedPlace
+	// Reopens: a common table expression is read more than once, and so are the
+	// tables that it reads.
+	Reopens bool
+}
+
+// TablePlace is where the name of a table stands, its schema included.
+type TablePlace struct {
+	Block      *Block
+	Index      int
+	Start, End Anchor
+}
+
+// UnnamedPlace is where a field without an alias stands.
+type UnnamedPlace struct{ Start, End Anchor }
+
+// Conjunct is a condition that rows of Tables[First:Last] of a block must satisfy
+// to take part: one of WHERE's, or of an ON's.
+type Conjunct struct {
+	Block       *Block
+	First, Last int
+	// Outer: it is an outer join's. Rows of its other side take part without it.
+	Outer      bool
+	Start, End Anchor
+	Columns    []ColumnRef
+}
+
+// FindPlaces reads a SELECT anew for its places. Every place is proven by a second
+// parse: with another name there, or by itself, it reads as it did.
+func FindPlaces(l *Lexed) (*Places, error) {
+	node, _, err := nodes(l)
+	if err != nil {
+		return nil, err
+	}
+	r := newReader(l)
+	r.places, r.opened = &Places{Statement: r.out, Names: map[string]bool{}}, map[*int]int{}
+	r.survey(node)
+	r.statement(node)
+	r.link()
+	r.unplaced()
+	if r.err == nil {
+		r.err = r.placeTables(node)
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	p := r.places
+	node.Accept(&placer{p})
+	slices.SortFunc(p.Tables, func(a, b TablePlace) int { return l.Offset(a.Start) - l.Offset(b.Start) })
+	for _, u := range r.out.Unnamed {
+		p.Unnamed = append(p.Unnamed, UnnamedPlace{l.Anchor(u.Start), l.Anchor(u.End)})
+	}
+	for _, c := range r.conjuncts {
+		if found, ok := r.conjunct(c); ok {
+			p.Conjuncts = append(p.Conjuncts, found)
+		}
+	}
+	return p, nil
+}
+
+// placer collects the names of columns, and obstacles.
+type placer struct{ p *Places }
+
+func (v *placer) Enter(n ast.Node) (ast.Node, bool) {
+	switch n := n.(type) {
+	case *ast.ColumnName:
+		v.p.Names[lower(n.Name.O)] = true
+	case *ast.TableName:
+		switch {
+		case len(n.IndexHints) > 0:
+			v.p.Obstacle = "an index hint (USE, FORCE, IGNORE INDEX)"
+		case len(n.PartitionNames) > 0:
+			v.p.Obstacle = "PARTITION (…)"
+		case n.TableSample != nil || n.AsOf != nil:
+			v.p.Obstacle = "what stands behind a table's name"
+		}
+	case *ast.MatchAgainst:
+		v.p.Obstacle = "MATCH … AGAINST"
+	case *ast.Join:
+		for _, c := range n.Using {
+			v.p.Names[lower(c.Name.O)] = true
+		}
+	}
+	return n, false
+}
+
+func (v *placer) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+// placeMark begins the names that stand for tables in the second parse.
+const placeMark = "locus_place_"
+
+// placeTables finds the tables' names in the text.
+func (r *reader) placeTables(node ast.StmtNode) error {
+	found := r.l.tableNames()
+	text := r.l.readable()
+	var marked strings.Builder
+	from := 0
+	for i, f := range found {
+		marked.WriteString(text[from:f.start])
+		marked.WriteString(" `" + placeMark + strconv.Itoa(i) + "` ")
+		from = f.end
+	}
+	marked.WriteString(text[from:])
+	other, err := tree(r.l, marked.String())
+	if err != nil {
+		return &SyntaxError{"a table's name has no known place"}
+	}
+	names := tableNames(other)
+	if len(names) != len(r.tables) {
+		return &SyntaxError{"a table's name has no known place"}
+	}
+	for i, n := range names {
+		at := slices.IndexFunc(found, func(f span) bool { return n.Name.O == placeMark+strconv.Itoa(slices.Index(found, f)) })
+		here := r.tables[i]
+		n.Name, n.Schema = here.Name, here.Schema
+		ref, ok := r.refs[here]
+		switch {
+		case !ok:
+		case at < 0:
+			return &SyntaxError{"a table's name has no known place"}
+		default:
+			r.places.Tables = append(r.places.Tables, TablePlace{ref.block, ref.index, r.l.Anchor(found[at].start), r.l.Anchor(found[at].end)})
+		}
+	}
+	if !alike(node, other) {
+		return &SyntaxError{"a table's name has no known place"}
+	}
+	return nil
+}
+
+type tableCollector struct{ names []*ast.TableName }
+
+func (v *tableCollector) Enter(n ast.Node) (ast.Node, bool) {
+	if t, ok := n.(*ast.TableName); ok {
+		v.names = append(v.names, t)
+	}
+	return n, false
+}
+
+func (v *tableCollector) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+func tableNames(n ast.Node) []*ast.TableName {
+	var v tableCollector
+	n.Accept(&v)
+	return v.names
+}
+
+// alike tells whether two trees say the same. What they print is compared, and
+// never run.
+func alike(a, b ast.Node) bool {
+	var x, y strings.Builder
+	if a.Restore(format.NewRestoreCtx(format.DefaultRestoreFlags, &x)) != nil || b.Restore(format.NewRestoreCtx(format.DefaultRestoreFlags, &y)) != nil {
+		return false
+	}
+	return x.String() == y.String()
+}
+
+// conjunct finds the text of a condition, if it is one of its row's values alone.
+func (r *reader) conjunct(c rawConjunct) (Conjunct, bool) {
+	var pure purity
+	c.expression.Accept(&pure)
+	if pure.impure || c.expression.OriginTextPosition() <= 0 {
+		return Conjunct{}, false
+	}
+	start := c.expression.OriginTextPosition()
+	end := r.l.conditionEnd(start)
+	if end <= start {
+		return Conjunct{}, false
+	}
+	text := r.l.readable()
+	again, err := tree(r.l, "SELECT 1 FROM a WHERE "+text[start:end])
+	if err != nil {
+		return Conjunct{}, false
+	}
+	if s, ok := again.(*ast.SelectStmt); !ok || s.Where == nil || s.GroupBy != nil || s.OrderBy != nil || s.Limit != nil || !alike(s.Where, c.expression) {
+		return Conjunct{}, false
+	}
+	return Conjunct{
+		Block: c.block, First: c.first, Last: c.last, Outer: c.outer,
+		Start: r.l.Anchor(start), End: r.l.Anchor(end), Columns: pure.columns,
+	}, true
+}
+
+// rawConjunct is a condition of the syntax tree.
+type rawConjunct struct {
+	block       *Block
+	expression  ast.ExprNode
+	first, last int // last -1: all tables of the block
+	outer       bool
+}
+
+// conjuncts notes the parts of a condition that must all hold.
+func (r *reader) noteConjuncts(b *Block, e ast.ExprNode, first, last int, outer bool) {
+	if r.places == nil || e == nil {
+		return
+	}
+	if p, ok := e.(*ast.ParenthesesExpr); ok {
+		if inner, ok := unwrap(p).(*ast.BinaryOperationExpr); ok && isAnd(inner) {
+			e = inner
+		}
+	}
+	if and, ok := e.(*ast.BinaryOperationExpr); ok && isAnd(and) {
+		r.noteConjuncts(b, and.L, first, last, outer)
+		r.noteConjuncts(b, and.R, first, last, outer)
+		return
+	}
+	r.conjuncts = append(r.conjuncts, rawConjunct{b, e, first, last, outer})
+}
+
+// purity finds what makes a condition depend on more than one row's values.
+type purity struct {
+	impure  bool
+	columns []ColumnRef
+}
+
+func (v *purity) Enter(n ast.Node) (ast.Node, bool) {
+	switch n := n.(type) {
+	case *ast.SubqueryExpr, *ast.VariableExpr, *ast.AggregateFuncExpr, *ast.WindowFuncExpr, *ast.DefaultExpr, *ast.ValuesExpr, *ast.MatchAgainst:
+		v.impure = true
+	case *ast.FuncCallExpr:
+		v.impure = v.impure || !scalar(n) || volatiles[n.FnName.L] || clocks[n.FnName.L] || n.FnName.L == "any_value" || n.FnName.L == "database" || n.FnName.L == "schema"
+	case *ast.ColumnName:
+		v.columns = append(v.columns, columnRef(n))
+	}
+	return n, v.impure
+}
+
+func (v *purity) Leave(n ast.Node) (ast.Node, bool) { return n, true }

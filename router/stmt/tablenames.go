@@ -1,0 +1,208 @@
+package stmt
+
+import (
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
+)
+
+func isAnd(e *ast.BinaryOperationExpr) bool { return e.Op == opcode.LogicAnd }
+
+// span is a piece of the text.
+type span struct{ start, end int }
+
+// piece is a word, a quoted name, a comma, a point, a star or a parenthesis.
+type piece struct {
+	span
+	kind byte // 'w', '`', or itself
+}
+
+// pieces lists what a text consists of, literals and comments aside; other
+// characters are not told.
+func (l *Lexed) pieces() []piece {
+	var out []piece
+	scan := tokens{l: l}
+	for scan.pos < len(l.Text) {
+		before := scan.pos
+		if scan.skipLiteral() || scan.skipAside() {
+			if before < len(l.Text) {
+				out = append(out, piece{span{before, scan.pos}, '?'})
+			}
+			continue
+		}
+		c, end := l.Text[scan.pos], scan.pos+1
+		switch {
+		case class[c] == quoteByte:
+			if end = quotedEnd(l.Text, scan.pos, false); end < 0 {
+				return nil
+			}
+			out = append(out, piece{span{scan.pos, end}, '`'})
+		case inName(c):
+			end = wordEnd(l.Text, scan.pos)
+			out = append(out, piece{span{scan.pos, end}, 'w'})
+		case strings.IndexByte(",.()*", c) >= 0:
+			out = append(out, piece{span{scan.pos, end}, c})
+		}
+		scan.pos = end
+	}
+	return l.withoutComments(out)
+}
+
+// withoutComments drops the pieces that are stripped comments.
+func (l *Lexed) withoutComments(list []piece) []piece {
+	out := list[:0]
+	for _, p := range list {
+		if p.kind == '?' {
+			comment := false
+			for _, literal := range l.Literals {
+				comment = comment || int(literal.Start) == p.start && literal.Kind == CommentLiteral
+			}
+			if comment || l.asideFrom(p.start) {
+				continue
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func (l *Lexed) asideFrom(at int) bool {
+	for _, a := range l.asides {
+		if int(a.start) == at {
+			return true
+		}
+	}
+	return false
+}
+
+// level is what is known of one depth of parentheses.
+type level struct {
+	query  bool // a SELECT stands in it
+	from   bool // within its FROM clause
+	expect bool // a table's name comes next
+}
+
+var endsFrom = set(`where group having order limit window for lock into procedure union intersect except select offset fetch`)
+
+var notTables = set(`select lateral dual json_table values with`)
+
+// tableNames finds where names of tables stand: candidates, which a second parse
+// proves.
+func (l *Lexed) tableNames() []span {
+	list := l.pieces()
+	levels := []level{{}}
+	var out []span
+	for i := 0; i < len(list); i++ {
+		p := list[i]
+		top := &levels[len(levels)-1]
+		switch p.kind {
+		case '(':
+			inner := level{expect: top.expect, from: top.expect}
+			top.expect = false // before the list grows, and top is another's
+			levels = append(levels, inner)
+		case ')':
+			if levels = levels[:len(levels)-1]; len(levels) == 0 {
+				return nil
+			}
+		case ',':
+			top.expect = top.from
+		case '?':
+			top.expect = false
+		case '.', '*':
+		default:
+			word := string(l.Text[p.start:p.end])
+			if top.expect && (p.kind == '`' || !notTables[lower(word)]) {
+				s := p.span
+				for i+2 < len(list) && list[i+1].kind == '.' && (list[i+2].kind == 'w' || list[i+2].kind == '`') {
+					s.end = list[i+2].end
+					i += 2
+				}
+				out, top.expect = append(out, s), false
+				continue
+			}
+			if p.kind == 'w' && (i == 0 || list[i-1].kind != '.') {
+				l.tableWord(top, lower(word), i > 0 && list[i-1].kind == 'w' && l.is(token{start: list[i-1].start, end: list[i-1].end}, "select"))
+			}
+		}
+	}
+	return out
+}
+
+// tableWord follows the clauses of a level; second says that SELECT stands before.
+func (l *Lexed) tableWord(top *level, word string, second bool) {
+	switch {
+	case word == "dual":
+		top.expect = false
+	case word == "select":
+		*top = level{query: true}
+	case word == "with" && !top.query:
+		*top = level{}
+	case word == "table" && !top.from:
+		top.expect = true
+	case word == "from" && top.query:
+		top.from, top.expect = true, true
+	case (word == "join" || word == "straight_join" && !second) && top.from:
+		top.expect = true
+	case endsFrom[word]:
+		top.from, top.expect = false, false
+	}
+}
+
+// conditionWords end a condition, where no parenthesis follows them.
+var conditionWords = set(`and group having order limit window for lock into procedure returning union intersect except where join inner
+	left right cross straight_join natural on using offset fetch`)
+
+// conditionEnd finds where the condition ends that begins at start: a guess, which
+// a second parse proves.
+func (l *Lexed) conditionEnd(start int) int {
+	depth, cases, between := 0, 0, 0
+	list := l.pieces()
+	end := start
+	for i, p := range list {
+		if p.start < start {
+			continue
+		}
+		switch p.kind {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth < 0 {
+				return l.trimmed(start, p.start)
+			}
+		case ',':
+			if depth == 0 {
+				return l.trimmed(start, p.start)
+			}
+		case 'w':
+			word := lower(string(l.Text[p.start:p.end]))
+			if depth > 0 || i > 0 && list[i-1].kind == '.' {
+				break
+			}
+			called := i+1 < len(list) && list[i+1].kind == '(' && (word == "left" || word == "right")
+			switch {
+			case word == "case":
+				cases++
+			case word == "end" && cases > 0:
+				cases--
+			case cases > 0:
+			case word == "between":
+				between++
+			case word == "and" && between > 0:
+				between--
+			case conditionWords[word] && !called && p.start > start:
+				return l.trimmed(start, p.start)
+			}
+		}
+		end = p.end
+	}
+	return l.trimmed(start, max(end, l.end()))
+}
+
+// trimmed takes blanks and && off the end of a piece.
+func (l *Lexed) trimmed(start, end int) int {
+	for end > start && (class[l.Text[end-1]] == spaceByte || l.Text[end-1] == ';') {
+		end--
+	}
+	return end
+}

@@ -1,0 +1,122 @@
+package differential
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"locus/test/servers"
+)
+
+// kinds are the columns of the table of all types.
+const kinds = "n, i8, u16, i24, u64, de, fl, fd, db, dd, bi, b1, yr, dt, dn, tm, d0, d6, ts, t6, ch, vc, vb, u2, sj, bn, vn, tx, lt, bl, js, ge, en, st, ga, gv"
+
+// kindRows are rows of it without owner, for columns up to st. They are written
+// with no sql_mode, so that zero dates and what is no member can be stored.
+var kindRows = []string{
+	"NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2001-01-01', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL",
+	"-128, 7, -8388608, 18446744073709551615, -12345678901234567890123456.123456789012, 0.1, 123456.789, 0.1, 12345678.1234, b'1111111111111111111111111111111111111111111111111111111111111111', 1, 2155, '9999-12-31', '0000-00-00', '-838:59:59.000000', '1000-01-01 00:00:00', '9999-12-31 23:59:59.999999', '2038-01-19 03:14:07', '1970-01-01 00:00:01.000001', 'é ', 'Ann', 'Ann ', '𝄞李', 'ｱテ', 'a', 'a\\0b''\\\\', 'line\\nfeed\\'\\\\', 'ÿ', X'00ff27225c', '{\"a\": [1, 1.0, 1e2, \"é\", null, true], \"b\": {}}', ST_GeomFromText('POINT(1.5 -2)'), 'ä', 'x,z'",
+	"127, 65535, 8388607, 0, 0.000000000001, 3.4e38, -0.001, -1.7976931348623157e308, -0.0001, 0, 0, 0, '0000-00-00', '2020-02-29', '00:00:00.000001', '0000-00-00 00:00:00', '2024-10-27 02:30:00.5', '0000-00-00 00:00:00', '2024-10-27 00:30:00.5', '', '', '', '', '', '', '', '', '', '', '{}', NULL, 'nosuch', ''",
+	"1, 0, 0, 9223372036854775808, 1, -0e0, 0, -0e0, 0, 1, 1, 1901, '2024-13-45', '2024-10-27', '12:34:56', '2024-02-30', '2024-10-27 01:30:00', '2024-10-27 01:30:00', '2024-10-27 00:59:59.999999', 'ß', 'straße', 'x', 'x ', 'A', X'000000000001', X'', '日本', 'a\\tb', X'', '[]', ST_GeomFromText('LINESTRING(0 0, 1 1)', 4326), 'b', 'y'",
+}
+
+// gathered are statements over rows of several shards that one server answers,
+// with {c} for all columns of kinds.
+var gathered = []string{
+	"SELECT DISTINCT {c} FROM kinds",
+	"SELECT {c}, (SELECT COUNT(*) FROM visit) FROM kinds ORDER BY n",
+	"SELECT HEX(ch), HEX(vc), HEX(vb), HEX(u2), HEX(sj), HEX(bn), HEX(vn), HEX(tx), HEX(lt), HEX(bl), HEX(ge), en + 0, st + 0, bi + 0, fl + 0e0, db * 1, UNIX_TIMESTAMP(t6), COLLATION(vc), CHARSET(u2) FROM kinds WHERE n > (SELECT -1)",
+	"SELECT n, dn IS NULL, dt = 0, t6 FROM kinds WHERE n >= (SELECT MIN(n) FROM kinds)",
+	"SELECT a.n, b.n FROM kinds a JOIN kinds b ON a.u64 > b.i8 AND a.vc <> b.vc AND a.vb = 'Ann '",
+	"SELECT js, COUNT(*), MAX(ts), MIN(en), MAX(st), AVG(de), SUM(dd), BIT_OR(bi) FROM kinds GROUP BY js",
+	"SELECT ROW_NUMBER() OVER (ORDER BY n), LAG(vc) OVER (ORDER BY n), n FROM kinds",
+	"WITH RECURSIVE r AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM r WHERE i < 3) SELECT r.i, k.vc FROM r LEFT JOIN kinds k ON k.n = r.i",
+	"SELECT vc FROM kinds UNION SELECT name FROM visit UNION ALL SELECT 'x'",
+	"SELECT k.n, p.name, s.value, r.small FROM kinds k LEFT JOIN product p ON p.product_id = k.n LEFT JOIN setting s ON s.name = k.vc LEFT JOIN rate r ON r.k = k.vb",
+	"SELECT * FROM rate r CROSS JOIN setting s",
+	"SELECT COUNT(*) FROM kinds k JOIN information_schema.TABLES t ON t.TABLE_NAME = 'kinds' AND t.TABLE_SCHEMA = DATABASE()",
+	"SELECT name, COUNT(*) AS c FROM visit GROUP BY name HAVING c > 1 ORDER BY c DESC, name",
+	"SELECT GROUP_CONCAT(n ORDER BY n DESC SEPARATOR '-'), COUNT(DISTINCT vc), STDDEV(de), JSON_ARRAYAGG(n) IS NULL FROM kinds",
+	"(SELECT n FROM kinds ORDER BY n LIMIT 2) UNION ALL (SELECT n FROM visit ORDER BY owner, n LIMIT 2) ORDER BY 1",
+	"SELECT owner, n, small FROM visit GROUP BY owner, n ORDER BY owner, n",
+	"SELECT n FROM kinds WHERE ts < '2030-01-01 00:00:00' AND n IN (SELECT n FROM kinds)",
+	"SELECT a.n FROM kinds a LEFT JOIN kinds b ON b.i8 = a.n AND b.vc IS NULL WHERE b.n IS NULL",
+	"SELECT a.n FROM kinds a LEFT JOIN kinds b ON b.i8 = a.n WHERE b.n <=> NULL AND a.n < 100",
+	"SELECT a.n, x.n FROM kinds a, LATERAL (SELECT n FROM kinds b WHERE b.n > a.n) x",
+	"SELECT a.n FROM kinds a NATURAL JOIN kinds b",
+	"SELECT EXTRACT(YEAR FROM dt), TRIM(LEADING 'a' FROM vb), n FROM kinds WHERE n IN (SELECT MAX(n) FROM kinds UNION SELECT MIN(n) FROM kinds)",
+	"TABLE rate UNION TABLE rate",
+}
+
+// under are session settings that must change nothing of a value on its way.
+var under = []string{
+	"SET time_zone = 'SYSTEM'", "SET time_zone = '+05:30'", "SET sql_mode = 'PAD_CHAR_TO_FULL_LENGTH'", "SET sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES,STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE'",
+	"SET NAMES latin1", "SET SESSION TRANSACTION READ ONLY", "SET collation_connection = utf8mb4_bin", "SET default_tmp_storage_engine = MyISAM",
+}
+
+func TestGathered(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		p := newPair(t, engine)
+		p.fill(p.generator(1))
+		for _, conn := range p.sessions() {
+			p.exec(conn, "SET sql_mode = 'ALLOW_INVALID_DATES', time_zone = '+00:00'")
+			for n := range 40 {
+				columns := strings.TrimSuffix(kinds, ", ga, gv")
+				p.exec(conn, fmt.Sprintf("INSERT INTO kinds (owner, %s) VALUES (%d, %d, %s)", columns, owners[n%len(owners)], n, kindRows[n%len(kindRows)]))
+			}
+			p.exec(conn, "SET sql_mode = DEFAULT, time_zone = DEFAULT")
+		}
+		p.compareGathered("", "", "BEGIN", "SET autocommit = 0")
+		for _, set := range under {
+			for _, conn := range p.sessions() {
+				p.exec(conn, set)
+			}
+			p.compareGathered(set, "")
+			p.proxied, p.direct = p.connect(p.shop.DB(t, nil)), p.connect(p.plain)
+		}
+	})
+}
+
+func (p *pair) sessions() []execer { return []execer{p.proxied, p.direct} }
+
+// compareGathered runs the statements outside of a transaction, and within one
+// that has changed rows.
+func (p *pair) compareGathered(set string, begins ...string) {
+	for _, begin := range begins {
+		for _, conn := range p.sessions() {
+			if begin == "" {
+				break
+			}
+			p.exec(conn, begin)
+			p.exec(conn, "UPDATE visit SET name = 'changed' WHERE owner = 42")
+			p.exec(conn, "UPDATE rate SET small = small + 1")
+			p.exec(conn, "UPDATE product SET price = price + 1")
+		}
+		for _, text := range gathered {
+			p.sameAnswer(set+"; "+begin, text, false)
+			if set == "" {
+				p.sameAnswer(begin, text, true)
+			}
+		}
+		if begin != "" {
+			for _, conn := range p.sessions() {
+				p.exec(conn, "ROLLBACK")
+			}
+		}
+	}
+}
+
+func (p *pair) sameAnswer(under, text string, prepared bool) {
+	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
+	defer cancel()
+	s := &statement{root: all(strings.ReplaceAll(text, "{c}", kinds)), prepared: prepared}
+	if strings.Contains(text, "ORDER BY") && !strings.Contains(text, "(ORDER BY") {
+		s.order = ordered
+	}
+	proxy, plain := ask(ctx, p.proxied, s, false), ask(ctx, p.direct, s, true)
+	if difference := differ(s, proxy, plain); difference != "" {
+		p.t.Errorf("%s, under %s (prepared: %v): %s differ\n  %s\n  proxy: %v\n  plain: %v", p.engine, under, prepared, difference, s, proxy, plain)
+	}
+}
