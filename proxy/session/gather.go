@@ -37,8 +37,10 @@ type gathering struct {
 
 // runGathered reads the rows that a statement needs into temporary tables on one
 // shard and has that answer it.
-func (s *Session) runGathered(r *request) error {
+func (s *Session) runGathered(asked *request) error {
 	s.Counts.Scattered.Add(1)
+	own := *asked // the one asked for stays off the heap, where nothing is gathered
+	r := &own
 	r.cursor = false
 	if err := s.mayGather(r); err != nil {
 		return err
