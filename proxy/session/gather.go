@@ -31,7 +31,7 @@ type gathering struct {
 	at   branch // the connection that has the temporary tables
 	own  bool   // the transaction that the rows are read in is the statement's own
 	left gather.Limits
-	made []string     // temporary tables
+	made []string    // temporary tables
 	lex  *stmt.Lexed // of the statement
 }
 
