@@ -2,5 +2,5 @@
 // while it lives, and what they answer when they are asked what they have counted.
 //
 // It owns the cards, the questions and the answers. It never says what an answer
-// means, and never talks to a proxy but by etcd: why, says ADR 9.
+// means, and never talks to a proxy but by etcd: why, says ADR 10.
 package fleet
