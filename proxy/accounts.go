@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -62,7 +63,11 @@ func (b *builder) users(c *cluster.Cluster) map[string]*session.Account {
 	for name, u := range c.Users {
 		accounts[name] = &session.Account{
 			Rights:           b.rights(name, u),
-			Scatter:          map[cluster.Guard]session.Guard{cluster.GuardWarn: session.Warn, cluster.GuardRefuse: session.Refuse}[u.Scatter],
+			Scatter:          guard(u.Scatter),
+			ScatterWrites:    guard(cmp.Or(u.ScatterWrites, cluster.GuardRefuse)),
+			Unfiltered:       guard(u.Unfiltered),
+			GatherRows:       u.GatherRows,
+			GatherBytes:      u.GatherMiB << 20,
 			Admin:            u.Admin,
 			Late:             u.Read == cluster.ReadReplica,
 			MaxConnections:   u.MaxConnections,
@@ -70,6 +75,17 @@ func (b *builder) users(c *cluster.Cluster) map[string]*session.Account {
 		}
 	}
 	return accounts
+}
+
+func guard(g cluster.Guard) session.Guard {
+	switch g {
+	case cluster.GuardWarn:
+		return session.Warn
+	case cluster.GuardRefuse:
+		return session.Refuse
+	case cluster.GuardAllow:
+	}
+	return session.Allow
 }
 
 // rights are nil for a user without bounds.

@@ -25,6 +25,12 @@ type Account struct {
 	Rights *plan.Rights
 	// Scatter is about reads of several shards.
 	Scatter Guard
+	// ScatterWrites is about UPDATE and DELETE on several shards, Unfiltered about
+	// those without WHERE.
+	ScatterWrites, Unfiltered Guard
+	// GatherRows and GatherBytes bound what is gathered for one statement; 0: as
+	// for everybody.
+	GatherRows, GatherBytes int64
 	// Late: sessions begin with locus_read = 'replica'.
 	Late bool
 	// Admin: may end other users' sessions.
@@ -36,8 +42,8 @@ type Account struct {
 }
 
 var (
-	unbounded = &Account{}
-	nobody    = &Account{Rights: &plan.Rights{ID: ^uint64(0), Databases: map[string]bool{}, ReadOnly: true}, Scatter: Refuse}
+	unbounded = &Account{ScatterWrites: Refuse}
+	nobody    = &Account{Rights: &plan.Rights{ID: ^uint64(0), Databases: map[string]bool{}, ReadOnly: true}, Scatter: Refuse, ScatterWrites: Refuse}
 )
 
 // account gives a user's. One who is no longer declared may do nothing.
@@ -71,6 +77,30 @@ func (s *Session) mayScatter(shards int) error {
 	case Warn:
 		s.warnings = append(s.warnings, diagnostic{"Warning", uitoa(scatterWarning), "locus: this statement read " + uitoa(uint64(shards)) + " shards"})
 	case Allow:
+	}
+	return nil
+}
+
+// mayScatterWrite holds a change of rows on several shards to the user's guard.
+func (s *Session) mayScatterWrite(shards int) error {
+	switch s.account.ScatterWrites {
+	case Refuse:
+		return plan.Scattered()
+	case Warn:
+		s.warnings = append(s.warnings, diagnostic{"Warning", uitoa(scatterWarning), "locus: this statement changed rows on " + uitoa(uint64(shards)) + " shards"})
+	case Allow:
+	}
+	return nil
+}
+
+// mayRunUnfiltered holds an UPDATE or DELETE without WHERE to the user's guard.
+func (s *Session) mayRunUnfiltered(p *plan.Plan) error {
+	switch {
+	case s.account.Unfiltered == Allow || !p.Unfiltered:
+	case s.account.Unfiltered == Warn:
+		s.warnings = append(s.warnings, diagnostic{"Warning", uitoa(scatterWarning), "locus: this statement had no WHERE"})
+	default:
+		return &plan.Refusal{Code: plan.UnfilteredRefused, Message: "this user may not change all rows of a table: name them in WHERE"}
 	}
 	return nil
 }

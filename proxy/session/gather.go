@@ -52,7 +52,9 @@ func (s *Session) runGathered(asked *request) error {
 		s.limit(time.Now().Add(limit))
 	}
 	shard := s.gatherShard(r)
-	g := &gathering{Session: s, r: r, lex: r.values.Lexed, left: gather.Limits{Rows: gatherRows, Bytes: gatherBytes}}
+	g := &gathering{Session: s, r: r, lex: r.values.Lexed, left: gather.Limits{
+		Rows: cmp.Or(s.account.GatherRows, gatherRows), Bytes: cmp.Or(s.account.GatherBytes, gatherBytes),
+	}}
 	var err error
 	if g.at, err = s.borrowApart(shard, g.settings()); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -24,6 +25,8 @@ type part struct {
 type totals struct {
 	affected uint64
 	warnings uint16
+	// matched and changed are what an UPDATE says of itself.
+	matched, changed uint64
 }
 
 // partSavepoint undoes a statement's parts within a transaction.
@@ -206,6 +209,10 @@ func (s *Session) outcomes(leases []lease) (totals, error) {
 		if err == nil {
 			total.affected += ok.AffectedRows
 			total.warnings += ok.Warnings
+			var matched, changed uint64
+			if n, _ := fmt.Sscanf(string(ok.Info), "Rows matched: %d  Changed: %d", &matched, &changed); n == 2 {
+				total.matched, total.changed = total.matched+matched, total.changed+changed
+			}
 			if ok.Warnings > 0 {
 				s.keepWarnings(l)
 			}
@@ -240,6 +247,6 @@ func (s *Session) outcome(c *backend.Conn) (wire.OK, error) {
 		return wire.OK{}, c.Lost(true, err)
 	}
 	c.SetStatus(ok.Status)
-	ok.Info = nil
+	ok.Info = bytes.Clone(ok.Info)
 	return ok, nil
 }

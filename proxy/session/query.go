@@ -99,6 +99,9 @@ func (s *Session) run(r *request) error {
 	if k := r.plan.Statement.Kind; k != stmt.ShowWarnings && k != stmt.Set && r.plan.Place != plan.Rewritten {
 		s.warnings = s.warnings[:0]
 	}
+	if err := s.mayRunUnfiltered(r.plan); err != nil {
+		return err
+	}
 	s.replica = s.mayBeLate(r.plan)
 	if s.txn.next != "" {
 		return s.runNext(r)
@@ -191,6 +194,9 @@ func (s *Session) runKeyed(r *request) error {
 			return err
 		}
 		return s.runOn(r, r.world.Map.Shard(s.route.Shards[0]))
+	}
+	if r.plan.Writes {
+		return s.runSpread(r)
 	}
 	return s.runScatter(r)
 }

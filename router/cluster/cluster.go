@@ -100,6 +100,15 @@ type User struct {
 	DDL *bool `yaml:"ddl,omitempty"`
 	// Scatter is about reads of several shards.
 	Scatter Guard `yaml:"scatter,omitempty"`
+	// ScatterWrites is about changes of rows on several shards that name no key;
+	// left out they are refused.
+	ScatterWrites Guard `yaml:"scatter_writes,omitempty"`
+	// Unfiltered is about UPDATE and DELETE without WHERE, of any table.
+	Unfiltered Guard `yaml:"unfiltered,omitempty"`
+	// GatherRows and GatherMiB bound what is gathered for one statement; 0 is what
+	// everybody may.
+	GatherRows int64 `yaml:"gather_rows,omitempty"`
+	GatherMiB  int64 `yaml:"gather_mib,omitempty"`
 	// MaxConnections at one proxy; 0 is no limit but the proxy's.
 	MaxConnections int `yaml:"max_connections,omitempty"`
 	// StatementTimeout is a duration such as 30s; empty is the proxy's.

@@ -199,10 +199,18 @@ func (u User) checkRights(p *problems, document string) {
 	default:
 		p.add(document, "tls %q: use optional or required", u.TLS)
 	}
-	switch u.Scatter {
-	case "", GuardAllow, GuardWarn, GuardRefuse:
-	default:
-		p.add(document, "scatter %q: use allow, warn or refuse", u.Scatter)
+	for _, guard := range []struct {
+		field string
+		value Guard
+	}{{"scatter", u.Scatter}, {"scatter_writes", u.ScatterWrites}, {"unfiltered", u.Unfiltered}} {
+		switch guard.value {
+		case "", GuardAllow, GuardWarn, GuardRefuse:
+		default:
+			p.add(document, "%s %q: use allow, warn or refuse", guard.field, guard.value)
+		}
+	}
+	if u.GatherRows < 0 || u.GatherMiB < 0 || u.GatherMiB > 1<<20 {
+		p.add(document, "gather_rows and gather_mib: use a number from 1 up, of MiB 1048576 at most; left out, everybody's limits hold")
 	}
 	switch u.Read {
 	case "", ReadPrimary, ReadReplica:

@@ -75,7 +75,11 @@ func (e *explainer) keyed() {
 		return
 	}
 	splices := e.p.Added
-	if len(e.r.Shards) > 1 {
+	switch {
+	case len(e.r.Shards) < 2:
+	case e.p.Spreads:
+		e.say("changes", "rows of each shard, in one transaction, where scatter_writes allows the user that")
+	default:
 		e.say("merge", "%s", e.p.Merge)
 		if e.p.Merge.Hidden > 0 {
 			splices = append([]Splice{e.p.Merge.Columns}, splices...)

@@ -55,6 +55,11 @@ type Plan struct {
 	// Gather says how several shards' rows are read where there is no Merge, or
 	// where they must be joined with each other; nil if they can't be.
 	Gather *Gathering
+	// Spreads: a change that may run on several shards, each of its own rows, where
+	// the user may do that.
+	Spreads bool
+	// Unfiltered: an UPDATE or DELETE without a condition.
+	Unfiltered bool
 	// Added is spliced into the text wherever it runs.
 	Added []Splice
 	// LockTables is what LOCK TABLES locks on each shard.

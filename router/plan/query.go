@@ -22,6 +22,7 @@ func planQuery(s *stmt.Statement, ctx Context) (*Plan, error) {
 	if err := p.place(s, sc); err != nil {
 		return nil, err
 	}
+	p.Unfiltered = p.Writes && s.Blocks[0].Where == nil && len(s.Blocks[0].Joins) == 0 && s.Features&stmt.Limited == 0
 	if s.Features&(stmt.NamedLock|stmt.ReadsNamedLock) != 0 {
 		if err := p.planLocked(s, ctx); err != nil {
 			return nil, err
@@ -163,7 +164,12 @@ func everywhereAlike(s *stmt.Statement) error {
 
 // writeRules holds for UPDATE and DELETE of sharded tables.
 func (p *Plan) writeRules(s *stmt.Statement, sc *scope) error {
-	p.NoMerge = refuse(ScatterWrite, "it would change rows on several shards: name the owner, the ID or the order number in WHERE")
+	p.NoMerge = Scattered()
+	if reason := p.unspreadable(s, sc); reason != "" {
+		p.NoMerge = refuse(ScatterWrite, "it would change rows on several shards, with %s: name the owner, the ID or the order number in WHERE", reason)
+	} else {
+		p.Spreads = true
+	}
 	if s.Kind != stmt.Update {
 		return nil
 	}
@@ -175,6 +181,36 @@ func (p *Plan) writeRules(s *stmt.Statement, sc *scope) error {
 	}
 	p.raiseVersion(s, sc, outer)
 	return nil
+}
+
+// Scattered refuses a change on several shards to who may not make one.
+func Scattered() *Refusal {
+	return refuse(ScatterWrite, "it would change rows on several shards: name the owner, the ID or the order number in WHERE, or allow the user such changes (scatter_writes)")
+}
+
+// unspreadable names what keeps a change from running on several shards, each of
+// its own rows, with the effect that it would have on one server.
+func (p *Plan) unspreadable(s *stmt.Statement, sc *scope) string {
+	for i := range sc.nodes {
+		if !sc.nodes[i].sharded() {
+			return "tables that are not sharded"
+		}
+	}
+	switch f := s.Features; {
+	case len(s.Blocks) > 1, f&stmt.With != 0:
+		return "subqueries"
+	case f&stmt.Limited != 0:
+		return "LIMIT"
+	case f&stmt.Returning != 0:
+		return "RETURNING"
+	case f&(stmt.SetsUserVariable|stmt.SetsInsertID) != 0:
+		return "values that the session keeps"
+	case f&(stmt.Volatile|stmt.UnknownFunction|stmt.NamedLock|stmt.ReadsNamedLock) != 0:
+		return "a function or variable that each shard may answer differently"
+	case len(p.classes) != 1, p.pinned != "", !sc.firm(), s.Blocks[0].Natural, s.Blocks[0].Using:
+		return "joins on other columns than the keys"
+	}
+	return ""
 }
 
 // agreement is a key column that an UPDATE assigns: the value's gene must be

@@ -25,6 +25,8 @@ const (
 	ScatterRefused Code = 1104
 	// GatherLimit: more rows or bytes of several shards would be gathered than may.
 	GatherLimit Code = 1105
+	// UnfilteredRefused: the user may not change all rows of a table at once.
+	UnfilteredRefused Code = 1106
 	// ScatterWrite: a write that names no owner, ID or order number.
 	ScatterWrite Code = 1103
 
@@ -86,7 +88,7 @@ func (r *Refusal) MySQL() (uint16, string) {
 	switch r.Code {
 	case Unreadable, SeveralStatements:
 		return erParse, stateSyntax
-	case Unsupported, CrossShard, ScatterShape, ScatterWrite, ScatterRefused, GatherLimit, TransactionSpans, TransactionUnsafe:
+	case Unsupported, CrossShard, ScatterShape, ScatterWrite, ScatterRefused, GatherLimit, UnfilteredRefused, TransactionSpans, TransactionUnsafe:
 		return erNotSupported, stateSyntax
 	case OwnerMissing:
 		return erNoDefault, stateGeneral

@@ -154,7 +154,7 @@ func (p *Plan) Route(m *router.Map, v *Values, out *Route) error {
 			return reason
 		}
 	}
-	if len(out.Shards) > 1 && p.Merge == nil {
+	if len(out.Shards) > 1 && p.Merge == nil && !p.Spreads {
 		return p.NoMerge
 	}
 	return p.agreed(v, out)

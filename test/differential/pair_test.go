@@ -24,7 +24,7 @@ type pair struct {
 }
 
 func newPair(t *testing.T, engine servers.Engine) *pair {
-	s := shop.Start(t, engine, shop.Options{Shards: 3, Tables: forShards(engine), Declarations: declarations})
+	s := shop.Start(t, engine, shop.Options{Shards: 3, Tables: forShards(engine), Declarations: declarations, User: ", scatter_writes: allow"})
 	p := &pair{t: t, engine: engine, shop: s}
 	for i := range 3 {
 		p.shards = append(p.shards, s.Shard(t, i))

@@ -133,6 +133,9 @@ func (g *generator) fresh(c column) value {
 }
 
 func (g *generator) writeWhere(sc scope, s source) *node {
+	if g.oneIn(4) { // on any shard
+		return list(" WHERE ", " AND ", g.condition(sc, 1), g.condition(sc, 1))
+	}
 	w := list(" WHERE ", " AND ", g.pinned(sc, s))
 	if g.oneIn(2) {
 		w.add(g.condition(sc, 1))

@@ -47,6 +47,8 @@ type Options struct {
 	// below `tables:` of cluster.yaml; {schema} stands for the shop's.
 	Tables       []string
 	Declarations string
+	// User is what else is declared of the user.
+	User string
 }
 
 // Tables makes the sample schema; {schema} is replaced by the shop's.
@@ -122,9 +124,9 @@ func (s *Shop) declare(t *testing.T, o Options) {
   %[1]s.product: {kind: global}
   %[1]s.setting: {kind: single, shard: s0}
 %[2]susers:
-  app: {secret: app}
+  app: {secret: app%[3]s}
 routes: |
-`, s.Schema, s.text(o.Declarations))
+`, s.Schema, s.text(o.Declarations), o.User)
 	for i := range o.Shards {
 		fmt.Fprintf(&b, "  0x%04x s%d\n", 0x10000*(i+1)/o.Shards-1, i)
 	}

@@ -1,0 +1,49 @@
+package e2e
+
+import (
+	"database/sql"
+	"testing"
+
+	"locus/test/shop"
+)
+
+// What may be gathered, and changed on several shards, is bounded by the user.
+// After a refusal everything is as it was: the session, its transaction, and the
+// connections that had temporary tables.
+func TestGatheringWithinLimits(t *testing.T) {
+	options := shop.Options{User: ", gather_rows: 5, scatter_writes: warn, unfiltered: refuse"}
+	each(t, options, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		db.SetMaxOpenConns(1)
+		for owner := range 8 {
+			exec(t, db, "INSERT INTO test_order (buyer_uid, amount) VALUES (?, 1)", owner)
+		}
+		for _, begin := range []string{"DO 0", "BEGIN"} {
+			exec(t, db, begin)
+			exec(t, db, "UPDATE test_order SET amount = amount + 1 WHERE buyer_uid = 3")
+			for range 3 {
+				_, err := db.Exec("SELECT amount, COUNT(*) FROM test_order GROUP BY amount")
+				refused(t, err, 1235, "locus-1105")
+			}
+			if got := number(t, db, "SELECT COUNT(DISTINCT buyer_uid) FROM test_order WHERE buyer_uid IN (1, 2, 3, 4)"); got != 4 {
+				t.Errorf("after %s: %d owners, want 4", begin, got)
+			}
+			if got := number(t, db, "SELECT COUNT(*) FROM (SELECT amount FROM test_order WHERE buyer_uid IN (3, 4) AND amount > 1) d"); got != 1 {
+				t.Errorf("after %s: %d rows that were changed, want 1", begin, got)
+			}
+		}
+		exec(t, db, "ROLLBACK")
+
+		_, err := db.Exec("DELETE FROM test_order")
+		refused(t, err, 1235, "locus-1106")
+		if n, _ := exec(t, db, "UPDATE test_order SET status = 'seen' WHERE amount > 0").RowsAffected(); n != 8 {
+			t.Errorf("%d rows on several shards were changed, want 8", n)
+		}
+		var level, code, message string
+		if err := db.QueryRow("SHOW WARNINGS").Scan(&level, &code, &message); err != nil || level != "Warning" {
+			t.Errorf("SHOW WARNINGS: %s %s %s (%v)", level, code, message, err)
+		}
+		if got := number(t, db, "SELECT COUNT(*) FROM test_order WHERE status = 'seen' AND version >= 2"); got != 8 {
+			t.Errorf("%d rows with a raised version, want 8", got)
+		}
+	})
+}
