@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -140,6 +141,7 @@ func throttle(percent int) func(context.Context) error {
 func (d *drive) verify(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	began := time.Now()
 	d.compareAnew()
+	d.compared = map[string]int64{}
 	cut := s.Job.AtTarget(s.Job.State.Cut)
 	err := d.compare(ctx, s, s.Job.Genes.Subtract(cut), d.source, d.target, d.forward, d.id)
 	if err == nil && !cut.Empty() {
@@ -187,9 +189,11 @@ func (d *drive) compare(ctx context.Context, s Snapshot, genes gene.Set, from, t
 		Job: name, Source: from, Target: to, Tables: d.tables, Parts: table.Split(genes, min(s.Job.Parts, genes.Len())),
 		Throttle: throttle(s.Job.Throttle),
 	}, by)
-	stop := d.follow(ctx, func(r *job.Report) { r.RowsVerified = v.Progress().Rows })
+	before := d.compared
+	stop := d.follow(ctx, func(r *job.Report) { r.RowsVerified, r.Compared = v.Progress().Rows, added(before, v.ByTable()) })
 	defer stop()
 	result, err := v.Run(ctx)
+	d.compared = added(before, v.ByTable())
 	switch {
 	case err != nil:
 		return err
@@ -199,6 +203,15 @@ func (d *drive) compare(ctx context.Context, s Snapshot, genes gene.Set, from, t
 		return fmt.Errorf("%d rows changed too often to be compared", result.Unsettled)
 	}
 	return nil
+}
+
+// added is both counts together.
+func added(a, b map[string]int64) map[string]int64 {
+	all := maps.Clone(a)
+	for name, n := range b {
+		all[name] += n
+	}
+	return all
 }
 
 // restart forgets an earlier comparison: this one is to be of now.
@@ -215,8 +228,10 @@ func restart(ctx context.Context, at link.Server, name string) error {
 // old to count.
 func (d *drive) keep(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	for {
-		if err := pause(ctx, d.untilStale()); err != nil {
-			return nil, err
+		if s.Job.State.Verified || d.verified.IsZero() { // else somebody wants to know now
+			if err := pause(ctx, d.untilStale()); err != nil {
+				return nil, err
+			}
 		}
 		event, err := d.verify(ctx, s)
 		if err != nil || event.Kind != phase.Verified || !s.Job.State.Verified {

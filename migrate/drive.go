@@ -27,12 +27,13 @@ type drive struct {
 	watching      sync.WaitGroup // what ends the action under way
 	owned         owned          // who owns what, for the streams
 
-	verified time.Time // when the last verification passed; zero: not by this process
-	stepped  time.Time // when the last step was taken
-	before   figures   // as the last step left them
-	waiting  job.Tally // at the source, when the job began to wait for a cut-over
-	usual    job.Tally // at the source, before the first step
-	failing  time.Time // since when actions fail; zero: they don't
+	compared map[string]int64 // rows by table, of the comparison under way or the last
+	verified time.Time        // when the last verification passed; zero: not by this process
+	stepped  time.Time        // when the last step was taken
+	before   figures          // as the last step left them
+	waiting  job.Tally        // at the source, when the job began to wait for a cut-over
+	usual    job.Tally        // at the source, before the first step
+	failing  time.Time        // since when actions fail; zero: they don't
 
 	mu     sync.Mutex // of what follows
 	report job.Report

@@ -94,7 +94,7 @@ everything on one machine, and the commands that look at and change a cluster.`,
 	for _, command := range []func(*invocation) *cobra.Command{
 		demoCommand, serveCommand, applyCommand, getCommand, diffCommand, routesCommand,
 		hotCommand, splitCommand, mergeCommand, rebalanceCommand, jobsCommand, watchCommand, cutoverCommand, rollbackCommand, pauseCommand, resumeCommand,
-		throttleCommand, finishCommand, abortCommand,
+		throttleCommand, verifyCommand, finishCommand, abortCommand,
 		geneCommand, idCommand, explainCommand, configCommand, versionCommand,
 	} {
 		root.AddCommand(command(in))

@@ -112,8 +112,7 @@ func (w *walk) piece(ctx context.Context, where string) error {
 	if err != nil {
 		return err
 	}
-	w.rows.Add(n)
-	w.pieces.Add(1)
+	w.compared(w.lane.Table, n)
 	w.state.Rows += uint64(n)
 	if s == t {
 		return nil

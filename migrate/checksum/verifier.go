@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 
@@ -72,8 +73,9 @@ type Verifier struct {
 	config Config
 	stream Stream
 
-	mu     sync.Mutex
-	result Result
+	mu      sync.Mutex // of what follows
+	result  Result
+	byTable map[string]int64
 
 	rows, pieces atomic.Int64
 }
@@ -89,7 +91,7 @@ func New(config Config, stream Stream) *Verifier {
 	if config.Most == 0 {
 		config.Most = 1000
 	}
-	return &Verifier{config: config, stream: stream}
+	return &Verifier{config: config, stream: stream, byTable: map[string]int64{}}
 }
 
 // errEnough ends a comparison that has found enough.
@@ -159,6 +161,22 @@ func (v *Verifier) unsettled(n int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.result.Unsettled += n
+}
+
+func (v *Verifier) compared(t *table.Table, rows int64) {
+	v.rows.Add(rows)
+	v.pieces.Add(1)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.byTable[t.Name.String()] += rows
+}
+
+// ByTable is how many rows of each table have been compared. It may be asked at
+// any time.
+func (v *Verifier) ByTable() map[string]int64 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return maps.Clone(v.byTable)
 }
 
 // Progress is how far a comparison is.

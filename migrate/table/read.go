@@ -21,6 +21,24 @@ type Querier interface {
 // Read asks a server for a declared table. An error says everything that keeps
 // the table from being moved.
 func Read(ctx context.Context, q Querier, name catalog.TableName, d catalog.Declaration, width gene.Width) (*Table, error) {
+	if d.Kind != catalog.Sharded {
+		return nil, fmt.Errorf("table %s is %s: its rows have no gene and don't move", name, d.Kind)
+	}
+	t, err := read(ctx, q, name, d, width)
+	if err != nil {
+		return nil, err
+	}
+	t.telling, err = findTelling(t)
+	return t, err
+}
+
+// ReadGlobal asks a server for a table that is declared to have the same rows on
+// all shards: nothing that concerns genes may be asked of it.
+func ReadGlobal(ctx context.Context, q Querier, name catalog.TableName, d catalog.Declaration, width gene.Width) (*Table, error) {
+	return read(ctx, q, name, d, width)
+}
+
+func read(ctx context.Context, q Querier, name catalog.TableName, d catalog.Declaration, width gene.Width) (*Table, error) {
 	r := reader{ctx: ctx, q: q, name: name}
 	columns, err := r.columns()
 	if err != nil {
@@ -36,9 +54,6 @@ func Read(ctx context.Context, q Querier, name catalog.TableName, d catalog.Decl
 	declared, err := catalog.Resolve(name, d, plain, width)
 	if err != nil {
 		return nil, err
-	}
-	if d.Kind != catalog.Sharded {
-		return nil, fmt.Errorf("table %s is %s: its rows have no gene and don't move", name, d.Kind)
 	}
 	primary, unique, err := r.indexes(columns)
 	if err != nil {

@@ -65,9 +65,7 @@ func newTable(d *catalog.Table, columns []Column, primary []int, unique []Index)
 		}
 	}
 	t.lists()
-	var err error
-	t.telling, err = findTelling(t)
-	return t, err
+	return t, nil
 }
 
 func (t *Table) lists() {

@@ -29,6 +29,7 @@ var building = []standing{
 	{pkg: "migrate/applier", floor: 3},
 	{pkg: "migrate/checksum", floor: 3},
 	{pkg: "migrate/preflight", floor: 3},
+	{pkg: "migrate/audit", floor: 3},
 
 	{pkg: "proxy/twophase", floor: 2.2},
 	{pkg: "proxy/stamp", floor: 2.2}, // fills in what a plan says of an INSERT

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locus/cmd/jobs"
+	"locus/cmd/watch"
+	"locus/migrate"
+	"locus/migrate/audit"
+	"locus/migrate/phase"
+	"locus/router/cluster"
+)
+
+func verifyCommand(in *invocation) *cobra.Command {
+	return &cobra.Command{
+		Use:   "verify [JOB]",
+		Short: "Compare a move's shards now, or look whether each shard has its own rows alone",
+		Long: `With a job: have its two shards compared now, and wait for the outcome. The process
+that runs the job compares, while applications write; it goes on if this command is
+interrupted. A row that differs makes the job fail.
+
+Without: look on every shard for rows of genes that are neither its own nor on the
+move there, and compare global tables with the first shard's. The shards are asked
+directly, and nothing is changed.
+
+The exit status is 0 if everything is as it should be, and 1 if it is not or if
+that could not be found out.`,
+		Example: `  locus verify split-1
+  locus verify -o json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return in.withJobs(func(store *jobs.Store) error {
+				if len(args) == 1 {
+					return in.verifyJob(command.Context(), store, args[0])
+				}
+				return in.verifyAll(command.Context(), store)
+			})
+		},
+	}
+}
+
+// comparison is what verify shows of a job.
+type comparison struct {
+	Job    string           `json:"job"`
+	Equal  bool             `json:"equal"`
+	Why    string           `json:"why,omitempty"`
+	Tables map[string]int64 `json:"rows_compared"`
+}
+
+// verifyJob has a job's shards compared, and waits.
+func (in *invocation) verifyJob(ctx context.Context, store *jobs.Store, id string) error {
+	earlier, err := store.Reports(ctx)
+	if err != nil {
+		return err
+	}
+	if err := in.askToCompare(ctx, store, id); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	changes := store.Changes(ctx)
+	defer func() {
+		cancel()
+		for range changes { // until the store is done with it
+		}
+	}()
+	look := time.NewTicker(time.Second)
+	defer look.Stop()
+	for {
+		s, err := store.Read(ctx, id)
+		if err != nil {
+			return err
+		}
+		reports, err := store.Reports(ctx)
+		if err != nil {
+			return err
+		}
+		r := reports[id]
+		switch st := s.Job.State; {
+		case st.Phase == phase.Failed:
+			return in.compared(comparison{Job: id, Why: st.Why, Tables: r.Compared})
+		case st.Verified && !r.Verified.Equal(earlier[id].Verified): // and the report is of this comparison
+			return in.compared(comparison{Job: id, Equal: true, Tables: r.Compared})
+		case st.Over():
+			return fmt.Errorf("job %s: it is %s, and was not compared any more", id, st.Phase)
+		}
+		if in.output == table && isTerminal(in.stderr) {
+			fmt.Fprintf(in.stderr, "\r%s rows compared ", watch.Count(r.RowsVerified))
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the comparison goes on: locus jobs %s tells its outcome: %w", id, ctx.Err())
+		case <-changes:
+		case <-look.C:
+		}
+	}
+}
+
+// askToCompare tells a job that its last comparison does not count any more.
+func (in *invocation) askToCompare(ctx context.Context, store *jobs.Store, id string) error {
+	for {
+		s, err := store.Read(ctx, id)
+		if err != nil {
+			return err
+		}
+		next, err := s.Job.On(phase.Event{Kind: phase.Differs}, in.operator(), "verify", in.now())
+		if err != nil {
+			return fmt.Errorf("job %s is %s: it can be compared once its rows are copied, until it is finished", id, s.Job.State.Shown())
+		}
+		if err := store.Write(ctx, s, next, nil, ""); !errors.Is(err, migrate.ErrChanged) {
+			return err
+		}
+	}
+}
+
+// compared shows the outcome, and is an error unless it is a good one.
+func (in *invocation) compared(c comparison) error {
+	if in.output == table && isTerminal(in.stderr) {
+		fmt.Fprint(in.stderr, "\r")
+	}
+	err := in.show(c, func(w io.Writer) {
+		rows := [][]string{{"TABLE", "ROWS COMPARED"}}
+		for _, name := range slices.Sorted(maps.Keys(c.Tables)) {
+			rows = append(rows, []string{name, watch.Count(c.Tables[name])})
+		}
+		columns(w, rows)
+		if c.Equal {
+			fmt.Fprintf(w, "job %s: both shards are equal\n", c.Job)
+		}
+	})
+	if err == nil && !c.Equal {
+		err = fmt.Errorf("job %s: %s", c.Job, c.Why)
+	}
+	return err
+}
+
+// verifyAll looks at every shard.
+func (in *invocation) verifyAll(ctx context.Context, store *jobs.Store) error {
+	conn, err := in.connect()
+	if err != nil {
+		return err
+	}
+	defer conn.close()
+	state, err := conn.state(ctx)
+	if err != nil {
+		return err
+	}
+	if state.Cluster == nil {
+		return cluster.ErrNotDeclared
+	}
+	live := in.output == table && isTerminal(in.stderr)
+	findings, err := audit.Run(ctx, audit.Config{
+		Map: state.Cluster.Routes, Shards: state.Cluster.ShardNames(), Tables: state.Cluster.Tables, Server: store.Shard,
+		Found: func(f audit.Finding) {
+			if live {
+				fmt.Fprintf(in.stderr, "\r\x1b[K%s on %s", f.Name, f.Shard)
+			}
+		},
+	})
+	if live {
+		fmt.Fprint(in.stderr, "\r\x1b[K")
+	}
+	if findings == nil {
+		findings = []audit.Finding{}
+	}
+	wrong := 0
+	shown := in.show(findings, func(w io.Writer) { wrong = printFindings(w, findings) })
+	if in.output != table {
+		wrong = printFindings(io.Discard, findings)
+	}
+	if err = errors.Join(err, shown); err == nil && wrong > 0 {
+		err = fmt.Errorf("%d of %d tables have rows that should not be where they are, or differ", wrong, len(findings))
+	}
+	return err
+}
+
+// printFindings gives how many of them are not as they should be.
+func printFindings(w io.Writer, findings []audit.Finding) (wrong int) {
+	rows := [][]string{{"TABLE", "SHARD", "KIND", "ROWS", "WRONG", "WHAT"}}
+	for _, f := range findings {
+		about := watch.Count(int64(f.Rows))
+		if f.Kind != "global" {
+			about = "about " + about
+		}
+		if f.Wrong > 0 {
+			wrong++
+		}
+		rows = append(rows, []string{f.Name, string(f.Shard), string(f.Kind), about, strconv.FormatUint(f.Wrong, 10), f.What})
+	}
+	columns(w, rows)
+	return wrong
+}

@@ -1,0 +1,164 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"locus/migrate/link"
+	"locus/migrate/table"
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/gene"
+)
+
+// Config says what is looked at.
+type Config struct {
+	Map    *router.Map
+	Shards []router.ShardName
+	Tables map[catalog.TableName]catalog.Declaration
+	// Server is how a shard is reached.
+	Server func(context.Context, router.ShardName) (link.Server, error)
+	// Found is told of each table on each shard when it has been looked at.
+	Found func(Finding)
+}
+
+// Finding is what was found of one table on one shard.
+type Finding struct {
+	Table catalog.TableName `json:"-"`
+	Name  string            `json:"table"`
+	Shard router.ShardName  `json:"shard"`
+	Kind  catalog.Kind      `json:"kind"`
+	// Rows is about how many it has; of global tables, exactly.
+	Rows uint64 `json:"rows"`
+	// Wrong is how many rows should not be there, or differ from the first shard's.
+	Wrong uint64 `json:"wrong"`
+	// What says what is wrong, with some of the rows' keys.
+	What string `json:"what,omitempty"`
+}
+
+// Run looks at every table, and gives all findings. An error ends it; what was
+// found until then is given too.
+func Run(ctx context.Context, c Config) ([]Finding, error) {
+	a := &audit{Config: c, conns: map[router.ShardName]*link.Conn{}}
+	defer a.close()
+	names := slices.SortedFunc(maps.Keys(c.Tables), func(a, b catalog.TableName) int { return strings.Compare(a.String(), b.String()) })
+	for _, name := range names {
+		var err error
+		switch d := c.Tables[name]; d.Kind {
+		case catalog.Sharded:
+			err = a.sharded(ctx, name, d)
+		case catalog.Global:
+			err = a.global(ctx, name, d)
+		case catalog.Single:
+		}
+		if err != nil {
+			return a.found, fmt.Errorf("table %s: %w", name, err)
+		}
+	}
+	return a.found, nil
+}
+
+type audit struct {
+	Config
+	conns map[router.ShardName]*link.Conn
+	found []Finding
+}
+
+func (a *audit) conn(ctx context.Context, name router.ShardName) (*link.Conn, error) {
+	if c := a.conns[name]; c != nil {
+		return c, nil
+	}
+	server, err := a.Server(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	c, err := link.Dial(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	a.conns[name] = c
+	return c, nil
+}
+
+func (a *audit) close() {
+	for _, c := range a.conns {
+		_ = c.Close()
+	}
+}
+
+func (a *audit) report(f Finding) {
+	f.Name = f.Table.String()
+	a.found = append(a.found, f)
+	if a.Found != nil {
+		a.Found(f)
+	}
+}
+
+// Of a condition: ranges of genes; and how many rows are named.
+const (
+	rangesAtOnce = 64
+	named        = 3
+)
+
+// sharded looks for rows of genes that are not the shard's, nor on the move from
+// it or to it.
+func (a *audit) sharded(ctx context.Context, name catalog.TableName, d catalog.Declaration) error {
+	for _, shard := range a.Shards {
+		c, err := a.conn(ctx, shard)
+		if err != nil {
+			return err
+		}
+		t, err := table.Read(ctx, c, name, d, a.Map.Width())
+		if err != nil {
+			return err
+		}
+		f := Finding{Table: name, Shard: shard, Kind: d.Kind, Rows: t.Estimate}
+		for _, where := range t.Conditions(a.foreign(shard), rangesAtOnce) {
+			rows, err := c.Query(ctx, "SELECT COUNT(*) FROM "+t.SQL()+" WHERE "+where)
+			if err != nil {
+				return fmt.Errorf("on %s: %w", shard, err)
+			}
+			var n uint64
+			if _, err := fmt.Sscan(string(rows[0][0]), &n); err != nil {
+				return err
+			}
+			if n > 0 && f.Wrong == 0 {
+				keys, err := c.Query(ctx, "SELECT "+t.KeyList()+" FROM "+t.SQL()+" WHERE "+where+t.Order()+table.Limit(named))
+				if err != nil {
+					return fmt.Errorf("on %s: %w", shard, err)
+				}
+				f.What = "rows of genes that are not " + string(shard) + "'s, such as " + spell(keys)
+			}
+			f.Wrong += n
+		}
+		a.report(f)
+	}
+	return nil
+}
+
+// foreign is the genes of which a shard must have no rows.
+func (a *audit) foreign(shard router.ShardName) gene.Set {
+	genes := gene.NewSet(gene.All(a.Map.Width())).Subtract(a.Map.GenesOf(shard))
+	for _, v := range a.Map.Moves() {
+		if v.From == shard || v.To == shard {
+			genes = genes.Subtract(v.Genes)
+		}
+	}
+	return genes
+}
+
+// spell writes keys.
+func spell(keys [][][]byte) string {
+	var texts []string
+	for _, k := range keys {
+		var parts []string
+		for _, v := range k {
+			parts = append(parts, fmt.Sprintf("%q", v))
+		}
+		texts = append(texts, strings.Join(parts, "/"))
+	}
+	return strings.Join(texts, ", ")
+}
