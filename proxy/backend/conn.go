@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/stream"
+	"locus/proxy/wire"
 	"locus/router"
 )
 
@@ -99,7 +100,24 @@ func (c *Conn) InTransaction() bool { return c.status&mysql.SERVER_STATUS_IN_TRA
 // sent, the last of the packets is not whole at the server and didn't take effect; of earlier ones that isn't known.
 func (c *Conn) Send(packets []byte) error {
 	if _, err := c.stream.Write(packets); err != nil {
+		if why := c.tooLarge(); why != nil {
+			return c.Lost(true, why) // sending it again would end alike
+		}
 		return c.Lost(false, err)
+	}
+	return nil
+}
+
+// tooLarge gives what a server said that reads no further, because the packet is longer than its max_allowed_packet; nil if
+// it said nothing of the kind.
+func (c *Conn) tooLarge() error {
+	_ = c.stream.SetDeadline(time.Now().Add(time.Second))
+	payload, _, err := c.stream.Payload()
+	if err != nil || !wire.IsERR(payload) {
+		return nil
+	}
+	if e, err := wire.ParseERR(payload); err == nil && e.Code == mysql.ER_NET_PACKET_TOO_LARGE {
+		return e
 	}
 	return nil
 }

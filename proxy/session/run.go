@@ -100,7 +100,8 @@ func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, 
 // unsent cleans up after a statement that did not get as far as its answer, or
 // whose answer the client was not to have.
 func (s *Session) unsent(l lease, err error) error {
-	if _, refused := errors.AsType[*backend.ServerError](err); !refused {
+	_, refused := errors.AsType[*backend.ServerError](err)
+	if _, lost := errors.AsType[*backend.LostError](err); lost || !refused {
 		s.abandon(l)
 		return err
 	}

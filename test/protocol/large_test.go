@@ -39,3 +39,19 @@ func TestPacketsOf16MiB(t *testing.T) {
 		}
 	})
 }
+
+// A server that gets more than its max_allowed_packet says so and reads no further:
+// the client hears the same, and goes on. MySQL's limit is that of the proxy.
+func TestPacketsAboveTheServersLimit(t *testing.T) {
+	s := shop.Start(t, servers.MariaDB, shop.Options{})
+	const limit = 16 << 20
+	c := login(t, endpoint{"proxy", s.Addr, shop.User, shop.Password, s.Schema}, classic)
+	for _, length := range []int{limit + 1, 2*limit - 300} {
+		text := append([]byte("\x03SELECT LENGTH('"), bytes.Repeat([]byte("x"), length)...)
+		said := c.ask(wire.QueryResponse, append(text, "')"...))
+		if e, err := wire.ParseERR(said[0].payload); err != nil || e.Code != mysql.ER_NET_PACKET_TOO_LARGE {
+			t.Errorf("%d bytes: %v, %v", length, e, err)
+		}
+		c.must("SELECT 1")
+	}
+}
