@@ -35,6 +35,10 @@ func (s *Stand) Check(t *testing.T, run Run) {
 			}
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(exceptions)) { // what a reason is held to
+		said, _, _ := strings.Cut(strings.TrimSpace(proxy[name].Detail), "\n")
+		t.Logf("excepted: %s (%s): %s %s", name, exceptions[name], proxy[name].State, said)
+	}
 	Compare(t, direct, proxy, exceptions)
 }
 
