@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/compressed"
 	"locus/router/stmt"
 )
 
@@ -135,7 +136,11 @@ func hostOf(a net.Addr) string {
 
 // cipher is what the client's TLS has settled on; empty without TLS.
 func (s *Session) cipher() (version, suite string) {
-	conn, ok := s.client.NetConn().(interface{ ConnectionState() tls.ConnectionState })
+	under := s.client.NetConn()
+	if c, ok := under.(*compressed.Conn); ok {
+		under = c.NetConn()
+	}
+	conn, ok := under.(interface{ ConnectionState() tls.ConnectionState })
 	if !ok {
 		return "", ""
 	}
