@@ -24,7 +24,13 @@ const maxVersion = 1<<20 - 1
 //	    cipher: ff1      # the default
 //	    key: 2b7e…       # 16, 24 or 32 bytes in hex: AES-128, -192 or -256
 //	  - version: 2
+//	    cipher: aes-ctr
+//	    bits: 15         # of the sequence that are hidden, 1 to 42; the default
 //	    key: 603d…
+//	  - version: 3
+//	    cipher: chacha20
+//	    key: 77ab…       # 32 bytes
+//	retired: [4]             # versions whose keys are gone
 //
 // Errors name the line and never repeat a value, because a key may stand where
 // something else belongs.
@@ -41,7 +47,7 @@ func Parse(text []byte) (*Ring, error) {
 }
 
 func parseRing(root *yaml.Node) (*Ring, error) {
-	top, err := fields(root, "current", "keys")
+	top, err := fields(root, "current", "keys", "retired")
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +62,9 @@ func parseRing(root *yaml.Node) (*Ring, error) {
 		return nil, errors.New("keys are missing: list at least one, with version and key")
 	}
 	ring := &Ring{current: current, keys: map[uint32]bijection{}}
+	if ring.retired, err = parseRetired(top["retired"]); err != nil {
+		return nil, err
+	}
 	for _, node := range top["keys"].Content {
 		version, key, err := parseKey(node)
 		if err != nil {
@@ -63,6 +72,9 @@ func parseRing(root *yaml.Node) (*Ring, error) {
 		}
 		if ring.keys[version] != nil {
 			return nil, atLine(node, "version %d is listed twice: give each key a version of its own", version)
+		}
+		if slices.Contains(ring.retired, version) {
+			return nil, atLine(node, "version %d is retired and has a key: take it out of one of the lists", version)
 		}
 		ring.keys[version] = key
 	}
@@ -73,7 +85,7 @@ func parseRing(root *yaml.Node) (*Ring, error) {
 }
 
 func parseKey(node *yaml.Node) (uint32, bijection, error) {
-	parts, err := fields(node, "version", "cipher", "key")
+	parts, err := fields(node, "version", "cipher", "bits", "key")
 	if err != nil {
 		return 0, nil, err
 	}
@@ -84,23 +96,70 @@ func parseKey(node *yaml.Node) (uint32, bijection, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	if c := parts["cipher"]; c != nil && c.Value != "ff1" {
-		return 0, nil, atLine(c, "the cipher of version %d is unknown: this build knows ff1", version)
-	}
 	secret, err := hex.DecodeString(parts["key"].Value)
 	if err != nil {
 		return 0, nil, atLine(parts["key"], "the key of version %d is not hex", version)
 	}
-	switch len(secret) {
-	case 16, 24, 32:
-	default:
-		return 0, nil, atLine(parts["key"], "the key of version %d has %d bytes: AES takes 16, 24 or 32", version, len(secret))
+	name := "ff1"
+	if c := parts["cipher"]; c != nil {
+		name = c.Value
 	}
-	key, err := newFF1(secret)
+	hidden, err := parseBits(parts["bits"], name)
+	if err != nil {
+		return 0, nil, err
+	}
+	var key bijection
+	switch name {
+	case "ff1", "aes-ctr":
+		if n := len(secret); n != 16 && n != 24 && n != 32 {
+			return 0, nil, atLine(parts["key"], "the key of version %d has %d bytes: AES takes 16, 24 or 32", version, n)
+		}
+		if name == "ff1" {
+			key, err = newFF1(secret)
+		} else {
+			key, err = newAESCTR(secret, hidden)
+		}
+	case "chacha20":
+		if len(secret) != 32 {
+			return 0, nil, atLine(parts["key"], "the key of version %d has %d bytes: chacha20 takes 32", version, len(secret))
+		}
+		key = newChaCha20(secret)
+	default:
+		return 0, nil, atLine(parts["cipher"], "the cipher of version %d is unknown: this build knows ff1, chacha20 and aes-ctr", version)
+	}
 	if err != nil {
 		return 0, nil, atLine(parts["key"], "the key of version %d: %w", version, err)
 	}
 	return version, key, nil
+}
+
+func parseBits(node *yaml.Node, cipher string) (uint8, error) {
+	if node == nil {
+		return streamBits, nil
+	}
+	n, err := strconv.ParseUint(node.Value, 10, 8)
+	if cipher != "aes-ctr" || err != nil || n < 1 || n > 42 {
+		return 0, atLine(node, "bits is how many bits aes-ctr hides, 1 to 42; other ciphers hide what they hide")
+	}
+	return uint8(n), nil
+}
+
+func parseRetired(node *yaml.Node) ([]uint32, error) {
+	if node == nil {
+		return nil, nil
+	}
+	if node.Kind != yaml.SequenceNode {
+		return nil, atLine(node, "retired is a list of versions, such as [3, 4]")
+	}
+	var retired []uint32
+	for _, item := range node.Content {
+		version, err := parseVersion(item)
+		if err != nil {
+			return nil, err
+		}
+		retired = append(retired, version)
+	}
+	return retired, nil
 }
 
 func parseVersion(node *yaml.Node) (uint32, error) {

@@ -15,7 +15,7 @@ func TestParseRefuses(t *testing.T) {
 	for _, v := range []struct{ text, want string }{
 		{"", "key ring: it is empty: it needs current and keys"},
 		{"# nothing\n", "key ring: it is empty: it needs current and keys"},
-		{"- 1", `key ring: line 1: expected the fields ["current" "keys"]`},
+		{"- 1", `key ring: line 1: expected the fields ["current" "keys" "retired"]`},
 		{
 			"keys: [{version: 1, key: K}]",
 			"key ring: current is missing: name the version that hides new numbers, like current: 1",
@@ -44,19 +44,19 @@ func TestParseRefuses(t *testing.T) {
 		},
 		{
 			"current: 1\nkeys:\n  - version: 1\n    secret: K",
-			`key ring: line 4: unknown field "secret": the fields are ["version" "cipher" "key"]`,
+			`key ring: line 4: unknown field "secret": the fields are ["version" "cipher" "bits" "key"]`,
 		},
 		{
 			"current: 1\nkeys:\n  - version: 1\n    K: key",
-			`key ring: line 4: unknown field of a long name: the fields are ["version" "cipher" "key"]`,
+			`key ring: line 4: unknown field of a long name: the fields are ["version" "cipher" "bits" "key"]`,
 		},
-		{"current: 1\nretired: 2", `key ring: line 2: unknown field "retired": the fields are ["current" "keys"]`},
+		{"current: 1\nretire: 2", `key ring: line 2: unknown field "retire": the fields are ["current" "keys" "retired"]`},
 		{"current: 1\ncurrent: 2", "key ring: line 2: current stands here twice"},
 		{"current: 1\nkeys:\n  - key: K", "key ring: line 3: a key needs a version and a key"},
-		{"current: 1\nkeys:\n  - K", `key ring: line 3: expected the fields ["version" "cipher" "key"]`},
+		{"current: 1\nkeys:\n  - K", `key ring: line 3: expected the fields ["version" "cipher" "bits" "key"]`},
 		{
 			"current: 1\nkeys:\n  - version: 1\n    cipher: K\n    key: K",
-			"key ring: line 4: the cipher of version 1 is unknown: this build knows ff1",
+			"key ring: line 4: the cipher of version 1 is unknown: this build knows ff1, chacha20 and aes-ctr",
 		},
 		{"current: 1\nkeys:\n  - version: 1\n    key: xK", "key ring: line 4: the key of version 1 is not hex"},
 		{

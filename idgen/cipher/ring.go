@@ -26,6 +26,7 @@ import (
 type Ring struct {
 	current uint32 // a version of keys, or 0 if there is none
 	keys    map[uint32]bijection
+	retired []uint32 // versions whose keys are gone, and which are not given to other keys
 }
 
 // bijection hides sequence bits under one key. A cipher is one implementation.
@@ -41,6 +42,17 @@ func (r *Ring) Current() uint32 { return r.current }
 
 // Versions is the key versions of the ring, ascending.
 func (r *Ring) Versions() []uint32 { return slices.Sorted(maps.Keys(r.keys)) }
+
+// Retired is the versions whose keys are gone.
+func (r *Ring) Retired() []uint32 { return slices.Clone(r.retired) }
+
+// Cipher names what hides under a version of the ring.
+func (r *Ring) Cipher(version uint32) string {
+	if key := r.keys[version]; key != nil {
+		return fmt.Sprint(key)
+	}
+	return ""
+}
 
 // CheckLayout is an error if IDs of the layout can't carry every version of
 // the ring.
@@ -94,7 +106,7 @@ func (r *Ring) keyOf(l orderid.Layout, id orderid.ID) (bijection, error) {
 	}
 	key, ok := r.keys[version]
 	if !ok {
-		return nil, &UnknownVersionError{Version: version, Known: r.Versions()}
+		return nil, &UnknownVersionError{version, r.Versions(), slices.Contains(r.retired, version)}
 	}
 	return key, nil
 }
@@ -111,12 +123,16 @@ func carries(l orderid.Layout) error {
 type UnknownVersionError struct {
 	Version uint32
 	Known   []uint32
+	Retired bool
 }
 
 func (e *UnknownVersionError) Error() string {
 	known := "no version"
 	if len(e.Known) > 0 {
 		known = "only " + strings.Trim(fmt.Sprint(e.Known), "[]")
+	}
+	if e.Retired {
+		return fmt.Sprintf("key version %d is retired: its key is gone, and with it what it hid", e.Version)
 	}
 	return fmt.Sprintf("key version %d is not in the key ring, which has %s: add the key of version %d to the ring file",
 		e.Version, known, e.Version)
