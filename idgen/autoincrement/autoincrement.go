@@ -75,24 +75,32 @@ func (g *Generator) Fill(ctx context.Context, into []uint64) error {
 func (g *Generator) insert(ctx context.Context, into []uint64) error {
 	index := g.turn.Add(1) & (uint64(len(g.tables)) - 1)
 	t := g.tables[index]
+	insert := "INSERT INTO " + t.Name + " () VALUES ()" + strings.Repeat(",()", len(into)-1)
+	if len(into) == 1 {
+		result, err := t.DB.ExecContext(ctx, insert)
+		return g.numbered(into, t, index, 1, result, err)
+	}
 	conn, err := t.DB.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("auto_increment %s: %w", t.Name, err)
 	}
 	defer conn.Close()
-	result, err := conn.ExecContext(ctx, "INSERT INTO "+t.Name+" () VALUES ()"+strings.Repeat(",()", len(into)-1))
+	var step uint64 // servers of a cluster count in larger ones
+	if err := conn.QueryRowContext(ctx, "SELECT @@auto_increment_increment").Scan(&step); err != nil {
+		return fmt.Errorf("auto_increment %s: read the step: %w", t.Name, err)
+	}
+	result, err := conn.ExecContext(ctx, insert)
+	return g.numbered(into, t, index, step, result, err)
+}
+
+// numbered is the numbers of the rows that an INSERT has made.
+func (g *Generator) numbered(into []uint64, t Table, index, step uint64, result sql.Result, err error) error {
 	if err != nil {
 		return fmt.Errorf("auto_increment %s: %w: rows may be there, their numbers are not used", t.Name, err)
 	}
 	first, err := result.LastInsertId()
 	if err != nil || first <= 0 {
 		return fmt.Errorf("auto_increment %s: the server says that the first row is %d: %w", t.Name, first, errors.Join(errNonsense, err))
-	}
-	step := uint64(1)
-	if len(into) > 1 { // servers of a cluster count in larger steps
-		if err := conn.QueryRowContext(ctx, "SELECT @@auto_increment_increment").Scan(&step); err != nil {
-			return fmt.Errorf("auto_increment %s: read the step: %w: these numbers are not used", t.Name, err)
-		}
 	}
 	last := uint64(first) + step*uint64(len(into)-1)
 	if last >= 1<<(63-g.shift) {

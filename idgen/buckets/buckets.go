@@ -25,6 +25,7 @@ import (
 
 	"locus/idgen"
 	"locus/idgen/breaker"
+	"locus/idgen/together"
 )
 
 const (
@@ -60,8 +61,7 @@ type Generator struct {
 
 	breakers [buckets]*breaker.Breaker
 	turn     atomic.Uint32 // of the buckets
-	lane     atomic.Uint32
-	lanes    []lane
+	callers  *together.Numbers
 }
 
 var _ idgen.Numbers = (*Generator)(nil)
@@ -71,7 +71,8 @@ func New(redis Redis, epochs idgen.Numbers, o Options) *Generator {
 	o.Prefix = cmp.Or(o.Prefix, "locus:buckets:")
 	o.Timeout = cmp.Or(o.Timeout, 500*time.Millisecond)
 	o.Lanes = cmp.Or(o.Lanes, 2*runtime.GOMAXPROCS(0))
-	g := &Generator{redis: redis, epochs: epochs, options: o, lanes: make([]lane, o.Lanes)}
+	g := &Generator{redis: redis, epochs: epochs, options: o}
+	g.callers = together.New(o.Lanes, 0, g.count)
 	for i := range g.breakers {
 		g.breakers[i] = breaker.New(o.Breaker)
 	}
@@ -84,11 +85,7 @@ func (g *Generator) Fill(ctx context.Context, into []uint64) error {
 	if len(into) > 1<<counterBits {
 		return fmt.Errorf("buckets: %d numbers at a time: a bucket has %d", len(into), 1<<counterBits)
 	}
-	if len(into) == 0 {
-		return nil
-	}
-	lane := &g.lanes[g.lane.Add(1)%uint32(len(g.lanes))]
-	return lane.fill(ctx, g, into)
+	return g.callers.Fill(ctx, into)
 }
 
 // identity: see package pool.

@@ -12,6 +12,7 @@ import (
 	"locus/idgen"
 	"locus/idgen/breaker"
 	"locus/idgen/segment"
+	"locus/idgen/together"
 )
 
 // Options are the settings of a Pool. Fields left zero get the value that their
@@ -196,12 +197,13 @@ func (p *Pool) highest(name string) uint64 {
 }
 
 // Numbers is a generator that asks Redis for the numbers of each call: those of
-// one key, or of Keys keys in turn.
+// one key, or of Keys keys in turn. Callers that come while a script is under
+// way are answered together by the next one.
 func (p *Pool) Numbers(tag string) idgen.Numbers {
-	return idgen.Run{Take: func(ctx context.Context, n int) (uint64, error) {
+	return together.New(max(1, min(p.options.Keys, 4)), 0, func(ctx context.Context, n int) (uint64, error) {
 		g, err := p.Extend(ctx, tag, uint64(n))
 		return g.First, err
-	}}
+	})
 }
 
 func (p *Pool) handed(name string, last uint64) {

@@ -41,6 +41,9 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	if err := measureMicro(ctx, o, &r, out); err != nil {
 		return err
 	}
+	if err := measureIDs(ctx, o, &r, out); err != nil {
+		return err
+	}
 	fmt.Fprint(out, "\n", r.markdown())
 	if n := len(r.failures); n > 0 {
 		return fmt.Errorf("%d rows failed: see above; nothing is published", n)

@@ -14,6 +14,7 @@ type report struct {
 	comparisons []comparison
 	figures     []figure
 	micro       []microResult
+	ids         []idResult
 	failures    []failure
 	shown       struct{ comparisons, figures int } // by showNew
 }
@@ -53,7 +54,7 @@ func (r *report) markdown() string {
 	if own := r.clientCost(); !math.IsNaN(own) {
 		fmt.Fprintf(&b, "- the load client itself took %.1f µs of CPU per statement\n", own)
 	}
-	for _, t := range []table{r.comparisonTable(), r.figureTable(), r.microTable(), r.failureTable()} {
+	for _, t := range []table{r.comparisonTable(), r.figureTable(), r.microTable(), r.idTable(), r.failureTable()} {
 		b.WriteString(t.markdown())
 	}
 	return b.String()

@@ -46,6 +46,7 @@ var building = []standing{
 	{pkg: "idgen/pool", floor: 2.2},
 	{pkg: "idgen/memcached", floor: 2.2},
 	{pkg: "idgen/autoincrement", floor: 2.1},
+	{pkg: "idgen/together", floor: 2},
 	{pkg: "idgen/buckets", floor: 2.1},
 	{pkg: "idgen/snowflake", floor: 2.1},
 	{pkg: "idgen/ha", floor: 2.1},

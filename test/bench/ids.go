@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// idFigure is a figure of the generators: a metric that a benchmark of test/ids
+// or of the package itself reports.
+type idFigure struct {
+	figure    string
+	pkg       string
+	benchmark string
+	metric    string
+	bound     bound
+}
+
+// idFigures is the table of what the generators are to reach.
+func idFigures() []idFigure {
+	const here = "./test/ids"
+	return []idFigure{
+		{"IDs: order IDs from the library, one core, database store, millions/s", here, "BenchmarkLibrary", "millions/s", bound{atLeast, 1, 20}},
+		{"IDs: allocations per ID", here, "BenchmarkLibrary", "allocs/ID", bound{atMost, 0, 0}},
+		{"IDs: 2 goroutines on 2 cores ÷ one", here, "BenchmarkScaling", "ratio", bound{atLeast, 1.7, 1.7}},
+		{"IDs: p99.99 while segments are switched, µs", here, "BenchmarkSwitch", "µs", bound{atMost, 50, 50}},
+		{"IDs: ff1, ns per encode and decode", "./idgen/cipher", "BenchmarkPair/aes128/int64", "ns/op", bound{atMost, 1000, 1000}},
+		{"IDs: buckets, 200 goroutines ÷ bare INCR", here, "BenchmarkBuckets", "ratio", bound{atLeast, 0.96, 0.96}},
+		{"IDs: redis ÷ bare INCR", here, "BenchmarkRedis", "ratio", bound{atLeast, 0.9, 0.9}},
+		{"IDs: redis with segments ÷ bare INCR", here, "BenchmarkRedisSegments", "ratio", bound{atLeast, 100, 100}},
+		{"IDs: row ÷ its bare statement", here, "BenchmarkRow", "ratio", bound{atLeast, 0.9, 0.9}},
+		{"IDs: row with segments ÷ its bare statement", here, "BenchmarkRowSegments", "ratio", bound{atLeast, 100, 100}},
+		{"IDs: auto_increment ÷ its bare statement", here, "BenchmarkAutoIncrement", "ratio", bound{atLeast, 0.9, 0.9}},
+		{"IDs: one ID per HTTP request ÷ an empty handler", here, "BenchmarkHTTP", "ratio", bound{atLeast, 0.8, 0.8}},
+		{"IDs: store round trips per buffer-second and counter", here, "BenchmarkRoundTrips", "per-s", bound{atMost, 1, 1}},
+	}
+}
+
+// idResult is what was reported, or why there is nothing.
+type idResult struct {
+	idFigure
+	value   float64
+	missing string
+}
+
+// measureIDs runs the benchmarks that -rows asks for, each once.
+func measureIDs(ctx context.Context, o options, r *report, out io.Writer) error {
+	said := map[string]string{} // by package and benchmark
+	for _, f := range idFigures() {
+		if !o.rows.MatchString(f.figure) {
+			continue
+		}
+		key := f.pkg + " " + f.benchmark
+		if _, ran := said[key]; !ran {
+			fmt.Fprintf(out, "go test -bench %s %s\n", f.benchmark, f.pkg)
+			said[key] = f.run(ctx)
+		}
+		result := idResult{idFigure: f, value: metricOf(said[key], f.metric)}
+		if math.IsNaN(result.value) {
+			result.missing = "missing: the benchmark fails, or reports no " + f.metric
+		}
+		r.ids = append(r.ids, result)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+func (f idFigure) run(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, microPatience)
+	defer cancel()
+	root, err := moduleRoot(ctx)
+	if err != nil {
+		return ""
+	}
+	pattern := "^" + strings.ReplaceAll(f.benchmark, "/", "$/^") + "$"
+	args := []string{"test", "-run", "^$", "-bench", pattern}
+	if f.metric != "ns/op" { // they measure for themselves
+		args = append(args, "-benchtime", "1x")
+	}
+	test := exec.CommandContext(ctx, "go", append(args, f.pkg)...)
+	test.Dir = root
+	said, _ := test.Output() // what failed has reported nothing
+	return string(said)
+}
+
+// metricOf finds the number before a unit in a benchmark's line.
+func metricOf(said, unit string) float64 {
+	for line := range strings.Lines(said) {
+		words := strings.Fields(line)
+		if len(words) == 0 || !strings.HasPrefix(words[0], "Benchmark") {
+			continue
+		}
+		for i := 2; i < len(words); i++ {
+			if words[i] != unit {
+				continue
+			}
+			if v, err := strconv.ParseFloat(words[i-1], 64); err == nil {
+				return v
+			}
+		}
+	}
+	return math.NaN()
+}
+
+func (r *report) idTable() table {
+	t := table{head: []string{"generators", "reached", "must", "figure", "met"}}
+	for _, f := range r.ids {
+		t.rows = append(t.rows, f.cells())
+	}
+	return t
+}
+
+func (f idResult) cells() []string {
+	reached := f.missing
+	if reached == "" {
+		reached = strconv.FormatFloat(f.value, 'f', 2, 64)
+	}
+	return []string{strings.TrimPrefix(f.figure, "IDs: "), reached, f.bound.spell(f.bound.must), f.bound.spell(f.bound.aim), f.bound.verdict(f.value)}
+}

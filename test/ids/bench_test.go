@@ -1,0 +1,355 @@
+package ids
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"locus/idgen"
+	"locus/idgen/autoincrement"
+	"locus/idgen/buckets"
+	"locus/idgen/orderid"
+	"locus/idgen/pool"
+	"locus/idgen/redis"
+	"locus/idgen/row"
+	"locus/idgen/segment"
+	"locus/router/gene"
+	"locus/test/servers"
+)
+
+// Each benchmark measures for itself and reports one metric; test/bench runs
+// them with -benchtime 1x and prints the table. What is compared runs in turn.
+
+const (
+	rounds = 5
+	slice  = 400 * time.Millisecond // of one side of a round
+)
+
+// rate is how often do is called per second by that many goroutines.
+func rate(b *testing.B, goroutines int, do func() error) float64 {
+	b.Helper()
+	var calls atomic.Int64
+	var workers sync.WaitGroup
+	began := time.Now()
+	for range goroutines {
+		workers.Go(func() {
+			n := int64(0)
+			for n%16 != 0 || time.Since(began) < slice {
+				if err := do(); err != nil {
+					b.Error(err)
+					break
+				}
+				n++
+			}
+			calls.Add(n)
+		})
+	}
+	workers.Wait()
+	return float64(calls.Load()) / time.Since(began).Seconds()
+}
+
+// ratio reports the median of what is measured over what it is compared with.
+func ratio(b *testing.B, goroutines int, measured, compared func() error) {
+	b.Helper()
+	var ratios []float64
+	for range rounds {
+		bare := rate(b, goroutines, compared)
+		ratios = append(ratios, rate(b, goroutines, measured)/bare)
+	}
+	b.ReportMetric(median(ratios), "ratio")
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+func database(b *testing.B) (*servers.Server, *sql.DB) {
+	s := servers.Start(b, servers.MariaDB, 1)[0]
+	s.Exec(b, "CREATE DATABASE ids")
+	connector, err := mysql.NewConnector(s.Config("ids"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	db := sql.OpenDB(connector)
+	db.SetMaxIdleConns(64)
+	b.Cleanup(func() { _ = db.Close() })
+	return s, db
+}
+
+func tagTable(b *testing.B, db *sql.DB, tags ...string) *row.Table {
+	table, err := row.Open(db, "locus_ids", time.Now)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := table.Create(b.Context(), 1000, tags...); err != nil {
+		b.Fatal(err)
+	}
+	return table
+}
+
+// counted counts the round trips of a store.
+type counted struct {
+	segment.Store
+	calls atomic.Int64
+}
+
+func (c *counted) Extend(ctx context.Context, counter string, n uint64) (segment.Grant, error) {
+	c.calls.Add(1)
+	return c.Store.Extend(ctx, counter, n)
+}
+
+func issuer(b *testing.B, store segment.Store, o segment.Options) *idgen.Issuer {
+	l, err := orderid.ByName("int64")
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := segment.New(store, l, o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = s.Close(context.Background()) })
+	i, err := idgen.NewIssuer(l, 0, s)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return i
+}
+
+var groupTags = []string{"g/00000", "g/00001"}
+
+// issued is how many IDs per second goroutines make, each of a gene of its own.
+func issued(b *testing.B, i *idgen.Issuer, goroutines int) float64 {
+	var workers sync.WaitGroup
+	var total atomic.Int64
+	began := time.Now()
+	for w := range goroutines {
+		workers.Go(func() {
+			g, n := gene.Gene(w<<15), int64(0)
+			ctx := context.Background()
+			for n%4096 != 0 || time.Since(began) < 2*slice {
+				if _, err := i.Issue(ctx, g, 1); err != nil {
+					b.Error(err)
+					return
+				}
+				n++
+			}
+			total.Add(n)
+		})
+	}
+	workers.Wait()
+	return float64(total.Load()) / time.Since(began).Seconds()
+}
+
+func BenchmarkLibrary(b *testing.B) {
+	_, db := database(b)
+	i := issuer(b, tagTable(b, db, groupTags...), segment.Options{Groups: 2})
+	issued(b, i, 1) // until segments are as long as they should be
+	var rates []float64
+	for range rounds {
+		rates = append(rates, issued(b, i, 1)/1e6)
+	}
+	b.ReportMetric(median(rates), "millions/s")
+	b.ReportMetric(testing.AllocsPerRun(10_000, func() { _, _ = i.Issue(context.Background(), 1, 1) }), "allocs/ID")
+}
+
+func BenchmarkScaling(b *testing.B) {
+	_, db := database(b)
+	i := issuer(b, tagTable(b, db, groupTags...), segment.Options{Groups: 2})
+	issued(b, i, 2)
+	var ratios []float64
+	for range rounds {
+		one := issued(b, i, 1)
+		ratios = append(ratios, issued(b, i, 2)/one)
+	}
+	b.ReportMetric(median(ratios), "ratio")
+}
+
+// BenchmarkSwitch is the p99.99 of single IDs at 200,000 a second, over a store
+// that takes 5 ms.
+func BenchmarkSwitch(b *testing.B) {
+	_, db := database(b)
+	i := issuer(b, &slow{tagTable(b, db, groupTags...)}, segment.Options{Groups: 2, MinStep: 20_000, Buffer: time.Second})
+	ctx := context.Background()
+	if _, err := i.Issue(ctx, 0, 1); err != nil {
+		b.Fatal(err)
+	}
+	var took []time.Duration
+	began := time.Now()
+	for n := 0; n < 1_000_000; n++ {
+		for time.Since(began) < time.Duration(n)*5*time.Microsecond { // at its rate
+			runtime.Gosched()
+		}
+		at := time.Now()
+		if _, err := i.Issue(ctx, 0, 1); err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, time.Since(at))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)*9999/10000])/1000, "µs")
+}
+
+type slow struct{ segment.Store }
+
+func (s *slow) Extend(ctx context.Context, counter string, n uint64) (segment.Grant, error) {
+	time.Sleep(5 * time.Millisecond) // the store's time
+	return s.Store.Extend(ctx, counter, n)
+}
+
+// BenchmarkRoundTrips is the calls of the store per second of buffer and counter
+// in use, at full speed.
+func BenchmarkRoundTrips(b *testing.B) {
+	_, db := database(b)
+	store := &counted{Store: tagTable(b, db, groupTags...)}
+	buffer := time.Second
+	i := issuer(b, store, segment.Options{Groups: 2, Buffer: buffer, MaxStep: 1 << 32})
+	for range 3 {
+		issued(b, i, 1)
+	}
+	before, began := store.calls.Load(), time.Now()
+	for range rounds {
+		issued(b, i, 1)
+	}
+	b.ReportMetric(float64(store.calls.Load()-before)/time.Since(began).Seconds()*buffer.Seconds(), "per-s")
+}
+
+func redisLink(b *testing.B, addr string) *redis.Server {
+	l := redis.Open(redis.Config{Address: addr, MaxConnections: 64})
+	b.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+func BenchmarkBuckets(b *testing.B) {
+	l := redisLink(b, servers.Redis(b).Addr)
+	var epochs atomic.Uint64
+	g := buckets.New(l, idgen.Run{Take: func(_ context.Context, n int) (uint64, error) { return epochs.Add(uint64(n)), nil }}, buckets.Options{})
+	ratio(b, 200,
+		func() error { _, err := idgen.One(context.Background(), g); return err },
+		func() error { _, err := l.Increment(context.Background(), "bare", 1); return err })
+}
+
+func BenchmarkRedis(b *testing.B) {
+	l := redisLink(b, servers.Redis(b).Addr)
+	p := pool.New(l, &counting{}, pool.Options{Fill: 10_000_000})
+	b.Cleanup(p.Close)
+	numbers := p.Numbers("orders")
+	ratio(b, 16,
+		func() error { _, err := idgen.One(context.Background(), numbers); return err },
+		func() error { _, err := l.Increment(context.Background(), "bare", 1); return err })
+}
+
+func BenchmarkRedisSegments(b *testing.B) {
+	l := redisLink(b, servers.Redis(b).Addr)
+	p := pool.New(l, &counting{}, pool.Options{Fill: 100_000_000})
+	b.Cleanup(p.Close)
+	numbers, err := segment.NewNumbers(p, "orders", 0, segment.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = numbers.Close(context.Background()) })
+	ratio(b, 16,
+		func() error { _, err := idgen.One(context.Background(), numbers); return err },
+		func() error { _, err := l.Increment(context.Background(), "bare", 1); return err })
+}
+
+// counting is a durable store in memory.
+type counting struct {
+	mu    sync.Mutex
+	bound uint64
+}
+
+func (c *counting) Extend(_ context.Context, _ string, n uint64) (segment.Grant, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bound += n
+	return segment.Grant{First: c.bound - n + 1, Last: c.bound}, nil
+}
+
+func BenchmarkRow(b *testing.B) {
+	_, db := database(b)
+	table := tagTable(b, db, "orders", "bare")
+	numbers := table.Generator("orders", table.Locked, nil)
+	ratio(b, 4,
+		func() error { _, err := idgen.One(context.Background(), numbers); return err },
+		func() error {
+			_, err := db.Exec("UPDATE locus_ids SET max_id = LAST_INSERT_ID(max_id + ?), version = version + 1 WHERE biz_tag = ? AND max_id <= ?", 1, []byte("bare"), 1<<60)
+			return err
+		})
+}
+
+func BenchmarkAutoIncrement(b *testing.B) {
+	_, db := database(b)
+	t, bare := autoincrement.Table{DB: db, Name: "ids_0"}, autoincrement.Table{DB: db, Name: "ids_bare"}
+	for _, table := range []autoincrement.Table{t, bare} {
+		if err := table.Create(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	g, err := autoincrement.New(t)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ratio(b, 4,
+		func() error { _, err := idgen.One(context.Background(), g); return err },
+		func() error { _, err := db.Exec("INSERT INTO ids_bare () VALUES ()"); return err })
+}
+
+func BenchmarkRowSegments(b *testing.B) {
+	_, db := database(b)
+	table := tagTable(b, db, "orders", "bare")
+	numbers, err := segment.NewNumbers(table, "orders", 0, segment.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = numbers.Close(context.Background()) })
+	bare := table.Generator("bare", table.Locked, nil)
+	ratio(b, 4,
+		func() error { _, err := idgen.One(context.Background(), numbers); return err },
+		func() error { _, err := idgen.One(context.Background(), bare); return err })
+}
+
+func BenchmarkHTTP(b *testing.B) {
+	numbers, err := segment.NewNumbers(&counting{}, "orders", 0, segment.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = numbers.Close(context.Background()) })
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /empty", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("GET /api/segment/get/{tag}", func(w http.ResponseWriter, r *http.Request) {
+		n, err := idgen.One(r.Context(), numbers)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprint(w, n)
+	})
+	server := httptest.NewServer(mux)
+	b.Cleanup(server.Close)
+	client := server.Client()
+	client.Transport.(*http.Transport).MaxIdleConnsPerHost = 16
+	get := func(path string) func() error {
+		return func() error {
+			response, err := client.Get(server.URL + path)
+			if err != nil {
+				return err
+			}
+			_, err = io.Copy(io.Discard, response.Body)
+			return errors.Join(err, response.Body.Close())
+		}
+	}
+	ratio(b, 4, get("/api/segment/get/orders"), get("/empty"))
+}
