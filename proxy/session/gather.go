@@ -336,7 +336,7 @@ func (g *gathering) piece(f plan.Filter) (string, bool, error) {
 			continue
 		}
 		p := g.params[literal.Param]
-		if f.Literal || boundValue(p).Kind == stmt.Temporal {
+		if !mayBeLiteral(f, boundValue(p)) {
 			return "", false, nil
 		}
 		value, err := g.spelled(p)
@@ -347,6 +347,17 @@ func (g *gathering) piece(f plan.Filter) (string, bool, error) {
 		from = int(literal.End)
 	}
 	return string(append(out, g.lex.Text[from:to]...)) + "\n", true, nil
+}
+
+func mayBeLiteral(f plan.Filter, v stmt.Value) bool {
+	switch v.Kind {
+	case stmt.Int, stmt.Uint:
+		return f.Numbers
+	case stmt.String:
+		return f.Texts
+	default:
+		return v.Kind == stmt.Null
+	}
 }
 
 // read has every shard that may have rows of a table give them, and writes them.

@@ -54,9 +54,9 @@ type Gathered struct {
 // Filter is a condition in the statement's text.
 type Filter struct {
 	Start, End stmt.Anchor
-	// Literal: it holds with placeholders what it may not hold with literals in
-	// their place. Servers compare dates with text in another way if that is bound.
-	Literal bool
+	// Numbers and Texts: whole numbers, or texts, that are bound to placeholders in
+	// it may be written there as literals.
+	Numbers, Texts bool
 }
 
 // TemporaryName is what the n-th table's temporary one is called.
@@ -179,7 +179,7 @@ func (sc *scope) gathered(l *stmt.Lexed, places *stmt.Places, at stmt.TablePlace
 	g.All = b.Natural || slices.ContainsFunc(b.Fields, func(f stmt.Field) bool { return f.Star }) || slices.ContainsFunc(keys(places.Names), notASCII)
 	for _, c := range places.Conjuncts {
 		if c.Block == b && sc.pushable(c, n) {
-			g.Filters = append(g.Filters, Filter{c.Start, c.End, sc.temporal(c, n)})
+			g.Filters = append(g.Filters, sc.bindable(c, n))
 		}
 	}
 	return g
@@ -225,19 +225,21 @@ func (sc *scope) pushable(c stmt.Conjunct, n *node) bool {
 	return true
 }
 
-// temporal tells whether a condition names a column of dates or times.
-func (sc *scope) temporal(c stmt.Conjunct, n *node) bool {
-	return slices.ContainsFunc(c.Columns, func(ref stmt.ColumnRef) bool {
+// bindable tells with which values in the places of placeholders a condition is
+// what it was: servers compare numbers with text, and dates with anything, in
+// another way when the value is bound.
+func (sc *scope) bindable(c stmt.Conjunct, n *node) (f Filter) {
+	f = Filter{Start: c.Start, End: c.End, Numbers: true, Texts: true}
+	for _, ref := range c.Columns {
 		i, ok := n.table.Column(ref.Name)
 		if !ok {
-			return true
+			return Filter{Start: c.Start, End: c.End}
 		}
-		switch n.table.Columns[i].DataType {
-		case "date", "datetime", "timestamp", "time", "year":
-			return true
-		}
-		return false
-	})
+		column := &n.table.Columns[i]
+		f.Numbers = f.Numbers && (column.IsInteger() || column.DataType == "decimal")
+		f.Texts = f.Texts && column.IsText()
+	}
+	return f
 }
 
 // Read is the text that reads a gathered table's rows, with these conditions.

@@ -32,6 +32,10 @@ func fromEnvironment(t *testing.T, name string, usual uint64) uint64 {
 // condition be computed, so that the two sides need not agree.
 const truncated = 1292
 
+// misread is MySQL's error of a read whose condition compares a date with text
+// that is none. Whether it is compared at all depends on the optimizer as well.
+const misread = 1525
+
 // enough differences end a run: what follows are mostly the same again.
 const enough = 20
 
@@ -123,6 +127,9 @@ func (p *pair) both(s *statement) (difference string, proxy, plain *answer) {
 	plain = ask(ctx, p.direct, s, true)
 	if s.writes != nil && (proxy.number == truncated || plain.number == truncated) {
 		p.copy(s.writes)
+		return "", proxy, plain
+	}
+	if s.writes == nil && (proxy.number == misread || plain.number == misread) {
 		return "", proxy, plain
 	}
 	difference = differ(s, proxy, plain)

@@ -48,6 +48,11 @@ var regressions = []regression{
 		name: "a user variable keeps its collation", text: "SELECT COLLATION(@vs) FROM account WHERE owner = 1 LIMIT 1",
 	},
 	{
+		name: "numbers that are bound as text are compared as numbers",
+		text: "SELECT id FROM account WHERE id NOT IN (?, ?) EXCEPT SELECT id FROM account x WHERE (id IN (?)) IS TRUE",
+		args: []any{"498351446266216455", int64(8416242541136969738), int64(2137098760675655686)},
+	},
+	{
 		name: "an alias of two fields", text: "SELECT name no, yr IS NULL AS no FROM account ORDER BY no, account.id", order: ordered,
 	},
 }
