@@ -81,6 +81,21 @@ func (p *Proxy) watchTables(ctx context.Context, b *builder) {
 	}
 }
 
+// redefined has the live tables read anew, after a definition that went through
+// this proxy, and waits until what they are is in force; other proxies look by
+// themselves.
+func (p *Proxy) redefined(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, greeting)
+	defer cancel()
+	changed := p.live.Changed()
+	p.builder.stale.Store(true)
+	p.live.Rebuild()
+	select {
+	case <-changed:
+	case <-ctx.Done():
+	}
+}
+
 // sameCatalog tells whether the shards have what the world was built of.
 func sameCatalog(w *world, l *schema.Loaded) bool {
 	have, now := w.session.Catalog, l.Catalog

@@ -86,6 +86,7 @@ func New(o Options) *Proxy {
 		},
 		Began: time.Now(), Clients: p.sessions.len,
 		Version: p.serverVersion, Hostname: hostname(), Processes: p.sessions.processes, Virtual: o.Virtual,
+		Redefined: p.redefined,
 	}
 	p.login = handshake.Config{
 		ServerVersion: p.serverVersion, ConnectionID: func() uint32 { return p.lastID.Add(1) },

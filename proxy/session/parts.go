@@ -37,6 +37,9 @@ func (s *Session) runEverywhere(r *request) error {
 	if r.plan.Statement.Kind == stmt.CreateSchema {
 		return s.runSchema(r)
 	}
+	if r.plan.Statement.Kind == stmt.DDL {
+		return s.runDefinition(r)
+	}
 	text := spliced(r, s)
 	parts := make([]part, 0, len(r.world.Catalog.Shards))
 	for _, shard := range r.world.Catalog.Shards {

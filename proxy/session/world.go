@@ -89,6 +89,9 @@ type Services struct {
 	Hostname string
 	// Processes describes all of the proxy's.
 	Processes func() []Process
+	// Redefined has the tables read anew, and waits for that, since their
+	// definitions have changed. Nil: they are looked at now and then.
+	Redefined func(ctx context.Context)
 	// Virtual is the tables of the schema locus; nil: there are none.
 	Virtual Virtual
 }

@@ -58,6 +58,8 @@ type Plan struct {
 	// Spreads: a change that may run on several shards, each of its own rows, where
 	// the user may do that.
 	Spreads bool
+	// Stays: it may not run while genes are on the move.
+	Stays bool
 	// Unfiltered: an UPDATE or DELETE without a condition.
 	Unfiltered bool
 	// Added is spliced into the text wherever it runs.
@@ -234,6 +236,9 @@ func planOther(s *stmt.Statement, ctx Context) (*Plan, error) {
 	if s.Features&stmt.TemporaryTable != 0 {
 		return planTemporary(s, ctx)
 	}
+	if all, err := ctx.allSpread(s); err != nil || all {
+		return &Plan{Place: Everywhere, Writes: true, Stays: true}, err
+	}
 	shard := router.ShardName("")
 	for _, name := range s.Tables {
 		t, err := ctx.find(name)
@@ -262,6 +267,20 @@ func planOther(s *stmt.Statement, ctx Context) (*Plan, error) {
 		shard = ctx.Catalog.First()
 	}
 	return &Plan{Place: Fixed, Shard: shard, Writes: true, KeepsInsertID: true}, nil
+}
+
+// allSpread tells whether a definition changes sharded and global tables alone.
+func (c Context) allSpread(s *stmt.Statement) (bool, error) {
+	if s.Kind != stmt.DDL || s.Features&stmt.Redefines == 0 || s.Features&stmt.SwitchesKeys != 0 || len(s.Tables) == 0 {
+		return false, nil
+	}
+	for _, name := range s.Tables {
+		t, err := c.find(name)
+		if err != nil || t == nil || t.Kind == catalog.Single {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // schemaOf gives the schema of a table's name: of an unqualified one it is the

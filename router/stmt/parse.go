@@ -2,6 +2,7 @@ package stmt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser"
@@ -221,8 +222,11 @@ func (r *reader) simple(node ast.StmtNode) {
 		}
 	case *ast.DropTableStmt:
 		r.out.Kind = DDL
-		if n.TemporaryKeyword != ast.TemporaryNone {
+		switch {
+		case n.TemporaryKeyword != ast.TemporaryNone:
 			r.out.Features |= TemporaryTable
+		case !n.IsView:
+			r.out.Features |= Redefines
 		}
 	case *ast.KillStmt:
 		r.out.Kind = Kill
@@ -252,8 +256,14 @@ func (r *reader) simple(node ast.StmtNode) {
 	case *ast.ProcedureInfo:
 		r.out.Kind = DDL
 		r.out.Features |= Program
+	case *ast.TruncateTableStmt, *ast.CreateIndexStmt, *ast.DropIndexStmt:
+		r.out.Kind = DDL
+		r.out.Features |= Redefines
 	case *ast.AlterTableStmt:
 		r.out.Kind = DDL
+		if !slices.ContainsFunc(n.Specs, func(s *ast.AlterTableSpec) bool { return s.Tp == ast.AlterTableRenameTable }) {
+			r.out.Features |= Redefines
+		}
 		if len(n.Specs) == 1 && (n.Specs[0].Tp == ast.AlterTableDisableKeys || n.Specs[0].Tp == ast.AlterTableEnableKeys) {
 			r.out.Features |= SwitchesKeys
 		}

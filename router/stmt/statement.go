@@ -94,6 +94,9 @@ const (
 	Returning
 	// ClearsStatus: FLUSH STATUS.
 	ClearsStatus
+	// Redefines: ALTER, DROP or TRUNCATE TABLE, CREATE or DROP INDEX, after which
+	// tables have the names that they had, or none.
+	Redefines
 )
 
 // Statement is the full reading of one text.

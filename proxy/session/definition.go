@@ -1,0 +1,113 @@
+package session
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/wire"
+	"locus/router"
+	"locus/router/plan"
+)
+
+// runDefinition runs ALTER TABLE and its kin, which no transaction can undo, on
+// every shard, one after the other. After a failure in between it may be repeated:
+// a shard that says it has been done there already is passed over, if another one
+// has something to do.
+func (s *Session) runDefinition(r *request) error {
+	if r.plan.Stays && !r.world.Map.Moving().Empty() {
+		return &plan.Refusal{Code: plan.Unsupported, Message: "changing the definition of a table while genes are on the move: wait until locus jobs shows the move to be over"}
+	}
+	if err := s.commit(); err != nil {
+		return err
+	}
+	var total wire.OK
+	var done []string
+	var before error // of the first shard that has it already
+	var passed []diagnostic
+	for _, shard := range r.world.Catalog.Shards {
+		ok, err := s.define(r, shard, len(done) == 0)
+		if already := alreadyDefined(err); already != nil {
+			passed = append(passed, diagnostic{"Note", uitoa(uint64(already.Code)), "locus: passed over shard " + string(shard) + ": " + already.Message})
+			if before == nil {
+				before = err
+			}
+			continue
+		}
+		if err != nil {
+			s.reread(done)
+			return undefined(done, shard, err)
+		}
+		total.AffectedRows = max(total.AffectedRows, ok.AffectedRows)
+		total.Warnings = max(total.Warnings, ok.Warnings)
+		done = append(done, string(shard))
+	}
+	if len(done) == 0 && before != nil {
+		return before
+	}
+	s.reread(done)
+	s.warnings = append(s.warnings, passed...)
+	total.Warnings += uint16(len(passed))
+	if err := s.writeOK(total); err != nil {
+		return &clientGone{err}
+	}
+	return nil
+}
+
+// define runs the definition on one shard.
+func (s *Session) define(r *request, shard router.ShardName, warn bool) (wire.OK, error) {
+	l, err := s.lend(shard, false)
+	if err != nil {
+		return wire.OK{}, err
+	}
+	ok, err := l.conn.Exec(s.ctx, string(r.values.Text))
+	if err != nil {
+		s.release(l.branch, err)
+		return ok, err
+	}
+	if warn && ok.Warnings > 0 {
+		s.keepWarnings(l)
+	}
+	s.giveBack(l.branch)
+	return ok, nil
+}
+
+// reread has the tables read anew if some shard has changed them.
+func (s *Session) reread(done []string) {
+	if len(done) > 0 && s.Redefined != nil {
+		s.Redefined(s.stop.waits)
+	}
+}
+
+// alreadyDefined tells a server's error that says that there is nothing left to do.
+func alreadyDefined(err error) *mysql.MyError {
+	e, ok := errors.AsType[*mysql.MyError](err)
+	if !ok {
+		return nil
+	}
+	switch e.Code {
+	case mysql.ER_BAD_TABLE_ERROR, mysql.ER_NO_SUCH_TABLE, mysql.ER_DUP_FIELDNAME, mysql.ER_DUP_KEYNAME, mysql.ER_CANT_DROP_FIELD_OR_KEY,
+		mysql.ER_BAD_FIELD_ERROR, mysql.ER_MULTIPLE_PRI_KEY, erDuplicateForeignKey, erDuplicateCheck:
+		return e
+	}
+	return nil
+}
+
+// MySQL's numbers for constraints that are there.
+const (
+	erDuplicateForeignKey = 1826
+	erDuplicateCheck      = 3822
+)
+
+// undefined says of a definition that failed on a shard where it was done.
+func undefined(done []string, at router.ShardName, err error) error {
+	if len(done) == 0 {
+		return err
+	}
+	text := "on shard " + string(at) + ": " + err.Error() + "; it was done on " + strings.Join(done, ", ") + ": mend the reason and repeat the statement, which passes over the shards where it was done"
+	if e, ok := errors.AsType[*mysql.MyError](err); ok {
+		return fail(e.Code, e.State, "%s", text)
+	}
+	return fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "%s", text)
+}
