@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -86,19 +87,16 @@ func alreadyDefined(err error) *mysql.MyError {
 	if !ok {
 		return nil
 	}
-	switch e.Code {
-	case mysql.ER_BAD_TABLE_ERROR, mysql.ER_NO_SUCH_TABLE, mysql.ER_DUP_FIELDNAME, mysql.ER_DUP_KEYNAME, mysql.ER_CANT_DROP_FIELD_OR_KEY,
-		mysql.ER_BAD_FIELD_ERROR, mysql.ER_MULTIPLE_PRI_KEY, erDuplicateForeignKey, erDuplicateCheck:
+	if slices.Contains(nothingLeft, e.Code) {
 		return e
 	}
 	return nil
 }
 
-// MySQL's numbers for constraints that are there.
-const (
-	erDuplicateForeignKey = 1826
-	erDuplicateCheck      = 3822
-)
+// nothingLeft are the servers' numbers for: unknown table, no such table, duplicate
+// column, duplicate key, can't drop, unknown column, multiple primary key, duplicate
+// foreign key, duplicate check.
+var nothingLeft = []uint16{1051, 1146, 1060, 1061, 1091, 1054, 1068, 1826, 3822}
 
 // undefined says of a definition that failed on a shard where it was done.
 func undefined(done []string, at router.ShardName, err error) error {

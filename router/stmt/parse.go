@@ -261,11 +261,11 @@ func (r *reader) simple(node ast.StmtNode) {
 		r.out.Features |= Redefines
 	case *ast.AlterTableStmt:
 		r.out.Kind = DDL
-		if !slices.ContainsFunc(n.Specs, func(s *ast.AlterTableSpec) bool { return s.Tp == ast.AlterTableRenameTable }) {
-			r.out.Features |= Redefines
-		}
-		if len(n.Specs) == 1 && (n.Specs[0].Tp == ast.AlterTableDisableKeys || n.Specs[0].Tp == ast.AlterTableEnableKeys) {
+		switch {
+		case len(n.Specs) == 1 && (n.Specs[0].Tp == ast.AlterTableDisableKeys || n.Specs[0].Tp == ast.AlterTableEnableKeys):
 			r.out.Features |= SwitchesKeys
+		case !slices.ContainsFunc(n.Specs, func(s *ast.AlterTableSpec) bool { return s.Tp == ast.AlterTableRenameTable }):
+			r.out.Features |= Redefines
 		}
 	case ast.DDLNode:
 		r.out.Kind = DDL
