@@ -92,7 +92,7 @@ func New(o Options) *Proxy {
 		ServerVersion: p.serverVersion, ConnectionID: func() uint32 { return p.lastID.Add(1) },
 		Collation: func() byte { return p.live.Load().collation },
 		Accounts:  accounts{p}, Digests: handshake.NewDigests(o.MaxConnections), Guesses: handshake.NewGuesses(time.Now),
-		TLS: o.TLS, RSA: o.RSA, MaxPacket: o.MaxLoginPacket, Capabilities: handshake.Capabilities,
+		TLS: o.TLS, RSA: o.RSA, MaxPacket: o.MaxLoginPacket, Capabilities: handshake.Capabilities, Extended: p.extended,
 	}
 	if o.NoLocalFiles {
 		p.login.Capabilities &^= mysql.CLIENT_LOCAL_FILES
@@ -113,6 +113,14 @@ func (p *Proxy) serverVersion() string {
 		return p.options.ServerVersion
 	}
 	return p.live.Load().version + "-locus"
+}
+
+// extended are MariaDB's own capabilities, where the shards have them.
+func (p *Proxy) extended() uint32 {
+	if p.live.Load().session.MariaDB {
+		return wire.ExtendedMetadata
+	}
+	return 0
 }
 
 // Start checks the build's hashes and reads the cluster: from its source, or,
@@ -300,7 +308,7 @@ func (p *Proxy) session(ctx context.Context, c *handshake.Client) {
 func (p *Proxy) client(c *handshake.Client) *session.Client {
 	set := p.live.Load().charsets[c.Collation]
 	return &session.Client{
-		Stream: c.Stream, ID: c.ConnectionID, User: c.User, Database: c.Database, Capabilities: c.Capabilities,
+		Stream: c.Stream, ID: c.ConnectionID, User: c.User, Database: c.Database, Capabilities: c.Capabilities, Extended: c.Extended,
 		Charset: set.charset, Collation: set.collation, NextSeq: c.NextSeq,
 		Change: func(ctx context.Context, on *stream.Conn, payload []byte, seq byte) (*session.Client, error) {
 			ctx, cancel := context.WithTimeout(ctx, p.options.LoginTimeout)

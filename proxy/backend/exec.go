@@ -87,6 +87,11 @@ func (c *Conn) apply(ctx context.Context, t transition, want *Settings) error {
 		}
 		c.database, c.dropped = detour, false
 	}
+	if t.spells() {
+		if err := c.step(ctx, &refused); err != nil {
+			return err
+		}
+	}
 	if t.database != "" {
 		if err := c.step(ctx, &refused); err != nil {
 			return err

@@ -37,7 +37,7 @@ func login(ctx context.Context, t Target, prof Profile, timeout time.Duration) (
 		}
 		return nil, &LoginError{Shard: t.Shard, Addr: t.Addr, User: t.User, Err: known(ctx, err)}
 	}
-	c := newConn(stream.New(session.Conn.Conn), raw, t, prof)
+	c := newConn(stream.New(loggedIn(session.Conn.Conn)), raw, t, prof)
 	c.version = strings.TrimPrefix(session.GetServerVersion(), "5.5.5-")
 	c.threadID = session.GetConnectionID()
 	c.mark = marking(t, c.threadID)
@@ -70,6 +70,9 @@ func converse(ctx context.Context, t Target, prof Profile, raw *net.Conn) (sessi
 	dialer := func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
 		*raw = conn
+		if err == nil && prof&ExtendedMetadata != 0 {
+			return &extending{Conn: conn}, nil
+		}
 		return conn, err
 	}
 	release := func() {}

@@ -67,7 +67,7 @@ func (c *Conn) readColumns(ctx context.Context, into *Rows, columns int) error {
 		if err != nil {
 			return err
 		}
-		column, err := wire.ParseColumn(bytes.Clone(payload))
+		column, err := c.ParseColumn(bytes.Clone(payload))
 		if err != nil {
 			return c.Lost(true, err)
 		}
@@ -78,6 +78,14 @@ func (c *Conn) readColumns(ctx context.Context, into *Rows, columns int) error {
 		return c.Lost(true, errUnexpected)
 	}
 	return err
+}
+
+// ParseColumn reads a column definition of the server's: its profile decides on the form.
+func (c *Conn) ParseColumn(payload []byte) (wire.Column, error) {
+	if c.profile&ExtendedMetadata != 0 {
+		return wire.ParseExtendedColumn(payload)
+	}
+	return wire.ParseColumn(payload)
 }
 
 func (c *Conn) readRows(ctx context.Context, into *Rows) error {

@@ -77,8 +77,9 @@ func orDefault[T int | time.Duration](v, otherwise T) T {
 type Profile uint8
 
 const (
-	FoundRows       Profile = 1 << iota // CLIENT_FOUND_ROWS: UPDATE counts the rows found, not the rows changed
-	MultiStatements                     // CLIENT_MULTI_STATEMENTS: several statements in one text
+	FoundRows        Profile = 1 << iota // CLIENT_FOUND_ROWS: UPDATE counts the rows found, not the rows changed
+	MultiStatements                      // CLIENT_MULTI_STATEMENTS: several statements in one text
+	ExtendedMetadata                     // MariaDB's MARIADB_CLIENT_EXTENDED_METADATA: column definitions say more
 )
 
 // Capabilities are what every backend connection has agreed on besides its profile. CLIENT_LOCAL_FILES is, as a server asks for a file

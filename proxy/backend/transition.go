@@ -3,11 +3,12 @@ package backend
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// transition is what a connection is sent so that it carries other settings: at most five commands.
+// transition is what a connection is sent so that it carries other settings: at most six commands.
 type transition struct {
 	mark     string // after a reset, the statement that marks the connection anew, unless empty
 	reset    bool   // COM_RESET_CONNECTION: variables and prepared statements go; the current database stays, on both engines
@@ -37,9 +38,22 @@ func between(have *Settings, database string, want *Settings) transition {
 	if want.database != database || t.reset {
 		t.database = want.database
 	}
+	if t.spells() {
+		anew := *have
+		anew.charset = "" // SET NAMES anew
+		have = &anew
+	}
 	t.set = assignments(have, want)
 	return t
 }
+
+// spells reports whether the database's name, which is in UTF-8, must be announced as such: servers read it as a client's text.
+func (t transition) spells() bool {
+	return strings.ContainsFunc(t.database, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
+// spelling announces it.
+const spelling = "SET NAMES utf8mb4"
 
 // over is between without a reset: what have sets and want doesn't name is given the value that it has on a fresh connection.
 func over(have *Settings, database string, want *Settings) transition {
@@ -133,6 +147,9 @@ func (t transition) append(dst []byte) []byte {
 	}
 	if t.detours() {
 		dst = appendText(dst, mysql.COM_INIT_DB, detour)
+	}
+	if t.spells() {
+		dst = appendText(dst, mysql.COM_QUERY, spelling)
 	}
 	if t.database != "" {
 		dst = appendText(dst, mysql.COM_INIT_DB, t.database)

@@ -71,7 +71,7 @@ func (d *dialogue) login(ctx context.Context) (*Client, error) {
 	d.nonce = newNonce()
 	greeting := wire.Greeting{
 		ServerVersion: d.cfg.ServerVersion(), ConnectionID: d.cfg.ConnectionID(), Nonce: d.nonce, Capabilities: d.cfg.offered(),
-		Collation: defaultCollation, Status: mysql.SERVER_STATUS_AUTOCOMMIT, Plugin: greetingPlugin,
+		Collation: defaultCollation, Status: mysql.SERVER_STATUS_AUTOCOMMIT, Plugin: greetingPlugin, Extended: d.cfg.extended(),
 	}
 	if d.cfg.Collation != nil {
 		greeting.Collation = cmp.Or(d.cfg.Collation(), defaultCollation)
@@ -79,7 +79,7 @@ func (d *dialogue) login(ctx context.Context) (*Client, error) {
 	if err := d.send(wire.AppendGreeting(d.out[:0], greeting)); err != nil {
 		return nil, err
 	}
-	client := &Client{ConnectionID: greeting.ConnectionID, nonce: d.nonce}
+	client := &Client{ConnectionID: greeting.ConnectionID, nonce: d.nonce, Extended: greeting.Extended}
 	claim, err := d.response(ctx, client)
 	if err != nil {
 		return nil, err
@@ -113,6 +113,7 @@ func (d *dialogue) response(ctx context.Context, client *Client) (claim, error) 
 	if err != nil {
 		return claim{}, fmt.Errorf("%w: %w", mysql.NewDefaultError(mysql.ER_HANDSHAKE_ERROR), err)
 	}
+	client.Extended &= login.Extended
 	offered := d.cfg.offered()
 	if !client.TLS {
 		offered &^= mysql.CLIENT_SSL

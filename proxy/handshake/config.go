@@ -42,6 +42,7 @@ type Config struct {
 	RSA           *rsa.PrivateKey // nil: the full path of caching_sha2_password is for TLS and Unix sockets only
 	Capabilities  uint32          // offered to clients; 0 means Capabilities
 	Collation     func() byte     // the default told to clients, which some take for their own; nil or 0 means utf8mb4_general_ci
+	Extended      func() uint32   // of MariaDB's own, offered to clients; nil: none
 	MaxPacket     int             // longest payload before the login is complete, in bytes; 0 means 16 KiB
 }
 
@@ -56,6 +57,13 @@ func (c *Config) offered() uint32 {
 	return offered &^ mysql.CLIENT_SSL
 }
 
+func (c *Config) extended() uint32 {
+	if c.Extended == nil {
+		return 0
+	}
+	return c.Extended()
+}
+
 // Client is who has logged in, and how.
 type Client struct {
 	Stream       *stream.Conn // encrypted if TLS is; its limit is still that of Config.MaxPacket
@@ -64,6 +72,7 @@ type Client struct {
 	User         string
 	Database     string            // empty if none was asked for
 	Capabilities uint32            // offered and wanted
+	Extended     uint32            // the same of MariaDB's own
 	Collation    uint16            // ID; of a client with a larger one than 255, only the lower eight bits arrive
 	Attributes   map[string]string // connection attributes, at most 64
 	MaxPacket    uint32            // the longest payload that the client says it takes, in bytes; 0 if it doesn't say

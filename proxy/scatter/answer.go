@@ -16,6 +16,8 @@ import (
 type source interface {
 	Stream() *stream.Conn
 	Shard() router.ShardName
+	// ParseColumn reads a column definition as the two have agreed on them.
+	ParseColumn(payload []byte) (wire.Column, error)
 	// Lost marks the connection as unusable and gives the error that says so.
 	Lost(sent bool, cause error) *backend.LostError
 }
@@ -92,7 +94,7 @@ func (a *answer) head(show func(definition []byte)) error {
 		if payload, err = a.payload(); err != nil {
 			return err
 		}
-		c, err := wire.ParseColumn(payload)
+		c, err := a.from.ParseColumn(payload)
 		if err != nil {
 			return a.fail(err)
 		}

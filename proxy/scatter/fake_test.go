@@ -24,7 +24,10 @@ type fakeShard struct {
 	lost   bool
 }
 
-func (f *fakeShard) Stream() *stream.Conn    { return f.stream }
+func (f *fakeShard) Stream() *stream.Conn { return f.stream }
+func (s *fakeShard) ParseColumn(payload []byte) (wire.Column, error) {
+	return wire.ParseColumn(payload)
+}
 func (f *fakeShard) Shard() router.ShardName { return f.name }
 func (f *fakeShard) Lost(sent bool, cause error) *backend.LostError {
 	f.lost = true

@@ -64,6 +64,9 @@ func (s *Session) clientError(err error) *mysql.MyError {
 		s.Counts.Denied.Add(1)
 		return fail(e.Number, "42000", "%s", e.Message)
 	}
+	if e, ok := errors.AsType[*plan.Unknown](err); ok {
+		return fail(e.Number, "42000", "%s", e.Message)
+	}
 	if e, ok := errors.AsType[*stmt.SyntaxError](err); ok {
 		return fail(mysql.ER_PARSE_ERROR, "42000", "%s", e.Error())
 	}

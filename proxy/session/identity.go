@@ -22,6 +22,9 @@ func (s *Session) identify(c *Client) {
 	if c.Capabilities&mysql.CLIENT_FOUND_ROWS != 0 {
 		s.profile |= backend.FoundRows
 	}
+	if s.extended = c.Extended&wire.ExtendedMetadata != 0; s.extended {
+		s.profile |= backend.ExtendedMetadata
+	}
 	s.initial = backend.Default
 	if c.Charset != "" {
 		s.initial = s.initial.WithNames(c.Charset, c.Collation)

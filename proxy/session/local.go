@@ -2,7 +2,10 @@ package session
 
 import (
 	"bytes"
+	"encoding/hex"
+	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -69,6 +72,7 @@ func (s *Session) complete(st *stmt.Statement, end func() error) error {
 		if err := s.begin(opening); err != nil {
 			return err
 		}
+		s.toldBegun = false // of the new one
 	}
 	if err := s.writeOK(wire.OK{}); err != nil {
 		return &clientGone{err}
@@ -110,13 +114,34 @@ func (s *Session) use(database string) error {
 	if database == "" { // to the settings it is the absence of one
 		return fail(mysql.ER_NO_DB_ERROR, "3D000", "No database selected")
 	}
-	next := s.settings.WithDatabase(database)
+	spelled, err := s.spelledName(database)
+	if err != nil {
+		return err
+	}
+	next := s.settings.WithDatabase(spelled)
 	if err := s.try(next); err != nil {
 		return err
 	}
 	s.carry(next)
 	s.trackSchema()
 	return nil
+}
+
+// spelledName gives a database's name in UTF-8, in which it is carried.
+func (s *Session) spelledName(name string) (string, error) {
+	if !s.foreign || !strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return name, nil
+	}
+	charset, _ := s.settings.Names()
+	if literal, ok := s.settings.Lookup("character_set_client"); ok {
+		charset = strings.ToLower(strings.Trim(literal, "'"))
+	}
+	_, rows, err := s.askFirst(fmt.Sprintf("SELECT HEX(CONVERT(_%s X'%X' USING utf8mb4))", charset, name))
+	if err != nil || len(rows) != 1 {
+		return name, err
+	}
+	spelled, err := hex.DecodeString(string(rows[0][0]))
+	return string(spelled), err
 }
 
 // explain answers EXPLAIN with the route, and what the shards say of their part

@@ -77,7 +77,7 @@ func (s *Session) unlockTables() error {
 			return err
 		}
 	}
-	s.unpin(lockedTables)
+	s.unpin(lockedTables, nil)
 	return nil
 }
 

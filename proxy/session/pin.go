@@ -21,12 +21,13 @@ const (
 	temporaryTable
 	handler
 	procedure
+	globalTransaction
 	pinReasons
 )
 
 // String is what metrics and process lists say.
 func (r pinReason) String() string {
-	return [...]string{"named_lock", "locked_tables", "temporary_table", "handler", "procedure"}[r]
+	return [...]string{"named_lock", "locked_tables", "temporary_table", "handler", "procedure", "xa"}[r]
 }
 
 // PinReasons lists why sessions are pinned, for metrics.
@@ -66,6 +67,7 @@ type pins struct {
 	unnamed   bool     // one whose name is not known was
 	temporary []string // tables
 	handlers  int
+	phase     string // of the client's own XA transaction: "ACTIVE", "IDLE", "PREPARED"
 }
 
 func (p *pins) on(shard router.ShardName) *pin {
@@ -125,8 +127,9 @@ func (s *Session) pin(l lease, reason pinReason) {
 }
 
 // unpin ends a reason on every shard. A connection without a further one is
-// given back, unless the transaction has it.
-func (s *Session) unpin(reason pinReason) {
+// given back, unless the transaction has it, or a statement under way, which gives
+// it back itself.
+func (s *Session) unpin(reason pinReason, busy *backend.Conn) {
 	if !s.pins.has(reason) {
 		return
 	}
@@ -144,7 +147,7 @@ func (s *Session) unpin(reason pinReason) {
 		s.pins = nil
 	}
 	for _, b := range ended {
-		if s.txn.on(b.shard) == nil {
+		if b.conn != busy && s.txn.on(b.shard) == nil {
 			s.giveBack(b)
 		}
 	}
@@ -169,6 +172,7 @@ func (s *Session) unpinAll() {
 		return
 	}
 	var ended []branch
+	global := s.pins.has(globalTransaction)
 	for _, p := range s.pins.list {
 		s.ended(p, &ended)
 	}
@@ -176,7 +180,7 @@ func (s *Session) unpinAll() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), undoTime)
 	defer cancel()
 	for _, b := range ended {
-		if b.conn.Reset(ctx) != nil {
+		if global || b.conn.Reset(ctx) != nil { // a reset does not end XA: the connection's end does
 			s.discard(b)
 			continue
 		}

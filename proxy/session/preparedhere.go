@@ -30,7 +30,7 @@ func (s *Session) preparedHere(p *prepared, columns []wire.Column) error {
 
 func (s *Session) appendDefinitions(out []byte, seq byte, columns []wire.Column) ([]byte, byte) {
 	for _, c := range columns {
-		out, seq = wire.AppendColumn(out, seq, c)
+		out, seq = s.appendColumn(out, seq, c)
 	}
 	if len(columns) > 0 && s.capabilities&mysql.CLIENT_DEPRECATE_EOF == 0 {
 		out, seq = wire.AppendEOF(out, seq, wire.EOF{Status: s.status()})
@@ -64,7 +64,7 @@ func (s *Session) preparable(w *World, p *prepared) (text string, there *plan.Pl
 	}
 	switch st := there.Statement; st.Kind {
 	case stmt.ShowWarnings:
-		columns = diagnosticColumns(st.Shown)
+		columns = s.diagnosticColumns(st.Shown)
 	case stmt.Explain:
 		var lexed stmt.Lexed
 		lexed.Lex([]byte(text)[st.Inner:], s.mode)

@@ -120,6 +120,15 @@ func (s *Session) runNext(r *request) error {
 }
 
 func (s *Session) runPlaced(r *request) error {
+	if s.pins != nil {
+		if err := s.withinXA(r); err != nil {
+			return err
+		}
+	}
+	if r.plan.Statement.Kind == stmt.XA {
+		s.concernsNone(r)
+		return s.runXA(r)
+	}
 	switch r.plan.Place {
 	case plan.Session:
 		s.concernsNone(r)

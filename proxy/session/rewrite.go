@@ -16,6 +16,9 @@ import (
 // knows is written into the text as values, and that is planned and run like any
 // other statement, wherever it leads.
 func (s *Session) runRewritten(r *request) error {
+	if done, err := s.showPatched(r); done || err != nil {
+		return err
+	}
 	text, err := s.rewritten(r)
 	if err != nil {
 		return err
@@ -70,7 +73,11 @@ func (s *Session) rewritten(r *request) ([]byte, error) {
 	for _, o := range st.Owned {
 		name(o.Start)
 		sql, ok := s.ownAnswer(o)
-		if table, is := strings.CutPrefix(o.Name, "table "); is && s.hasTable(table, text[o.Start:o.End]) {
+		table, isTable := strings.CutPrefix(o.Name, "table ")
+		if isTable && !s.hasTable(table, text[o.Start:o.End]) {
+			continue // the shard says so
+		}
+		if isTable {
 			var err error
 			if sql, err = s.ownTable(table, r); err != nil {
 				return nil, err
@@ -79,7 +86,11 @@ func (s *Session) rewritten(r *request) ([]byte, error) {
 				sql += " AS `" + table[strings.IndexByte(table, '.')+1:] + "`"
 			}
 		}
-		if ok && st.Kind != stmt.Set {
+		switch {
+		case !ok, isTable, st.Kind == stmt.Set:
+		case tableless(st) && !untyped[o.Name]:
+			sql = typed(sql, o, string(text[o.Start:o.End]))
+		default:
 			sql = ownNumber(sql)
 		}
 		if ok {
@@ -96,6 +107,27 @@ func (s *Session) rewritten(r *request) ([]byte, error) {
 func (s *Session) hasTable(table string, written []byte) bool {
 	schema := bytes.ToLower(bytes.TrimLeft(written, "`"))
 	return s.World().MariaDB || table == "processlist" || !bytes.HasPrefix(schema, []byte("information_schema"))
+}
+
+// tableless tells a query of no rows, such as SELECT ROW_COUNT().
+func tableless(st *stmt.Statement) bool {
+	return st.Kind == stmt.Select && !slices.ContainsFunc(st.Blocks, func(b *stmt.Block) bool { return len(b.Tables) > 0 })
+}
+
+// untyped are answers that no shard has one of its own for, or whose asking has
+// effects.
+var untyped = map[string]bool{"@@locus_read": true, "release_all_locks()": true}
+
+// typed gives a value the type that the shard's own, which was asked for, has.
+func typed(sql string, o stmt.Owned, asked string) string {
+	if strings.HasPrefix(o.Name, "@@") {
+		asked = o.Name // in whatever scope the shard has it
+	}
+	signed := o.Name == "row_count()" || o.Name == "found_rows()"
+	if _, err := strconv.ParseUint(sql, 10, 64); err == nil && !signed {
+		sql = "CAST(" + sql + " AS UNSIGNED)"
+	}
+	return "IF(TRUE, " + sql + ", " + asked + ")"
 }
 
 // ownNumber makes a number one that ORDER BY doesn't take for a field's.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"locus/proxy/twophase"
 	"locus/proxy/wire"
 	"locus/router"
+	"locus/router/plan"
 	"locus/router/stmt"
 )
 
@@ -134,7 +136,8 @@ func (s *Session) send(l lease, r *request, text []byte, params []wire.Param) er
 // before lists the statements that a connection must be sent first.
 func (s *Session) before(l lease, r *request) []string {
 	next := s.txn.next != "" && !s.txn.begun && !l.joined && !r.outside
-	if !l.fresh && !r.plan.ReadsInsertID && !next {
+	forces := s.forcedID != 0 && forcesID(r)
+	if !l.fresh && !r.plan.ReadsInsertID && !next && !forces {
 		return nil
 	}
 	var list []string
@@ -150,7 +153,20 @@ func (s *Session) before(l lease, r *request) []string {
 	if r.plan.ReadsInsertID {
 		list = append(slices.Clip(list), "SET last_insert_id = "+uitoa(s.insertID))
 	}
+	if forces {
+		list = append(slices.Clip(list), "SET insert_id = "+uitoa(s.forcedID))
+	}
 	return list
+}
+
+// forcesID tells a statement that SET insert_id may have been meant for.
+func forcesID(r *request) bool {
+	switch r.plan.Statement.Kind {
+	case stmt.Insert, stmt.Replace, stmt.LoadData:
+		return r.plan.Place == plan.Fixed
+	default:
+		return false
+	}
 }
 
 // packet builds the command for a connection. The client's own packet goes out
@@ -185,10 +201,14 @@ func (s *Session) after(l lease, r *request) error {
 	if leavesState(r.plan.Statement) {
 		s.stay(l, r, failed)
 	}
+	if s.forcedID != 0 && forcesID(r) {
+		s.forcedID = 0
+		l = s.tainted(l) // a table without AUTO_INCREMENT leaves the number for the next one
+	}
 	if k := r.plan.Statement.Kind; k == stmt.Call || k == stmt.Other {
 		l = s.tainted(l)
 	}
-	if failed && l.joined && s.hasEnded(l, code) {
+	if failed && l.joined && !s.pins.has(globalTransaction) && s.hasEnded(l, code) {
 		// The server has rolled the whole transaction back.
 		s.rollbackBranches()
 		return nil
@@ -224,11 +244,31 @@ func (s *Session) count(r *request, failed bool) {
 	case failed:
 		s.rowCount = -1
 	case s.scanner.Columns() > 0 && r.plan.Statement.Kind != stmt.Call:
-		s.rowCount, s.foundRows = -1, uint64(s.scanner.Rows())
+		s.rowCount = -1
+		if finds(r) {
+			s.foundRows = uint64(s.scanner.Rows())
+		}
 	case has:
 		s.rowCount = int64(ok.AffectedRows)
 	}
 }
+
+// finds tells a statement whose rows count for FOUND_ROWS(): what tables of the
+// server's own answer, and not what is told of one thing.
+func finds(r *request) bool {
+	st := r.plan.Statement
+	switch st.Kind {
+	case stmt.Explain, stmt.Other:
+		return false
+	case stmt.Show:
+		words := bytes.Fields(bytes.ToLower(r.values.Text[:min(len(r.values.Text), 40)]))
+		return len(words) < 2 || !notFound[string(words[1])]
+	default:
+		return true
+	}
+}
+
+var notFound = map[string]bool{"create": true, "profile": true, "profiles": true}
 
 // keepInsertID asks the connection for LAST_INSERT_ID(), before it is lent to
 // somebody else: the OK packet also tells IDs that were given, not generated.

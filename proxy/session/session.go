@@ -20,6 +20,7 @@ type Client struct {
 	User         string
 	Database     string
 	Capabilities uint32
+	Extended     uint32 // of MariaDB's own capabilities
 	// Charset and Collation are the client's choice at login.
 	Charset, Collation string
 	// NextSeq numbers the OK that ends the login.
@@ -45,11 +46,14 @@ type Session struct {
 
 	initial    *backend.Settings // what COM_RESET_CONNECTION goes back to
 	settings   *backend.Settings
+	extended   bool // the client is told more of columns, as MariaDB has it
 	foreign    bool // the client's character set is not UTF-8
 	mode       stmt.Mode
 	autocommit bool
 	txn        transaction
 	insertID   uint64
+	forcedID   uint64 // of the next INSERT into a table that is not sharded: SET insert_id
+	toldBegun  bool   // the client has been told that a transaction is open
 	prepared   map[uint32]*prepared
 	lastStmt   uint32
 	holdings   []*holding // connections with cursors

@@ -50,7 +50,7 @@ func (v *view) say(assignment string) { v.said = append(v.said, assignment) }
 
 // take has the first shard take what a SET changes, and keeps its warnings.
 func (s *Session) take(next view) error {
-	if len(next.said) > 0 && !s.wide() {
+	if len(next.said) > 0 && !wide(s.settings) && !wide(next.settings) {
 		return s.hear("SET "+strings.Join(next.said, ", "), next.settings)
 	}
 	if next.settings == s.settings {
@@ -61,9 +61,9 @@ func (s *Session) take(next view) error {
 
 // wide tells whether texts are read in a character set in which words are no
 // words: the settings then go out in another form, and warnings are lost.
-func (s *Session) wide() bool {
+func wide(settings *backend.Settings) bool {
 	for _, name := range []string{"character_set_connection", "collation_connection"} {
-		literal, _ := s.settings.Lookup(name)
+		literal, _ := settings.Lookup(name)
 		for _, charset := range []string{"ucs2", "utf16", "utf32"} {
 			if strings.Contains(literal, charset) {
 				return true

@@ -18,7 +18,7 @@ func leavesState(st *stmt.Statement) bool {
 		return true
 	}
 	switch st.Kind {
-	case stmt.Call, stmt.Lock, stmt.Handler, stmt.DDL:
+	case stmt.Call, stmt.Lock, stmt.Handler, stmt.DDL, stmt.XA:
 		return true
 	default:
 		return false
@@ -47,7 +47,11 @@ func (s *Session) stay(l lease, r *request, failed bool) {
 	if st.Features&stmt.NamedLock != 0 {
 		s.stayForLocks(l, r)
 	}
-	if !failed {
+	switch {
+	case failed:
+	case st.Kind == stmt.XA:
+		s.stayForXA(l, r)
+	default:
 		s.stayForTables(l, r)
 	}
 	l.conn.SetStatus(status)
@@ -65,7 +69,7 @@ func (s *Session) stayForTables(l lease, r *request) {
 	case st.Kind == stmt.Handler && slices.Contains(words, "close"):
 		if s.pins.has(handler) {
 			if s.pins.handlers--; s.pins.handlers <= 0 {
-				s.unpin(handler)
+				s.unpin(handler, l.conn)
 			}
 		}
 	case st.Kind != stmt.DDL || len(words) == 0:
@@ -83,7 +87,7 @@ func (s *Session) stayForTables(l lease, r *request) {
 			}
 		}
 		if len(s.pins.temporary) == 0 {
-			s.unpin(temporaryTable)
+			s.unpin(temporaryTable, l.conn)
 		}
 	}
 }
@@ -131,7 +135,7 @@ func (s *Session) stayForLocks(l lease, r *request) {
 	}
 	held := s.heldLocks(l, names)
 	if len(held) == 0 && !unnamed {
-		s.unpin(namedLock)
+		s.unpin(namedLock, l.conn)
 		return
 	}
 	s.pin(l, namedLock)

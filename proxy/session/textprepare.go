@@ -3,6 +3,7 @@ package session
 import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -17,7 +18,10 @@ func (s *Session) textPrepared(r *request) error {
 	}
 	switch p.Verb {
 	case "prepare":
-		return s.answer(s.prepareText(r, p))
+		if err := s.prepareText(r, p); err != nil {
+			return err
+		}
+		return s.writeOK(wire.OK{Info: []byte("Statement prepared")})
 	case "immediate":
 		return s.runImmediate(r, p)
 	case "execute":

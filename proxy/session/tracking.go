@@ -125,6 +125,20 @@ func (s *Session) trackValues(names []string) {
 	}
 }
 
+// trackTransaction notes that a transaction was begun or ended. MySQL tells that
+// much without being asked for the state of transactions, MariaDB doesn't.
+func (s *Session) trackTransaction() {
+	if s.txn.begun == s.toldBegun || !s.tracks() || s.World().MariaDB {
+		return
+	}
+	s.toldBegun = s.txn.begun
+	state := "________"
+	if s.txn.begun {
+		state = "T_______"
+	}
+	s.changes = wire.AppendTextChange(s.changes, mysql.SESSION_TRACK_TRANSACTION_STATE, []byte(state))
+}
+
 func onOff(on bool) []byte {
 	if on {
 		return []byte("ON")

@@ -103,6 +103,9 @@ func (s *Session) begin(text string) error {
 // commit ends the transaction on every shard that joined. What it could not
 // commit it names, and says what happened elsewhere.
 func (s *Session) commit() error {
+	if s.pins.has(globalTransaction) {
+		return s.barredByXA()
+	}
 	s.shield()
 	defer s.unshield()
 	branches := s.txn.branches

@@ -154,7 +154,27 @@ func uncollated(literal string) string {
 
 // userText gives the text that a user variable holds.
 func (s *Session) userText(name string) (string, error) {
-	return literalText(s.userVariable(name), "@"+name)
+	literal := s.userVariable(name)
+	if spelledOtherwise(literal) {
+		var err error
+		if literal, err = s.computeValue("CONVERT(" + literal + " USING utf8mb4)"); err != nil {
+			return "", err
+		}
+	}
+	return literalText(literal, "@"+name)
+}
+
+// spelledOtherwise tells a text in a character set whose letters are not those of
+// UTF-8.
+func spelledOtherwise(literal string) bool {
+	charset, _, introduced := strings.Cut(strings.TrimPrefix(literal, "_"), " ")
+	if !strings.HasPrefix(literal, "_") {
+		return false
+	}
+	if at := strings.IndexAny(charset, "X'"); at >= 0 {
+		charset, introduced = charset[:at], true
+	}
+	return introduced && !utf8Charsets[charset]
 }
 
 // literalText gives the text that a constant stands for.

@@ -30,6 +30,7 @@ func (c variableClass) String() string {
 var variableClasses = map[string]variableClass{
 	"autocommit":             answered,
 	"identity":               answered,
+	"insert_id":              answered,
 	"locus_read":             answered,
 	"last_insert_id":         answered,
 	"transaction_isolation":  answered,
@@ -52,7 +53,6 @@ var variableClasses = map[string]variableClass{
 	"wait_timeout":           ignored,
 	"gtid_domain_id":         forbidden,
 	"gtid_seq_no":            forbidden,
-	"insert_id":              forbidden,
 	"pseudo_replica_mode":    forbidden,
 	"pseudo_slave_mode":      forbidden,
 	"pseudo_thread_id":       forbidden,

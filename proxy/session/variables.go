@@ -91,6 +91,7 @@ type view struct {
 	settings   *backend.Settings
 	autocommit bool
 	insertID   uint64
+	forcedID   uint64
 	late       bool
 	next       string // SET TRANSACTION … for the next one
 	mode       bool   // sql_mode changed
@@ -99,7 +100,7 @@ type view struct {
 }
 
 func (s *Session) settingsView() *view {
-	return &view{settings: s.settings, autocommit: s.autocommit, insertID: s.insertID, late: s.late, next: s.txn.next, kept: s.kept}
+	return &view{settings: s.settings, autocommit: s.autocommit, insertID: s.insertID, forcedID: s.forcedID, late: s.late, next: s.txn.next, kept: s.kept}
 }
 
 // adopt makes a view the session's, after a shard has taken it.
@@ -123,6 +124,7 @@ func (s *Session) adopt(next view) error {
 	s.late = next.late
 	s.waitTimeout.Store(int64(waitTimeout(next.kept["wait_timeout"])))
 	s.autocommit, s.insertID, s.txn.next, s.kept = next.autocommit, next.insertID, next.next, next.kept
+	s.forcedID = next.forcedID
 	return nil
 }
 
@@ -146,6 +148,13 @@ func (s *Session) assign(next *view, w *World, v stmt.Variable) error {
 		return s.assignTransaction(next, w, v, "read_only")
 	case "last_insert_id", "identity":
 		return s.assignInsertID(next, v)
+	case "insert_id":
+		n, ok := v.Value.Integer()
+		if v.Expression != "" || !ok {
+			return fail(mysql.ER_WRONG_TYPE_FOR_VAR, "42000", "Incorrect argument type to variable '%s'", v.Name)
+		}
+		next.forcedID = n.Bits()
+		return nil
 	case "locus_read":
 		literal, err := s.literal(v)
 		if err == nil {
@@ -222,7 +231,9 @@ func (s *Session) assignPlain(next *view, v stmt.Variable) error {
 		}
 	}
 	next.settings = next.settings.With(v.Name, literal)
-	next.say(v.Name + " = " + literal)
+	if v.Name != "profiling" || !s.World().MariaDB { // which would have the second SET in its profile, and warns of nothing
+		next.say(v.Name + " = " + literal)
+	}
 	return nil
 }
 
@@ -461,6 +472,19 @@ func (s *Session) onFirst(settings *backend.Settings, f func(*backend.Conn) erro
 	}
 	s.handBack(b)
 	return nil
+}
+
+// askFirst asks the first shard something small, in the session's settings.
+func (s *Session) askFirst(text string) (columns []wire.Column, rows [][][]byte, err error) {
+	err = s.onFirst(s.settings, func(c *backend.Conn) error {
+		answer, err := c.Query(s.ctx, text)
+		if err != nil {
+			return err
+		}
+		columns, rows = answer.Columns, answer.Rows
+		return nil
+	})
+	return columns, rows, err
 }
 
 // readMode learns what a sql_mode means for the reading of texts; ANSI, say,

@@ -53,16 +53,31 @@ func (s *Session) showWarnings(r *request) error {
 		}
 	}
 	if show.Count {
-		return s.writeColumns(diagnosticColumns(show), [][]string{{strconv.Itoa(len(rows))}})
+		return s.writeColumns(s.diagnosticColumns(show), [][]string{{strconv.Itoa(len(rows))}})
 	}
 	rows, err := limited(rows, show.Clause)
 	if err != nil {
 		return err
 	}
-	return s.writeColumns(diagnosticColumns(show), rows)
+	return s.writeColumns(s.diagnosticColumns(show), rows)
 }
 
-func diagnosticColumns(show *stmt.Shown) []wire.Column {
+// diagnosticColumns are the columns of SHOW WARNINGS and its kin as the first
+// shard defines them for this client; where none can be asked, they are much like
+// it.
+func (s *Session) diagnosticColumns(show *stmt.Shown) []wire.Column {
+	text := "SHOW " + show.What + " LIMIT 0"
+	if show.Count {
+		text = "SHOW COUNT(*) " + show.What
+	}
+	columns, _, err := s.askFirst(text)
+	if err != nil {
+		return plainDiagnosticColumns(show)
+	}
+	return columns
+}
+
+func plainDiagnosticColumns(show *stmt.Shown) []wire.Column {
 	if show.Count {
 		return []wire.Column{number("@@session." + strings.TrimSuffix(show.What, "s") + "_count")}
 	}

@@ -47,6 +47,7 @@ func (s *Session) flush(packets []byte) error {
 
 func (s *Session) writeOK(ok wire.OK) error {
 	ok.Status |= s.status()
+	s.trackTransaction()
 	ok.Changes, s.changes = s.changes, nil
 	s.rowCount = int64(ok.AffectedRows)
 	out, _ := wire.AppendOK(s.out[:0], s.seq, ok, s.capabilities)
@@ -95,7 +96,7 @@ func (s *Session) writeColumns(columns []wire.Column, rows [][]string) error {
 	types := make([]byte, len(columns))
 	for i, c := range columns {
 		types[i] = c.Type
-		out, seq = wire.AppendColumn(out, seq, c)
+		out, seq = s.appendColumn(out, seq, c)
 	}
 	if s.capabilities&mysql.CLIENT_DEPRECATE_EOF == 0 {
 		out, seq = wire.AppendEOF(out, seq, wire.EOF{Status: s.status()})
@@ -103,9 +104,8 @@ func (s *Session) writeColumns(columns []wire.Column, rows [][]string) error {
 	for _, row := range rows {
 		values := make([][]byte, len(row))
 		for i, v := range row {
-			if values[i] = []byte(v); s.binary && types[i] == mysql.MYSQL_TYPE_LONG {
-				n, _ := strconv.ParseUint(v, 10, 32) // we wrote it
-				values[i] = binary.LittleEndian.AppendUint32(nil, uint32(n))
+			if values[i] = []byte(v); s.binary {
+				values[i] = binaryValue(types[i], v)
 			}
 		}
 		if s.binary {
@@ -116,6 +116,32 @@ func (s *Session) writeColumns(columns []wire.Column, rows [][]string) error {
 	}
 	out, _ = wire.AppendEnd(out, seq, wire.OK{Status: s.status()}, s.capabilities)
 	return s.flush(out)
+}
+
+// appendColumn defines a column of the session's own, of which there is no more to
+// be said.
+func (s *Session) appendColumn(out []byte, seq byte, c wire.Column) ([]byte, byte) {
+	switch {
+	case !s.extended:
+		c.Extended = nil
+	case c.Extended == nil:
+		c.Extended = []byte{}
+	}
+	return wire.AppendColumn(out, seq, c)
+}
+
+// binaryValue is a value as a prepared statement's row has it; numbers are those
+// that we wrote.
+func binaryValue(columnType byte, text string) []byte {
+	switch columnType {
+	case mysql.MYSQL_TYPE_LONG:
+		n, _ := strconv.ParseUint(text, 10, 32)
+		return binary.LittleEndian.AppendUint32(nil, uint32(n))
+	case mysql.MYSQL_TYPE_LONGLONG:
+		n, _ := strconv.ParseUint(text, 10, 64)
+		return binary.LittleEndian.AppendUint64(nil, n)
+	}
+	return []byte(text)
 }
 
 func widest(rows [][]string, column int) uint32 {

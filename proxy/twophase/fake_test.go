@@ -126,7 +126,7 @@ func (f *fakeServers) Query(_ context.Context, shard router.ShardName, sql strin
 // recovered is a branch's row of XA RECOVER.
 func recovered(n Name) [][]byte {
 	return [][]byte{
-		strconv.AppendInt(nil, format, 10),
+		strconv.AppendInt(nil, Format, 10),
 		strconv.AppendInt(nil, int64(len(n.Transaction)), 10),
 		strconv.AppendInt(nil, int64(len(n.Home)), 10),
 		[]byte(n.Transaction + string(n.Home)),

@@ -12,8 +12,8 @@ import (
 	"locus/router"
 )
 
-// format marks our branches among those that a server has: "locu" in ASCII.
-const format = 0x6c6f6375
+// Format marks our branches among those that a server has: "locu" in ASCII.
+const Format = 0x6c6f6375
 
 // Name is what a transaction's branches are called. The servers know it as an XA
 // identifier:
@@ -30,7 +30,7 @@ type Name struct {
 
 // xid writes the identifier for XA statements. Its letters need no quoting.
 func (n Name) xid() string {
-	return fmt.Sprintf("'%s','%s',%d", n.Transaction, n.Home, format)
+	return fmt.Sprintf("'%s','%s',%d", n.Transaction, n.Home, Format)
 }
 
 // Start, End, Prepare, Commit, CommitOnePhase and Rollback are the statements of
@@ -66,7 +66,7 @@ func (n *names) next(home router.ShardName) Name {
 // parse reads a row of XA RECOVER: format, length of the gtrid, length of the
 // bqual, both in one. Branches of others are not ok.
 func (n *names) parse(row [][]byte) (Name, bool) {
-	if len(row) != 4 || string(row[0]) != strconv.Itoa(format) {
+	if len(row) != 4 || string(row[0]) != strconv.Itoa(Format) {
 		return Name{}, false
 	}
 	length, err := strconv.Atoi(string(row[1]))

@@ -18,13 +18,31 @@ type Column struct {
 	Flags    uint16 // mysql.…_FLAG
 	Decimals byte
 	Default  []byte // COM_FIELD_LIST only; nil elsewhere and for NULL
+	// Extended is what MariaDB says of the type beyond that ("json", "uuid"), with ExtendedMetadata; nil without.
+	Extended []byte
 }
 
 // ParseColumn reads a column definition. Its strings are views into payload.
 func ParseColumn(payload []byte) (Column, error) {
 	c := cursor{b: payload}
+	return c.column(c.columnNames())
+}
+
+// ParseExtendedColumn is ParseColumn where ExtendedMetadata was agreed on.
+func ParseExtendedColumn(payload []byte) (Column, error) {
+	c := cursor{b: payload}
+	col := c.columnNames()
+	col.Extended = c.lenBytes()
+	return c.column(col)
+}
+
+func (c *cursor) columnNames() Column {
 	c.lenBytes() // the catalogue, always "def"
-	col := Column{Schema: c.lenBytes(), Table: c.lenBytes(), OrgTable: c.lenBytes(), Name: c.lenBytes(), OrgName: c.lenBytes()}
+	return Column{Schema: c.lenBytes(), Table: c.lenBytes(), OrgTable: c.lenBytes(), Name: c.lenBytes(), OrgName: c.lenBytes()}
+}
+
+// column reads what follows the strings.
+func (c *cursor) column(col Column) (Column, error) {
 	fixed := cursor{b: c.lenBytes()}
 	col.Charset = fixed.u16()
 	col.Length = fixed.u32()
@@ -40,7 +58,7 @@ func ParseColumn(payload []byte) (Column, error) {
 	return col, c.err("column definition")
 }
 
-// AppendColumn appends a column definition as one packet. A Default is written only if it isn't nil.
+// AppendColumn appends a column definition as one packet. Default and Extended are written only if they aren't nil.
 func AppendColumn(dst []byte, seq byte, col Column) ([]byte, byte) {
 	start := len(dst)
 	dst = append(Begin(dst), "\x03def"...)
@@ -49,6 +67,9 @@ func AppendColumn(dst []byte, seq byte, col Column) ([]byte, byte) {
 	dst = AppendLenBytes(dst, col.OrgTable)
 	dst = AppendLenBytes(dst, col.Name)
 	dst = AppendLenBytes(dst, col.OrgName)
+	if col.Extended != nil {
+		dst = AppendLenBytes(dst, col.Extended)
+	}
 	dst = append(dst, fixedColumnSize)
 	dst = binary.LittleEndian.AppendUint16(dst, col.Charset)
 	dst = binary.LittleEndian.AppendUint32(dst, col.Length)

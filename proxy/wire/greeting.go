@@ -18,11 +18,20 @@ type Greeting struct {
 	Collation     byte
 	Status        uint16
 	Plugin        string // the authentication plugin that the nonce is for
+	// Extended are MariaDB's own capabilities. A server with any doesn't offer CLIENT_LONG_PASSWORD: that is how clients tell.
+	Extended uint32
 }
+
+// ExtendedMetadata is MariaDB's MARIADB_CLIENT_EXTENDED_METADATA, of its extended capabilities: column definitions say more of their
+// types, see [Column].
+const ExtendedMetadata = 1 << 3
 
 // AppendGreeting appends the packet with sequence number 0.
 func AppendGreeting(dst []byte, g Greeting) ([]byte, byte) {
 	start := len(dst)
+	if g.Extended != 0 {
+		g.Capabilities &^= mysql.CLIENT_LONG_PASSWORD
+	}
 	dst = append(Begin(dst), mysql.ClassicProtocolVersion)
 	dst = append(append(dst, g.ServerVersion...), 0)
 	dst = binary.LittleEndian.AppendUint32(dst, g.ConnectionID)
@@ -32,7 +41,8 @@ func AppendGreeting(dst []byte, g Greeting) ([]byte, byte) {
 	dst = binary.LittleEndian.AppendUint16(dst, g.Status)
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(g.Capabilities>>16))
 	dst = append(dst, NonceSize+1)
-	dst = appendZeros(dst, 10)
+	dst = appendZeros(dst, 6)
+	dst = binary.LittleEndian.AppendUint32(dst, g.Extended)
 	dst = append(append(dst, g.Nonce[8:]...), 0)
 	if g.Capabilities&mysql.CLIENT_PLUGIN_AUTH != 0 {
 		dst = append(append(dst, g.Plugin...), 0)

@@ -9,6 +9,7 @@ import (
 // Login is who a client says that it is: its answer to the greeting, or COM_CHANGE_USER. All slices are views.
 type Login struct {
 	Capabilities uint32 // as the client claims, whatever it was offered
+	Extended     uint32 // MariaDB's own, of a client that leaves out CLIENT_LONG_PASSWORD; not in COM_CHANGE_USER
 	MaxPacket    uint32 // bytes; not in COM_CHANGE_USER
 	Collation    uint16
 	User         []byte
@@ -33,7 +34,11 @@ func ParseLogin(payload []byte) (Login, error) {
 	if l.Capabilities&mysql.CLIENT_PROTOCOL_41 == 0 {
 		c.fail()
 	}
-	c.take(23)
+	reserved := cursor{b: c.take(23)}
+	reserved.take(19)
+	if l.Capabilities&mysql.CLIENT_LONG_PASSWORD == 0 {
+		l.Extended = reserved.u32()
+	}
 	l.User = c.nulBytes()
 	if l.Capabilities&mysql.CLIENT_PLUGIN_AUTH_LENENC_CLIENT_DATA != 0 {
 		l.Response = c.lenBytes()

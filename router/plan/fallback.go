@@ -25,6 +25,9 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
 		return nil, refuse(Unreadable, "%s", syntax.Error())
 	}
 	text := wordsOf(l)
+	if charset, ok := strings.CutPrefix(syntax.Reason, "[parser:1115]"); ok && text.bare[text.verb()] == "set" { // no server's: the parser knows theirs
+		return nil, &Unknown{Number: 1115, Message: charset}
+	}
 	object, name := text.created()
 	state := text.state()
 	if object == "event" || object == "program" { // what its body says is done later, or elsewhere
@@ -58,6 +61,15 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
 		Statement:     text.left(object),
 	}, nil
 }
+
+// Unknown is a statement that names what no server has. Nothing of it happened.
+// Number and text are MySQL's.
+type Unknown struct {
+	Number  uint16
+	Message string
+}
+
+func (u *Unknown) Error() string { return u.Message }
 
 // assignsFromTrigger tells a trigger whose body names a user variable: no session
 // hears of what it assigns.
@@ -205,6 +217,8 @@ func (u unread) pins() stmt.Kind {
 	case len(bare) < 2:
 	case bare[0] == "handler":
 		return stmt.Handler
+	case bare[0] == "xa":
+		return stmt.XA
 	case bare[0] == "lock" && (bare[1] == "tables" || bare[1] == "table"):
 		return stmt.Lock
 	}
@@ -215,7 +229,7 @@ func (u unread) pins() stmt.Kind {
 // transaction, a setting, a lock, a handler, an account, another binary log.
 var stays = words("begin", "start", "commit", "rollback", "savepoint", "release", "set", "use", "lock", "unlock", "xa", "handler",
 	"prepare", "execute", "deallocate", "kill", "shutdown", "restart", "flush", "reset", "purge", "change", "stop", "install", "uninstall",
-	"grant", "revoke", "backup", "clone", "binlog", "load", "import", "cache", "signal", "resignal", "get", "delimiter")
+	"grant", "revoke", "backup", "clone", "binlog", "load", "import", "cache", "get", "delimiter")
 
 // single tells a text whose semicolons all stand in the body of a program, but
 // for one behind which there are only comments.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pingcap/tidb/pkg/parser"
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -164,11 +165,27 @@ func (r *reader) statement(node ast.StmtNode) {
 		r.explain(n)
 	case *ast.UseStmt:
 		r.out.Kind, r.out.Schema = Use, n.DBName
+		if !utf8.Valid(r.l.Text) { // the parser makes something else of it
+			r.out.Schema = r.l.used()
+		}
 	case *ast.ShowStmt:
 		r.show(n)
 	default:
 		r.simple(node)
 	}
+}
+
+// used is the name behind USE, as it was written.
+func (l *Lexed) used() string {
+	scan := tokens{l: l}
+	verb, _ := scan.next()
+	at := skipBlanks(l.Text, verb.end)
+	if at < len(l.Text) && l.Text[at] == '`' {
+		if end := quotedEnd(l.Text, at, false); end > 0 {
+			return strings.ReplaceAll(string(l.Text[at+1:end-1]), "``", "`")
+		}
+	}
+	return string(l.Text[at:wordEnd(l.Text, at)])
 }
 
 // unplaced is the net below the reading of blocks: a table of a query that no

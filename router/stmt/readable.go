@@ -1,6 +1,9 @@
 package stmt
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // readable gives the text that the parser reads. It is as long as the one that
 // was sent, so that positions are the same, and holds blanks in place of
@@ -27,6 +30,7 @@ func (l *Lexed) readable() string {
 			text[literal.End-1] = ' ' // the parser takes 5. for an error
 		}
 	}
+	l.introduce(text)
 	for _, a := range l.asides {
 		blank(text, a.start, a.end)
 	}
@@ -53,6 +57,43 @@ func (l *Lexed) readable() string {
 		l.spell(text)
 	}
 	return string(text)
+}
+
+// introduce gives literals an introducer that the parser knows in place of one
+// that it doesn't: _koi8r'…'. The text as it was written is what goes on.
+func (l *Lexed) introduce(text []byte) {
+	for _, literal := range l.Literals {
+		end := int(literal.Start)
+		for end > 0 && class[text[end-1]] == spaceByte {
+			end--
+		}
+		start := end
+		for start > 0 && class[text[start-1]] != spaceByte && inName(text[start-1]) {
+			start--
+		}
+		if start == end || text[start] != '_' || literal.Kind == CommentLiteral || known[strings.ToLower(string(text[start+1:end]))] {
+			continue
+		}
+		if name := asLong(end - start - 1); name != "" {
+			copy(text[start+1:end], name+strings.Repeat(" ", end-start-1-len(name)))
+		}
+	}
+}
+
+// known are the introducers that the parser takes.
+var known = set("utf8 utf8mb3 utf8mb4 ascii latin1 binary gbk")
+
+// asLong is the longest introducer of at most n letters, if there is one.
+func asLong(n int) string {
+	switch {
+	case n >= len("latin1"):
+		return "latin1"
+	case n == len("ascii"):
+		return "ascii"
+	case n == len("utf8"):
+		return "utf8"
+	}
+	return ""
 }
 
 // silent finds the word WORK behind BEGIN, COMMIT or ROLLBACK, or LOCAL behind

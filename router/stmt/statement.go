@@ -31,6 +31,7 @@ const (
 	Account // CREATE USER, GRANT, …
 	Admin   // FLUSH, SHUTDOWN, BINLOG, …: the server's own affairs
 	LoadData
+	XA // XA START and its kin, which the parser doesn't know
 )
 
 // Feature marks what a statement uses that depends on the connection it runs

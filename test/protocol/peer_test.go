@@ -42,11 +42,19 @@ type peer struct {
 	stream       *stream.Conn
 	nonce        []byte
 	capabilities uint32
+	extended     uint32 // MariaDB's own capabilities, as far as they were offered
 	welcome      packet // the OK of the login
 }
 
 // login logs in by the plugin that the server asks for.
 func login(t testing.TB, at endpoint, capabilities uint32) *peer {
+	t.Helper()
+	return loginExtended(t, at, capabilities, 0)
+}
+
+// loginExtended also asks for capabilities of MariaDB's own, as far as they are
+// offered.
+func loginExtended(t testing.TB, at endpoint, capabilities, extended uint32) *peer {
 	t.Helper()
 	conn, err := net.Dial("tcp", at.addr)
 	if err != nil {
@@ -56,6 +64,7 @@ func login(t testing.TB, at endpoint, capabilities uint32) *peer {
 	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 	p := &peer{t: t, at: at, stream: stream.New(conn), capabilities: capabilities}
 	greeting := p.read().payload
+	p.extended = extended & extendedIn(greeting)
 	offered := offeredIn(greeting)
 	if missing := capabilities &^ offered; missing != 0 {
 		t.Fatalf("%s does not offer %#x of %#x", at.name, missing, capabilities)
@@ -63,7 +72,8 @@ func login(t testing.TB, at endpoint, capabilities uint32) *peer {
 	p.nonce = nonceOf(greeting)
 	b := binary.LittleEndian.AppendUint32(nil, capabilities)
 	b = append(binary.LittleEndian.AppendUint32(b, 1<<24), 45)
-	b = append(append(append(b, make([]byte, 23)...), at.user...), 0)
+	b = binary.LittleEndian.AppendUint32(append(b, make([]byte, 19)...), p.extended)
+	b = append(append(b, at.user...), 0)
 	b = append(b, 0) // no answer to the nonce yet: the server asks
 	b = append(append(b, at.schema...), 0)
 	b = append(append(b, "none_yet"...), 0)
@@ -129,6 +139,15 @@ func answer(plugin string, nonce []byte, password string) []byte {
 func nonceOf(greeting []byte) []byte {
 	at := bytes.IndexByte(greeting, 0) + 5
 	return slices.Concat(greeting[at:at+8], greeting[at+27:at+39])
+}
+
+// extendedIn are MariaDB's own capabilities in a greeting.
+func extendedIn(greeting []byte) uint32 {
+	if offeredIn(greeting)&mysql.CLIENT_LONG_PASSWORD != 0 {
+		return 0
+	}
+	at := bytes.IndexByte(greeting, 0) + 5 + 9
+	return binary.LittleEndian.Uint32(greeting[at+14:])
 }
 
 func offeredIn(greeting []byte) uint32 {

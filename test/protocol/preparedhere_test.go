@@ -50,7 +50,7 @@ func TestPreparedColumns(t *testing.T) {
 				for _, text := range append(texts,
 					"SELECT CONNECTION_ID() = 0", "SELECT FOUND_ROWS(), USER()",
 					"SHOW PROCESSLIST", "SHOW VARIABLES LIKE 'version'", "SHOW STATUS LIKE 'Uptime'", "SET @a = 1", "COMMIT",
-					"SELECT * FROM information_schema.processlist LIMIT 1",
+					"SELECT * FROM information_schema.processlist LIMIT 1", "SELECT * FROM information_schema.processlist WHERE id = 0",
 				) {
 					prepared, executed := proxy.columns(text)
 					if fmt.Sprint(prepared) != fmt.Sprint(executed) {

@@ -3,6 +3,7 @@ package shop
 import (
 	"database/sql"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -153,6 +154,7 @@ func (s *Shop) run(t *testing.T, o Options) {
 		Declared: s.source, Secrets: s.secret, Segments: Segments(), Name: "test",
 		Ring: s.Ring, TLS: identity.TLS, RSA: identity.RSA,
 		Backends: o.Backends, Spanning: o.Spanning, Cluster: s.Schema, RecoveryPatience: time.Second, DrainTimeout: 2 * time.Second,
+		Log: slog.New(faults{t}),
 	}
 	if o.Options != nil {
 		o.Options(&options)

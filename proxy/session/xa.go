@@ -1,0 +1,132 @@
+package session
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"locus/proxy/twophase"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// A client's own XA transaction is on the first shard, on single and undeclared
+// tables: from XA START to its end the session keeps one connection there. What is
+// prepared outlives the session, and nothing of ours would know of it while genes
+// move; so it has no part in sharded and global tables.
+
+// Of XA, as MySQL numbers them.
+const (
+	erXAOutside = 1400 // XAER_OUTSIDE
+	erXABarred  = 1399 // XAER_RMFAIL
+)
+
+// ours is what the names of transactions over several shards begin with.
+const ours = "locus-"
+
+// runXA runs XA START and its kin.
+func (s *Session) runXA(r *request) error {
+	words := xaWords(r)
+	switch {
+	case words[1] == "recover":
+		return s.recoverXA(r)
+	case bytes.Contains(r.values.Text, []byte(ours)) && !s.account.Admin:
+		return &plan.Refusal{Code: plan.Unsupported, Message: "XA of a name that begins with locus-: the proxies' own transactions have those, and proxies finish them"}
+	case (words[1] == "start" || words[1] == "begin") && s.txn.running() && !s.pins.has(globalTransaction):
+		return fail(erXAOutside, "XAE09", "XAER_OUTSIDE: Some work is done outside global transaction")
+	}
+	return s.runOn(r, r.world.Catalog.First())
+}
+
+// xaWords are the words of an XA statement in lower case, at least two.
+func xaWords(r *request) []string {
+	text := r.values.Text
+	words := strings.Fields(strings.ToLower(string(text[:min(len(text), 1000)])))
+	if at := slices.Index(words, "xa"); at > 0 { // behind a comment
+		words = words[at:]
+	}
+	return append(words, "", "")
+}
+
+// stayForXA follows the client's transaction from one phase to the next.
+func (s *Session) stayForXA(l lease, r *request) {
+	words := xaWords(r)
+	switch words[1] {
+	case "start", "begin":
+		s.pin(l, globalTransaction)
+		s.pins.phase = "ACTIVE"
+	case "end":
+		s.phaseXA("IDLE")
+	case "prepare":
+		if s.phaseXA("PREPARED"); !r.world.MariaDB { // any connection can finish it
+			s.endXA(l)
+		}
+	case "commit", "rollback":
+		s.endXA(l)
+	}
+}
+
+func (s *Session) phaseXA(phase string) {
+	if s.pins.has(globalTransaction) {
+		s.pins.phase = phase
+	}
+}
+
+func (s *Session) endXA(l lease) {
+	if s.pins.has(globalTransaction) {
+		l.conn.SetStatus(s.scanner.Status())
+		s.unpin(globalTransaction, l.conn)
+	}
+}
+
+// withinXA refuses what can't be a part of the client's XA transaction.
+func (s *Session) withinXA(r *request) error {
+	if !s.pins.has(globalTransaction) {
+		return nil
+	}
+	switch r.plan.Statement.Kind {
+	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.DDL, stmt.CreateSchema, stmt.Lock, stmt.Unlock:
+		if r.plan.Statement.Features&stmt.TemporaryTable == 0 {
+			return s.barredByXA()
+		}
+	default:
+	}
+	switch r.plan.Place {
+	case plan.Keyed, plan.Stamped, plan.Everywhere:
+		return &plan.Refusal{Code: plan.TransactionUnsafe, Message: "a sharded or global table within an XA transaction of the client's own: those are for single tables and tables that are not declared"}
+	case plan.Fixed:
+		if first := r.world.Catalog.First(); r.plan.Shard != first {
+			return &plan.Refusal{Code: plan.TransactionUnsafe, Message: fmt.Sprintf("a table on shard %s within an XA transaction of the client's own, which is on shard %s", r.plan.Shard, first)}
+		}
+	case plan.Session, plan.Any, plan.Rewritten:
+	}
+	return nil
+}
+
+// barredByXA is the servers' refusal of what would end the transaction by other
+// means than XA.
+func (s *Session) barredByXA() error {
+	return fail(erXABarred, "XAE07", "XAER_RMFAIL: The command cannot be executed when global transaction is in the  %s state", s.pins.phase)
+}
+
+// recoverXA shows what is prepared, but for the branches of the proxies' own
+// transactions.
+func (s *Session) recoverXA(r *request) error {
+	columns, rows, err := s.askFirst(statementText(r.values.Text))
+	if err != nil {
+		return err
+	}
+	var list [][]string
+	for _, row := range rows {
+		texts := make([]string, len(row))
+		for i, value := range row {
+			texts[i] = string(value)
+		}
+		if s.account.Admin || texts[0] != strconv.Itoa(twophase.Format) {
+			list = append(list, texts)
+		}
+	}
+	return s.writeColumns(columns, list)
+}
