@@ -19,6 +19,8 @@ type request struct {
 	statement *prepared
 	// payload is the client's own command.
 	payload []byte
+	// textual is what PREPARE was given, of an EXECUTE that the shard runs itself.
+	textual string
 	// cursor: the client asks for one, and the statement can have it.
 	cursor bool
 	// outside: it takes no part in the transaction.

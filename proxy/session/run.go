@@ -90,13 +90,28 @@ func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, 
 		return endsByItself(shard)
 	}
 	l = s.writing(l, r)
-	if err := s.send(l, r, text, params); err != nil {
+	err = s.prepareTextual(l, r)
+	if err == nil {
+		err = s.send(l, r, text, params)
+	}
+	if _, refused := errors.AsType[*backend.ServerError](err); refused && l.fresh {
+		s.unjoin(l)
+		return err
+	}
+	if err != nil {
 		return s.unsent(l, err)
 	}
 	if err := s.relay(l.conn, kind, last); err != nil {
 		return s.unsent(l, err)
 	}
 	return s.after(l, r)
+}
+
+// unjoin takes a shard out of the transaction that was sent nothing: not even that
+// there is one.
+func (s *Session) unjoin(l lease) {
+	s.txn.branches = slices.DeleteFunc(s.txn.branches, func(b branch) bool { return b.shard == l.shard })
+	s.handBack(l.branch)
 }
 
 // unsent cleans up after a statement that did not get as far as its answer, or

@@ -25,11 +25,11 @@ func (s *Session) textPrepared(r *request) error {
 	case "immediate":
 		return s.runImmediate(r, p)
 	case "execute":
-		text, err := s.executedText(p)
-		if err != nil {
-			return err
+		text, ok := s.texts[p.Name]
+		if !ok {
+			return unknownText(p.Name, "EXECUTE")
 		}
-		return s.runChanged(r, text, s.planContext(r.world))
+		return s.runPrepared(r, text, p)
 	}
 	if _, ok := s.texts[p.Name]; !ok {
 		return unknownText(p.Name, "DEALLOCATE PREPARE")
@@ -103,20 +103,7 @@ func (s *Session) runImmediate(r *request, p *stmt.TextPrepared) error {
 	if inner.Statement.Kind == stmt.TextPrepare { // which might name itself
 		return unpreparable()
 	}
-	bound, err := s.boundText(text, p)
-	if err != nil {
-		return err
-	}
-	return s.runChanged(r, bound, s.planContext(r.world))
-}
-
-// executedText is the text of EXECUTE with the values of USING in it.
-func (s *Session) executedText(p *stmt.TextPrepared) ([]byte, error) {
-	text, ok := s.texts[p.Name]
-	if !ok {
-		return nil, unknownText(p.Name, "EXECUTE")
-	}
-	return s.boundText(text, p)
+	return s.runPrepared(r, text, p)
 }
 
 // boundText puts the values of USING in the places of the placeholders.

@@ -240,7 +240,7 @@ func (s *splitter) within(b block) bool {
 
 // opensStatement tells a word behind which a statement of a body may begin.
 func opensStatement(w []byte) bool {
-	for _, opening := range []string{"begin", "then", "else", "do", "loop", "repeat", "row"} {
+	for _, opening := range []string{"begin", "atomic", "then", "else", "do", "loop", "repeat", "row"} {
 		if isWord(w, opening) {
 			return true
 		}
