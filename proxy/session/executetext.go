@@ -44,7 +44,8 @@ func (s *Session) runsThere(w *World, text string, l *stmt.Lexed, inner *plan.Pl
 	}
 	there := inner.Place == plan.Any || inner.Place == plan.Fixed && inner.Shard == w.Catalog.First()
 	plain := len(inner.Added) == 0 && l.Params == len(p.Using)+len(p.Values) && l.Params > 0
-	return there && plain && !s.foreign && utf8.ValidString(text) && len(s.txn.branches) <= 1 && !wide(s.settings)
+	readable := utf8.ValidString(text) && (!s.foreign || isASCII(text))
+	return there && plain && readable && len(s.txn.branches) <= 1 && !wide(s.settings)
 }
 
 // textualName is what connections know a text by that they are about to execute.

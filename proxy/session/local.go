@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -129,7 +128,7 @@ func (s *Session) use(database string) error {
 
 // spelledName gives a database's name in UTF-8, in which it is carried.
 func (s *Session) spelledName(name string) (string, error) {
-	if !s.foreign || !strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
+	if !s.foreign || isASCII(name) {
 		return name, nil
 	}
 	charset, _ := s.settings.Names()
