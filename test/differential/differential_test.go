@@ -41,13 +41,13 @@ const enough = 20
 
 func TestRandomStatements(t *testing.T) {
 	seed := fromEnvironment(t, "LOCUS_SEED", 1)
-	total := fromEnvironment(t, "LOCUS_STATEMENTS", 2000)
+	total := fromEnvironment(t, "LOCUS_STATEMENTS", usualStatements)
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		p := newPair(t, engine)
 		g := p.generator(seed)
 		p.fill(g)
 		r := &report{pair: p, seed: seed}
-		for range total / 2 {
+		for range total {
 			s := g.read()
 			if g.oneIn(4) {
 				s = g.write()
@@ -73,6 +73,7 @@ type report struct {
 	*pair
 	seed                                  uint64
 	read, wrote, refused, failed, skipped int
+	unread                                int // reads that were refused
 	differences                           int
 	reasons                               map[string]int
 }
@@ -87,6 +88,9 @@ func (r *report) one(g *generator, s *statement) {
 	switch {
 	case proxy.refused():
 		r.refused++
+		if s.writes == nil {
+			r.unread++
+		}
 		if r.reasons == nil {
 			r.reasons = map[string]int{}
 		}
@@ -172,6 +176,9 @@ func (r *report) done() {
 	all := r.read + r.wrote + r.failed + r.refused
 	r.t.Logf("%s, seed %d: %d statements, %d%% accepted (%d read, %d wrote, %d failed alike), %d refused, %d known to be wrong left out, %d differences",
 		r.engine, r.seed, all, 100*(all-r.refused)/max(all, 1), r.read, r.wrote, r.failed, r.refused, r.skipped, r.differences)
+	if r.read > 100 && r.unread*20 > r.read {
+		r.t.Errorf("%d reads were refused and %d answered: fewer than 95%% are accepted", r.unread, r.read)
+	}
 	for reason, n := range r.reasons {
 		r.t.Logf("%5d refused: %s", n, reason)
 	}
