@@ -43,10 +43,18 @@ func Create(ctx context.Context, c *link.Conn) error {
 	return nil
 }
 
-// Forget removes all that is written down of a job but its conflicts.
+// A server that nothing was ever written down on.
+const (
+	noDatabase = 1049
+	noTable    = 1146
+)
+
+// Forget removes all that is written down of a job but its conflicts. There may be
+// nothing: of a job that is given up before its way back had a beginning.
 func Forget(ctx context.Context, c *link.Conn, job string) error {
 	for _, t := range []string{"move_position", "move_lane"} {
-		if _, err := c.Exec(ctx, "DELETE FROM locus."+t+" WHERE job = "+link.Text(job)); err != nil {
+		_, err := c.Exec(ctx, "DELETE FROM locus."+t+" WHERE job = "+link.Text(job))
+		if code := link.Code(err); err != nil && code != noDatabase && code != noTable {
 			return fmt.Errorf("forget job %s: %w", job, err)
 		}
 	}

@@ -20,7 +20,7 @@ const (
 )
 
 // startDemo builds the product and starts its demo with empty tables, on ports of its own.
-func startDemo(ctx context.Context, o options, dir string) (ready, *child, error) {
+func startDemo(ctx context.Context, o options, dir string, more ...string) (ready, *child, error) {
 	binary, err := buildProduct(ctx)
 	if err != nil {
 		return ready{}, nil, err
@@ -34,11 +34,11 @@ func startDemo(ctx context.Context, o options, dir string) (ready, *child, error
 		return ready{}, nil, err
 	}
 	file := filepath.Join(dir, "ready.json")
-	demo, err := startChild(exec.Command(binary, "demo",
+	demo, err := startChild(exec.Command(binary, append([]string{"demo",
 		"--data", filepath.Join(dir, "demo"), "--engine", o.engine,
 		"--shards", "2", "--spare", "0", "--proxies", strconv.Itoa(demoProxies),
 		"--proxy", loopback(proxyPort), "--http", loopback(httpPort),
-		"--orders-per-second", "0", "--ready-file", file), filepath.Join(dir, "demo.log"))
+		"--orders-per-second", "0", "--ready-file", file}, more...)...), filepath.Join(dir, "demo.log"))
 	if err != nil {
 		return ready{}, nil, fmt.Errorf("start demo: %w", err)
 	}

@@ -19,6 +19,7 @@ type options struct {
 	engine         string
 	output         string
 	idle           int // clients of the idle row
+	moved          int // rows of the rows about moves
 	haproxyThreads int // 0: haproxy's default
 	lastGene       uint64
 	deprecateEOF   bool
@@ -37,6 +38,7 @@ func parseOptions(args []string, usage io.Writer) (options, error) {
 	f.StringVar(&o.engine, "engine", "mariadb", "database server of the demo: mariadb or mysql")
 	f.StringVar(&o.output, "o", "", "markdown file whose benchmark section is to be replaced")
 	f.IntVar(&o.idle, "idle", 10_000, "clients of the idle row")
+	f.IntVar(&o.moved, "moved", 200_000, "rows that the rows about moves move")
 	f.IntVar(&o.haproxyThreads, "haproxy-threads", 0, "haproxy's nbthread; 0 leaves its default, one per core")
 	f.Uint64Var(&o.lastGene, "last-gene", 0x7fff, "last gene of shard s0, which owns all from 0 on")
 	f.BoolVar(&o.deprecateEOF, "deprecate-eof", false, "clients negotiate CLIENT_DEPRECATE_EOF, as Connector/J does; without, as go-sql-driver does not")
@@ -67,6 +69,9 @@ func (o *options) hurry(f *flag.FlagSet) {
 	}
 	if !set["idle"] {
 		o.idle = 200
+	}
+	if !set["moved"] {
+		o.moved = 60_000
 	}
 }
 

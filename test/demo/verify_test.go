@@ -45,6 +45,8 @@ func TestVerify(t *testing.T) {
 			d.atShard(2, "SET SESSION sql_log_bin = 0", "UPDATE shop.test_order SET amount = 1")
 			d.must("resume", "split-1")
 			d.until("ready", 0)
+			d.must("abort", "split-1", "--yes")
+			d.until("aborted", 0)
 		})
 	}
 }

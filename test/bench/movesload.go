@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/client"
+)
+
+// movesClients write while genes move: half of them on genes that do, half on others.
+const movesClients = 16
+
+// timing is how statements of one kind of genes fared.
+type timing struct {
+	mu     sync.Mutex // of what follows
+	times  []time.Duration
+	failed int
+	why    error
+}
+
+func (t *timing) add(took time.Duration, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.times = append(t.times, took)
+	if err != nil {
+		t.failed++
+		t.why = err
+	}
+}
+
+// take gives what came since the last time.
+func (t *timing) take() (times []time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	times, t.times = t.times, nil
+	slices.Sort(times)
+	return times
+}
+
+// split is a whole split under load.
+func (m *moves) split(ctx context.Context, r *report) error {
+	id, err := m.begin(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := m.until(ctx, id, "ready"); err != nil {
+		return err
+	}
+	var moved, others timing
+	loading, stop := context.WithCancel(ctx)
+	var clients sync.WaitGroup
+	for i := range movesClients {
+		clients.Go(func() { m.write(loading, i, &moved, &others) })
+	}
+	defer func() { stop(); clients.Wait() }()
+	watch := m.watch(loading)
+	if err := sleep(ctx, 2*m.length); err != nil {
+		return err
+	}
+	before, written := others.take(), len(moved.take())
+	lag := watch.worstLag()
+	if _, err := m.locus(ctx, "cutover", id, "--to", "100%", "--step", "5%", "--yes"); err != nil {
+		return err
+	}
+	if _, err := m.until(ctx, id, "cut"); err != nil {
+		return err
+	}
+	during := others.take()
+	stop()
+	clients.Wait()
+	held := watch.wait()
+	m.report(r, id, &moved, &others, before, during, held, lag, written)
+	return nil
+}
+
+func (m *moves) report(r *report, id string, moved, others *timing, before, during []time.Duration, held []float64, lag float64, written int) {
+	failed, why := moved.failed+others.failed, ""
+	for _, err := range []error{moved.why, others.why} {
+		if err != nil {
+			why = ": " + err.Error()
+		}
+	}
+	slices.Sort(held)
+	most := 0.0
+	if len(held) > 0 {
+		most = held[min(len(held)-1, int(0.99*float64(len(held))))]
+	}
+	ratio := float64(quantile(during, 0.99)) / float64(quantile(before, 0.99))
+	r.figures = append(r.figures,
+		figure{
+			name: m.engine + ": statements that failed during a split", value: single(float64(failed)), judged: float64(failed), bound: bound{atMost, 0, 0},
+			detail: fmt.Sprintf("%d clients on 3 proxies, %s to 100 %% by 5 %%%s", movesClients, id, why),
+		},
+		figure{
+			name: m.engine + ": statements held by a 5 % step, p99", value: spreadOf(held), judged: most, unit: "ms", bound: bound{atMost, 50, 50},
+			detail: fmt.Sprintf("%d steps, from the fence to the commit; judged by the slowest of a hundred", len(held)),
+		},
+		figure{
+			name: m.engine + ": other genes' p99 during the steps ÷ before", value: single(ratio), judged: ratio, digits: 2, bound: bound{atMost, 1.1, 1.1},
+			detail: fmt.Sprintf("%.1f ms before, %.1f ms during, of %d statements", micros(quantile(before, 0.99))/1000, micros(quantile(during, 0.99))/1000, len(during)),
+		},
+		figure{
+			name: m.engine + ": lag of the stream while clients write", value: single(lag), judged: lag, unit: "ms", bound: bound{atMost, 1000, 100},
+			detail: fmt.Sprintf("the most that was seen; %.0f changes of moving genes per second", float64(written)/(2*m.length).Seconds()),
+		})
+}
+
+// write updates and inserts orders until ctx ends, by one of the proxies.
+func (m *moves) write(ctx context.Context, i int, moved, others *timing) {
+	at := m.ready.proxy(i % len(m.ready.Proxies))
+	c, err := client.Connect(at.addr, at.user, at.password, at.database)
+	if err != nil {
+		moved.add(0, err)
+		return
+	}
+	defer c.Close()
+	rng := rand.New(rand.NewPCG(uint64(i), 7))
+	of := others
+	if i%2 == 0 {
+		of = moved
+	}
+	for n := 0; ctx.Err() == nil; n++ {
+		uid := lastBuyer - rng.Int64N(100_000)
+		for isMoved(uid) != (of == moved) {
+			uid--
+		}
+		text := fmt.Sprintf("UPDATE test_order SET amount = amount + 1 WHERE buyer_uid = %d", uid)
+		if n%4 == 0 {
+			text = fmt.Sprintf("INSERT INTO test_order (buyer_uid, amount, status) VALUES (%d, 1, 'new')", uid)
+		}
+		began := time.Now()
+		_, err := c.Execute(text)
+		if of.add(time.Since(began), err); err != nil {
+			return
+		}
+	}
+}
+
+// watching reads from the tables of moves what people see.
+type watching struct {
+	mu      sync.Mutex // of what follows
+	held    []float64
+	lag     float64
+	running sync.WaitGroup
+}
+
+func (m *moves) watch(ctx context.Context) *watching {
+	w := &watching{}
+	w.running.Go(func() {
+		at := m.ready.proxy(0)
+		c, err := client.Connect(at.addr, at.user, at.password, at.database)
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		last := ""
+		for sleep(ctx, 20*time.Millisecond) == nil {
+			r, err := c.Execute("SELECT last_fence_ms, lag_ms FROM locus.jobs")
+			if err != nil || r.RowNumber() == 0 {
+				continue
+			}
+			row := r.RowNumber() - 1
+			text := func(column int) string { s, _ := r.GetString(row, column); return s }
+			w.mu.Lock()
+			lag, _ := strconv.ParseFloat(text(1), 64)
+			w.lag = max(w.lag, lag)
+			fence, _ := strconv.ParseFloat(text(0), 64)
+			if fence > 0 && text(0) != last {
+				w.held, last = append(w.held, fence), text(0)
+			}
+			w.mu.Unlock()
+		}
+	})
+	return w
+}
+
+// worstLag is the most that was seen since the last time.
+func (w *watching) worstLag() float64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	lag := w.lag
+	w.lag = 0
+	return lag
+}
+
+func (w *watching) wait() []float64 {
+	w.running.Wait()
+	return w.held
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
