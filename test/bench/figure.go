@@ -65,6 +65,8 @@ type figure struct {
 	digits int
 	bound  bound
 	detail string
+	// ofMoves puts it into the section about moves.
+	ofMoves bool
 }
 
 // single is the spread of a figure that is measured once.

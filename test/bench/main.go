@@ -44,14 +44,26 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	if err := measureIDs(ctx, o, &r, out); err != nil {
 		return err
 	}
-	fmt.Fprint(out, "\n", r.markdown())
+	hop, moves := r.apart()
+	fmt.Fprint(out, "\n", hop.markdown())
+	if len(moves.figures) > 0 {
+		fmt.Fprint(out, "\n", moves.markdown())
+	}
 	if n := len(r.failures); n > 0 {
 		return fmt.Errorf("%d rows failed: see above; nothing is published", n)
 	}
 	if o.output == "" {
 		return nil
 	}
-	return publish(o.output, r.markdown())
+	if len(moves.figures) > 0 {
+		if err := publish(o.output, movesSection, moves.markdown()); err != nil {
+			return err
+		}
+	}
+	if len(hop.comparisons)+len(hop.figures)+len(hop.micro)+len(hop.ids) == 0 {
+		return nil
+	}
+	return publish(o.output, hopSection, hop.markdown())
 }
 
 // measureRows sets up a stand and measures the rows on it. A row that fails is reported and the next one is tried;

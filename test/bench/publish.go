@@ -8,33 +8,36 @@ import (
 	"strings"
 )
 
-// The section that this program owns in a document of many.
-const (
-	sectionBegin = "<!-- benchmark: begin, written by make bench -->\n"
-	sectionEnd   = "<!-- benchmark: end -->\n"
+// section is a part of a document of many that this program owns.
+type section struct{ begin, end string }
+
+// The sections: moves have one of their own, so that they can be measured by themselves.
+var (
+	hopSection   = section{"<!-- benchmark: begin, written by make bench -->\n", "<!-- benchmark: end -->\n"}
+	movesSection = section{"<!-- benchmark of moves: begin, written by make bench -->\n", "<!-- benchmark of moves: end -->\n"}
 )
 
-// publish replaces the benchmark section of a file, adds one at its end, or makes the file.
-func publish(path, markdown string) error {
+// publish replaces a section of a file, adds one at its end, or makes the file.
+func publish(path string, s section, markdown string) error {
 	old, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("publish: %w", err)
 	}
-	if err := os.WriteFile(path, []byte(withSection(string(old), markdown)), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(s.within(string(old), markdown)), 0o644); err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
 	return nil
 }
 
-func withSection(document, markdown string) string {
-	section := sectionBegin + "\n" + markdown + "\n" + sectionEnd
-	before, rest, begun := strings.Cut(document, sectionBegin)
-	_, after, ended := strings.Cut(rest, sectionEnd)
+func (s section) within(document, markdown string) string {
+	whole := s.begin + "\n" + markdown + "\n" + s.end
+	before, rest, begun := strings.Cut(document, s.begin)
+	_, after, ended := strings.Cut(rest, s.end)
 	if begun && ended {
-		return before + section + after
+		return before + whole + after
 	}
 	if document != "" {
 		document = strings.TrimRight(document, "\n") + "\n\n"
 	}
-	return document + section
+	return document + whole
 }

@@ -31,6 +31,21 @@ type failure struct {
 	err  error
 }
 
+// apart are the figures of moves, and everything else.
+func (r *report) apart() (hop, moves *report) {
+	hop, moves = &report{}, &report{command: r.command, facts: []string{machine()}}
+	*hop = *r
+	hop.figures = nil
+	for _, f := range r.figures {
+		to := hop
+		if f.ofMoves {
+			to = moves
+		}
+		to.figures = append(to.figures, f)
+	}
+	return hop, moves
+}
+
 func (r *report) fail(name string, err error) { r.failures = append(r.failures, failure{name, err}) }
 
 // showNew prints what was added since the last time, while other rows are still to come.

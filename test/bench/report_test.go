@@ -79,17 +79,17 @@ type errorString string
 func (e errorString) Error() string { return string(e) }
 
 func TestSectionIsReplacedAndTheRestKept(t *testing.T) {
-	once := withSection("# Speed\n\nBy hand.\n", "first\n")
-	twice := withSection(once+"\nMore by hand.\n", "second\n")
-	if strings.Contains(twice, "first") || !strings.Contains(twice, "second\n") || strings.Count(twice, sectionBegin) != 1 {
+	once := hopSection.within("# Speed\n\nBy hand.\n", "first\n")
+	twice := hopSection.within(once+"\nMore by hand.\n", "second\n")
+	if strings.Contains(twice, "first") || !strings.Contains(twice, "second\n") || strings.Count(twice, hopSection.begin) != 1 {
 		t.Errorf("not replaced:\n%s", twice)
 	}
-	for _, kept := range []string{"# Speed\n\nBy hand.\n\n" + sectionBegin, sectionEnd + "\nMore by hand.\n"} {
+	for _, kept := range []string{"# Speed\n\nBy hand.\n\n" + hopSection.begin, hopSection.end + "\nMore by hand.\n"} {
 		if !strings.Contains(twice, kept) {
 			t.Errorf("no %q in\n%s", kept, twice)
 		}
 	}
-	if got := withSection("", "first\n"); !strings.HasPrefix(got, sectionBegin) {
+	if got := hopSection.within("", "first\n"); !strings.HasPrefix(got, hopSection.begin) {
 		t.Errorf("a new file begins with\n%s", got)
 	}
 }

@@ -69,6 +69,8 @@ type demo struct {
 	config string
 	cmd    *exec.Cmd
 	output *bytes.Buffer
+	ended  chan struct{} // closed when it has; failed is then what of
+	failed error
 }
 
 const patience = 90 * time.Second
@@ -76,7 +78,7 @@ const patience = 90 * time.Second
 func start(t *testing.T, engine dbserver.Engine, dir string, args ...string) *demo {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "ready.json")
-	d := &demo{t: t, dir: dir, config: filepath.Join(dir, "proxy-0.yaml"), output: &bytes.Buffer{}}
+	d := &demo{t: t, dir: dir, config: filepath.Join(dir, "proxy-0.yaml"), output: &bytes.Buffer{}, ended: make(chan struct{})}
 	d.cmd = exec.Command(binary, append([]string{
 		"demo", "--data", dir, "--engine", string(engine), "--proxy", freeAddr(t), "--http", freeAddr(t), "--ready-file", file,
 	}, args...)...)
@@ -84,12 +86,14 @@ func start(t *testing.T, engine dbserver.Engine, dir string, args ...string) *de
 	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- d.cmd.Wait() }()
+	go func() {
+		d.failed = d.cmd.Wait()
+		close(d.ended)
+	}()
 	t.Cleanup(func() {
 		_ = d.cmd.Process.Signal(syscall.SIGTERM)
 		select {
-		case <-ended:
+		case <-d.ended:
 		case <-time.After(patience):
 			_ = d.cmd.Process.Kill()
 			t.Error("the demo did not stop")
@@ -104,9 +108,8 @@ func start(t *testing.T, engine dbserver.Engine, dir string, args ...string) *de
 			return d
 		}
 		select {
-		case err := <-ended:
-			ended <- err
-			t.Fatalf("the demo ended: %v\n%s", err, d.output)
+		case <-d.ended:
+			t.Fatalf("the demo ended: %v\n%s", d.failed, d.output)
 		case <-deadline:
 			t.Fatalf("the demo is not ready\n%s", d.output)
 		case <-time.After(50 * time.Millisecond):
@@ -133,12 +136,10 @@ func freeAddr(t *testing.T) string {
 func (d *demo) stop() {
 	d.t.Helper()
 	_ = d.cmd.Process.Signal(syscall.SIGINT)
-	deadline := time.Now().Add(patience)
-	for syscall.Kill(d.Pid, 0) == nil {
-		if time.Now().After(deadline) {
-			d.t.Fatal("the demo did not stop")
-		}
-		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // another process; there is nothing to wait on
+	select {
+	case <-d.ended:
+	case <-time.After(patience):
+		d.t.Fatal("the demo did not stop")
 	}
 }
 

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"strings"
 	"testing"
@@ -97,6 +98,25 @@ func TestManyVirtualRows(t *testing.T) {
 	})
 }
 
+// known waits until the proxy knows the user, who was declared a moment ago.
+func known(t *testing.T, db *sql.DB) {
+	t.Helper()
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	late := time.After(time.Minute)
+	for {
+		err := db.PingContext(t.Context())
+		if err == nil {
+			return
+		}
+		select {
+		case <-look.C:
+		case <-late:
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestWhoMayLook(t *testing.T) {
 	v := &virtual{[][]any{{"split-1", 1.0, int64(1), time.Time{}, nil}}}
 	pairs(t, shop.Options{Options: func(o *proxy.Options) { o.Virtual = v }}, func(t *testing.T, p *pair) {
@@ -111,9 +131,7 @@ func TestWhoMayLook(t *testing.T) {
 		s.Apply(&changed)
 		for user, want := range map[string]string{"bound": "error 1142 (42000)", "chief": "id\nsplit-1", "root": "id\nsplit-1", "app": "id\nsplit-1"} {
 			db := s.DB(t, func(c *mysql.Config) { c.User = user })
-			for db.Ping() != nil && t.Context().Err() == nil {
-				time.Sleep(10 * time.Millisecond)
-			}
+			known(t, db)
 			if got := open(t, user, db).say("SELECT id FROM locus.jobs"); got != want {
 				t.Errorf("%s: %s, want %s", user, got, want)
 			}
