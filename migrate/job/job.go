@@ -132,7 +132,7 @@ func (j *Job) On(e phase.Event, by, what string, now time.Time) (*Job, error) {
 	next.State = state
 	next.Journal = append([]Entry(nil), j.Journal...)
 	if what == "" {
-		what = string(e.Kind)
+		what = told(e.Kind)
 	}
 	if e.Why != "" {
 		what += ": " + e.Why
@@ -142,6 +142,14 @@ func (j *Job) On(e phase.Event, by, what string, now time.Time) (*Job, error) {
 	}
 	next.note(now, by, what)
 	return &next, nil
+}
+
+// told is what people read of an event.
+func told(k phase.Kind) string {
+	if k == phase.Differs { // it may
+		return "to be compared again"
+	}
+	return string(k)
 }
 
 // Noted is the record with a line in its journal.

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"runtime"
+	"strings"
 
 	"github.com/go-mysql-org/go-mysql/client"
 	"golang.org/x/sys/unix"
@@ -36,6 +38,17 @@ func (s *stand) collectFacts(ctx context.Context) ([]string, error) {
 			"p50 and p99 are of a transaction where it is one",
 			s.rounds, s.length, warmUp),
 	}, nil
+}
+
+// busy is how many processes want to run on this machine, ours among them: figures of moves are of several processes,
+// none of which a ratio cancels out.
+func busy() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	fields := strings.Fields(string(text))
+	if err != nil || len(fields) < 3 {
+		return "load of the machine unknown"
+	}
+	return fmt.Sprintf("load of the machine at the end %s, in the quarter of an hour before %s", fields[0], fields[2])
 }
 
 func kernel() string {

@@ -33,7 +33,7 @@ type failure struct {
 
 // apart are the figures of moves, and everything else.
 func (r *report) apart() (hop, moves *report) {
-	hop, moves = &report{}, &report{command: r.command, facts: []string{machine()}}
+	hop, moves = &report{}, &report{command: r.command, facts: []string{machine(), busy()}}
 	*hop = *r
 	hop.figures = nil
 	for _, f := range r.figures {
