@@ -14,6 +14,9 @@ import (
 // textCollation is utf8mb4_general_ci, which every server and client knows.
 const textCollation = 45
 
+// statusAnsiQuotes is a flag of MariaDB's own.
+const statusAnsiQuotes = 1 << 15
+
 // status gives the flags of answers that no shard gave.
 func (s *Session) status() uint16 {
 	var flags uint16
@@ -28,6 +31,9 @@ func (s *Session) status() uint16 {
 	}
 	if s.mode&stmt.NoBackslash != 0 { // clients escape by it
 		flags |= mysql.SERVER_STATUS_NO_BACKSLASH_ESCAPED
+	}
+	if s.mode&stmt.AnsiQuotes != 0 && s.World().MariaDB {
+		flags |= statusAnsiQuotes
 	}
 	if s.more {
 		flags |= mysql.SERVER_MORE_RESULTS_EXISTS

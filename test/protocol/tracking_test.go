@@ -32,7 +32,7 @@ func ordered(t *testing.T, said []packet) []packet {
 		}
 		slices.Sort(changes)
 		ok.Changes = []byte(strings.Join(changes, ""))
-		ok.Status &^= 0x8080
+		ok.Status &^= 0x80
 		framed, _ := wire.AppendOK(nil, p.seq, ok, tracks)
 		said[i].payload = framed[wire.HeaderSize:]
 	}
