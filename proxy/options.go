@@ -22,6 +22,8 @@ type Options struct {
 	// Segments keeps how far sequences are granted; Name says who took them.
 	Segments segment.KV
 	Name     string
+	// Generators are for NEXT VALUE FOR; nil: there are none.
+	Generators session.Generators
 	// Ring hides sequences in order numbers; nil: tables with order numbers
 	// can't be inserted into.
 	Ring *cipher.Ring

@@ -78,7 +78,7 @@ func New(o Options) *Proxy {
 	p.sessions.counts = &p.counts
 	p.services = session.Services{
 		World: func() *session.World { return &p.live.Load().session },
-		Pools: p.pools, Sessions: &p.sessions, IDs: p.ids, Ring: o.Ring, Spanning: o.Spanning,
+		Pools: p.pools, Sessions: &p.sessions, IDs: p.ids, Generators: o.Generators, Ring: o.Ring, Spanning: o.Spanning,
 		Coordinator: p.coordinator, Stop: o.Stop,
 		MaxStatement: o.MaxStatement, Counts: &p.counts, Meter: &p.meter, Log: o.Log,
 		Fencing: session.Fencing{

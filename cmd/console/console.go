@@ -26,8 +26,8 @@ type Proxy interface {
 type Login struct{ User, Password string }
 
 // New makes the handler: /healthz and /readyz for everybody, the rest for who
-// logs in.
-func New(p Proxy, moves Moves, login Login, version string) http.Handler {
+// logs in. ids answers below /api/; nil: nothing does.
+func New(p Proxy, moves Moves, ids http.Handler, login Login, version string) http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(newCollector(p), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
@@ -35,6 +35,9 @@ func New(p Proxy, moves Moves, login Login, version string) http.Handler {
 	mux.HandleFunc("GET /readyz", readyz(p))
 	mux.Handle("GET /metrics", login.guard(promhttp.HandlerFor(registry, promhttp.HandlerOpts{})))
 	mux.Handle("GET /{$}", login.guard(page(p, version)))
+	if ids != nil {
+		mux.Handle("GET /api/", login.guard(ids))
+	}
 	live := newLive(p, moves, version)
 	mux.Handle("GET /jobs", login.guard(http.HandlerFunc(live.page)))
 	mux.Handle("GET /jobs/events", login.guard(http.HandlerFunc(live.events)))

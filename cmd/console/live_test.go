@@ -90,7 +90,7 @@ func failedJob(t *testing.T, id string) *job.Job {
 
 func serve(t *testing.T, moves *fakeMoves) *httptest.Server {
 	t.Helper()
-	server := httptest.NewServer(New(&fakeProxy{}, moves, Login{"admin", "pass"}, "v0"))
+	server := httptest.NewServer(New(&fakeProxy{}, moves, nil, Login{"admin", "pass"}, "v0"))
 	t.Cleanup(server.Close)
 	return server
 }

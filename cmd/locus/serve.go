@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"sync"
 
@@ -14,6 +15,7 @@ import (
 	"locus/cmd/console"
 	"locus/cmd/declared"
 	"locus/cmd/fleet"
+	"locus/cmd/generators"
 	"locus/cmd/jobs"
 	"locus/cmd/virtual"
 	"locus/config"
@@ -76,6 +78,11 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 		since, held := presence.Held()
 		return held && p.ReadAsOf(since)
 	}
+	numbers := generators.New(generators.Options{
+		KV: conn.kv.Under(cluster.SegmentPrefix), Name: card.ID, DataDir: conn.config.DataDir, Secrets: conn.config.Secrets.Lookup,
+	})
+	defer func() { err = errors.Join(err, numbers.Close()) }()
+	options.Generators = numbers
 	p = proxy.New(options)
 	if err := p.Start(ctx); err != nil {
 		return fmt.Errorf("read the cluster %s: %w", conn.config.Cluster, err)
@@ -86,12 +93,12 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 		fleet.Outcomes: func() any { return p.Outcomes() },
 	}}
 	mover := &migrate.Runner{Store: store, Name: card.ID, Log: log}
-	return serveAll(ctx, conn.config, log, p, store, listener, presence.Run, answers.Run, mover.Run)
+	return serveAll(ctx, conn.config, log, p, store, generators.Handler(numbers, p.Generators), listener, presence.Run, answers.Run, mover.Run)
 }
 
 // serveAll runs the proxy and what goes along with it, until ctx ends or a part
 // that it can't do without fails.
-func serveAll(ctx context.Context, c *config.Config, log *slog.Logger, p *proxy.Proxy, moves console.Moves, l net.Listener, beside ...func(context.Context) error) error {
+func serveAll(ctx context.Context, c *config.Config, log *slog.Logger, p *proxy.Proxy, moves console.Moves, ids http.Handler, l net.Listener, beside ...func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	page, err := listenHTTP(c)
@@ -104,7 +111,7 @@ func serveAll(ctx context.Context, c *config.Config, log *slog.Logger, p *proxy.
 	if page != nil {
 		tasks.Go(func() {
 			defer stop()
-			pageErr = serveHTTP(background, c, p, moves, page)
+			pageErr = serveHTTP(background, c, p, moves, ids, page)
 		})
 	}
 	for _, run := range beside {

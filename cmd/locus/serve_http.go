@@ -25,7 +25,7 @@ func listenHTTP(c *config.Config) (net.Listener, error) {
 }
 
 // serveHTTP serves until ctx ends; requests under way have a second to end.
-func serveHTTP(ctx context.Context, c *config.Config, p *proxy.Proxy, moves console.Moves, l net.Listener) error {
+func serveHTTP(ctx context.Context, c *config.Config, p *proxy.Proxy, moves console.Moves, ids http.Handler, l net.Listener) error {
 	login := console.Login{User: c.HTTP.User}
 	if c.HTTP.PasswordFile != "" {
 		password, err := config.ReadSecret(c.HTTP.PasswordFile)
@@ -34,7 +34,7 @@ func serveHTTP(ctx context.Context, c *config.Config, p *proxy.Proxy, moves cons
 		}
 		login.Password = password
 	}
-	server := console.Server(console.New(p, moves, login, buildVersion().Version))
+	server := console.Server(console.New(p, moves, ids, login, buildVersion().Version))
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	select {

@@ -12,6 +12,7 @@ import (
 	"locus/proxy/twophase"
 	"locus/router"
 	"locus/router/catalog"
+	"locus/router/cluster"
 	"locus/router/gene"
 	"locus/router/plan"
 )
@@ -27,6 +28,8 @@ type World struct {
 	Sets *SetWarnings
 	// Accounts are those of the declared users; nil: everybody may do everything.
 	Accounts map[string]*Account
+	// Generators are those that are declared, by name.
+	Generators map[string]cluster.Generator
 	// MariaDB: the shards run MariaDB, whose variables have other names.
 	MariaDB bool
 }
@@ -64,8 +67,10 @@ type Services struct {
 	Pools    Pools
 	Sessions Sessions
 	IDs      IDs
-	Ring     *cipher.Ring
-	Spanning Spanning
+	// Generators are for NEXT VALUE FOR; nil: there are none.
+	Generators Generators
+	Ring       *cipher.Ring
+	Spanning   Spanning
 	// Coordinator names and recovers transactions over several shards; needed
 	// with XA.
 	Coordinator *twophase.Coordinator

@@ -26,6 +26,8 @@ type Cluster struct {
 	Shards   map[router.ShardName]Shard
 	Tables   map[catalog.TableName]catalog.Declaration
 	Users    map[string]User
+	// Generators are sources of numbers by name, for SQL and HTTP.
+	Generators map[string]Generator
 	// Routes is the route map. Its version counts within a cluster that is in
 	// etcd; a file has none, and Parse gives 1.
 	Routes *router.Map
@@ -164,6 +166,9 @@ func (c *Cluster) TableNames() []catalog.TableName {
 
 // UserNames gives the accounts in the order of their names.
 func (c *Cluster) UserNames() []string { return slices.Sorted(maps.Keys(c.Users)) }
+
+// GeneratorNames are sorted.
+func (c *Cluster) GeneratorNames() []string { return slices.Sorted(maps.Keys(c.Generators)) }
 
 // withDefaults fills in what a document may leave out.
 func (s Settings) withDefaults(shards []router.ShardName) Settings {

@@ -84,6 +84,11 @@ func Diff(old, next *Cluster) ([]Change, error) {
 		after, is := next.Users[name]
 		d.document("user "+name, before, was, after, is)
 	}
+	for _, name := range (&Cluster{Generators: union(old.Generators, next.Generators)}).GeneratorNames() {
+		before, was := old.Generators[name]
+		after, is := next.Generators[name]
+		d.document("generator "+name, before, was, after, is)
+	}
 	return changes, d.routes(old.Routes, next.Routes)
 }
 

@@ -27,6 +27,10 @@ type (
 		Schema              int `yaml:"schema"`
 		catalog.Declaration `yaml:",inline"`
 	}
+	generatorDocument struct {
+		Schema    int `yaml:"schema"`
+		Generator `yaml:",inline"`
+	}
 	userDocument struct {
 		Schema int `yaml:"schema"`
 		User   `yaml:",inline"`
@@ -52,6 +56,9 @@ func Encode(c *Cluster) map[string][]byte {
 	for name, u := range c.Users {
 		documents[UserKey(name)] = marshal(userDocument{Schema, u})
 	}
+	for name, g := range c.Generators {
+		documents[GeneratorKey(name)] = marshal(generatorDocument{Schema, g})
+	}
 	return documents
 }
 
@@ -72,9 +79,10 @@ func Decode(documents map[string][]byte) (*Cluster, error) {
 		return nil, ErrNotDeclared
 	}
 	d := decoder{c: &Cluster{
-		Shards: map[router.ShardName]Shard{},
-		Tables: map[catalog.TableName]catalog.Declaration{},
-		Users:  map[string]User{},
+		Shards:     map[router.ShardName]Shard{},
+		Tables:     map[catalog.TableName]catalog.Declaration{},
+		Users:      map[string]User{},
+		Generators: map[string]Generator{},
 	}}
 	for _, key := range slices.Sorted(maps.Keys(documents)) {
 		d.document(key, documents[key])
@@ -114,6 +122,10 @@ func (d *decoder) document(key string, text []byte) {
 		var u userDocument
 		d.read(key, text, &u)
 		d.c.Users[name] = u.User
+	case strings.HasPrefix(key, GeneratorPrefix):
+		var g generatorDocument
+		d.read(key, text, &g)
+		d.c.Generators[name] = g.Generator
 	case strings.HasPrefix(key, TablePrefix):
 		var t tableDocument
 		d.read(key, text, &t)

@@ -141,7 +141,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"shards/s3", "schema: 1\naddress: a:1\nuser: x\n", "shard s3: secret is missing"},
 		{"tables/product", "schema: 1\nkind: global\n", `tables/product: table name "product": write it as schema.table`},
 		{"map", "", "map: route map: the document is empty"},
-		{"generators/g", "schema: 1\n", "generators/g: this build knows no such document: upgrade locus"},
+		{"things/g", "schema: 1\n", "things/g: this build knows no such document: upgrade locus"},
 		{"users/", "schema: 1\nsecret: x\n", `users: name ""`},
 	} {
 		documents := Encode(good(t))

@@ -15,12 +15,13 @@ import (
 
 // file is cluster.yaml.
 type file struct {
-	Schema   int                            `yaml:"schema"`
-	Settings Settings                       `yaml:"settings"`
-	Shards   map[router.ShardName]Shard     `yaml:"shards"`
-	Tables   map[string]catalog.Declaration `yaml:"tables"`
-	Users    map[string]User                `yaml:"users"`
-	Routes   routes                         `yaml:"routes"`
+	Schema     int                            `yaml:"schema"`
+	Settings   Settings                       `yaml:"settings"`
+	Shards     map[router.ShardName]Shard     `yaml:"shards"`
+	Tables     map[string]catalog.Declaration `yaml:"tables"`
+	Users      map[string]User                `yaml:"users"`
+	Generators map[string]Generator           `yaml:"generators"`
+	Routes     routes                         `yaml:"routes"`
 }
 
 // Parse reads cluster.yaml. What isn't YAML, or no field, is an error that names
@@ -42,9 +43,10 @@ func Parse(text []byte) (*Cluster, error) {
 func (f *file) cluster() (*Cluster, []error) {
 	var problems []error
 	c := &Cluster{
-		Shards: map[router.ShardName]Shard{},
-		Tables: map[catalog.TableName]catalog.Declaration{},
-		Users:  map[string]User{},
+		Shards:     map[router.ShardName]Shard{},
+		Tables:     map[catalog.TableName]catalog.Declaration{},
+		Users:      map[string]User{},
+		Generators: map[string]Generator{},
 	}
 	for name, s := range f.Shards {
 		c.Shards[name] = s.withDefaults()
@@ -58,6 +60,7 @@ func (f *file) cluster() (*Cluster, []error) {
 		c.Tables[name] = d
 	}
 	maps.Copy(c.Users, f.Users)
+	maps.Copy(c.Generators, f.Generators)
 	c.Settings = f.Settings.withDefaults(c.ShardNames())
 	if !c.Settings.GeneBits.Valid() {
 		return c, problems // how many genes the routes are about isn't known
@@ -82,6 +85,9 @@ func Format(c *Cluster) []byte {
 	section(&out, "shards", c.Shards)
 	section(&out, "tables", tables)
 	section(&out, "users", c.Users)
+	if len(c.Generators) > 0 {
+		section(&out, "generators", c.Generators)
+	}
 	out.WriteString("\n# " + strings.ReplaceAll(describe(c.Routes, c.Stamp), "\n", " ") + "\n")
 	out.WriteString("# Each line: the last gene of a range, and the shard that owns the range.\nroutes: |\n")
 	for _, e := range c.Routes.Entries() {

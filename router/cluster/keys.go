@@ -26,6 +26,8 @@ const (
 	ShardPrefix = "shards/"
 	TablePrefix = "tables/"
 	UserPrefix  = "users/"
+
+	GeneratorPrefix = "generators/"
 )
 
 // ShardKey is where a shard is declared.
@@ -33,6 +35,9 @@ func ShardKey(name router.ShardName) string { return ShardPrefix + string(name) 
 
 // TableKey is where a table is declared.
 func TableKey(name catalog.TableName) string { return TablePrefix + name.String() }
+
+// GeneratorKey is where a generator is declared.
+func GeneratorKey(name string) string { return GeneratorPrefix + name }
 
 // UserKey is where a user is declared.
 func UserKey(name string) string { return UserPrefix + name }

@@ -22,6 +22,9 @@ func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	if err := checkSettings(old.Settings, next.Settings); err != nil {
 		return nil, err
 	}
+	if err := checkGenerators(old, next); err != nil {
+		return nil, err
+	}
 	handovers, err := router.Diff(old.Routes, next.Routes)
 	if err != nil {
 		return nil, err
@@ -36,6 +39,22 @@ func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	}
 	after.Routes, err = old.Routes.With(changes...)
 	return &after, err
+}
+
+// checkGenerators refuses what would make a generator repeat numbers that it has
+// given in another way.
+func checkGenerators(old, next *Cluster) error {
+	var errs []error
+	for name, was := range old.Generators {
+		is, stays := next.Generators[name]
+		if !stays {
+			continue
+		}
+		if was.Kind != is.Kind || was.Bits != is.Bits || !slices.Equal(was.Of, is.Of) {
+			errs = append(errs, fmt.Errorf("generators: kind, bits and of of %s can't change, since its numbers could be equal to earlier ones: declare one of another name", name))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func checkSettings(old, next Settings) error {

@@ -36,6 +36,9 @@ func (c *Cluster) problems() []error {
 	for _, name := range c.UserNames() {
 		c.Users[name].check(&p, name)
 	}
+	for _, name := range c.GeneratorNames() {
+		c.checkGenerator(&p, name, c.Generators[name])
+	}
 	c.checkRoutes(&p)
 	return p
 }

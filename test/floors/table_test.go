@@ -10,6 +10,7 @@ var building = []standing{
 	{pkg: "cmd/virtual", floor: 5.3},
 	{pkg: "cmd/demo", floor: 5.2},
 	{pkg: "cmd/console", floor: 5.2},
+	{pkg: "cmd/generators", floor: 5.1},
 	{pkg: "proxy", floor: 5.1},
 	{pkg: "cmd/dbserver", floor: 5.1},
 	{pkg: "cmd/declared", floor: 5.1},

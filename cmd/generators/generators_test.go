@@ -1,0 +1,156 @@
+package generators
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"locus/router/cluster"
+	"locus/test/servers"
+)
+
+// kv is a store in memory.
+type kv struct {
+	mu       sync.Mutex
+	values   map[string][]byte
+	revision map[string]int64
+	next     int64
+	calls    int
+}
+
+func newKV() *kv { return &kv{values: map[string][]byte{}, revision: map[string]int64{}} }
+
+func (k *kv) Get(_ context.Context, key string) ([]byte, int64, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.calls++
+	return k.values[key], k.revision[key], nil
+}
+
+func (k *kv) CompareAndSwap(_ context.Context, key string, revision int64, value []byte) (bool, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.revision[key] != revision {
+		return false, nil
+	}
+	k.next++
+	k.values[key], k.revision[key] = value, k.next
+	return true, nil
+}
+
+func open(t *testing.T, store *kv) *Set {
+	s := New(Options{KV: store, Name: "test", DataDir: t.TempDir()})
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// Every kind, by two processes: no text twice.
+func TestEveryKind(t *testing.T) {
+	redis, memcached := servers.Redis(t).Addr, servers.Memcached(t).Addr
+	declared := map[string]cluster.Generator{
+		"plain": {Kind: cluster.SegmentGenerator, MinStep: 10}, "other": {Kind: cluster.SegmentGenerator},
+		"pooled": {Kind: cluster.SegmentGenerator, Server: redis}, "flake": {Kind: cluster.SnowflakeGenerator},
+		"one": {Kind: cluster.RedisGenerator, Server: redis}, "four": {Kind: cluster.RedisGenerator, Server: redis, Keys: 4},
+		"buckets": {Kind: cluster.BucketsGenerator, Server: redis}, "cached": {Kind: cluster.MemcachedGenerator, Server: memcached},
+		"turns": {Kind: cluster.HAGenerator, Of: []string{"plain", "other"}}, "ready": {Kind: cluster.QueueGenerator, Of: []string{"one"}, Bits: 3},
+		"invoice": {Kind: cluster.FormatGenerator, Template: "QJ{seq:6}"},
+	}
+	store := newKV()
+	sets := []*Set{open(t, store), open(t, store)}
+	for name := range declared {
+		seen := map[string]bool{}
+		for i := range 60 {
+			texts, err := sets[i%2].Next(t.Context(), Request{Declared: declared, Name: name, Count: 1 + i%4})
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				break
+			}
+			for _, text := range texts {
+				if seen[text] {
+					t.Errorf("%s gave %s twice", name, text)
+				}
+				seen[text] = true
+			}
+		}
+	}
+	if texts, err := sets[0].Literals(t.Context(), declared, "invoice", 1); err != nil || !strings.HasPrefix(texts[0], "'QJ000") {
+		t.Errorf("%v, %v", texts, err)
+	}
+}
+
+func TestHTTP(t *testing.T) {
+	store := newKV()
+	declared := map[string]cluster.Generator{
+		"orders": {Kind: cluster.SegmentGenerator}, "flake": {Kind: cluster.SnowflakeGenerator},
+		"parcel": {Kind: cluster.FormatGenerator, Template: "{context:area:3}-{seq:5}"},
+	}
+	server := httptest.NewServer(Handler(open(t, store), func() map[string]cluster.Generator { return declared }))
+	defer server.Close()
+	get := func(path string) (int, string) {
+		response, err := http.Get(server.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response.StatusCode, string(body)
+	}
+	for _, step := range []struct {
+		path, body string
+		status     int
+	}{
+		{"/api/segment/get/orders", "1", 200},
+		{"/api/segment/get/orders?n=3", "2\n3\n4", 200},
+		{"/api/segment/get/orders?n=2&format=json", `{"ids":["5","6"],"tag":"orders"}` + "\n", 200},
+		{"/api/id/parcel?area=010", "010-00001", 200},
+		{"/api/segment/get/orders?n=0", "n=0: ask for 1 to 10000\n", 400},
+		{"/api/segment/get/flake", "generator flake is of kind snowflake\n", 404},
+		{"/api/snowflake/get/orders", "generator orders is of kind segment\n", 404},
+		{"/api/id/parcel", "generator parcel: make \"{context:area:3}-{seq:5}\": part context: no value for \"area\": give one\n", 503},
+	} {
+		if status, body := get(step.path); status != step.status || body != step.body {
+			t.Errorf("%s: %d %q", step.path, status, body)
+		}
+	}
+	var flakes struct{ IDs []string }
+	if status, body := get("/api/snowflake/get/flake?n=100&format=json"); status != 200 || json.Unmarshal([]byte(body), &flakes) != nil || len(flakes.IDs) != 100 {
+		t.Errorf("%d %s", status, body)
+	}
+	store.mu.Lock()
+	before := store.calls
+	store.mu.Unlock()
+	if status, body := get("/api/segment/get/order"); status != 404 || !strings.Contains(body, "no such generator is declared") {
+		t.Errorf("an unknown tag: %d %s", status, body)
+	}
+	store.mu.Lock()
+	defer store.mu.Unlock()
+	if store.calls != before {
+		t.Error("an unknown tag is asked for in the store")
+	}
+}
+
+func TestUnknownAndTooMany(t *testing.T) {
+	s := open(t, newKV())
+	if _, err := s.Next(t.Context(), Request{Name: "x", Count: 1}); !errors.Is(err, ErrUnknown) {
+		t.Error(err)
+	}
+	declared := map[string]cluster.Generator{"x": {Kind: cluster.SegmentGenerator}}
+	for _, n := range []int{0, -1, 10_001} {
+		if _, err := s.Next(t.Context(), Request{Declared: declared, Name: "x", Count: n}); err == nil {
+			t.Errorf("%d at a time", n)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package generators
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"locus/router/cluster"
+)
+
+// Handler answers GET /api/segment/get/{tag}, /api/snowflake/get/{tag} and
+// /api/id/{tag}: a number, as Leaf's clients expect, or one a line with ?n=. With
+// ?format=json, or where JSON is accepted, it is an object. Further parameters
+// are values for a template.
+func Handler(s *Set, declared func() map[string]cluster.Generator) http.Handler {
+	mux := http.NewServeMux()
+	get := func(allowed func(cluster.GeneratorKind) bool) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, declared(), allowed) }
+	}
+	mux.HandleFunc("GET /api/segment/get/{tag}", get(func(k cluster.GeneratorKind) bool { return k != cluster.SnowflakeGenerator }))
+	mux.HandleFunc("GET /api/snowflake/get/{tag}", get(func(k cluster.GeneratorKind) bool { return k == cluster.SnowflakeGenerator }))
+	mux.HandleFunc("GET /api/id/{tag}", get(func(cluster.GeneratorKind) bool { return true }))
+	return mux
+}
+
+func (s *Set) answer(w http.ResponseWriter, r *http.Request, declared map[string]cluster.Generator, allowed func(cluster.GeneratorKind) bool) {
+	request := Request{Declared: declared, Name: r.PathValue("tag"), Count: 1, Context: map[string]string{}}
+	query := r.URL.Query()
+	for name, values := range query {
+		request.Context[name] = values[0]
+	}
+	if text := query.Get("n"); text != "" {
+		var err error
+		if request.Count, err = strconv.Atoi(text); err != nil || request.Count < 1 || request.Count > most {
+			http.Error(w, fmt.Sprintf("n=%s: ask for 1 to %d", text, most), http.StatusBadRequest)
+			return
+		}
+	}
+	if g, known := declared[request.Name]; known && !allowed(g.Kind) {
+		http.Error(w, fmt.Sprintf("generator %s is of kind %s", request.Name, g.Kind), http.StatusNotFound)
+		return
+	}
+	texts, err := s.Next(r.Context(), request)
+	switch {
+	case errors.Is(err, ErrUnknown):
+		http.Error(w, err.Error(), http.StatusNotFound)
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	case query.Get("format") == "json" || strings.Contains(r.Header.Get("Accept"), "application/json"):
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]any{"tag": request.Name, "ids": texts}) // the client has gone
+	default:
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = fmt.Fprint(w, strings.Join(texts, "\n")) // the client has gone
+	}
+}
