@@ -45,7 +45,13 @@ func (d *drive) announce(ctx context.Context, s Snapshot) (*phase.Event, error) 
 		// The record changes too, so that the action begins again with what is there.
 		return nil, d.Store.Write(ctx, s, s.Job.Noted(d.Name, "announced in map version "+fmt.Sprint(next.Version()), time.Now()), next, "job "+d.id+": announced")
 	}
-	if err := d.obeyed(ctx, version); err != nil {
+	waiting, cancel := context.WithTimeout(ctx, d.Times.Patience)
+	defer cancel()
+	err := d.obeyed(waiting, version)
+	if disobeys, ok := errors.AsType[*disobeysError](err); ok && ctx.Err() == nil {
+		return &phase.Event{Kind: phase.FailedWith, Why: fmt.Sprintf("announce: %v, for %v", err, d.Times.Patience), Remedy: disobeys.remedy(d.id)}, nil
+	}
+	if err != nil {
 		return nil, err
 	}
 	return &phase.Event{Kind: phase.Announced}, nil
@@ -92,7 +98,7 @@ func (d *drive) obeyed(ctx context.Context, version int64) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("proxy %s does not obey map version %d: %w", behind, version, context.Cause(ctx))
+			return &disobeysError{behind, version, context.Cause(ctx)}
 		case <-changes:
 		case <-look.C:
 		}

@@ -41,10 +41,11 @@ func (d *drive) withdraw(ctx context.Context, s Snapshot) (*phase.Event, error) 
 // end deletes rows that aren't their server's any more, then what was written down
 // of the job, and takes the move out of the map together with the record's end.
 func (d *drive) end(ctx context.Context, s Snapshot, at link.Server, kind phase.Kind) (*phase.Event, error) {
-	if err := d.deleteRows(ctx, at, s.Job.Genes, throttle(s.Job.Throttle)); err != nil {
+	names := map[link.Server]string{d.target: d.id, d.source: backJob(d.id)}
+	if err := d.deleteRows(ctx, at, names[at], s.Job.Genes, throttle(s.Job.Throttle)); err != nil {
 		return nil, err
 	}
-	for server, name := range map[link.Server]string{d.target: d.id, d.source: backJob(d.id)} {
+	for server, name := range names {
 		if err := forget(ctx, server, name); err != nil {
 			return nil, err
 		}
@@ -74,17 +75,26 @@ func forget(ctx context.Context, at link.Server, name string) error {
 	return nil
 }
 
-// deleteRows deletes all rows of the genes on one server.
-func (d *drive) deleteRows(ctx context.Context, at link.Server, genes gene.Set, rest func(context.Context) error) error {
+// deleteRows deletes all rows of the genes on one server, under the positions that
+// the job has there: a process that was stopped in the middle must not go on once
+// another one has ended the job, and the genes perhaps came back. Without positions
+// no row was written there, or all are deleted.
+func (d *drive) deleteRows(ctx context.Context, at link.Server, name string, genes gene.Set, rest func(context.Context) error) error {
 	c, err := link.Dial(ctx, at)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
+	epoch, begun, err := checkpoint.Raise(ctx, c, name)
+	if err != nil || !begun {
+		return err
+	}
 	for _, t := range slices.Backward(d.tables) {
 		for _, where := range t.Conditions(genes, rangesAtOnce) {
+			some := fmt.Sprintf("DELETE FROM %s WHERE %s LIMIT %d", t.SQL(), where, deletedAtOnce)
 			for {
-				o, err := c.Exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE %s LIMIT %d", t.SQL(), where, deletedAtOnce))
+				var o link.Outcome
+				err := checkpoint.Within(ctx, c, name, epoch, func() (err error) { o, err = c.Exec(ctx, some); return err })
 				if err != nil {
 					return fmt.Errorf("delete from %s: %w", t.Name, err)
 				}

@@ -10,6 +10,7 @@ import (
 	"locus/migrate/job"
 	"locus/migrate/link"
 	"locus/migrate/phase"
+	"locus/migrate/preflight"
 	"locus/migrate/table"
 )
 
@@ -21,6 +22,7 @@ type drive struct {
 	source, target link.Server
 	tables         []*table.Table
 	parts          table.Parts
+	looked         preflight.Config // what was looked at before all
 
 	forward, back *stream
 	touched       touched
@@ -34,6 +36,8 @@ type drive struct {
 	waiting  job.Tally        // at the source, when the job began to wait for a cut-over
 	usual    job.Tally        // at the source, before the first step
 	failing  time.Time        // since when actions fail; zero: they don't
+	tries    int              // in vain, since then
+	failed   phase.Action     // the last that did; a comparison between two tries of a step mends nothing
 
 	mu     sync.Mutex // of what follows
 	report job.Report
@@ -95,7 +99,9 @@ func (d *drive) act(ctx context.Context, s Snapshot, action phase.Action, genes 
 		return nil, err
 	}
 	event, err := d.perform(ctx, s, action, genes)
-	if cause := context.Cause(ctx); err != nil && cause != nil {
+	// What a step wrote to undo itself changes the job too, and does not explain why
+	// it failed.
+	if cause := context.Cause(ctx); cause != nil && errors.Is(err, context.Canceled) {
 		err = cause
 	}
 	return event, err
@@ -156,28 +162,49 @@ func (d *drive) watch(ctx context.Context, cancel context.CancelCauseFunc, revis
 func (d *drive) judge(ctx context.Context, s Snapshot, action phase.Action, event *phase.Event, err error) (*phase.Event, error) {
 	switch {
 	case err == nil:
-		d.failing = time.Time{}
+		again := event != nil && event.Kind == phase.Differs
+		if between := action == phase.Verify && d.failed == phase.Advance; !between && !again {
+			d.failing, d.tries, d.failed = time.Time{}, 0, ""
+		}
 		d.say(func(r *job.Report) { r.Trouble = "" })
 		return event, nil
 	case errors.Is(err, errMoved), errors.Is(err, ErrChanged):
+		d.failing, d.tries, d.failed = time.Time{}, 0, "" // somebody did something about it
 		return nil, nil
 	case errors.Is(err, ErrNoJob):
 		return nil, err
 	}
 	d.stopStreams()
-	if why, remedy, final := hopeless(err); final {
+	if why, remedy, final := hopeless(err); final && s.Job.State.Phase != phase.Failed {
 		return &phase.Event{Kind: phase.FailedWith, Why: why, Remedy: remedy}, nil
 	}
 	if d.failing.IsZero() {
 		d.failing = time.Now()
 	}
+	d.failed = action
 	d.Log.Warn("job action", "job", d.id, "action", action, "error", err)
 	d.say(func(r *job.Report) { r.Trouble = fmt.Sprintf("%s: %v", action, err) })
 	if time.Since(d.failing) > d.Times.Patience && s.Job.State.Phase != phase.Failed {
 		why := fmt.Sprintf("%s: %v; it was tried again for %v", action, err, d.Times.Patience)
-		return &phase.Event{Kind: phase.FailedWith, Why: why, Remedy: "mend it, then locus resume " + d.id}, nil
+		return &phase.Event{Kind: phase.FailedWith, Why: why, Remedy: remedy(err, d.id)}, nil
 	}
-	return nil, pause(ctx, time.Second)
+	d.tries++
+	return nil, pause(ctx, pauseAfter(d.tries))
+}
+
+// Pauses between tries of what fails. A step that fails has held statements, so
+// they grow: what passes by itself mostly passes at once.
+const (
+	quickTries   = 5
+	quickPause   = time.Second
+	longestPause = 30 * time.Second
+)
+
+func pauseAfter(tries int) time.Duration {
+	if tries <= quickTries {
+		return quickPause
+	}
+	return min(quickPause<<min(tries-quickTries, 10), longestPause)
 }
 
 // tell writes an event down; if the job has changed meanwhile, the action is

@@ -7,6 +7,7 @@ import (
 
 	"locus/migrate/changes"
 	"locus/migrate/preflight"
+	"locus/migrate/table"
 )
 
 // refusedError is what preflight found, all of it.
@@ -25,16 +26,44 @@ type differencesError struct{ what string }
 
 func (e *differencesError) Error() string { return e.what }
 
+// disobeysError is a proxy that lives and does not obey a version of the map.
+type disobeysError struct {
+	proxy   string
+	version int64
+	cause   error
+}
+
+func (e *disobeysError) Error() string {
+	return fmt.Sprintf("proxy %s does not obey map version %d: %v", e.proxy, e.version, e.cause)
+}
+
+func (e *disobeysError) Unwrap() error { return e.cause }
+
+func (e *disobeysError) remedy(id string) string {
+	return fmt.Sprintf("SHOW PROCESSLIST at proxy %[1]s tells what is open there: end it, or end the proxy; then locus resume %[2]s", e.proxy, id)
+}
+
+// remedy is what to do about what was tried in vain for long.
+func remedy(err error, id string) string {
+	if disobeys, ok := errors.AsType[*disobeysError](err); ok {
+		return disobeys.remedy(id)
+	}
+	return "mend it, then locus resume " + id
+}
+
 // hopeless tells what no repetition mends, and what does.
 func hopeless(err error) (why, remedy string, final bool) {
 	var refused *refusedError
 	var schema *changes.SchemaError
 	var rows *changes.RowsError
+	var typed *table.TypedError
 	switch {
 	case errors.As(err, &refused):
 		return refused.Error(), "mend what is named, then locus resume the job, or locus abort it", true
 	case errors.As(err, &schema):
 		return err.Error(), "make both servers' tables alike, locus abort the job, and begin anew", true
+	case errors.As(err, &typed):
+		return err.Error(), table.TypedRemedy + "; then locus resume the job", true
 	case errors.As(err, &rows):
 		return err.Error(), "set binlog_format = ROW and binlog_row_image = FULL on both servers, locus abort the job, and begin anew", true
 	case errors.Is(err, changes.ErrPurged):

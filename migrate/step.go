@@ -10,6 +10,7 @@ import (
 	"locus/migrate/job"
 	"locus/migrate/link"
 	"locus/migrate/phase"
+	"locus/migrate/preflight"
 	"locus/router"
 	"locus/router/gene"
 )
@@ -129,10 +130,26 @@ func (h *handover) check(ctx context.Context) error {
 	if !move.Held.Empty() {
 		return fmt.Errorf("an earlier fence is still there")
 	}
+	if err := h.stillFits(ctx); err != nil {
+		return err
+	}
 	if err := h.recheck(ctx); err != nil {
 		return err
 	}
 	return h.lookForStrangers(ctx)
+}
+
+// stillFits refuses to go on to a target whose tables somebody has changed: the
+// stream back could not read what is written there. Going back is not refused.
+func (h *handover) stillFits(ctx context.Context) error {
+	if h.to == h.read.Job.From {
+		return nil
+	}
+	report, err := preflight.LookAtSchema(ctx, h.looked)
+	if err == nil && len(report.Problems) > 0 {
+		err = &refusedError{report.Problems}
+	}
+	return err
 }
 
 func (h *handover) lookForStrangers(ctx context.Context) error {

@@ -44,9 +44,10 @@ func (d *drive) prepare(ctx context.Context, s Snapshot) (err error) {
 		return err
 	}
 	_, announced := s.Map.MoveOf(d.id)
-	report, err := preflight.Look(ctx, preflight.Config{
+	d.looked = preflight.Config{
 		Source: d.source, Target: d.target, Tables: declared, Width: s.Job.Width, Genes: s.Job.Genes, Resumed: announced,
-	})
+	}
+	report, err := preflight.Look(ctx, d.looked)
 	if err != nil {
 		return err
 	}

@@ -113,7 +113,7 @@ func tablesOf(outcomes []*outcome) []*table.Table {
 // one row to another within the batch.
 func (b *batchWriter) table(ctx context.Context, t *table.Table, outcomes []*outcome, careful int) error {
 	// Without another unique key, ON DUPLICATE KEY UPDATE means the primary key.
-	upsert := len(t.Unique) == 0 && t.KeyTellsGene()
+	upsert := len(t.Unique) == 0 && t.KeyTellsGene() && !t.KeepsEqual()
 	var gone []table.Key
 	var rows []table.Row
 	for _, o := range outcomes {

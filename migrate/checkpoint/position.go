@@ -104,3 +104,55 @@ func Batch(ctx context.Context, c *link.Conn, job string, worker int, epoch uint
 	}
 	return strconv.ParseUint(string(rows[0][0]), 10, 64)
 }
+
+// Raise makes the caller the only one who may write under a job's positions, as
+// TakeOver does, where there are some: of a job that was never begun, or that is
+// forgotten, there are none.
+func Raise(ctx context.Context, c *link.Conn, job string) (epoch uint64, begun bool, err error) {
+	o, err := c.Exec(ctx, "UPDATE locus.move_position SET epoch = LAST_INSERT_ID(epoch + 1) WHERE worker = 0 AND job = "+link.Text(job))
+	switch {
+	case none(err):
+		return 0, false, nil
+	case err != nil:
+		return 0, false, fmt.Errorf("take job %s over: %w", job, err)
+	case o.Affected == 0:
+		return 0, false, nil
+	}
+	rows, err := c.Query(ctx, "SELECT LAST_INSERT_ID()")
+	if err != nil {
+		return 0, false, err
+	}
+	epoch, err = strconv.ParseUint(string(rows[0][0]), 10, 64)
+	return epoch, true, err
+}
+
+const (
+	noSuchSchema = 1049
+	noSuchTable  = 1146
+)
+
+// none tells that the tables of this package are not there.
+func none(err error) bool { return link.Code(err) == noSuchSchema || link.Code(err) == noSuchTable }
+
+// Within runs something in a transaction that is rolled back with ErrFenced if the
+// job was taken over since the epoch, or is forgotten.
+func Within(ctx context.Context, c *link.Conn, job string, epoch uint64, do func() error) error {
+	if _, err := c.Exec(ctx, "START TRANSACTION"); err != nil {
+		return err
+	}
+	o, err := c.Exec(ctx, fmt.Sprintf("UPDATE locus.move_position SET batch = batch + 1 WHERE worker = 0 AND job = %s AND epoch = %d", link.Text(job), epoch))
+	if err == nil && o.Affected != 1 {
+		err = ErrFenced
+	}
+	if err == nil {
+		err = do()
+	}
+	if err == nil {
+		_, err = c.Exec(ctx, "COMMIT")
+	}
+	if err != nil && c.Broken() == nil {
+		_, rollback := c.Exec(context.WithoutCancel(ctx), "ROLLBACK")
+		err = errors.Join(err, rollback)
+	}
+	return err
+}

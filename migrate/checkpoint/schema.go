@@ -43,18 +43,11 @@ func Create(ctx context.Context, c *link.Conn) error {
 	return nil
 }
 
-// A server that nothing was ever written down on.
-const (
-	noDatabase = 1049
-	noTable    = 1146
-)
-
 // Forget removes all that is written down of a job but its conflicts. There may be
 // nothing: of a job that is given up before its way back had a beginning.
 func Forget(ctx context.Context, c *link.Conn, job string) error {
 	for _, t := range []string{"move_position", "move_lane"} {
-		_, err := c.Exec(ctx, "DELETE FROM locus."+t+" WHERE job = "+link.Text(job))
-		if code := link.Code(err); err != nil && code != noDatabase && code != noTable {
+		if _, err := c.Exec(ctx, "DELETE FROM locus."+t+" WHERE job = "+link.Text(job)); err != nil && !none(err) {
 			return fmt.Errorf("forget job %s: %w", job, err)
 		}
 	}

@@ -22,9 +22,6 @@
 //
 //   - Rows of a piece that collide in SHA-256, or whose checksums cancel out: of each
 //     128 bits are kept.
-//   - In MySQL's JSON, values whose text is equal and whose inner types differ (a
-//     DECIMAL and a DOUBLE): the copy is made of the text. The order of keys is
-//     MySQL's own and the same everywhere.
 //   - The padding that CHAR leaves out, and what is not a value of a row: indexes,
 //     defaults, AUTO_INCREMENT's next number.
 //   - Rows of other genes, and of tables that were not named.

@@ -52,6 +52,7 @@ type check struct {
 
 // checks are made in this order; each says all that it finds.
 var checks = []check{
+	{"variables", (*inspection).variables},
 	{"versions", (*inspection).versions},
 	{"log", (*inspection).logs},
 	{"privileges", (*inspection).privileges},
@@ -62,7 +63,16 @@ var checks = []check{
 	{"foreign keys", (*inspection).foreignKeys},
 	{"triggers", (*inspection).triggers},
 	{"rows in the way", (*inspection).rowsInTheWay},
+	{"values", (*inspection).values},
 	{"long transactions", (*inspection).longTransactions},
+}
+
+// schema are those of the checks that can fail anew while rows are moved.
+var schema = []check{
+	{"tables", (*inspection).readTables},
+	{"kinds", (*inspection).kinds},
+	{"foreign keys", (*inspection).foreignKeys},
+	{"triggers", (*inspection).triggers},
 }
 
 // side is one of the two servers.
@@ -83,7 +93,16 @@ type inspection struct {
 }
 
 // Look runs all checks. An error means that a server could not be asked.
-func Look(ctx context.Context, config Config) (Report, error) {
+func Look(ctx context.Context, config Config) (Report, error) { return look(ctx, config, checks) }
+
+// LookAtSchema runs those that say whether rows still fit, which somebody may have
+// changed since: the feed tells of the source's tables when rows come, and nobody of
+// the target's.
+func LookAtSchema(ctx context.Context, config Config) (Report, error) {
+	return look(ctx, config, schema)
+}
+
+func look(ctx context.Context, config Config, checks []check) (Report, error) {
 	if config.Retention == 0 {
 		config.Retention = 24 * time.Hour
 	}
@@ -102,9 +121,6 @@ func Look(ctx context.Context, config Config) (Report, error) {
 		}
 		defer c.Close()
 		*s.side = &side{Conn: c, role: s.role, tables: map[catalog.TableName]*table.Table{}}
-		if err := (*s.side).readVariables(ctx); err != nil {
-			return Report{}, fmt.Errorf("the %s: %w", s.role, err)
-		}
 	}
 	for _, c := range checks {
 		i.check = c.name
@@ -113,6 +129,16 @@ func Look(ctx context.Context, config Config) (Report, error) {
 		}
 	}
 	return i.report, nil
+}
+
+// variables are both sides', which other checks look at.
+func (i *inspection) variables() error {
+	for _, s := range i.sides() {
+		if err := s.readVariables(i.ctx); err != nil {
+			return fmt.Errorf("the %s: %w", s.role, err)
+		}
+	}
+	return nil
 }
 
 func (s *side) readVariables(ctx context.Context) error {

@@ -168,3 +168,29 @@ func (i *inspection) rowsInTheWay() error {
 	}
 	return nil
 }
+
+// values looks for JSON that its text would not carry as it is: it reads all rows of
+// tables that have such columns.
+func (i *inspection) values() error {
+	if i.config.Resumed {
+		return nil
+	}
+	for _, n := range i.names() {
+		t := i.source.tables[n]
+		if t == nil || t.TypedInside() == "" {
+			continue
+		}
+		for _, where := range t.Conditions(i.config.Genes, rangesPerQuery) {
+			rows, err := i.source.Query(i.ctx, "SELECT "+t.KeyList()+" FROM "+t.SQL()+" WHERE "+where+" AND "+t.TypedInside()+" LIMIT 1")
+			if err != nil {
+				return err
+			}
+			if len(rows) > 0 {
+				i.problem(table.TypedRemedy,
+					"table %s has JSON values with a DECIMAL, a time or bytes inside, which their text does not tell, such as in row %q", n, rows[0])
+				break
+			}
+		}
+	}
+	return nil
+}

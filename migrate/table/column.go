@@ -82,10 +82,32 @@ func (c *Column) appendRead(b []byte) []byte {
 	case bits:
 		return append(b, "CAST("+name+" AS UNSIGNED)"...) // SET+0 would be a double
 	case json:
-		return append(b, "CAST("+name+" AS CHAR CHARACTER SET utf8mb4)"...)
+		return append(b, "CONCAT(IF("+typedInside(name)+",'"+typedMark+"',''),CAST("+name+" AS CHAR CHARACTER SET utf8mb4))"...)
 	case unknown, integer, decimal, year, temporal, text, octets, geometry:
 	}
 	return append(b, name...)
+}
+
+// typedMark begins the text of a JSON value of MySQL that has SQL's types inside, a
+// DECIMAL or a time, which its text does not tell. No JSON begins with it.
+const typedMark = "!"
+
+// typedInside is a condition on a JSON value of MySQL.
+func typedInside(name string) string {
+	return "(SELECT COUNT(*) FROM JSON_TABLE(JSON_EXTRACT(" + name + ",_utf8mb4'$',_utf8mb4'$**.*',_utf8mb4'$**[*]')," +
+		"_utf8mb4'$[*]' COLUMNS (inside JSON PATH _utf8mb4'$')) value_of" +
+		" WHERE JSON_TYPE(value_of.inside) NOT IN ('OBJECT','ARRAY','STRING','INTEGER','UNSIGNED INTEGER','DOUBLE','BOOLEAN','NULL'))>0"
+}
+
+// TypedRemedy makes such values what their text says. It takes two steps, since MySQL
+// leaves a JSON value as it is that compares equal to the new one.
+const TypedRemedy = "store them by their text: UPDATE … SET c = JSON_ARRAY(CAST(c AS CHAR)), then UPDATE … SET c = JSON_UNQUOTE(c->'$[0]') of the same rows"
+
+// TypedError is a JSON value that its text would not carry as it is.
+type TypedError struct{ Column string }
+
+func (e *TypedError) Error() string {
+	return fmt.Sprintf("column %s: a JSON value has a DECIMAL, a time or bytes inside, which its text does not tell", e.Column)
 }
 
 // AppendDigest appends an expression of the value's bytes, distinct for distinct
@@ -105,6 +127,9 @@ func (c *Column) large() bool {
 
 // Canonical makes the one form of what a server answered to the read expression.
 func (c *Column) Canonical(v []byte) ([]byte, error) {
+	if c.class == json && strings.HasPrefix(string(v[:min(len(v), len(typedMark))]), typedMark) {
+		return nil, &TypedError{c.Name}
+	}
 	if v == nil || c.class != floating {
 		return v, nil
 	}

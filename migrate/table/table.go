@@ -182,6 +182,25 @@ func (t *Table) CheckGene(r Row, g gene.Gene) error {
 // KeyTellsGene tells whether a primary key says what gene its row is of.
 func (t *Table) KeyTellsGene() bool { return t.telling.leads }
 
+// TypedInside is a condition that finds rows with JSON values that can't be carried;
+// empty if the table can have none.
+func (t *Table) TypedInside() string {
+	var some []string
+	for i := range t.Columns {
+		if t.Columns[i].class == json {
+			some = append(some, typedInside(link.Name(t.Columns[i].Name)))
+		}
+	}
+	if some == nil {
+		return ""
+	}
+	return "(" + strings.Join(some, " OR ") + ")"
+}
+
+// KeepsEqual tells whether the server may leave a value as it is that compares equal
+// to the one that it is given, and is another: MySQL's JSON, 1 and 1.0.
+func (t *Table) KeepsEqual() bool { return t.TypedInside() != "" }
+
 // Large tells whether a row may be much larger than its columns' names suggest.
 func (t *Table) Large() bool {
 	for i := range t.Columns {

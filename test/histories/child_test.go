@@ -32,7 +32,8 @@ type child struct {
 	Port     int
 	Etcd     string // empty: it is etcd
 	Password string
-	Swapped  bool // its steps read the position before they hold anything
+	Swapped  bool          // its steps read the position before they hold anything
+	Patience time.Duration // with what fails, before a job is given up; 0: the default
 }
 
 // lease is how long a process that is gone is still taken for alive.
@@ -112,7 +113,7 @@ func (c child) serve(ctx context.Context) error {
 	store := jobs.New(kv, name, secrets)
 	store.ClaimTTL = lease
 	stops := listen(os.Stdin)
-	mover := &migrate.Runner{Store: store, Name: name, Log: log, Times: migrate.Times{Look: time.Second}, Stop: stops.at}
+	mover := &migrate.Runner{Store: store, Name: name, Log: log, Times: migrate.Times{Look: time.Second, Patience: c.Patience}, Stop: stops.at}
 	if c.Swapped {
 		mover.Times.Within = patient // so that the step is not given up before it loses something
 		mover.Arrange = func(e *cutover.Effects) { e.Fence, e.Position = e.Position, e.Fence }

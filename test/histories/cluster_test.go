@@ -30,13 +30,14 @@ const (
 // world is three shards, of which the last owns nothing yet, an etcd, and three
 // proxies that also run moves.
 type world struct {
-	servers []*servers.Server
-	etcd    *process
-	proxies [3]*process
-	swapped bool
-	stride  float64       // percent that one step under faults hands over
-	pace    time.Duration // of clients under faults
-	struck  struck
+	servers  []*servers.Server
+	etcd     *process
+	proxies  [3]*process
+	swapped  bool
+	patience time.Duration // of movers with what fails; 0: the default
+	stride   float64       // percent that one step under faults hands over
+	pace     time.Duration // of clients under faults
+	struck   struck
 
 	dir   string
 	port  int // of etcd
@@ -47,9 +48,9 @@ type world struct {
 	direct [3]*sql.DB // to the servers
 }
 
-func open(t *testing.T, engine servers.Engine) *world {
+func open(t *testing.T, engine servers.Engine, args ...string) *world {
 	t.Helper()
-	w := &world{servers: servers.Start(t, engine, 3, "--innodb-lock-wait-timeout=2"), dir: t.TempDir(), stride: 25, pace: 2 * time.Millisecond, struck: struck{processes: map[string]bool{}}}
+	w := &world{servers: servers.Start(t, engine, 3, append(args, "--innodb-lock-wait-timeout=2")...), dir: t.TempDir(), stride: 25, pace: 2 * time.Millisecond, struck: struck{processes: map[string]bool{}}}
 	for _, s := range w.servers {
 		s.Exec(t, "CREATE DATABASE "+schema,
 			"CREATE TABLE shop.register (uid BIGINT NOT NULL PRIMARY KEY, value BIGINT NOT NULL, gene SMALLINT UNSIGNED NOT NULL, KEY (gene))",
@@ -93,7 +94,7 @@ func (w *world) startProxies(t *testing.T) {
 
 func (w *world) startProxy(t *testing.T, i int) {
 	t.Helper()
-	w.proxies[i].start(t, child{Dir: t.TempDir(), Etcd: fmt.Sprintf("127.0.0.1:%d", w.port), Password: w.servers[0].Password, Swapped: w.swapped})
+	w.proxies[i].start(t, child{Dir: t.TempDir(), Etcd: fmt.Sprintf("127.0.0.1:%d", w.port), Password: w.servers[0].Password, Swapped: w.swapped, Patience: w.patience})
 }
 
 func (w *world) killAll(t *testing.T) {

@@ -121,6 +121,9 @@ var special = []kind{
 	{sql: "GEOMETRY", values: []string{"ST_GeomFromText('POINT(1 2)')", "ST_GeomFromText('LINESTRING(0 0,1 1,2 2)')"}},
 	{sql: "POINT", values: []string{"ST_GeomFromText('POINT(-1.5 2e10)')"}},
 	{sql: "POLYGON", values: []string{"ST_GeomFromText('POLYGON((0 0,0 5,5 5,5 0,0 0))')"}},
+	{sql: "MULTIPOINT", values: []string{"ST_GeomFromText('MULTIPOINT(1 1,2 2)')"}},
+	{sql: "MULTILINESTRING", values: []string{"ST_GeomFromText('MULTILINESTRING((0 0,1 1),(2 2,3 3))')"}},
+	{sql: "MULTIPOLYGON", values: []string{"ST_GeomFromText('MULTIPOLYGON(((0 0,0 5,5 5,5 0,0 0)))')"}},
 	{sql: "GEOMETRYCOLLECTION", values: []string{"ST_GeomFromText('GEOMETRYCOLLECTION(POINT(1 1),LINESTRING(0 0,1 1))')"}},
 	{sql: "GEOMETRY", only: servers.MySQL, values: []string{"ST_GeomFromText('POINT(1 2)', 4326)"}},
 }
@@ -137,6 +140,34 @@ func matrix(engine servers.Engine) []kind {
 		}
 	}
 	return kinds
+}
+
+// TestColumnsBesideValues: what the server computes, does not show, or fills in.
+func TestColumnsBesideValues(t *testing.T) {
+	eachPair(t, func(t *testing.T, p *pair) {
+		p.both("CREATE TABLE beside (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, n INT NOT NULL AUTO_INCREMENT, hidden INT INVISIBLE DEFAULT 7," +
+			" nothing VARCHAR(10), filled VARCHAR(10) NOT NULL DEFAULT 'x', at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP," +
+			" kept VARCHAR(30) AS (CONCAT(owner, '-', filled)) STORED, shown VARCHAR(30) AS (CONCAT(kept, '!')) VIRTUAL, KEY (n), KEY (kept))")
+		tables := p.read(map[string]catalog.Declaration{"beside": byID})
+		fill := func(owner int64) {
+			p.on(p.source, "SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO'",
+				fmt.Sprintf("INSERT INTO beside (id, owner, n, hidden, nothing, filled, at) VALUES (%s, %d, 0, NULL, '', '', '2001-02-03 04:05:06'), (%s, %d, 5, 8, NULL, 'y', '2001-02-03 04:05:07')",
+					idOf(owner, 1), owner, idOf(owner, 2), owner),
+				fmt.Sprintf("INSERT INTO beside (id, owner) VALUES (%s, %d)", idOf(owner, 3), owner))
+		}
+		fill(1)
+		s := p.stream(applier.Config{Parts: all(2)}, tables)
+		p.copy(s, copier.Config{}, tables)
+		fill(2)
+		p.on(p.source, "UPDATE beside SET hidden = 9 WHERE n = 0", "UPDATE beside SET n = 0, at = '2002-02-02 00:00:00' WHERE hidden = 8")
+		p.settle(s)
+		if n := p.same(tables[0], ""); n != 6 {
+			t.Errorf("%d rows, want 6", n)
+		}
+		if r := p.verify(s, tables, all(2), 2); !r.Equal() {
+			t.Errorf("compared: %v", r.Differences)
+		}
+	})
 }
 
 // lax lets a session store what old applications have stored.
