@@ -207,34 +207,53 @@ func pauseAfter(tries int) time.Duration {
 	return min(quickPause<<min(tries-quickTries, 10), longestPause)
 }
 
-// tell writes an event down; if the job has changed meanwhile, the action is
-// begun again instead.
+// tell writes an event down. If the job has changed meanwhile, the action is begun
+// again instead; a record in which only the journal is longer, as a step that undid
+// itself leaves it, has not changed.
 func (d *drive) tell(ctx context.Context, s Snapshot, e phase.Event) error {
 	if e.Kind == phase.StepTaken { // written with the map
 		return nil
 	}
-	next, err := s.Job.On(e, d.Name, "", time.Now())
-	if err != nil {
-		return fmt.Errorf("%w: a defect of locus", err)
-	}
+	was := s.Job.State
 	return d.again(ctx, "write", func(ctx context.Context) error {
-		err := d.Store.Write(ctx, s, next, nil, "")
-		if errors.Is(err, ErrChanged) || errors.Is(err, ErrUnknown) {
+		next, err := s.Job.On(e, d.Name, "", time.Now())
+		if err != nil {
+			return fmt.Errorf("%w: %w", errDefect, err)
+		}
+		err = d.Store.Write(ctx, s, next, nil, "")
+		if errors.Is(err, ErrUnknown) {
 			return nil // what is there is read next
 		}
-		return err
+		if !errors.Is(err, ErrChanged) {
+			return err
+		}
+		fresh, err := d.Store.Read(ctx, d.id)
+		if err != nil || fresh.Job.State != was {
+			return err
+		}
+		s = fresh
+		return errAgain
 	})
 }
+
+// errDefect is an event that can't be.
+var errDefect = errors.New("a defect of locus")
+
+// errAgain asks for another try at once.
+var errAgain = errors.New("again")
 
 // again repeats what only needs the store, until it can be done.
 func (d *drive) again(ctx context.Context, what string, do func(context.Context) error) error {
 	for {
 		err := do(ctx)
-		if err == nil || errors.Is(err, ErrNoJob) {
+		if err == nil || errors.Is(err, ErrNoJob) || errors.Is(err, errDefect) {
 			return err
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if errors.Is(err, errAgain) {
+			continue
 		}
 		d.Log.Warn("job record", "job", d.id, "what", what, "error", err)
 		if err := pause(ctx, time.Second); err != nil {

@@ -4,7 +4,6 @@ package histories
 
 import (
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -266,7 +265,8 @@ func (w *world) failedWith(t *testing.T, id, why, remedy string) (at phase.State
 			return false, err
 		}
 		at = s.Job.State
-		return at.Phase == phase.Failed, errors.New(string(at.Shown()))
+		last := s.Job.Journal[max(0, len(s.Job.Journal)-10):]
+		return at.Phase == phase.Failed, fmt.Errorf("%s: %v", at.Shown(), last)
 	})
 	if !strings.Contains(at.Why, why) || !strings.Contains(at.Remedy, remedy) {
 		t.Errorf("the job has failed: %s: %s; want %q: %q", at.Why, at.Remedy, why, remedy)
