@@ -189,7 +189,22 @@ func (d *drive) judge(ctx context.Context, s Snapshot, action phase.Action, even
 		return &phase.Event{Kind: phase.FailedWith, Why: why, Remedy: remedy(err, d.id)}, nil
 	}
 	d.tries++
-	return nil, pause(ctx, pauseAfter(d.tries))
+	return nil, d.rest(ctx, pauseAfter(d.tries))
+}
+
+// rest pauses, for as long as nobody changes the job.
+func (d *drive) rest(ctx context.Context, t time.Duration) error {
+	s, err := d.Store.Read(ctx, d.id)
+	if err != nil {
+		return pause(ctx, min(t, quickPause))
+	}
+	resting, end := context.WithTimeout(ctx, t)
+	defer end()
+	d.watch(resting, func(error) {
+		d.failing, d.tries, d.failed = time.Time{}, 0, "" // somebody did something about it
+		end()
+	}, s.JobRevision)
+	return ctx.Err()
 }
 
 // Pauses between tries of what fails. A step that fails has held statements, so
