@@ -153,9 +153,14 @@ func listen(input *os.File) *stops {
 	return s
 }
 
+// arm forgets what it was told before, to go on where it did not stop as well.
 func (s *stops) arm(points []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	select {
+	case <-s.goOn:
+	default:
+	}
 	s.armed = map[string]bool{}
 	for _, p := range points {
 		s.armed[p] = true

@@ -177,6 +177,7 @@ func (w *world) strike(t *testing.T, when moment, point string, f fault) {
 	for i, p := range w.proxies {
 		if i != mover {
 			p.tell("stop nowhere")
+			p.tell("go") // it may have run the job just before, and stopped as well
 		}
 	}
 	let()

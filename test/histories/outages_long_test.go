@@ -37,6 +37,7 @@ func TestOutages(t *testing.T) {
 				if f.name == killMover.name {
 					w.resumed(t, before)
 				}
+				w.hurry(t, splitting)
 				w.phase(t, splitting, phase.Ready)
 				f.strike(w, t, w.mover(t))()
 				w.toTheEnd(t, splitting)
@@ -203,6 +204,21 @@ func (w *world) planSlowly(t *testing.T, id string) {
 	if err := w.store.Create(t.Context(), j); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// hurry has it rest no more.
+func (w *world) hurry(t *testing.T, id string) {
+	t.Helper()
+	until(t, "it is told to hurry", func() (bool, error) {
+		s, err := w.store.Read(t.Context(), id)
+		if err != nil {
+			return false, err
+		}
+		j := *s.Job
+		j.Throttle = 0
+		err = w.store.Write(t.Context(), s, &j, nil, "")
+		return err == nil, err
+	})
 }
 
 func (w *world) report(t *testing.T, id string) job.Report {
