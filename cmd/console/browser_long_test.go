@@ -52,7 +52,7 @@ func TestInABrowser(t *testing.T) {
 // is answered late keeps the browser from taking the page for loaded before.
 func browse(t *testing.T, chromium, size string) string {
 	moves := &countedMoves{fakeMoves: fakeMoves{jobs: []*job.Job{failedJob(t, "split-1")}}, seen: make(chan struct{})}
-	pages := New(&fakeProxy{}, moves, Login{"admin", "pass"}, "v0")
+	pages := New(&fakeProxy{}, moves, nil, Login{"admin", "pass"}, "v0")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/late.js":
