@@ -153,14 +153,16 @@ func (d *drive) verify(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	if err == nil && !cut.Empty() {
 		err = d.compare(ctx, s, cut, d.target, d.source, d.back, backJob(d.id))
 	}
+	// Told at the end and together: who reads that it passed reads all of it.
 	if different, ok := errors.AsType[*differencesError](err); ok {
+		d.say(func(r *job.Report) { r.Compared = d.compared })
 		return d.differ(different), nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	d.verified = began
-	d.say(func(r *job.Report) { r.Verified = began })
+	d.say(func(r *job.Report) { r.Verified, r.Compared = began, d.compared })
 	return &phase.Event{Kind: phase.Verified}, nil
 }
 
@@ -195,11 +197,10 @@ func (d *drive) compare(ctx context.Context, s Snapshot, genes gene.Set, from, t
 		Job: name, Source: from, Target: to, Tables: d.tables, Parts: table.Split(genes, min(s.Job.Parts, genes.Len())),
 		Throttle: throttle(s.Job.Throttle),
 	}, by)
-	before := d.compared
-	stop := d.follow(ctx, func(r *job.Report) { r.RowsVerified, r.Compared = v.Progress().Rows, added(before, v.ByTable()) })
+	stop := d.follow(ctx, func(r *job.Report) { r.RowsVerified = v.Progress().Rows })
 	defer stop()
 	result, err := v.Run(ctx)
-	d.compared = added(before, v.ByTable())
+	d.compared = added(d.compared, v.ByTable())
 	switch {
 	case err != nil:
 		return err

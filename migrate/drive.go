@@ -29,7 +29,7 @@ type drive struct {
 	watching      sync.WaitGroup // what ends the action under way
 	owned         owned          // who owns what, for the streams
 
-	compared map[string]int64 // rows by table, of the comparison under way or the last
+	compared map[string]int64 // rows by table, of the comparison under way or the last; replaced, never edited
 	verified time.Time        // when the last verification passed; zero: not by this process
 	stepped  time.Time        // when the last step was taken
 	before   figures          // as the last step left them

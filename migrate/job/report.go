@@ -24,8 +24,8 @@ type Report struct {
 	RowsVerified int64     `json:"rows_verified"`
 	Verified     time.Time `json:"verified,omitzero"` // when the last verification passed
 	RowsDeleted  int64     `json:"rows_deleted"`
-	// Compared is how many rows of each table the last comparison, or the one under
-	// way, has compared.
+	// Compared is how many rows of each table the last comparison that ended has
+	// compared.
 	Compared map[string]int64 `json:"compared,omitempty"`
 
 	// NextStep is when a rolling cut-over goes on; LastFenceMs how long the last
