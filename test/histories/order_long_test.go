@@ -1,3 +1,5 @@
+//go:build long
+
 package histories
 
 import (
@@ -19,11 +21,15 @@ import (
 func TestTheOrderMatters(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		t.Run("swapped", func(t *testing.T) {
-			wrong := late(t, engine, true)
-			if len(wrong) == 0 {
-				t.Fatal("nothing is found wrong with the position read before the fence")
+			// What is late may still arrive before a client looks: seldom, and not often
+			// in a row.
+			for range 6 {
+				if wrong := late(t, engine, true); len(wrong) > 0 {
+					t.Logf("%d things are wrong, such as %s", len(wrong), wrong[0])
+					return
+				}
 			}
-			t.Logf("%d things are wrong, such as %s", len(wrong), wrong[0])
+			t.Fatal("nothing is found wrong with the position read before the fence")
 		})
 		t.Run("as it is", func(t *testing.T) {
 			for _, what := range late(t, engine, false) {
