@@ -51,15 +51,13 @@ func (s *Session) query(payload []byte) error {
 func (s *Session) runText(payload []byte) error {
 	s.Counts.Statements.Add(1)
 	w := s.world()
-	if len(w.Generators) > 0 && mentionsNext(&s.lexed) {
-		text, ok, err := s.numberedText(w, s.lexed.Text)
-		if err != nil {
-			return s.writeError(err)
-		}
-		if ok {
-			payload = append([]byte{payload[0]}, text...)
-			s.lexed.Lex(payload[1:], s.mode)
-		}
+	text, ok, err := s.numbered(w, &s.lexed)
+	if err != nil {
+		return s.writeError(err)
+	}
+	if ok {
+		payload = append([]byte{payload[0]}, text...)
+		s.lexed.Lex(payload[1:], s.mode)
 	}
 	p, err := s.planOf(w, &s.lexed)
 	if err != nil {

@@ -1,0 +1,106 @@
+package stmt
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// NextValue is a place that asks a generator: NEXT VALUE FOR name, or
+// NEXTVAL(name).
+type NextValue struct {
+	Name       string // as it is written, without its quotes
+	Start, End int    // of the text
+	// Alone: it is all that a SELECT has, and names its column.
+	Alone bool
+}
+
+// NextValues finds the places that ask generators of declared names; other names
+// are the server's sequences. Once tells that each place is looked at once: that
+// nothing of the statement is read from rows.
+func (l *Lexed) NextValues(declared func(name string) bool) (places []NextValue, once bool) {
+	if !mentionsNext(l.Text) {
+		return nil, false
+	}
+	list := l.pieces()
+	var words []string
+	for i := 0; i < len(list); i++ {
+		p := list[i]
+		if name, next := l.nextValue(list, i); next > i && declared(name) {
+			v := NextValue{Name: name, Start: p.start, End: list[next-1].end}
+			v.Alone = slices.Equal(words, []string{"select"}) && i == 1 && next == len(list) &&
+				skipBlanks(l.Text, list[0].end) == p.start && len(bytes.Trim(l.Text[v.End:], " \t\r\n;")) == 0
+			places = append(places, v)
+			i = next - 1
+			continue
+		}
+		if p.kind == 'w' {
+			words = append(words, lower(string(l.Text[p.start:p.end])))
+		}
+	}
+	return places, readsNoRows(words)
+}
+
+// nextValue reads the pieces of such a place, which begins at the i-th: its name,
+// and the piece behind it.
+func (l *Lexed) nextValue(list []piece, i int) (name string, next int) {
+	at := list[i].start
+	if list[i].kind != 'w' || at > 0 && (l.Text[at-1] == '.' || l.Text[at-1] == '@') {
+		return "", 0
+	}
+	kinds := func(n int) (s string) {
+		for _, p := range list[i:min(i+n, len(list))] {
+			s += string(p.kind)
+		}
+		return s
+	}
+	is := func(n int, word string) bool { return isWord(l.Text[list[i+n].start:list[i+n].end], word) }
+	switch k := kinds(4); {
+	case is(0, "nextval") && (k == "w(w)" || k == "w(`)"):
+		name, next = l.pieceName(list[i+2]), i+4
+	case is(0, "next") && (k == "wwww" || k == "www`") && is(1, "value") && is(2, "for"):
+		name, next = l.pieceName(list[i+3]), i+4
+	}
+	if next < len(list) && list[next].kind == '.' { // the name had a database before it
+		return "", 0
+	}
+	return name, next
+}
+
+// pieceName is a name without its quotes.
+func (l *Lexed) pieceName(p piece) string {
+	text := string(l.Text[p.start:p.end])
+	if p.kind != '`' {
+		return text
+	}
+	quote := text[:1]
+	return strings.ReplaceAll(text[1:len(text)-1], quote+quote, quote)
+}
+
+// readsNoRows tells by a statement's words that no expression of it is computed
+// for rows.
+func readsNoRows(words []string) bool {
+	if len(words) == 0 || !firstOfNoRows[words[0]] {
+		return false
+	}
+	return !slices.ContainsFunc(words[1:], func(w string) bool { return ofRows[w] })
+}
+
+var (
+	firstOfNoRows = set("select set do insert replace")
+	ofRows        = set("from select update delete with table call begin")
+)
+
+// mentionsNext is false for nearly all texts, at little cost.
+func mentionsNext(text []byte) bool {
+	for {
+		i := bytes.IndexAny(text, "nN")
+		if i < 0 || i+4 > len(text) {
+			return false
+		}
+		if bytes.EqualFold(text[i:i+4], []byte("next")) {
+			return true
+		}
+		text = text[i+1:]
+	}
+}

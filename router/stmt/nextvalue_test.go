@@ -1,0 +1,113 @@
+package stmt
+
+import "testing"
+
+func TestNextValues(t *testing.T) {
+	declared := func(name string) bool { return name == "seq" || name == "other" }
+	for text, want := range map[string]string{
+		"SELECT NEXT VALUE FOR seq":     "SELECT N AS `NEXT VALUE FOR seq`",
+		"select nextval(seq);":          "select N AS `nextval(seq)`;",
+		"SELECT NEXTVAL ( `seq` ) AS n": "SELECT N AS n",
+		"SELECT -NEXTVAL(seq)":          "SELECT -N",
+		"SELECT NEXTVAL(seq) + 1":       "SELECT N + 1",
+		"INSERT INTO t VALUES (NEXT VALUE\nFOR seq, 1), (nextval(other), 2)": "INSERT INTO t VALUES (N, 1), (N, 2)",
+		"SET @x = NEXTVAL(seq)":                    "SET @x = N",
+		"SELECT 1, /*! NEXTVAL(seq) */ 2":          "SELECT 1, /*! N */ 2",
+		"SELECT NEXT /* of it */ VALUE FOR seq, 1": "SELECT N, 1",
+		"SELECT NEXT VALUE FOR unknown":            "",
+		"SELECT NEXT VALUE FOR db.seq":             "",
+		"SELECT NEXTVAL(db.seq)":                   "",
+		"SELECT 'NEXT VALUE FOR seq'":              "",
+		"SELECT \"it''s \\\" NEXTVAL(seq)\"":       "",
+		"SELECT 1 -- NEXTVAL(seq)":                 "",
+		"SELECT 1 # NEXTVAL(seq)":                  "",
+		"SELECT /* NEXTVAL(seq) */ 1":              "",
+		"SELECT `NEXTVAL(seq)`":                    "",
+		"SELECT f.NEXTVAL(seq)":                    "",
+		"SELECT @nextval":                          "",
+		"SELECT xnextval(seq)":                     "",
+		"SELECT NEXTVAL('seq')":                    "",
+		"SELECT NEXTVAL(seq":                       "",
+		"SELECT NEXT VALUE FOR":                    "",
+		"FETCH NEXT FROM seq":                      "",
+	} {
+		if got := numbered(text, 0, declared); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// What is a string, and what a name, is for the session's modes to say.
+func TestNextValuesByMode(t *testing.T) {
+	any := func(string) bool { return true }
+	for _, c := range []struct {
+		text string
+		mode Mode
+		want string
+	}{
+		{`INSERT INTO t VALUES ('a\', 'NEXTVAL(seq)')`, NoBackslash, ""},
+		{`INSERT INTO t VALUES ('a\', NEXTVAL(seq), 'b')`, NoBackslash, `INSERT INTO t VALUES ('a\', N, 'b')`},
+		{`INSERT INTO t VALUES ('a\', NEXTVAL(seq), ')`, 0, ""},
+		{`SELECT "NEXTVAL(seq)"`, AnsiQuotes, ""},
+		{`SELECT NEXTVAL("seq"), 1`, AnsiQuotes, "SELECT N, 1"},
+	} {
+		if got := numbered(c.text, c.mode, any); got != c.want {
+			t.Errorf("%s: %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// numbered puts N in all places, as the proxy does; empty if there are none.
+func numbered(text string, mode Mode, declared func(string) bool) string {
+	var l Lexed
+	l.Lex([]byte(text), mode)
+	places, _ := l.NextValues(declared)
+	if len(places) == 0 {
+		return ""
+	}
+	out, from := "", 0
+	for _, p := range places {
+		out += text[from:p.Start] + "N"
+		if p.Alone {
+			out += " AS `" + text[p.Start:p.End] + "`"
+		}
+		from = p.End
+	}
+	return out + text[from:]
+}
+
+// A place that is looked at for many rows must not get one number for all.
+func TestOnePlaceOneNumber(t *testing.T) {
+	for text, want := range map[string]bool{
+		"SELECT NEXTVAL(s)":             true,
+		"SELECT NEXTVAL(s), NEXTVAL(s)": true,
+		"SET @a = NEXTVAL(s)":           true,
+		"DO NEXTVAL(s)":                 true,
+		"INSERT INTO t (a) VALUES (NEXTVAL(s)), (NEXTVAL(s))":             true,
+		"SELECT NEXTVAL(s) FROM t":                                        false,
+		"INSERT INTO t SELECT NEXTVAL(s) FROM u":                          false,
+		"UPDATE t SET a = NEXTVAL(s)":                                     false,
+		"DELETE t WHERE a = NEXTVAL(s)":                                   false,
+		"INSERT INTO t VALUES (1) ON DUPLICATE KEY UPDATE a = NEXTVAL(s)": false,
+		"WITH x AS (SELECT 1) SELECT NEXTVAL(s)":                          false,
+		"CREATE PROCEDURE p() SELECT NEXTVAL(s)":                          false,
+	} {
+		var l Lexed
+		l.Lex([]byte(text), 0)
+		places, once := l.NextValues(func(string) bool { return true })
+		if len(places) == 0 || once != want {
+			t.Errorf("%s: %d places, looked at once: %v", text, len(places), once)
+		}
+	}
+}
+
+func BenchmarkNoNextValues(b *testing.B) {
+	var l Lexed
+	l.Lex([]byte("SELECT * FROM test_order WHERE buyer_uid = 42 AND status = 'new' ORDER BY created_at DESC LIMIT 10"), 0)
+	b.ReportAllocs()
+	for b.Loop() {
+		if places, _ := l.NextValues(func(string) bool { return true }); places != nil {
+			b.Fatal(places)
+		}
+	}
+}
