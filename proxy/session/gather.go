@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -35,10 +34,19 @@ type gathering struct {
 	lex  *stmt.Lexed // of the statement
 }
 
-// runGathered reads the rows that a statement needs into temporary tables on one
+// runGathered answers a statement that no shard can answer, and whose answers
+// can't be merged.
+func (s *Session) runGathered(r *request) error {
+	m := r.world.Map
+	if err := s.scattered(len(m.ShardsOf(0, m.Width().Last(), nil))); err != nil {
+		return err
+	}
+	return s.gather(r)
+}
+
+// gather reads the rows that a statement needs into temporary tables on one
 // shard and has that answer it.
-func (s *Session) runGathered(asked *request) error {
-	s.Counts.Scattered.Add(1)
+func (s *Session) gather(asked *request) error {
 	own := *asked // the one asked for stays off the heap, where nothing is gathered
 	r := &own
 	r.cursor = false
@@ -47,9 +55,6 @@ func (s *Session) runGathered(asked *request) error {
 	}
 	if err := s.admit(r, nil, true); err != nil {
 		return err
-	}
-	if limit := s.ownLimit(); limit > 0 {
-		s.limit(time.Now().Add(limit))
 	}
 	shard := s.gatherShard(r)
 	g := &gathering{Session: s, r: r, lex: r.values.Lexed, left: gather.Limits{
@@ -78,16 +83,13 @@ func gatherError(err error) error {
 }
 
 func (s *Session) mayGather(r *request) error {
-	if _, limited := s.settings.Lookup("sql_select_limit"); limited {
-		return &plan.Refusal{Code: plan.ScatterShape, Message: "a read of several shards while sql_select_limit is set: use LIMIT"}
-	}
 	if r.plan.Gather.Reopens && !r.world.MariaDB {
 		return &plan.Refusal{Code: plan.ScatterShape, Message: "a common table expression that is read more than once, over rows of several shards: MySQL can't; name one owner, ID or order number in WHERE, or write it out twice"}
 	}
 	if s.pins != nil && (s.pins.has(lockedTables) || s.pins.has(temporaryTable)) {
 		return &plan.Refusal{Code: plan.ScatterShape, Message: "a read that joins rows of several shards while this session has locked or temporary tables: end those first"}
 	}
-	return s.mayScatter(len(r.world.Map.ShardsOf(0, r.world.Map.Width().Last(), nil)))
+	return nil
 }
 
 // gatherShard is where the statement runs: where its single tables are, else on

@@ -13,18 +13,27 @@ import (
 	"locus/router/stmt"
 )
 
-// runScatter runs a SELECT on several shards and merges their answers.
-func (s *Session) runScatter(r *request) error {
+// scattered is what goes before any read of several shards: the user's guard, and
+// the time that it may take.
+func (s *Session) scattered(shards int) error {
 	s.Counts.Scattered.Add(1)
-	r.cursor = false
 	if _, limited := s.settings.Lookup("sql_select_limit"); limited {
 		return &plan.Refusal{Code: plan.ScatterShape, Message: "a read of several shards while sql_select_limit is set: use LIMIT"}
 	}
-	if err := s.mayScatter(len(s.route.Shards)); err != nil {
+	if err := s.mayScatter(shards); err != nil {
 		return err
 	}
 	if limit := s.ownLimit(); limit > 0 {
 		s.limit(time.Now().Add(limit)) // each shard has it as well, from when it begins
+	}
+	return nil
+}
+
+// runScatter runs a SELECT on several shards and merges their answers.
+func (s *Session) runScatter(r *request) error {
+	r.cursor = false
+	if err := s.scattered(len(s.route.Shards)); err != nil {
+		return err
 	}
 	for _, shard := range s.route.Shards {
 		if _, err := s.foreignAt(r, shard); err != nil {
@@ -66,7 +75,7 @@ func (s *Session) runScatter(r *request) error {
 		s.noteError(outcome.Err)
 	}
 	if _, refused := err.(*plan.Refusal); refused && !outcome.Sent && r.plan.Gather != nil { //nolint:errorlint // it is never wrapped
-		return s.runGathered(r) // what the planner can't see, such as a type
+		return s.gather(r) // what the planner can't see, such as a type
 	}
 	return scatterError(outcome, err)
 }

@@ -315,6 +315,15 @@ func TestRowsOnTheMoveCountOnce(t *testing.T) {
 				"SELECT COUNT(*) FROM test_order WHERE order_id BETWEEN 1729382256910270464 AND 2305843009213693951": int64(f.owned(moving)),
 				"SELECT amount FROM test_order ORDER BY amount DESC LIMIT 1":                                         1,
 				"SELECT COUNT(*) FROM test_order LEFT JOIN order_item USING (order_id)":                              200,
+
+				// Gathered on one shard:
+				"SELECT COUNT(DISTINCT buyer_uid) FROM test_order":                                                              200,
+				"SELECT SUM(n) FROM (SELECT amount, COUNT(*) AS n FROM test_order GROUP BY amount) AS g":                        200,
+				"SELECT COUNT(*) FROM test_order AS a JOIN test_order AS b ON a.buyer_uid = b.buyer_uid + 0":                    200,
+				"SELECT SUM(n) FROM (SELECT COUNT(*) AS n FROM test_order UNION ALL SELECT COUNT(*) FROM test_order) AS u":      400,
+				"SELECT MAX(n) FROM (SELECT ROW_NUMBER() OVER (ORDER BY order_id) AS n FROM test_order) AS w":                   200,
+				"SELECT COUNT(*) FROM test_order WHERE buyer_uid = 42 AND amount IN (SELECT amount FROM test_order)":            1,
+				"SELECT COUNT(*) FROM (SELECT order_id FROM test_order WHERE buyer_uid = 42 GROUP BY order_id) AS of_one_buyer": 1,
 			} {
 				for _, prepared := range []bool{false, true} {
 					got, err := f.ask(db, query, prepared)
