@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"sync"
 	"time"
@@ -36,16 +37,19 @@ type Set struct {
 	options Options
 	store   *segment.CASStore
 
-	mu     sync.RWMutex
-	open   map[string]*generator
+	mu   sync.RWMutex // of open; never held while one is made
+	open map[string]*generator
+
+	making sync.Mutex // what follows; held while one is made, which may wait for servers
 	closed bool
 	worker *snowflake.Worker // one for all snowflakes of the process
 	flake  *snowflake.Generator
 }
 
-// generator is one that is open, as it was declared then.
+// generator is one that is open, as it was declared then: itself, and those that
+// it takes its numbers from.
 type generator struct {
-	declared string
+	declared []cluster.Generator
 	numbers  idgen.Numbers
 	template *format.Template
 	close    []func()
@@ -113,38 +117,54 @@ func (s *Set) texts(ctx context.Context, g *generator, r Request) ([]string, err
 
 // generator is an open one, by the declaration in force.
 func (s *Set) generator(ctx context.Context, all map[string]cluster.Generator, name string) (*generator, error) {
-	declared := all[name]
-	want := fmt.Sprint(declared)
-	for _, of := range declared.Of {
-		want += fmt.Sprint(all[of])
-	}
-	s.mu.RLock()
-	g := s.open[name]
-	s.mu.RUnlock()
-	if g != nil && g.declared == want {
+	if g := s.opened(name); g.is(all, name) {
 		return g, nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.making.Lock()
+	defer s.making.Unlock()
 	if s.closed {
 		return nil, segment.ErrClosed
 	}
-	before := s.open[name]
-	if before != nil && before.declared == want {
+	before := s.opened(name)
+	if before.is(all, name) {
 		return before, nil
 	}
-	g = &generator{declared: want}
+	g := &generator{declared: []cluster.Generator{all[name]}}
+	for _, of := range all[name].Of {
+		g.declared = append(g.declared, all[of])
+	}
 	numbers, err := s.make(ctx, all, name, g)
 	if err != nil {
 		g.end()
 		return nil, err
 	}
 	g.numbers = numbers
+	s.mu.Lock()
 	s.open[name] = g
+	s.mu.Unlock()
 	if before != nil {
 		before.end()
 	}
 	return g, nil
+}
+
+func (s *Set) opened(name string) *generator {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.open[name]
+}
+
+// is tells whether an open generator is the one that is declared.
+func (g *generator) is(all map[string]cluster.Generator, name string) bool {
+	if g == nil || !reflect.DeepEqual(g.declared[0], all[name]) {
+		return false
+	}
+	for i, of := range all[name].Of {
+		if !reflect.DeepEqual(g.declared[1+i], all[of]) {
+			return false
+		}
+	}
+	return true
 }
 
 func (g *generator) end() {
@@ -153,7 +173,7 @@ func (g *generator) end() {
 	}
 }
 
-// make makes a generator; mu is held. Its counters are named after the kind as
+// make makes a generator; making is held. Its counters are named after the kind as
 // well: numbers of one kind are none of another's.
 func (s *Set) make(ctx context.Context, all map[string]cluster.Generator, name string, g *generator) (idgen.Numbers, error) {
 	d := all[name]
@@ -270,8 +290,8 @@ func (s *Set) ofOthers(ctx context.Context, all map[string]cluster.Generator, na
 
 // Close closes all.
 func (s *Set) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.making.Lock()
+	defer s.making.Unlock()
 	s.closed = true
 	for _, g := range s.open {
 		g.end()

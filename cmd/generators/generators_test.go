@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"locus/router/cluster"
 	"locus/test/servers"
@@ -22,11 +23,15 @@ type kv struct {
 	revision map[string]int64
 	next     int64
 	calls    int
+	before   func(key string) // what a Get does first
 }
 
 func newKV() *kv { return &kv{values: map[string][]byte{}, revision: map[string]int64{}} }
 
 func (k *kv) Get(_ context.Context, key string) ([]byte, int64, error) {
+	if k.before != nil {
+		k.before(key)
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.calls++
@@ -86,6 +91,45 @@ func TestEveryKind(t *testing.T) {
 	if texts, err := sets[0].Literals(t.Context(), declared, "invoice", 1); err != nil || !strings.HasPrefix(texts[0], "'QJ000") {
 		t.Errorf("%v, %v", texts, err)
 	}
+}
+
+// While one generator waits for a server to be opened, the others go on.
+func TestOneThatWaitsKeepsNobodyWaiting(t *testing.T) {
+	store := newKV()
+	s := open(t, store)
+	declared := map[string]cluster.Generator{"plain": {Kind: cluster.SegmentGenerator, MinStep: 100}, "flake": {Kind: cluster.SnowflakeGenerator}}
+	plain := Request{Declared: declared, Name: "plain", Count: 1}
+	if _, err := s.Next(t.Context(), plain); err != nil {
+		t.Fatal(err)
+	}
+	waits, answers := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	store.before = func(string) {
+		once.Do(func() { close(waits) })
+		<-answers
+	}
+	var opening, going sync.WaitGroup
+	opening.Go(func() {
+		if _, err := s.Next(t.Context(), Request{Declared: declared, Name: "flake", Count: 1}); err != nil {
+			t.Error(err)
+		}
+	})
+	<-waits
+	gone := make(chan struct{})
+	going.Go(func() {
+		defer close(gone)
+		if _, err := s.Next(t.Context(), plain); err != nil {
+			t.Error(err)
+		}
+	})
+	select {
+	case <-gone:
+	case <-time.After(10 * time.Second):
+		t.Error("a generator with numbers in memory waits for another one's server")
+	}
+	close(answers)
+	opening.Wait()
+	going.Wait()
 }
 
 func TestHTTP(t *testing.T) {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -53,7 +54,7 @@ func (s *Session) runsThere(w *World, text string, l *stmt.Lexed, inner *plan.Pl
 const textualName = "locus_text"
 
 func executing(p *stmt.TextPrepared) string {
-	list := p.Values
+	list := slices.Clip(p.Values) // of a plan that others use too
 	for _, name := range p.Using {
 		list = append(list, "@`"+strings.ReplaceAll(name, "`", "``")+"`")
 	}

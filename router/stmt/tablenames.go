@@ -58,22 +58,13 @@ func (l *Lexed) withoutComments(list []piece) []piece {
 			for _, literal := range l.Literals {
 				comment = comment || int(literal.Start) == p.start && literal.Kind == CommentLiteral
 			}
-			if comment || l.asideFrom(p.start) {
+			if _, aside := l.asideAt(p.start); comment || aside {
 				continue
 			}
 		}
 		out = append(out, p)
 	}
 	return out
-}
-
-func (l *Lexed) asideFrom(at int) bool {
-	for _, a := range l.asides {
-		if int(a.start) == at {
-			return true
-		}
-	}
-	return false
 }
 
 // level is what is known of one depth of parentheses.
