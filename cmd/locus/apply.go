@@ -63,15 +63,13 @@ func (a *application) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	conn, err := a.in.connect()
-	if err != nil {
-		return err
-	}
-	defer conn.close()
-	state, err := conn.state(ctx)
-	if err != nil {
-		return err
-	}
+	return a.in.withState(ctx, func(conn *connection, state *declared.State) error {
+		return a.succeed(ctx, conn, state, declaration)
+	})
+}
+
+// succeed makes the cluster the successor of what is declared.
+func (a *application) succeed(ctx context.Context, conn *connection, state *declared.State, declaration *cluster.Cluster) error {
 	next, err := cluster.Succeed(state.Cluster, declaration, a.stamp())
 	if err != nil {
 		return err

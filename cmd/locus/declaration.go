@@ -6,33 +6,48 @@ import (
 	"io"
 	"os"
 
+	"locus/cmd/declared"
 	"locus/router/cluster"
 )
 
-// readDeclared reads a cluster that must be there.
-func (c *connection) readDeclared(ctx context.Context) (*cluster.Cluster, error) {
-	state, err := c.state(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if state.Cluster == nil {
-		return nil, c.noCluster()
-	}
-	return state.Cluster, nil
-}
-
-func (c *connection) noCluster() error {
-	return fmt.Errorf("etcd at %v has no cluster %q: locus apply declares one, --cluster names another", c.config.Etcd.Endpoints, c.config.Cluster)
-}
-
-// declaredCluster connects, reads and closes.
-func (in *invocation) declaredCluster(ctx context.Context) (*cluster.Cluster, error) {
+// withEtcd connects for one command.
+func (in *invocation) withEtcd(do func(*connection) error) error {
 	conn, err := in.connect()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer conn.close()
-	return conn.readDeclared(ctx)
+	return do(conn)
+}
+
+// withState connects and reads what is declared, which may be nothing.
+func (in *invocation) withState(ctx context.Context, do func(*connection, *declared.State) error) error {
+	return in.withEtcd(func(conn *connection) error {
+		state, err := conn.state(ctx)
+		if err != nil {
+			return err
+		}
+		return do(conn, state)
+	})
+}
+
+// withCluster connects and reads a cluster that must be there.
+func (in *invocation) withCluster(ctx context.Context, do func(*connection, *cluster.Cluster) error) error {
+	return in.withState(ctx, func(conn *connection, state *declared.State) error {
+		if state.Cluster == nil {
+			return fmt.Errorf("etcd at %v has no cluster %q: locus apply declares one, --cluster names another", conn.config.Etcd.Endpoints, conn.config.Cluster)
+		}
+		return do(conn, state.Cluster)
+	})
+}
+
+// declaredCluster is the cluster alone.
+func (in *invocation) declaredCluster(ctx context.Context) (c *cluster.Cluster, err error) {
+	err = in.withCluster(ctx, func(_ *connection, declared *cluster.Cluster) error {
+		c = declared
+		return nil
+	})
+	return c, err
 }
 
 // clusterFile reads cluster.yaml; "-" is standard input.

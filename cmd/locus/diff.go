@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locus/cmd/declared"
 	"locus/router/cluster"
 )
 
@@ -23,20 +24,13 @@ is 0 whether there are differences or not.`,
 			if err != nil {
 				return err
 			}
-			conn, err := in.connect()
-			if err != nil {
-				return err
-			}
-			defer conn.close()
-			state, err := conn.state(command.Context())
-			if err != nil {
-				return err
-			}
-			changes, err := cluster.Diff(state.Cluster, next)
-			if err != nil {
-				return err
-			}
-			return in.show(changeViews(changes), func(w io.Writer) { printChanges(w, changes) })
+			return in.withState(command.Context(), func(_ *connection, state *declared.State) error {
+				changes, err := cluster.Diff(state.Cluster, next)
+				if err != nil {
+					return err
+				}
+				return in.show(changeViews(changes), func(w io.Writer) { printChanges(w, changes) })
+			})
 		},
 	}
 	fileFlag(command, &path)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locus/proxy/schema"
+	"locus/router/cluster"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -38,15 +39,12 @@ type explainLine struct {
 
 // explain plans one statement against what is declared, and prints the plan.
 func (in *invocation) explain(ctx context.Context, database, sql string) error {
-	conn, err := in.connect()
-	if err != nil {
-		return err
-	}
-	defer conn.close()
-	declared, err := conn.readDeclared(ctx)
-	if err != nil {
-		return err
-	}
+	return in.withCluster(ctx, func(conn *connection, declared *cluster.Cluster) error {
+		return in.explainOn(ctx, conn, declared, database, sql)
+	})
+}
+
+func (in *invocation) explainOn(ctx context.Context, conn *connection, declared *cluster.Cluster, database, sql string) error {
 	asked, err := ask(conn, nil, declared)
 	if err != nil {
 		return err

@@ -75,29 +75,19 @@ type ownerHeat struct {
 }
 
 func (in *invocation) hot(ctx context.Context, top int, owners bool) error {
-	conn, err := in.connect()
-	if err != nil {
-		return err
-	}
-	defer conn.close()
-	state, err := conn.state(ctx)
-	if err != nil {
-		return err
-	}
-	if state.Cluster == nil {
-		return cluster.ErrNotDeclared
-	}
-	loads, err := measure(ctx, conn.kv, state.Cluster.Routes.Width())
-	if err != nil {
-		return err
-	}
-	h := heatOf(loads, state.Cluster, top)
-	if owners {
-		if err := h.findOwners(ctx, state.Cluster, jobs.New(conn.kv, in.operator(), conn.config.Secrets.Lookup)); err != nil {
+	return in.withCluster(ctx, func(conn *connection, c *cluster.Cluster) error {
+		loads, err := measure(ctx, conn.kv, c.Routes.Width())
+		if err != nil {
 			return err
 		}
-	}
-	return in.show(h, func(w io.Writer) { h.print(w, loads) })
+		h := heatOf(loads, c, top)
+		if owners {
+			if err := h.findOwners(ctx, c, in.jobsOf(conn)); err != nil {
+				return err
+			}
+		}
+		return in.show(h, func(w io.Writer) { h.print(w, loads) })
+	})
 }
 
 func heatOf(l *measured, c *cluster.Cluster, top int) *heat {

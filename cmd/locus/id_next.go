@@ -64,15 +64,10 @@ func (n *next) run(ctx context.Context, keys *cipher.Ring) error {
 	if err != nil {
 		return usageError{err}
 	}
-	conn, err := n.in.connect()
-	if err != nil {
-		return err
-	}
-	defer conn.close()
-	c, err := conn.readDeclared(ctx)
-	if err != nil {
-		return err
-	}
+	return n.in.withCluster(ctx, func(conn *connection, c *cluster.Cluster) error { return n.make(ctx, conn, c, name, keys) })
+}
+
+func (n *next) make(ctx context.Context, conn *connection, c *cluster.Cluster, name catalog.TableName, keys *cipher.Ring) error {
 	d, declared := c.Tables[name]
 	if !declared || d.ID == nil {
 		return fmt.Errorf("table %s has no declared ID column: locus get tables", name)

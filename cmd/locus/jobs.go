@@ -37,12 +37,12 @@ func jobsCommand(in *invocation) *cobra.Command {
 
 // withJobs opens the store for one command.
 func (in *invocation) withJobs(do func(*jobs.Store) error) error {
-	conn, err := in.connect()
-	if err != nil {
-		return err
-	}
-	defer conn.close()
-	return do(jobs.New(conn.kv, in.operator(), conn.config.Secrets.Lookup))
+	return in.withEtcd(func(conn *connection) error { return do(in.jobsOf(conn)) })
+}
+
+// jobsOf is the store of moves, on behalf of who runs this command.
+func (in *invocation) jobsOf(conn *connection) *jobs.Store {
+	return jobs.New(conn.kv, in.operator(), conn.config.Secrets.Lookup)
 }
 
 func (in *invocation) printJobs(ctx context.Context, store *jobs.Store) error {

@@ -89,20 +89,11 @@ type moveProposal struct {
 }
 
 func (b *rebalancing) run(ctx context.Context) error {
-	conn, err := b.in.connect()
-	if err != nil {
-		return err
-	}
-	defer conn.close()
-	state, err := conn.state(ctx)
-	if err != nil {
-		return err
-	}
-	if state.Cluster == nil {
-		return cluster.ErrNotDeclared
-	}
-	c := state.Cluster
-	store := jobs.New(conn.kv, b.in.operator(), conn.config.Secrets.Lookup)
+	return b.in.withCluster(ctx, func(conn *connection, c *cluster.Cluster) error { return b.propose(ctx, conn, c) })
+}
+
+func (b *rebalancing) propose(ctx context.Context, conn *connection, c *cluster.Cluster) error {
+	store := b.in.jobsOf(conn)
 	shards, err := b.shards(c)
 	if err != nil {
 		return err

@@ -33,16 +33,13 @@ func routesCommand(in *invocation) *cobra.Command {
 		Short: "Print the versions of the route map: when, by whom, why, what changed",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			conn, err := in.connect()
-			if err != nil {
-				return err
-			}
-			defer conn.close()
-			versions, readErr := declared.History(command.Context(), conn.kv)
-			if err := in.printHistory(versions); err != nil {
-				return err
-			}
-			return readErr
+			return in.withEtcd(func(conn *connection) error {
+				versions, readErr := declared.History(command.Context(), conn.kv)
+				if err := in.printHistory(versions); err != nil {
+					return err
+				}
+				return readErr
+			})
 		},
 	})
 	group.AddCommand(routesDiffCommand(in))

@@ -19,22 +19,19 @@ func routesDiffCommand(in *invocation) *cobra.Command {
 		Example: "  locus routes diff 2 26",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(command *cobra.Command, args []string) error {
-			conn, err := in.connect()
-			if err != nil {
-				return err
-			}
-			defer conn.close()
-			versions, err := declared.History(command.Context(), conn.kv)
-			if err != nil {
-				return err
-			}
-			var maps [2]*router.Map
-			for i, arg := range args {
-				if maps[i], err = versionOf(versions, arg); err != nil {
+			return in.withEtcd(func(conn *connection) error {
+				versions, err := declared.History(command.Context(), conn.kv)
+				if err != nil {
 					return err
 				}
-			}
-			return in.printHandovers(maps[0], maps[1])
+				var maps [2]*router.Map
+				for i, arg := range args {
+					if maps[i], err = versionOf(versions, arg); err != nil {
+						return err
+					}
+				}
+				return in.printHandovers(maps[0], maps[1])
+			})
 		},
 	}
 }

@@ -98,41 +98,34 @@ func (p *planning) flags(c *cobra.Command) {
 
 // run plans the job, and writes its record unless it is a dry run.
 func (p *planning) run(ctx context.Context) error {
-	conn, err := p.in.connect()
-	if err != nil {
-		return err
-	}
-	defer conn.close()
-	state, err := conn.state(ctx)
-	if err != nil {
-		return err
-	}
-	if state.Cluster == nil {
-		return cluster.ErrNotDeclared
-	}
-	store := jobs.New(conn.kv, p.in.operator(), conn.config.Secrets.Lookup)
+	return p.in.withCluster(ctx, func(conn *connection, c *cluster.Cluster) error { return p.begin(ctx, conn, c) })
+}
+
+func (p *planning) begin(ctx context.Context, conn *connection, c *cluster.Cluster) error {
+	store := p.in.jobsOf(conn)
 	var loads *measured
+	var err error
 	if p.hottest > 0 {
-		if loads, err = measure(ctx, conn.kv, state.Cluster.Routes.Width()); err != nil {
+		if loads, err = measure(ctx, conn.kv, c.Routes.Width()); err != nil {
 			return err
 		}
 	}
-	j, err := p.plan(ctx, state.Cluster, store, loads)
+	j, err := p.plan(ctx, c, store, loads)
 	if err != nil {
 		return err
 	}
-	if err := p.check(ctx, j, state.Cluster, store); err != nil {
+	if err := p.check(ctx, j, c, store); err != nil {
 		return err
 	}
 	if p.dryRun {
-		return p.print(j, state.Cluster, loads)
+		return p.print(j, c, loads)
 	}
 	if err := store.Create(ctx, j); err != nil {
 		return err
 	}
 	return p.in.show(j, func(w io.Writer) {
 		fmt.Fprintf(w, "job %s: %s\n", j.ID, j.Journal[0].What)
-		p.printLoad(w, j, state.Cluster, loads)
+		p.printLoad(w, j, c, loads)
 		fmt.Fprintf(w, "locus watch %s shows it; once it is ready: locus cutover %s --to 100%% --step 5%% --every 1m\n", j.ID, j.ID)
 	})
 }

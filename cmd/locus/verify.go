@@ -38,12 +38,12 @@ that could not be found out.`,
   locus verify -o json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return in.withJobs(func(store *jobs.Store) error {
-				if len(args) == 1 {
-					return in.verifyJob(command.Context(), store, args[0])
-				}
-				return in.verifyAll(command.Context(), store)
-			})
+			if len(args) == 0 {
+				return in.withCluster(command.Context(), func(conn *connection, c *cluster.Cluster) error {
+					return in.verifyAll(command.Context(), in.jobsOf(conn), c)
+				})
+			}
+			return in.withJobs(func(store *jobs.Store) error { return in.verifyJob(command.Context(), store, args[0]) })
 		},
 	}
 }
@@ -143,22 +143,10 @@ func (in *invocation) compared(c comparison) error {
 }
 
 // verifyAll looks at every shard.
-func (in *invocation) verifyAll(ctx context.Context, store *jobs.Store) error {
-	conn, err := in.connect()
-	if err != nil {
-		return err
-	}
-	defer conn.close()
-	state, err := conn.state(ctx)
-	if err != nil {
-		return err
-	}
-	if state.Cluster == nil {
-		return cluster.ErrNotDeclared
-	}
+func (in *invocation) verifyAll(ctx context.Context, store *jobs.Store, c *cluster.Cluster) error {
 	live := in.output == table && isTerminal(in.stderr)
 	findings, err := audit.Run(ctx, audit.Config{
-		Map: state.Cluster.Routes, Shards: state.Cluster.ShardNames(), Tables: state.Cluster.Tables, Server: store.Shard,
+		Map: c.Routes, Shards: c.ShardNames(), Tables: c.Tables, Server: store.Shard,
 		Found: func(f audit.Finding) {
 			if live {
 				fmt.Fprintf(in.stderr, "\r\x1b[K%s on %s", f.Name, f.Shard)
