@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"crypto/rsa"
 	"crypto/tls"
 	"log/slog"
@@ -37,6 +38,10 @@ type Options struct {
 
 	// Cluster is the cluster's name: servers may have branches of several.
 	Cluster string
+	// Alive names the proxies that are known to be alive, this one among them. Of
+	// one that is not, the connections are ended that keep a transaction in doubt.
+	// Nil: nobody can tell.
+	Alive func(ctx context.Context) ([]string, error)
 	// RecoveryPatience is how long a branch is left prepared to whoever prepared
 	// it; default 10 s.
 	RecoveryPatience time.Duration

@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
 	"locus/proxy/session"
 	"locus/proxy/twophase"
 	"locus/router"
+	"locus/router/cluster"
 )
 
 // recoveryLimits are those of the connections by which branches are recovered.
@@ -92,6 +96,43 @@ func (p *Proxy) span() {
 	p.coordinator = twophase.New(twophase.Options{
 		Cluster: p.options.Cluster, Servers: recoveryServers{p.builder.recovery}, Log: p.options.Log,
 		Patience: p.options.RecoveryPatience, Every: p.options.RecoveryPatience / 3,
+		Holder: cluster.Holder(p.options.Name), Evict: p.evict,
 	})
 	p.builder.doubt = p.coordinator.Doubt
+}
+
+// evict ends the connections of a proxy to a shard, if it is gone. What it had begun
+// there is rolled back, unless it was committed: a proxy that only hung finds its
+// connections lost, and asks what became of what it did.
+func (p *Proxy) evict(ctx context.Context, shard router.ShardName, holder string) (gone bool, err error) {
+	if p.options.Alive == nil || holder == cluster.Holder(p.options.Name) {
+		return false, nil
+	}
+	names, err := p.options.Alive(ctx)
+	if err != nil {
+		return false, fmt.Errorf("who is alive: %w", err)
+	}
+	if slices.ContainsFunc(names, func(name string) bool { return cluster.Holder(name) == holder }) {
+		return false, nil
+	}
+	servers := recoveryServers{p.builder.recovery}
+	rows, err := servers.Query(ctx, shard, "SELECT p.ID FROM information_schema.PROCESSLIST p"+
+		" WHERE p.ID = IS_USED_LOCK(CONCAT('"+cluster.HolderMark(holder)+"', p.ID))")
+	if err != nil {
+		return true, fmt.Errorf("list its connections: %w", err)
+	}
+	for _, row := range rows {
+		if _, err := servers.Exec(ctx, shard, "KILL CONNECTION "+string(row[0])); err != nil && !noSuchThread(err) {
+			return true, fmt.Errorf("end one of its connections: %w", err)
+		}
+	}
+	if len(rows) > 0 {
+		p.options.Log.Warn("connections of a proxy that is gone are ended, which keep a transaction in doubt", "shard", string(shard), "connections", len(rows))
+	}
+	return true, nil
+}
+
+func noSuchThread(err error) bool {
+	refused, ok := errors.AsType[*mysql.MyError](err)
+	return ok && refused.Code == mysql.ER_NO_SUCH_THREAD
 }

@@ -53,3 +53,13 @@ func Cards(ctx context.Context, kv *etcd.KV) ([]Card, error) {
 	}
 	return cards, nil
 }
+
+// Alive are the IDs of all living proxies.
+func Alive(ctx context.Context, kv *etcd.KV) ([]string, error) {
+	cards, err := Cards(ctx, kv)
+	ids := make([]string, len(cards))
+	for i, c := range cards {
+		ids[i] = c.ID
+	}
+	return ids, err
+}

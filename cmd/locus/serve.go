@@ -78,6 +78,7 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 		since, held := presence.Held()
 		return held && p.ReadAsOf(since)
 	}
+	options.Alive = func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, conn.kv) }
 	numbers := generators.New(generators.Options{
 		KV: conn.kv.Under(cluster.SegmentPrefix), Name: card.ID, DataDir: conn.config.DataDir, Secrets: conn.config.Secrets.Lookup,
 	})

@@ -53,6 +53,7 @@ func (s Steps) Run() (Verdict, error) {
 	if err := s.Decide(); err != nil {
 		return s.end(RolledBack, err)
 	}
+	s.Stop("decided")
 	err := s.CommitHome()
 	switch {
 	case err == nil:

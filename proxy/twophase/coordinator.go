@@ -16,6 +16,13 @@ type Options struct {
 	// Cluster keeps the branches of clusters apart that share a server.
 	Cluster string
 	Servers Servers
+	// Holder is what this process is called at the servers: see [Name].
+	Holder string
+	// Evict ends the connections of a process to a shard, and tells so, if it is
+	// known to be gone; nil never does. It is asked when what the process has open
+	// there keeps a decision from being known, or a branch from being finished: one
+	// that hangs would keep it for ever.
+	Evict func(ctx context.Context, shard router.ShardName, holder string) (gone bool, err error)
 	// Patience is how long a prepared branch is left to who prepared it: 10s.
 	Patience time.Duration
 	// Every is the pause between two looks at the shards: 3s.
@@ -33,6 +40,7 @@ type Options struct {
 type Coordinator struct {
 	names    *names
 	servers  Servers
+	evict    func(ctx context.Context, shard router.ShardName, holder string) (bool, error)
 	patience time.Duration
 	every    time.Duration
 	kept     time.Duration
@@ -57,7 +65,7 @@ type Coordinator struct {
 // New makes a coordinator, which does nothing by itself before [Coordinator.Run].
 func New(o Options) *Coordinator {
 	c := &Coordinator{
-		names: newNames(o.Cluster), servers: o.Servers, log: o.Log, now: o.Now,
+		names: newNames(o.Cluster, o.Holder), servers: o.Servers, evict: o.Evict, log: o.Log, now: o.Now,
 		patience: orDefault(o.Patience, 10*time.Second),
 		every:    orDefault(o.Every, 3*time.Second),
 		kept:     orDefault(o.Kept, time.Minute),

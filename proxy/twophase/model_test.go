@@ -34,7 +34,7 @@ func (s stepping) Query(ctx context.Context, shard router.ShardName, sql string)
 // recoverer is a coordinator without any patience: it takes each branch that it
 // sees for one whose process is dead.
 func recoverer(servers Servers) *Coordinator {
-	c := New(Options{Cluster: "test", Servers: servers, Log: slog.New(slog.DiscardHandler)})
+	c := New(Options{Cluster: "test", Holder: holder, Servers: servers, Log: slog.New(slog.DiscardHandler)})
 	c.patience, c.kept = 0, 0
 	return c
 }
@@ -220,7 +220,7 @@ func shardList(names []router.ShardName) string {
 
 func everyOrder(t *testing.T, branches []router.ShardName, recoverers ...func(*Coordinator)) {
 	t.Helper()
-	names := newNames("test")
+	names := newNames("test", holder)
 	states, ends, err := explore(func() (*schedule, func() string, func() error) {
 		servers := newFakeServers(append([]router.ShardName{"home"}, branches...)...)
 		o := &owner{servers: servers, branches: branches, name: Name{names.cluster + "1", "home"}}

@@ -2,7 +2,6 @@ package twophase
 
 import (
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"hash/fnv"
 	"strconv"
@@ -18,8 +17,11 @@ const Format = 0x6c6f6375
 // Name is what a transaction's branches are called. The servers know it as an XA
 // identifier:
 //
-//	gtrid   locus-CLUSTER-PROCESS-NUMBER   cluster and process in 16 hexadecimal digits each
+//	gtrid   locus-CLUSTER-PROCESS-NUMBER   CLUSTER is 16 hexadecimal digits
 //	bqual   the home shard
+//
+// PROCESS is its holder, 16 hexadecimal digits that tell whose connections the
+// transaction was on, and 11 letters and digits that no other run of it has.
 //
 // A gtrid is never given twice. All branches have the same identifier: each is
 // on a server of its own.
@@ -42,6 +44,11 @@ func (n Name) Commit() string         { return "XA COMMIT " + n.xid() }
 func (n Name) CommitOnePhase() string { return "XA COMMIT " + n.xid() + " ONE PHASE" }
 func (n Name) Rollback() string       { return "XA ROLLBACK " + n.xid() }
 
+const (
+	holderLength = 16
+	runLength    = 11 // of 5 bits each
+)
+
 // names gives names of one cluster that nobody has given before.
 type names struct {
 	cluster string // what all of the cluster's begin with
@@ -49,13 +56,11 @@ type names struct {
 	last    atomic.Uint64
 }
 
-func newNames(cluster string) *names {
+func newNames(cluster, holder string) *names {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(cluster)) // never fails
-	var process [8]byte
-	_, _ = rand.Read(process[:]) // never fails
 	n := &names{cluster: fmt.Sprintf("locus-%016x-", hash.Sum64())}
-	n.process = n.cluster + hex.EncodeToString(process[:]) + "-"
+	n.process = n.cluster + holder + strings.ToLower(rand.Text()[:runLength]) + "-"
 	return n
 }
 
@@ -78,4 +83,14 @@ func (n *names) parse(row [][]byte) (Name, bool) {
 		return Name{}, false
 	}
 	return Name{transaction, home}, true
+}
+
+// holder is that of a transaction of the cluster; an older version of the proxy
+// names none.
+func (n *names) holder(transaction string) (string, bool) {
+	process, _, _ := strings.Cut(strings.TrimPrefix(transaction, n.cluster), "-")
+	if len(process) != holderLength+runLength {
+		return "", false
+	}
+	return process[:holderLength], true
 }

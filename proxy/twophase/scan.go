@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-mysql-org/go-mysql/mysql"
+
 	"locus/router"
 )
 
@@ -133,7 +135,10 @@ func (c *Coordinator) recover(ctx context.Context, orphans []branch) {
 		v, known := verdicts[b.Name]
 		if !known && !away[b.Home] && ctx.Err() == nil {
 			var err error
-			if v, err = c.ask(ctx, b.Name); err != nil {
+			if v, err = c.ask(ctx, b.Name); is(err, mysql.ER_LOCK_WAIT_TIMEOUT) && c.freed(ctx, b.Home, b.Name) {
+				v, err = c.ask(ctx, b.Name)
+			}
+			if err != nil {
 				away[b.Home] = !isMySQL(err)
 				c.log.Warn("a branch stays in doubt", "shard", string(b.shard), "transaction", b.Transaction, "home", string(b.Home), "error", err)
 			}
@@ -146,6 +151,22 @@ func (c *Coordinator) recover(ctx context.Context, orphans []branch) {
 	c.Counts.InDoubt.Store(remaining)
 }
 
+// freed tells whether a shard has let go of what the process has open there whose
+// transaction it is, since that process is gone.
+func (c *Coordinator) freed(ctx context.Context, shard router.ShardName, n Name) bool {
+	holder, named := c.names.holder(n.Transaction)
+	if !named || c.evict == nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	gone, err := c.evict(ctx, shard, holder)
+	if err != nil {
+		c.log.Warn("who keeps a branch in doubt can't be evicted", "shard", string(shard), "transaction", n.Transaction, "error", err)
+	}
+	return gone && err == nil
+}
+
 func (c *Coordinator) ask(ctx context.Context, n Name) (Verdict, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()
@@ -154,13 +175,16 @@ func (c *Coordinator) ask(ctx context.Context, n Name) (Verdict, error) {
 
 // finish ends one branch by its verdict. That somebody else was quicker is as
 // good; on MariaDB a branch is also unknown as long as the connection lives that
-// prepared it, so only the next look tells.
+// prepared it, so only the next look tells, unless its process is gone.
 func (c *Coordinator) finish(ctx context.Context, b branch, v Verdict) bool {
 	sql, count := b.Rollback(), &c.Counts.RolledBack
 	if v == Committed {
 		sql, count = b.Commit(), &c.Counts.Committed
 	}
 	_, err := c.exec(ctx, b.shard, sql)
+	if Gone(err) && c.freed(ctx, b.shard, b.Name) {
+		_, err = c.exec(ctx, b.shard, sql)
+	}
 	switch {
 	case err == nil:
 		count.Add(1)

@@ -46,9 +46,14 @@ func UserKey(name string) string { return UserPrefix + name }
 // cluster's prefix; the order of the keys is that of the versions.
 func HistoryKey(version int64) string { return fmt.Sprintf("%s%010d", HistoryPrefix, version) }
 
+// Holder is what a proxy is called where servers know of it: in the marks of its
+// connections, and in the names of its transactions. 16 hexadecimal digits.
+func Holder(proxy string) string { return fmt.Sprintf("%016x", xxhash.Sum64String(proxy)) }
+
 // ConnectionMark begins the name of the lock by which a proxy marks a connection
 // to a shard as its own; the connection's number at the server follows. Locks end
 // with their connections, so who has none is nobody's.
-func ConnectionMark(proxy string) string {
-	return fmt.Sprintf("locus:%016x:", xxhash.Sum64String(proxy))
-}
+func ConnectionMark(proxy string) string { return HolderMark(Holder(proxy)) }
+
+// HolderMark is [ConnectionMark] by what the proxy is called.
+func HolderMark(holder string) string { return "locus:" + holder + ":" }

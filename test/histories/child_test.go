@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"locus/cmd/declared"
+	"locus/cmd/fleet"
 	"locus/cmd/jobs"
 	"locus/config/etcd"
 	"locus/config/etcd/embedded"
@@ -106,6 +107,7 @@ func (c child) serve(ctx context.Context) error {
 		since, held := presence.Held()
 		return held && p.ReadAsOf(since)
 	}
+	options.Alive = func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, kv) }
 	p = proxy.New(options)
 	if err := p.Start(ctx); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 )
 
 // points are the places of a commit at which a proxy is killed.
-var points = []string{"before-prepare", "after-prepare(0)", "before-decision", "after-decision", "after-commit(0)", "before-forget"}
+var points = []string{"before-prepare", "after-prepare(0)", "before-decision", "decided", "after-decision", "after-commit(0)", "before-forget"}
 
 // TestTransfersAreWholeOrNotAtAll kills each of three proxies at two points of a
 // commit, and servers around a decision.
