@@ -51,12 +51,12 @@ const most = 200
 
 // connect uses one proxy for a while, with statements as text or prepared.
 func (c *clients) connect(ctx context.Context, number int, random *rand.Rand) {
-	addr := c.world.proxies[random.IntN(len(c.world.proxies))].addr.Load()
-	if addr == nil {
+	addr := c.world.proxies[random.IntN(len(c.world.proxies))].Addr()
+	if addr == "" {
 		pause(ctx, 10*time.Millisecond)
 		return
 	}
-	db := client(*addr, random.IntN(2) == 0)
+	db := client(addr, random.IntN(2) == 0)
 	defer db.Close()
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *clients) connect(ctx context.Context, number int, random *rand.Rand) {
 		return
 	}
 	defer conn.Close()
-	s := &talk{clients: c, number: number, addr: *addr, random: random, conn: conn}
+	s := &talk{clients: c, number: number, addr: addr, random: random, conn: conn}
 	defer s.close()
 	for range most {
 		if ctx.Err() != nil || !s.act() {

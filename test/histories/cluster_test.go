@@ -17,6 +17,7 @@ import (
 	"locus/router"
 	"locus/router/cluster"
 	"locus/router/gene"
+	"locus/test/process"
 	"locus/test/servers"
 )
 
@@ -31,8 +32,8 @@ const (
 // proxies that also run moves.
 type world struct {
 	servers  []*servers.Server
-	etcd     *process
-	proxies  [3]*process
+	etcd     *process.Process
+	proxies  [3]*process.Process
 	swapped  bool
 	patience time.Duration // of movers with what fails; 0: the default
 	stride   float64       // percent that one step under faults hands over
@@ -69,19 +70,19 @@ func open(t *testing.T, engine servers.Engine, args ...string) *world {
 			t.Logf("what the processes said:\n%s", text[max(0, len(text)-20_000):])
 		}
 	})
-	w.etcd = &process{name: "etcd", log: w.log}
+	w.etcd = &process.Process{Variable: childVariable, Name: "etcd", Log: w.log}
 	w.startEtcd(t)
 	w.declare(t)
 	for i := range w.proxies {
-		w.proxies[i] = &process{name: fmt.Sprintf("proxy %d", i), log: w.log}
+		w.proxies[i] = &process.Process{Variable: childVariable, Name: fmt.Sprintf("proxy %d", i), Log: w.log}
 	}
 	return w
 }
 
 func (w *world) startEtcd(t *testing.T) {
 	t.Helper()
-	w.etcd.start(t, child{Dir: filepath.Join(w.dir, "etcd"), Port: w.port})
-	_, port, _ := net.SplitHostPort(*w.etcd.addr.Load())
+	w.etcd.Start(t, child{Dir: filepath.Join(w.dir, "etcd"), Port: w.port})
+	_, port, _ := net.SplitHostPort(w.etcd.Addr())
 	w.port, _ = strconv.Atoi(port)
 }
 
@@ -94,21 +95,21 @@ func (w *world) startProxies(t *testing.T) {
 
 func (w *world) startProxy(t *testing.T, i int) {
 	t.Helper()
-	w.proxies[i].start(t, child{Dir: t.TempDir(), Etcd: fmt.Sprintf("127.0.0.1:%d", w.port), Password: w.servers[0].Password, Swapped: w.swapped, Patience: w.patience})
+	w.proxies[i].Start(t, child{Dir: t.TempDir(), Etcd: fmt.Sprintf("127.0.0.1:%d", w.port), Password: w.servers[0].Password, Swapped: w.swapped, Patience: w.patience})
 }
 
 func (w *world) killAll(t *testing.T) {
 	t.Helper()
 	for _, p := range append(w.proxies[:], w.etcd) {
 		if p != nil {
-			p.kill(t)
+			p.Kill()
 		}
 	}
 }
 
 func (w *world) declare(t *testing.T) {
 	t.Helper()
-	client, err := etcd.Open(etcd.Config{Endpoints: []string{*w.etcd.addr.Load()}, RequestTimeout: 2 * time.Second})
+	client, err := etcd.Open(etcd.Config{Endpoints: []string{w.etcd.Addr()}, RequestTimeout: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ routes: |
 // fill makes the rows that are there from the beginning.
 func (w *world) fill(t *testing.T) {
 	t.Helper()
-	db := client(*w.proxies[0].addr.Load(), false)
+	db := client(w.proxies[0].Addr(), false)
 	defer db.Close()
 	for _, table := range []struct {
 		name, columns string

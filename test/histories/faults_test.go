@@ -13,6 +13,7 @@ import (
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/router/cluster"
+	"locus/test/process"
 )
 
 // fault breaks something while the mover, one of the proxies' processes, is at a
@@ -43,8 +44,8 @@ var (
 		p := w.proxies[mover]
 		w.stopProxy(t, p)
 		return func() {
-			w.awaitMoverBeside(t, *p.addr.Load())
-			p.signal(t, syscall.SIGCONT)
+			w.awaitMoverBeside(t, p.Addr())
+			p.Signal(t, syscall.SIGCONT)
 		}
 	}}
 	killProxy = fault{"kill a proxy", func(w *world, t *testing.T, mover int) func() {
@@ -62,11 +63,11 @@ var (
 		w.stopProxy(t, other)
 		return func() {
 			until(t, "its lease has run out", func() (bool, error) {
-				_, revision, err := w.kv.Get(t.Context(), cluster.ProxyPrefix+*other.addr.Load())
+				_, revision, err := w.kv.Get(t.Context(), cluster.ProxyPrefix+other.Addr())
 				return err == nil && revision == 0, err
 			})
 			w.progress(t)
-			other.signal(t, syscall.SIGCONT)
+			other.Signal(t, syscall.SIGCONT)
 		}
 	}}
 	// loseProxy stops one so that its lease runs out while the fence waits for it.
@@ -76,20 +77,20 @@ var (
 		outlast(t, lease/2)
 		return func() {
 			w.progress(t)
-			other.signal(t, syscall.SIGCONT)
+			other.Signal(t, syscall.SIGCONT)
 		}
 	}}
 	killEtcd = fault{"kill etcd", func(w *world, t *testing.T, _ int) func() {
 		w.struck.etcd = true
-		w.etcd.kill(t)
+		w.etcd.Kill()
 		return func() { w.startEtcd(t) }
 	}}
 	stopEtcd = fault{"stop etcd", func(w *world, t *testing.T, _ int) func() {
 		w.struck.etcd = true
-		w.etcd.signal(t, syscall.SIGSTOP)
+		w.etcd.Signal(t, syscall.SIGSTOP)
 		return func() {
 			outlast(t, lease*3/2)
-			w.etcd.signal(t, syscall.SIGCONT)
+			w.etcd.Signal(t, syscall.SIGCONT)
 		}
 	}}
 	killSource = fault{"kill the source", func(w *world, t *testing.T, _ int) func() { return w.killServer(t, 0) }}
@@ -104,14 +105,14 @@ var (
 
 func (w *world) killProxy(t *testing.T, i int) {
 	t.Helper()
-	w.struck.processes[*w.proxies[i].addr.Load()] = true
-	w.proxies[i].kill(t)
+	w.struck.processes[w.proxies[i].Addr()] = true
+	w.proxies[i].Kill()
 }
 
-func (w *world) stopProxy(t *testing.T, p *process) {
+func (w *world) stopProxy(t *testing.T, p *process.Process) {
 	t.Helper()
-	w.struck.processes[*p.addr.Load()] = true
-	p.signal(t, syscall.SIGSTOP)
+	w.struck.processes[p.Addr()] = true
+	p.Signal(t, syscall.SIGSTOP)
 }
 
 func (w *world) killServer(t *testing.T, i int) (mend func()) {
@@ -167,7 +168,7 @@ func (w *world) strike(t *testing.T, when moment, point string, f fault) {
 	t.Helper()
 	began := time.Now()
 	for _, p := range w.proxies {
-		p.tell("stop " + point)
+		p.Tell("stop " + point)
 	}
 	let := func() {}
 	if point == cutover.BeforeRelease { // only a step that fails comes there
@@ -176,18 +177,18 @@ func (w *world) strike(t *testing.T, when moment, point string, f fault) {
 	mover := w.awaitStop(t, point)
 	for i, p := range w.proxies {
 		if i != mover {
-			p.tell("stop nowhere")
-			p.tell("go") // it may have run the job just before, and stopped as well
+			p.Tell("stop nowhere")
+			p.Tell("go") // it may have run the job just before, and stopped as well
 		}
 	}
 	let()
 	there := time.Now()
 	if when == after {
-		w.proxies[mover].tell("go")
+		w.proxies[mover].Tell("go")
 	}
 	mend := f.strike(w, t, mover)
 	if when == at {
-		w.proxies[mover].tell("go")
+		w.proxies[mover].Tell("go")
 	}
 	mend()
 	w.progress(t)
@@ -198,18 +199,18 @@ func (w *world) strike(t *testing.T, when moment, point string, f fault) {
 // disobey stops a proxy, so that no fence is obeyed, until the function is called.
 func (w *world) disobey(t *testing.T) (let func()) {
 	t.Helper()
-	var other *process
+	var other *process.Process
 	until(t, "somebody runs the job", func() (bool, error) {
 		name, err := w.claimant(t)
 		for _, p := range w.proxies {
-			if name != "" && *p.addr.Load() != name {
+			if name != "" && p.Addr() != name {
 				other = p
 			}
 		}
 		return other != nil, err
 	})
 	w.stopProxy(t, other)
-	return func() { other.signal(t, syscall.SIGCONT) }
+	return func() { other.Signal(t, syscall.SIGCONT) }
 }
 
 // awaitStop waits until some process is at the point.
@@ -224,13 +225,10 @@ func (w *world) awaitStopAt(t *testing.T, meanwhile func(), points ...string) (m
 	t.Helper()
 	until(t, fmt.Sprintf("a step comes to %v", points), func() (bool, error) {
 		for i, p := range w.proxies {
-			select {
-			case line := <-p.lines:
-				if point = strings.TrimPrefix(line, "at "); slices.Contains(points, point) {
-					mover = i
-					return true, nil
-				}
-			default:
+			line, _ := p.Said()
+			if point = strings.TrimPrefix(line, "at "); slices.Contains(points, point) {
+				mover = i
+				return true, nil
 			}
 		}
 		meanwhile()

@@ -11,6 +11,7 @@ import (
 	"locus/migrate/phase"
 	"locus/router"
 	"locus/router/gene"
+	"locus/test/process"
 )
 
 // moving are the genes of every move of these tests: half of all.
@@ -24,7 +25,7 @@ func until(t *testing.T, what string, is func() (bool, error)) {
 	t.Helper()
 	again := time.NewTicker(look)
 	defer again.Stop()
-	timeout := time.After(patience)
+	timeout := time.After(process.Patience)
 	for {
 		ok, err := is()
 		if ok {
@@ -32,7 +33,7 @@ func until(t *testing.T, what string, is func() (bool, error)) {
 		}
 		select {
 		case <-timeout:
-			t.Fatalf("%s: not after %v; %v", what, patience, err)
+			t.Fatalf("%s: not after %v; %v", what, process.Patience, err)
 		case <-again.C:
 		}
 	}

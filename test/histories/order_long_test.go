@@ -92,7 +92,7 @@ const some = 150
 func (w *world) lateStep(t *testing.T, c *run) (handedOver bool) {
 	t.Helper()
 	for _, p := range w.proxies {
-		p.tell(strings.Join([]string{"stop", cutover.BeforePosition, cutover.AfterCommit, cutover.BeforeRelease}, " "))
+		p.Tell(strings.Join([]string{"stop", cutover.BeforePosition, cutover.AfterCommit, cutover.BeforeRelease}, " "))
 	}
 	s, err := w.store.Read(t.Context(), splitting)
 	if err != nil {
@@ -103,19 +103,19 @@ func (w *world) lateStep(t *testing.T, c *run) (handedOver bool) {
 	}
 	mover, point := w.awaitStopAt(t, func() {}, cutover.BeforePosition, cutover.BeforeRelease)
 	for point == cutover.BeforeRelease { // it did not come to be late
-		w.proxies[mover].tell("stop " + cutover.BeforePosition + " " + cutover.AfterCommit + " " + cutover.BeforeRelease)
-		w.proxies[mover].tell("go")
+		w.proxies[mover].Tell("stop " + cutover.BeforePosition + " " + cutover.AfterCommit + " " + cutover.BeforeRelease)
+		w.proxies[mover].Tell("go")
 		mover, point = w.awaitStopAt(t, func() {}, cutover.BeforePosition, cutover.BeforeRelease)
 	}
 	let := w.lock(t)
 	defer let()
 	c.goOn(t, some)
-	w.proxies[mover].tell("go")
+	w.proxies[mover].Tell("go")
 	_, point = w.awaitStopAt(t, func() {}, cutover.AfterCommit, cutover.BeforeRelease)
 	for _, p := range w.proxies {
-		p.tell("stop nowhere")
+		p.Tell("stop nowhere")
 	}
-	w.proxies[mover].tell("go")
+	w.proxies[mover].Tell("go")
 	c.goOn(t, some)
 	return point == cutover.AfterCommit
 }

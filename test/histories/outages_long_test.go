@@ -262,7 +262,7 @@ func (w *world) mover(t *testing.T) (number int) {
 	until(t, "somebody runs the job", func() (bool, error) {
 		name, err := w.claimant(t)
 		for i, p := range w.proxies {
-			if name != "" && *p.addr.Load() == name {
+			if name != "" && p.Addr() == name {
 				number = i
 				return true, nil
 			}

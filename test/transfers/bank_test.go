@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"locus/router/cluster"
+	"locus/test/process"
 	"locus/test/servers"
 )
 
@@ -21,7 +22,7 @@ const (
 // bank is three shards with accounts and a journal, and places for three proxies.
 type bank struct {
 	servers   []*servers.Server
-	proxies   [3]*proxyProcess
+	proxies   [3]*process.Process
 	documents map[string][]byte
 	log       *os.File
 }
@@ -48,7 +49,7 @@ func open(t *testing.T, engine servers.Engine) *bank {
 		}
 	})
 	for i := range b.proxies {
-		b.proxies[i] = &proxyProcess{bank: b}
+		b.proxies[i] = &process.Process{Name: fmt.Sprintf("proxy %d", i), Variable: childVariable, Log: b.log}
 	}
 	return b
 }
@@ -106,4 +107,10 @@ func (b *bank) all(t *testing.T, query string, f func(*sql.Rows) error) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// start runs a proxy that stops at a point, once it has come there so often.
+func (b *bank) start(t *testing.T, p *process.Process, point string, hits int64) {
+	t.Helper()
+	p.Start(t, child{Documents: b.documents, Password: b.servers[0].Password, Dir: t.TempDir(), Stop: point, Hits: hits})
 }

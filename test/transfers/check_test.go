@@ -4,6 +4,8 @@ import (
 	"database/sql"
 	"testing"
 	"time"
+
+	"locus/test/process"
 )
 
 // settled waits until no shard has a prepared branch, nor a decision to commit
@@ -12,7 +14,7 @@ func (b *bank) settled(t *testing.T) {
 	t.Helper()
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()
-	timeout := time.After(patience)
+	timeout := time.After(process.Patience)
 	for {
 		branches, decisions := 0, 0
 		b.all(t, "XA RECOVER", func(*sql.Rows) error { branches++; return nil })

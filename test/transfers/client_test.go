@@ -49,12 +49,12 @@ const most = 10
 
 // session makes transfers by one connection.
 func (c *clients) session(ctx context.Context, random *rand.Rand) {
-	addr := c.bank.proxies[random.IntN(len(c.bank.proxies))].addr.Load()
-	if addr == nil {
+	addr := c.bank.proxies[random.IntN(len(c.bank.proxies))].Addr()
+	if addr == "" {
 		pause(ctx, 10*time.Millisecond)
 		return
 	}
-	db := client(*addr)
+	db := client(addr)
 	defer db.Close()
 	conn, err := db.Conn(ctx)
 	if err != nil {

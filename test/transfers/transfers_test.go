@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"locus/test/process"
 	"locus/test/servers"
 )
 
@@ -20,9 +21,9 @@ func TestTransfersAreWholeOrNotAtAll(t *testing.T) {
 func transfersSurvive(t *testing.T, engine servers.Engine, rounds int) {
 	b := open(t, engine)
 	for _, p := range b.proxies {
-		p.start(t, "", 0)
+		b.start(t, p, "", 0)
 	}
-	db := client(*b.proxies[0].addr.Load())
+	db := client(b.proxies[0].Addr())
 	defer db.Close()
 	b.fill(t, db)
 	ctx, stop := context.WithCancel(t.Context())
@@ -33,12 +34,12 @@ func transfersSurvive(t *testing.T, engine servers.Engine, rounds int) {
 		for i, p := range b.proxies {
 			killing.Go(func() {
 				for j := i; j < len(points); j += len(b.proxies) {
-					p.kill(t)
-					p.start(t, points[j], 5)
-					p.await(t, "at "+points[j])
+					p.Kill()
+					b.start(t, p, points[j], 5)
+					p.Await(t, "at "+points[j])
 				}
-				p.kill(t)
-				p.start(t, "", 0)
+				p.Kill()
+				b.start(t, p, "", 0)
 			})
 		}
 		killing.Wait()
@@ -50,20 +51,20 @@ func transfersSurvive(t *testing.T, engine servers.Engine, rounds int) {
 	c.running.Wait()
 	b.settled(t)
 	for _, p := range b.proxies {
-		p.kill(t)
+		p.Kill()
 	}
 	b.check(t, c.outcomes)
 }
 
 // killServer kills a database server while a proxy is at a point of a commit.
-func (b *bank) killServer(t *testing.T, server int, p *proxyProcess, point string) {
+func (b *bank) killServer(t *testing.T, server int, p *process.Process, point string) {
 	t.Helper()
-	p.kill(t)
-	p.start(t, point, 5)
-	p.await(t, "at "+point)
+	p.Kill()
+	b.start(t, p, point, 5)
+	p.Await(t, "at "+point)
 	if err := b.servers[server].Kill(); err != nil {
 		t.Fatal(err)
 	}
-	p.goOn(t)
+	p.Tell("go")
 	b.servers[server].Restart(t)
 }
