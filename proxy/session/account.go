@@ -75,7 +75,7 @@ func (s *Session) mayScatter(shards int) error {
 	case Refuse:
 		return &plan.Refusal{Code: plan.ScatterRefused, Message: "this user may not read several shards at once: name the owner, the ID or the order number in WHERE"}
 	case Warn:
-		s.warnings = append(s.warnings, diagnostic{"Warning", uitoa(scatterWarning), "locus: this statement read " + uitoa(uint64(shards)) + " shards"})
+		s.warnings = append(s.warnings, diagnostic{level: "Warning", code: uitoa(scatterWarning), message: "locus: this statement read " + uitoa(uint64(shards)) + " shards"})
 	case Allow:
 	}
 	return nil
@@ -87,7 +87,7 @@ func (s *Session) mayScatterWrite(shards int) error {
 	case Refuse:
 		return plan.Scattered()
 	case Warn:
-		s.warnings = append(s.warnings, diagnostic{"Warning", uitoa(scatterWarning), "locus: this statement changed rows on " + uitoa(uint64(shards)) + " shards"})
+		s.warnings = append(s.warnings, diagnostic{level: "Warning", code: uitoa(scatterWarning), message: "locus: this statement changed rows on " + uitoa(uint64(shards)) + " shards"})
 	case Allow:
 	}
 	return nil
@@ -98,7 +98,7 @@ func (s *Session) mayRunUnfiltered(p *plan.Plan) error {
 	switch {
 	case s.account.Unfiltered == Allow || !p.Unfiltered:
 	case s.account.Unfiltered == Warn:
-		s.warnings = append(s.warnings, diagnostic{"Warning", uitoa(scatterWarning), "locus: this statement had no WHERE"})
+		s.warnings = append(s.warnings, diagnostic{level: "Warning", code: uitoa(scatterWarning), message: "locus: this statement had no WHERE"})
 	default:
 		return &plan.Refusal{Code: plan.UnfilteredRefused, Message: "this user may not change all rows of a table: name them in WHERE"}
 	}

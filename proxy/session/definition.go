@@ -30,7 +30,7 @@ func (s *Session) runDefinition(r *request) error {
 	for _, shard := range r.world.Catalog.Shards {
 		ok, err := s.define(r, shard, len(done) == 0)
 		if already := alreadyDefined(err); already != nil {
-			passed = append(passed, diagnostic{"Note", uitoa(uint64(already.Code)), "locus: passed over shard " + string(shard) + ": " + already.Message})
+			passed = append(passed, diagnostic{level: "Note", code: uitoa(uint64(already.Code)), message: "locus: passed over shard " + string(shard) + ": " + already.Message})
 			if before == nil {
 				before = err
 			}

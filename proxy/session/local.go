@@ -40,6 +40,8 @@ func (s *Session) local(r *request) error {
 		return s.killText(r)
 	case stmt.ShowWarnings:
 		return s.showWarnings(r)
+	case stmt.Diagnose:
+		return s.diagnose(r)
 	case stmt.Lock:
 		return s.answer(s.lockTables(r))
 	case stmt.Unlock:

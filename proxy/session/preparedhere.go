@@ -86,6 +86,7 @@ func (s *Session) preparable(w *World, p *prepared) (text string, there *plan.Pl
 // textOnly is what MySQL does not prepare: clients that hear of it send the text.
 var textOnly = map[stmt.Kind]bool{
 	stmt.Use: true, stmt.Begin: true, stmt.Savepoint: true, stmt.Lock: true, stmt.Unlock: true, stmt.ShowWarnings: true,
+	stmt.Diagnose: true,
 }
 
 func unpreparable() error {

@@ -106,7 +106,7 @@ func (s *Session) run(r *request) error {
 	if r.plan.Reserved && !s.account.Admin {
 		return s.reserved()
 	}
-	if k := r.plan.Statement.Kind; k != stmt.ShowWarnings && k != stmt.Set && r.plan.Place != plan.Rewritten {
+	if k := r.plan.Statement.Kind; k != stmt.ShowWarnings && k != stmt.Set && k != stmt.Diagnose && r.plan.Place != plan.Rewritten {
 		s.warnings = s.warnings[:0]
 	}
 	if err := s.mayRunUnfiltered(r.plan); err != nil {

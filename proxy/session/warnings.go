@@ -2,6 +2,7 @@ package session
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 // diagnostic is one row of SHOW WARNINGS.
 type diagnostic struct {
 	level, code, message string
+	state                string // SQLSTATE, where it was told
 }
 
 // mostWarnings is what is kept of one statement's at most; max_error_count is 64
@@ -28,19 +30,34 @@ func (s *Session) keepWarnings(l lease) {
 	if err != nil {
 		return
 	}
+	from := len(s.warnings)
 	s.appendWarnings(rows)
+	if code, failed := s.scanner.ErrCode(); failed {
+		s.noteState(s.warnings[from:], code)
+	}
+}
+
+// noteState keeps the SQLSTATE of the error that ended an answer: SIGNAL may give any
+// to a number.
+func (s *Session) noteState(list []diagnostic, code uint16) {
+	for i := range slices.Backward(list) {
+		if list[i].level == "Error" && list[i].code == uitoa(uint64(code)) {
+			list[i].state = s.scanner.ErrState()
+			return
+		}
+	}
 }
 
 func (s *Session) appendWarnings(rows *backend.Rows) {
 	for _, row := range rows.Rows {
 		if len(row) == 3 {
-			s.warnings = append(s.warnings, diagnostic{string(row[0]), string(row[1]), string(row[2])})
+			s.warnings = append(s.warnings, diagnostic{level: string(row[0]), code: string(row[1]), message: string(row[2])})
 		}
 	}
 }
 
 func (s *Session) noteError(e *mysql.MyError) {
-	s.warnings = append(s.warnings[:0], diagnostic{"Error", uitoa(uint64(e.Code)), e.Message})
+	s.warnings = append(s.warnings[:0], diagnostic{level: "Error", code: uitoa(uint64(e.Code)), message: e.Message, state: e.State})
 }
 
 // showWarnings answers SHOW WARNINGS and SHOW ERRORS.

@@ -63,6 +63,7 @@ type findings struct {
 	warn    uint16
 	isErr   bool
 	code    uint16
+	state   [5]byte
 	columns int
 	rows    int
 }
@@ -202,6 +203,14 @@ func (s *Scanner) OK() (OK, bool) { return s.found.ok, s.found.hasOK }
 // ErrCode returns the code of the ERR packet that ended the response, and whether there was one.
 func (s *Scanner) ErrCode() (uint16, bool) { return s.found.code, s.found.isErr }
 
+// ErrState returns the SQLSTATE of that ERR packet, or the empty text where it told none.
+func (s *Scanner) ErrState() string {
+	if s.found.state[0] == 0 {
+		return ""
+	}
+	return string(s.found.state[:])
+}
+
 // Columns returns the number of columns of the last result set, or of a prepared statement.
 func (s *Scanner) Columns() int { return s.found.columns }
 
@@ -245,5 +254,8 @@ func (s *Scanner) readERR(payload []byte) (State, error) {
 	}
 	s.found.isErr = true
 	s.found.code = binary.LittleEndian.Uint16(payload[1:])
+	if len(payload) >= 9 && payload[3] == '#' {
+		copy(s.found.state[:], payload[4:])
+	}
 	return s.done(), nil
 }

@@ -193,7 +193,7 @@ func build(s *stmt.Statement, ctx Context) (*Plan, error) {
 		return &Plan{Place: Everywhere, Writes: true}, nil
 	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.Savepoint, stmt.ShowWarnings, stmt.Unlock:
 		return &Plan{Place: Session, Cacheable: true}, nil
-	case stmt.Set, stmt.Use, stmt.Explain, stmt.Kill, stmt.TextPrepare: // their values are read from the text
+	case stmt.Set, stmt.Use, stmt.Explain, stmt.Kill, stmt.TextPrepare, stmt.Diagnose: // their values are read from the text
 		return &Plan{Place: Session}, nil
 	case stmt.Lock:
 		return planLock(s, ctx)

@@ -31,6 +31,9 @@ func Parse(l *Lexed) (*Statement, error) {
 		if s, ok := readPrepared(l); ok {
 			return s, nil
 		}
+		if s, ok := readDiagnostics(l); ok {
+			return s, nil
+		}
 		return nil, err
 	}
 	r := newReader(l)

@@ -31,7 +31,8 @@ const (
 	Account // CREATE USER, GRANT, …
 	Admin   // FLUSH, SHUTDOWN, BINLOG, …: the server's own affairs
 	LoadData
-	XA // XA START and its kin, which the parser doesn't know
+	XA       // XA START and its kin, which the parser doesn't know
+	Diagnose // GET DIAGNOSTICS
 )
 
 // Feature marks what a statement uses that depends on the connection it runs
@@ -132,6 +133,7 @@ type Statement struct {
 	Shown      *Shown
 	Prepared   *TextPrepared
 	LockTables []LockTable
+	Diagnosing *Diagnosing // Diagnose
 	// Locks are the names that GET_LOCK() is called with.
 	Locks []Operand
 	// Verbatim: what was read here depends on the text of a literal, so it does
