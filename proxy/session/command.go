@@ -74,7 +74,7 @@ func (s *Session) reset() {
 	}
 	s.late, s.replica = s.account.Late, false
 	s.waitTimeout.Store(0)
-	s.insertID, s.forcedID, s.toldBegun, s.warnings = 0, 0, false, nil
+	s.insertID, s.forcedID, s.toldState, s.warnings = 0, 0, "", nil
 	s.rowCount, s.foundRows, s.kept, s.texts = 0, 0, nil, nil
 	s.lostPins = ""
 	s.forgetPrepared()

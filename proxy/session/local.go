@@ -73,7 +73,6 @@ func (s *Session) complete(st *stmt.Statement, end func() error) error {
 		if err := s.begin(opening); err != nil {
 			return err
 		}
-		s.toldBegun = false // of the new one
 	}
 	if err := s.writeOK(wire.OK{}); err != nil {
 		return &clientGone{err}

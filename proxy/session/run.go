@@ -34,8 +34,11 @@ func (s *Session) runOn(r *request, shard router.ShardName) error {
 	text := spliced(r, s)
 	var last ending
 	r.outside = r.outside || r.plan.Metadata
-	if r.outside && s.txn.running() {
+	switch {
+	case r.outside && s.txn.running():
 		last = s.withStatus()
+	case s.capabilities&mysql.CLIENT_SESSION_TRACK != 0:
+		last = s.telling(r)
 	}
 	return s.exchange(r, shard, text, nil, last)
 }

@@ -53,7 +53,7 @@ type Session struct {
 	txn        transaction
 	insertID   uint64
 	forcedID   uint64 // of the next INSERT into a table that is not sharded: SET insert_id
-	toldBegun  bool   // the client has been told that a transaction is open
+	toldState  string // of its transaction, which the client was told last; empty: that there is none
 	prepared   map[uint32]*prepared
 	lastStmt   uint32
 	holdings   []*holding // connections with cursors

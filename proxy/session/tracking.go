@@ -125,18 +125,83 @@ func (s *Session) trackValues(names []string) {
 	}
 }
 
-// trackTransaction notes that a transaction was begun or ended. MySQL tells that
-// much without being asked for the state of transactions, MariaDB doesn't.
+// The states of a transaction that are told: of those that session_track_transaction_info
+// asks for, only which there are.
+const (
+	notBegun     = "________"
+	begun        = "T_______"
+	begunReading = "T_R_____" // WITH CONSISTENT SNAPSHOT
+)
+
+// tellsTransactions: MySQL says without being asked that a transaction was begun or
+// ended, MariaDB doesn't.
+func (s *Session) tellsTransactions() bool { return s.tracks() && !s.World().MariaDB }
+
+// trackTransaction notes that a transaction was begun or ended.
 func (s *Session) trackTransaction() {
-	if s.txn.begun == s.toldBegun || !s.tracks() || s.World().MariaDB {
-		return
+	if s.tellsTransactions() {
+		s.changes = s.appendState(s.changes, s.transactionState())
 	}
-	s.toldBegun = s.txn.begun
-	state := "________"
-	if s.txn.begun {
-		state = "T_______"
+}
+
+func (s *Session) appendState(changes []byte, state string) []byte {
+	if state == s.toldState || state == notBegun && s.toldState == "" {
+		return changes
 	}
-	s.changes = wire.AppendTextChange(s.changes, mysql.SESSION_TRACK_TRANSACTION_STATE, []byte(state))
+	s.toldState = state
+	return wire.AppendTextChange(changes, mysql.SESSION_TRACK_TRANSACTION_STATE, []byte(state))
+}
+
+func (s *Session) transactionState() string {
+	switch {
+	case s.pins.has(globalTransaction):
+		return begun
+	case !s.txn.begun:
+		return notBegun
+	case len(s.txn.opening) > 0 && strings.Contains(strings.ToUpper(firstBegin(s.txn.opening)), "SNAPSHOT"):
+		return begunReading
+	}
+	return begun
+}
+
+// telling is an ending that tells, in the OK of a shard, how a statement leaves the
+// transaction; nil if the client knows.
+func (s *Session) telling(r *request) ending {
+	if !s.tellsTransactions() {
+		return nil
+	}
+	state := s.transactionState()
+	if r.plan.Statement.Kind == stmt.XA {
+		state = stateOfXA(xaWords(r)[1], state)
+	}
+	if state == s.toldState || state == notBegun && s.toldState == "" {
+		return nil
+	}
+	return func(dst, packet []byte) ([]byte, error) {
+		payload := packet[wire.HeaderSize:]
+		if payload[0] != mysql.OK_HEADER {
+			return append(dst, packet...), nil
+		}
+		ok, err := wire.ParseOK(payload, 0)
+		if err != nil {
+			return nil, err
+		}
+		ok.Changes = s.appendState(nil, state)
+		_, seq := wire.Header(packet)
+		dst, _ = wire.AppendOK(dst, seq, ok, s.capabilities)
+		return dst, nil
+	}
+}
+
+// stateOfXA is the state that an XA statement leads to from another one.
+func stateOfXA(verb, from string) string {
+	switch verb {
+	case "start", "begin":
+		return begun
+	case "prepare", "commit", "rollback":
+		return notBegun
+	}
+	return from
 }
 
 func onOff(on bool) []byte {
