@@ -16,6 +16,7 @@ type merger struct {
 	plan    *plan.Merge
 	format  Format
 	window  window
+	offset  uint64 // what window.skip was
 	out     output
 	first   byte // the number of the first packet to the client
 
@@ -52,6 +53,7 @@ func (w *window) admit() bool {
 
 func merge(sources []source, m *plan.Merge, format Format, limit Limit, to Client) (Outcome, error) {
 	g := &merger{answers: make([]answer, len(sources)), plan: m, format: format, window: newWindow(limit), out: newOutput(to), first: to.Seq}
+	g.offset = g.window.skip
 	defer g.out.release()
 	g.budget = drainBudget
 	if to.Whole {
@@ -216,6 +218,7 @@ func (g *merger) settle(err error) (Outcome, error) {
 		err = g.out.finishWith(e)
 	}
 	o.Sent, o.Warnings, o.NextSeq, o.Rows = g.out.sent, g.warnings(), g.out.Seq, g.out.rows
+	o.Found = o.Rows + g.skipped()
 	if !o.Sent {
 		o.NextSeq = g.first
 	}
@@ -226,6 +229,8 @@ func (g *merger) settle(err error) (Outcome, error) {
 	}
 	return o, err
 }
+
+func (g *merger) skipped() uint64 { return g.offset - g.window.skip }
 
 func (g *merger) warnings() int {
 	n := 0

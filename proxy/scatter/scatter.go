@@ -46,6 +46,7 @@ type Outcome struct {
 	Sent     bool
 	Warnings int    // over all shards
 	Rows     uint64 // that the client got
+	Found    uint64 // and those before them, which OFFSET leaves out
 	// NextSeq numbers what the client is sent next.
 	NextSeq byte
 	// Err is a shard's error that was passed to the client behind rows.

@@ -176,7 +176,7 @@ func (g *gathering) answer() error {
 		return err
 	}
 	_, failed := g.scanner.ErrCode()
-	g.count(g.r, failed)
+	g.count(l, g.r, failed)
 	g.at.conn.SetStatus(g.scanner.Status())
 	if failed || g.scanner.Warnings() > 0 {
 		g.keepWarnings(l)

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"strconv"
@@ -209,7 +208,7 @@ func (s *Session) packet(c *backend.Conn, r *request, text []byte, params []wire
 // after reads from the answer what the session must know.
 func (s *Session) after(l lease, r *request) error {
 	code, failed := s.scanner.ErrCode()
-	s.count(r, failed)
+	s.count(l, r, failed)
 	if failed || s.scanner.Warnings() > 0 { // an error is one of them, seldom alone
 		s.keepWarnings(l)
 	}
@@ -254,39 +253,6 @@ func (s *Session) hasEnded(l lease, code uint16) bool {
 	_, err := l.conn.Exec(s.awaiting, "DO 0")
 	return err != nil || !l.conn.InTransaction()
 }
-
-// count keeps what ROW_COUNT() and FOUND_ROWS() are to say.
-func (s *Session) count(r *request, failed bool) {
-	ok, has := s.scanner.OK()
-	switch {
-	case failed:
-		s.rowCount = -1
-	case s.scanner.Columns() > 0 && r.plan.Statement.Kind != stmt.Call:
-		s.rowCount = -1
-		if finds(r) {
-			s.foundRows = uint64(s.scanner.Rows())
-		}
-	case has:
-		s.rowCount = int64(ok.AffectedRows)
-	}
-}
-
-// finds tells a statement whose rows count for FOUND_ROWS(): what tables of the
-// server's own answer, and not what is told of one thing.
-func finds(r *request) bool {
-	st := r.plan.Statement
-	switch st.Kind {
-	case stmt.Explain, stmt.Other:
-		return false
-	case stmt.Show:
-		words := bytes.Fields(bytes.ToLower(r.values.Text[:min(len(r.values.Text), 40)]))
-		return len(words) < 2 || !notFound[string(words[1])]
-	default:
-		return true
-	}
-}
-
-var notFound = map[string]bool{"create": true, "profile": true, "profiles": true}
 
 // keepInsertID asks the connection for LAST_INSERT_ID(), before it is lent to
 // somebody else: the OK packet also tells IDs that were given, not generated.

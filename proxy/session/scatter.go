@@ -70,7 +70,7 @@ func (s *Session) runScatter(r *request) error {
 		s.settle(l, outcome.Status[i], outcome.Status[i] != 0)
 	}
 	s.seq, s.failed = outcome.NextSeq, outcome.Err != nil
-	s.rowCount, s.foundRows = -1, outcome.Rows
+	s.rowCount, s.foundRows = -1, outcome.Found
 	if outcome.Err != nil {
 		s.noteError(outcome.Err)
 	}

@@ -63,6 +63,7 @@ func (s *Session) noteError(e *mysql.MyError) {
 // showWarnings answers SHOW WARNINGS and SHOW ERRORS.
 func (s *Session) showWarnings(r *request) error {
 	show := r.plan.Statement.Shown
+	s.rowCount = -1
 	var rows [][]string
 	for _, w := range s.warnings {
 		if show.What == "warnings" || w.level == "Error" {
@@ -70,6 +71,7 @@ func (s *Session) showWarnings(r *request) error {
 		}
 	}
 	if show.Count {
+		s.foundRows = 1
 		return s.writeColumns(s.diagnosticColumns(show), [][]string{{strconv.Itoa(len(rows))}})
 	}
 	rows, err := limited(rows, show.Clause)

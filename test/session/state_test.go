@@ -78,7 +78,18 @@ func TestCountsOfTheSession(t *testing.T) {
 			"SELECT ROW_COUNT()",
 			"SET @n = ROW_COUNT()",
 			"SELECT @n",
+			"INSERT INTO c VALUES (1, 1), (2, 2), (3, 3), (4, 4)",
 		)
+		for _, statement := range []string{
+			"SELECT id FROM c LIMIT 2, 1", "SELECT id FROM c ORDER BY id LIMIT 1 OFFSET 2", "SELECT id FROM c LIMIT 9, 1", "SELECT id FROM c LIMIT 0",
+			"SHOW WARNINGS", "SELECT id INTO @x FROM c WHERE id = 2", "SELECT id INTO @x FROM c WHERE id = 22", "SELECT id FROM c WHERE id = 22",
+			"(SELECT id FROM c) UNION (SELECT 9) LIMIT 2", "CREATE TABLE copied SELECT * FROM c", "INSERT INTO copied SELECT * FROM c WHERE id < 4",
+			"SHOW COUNT(*) WARNINGS", "HANDLER c OPEN", "HANDLER c READ FIRST LIMIT 2", "HANDLER c CLOSE", "SHOW CREATE TABLE c", "DROP TABLE copied",
+		} {
+			for _, count := range []string{"FOUND_ROWS()", "ROW_COUNT()"} {
+				p.alike(t, "SELECT * FROM c LIMIT 3", statement, "SELECT "+count)
+			}
+		}
 		p.proxy.must(t, "INSERT INTO test_order (buyer_uid, amount) VALUES (1, 1), (2, 2), (3, 3), (4, 4)")
 		if got := p.proxy.value(t, "SELECT ROW_COUNT()"); got != "4" {
 			t.Errorf("rows of an insert for several shards: %s", got)
@@ -86,6 +97,10 @@ func TestCountsOfTheSession(t *testing.T) {
 		p.proxy.say("SELECT order_id FROM test_order ORDER BY order_id LIMIT 3")
 		if got := p.proxy.value(t, "SELECT FOUND_ROWS()"); got != "3" {
 			t.Errorf("found rows of several shards: %s", got)
+		}
+		p.proxy.say("SELECT order_id FROM test_order ORDER BY order_id LIMIT 2, 1")
+		if got := p.proxy.value(t, "SELECT FOUND_ROWS()"); got != "3" {
+			t.Errorf("found rows of several shards, two of them left out: %s", got)
 		}
 		id := p.proxy.value(t, "SELECT LAST_INSERT_ID()")
 		for _, spelling := range []string{"last_insert_id( )", "LAST_INSERT_ID() AS id", "@@last_insert_id", "@@session.last_insert_id", "@@identity"} {

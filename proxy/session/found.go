@@ -1,0 +1,92 @@
+package session
+
+import (
+	"bytes"
+
+	"locus/router/stmt"
+)
+
+// count keeps what ROW_COUNT() and FOUND_ROWS() are to say of a statement that a
+// shard has answered.
+func (s *Session) count(l lease, r *request, failed bool) {
+	ok, has := s.scanner.OK()
+	switch {
+	case failed:
+		s.rowCount = -1
+		return
+	case s.scanner.Columns() > 0 && r.plan.Statement.Kind != stmt.Call:
+		s.rowCount = -1
+		if finds(r) {
+			s.found(l, r)
+		}
+	case has:
+		s.rowCount = int64(ok.AffectedRows)
+		switch st := r.plan.Statement; {
+		case st.Kind == stmt.Select: // … INTO @a
+			s.foundRows = ok.AffectedRows
+		case copies(r):
+			s.askFoundRows(l)
+		}
+	}
+}
+
+// found keeps how many rows a query found: those that the client got, and those
+// before them. Where it got none behind an OFFSET, and where LIMIT stands behind a
+// UNION, the server knows.
+func (s *Session) found(l lease, r *request) {
+	st := r.plan.Statement
+	rows, offset := uint64(s.scanner.Rows()), s.offset(r)
+	switch {
+	case offset > 0 && rows == 0, st.Features&stmt.Union != 0 && st.Features&stmt.Limited != 0 && r.world.MariaDB:
+		s.askFoundRows(l)
+	default:
+		s.foundRows = offset + rows
+	}
+}
+
+// offset is the OFFSET of a query, 0 if it is not known.
+func (s *Session) offset(r *request) uint64 {
+	blocks := r.plan.Statement.Blocks
+	if len(blocks) == 0 || blocks[0].Limit == nil || blocks[0].Limit.Offset == nil || blocks[0].Limit.Unplaced {
+		return 0
+	}
+	n, _ := limitNumber(r.values.Operand(*blocks[0].Limit.Offset))
+	return n
+}
+
+// askFoundRows is readFoundRows between a statement and what comes behind it.
+func (s *Session) askFoundRows(l lease) {
+	status := s.scanner.Status()
+	s.readFoundRows(l)
+	l.conn.SetStatus(status)
+}
+
+// finds tells a statement whose rows count for FOUND_ROWS(): what tables of the
+// server's own answer, and not what is told of one thing.
+func finds(r *request) bool {
+	st := r.plan.Statement
+	switch st.Kind {
+	case stmt.Explain, stmt.Other, stmt.Handler:
+		return false
+	case stmt.Show:
+		words := bytes.Fields(bytes.ToLower(r.values.Text[:min(len(r.values.Text), 40)]))
+		return len(words) < 2 || !notFound[string(words[1])]
+	default:
+		return true
+	}
+}
+
+var notFound = map[string]bool{"create": true, "profile": true, "profiles": true, "grants": true}
+
+// copies tells INSERT … SELECT and CREATE TABLE … SELECT, whose rows are found too.
+func copies(r *request) bool {
+	switch st := r.plan.Statement; st.Kind {
+	case stmt.Insert, stmt.Replace:
+		return len(st.Blocks) > 0
+	case stmt.DDL:
+		text := bytes.ToLower(r.values.Text)
+		return bytes.Contains(text, []byte("create")) && bytes.Contains(text, []byte("table")) && bytes.Contains(text, []byte("select"))
+	default:
+		return false
+	}
+}
