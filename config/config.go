@@ -63,9 +63,18 @@ type KeyPair struct {
 
 // HTTP is the port of the dashboard, the HTTP API and the metrics.
 type HTTP struct {
-	Listen       string `yaml:"listen"`
-	User         string `yaml:"user"`
-	PasswordFile string `yaml:"password_file"`
+	Listen       string        `yaml:"listen"`
+	TLS          KeyPair       `yaml:"tls"`
+	User         string        `yaml:"user"`
+	PasswordFile string        `yaml:"password_file"`
+	Accounts     []HTTPAccount `yaml:"accounts"`
+}
+
+// HTTPAccount is who may log in over HTTP besides the first.
+type HTTPAccount struct {
+	User   string `yaml:"user"`
+	Role   Role   `yaml:"role"`
+	Secret string `yaml:"secret"` // the name of the password
 }
 
 // Backends bounds the connections to the shards' database servers.

@@ -71,7 +71,7 @@ http:
 	if c.Proxy.MaxStatement != 256<<20 || c.Proxy.MaxPacketBeforeLogin != 8192 {
 		t.Errorf("sizes %d and %d", c.Proxy.MaxStatement, c.Proxy.MaxPacketBeforeLogin)
 	}
-	if want := config.Default().HTTP; c.HTTP != want {
+	if want := config.Default().HTTP; !reflect.DeepEqual(c.HTTP, want) {
 		t.Errorf("an empty section is %+v, not the defaults %+v", c.HTTP, want)
 	}
 	if len(c.Etcd.Endpoints) != 2 {
@@ -138,7 +138,7 @@ proxy:
   connect_timeout: -1s
   idle_timeout: 0s
   transactions: both
-http: {listen: "0.0.0.0:99999", user: ""}
+http: {listen: "0.0.0.0:99999", user: "", tls: {cert: c}, accounts: [{user: a, role: viewer, secret: a}, {user: a, role: root, secret: ../a}]}
 backends:
   max_connections_per_shard: 0
   wait_timeout: 0s
@@ -157,7 +157,7 @@ log: {format: xml, level: loud}
 		"etcd.username", "etcd.tls", "etcd.dial_timeout",
 		"proxy.listen", "proxy.advertise", "proxy.tls", "proxy.max_connections", "proxy.max_packet_before_login",
 		"proxy.max_statement", "proxy.connect_timeout", "proxy.idle_timeout", "proxy.transactions",
-		"http.listen", "http.user", "http.password_file",
+		"http.listen", "http.user", "http.tls", "http.accounts[1].user", "http.accounts[1].role", "http.accounts[1].secret",
 		"backends.max_connections_per_shard", "backends.wait_timeout",
 		"backends.connect_timeout", "backends.idle_timeout", "log.format", "log.level",
 	}

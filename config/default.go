@@ -31,7 +31,7 @@ func Default() *Config {
 			Transactions:         XA,
 			LocalInfile:          true,
 		},
-		HTTP: HTTP{Listen: "127.0.0.1:8306", User: "admin"},
+		HTTP: HTTP{Listen: "127.0.0.1:8306", User: "admin", Accounts: []HTTPAccount{}},
 		Backends: Backends{
 			MaxConnectionsPerShard: 100,
 			WaitTimeout:            Duration(5 * time.Second),

@@ -17,6 +17,8 @@ func (c *Config) CheckFiles() error {
 		{"proxy.tls.cert", c.Proxy.TLS.Cert},
 		{"proxy.tls.key", c.Proxy.TLS.Key},
 		{"http.password_file", c.HTTP.PasswordFile},
+		{"http.tls.cert", c.HTTP.TLS.Cert},
+		{"http.tls.key", c.HTTP.TLS.Key},
 		{"key_ring", c.KeyRing},
 	} {
 		if f.path == "" {

@@ -104,8 +104,25 @@ func (h *HTTP) validate(p *problems) {
 	if h.User == "" {
 		p.add("http.user", "name who may log in")
 	}
-	if h.PasswordFile == "" && !loopback(h.Listen) {
+	if h.PasswordFile == "" && len(h.Accounts) == 0 && !loopback(h.Listen) {
 		p.add("http.password_file", "needed because http.listen %s isn't a loopback address", h.Listen)
+	}
+	if (h.TLS.Cert == "") != (h.TLS.Key == "") {
+		p.add("http.tls", "cert and key go together")
+	}
+	known := map[string]bool{h.User: h.PasswordFile != ""}
+	for i, a := range h.Accounts {
+		field := fmt.Sprintf("http.accounts[%d]", i)
+		if a.User == "" || known[a.User] {
+			p.add(field+".user", "%q: each account has a name of its own", a.User)
+		}
+		known[a.User] = true
+		if a.Role != Viewer && a.Role != Admin {
+			p.add(field+".role", "%q: use viewer or admin", a.Role)
+		}
+		if !secretName.MatchString(a.Secret) {
+			p.add(field+".secret", "%q: name a secret, such as http/ann", a.Secret)
+		}
 	}
 }
 

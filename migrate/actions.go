@@ -113,6 +113,10 @@ func (d *drive) copy(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	stop := d.follow(ctx, func(r *job.Report) {
 		p := c.Progress()
 		r.RowsCopied, r.RowsEstimate, r.BytesCopied, r.Lanes, r.LanesDone = p.Rows, p.Estimate, p.Bytes, p.Lanes, p.LanesDone
+		r.Tables = nil // a new slice: the old one may be on its way out
+		for _, t := range p.Tables {
+			r.Tables = append(r.Tables, job.TableCopy{Name: t.Name, RowsCopied: t.Rows, RowsEstimate: t.Estimate, Lanes: t.Lanes, LanesDone: t.LanesDone})
+		}
 	})
 	defer stop()
 	if err := c.Run(ctx); err != nil {

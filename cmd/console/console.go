@@ -1,48 +1,80 @@
 package console
 
 import (
-	"crypto/subtle"
 	"fmt"
 	"net/http"
+	"net/http/pprof"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"locus/config"
 	"locus/proxy"
 	"locus/router"
+	"locus/router/cluster"
 )
 
 // Proxy is the process's proxy.
 type Proxy interface {
 	Status() proxy.Status
-	Routes() string
 	// Map is the route map in force.
 	Map() *router.Map
+	Generators() map[string]cluster.Generator
 }
 
-// Login is who may see more than health. An empty Password lets nobody in.
-type Login struct{ User, Password string }
+// Options is what a console is made of.
+type Options struct {
+	Proxy    Proxy
+	Cluster  Cluster
+	IDs      http.Handler // answers below /api/; nil: nothing does
+	Accounts []Account    // nobody logs in without
+	Secure   bool         // it is served over TLS
+	Version  string
+	Now      func() time.Time // nil: the clock
+}
 
 // New makes the handler: /healthz and /readyz for everybody, the rest for who
-// logs in. ids answers below /api/; nil: nothing does.
-func New(p Proxy, moves Moves, ids http.Handler, login Login, version string) http.Handler {
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(newCollector(p), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+// logs in.
+func New(o Options) http.Handler {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	d := newDoors(o)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", healthz)
-	mux.HandleFunc("GET /readyz", readyz(p))
-	mux.Handle("GET /metrics", login.guard(promhttp.HandlerFor(registry, promhttp.HandlerOpts{})))
-	mux.Handle("GET /{$}", login.guard(page(p, version)))
-	if ids != nil {
-		mux.Handle("GET /api/", login.guard(ids))
+	mux.HandleFunc("GET /readyz", readyz(o.Proxy))
+	mux.HandleFunc("GET /assets/{name}", asset)
+	mux.HandleFunc("GET /login", d.page)
+	mux.HandleFunc("POST /login", d.login)
+	mux.HandleFunc("POST /logout", d.logout)
+	sees := func(pattern string, h http.HandlerFunc) { mux.Handle(pattern, d.guard(config.Viewer, h)) }
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(newCollector(o.Proxy), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	sees("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP)
+	if o.IDs != nil {
+		sees("GET /api/", o.IDs.ServeHTTP)
 	}
-	live := newLive(p, moves, version)
-	mux.Handle("GET /jobs", login.guard(http.HandlerFunc(live.page)))
-	mux.Handle("GET /jobs/events", login.guard(http.HandlerFunc(live.events)))
-	mux.Handle("GET /assets/{name}", login.guard(http.HandlerFunc(asset)))
-	return mux
+	live := newLive(o)
+	sees("GET /{$}", live.page)
+	sees("GET /jobs", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "./", http.StatusSeeOther) })
+	sees("GET /events", live.events)
+	sees("GET /weights", newWeights(o.Cluster, o.Proxy).answer)
+	mux.Handle("POST /jobs/{id}/{order}", d.guard(config.Admin, orders{o.Cluster}.take))
+	profiles(mux, d)
+	return http.NewCrossOriginProtection().Handler(mux)
+}
+
+// profiles are of the whole process, so they are the admins'.
+func profiles(mux *http.ServeMux, d *doors) {
+	for pattern, h := range map[string]http.HandlerFunc{
+		"GET /debug/pprof/": pprof.Index, "GET /debug/pprof/profile": pprof.Profile,
+		"GET /debug/pprof/trace": pprof.Trace, "GET /debug/pprof/symbol": pprof.Symbol,
+	} { // not cmdline: it is nobody's business
+		mux.Handle(pattern, d.guard(config.Admin, h))
+	}
+	mux.Handle("GET /debug/pprof/cmdline", http.NotFoundHandler())
 }
 
 // healthz says that the process serves HTTP.
@@ -64,24 +96,10 @@ func readyz(p Proxy) http.HandlerFunc {
 	}
 }
 
-// guard asks for the login by HTTP's basic authentication.
-func (l Login) guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		user, password, _ := r.BasicAuth()
-		right := subtle.ConstantTimeCompare([]byte(user), []byte(l.User)) & subtle.ConstantTimeCompare([]byte(password), []byte(l.Password))
-		if l.Password == "" || right != 1 {
-			w.Header().Set("WWW-Authenticate", `Basic realm="locus", charset="UTF-8"`)
-			http.Error(w, "log in", http.StatusUnauthorized)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
 // Server is an HTTP server with bounds on slow and large requests.
 func Server(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
-		WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		WriteTimeout: 60 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 	}
 }

@@ -1,6 +1,7 @@
-// Package console is what a process shows over HTTP: health, metrics and a
-// page of its state.
+// Package console is what a process shows over HTTP: health, metrics, profiles,
+// and the dashboard with its logins.
 //
-// It owns the handlers and the names of the metrics. It reads states and never
-// changes anything; whoever may see more than health logs in.
+// It owns the handlers, the sessions of who has logged in, and the names of the
+// metrics. It never changes anything by itself: what an admin orders goes into a
+// job's record like an order of the command line.
 package console

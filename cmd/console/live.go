@@ -8,27 +8,19 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"locus/cmd/fleet"
 	"locus/cmd/watch"
-	"locus/migrate/job"
+	"locus/config"
 )
-
-// Moves is where the records of moves, their reports and the proxies are read.
-type Moves interface {
-	Jobs(context.Context) ([]*job.Job, error)
-	Reports(context.Context) (map[string]job.Report, error)
-	// Proxies is the version of the map that each living proxy obeys.
-	Proxies(context.Context) (map[string]int64, error)
-}
 
 //go:embed assets
 var assets embed.FS
 
-// asset serves what pages load.
+// asset serves what pages load. There is nothing in it that isn't public.
 func asset(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	if strings.HasSuffix(name, ".html") {
@@ -36,16 +28,18 @@ func asset(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Cache-Control", "no-cache")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
 	http.ServeFileFS(w, r, assets, "assets/"+name)
 }
 
 var liveTemplate = template.Must(template.New("live").Funcs(template.FuncMap{
 	"count":   func(n any) string { return watch.Count(integer(n)) },
 	"percent": watch.Percent,
+	"pair":    func(j jobView, admin bool) map[string]any { return map[string]any{"Job": j, "Admin": admin} },
 	"clock":   func(t time.Time) string { return t.UTC().Format("15:04:05") },
 	"stamp":   func(t time.Time) string { return t.UTC().Format("15:04:05.000") },
 	"day":     func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
-}).ParseFS(assets, "assets/jobs.html"))
+}).ParseFS(assets, "assets/dashboard.html", "assets/jobs.html", "assets/fleet.html"))
 
 func integer(n any) int64 {
 	switch v := n.(type) {
@@ -59,19 +53,27 @@ func integer(n any) int64 {
 	return 0
 }
 
-// live is the page of moves, and what keeps it up to date. One look serves all
-// pages that are open.
+// live is the dashboard, and what keeps it up to date. One look serves all pages
+// that are open.
 type live struct {
 	proxy   Proxy
-	moves   Moves
+	cluster Cluster
 	version string
 	pages   chan struct{} // one for each page that is open
 
 	mu      sync.Mutex // of what follows; held during a look
 	watcher watch.Watcher
-	html    []byte
+	pace    pace
+	shown   map[config.Role]update
 	looked  time.Time
 	err     error
+}
+
+// update is what a page is told.
+type update struct {
+	Moves   template.HTML `json:"moves"`
+	Fleet   template.HTML `json:"fleet"`
+	Picture picture       `json:"picture"`
 }
 
 const (
@@ -82,35 +84,49 @@ const (
 	sendWithin = 10 * time.Second
 )
 
-func newLive(p Proxy, moves Moves, version string) *live {
+func newLive(o Options) *live {
 	return &live{
-		proxy: p, moves: moves, version: version, pages: make(chan struct{}, mostPages),
-		watcher: watch.Watcher{Source: moves, Past: pastJobs},
+		proxy: o.Proxy, cluster: o.Cluster, version: o.Version, pages: make(chan struct{}, mostPages),
+		watcher: watch.Watcher{Source: o.Cluster, Past: pastJobs},
 	}
 }
 
-// parts is what the page shows now, at most half a second old.
-func (l *live) parts(ctx context.Context) ([]byte, error) {
+// parts is what the page shows a role now, at most half a second old.
+func (l *live) parts(ctx context.Context, role config.Role) (update, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	if now.Sub(l.looked) < lookEvery {
-		return l.html, l.err
+		return l.shown[role], l.err
 	}
 	v, err := l.look(ctx, now)
 	if ctx.Err() != nil && err != nil {
-		return nil, err // it says nothing to others
+		return update{}, err // it says nothing to others
 	}
 	l.looked = time.Now()
 	if l.err = err; err != nil {
-		return nil, err
+		return update{}, err
 	}
-	var b bytes.Buffer
-	if l.err = liveTemplate.ExecuteTemplate(&b, "parts", v); l.err != nil {
-		return nil, l.err
+	l.shown, l.err = shown(v)
+	return l.shown[role], l.err
+}
+
+// shown is the view as each role sees it.
+func shown(v *view) (map[config.Role]update, error) {
+	all := map[config.Role]update{}
+	for _, role := range []config.Role{config.Viewer, config.Admin} {
+		v.Admin = role == config.Admin
+		u := update{Picture: v.Picture}
+		for name, part := range map[string]*template.HTML{"moves": &u.Moves, "fleet": &u.Fleet} {
+			var b bytes.Buffer
+			if err := liveTemplate.ExecuteTemplate(&b, name, v); err != nil {
+				return nil, err
+			}
+			*part = template.HTML(b.String()) //nolint:gosec // our own template made it
+		}
+		all[role] = u
 	}
-	l.html = b.Bytes()
-	return l.html, nil
+	return all, nil
 }
 
 func (l *live) look(ctx context.Context, now time.Time) (*view, error) {
@@ -120,23 +136,48 @@ func (l *live) look(ctx context.Context, now time.Time) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	proxies, err := l.moves.Proxies(ctx)
-	if err != nil {
+	var cards []fleet.Card
+	if cards, err = l.cluster.Cards(ctx); err != nil {
 		return nil, err
 	}
-	return newView(list, proxies, l.proxy, now), nil
+	v := newView(list, cards, l.proxy, now)
+	if counts := l.proxy.Status().Counts; counts != nil {
+		v.PerSecond = l.pace.of(counts.Statements.Load(), now)
+	}
+	return v, nil
+}
+
+// pace is how fast a counter grows, over some seconds.
+type pace struct {
+	from, last uint64
+	since, at  time.Time
+}
+
+func (p *pace) of(n uint64, now time.Time) float64 {
+	if p.since.IsZero() || n < p.last {
+		p.from, p.since = n, now
+	}
+	if now.Sub(p.since) > 6*time.Second { // the last look begins the next rate
+		p.from, p.since = p.last, p.at
+	}
+	p.last, p.at = n, now
+	if seconds := now.Sub(p.since).Seconds(); seconds > 0 {
+		return float64(n-p.from) / seconds
+	}
+	return 0
 }
 
 func (l *live) page(w http.ResponseWriter, r *http.Request) {
-	html, err := l.parts(r.Context())
+	i := who(r)
+	u, err := l.parts(r.Context(), i.role)
+	headers(w)
+	trouble := ""
 	if err != nil {
-		http.Error(w, fmt.Sprintf("read the moves: %v", err), http.StatusServiceUnavailable)
-		return
+		trouble = fmt.Sprintf("not up to date: %v", err)
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	w.Header().Set("Cache-Control", "no-store")
-	_ = pageOf(w, html, l.version)
+	_ = liveTemplate.ExecuteTemplate(w, "page", map[string]any{
+		"Now": time.Now(), "Version": l.version, "Update": u, "Trouble": trouble, "User": i.user, "Role": i.role,
+	})
 }
 
 // events sends the page's parts as they change, until the page is closed.
@@ -156,8 +197,8 @@ func (l *live) events(w http.ResponseWriter, r *http.Request) {
 	var last string
 	var sent time.Time
 	for {
-		html, err := l.parts(r.Context())
-		event := eventOf(html, err)
+		u, err := l.parts(r.Context(), who(r).role)
+		event := eventOf(u, err)
 		if event != last || time.Since(sent) > sendWithin {
 			_ = out.SetWriteDeadline(time.Now().Add(sendWithin))
 			if _, err := w.Write([]byte(event)); err != nil || out.Flush() != nil {
@@ -173,27 +214,13 @@ func (l *live) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func eventOf(html []byte, err error) string {
-	kind, text := "jobs", string(html)
+func eventOf(u update, err error) string {
+	kind, data := "update", []byte(nil)
 	if err != nil {
-		kind, text = "trouble", err.Error()
+		kind = "trouble"
+		data, _ = json.Marshal(err.Error()) // a string
+	} else {
+		data, _ = json.Marshal(u) // strings and numbers
 	}
-	data, _ := json.Marshal(text) // a string
 	return "event: " + kind + "\ndata: " + string(data) + "\n\n"
-}
-
-func pageOf(w http.ResponseWriter, html []byte, version string) error {
-	return liveTemplate.ExecuteTemplate(w, "page", map[string]any{
-		"Now": time.Now(), "Version": version, "Parts": template.HTML(html), //nolint:gosec // our own template made it
-	})
-}
-
-// sorted gives proxies by name.
-func sorted(proxies map[string]int64) []proxyView {
-	list := make([]proxyView, 0, len(proxies))
-	for name, version := range proxies {
-		list = append(list, proxyView{name, version})
-	}
-	slices.SortFunc(list, func(a, b proxyView) int { return strings.Compare(a.Name, b.Name) })
-	return list
 }

@@ -5,19 +5,26 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"locus/cmd/fleet"
+	"locus/config"
+	"locus/migrate"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/proxy"
+	"locus/proxy/meter"
 	"locus/proxy/session"
 	"locus/router"
+	"locus/router/cluster"
 	"locus/router/gene"
 )
 
@@ -26,7 +33,9 @@ type fakeProxy struct{ counts session.Counts }
 func (f *fakeProxy) Status() proxy.Status {
 	return proxy.Status{MapVersion: 1, Sessions: 3, Counts: &f.counts}
 }
-func (f *fakeProxy) Routes() string { return f.Map().String() }
+func (*fakeProxy) Generators() map[string]cluster.Generator {
+	return map[string]cluster.Generator{"invoice": {Kind: cluster.SegmentGenerator}}
+}
 
 func (*fakeProxy) Map() *router.Map {
 	m, err := router.New(16, 1, []router.Entry{{Bound: 0x7fff, Shard: "s0"}, {Bound: 0xffff, Shard: "s1"}})
@@ -40,34 +49,57 @@ func (*fakeProxy) Map() *router.Map {
 	return m
 }
 
-// fakeMoves is records and reports in memory.
-type fakeMoves struct {
+// fakeCluster is records and reports in memory.
+type fakeCluster struct {
 	mu      sync.Mutex // of what follows
 	jobs    []*job.Job
 	reports map[string]job.Report
 	err     error
 }
 
-func (f *fakeMoves) set(change func()) {
+func (f *fakeCluster) set(change func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	change()
 }
 
-func (f *fakeMoves) Jobs(context.Context) ([]*job.Job, error) {
+func (f *fakeCluster) Jobs(context.Context) ([]*job.Job, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.jobs, f.err
 }
 
-func (f *fakeMoves) Reports(context.Context) (map[string]job.Report, error) {
+func (f *fakeCluster) Reports(context.Context) (map[string]job.Report, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.reports, f.err
 }
 
-func (f *fakeMoves) Proxies(context.Context) (map[string]int64, error) {
-	return map[string]int64{"proxy-b": 1, "proxy-a": 2}, nil
+func (*fakeCluster) Cards(context.Context) ([]fleet.Card, error) {
+	return []fleet.Card{{ID: "proxy-a", Addr: "127.0.0.1:4306", MapVersion: 2}, {ID: "proxy-b", MapVersion: 1}}, nil
+}
+
+func (*fakeCluster) Load(_ context.Context, w gene.Width) (*meter.Loads, error) {
+	return meter.Sum(w, meter.Load{Heaviest: []meter.Rate{{Slot: 0x1234, PerSecond: 40}, {Slot: 0x9000, PerSecond: 7}}, Stripes: slices.Repeat([]float64{25.6}, 256)}), nil
+}
+
+func (*fakeCluster) Rows(context.Context) (map[router.ShardName]float64, error) {
+	return map[router.ShardName]float64{"s0": 32768, "s1": 65536}, nil
+}
+
+func (f *fakeCluster) Tell(_ context.Context, id string, o job.Order, by string, _ func(*job.Job) error) (*job.Job, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, j := range f.jobs {
+		if j.ID == id {
+			next, err := j.Told(o, by, began)
+			if err == nil {
+				f.jobs[i] = next
+			}
+			return next, err
+		}
+	}
+	return nil, fmt.Errorf("job %s: %w", id, migrate.ErrNoJob)
 }
 
 var began = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
@@ -88,9 +120,17 @@ func failedJob(t *testing.T, id string) *job.Job {
 	return j
 }
 
-func serve(t *testing.T, moves *fakeMoves) *httptest.Server {
+func handler(f *fakeCluster) http.Handler {
+	password := func(text string) func() (string, error) { return func() (string, error) { return text, nil } }
+	return New(Options{Proxy: &fakeProxy{}, Cluster: f, Version: "v0", Accounts: []Account{
+		{"admin", config.Admin, password("pass")}, {"vera", config.Viewer, password("look")},
+		{"nobody", config.Admin, func() (string, error) { return "", errors.New("no such file") }},
+	}})
+}
+
+func serve(t *testing.T, f *fakeCluster) *httptest.Server {
 	t.Helper()
-	server := httptest.NewServer(New(&fakeProxy{}, moves, nil, Login{"admin", "pass"}, "v0"))
+	server := httptest.NewServer(handler(f))
 	t.Cleanup(server.Close)
 	return server
 }
@@ -110,24 +150,27 @@ func ask(t *testing.T, server *httptest.Server, path, password string) *http.Res
 	return answer
 }
 
-func TestThePageOfMoves(t *testing.T) {
-	moves := &fakeMoves{jobs: []*job.Job{failedJob(t, "split-1")}, reports: map[string]job.Report{
-		"split-1": {ID: "split-1", Runner: "proxy-a", At: began, RowsCopied: 1234567, Lanes: 8, LanesDone: 2, Conflicts: 3},
-	}}
-	server := serve(t, moves)
-	for _, path := range []string{"/jobs", "/jobs/events", "/assets/live.js"} {
+func TestTheDashboard(t *testing.T) {
+	f := &fakeCluster{jobs: []*job.Job{failedJob(t, "split-1")}, reports: map[string]job.Report{"split-1": {
+		ID: "split-1", Runner: "proxy-a", At: began, RowsCopied: 1234567, Lanes: 8, LanesDone: 2, Conflicts: 3,
+		Tables: []job.TableCopy{{Name: "shop.test_order", RowsCopied: 500, RowsEstimate: 1000, Lanes: 8}},
+		Before: job.Fared{Statements: 1000, Failed: 1, P99Ms: 2.5}, After: job.Fared{Statements: 400, Failed: 40, P99Ms: 90},
+	}}}
+	server := serve(t, f)
+	for _, path := range []string{"/", "/events", "/metrics"} {
 		if answer := ask(t, server, path, "wrong"); answer.StatusCode != http.StatusUnauthorized {
 			t.Errorf("%s without the password: %s", path, answer.Status)
 		}
 	}
-	answer := ask(t, server, "/jobs", "pass")
+	answer := ask(t, server, "/", "pass")
 	body, err := io.ReadAll(answer.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := string(body)
 	for _, want := range []string{
-		"split-1", "failed", "no &lt;b&gt;log&lt;/b&gt;", "raise the retention", "1,234,567 rows, 2 of 8 lanes", "proxy-a", "s0 has 32768 genes", `class="moving"`,
+		"split-1", "failed", "no &lt;b&gt;log&lt;/b&gt;", "raise the retention", "1,234,567 rows, 2 of 8 lanes", "proxy-a", "1 behind",
+		"shop.test_order", "500 rows copied", "10 %", "90 ms", "invoice", `data-order="resume"`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
@@ -151,10 +194,29 @@ func TestThePageOfMoves(t *testing.T) {
 	}
 }
 
+// What genes have to bear adds up, whoever reports it.
+func TestWeights(t *testing.T) {
+	var got weighed
+	if err := json.NewDecoder(ask(t, serve(t, &fakeCluster{}), "/weights", "pass").Body).Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	cells, load := 0.0, 0.0
+	for i := 0; i < len(got.Load); i += 2 {
+		cells += got.Load[i]
+		load += got.Load[i] * got.Load[i+1]
+	}
+	if cells != 65536 || load < 47+256*25.6-1 || load > 47+256*25.6+1 {
+		t.Errorf("%v cells with %v statements/s", cells, load)
+	}
+	if got.Rows["s0"] != 1 || got.Rows["s1"] != 2 || len(got.Trouble) > 0 {
+		t.Errorf("rows %v, trouble %v", got.Rows, got.Trouble)
+	}
+}
+
 // What changes reaches an open page, and so does that etcd is away.
 func TestEvents(t *testing.T) {
-	moves := &fakeMoves{}
-	lines := bufio.NewScanner(ask(t, serve(t, moves), "/jobs/events", "pass").Body)
+	moves := &fakeCluster{}
+	lines := bufio.NewScanner(ask(t, serve(t, moves), "/events", "pass").Body)
 	lines.Buffer(nil, 1<<20)
 	until := func(kind, part string) {
 		t.Helper()
@@ -163,30 +225,32 @@ func TestEvents(t *testing.T) {
 				event = name
 			}
 			data, is := strings.CutPrefix(lines.Text(), "data: ")
+			var u update
 			var text string
-			if is && json.Unmarshal([]byte(data), &text) == nil && event == kind && strings.Contains(text, part) {
+			if is && (json.Unmarshal([]byte(data), &u) == nil || json.Unmarshal([]byte(data), &text) == nil) &&
+				event == kind && strings.Contains(string(u.Moves)+text, part) {
 				return
 			}
 		}
 		t.Fatalf("no event %s with %q: %v", kind, part, lines.Err())
 	}
-	until("jobs", "No move is under way")
+	until("update", "No move is under way")
 	j := failedJob(t, "split-7")
 	moves.set(func() { moves.jobs = []*job.Job{j} })
-	until("jobs", `id="job-split-7"`)
+	until("update", `id="job-split-7"`)
 	moves.set(func() { moves.err = errors.New("etcd is away") })
 	until("trouble", "etcd is away")
 	moves.set(func() { moves.err = nil })
-	until("jobs", `id="job-split-7"`)
+	until("update", `id="job-split-7"`)
 }
 
 func TestPagesAreBounded(t *testing.T) {
-	l := newLive(&fakeProxy{}, &fakeMoves{}, "v0")
+	l := newLive(Options{Proxy: &fakeProxy{}, Cluster: &fakeCluster{}})
 	for range mostPages {
 		l.pages <- struct{}{}
 	}
 	w := httptest.NewRecorder()
-	l.events(w, httptest.NewRequest(http.MethodGet, "/jobs/events", nil))
+	l.events(w, httptest.NewRequest(http.MethodGet, "/events", nil))
 	if w.Code != http.StatusServiceUnavailable {
 		t.Errorf("one page more than may be open: %d", w.Code)
 	}

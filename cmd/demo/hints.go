@@ -37,7 +37,7 @@ Take half of {{.First}}'s rows to {{.Spare}} while orders flow, and back:
   {{.Binary}} cutover split-1 --to 100% --step 5% --every 5s -c {{.Config}}
   {{.Binary}} rollback split-1 -c {{.Config}}
 {{end}}{{if .URL}}
-Page:  {{.URL}}  (user admin, password in {{.Secret}})
+Dashboard:  {{.URL}}  (user admin, password in {{.Secret}})
 {{end}}Logs:  {{.Logs}} and server.log of each shard
 Etcd:  {{.Etcd}}
 

@@ -30,7 +30,10 @@ const databaseConnections = 400
 func (d *directory) proxyConfig(o Options, i int, addr, endpoint, keyRing string) ([]byte, error) {
 	http := map[string]any{"listen": ""}
 	if i == 0 && o.HTTP != "" {
-		http = map[string]any{"listen": o.HTTP, "user": "admin", "password_file": d.file("secrets", httpSecret)}
+		http = map[string]any{
+			"listen": o.HTTP, "user": "admin", "password_file": d.file("secrets", httpSecret),
+			"accounts": []any{map[string]any{"user": "viewer", "role": "viewer", "secret": viewerSecret}},
+		}
 	}
 	perShard := max(2, min(100, databaseConnections/o.Proxies))
 	return yaml.Marshal(map[string]any{

@@ -168,8 +168,10 @@ func (r *running) startProxies(ctx context.Context) (password string, err error)
 	if password, err = r.dir.secret(userSecret, func() string { return "app" }); err != nil {
 		return "", err
 	}
-	if _, err := r.dir.secret(httpSecret, random); err != nil {
-		return "", err
+	for _, name := range []string{httpSecret, viewerSecret} {
+		if _, err := r.dir.secret(name, random); err != nil {
+			return "", err
+		}
 	}
 	keyRing, err := r.dir.keyRing()
 	if err != nil {

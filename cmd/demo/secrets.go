@@ -15,8 +15,9 @@ import (
 
 // The names of secrets.
 const (
-	userSecret = "users/app"
-	httpSecret = "http"
+	userSecret   = "users/app"
+	httpSecret   = "http"
+	viewerSecret = "http-viewer"
 )
 
 func shardSecret(name router.ShardName) string { return "shards/" + string(name) }

@@ -132,6 +132,29 @@ func (s *Store) Write(ctx context.Context, snap migrate.Snapshot, j *job.Job, ne
 	return known(err)
 }
 
+// Tell writes an order into a job's record. Agree is asked before each attempt; nil
+// agrees. The order goes to the record as it is when it is written.
+func (s *Store) Tell(ctx context.Context, id string, o job.Order, by string, agree func(*job.Job) error) (*job.Job, error) {
+	for {
+		snap, err := s.Read(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		next, err := snap.Job.Told(o, by, time.Now())
+		if err != nil {
+			return nil, err
+		}
+		if agree != nil {
+			if err := agree(snap.Job); err != nil {
+				return nil, err
+			}
+		}
+		if err = s.Write(ctx, snap, next, nil, ""); !errors.Is(err, migrate.ErrChanged) {
+			return next, err
+		}
+	}
+}
+
 // known turns etcd's errors into those of package migrate.
 func known(err error) error {
 	switch {

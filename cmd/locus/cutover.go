@@ -12,7 +12,6 @@ import (
 
 	"locus/cmd/jobs"
 	"locus/migrate/job"
-	"locus/migrate/phase"
 )
 
 // share is a percentage on the command line.
@@ -32,9 +31,10 @@ func (s *share) Set(text string) error {
 }
 
 func cutoverCommand(in *invocation) *cobra.Command {
+	const ask = "Job %[1]s: hand genes over from %[2]s to %[3]s?"
 	to, step := share(100), share(5)
 	var every time.Duration
-	var yes bool
+	var how telling
 	var onBreach string
 	c := &cobra.Command{
 		Use:   "cutover JOB --to PERCENT",
@@ -46,36 +46,30 @@ are equal, and that was seen not long ago.`,
   locus cutover split-1 --to 100% --step 5% --every 1m --yes`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			e := jobEvent{
-				use: "cutover", ask: "Job %[1]s: hand genes over from %[2]s to %[3]s?",
-				event: func(j *job.Job) (phase.Event, error) {
-					size := max(1, j.State.Genes(float64(step)))
-					if !command.Flags().Changed("step") && every == 0 {
-						size = j.State.Total // at once
-					}
-					return phase.Event{Kind: phase.CutTo, Genes: j.State.Genes(float64(to)), Step: size}, nil
-				},
-				change: func(j *job.Job) { j.Every, j.OnBreach = every, job.Breach(onBreach) },
-			}
 			switch job.Breach(onBreach) {
 			case job.PauseThen, job.StepBack, job.BackToNil:
 			default:
 				return misused("--on-breach %q: use pause, step-back or roll-back", onBreach)
 			}
-			return in.withJobs(func(store *jobs.Store) error { return in.tell(command.Context(), store, args[0], e, yes) })
+			if !command.Flags().Changed("step") && every == 0 {
+				step = 100 // at once
+			}
+			order := job.CutOver(float64(to), float64(step), every, job.Breach(onBreach))
+			return in.withJobs(func(store *jobs.Store) error { return in.tell(command.Context(), store, args[0], order, ask, how) })
 		},
 	}
 	c.Flags().Var(&to, "to", "how much is to be at the target")
 	c.Flags().Var(&step, "step", "how much one step hands over")
 	c.Flags().DurationVar(&every, "every", 0, "the `time` between two steps")
 	c.Flags().StringVar(&onBreach, "on-breach", string(job.PauseThen), "what a watched figure that gets worse does: `pause`, step-back or roll-back")
-	c.Flags().BoolVar(&yes, "yes", false, "don't ask")
+	how.flags(c, ask)
 	return c
 }
 
 func rollbackCommand(in *invocation) *cobra.Command {
+	const ask = "Job %[1]s: hand genes back from %[3]s to %[2]s?"
 	to, step := share(0), share(100)
-	var yes bool
+	var how telling
 	c := &cobra.Command{
 		Use:   "rollback JOB [--to PERCENT]",
 		Short: "Hand genes back to a move's source",
@@ -83,23 +77,19 @@ func rollbackCommand(in *invocation) *cobra.Command {
   locus rollback split-1 --to 20% --step 10% --yes`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			e := jobEvent{
-				use: "rollback", ask: "Job %[1]s: hand genes back from %[3]s to %[2]s?",
-				event: func(j *job.Job) (phase.Event, error) {
-					return phase.Event{Kind: phase.RollBack, Genes: j.State.Genes(float64(to)), Step: max(1, j.State.Genes(float64(step)))}, nil
-				},
-			}
-			return in.withJobs(func(store *jobs.Store) error { return in.tell(command.Context(), store, args[0], e, yes) })
+			order := job.Back(float64(to), float64(step))
+			return in.withJobs(func(store *jobs.Store) error { return in.tell(command.Context(), store, args[0], order, ask, how) })
 		},
 	}
 	c.Flags().Var(&to, "to", "how much is to stay at the target")
 	c.Flags().Var(&step, "step", "how much one step hands back")
-	c.Flags().BoolVar(&yes, "yes", false, "don't ask")
+	how.flags(c, ask)
 	return c
 }
 
 func throttleCommand(in *invocation) *cobra.Command {
-	return &cobra.Command{
+	var how telling
+	c := &cobra.Command{
 		Use:     "throttle JOB PERCENT",
 		Short:   "Say how much of the time a move's copying, comparing and deleting rest",
 		Example: "  locus throttle split-1 50%",
@@ -109,12 +99,14 @@ func throttleCommand(in *invocation) *cobra.Command {
 			if err := rest.Set(args[1]); err != nil || rest > 95 {
 				return misused("%q: write a percentage from 0%% to 95%%", args[1])
 			}
-			return in.withJobs(func(store *jobs.Store) error { return in.throttle(command.Context(), store, args[0], int(rest)) })
+			return in.withJobs(func(store *jobs.Store) error { return in.throttle(command.Context(), store, args[0], int(rest), how) })
 		},
 	}
+	how.flags(c, "")
+	return c
 }
 
-func (in *invocation) throttle(ctx context.Context, store *jobs.Store, id string, rest int) error {
+func (in *invocation) throttle(ctx context.Context, store *jobs.Store, id string, rest int, how telling) error {
 	s, err := store.Read(ctx, id)
 	if err != nil {
 		return err
@@ -124,5 +116,11 @@ func (in *invocation) throttle(ctx context.Context, store *jobs.Store, id string
 	if err := next.Check(); err != nil {
 		return err
 	}
-	return store.Write(ctx, s, next, nil, "")
+	if how.dryRun {
+		return in.showTold(next, "dry run: nothing was written")
+	}
+	if err := store.Write(ctx, s, next, nil, ""); err != nil {
+		return err
+	}
+	return in.showTold(next, "")
 }

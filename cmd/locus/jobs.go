@@ -2,17 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"locus/cmd/jobs"
 	"locus/cmd/watch"
-	"locus/migrate"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 )
@@ -83,103 +80,101 @@ func (in *invocation) printJob(ctx context.Context, store *jobs.Store, id string
 	})
 }
 
-// jobEvent is a command that tells a job what an operator wants.
-type jobEvent struct {
+// jobOrder is a command that tells a job what an operator wants.
+type jobOrder struct {
 	use, short, example string
 	ask                 string // what is asked for before, if it destroys or goes live
-	event               func(*job.Job) (phase.Event, error)
-	change              func(*job.Job) // besides
+	order               job.Order
 }
 
-func (in *invocation) jobCommand(e jobEvent) *cobra.Command {
-	var yes bool
+// telling is how an order is given.
+type telling struct{ yes, dryRun bool }
+
+func (v *telling) flags(c *cobra.Command, asks string) {
+	c.Flags().BoolVar(&v.dryRun, "dry-run", false, "only say what the job would be told, and whether it would take it")
+	if asks != "" {
+		c.Flags().BoolVar(&v.yes, "yes", false, "don't ask")
+	}
+}
+
+func (in *invocation) jobCommand(o jobOrder) *cobra.Command {
+	var how telling
 	c := &cobra.Command{
-		Use: e.use, Short: e.short, Example: e.example, Args: cobra.ExactArgs(1),
+		Use: o.use, Short: o.short, Example: o.example, Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			return in.withJobs(func(store *jobs.Store) error {
-				return in.tell(command.Context(), store, args[0], e, yes)
+				return in.tell(command.Context(), store, args[0], o.order, o.ask, how)
 			})
 		},
 	}
-	if e.ask != "" {
-		c.Flags().BoolVar(&yes, "yes", false, "don't ask")
-	}
+	how.flags(c, o.ask)
 	return c
 }
 
-// tell writes an event into a job's record; the process that runs it obeys.
-func (in *invocation) tell(ctx context.Context, store *jobs.Store, id string, e jobEvent, yes bool) error {
-	for {
+// tell writes an order into a job's record; the process that runs it obeys.
+func (in *invocation) tell(ctx context.Context, store *jobs.Store, id string, o job.Order, ask string, how telling) error {
+	if how.dryRun {
 		s, err := store.Read(ctx, id)
 		if err != nil {
 			return err
 		}
-		event, err := e.event(s.Job)
+		next, err := s.Job.Told(o, in.operator(), in.now())
 		if err != nil {
 			return err
 		}
-		next, err := s.Job.On(event, in.operator(), e.use[:strings.IndexByte(e.use+" ", ' ')]+what(event, s.Job), in.now())
-		if err != nil {
-			return err
-		}
-		if e.change != nil {
-			e.change(next)
-		}
-		if e.ask != "" && !yes {
-			if err := in.confirm(fmt.Sprintf(e.ask, s.Job.ID, s.Job.From, s.Job.To)); err != nil {
-				return err
-			}
-			yes = true
-		}
-		err = store.Write(ctx, s, next, nil, "")
-		if errors.Is(err, migrate.ErrChanged) {
-			continue // it is told to what is there now
-		}
-		if err != nil {
-			return err
-		}
-		return in.show(next, func(w io.Writer) {
-			fmt.Fprintf(w, "job %s: %s\n", id, next.Journal[len(next.Journal)-1].What)
-		})
+		return in.showTold(next, "dry run: nothing was written")
 	}
+	asked := ask == "" || how.yes
+	next, err := store.Tell(ctx, id, o, in.operator(), func(j *job.Job) error {
+		if asked {
+			return nil
+		}
+		asked = true
+		return in.confirm(fmt.Sprintf(ask, j.ID, j.From, j.To))
+	})
+	if err != nil {
+		return err
+	}
+	return in.showTold(next, "")
 }
 
-func what(e phase.Event, j *job.Job) string {
-	switch e.Kind {
-	case phase.CutTo, phase.RollBack:
-		return fmt.Sprintf(" to %d of %d genes, by %d", e.Genes, j.State.Total, e.Step)
-	}
-	return ""
+func (in *invocation) showTold(next *job.Job, more string) error {
+	return in.show(next, func(w io.Writer) {
+		fmt.Fprintf(w, "job %s: %s\n", next.ID, next.Journal[len(next.Journal)-1].What)
+		if more != "" {
+			fmt.Fprintln(w, more)
+		}
+	})
 }
 
 func pauseCommand(in *invocation) *cobra.Command {
-	return in.jobCommand(jobEvent{
+	return in.jobCommand(jobOrder{
 		use: "pause JOB", short: "Have a move do nothing but keep both shards equal", example: "  locus pause split-1",
-		event: func(*job.Job) (phase.Event, error) { return phase.Event{Kind: phase.Pause}, nil },
+		order: job.Just("pause", phase.Pause),
 	})
 }
 
 func resumeCommand(in *invocation) *cobra.Command {
-	return in.jobCommand(jobEvent{
+	return in.jobCommand(jobOrder{
 		use: "resume JOB", short: "Go on with a move that is paused or has failed", example: "  locus resume split-1",
-		event: func(*job.Job) (phase.Event, error) { return phase.Event{Kind: phase.Resume}, nil },
+		order: job.Just("resume", phase.Resume),
 	})
 }
 
 func finishCommand(in *invocation) *cobra.Command {
-	return in.jobCommand(jobEvent{
+	return in.jobCommand(jobOrder{
 		use: "finish JOB", short: "End a move whose genes are all at the target: the source's rows are deleted",
 		example: "  locus finish split-1",
 		ask:     "Job %[1]s: delete the rows on %[2]s? There is no way back but another move.",
-		event:   func(*job.Job) (phase.Event, error) { return phase.Event{Kind: phase.Finish}, nil },
+		order:   job.Just("finish", phase.Finish),
 	})
 }
 
 func abortCommand(in *invocation) *cobra.Command {
-	return in.jobCommand(jobEvent{
+	return in.jobCommand(jobOrder{
 		use: "abort JOB", short: "Give a move up: everything goes back to the source, and the target's rows are deleted",
 		example: "  locus abort split-1",
 		ask:     "Job %[1]s: give it up, with everything back at %[2]s and the copies on %[3]s deleted?",
-		event:   func(*job.Job) (phase.Event, error) { return phase.Event{Kind: phase.Abort}, nil },
+		order:   job.Just("abort", phase.Abort),
 	})
 }

@@ -63,6 +63,10 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	accounts := httpAccounts(conn.config)
+	if err := checkAccounts(accounts); err != nil {
+		return err
+	}
 	options.Name = card.ID
 	store := jobs.New(conn.kv, card.ID, conn.config.Secrets.Lookup)
 	options.Virtual = virtual.New(conn.kv, store)
@@ -94,12 +98,16 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 		fleet.Outcomes: func() any { return p.Outcomes() },
 	}}
 	mover := &migrate.Runner{Store: store, Name: card.ID, Log: log}
-	return serveAll(ctx, conn.config, log, p, store, generators.Handler(numbers, p.Generators), listener, presence.Run, answers.Run, mover.Run)
+	page := console.New(console.Options{
+		Proxy: p, Cluster: shared{store, conn}, IDs: generators.Handler(numbers, p.Generators), Accounts: accounts,
+		Secure: conn.config.HTTP.TLS.Cert != "", Version: buildVersion().Version,
+	})
+	return serveAll(ctx, conn.config, log, p, page, listener, presence.Run, answers.Run, mover.Run)
 }
 
 // serveAll runs the proxy and what goes along with it, until ctx ends or a part
 // that it can't do without fails.
-func serveAll(ctx context.Context, c *config.Config, log *slog.Logger, p *proxy.Proxy, moves console.Moves, ids http.Handler, l net.Listener, beside ...func(context.Context) error) error {
+func serveAll(ctx context.Context, c *config.Config, log *slog.Logger, p *proxy.Proxy, handler http.Handler, l net.Listener, beside ...func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	page, err := listenHTTP(c)
@@ -112,7 +120,7 @@ func serveAll(ctx context.Context, c *config.Config, log *slog.Logger, p *proxy.
 	if page != nil {
 		tasks.Go(func() {
 			defer stop()
-			pageErr = serveHTTP(background, c, p, moves, ids, page)
+			pageErr = serveHTTP(background, handler, page)
 		})
 	}
 	for _, run := range beside {

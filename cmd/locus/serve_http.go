@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -10,7 +11,6 @@ import (
 
 	"locus/cmd/console"
 	"locus/config"
-	"locus/proxy"
 )
 
 func listenHTTP(c *config.Config) (net.Listener, error) {
@@ -21,20 +21,31 @@ func listenHTTP(c *config.Config) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("http.listen: %w", err)
 	}
-	return l, nil
+	if c.HTTP.TLS.Cert == "" {
+		return l, nil
+	}
+	pair, err := tls.LoadX509KeyPair(c.HTTP.TLS.Cert, c.HTTP.TLS.Key)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("http.tls: %w", err), l.Close())
+	}
+	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}), nil
+}
+
+// checkAccounts tells of passwords that can't be read now, since nobody would know
+// before the first login.
+func checkAccounts(accounts []console.Account) error {
+	var errs []error
+	for _, a := range accounts {
+		if _, err := a.Password(); err != nil {
+			errs = append(errs, fmt.Errorf("http: the password of %s: %w", a.User, err))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // serveHTTP serves until ctx ends; requests under way have a second to end.
-func serveHTTP(ctx context.Context, c *config.Config, p *proxy.Proxy, moves console.Moves, ids http.Handler, l net.Listener) error {
-	login := console.Login{User: c.HTTP.User}
-	if c.HTTP.PasswordFile != "" {
-		password, err := config.ReadSecret(c.HTTP.PasswordFile)
-		if err != nil {
-			return errors.Join(fmt.Errorf("http.password_file: %w", err), l.Close())
-		}
-		login.Password = password
-	}
-	server := console.Server(console.New(p, moves, ids, login, buildVersion().Version))
+func serveHTTP(ctx context.Context, handler http.Handler, l net.Listener) error {
+	server := console.Server(handler)
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	select {

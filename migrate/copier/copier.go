@@ -44,6 +44,7 @@ type Copier struct {
 	config Config
 	lander Lander
 	lanes  []*lane
+	tables []*counted
 
 	// large is held while rows are read and written of a lane that has long ones:
 	// memory has room for those of one lane.
@@ -67,12 +68,16 @@ func New(config Config, lander Lander) *Copier {
 	c := &Copier{config: config, lander: lander}
 	genes := config.Parts.All()
 	for _, t := range config.Tables {
+		of := &counted{name: t.Name.String()}
 		for _, l := range t.Lanes(config.Parts) {
-			c.lanes = append(c.lanes, newLane(l, int64(config.ChunkBytes)))
+			c.lanes = append(c.lanes, newLane(l, of, int64(config.ChunkBytes)))
+			of.lanes++
 		}
 		if all := int64(t.Declared.Width.Last()) + 1; all > 0 {
-			c.estimate += int64(t.Estimate) * int64(genes.Len()) / all
+			of.estimate = int64(t.Estimate) * int64(genes.Len()) / all
+			c.estimate += of.estimate
 		}
+		c.tables = append(c.tables, of)
 	}
 	return c
 }
@@ -124,15 +129,21 @@ func (c *Copier) resume(ctx context.Context) error {
 	c.rows.Store(0)
 	c.bytes.Store(0)
 	c.done.Store(0)
+	for _, t := range c.tables {
+		t.rows.Store(0)
+		t.done.Store(0)
+	}
 	for _, l := range c.lanes {
 		l.state = states[l.Name()]
 		if l.through, err = table.DecodeKey(l.state.Through, len(l.Table.PrimaryKey)); err != nil {
 			return fmt.Errorf("resume the copy of %s: %w", l.Table.Name, err)
 		}
 		c.rows.Add(int64(l.state.Rows))
+		l.of.rows.Add(int64(l.state.Rows))
 		c.bytes.Add(int64(l.state.Bytes))
 		if l.state.Done {
 			c.done.Add(1)
+			l.of.done.Add(1)
 		}
 	}
 	return nil
@@ -176,6 +187,7 @@ func (c *Copier) lane(ctx context.Context, l *lane) error {
 		}
 	}
 	c.done.Add(1)
+	l.of.done.Add(1)
 	return nil
 }
 
@@ -213,21 +225,8 @@ func (c *Copier) chunk(ctx context.Context, conn *link.Conn, l *lane) error {
 	}
 	l.advance(next, chunk, time.Since(began), c.config.Aim)
 	c.rows.Add(int64(len(chunk.Rows)))
+	l.of.rows.Add(int64(len(chunk.Rows)))
 	c.bytes.Add(int64(chunk.Bytes))
 	c.chunks.Add(1)
 	return nil
-}
-
-// Progress is how far the copy is. Estimate is of the servers' statistics.
-type Progress struct {
-	Rows, Estimate, Bytes, Chunks int64
-	Lanes, LanesDone              int
-}
-
-// Progress may be asked at any time.
-func (c *Copier) Progress() Progress {
-	return Progress{
-		Rows: c.rows.Load(), Estimate: c.estimate, Bytes: c.bytes.Load(), Chunks: c.chunks.Load(),
-		Lanes: len(c.lanes), LanesDone: int(c.done.Load()),
-	}
 }

@@ -21,6 +21,7 @@ const (
 // lane is a lane and how far it is. It is one goroutine's.
 type lane struct {
 	table.Lane
+	of      *counted
 	state   checkpoint.Lane
 	through table.Key // the last key that is copied; nil before the first
 	step    table.Step
@@ -31,12 +32,12 @@ type lane struct {
 // longRow is how long a row may be for lanes to be read side by side.
 const longRow = 2 << 20
 
-func newLane(l table.Lane, chunkBytes int64) *lane {
+func newLane(l table.Lane, of *counted, chunkBytes int64) *lane {
 	size := firstChunk
 	if l.Table.RowBytes > 0 {
 		size = int(min(max(chunkBytes/int64(l.Table.RowBytes), 1), firstChunk))
 	}
-	return &lane{Lane: l, size: size, long: l.Table.RowBytes > longRow}
+	return &lane{Lane: l, of: of, size: size, long: l.Table.RowBytes > longRow}
 }
 
 func (l *lane) begin() { l.step = l.Walk(l.through) }

@@ -15,6 +15,8 @@ type Report struct {
 	BytesCopied  int64 `json:"bytes_copied"`
 	LanesDone    int   `json:"lanes_done"`
 	Lanes        int   `json:"lanes"`
+	// Tables is the same of each table.
+	Tables []TableCopy `json:"tables,omitempty"`
 
 	Changes   int64 `json:"changes"` // applied at the target by the stream
 	LagMs     int64 `json:"lag_ms"`
@@ -37,4 +39,24 @@ type Report struct {
 	Before  Fared  `json:"before,omitzero"`
 	After   Fared  `json:"after,omitzero"`
 	Trouble string `json:"trouble,omitempty"` // what is being tried again
+}
+
+// TableCopy is how far the copy of one table is.
+type TableCopy struct {
+	Name         string `json:"name"`
+	RowsCopied   int64  `json:"rows_copied"`
+	RowsEstimate int64  `json:"rows_estimate"`
+	Lanes        int    `json:"lanes"`
+	LanesDone    int    `json:"lanes_done"`
+}
+
+// Percent is how far it is; the estimate may be too low.
+func (t TableCopy) Percent() float64 {
+	switch {
+	case t.Lanes > 0 && t.LanesDone == t.Lanes:
+		return 100
+	case t.RowsEstimate > 0:
+		return short(t.RowsCopied, t.RowsEstimate)
+	}
+	return short(int64(t.LanesDone), int64(t.Lanes))
 }

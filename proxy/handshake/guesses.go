@@ -45,8 +45,8 @@ func NewGuesses(now func() time.Time) *Guesses {
 	return &Guesses{now: now, addresses: map[netip.Addr]*guesses{}, users: map[string]*guesses{}}
 }
 
-// blocked tells whether an address is to be turned away.
-func (g *Guesses) blocked(addr netip.Addr) bool {
+// Blocked tells whether an address is to be turned away.
+func (g *Guesses) Blocked(addr netip.Addr) bool {
 	if g == nil {
 		return false
 	}
@@ -74,9 +74,9 @@ func (g *Guesses) failed(addr netip.Addr, user string) (delay time.Duration, don
 	}
 }
 
-// passed forgets the failures of a user whose password has been right. Those of the
+// Passed forgets the failures of a user whose password has been right. Those of the
 // address stay: whoever has one account could otherwise guess at the others.
-func (g *Guesses) passed(user string) {
+func (g *Guesses) Passed(user string) {
 	if g == nil {
 		return
 	}
@@ -134,14 +134,19 @@ func makeRoom[K comparable](m map[K]*guesses) {
 	}
 }
 
-// addressOf is the address that a login is counted for: of IPv6 the network, of
-// which one machine may have all addresses.
+// addressOf is the address that a login is counted for.
 func addressOf(c net.Conn) netip.Addr {
 	tcp, ok := c.RemoteAddr().(*net.TCPAddr)
 	if !ok {
 		return netip.Addr{}
 	}
-	addr := tcp.AddrPort().Addr().Unmap()
+	return CountedFor(tcp.AddrPort().Addr())
+}
+
+// CountedFor is the address that a login from addr is counted for: of IPv6 the
+// network, of which one machine may have all addresses.
+func CountedFor(addr netip.Addr) netip.Addr {
+	addr = addr.Unmap()
 	if prefix, err := addr.Prefix(64); err == nil && addr.Is6() {
 		return prefix.Addr()
 	}
@@ -151,7 +156,7 @@ func addressOf(c net.Conn) netip.Addr {
 // admit turns away who guesses too fast: whether the password is right isn't
 // looked at.
 func (d *dialogue) admit() error {
-	if d.cfg.Guesses.blocked(addressOf(d.stream.NetConn())) {
+	if d.cfg.Guesses.Blocked(addressOf(d.stream.NetConn())) {
 		return mysql.NewError(mysql.ER_HOST_IS_BLOCKED, fmt.Sprintf(
 			"Host '%s' is turned away for some seconds: too many failed logins from it wait for their answer", d.host()))
 	}
@@ -160,7 +165,12 @@ func (d *dialogue) admit() error {
 
 // punish waits before a failed login is answered.
 func (d *dialogue) punish(ctx context.Context, user string) {
-	delay, done := d.cfg.Guesses.failed(addressOf(d.stream.NetConn()), user)
+	d.cfg.Guesses.Punish(ctx, addressOf(d.stream.NetConn()), user)
+}
+
+// Punish records a failed login, and waits as long as its answer must wait.
+func (g *Guesses) Punish(ctx context.Context, addr netip.Addr, user string) {
+	delay, done := g.failed(addr, user)
 	defer done()
 	if delay == 0 {
 		return

@@ -40,7 +40,7 @@ func TestGuessesAreSlowed(t *testing.T) {
 	if d := fail(there, "b"); d != 0 {
 		t.Errorf("another user from another address waits %v", d)
 	}
-	g.passed("a")
+	g.Passed("a")
 	if d := fail(netip.MustParseAddr("192.0.2.3"), "a"); d != 0 {
 		t.Errorf("after the right password the user waits %v", d)
 	}
@@ -58,17 +58,17 @@ func TestAnAddressIsTurnedAwayWhileItsFailuresWait(t *testing.T) {
 	here := netip.MustParseAddr("192.0.2.1")
 	var waiting []func()
 	for i := range mostUndecided {
-		if g.blocked(here) {
+		if g.Blocked(here) {
 			t.Fatalf("blocked with %d waiting", i)
 		}
 		_, done := g.failed(here, fmt.Sprint(i))
 		waiting = append(waiting, done)
 	}
-	if !g.blocked(here) || g.blocked(netip.MustParseAddr("192.0.2.2")) {
+	if !g.Blocked(here) || g.Blocked(netip.MustParseAddr("192.0.2.2")) {
 		t.Error("the address is not blocked, or another one is")
 	}
 	waiting[0]()
-	if g.blocked(here) {
+	if g.Blocked(here) {
 		t.Error("blocked though one has been answered")
 	}
 }

@@ -1,0 +1,26 @@
+package console
+
+import (
+	"context"
+
+	"locus/cmd/fleet"
+	"locus/migrate/job"
+	"locus/proxy/meter"
+	"locus/router"
+	"locus/router/gene"
+)
+
+// Cluster is what the cluster's processes share, and know together.
+type Cluster interface {
+	// Jobs is all jobs, the oldest first, and Reports what is told of them.
+	Jobs(context.Context) ([]*job.Job, error)
+	Reports(context.Context) (map[string]job.Report, error)
+	// Tell gives a job an order; Agree may be nil.
+	Tell(ctx context.Context, id string, o job.Order, by string, agree func(*job.Job) error) (*job.Job, error)
+	// Cards is the proxies that live, by their IDs.
+	Cards(context.Context) ([]fleet.Card, error)
+	// Load is the statements per second by gene, of all proxies; Rows is about how
+	// many rows each shard has of the tables whose rows have genes.
+	Load(context.Context, gene.Width) (*meter.Loads, error)
+	Rows(context.Context) (map[router.ShardName]float64, error)
+}

@@ -1,0 +1,42 @@
+package console
+
+import (
+	"locus/router"
+	"locus/router/gene"
+)
+
+// picture is the route map as the browser draws it, in cells of one gene, or of
+// neighbours where there are more genes than cells.
+type picture struct {
+	Version int64    `json:"version"`
+	Bits    int      `json:"bits"`
+	Cells   int      `json:"cells"`
+	Shards  []string `json:"shards"`
+	// Owners are runs: the last cell of each, and the index of its shard.
+	Owners [][2]int `json:"owners"`
+	// Moving are the moves under way: first and last cell, source and target, and
+	// the index of the job.
+	Moving [][5]int `json:"moving"`
+	Jobs   []string `json:"jobs"`
+}
+
+func newPicture(m *router.Map, registered []router.ShardName) picture {
+	size := genesOfCell(m.Width())
+	cell := func(g gene.Gene) int { return int(g) / size }
+	p := picture{Version: m.Version(), Bits: int(m.Width()), Cells: (int(m.Width().Last()) + 1) / size, Moving: [][5]int{}, Jobs: []string{}}
+	index := map[router.ShardName]int{}
+	for i, name := range registered {
+		index[name] = i
+		p.Shards = append(p.Shards, string(name))
+	}
+	for _, e := range m.Entries() {
+		p.Owners = append(p.Owners, [2]int{cell(e.Bound), index[e.Shard]})
+	}
+	for i, v := range m.Moves() {
+		p.Jobs = append(p.Jobs, v.Job)
+		for _, r := range v.Genes.Ranges() {
+			p.Moving = append(p.Moving, [5]int{cell(r.First), cell(r.Last), index[v.From], index[v.To], i})
+		}
+	}
+	return p
+}

@@ -1,0 +1,94 @@
+package console
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// How long and how many are remembered.
+const (
+	visitLasts = 12 * time.Hour
+	mostVisits = 1024
+	cookieName = "locus_session"
+)
+
+// visits is who has logged in. What a cookie holds is nowhere kept but as its
+// hash. They end with the process.
+type visits struct {
+	now func() time.Time
+
+	mu   sync.Mutex // of what follows
+	open map[[sha256.Size]byte]visit
+}
+
+type visit struct {
+	identity
+	ends time.Time
+}
+
+func newVisits(now func() time.Time) *visits {
+	return &visits{now: now, open: map[[sha256.Size]byte]visit{}}
+}
+
+func keyOf(r *http.Request) (key [sha256.Size]byte, given bool) {
+	c, err := r.Cookie(cookieName)
+	if err != nil {
+		return key, false
+	}
+	return sha256.Sum256([]byte(c.Value)), true
+}
+
+// of is whose request it is.
+func (s *visits) of(r *http.Request) (identity, bool) {
+	key, given := keyOf(r)
+	if !given {
+		return identity{}, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found, there := s.open[key]
+	return found.identity, there && s.now().Before(found.ends)
+}
+
+// begin remembers who has logged in.
+func (s *visits) begin(i identity, secure bool) *http.Cookie {
+	token := rand.Text() + rand.Text()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.makeRoom()
+	s.open[sha256.Sum256([]byte(token))] = visit{i, s.now().Add(visitLasts)}
+	return cookie(token, int(visitLasts.Seconds()), secure)
+}
+
+// makeRoom forgets what has ended, or else what ends first.
+func (s *visits) makeRoom() {
+	var first [sha256.Size]byte
+	var ends time.Time
+	for key, o := range s.open {
+		if !s.now().Before(o.ends) {
+			delete(s.open, key)
+		} else if ends.IsZero() || o.ends.Before(ends) {
+			first, ends = key, o.ends
+		}
+	}
+	if len(s.open) >= mostVisits {
+		delete(s.open, first)
+	}
+}
+
+// end forgets a session.
+func (s *visits) end(r *http.Request, secure bool) *http.Cookie {
+	if key, given := keyOf(r); given {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.open, key)
+	}
+	return cookie("", -1, secure)
+}
+
+func cookie(value string, age int, secure bool) *http.Cookie {
+	return &http.Cookie{Name: cookieName, Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: secure, SameSite: http.SameSiteStrictMode}
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"locus/cmd/console"
+	"locus/cmd/declared"
+	"locus/cmd/fleet"
+	"locus/cmd/jobs"
+	"locus/config"
+	"locus/proxy/meter"
+	"locus/router"
+	"locus/router/gene"
+)
+
+// shared is what the dashboard reads and writes of the cluster.
+type shared struct {
+	*jobs.Store
+	conn *connection
+}
+
+var _ console.Cluster = shared{}
+
+func (s shared) Cards(ctx context.Context) ([]fleet.Card, error) { return fleet.Cards(ctx, s.conn.kv) }
+
+func (s shared) Load(ctx context.Context, w gene.Width) (*meter.Loads, error) {
+	m, err := measure(ctx, s.conn.kv, w)
+	if err != nil {
+		return nil, err
+	}
+	return m.Loads, nil
+}
+
+func (s shared) Rows(ctx context.Context) (map[router.ShardName]float64, error) {
+	c, err := declared.Current(ctx, s.conn.kv)
+	if err != nil {
+		return nil, err
+	}
+	rows := map[router.ShardName]float64{}
+	for _, name := range c.ShardNames() {
+		if rows[name], err = estimate(ctx, s.Store, c, name); err != nil {
+			return nil, fmt.Errorf("estimate the rows on %s: %w", name, err)
+		}
+	}
+	return rows, nil
+}
+
+// httpAccounts is who may log in over HTTP.
+func httpAccounts(c *config.Config) []console.Account {
+	var accounts []console.Account
+	if c.HTTP.Listen == "" {
+		return nil
+	}
+	if path := c.HTTP.PasswordFile; path != "" {
+		accounts = append(accounts, console.Account{
+			User: c.HTTP.User, Role: config.Admin, Password: func() (string, error) { return config.ReadSecret(path) },
+		})
+	}
+	for _, a := range c.HTTP.Accounts {
+		accounts = append(accounts, console.Account{
+			User: a.User, Role: a.Role, Password: func() (string, error) { return c.Secrets.Lookup(a.Secret) },
+		})
+	}
+	return accounts
+}

@@ -1,0 +1,67 @@
+package job
+
+import (
+	"fmt"
+	"time"
+
+	"locus/migrate/phase"
+)
+
+// Order is what an operator wants of a job, by whatever way it comes.
+type Order struct {
+	Name string
+	// Event is computed from the record as it is when the order is written.
+	Event func(*Job) phase.Event
+	// Change is made besides; nil: nothing.
+	Change func(*Job)
+}
+
+// Told is the record after an order, with who gave it in its journal.
+func (j *Job) Told(o Order, by string, now time.Time) (*Job, error) {
+	e := o.Event(j)
+	what := o.Name
+	if e.Kind == phase.CutTo || e.Kind == phase.RollBack {
+		what += fmt.Sprintf(" to %d of %d genes, by %d", e.Genes, j.State.Total, e.Step)
+	}
+	next, err := j.On(e, by, what, now)
+	if err != nil {
+		return nil, err
+	}
+	if o.Change != nil {
+		o.Change(next)
+	}
+	return next, next.Check()
+}
+
+// Just is an order that is an event and no more.
+func Just(name string, k phase.Kind) Order {
+	return Order{Name: name, Event: func(*Job) phase.Event { return phase.Event{Kind: k} }}
+}
+
+// CutOver hands genes over up to a percentage, by steps of step percent; every is
+// the time between two of them.
+func CutOver(to, step float64, every time.Duration, b Breach) Order {
+	return Order{
+		Name: "cutover",
+		Event: func(j *Job) phase.Event {
+			return phase.Event{Kind: phase.CutTo, Genes: j.State.Genes(to), Step: max(1, j.State.Genes(step))}
+		},
+		Change: func(j *Job) { j.Every, j.OnBreach = every, b },
+	}
+}
+
+// NextStep hands over by percent more than are at the target, at once, and stays
+// there.
+func NextStep(by float64) Order {
+	return Order{Name: "next step", Event: func(j *Job) phase.Event {
+		wanted := min(j.State.Total, j.State.Cut+max(1, j.State.Genes(by)))
+		return phase.Event{Kind: phase.CutTo, Genes: wanted, Step: j.State.Total}
+	}}
+}
+
+// Back hands genes back until a percentage is left at the target.
+func Back(to, step float64) Order {
+	return Order{Name: "rollback", Event: func(j *Job) phase.Event {
+		return phase.Event{Kind: phase.RollBack, Genes: j.State.Genes(to), Step: max(1, j.State.Genes(step))}
+	}}
+}

@@ -1,0 +1,265 @@
+//go:build long
+
+package demo
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// browser is a Chromium that is driven by its own protocol, over a pipe.
+type browser struct {
+	t       *testing.T
+	cmd     *exec.Cmd
+	to      *os.File
+	session string
+
+	mu      sync.Mutex // of what follows
+	last    int
+	waiting map[int]chan reply
+}
+
+type reply struct {
+	ID     int
+	Result json.RawMessage
+	Error  *struct{ Message string }
+}
+
+// openBrowser opens a page that is empty. Chromium is Debian's package.
+func openBrowser(t *testing.T) *browser {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Fatalf("%v: apt-get install chromium", err)
+	}
+	readCommands, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, writeReplies, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &browser{t: t, to: to, waiting: map[int]chan reply{}, cmd: exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu",
+		"--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars",
+		"--remote-debugging-pipe", "--user-data-dir="+t.TempDir(), "about:blank")}
+	b.cmd.ExtraFiles = []*os.File{readCommands, writeReplies}
+	b.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := b.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = readCommands.Close(), writeReplies.Close()
+	var reading sync.WaitGroup
+	reading.Go(func() { b.read(from) })
+	t.Cleanup(func() {
+		_ = syscall.Kill(-b.cmd.Process.Pid, syscall.SIGKILL)
+		_ = b.cmd.Wait()
+		_ = to.Close()
+		_ = from.Close()
+		reading.Wait()
+	})
+	var target struct{ TargetID string }
+	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	var attached struct{ SessionID string }
+	b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
+	b.session = attached.SessionID
+	b.call("Page.enable", nil, nil)
+	return b
+}
+
+func (b *browser) read(from *os.File) {
+	in := bufio.NewReaderSize(from, 1<<20)
+	for {
+		text, err := in.ReadBytes(0)
+		if err != nil {
+			return
+		}
+		var r reply
+		if json.Unmarshal(bytes.TrimRight(text, "\x00"), &r) != nil || r.ID == 0 {
+			continue // an event
+		}
+		b.mu.Lock()
+		waits := b.waiting[r.ID]
+		delete(b.waiting, r.ID)
+		b.mu.Unlock()
+		if waits != nil {
+			waits <- r
+		}
+	}
+}
+
+func (b *browser) call(method string, params map[string]any, result any) {
+	b.t.Helper()
+	answer := make(chan reply, 1)
+	b.mu.Lock()
+	b.last++
+	id := b.last
+	b.waiting[id] = answer
+	b.mu.Unlock()
+	command := map[string]any{"id": id, "method": method, "params": params}
+	if params == nil {
+		command["params"] = map[string]any{}
+	}
+	if b.session != "" {
+		command["sessionId"] = b.session
+	}
+	text, err := json.Marshal(command)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := b.to.Write(append(text, 0)); err != nil {
+		b.t.Fatal(err)
+	}
+	select {
+	case r := <-answer:
+		if r.Error != nil {
+			b.t.Fatalf("%s: %s", method, r.Error.Message)
+		}
+		if result != nil {
+			if err := json.Unmarshal(r.Result, result); err != nil {
+				b.t.Fatal(err)
+			}
+		}
+	case <-time.After(patience):
+		b.t.Fatalf("%s: the browser doesn't answer", method)
+	}
+}
+
+// eval runs a script in the page, and gives its value as text.
+func (b *browser) eval(script string) string {
+	b.t.Helper()
+	var r struct {
+		Result           struct{ Value any }
+		ExceptionDetails *struct {
+			Text      string
+			Exception struct{ Description string }
+		}
+	}
+	b.call("Runtime.evaluate", map[string]any{"expression": script, "returnByValue": true, "awaitPromise": true}, &r)
+	if r.ExceptionDetails != nil {
+		b.t.Fatalf("%s: %s", script, r.ExceptionDetails.Exception.Description)
+	}
+	if r.Result.Value == nil {
+		return ""
+	}
+	return fmt.Sprint(r.Result.Value)
+}
+
+// until waits for a script to give something that counts as true.
+func (b *browser) until(what, script string) {
+	b.t.Helper()
+	deadline := time.Now().Add(patience)
+	for last := ""; ; {
+		if last = b.eval(script); last != "" && last != "false" && last != "0" {
+			return
+		}
+		if time.Now().After(deadline) {
+			b.t.Fatalf("%s: %q\n%s", what, last, b.eval("document.body.innerText"))
+		}
+		time.Sleep(50 * time.Millisecond) // between two looks
+	}
+}
+
+func (b *browser) open(url string) {
+	b.t.Helper()
+	b.call("Page.navigate", map[string]any{"url": url}, nil)
+	b.until("the page is loaded", `location.href !== "about:blank" && document.readyState === "complete"`)
+}
+
+// size sets the window, and the colours.
+func (b *browser) size(width, height int, scheme string) {
+	b.t.Helper()
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}, nil)
+	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+}
+
+// press is a real press of the mouse at the middle of an element.
+func (b *browser) press(selector string) {
+	b.t.Helper()
+	b.until(selector+" is there", fmt.Sprintf("!!document.querySelector(%q)", selector))
+	var at struct{ X, Y float64 }
+	place := b.eval(fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.scrollIntoView({block: "center"});
+		const r = e.getBoundingClientRect(); return JSON.stringify({X: r.x + r.width / 2, Y: r.y + r.height / 2}); })()`, selector))
+	if err := json.Unmarshal([]byte(place), &at); err != nil {
+		b.t.Fatal(err)
+	}
+	for _, kind := range []string{"mousePressed", "mouseReleased"} {
+		b.call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}, nil)
+	}
+}
+
+func (b *browser) write(selector, text string) {
+	b.t.Helper()
+	b.eval(fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.focus(); e.value = ""; })()`, selector))
+	b.call("Input.insertText", map[string]any{"text": text}, nil)
+}
+
+func (b *browser) login(url, user, password string) {
+	b.t.Helper()
+	b.open(url)
+	b.until("the login is asked for", `!!document.querySelector("#password")`)
+	b.write("#user", user)
+	b.write("#password", password)
+	b.press("button.go")
+	b.until("the dashboard is there", `document.querySelector("#state")?.textContent === "live"`)
+}
+
+// screenshot writes the whole page, if they are wanted.
+func (b *browser) screenshot(name string) {
+	b.t.Helper()
+	dir := os.Getenv("LOCUS_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	var shot struct{ Data string }
+	b.call("Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": true}, &shot)
+	png, err := base64.StdEncoding.DecodeString(shot.Data)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(dir+"/"+name+".png", png, 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// phase waits for a job's phase, as the page shows it.
+func (b *browser) phase(job, want string) {
+	b.t.Helper()
+	b.until(job+" is "+want, fmt.Sprintf(`document.getElementById("phase-%s")?.textContent === %q`, job, want))
+}
+
+// order presses a job's button, and says yes.
+func (b *browser) order(job, order, percent string) {
+	b.t.Helper()
+	b.press("#" + order + "-" + job)
+	b.until("the dialog is open", `document.getElementById("ask").open`)
+	if percent != "" {
+		b.write("#ask-percent", percent)
+	}
+	b.press("#ask-yes")
+	b.until("it is told", `document.getElementById("said").className !== ""`)
+	if said := b.eval(`document.getElementById("said").textContent`); strings.HasPrefix(said, "Refused") {
+		b.t.Fatal(said)
+	}
+	b.eval(`document.getElementById("said").className = ""`)
+}
+
+// secretOf reads one of a demo's secrets.
+func secretOf(t *testing.T, dir, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(dir + "/secrets/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(text))
+}
