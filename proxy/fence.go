@@ -18,9 +18,9 @@ type Fence struct {
 	// Release takes the fence of a version of the map away, by compare-and-swap:
 	// for when whoever put it there can't. Nil: nobody does.
 	Release func(ctx context.Context, version int64) error
-	// Leased tells whether the other processes know that this one is alive. Nil:
-	// always.
-	Leased func() bool
+	// Leased is the number of the lease by which the other processes know that this
+	// one is alive, or 0: see [session.Fencing]. Nil: they always do.
+	Leased func() int64
 }
 
 func (f Fence) withDefaults() Fence {
@@ -28,7 +28,7 @@ func (f Fence) withDefaults() Fence {
 	orDefault(&f.Patience, time.Second)
 	orDefault(&f.MaxHeld, 10_000)
 	if f.Leased == nil {
-		f.Leased = func() bool { return true }
+		f.Leased = func() int64 { return 1 }
 	}
 	return f
 }

@@ -78,9 +78,11 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 	options.Fence.Release = func(ctx context.Context, version int64) error {
 		return declared.ReleaseFence(ctx, conn.kv, version, card.ID)
 	}
-	options.Fence.Leased = func() bool { // known to be alive, and by a map that is no older
-		since, held := presence.Held()
-		return held && p.ReadAsOf(since)
+	options.Fence.Leased = func() int64 { // known to be alive, and by a map that is no older
+		if since, held := presence.Held(); held && p.ReadAsOf(since) {
+			return since
+		}
+		return 0
 	}
 	options.Alive = func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, conn.kv) }
 	numbers := generators.New(generators.Options{

@@ -15,9 +15,11 @@ type Fencing struct {
 	// Changed is closed when another world comes into force than the one that was
 	// when it was asked for.
 	Changed func() <-chan struct{}
-	// Leased tells whether this process is known to the others to be alive: one
-	// that isn't may have been passed over by a hand-over.
-	Leased func() bool
+	// Leased is the number of the lease by which this process is known to the others
+	// to be alive: 0 if it isn't, for then it may be passed over by a hand-over. Of a
+	// lease that was lost the number never comes back; and the world in force is none
+	// from before the lease.
+	Leased func() int64
 	// Hold is how long a statement is held at most.
 	Hold time.Duration
 	// Places is one for each statement that is held.
@@ -33,6 +35,7 @@ func (e *heldError) Error() string { return e.why }
 var (
 	errHeld     = &heldError{"its rows' genes are changing hands"}
 	errUnleased = &heldError{"this proxy has lost its lease in etcd, and the genes of its rows are on the move"}
+	errOutdated = &heldError{"its rows' genes may have changed hands since it was planned"}
 )
 
 // admit lets a statement go on that concerns these genes, or with all set every
@@ -46,8 +49,13 @@ func (s *Session) admit(r *request, genes []gene.Gene, all bool) error {
 	}
 	r.moving = meets(moving, genes, all)
 	r.fares = faring{}
-	if r.moving && !s.Fencing.Leased() {
-		return errUnleased
+	if r.moving {
+		if r.lease = s.Fencing.Leased(); r.lease == 0 {
+			return errUnleased
+		}
+		if s.World() != r.world { // it may be from before the lease
+			return errOutdated
+		}
 	}
 	if meets(m.Held(), genes, all) && !s.precedes(m.Version(), m.Held()) {
 		return errHeld
@@ -93,10 +101,12 @@ func meets(set gene.Set, genes []gene.Gene, all bool) bool {
 	return all
 }
 
-// stillLeased is asked for again when a connection is there: time may have passed,
-// and the connection may have been made after this proxy was passed over.
+// stillLeased is asked when a connection is there: time may have passed since the
+// statement was admitted, and the connection may have been made after this proxy
+// was passed over. That it has another lease now is not enough: the statement is by
+// a map from before.
 func (s *Session) stillLeased(r *request) error {
-	if r.moving && !s.Fencing.Leased() {
+	if r.moving && s.Fencing.Leased() != r.lease {
 		return errUnleased
 	}
 	return nil

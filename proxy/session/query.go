@@ -25,8 +25,10 @@ type request struct {
 	cursor bool
 	// outside: it takes no part in the transaction.
 	outside bool
-	// moving: it concerns genes that are moving; fares is then how it fares.
+	// moving: it concerns genes that are moving; then lease is the one by which it
+	// was admitted, and fares how it fares.
 	moving bool
+	lease  int64
 	fares  faring
 	// foreign are genes whose rows its one shard may have and does not own.
 	foreign gene.Set

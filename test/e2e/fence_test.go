@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -257,13 +258,7 @@ func TestAFenceThatIsLeftBehind(t *testing.T) {
 // TestWithoutItsLease: a proxy that others take for dead serves no gene that is
 // on the move, and all others.
 func TestWithoutItsLease(t *testing.T) {
-	leased := make(chan bool, 1)
-	leased <- false
-	alive := func() bool {
-		is := <-leased
-		leased <- is
-		return is
-	}
+	var lease atomic.Int64
 	fenced(t, func(f *fencing, db *sql.DB) {
 		f.acked(f.step(gene.Set{}))
 		exec(t, db, "INSERT INTO test_order (buyer_uid) VALUES (0)")
@@ -274,12 +269,52 @@ func TestWithoutItsLease(t *testing.T) {
 			return err
 		})
 		f.holding(1)
-		<-leased
-		leased <- true
+		lease.Store(1)
 		f.done("insert", insert)
-		<-leased
-		leased <- false
-	}, func(o *proxy.Options) { o.Fence.Hold, o.Fence.Leased = 2*time.Second, alive })
+		lease.Store(0)
+	}, func(o *proxy.Options) { o.Fence.Hold, o.Fence.Leased = 2*time.Second, lease.Load })
+}
+
+// TestAStatementOfAnEarlierLease waits for a connection while its proxy loses its
+// lease, is passed over by a hand-over, and gets another lease: it must go where its
+// row belongs now.
+func TestAStatementOfAnEarlierLease(t *testing.T) {
+	var lease, asked atomic.Int64
+	fenced(t, func(f *fencing, db *sql.DB) {
+		lease.Store(1)
+		f.acked(f.step(gene.Set{}))
+		late, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer late.Close()
+		tx := begin(t, db)
+		exec(t, tx, "INSERT INTO test_order (buyer_uid) VALUES (42)") // by the only connection
+		before := asked.Load()
+		insert := later(func() error {
+			_, err := late.ExecContext(t.Context(), "INSERT INTO test_order (buyer_uid, status) VALUES (42, 'late')")
+			return err
+		})
+		until(t, "it was admitted, and waits for a connection", func() bool {
+			return asked.Load() > before && f.Proxy.Status().Pools["s0"].Waiting > 0
+		})
+		lease.Store(0)
+		f.step(gene.Set{}, router.Change{Genes: held42, To: "s2"})
+		lease.Store(2)
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+		f.done("insert", insert)
+		for i, want := range []int64{0, 0, 1} {
+			if got := number(t, f.Shard(t, i), "SELECT COUNT(*) FROM test_order WHERE status = 'late'"); got != want {
+				t.Errorf("%d rows on s%d, want %d", got, i, want)
+			}
+		}
+	}, func(o *proxy.Options) {
+		o.Backends.MaxOpen, o.Backends.MaxIdle = 1, 1
+		o.Fence.Hold = time.Minute
+		o.Fence.Leased = func() int64 { asked.Add(1); return lease.Load() }
+	})
 }
 
 // TestRowsOnTheMoveCountOnce has the rows of moving genes on both shards, changed on

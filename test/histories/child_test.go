@@ -103,9 +103,11 @@ func (c child) serve(ctx context.Context) error {
 		options.Fence.Hold = 2 * patient
 	}
 	options.Fence.Release = func(ctx context.Context, version int64) error { return declared.ReleaseFence(ctx, kv, version, name) }
-	options.Fence.Leased = func() bool {
-		since, held := presence.Held()
-		return held && p.ReadAsOf(since)
+	options.Fence.Leased = func() int64 {
+		if since, held := presence.Held(); held && p.ReadAsOf(since) {
+			return since
+		}
+		return 0
 	}
 	options.Alive = func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, kv) }
 	p = proxy.New(options)
