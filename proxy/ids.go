@@ -24,66 +24,97 @@ type issuers struct {
 	log    *slog.Logger
 
 	mu      sync.RWMutex
-	byTable map[issuerKey]*idgen.Issuer
+	byTable map[issuerKey]issuer
 	all     []*segment.Segments
 }
 
 type issuerKey struct {
-	table  catalog.TableName
-	layout string
+	table            catalog.TableName
+	layout, overflow string
+}
+
+// issuer makes the IDs of one table.
+type issuer interface {
+	Issue(ctx context.Context, g gene.Gene, n int) (orderid.Layout, orderid.ID, error)
+}
+
+// fixed is an issuer of one layout.
+type fixed struct{ ids *idgen.Issuer }
+
+func (f fixed) Issue(ctx context.Context, g gene.Gene, n int) (orderid.Layout, orderid.ID, error) {
+	first, err := f.ids.Issue(ctx, g, n)
+	return f.ids.Layout(), first, err
 }
 
 // Issue implements session.IDs.
-func (i *issuers) Issue(ctx context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.ID, error) {
-	key := issuerKey{t.TableName, t.ID.Layout}
+func (i *issuers) Issue(ctx context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.Layout, orderid.ID, error) {
+	key := issuerKey{t.TableName, t.ID.Layout, t.ID.Overflow}
 	i.mu.RLock()
-	issuer := i.byTable[key]
+	ids := i.byTable[key]
 	i.mu.RUnlock()
-	if issuer == nil {
+	if ids == nil {
 		var err error
-		if issuer, err = i.open(ctx, key, t); err != nil {
-			return orderid.ID{}, err
+		if ids, err = i.open(ctx, key, t); err != nil {
+			return orderid.Layout{}, orderid.ID{}, fmt.Errorf("IDs of %s: %w", t.TableName, err)
 		}
 	}
-	return issuer.Issue(ctx, g, n)
+	return ids.Issue(ctx, g, n)
 }
 
-func (i *issuers) open(ctx context.Context, key issuerKey, t *catalog.Table) (*idgen.Issuer, error) {
+func (i *issuers) open(ctx context.Context, key issuerKey, t *catalog.Table) (issuer, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if issuer := i.byTable[key]; issuer != nil {
-		return issuer, nil
-	}
-	store := segment.NewCASStore(i.kv, t.TableName.String()+"/", i.name, time.Now)
-	if err := store.PinGroups(ctx, i.groups()); err != nil {
-		return nil, fmt.Errorf("IDs of %s: %w", t.TableName, err)
-	}
-	segments, err := segment.New(store, t.Layout, segment.Options{Groups: i.groups(), Observe: i.observe})
-	if err != nil {
-		return nil, fmt.Errorf("IDs of %s: %w", t.TableName, err)
+	if ids := i.byTable[key]; ids != nil {
+		return ids, nil
 	}
 	version := uint32(0)
 	if i.ring != nil && t.Layout.VersionBits() > 0 && t.OrderNumberColumn >= 0 {
 		version = i.ring.Current()
 	}
-	issuer, err := idgen.NewIssuer(t.Layout, version, segments)
+	narrow, err := i.sequences(ctx, t.TableName.String()+"/", t.Layout, version)
 	if err != nil {
-		return nil, fmt.Errorf("IDs of %s: %w", t.TableName, err)
+		return nil, err
 	}
-	i.byTable[key] = issuer
+	var ids issuer = fixed{narrow}
+	if !t.Wide.IsZero() {
+		wide, err := i.sequences(ctx, t.TableName.String()+"/"+t.Wide.Name()+"/", t.Wide, version)
+		if err != nil {
+			return nil, err
+		}
+		if ids, err = idgen.NewWidening(narrow, wide); err != nil {
+			return nil, err
+		}
+	}
+	i.byTable[key] = ids
+	return ids, nil
+}
+
+// sequences makes the issuer of one layout, whose counters' keys begin with a
+// prefix. mu is held.
+func (i *issuers) sequences(ctx context.Context, prefix string, l orderid.Layout, version uint32) (*idgen.Issuer, error) {
+	store := segment.NewCASStore(i.kv, prefix, i.name, time.Now)
+	if err := store.PinGroups(ctx, i.groups()); err != nil {
+		return nil, err
+	}
+	segments, err := segment.New(store, l, segment.Options{
+		Groups: i.groups(), Observe: func(loaded segment.Loaded) { i.observe(prefix, loaded) },
+	})
+	if err != nil {
+		return nil, err
+	}
 	i.all = append(i.all, segments)
-	return issuer, nil
+	return idgen.NewIssuer(l, version, segments)
 }
 
 // nearlyFull is the share of a counter from which a warning is logged.
 const nearlyFull = 0.8
 
-func (i *issuers) observe(l segment.Loaded) {
+func (i *issuers) observe(prefix string, l segment.Loaded) {
 	switch {
 	case l.Err != nil:
-		i.log.Warn("sequence numbers not granted", "counter", l.Counter, "error", l.Err)
+		i.log.Warn("sequence numbers not granted", "counter", prefix+l.Counter, "error", l.Err)
 	case float64(l.Grant.Last) > nearlyFull*float64(l.Max):
-		i.log.Warn("sequence numbers are running out", "counter", l.Counter, "granted", l.Grant.Last, "max", l.Max)
+		i.log.Warn("sequence numbers are running out", "counter", prefix+l.Counter, "granted", l.Grant.Last, "max", l.Max)
 	}
 }
 

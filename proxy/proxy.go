@@ -13,7 +13,6 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
-	"locus/idgen"
 	"locus/proxy/backend"
 	"locus/proxy/handshake"
 	"locus/proxy/meter"
@@ -73,7 +72,7 @@ func New(o Options) *Proxy {
 	p.ids = &issuers{
 		kv: o.Segments, name: o.Name, ring: o.Ring, log: o.Log,
 		groups:  func() int { return p.live.Load().declared.Settings.CounterGroups },
-		byTable: map[issuerKey]*idgen.Issuer{},
+		byTable: map[issuerKey]issuer{},
 	}
 	p.sessions.counts = &p.counts
 	p.services = session.Services{

@@ -112,7 +112,7 @@ func idColumn(id *catalog.IDColumn) string {
 	if id == nil {
 		return ""
 	}
-	return id.Column + " (" + id.Layout + ")"
+	return id.Column + " (" + id.Layouts() + ")"
 }
 
 func userRows(c *cluster.Cluster) [][]string {

@@ -76,7 +76,11 @@ func (n *next) make(ctx context.Context, conn *connection, c *cluster.Cluster, n
 	if err != nil {
 		return err
 	}
-	g, err := n.gene(d, l)
+	widest, wide := l, d.ID.Wide()
+	if !wide.IsZero() {
+		widest = wide
+	}
+	g, err := n.gene(d, widest)
 	if err != nil {
 		return err
 	}
@@ -84,8 +88,12 @@ func (n *next) make(ctx context.Context, conn *connection, c *cluster.Cluster, n
 	if d.OrderNumber != "" {
 		version = orNone(keys).Current()
 	}
-	sequences := conn.kv.Under(cluster.SegmentPrefix + name.String() + "/")
-	first, err := issue(ctx, sequences, c.Settings.CounterGroups, source{l, version}, g, n.count)
+	sequences, groups := conn.kv.Under(cluster.SegmentPrefix+name.String()+"/"), c.Settings.CounterGroups
+	first, err := issue(ctx, sequences, groups, source{l, version}, g&l.GeneWidth().Last(), n.count)
+	if !wide.IsZero() && errors.Is(err, orderid.ErrSequenceExhausted) {
+		l = wide
+		first, err = issue(ctx, sequences.Under(l.Name()+"/"), groups, source{l, version}, g, n.count)
+	}
 	if err != nil {
 		return err
 	}
@@ -112,6 +120,10 @@ func (n *next) gene(d catalog.Declaration, l orderid.Layout) (gene.Gene, error) 
 		return 0, err
 	}
 	id, err := parent.Parse(n.parent)
+	if wide := d.Parent.Wide(); err != nil && !wide.IsZero() {
+		parent = wide
+		id, err = parent.Parse(n.parent)
+	}
 	if err != nil {
 		return 0, usageError{err}
 	}

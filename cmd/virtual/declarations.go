@@ -11,7 +11,7 @@ func compareNames(a, b catalog.TableName) int { return strings.Compare(a.String(
 func declarationRow(name catalog.TableName, d catalog.Declaration) []any {
 	id, layout := "", ""
 	if d.ID != nil {
-		id, layout = d.ID.Column, d.ID.Layout
+		id, layout = d.ID.Column, d.ID.Layouts()
 	}
 	owner := d.Owner
 	if d.Parent != nil && owner == "" {

@@ -56,6 +56,12 @@ func (l Layout) AppendSQL(dst []byte, id ID) []byte {
 	if l.bytes == 8 {
 		return strconv.AppendUint(dst, id.Lo, 10)
 	}
+	return l.AppendHexSQL(dst, id)
+}
+
+// AppendHexSQL appends the ID's bytes as an SQL literal, X'..', for a column of
+// bytes.
+func (l Layout) AppendHexSQL(dst []byte, id ID) []byte {
 	return append(l.appendHex(append(dst, "X'"...), id), '\'')
 }
 
@@ -73,10 +79,10 @@ func (l Layout) appendHex(dst []byte, id ID) []byte {
 	return hex.AppendEncode(dst, l.AppendBytes(raw[:0], id))
 }
 
-// Parse reads what AppendSQL and AppendSignedSQL write: decimal for 64-bit
-// layouts; X'..' or 0x.. with 32 hex digits for 16 bytes.
+// Parse reads what AppendSQL, AppendSignedSQL and AppendHexSQL write: decimal for
+// 64-bit layouts; and X'..' or 0x.. with two hex digits for each byte.
 func (l Layout) Parse(text string) (ID, error) {
-	if l.bytes == 16 {
+	if l.bytes == 16 || hexadecimal(text) {
 		return l.parseHex(text)
 	}
 	if v, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -87,6 +93,10 @@ func (l Layout) Parse(text string) (ID, error) {
 		return ID{}, l.notAnID(strconv.Quote(text))
 	}
 	return l.FromUint(v)
+}
+
+func hexadecimal(text string) bool {
+	return len(text) > 2 && (text[:2] == "0x" || text[:2] == "X'" || text[:2] == "x'")
 }
 
 func (l Layout) parseHex(text string) (ID, error) {

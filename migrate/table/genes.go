@@ -59,18 +59,14 @@ func (k *tellingKey) of(r Row) (gene.Gene, error) {
 			err = fmt.Errorf("%d is no gene of %d bits", n, k.width)
 		}
 		return gene.Gene(n), err
-	case k.Layout.Bytes() == 8:
+	case k.Column.IsInteger():
 		n, err := integerBits(v)
 		if err != nil || !k.Layout.ValidUint(n) {
 			return 0, fmt.Errorf("its %s %s is not an ID of layout %s", k.Column.Name, v, k.Layout.Name())
 		}
 		return k.Layout.GeneUint(n) & k.width.Last(), nil
 	}
-	id, err := k.Layout.FromBytes(v)
-	if err != nil {
-		return 0, err
-	}
-	return k.Layout.Gene(id) & k.width.Last(), nil
+	return k.GeneOfBytes(v)
 }
 
 // GeneOfKey is the gene that a primary key tells, if it does.
@@ -111,16 +107,11 @@ func (k *tellingKey) ownerGene(r Row) (gene.Gene, error) {
 	return gene.OfBytes(v, k.width), nil
 }
 
-// wideGene is the gene of the layout's own width, of a value of the column.
-func (k *tellingKey) wideGene(v []byte) (gene.Gene, bool) {
-	if k.Role == catalog.Gene {
-		n, err := strconv.ParseUint(string(v), 10, 32)
-		return gene.Gene(n), err == nil
-	}
-	if k.Layout.Bytes() == 8 {
+// place is where a value of the column stands among its spans.
+func (k *tellingKey) place(v []byte) (uint64, bool) {
+	if k.Column.IsInteger() {
 		n, err := integerBits(v)
-		return k.Layout.GeneUint(n), err == nil
+		return k.PlaceOfInteger(n), err == nil
 	}
-	id, err := k.Layout.FromBytes(v)
-	return k.Layout.Gene(id), err == nil
+	return k.PlaceOfBytes(v)
 }

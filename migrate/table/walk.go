@@ -147,9 +147,9 @@ func (l Lane) step(from int, above Key) Step {
 
 // spanOf finds the span that a key of this lane is in.
 func (l Lane) spanOf(k Key) int {
-	g, ok := l.Table.telling.wideGene(k[0])
+	place, ok := l.Table.telling.place(k[0])
 	for i, s := range l.spans {
-		if ok && s.Wide.Contains(g) {
+		if ok && s.Holds(place) {
 			return i
 		}
 	}

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -30,7 +31,7 @@ func Rows(ctx context.Context, q Querier, t *catalog.Table, genes gene.Set) (*Ro
 	if key == nil {
 		return nil, fmt.Errorf("look for rows of %s in table %s: it is %s, so its rows have no gene", genes, t.TableName, t.Kind)
 	}
-	conditions := conditionsOf(t, key, genes)
+	conditions := conditionsOf(key, genes)
 	for len(conditions) > 0 {
 		some := conditions[:min(rangesPerQuery, len(conditions))]
 		conditions = conditions[len(some):]
@@ -69,6 +70,13 @@ func geneOf(t *catalog.Table, key *catalog.Key, value string) (gene.Gene, error)
 		n, err := strconv.ParseUint(value, 10, 32)
 		return gene.Gene(n), err
 	}
+	if key.Column.IsBinary() {
+		raw, err := hex.DecodeString(strings.TrimPrefix(value, "0x"))
+		if err != nil {
+			return 0, err
+		}
+		return key.GeneOfBytes(raw)
+	}
 	id, err := key.Layout.Parse(value)
 	if err != nil {
 		return 0, err
@@ -76,45 +84,13 @@ func geneOf(t *catalog.Table, key *catalog.Key, value string) (gene.Gene, error)
 	return key.Layout.Gene(id) & t.Width.Last(), nil
 }
 
-// conditionsOf says in SQL that a row is of the genes. A layout with more bits
-// of gene than the cluster routes by has the genes as its low bits, so each
-// range stands once for every value of the other bits.
-func conditionsOf(t *catalog.Table, key *catalog.Key, genes gene.Set) []string {
+// conditionsOf says in SQL that a row is of the genes, each range by itself.
+func conditionsOf(key *catalog.Key, genes gene.Set) []string {
 	var conditions []string
-	between := func(low, high []byte) {
-		conditions = append(conditions, fmt.Sprintf("%s BETWEEN %s AND %s", quoteName(key.Column.Name), low, high))
-	}
-	for _, r := range genes.Ranges() {
-		if key.Role == catalog.Gene {
-			between(strconv.AppendUint(nil, uint64(r.First), 10), strconv.AppendUint(nil, uint64(r.Last), 10))
-			continue
-		}
-		for _, wide := range widen(r, t.Width, key.Layout.GeneWidth()) {
-			low, high := key.Layout.GeneRange(wide.First, wide.Last)
-			spell := key.Layout.AppendSQL
-			if !key.Column.Unsigned {
-				spell = key.Layout.AppendSignedSQL
-			}
-			between(spell(nil, low), spell(nil, high))
-		}
+	for _, span := range key.Spans(genes) {
+		conditions = append(conditions, span.Condition(quoteName(key.Column.Name)))
 	}
 	return conditions
-}
-
-// widen gives the ranges of wider genes whose low bits are in r. One that has
-// genes on both sides of the middle is cut there: in a signed column of layout
-// plain64 the upper half's IDs are negative.
-func widen(r gene.Range, from, to gene.Width) []gene.Range {
-	var ranges []gene.Range
-	for high := gene.Gene(0); high <= to.Last()>>from; high++ {
-		first, last := high<<from|r.First, high<<from|r.Last
-		if middle := gene.Gene(1) << (to - 1); first < middle && last >= middle {
-			ranges = append(ranges, gene.Range{First: first, Last: middle - 1})
-			first = middle
-		}
-		ranges = append(ranges, gene.Range{First: first, Last: last})
-	}
-	return ranges
 }
 
 func quoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"locus/idgen/orderid"
 	"locus/router/catalog"
 	"locus/router/gene"
@@ -104,29 +102,6 @@ func TestRowsNeedsGenes(t *testing.T) {
 	if _, err := Rows(t.Context(), away{}, table, gene.NewSet(gene.All(16))); err == nil {
 		t.Error("no error for a global table")
 	}
-}
-
-// A wider gene is in one of the ranges exactly if its low bits are in the
-// narrow range, and no range spans the middle.
-func TestWidenAgainstTheLowBits(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		from := rapid.SampledFrom([]gene.Width{14, 15, 16, 23}).Draw(t, "from")
-		to := rapid.SampledFrom([]gene.Width{14, 15, 16, 23}).Filter(func(w gene.Width) bool { return w >= from }).Draw(t, "to")
-		first := gene.Gene(rapid.Uint32Range(0, uint32(from.Last())).Draw(t, "first"))
-		last := gene.Gene(rapid.Uint32Range(uint32(first), uint32(from.Last())).Draw(t, "last"))
-		ranges := widen(gene.Range{First: first, Last: last}, from, to)
-		g := gene.Gene(rapid.Uint32Range(0, uint32(to.Last())).Draw(t, "gene"))
-		in := false
-		for _, r := range ranges {
-			in = in || r.Contains(g)
-			if middle := gene.Gene(1) << (to - 1); r.First < middle && r.Last >= middle {
-				t.Fatalf("range %s spans the middle", r)
-			}
-		}
-		if low := g & from.Last(); in != (first <= low && low <= last) {
-			t.Fatalf("gene %s of %d bits in %v: %v", g, to, ranges, in)
-		}
-	})
 }
 
 func TestUndeclared(t *testing.T) {

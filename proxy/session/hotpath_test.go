@@ -27,8 +27,9 @@ import (
 // sequence issues 1, 2, 3 …
 type sequence struct{ last atomic.Uint64 }
 
-func (s *sequence) Issue(_ context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.ID, error) {
-	return t.Layout.Compose(g, min(1, t.Layout.MaxVersion()), orderid.Seq(s.last.Add(uint64(n))))
+func (s *sequence) Issue(_ context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.Layout, orderid.ID, error) {
+	id, err := t.Layout.Compose(g, min(1, t.Layout.MaxVersion()), orderid.Seq(s.last.Add(uint64(n))))
+	return t.Layout, id, err
 }
 
 func bigint(name string) catalog.Column { return catalog.Column{Name: name, DataType: "bigint"} }

@@ -84,19 +84,19 @@ func (s *Session) insertOne(r *request, result *stamp.Result) error {
 		return err
 	}
 	if result.HasID && s.insert.mayUpdate && s.scanner.Rows() > 0 {
-		s.keepReturned(r, shard, result.FirstID)
+		s.keepReturned(r, shard, result.Layout, result.FirstID)
 	}
 	return nil
 }
 
 // keepReturned keeps the generated ID as LAST_INSERT_ID() if a row has it: rows
 // that RETURNING gave don't say which of them were updated.
-func (s *Session) keepReturned(r *request, shard router.ShardName, id orderid.ID) {
+func (s *Session) keepReturned(r *request, shard router.ShardName, layout orderid.Layout, id orderid.ID) {
 	l, err := s.lend(shard, false)
 	if err != nil {
 		return
 	}
-	rows, err := l.conn.Query(s.ctx, r.plan.Insert.Find(id))
+	rows, err := l.conn.Query(s.ctx, r.plan.Insert.Find(layout, id))
 	if err != nil {
 		s.abandon(l)
 		return

@@ -41,10 +41,10 @@ type Pools interface {
 	Replica(router.ShardName) (*backend.Pool, bool)
 }
 
-// IDs issues n consecutive order IDs of a table's layout for a gene. An error
-// means that none of them was given out.
+// IDs issues n consecutive order IDs of a layout of the table's for a gene, and
+// gives the layout and the first. An error means that none of them was given out.
 type IDs interface {
-	Issue(ctx context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.ID, error)
+	Issue(ctx context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.Layout, orderid.ID, error)
 }
 
 // Spanning says what a transaction does when it touches a second shard.

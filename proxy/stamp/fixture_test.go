@@ -32,6 +32,14 @@ func id(column, layout string) *catalog.IDColumn {
 	return &catalog.IDColumn{Column: column, Layout: layout}
 }
 
+func varbinary16(name string) catalog.Column {
+	return catalog.Column{Name: name, DataType: "varbinary", Length: 16}
+}
+
+func overflowing(column, layout string) *catalog.IDColumn {
+	return &catalog.IDColumn{Column: column, Layout: layout, Overflow: "bytes16"}
+}
+
 // schema declares one table for each way of stamping.
 var schema = map[string]struct {
 	catalog.Declaration
@@ -50,6 +58,14 @@ var schema = map[string]struct {
 	"wide": {
 		catalog.Declaration{Owner: "user_id", ID: id("id", "bytes16"), OrderNumber: "no"},
 		[]catalog.Column{binary16("id"), binary16("no"), bigint("user_id"), varchar("note")},
+	},
+	"mixed": {
+		catalog.Declaration{Owner: "user_id", ID: overflowing("id", "int64"), OrderNumber: "no"},
+		[]catalog.Column{varbinary16("id"), varbinary16("no"), bigint("user_id"), varchar("note")},
+	},
+	"parts": {
+		catalog.Declaration{Parent: overflowing("order_id", "int64"), ID: id("id", "int64")},
+		[]catalog.Column{bigint("id"), varbinary16("order_id"), varchar("note")},
 	},
 	"items": {
 		catalog.Declaration{Parent: id("order_id", "int64"), ID: id("id", "int64"), Version: "odd`name"},
@@ -88,12 +104,14 @@ func newFixture(t testing.TB) *fixture {
 
 // counter issues 1, 2, 3 … for every gene, under key version 1 where there is one.
 type counter struct {
-	next  map[gene.Gene]uint64
-	calls int
-	asked int
+	next map[gene.Gene]uint64
+	// narrow is how many IDs of a column of both lengths have 8 bytes.
+	narrow uint64
+	calls  int
+	asked  int
 }
 
-func (c *counter) Issue(_ context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.ID, error) {
+func (c *counter) Issue(_ context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.Layout, orderid.ID, error) {
 	if c.next == nil {
 		c.next = map[gene.Gene]uint64{}
 	}
@@ -101,7 +119,12 @@ func (c *counter) Issue(_ context.Context, t *catalog.Table, g gene.Gene, n int)
 	c.asked += n
 	first := c.next[g] + 1
 	c.next[g] += uint64(n)
-	return t.Layout.Compose(g, min(1, t.Layout.MaxVersion()), orderid.Seq(first))
+	l := t.Layout
+	if !t.Wide.IsZero() && c.next[g] > c.narrow {
+		l = t.Wide
+	}
+	id, err := l.Compose(g&l.GeneWidth().Last(), min(1, l.MaxVersion()), orderid.Seq(first))
+	return l, id, err
 }
 
 // statement is a planned text.

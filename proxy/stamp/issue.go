@@ -13,9 +13,10 @@ import (
 // group is the rows of one gene that ask for an ID. They get consecutive ones,
 // since drivers count up from LAST_INSERT_ID().
 type group struct {
-	gene gene.Gene // as wide as the layout has it
-	rows int
-	next orderid.ID
+	gene   gene.Gene // as wide as the table's widest layout has it
+	rows   int
+	layout orderid.Layout
+	next   orderid.ID
 }
 
 // join adds a row to the group of its gene.
@@ -42,14 +43,14 @@ func (s *Stamper) issue(ctx context.Context, ids IDs, ring *cipher.Ring) error {
 	t := s.in.Table
 	for i := range s.groups {
 		g := &s.groups[i]
-		first, err := ids.Issue(ctx, t, g.gene, g.rows)
+		layout, first, err := ids.Issue(ctx, t, g.gene, g.rows)
 		if err != nil {
 			return fmt.Errorf("stamp %s: %w", t.TableName, err)
 		}
-		if got := t.Layout.Gene(first); got != g.gene {
+		if got := layout.Gene(first); got != g.gene&layout.GeneWidth().Last() {
 			return fmt.Errorf("stamp %s: the issuer gave ID %s of gene %s for gene %s: it was not used", t.TableName, first, got, g.gene)
 		}
-		g.next = first
+		g.layout, g.next = layout, first
 	}
 	for i := range s.rows {
 		if s.rows[i].group >= 0 {
@@ -64,15 +65,15 @@ func (s *Stamper) issue(ctx context.Context, ids IDs, ring *cipher.Ring) error {
 // give hands the next ID of its gene to a row.
 func (s *Stamper) give(r *row, ring *cipher.Ring) error {
 	t, g := s.in.Table, &s.groups[r.group]
-	r.id, g.next = g.next, g.next.Plus(1)
+	r.layout, r.id, g.next = g.layout, g.next, g.next.Plus(1)
 	if !s.result.HasID {
-		s.result.HasID, s.result.FirstID = true, r.id
+		s.result.HasID, s.result.FirstID, s.result.Layout = true, r.id, r.layout
 	}
 	s.result.Generated++
 	if t.OrderNumberColumn < 0 || !r.asked.has(plan.StampOrderNumber) {
 		return nil
 	}
-	number, err := ring.Encode(t.Layout, r.id)
+	number, err := ring.Encode(r.layout, r.id)
 	if err != nil {
 		return fmt.Errorf("stamp %s: %w", t.TableName, err)
 	}

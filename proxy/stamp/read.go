@@ -15,6 +15,7 @@ type row struct {
 	shard      int
 	asked      askedFor
 	group      int32 // of those that are issued an ID together; -1: it gave its own
+	layout     orderid.Layout
 	id, number orderid.ID
 }
 
@@ -65,11 +66,11 @@ func (s *Stamper) asked(i int) askedFor {
 func (s *Stamper) readID(i int, ring *cipher.Ring) error {
 	r, t := &s.rows[i], s.in.Table
 	if !r.asked.has(plan.StampID) {
-		id, err := idOf(t.Layout, s.in.Value(s.v, i, s.in.ID))
+		layout, id, err := s.idOf(t.IDColumn, s.in.Value(s.v, i, s.in.ID))
 		if err != nil {
 			return refuse(plan.GeneMismatch, "row %d: %v", i+1, err)
 		}
-		r.id = id
+		r.layout, r.id = layout, id
 		return s.readNumber(i, ring)
 	}
 	if t.OrderNumberColumn >= 0 && !r.asked.has(plan.StampOrderNumber) {
@@ -91,7 +92,7 @@ func (s *Stamper) readNumber(i int, ring *cipher.Ring) error {
 		return nil
 	}
 	if r.asked.has(plan.StampOrderNumber) {
-		number, err := ring.Encode(t.Layout, r.id)
+		number, err := ring.Encode(r.layout, r.id)
 		if err != nil {
 			return refuse(plan.NumberMismatch, "row %d: %v", i+1, err)
 		}
@@ -99,15 +100,15 @@ func (s *Stamper) readNumber(i int, ring *cipher.Ring) error {
 		return nil
 	}
 	name := t.Columns[t.OrderNumberColumn].Name
-	number, err := idOf(t.Layout, s.in.Value(s.v, i, s.in.OrderNumber))
+	layout, number, err := s.idOf(t.OrderNumberColumn, s.in.Value(s.v, i, s.in.OrderNumber))
 	if err != nil {
 		return refuse(plan.NumberMismatch, "row %d: %s: %v", i+1, name, err)
 	}
-	id, err := ring.Decode(t.Layout, number)
+	id, err := ring.Decode(layout, number)
 	if err != nil {
 		return refuse(plan.NumberMismatch, "row %d: %s: %v", i+1, name, err)
 	}
-	if id != r.id {
+	if id != r.id || layout != r.layout {
 		return refuse(plan.NumberMismatch, "row %d: the order number %s is that of ID %s, not of %s: leave %s out and it is generated",
 			i+1, number, id, r.id, name)
 	}
@@ -115,15 +116,18 @@ func (s *Stamper) readNumber(i int, ring *cipher.Ring) error {
 }
 
 // idOf reads an ID that a client gives, in the forms that its column takes.
-func idOf(l orderid.Layout, v stmt.Value) (orderid.ID, error) {
-	if l.Bytes() == 16 {
-		return l.FromBytes(v.Text)
+func (s *Stamper) idOf(column int, v stmt.Value) (orderid.Layout, orderid.ID, error) {
+	t := s.in.Table
+	if c := &t.Columns[column]; c.IsBinary() {
+		key, _ := t.KeyOf(c.Name)
+		return key.Read(v.Text)
 	}
 	n, ok := v.Integer()
 	if !ok {
-		return orderid.ID{}, fmt.Errorf("%s is no plain integer", v)
+		return t.Layout, orderid.ID{}, fmt.Errorf("%s is no plain integer", v)
 	}
-	return l.FromUint(n.Bits())
+	id, err := t.Layout.FromUint(n.Bits())
+	return t.Layout, id, err
 }
 
 func refuse(code plan.Code, format string, args ...any) *plan.Refusal {

@@ -22,6 +22,8 @@ var liveTables = []string{
 	"CREATE TABLE `signed` (id BIGINT PRIMARY KEY, user_id BIGINT NOT NULL, note VARCHAR(64))",
 	"CREATE TABLE counters (id BIGINT UNSIGNED PRIMARY KEY, user_id BIGINT NOT NULL, note VARCHAR(64))",
 	"CREATE TABLE wide (id BINARY(16) PRIMARY KEY, no BINARY(16) NOT NULL UNIQUE, user_id BIGINT NOT NULL, note VARCHAR(64))",
+	"CREATE TABLE mixed (id VARBINARY(16) PRIMARY KEY, no VARBINARY(16) NOT NULL UNIQUE, user_id BIGINT NOT NULL, note VARCHAR(64))",
+	"CREATE TABLE parts (id BIGINT PRIMARY KEY, order_id VARBINARY(16) NOT NULL, note VARCHAR(64))",
 	"CREATE TABLE items (id BIGINT PRIMARY KEY, order_id BIGINT NOT NULL, note VARCHAR(64), `odd``name` BIGINT NOT NULL)",
 }
 
@@ -51,7 +53,7 @@ func TestServersAcceptGolden(t *testing.T) {
 func (f *fixture) store(t *testing.T, db *sql.DB, s *Stamper, question string) {
 	t.Helper()
 	sql, bound := f.parse(question)
-	r, err := f.run(s, sql, bound, &counter{})
+	r, err := f.run(s, sql, bound, &counter{narrow: 1})
 	if err != nil {
 		t.Errorf("%s: %v", sql, err)
 		return
@@ -70,7 +72,7 @@ func (f *fixture) store(t *testing.T, db *sql.DB, s *Stamper, question string) {
 	if r.HasID {
 		f.find(t, db, r, sql)
 	}
-	for _, table := range []string{"orders", "notes", "`signed`", "counters", "wide", "items"} {
+	for _, table := range []string{"orders", "notes", "`signed`", "counters", "wide", "items", "mixed", "parts"} {
 		mustExec(t, db, "DELETE FROM "+table)
 	}
 }
@@ -80,6 +82,8 @@ func (f *fixture) find(t *testing.T, db *sql.DB, r *Result, text string) {
 	t.Helper()
 	for _, c := range []struct{ table, where string }{
 		{"orders", fmt.Sprint("id = ", int64(r.FirstID.Lo))},
+		{"parts", fmt.Sprint("id = ", int64(r.FirstID.Lo))},
+		{"mixed", fmt.Sprintf("id = X'%x'", r.Layout.AppendBytes(nil, r.FirstID))},
 		{"items", fmt.Sprint("id = ", int64(r.FirstID.Lo))},
 		{"`signed`", fmt.Sprint("id = ", int64(r.FirstID.Lo))},
 		{"counters", fmt.Sprint("id = ", r.FirstID.Lo)},

@@ -14,9 +14,9 @@ import (
 
 // IDs issues IDs. An error means that none was issued.
 type IDs interface {
-	// Issue makes n consecutive IDs of the table's layout, n at least 1, for a
-	// gene as wide as that layout has it, and gives the first.
-	Issue(ctx context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.ID, error)
+	// Issue makes n consecutive IDs of a layout of the table's, n at least 1, for a
+	// gene as wide as the widest of them has it, and gives the layout and the first.
+	Issue(ctx context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.Layout, orderid.ID, error)
 }
 
 // Result is a stamped statement. It is valid until the next one is stamped.
@@ -28,6 +28,7 @@ type Result struct {
 	// FirstID is the first generated ID in row order, which LAST_INSERT_ID()
 	// tells; HasID says that there is one.
 	FirstID orderid.ID
+	Layout  orderid.Layout // of FirstID
 	HasID   bool
 	// Generated counts the IDs that were issued.
 	Generated int

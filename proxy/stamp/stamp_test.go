@@ -45,14 +45,15 @@ var errIssue = errors.New("no numbers left")
 
 type failing struct{}
 
-func (failing) Issue(context.Context, *catalog.Table, gene.Gene, int) (orderid.ID, error) {
-	return orderid.ID{}, errIssue
+func (failing) Issue(context.Context, *catalog.Table, gene.Gene, int) (orderid.Layout, orderid.ID, error) {
+	return orderid.Layout{}, orderid.ID{}, errIssue
 }
 
 type foreign struct{}
 
-func (foreign) Issue(_ context.Context, t *catalog.Table, g gene.Gene, _ int) (orderid.ID, error) {
-	return t.Layout.Compose(g^1, 0, orderid.Seq(1))
+func (foreign) Issue(_ context.Context, t *catalog.Table, g gene.Gene, _ int) (orderid.Layout, orderid.ID, error) {
+	id, err := t.Layout.Compose(g^1, 0, orderid.Seq(1))
+	return t.Layout, id, err
 }
 
 func TestIssuerFails(t *testing.T) {
@@ -114,8 +115,8 @@ func TestRelease(t *testing.T) {
 // constant issues the same ID over and over, without allocating.
 type constant struct{ id orderid.ID }
 
-func (c *constant) Issue(context.Context, *catalog.Table, gene.Gene, int) (orderid.ID, error) {
-	return c.id, nil
+func (c *constant) Issue(_ context.Context, t *catalog.Table, _ gene.Gene, _ int) (orderid.Layout, orderid.ID, error) {
+	return t.Layout, c.id, nil
 }
 
 func hot(t testing.TB, sql string, bound []stmt.Value) (stampOnce func()) {
@@ -125,7 +126,7 @@ func hot(t testing.TB, sql string, bound []stmt.Value) (stampOnce func()) {
 		t.Fatal(err)
 	}
 	var c counter
-	id, _ := c.Issue(context.Background(), p.plan.Insert.Table, gene.OfInt(42, gene.W16), 1)
+	_, id, _ := c.Issue(context.Background(), p.plan.Insert.Table, gene.OfInt(42, gene.W16), 1)
 	ids, ring := &constant{id}, new(cipher.Ring)
 	*ring = *f.ring
 	var s Stamper

@@ -18,9 +18,9 @@ func (s *Stamper) column(stamp plan.Stamp) *catalog.Column {
 func (s *Stamper) writeValue(i int, stamp plan.Stamp) {
 	switch stamp {
 	case plan.StampID:
-		s.writeID(s.column(stamp), s.rows[i].id)
+		s.writeID(s.column(stamp), s.rows[i].layout, s.rows[i].id)
 	case plan.StampOrderNumber:
-		s.writeID(s.column(stamp), s.rows[i].number)
+		s.writeID(s.column(stamp), s.rows[i].layout, s.rows[i].number)
 	case plan.StampGene:
 		s.writeGene(int64(s.result.Genes[i]))
 	case plan.StampVersion:
@@ -36,23 +36,18 @@ func (s *Stamper) writeGene(g int64) {
 	s.out.text = strconv.AppendInt(s.out.text, g, 10)
 }
 
-func (s *Stamper) writeID(c *catalog.Column, id orderid.ID) {
-	l := s.in.Table.Layout
-	switch {
-	case s.form == placeholders:
-		s.out.placeholder(s.idValue(c, id))
-	case c.Unsigned:
-		s.out.text = l.AppendSQL(s.out.text, id)
-	default:
-		s.out.text = l.AppendSignedSQL(s.out.text, id)
+func (s *Stamper) writeID(c *catalog.Column, l orderid.Layout, id orderid.ID) {
+	if s.form == placeholders {
+		s.out.placeholder(s.idValue(c, l, id))
+		return
 	}
+	s.out.text = c.AppendID(s.out.text, l, id)
 }
 
 // idValue is an ID as a parameter, in the sign of its column.
-func (s *Stamper) idValue(c *catalog.Column, id orderid.ID) stmt.Value {
-	l := s.in.Table.Layout
+func (s *Stamper) idValue(c *catalog.Column, l orderid.Layout, id orderid.ID) stmt.Value {
 	switch {
-	case l.Bytes() == 16:
+	case c.IsBinary():
 		from := len(s.raw)
 		s.raw = l.AppendBytes(s.raw, id)
 		return stmt.Value{Kind: stmt.Bytes, Text: s.raw[from:len(s.raw):len(s.raw)]}

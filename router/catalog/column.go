@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"locus/idgen/orderid"
 	"locus/router/stmt"
 )
 
@@ -69,6 +70,17 @@ func (c *Column) holds(n stmt.Value) bool {
 		return false
 	}
 	return bits == 64 || (n.Int >= -1<<(bits-1) && n.Int < 1<<(bits-1))
+}
+
+// AppendID appends an ID as an SQL literal that the column stores as that ID.
+func (c *Column) AppendID(dst []byte, l orderid.Layout, id orderid.ID) []byte {
+	switch {
+	case c.IsBinary():
+		return l.AppendHexSQL(dst, id)
+	case c.Unsigned:
+		return l.AppendSQL(dst, id)
+	}
+	return l.AppendSignedSQL(dst, id)
 }
 
 // length counts characters in text columns and bytes in binary ones.

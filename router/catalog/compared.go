@@ -186,14 +186,14 @@ func (k *Key) ofBytes(v stmt.Value) (gene.Gene, Match) {
 	if v.Kind != stmt.Bytes && v.Kind != stmt.String {
 		return 0, Anywhere
 	}
-	if len(v.Text) != k.Layout.Bytes() {
+	if len(v.Text) != k.Layout.Bytes() && k.Wide.IsZero() {
 		return 0, Nowhere
 	}
-	id, err := k.Layout.FromBytes(v.Text)
+	g, err := k.GeneOfBytes(v.Text)
 	if err != nil {
 		return 0, Nowhere
 	}
-	return k.Layout.Gene(id) & k.width.Last(), Here
+	return g, Here
 }
 
 // Between gives the genes of the IDs within [low, high], of which NULL is an

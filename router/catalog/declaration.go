@@ -45,9 +45,45 @@ func ParseTableName(s string) (TableName, error) {
 type IDColumn struct {
 	Column string `yaml:"column"`
 	Layout string `yaml:"layout"`
+	// Overflow is bytes16 for a VARBINARY(16) column whose IDs go on in 16 bytes
+	// when the sequences of Layout, which has 8, are used up.
+	Overflow string `yaml:"overflow,omitempty"`
 	// Generator names what numbers the IDs; empty is the segment generator.
 	Generator string `yaml:"generator,omitempty"`
 }
+
+// Layouts names the layouts that the column's IDs have.
+func (c *IDColumn) Layouts() string {
+	if c.Overflow == "" {
+		return c.Layout
+	}
+	return c.Layout + "+" + c.Overflow
+}
+
+// Wide is the layout that the column's IDs go on in; zero for none.
+func (c *IDColumn) Wide() orderid.Layout {
+	if c.Overflow == "" {
+		return orderid.Layout{}
+	}
+	return sixteen
+}
+
+func (c *IDColumn) validate() error {
+	l, err := orderid.ByName(c.Layout)
+	switch {
+	case err != nil:
+		return fmt.Errorf("column %s: %w", c.Column, err)
+	case c.Overflow == "":
+	case c.Overflow != sixteen.Name():
+		return fmt.Errorf("column %s: overflow %q: IDs of 8 bytes go on in layout %s, and in no other", c.Column, c.Overflow, sixteen)
+	case l.Bytes() != 8:
+		return fmt.Errorf("column %s: overflow is for a layout of 8 bytes, and %s has %d: leave it out", c.Column, l, l.Bytes())
+	}
+	return nil
+}
+
+// sixteen is the layout of 16 bytes, which goes on where one of 8 ends.
+var sixteen, _ = orderid.ByName("bytes16")
 
 // Declaration is what an operator says of one table.
 type Declaration struct {
@@ -116,8 +152,8 @@ func (d Declaration) validateSharded() error {
 		if c.Column == "" {
 			refuse("an id or parent needs `column:`")
 		}
-		if _, err := orderid.ByName(c.Layout); err != nil {
-			refuse("column %s: %w", c.Column, err)
+		if err := c.validate(); err != nil {
+			errs = append(errs, err)
 		}
 	}
 	if d.OrderNumber != "" {

@@ -30,7 +30,10 @@ type Key struct {
 	Role   Role
 	Column *Column
 	Layout orderid.Layout // ID, Parent, OrderNumber
-	width  gene.Width
+	// Wide is the layout of 16 bytes that IDs have once those of Layout are used
+	// up, told from them by their length; zero where the column holds one length.
+	Wide  orderid.Layout
+	width gene.Width
 }
 
 // Match says what a comparison with a value tells about the rows it holds for.
@@ -57,10 +60,36 @@ func (k *Key) Domain() string {
 	case Gene:
 		return "gene"
 	case ID, Parent:
-		return "id/" + k.Layout.Name()
+		return "id/" + k.layouts()
 	case OrderNumber:
 	}
-	return "number/" + k.Layout.Name()
+	return "number/" + k.layouts()
+}
+
+func (k *Key) layouts() string {
+	if k.Wide.IsZero() {
+		return k.Layout.Name()
+	}
+	return k.Layout.Name() + "+" + k.Wide.Name()
+}
+
+// Read reads an ID from its bytes, and tells its layout, which is either of two
+// where the column holds both lengths.
+func (k *Key) Read(b []byte) (orderid.Layout, orderid.ID, error) {
+	if !k.Wide.IsZero() {
+		return orderid.OfLength(k.Layout, b)
+	}
+	id, err := k.Layout.FromBytes(b)
+	return k.Layout, id, err
+}
+
+// GeneOfBytes is the gene of an ID that a binary column holds.
+func (k *Key) GeneOfBytes(b []byte) (gene.Gene, error) {
+	l, id, err := k.Read(b)
+	if err != nil {
+		return 0, err
+	}
+	return l.Gene(id) & k.width.Last(), nil
 }
 
 func (k *Key) isID() bool { return k.Role == ID || k.Role == Parent || k.Role == OrderNumber }

@@ -34,6 +34,7 @@ func live() []Column {
 		{Name: "version", DataType: "int"},
 		{Name: "amount", DataType: "decimal"},
 		{Name: "note", DataType: "text", Charset: "utf8mb4", Collation: "utf8mb4_bin"},
+		{Name: "both", DataType: "varbinary", Length: 16},
 	}
 }
 
@@ -69,6 +70,11 @@ var declarations = []struct {
 	{"an ID that the server numbers", Declaration{Kind: Sharded, Owner: "buyer_uid", ID: &IDColumn{Column: "auto", Layout: "int64"}}},
 	{"an ID of a wrong type", Declaration{Kind: Sharded, Owner: "buyer_uid", ID: &IDColumn{Column: "version", Layout: "int64"}}},
 	{"a wide ID in a short column", Declaration{Kind: Sharded, Owner: "buyer_uid", ID: &IDColumn{Column: "short_token", Layout: "bytes16"}}},
+	{"IDs of both lengths", Declaration{Kind: Sharded, Owner: "buyer_uid", ID: &IDColumn{Column: "both", Layout: "int64", Overflow: "bytes16"}}},
+	{"both lengths in BIGINT", Declaration{Kind: Sharded, Owner: "buyer_uid", ID: &IDColumn{Column: "id", Layout: "int64", Overflow: "bytes16"}}},
+	{"8 bytes alone in VARBINARY", Declaration{Kind: Sharded, Owner: "buyer_uid", ID: &IDColumn{Column: "both", Layout: "int64"}}},
+	{"an overflow into 8 bytes", Declaration{Kind: Sharded, Owner: "buyer_uid", ID: &IDColumn{Column: "both", Layout: "int64", Overflow: "plain64"}}},
+	{"an overflow of 16 bytes", Declaration{Kind: Sharded, Owner: "buyer_uid", ID: &IDColumn{Column: "both", Layout: "bytes16", Overflow: "bytes16"}}},
 	{"a layout with too few bits of gene", Declaration{Kind: Sharded, Owner: "buyer_uid", ID: &IDColumn{Column: "id", Layout: "int64-14"}}},
 	{"a gene column that is too small", Declaration{Kind: Sharded, Owner: "buyer_uid", Gene: "tiny"}},
 	{"a gene column of text", Declaration{Kind: Sharded, Owner: "buyer_uid", Gene: "seller"}},

@@ -12,23 +12,33 @@ import (
 // as SQL literals, both included.
 type Span struct {
 	Low, High string
-	// Order sorts spans as the column sorts their values.
-	Order uint64
-	// Wide is the range as genes of the layout's own width.
-	Wide gene.Range
+	// Bytes is the length that the values have, in a column of two lengths, if it
+	// tells those with the genes from others within the range; else 0.
+	Bytes int
+	// First and Last are the range as places, see Key.Place.
+	First, Last uint64
+
+	order uint64 // sorts spans as the column sorts their values
 }
+
+// Holds tells whether a value of that place, of the genes, is in the range.
+func (s Span) Holds(place uint64) bool { return s.First <= place && place <= s.Last }
 
 // Spans is genes as ranges of the key's column, in the column's order: of an ID, a
 // parent's ID or a gene column. A layout with more bits of gene than the cluster
 // routes by has the cluster's as its low ones: each range is there once for every
-// value of the others.
+// value of the others. No two ranges overlap, also where IDs of two lengths, which
+// are sorted by their bytes, stand between each other.
 func (k *Key) Spans(genes gene.Set) []Span {
+	if !k.Wide.IsZero() {
+		return k.mixedSpans(genes)
+	}
 	var spans []Span
 	for _, r := range genes.Ranges() {
 		if k.Role == Gene {
 			spans = append(spans, Span{
 				Low: strconv.FormatUint(uint64(r.First), 10), High: strconv.FormatUint(uint64(r.Last), 10),
-				Order: uint64(r.First), Wide: r,
+				order: uint64(r.First), First: uint64(r.First), Last: uint64(r.Last),
 			})
 			continue
 		}
@@ -37,7 +47,7 @@ func (k *Key) Spans(genes gene.Set) []Span {
 		}
 	}
 	slices.SortFunc(spans, func(a, b Span) int {
-		if a.Order < b.Order {
+		if a.order < b.order {
 			return -1
 		}
 		return 1
@@ -47,16 +57,14 @@ func (k *Key) Spans(genes gene.Set) []Span {
 
 func (k *Key) span(w gene.Range) Span {
 	low, high := k.Layout.GeneRange(w.First, w.Last)
-	spell := k.Layout.AppendSQL
-	s := Span{Order: uint64(w.First), Wide: w}
-	if !k.Column.Unsigned && k.Layout.Bytes() == 8 {
-		spell = k.Layout.AppendSignedSQL
-		// In a signed column the IDs with the top bit set stand first.
-		if int64(low.Lo) >= 0 {
-			s.Order |= 1 << 32
-		}
+	s := Span{
+		Low: string(k.Column.AppendID(nil, k.Layout, low)), High: string(k.Column.AppendID(nil, k.Layout, high)),
+		order: uint64(w.First), First: k.place(k.Layout, low), Last: k.place(k.Layout, high),
 	}
-	s.Low, s.High = string(spell(nil, low)), string(spell(nil, high))
+	// In a signed column the IDs with the top bit set stand first.
+	if !k.Column.Unsigned && k.Layout.Bytes() == 8 && int64(low.Lo) >= 0 {
+		s.order |= 1 << 32
+	}
 	return s
 }
 
@@ -84,9 +92,18 @@ func AppendSpans(b []byte, column string, spans []Span) []byte {
 		if i > 0 {
 			b = append(b, " OR "...)
 		}
-		b = append(b, column+" BETWEEN "+s.Low+" AND "+s.High...)
+		b = append(b, s.Condition(column)...)
 	}
 	return append(b, ')')
+}
+
+// Condition is that a column is in the span.
+func (s Span) Condition(column string) string {
+	between := column + " BETWEEN " + s.Low + " AND " + s.High
+	if s.Bytes == 0 {
+		return between
+	}
+	return "(" + between + " AND LENGTH(" + column + ") = " + strconv.Itoa(s.Bytes) + ")"
 }
 
 // Telling is a key by which SQL alone can tell a row's gene: an ID, a parent's ID,

@@ -35,11 +35,11 @@ func (k *Key) StoredAs(v stmt.Value, w gene.Width) (gene.Gene, error) {
 		return 0, fmt.Errorf("is a number for a %s column; quote it", k.Column.DataType)
 	}
 	if k.isID() {
-		id, err := k.Layout.FromBytes(v.Text)
+		l, id, err := k.Read(v.Text)
 		if err != nil {
 			return 0, err
 		}
-		return k.Layout.Gene(id) & w.Last(), nil
+		return l.Gene(id) & w.Last(), nil
 	}
 	return k.storedText(v.Text, w)
 }

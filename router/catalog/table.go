@@ -20,8 +20,10 @@ type Table struct {
 	// Positions among Columns of what is stamped, or -1.
 	IDColumn, OrderNumberColumn, VersionColumn, GeneColumn int
 	Layout                                                 orderid.Layout // of the ID column
-	Width                                                  gene.Width
-	byName                                                 map[string]int
+	// Wide is the layout that its IDs go on in; zero for none.
+	Wide   orderid.Layout
+	Width  gene.Width
+	byName map[string]int
 }
 
 // Column finds a column by name, which MySQL compares without letter case.
@@ -47,6 +49,14 @@ func (t *Table) KeyOf(name string) (*Key, bool) {
 // Root gives the key that an INSERT's gene is read from: the owner or the
 // parent's ID.
 func (t *Table) Root() *Key { return &t.Keys[0] }
+
+// GeneWidth is that of the gene that IDs of the table may have to carry.
+func (t *Table) GeneWidth() gene.Width {
+	if !t.Wide.IsZero() {
+		return t.Wide.GeneWidth()
+	}
+	return t.Layout.GeneWidth()
+}
 
 // Resolve checks a declaration against the live columns of its table and
 // reports everything that does not fit, each with its remedy.
@@ -105,9 +115,10 @@ func (r *resolver) keys() {
 	if d.ID != nil {
 		r.t.IDColumn = r.idKey(d.ID, ID)
 		r.t.Layout, _ = orderid.ByName(d.ID.Layout)
+		r.t.Wide = d.ID.Wide()
 	}
 	if d.OrderNumber != "" && d.ID != nil {
-		r.t.OrderNumberColumn = r.idKey(&IDColumn{Column: d.OrderNumber, Layout: d.ID.Layout}, OrderNumber)
+		r.t.OrderNumberColumn = r.idKey(&IDColumn{Column: d.OrderNumber, Layout: d.ID.Layout, Overflow: d.ID.Overflow}, OrderNumber)
 	}
 	if d.Gene != "" {
 		r.t.GeneColumn = r.geneColumn(d.Gene)
@@ -193,15 +204,21 @@ func (r *resolver) idKey(d *IDColumn, role Role) int {
 		r.refuse(c.Name, "layout %s has %d bits of gene and the cluster routes by %d: use another layout", d.Layout, layout.GeneBits(), r.t.Width)
 		return i
 	}
-	if !r.typeFits(c, layout) {
+	if !r.typeFits(c, layout, d.Wide()) {
 		return i
 	}
-	r.add(Key{Role: role, Column: c, Layout: layout})
+	r.add(Key{Role: role, Column: c, Layout: layout, Wide: d.Wide()})
 	return i
 }
 
-func (r *resolver) typeFits(c *Column, l orderid.Layout) bool {
+func (r *resolver) typeFits(c *Column, l, wide orderid.Layout) bool {
 	switch {
+	case !wide.IsZero():
+		if c.DataType == "varbinary" && c.Length == 16 {
+			return r.ownNumber(c)
+		}
+		r.refuse(c.Name, "IDs of layout %s that go on in %s need VARBINARY(16), this is %s: a column of that type has to be made and filled with the IDs' bytes, big endian",
+			l.Name(), wide.Name(), c.sqlType())
 	case l.Bytes() == 8 && c.DataType != "bigint":
 		r.refuse(c.Name, "layout %s needs BIGINT, this is %s: ALTER TABLE %s MODIFY %s BIGINT NOT NULL", l.Name(), c.sqlType(), r.t.TableName, c.Name)
 	case l.Bytes() == 16 && (!c.IsBinary() || c.Length != 16):

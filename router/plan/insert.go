@@ -279,7 +279,7 @@ func Asked(v stmt.Value) bool {
 // LayoutGene reads a row's gene as wide as the ID layout has it, which may be
 // wider than the map's.
 func (in *Insertion) LayoutGene(v *Values, row int) (gene.Gene, error) {
-	return in.Table.Root().StoredAs(in.Value(v, row, in.Root), in.Table.Layout.GeneWidth())
+	return in.Table.Root().StoredAs(in.Value(v, row, in.Root), in.Table.GeneWidth())
 }
 
 // Genes reads the gene of every row and refuses rows whose keys disagree.
@@ -299,14 +299,11 @@ func (in *Insertion) Genes(v *Values, dst []gene.Gene) ([]gene.Gene, error) {
 }
 
 // Find is a query of whether there is a row of an ID.
-func (in *Insertion) Find(id orderid.ID) string {
+func (in *Insertion) Find(l orderid.Layout, id orderid.ID) string {
 	t := in.Table
 	column := &t.Columns[t.IDColumn]
 	text := []byte("SELECT 1 FROM " + quote(t.Schema) + "." + quote(t.Name) + " WHERE " + quote(column.Name) + " = ")
-	if column.Unsigned {
-		return string(t.Layout.AppendSQL(text, id))
-	}
-	return string(t.Layout.AppendSignedSQL(text, id))
+	return string(column.AppendID(text, l, id))
 }
 
 // Returned refuses RETURNING of rows that several shards would answer with.

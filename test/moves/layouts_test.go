@@ -2,6 +2,7 @@ package moves
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"locus/idgen/orderid"
@@ -29,6 +30,7 @@ func TestLayouts(t *testing.T) {
 	}{
 		{"int64", "BIGINT", every(199)}, {"int64", "BIGINT UNSIGNED", every(9999)}, {"plain64", "BIGINT", every(199)},
 		{"plain64", "BIGINT UNSIGNED", every(9999)}, {"js53", "BIGINT", every(9999)}, {"bytes16", "BINARY(16)", every(9999)},
+		{"int64+bytes16", "VARBINARY(16)", every(9999)},
 	} {
 		t.Run(c.layout+" "+c.typ, func(t *testing.T) {
 			eachPair(t, func(t *testing.T, p *pair) { p.layout(c.layout, c.typ, c.genes) })
@@ -38,17 +40,30 @@ func TestLayouts(t *testing.T) {
 
 func (p *pair) layout(name, typ string, genes gene.Set) {
 	p.both("CREATE TABLE laid (id "+typ+" PRIMARY KEY, owner BIGINT NOT NULL, v INT)", "CREATE TABLE line (id "+typ+" NOT NULL, n INT NOT NULL, v INT, PRIMARY KEY (n, id))")
-	layout, err := orderid.ByName(name)
-	if err != nil {
-		p.t.Fatal(err)
+	column := &catalog.IDColumn{Column: "id"}
+	column.Layout, column.Overflow, _ = strings.Cut(name, "+")
+	named := func(name string) orderid.Layout {
+		l, err := orderid.ByName(name)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		return l
 	}
+	layout := named(column.Layout)
 	id := func(owner int64, sequence uint64) string {
+		layout := layout
+		if column.Overflow != "" && (owner+int64(sequence))%2 == 0 { // both lengths, side by side
+			layout = named(column.Overflow)
+		}
 		i, err := layout.Compose(gene.OfInt(owner, layout.GeneWidth()), 0, orderid.Seq(sequence<<8))
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		if typ == "BIGINT" {
+		switch {
+		case typ == "BIGINT":
 			return string(layout.AppendSignedSQL(nil, i))
+		case strings.Contains(typ, "BINARY"):
+			return string(layout.AppendHexSQL(nil, i))
 		}
 		return string(layout.AppendSQL(nil, i))
 	}
@@ -58,7 +73,6 @@ func (p *pair) layout(name, typ string, genes gene.Set) {
 		}
 		return statements
 	}
-	column := &catalog.IDColumn{Column: "id", Layout: name}
 	tables := p.read(map[string]catalog.Declaration{
 		"laid": {Kind: catalog.Sharded, Owner: "owner", ID: column},
 		"line": {Kind: catalog.Sharded, Parent: column}, // its primary key is led by another column
