@@ -85,12 +85,13 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 	return w, nil
 }
 
-// sameTables tells whether nothing but routes and users has changed.
+// sameTables tells whether nothing has changed that a table has to fit.
 func (b *builder) sameTables(c *cluster.Cluster) bool {
 	return b.last != nil &&
 		b.last.declared.Settings == c.Settings &&
 		reflect.DeepEqual(b.last.declared.Shards, c.Shards) &&
-		reflect.DeepEqual(b.last.declared.Tables, c.Tables)
+		reflect.DeepEqual(b.last.declared.Tables, c.Tables) &&
+		reflect.DeepEqual(b.last.declared.Generators, c.Generators) // columns must hold what they make
 }
 
 // register makes the pools of the declared shards.

@@ -7,6 +7,11 @@ import (
 	"locus/router/cluster"
 )
 
+// Texts gives n of a generator's numbers or texts as they are.
+func (s *Set) Texts(ctx context.Context, declared map[string]cluster.Generator, name string, n int) ([]string, error) {
+	return s.Next(ctx, Request{Declared: declared, Name: name, Count: n})
+}
+
 // Literals gives n of a generator's numbers or texts, as SQL spells them.
 func (s *Set) Literals(ctx context.Context, declared map[string]cluster.Generator, name string, n int) ([]string, error) {
 	texts, err := s.Next(ctx, Request{Declared: declared, Name: name, Count: n})

@@ -118,6 +118,9 @@ func resolve(name catalog.TableName, c *cluster.Cluster, servers map[router.Shar
 		return nil, nil, errors.Join(problems...)
 	}
 	t, err := catalog.Resolve(name, d, all.tables[0].catalogColumns(), c.Settings.GeneBits)
+	if err == nil {
+		err = c.CheckStamped(t)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

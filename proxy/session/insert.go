@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 
@@ -58,6 +59,12 @@ func (s *Session) runStamped(r *request) error {
 }
 
 func (s *Session) stamped(r *request) (*stamp.Result, error) {
+	if s.Generators != nil && len(r.plan.Insert.Table.StampedColumns) > 0 {
+		declared := r.world.Generators
+		s.stamper.Make = func(ctx context.Context, generator string, n int) ([]string, error) {
+			return s.Generators.Texts(ctx, declared, generator, n)
+		}
+	}
 	if r.statement != nil {
 		return s.stamper.StampPrepared(s.stop.waits, r.plan, r.values, r.world.Map, s.IDs, s.Ring)
 	}
@@ -151,7 +158,7 @@ func (s *Session) stampedParams(dst []wire.Param, list []stamp.Param) []wire.Par
 }
 
 func (s *Session) generatedParam(v stmt.Value) wire.Param {
-	if v.Kind == stmt.Bytes {
+	if v.Kind == stmt.Bytes || v.Kind == stmt.String {
 		return wire.Param{Type: mysql.MYSQL_TYPE_VAR_STRING, Value: v.Text}
 	}
 	s.integers = binary.LittleEndian.AppendUint64(s.integers, v.Bits())

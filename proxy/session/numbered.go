@@ -13,6 +13,8 @@ import (
 type Generators interface {
 	// Literals gives n of a generator's numbers or texts, as SQL spells them.
 	Literals(ctx context.Context, declared map[string]cluster.Generator, name string, n int) ([]string, error)
+	// Texts gives them as they are, for a column to be stamped.
+	Texts(ctx context.Context, declared map[string]cluster.Generator, name string, n int) ([]string, error)
 }
 
 // numbered puts numbers in the places of a statement's text that ask declared

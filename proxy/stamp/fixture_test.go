@@ -3,6 +3,7 @@ package stamp
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"testing"
 
 	"locus/idgen/cipher"
@@ -66,6 +67,10 @@ var schema = map[string]struct {
 	"parts": {
 		catalog.Declaration{Parent: overflowing("order_id", "int64"), ID: id("id", "int64")},
 		[]catalog.Column{bigint("id"), varbinary16("order_id"), varchar("note")},
+	},
+	"tickets": {
+		catalog.Declaration{Owner: "user_id", ID: id("id", "int64"), Stamped: map[string]string{"serial": "serial", "label": "label"}},
+		[]catalog.Column{bigint("id"), bigint("user_id"), bigint("serial"), varchar("label"), varchar("note")},
 	},
 	"items": {
 		catalog.Declaration{Parent: id("order_id", "int64"), ID: id("id", "int64"), Version: "odd`name"},
@@ -154,6 +159,18 @@ func (f *fixture) run(s *Stamper, sql string, bound []stmt.Value, ids IDs) (*Res
 	p, err := f.plan(sql, bound)
 	if err != nil {
 		return nil, err
+	}
+	made := 0
+	s.Make = func(_ context.Context, generator string, n int) ([]string, error) {
+		var texts []string
+		for range n {
+			made++
+			texts = append(texts, strconv.Itoa(made))
+			if generator == "label" {
+				texts[len(texts)-1] = fmt.Sprintf("it's %d", made)
+			}
+		}
+		return texts, nil
 	}
 	if bound != nil {
 		return s.StampPrepared(context.Background(), p.plan, &p.values, f.m, ids, f.ring)

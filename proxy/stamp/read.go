@@ -20,7 +20,7 @@ type row struct {
 }
 
 // askedFor is a set of plan.Stamp: the values that a row leaves to us.
-type askedFor uint8
+type askedFor uint32
 
 func (a askedFor) has(s plan.Stamp) bool { return a&(1<<s) != 0 }
 
@@ -53,7 +53,7 @@ func (s *Stamper) read(m *router.Map, ring *cipher.Ring) error {
 // leaving the column out or by what stands there.
 func (s *Stamper) asked(i int) askedFor {
 	var a askedFor
-	for stamp, at := range [...]int{s.in.ID, s.in.OrderNumber, s.in.Gene, s.in.Version} {
+	for stamp, at := range s.in.Places() {
 		if at < 0 || plan.Asked(s.in.Value(s.v, i, at)) {
 			a |= 1 << stamp
 		}

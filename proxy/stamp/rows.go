@@ -15,7 +15,7 @@ type edit struct {
 
 // findEdits lists the stamped columns that the statement itself names.
 func (s *Stamper) findEdits() {
-	for stamp, at := range [...]int{s.in.ID, s.in.OrderNumber, s.in.Gene, s.in.Version} {
+	for stamp, at := range s.in.Places() {
 		if at < 0 {
 			continue
 		}
@@ -24,7 +24,7 @@ func (s *Stamper) findEdits() {
 		for ; i > 0 && s.edits[i-1].at > at; i-- {
 			s.edits[i] = s.edits[i-1]
 		}
-		s.edits[i] = edit{plan.Stamp(stamp), at}
+		s.edits[i] = edit{stamp, at}
 	}
 }
 

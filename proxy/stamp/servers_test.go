@@ -23,6 +23,7 @@ var liveTables = []string{
 	"CREATE TABLE counters (id BIGINT UNSIGNED PRIMARY KEY, user_id BIGINT NOT NULL, note VARCHAR(64))",
 	"CREATE TABLE wide (id BINARY(16) PRIMARY KEY, no BINARY(16) NOT NULL UNIQUE, user_id BIGINT NOT NULL, note VARCHAR(64))",
 	"CREATE TABLE mixed (id VARBINARY(16) PRIMARY KEY, no VARBINARY(16) NOT NULL UNIQUE, user_id BIGINT NOT NULL, note VARCHAR(64))",
+	"CREATE TABLE tickets (id BIGINT PRIMARY KEY, user_id BIGINT NOT NULL, serial BIGINT NOT NULL UNIQUE, label VARCHAR(64) NOT NULL UNIQUE, note VARCHAR(64))",
 	"CREATE TABLE parts (id BIGINT PRIMARY KEY, order_id VARBINARY(16) NOT NULL, note VARCHAR(64))",
 	"CREATE TABLE items (id BIGINT PRIMARY KEY, order_id BIGINT NOT NULL, note VARCHAR(64), `odd``name` BIGINT NOT NULL)",
 }
@@ -72,7 +73,7 @@ func (f *fixture) store(t *testing.T, db *sql.DB, s *Stamper, question string) {
 	if r.HasID {
 		f.find(t, db, r, sql)
 	}
-	for _, table := range []string{"orders", "notes", "`signed`", "counters", "wide", "items", "mixed", "parts"} {
+	for _, table := range []string{"orders", "notes", "`signed`", "counters", "wide", "items", "mixed", "parts", "tickets"} {
 		mustExec(t, db, "DELETE FROM "+table)
 	}
 }
@@ -82,6 +83,7 @@ func (f *fixture) find(t *testing.T, db *sql.DB, r *Result, text string) {
 	t.Helper()
 	for _, c := range []struct{ table, where string }{
 		{"orders", fmt.Sprint("id = ", int64(r.FirstID.Lo))},
+		{"tickets", fmt.Sprint("id = ", int64(r.FirstID.Lo))},
 		{"parts", fmt.Sprint("id = ", int64(r.FirstID.Lo))},
 		{"mixed", fmt.Sprintf("id = X'%x'", r.Layout.AppendBytes(nil, r.FirstID))},
 		{"items", fmt.Sprint("id = ", int64(r.FirstID.Lo))},

@@ -20,6 +20,10 @@ const (
 // Stamper stamps one statement at a time. The zero value is ready; what it has
 // grown is reused. It is not safe for concurrent use.
 type Stamper struct {
+	// Make gives n texts of a declared generator, for the columns that it stamps;
+	// nil: there are none. An error means that none was used.
+	Make func(ctx context.Context, generator string, n int) ([]string, error)
+
 	result Result
 
 	in   *plan.Insertion // of the statement under way
@@ -35,7 +39,8 @@ type Stamper struct {
 	names  []byte // text of splices
 	out    writer
 	pieces []piece
-	raw    []byte // bytes of generated parameters
+	raw    []byte   // bytes of generated parameters
+	made   []string // what generators have made, for each row the stamped columns in their order
 }
 
 // keep is the memory for text, in bytes, that a stamper holds on to.
@@ -45,7 +50,7 @@ const keep = 4 << 10
 // is no longer valid.
 func (s *Stamper) Release() {
 	if cap(s.out.text) > keep || cap(s.rows) > keep/64 {
-		*s = Stamper{}
+		*s = Stamper{Make: s.Make}
 	}
 }
 
@@ -56,6 +61,9 @@ func (s *Stamper) stamp(ctx context.Context, p *plan.Plan, v *plan.Values, m *ro
 		return nil, err
 	}
 	if err := s.issue(ctx, ids, ring); err != nil {
+		return nil, err
+	}
+	if err := s.make(ctx); err != nil {
 		return nil, err
 	}
 	if err := s.write(p); err != nil {
@@ -71,7 +79,7 @@ func (s *Stamper) reset(in *plan.Insertion, v *plan.Values, f form) {
 	s.rows, s.groups = s.rows[:0], s.groups[:0]
 	clear(s.byGene)
 	s.edits, s.names = s.edits[:0], s.names[:0]
-	s.pieces, s.raw = s.pieces[:0], s.raw[:0]
+	s.pieces, s.raw, s.made = s.pieces[:0], s.raw[:0], s.made[:0]
 	s.out.reset(v.Lexed, f)
 }
 

@@ -1,7 +1,9 @@
 package stamp
 
 import (
+	"encoding/hex"
 	"strconv"
+	"strings"
 
 	"locus/idgen/orderid"
 	"locus/router/catalog"
@@ -25,6 +27,25 @@ func (s *Stamper) writeValue(i int, stamp plan.Stamp) {
 		s.writeGene(int64(s.result.Genes[i]))
 	case plan.StampVersion:
 		s.out.put("1")
+	default:
+		s.writeMade(s.column(stamp), s.made[i*len(s.in.Stamped)+int(stamp-plan.StampColumn)])
+	}
+}
+
+// writeMade writes what a generator has made: a number, or text that may hold
+// anything.
+func (s *Stamper) writeMade(c *catalog.Column, text string) {
+	switch {
+	case s.form == placeholders:
+		s.out.placeholder(stmt.Value{Kind: stmt.String, Text: []byte(text)})
+	case c.IsInteger():
+		s.out.put(text)
+	case strings.ContainsAny(text, "'\\"):
+		// A backslash means itself or the next character, as sql_mode has it; hex
+		// means itself in every mode.
+		s.out.text = append(hex.AppendEncode(append(s.out.text, "_utf8mb4 X'"...), []byte(text)), '\'')
+	default:
+		s.out.text = append(append(append(s.out.text, '\''), text...), '\'')
 	}
 }
 

@@ -48,8 +48,8 @@ func (c *Column) ByteOrdered() bool {
 	return c.IsBinary() || strings.HasSuffix(c.Collation, "_bin")
 }
 
-// sqlType spells the type for messages.
-func (c *Column) sqlType() string {
+// SQLType spells the type for messages.
+func (c *Column) SQLType() string {
 	t := strings.ToUpper(c.DataType)
 	if c.IsText() || c.IsBinary() {
 		t = fmt.Sprintf("%s(%d)", t, c.Length)

@@ -48,8 +48,6 @@ type IDColumn struct {
 	// Overflow is bytes16 for a VARBINARY(16) column whose IDs go on in 16 bytes
 	// when the sequences of Layout, which has 8, are used up.
 	Overflow string `yaml:"overflow,omitempty"`
-	// Generator names what numbers the IDs; empty is the segment generator.
-	Generator string `yaml:"generator,omitempty"`
 }
 
 // Layouts names the layouts that the column's IDs have.
@@ -104,7 +102,13 @@ type Declaration struct {
 	Gene string `yaml:"gene,omitempty"`
 	// Version is the column that rises by one with every change of a row.
 	Version string `yaml:"version,omitempty"`
+	// Stamped are further columns that are stamped, each with what a declared
+	// generator of that name makes.
+	Stamped map[string]string `yaml:"stamped,omitempty,flow"`
 }
+
+// mostStamped bounds the columns that generators stamp.
+const mostStamped = 16
 
 // Validate says everything that is wrong with the declaration by itself, before
 // any live schema is looked at.
@@ -127,8 +131,8 @@ func (d Declaration) Validate() error {
 }
 
 func (d Declaration) refuseKeys() error {
-	if d.Owner != "" || d.Parent != nil || d.ID != nil || d.OrderNumber != "" || d.Gene != "" || d.Version != "" {
-		return fmt.Errorf("a %s table is not routed by a gene: remove owner, parent, id, order_number, gene and version", d.Kind)
+	if d.Owner != "" || d.Parent != nil || d.ID != nil || d.OrderNumber != "" || d.Gene != "" || d.Version != "" || len(d.Stamped) > 0 {
+		return fmt.Errorf("a %s table is not routed by a gene: remove owner, parent, id, order_number, gene, version and stamped", d.Kind)
 	}
 	return nil
 }
@@ -155,6 +159,9 @@ func (d Declaration) validateSharded() error {
 		if err := c.validate(); err != nil {
 			errs = append(errs, err)
 		}
+	}
+	if n := len(d.Stamped); n > mostStamped {
+		refuse("%d columns are stamped by generators: a table has up to %d", n, mostStamped)
 	}
 	if d.OrderNumber != "" {
 		if d.ID == nil {

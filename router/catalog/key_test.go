@@ -170,7 +170,7 @@ func TestOf(t *testing.T) {
 		{&bareGene, reading("-1"), "nowhere"},
 	} {
 		if got := matched(c.key.Of(c.value)); got != c.want {
-			t.Errorf("%s %s of %s (kind %d): %s, want %s", c.key.Role, c.key.Column.sqlType(), c.value, c.value.Kind, got, c.want)
+			t.Errorf("%s %s of %s (kind %d): %s, want %s", c.key.Role, c.key.Column.SQLType(), c.value, c.value.Kind, got, c.want)
 		}
 	}
 }
@@ -192,7 +192,7 @@ func TestOfListed(t *testing.T) {
 		{&textOwner, text("alice"), "0x35e3"},
 	} {
 		if got := matched(c.key.OfListed(c.value)); got != c.want {
-			t.Errorf("%s %s of %s: %s, want %s", c.key.Role, c.key.Column.sqlType(), c.value, got, c.want)
+			t.Errorf("%s %s of %s: %s, want %s", c.key.Role, c.key.Column.SQLType(), c.value, got, c.want)
 		}
 	}
 }
@@ -214,7 +214,7 @@ func TestOfInRows(t *testing.T) {
 		{&owner, reading("null"), "nowhere"},
 	} {
 		if got := matched(c.key.OfInRows(c.value)); got != c.want {
-			t.Errorf("%s %s of %s: %s, want %s", c.key.Role, c.key.Column.sqlType(), c.value, got, c.want)
+			t.Errorf("%s %s of %s: %s, want %s", c.key.Role, c.key.Column.SQLType(), c.value, got, c.want)
 		}
 	}
 }
@@ -282,7 +282,7 @@ func TestStored(t *testing.T) {
 			got = err.Error()
 		}
 		if got != c.want {
-			t.Errorf("%s %s of %s: %s, want %s", c.key.Role, c.key.Column.sqlType(), c.value, got, c.want)
+			t.Errorf("%s %s of %s: %s, want %s", c.key.Role, c.key.Column.SQLType(), c.value, got, c.want)
 		}
 	}
 	if g, err := owner.StoredAs(stmt.IntValue(42), gene.W23); err != nil || g != 0x033eab {

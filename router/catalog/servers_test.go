@@ -93,7 +93,7 @@ func layoutNamed(name string) orderid.Layout {
 func integerSubjects() []subject {
 	var out []subject
 	for _, c := range []*Column{integerColumn("bigint", false), integerColumn("bigint", true), integerColumn("int", false), integerColumn("int", true)} {
-		s := subject{table: "of_" + c.DataType, sqlType: c.sqlType()}
+		s := subject{table: "of_" + c.DataType, sqlType: c.SQLType()}
 		if c.Unsigned {
 			s.table += "_unsigned"
 		}
@@ -330,7 +330,7 @@ func TestServersStore(t *testing.T) {
 				{DataType: "varchar", Charset: "ascii", Collation: "ascii_bin", PadSpace: true, Length: 3},
 				{DataType: "varbinary", Length: 3},
 			} {
-				s := subject{table: fmt.Sprintf("text%d", i), sqlType: c.sqlType(), keys: []Key{{Role: Owner, Column: &c, width: gene.W16}}}
+				s := subject{table: fmt.Sprintf("text%d", i), sqlType: c.SQLType(), keys: []Key{{Role: Owner, Column: &c, width: gene.W16}}}
 				if c.Charset != "" {
 					s.sqlType += " CHARACTER SET " + c.Charset + " COLLATE " + c.Collation
 				}
@@ -403,7 +403,7 @@ func TestServersCompareText(t *testing.T) {
 				{DataType: "varbinary"},
 			} {
 				c.Length = 20
-				s := subject{table: fmt.Sprintf("text%d", len(subjects)), sqlType: c.sqlType(), keys: []Key{{Role: Owner, Column: c, width: gene.W16}}}
+				s := subject{table: fmt.Sprintf("text%d", len(subjects)), sqlType: c.SQLType(), keys: []Key{{Role: Owner, Column: c, width: gene.W16}}}
 				if c.Charset != "" {
 					s.sqlType += " CHARACTER SET " + c.Charset + " COLLATE " + c.Collation
 				}

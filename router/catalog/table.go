@@ -3,6 +3,8 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"locus/idgen/orderid"
@@ -21,9 +23,18 @@ type Table struct {
 	IDColumn, OrderNumberColumn, VersionColumn, GeneColumn int
 	Layout                                                 orderid.Layout // of the ID column
 	// Wide is the layout that its IDs go on in; zero for none.
-	Wide   orderid.Layout
+	Wide orderid.Layout
+	// StampedColumns are those that generators fill, in the order of their names.
+	StampedColumns []StampedColumn
+
 	Width  gene.Width
 	byName map[string]int
+}
+
+// StampedColumn is a column that a generator fills, by its position.
+type StampedColumn struct {
+	Column    int
+	Generator string
 }
 
 // Column finds a column by name, which MySQL compares without letter case.
@@ -144,7 +155,7 @@ func (r *resolver) geneColumn(name string) int {
 func (r *resolver) ownNumber(c *Column) bool {
 	switch {
 	case c.AutoIncrement:
-		r.refuse(c.Name, "the server would number it by AUTO_INCREMENT: ALTER TABLE %s MODIFY %s %s NOT NULL", r.t.TableName, c.Name, c.sqlType())
+		r.refuse(c.Name, "the server would number it by AUTO_INCREMENT: ALTER TABLE %s MODIFY %s %s NOT NULL", r.t.TableName, c.Name, c.SQLType())
 	case c.Generated:
 		r.refuse(c.Name, "it is a generated column, whose value is not known beforehand: make it a plain column")
 	default:
@@ -182,13 +193,13 @@ func (r *resolver) ownerFits(c *Column) bool {
 		r.refuse(c.Name, "an owner of type BINARY is padded by the server: ALTER TABLE %s MODIFY %s VARBINARY(%d) NOT NULL", r.t.TableName, c.Name, c.Length)
 	case c.IsBinary():
 	case !c.IsText():
-		r.refuse(c.Name, "an owner is an integer, VARCHAR, CHAR or VARBINARY, not %s: declare another column as owner", c.sqlType())
+		r.refuse(c.Name, "an owner is an integer, VARCHAR, CHAR or VARBINARY, not %s: declare another column as owner", c.SQLType())
 	case !strings.HasSuffix(c.Collation, "_bin"):
 		r.refuse(c.Name, "its collation %s makes different spellings of an owner equal, which would hash to different genes: "+
-			"ALTER TABLE %s MODIFY %s %s CHARACTER SET %s COLLATE %s_bin", c.Collation, r.t.TableName, c.Name, c.sqlType(), c.Charset, c.Charset)
+			"ALTER TABLE %s MODIFY %s %s CHARACTER SET %s COLLATE %s_bin", c.Collation, r.t.TableName, c.Name, c.SQLType(), c.Charset, c.Charset)
 	case !hashable[c.Charset]:
 		r.refuse(c.Name, "an owner's character set is utf8mb4, utf8mb3 or ascii, not %s: ALTER TABLE %s MODIFY %s %s CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
-			c.Charset, r.t.TableName, c.Name, c.sqlType())
+			c.Charset, r.t.TableName, c.Name, c.SQLType())
 	}
 	return len(r.errs) == before
 }
@@ -218,11 +229,11 @@ func (r *resolver) typeFits(c *Column, l, wide orderid.Layout) bool {
 			return r.ownNumber(c)
 		}
 		r.refuse(c.Name, "IDs of layout %s that go on in %s need VARBINARY(16), this is %s: a column of that type has to be made and filled with the IDs' bytes, big endian",
-			l.Name(), wide.Name(), c.sqlType())
+			l.Name(), wide.Name(), c.SQLType())
 	case l.Bytes() == 8 && c.DataType != "bigint":
-		r.refuse(c.Name, "layout %s needs BIGINT, this is %s: ALTER TABLE %s MODIFY %s BIGINT NOT NULL", l.Name(), c.sqlType(), r.t.TableName, c.Name)
+		r.refuse(c.Name, "layout %s needs BIGINT, this is %s: ALTER TABLE %s MODIFY %s BIGINT NOT NULL", l.Name(), c.SQLType(), r.t.TableName, c.Name)
 	case l.Bytes() == 16 && (!c.IsBinary() || c.Length != 16):
-		r.refuse(c.Name, "layout %s needs BINARY(16) or VARBINARY(16), this is %s: ALTER TABLE %s MODIFY %s BINARY(16) NOT NULL", l.Name(), c.sqlType(), r.t.TableName, c.Name)
+		r.refuse(c.Name, "layout %s needs BINARY(16) or VARBINARY(16), this is %s: ALTER TABLE %s MODIFY %s BINARY(16) NOT NULL", l.Name(), c.SQLType(), r.t.TableName, c.Name)
 	default:
 		return r.ownNumber(c)
 	}
@@ -230,6 +241,23 @@ func (r *resolver) typeFits(c *Column, l, wide orderid.Layout) bool {
 }
 
 func (r *resolver) stamped() {
+	r.version()
+	for _, name := range slices.Sorted(maps.Keys(r.t.Stamped)) {
+		c, i := r.column(name, "stamped")
+		if c == nil {
+			continue
+		}
+		if _, isKey := r.t.KeyOf(c.Name); isKey || i == r.t.VersionColumn {
+			r.refuse(c.Name, "declared as stamped by generator %s, and as what the gene is read from or the version: it can be one of them", r.t.Stamped[name])
+			continue
+		}
+		if r.ownNumber(c) {
+			r.t.StampedColumns = append(r.t.StampedColumns, StampedColumn{i, r.t.Stamped[name]})
+		}
+	}
+}
+
+func (r *resolver) version() {
 	if r.t.Version == "" {
 		return
 	}
@@ -238,7 +266,7 @@ func (r *resolver) stamped() {
 		return
 	}
 	if !c.IsInteger() {
-		r.refuse(c.Name, "a version column is an integer, this is %s: ALTER TABLE %s MODIFY %s INT UNSIGNED NOT NULL", c.sqlType(), r.t.TableName, c.Name)
+		r.refuse(c.Name, "a version column is an integer, this is %s: ALTER TABLE %s MODIFY %s INT UNSIGNED NOT NULL", c.SQLType(), r.t.TableName, c.Name)
 		return
 	}
 	if _, isKey := r.t.KeyOf(c.Name); isKey {

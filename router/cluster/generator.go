@@ -5,6 +5,8 @@ import (
 	"net"
 	"regexp"
 	"slices"
+
+	"locus/idgen/format"
 )
 
 // GeneratorKind says how a generator makes its numbers.
@@ -67,6 +69,11 @@ func (c *Cluster) checkGenerator(p *problems, name string, g Generator) {
 	}
 	for _, problem := range fields.problems(g) {
 		p.add(document, "%s", problem)
+	}
+	if g.Kind == FormatGenerator && g.Template != "" {
+		if _, err := format.Parse(g.Template, format.Parts()); err != nil {
+			p.add(document, "%w", err)
+		}
 	}
 	for _, of := range g.Of {
 		inner, declared := c.Generators[of]

@@ -3,8 +3,10 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -158,6 +160,11 @@ func (c *Cluster) checkTable(p *problems, name catalog.TableName, d catalog.Decl
 	}
 	if _, known := c.Shards[d.Shard]; d.Kind == catalog.Single && !known {
 		p.add(document, "shard %q: no such shard is declared", d.Shard)
+	}
+	for _, column := range slices.Sorted(maps.Keys(d.Stamped)) {
+		if _, known := c.Generators[d.Stamped[column]]; !known {
+			p.add(document, "column %s: stamped by generator %q, and no such generator is declared", column, d.Stamped[column])
+		}
 	}
 	for _, id := range []*catalog.IDColumn{d.ID, d.Parent} {
 		if id == nil {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -19,6 +20,8 @@ type Insertion struct {
 	Columns []int
 	// Where the values stand in a row, or -1: Root is what the gene is read from.
 	Root, ID, OrderNumber, Gene, Version int
+	// Stamped is the same for the columns that generators fill.
+	Stamped []int
 	// Added are the columns to be added to the list, in this order.
 	Added []Stamp
 	// List is where the names of added columns go: before the parenthesis that
@@ -39,11 +42,32 @@ const (
 	StampOrderNumber
 	StampGene
 	StampVersion
+	// StampColumn is the first of the columns that generators fill.
+	StampColumn
 )
 
 // Column gives the position among the table's columns that a stamp fills.
 func (in *Insertion) Column(s Stamp) int {
+	if s >= StampColumn {
+		return in.Table.StampedColumns[s-StampColumn].Column
+	}
 	return [...]int{in.Table.IDColumn, in.Table.OrderNumberColumn, in.Table.GeneColumn, in.Table.VersionColumn}[s]
+}
+
+// Places gives where the value of each stamp stands in a row, or -1.
+func (in *Insertion) Places() iter.Seq2[Stamp, int] {
+	return func(yield func(Stamp, int) bool) {
+		for stamp, at := range [...]int{in.ID, in.OrderNumber, in.Gene, in.Version} {
+			if !yield(Stamp(stamp), at) {
+				return
+			}
+		}
+		for i, at := range in.Stamped {
+			if !yield(StampColumn+Stamp(i), at) {
+				return
+			}
+		}
+	}
 }
 
 type rowKey struct {
@@ -242,9 +266,13 @@ func (in *Insertion) locate() {
 			in.keys = append(in.keys, rowKey{&t.Keys[k], at})
 		}
 	}
-	for stamp, at := range []int{in.ID, in.OrderNumber, in.Gene, in.Version} {
-		if at < 0 && in.Column(Stamp(stamp)) >= 0 {
-			in.Added = append(in.Added, Stamp(stamp))
+	in.Stamped = make([]int, len(t.StampedColumns))
+	for i, c := range t.StampedColumns {
+		in.Stamped[i] = slices.Index(in.Columns, c.Column)
+	}
+	for stamp, at := range in.Places() {
+		if at < 0 && in.Column(stamp) >= 0 {
+			in.Added = append(in.Added, stamp)
 		}
 	}
 }

@@ -1,0 +1,59 @@
+package stamp
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"locus/router/plan"
+)
+
+// make has the generators fill their columns, one call for each column.
+func (s *Stamper) make(ctx context.Context) error {
+	t := s.in.Table
+	if len(t.StampedColumns) == 0 {
+		return nil
+	}
+	for range len(s.rows) * len(t.StampedColumns) {
+		s.made = append(s.made, "")
+	}
+	for k, c := range t.StampedColumns {
+		stamp, n := plan.StampColumn+plan.Stamp(k), 0
+		for i := range s.rows {
+			if s.rows[i].asked.has(stamp) {
+				n++
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		if s.Make == nil {
+			return fmt.Errorf("stamp %s: column %s is filled by generator %s, and this process has no generators", t.TableName, t.Columns[c.Column].Name, c.Generator)
+		}
+		texts, err := s.Make(ctx, c.Generator, n)
+		if err != nil {
+			return fmt.Errorf("stamp %s: column %s: %w: no row was inserted", t.TableName, t.Columns[c.Column].Name, err)
+		}
+		if err := s.place(k, stamp, texts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// place gives what was made to the rows that ask for it, in their order.
+func (s *Stamper) place(k int, stamp plan.Stamp, texts []string) error {
+	t := s.in.Table
+	c := &t.Columns[t.StampedColumns[k].Column]
+	for i := range s.rows {
+		if !s.rows[i].asked.has(stamp) {
+			continue
+		}
+		if _, err := strconv.ParseUint(texts[0], 10, 63); err != nil && c.IsInteger() {
+			return fmt.Errorf("stamp %s: generator %s made %q, which is no number for column %s: no row was inserted",
+				t.TableName, t.StampedColumns[k].Generator, texts[0], c.Name)
+		}
+		s.made[i*len(t.StampedColumns)+k], texts = texts[0], texts[1:]
+	}
+	return nil
+}

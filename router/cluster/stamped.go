@@ -1,0 +1,46 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+
+	"locus/idgen/format"
+	"locus/router/catalog"
+)
+
+// digits are those of the largest number that a generator makes, 2^63-1.
+const digits = 19
+
+// CheckStamped reports the columns of a table that can't hold everything which
+// the generator that stamps them makes.
+func (c *Cluster) CheckStamped(t *catalog.Table) error {
+	var errs []error
+	for _, s := range t.StampedColumns {
+		column := &t.Columns[s.Column]
+		if err := c.Generators[s.Generator].fits(column); err != nil {
+			errs = append(errs, fmt.Errorf("table %s: column %s: generator %s %w", t.TableName, column.Name, s.Generator, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (g Generator) fits(column *catalog.Column) error {
+	room := 0 // for text
+	if column.IsText() || column.IsBinary() {
+		room = column.Length
+	}
+	if g.Kind != FormatGenerator {
+		if column.DataType == "bigint" || room >= digits {
+			return nil
+		}
+		return fmt.Errorf("makes numbers up to 2^63-1, and this is %s: use BIGINT, or VARCHAR(%d)", column.SQLType(), digits)
+	}
+	t, err := format.Parse(g.Template, format.Parts())
+	if err != nil {
+		return err
+	}
+	if t.Max() > room {
+		return fmt.Errorf("makes texts of up to %d bytes, and this is %s: use VARCHAR(%d)", t.Max(), column.SQLType(), t.Max())
+	}
+	return nil
+}
