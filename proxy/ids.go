@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,7 +26,58 @@ type issuers struct {
 
 	mu      sync.RWMutex
 	byTable map[issuerKey]issuer
-	all     []*segment.Segments
+	all     []source
+}
+
+// source is the sequences of one layout of a table.
+type source struct {
+	*segment.Segments
+	table   catalog.TableName
+	layout  orderid.Layout
+	version uint32 // of the key that hides them
+}
+
+// IDs is how the IDs of a table stand, of one layout.
+type IDs struct {
+	Table  catalog.TableName
+	Layout orderid.Layout
+	// SequenceLeft is of the counter that is used most, as far as this process has
+	// been granted; KeyVersionsLeft is 1 where nothing is hidden. From 1 down to 0.
+	SequenceLeft, KeyVersionsLeft float64
+	segment.Counts
+}
+
+// status has each layout of a table once, also where the table was declared anew
+// and has two sources.
+func (i *issuers) status() []IDs {
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	var all []IDs
+	for _, s := range i.all {
+		of := s.status()
+		same := slices.IndexFunc(all, func(other IDs) bool { return other.Table == of.Table && other.Layout == of.Layout })
+		if same < 0 {
+			all = append(all, of)
+			continue
+		}
+		all[same] = all[same].with(of)
+	}
+	return all
+}
+
+func (s source) status() IDs {
+	of := IDs{Table: s.table, Layout: s.layout, SequenceLeft: s.Share(), KeyVersionsLeft: 1, Counts: s.Counts()}
+	if last := s.layout.MaxVersion(); last > 0 {
+		of.KeyVersionsLeft = 1 - float64(s.version)/float64(last)
+	}
+	return of
+}
+
+func (i IDs) with(other IDs) IDs {
+	i.SequenceLeft = min(i.SequenceLeft, other.SequenceLeft)
+	i.KeyVersionsLeft = min(i.KeyVersionsLeft, other.KeyVersionsLeft)
+	i.Counts = segment.Counts{Loads: i.Loads + other.Loads, Failed: i.Failed + other.Failed, Waits: i.Waits + other.Waits}
+	return i
 }
 
 type issuerKey struct {
@@ -71,13 +123,13 @@ func (i *issuers) open(ctx context.Context, key issuerKey, t *catalog.Table) (is
 	if i.ring != nil && t.Layout.VersionBits() > 0 && t.OrderNumberColumn >= 0 {
 		version = i.ring.Current()
 	}
-	narrow, err := i.sequences(ctx, t.TableName.String()+"/", t.Layout, version)
+	narrow, err := i.sequences(ctx, t.TableName, "", t.Layout, version)
 	if err != nil {
 		return nil, err
 	}
 	var ids issuer = fixed{narrow}
 	if !t.Wide.IsZero() {
-		wide, err := i.sequences(ctx, t.TableName.String()+"/"+t.Wide.Name()+"/", t.Wide, version)
+		wide, err := i.sequences(ctx, t.TableName, t.Wide.Name()+"/", t.Wide, version)
 		if err != nil {
 			return nil, err
 		}
@@ -89,9 +141,10 @@ func (i *issuers) open(ctx context.Context, key issuerKey, t *catalog.Table) (is
 	return ids, nil
 }
 
-// sequences makes the issuer of one layout, whose counters' keys begin with a
-// prefix. mu is held.
-func (i *issuers) sequences(ctx context.Context, prefix string, l orderid.Layout, version uint32) (*idgen.Issuer, error) {
+// sequences makes the issuer of one layout, whose counters are under the table's
+// name. mu is held.
+func (i *issuers) sequences(ctx context.Context, table catalog.TableName, under string, l orderid.Layout, version uint32) (*idgen.Issuer, error) {
+	prefix := table.String() + "/" + under
 	store := segment.NewCASStore(i.kv, prefix, i.name, time.Now)
 	if err := store.PinGroups(ctx, i.groups()); err != nil {
 		return nil, err
@@ -102,7 +155,7 @@ func (i *issuers) sequences(ctx context.Context, prefix string, l orderid.Layout
 	if err != nil {
 		return nil, err
 	}
-	i.all = append(i.all, segments)
+	i.all = append(i.all, source{segments, table, l, version})
 	return idgen.NewIssuer(l, version, segments)
 }
 

@@ -20,6 +20,7 @@ type Status struct {
 	Pools      map[router.ShardName]backend.Stats
 	Replicas   []backend.ReplicaStats
 	Counts     *session.Counts
+	IDs        []IDs // of the tables that this process has made some of
 	// Recovery is nil unless transactions are committed in two phases.
 	Recovery *twophase.Counts
 }
@@ -36,6 +37,7 @@ func (p *Proxy) Status() Status {
 	if w := p.live.Load(); w != nil {
 		s.MapVersion, s.Problems = w.session.Map.Version(), w.problems
 	}
+	s.IDs = p.ids.status()
 	s.Replicas = p.pools.Replicas()
 	for _, pool := range p.pools.Pools() {
 		s.Pools[pool.Shard()] = pool.Stats()

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"locus/cmd/generators"
 	"locus/config"
 	"locus/proxy"
 	"locus/router"
@@ -28,11 +29,18 @@ type Proxy interface {
 type Options struct {
 	Proxy    Proxy
 	Cluster  Cluster
-	IDs      http.Handler // answers below /api/; nil: nothing does
-	Accounts []Account    // nobody logs in without
-	Secure   bool         // it is served over TLS
+	IDs      Generators // answers below /api/; nil: nothing does
+	Accounts []Account  // nobody logs in without
+	Secure   bool       // it is served over TLS
 	Version  string
 	Now      func() time.Time // nil: the clock
+}
+
+// Generators is the process's generators: what answers below /api/, and how they
+// stand.
+type Generators interface {
+	http.Handler
+	Status() []generators.Status
 }
 
 // New makes the handler: /healthz and /readyz for everybody, the rest for who
@@ -51,7 +59,7 @@ func New(o Options) http.Handler {
 	mux.HandleFunc("POST /logout", d.logout)
 	sees := func(pattern string, h http.HandlerFunc) { mux.Handle(pattern, d.guard(config.Viewer, h)) }
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(newCollector(o.Proxy), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(newCollector(o.Proxy, o.IDs), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	sees("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP)
 	if o.IDs != nil {
 		sees("GET /api/", o.IDs.ServeHTTP)

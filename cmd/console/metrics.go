@@ -3,6 +3,7 @@ package console
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"locus/cmd/generators"
 	"locus/proxy"
 	"locus/proxy/backend"
 	"locus/proxy/session"
@@ -47,13 +48,26 @@ var (
 	replicaLag    = describe("replica_lag_seconds", "How far a replica is behind, as it says itself.", "shard", "addr")
 	replicaUsable = describe("replica_usable", "1 while reads are sent to a replica, 0 while it is too far behind, doesn't follow or doesn't answer.", "shard", "addr")
 
+	sequenceLeft = describe("id_sequence_left", "What is left of the sequence of the IDs of a table, from 1 down to 0: of the counter that is used most.", "table", "layout")
+	versionsLeft = describe("id_key_versions_left", "What is left of the key versions that the IDs of a table have room for.", "table", "layout")
+	idLoads      = describe("id_segment_loads_total", "Segments of sequence numbers that were asked for, by outcome.", "table", "layout", "outcome")
+	idWaits      = describe("id_segment_waits_total", "Statements that waited for a segment.", "table", "layout")
+
+	generatorLeft     = describe("generator_left", "What is left of a field of a generator's numbers, from 1 down to 0.", "generator", "field")
+	generatorLoads    = describe("generator_segment_loads_total", "Segments that were asked for, by outcome.", "generator", "outcome")
+	generatorWaits    = describe("generator_segment_waits_total", "Callers that waited for a segment.", "generator")
+	generatorBreakers = describe("generator_breakers", "Breakers before a server, by state.", "generator", "before", "state")
+
 	dialFail = describe("backend_login_failures_total", "Logins at a shard that failed.", "shard")
 )
 
 // collector reads a proxy's state at each scrape.
-type collector struct{ p Proxy }
+type collector struct {
+	p   Proxy
+	ids Generators // nil: there are none
+}
 
-func newCollector(p Proxy) prometheus.Collector { return collector{p} }
+func newCollector(p Proxy, ids Generators) prometheus.Collector { return collector{p, ids} }
 
 func (c collector) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, out) }
 
@@ -77,6 +91,10 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		gauge(replicaUsable, truth(replica.Usable), string(replica.Shard), replica.Addr)
 	}
 	transactionCounts(s, gauge, counter)
+	idMetrics(s.IDs, gauge, counter)
+	if c.ids != nil {
+		generatorMetrics(c.ids.Status(), gauge, counter)
+	}
 	gauge(holding, float64(s.Counts.Holding.Load()))
 	for i, reason := range session.PinReasons() {
 		now, total := s.Counts.Pinned(i)
@@ -117,6 +135,33 @@ func transactionCounts(s proxy.Status, gauge func(*prometheus.Desc, float64, ...
 		counter(recovered, s.Recovery.Committed.Load(), twophase.Committed.String())
 		counter(recovered, s.Recovery.RolledBack.Load(), twophase.RolledBack.String())
 		gauge(inDoubt, float64(s.Recovery.InDoubt.Load()))
+	}
+}
+
+func idMetrics(all []proxy.IDs, gauge func(*prometheus.Desc, float64, ...string), counter func(*prometheus.Desc, uint64, ...string)) {
+	for _, ids := range all {
+		table, layout := ids.Table.String(), ids.Layout.Name()
+		gauge(sequenceLeft, ids.SequenceLeft, table, layout)
+		gauge(versionsLeft, ids.KeyVersionsLeft, table, layout)
+		counter(idLoads, ids.Loads, table, layout, "granted")
+		counter(idLoads, ids.Failed, table, layout, "failed")
+		counter(idWaits, ids.Waits, table, layout)
+	}
+}
+
+func generatorMetrics(all []generators.Status, gauge func(*prometheus.Desc, float64, ...string), counter func(*prometheus.Desc, uint64, ...string)) {
+	for _, g := range all {
+		for field, left := range g.Left {
+			gauge(generatorLeft, left, g.Name, field)
+		}
+		counter(generatorLoads, g.Loads, g.Name, "granted")
+		counter(generatorLoads, g.Failed, g.Name, "failed")
+		counter(generatorWaits, g.Waits, g.Name)
+		for before, states := range g.Breakers {
+			for state, n := range states {
+				gauge(generatorBreakers, float64(n), g.Name, before, state.String())
+			}
+		}
 	}
 }
 

@@ -53,6 +53,7 @@ type generator struct {
 	numbers  idgen.Numbers
 	template *format.Template
 	close    []func()
+	report   []func(*Status)
 }
 
 // New opens nothing yet.
@@ -200,13 +201,24 @@ func (s *Set) make(ctx context.Context, all map[string]cluster.Generator, name s
 			grant, err := s.store.Extend(ctx, tag+"/epochs", uint64(n))
 			return grant.First, err
 		}}
-		return buckets.New(server, epochs, buckets.Options{Prefix: "locus:buckets:" + name + ":"}), nil
+		b := buckets.New(server, epochs, buckets.Options{Prefix: "locus:buckets:" + name + ":"})
+		g.report = append(g.report, func(st *Status) {
+			st.left("epoch", b.Left())
+			for state, n := range b.States() {
+				st.breaker("bucket", state, n)
+			}
+		})
+		return b, nil
 	case cluster.MemcachedGenerator:
 		m := memcached.New(d.Server, s.store, tag, memcached.Options{})
 		g.close = append(g.close, func() { _ = m.Close() })
 		return m, nil
 	case cluster.SnowflakeGenerator:
-		return s.snowflake(ctx)
+		flake, err := s.snowflake(ctx)
+		if err == nil {
+			g.report = append(g.report, func(st *Status) { st.left("time", flake.Left()) })
+		}
+		return flake, err
 	case cluster.HAGenerator, cluster.QueueGenerator:
 		return s.ofOthers(ctx, all, name, g)
 	}
@@ -227,6 +239,11 @@ func (s *Set) segments(d cluster.Generator, tag string, g *generator) (idgen.Num
 		return nil, err
 	}
 	g.close = append(g.close, func() { _ = numbers.Close(context.Background()) })
+	g.report = append(g.report, func(st *Status) {
+		st.left("sequence", numbers.Share())
+		c := numbers.Counts()
+		st.Counts = segment.Counts{Loads: st.Loads + c.Loads, Failed: st.Failed + c.Failed, Waits: st.Waits + c.Waits}
+	})
 	return numbers, nil
 }
 
@@ -250,11 +267,16 @@ func (s *Set) pool(d cluster.Generator, g *generator) (*pool.Pool, error) {
 	}
 	p := pool.New(server, s.store, pool.Options{Keys: d.Keys})
 	g.close = append([]func(){p.Close}, g.close...)
+	g.report = append(g.report, func(st *Status) {
+		redis, durable := p.Breakers()
+		st.breaker("redis", redis, 1)
+		st.breaker("etcd", durable, 1)
+	})
 	return p, nil
 }
 
 // snowflake is one for the whole process: two would share its worker's number.
-func (s *Set) snowflake(ctx context.Context) (idgen.Numbers, error) {
+func (s *Set) snowflake(ctx context.Context) (*snowflake.Generator, error) {
 	if s.flake == nil {
 		g, w, err := snowflake.Open(ctx, s.options.KV, filepath.Join(s.options.DataDir, "snowflake"), 1024, time.Now)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"locus/idgen/breaker"
 	"locus/router/cluster"
 	"locus/test/servers"
 )
@@ -86,6 +87,23 @@ func TestEveryKind(t *testing.T) {
 				}
 				seen[text] = true
 			}
+		}
+	}
+	status := map[string]Status{}
+	for _, s := range sets[0].Status() {
+		status[s.Name] = s
+	}
+	for name, field := range map[string]string{"plain": "sequence", "pooled": "sequence", "turns": "sequence", "flake": "time", "buckets": "epoch"} {
+		if left, told := status[name].Left[field]; !told || left <= 0 || left >= 1 {
+			t.Errorf("%s: %v is left of its %s", name, left, field)
+		}
+	}
+	if s := status["plain"]; s.Loads == 0 || s.Waits == 0 || s.Failed != 0 {
+		t.Errorf("plain: %+v", s.Counts)
+	}
+	for name, before := range map[string]string{"pooled": "etcd", "one": "redis", "ready": "redis", "buckets": "bucket"} {
+		if s := status[name].Breakers[before]; s[breaker.Closed] == 0 || len(s) != 1 && s[breaker.Open] > 0 {
+			t.Errorf("%s: breakers before %s are %v", name, before, s)
 		}
 	}
 	if texts, err := sets[0].Literals(t.Context(), declared, "invoice", 1); err != nil || !strings.HasPrefix(texts[0], "'QJ000") {

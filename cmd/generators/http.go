@@ -15,7 +15,7 @@ import (
 // /api/id/{tag}: a number, as Leaf's clients expect, or one a line with ?n=. With
 // ?format=json, or where JSON is accepted, it is an object. Further parameters
 // are values for a template.
-func Handler(s *Set, declared func() map[string]cluster.Generator) http.Handler {
+func Handler(s *Set, declared func() map[string]cluster.Generator) *API {
 	mux := http.NewServeMux()
 	get := func(allowed func(cluster.GeneratorKind) bool) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, declared(), allowed) }
@@ -23,8 +23,17 @@ func Handler(s *Set, declared func() map[string]cluster.Generator) http.Handler 
 	mux.HandleFunc("GET /api/segment/get/{tag}", get(func(k cluster.GeneratorKind) bool { return k != cluster.SnowflakeGenerator }))
 	mux.HandleFunc("GET /api/snowflake/get/{tag}", get(func(k cluster.GeneratorKind) bool { return k == cluster.SnowflakeGenerator }))
 	mux.HandleFunc("GET /api/id/{tag}", get(func(cluster.GeneratorKind) bool { return true }))
-	return mux
+	return &API{mux, s}
 }
+
+// API is a process's generators over HTTP.
+type API struct {
+	http.Handler
+	set *Set
+}
+
+// Status is that of the open generators.
+func (a *API) Status() []Status { return a.set.Status() }
 
 func (s *Set) answer(w http.ResponseWriter, r *http.Request, declared map[string]cluster.Generator, allowed func(cluster.GeneratorKind) bool) {
 	request := Request{Declared: declared, Name: r.PathValue("tag"), Count: 1, Context: map[string]string{}}

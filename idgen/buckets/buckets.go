@@ -61,6 +61,7 @@ type Generator struct {
 
 	breakers [buckets]*breaker.Breaker
 	turn     atomic.Uint32 // of the buckets
+	epoch    atomic.Uint64 // the highest that this process has begun
 	callers  *together.Numbers
 }
 
@@ -185,6 +186,8 @@ func (g *Generator) reset(ctx context.Context, key string) error {
 	if epoch == 0 || epoch > maxEpoch {
 		return fmt.Errorf("epoch %d: %w", epoch, idgen.ErrOutOfRange)
 	}
+	for highest := g.epoch.Load(); epoch > highest && !g.epoch.CompareAndSwap(highest, epoch); highest = g.epoch.Load() {
+	}
 	_, err = g.eval(ctx, resetScript, key, strconv.FormatUint(epoch, 10))
 	return err
 }
@@ -194,6 +197,10 @@ func (g *Generator) eval(ctx context.Context, script, key string, args ...string
 	defer cancel()
 	return g.redis.Eval(ctx, script, []string{key}, args...)
 }
+
+// Left is what is left of the epochs, from 1 down to 0, as far as this process has
+// begun one.
+func (g *Generator) Left() float64 { return 1 - float64(g.epoch.Load())/maxEpoch }
 
 // States counts the buckets whose breaker is in a state.
 func (g *Generator) States() map[breaker.State]int {

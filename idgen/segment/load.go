@@ -30,6 +30,11 @@ func (s *Segments) run(c *counter, l *load) {
 		grant = Grant{}
 	}
 	l.err = s.settle(c, l, grant, err)
+	if l.err == nil {
+		s.counts.loads.Add(1)
+	} else {
+		s.counts.failed.Add(1)
+	}
 	close(l.done)
 	s.options.Observe(Loaded{s.name(c.group), l.size, grant, s.max, s.options.Now().Sub(l.began), l.err})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"locus/idgen"
 	"locus/idgen/orderid"
@@ -31,6 +32,22 @@ type Segments struct {
 	loading context.Context
 	cancel  context.CancelFunc
 	loaders sync.WaitGroup
+
+	counts counts
+}
+
+// Counts is what a source of sequences has done since it was made.
+type Counts struct {
+	Loads  uint64 // segments that the store granted
+	Failed uint64 // calls of the store that granted none
+	Waits  uint64 // calls of Take that waited for the store
+}
+
+type counts struct{ loads, failed, waits atomic.Uint64 }
+
+// Counts is safe to call at any time.
+func (s *Segments) Counts() Counts {
+	return Counts{s.counts.loads.Load(), s.counts.failed.Load(), s.counts.waits.Load()}
 }
 
 var _ idgen.Sequences = (*Segments)(nil)
@@ -92,6 +109,9 @@ func (n *Numbers) Fill(ctx context.Context, into []uint64) error {
 
 // Share is what is left of all numbers, from 1 down to 0.
 func (n *Numbers) Share() float64 { return n.segments.Share() }
+
+// Counts is that of Segments.
+func (n *Numbers) Counts() Counts { return n.segments.Counts() }
 
 // Close is that of Segments.
 func (n *Numbers) Close(ctx context.Context) error { return n.segments.Close(ctx) }
@@ -162,6 +182,7 @@ func (s *Segments) fromStore(ctx context.Context, c *counter, n uint64) (uint64,
 		if load == nil {
 			continue
 		}
+		s.counts.waits.Add(1)
 		select {
 		case <-load.done:
 			if load.err != nil {

@@ -111,6 +111,11 @@ func (g *Generator) next(ctx context.Context, into *uint64) (wait time.Duration,
 	return 0, nil
 }
 
+// Left is what is left of the 41 bits of milliseconds, from 1 down to 0.
+func (g *Generator) Left() float64 {
+	return 1 - float64(min(max(g.now().UnixMilli()-epoch, 0), maxMillis))/maxMillis
+}
+
 func (g *Generator) millis() (uint64, error) {
 	ms := g.now().UnixMilli() - epoch
 	if ms < 0 {

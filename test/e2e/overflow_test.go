@@ -94,7 +94,7 @@ func TestOverflow(t *testing.T) {
 			o.Log = slog.New(slog.NewTextHandler(log, nil))
 			o.Segments = nearTheEnd(t, left, catalog.TableName{Schema: o.Cluster, Name: "parcel"}, catalog.TableName{Schema: o.Cluster, Name: "letter"})
 		},
-	}, func(t *testing.T, _ *shop.Shop, db *sql.DB) {
+	}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		for n := range left {
 			exec(t, db, "INSERT INTO letter (sender) VALUES (42)")
 			if count := number(t, db, "SELECT COUNT(*) FROM letter WHERE sender = 42"); count != int64(n+1) {
@@ -111,6 +111,13 @@ func TestOverflow(t *testing.T) {
 			t.Error("nothing in the log warns that the sequences are running out")
 		}
 		parcels(t, db, left)
+		left := map[string]float64{}
+		for _, ids := range s.Proxy.Status().IDs {
+			left[ids.Table.Name+" "+ids.Layout.Name()] = ids.SequenceLeft
+		}
+		if left["letter int64"] != 0 || left["parcel int64"] != 0 || left["parcel bytes16"] < 0.99 || left["piece int64"] < 0.99 {
+			t.Errorf("what is left of the sequences: %v", left)
+		}
 	})
 }
 

@@ -1,0 +1,71 @@
+package console
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"locus/cmd/generators"
+	"locus/config"
+	"locus/idgen/breaker"
+	"locus/idgen/orderid"
+	"locus/idgen/segment"
+	"locus/proxy"
+	"locus/proxy/session"
+	"locus/router/catalog"
+)
+
+// counting is a proxy that has made some IDs.
+type counting struct {
+	fakeProxy
+	ids []proxy.IDs
+}
+
+func (c *counting) Status() proxy.Status {
+	return proxy.Status{Counts: new(session.Counts), IDs: c.ids}
+}
+
+type made struct {
+	http.Handler
+	status []generators.Status
+}
+
+func (m made) Status() []generators.Status { return m.status }
+
+// What is left of the IDs of tables and of the generators' numbers, and how often
+// they asked for more, is among the metrics.
+func TestMetricsOfIDs(t *testing.T) {
+	layout, err := orderid.ByName("int64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &counting{ids: []proxy.IDs{{
+		Table: catalog.TableName{Schema: "shop", Name: "orders"}, Layout: layout, SequenceLeft: 0.25, KeyVersionsLeft: 0.5,
+		Counts: segment.Counts{Loads: 7, Failed: 2, Waits: 3},
+	}}}
+	ids := made{http.NotFoundHandler(), []generators.Status{{
+		Name: "ticket", Left: map[string]float64{"sequence": 0.125}, Counts: segment.Counts{Loads: 5, Waits: 1},
+		Breakers: map[string]map[breaker.State]int{"redis": {breaker.Open: 1}, "bucket": {breaker.Closed: 255, breaker.Trying: 1}},
+	}}}
+	r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
+	r.SetBasicAuth("u", "p")
+	w := httptest.NewRecorder()
+	New(Options{Proxy: p, Cluster: &fakeCluster{}, IDs: ids, Accounts: []Account{{"u", config.Viewer, func() (string, error) { return "p", nil }}}}).ServeHTTP(w, r)
+	for _, line := range []string{
+		`locus_id_sequence_left{layout="int64",table="shop.orders"} 0.25`,
+		`locus_id_key_versions_left{layout="int64",table="shop.orders"} 0.5`,
+		`locus_id_segment_loads_total{layout="int64",outcome="granted",table="shop.orders"} 7`,
+		`locus_id_segment_loads_total{layout="int64",outcome="failed",table="shop.orders"} 2`,
+		`locus_id_segment_waits_total{layout="int64",table="shop.orders"} 3`,
+		`locus_generator_left{field="sequence",generator="ticket"} 0.125`,
+		`locus_generator_segment_loads_total{generator="ticket",outcome="granted"} 5`,
+		`locus_generator_segment_waits_total{generator="ticket"} 1`,
+		`locus_generator_breakers{before="redis",generator="ticket",state="open"} 1`,
+		`locus_generator_breakers{before="bucket",generator="ticket",state="closed"} 255`,
+	} {
+		if !strings.Contains(w.Body.String(), line+"\n") {
+			t.Errorf("%d: no line %s", w.Code, line)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package generators
+
+import (
+	"maps"
+	"slices"
+
+	"locus/idgen/breaker"
+	"locus/idgen/segment"
+)
+
+// Status is how an open generator stands.
+type Status struct {
+	Name string
+	// Left is what is left of each field, from 1 down to 0, as far as this process
+	// knows: of generators that take from others the least of theirs.
+	Left map[string]float64
+	segment.Counts
+	// Breakers counts those before a server by their state.
+	Breakers map[string]map[breaker.State]int
+}
+
+func (s *Status) left(field string, share float64) {
+	if before, there := s.Left[field]; !there || share < before {
+		s.Left[field] = share
+	}
+}
+
+func (s *Status) breaker(before string, state breaker.State, n int) {
+	if s.Breakers[before] == nil {
+		s.Breakers[before] = map[breaker.State]int{}
+	}
+	s.Breakers[before][state] += n
+}
+
+// Status is that of the open generators, by name.
+func (s *Set) Status() []Status {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var all []Status
+	for _, name := range slices.Sorted(maps.Keys(s.open)) {
+		st := Status{Name: name, Left: map[string]float64{}, Breakers: map[string]map[breaker.State]int{}}
+		for _, report := range s.open[name].report {
+			report(&st)
+		}
+		all = append(all, st)
+	}
+	return all
+}
