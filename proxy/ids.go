@@ -31,7 +31,7 @@ type issuers struct {
 
 // source is the sequences of one layout of a table.
 type source struct {
-	*segment.Segments
+	*segment.Grouped
 	table   catalog.TableName
 	layout  orderid.Layout
 	version uint32 // of the key that hides them
@@ -146,10 +146,7 @@ func (i *issuers) open(ctx context.Context, key issuerKey, t *catalog.Table) (is
 func (i *issuers) sequences(ctx context.Context, table catalog.TableName, under string, l orderid.Layout, version uint32) (*idgen.Issuer, error) {
 	prefix := table.String() + "/" + under
 	store := segment.NewCASStore(i.kv, prefix, i.name, time.Now)
-	if err := store.PinGroups(ctx, i.groups()); err != nil {
-		return nil, err
-	}
-	segments, err := segment.New(store, l, segment.Options{
+	segments, err := segment.OpenGrouped(ctx, store, store, l, segment.Options{
 		Groups: i.groups(), Observe: func(loaded segment.Loaded) { i.observe(prefix, loaded) },
 	})
 	if err != nil {

@@ -82,7 +82,7 @@ func (a *application) succeed(ctx context.Context, conn *connection, state *decl
 		printChanges(a.in.stdout, changes)
 	}
 	if len(changes) == 0 {
-		return a.print(changes, next, false)
+		return errors.Join(a.print(changes, next, false), a.regroup(ctx, conn, next))
 	}
 	if err := a.check(ctx, conn, state.Cluster, next); err != nil {
 		return fmt.Errorf("%w\nnothing was written", err)
@@ -96,7 +96,7 @@ func (a *application) succeed(ctx context.Context, conn *connection, state *decl
 	if err := a.print(changes, next, true); err != nil {
 		return err
 	}
-	return a.afterwards(ctx, conn, state.Cluster, next)
+	return errors.Join(a.afterwards(ctx, conn, state.Cluster, next), a.regroup(ctx, conn, next))
 }
 
 func (a *application) stamp() router.Stamp {

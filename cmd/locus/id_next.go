@@ -141,11 +141,8 @@ type source struct {
 func issue(ctx context.Context, kv *etcd.KV, groups int, form source, g gene.Gene, n int) (first orderid.ID, err error) {
 	host, _ := os.Hostname() // only for people who read the key
 	store := segment.NewCASStore(kv, "", "locus id next on "+host, time.Now)
-	if err := store.PinGroups(ctx, groups); err != nil {
-		return orderid.ID{}, err
-	}
 	size := uint64(n)
-	segments, err := segment.New(store, form.layout, segment.Options{Groups: groups, MinStep: size, MaxStep: size})
+	segments, err := segment.OpenGrouped(ctx, store, store, form.layout, segment.Options{Groups: groups, MinStep: size, MaxStep: size})
 	if err != nil {
 		return orderid.ID{}, err
 	}

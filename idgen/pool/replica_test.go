@@ -49,15 +49,18 @@ func copied(replica *servers.Process) error {
 
 func waitFor(t *testing.T, condition func() error) {
 	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	looks := time.NewTicker(5 * time.Millisecond)
+	defer looks.Stop()
+	deadline := time.After(30 * time.Second)
 	for {
 		err := condition()
 		if err == nil {
 			return
 		}
-		if time.Now().After(deadline) {
+		select {
+		case <-looks.C:
+		case <-deadline:
 			t.Fatal(err)
 		}
-		time.Sleep(5 * time.Millisecond) // between two looks
 	}
 }

@@ -37,7 +37,7 @@ type Advance func(ctx context.Context, tag string, n uint64) (first uint64, err 
 
 // Locked adds n under the row's lock: one statement.
 func (t *Table) Locked(ctx context.Context, tag string, n uint64) (uint64, error) {
-	floor := t.seen(tag)
+	floor := t.bounds.Of(tag)
 	result, err := t.db.ExecContext(ctx, "UPDATE "+t.name+" SET max_id = LAST_INSERT_ID(max_id + ?), version = version + 1 WHERE biz_tag = ? AND max_id <= ?",
 		n, []byte(tag), maxID-n)
 	if err != nil {
@@ -60,7 +60,7 @@ func (t *Table) Locked(ctx context.Context, tag string, n uint64) (uint64, error
 		return 0, fmt.Errorf("advance %s by %d: %w: %s gives %d, this process has seen %d: these numbers are not used; set max_id above every number in use",
 			tag, n, segment.ErrWentBack, t.name, uint64(last)-n+1, floor)
 	}
-	t.saw(tag, uint64(last))
+	t.bounds.Saw(tag, uint64(last))
 	return uint64(last) - n + 1, nil
 }
 

@@ -38,7 +38,7 @@ func (t *Table) Extend(ctx context.Context, tag string, n uint64) (segment.Grant
 			return segment.Grant{}, fmt.Errorf("extend %s from %d to %d: %w: the outcome is unknown, these numbers may be lost", tag, bound, bound+n, err)
 		}
 		if done {
-			t.saw(tag, bound+n)
+			t.bounds.Saw(tag, bound+n)
 			return segment.Grant{First: bound + 1, Last: bound + n}, nil
 		}
 		// Another process was faster, so somebody has made progress.
@@ -48,7 +48,7 @@ func (t *Table) Extend(ctx context.Context, tag string, n uint64) (segment.Grant
 // bound reads how far the tag is granted. The highest one seen is looked up
 // before the read begins: a later one may have been written meanwhile.
 func (t *Table) bound(ctx context.Context, tag string) (bound, version uint64, err error) {
-	floor := t.seen(tag)
+	floor := t.bounds.Of(tag)
 	err = t.db.QueryRowContext(ctx, "SELECT max_id, version FROM "+t.name+" WHERE biz_tag = ?", []byte(tag)).Scan(&bound, &version)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -59,7 +59,7 @@ func (t *Table) bound(ctx context.Context, tag string) (bound, version uint64, e
 		return 0, 0, fmt.Errorf("%w: %s says %d, this process has seen %d: the database has lost grants, as a restored backup does; "+
 			"set max_id above every number in use", segment.ErrWentBack, t.name, bound, floor)
 	}
-	t.saw(tag, bound)
+	t.bounds.Saw(tag, bound)
 	return bound, version, nil
 }
 

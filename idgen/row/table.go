@@ -18,10 +18,11 @@ type Table struct {
 	name string // quoted
 	now  func() time.Time
 
-	mu     sync.Mutex        // guards what follows; never held across a statement
-	bounds map[string]uint64 // the highest max_id of each tag that this process has seen
-	tags   map[string]uint64 // step by tag, as last read
-	asOf   time.Time
+	bounds segment.Seen // max_id by tag
+
+	mu   sync.Mutex        // guards what follows; never held across a statement
+	tags map[string]uint64 // step by tag, as last read
+	asOf time.Time
 }
 
 // refresh is how long a list of tags is believed.
@@ -35,7 +36,7 @@ func Open(db *sql.DB, name string, now func() time.Time) (*Table, error) {
 	if !tableName.MatchString(name) {
 		return nil, fmt.Errorf("table name %q: use letters, digits and '_', as table or schema.table", name)
 	}
-	return &Table{db: db, name: name, now: now, bounds: map[string]uint64{}}, nil
+	return &Table{db: db, name: name, now: now}, nil
 }
 
 // Create makes the table and the tags that are not there yet, with that step.
@@ -112,17 +113,4 @@ func (t *Table) read(ctx context.Context) error {
 	defer t.mu.Unlock()
 	t.tags, t.asOf = tags, t.now()
 	return nil
-}
-
-// seen is the highest max_id of a tag that this process has seen.
-func (t *Table) seen(tag string) uint64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.bounds[tag]
-}
-
-func (t *Table) saw(tag string, bound uint64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.bounds[tag] = max(t.bounds[tag], bound)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
 	"time"
 )
 
@@ -29,9 +28,7 @@ type CASStore struct {
 	prefix string
 	who    string
 	now    func() time.Time
-
-	mu     sync.Mutex        // guards bounds; not held across a call of kv
-	bounds map[string]uint64 // the highest bound of each key that this process has seen in the store
+	seen   Seen // by key
 }
 
 var _ Store = (*CASStore)(nil)
@@ -39,7 +36,7 @@ var _ Store = (*CASStore)(nil)
 // NewCASStore is a store whose keys begin with the prefix. who names this
 // process to the operator who reads a key; now says when.
 func NewCASStore(kv KV, prefix, who string, now func() time.Time) *CASStore {
-	return &CASStore{kv: kv, prefix: prefix, who: who, now: now, bounds: map[string]uint64{}}
+	return &CASStore{kv: kv, prefix: prefix, who: who, now: now}
 }
 
 // Extend grants the next n numbers of the counter. Numbers of an attempt whose
@@ -66,7 +63,7 @@ func (s *CASStore) Extend(ctx context.Context, counter string, n uint64) (Grant,
 				key, bound, next.Bound, err)
 		}
 		if ok {
-			s.saw(key, next.Bound)
+			s.seen.Saw(key, next.Bound)
 			return Grant{bound + 1, next.Bound}, nil
 		}
 		// Another process was faster, so somebody has made progress.
@@ -76,7 +73,7 @@ func (s *CASStore) Extend(ctx context.Context, counter string, n uint64) (Grant,
 // bound reads how far the counter is granted. The highest bound seen is looked
 // up before the read begins: a later one may have been written meanwhile.
 func (s *CASStore) bound(ctx context.Context, key string) (bound uint64, revision int64, moved bool, err error) {
-	floor := s.seen(key)
+	floor := s.seen.Of(key)
 	value, revision, err := s.kv.Get(ctx, key)
 	if err != nil {
 		return 0, 0, false, fmt.Errorf("read it: %w", err)
@@ -92,18 +89,6 @@ func (s *CASStore) bound(ctx context.Context, key string) (bound uint64, revisio
 		return 0, 0, false, fmt.Errorf("%w: the store says %d, this process has seen %d: the store has lost grants, as a restored backup does; "+
 			"write a bound above every number in use into the key", ErrWentBack, bound, floor)
 	}
-	s.saw(key, bound)
+	s.seen.Saw(key, bound)
 	return bound, revision, moved, nil
-}
-
-func (s *CASStore) seen(key string) uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.bounds[key]
-}
-
-func (s *CASStore) saw(key string, bound uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.bounds[key] = max(s.bounds[key], bound)
 }

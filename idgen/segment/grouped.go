@@ -83,22 +83,24 @@ func (g *Grouped) Take(ctx context.Context, gn gene.Gene, n int) (uint64, error)
 	if err == nil || !errors.Is(err, ErrMoved) {
 		return first, err
 	}
-	return g.takeMoved(ctx, gn, n, err)
+	return g.takeMoved(ctx, gn, n, current, err)
 }
 
-func (g *Grouped) takeMoved(ctx context.Context, gn gene.Gene, n int, err error) (uint64, error) {
+// takeMoved goes on after the numbers of a grouping have ended. Somebody else may
+// have opened the next one already.
+func (g *Grouped) takeMoved(ctx context.Context, gn gene.Gene, n int, ended *Segments, err error) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, g.options.withDefaults().LoadTimeout)
 	defer cancel()
 	for {
-		current := g.current.Load()
-		if openErr := g.open(ctx, current); openErr != nil {
+		if openErr := g.open(ctx, ended); openErr != nil {
 			return 0, fmt.Errorf("take %d numbers: %w: no ID was issued", n, openErr)
 		}
-		if now := g.current.Load(); now != current {
+		if now := g.current.Load(); now != ended {
 			first, err := now.Take(ctx, gn, n)
 			if err == nil || !errors.Is(err, ErrMoved) {
 				return first, err
 			}
+			ended = now
 		}
 		timer := time.NewTimer(retryMoved)
 		select {
@@ -115,6 +117,18 @@ func (g *Grouped) Groups() int { return len(g.current.Load().counters) }
 
 // Share is Segments.Share.
 func (g *Grouped) Share() float64 { return g.current.Load().Share() }
+
+// Counts is that of all Segments.
+func (g *Grouped) Counts() Counts {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	sum := g.current.Load().Counts()
+	for _, s := range g.old {
+		c := s.Counts()
+		sum = Counts{sum.Loads + c.Loads, sum.Failed + c.Failed, sum.Waits + c.Waits}
+	}
+	return sum
+}
 
 // Close closes all Segments.
 func (g *Grouped) Close(ctx context.Context) error {

@@ -43,6 +43,13 @@ func (s *CASStore) pin(ctx context.Context) (groupsRecord, int64, error) {
 	return pin, revision, nil
 }
 
+// Groups is the number of counter groups that the cluster has, or 0 if nobody has
+// taken numbers yet.
+func (s *CASStore) Groups(ctx context.Context) (int, error) {
+	pin, _, err := s.pin(ctx)
+	return pin.Groups, err
+}
+
 // Regroup changes the number of counter groups while processes take numbers.
 //
 // The old counters are closed first: from then on nobody is granted any of

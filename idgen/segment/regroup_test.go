@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,7 +26,7 @@ func TestRegroupWhileNumbersAreTaken(t *testing.T) {
 	}
 	var mu sync.Mutex
 	given := map[gene.Gene]map[uint64]bool{} // numbers by gene
-	var taken atomic.Int64
+	taken, more := 0, sync.NewCond(&mu)
 	stop := make(chan struct{})
 	var takers, regroupers sync.WaitGroup
 	var all []*Grouped
@@ -63,24 +62,24 @@ func TestRegroupWhileNumbersAreTaken(t *testing.T) {
 						}
 						given[gn][first+i] = true
 					}
+					taken += n
+					more.Broadcast()
 					mu.Unlock()
-					taken.Add(int64(n))
 				}
 			})
 		}
 	}
-	last := atomic.Int64{}
 	for p := range 2 {
 		store := NewCASStore(kv, "/ids/", fmt.Sprint("operator ", p), time.Now)
 		regroupers.Go(func() {
 			for i, groups := range []int{1, 16, 3, 7, 2, 8} {
-				until := taken.Load() + 200
-				for taken.Load() < until && !t.Failed() {
-					time.Sleep(time.Millisecond) // until numbers were taken in this grouping
+				mu.Lock()
+				for until := taken + 200; taken < until; { // numbers are taken in this grouping
+					more.Wait()
 				}
+				mu.Unlock()
 				for store.Regroup(context.Background(), groups+p*i%2) != nil {
 				}
-				last.Store(int64(groups))
 			}
 		})
 	}
@@ -107,7 +106,29 @@ func TestRegroupWhileNumbersAreTaken(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	t.Logf("%d numbers", taken.Load())
+	t.Logf("%d numbers", taken)
+}
+
+// Who finds the groups changed when somebody else has opened the new ones already
+// goes on with those, and does not wait for a further change.
+func TestWhoComesSecondAfterAChange(t *testing.T) {
+	kv := newFakeKV()
+	store := NewCASStore(kv, "/ids/", "test", time.Now)
+	g, err := OpenGrouped(t.Context(), store, store, layoutNamed(t, "int64"), Options{Groups: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close(context.Background())
+	ended := g.current.Load()
+	if err := store.Regroup(t.Context(), 7); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.open(t.Context(), ended); err != nil || g.Groups() != 7 {
+		t.Fatalf("%d groups, %v", g.Groups(), err)
+	}
+	if first, err := g.takeMoved(t.Context(), 1, 1, ended, ErrMoved); err != nil || first != 1 {
+		t.Errorf("%d, %v", first, err)
+	}
 }
 
 // Group g of n begins above every old counter that shares a gene with it.

@@ -57,7 +57,7 @@ func (s *CASStore) note(ctx context.Context, counter string, g Grant) (ok bool, 
 		}
 		ok, err := s.kv.CompareAndSwap(ctx, key, revision, encode(record{Bound: g.Last, By: s.who, At: s.now().UTC()}))
 		if err != nil || ok {
-			s.saw(key, g.Last)
+			s.seen.Saw(key, g.Last)
 			return ok, g.Last, err
 		}
 	}

@@ -39,7 +39,7 @@ type Cluster struct {
 type Settings struct {
 	GeneBits gene.Width `yaml:"gene_bits"` // 16 unless said otherwise; fixed once rows are stored
 	Hash     string     `yaml:"hash"`
-	// CounterGroups is how many counters the genes share; fixed once IDs are made.
+	// CounterGroups is how many counters the genes share.
 	CounterGroups int `yaml:"counter_groups"`
 	// DefaultShard has every database and table that nobody declared: the first
 	// shard, unless said otherwise.

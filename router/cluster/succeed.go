@@ -66,7 +66,6 @@ func checkSettings(old, next Settings) error {
 	}
 	fixed("gene_bits", old.GeneBits, next.GeneBits, "every stored row is where its gene of so many bits is")
 	fixed("hash", old.Hash, next.Hash, "every stored row is where its gene by that hash is")
-	fixed("counter_groups", old.CounterGroups, next.CounterGroups, "the counters of other groups would repeat sequences")
 	return errors.Join(errs...)
 }
 
