@@ -248,7 +248,7 @@ func (w *world) shuttle(t *testing.T) {
 	at := s.Job.State
 	switch action, _ := at.Next(); {
 	case at.Phase == phase.Failed:
-		t.Fatalf("the job has failed: %s", at.Why)
+		w.failed(t, s.Job)
 	case action != phase.Keep:
 	case at.Cut == at.Total:
 		w.cut(t, splitting, 0, w.stride)
@@ -267,7 +267,7 @@ func (w *world) progress(t *testing.T) {
 			return false, err
 		}
 		if s.Job.State.Phase == phase.Failed {
-			t.Fatalf("the job has failed: %s", s.Job.State.Why)
+			w.failed(t, s.Job)
 		}
 		w.shuttle(t)
 		if before < 0 {
