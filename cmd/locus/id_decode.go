@@ -8,21 +8,26 @@ import (
 	"github.com/spf13/cobra"
 
 	"locus/idgen/cipher"
+	"locus/router/cluster"
 )
 
 func idDecodeCommand(in *invocation, ring func() (*cipher.Ring, error)) *cobra.Command {
-	var layoutName string
+	var layoutName, generator string
 	command := &cobra.Command{
 		Use:   "decode ID",
 		Short: "Take an order ID or an order number apart",
 		Long: `Take an order ID or an order number apart. Both have the same form, so both
 readings are printed: gene, key version and shard are the same in each, the
-sequence is not. To read an order number takes the key ring.`,
+sequence is not. To read an order number takes the key ring. With --generator
+the number is one of a declared generator's, and its fields are printed.`,
 		Example: `  locus id decode 2257851525684528104
   locus id decode 0x3eab000000000000000000000000002a --layout bytes16
   locus id decode 2257859590358612810 -c locus.yaml -o json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
+			if generator != "" {
+				return in.withCluster(command.Context(), func(_ *connection, c *cluster.Cluster) error { return in.showParts(c, generator, args[0]) })
+			}
 			l, err := layoutNamed(layoutName)
 			if err != nil {
 				return err
@@ -53,6 +58,8 @@ sequence is not. To read an order number takes the key ring.`,
 		},
 	}
 	layoutFlag(command, &layoutName)
+	command.Flags().StringVar(&generator, "generator", "", "the `name` of the generator that made the number, instead of a layout")
+	command.MarkFlagsMutuallyExclusive("layout", "generator")
 	return command
 }
 

@@ -23,12 +23,14 @@ import (
 func idNextCommand(in *invocation, ring func() (*cipher.Ring, error)) *cobra.Command {
 	n := next{in: in}
 	command := &cobra.Command{
-		Use:   "next --table SCHEMA.TABLE (--owner VALUE | --parent ID)",
-		Short: "Make IDs of a table",
+		Use:   "next (--table SCHEMA.TABLE (--owner VALUE | --parent ID) | --generator NAME)",
+		Short: "Make IDs of a table, or numbers of a generator",
 		Long: `Make IDs of a declared table, as an INSERT of that owner through the proxy
-would. The IDs are used up, whether rows with them are ever stored or not.`,
+would, or numbers of a declared generator. They are used up, whether rows with
+them are ever stored or not.`,
 		Example: `  locus id next --table shop.test_order --owner 42
-  locus id next --table shop.order_item --parent 2257851525684528104 -n 3`,
+  locus id next --table shop.order_item --parent 2257851525684528104 -n 3
+  locus id next --generator ticket`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			keys, err := ring()
@@ -43,7 +45,9 @@ would. The IDs are used up, whether rows with them are ever stored or not.`,
 	flags.StringVar(&n.owner.value, "owner", "", "the owner's `value`")
 	flags.StringVar(&n.parent, "parent", "", "the parent's `ID`, for a table that is routed by it")
 	flags.IntVarP(&n.count, "number", "n", 1, "how `many`")
-	_ = command.MarkFlagRequired("table")
+	flags.StringVar(&n.generator, "generator", "", "the `name` of a generator, instead of a table")
+	command.MarkFlagsOneRequired("table", "generator")
+	command.MarkFlagsMutuallyExclusive("table", "generator")
 	n.owner.typeFlag(command)
 	return command
 }
@@ -52,6 +56,7 @@ would. The IDs are used up, whether rows with them are ever stored or not.`,
 type next struct {
 	in            *invocation
 	table, parent string
+	generator     string
 	owner         owner
 	count         int
 }
@@ -59,6 +64,12 @@ type next struct {
 func (n *next) run(ctx context.Context, keys *cipher.Ring) error {
 	if n.count < 1 || n.count > 1000 {
 		return misused("-n %d: make 1 to 1000 IDs", n.count)
+	}
+	if n.generator != "" && (n.owner.value != "" || n.parent != "") {
+		return misused("a generator's numbers have no owner and no parent: leave --owner and --parent out")
+	}
+	if n.generator != "" {
+		return n.in.withCluster(ctx, func(conn *connection, c *cluster.Cluster) error { return n.showNext(ctx, conn, c) })
 	}
 	name, err := catalog.ParseTableName(n.table)
 	if err != nil {
