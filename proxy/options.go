@@ -59,7 +59,9 @@ type Options struct {
 	SchemaRefresh    time.Duration // between looks at the live tables; default 10 s
 	DrainDelay       time.Duration // for which clients are still taken once the proxy is to stop; default 0
 	DrainTimeout     time.Duration // for sessions to end when the proxy stops; default 10 s
-	Fence            Fence
+	// Hurry is closed when a drain is to end at once; nil: never.
+	Hurry <-chan struct{}
+	Fence Fence
 	// Acknowledge tells others which version of the map is obeyed: no statement
 	// and no transaction goes on by an older one. May be nil.
 	Acknowledge func(version int64) error

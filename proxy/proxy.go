@@ -177,6 +177,13 @@ func (p *Proxy) Run(ctx context.Context, l net.Listener) error {
 	_ = l.Close()
 	p.drained.Store(true)
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.options.DrainTimeout)
+	tasks.Go(func() { // ends with the drain
+		select {
+		case <-p.options.Hurry:
+			cancel()
+		case <-drain.Done():
+		}
+	})
 	if left := p.sessions.drain(drain); left > 0 {
 		p.options.Log.Warn("sessions cut off at the end of the drain", "sessions", left)
 	}
@@ -195,7 +202,10 @@ func (p *Proxy) Run(ctx context.Context, l net.Listener) error {
 func (p *Proxy) unready() {
 	p.drained.Store(true)
 	if p.options.DrainDelay > 0 {
-		<-time.After(p.options.DrainDelay)
+		select {
+		case <-time.After(p.options.DrainDelay):
+		case <-p.options.Hurry:
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"time"
 
 	"locus/cmd/fleet"
 	"locus/migrate/job"
@@ -16,7 +17,7 @@ type Cluster interface {
 	Jobs(context.Context) ([]*job.Job, error)
 	Reports(context.Context) (map[string]job.Report, error)
 	// Tell gives a job an order; Agree may be nil.
-	Tell(ctx context.Context, id string, o job.Order, by string, agree func(*job.Job) error) (*job.Job, error)
+	Tell(ctx context.Context, id string, o job.Order, by string, now time.Time, agree func(*job.Job) error) (*job.Job, error)
 	// Cards is the proxies that live, by their IDs.
 	Cards(context.Context) ([]fleet.Card, error)
 	// Load is the statements per second by gene, of all proxies; Rows is about how

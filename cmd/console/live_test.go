@@ -87,7 +87,7 @@ func (*fakeCluster) Rows(context.Context) (map[router.ShardName]float64, error) 
 	return map[router.ShardName]float64{"s0": 32768, "s1": 65536}, nil
 }
 
-func (f *fakeCluster) Tell(_ context.Context, id string, o job.Order, by string, _ func(*job.Job) error) (*job.Job, error) {
+func (f *fakeCluster) Tell(_ context.Context, id string, o job.Order, by string, _ time.Time, _ func(*job.Job) error) (*job.Job, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, j := range f.jobs {

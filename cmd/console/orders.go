@@ -29,7 +29,7 @@ func (o orders) take(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), orderPatience)
 	defer cancel()
-	j, err := o.cluster.Tell(ctx, r.PathValue("id"), order, who(r).user+" (dashboard)", nil)
+	j, err := o.cluster.Tell(ctx, r.PathValue("id"), order, who(r).user+" (dashboard)", time.Now(), nil)
 	switch {
 	case errors.Is(err, migrate.ErrNoJob):
 		http.Error(w, err.Error(), http.StatusNotFound)

@@ -134,13 +134,13 @@ func (s *Store) Write(ctx context.Context, snap migrate.Snapshot, j *job.Job, ne
 
 // Tell writes an order into a job's record. Agree is asked before each attempt; nil
 // agrees. The order goes to the record as it is when it is written.
-func (s *Store) Tell(ctx context.Context, id string, o job.Order, by string, agree func(*job.Job) error) (*job.Job, error) {
+func (s *Store) Tell(ctx context.Context, id string, o job.Order, by string, now time.Time, agree func(*job.Job) error) (*job.Job, error) {
 	for {
 		snap, err := s.Read(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		next, err := snap.Job.Told(o, by, time.Now())
+		next, err := snap.Job.Told(o, by, now)
 		if err != nil {
 			return nil, err
 		}

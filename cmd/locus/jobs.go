@@ -125,7 +125,7 @@ func (in *invocation) tell(ctx context.Context, store *jobs.Store, id string, o 
 		return in.showTold(next, "dry run: nothing was written")
 	}
 	asked := ask == "" || how.yes
-	next, err := store.Tell(ctx, id, o, in.operator(), func(j *job.Job) error {
+	next, err := store.Tell(ctx, id, o, in.operator(), in.now(), func(j *job.Job) error {
 		if asked {
 			return nil
 		}

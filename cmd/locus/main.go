@@ -92,7 +92,7 @@ everything on one machine, and the commands that look at and change a cluster.`,
 	root.SetErr(in.stderr)
 	in.flags(root)
 	for _, command := range []func(*invocation) *cobra.Command{
-		demoCommand, serveCommand, applyCommand, getCommand, diffCommand, routesCommand,
+		demoCommand, serveCommand, applyCommand, getCommand, diffCommand, routesCommand, proxiesCommand,
 		hotCommand, splitCommand, mergeCommand, rebalanceCommand, jobsCommand, watchCommand, cutoverCommand, rollbackCommand, pauseCommand, resumeCommand,
 		throttleCommand, verifyCommand, finishCommand, abortCommand,
 		geneCommand, idCommand, keysCommand, explainCommand, configCommand, versionCommand,

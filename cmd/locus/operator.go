@@ -9,8 +9,12 @@ import (
 	"strings"
 )
 
-// operator is who runs this command, for journals and histories.
+// operator is who runs this command, for journals and histories: LOCUS_OPERATOR,
+// or else the user of this process.
 func (in *invocation) operator() string {
+	if name := in.getenv("LOCUS_OPERATOR"); name != "" {
+		return oneLine(name)
+	}
 	name := "somebody"
 	if u, err := user.Current(); err == nil {
 		name = u.Username

@@ -15,7 +15,7 @@ import (
 )
 
 func routesCommand(in *invocation) *cobra.Command {
-	group := groupCommand("routes", "Look at the route map")
+	group := groupCommand("routes", "Look at the route map, and go back to an earlier one")
 	group.AddCommand(&cobra.Command{
 		Use:     "show",
 		Short:   "Print which shard owns which genes",
@@ -42,7 +42,7 @@ func routesCommand(in *invocation) *cobra.Command {
 			})
 		},
 	})
-	group.AddCommand(routesDiffCommand(in))
+	group.AddCommand(routesDiffCommand(in), routesRollbackCommand(in))
 	return group
 }
 

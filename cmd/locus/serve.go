@@ -43,6 +43,8 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 	if err := gene.CheckGolden(); err != nil {
 		return err
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	conn, err := in.connect()
 	if err != nil {
 		return err
@@ -68,6 +70,18 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 		return err
 	}
 	options.Name = card.ID
+	hurry := make(chan struct{})
+	options.Hurry = hurry
+	evict := sync.OnceFunc(func() { close(hurry) })
+	obey := func(ctx context.Context) error {
+		return fleet.Obey(ctx, conn.kv, card.ID, func(o fleet.Order, by string) {
+			log.Info("told to stop", slog.String("order", string(o)), slog.String("by", by))
+			if o == fleet.Evict {
+				evict()
+			}
+			stop()
+		})
+	}
 	store := jobs.New(conn.kv, card.ID, conn.config.Secrets.Lookup)
 	options.Virtual = virtual.New(conn.kv, store)
 	options.Acknowledge = func(version int64) error {
@@ -104,7 +118,7 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 		Proxy: p, Cluster: shared{store, conn}, IDs: generators.Handler(numbers, p.Generators), Accounts: accounts,
 		Secure: conn.config.HTTP.TLS.Cert != "", Version: buildVersion().Version,
 	})
-	return serveAll(ctx, conn.config, log, p, page, listener, presence.Run, answers.Run, mover.Run)
+	return serveAll(ctx, conn.config, log, p, page, listener, presence.Run, answers.Run, obey, mover.Run)
 }
 
 // serveAll runs the proxy and what goes along with it, until ctx ends or a part

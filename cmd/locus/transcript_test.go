@@ -95,7 +95,9 @@ func (s transcript) command(t *testing.T, line string) string {
 	var stdout, stderr bytes.Buffer
 	in := &invocation{
 		stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr,
-		getenv: func(string) string { return "" },
+		getenv: func(name string) string {
+			return map[string]string{"LOCUS_OPERATOR": "anna@desk"}[name]
+		},
 		now:    func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) },
 	}
 	status := run(t.Context(), args[1:], in)

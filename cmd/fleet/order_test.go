@@ -1,0 +1,60 @@
+package fleet_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"locus/cmd/fleet"
+	"locus/config/etcd"
+	"locus/config/etcd/embedded"
+)
+
+// An order reaches its proxy once; one to an earlier process of that name does not.
+func TestOrders(t *testing.T) {
+	server, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	client, err := etcd.Open(etcd.Config{Endpoints: []string{server.Endpoint()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	kv := client.Under("/locus/test/")
+	send := func(o fleet.Order) {
+		t.Helper()
+		if err := fleet.Send(t.Context(), kv, "p1", o, "ann", time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gone := func() bool {
+		_, revision, err := kv.Get(t.Context(), "orders/p1")
+		return err == nil && revision == 0
+	}
+	send(fleet.Evict)
+	ctx, cancel := context.WithCancel(t.Context())
+	got := make(chan string, 10)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- fleet.Obey(ctx, kv, "p1", func(o fleet.Order, by string) { got <- string(o) + " by " + by })
+	}()
+	for !gone() {
+		if t.Context().Err() != nil {
+			t.Fatal("the old order stays")
+		}
+	}
+	send(fleet.Drain)
+	if o := <-got; o != "drain by ann" {
+		t.Errorf("the first order is %q", o)
+	}
+	if !gone() {
+		t.Error("the order stays")
+	}
+	cancel()
+	<-ended
+	if len(got) > 0 {
+		t.Errorf("another order: %s", <-got)
+	}
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locus/cmd/fleet"
+	"locus/config/etcd"
+	"locus/router/cluster"
+)
+
+func proxiesCommand(in *invocation) *cobra.Command {
+	group := groupCommand("proxies", "Look at the proxies, and have them stop")
+	group.AddCommand(&cobra.Command{
+		Use: "list", Short: "List the proxies that live, with the version of the map that each obeys",
+		Example: "  locus proxies list\n  locus proxies list -o json", Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return in.withCluster(command.Context(), func(conn *connection, c *cluster.Cluster) error {
+				return in.listProxies(command.Context(), conn.kv, c.Routes.Version())
+			})
+		},
+	}, in.stopping(stopping{
+		order: fleet.Drain, short: "Have a proxy take no more clients, let what is under way end, and stop",
+		long: `Have a proxy stop as SIGTERM does: /readyz says 503, then it takes no more clients,
+statements and transactions under way end within proxy.drain_timeout, and the process
+ends with status 0. The command waits until the proxy is gone. Whether something
+starts it again is up to the service that runs it.`,
+	}), in.stopping(stopping{
+		order: fleet.Evict, short: "Have a proxy stop at once, whatever is under way",
+		long: `Have a proxy stop without waiting for what is under way: its statements are ended on
+the shards, its transactions rolled back. For one that a cut-over waits for in vain.
+A proxy that is dead needs no eviction: it is forgotten some ten seconds after.`,
+		ask: "Proxy %s: end its statements, and roll its transactions back?",
+	}))
+	return group
+}
+
+type proxyView struct {
+	fleet.Card
+	Behind int64 `json:"behind"`
+}
+
+func (in *invocation) listProxies(ctx context.Context, kv *etcd.KV, version int64) error {
+	cards, err := fleet.Cards(ctx, kv)
+	if err != nil {
+		return err
+	}
+	views := []proxyView{}
+	rows := [][]string{{"PROXY", "ADDRESS", "MAP VERSION", "BEHIND", "BUILD", "PID", "SINCE"}}
+	for _, c := range cards {
+		v := proxyView{c, max(0, version-c.MapVersion)}
+		views = append(views, v)
+		rows = append(rows, []string{
+			c.ID, c.Addr, strconv.FormatInt(c.MapVersion, 10), strconv.FormatInt(v.Behind, 10), c.Version, strconv.Itoa(c.PID), stamped(c.Started),
+		})
+	}
+	return in.show(views, func(w io.Writer) { columns(w, rows) })
+}
+
+// stopping is a command that tells a proxy to stop.
+type stopping struct {
+	order            fleet.Order
+	short, long, ask string
+	patience         time.Duration
+	yes, dryRun      bool
+}
+
+func (in *invocation) stopping(s stopping) *cobra.Command {
+	c := &cobra.Command{
+		Use: string(s.order) + " PROXY", Short: s.short, Long: s.long, Example: "  locus proxies " + string(s.order) + " db-proxy-1:4306",
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return in.withEtcd(func(conn *connection) error { return in.stopProxy(command.Context(), conn.kv, args[0], s) })
+		},
+	}
+	f := c.Flags()
+	f.DurationVar(&s.patience, "wait", time.Minute, "how `long` to wait until it is gone; 0s: not at all")
+	f.BoolVar(&s.dryRun, "dry-run", false, "only say what would be done")
+	f.BoolVar(&s.yes, "yes", false, "don't ask")
+	return c
+}
+
+// stopped is what is told of it.
+type stopped struct {
+	Proxy   string      `json:"proxy"`
+	Order   fleet.Order `json:"order"`
+	Told    bool        `json:"told"`
+	Stopped bool        `json:"stopped"`
+}
+
+func (in *invocation) stopProxy(ctx context.Context, kv *etcd.KV, id string, s stopping) error {
+	cards, err := fleet.Cards(ctx, kv)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(cards, func(c fleet.Card) bool { return c.ID == id }) {
+		return fmt.Errorf("no proxy %s lives: locus proxies list", id)
+	}
+	last := len(cards) == 1
+	if s.dryRun {
+		return in.show(stopped{Proxy: id, Order: s.order}, func(w io.Writer) {
+			fmt.Fprintf(w, "proxy %s would be told to %s; %d others live\n", id, s.order, len(cards)-1)
+		})
+	}
+	question := s.ask
+	if last {
+		question = "Proxy %s is the only one: stop it?"
+	}
+	if question != "" && !s.yes {
+		if err := in.confirm(fmt.Sprintf(question, id)); err != nil {
+			return err
+		}
+	}
+	if err := fleet.Send(ctx, kv, id, s.order, in.operator(), in.now()); err != nil {
+		return err
+	}
+	if s.patience > 0 {
+		if err := awaitGone(ctx, kv, id, s.patience); err != nil {
+			return err
+		}
+	}
+	return in.show(stopped{id, s.order, true, s.patience > 0}, func(w io.Writer) {
+		if s.patience > 0 {
+			fmt.Fprintf(w, "proxy %s has stopped\n", id)
+		} else {
+			fmt.Fprintf(w, "proxy %s was told to %s\n", id, s.order)
+		}
+	})
+}
+
+// awaitGone waits until a proxy's card is taken away.
+func awaitGone(ctx context.Context, kv *etcd.KV, id string, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	look := time.NewTicker(100 * time.Millisecond)
+	defer look.Stop()
+	for {
+		cards, err := fleet.Cards(ctx, kv)
+		if err == nil && !slices.ContainsFunc(cards, func(c fleet.Card) bool { return c.ID == id }) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(err, fmt.Errorf("proxy %s was told, and still lives after %v: locus proxies list shows when it is gone", id, patience))
+		case <-look.C:
+		}
+	}
+}

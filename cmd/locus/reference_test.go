@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locus/cmd/fleet"
+	"locus/cmd/jobs"
+	"locus/config/etcd"
+	"locus/migrate/job"
+	"locus/migrate/phase"
+	"locus/proxy/meter"
+	"locus/router/cluster"
+)
+
+// TestCommands runs an example of each command.
+func TestCommands(t *testing.T) {
+	s := openShop(t)
+	client, err := etcd.Open(etcd.Config{Endpoints: []string{s.etcd}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	kv := client.Under("/locus/main/")
+	play := s.transcript()
+	play.words["KEYS"] = s.file("keys.yaml")
+	play.steps["proxy"] = func(t *testing.T, _ string) { fakeProxy(t, kv) }
+	told := func(events ...phase.Event) func(*testing.T, string) {
+		return func(t *testing.T, id string) {
+			t.Helper()
+			store := jobs.New(kv, "a proxy", nil)
+			for _, e := range events {
+				order := job.Order{Name: string(e.Kind), Event: func(j *job.Job) phase.Event {
+					if e.Kind == phase.StepTaken || e.Kind == phase.CutTo {
+						_, e.Genes = j.State.Next()
+					}
+					if e.Kind == phase.CutTo {
+						e.Genes, e.Step = j.State.Total, j.State.Total
+					}
+					return e
+				}}
+				if _, err := store.Tell(t.Context(), id, order, "a proxy", time.Unix(1, 0), nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	ready := []phase.Event{{Kind: phase.Announced}, {Kind: phase.Copied}, {Kind: phase.CaughtUp}, {Kind: phase.Verified}}
+	play.steps["ready"] = told(ready...)
+	play.steps["cut"] = func(t *testing.T, id string) {
+		t.Helper()
+		if id != "split-1" {
+			told(append(ready, phase.Event{Kind: phase.CutTo})...)(t, id)
+		}
+		told(phase.Event{Kind: phase.StepTaken})(t, id)
+	}
+	play.play(t, "testdata/commands.txt")
+}
+
+// fakeProxy is a proxy as etcd knows one: its card, what it has counted, and that
+// it obeys.
+func fakeProxy(t *testing.T, kv *etcd.KV) {
+	t.Helper()
+	card := fleet.Card{
+		ID: "db-proxy-1:4306", Addr: "10.0.0.1:4306", MapVersion: 3, Version: "v0.9.0", PID: 4711,
+		Started: time.Date(2026, 3, 4, 5, 0, 0, 0, time.UTC), Answers: true,
+	}
+	presence := kv.Presence(cluster.ProxyPrefix+card.ID, card.Text(), 10*time.Second)
+	answers := &fleet.Answerer{KV: kv, Presence: presence, ID: card.ID, Log: slog.New(slog.DiscardHandler), Values: map[fleet.Question]func() any{
+		fleet.Load: func() any {
+			return meter.Load{Heaviest: []meter.Rate{{Slot: 0x3eab, PerSecond: 120}, {Slot: 0x1234, PerSecond: 20}}, Scattered: 0.5}
+		},
+	}}
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	var running sync.WaitGroup
+	running.Go(func() { _ = presence.Run(ctx) })
+	running.Go(func() { _ = answers.Run(ctx) })
+	running.Go(func() { _ = fleet.Obey(ctx, kv, card.ID, func(fleet.Order, string) { stop() }) })
+	t.Cleanup(func() { stop(); running.Wait() })
+	eventually(t, "the proxy lives", func() bool {
+		cards, err := fleet.Cards(t.Context(), kv)
+		return err == nil && len(cards) == 1
+	})
+}
+
+// elsewhere are commands that no transcript runs, and what does.
+var elsewhere = map[string]string{
+	"locus demo":             "test/demo runs it.",
+	"locus serve":            "test/demo runs it.",
+	"locus config reference": "It prints config/reference.yaml, which a test holds to the fields.",
+	"locus version":          "What it prints differs from build to build.",
+}
+
+// TestReference holds docs/commands.md to the commands, and has each show an
+// example that a test runs: the first in the transcripts.
+func TestReference(t *testing.T) {
+	examples := map[string]string{}
+	for _, name := range []string{"commands", "apply", "offline"} {
+		text, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		collect(examples, string(text))
+	}
+	var b strings.Builder
+	b.WriteString("# Commands\n\nWritten by `go test ./cmd/locus -run TestReference -update` from the commands themselves. The examples are what\n" +
+		"tests run, with words like `${CONFIG}` for what differs: files, addresses. What all have in common is at the end.\n")
+	root := newRoot(&invocation{getenv: func(string) string { return "" }})
+	root.InitDefaultCompletionCmd()
+	for _, c := range leaves(root) {
+		path := c.CommandPath()
+		fmt.Fprintf(&b, "\n## %s\n\n%s.\n", path, strings.TrimSuffix(c.Short, "."))
+		if c.Long != "" && !strings.HasPrefix(path, "locus completion") {
+			fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(c.Long))
+		}
+		fmt.Fprintf(&b, "\n```\n%s\n```\n", c.UseLine())
+		if flags := strings.TrimRight(c.NonInheritedFlags().FlagUsages(), "\n"); flags != "" {
+			fmt.Fprintf(&b, "\n```\n%s\n```\n", flags)
+		}
+		switch example, why := examples[path], elsewhere[path]; {
+		case example != "":
+			fmt.Fprintf(&b, "\n```console\n%s```\n", example)
+		case why != "":
+			fmt.Fprintf(&b, "\n```console\n%s\n```\n", strings.TrimSpace(strings.ReplaceAll("\n"+c.Example, "\n  ", "\n$ ")))
+		case !strings.HasPrefix(path, "locus completion"):
+			t.Errorf("no test runs an example of %s", path)
+		}
+	}
+	fmt.Fprintf(&b, "\n## All commands\n\n```\n%s```\n", root.PersistentFlags().FlagUsages())
+	compare(t, filepath.Join("..", "..", "docs", "commands.md"), b.String())
+}
+
+// collect notes the first example of each command.
+func collect(examples map[string]string, text string) {
+	last := ""
+	for line := range strings.Lines(text) {
+		switch sign, rest, _ := strings.Cut(strings.TrimRight(line, "\n"), " "); sign {
+		case "$":
+			last = ""
+			words := strings.Fields(rest)
+			for n := min(3, len(words)); n > 1; n-- {
+				path := strings.Join(words[:n], " ")
+				if n == 3 && !slices.Contains([]string{"routes", "proxies", "keys", "id", "config", "completion"}, words[1]) {
+					continue
+				}
+				if examples[path] == "" {
+					last = path
+					examples[path] = line
+				}
+				break
+			}
+		case "|":
+			if last != "" {
+				examples[last] += rest + "\n"
+			}
+		case "!", "exit":
+			if last != "" { // an error is no example
+				delete(examples, last)
+				last = ""
+			}
+		}
+	}
+}
+
+func leaves(c *cobra.Command) []*cobra.Command {
+	if !c.HasSubCommands() {
+		if c.Hidden || c.Name() == "help" {
+			return nil
+		}
+		return []*cobra.Command{c}
+	}
+	var list []*cobra.Command
+	for _, sub := range c.Commands() {
+		list = append(list, leaves(sub)...)
+	}
+	return list
+}
+
+func compare(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil { //nolint:gosec // a document
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil || string(want) != got {
+		t.Errorf("%s is not what the commands say (%v): go test ./cmd/locus -run TestReference -update", path, err)
+	}
+}

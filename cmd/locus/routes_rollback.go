@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"locus/cmd/declared"
+	"locus/router/cluster"
+)
+
+func routesRollbackCommand(in *invocation) *cobra.Command {
+	a := application{in: in}
+	c := &cobra.Command{
+		Use:   "rollback VERSION",
+		Short: "Give every gene back to the shard that had it in an earlier version of the route map",
+		Long: `Give every gene back to the shard that had it in an earlier version of the route map,
+by a new version. No row is carried: like locus apply it is refused if a shard that
+loses genes has rows of them. Where a move has carried them, go back by "locus
+rollback JOB", or by another move.`,
+		Example: `  locus routes history
+  locus routes rollback 3 --dry-run
+  locus routes rollback 3 --why "the new shard is not ready"`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			ctx := command.Context()
+			return in.withState(ctx, func(conn *connection, state *declared.State) error {
+				former, err := a.former(ctx, conn, state, args[0])
+				if err != nil {
+					return err
+				}
+				return a.succeed(ctx, conn, state, former)
+			})
+		},
+	}
+	flags := c.Flags()
+	flags.BoolVar(&a.dryRun, "dry-run", false, "check and print everything, write nothing")
+	flags.BoolVar(&a.forceMove, "force-move-without-data", false, "hand genes over though rows of them stay behind, invisible")
+	flags.StringVar(&a.by, "by", "", "who changes the map (default: you, on this host)")
+	flags.StringVar(&a.why, "why", "", "why, for the history of the route map")
+	return c
+}
+
+// former is the declared cluster with the routes of an earlier version.
+func (a *application) former(ctx context.Context, conn *connection, state *declared.State, version string) (*cluster.Cluster, error) {
+	if state.Cluster == nil {
+		return nil, cluster.ErrNotDeclared
+	}
+	versions, err := declared.History(ctx, conn.kv)
+	if err != nil {
+		return nil, err
+	}
+	m, err := versionOf(versions, version)
+	if err != nil {
+		return nil, err
+	}
+	former := *state.Cluster
+	former.Routes = m
+	return &former, former.Validate()
+}
