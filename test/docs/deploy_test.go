@@ -1,0 +1,113 @@
+package docs
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"locus/config"
+	"locus/router/cluster"
+)
+
+// deployed is the files of deploy/ whose names match.
+func deployed(t *testing.T, pattern string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join("..", "..", "deploy", filepath.FromSlash(pattern)))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("deploy/%s: no such files (%v)", pattern, err)
+	}
+	return paths
+}
+
+func contents(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestExampleConfigurationsAreRight(t *testing.T) {
+	for _, path := range append(deployed(t, "*/locus-?.yaml"), deployed(t, "one-machine/locus.yaml")...) {
+		if _, err := config.Load(path); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, path := range deployed(t, "*/cluster.yaml") {
+		if _, err := cluster.Parse([]byte(contents(t, path))); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	for _, path := range append(deployed(t, "*/etcd-?.yaml"), deployed(t, "prometheus/*.yaml")...) {
+		var v map[string]any
+		if err := yaml.Unmarshal([]byte(contents(t, path)), &v); err != nil || len(v) == 0 {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// The configuration within the manifest is one too.
+func TestTheManifestsConfiguration(t *testing.T) {
+	documents := yaml.NewDecoder(strings.NewReader(contents(t, deployed(t, "kubernetes/locus.yaml")[0])))
+	found := false
+	for {
+		var d struct {
+			Kind string
+			Data map[string]string
+		}
+		if documents.Decode(&d) != nil {
+			break
+		}
+		if text, is := d.Data["locus.yaml"]; is {
+			found = true
+			if _, err := config.Parse([]byte(text)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if !found {
+		t.Error("the manifest has no locus.yaml")
+	}
+}
+
+// What rules and panels ask for is what proxies tell.
+func TestRulesAndPanelsAskForWhatIsThere(t *testing.T) {
+	var dashboard map[string]any
+	panels := contents(t, deployed(t, "grafana/locus.json")[0])
+	if err := json.Unmarshal([]byte(panels), &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]bool{}
+	for _, m := range described.FindAllStringSubmatch(read(t, "cmd/console/metrics.go"), -1) {
+		told["locus_"+m[1]] = true
+	}
+	rules := contents(t, deployed(t, "prometheus/alerts.yaml")[0])
+	for _, name := range regexp.MustCompile(`locus_[a-z_]+`).FindAllString(rules+panels, -1) {
+		if !told[name] {
+			t.Errorf("no proxy tells %s", name)
+		}
+	}
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Log("promtool is not installed: the rules' expressions are not checked")
+		return
+	}
+	if out, err := exec.CommandContext(t.Context(), promtool, "check", "rules", deployed(t, "prometheus/alerts.yaml")[0]).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestScriptsAreScripts(t *testing.T) {
+	for _, path := range deployed(t, "*/*.sh") {
+		if out, err := exec.CommandContext(t.Context(), "bash", "-n", path).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", path, err, out)
+		}
+	}
+}
