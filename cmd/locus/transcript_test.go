@@ -98,7 +98,7 @@ func (s transcript) command(t *testing.T, line string) string {
 		getenv: func(name string) string {
 			return map[string]string{"LOCUS_OPERATOR": "anna@desk"}[name]
 		},
-		now:    func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) },
+		now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) },
 	}
 	status := run(t.Context(), args[1:], in)
 	var out strings.Builder
