@@ -63,7 +63,7 @@ func (s *Session) replan(w *World, p *prepared) error {
 	if p.under == w.Catalog && p.schema == s.settings.Database() && p.rights == s.account.Rights && p.plan != nil {
 		return nil
 	}
-	made, err := plan.Make(&p.lexed, s.planContext(w))
+	made, err := s.planned(w, &p.lexed)
 	if err != nil {
 		return err
 	}

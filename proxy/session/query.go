@@ -93,7 +93,7 @@ func (s *Session) planOf(w *World, l *stmt.Lexed) (*plan.Plan, error) {
 		}
 	}
 	s.Counts.Parsed.Add(1)
-	p, err := plan.Make(l, s.planContext(w))
+	p, err := s.planned(w, l)
 	if err != nil {
 		return nil, err
 	}

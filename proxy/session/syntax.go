@@ -1,15 +1,31 @@
 package session
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/router/plan"
+	"locus/router/stmt"
 )
 
 // nearLength is how many bytes of a text the servers quote in a syntax error.
 const nearLength = 80
+
+// planned plans a client's text. One that is refused because it can't be read is
+// shown to a shard, which reads it without running it and may find it wrong.
+func (s *Session) planned(w *World, l *stmt.Lexed) (*plan.Plan, error) {
+	p, err := plan.Make(l, s.planContext(w))
+	if refusal, ok := errors.AsType[*plan.Refusal](err); !ok || !refusal.Unread {
+		return p, err
+	}
+	_, _, said := s.prepareAt(w.Catalog.First(), string(l.Text))
+	if e, ok := errors.AsType[*mysql.MyError](said); ok && e.Code == mysql.ER_PARSE_ERROR {
+		return nil, said
+	}
+	return nil, err
+}
 
 // syntaxError is that of the servers, word for word: clients look for it.
 func (s *Session) syntaxError(at plan.Near) *mysql.MyError {

@@ -54,7 +54,7 @@ func (s *Session) prepareText(r *request, p *stmt.TextPrepared) error {
 	}
 	lexed := new(stmt.Lexed)
 	lexed.Lex([]byte(text), s.mode)
-	inner, err := plan.Make(lexed, s.planContext(r.world))
+	inner, err := s.planned(r.world, lexed)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (s *Session) runImmediate(r *request, p *stmt.TextPrepared) error {
 	}
 	lexed := new(stmt.Lexed)
 	lexed.Lex([]byte(text), s.mode)
-	inner, err := plan.Make(lexed, s.planContext(r.world))
+	inner, err := s.planned(r.world, lexed)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,9 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
 		s.Kind = stmt.LoadData
 		return &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, KeepsInsertID: true, Statement: s}, nil
 	case state != "":
-		return nil, refuse(Unsupported, "%s; with %s in it, it may depend on the connection or change its state, so it can't be passed on unread", syntax.Error(), state)
+		r := refuse(Unsupported, "%s; with %s in it, it may depend on the connection or change its state, so it can't be passed on unread", syntax.Error(), state)
+		r.Unread = true
+		return nil, r
 	}
 	return &Plan{
 		Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, KeepsInsertID: true,

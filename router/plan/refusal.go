@@ -73,6 +73,9 @@ type Refusal struct {
 	// Near is set where every server refuses the text too: what of it and which
 	// line its syntax error names.
 	Near *Near
+	// Unread: the parser knows no such statement, and a server might find it wrong,
+	// which it would say better.
+	Unread bool
 }
 
 // Near is where in a text a server stopped reading.

@@ -17,6 +17,7 @@ func TestSyntaxErrorsOfSeveralStatements(t *testing.T) {
 				"SELECT 1; SELECT 2", "SELECT 1;\n\n SELECT\n2 ; \n", "SELECT 1;;",
 				"SELECT 1; SELECT 'a text that is longer than what servers quote of it: they stop behind eighty bytes, wherever'",
 				"/* ' */ SELECT 'foo' AS f1 --';", "SELECT 'x", "SELECT 1 /* no end", "SELECT `x", "FOO;",
+				"COMMIT AND CHAIN RELEASE", "PREPARE ", "GET DIAGNOSTICS CONDITION 1 @n = NUMBER", "SET SESSION", "START", "KILL", "FLUSH",
 			},
 			classic | mysql.CLIENT_MULTI_STATEMENTS: {
 				"BAR; FOO;", "SELECT 1; FOO\n; SELECT 2", "FOO", "SELECT 1; BAR; SELECT 'of more than eighty bytes, of which the last are left out of the error'",
