@@ -23,6 +23,8 @@ type Process struct {
 	// Thread is the number of its connection to the first shard, whose server knows
 	// what the statement under way does or waits for; 0: it has none.
 	Thread uint32
+	// Pinned is the number of the one that it keeps there; 0: it keeps none.
+	Pinned uint32
 }
 
 // activity is what a session lets others see of itself. The command is a view of
@@ -33,6 +35,7 @@ type activity struct {
 	user     string
 	database string
 	pinned   string
+	kept     uint32 // the number of the connection to the first shard that is pinned
 	began    time.Time
 	command  []byte // nil: none
 }
@@ -62,7 +65,7 @@ func (s *Session) Process(now time.Time) Process {
 	a := &s.activity
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	p := Process{ID: s.id, User: a.user, Host: s.host, Command: "Sleep", State: a.pinned}
+	p := Process{ID: s.id, User: a.user, Host: s.host, Command: "Sleep", State: a.pinned, Pinned: a.kept}
 	if !a.began.IsZero() {
 		p.Time = int(now.Sub(a.began).Seconds())
 	}

@@ -21,6 +21,9 @@ func (s *Session) local(r *request) error {
 	}
 	switch st.Kind {
 	case stmt.Begin:
+		if s.txn.begun {
+			s.restate()
+		}
 		err := s.begin(s.txn.text(r.values.Text))
 		if err == nil && st.Features&stmt.ConsistentSnapshot != 0 {
 			err = s.takeSnapshot(r)
@@ -73,6 +76,7 @@ func (s *Session) complete(st *stmt.Statement, end func() error) error {
 		if err := s.begin(opening); err != nil {
 			return err
 		}
+		s.restate()
 	}
 	if err := s.writeOK(wire.OK{}); err != nil {
 		return &clientGone{err}

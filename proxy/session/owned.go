@@ -18,7 +18,7 @@ import (
 var owned = func() map[string]bool {
 	names := map[string]bool{}
 	for _, name := range []string{
-		"version()", "connection_id()", "found_rows()", "row_count()", "user()", "session_user()", "system_user()", "current_user()", "release_all_locks()",
+		"version()", "connection_id()", "found_rows()", "row_count()", "user()", "session_user()", "system_user()", "current_user()", "release_all_locks()", "is_used_lock()",
 		"@@pseudo_thread_id", "@@locus_read", "table processlist", "table session_variables", "table global_variables",
 		"show variables", "show status", "show processlist", "show grants", "show tables", "show columns",
 		// SET takes what a shard computes, and no shard is told of the ID first.

@@ -219,7 +219,19 @@ func (s *Session) showPins() {
 	if s.pins != nil {
 		words = s.pins.words()
 	}
-	s.activity.set(func(a *activity) { a.pinned = words })
+	kept := s.pinnedAt(s.World().Catalog.First())
+	s.activity.set(func(a *activity) { a.pinned, a.kept = words, kept })
+}
+
+// pinnedAt is the number of the connection that is pinned on a shard, 0 if none is.
+func (s *Session) pinnedAt(shard router.ShardName) uint32 {
+	if s.pins == nil {
+		return 0
+	}
+	if p := s.pins.on(shard); p != nil {
+		return p.conn.ThreadID()
+	}
+	return 0
 }
 
 // carryPinned lends a pinned connection to a statement.

@@ -108,6 +108,15 @@ func (s *Session) run(r *request) error {
 	if r.plan.Reserved && !s.account.Admin {
 		return s.reserved()
 	}
+	if r.world.MariaDB && namesNoTable(r.plan) {
+		before := s.warnings
+		s.warnings = nil
+		defer func() {
+			if len(s.warnings) == 0 {
+				s.warnings = before
+			}
+		}()
+	}
 	if k := r.plan.Statement.Kind; k != stmt.ShowWarnings && k != stmt.Set && k != stmt.Diagnose && r.plan.Place != plan.Rewritten {
 		s.warnings = s.warnings[:0]
 	}
@@ -119,6 +128,22 @@ func (s *Session) run(r *request) error {
 		return s.runNext(r)
 	}
 	return s.runPlaced(r)
+}
+
+// namesNoTable tells the statements that leave MariaDB the warnings of the one before,
+// unless they have some of their own.
+func namesNoTable(p *plan.Plan) bool {
+	switch p.Statement.Kind {
+	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.Savepoint, stmt.Use, stmt.Unlock:
+		return true
+	case stmt.TextPrepare:
+		verb := p.Statement.Prepared.Verb
+		return verb == "prepare" || verb == "deallocate"
+	case stmt.Select:
+		return p.Place == plan.Any && tableless(p.Statement)
+	default:
+		return false
+	}
 }
 
 // runNext runs a statement for which SET TRANSACTION may have been meant: it was

@@ -24,7 +24,7 @@ func (s *Session) runRewritten(r *request) error {
 		return err
 	}
 	under := s.rewrittenContext(r)
-	if !readsDiagnostics(r.plan.Statement) {
+	if !r.world.MariaDB || !readsDiagnostics(r.plan.Statement) { // MySQL forgets them
 		return s.runChanged(r, text, under)
 	}
 	kept := slices.Clone(s.warnings)
@@ -73,6 +73,9 @@ func (s *Session) rewritten(r *request) ([]byte, error) {
 	for _, o := range st.Owned {
 		name(o.Start)
 		sql, ok := s.ownAnswer(o)
+		if o.Name == "is_used_lock()" {
+			sql, ok = s.holder(string(text[o.Start:o.End])), true
+		}
 		table, isTable := strings.CutPrefix(o.Name, "table ")
 		if isTable && !s.hasTable(table, text[o.Start:o.End]) {
 			continue // the shard says so
@@ -100,6 +103,21 @@ func (s *Session) rewritten(r *request) ([]byte, error) {
 	}
 	name(len(text))
 	return append(out, text[from:]...), nil
+}
+
+// holder gives whose lock it is: sessions of this process are known by the connections
+// that they have pinned.
+func (s *Session) holder(call string) string {
+	var b strings.Builder
+	for _, p := range s.Processes() {
+		if p.Pinned != 0 {
+			b.WriteString(" WHEN " + uitoa(uint64(p.Pinned)) + " THEN " + uitoa(uint64(p.ID)))
+		}
+	}
+	if b.Len() == 0 {
+		return call
+	}
+	return "CASE " + call + b.String() + " ELSE " + call + " END"
 }
 
 // hasTable tells whether the servers have a table under the name that is written:

@@ -144,6 +144,14 @@ func (s *Session) trackTransaction() {
 	}
 }
 
+// restate notes that a transaction has ended and the next one begun: something
+// changed, though the state is what it was.
+func (s *Session) restate() {
+	if s.tellsTransactions() && s.changes == nil {
+		s.changes = []byte{}
+	}
+}
+
 func (s *Session) appendState(changes []byte, state string) []byte {
 	if state == s.toldState || state == notBegun && s.toldState == "" {
 		return changes

@@ -13,7 +13,7 @@ type OK struct {
 	Status       uint16 // SERVER_STATUS_… flags
 	Warnings     uint16
 	Info         []byte // "Rows matched: 1  Changed: 1  Warnings: 0"
-	Changes      []byte // what changed in the session, for NextChange; only with CLIENT_SESSION_TRACK
+	Changes      []byte // what changed in the session, for NextChange; only with CLIENT_SESSION_TRACK. Servers may say that something did, and not what: empty, not nil
 }
 
 // ParseOK reads an OK packet, or the OK that ends a result set in EOF's place. capabilities says whether it may hold session changes.
@@ -59,7 +59,7 @@ func AppendEnd(dst []byte, seq byte, ok OK, capabilities uint32) ([]byte, byte) 
 }
 
 func appendOK(dst []byte, seq, header byte, ok OK, capabilities uint32) ([]byte, byte) {
-	changed := capabilities&mysql.CLIENT_SESSION_TRACK != 0 && len(ok.Changes) > 0
+	changed := capabilities&mysql.CLIENT_SESSION_TRACK != 0 && ok.Changes != nil
 	ok.Status &^= mysql.SERVER_SESSION_STATE_CHANGED
 	if changed {
 		ok.Status |= mysql.SERVER_SESSION_STATE_CHANGED

@@ -26,9 +26,33 @@ var speakers = set(`version connection_id found_rows row_count user session_user
 
 // own notes a node that speaks of the session; ownPlaces finds where it stands.
 func (r *reader) ownFunction(n *ast.FuncCallExpr) {
-	if speakers[n.FnName.L] && len(n.Args) == 0 && n.Schema.L == "" {
+	switch {
+	case n.Schema.L != "":
+	case speakers[n.FnName.L] && len(n.Args) == 0:
 		r.owned++
+	case n.FnName.L == usedLock:
+		r.usesLock = true
 	}
+}
+
+// usedLock gives the number of the connection that holds a lock, which to clients
+// is a session's. It is found where the lock's name is one string.
+const usedLock = "is_used_lock"
+
+// usedLockAt gives the end of a call that begins at a place.
+func (l *Lexed) usedLockAt(start int) (end int, ok bool) {
+	open := skipBlanks(l.Text, start+len(usedLock))
+	if open >= len(l.Text) || l.Text[open] != '(' {
+		return 0, false
+	}
+	name := skipBlanks(l.Text, open+1)
+	for _, literal := range l.Literals {
+		if int(literal.Start) == name && literal.Kind == StringLiteral {
+			end = skipBlanks(l.Text, int(literal.End))
+			return end + 1, end < len(l.Text) && l.Text[end] == ')'
+		}
+	}
+	return 0, false
 }
 
 // ownField notes a field that is named by its text.
@@ -47,9 +71,9 @@ func (r *reader) ownPlaces() {
 	switch r.out.Kind {
 	case Select, Insert, Replace, Update, Delete, Set, Call:
 	default:
-		r.owned = 0
+		r.owned, r.usesLock = 0, false
 	}
-	if r.owned == 0 {
+	if r.owned == 0 && !r.usesLock {
 		r.out.Unnamed = nil
 		return
 	}
@@ -62,6 +86,9 @@ func (r *reader) ownPlaces() {
 		}
 		if o, ok := r.l.ownedAt(t); ok && !(r.out.Kind == Set && r.l.setTarget(t)) {
 			r.out.Owned = append(r.out.Owned, o)
+			if o.Name == usedLock+"()" { // where the name is written otherwise it stays the shard's
+				r.owned++
+			}
 		}
 	}
 	slices.SortFunc(r.out.Unnamed, func(a, b Unnamed) int { return a.End - b.End })
@@ -85,6 +112,9 @@ func (l *Lexed) ownedAt(t token) (Owned, bool) {
 		return Owned{}, false
 	case strings.HasPrefix(word, "@@"):
 		return l.ownedVariable(t, word[2:])
+	case word == usedLock:
+		end, ok := l.usedLockAt(t.start)
+		return Owned{Start: t.start, End: end, Name: usedLock + "()"}, ok
 	case !speakers[word]:
 		return Owned{}, false
 	}

@@ -114,8 +114,10 @@ type reader struct {
 	// blocks are those made of a SELECT; links wait until all are made.
 	blocks map[*ast.SelectStmt]*Block
 	links  []func()
-	owned  int   // places that speak of the session
-	err    error // the first that was found
+	owned  int // places that speak of the session
+	// usesLock: IS_USED_LOCK() stands somewhere.
+	usesLock bool
+	err      error // the first that was found
 
 	// For FindPlaces alone:
 	places    *Places

@@ -211,6 +211,8 @@ func TestNamedLocks(t *testing.T) {
 		other := open(t, "another", p.shop.DB(t, nil))
 		p.alike(t,
 			"SELECT GET_LOCK('a', 1)",
+			"SELECT IS_USED_LOCK('a') = CONNECTION_ID(), is_used_lock ( 'nobody''s' ) AS none",
+			"SELECT IS_USED_LOCK(CONCAT('a', '')) IS NULL, IS_USED_LOCK(_utf8mb4'a') IS NULL",
 			"SELECT IS_FREE_LOCK('a'), IS_USED_LOCK('a') IS NULL",
 			"SELECT 1",
 			"SELECT GET_LOCK('b', 0) AS b",
