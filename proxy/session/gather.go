@@ -176,11 +176,11 @@ func (g *gathering) answer() error {
 		return err
 	}
 	_, failed := g.scanner.ErrCode()
-	g.count(l, g.r, failed)
-	g.at.conn.SetStatus(g.scanner.Status())
 	if failed || g.scanner.Warnings() > 0 {
 		g.keepWarnings(l)
 	}
+	g.count(l, g.r, failed)
+	g.at.conn.SetStatus(g.scanner.Status())
 	return nil
 }
 

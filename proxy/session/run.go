@@ -208,10 +208,10 @@ func (s *Session) packet(c *backend.Conn, r *request, text []byte, params []wire
 // after reads from the answer what the session must know.
 func (s *Session) after(l lease, r *request) error {
 	code, failed := s.scanner.ErrCode()
-	s.count(l, r, failed)
 	if failed || s.scanner.Warnings() > 0 { // an error is one of them, seldom alone
 		s.keepWarnings(l)
 	}
+	s.count(l, r, failed) // behind them: what is asked of the shard may warn
 	if ok, has := s.scanner.OK(); !failed && r.plan.KeepsInsertID && (r.plan.ReadsInsertID || (has && ok.LastInsertID != 0)) {
 		s.keepInsertID(l)
 	}

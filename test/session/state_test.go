@@ -80,6 +80,7 @@ func TestCountsOfTheSession(t *testing.T) {
 			"SELECT @n",
 			"INSERT INTO c VALUES (1, 1), (2, 2), (3, 3), (4, 4)",
 		)
+		p.alike(t, "INSERT IGNORE INTO c SELECT id, 5 FROM c WHERE id < 3", "SHOW WARNINGS", "SELECT FOUND_ROWS()")
 		for _, statement := range []string{
 			"SELECT id FROM c LIMIT 2, 1", "SELECT id FROM c ORDER BY id LIMIT 1 OFFSET 2", "SELECT id FROM c LIMIT 9, 1", "SELECT id FROM c LIMIT 0",
 			"SHOW WARNINGS", "SELECT id INTO @x FROM c WHERE id = 2", "SELECT id INTO @x FROM c WHERE id = 22", "SELECT id FROM c WHERE id = 22",
