@@ -35,6 +35,9 @@ func (s *Session) count(l lease, r *request, failed bool) {
 // UNION, the server knows.
 func (s *Session) found(l lease, r *request) {
 	st := r.plan.Statement
+	if st.Features&stmt.CalcFoundRows != 0 { // the shard is asked, and can be only once: see stay
+		return
+	}
 	rows, offset := uint64(s.scanner.Rows()), s.offset(r)
 	switch {
 	case offset > 0 && rows == 0, st.Features&stmt.Union != 0 && st.Features&stmt.Limited != 0 && r.world.MariaDB:
@@ -82,7 +85,7 @@ var notFound = map[string]bool{"create": true, "profile": true, "profiles": true
 func copies(r *request) bool {
 	switch st := r.plan.Statement; st.Kind {
 	case stmt.Insert, stmt.Replace:
-		return len(st.Blocks) > 0
+		return len(st.Blocks) > 0 && st.Features&stmt.CalcFoundRows == 0
 	case stmt.DDL:
 		text := bytes.ToLower(r.values.Text)
 		return bytes.Contains(text, []byte("create")) && bytes.Contains(text, []byte("table")) && bytes.Contains(text, []byte("select"))
