@@ -60,11 +60,16 @@ local s = redis.call('HMGET', KEYS[1], 'run', 'next', 'last', 'reserve_first', '
 if not s[1] or s[1] ~= identity() then return {'void'} end
 local next, last = tonumber(s[2]), tonumber(s[3])
 local rfirst, rlast, version = tonumber(s[4]), tonumber(s[5]), tonumber(s[6])
+local moved = false -- on to the reserve
 while true do
   local first = math.max(next, floor + 1)
   if first + n - 1 <= last then
-    redis.call('HSET', KEYS[1], 'next', text(first + n), 'last', text(last),
-      'reserve_first', text(rfirst), 'reserve_last', text(rlast), 'version', text(version))
+    if moved then
+      redis.call('HSET', KEYS[1], 'next', text(first + n), 'last', text(last),
+        'reserve_first', text(rfirst), 'reserve_last', text(rlast), 'version', text(version))
+    else
+      redis.call('HSET', KEYS[1], 'next', text(first + n))
+    end
     local left = last + 1 - first - n
     if rfirst > 0 then left = left + rlast + 1 - rfirst end
     local fill = '0'
@@ -72,7 +77,7 @@ while true do
     return {'ok', text(first), text(left), fill}
   end
   if rfirst == 0 then return {'empty'} end
-  next, last, rfirst, rlast, version = rfirst, rlast, 0, 0, version + 1
+  next, last, rfirst, rlast, version, moved = rfirst, rlast, 0, 0, version + 1, true
 end
 end
 `
