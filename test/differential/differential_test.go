@@ -137,6 +137,10 @@ func (p *pair) both(s *statement) (difference string, proxy, plain *answer) {
 		return "", proxy, plain
 	}
 	difference = differ(s, proxy, plain)
+	if difference != "" && s.writes == nil && p.undecided(s, proxy) {
+		p.ambiguous++
+		return "", proxy, plain
+	}
 	if s.writes != nil {
 		if rows := p.compare(s.writes, s.skip); rows != "" {
 			difference = strings.Trim(difference+"; "+rows, "; ")
@@ -174,8 +178,11 @@ func (r *report) shrink(s *statement, difference string, proxy, plain *answer) (
 
 func (r *report) done() {
 	all := r.read + r.wrote + r.failed + r.refused
-	r.t.Logf("%s, seed %d: %d statements, %d%% accepted (%d read, %d wrote, %d failed alike), %d refused, %d known to be wrong left out, %d differences",
-		r.engine, r.seed, all, 100*(all-r.refused)/max(all, 1), r.read, r.wrote, r.failed, r.refused, r.skipped, r.differences)
+	r.t.Logf("%s, seed %d: %d statements, %d%% accepted (%d read, %d wrote, %d failed alike), %d refused, %d known to be wrong left out, %d to which the plain server has two answers, %d differences",
+		r.engine, r.seed, all, 100*(all-r.refused)/max(all, 1), r.read, r.wrote, r.failed, r.refused, r.skipped, r.ambiguous, r.differences)
+	if r.ambiguous*1000 > all+1000 {
+		r.t.Errorf("the plain server has two answers to %d of %d statements: too many to believe", r.ambiguous, all)
+	}
 	if r.read > 100 && r.unread*20 > r.read {
 		r.t.Errorf("%d reads were refused and %d answered: fewer than 95%% are accepted", r.unread, r.read)
 	}

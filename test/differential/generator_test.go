@@ -42,12 +42,18 @@ type statement struct {
 	several  bool  // rows of an INSERT
 	fixed    []any // parameters of placeholders in the text
 	insertID int64 // LAST_INSERT_ID() before it runs
+	// moved has the text name tables of another schema, where it isn't nil.
+	moved *strings.Replacer
 }
 
 func (s *statement) render(plain bool) (string, []any) {
 	r := render{prepared: s.prepared, plain: plain}
 	r.node(s.root)
-	return r.b.String(), append(r.args, s.fixed...)
+	text := r.b.String()
+	if s.moved != nil {
+		text = s.moved.Replace(text)
+	}
+	return text, append(r.args, s.fixed...)
 }
 
 func (s *statement) String() string {

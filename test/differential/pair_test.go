@@ -21,6 +21,7 @@ type pair struct {
 	plain  *sql.DB
 
 	proxied, direct *sql.Conn
+	ambiguous       int // reads to which the plain server has two answers
 }
 
 func newPair(t *testing.T, engine servers.Engine) *pair {

@@ -336,6 +336,9 @@ func (g *generator) aggregated(sc scope) string {
 			return "COUNT(*)" + alias
 		}
 	}
+	if s.table == account && g.oneIn(6) {
+		c = s.table.column("ratio")
+	}
 	name = g.name(sc, s, c.name)
 	if c.key || c.name == "id" || c.name == "line_id" || c.name == "no" {
 		return pick(g, []string{"MIN(", "MAX("}) + name + ")" + alias
