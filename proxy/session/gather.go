@@ -48,7 +48,12 @@ func (s *Session) runGathered(r *request) error {
 // shard and has that answer it.
 func (s *Session) gather(asked *request) error {
 	own := *asked // the one asked for stays off the heap, where nothing is gathered
-	r := &own
+	return s.gathered(&own, (*gathering).answer)
+}
+
+// gathered reads the rows that a statement needs into temporary tables on one
+// shard, for use, and takes them away again.
+func (s *Session) gathered(r *request, use func(*gathering) error) error {
 	r.cursor = false
 	if err := s.mayGather(r); err != nil {
 		return err
@@ -65,7 +70,7 @@ func (s *Session) gather(asked *request) error {
 		return err
 	}
 	if err = g.fill(); err == nil {
-		err = g.answer()
+		err = use(g)
 	}
 	g.clean(err)
 	return gatherError(err)
@@ -151,25 +156,13 @@ func (g *gathering) answer() error {
 	if err := g.at.conn.Carry(g.ctx, g.Session.settings); err != nil {
 		return err
 	}
-	var edits []edit
-	for i := range g.r.plan.Gather.Tables {
-		t := &g.r.plan.Gather.Tables[i]
-		if !g.inPlace(t) {
-			edits = append(edits, edit{g.lex.Offset(t.Start), g.lex.Offset(t.End), t.Stand(i)})
-		}
-	}
-	for _, u := range g.r.plan.Gather.Unnamed {
-		from, to := g.lex.Offset(u.Start), g.lex.Offset(u.End)
-		edits = append(edits, edit{to, to, string(appendAlias(nil, g.lex.Text[from:to]))})
-	}
-	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
 	g.r.outside = true
 	l := lease{branch: g.at, outside: true}
 	var params []wire.Param
 	if g.r.statement != nil {
 		params = append(params, g.params...)
 	}
-	if err := g.send(l, g.r, g.edited(g.r.values.Text, edits), params); err != nil {
+	if err := g.send(l, g.r, g.edited(g.r.values.Text, g.places()), params); err != nil {
 		return err
 	}
 	if err := g.relay(g.at.conn, wire.QueryResponse, g.withStatus()); err != nil {
@@ -182,6 +175,24 @@ func (g *gathering) answer() error {
 	g.count(l, g.r, failed)
 	g.at.conn.SetStatus(g.scanner.Status())
 	return nil
+}
+
+// places has the statement read the temporary tables, by columns of the names that
+// they would have had.
+func (g *gathering) places() []edit {
+	var edits []edit
+	for i := range g.r.plan.Gather.Tables {
+		t := &g.r.plan.Gather.Tables[i]
+		if !g.inPlace(t) {
+			edits = append(edits, edit{g.lex.Offset(t.Start), g.lex.Offset(t.End), t.Stand(i)})
+		}
+	}
+	for _, u := range g.r.plan.Gather.Unnamed {
+		from, to := g.lex.Offset(u.Start), g.lex.Offset(u.End)
+		edits = append(edits, edit{to, to, string(appendAlias(nil, g.lex.Text[from:to]))})
+	}
+	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
+	return edits
 }
 
 // clean takes the temporary tables away. A connection that may have some left is

@@ -27,6 +27,8 @@ type totals struct {
 	warnings uint16
 	// matched and changed are what an UPDATE says of itself.
 	matched, changed uint64
+	// insertID is the first that a part has generated.
+	insertID uint64
 }
 
 // partSavepoint undoes a statement's parts within a transaction.
@@ -212,6 +214,9 @@ func (s *Session) outcomes(leases []lease) (totals, error) {
 		if err == nil {
 			total.affected += ok.AffectedRows
 			total.warnings += ok.Warnings
+			if total.insertID == 0 {
+				total.insertID = ok.LastInsertID
+			}
 			var matched, changed uint64
 			if n, _ := fmt.Sscanf(string(ok.Info), "Rows matched: %d  Changed: %d", &matched, &changed); n == 2 {
 				total.matched, total.changed = total.matched+matched, total.changed+changed

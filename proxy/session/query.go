@@ -166,6 +166,9 @@ func (s *Session) runPlaced(r *request) error {
 		s.concernsNone(r)
 		return s.runXA(r)
 	}
+	if r.plan.Query != nil {
+		return s.runInsertQuery(r)
+	}
 	switch r.plan.Place {
 	case plan.Session:
 		s.concernsNone(r)

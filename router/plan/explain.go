@@ -18,6 +18,10 @@ type Line struct{ Part, Detail string }
 // become one; a refusal is a line too. It uses r, and changes nothing else.
 func Explain(p *Plan, m *router.Map, v *Values, r *Route) []Line {
 	e := &explainer{p: p, m: m, v: v, r: r}
+	if p.Query != nil {
+		e.query(p.Query)
+		return e.lines
+	}
 	switch p.Place {
 	case Session:
 		e.say("place", "answered by the proxy itself")

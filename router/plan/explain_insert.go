@@ -135,3 +135,22 @@ func (v *Values) bounds(c *condition) (low, high stmt.Value) {
 	}
 	return low, high
 }
+
+// query says how the rows of an INSERT are found, and where they go.
+func (e *explainer) query(q *Query) {
+	var args stmt.Args
+	read := q.Lex(e.v.Lexed)
+	args.Reset(read, nil)
+	inner := &explainer{p: e.p, m: e.m, v: &Values{Args: &args}, r: e.r}
+	inner.gathered(q.Gather)
+	e.lines = append(e.lines, inner.lines...)
+	switch e.p.Place {
+	case Stamped:
+		root := q.Into.Root()
+		e.say("inserts", "its rows into %s, each by its %s, the %s, in one transaction", q.Into.TableName, root.Column.Name, root.Role)
+	case Everywhere:
+		e.say("inserts", "its rows into %s, on all registered shards, in one transaction", q.Into.TableName)
+	default:
+		e.say("inserts", "its rows into %s, on %s", q.Into.TableName, e.p.Shard)
+	}
+}

@@ -86,9 +86,6 @@ func planInsert(s *stmt.Statement, ctx Context) (*Plan, error) {
 	case t == nil || t.Kind != catalog.Sharded:
 		return planPlainInsert(s, t, ctx)
 	}
-	if len(s.Blocks) > 0 {
-		return nil, refuse(Unsupported, "INSERT into sharded table %s from a query: read the rows, then insert them", t.TableName)
-	}
 	if s.Features&(stmt.SetsUserVariable|stmt.NamedLock|stmt.ReadsNamedLock) != 0 {
 		return nil, refuse(Unsupported, "assigning user variables or asking for named locks in an INSERT into sharded table %s: do it in a statement of its own", t.TableName)
 	}
@@ -103,6 +100,9 @@ func planInsert(s *stmt.Statement, ctx Context) (*Plan, error) {
 		Place: Stamped, Writes: true, Insert: in, Cacheable: true,
 		ReadsInsertID: s.Features&stmt.ReadsInsertID != 0,
 		KeepsInsertID: s.Features&stmt.SetsInsertID != 0,
+	}
+	if len(s.Blocks) > 0 || s.Insert.FromSelect {
+		return p, p.query(s, t, in.Columns)
 	}
 	if !s.Insert.HasList && s.Insert.Set == nil {
 		p.Added = append(p.Added, in.listed(s.Insert.ColumnsEnd))
@@ -144,7 +144,21 @@ func planPlainInsert(s *stmt.Statement, t *catalog.Table, ctx Context) (*Plan, e
 	if len(s.Blocks) == 0 {
 		return p, nil
 	}
-	return p, p.insertSelect(s, ctx)
+	err := p.insertSelect(s, ctx)
+	if elsewhere(err) && t != nil && len(t.Columns) > 0 && s.Insert.FromSelect && len(s.Insert.Update) == 0 {
+		columns, err := columnsOf(s.Insert, t)
+		if err != nil {
+			return nil, err
+		}
+		return p, p.query(s, t, columns)
+	}
+	return p, err
+}
+
+// elsewhere tells the refusal of a query whose rows are not where they go.
+func elsewhere(err error) bool {
+	r, ok := err.(*Refusal) //nolint:errorlint // it is never wrapped
+	return ok && r.Code == CrossShard
 }
 
 // insertSelect allows a query beside the insert where both are on one shard.

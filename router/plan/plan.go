@@ -48,6 +48,9 @@ type Plan struct {
 	Cacheable bool
 	// Insert is the rest of a Stamped plan.
 	Insert *Insertion
+	// Query is where the rows of an INSERT come from, if not from its text and not
+	// from where they go.
+	Query *Query
 	// Merge says how several shards' answers become one; nil if they can't, for
 	// the reason NoMerge.
 	Merge   *Merge
@@ -144,6 +147,9 @@ func Make(l *stmt.Lexed, ctx Context) (*Plan, error) {
 		}
 	}
 	p.gather(l, ctx)
+	if err := p.gatherQuery(l, ctx); err != nil {
+		return nil, err
+	}
 	p.Reserved = p.Writes && reserved(s, ctx)
 	p.Cacheable = p.Cacheable && !l.Uncacheable && !s.Verbatim
 	return p, nil

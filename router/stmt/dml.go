@@ -26,6 +26,9 @@ func (r *reader) insert(n *ast.InsertStmt) {
 			in.Columns = append(in.Columns, c.Name.O)
 		}
 		r.columnList(in)
+		if n.Select != nil {
+			r.insertQuery(in)
+		}
 	}
 	for _, a := range n.OnDuplicate {
 		in.Update = append(in.Update, r.assignment(a))
@@ -73,6 +76,22 @@ func (r *reader) columnList(in *Insertion) {
 	}
 	in.HasList = true
 	in.ColumnsEnd = r.l.Anchor(end)
+}
+
+// insertQuery finds where the query of an INSERT begins: behind the list of
+// columns, or behind the table's name.
+func (r *reader) insertQuery(in *Insertion) {
+	from := 0
+	if in.HasList {
+		from = r.l.Offset(in.ColumnsEnd) + 1
+	}
+	at := r.l.clause(from, "select", "with", "table", "values")
+	if open := r.l.opening(from); open >= 0 && (at < 0 || open < at) {
+		at = open
+	}
+	if at >= 0 {
+		in.Query, in.Placed = r.l.Anchor(at), true
+	}
 }
 
 func (r *reader) insertSet(in *Insertion, n *ast.InsertStmt) {

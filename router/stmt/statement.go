@@ -327,7 +327,12 @@ type Insertion struct {
 	ColumnsEnd Anchor
 	HasList    bool
 	Ignore     bool
+	// FromSelect: the rows come from a query, which begins at Query, a parenthesis
+	// around it included, and ends where the statement does or ON DUPLICATE KEY
+	// UPDATE begins. Placed: Query is known.
 	FromSelect bool
+	Query      Anchor
+	Placed     bool
 	// Set is INSERT … SET: the values, and where the list of them begins.
 	Set      []Assignment
 	SetStart Anchor

@@ -1,0 +1,209 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/wire"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// Rows that don't stand in an INSERT's text are inserted in batches: of so many
+// rows, or as many as make so long a text.
+const (
+	bulkRows  = 1000
+	bulkBytes = 256 << 10
+)
+
+// bulk inserts rows from elsewhere, as INSERT … VALUES would, in one transaction:
+// the client's, or one of its own. Of a failure none of the rows remains.
+type bulk struct {
+	*Session
+	r    *request
+	head string // of each INSERT, up to VALUES
+	text []byte
+	rows int // in text
+	plan *plan.Plan
+	own  bool // the transaction is the statement's own
+
+	inserted uint64 // rows that were given
+	total    totals
+	firstID  uint64
+}
+
+// beginBulk opens what the rows are inserted in.
+func (s *Session) beginBulk(r *request, head string) (*bulk, error) {
+	b := &bulk{Session: s, r: r, head: head + " VALUES "}
+	if s.pins.has(lockedTables) {
+		return nil, &plan.Refusal{Code: plan.Unsupported, Message: "rows for several shards while this session has locked tables: end that first"}
+	}
+	if s.txn.running() {
+		return b, s.savepoint("SAVEPOINT " + partSavepoint)
+	}
+	b.own = true
+	s.txn.begun = true
+	if s.txn.next != "" {
+		s.txn.opening = append(s.txn.opening, s.txn.next)
+	}
+	s.txn.opening = append(s.txn.opening, "BEGIN")
+	return b, nil
+}
+
+// add gives room for a row, which write appends in parentheses.
+func (b *bulk) add(write func([]byte) ([]byte, error)) error {
+	if b.rows == 0 {
+		b.text = append(b.text[:0], b.head...)
+	} else {
+		b.text = append(b.text, ',')
+	}
+	text, err := write(append(b.text, '('))
+	if err != nil {
+		return err
+	}
+	b.text = append(text, ')')
+	b.rows++
+	if b.rows < bulkRows && len(b.text) < bulkBytes {
+		return nil
+	}
+	return b.flush()
+}
+
+// flush inserts the rows of the text.
+func (b *bulk) flush() error {
+	if b.rows == 0 {
+		return nil
+	}
+	rows := b.rows
+	b.rows = 0
+	lexed, args := new(stmt.Lexed), new(stmt.Args)
+	lexed.Lex(b.text, b.mode)
+	if b.plan == nil {
+		p, err := plan.Make(lexed, b.planContext(b.r.world))
+		if err != nil {
+			return err
+		}
+		b.plan = p
+	}
+	args.Reset(lexed, nil)
+	r := &request{
+		plan: b.plan, world: b.r.world, moving: b.r.moving, payload: append([]byte{mysql.COM_QUERY}, b.text...),
+		values: &plan.Values{Args: args, InsertID: b.insertID},
+	}
+	parts, err := b.parts(r)
+	if err != nil {
+		return err
+	}
+	if err := b.within(parts); err != nil {
+		return err
+	}
+	total, err := b.runEach(r, parts)
+	if err != nil {
+		return err
+	}
+	if r.plan.Place == plan.Everywhere { // every shard has the same rows
+		total.affected /= uint64(len(parts))
+	}
+	if r.plan.Place == plan.Fixed && b.firstID == 0 {
+		b.firstID = total.insertID
+	}
+	b.inserted += uint64(rows)
+	b.total.affected += total.affected
+	b.total.warnings = uint16(min(int(b.total.warnings)+int(total.warnings), math.MaxUint16))
+	return nil
+}
+
+// parts splits the rows by the shards that they go to.
+func (b *bulk) parts(r *request) ([]part, error) {
+	switch r.plan.Place {
+	case plan.Stamped:
+		result, err := b.stamped(r)
+		if err != nil {
+			return nil, err
+		}
+		b.weigh(r, result.Genes, true)
+		b.Counts.Stamped.Add(uint64(result.Generated))
+		if result.HasID && b.firstID == 0 {
+			b.firstID = result.FirstID.Lo
+		}
+		parts := make([]part, 0, len(result.Shards))
+		for _, text := range result.Shards {
+			parts = append(parts, part{shard: r.world.Map.Shard(text.Shard), text: text.Text})
+		}
+		return parts, nil
+	case plan.Everywhere:
+		var parts []part
+		for _, shard := range r.world.Catalog.Shards {
+			parts = append(parts, part{shard: shard, text: b.text})
+		}
+		return parts, nil
+	case plan.Fixed:
+		return []part{{shard: r.plan.Shard, text: b.text}}, nil
+	case plan.Session, plan.Any, plan.Keyed, plan.Rewritten:
+	}
+	return nil, &plan.Refusal{Code: plan.Unsupported, Message: "an INSERT of this kind from elsewhere"}
+}
+
+// within holds a client's transaction to one shard, where it can have no other.
+func (b *bulk) within(parts []part) error {
+	if b.Spanning != Single || b.own && b.autocommit {
+		return nil
+	}
+	have := parts[0].shard
+	if len(b.txn.branches) > 0 {
+		have = b.txn.branches[0].shard
+	}
+	if i := slices.IndexFunc(parts, func(p part) bool { return p.shard != have }); i >= 0 {
+		return spans(have, parts[i].shard)
+	}
+	return nil
+}
+
+// end ends it: with what is left to be inserted, or without any of its rows.
+func (b *bulk) end(err error) error {
+	if err == nil {
+		err = b.flush()
+	}
+	switch {
+	case err == nil && b.own && b.autocommit:
+		return b.commit()
+	case err == nil:
+		return nil
+	case b.own:
+		b.rollbackBranches()
+		b.txn.lost = false // it was the statement's own
+	case b.txn.running():
+		if undo := b.savepoint("ROLLBACK TO " + partSavepoint); undo != nil {
+			b.rollbackBranches()
+			code, state := uint16(mysql.ER_UNKNOWN_ERROR), stateGeneral
+			if e, ok := errors.AsType[*backend.ServerError](err); ok {
+				code, state = e.Code, e.State
+			}
+			return fail(code, state, "%v; the transaction was rolled back", err)
+		}
+	}
+	return err
+}
+
+// tell writes the OK.
+func (b *bulk) tell(ignores bool) error {
+	ok := wire.OK{AffectedRows: b.total.affected, Warnings: b.total.warnings}
+	if b.firstID != 0 && b.total.affected > 0 {
+		b.insertID = b.firstID
+		ok.LastInsertID = b.insertID
+	}
+	duplicates := max(0, int64(b.total.affected)-int64(b.inserted))
+	if ignores {
+		duplicates = max(0, int64(b.inserted)-int64(b.total.affected))
+	}
+	ok.Info = fmt.Appendf(nil, "Records: %d  Duplicates: %d  Warnings: %d", b.inserted, duplicates, b.total.warnings)
+	if err := b.writeOK(ok); err != nil {
+		return &clientGone{err}
+	}
+	return nil
+}

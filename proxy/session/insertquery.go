@@ -1,0 +1,182 @@
+package session
+
+import (
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/gather"
+	"locus/proxy/wire"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// runInsertQuery runs an INSERT whose query's rows are not where they go: the
+// query is answered over gathered rows, as a SELECT would be, and its rows are
+// inserted as they come.
+func (s *Session) runInsertQuery(r *request) error {
+	m := r.world.Map
+	if err := s.scattered(len(m.ShardsOf(0, m.Width().Last(), nil))); err != nil {
+		return err
+	}
+	if err := s.writable(); err != nil {
+		return err
+	}
+	q := r.plan.Query
+	read := q.Lex(r.values.Lexed)
+	args := new(stmt.Args)
+	args.Foreign = s.foreign
+	args.Reset(read, s.boundOf(r))
+	inner := *r.plan
+	inner.Gather = q.Gather
+	own := *r
+	own.plan, own.values = &inner, &plan.Values{Args: args, InsertID: s.insertID, UserVariable: r.values.UserVariable}
+	var b *bulk
+	err := s.gathered(&own, func(g *gathering) error {
+		head := string(r.values.Text[:r.values.Offset(q.Start)])
+		var err error
+		if b, err = s.beginBulk(&own, strings.TrimRight(head, blanks)); err != nil {
+			return err
+		}
+		return b.end(g.insert(b, q))
+	})
+	if err != nil {
+		return err
+	}
+	return b.tell(r.plan.Statement.Insert.Ignore)
+}
+
+// writable refuses what could not be written into a text as it is.
+func (s *Session) writable() error {
+	charset, set := s.settings.Lookup("character_set_connection")
+	if s.foreign || set && !strings.HasPrefix(strings.ToLower(strings.Trim(charset, "'")), "utf8mb4") {
+		return &plan.Refusal{Code: plan.Unsupported, Message: "rows from elsewhere for several shards, for a client whose character set is not UTF-8: use SET NAMES utf8mb4"}
+	}
+	return nil
+}
+
+// insert runs the query over the temporary tables and has its rows inserted.
+func (g *gathering) insert(b *bulk, q *plan.Query) error {
+	rows, err := g.open()
+	if err != nil {
+		return err
+	}
+	write, err := g.literals(rows.Columns, q)
+	if err != nil {
+		return g.unread(err)
+	}
+	for {
+		values, err := rows.Next()
+		if err != nil {
+			return err
+		}
+		if values == nil {
+			return nil
+		}
+		if err := b.add(func(out []byte) ([]byte, error) { return write(out, values) }); err != nil {
+			return g.unread(err)
+		}
+	}
+}
+
+// unread gives up the connection whose answer is not wanted any more.
+func (g *gathering) unread(err error) error {
+	g.at.conn.Lost(true, errUnread)
+	return err
+}
+
+// open sends the query, so that values come in binary form: as text some are
+// rounded.
+func (g *gathering) open() (*gather.Rows, error) {
+	settings := g.Session.settings.With("character_set_results", "utf8mb4")
+	if err := g.at.conn.Carry(g.ctx, settings); err != nil {
+		return nil, err
+	}
+	text := string(g.edited(g.r.values.Text, g.places()))
+	there, ok := g.at.conn.Prepared(text)
+	if !ok {
+		var err error
+		if there, _, err = g.at.conn.Prepare(g.ctx, text); err != nil {
+			return nil, err
+		}
+	}
+	var out []byte
+	if g.r.plan.ReadsInsertID {
+		if _, err := g.at.conn.Exec(g.ctx, "SET last_insert_id = "+uitoa(g.insertID)); err != nil {
+			return nil, err
+		}
+	}
+	execute := wire.Execute{Statement: there.ID}
+	if g.r.statement != nil {
+		execute.Params = g.params
+	}
+	out, _ = wire.AppendExecute(out, execute)
+	there.Types = nil
+	if err := g.at.conn.Send(out); err != nil {
+		return nil, err
+	}
+	return gather.Open(g.at.conn)
+}
+
+// literals says how the values of a row are written.
+func (g *gathering) literals(fields []wire.Column, q *plan.Query) (func(out []byte, values [][]byte) ([]byte, error), error) {
+	if len(fields) != len(q.Columns) {
+		return nil, fail(mysql.ER_WRONG_VALUE_COUNT_ON_ROW, "21S01", "Column count doesn't match value count at row 1")
+	}
+	list := make([]gather.Literal, len(fields))
+	for i, f := range fields {
+		var err error
+		if list[i], err = gather.Into(f, &q.Into.Columns[q.Columns[i]]); err != nil {
+			return nil, &plan.Refusal{Code: plan.Unsupported, Message: "an INSERT from a query over several shards: " + err.Error() + ": CAST it to the column's type"}
+		}
+		if f.Type != mysql.MYSQL_TYPE_TIMESTAMP {
+			continue
+		}
+		if err := g.fixedZone(); err != nil {
+			return nil, err
+		}
+	}
+	backslashes := g.mode&stmt.NoBackslash == 0
+	return func(out []byte, values [][]byte) ([]byte, error) {
+		var err error
+		for i, v := range values {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			if out, err = list[i].Append(out, v, backslashes); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}, nil
+}
+
+// fixedZone refuses a TIMESTAMP in a time zone whose clocks go back: as text it
+// would be ambiguous then.
+func (g *gathering) fixedZone() error {
+	zone, ok := g.Session.settings.Lookup("time_zone")
+	zone = strings.ToUpper(strings.Trim(zone, "'"))
+	if ok && (strings.HasPrefix(zone, "+") || strings.HasPrefix(zone, "-") || zone == "UTC") {
+		return nil
+	}
+	if !ok || zone == "SYSTEM" || zone == "DEFAULT" {
+		conn, err := g.borrowApart(g.at.shard, g.settings())
+		if err != nil {
+			return err
+		}
+		rows, err := conn.conn.Query(g.ctx, "SELECT IF(@@global.time_zone = 'SYSTEM', @@global.system_time_zone, @@global.time_zone)")
+		if err != nil {
+			g.discard(conn)
+			return err
+		}
+		g.returnApart(conn)
+		if len(rows.Rows) == 1 && fixedOffset(string(rows.Rows[0][0])) {
+			return nil
+		}
+	}
+	return &plan.Refusal{Code: plan.Unsupported, Message: "an INSERT of TIMESTAMP values from a query over several shards in a time zone whose clocks may go back: use SET time_zone = '+00:00'"}
+}
+
+func fixedOffset(zone string) bool {
+	return zone == "UTC" || zone == "GMT" || strings.HasPrefix(zone, "+") || strings.HasPrefix(zone, "-")
+}
