@@ -82,18 +82,28 @@ func (p *Proxy) watchTables(ctx context.Context, b *builder) {
 }
 
 // redefined has the live tables read anew, after a definition that went through
-// this proxy, and waits until what they are is in force; other proxies look by
-// themselves.
+// this proxy, and waits until what they are is in force. The others are told.
 func (p *Proxy) redefined(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, greeting)
 	defer cancel()
+	if p.options.Redefined != nil {
+		if err := p.options.Redefined(ctx); err != nil {
+			p.options.Log.Warn("other proxies could not be told of changed tables, and will look by themselves", "error", err)
+		}
+	}
 	changed := p.live.Changed()
-	p.builder.stale.Store(true)
-	p.live.Rebuild()
+	p.Reread()
 	select {
 	case <-changed:
 	case <-ctx.Done():
 	}
+}
+
+// Reread has the live tables read anew, of which another proxy says that they have
+// changed. It does not wait.
+func (p *Proxy) Reread() {
+	p.builder.stale.Store(true)
+	p.live.Rebuild()
 }
 
 // sameCatalog tells whether the shards have what the world was built of.

@@ -88,6 +88,7 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 		presence.Set(card.Obeying(version).Text())
 		return nil
 	}
+	options.Redefined = func(ctx context.Context) error { return fleet.TellRedefined(ctx, conn.kv, card.ID) }
 	var p *proxy.Proxy
 	options.Fence.Release = func(ctx context.Context, version int64) error {
 		return declared.ReleaseFence(ctx, conn.kv, version, card.ID)
@@ -113,12 +114,13 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 		fleet.Load:     func() any { return p.Load() },
 		fleet.Outcomes: func() any { return p.Outcomes() },
 	}}
+	redefined := &fleet.Redefined{KV: conn.kv, Reread: p.Reread}
 	mover := &migrate.Runner{Store: store, Name: card.ID, Log: log}
 	page := console.New(console.Options{
 		Proxy: p, Cluster: shared{store, conn}, IDs: generators.Handler(numbers, p.Generators), Accounts: accounts,
 		Secure: conn.config.HTTP.TLS.Cert != "", Version: buildVersion().Version,
 	})
-	return serveAll(ctx, conn.config, log, p, page, listener, presence.Run, answers.Run, obey, mover.Run)
+	return serveAll(ctx, conn.config, log, p, page, listener, presence.Run, answers.Run, redefined.Run, obey, mover.Run)
 }
 
 // serveAll runs the proxy and what goes along with it, until ctx ends or a part

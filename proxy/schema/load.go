@@ -47,7 +47,7 @@ func Load(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.C
 	for _, name := range c.TableNames() {
 		t, warnings, err := resolve(name, c, servers)
 		if err != nil {
-			broken[name] = err
+			broken[name] = &catalog.Misfit{Kind: c.Tables[name].Kind, Err: err}
 			continue
 		}
 		tables = append(tables, t)

@@ -26,11 +26,11 @@ func (s *Session) runDefinition(r *request) error {
 	var total wire.OK
 	var done []string
 	var before error // of the first shard that has it already
-	var passed []diagnostic
+	var passed []passedOver
 	for _, shard := range r.world.Catalog.Shards {
 		ok, err := s.define(r, shard, len(done) == 0)
 		if already := alreadyDefined(err); already != nil {
-			passed = append(passed, diagnostic{level: "Note", code: uitoa(uint64(already.Code)), message: "locus: passed over shard " + string(shard) + ": " + already.Message})
+			passed = append(passed, passedOver{shard, already})
 			if before == nil {
 				before = err
 			}
@@ -48,7 +48,12 @@ func (s *Session) runDefinition(r *request) error {
 		return before
 	}
 	s.reread(done)
-	s.warnings = append(s.warnings, passed...)
+	if err := s.alike(r, router.ShardName(done[0]), passed); err != nil {
+		return undefined(done, passed[0].shard, err)
+	}
+	for _, p := range passed {
+		s.warnings = append(s.warnings, diagnostic{level: "Note", code: uitoa(uint64(p.said.Code)), message: "locus: passed over shard " + string(p.shard) + ": " + p.said.Message})
+	}
 	total.Warnings += uint16(len(passed))
 	if err := s.writeOK(total); err != nil {
 		return &clientGone{err}

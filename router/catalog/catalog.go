@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,6 +64,25 @@ func (e *BrokenError) Error() string {
 }
 
 func (e *BrokenError) Unwrap() error { return e.Reason }
+
+// Misfit is why a table doesn't fit its schema, with the kind that it was declared
+// to be.
+type Misfit struct {
+	Kind Kind
+	Err  error
+}
+
+func (e *Misfit) Error() string { return e.Err.Error() }
+func (e *Misfit) Unwrap() error { return e.Err }
+
+// Unfit gives the declared kind of a table that doesn't fit its schema.
+func (c *Catalog) Unfit(name TableName) (Kind, bool) {
+	m, ok := errors.AsType[*Misfit](c.broken[name])
+	if !ok {
+		return "", false
+	}
+	return m.Kind, true
+}
 
 // First is the shard of everything that is not declared.
 func (c *Catalog) First() router.ShardName { return c.Shards[0] }

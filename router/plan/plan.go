@@ -275,12 +275,16 @@ func planOther(s *stmt.Statement, ctx Context) (*Plan, error) {
 	return &Plan{Place: Fixed, Shard: shard, Writes: true, KeepsInsertID: true}, nil
 }
 
-// allSpread tells whether a definition changes sharded and global tables alone.
+// allSpread tells whether a definition changes sharded and global tables alone: also
+// those that no longer fit, which a definition that was done on some shards leaves.
 func (c Context) allSpread(s *stmt.Statement) (bool, error) {
 	if s.Kind != stmt.DDL || s.Features&stmt.Redefines == 0 || s.Features&stmt.SwitchesKeys != 0 || len(s.Tables) == 0 {
 		return false, nil
 	}
 	for _, name := range s.Tables {
+		if kind, unfit := c.Catalog.Unfit(catalog.TableName{Schema: c.schemaOf(name), Name: name.Name}); unfit && kind != catalog.Single {
+			continue
+		}
 		t, err := c.find(name)
 		if err != nil || t == nil || t.Kind == catalog.Single {
 			return false, err

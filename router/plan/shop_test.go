@@ -80,7 +80,7 @@ func shopCatalog(t testing.TB) *catalog.Catalog {
 		tables = append(tables, table)
 	}
 	return catalog.New([]router.ShardName{"s0", "s1", "s2", "s3"}, tables, map[catalog.TableName]error{
-		name("refund"): errors.New("column buyer_uid: declared as owner, but the table has no such column"),
+		name("refund"): &catalog.Misfit{Kind: catalog.Sharded, Err: errors.New("column buyer_uid: declared as owner, but the table has no such column")},
 	})
 }
 

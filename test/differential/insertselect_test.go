@@ -26,7 +26,7 @@ var fromQueries = []struct {
 	{visit, "INSERT INTO visit (owner, n, name) SELECT product_id, 7000, name FROM product", nil},
 	{visit, "INSERT INTO visit (owner, n, small) SELECT 5, 7500, small FROM rate LIMIT 1", nil},
 	{visit, "INSERT IGNORE INTO visit (owner, n, small) SELECT v.owner, 20000 + a.small * 100 + v.n, 1 FROM visit v, account a WHERE v.n < 5", nil}, // several batches
-	{visit, "INSERT INTO visit (owner, n) SELECT owner, n FROM visit", nil}, // duplicates: none of the rows remains
+	{visit, "INSERT INTO visit (owner, n) SELECT owner, n FROM visit", nil},                                                                         // duplicates: none of the rows remains
 	{visit, "INSERT INTO visit (owner, n) SELECT owner FROM visit", nil},
 	{account, "INSERT INTO account (owner, small, big, tiny, amount, ratio, day, at, span, yr, name, alt, code, kind, tags, note, flag, raw) " +
 		"SELECT owner, small, big, tiny, amount, ratio, day, at, span, yr, name, alt, code, kind, tags, note, flag, raw FROM account", nil},
@@ -49,7 +49,10 @@ func TestInsertFromQuery(t *testing.T) {
 					p.exec(conn, begin)
 				}
 			}
-			for _, c := range fromQueries {
+			for i, c := range fromQueries {
+				if begin == "BEGIN" && i%2 > 0 || begin == "SET autocommit = 0" && i%2 == 0 {
+					continue
+				}
 				p.sameInsert(t, begin, c.into, &statement{root: all(c.text), prepared: c.args != nil, fixed: c.args, writes: c.into, several: true})
 			}
 			for _, conn := range p.sessions() {

@@ -13,6 +13,8 @@ func (g *generator) write() *statement {
 	s.writes = pick(g, []*table{account, account, account, visit, visit, visit, line, line, member, member, product, setting, rate})
 	rows := len(g.held[s.writes.name+"."+s.writes.primary[0]])
 	switch n := g.r.IntN(100); {
+	case n < 6 && rows < 150:
+		g.insertQuery(s)
 	case n < 40 && rows < 150:
 		g.insert(s)
 	case n < 85 || rows < 12:
@@ -213,6 +215,20 @@ func (g *generator) insert(s *statement) {
 	if verb[0] == 'I' && (g.oneIn(4) || t == visit && g.oneIn(2)) {
 		g.onDuplicate(s, t)
 	}
+}
+
+// insertQuery inserts visits that a query makes of rows on several shards.
+func (g *generator) insertQuery(s *statement) {
+	s.writes, s.several = visit, true
+	s.skip = visit.stamped
+	src := g.source(pick(g, []*table{account, visit, visit}))
+	sc := scope{src}
+	n := all(fmt.Sprint(100 * g.r.IntN(100)))
+	if src.table == visit {
+		n.add(all(" + ", g.name(sc, src, "n")))
+	}
+	s.root = all("INSERT INTO ", g.from(source{visit, visit.name}), " (owner, n, small, amount) SELECT ", g.name(sc, src, "owner"), ", ", n, ", ",
+		g.name(sc, src, "small"), ", ", g.name(sc, src, "amount"), " FROM ", g.from(src), g.where(sc))
 }
 
 func (g *generator) onDuplicate(s *statement, t *table) {

@@ -34,6 +34,16 @@ func TestDefinitionsOnEveryShard(t *testing.T) {
 		_, err := db.Exec("ALTER TABLE test_order ADD COLUMN size INT")
 		refused(t, err, 1060, "size")
 
+		// A shard that has one clause of several isn't one that has all of them.
+		exec(t, s.Shard(t, 0), "ALTER TABLE test_order ADD COLUMN half INT")
+		_, err = db.Exec("ALTER TABLE test_order ADD COLUMN half INT, ADD COLUMN other INT")
+		refused(t, err, 1060, "it lacks `other`")
+		exec(t, db, "ALTER TABLE test_order ADD COLUMN other INT")
+		exec(t, s.Shard(t, 0), "ALTER TABLE test_order ADD COLUMN kind INT")
+		_, err = db.Exec("ALTER TABLE test_order ADD COLUMN kind BIGINT")
+		refused(t, err, 1060, "is another table there")
+		exec(t, db, "ALTER TABLE test_order MODIFY COLUMN kind BIGINT")
+
 		exec(t, s.Shard(t, 1), "INSERT INTO order_item (item_id, order_id, product_id) VALUES (1, 2, 9), (2, 2, 9)")
 		_, err = db.Exec("CREATE UNIQUE INDEX one ON order_item (order_id, product_id)")
 		refused(t, err, 1062, "it was done on s0")
