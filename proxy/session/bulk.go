@@ -197,6 +197,7 @@ func (b *bulk) tell(ignores bool) error {
 		b.insertID = b.firstID
 		ok.LastInsertID = b.insertID
 	}
+	b.foundRows = b.inserted
 	duplicates := max(0, int64(b.total.affected)-int64(b.inserted))
 	if ignores {
 		duplicates = max(0, int64(b.inserted)-int64(b.total.affected))
