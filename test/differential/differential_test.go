@@ -137,7 +137,7 @@ func (p *pair) both(s *statement) (difference string, proxy, plain *answer) {
 		return "", proxy, plain
 	}
 	difference = differ(s, proxy, plain)
-	if difference != "" && s.writes == nil && p.undecided(s, proxy) {
+	if difference != "" && s.writes == nil && (p.undecided(s, proxy) || s.mixed && proxy.err == nil && plain.err == nil) {
 		p.ambiguous++
 		return "", proxy, plain
 	}
@@ -178,10 +178,10 @@ func (r *report) shrink(s *statement, difference string, proxy, plain *answer) (
 
 func (r *report) done() {
 	all := r.read + r.wrote + r.failed + r.refused
-	r.t.Logf("%s, seed %d: %d statements, %d%% accepted (%d read, %d wrote, %d failed alike), %d refused, %d known to be wrong left out, %d to which the plain server has two answers, %d differences",
+	r.t.Logf("%s, seed %d: %d statements, %d%% accepted (%d read, %d wrote, %d failed alike), %d refused, %d known to be wrong left out, %d to which the servers have several answers, %d differences",
 		r.engine, r.seed, all, 100*(all-r.refused)/max(all, 1), r.read, r.wrote, r.failed, r.refused, r.skipped, r.ambiguous, r.differences)
 	if r.ambiguous*1000 > all+1000 {
-		r.t.Errorf("the plain server has two answers to %d of %d statements: too many to believe", r.ambiguous, all)
+		r.t.Errorf("the servers have several answers to %d of %d statements: too many to believe", r.ambiguous, all)
 	}
 	if r.read > 100 && r.unread*20 > r.read {
 		r.t.Errorf("%d reads were refused and %d answered: fewer than 95%% are accepted", r.unread, r.read)

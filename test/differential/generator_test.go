@@ -16,6 +16,7 @@ type generator struct {
 	owners []int64
 	alias  int
 	shadow bool // the statement that is being made shadows
+	mixed  bool // it has a list of texts and numbers
 }
 
 func (g *generator) oneIn(n int) bool { return g.r.IntN(n) == 0 }
@@ -39,6 +40,7 @@ type statement struct {
 	skip     []string
 	prepared bool
 	shadows  bool  // a field's alias is also a column's name
+	mixed    bool  // it has a list of texts and numbers
 	several  bool  // rows of an INSERT
 	fixed    []any // parameters of placeholders in the text
 	insertID int64 // LAST_INSERT_ID() before it runs

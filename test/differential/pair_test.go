@@ -21,7 +21,7 @@ type pair struct {
 	plain  *sql.DB
 
 	proxied, direct *sql.Conn
-	ambiguous       int // reads to which the plain server has two answers
+	ambiguous       int // reads to which the servers have several answers
 }
 
 func newPair(t *testing.T, engine servers.Engine) *pair {
