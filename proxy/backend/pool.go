@@ -15,7 +15,9 @@ type Pool struct {
 	log    *slog.Logger
 	dial   dialFunc
 	kills  chan struct{} // a token per KILL under way
-	counts counts
+	// several has a token for each that may take several connections at once.
+	several chan struct{}
+	counts  counts
 
 	mu         sync.Mutex // guards what follows; never held across I/O; released by unlock if anything was doomed
 	target     Target
@@ -46,6 +48,7 @@ func newPool(t Target, l Limits, log *slog.Logger, dial dialFunc) *Pool {
 		log:     log.With("shard", string(t.Shard)),
 		dial:    dial,
 		kills:   make(chan struct{}, mostKills),
+		several: make(chan struct{}, severalOf(t, l)),
 		target:  t,
 		all:     make(map[*Conn]struct{}),
 		queue:   queue{most: l.MaxWaiting},

@@ -62,10 +62,14 @@ func (s *Session) gathered(r *request, use func(*gathering) error) error {
 		return err
 	}
 	shard := s.gatherShard(r)
+	release, err := s.reserve(shard)
+	if err != nil {
+		return err
+	}
+	defer release()
 	g := &gathering{Session: s, r: r, lex: r.values.Lexed, left: gather.Limits{
 		Rows: cmp.Or(s.account.GatherRows, gatherRows), Bytes: cmp.Or(s.account.GatherBytes, gatherBytes),
 	}}
-	var err error
 	if g.at, err = s.borrowApart(shard, g.settings()); err != nil {
 		return err
 	}
@@ -106,6 +110,16 @@ func (s *Session) gatherShard(r *request) router.ShardName {
 	m := r.world.Map
 	shards := m.ShardsOf(0, m.Width().Last(), nil)
 	return m.Shard(shards[int(s.id)%len(shards)])
+}
+
+// reserve waits until few enough gather on a shard: each has a connection there while
+// it takes others, and must not wait for those who wait for its own.
+func (s *Session) reserve(shard router.ShardName) (release func(), err error) {
+	pool, ok := s.Pools.Pool(shard)
+	if !ok {
+		return nil, unregistered(shard)
+	}
+	return pool.Reserve(s.stop.waits)
 }
 
 // borrowApart takes a connection that is neither pinned nor the transaction's.

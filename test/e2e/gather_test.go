@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"database/sql"
+	"sync"
 	"testing"
 
 	"locus/test/shop"
@@ -45,5 +46,27 @@ func TestGatheringWithinLimits(t *testing.T) {
 		if got := number(t, db, "SELECT COUNT(*) FROM test_order WHERE status = 'seen' AND version >= 2"); got != 8 {
 			t.Errorf("%d rows with a raised version, want 8", got)
 		}
+	})
+}
+
+// Statements that gather have a connection while they take another. On a small pool
+// they never wait for each other's.
+func TestGatheringOnFewConnections(t *testing.T) {
+	options := shop.Options{}
+	options.Backends.MaxOpen = 3 // on each of two shards
+	each(t, options, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		for owner := range 8 {
+			exec(t, db, "INSERT INTO test_order (buyer_uid, amount) VALUES (?, 1)", owner)
+		}
+		var clients sync.WaitGroup
+		for range 16 {
+			clients.Go(func() {
+				var n int
+				if err := db.QueryRow("SELECT COUNT(*) FROM (SELECT amount, buyer_uid FROM test_order GROUP BY amount, buyer_uid) d").Scan(&n); err != nil || n != 8 {
+					t.Errorf("%d owners (%v), want 8", n, err)
+				}
+			})
+		}
+		clients.Wait()
 	})
 }
