@@ -66,6 +66,7 @@ func (b *builder) users(c *cluster.Cluster) map[string]*session.Account {
 			Scatter:          guard(u.Scatter),
 			ScatterWrites:    guard(cmp.Or(u.ScatterWrites, cluster.GuardRefuse)),
 			Unfiltered:       guard(u.Unfiltered),
+			LargeOffset:      guard(u.LargeOffset),
 			GatherRows:       u.GatherRows,
 			GatherBytes:      u.GatherMiB << 20,
 			Admin:            u.Admin,

@@ -28,6 +28,8 @@ type Account struct {
 	// ScatterWrites is about UPDATE and DELETE on several shards, Unfiltered about
 	// those without WHERE.
 	ScatterWrites, Unfiltered Guard
+	// LargeOffset is about reads of several shards that skip many rows.
+	LargeOffset Guard
 	// GatherRows and GatherBytes bound what is gathered for one statement; 0: as
 	// for everybody.
 	GatherRows, GatherBytes int64
@@ -101,6 +103,22 @@ func (s *Session) mayRunUnfiltered(p *plan.Plan) error {
 		s.warnings = append(s.warnings, diagnostic{level: "Warning", code: uitoa(scatterWarning), message: "locus: this statement had no WHERE"})
 	default:
 		return &plan.Refusal{Code: plan.UnfilteredRefused, Message: "this user may not change all rows of a table: name them in WHERE"}
+	}
+	return nil
+}
+
+// largeOffset is how many rows a read of several shards may skip before it is a
+// matter of the user's guard: each shard sends as many.
+const largeOffset = 10_000
+
+// maySkip holds a read of several shards to the user's guard against large OFFSETs.
+func (s *Session) maySkip(rows uint64) error {
+	switch {
+	case rows <= largeOffset || s.account.LargeOffset == Allow:
+	case s.account.LargeOffset == Warn:
+		s.warnings = append(s.warnings, diagnostic{level: "Warning", code: uitoa(scatterWarning), message: "locus: this statement skipped " + uitoa(rows) + " rows of several shards"})
+	default:
+		return &plan.Refusal{Code: plan.OffsetRefused, Message: "this user may not skip more than " + uitoa(largeOffset) + " rows of several shards: go on from the last row's values in WHERE"}
 	}
 	return nil
 }

@@ -196,6 +196,9 @@ func (s *Session) limits(r *request) (scatter.Limit, []edit, error) {
 			return limit, nil, badLimit()
 		}
 	}
+	if err := s.maySkip(limit.Offset); err != nil {
+		return limit, nil, err
+	}
 	wanted, offset := limit.Offset+limit.Count, uint64(0)
 	if wanted < limit.Count {
 		wanted = 1<<64 - 1

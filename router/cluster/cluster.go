@@ -107,6 +107,8 @@ type User struct {
 	ScatterWrites Guard `yaml:"scatter_writes,omitempty"`
 	// Unfiltered is about UPDATE and DELETE without WHERE, of any table.
 	Unfiltered Guard `yaml:"unfiltered,omitempty"`
+	// LargeOffset is about reads of several shards that skip many rows.
+	LargeOffset Guard `yaml:"large_offset,omitempty"`
 	// GatherRows and GatherMiB bound what is gathered for one statement; 0 is what
 	// everybody may.
 	GatherRows int64 `yaml:"gather_rows,omitempty"`

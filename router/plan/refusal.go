@@ -27,6 +27,8 @@ const (
 	GatherLimit Code = 1105
 	// UnfilteredRefused: the user may not change all rows of a table at once.
 	UnfilteredRefused Code = 1106
+	// OffsetRefused: the user may not skip so many rows of several shards.
+	OffsetRefused Code = 1107
 	// ScatterWrite: a write that names no owner, ID or order number.
 	ScatterWrite Code = 1103
 
@@ -91,7 +93,7 @@ func (r *Refusal) MySQL() (uint16, string) {
 	switch r.Code {
 	case Unreadable, SeveralStatements:
 		return erParse, stateSyntax
-	case Unsupported, CrossShard, ScatterShape, ScatterWrite, ScatterRefused, GatherLimit, UnfilteredRefused, TransactionSpans, TransactionUnsafe:
+	case Unsupported, CrossShard, ScatterShape, ScatterWrite, ScatterRefused, GatherLimit, UnfilteredRefused, OffsetRefused, TransactionSpans, TransactionUnsafe:
 		return erNotSupported, stateSyntax
 	case OwnerMissing:
 		return erNoDefault, stateGeneral
