@@ -2,6 +2,7 @@ package histories
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"regexp"
 	"sync"
@@ -93,7 +94,11 @@ func (r *record) took(addr string, s span, err error) {
 	r.statement++
 	r.holding = append(r.holding, s)
 	if err != nil {
-		r.errors[failureOf(addr, err)]++
+		f := failureOf(addr, err)
+		if f.code == 0 { // the connection is lost: by whom, the time may tell
+			f.text += fmt.Sprintf(", after %.0f s", time.Duration(s.ends-s.call).Seconds())
+		}
+		r.errors[f]++
 	}
 }
 
