@@ -215,7 +215,7 @@ func (r *registry) yield(ctx context.Context, version int64, held gene.Set) {
 			defer func() { <-places }()
 			done, err := s.Cancel(ctx, session.HandedOver, 0)
 			if err != nil {
-				s.Interrupt()
+				s.CutOff()
 			}
 			if done {
 				r.counts.Cancelled(session.HandedOver)

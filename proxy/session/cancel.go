@@ -109,6 +109,20 @@ func (s *Session) cancelling(reason Reason, command uint64) ([]awaitedConn, bool
 	return slices.Clone(s.awaited.conns), true
 }
 
+// CutOff ends the wait of a command that was cancelled for shards that could not be
+// asked to end what they run: it fails, and its client is told that the effect is
+// unknown. The session goes on.
+func (s *Session) CutOff() {
+	s.awaited.mu.Lock()
+	defer s.awaited.mu.Unlock()
+	if s.phase.Load() != cancelled { // it has ended by itself
+		return
+	}
+	for _, c := range s.awaited.conns {
+		c.conn.Interrupt()
+	}
+}
+
 // recover makes the session usable after a command that was cancelled. A kill
 // that came too late for its statement would hit the next one on the connections
 // that the session keeps: an empty statement takes the blow.
