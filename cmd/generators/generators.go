@@ -29,6 +29,7 @@ type Options struct {
 	Name    string     // this process, for people who read a key
 	DataDir string     // where a snowflake remembers its worker's number
 	Secrets func(name string) (string, error)
+	Lazy    bool // segments are not loaded ahead: see [segment.Options]
 }
 
 // Set is the generators of a process. It is safe for concurrent use; the owner
@@ -234,7 +235,7 @@ func (s *Set) segments(d cluster.Generator, tag string, g *generator) (idgen.Num
 		}
 		store = p
 	}
-	numbers, err := segment.NewNumbers(store, tag, 0, segment.Options{MinStep: d.MinStep, MaxStep: d.MaxStep})
+	numbers, err := segment.NewNumbers(store, tag, 0, segment.Options{MinStep: d.MinStep, MaxStep: d.MaxStep, Lazy: s.options.Lazy})
 	if err != nil {
 		return nil, err
 	}

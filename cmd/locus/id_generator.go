@@ -33,7 +33,7 @@ func nextOf(ctx context.Context, conn *connection, c *cluster.Cluster, name stri
 	for _, of := range declared.Of {
 		all[of] = c.Generators[of]
 	}
-	set := generators.New(generators.Options{KV: conn.kv.Under(cluster.SegmentPrefix), Name: "locus id next", Secrets: conn.config.Secrets.Lookup})
+	set := generators.New(generators.Options{KV: conn.kv.Under(cluster.SegmentPrefix), Name: "locus id next", Secrets: conn.config.Secrets.Lookup, Lazy: true})
 	defer func() { err = errors.Join(err, set.Close()) }()
 	return set.Next(ctx, generators.Request{Declared: all, Name: name, Count: n})
 }

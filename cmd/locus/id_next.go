@@ -153,7 +153,7 @@ func issue(ctx context.Context, kv *etcd.KV, groups int, form source, g gene.Gen
 	host, _ := os.Hostname() // only for people who read the key
 	store := segment.NewCASStore(kv, "", "locus id next on "+host, time.Now)
 	size := uint64(n)
-	segments, err := segment.OpenGrouped(ctx, store, store, form.layout, segment.Options{Groups: groups, MinStep: size, MaxStep: size})
+	segments, err := segment.OpenGrouped(ctx, store, store, form.layout, segment.Options{Groups: groups, MinStep: size, MaxStep: size, Lazy: true})
 	if err != nil {
 		return orderid.ID{}, err
 	}

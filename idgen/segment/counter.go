@@ -48,6 +48,9 @@ func (c *counter) use(next *span) {
 
 // prepare loads a standby in the background while current is in use.
 func (s *Segments) prepare(c *counter, current *span) {
+	if s.options.Lazy {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.current.Load() == current && c.standby == nil && c.finished == nil {

@@ -29,6 +29,10 @@ type Options struct {
 	MinStep, MaxStep uint64
 	Buffer           time.Duration
 
+	// Lazy loads no standby ahead: for a process that takes some numbers and ends,
+	// which would leave a segment behind that nobody uses.
+	Lazy bool
+
 	// LoadTimeout is how long one call of the store may last (5 s).
 	LoadTimeout time.Duration
 

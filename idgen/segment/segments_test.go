@@ -60,6 +60,19 @@ func TestRunLongerThanTheNextSegment(t *testing.T) {
 	}
 }
 
+// A process that ends at once loads what it takes, and nothing ahead.
+func TestLazy(t *testing.T) {
+	store := &granting{}
+	s := open(t, store, Options{Groups: 1, MinStep: 10, MaxStep: 10, Lazy: true})
+	take(t, s, 10)
+	if err := s.Close(context.Background()); err != nil { // which waits for a load under way
+		t.Fatal(err)
+	}
+	if calls := store.count(); calls != 1 {
+		t.Errorf("%d loads, want 1", calls)
+	}
+}
+
 // Who comes to advance with a segment that is out of use must look again, and
 // not load or throw away anything.
 func TestAdvanceOfAnOldSegment(t *testing.T) {
