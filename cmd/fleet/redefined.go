@@ -23,12 +23,14 @@ type Redefined struct {
 }
 
 // Run hears until ctx ends. What was missed while etcd was away is heard of when it
-// is back, and proxies look by themselves as well.
+// is back, and proxies look by themselves as well. The tables are read once at the
+// beginning: they may have changed since the proxy read them.
 func (r *Redefined) Run(ctx context.Context) error {
 	_, seen, err := r.KV.GetPrefix(ctx, redefinedKey)
 	if err != nil {
 		seen = 0
 	}
+	r.Reread()
 	for range r.KV.Under(redefinedKey).Changes(ctx, seen) {
 		r.Reread()
 	}
