@@ -39,8 +39,11 @@ func (s *stand) connects(ctx context.Context, via lane) (done int64, cpu time.Du
 	if err != nil {
 		return 0, 0, err
 	}
-	until, cancel := context.WithTimeout(ctx, s.length)
+	// Not by a deadline: a dialer gives up at that by itself, a moment before the
+	// context says that it is over.
+	until, cancel := context.WithCancel(ctx)
 	defer cancel()
+	defer time.AfterFunc(s.length, cancel).Stop()
 	var count atomic.Int64
 	var all sync.WaitGroup
 	failures := make([]error, connectingClients)
