@@ -91,10 +91,7 @@ func (b *bulk) flush() error {
 		b.plan = p
 	}
 	args.Reset(lexed, nil)
-	r := &request{
-		plan: b.plan, world: b.r.world, moving: b.r.moving, payload: append([]byte{mysql.COM_QUERY}, b.text...),
-		values: &plan.Values{Args: args, InsertID: b.insertID},
-	}
+	r := b.onBehalf(b.r, b.plan, args, b.text)
 	parts, err := b.parts(r)
 	if err != nil {
 		return err

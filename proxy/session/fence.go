@@ -38,6 +38,13 @@ var (
 	errOutdated = &heldError{"its rows' genes may have changed hands since it was planned"}
 )
 
+// admission is how a statement was let on. Statements that are run as parts of it
+// have the same.
+type admission struct {
+	moving bool  // it concerns genes that are moving
+	lease  int64 // then, the one by which it was admitted
+}
+
 // admit lets a statement go on that concerns these genes, or with all set every
 // one, unless a step of a move holds some of them. A transaction that was under
 // way on held genes before the fence may go on to its end: the fence waits for it.

@@ -43,10 +43,7 @@ func (g *gathering) read(text string, into *gather.Table) error {
 	args := new(stmt.Args)
 	args.Foreign = g.foreign
 	args.Reset(lexed, nil)
-	r := &request{
-		plan: p, world: g.r.world, moving: g.r.moving, lease: g.r.lease, payload: append([]byte{mysql.COM_QUERY}, text...),
-		values: &plan.Values{Args: args, InsertID: g.insertID},
-	}
+	r := g.onBehalf(g.r, p, args, []byte(text))
 	if err := g.narrow(r); err != nil {
 		return err
 	}

@@ -25,13 +25,18 @@ type request struct {
 	cursor bool
 	// outside: it takes no part in the transaction.
 	outside bool
-	// moving: it concerns genes that are moving; then lease is the one by which it
-	// was admitted, and fares how it fares.
-	moving bool
-	lease  int64
-	fares  faring
+	admission
+	fares faring // of one on moving genes, how it fares
 	// foreign are genes whose rows its one shard may have and does not own.
 	foreign gene.Set
+}
+
+// onBehalf is the request of a text that is run as a part of another statement.
+func (s *Session) onBehalf(of *request, p *plan.Plan, args *stmt.Args, text []byte) *request {
+	return &request{
+		plan: p, world: of.world, admission: of.admission, payload: append([]byte{mysql.COM_QUERY}, text...),
+		values: &plan.Values{Args: args, InsertID: s.insertID},
+	}
 }
 
 // query answers COM_QUERY.

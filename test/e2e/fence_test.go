@@ -317,6 +317,30 @@ func TestAStatementOfAnEarlierLease(t *testing.T) {
 	})
 }
 
+// TestInsertFromAQueryOnTheMove reads moving rows and inserts more of them, while they
+// move, and while a step holds them.
+func TestInsertFromAQueryOnTheMove(t *testing.T) {
+	fenced(t, func(f *fencing, db *sql.DB) {
+		for _, buyer := range []int{0, 42} {
+			exec(t, db, "INSERT INTO test_order (buyer_uid, amount) VALUES (?, 1)", buyer)
+		}
+		f.acked(f.step(gene.Set{}))
+		const double = "INSERT INTO test_order (buyer_uid, amount) SELECT buyer_uid, amount FROM test_order"
+		exec(t, db, double)
+		f.acked(f.step(held42))
+		held := later(func() error {
+			_, err := db.Exec(double)
+			return err
+		})
+		f.holding(1)
+		f.step(gene.Set{})
+		f.done("the insert", held)
+		if got := number(t, db, "SELECT COUNT(*) FROM test_order"); got != 8 {
+			t.Errorf("%d rows, want 8", got)
+		}
+	}, func(o *proxy.Options) { o.Fence.Hold = time.Minute })
+}
+
 // TestRowsOnTheMoveCountOnce has the rows of moving genes on both shards, changed on
 // the one that doesn't own them: no statement may see those.
 func TestRowsOnTheMoveCountOnce(t *testing.T) {
