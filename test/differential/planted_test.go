@@ -7,6 +7,9 @@ import (
 	"testing"
 )
 
+// plantedBug names the bug that is switched on.
+const plantedBug = "LOCUS_PLANTED"
+
 // bug is one that can be planted in the proxy: a text of one of its files is
 // replaced by another, which asks planted(name) whether the bug is wanted.
 type bug struct {

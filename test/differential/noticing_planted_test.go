@@ -1,0 +1,49 @@
+//go:build planted
+
+package differential
+
+import (
+	"strings"
+	"testing"
+
+	"locus/test/servers"
+)
+
+// patience is how many reads may go by before a bug must have been noticed.
+const patience = 8000
+
+// TestNoticing is what TestBugsAreNoticed runs, with the bugs in the proxy.
+func TestNoticing(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		if n, found := notices(t, engine, "none"); found != "" {
+			t.Fatalf("read %d differs without any bug: %s", n, found)
+		}
+		for i, b := range bugs {
+			if i > 0 && bugs[i-1].name == b.name {
+				continue
+			}
+			t.Run(strings.ReplaceAll(b.name, " ", "-"), func(t *testing.T) {
+				n, found := notices(t, engine, b.name)
+				if found == "" {
+					t.Errorf("%s, %s: %d reads are answered as if it weren't there", engine, b.name, n)
+				}
+				t.Logf("%s, %s: noticed by read %d: %s", engine, b.name, n, found)
+			})
+		}
+	})
+}
+
+// notices runs reads with a bug until one differs, and gives how many those were.
+func notices(t *testing.T, engine servers.Engine, bug string) (int, string) {
+	p := newPair(t, engine) // its plans were made without a bug, or with another one
+	g := p.generator(1)
+	p.fill(g)
+	t.Setenv(plantedBug, bug)
+	for n := range patience {
+		s := g.read()
+		if difference, _, _ := p.both(s); difference != "" {
+			return n + 1, difference + " differ: " + s.String()
+		}
+	}
+	return patience, ""
+}
