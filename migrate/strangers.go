@@ -15,9 +15,9 @@ import (
 // living proxy has marked as its own: of a proxy that is dead, or that was stopped
 // and is taken for dead. What it still sends over them must not arrive.
 func strangers(ctx context.Context, c *link.Conn, proxies map[string]int64) ([]uint64, error) {
-	marks := []string{holder(link.Mark)}
+	marks := []string{cluster.MarkedBy(link.Mark)}
 	for name := range proxies {
-		marks = append(marks, holder(cluster.ConnectionMark(name)))
+		marks = append(marks, cluster.MarkedBy(cluster.ConnectionMark(name)))
 	}
 	rows, err := c.Query(ctx, "SELECT p.ID FROM information_schema.PROCESSLIST p WHERE p.USER = SUBSTRING_INDEX(CURRENT_USER(), '@', 1)"+
 		" AND p.COMMAND NOT LIKE 'Binlog Dump%' AND p.ID <> CONNECTION_ID() AND p.ID <> COALESCE("+strings.Join(marks, ", ")+", 0)")
@@ -34,9 +34,6 @@ func strangers(ctx context.Context, c *link.Conn, proxies map[string]int64) ([]u
 	}
 	return ids, nil
 }
-
-// holder is the connection that holds the lock by which a process marks it.
-func holder(mark string) string { return "IS_USED_LOCK(CONCAT(" + link.Text(mark) + ", p.ID))" }
 
 // evict ends the connections of proxies that are gone: those that were strangers
 // before the fence and still are. One that has just been opened, and is not marked

@@ -117,7 +117,7 @@ func (p *Proxy) evict(ctx context.Context, shard router.ShardName, holder string
 	}
 	servers := recoveryServers{p.builder.recovery}
 	rows, err := servers.Query(ctx, shard, "SELECT p.ID FROM information_schema.PROCESSLIST p"+
-		" WHERE p.ID = IS_USED_LOCK(CONCAT('"+cluster.HolderMark(holder)+"', p.ID))")
+		" WHERE p.ID = "+cluster.MarkedBy(cluster.HolderMark(holder)))
 	if err != nil {
 		return true, fmt.Errorf("list its connections: %w", err)
 	}

@@ -55,5 +55,9 @@ func Holder(proxy string) string { return fmt.Sprintf("%016x", xxhash.Sum64Strin
 // with their connections, so who has none is nobody's.
 func ConnectionMark(proxy string) string { return HolderMark(Holder(proxy)) }
 
+// MarkedBy is SQL for the connection that holds the lock of that name with p.ID
+// behind it: p.ID's own, if it is marked so. Marks need no quoting.
+func MarkedBy(mark string) string { return "IS_USED_LOCK(CONCAT('" + mark + "', p.ID))" }
+
 // HolderMark is [ConnectionMark] by what the proxy is called.
 func HolderMark(holder string) string { return "locus:" + holder + ":" }
