@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"locus/cmd/fleet"
+	"locus/cmd/watch"
 	"locus/migrate/job"
 	"locus/proxy/meter"
 	"locus/router"
@@ -13,9 +14,7 @@ import (
 
 // Cluster is what the cluster's processes share, and know together.
 type Cluster interface {
-	// Jobs is all jobs, the oldest first, and Reports what is told of them.
-	Jobs(context.Context) ([]*job.Job, error)
-	Reports(context.Context) (map[string]job.Report, error)
+	watch.Source
 	// Tell gives a job an order; Agree may be nil.
 	Tell(ctx context.Context, id string, o job.Order, by string, now time.Time, agree func(*job.Job) error) (*job.Job, error)
 	// Cards is the proxies that live, by their IDs.

@@ -37,8 +37,7 @@ type gathering struct {
 // runGathered answers a statement that no shard can answer, and whose answers
 // can't be merged.
 func (s *Session) runGathered(r *request) error {
-	m := r.world.Map
-	if err := s.scattered(len(m.ShardsOf(0, m.Width().Last(), nil))); err != nil {
+	if err := s.scatteredEverywhere(r); err != nil {
 		return err
 	}
 	return s.gather(r)

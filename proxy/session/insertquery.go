@@ -15,8 +15,7 @@ import (
 // query is answered over gathered rows, as a SELECT would be, and its rows are
 // inserted as they come.
 func (s *Session) runInsertQuery(r *request) error {
-	m := r.world.Map
-	if err := s.scattered(len(m.ShardsOf(0, m.Width().Last(), nil))); err != nil {
+	if err := s.scatteredEverywhere(r); err != nil {
 		return err
 	}
 	if err := s.writable(); err != nil {
@@ -100,7 +99,6 @@ func (g *gathering) open() (*gather.Rows, error) {
 			return nil, err
 		}
 	}
-	var out []byte
 	if g.r.plan.ReadsInsertID {
 		if _, err := g.at.conn.Exec(g.ctx, "SET last_insert_id = "+uitoa(g.insertID)); err != nil {
 			return nil, err
@@ -110,7 +108,7 @@ func (g *gathering) open() (*gather.Rows, error) {
 	if g.r.statement != nil {
 		execute.Params = g.params
 	}
-	out, _ = wire.AppendExecute(out, execute)
+	out, _ := wire.AppendExecute(nil, execute)
 	there.Types = nil
 	if err := g.at.conn.Send(out); err != nil {
 		return nil, err

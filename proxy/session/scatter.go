@@ -29,6 +29,12 @@ func (s *Session) scattered(shards int) error {
 	return nil
 }
 
+// scatteredEverywhere is scattered for a read of every shard that has genes.
+func (s *Session) scatteredEverywhere(r *request) error {
+	m := r.world.Map
+	return s.scattered(len(m.ShardsOf(0, m.Width().Last(), nil)))
+}
+
 // runScatter runs a SELECT on several shards and merges their answers.
 func (s *Session) runScatter(r *request) error {
 	r.cursor = false

@@ -175,8 +175,8 @@ func (s *Session) transactionState() string {
 // telling is an ending that tells, in the OK of a shard, how a statement leaves the
 // transaction; nil if the client knows.
 func (s *Session) telling(r *request) ending {
-	if !s.tellsTransactions() {
-		return nil
+	if !s.tellsTransactions() || s.txn.begun && s.toldState != "" && s.toldState != notBegun && r.plan.Statement.Kind != stmt.XA {
+		return nil // in a transaction that it was told of
 	}
 	state := s.transactionState()
 	if r.plan.Statement.Kind == stmt.XA {
