@@ -24,9 +24,13 @@ type issuers struct {
 	groups func() int
 	log    *slog.Logger
 
-	mu      sync.RWMutex
+	mu      sync.RWMutex // of what follows; never held across I/O
 	byTable map[issuerKey]issuer
 	all     []source
+
+	// opening is held while the sequences of a table are opened, which may wait for
+	// etcd: tables whose sequences are open don't.
+	opening sync.Mutex
 }
 
 // source is the sequences of one layout of a table.
@@ -101,9 +105,7 @@ func (f fixed) Issue(ctx context.Context, g gene.Gene, n int) (orderid.Layout, o
 // Issue implements session.IDs.
 func (i *issuers) Issue(ctx context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.Layout, orderid.ID, error) {
 	key := issuerKey{t.TableName, t.ID.Layout, t.ID.Overflow}
-	i.mu.RLock()
-	ids := i.byTable[key]
-	i.mu.RUnlock()
+	ids := i.opened(key)
 	if ids == nil {
 		var err error
 		if ids, err = i.open(ctx, key, t); err != nil {
@@ -113,10 +115,16 @@ func (i *issuers) Issue(ctx context.Context, t *catalog.Table, g gene.Gene, n in
 	return ids.Issue(ctx, g, n)
 }
 
+func (i *issuers) opened(key issuerKey) issuer {
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	return i.byTable[key]
+}
+
 func (i *issuers) open(ctx context.Context, key issuerKey, t *catalog.Table) (issuer, error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if ids := i.byTable[key]; ids != nil {
+	i.opening.Lock()
+	defer i.opening.Unlock()
+	if ids := i.opened(key); ids != nil {
 		return ids, nil
 	}
 	version := uint32(0)
@@ -137,12 +145,14 @@ func (i *issuers) open(ctx context.Context, key issuerKey, t *catalog.Table) (is
 			return nil, err
 		}
 	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	i.byTable[key] = ids
 	return ids, nil
 }
 
 // sequences makes the issuer of one layout, whose counters are under the table's
-// name. mu is held.
+// name. opening is held.
 func (i *issuers) sequences(ctx context.Context, table catalog.TableName, under string, l orderid.Layout, version uint32) (*idgen.Issuer, error) {
 	prefix := table.String() + "/" + under
 	store := segment.NewCASStore(i.kv, prefix, i.name, time.Now)
@@ -152,6 +162,8 @@ func (i *issuers) sequences(ctx context.Context, table catalog.TableName, under 
 	if err != nil {
 		return nil, err
 	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	i.all = append(i.all, source{segments, table, l, version})
 	return idgen.NewIssuer(l, version, segments)
 }
