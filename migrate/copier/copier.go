@@ -50,8 +50,7 @@ type Copier struct {
 	// memory has room for those of one lane.
 	large sync.Mutex
 
-	rows, bytes, chunks, done atomic.Int64
-	estimate                  int64
+	bytes, chunks atomic.Int64
 }
 
 // New prepares a copy; Run does it.
@@ -75,7 +74,6 @@ func New(config Config, lander Lander) *Copier {
 		}
 		if all := int64(t.Declared.Width.Last()) + 1; all > 0 {
 			of.estimate = int64(t.Estimate) * int64(genes.Len()) / all
-			c.estimate += of.estimate
 		}
 		c.tables = append(c.tables, of)
 	}
@@ -126,9 +124,7 @@ func (c *Copier) resume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.rows.Store(0)
 	c.bytes.Store(0)
-	c.done.Store(0)
 	for _, t := range c.tables {
 		t.rows.Store(0)
 		t.done.Store(0)
@@ -138,11 +134,9 @@ func (c *Copier) resume(ctx context.Context) error {
 		if l.through, err = table.DecodeKey(l.state.Through, len(l.Table.PrimaryKey)); err != nil {
 			return fmt.Errorf("resume the copy of %s: %w", l.Table.Name, err)
 		}
-		c.rows.Add(int64(l.state.Rows))
 		l.of.rows.Add(int64(l.state.Rows))
 		c.bytes.Add(int64(l.state.Bytes))
 		if l.state.Done {
-			c.done.Add(1)
 			l.of.done.Add(1)
 		}
 	}
@@ -186,7 +180,6 @@ func (c *Copier) lane(ctx context.Context, l *lane) error {
 			return err
 		}
 	}
-	c.done.Add(1)
 	l.of.done.Add(1)
 	return nil
 }
@@ -224,7 +217,6 @@ func (c *Copier) chunk(ctx context.Context, conn *link.Conn, l *lane) error {
 		return err
 	}
 	l.advance(next, chunk, time.Since(began), c.config.Aim)
-	c.rows.Add(int64(len(chunk.Rows)))
 	l.of.rows.Add(int64(len(chunk.Rows)))
 	c.bytes.Add(int64(chunk.Bytes))
 	c.chunks.Add(1)

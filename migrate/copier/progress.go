@@ -26,12 +26,11 @@ type counted struct {
 
 // Progress may be asked at any time.
 func (c *Copier) Progress() Progress {
-	p := Progress{
-		Rows: c.rows.Load(), Estimate: c.estimate, Bytes: c.bytes.Load(), Chunks: c.chunks.Load(),
-		Lanes: len(c.lanes), LanesDone: int(c.done.Load()),
-	}
-	for _, t := range c.tables {
-		p.Tables = append(p.Tables, TableProgress{t.name, t.rows.Load(), t.estimate, t.lanes, int(t.done.Load())})
+	p := Progress{Bytes: c.bytes.Load(), Chunks: c.chunks.Load(), Lanes: len(c.lanes)}
+	for _, of := range c.tables {
+		t := TableProgress{of.name, of.rows.Load(), of.estimate, of.lanes, int(of.done.Load())}
+		p.Rows, p.Estimate, p.LanesDone = p.Rows+t.Rows, p.Estimate+t.Estimate, p.LanesDone+t.LanesDone
+		p.Tables = append(p.Tables, t)
 	}
 	return p
 }
