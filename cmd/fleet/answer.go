@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"time"
 
 	"locus/config/etcd"
 )
@@ -46,31 +45,10 @@ type Answerer struct {
 	Log      *slog.Logger
 }
 
-// lookEvery is how often questions are looked for beside being told of them, and
-// tryAgain how soon after an answer that could not be given.
-const (
-	lookEvery = 30 * time.Second
-	tryAgain  = 200 * time.Millisecond
-)
-
 // Run answers until ctx ends.
 func (a *Answerer) Run(ctx context.Context) error {
 	asked := map[Question]int64{}
-	changes := a.KV.Under(questionPrefix).Changes(ctx, 0)
-	for {
-		look := time.NewTimer(lookEvery)
-		if err := a.look(ctx, asked); err != nil {
-			look.Reset(tryAgain)
-		}
-		select {
-		case _, open := <-changes:
-			look.Stop()
-			if !open {
-				return ctx.Err()
-			}
-		case <-look.C:
-		}
-	}
+	return attend(ctx, a.KV.Under(questionPrefix), func() error { return a.look(ctx, asked) })
 }
 
 // look answers what was asked since the last answer.

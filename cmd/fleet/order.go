@@ -43,27 +43,18 @@ func Send(ctx context.Context, kv *etcd.KV, id string, o Order, by string, now t
 // Obey hands the orders to one proxy over, until ctx ends. One from before the
 // start was to a process that is gone, and is thrown away.
 func Obey(ctx context.Context, kv *etcd.KV, id string, obey func(o Order, by string)) error {
-	changes := kv.Under(orderKey(id)).Changes(ctx, 0)
-	for old := true; ; {
-		look := time.NewTimer(lookEvery)
-		switch o, found, err := take(ctx, kv, id); {
-		case err != nil:
-			look.Reset(tryAgain)
-		case found && !old:
+	old := true
+	return attend(ctx, kv.Under(orderKey(id)), func() error {
+		o, found, err := take(ctx, kv, id)
+		if err != nil {
+			return err
+		}
+		if found && !old {
 			obey(o.Order, o.By)
-			old = false
-		default:
-			old = false
 		}
-		select {
-		case _, open := <-changes:
-			look.Stop()
-			if !open {
-				return ctx.Err()
-			}
-		case <-look.C:
-		}
-	}
+		old = false
+		return nil
+	})
 }
 
 // take reads an order and takes it away, so that it counts once.

@@ -6,23 +6,11 @@ import (
 	"time"
 
 	"locus/cmd/fleet"
-	"locus/config/etcd"
-	"locus/config/etcd/embedded"
 )
 
 // An order reaches its proxy once; one to an earlier process of that name does not.
 func TestOrders(t *testing.T) {
-	server, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Close() })
-	client, err := etcd.Open(etcd.Config{Endpoints: []string{server.Endpoint()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
-	kv := client.Under("/locus/test/")
+	kv := keys(t)
 	send := func(o fleet.Order) {
 		t.Helper()
 		if err := fleet.Send(t.Context(), kv, "p1", o, "ann", time.Unix(1, 0)); err != nil {
