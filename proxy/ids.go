@@ -13,6 +13,7 @@ import (
 	"locus/idgen/orderid"
 	"locus/idgen/segment"
 	"locus/router/catalog"
+	"locus/router/cluster"
 	"locus/router/gene"
 )
 
@@ -131,13 +132,13 @@ func (i *issuers) open(ctx context.Context, key issuerKey, t *catalog.Table) (is
 	if i.ring != nil && t.Layout.VersionBits() > 0 && t.OrderNumberColumn >= 0 {
 		version = i.ring.Current()
 	}
-	narrow, err := i.sequences(ctx, t.TableName, "", t.Layout, version)
+	narrow, err := i.sequences(ctx, source{table: t.TableName, layout: t.Layout, version: version}, cluster.CounterPrefix(t.TableName, orderid.Layout{}))
 	if err != nil {
 		return nil, err
 	}
 	var ids issuer = fixed{narrow}
 	if !t.Wide.IsZero() {
-		wide, err := i.sequences(ctx, t.TableName, t.Wide.Name()+"/", t.Wide, version)
+		wide, err := i.sequences(ctx, source{table: t.TableName, layout: t.Wide, version: version}, cluster.CounterPrefix(t.TableName, t.Wide))
 		if err != nil {
 			return nil, err
 		}
@@ -151,12 +152,11 @@ func (i *issuers) open(ctx context.Context, key issuerKey, t *catalog.Table) (is
 	return ids, nil
 }
 
-// sequences makes the issuer of one layout, whose counters are under the table's
-// name. opening is held.
-func (i *issuers) sequences(ctx context.Context, table catalog.TableName, under string, l orderid.Layout, version uint32) (*idgen.Issuer, error) {
-	prefix := table.String() + "/" + under
+// sequences opens the source of one layout, whose counters' keys begin with a prefix.
+// opening is held.
+func (i *issuers) sequences(ctx context.Context, s source, prefix string) (_ *idgen.Issuer, err error) {
 	store := segment.NewCASStore(i.kv, prefix, i.name, time.Now)
-	segments, err := segment.OpenGrouped(ctx, store, store, l, segment.Options{
+	s.Grouped, err = segment.OpenGrouped(ctx, store, store, s.layout, segment.Options{
 		Groups: i.groups(), Observe: func(loaded segment.Loaded) { i.observe(prefix, loaded) },
 	})
 	if err != nil {
@@ -164,8 +164,8 @@ func (i *issuers) sequences(ctx context.Context, table catalog.TableName, under 
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.all = append(i.all, source{segments, table, l, version})
-	return idgen.NewIssuer(l, version, segments)
+	i.all = append(i.all, s)
+	return idgen.NewIssuer(s.layout, s.version, s.Grouped)
 }
 
 // nearlyFull is the share of a counter from which a warning is logged.

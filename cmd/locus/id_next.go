@@ -99,11 +99,11 @@ func (n *next) make(ctx context.Context, conn *connection, c *cluster.Cluster, n
 	if d.OrderNumber != "" {
 		version = orNone(keys).Current()
 	}
-	sequences, groups := conn.kv.Under(cluster.SegmentPrefix+name.String()+"/"), c.Settings.CounterGroups
-	first, err := issue(ctx, sequences, groups, source{l, version}, g&l.GeneWidth().Last(), n.count)
+	sequences, groups := conn.kv.Under(cluster.SegmentPrefix), c.Settings.CounterGroups
+	first, err := issue(ctx, sequences.Under(cluster.CounterPrefix(name, orderid.Layout{})), groups, source{l, version}, g&l.GeneWidth().Last(), n.count)
 	if !wide.IsZero() && errors.Is(err, orderid.ErrSequenceExhausted) {
 		l = wide
-		first, err = issue(ctx, sequences.Under(l.Name()+"/"), groups, source{l, version}, g, n.count)
+		first, err = issue(ctx, sequences.Under(cluster.CounterPrefix(name, wide)), groups, source{l, version}, g, n.count)
 	}
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"locus/idgen/orderid"
 	"locus/idgen/segment"
 	"locus/router/catalog"
 	"locus/router/cluster"
@@ -43,9 +44,9 @@ func counterPrefixes(name catalog.TableName, d catalog.Declaration) []string {
 	if d.ID == nil {
 		return nil
 	}
-	prefixes := []string{name.String() + "/"}
+	prefixes := []string{cluster.CounterPrefix(name, orderid.Layout{})}
 	if wide := d.ID.Wide(); !wide.IsZero() {
-		prefixes = append(prefixes, name.String()+"/"+wide.Name()+"/")
+		prefixes = append(prefixes, cluster.CounterPrefix(name, wide))
 	}
 	return prefixes
 }

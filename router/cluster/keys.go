@@ -5,6 +5,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"locus/idgen/orderid"
 	"locus/router"
 	"locus/router/catalog"
 )
@@ -38,6 +39,16 @@ func TableKey(name catalog.TableName) string { return TablePrefix + name.String(
 
 // GeneratorKey is where a generator is declared.
 func GeneratorKey(name string) string { return GeneratorPrefix + name }
+
+// CounterPrefix begins the keys of the counters of a table's IDs, relative to
+// [SegmentPrefix]. IDs that go on in another layout have counters of their own; wide
+// is zero for those of the table's first.
+func CounterPrefix(table catalog.TableName, wide orderid.Layout) string {
+	if wide.IsZero() {
+		return table.String() + "/"
+	}
+	return table.String() + "/" + wide.Name() + "/"
+}
 
 // UserKey is where a user is declared.
 func UserKey(name string) string { return UserPrefix + name }
