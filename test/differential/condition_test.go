@@ -100,8 +100,10 @@ func (g *generator) condition(sc scope, depth int) *node {
 
 // mixed tells a list of texts and of what is none. Servers compare the numbers in
 // it exactly where they look them up in an index, and as doubles elsewhere: rows of
-// large numbers are among the answer or not as the optimizer likes. Which shards
-// such a list leads to is held to an oracle in router/plan.
+// large numbers are among the answer or not as the optimizer likes, on each shard by
+// itself. So no comparison here tells a wrong one: where each value of such a list
+// leads is tested against both servers in router/catalog, and lists in router/plan's
+// golden plans.
 func (n *node) mixed() bool {
 	texts := 0
 	for _, kid := range n.kids {
