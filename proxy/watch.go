@@ -19,7 +19,8 @@ const (
 )
 
 // watcher ends statements that run for longer than they may and those whose client
-// is gone, and sessions whose client is silent for too long.
+// is gone, and sessions whose client is silent for too long. What was to end and
+// goes on it has ended again.
 type watcher struct {
 	sessions *registry
 	may      func(user string) session.Allowance
@@ -79,13 +80,13 @@ func (w *watcher) end(ctx context.Context, s *session.Session) {
 	_ = s.Kill(ctx) // which cuts it off if a shard doesn't obey
 }
 
-// cancel ends one command. A client that is gone has nobody to wait for what a
-// shard that can't be reached does.
+// cancel ends one command. Neither a client that is gone nor one whose statement's
+// time is up waits for what a shard that can't be reached does.
 func (w *watcher) cancel(ctx context.Context, s *session.Session, reason session.Reason, command uint64) {
 	ctx, cancel := context.WithTimeout(ctx, cancelTime)
 	defer cancel()
 	done, err := s.Cancel(ctx, reason, command)
-	if err != nil {
+	if err != nil && (reason == session.TimedOut || reason == session.ClientGone) {
 		s.Interrupt()
 	}
 	if done {

@@ -31,10 +31,8 @@ type awaitedConn struct {
 	killed bool
 }
 
-// add puts a connection in.
+// add puts a connection in. The caller holds mu.
 func (a *awaited) add(pool *backend.Pool, c *backend.Conn) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	a.conns = append(a.conns, awaitedConn{pool: pool, conn: c})
 	if a.ended {
 		c.Interrupt()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/backend"
 	"locus/proxy/wire"
 )
 
@@ -66,7 +67,10 @@ func (r Reason) error(mariaDB bool) *mysql.MyError {
 // cancellation is the part of a session that ends the command under way when
 // somebody else wants it. The hot path sees one atomic word of it.
 type cancellation struct {
-	reason Reason // under the mutex of awaited, as cancel is
+	// reason, asked and shielded are under the mutex of awaited, as cancel is.
+	reason   Reason
+	asked    time.Time // when the shards were asked last to end what they run
+	shielded bool      // no more: what runs now must not be cut off
 	// waits ends with the command's cancellation; it is what the session waits by
 	// for connections and IDs. It is replaced after a cancellation.
 	waits  context.Context
@@ -80,33 +84,85 @@ func (s *Session) patience() {
 	s.stop.waits, s.stop.cancel = context.WithCancelCause(s.ctx)
 }
 
+// insistPause is how long shards are left alone after they were asked to end what
+// they run.
+const insistPause = 200 * time.Millisecond
+
 // Cancel ends the statement of a command that is under way: command is its
 // number as [Session.Served] gave it, 0 for whichever it is. It tells false if
-// there is nothing that could be ended: no command, another one, or a commit.
-// The shards are asked to end what they run, which takes as long as ctx at most;
-// an error says which of them could not be.
+// there is nothing that could be ended: no command, another one, or a commit; and
+// for one that was cancelled before. The shards are asked to end what they run,
+// which takes as long as ctx at most; an error says which of them could not be.
+//
+// A server forgets a kill of a statement that it has not begun to read. Whoever
+// needs the end cancels again until it has come: then the shards are asked again.
 func (s *Session) Cancel(ctx context.Context, reason Reason, command uint64) (bool, error) {
-	conns, ok := s.cancelling(reason, command)
-	if !ok {
-		return false, nil
+	conns, first := s.cancelling(reason, command)
+	if len(conns) == 0 {
+		return first, nil
 	}
-	return true, s.awaited.kill(ctx, conns)
+	return first, s.awaited.kill(ctx, conns)
 }
 
-// cancelling marks the command as cancelled, and its connections as killed.
-func (s *Session) cancelling(reason Reason, command uint64) ([]awaitedConn, bool) {
+// cancelling marks the command as cancelled, and its connections as killed: those
+// are to be asked to end what they run. It tells whether it was the first to.
+func (s *Session) cancelling(reason Reason, command uint64) (conns []awaitedConn, first bool) {
 	s.awaited.mu.Lock()
 	defer s.awaited.mu.Unlock()
-	if command != 0 && command != s.served.Load() || !s.phase.CompareAndSwap(running, cancelled) {
+	if command != 0 && command != s.served.Load() {
 		return nil, false
 	}
-	s.stop.reason = reason
-	s.stop.cancel(reason.error(s.World().MariaDB))
+	first = s.phase.CompareAndSwap(running, cancelled)
+	now := time.Now()
+	switch {
+	case first:
+		s.stop.reason = reason
+		s.stop.cancel(reason.error(s.World().MariaDB))
+	case s.phase.Load() != cancelled, s.stop.shielded, now.Sub(s.stop.asked) < insistPause:
+		return nil, false
+	}
+	s.stop.asked = now
+	if len(s.awaited.conns) == 0 {
+		return nil, first
+	}
 	s.awaited.killing++
 	for i := range s.awaited.conns {
 		s.awaited.conns[i].killed = true
 	}
-	return slices.Clone(s.awaited.conns), true
+	return slices.Clone(s.awaited.conns), first
+}
+
+// unwanted is why a statement is not to be sent any more; nil: it is.
+func (s *Session) unwanted() error {
+	if s.phase.Load() != cancelled {
+		return nil
+	}
+	s.awaited.mu.Lock()
+	defer s.awaited.mu.Unlock()
+	return s.unwantedNow()
+}
+
+func (s *Session) unwantedNow() error {
+	if s.phase.Load() != cancelled || s.stop.shielded {
+		return nil
+	}
+	return s.stop.reason.error(s.World().MariaDB)
+}
+
+// await makes a connection that was borrowed one of those that a cancellation
+// ends. If it has come already, nobody would end what is sent now: the connection
+// goes back, and the error says why.
+func (s *Session) await(pool *backend.Pool, c *backend.Conn) error {
+	s.awaited.mu.Lock()
+	err := s.unwantedNow()
+	if err == nil {
+		s.awaited.add(pool, c)
+	}
+	s.awaited.mu.Unlock()
+	if err != nil {
+		pool.Return(c)
+	}
+	return err
 }
 
 // CutOff ends the wait of a command that was cancelled for shards that could not be
@@ -147,12 +203,24 @@ func (s *Session) absorb() {
 
 // shield keeps a commit from being cancelled; unshield ends that.
 func (s *Session) shield() {
-	if !s.phase.CompareAndSwap(running, finishing) && s.phase.Load() == cancelled {
-		s.absorb() // the statement before it was
+	if s.phase.CompareAndSwap(running, finishing) || s.phase.Load() != cancelled {
+		return
+	}
+	s.setShielded(true)
+	s.absorb() // the statement before it was cancelled
+}
+
+func (s *Session) unshield() {
+	if !s.phase.CompareAndSwap(finishing, running) {
+		s.setShielded(false)
 	}
 }
 
-func (s *Session) unshield() { s.phase.CompareAndSwap(finishing, running) }
+func (s *Session) setShielded(shielded bool) {
+	s.awaited.mu.Lock()
+	defer s.awaited.mu.Unlock()
+	s.stop.shielded = shielded
+}
 
 // interruptedBy is why the command under way is cancelled; 0: it isn't.
 func (s *Session) interruptedBy() Reason {

@@ -131,7 +131,9 @@ func (s *Session) borrowApart(shard router.ShardName, settings *backend.Settings
 	if err != nil {
 		return branch{}, err
 	}
-	s.awaited.add(pool, conn)
+	if err := s.await(pool, conn); err != nil {
+		return branch{}, err
+	}
 	return branch{shard: shard, pool: pool, conn: conn}, nil
 }
 

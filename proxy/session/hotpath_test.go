@@ -35,7 +35,7 @@ func (s *sequence) Issue(_ context.Context, t *catalog.Table, g gene.Gene, n int
 func bigint(name string) catalog.Column { return catalog.Column{Name: name, DataType: "bigint"} }
 
 // hotServices are those of a cluster of one shard, on a fake server, with one sharded table.
-func hotServices(t testing.TB) *Services {
+func hotServices(t testing.TB) (*Services, *fakeShard) {
 	t.Helper()
 	m, err := router.New(gene.W16, 1, []router.Entry{{Bound: 0xffff, Shard: "s0"}})
 	if err != nil {
@@ -63,7 +63,7 @@ func hotServices(t testing.TB) *Services {
 	return &Services{
 		World: func() *World { return world }, Pools: pools, IDs: &sequence{}, Ring: ring,
 		MaxStatement: 1 << 20, Counts: &Counts{}, Meter: new(meter.Meter), Log: slog.New(slog.DiscardHandler),
-	}
+	}, shard
 }
 
 // hotClient is a client of a session that runs, with what it sends ready made.
@@ -71,6 +71,10 @@ type hotClient struct {
 	t       testing.TB
 	stream  *stream.Conn
 	scanner wire.Scanner
+	session *Session
+	shard   *fakeShard
+	// planning is called once, the next time that the session asks for the world.
+	planning *atomic.Pointer[func()]
 }
 
 // dialects are the capabilities of clients old and new.
@@ -78,7 +82,7 @@ var dialects = map[string]uint32{"classic": backend.Capabilities, "without EOF":
 
 func newHotClient(t testing.TB, capabilities uint32) *hotClient {
 	t.Helper()
-	services := hotServices(t)
+	services, shard := hotServices(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -94,6 +98,13 @@ func newHotClient(t testing.TB, capabilities uint32) *hotClient {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := New(ctx, services, &Client{Stream: stream.New(far), Capabilities: capabilities, NextSeq: 2})
+	planning, world := new(atomic.Pointer[func()]), services.World()
+	services.World = func() *World {
+		if planning.Load() != nil {
+			(*planning.Swap(nil))()
+		}
+		return world
+	}
 	ended := make(chan error)
 	go func() { ended <- s.Serve("shop") }()
 	t.Cleanup(func() {
@@ -103,7 +114,7 @@ func newHotClient(t testing.TB, capabilities uint32) *hotClient {
 		}
 		cancel()
 	})
-	c := &hotClient{t: t, stream: stream.New(near)}
+	c := &hotClient{t: t, stream: stream.New(near), session: s, shard: shard, planning: planning}
 	c.scanner.DeprecateEOF = capabilities&mysql.CLIENT_DEPRECATE_EOF != 0
 	c.answer(wire.SimpleResponse)
 	return c
@@ -112,26 +123,35 @@ func newHotClient(t testing.TB, capabilities uint32) *hotClient {
 // run sends commands, each after the answer to the one before.
 func (c *hotClient) run(packets ...[]byte) {
 	for _, p := range packets {
-		if _, err := c.stream.Write(p); err != nil {
-			c.t.Fatal(err)
-		}
+		c.send(p)
 		c.answer(wire.QueryResponse)
 	}
 }
 
+func (c *hotClient) send(packet []byte) {
+	if _, err := c.stream.Write(packet); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
 func (c *hotClient) answer(kind wire.ResponseKind) {
+	if code := c.outcome(kind); code != 0 {
+		c.t.Fatalf("error %d", code)
+	}
+}
+
+// outcome reads an answer and gives its error's number; 0: it is none.
+func (c *hotClient) outcome(kind wire.ResponseKind) uint16 {
 	c.scanner.Reset(kind)
 	for {
 		n, state, err := c.scanner.Scan(c.stream.Unread())
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		if code, failed := c.scanner.ErrCode(); failed {
-			c.t.Fatalf("error %d: %q", code, c.stream.Unread())
-		}
 		c.stream.Discard(n)
 		if state == wire.Done {
-			return
+			code, _ := c.scanner.ErrCode()
+			return code
 		}
 		if err := c.stream.Fill(); err != nil {
 			c.t.Fatal(err)
@@ -178,9 +198,10 @@ func (c *hotClient) executeCommand(sql string, values ...int64) []byte {
 }
 
 const (
-	hotSelect = "SELECT id, amount FROM orders WHERE user_id = ?"
-	hotUpdate = "UPDATE orders SET amount = amount + 1 WHERE user_id = ?"
-	hotInsert = "INSERT INTO orders (user_id, amount) VALUES (?, 5)"
+	hotSelect     = "SELECT id, amount FROM orders WHERE user_id = ?"
+	hotUpdate     = "UPDATE orders SET amount = amount + 1 WHERE user_id = ?"
+	hotSelect4711 = "SELECT id, amount FROM orders WHERE user_id = 4711"
+	hotInsert     = "INSERT INTO orders (user_id, amount) VALUES (?, 5)"
 )
 
 // hotScripts are what applications do all day.

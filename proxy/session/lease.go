@@ -21,6 +21,9 @@ func (s *Session) lend(shard router.ShardName, outside bool) (lease, error) {
 }
 
 func (s *Session) lendSpanning(shard router.ShardName, outside bool, spanning Spanning) (lease, error) {
+	if err := s.unwanted(); err != nil {
+		return lease{}, err
+	}
 	if b := s.txn.on(shard); b != nil {
 		if err := b.conn.Carry(s.ctx, s.settings); err != nil {
 			return lease{}, err
@@ -74,7 +77,9 @@ func (s *Session) borrow(shard router.ShardName, settings *backend.Settings) (br
 	if err != nil {
 		return branch{}, err
 	}
-	s.awaited.add(pool, conn)
+	if err := s.await(pool, conn); err != nil {
+		return branch{}, err
+	}
 	return branch{shard: shard, pool: pool, conn: conn}, nil
 }
 

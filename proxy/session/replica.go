@@ -29,7 +29,9 @@ func (s *Session) borrowReplica(shard router.ShardName) (branch, bool) {
 	if err != nil {
 		return branch{}, false
 	}
-	s.awaited.add(pool, conn)
+	if s.await(pool, conn) != nil {
+		return branch{}, false // and the primary's isn't lent either
+	}
 	s.Counts.OnReplicas.Add(1)
 	return branch{shard: shard, pool: pool, conn: conn}, true
 }

@@ -14,37 +14,46 @@ type Allowance struct {
 // watched is what the watcher remembers of a session from look to look.
 type watched struct {
 	command uint64
-	idle    bool
+	phase   phase
 	since   time.Time
+	again   time.Duration // after since: when a cancellation is repeated
 }
 
+// mostInsist is the longest between two repetitions of a cancellation.
+const mostInsist = 10 * time.Second
+
 // Examine tells whether the command under way is to be cancelled, and its
-// number: since it has run for longer than it may, or since its client is gone.
+// number: since it has run for longer than it may, or since its client is gone, or
+// since it was cancelled some time ago and has not ended.
 // Only a command that was already under way at the last look is looked at
 // closely, so short ones cost nothing. Of a session between commands it tells
 // whether the client has been silent for too long. It is for one goroutine, the
 // watcher's.
 func (s *Session) Examine(now time.Time, may Allowance) (Reason, uint64) {
-	phase := s.phase.Load()
-	if phase == finishing || phase == cancelled {
-		return 0, 0
-	}
-	seen := watched{command: s.served.Load(), idle: phase == idle}
-	if seen.command != s.watched.command || seen.idle != s.watched.idle {
+	seen := watched{command: s.served.Load(), phase: s.phase.Load()}
+	if seen.command != s.watched.command || seen.phase != s.watched.phase {
 		seen.since = now
 		s.watched = seen
 		return 0, 0
 	}
 	took := now.Sub(s.watched.since)
-	switch {
-	case seen.idle && exceeds(took, s.idleLimit(may.Idle)):
-		return Silent, seen.command
-	case seen.idle:
-		return 0, 0
-	case exceeds(took, may.Statement), s.expired(seen.command, now):
-		return TimedOut, seen.command
-	case s.client.PeerGone():
-		return ClientGone, seen.command
+	switch seen.phase {
+	case idle:
+		if exceeds(took, s.idleLimit(may.Idle)) {
+			return Silent, seen.command
+		}
+	case running:
+		switch {
+		case exceeds(took, may.Statement), s.expired(seen.command, now):
+			return TimedOut, seen.command
+		case s.client.PeerGone():
+			return ClientGone, seen.command
+		}
+	case cancelled:
+		if took >= s.watched.again {
+			s.watched.again = took + min(took, mostInsist)
+			return s.interruptedBy(), seen.command
+		}
 	}
 	return 0, 0
 }
