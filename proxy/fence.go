@@ -3,6 +3,8 @@ package proxy
 import (
 	"context"
 	"time"
+
+	"locus/router"
 )
 
 // Fence is how a proxy behaves while genes change hands.
@@ -41,6 +43,29 @@ func (p *Proxy) ReadAsOf(revision int64) bool {
 	}
 	p.live.Refresh()
 	return false
+}
+
+// nothingLeftBehind waits until nothing goes on any more, at the shards that the
+// map's held genes belong to, on connections that were closed without an answer:
+// their clients were told that the effect is unknown, but what it is must be known
+// to the shard before the genes change hands.
+func (p *Proxy) nothingLeftBehind(ctx context.Context, m *router.Map) error {
+	ticker := time.NewTicker(obeyPause)
+	defer ticker.Stop()
+	for _, name := range m.Shards() {
+		pool, there := p.pools.Pool(name)
+		if !there || m.GenesOf(name).Intersect(m.Held()).Empty() {
+			continue
+		}
+		for newest := pool.Orphaned(); !pool.Ended(newest); {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-ticker.C:
+			}
+		}
+	}
+	return nil
 }
 
 const (

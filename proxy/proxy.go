@@ -65,6 +65,9 @@ func New(o Options) *Proxy {
 			if err := p.sessions.obey(ctx, version, w.session.Map.Held(), o.Fence.Patience); err != nil {
 				return err
 			}
+			if err := p.nothingLeftBehind(ctx, w.session.Map); err != nil {
+				return err
+			}
 			return o.Acknowledge(version)
 		}
 	}

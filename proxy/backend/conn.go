@@ -38,6 +38,7 @@ type Conn struct {
 	dropped  bool   // the current database may be gone, and then there is none
 	status   uint16 // SERVER_STATUS_… as last told
 	broken   bool   // an answer is missing: can't be used any more
+	dead     bool   // and was not waited for: the server had closed it
 	prepared statements
 	pulse    *pulse
 	out      []byte // the command being built; kept for the next one if small

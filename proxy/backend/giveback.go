@@ -30,7 +30,7 @@ func (p *Pool) Return(c *Conn) {
 }
 
 // Discard gives back a borrowed connection that must not be used again, and closes it. A statement that it was running may
-// go on at the server for a while.
+// go on at the server for a while, see [Pool.Ended].
 func (p *Pool) Discard(c *Conn) {
 	p.mu.Lock()
 	if !c.lent {
@@ -41,6 +41,9 @@ func (p *Pool) Discard(c *Conn) {
 	c.lent = false
 	if c.broken {
 		p.suspicion = time.Now()
+	}
+	if !c.usable() && !c.dead {
+		p.orphans.note(c)
 	}
 	p.remove(c)
 	p.serve(time.Now())
@@ -56,7 +59,7 @@ func (p *Pool) Discard(c *Conn) {
 // bury closes a connection that was found dead, and has the others looked at before they are lent.
 func (p *Pool) bury(c *Conn) {
 	p.counts.dead.Add(1)
-	c.broken = true
+	c.broken, c.dead = true, true
 	p.Discard(c)
 }
 

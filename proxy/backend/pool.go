@@ -29,7 +29,8 @@ type Pool struct {
 	queue      queue              // not empty only while nothing can be granted to its first
 	breaker    breaker
 	suspicion  time.Time // connections that weren't used since then may have died
-	doomed     []*Conn   // taken out of the pool, to be closed when mu is released
+	orphans    orphans
+	doomed     []*Conn // taken out of the pool, to be closed when mu is released
 	closed     bool
 	empty      chan struct{} // closed once the pool is closed and has no connection left
 }

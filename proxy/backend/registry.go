@@ -25,6 +25,7 @@ type Registry struct {
 	pools  atomic.Pointer[map[router.ShardName]*Pool] // replaced, never edited
 
 	replicas atomic.Pointer[map[router.ShardName]*replicas] // likewise
+	orphaned chan struct{}                                  // a pool has a connection that its server may go on with
 
 	mu      sync.Mutex // held for the whole of Apply and Close
 	retired []*Pool    // removed, perhaps with connections that are still borrowed
@@ -32,7 +33,7 @@ type Registry struct {
 
 // NewRegistry makes a registry without shards; limits are those of each pool.
 func NewRegistry(limits Limits, log *slog.Logger) *Registry {
-	r := &Registry{limits: limits, log: log, dial: login}
+	r := &Registry{limits: limits, log: log, dial: login, orphaned: make(chan struct{}, 1)}
 	r.pools.Store(&map[router.ShardName]*Pool{})
 	r.replicas.Store(&map[router.ShardName]*replicas{})
 	return r
@@ -64,7 +65,9 @@ func (r *Registry) Apply(targets []Target) {
 			p.resize(t.within(r.limits))
 			next[t.Shard] = p
 		} else {
-			next[t.Shard] = newPool(t, t.within(r.limits), r.log, r.dial)
+			p := newPool(t, t.within(r.limits), r.log, r.dial)
+			p.orphans.news = r.orphaned
+			next[t.Shard] = p
 		}
 	}
 	r.pools.Store(&next)
@@ -85,7 +88,7 @@ func (r *Registry) retire(old, next map[router.ShardName]*Pool) {
 	}
 }
 
-// Run sweeps all pools and measures all replicas until ctx ends.
+// Run sweeps all pools, measures all replicas, and has servers end what was left behind there, until ctx ends.
 func (r *Registry) Run(ctx context.Context) error {
 	var tasks sync.WaitGroup
 	defer tasks.Wait()
@@ -96,6 +99,12 @@ func (r *Registry) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-r.orphaned:
+			for _, p := range *r.pools.Load() {
+				if p.takeOrphans() {
+					tasks.Go(func() { p.endOrphans(ctx) })
+				}
+			}
 		case now := <-ticker.C:
 			for _, p := range *r.pools.Load() {
 				p.Sweep(now)

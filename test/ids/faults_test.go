@@ -5,6 +5,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"locus/test/link"
 )
 
 // fault is what may happen, and ends what it began.
@@ -21,9 +23,9 @@ func wait(d time.Duration) { time.Sleep(d) }
 
 func (s *stage) anyone() *slot { return s.slots[rand.IntN(len(s.slots))] }
 
-func (s *stage) anyLink() *link {
+func (s *stage) anyLink() *link.Link {
 	sl := s.anyone()
-	return []*link{sl.etcd, sl.mysql, sl.redis}[rand.IntN(3)]
+	return []*link.Link{sl.etcd, sl.mysql, sl.redis}[rand.IntN(3)]
 }
 
 var faults = []fault{
@@ -40,27 +42,27 @@ var faults = []fault{
 	}},
 	{"a link is cut", func(s *stage) {
 		l := s.anyLink()
-		to := l.target()
-		l.lead("")
+		to := l.Target()
+		l.Lead("")
 		wait(time.Duration(rand.IntN(500)) * time.Millisecond)
-		l.lead(to)
+		l.Lead(to)
 	}},
 	{"connections are cut", func(s *stage) {
 		for range 3 {
 			l := s.anyLink()
-			l.lead(l.target())
+			l.Lead(l.Target())
 			wait(20 * time.Millisecond)
 		}
 	}},
 	{"a node loses Redis, another the databases", func(s *stage) {
 		one, other := s.slots[0], s.slots[1]
-		one.redis.lead("")
-		other.mysql.lead("")
-		other.etcd.lead("")
+		one.redis.Lead("")
+		other.mysql.Lead("")
+		other.etcd.Lead("")
 		wait(600 * time.Millisecond)
-		one.redis.lead(s.redis[0].Addr)
-		other.mysql.lead(s.mysql.Addr())
-		other.etcd.lead(s.etcd.addr)
+		one.redis.Lead(s.redis[0].Addr)
+		other.mysql.Lead(s.mysql.Addr())
+		other.etcd.Lead(s.etcd.addr)
 	}},
 	{"Redis is emptied", func(s *stage) { _, _ = s.redis[0].Do("FLUSHALL") }},
 	{"Redis is killed and restarts empty", func(s *stage) {
@@ -80,11 +82,11 @@ var faults = []fault{
 		_, _ = s.redis[1].Do("REPLICAOF", "NO", "ONE") // it has what was there now
 		wait(100 * time.Millisecond)                   // the master goes on
 		for _, sl := range s.slots[:len(s.slots)/2] {  // and is still there for half of the nodes
-			sl.redis.lead(s.redis[1].Addr)
+			sl.redis.Lead(s.redis[1].Addr)
 		}
 		wait(200 * time.Millisecond)
 		for _, sl := range s.slots {
-			sl.redis.lead(s.redis[1].Addr)
+			sl.redis.Lead(s.redis[1].Addr)
 		}
 		s.redis[0], s.redis[1] = s.redis[1], s.redis[0]
 		s.replicate()
@@ -113,12 +115,6 @@ var faults = []fault{
 		wait(stopped)
 		_ = s.etcd.command.Process.Signal(syscall.SIGCONT)
 	}},
-}
-
-func (l *link) target() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.to
 }
 
 // torment lets all faults happen, in an order of its own each time, until enough

@@ -21,6 +21,8 @@ import (
 	"locus/config/etcd/embedded"
 	"locus/idgen/row"
 	"locus/test/servers"
+
+	"locus/test/link"
 )
 
 // stage is the servers, the nodes and what the nodes said.
@@ -42,7 +44,7 @@ type stage struct {
 // slot is the place of one node, with its own links: who takes the place of a
 // killed one has the same.
 type slot struct {
-	etcd, mysql, redis *link
+	etcd, mysql, redis *link.Link
 	command            *exec.Cmd
 }
 
@@ -69,7 +71,7 @@ func newStage(t *testing.T, nodes int, kinds []int) *stage {
 	s.etcd = startEtcd(t)
 	for range nodes {
 		s.slots = append(s.slots, &slot{
-			etcd: newLink(t, s.etcd.addr), mysql: newLink(t, s.mysql.Addr()), redis: newLink(t, s.redis[0].Addr),
+			etcd: link.New(t, s.etcd.addr), mysql: link.New(t, s.mysql.Addr()), redis: link.New(t, s.redis[0].Addr),
 		})
 	}
 	t.Cleanup(s.end)
@@ -88,10 +90,10 @@ func (s *stage) replicate() {
 func (s *stage) start(sl *slot) {
 	s.nodesStarted++
 	config := s.mysql.Config("ids")
-	config.Addr = sl.mysql.addr()
+	config.Addr = sl.mysql.Addr()
 	text, err := json.Marshal(node{
 		Name: fmt.Sprint("node ", s.nodesStarted), Kinds: s.kindsOfANode, ExtendsPastGrants: s.extendsPast,
-		Etcd: sl.etcd.addr(), Redis: sl.redis.addr(), DSN: config.FormatDSN(),
+		Etcd: sl.etcd.Addr(), Redis: sl.redis.Addr(), DSN: config.FormatDSN(),
 	})
 	if err != nil {
 		s.t.Fatal(err)

@@ -1,4 +1,6 @@
-package ids
+// Package link owns a TCP connection's way from a test's client to its server, so
+// that the test can cut it while both live. It never looks at what it carries.
+package link
 
 import (
 	"io"
@@ -7,9 +9,9 @@ import (
 	"testing"
 )
 
-// link is the only way from a node to a server. It can be cut, and led to
-// another server.
-type link struct {
+// Link is the only way from a client to a server. It can be cut, and led to
+// another server. All methods may be called concurrently.
+type Link struct {
 	listener net.Listener
 
 	mu    sync.Mutex // guards what follows
@@ -18,25 +20,27 @@ type link struct {
 	ended sync.WaitGroup
 }
 
-func newLink(t testing.TB, to string) *link {
+// New makes a link to an address; it ends with the test.
+func New(t testing.TB, to string) *Link {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &link{listener: listener, to: to, conns: map[net.Conn]bool{}}
+	l := &Link{listener: listener, to: to, conns: map[net.Conn]bool{}}
 	l.ended.Go(l.accept)
 	t.Cleanup(func() {
 		_ = listener.Close()
-		l.lead("")
+		l.Lead("")
 		l.ended.Wait()
 	})
 	return l
 }
 
-func (l *link) addr() string { return l.listener.Addr().String() }
+// Addr is where clients find it.
+func (l *Link) Addr() string { return l.listener.Addr().String() }
 
-func (l *link) accept() {
+func (l *Link) accept() {
 	for {
 		conn, err := l.listener.Accept()
 		if err != nil {
@@ -47,7 +51,7 @@ func (l *link) accept() {
 }
 
 // carry copies both ways until either end or the link is cut.
-func (l *link) carry(client net.Conn) {
+func (l *Link) carry(client net.Conn) {
 	defer client.Close()
 	l.mu.Lock()
 	to := l.to
@@ -74,7 +78,7 @@ func (l *link) carry(client net.Conn) {
 	both.Wait()
 }
 
-func (l *link) join(a, b net.Conn, to string) bool {
+func (l *Link) join(a, b net.Conn, to string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.to != to {
@@ -84,19 +88,26 @@ func (l *link) join(a, b net.Conn, to string) bool {
 	return true
 }
 
-func (l *link) leave(a, b net.Conn) {
+func (l *Link) leave(a, b net.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.conns, a)
 	delete(l.conns, b)
 }
 
-// lead cuts the connections; new ones go there, or nowhere.
-func (l *link) lead(to string) {
+// Lead cuts the connections; new ones go there, or with an empty address nowhere.
+func (l *Link) Lead(to string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.to = to
 	for conn := range l.conns {
 		_ = conn.Close()
 	}
+}
+
+// Target is where new connections go.
+func (l *Link) Target() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.to
 }
