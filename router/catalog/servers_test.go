@@ -138,7 +138,9 @@ type constant struct {
 func spelled(t *rapid.T, n *big.Int) constant {
 	text := n.String()
 	asFloat, _ := new(big.Float).SetInt(n).Float64()
-	switch rapid.IntRange(0, 11).Draw(t, "spelling") {
+	switch rapid.IntRange(0, 12).Draw(t, "spelling") {
+	case 10:
+		return constant{sql: introduced(t, "'"+text+"'")}
 	case 0:
 		return constant{sql: "'" + text + "'"}
 	case 1:
@@ -166,6 +168,11 @@ func spelled(t *rapid.T, n *big.Int) constant {
 		return constant{sql: "'" + text + ".000'"}
 	}
 	return constant{sql: text}
+}
+
+// introduced puts an introducer before a string.
+func introduced(t *rapid.T, quoted string) string {
+	return rapid.SampledFrom([]string{"_binary", "_utf8mb4", "_utf8mb3 ", "N", "_latin1", "_ascii"}).Draw(t, "introducer") + quoted
 }
 
 // understood fills in what our own reading makes of a constant.
@@ -432,12 +439,14 @@ func TestServersCompareText(t *testing.T) {
 
 func spelledText(t *rapid.T, text string) constant {
 	c := constant{sql: "'" + text + "'"}
-	switch rapid.IntRange(0, 4).Draw(t, "spelling") {
+	switch rapid.IntRange(0, 5).Draw(t, "spelling") {
 	case 0:
 		return constant{sql: "?", arg: text, value: stmt.Value{Kind: stmt.String, Text: []byte(text)}}
 	case 1:
 		c.sql = fmt.Sprintf("X'%x'", text)
 	case 2:
+		c.sql = introduced(t, c.sql)
+	case 3:
 		c.sql = rapid.SampledFrom([]string{"0", "42", "42.0", "4.2e1"}).Draw(t, "number")
 	}
 	c.understood()

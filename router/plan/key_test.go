@@ -15,14 +15,15 @@ import (
 
 // others are literals that may stand in place of one of the same kind.
 var others = map[stmt.LiteralKind][]string{
-	stmt.IntLiteral:     {"42", "1", "0", "-1"[1:], "2257851525684527105", "18446744073709551615", "3", "2"},
-	stmt.DecimalLiteral: {"42.0", "1.5", ".5"},
-	stmt.FloatLiteral:   {"42e0", "1.5e3"},
-	stmt.StringLiteral:  {"'42'", "'x'", "''", "'it''s'", "'id'", `"amount"`},
-	stmt.HexLiteral:     {"0x2A", "x'003EAB00000000000000000000000001'"},
-	stmt.BitLiteral:     {"b'1'"},
-	stmt.ParamLiteral:   {"?"},
-	stmt.CommentLiteral: {"/* x */", "/**/"},
+	stmt.IntLiteral:        {"42", "1", "0", "-1"[1:], "2257851525684527105", "18446744073709551615", "3", "2"},
+	stmt.DecimalLiteral:    {"42.0", "1.5", ".5"},
+	stmt.FloatLiteral:      {"42e0", "1.5e3"},
+	stmt.StringLiteral:     {"'42'", "'x'", "''", "'it''s'", "'id'", `"amount"`},
+	stmt.IntroducedLiteral: {"_binary'x'", "N'x'", "_utf8mb4'42'", "_latin1'\xe9'", "_binary X'003EAB00000000000000000000000001'"},
+	stmt.HexLiteral:        {"0x2A", "x'003EAB00000000000000000000000001'"},
+	stmt.BitLiteral:        {"b'1'"},
+	stmt.ParamLiteral:      {"?"},
+	stmt.CommentLiteral:    {"/* x */", "/**/"},
 }
 
 // varied writes the text with other literals, and lists of other lengths.

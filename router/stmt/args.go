@@ -38,6 +38,8 @@ func (a *Args) Value(i int32) Value {
 		}
 	case StringLiteral:
 		return a.native(Value{Kind: String, Text: a.unquote(text)})
+	case IntroducedLiteral:
+		return a.introduced(text)
 	case HexLiteral:
 		return a.unhex(text)
 	case ParamLiteral:

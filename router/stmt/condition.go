@@ -228,15 +228,16 @@ func (r *reader) signed(n *ast.UnaryOperationExpr) Operand {
 }
 
 // slotOf finds the slot of the literal at a position, or -1 where the parser
-// does not mean just that literal: an introducer (_latin1'x') stands before it,
-// or another string behind it, which makes one value of the two.
+// does not mean just that literal: an introducer (_koi8r'x') that the lexer does
+// not know stands before it, or another string behind it, which makes one value
+// of the two.
 func (r *reader) slotOf(position int, n ast.ValueExpr) int32 {
 	slot, ok := r.l.SlotAt(position)
 	if !ok {
 		return -1
 	}
 	literal := r.l.Literals[r.l.Slots[slot].First]
-	if literal.Kind == CommentLiteral || (literal.Kind == StringLiteral && r.stringFollows(literal.End)) {
+	if literal.Kind == CommentLiteral || (literal.isString() && r.stringFollows(literal.End)) {
 		return -1
 	}
 	if !r.agrees(n, r.l.Slots[slot].First) {
@@ -278,7 +279,7 @@ func (r *reader) agrees(n ast.ValueExpr, literal int32) bool {
 	case uint64:
 		return ours.Kind == Uint && ours.Uint == theirs
 	case string:
-		return ours.Kind == String && (string(ours.Text) == theirs || !utf8.Valid(ours.Text))
+		return ours.Kind == Unknown || (ours.Kind == String || ours.Kind == Bytes) && (string(ours.Text) == theirs || !utf8.Valid(ours.Text))
 	}
 	return true
 }

@@ -33,7 +33,6 @@ func (v *values) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 var unseen = map[string]int{
 	"'alias'": 1, `"other"`: 1, // aliases
 	"'b'": 2, "'d'": 1, // behind another string, and the name of a variable
-	"'x'": 1, "'y'": 1, "'z'": 1, // behind an introducer
 	"10": 1, "'$.b'": 1, "'$.c'": 1, "', '": 1, "'2020-01-01'": 1, "'10:00:00'": 1, "'2020-01-01 10:00:00'": 1, "'2020-01-02'": 1,
 }
 

@@ -37,7 +37,7 @@ func (r *reader) isString(name string) bool {
 	var a Args
 	a.Reset(r.l, nil)
 	for i, literal := range r.l.Literals {
-		if literal.Kind == StringLiteral && string(a.Value(int32(i)).Text) == name {
+		if literal.isString() && string(a.Value(int32(i)).Text) == name {
 			return true
 		}
 	}

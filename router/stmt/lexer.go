@@ -14,6 +14,8 @@ const (
 	DecimalLiteral
 	FloatLiteral
 	StringLiteral
+	// IntroducedLiteral is a string with its introducer: _binary'x', N'x'.
+	IntroducedLiteral
 	HexLiteral
 	BitLiteral
 	// ParamLiteral is a placeholder of a prepared statement.
@@ -29,6 +31,8 @@ type Literal struct {
 	Kind       LiteralKind
 	Param      int32 // the placeholder's ordinal, from 0
 }
+
+func (l Literal) isString() bool { return l.Kind == StringLiteral || l.Kind == IntroducedLiteral }
 
 // Slot is one literal of the key. A list such as IN (1, 2, 3) has one slot and
 // several literals.

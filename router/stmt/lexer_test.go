@@ -20,7 +20,7 @@ func lexed(text string, mode Mode) *Lexed {
 func marked(l *Lexed) string {
 	names := map[byte]string{
 		zeroKind: "<zero>", byte(IntLiteral): "<int>", byte(DecimalLiteral): "<dec>", byte(FloatLiteral): "<float>",
-		byte(StringLiteral): "<str>", byte(HexLiteral): "<hex>", byte(BitLiteral): "<bit>",
+		byte(StringLiteral): "<str>", byte(IntroducedLiteral): "<intro>", byte(HexLiteral): "<hex>", byte(BitLiteral): "<bit>",
 		byte(ParamLiteral): "<par>", byte(CommentLiteral): "<note>",
 	}
 	var b strings.Builder
@@ -44,7 +44,9 @@ func TestKey(t *testing.T) {
 		{"select t.1x, t.1, `t`.1, t . x", "select t.1x, t.1, `t`.1, t . x"},
 		{"select -1, - 1, a-1, a--1", "select -<int>, - <int>, a-<int>, a--<int>"},
 		{"select 'it''s', 'a\\'b', \"q\"\"q\"", "select <str>, <str>, <str>"},
-		{"select N'x', _utf8mb4'x', _utf8mb4 'x'", "select N<str>, _utf8mb4<str>, _utf8mb4 <str>"},
+		{"select N'x', n'x', _utf8mb4'x', _UTF8MB4 \"x\", _binary X'41'", "select <intro>, <intro>, <intro>, <intro>, <intro>"},
+		{"select N 'x', _koi8r'x', _name 'x', t._utf8'x', _utf8 `x`, _binary 0x41", "select N <str>, _koi8r<str>, _name <str>, t._utf8<str>, _utf8 `x`, _binary <hex>"},
+		{"a in (_binary'a', _utf8'b', 'c')", "a in (<intro>, <str>)"},
 		{"select 'a' 'b'", "select <str> <str>"},
 		{"select @x, @@version, @'x', @`x`", "select @x, @@version, @<str>, @`x`"},
 		{"select ?, ? + ?", "select <par>, <par> + <par>"},
@@ -124,7 +126,7 @@ func TestModes(t *testing.T) {
 }
 
 func TestUnreadable(t *testing.T) {
-	for _, text := range []string{"select 'a", `select "a`, "select `a", "select /* a", "select x'4", "select /*", "select 'a\\'", "/*+ x"} {
+	for _, text := range []string{"select 'a", `select "a`, "select `a", "select /* a", "select x'4", "select _binary'4", "select N'4", "select /*", "select 'a\\'", "/*+ x"} {
 		if l := lexed(text, 0); l.Err == nil {
 			t.Errorf("%s: read as %s", text, marked(l))
 		}
@@ -134,7 +136,7 @@ func TestUnreadable(t *testing.T) {
 func TestUncacheable(t *testing.T) {
 	for text, want := range map[string]bool{
 		"select 1": false, "select /* x */ 1": false, "select 1;": false, "select 1; ": false,
-		"select N'x'": true, "select /*! 1 */": true, "select /*M! 1 */": true, "select 1; select 2": true,
+		"select N'x'": false, "select /*! 1 */": true, "select /*M! 1 */": true, "select 1; select 2": true,
 	} {
 		if l := lexed(text, 0); l.Uncacheable != want {
 			t.Errorf("%s: uncacheable %v", text, l.Uncacheable)
@@ -179,7 +181,7 @@ func TestCells(t *testing.T) {
 		{"insert into value values (1)", "(1): 1=1;\n"},
 		{"insert into t (`values`, a) values (1, 2)", "(1, 2): 1=1; 2=2;\n"},
 		{"insert into t values (1) on duplicate key update a = values(a), b = (2)", "(1): 1=1;\n"},
-		{"insert into t values (N'x', x'41', _utf8'y')", "(N'x', x'41', _utf8'y'): N'x'; x'41'=x'41'; _utf8'y';\n"},
+		{"insert into t values (N'x', x'41', _utf8'y')", "(N'x', x'41', _utf8'y'): N'x'=N'x'; x'41'=x'41'; _utf8'y'=_utf8'y';\n"},
 		{"select * from insert values (1)", ""},
 	} {
 		if got := rowsOf(lexed(c.text, 0)); got != c.want {

@@ -53,9 +53,15 @@ func (l *Lexed) word() {
 		case 'b':
 			l.prefixed(start, end, BitLiteral)
 			return
-		case 'n':
-			l.Uncacheable = true
 		}
+	}
+	if behind, found := l.introducedEnd(start, end); found {
+		if behind < 0 {
+			l.Err = errUnterminated
+			return
+		}
+		l.strip(start, behind, IntroducedLiteral)
+		return
 	}
 	first := !l.started
 	l.touch()

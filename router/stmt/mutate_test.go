@@ -12,14 +12,15 @@ import (
 // spellings are other literals of each kind. None is the text of a name in the
 // corpus, so that one that shows up in a reading is seen.
 var spellings = map[LiteralKind][]string{
-	IntLiteral:     {"0", "7", "00012", "18446744073709551615", "184467440737095516160", strings.Repeat("9", 90)},
-	DecimalLiteral: {".5", "3.", "12.25", "1." + strings.Repeat("0", 80)},
-	FloatLiteral:   {"1e2", ".5e-3", "7.5E+10"},
-	StringLiteral:  {"''", "'zz'", `'a\'b'`, "'it''s'", `"dq"`, "'-- no'", "'/* no */'", "'(,)'", "'?'", "'\xff\xfe'", "'買家'", `'\\'`},
-	HexLiteral:     {"0x00", "x''", "X'AbCd'"},
-	BitLiteral:     {"0b1", "b'0'", "B''"},
-	ParamLiteral:   {"?"},
-	CommentLiteral: {"/**/", "/* or 1 = 1 */", "/* ' */", "/*T! or 1 = 1 */"},
+	IntLiteral:        {"0", "7", "00012", "18446744073709551615", "184467440737095516160", strings.Repeat("9", 90)},
+	DecimalLiteral:    {".5", "3.", "12.25", "1." + strings.Repeat("0", 80)},
+	FloatLiteral:      {"1e2", ".5e-3", "7.5E+10"},
+	StringLiteral:     {"''", "'zz'", `'a\'b'`, "'it''s'", `"dq"`, "'-- no'", "'/* no */'", "'(,)'", "'?'", "'\xff\xfe'", "'買家'", `'\\'`},
+	IntroducedLiteral: {"_binary'zz'", "_binary '\xff\\0'", "_utf8mb4'買家'", "_latin1'\xe9'", "n''", "_UTF8 \"dq\"", "_utf8mb3 x'e9'"},
+	HexLiteral:        {"0x00", "x''", "X'AbCd'"},
+	BitLiteral:        {"0b1", "b'0'", "B''"},
+	ParamLiteral:      {"?"},
+	CommentLiteral:    {"/**/", "/* or 1 = 1 */", "/* ' */", "/*T! or 1 = 1 */"},
 }
 
 // another writes a text of the same key: other literals and comments, other

@@ -1,6 +1,7 @@
 package stmt
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -59,7 +60,7 @@ func (l *Lexed) readable() string {
 	return string(text)
 }
 
-// introduce gives literals an introducer that the parser knows in place of one
+// introduce gives literals an introducer that the parser takes in place of one
 // that it doesn't: _koi8r'…'. The text as it was written is what goes on.
 func (l *Lexed) introduce(text []byte) {
 	for _, literal := range l.Literals {
@@ -71,7 +72,7 @@ func (l *Lexed) introduce(text []byte) {
 		for start > 0 && class[text[start-1]] != spaceByte && inName(text[start-1]) {
 			start--
 		}
-		if start == end || text[start] != '_' || literal.Kind == CommentLiteral || known[strings.ToLower(string(text[start+1:end]))] {
+		if start == end || text[start] != '_' || literal.Kind == CommentLiteral || !slices.Contains(charsets, strings.ToLower(string(text[start+1:end]))) {
 			continue
 		}
 		if name := asLong(end - start - 1); name != "" {
@@ -79,9 +80,6 @@ func (l *Lexed) introduce(text []byte) {
 		}
 	}
 }
-
-// known are the introducers that the parser takes.
-var known = set("utf8 utf8mb3 utf8mb4 ascii latin1 binary gbk")
 
 // asLong is the longest introducer of at most n letters, if there is one.
 func asLong(n int) string {
@@ -132,7 +130,7 @@ func blank(text []byte, start, end int32) {
 func (l *Lexed) spell(text []byte) {
 	for _, literal := range l.Literals {
 		body := text[literal.Start:literal.End]
-		if literal.Kind != StringLiteral || utf8.Valid(body) {
+		if !literal.isString() || utf8.Valid(body) {
 			continue
 		}
 		for i, c := range body {
@@ -149,7 +147,7 @@ func (l Literal) overlong() bool {
 	switch l.Kind {
 	case IntLiteral, DecimalLiteral, FloatLiteral:
 		return l.End-l.Start > 65
-	case StringLiteral, HexLiteral, BitLiteral, ParamLiteral, CommentLiteral:
+	case StringLiteral, IntroducedLiteral, HexLiteral, BitLiteral, ParamLiteral, CommentLiteral:
 	}
 	return false
 }
@@ -161,7 +159,7 @@ func respell(number []byte, kind LiteralKind) {
 		short = "1.5"
 	case FloatLiteral:
 		short = "1e5"
-	case IntLiteral, StringLiteral, HexLiteral, BitLiteral, ParamLiteral, CommentLiteral:
+	case IntLiteral, StringLiteral, IntroducedLiteral, HexLiteral, BitLiteral, ParamLiteral, CommentLiteral:
 	}
 	blank(number[copy(number, short):], 0, int32(len(number)-len(short)))
 }

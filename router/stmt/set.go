@@ -94,8 +94,8 @@ func (r *reader) variableValue(v *Variable, e ast.ExprNode) {
 // not shown those that are no UTF-8; or a character set of its own before it.
 func (r *reader) foreign(e ast.ExprNode) bool {
 	start := e.OriginTextPosition()
-	_, bare := r.literalAt(start)
-	return !bare || slices.ContainsFunc(r.l.Text[start:r.itemEnd(start)], func(c byte) bool { return c >= utf8.RuneSelf })
+	literal, known := r.literalAt(start)
+	return !known || literal.Kind == IntroducedLiteral || slices.ContainsFunc(r.l.Text[start:r.itemEnd(start)], func(c byte) bool { return c >= utf8.RuneSelf })
 }
 
 // expressionText gives the text of one item of a comma-separated list, without

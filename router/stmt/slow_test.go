@@ -65,8 +65,39 @@ var (
 	slowByItem    = regexp.MustCompile(`(?is)\bby[ \t\r\n\f\v]*\z|,[ \t\r\n\f\v]*\z`)
 )
 
+var (
+	slowIntroducer = pattern(`(?i:_(binary|utf8mb4|utf8mb3|utf8|latin1|ascii)[ \t\r\n\f\v]*|n)`)
+	slowHex        = pattern(`[xX]'[^']*'`)
+)
+
+// slowIntroduced gives the length of a string with an introducer before it, 0 where
+// there is none, and -1 where it does not end.
+func slowIntroduced(text string, at int, mode Mode) int {
+	n := len([]rune(slowIntroducer.FindString(latin1(text[at:]))))
+	rest := text[at+n:]
+	national := n == 1
+	switch {
+	case n == 0 || rest == "" || slowAfterName.MatchString(latin1(text[:at])):
+		return 0
+	case rest[0] == '\'' || rest[0] == '"' && mode&AnsiQuotes == 0 && !national:
+		if body := slowQuoted(rest, true, mode); body > 0 {
+			return n + body
+		}
+		return -1
+	case national || len(rest) < 2 || strings.IndexByte("xX", rest[0]) < 0 || rest[1] != '\'':
+		return 0
+	}
+	if body := len([]rune(slowHex.FindString(latin1(rest)))); body > 0 {
+		return n + body
+	}
+	return -1
+}
+
 func slowToken(text string, at int, mode Mode) (length int, kind LiteralKind) {
 	rest, before := latin1(text[at:]), latin1(text[:at])
+	if n := slowIntroduced(text, at, mode); n != 0 {
+		return n, IntroducedLiteral
+	}
 	if c := text[at]; strings.IndexByte("'\"`", c) >= 0 {
 		n := slowQuoted(text[at:], c == '\'' || c == '"' && mode&AnsiQuotes == 0, mode)
 		if c == '`' || c == '"' && mode&AnsiQuotes != 0 {
