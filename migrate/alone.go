@@ -11,12 +11,7 @@ import (
 // alone waits until no transaction is left on the giver that was prepared by
 // somebody and not decided: it holds rows that are about to change hands.
 func (h *handover) alone(ctx context.Context) error {
-	c, err := link.Dial(ctx, h.giver)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	waited, err := prepared(ctx, c)
+	waited, err := prepared(ctx, h.atGiver)
 	if err != nil {
 		return err
 	}
@@ -24,7 +19,7 @@ func (h *handover) alone(ctx context.Context) error {
 		if err := pause(ctx, obeyLook/10); err != nil {
 			return fmt.Errorf("prepared transaction %q on %s is not decided: %w", any(waited), h.giver.Addr, context.Cause(ctx))
 		}
-		now, err := prepared(ctx, c)
+		now, err := prepared(ctx, h.atGiver)
 		if err != nil {
 			return err
 		}

@@ -32,6 +32,9 @@ type handover struct {
 	proxies   map[string]int64
 	strangers []uint64
 	next      *router.Map // once the commit was sent
+	// Connections to both, made before anything is held: a login takes longer than
+	// all that they are asked.
+	atGiver, atReceiver *link.Conn
 }
 
 // step hands the next genes over, once it is time.
@@ -62,6 +65,7 @@ func (d *drive) step(ctx context.Context, s Snapshot, action phase.Action, reach
 		d.Arrange(&step.Effects)
 	}
 	err := step.Run(ctx)
+	h.hangUp()
 	if err == nil {
 		d.owned.set(s.Job, h.next)
 	}
@@ -115,12 +119,32 @@ func (d *drive) watchUntil(ctx context.Context, s Snapshot, next time.Time) (*ph
 	}
 }
 
+// dial connects to both servers.
+func (h *handover) dial(ctx context.Context) (err error) {
+	if h.atGiver, err = link.Dial(ctx, h.giver); err != nil {
+		return err
+	}
+	h.atReceiver, err = link.Dial(ctx, h.receiverAt())
+	return err
+}
+
+func (h *handover) hangUp() {
+	for _, c := range []*link.Conn{h.atGiver, h.atReceiver} {
+		if c != nil {
+			_ = c.Close() // nothing is under way there
+		}
+	}
+}
+
 // check lets a step begin only if it is likely to end in time.
 func (h *handover) check(ctx context.Context) error {
 	if lag := h.receiver.lag(time.Now()); lag > h.Times.Lag {
 		return fmt.Errorf("the stream is %v behind, more than %v", lag.Round(time.Millisecond), h.Times.Lag)
 	}
-	if err := h.receiver.caughtUp(ctx); err != nil {
+	if err := h.dial(ctx); err != nil {
+		return err
+	}
+	if err := h.receiver.hasAllOf(ctx, h.atGiver); err != nil {
 		return err
 	}
 	move, there := h.read.Map.MoveOf(h.id)
@@ -157,12 +181,7 @@ func (h *handover) lookForStrangers(ctx context.Context) error {
 	if h.proxies, err = h.Store.Proxies(ctx); err != nil {
 		return err
 	}
-	c, err := link.Dial(ctx, h.giver)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	h.strangers, err = strangers(ctx, c, h.proxies)
+	h.strangers, err = strangers(ctx, h.atGiver, h.proxies)
 	return err
 }
 
@@ -210,7 +229,7 @@ func (h *handover) write(ctx context.Context, j *job.Job, next *router.Map, what
 // have all of it, must have refused none of it, and what changed since the last
 // comparison is compared again.
 func (h *handover) position(ctx context.Context) error {
-	if err := h.receiver.caughtUp(ctx); err != nil {
+	if err := h.receiver.hasAllOf(ctx, h.atGiver); err != nil {
 		return err
 	}
 	if now := h.receiver.Progress().Conflicts; now != h.refused {

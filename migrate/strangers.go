@@ -40,11 +40,6 @@ func strangers(ctx context.Context, c *link.Conn, proxies map[string]int64) ([]u
 // yet, belongs to a proxy that knows of the fence. Of a proxy that has gone since,
 // and may be merely stopped, nothing was a stranger: the step is given up.
 func (h *handover) evict(ctx context.Context) error {
-	c, err := link.Dial(ctx, h.giver)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
 	for killed := false; ; killed = true {
 		proxies, err := h.Store.Proxies(ctx)
 		if err != nil {
@@ -53,7 +48,7 @@ func (h *handover) evict(ctx context.Context) error {
 		if name, gone := anyGone(h.proxies, proxies); gone {
 			return fmt.Errorf("proxy %s has gone since the step began: its connections are ended before the next one", name)
 		}
-		now, err := strangers(ctx, c, proxies)
+		now, err := strangers(ctx, h.atGiver, proxies)
 		if err != nil {
 			return err
 		}
@@ -65,7 +60,7 @@ func (h *handover) evict(ctx context.Context) error {
 			h.Log.Warn("connections of proxies that are gone are ended", "job", h.id, "shard", h.giver.Addr, "connections", len(now))
 		}
 		for _, id := range now {
-			if _, err := c.Exec(ctx, "KILL CONNECTION "+strconv.FormatUint(id, 10)); err != nil && link.Code(err) != noSuchThread {
+			if _, err := h.atGiver.Exec(ctx, "KILL CONNECTION "+strconv.FormatUint(id, 10)); err != nil && link.Code(err) != noSuchThread {
 				return fmt.Errorf("end a connection of a proxy that is gone: %w", err)
 			}
 		}

@@ -170,6 +170,11 @@ func (s *stream) caughtUp(ctx context.Context) error {
 		return err
 	}
 	defer c.Close()
+	return s.hasAllOf(ctx, c)
+}
+
+// hasAllOf is caughtUp for who has a connection to the server that is read.
+func (s *stream) hasAllOf(ctx context.Context, c *link.Conn) error {
 	now, err := changes.Current(ctx, c)
 	if err != nil {
 		return err

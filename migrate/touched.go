@@ -77,7 +77,7 @@ func (h *handover) recheck(ctx context.Context) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	result, err := checksum.New(h.comparison(h.genes), h.receiver).Recheck(ctx, keys)
+	result, err := checksum.New(h.comparison(h.genes), h.receiver).Recheck(ctx, h.atGiver, h.atReceiver, keys)
 	switch {
 	case err != nil:
 	case len(result.Differences) > 0:

@@ -10,19 +10,9 @@ import (
 )
 
 // Recheck compares rows by their keys, such as those that changed since a whole
-// comparison began. Nothing is written down.
-func (v *Verifier) Recheck(ctx context.Context, keys map[*table.Table][]table.Key) (Result, error) {
+// comparison began, over connections to both servers. Nothing is written down.
+func (v *Verifier) Recheck(ctx context.Context, source, target *link.Conn, keys map[*table.Table][]table.Key) (Result, error) {
 	fresh := New(v.config, v.stream)
-	source, err := link.Dial(ctx, v.config.Source)
-	if err != nil {
-		return Result{}, err
-	}
-	defer source.Close()
-	target, err := link.Dial(ctx, v.config.Target)
-	if err != nil {
-		return Result{}, err
-	}
-	defer target.Close()
 	for t, some := range keys {
 		lane := table.Lane{Table: t, Genes: v.config.Parts.All()}
 		w := &walk{Verifier: fresh, lane: lane, source: source, target: target}

@@ -5,7 +5,18 @@ import (
 
 	"locus/migrate/applier"
 	"locus/migrate/checksum"
+	"locus/migrate/link"
 )
+
+func dial(t *testing.T, to link.Server) *link.Conn {
+	t.Helper()
+	c, err := link.Dial(t.Context(), to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
 
 // What changed since a comparison is compared again by its keys alone.
 func TestRecheck(t *testing.T) {
@@ -26,12 +37,13 @@ func TestRecheck(t *testing.T) {
 		if !whole || n < owners {
 			t.Fatalf("%d keys, all of them: %v", n, whole)
 		}
+		source, target := dial(t, at(p.source)), dial(t, at(p.target))
 		v := checksum.New(checksum.Config{Job: p.job, Source: at(p.source), Target: at(p.target), Tables: tables, Parts: parts}, s)
-		if r, err := v.Recheck(t.Context(), keys); err != nil || !r.Equal() {
+		if r, err := v.Recheck(t.Context(), source, target, keys); err != nil || !r.Equal() {
 			t.Errorf("equal rows: %v (%v)", r, err)
 		}
 		p.on(p.target, "DELETE FROM orders ORDER BY id LIMIT 1", "UPDATE items SET sku = 'z' ORDER BY order_id LIMIT 1")
-		if r, err := v.Recheck(t.Context(), keys); err != nil || len(r.Differences) != 2 {
+		if r, err := v.Recheck(t.Context(), source, target, keys); err != nil || len(r.Differences) != 2 {
 			t.Errorf("two planted: %v (%v)", r.Differences, err)
 		}
 		if again, _ := s.TakeTouched(); len(again) > 0 {
