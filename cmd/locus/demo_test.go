@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -68,8 +69,25 @@ func startDemo(t *testing.T, args ...string) *demoRun {
 		if err := <-d.ended; err != nil {
 			t.Log(err)
 		}
+		if t.Failed() {
+			t.Logf("the demo printed:\n%s", d.output)
+			showLogs(t, args)
+		}
 	})
 	return d
+}
+
+// showLogs prints what the processes of a demo have logged.
+func showLogs(t *testing.T, args []string) {
+	data := args[slices.Index(args, "--data")+1]
+	logs, err := filepath.Glob(filepath.Join(data, "logs", "*"))
+	if err != nil {
+		t.Error(err)
+	}
+	for _, name := range logs {
+		text, err := os.ReadFile(name)
+		t.Logf("%s:\n%s%v", name, text, err)
+	}
 }
 
 // await waits until the ready file is there, and reads it.

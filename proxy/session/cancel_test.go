@@ -87,3 +87,14 @@ func TestExamineInsists(t *testing.T) {
 	c.shard.kills <- struct{}{}
 	c.outcome(wire.QueryResponse)
 }
+
+// A client that has just logged in has been silent for no time.
+func TestExamineANewSession(t *testing.T) {
+	c := newHotClient(t, backend.Capabilities)
+	now := time.Now()
+	for at, want := range []Reason{0, 0, Silent} {
+		if reason, _ := c.session.Examine(now.Add(time.Duration(at)*time.Second), Allowance{Idle: 2 * time.Second}); reason != want {
+			t.Errorf("after %d s: reason %d, want %d", at, reason, want)
+		}
+	}
+}

@@ -31,7 +31,7 @@ const mostInsist = 10 * time.Second
 // watcher's.
 func (s *Session) Examine(now time.Time, may Allowance) (Reason, uint64) {
 	seen := watched{command: s.served.Load(), phase: s.phase.Load()}
-	if seen.command != s.watched.command || seen.phase != s.watched.phase {
+	if first := s.watched.since.IsZero(); first || seen.command != s.watched.command || seen.phase != s.watched.phase {
 		seen.since = now
 		s.watched = seen
 		return 0, 0
