@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"locus/migrate/applier"
 	"locus/migrate/changes"
@@ -17,6 +16,7 @@ import (
 // stream carries the changes of one server to the other, for as long as it runs.
 type stream struct {
 	*applier.Applier
+	gauge
 	feed    *changes.Feed
 	from    link.Server
 	cancel  context.CancelFunc
@@ -117,6 +117,7 @@ func (d *drive) open(ctx context.Context, from, to link.Server, name string, fro
 	}
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	st := &stream{Applier: a, feed: feed, from: from, cancel: cancel, failed: make(chan struct{})}
+	st.running.Go(func() { st.measure(running) })
 	st.running.Go(func() {
 		defer feed.Close()
 		err := a.Run(running, feed)
@@ -183,13 +184,4 @@ func (s *stream) hasAllOf(ctx context.Context, c *link.Conn) error {
 		return fmt.Errorf("wait until the stream from %s is at %s: %w", s.from.Addr, now, err)
 	}
 	return nil
-}
-
-// lag is how old what was read last is, where more is known of.
-func (s *stream) lag(now time.Time) time.Duration {
-	p := s.Progress()
-	if p.CaughtUp || p.At == 0 {
-		return 0
-	}
-	return max(0, now.Sub(time.UnixMilli(p.At)))
 }

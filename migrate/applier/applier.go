@@ -91,8 +91,6 @@ type Applier struct {
 
 type progress struct {
 	changes, conflicts, rows, bytes atomic.Int64
-	at                              atomic.Int64 // unix milliseconds: when what was read last was logged
-	caughtUp                        atomic.Bool
 }
 
 // Open takes the job over at the target: another process that has it is refused
@@ -190,10 +188,6 @@ type Progress struct {
 	Conflicts int64 // refused since the job began
 	Rows      int64 // copied since Open
 	Bytes     int64
-	// At is when the source logged what was read last, in milliseconds; CaughtUp
-	// tells that nothing later is known.
-	At       int64
-	CaughtUp bool
 }
 
 // Progress may be asked at any time.
@@ -201,6 +195,5 @@ func (a *Applier) Progress() Progress {
 	p := &a.progress
 	return Progress{
 		Changes: p.changes.Load(), Conflicts: p.conflicts.Load(), Rows: p.rows.Load(), Bytes: p.bytes.Load(),
-		At: p.at.Load(), CaughtUp: p.caughtUp.Load(),
 	}
 }

@@ -90,9 +90,6 @@ func (a *Applier) dispatch(ctx context.Context, feed Feed) error {
 
 // take sorts the changes of one event by worker.
 func (a *Applier) take(ctx context.Context, e changes.Event, feed Feed) error {
-	if !e.At.IsZero() {
-		a.progress.at.Store(e.At.UnixMilli())
-	}
 	verdict := a.judge(e, feed)
 	for _, c := range e.Changes {
 		for _, o := range ops(c) {
@@ -170,26 +167,16 @@ func (a *Applier) sawDelete(o op, part int) {
 // flushReady sends what has come together to workers that have nothing to do, if
 // nothing more comes by itself.
 func (a *Applier) flushReady(ctx context.Context, feed Feed, stamp bool) error {
-	if !feed.Idle() {
-		a.progress.caughtUp.Store(false)
-		if !stamp {
-			return nil
-		}
+	if !feed.Idle() && !stamp {
+		return nil
 	}
-	busy := false
 	for _, w := range a.workers {
-		switch {
-		case w.inFlight.Load() > 0:
-			busy = true
-		case len(w.pending.ops) > 0 || stamp:
-			busy = busy || len(w.pending.ops) > 0
-			if err := w.flush(ctx, feed.Position()); err != nil {
-				return err
-			}
+		if w.inFlight.Load() > 0 || len(w.pending.ops) == 0 && !stamp {
+			continue
 		}
-	}
-	if feed.Idle() {
-		a.progress.caughtUp.Store(!busy)
+		if err := w.flush(ctx, feed.Position()); err != nil {
+			return err
+		}
 	}
 	return nil
 }

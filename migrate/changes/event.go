@@ -3,7 +3,6 @@ package changes
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"locus/migrate/table"
 )
@@ -25,9 +24,6 @@ type Event struct {
 	Changes []Change
 	// Committed tells that a transaction has ended, with changes or without.
 	Committed bool
-	// At is when the server logged what the event comes from; zero if it comes
-	// from nothing there.
-	At time.Time
 }
 
 // SchemaError is a statement that changed a watched table. The feed stands

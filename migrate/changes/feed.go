@@ -274,12 +274,10 @@ func (f *Feed) end(h *replication.EventHeader, decided string) error {
 		return nil
 	}
 	f.ready = append(f.ready, pending{
-		Event: Event{Committed: true, At: at(h)}, gtid: tx.gtid, branch: decided, mark: uint64(h.LogPos),
+		Event: Event{Committed: true}, gtid: tx.gtid, branch: decided, mark: uint64(h.LogPos),
 	})
 	return nil
 }
-
-func at(h *replication.EventHeader) time.Time { return time.Unix(int64(h.Timestamp), 0) }
 
 // give makes changes ready, unless they were given out before.
 func (f *Feed) give(e Event) {

@@ -168,7 +168,7 @@ func (f *Feed) rows(h *replication.EventHeader, e *replication.RowsEvent) error 
 	if err != nil {
 		return err
 	}
-	event := Event{Changes: changes, At: at(h)}
+	event := Event{Changes: changes}
 	if f.tx.branch == "" {
 		f.give(event)
 		return nil
