@@ -36,13 +36,12 @@ type activity struct {
 	database string
 	pinned   string
 	kept     uint32 // the number of the connection to the first shard that is pinned
-	began    time.Time
 	command  []byte // nil: none
 }
 
-func (a *activity) begin(command []byte, now time.Time) {
+func (a *activity) begin(command []byte) {
 	a.mu.Lock()
-	a.command, a.began = command, now
+	a.command = command
 	a.mu.Unlock()
 }
 
@@ -59,16 +58,15 @@ func (a *activity) set(change func(*activity)) {
 	a.mu.Unlock()
 }
 
-// Process describes the session. It may be called from any goroutine.
+// Process describes the session. It may be called from any goroutine, but not while
+// the watcher examines the session: how long it has been doing what it does is what
+// the watcher has seen, since a look at the clock costs as much as a statement's plan.
 func (s *Session) Process(now time.Time) Process {
 	thread := s.awaited.thread(s.World().Catalog.First())
 	a := &s.activity
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	p := Process{ID: s.id, User: a.user, Host: s.host, Command: "Sleep", State: a.pinned, Pinned: a.kept}
-	if !a.began.IsZero() {
-		p.Time = int(now.Sub(a.began).Seconds())
-	}
+	p := Process{ID: s.id, User: a.user, Host: s.host, Command: "Sleep", Time: s.seenFor(now), State: a.pinned, Pinned: a.kept}
 	if a.database != "" {
 		database := a.database
 		p.DB = &database

@@ -88,6 +88,9 @@ func (o *obeyed) list(g gene.Gene) bool {
 // settle forgets a statement that has begun and failed before its genes were
 // known.
 func (o *obeyed) settle() {
+	if c := o.concern.Load(); c == listed || c == everyGene { // mostly
+		return
+	}
 	o.concern.CompareAndSwap(undecided, listed)
 	o.concern.CompareAndSwap(undecidedAll, everyGene)
 }
@@ -103,7 +106,9 @@ func (o *obeyed) nothing() {
 		}
 		o.genes[i].Store(0)
 	}
-	o.concern.Store(listed)
+	if o.concern.Load() != listed {
+		o.concern.Store(listed)
+	}
 }
 
 // concerns tells whether what is under way may concern one of the genes.

@@ -80,11 +80,7 @@ func (s *Session) exchange(r *request, shard router.ShardName, text []byte, para
 }
 
 func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, params []wire.Param, last ending) error {
-	lend, kind := s.lend, wire.QueryResponse
-	if r.cursor {
-		lend, kind = s.lendForCursor, wire.CursorResponse
-	}
-	l, err := lend(shard, r.outside)
+	l, kind, err := s.lendFor(r, shard)
 	if err != nil {
 		return err
 	}
@@ -107,6 +103,16 @@ func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, 
 		return s.unsent(l, err)
 	}
 	return s.after(l, r)
+}
+
+// lendFor finds the connection for a statement, and tells what it is answered by.
+func (s *Session) lendFor(r *request, shard router.ShardName) (lease, wire.ResponseKind, error) {
+	if r.cursor {
+		l, err := s.lendForCursor(shard, r.outside)
+		return l, wire.CursorResponse, err
+	}
+	l, err := s.lend(shard, r.outside)
+	return l, wire.QueryResponse, err
 }
 
 // unjoin takes a shard out of the transaction that was sent nothing: not even that

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"sync/atomic"
-	"time"
 
 	"locus/proxy/backend"
 	"locus/proxy/stream"
@@ -132,15 +131,13 @@ func (s *Session) Serve(database string) error {
 		}
 		return err
 	}
-	for {
-		err := s.next()
-		switch {
-		case errors.Is(err, errQuit), errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed):
-			return nil
-		case err != nil:
-			return err
-		}
+	for err == nil {
+		err = s.next()
 	}
+	if errors.Is(err, errQuit) || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
 }
 
 var errQuit = errors.New("the client said goodbye")
@@ -171,6 +168,12 @@ func (s *Session) next() error {
 	if err != nil {
 		return s.unreadable(err)
 	}
+	return s.serve(payload, seq)
+}
+
+// serve answers a command. Go runs the deferred calls of this and of next for next
+// to nothing only as long as neither has many of them and many returns.
+func (s *Session) serve(payload []byte, seq byte) error {
 	defer func() { s.client.Done() }() // of the stream that the command leaves
 	if err := s.ordered(payload, seq); err != nil {
 		return err
@@ -181,7 +184,7 @@ func (s *Session) next() error {
 	}
 	s.served.Add(1)
 	s.phase.Store(running)
-	s.activity.begin(payload, time.Now())
+	s.activity.begin(payload)
 	defer s.rest()
 	return s.dispatch(payload[0], payload)
 }

@@ -15,7 +15,8 @@ type Allowance struct {
 type watched struct {
 	command uint64
 	phase   phase
-	since   time.Time
+	begun   time.Time     // when the command, or the wait for the next one, was first seen
+	since   time.Time     // the phase
 	again   time.Duration // after since: when a cancellation is repeated
 }
 
@@ -30,8 +31,11 @@ const mostInsist = 10 * time.Second
 // whether the client has been silent for too long. It is for one goroutine, the
 // watcher's.
 func (s *Session) Examine(now time.Time, may Allowance) (Reason, uint64) {
-	seen := watched{command: s.served.Load(), phase: s.phase.Load()}
+	seen := s.seen()
 	if first := s.watched.since.IsZero(); first || seen.command != s.watched.command || seen.phase != s.watched.phase {
+		if seen.begun.IsZero() {
+			seen.begun = now
+		}
 		seen.since = now
 		s.watched = seen
 		return 0, 0
@@ -56,6 +60,25 @@ func (s *Session) Examine(now time.Time, may Allowance) (Reason, uint64) {
 		}
 	}
 	return 0, 0
+}
+
+// seen looks at the session. What was under way at the last look already has the
+// time of then.
+func (s *Session) seen() watched {
+	seen := watched{command: s.served.Load(), phase: s.phase.Load()}
+	if seen.command == s.watched.command && (seen.phase == idle) == (s.watched.phase == idle) {
+		seen.begun = s.watched.begun
+	}
+	return seen
+}
+
+// seenFor is for how many seconds the watcher has seen what is under way now.
+func (s *Session) seenFor(now time.Time) int {
+	begun := s.seen().begun
+	if begun.IsZero() {
+		return 0
+	}
+	return int(now.Sub(begun).Seconds())
 }
 
 func exceeds(took, limit time.Duration) bool { return limit > 0 && took >= limit }

@@ -72,6 +72,9 @@ func (s *Session) stand() {
 // yield rolls back what a hand-over waits for, and remembers to tell the client,
 // unless it was told with the command that has just ended.
 func (s *Session) yield() {
+	if s.yielding.Load() == nil { // which costs nothing
+		return
+	}
 	h := s.yielding.Swap(nil)
 	if h == nil || !s.txn.running() || s.Obeys(h.version, h.held) {
 		return

@@ -2,8 +2,17 @@
 
 package stream
 
-import "syscall"
+import (
+	"errors"
+	"syscall"
+)
 
-func readNow(fd uintptr, b []byte) (int, error) { return syscall.Read(int(fd), b) }
+func readNow(fd uintptr, b []byte) (int, syscall.Errno) { return errnoOf(syscall.Read(int(fd), b)) }
 
-func writeNow(fd uintptr, b []byte) (int, error) { return syscall.Write(int(fd), b) }
+func writeNow(fd uintptr, b []byte) (int, syscall.Errno) { return errnoOf(syscall.Write(int(fd), b)) }
+
+// errnoOf gives the number of a system call's error; 0: there is none.
+func errnoOf(n int, err error) (int, syscall.Errno) {
+	errno, _ := errors.AsType[syscall.Errno](err)
+	return n, errno
+}

@@ -3,7 +3,6 @@
 package stream
 
 import (
-	"errors"
 	"io"
 	"net"
 	"os"
@@ -54,22 +53,21 @@ func (p *poller) read() (n int, err error) {
 
 // try reads without waiting, and says whether that settled it.
 func (p *poller) try(fd uintptr) bool {
-	for {
-		p.n, p.err = readNow(fd, p.conn.room())
-		if !errors.Is(p.err, syscall.EINTR) {
-			break
-		}
+	n, errno := readNow(fd, p.conn.room())
+	for errno == syscall.EINTR {
+		n, errno = readNow(fd, p.conn.room())
 	}
+	p.n, p.err = max(n, 0), nil
 	switch {
-	case p.n > 0:
-		p.conn.got(p.n)
-	case errors.Is(p.err, syscall.EAGAIN):
+	case errno == syscall.EAGAIN:
 		p.conn.Release()
 		return false
-	case p.err == nil:
-		p.n, p.err = 0, io.EOF
+	case errno != 0:
+		p.err = os.NewSyscallError("read", errno)
+	case n == 0:
+		p.err = io.EOF
 	default:
-		p.n, p.err = 0, os.NewSyscallError("read", p.err)
+		p.conn.got(n)
 	}
 	return true
 }
@@ -89,15 +87,15 @@ func (p *poller) write(b []byte) (int, error) {
 // tryWrite writes without waiting, and says whether that settled it.
 func (p *poller) tryWrite(fd uintptr) bool {
 	for len(p.pushing) > 0 {
-		n, err := writeNow(fd, p.pushing)
-		switch {
-		case err == nil:
+		n, errno := writeNow(fd, p.pushing)
+		switch errno {
+		case 0:
 			p.pushing = p.pushing[n:]
-		case errors.Is(err, syscall.EINTR):
-		case errors.Is(err, syscall.EAGAIN):
+		case syscall.EINTR:
+		case syscall.EAGAIN:
 			return false
 		default:
-			p.pushErr = os.NewSyscallError("write", err)
+			p.pushErr = os.NewSyscallError("write", errno)
 			return true
 		}
 	}

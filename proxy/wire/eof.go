@@ -22,12 +22,10 @@ func IsEOF(payload []byte) bool {
 
 // ParseEOF reads an EOF packet.
 func ParseEOF(payload []byte) (EOF, error) {
-	c := cursor{b: payload}
-	if c.u8() != mysql.EOF_HEADER {
-		c.fail()
+	if len(payload) < eofSize || payload[0] != mysql.EOF_HEADER {
+		return EOF{}, malformed("EOF packet")
 	}
-	eof := EOF{Warnings: c.u16(), Status: c.u16()}
-	return eof, c.err("EOF packet")
+	return EOF{Warnings: binary.LittleEndian.Uint16(payload[1:]), Status: binary.LittleEndian.Uint16(payload[3:])}, nil
 }
 
 // AppendEOF appends an EOF packet.
