@@ -67,7 +67,7 @@ func (s recoveryServers) on(ctx context.Context, shard router.ShardName, do func
 	}
 	conn, err := pool.Borrow(ctx, recoverySettings, 0)
 	if err != nil {
-		return err
+		return &unaskedError{err}
 	}
 	err = do(conn)
 	if _, refused := errors.AsType[*backend.ServerError](err); err != nil && !refused {
@@ -77,6 +77,12 @@ func (s recoveryServers) on(ctx context.Context, shard router.ShardName, do func
 	pool.Return(conn)
 	return err
 }
+
+// unaskedError is why a shard was not asked. It hides what the server said: that was
+// to a login.
+type unaskedError struct{ err error }
+
+func (e *unaskedError) Error() string { return e.err.Error() }
 
 func (p *Proxy) closeRecovery(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)

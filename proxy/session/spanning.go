@@ -33,14 +33,26 @@ func (s *Session) span(shard router.ShardName) error {
 	home := s.txn.branches[0].shard
 	for _, name := range []router.ShardName{home, shard} {
 		if err := s.Coordinator.Ready(s.ctx, name); err != nil {
-			return &plan.Refusal{Code: plan.TransactionUnsafe, Message: fmt.Sprintf(
-				"this transaction is on shard %s and the statement needs shard %s, and it can't be committed on both at once: %v", home, shard, err)}
+			return apart(home, shard, err)
 		}
 	}
 	if s.txn.name == (twophase.Name{}) {
 		s.txn.name = s.Coordinator.Name(home)
 	}
 	return nil
+}
+
+// apart is why a transaction can't span two shards. If one of them only can't be
+// asked now, the statement may be tried again; the transaction is as it was.
+func apart(home, shard router.ShardName, err error) error {
+	message := fmt.Sprintf("this transaction is on shard %s and the statement needs shard %s, and it can't be committed on both at once: %v", home, shard, err)
+	if _, lacks := errors.AsType[*twophase.LackError](err); lacks {
+		return &plan.Refusal{Code: plan.TransactionUnsafe, Message: message}
+	}
+	if twophase.Busy(err) {
+		return fail(mysql.ER_LOCK_WAIT_TIMEOUT, stateGeneral, "%s; the statement was not run", message)
+	}
+	return fail(erNetRead, stateLink, "%s; the statement was not run", message)
 }
 
 // openingXA is what a shard that joins as an XA branch is sent first: XA START in

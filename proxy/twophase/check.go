@@ -13,8 +13,20 @@ import (
 // errUnchecked: the shard has not answered yet.
 var errUnchecked = errors.New("not checked yet")
 
+// LackError says what a shard lacks for transactions to span it, and how to mend
+// that.
+type LackError struct {
+	Shard  router.ShardName
+	Remedy string
+	Err    error // the server's
+}
+
+func (e *LackError) Error() string { return fmt.Sprintf("shard %s: %s: %v", e.Shard, e.Remedy, e.Err) }
+func (e *LackError) Unwrap() error { return e.Err }
+
 // Ready tells whether transactions may span a shard: its account has what they
-// need there. One that was not is looked at again.
+// need there. One that was not is looked at again. An error is *LackError; any
+// other says that the shard can't be asked now: it is away, or busy.
 func (c *Coordinator) Ready(ctx context.Context, shard router.ShardName) error {
 	if c.unready(shard) == nil {
 		return nil
@@ -47,7 +59,7 @@ func (c *Coordinator) check(ctx context.Context, shard router.ShardName) error {
 	before := c.ready[shard]
 	c.ready[shard] = err
 	c.mu.Unlock()
-	if err != nil && isMySQL(err) && (before == nil || before.Error() != err.Error()) {
+	if _, lacks := errors.AsType[*LackError](err); lacks && (before == nil || before.Error() != err.Error()) {
 		c.log.Error("transactions can't span a shard", "shard", string(shard), "error", err)
 	}
 	return err
@@ -55,10 +67,7 @@ func (c *Coordinator) check(ctx context.Context, shard router.ShardName) error {
 
 func (c *Coordinator) probe(ctx context.Context, shard router.ShardName) error {
 	if _, err := c.query(ctx, shard, "XA RECOVER"); err != nil {
-		if isMySQL(err) {
-			return fmt.Errorf("shard %s: its account may not list prepared branches: GRANT XA_RECOVER_ADMIN ON *.* TO it there: %w", shard, err)
-		}
-		return fmt.Errorf("shard %s: %w", shard, err)
+		return lack(shard, err, "its account may not list prepared branches: GRANT XA_RECOVER_ADMIN ON *.* TO it there")
 	}
 	err := c.tryTable(ctx, shard)
 	if is(err, mysql.ER_NO_SUCH_TABLE, mysql.ER_BAD_DB_ERROR, mysql.ER_TABLEACCESS_DENIED_ERROR, mysql.ER_DBACCESS_DENIED_ERROR) {
@@ -66,14 +75,22 @@ func (c *Coordinator) probe(ctx context.Context, shard router.ShardName) error {
 			err = c.tryTable(ctx, shard)
 		}
 	}
-	if is(err, mysql.ER_LOCK_DEADLOCK, mysql.ER_LOCK_WAIT_TIMEOUT) { // says nothing about the account
+	if err != nil {
+		return lack(shard, err, fmt.Sprintf("its account can't keep decisions there: run `%s; %s; GRANT SELECT, INSERT, UPDATE, DELETE ON locus.decision TO` it", createSchema, createTable))
+	}
+	return nil
+}
+
+// lack is what an error of a check means: that something is to be mended, or that
+// the server has other troubles now.
+func lack(shard router.ShardName, err error, remedy string) error {
+	switch {
+	case Busy(err):
 		return fmt.Errorf("shard %s: the table of decisions is busy, try again: %w", shard, err)
+	case !isMySQL(err), passing(err):
+		return fmt.Errorf("shard %s: %w", shard, err)
 	}
-	if isMySQL(err) {
-		return fmt.Errorf("shard %s: its account can't keep decisions there: run `%s; %s; GRANT SELECT, INSERT, UPDATE, DELETE ON locus.decision TO` it: %w",
-			shard, createSchema, createTable, err)
-	}
-	return err
+	return &LackError{shard, remedy, err}
 }
 
 func (c *Coordinator) create(ctx context.Context, shard router.ShardName) error {

@@ -16,6 +16,16 @@ func is(err error, codes ...uint16) bool {
 	return false
 }
 
+// Busy tells the errors with which a statement gives way to others' locks.
+func Busy(err error) bool { return is(err, mysql.ER_LOCK_DEADLOCK, mysql.ER_LOCK_WAIT_TIMEOUT) }
+
+// passing tells the errors of a server that shuts down or is no primary, and of a
+// statement that was interrupted.
+func passing(err error) bool {
+	const erReadOnlyMode, erConnectionKilled = 1836, 1927
+	return is(err, mysql.ER_SERVER_SHUTDOWN, mysql.ER_QUERY_INTERRUPTED, mysql.ER_OPTION_PREVENTS_STATEMENT, erReadOnlyMode, erConnectionKilled)
+}
+
 // Gone tells the error about a branch that somebody else has finished, or, on
 // MariaDB, that another connection holds.
 func Gone(err error) bool { return is(err, mysql.ER_XAER_NOTA) }

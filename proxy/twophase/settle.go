@@ -10,7 +10,8 @@ import (
 
 // Servers run statements on the shards, each by itself and committed at once, on
 // connections that no client has. Waits for locks are short. An error that is no
-// *mysql.MyError means that the effect is unknown.
+// *mysql.MyError means that the effect is unknown, or that there is none: a refused
+// login is no *mysql.MyError, for it says nothing of the statement.
 type Servers interface {
 	// Shards are all that are registered.
 	Shards() []router.ShardName

@@ -295,6 +295,41 @@ func TestADeadlockOnOneShardRollsBackAll(t *testing.T) {
 	})
 }
 
+// TestATransactionGoesOnWhileAShardIsAway: what needs the shard may be tried again.
+func TestATransactionGoesOnWhileAShardIsAway(t *testing.T) {
+	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		tx := begin(t, db)
+		exec(t, tx, "INSERT INTO test_order (buyer_uid) VALUES (?)", 42)
+		away := *s.Cluster
+		away.Shards = maps.Clone(s.Cluster.Shards)
+		shard := away.Shards["s1"]
+		shard.Address = "127.0.0.1:1" // where nobody listens
+		away.Shards["s1"] = shard
+		s.Apply(&away)
+		t.Cleanup(func() { s.Apply(s.Cluster) })
+		until(t, "the shard is away", func() bool {
+			_, err := db.Exec("UPDATE test_order SET amount = 1 WHERE buyer_uid = 0")
+			return err != nil
+		})
+		_, err := tx.Exec("INSERT INTO test_order (buyer_uid) VALUES (?)", 0)
+		refused(t, err, 1158, "not run")
+		s.Apply(s.Cluster)
+		until(t, "the statement has run", func() bool {
+			_, err := tx.Exec("INSERT INTO test_order (buyer_uid) VALUES (?)", 0)
+			if err != nil {
+				refused(t, err, 1158, "not run")
+			}
+			return err == nil
+		})
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if got := allOrders(t, db); got != 2 {
+			t.Errorf("%d rows, want 2", got)
+		}
+	})
+}
+
 // TestAProcedureCanNotEndAPart: on the home shard it is not let to, and in an XA
 // branch the server doesn't let it.
 func TestAProcedureCanNotEndAPart(t *testing.T) {
