@@ -29,7 +29,7 @@ func place(t *testing.T) string {
 		t.Fatal(err)
 	}
 	// The language of the scenarios, and the GORM of today.
-	stand.Command{Dir: dir, Limit: time.Minute, Args: []string{"go", "mod", "edit", "-go=1.26", "-require=gorm.io/gorm@" + version}}.Output(t)
+	stand.Command{Dir: dir, Limit: 5 * time.Minute, Args: []string{"go", "mod", "edit", "-go=1.26", "-require=gorm.io/gorm@" + version}}.Output(t)
 	return dir
 }
 
@@ -39,7 +39,7 @@ func TestScenarios(t *testing.T) {
 		stand.Start(t, engine).Check(t, func(t *testing.T, at stand.Endpoint, cases []string) stand.Outcomes {
 			at.Database(t, "gorm")
 			return gomodule.Tests{
-				Dir: dir, Packages: []string{".", "./scenarios"}, Limit: 2 * time.Minute, Skip: "^TestShop",
+				Dir: dir, Packages: []string{".", "./scenarios"}, Limit: 5 * time.Minute, Skip: "^TestShop",
 				Env: []string{"GORM_DSN=" + at.DSN("gorm") + "?charset=utf8mb4&parseTime=True&loc=UTC"},
 			}.Run(t, cases)
 		})
@@ -51,7 +51,7 @@ func TestShop(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := stand.Start(t, engine)
 		outcomes := gomodule.Tests{
-			Dir: dir, Packages: []string{"./scenarios"}, Limit: 2 * time.Minute,
+			Dir: dir, Packages: []string{"./scenarios"}, Limit: 5 * time.Minute,
 			Env: []string{"GORM_DSN=" + s.Proxy.DSN(s.Shop.Schema) + "?charset=utf8mb4&parseTime=True&loc=UTC"},
 		}.Run(t, []string{"TestShop"})
 		if len(outcomes) == 0 {

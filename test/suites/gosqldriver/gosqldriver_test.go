@@ -28,7 +28,7 @@ func tests(dir string, env ...string) stand.Run {
 	return func(t *testing.T, at stand.Endpoint, cases []string) stand.Outcomes {
 		at.Database(t, "gotest")
 		return gomodule.Tests{
-			Dir: dir, Limit: 2 * time.Minute,
+			Dir: dir, Limit: 5 * time.Minute,
 			// It dials a public address, and panics where there is no way there.
 			Skip: "^TestConnectorReturnsTimeout$",
 			Env: append(env,

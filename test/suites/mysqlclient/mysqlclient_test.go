@@ -28,7 +28,7 @@ func TestSuite(t *testing.T) {
 				t.Fatal(err)
 			}
 			return pytest.Tests{
-				Dir: dir, Env: []string{"TESTDB=" + file, "PYTHONPATH=" + dir}, Limit: 2 * time.Minute,
+				Dir: dir, Env: []string{"TESTDB=" + file, "PYTHONPATH=" + dir}, Limit: 5 * time.Minute,
 				Args: []string{".", "--import-mode", "append"},
 			}.Run(t)
 		})

@@ -14,7 +14,7 @@ const endpoint = {
 };
 const engine = process.env.SUITE_ENGINE;
 const tls = process.env.SUITE_TLS === 'true';
-const limitMs = 30_000;
+const limitMs = 60_000;
 
 class Skip extends Error {}
 

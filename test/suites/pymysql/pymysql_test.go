@@ -26,7 +26,7 @@ func TestSuite(t *testing.T) {
 				t.Fatal(err)
 			}
 			connect(t, at, filepath.Join(dir, "pymysql", "tests", "databases.json"))
-			return pytest.Tests{Dir: dir, Args: []string{"pymysql"}, Limit: 2 * time.Minute}.Run(t)
+			return pytest.Tests{Dir: dir, Args: []string{"pymysql"}, Limit: 5 * time.Minute}.Run(t)
 		})
 	})
 }

@@ -57,7 +57,7 @@ func run(t *testing.T, at stand.Endpoint, database, script, phase string, option
 		"--tables=1", fmt.Sprintf("--table-size=%d", size), "--events=100", "--time=60",
 	}
 	out := string(stand.Command{
-		Dir: t.TempDir(), Args: append(append(args, options...), phase), Limit: 2 * time.Minute,
+		Dir: t.TempDir(), Args: append(append(args, options...), phase), Limit: 5 * time.Minute,
 	}.Output(t))
 	if strings.Contains(out, "FATAL") || strings.Contains(out, "ALERT") || strings.Contains(out, "error 1") ||
 		(phase == "run" && script != "bulk_insert" && !strings.Contains(out, "total number of events:              100")) {

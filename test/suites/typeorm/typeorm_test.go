@@ -13,13 +13,13 @@ func TestMain(m *testing.M) { servers.Main(m) }
 
 func TestCases(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
-		script := node.Script{Path: "cases.js", Engine: engine, Limit: 2 * time.Minute}
+		script := node.Script{Path: "cases.js", Engine: engine, Limit: 5 * time.Minute}
 		stand.Start(t, engine).Check(t, script.Run)
 	})
 }
 
 func TestShop(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
-		node.Script{Path: "shop.js", Engine: engine, Limit: time.Minute}.Shop(t, stand.Start(t, engine))
+		node.Script{Path: "shop.js", Engine: engine, Limit: 5 * time.Minute}.Shop(t, stand.Start(t, engine))
 	})
 }
