@@ -138,6 +138,9 @@ func Make(l *stmt.Lexed, ctx Context) (*Plan, error) {
 	if denied := ctx.Rights.check(l, p, ctx); denied != nil {
 		return nil, denied
 	}
+	if denied := ctx.Rights.narrow(l, p, ctx); denied != nil {
+		return nil, denied
+	}
 	if err != nil {
 		return nil, err
 	}

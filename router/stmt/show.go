@@ -25,6 +25,7 @@ var showWords = map[ast.ShowStmtType]string{
 
 func (r *reader) show(n *ast.ShowStmt) {
 	r.out.Kind, r.out.Schema = Show, n.DBName
+	r.out.Listed = r.lists(n)
 	what, table := r.ownSchema(n)
 	switch {
 	case what == "", what == "grants" && n.User != nil && !n.User.CurrentUser:

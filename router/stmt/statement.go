@@ -131,6 +131,7 @@ type Statement struct {
 	// Shown is what a SHOW shows, where it speaks of the session; Prepared the rest
 	// of TextPrepare, LockTables that of Lock.
 	Shown      *Shown
+	Listed     *Listed // of a SHOW that lists databases, or what is in one
 	Prepared   *TextPrepared
 	LockTables []LockTable
 	Diagnosing *Diagnosing // Diagnose

@@ -1,0 +1,185 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"locus/router/stmt"
+)
+
+// naming are the columns of a table of information_schema, or of a SHOW, that say
+// what a row is about. Without a table column a row is about a whole database; with
+// within set it is about something in one, and who may use a part of it doesn't see
+// it.
+type naming struct {
+	schema, table string
+	within        bool
+	like          string // what LIKE is about, if not the table
+}
+
+// described are the tables of information_schema of which users with bounds see the
+// rows of what they may use.
+var described = map[string]naming{
+	"schemata": {schema: "SCHEMA_NAME"},
+	"tables":   {schema: "TABLE_SCHEMA", table: "TABLE_NAME"}, "columns": {schema: "TABLE_SCHEMA", table: "TABLE_NAME"},
+	"statistics": {schema: "TABLE_SCHEMA", table: "TABLE_NAME"}, "partitions": {schema: "TABLE_SCHEMA", table: "TABLE_NAME"},
+	"views": {schema: "TABLE_SCHEMA", table: "TABLE_NAME"}, "table_constraints": {schema: "TABLE_SCHEMA", table: "TABLE_NAME"},
+	"key_column_usage":        {schema: "TABLE_SCHEMA", table: "TABLE_NAME"},
+	"referential_constraints": {schema: "CONSTRAINT_SCHEMA", table: "TABLE_NAME"},
+	"triggers":                {schema: "EVENT_OBJECT_SCHEMA", table: "EVENT_OBJECT_TABLE"},
+	"check_constraints":       {schema: "CONSTRAINT_SCHEMA", within: true},
+	"routines":                {schema: "ROUTINE_SCHEMA", within: true},
+	"parameters":              {schema: "SPECIFIC_SCHEMA", within: true},
+	"events":                  {schema: "EVENT_SCHEMA", within: true},
+}
+
+// general are those that say nothing of anybody's databases.
+var general = map[string]bool{
+	"character_sets": true, "collations": true, "collation_character_set_applicability": true, "engines": true, "plugins": true,
+	"keywords": true, "sql_functions": true, "profiling": true,
+	"processlist": true, "session_variables": true, "global_variables": true, "session_status": true, "global_status": true, "system_variables": true,
+}
+
+// shown are the columns of SHOW; the one of SHOW TABLES has the database's name in
+// it.
+var shown = map[string]naming{
+	"databases": {schema: "Database", like: "Database"}, "open tables": {schema: "Database", table: "Table"},
+	"tables": {table: "Tables_in_"}, "table status": {table: "Name"}, "triggers": {table: "Table"},
+	"events":           {schema: "Db", within: true, like: "Name"},
+	"procedure status": {schema: "Db", within: true, like: "Name"},
+	"function status":  {schema: "Db", within: true, like: "Name"},
+}
+
+// narrow has a statement that asks what there is answer with what the user may use.
+func (r *Rights) narrow(l *stmt.Lexed, p *Plan, ctx Context) error {
+	switch {
+	case r == nil || r.Databases == nil && r.Tables == nil:
+		return nil
+	case p.Statement.Kind == stmt.Show:
+		r.narrowShow(p, ctx)
+		return nil
+	}
+	asks := false
+	for _, t := range tablesOf(p.Statement) {
+		if !strings.EqualFold(ctx.schemaOf(t), "information_schema") || general[strings.ToLower(t.Name)] {
+			continue
+		}
+		if _, ok := described[strings.ToLower(t.Name)]; !ok || p.Statement.Kind != stmt.Select {
+			return r.deniedTable("SELECT", t.Name)
+		}
+		asks = true
+	}
+	if !asks {
+		return nil
+	}
+	return r.narrowSelect(l, p, ctx)
+}
+
+// narrowSelect puts what has only the rows that the user may see in the place of
+// each table.
+func (r *Rights) narrowSelect(l *stmt.Lexed, p *Plan, ctx Context) error {
+	places, err := stmt.FindPlaces(l)
+	if err != nil || len(p.Added) > 0 || p.Place != Fixed {
+		return r.unread(fmt.Errorf("a statement about information_schema of this shape is not taken apart"))
+	}
+	for _, at := range places.Tables {
+		t := at.Block.Tables[at.Index]
+		name, ok := described[strings.ToLower(t.Name)]
+		if !ok || !strings.EqualFold(ctx.schemaOf(t.TableName), "information_schema") {
+			continue
+		}
+		behind := " WHERE " + r.visible(name) + ")"
+		if !l.Aliased(l.Offset(at.End)) {
+			behind += " AS " + quote(t.Name)
+		}
+		p.Added = append(p.Added, Splice{at.Start, "(SELECT * FROM "}, Splice{at.End, behind})
+	}
+	return nil
+}
+
+// narrowShow adds a condition to a SHOW. One about a single database has none if the
+// user may use all of it.
+func (r *Rights) narrowShow(p *Plan, ctx Context) {
+	list := p.Statement.Listed
+	if list == nil {
+		return
+	}
+	name := shown[list.What]
+	schema := p.Statement.Schema
+	if schema == "" {
+		schema = ctx.Schema
+	}
+	if list.What == "tables" {
+		name.table += schema
+	}
+	condition := ""
+	switch {
+	case name.schema != "":
+		condition = r.visible(name)
+	case r.allowsDatabase(schema):
+		return
+	default:
+		condition = within(name.table, r.tablesIn(schema))
+	}
+	f := list.Filter
+	switch {
+	case list.Like:
+		p.Added = append(p.Added, Splice{f.Open, "WHERE " + quote(cmp.Or(name.like, name.table)) + " "}, Splice{f.Close, " AND " + condition})
+	case f.There:
+		p.Added = append(p.Added, Splice{f.Open, " ("}, Splice{f.Close, ") AND " + condition})
+	default:
+		p.Added = append(p.Added, Splice{f.Open, " WHERE " + condition})
+	}
+}
+
+// visible is the condition that a row is about what the user may use.
+func (r *Rights) visible(name naming) string {
+	whole := slices.Sorted(maps.Keys(r.Databases))
+	whole = append(whole, "information_schema", "INFORMATION_SCHEMA")
+	parts := map[string]bool{}
+	for t := range r.Tables {
+		if !r.Databases[t.Schema] {
+			parts[t.Schema] = true
+		}
+	}
+	some := slices.Sorted(maps.Keys(parts))
+	if name.table == "" {
+		if !name.within {
+			whole = append(whole, some...)
+		}
+		return within(name.schema, whole)
+	}
+	condition := "(" + within(name.schema, whole)
+	for _, schema := range some {
+		condition += " OR " + within(name.schema, []string{schema}) + " AND " + within(name.table, r.tablesIn(schema))
+	}
+	return condition + ")"
+}
+
+// tablesIn lists the tables of a database that the user may use one by one.
+func (r *Rights) tablesIn(schema string) []string {
+	var names []string
+	for t := range r.Tables {
+		if t.Schema == schema {
+			names = append(names, t.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// within is the condition that a column has one of the names, byte for byte: neither
+// a collation nor a client's character set makes another name of one.
+func within(column string, names []string) string {
+	if len(names) == 0 {
+		return "FALSE"
+	}
+	literals := make([]string, len(names))
+	for i, name := range names {
+		literals[i] = fmt.Sprintf("X'%x'", name)
+	}
+	return "CAST(" + quote(column) + " AS BINARY) IN (" + strings.Join(literals, ", ") + ")"
+}

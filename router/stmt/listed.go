@@ -1,0 +1,33 @@
+package stmt
+
+import "github.com/pingcap/tidb/pkg/parser/ast"
+
+// Listed is a SHOW of databases, or of what is in one, whose rows a condition can
+// narrow.
+type Listed struct {
+	What string // "databases", "tables", "table status", "open tables", "triggers", "events", "procedure status", "function status"
+	// Filter is where its WHERE stands, or would. With Like set it has a LIKE instead,
+	// from Open to Close.
+	Filter Filter
+	Like   bool
+}
+
+var listedWords = map[ast.ShowStmtType]string{
+	ast.ShowDatabases: "databases", ast.ShowTables: "tables", ast.ShowTableStatus: "table status", ast.ShowOpenTables: "open tables",
+	ast.ShowTriggers: "triggers", ast.ShowEvents: "events", ast.ShowProcedureStatus: "procedure status", ast.ShowFunctionStatus: "function status",
+}
+
+func (r *reader) lists(n *ast.ShowStmt) *Listed {
+	what, ok := listedWords[n.Tp]
+	if !ok {
+		return nil
+	}
+	end := r.l.end()
+	l := &Listed{What: what, Filter: Filter{Open: r.l.Anchor(end), Close: r.l.Anchor(end)}}
+	if at := r.l.clause(0, "like"); at >= 0 && n.Pattern != nil {
+		l.Like, l.Filter.Open = true, r.l.Anchor(at)
+	} else if at := r.l.clause(0, "where"); at >= 0 && n.Where != nil {
+		l.Filter.There, l.Filter.Open = true, r.l.Anchor(at+len("where"))
+	}
+	return l
+}
