@@ -99,12 +99,13 @@ func (b *bulk) flush() error {
 	if err := b.within(parts); err != nil {
 		return err
 	}
+	before := len(b.warnings)
 	total, err := b.runEach(r, parts)
 	if err != nil {
 		return err
 	}
-	if r.plan.Place == plan.Everywhere { // every shard has the same rows
-		total.affected /= uint64(len(parts))
+	if r.plan.Place == plan.Everywhere {
+		total = b.oneCopy(total, len(parts), before)
 	}
 	if r.plan.Place == plan.Fixed && b.firstID == 0 {
 		b.firstID = total.insertID
@@ -187,19 +188,31 @@ func (b *bulk) end(err error) error {
 	return err
 }
 
-// tell writes the OK.
+// tell writes the OK of an INSERT.
 func (b *bulk) tell(ignores bool) error {
-	ok := wire.OK{AffectedRows: b.total.affected, Warnings: b.total.warnings}
+	duplicates := max(0, int64(b.total.affected)-int64(b.inserted))
+	if ignores {
+		duplicates = max(0, int64(b.inserted)-int64(b.total.affected))
+	}
+	return b.say(fmt.Appendf(nil, "Records: %d  Duplicates: %d  Warnings: %d", b.inserted, duplicates, b.total.warnings))
+}
+
+// tellLoaded writes the OK of LOAD DATA.
+func (b *bulk) tellLoaded(replaces bool) error {
+	deleted, skipped := int64(0), max(0, int64(b.inserted)-int64(b.total.affected))
+	if replaces {
+		deleted, skipped = max(0, int64(b.total.affected)-int64(b.inserted)), 0
+	}
+	return b.say(fmt.Appendf(nil, "Records: %d  Deleted: %d  Skipped: %d  Warnings: %d", b.inserted, deleted, skipped, b.total.warnings))
+}
+
+func (b *bulk) say(words []byte) error {
+	ok := wire.OK{AffectedRows: b.total.affected, Warnings: b.total.warnings, Info: words}
 	if b.firstID != 0 && b.total.affected > 0 {
 		b.insertID = b.firstID
 		ok.LastInsertID = b.insertID
 	}
 	b.foundRows = b.inserted
-	duplicates := max(0, int64(b.total.affected)-int64(b.inserted))
-	if ignores {
-		duplicates = max(0, int64(b.inserted)-int64(b.total.affected))
-	}
-	ok.Info = fmt.Appendf(nil, "Records: %d  Duplicates: %d  Warnings: %d", b.inserted, duplicates, b.total.warnings)
 	if err := b.writeOK(ok); err != nil {
 		return &clientGone{err}
 	}

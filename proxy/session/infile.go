@@ -24,13 +24,13 @@ type file struct {
 }
 
 // sendFile passes the client's file on to the shard, after the client was asked
-// for it. Whatever becomes of the shard, the client is heard to the end: it won't
-// read an answer before.
-func (s *Session) sendFile(c *backend.Conn) error {
+// for it; next is the number that the shard expects. Whatever becomes of the shard,
+// the client is heard to the end: it won't read an answer before.
+func (s *Session) sendFile(c *backend.Conn, next byte) error {
 	s.client.Done() // the command; nobody reads it any more
 	s.seq++
 	f := file{next: s.seq, unnumbered: s.compresses()}
-	shift := s.scanner.NextSeq() - s.seq
+	shift := next - s.seq
 	var failure error
 	for !f.last {
 		b := s.client.Unread()

@@ -37,7 +37,11 @@ func (s *Session) runInsertQuery(r *request) error {
 		if b, err = s.beginBulk(&own, strings.TrimRight(head, blanks)); err != nil {
 			return err
 		}
-		return b.end(g.insert(b, q))
+		text, params := g.edited(g.r.values.Text, g.places()), []wire.Param(nil)
+		if g.r.statement != nil {
+			params = g.params
+		}
+		return b.end(g.insert(b, string(text), params, q.Destination))
 	})
 	if err != nil {
 		return err
@@ -54,13 +58,13 @@ func (s *Session) writable() error {
 	return nil
 }
 
-// insert runs the query over the temporary tables and has its rows inserted.
-func (g *gathering) insert(b *bulk, q *plan.Query) error {
-	rows, err := g.open()
+// insert runs a query over the temporary tables and has its rows inserted.
+func (g *gathering) insert(b *bulk, text string, params []wire.Param, into plan.Destination) error {
+	rows, err := g.open(text, params)
 	if err != nil {
 		return err
 	}
-	write, err := g.literals(rows.Columns, q)
+	write, err := g.literals(rows.Columns, into)
 	if err != nil {
 		return g.unread(err)
 	}
@@ -86,12 +90,11 @@ func (g *gathering) unread(err error) error {
 
 // open sends the query, so that values come in binary form: as text some are
 // rounded.
-func (g *gathering) open() (*gather.Rows, error) {
+func (g *gathering) open(text string, params []wire.Param) (*gather.Rows, error) {
 	settings := g.Session.settings.With("character_set_results", "utf8mb4")
 	if err := g.at.conn.Carry(g.ctx, settings); err != nil {
 		return nil, err
 	}
-	text := string(g.edited(g.r.values.Text, g.places()))
 	there, ok := g.at.conn.Prepared(text)
 	if !ok {
 		var err error
@@ -104,11 +107,7 @@ func (g *gathering) open() (*gather.Rows, error) {
 			return nil, err
 		}
 	}
-	execute := wire.Execute{Statement: there.ID}
-	if g.r.statement != nil {
-		execute.Params = g.params
-	}
-	out, _ := wire.AppendExecute(nil, execute)
+	out, _ := wire.AppendExecute(nil, wire.Execute{Statement: there.ID, Params: params})
 	there.Types = nil
 	if err := g.at.conn.Send(out); err != nil {
 		return nil, err
@@ -117,14 +116,14 @@ func (g *gathering) open() (*gather.Rows, error) {
 }
 
 // literals says how the values of a row are written.
-func (g *gathering) literals(fields []wire.Column, q *plan.Query) (func(out []byte, values [][]byte) ([]byte, error), error) {
-	if len(fields) != len(q.Columns) {
+func (g *gathering) literals(fields []wire.Column, into plan.Destination) (func(out []byte, values [][]byte) ([]byte, error), error) {
+	if len(fields) != len(into.Columns) {
 		return nil, fail(mysql.ER_WRONG_VALUE_COUNT_ON_ROW, "21S01", "Column count doesn't match value count at row 1")
 	}
 	list := make([]gather.Literal, len(fields))
 	for i, f := range fields {
 		var err error
-		if list[i], err = gather.Into(f, &q.Into.Columns[q.Columns[i]]); err != nil {
+		if list[i], err = gather.Into(f, &into.Into.Columns[into.Columns[i]]); err != nil {
 			return nil, &plan.Refusal{Code: plan.Unsupported, Message: "an INSERT from a query over several shards: " + err.Error() + ": CAST it to the column's type"}
 		}
 		if f.Type != mysql.MYSQL_TYPE_TIMESTAMP {
@@ -172,7 +171,7 @@ func (g *gathering) fixedZone() error {
 			return nil
 		}
 	}
-	return &plan.Refusal{Code: plan.Unsupported, Message: "an INSERT of TIMESTAMP values from a query over several shards in a time zone whose clocks may go back: use SET time_zone = '+00:00'"}
+	return &plan.Refusal{Code: plan.Unsupported, Message: "TIMESTAMP values from elsewhere for several shards in a time zone whose clocks may go back: use SET time_zone = '+00:00'"}
 }
 
 func fixedOffset(zone string) bool {

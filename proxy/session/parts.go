@@ -47,16 +47,26 @@ func (s *Session) runEverywhere(r *request) error {
 	for _, shard := range r.world.Catalog.Shards {
 		parts = append(parts, part{shard: shard, text: text})
 	}
+	before := len(s.warnings)
 	total, err := s.runParts(r, parts)
 	if err != nil {
 		return err
 	}
-	// Every shard has the same rows; the client is told of one copy.
-	ok := wire.OK{AffectedRows: total.affected / uint64(len(parts)), Warnings: total.warnings / uint16(len(parts))}
+	total = s.oneCopy(total, len(parts), before)
+	ok := wire.OK{AffectedRows: total.affected, Warnings: total.warnings}
 	if err := s.writeOK(ok); err != nil {
 		return &clientGone{err}
 	}
 	return nil
+}
+
+// oneCopy gives what the client is told of a change that every shard has made alike.
+// Warnings from before it stay.
+func (s *Session) oneCopy(total totals, shards, before int) totals {
+	total.affected /= uint64(shards)
+	total.warnings /= uint16(shards)
+	s.warnings = s.warnings[:before+(len(s.warnings)-before)/shards]
+	return total
 }
 
 // runSchema runs CREATE, ALTER or DROP DATABASE, which no transaction can undo,

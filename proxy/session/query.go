@@ -174,6 +174,9 @@ func (s *Session) runPlaced(r *request) error {
 	if r.plan.Query != nil {
 		return s.runInsertQuery(r)
 	}
+	if r.plan.Load != nil {
+		return s.runLoad(r)
+	}
 	switch r.plan.Place {
 	case plan.Session:
 		s.concernsNone(r)

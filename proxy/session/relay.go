@@ -52,7 +52,7 @@ func (s *Session) relay(c *backend.Conn, kind wire.ResponseKind, last ending) er
 		case wire.ResultEnd, wire.DefinitionsEnd:
 			continue
 		case wire.FileRequest:
-			if err := s.sendFile(c); err != nil {
+			if err := s.sendFile(c, s.scanner.NextSeq()); err != nil {
 				return err
 			}
 			p.forwarded = false // the client waits for an answer again

@@ -22,6 +22,10 @@ func Explain(p *Plan, m *router.Map, v *Values, r *Route) []Line {
 		e.query(p.Query)
 		return e.lines
 	}
+	if p.Load != nil {
+		e.load(p.Load)
+		return e.lines
+	}
 	switch p.Place {
 	case Session:
 		e.say("place", "answered by the proxy itself")

@@ -134,11 +134,8 @@ func planPlainInsert(s *stmt.Statement, t *catalog.Table, ctx Context) (*Plan, e
 		if err := everywhereAlike(s); err != nil {
 			return nil, err
 		}
-		for i := range t.Columns {
-			if t.Columns[i].AutoIncrement {
-				return nil, refuse(Unsupported, "INSERT into global table %s, whose column %s is AUTO_INCREMENT: the shards would number it differently; give it without AUTO_INCREMENT",
-					t.TableName, t.Columns[i].Name)
-			}
+		if err := numberedAlike(t); err != nil {
+			return nil, err
 		}
 	}
 	if len(s.Blocks) == 0 {
@@ -153,6 +150,17 @@ func planPlainInsert(s *stmt.Statement, t *catalog.Table, ctx Context) (*Plan, e
 		return p, p.query(s, t, columns)
 	}
 	return p, err
+}
+
+// numberedAlike refuses rows for a global table that each shard would number.
+func numberedAlike(t *catalog.Table) error {
+	for i := range t.Columns {
+		if t.Columns[i].AutoIncrement {
+			return refuse(Unsupported, "INSERT into global table %s, whose column %s is AUTO_INCREMENT: the shards would number it differently; give it without AUTO_INCREMENT",
+				t.TableName, t.Columns[i].Name)
+		}
+	}
+	return nil
 }
 
 // elsewhere tells the refusal of a query whose rows are not where they go.

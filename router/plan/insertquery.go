@@ -14,8 +14,13 @@ type Query struct {
 	// Start is where it begins. What stands before is the head of each INSERT.
 	Start  stmt.Anchor
 	Gather *Gathering
-	Into   *catalog.Table
-	// Columns gives for each of its fields the column, by its position.
+	Destination
+}
+
+// Destination is where rows from elsewhere go.
+type Destination struct {
+	Into *catalog.Table
+	// Columns gives for each field of a row the column, by its position.
 	Columns []int
 }
 
@@ -32,7 +37,7 @@ func (p *Plan) query(s *stmt.Statement, t *catalog.Table, columns []int) error {
 	case !in.Placed:
 		return refuse(Unsupported, "such an INSERT into %s table %s from a query: write INSERT INTO … (…) SELECT …", t.Kind, t.TableName)
 	}
-	p.Query = &Query{Start: s.Insert.Query, Into: t, Columns: columns}
+	p.Query = &Query{Start: s.Insert.Query, Destination: Destination{t, columns}}
 	return nil
 }
 

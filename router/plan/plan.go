@@ -51,6 +51,8 @@ type Plan struct {
 	// Query is where the rows of an INSERT come from, if not from its text and not
 	// from where they go.
 	Query *Query
+	// Load is the rest of a LOAD DATA whose rows go to several shards.
+	Load *Load
 	// Merge says how several shards' answers become one; nil if they can't, for
 	// the reason NoMerge.
 	Merge   *Merge
@@ -261,7 +263,7 @@ func planOther(s *stmt.Statement, ctx Context) (*Plan, error) {
 			// InnoDB has no such switch; a dump has it around its rows.
 			return &Plan{Place: Session}, nil
 		case s.Kind == stmt.LoadData && t.Kind != catalog.Single:
-			return nil, refuse(Unsupported, "LOAD DATA into %s table %s: insert the rows, many to a statement", t.Kind, t.TableName)
+			return planLoad(s, t)
 		case t.Kind != catalog.Single:
 			return nil, refuse(Unsupported, "this statement on %s table %s: run it on every shard; proxies see it within seconds", t.Kind, t.TableName)
 		default:

@@ -261,7 +261,7 @@ func (r *reader) simple(node ast.StmtNode) {
 	case *ast.PrepareStmt, *ast.ExecuteStmt, *ast.DeallocateStmt:
 		r.textPrepare(n)
 	case *ast.LoadDataStmt:
-		r.out.Kind = LoadData
+		r.loadData(n)
 	case *ast.SetPwdStmt, *ast.SetRoleStmt, *ast.SetDefaultRoleStmt, *ast.CreateUserStmt, *ast.AlterUserStmt,
 		*ast.DropUserStmt, *ast.GrantStmt, *ast.RevokeStmt, *ast.GrantRoleStmt, *ast.RevokeRoleStmt, *ast.RenameUserStmt:
 		r.out.Kind = Account

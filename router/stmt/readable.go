@@ -12,6 +12,7 @@ import (
 //   - comments, because the parser executes some that no server does (/*T! … */),
 //   - hints and the wrappers of executable comments,
 //   - the WORK of COMMIT WORK, and the LOCAL of SHOW LOCAL STATUS,
+//   - IGNORE n LINES of LOAD DATA,
 //   - INTO @a, @b of a SELECT, and LIMIT of SHOW WARNINGS, which the parser
 //     doesn't know,
 //   - the rows and list elements that the key leaves out, because a parse costs
@@ -46,6 +47,9 @@ func (l *Lexed) readable() string {
 		}
 	}
 	if start, end := l.silent(); start >= 0 {
+		blank(text, start, end)
+	}
+	if start, end := l.skippedLines(); start >= 0 {
 		blank(text, start, end)
 	}
 	if limit := l.shownLimit(); limit >= 0 {

@@ -135,6 +135,7 @@ type Statement struct {
 	Prepared   *TextPrepared
 	LockTables []LockTable
 	Diagnosing *Diagnosing // Diagnose
+	Load       *Loading    // LoadData; nil: LOAD XML
 	// Locks are the names that GET_LOCK() is called with.
 	Locks []Operand
 	// Verbatim: what was read here depends on the text of a literal, so it does

@@ -1,0 +1,133 @@
+package session
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/wire"
+)
+
+// runLoad runs a LOAD DATA LOCAL whose rows go to several shards: one reads the
+// client's file into a temporary table, from which the rows are inserted in one
+// transaction.
+func (s *Session) runLoad(r *request) error {
+	if s.capabilities&mysql.CLIENT_LOCAL_FILES == 0 {
+		return noLocalFiles(r.world)
+	}
+	if err := s.writable(); err != nil {
+		return err
+	}
+	if err := s.admit(r, nil, true); err != nil {
+		return err
+	}
+	shard := r.world.Catalog.First() // it has the functions that SET may call
+	release, err := s.reserve(shard)
+	if err != nil {
+		return err
+	}
+	defer release()
+	own := *r
+	own.outside = true // of the file: the rows are inserted on its behalf
+	g := &gathering{Session: s, r: &own, lex: r.values.Lexed}
+	if g.at, err = s.borrowApart(shard, g.settings()); err != nil {
+		return err
+	}
+	b, err := g.load()
+	g.clean(err)
+	if held, ok := err.(*heldError); ok { //nolint:errorlint // it is never wrapped
+		return s.deadlocked("%s", held.why) // the client's file has been read, and can't be asked for again
+	}
+	if err != nil {
+		return err
+	}
+	return b.tellLoaded(r.plan.Load.Replace)
+}
+
+// load has the file read, and inserts its rows.
+func (g *gathering) load() (*bulk, error) {
+	load := g.r.plan.Load
+	warnings, err := g.stage()
+	if err != nil {
+		return nil, err
+	}
+	b, err := g.beginBulk(g.r, load.Head())
+	if err != nil {
+		return nil, err
+	}
+	b.total.warnings = warnings
+	restore, err := g.lenient()
+	if err != nil {
+		return nil, b.end(err)
+	}
+	defer restore()
+	return b, b.end(g.insert(b, load.Read(), nil, load.Destination))
+}
+
+// lenient has values inserted as they are: what the session's sql_mode has to say of
+// them was said when the file was read.
+func (g *gathering) lenient() (restore func(), err error) {
+	rows, err := g.at.conn.Query(g.ctx, "SELECT @@sql_mode")
+	if err != nil {
+		return nil, err
+	}
+	modes := []string{"ALLOW_INVALID_DATES"}
+	for mode := range strings.SplitSeq(string(rows.Rows[0][0]), ",") {
+		if !strings.HasPrefix(mode, "STRICT_") && !strings.HasPrefix(mode, "NO_ZERO_") && mode != "TRADITIONAL" {
+			modes = append(modes, mode)
+		}
+	}
+	before := g.Session.settings
+	g.Session.settings = before.With("sql_mode", "'"+strings.Join(modes, ",")+"'")
+	return func() { g.Session.settings = before }, nil
+}
+
+// stage reads the client's file into the temporary table, as the session's settings
+// say. It gives the number of warnings.
+func (g *gathering) stage() (uint16, error) {
+	load := g.r.plan.Load
+	g.made = append(g.made, load.Temporary())
+	for _, text := range load.Make() {
+		if _, err := g.at.conn.Exec(g.ctx, text); err != nil {
+			return 0, err
+		}
+	}
+	if err := g.at.conn.Carry(g.ctx, g.Session.settings); err != nil {
+		return 0, err
+	}
+	l := lease{branch: g.at, outside: true}
+	if err := g.send(l, g.r, nil, nil); err != nil {
+		return 0, err
+	}
+	if err := g.passFile(g.at.conn); err != nil {
+		return 0, err
+	}
+	ok, err := g.outcome(g.at.conn)
+	if err != nil {
+		return 0, err
+	}
+	if ok.Warnings > 0 {
+		g.keepWarnings(l)
+	}
+	g.learn(l, g.r.plan.Statement.Assigns)
+	return ok.Warnings, nil
+}
+
+// passFile asks the client for its file, if the shard wants it, and passes it on.
+func (s *Session) passFile(c *backend.Conn) error {
+	asked, seq, err := c.Stream().Payload()
+	if err != nil {
+		return c.Lost(true, err)
+	}
+	if asked[0] != mysql.LocalInFile_HEADER {
+		return nil // it is the outcome
+	}
+	question, _ := wire.AppendPacket(nil, s.seq, bytes.Clone(asked))
+	c.Stream().Done()
+	if err := s.pass(question); err != nil {
+		return err
+	}
+	return s.sendFile(c, seq+1)
+}

@@ -1,0 +1,135 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"locus/router/catalog"
+	"locus/router/stmt"
+)
+
+// Load is a LOAD DATA LOCAL whose rows go to several shards. One server reads the
+// file into a temporary table, so that fields, lines and SET mean what they mean to
+// servers; its rows are inserted as if they had been written as VALUES.
+type Load struct {
+	// Destination has the columns that are filled, and those that must have a value,
+	// for which LOAD DATA has one and INSERT has none.
+	Destination
+	// Replace: rows that are there already are replaced, else they are kept.
+	Replace bool
+	// generated are the columns in which NULL is no value but asks for one.
+	generated []int
+}
+
+// Temporary is the table that the file is read into. It hides the table itself, whose
+// name servers have in their warnings. It has no key: which rows there are already
+// is not known there.
+func (load *Load) Temporary() string { return quote(load.Into.Schema) + "." + quote(load.Into.Name) }
+
+// Make makes the temporary table.
+func (load *Load) Make() []string {
+	fields := make([]string, len(load.Columns))
+	for i, c := range load.Columns {
+		fields[i] = "a." + quote(load.Into.Columns[c].Name)
+		if slices.Contains(load.generated, c) { // on the side of an outer join that may be absent, NULL is allowed
+			fields[i] = "b." + quote(load.Into.Columns[c].Name)
+		}
+	}
+	visible := load.Temporary()
+	made := quote(load.Into.Schema) + ".locus_loaded"
+	return []string{
+		"CREATE TEMPORARY TABLE " + made + " ENGINE = InnoDB AS SELECT " + strings.Join(fields, ", ") + " FROM " + visible + " a LEFT JOIN " + visible + " b ON FALSE LIMIT 0",
+		"ALTER TABLE " + made + " RENAME TO " + visible,
+	}
+}
+
+// Read reads the temporary table, in the order of the file.
+func (load *Load) Read() string { return "SELECT " + load.list() + " FROM " + load.Temporary() }
+
+// Head is what each INSERT begins with. Rows that can't be inserted are left out
+// with a warning, as by LOCAL.
+func (load *Load) Head() string {
+	verb := "INSERT IGNORE INTO "
+	if load.Replace {
+		verb = "REPLACE INTO "
+	}
+	return verb + load.Temporary() + " (" + load.list() + ")"
+}
+
+func (load *Load) list() string {
+	names := make([]string, len(load.Columns))
+	for i, c := range load.Columns {
+		names[i] = quote(load.Into.Columns[c].Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func planLoad(s *stmt.Statement, t *catalog.Table) (*Plan, error) {
+	in := s.Load
+	switch {
+	case in == nil:
+		return nil, refuse(Unsupported, "LOAD XML into %s table %s: use LOAD DATA LOCAL, or insert the rows, many to a statement", t.Kind, t.TableName)
+	case !in.Local:
+		return nil, refuse(Unsupported, "LOAD DATA of a file on a server into %s table %s: use LOAD DATA LOCAL", t.Kind, t.TableName)
+	case in.Queries:
+		return nil, refuse(Unsupported, "a query in SET of a LOAD DATA into %s table %s: read the values first", t.Kind, t.TableName)
+	}
+	for _, name := range in.Reads {
+		if !in.Fills(name) {
+			return nil, refuse(Unsupported, "column %s in SET of a LOAD DATA into %s table %s, which the file does not fill: name it in the list of columns", name, t.Kind, t.TableName)
+		}
+	}
+	load, err := loaded(in, t)
+	if err != nil {
+		return nil, err
+	}
+	return &Plan{Place: Everywhere, Writes: true, Load: load}, nil
+}
+
+// loaded gives the columns that a LOAD DATA fills. An INSERT of them must be one
+// that can be planned, which is known before the file is asked for.
+func loaded(in *stmt.Loading, t *catalog.Table) (*Load, error) {
+	list := &stmt.Insertion{Columns: in.Columns, HasList: in.Listed}
+	columns, err := columnsOf(list, t)
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.IndexFunc(columns, func(c int) bool { return t.Columns[c].Generated }); i >= 0 {
+		return nil, refuse(RowShape, "LOAD DATA into column %s of %s, which is generated: name the other columns", t.Columns[columns[i]].Name, t.TableName)
+	}
+	load := &Load{Destination: Destination{t, columns}, Replace: in.Replace}
+	if t.Kind == catalog.Global {
+		if len(columns) == 0 {
+			return nil, refuse(RowShape, "LOAD DATA that fills no column of %s", t.TableName)
+		}
+		err = numberedAlike(t)
+	} else {
+		err = load.stamped(list)
+	}
+	for i, c := range t.Columns {
+		if must := !c.Nullable && !c.HasDefault && !c.Generated && !c.AutoIncrement; must && !slices.Contains(load.generated, i) && !slices.Contains(load.Columns, i) {
+			load.Columns = append(load.Columns, i)
+		}
+	}
+	return load, err
+}
+
+// stamped notes the columns of a sharded table that are generated.
+func (load *Load) stamped(list *stmt.Insertion) error {
+	in, err := insertion(list, load.Into)
+	if err != nil {
+		return err
+	}
+	for stamp := range in.Places() {
+		load.generated = append(load.generated, in.Column(stamp))
+	}
+	return nil
+}
+
+func (e *explainer) load(load *Load) {
+	e.say("load", "the first shard reads the file into a temporary table, and its rows are inserted as by %s", load.Head())
+	if load.Into.Kind == catalog.Sharded {
+		root := load.Into.Root()
+		e.say("why", "each row goes where its %s, the %s of %s, has its gene", root.Column.Name, root.Role, load.Into.TableName)
+	}
+}

@@ -1,0 +1,94 @@
+package stmt
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+)
+
+// Loading is what LOAD DATA says.
+type Loading struct {
+	// Local: the client has the file.
+	Local bool
+	// Replace: rows that are there already are replaced; else they are kept, if
+	// Local is set.
+	Replace bool
+	// Columns are those that are filled, by the list or by SET; Listed says that
+	// there is a list, without which all are.
+	Columns []string
+	Listed  bool
+	// Reads are the columns that SET computes with. Queries: it reads tables.
+	Reads   []string
+	Queries bool
+}
+
+func (r *reader) loadData(n *ast.LoadDataStmt) {
+	r.out.Kind = LoadData
+	load := &Loading{
+		Local: n.FileLocRef == ast.FileLocClient, Replace: n.OnDuplicate == ast.OnDuplicateKeyHandlingReplace,
+		Listed: len(n.ColumnsAndUserVars) > 0,
+	}
+	r.out.Load = load
+	for _, c := range n.ColumnsAndUserVars {
+		if c.UserVar != nil {
+			r.out.Features |= SetsUserVariable
+			r.assigned(c.UserVar.Name)
+			continue
+		}
+		load.Columns = append(load.Columns, c.ColumnName.Name.O)
+	}
+	for _, a := range n.ColumnAssignments {
+		if name := a.Column.Name.O; load.Listed && !contains(load.Columns, name) {
+			load.Columns = append(load.Columns, name)
+		}
+		a.Expr.Accept(loadReads{load})
+	}
+}
+
+// contains tells whether a column is named.
+func contains(columns []string, name string) bool {
+	return slices.ContainsFunc(columns, func(c string) bool { return strings.EqualFold(c, name) })
+}
+
+// Fills tells whether the statement gives a column a value before SET computes.
+func (load *Loading) Fills(name string) bool { return !load.Listed || contains(load.Columns, name) }
+
+// loadReads finds what an expression of SET reads.
+type loadReads struct{ load *Loading }
+
+func (v loadReads) Enter(n ast.Node) (ast.Node, bool) {
+	switch n := n.(type) {
+	case *ast.ColumnName:
+		v.load.Reads = append(v.load.Reads, n.Name.O)
+	case *ast.SubqueryExpr:
+		v.load.Queries = true
+		return n, true
+	}
+	return n, false
+}
+
+func (v loadReads) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+// skippedLines finds IGNORE n LINES, or ROWS, of a LOAD, which says nothing here and
+// of which the parser knows one spelling.
+func (l *Lexed) skippedLines() (start, end int32) {
+	scan := tokens{l: l}
+	verb, ok := scan.next()
+	if !ok || !l.is(verb, "load") {
+		return -1, -1
+	}
+	for _, literal := range l.Literals {
+		if literal.Kind != IntLiteral {
+			continue
+		}
+		before := strings.TrimRight(string(l.Text[:literal.Start]), " \t\r\n\f\v")
+		at := skipBlanks(l.Text, int(literal.End))
+		behind := wordEnd(l.Text, at)
+		word := l.Text[at:behind]
+		if (isWord(word, "lines") || isWord(word, "rows")) && len(before) > len("ignore") && isWord([]byte(before[len(before)-len("ignore"):]), "ignore") {
+			return int32(len(before) - len("ignore")), int32(behind)
+		}
+	}
+	return -1, -1
+}
