@@ -61,6 +61,12 @@ func (m *Map) ShardsOf(first, last gene.Gene, dst []int) []int {
 	if first > last {
 		return dst
 	}
+	if first == 0 && last == m.width.Last() { // a read of everything: each shard owns some
+		for i := range m.shards {
+			dst = append(dst, i)
+		}
+		return dst
+	}
 	var few [16]uint64
 	seen := few[:]
 	if len(m.shards) > len(few)*64 {

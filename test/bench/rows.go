@@ -24,7 +24,7 @@ func allRows(o options) []row {
 	return append(all,
 		scatterRow("scatter count and sum", countAll),
 		scatterRow("scatter order by, limit 10", func(field) step { return firstTen() }),
-		bigRow(), eightBigRow(), idleRow(o.idle), connectsRow(), movesRow("mariadb", o.moved), movesRow("mysql", o.moved))
+		plansRow(), bigRow(), eightBigRow(), idleRow(o.idle), connectsRow(), movesRow("mariadb", o.moved), movesRow("mysql", o.moved))
 }
 
 // statementKind is what the single-shard rows measure.
