@@ -79,7 +79,7 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 		return nil, err
 	}
 	w.session.Map, w.session.Accounts = declared.Routes, b.users(declared)
-	w.session.Generators = declared.Generators
+	w.session.Declared = declared
 	b.moves.Follow(declared.Routes.Moves())
 	b.last = w
 	return w, nil

@@ -60,6 +60,11 @@ func open(t *testing.T, store *kv) *Set {
 	return s
 }
 
+// of is a cluster that declares generators alone.
+func of(declared map[string]cluster.Generator) *cluster.Cluster {
+	return &cluster.Cluster{Generators: declared}
+}
+
 // Every kind, by two processes: no text twice.
 func TestEveryKind(t *testing.T) {
 	redis, memcached := servers.Redis(t).Addr, servers.Memcached(t).Addr
@@ -76,7 +81,7 @@ func TestEveryKind(t *testing.T) {
 	for name := range declared {
 		seen := map[string]bool{}
 		for i := range 60 {
-			texts, err := sets[i%2].Next(t.Context(), Request{Declared: declared, Name: name, Count: 1 + i%4})
+			texts, err := sets[i%2].Next(t.Context(), Request{Declared: of(declared), Name: name, Count: 1 + i%4})
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				break
@@ -106,7 +111,7 @@ func TestEveryKind(t *testing.T) {
 			t.Errorf("%s: breakers before %s are %v", name, before, s)
 		}
 	}
-	if texts, err := sets[0].Literals(t.Context(), declared, "invoice", 1); err != nil || !strings.HasPrefix(texts[0], "'QJ000") {
+	if texts, err := sets[0].Literals(t.Context(), of(declared), "invoice", 1); err != nil || !strings.HasPrefix(texts[0], "'QJ000") {
 		t.Errorf("%v, %v", texts, err)
 	}
 }
@@ -116,7 +121,7 @@ func TestOneThatWaitsKeepsNobodyWaiting(t *testing.T) {
 	store := newKV()
 	s := open(t, store)
 	declared := map[string]cluster.Generator{"plain": {Kind: cluster.SegmentGenerator, MinStep: 100}, "flake": {Kind: cluster.SnowflakeGenerator}}
-	plain := Request{Declared: declared, Name: "plain", Count: 1}
+	plain := Request{Declared: of(declared), Name: "plain", Count: 1}
 	if _, err := s.Next(t.Context(), plain); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +133,7 @@ func TestOneThatWaitsKeepsNobodyWaiting(t *testing.T) {
 	}
 	var opening, going sync.WaitGroup
 	opening.Go(func() {
-		if _, err := s.Next(t.Context(), Request{Declared: declared, Name: "flake", Count: 1}); err != nil {
+		if _, err := s.Next(t.Context(), Request{Declared: of(declared), Name: "flake", Count: 1}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -156,7 +161,7 @@ func TestHTTP(t *testing.T) {
 		"orders": {Kind: cluster.SegmentGenerator}, "flake": {Kind: cluster.SnowflakeGenerator},
 		"parcel": {Kind: cluster.FormatGenerator, Template: "{context:area:3}-{seq:5}"},
 	}
-	server := httptest.NewServer(Handler(open(t, store), func() map[string]cluster.Generator { return declared }))
+	server := httptest.NewServer(Handler(open(t, store), func() *cluster.Cluster { return of(declared) }))
 	defer server.Close()
 	get := func(path string) (int, string) {
 		response, err := http.Get(server.URL + path)
@@ -206,12 +211,12 @@ func TestHTTP(t *testing.T) {
 
 func TestUnknownAndTooMany(t *testing.T) {
 	s := open(t, newKV())
-	if _, err := s.Next(t.Context(), Request{Name: "x", Count: 1}); !errors.Is(err, ErrUnknown) {
+	if _, err := s.Next(t.Context(), Request{Declared: &cluster.Cluster{}, Name: "x", Count: 1}); !errors.Is(err, ErrUnknown) {
 		t.Error(err)
 	}
 	declared := map[string]cluster.Generator{"x": {Kind: cluster.SegmentGenerator}}
 	for _, n := range []int{0, -1, 10_001} {
-		if _, err := s.Next(t.Context(), Request{Declared: declared, Name: "x", Count: n}); err == nil {
+		if _, err := s.Next(t.Context(), Request{Declared: of(declared), Name: "x", Count: n}); err == nil {
 			t.Errorf("%d at a time", n)
 		}
 	}

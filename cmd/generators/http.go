@@ -15,7 +15,7 @@ import (
 // /api/id/{tag}: a number, as Leaf's clients expect, or one a line with ?n=. With
 // ?format=json, or where JSON is accepted, it is an object. Further parameters
 // are values for a template.
-func Handler(s *Set, declared func() map[string]cluster.Generator) *API {
+func Handler(s *Set, declared func() *cluster.Cluster) *API {
 	mux := http.NewServeMux()
 	get := func(allowed func(cluster.GeneratorKind) bool) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, declared(), allowed) }
@@ -35,7 +35,7 @@ type API struct {
 // Status is that of the open generators.
 func (a *API) Status() []Status { return a.set.Status() }
 
-func (s *Set) answer(w http.ResponseWriter, r *http.Request, declared map[string]cluster.Generator, allowed func(cluster.GeneratorKind) bool) {
+func (s *Set) answer(w http.ResponseWriter, r *http.Request, declared *cluster.Cluster, allowed func(cluster.GeneratorKind) bool) {
 	request := Request{Declared: declared, Name: r.PathValue("tag"), Count: 1, Context: map[string]string{}}
 	query := r.URL.Query()
 	for name, values := range query {
@@ -48,7 +48,7 @@ func (s *Set) answer(w http.ResponseWriter, r *http.Request, declared map[string
 			return
 		}
 	}
-	if g, known := declared[request.Name]; known && !allowed(g.Kind) {
+	if g, known := declared.Generators[request.Name]; known && !allowed(g.Kind) {
 		http.Error(w, fmt.Sprintf("generator %s is of kind %s", request.Name, g.Kind), http.StatusNotFound)
 		return
 	}

@@ -8,14 +8,14 @@ import (
 )
 
 // Texts gives n of a generator's numbers or texts as they are.
-func (s *Set) Texts(ctx context.Context, declared map[string]cluster.Generator, name string, n int) ([]string, error) {
+func (s *Set) Texts(ctx context.Context, declared *cluster.Cluster, name string, n int) ([]string, error) {
 	return s.Next(ctx, Request{Declared: declared, Name: name, Count: n})
 }
 
 // Literals gives n of a generator's numbers or texts, as SQL spells them.
-func (s *Set) Literals(ctx context.Context, declared map[string]cluster.Generator, name string, n int) ([]string, error) {
+func (s *Set) Literals(ctx context.Context, declared *cluster.Cluster, name string, n int) ([]string, error) {
 	texts, err := s.Next(ctx, Request{Declared: declared, Name: name, Count: n})
-	if err != nil || declared[name].Kind != cluster.FormatGenerator {
+	if err != nil || declared.Generators[name].Kind != cluster.FormatGenerator {
 		return texts, err
 	}
 	for i, text := range texts {

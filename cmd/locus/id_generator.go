@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -29,13 +30,12 @@ func nextOf(ctx context.Context, conn *connection, c *cluster.Cluster, name stri
 	if declared.Kind == cluster.SegmentGenerator { // what is left of a segment is lost when the command ends
 		declared.MinStep, declared.MaxStep = uint64(n), uint64(n)
 	}
-	all := map[string]cluster.Generator{name: declared}
-	for _, of := range declared.Of {
-		all[of] = c.Generators[of]
-	}
+	one := *c
+	one.Generators = maps.Clone(c.Generators)
+	one.Generators[name] = declared
 	set := generators.New(generators.Options{KV: conn.kv.Under(cluster.SegmentPrefix), Name: "locus id next", Secrets: conn.config.Secrets.Lookup, Lazy: true})
 	defer func() { err = errors.Join(err, set.Close()) }()
-	return set.Next(ctx, generators.Request{Declared: all, Name: name, Count: n})
+	return set.Next(ctx, generators.Request{Declared: &one, Name: name, Count: n})
 }
 
 // showNext prints what nextOf makes.
@@ -77,7 +77,10 @@ func partsOf(g cluster.Generator, text string) ([]field, error) {
 		return []field{{"generator", g.Of[n&(1<<low-1)]}, bitsOf("number", low, 63-low)}, nil
 	case cluster.QueueGenerator:
 		return []field{{"generator", g.Of[0]}, bitsOf("number", g.Bits, 63-g.Bits), bitsOf("low bits", 0, g.Bits)}, nil
-	case cluster.SegmentGenerator, cluster.RedisGenerator, cluster.MemcachedGenerator:
+	case cluster.AutoIncrementGenerator:
+		low := uint(bits.TrailingZeros(uint(len(g.Shards))))
+		return []field{bitsOf("row", low, 63-low), bitsOf("table", 0, low)}, nil
+	case cluster.SegmentGenerator, cluster.RedisGenerator, cluster.MemcachedGenerator, cluster.RowGenerator:
 		return []field{bitsOf("number", 0, 63)}, nil
 	case cluster.FormatGenerator:
 	}

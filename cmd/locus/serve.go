@@ -102,6 +102,7 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 	options.Alive = func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, conn.kv) }
 	numbers := generators.New(generators.Options{
 		KV: conn.kv.Under(cluster.SegmentPrefix), Name: card.ID, DataDir: conn.config.DataDir, Secrets: conn.config.Secrets.Lookup,
+		Log: log,
 	})
 	defer func() { err = errors.Join(err, numbers.Close()) }()
 	options.Generators = numbers
@@ -117,7 +118,7 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 	redefined := &fleet.Redefined{KV: conn.kv, Reread: p.Reread}
 	mover := &migrate.Runner{Store: store, Name: card.ID, Log: log}
 	page := console.New(console.Options{
-		Proxy: p, Cluster: shared{store, conn}, IDs: generators.Handler(numbers, p.Generators), Accounts: accounts,
+		Proxy: p, Cluster: shared{store, conn}, IDs: generators.Handler(numbers, p.Declared), Accounts: accounts,
 		Secure: conn.config.HTTP.TLS.Cert != "", Version: buildVersion().Version,
 	})
 	return serveAll(ctx, conn.config, log, p, page, listener, presence.Run, answers.Run, redefined.Run, obey, mover.Run)

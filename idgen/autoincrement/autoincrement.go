@@ -41,6 +41,7 @@ type Generator struct {
 	tables []Table
 	shift  uint
 	turn   atomic.Uint64
+	last   atomic.Uint64 // row that this process has made
 }
 
 var _ idgen.Numbers = (*Generator)(nil)
@@ -106,10 +107,18 @@ func (g *Generator) numbered(into []uint64, t Table, index, step uint64, result 
 	if last >= 1<<(63-g.shift) {
 		return fmt.Errorf("auto_increment %s: row %d: %w", t.Name, last, idgen.ErrOutOfRange)
 	}
+	for before := g.last.Load(); last > before && !g.last.CompareAndSwap(before, last); before = g.last.Load() {
+	}
 	for i := range into {
 		into[i] = (uint64(first)+step*uint64(i))<<g.shift | index
 	}
 	return nil
+}
+
+// Left is what is left of the tables' rows, from 1 down to 0, as far as this
+// process knows.
+func (g *Generator) Left() float64 {
+	return 1 - float64(g.last.Load())/float64(uint64(1)<<(63-g.shift))
 }
 
 var errNonsense = errors.New("no AUTO_INCREMENT column")

@@ -8,30 +8,6 @@ import (
 	"locus/idgen/segment"
 )
 
-// Lock keeps callers apart before they reach the database, so that fewer wait
-// there or lose a swap. Numbers differ without it too.
-type Lock interface {
-	// Lock waits for the lock until ctx ends. An error means that the caller has
-	// none and goes on without.
-	Lock(ctx context.Context) (unlock func(), err error)
-}
-
-// Local is a lock within this process.
-type Local struct{ free chan struct{} }
-
-// NewLocal is a lock that is free.
-func NewLocal() *Local { return &Local{make(chan struct{}, 1)} }
-
-// Lock implements Lock.
-func (l *Local) Lock(ctx context.Context) (func(), error) {
-	select {
-	case l.free <- struct{}{}:
-		return func() { <-l.free }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
 // Advance moves a tag on and gives its first number.
 type Advance func(ctx context.Context, tag string, n uint64) (first uint64, err error)
 

@@ -64,6 +64,10 @@ func (t *Table) Create(ctx context.Context, step uint64, tags ...string) error {
 	return nil
 }
 
+// Left is what is left of a tag's numbers, from 1 down to 0, as far as this
+// process knows.
+func (t *Table) Left(tag string) float64 { return 1 - float64(t.bounds.Of(tag))/maxID }
+
 // step is a tag's smallest segment, from memory. An unknown tag is refused from
 // memory too, until the list is a minute old.
 func (t *Table) step(ctx context.Context, tag string) (uint64, error) {

@@ -60,7 +60,7 @@ func (s *Session) runStamped(r *request) error {
 
 func (s *Session) stamped(r *request) (*stamp.Result, error) {
 	if s.Generators != nil && len(r.plan.Insert.Table.StampedColumns) > 0 {
-		declared := r.world.Generators
+		declared := r.world.Declared
 		s.stamper.Make = func(ctx context.Context, generator string, n int) ([]string, error) {
 			return s.Generators.Texts(ctx, declared, generator, n)
 		}

@@ -12,18 +12,18 @@ import (
 // Generators make numbers, or texts, by the name that they are declared under.
 type Generators interface {
 	// Literals gives n of a generator's numbers or texts, as SQL spells them.
-	Literals(ctx context.Context, declared map[string]cluster.Generator, name string, n int) ([]string, error)
+	Literals(ctx context.Context, declared *cluster.Cluster, name string, n int) ([]string, error)
 	// Texts gives them as they are, for a column to be stamped.
-	Texts(ctx context.Context, declared map[string]cluster.Generator, name string, n int) ([]string, error)
+	Texts(ctx context.Context, declared *cluster.Cluster, name string, n int) ([]string, error)
 }
 
 // numbered puts numbers in the places of a statement's text that ask declared
 // generators for them; ok if there were some.
 func (s *Session) numbered(w *World, l *stmt.Lexed) (text []byte, ok bool, err error) {
-	if s.Generators == nil || len(w.Generators) == 0 {
+	if s.Generators == nil || len(w.Declared.Generators) == 0 {
 		return nil, false, nil
 	}
-	places, once := l.NextValues(func(name string) bool { _, declared := w.Generators[name]; return declared })
+	places, once := l.NextValues(func(name string) bool { _, declared := w.Declared.Generators[name]; return declared })
 	if len(places) == 0 {
 		return nil, false, nil
 	}
@@ -37,7 +37,7 @@ func (s *Session) numbered(w *World, l *stmt.Lexed) (text []byte, ok bool, err e
 		for same < len(places) && places[same].Name == places[0].Name {
 			same++
 		}
-		numbers, err := s.Generators.Literals(s.stop.waits, w.Generators, places[0].Name, same)
+		numbers, err := s.Generators.Literals(s.stop.waits, w.Declared, places[0].Name, same)
 		if err != nil {
 			return nil, false, fail(mysql.ER_AUTOINC_READ_FAILED, stateGeneral, "%v: nothing was done", err)
 		}

@@ -28,8 +28,8 @@ type World struct {
 	Sets *SetWarnings
 	// Accounts are those of the declared users; nil: everybody may do everything.
 	Accounts map[string]*Account
-	// Generators are those that are declared, by name.
-	Generators map[string]cluster.Generator
+	// Declared has the generators, and the shards that some take numbers from.
+	Declared *cluster.Cluster
 	// MariaDB: the shards run MariaDB, whose variables have other names.
 	MariaDB bool
 }

@@ -112,6 +112,40 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// Each line is good.yaml with one generator more.
+func TestGeneratorsRefused(t *testing.T) {
+	text, err := os.ReadFile("testdata/good.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ generator, want string }{
+		{"a: {kind: row, shards: [s0]}", ""},
+		{"a: {kind: row, shards: [s0], lock: local}", ""},
+		{"a: {kind: row, shards: [s0], lock: redis, server: 'redis:6379', secret: redis}", ""},
+		{"a: {kind: auto_increment, shards: [s0]}", ""},
+		{"a: {kind: auto_increment, shards: [s0, s1, s0, s2]}", ""},
+		{"a: {kind: rows}", `generator a: kind "rows": use segment,`},
+		{"a: {kind: row}", "generator a: shards: 0: a row is on one shard, such as [s0]"},
+		{"a: {kind: row, shards: [s0, s1]}", "generator a: shards: 2: a row is on one shard"},
+		{"a: {kind: row, shards: [s9]}", "generator a: shards: s9: no such shard is declared"},
+		{"a: {kind: row, shards: [s0], lock: remote}", `generator a: lock "remote": use local or redis`},
+		{"a: {kind: row, shards: [s0], lock: redis}", "generator a: lock: redis and server, its host:port, go together"},
+		{"a: {kind: row, shards: [s0], lock: local, server: 'redis:6379'}", "generator a: lock: redis and server, its host:port, go together"},
+		{"a: {kind: row, shards: [s0], bits: 3}", "generator a: bits 3: kind queue takes 0 to 20"},
+		{"a: {kind: auto_increment}", "generator a: shards: 0: a table for each, which are 1, 2, 4 … 1024"},
+		{"a: {kind: auto_increment, shards: [s0, s1, s0]}", "generator a: shards: 3: a table for each"},
+		{"a: {kind: auto_increment, shards: [s0], server: 'redis:6379'}", "generator a: server: kind auto_increment has none"},
+		{"a: {kind: auto_increment, shards: [s0], lock: local}", "generator a: lock: kind auto_increment has none"},
+		{strings.Repeat("a", 49) + ": {kind: auto_increment, shards: [s0]}", "a name of 49 characters: tables are named after it: use at most 48"},
+		{"a: {kind: segment, shards: [s0]}", "generator a: shards: kind segment has none"},
+	} {
+		_, err := Parse([]byte(string(text) + "generators:\n  " + c.generator + "\n"))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: error is\n  %v\nand not\n  %s", c.generator, err, c.want)
+		}
+	}
+}
+
 func TestParseReportsAllProblemsAtOnce(t *testing.T) {
 	_, err := Parse([]byte(`
 settings: {hash: md5, counter_groups: -1}

@@ -50,8 +50,8 @@ func checkGenerators(old, next *Cluster) error {
 		if !stays {
 			continue
 		}
-		if was.Kind != is.Kind || was.Bits != is.Bits || !slices.Equal(was.Of, is.Of) {
-			errs = append(errs, fmt.Errorf("generators: kind, bits and of of %s can't change, since its numbers could be equal to earlier ones: declare one of another name", name))
+		if was.Kind != is.Kind || was.Bits != is.Bits || !slices.Equal(was.Of, is.Of) || !slices.Equal(was.Shards, is.Shards) {
+			errs = append(errs, fmt.Errorf("generators: kind, bits, of and shards of %s can't change, since its numbers could be equal to earlier ones: declare one of another name", name))
 		}
 	}
 	return errors.Join(errs...)

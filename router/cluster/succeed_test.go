@@ -56,6 +56,23 @@ func TestSucceedRefusesWhatRowsRelyOn(t *testing.T) {
 	}
 }
 
+// What would make a generator count anew, or in other bits, under its name.
+func TestSucceedRefusesWhatNumbersRelyOn(t *testing.T) {
+	table := func(shards ...router.ShardName) *Cluster {
+		c := good(t)
+		c.Generators = map[string]Generator{"n": {Kind: AutoIncrementGenerator, Shards: shards}}
+		return c
+	}
+	for _, next := range []*Cluster{table("s0"), table("s1", "s0"), table("s0", "s1", "s0", "s1")} {
+		if _, err := Succeed(table("s0", "s1"), next, stamp); err == nil || !strings.Contains(err.Error(), "of and shards of n can't change") {
+			t.Errorf("shards %v: %v", next.Generators["n"].Shards, err)
+		}
+	}
+	if _, err := Succeed(table("s0", "s1"), table("s0", "s1"), stamp); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestPlanWriteOfTheFirstCluster(t *testing.T) {
 	c := good(t)
 	w := PlanWrite(nil, c)

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"database/sql"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -55,6 +56,50 @@ func TestNextValueFor(t *testing.T) {
 		}
 		if _, err := db.Exec("SELECT NEXT VALUE FOR nobody"); err == nil {
 			t.Error("a sequence that nobody made has a value")
+		}
+	})
+}
+
+// Numbers that shards count: in statements, in stamped columns, also behind other
+// generators.
+func TestNumbersOfShards(t *testing.T) {
+	options := shop.Options{
+		Tables: []string{`CREATE TABLE {schema}.ticket (
+			ticket_id BIGINT NOT NULL PRIMARY KEY, holder BIGINT NOT NULL, receipt BIGINT NOT NULL, voucher VARCHAR(19) NOT NULL
+		) DEFAULT CHARSET utf8mb4`},
+		Declarations: `  {schema}.ticket:
+    kind: sharded
+    owner: holder
+    id: {column: ticket_id, layout: int64}
+    stamped: {receipt: receipt, voucher: voucher}
+generators:
+  receipt: {kind: row, shards: [s1], lock: local}
+  voucher: {kind: auto_increment, shards: [s0, s1]}
+  turns: {kind: ha, of: [receipt, voucher]}
+`,
+		Options: func(o *proxy.Options) {
+			set := generators.New(generators.Options{KV: shop.Segments(), Name: "test", Secrets: o.Secrets})
+			o.Generators = set
+			t.Cleanup(func() { _ = set.Close() })
+		},
+	}
+	each(t, options, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		before := number(t, db, "SELECT NEXTVAL(receipt)")
+		exec(t, db, "INSERT INTO ticket (holder) VALUES (42), (10001), (?), (8)", 7)
+		exec(t, db, "INSERT INTO ticket (holder, receipt, voucher) VALUES (42, NULL, NEXTVAL(voucher))")
+		after := number(t, db, "SELECT NEXT VALUE FOR receipt")
+		if after != before+6 {
+			t.Errorf("a number after %d and 5 rows is %d", before, after)
+		}
+		if n := number(t, db, "SELECT COUNT(DISTINCT receipt) FROM ticket WHERE receipt > "+strconv.FormatInt(before, 10)+" AND receipt < "+strconv.FormatInt(after, 10)); n != 5 {
+			t.Errorf("%d of 5 rows have a number between", n)
+		}
+		if n := number(t, db, "SELECT COUNT(DISTINCT voucher) FROM ticket WHERE voucher > 0"); n != 5 {
+			t.Errorf("%d of 5 rows have a number of the tables", n)
+		}
+		first, second := number(t, db, "SELECT NEXTVAL(turns)"), number(t, db, "SELECT NEXTVAL(turns)")
+		if first&1 == second&1 {
+			t.Errorf("%d and %d are of one generator", first, second)
 		}
 	})
 }

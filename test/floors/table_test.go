@@ -27,6 +27,7 @@ var building = []standing{
 	{pkg: "proxy/gather", floor: 3},
 	{pkg: "proxy/handshake", floor: 3},
 	{pkg: "proxy/schema", floor: 3},
+	{pkg: "proxy/sqldb", floor: 2.2}, // shards for packages that know database/sql
 	{pkg: "migrate/applier", floor: 3},
 	{pkg: "migrate/checksum", floor: 3},
 	{pkg: "migrate/preflight", floor: 3},

@@ -1,0 +1,170 @@
+package generators
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"locus/idgen"
+	"locus/idgen/buckets"
+	"locus/idgen/format"
+	"locus/idgen/ha"
+	"locus/idgen/memcached"
+	"locus/idgen/pool"
+	"locus/idgen/queue"
+	"locus/idgen/redis"
+	"locus/idgen/segment"
+	"locus/idgen/snowflake"
+	"locus/router/cluster"
+)
+
+// maker makes a generator, and those that it takes from; the set's making is held.
+type maker struct {
+	*Set
+	declared *cluster.Cluster
+	into     *generator
+}
+
+// make makes the generator of a name. Its counters have a name of their own, which
+// is another one for each that takes from it.
+func (m maker) make(ctx context.Context, name, counter string) (idgen.Numbers, error) {
+	d := m.declared.Generators[name]
+	tag := "generator/" + counter
+	switch d.Kind {
+	case cluster.FormatGenerator:
+		var err error
+		m.into.template, err = format.Parse(d.Template, format.Parts())
+		return nil, err
+	case cluster.SegmentGenerator:
+		return m.segments(d, tag)
+	case cluster.RedisGenerator:
+		p, err := m.pool(d)
+		if err != nil {
+			return nil, err
+		}
+		return p.Numbers(tag), nil
+	case cluster.BucketsGenerator:
+		return m.buckets(d, counter)
+	case cluster.MemcachedGenerator:
+		cached := memcached.New(d.Server, m.store, tag, memcached.Options{})
+		m.into.close = append(m.into.close, func() { _ = cached.Close() })
+		return cached, nil
+	case cluster.RowGenerator:
+		return m.row(ctx, name)
+	case cluster.AutoIncrementGenerator:
+		return m.autoIncrement(ctx, name)
+	case cluster.SnowflakeGenerator:
+		flake, err := m.snowflake(ctx)
+		if err == nil {
+			m.into.report = append(m.into.report, func(st *Status) { st.left("time", flake.Left()) })
+		}
+		return flake, err
+	case cluster.HAGenerator, cluster.QueueGenerator:
+		return m.ofOthers(ctx, name)
+	}
+	return nil, fmt.Errorf("kind %q is none that this build makes", d.Kind)
+}
+
+func (m maker) segments(d cluster.Generator, tag string) (idgen.Numbers, error) {
+	var store segment.Store = m.store
+	if d.Server != "" {
+		p, err := m.pool(d)
+		if err != nil {
+			return nil, err
+		}
+		store = p
+	}
+	numbers, err := segment.NewNumbers(store, tag, 0, segment.Options{MinStep: d.MinStep, MaxStep: d.MaxStep, Lazy: m.options.Lazy})
+	if err != nil {
+		return nil, err
+	}
+	m.into.close = append(m.into.close, func() { _ = numbers.Close(context.Background()) })
+	m.into.report = append(m.into.report, func(st *Status) {
+		st.left("sequence", numbers.Share())
+		c := numbers.Counts()
+		st.Counts = segment.Counts{Loads: st.Loads + c.Loads, Failed: st.Failed + c.Failed, Waits: st.Waits + c.Waits}
+	})
+	return numbers, nil
+}
+
+func (m maker) buckets(d cluster.Generator, counter string) (idgen.Numbers, error) {
+	server, err := m.redis(d)
+	if err != nil {
+		return nil, err
+	}
+	epochs := idgen.Run{Take: func(ctx context.Context, n int) (uint64, error) {
+		grant, err := m.store.Extend(ctx, "generator/"+counter+"/epochs", uint64(n))
+		return grant.First, err
+	}}
+	b := buckets.New(server, epochs, buckets.Options{Prefix: "locus:buckets:" + counter + ":"})
+	m.into.report = append(m.into.report, func(st *Status) {
+		st.left("epoch", b.Left())
+		for state, n := range b.States() {
+			st.breaker("bucket", state, n)
+		}
+	})
+	return b, nil
+}
+
+func (m maker) redis(d cluster.Generator) (*redis.Server, error) {
+	password := ""
+	if d.Secret != "" {
+		var err error
+		if password, err = m.options.Secrets(d.Secret); err != nil {
+			return nil, err
+		}
+	}
+	server := redis.Open(redis.Config{Address: d.Server, Password: password})
+	m.into.close = append(m.into.close, func() { _ = server.Close() })
+	return server, nil
+}
+
+func (m maker) pool(d cluster.Generator) (*pool.Pool, error) {
+	server, err := m.redis(d)
+	if err != nil {
+		return nil, err
+	}
+	p := pool.New(server, m.store, pool.Options{Keys: d.Keys})
+	m.into.close = append(m.into.close, p.Close)
+	m.into.report = append(m.into.report, func(st *Status) {
+		redis, durable := p.Breakers()
+		st.breaker("redis", redis, 1)
+		st.breaker("etcd", durable, 1)
+	})
+	return p, nil
+}
+
+// ofOthers makes generators in front of others, each with counters of its own.
+func (m maker) ofOthers(ctx context.Context, name string) (idgen.Numbers, error) {
+	d := m.declared.Generators[name]
+	var inner []idgen.Numbers
+	for i, of := range d.Of {
+		numbers, err := m.make(ctx, of, fmt.Sprintf("%s/%d-%s", name, i, of)) // which nobody can declare
+		if err != nil {
+			return nil, err
+		}
+		inner = append(inner, numbers)
+	}
+	if d.Kind == cluster.HAGenerator {
+		return ha.New(ha.Options{}, inner...)
+	}
+	q, err := queue.New(inner[0], queue.Options{Bits: d.Bits})
+	if err != nil {
+		return nil, err
+	}
+	m.into.close = append(m.into.close, q.Close)
+	return q, nil
+}
+
+// snowflake is one for the whole process: two would share its worker's number.
+func (s *Set) snowflake(ctx context.Context) (*snowflake.Generator, error) {
+	if s.flake == nil {
+		g, w, err := snowflake.Open(ctx, s.options.KV, filepath.Join(s.options.DataDir, "snowflake"), 1024, time.Now)
+		if err != nil {
+			return nil, err
+		}
+		s.flake, s.worker = g, w
+	}
+	return s.flake, nil
+}

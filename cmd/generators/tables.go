@@ -1,0 +1,160 @@
+package generators
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"locus/idgen"
+	"locus/idgen/autoincrement"
+	"locus/idgen/breaker"
+	"locus/idgen/row"
+	"locus/proxy/backend"
+	"locus/proxy/schema"
+	"locus/proxy/sqldb"
+	"locus/router"
+	"locus/router/cluster"
+)
+
+// The schema and the tables on shards. auto_increment has number_NAME_INDEX.
+const (
+	createSchema = "CREATE SCHEMA IF NOT EXISTS locus"
+	rowTable     = "locus.number"
+)
+
+// row adds to the row of the generator's name, whoever takes from it.
+func (m maker) row(ctx context.Context, name string) (idgen.Numbers, error) {
+	d := m.declared.Generators[name]
+	db, err := m.database(d.Shards[0])
+	if err != nil {
+		return nil, err
+	}
+	table, err := row.Open(db, rowTable, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	err = m.once(ctx, name, func(ctx context.Context) error {
+		if _, err := db.ExecContext(ctx, createSchema); err != nil {
+			return err
+		}
+		return table.Create(ctx, 1, name)
+	})
+	if err != nil {
+		return nil, err
+	}
+	lock, err := m.lock(d, name)
+	if err != nil {
+		return nil, err
+	}
+	m.into.report = append(m.into.report, func(st *Status) { st.left("sequence", table.Left(name)) })
+	return bounded{table.Generator(name, table.Locked, lock)}, nil
+}
+
+// lock is that of a row; nil if none is declared.
+func (m maker) lock(d cluster.Generator, name string) (row.Lock, error) {
+	switch d.Lock {
+	case cluster.LocalLock:
+		return row.NewLocal(), nil
+	case cluster.RedisLock:
+		server, err := m.redis(d)
+		if err != nil {
+			return nil, err
+		}
+		lock := row.NewShared(server, "locus:row:"+name, breaker.Options{})
+		m.into.report = append(m.into.report, func(st *Status) { st.breaker("redis", lock.State(), 1) })
+		return lock, nil
+	}
+	return nil, nil
+}
+
+// autoIncrement inserts into the tables of the generator's name.
+func (m maker) autoIncrement(ctx context.Context, name string) (idgen.Numbers, error) {
+	databases := map[router.ShardName]*sql.DB{}
+	var tables []autoincrement.Table
+	for i, shard := range m.declared.Generators[name].Shards {
+		if databases[shard] == nil {
+			var err error
+			if databases[shard], err = m.database(shard); err != nil {
+				return nil, err
+			}
+		}
+		tables = append(tables, autoincrement.Table{DB: databases[shard], Name: fmt.Sprintf("locus.number_%s_%d", name, i)})
+	}
+	err := m.once(ctx, name, func(ctx context.Context) error {
+		for _, db := range databases {
+			if _, err := db.ExecContext(ctx, createSchema); err != nil {
+				return err
+			}
+		}
+		for _, t := range tables {
+			if err := t.Create(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	g, err := autoincrement.New(tables...)
+	if err != nil {
+		return nil, err
+	}
+	m.into.report = append(m.into.report, func(st *Status) { st.left("row", g.Left()) })
+	return bounded{g}, nil
+}
+
+// once makes a generator's tables, unless somebody has: in place of tables that
+// are lost new ones would begin at 1 again.
+func (m maker) once(ctx context.Context, name string, create func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	key := "generator/" + name + "/tables"
+	_, revision, err := m.options.KV.Get(ctx, key)
+	if err != nil || revision != 0 {
+		return err
+	}
+	if err := create(ctx); err != nil {
+		return err
+	}
+	// Who was faster has noted the same.
+	_, err = m.options.KV.CompareAndSwap(ctx, key, 0, []byte("made by "+m.options.Name))
+	return err
+}
+
+// mostConnections of one generator to one shard.
+const mostConnections = 8
+
+// database is a shard's server, on connections of the generator's own: sessions
+// wait for numbers while they hold those of the proxy.
+func (m maker) database(shard router.ShardName) (*sql.DB, error) {
+	target, err := schema.Target(shard, m.declared.Shards[shard], m.options.Secrets)
+	if err != nil {
+		return nil, err
+	}
+	target.Mark = cluster.ConnectionMark(m.options.Name)
+	target.MaxOpen, target.Replicas = mostConnections, nil
+	pool := backend.NewPool(target, backend.Limits{}, m.options.Log)
+	db := sqldb.Open(pool)
+	m.into.close = append(m.into.close, func() {
+		_ = db.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		_ = pool.Close(ctx) // interrupts who is left
+	})
+	return db, nil
+}
+
+// patience is how long a server is waited for.
+const patience = 5 * time.Second
+
+// bounded are numbers of which each call ends in time.
+type bounded struct{ numbers idgen.Numbers }
+
+// Fill implements idgen.Numbers.
+func (b bounded) Fill(ctx context.Context, into []uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return b.numbers.Fill(ctx, into)
+}

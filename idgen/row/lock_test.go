@@ -1,0 +1,75 @@
+package row
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"locus/idgen/breaker"
+	"locus/idgen/redis"
+	"locus/test/servers"
+)
+
+// Two processes: one at a time has the lock.
+func TestASharedLockIsOnes(t *testing.T) {
+	server := servers.Redis(t)
+	var held int // guarded by the lock alone: the race detector sees two
+	var takers sync.WaitGroup
+	for range 2 {
+		client := redis.Open(redis.Config{Address: server.Addr})
+		defer client.Close()
+		lock := NewShared(client, "lock", breaker.Options{})
+		for range 3 {
+			takers.Go(func() {
+				for n := 0; n < 5; {
+					unlock, err := lock.Lock(t.Context())
+					if err != nil {
+						continue // somebody else has it for longer than is waited
+					}
+					if held++; held != 1 {
+						t.Errorf("%d have it", held)
+					}
+					held--
+					n++
+					unlock()
+				}
+			})
+		}
+	}
+	takers.Wait()
+}
+
+// locks fail, or are somebody else's.
+type locks struct {
+	err   error
+	asked int
+}
+
+func (l *locks) TryLock(context.Context, string, string, time.Duration) (bool, error) {
+	l.asked++
+	return false, l.err
+}
+func (*locks) Unlock(context.Context, string, string) error { return nil }
+
+// Who can't have the lock is told so in time; locks that fail are not asked for a while.
+func TestALockThatCanNotBeHad(t *testing.T) {
+	taken := NewShared(&locks{}, "lock", breaker.Options{})
+	if _, err := taken.Lock(t.Context()); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("somebody else's: %v", err)
+	}
+	failing := &locks{err: errors.New("away")}
+	away := NewShared(failing, "lock", breaker.Options{Pause: time.Hour})
+	for range 10 {
+		if _, err := away.Lock(t.Context()); err == nil {
+			t.Error("a lock of servers that are away")
+		}
+	}
+	if failing.asked != 3 {
+		t.Errorf("asked %d times, want 3", failing.asked)
+	}
+	if away.State() != breaker.Open {
+		t.Errorf("the breaker is %s", away.State())
+	}
+}

@@ -1,0 +1,134 @@
+package cluster
+
+import (
+	"fmt"
+	"net"
+	"regexp"
+	"slices"
+
+	"locus/idgen/format"
+)
+
+var generatorName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+
+// checkGenerator reports what is wrong with a generator.
+func (c *Cluster) checkGenerator(p *problems, name string, g Generator) {
+	document := "generator " + name
+	if !generatorName.MatchString(name) {
+		p.add("generators", "name %q: use 1 to 64 letters, digits and '_', a letter first", name)
+	}
+	fields, known := fieldsOfKinds[g.Kind]
+	if !known {
+		p.add(document, "kind %q: use segment, snowflake, redis, buckets, memcached, row, auto_increment, ha, queue or format", g.Kind)
+		return
+	}
+	for _, problem := range fields.problems(g) {
+		p.add(document, "%s", problem)
+	}
+	if g.Kind == FormatGenerator && g.Template != "" {
+		if _, err := format.Parse(g.Template, format.Parts()); err != nil {
+			p.add(document, "%w", err)
+		}
+	}
+	c.checkInner(p, document, g)
+	c.checkGeneratorShards(p, document, name, g)
+}
+
+// checkInner reports what is wrong with the generators that one takes from.
+func (c *Cluster) checkInner(p *problems, document string, g Generator) {
+	for _, of := range g.Of {
+		inner, declared := c.Generators[of]
+		switch {
+		case !declared:
+			p.add(document, "of %q: no such generator is declared", of)
+		case len(inner.Of) > 0 || inner.Kind == FormatGenerator:
+			p.add(document, "of %s: a generator of others takes such as make numbers themselves", of)
+		}
+	}
+	n := len(g.Of)
+	switch {
+	case g.Kind == HAGenerator && (n < 2 || !powerOfTwo(n)):
+		p.add(document, "of: %d generators: ha takes 2, 4, 8 … of them, since the index is the low bits", n)
+	case g.Kind == QueueGenerator && n != 1:
+		p.add(document, "of: %d generators: a queue stands in front of one", n)
+	case n != len(slices.Compact(slices.Sorted(slices.Values(g.Of)))):
+		p.add(document, "of: a generator is named twice")
+	}
+}
+
+// powerOfTwo: 1, 2, 4 … 1,024.
+func powerOfTwo(n int) bool { return n >= 1 && n <= 1024 && n&(n-1) == 0 }
+
+// longestTables is how long the name of a generator can be that names tables: in
+// those of servers, of 64 characters, more stands before and behind it.
+const longestTables = 48
+
+// checkGeneratorShards reports what is wrong with the places of rows and tables.
+func (c *Cluster) checkGeneratorShards(p *problems, document, name string, g Generator) {
+	for _, shard := range slices.Compact(slices.Sorted(slices.Values(g.Shards))) {
+		if _, declared := c.Shards[shard]; !declared {
+			p.add(document, "shards: %s: no such shard is declared", shard)
+		}
+	}
+	switch n := len(g.Shards); {
+	case g.Kind == RowGenerator && n != 1:
+		p.add(document, "shards: %d: a row is on one shard, such as [s0]", n)
+	case g.Kind == AutoIncrementGenerator && !powerOfTwo(n):
+		p.add(document, "shards: %d: a table for each, which are 1, 2, 4 … 1024, since the index is the low bits; name a shard again for a further table", n)
+	case g.Kind == AutoIncrementGenerator && len(name) > longestTables:
+		p.add(document, "a name of %d characters: tables are named after it: use at most %d", len(name), longestTables)
+	}
+}
+
+type presence int
+
+const (
+	absent presence = iota
+	optional
+	needed
+)
+
+// generatorFields are what a kind takes.
+type generatorFields struct {
+	server                                        presence
+	keys, of, shards, lock, bits, template, steps bool
+}
+
+var fieldsOfKinds = map[GeneratorKind]generatorFields{
+	SegmentGenerator:       {server: optional, steps: true},
+	SnowflakeGenerator:     {},
+	RedisGenerator:         {server: needed, keys: true},
+	BucketsGenerator:       {server: needed},
+	MemcachedGenerator:     {server: needed},
+	RowGenerator:           {server: optional, shards: true, lock: true},
+	AutoIncrementGenerator: {shards: true},
+	HAGenerator:            {of: true},
+	QueueGenerator:         {of: true, bits: true},
+	FormatGenerator:        {template: true},
+}
+
+func (f generatorFields) problems(g Generator) []string {
+	var list []string
+	refuse := func(wrong bool, format string, args ...any) {
+		if wrong {
+			list = append(list, fmt.Sprintf(format, args...))
+		}
+	}
+	_, _, err := net.SplitHostPort(g.Server)
+	refuse(f.server == needed && g.Server == "", "server is missing: give its host:port")
+	refuse(f.server == absent && g.Server != "", "server: kind %s has none", g.Kind)
+	refuse(g.Server != "" && err != nil, "server %q: write host:port", g.Server)
+	refuse(g.Secret != "" && g.Server == "", "secret is for a server")
+	refuse(g.Keys < 0 || g.Keys > 1024 || g.Keys > 0 && !f.keys, "keys %d: kind redis takes 1 to 1024", g.Keys)
+	refuse(len(g.Of) > 0 && !f.of, "of: kind %s has none", g.Kind)
+	refuse(len(g.Shards) > 0 && !f.shards, "shards: kind %s has none", g.Kind)
+	refuse(g.Lock != NoLock && !f.lock, "lock: kind %s has none", g.Kind)
+	refuse(g.Lock != NoLock && g.Lock != LocalLock && g.Lock != RedisLock, "lock %q: use local or redis, or leave it out", g.Lock)
+	refuse(f.lock && (g.Lock == RedisLock) != (g.Server != ""), "lock: redis and server, its host:port, go together")
+	refuse(g.Bits > 20 || g.Bits > 0 && !f.bits, "bits %d: kind queue takes 0 to 20", g.Bits)
+	refuse((g.Template == "") == f.template, "template: kind format needs one, others have none")
+	refuse((g.MinStep > 0 || g.MaxStep > 0) && !f.steps, "min_step and max_step are for kind segment")
+	refuse(g.MinStep > g.MaxStep && g.MaxStep > 0, "min_step %d is above max_step %d", g.MinStep, g.MaxStep)
+	refuse(g.MaxStep > 1<<32, "max_step %d is above %d", g.MaxStep, uint64(1)<<32)
+	return list
+}
