@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -10,7 +9,6 @@ import (
 	"locus/idgen/cipher"
 	"locus/idgen/orderid"
 	"locus/router/cluster"
-	"locus/router/gene"
 )
 
 func idCommand(in *invocation) *cobra.Command {
@@ -111,72 +109,4 @@ func layoutNamed(name string) (orderid.Layout, error) {
 		return l, usageError{err}
 	}
 	return l, nil
-}
-
-func idEncodeCommand(in *invocation, ring func() (*cipher.Ring, error)) *cobra.Command {
-	var o owner
-	var layoutName, geneText string
-	var keyVersion uint32
-	var sequence uint64
-	command := &cobra.Command{
-		Use:   "encode (--owner VALUE | --gene 0x…) --sequence N",
-		Short: "Compose an ID from its parts",
-		Example: `  locus id encode --owner 42 --sequence 1000
-  locus id encode --gene 0x3eab --key-version 1 --sequence 1000 --key-ring keys.yaml`,
-		Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			l, err := layoutNamed(layoutName)
-			if err != nil {
-				return err
-			}
-			g, err := oneGene(o, geneText, l.GeneWidth())
-			if err != nil {
-				return err
-			}
-			id, err := l.Compose(g, keyVersion, orderid.Seq(sequence))
-			if err != nil {
-				return usageError{err}
-			}
-			keys, err := ring()
-			if err != nil {
-				return err
-			}
-			v, err := view(l, id, keys, in.optionalCluster(command.Context()))
-			if err != nil {
-				return err
-			}
-			return in.show(v, func(w io.Writer) { columns(w, v.rows()) })
-		},
-	}
-	flags := command.Flags()
-	flags.StringVar(&o.value, "owner", "", "the owner's `value`")
-	flags.StringVar(&geneText, "gene", "", "the gene in `hex`, instead of the owner")
-	flags.Uint32Var(&keyVersion, "key-version", 0, "the `version` of the key that hides the sequence; 0 hides nothing")
-	flags.Uint64Var(&sequence, "sequence", 0, "the sequence `number`")
-	_ = command.MarkFlagRequired("sequence")
-	o.typeFlag(command)
-	layoutFlag(command, &layoutName)
-	return command
-}
-
-// oneGene is the owner's gene or the one that is given.
-func oneGene(o owner, text string, w gene.Width) (gene.Gene, error) {
-	if (o.value == "") == (text == "") {
-		return 0, misused("give --owner or --gene, one of the two")
-	}
-	if text != "" {
-		r, err := gene.ParseRange(text, w)
-		if err != nil {
-			return 0, usageError{err}
-		}
-		if r.Len() != 1 {
-			return 0, misused("--gene %s: give one gene", text)
-		}
-		return r.First, nil
-	}
-	of, _, err := o.hashed()
-	if err != nil {
-		return 0, err
-	}
-	return of(w), nil
 }

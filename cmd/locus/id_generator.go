@@ -6,21 +6,17 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math/bits"
 	"slices"
-	"strconv"
-	"time"
 
 	"locus/cmd/generators"
-	"locus/idgen/snowflake"
 	"locus/router/cluster"
 )
 
 // nextOf makes numbers, or texts, of a declared generator, in a process of its own.
 func nextOf(ctx context.Context, conn *connection, c *cluster.Cluster, name string, n int) (texts []string, err error) {
-	declared, known := c.Generators[name]
-	if !known {
-		return nil, fmt.Errorf("generator %s is not declared: locus get", name)
+	declared, err := declaredGenerator(c, name)
+	if err != nil {
+		return nil, err
 	}
 	for _, of := range append(slices.Clone(declared.Of), name) {
 		if c.Generators[of].Kind == cluster.SnowflakeGenerator {
@@ -51,47 +47,19 @@ func (n *next) showNext(ctx context.Context, conn *connection, c *cluster.Cluste
 	})
 }
 
-// field is a part of a generator's number.
-type field struct {
-	Field string `json:"field"`
-	Value string `json:"value"`
-}
-
-// partsOf takes a generator's number apart.
-func partsOf(g cluster.Generator, text string) ([]field, error) {
-	n, err := strconv.ParseUint(text, 10, 63)
-	if err != nil {
-		return nil, misused("%s is no number of a generator", text)
-	}
-	bitsOf := func(name string, shift, width uint) field {
-		return field{name, strconv.FormatUint(n>>shift&(1<<width-1), 10)}
-	}
-	switch g.Kind {
-	case cluster.SnowflakeGenerator:
-		at, worker, sequence := snowflake.Parts(n)
-		return []field{{"time", at.Format(time.RFC3339Nano)}, {"worker", strconv.Itoa(worker)}, {"sequence", strconv.Itoa(sequence)}}, nil
-	case cluster.BucketsGenerator:
-		return []field{bitsOf("epoch", 26, 37), bitsOf("bucket", 18, 8), bitsOf("counter", 0, 18)}, nil
-	case cluster.HAGenerator:
-		low := uint(bits.TrailingZeros(uint(len(g.Of))))
-		return []field{{"generator", g.Of[n&(1<<low-1)]}, bitsOf("number", low, 63-low)}, nil
-	case cluster.QueueGenerator:
-		return []field{{"generator", g.Of[0]}, bitsOf("number", g.Bits, 63-g.Bits), bitsOf("low bits", 0, g.Bits)}, nil
-	case cluster.AutoIncrementGenerator:
-		low := uint(bits.TrailingZeros(uint(len(g.Shards))))
-		return []field{bitsOf("row", low, 63-low), bitsOf("table", 0, low)}, nil
-	case cluster.SegmentGenerator, cluster.RedisGenerator, cluster.MemcachedGenerator, cluster.RowGenerator:
-		return []field{bitsOf("number", 0, 63)}, nil
-	case cluster.FormatGenerator:
-	}
-	return nil, misused("a generator of kind %s makes texts, which have no fields", g.Kind)
-}
-
-// showParts prints them.
-func (in *invocation) showParts(c *cluster.Cluster, name, text string) error {
+func declaredGenerator(c *cluster.Cluster, name string) (cluster.Generator, error) {
 	g, known := c.Generators[name]
 	if !known {
-		return fmt.Errorf("generator %s is not declared: locus get", name)
+		return g, fmt.Errorf("generator %s is not declared: locus get", name)
+	}
+	return g, nil
+}
+
+// showParts takes a generator's number apart.
+func (in *invocation) showParts(c *cluster.Cluster, name, text string) error {
+	g, err := declaredGenerator(c, name)
+	if err != nil {
+		return err
 	}
 	parts, err := partsOf(g, text)
 	if err != nil {
@@ -104,4 +72,17 @@ func (in *invocation) showParts(c *cluster.Cluster, name, text string) error {
 		}
 		columns(w, rows)
 	})
+}
+
+// showComposed is the opposite of showParts.
+func (in *invocation) showComposed(ctx context.Context, c *cluster.Cluster, name string, parts map[string]string) error {
+	g, err := declaredGenerator(c, name)
+	if err != nil {
+		return err
+	}
+	text, err := composed(ctx, g, parts, in.now())
+	if err != nil {
+		return err
+	}
+	return in.show(text, func(w io.Writer) { fmt.Fprintln(w, text) })
 }
