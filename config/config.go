@@ -49,6 +49,7 @@ type Proxy struct {
 	ConnectTimeout       Duration     `yaml:"connect_timeout"`
 	IdleTimeout          Duration     `yaml:"idle_timeout"`
 	StatementTimeout     Duration     `yaml:"statement_timeout"`
+	SlowStatement        Duration     `yaml:"slow_statement"`
 	DrainDelay           Duration     `yaml:"drain_delay"`
 	DrainTimeout         Duration     `yaml:"drain_timeout"`
 	Transactions         Transactions `yaml:"transactions"`

@@ -27,6 +27,7 @@ func Default() *Config {
 			MaxStatement:         64 << 20,
 			ConnectTimeout:       Duration(10 * time.Second),
 			IdleTimeout:          Duration(8 * time.Hour),
+			SlowStatement:        Duration(time.Second),
 			DrainTimeout:         Duration(10 * time.Second),
 			Transactions:         XA,
 			LocalInfile:          true,

@@ -90,6 +90,7 @@ func (x *Proxy) validate(p *problems) {
 	p.positive("proxy.idle_timeout", x.IdleTimeout)
 	p.positive("proxy.drain_timeout", x.DrainTimeout)
 	p.notNegative("proxy.statement_timeout", x.StatementTimeout)
+	p.notNegative("proxy.slow_statement", x.SlowStatement)
 	p.notNegative("proxy.drain_delay", x.DrainDelay)
 	if x.Transactions != Single && x.Transactions != Multi && x.Transactions != XA {
 		p.add("proxy.transactions", "%q: use xa, multi or single", x.Transactions)

@@ -73,6 +73,7 @@ func (b *builder) users(c *cluster.Cluster) map[string]*session.Account {
 			Late:             u.Read == cluster.ReadReplica,
 			MaxConnections:   u.MaxConnections,
 			StatementTimeout: u.Timeout(),
+			SlowStatement:    u.Slow(),
 		}
 	}
 	return accounts

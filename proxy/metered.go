@@ -28,5 +28,8 @@ func (p *Proxy) turnMeter(ctx context.Context) {
 // Load is the statements per second by gene, of the last minutes.
 func (p *Proxy) Load() meter.Load { return p.meter.Genes.Load(time.Now()) }
 
+// Slow is the slow statements.
+func (p *Proxy) Slow() *meter.Slow { return &p.meter.Slow }
+
 // Outcomes is how statements on moving genes have fared, by job.
 func (p *Proxy) Outcomes() map[string]meter.Outcome { return p.meter.Moves.Outcomes() }

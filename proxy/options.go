@@ -56,6 +56,7 @@ type Options struct {
 	LoginTimeout     time.Duration // default 10 s
 	IdleTimeout      time.Duration // of a client between commands; 0: none
 	StatementTimeout time.Duration // after which a statement is ended; 0: none
+	SlowStatement    time.Duration // from how long on one is slow; 0: none is
 	SchemaRefresh    time.Duration // between looks at the live tables; default 10 s
 	DrainDelay       time.Duration // for which clients are still taken once the proxy is to stop; default 0
 	DrainTimeout     time.Duration // for sessions to end when the proxy stops; default 10 s

@@ -78,6 +78,7 @@ func New(o Options) *Proxy {
 		byTable: map[issuerKey]issuer{},
 	}
 	p.sessions.counts = &p.counts
+	p.meter.Slow.SetAfter(o.SlowStatement)
 	p.services = session.Services{
 		World: func() *session.World { return &p.live.Load().session },
 		Pools: p.pools, Sessions: &p.sessions, IDs: p.ids, Generators: o.Generators, Ring: o.Ring, Spanning: o.Spanning,

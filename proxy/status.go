@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"locus/proxy/backend"
+	"locus/proxy/meter"
 	"locus/proxy/session"
 	"locus/proxy/twophase"
 	"locus/router"
@@ -20,6 +21,7 @@ type Status struct {
 	Pools      map[router.ShardName]backend.Stats
 	Replicas   []backend.ReplicaStats
 	Counts     *session.Counts
+	Slow       *meter.Slow
 	IDs        []IDs // of the tables that this process has made some of
 	// Recovery is nil unless transactions are committed in two phases.
 	Recovery *twophase.Counts
@@ -30,6 +32,7 @@ func (p *Proxy) Status() Status {
 	s := Status{
 		Live: p.live.Status(), Sessions: p.sessions.len(), Accepted: p.accepted.Load(), Refused: p.refused.Load(),
 		Draining: p.drained.Load(), Pools: map[router.ShardName]backend.Stats{}, Counts: &p.counts,
+		Slow: &p.meter.Slow,
 	}
 	if p.coordinator != nil {
 		s.Recovery = &p.coordinator.Counts

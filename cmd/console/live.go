@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -36,6 +37,7 @@ var liveTemplate = template.Must(template.New("live").Funcs(template.FuncMap{
 	"count":   func(n any) string { return watch.Count(integer(n)) },
 	"percent": watch.Percent,
 	"pair":    func(j jobView, admin bool) map[string]any { return map[string]any{"Job": j, "Admin": admin} },
+	"seconds": func(ms float64) string { return strconv.FormatFloat(ms/1000, 'f', 3, 64) + " s" },
 	"clock":   func(t time.Time) string { return t.UTC().Format("15:04:05") },
 	"stamp":   func(t time.Time) string { return t.UTC().Format("15:04:05.000") },
 	"day":     func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },

@@ -31,7 +31,9 @@ import (
 type fakeProxy struct{ counts session.Counts }
 
 func (f *fakeProxy) Status() proxy.Status {
-	return proxy.Status{MapVersion: 1, Sessions: 3, Counts: &f.counts}
+	slow := new(meter.Slow)
+	slow.Add(meter.Took{Hash: "ab12", Text: "select <b>?</b>", Database: "shop", Shards: "s0, s1", All: 1234 * time.Millisecond, Ended: began})
+	return proxy.Status{MapVersion: 1, Sessions: 3, Counts: &f.counts, Slow: slow}
 }
 func (*fakeProxy) Generators() map[string]cluster.Generator {
 	return map[string]cluster.Generator{"invoice": {Kind: cluster.SegmentGenerator}}
@@ -170,7 +172,7 @@ func TestTheDashboard(t *testing.T) {
 	text := string(body)
 	for _, want := range []string{
 		"split-1", "failed", "no &lt;b&gt;log&lt;/b&gt;", "raise the retention", "1,234,567 rows, 2 of 8 lanes", "proxy-a", "1 behind",
-		"shop.test_order", "500 rows copied", "10 %", "90 ms", "invoice", `data-order="resume"`,
+		"shop.test_order", "500 rows copied", "10 %", "90 ms", "invoice", `data-order="resume"`, "select &lt;b&gt;?&lt;/b&gt;", "s0, s1", "1.234 s",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)

@@ -29,6 +29,8 @@ var (
 	denied     = describe("statements_denied_total", "Statements that the user may not run.")
 	failed     = describe("statements_failed_total", "Statements that failed on the way to a shard or back.")
 	parsed     = describe("statements_parsed_total", "Statements whose plan was not in the cache.")
+	slow       = describe("statements_slow_total", "Statements that took longer than proxy.slow_statement, or the user's own.")
+	unlogged   = describe("statements_slow_unlogged_total", "Slow statements without a line in the log, since there were too many.")
 	stamped    = describe("rows_stamped_total", "Rows that got a generated ID.")
 
 	cancelled    = describe("statements_cancelled_total", "Statements that were ended before their answer.", "reason")
@@ -116,6 +118,10 @@ func statementCounts(s proxy.Status, counter func(*prometheus.Desc, uint64, ...s
 	counter(denied, s.Counts.Denied.Load())
 	counter(failed, s.Counts.Failed.Load())
 	counter(parsed, s.Counts.Parsed.Load())
+	if s.Slow != nil {
+		counter(slow, s.Slow.Seen())
+		counter(unlogged, s.Slow.Unlogged())
+	}
 	counter(stamped, s.Counts.Stamped.Load())
 	counter(held, s.Counts.Held.Load())
 	counter(cancelled, s.Counts.HeldTooLong.Load(), "held_too_long")

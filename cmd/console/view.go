@@ -13,6 +13,7 @@ import (
 	"locus/migrate/phase"
 	"locus/proxy"
 	"locus/proxy/backend"
+	"locus/proxy/meter"
 	"locus/router"
 )
 
@@ -29,6 +30,8 @@ type view struct {
 	Generators []generatorView
 	Replicas   []backend.ReplicaStats
 	Problems   string
+	Slow       []meter.SlowDigest
+	SlowAfter  time.Duration
 	Live       string
 	Draining   bool
 
@@ -99,6 +102,10 @@ func newView(list []watch.Seen, cards []fleet.Card, p Proxy, now time.Time) *vie
 	if status.Counts != nil {
 		v.Holding, v.Held = status.Counts.Holding.Load(), status.Counts.Held.Load()
 	}
+	if status.Slow != nil {
+		all := status.Slow.Digests()
+		v.Slow, v.SlowAfter = all[:min(slowShown, len(all))], status.Slow.After()
+	}
 	for _, c := range cards {
 		x := proxyView{c, max(0, m.Version()-c.MapVersion)}
 		if x.Behind > 0 {
@@ -127,6 +134,9 @@ func newView(list []watch.Seen, cards []fleet.Card, p Proxy, now time.Time) *vie
 	slices.Reverse(v.Past)
 	return v
 }
+
+// slowShown bounds the slow statements on the page.
+const slowShown = 20
 
 // shades is how many colours there are for shards.
 const shades = 8

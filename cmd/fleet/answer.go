@@ -17,6 +17,8 @@ const (
 	Load Question = "load"
 	// Outcomes is how statements on moving genes have fared: meter.Outcome by job.
 	Outcomes Question = "outcomes"
+	// Slow is which statements are slow: a list of meter.SlowDigest.
+	Slow Question = "slow"
 )
 
 // Keys relative to the cluster's prefix: a question, and under another one the

@@ -114,6 +114,7 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 	answers := &fleet.Answerer{KV: conn.kv, Presence: presence, ID: card.ID, Log: log, Values: map[fleet.Question]func() any{
 		fleet.Load:     func() any { return p.Load() },
 		fleet.Outcomes: func() any { return p.Outcomes() },
+		fleet.Slow:     func() any { return p.Slow().Digests() },
 	}}
 	redefined := &fleet.Redefined{KV: conn.kv, Reread: p.Reread}
 	mover := &migrate.Runner{Store: store, Name: card.ID, Log: log}

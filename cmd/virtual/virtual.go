@@ -1,5 +1,5 @@
 // Package virtual is the tables of the schema locus: moves and their steps,
-// shards, routes, proxies and declared tables, for any MySQL client.
+// shards, routes, proxies, declared tables and slow statements, for any MySQL client.
 //
 // It owns their columns and where the rows come from. It never changes anything,
 // and never says who may look: the session does.
@@ -19,12 +19,14 @@ import (
 	"locus/config/etcd"
 	"locus/migrate/job"
 	"locus/migrate/phase"
+	"locus/proxy/meter"
 	"locus/proxy/session"
 	"locus/router"
 	"locus/router/gene"
 )
 
-// Schema is the tables of one cluster, read from etcd at each query. Safe for
+// Schema is the tables of one cluster, read from etcd, or asked of the proxies, at
+// each query. Safe for
 // concurrent use.
 type Schema struct {
 	kv   *etcd.KV
@@ -68,6 +70,8 @@ var tables = []table{
 	{"routes", columns("first_gene text, last_gene text, genes int, shard text, map_version int, moving text"), (*Schema).routeRows},
 	{"proxies", columns("id text, address text, map_version int, behind int, version text, pid int, started time"), (*Schema).proxyRows},
 	{"tables", columns("schema_name text, table_name text, kind text, owner text, id_column text, id_layout text, order_number text, version_column text, shard text"), (*Schema).tableRows},
+	{"slow_statements", columns(`proxy text, digest text, statement text, database_name text, count int, failed int, row_count int, total_ms number,
+		slowest_ms number, waited_ms number, held_ms number, slowest_user text, slowest_route text, slowest_shards text, last time`), (*Schema).slowRows},
 }
 
 // Tables implements session.Virtual.
@@ -225,6 +229,27 @@ func (s *Schema) tableRows(ctx context.Context) ([][]any, error) {
 	for _, name := range names {
 		d := c.Tables[name]
 		rows = append(rows, declarationRow(name, d))
+	}
+	return rows, nil
+}
+
+// slowPatience is how long proxies have to tell of their slow statements.
+const slowPatience = 2 * time.Second
+
+// slowRows asks the proxies. One that is silent has no rows.
+func (s *Schema) slowRows(ctx context.Context) ([][]any, error) {
+	answers, err := fleet.Ask[[]meter.SlowDigest](ctx, s.kv, fleet.Slow, slowPatience)
+	if err != nil {
+		return nil, err
+	}
+	var rows [][]any
+	for _, proxy := range slices.Sorted(maps.Keys(answers.By)) {
+		for _, d := range answers.By[proxy] {
+			rows = append(rows, []any{
+				proxy, d.Hash, d.Text, text(d.Database), int64(d.Count), int64(d.Failed), int64(d.Rows), d.AllMs,
+				d.SlowestMs, d.WaitedMs, d.HeldMs, d.User, d.Route, text(d.Shards), d.Last,
+			})
+		}
 	}
 	return rows, nil
 }

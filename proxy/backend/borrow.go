@@ -31,13 +31,24 @@ func (p *Pool) Borrow(ctx context.Context, want *Settings, prof Profile) (*Conn,
 	suspicion := p.suspicion
 	p.mu.Unlock()
 	if c == nil {
-		return p.borrow(ctx, want, prof)
+		return p.await(ctx, want, prof)
 	}
 	if c.doubtful(suspicion) && !c.pulse.alive() {
 		p.bury(c)
-		return p.borrow(ctx, want, prof)
+		return p.await(ctx, want, prof)
 	}
+	c.waited = 0
 	return c, nil
+}
+
+// await is borrow, and notes how long it took.
+func (p *Pool) await(ctx context.Context, want *Settings, prof Profile) (*Conn, error) {
+	began := time.Now()
+	c, err := p.borrow(ctx, want, prof)
+	if err == nil {
+		c.waited = time.Since(began)
+	}
+	return c, err
 }
 
 // borrow is Borrow once there is no idle connection that carries want.

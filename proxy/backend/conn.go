@@ -31,6 +31,7 @@ type Conn struct {
 	lent     bool
 	schemas  int // the pool's, when it was last lent
 	returned time.Time
+	waited   time.Duration // how long its borrower did
 
 	// Of the borrower while lent, else of the pool.
 	settings *Settings // nil: unknown but for the database
@@ -61,6 +62,9 @@ func (c *Conn) ServerVersion() string { return c.version }
 
 // ThreadID is the connection's ID on the server, for KILL.
 func (c *Conn) ThreadID() uint32 { return c.threadID }
+
+// Waited is how long its borrower waited for it: for a free one, or for a login.
+func (c *Conn) Waited() time.Duration { return c.waited }
 
 // Profile is what was chosen at login.
 func (c *Conn) Profile() Profile { return c.profile }

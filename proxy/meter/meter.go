@@ -5,4 +5,5 @@ package meter
 type Meter struct {
 	Genes Genes
 	Moves Moves
+	Slow  Slow
 }

@@ -41,6 +41,9 @@ type Account struct {
 	MaxConnections int
 	// StatementTimeout is the user's own; 0: the process's.
 	StatementTimeout time.Duration
+	// SlowStatement is from how long on one of the user's is slow; 0: as the
+	// process has it.
+	SlowStatement time.Duration
 }
 
 var (

@@ -49,7 +49,7 @@ func (s *Session) execute(payload []byte) error {
 	s.values = plan.Values{Args: &s.args, InsertID: s.insertID}
 	s.binary = true
 	defer func() { s.binary = false }()
-	err = s.finish(s.attempt(&request{plan: p.plan, values: &s.values, world: w, statement: p, payload: payload, cursor: wantsCursor(e, p)}))
+	err = s.finish(s.observed(&request{plan: p.plan, values: &s.values, world: w, statement: p, payload: payload, cursor: wantsCursor(e, p)}))
 	p.long = nil
 	return err
 }

@@ -183,6 +183,8 @@ func (s *Session) step() {
 const leaseLook = 50 * time.Millisecond
 
 func (s *Session) pause(changed <-chan struct{}, deadline <-chan time.Time, held *heldError) error {
+	began := time.Now()
+	defer func() { s.timing.held += time.Since(began) }()
 	var look <-chan time.Time
 	if held == errUnleased {
 		timer := time.NewTimer(leaseLook)

@@ -127,13 +127,11 @@ func (s *Session) borrowApart(shard router.ShardName, settings *backend.Settings
 	if !ok {
 		return branch{}, unregistered(shard)
 	}
-	conn, err := pool.Borrow(s.stop.waits, settings, s.profile)
+	conn, err := s.borrowFrom(pool, settings)
 	if err != nil {
 		return branch{}, err
 	}
-	if err := s.await(pool, conn); err != nil {
-		return branch{}, err
-	}
+	s.timing.sentTo(shard)
 	return branch{shard: shard, pool: pool, conn: conn}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -59,10 +60,12 @@ func hotServices(t testing.TB) (*Services, *fakeShard) {
 			t.Error(err)
 		}
 	})
+	measured := new(meter.Meter)
+	measured.Slow.SetAfter(time.Hour) // as in any proxy, the end of each statement is timed
 	world := &World{Map: m, Catalog: catalog.New(m.Shards(), []*catalog.Table{orders}, nil), Plans: plan.NewCache(1000), MariaDB: true}
 	return &Services{
 		World: func() *World { return world }, Pools: pools, IDs: &sequence{}, Ring: ring,
-		MaxStatement: 1 << 20, Counts: &Counts{}, Meter: new(meter.Meter), Log: slog.New(slog.DiscardHandler),
+		MaxStatement: 1 << 20, Counts: &Counts{}, Meter: measured, Log: slog.New(slog.DiscardHandler),
 	}, shard
 }
 

@@ -73,11 +73,8 @@ func (s *Session) borrow(shard router.ShardName, settings *backend.Settings) (br
 	if !ok {
 		return branch{}, unregistered(shard)
 	}
-	conn, err := pool.Borrow(s.stop.waits, settings, s.profile)
+	conn, err := s.borrowFrom(pool, settings)
 	if err != nil {
-		return branch{}, err
-	}
-	if err := s.await(pool, conn); err != nil {
 		return branch{}, err
 	}
 	return branch{shard: shard, pool: pool, conn: conn}, nil

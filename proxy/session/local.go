@@ -66,6 +66,9 @@ func (s *Session) complete(st *stmt.Statement, end func() error) error {
 	if st.Features&stmt.AndChain != 0 {
 		opening = firstBegin(s.txn.opening)
 	}
+	for _, b := range s.txn.branches {
+		s.timing.sentTo(b.shard)
+	}
 	if err := end(); err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func (s *Session) runText(payload []byte) error {
 	s.args.Reset(&s.lexed, nil)
 	s.args.Foreign = s.foreign
 	s.values = plan.Values{Args: &s.args, InsertID: s.insertID}
-	return s.finish(s.attempt(&request{plan: p, values: &s.values, world: w, payload: payload}))
+	return s.finish(s.observed(&request{plan: p, values: &s.values, world: w, payload: payload}))
 }
 
 // finish writes what concerns the statement alone to the client. What ends the

@@ -25,12 +25,9 @@ func (s *Session) borrowReplica(shard router.ShardName) (branch, bool) {
 	if !ok {
 		return branch{}, false
 	}
-	conn, err := pool.Borrow(s.stop.waits, s.settings, s.profile)
+	conn, err := s.borrowFrom(pool, s.settings)
 	if err != nil {
-		return branch{}, false
-	}
-	if s.await(pool, conn) != nil {
-		return branch{}, false // and the primary's isn't lent either
+		return branch{}, false // if it was interrupted, the primary's isn't lent either
 	}
 	s.Counts.OnReplicas.Add(1)
 	return branch{shard: shard, pool: pool, conn: conn}, true

@@ -145,6 +145,7 @@ func (s *Session) send(l lease, r *request, text []byte, params []wire.Param) er
 	if err != nil {
 		return err
 	}
+	s.timing.sentTo(l.shard)
 	if err := l.conn.Send(packet); err != nil {
 		return err
 	}

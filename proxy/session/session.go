@@ -185,6 +185,7 @@ func (s *Session) serve(payload []byte, seq byte) error {
 	s.served.Add(1)
 	s.phase.Store(running)
 	s.activity.begin(payload)
+	s.timing.begin()
 	defer s.rest()
 	return s.dispatch(payload[0], payload)
 }

@@ -31,5 +31,6 @@ func (s *Session) several(payload []byte) error {
 			return err
 		}
 		rest = rest[next:]
+		s.timing.begin()
 	}
 }

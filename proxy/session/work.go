@@ -26,6 +26,7 @@ type work struct {
 	route    plan.Route
 	scanner  wire.Scanner
 	stamper  stamp.Stamper
+	timing   timing
 	insert   inserting // the stamped INSERT under way
 	// generated are parameters of a spliced statement, integers the bytes of
 	// those that were generated.

@@ -117,6 +117,8 @@ type User struct {
 	MaxConnections int `yaml:"max_connections,omitempty"`
 	// StatementTimeout is a duration such as 30s; empty is the proxy's.
 	StatementTimeout string `yaml:"statement_timeout,omitempty"`
+	// SlowStatement is from how long on a statement is slow; empty is the proxy's.
+	SlowStatement string `yaml:"slow_statement,omitempty"`
 	// Read is where reads outside of transactions go that may be late.
 	Read ReadFrom `yaml:"read,omitempty"`
 	// Admin may end the sessions of others.
@@ -151,6 +153,12 @@ const (
 // Timeout is StatementTimeout; 0 for the proxy's.
 func (u User) Timeout() time.Duration {
 	d, _ := time.ParseDuration(u.StatementTimeout) // Validate has looked
+	return d
+}
+
+// Slow is SlowStatement; 0 for the proxy's.
+func (u User) Slow() time.Duration {
+	d, _ := time.ParseDuration(u.SlowStatement) // Validate has looked
 	return d
 }
 

@@ -240,9 +240,9 @@ func (u User) checkRights(p *problems, document string) {
 	if u.MaxConnections < 0 {
 		p.add(document, "max_connections %d: use 1 or more, or leave it out", u.MaxConnections)
 	}
-	if u.StatementTimeout != "" {
-		if d, err := time.ParseDuration(u.StatementTimeout); err != nil || d < time.Millisecond {
-			p.add(document, "statement_timeout %q: write a number and a unit, such as 500ms or 30s", u.StatementTimeout)
+	for field, text := range map[string]string{"statement_timeout": u.StatementTimeout, "slow_statement": u.SlowStatement} {
+		if d, err := time.ParseDuration(text); text != "" && (err != nil || d < time.Millisecond) {
+			p.add(document, "%s %q: write a number and a unit, such as 500ms or 30s", field, text)
 		}
 	}
 }

@@ -30,6 +30,10 @@ const (
 	Rewritten
 )
 
+var placeWords = [...]string{"session", "fixed", "any", "everywhere", "keyed", "stamped", "rewritten"}
+
+func (p Place) String() string { return placeWords[p] }
+
 // Plan says what is done with every statement of one key. It is immutable.
 type Plan struct {
 	Place     Place

@@ -123,6 +123,7 @@ type Lexed struct {
 	// Err is why the text can't be read at all.
 	Err error
 
+	bare    int // how much of Key is the text's; callers append to it
 	asides  []aside
 	cut     int // where Parse found RETURNING; 0: nowhere
 	pos     int
@@ -203,6 +204,7 @@ func (l *Lexed) Lex(text []byte, mode Mode) {
 		l.step(text[l.pos])
 	}
 	l.flush(len(text))
+	l.bare = len(l.Key)
 }
 
 // flush copies the text between the last literal and end into the key. A zero

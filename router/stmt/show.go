@@ -59,7 +59,7 @@ func (l *Lexed) shownLimit() int32 {
 const Own = "locus"
 
 // OwnTables are its tables.
-var OwnTables = set("jobs job_steps shards routes proxies tables")
+var OwnTables = set("jobs job_steps shards routes proxies tables slow_statements")
 
 // ownSchema says what is shown; of the proxy's own schema that are tables and
 // columns too.

@@ -26,6 +26,9 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	b.eval(`window.loadedOnce = true`)
 	b.until("three shards are drawn", `document.querySelectorAll("#legend li").length === 3`)
 
+	d.query("SELECT CONCAT(SLEEP(1), 's3cret')")
+	b.until("the slow statement is told", `document.getElementById("slow").textContent.includes("SELECT CONCAT(SLEEP(?), ?)")`)
+
 	d.must("split", "--from", "s0", "--to", "s2", "--half", "--why", "the dashboard's test")
 	b.phase("split-1", "ready")
 	b.until("its table is told", `document.getElementById("tables-split-1")?.textContent.includes("shop.test_order")`)

@@ -305,6 +305,10 @@ func (d *demo) lookAround() {
 	if err := d.db().QueryRow("EXPLAIN SELECT * FROM test_order WHERE buyer_uid = 42").Scan(&part, &detail); err != nil {
 		d.t.Errorf("EXPLAIN: %v", err)
 	}
+	d.query("SELECT CONCAT(SLEEP(1), 's3cret')")
+	eventually(d.t, "the slow statement is told", func() bool {
+		return d.query("SELECT COALESCE(MAX(statement), '') FROM locus.slow_statements WHERE slowest_ms >= 1000 AND statement LIKE '%SLEEP%'") == "SELECT CONCAT(SLEEP(?), ?)"
+	})
 }
 
 // TestAMapChangeUnderLoad hands genes without rows to another shard while a

@@ -1,0 +1,107 @@
+package session
+
+import (
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"locus/proxy/backend"
+	"locus/proxy/meter"
+	"locus/router"
+	"locus/router/stmt"
+)
+
+// epoch is what moments are counted from: to read the clock that tells no date costs
+// half as much.
+var epoch = time.Now()
+
+// timing is what is noted of a statement on its way, in case that it is slow.
+type timing struct {
+	began  time.Duration      // since epoch
+	waited time.Duration      // for connections
+	held   time.Duration      // while genes changed hands
+	shards []router.ShardName // that it was sent to
+}
+
+func (t *timing) begin() { *t = timing{began: time.Since(epoch), shards: t.shards[:0]} }
+
+func (t *timing) sentTo(shard router.ShardName) {
+	if !slices.Contains(t.shards, shard) {
+		t.shards = append(t.shards, shard)
+	}
+}
+
+// borrowFrom takes a connection from a pool, and notes how long that took.
+func (s *Session) borrowFrom(pool *backend.Pool, settings *backend.Settings) (*backend.Conn, error) {
+	conn, err := pool.Borrow(s.stop.waits, settings, s.profile)
+	if err != nil {
+		if exhausted, ok := errors.AsType[*backend.ExhaustedError](err); ok {
+			s.timing.waited += exhausted.Waited
+		}
+		return nil, err
+	}
+	s.timing.waited += conn.Waited()
+	return conn, s.await(pool, conn)
+}
+
+// slowAfter is from how long on the user's statements are slow; 0: never.
+func (s *Session) slowAfter() time.Duration {
+	if own := s.account.SlowStatement; own > 0 {
+		return own
+	}
+	return s.Meter.Slow.After()
+}
+
+// observed is attempt, and tells of a statement that was slow.
+func (s *Session) observed(r *request) error {
+	err := s.attempt(r)
+	if after := s.slowAfter(); after > 0 {
+		if took := time.Since(epoch) - s.timing.began; took >= after {
+			s.slow(r, took, err != nil || s.failed)
+		}
+	}
+	return err
+}
+
+// digestText bounds what is kept and logged of a statement, in bytes.
+const digestText = 500
+
+// slow keeps a statement, without its literals: they may be somebody's secrets.
+func (s *Session) slow(r *request, all time.Duration, failed bool) {
+	digest := r.values.Digest(digestText)
+	shards := make([]string, len(s.timing.shards))
+	for i, shard := range s.timing.shards {
+		shards[i] = string(shard)
+	}
+	took := meter.Took{
+		Hash: digest.Hash, Text: digest.Text, Database: s.settings.Database(), User: s.user,
+		Route: r.plan.Place.String(), Shards: strings.Join(shards, ", "),
+		All: all, Waited: s.timing.waited, Held: s.timing.held,
+		Rows: s.rowsOf(r, failed), Failed: failed, Ended: time.Now(),
+	}
+	log, skipped := s.Meter.Slow.Add(took)
+	if !log {
+		return
+	}
+	s.Log.Warn("slow statement",
+		slog.String("digest", took.Hash), slog.String("statement", took.Text), slog.String("database", took.Database),
+		slog.String("route", took.Route), slog.String("shards", took.Shards),
+		slog.Duration("took", took.All), slog.Duration("waited", took.Waited), slog.Duration("held", took.Held),
+		slog.Uint64("rows", took.Rows), slog.Bool("failed", failed), slog.Uint64("session", uint64(s.id)), slog.String("user", took.User),
+		slog.Uint64("unlogged", skipped))
+}
+
+// rowsOf is how many rows a statement gave or changed.
+func (s *Session) rowsOf(r *request, failed bool) uint64 {
+	switch {
+	case failed || len(s.timing.shards) == 0:
+		return 0
+	case r.plan.Statement.Kind == stmt.Select && len(s.timing.shards) > 1:
+		return s.foundRows
+	case s.rowCount >= 0:
+		return uint64(s.rowCount)
+	}
+	return uint64(s.scanner.Rows())
+}

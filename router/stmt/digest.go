@@ -1,0 +1,120 @@
+package stmt
+
+import (
+	"bytes"
+	"hash/fnv"
+	"strconv"
+)
+
+// Digest names what statements have in common that differ in nothing but their
+// literals, comments, hints and blanks.
+type Digest struct {
+	Hash string // 16 hex digits, of the whole text
+	// Text has ? for each literal, and for each list of them. A long one is cut.
+	Text string
+}
+
+// unreadable is the text of a statement that ends within a string: what in it is
+// a literal is not known.
+const unreadable = "(a quoted string, name or comment does not end)"
+
+// Digest reads the key alone, so it may be asked for when the text is gone. At
+// most so many bytes of its text are given.
+func (l *Lexed) Digest(most int) Digest {
+	if l.Err != nil {
+		return Digest{hashed([]byte(unreadable)), unreadable}
+	}
+	d := digesting{key: l.Key[:l.bare], ansi: l.Mode&AnsiQuotes != 0}
+	for d.pos < len(d.key) {
+		d.step()
+	}
+	text := bytes.TrimRight(d.out, " ;")
+	digest := Digest{Hash: hashed(text)}
+	if len(text) > most {
+		text = append(bytes.ToValidUTF8(text[:most], nil), "…"...)
+	}
+	digest.Text = string(bytes.ToValidUTF8(text, []byte("?")))
+	return digest
+}
+
+func hashed(text []byte) string {
+	h := fnv.New64a()
+	_, _ = h.Write(text)
+	sum := strconv.FormatUint(h.Sum64(), 16)
+	return "0000000000000000"[len(sum):] + sum
+}
+
+// digesting writes a key as a text.
+type digesting struct {
+	key  []byte
+	pos  int
+	ansi bool
+	out  []byte
+}
+
+func (d *digesting) step() {
+	switch c := d.key[d.pos]; {
+	case c == keyMark:
+		d.mark(LiteralKind(d.key[d.pos+1]))
+	case class[c] == spaceByte:
+		d.blank(d.pos + 1)
+	case c == '`' || (c == '"' && d.ansi):
+		d.copy(quotedEnd(d.key, d.pos, false))
+	case class[c] == wordByte:
+		d.copy(wordEnd(d.key, d.pos))
+	case class[c] == digitByte:
+		d.digits()
+	case c == '/' && bytes.HasPrefix(d.key[d.pos:], []byte("/*")):
+		d.aside()
+	case c == '*' && bytes.HasPrefix(d.key[d.pos:], []byte("*/")):
+		d.blank(d.pos + 2)
+	default:
+		d.copy(d.pos + 1)
+	}
+}
+
+func (d *digesting) mark(kind LiteralKind) {
+	if kind == CommentLiteral || kind == zeroKind {
+		d.blank(d.pos + 2)
+		return
+	}
+	d.out = append(d.out, '?')
+	d.pos += 2
+}
+
+func (d *digesting) copy(end int) {
+	d.out = append(d.out, d.key[d.pos:end]...)
+	d.pos = end
+}
+
+// blank goes on at end; however many blanks follow one another, one is written.
+func (d *digesting) blank(end int) {
+	if n := len(d.out); n > 0 && d.out[n-1] != ' ' {
+		d.out = append(d.out, ' ')
+	}
+	d.pos = end
+}
+
+// digits are a number that stays in the key, of a field, or belong to a name.
+func (d *digesting) digits() {
+	end := wordEnd(d.key, d.pos)
+	if end != digitsEnd(d.key, d.pos) || (d.pos > 0 && d.key[d.pos-1] == '.') {
+		d.copy(end)
+		return
+	}
+	d.out, d.pos = append(d.out, '?'), end
+}
+
+// aside leaves out a hint, and of a comment that is executed its opening.
+func (d *digesting) aside() {
+	rest := d.key[d.pos+2:]
+	if bytes.HasPrefix(rest, []byte("+")) {
+		d.blank(d.pos + 2 + bytes.Index(rest, []byte("*/")) + 2) // Lex has seen its end
+		return
+	}
+	end := d.pos + 2
+	for end < len(d.key) && (d.key[end] == 'M' || d.key[end] == '!' || class[d.key[end]] == digitByte) {
+		end++
+	}
+	d.blank(end)
+}
