@@ -58,8 +58,10 @@ func (l *Lexed) shownLimit() int32 {
 // Own is the schema of the proxy's own tables, which no server has.
 const Own = "locus"
 
+const ownNames = "jobs job_steps shards routes proxies tables slow_statements"
+
 // OwnTables are its tables.
-var OwnTables = set("jobs job_steps shards routes proxies tables slow_statements")
+var OwnTables = set(ownNames)
 
 // ownSchema says what is shown; of the proxy's own schema that are tables and
 // columns too.
@@ -86,8 +88,10 @@ var ownTables = map[string]bool{
 var ownTable = regexp.MustCompile("(?i)(?:`(?:information|performance)_schema`|\\b(?:information|performance)_schema)[ \t\r\n]*\\.[ \t\r\n]*" +
 	"(?:`(processlist|(?:session|global)_(?:variables|status))`|(processlist|(?:session|global)_(?:variables|status))\\b)")
 
-var ownSchemaTable = regexp.MustCompile("(?i)(?:`locus`|\\blocus)[ \t\r\n]*\\.[ \t\r\n]*" +
-	"(?:`(job_steps|jobs|shards|routes|proxies|tables)`|(job_steps|jobs|shards|routes|proxies|tables)\\b)")
+var ownSchemaTable = func() *regexp.Regexp {
+	either := strings.ReplaceAll(ownNames, " ", "|")
+	return regexp.MustCompile("(?i)(?:`locus`|\\blocus)[ \t\r\n]*\\.[ \t\r\n]*(?:`(" + either + ")`|(" + either + ")\\b)")
+}()
 
 func isOwnTable(n *ast.TableName) bool {
 	if n.Schema.L == Own {
