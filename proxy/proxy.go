@@ -188,7 +188,7 @@ func (p *Proxy) Run(ctx context.Context, l net.Listener) error {
 		case <-drain.Done():
 		}
 	})
-	if left := p.sessions.drain(drain); left > 0 {
+	if left := p.sessions.drain(drain, p.options.DrainTimeout); left > 0 {
 		p.options.Log.Warn("sessions cut off at the end of the drain", "sessions", left)
 	}
 	cancel()

@@ -102,25 +102,50 @@ func (r *registry) processes() []session.Process {
 	return list
 }
 
+// lull is for how long a client has wanted nothing when its connection is closed
+// although no answer goes out: short enough for a drain, and long beside the time that
+// a statement is on its way.
+const lull = time.Second
+
 // drain asks every session to end, waits for them as long as ctx lasts, and
 // ends those that are left: so many it tells.
-func (r *registry) drain(ctx context.Context) (left int) {
+func (r *registry) drain(ctx context.Context, timeout time.Duration) (left int) {
 	r.each((*session.Session).Drain)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		r.running.Wait()
 	}()
-	select {
-	case <-ended:
-		return 0
-	case <-ctx.Done():
+	quiet := time.NewTicker(min(lull, timeout/4))
+	defer quiet.Stop()
+	wanted := map[*session.Session]uint64{}
+	for {
+		r.dismiss(wanted)
+		select {
+		case <-ended:
+			return 0
+		case <-quiet.C:
+			continue
+		case <-ctx.Done():
+		}
+		left = r.len()
+		r.cutOff(context.WithoutCancel(ctx))
+		r.each((*session.Session).Interrupt)
+		<-ended
+		return left
 	}
-	left = r.len()
-	r.cutOff(context.WithoutCancel(ctx))
-	r.each((*session.Session).Interrupt)
-	<-ended
-	return left
+}
+
+// dismiss ends the sessions whose clients have wanted nothing since the last look,
+// which it remembers.
+func (r *registry) dismiss(wanted map[*session.Session]uint64) {
+	r.each(func(s *session.Session) {
+		now := s.Wanted()
+		if before, seen := wanted[s]; seen && before == now {
+			s.Dismiss()
+		}
+		wanted[s] = now
+	})
 }
 
 // cutOff has the shards end what is under way: a statement whose connection is

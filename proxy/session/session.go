@@ -92,6 +92,9 @@ type Session struct {
 	watched     watched      // of the watcher
 	waitTimeout atomic.Int64 // of the session's own, in nanoseconds; 0: that of all
 	interrupted atomic.Bool
+	draining    atomic.Bool
+	wanted      atomic.Uint64          // commands begun while it drains
+	last        bool                   // the command under way may be the session's last: its answer is held back
 	who         atomic.Pointer[string] // user, for others
 	killed      atomic.Bool            // it ends even amid a transaction
 	obeyed      obeyed
@@ -131,7 +134,7 @@ func (s *Session) Serve(database string) error {
 		}
 		return err
 	}
-	for err == nil {
+	for err == nil && !s.parting() {
 		err = s.next()
 	}
 	if errors.Is(err, errQuit) || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) {
@@ -184,6 +187,7 @@ func (s *Session) serve(payload []byte, seq byte) error {
 	}
 	s.served.Add(1)
 	s.phase.Store(running)
+	s.lastWords(payload[0])
 	s.activity.begin(payload)
 	s.timing.begin()
 	defer s.rest()
@@ -201,15 +205,6 @@ func (s *Session) rest() {
 	s.obeyed.settle()
 	if !s.txn.running() {
 		s.obeyed.nothing()
-	}
-}
-
-// Drain asks the session to end: at once if it is idle outside a transaction,
-// else after the statement or transaction under way.
-func (s *Session) Drain() {
-	s.interrupted.Store(true)
-	if s.phase.Load() == idle && !s.txn.held.Load() {
-		_ = s.client.Close()
 	}
 }
 

@@ -1,0 +1,6 @@
+package stream
+
+import "golang.org/x/sys/unix"
+
+// cork does nothing to a Unix socket, which has no segments.
+func cork(fd uintptr, on int) { _ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_CORK, on) }
