@@ -11,6 +11,7 @@ import (
 // two together.
 type Config struct {
 	Cluster  string   `yaml:"cluster"`
+	Roles    []Task   `yaml:"roles"`
 	Etcd     Etcd     `yaml:"etcd"`
 	Proxy    Proxy    `yaml:"proxy"`
 	HTTP     HTTP     `yaml:"http"`

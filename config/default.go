@@ -16,6 +16,7 @@ func Reference() string { return reference }
 func Default() *Config {
 	return &Config{
 		Cluster: "main",
+		Roles:   Tasks(),
 		Etcd: Etcd{
 			Endpoints:   []string{"127.0.0.1:2379"},
 			DialTimeout: Duration(5 * time.Second),

@@ -19,6 +19,7 @@ func (c *Config) Validate() error {
 	if c.DataDir == "" {
 		p.add("data_dir", "name a directory")
 	}
+	c.validateTasks(&p)
 	c.Etcd.validate(&p)
 	c.Proxy.validate(&p)
 	c.HTTP.validate(&p)

@@ -4,14 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"locus/config"
 	"locus/config/etcd"
 	"locus/router/cluster"
 )
 
-// Card is what a proxy says of itself in etcd, under proxies/<ID>.
+// Card is what a process says of itself in etcd: a proxy under proxies/<ID>, any
+// other under processes/<ID>.
 type Card struct {
 	ID         string    `json:"id"`
 	Addr       string    `json:"addr"`
@@ -21,6 +24,19 @@ type Card struct {
 	Started    time.Time `json:"started"`
 	// Answers tells that it answers questions; older builds don't.
 	Answers bool `json:"answers,omitempty"`
+	// Roles is what it does; older builds, which don't say, do everything.
+	Roles []config.Task `json:"roles,omitempty"`
+}
+
+// Proxies tells whether the process takes MySQL clients.
+func (c Card) Proxies() bool { return len(c.Roles) == 0 || slices.Contains(c.Roles, config.ProxyTask) }
+
+// Key is where the card lies.
+func (c Card) Key() string {
+	if c.Proxies() {
+		return cluster.ProxyPrefix + c.ID
+	}
+	return cluster.ProcessPrefix + c.ID
 }
 
 // Obeying is the card of a proxy that obeys a version of the route map.
@@ -40,7 +56,22 @@ func (c Card) Text() []byte {
 
 // Cards reads the cards of all living proxies, in the order of their IDs.
 func Cards(ctx context.Context, kv *etcd.KV) ([]Card, error) {
-	pairs, _, err := kv.GetPrefix(ctx, cluster.ProxyPrefix)
+	return read(ctx, kv, cluster.ProxyPrefix)
+}
+
+// Processes reads the cards of everything that lives: the proxies, and then those
+// that aren't.
+func Processes(ctx context.Context, kv *etcd.KV) ([]Card, error) {
+	proxies, err := Cards(ctx, kv)
+	if err != nil {
+		return nil, err
+	}
+	others, err := read(ctx, kv, cluster.ProcessPrefix)
+	return append(proxies, others...), err
+}
+
+func read(ctx context.Context, kv *etcd.KV, prefix string) ([]Card, error) {
+	pairs, _, err := kv.GetPrefix(ctx, prefix)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +80,7 @@ func Cards(ctx context.Context, kv *etcd.KV) ([]Card, error) {
 		if err := json.Unmarshal(p.Value, &cards[i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Key, err)
 		}
-		cards[i].ID = strings.TrimPrefix(p.Key, cluster.ProxyPrefix)
+		cards[i].ID = strings.TrimPrefix(p.Key, prefix)
 	}
 	return cards, nil
 }

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"locus/cmd/fleet"
+	"locus/config"
 	"locus/config/etcd"
 	"locus/config/etcd/embedded"
 	"locus/router/cluster"
@@ -91,6 +92,34 @@ func TestAsk(t *testing.T) {
 				t.Errorf("turn %d: %s says %d", turn, id, got)
 			}
 		}
+	}
+}
+
+// A process that takes no clients is listed, and nobody who counts proxies finds it.
+func TestAProcessThatIsNoProxy(t *testing.T) {
+	kv := keys(t)
+	card := fleet.Card{ID: "m", Roles: []config.Task{config.MoverTask}}
+	presence := kv.Presence(card.Key(), card.Text(), time.Minute)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = presence.Run(ctx) })
+	defer running.Wait()
+	defer cancel()
+	proxy(t, kv, "p", nil)
+	registered(t, kv, 1)
+	changes := kv.Changes(ctx, 0)
+	for {
+		all, err := fleet.Processes(t.Context(), kv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(all) == 2 && all[0].ID == "p" && all[0].Proxies() && all[1].ID == "m" && !all[1].Proxies() {
+			break
+		}
+		<-changes
+	}
+	if alive, err := fleet.Alive(t.Context(), kv); err != nil || !slices.Equal(alive, []string{"p"}) {
+		t.Errorf("alive: %v, %v", alive, err)
 	}
 }
 

@@ -4,26 +4,36 @@ import (
 	"cmp"
 	"net"
 	"os"
+	"strconv"
 	"time"
 
 	"locus/cmd/fleet"
 	"locus/config"
 )
 
-// presenceTTL is how long a dead proxy is still listed.
+// presenceTTL is how long a dead process is still listed.
 const presenceTTL = 10 * time.Second
 
+// newCard is known by its host and the port that it listens on: for clients, or else
+// for HTTP; without any, by the number of its process.
 func newCard(c *config.Config, listens net.Addr, now time.Time) fleet.Card {
-	host, port := hostOf(listens)
-	addr := cmp.Or(c.Proxy.Advertise, net.JoinHostPort(host, port))
 	name, err := os.Hostname()
-	if err != nil {
-		name = host
+	card := fleet.Card{
+		Version: buildVersion().Version, PID: os.Getpid(), Started: now.UTC().Round(time.Second), Roles: c.Roles, Answers: c.Does(config.ProxyTask),
 	}
-	return fleet.Card{
-		ID: name + ":" + port, Addr: addr, Version: buildVersion().Version, PID: os.Getpid(), Started: now.UTC().Round(time.Second),
-		Answers: true,
+	port := strconv.Itoa(card.PID)
+	if listens != nil {
+		var host string
+		host, port = hostOf(listens)
+		if card.Addr = net.JoinHostPort(host, port); card.Answers {
+			card.Addr = cmp.Or(c.Proxy.Advertise, card.Addr)
+		}
+		if err != nil {
+			name = host
+		}
 	}
+	card.ID = name + ":" + port
+	return card
 }
 
 // hostOf is the name that others may know this listener's host by.

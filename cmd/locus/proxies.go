@@ -7,11 +7,13 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"locus/cmd/fleet"
+	"locus/config"
 	"locus/config/etcd"
 	"locus/router/cluster"
 )
@@ -19,7 +21,7 @@ import (
 func proxiesCommand(in *invocation) *cobra.Command {
 	group := groupCommand("proxies", "Look at the proxies, and have them stop")
 	group.AddCommand(&cobra.Command{
-		Use: "list", Short: "List the proxies that live, with the version of the map that each obeys",
+		Use: "list", Short: "List the processes that live, and the version of the map that each proxy obeys",
 		Example: "  locus proxies list\n  locus proxies list -o json", Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return in.withCluster(command.Context(), func(conn *connection, c *cluster.Cluster) error {
@@ -48,20 +50,33 @@ type proxyView struct {
 }
 
 func (in *invocation) listProxies(ctx context.Context, kv *etcd.KV, version int64) error {
-	cards, err := fleet.Cards(ctx, kv)
+	cards, err := fleet.Processes(ctx, kv)
 	if err != nil {
 		return err
 	}
 	views := []proxyView{}
-	rows := [][]string{{"PROXY", "ADDRESS", "MAP VERSION", "BEHIND", "BUILD", "PID", "SINCE"}}
+	rows := [][]string{{"PROXY", "ADDRESS", "ROLES", "MAP VERSION", "BEHIND", "BUILD", "PID", "SINCE"}}
 	for _, c := range cards {
-		v := proxyView{c, max(0, version-c.MapVersion)}
+		if len(c.Roles) == 0 {
+			c.Roles = config.Tasks()
+		}
+		v, obeys, behind := proxyView{Card: c}, "-", "-"
+		if c.Proxies() {
+			v.Behind = max(0, version-c.MapVersion)
+			obeys, behind = strconv.FormatInt(c.MapVersion, 10), strconv.FormatInt(v.Behind, 10)
+		}
 		views = append(views, v)
-		rows = append(rows, []string{
-			c.ID, c.Addr, strconv.FormatInt(c.MapVersion, 10), strconv.FormatInt(v.Behind, 10), c.Version, strconv.Itoa(c.PID), stamped(c.Started),
-		})
+		rows = append(rows, []string{c.ID, orDash(c.Addr), roles(c.Roles), obeys, behind, c.Version, strconv.Itoa(c.PID), stamped(c.Started)})
 	}
 	return in.show(views, func(w io.Writer) { columns(w, rows) })
+}
+
+func roles(tasks []config.Task) string {
+	names := make([]string, len(tasks))
+	for i, t := range tasks {
+		names[i] = string(t)
+	}
+	return strings.Join(names, ",")
 }
 
 // stopping is a command that tells a proxy to stop.
@@ -96,14 +111,15 @@ type stopped struct {
 }
 
 func (in *invocation) stopProxy(ctx context.Context, kv *etcd.KV, id string, s stopping) error {
-	cards, err := fleet.Cards(ctx, kv)
+	cards, err := fleet.Processes(ctx, kv)
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(cards, func(c fleet.Card) bool { return c.ID == id }) {
-		return fmt.Errorf("no proxy %s lives: locus proxies list", id)
+	at := slices.IndexFunc(cards, func(c fleet.Card) bool { return c.ID == id })
+	if at < 0 {
+		return fmt.Errorf("no process %s lives: locus proxies list", id)
 	}
-	last := len(cards) == 1
+	last := !slices.ContainsFunc(cards, func(c fleet.Card) bool { return c.ID != id && c.Proxies() == cards[at].Proxies() })
 	if s.dryRun {
 		return in.show(stopped{Proxy: id, Order: s.order}, func(w io.Writer) {
 			fmt.Fprintf(w, "proxy %s would be told to %s; %d others live\n", id, s.order, len(cards)-1)
@@ -142,7 +158,7 @@ func awaitGone(ctx context.Context, kv *etcd.KV, id string, patience time.Durati
 	look := time.NewTicker(100 * time.Millisecond)
 	defer look.Stop()
 	for {
-		cards, err := fleet.Cards(ctx, kv)
+		cards, err := fleet.Processes(ctx, kv)
 		if err == nil && !slices.ContainsFunc(cards, func(c fleet.Card) bool { return c.ID == id }) {
 			return nil
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"sync"
@@ -28,9 +27,10 @@ import (
 func serveCommand(in *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "serve -c locus.yaml",
-		Short: "Run a proxy",
+		Short: "Run a proxy, or what else the configuration's roles say",
 		Long: `Run a proxy until it is told to stop by SIGTERM or SIGINT: then it takes no more
-clients, and lets statements and transactions under way end.`,
+clients, and lets statements and transactions under way end. Roles of the
+configuration say whether it is a proxy, runs moves, and gives numbers.`,
 		Example: `  locus serve -c locus.yaml
   locus config reference > locus.yaml`,
 		Args: cobra.NoArgs,
@@ -54,13 +54,13 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 	if err := os.MkdirAll(conn.config.DataDir, 0o700); err != nil {
 		return fmt.Errorf("data_dir: %w", err)
 	}
-	listener, err := net.Listen("tcp", conn.config.Proxy.Listen)
+	ports, err := listen(conn.config)
 	if err != nil {
-		return fmt.Errorf("proxy.listen: %w", err)
+		return err
 	}
-	defer listener.Close()
-	card := newCard(conn.config, listener.Addr(), in.now())
-	presence := conn.kv.Presence(cluster.ProxyPrefix+card.ID, card.Text(), presenceTTL)
+	defer ports.close()
+	card := newCard(conn.config, ports.addr(), in.now())
+	presence := conn.kv.Presence(card.Key(), card.Text(), presenceTTL)
 	options, err := proxyOptions(conn, log)
 	if err != nil {
 		return err
@@ -84,9 +84,11 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 	}
 	store := jobs.New(conn.kv, card.ID, conn.config.Secrets.Lookup)
 	options.Virtual = virtual.New(conn.kv, store)
-	options.Acknowledge = func(version int64) error {
-		presence.Set(card.Obeying(version).Text())
-		return nil
+	if ports.clients != nil {
+		options.Acknowledge = func(version int64) error {
+			presence.Set(card.Obeying(version).Text())
+			return nil
+		}
 	}
 	options.Redefined = func(ctx context.Context) error { return fleet.TellRedefined(ctx, conn.kv, card.ID) }
 	var p *proxy.Proxy
@@ -119,34 +121,42 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 	redefined := &fleet.Redefined{KV: conn.kv, Reread: p.Reread}
 	mover := &migrate.Runner{Store: store, Name: card.ID, Log: log}
 	page := console.New(console.Options{
-		Proxy: p, Cluster: shared{store, conn}, IDs: generators.Handler(numbers, p.Declared), Accounts: accounts,
+		Proxy: p, Cluster: shared{store, conn}, IDs: given(conn.config, generators.Handler(numbers, p.Declared)), Accounts: accounts,
 		Secure: conn.config.HTTP.TLS.Cert != "", Version: buildVersion().Version,
 	})
-	return serveAll(ctx, conn.config, log, p, page, listener, presence.Run, answers.Run, redefined.Run, obey, mover.Run)
+	beside := []func(context.Context) error{presence.Run, obey}
+	if conn.config.Does(config.ProxyTask) {
+		beside = append(beside, answers.Run, redefined.Run)
+	}
+	if conn.config.Does(config.MoverTask) {
+		beside = append(beside, mover.Run)
+	}
+	return serveAll(ctx, log, p, page, ports, beside...)
 }
 
 // serveAll runs the proxy and what goes along with it, until ctx ends or a part
 // that it can't do without fails.
-func serveAll(ctx context.Context, c *config.Config, log *slog.Logger, p *proxy.Proxy, handler http.Handler, l net.Listener, beside ...func(context.Context) error) error {
+func serveAll(ctx context.Context, log *slog.Logger, p *proxy.Proxy, handler http.Handler, l ports, beside ...func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	page, err := listenHTTP(c)
-	if err != nil {
-		return err
-	}
 	background, end := context.WithCancel(context.WithoutCancel(ctx))
 	var tasks sync.WaitGroup
 	var pageErr error
-	if page != nil {
+	if l.page != nil {
 		tasks.Go(func() {
 			defer stop()
-			pageErr = serveHTTP(background, handler, page)
+			pageErr = serveHTTP(background, handler, l.page)
 		})
 	}
 	for _, run := range beside {
 		tasks.Go(func() { _ = run(background) }) // an etcd that is away is the log's and the health's
 	}
-	err = p.Run(ctx, l)
+	var err error
+	if l.clients != nil {
+		err = p.Run(ctx, l.clients)
+	} else {
+		err = p.Follow(ctx)
+	}
 	log.Info("stopped")
 	end()
 	tasks.Wait()

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"locus/cmd/console"
 	"locus/cmd/declared"
@@ -44,6 +45,21 @@ func (s shared) Rows(ctx context.Context) (map[router.ShardName]float64, error) 
 		}
 	}
 	return rows, nil
+}
+
+// given is how generators' numbers are given over HTTP.
+func given(c *config.Config, api console.Generators) console.Generators {
+	if c.Does(config.IDsTask) {
+		return api
+	}
+	return withheld{api}
+}
+
+// elsewhere gives none: the process has them for its own statements alone.
+type withheld struct{ console.Generators }
+
+func (withheld) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	http.Error(w, "numbers are not given here: this process has not the role ids", http.StatusNotFound)
 }
 
 // httpAccounts is who may log in over HTTP.

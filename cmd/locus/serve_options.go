@@ -43,7 +43,7 @@ func proxyOptions(conn *connection, log *slog.Logger) (proxy.Options, error) {
 			MaxOpen: c.Backends.MaxConnectionsPerShard, WaitTimeout: c.Backends.WaitTimeout.Std(),
 			ConnectTimeout: c.Backends.ConnectTimeout.Std(), IdleTimeout: c.Backends.IdleTimeout.Std(),
 		},
-		Spanning:       map[config.Transactions]session.Spanning{config.Single: session.Single, config.Multi: session.Multi, config.XA: session.XA}[c.Proxy.Transactions],
+		Spanning:       spanning(c),
 		Cluster:        c.Cluster,
 		MaxConnections: c.Proxy.MaxConnections, MaxStatement: int(c.Proxy.MaxStatement),
 		MaxLoginPacket: int(c.Proxy.MaxPacketBeforeLogin),
@@ -54,6 +54,15 @@ func proxyOptions(conn *connection, log *slog.Logger) (proxy.Options, error) {
 		Saved: func() (map[string][]byte, int64, error) { return live.ReadFile(state) },
 		Log:   log,
 	}, nil
+}
+
+// spanning is nobody's concern in a process that takes no clients: it asks shards for
+// nothing, and recovers nothing.
+func spanning(c *config.Config) session.Spanning {
+	if !c.Does(config.ProxyTask) {
+		return session.Single
+	}
+	return map[config.Transactions]session.Spanning{config.Single: session.Single, config.Multi: session.Multi, config.XA: session.XA}[c.Proxy.Transactions]
 }
 
 // identify is the certificate of the configuration, or one of its own.

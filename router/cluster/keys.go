@@ -16,6 +16,9 @@ const (
 	Prefix        = "declared/"
 	HistoryPrefix = "history/"
 	ProxyPrefix   = "proxies/"
+	// ProcessPrefix begins the keys of processes that are no proxies: apart, so that
+	// nobody waits for them who waits for the proxies.
+	ProcessPrefix = "processes/"
 	SegmentPrefix = "segments/"
 )
 

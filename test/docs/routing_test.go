@@ -40,7 +40,7 @@ func TestKeysAreThose(t *testing.T) {
 		cluster.Prefix + cluster.SettingsKey, cluster.Prefix + cluster.MapKey,
 		cluster.Prefix + cluster.ShardKey("<name>"), cluster.Prefix + cluster.UserKey("<name>"),
 		cluster.Prefix + cluster.TableKey(catalog.TableName{Schema: "<schema>", Name: "<table>"}),
-		history + "<version>", cluster.ProxyPrefix + "<host>:<port>", cluster.SegmentPrefix + "…",
+		history + "<version>", cluster.ProxyPrefix + "<host>:<port>", cluster.ProcessPrefix + "<host>:<port>", cluster.SegmentPrefix + "…",
 	} {
 		if !documented[key] {
 			t.Errorf("key %s is not documented", key)
