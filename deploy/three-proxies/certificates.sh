@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes an authority and a certificate for each node of this example, in the
 # directory that is named. Keep ca.key away from every node.
-#   certificates.sh DIRECTORY
+#   certificates.sh DIRECTORY/tls
 set -euo pipefail
 [ $# = 1 ] || { echo "usage: certificates.sh DIRECTORY" >&2; exit 2; }
 umask 077
@@ -18,4 +18,6 @@ issue() { # NAME ADDRESS
 for i in 1 2 3; do
 	issue "proxy-$i" "10.0.0.1$i"
 	issue "etcd-$i" "10.0.0.2$i"
+	issue "shard-$i" "10.0.0.3$i"
 done
+issue mover "10.0.0.14"

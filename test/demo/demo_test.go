@@ -8,8 +8,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +21,7 @@ import (
 
 	"locus/cmd/dbserver"
 	"locus/router/gene"
+	"locus/test/process"
 )
 
 // ready is the demo's ready file.
@@ -80,7 +79,7 @@ func start(t *testing.T, engine dbserver.Engine, dir string, args ...string) *de
 	file := filepath.Join(t.TempDir(), "ready.json")
 	d := &demo{t: t, dir: dir, config: filepath.Join(dir, "proxy-0.yaml"), output: &bytes.Buffer{}, ended: make(chan struct{})}
 	d.cmd = exec.Command(binary, append([]string{
-		"demo", "--data", dir, "--engine", string(engine), "--proxy", freeAddr(t), "--http", freeAddr(t), "--ready-file", file,
+		"demo", "--data", dir, "--engine", string(engine), "--proxy", process.FreeAddr(t), "--http", process.FreeAddr(t), "--ready-file", file,
 	}, args...)...)
 	d.cmd.Stdout, d.cmd.Stderr = d.output, d.output
 	if err := d.cmd.Start(); err != nil {
@@ -115,21 +114,6 @@ func start(t *testing.T, engine dbserver.Engine, dir string, args ...string) *de
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-}
-
-// freeAddr is a port that nobody has at the moment: below those that the system
-// gives to connections by itself, which may take any of theirs a moment later.
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	for range 100 {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(12_000)))
-		if err == nil {
-			defer l.Close()
-			return l.Addr().String()
-		}
-	}
-	t.Fatal("no port is free")
-	return ""
 }
 
 // stop ends the demo as Ctrl-C does and waits for it.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"locus/cmd/dbserver"
+	"locus/test/process"
 )
 
 // TestAProxyDrains runs `locus serve` beside a demo, as one process of several,
@@ -26,7 +27,7 @@ func TestAProxyDrains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listen, page := freeAddr(t), freeAddr(t)
+	listen, page := process.FreeAddr(t), process.FreeAddr(t)
 	config := string(text)
 	config = regexp.MustCompile(`(?m)^proxy:\n(?:[ \t].*\n)*`).ReplaceAllString(config, "")
 	config = regexp.MustCompile(`(?m)^http:\n(?:[ \t].*\n)*`).ReplaceAllString(config, "")

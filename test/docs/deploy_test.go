@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,7 +36,7 @@ func contents(t *testing.T, path string) string {
 }
 
 func TestExampleConfigurationsAreRight(t *testing.T) {
-	for _, path := range append(deployed(t, "*/locus-?.yaml"), deployed(t, "one-machine/locus.yaml")...) {
+	for _, path := range slices.Concat(deployed(t, "*/locus-?.yaml"), deployed(t, "*/mover.yaml"), deployed(t, "one-machine/locus.yaml")) {
 		if _, err := config.Load(path); err != nil {
 			t.Error(err)
 		}

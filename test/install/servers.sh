@@ -4,7 +4,7 @@
 # takes no time and needs no root.
 #
 #   servers.sh          MariaDB: what `make demo` needs
-#   servers.sh test     Redis and memcached as well, for `make test`
+#   servers.sh test     Redis, memcached and etcd as well, for `make test`
 #   servers.sh bench    these and haproxy, the plain TCP hop of `make bench`
 #
 # It installs programs, not services: mariadb-server would start a server of the
@@ -53,6 +53,8 @@ if [ -n "${1:-}" ]; then
   missing=()
   command -v redis-server >/dev/null || missing+=(redis-server)
   command -v memcached >/dev/null || missing+=(memcached)
+  command -v etcd >/dev/null || missing+=(etcd-server)
+  command -v etcdctl >/dev/null || missing+=(etcd-client)
   [ ${#missing[@]} = 0 ] || quiet_install "${missing[@]}"
 fi
 if [ "${1:-}" = bench ] && ! command -v haproxy >/dev/null; then

@@ -1,0 +1,9 @@
+// Package fleet runs deploy/three-proxies as it stands, on one machine: three nodes
+// of etcd, three database servers and three proxies, with TLS and passwords
+// everywhere, under the load of clients whose pools know all proxies. Programs are
+// replaced and restarted one by one, and what clients see is counted.
+//
+// It owns the processes that it starts. It fills in addresses, paths and passwords,
+// and changes nothing else of the example: what does not work here would not work
+// for who follows it.
+package fleet

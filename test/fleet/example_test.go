@@ -1,0 +1,141 @@
+package fleet
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"locus/test/process"
+)
+
+// example is the directory of deploy/three-proxies, filled in for this machine.
+type example struct {
+	dir     string
+	ports   map[string]string // where machines of the example listen: on loopback
+	secrets map[string]string // by the paths of their files
+}
+
+func newExample(t *testing.T) *example {
+	t.Helper()
+	e := &example{dir: t.TempDir(), ports: map[string]string{}, secrets: map[string]string{}}
+	files, err := filepath.Glob("../../deploy/three-proxies/*")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("the example: %d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.write(t, filepath.Base(file), e.fill(t, filepath.Base(file), string(text)))
+	}
+	return e
+}
+
+var (
+	address = regexp.MustCompile(`10\.0\.0\.\d+:\d+`)
+	machine = regexp.MustCompile(`10\.0\.0\.\d+(\$i)?`) // certificates.sh counts them
+)
+
+// fill puts addresses and paths of this machine in.
+func (e *example) fill(t *testing.T, file, text string) string {
+	text = address.ReplaceAllStringFunc(text, func(a string) string { return e.at(t, a) })
+	text = machine.ReplaceAllString(text, "127.0.0.1")
+	for _, path := range []string{"/etc/locus", "/etc/etcd", "/etc/mysql"} {
+		text = strings.ReplaceAll(text, path, e.dir)
+	}
+	state := filepath.Join(e.dir, "state", strings.TrimSuffix(file, filepath.Ext(file)))
+	text = strings.ReplaceAll(text, "/var/lib", state)
+	return text
+}
+
+// at is what stands for an address of the example.
+func (e *example) at(t *testing.T, address string) string {
+	t.Helper()
+	if e.ports[address] == "" {
+		e.ports[address] = process.FreeAddr(t)
+	}
+	return e.ports[address]
+}
+
+func (e *example) path(name string) string { return filepath.Join(e.dir, filepath.FromSlash(name)) }
+
+func (e *example) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(e.path(name)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(e.path(name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// address is that of a machine of the example, by the last part of its number.
+func (e *example) address(machine, port int) string {
+	return e.ports[fmt.Sprintf("10.0.0.%d:%d", machine, port)]
+}
+
+// proxy is where one takes clients, and page where it answers HTTP.
+func (e *example) proxy(i int) string { return e.address(10+i, 4306) }
+func (e *example) page(i int) string  { return "https://" + e.address(10+i, 8306) }
+
+// serverOptions reads shard-<i>.cnf as options of a command line.
+func (e *example) serverOptions(t *testing.T, i int) []string {
+	t.Helper()
+	text := e.read(t, fmt.Sprintf("shard-%d.cnf", i))
+	_, port, _ := strings.Cut(e.address(30+i, 3306), ":")
+	options := []string{"--port=" + port}
+	for line := range strings.Lines(text) {
+		if name, value, is := strings.Cut(strings.TrimSpace(line), " = "); is {
+			options = append(options, "--"+name+"="+value)
+		}
+	}
+	return options
+}
+
+// statements reads shards.sql, one statement after the other. The servers of tests
+// have an account of that name, with every right.
+func (e *example) statements(t *testing.T, shard string) []string {
+	t.Helper()
+	text := e.read(t, "shards.sql")
+	comment := regexp.MustCompile(`(?m)^--.*$`)
+	whole := strings.ReplaceAll(comment.ReplaceAllString(text, ""), "PASSWORD", e.secrets["secrets/shards/"+shard])
+	statements := []string{"DROP USER 'locus'@'%'"}
+	for _, s := range strings.Split(whole, ";\n") {
+		if s = strings.TrimSpace(s); s != "" {
+			statements = append(statements, s)
+		}
+	}
+	return statements
+}
+
+// remember reads what secrets.sh has made.
+func (e *example) remember(t *testing.T) {
+	t.Helper()
+	for _, name := range []string{"etcd-root", "secrets/etcd", "secrets/http", "secrets/http-vera", "secrets/shards/s0", "secrets/shards/s1", "secrets/shards/s2", "secrets/users/app"} {
+		e.secrets[name] = strings.TrimSpace(e.read(t, name))
+	}
+	for i, m := range regexp.MustCompile(`key: ([0-9a-f]{16,})`).FindAllStringSubmatch(e.read(t, "keys.yaml"), -1) {
+		e.secrets[fmt.Sprintf("key %d of order numbers", i)] = m[1]
+	}
+	keys, err := filepath.Glob(e.path("tls/*.key"))
+	if err != nil || len(keys) == 0 {
+		t.Fatalf("%d keys of certificates, %v", len(keys), err)
+	}
+	for _, key := range keys {
+		name, _ := filepath.Rel(e.dir, key)
+		e.secrets[name] = strings.Split(e.read(t, name), "\n")[1] // below -----BEGIN PRIVATE KEY-----
+	}
+}
+
+func (e *example) read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(e.path(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,136 @@
+//go:build long
+
+package fleet
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"locus/test/servers"
+)
+
+// Everything is restarted, one by one, under load and with a move under way. No
+// statement fails while proxies, the mover and etcd are restarted in order; where a
+// proxy is killed, those that were under way there; where a database server is
+// restarted, those that need it, with errors that say what is known.
+func TestARollingRestart(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		f := start(t, engine)
+		l := f.load()
+		l.goesOn(t, 50)
+		f.locus(1, "split", "--from", "s0", "--to", "s2", "--half")
+		f.untilMove("ready")
+		for _, i := range append(machines, mover) {
+			f.during(l, "a proxy is replaced", nothing, func() { f.replace(i) })
+		}
+		for _, i := range machines {
+			f.during(l, "a node of etcd is restarted", nothing, func() { f.restartEtcd(i) })
+		}
+		f.locus(1, "cutover", "split-1", "--to", "50%", "--yes")
+		f.untilMove("cutting")
+		f.during(l, "a proxy is killed", lostConnections, func() { f.kill(3) })
+		f.during(l, "the mover is killed", nothing, func() { f.kill(mover) })
+		for _, i := range machines {
+			f.during(l, "a database server is restarted", documented, func() { f.restartShard(i) })
+		}
+		f.locus(1, "cutover", "split-1", "--to", "100%", "--yes")
+		f.untilMove("cut")
+		f.during(l, "the move has ended", nothing, func() {})
+		l.end()
+		f.nothingIsLost(l)
+		f.locus(1, "verify", "split-1")
+		f.noSecretIsTold()
+	})
+}
+
+// during has something happen under load, and looks at what failed meanwhile.
+func (f *fleet) during(l *load, what string, may func([]failure) error, happen func()) {
+	f.t.Helper()
+	before := len(l.failedSoFar())
+	happen()
+	l.goesOn(f.t, 50)
+	failures := l.failedSoFar()[before:]
+	f.t.Logf("%s: %d failures, %d orders so far", what, len(failures), l.done.Load())
+	if err := may(failures); err != nil {
+		f.t.Errorf("%s: %v", what, err)
+		l.nothingFailed(f.t, before)
+	}
+}
+
+func nothing(failures []failure) error {
+	if len(failures) > 0 {
+		return fmt.Errorf("%d statements failed", len(failures))
+	}
+	return nil
+}
+
+// lostConnections may fail what was under way: each customer has one transaction or
+// statement at a time.
+func lostConnections(failures []failure) error {
+	if len(failures) > customers {
+		return fmt.Errorf("%d statements failed, of %d customers", len(failures), customers)
+	}
+	for _, f := range failures {
+		if refused := new(mysql.MySQLError); errors.As(f.err, &refused) {
+			return fmt.Errorf("%s: %w", f.what, f.err)
+		}
+	}
+	return nil
+}
+
+// documented are the errors about a shard that is away: 1158, and where a connection
+// broke amid a transaction or its commit, what docs/errors.md has for these.
+func documented(failures []failure) error {
+	for _, f := range failures {
+		refused := new(mysql.MySQLError)
+		if !errors.As(f.err, &refused) || !slices.Contains([]uint16{1158, 1053, 1927, 1040}, refused.Number) {
+			return fmt.Errorf("%s: %w", f.what, f.err)
+		}
+	}
+	return nil
+}
+
+func (f *fleet) kill(i int) {
+	f.t.Helper()
+	f.proxies[i].kill()
+	f.proxies[i].start(f.t)
+	f.untilReady(i)
+}
+
+func (f *fleet) restartEtcd(i int) {
+	f.t.Helper()
+	_ = f.etcd[i].stop(f.t) // which ends by its own signal
+	f.etcd[i].start(f.t)
+	f.untilHealthy()
+}
+
+func (f *fleet) restartShard(i int) {
+	f.t.Helper()
+	if err := f.shards[i].Stop(f.t.Context()); err != nil {
+		f.t.Error(err)
+	}
+	f.shards[i].Restart(f.t)
+}
+
+// untilMove waits for a phase of the one move.
+func (f *fleet) untilMove(phase string) {
+	f.t.Helper()
+	var list []struct {
+		Phase, Why string
+		Percent    float64
+	}
+	eventually(f.t, "the move is "+phase, func() bool {
+		if err := json.Unmarshal([]byte(f.locus(1, "jobs", "-o", "json")), &list); err != nil || len(list) != 1 {
+			f.t.Fatalf("%d moves, %v", len(list), err)
+		}
+		if list[0].Phase == "failed" {
+			f.t.Fatalf("%+v", list)
+		}
+		return list[0].Phase == phase
+	})
+}
