@@ -10,9 +10,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
+	"locus/proxy"
 	"locus/test/servers"
 	"locus/test/shop"
 )
@@ -59,7 +61,7 @@ func TestADrainFailsNoStatement(t *testing.T) {
 		},
 	}
 	t.Run("serving", func(serving *testing.T) {
-		s := shop.Start(serving, servers.MariaDB, shop.Options{})
+		s := shop.Start(serving, servers.MariaDB, shop.Options{Options: func(o *proxy.Options) { o.DrainTimeout = time.Minute }})
 		for i := range 24 {
 			config := s.Config()
 			config.Logger = log.New(io.Discard, "", 0) // connections end, of course
