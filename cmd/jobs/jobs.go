@@ -288,7 +288,7 @@ func (s *Store) Shard(ctx context.Context, name router.ShardName) (link.Server, 
 	if err != nil {
 		return link.Server{}, fmt.Errorf("shard %s: %w", name, err)
 	}
-	return link.Server{Addr: target.Addr, User: target.User, Password: password, TLS: target.TLS}, nil
+	return link.Server{Addr: target.Addr, User: target.User, Password: password, TLS: target.ClientTLS()}, nil
 }
 
 // Tables is what is declared of the tables whose rows have genes.

@@ -2,7 +2,6 @@ package backend
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -98,20 +97,8 @@ func options(c *client.Conn, t Target, prof Profile) error {
 			return err
 		}
 	}
-	if t.TLS != nil {
-		c.SetTLSConfig(named(t))
-	}
+	c.SetTLSConfig(t.ClientTLS())
 	return nil
-}
-
-// named gives the TLS configuration the name to verify, if it has none.
-func named(t Target) *tls.Config {
-	if t.TLS.ServerName != "" || t.TLS.InsecureSkipVerify {
-		return t.TLS
-	}
-	config := t.TLS.Clone()
-	config.ServerName, _, _ = net.SplitHostPort(t.Addr)
-	return config
 }
 
 // endWith ends reads and writes of conn when ctx ends, until it is released; then they have no deadline.

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"crypto/tls"
+	"net"
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -104,4 +105,15 @@ func (p Profile) capabilities() []uint32 {
 		}
 	}
 	return flags
+}
+
+// ClientTLS is TLS with the name to verify, which is the address's if it has none;
+// nil without TLS.
+func (t Target) ClientTLS() *tls.Config {
+	if t.TLS == nil || t.TLS.ServerName != "" || t.TLS.InsecureSkipVerify {
+		return t.TLS
+	}
+	config := t.TLS.Clone()
+	config.ServerName, _, _ = net.SplitHostPort(t.Addr)
+	return config
 }
