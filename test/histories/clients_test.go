@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"locus/test/servers"
 )
 
 // outcome is what a client was told of a transfer.
@@ -76,7 +78,7 @@ func (c *clients) connect(ctx context.Context, number int, random *rand.Rand) {
 
 func client(addr string, text bool) *sql.DB {
 	config := mysql.NewConfig()
-	config.Net, config.Addr, config.User, config.Passwd, config.DBName = "tcp", addr, "app", "locus", schema
+	config.Net, config.Addr, config.User, config.Passwd, config.DBName = "tcp", addr, "app", servers.Password, schema
 	config.InterpolateParams, config.ClientFoundRows = text, true
 	config.Timeout, config.ReadTimeout = 5*time.Second, 15*time.Second
 	config.Logger = &mysql.NopLogger{}

@@ -11,6 +11,10 @@ import (
 	"locus/cmd/dbserver"
 )
 
+// Password is that of every server's account: a word that stands nowhere else, so that
+// who finds it in a log or in a test's output knows that a secret was told.
+const Password = "sesame-4f1d0c7a92"
+
 // bufferPool of a test's server is small: tests run several.
 const bufferPool = 64 << 20
 
@@ -46,7 +50,7 @@ func start(ctx context.Context, installation *dbserver.Installation, dir string,
 	outcomes := make([]chan outcome, n)
 	for i := range outcomes {
 		s := &Server{
-			User: "locus", Password: "locus",
+			User: "locus", Password: Password,
 			installation: installation,
 			options: dbserver.Options{
 				Dir:        filepath.Join(dir, fmt.Sprintf("s%d", first+i)),

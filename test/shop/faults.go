@@ -1,13 +1,17 @@
 package shop
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"testing"
+
+	"locus/test/servers"
 )
 
 // faults is a log that fails the test where a pool tells that somebody handles
-// connections wrongly: a client may never notice.
+// connections wrongly, which a client may never notice, and where anything tells a
+// shard's password.
 type faults struct {
 	t *testing.T
 }
@@ -16,7 +20,14 @@ var poolFaults = map[string]bool{"connection given back twice": true, "connectio
 
 func (f faults) Enabled(context.Context, slog.Level) bool { return true }
 
-func (f faults) Handle(_ context.Context, record slog.Record) error {
+func (f faults) Handle(ctx context.Context, record slog.Record) error {
+	var text bytes.Buffer
+	if err := slog.NewJSONHandler(&text, nil).Handle(ctx, record); err != nil {
+		return err
+	}
+	if bytes.Contains(text.Bytes(), []byte(servers.Password)) {
+		f.t.Errorf("the proxy logged a password: %s", &text)
+	}
 	if poolFaults[record.Message] {
 		f.t.Errorf("the proxy logged: %s", record.Message)
 	}

@@ -6,7 +6,8 @@
 //
 // It counts what has an outcome of its own: a test, or each of its subtests in
 // place of the test. A package that ends badly though no test of it failed (it
-// did not build, ran out of time, lost its process) counts as one failure. The
+// did not build, ran out of time, lost its process) counts as one failure, and so
+// does each line that tells the password of tests' servers, whoever says it. The
 // exit status is 1 when anything failed and when nothing passed at all, so that
 // an empty run is not taken for a good one.
 package main

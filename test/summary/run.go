@@ -5,6 +5,9 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
+
+	"locus/test/servers"
 )
 
 // run is everything that is known of one `go test`.
@@ -38,6 +41,10 @@ func (r *run) say(format string, args ...any) {
 }
 
 func (r *run) event(e event) {
+	if strings.Contains(e.Output, servers.Password) {
+		r.total.failed++
+		r.say("FAIL %s %s tells the password of a server:\n%s", e.Package, e.Test, e.Output)
+	}
 	switch {
 	case e.Action == "build-output":
 		r.say("%s", e.Output)

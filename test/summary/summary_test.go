@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"locus/test/servers"
 )
 
 // stream writes events as `go test -json` does, each as "action test output"
@@ -48,6 +50,10 @@ func TestSummary(t *testing.T) {
 		"a skip is counted and shows why": {
 			in:   stream(t, "start -", "run A", "pass A", "run B", "output B the excuse", "skip B", "pass -"),
 			good: true, last: "1 passed, 0 failed, 1 skipped", says: "skip p B\nthe excuse\n",
+		},
+		"a password that is told": {
+			in:   stream(t, "start -", "run A", "output A login locus:"+servers.Password+"@tcp", "pass A", "pass -"),
+			last: "1 passed, 1 failed, 0 skipped", says: "FAIL p A tells the password",
 		},
 		"skips alone are no success": {
 			in:   stream(t, "start -", "run A", "skip A", "pass -"),

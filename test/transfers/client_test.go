@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"locus/test/servers"
 )
 
 // outcome is what a client was told of a transfer.
@@ -79,7 +81,7 @@ func (c *clients) session(ctx context.Context, random *rand.Rand) {
 
 func client(addr string) *sql.DB {
 	config := mysql.NewConfig()
-	config.Net, config.Addr, config.User, config.Passwd, config.DBName = "tcp", addr, "app", "locus", schema
+	config.Net, config.Addr, config.User, config.Passwd, config.DBName = "tcp", addr, "app", servers.Password, schema
 	config.InterpolateParams = true
 	config.Timeout, config.ReadTimeout = 5*time.Second, 30*time.Second
 	config.Logger = &mysql.NopLogger{}
