@@ -25,10 +25,17 @@ func (s *Session) Dismiss() {
 }
 
 // lastWords has the answer to what may be the last command held back, so that the
-// end of the connection goes out with it. That is a statement: behind a COM_PING a
-// pool lends the connection, and behind a COM_STMT_PREPARE the execution comes.
+// end of the connection goes out with it.
 func (s *Session) lastWords(command byte) {
-	if !s.draining.Load() || command == mysql.COM_PING {
+	if s.draining.Load() {
+		s.holdBack(command)
+	}
+}
+
+// holdBack does so for statements: behind a COM_PING a pool lends the connection, and
+// behind a COM_STMT_PREPARE the execution comes.
+func (s *Session) holdBack(command byte) {
+	if command == mysql.COM_PING {
 		return
 	}
 	s.wanted.Add(1)
@@ -38,13 +45,13 @@ func (s *Session) lastWords(command byte) {
 	}
 }
 
-// parting tells whether the command that has ended was the session's last. A client
-// in a transaction, with something that it keeps on a shard, or that has sent another
-// command already, is served on.
-func (s *Session) parting() bool {
-	if !s.last {
-		return false
-	}
+// parting tells whether the command that has ended was the session's last.
+func (s *Session) parting() bool { return s.last && s.part() }
+
+// part ends what holdBack began: it tells whether the session ends. A client in a
+// transaction, with something that it keeps on a shard, or that has sent another command
+// already, is served on.
+func (s *Session) part() bool {
 	s.last = false
 	if !s.txn.running() && len(s.holdings) == 0 && s.pins == nil && len(s.client.Unread()) == 0 {
 		return true
