@@ -84,13 +84,12 @@ func (p *program) exit(t *testing.T) error {
 	}
 }
 
-// stop is what a service manager does.
-func (p *program) stop(t *testing.T) error {
+// terminate is what a service manager does.
+func (p *program) terminate(t *testing.T) {
 	t.Helper()
 	if err := p.process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		t.Fatalf("%s: %v", p.name, err)
 	}
-	return p.exit(t)
 }
 
 func (p *program) kill() {

@@ -104,7 +104,8 @@ func (f *fleet) kill(i int) {
 
 func (f *fleet) restartEtcd(i int) {
 	f.t.Helper()
-	_ = f.etcd[i].stop(f.t) // which ends by its own signal
+	f.etcd[i].terminate(f.t)
+	_ = f.etcd[i].exit(f.t) // by the signal
 	f.etcd[i].start(f.t)
 	f.untilHealthy()
 }

@@ -28,7 +28,10 @@ func (f *fleet) noSecretIsTold() {
 	told.Arguments(f.t)
 	f.stored(told)
 	for _, p := range f.proxies {
-		if err := p.stop(f.t); err != nil {
+		p.terminate(f.t)
+	}
+	for _, p := range f.proxies {
+		if err := p.exit(f.t); err != nil {
 			f.t.Errorf("%s, stopped, ended with %v", p.name, err)
 		}
 	}
