@@ -39,13 +39,17 @@ func NewCASStore(kv KV, prefix, who string, now func() time.Time) *CASStore {
 	return &CASStore{kv: kv, prefix: prefix, who: who, now: now}
 }
 
+// attempts is how many swaps of unknown outcome one call of Extend makes: when a
+// node of the store goes away under one, another answers the next.
+const attempts = 2
+
 // Extend grants the next n numbers of the counter. Numbers of an attempt whose
 // outcome is unknown are lost: the next attempt reads the bound again, and a
 // write of the lost attempt that arrives late was seen by that read, or makes
 // the next swap fail, or fails itself, because a revision is swapped only once.
 func (s *CASStore) Extend(ctx context.Context, counter string, n uint64) (Grant, error) {
 	key := s.prefix + counter
-	for {
+	for unknown := 0; ; {
 		bound, revision, moved, err := s.bound(ctx, key)
 		if err != nil {
 			return Grant{}, fmt.Errorf("extend %s by %d: %w", key, n, err)
@@ -59,6 +63,9 @@ func (s *CASStore) Extend(ctx context.Context, counter string, n uint64) (Grant,
 		next := record{Bound: bound + n, By: s.who, At: s.now().UTC()}
 		ok, err := s.kv.CompareAndSwap(ctx, key, revision, encode(next))
 		if err != nil {
+			if unknown++; unknown < attempts && ctx.Err() == nil {
+				continue
+			}
 			return Grant{}, fmt.Errorf("extend %s from %d to %d: compare-and-swap: %w: the outcome is unknown, these numbers may be lost",
 				key, bound, next.Bound, err)
 		}

@@ -36,7 +36,7 @@ func TestUnknownOutcomesAreLost(t *testing.T) {
 		next  Grant
 	}{
 		{failBefore, Grant{11, 20}},
-		{failAfter, Grant{21, 30}}, // 11 to 20 are lost
+		{failAfter, Grant{31, 40}}, // 11 to 30 are lost, by two attempts
 	} {
 		kv := newFakeKV()
 		s := NewCASStore(kv, "/ids/", "p", noon)
@@ -52,6 +52,27 @@ func TestUnknownOutcomesAreLost(t *testing.T) {
 		}
 		kv.fault = nil
 		extend(t, s, 10, v.next)
+	}
+}
+
+// One unknown outcome is not the caller's: the numbers after it are granted.
+func TestAnUnknownOutcomeIsTriedAgain(t *testing.T) {
+	for _, v := range []struct {
+		fault fault
+		want  Grant
+	}{{failBefore, Grant{11, 20}}, {failAfter, Grant{21, 30}}} {
+		kv := newFakeKV()
+		s := NewCASStore(kv, "/ids/", "p", noon)
+		extend(t, s, 10, Grant{1, 10})
+		first := true
+		kv.fault = func(op string) fault {
+			if op == "swap" && first {
+				first = false
+				return v.fault
+			}
+			return noFault
+		}
+		extend(t, s, 10, v.want)
 	}
 }
 

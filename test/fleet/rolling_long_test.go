@@ -83,12 +83,12 @@ func lostConnections(failures []failure) error {
 	return nil
 }
 
-// documented are the errors about a shard that is away: 1158, and where a connection
-// broke amid a transaction or its commit, what docs/errors.md has for these.
+// documented are the errors of docs/errors.md about a shard that is away: 1158, and
+// 1180 of a commit, which says whether it is known to be undone.
 func documented(failures []failure) error {
 	for _, f := range failures {
 		refused := new(mysql.MySQLError)
-		if !errors.As(f.err, &refused) || !slices.Contains([]uint16{1158, 1053, 1927, 1040}, refused.Number) {
+		if !errors.As(f.err, &refused) || !slices.Contains([]uint16{1158, 1180}, refused.Number) {
 			return fmt.Errorf("%s: %w", f.what, f.err)
 		}
 	}
