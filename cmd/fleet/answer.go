@@ -19,6 +19,8 @@ const (
 	Outcomes Question = "outcomes"
 	// Slow is which statements are slow: a list of meter.SlowDigest.
 	Slow Question = "slow"
+	// Clock is what time it is: a time.Time.
+	Clock Question = "clock"
 )
 
 // Keys relative to the cluster's prefix: a question, and under another one the

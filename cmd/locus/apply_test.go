@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"locus/cmd/declared"
 	"locus/config/etcd"
@@ -26,12 +27,17 @@ type shop struct {
 
 func openShop(t *testing.T) *shop {
 	t.Helper()
+	return openShopOn(t, servers.Shared(t, servers.MariaDB, 2))
+}
+
+func openShopOn(t *testing.T, shards []*servers.Server) *shop {
+	t.Helper()
 	server, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = server.Close() })
-	s := &shop{dir: t.TempDir(), etcd: server.Endpoint(), shards: servers.Shared(t, servers.MariaDB, 2)}
+	s := &shop{dir: t.TempDir(), etcd: server.Endpoint(), shards: shards}
 	s.database = servers.Database(t, s.shards...)
 	s.write(t, "secrets/shards/both", s.shards[0].Password)
 	s.write(t, "keys.yaml", keyRing)
@@ -109,7 +115,7 @@ func (s *shop) transcript() transcript {
 func (s *shop) output(t *testing.T, args ...string) string {
 	t.Helper()
 	var out strings.Builder
-	in := &invocation{stdout: &out, stderr: t.Output(), getenv: func(string) string { return "" }}
+	in := &invocation{stdout: &out, stderr: t.Output(), getenv: func(string) string { return "" }, now: time.Now}
 	if status := run(t.Context(), args, in); status != 0 {
 		t.Fatalf("locus %v: exit status %d", args, status)
 	}

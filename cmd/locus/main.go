@@ -95,7 +95,7 @@ everything on one machine, and the commands that look at and change a cluster.`,
 		demoCommand, serveCommand, applyCommand, getCommand, diffCommand, routesCommand, proxiesCommand,
 		hotCommand, splitCommand, mergeCommand, rebalanceCommand, jobsCommand, watchCommand, cutoverCommand, rollbackCommand, pauseCommand, resumeCommand,
 		throttleCommand, verifyCommand, finishCommand, abortCommand,
-		geneCommand, idCommand, keysCommand, explainCommand, configCommand, versionCommand,
+		doctorCommand, geneCommand, idCommand, keysCommand, explainCommand, configCommand, versionCommand,
 	} {
 		root.AddCommand(command(in))
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -116,6 +117,7 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 	answers := &fleet.Answerer{KV: conn.kv, Presence: presence, ID: card.ID, Log: log, Values: map[fleet.Question]func() any{
 		fleet.Load:     func() any { return p.Load() },
 		fleet.Outcomes: func() any { return p.Outcomes() },
+		fleet.Clock:    func() any { return time.Now().UTC() },
 		fleet.Slow:     func() any { return p.Slow().Digests() },
 	}}
 	redefined := &fleet.Redefined{KV: conn.kv, Reread: p.Reread}

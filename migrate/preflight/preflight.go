@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -55,8 +56,10 @@ var checks = []check{
 	{"variables", (*inspection).variables},
 	{"versions", (*inspection).versions},
 	{"log", (*inspection).logs},
+	{"log", (*inspection).serverIDs},
 	{"privileges", (*inspection).privileges},
 	{"settings", (*inspection).settings},
+	{"settings", (*inspection).readOnly},
 	{"clocks", (*inspection).clocks},
 	{"tables", (*inspection).readTables},
 	{"kinds", (*inspection).kinds},
@@ -75,10 +78,20 @@ var schema = []check{
 	{"triggers", (*inspection).triggers},
 }
 
+// alone are those of one server, whether or not something is to be moved.
+var alone = []check{
+	{"variables", (*inspection).variables},
+	{"log", (*inspection).logs},
+	{"privileges", (*inspection).privileges},
+	{"read only", (*inspection).readOnly},
+	{"long transactions", (*inspection).longTransactions},
+}
+
 // side is one of the two servers.
 type side struct {
 	*link.Conn
 	role      string
+	account   string // as GRANT names it
 	variables map[string]string
 	tables    map[catalog.TableName]*table.Table
 }
@@ -89,6 +102,7 @@ type inspection struct {
 	config         Config
 	source, target *side
 	check          string
+	needs          []string // privileges on the tables' schemas, beside those of a move
 	report         Report
 }
 
@@ -102,14 +116,23 @@ func LookAtSchema(ctx context.Context, config Config) (Report, error) {
 	return look(ctx, config, schema)
 }
 
+// LookAtServer runs those of a server by itself: whether moves from it or to it could
+// be made, and whether its account has these other privileges on the tables' schemas.
+func LookAtServer(ctx context.Context, c *link.Conn, tables map[catalog.TableName]catalog.Declaration, needs ...string) ([]Problem, error) {
+	i := &inspection{ctx: ctx, config: Config{Tables: tables}.withDefaults(), needs: needs}
+	i.source = &side{Conn: c, role: "server"}
+	err := i.run(alone)
+	return i.report.Problems, err
+}
+
+func (c Config) withDefaults() Config {
+	c.Retention = cmp.Or(c.Retention, 24*time.Hour)
+	c.LongTransaction = cmp.Or(c.LongTransaction, time.Minute)
+	return c
+}
+
 func look(ctx context.Context, config Config, checks []check) (Report, error) {
-	if config.Retention == 0 {
-		config.Retention = 24 * time.Hour
-	}
-	if config.LongTransaction == 0 {
-		config.LongTransaction = time.Minute
-	}
-	i := &inspection{ctx: ctx, config: config}
+	i := &inspection{ctx: ctx, config: config.withDefaults()}
 	for _, s := range []struct {
 		role   string
 		server link.Server
@@ -122,13 +145,20 @@ func look(ctx context.Context, config Config, checks []check) (Report, error) {
 		defer c.Close()
 		*s.side = &side{Conn: c, role: s.role, tables: map[catalog.TableName]*table.Table{}}
 	}
+	if err := i.run(checks); err != nil {
+		return Report{}, err
+	}
+	return i.report, nil
+}
+
+func (i *inspection) run(checks []check) error {
 	for _, c := range checks {
 		i.check = c.name
 		if err := c.look(i); err != nil {
-			return Report{}, fmt.Errorf("check %s: %w", c.name, err)
+			return fmt.Errorf("check %s: %w", c.name, err)
 		}
 	}
-	return i.report, nil
+	return nil
 }
 
 // variables are both sides', which other checks look at.
@@ -150,10 +180,19 @@ func (s *side) readVariables(ctx context.Context) error {
 	for _, r := range rows {
 		s.variables[string(r[0])] = string(r[1])
 	}
-	return nil
+	if rows, err = s.Query(ctx, "SELECT "+ownAccount); err == nil {
+		s.account = string(rows[0][0])
+	}
+	return err
 }
 
-func (i *inspection) sides() []*side { return []*side{i.source, i.target} }
+// sides are both servers, or the one that is looked at.
+func (i *inspection) sides() []*side {
+	if i.target == nil {
+		return []*side{i.source}
+	}
+	return []*side{i.source, i.target}
+}
 
 func (i *inspection) problem(remedy, format string, args ...any) {
 	i.report.Problems = append(i.report.Problems, Problem{Check: i.check, What: fmt.Sprintf(format, args...), Remedy: remedy})

@@ -41,6 +41,10 @@ func (i *inspection) logs() error {
 		}
 		i.retention(s)
 	}
+	return nil
+}
+
+func (i *inspection) serverIDs() error {
 	if a, b := i.source.variables["server_id"], i.target.variables["server_id"]; a == b {
 		i.problem("give each server its own server_id", "both servers have server_id = %s", a)
 	}
@@ -54,7 +58,7 @@ func (i *inspection) filters(s *side) error {
 	}
 	rows, err := s.Query(i.ctx, query)
 	if link.Code(err) != 0 {
-		i.problem("GRANT REPLICATION CLIENT (on MariaDB: BINLOG MONITOR) ON *.* to the mover's account", "the %s does not say where its log is: %s", s.role, link.Reason(err))
+		i.problem("GRANT REPLICATION CLIENT (on MariaDB: BINLOG MONITOR) ON *.* TO "+s.account, "the %s does not say where its log is: %s", s.role, link.Reason(err))
 		return nil
 	}
 	if err != nil {
@@ -79,8 +83,12 @@ func (i *inspection) retention(s *side) {
 	}
 }
 
-// ownGrants is what was granted to the account that asks.
-const ownGrants = `GRANTEE = CONCAT('\'', REPLACE(CURRENT_USER(), '@', '\'@\''), '\'')`
+// ownAccount is the account that asks, as GRANT names it, and ownGrants what was
+// granted to it.
+const (
+	ownAccount = `CONCAT('\'', REPLACE(CURRENT_USER(), '@', '\'@\''), '\'')`
+	ownGrants  = "GRANTEE = " + ownAccount
+)
 
 // privileges reads those of the account itself; what it has by a role is not seen.
 func (i *inspection) privileges() error {
@@ -95,11 +103,11 @@ func (i *inspection) privileges() error {
 		}
 		for _, p := range []string{"REPLICATION SLAVE"} {
 			if !global[p] {
-				i.problem("GRANT "+p+" ON *.* to the mover's account", "the mover may not read the log of the %s: it has no %s", s.role, p)
+				i.problem("GRANT "+p+" ON *.* TO "+s.account, "the mover may not read the log of the %s: it has no %s", s.role, p)
 			}
 		}
 		for _, n := range i.names() {
-			if err := i.tablePrivileges(s, n.Schema, n.Name, global); err != nil {
+			if err := i.tablePrivileges(s, n.Schema, n.Name, global, i.needs...); err != nil {
 				return err
 			}
 		}
@@ -128,7 +136,7 @@ func (i *inspection) tablePrivileges(s *side, schema, name string, global map[st
 	}
 	if lacks != nil {
 		list := strings.Join(lacks, ", ")
-		i.problem(fmt.Sprintf("GRANT %s ON %s.* to the mover's account", list, link.Name(schema)), "the mover lacks %s on %s.%s of the %s", list, schema, name, s.role)
+		i.problem(fmt.Sprintf("GRANT %s ON %s.* TO %s", list, link.Name(schema), s.account), "the mover lacks %s on %s.%s of the %s", list, schema, name, s.role)
 	}
 	return nil
 }
@@ -140,15 +148,19 @@ func (i *inspection) settings() error {
 			i.problem("set up the target with the source's", "%s is %s at the source and %s at the target", v, a, b)
 		}
 	}
-	for _, s := range i.sides() {
-		if s.variables["read_only"] == "ON" || s.variables["read_only"] == "1" {
-			i.problem("SET GLOBAL read_only = OFF, or name the primary", "the %s is read only", s.role)
-		}
-	}
 	source, _ := strconv.Atoi(i.source.variables["max_allowed_packet"])
 	target, _ := strconv.Atoi(i.target.variables["max_allowed_packet"])
 	if target < source {
 		i.problem(fmt.Sprintf("SET GLOBAL max_allowed_packet = %d at the target", source), "the target takes statements of %d bytes and the source of %d", target, source)
+	}
+	return nil
+}
+
+func (i *inspection) readOnly() error {
+	for _, s := range i.sides() {
+		if s.variables["read_only"] == "ON" || s.variables["read_only"] == "1" {
+			i.problem("SET GLOBAL read_only = OFF, or name the primary", "the %s is read only", s.role)
+		}
 	}
 	return nil
 }
@@ -178,7 +190,7 @@ func (i *inspection) longTransactions() error {
 	rows, err := i.source.Query(i.ctx, fmt.Sprintf("SELECT trx_mysql_thread_id, TIMESTAMPDIFF(SECOND, trx_started, UTC_TIMESTAMP()) FROM information_schema.INNODB_TRX"+
 		" WHERE trx_started < UTC_TIMESTAMP() - INTERVAL %d SECOND", int(i.config.LongTransaction.Seconds())))
 	if link.Code(err) != 0 {
-		i.problem("GRANT PROCESS ON *.* to the mover's account", "the source does not tell its transactions: %s", link.Reason(err))
+		i.problem("GRANT PROCESS ON *.* TO "+i.source.account, "the %s does not tell its transactions: %s", i.source.role, link.Reason(err))
 		return nil
 	}
 	if err != nil {

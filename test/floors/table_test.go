@@ -8,6 +8,7 @@ var building = []standing{
 	{pkg: "cmd/locus", floor: 6}, // flags, wiring, signals
 
 	{pkg: "cmd/virtual", floor: 5.3},
+	{pkg: "cmd/doctor", floor: 5.3}, // asks etcd, proxies and shards how they are
 	{pkg: "cmd/demo", floor: 5.2},
 	{pkg: "cmd/console", floor: 5.2},
 	{pkg: "cmd/generators", floor: 5.1},

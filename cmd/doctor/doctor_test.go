@@ -1,0 +1,114 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"locus/config/etcd"
+	"locus/migrate/job"
+	"locus/migrate/phase"
+	"locus/router/gene"
+)
+
+// found is what was found, in short.
+func (e *examination) found() string {
+	e.order()
+	var lines []string
+	for _, f := range e.findings {
+		lines = append(lines, f.Check+" "+f.Where+": "+f.What)
+		if f.Mend == "" {
+			lines = append(lines, "no remedy")
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+var now = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+
+func at(o Options) *examination {
+	o.Now = func() time.Time { return now }
+	return &examination{Options: o}
+}
+
+func TestMembersOfEtcd(t *testing.T) {
+	members := func(all ...etcd.Health) string {
+		e := at(Options{Health: func(context.Context) []etcd.Health { return all }})
+		if n := e.members(t.Context()); n != len(all) {
+			t.Errorf("%d members", n)
+		}
+		return e.found()
+	}
+	well := etcd.Health{Endpoint: "a", Version: "3.6.1", Leader: true, Size: 300 << 20, InUse: 200 << 20, Quota: 2 << 30, Clock: now}
+	if got := members(well, well); got != "" {
+		t.Errorf("of members that are well: %s", got)
+	}
+	for want, change := range map[string]func(*etcd.Health){
+		"etcd b: it does not answer: gone":                                               func(h *etcd.Health) { h.Err = errors.New("gone") },
+		"etcd b: it knows of no leader: it takes no writes":                              func(h *etcd.Health) { h.Leader = false },
+		"etcd b: alarm: NOSPACE":                                                         func(h *etcd.Health) { h.Alarms = []string{"NOSPACE"} },
+		"etcd b: 90 % of its quota of 1000 MiB are used: beyond that it takes no writes": func(h *etcd.Health) { h.Size, h.InUse, h.Quota = 900<<20, 800<<20, 1000<<20 },
+		"etcd b: 900 of the 1000 MiB of its file hold nothing":                           func(h *etcd.Health) { h.Size, h.InUse = 1000<<20, 100<<20 },
+		"etcd all endpoints: 2 versions of it run side by side":                          func(h *etcd.Health) { h.Version = "3.5.9" },
+		"clocks etcd at b: its clock is 8s ahead of this machine's":                      func(h *etcd.Health) { h.Clock = now.Add(8 * time.Second) },
+		"clocks etcd at b: its clock is 7s behind this machine's":                        func(h *etcd.Health) { h.Clock = now.Add(-8 * time.Second) },
+		"": func(h *etcd.Health) { h.Clock = time.Time{} },
+	} {
+		ill := well
+		ill.Endpoint = "b"
+		change(&ill)
+		if got := members(well, ill); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+// A clock is right if it may have shown that time between question and answer.
+func TestClocks(t *testing.T) {
+	for _, c := range []struct {
+		at, took, rough time.Duration
+		want            string
+	}{
+		{0, 0, 0, ""}, {time.Second, 0, 0, ""}, {-time.Second, 0, 0, ""}, {4 * time.Second, 3 * time.Second, 0, ""},
+		{5 * time.Second, 3 * time.Second, 0, "2s ahead of"}, {-2 * time.Second, 3 * time.Second, 0, "2s behind"}, {-2 * time.Second, 0, time.Second, ""},
+	} {
+		e := at(Options{})
+		e.clock("x", reading{now.Add(c.at), now, now.Add(c.took), c.rough})
+		if got := e.found(); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%v after %v: %q", c.at, c.took, got)
+		}
+	}
+}
+
+func TestMovesThatDontGoOn(t *testing.T) {
+	genes, err := gene.ParseSet("0x4000-0x7fff", 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := job.New("split-1", job.Split, "s0", "s2", 16, genes, "anna", "", now.Add(-time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ill, err := j.On(phase.Event{Kind: phase.FailedWith, Why: "no log", Remedy: "raise the retention"}, "a", "", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		job    *job.Job
+		report job.Report
+		want   string
+	}{
+		{j, job.Report{At: now}, ""},
+		{j, job.Report{}, "moves split-1: nobody has reported of it for 1h0m0s"},
+		{j, job.Report{At: now, Trouble: "s2 is away"}, "moves split-1: it can't go on: s2 is away"},
+		{ill, job.Report{At: now}, "moves split-1: it has failed: no log"},
+	} {
+		e := at(Options{})
+		e.move(c.job, c.report)
+		if got := e.found(); got != c.want {
+			t.Errorf("got %s\nwant %s", got, c.want)
+		}
+	}
+}

@@ -1,0 +1,249 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/migrate/link"
+	"locus/migrate/preflight"
+	"locus/proxy/schema"
+	"locus/router"
+	"locus/router/catalog"
+)
+
+// shard is one that answers.
+type shard struct {
+	*link.Conn
+	name    router.ShardName
+	account string
+}
+
+// shards looks at all of them side by side, and then at what they have in common.
+func (e *examination) shards(ctx context.Context) {
+	open := make([]*shard, len(e.Cluster.Shards))
+	var looking sync.WaitGroup
+	for i, name := range e.Cluster.ShardNames() {
+		looking.Go(func() {
+			if open[i] = e.reach(ctx, name); open[i] != nil {
+				e.shard(ctx, open[i])
+			}
+		})
+	}
+	looking.Wait()
+	e.kinds(open)
+	e.tables(ctx, open)
+	for _, s := range open {
+		if s != nil {
+			_ = s.Close()
+		}
+	}
+}
+
+// reach logs in to a shard.
+func (e *examination) reach(ctx context.Context, name router.ShardName) *shard {
+	declared := e.Cluster.Shards[name]
+	server, err := e.Jobs.Shard(ctx, name)
+	if err != nil {
+		e.find("logins", string(name), "put it there, or name the right configuration: -c locus.yaml", "%v", err)
+		return nil
+	}
+	c, err := link.Dial(ctx, server)
+	if err != nil {
+		mend := fmt.Sprintf("start the server, or correct address: %s in cluster.yaml (locus apply)", declared.Address)
+		if _, refused := errors.AsType[*mysql.MyError](err); refused {
+			mend = fmt.Sprintf("ALTER USER '%s'@'%%' IDENTIFIED BY '…' as in the secret %s, or correct the shard in cluster.yaml (locus apply)", declared.User, declared.Secret)
+		}
+		e.find("logins", string(name), mend, "%v", err)
+		return nil
+	}
+	return &shard{Conn: c, name: name, account: declared.User}
+}
+
+// check is one thing to look at on a shard.
+type check struct {
+	name string
+	look func(*examination, context.Context, *shard) error
+}
+
+var checks = []check{
+	{"clocks", (*examination).shardClock},
+	{"settings", (*examination).preflight},
+	{"connections", (*examination).connections},
+	{"privileges", (*examination).twoPhases},
+	{"branches", (*examination).inDoubt},
+	{"leftovers", (*examination).leftovers},
+}
+
+func (e *examination) shard(ctx context.Context, s *shard) {
+	for _, c := range checks {
+		if err := c.look(e, ctx, s); err != nil {
+			e.find(c.name, string(s.name), "see the reason", "it can't be looked at: %v", err)
+		}
+	}
+}
+
+func (e *examination) shardClock(ctx context.Context, s *shard) error {
+	asked := e.Now()
+	text, err := s.one(ctx, "SELECT UNIX_TIMESTAMP(SYSDATE(6))")
+	if err != nil {
+		return err
+	}
+	answered := e.Now()
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return err
+	}
+	e.clock("shard "+string(s.name), reading{time.UnixMicro(int64(seconds * 1e6)), asked, answered, 0})
+	return nil
+}
+
+// one is the one value of an answer.
+func (s *shard) one(ctx context.Context, sql string) (string, error) {
+	rows, err := s.Query(ctx, sql)
+	if err != nil {
+		return "", err
+	}
+	return string(rows[0][0]), nil
+}
+
+// preflight is what a move from the shard or to it would be refused for, and the
+// privilege that gathering takes.
+func (e *examination) preflight(ctx context.Context, s *shard) error {
+	here := map[catalog.TableName]catalog.Declaration{}
+	for name, d := range e.Cluster.Tables {
+		if d.Kind != catalog.Single || d.Shard == s.name {
+			here[name] = d
+		}
+	}
+	problems, err := preflight.LookAtServer(ctx, s.Conn, here, "CREATE TEMPORARY TABLES")
+	mended := map[string]bool{} // one GRANT is for all tables of a schema
+	for _, p := range problems {
+		if !mended[p.Remedy] {
+			e.find(p.Check, string(s.name), p.Remedy, "%s", p.What)
+		}
+		mended[p.Remedy] = true
+	}
+	return err
+}
+
+// spare is how many connections moves and people need beside the proxies.
+const spare = 10
+
+// connections looks whether the server takes as many as proxies may open.
+func (e *examination) connections(ctx context.Context, s *shard) error {
+	text, err := s.one(ctx, "SELECT @@GLOBAL.max_connections")
+	if err != nil {
+		return err
+	}
+	most, err := strconv.Atoi(text)
+	if err != nil {
+		return err
+	}
+	each := e.Cluster.Shards[s.name].MaxConnections
+	if each == 0 {
+		each = e.MaxConnections
+	}
+	proxies := max(1, len(e.cards))
+	if need := proxies*each + spare; need > most {
+		e.find("connections", string(s.name),
+			fmt.Sprintf("SET GLOBAL max_connections = %d, in the configuration too; or max_connections: %d below the shard in cluster.yaml", need, max(1, (most-spare)/proxies)),
+			"the server takes %d connections, and %d proxies with up to %d each and %d others may want %d", most, proxies, each, spare, need)
+	}
+	return nil
+}
+
+// twoPhases looks whether transactions may span the shard.
+func (e *examination) twoPhases(ctx context.Context, s *shard) error {
+	if !e.XA {
+		return nil
+	}
+	account, err := s.one(ctx, "SELECT CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''')")
+	if err != nil {
+		return err
+	}
+	if _, err = s.Query(ctx, "XA RECOVER"); link.Code(err) != 0 {
+		e.find("privileges", string(s.name), "GRANT XA_RECOVER_ADMIN ON *.* TO "+account, "transactions can't span it: prepared branches are not told: %s", link.Reason(err))
+		return nil
+	}
+	if err != nil || len(e.cards) == 0 { // the first proxy makes the table
+		return err
+	}
+	switch _, err = s.Query(ctx, "SELECT 1 FROM locus.decision LIMIT 0"); link.Code(err) {
+	case 0:
+		return err
+	case mysql.ER_NO_SUCH_TABLE, mysql.ER_BAD_DB_ERROR:
+		e.find("privileges", string(s.name), "GRANT CREATE ON locus.* TO "+account+", and the proxies make it", "transactions can't span it: the table locus.decision is missing")
+	default:
+		e.find("privileges", string(s.name), "GRANT SELECT, INSERT, UPDATE, DELETE ON locus.decision TO "+account, "transactions can't span it: %s", link.Reason(err))
+	}
+	return nil
+}
+
+// kinds looks whether all servers are of one kind.
+func (e *examination) kinds(open []*shard) {
+	var first *shard
+	for _, s := range open {
+		switch {
+		case s == nil:
+		case first == nil:
+			first = s
+		case s.Version().Flavor != first.Version().Flavor:
+			e.find("versions", string(s.name), "servers of one kind for all shards", "it is %s, and %s is %s: rows can't be moved between them, nor definitions be the same", s.Version(), first.name, first.Version())
+		}
+		if s != nil && tooOld(s.Version()) {
+			e.find("versions", string(s.name), "upgrade it to MariaDB 10.11 or MySQL 9.7, which locus is tested with", "it is %s", s.Version())
+		}
+	}
+}
+
+func tooOld(v link.Version) bool {
+	if v.Flavor == link.MariaDB {
+		return !v.AtLeast(10, 6, 0)
+	}
+	return !v.AtLeast(8, 0, 0)
+}
+
+// tables holds the declared ones to those on the shards, and those to each other.
+func (e *examination) tables(ctx context.Context, open []*shard) {
+	queriers := map[router.ShardName]schema.Querier{}
+	for _, s := range open {
+		if s != nil && s.Broken() == nil {
+			queriers[s.name] = s
+		}
+	}
+	if len(queriers) == 0 {
+		return // which was said
+	}
+	loaded, err := schema.Load(ctx, queriers, e.Cluster)
+	if err != nil {
+		e.find("schemas", "shards", "see the reason", "they can't be compared: %v", err)
+		return
+	}
+	var all []error
+	all = append(all, loaded.Warnings...)
+	if err := loaded.Problems(); err != nil {
+		all = append(all, err)
+	}
+	for _, err := range all {
+		for line := range strings.Lines(err.Error()) {
+			e.table(strings.TrimSpace(line))
+		}
+	}
+}
+
+// table reads "table NAME: what: remedy".
+func (e *examination) table(line string) {
+	where, what, _ := strings.Cut(line, ": ")
+	mend := "make it what is declared, on every shard: locus diff, SHOW CREATE TABLE"
+	if at := strings.LastIndex(what, ": "); at >= 0 {
+		what, mend = what[:at], what[at+2:]
+	}
+	e.find("schemas", where, mend, "%s", what)
+}
