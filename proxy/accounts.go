@@ -69,6 +69,7 @@ func (b *builder) users(c *cluster.Cluster) map[string]*session.Account {
 			LargeOffset:      guard(u.LargeOffset),
 			GatherRows:       u.GatherRows,
 			GatherBytes:      u.GatherMiB << 20,
+			LargeGather:      guard(cmp.Or(u.LargeGather, cluster.GuardRefuse)),
 			Admin:            u.Admin,
 			Late:             u.Read == cluster.ReadReplica,
 			MaxConnections:   u.MaxConnections,

@@ -1,8 +1,10 @@
 package session
 
 import (
+	"cmp"
 	"time"
 
+	"locus/proxy/gather"
 	"locus/router/plan"
 )
 
@@ -31,8 +33,9 @@ type Account struct {
 	// LargeOffset is about reads of several shards that skip many rows.
 	LargeOffset Guard
 	// GatherRows and GatherBytes bound what is gathered for one statement; 0: as
-	// for everybody.
+	// for everybody. LargeGather is about statements that gather more than that.
 	GatherRows, GatherBytes int64
+	LargeGather             Guard
 	// Late: sessions begin with locus_read = 'replica'.
 	Late bool
 	// Admin: may end other users' sessions.
@@ -124,6 +127,23 @@ func (s *Session) maySkip(rows uint64) error {
 		return &plan.Refusal{Code: plan.OffsetRefused, Message: "this user may not skip more than " + uitoa(largeOffset) + " rows of several shards: go on from the last row's values in WHERE"}
 	}
 	return nil
+}
+
+// gatherLimits are what a statement may gather, and the bounds from which on it is a
+// matter of the user's guard. Whatever that says, everybody's limits hold.
+func (a *Account) gatherLimits() (most, bounds gather.Limits) {
+	bounds = gather.Limits{Rows: cmp.Or(a.GatherRows, gatherRows), Bytes: cmp.Or(a.GatherBytes, gatherBytes)}
+	if a.LargeGather == Refuse {
+		return bounds, bounds
+	}
+	return gather.Limits{Rows: max(bounds.Rows, gatherRows), Bytes: max(bounds.Bytes, gatherBytes)}, bounds
+}
+
+// mayHaveGathered tells of a statement that has gathered more than the user's bounds.
+func (s *Session) mayHaveGathered(rows, bytes int64) {
+	if _, bounds := s.account.gatherLimits(); s.account.LargeGather == Warn && (rows > bounds.Rows || bytes > bounds.Bytes) {
+		s.warnings = append(s.warnings, diagnostic{level: "Warning", code: uitoa(scatterWarning), message: "locus: this statement gathered " + uitoa(uint64(rows)) + " rows of several shards"})
+	}
 }
 
 // scatterWarning is ER_UNKNOWN_ERROR, as there is no better number.

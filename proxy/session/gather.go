@@ -66,13 +66,13 @@ func (s *Session) gathered(r *request, use func(*gathering) error) error {
 		return err
 	}
 	defer release()
-	g := &gathering{Session: s, r: r, lex: r.values.Lexed, left: gather.Limits{
-		Rows: cmp.Or(s.account.GatherRows, gatherRows), Bytes: cmp.Or(s.account.GatherBytes, gatherBytes),
-	}}
+	most, _ := s.account.gatherLimits()
+	g := &gathering{Session: s, r: r, lex: r.values.Lexed, left: most}
 	if g.at, err = s.borrowApart(shard, g.settings()); err != nil {
 		return err
 	}
 	if err = g.fill(); err == nil {
+		s.mayHaveGathered(most.Rows-g.left.Rows, most.Bytes-g.left.Bytes)
 		err = use(g)
 	}
 	g.clean(err)

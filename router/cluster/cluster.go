@@ -110,9 +110,11 @@ type User struct {
 	// LargeOffset is about reads of several shards that skip many rows.
 	LargeOffset Guard `yaml:"large_offset,omitempty"`
 	// GatherRows and GatherMiB bound what is gathered for one statement; 0 is what
-	// everybody may.
-	GatherRows int64 `yaml:"gather_rows,omitempty"`
-	GatherMiB  int64 `yaml:"gather_mib,omitempty"`
+	// everybody may. LargeGather is about statements that gather more; left out they
+	// are refused.
+	GatherRows  int64 `yaml:"gather_rows,omitempty"`
+	GatherMiB   int64 `yaml:"gather_mib,omitempty"`
+	LargeGather Guard `yaml:"large_gather,omitempty"`
 	// MaxConnections at one proxy; 0 is no limit but the proxy's.
 	MaxConnections int `yaml:"max_connections,omitempty"`
 	// StatementTimeout is a duration such as 30s; empty is the proxy's.

@@ -212,7 +212,7 @@ func (u User) checkRights(p *problems, document string) {
 	for _, guard := range []struct {
 		field string
 		value Guard
-	}{{"scatter", u.Scatter}, {"scatter_writes", u.ScatterWrites}, {"unfiltered", u.Unfiltered}, {"large_offset", u.LargeOffset}} {
+	}{{"scatter", u.Scatter}, {"scatter_writes", u.ScatterWrites}, {"unfiltered", u.Unfiltered}, {"large_offset", u.LargeOffset}, {"large_gather", u.LargeGather}} {
 		switch guard.value {
 		case "", GuardAllow, GuardWarn, GuardRefuse:
 		default:

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"database/sql"
+	"strings"
 	"sync"
 	"testing"
 
@@ -45,6 +46,25 @@ func TestGatheringWithinLimits(t *testing.T) {
 		}
 		if got := number(t, db, "SELECT COUNT(*) FROM test_order WHERE status = 'seen' AND version >= 2"); got != 8 {
 			t.Errorf("%d rows with a raised version, want 8", got)
+		}
+	})
+}
+
+// With large_gather: warn a statement beyond the user's bounds is answered, and told
+// of.
+func TestGatheringBeyondBoundsIsToldOf(t *testing.T) {
+	each(t, shop.Options{User: ", gather_rows: 5, large_gather: warn"}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		db.SetMaxOpenConns(1)
+		for owner := range 8 {
+			exec(t, db, "INSERT INTO test_order (buyer_uid, amount) VALUES (?, 1)", owner)
+		}
+		for owners, told := range map[string]int{"1, 2, 3, 4": 0, "0, 1, 2, 3, 4, 5, 6, 7": 1} {
+			if got := number(t, db, "SELECT COUNT(DISTINCT buyer_uid) FROM test_order WHERE buyer_uid IN ("+owners+")"); got != int64(1+strings.Count(owners, ",")) {
+				t.Errorf("%d owners of %s", got, owners)
+			}
+			if got := number(t, db, "SHOW COUNT(*) WARNINGS"); got != int64(told) {
+				t.Errorf("%s: %d warnings, want %d", owners, got, told)
+			}
 		}
 	})
 }
