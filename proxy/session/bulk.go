@@ -27,6 +27,7 @@ type bulk struct {
 	*Session
 	r    *request
 	head string // of each INSERT, up to VALUES
+	tail string // behind the rows
 	text []byte
 	rows int // in text
 	plan *plan.Plan
@@ -81,6 +82,7 @@ func (b *bulk) flush() error {
 	}
 	rows := b.rows
 	b.rows = 0
+	b.text = append(b.text, b.tail...)
 	lexed, args := new(stmt.Lexed), new(stmt.Args)
 	lexed.Lex(b.text, b.mode)
 	if b.plan == nil {

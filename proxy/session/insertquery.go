@@ -37,6 +37,7 @@ func (s *Session) runInsertQuery(r *request) error {
 		if b, err = s.beginBulk(&own, strings.TrimRight(head, blanks)); err != nil {
 			return err
 		}
+		b.tail = " " + string(r.values.Text[r.values.Offset(q.End):])
 		text, params := g.edited(g.r.values.Text, g.places()), []wire.Param(nil)
 		if g.r.statement != nil {
 			params = g.params

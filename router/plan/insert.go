@@ -102,7 +102,7 @@ func planInsert(s *stmt.Statement, ctx Context) (*Plan, error) {
 		KeepsInsertID: s.Features&stmt.SetsInsertID != 0,
 	}
 	if len(s.Blocks) > 0 || s.Insert.FromSelect {
-		return p, p.query(s, t, in.Columns)
+		return p, p.query(s, t, in.Columns, ctx)
 	}
 	if !s.Insert.HasList && s.Insert.Set == nil {
 		p.Added = append(p.Added, in.listed(s.Insert.ColumnsEnd))
@@ -147,7 +147,7 @@ func planPlainInsert(s *stmt.Statement, t *catalog.Table, ctx Context) (*Plan, e
 		if err != nil {
 			return nil, err
 		}
-		return p, p.query(s, t, columns)
+		return p, p.query(s, t, columns, ctx)
 	}
 	return p, err
 }

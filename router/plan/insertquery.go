@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
 	"locus/router/catalog"
 	"locus/router/stmt"
@@ -11,9 +12,10 @@ import (
 // it is answered over gathered rows, and its rows are inserted as if they had been
 // written as VALUES.
 type Query struct {
-	// Start is where it begins. What stands before is the head of each INSERT.
-	Start  stmt.Anchor
-	Gather *Gathering
+	// Start is where it begins, and End where it ends. What stands before is the head
+	// of each INSERT, and what stands behind its tail.
+	Start, End stmt.Anchor
+	Gather     *Gathering
 	Destination
 }
 
@@ -26,19 +28,54 @@ type Destination struct {
 
 // query notes that an INSERT's rows come from a query whose rows are not where they
 // go, if it is one that can be answered apart.
-func (p *Plan) query(s *stmt.Statement, t *catalog.Table, columns []int) error {
+func (p *Plan) query(s *stmt.Statement, t *catalog.Table, columns []int, ctx Context) error {
 	switch in := s.Insert; {
 	case !in.FromSelect:
 		return refuse(Unsupported, "INSERT into %s table %s with a query among its values: read the values, then insert them", t.Kind, t.TableName)
-	case len(in.Update) > 0:
-		return refuse(Unsupported, "ON DUPLICATE KEY UPDATE in an INSERT into %s table %s from a query: read the rows, then insert them", t.Kind, t.TableName)
 	case s.Features&stmt.Returning != 0:
 		return refuse(Unsupported, "RETURNING in an INSERT into %s table %s from a query: read the rows in a statement of their own", t.Kind, t.TableName)
 	case !in.Placed:
 		return refuse(Unsupported, "such an INSERT into %s table %s from a query: write INSERT INTO … (…) SELECT …", t.Kind, t.TableName)
 	}
-	p.Query = &Query{Start: s.Insert.Query, Destination: Destination{t, columns}}
-	return nil
+	p.Query = &Query{Start: s.Insert.Query, End: s.Insert.Tail, Destination: Destination{t, columns}}
+	return updatesAlone(s, t, ctx)
+}
+
+// updatesAlone refuses an ON DUPLICATE KEY UPDATE that would mean something else, or
+// nothing, behind rows that are written as VALUES: it may compute with the columns of
+// the table that no table of the query has too.
+func updatesAlone(s *stmt.Statement, t *catalog.Table, ctx Context) error {
+	in := s.Insert
+	if in.TailQueries {
+		return refuse(Unsupported, "a query in ON DUPLICATE KEY UPDATE of an INSERT into %s from a query: read the values first", t.TableName)
+	}
+	for _, c := range in.TailReads {
+		_, own := t.Column(c.Name)
+		named := c.Table == "" || strings.EqualFold(c.Table, in.Table.Name)
+		if !own || !named || hasColumn(s.Blocks, c, ctx) {
+			return refuse(Unsupported, "column %s in ON DUPLICATE KEY UPDATE of an INSERT into %s from a query, which may be the query's: write VALUES(column)", c.Name, t.TableName)
+		}
+	}
+	return (&Plan{}).onDuplicate(s, t)
+}
+
+// hasColumn tells whether the query that the rows come from may have such a column.
+func hasColumn(blocks []*stmt.Block, c stmt.ColumnRef, ctx Context) bool {
+	for _, b := range blocks {
+		for _, ref := range b.Tables {
+			if c.Table != "" && !strings.EqualFold(c.Table, ref.Alias) {
+				continue
+			}
+			t, err := ctx.find(ref.TableName)
+			if ref.Derived || err != nil || t == nil {
+				return true
+			}
+			if _, has := t.Column(c.Name); has {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // gatherQuery says how the query of an INSERT is answered.
@@ -55,6 +92,9 @@ func (p *Plan) gatherQuery(l *stmt.Lexed, ctx Context) error {
 		t := p.Query.Into
 		return refuse(Unsupported, "an INSERT into %s table %s from what is no SELECT: write INSERT INTO … (…) SELECT …", t.Kind, t.TableName)
 	}
+	if l.Params > read.Params {
+		return refuse(Unsupported, "placeholders in ON DUPLICATE KEY UPDATE of an INSERT from a query over several shards: select the values, and write VALUES(column)")
+	}
 	g, reason := planGather(read, inner, ctx)
 	if reason != nil {
 		return reason
@@ -66,7 +106,7 @@ func (p *Plan) gatherQuery(l *stmt.Lexed, ctx Context) error {
 // Lex reads the query's own text.
 func (q *Query) Lex(l *stmt.Lexed) *stmt.Lexed {
 	read := new(stmt.Lexed)
-	read.Lex(slices.Clone(l.Text[l.Offset(q.Start):]), l.Mode)
+	read.Lex(slices.Clone(l.Text[l.Offset(q.Start):l.Offset(q.End)]), l.Mode)
 	return read
 }
 

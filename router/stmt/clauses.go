@@ -115,6 +115,30 @@ func (l *Lexed) clause(from int, words ...string) int {
 	}
 }
 
+// phrase finds words at depth 0 that follow each other, or gives -1.
+func (l *Lexed) phrase(words ...string) int {
+	scan := tokens{l: l}
+	start, found := -1, 0
+	for found < len(words) {
+		t, ok := scan.next()
+		if !ok {
+			return -1
+		}
+		switch {
+		case t.depth == 0 && !t.qualified && l.is(t, words[found]):
+			found++
+		case t.depth == 0 && !t.qualified && l.is(t, words[0]):
+			found = 1
+		default:
+			found = 0
+		}
+		if found == 1 {
+			start = t.start
+		}
+	}
+	return start
+}
+
 // closing gives the parenthesis that closes the one at open, or -1.
 func (l *Lexed) closing(open int) int {
 	scan := tokens{l: l}

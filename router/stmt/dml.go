@@ -33,8 +33,10 @@ func (r *reader) insert(n *ast.InsertStmt) {
 	for _, a := range n.OnDuplicate {
 		in.Update = append(in.Update, r.assignment(a))
 	}
+	in.Tail = in.End
 	if n.Select != nil {
 		r.query(n.Select, nil)
+		r.tail(in, n.OnDuplicate)
 	}
 	for _, row := range n.Lists {
 		for _, e := range row {
@@ -93,6 +95,40 @@ func (r *reader) insertQuery(in *Insertion) {
 		in.Query, in.Placed = r.l.Anchor(at), true
 	}
 }
+
+// tail reads ON DUPLICATE KEY UPDATE behind a query.
+func (r *reader) tail(in *Insertion, list []*ast.Assignment) {
+	if len(list) == 0 {
+		return
+	}
+	at := r.l.phrase("on", "duplicate", "key")
+	if at < 0 {
+		in.Placed = false
+		return
+	}
+	in.Tail = r.l.Anchor(at)
+	for _, a := range list {
+		a.Expr.Accept(tailReads{in})
+	}
+}
+
+// tailReads finds what an expression of ON DUPLICATE KEY UPDATE reads.
+type tailReads struct{ in *Insertion }
+
+func (v tailReads) Enter(n ast.Node) (ast.Node, bool) {
+	switch n := n.(type) {
+	case *ast.ValuesExpr:
+		return n, true
+	case *ast.ColumnName:
+		v.in.TailReads = append(v.in.TailReads, columnRef(n))
+	case *ast.SubqueryExpr:
+		v.in.TailQueries = true
+		return n, true
+	}
+	return n, false
+}
+
+func (v tailReads) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 func (r *reader) insertSet(in *Insertion, n *ast.InsertStmt) {
 	set := r.l.clause(0, "set")

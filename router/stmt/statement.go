@@ -342,6 +342,12 @@ type Insertion struct {
 	// statement's end.
 	Update []Assignment
 	End    Anchor
+	// Tail is where ON DUPLICATE KEY UPDATE begins behind a query, else End.
+	// TailReads are the columns that it computes with other than by VALUES(), and
+	// TailQueries says that it reads tables.
+	Tail        Anchor
+	TailReads   []ColumnRef
+	TailQueries bool
 	// Partitioned: PARTITION (…) was written.
 	Partitioned bool
 }

@@ -28,6 +28,11 @@ var fromQueries = []struct {
 	{visit, "INSERT IGNORE INTO visit (owner, n, small) SELECT v.owner, 20000 + a.small * 100 + v.n, 1 FROM visit v, account a WHERE v.n < 5", nil}, // several batches
 	{visit, "INSERT INTO visit (owner, n) SELECT owner, n FROM visit", nil},                                                                         // duplicates: none of the rows remains
 	{visit, "INSERT INTO visit (owner, n) SELECT owner FROM visit", nil},
+	{visit, "INSERT INTO visit (owner, n, small, name) SELECT owner, n, 5, 'x' FROM visit WHERE n < 4 ON DUPLICATE KEY UPDATE name = VALUES(name), small = VALUES(small) + 1", nil},
+	{visit, "INSERT INTO visit (owner, n, amount) SELECT owner, 8000, COALESCE(NULLIF(small, 0), 1) FROM account ON DUPLICATE KEY UPDATE visit.amount = visit.amount + VALUES(amount)", nil},
+	{visit, "INSERT INTO visit (owner, n, small) SELECT 42, 8001, ? FROM rate ON DUPLICATE KEY UPDATE name = CONCAT(COALESCE(name, ''), 'z')", []any{int64(3)}},
+	{visit, "INSERT INTO visit (owner, n) SELECT owner, n FROM visit ON DUPLICATE KEY UPDATE small = NULL, amount = DEFAULT", nil},
+	{member, "INSERT IGNORE INTO member (who, n, small) SELECT m.who, m.n, 9 FROM member m JOIN account a ON a.small = m.n ON DUPLICATE KEY UPDATE small = VALUES(small)", nil},
 	{account, "INSERT INTO account (owner, small, big, tiny, amount, ratio, day, at, span, yr, name, alt, code, kind, tags, note, flag, raw) " +
 		"SELECT owner, small, big, tiny, amount, ratio, day, at, span, yr, name, alt, code, kind, tags, note, flag, raw FROM account", nil},
 	{account, "INSERT INTO account (owner, ratio, name, note, amount, kind, day) SELECT n, amount, day, at, ratio, name, at FROM (SELECT 3 AS n, amount, day, at, ratio, 'b' AS name FROM account WHERE ratio < 1000) q", nil},
@@ -81,7 +86,7 @@ func (p *pair) sameInsert(t *testing.T, begin string, into *table, s *statement)
 	}
 	if begin == "" {
 		skip := into.stamped
-		if s.root.kids[0].text[0] == 'R' {
+		if text := s.root.kids[0].text; text[0] == 'R' || strings.Contains(text, "ON DUPLICATE") {
 			skip = append(skip[:len(skip):len(skip)], "version")
 		}
 		if rows := p.compare(into, skip); rows != "" {
