@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,6 +71,9 @@ func (p *pair) generator(seed uint64) *generator {
 	}
 }
 
+// code is that of a refusal.
+var code = regexp.MustCompile(`locus-\d+`)
+
 // report counts what became of the statements.
 type report struct {
 	*pair
@@ -96,9 +100,7 @@ func (r *report) one(g *generator, s *statement) {
 		if r.reasons == nil {
 			r.reasons = map[string]int{}
 		}
-		text := proxy.err.Error()
-		text = text[strings.Index(text, "locus-"):]
-		r.reasons[text[:min(len(text), 50)]]++
+		r.reasons[code.FindString(proxy.err.Error())]++
 	case proxy.err != nil:
 		r.failed++
 	case s.writes != nil:
@@ -180,8 +182,8 @@ func (r *report) shrink(s *statement, difference string, proxy, plain *answer) (
 
 func (r *report) done() {
 	all := r.read + r.wrote + r.failed + r.refused
-	r.t.Logf("%s, seed %d: %d statements, %d%% accepted (%d read, %d wrote, %d failed alike), %d refused, %d known to be wrong left out, %d to which the servers have several answers, %d differences",
-		r.engine, r.seed, all, 100*(all-r.refused)/max(all, 1), r.read, r.wrote, r.failed, r.refused, r.skipped, r.ambiguous, r.differences)
+	r.t.Logf("%s, seed %d: %d statements, %d%% accepted (%d read, %d wrote, %d failed alike), %d refused (%d reads), %d known to be wrong left out, %d to which the servers have several answers, %d differences",
+		r.engine, r.seed, all, 100*(all-r.refused)/max(all, 1), r.read, r.wrote, r.failed, r.refused, r.unread, r.skipped, r.ambiguous, r.differences)
 	if r.ambiguous*1000 > all+1000 {
 		r.t.Errorf("the servers have several answers to %d of %d statements: too many to believe", r.ambiguous, all)
 	}

@@ -106,7 +106,7 @@ func (g *generator) oddNumber(n string) value {
 		quoted(n), n + ".0", n + ".5", quoted(n + ".0"), quoted(" " + n), quoted(n + " "), quoted(n + "abc"), "(" + n + ")",
 		"NULL", "TRUE", "FALSE", "9223372036854775807", "9223372036854775808", "18446744073709551615", "-9223372036854775808",
 		"-9223372036854775809", "'9223372036854775808'", "'99999999999999999999999'", "1e3", "4.2e1", "'4.2e1'", "0x2A", "X'2A'", "b'101010'", "'0x2A'",
-		"0x07", "_utf8mb4'42'", "N'42'", "'4' '2'", "CAST(42 AS SIGNED)", "41+1", "@v42", "@vs", "DATE'2020-02-29'", "''", "'abc'", "- 1", "-(-1)", "+42", "0042", "'0042'", "'-0'", "-0", "0.0", ".5", "42.", "1E0",
+		"0x07", "_utf8mb4'42'", "N'42'", "_binary'42'", "_latin1 '42'", "'4' '2'", "CAST(42 AS SIGNED)", "41+1", "@v42", "@vs", "DATE'2020-02-29'", "''", "'abc'", "- 1", "-(-1)", "+42", "0042", "'0042'", "'-0'", "-0", "0.0", ".5", "42.", "1E0",
 		"9007199254740993.0", "9007199254740992.5", "'9007199254740993'", "9007199254740993e0", "LAST_INSERT_ID()", "NULLIF(1,1)",
 	}
 	v := value{text: pick(g, forms)}
@@ -129,7 +129,7 @@ func (g *generator) oddNumber(n string) value {
 
 func (g *generator) oddText(s string) value {
 	forms := []string{
-		"NULL", "42", "0", "0x" + fmt.Sprintf("%x", "ann"), "X'" + fmt.Sprintf("%x", s) + "'", "_utf8mb4" + quoted(s), "'an' 'n'", quoted(s + " "), quoted(strings.ToUpper(s)),
+		"NULL", "42", "0", "0x" + fmt.Sprintf("%x", "ann"), "X'" + fmt.Sprintf("%x", s) + "'", "_utf8mb4" + quoted(s), "_binary" + quoted(s), "_utf8mb4 X'" + fmt.Sprintf("%x", s) + "'", "'an' 'n'", quoted(s + " "), quoted(strings.ToUpper(s)),
 		"_latin1'ann'", "'ann' COLLATE utf8mb4_general_ci", "CONCAT('an','n')", "@vs", `"bo""b"`, "'bo''b'", `'bo\'b'`, `'a\nb'`, "TRUE", "42.0", "'\\%'", "N'ann'",
 	}
 	if s == "" {
