@@ -75,7 +75,7 @@ func planMerge(s *stmt.Statement, sc *scope) (*Merge, *Refusal) {
 	}
 	var reason *Refusal
 	switch {
-	case aggregated > 0:
+	case aggregated > 0 && !b.Grouped:
 		reason = m.aggregate(b, sc, aggregated)
 	case len(b.Order) > 0:
 		reason = m.order(b, sc)
@@ -107,9 +107,9 @@ func scatterShape(s *stmt.Statement, sc *scope) *Refusal {
 		what = "subqueries and derived tables"
 	case b.Distinct:
 		what = "DISTINCT"
-	case b.Grouped:
+	case b.Grouped && !sc.groupsApart(b):
 		what = "GROUP BY"
-	case b.Having:
+	case b.Having && !b.Grouped:
 		what = "HAVING"
 	case b.Natural || b.Using:
 		what = "NATURAL JOIN and USING of several tables"
@@ -128,6 +128,22 @@ func scatterShape(s *stmt.Statement, sc *scope) *Refusal {
 		return nil
 	}
 	return refuse(ScatterShape, "%s over rows of several shards: %s", what, narrowIt)
+}
+
+// groupsApart tells whether all rows of a group have one gene, so that each shard has
+// groups of its own: a key is among the columns, of a table that no outer join leaves
+// out.
+func (sc *scope) groupsApart(b *stmt.Block) bool {
+	for i := range b.Groups {
+		ref := &b.Groups[i]
+		if at := fieldNamed(b, ref); at == severalFields || at >= 0 && (b.Fields[at].Column == nil || !strings.EqualFold(b.Fields[at].Column.Name, ref.Name)) {
+			continue // an alias, perhaps
+		}
+		if n, key := sc.resolve(b, *ref); key != nil && n.sharded() && !n.ref.Nullable {
+			return true
+		}
+	}
+	return false
 }
 
 // firm tells whether every row of the answer has a row of a sharded table, and

@@ -17,6 +17,7 @@ func (r *reader) selectBlock(n *ast.SelectStmt, parent *Block) {
 	r.where(b, n.Where)
 	b.Distinct = n.Distinct
 	b.Grouped = n.GroupBy != nil
+	b.Groups = groups(n.GroupBy)
 	b.Having = n.Having != nil
 	b.Limited = n.Limit != nil
 	if n.Fields != nil {
@@ -143,3 +144,17 @@ func (v *subqueries) Enter(n ast.Node) (ast.Node, bool) {
 }
 
 func (v *subqueries) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+// groups gives the columns that rows are grouped by; of WITH ROLLUP, which makes
+// rows of several groups, none.
+func groups(by *ast.GroupByClause) (out []ColumnRef) {
+	if by == nil || by.Rollup {
+		return nil
+	}
+	for _, item := range by.Items {
+		if c, ok := unwrap(item.Expr).(*ast.ColumnNameExpr); ok {
+			out = append(out, columnRef(c.Name))
+		}
+	}
+	return out
+}

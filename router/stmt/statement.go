@@ -174,6 +174,8 @@ type Block struct {
 	Order   []OrderItem
 	Limit   *Limit
 	Grouped bool // GROUP BY
+	// Groups are the plain columns among what rows are grouped by.
+	Groups []ColumnRef
 	Having  bool
 	Limited bool // LIMIT, at any depth; Limit is the outermost block's
 	// Distinct rows only.

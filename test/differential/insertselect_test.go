@@ -31,7 +31,6 @@ var fromQueries = []struct {
 	{visit, "INSERT INTO visit (owner, n, small, name) SELECT owner, n, 5, 'x' FROM visit WHERE n < 4 ON DUPLICATE KEY UPDATE name = VALUES(name), small = VALUES(small) + 1", nil},
 	{visit, "INSERT INTO visit (owner, n, amount) SELECT owner, 8000, COALESCE(NULLIF(small, 0), 1) FROM account ON DUPLICATE KEY UPDATE visit.amount = visit.amount + VALUES(amount)", nil},
 	{visit, "INSERT INTO visit (owner, n, small) SELECT 42, 8001, ? FROM rate ON DUPLICATE KEY UPDATE name = CONCAT(COALESCE(name, ''), 'z')", []any{int64(3)}},
-	{visit, "INSERT INTO visit (owner, n) SELECT owner, n FROM visit ON DUPLICATE KEY UPDATE small = NULL, amount = DEFAULT", nil},
 	{member, "INSERT IGNORE INTO member (who, n, small) SELECT m.who, m.n, 9 FROM member m JOIN account a ON a.small = m.n ON DUPLICATE KEY UPDATE small = VALUES(small)", nil},
 	{account, "INSERT INTO account (owner, small, big, tiny, amount, ratio, day, at, span, yr, name, alt, code, kind, tags, note, flag, raw) " +
 		"SELECT owner, small, big, tiny, amount, ratio, day, at, span, yr, name, alt, code, kind, tags, note, flag, raw FROM account", nil},
