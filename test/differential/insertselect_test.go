@@ -28,7 +28,7 @@ var fromQueries = []struct {
 	{visit, "INSERT IGNORE INTO visit (owner, n, small) SELECT v.owner, 20000 + a.small * 100 + v.n, 1 FROM visit v, account a WHERE v.n < 5", nil}, // several batches
 	{visit, "INSERT INTO visit (owner, n) SELECT owner, n FROM visit", nil},                                                                         // duplicates: none of the rows remains
 	{visit, "INSERT INTO visit (owner, n) SELECT owner FROM visit", nil},
-	{visit, "INSERT INTO visit (owner, n, small, name) SELECT owner, n, 5, 'x' FROM visit WHERE n < 4 ON DUPLICATE KEY UPDATE name = VALUES(name), small = VALUES(small) + 1", nil},
+	{visit, "INSERT INTO visit (owner, n, small, name) SELECT owner, n, COALESCE(small, 0), 'x' FROM visit WHERE n < 4 AND (small IS NULL OR small < 30000) ON DUPLICATE KEY UPDATE name = VALUES(name), small = VALUES(small) + 1", nil},
 	{visit, "INSERT INTO visit (owner, n, amount) SELECT owner, 8000, COALESCE(NULLIF(small, 0), 1) FROM account ON DUPLICATE KEY UPDATE visit.amount = visit.amount + VALUES(amount)", nil},
 	{visit, "INSERT INTO visit (owner, n, small) SELECT 42, 8001, ? FROM rate ON DUPLICATE KEY UPDATE name = CONCAT(COALESCE(name, ''), 'z')", []any{int64(3)}},
 	{member, "INSERT IGNORE INTO member (who, n, small) SELECT m.who, m.n, 9 FROM member m JOIN account a ON a.small = m.n ON DUPLICATE KEY UPDATE small = VALUES(small)", nil},

@@ -118,15 +118,15 @@ var bugs = []bug{
 	},
 	{
 		"group by", "router/plan/merge.go",
-		"case b.Grouped:", `case b.Grouped && !planted("group by") && !(b.Having && planted("having")):`,
-	},
-	{
-		"group by", "router/plan/merge.go",
-		"case aggregated > 0:", `case aggregated > 0 && !(b.Grouped && planted("group by")) && !(b.Having && planted("having")):`,
+		"case b.Grouped && !sc.groupsApart(b):", `case b.Grouped && !sc.groupsApart(b) && !planted("group by") && !(b.Having && planted("having")):`,
 	},
 	{
 		"having", "router/plan/merge.go",
-		"case b.Having:", `case b.Having && !planted("having") && !planted("group by"):`,
+		"case aggregated > 0 && !b.Grouped:", `case aggregated > 0 && !b.Grouped && !(b.Having && planted("having")):`,
+	},
+	{
+		"having", "router/plan/merge.go",
+		"case b.Having && !b.Grouped:", `case b.Having && !b.Grouped && !planted("having") && !planted("group by"):`,
 	},
 	{
 		"outer joins", "router/plan/merge.go",
