@@ -175,7 +175,7 @@ type Block struct {
 	Limit   *Limit
 	Grouped bool // GROUP BY
 	// Groups are the plain columns among what rows are grouped by.
-	Groups []ColumnRef
+	Groups  []ColumnRef
 	Having  bool
 	Limited bool // LIMIT, at any depth; Limit is the outermost block's
 	// Distinct rows only.
