@@ -99,5 +99,6 @@ everything on one machine, and the commands that look at and change a cluster.`,
 	} {
 		root.AddCommand(command(in))
 	}
+	in.completions(root)
 	return root
 }
