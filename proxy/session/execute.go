@@ -28,7 +28,7 @@ func (s *Session) execute(payload []byte) error {
 		return s.writeError(err)
 	}
 	named := s.capabilities&mysql.CLIENT_QUERY_ATTRIBUTES != 0
-	e, err := wire.ParseExecute(payload, wire.Known{Params: p.params, Types: p.types, Long: p.long, Named: named, Room: s.types}, s.params[:0])
+	e, err := wire.ParseExecute(payload, wire.Known{Params: p.given(), Types: p.types, Long: p.long, Named: named, Room: s.types}, s.params[:0])
 	if err != nil {
 		return s.writeError(wrongArguments(w))
 	}
@@ -39,6 +39,11 @@ func (s *Session) execute(payload []byte) error {
 	s.closeCursor(p)
 	if !bytes.Equal(p.types, e.Types) {
 		p.types = bytes.Clone(e.Types)
+	}
+	if len(p.added) > 0 {
+		if err := s.addNumbers(w, p); err != nil {
+			return s.writeError(err)
+		}
 	}
 	s.bound = s.bound[:0]
 	for _, param := range s.params {
@@ -157,7 +162,7 @@ func appendLong(out []byte, statement uint32, long [][]byte, params []wire.Param
 // connection needs: the types of the parameters are sent once per statement and
 // connection, and this connection may have them from another session.
 func asItCame(payload []byte, p *prepared, there *backend.Statement) bool {
-	if len(p.long) > 0 {
+	if len(p.long) > 0 || len(p.added) > 0 {
 		return false
 	}
 	return p.params == 0 || bytes.Equal(there.Types, p.types) || typesSent(payload, p.params)

@@ -17,37 +17,57 @@ type Generators interface {
 	Texts(ctx context.Context, declared *cluster.Cluster, name string, n int) ([]string, error)
 }
 
-// numbered puts numbers in the places of a statement's text that ask declared
-// generators for them; ok if there were some.
-func (s *Session) numbered(w *World, l *stmt.Lexed) (text []byte, ok bool, err error) {
+// nextValues finds the places of a statement's text that ask declared generators.
+func (s *Session) nextValues(w *World, l *stmt.Lexed) ([]stmt.NextValue, error) {
 	if s.Generators == nil || len(w.Declared.Generators) == 0 {
-		return nil, false, nil
+		return nil, nil
 	}
 	places, once := l.NextValues(func(name string) bool { _, declared := w.Declared.Generators[name]; return declared })
-	if len(places) == 0 {
-		return nil, false, nil
-	}
-	if !once {
-		return nil, false, fail(mysql.ER_NOT_SUPPORTED_YET, stateGeneral,
+	if len(places) > 0 && !once {
+		return nil, fail(mysql.ER_NOT_SUPPORTED_YET, stateGeneral,
 			"a generator's number in a statement that may need more than one for a place: use it in SELECT without FROM, SET, or VALUES of an INSERT; nothing was done")
 	}
+	return places, nil
+}
+
+// numbered puts numbers in these places; ok if there were some.
+func (s *Session) numbered(w *World, l *stmt.Lexed) (text []byte, ok bool, err error) {
+	places, err := s.nextValues(w, l)
+	if err != nil || len(places) == 0 {
+		return nil, false, err
+	}
+	names := make([]string, len(places))
+	for i, p := range places {
+		names[i] = p.Name
+	}
+	numbers, err := s.fromGenerators(w, s.Generators.Literals, names)
+	if err != nil {
+		return nil, false, err
+	}
 	edits := make([]edit, 0, len(places))
-	for len(places) > 0 {
-		same := 1 // places of the same generator in a row are answered together
-		for same < len(places) && places[same].Name == places[0].Name {
-			same++
+	for i, p := range places {
+		if p.Alone {
+			numbers[i] = string(appendAlias([]byte(numbers[i]), l.Text[p.Start:p.End]))
 		}
-		numbers, err := s.Generators.Literals(s.stop.waits, w.Declared, places[0].Name, same)
-		if err != nil {
-			return nil, false, fail(mysql.ER_AUTOINC_READ_FAILED, stateGeneral, "%v: nothing was done", err)
-		}
-		for i, p := range places[:same] {
-			if p.Alone {
-				numbers[i] = string(appendAlias([]byte(numbers[i]), l.Text[p.Start:p.End]))
-			}
-			edits = append(edits, edit{p.Start, p.End, numbers[i]})
-		}
-		places = places[same:]
+		edits = append(edits, edit{p.Start, p.End, numbers[i]})
 	}
 	return s.edited(l.Text, edits), true, nil
+}
+
+// fromGenerators asks them for a number or text each, those of one name in a row
+// together.
+func (s *Session) fromGenerators(w *World, ask func(context.Context, *cluster.Cluster, string, int) ([]string, error), names []string) ([]string, error) {
+	var all []string
+	for len(names) > 0 {
+		same := 1
+		for same < len(names) && names[same] == names[0] {
+			same++
+		}
+		some, err := ask(s.stop.waits, w.Declared, names[0], same)
+		if err != nil {
+			return nil, fail(mysql.ER_AUTOINC_READ_FAILED, stateGeneral, "%v: nothing was done", err)
+		}
+		all, names = append(all, some...), names[same:]
+	}
+	return all, nil
 }

@@ -26,6 +26,7 @@ type prepared struct {
 	schema string           // with this current database,
 	rights *plan.Rights     // and for these rights
 	params int
+	added  []added  // of these, by the session itself
 	types  []byte   // the parameters' types as the client last sent them
 	long   [][]byte // values that came by COM_STMT_SEND_LONG_DATA
 	cursor *cursor  // open, or nil
@@ -43,8 +44,11 @@ func (s *Session) prepare(text []byte) error {
 	}
 	p := &prepared{text: string(text)}
 	p.lexed.Lex([]byte(p.text), s.mode)
-	p.params = p.lexed.Params
 	w := s.world()
+	if err := s.addParams(w, p); err != nil {
+		return s.writeError(err)
+	}
+	p.params = p.lexed.Params
 	if err := s.replan(w, p); err != nil {
 		return s.writeError(err)
 	}
@@ -101,10 +105,10 @@ func (s *Session) preparedThere(w *World, p *prepared, text string, there *plan.
 		return s.writeError(fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "shard %s counts %d placeholders where locus counts %d: report this statement", shard, statement.Params, p.params))
 	}
 	s.remember(p)
-	out := append(s.out[:0], answer...)
+	out, described := withoutAdded(append(s.out[:0], answer...), statement, p)
 	binary.LittleEndian.PutUint32(out[wire.HeaderSize+1:], p.id)
 	if s.capabilities&mysql.CLIENT_DEPRECATE_EOF != 0 {
-		out = withoutEOFs(out, statement)
+		out = withoutEOFs(out, &described)
 	}
 	return s.flush(renumbered(out, s.seq))
 }
@@ -145,12 +149,18 @@ func (s *Session) prepareShard(w *World, p *plan.Plan) router.ShardName {
 func withoutEOFs(packets []byte, of *backend.Statement) []byte {
 	params := 1 + of.Params // packets up to the end of the first list
 	columns := params + min(1, of.Params) + of.Columns
+	return without(packets, func(number int) bool {
+		return number == params && of.Params > 0 || number == columns && of.Columns > 0
+	})
+}
+
+// without leaves out those packets whose number, from 0 on, is one to drop.
+func without(packets []byte, drop func(number int) bool) []byte {
 	out, number := packets[:0], 0
 	for at := 0; at < len(packets); number++ {
 		length, _ := wire.Header(packets[at:])
 		end := at + wire.HeaderSize + length
-		ends := number == params && of.Params > 0 || number == columns && of.Columns > 0
-		if !ends {
+		if !drop(number) {
 			out = append(out, packets[at:end]...)
 		}
 		at = end
@@ -213,7 +223,7 @@ func (s *Session) longData(payload []byte) error {
 		return nil
 	}
 	p := s.prepared[data.Statement]
-	if p == nil || int(data.Param) >= p.params {
+	if p == nil || int(data.Param) >= p.given() {
 		return nil
 	}
 	for len(p.long) <= int(data.Param) {

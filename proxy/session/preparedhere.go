@@ -18,8 +18,8 @@ import (
 // preparedHere answers for statements that the session runs itself.
 func (s *Session) preparedHere(p *prepared, columns []wire.Column) error {
 	s.remember(p)
-	out, seq := wire.AppendPrepared(s.out[:0], s.seq, wire.Prepared{Statement: p.id, Columns: uint16(len(columns)), Params: uint16(p.params)})
-	params := make([]wire.Column, p.params)
+	out, seq := wire.AppendPrepared(s.out[:0], s.seq, wire.Prepared{Statement: p.id, Columns: uint16(len(columns)), Params: uint16(p.given())})
+	params := make([]wire.Column, p.given())
 	for i := range params {
 		params[i] = wire.Column{Name: []byte("?"), Charset: binaryCollation, Type: mysql.MYSQL_TYPE_VAR_STRING, Flags: mysql.BINARY_FLAG}
 	}

@@ -199,7 +199,7 @@ func (s *Session) runChanged(r *request, text []byte, under plan.Context) error 
 		next.payload = append([]byte{mysql.COM_QUERY}, text...)
 		return s.run(next)
 	}
-	next.statement = &prepared{text: string(text), params: lexed.Params, types: r.statement.types, long: r.statement.long, plan: p}
+	next.statement = &prepared{text: string(text), params: lexed.Params, added: r.statement.added, types: r.statement.types, long: r.statement.long, plan: p}
 	next.statement.lexed = *lexed
 	args.Reset(&next.statement.lexed, s.bound)
 	return s.run(next)

@@ -24,6 +24,18 @@ func (c *Cluster) CheckStamped(t *catalog.Table) error {
 	return errors.Join(errs...)
 }
 
+// Cast is the type that CAST gives what the generator makes.
+func (g Generator) Cast() string {
+	if g.Kind != FormatGenerator {
+		return "SIGNED"
+	}
+	t, err := format.Parse(g.Template, format.Parts())
+	if err != nil { // which Validate has seen
+		return "CHAR"
+	}
+	return fmt.Sprintf("CHAR(%d)", t.Max())
+}
+
 func (g Generator) fits(column *catalog.Column) error {
 	room := 0 // for text
 	if column.IsText() || column.IsBinary() {

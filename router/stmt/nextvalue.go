@@ -11,8 +11,9 @@ import (
 type NextValue struct {
 	Name       string // as it is written, without its quotes
 	Start, End int    // of the text
-	// Alone: it is all that a SELECT has, and names its column.
-	Alone bool
+	// Selected: it is part of a SELECT, and tells the type of a column. Alone: it
+	// is all that the SELECT has, and names the column.
+	Selected, Alone bool
 }
 
 // NextValues finds the places that ask generators of declared names; other names
@@ -27,7 +28,7 @@ func (l *Lexed) NextValues(declared func(name string) bool) (places []NextValue,
 	for i := 0; i < len(list); i++ {
 		p := list[i]
 		if name, next := l.nextValue(list, i); next > i && declared(name) {
-			v := NextValue{Name: name, Start: p.start, End: list[next-1].end}
+			v := NextValue{Name: name, Start: p.start, End: list[next-1].end, Selected: len(words) > 0 && words[0] == "select"}
 			v.Alone = slices.Equal(words, []string{"select"}) && i == 1 && next == len(list) &&
 				skipBlanks(l.Text, list[0].end) == p.start && len(bytes.Trim(l.Text[v.End:], " \t\r\n;")) == 0
 			places = append(places, v)

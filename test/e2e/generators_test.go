@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"database/sql"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -100,6 +101,99 @@ generators:
 		first, second := number(t, db, "SELECT NEXTVAL(turns)"), number(t, db, "SELECT NEXTVAL(turns)")
 		if first&1 == second&1 {
 			t.Errorf("%d and %d are of one generator", first, second)
+		}
+	})
+}
+
+// In prepared statements each execution has numbers of its own, between the
+// client's parameters; what it is told of columns and parameters is its statement's.
+func TestNextValueForPrepared(t *testing.T) {
+	options := shop.Options{
+		Declarations: "generators:\n  seq: {kind: segment}\n  invoice: {kind: format, template: \"QJ{seq:6}\"}\n",
+		Options: func(o *proxy.Options) {
+			set := generators.New(generators.Options{KV: shop.Segments(), Name: "test"})
+			o.Generators = set
+			t.Cleanup(func() { _ = set.Close() })
+		},
+	}
+	each(t, options, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		db.SetMaxOpenConns(1)
+		prepare := func(text string) *sql.Stmt {
+			t.Helper()
+			stmt, err := db.Prepare(text)
+			if err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+			t.Cleanup(func() { _ = stmt.Close() })
+			return stmt
+		}
+		next := prepare("SELECT NEXT VALUE FOR seq")
+		for want := int64(1); want <= 3; want++ {
+			rows, err := next.Query()
+			if err != nil {
+				t.Fatal(err)
+			}
+			types, err := rows.ColumnTypes()
+			if err != nil || types[0].Name() != "NEXT VALUE FOR seq" || types[0].DatabaseTypeName() != "BIGINT" {
+				t.Errorf("column %s of type %s, %v", types[0].Name(), types[0].DatabaseTypeName(), err)
+			}
+			var n int64
+			if !rows.Next() || rows.Scan(&n) != nil || n != want {
+				t.Errorf("execution %d gives %d", want, n)
+			}
+			_ = rows.Close()
+		}
+		var a, c, e string
+		var b, d int64
+		mixed := prepare("SELECT ?, NEXTVAL(seq) AS b, ?, NEXTVAL(`seq`) + 1 AS d, NEXTVAL(invoice) AS e")
+		for i := range int64(2) {
+			if err := mixed.QueryRow("first", "third").Scan(&a, &b, &c, &d, &e); err != nil {
+				t.Fatal(err)
+			}
+			if a != "first" || b != 4+2*i || c != "third" || d != 6+2*i || e != fmt.Sprintf("QJ%06d", i+1) {
+				t.Errorf("execution %d gives %s, %d, %s, %d, %s", i, a, b, c, d, e)
+			}
+		}
+		insert := prepare("INSERT INTO setting (name, value) VALUES (?, NEXTVAL(seq)), (?, NEXTVAL(invoice))")
+		for _, name := range []string{"a", "b"} {
+			if _, err := insert.Exec(name+"1", name+"2"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for question, want := range map[string]int64{
+			"SELECT value FROM setting WHERE name = 'a1'":                                      8,
+			"SELECT value FROM setting WHERE name = 'b1'":                                      9,
+			"SELECT COUNT(*) FROM setting WHERE value IN ('QJ000003', 'QJ000004')":             2,
+			"SELECT COUNT(*) FROM setting WHERE name IN ('a2', 'b2') AND value LIKE 'QJ0000%'": 2,
+		} {
+			if n := number(t, db, question); n != want {
+				t.Errorf("%s: %d, want %d", question, n, want)
+			}
+		}
+		sharded := prepare("INSERT INTO test_order (buyer_uid, amount, status) VALUES (?, NEXTVAL(seq), ?)")
+		for _, buyer := range []int64{42, 10001, 42} {
+			if _, err := sharded.Exec(buyer, "counted"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := number(t, db, "SELECT SUM(amount) FROM test_order WHERE status = 'counted'"); n != 10+11+12 {
+			t.Errorf("three orders have %d, want 10, 11 and 12", n)
+		}
+		set := prepare("SET @n = NEXTVAL(seq)")
+		for _, want := range []int64{13, 14} {
+			if _, err := set.Exec(); err != nil {
+				t.Fatal(err)
+			}
+			if n := number(t, db, "SELECT @n"); n != want {
+				t.Errorf("@n is %d, want %d", n, want)
+			}
+		}
+		if _, err := db.Prepare("UPDATE setting SET value = NEXTVAL(seq)"); err == nil || !strings.Contains(err.Error(), "may need more than one") {
+			t.Errorf("one number for many rows: %v", err)
+		}
+		long := prepare("INSERT INTO setting (value, name) VALUES (NEXTVAL(seq), ?)")
+		if _, err := long.Exec(strings.Repeat("x", 64)); err != nil {
+			t.Error(err)
 		}
 	})
 }
