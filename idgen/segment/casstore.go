@@ -2,6 +2,7 @@ package segment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -39,17 +40,37 @@ func NewCASStore(kv KV, prefix, who string, now func() time.Time) *CASStore {
 	return &CASStore{kv: kv, prefix: prefix, who: who, now: now}
 }
 
-// attempts is how many swaps of unknown outcome one call of Extend makes: when a
-// node of the store goes away under one, another answers the next.
+// attempts is how often one call of Extend asks a store that doesn't answer, or that
+// answers with an error: when a node of it goes away, another one answers.
 const attempts = 2
+
+// unanswered is an error of the store itself, after which nothing is known.
+type unanswered struct{ error }
+
+func (e unanswered) Unwrap() error { return e.error }
 
 // Extend grants the next n numbers of the counter. Numbers of an attempt whose
 // outcome is unknown are lost: the next attempt reads the bound again, and a
 // write of the lost attempt that arrives late was seen by that read, or makes
 // the next swap fail, or fails itself, because a revision is swapped only once.
-func (s *CASStore) Extend(ctx context.Context, counter string, n uint64) (Grant, error) {
-	key := s.prefix + counter
-	for unknown := 0; ; {
+func (s *CASStore) Extend(ctx context.Context, counter string, n uint64) (g Grant, err error) {
+	for left := attempts; left > 0; left-- {
+		g, err = s.attempt(ctx, left, s.prefix+counter, n)
+		if !errors.As(err, new(unanswered)) || ctx.Err() != nil {
+			break
+		}
+	}
+	return g, err
+}
+
+// attempt has its part of the time that ctx leaves for so many.
+func (s *CASStore) attempt(ctx context.Context, left int, key string, n uint64) (Grant, error) {
+	if deadline, bounded := ctx.Deadline(); bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/time.Duration(left))
+		defer cancel()
+	}
+	for {
 		bound, revision, moved, err := s.bound(ctx, key)
 		if err != nil {
 			return Grant{}, fmt.Errorf("extend %s by %d: %w", key, n, err)
@@ -63,11 +84,8 @@ func (s *CASStore) Extend(ctx context.Context, counter string, n uint64) (Grant,
 		next := record{Bound: bound + n, By: s.who, At: s.now().UTC()}
 		ok, err := s.kv.CompareAndSwap(ctx, key, revision, encode(next))
 		if err != nil {
-			if unknown++; unknown < attempts && ctx.Err() == nil {
-				continue
-			}
 			return Grant{}, fmt.Errorf("extend %s from %d to %d: compare-and-swap: %w: the outcome is unknown, these numbers may be lost",
-				key, bound, next.Bound, err)
+				key, bound, next.Bound, unanswered{err})
 		}
 		if ok {
 			s.seen.Saw(key, next.Bound)
@@ -83,7 +101,7 @@ func (s *CASStore) bound(ctx context.Context, key string) (bound uint64, revisio
 	floor := s.seen.Of(key)
 	value, revision, err := s.kv.Get(ctx, key)
 	if err != nil {
-		return 0, 0, false, fmt.Errorf("read it: %w", err)
+		return 0, 0, false, fmt.Errorf("read it: %w", unanswered{err})
 	}
 	if revision != 0 {
 		r, err := decodeRecord(value)

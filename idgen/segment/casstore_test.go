@@ -55,18 +55,20 @@ func TestUnknownOutcomesAreLost(t *testing.T) {
 	}
 }
 
-// One unknown outcome is not the caller's: the numbers after it are granted.
-func TestAnUnknownOutcomeIsTriedAgain(t *testing.T) {
+// One answer that is missing is not the caller's concern: the numbers after what was
+// perhaps granted are.
+func TestAStoreIsAskedAgain(t *testing.T) {
 	for _, v := range []struct {
+		op    string
 		fault fault
 		want  Grant
-	}{{failBefore, Grant{11, 20}}, {failAfter, Grant{21, 30}}} {
+	}{{"get", failBefore, Grant{11, 20}}, {"swap", failBefore, Grant{11, 20}}, {"swap", failAfter, Grant{21, 30}}} {
 		kv := newFakeKV()
 		s := NewCASStore(kv, "/ids/", "p", noon)
 		extend(t, s, 10, Grant{1, 10})
 		first := true
 		kv.fault = func(op string) fault {
-			if op == "swap" && first {
+			if op == v.op && first {
 				first = false
 				return v.fault
 			}
