@@ -2,11 +2,14 @@ package mtr
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/client"
+	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/test/servers"
 )
@@ -54,11 +57,30 @@ func (s *site) clean(ctx context.Context) error {
 		"CREATE PROCEDURE mtr.add_suppression(pattern VARCHAR(255)) BEGIN END",
 	)
 	for _, statement := range run {
-		if _, err := conn.Execute(statement); err != nil {
+		if err := settled(ctx, conn, statement); err != nil {
 			return fmt.Errorf("clean: %.200s: %w", statement, err)
 		}
 	}
 	return s.restore(conn)
+}
+
+// settled runs a statement. A database can't be dropped while the server still
+// removes files of tables that are gone: then it is tried again for as long as ctx
+// lasts.
+func settled(ctx context.Context, conn *client.Conn, statement string) error {
+	again := time.NewTicker(100 * time.Millisecond)
+	defer again.Stop()
+	for {
+		_, err := conn.Execute(statement)
+		if e, ok := errors.AsType[*mysql.MyError](err); !ok || e.Code != mysql.ER_DB_DROP_RMDIR {
+			return err
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 func (s *site) charset() string {
