@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"strconv"
@@ -14,8 +16,10 @@ import (
 // presenceTTL is how long a dead process is still listed.
 const presenceTTL = 10 * time.Second
 
-// newCard is known by its host and the port that it listens on: for clients, or else
-// for HTTP; without any, by the number of its process.
+// newCard is known by its host, the port that it listens on for clients or else for
+// HTTP, or without any the number of its process, and by a number of this run. A
+// process that was killed may have statements under way at a shard that outlive it,
+// and machines may be copies of each other: neither is ever taken for this one.
 func newCard(c *config.Config, listens net.Addr, now time.Time) fleet.Card {
 	name, err := os.Hostname()
 	card := fleet.Card{
@@ -32,7 +36,7 @@ func newCard(c *config.Config, listens net.Addr, now time.Time) fleet.Card {
 			name = host
 		}
 	}
-	card.ID = name + ":" + port
+	card.ID = fmt.Sprintf("%s:%s-%06x", name, port, rand.Uint32N(1<<24))
 	return card
 }
 

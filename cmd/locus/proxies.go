@@ -110,15 +110,36 @@ type stopped struct {
 	Stopped bool        `json:"stopped"`
 }
 
-func (in *invocation) stopProxy(ctx context.Context, kv *etcd.KV, id string, s stopping) error {
+// called finds the process of that ID, or of that host and port if there is but one.
+func called(cards []fleet.Card, name string) (at int, err error) {
+	var found []int
+	for i, c := range cards {
+		if c.ID == name {
+			return i, nil
+		}
+		if strings.HasPrefix(c.ID, name+"-") {
+			found = append(found, i)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return 0, fmt.Errorf("no process %s lives: locus proxies list", name)
+	case 1:
+		return found[0], nil
+	}
+	return 0, fmt.Errorf("%d processes are called %s: say which; locus proxies list shows their IDs, and one that was killed for ten seconds", len(found), name)
+}
+
+func (in *invocation) stopProxy(ctx context.Context, kv *etcd.KV, name string, s stopping) error {
 	cards, err := fleet.Processes(ctx, kv)
 	if err != nil {
 		return err
 	}
-	at := slices.IndexFunc(cards, func(c fleet.Card) bool { return c.ID == id })
-	if at < 0 {
-		return fmt.Errorf("no process %s lives: locus proxies list", id)
+	at, err := called(cards, name)
+	if err != nil {
+		return err
 	}
+	id := cards[at].ID
 	last := !slices.ContainsFunc(cards, func(c fleet.Card) bool { return c.ID != id && c.Proxies() == cards[at].Proxies() })
 	if s.dryRun {
 		return in.show(stopped{Proxy: id, Order: s.order}, func(w io.Writer) {
