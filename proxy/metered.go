@@ -28,6 +28,9 @@ func (p *Proxy) turnMeter(ctx context.Context) {
 // Load is the statements per second by gene, of the last minutes.
 func (p *Proxy) Load() meter.Load { return p.meter.Genes.Load(time.Now()) }
 
+// SetSlow says from how long on statements are slow; 0: none is.
+func (p *Proxy) SetSlow(after time.Duration) { p.meter.Slow.SetAfter(after) }
+
 // Slow is the slow statements.
 func (p *Proxy) Slow() *meter.Slow { return &p.meter.Slow }
 

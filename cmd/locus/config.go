@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -58,5 +59,6 @@ func (in *invocation) checkConfig() error {
 		}
 	}
 	fmt.Fprintf(in.stdout, "%s is right: cluster %s, etcd at %v\n", in.configFile, c.Cluster, c.Etcd.Endpoints)
+	fmt.Fprintf(in.stdout, "taken over at SIGHUP: %s; the rest counts from the next start\n", strings.Join(config.Reloadable(), ", "))
 	return nil
 }

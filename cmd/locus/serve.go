@@ -7,7 +7,9 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"os/signal"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,18 +53,25 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer conn.close()
-	log := newLogger(conn.config.Log, in.stderr)
+	level, shown := new(slog.LevelVar), new(certificates)
+	log := newLogger(conn.config.Log, level, in.stderr)
 	if err := os.MkdirAll(conn.config.DataDir, 0o700); err != nil {
 		return fmt.Errorf("data_dir: %w", err)
 	}
-	ports, err := listen(conn.config)
+	if err := shown.load(conn.config); err != nil {
+		return err
+	}
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+	ports, err := listen(conn.config, shown)
 	if err != nil {
 		return err
 	}
 	defer ports.close()
 	card := newCard(conn.config, ports.addr(), in.now())
 	presence := conn.kv.Presence(card.Key(), card.Text(), presenceTTL)
-	options, err := proxyOptions(conn, log)
+	options, err := proxyOptions(conn, shown, log)
 	if err != nil {
 		return err
 	}
@@ -126,7 +135,9 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 		Proxy: p, Cluster: shared{store, conn}, IDs: given(conn.config, generators.Handler(numbers, p.Declared)), Accounts: accounts,
 		Secure: conn.config.HTTP.TLS.Cert != "", Version: buildVersion().Version,
 	})
-	beside := []func(context.Context) error{presence.Run, obey}
+	again := &reloader{load: in.configuration, current: *conn.config, log: log, level: level, certificates: shown, proxy: p}
+	reload := func(ctx context.Context) error { return again.run(ctx, hangups) }
+	beside := []func(context.Context) error{presence.Run, obey, reload}
 	if conn.config.Does(config.ProxyTask) {
 		beside = append(beside, answers.Run, redefined.Run)
 	}

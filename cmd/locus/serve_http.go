@@ -13,7 +13,7 @@ import (
 	"locus/config"
 )
 
-func listenHTTP(c *config.Config) (net.Listener, error) {
+func listenHTTP(c *config.Config, shown *certificates) (net.Listener, error) {
 	if c.HTTP.Listen == "" {
 		return nil, nil
 	}
@@ -24,11 +24,7 @@ func listenHTTP(c *config.Config) (net.Listener, error) {
 	if c.HTTP.TLS.Cert == "" {
 		return l, nil
 	}
-	pair, err := tls.LoadX509KeyPair(c.HTTP.TLS.Cert, c.HTTP.TLS.Key)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("http.tls: %w", err), l.Close())
-	}
-	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}), nil
+	return tls.NewListener(l, shown.page.server()), nil
 }
 
 // checkAccounts tells of passwords that can't be read now, since nobody would know

@@ -1,8 +1,7 @@
 package main
 
 import (
-	"crypto/tls"
-	"fmt"
+	"io"
 	"log/slog"
 	"path/filepath"
 
@@ -17,9 +16,9 @@ import (
 )
 
 // proxyOptions is the proxy's part of the configuration.
-func proxyOptions(conn *connection, log *slog.Logger) (proxy.Options, error) {
+func proxyOptions(conn *connection, shown *certificates, log *slog.Logger) (proxy.Options, error) {
 	c := conn.config
-	identity, err := identify(c)
+	identity, err := identify(c, shown)
 	if err != nil {
 		return proxy.Options{}, err
 	}
@@ -66,21 +65,17 @@ func spanning(c *config.Config) session.Spanning {
 }
 
 // identify is the certificate of the configuration, or one of its own.
-func identify(c *config.Config) (*handshake.Identity, error) {
+func identify(c *config.Config, shown *certificates) (*handshake.Identity, error) {
 	identity, err := handshake.SelfSigned(filepath.Join(c.DataDir, "tls"))
-	if err != nil || c.Proxy.TLS.Cert == "" {
-		return identity, err
+	if err == nil && c.Proxy.TLS.Cert != "" {
+		identity.TLS = shown.clients.server()
 	}
-	pair, err := tls.LoadX509KeyPair(c.Proxy.TLS.Cert, c.Proxy.TLS.Key)
-	if err != nil {
-		return nil, fmt.Errorf("proxy.tls: %w", err)
-	}
-	identity.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
-	return identity, nil
+	return identity, err
 }
 
-func newLogger(c config.Log, to interface{ Write([]byte) (int, error) }) *slog.Logger {
-	options := &slog.HandlerOptions{Level: c.Level.Slog()}
+func newLogger(c config.Log, level *slog.LevelVar, to io.Writer) *slog.Logger {
+	level.Set(c.Level.Slog())
+	options := &slog.HandlerOptions{Level: level}
 	if c.Format == config.JSON {
 		return slog.New(slog.NewJSONHandler(to, options))
 	}

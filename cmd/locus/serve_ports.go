@@ -14,13 +14,13 @@ type ports struct {
 	page    net.Listener // for HTTP
 }
 
-func listen(c *config.Config) (l ports, err error) {
+func listen(c *config.Config, shown *certificates) (l ports, err error) {
 	if c.Does(config.ProxyTask) {
 		if l.clients, err = net.Listen("tcp", c.Proxy.Listen); err != nil {
 			return l, fmt.Errorf("proxy.listen: %w", err)
 		}
 	}
-	if l.page, err = listenHTTP(c); err != nil {
+	if l.page, err = listenHTTP(c, shown); err != nil {
 		return l, errors.Join(err, l.close())
 	}
 	return l, nil

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"time"
+
+	"locus/config"
+)
+
+// reloader takes a changed configuration over, as far as a process that runs can.
+type reloader struct {
+	load         func() (*config.Config, error)
+	current      config.Config // what is in force; run's
+	log          *slog.Logger
+	level        *slog.LevelVar
+	certificates *certificates
+	proxy        interface {
+		// SetSlow says from how long on statements are slow.
+		SetSlow(after time.Duration)
+		// Reread reads the tables anew, and users' passwords.
+		Reread()
+	}
+}
+
+// run reloads at each signal, until ctx ends.
+func (r *reloader) run(ctx context.Context, signals <-chan os.Signal) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-signals:
+			r.reload()
+		}
+	}
+}
+
+// reload takes over all that can be, or nothing if something is wrong.
+func (r *reloader) reload() {
+	next, err := r.load()
+	if err == nil {
+		err = r.takeOver(next)
+	}
+	if err != nil {
+		r.log.Error("nothing of the configuration was taken over", slog.Any("error", err))
+		return
+	}
+	r.log.Info("the configuration, certificates and users' passwords were read again")
+}
+
+func (r *reloader) takeOver(next *config.Config) error {
+	effective := *next
+	for _, change := range r.current.Changes(next) {
+		if change.Reloads {
+			r.log.Info("a changed field is taken over", slog.String("field", change.Field))
+			continue
+		}
+		r.log.Warn("a changed field counts from the next start", slog.String("field", change.Field))
+		switch change.Field { // nor does the certificate of a port that has none
+		case "proxy.tls.cert", "proxy.tls.key":
+			effective.Proxy.TLS = r.current.Proxy.TLS
+		case "http.tls.cert", "http.tls.key":
+			effective.HTTP.TLS = r.current.HTTP.TLS
+		}
+	}
+	if err := r.certificates.load(&effective); err != nil {
+		return err
+	}
+	r.level.Set(next.Log.Level.Slog())
+	r.proxy.SetSlow(next.Proxy.SlowStatement.Std())
+	r.proxy.Reread()
+	r.current.Log.Level, r.current.Proxy.SlowStatement = next.Log.Level, next.Proxy.SlowStatement
+	r.current.Proxy.TLS, r.current.HTTP.TLS = effective.Proxy.TLS, effective.HTTP.TLS
+	return nil
+}
