@@ -1,13 +1,13 @@
 package autoincrement
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync"
 	"testing"
 
 	"locus/idgen"
+	"locus/test/distinct"
 	"locus/test/servers"
 )
 
@@ -25,32 +25,15 @@ func TestFourTablesOnTwoServers(t *testing.T) {
 			}
 			tables = append(tables, table)
 		}
-		var mu sync.Mutex
-		seen := map[uint64]bool{}
+		var all distinct.Numbers
 		var takers sync.WaitGroup
 		for range 3 {
 			g, err := New(tables...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i := range 3 {
-				takers.Go(func() {
-					for n := range 10 {
-						into := make([]uint64, 1+(i*n)%7)
-						if err := g.Fill(context.Background(), into); err != nil {
-							t.Error(err)
-							return
-						}
-						mu.Lock()
-						for _, number := range into {
-							if seen[number] {
-								t.Errorf("%d twice", number)
-							}
-							seen[number] = true
-						}
-						mu.Unlock()
-					}
-				})
+			for range 3 {
+				takers.Go(func() { all.Take(t, g, 10, 7) })
 			}
 		}
 		takers.Wait()
@@ -72,14 +55,14 @@ func TestFourTablesOnTwoServers(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, id := range ids {
-				if !seen[id<<2|uint64(i)] {
+				if !all.Has(id<<2 | uint64(i)) {
 					t.Errorf("row %d of table %d has no number", id, i)
 				}
 			}
 			rows += len(ids)
 		}
-		if rows != len(seen) || len(seen) < 90 {
-			t.Errorf("%d rows and %d numbers", rows, len(seen))
+		if rows != all.Len() || rows < 90 {
+			t.Errorf("%d rows and %d numbers", rows, all.Len())
 		}
 
 		shared[0].Exec(t, "ALTER TABLE "+database+".ids_0 AUTO_INCREMENT = 9223372036854775806")

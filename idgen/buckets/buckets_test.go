@@ -9,6 +9,7 @@ import (
 
 	"locus/idgen"
 	"locus/idgen/redis"
+	"locus/test/distinct"
 	"locus/test/servers"
 )
 
@@ -17,28 +18,12 @@ func epochs() idgen.Numbers {
 	return idgen.Run{Take: func(_ context.Context, k int) (uint64, error) { return n.Add(uint64(k)) - uint64(k) + 1, nil }}
 }
 
-type seen struct {
-	mu      sync.Mutex
-	numbers map[uint64]bool
-}
-
-func (s *seen) add(t *testing.T, into []uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, n := range into {
-		if s.numbers[n] || n == 0 {
-			t.Errorf("%d twice", n)
-		}
-		s.numbers[n] = true
-	}
-}
-
 // Two processes with many goroutines, buckets that are full, a server that is
 // emptied and one that restarts from its disk: no number twice.
 func TestNoNumberTwice(t *testing.T) {
 	server := servers.Redis(t, "--appendonly", "yes")
 	source := epochs()
-	all := seen{numbers: map[uint64]bool{}}
+	var all distinct.Numbers
 	var generators []*Generator
 	for range 2 {
 		link := redis.Open(redis.Config{Address: server.Addr})
@@ -46,21 +31,21 @@ func TestNoNumberTwice(t *testing.T) {
 		generators = append(generators, New(link, source, Options{}))
 	}
 	round := func() {
-		before := len(all.numbers)
+		before := all.Len()
 		var takers sync.WaitGroup
 		for i := range 40 {
 			takers.Go(func() {
 				for n := range 25 {
 					into := make([]uint64, 1+n%4)
 					if generators[i%2].Fill(context.Background(), into) == nil {
-						all.add(t, into)
+						all.Add(t, into...)
 					}
 				}
 			})
 		}
 		takers.Wait()
-		if len(all.numbers) < before+500 {
-			t.Errorf("%d numbers in a round", len(all.numbers)-before)
+		if all.Len() < before+500 {
+			t.Errorf("%d numbers in a round", all.Len()-before)
 		}
 	}
 	round()

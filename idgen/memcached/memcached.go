@@ -160,8 +160,8 @@ func (g *Generator) begin(ctx context.Context) (segment.Grant, error) {
 	if err != nil {
 		return segment.Grant{}, err
 	}
-	if block.First == 0 || block.Last-block.First != g.options.Block-1 {
-		return segment.Grant{}, fmt.Errorf("the store granted %d..%d when asked for %d numbers: they are not used", block.First, block.Last, g.options.Block)
+	if err := block.Check(g.options.Block, 0); err != nil {
+		return segment.Grant{}, err
 	}
 	err = g.client.Add(&memcache.Item{Key: g.item(block), Value: strconv.AppendUint(nil, block.First-1, 10)})
 	if err != nil {

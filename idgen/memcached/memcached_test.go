@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"locus/idgen/segment"
+	"locus/test/distinct"
 	"locus/test/servers"
 )
 
@@ -26,22 +27,16 @@ func (g *granted) Extend(_ context.Context, _ string, n uint64) (segment.Grant, 
 // flushed, a block's item that is evicted: no number twice.
 func TestNoNumberTwiceWhileTheServerForgets(t *testing.T) {
 	server, store := servers.Memcached(t), &granted{}
-	var mu sync.Mutex
-	seen := map[uint64]bool{}
+	var all distinct.Numbers
 	var generators []*Generator
 	for range 2 {
 		g := New(server.Addr, store, "orders", Options{Block: 50})
 		defer g.Close()
 		generators = append(generators, g)
 	}
-	taken := func() int {
-		mu.Lock()
-		defer mu.Unlock()
-		return len(seen)
-	}
 	round := func() {
 		var takers sync.WaitGroup
-		before := taken()
+		before := all.Len()
 		for i := range 6 {
 			takers.Go(func() {
 				for n := range 60 {
@@ -49,20 +44,13 @@ func TestNoNumberTwiceWhileTheServerForgets(t *testing.T) {
 					if generators[i%2].Fill(context.Background(), into) != nil {
 						continue // the connection is of the server before
 					}
-					mu.Lock()
-					for _, number := range into {
-						if seen[number] || number == 0 {
-							t.Errorf("%d twice", number)
-						}
-						seen[number] = true
-					}
-					mu.Unlock()
+					all.Add(t, into...)
 				}
 			})
 		}
 		takers.Wait()
-		if taken() < before+300 {
-			t.Errorf("%d numbers in a round", taken()-before)
+		if n := all.Len() - before; n < 300 {
+			t.Errorf("%d numbers in a round", n)
 		}
 	}
 	round()

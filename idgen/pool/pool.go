@@ -136,12 +136,14 @@ func (p *Pool) extend(ctx context.Context, name string, n uint64) (segment.Grant
 	defer cancel()
 	g, err := p.durable.Extend(ctx, name, n)
 	p.durableBreaker.Done(away(err))
-	switch {
-	case err != nil:
+	if err == nil {
+		err = g.Check(n, 0)
+	}
+	if err == nil && g.Last > maxNumber {
+		err = fmt.Errorf("the store granted %d..%d, and Redis counts up to %d: they are not used", g.First, g.Last, uint64(maxNumber))
+	}
+	if err != nil {
 		return segment.Grant{}, err
-	case g.First == 0 || g.Last < g.First || g.Last-g.First != n-1 || g.Last > maxNumber:
-		return segment.Grant{}, fmt.Errorf("the store granted %d..%d when asked for %d numbers up to %d: they are not used",
-			g.First, g.Last, n, uint64(maxNumber))
 	}
 	return g, nil
 }

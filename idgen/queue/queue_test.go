@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"locus/idgen"
+	"locus/test/distinct"
 )
 
 func counting(n *atomic.Uint64) idgen.Numbers {
@@ -23,27 +24,10 @@ func TestNoNumberTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer q.Close()
-	var mu sync.Mutex
-	seen := map[uint64]bool{}
+	var all distinct.Numbers
 	var takers sync.WaitGroup
-	for i := range 8 {
-		takers.Go(func() {
-			for range 500 {
-				into := make([]uint64, 1+i)
-				if err := q.Fill(context.Background(), into); err != nil {
-					t.Error(err)
-					return
-				}
-				mu.Lock()
-				for _, number := range into {
-					if seen[number] {
-						t.Errorf("%d twice", number)
-					}
-					seen[number] = true
-				}
-				mu.Unlock()
-			}
-		})
+	for range 8 {
+		takers.Go(func() { all.Take(t, q, 500, 8) })
 	}
 	takers.Wait()
 	if asked := n.Load(); asked > 18_000/8*2 {

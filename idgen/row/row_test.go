@@ -10,6 +10,7 @@ import (
 
 	"locus/idgen"
 	"locus/idgen/segment"
+	"locus/test/distinct"
 	"locus/test/servers"
 )
 
@@ -39,32 +40,15 @@ func TestAllTakersTogether(t *testing.T) {
 		if err := first.Create(t.Context(), 1000, "orders"); err != nil {
 			t.Fatal(err)
 		}
-		var mu sync.Mutex
-		seen := map[uint64]bool{}
+		var all distinct.Numbers
 		var takers sync.WaitGroup
-		for i := range 4 {
+		for range 4 {
 			table := open(t, server, database) // a process of its own
 			lock := NewLocal()
 			for _, g := range []idgen.Numbers{
 				table.Generator("orders", table.Locked, nil), table.Generator("orders", table.Swapped, lock), table.Generator("orders", table.Locked, lock),
 			} {
-				takers.Go(func() {
-					for n := range 20 {
-						into := make([]uint64, 1+(n+i)%5)
-						if err := g.Fill(context.Background(), into); err != nil {
-							t.Error(err)
-							return
-						}
-						mu.Lock()
-						for _, number := range into {
-							if seen[number] || number == 0 {
-								t.Errorf("%d twice", number)
-							}
-							seen[number] = true
-						}
-						mu.Unlock()
-					}
-				})
+				takers.Go(func() { all.Take(t, g, 20, 5) })
 			}
 			takers.Go(func() {
 				for range 20 {
@@ -73,14 +57,9 @@ func TestAllTakersTogether(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					mu.Lock()
 					for n := g.First; n <= g.Last; n++ {
-						if seen[n] {
-							t.Errorf("%d twice", n)
-						}
-						seen[n] = true
+						all.Add(t, n)
 					}
-					mu.Unlock()
 				}
 			})
 		}

@@ -46,7 +46,7 @@ func (s *Segments) settle(c *counter, l *load, grant Grant, err error) error {
 	defer c.mu.Unlock()
 	c.load = nil
 	if err == nil {
-		err = grant.check(l.size, c.highest)
+		err = grant.Check(l.size, c.highest)
 	}
 	if errors.Is(err, ErrMoved) {
 		c.finished = err // what is left in memory is still good

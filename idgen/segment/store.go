@@ -30,8 +30,9 @@ var ErrUnknownTag = errors.New("unknown tag")
 // to counters of another number of groups.
 var ErrMoved = errors.New("the counter is closed: its genes have other counters now")
 
-// check refuses what no correct store answers.
-func (g Grant) check(size, highest uint64) error {
+// Check refuses what no correct store answers to whom numbers up to the highest
+// were granted before.
+func (g Grant) Check(size, highest uint64) error {
 	switch {
 	case g.First == 0 || g.Last < g.First || g.Last-g.First != size-1:
 		return fmt.Errorf("the store granted %d..%d when asked for %d numbers: they are not used", g.First, g.Last, size)

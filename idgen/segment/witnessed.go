@@ -32,7 +32,7 @@ func (w *Witnessed) Extend(ctx context.Context, counter string, n uint64) (Grant
 		if err != nil {
 			return Grant{}, err
 		}
-		if err := g.check(n, noted); err != nil { // noted before it was asked for
+		if err := g.Check(n, noted); err != nil { // noted before it was asked for
 			return Grant{}, fmt.Errorf("extend %s by %d: %w", counter, n, err)
 		}
 		ok, bound, err := w.witness.note(ctx, counter, g)
