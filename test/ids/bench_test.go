@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"locus/cmd/generators"
 	"locus/idgen"
 	"locus/idgen/autoincrement"
 	"locus/idgen/buckets"
@@ -25,8 +25,10 @@ import (
 	"locus/idgen/redis"
 	"locus/idgen/row"
 	"locus/idgen/segment"
+	"locus/router/cluster"
 	"locus/router/gene"
 	"locus/test/servers"
+	"locus/test/shop"
 )
 
 // Each benchmark measures for itself and reports one metric; test/bench runs
@@ -322,21 +324,12 @@ func BenchmarkRowSegments(b *testing.B) {
 }
 
 func BenchmarkHTTP(b *testing.B) {
-	numbers, err := segment.NewNumbers(&counting{}, "orders", 0, segment.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = numbers.Close(context.Background()) })
+	set := generators.New(generators.Options{KV: shop.Segments(), Name: "bench"})
+	b.Cleanup(func() { _ = set.Close() })
+	declared := &cluster.Cluster{Generators: map[string]cluster.Generator{"orders": {Kind: cluster.SegmentGenerator}}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /empty", func(http.ResponseWriter, *http.Request) {})
-	mux.HandleFunc("GET /api/segment/get/{tag}", func(w http.ResponseWriter, r *http.Request) {
-		n, err := idgen.One(r.Context(), numbers)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
-			return
-		}
-		fmt.Fprint(w, n)
-	})
+	mux.Handle("/api/", generators.Handler(set, func() *cluster.Cluster { return declared }))
 	server := httptest.NewServer(mux)
 	b.Cleanup(server.Close)
 	client := server.Client()
