@@ -98,7 +98,7 @@ func (s *shop) transcript() transcript {
 		}
 	}
 	words := map[string]string{
-		"ETCD": s.etcd, "DB": s.database, "S0": s.shards[0].Addr(), "S1": s.shards[1].Addr(),
+		"ETCD": s.etcd, "DB": s.database, "S0": s.shards[0].Addr(), "S1": s.shards[1].Addr(), "PASSWORD": s.shards[0].Password,
 		"CONFIG": s.file("locus.yaml"), "FILE": s.file("cluster.yaml"), "GOT": s.file("got.yaml"),
 	}
 	play := transcript{words: words}
