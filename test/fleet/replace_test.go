@@ -32,7 +32,7 @@ func (f *fleet) replace(i int) {
 	f.proxies[i].command[0] = newer
 	f.proxies[i].start(f.t)
 	f.untilReady(i)
-	if after := f.card(i); after.ID != before.ID || after.Version == before.Version {
+	if after := f.card(i); after.ID == before.ID || after.Version == before.Version {
 		f.t.Errorf("%+v was replaced by %+v", before, after)
 	}
 }
