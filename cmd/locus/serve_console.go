@@ -55,7 +55,7 @@ func given(c *config.Config, api console.Generators) console.Generators {
 	return withheld{api}
 }
 
-// elsewhere gives none: the process has them for its own statements alone.
+// withheld gives none: the process has them for its own statements alone.
 type withheld struct{ console.Generators }
 
 func (withheld) ServeHTTP(w http.ResponseWriter, _ *http.Request) {

@@ -27,7 +27,8 @@ type orphans struct {
 	news chan<- struct{}
 }
 
-// mostOrphans is how many a pool remembers; of more, the oldest are forgotten.
+// mostOrphans is how many a pool remembers. Of more than that it is no longer known when they have ended, other than with
+// their server: the last in the list, without a threadID, stands for all of those.
 const mostOrphans = 10_000
 
 // note remembers c.
@@ -35,11 +36,16 @@ func (o *orphans) note(c *Conn) {
 	if o.news == nil {
 		return
 	}
-	if len(o.list) == mostOrphans {
-		o.list = slices.Delete(o.list, 0, 1)
-	}
 	o.last++
-	o.list = append(o.list, orphan{o.last, c.threadID, c.addr, time.Now()})
+	if len(o.list) > mostOrphans {
+		o.list[mostOrphans].since = time.Now()
+		return
+	}
+	next := orphan{o.last, c.threadID, c.addr, time.Now()}
+	if len(o.list) == mostOrphans {
+		next.threadID = 0
+	}
+	o.list = append(o.list, next)
 	select {
 	case o.news <- struct{}{}:
 	default:
@@ -98,7 +104,7 @@ func (p *Pool) takeOrphans() bool {
 func (p *Pool) orphansEnded(ctx context.Context) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.orphans.ending = len(p.orphans.list) > 0 && ctx.Err() == nil
+	p.orphans.ending = len(p.orphans.list) > 0 && ctx.Err() == nil && !p.closed
 	return !p.orphans.ending
 }
 
@@ -122,9 +128,13 @@ func (p *Pool) killOrphans(ctx context.Context) error {
 		// A server that was restarted has none of before, whatever their numbers; it
 		// counts from 1 again.
 		restarted := began.After(o.since) || c.threadID < o.threadID
-		return o.addr != target.Addr || !there[o.threadID] || restarted
+		unlisted := o.threadID == 0
+		return o.addr != target.Addr || restarted || !unlisted && !there[o.threadID]
 	})
 	for _, o := range left {
+		if o.threadID == 0 {
+			continue
+		}
 		p.counts.kills.Add(1)
 		if _, err := c.Exec(ctx, "KILL CONNECTION "+strconv.FormatUint(uint64(o.threadID), 10)); err != nil && !c.usable() {
 			return err

@@ -100,3 +100,24 @@ func TestARestartedServerHasNothingOfBefore(t *testing.T) {
 		}
 	})
 }
+
+// Of more orphans than are remembered none is taken for ended.
+func TestMoreOrphansThanAreRemembered(t *testing.T) {
+	p, _, _ := fakePool(t, Limits{})
+	p.orphans.news = make(chan struct{}, 1)
+	for range mostOrphans + 5 {
+		p.orphans.note(&Conn{threadID: 7, addr: testTarget.Addr})
+	}
+	all := p.Orphaned()
+	if n := len(p.orphans.list); n != mostOrphans+1 || all != mostOrphans+5 {
+		t.Fatalf("%d of %d are remembered", n, all)
+	}
+	p.forgetOrphans(all, func(o orphan) bool { return o.threadID != 0 })
+	if p.Ended(all) || !p.Ended(mostOrphans) {
+		t.Errorf("all ended: %t, those that were remembered: %t", p.Ended(all), p.Ended(mostOrphans))
+	}
+	p.forgetOrphans(all, func(orphan) bool { return true })
+	if !p.Ended(all) {
+		t.Error("with the server all have ended")
+	}
+}

@@ -60,7 +60,7 @@ func (a *activity) set(change func(*activity)) {
 
 // Process describes the session. It may be called from any goroutine, but not while
 // the watcher examines the session: how long it has been doing what it does is what
-// the watcher has seen, since a look at the clock costs as much as a statement's plan.
+// the watcher has seen, for a command may end without a look at the clock.
 func (s *Session) Process(now time.Time) Process {
 	thread := s.awaited.thread(s.World().Catalog.First())
 	a := &s.activity

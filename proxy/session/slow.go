@@ -43,7 +43,10 @@ func (s *Session) borrowFrom(pool *backend.Pool, settings *backend.Settings) (*b
 		return nil, err
 	}
 	s.timing.waited += conn.Waited()
-	return conn, s.await(pool, conn)
+	if err := s.await(pool, conn); err != nil {
+		return nil, err // and the connection is the pool's again
+	}
+	return conn, nil
 }
 
 // slowAfter is from how long on the user's statements are slow; 0: never.
