@@ -15,7 +15,7 @@ import (
 // living proxy has marked as its own: of a proxy that is dead, or that was stopped
 // and is taken for dead. What it still sends over them must not arrive.
 func strangers(ctx context.Context, c *link.Conn, proxies map[string]int64) ([]uint64, error) {
-	marks := []string{cluster.MarkedBy(link.Mark)}
+	marks := []string{cluster.MarkedBy(link.Mark), cluster.MarkedBy(cluster.ConnectionMark(cluster.NoProxy))}
 	for name := range proxies {
 		marks = append(marks, cluster.MarkedBy(cluster.ConnectionMark(name)))
 	}

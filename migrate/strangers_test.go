@@ -1,6 +1,61 @@
 package migrate
 
-import "testing"
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"locus/migrate/link"
+	"locus/router/cluster"
+	"locus/test/servers"
+)
+
+func TestMain(m *testing.M) { servers.Main(m) }
+
+// Strangers are those that a dead proxy has marked, or nobody; neither a living
+// proxy's nor those that no client's statement goes over.
+func TestStrangers(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		server := servers.Shared(t, engine, 1)[0]
+		at := link.Server{Addr: server.Addr(), User: server.User, Password: server.Password}
+		marked := func(mark string) uint64 {
+			db := server.DB(t, "")
+			db.SetMaxOpenConns(1)
+			var id uint64
+			if err := db.QueryRow("SELECT CONNECTION_ID()").Scan(&id); err != nil {
+				t.Fatal(err)
+			}
+			if mark != "" {
+				if _, err := db.Exec("DO GET_LOCK(?, 0)", fmt.Sprintf("%s%d", mark, id)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return id
+		}
+		c, err := link.Dial(t.Context(), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		other, err := link.Dial(t.Context(), at) // a mover's
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Close()
+		marked(cluster.ConnectionMark("living"))
+		marked(cluster.ConnectionMark(cluster.NoProxy))
+		dead, nobodys := marked(cluster.ConnectionMark("dead")), marked("")
+		got, err := strangers(t.Context(), c, map[string]int64{"living": 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(got)
+		want := []uint64{dead, nobodys}
+		if slices.Sort(want); !slices.Equal(got, want) {
+			t.Errorf("strangers are %v, want the dead proxy's and nobody's: %v", got, want)
+		}
+	})
+}
 
 func TestAProxyThatGoesDuringAStepIsMissed(t *testing.T) {
 	before := map[string]int64{"a": 7, "b": 7}

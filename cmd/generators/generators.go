@@ -22,7 +22,7 @@ import (
 // Options are what generators are made with.
 type Options struct {
 	KV      segment.KV // the cluster's keys of generators
-	Name    string     // this process, for people who read a key, and for the marks of its connections
+	Name    string     // this process, for people who read a key
 	DataDir string     // where a snowflake remembers its worker's number
 	Secrets func(name string) (string, error)
 	Lazy    bool         // segments are not loaded ahead: see [segment.Options]

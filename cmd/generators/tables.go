@@ -133,7 +133,7 @@ func (m maker) database(shard router.ShardName) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	target.Mark = cluster.ConnectionMark(m.options.Name)
+	target.Mark = cluster.ConnectionMark(cluster.NoProxy)
 	target.MaxOpen, target.Replicas = mostConnections, nil
 	pool := backend.NewPool(target, backend.Limits{}, m.options.Log)
 	db := sqldb.Open(pool)

@@ -94,7 +94,9 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 	}
 	store := jobs.New(conn.kv, card.ID, conn.config.Secrets.Lookup)
 	options.Virtual = virtual.New(conn.kv, store)
-	if ports.clients != nil {
+	if ports.clients == nil {
+		options.Name = cluster.NoProxy
+	} else {
 		options.Acknowledge = func(version int64) error {
 			presence.Set(card.Obeying(version).Text())
 			return nil

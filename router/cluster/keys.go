@@ -69,6 +69,11 @@ func Holder(proxy string) string { return fmt.Sprintf("%016x", xxhash.Sum64Strin
 // with their connections, so who has none is nobody's.
 func ConnectionMark(proxy string) string { return HolderMark(Holder(proxy)) }
 
+// NoProxy stands for a proxy's name in the marks of connections that no client's
+// statement goes over: a generator's, and those of processes that take no clients. A
+// move has no reason to end them.
+const NoProxy = "none"
+
 // MarkedBy is SQL for the connection that holds the lock of that name with p.ID
 // behind it: p.ID's own, if it is marked so. Marks need no quoting.
 func MarkedBy(mark string) string { return "IS_USED_LOCK(CONCAT('" + mark + "', p.ID))" }
