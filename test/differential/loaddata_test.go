@@ -45,6 +45,8 @@ var files = []file{
 	{account, "", "FIELDS TERMINATED BY ',' (id, no, owner, small)", "0,0,42,1\n\\N,0,7,2\n"},
 	{line, "", "(id, product, qty, price)", "{id}\t1\t2\t3.50\n{id}\t\\N\t\\N\t\\N\n"},
 	{member, "", "(who, n, small, name, day)", "ann\t700\t1\tAnn\t2024-01-01\n🙂x\t701\t2\t\\N\t2024-03-01\no'hara\t702\t3\tx\t2024-02-29\n"},
+	{member, "", "(who, n, day)", "zero\t710\t0000-00-00\nwrong\t711\tno date\npart\t712\t2024-00-00\n"},
+	{member, "REPLACE", "(who, n, day)", "zero\t710\t0000-00-00\nwrong\t711\tno date\npart\t712\t2024-00-00\n"},
 	{product, "", "", "900\tbook\t9.99\n901\t\\N\t\\N\n"},
 	{product, "REPLACE", "(product_id, name)", "900\tpen\n902\tcup\n900\tink\n"},
 	{product, "", "(product_id, @n) SET name = REVERSE(@n), price = product_id / 3", "903\tabc\n900\tkept\n"},

@@ -162,6 +162,7 @@ func (p *pair) copy(t *table) {
 		p.t.Fatal(err)
 	}
 	defer func() { _ = tx.Rollback() }()
+	p.exec(tx, "SET SESSION sql_mode = 'ALLOW_INVALID_DATES'") // as they are stored
 	p.exec(tx, "DELETE FROM "+t.name)
 	for from := 0; from < len(rows); from += 50 {
 		batch := rows[from:min(from+50, len(rows))]
