@@ -162,13 +162,14 @@ func (p *pair) copy(t *table) {
 		p.t.Fatal(err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	p.exec(tx, "SET SESSION sql_mode = 'ALLOW_INVALID_DATES'") // as they are stored
+	p.exec(tx, "SET @before = @@sql_mode, SESSION sql_mode = 'ALLOW_INVALID_DATES'") // as they are stored
 	p.exec(tx, "DELETE FROM "+t.name)
 	for from := 0; from < len(rows); from += 50 {
 		batch := rows[from:min(from+50, len(rows))]
 		mark := "(" + strings.Repeat(", ?", len(t.columns))[2:] + ")"
 		p.exec(tx, "INSERT INTO "+t.name+" VALUES "+strings.Repeat(", "+mark, len(batch))[2:], slices.Concat(batch...)...)
 	}
+	p.exec(tx, "SET SESSION sql_mode = @before")
 	if err := tx.Commit(); err != nil {
 		p.t.Fatal(err)
 	}
