@@ -226,8 +226,7 @@ func (e *examination) tables(ctx context.Context, open []*shard) {
 		e.find("schemas", "shards", "see the reason", "they can't be compared: %v", err)
 		return
 	}
-	var all []error
-	all = append(all, loaded.Warnings...)
+	all := append(loaded.Warnings, schema.Stores(ctx, queriers, e.Cluster)...)
 	if err := loaded.Problems(); err != nil {
 		all = append(all, err)
 	}
@@ -238,7 +237,7 @@ func (e *examination) tables(ctx context.Context, open []*shard) {
 	}
 }
 
-// table reads "table NAME: what: remedy".
+// table reads "table NAME: what: remedy", or the same of a generator.
 func (e *examination) table(line string) {
 	where, what, _ := strings.Cut(line, ": ")
 	mend := "make it what is declared, on every shard: locus diff, SHOW CREATE TABLE"

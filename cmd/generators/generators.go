@@ -180,7 +180,7 @@ func partsOf(c *cluster.Cluster, name string) []part {
 	var parts []part
 	for _, name := range append([]string{name}, c.Generators[name].Of...) {
 		p := part{Generator: c.Generators[name]}
-		for _, shard := range p.Shards {
+		for _, shard := range p.Uses() {
 			p.shards = append(p.shards, c.Shards[shard])
 		}
 		parts = append(parts, p)

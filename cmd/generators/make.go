@@ -37,9 +37,9 @@ func (m maker) make(ctx context.Context, name, counter string) (idgen.Numbers, e
 		m.into.template, err = format.Parse(d.Template, format.Parts())
 		return nil, err
 	case cluster.SegmentGenerator:
-		return m.segments(d, tag)
+		return m.segments(ctx, name, tag)
 	case cluster.RedisGenerator:
-		p, err := m.pool(d)
+		p, err := m.pool(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -47,7 +47,11 @@ func (m maker) make(ctx context.Context, name, counter string) (idgen.Numbers, e
 	case cluster.BucketsGenerator:
 		return m.buckets(d, counter)
 	case cluster.MemcachedGenerator:
-		cached := memcached.New(d.Server, m.store, tag, memcached.Options{})
+		store, err := m.granting(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		cached := memcached.New(d.Server, store, tag, memcached.Options{})
 		m.into.close = append(m.into.close, func() { _ = cached.Close() })
 		return cached, nil
 	case cluster.RowGenerator:
@@ -66,14 +70,11 @@ func (m maker) make(ctx context.Context, name, counter string) (idgen.Numbers, e
 	return nil, fmt.Errorf("kind %q is none that this build makes", d.Kind)
 }
 
-func (m maker) segments(d cluster.Generator, tag string) (idgen.Numbers, error) {
-	var store segment.Store = m.store
-	if d.Server != "" {
-		p, err := m.pool(d)
-		if err != nil {
-			return nil, err
-		}
-		store = p
+func (m maker) segments(ctx context.Context, name, tag string) (idgen.Numbers, error) {
+	d := m.declared.Generators[name]
+	store, err := m.front(ctx, name)
+	if err != nil {
+		return nil, err
 	}
 	numbers, err := segment.NewNumbers(store, tag, 0, segment.Options{MinStep: d.MinStep, MaxStep: d.MaxStep, Lazy: m.options.Lazy})
 	if err != nil {
@@ -120,17 +121,30 @@ func (m maker) redis(d cluster.Generator) (*redis.Server, error) {
 	return server, nil
 }
 
-func (m maker) pool(d cluster.Generator) (*pool.Pool, error) {
+// front is the store of a generator's segments, behind a Redis if one is declared.
+func (m maker) front(ctx context.Context, name string) (segment.Store, error) {
+	if m.declared.Generators[name].Server != "" {
+		return m.pool(ctx, name)
+	}
+	return m.granting(ctx, name)
+}
+
+func (m maker) pool(ctx context.Context, name string) (*pool.Pool, error) {
+	d := m.declared.Generators[name]
+	store, err := m.granting(ctx, name)
+	if err != nil {
+		return nil, err
+	}
 	server, err := m.redis(d)
 	if err != nil {
 		return nil, err
 	}
-	p := pool.New(server, m.store, pool.Options{Keys: d.Keys})
+	p := pool.New(server, store, pool.Options{Keys: d.Keys})
 	m.into.close = append(m.into.close, p.Close)
 	m.into.report = append(m.into.report, func(st *Status) {
 		redis, durable := p.Breakers()
 		st.breaker("redis", redis, 1)
-		st.breaker("etcd", durable, 1)
+		st.breaker(storeName(d), durable, 1)
 	})
 	return p, nil
 }

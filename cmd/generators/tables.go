@@ -34,13 +34,7 @@ func (m maker) row(ctx context.Context, name string) (idgen.Numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = m.once(ctx, name, func(ctx context.Context) error {
-		if _, err := db.ExecContext(ctx, createSchema); err != nil {
-			return err
-		}
-		return table.Create(ctx, 1, name)
-	})
-	if err != nil {
+	if err := m.onceRow(ctx, name, db, table); err != nil {
 		return nil, err
 	}
 	lock, err := m.lock(d, name)
@@ -49,6 +43,16 @@ func (m maker) row(ctx context.Context, name string) (idgen.Numbers, error) {
 	}
 	m.into.report = append(m.into.report, func(st *Status) { st.left("sequence", table.Left(name)) })
 	return bounded{table.Generator(name, table.Locked, lock)}, nil
+}
+
+// onceRow makes the table, and the generator's row in it.
+func (m maker) onceRow(ctx context.Context, name string, db *sql.DB, table *row.Table) error {
+	return m.once(ctx, name, func(ctx context.Context) error {
+		if _, err := db.ExecContext(ctx, createSchema); err != nil {
+			return err
+		}
+		return table.Create(ctx, 1, name)
+	})
 }
 
 // lock is that of a row; nil if none is declared.

@@ -25,14 +25,15 @@ func (a *application) check(ctx context.Context, conn *connection, old, next *cl
 		return err
 	}
 	defer asked.close(ctx)
-	loaded, err := schema.Load(ctx, asked.of(next), next)
+	shards := asked.of(next)
+	loaded, err := schema.Load(ctx, shards, next)
 	if err != nil {
 		return fmt.Errorf("%w\nthe tables can't be checked; --skip-live-check does without", err)
 	}
 	for _, w := range loaded.Warnings {
 		fmt.Fprintln(a.in.stderr, "warning:", w)
 	}
-	if err := loaded.Problems(); err != nil {
+	if err := errors.Join(append(schema.Stores(ctx, shards, next), loaded.Problems())...); err != nil {
 		return err
 	}
 	stranded, err := findStranded(ctx, asked, loaded.Catalog, old, next)

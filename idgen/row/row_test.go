@@ -124,6 +124,47 @@ func TestATableThatWentBack(t *testing.T) {
 	})
 }
 
+// Programs that know nothing of the version take from the same row.
+func TestBesideAnotherProgram(t *testing.T) {
+	each(t, func(t *testing.T, server *servers.Server, database string) {
+		table := open(t, server, database)
+		if err := table.Create(t.Context(), 10, "orders"); err != nil {
+			t.Fatal(err)
+		}
+		other := server.DB(t, database)
+		var all distinct.Numbers
+		var takers sync.WaitGroup
+		takers.Go(func() {
+			for range 200 {
+				result, err := other.ExecContext(t.Context(), "UPDATE locus_ids SET max_id = LAST_INSERT_ID(max_id + 1) WHERE biz_tag = 'orders'")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				n, err := result.LastInsertId()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				all.Add(t, uint64(n))
+			}
+		})
+		for range 2 {
+			takers.Go(func() {
+				for range 100 {
+					g, err := table.Extend(t.Context(), "orders", 1)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					all.Add(t, g.First)
+				}
+			})
+		}
+		takers.Wait()
+	})
+}
+
 // Segments of a table: what a library's user writes.
 func Example() {
 	var table *Table // of row.Open(db, "locus_ids", time.Now), after Create(ctx, 1000, "orders")

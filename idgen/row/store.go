@@ -16,7 +16,8 @@ var _ segment.Store = (*Table)(nil)
 
 // Extend grants the next n numbers of a tag. The row is advanced by a
 // compare-and-swap of its version, so no transaction is held and no row is
-// locked while this process thinks.
+// locked while this process thinks. The bound is compared too, for programs that
+// raise it and not the version.
 //
 // Numbers of an attempt whose outcome is unknown are lost. Should its UPDATE run
 // late, it was seen by the next read, or makes the next swap fail, or fails
@@ -33,7 +34,7 @@ func (t *Table) Extend(ctx context.Context, tag string, n uint64) (segment.Grant
 		if n == 0 || n > maxID-min(bound, maxID) {
 			return segment.Grant{}, fmt.Errorf("extend %s by %d: it is granted up to %d, and numbers end at %d", tag, n, bound, uint64(maxID))
 		}
-		done, err := t.swap(ctx, tag, version, bound+n)
+		done, err := t.swap(ctx, tag, version, bound, bound+n)
 		if err != nil {
 			return segment.Grant{}, fmt.Errorf("extend %s from %d to %d: %w: the outcome is unknown, these numbers may be lost", tag, bound, bound+n, err)
 		}
@@ -63,9 +64,9 @@ func (t *Table) bound(ctx context.Context, tag string) (bound, version uint64, e
 	return bound, version, nil
 }
 
-func (t *Table) swap(ctx context.Context, tag string, version, bound uint64) (bool, error) {
-	result, err := t.db.ExecContext(ctx, "UPDATE "+t.name+" SET max_id = ?, version = version + 1 WHERE biz_tag = ? AND version = ?",
-		bound, []byte(tag), version)
+func (t *Table) swap(ctx context.Context, tag string, version, bound, next uint64) (bool, error) {
+	result, err := t.db.ExecContext(ctx, "UPDATE "+t.name+" SET max_id = ?, version = version + 1 WHERE biz_tag = ? AND version = ? AND max_id = ?",
+		next, []byte(tag), version, bound)
 	if err != nil {
 		return false, err
 	}

@@ -6,13 +6,15 @@ import (
 
 	"locus/router/catalog"
 	"locus/router/cluster"
+	"locus/router/stmt"
 )
 
 // Undeclared lists tables and views on one shard that the cluster doesn't
-// declare, 20 at most: what the default shard has for all others.
+// declare, 20 at most: what the default shard has for all others. The proxies' own are
+// on each shard for itself.
 func Undeclared(ctx context.Context, q Querier, c *cluster.Cluster) ([]catalog.TableName, error) {
 	rows, err := q.Query(ctx, "SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES "+
-		"WHERE TABLE_SCHEMA NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys') ORDER BY 1, 2")
+		"WHERE TABLE_SCHEMA NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys', "+text(stmt.Own)+") ORDER BY 1, 2")
 	if err != nil {
 		return nil, fmt.Errorf("list tables: %w", err)
 	}

@@ -65,9 +65,9 @@ const longestTables = 48
 
 // checkGeneratorShards reports what is wrong with the places of rows and tables.
 func (c *Cluster) checkGeneratorShards(p *problems, document, name string, g Generator) {
-	for _, shard := range slices.Compact(slices.Sorted(slices.Values(g.Shards))) {
+	for _, shard := range slices.Compact(slices.Sorted(slices.Values(g.Uses()))) {
 		if _, declared := c.Shards[shard]; !declared {
-			p.add(document, "shards: %s: no such shard is declared", shard)
+			p.add(document, "shard %q: no such shard is declared", shard)
 		}
 	}
 	switch n := len(g.Shards); {
@@ -90,16 +90,16 @@ const (
 
 // generatorFields are what a kind takes.
 type generatorFields struct {
-	server                                        presence
-	keys, of, shards, lock, bits, template, steps bool
+	server                                               presence
+	keys, of, shards, store, lock, bits, template, steps bool
 }
 
 var fieldsOfKinds = map[GeneratorKind]generatorFields{
-	SegmentGenerator:       {server: optional, steps: true},
+	SegmentGenerator:       {server: optional, store: true, steps: true},
 	SnowflakeGenerator:     {},
-	RedisGenerator:         {server: needed, keys: true},
+	RedisGenerator:         {server: needed, keys: true, store: true},
 	BucketsGenerator:       {server: needed},
-	MemcachedGenerator:     {server: needed},
+	MemcachedGenerator:     {server: needed, store: true},
 	RowGenerator:           {server: optional, shards: true, lock: true},
 	AutoIncrementGenerator: {shards: true},
 	HAGenerator:            {of: true},
@@ -122,6 +122,10 @@ func (f generatorFields) problems(g Generator) []string {
 	refuse(g.Keys < 0 || g.Keys > 1024 || g.Keys > 0 && !f.keys, "keys %d: kind redis takes 1 to 1024", g.Keys)
 	refuse(len(g.Of) > 0 && !f.of, "of: kind %s has none", g.Kind)
 	refuse(len(g.Shards) > 0 && !f.shards, "shards: kind %s has none", g.Kind)
+	refuse(g.Store != nil && !f.store, "store: kind %s has none: kinds segment, redis and memcached have", g.Kind)
+	if g.Store != nil && f.store {
+		list = append(list, g.Store.problems()...)
+	}
 	refuse(g.Lock != NoLock && !f.lock, "lock: kind %s has none", g.Kind)
 	refuse(g.Lock != NoLock && g.Lock != LocalLock && g.Lock != RedisLock, "lock %q: use local or redis, or leave it out", g.Lock)
 	refuse(f.lock && (g.Lock == RedisLock) != (g.Server != ""), "lock: redis and server, its host:port, go together")
@@ -130,5 +134,31 @@ func (f generatorFields) problems(g Generator) []string {
 	refuse((g.MinStep > 0 || g.MaxStep > 0) && !f.steps, "min_step and max_step are for kind segment")
 	refuse(g.MinStep > g.MaxStep && g.MaxStep > 0, "min_step %d is above max_step %d", g.MinStep, g.MaxStep)
 	refuse(g.MaxStep > 1<<32, "max_step %d is above %d", g.MaxStep, uint64(1)<<32)
+	return list
+}
+
+// storeTable is a name that stands in statements as it is.
+var storeTable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}\.[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+
+// longestTag is what biz_tag has room for.
+const longestTag = 128
+
+func (s *Store) problems() []string {
+	if s.MySQL == nil {
+		return []string{"store: name one, such as {mysql: {shard: s0}}; left out it is etcd"}
+	}
+	var list []string
+	if s.MySQL.Shard == "" {
+		list = append(list, "store: a table of MySQL is on a shard: give `shard:`")
+	}
+	if s.MySQL.Table != "" && !storeTable.MatchString(s.MySQL.Table) {
+		list = append(list, fmt.Sprintf("store: table %q: write schema.table, with letters, digits and '_'", s.MySQL.Table))
+	}
+	if s.MySQL.Table == "" && s.MySQL.Tag != "" {
+		list = append(list, "store: a tag is a row of a table that is there: give `table:` too")
+	}
+	if len(s.MySQL.Tag) > longestTag {
+		list = append(list, fmt.Sprintf("store: a tag of %d bytes: biz_tag has room for %d", len(s.MySQL.Tag), longestTag))
+	}
 	return list
 }

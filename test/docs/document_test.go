@@ -78,14 +78,22 @@ func cells(line string) []string {
 // code is a cell without its backticks.
 func code(cell string) string { return strings.Trim(cell, "`") }
 
-// block is the first fenced block of a language that holds a line beginning
-// with that text.
+// blocks are the fenced blocks of a language.
+func blocks(document, language string) (all []string) {
+	for i, part := range strings.Split(document, "```"+language+"\n") {
+		if text, _, _ := strings.Cut(part, "\n```"); i > 0 {
+			all = append(all, text+"\n")
+		}
+	}
+	return all
+}
+
+// block is the first fenced block of a language that begins with that text.
 func block(t *testing.T, document, language, begins string) string {
 	t.Helper()
-	for part := range strings.SplitSeq(document, "```"+language+"\n") {
-		text, _, _ := strings.Cut(part, "\n```")
+	for _, text := range blocks(document, language) {
 		if strings.HasPrefix(text, begins) {
-			return text + "\n"
+			return text
 		}
 	}
 	t.Fatalf("no %s block begins with %q", language, begins)

@@ -4,12 +4,14 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"testing"
 
 	"locus/idgen/cipher"
 	"locus/idgen/orderid"
+	"locus/router/cluster"
 	"locus/router/gene"
 
 	"github.com/cespare/xxhash/v2"
@@ -136,5 +138,27 @@ func same(t *testing.T, what, documented, computed string) {
 	t.Helper()
 	if documented != computed {
 		t.Errorf("%s: the document says %s, the code %s", what, documented, computed)
+	}
+}
+
+// What is written of generators can be declared so.
+func TestGeneratorsCanBeDeclared(t *testing.T) {
+	declared := map[string]cluster.Generator{}
+	for _, text := range blocks(read(t, idsDocument), "yaml") {
+		if !strings.HasPrefix(text, "generators:") {
+			continue
+		}
+		c, err := cluster.Parse([]byte("schema: 1\nshards:\n  s0: {address: 'a:1', user: u, secret: s}\n  s1: {address: 'b:1', user: u, secret: s}\n" +
+			text + "\nroutes: [0x7fff s0, 0xffff s1]\n"))
+		if err != nil {
+			t.Errorf("%v in\n%s", err, text)
+			continue
+		}
+		maps.Copy(declared, c.Generators)
+	}
+	for _, name := range []string{"ticket", "voucher", "invoice", "letters"} {
+		if declared[name].Kind == "" {
+			t.Errorf("no block of %s declares %s", idsDocument, name)
+		}
 	}
 }

@@ -1,0 +1,71 @@
+package generators
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"locus/idgen/row"
+	"locus/idgen/segment"
+	"locus/router/cluster"
+)
+
+// granting is the durable store that grants a generator's numbers.
+func (m maker) granting(ctx context.Context, name string) (segment.Store, error) {
+	if s := m.declared.Generators[name].Store; s != nil {
+		return m.mySQL(ctx, name, *s.MySQL)
+	}
+	return m.store, nil
+}
+
+// storeName is what metrics call it.
+func storeName(d cluster.Generator) string {
+	if d.Store != nil {
+		return "mysql"
+	}
+	return "etcd"
+}
+
+// extend is a segment.Store that is a function.
+type extend func(ctx context.Context, counter string, n uint64) (segment.Grant, error)
+
+// Extend implements segment.Store.
+func (e extend) Extend(ctx context.Context, counter string, n uint64) (segment.Grant, error) {
+	return e(ctx, counter, n)
+}
+
+// mySQL is a row on a shard, with a witness in etcd. The witness is the counter that
+// the generator has where etcd is its store, so a generator that is declared with
+// another store, shard or table goes on above all that it has given, or not at all.
+func (m maker) mySQL(ctx context.Context, name string, s cluster.MySQLStore) (segment.Store, error) {
+	db, err := m.database(s.Shard)
+	if err != nil {
+		return nil, err
+	}
+	table, tag := s.RowOf(name)
+	made := table == ""
+	if made {
+		table = rowTable
+	}
+	rows, err := row.Open(db, table, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	if made {
+		if err := m.onceRow(ctx, name, db, rows); err != nil {
+			return nil, err
+		}
+	}
+	// Whatever its counter is called in front of it, one row grants.
+	ofRow := func(ctx context.Context, _ string, n uint64) (segment.Grant, error) { return rows.Extend(ctx, tag, n) }
+	witnessed := segment.NewWitnessed(extend(ofRow), m.store)
+	return extend(func(ctx context.Context, counter string, n uint64) (segment.Grant, error) {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		g, err := witnessed.Extend(ctx, counter, n)
+		if err != nil {
+			return segment.Grant{}, fmt.Errorf("row %s of %s on shard %s: %w", tag, table, s.Shard, err)
+		}
+		return g, nil
+	}), nil
+}

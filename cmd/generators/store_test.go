@@ -1,0 +1,113 @@
+package generators
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+
+	"locus/idgen/breaker"
+	"locus/idgen/segment"
+	"locus/router"
+	"locus/router/cluster"
+	"locus/test/servers"
+)
+
+func inMySQL(shard router.ShardName) *cluster.Store {
+	return &cluster.Store{MySQL: &cluster.MySQLStore{Shard: shard}}
+}
+
+// last takes numbers of a generator and gives the last one: none is at or below one
+// that was there before.
+func last(t *testing.T, s *Set, c *cluster.Cluster, name string, above int64) int64 {
+	t.Helper()
+	for range 20 {
+		texts, err := s.Next(t.Context(), Request{Declared: c, Name: name, Count: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range texts {
+			n, err := strconv.ParseInt(text, 10, 64)
+			if err != nil || n <= above {
+				t.Fatalf("%s gives %s after %d (%v)", name, text, above, err)
+			}
+			above = n
+		}
+	}
+	return above
+}
+
+// A generator goes on above its numbers when it is declared with another store, by
+// processes that come one after the other.
+func TestAnotherStore(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		c, shared := onShards(t, engine, map[string]cluster.Generator{"n": {Kind: cluster.SegmentGenerator, MinStep: 10, MaxStep: 10}})
+		store, above := newKV(), int64(0)
+		declare := func(s *cluster.Store, server string) *Set {
+			g := c.Generators["n"]
+			g.Store, g.Server = s, server
+			c = &cluster.Cluster{Shards: c.Shards, Generators: map[string]cluster.Generator{"n": g}}
+			return openWith(t, store, shared[0].Password)
+		}
+		above = last(t, declare(nil, ""), c, "n", above)
+		// The row that is made begins at 1, which etcd knows to be given.
+		set := declare(inMySQL("s0"), "")
+		if texts, err := set.Next(t.Context(), Request{Declared: c, Name: "n", Count: 1}); !errors.Is(err, segment.ErrWentBack) || !strings.Contains(err.Error(), "row n of locus.number on shard s0") {
+			t.Errorf("a row that begins below: %v, %v", texts, err)
+		}
+		raised := "UPDATE locus.number SET max_id = " + strconv.FormatInt(above+1000, 10)
+		shared[0].Exec(t, raised)
+		above = last(t, set, c, "n", above)
+		above = last(t, declare(inMySQL("s0"), servers.Redis(t).Addr), c, "n", above)
+		set = declare(nil, "")
+		above = last(t, set, c, "n", above)
+		// Restored to what it was: found out by a process that has seen nothing of it.
+		shared[0].Exec(t, raised)
+		set = declare(inMySQL("s0"), "")
+		if texts, err := set.Next(t.Context(), Request{Declared: c, Name: "n", Count: 1}); !errors.Is(err, segment.ErrWentBack) {
+			t.Errorf("the database was restored: %v, %v", texts, err)
+		}
+	})
+}
+
+// Redis and memcached take what a table grants, two processes each: none twice. While
+// the table's server is away, the error names the row.
+func TestInFrontOfATable(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		redis, memcached := servers.Redis(t).Addr, servers.Memcached(t).Addr
+		declared := map[string]cluster.Generator{
+			"pooled": {Kind: cluster.SegmentGenerator, Server: redis, Store: inMySQL("s0")},
+			"one":    {Kind: cluster.RedisGenerator, Server: redis, Store: inMySQL("s1")},
+			"cached": {Kind: cluster.MemcachedGenerator, Server: memcached, Store: inMySQL("s1")},
+			"ready":  {Kind: cluster.QueueGenerator, Of: []string{"one"}},
+			"away":   {Kind: cluster.SegmentGenerator, Store: &cluster.Store{MySQL: &cluster.MySQLStore{Shard: "s2", Table: "a.b"}}},
+		}
+		c, shared := onShards(t, engine, declared)
+		c.Shards["s2"] = cluster.Shard{Address: "127.0.0.1:1", User: "locus", Secret: "shard", TLS: cluster.TLSOff}
+		store := newKV()
+		sets := []*Set{openWith(t, store, shared[0].Password), openWith(t, store, shared[0].Password)}
+		for _, name := range []string{"pooled", "one", "cached", "ready"} {
+			seen := map[string]bool{}
+			for i := range 40 {
+				texts, err := sets[i%2].Next(t.Context(), Request{Declared: c, Name: name, Count: 1 + i%4})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, text := range texts {
+					if seen[text] {
+						t.Errorf("%s gave %s twice", name, text)
+					}
+					seen[text] = true
+				}
+			}
+		}
+		for _, s := range sets[0].Status() {
+			if s.Name == "pooled" && s.Breakers["mysql"][breaker.Closed] != 1 {
+				t.Errorf("breakers before the table: %v", s.Breakers)
+			}
+		}
+		if texts, err := sets[0].Next(t.Context(), Request{Declared: c, Name: "away", Count: 1}); err == nil || !strings.Contains(err.Error(), "row away of a.b on shard s2") {
+			t.Errorf("its shard is away: %v, %v", texts, err)
+		}
+	})
+}

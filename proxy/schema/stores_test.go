@@ -1,0 +1,51 @@
+package schema
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+
+	"locus/proxy/backend"
+	"locus/router"
+	"locus/router/cluster"
+	"locus/test/servers"
+)
+
+// Each row is one that grants, or is said to grant nothing with what mends it.
+func TestStores(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		server := servers.Shared(t, engine, 1)[0]
+		database := servers.Database(t, server)
+		server.Exec(t, "CREATE TABLE "+database+".alloc (biz_tag VARCHAR(128) PRIMARY KEY, max_id BIGINT, step INT, description VARCHAR(256), version BIGINT, update_time TIMESTAMP)")
+		server.Exec(t, "INSERT INTO "+database+".alloc VALUES ('good', 1000, 100, NULL, 0, NOW()), ('still', 1000, 0, NULL, 0, NOW())")
+		server.Exec(t, "CREATE TABLE "+database+".leaf (biz_tag VARCHAR(128) PRIMARY KEY, max_id BIGINT, step INT, update_time TIMESTAMP)")
+		shard := cluster.Shard{Address: server.Addr(), User: server.User, Secret: "s0", TLS: cluster.TLSOff}
+		target, err := Target("s0", shard, func(string) (string, error) { return server.Password, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		pool := backend.NewPool(target, backend.Limits{}, slog.New(slog.DiscardHandler))
+		defer func() { _ = pool.Close(t.Context()) }()
+		for _, c := range []struct {
+			store cluster.MySQLStore
+			want  string
+		}{
+			{cluster.MySQLStore{Shard: "s0"}, ""},
+			{cluster.MySQLStore{Shard: "s1", Table: "no.matter"}, ""}, // it can't be reached
+			{cluster.MySQLStore{Shard: "s0", Table: database + ".alloc"}, ""},
+			{cluster.MySQLStore{Shard: "s0", Table: database + ".alloc", Tag: "other"}, "generator good: row other of " + database + ".alloc on shard s0 is not there: INSERT it"},
+			{cluster.MySQLStore{Shard: "s0", Table: database + ".alloc", Tag: "x' OR 'x' = 'x"}, "is not there"},
+			{cluster.MySQLStore{Shard: "s0", Table: database + ".alloc", Tag: "still"}, "has step 0, which grants nothing: UPDATE it to 1 or more"},
+			{cluster.MySQLStore{Shard: "s0", Table: database + ".leaf"}, "'version'"},
+			{cluster.MySQLStore{Shard: "s0", Table: database + ".none"}, "make the table with biz_tag, max_id, step, version and update_time"},
+		} {
+			declared := &cluster.Cluster{Generators: map[string]cluster.Generator{
+				"good": {Kind: cluster.SegmentGenerator, Store: &cluster.Store{MySQL: &c.store}}, "etcd": {Kind: cluster.SegmentGenerator},
+			}}
+			problems := Stores(t.Context(), map[router.ShardName]Querier{"s0": Pooled{pool}}, declared)
+			if c.want == "" && len(problems) > 0 || c.want != "" && (len(problems) != 1 || !strings.Contains(problems[0].Error(), c.want)) {
+				t.Errorf("%+v: %v, want %q", c.store, problems, c.want)
+			}
+		}
+	})
+}
