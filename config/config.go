@@ -20,6 +20,7 @@ type Config struct {
 	DataDir  string   `yaml:"data_dir"`
 	KeyRing  string   `yaml:"key_ring"` // path of the order-number keys; empty: numbers aren't hidden
 	Log      Log      `yaml:"log"`
+	Tracing  Tracing  `yaml:"tracing"`
 }
 
 // Etcd says where the cluster's shared state is.
@@ -91,6 +92,15 @@ type Backends struct {
 type Log struct {
 	Format LogFormat `yaml:"format"`
 	Level  LogLevel  `yaml:"level"`
+}
+
+// Tracing says where traces go, and of how much.
+type Tracing struct {
+	Endpoint    string   `yaml:"endpoint"` // empty: off
+	Sample      float64  `yaml:"sample"`
+	HeadersFile string   `yaml:"headers_file"`
+	CA          string   `yaml:"ca"`
+	Timeout     Duration `yaml:"timeout"`
 }
 
 // Load reads path over the defaults and validates the result. The error names

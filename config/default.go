@@ -43,5 +43,6 @@ func Default() *Config {
 		Secrets: Secrets{Dir: "/etc/locus/secrets"},
 		DataDir: "/var/lib/locus",
 		Log:     Log{Format: Text, Level: Info},
+		Tracing: Tracing{Sample: 0.01, Timeout: Duration(10 * time.Second)},
 	}
 }

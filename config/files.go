@@ -20,6 +20,8 @@ func (c *Config) CheckFiles() error {
 		{"http.tls.cert", c.HTTP.TLS.Cert},
 		{"http.tls.key", c.HTTP.TLS.Key},
 		{"key_ring", c.KeyRing},
+		{"tracing.headers_file", c.Tracing.HeadersFile},
+		{"tracing.ca", c.Tracing.CA},
 	} {
 		if f.path == "" {
 			continue

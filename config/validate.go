@@ -25,6 +25,7 @@ func (c *Config) Validate() error {
 	c.HTTP.validate(&p)
 	c.Backends.validate(&p)
 	c.Log.validate(&p)
+	c.Tracing.validate(&p)
 	return errors.Join(p...)
 }
 
@@ -141,6 +142,21 @@ func (l *Log) validate(p *problems) {
 	}
 	if _, ok := slogLevels[l.Level]; !ok {
 		p.add("log.level", "%q: use debug, info, warn or error", l.Level)
+	}
+}
+
+func (t *Tracing) validate(p *problems) {
+	if t.Sample < 0 || t.Sample > 1 || t.Sample != t.Sample {
+		p.add("tracing.sample", "%v: use 0 to 1", t.Sample)
+	}
+	p.positive("tracing.timeout", t.Timeout)
+	if t.Endpoint == "" {
+		return
+	}
+	// The text is not told: what is not one may be a secret.
+	u, err := url.Parse(t.Endpoint)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		p.add("tracing.endpoint", "write http://host:port/path or https://host:port/path; secrets go into headers_file")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"locus/migrate/cutover"
+	"locus/router"
 )
 
 // Runner runs the jobs that nobody else runs.
@@ -22,6 +23,18 @@ type Runner struct {
 	// lines do, in tests.
 	Stop    func(point string)
 	Arrange func(*cutover.Effects)
+	// Stepped is told of each step of a cut-over that was begun; may be nil.
+	Stepped func(Stepped)
+}
+
+// Stepped is what became of a step: forward or back, and whether it was taken or not.
+type Stepped struct {
+	Job          string
+	To           router.ShardName // the receiver
+	Genes        int              // that were to change hands
+	Began, Ended time.Time
+	Lines        []cutover.Line
+	Failed       bool
 }
 
 // Times are the limits of a job. The zero value of each is its default.

@@ -64,8 +64,14 @@ func (d *drive) step(ctx context.Context, s Snapshot, action phase.Action, reach
 	if d.Arrange != nil {
 		d.Arrange(&step.Effects)
 	}
+	began := time.Now()
 	err := step.Run(ctx)
 	h.hangUp()
+	if d.Stepped != nil {
+		d.Stepped(Stepped{
+			Job: d.id, To: h.to, Genes: h.genes.Len(), Began: began, Ended: time.Now(), Lines: step.Lines, Failed: err != nil,
+		})
+	}
 	if err == nil {
 		d.owned.set(s.Job, h.next)
 	}

@@ -12,6 +12,7 @@ import (
 	"locus/idgen/cipher"
 	"locus/idgen/orderid"
 	"locus/idgen/segment"
+	"locus/proxy/trace"
 	"locus/router/catalog"
 	"locus/router/cluster"
 	"locus/router/gene"
@@ -24,6 +25,7 @@ type issuers struct {
 	ring   *cipher.Ring
 	groups func() int
 	log    *slog.Logger
+	tracer *trace.Tracer
 
 	mu      sync.RWMutex // of what follows; never held across I/O
 	byTable map[issuerKey]issuer
@@ -172,6 +174,8 @@ func (i *issuers) sequences(ctx context.Context, s source, prefix string) (_ *id
 const nearlyFull = 0.8
 
 func (i *issuers) observe(prefix string, l segment.Loaded) {
+	now := time.Now()
+	i.tracer.Segment(trace.Segment{Counter: prefix + l.Counter, Size: l.Size, Began: now.Add(-l.Took), Ended: now, Failed: l.Err != nil})
 	switch {
 	case l.Err != nil:
 		i.log.Warn("sequence numbers not granted", "counter", prefix+l.Counter, "error", l.Err)

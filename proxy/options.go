@@ -11,6 +11,7 @@ import (
 	"locus/idgen/segment"
 	"locus/proxy/backend"
 	"locus/proxy/session"
+	"locus/proxy/trace"
 	"locus/router/live"
 )
 
@@ -74,7 +75,9 @@ type Options struct {
 	Saved func() (values map[string][]byte, revision int64, err error)
 	// Virtual is the tables of the schema locus; nil: there are none.
 	Virtual session.Virtual
-	Log     *slog.Logger
+	// Tracer decides what is traced; nil: nothing is.
+	Tracer *trace.Tracer
+	Log    *slog.Logger
 }
 
 func (o Options) withDefaults() Options {

@@ -73,7 +73,7 @@ func New(o Options) *Proxy {
 	}
 	p.live = live.New(config)
 	p.ids = &issuers{
-		kv: o.Segments, name: o.Name, ring: o.Ring, log: o.Log,
+		kv: o.Segments, name: o.Name, ring: o.Ring, log: o.Log, tracer: o.Tracer,
 		groups:  func() int { return p.live.Load().declared.Settings.CounterGroups },
 		byTable: map[issuerKey]issuer{},
 	}
@@ -83,7 +83,7 @@ func New(o Options) *Proxy {
 		World: func() *session.World { return &p.live.Load().session },
 		Pools: p.pools, Sessions: &p.sessions, IDs: p.ids, Generators: o.Generators, Ring: o.Ring, Spanning: o.Spanning,
 		Coordinator: p.coordinator, Stop: o.Stop,
-		MaxStatement: o.MaxStatement, Counts: &p.counts, Meter: &p.meter, Log: o.Log,
+		MaxStatement: o.MaxStatement, Counts: &p.counts, Meter: &p.meter, Tracer: o.Tracer, Log: o.Log,
 		Fencing: session.Fencing{
 			Changed: p.live.Changed, Leased: o.Fence.Leased, Hold: o.Fence.Hold, Places: make(chan struct{}, o.Fence.MaxHeld),
 		},

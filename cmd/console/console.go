@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"locus/cmd/generators"
+	"locus/cmd/tracing"
 	"locus/config"
 	"locus/proxy"
 	"locus/router"
@@ -33,7 +34,9 @@ type Options struct {
 	Accounts []Account  // nobody logs in without
 	Secure   bool       // it is served over TLS
 	Version  string
-	Now      func() time.Time // nil: the clock
+	// Traced counts the spans of traces; nil: there are none.
+	Traced func() tracing.Counts
+	Now    func() time.Time // nil: the clock
 }
 
 // Generators is the process's generators: what answers below /api/, and how they
@@ -59,7 +62,7 @@ func New(o Options) http.Handler {
 	mux.HandleFunc("POST /logout", d.logout)
 	sees := func(pattern string, h http.HandlerFunc) { mux.Handle(pattern, d.guard(config.Viewer, h)) }
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(newCollector(o.Proxy, o.IDs), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(newCollector(o), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	sees("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP)
 	if o.IDs != nil {
 		sees("GET /api/", o.IDs.ServeHTTP)

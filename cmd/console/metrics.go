@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"locus/cmd/generators"
+	"locus/cmd/tracing"
 	"locus/proxy"
 	"locus/proxy/backend"
 	"locus/proxy/session"
@@ -60,16 +61,20 @@ var (
 	generatorWaits    = describe("generator_segment_waits_total", "Callers that waited for a segment.", "generator")
 	generatorBreakers = describe("generator_breakers", "Breakers before a server, by state.", "generator", "before", "state")
 
+	spansSent    = describe("trace_spans_sent_total", "Spans of traces that the collector has taken.")
+	spansDropped = describe("trace_spans_dropped_total", "Spans of traces that were lost, since the collector did not take them or too many waited.")
+
 	dialFail = describe("backend_login_failures_total", "Logins at a shard that failed.", "shard")
 )
 
 // collector reads a proxy's state at each scrape.
 type collector struct {
-	p   Proxy
-	ids Generators // nil: there are none
+	p      Proxy
+	ids    Generators            // nil: there are none
+	traced func() tracing.Counts // likewise
 }
 
-func newCollector(p Proxy, ids Generators) prometheus.Collector { return collector{p, ids} }
+func newCollector(o Options) prometheus.Collector { return collector{o.Proxy, o.IDs, o.Traced} }
 
 func (c collector) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, out) }
 
@@ -96,6 +101,11 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	idMetrics(s.IDs, gauge, counter)
 	if c.ids != nil {
 		generatorMetrics(c.ids.Status(), gauge, counter)
+	}
+	if c.traced != nil {
+		spans := c.traced()
+		counter(spansSent, spans.Sent)
+		counter(spansDropped, spans.Dropped)
 	}
 	gauge(holding, float64(s.Counts.Holding.Load()))
 	for i, reason := range session.PinReasons() {

@@ -79,7 +79,12 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 	if err := checkAccounts(accounts); err != nil {
 		return err
 	}
-	options.Name = card.ID
+	spans, err := openTraces(conn.config, card.ID, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, spans.Close()) }()
+	options.Name, options.Tracer = card.ID, spans.Tracer()
 	hurry := make(chan struct{})
 	options.Hurry = hurry
 	evict := sync.OnceFunc(func() { close(hurry) })
@@ -132,10 +137,10 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 		fleet.Slow:     func() any { return p.Slow().Digests() },
 	}}
 	redefined := &fleet.Redefined{KV: conn.kv, Reread: p.Reread}
-	mover := &migrate.Runner{Store: store, Name: card.ID, Log: log}
+	mover := &migrate.Runner{Store: store, Name: card.ID, Log: log, Stepped: spans.Stepped}
 	page := console.New(console.Options{
 		Proxy: p, Cluster: shared{store, conn}, IDs: given(conn.config, generators.Handler(numbers, p.Declared)), Accounts: accounts,
-		Secure: conn.config.HTTP.TLS.Cert != "", Version: buildVersion().Version,
+		Secure: conn.config.HTTP.TLS.Cert != "", Version: buildVersion().Version, Traced: spans.Counts,
 	})
 	again := &reloader{load: in.configuration, current: *conn.config, log: log, level: level, certificates: shown, proxy: p}
 	reload := func(ctx context.Context) error { return again.run(ctx, hangups) }

@@ -65,6 +65,15 @@ type Step struct {
 	Undo time.Duration
 	// Stop is called at the stop points, in tests.
 	Stop func(point string)
+	// Lines are what the step came to, in order.
+	Lines []Line
+}
+
+// Line is one line of the order, as it went.
+type Line struct {
+	Name         string
+	Began, Ended time.Time
+	Failed       bool
 }
 
 // Run takes the step. It returns nil if the genes were handed over. Any other
@@ -91,7 +100,7 @@ func (s *Step) Run(ctx context.Context) error {
 func (s *Step) checked(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.Before)
 	defer cancel()
-	return s.Check(ctx)
+	return s.line(BeforeCheck, func() error { return s.Check(ctx) })
 }
 
 // fenced is the part of a step during which statements wait.
@@ -99,20 +108,28 @@ func (s *Step) fenced(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.Within)
 	defer cancel()
 	for _, line := range []struct {
-		point, name string
-		do          func(context.Context) error
+		name string // and of its stop point
+		do   func(context.Context) error
 	}{
-		{BeforeFence, "fence", s.Fence},
-		{BeforePosition, "position", s.Position},
-		{BeforeReverse, "reverse", s.Reverse},
-		{BeforeCommit, "commit", s.Commit},
+		{BeforeFence, s.Fence},
+		{BeforePosition, s.Position},
+		{BeforeReverse, s.Reverse},
+		{BeforeCommit, s.Commit},
 	} {
-		s.at(line.point)
-		if err := line.do(ctx); err != nil {
+		s.at(line.name)
+		if err := s.line(line.name, func() error { return line.do(ctx) }); err != nil {
 			return fmt.Errorf("%s: %w", line.name, err)
 		}
 	}
 	return nil
+}
+
+// line does one, and notes how it went.
+func (s *Step) line(name string, do func() error) error {
+	began := time.Now()
+	err := do()
+	s.Lines = append(s.Lines, Line{Name: name, Began: began, Ended: time.Now(), Failed: err != nil})
+	return err
 }
 
 // settle turns an unknown outcome into a known one. Where that can't be done
@@ -120,7 +137,11 @@ func (s *Step) fenced(ctx context.Context) error {
 func (s *Step) settle(ctx context.Context, unknown error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Undo)
 	defer cancel()
-	committed, err := s.Settle(ctx)
+	var committed bool
+	err := s.line("settle", func() (err error) {
+		committed, err = s.Settle(ctx)
+		return err
+	})
 	switch {
 	case err != nil:
 		return errors.Join(unknown, fmt.Errorf("settle: %w", err))
@@ -135,7 +156,7 @@ func (s *Step) settle(ctx context.Context, unknown error) error {
 func (s *Step) undo(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Undo)
 	defer cancel()
-	if err := s.Release(ctx); err != nil {
+	if err := s.line(BeforeRelease, func() error { return s.Release(ctx) }); err != nil {
 		return fmt.Errorf("release: %w; the proxies release the genes by themselves at the fence's deadline", err)
 	}
 	return nil

@@ -82,6 +82,22 @@ func TestTheOrder(t *testing.T) {
 	if !f.handed || f.held {
 		t.Errorf("handed over %v, held %v", f.handed, f.held)
 	}
+	if got := lines(s); got != "check,fence,position,reverse,commit" {
+		t.Errorf("told of %s", got)
+	}
+}
+
+// lines are what a step tells of itself; one that failed is marked.
+func lines(s *cutover.Step) string {
+	var list []string
+	for _, l := range s.Lines {
+		name := l.Name
+		if l.Failed {
+			name += " failed"
+		}
+		list = append(list, name)
+	}
+	return strings.Join(list, ",")
 }
 
 // TestEveryLineFails: before and after its effect; nothing stays half done.
@@ -93,7 +109,11 @@ func TestEveryLineFails(t *testing.T) {
 					continue // only a commit's outcome may be unknown, and a failed one that happened must be
 				}
 				f := &fake{breaks: broken, after: after, unknown: unknown}
-				err := f.step().Run(t.Context())
+				s := f.step()
+				err := s.Run(t.Context())
+				if told := lines(s); strings.Count(told, "failed") != 1 || !strings.Contains(told, broken+" failed") || strings.Count(told, ",")+1 != len(f.log) {
+					t.Errorf("told of %s, and did %v", told, f.log)
+				}
 				name := fmt.Sprintf("%s fails, after its effect: %v", broken, after)
 				if f.held {
 					t.Errorf("%s: the fence was left: %v", name, f.log)

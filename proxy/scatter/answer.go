@@ -33,7 +33,9 @@ type answer struct {
 	end    int // of the visible values in a text row
 	keys   []key
 
-	ended    bool // the final packet was read
+	index    int
+	tell     func(i int, code uint16) // of its end; may be nil
+	ended    bool                     // the final packet was read
 	lost     bool
 	warnings uint16
 	status   uint16
@@ -71,13 +73,16 @@ func (a *answer) payload() ([]byte, error) {
 	if err != nil {
 		return nil, a.fail(err)
 	}
-	a.finish()
+	a.finish(e.Code)
 	return nil, e
 }
 
-func (a *answer) finish() {
+func (a *answer) finish(code uint16) {
 	a.stream.Done()
 	a.row, a.ended = nil, true
+	if a.tell != nil {
+		a.tell(a.index, code)
+	}
 }
 
 // head reads the column definitions; each is shown as its payload.
@@ -126,7 +131,7 @@ func (a *answer) next() error {
 		return a.fail(err)
 	}
 	a.warnings, a.status = eof.Warnings, eof.Status
-	a.finish()
+	a.finish(0)
 	if eof.Status&mysql.SERVER_MORE_RESULTS_EXISTS != 0 {
 		return a.fail(errShape)
 	}

@@ -60,7 +60,7 @@ func merge(sources []source, m *plan.Merge, format Format, limit Limit, to Clien
 		g.budget = math.MaxInt
 	}
 	for i, s := range sources {
-		g.answers[i] = answer{from: s, stream: s.Stream()}
+		g.answers[i] = answer{from: s, stream: s.Stream(), index: i, tell: to.Ended}
 	}
 	return g.settle(g.run(limit))
 }

@@ -17,6 +17,9 @@ type Client struct {
 	// Whole has every answer read to its end, however long: the connections are
 	// in a transaction, which would be lost with one that is given up.
 	Whole bool
+	// Ended, if not nil, is told of each connection, by its index, whose answer was
+	// read to its end, and of the error's number that it ended with.
+	Ended func(i int, code uint16)
 }
 
 // Format is how rows are encoded, by the shards and for the client.

@@ -23,6 +23,13 @@ func (s *Session) execute(payload []byte) error {
 	if err != nil {
 		return s.writeError(err)
 	}
+	s.beginTrace(&p.lexed)
+	err = s.executePrepared(p, payload)
+	s.endTrace(err)
+	return err
+}
+
+func (s *Session) executePrepared(p *prepared, payload []byte) error {
 	w := s.world()
 	if err := s.replan(w, p); err != nil {
 		return s.writeError(err)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"locus/proxy/trace"
 	"locus/router/gene"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -185,6 +186,7 @@ const leaseLook = 50 * time.Millisecond
 func (s *Session) pause(changed <-chan struct{}, deadline <-chan time.Time, held *heldError) error {
 	began := time.Now()
 	defer func() { s.timing.held += time.Since(began) }()
+	defer s.timing.trace.Enter(trace.Hold, "")()
 	var look <-chan time.Time
 	if held == errUnleased {
 		timer := time.NewTimer(leaseLook)

@@ -11,6 +11,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/gather"
+	"locus/proxy/trace"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
@@ -54,6 +55,7 @@ func (s *Session) gather(asked *request) error {
 // shard, for use, and takes them away again.
 func (s *Session) gathered(r *request, use func(*gathering) error) error {
 	r.cursor = false
+	defer s.timing.trace.Enter(trace.Gather, "")()
 	if err := s.mayGather(r); err != nil {
 		return err
 	}
@@ -181,6 +183,7 @@ func (g *gathering) answer() error {
 	if err := g.relay(g.at.conn, wire.QueryResponse, g.withStatus()); err != nil {
 		return err
 	}
+	g.answered(l.shard)
 	_, failed := g.scanner.ErrCode()
 	if failed || g.scanner.Warnings() > 0 {
 		g.keepWarnings(l)

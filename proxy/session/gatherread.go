@@ -123,6 +123,7 @@ func (g *gathering) collect(leases []lease, into *gather.Table, drain int) error
 	for _, l := range leases {
 		var answer gather.Answer
 		var err error
+		before := into.Left.Rows
 		if failure == nil {
 			answer, err = into.Fill(g.ctx, l.conn, drain)
 		} else {
@@ -130,6 +131,7 @@ func (g *gathering) collect(leases []lease, into *gather.Table, drain int) error
 			none.Left = &gather.Limits{}
 			answer, _ = none.Fill(g.ctx, l.conn, drain)
 		}
+		g.timing.trace.Answered(string(l.shard), uint64(before-into.Left.Rows), codeOf(err))
 		if failure == nil {
 			failure = err
 		}

@@ -6,12 +6,14 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/gather"
+	"locus/proxy/trace"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
 
 // table makes the n-th temporary table and reads its rows.
 func (g *gathering) table(n int, t *plan.Gathered) error {
+	defer g.timing.trace.Enter(trace.Table, t.Alias)()
 	columns, err := g.columns(t)
 	if err != nil {
 		return err

@@ -18,6 +18,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/meter"
 	"locus/proxy/stream"
+	"locus/proxy/trace"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
@@ -65,7 +66,9 @@ func hotServices(t testing.TB) (*Services, *fakeShard) {
 	world := &World{Map: m, Catalog: catalog.New(m.Shards(), []*catalog.Table{orders}, nil), Plans: plan.NewCache(1000), MariaDB: true}
 	return &Services{
 		World: func() *World { return world }, Pools: pools, IDs: &sequence{}, Ring: ring,
-		MaxStatement: 1 << 20, Counts: &Counts{}, Meter: measured, Log: slog.New(slog.DiscardHandler),
+		MaxStatement: 1 << 20, Counts: &Counts{}, Meter: measured,
+		Tracer: trace.New(nil, 0), // traces are on, and these statements are not chosen
+		Log:    slog.New(slog.DiscardHandler),
 	}, shard
 }
 

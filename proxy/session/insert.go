@@ -10,6 +10,7 @@ import (
 	"locus/idgen/orderid"
 	"locus/proxy/backend"
 	"locus/proxy/stamp"
+	"locus/proxy/trace"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/stmt"
@@ -59,6 +60,7 @@ func (s *Session) runStamped(r *request) error {
 }
 
 func (s *Session) stamped(r *request) (*stamp.Result, error) {
+	defer s.timing.trace.Enter(trace.Issue, "")()
 	if s.Generators != nil && len(r.plan.Insert.Table.StampedColumns) > 0 {
 		declared := r.world.Declared
 		s.stamper.Make = func(ctx context.Context, generator string, n int) ([]string, error) {

@@ -221,6 +221,7 @@ func (s *Session) outcomes(leases []lease) (totals, error) {
 	var failure error
 	for _, l := range leases {
 		ok, err := s.outcome(l.conn)
+		s.timing.trace.Answered(string(l.shard), ok.AffectedRows, codeOf(err))
 		if err == nil {
 			total.affected += ok.AffectedRows
 			total.warnings += ok.Warnings

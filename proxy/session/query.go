@@ -57,6 +57,13 @@ func (s *Session) query(payload []byte) error {
 // runText runs the text that was read into lexed.
 func (s *Session) runText(payload []byte) error {
 	s.Counts.Statements.Add(1)
+	s.beginTrace(&s.lexed)
+	err := s.runLexed(payload)
+	s.endTrace(err)
+	return err
+}
+
+func (s *Session) runLexed(payload []byte) error {
 	w := s.world()
 	text, ok, err := s.numbered(w, &s.lexed)
 	if err != nil {

@@ -102,6 +102,7 @@ func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, 
 	if err := s.relay(l.conn, kind, last); err != nil {
 		return s.unsent(l, err)
 	}
+	s.answered(l.shard)
 	return s.after(l, r)
 }
 
@@ -145,7 +146,7 @@ func (s *Session) send(l lease, r *request, text []byte, params []wire.Param) er
 	if err != nil {
 		return err
 	}
-	s.timing.sentTo(l.shard)
+	s.sentTo(l.branch)
 	if err := l.conn.Send(packet); err != nil {
 		return err
 	}

@@ -62,8 +62,12 @@ func (s *Session) runScatter(r *request) error {
 	if r.statement != nil {
 		format = scatter.Binary
 	}
+	var ended func(int, uint16)
+	if t := s.timing.trace; t != nil {
+		ended = func(i int, code uint16) { t.Answered(string(leases[i].shard), 0, code) }
+	}
 	outcome, err := scatter.Merge(conns, r.plan.Merge, format, limit, scatter.Client{
-		Stream: s.client, Seq: s.seq, Capabilities: s.capabilities, Status: s.status(), Whole: s.txn.running() || s.pins != nil,
+		Stream: s.client, Seq: s.seq, Capabilities: s.capabilities, Status: s.status(), Whole: s.txn.running() || s.pins != nil, Ended: ended,
 	})
 	for i, l := range leases {
 		if i >= len(outcome.Clean) || !outcome.Clean[i] {

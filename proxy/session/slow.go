@@ -9,6 +9,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/meter"
+	"locus/proxy/trace"
 	"locus/router"
 	"locus/router/stmt"
 )
@@ -23,6 +24,7 @@ type timing struct {
 	waited time.Duration      // for connections
 	held   time.Duration      // while genes changed hands
 	shards []router.ShardName // that it was sent to
+	trace  *trace.Statement   // nil: it is not traced
 }
 
 func (t *timing) begin() { *t = timing{began: time.Since(epoch), shards: t.shards[:0]} }
@@ -59,7 +61,11 @@ func (s *Session) slowAfter() time.Duration {
 
 // observed is attempt, and tells of a statement that was slow.
 func (s *Session) observed(r *request) error {
+	s.failed = false
 	err := s.attempt(r)
+	if s.timing.trace != nil {
+		s.noteOutcome(r, err != nil || s.failed)
+	}
 	if after := s.slowAfter(); after > 0 {
 		if took := time.Since(epoch) - s.timing.began; took >= after {
 			s.slow(r, took, err != nil || s.failed)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/trace"
 	"locus/proxy/twophase"
 	"locus/proxy/wire"
 	"locus/router"
@@ -51,6 +52,7 @@ func (s *Session) stopAt(point string) {
 func (c *committing) prepare() error {
 	ctx, cancel := context.WithTimeout(c.s.awaiting, phaseTime)
 	defer cancel()
+	defer c.s.timing.trace.Enter(trace.Prepare, "")()
 	for i := range c.branches {
 		c.branches[i].prepared = true
 	}
@@ -77,6 +79,7 @@ func (c *committing) prepare() error {
 func (c *committing) decide() error {
 	ctx, cancel := context.WithTimeout(c.s.awaiting, phaseTime)
 	defer cancel()
+	defer c.s.timing.trace.Enter(trace.Decide, string(c.home.shard))()
 	shards := make([]router.ShardName, len(c.branches))
 	for i, b := range c.branches {
 		shards[i] = b.shard
@@ -98,6 +101,7 @@ func (c *committing) decide() error {
 func (c *committing) commitHome() error {
 	ctx, cancel := context.WithTimeout(c.s.awaiting, phaseTime)
 	defer cancel()
+	defer c.s.timing.trace.Enter(trace.Commit, string(c.home.shard))()
 	_, err := c.home.conn.Exec(ctx, "COMMIT")
 	if err == nil {
 		return nil
@@ -140,6 +144,7 @@ func (c *committing) finish(v twophase.Verdict) bool {
 func (c *committing) commitBranches() bool {
 	ctx, cancel := context.WithTimeout(c.s.awaiting, phaseTime)
 	defer cancel()
+	defer c.s.timing.trace.Enter(trace.Commit, "")()
 	if c.home.conn != nil {
 		c.s.giveBack(c.home)
 	}

@@ -57,6 +57,9 @@ func (s *Session) appendWarnings(rows *backend.Rows) {
 }
 
 func (s *Session) noteError(e *mysql.MyError) {
+	if t := s.timing.trace; t != nil {
+		t.Code = e.Code
+	}
 	s.warnings = append(s.warnings[:0], diagnostic{level: "Error", code: uitoa(uint64(e.Code)), message: e.Message, state: e.State})
 }
 

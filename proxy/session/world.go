@@ -9,6 +9,7 @@ import (
 	"locus/idgen/orderid"
 	"locus/proxy/backend"
 	"locus/proxy/meter"
+	"locus/proxy/trace"
 	"locus/proxy/twophase"
 	"locus/router"
 	"locus/router/catalog"
@@ -83,7 +84,9 @@ type Services struct {
 	Counts       *Counts
 	// Meter counts statements by gene, and how those on moving genes fare.
 	Meter *meter.Meter
-	Log   *slog.Logger
+	// Tracer decides which statements are traced; nil: none is.
+	Tracer *trace.Tracer
+	Log    *slog.Logger
 	// Began is when the process began to serve, and Clients counts those it has
 	// now: for COM_STATISTICS.
 	Began   time.Time

@@ -18,6 +18,7 @@ var building = []standing{
 	{pkg: "cmd/fleet", floor: 5.1},
 	{pkg: "cmd/jobs", floor: 5.2},
 	{pkg: "cmd/watch", floor: 5.1},
+	{pkg: "cmd/tracing", floor: 5.1},
 
 	{pkg: "proxy/session", floor: 4},
 
@@ -66,6 +67,7 @@ var building = []standing{
 	{pkg: "migrate/checkpoint", floor: 1.1},
 
 	{pkg: "proxy/wire", floor: 0},
+	{pkg: "proxy/trace", floor: 0},
 	{pkg: "proxy/compressed", floor: 0},
 	{pkg: "migrate/link", floor: 0},
 	{pkg: "router/gene", floor: 0},
@@ -104,6 +106,7 @@ var exclusive = []exclusivity{
 	{library: "github.com/go-mysql-org/go-mysql/replication", only: []string{"migrate/changes"}, why: "one package reads binary logs"},
 	{library: "github.com/go-mysql-org/go-mysql/canal", why: "it silently skips DDL that its parser refuses; replication is what we read"},
 	{library: "github.com/go-mysql-org/go-mysql/server", why: "the handshake and the commands are our own"},
+	{library: "go.opentelemetry.io", only: []string{"cmd/tracing"}, why: "OpenTelemetry is behind what a statement notes of itself"},
 	{library: "charm.land/bubbletea", only: []string{"cmd/watch"}, why: "one package draws on terminals"},
 	{library: "github.com/redis/go-redis", only: []string{"idgen/redis"}, why: "one package talks to Redis, and sends nothing twice"},
 	{library: "github.com/bradfitz/gomemcache", only: []string{"idgen/memcached"}, why: "one package talks to memcached"},

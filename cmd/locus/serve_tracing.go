@@ -1,0 +1,20 @@
+package main
+
+import (
+	"log/slog"
+
+	"locus/cmd/tracing"
+	"locus/config"
+)
+
+// openTraces gives nil where the configuration has no endpoint.
+func openTraces(c *config.Config, id string, log *slog.Logger) (*tracing.Spans, error) {
+	t := c.Tracing
+	if t.Endpoint == "" {
+		return nil, nil
+	}
+	return tracing.Open(tracing.Options{
+		Endpoint: t.Endpoint, Sample: t.Sample, HeadersFile: t.HeadersFile, CA: t.CA, Timeout: t.Timeout.Std(),
+		Cluster: c.Cluster, Instance: id, Version: buildVersion().Version, Log: log,
+	})
+}

@@ -1,0 +1,69 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/hex"
+)
+
+// Parent is the application's span that a statement is a part of, as a W3C traceparent
+// tells it; the zero value is none.
+type Parent struct {
+	Trace [16]byte
+	Span  [8]byte
+	Flags byte
+}
+
+const sampledFlag = 1
+
+func (p Parent) sampled() bool { return p.Flags&sampledFlag != 0 }
+
+// IsZero tells that there is no parent.
+func (p Parent) IsZero() bool { return p == Parent{} }
+
+// key is how sqlcommenter writes it: `/*…,traceparent='00-…-…-01'*/`.
+var key = []byte("traceparent='")
+
+// parentIn finds a traceparent in a comment. It allocates nothing.
+func parentIn(comment []byte) (Parent, bool) {
+	at := bytes.Index(comment, key)
+	if at < 0 {
+		return Parent{}, false
+	}
+	value, _, closed := bytes.Cut(comment[at+len(key):], []byte("'"))
+	if !closed {
+		return Parent{}, false
+	}
+	return parse(value)
+}
+
+// The parts of version 00: `00-<trace, 32 digits>-<span, 16>-<flags, 2>`. Later versions
+// may have more behind them.
+const (
+	traceAt = 3
+	spanAt  = traceAt + 32 + 1
+	flagsAt = spanAt + 16 + 1
+	length  = flagsAt + 2
+)
+
+func parse(value []byte) (p Parent, ok bool) {
+	if len(value) < length || value[traceAt-1] != '-' || value[spanAt-1] != '-' || value[flagsAt-1] != '-' {
+		return p, false
+	}
+	var version, flags [1]byte
+	for _, part := range []struct{ to, from []byte }{
+		{version[:], value[:traceAt-1]}, {p.Trace[:], value[traceAt : spanAt-1]},
+		{p.Span[:], value[spanAt : flagsAt-1]}, {flags[:], value[flagsAt:length]},
+	} {
+		if _, err := hex.Decode(part.to, part.from); err != nil {
+			return Parent{}, false
+		}
+	}
+	p.Flags = flags[0]
+	switch {
+	case version[0] == 0xff, version[0] == 0 && len(value) != length, len(value) > length && value[length] != '-':
+		return Parent{}, false
+	case p.Trace == [16]byte{}, p.Span == [8]byte{}:
+		return Parent{}, false
+	}
+	return p, true
+}
