@@ -23,6 +23,7 @@ import (
 // traced has a proxy send a share of its traces to a collector.
 func traced(t *testing.T, c *collector.Collector, sample float64) (*tracing.Spans, func(*proxy.Options)) {
 	t.Helper()
+	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "20") // ms
 	spans, err := tracing.Open(tracing.Options{Endpoint: c.URL, Sample: sample, Timeout: 10 * time.Second, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
