@@ -88,8 +88,10 @@ func textual(d wire.Column) kind {
 }
 
 // Selected is the expression that reads the column, of the table of an alias.
-func (c Column) Selected(alias string) string {
-	name := alias + "." + Quote(c.Name)
+func (c Column) Selected(alias string) string { return c.Read(alias + "." + Quote(c.Name)) }
+
+// Read is the expression that reads the column's values from another expression.
+func (c Column) Read(name string) string {
 	switch c.kind {
 	case double: // as they are shown, FLOAT is rounded
 		return name + " * 1e0" // + 0 would lose the sign of -0

@@ -31,8 +31,10 @@ type gathering struct {
 	at   branch // the connection that has the temporary tables
 	own  bool   // the transaction that the rows are read in is the statement's own
 	left gather.Limits
-	made []string    // temporary tables
-	lex  *stmt.Lexed // of the statement
+	// groups: the shards' groups are gathered, and not rows.
+	groups bool
+	made   []string    // temporary tables
+	lex    *stmt.Lexed // of the statement
 }
 
 // runGathered answers a statement that no shard can answer, and whose answers
@@ -150,13 +152,16 @@ func (g *gathering) fill() error {
 	if err != nil {
 		return err
 	}
+	if p := g.r.plan.Gather.Partial; p != nil {
+		err = g.sumUp(p)
+	}
 	for i := range g.r.plan.Gather.Tables {
 		t := &g.r.plan.Gather.Tables[i]
-		if g.inPlace(t) {
-			continue
-		}
-		if err = g.table(i, t); err != nil {
+		if err != nil || g.groups {
 			break
+		}
+		if !g.inPlace(t) {
+			err = g.table(i, t)
 		}
 	}
 	return end(err)
@@ -173,11 +178,7 @@ func (g *gathering) answer() error {
 	}
 	g.r.outside = true
 	l := lease{branch: g.at, outside: true}
-	var params []wire.Param
-	if g.r.statement != nil {
-		params = append(params, g.params...)
-	}
-	if err := g.send(l, g.r, g.edited(g.r.values.Text, g.places()), params); err != nil {
+	if err := g.send(l, g.r, g.edited(g.r.values.Text, g.places()), g.bound()); err != nil {
 		return err
 	}
 	if err := g.relay(g.at.conn, wire.QueryResponse, g.withStatus()); err != nil {
@@ -197,18 +198,42 @@ func (g *gathering) answer() error {
 // they would have had.
 func (g *gathering) places() []edit {
 	var edits []edit
+	unnamed := g.r.plan.Gather.Unnamed
+	if p := g.r.plan.Gather.Partial; g.groups {
+		edits, unnamed = g.overGroups(p), p.Unnamed
+	} else {
+		edits = g.overRows()
+	}
+	for _, u := range unnamed {
+		from, to := g.lex.Offset(u.Start), g.lex.Offset(u.End)
+		edits = append(edits, edit{to, to, string(appendAlias(nil, g.lex.Text[from:to]))})
+	}
+	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
+	return edits
+}
+
+func (g *gathering) overRows() (edits []edit) {
 	for i := range g.r.plan.Gather.Tables {
 		t := &g.r.plan.Gather.Tables[i]
 		if !g.inPlace(t) {
 			edits = append(edits, edit{g.lex.Offset(t.Start), g.lex.Offset(t.End), t.Stand(i)})
 		}
 	}
-	for _, u := range g.r.plan.Gather.Unnamed {
-		from, to := g.lex.Offset(u.Start), g.lex.Offset(u.End)
-		edits = append(edits, edit{to, to, string(appendAlias(nil, g.lex.Text[from:to]))})
-	}
-	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
 	return edits
+}
+
+// bound are the parameters of what runs over the temporary tables, nil for a text.
+func (g *gathering) bound() []wire.Param {
+	if g.r.statement == nil {
+		return nil
+	}
+	out := make([]wire.Param, 0, len(g.params))
+	for _, literal := range g.lex.Literals {
+		if literal.Kind == stmt.ParamLiteral && !g.summedUp(literal) {
+			out = append(out, g.params[literal.Param])
+		}
+	}
+	return out
 }
 
 // clean takes the temporary tables away. A connection that may have some left is

@@ -63,7 +63,7 @@ func (g *gathering) narrow(r *request) error {
 	m := r.world.Map
 	switch r.plan.Place {
 	case plan.Keyed:
-		if err := r.plan.Route(m, r.values, &g.route); err != nil {
+		if err := r.plan.Locate(m, r.values, &g.route); err != nil {
 			return err
 		}
 		for _, shard := range g.route.Shards {
@@ -134,6 +134,9 @@ func (g *gathering) collect(leases []lease, into *gather.Table, drain int) error
 		g.timing.trace.Answered(string(l.shard), uint64(before-into.Left.Rows), codeOf(err))
 		if failure == nil {
 			failure = err
+		}
+		if g.groups && answer.Clean && answer.Warnings > 0 { // of rows, the statement warns itself
+			g.keepWarnings(l)
 		}
 		switch {
 		case !answer.Clean && g.own: // the transaction is the statement's, and ends with it

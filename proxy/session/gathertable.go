@@ -176,14 +176,22 @@ func (g *gathering) filters(t *plan.Gathered) ([]string, error) {
 
 // piece gives a condition with the values of its placeholders.
 func (g *gathering) piece(f plan.Filter) (string, bool, error) {
-	from, to := g.lex.Offset(f.Start), g.lex.Offset(f.End)
+	text, ok, err := g.literally(g.lex.Offset(f.Start), g.lex.Offset(f.End), []plan.Filter{f})
+	return text + "\n", ok, err
+}
+
+// literally gives a piece of the text with the values of its placeholders, which must
+// all stand within conditions that take them.
+func (g *gathering) literally(from, to int, within []plan.Filter) (string, bool, error) {
 	var out []byte
 	for _, literal := range g.lex.Literals {
 		if literal.Kind != stmt.ParamLiteral || int(literal.Start) < from || int(literal.End) > to {
 			continue
 		}
 		p := g.params[literal.Param]
-		if !mayBeLiteral(f, boundValue(p)) {
+		if !slices.ContainsFunc(within, func(f plan.Filter) bool {
+			return g.lex.Offset(f.Start) <= int(literal.Start) && int(literal.End) <= g.lex.Offset(f.End) && mayBeLiteral(f, boundValue(p))
+		}) {
 			return "", false, nil
 		}
 		value, err := g.spelled(p)
@@ -193,7 +201,7 @@ func (g *gathering) piece(f plan.Filter) (string, bool, error) {
 		out = append(append(out, g.lex.Text[from:literal.Start]...), value...)
 		from = int(literal.End)
 	}
-	return string(append(out, g.lex.Text[from:to]...)) + "\n", true, nil
+	return string(append(out, g.lex.Text[from:to]...)), true, nil
 }
 
 func mayBeLiteral(f plan.Filter, v stmt.Value) bool {

@@ -38,11 +38,8 @@ func (s *Session) runInsertQuery(r *request) error {
 			return err
 		}
 		b.tail = " " + string(r.values.Text[r.values.Offset(q.End):])
-		text, params := g.edited(g.r.values.Text, g.places()), []wire.Param(nil)
-		if g.r.statement != nil {
-			params = g.params
-		}
-		return b.end(g.insert(b, string(text), params, q.Destination))
+		text := g.edited(g.r.values.Text, g.places())
+		return b.end(g.insert(b, string(text), g.bound(), q.Destination))
 	})
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"locus/router"
@@ -104,6 +105,10 @@ func (e *explainer) gathered(g *Gathering) {
 	if g.Shard != "" {
 		where = "shard " + string(g.Shard)
 	}
+	if g.Partial != nil {
+		e.summedUp(g.Partial, where)
+		return
+	}
 	w := writer{text: e.v.Text}
 	for i := range g.Tables {
 		t := &g.Tables[i]
@@ -125,6 +130,36 @@ func (e *explainer) gathered(g *Gathering) {
 	}
 	e.say("answered by", "%s, over the gathered rows", where)
 	e.say("text", "%s", w.rest())
+}
+
+// summedUp says which groups are read, and with which text they are answered from.
+func (e *explainer) summedUp(p *Partial, where string) {
+	var fields, keys []string
+	for _, s := range p.Sums {
+		fields = append(fields, s.Function+"("+e.piece(s.Start, s.End)+")")
+	}
+	for _, k := range p.Keys {
+		fields, keys = append(fields, k.Column), append(keys, k.Column)
+	}
+	text := "select " + strings.Join(fields, ", ") + " " + strings.TrimSpace(e.piece(p.Start, p.End))
+	if keys != nil {
+		text += " group by " + strings.Join(keys, ", ")
+	}
+	e.say("gather", "groups of each shard: %s", text)
+	e.say("answered by", "%s, over the gathered groups", where)
+	edits := append([]Edit{{p.Start, p.End, p.Stand()}}, p.Edits...)
+	slices.SortFunc(edits, func(a, b Edit) int { return e.v.Offset(a.Start) - e.v.Offset(b.Start) })
+	w := writer{text: e.v.Text}
+	for _, edit := range edits {
+		w.upTo(e.v.Offset(edit.Start))
+		w.WriteString(edit.Text)
+		w.from = e.v.Offset(edit.End)
+	}
+	e.say("text", "%s", w.rest())
+}
+
+func (e *explainer) piece(start, end stmt.Anchor) string {
+	return string(e.v.Text[e.v.Offset(start):e.v.Offset(end)])
 }
 
 func (e *explainer) refusal(err error) {

@@ -23,6 +23,8 @@ type Gathering struct {
 	Reopens bool
 	// Unnamed are the fields whose columns are named by a text with tables in it.
 	Unnamed []stmt.UnnamedPlace
+	// Partial says how groups of the shards are gathered instead; nil: they can't be.
+	Partial *Partial
 }
 
 // Gathered is one table as one query block reads it.
@@ -104,6 +106,7 @@ func planGather(l *stmt.Lexed, s *stmt.Statement, ctx Context) (*Gathering, *Ref
 			g.Unnamed = append(g.Unnamed, u)
 		}
 	}
+	g.Partial = planPartial(l, sc, places)
 	return g, nil
 }
 

@@ -135,6 +135,17 @@ func (v *Values) variable(name string) stmt.Value {
 // Route finds the shards of a Keyed plan. It is safe for concurrent use with
 // different routes. The error is a *Refusal.
 func (p *Plan) Route(m *router.Map, v *Values, out *Route) error {
+	if err := p.Locate(m, v, out); err != nil {
+		return err
+	}
+	if len(out.Shards) > 1 && p.Merge == nil && !p.Spreads {
+		return p.NoMerge
+	}
+	return p.agreed(v, out)
+}
+
+// Locate is Route for a read whose answers are not to become one.
+func (p *Plan) Locate(m *router.Map, v *Values, out *Route) error {
 	out.reset()
 	if p.apart != nil {
 		out.All = true
@@ -154,10 +165,7 @@ func (p *Plan) Route(m *router.Map, v *Values, out *Route) error {
 			return reason
 		}
 	}
-	if len(out.Shards) > 1 && p.Merge == nil && !p.Spreads {
-		return p.NoMerge
-	}
-	return p.agreed(v, out)
+	return nil
 }
 
 // together demands that another class is on the one shard of those before. A

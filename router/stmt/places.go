@@ -28,6 +28,8 @@ type Places struct {
 	// Reopens: a common table expression is read more than once, and so are the
 	// tables that it reads.
 	Reopens bool
+	// Summary is set for a SELECT of one block, if all its places are known.
+	Summary *Summary
 }
 
 // TablePlace is where the name of a table stands, its schema included.
@@ -72,6 +74,7 @@ func FindPlaces(l *Lexed) (*Places, error) {
 	}
 	p := r.places
 	node.Accept(&placer{p})
+	p.Summary = r.summary(node)
 	slices.SortFunc(p.Tables, func(a, b TablePlace) int { return l.Offset(a.Start) - l.Offset(b.Start) })
 	for _, u := range r.out.Unnamed {
 		p.Unnamed = append(p.Unnamed, UnnamedPlace{l.Anchor(u.Start), l.Anchor(u.End)})

@@ -154,6 +154,30 @@ var bugs = []bug{
 		"shards = union(shards, set)", "if len(shards) == 0 || !planted(\"union of keys\") {\n\t\t\t\tshards = union(shards, set)\n\t\t\t}",
 	},
 	{
+		"groups apart", "router/plan/merge.go",
+		"key != nil && n.sharded() && !n.ref.Nullable {", `n != nil && (key != nil || planted("groups apart")) && n.sharded() && !n.ref.Nullable {`,
+	},
+	{
+		"groups of what may be absent", "router/plan/merge.go",
+		"func (sc *scope) groupsApart(b *stmt.Block) bool {",
+		"func (sc *scope) groupsApart(b *stmt.Block) bool {\n\tif planted(\"groups of what may be absent\") {\n\t\tfor i := range b.Groups {\n\t\t\tif n, key := sc.resolve(b, b.Groups[i]); key != nil && n.ref.Nullable {\n\t\t\t\treturn true\n\t\t\t}\n\t\t}\n\t}",
+	},
+	{
+		"counts of groups", "router/plan/partial.go",
+		`return "COALESCE(CAST(SUM("`, "if planted(\"counts of groups\") {\n\t\t\treturn \"COUNT(\" + m.sum(\"COUNT\", a, \"\") + \")\", true\n\t\t}\n\t\t" + `return "COALESCE(CAST(SUM("`,
+	},
+	{
+		"averages of groups", "router/plan/partial.go",
+		`return "(SUM(" + m.sum("SUM", a, "")`, `if planted("averages of groups") {
+			return "AVG(" + m.sum("AVG", a, "") + ")", true
+		}
+		return "(SUM(" + m.sum("SUM", a, "")`,
+	},
+	{
+		"different values of groups", "router/plan/partial.go",
+		"if a.Distinct {", `if a.Distinct && !planted("different values of groups") {`,
+	},
+	{
 		"rows of the last shard that are gathered", "proxy/session/gatherread.go",
 		"\tfor _, l := range leases {\n\t\tvar answer gather.Answer",
 		"\tfor i, l := range leases {\n\t\tif planted(\"rows of the last shard that are gathered\") && i > 0 && i == len(leases)-1 {\n\t\t\tnone := *into\n\t\t\tnone.Left = &gather.Limits{}\n\t\t\t_, _ = none.Fill(g.ctx, l.conn, drain)\n\t\t\tl.conn.Lost(true, errUnread)\n\t\t\tcontinue\n\t\t}\n\t\tvar answer gather.Answer",

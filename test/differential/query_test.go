@@ -283,7 +283,11 @@ func (g *generator) aggregate() (*node, order) {
 		for range 1 + g.r.IntN(2) {
 			groups = append(groups, g.exactName(sc))
 		}
-		for _, group := range groups {
+		for i, group := range groups {
+			if g.oneIn(6) {
+				groups[i] = fmt.Sprintf("g%d", i)
+				group += " AS " + groups[i]
+			}
 			fields.add(all(group))
 		}
 	}
@@ -298,7 +302,7 @@ func (g *generator) aggregate() (*node, order) {
 		}
 	}
 	if g.oneIn(8) {
-		q.add(list("", "", all(" HAVING COUNT(*) > ", fmt.Sprint(g.r.IntN(3)))))
+		q.add(list("", "", all(" HAVING ", pick(g, []string{"COUNT(*)", "SUM(1) + 1", "MAX(" + g.exactName(sc) + ") IS NULL OR COUNT(*)"}), " > ", fmt.Sprint(g.r.IntN(3)))))
 	}
 	if g.oneIn(5) {
 		items := list(" ORDER BY ", ", ")
@@ -342,6 +346,10 @@ func (g *generator) aggregated(sc scope) string {
 	name = g.name(sc, s, c.name)
 	if c.key || c.name == "id" || c.name == "line_id" || c.name == "no" {
 		return pick(g, []string{"MIN(", "MAX("}) + name + ")" + alias
+	}
+	if g.oneIn(6) && c.kind != double {
+		shape := pick(g, []string{"SUM({c}) / COUNT(*)", "1 + COUNT({c})", "ROUND(AVG({c}), 1)", "-MIN({c} * 2)", "COALESCE(MAX({c}), SUM({c} + 1))"})
+		return strings.ReplaceAll(shape, "{c}", name) + alias
 	}
 	return pick(g, []string{"SUM(", "MIN(", "MAX(", "AVG(", "sum(", "SUM(DISTINCT ", "BIT_OR(", "MAX(1 + "}) + name + ")" + alias
 }

@@ -23,8 +23,11 @@ func TestGatheringWithinLimits(t *testing.T) {
 			exec(t, db, begin)
 			exec(t, db, "UPDATE test_order SET amount = amount + 1 WHERE buyer_uid = 3")
 			for range 3 {
-				_, err := db.Exec("SELECT amount, COUNT(*) FROM test_order GROUP BY amount")
+				_, err := db.Exec("SELECT amount, STDDEV(amount) FROM test_order GROUP BY amount")
 				refused(t, err, 1235, "locus-1105")
+			}
+			if got := number(t, db, "SELECT COUNT(*) FROM test_order GROUP BY amount ORDER BY 1 DESC LIMIT 1"); got != 7 {
+				t.Errorf("after %s: %d rows in a group, want 7: groups count against gather_rows, and not their rows", begin, got)
 			}
 			if got := number(t, db, "SELECT COUNT(DISTINCT buyer_uid) FROM test_order WHERE buyer_uid IN (1, 2, 3, 4)"); got != 4 {
 				t.Errorf("after %s: %d owners, want 4", begin, got)

@@ -1,0 +1,175 @@
+package session
+
+import (
+	"errors"
+	"strings"
+
+	"locus/proxy/gather"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// sumUp gathers the groups of each shard's own, where the statement can run over
+// those: far fewer than the rows that they are of. A type or a value that this is not
+// known to leave as it is has the rows be gathered.
+func (g *gathering) sumUp(p *plan.Partial) error {
+	from, ok, err := g.literally(g.lex.Offset(p.Start), g.lex.Offset(p.End), p.Filters)
+	if err != nil || !ok || g.foreign {
+		return err
+	}
+	keys, err := g.keys(p)
+	if err != nil {
+		return err
+	}
+	sums, types, err := g.sums(p, from)
+	if _, unknown := errors.AsType[*gather.TypeError](err); unknown {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	g.made = append(g.made, p.Temporary())
+	if _, err := g.at.conn.Exec(g.ctx, groupsTable(p, types)); err != nil {
+		return err
+	}
+	g.groups = true
+	into := &gather.Table{Conn: g.at.conn, Name: p.Temporary(), Columns: append(sums, keys...), Left: &g.left}
+	return g.read(g.groupsOf(p, from, into.Columns), into)
+}
+
+// keys asks which types the keys are of, which are columns.
+func (g *gathering) keys(p *plan.Partial) ([]gather.Column, error) {
+	if len(p.Keys) == 0 {
+		return nil, nil
+	}
+	rows, err := g.at.conn.Query(g.ctx, "SELECT "+strings.Join(keyColumns(p), ", ")+noRows(p))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]gather.Column, len(rows.Columns))
+	for i, d := range rows.Columns {
+		if out[i], err = gather.Of(d); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// noRows reads the tables' columns, all of which may be NULL, and no rows.
+func noRows(p *plan.Partial) string {
+	text := " FROM (SELECT 1) AS `locus_one`"
+	for _, t := range p.Tables {
+		text += " LEFT JOIN " + t.Name + " AS " + t.Alias + " ON FALSE"
+	}
+	return text + " LIMIT 0"
+}
+
+// sums asks which types the sums are of, and says how columns are defined that hold
+// them. The session's variables take part in what an expression is.
+func (g *gathering) sums(p *plan.Partial, from string) (columns []gather.Column, types []string, err error) {
+	if len(p.Sums) == 0 {
+		return nil, nil, nil
+	}
+	fields := make([]string, len(p.Sums))
+	for i := range p.Sums {
+		fields[i] = g.summed(&p.Sums[i])
+	}
+	if err := g.at.conn.Carry(g.ctx, g.Session.settings); err != nil {
+		return nil, nil, err
+	}
+	rows, err := g.at.conn.Query(g.ctx, "SELECT "+strings.Join(fields, ", ")+" "+from+"\nLIMIT 0")
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := g.at.conn.Carry(g.ctx, g.settings()); err != nil {
+		return nil, nil, err
+	}
+	for i, d := range rows.Columns {
+		c, err := gather.Of(d)
+		if err != nil {
+			return nil, nil, err
+		}
+		columns = append(columns, c)
+		if p.Sums[i].Column != "" {
+			continue // it is one of a table
+		}
+		defined, err := gather.Defined(d)
+		if err != nil {
+			return nil, nil, err
+		}
+		types = append(types, defined)
+	}
+	return columns, types, nil
+}
+
+// summed is the expression of a sum, in the session's own words.
+func (g *gathering) summed(s *plan.PartialSum) string {
+	return s.Function + "(" + string(g.lex.Text[g.lex.Offset(s.Start):g.lex.Offset(s.End)]) + "\n)"
+}
+
+// groupsTable makes the table of the groups: first the sums, of these types, then what
+// is of the very type of a table's column, as keys are.
+func groupsTable(p *plan.Partial, types []string) string {
+	var defined, copied []string
+	for i, s := range p.Sums {
+		if s.Column == "" {
+			defined = append(defined, gather.Quote(s.Name)+" "+types[i]+" NULL")
+		} else {
+			copied = append(copied, s.Column+" AS "+gather.Quote(s.Name))
+		}
+	}
+	for _, k := range p.Keys {
+		copied = append(copied, k.Column+" AS "+gather.Quote(k.Name))
+	}
+	text := "CREATE TEMPORARY TABLE " + p.Temporary()
+	if defined != nil {
+		text += " (" + strings.Join(defined, ", ") + ")"
+	}
+	text += " ENGINE = InnoDB"
+	if copied != nil {
+		text += " AS SELECT " + strings.Join(copied, ", ") + noRows(p)
+	}
+	return text
+}
+
+// groupsOf is the text that has a shard give its groups.
+func (g *gathering) groupsOf(p *plan.Partial, from string, columns []gather.Column) string {
+	keys := keyColumns(p)
+	fields := make([]string, len(columns))
+	for i, c := range columns {
+		if i < len(p.Sums) {
+			fields[i] = c.Read(g.summed(&p.Sums[i]))
+		} else {
+			fields[i] = c.Read(keys[i-len(p.Sums)])
+		}
+	}
+	text := "SELECT " + strings.Join(fields, ", ") + " " + from
+	if len(keys) > 0 {
+		text += "\nGROUP BY " + strings.Join(keys, ", ")
+	}
+	return text
+}
+
+func keyColumns(p *plan.Partial) []string {
+	out := make([]string, len(p.Keys))
+	for i, k := range p.Keys {
+		out[i] = k.Column
+	}
+	return out
+}
+
+// overGroups has the statement read the groups.
+func (g *gathering) overGroups(p *plan.Partial) []edit {
+	from := edit{g.lex.Offset(p.Start), g.lex.Offset(p.End), p.Stand()}
+	edits := []edit{from}
+	for _, e := range p.Edits {
+		edits = append(edits, edit{g.lex.Offset(e.Start), g.lex.Offset(e.End), e.Text})
+	}
+	return edits
+}
+
+// summedUp tells a placeholder that stands where groups are read now.
+func (g *gathering) summedUp(literal stmt.Literal) bool {
+	p := g.r.plan.Gather.Partial
+	return g.groups && g.lex.Offset(p.Start) <= int(literal.Start) && int(literal.End) <= g.lex.Offset(p.End)
+}

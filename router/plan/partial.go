@@ -1,0 +1,338 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"locus/router/catalog"
+	"locus/router/stmt"
+)
+
+// Partial says how each shard sums up its own rows, so that its groups are gathered
+// in place of them: by all columns that the statement names outside of aggregates, or
+// counts the different values of. The statement then runs over the groups of all
+// shards, its aggregates changed into those of aggregates.
+type Partial struct {
+	Schema, Alias string // of the temporary table, whose columns are named by Key and Sum
+	// Start and End surround FROM and WHERE.
+	Start, End stmt.Anchor
+	// Tables are what the keys are columns of.
+	Tables []PartialTable
+	Keys   []PartialKey
+	Sums   []PartialSum
+	// Filters are the conditions in WHERE that values may be put into as literals: a
+	// placeholder elsewhere can't be.
+	Filters []Filter
+	// Edits make of the statement one over the groups; FROM and WHERE aside. Unnamed are
+	// fields whose columns are named by a text that is changed.
+	Edits   []Edit
+	Unnamed []stmt.UnnamedPlace
+}
+
+// PartialTable is a table of the FROM clause.
+type PartialTable struct{ Name, Alias string } // in SQL
+
+// PartialKey is a column that rows are grouped by, in SQL.
+type PartialKey struct {
+	Name   string // of the temporary table's column
+	Column string
+}
+
+// PartialSum is an aggregate of a shard's group. Its value is of the type of Column,
+// in SQL, where that isn't empty; such ones are the last.
+type PartialSum struct {
+	Name       string // of the temporary table's column
+	Function   string
+	Start, End stmt.Anchor // of the argument
+	Column     string
+}
+
+// Edit replaces a piece of the text.
+type Edit struct {
+	Start, End stmt.Anchor
+	Text       string
+}
+
+// Stand is what stands in the place of FROM and WHERE.
+func (p *Partial) Stand() string {
+	return "FROM " + p.Temporary() + " AS " + quote(p.Alias) + " "
+}
+
+// Temporary is the temporary table's name in SQL.
+func (p *Partial) Temporary() string { return quote(p.Schema) + "." + quote(TemporaryName(0)) }
+
+// planPartial says how shards sum up what a SELECT reads; nil where they can't: where
+// its aggregates aren't made of those of parts, or it is no plain query of tables that
+// each shard has what belongs together of.
+func planPartial(l *stmt.Lexed, sc *scope, places *stmt.Places) *Partial {
+	s := places.Statement
+	if places.Summary == nil || len(s.Blocks) != 1 || !sc.firm() || len(sc.classes()) != 1 {
+		return nil
+	}
+	const excluded = stmt.Union | stmt.With | stmt.Windows | stmt.ReadsUserVariable | stmt.ReadsInsertID | stmt.UnknownFunction
+	b := s.Blocks[0]
+	summed := len(places.Summary.Aggregates) > 0 || b.Grouped || b.Distinct
+	if !summed || s.Features&excluded != 0 || b.Braced || b.Natural || b.Using || !b.HasFrom || !b.HasFilter {
+		return nil
+	}
+	m := &partialMaker{sc: sc, b: b, places: places, out: Partial{Start: b.From, End: b.Filter.Close}}
+	if !m.tables() || !m.columns() || !m.aggregates() {
+		return nil
+	}
+	if !m.unnamed(l) {
+		return nil
+	}
+	for _, c := range places.Conjuncts {
+		m.out.Filters = append(m.out.Filters, m.bindable(c))
+	}
+	return &m.out
+}
+
+type partialMaker struct {
+	sc     *scope
+	b      *stmt.Block
+	places *stmt.Places
+	out    Partial
+	dated  bool // the first or the last of a column's dates is wanted
+}
+
+// tables takes those of FROM, if all of them are where the rows are.
+func (m *partialMaker) tables() bool {
+	for i := range m.sc.nodes {
+		n := &m.sc.nodes[i]
+		if !n.sharded() && !n.global() || !n.known() {
+			return false
+		}
+		name := quote(n.table.Schema) + "." + quote(n.table.Name)
+		m.out.Tables = append(m.out.Tables, PartialTable{name, quote(n.ref.Alias)})
+	}
+	first := &m.sc.nodes[0]
+	m.out.Schema, m.out.Alias = first.table.Schema, first.ref.Alias
+	return true
+}
+
+// found is a column of a table.
+type found struct {
+	node   *node
+	column *catalog.Column
+}
+
+func (f found) sql() string { return quote(f.node.ref.Alias) + "." + quote(f.column.Name) }
+
+func (m *partialMaker) find(ref stmt.ColumnRef) (found, bool) {
+	n, unknown := m.sc.within(m.b, ref)
+	if n == nil || unknown || !n.known() {
+		return found{}, false
+	}
+	i, ok := n.table.Column(ref.Name)
+	if !ok || !ascii(n.table.Columns[i].Name) {
+		return found{}, false
+	}
+	return found{n, &n.table.Columns[i]}, true
+}
+
+// columns makes keys of the columns outside of aggregates. Each must be one that the
+// statement groups by, so that to one of its groups belongs one value; of DISTINCT
+// they are the fields, which must be plain columns.
+func (m *partialMaker) columns() bool {
+	var groups []found
+	for _, c := range m.places.Summary.Columns {
+		if c.Part != stmt.InGroup && (m.b.Grouped || !m.b.Distinct || c.Part != stmt.InField) {
+			continue
+		}
+		f, _, ok := m.means(c)
+		if !ok || !c.Whole || !groupable(f.column) {
+			return false
+		}
+		groups = append(groups, f)
+	}
+	for _, c := range m.places.Summary.Columns {
+		f, alias, ok := m.means(c)
+		switch {
+		case !ok, !alias && !slices.Contains(groups, f):
+			return false
+		case !alias:
+			m.replace(c, m.key(f))
+		}
+	}
+	switch {
+	case m.b.Grouped: // by constants alone there is no group of no rows
+		return len(m.out.Keys) > 0
+	case m.b.Distinct:
+		return !slices.ContainsFunc(m.b.Fields, func(f stmt.Field) bool { return f.Column == nil })
+	}
+	return true
+}
+
+// means finds the column that a name means; alias says that it is a field's. Where
+// the name is both, and of different columns, servers have rules of their own, of
+// which one is taken for granted: an item of ORDER BY is a field.
+func (m *partialMaker) means(c stmt.ColumnPlace) (f found, alias, ok bool) {
+	f, ok = m.find(c.Column)
+	at := -1
+	if c.Part != stmt.InField {
+		at = fieldNamed(m.b, &c.Column)
+	}
+	if at == -1 || at == severalFields {
+		return f, false, ok && at == -1
+	}
+	var of found
+	if column := m.b.Fields[at].Column; column != nil {
+		of, _ = m.find(*column)
+	}
+	if !ok {
+		n, unknown := m.sc.within(m.b, c.Column)
+		return of, true, n == nil && !unknown && (of.column != nil || c.Part != stmt.InGroup)
+	}
+	return of, true, of == f || c.Part == stmt.InOrder && c.Whole
+}
+
+// groupable tells whether a column's values fall into the same groups in parts as they
+// do all at once, and can be carried by one of them.
+func groupable(c *catalog.Column) bool {
+	switch c.DataType {
+	case "char", "varchar", "binary", "varbinary":
+		return c.Length <= 255 // of longer ones sorting may see a part
+	case "enum", "set", "bit", "timestamp":
+		return true
+	}
+	return comparable(c.DataType)
+}
+
+// key gives the name of the key that a column is, which is added if it is new.
+func (m *partialMaker) key(f found) string {
+	i := slices.IndexFunc(m.out.Keys, func(k PartialKey) bool { return k.Column == f.sql() })
+	if i < 0 {
+		i = len(m.out.Keys)
+		m.out.Keys = append(m.out.Keys, PartialKey{fmt.Sprintf("locus_key_%d", i), f.sql()})
+	}
+	return m.own(m.out.Keys[i].Name)
+}
+
+// own writes a column of the temporary table.
+func (m *partialMaker) own(name string) string { return quote(m.out.Alias) + "." + quote(name) }
+
+func (m *partialMaker) replace(c stmt.ColumnPlace, text string) {
+	if c.Unnamed {
+		text += " AS " + quote(c.Column.Name)
+	}
+	m.out.Edits = append(m.out.Edits, Edit{c.Start, c.End, text})
+}
+
+// sum gives the name of a sum of a shard's group, in the temporary table.
+func (m *partialMaker) sum(function string, a stmt.AggregatePlace, column string) string {
+	name := fmt.Sprintf("locus_sum_%d", len(m.out.Sums))
+	m.out.Sums = append(m.out.Sums, PartialSum{name, function, a.ArgumentStart, a.ArgumentEnd, column})
+	return m.own(name)
+}
+
+func (m *partialMaker) aggregates() bool {
+	for _, a := range m.places.Summary.Aggregates {
+		text, ok := m.aggregate(a)
+		if !ok || a.Placeholders {
+			return false
+		}
+		m.out.Edits = append(m.out.Edits, Edit{a.Start, a.End, text})
+	}
+	if m.dated && !m.b.Grouped && len(m.out.Keys) > 0 {
+		return false // in groups MariaDB leaves out dates that there aren't, such as February 30
+	}
+	slices.SortStableFunc(m.out.Sums, func(a, b PartialSum) int { return cmp.Compare(min(len(a.Column), 1), min(len(b.Column), 1)) })
+	return true
+}
+
+// aggregate gives what an aggregate over rows is over groups.
+func (m *partialMaker) aggregate(a stmt.AggregatePlace) (string, bool) {
+	if a.Distinct {
+		return m.distinct(a)
+	}
+	switch a.Function {
+	case "count":
+		return "COALESCE(CAST(SUM(" + m.sum("COUNT", a, "") + ") AS SIGNED), 0)", true
+	case "sum", "bit_or", "bit_and", "bit_xor":
+		name := strings.ToUpper(a.Function)
+		return name + "(" + m.sum(name, a, "") + ")", m.summable(a)
+	case "avg":
+		return "(SUM(" + m.sum("SUM", a, "") + ") / SUM(" + m.sum("COUNT", a, "") + "))", m.summable(a)
+	case "min", "max":
+		return m.extreme(a)
+	}
+	return "", false
+}
+
+// distinct has the different values be keys.
+func (m *partialMaker) distinct(a stmt.AggregatePlace) (string, bool) {
+	if a.Columns == nil || a.Function == "group_concat" {
+		return "", false
+	}
+	names := make([]string, 0, len(a.Columns))
+	for _, ref := range a.Columns {
+		f, ok := m.find(ref)
+		if !ok || !groupable(f.column) {
+			return "", false
+		}
+		names = append(names, m.key(f))
+	}
+	return strings.ToUpper(a.Function) + "(DISTINCT " + strings.Join(names, ", ") + ")", true
+}
+
+// summable tells whether the argument is known to be a number, or no plain column:
+// then the answer's type tells.
+func (m *partialMaker) summable(a stmt.AggregatePlace) bool {
+	if len(a.Columns) != 1 {
+		return true
+	}
+	f, ok := m.find(a.Columns[0])
+	if !ok {
+		return false
+	}
+	return f.column.IsInteger() || slices.Contains([]string{"decimal", "float", "double"}, f.column.DataType)
+}
+
+func (m *partialMaker) extreme(a stmt.AggregatePlace) (string, bool) {
+	name, column := strings.ToUpper(a.Function), ""
+	if len(a.Columns) == 1 {
+		f, ok := m.find(a.Columns[0])
+		if !ok || !f.column.IsText() && !comparable(f.column.DataType) {
+			return "", false
+		}
+		column = f.sql()
+		m.dated = m.dated || f.column.DataType == "date" || f.column.DataType == "datetime"
+	}
+	return name + "(" + m.sum(name, a, column) + ")", true
+}
+
+// unnamed notes the fields without a name of which a piece is replaced. MariaDB has a
+// comment before one be part of its name: there the names are not known.
+func (m *partialMaker) unnamed(l *stmt.Lexed) bool {
+	for _, u := range m.places.Unnamed {
+		from, to := l.Offset(u.Start), l.Offset(u.End)
+		if !slices.ContainsFunc(m.out.Edits, func(e Edit) bool { return from <= l.Offset(e.Start) && l.Offset(e.End) <= to }) {
+			continue
+		}
+		if l.Commented(from) {
+			return false
+		}
+		m.out.Unnamed = append(m.out.Unnamed, u)
+	}
+	return true
+}
+
+// bindable is scope.bindable for conditions on any of the tables.
+func (m *partialMaker) bindable(c stmt.Conjunct) (f Filter) {
+	f = Filter{Start: c.Start, End: c.End, Numbers: true, Texts: true}
+	for _, ref := range c.Columns {
+		column, ok := m.find(ref)
+		if !ok {
+			return Filter{Start: c.Start, End: c.End}
+		}
+		f.Numbers = f.Numbers && (column.column.IsInteger() || column.column.DataType == "decimal")
+		f.Texts = f.Texts && column.column.IsText()
+	}
+	if len(c.Columns) == 0 {
+		return Filter{Start: c.Start, End: c.End}
+	}
+	return f
+}

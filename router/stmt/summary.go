@@ -1,0 +1,250 @@
+package stmt
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+)
+
+// Summary is what a SELECT of one block makes of the rows that FROM and WHERE give
+// it: the columns that it names and the aggregates that it calls in its fields, GROUP
+// BY, HAVING and ORDER BY.
+type Summary struct {
+	// Columns are those outside of aggregates.
+	Columns    []ColumnPlace
+	Aggregates []AggregatePlace
+}
+
+// Part is where in a Summary something stands.
+type Part uint8
+
+const (
+	InField Part = iota
+	InGroup
+	InHaving
+	InOrder
+)
+
+// ColumnPlace is where a column is named.
+type ColumnPlace struct {
+	Column     ColumnRef
+	Part       Part
+	Start, End Anchor
+	// Whole: it is all of a field, a GROUP BY item or an ORDER BY item. Unnamed: of a
+	// field without an alias, whose column is named by the column.
+	Whole, Unnamed bool
+}
+
+// AggregatePlace is where an aggregate is called.
+type AggregatePlace struct {
+	Function   string // lower case
+	Distinct   bool
+	Start, End Anchor
+	// ArgumentStart and ArgumentEnd surround what stands in the parentheses, DISTINCT
+	// included.
+	ArgumentStart, ArgumentEnd Anchor
+	// Columns are the arguments, where they are all plain columns; else nil.
+	Columns []ColumnRef
+	// Placeholders stand among the arguments.
+	Placeholders bool
+}
+
+// summary finds the places of a SELECT that is one block; nil where some can't be
+// told. A second parse, with other names there, proves them.
+func (r *reader) summary(node ast.StmtNode) *Summary {
+	n, ok := node.(*ast.SelectStmt)
+	if !ok || len(r.out.Blocks) != 1 || n.Fields == nil || n.WindowSpecs != nil {
+		return nil
+	}
+	v := &summarizer{l: r.l}
+	v.parts(n)
+	if v.lost || !r.proven(node, v) {
+		return nil
+	}
+	return &v.out
+}
+
+// summarizer collects the places of one SELECT.
+type summarizer struct {
+	l     *Lexed
+	part  Part
+	whole ast.ExprNode // of the item that is visited
+	alias bool         // and it has one
+	out   Summary
+	nodes []ast.ExprNode
+	spans []span
+	lost  bool
+}
+
+func (v *summarizer) parts(n *ast.SelectStmt) {
+	for _, f := range n.Fields.Fields {
+		if f.WildCard != nil {
+			v.lost = true
+			continue
+		}
+		v.item(InField, f.Expr, f.AsName.O != "")
+	}
+	if n.GroupBy != nil {
+		v.items(InGroup, n.GroupBy.Items)
+	}
+	if n.Having != nil {
+		v.item(InHaving, n.Having.Expr, true)
+	}
+	if n.OrderBy != nil {
+		v.items(InOrder, n.OrderBy.Items)
+	}
+}
+
+func (v *summarizer) items(part Part, items []*ast.ByItem) {
+	for _, item := range items {
+		v.item(part, item.Expr, true)
+	}
+}
+
+func (v *summarizer) item(part Part, e ast.ExprNode, alias bool) {
+	v.part, v.whole, v.alias = part, e, alias
+	e.Accept(v)
+}
+
+func (v *summarizer) Enter(n ast.Node) (ast.Node, bool) {
+	switch n := n.(type) {
+	case *ast.AggregateFuncExpr:
+		v.aggregate(n)
+		return n, true
+	case *ast.ColumnNameExpr:
+		v.column(n)
+		return n, true
+	case *ast.PositionExpr:
+		v.lost = v.lost || v.part == InGroup
+	case *ast.SubqueryExpr, *ast.WindowFuncExpr, *ast.DefaultExpr, *ast.ValuesExpr, *ast.MatchAgainst:
+		v.lost = true
+	}
+	return n, v.lost
+}
+
+func (v *summarizer) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+func (v *summarizer) column(n *ast.ColumnNameExpr) {
+	start := n.OriginTextPosition()
+	end := v.l.nameEnd(start)
+	if end < 0 {
+		v.lost = true
+		return
+	}
+	v.place(n, start, end)
+	whole := unwrap(v.whole) == ast.ExprNode(n)
+	v.out.Columns = append(v.out.Columns, ColumnPlace{
+		Column: columnRef(n.Name), Part: v.part, Start: v.l.Anchor(start), End: v.l.Anchor(end),
+		Whole: whole, Unnamed: whole && !v.alias,
+	})
+}
+
+func (v *summarizer) aggregate(n *ast.AggregateFuncExpr) {
+	start := n.OriginTextPosition()
+	open := v.l.opening(start)
+	end := -1
+	if open >= 0 {
+		end = v.l.closing(open)
+	}
+	if end < 0 || n.Order != nil {
+		v.lost = true
+		return
+	}
+	v.place(n, start, end+1)
+	a := AggregatePlace{
+		Function: lower(n.F), Distinct: n.Distinct, Start: v.l.Anchor(start), End: v.l.Anchor(end + 1),
+		ArgumentStart: v.l.Anchor(open + 1), ArgumentEnd: v.l.Anchor(end),
+	}
+	for _, arg := range n.Args {
+		if holdsAggregate(arg) {
+			v.lost = true
+		}
+		c, ok := arg.(*ast.ColumnNameExpr)
+		if !ok {
+			a.Columns = nil
+			break
+		}
+		a.Columns = append(a.Columns, columnRef(c.Name))
+	}
+	for _, literal := range v.l.Literals {
+		a.Placeholders = a.Placeholders || literal.Kind == ParamLiteral && int(literal.Start) > open && int(literal.End) <= end
+	}
+	v.out.Aggregates = append(v.out.Aggregates, a)
+}
+
+func (v *summarizer) place(n ast.ExprNode, start, end int) {
+	v.nodes, v.spans = append(v.nodes, n), append(v.spans, span{start, end})
+}
+
+// nameEnd gives the end of the column's name that begins at start, or -1.
+func (l *Lexed) nameEnd(start int) int {
+	list := l.pieces()
+	i := slices.IndexFunc(list, func(p piece) bool { return p.start == start })
+	if i < 0 || list[i].kind != 'w' && list[i].kind != '`' {
+		return -1
+	}
+	for i+2 < len(list) && list[i+1].kind == '.' && (list[i+2].kind == 'w' || list[i+2].kind == '`') {
+		i += 2
+	}
+	return list[i].end
+}
+
+// Commented tells whether a comment stands before an offset, blanks aside.
+func (l *Lexed) Commented(offset int) bool {
+	end := len(bytes.TrimRight(l.Text[:offset], " \t\r\n\f\v"))
+	return slices.ContainsFunc(l.Literals, func(literal Literal) bool {
+		return literal.Kind == CommentLiteral && int(literal.Start) < end && end <= int(literal.End)
+	})
+}
+
+// proven reads the text again with marks in the places, and tells whether it says the
+// same when they stand for what was found there.
+func (r *reader) proven(node ast.StmtNode, v *summarizer) bool {
+	order := make([]int, len(v.spans))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return v.spans[a].start - v.spans[b].start })
+	text := r.l.readable()
+	var marked strings.Builder
+	from := 0
+	for _, i := range order {
+		if v.spans[i].start < from {
+			return false
+		}
+		marked.WriteString(text[from:v.spans[i].start] + " `" + placeMark + strconv.Itoa(i) + "` ")
+		from = v.spans[i].end
+	}
+	marked.WriteString(text[from:])
+	other, err := tree(r.l, marked.String())
+	if err != nil {
+		return false
+	}
+	u := &unmarker{nodes: v.nodes}
+	other.Accept(u)
+	return u.found == len(v.nodes) && alike(node, other)
+}
+
+// unmarker puts expressions in the place of their marks.
+type unmarker struct {
+	nodes []ast.ExprNode
+	found int
+}
+
+func (u *unmarker) Enter(n ast.Node) (ast.Node, bool) { return n, false }
+
+func (u *unmarker) Leave(n ast.Node) (ast.Node, bool) {
+	c, ok := n.(*ast.ColumnNameExpr)
+	if !ok || c.Name.Table.O != "" {
+		return n, true
+	}
+	number, ok := strings.CutPrefix(c.Name.Name.O, placeMark)
+	if i, err := strconv.Atoi(number); ok && err == nil && i < len(u.nodes) {
+		u.found++
+		return u.nodes[i], true
+	}
+	return n, true
+}
