@@ -43,11 +43,14 @@ func (d *drive) announce(ctx context.Context, s Snapshot) (*phase.Event, error) 
 			return &phase.Event{Kind: phase.FailedWith, Why: err.Error(), Remedy: "locus abort the job, and plan it anew"}, nil
 		}
 		// The record changes too, so that the action begins again with what is there.
-		return nil, d.Store.Write(ctx, s, s.Job.Noted(d.Name, "announced in map version "+fmt.Sprint(next.Version()), time.Now()), next, "job "+d.id+": announced")
+		_, err = d.Store.Write(ctx, s, s.Job.Noted(d.Name, "announced in map version "+fmt.Sprint(next.Version()), time.Now()), next, "job "+d.id+": announced")
+		return nil, err
 	}
 	waiting, cancel := context.WithTimeout(ctx, d.Times.Patience)
 	defer cancel()
-	err := d.obeyed(waiting, version)
+	changes, deaf := d.listen(waiting)
+	defer deaf()
+	_, err := d.obeyed(waiting, version, changes)
 	if disobeys, ok := errors.AsType[*disobeysError](err); ok && ctx.Err() == nil {
 		return &phase.Event{Kind: phase.FailedWith, Why: fmt.Sprintf("announce: %v, for %v", err, d.Times.Patience), Remedy: disobeys.remedy(d.id)}, nil
 	}
@@ -64,15 +67,9 @@ const (
 	obeyPatience = 2 * time.Second
 )
 
-// obeyed waits until every living proxy obeys the version.
-func (d *drive) obeyed(ctx context.Context, version int64) error {
-	inner, end := context.WithCancel(ctx)
-	changes := d.Store.Changes(inner)
-	defer func() {
-		end()
-		for range changes { // until the store is done with it
-		}
-	}()
+// obeyed waits until every living proxy obeys the version, and tells which those
+// are.
+func (d *drive) obeyed(ctx context.Context, version int64, changes <-chan struct{}) (map[string]int64, error) {
 	look := time.NewTicker(obeyLook)
 	defer look.Stop()
 	began := time.Now()
@@ -80,7 +77,7 @@ func (d *drive) obeyed(ctx context.Context, version int64) error {
 	for {
 		proxies, err := d.Store.Proxies(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		behind := ""
 		for name, obeys := range proxies {
@@ -89,7 +86,7 @@ func (d *drive) obeyed(ctx context.Context, version int64) error {
 			}
 		}
 		if behind == "" {
-			return nil
+			return proxies, nil
 		}
 		if time.Since(began) > obeyPatience {
 			d.say(func(r *job.Report) {
@@ -98,7 +95,7 @@ func (d *drive) obeyed(ctx context.Context, version int64) error {
 		}
 		select {
 		case <-ctx.Done():
-			return &disobeysError{behind, version, context.Cause(ctx)}
+			return nil, &disobeysError{behind, version, context.Cause(ctx)}
 		case <-changes:
 		case <-look.C:
 		}

@@ -58,7 +58,8 @@ func (d *drive) end(ctx context.Context, s Snapshot, at link.Server, kind phase.
 	if err != nil {
 		return nil, err
 	}
-	return nil, d.Store.Write(ctx, s, j, next, "job "+d.id+": "+string(kind))
+	_, err = d.Store.Write(ctx, s, j, next, "job "+d.id+": "+string(kind))
+	return nil, err
 }
 
 func forget(ctx context.Context, at link.Server, name string) error {

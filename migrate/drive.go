@@ -133,13 +133,8 @@ func (d *drive) perform(ctx context.Context, s Snapshot, action phase.Action, ge
 
 // watch ends an action whose job has changed.
 func (d *drive) watch(ctx context.Context, cancel context.CancelCauseFunc, revision int64) {
-	inner, end := context.WithCancel(ctx)
-	changes := d.Store.Changes(inner)
-	defer func() {
-		end()
-		for range changes { // until the store is done with it
-		}
-	}()
+	changes, deaf := d.listen(ctx)
+	defer deaf()
 	for {
 		s, err := d.Store.Read(ctx, d.id)
 		if errors.Is(err, ErrNoJob) || err == nil && s.JobRevision != revision {
@@ -153,6 +148,17 @@ func (d *drive) watch(ctx context.Context, cancel context.CancelCauseFunc, revis
 		case <-ctx.Done():
 			return
 		case <-changes:
+		}
+	}
+}
+
+// listen is told of whatever changes in the store, until deaf is called.
+func (d *drive) listen(ctx context.Context) (changes <-chan struct{}, deaf func()) {
+	ctx, end := context.WithCancel(ctx)
+	changes = d.Store.Changes(ctx)
+	return changes, func() {
+		end()
+		for range changes { // until the store is done with it
 		}
 	}
 }
@@ -235,7 +241,7 @@ func (d *drive) tell(ctx context.Context, s Snapshot, e phase.Event) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", errDefect, err)
 		}
-		err = d.Store.Write(ctx, s, next, nil, "")
+		_, err = d.Store.Write(ctx, s, next, nil, "")
 		if errors.Is(err, ErrUnknown) {
 			return nil // what is there is read next
 		}
@@ -307,5 +313,6 @@ func (d *drive) release(ctx context.Context, s Snapshot) error {
 	if err != nil {
 		return err
 	}
-	return d.Store.Write(ctx, s, s.Job.Noted(d.Name, "fence taken away", time.Now()), next, "job "+d.id+": fence taken away")
+	_, err = d.Store.Write(ctx, s, s.Job.Noted(d.Name, "fence taken away", time.Now()), next, "job "+d.id+": fence taken away")
+	return err
 }

@@ -32,9 +32,10 @@ type handover struct {
 	proxies   map[string]int64
 	strangers []uint64
 	next      *router.Map // once the commit was sent
-	// Connections to both, made before anything is held: a login takes longer than
-	// all that they are asked.
+	// What takes longer to come by than it is used for is there before anything is
+	// held: connections to both servers, and word of what changes in the store.
 	atGiver, atReceiver *link.Conn
+	changes             <-chan struct{}
 }
 
 // step hands the next genes over, once it is time.
@@ -54,24 +55,7 @@ func (d *drive) step(ctx context.Context, s Snapshot, action phase.Action, reach
 	if action == phase.Advance && (d.verified.IsZero() || time.Since(d.verified) > d.Times.Fresh) {
 		return &phase.Event{Kind: phase.Differs, Why: "the last comparison is too old"}, nil
 	}
-	step := cutover.Step{
-		Before: d.Times.Before, Within: d.Times.Within, Undo: d.Times.Undo, Stop: d.Stop,
-		Effects: cutover.Effects{
-			Check: h.check, Fence: h.fence, Position: h.position, Reverse: h.reverse,
-			Commit: h.commit, Settle: h.settle, Release: h.releaseFence,
-		},
-	}
-	if d.Arrange != nil {
-		d.Arrange(&step.Effects)
-	}
-	began := time.Now()
-	err := step.Run(ctx)
-	h.hangUp()
-	if d.Stepped != nil {
-		d.Stepped(Stepped{
-			Job: d.id, To: h.to, Genes: h.genes.Len(), Began: began, Ended: time.Now(), Lines: step.Lines, Failed: err != nil,
-		})
-	}
+	err := h.run(ctx)
 	if err == nil {
 		d.owned.set(s.Job, h.next)
 	}
@@ -90,6 +74,32 @@ func (d *drive) step(ctx context.Context, s Snapshot, action phase.Action, reach
 		d.noteFigures(ctx)
 	}
 	return &phase.Event{Kind: phase.StepTaken, Genes: reach}, nil
+}
+
+// run goes through the order.
+func (h *handover) run(ctx context.Context) error {
+	step := cutover.Step{
+		Before: h.Times.Before, Within: h.Times.Within, Undo: h.Times.Undo, Stop: h.Stop,
+		Effects: cutover.Effects{
+			Check: h.check, Fence: h.fence, Position: h.position, Reverse: h.reverse,
+			Commit: h.commit, Settle: h.settle, Release: h.releaseFence,
+		},
+	}
+	if h.Arrange != nil {
+		h.Arrange(&step.Effects)
+	}
+	changes, deaf := h.listen(ctx)
+	defer deaf()
+	defer h.hangUp()
+	h.changes = changes
+	began := time.Now()
+	err := step.Run(ctx)
+	if h.Stepped != nil {
+		h.Stepped(Stepped{
+			Job: h.id, To: h.to, Genes: h.genes.Len(), Began: began, Ended: time.Now(), Lines: step.Lines, Failed: err != nil,
+		})
+	}
+	return err
 }
 
 // untilStep waits between the steps of a cut-over that rolls, keeps the comparison
@@ -166,7 +176,10 @@ func (h *handover) check(ctx context.Context) error {
 	if err := h.recheck(ctx); err != nil {
 		return err
 	}
-	return h.lookForStrangers(ctx)
+	if err := h.lookForStrangers(ctx); err != nil {
+		return err
+	}
+	return h.openBack(ctx)
 }
 
 // stillFits refuses to go on to a target whose tables somebody has changed: the
@@ -202,33 +215,18 @@ func (h *handover) fence(ctx context.Context) error {
 		return err
 	}
 	h.fenced = time.Now()
-	if err := h.write(ctx, h.read.Job, next, "fence"); err != nil {
+	if h.read, err = h.Store.Write(ctx, h.read, h.read.Job, next, fmt.Sprintf("job %s: fence", h.id)); err != nil {
 		return err
 	}
 	h.version = next.Version()
-	if err := h.obeyed(ctx, h.version); err != nil {
-		return err
-	}
-	if err := h.evict(ctx); err != nil {
-		return err
-	}
-	return h.alone(ctx)
-}
-
-// write replaces the record and the map, and goes on from what is there then.
-func (h *handover) write(ctx context.Context, j *job.Job, next *router.Map, what string) error {
-	if err := h.Store.Write(ctx, h.read, j, next, fmt.Sprintf("job %s: %s", h.id, what)); err != nil {
-		return err
-	}
-	s, err := h.Store.Read(ctx, h.id)
+	proxies, err := h.obeyed(ctx, h.version, h.changes)
 	if err != nil {
 		return err
 	}
-	if s.Map.Version() != next.Version() {
-		return fmt.Errorf("%w: the route map is at version %d, and not at %d", ErrChanged, s.Map.Version(), next.Version())
+	if err := h.evict(ctx, proxies); err != nil {
+		return err
 	}
-	h.read = s
-	return nil
+	return h.alone(ctx)
 }
 
 // position is where the giver is, now that nobody writes there: the receiver must
@@ -244,18 +242,28 @@ func (h *handover) position(ctx context.Context) error {
 	return h.recheck(ctx)
 }
 
-// reverse has the stream back begin before the receiver is written to. It has a
-// position from the first step on, and reads on from there.
+// reverse lets nobody write to the receiver unless the stream back has a position
+// before that, and reads on from there.
 func (h *handover) reverse(ctx context.Context) error {
-	if h.back != nil {
-		return nil
-	}
-	back, err := h.open(ctx, h.target, h.source, backJob(h.id), true)
-	if err != nil {
+	if err := h.openBack(ctx); err != nil {
 		return err
 	}
-	h.back = back
-	return nil
+	select {
+	case <-h.back.failed:
+		return h.back.err
+	default:
+		return nil
+	}
+}
+
+// openBack begins the stream back, once. It is done before the fence, since it
+// takes as long as all that is done while statements are held: until the genes are
+// handed over, all that the stream finds of them is the mover's own, which it drops.
+func (h *handover) openBack(ctx context.Context) (err error) {
+	if h.back == nil {
+		h.back, err = h.open(ctx, h.target, h.source, backJob(h.id), true)
+	}
+	return err
 }
 
 // commit hands the genes over, with the record of it.
@@ -273,7 +281,7 @@ func (h *handover) commit(ctx context.Context) error {
 	}
 	h.owned.handing(h.genes)
 	h.next = next
-	err = h.Store.Write(ctx, h.read, j, next, fmt.Sprintf("job %s: %s", h.id, what))
+	_, err = h.Store.Write(ctx, h.read, j, next, fmt.Sprintf("job %s: %s", h.id, what))
 	h.say(func(r *job.Report) { r.LastFenceMs = time.Since(h.fenced).Milliseconds() })
 	if errors.Is(err, ErrUnknown) {
 		return fmt.Errorf("%w: %w", cutover.ErrUnknown, err)

@@ -25,9 +25,11 @@ type Store interface {
 	// Read gives a job with the map. ErrNoJob: there is none of that name.
 	Read(ctx context.Context, id string) (Snapshot, error)
 	// Write replaces the job, and the map too if next is not nil, if both are
-	// still what the snapshot says. ErrChanged: nothing was written, they aren't.
-	// An error that wraps ErrUnknown may have been written; any other was not.
-	Write(ctx context.Context, s Snapshot, j *job.Job, next *router.Map, why string) error
+	// still what the snapshot says, and gives them as they are then; without next
+	// the map is the snapshot's, and may have been replaced.
+	// ErrChanged: nothing was written, they aren't. An error that wraps ErrUnknown
+	// may have been written; any other was not.
+	Write(ctx context.Context, s Snapshot, j *job.Job, next *router.Map, why string) (Snapshot, error)
 	// Proxies is the version of the map that each living proxy obeys.
 	Proxies(context.Context) (map[string]int64, error)
 	// Changes is told of whatever of this changes, and may leave out all but the

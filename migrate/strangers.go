@@ -38,13 +38,10 @@ func strangers(ctx context.Context, c *link.Conn, proxies map[string]int64) ([]u
 // evict ends the connections of proxies that are gone: those that were strangers
 // before the fence and still are. One that has just been opened, and is not marked
 // yet, belongs to a proxy that knows of the fence. Of a proxy that has gone since,
-// and may be merely stopped, nothing was a stranger: the step is given up.
-func (h *handover) evict(ctx context.Context) error {
+// and may be merely stopped, nothing was a stranger: the step is given up. The
+// proxies are those that obey the fence.
+func (h *handover) evict(ctx context.Context, proxies map[string]int64) error {
 	for killed := false; ; killed = true {
-		proxies, err := h.Store.Proxies(ctx)
-		if err != nil {
-			return err
-		}
 		if name, gone := anyGone(h.proxies, proxies); gone {
 			return fmt.Errorf("proxy %s has gone since the step began: its connections are ended before the next one", name)
 		}
@@ -66,6 +63,9 @@ func (h *handover) evict(ctx context.Context) error {
 		}
 		if err := pause(ctx, obeyLook/10); err != nil {
 			return fmt.Errorf("connections of proxies that are gone don't end: %w", context.Cause(ctx))
+		}
+		if proxies, err = h.Store.Proxies(ctx); err != nil {
+			return err
 		}
 	}
 }

@@ -110,13 +110,13 @@ func (s *Store) Create(ctx context.Context, j *job.Job) error {
 
 // Write replaces the job, if it is another than the snapshot's, and the map, if
 // next is not nil. A map that hands genes over goes into the history.
-func (s *Store) Write(ctx context.Context, snap migrate.Snapshot, j *job.Job, next *router.Map, why string) error {
+func (s *Store) Write(ctx context.Context, snap migrate.Snapshot, j *job.Job, next *router.Map, why string) (migrate.Snapshot, error) {
 	guards := []etcd.Guard{{Key: job.Prefix + snap.Job.ID, Revision: snap.JobRevision}}
 	var writes []etcd.Write
 	if j != snap.Job {
 		text, err := json.Marshal(j)
 		if err != nil {
-			return err
+			return snap, err
 		}
 		writes = append(writes, etcd.Put(job.Prefix+j.ID, text))
 	}
@@ -128,8 +128,18 @@ func (s *Store) Write(ctx context.Context, snap migrate.Snapshot, j *job.Job, ne
 			writes = append(writes, etcd.Put(cluster.HistoryKey(next.Version()), text))
 		}
 	}
-	_, err := s.kv.Commit(ctx, guards, writes...)
-	return known(err)
+	revision, err := s.kv.Commit(ctx, guards, writes...)
+	if err != nil {
+		return snap, known(err)
+	}
+	written := snap
+	if j != snap.Job {
+		written.Job, written.JobRevision = j, revision
+	}
+	if next != nil {
+		written.Map, written.MapRevision = next, revision
+	}
+	return written, nil
 }
 
 // Tell writes an order into a job's record. Agree is asked before each attempt; nil
@@ -149,7 +159,7 @@ func (s *Store) Tell(ctx context.Context, id string, o job.Order, by string, now
 				return nil, err
 			}
 		}
-		if err = s.Write(ctx, snap, next, nil, ""); !errors.Is(err, migrate.ErrChanged) {
+		if _, err = s.Write(ctx, snap, next, nil, ""); !errors.Is(err, migrate.ErrChanged) {
 			return next, err
 		}
 	}

@@ -119,7 +119,7 @@ func (in *invocation) throttle(ctx context.Context, store *jobs.Store, id string
 	if how.dryRun {
 		return in.showTold(next, "dry run: nothing was written")
 	}
-	if err := store.Write(ctx, s, next, nil, ""); err != nil {
+	if _, err := store.Write(ctx, s, next, nil, ""); err != nil {
 		return err
 	}
 	return in.showTold(next, "")

@@ -115,7 +115,7 @@ func (in *invocation) askToCompare(ctx context.Context, store *jobs.Store, id st
 		if err != nil {
 			return fmt.Errorf("job %s is %s: it can be compared once its rows are copied, until it is finished", id, s.Job.State.Shown())
 		}
-		if err := store.Write(ctx, s, next, nil, ""); !errors.Is(err, migrate.ErrChanged) {
+		if _, err := store.Write(ctx, s, next, nil, ""); !errors.Is(err, migrate.ErrChanged) {
 			return err
 		}
 	}

@@ -24,13 +24,20 @@ var ErrOtherLog = errors.New("the mark is of another server's log")
 
 // ReadMark is the end of a server's log.
 func ReadMark(ctx context.Context, c *link.Conn) (Mark, error) {
-	query := "SHOW MASTER STATUS"
-	if v := c.Version(); v.Flavor == link.MySQL && v.AtLeast(8, 2, 0) {
-		query = "SHOW BINARY LOG STATUS"
-	}
 	server, err := serverID(ctx, c)
 	if err != nil {
 		return Mark{}, err
+	}
+	m, err := logEnd(ctx, c)
+	m.server = server
+	return m, err
+}
+
+// logEnd is a mark of the end of a server's log that doesn't say of which server.
+func logEnd(ctx context.Context, c *link.Conn) (Mark, error) {
+	query := "SHOW MASTER STATUS"
+	if v := c.Version(); v.Flavor == link.MySQL && v.AtLeast(8, 2, 0) {
+		query = "SHOW BINARY LOG STATUS"
 	}
 	rows, err := c.Query(ctx, query)
 	if err != nil {
@@ -40,19 +47,23 @@ func ReadMark(ctx context.Context, c *link.Conn) (Mark, error) {
 		return Mark{}, errors.New("read the end of the log: the server writes none; set log_bin")
 	}
 	at, err := strconv.ParseUint(string(rows[0][1]), 10, 64)
-	return Mark{server, string(rows[0][0]), at}, err
+	return Mark{file: string(rows[0][0]), at: at}, err
 }
 
 func serverID(ctx context.Context, c *link.Conn) (string, error) {
-	query := "SELECT @@GLOBAL.server_uuid"
-	if c.Version().Flavor == link.MariaDB {
-		query = "SELECT CONCAT(@@GLOBAL.server_id, '/', @@GLOBAL.hostname)"
-	}
-	rows, err := c.Query(ctx, query)
+	rows, err := c.Query(ctx, "SELECT "+identity(c))
 	if err != nil {
 		return "", fmt.Errorf("read the server's identity: %w", err)
 	}
 	return string(rows[0][0]), nil
+}
+
+// identity is an expression that tells servers apart.
+func identity(c *link.Conn) string {
+	if c.Version().Flavor == link.MariaDB {
+		return "CONCAT(@@GLOBAL.server_id, '/', @@GLOBAL.hostname)"
+	}
+	return "@@GLOBAL.server_uuid"
 }
 
 // Reaches tells whether everything before the other mark is before this one.

@@ -105,18 +105,19 @@ func contains(a, b mysql.GTIDSet) bool { return b.IsEmpty() || a.Contain(b) }
 // client or shown to a query, before the question: with its [Position.End], since
 // MySQL shows rows before it counts their GTIDs.
 func Current(ctx context.Context, c *link.Conn) (Position, error) {
-	end, err := ReadMark(ctx, c)
+	end, err := logEnd(ctx, c)
 	if err != nil {
 		return Position{}, err
 	}
-	query := "SELECT @@GLOBAL.gtid_executed"
+	executed := "@@GLOBAL.gtid_executed"
 	if c.Version().Flavor == link.MariaDB {
-		query = "SELECT @@GLOBAL.gtid_binlog_pos"
+		executed = "@@GLOBAL.gtid_binlog_pos"
 	}
-	rows, err := c.Query(ctx, query)
+	rows, err := c.Query(ctx, "SELECT "+executed+", "+identity(c))
 	if err != nil {
 		return Position{}, fmt.Errorf("read the position of the log: %w", err)
 	}
+	end.server = string(rows[0][1])
 	seen := strings.ReplaceAll(string(rows[0][0]), "\n", "")
 	return Position{flavor: c.Version().Flavor, seen: seen, from: seen, end: end}, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"locus/migrate/link"
 	"locus/migrate/table"
@@ -11,14 +13,50 @@ import (
 
 // Recheck compares rows by their keys, such as those that changed since a whole
 // comparison began, over connections to both servers. Nothing is written down.
+// Statements may be held meanwhile, so rows that are alike at the first glance are
+// not looked at again.
 func (v *Verifier) Recheck(ctx context.Context, source, target *link.Conn, keys map[*table.Table][]table.Key) (Result, error) {
 	fresh := New(v.config, v.stream)
 	for t, some := range keys {
 		lane := table.Lane{Table: t, Genes: v.config.Parts.All()}
 		w := &walk{Verifier: fresh, lane: lane, source: source, target: target}
-		if err := w.settle(ctx, some); err != nil && !errors.Is(err, errEnough) {
+		if err := w.recheck(ctx, some); err != nil && !errors.Is(err, errEnough) {
 			return fresh.result, fmt.Errorf("compare %d rows of %s: %w", len(some), t.Name, err)
 		}
 	}
 	return fresh.result, nil
+}
+
+func (w *walk) recheck(ctx context.Context, keys []table.Key) error {
+	for group := range slices.Chunk(keys, w.atOnce()) {
+		left, err := w.glance(ctx, group)
+		if err != nil {
+			return err
+		}
+		if err := w.settle(ctx, left); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// glance reads rows at both servers at once, and gives the keys of those that are
+// not alike.
+func (w *walk) glance(ctx context.Context, keys []table.Key) ([]table.Key, error) {
+	var source map[string]table.Row
+	var failed error
+	var reading sync.WaitGroup
+	reading.Go(func() { source, failed = w.read(ctx, w.source, keys) })
+	target, err := w.read(ctx, w.target, keys)
+	reading.Wait()
+	if err := errors.Join(failed, err); err != nil {
+		return nil, err
+	}
+	var left []table.Key
+	for _, k := range keys {
+		if id := string(k.Encode()); !same(source[id], target[id]) {
+			left = append(left, k)
+		}
+	}
+	return left, nil
 }

@@ -21,11 +21,7 @@ const (
 
 // settle finds out which of the suspects differ.
 func (w *walk) settle(ctx context.Context, keys []table.Key) error {
-	some := 200
-	if w.lane.Table.Large() {
-		some = 1
-	}
-	for group := range slices.Chunk(keys, some) {
+	for group := range slices.Chunk(keys, w.atOnce()) {
 		left := group
 		seen := map[string]int{}
 		for range rounds {
@@ -43,6 +39,14 @@ func (w *walk) settle(ctx context.Context, keys []table.Key) error {
 		}
 	}
 	return nil
+}
+
+// atOnce is how many rows are held in memory at a time.
+func (w *walk) atOnce() int {
+	if w.lane.Table.Large() {
+		return 1
+	}
+	return 200
 }
 
 // look reads rows at the source, at the target when it has what the source had,
@@ -71,7 +75,7 @@ func (w *walk) look(ctx context.Context, keys []table.Key, seen map[string]int) 
 	for _, k := range keys {
 		id := string(k.Encode())
 		s, t := after[id], target[id]
-		if differing(s, t) == nil && (s == nil) == (t == nil) {
+		if same(s, t) {
 			continue
 		}
 		if !same(before[id], s) {

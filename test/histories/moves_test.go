@@ -63,7 +63,7 @@ func (w *world) order(t *testing.T, id string, event func(phase.State) phase.Eve
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = w.store.Write(t.Context(), s, next, nil, "")
+		_, err = w.store.Write(t.Context(), s, next, nil, "")
 		return err == nil || errors.Is(err, migrate.ErrUnknown), err
 	})
 }

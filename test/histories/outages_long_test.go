@@ -216,7 +216,7 @@ func (w *world) hurry(t *testing.T, id string) {
 		}
 		j := *s.Job
 		j.Throttle = 0
-		err = w.store.Write(t.Context(), s, &j, nil, "")
+		_, err = w.store.Write(t.Context(), s, &j, nil, "")
 		return err == nil, err
 	})
 }
