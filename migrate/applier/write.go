@@ -45,7 +45,7 @@ func (w *worker) insert(ctx context.Context, t *table.Table, rows []table.Row, t
 		if _, err := w.conn.Exec(ctx, "SET SESSION sql_mode = '"+link.Lax+"'"); err != nil {
 			return err
 		}
-		err := w.insertRows(ctx, t, rows, tail)
+		err := w.insertText(ctx, t, rows, tail)
 		if w.conn.Broken() != nil {
 			return err
 		}
@@ -54,11 +54,20 @@ func (w *worker) insert(ctx context.Context, t *table.Table, rows []table.Row, t
 		}
 		return err
 	}
-	return w.insertRows(ctx, t, rows, tail)
+	if tail == "" {
+		var err error
+		if rows, err = w.insertBound(ctx, t, rows); err != nil {
+			return err
+		}
+	}
+	return w.insertText(ctx, t, rows, tail)
 }
 
-func (w *worker) insertRows(ctx context.Context, t *table.Table, rows []table.Row, tail string) error {
-	limit := min(statementBytes, w.applier.packet/2)
+// statementLimit is how long statements become that have more than one row.
+func (w *worker) statementLimit() int { return min(statementBytes, w.applier.packet/2) }
+
+func (w *worker) insertText(ctx context.Context, t *table.Table, rows []table.Row, tail string) error {
+	limit := w.statementLimit()
 	for len(rows) > 0 {
 		s := link.Begin(w.buf)
 		if need := rows[0].Size() * 9 / 8; need > limit && cap(s) < need {
@@ -88,10 +97,14 @@ func (w *worker) send1(ctx context.Context, s []byte) error {
 		return fmt.Errorf("a statement of %d bytes, and the target takes %d: raise its max_allowed_packet, then resume", len(s), w.applier.packet)
 	}
 	_, err := w.conn.Send(ctx, s)
-	if w.buf = s; cap(s) > 4*statementBytes {
+	w.keepBuffer(s)
+	return err
+}
+
+func (w *worker) keepBuffer(b []byte) {
+	if w.buf = b; cap(b) > 4*statementBytes {
 		w.buf = nil
 	}
-	return err
 }
 
 // byKey has rows found by their primary key, however few the table has: a scan

@@ -19,6 +19,8 @@ type Conn struct {
 
 	c      *client.Conn
 	broken error // why no statement can follow; nil while one can
+
+	prepared map[string]*Prepared // by text
 }
 
 // settings make values come and go as they are stored. Foreign keys and checks
@@ -66,13 +68,13 @@ func Dial(ctx context.Context, s Server) (*Conn, error) {
 		return nil, fmt.Errorf("log in to %s: %w", s.Addr, err)
 	}
 	conn := &Conn{c: c, addr: s.Addr}
-	if err := conn.prepare(login); err != nil {
+	if err := conn.setUp(login); err != nil {
 		return nil, errors.Join(fmt.Errorf("set up the session at %s: %w", s.Addr, err), conn.Close())
 	}
 	return conn, nil
 }
 
-func (c *Conn) prepare(ctx context.Context) (err error) {
+func (c *Conn) setUp(ctx context.Context) (err error) {
 	if err := c.c.SetDeadline(time.Time{}); err != nil {
 		return err
 	}

@@ -36,9 +36,14 @@ func (c *Conn) Exec(ctx context.Context, sql string) (Outcome, error) {
 
 // Send is Exec for a statement that may be large.
 func (c *Conn) Send(ctx context.Context, s Statement) (Outcome, error) {
+	return c.run(ctx, mysql.COM_QUERY, s)
+}
+
+// run sends a command that is answered by OK or an error.
+func (c *Conn) run(ctx context.Context, command byte, s Statement) (Outcome, error) {
 	var o Outcome
 	err := c.guard(ctx, func() error {
-		if err := c.write(s); err != nil {
+		if err := c.command(command, s); err != nil {
 			return err
 		}
 		r, err := c.c.ReadOKPacket()
@@ -50,9 +55,9 @@ func (c *Conn) Send(ctx context.Context, s Statement) (Outcome, error) {
 	return o, err
 }
 
-func (c *Conn) write(s Statement) error {
+func (c *Conn) command(command byte, s Statement) error {
 	c.c.ResetSequence()
-	s[Room-1] = mysql.COM_QUERY
+	s[Room-1] = command
 	return c.c.WritePacket(s)
 }
 
@@ -74,7 +79,7 @@ var ErrEnough = errors.New("enough rows")
 // NULL. An error of take ends it, and the connection with it.
 func (c *Conn) Each(ctx context.Context, sql string, take func(row [][]byte) error) error {
 	return c.guard(ctx, func() error {
-		if err := c.write(append(Begin(make([]byte, 0, Room+len(sql))), sql...)); err != nil {
+		if err := c.command(mysql.COM_QUERY, append(Begin(make([]byte, 0, Room+len(sql))), sql...)); err != nil {
 			return err
 		}
 		width, err := c.readColumns()

@@ -32,6 +32,7 @@ type Table struct {
 	enums    []int // columns whose values may be the error value, 0
 	readList string
 	intoList string
+	bound    bound
 }
 
 // Index is an index and its columns, positions among Table.Columns; -1 stands
@@ -65,6 +66,7 @@ func newTable(d *catalog.Table, columns []Column, primary []int, unique []Index)
 		}
 	}
 	t.lists()
+	t.bind()
 	return t, nil
 }
 

@@ -1,0 +1,151 @@
+package link
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+)
+
+// Param is how one value of a prepared statement is written: its type in the
+// protocol, with whether it is unsigned.
+type Param struct {
+	Type     byte
+	Unsigned bool
+}
+
+// Prepared is a statement that the server has parsed, of one connection.
+// https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_stmt_execute.html
+type Prepared struct {
+	id     uint32
+	params int
+}
+
+// mostPrepared bounds the statements of a connection; with one more all are
+// forgotten.
+const mostPrepared = 16
+
+// Prepare gives the statement of a text, which the server parses the first time.
+func (c *Conn) Prepare(ctx context.Context, sql string) (*Prepared, error) {
+	if p := c.prepared[sql]; p != nil {
+		return p, nil
+	}
+	if len(c.prepared) >= mostPrepared {
+		if err := c.forget(ctx); err != nil {
+			return nil, err
+		}
+	}
+	p := new(Prepared)
+	if err := c.guard(ctx, func() error { return c.readPrepared(sql, p) }); err != nil {
+		return nil, err
+	}
+	if c.prepared == nil {
+		c.prepared = map[string]*Prepared{}
+	}
+	c.prepared[sql] = p
+	return p, nil
+}
+
+// prepareHead is how long the answer to a statement's text is without the
+// descriptions of its values.
+const prepareHead = 12
+
+func (c *Conn) readPrepared(sql string, p *Prepared) error {
+	if err := c.command(mysql.COM_STMT_PREPARE, append(Begin(make([]byte, 0, Room+len(sql))), sql...)); err != nil {
+		return err
+	}
+	head, err := c.c.ReadPacket()
+	switch {
+	case err != nil:
+		return err
+	case head[0] == mysql.ERR_HEADER:
+		return c.c.HandleErrorPacket(head)
+	case len(head) < prepareHead:
+		return fmt.Errorf("answer of %d bytes to a statement to be prepared", len(head))
+	}
+	p.id = binary.LittleEndian.Uint32(head[1:])
+	columns, params := int(binary.LittleEndian.Uint16(head[5:])), int(binary.LittleEndian.Uint16(head[7:]))
+	p.params = params
+	for _, n := range []int{params, columns} {
+		for range n + min(n, 1) { // and the packet that ends them
+			if _, err := c.c.ReadPacket(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// forget closes all prepared statements. Servers don't answer to that.
+func (c *Conn) forget(ctx context.Context) error {
+	for sql, p := range c.prepared {
+		err := c.guard(ctx, func() error {
+			return c.command(mysql.COM_STMT_CLOSE, binary.LittleEndian.AppendUint32(Begin(nil), p.id))
+		})
+		if err != nil {
+			return err
+		}
+		delete(c.prepared, sql)
+	}
+	return nil
+}
+
+// Values are the values of one execution, as they are put together.
+type Values struct {
+	s     Statement
+	nulls int // where the bitmap begins
+	n     int // values so far
+}
+
+// Values begins an execution in the memory of buf. Each group of as many values as
+// there are params has those types.
+func (p *Prepared) Values(buf []byte, params []Param) Values {
+	s := binary.LittleEndian.AppendUint32(Begin(buf), p.id)
+	s = append(s, mysql.CURSOR_TYPE_NO_CURSOR)
+	s = binary.LittleEndian.AppendUint32(s, 1) // times, always
+	v := Values{nulls: len(s)}
+	s = append(s, make([]byte, (p.params+7)/8)...)
+	s = append(s, 1) // types follow
+	for i := range p.params {
+		param := params[i%len(params)]
+		unsigned := byte(0)
+		if param.Unsigned {
+			unsigned = 0x80
+		}
+		s = append(s, param.Type, unsigned)
+	}
+	v.s = s
+	return v
+}
+
+// Null adds NULL.
+func (v *Values) Null() {
+	v.s[v.nulls+v.n/8] |= 1 << (v.n % 8)
+	v.n++
+}
+
+// Fixed adds a value of a type of 8 bytes: an integer, or the bits of a double.
+func (v *Values) Fixed(bits uint64) {
+	v.s = binary.LittleEndian.AppendUint64(v.s, bits)
+	v.n++
+}
+
+// Bytes adds a value of a type that tells its length.
+func (v *Values) Bytes(b []byte) {
+	v.s = append(mysql.AppendLengthEncodedInteger(v.s, uint64(len(b))), b...)
+	v.n++
+}
+
+// errValues is a defect of who puts them together.
+var errValues = errors.New("another number of values than the statement has")
+
+// Execute runs a prepared statement without a result, and gives back the memory.
+func (c *Conn) Execute(ctx context.Context, p *Prepared, v Values) (Outcome, []byte, error) {
+	if v.n != p.params {
+		return Outcome{}, v.s, errValues
+	}
+	o, err := c.run(ctx, mysql.COM_STMT_EXECUTE, v.s)
+	return o, v.s, err
+}
