@@ -84,6 +84,7 @@ type HTTPAccount struct {
 type Backends struct {
 	MaxConnectionsPerShard int      `yaml:"max_connections_per_shard"`
 	WaitTimeout            Duration `yaml:"wait_timeout"`
+	RestartWait            Duration `yaml:"restart_wait"`
 	ConnectTimeout         Duration `yaml:"connect_timeout"`
 	IdleTimeout            Duration `yaml:"idle_timeout"`
 }

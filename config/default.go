@@ -37,6 +37,7 @@ func Default() *Config {
 		Backends: Backends{
 			MaxConnectionsPerShard: 100,
 			WaitTimeout:            Duration(5 * time.Second),
+			RestartWait:            Duration(15 * time.Second),
 			ConnectTimeout:         Duration(5 * time.Second),
 			IdleTimeout:            Duration(5 * time.Minute),
 		},

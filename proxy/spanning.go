@@ -98,7 +98,9 @@ func (p *Proxy) span() {
 	if p.options.Spanning != session.XA {
 		return
 	}
-	p.builder.recovery = backend.NewRegistry(recoveryLimits, p.options.Log)
+	limits := recoveryLimits
+	limits.RestartWait = p.options.Backends.RestartWait // with the sessions that wait for it
+	p.builder.recovery = backend.NewRegistry(limits, p.options.Log)
 	p.coordinator = twophase.New(twophase.Options{
 		Cluster: p.options.Cluster, Servers: recoveryServers{p.builder.recovery}, Log: p.options.Log,
 		Patience: p.options.RecoveryPatience, Every: p.options.RecoveryPatience / 3,

@@ -40,7 +40,7 @@ func proxyOptions(conn *connection, shown *certificates, log *slog.Logger) (prox
 		ServerVersion: c.Proxy.ServerVersion, NoLocalFiles: !c.Proxy.LocalInfile,
 		Backends: backend.Limits{
 			MaxOpen: c.Backends.MaxConnectionsPerShard, WaitTimeout: c.Backends.WaitTimeout.Std(),
-			ConnectTimeout: c.Backends.ConnectTimeout.Std(), IdleTimeout: c.Backends.IdleTimeout.Std(),
+			RestartWait: c.Backends.RestartWait.Std(), ConnectTimeout: c.Backends.ConnectTimeout.Std(), IdleTimeout: c.Backends.IdleTimeout.Std(),
 		},
 		Spanning:       spanning(c),
 		Cluster:        c.Cluster,

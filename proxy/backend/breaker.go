@@ -28,8 +28,13 @@ const (
 //	   │                                   └──────── fails: twice as long ──┘ │
 //	   └─────────── succeeds: dials at once 2, 4, 8, 16 ──────────────────────┘
 //
+// A server that has gone away may be restarting: for as long as its owner's patience lasts, counted from the first failure,
+// borrowers wait for it in place of being refused, and it is probed at the shortest back-off.
+//
 // Its zero value isn't ready: see newBreaker. Its owner guards it.
 type breaker struct {
+	patience  time.Duration
+	since     time.Time // of the first of the failures
 	failures  int       // logins that failed in a row
 	allowance int       // dials that may be under way at once while closed
 	until     time.Time // open: no dial before
@@ -37,7 +42,9 @@ type breaker struct {
 	round     int       // raised at every change of state: news of a dial that began before is stale
 }
 
-func newBreaker() breaker { return breaker{allowance: mostDials} }
+func newBreaker(patience time.Duration) breaker {
+	return breaker{patience: patience, allowance: mostDials}
+}
 
 func (b *breaker) open() bool { return b.failures >= tripAfter }
 
@@ -51,7 +58,7 @@ func (b *breaker) admit(now time.Time, dialing, lent int) verdict {
 		return waitForDial
 	case dialing == 0 && !now.Before(b.until):
 		return dialNow
-	case full(b.reason) && lent > 0:
+	case full(b.reason) && lent > 0, b.awaited(now):
 		return waitForDial
 	default:
 		return refuseDial
@@ -64,12 +71,24 @@ func (b *breaker) failed(now time.Time, round int, reason error) {
 	if round != b.round {
 		return
 	}
-	b.failures++
-	b.allowance = 1
-	if b.open() {
-		b.until = now.Add(backoff(b.failures - tripAfter))
-		b.round++
+	if b.failures++; b.failures == 1 {
+		b.since = now
 	}
+	b.allowance = 1
+	if !b.open() {
+		return
+	}
+	probes := b.failures - tripAfter
+	if b.awaited(now) {
+		probes = 0
+	}
+	b.until = now.Add(backoff(probes))
+	b.round++
+}
+
+// awaited reports whether the server has gone away so recently that it is waited for.
+func (b *breaker) awaited(now time.Time) bool {
+	return away(b.reason) && now.Sub(b.since) < b.patience
 }
 
 func (b *breaker) succeeded() {
@@ -81,7 +100,9 @@ func (b *breaker) succeeded() {
 }
 
 // forget begins anew, for another server.
-func (b *breaker) forget() { *b = breaker{allowance: mostDials, round: b.round + 1} }
+func (b *breaker) forget() {
+	*b = breaker{patience: b.patience, allowance: mostDials, round: b.round + 1}
+}
 
 // backoff doubles per failed probe and is shortened by up to a fifth at random, so that proxies don't probe in step.
 func backoff(probes int) time.Duration {

@@ -22,7 +22,7 @@ func wantVerdict(t *testing.T, b *breaker, now time.Time, dialing, lent int, wan
 }
 
 func TestBreakerOpensAfterThreeFailures(t *testing.T) {
-	b, now := newBreaker(), time.Now()
+	b, now := newBreaker(0), time.Now()
 	fail(&b, now, tripAfter-1)
 	wantVerdict(t, &b, now, 0, 0, dialNow)
 	wantVerdict(t, &b, now, 1, 0, waitForDial) // one at a time once something failed
@@ -32,7 +32,7 @@ func TestBreakerOpensAfterThreeFailures(t *testing.T) {
 }
 
 func TestBreakerProbesOnce(t *testing.T) {
-	b, now := newBreaker(), time.Now()
+	b, now := newBreaker(0), time.Now()
 	fail(&b, now, tripAfter)
 	now = now.Add(shortestBackoff)
 	wantVerdict(t, &b, now, 0, 0, dialNow)
@@ -52,7 +52,7 @@ func TestBackoffGrowsToItsBound(t *testing.T) {
 }
 
 func TestBreakerStartsSlowly(t *testing.T) {
-	b, now := newBreaker(), time.Now()
+	b, now := newBreaker(0), time.Now()
 	wantVerdict(t, &b, now, mostDials-1, 0, dialNow)
 	wantVerdict(t, &b, now, mostDials, 0, waitForDial)
 	fail(&b, now, tripAfter)
@@ -65,7 +65,7 @@ func TestBreakerStartsSlowly(t *testing.T) {
 
 // Sixteen dials under way when a server goes down are one event, not sixteen.
 func TestStaleFailuresDontPush(t *testing.T) {
-	b, now := newBreaker(), time.Now()
+	b, now := newBreaker(0), time.Now()
 	round := b.round
 	for range 16 {
 		b.failed(now, round, errDown)
@@ -79,7 +79,7 @@ func TestStaleFailuresDontPush(t *testing.T) {
 }
 
 func TestAFullServerIsWaitedFor(t *testing.T) {
-	b, now := newBreaker(), time.Now()
+	b, now := newBreaker(0), time.Now()
 	for range tripAfter {
 		b.failed(now, b.round, &LoginError{Err: &ServerError{Code: 1040}})
 	}

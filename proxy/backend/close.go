@@ -14,6 +14,9 @@ func (p *Pool) Retire() {
 	p.closed = true
 	p.doomIdle(func(*Conn) bool { return true })
 	p.serve(time.Now())
+	if p.waker != nil {
+		p.waker.Stop()
+	}
 	p.settle()
 }
 

@@ -12,6 +12,9 @@
 // connection given back carries nobody's state on to the next: before it is lent again under other settings, whatever they
 // don't name is reset (COM_RESET_CONNECTION).
 //
+// While a server is away, borrowers wait for it until [Limits.RestartWait] has passed since it went, so that its restart fails
+// nothing but what was under way there; those that come later are refused at once, until a probe finds it back.
+//
 // # What the borrower owes
 //
 // The borrower alone reads and writes the connection until [Pool.Return] or [Pool.Discard], one of which it calls exactly

@@ -30,7 +30,8 @@ type Pool struct {
 	breaker    breaker
 	suspicion  time.Time // connections that weren't used since then may have died
 	orphans    orphans
-	doomed     []*Conn // taken out of the pool, to be closed when mu is released
+	waker      *time.Timer // serves the queue when the breaker lets the next login through; nil before that was needed
+	doomed     []*Conn     // taken out of the pool, to be closed when mu is released
 	closed     bool
 	empty      chan struct{} // closed once the pool is closed and has no connection left
 }
@@ -53,7 +54,7 @@ func newPool(t Target, l Limits, log *slog.Logger, dial dialFunc) *Pool {
 		target:  t,
 		all:     make(map[*Conn]struct{}),
 		queue:   queue{most: l.MaxWaiting},
-		breaker: newBreaker(),
+		breaker: newBreaker(l.RestartWait),
 		empty:   make(chan struct{}),
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 	"syscall"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
 // remedies says what to do about the server's refusals to log in, by code.
@@ -30,6 +32,19 @@ func full(err error) bool {
 	e, ok := errors.AsType[*ServerError](err)
 	return ok && (e.Code == 1040 || e.Code == 1203 || e.Code == 1226)
 }
+
+// away reports whether a login failed since the server doesn't run, or is just starting or stopping, or can't be reached: what
+// its restart looks like. Nothing but time mends that; a server that refused an account would go on refusing.
+func away(err error) bool {
+	if err == nil || certificate(err) {
+		return false
+	}
+	e, refused := errors.AsType[*ServerError](err)
+	return !refused || e.Code == mysql.ER_SERVER_SHUTDOWN || e.Code == erServerNotAvailable
+}
+
+// erServerNotAvailable is MySQL's ER_SERVER_ISNT_AVAILABLE, of one that starts or stops.
+const erServerNotAvailable = 3168
 
 func remedy(err error) string {
 	if e, ok := errors.AsType[*ServerError](err); ok {

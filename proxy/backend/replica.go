@@ -117,7 +117,9 @@ func (r *Registry) applyReplicas(targets []Target) (gone []*Pool) {
 			if c != nil && c.pool.target.sameServer(follower) && c.maxLag == t.maxLag() {
 				delete(old, key)
 			} else {
-				c = &replica{pool: newPool(follower, follower.within(r.limits), r.log.With("replica", addr), r.dial), maxLag: t.maxLag()}
+				limits := follower.within(r.limits)
+				limits.RestartWait = 0 // the primary is read meanwhile
+				c = &replica{pool: newPool(follower, limits, r.log.With("replica", addr), r.dial), maxLag: t.maxLag()}
 			}
 			of.list = append(of.list, c)
 		}

@@ -103,10 +103,35 @@ func (p *Pool) serve(now time.Time) {
 	for p.queue.len() > 0 {
 		g, ok := p.offer(now)
 		if !ok {
+			p.serveLater(now)
 			return
 		}
 		p.queue.grantFirst(g)
 	}
+}
+
+// serveLater serves the queue again when a login is let through, which nothing else would tell.
+func (p *Pool) serveLater(now time.Time) {
+	if !p.breaker.open() || p.dialing > 0 {
+		return
+	}
+	wait := p.breaker.until.Sub(now)
+	if p.waker != nil {
+		p.waker.Reset(wait)
+		return
+	}
+	p.waker = time.AfterFunc(wait, func() {
+		p.mu.Lock()
+		defer p.unlock()
+		p.serve(time.Now())
+	})
+}
+
+// awaits reports whether the server has gone away and is waited for.
+func (p *Pool) awaits() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.closed && p.breaker.awaited(time.Now())
 }
 
 // exchange closes a connection if its place can be used for a login; else others may have it.
@@ -128,16 +153,22 @@ func (p *Pool) unavailable(now time.Time) error {
 	return &UnavailableError{Shard: p.shard, Addr: p.target.Addr, Retry: max(0, p.breaker.until.Sub(now)), Reason: p.breaker.reason}
 }
 
-// wait waits for w's grant. One that comes together with the end of the wait is used, or passed on if ctx has ended.
+// wait waits for w's grant, longer than until the deadline while the server is awaited. One that comes together with the end of the wait is used, or passed on if ctx has ended.
 func (p *Pool) wait(ctx context.Context, w *waiter, deadline time.Time) grant {
 	began := time.Now()
 	timer := time.NewTimer(time.Until(deadline))
 	defer timer.Stop()
-	select {
-	case g := <-w.granted:
-		return g
-	case <-timer.C:
-	case <-ctx.Done():
+	for waits := true; waits; {
+		select {
+		case g := <-w.granted:
+			return g
+		case <-timer.C:
+			if waits = p.awaits(); waits {
+				timer.Reset(p.limits.RestartWait) // by then it is back, or is awaited no longer
+			}
+		case <-ctx.Done():
+			waits = false
+		}
 	}
 	p.mu.Lock()
 	defer p.unlock()

@@ -46,6 +46,7 @@ type Limits struct {
 	MaxIdle            int           // connections kept though nobody uses them: MaxOpen
 	MaxWaiting         int           // borrowers in the queue; the next one is refused: 10,000
 	WaitTimeout        time.Duration // in the queue: 5s
+	RestartWait        time.Duration // for a server that has gone away, from when it did; later ones are refused at once: not at all
 	ConnectTimeout     time.Duration // of one login, from the dial to the OK: 5s
 	IdleTimeout        time.Duration // after this long unused a connection is closed: 5m, below MySQL's wait_timeout
 	MaxLifetime        time.Duration // after this long, less up to a tenth, a connection is closed once it is given back: 1h

@@ -43,17 +43,17 @@ func (s *Session) lendSpanning(shard router.ShardName, outside bool, spanning Sp
 	if further && spanning == Single {
 		return lease{}, spans(s.txn.branches[0].shard, shard)
 	}
-	if further && spanning == XA {
-		if err := s.span(shard); err != nil {
-			return lease{}, err
-		}
-		joins = true // with autocommit off, too: the server would begin another kind
-	}
 	b, err := s.borrow(shard, s.settings)
 	if err != nil {
 		return lease{}, err
 	}
-	b.xa = further && spanning == XA
+	if b.xa = further && spanning == XA; b.xa {
+		if err := s.span(shard); err != nil { // asked only now: one that was away is back
+			s.handBack(b)
+			return lease{}, err
+		}
+		joins = true // with autocommit off, too: the server would begin another kind
+	}
 	l := lease{branch: b, joined: joins, fresh: joins, outside: outside}
 	if joins {
 		s.txn.add(l.branch)
