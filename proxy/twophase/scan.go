@@ -52,7 +52,21 @@ func (c *Coordinator) scan(ctx context.Context) {
 	c.mu.Unlock()
 	found := c.find(ctx, shards)
 	c.recover(ctx, c.orphans(found, left))
+	if len(found.listed) < len(shards) {
+		c.keepLeft(left) // one that did not answer may have a branch of them
+	}
 	c.forgetOld(ctx, found)
+}
+
+// keepLeft remembers what was left for the next look as well.
+func (c *Coordinator) keepLeft(left map[string]bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for transaction := range left {
+		if len(c.left) < mostListed {
+			c.left[transaction] = true
+		}
+	}
 }
 
 // find lists the prepared branches on all shards, side by side.
