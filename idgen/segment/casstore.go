@@ -30,6 +30,7 @@ type CASStore struct {
 	who    string
 	now    func() time.Time
 	seen   Seen // by key
+	pause  time.Duration
 }
 
 var _ Store = (*CASStore)(nil)
@@ -37,12 +38,19 @@ var _ Store = (*CASStore)(nil)
 // NewCASStore is a store whose keys begin with the prefix. who names this
 // process to the operator who reads a key; now says when.
 func NewCASStore(kv KV, prefix, who string, now func() time.Time) *CASStore {
-	return &CASStore{kv: kv, prefix: prefix, who: who, now: now}
+	return &CASStore{kv: kv, prefix: prefix, who: who, now: now, pause: firstPause}
 }
 
-// attempts is how often one call of Extend asks a store that doesn't answer, or that
-// answers with an error: when a node of it goes away, another one answers.
-const attempts = 2
+const (
+	// attempts is how often one call of Extend asks a store that doesn't answer, or that
+	// answers with an error. A node that goes away fails what it is asked at once, and
+	// leaves what it was passing to its leader without an answer; until another one
+	// leads, which takes a second or two, none can write.
+	attempts = 8
+	// firstPause is the one before the second attempt; each is twice as long as the one
+	// before, so that attempts which fail at once last for some two seconds together.
+	firstPause = 20 * time.Millisecond
+)
 
 // unanswered is an error of the store itself, after which nothing is known.
 type unanswered struct{ error }
@@ -54,13 +62,19 @@ func (e unanswered) Unwrap() error { return e.error }
 // write of the lost attempt that arrives late was seen by that read, or makes
 // the next swap fail, or fails itself, because a revision is swapped only once.
 func (s *CASStore) Extend(ctx context.Context, counter string, n uint64) (g Grant, err error) {
-	for left := attempts; left > 0; left-- {
+	for left, pause := attempts, s.pause; ; left, pause = left-1, 2*pause {
 		g, err = s.attempt(ctx, left, s.prefix+counter, n)
-		if !errors.As(err, new(unanswered)) || ctx.Err() != nil {
-			break
+		if left == 1 || !errors.As(err, new(unanswered)) {
+			return g, err
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return g, err
 		}
 	}
-	return g, err
 }
 
 // attempt has its part of the time that ctx leaves for so many.

@@ -5,10 +5,17 @@ import (
 	"errors"
 	"math"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
 func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
+
+// hasty has a store ask again at once.
+func hasty(s *CASStore) *CASStore {
+	s.pause = 0
+	return s
+}
 
 func extend(t *testing.T, s *CASStore, n uint64, want Grant) {
 	t.Helper()
@@ -36,10 +43,10 @@ func TestUnknownOutcomesAreLost(t *testing.T) {
 		next  Grant
 	}{
 		{failBefore, Grant{11, 20}},
-		{failAfter, Grant{31, 40}}, // 11 to 30 are lost, by two attempts
+		{failAfter, Grant{11 + attempts*10, 20 + attempts*10}}, // those of all attempts are lost
 	} {
 		kv := newFakeKV()
-		s := NewCASStore(kv, "/ids/", "p", noon)
+		s := hasty(NewCASStore(kv, "/ids/", "p", noon))
 		extend(t, s, 10, Grant{1, 10})
 		kv.fault = func(op string) fault {
 			if op == "swap" {
@@ -76,6 +83,25 @@ func TestAStoreIsAskedAgain(t *testing.T) {
 		}
 		extend(t, s, 10, v.want)
 	}
+}
+
+// A node that leads goes away: for a while nothing is answered, or nothing but errors.
+func TestANewLeaderIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newFakeKV()
+		elected := time.Now().Add(2 * time.Second)
+		kv.fault = func(string) fault {
+			if time.Now().Before(elected) {
+				return failBefore
+			}
+			return noFault
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if _, err := NewCASStore(kv, "/ids/", "p", noon).Extend(ctx, "g/00012", 10); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // Another process extends between the read and the swap.
@@ -152,7 +178,7 @@ func TestWentBackBehindAnotherProcess(t *testing.T) {
 		}
 		return noFault
 	}
-	s := NewCASStore(kv, "/ids/", "p", noon)
+	s := hasty(NewCASStore(kv, "/ids/", "p", noon))
 	if _, err := s.Extend(context.Background(), "g/00012", 10); !errors.Is(err, errFault) {
 		t.Fatal(err)
 	}

@@ -201,9 +201,9 @@ func TestErrorsSayWhatHappened(t *testing.T) {
 		}
 		return noFault
 	}
-	s := open(t, NewCASStore(kv, "/ids/", "p", time.Now), Options{Groups: 1, MinStep: 10})
+	s := open(t, hasty(NewCASStore(kv, "/ids/", "p", time.Now)), Options{Groups: 1, MinStep: 10})
 	_, err := s.Take(t.Context(), 0, 1)
-	want := "take 1 numbers of counter g/00000: extend /ids/g/00000 from 10 to 20: compare-and-swap: connection lost: " +
+	want := "take 1 numbers of counter g/00000: extend /ids/g/00000 from 70 to 80: compare-and-swap: connection lost: " +
 		"the outcome is unknown, these numbers may be lost: no ID was issued"
 	if err == nil || err.Error() != want {
 		t.Error(err)
@@ -211,10 +211,10 @@ func TestErrorsSayWhatHappened(t *testing.T) {
 	kv.mu.Lock()
 	kv.fault = nil
 	kv.mu.Unlock()
-	if n := take(t, s, 1); n != 21 {
-		t.Errorf("%d: 1 to 20 are lost", n)
+	if n := take(t, s, 1); n != 81 {
+		t.Errorf("%d: 1 to 80 are lost", n)
 	}
-	if text := kv.text("/ids/g/00000"); !strings.HasPrefix(text, `{"bound":30,"by":"p","at":"`) {
+	if text := kv.text("/ids/g/00000"); !strings.HasPrefix(text, `{"bound":90,"by":"p","at":"`) {
 		t.Error(text)
 	}
 }

@@ -33,7 +33,7 @@ type Options struct {
 	// which would leave a segment behind that nobody uses.
 	Lazy bool
 
-	// LoadTimeout is how long one call of the store may last (5 s).
+	// LoadTimeout is how long one call of the store may last (10 s).
 	LoadTimeout time.Duration
 
 	// Now is the clock that rates are measured with (time.Now). A clock that
@@ -67,7 +67,7 @@ func (o Options) withDefaults() Options {
 	o.MinStep = cmp.Or(o.MinStep, 1_000)
 	o.MaxStep = cmp.Or(o.MaxStep, max(o.MinStep, 10_000_000))
 	o.Buffer = cmp.Or(o.Buffer, 10*time.Second)
-	o.LoadTimeout = cmp.Or(o.LoadTimeout, 5*time.Second)
+	o.LoadTimeout = cmp.Or(o.LoadTimeout, 10*time.Second)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
