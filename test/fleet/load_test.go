@@ -76,9 +76,10 @@ type load struct {
 	running sync.WaitGroup
 	stop    context.CancelFunc
 
-	begun, done atomic.Int64 // orders
-	mu          sync.Mutex
-	failures    []failure
+	begun, done  atomic.Int64 // orders
+	mu           sync.Mutex
+	acknowledged []int64 // the IDs of orders that were committed
+	failures     []failure
 }
 
 // failure is a statement that failed.
@@ -131,30 +132,37 @@ func (l *load) order(buyers ...int64) {
 		l.failed("begin", err)
 		return
 	}
+	var orders []int64
 	for _, buyer := range buyers {
-		if err := orderOf(tx, buyer); err != nil {
+		order, err := orderOf(tx, buyer)
+		if err != nil {
 			l.failed("order", errors.Join(err, tx.Rollback()))
 			return
 		}
+		orders = append(orders, order)
 	}
 	if err := tx.Commit(); err != nil {
 		l.failed("commit", err)
 		return
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.acknowledged = append(l.acknowledged, orders...)
 	l.done.Add(1)
 }
 
-func orderOf(tx *sql.Tx, buyer int64) error {
+// orderOf gives the order's ID.
+func orderOf(tx *sql.Tx, buyer int64) (int64, error) {
 	result, err := tx.Exec("INSERT INTO test_order (buyer_uid, amount) VALUES (?, 1.99)", buyer)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	order, err := result.LastInsertId()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	_, err = tx.Exec("INSERT INTO order_item (order_id, product_id, price) VALUES (?, 1, 1.99)", order)
-	return err
+	return order, err
 }
 
 // look reads of one shard, of a global table, and of all shards.

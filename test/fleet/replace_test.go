@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"maps"
 	"testing"
 
 	"locus/test/servers"
@@ -38,19 +39,43 @@ func (f *fleet) replace(i int) {
 }
 
 // nothingIsLost compares what is there with what customers were told: what was
-// acknowledged is there, and what failed may be.
+// acknowledged is there once, with its item, and what failed may be.
 func (f *fleet) nothingIsLost(l *load) {
 	f.t.Helper()
-	var orders, items int64
-	if err := l.db.QueryRow("SELECT COUNT(*) FROM test_order").Scan(&orders); err != nil {
-		f.t.Fatal(err)
+	orders, items := l.count(f.t, "SELECT order_id FROM test_order"), l.count(f.t, "SELECT order_id FROM order_item")
+	begun := 2 * int(l.begun.Load())
+	f.t.Logf("%d orders were begun, %d acknowledged; %d are there", begun, len(l.acknowledged), len(orders))
+	if len(orders) > begun || len(l.acknowledged) == 0 {
+		f.t.Errorf("%d orders are there, and %d were begun, %d acknowledged", len(orders), begun, len(l.acknowledged))
 	}
-	if err := l.db.QueryRow("SELECT COUNT(*) FROM order_item i JOIN test_order o ON o.order_id = i.order_id").Scan(&items); err != nil {
-		f.t.Fatal(err)
+	for _, order := range l.acknowledged {
+		if orders[order] != 1 {
+			f.t.Errorf("order %d was acknowledged, and is there %d times", order, orders[order])
+		}
 	}
-	begun, done := 2*l.begun.Load(), 2*l.done.Load()
-	f.t.Logf("%d orders were begun, %d acknowledged; %d and %d items are there", begun, done, orders, items)
-	if orders < done || orders > begun || items != orders {
-		f.t.Errorf("%d orders and %d items; %d were acknowledged, %d begun", orders, items, done, begun)
+	if !maps.Equal(orders, items) {
+		f.t.Errorf("%d orders, items of %d: they are not of the same", len(orders), len(items))
 	}
+}
+
+// count tells how often each number is among the rows of all shards.
+func (l *load) count(t *testing.T, query string) map[int64]int {
+	t.Helper()
+	rows, err := l.db.Query(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	times := map[int64]int{}
+	for rows.Next() {
+		var n int64
+		if err := rows.Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		times[n]++
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return times
 }
