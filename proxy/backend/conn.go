@@ -40,6 +40,7 @@ type Conn struct {
 	status   uint16 // SERVER_STATUS_… as last told
 	broken   bool   // an answer is missing: can't be used any more
 	dead     bool   // and was not waited for: the server had closed it
+	leaving  bool   // and the server is shutting down
 	prepared statements
 	pulse    *pulse
 	out      []byte // the command being built; kept for the next one if small
@@ -131,6 +132,9 @@ func (c *Conn) tooLarge() error {
 // whether the command had left. For a borrower whose own reading or writing of the Stream failed.
 func (c *Conn) Lost(sent bool, cause error) *LostError {
 	c.broken = true
+	if already, ok := cause.(*LostError); ok { //nolint:errorlint // what it wraps is kept
+		cause = already.Err
+	}
 	return &LostError{Shard: c.shard, Addr: c.addr, Sent: sent, Err: cause}
 }
 

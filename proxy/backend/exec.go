@@ -160,7 +160,7 @@ func (c *Conn) readOK(ctx context.Context) (wire.OK, error) {
 	}
 	defer c.stream.Done()
 	if wire.IsERR(payload) {
-		return wire.OK{}, c.refusal(payload)
+		return wire.OK{}, c.Refusal(payload)
 	}
 	if len(payload) == 0 || payload[0] != mysql.OK_HEADER {
 		return wire.OK{}, c.Lost(true, errUnexpected)
@@ -179,11 +179,24 @@ func (c *Conn) readOK(ctx context.Context) (wire.OK, error) {
 
 var errUnexpected = errors.New("the answer has another form than the command asks for")
 
-// refusal reads an ERR packet. It holds no status, so the last one known stays.
-func (c *Conn) refusal(payload []byte) error {
+// Refusal reads an ERR packet: a *ServerError, or a *LostError if it ends the connection. It holds no status, so the last one
+// known stays.
+func (c *Conn) Refusal(payload []byte) error {
 	e, err := wire.ParseERR(payload)
-	if err != nil {
+	switch {
+	case err != nil:
 		return c.Lost(true, err)
+	case e.Code == mysql.ER_SERVER_SHUTDOWN:
+		return c.Leaving()
 	}
 	return e
 }
+
+// Leaving is the error of a server that answers that it is shutting down: of what it was sent it may have done all. Whoever
+// reads answers without Refusal calls it.
+func (c *Conn) Leaving() *LostError {
+	c.leaving = true
+	return c.Lost(true, errShutdown)
+}
+
+var errShutdown = errors.New("the server is shutting down")

@@ -16,7 +16,7 @@ import (
 	"locus/proxy/wire"
 )
 
-// fakeServer answers every command with OK, and USE nosuch with 1049. Its logins can be held up and fail.
+// fakeServer answers every command with OK, USE nosuch with 1049, and "shut down" with 1053. Its logins can be held up and fail.
 type fakeServer struct {
 	mu       sync.Mutex
 	logins   []string // addresses, in order
@@ -91,6 +91,8 @@ func (f *fakeServer) answer(commands []byte) (answer []byte) {
 		switch {
 		case payload[0] == mysql.COM_INIT_DB && string(payload[1:]) == "nosuch":
 			answer, _ = wire.AppendERR(answer, 1, &mysql.MyError{Code: 1049, State: "42000", Message: "Unknown database 'nosuch'"}, Capabilities)
+		case payload[0] == mysql.COM_QUERY && string(payload[1:]) == "shut down":
+			answer, _ = wire.AppendERR(answer, 1, &mysql.MyError{Code: mysql.ER_SERVER_SHUTDOWN, State: "08S01", Message: "Server shutdown in progress"}, Capabilities)
 		case payload[0] == mysql.COM_QUERY && string(payload[1:]) == "BEGIN":
 			answer, _ = wire.AppendOK(answer, 1, wire.OK{Status: mysql.SERVER_STATUS_IN_TRANS}, Capabilities)
 		default:

@@ -45,6 +45,10 @@ func (p *Pool) Discard(c *Conn) {
 	if !c.usable() && !c.dead {
 		p.orphans.note(c)
 	}
+	if c.leaving && c.generation == p.generation { // with all of its connections, though they may stand for a while
+		p.generation++
+		p.doomIdle(func(*Conn) bool { return true })
+	}
 	p.remove(c)
 	p.serve(time.Now())
 	p.unlock()

@@ -72,7 +72,7 @@ func (c *Conn) readPrepared(ctx context.Context) (head wire.Prepared, answer []b
 	}
 	defer c.stream.Done()
 	if wire.IsERR(payload) {
-		return head, nil, c.refusal(payload)
+		return head, nil, c.Refusal(payload)
 	}
 	if head, err = wire.ParsePrepared(payload); err != nil {
 		return head, nil, c.Lost(true, err)

@@ -37,7 +37,7 @@ func run(t *testing.T, c *Conn, st *Statement) (string, error) {
 		}
 		switch {
 		case wire.IsERR(payload):
-			err := c.refusal(payload)
+			err := c.Refusal(payload)
 			c.stream.Done()
 			return "", err
 		case wire.IsEOF(payload) && packets > 2:

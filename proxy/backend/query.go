@@ -36,7 +36,7 @@ func (c *Conn) Query(ctx context.Context, sql string) (*Rows, error) {
 	defer c.stream.Done()
 	switch {
 	case wire.IsERR(head):
-		return nil, c.refusal(head)
+		return nil, c.Refusal(head)
 	case len(head) > 0 && head[0] == mysql.OK_HEADER:
 		return c.noRows(head)
 	}
@@ -95,7 +95,7 @@ func (c *Conn) readRows(ctx context.Context, into *Rows) error {
 		case err != nil:
 			return err
 		case wire.IsERR(payload):
-			return c.refusal(payload)
+			return c.Refusal(payload)
 		case wire.IsEOF(payload):
 			return c.endRows(payload)
 		}

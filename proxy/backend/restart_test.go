@@ -135,3 +135,28 @@ func TestWhatDoesNotWaitForARestart(t *testing.T) {
 		}
 	})
 }
+
+// A server that says that it is shutting down takes all of its connections with it, whether it has closed them yet or not.
+func TestAServerThatIsShuttingDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, _, _ := fakePool(t, Limits{})
+		conns := borrowMany(t, p, 5)
+		returnAll(p, conns[2:])
+		_, err := conns[0].Exec(t.Context(), "shut down")
+		if lost, ok := errors.AsType[*LostError](err); !ok || !lost.Sent {
+			t.Errorf("%v", err)
+		}
+		if _, refused := errors.AsType[*ServerError](err); refused {
+			t.Error("it is told for a refusal, which would mean that nothing was done")
+		}
+		p.Discard(conns[0])
+		if open := p.Stats().Open; open != 1 {
+			t.Errorf("%d connections are left, want the one that is lent", open)
+		}
+		p.Return(conns[1])
+		if open := p.Stats().Open; open != 0 {
+			t.Errorf("%d connections are left", open)
+		}
+		p.Return(borrow(t, p, Default, 0))
+	})
+}

@@ -107,13 +107,11 @@ func (r *reading) payload() ([]byte, error) {
 	if !wire.IsERR(payload) {
 		return payload, nil
 	}
-	e, err := wire.ParseERR(payload)
-	if err != nil {
-		return nil, r.fail(err)
-	}
+	err = r.from.Refusal(payload)
+	_, r.lost = errors.AsType[*backend.LostError](err)
+	r.ended = !r.lost
 	stream.Done()
-	r.ended = true
-	return nil, e
+	return nil, err
 }
 
 func (r *reading) head() error {

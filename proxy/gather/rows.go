@@ -59,12 +59,9 @@ func (r *Rows) payload() ([]byte, error) {
 	if !wire.IsERR(payload) {
 		return payload, nil
 	}
-	e, err := wire.ParseERR(payload)
-	if err != nil {
-		return nil, r.from.Lost(true, err)
-	}
+	err = r.from.Refusal(payload)
 	stream.Done()
-	return nil, e
+	return nil, err
 }
 
 // Next gives the values of a row, valid until the next one; nil at the end.

@@ -16,6 +16,8 @@ import (
 type source interface {
 	Stream() *stream.Conn
 	Shard() router.ShardName
+	// Refusal reads an ERR packet: a *backend.LostError if it ends the connection.
+	Refusal(payload []byte) error
 	// ParseColumn reads a column definition as the two have agreed on them.
 	ParseColumn(payload []byte) (wire.Column, error)
 	// Lost marks the connection as unusable and gives the error that says so.
@@ -69,12 +71,14 @@ func (a *answer) payload() ([]byte, error) {
 	if !wire.IsERR(payload) {
 		return payload, nil
 	}
-	e, err := wire.ParseERR(payload)
-	if err != nil {
-		return nil, a.fail(err)
+	err = a.from.Refusal(payload)
+	refused, ok := errors.AsType[*backend.ServerError](err)
+	if !ok {
+		a.row, a.lost = nil, true
+		return nil, err
 	}
-	a.finish(e.Code)
-	return nil, e
+	a.finish(refused.Code)
+	return nil, refused
 }
 
 func (a *answer) finish(code uint16) {

@@ -25,6 +25,13 @@ type fakeShard struct {
 }
 
 func (f *fakeShard) Stream() *stream.Conn { return f.stream }
+func (f *fakeShard) Refusal(payload []byte) error {
+	e, err := wire.ParseERR(payload)
+	if err != nil {
+		return f.Lost(true, err)
+	}
+	return e
+}
 func (s *fakeShard) ParseColumn(payload []byte) (wire.Column, error) {
 	return wire.ParseColumn(payload)
 }

@@ -255,11 +255,7 @@ func (s *Session) outcome(c *backend.Conn) (wire.OK, error) {
 	}
 	defer c.Stream().Done()
 	if wire.IsERR(payload) {
-		e, err := wire.ParseERR(payload)
-		if err != nil {
-			return wire.OK{}, c.Lost(true, err)
-		}
-		return wire.OK{}, e
+		return wire.OK{}, c.Refusal(payload)
 	}
 	ok, err := wire.ParseOK(payload, backend.Capabilities)
 	if err != nil {

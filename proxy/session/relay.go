@@ -42,6 +42,9 @@ func (s *Session) relay(c *backend.Conn, kind wire.ResponseKind, last ending) er
 			p.from.Discard(n)
 			return s.withoutFile(c)
 		}
+		if state == wire.Done && !p.forwarded && p.held == 0 && s.leaving() {
+			return c.Leaving()
+		}
 		if err := s.forward(&p, n, state, last); err != nil {
 			return err
 		}
@@ -63,6 +66,12 @@ func (s *Session) relay(c *backend.Conn, kind wire.ResponseKind, last ending) er
 			return lost(c, p.forwarded, err)
 		}
 	}
+}
+
+// leaving tells whether the answer is that the server is shutting down.
+func (s *Session) leaving() bool {
+	code, failed := s.scanner.ErrCode()
+	return failed && code == mysql.ER_SERVER_SHUTDOWN
 }
 
 // relayed notes what the next statement of the same text must know.

@@ -63,20 +63,29 @@ func spliced(r *request, s *Session) []byte {
 	return s.command
 }
 
-// exchange sends a statement to a shard and relays the answer. A read that was
-// lost before any of its answer arrived is tried once more: nothing of it can
-// have taken effect, and no transaction was lost with it.
+// exchange sends a statement to a shard and relays the answer, once more if that
+// may be done.
 func (s *Session) exchange(r *request, shard router.ShardName, text []byte, params []wire.Param, last ending) error {
 	err := s.exchangeOnce(r, shard, text, params, last)
-	if err == nil || s.txn.lost || s.lostPins != "" || s.txn.running() || s.ctx.Err() != nil {
-		return err
-	}
-	lost, ok := errors.AsType[*backend.LostError](err)
-	if _, halfway := errors.AsType[*partial](err); !ok || halfway || (r.plan.Writes && !backend.NotSent(lost)) || (r.moving && s.World() != r.world) {
+	if !s.mayRunAgain(r, err) {
 		return err
 	}
 	s.replica = false // its primary, this time
 	return s.exchangeOnce(r, shard, text, params, last)
+}
+
+// mayRunAgain tells whether an error is that of a read that was lost before any of
+// its answer arrived: nothing of it can have taken effect, and no transaction was
+// lost with it.
+func (s *Session) mayRunAgain(r *request, err error) bool {
+	if err == nil || s.txn.lost || s.lostPins != "" || s.txn.running() || s.ctx.Err() != nil {
+		return false
+	}
+	lost, ok := errors.AsType[*backend.LostError](err)
+	if _, halfway := errors.AsType[*partial](err); !ok || halfway {
+		return false
+	}
+	return (!r.plan.Writes || backend.NotSent(lost)) && (!r.moving || s.World() == r.world)
 }
 
 func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, params []wire.Param, last ending) error {

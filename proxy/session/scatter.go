@@ -35,7 +35,8 @@ func (s *Session) scatteredEverywhere(r *request) error {
 	return s.scattered(len(m.ShardsOf(0, m.Width().Last(), nil)))
 }
 
-// runScatter runs a SELECT on several shards and merges their answers.
+// runScatter runs a SELECT on several shards and merges their answers, once more if
+// that may be done.
 func (s *Session) runScatter(r *request) error {
 	r.cursor = false
 	if err := s.scattered(len(s.route.Shards)); err != nil {
@@ -46,6 +47,14 @@ func (s *Session) runScatter(r *request) error {
 			return err
 		}
 	}
+	err := s.scatterOnce(r)
+	if !s.mayRunAgain(r, err) {
+		return err
+	}
+	return s.scatterOnce(r)
+}
+
+func (s *Session) scatterOnce(r *request) error {
 	edits, params, limit, err := s.scatterEdits(r)
 	if err != nil {
 		return err

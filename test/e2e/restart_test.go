@@ -1,0 +1,90 @@
+package e2e
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"locus/proxy/backend"
+	"locus/test/servers"
+	"locus/test/shop"
+)
+
+// TestAShardIsRestartedUnderLoad: no read fails, and no write but what was under way.
+func TestAShardIsRestartedUnderLoad(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		pair := servers.Start(t, engine, 2)
+		s := shop.Start(t, engine, shop.Options{Servers: pair, Backends: backend.Limits{RestartWait: time.Minute}})
+		db := s.DB(t, nil)
+		var tasks sync.WaitGroup
+		var done atomic.Int64
+		var writes sync.Map // that failed, by who wrote
+		stop := make(chan struct{})
+		const customers = 4
+		for c := range customers {
+			tasks.Go(func() {
+				for turn := 0; ; turn++ {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					if err := write(db, customers*turn+c); err != nil {
+						if before, again := writes.LoadOrStore(c, err); again {
+							t.Errorf("a second write of one customer failed: %v, after %v", err, before)
+						}
+					}
+					if err := read(db, customers*turn+c); err != nil {
+						t.Error(err)
+					}
+					done.Add(1)
+				}
+			})
+		}
+		goesOn := func(what string) {
+			t.Helper()
+			want := done.Load() + 20*customers
+			until(t, what, func() bool { return done.Load() >= want })
+		}
+		goesOn("load")
+		if err := pair[1].Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+		pair[1].Restart(t)
+		goesOn("load after the restart")
+		close(stop)
+		tasks.Wait()
+		writes.Range(func(_, err any) bool {
+			t.Logf("under way: %v", err)
+			if refused := new(mysql.MySQLError); !errors.As(err.(error), &refused) || refused.Number != 1158 && refused.Number != 1180 {
+				t.Errorf("%v", err)
+			}
+			return true
+		})
+	})
+}
+
+func write(db *sql.DB, buyer int) error {
+	_, err := db.Exec(fmt.Sprintf("INSERT INTO test_order (buyer_uid) VALUES (%d)", buyer))
+	return err
+}
+
+// read reads of one shard, and of both.
+func read(db *sql.DB, buyer int) error {
+	var n int
+	for _, query := range []string{
+		fmt.Sprintf("SELECT COUNT(*) FROM test_order WHERE buyer_uid = %d", buyer),
+		fmt.Sprintf("SELECT COUNT(*) FROM test_order WHERE amount >= 0 AND order_id <> %d", buyer),
+	} {
+		if err := db.QueryRow(query).Scan(&n); err != nil {
+			return fmt.Errorf("%s: %w", query, err)
+		}
+	}
+	return nil
+}
