@@ -28,6 +28,13 @@ help: ## list what can be made
 build: ## build bin/locus
 	$(GO) build -ldflags '-X main.version=$(VERSION)' -o bin/locus ./cmd/locus
 
+# What builds images: docker, podman or buildah.
+ENGINE ?= docker
+
+.PHONY: image
+image: ## build the image locus:VERSION, and locus:latest; ENGINE=podman
+	$(ENGINE) build --build-arg VERSION=$(VERSION) -f deploy/docker/Dockerfile -t locus:$(VERSION) -t locus:latest .
+
 .PHONY: demo
 demo: ## install what is missing and run everything on this machine; ARGS='--shards 3 …'
 	@test/install/servers.sh
