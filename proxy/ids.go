@@ -90,6 +90,7 @@ func (i IDs) with(other IDs) IDs {
 type issuerKey struct {
 	table            catalog.TableName
 	layout, overflow string
+	hiding           catalog.Hiding
 }
 
 // issuer makes the IDs of one table.
@@ -107,7 +108,7 @@ func (f fixed) Issue(ctx context.Context, g gene.Gene, n int) (orderid.Layout, o
 
 // Issue implements session.IDs.
 func (i *issuers) Issue(ctx context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.Layout, orderid.ID, error) {
-	key := issuerKey{t.TableName, t.ID.Layout, t.ID.Overflow}
+	key := issuerKey{t.TableName, t.ID.Layout, t.ID.Overflow, t.Hiding()}
 	ids := i.opened(key)
 	if ids == nil {
 		var err error
@@ -130,11 +131,12 @@ func (i *issuers) open(ctx context.Context, key issuerKey, t *catalog.Table) (is
 	if ids := i.opened(key); ids != nil {
 		return ids, nil
 	}
-	version := uint32(0)
-	if i.ring != nil && t.Layout.VersionBits() > 0 && t.OrderNumberColumn >= 0 {
-		version = i.ring.Current()
+	prefix := cluster.CounterPrefix(t.TableName, orderid.Layout{})
+	version, err := KeyVersion(ctx, i.store(prefix), t.Declaration, i.ring)
+	if err != nil {
+		return nil, err
 	}
-	narrow, err := i.sequences(ctx, source{table: t.TableName, layout: t.Layout, version: version}, cluster.CounterPrefix(t.TableName, orderid.Layout{}))
+	narrow, err := i.sequences(ctx, source{table: t.TableName, layout: t.Layout, version: version}, prefix)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +159,7 @@ func (i *issuers) open(ctx context.Context, key issuerKey, t *catalog.Table) (is
 // sequences opens the source of one layout, whose counters' keys begin with a prefix.
 // opening is held.
 func (i *issuers) sequences(ctx context.Context, s source, prefix string) (_ *idgen.Issuer, err error) {
-	store := segment.NewCASStore(i.kv, prefix, i.name, time.Now)
+	store := i.store(prefix)
 	s.Grouped, err = segment.OpenGrouped(ctx, store, store, s.layout, segment.Options{
 		Groups: i.groups(), Observe: func(loaded segment.Loaded) { i.observe(prefix, loaded) },
 	})
@@ -168,6 +170,10 @@ func (i *issuers) sequences(ctx context.Context, s source, prefix string) (_ *id
 	defer i.mu.Unlock()
 	i.all = append(i.all, s)
 	return idgen.NewIssuer(s.layout, s.version, s.Grouped)
+}
+
+func (i *issuers) store(prefix string) *segment.CASStore {
+	return segment.NewCASStore(i.kv, prefix, i.name, time.Now)
 }
 
 // nearlyFull is the share of a counter from which a warning is logged.

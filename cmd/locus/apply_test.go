@@ -104,6 +104,10 @@ func (s *shop) transcript() transcript {
 	play := transcript{words: words}
 	play.steps = map[string]func(*testing.T, string){
 		"s0": on(0), "s1": on(1), "edit": s.edit,
+		"second": func(t *testing.T, key string) { // version of the ring, and current
+			t.Helper()
+			s.write(t, "keys.yaml", strings.Replace(keyRing, "current: 1", "current: 2", 1)+"  - version: 2\n    key: "+key+"\n")
+		},
 		"got": func(t *testing.T, _ string) {
 			t.Helper()
 			s.write(t, "got.yaml", s.output(t, "get", "--etcd", s.etcd))

@@ -112,6 +112,9 @@ func idColumn(id *catalog.IDColumn) string {
 	if id == nil {
 		return ""
 	}
+	if id.Hidden {
+		return id.Column + " (" + id.Layouts() + ", hidden)"
+	}
 	return id.Column + " (" + id.Layouts() + ")"
 }
 

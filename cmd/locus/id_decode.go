@@ -18,7 +18,8 @@ func idDecodeCommand(in *invocation, ring func() (*cipher.Ring, error)) *cobra.C
 		Short: "Take an order ID or an order number apart",
 		Long: `Take an order ID or an order number apart. Both have the same form, so both
 readings are printed: gene, key version and shard are the same in each, the
-sequence is not. To read an order number takes the key ring. With --generator
+sequence is not. An ID of a table that hides its IDs reads like an order number.
+To read one takes the key ring. With --generator
 the number is one of a declared generator's, and its fields are printed.`,
 		Example: `  locus id decode 2257851525684528104
   locus id decode 0x3eab000000000000000000000000002a --layout bytes16

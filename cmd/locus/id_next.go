@@ -15,6 +15,7 @@ import (
 	"locus/idgen/cipher"
 	"locus/idgen/orderid"
 	"locus/idgen/segment"
+	"locus/proxy"
 	"locus/router/catalog"
 	"locus/router/cluster"
 	"locus/router/gene"
@@ -95,12 +96,13 @@ func (n *next) make(ctx context.Context, conn *connection, c *cluster.Cluster, n
 	if err != nil {
 		return err
 	}
-	version := uint32(0)
-	if d.OrderNumber != "" {
-		version = orNone(keys).Current()
-	}
 	sequences, groups := conn.kv.Under(cluster.SegmentPrefix), c.Settings.CounterGroups
-	first, err := issue(ctx, sequences.Under(cluster.CounterPrefix(name, orderid.Layout{})), groups, source{l, version}, g&l.GeneWidth().Last(), n.count)
+	prefix := cluster.CounterPrefix(name, orderid.Layout{})
+	version, err := proxy.KeyVersion(ctx, storeOf(sequences.Under(prefix)), d, keys)
+	if err != nil {
+		return fmt.Errorf("IDs of %s: %w", name, err)
+	}
+	first, err := issue(ctx, sequences.Under(prefix), groups, source{l, version}, g&l.GeneWidth().Last(), n.count)
 	if !wide.IsZero() && errors.Is(err, orderid.ErrSequenceExhausted) {
 		l = wide
 		first, err = issue(ctx, sequences.Under(cluster.CounterPrefix(name, wide)), groups, source{l, version}, g, n.count)
@@ -108,7 +110,7 @@ func (n *next) make(ctx context.Context, conn *connection, c *cluster.Cluster, n
 	if err != nil {
 		return err
 	}
-	return n.print(l, first, keys, c)
+	return n.print(l, first, d.Hiding(), keys, c)
 }
 
 // gene is that of the owner or of the parent, in the width of the layout.
@@ -141,6 +143,11 @@ func (n *next) gene(d catalog.Declaration, l orderid.Layout) (gene.Gene, error) 
 	return parent.Gene(id) & l.GeneWidth().Last(), nil
 }
 
+func storeOf(kv *etcd.KV) *segment.CASStore {
+	host, _ := os.Hostname() // only for people who read the key
+	return segment.NewCASStore(kv, "", "locus id next on "+host, time.Now)
+}
+
 // source is the form of the IDs to make.
 type source struct {
 	layout  orderid.Layout
@@ -150,8 +157,7 @@ type source struct {
 // issue takes numbers from the counters that the proxies take theirs from, no
 // more than are wanted.
 func issue(ctx context.Context, kv *etcd.KV, groups int, form source, g gene.Gene, n int) (first orderid.ID, err error) {
-	host, _ := os.Hostname() // only for people who read the key
-	store := segment.NewCASStore(kv, "", "locus id next on "+host, time.Now)
+	store := storeOf(kv)
 	size := uint64(n)
 	segments, err := segment.OpenGrouped(ctx, store, store, form.layout, segment.Options{Groups: groups, MinStep: size, MaxStep: size, Lazy: true})
 	if err != nil {
@@ -165,13 +171,16 @@ func issue(ctx context.Context, kv *etcd.KV, groups int, form source, g gene.Gen
 	return issuer.Issue(ctx, g, n)
 }
 
-func (n *next) print(l orderid.Layout, first orderid.ID, keys *cipher.Ring, c *cluster.Cluster) error {
+func (n *next) print(l orderid.Layout, first orderid.ID, hiding catalog.Hiding, keys *cipher.Ring, c *cluster.Cluster) error {
 	var views []idView
 	rows := [][]string{{"ORDER ID", "ORDER NUMBER", "GENE", "SHARD"}}
 	for i := range n.count {
 		v, err := view(l, first.Plus(uint64(i)), keys, c)
 		if err != nil {
 			return err
+		}
+		if hiding == catalog.InPlace {
+			v.ID, v.OrderNumber = v.OrderNumber, ""
 		}
 		views = append(views, v)
 		rows = append(rows, []string{v.ID, v.OrderNumber, v.Gene, v.Shard})

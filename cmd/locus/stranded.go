@@ -51,9 +51,17 @@ func (s *stranded) placedAnew(name catalog.TableName) bool {
 	}
 	before, was := s.old.Tables[name]
 	after := s.next.Tables[name]
-	before.Version, after.Version = "", ""
-	before.OrderNumber, after.OrderNumber = "", ""
-	return !was || !reflect.DeepEqual(before, after)
+	return !was || !reflect.DeepEqual(placing(before), placing(after))
+}
+
+// placing is what of a declaration says where rows are.
+func placing(d catalog.Declaration) catalog.Declaration {
+	d.Version, d.OrderNumber = "", ""
+	if d.ID != nil {
+		id := *d.ID
+		id.Hidden, d.ID = false, &id
+	}
+	return d
 }
 
 // table looks at all rows of a table that is placed anew.

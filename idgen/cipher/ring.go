@@ -13,6 +13,8 @@
 package cipher
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -53,6 +55,27 @@ func (r *Ring) Cipher(version uint32) string {
 	}
 	return ""
 }
+
+// Fingerprint tells what hides under a version from what another key or cipher does.
+// It tells nothing of the key, and is empty where there is none.
+func (r *Ring) Fingerprint(version uint32) string {
+	key := r.keys[version]
+	if key == nil {
+		return ""
+	}
+	sum := sha256.New()
+	for window := range uint64(64) {
+		sample, err := wide.Compose(0, version, orderid.Seq(window<<32|1))
+		if err != nil {
+			return ""
+		}
+		sum.Write(wide.AppendBytes(nil, key.hide(wide, sample)))
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
+}
+
+// wide is a layout that carries every version.
+var wide, _ = orderid.ByName("bytes16")
 
 // CheckLayout is an error if IDs of the layout can't carry every version of
 // the ring.

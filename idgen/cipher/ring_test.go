@@ -140,3 +140,31 @@ func TestCheckLayout(t *testing.T) {
 		}
 	}
 }
+
+// Another key, cipher or number of bits has another fingerprint; the version that a key
+// stands under makes none for those that are nowhere.
+func TestFingerprint(t *testing.T) {
+	seen := map[string]string{}
+	for _, key := range []string{
+		"key: 2b7e151628aed2a6abf7158809cf4f3c",
+		"key: 2b7e151628aed2a6abf7158809cf4f3d",
+		"cipher: aes-ctr\n    key: 2b7e151628aed2a6abf7158809cf4f3c",
+		"cipher: aes-ctr\n    bits: 1\n    key: 2b7e151628aed2a6abf7158809cf4f3c",
+		"cipher: aes-ctr\n    bits: 1\n    key: 2b7e151628aed2a6abf7158809cf4f3d",
+		"key: 2b7e151628aed2a6abf7158809cf4f3cef4359d8d580aa4f7f036d6f04fc6a94",
+		"cipher: chacha20\n    key: 2b7e151628aed2a6abf7158809cf4f3cef4359d8d580aa4f7f036d6f04fc6a94",
+	} {
+		ring := mustParse(t, "current: 7\nkeys:\n  - version: 7\n    "+key+"\n")
+		print := ring.Fingerprint(7)
+		if len(print) != 16 || print != ring.Fingerprint(7) {
+			t.Errorf("%s: %q", key, print)
+		}
+		if before := seen[print]; before != "" {
+			t.Errorf("%s and %s have one fingerprint", key, before)
+		}
+		seen[print] = key
+		if ring.Fingerprint(6) != "" {
+			t.Error("a version without a key has a fingerprint")
+		}
+	}
+}

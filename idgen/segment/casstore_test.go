@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -235,5 +236,31 @@ func TestPinGroups(t *testing.T) {
 	}
 	if err := NewCASStore(kv, "/ids/", "p", noon).PinGroups(context.Background(), 256); err == nil {
 		t.Error("both were pinned")
+	}
+}
+
+// What a key version does to IDs is what it did first.
+func TestPinVersion(t *testing.T) {
+	kv := newFakeKV()
+	s := NewCASStore(kv, "/ids/", "p", noon)
+	for range 2 {
+		for version, does := range map[uint32]string{1: "in clear", 2: "hidden by key 17"} {
+			if err := s.PinVersion(t.Context(), version, does); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got := kv.text("/ids/keys/00002"); got != `{"does":"hidden by key 17","by":"p","at":"2026-03-01T12:00:00Z"}` {
+		t.Error(got)
+	}
+	for version, does := range map[uint32]string{1: "hidden by key 17", 2: "hidden by key 18"} {
+		err := NewCASStore(kv, "/ids/", "other", noon).PinVersion(t.Context(), version, does)
+		if err == nil || !strings.Contains(err.Error(), "since 2026-03-01 12:00:00Z, and are now to be "+does) || !strings.Contains(err.Error(), "no ID was issued") {
+			t.Error(err)
+		}
+	}
+	kv.put("/ids/keys/00003", "clear")
+	if err := s.PinVersion(t.Context(), 3, "in clear"); err == nil {
+		t.Error("a value that is not ours was accepted")
 	}
 }

@@ -11,21 +11,25 @@ import (
 // IDs could repeat.
 func (s *CASStore) PinGroups(ctx context.Context, groups int) error {
 	key := s.prefix + "groups"
+	value, err := s.pinned(ctx, key, groupsRecord{Groups: groups, By: s.who, At: s.now().UTC()})
+	if err != nil {
+		return fmt.Errorf("pin %d counter groups: %w", groups, err)
+	}
+	return s.samePin(key, value, groups)
+}
+
+// pinned is the value of a key that is written once: by whoever comes first.
+func (s *CASStore) pinned(ctx context.Context, key string, first any) ([]byte, error) {
 	for {
 		value, revision, err := s.kv.Get(ctx, key)
 		if err != nil {
-			return fmt.Errorf("pin %d counter groups: read %s: %w", groups, key, err)
+			return nil, fmt.Errorf("read %s: %w", key, err)
 		}
 		if revision != 0 {
-			return s.samePin(key, value, groups)
+			return value, nil
 		}
-		pin := groupsRecord{Groups: groups, By: s.who, At: s.now().UTC()}
-		ok, err := s.kv.CompareAndSwap(ctx, key, 0, encode(pin))
-		if err != nil {
-			return fmt.Errorf("pin %d counter groups: write %s: %w: it is unknown whether they are pinned; start again", groups, key, err)
-		}
-		if ok {
-			return nil
+		if _, err := s.kv.CompareAndSwap(ctx, key, 0, encode(first)); err != nil {
+			return nil, fmt.Errorf("write %s: %w: it is unknown whether it is pinned; start again", key, err)
 		}
 	}
 }

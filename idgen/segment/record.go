@@ -32,9 +32,16 @@ type groupsRecord struct {
 	At time.Time `json:"at"`
 }
 
+// versionRecord is the value of a key "keys/VERSION".
+type versionRecord struct {
+	Does string    `json:"does"` // to the sequences of IDs
+	By   string    `json:"by"`
+	At   time.Time `json:"at"`
+}
+
 func encode(v any) []byte {
 	text, err := json.Marshal(v)
-	if err != nil { // neither record has a field that can't be encoded
+	if err != nil { // no record has a field that can't be encoded
 		panic(err)
 	}
 	return text

@@ -9,7 +9,9 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/stamp"
 	"locus/proxy/wire"
+	"locus/router/catalog"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -33,9 +35,10 @@ type bulk struct {
 	plan *plan.Plan
 	own  bool // the transaction is the statement's own
 
-	inserted uint64 // rows that were given
-	total    totals
-	firstID  uint64
+	inserted  uint64 // rows that were given
+	total     totals
+	firstID   uint64
+	countFrom uint64 // what the OK tells: see stamp.Result
 }
 
 // beginBulk opens what the rows are inserted in.
@@ -110,7 +113,7 @@ func (b *bulk) flush() error {
 		total = b.oneCopy(total, len(parts), before)
 	}
 	if r.plan.Place == plan.Fixed && b.firstID == 0 {
-		b.firstID = total.insertID
+		b.firstID, b.countFrom = total.insertID, total.insertID
 	}
 	b.inserted += uint64(rows)
 	b.total.affected += total.affected
@@ -128,9 +131,7 @@ func (b *bulk) parts(r *request) ([]part, error) {
 		}
 		b.weigh(r, result.Genes, true)
 		b.Counts.Stamped.Add(uint64(result.Generated))
-		if result.HasID && b.firstID == 0 {
-			b.firstID = result.FirstID.Lo
-		}
+		b.gave(result, r.plan.Insert.Table.Hiding())
 		parts := make([]part, 0, len(result.Shards))
 		for _, text := range result.Shards {
 			parts = append(parts, part{shard: r.world.Map.Shard(text.Shard), text: text.Text})
@@ -147,6 +148,17 @@ func (b *bulk) parts(r *request) ([]part, error) {
 	case plan.Session, plan.Any, plan.Keyed, plan.Rewritten:
 	}
 	return nil, &plan.Refusal{Code: plan.Unsupported, Message: "an INSERT of this kind from elsewhere"}
+}
+
+// gave notes the IDs that were issued for a batch.
+func (b *bulk) gave(result *stamp.Result, hiding catalog.Hiding) {
+	switch {
+	case !result.HasID:
+	case b.firstID == 0:
+		b.firstID, b.countFrom = result.FirstID.Lo, result.CountFrom
+	case hiding == catalog.InPlace:
+		b.countFrom = 0
+	}
 }
 
 // within holds a client's transaction to one shard, where it can have no other.
@@ -212,7 +224,7 @@ func (b *bulk) say(words []byte) error {
 	ok := wire.OK{AffectedRows: b.total.affected, Warnings: b.total.warnings, Info: words}
 	if b.firstID != 0 && b.total.affected > 0 {
 		b.insertID = b.firstID
-		ok.LastInsertID = b.insertID
+		ok.LastInsertID = b.countFrom
 	}
 	b.foundRows = b.inserted
 	if err := b.writeOK(ok); err != nil {

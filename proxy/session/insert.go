@@ -46,7 +46,7 @@ func (s *Session) runStamped(r *request) error {
 	ok := wire.OK{AffectedRows: total.affected, Warnings: total.warnings}
 	if result.HasID && total.affected > 0 {
 		s.insertID = result.FirstID.Lo
-		ok.LastInsertID = s.insertID
+		ok.LastInsertID = result.CountFrom
 	}
 	duplicates := max(0, int64(total.affected)-int64(rows))
 	if r.plan.Statement.Insert.Ignore {
@@ -79,7 +79,7 @@ func (s *Session) insertOne(r *request, result *stamp.Result) error {
 	var last ending
 	if result.HasID {
 		updates := len(r.plan.Statement.Insert.Update) > 0
-		s.insert = inserting{id: result.FirstID.Lo, mayUpdate: updates && len(result.Genes) == 1}
+		s.insert = inserting{id: result.FirstID.Lo, countFrom: result.CountFrom, mayUpdate: updates && len(result.Genes) == 1}
 		last = s.insertEnding
 	}
 	s.Counts.OneShard.Add(1)
@@ -119,6 +119,7 @@ func (s *Session) keepReturned(r *request, shard router.ShardName, layout orderi
 // inserting is what insertEnding must know of the INSERT under way.
 type inserting struct {
 	id        uint64 // the first generated
+	countFrom uint64 // what the OK tells
 	mayUpdate bool   // its one row may take the place of another
 }
 
@@ -143,7 +144,7 @@ func (s *Session) endInsert(dst, packet []byte) ([]byte, error) {
 		return dst, err
 	}
 	s.insertID = s.insert.id
-	return wire.RebuildOK(dst, packet, ok.AffectedRows, s.insertID)
+	return wire.RebuildOK(dst, packet, ok.AffectedRows, s.insert.countFrom)
 }
 
 // stampedParams appends the parameters of the spliced statement: the client's,

@@ -68,6 +68,14 @@ var schema = map[string]struct {
 		catalog.Declaration{Parent: overflowing("order_id", "int64"), ID: id("id", "int64")},
 		[]catalog.Column{bigint("id"), varbinary16("order_id"), varchar("note")},
 	},
+	"secrets": {
+		catalog.Declaration{Owner: "user_id", ID: &catalog.IDColumn{Column: "id", Layout: "int64", Hidden: true}},
+		[]catalog.Column{bigint("id"), bigint("user_id"), varchar("note")},
+	},
+	"hushed": {
+		catalog.Declaration{Parent: id("order_id", "int64"), ID: &catalog.IDColumn{Column: "id", Layout: "int64", Overflow: "bytes16", Hidden: true}},
+		[]catalog.Column{varbinary16("id"), bigint("order_id"), varchar("note")},
+	},
 	"tickets": {
 		catalog.Declaration{Owner: "user_id", ID: id("id", "int64"), Stamped: map[string]string{"serial": "serial", "label": "label"}},
 		[]catalog.Column{bigint("id"), bigint("user_id"), bigint("serial"), varchar("label"), varchar("note")},

@@ -58,6 +58,9 @@ func (f *fixture) answer(s *Stamper, question string) string {
 	}
 	if r.HasID {
 		out = append(out, "first "+f.readable(r.FirstID.String()))
+		if r.CountFrom == 0 {
+			out = append(out, "whose next ones are not counted from it")
+		}
 	}
 	return strings.Join(out, "\n")
 }

@@ -6,6 +6,7 @@ import (
 
 	"locus/idgen/cipher"
 	"locus/idgen/orderid"
+	"locus/router/catalog"
 	"locus/router/gene"
 	"locus/router/plan"
 )
@@ -66,17 +67,23 @@ func (s *Stamper) issue(ctx context.Context, ids IDs, ring *cipher.Ring) error {
 func (s *Stamper) give(r *row, ring *cipher.Ring) error {
 	t, g := s.in.Table, &s.groups[r.group]
 	r.layout, r.id, g.next = g.layout, g.next, g.next.Plus(1)
+	hiding := t.Hiding()
+	if hiding == catalog.InPlace || hiding == catalog.Beside && r.asked.has(plan.StampOrderNumber) {
+		number, err := ring.Encode(r.layout, r.id)
+		if err != nil {
+			return fmt.Errorf("stamp %s: %w", t.TableName, err)
+		}
+		r.number = number
+	}
+	if hiding == catalog.InPlace {
+		r.id = r.number
+	}
 	if !s.result.HasID {
 		s.result.HasID, s.result.FirstID, s.result.Layout = true, r.id, r.layout
+		if hiding != catalog.InPlace || len(s.rows) == 1 {
+			s.result.CountFrom = r.id.Lo
+		}
 	}
 	s.result.Generated++
-	if t.OrderNumberColumn < 0 || !r.asked.has(plan.StampOrderNumber) {
-		return nil
-	}
-	number, err := ring.Encode(r.layout, r.id)
-	if err != nil {
-		return fmt.Errorf("stamp %s: %w", t.TableName, err)
-	}
-	r.number = number
 	return nil
 }

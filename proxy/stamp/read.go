@@ -6,6 +6,7 @@ import (
 	"locus/idgen/cipher"
 	"locus/idgen/orderid"
 	"locus/router"
+	"locus/router/catalog"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -28,9 +29,8 @@ func (a askedFor) has(s plan.Stamp) bool { return a&(1<<s) != 0 }
 // gives agrees.
 func (s *Stamper) read(m *router.Map, ring *cipher.Ring) error {
 	t := s.in.Table
-	if t.OrderNumberColumn >= 0 && ring == nil {
-		return fmt.Errorf("stamp %s: column %s holds order numbers and there is no key ring to make them with: name one in the configuration as key_ring",
-			t.TableName, t.Columns[t.OrderNumberColumn].Name)
+	if err := s.hides(ring); err != nil {
+		return err
 	}
 	genes, err := s.in.Genes(s.v, s.result.Genes)
 	if err != nil {
@@ -47,6 +47,19 @@ func (s *Stamper) read(m *router.Map, ring *cipher.Ring) error {
 		}
 	}
 	return nil
+}
+
+// hides refuses to hide without a key.
+func (s *Stamper) hides(ring *cipher.Ring) error {
+	t := s.in.Table
+	switch {
+	case ring != nil || t.Hiding() == catalog.InClear:
+		return nil
+	case t.Hiding() == catalog.InPlace:
+		return fmt.Errorf("stamp %s: its IDs are hidden and there is no key ring to hide them with: name one in the configuration as key_ring", t.TableName)
+	}
+	return fmt.Errorf("stamp %s: column %s holds order numbers and there is no key ring to make them with: name one in the configuration as key_ring",
+		t.TableName, t.Columns[t.OrderNumberColumn].Name)
 }
 
 // asked finds which of the values that could be generated a row asks for, by

@@ -25,6 +25,8 @@ var liveTables = []string{
 	"CREATE TABLE mixed (id VARBINARY(16) PRIMARY KEY, no VARBINARY(16) NOT NULL UNIQUE, user_id BIGINT NOT NULL, note VARCHAR(64))",
 	"CREATE TABLE tickets (id BIGINT PRIMARY KEY, user_id BIGINT NOT NULL, serial BIGINT NOT NULL UNIQUE, label VARCHAR(64) NOT NULL UNIQUE, note VARCHAR(64))",
 	"CREATE TABLE parts (id BIGINT PRIMARY KEY, order_id VARBINARY(16) NOT NULL, note VARCHAR(64))",
+	"CREATE TABLE secrets (id BIGINT PRIMARY KEY, user_id BIGINT NOT NULL, note VARCHAR(64))",
+	"CREATE TABLE hushed (id VARBINARY(16) PRIMARY KEY, order_id BIGINT NOT NULL, note VARCHAR(64))",
 	"CREATE TABLE items (id BIGINT PRIMARY KEY, order_id BIGINT NOT NULL, note VARCHAR(64), `odd``name` BIGINT NOT NULL)",
 }
 
@@ -73,7 +75,7 @@ func (f *fixture) store(t *testing.T, db *sql.DB, s *Stamper, question string) {
 	if r.HasID {
 		f.find(t, db, r, sql)
 	}
-	for _, table := range []string{"orders", "notes", "`signed`", "counters", "wide", "items", "mixed", "parts", "tickets"} {
+	for _, table := range []string{"orders", "notes", "`signed`", "counters", "wide", "items", "mixed", "parts", "tickets", "secrets", "hushed"} {
 		mustExec(t, db, "DELETE FROM "+table)
 	}
 }
@@ -83,6 +85,8 @@ func (f *fixture) find(t *testing.T, db *sql.DB, r *Result, text string) {
 	t.Helper()
 	for _, c := range []struct{ table, where string }{
 		{"orders", fmt.Sprint("id = ", int64(r.FirstID.Lo))},
+		{"secrets", fmt.Sprint("id = ", int64(r.FirstID.Lo))},
+		{"hushed", fmt.Sprintf("id = X'%x'", r.Layout.AppendBytes(nil, r.FirstID))},
 		{"tickets", fmt.Sprint("id = ", int64(r.FirstID.Lo))},
 		{"parts", fmt.Sprint("id = ", int64(r.FirstID.Lo))},
 		{"mixed", fmt.Sprintf("id = X'%x'", r.Layout.AppendBytes(nil, r.FirstID))},

@@ -30,6 +30,9 @@ type Result struct {
 	FirstID orderid.ID
 	Layout  orderid.Layout // of FirstID
 	HasID   bool
+	// CountFrom is what the OK tells, from which drivers count up to the IDs of
+	// further rows: the first ID, or 0 where they would come to others.
+	CountFrom uint64
 	// Generated counts the IDs that were issued.
 	Generated int
 }

@@ -48,6 +48,9 @@ type IDColumn struct {
 	// Overflow is bytes16 for a VARBINARY(16) column whose IDs go on in 16 bytes
 	// when the sequences of Layout, which has 8, are used up.
 	Overflow string `yaml:"overflow,omitempty"`
+	// Hidden IDs have no sequence to be read: what an order number is elsewhere is
+	// the ID itself.
+	Hidden bool `yaml:"hidden,omitempty"`
 }
 
 // Layouts names the layouts that the column's IDs have.
@@ -78,6 +81,30 @@ func (c *IDColumn) validate() error {
 		return fmt.Errorf("column %s: overflow is for a layout of 8 bytes, and %s has %d: leave it out", c.Column, l, l.Bytes())
 	}
 	return nil
+}
+
+// Hiding says where the sequences of a table's IDs can't be read.
+type Hiding uint8
+
+const (
+	// InClear: there is no key version, so nowhere.
+	InClear Hiding = iota
+	// Beside: in the order number. The ID has the key version, and its sequence in
+	// clear.
+	Beside
+	// InPlace: in the ID.
+	InPlace
+)
+
+// Hiding is that of a table's own IDs.
+func (d Declaration) Hiding() Hiding {
+	switch {
+	case d.ID != nil && d.ID.Hidden:
+		return InPlace
+	case d.OrderNumber != "":
+		return Beside
+	}
+	return InClear
 }
 
 // sixteen is the layout of 16 bytes, which goes on where one of 8 ends.
@@ -163,12 +190,26 @@ func (d Declaration) validateSharded() error {
 	if n := len(d.Stamped); n > mostStamped {
 		refuse("%d columns are stamped by generators: a table has up to %d", n, mostStamped)
 	}
-	if d.OrderNumber != "" {
-		if d.ID == nil {
-			refuse("order_number hides the ID: declare `id:` too")
-		} else if l, err := orderid.ByName(d.ID.Layout); err == nil && l.VersionBits() == 0 {
-			refuse("order_number needs a layout with a key version, and %s has none: use int64 or bytes16", d.ID.Layout)
-		}
+	if err := d.validateHiding(); err != nil {
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+func (d Declaration) validateHiding() error {
+	what := map[Hiding]string{Beside: "order_number", InPlace: "hidden"}[d.Hiding()]
+	switch {
+	case d.Parent != nil && d.Parent.Hidden:
+		return fmt.Errorf("column %s: the table that makes these IDs says whether they are hidden: leave `hidden:` out here", d.Parent.Column)
+	case what == "":
+	case d.ID == nil:
+		return errors.New("order_number hides the ID: declare `id:` too")
+	case d.ID.Hidden && d.OrderNumber != "":
+		return errors.New("a hidden ID is its own order number: leave `order_number:` or `hidden:` out")
+	default:
+		if l, err := orderid.ByName(d.ID.Layout); err == nil && l.VersionBits() == 0 {
+			return fmt.Errorf("%s needs a layout with a key version, and %s has none: use int64 or bytes16", what, d.ID.Layout)
+		}
+	}
+	return nil
 }

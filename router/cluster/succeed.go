@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"locus/router"
+	"locus/router/catalog"
 )
 
 // Succeed is next as the successor of old, which may be nil: the route map has
@@ -22,7 +23,7 @@ func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	if err := checkSettings(old.Settings, next.Settings); err != nil {
 		return nil, err
 	}
-	if err := checkGenerators(old, next); err != nil {
+	if err := errors.Join(checkGenerators(old, next), checkHiding(old, next)); err != nil {
 		return nil, err
 	}
 	handovers, err := router.Diff(old.Routes, next.Routes)
@@ -52,6 +53,20 @@ func checkGenerators(old, next *Cluster) error {
 		}
 		if was.Kind != is.Kind || was.Bits != is.Bits || !slices.Equal(was.Of, is.Of) || !slices.Equal(was.Shards, is.Shards) {
 			errs = append(errs, fmt.Errorf("generators: kind, bits, of and shards of %s can't change, since its numbers could be equal to earlier ones: declare one of another name", name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkHiding refuses to hide in place under a key version whose IDs are in clear, and
+// the other way round. An issuer of IDs refuses it too, and then nothing is inserted.
+func checkHiding(old, next *Cluster) error {
+	var errs []error
+	for _, name := range next.TableNames() {
+		was, is := old.Tables[name].Hiding(), next.Tables[name].Hiding()
+		if was != is && was != catalog.InClear && is != catalog.InClear {
+			errs = append(errs, fmt.Errorf("table %s: hidden IDs and IDs beside an order_number can't have one key version: "+
+				"apply it without either, rotate the key ring (locus keys rotate), and then declare the other", name))
 		}
 	}
 	return errors.Join(errs...)

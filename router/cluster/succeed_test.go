@@ -152,3 +152,28 @@ func TestHistoryIsInOrder(t *testing.T) {
 		t.Errorf("versions are %v", got)
 	}
 }
+
+// IDs of one key version are hidden or in clear, and not both one after the other.
+func TestSucceedRefusesToHideUnderAVersionInClear(t *testing.T) {
+	name := catalog.TableName{Schema: "shop", Name: "test_order"}
+	declared := func(number string, hidden bool) *Cluster {
+		c := good(t)
+		c.Tables = maps.Clone(c.Tables)
+		d := c.Tables[name]
+		id := *d.ID
+		id.Hidden, d.ID, d.OrderNumber = hidden, &id, number
+		c.Tables[name] = d
+		return c
+	}
+	plain, beside, inPlace := declared("", false), declared("order_no", false), declared("", true)
+	for _, change := range [][2]*Cluster{{plain, beside}, {beside, plain}, {plain, inPlace}, {inPlace, plain}, {beside, beside}, {inPlace, inPlace}} {
+		if _, err := Succeed(change[0], change[1], stamp); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, change := range [][2]*Cluster{{beside, inPlace}, {inPlace, beside}} {
+		if _, err := Succeed(change[0], change[1], stamp); err == nil || !strings.Contains(err.Error(), "table shop.test_order: hidden IDs and IDs beside an order_number can't have one key version") {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,28 @@
+package segment
+
+import (
+	"context"
+	"fmt"
+)
+
+// PinVersion makes what a key version does to the IDs of these counters theirs for
+// ever, such as "in clear" or what tells a key from others: the first process writes
+// it, and all others are refused that do something else under it. Two sequences could
+// become one ID, if one was hidden and the other was not, or by another key.
+func (s *CASStore) PinVersion(ctx context.Context, version uint32, does string) error {
+	key := fmt.Sprintf("%skeys/%05d", s.prefix, version)
+	value, err := s.pinned(ctx, key, versionRecord{Does: does, By: s.who, At: s.now().UTC()})
+	if err != nil {
+		return fmt.Errorf("pin key version %d: %w", version, err)
+	}
+	var pin versionRecord
+	if err := decode(value, &pin); err != nil {
+		return fmt.Errorf("pin key version %d: %s: %w", version, key, err)
+	}
+	if pin.Does != does {
+		return fmt.Errorf("key version %d: IDs of it are %s since %s, and are now to be %s, by which IDs could repeat: "+
+			"rotate the key ring to a version that these IDs never had (locus keys rotate): no ID was issued",
+			version, pin.Does, pin.At.Format("2006-01-02 15:04:05Z"), does)
+	}
+	return nil
+}
