@@ -46,7 +46,7 @@ func (s *Session) numbered(w *World, l *stmt.Lexed) (text []byte, ok bool, err e
 	}
 	edits := make([]edit, 0, len(places))
 	for i, p := range places {
-		if p.Alone {
+		if p.Item {
 			numbers[i] = string(appendAlias([]byte(numbers[i]), l.Text[p.Start:p.End]))
 		}
 		edits = append(edits, edit{p.Start, p.End, numbers[i]})

@@ -33,7 +33,7 @@ func (s *Session) addParams(w *World, p *prepared) error {
 		if place.Selected { // elsewhere the column that it goes to has a type
 			text = "CAST(? AS " + w.Declared.Generators[place.Name].Cast() + ")"
 		}
-		if place.Alone {
+		if place.Item {
 			text = string(appendAlias([]byte(text), p.lexed.Text[place.Start:place.End]))
 		}
 		edits = append(edits, edit{place.Start, place.End, text})

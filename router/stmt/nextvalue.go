@@ -11,9 +11,9 @@ import (
 type NextValue struct {
 	Name       string // as it is written, without its quotes
 	Start, End int    // of the text
-	// Selected: it is part of a SELECT, and tells the type of a column. Alone: it
-	// is all that the SELECT has, and names the column.
-	Selected, Alone bool
+	// Selected: it is part of a SELECT, and tells the type of a column. Item: it is
+	// one of what is selected, by itself and without a name, and names the column.
+	Selected, Item bool
 }
 
 // NextValues finds the places that ask generators of declared names; other names
@@ -25,21 +25,42 @@ func (l *Lexed) NextValues(declared func(name string) bool) (places []NextValue,
 	}
 	list := l.pieces()
 	var words []string
+	depth, begins := 0, false // an item of a SELECT, here
 	for i := 0; i < len(list); i++ {
 		p := list[i]
 		if name, next := l.nextValue(list, i); next > i && declared(name) {
 			v := NextValue{Name: name, Start: p.start, End: list[next-1].end, Selected: len(words) > 0 && words[0] == "select"}
-			v.Alone = slices.Equal(words, []string{"select"}) && i == 1 && next == len(list) &&
-				skipBlanks(l.Text, list[0].end) == p.start && len(bytes.Trim(l.Text[v.End:], " \t\r\n;")) == 0
+			v.Item = v.Selected && depth == 0 && begins && l.follows(list, i) && l.ends(list, next)
 			places = append(places, v)
-			i = next - 1
+			i, begins = next-1, false
 			continue
+		}
+		begins = p.kind == ',' || p.kind == 'w' && isWord(l.Text[p.start:p.end], "select")
+		switch p.kind {
+		case '(':
+			depth++
+		case ')':
+			depth--
 		}
 		if p.kind == 'w' {
 			words = append(words, lower(string(l.Text[p.start:p.end])))
 		}
 	}
 	return places, readsNoRows(words)
+}
+
+// follows tells whether nothing but blanks is before the i-th piece, up to the one
+// before it.
+func (l *Lexed) follows(list []piece, i int) bool {
+	return i > 0 && skipBlanks(l.Text, list[i-1].end) == list[i].start
+}
+
+// ends tells whether an item ends before the i-th piece: with a comma, or the text.
+func (l *Lexed) ends(list []piece, i int) bool {
+	if i < len(list) {
+		return list[i].kind == ',' && l.follows(list, i)
+	}
+	return len(bytes.Trim(l.Text[list[i-1].end:], " \t\r\n;")) == 0
 }
 
 // nextValue reads the pieces of such a place, which begins at the i-th: its name,

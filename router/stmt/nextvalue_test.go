@@ -5,31 +5,38 @@ import "testing"
 func TestNextValues(t *testing.T) {
 	declared := func(name string) bool { return name == "seq" || name == "other" }
 	for text, want := range map[string]string{
-		"SELECT NEXT VALUE FOR seq":     "SELECT N AS `NEXT VALUE FOR seq`",
-		"select nextval(seq);":          "select N AS `nextval(seq)`;",
-		"SELECT NEXTVAL ( `seq` ) AS n": "SELECT N AS n",
-		"SELECT -NEXTVAL(seq)":          "SELECT -N",
-		"SELECT NEXTVAL(seq) + 1":       "SELECT N + 1",
+		"SELECT NEXT VALUE FOR seq":                                          "SELECT N AS `NEXT VALUE FOR seq`",
+		"select nextval(seq);":                                               "select N AS `nextval(seq)`;",
+		"SELECT NEXTVAL ( `seq` ) AS n":                                      "SELECT N AS n",
+		"SELECT -NEXTVAL(seq)":                                               "SELECT -N",
+		"SELECT NEXTVAL(seq), nextval(other) , NEXT VALUE FOR seq":           "SELECT N AS `NEXTVAL(seq)`, N AS `nextval(other)` , N AS `NEXT VALUE FOR seq`",
+		"SELECT 1, NEXTVAL(seq), NEXTVAL(seq) n, 'x'":                        "SELECT 1, N AS `NEXTVAL(seq)`, N n, 'x'",
+		"SELECT NEXTVAL(seq) 'n', NEXTVAL(other)":                            "SELECT N 'n', N AS `NEXTVAL(other)`",
+		"SELECT 'x' NEXTVAL(seq), 1":                                         "SELECT 'x' N, 1",
+		"SELECT 1, 'x' + NEXTVAL(seq), 2":                                    "SELECT 1, 'x' + N, 2",
+		"SELECT CONCAT(1, NEXTVAL(seq), 2), NEXTVAL(seq) LIMIT 1":            "SELECT CONCAT(1, N, 2), N LIMIT 1",
+		"SELECT DISTINCT NEXTVAL(seq)":                                       "SELECT DISTINCT N",
+		"SELECT NEXTVAL(seq) + 1":                                            "SELECT N + 1",
 		"INSERT INTO t VALUES (NEXT VALUE\nFOR seq, 1), (nextval(other), 2)": "INSERT INTO t VALUES (N, 1), (N, 2)",
-		"SET @x = NEXTVAL(seq)":                    "SET @x = N",
-		"SELECT 1, /*! NEXTVAL(seq) */ 2":          "SELECT 1, /*! N */ 2",
-		"SELECT NEXT /* of it */ VALUE FOR seq, 1": "SELECT N, 1",
-		"SELECT NEXT VALUE FOR unknown":            "",
-		"SELECT NEXT VALUE FOR db.seq":             "",
-		"SELECT NEXTVAL(db.seq)":                   "",
-		"SELECT 'NEXT VALUE FOR seq'":              "",
-		"SELECT \"it''s \\\" NEXTVAL(seq)\"":       "",
-		"SELECT 1 -- NEXTVAL(seq)":                 "",
-		"SELECT 1 # NEXTVAL(seq)":                  "",
-		"SELECT /* NEXTVAL(seq) */ 1":              "",
-		"SELECT `NEXTVAL(seq)`":                    "",
-		"SELECT f.NEXTVAL(seq)":                    "",
-		"SELECT @nextval":                          "",
-		"SELECT xnextval(seq)":                     "",
-		"SELECT NEXTVAL('seq')":                    "",
-		"SELECT NEXTVAL(seq":                       "",
-		"SELECT NEXT VALUE FOR":                    "",
-		"FETCH NEXT FROM seq":                      "",
+		"SET @x = NEXTVAL(seq)":                                              "SET @x = N",
+		"SELECT 1, /*! NEXTVAL(seq) */ 2":                                    "SELECT 1, /*! N */ 2",
+		"SELECT NEXT /* of it */ VALUE FOR seq, 1":                           "SELECT N AS `NEXT /* of it */ VALUE FOR seq`, 1",
+		"SELECT NEXT VALUE FOR unknown":                                      "",
+		"SELECT NEXT VALUE FOR db.seq":                                       "",
+		"SELECT NEXTVAL(db.seq)":                                             "",
+		"SELECT 'NEXT VALUE FOR seq'":                                        "",
+		"SELECT \"it''s \\\" NEXTVAL(seq)\"":                                 "",
+		"SELECT 1 -- NEXTVAL(seq)":                                           "",
+		"SELECT 1 # NEXTVAL(seq)":                                            "",
+		"SELECT /* NEXTVAL(seq) */ 1":                                        "",
+		"SELECT `NEXTVAL(seq)`":                                              "",
+		"SELECT f.NEXTVAL(seq)":                                              "",
+		"SELECT @nextval":                                                    "",
+		"SELECT xnextval(seq)":                                               "",
+		"SELECT NEXTVAL('seq')":                                              "",
+		"SELECT NEXTVAL(seq":                                                 "",
+		"SELECT NEXT VALUE FOR":                                              "",
+		"FETCH NEXT FROM seq":                                                "",
 	} {
 		if got := numbered(text, 0, declared); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
@@ -49,7 +56,7 @@ func TestNextValuesByMode(t *testing.T) {
 		{`INSERT INTO t VALUES ('a\', NEXTVAL(seq), 'b')`, NoBackslash, `INSERT INTO t VALUES ('a\', N, 'b')`},
 		{`INSERT INTO t VALUES ('a\', NEXTVAL(seq), ')`, 0, ""},
 		{`SELECT "NEXTVAL(seq)"`, AnsiQuotes, ""},
-		{`SELECT NEXTVAL("seq"), 1`, AnsiQuotes, "SELECT N, 1"},
+		{`SELECT NEXTVAL("seq"), 1`, AnsiQuotes, "SELECT N AS `NEXTVAL(\"seq\")`, 1"},
 	} {
 		if got := numbered(c.text, c.mode, any); got != c.want {
 			t.Errorf("%s: %q, want %q", c.text, got, c.want)
@@ -68,7 +75,7 @@ func numbered(text string, mode Mode, declared func(string) bool) string {
 	out, from := "", 0
 	for _, p := range places {
 		out += text[from:p.Start] + "N"
-		if p.Alone {
+		if p.Item {
 			out += " AS `" + text[p.Start:p.End] + "`"
 		}
 		from = p.End

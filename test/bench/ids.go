@@ -36,6 +36,7 @@ func idFigures() []idFigure {
 		{"IDs: row with segments ÷ its bare statement", here, "BenchmarkRowSegments", "ratio", bound{atLeast, 100, 100}},
 		{"IDs: auto_increment ÷ its bare statement", here, "BenchmarkAutoIncrement", "ratio", bound{atLeast, 0.9, 0.9}},
 		{"IDs: one ID per HTTP request ÷ an empty handler", here, "BenchmarkHTTP", "ratio", bound{atLeast, 0.8, 0.8}},
+		{"IDs: one ID per SQL statement ÷ SELECT 1 through the proxy", here, "BenchmarkSQL", "ratio", bound{atLeast, 0.8, 0.8}},
 		{"IDs: store round trips per buffer-second and counter", here, "BenchmarkRoundTrips", "per-s", bound{atMost, 1, 1}},
 	}
 }

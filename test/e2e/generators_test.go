@@ -55,6 +55,14 @@ func TestNextValueFor(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "may need more than one") {
 			t.Errorf("one number for many rows: %v", err)
 		}
+		rows, err = db.Query("SELECT NEXTVAL(seq), 7, NEXT VALUE FOR seq, NEXTVAL(seq) AS n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if columns, err := rows.Columns(); err != nil || strings.Join(columns, " | ") != "NEXTVAL(seq) | 7 | NEXT VALUE FOR seq | n" {
+			t.Errorf("columns %v, %v", columns, err)
+		}
+		_ = rows.Close()
 		if _, err := db.Exec("SELECT NEXT VALUE FOR nobody"); err == nil {
 			t.Error("a sequence that nobody made has a value")
 		}

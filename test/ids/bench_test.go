@@ -25,6 +25,7 @@ import (
 	"locus/idgen/redis"
 	"locus/idgen/row"
 	"locus/idgen/segment"
+	"locus/proxy"
 	"locus/router/cluster"
 	"locus/router/gene"
 	"locus/test/servers"
@@ -345,4 +346,25 @@ func BenchmarkHTTP(b *testing.B) {
 		}
 	}
 	ratio(b, 4, get("/api/segment/get/orders"), get("/empty"))
+}
+
+// BenchmarkSQL is one ID per statement, over SELECT 1 through the same proxy.
+func BenchmarkSQL(b *testing.B) {
+	s := shop.Start(b, servers.MariaDB, shop.Options{
+		Declarations: "generators:\n  orders: {kind: segment}\n",
+		Options: func(o *proxy.Options) {
+			set := generators.New(generators.Options{KV: shop.Segments(), Name: "bench"})
+			b.Cleanup(func() { _ = set.Close() })
+			o.Generators = set
+		},
+	})
+	db := s.DB(b, nil)
+	db.SetMaxIdleConns(16)
+	query := func(text string) func() error {
+		return func() error {
+			var n int64
+			return db.QueryRow(text).Scan(&n)
+		}
+	}
+	ratio(b, 4, query("SELECT NEXT VALUE FOR orders"), query("SELECT 1"))
 }

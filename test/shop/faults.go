@@ -13,7 +13,7 @@ import (
 // connections wrongly, which a client may never notice, and where anything tells a
 // shard's password.
 type faults struct {
-	t *testing.T
+	t testing.TB
 }
 
 var poolFaults = map[string]bool{"connection given back twice": true, "connection returned too early and closed": true}

@@ -12,7 +12,7 @@ import (
 )
 
 // Serve runs a proxy on a port of loopback until the test ends.
-func Serve(t *testing.T, options proxy.Options) (p *proxy.Proxy, addr string) {
+func Serve(t testing.TB, options proxy.Options) (p *proxy.Proxy, addr string) {
 	t.Helper()
 	p = proxy.New(options)
 	if err := p.Start(t.Context()); err != nil {

@@ -73,7 +73,7 @@ var Single = []string{
 }
 
 // Start runs a shop on servers that the package's tests share.
-func Start(t *testing.T, engine servers.Engine, o Options) *Shop {
+func Start(t testing.TB, engine servers.Engine, o Options) *Shop {
 	t.Helper()
 	if o.Shards == 0 {
 		o.Shards = 2
@@ -104,7 +104,7 @@ func Start(t *testing.T, engine servers.Engine, o Options) *Shop {
 func (s *Shop) text(sql string) string { return strings.ReplaceAll(sql, "{schema}", s.Schema) }
 
 // declare makes the cluster's documents.
-func (s *Shop) declare(t *testing.T, o Options) {
+func (s *Shop) declare(t testing.TB, o Options) {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("schema: 1\nshards:\n")
@@ -140,7 +140,7 @@ routes: |
 
 const ring = "current: 1\nkeys:\n  - version: 1\n    cipher: ff1\n    key: 2b7e151628aed2a6abf7158809cf4f3c\n"
 
-func (s *Shop) run(t *testing.T, o Options) {
+func (s *Shop) run(t testing.TB, o Options) {
 	t.Helper()
 	var err error
 	if s.Ring, err = cipher.Parse([]byte(ring)); err != nil {
