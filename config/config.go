@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"locus/config/strict"
 )
 
 // Config is one process's locus.yaml. reference.yaml beside this file says
@@ -124,7 +126,7 @@ func Load(path string) (*Config, error) {
 func Parse(text []byte) (*Config, error) {
 	c := Default()
 	if strings.TrimSpace(string(text)) != "" {
-		if err := DecodeStrict(text, c); err != nil {
+		if err := strict.Decode(text, c); err != nil {
 			return nil, err
 		}
 	}

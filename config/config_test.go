@@ -11,11 +11,12 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"locus/config"
+	"locus/config/strict"
 )
 
 func TestReferenceIsTheDefaults(t *testing.T) {
 	c := new(config.Config)
-	if err := config.DecodeStrict([]byte(config.Reference()), c); err != nil {
+	if err := strict.Decode([]byte(config.Reference()), c); err != nil {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(c, config.Default()) {

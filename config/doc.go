@@ -3,7 +3,5 @@
 //
 // It owns the file's format. It never dials, listens or writes, and it knows
 // nothing of shards, tables or route maps: what a cluster shares is in etcd.
-// [DecodeStrict] is offered to the documents of others because every YAML
-// document of the product is read by the same rules: an unknown field is an
-// error that names its line.
+// Fields that it does not know are errors that name their lines: see package strict.
 package config

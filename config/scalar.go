@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"locus/config/strict"
 )
 
 // Duration is a time.Duration that YAML spells "5s".
@@ -23,7 +25,7 @@ func (d Duration) String() string { return time.Duration(d).String() }
 func (d *Duration) UnmarshalYAML(node *yaml.Node) error {
 	v, err := time.ParseDuration(node.Value)
 	if err != nil || node.Kind != yaml.ScalarNode || node.Value == "0" {
-		return atLine(node, "%q isn't a duration: write a number and a unit, such as 500ms, 5s, 10m or 8h", node.Value)
+		return strict.AtLine(node, "%q isn't a duration: write a number and a unit, such as 500ms, 5s, 10m or 8h", node.Value)
 	}
 	*d = Duration(v)
 	return nil
@@ -71,7 +73,7 @@ func (s Size) String() string {
 func (s *Size) UnmarshalYAML(node *yaml.Node) error {
 	v, err := ParseSize(node.Value)
 	if err != nil {
-		return atLine(node, "%s", err)
+		return strict.AtLine(node, "%s", err)
 	}
 	*s = v
 	return nil

@@ -68,7 +68,7 @@ func TestParseRefuses(t *testing.T) {
 		{"schema: 1", "schema: 2\nfuture: yes", "schema 2 is newer than 1, which this build reads: upgrade locus"},
 		{"schema: 1", "schema: 0", "schema 0: schemas begin at 1"},
 		{"gene_bits: 16", "gene_bitz: 16", `line 4: unknown field "gene_bitz"`},
-		{"gene_bits: 16", "gene_bits: many", "line 4: a value of type str `many` doesn't belong here"},
+		{"gene_bits: 16", "gene_bits: many", "line 4: text `many` doesn't belong here"},
 		{"gene_bits: 16", "gene_bits: 17", "settings: gene_bits 17: use 14, 15, 16 or 23"},
 		{"gene_bits: 16", "gene_bits: 23", "routes, lines 31 to 34: the last bound is 0x00ffff and not 0x7fffff"},
 		{"gene_bits: 16", "hash: md5", `settings: hash "md5": this build computes xxhash64^murmur64 and no other`},
@@ -100,7 +100,7 @@ func TestParseRefuses(t *testing.T) {
 		{"0xffff s1", "0xffff s9", "routes: unknown shard s9 owns 0x8000-0xffff"},
 		{"routes: |\n  0x7fff s0\n\n  # the other half\n  0xffff s1\n", "routes: |\n", "routes: missing: give every gene a shard, for a cluster of one shard: 0xffff s0"},
 		{"routes: |\n", "routes: {}\nmore: |\n", "line 30: routes are a text that begins with | or a list"},
-		{"routes: |", "---\nroutes: |", "more follows the first YAML document"},
+		{"routes: |", "---\nroutes: |", "a second document begins here"},
 	} {
 		if n := strings.Count(string(text), c.old); n != 1 {
 			t.Fatalf("%q stands %d times in good.yaml", c.old, n)

@@ -1,4 +1,7 @@
-package config
+// Package strict reads YAML such that nothing is passed over in silence, and words
+// what is wrong for those who write the documents: by lines, and without the names of
+// Go's types. It knows no document.
+package strict
 
 import (
 	"bytes"
@@ -11,11 +14,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// DecodeStrict reads one YAML document into v, a pointer. A field that v has no
+// Decode reads one YAML document into v, a pointer. A field that v has no
 // place for, a field given twice, a value of the wrong kind, a second document
 // and an empty text are errors; those of fields and values name their lines and
 // are reported all at once. On an error v may be partly filled.
-func DecodeStrict(text []byte, v any) error {
+func Decode(text []byte, v any) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	decoder.KnownFields(true)
 	switch err := decoder.Decode(v); {
@@ -43,7 +46,9 @@ var (
 // kinds are the words for what YAML and Go call their types.
 var kinds = map[string]string{
 	"seq": "a list", "map": "a group of fields", "str": "text", "int": "a whole number", "float": "a number",
-	"bool": "true or false", "string": "text", "int64": "a whole number", "[]string": "a list of texts",
+	"bool": "true or false", "string": "text", "[]string": "a list of texts",
+	"int8": "a whole number", "int16": "a whole number", "int32": "a whole number", "int64": "a whole number",
+	"uint": "a whole number", "uint8": "a whole number", "uint16": "a whole number", "uint32": "a whole number", "uint64": "a whole number",
 }
 
 // plainError words YAML's errors without the names of Go's types.
@@ -80,8 +85,8 @@ func wrongKindText(match []string) string {
 	return have + " stands where " + want + " belongs"
 }
 
-// atLine is the form in which YAML's decoder collects the errors of own types
+// AtLine is the form in which YAML's decoder collects the errors of own types
 // and goes on to find more.
-func atLine(node *yaml.Node, format string, args ...any) error {
+func AtLine(node *yaml.Node, format string, args ...any) error {
 	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: "+format, append([]any{node.Line}, args...)...)}}
 }
