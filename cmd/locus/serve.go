@@ -10,18 +10,10 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"locus/cmd/console"
-	"locus/cmd/declared"
-	"locus/cmd/fleet"
 	"locus/cmd/generators"
-	"locus/cmd/jobs"
-	"locus/cmd/virtual"
-	"locus/config"
-	"locus/migrate"
 	"locus/proxy"
 	"locus/router/cluster"
 	"locus/router/gene"
@@ -41,7 +33,8 @@ configuration say whether it is a proxy, runs moves, and gives numbers.`,
 	}
 }
 
-// serve is the wiring of one process. What it opens it closes in reverse.
+// serve runs one process until it is told to stop. What it opens it closes in
+// reverse.
 func (in *invocation) serve(ctx context.Context) (err error) {
 	if err := gene.CheckGolden(); err != nil {
 		return err
@@ -53,105 +46,35 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer conn.close()
-	level, shown := new(slog.LevelVar), new(certificates)
-	log := newLogger(conn.config.Log, level, in.stderr)
-	if err := os.MkdirAll(conn.config.DataDir, 0o700); err != nil {
+	p := &process{connection: conn, in: in, level: new(slog.LevelVar), shown: new(certificates), stop: stop}
+	p.log = newLogger(p.config.Log, p.level, in.stderr)
+	if err := os.MkdirAll(p.config.DataDir, 0o700); err != nil {
 		return fmt.Errorf("data_dir: %w", err)
 	}
-	if err := shown.load(conn.config); err != nil {
+	if err := p.shown.load(p.config); err != nil {
 		return err
 	}
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
-	ports, err := listen(conn.config, shown)
-	if err != nil {
+	if p.ports, err = listen(p.config, p.shown); err != nil {
 		return err
 	}
-	defer ports.close()
-	card := newCard(conn.config, ports.addr(), in.now())
-	presence := conn.kv.Presence(card.Key(), card.Text(), presenceTTL)
-	options, err := proxyOptions(conn, shown, log)
-	if err != nil {
+	defer p.ports.close()
+	p.introduce()
+	if p.spans, err = openTraces(p.config, p.card.ID, p.log); err != nil {
 		return err
 	}
-	accounts := httpAccounts(conn.config)
-	if err := checkAccounts(accounts); err != nil {
-		return err
-	}
-	spans, err := openTraces(conn.config, card.ID, log)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, spans.Close()) }()
-	options.Name, options.Tracer = card.ID, spans.Tracer()
-	hurry := make(chan struct{})
-	options.Hurry = hurry
-	evict := sync.OnceFunc(func() { close(hurry) })
-	obey := func(ctx context.Context) error {
-		return fleet.Obey(ctx, conn.kv, card.ID, func(o fleet.Order, by string) {
-			log.Info("told to stop", slog.String("order", string(o)), slog.String("by", by))
-			if o == fleet.Evict {
-				evict()
-			}
-			stop()
-		})
-	}
-	store := jobs.New(conn.kv, card.ID, conn.config.Secrets.Lookup)
-	options.Virtual = virtual.New(conn.kv, store)
-	if ports.clients == nil {
-		options.Name = cluster.NoProxy
-	} else {
-		options.Acknowledge = func(version int64) error {
-			presence.Set(card.Obeying(version).Text())
-			return nil
-		}
-	}
-	options.Redefined = func(ctx context.Context) error { return fleet.TellRedefined(ctx, conn.kv, card.ID) }
-	var p *proxy.Proxy
-	options.Fence.Release = func(ctx context.Context, version int64) error {
-		return declared.ReleaseFence(ctx, conn.kv, version, card.ID)
-	}
-	options.Fence.Leased = func() int64 { // known to be alive, and by a map that is no older
-		if since, held := presence.Held(); held && p.ReadAsOf(since) {
-			return since
-		}
-		return 0
-	}
-	options.Alive = func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, conn.kv) }
-	numbers := generators.New(generators.Options{
-		KV: conn.kv.Under(cluster.SegmentPrefix), Name: card.ID, DataDir: conn.config.DataDir, Secrets: conn.config.Secrets.Lookup,
-		Log: log,
+	defer func() { err = errors.Join(err, p.spans.Close()) }()
+	p.numbers = generators.New(generators.Options{
+		KV: p.kv.Under(cluster.SegmentPrefix), Name: p.card.ID, DataDir: p.config.DataDir, Secrets: p.config.Secrets.Lookup, Log: p.log,
 	})
-	defer func() { err = errors.Join(err, numbers.Close()) }()
-	options.Generators = numbers
-	p = proxy.New(options)
-	if err := p.Start(ctx); err != nil {
-		return fmt.Errorf("read the cluster %s: %w", conn.config.Cluster, err)
+	defer func() { err = errors.Join(err, p.numbers.Close()) }()
+	page, err := p.start(ctx)
+	if err != nil {
+		return err
 	}
-	log.Info("serving", slog.String("addr", card.Addr), slog.String("cluster", conn.config.Cluster), slog.Int("pid", os.Getpid()))
-	answers := &fleet.Answerer{KV: conn.kv, Presence: presence, ID: card.ID, Log: log, Values: map[fleet.Question]func() any{
-		fleet.Load:     func() any { return p.Load() },
-		fleet.Outcomes: func() any { return p.Outcomes() },
-		fleet.Clock:    func() any { return time.Now().UTC() },
-		fleet.Slow:     func() any { return p.Slow().Digests() },
-	}}
-	redefined := &fleet.Redefined{KV: conn.kv, Reread: p.Reread}
-	mover := &migrate.Runner{Store: store, Name: card.ID, Log: log, Stepped: spans.Stepped}
-	page := console.New(console.Options{
-		Proxy: p, Cluster: shared{store, conn}, IDs: given(conn.config, generators.Handler(numbers, p.Declared)), Accounts: accounts,
-		Secure: conn.config.HTTP.TLS.Cert != "", Version: buildVersion().Version, Traced: spans.Counts,
-	})
-	again := &reloader{load: in.configuration, current: *conn.config, log: log, level: level, certificates: shown, proxy: p}
-	reload := func(ctx context.Context) error { return again.run(ctx, hangups) }
-	beside := []func(context.Context) error{presence.Run, obey, reload}
-	if conn.config.Does(config.ProxyTask) {
-		beside = append(beside, answers.Run, redefined.Run)
-	}
-	if conn.config.Does(config.MoverTask) {
-		beside = append(beside, mover.Run)
-	}
-	return serveAll(ctx, log, p, page, ports, beside...)
+	return serveAll(ctx, p.log, p.proxy, page, p.ports, p.beside(hangups)...)
 }
 
 // serveAll runs the proxy and what goes along with it, until ctx ends or a part

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"locus/cmd/console"
+	"locus/cmd/declared"
+	"locus/cmd/fleet"
+	"locus/cmd/generators"
+	"locus/cmd/jobs"
+	"locus/cmd/tracing"
+	"locus/cmd/virtual"
+	"locus/config"
+	"locus/config/etcd"
+	"locus/migrate"
+	"locus/proxy"
+	"locus/router/cluster"
+)
+
+// process is what one `locus serve` is put together of.
+type process struct {
+	*connection
+	in    *invocation
+	log   *slog.Logger
+	level *slog.LevelVar
+	shown *certificates
+	stop  func() // it, as SIGTERM does
+
+	ports    ports
+	card     fleet.Card
+	presence *etcd.Presence
+	store    *jobs.Store
+	spans    *tracing.Spans
+	numbers  *generators.Set
+	proxy    *proxy.Proxy
+	evict    func() // has the proxy wait for nobody
+}
+
+// introduce settles what the others know it by.
+func (p *process) introduce() {
+	p.card = newCard(p.config, p.ports.addr(), p.in.now())
+	p.presence = p.kv.Presence(p.card.Key(), p.card.Text(), presenceTTL)
+	p.store = jobs.New(p.kv, p.card.ID, p.config.Secrets.Lookup)
+}
+
+// start makes the proxy and the page, once the cluster could be read.
+func (p *process) start(ctx context.Context) (http.Handler, error) {
+	options, err := proxyOptions(p.connection, p.shown, p.log)
+	if err != nil {
+		return nil, err
+	}
+	accounts := httpAccounts(p.config)
+	if err := checkAccounts(accounts); err != nil {
+		return nil, err
+	}
+	p.join(&options)
+	p.proxy = proxy.New(options)
+	if err := p.proxy.Start(ctx); err != nil {
+		return nil, fmt.Errorf("read the cluster %s: %w", p.config.Cluster, err)
+	}
+	p.log.Info("serving", slog.String("addr", p.card.Addr), slog.String("cluster", p.config.Cluster), slog.Int("pid", os.Getpid()))
+	return console.New(console.Options{
+		Proxy: p.proxy, Cluster: shared{p.store, p.connection}, IDs: given(p.config, generators.Handler(p.numbers, p.proxy.Declared)), Accounts: accounts,
+		Secure: p.config.HTTP.TLS.Cert != "", Version: buildVersion().Version, Traced: p.spans.Counts,
+	}), nil
+}
+
+// join gives the proxy its place among the others.
+func (p *process) join(o *proxy.Options) {
+	hurry := make(chan struct{})
+	o.Hurry, p.evict = hurry, sync.OnceFunc(func() { close(hurry) })
+	o.Name, o.Tracer, o.Generators = p.card.ID, p.spans.Tracer(), p.numbers
+	if p.ports.clients == nil {
+		o.Name = cluster.NoProxy
+	} else {
+		o.Acknowledge = func(version int64) error {
+			p.presence.Set(p.card.Obeying(version).Text())
+			return nil
+		}
+	}
+	o.Virtual = virtual.New(p.kv, p.store)
+	o.Redefined = func(ctx context.Context) error { return fleet.TellRedefined(ctx, p.kv, p.card.ID) }
+	o.Alive = func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, p.kv) }
+	o.Fence.Release = func(ctx context.Context, version int64) error {
+		return declared.ReleaseFence(ctx, p.kv, version, p.card.ID)
+	}
+	o.Fence.Leased = func() int64 { // known to be alive, and by a map that is no older
+		if since, held := p.presence.Held(); held && p.proxy.ReadAsOf(since) {
+			return since
+		}
+		return 0
+	}
+}
+
+// beside is what runs along with the proxy, by the roles.
+func (p *process) beside(hangups <-chan os.Signal) []func(context.Context) error {
+	again := &reloader{load: p.in.configuration, current: *p.config, log: p.log, level: p.level, certificates: p.shown, proxy: p.proxy}
+	list := []func(context.Context) error{
+		p.presence.Run, p.obey,
+		func(ctx context.Context) error { return again.run(ctx, hangups) },
+	}
+	if p.config.Does(config.ProxyTask) {
+		redefined := &fleet.Redefined{KV: p.kv, Reread: p.proxy.Reread}
+		list = append(list, p.answerer().Run, redefined.Run)
+	}
+	if p.config.Does(config.MoverTask) {
+		mover := &migrate.Runner{Store: p.store, Name: p.card.ID, Log: p.log, Stepped: p.spans.Stepped}
+		list = append(list, mover.Run)
+	}
+	return list
+}
+
+// obey does what it is told by `locus proxies`.
+func (p *process) obey(ctx context.Context) error {
+	return fleet.Obey(ctx, p.kv, p.card.ID, func(o fleet.Order, by string) {
+		p.log.Info("told to stop", slog.String("order", string(o)), slog.String("by", by))
+		if o == fleet.Evict {
+			p.evict()
+		}
+		p.stop()
+	})
+}
+
+// answerer tells the others what the proxy has counted.
+func (p *process) answerer() *fleet.Answerer {
+	return &fleet.Answerer{KV: p.kv, Presence: p.presence, ID: p.card.ID, Log: p.log, Values: map[fleet.Question]func() any{
+		fleet.Load:     func() any { return p.proxy.Load() },
+		fleet.Outcomes: func() any { return p.proxy.Outcomes() },
+		fleet.Clock:    func() any { return time.Now().UTC() },
+		fleet.Slow:     func() any { return p.proxy.Slow().Digests() },
+	}}
+}
