@@ -60,12 +60,12 @@ var bugs = []bug{
 		"case k == rawBytes:", `case k == rawBytes, k == exactDecimal && planted("decimals in an order"):`,
 	},
 	{
-		"collation", "router/plan/merge.go",
+		"collation", "router/plan/sortkey.go",
 		"case \"char\", \"varchar\":\n\t\tkey.Weighted = true",
 		"case \"char\", \"varchar\":\n\t\tkey.Weighted = true\n\t\tif planted(\"collation\") {\n\t\t\treturn key, name, nil\n\t\t}",
 	},
 	{
-		"enumerations in an order", "router/plan/merge.go",
+		"enumerations in an order", "router/plan/sortkey.go",
 		"return key, name + \" + 0\", nil",
 		"if planted(\"enumerations in an order\") {\n\t\t\tkey.Weighted = true\n\t\t\treturn key, \"CAST(\" + name + \" AS BINARY)\", nil\n\t\t}\n\t\treturn key, name + \" + 0\", nil",
 	},
@@ -109,7 +109,7 @@ var bugs = []bug{
 		`if none || !planted("aggregates within limit") && limit.Set && (limit.Count == 0 || limit.Offset > 0) {`,
 	},
 	{
-		"count distinct", "router/plan/merge.go",
+		"count distinct", "router/plan/combine.go",
 		"case f.Distinct && ", `case !planted("count distinct") && f.Distinct && `,
 	},
 	{

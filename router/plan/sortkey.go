@@ -1,0 +1,137 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"locus/router/catalog"
+	"locus/router/stmt"
+)
+
+// sortKey finds the field that an item of ORDER BY names, or gives the text of
+// a hidden column for it.
+func sortKey(b *stmt.Block, sc *scope, item stmt.OrderItem) (SortKey, string, *Refusal) {
+	key := SortKey{Desc: item.Desc}
+	if item.Literal {
+		at := int(item.Position.Const.Int) - 1
+		if at < 0 || at >= len(b.Fields) || hasStar(b.Fields[:at+1]) {
+			return key, "", refuse(ScatterShape, "ORDER BY %d over rows of several shards: name the column", at+1)
+		}
+		return fieldKey(b, sc, key, at)
+	}
+	if item.Column == nil {
+		return key, "", refuse(ScatterShape, "ORDER BY an expression over rows of several shards: give it an alias in the SELECT list, or %s", narrowIt)
+	}
+	switch at := fieldNamed(b, item.Column); {
+	case at >= 0:
+		return fieldKey(b, sc, key, at)
+	case at == severalFields:
+		return key, "", refuse(ScatterShape, "ORDER BY %s, the alias of several fields, over rows of several shards: give them different ones", item.Column.Name)
+	}
+	return columnKey(b, sc, key, *item.Column)
+}
+
+func hasStar(fields []stmt.Field) bool {
+	for _, f := range fields {
+		if f.Star {
+			return true
+		}
+	}
+	return false
+}
+
+// fieldNamed gives the field that a bare name in ORDER BY means, or -1.
+func fieldNamed(b *stmt.Block, ref *stmt.ColumnRef) int {
+	if ref.Table != "" {
+		return -1
+	}
+	found := -1
+	for i, f := range b.Fields {
+		if !strings.EqualFold(f.Alias, ref.Name) {
+			continue
+		}
+		if found >= 0 {
+			return severalFields
+		}
+		found = i
+	}
+	return found
+}
+
+// severalFields: servers differ in which of them ORDER BY means.
+const severalFields = -2
+
+// fieldKey sorts by a field: by its column's own order where it is a column, by
+// what the answer holds otherwise.
+func fieldKey(b *stmt.Block, sc *scope, key SortKey, at int) (SortKey, string, *Refusal) {
+	if c := b.Fields[at].Column; c != nil {
+		return columnKey(b, sc, key, *c)
+	}
+	key.Column = at
+	if hasStar(b.Fields[:at]) {
+		if hasStar(b.Fields[at:]) {
+			return key, "", refuse(ScatterShape, "ORDER BY a field between two * over rows of several shards: name the column")
+		}
+		key.Column = at - len(b.Fields)
+	}
+	return key, "", nil
+}
+
+// columnKey gives the hidden column that sorts as a table's column does.
+func columnKey(b *stmt.Block, sc *scope, key SortKey, ref stmt.ColumnRef) (SortKey, string, *Refusal) {
+	n, c := sc.column(b, ref)
+	if c == nil {
+		return key, "", refuse(ScatterShape, "ORDER BY %s over rows of several shards: no declared table has the column, or several have it", ref.Name)
+	}
+	name := quote(n.ref.Alias) + "." + quote(c.Name)
+	switch c.DataType {
+	case "char", "varchar":
+		key.Weighted = true
+		if c.PadSpace && !strings.HasSuffix(c.Collation, "_bin") && !strings.HasSuffix(c.Collation, "_general_ci") {
+			// A letter that expands makes a longer key, which padding by
+			// characters does not make up for.
+			return key, "", refuse(ScatterShape, "ORDER BY %s, whose collation is %s, over rows of several shards: order by another column, or %s", c.Name, c.Collation, narrowIt)
+		}
+		if c.PadSpace {
+			return key, fmt.Sprintf("WEIGHT_STRING(%s AS CHAR(%d))", name, c.Length), nil
+		}
+		return key, "WEIGHT_STRING(" + name + ")", nil
+	case "enum", "set", "bit":
+		return key, name + " + 0", nil
+	case "float": // as text it is rounded
+		return key, name + " + 0e0", nil
+	case "timestamp": // as text it goes back an hour every autumn
+		return key, "UNIX_TIMESTAMP(" + name + ")", nil
+	case "tinyblob", "blob", "mediumblob", "longblob":
+		return key, name, nil
+	}
+	if !comparable(c.DataType) {
+		return key, "", refuse(ScatterShape, "ORDER BY %s, a %s column, over rows of several shards: order by another column, or %s", c.Name, c.DataType, narrowIt)
+	}
+	return key, name, nil
+}
+
+// comparable tells whether values of a type compare outside of the server, as
+// the answer holds them. TIMESTAMP doesn't: as text it goes back an hour every
+// autumn.
+func comparable(dataType string) bool {
+	switch dataType {
+	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "float", "double",
+		"date", "datetime", "time", "year", "binary", "varbinary":
+		return true
+	}
+	return false
+}
+
+// column finds a column that is known by its table.
+func (sc *scope) column(b *stmt.Block, ref stmt.ColumnRef) (*node, *catalog.Column) {
+	n, _ := sc.resolve(b, ref)
+	if n == nil || !n.known() {
+		return n, nil
+	}
+	i, ok := n.table.Column(ref.Name)
+	if !ok {
+		return n, nil
+	}
+	return n, &n.table.Columns[i]
+}
