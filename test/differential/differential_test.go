@@ -144,7 +144,7 @@ func (p *pair) both(s *statement) (difference string, proxy, plain *answer) {
 		return "", proxy, plain
 	}
 	difference = differ(s, proxy, plain)
-	if difference != "" && s.writes == nil && (p.undecided(s, proxy, plain) || s.mixed && proxy.err == nil && plain.err == nil) {
+	if difference != "" && s.writes == nil && p.undecided(s, proxy, plain) {
 		p.ambiguous++
 		return "", proxy, plain
 	}

@@ -46,9 +46,10 @@ var summedOnce = []string{
 	"SELECT YEAR(dt) y, COUNT(*) FROM kinds GROUP BY y",
 	"SELECT CASE WHEN i8 > 0 THEN 'more' ELSE 'less' END AS how, i8, COUNT(*) FROM kinds GROUP BY i8",
 	"SELECT ROUND(STDDEV(n), 9), COUNT(*) FROM kinds GROUP BY i8",
-	"SELECT v.name, k.i8, COUNT(*), SUM(v.amount), SUM(k.de), AVG(v.amount), COUNT(v.n) FROM kinds k LEFT JOIN visit v ON v.owner = k.owner GROUP BY v.name, k.i8",
-	"SELECT p.price, COUNT(v.n), MIN(p.name) FROM visit v LEFT JOIN product p ON p.product_id = v.small GROUP BY p.price",
-	"SELECT p.name, COUNT(*) FROM visit v JOIN product p USING (name) GROUP BY p.name",
+	"SELECT v.small, k.i8, COUNT(*), SUM(v.amount), SUM(k.de), AVG(v.amount), COUNT(v.n) FROM kinds k LEFT JOIN visit v ON v.owner = k.owner GROUP BY v.name, v.small, k.i8",
+	"SELECT p.price, COUNT(v.n), MIN(p.product_id) FROM visit v LEFT JOIN product p ON p.product_id = v.small GROUP BY p.price",
+	"SELECT COUNT(*), MIN(p.price) FROM visit v JOIN product p USING (name) GROUP BY p.name",
+	"SELECT COUNT(*), MIN(p.price) FROM visit v JOIN product p ON p.name = v.name GROUP BY p.name, v.name",
 	"SELECT a.small, b.small, COUNT(*) FROM account a JOIN visit b ON a.owner = b.owner AND a.small <= b.small WHERE a.tiny > 1 GROUP BY a.small, b.small",
 	"SELECT visit.small AS small, SUM(amount), AVG(amount), ROUND(AVG(amount), 1) FROM visit GROUP BY visit.small",
 	"SELECT small, SUM(amount + 0.5), MIN(amount * 2), MAX(-small) FROM visit WHERE name <> 'x' OR name IS NULL GROUP BY small HAVING SUM(amount) > 1.5 ORDER BY SUM(amount) DESC, small LIMIT 5 OFFSET 1",
@@ -81,7 +82,9 @@ func TestSummedUp(t *testing.T) {
 			}
 			for _, text := range texts {
 				p.sameAnswer(set, text, false)
-				p.sameAnswer(set, text, true)
+				if set == "" {
+					p.sameAnswer(set, text, true)
+				}
 			}
 		}
 	})
