@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -51,6 +52,8 @@ func integer(n any) int64 {
 		return int64(v)
 	case int64:
 		return v
+	case float64:
+		return int64(math.Round(v))
 	}
 	return 0
 }

@@ -198,6 +198,19 @@ func (b *browser) press(selector string) {
 	}
 }
 
+// key presses a key, for what has the focus.
+func (b *browser) key(name string) {
+	b.t.Helper()
+	codes := map[string]int{"Enter": 13, "Escape": 27, "ArrowRight": 39, "ArrowDown": 40}
+	for _, kind := range []string{"keyDown", "keyUp"} {
+		event := map[string]any{"type": kind, "key": name, "code": name, "windowsVirtualKeyCode": codes[name]}
+		if name == "Enter" && kind == "keyDown" {
+			event["text"] = "\r"
+		}
+		b.call("Input.dispatchKeyEvent", event, nil)
+	}
+}
+
 func (b *browser) write(selector, text string) {
 	b.t.Helper()
 	b.eval(fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.focus(); e.value = ""; })()`, selector))
@@ -251,7 +264,7 @@ func (b *browser) order(job, order, percent string) {
 	if said := b.eval(`document.getElementById("said").textContent`); strings.HasPrefix(said, "Refused") {
 		b.t.Fatal(said)
 	}
-	b.eval(`document.getElementById("said").className = ""`)
+	b.eval(`tell("", false); document.getElementById("said").className = ""`)
 }
 
 // secretOf reads one of a demo's secrets.

@@ -25,6 +25,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	b.login(d.HTTP.URL, d.HTTP.User, d.HTTP.Password)
 	b.eval(`window.loadedOnce = true`)
 	b.until("three shards are drawn", `document.querySelectorAll("#legend li").length === 3`)
+	b.until("what the orders cost is told", `parseInt(document.getElementById("per-second").textContent.replace(",", "")) > 10`)
 
 	d.query("SELECT CONCAT(SLEEP(1), 's3cret')")
 	b.until("the slow statement is told", `document.getElementById("slow").textContent.includes("SELECT CONCAT(SLEEP(?), ?)")`)
@@ -32,6 +33,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	d.must("split", "--from", "s0", "--to", "s2", "--half", "--why", "the dashboard's test")
 	b.phase("split-1", "ready")
 	b.until("its table is told", `document.getElementById("tables-split-1")?.textContent.includes("shop.test_order")`)
+	b.obeysTheKeyboard()
 	b.order("split-1", "pause", "")
 	b.phase("split-1", "paused")
 	b.order("split-1", "resume", "")
@@ -49,6 +51,9 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	b.screenshot("load-390-dark")
 	if wide := b.eval(`document.documentElement.scrollWidth`); wide != "390" {
 		t.Errorf("at 390 pixels the page is %s wide", wide)
+	}
+	if tall := b.eval(`Math.max(...Array.from(document.querySelectorAll("th"), e => e.offsetHeight))`); len(tall) > 2 {
+		t.Errorf("at 390 pixels the head of a column is %s high", tall)
 	}
 	b.size(1440, 900, "light")
 	b.eval(`document.querySelector("input[name=by][value=shard]").click()`)
@@ -82,6 +87,23 @@ func TestTheDashboardInABrowser(t *testing.T) {
 		t.Error(*failure)
 	}
 	d.isRefusedWithoutTheRole(b)
+}
+
+// obeysTheKeyboard opens and leaves a dialog, and goes through the picture, by keys alone. The
+// focus stays where it is while numbers change.
+func (b *browser) obeysTheKeyboard() {
+	b.t.Helper()
+	b.eval(`window.changes = 0; document.getElementById("pause-split-1").focus();
+		new MutationObserver(() => window.changes++).observe(document.getElementById("moves"), {subtree: true, childList: true, characterData: true})`)
+	b.until("numbers change", `window.changes > 3`)
+	b.key("Enter")
+	b.until("the dialog is open", `document.getElementById("ask").open && document.getElementById("ask").contains(document.activeElement)`)
+	b.key("Escape")
+	b.until("the button has the focus again", `!document.getElementById("ask").open && document.activeElement.id === "pause-split-1"`)
+	b.eval(`document.getElementById("picture").focus()`)
+	b.key("ArrowDown")
+	b.key("ArrowRight")
+	b.until("the cell is told", `/0x[0-9a-f]{4}/.test(document.getElementById("cell").textContent)`)
 }
 
 // isRefusedWithoutTheRole logs in as somebody who may only look.

@@ -3,6 +3,14 @@
 const ask = document.getElementById("ask");
 const said = document.getElementById("said");
 let asked = null; // what the dialog is about
+let forget = 0; // the timer by which what went well goes away
+
+function tell(text, well) {
+  clearTimeout(forget);
+  said.textContent = text;
+  said.className = well ? "note good" : "note";
+  if (well) forget = setTimeout(() => tell("", false), 15000);
+}
 
 document.getElementById("moves").addEventListener("click", e => {
   const button = e.target.closest("button[data-order]");
@@ -34,10 +42,8 @@ ask.addEventListener("close", async () => {
   try {
     const answer = await fetch(`jobs/${encodeURIComponent(order.job)}/${order.order}`, {method: "POST", body});
     const text = (await answer.text()).trim();
-    said.textContent = answer.ok ? text : "Refused: " + text;
-    said.className = answer.ok ? "note good" : "note";
+    tell(answer.ok ? text : "Refused: " + text, answer.ok);
   } catch {
-    said.textContent = "The proxy doesn't answer: look in the journal whether it was told.";
-    said.className = "note";
+    tell("The proxy doesn't answer: look in the journal whether it was told.", false);
   }
 });
