@@ -45,6 +45,7 @@ func (i *Installation) serving(d *directory, data string, port int, bufferPool i
 		fmt.Sprintf("--server-id=%d", serverID(d.path)),
 		"--log-bin=binlog",
 		"--binlog-row-image=FULL",
+		"--sync-binlog=1", // which is not MariaDB's default
 		"--ssl-ca="+d.file("tls/"+authorityFile),
 		"--ssl-cert="+d.file("tls/"+certificateFile),
 		"--ssl-key="+d.file("tls/"+keyFile),

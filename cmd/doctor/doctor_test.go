@@ -10,6 +10,8 @@ import (
 	"locus/config/etcd"
 	"locus/migrate/job"
 	"locus/migrate/phase"
+	"locus/router/catalog"
+	"locus/router/cluster"
 	"locus/router/gene"
 )
 
@@ -109,6 +111,51 @@ func TestMovesThatDontGoOn(t *testing.T) {
 		e.move(c.job, c.report)
 		if got := e.found(); got != c.want {
 			t.Errorf("got %s\nwant %s", got, c.want)
+		}
+	}
+}
+
+func TestTheDiskOfADirectory(t *testing.T) {
+	all := []disk{{"/dev/shm", 1, 1}, {"/", 2, 1}, {"/srv", 3, 1}, {"/srv/mysql", 4, 1}, {"/srv/mysql-old", 5, 1}}
+	for directory, want := range map[string]string{
+		"/srv/mysql/data/": "/srv/mysql", "/srv/mysql": "/srv/mysql", "/srv/mysql-new/": "/srv", "/var/lib/mysql/": "/", "relative": "",
+	} {
+		if got := holding(all, directory); got.path != want {
+			t.Errorf("%s is on %q, want %q", directory, got.path, want)
+		}
+	}
+}
+
+func TestFullDisks(t *testing.T) {
+	for free, want := range map[int64]string{0: "disk s0: 0 of the 100 GiB of its disk are free", 9: "disk s0: 9 of the 100 GiB of its disk are free", 10: "", 100: ""} {
+		e := at(Options{})
+		e.room("s0", disk{"/", 100 << 20, free << 20})
+		if got := e.found(); got != want {
+			t.Errorf("%d GiB: %q, want %q", free, got, want)
+		}
+	}
+	e := at(Options{})
+	e.room("s0", disk{})
+	if got := e.found(); got != "" {
+		t.Errorf("of a server that doesn't tell: %s", got)
+	}
+}
+
+func TestTablesThatHoldNothing(t *testing.T) {
+	orders := catalog.TableName{Schema: "shop", Name: "orders"}
+	for _, c := range []struct {
+		table       catalog.TableName
+		free, holds int64 // GiB
+		want        string
+	}{
+		{orders, 3, 2, "disk s0: 3072 MiB of the file of shop.orders hold nothing, and 2048 MiB rows"},
+		{orders, 3, 4, ""}, {orders, 1, 0, ""},
+		{catalog.TableName{Schema: "shop", Name: "others"}, 3, 0, ""},
+	} {
+		e := at(Options{Cluster: &cluster.Cluster{Tables: map[catalog.TableName]catalog.Declaration{orders: {}}}})
+		e.hollowTable("s0", c.table, c.free<<30, c.holds<<30)
+		if got := e.found(); got != c.want {
+			t.Errorf("%+v: %q", c, got)
 		}
 	}
 }

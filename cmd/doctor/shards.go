@@ -75,6 +75,9 @@ type check struct {
 var checks = []check{
 	{"clocks", (*examination).shardClock},
 	{"settings", (*examination).preflight},
+	{"durability", (*examination).durability},
+	{"disk", (*examination).disk},
+	{"disk", (*examination).hollow},
 	{"connections", (*examination).connections},
 	{"privileges", (*examination).twoPhases},
 	{"branches", (*examination).inDoubt},
@@ -122,7 +125,7 @@ func (e *examination) preflight(ctx context.Context, s *shard) error {
 			here[name] = d
 		}
 	}
-	problems, err := preflight.LookAtServer(ctx, s.Conn, here, "CREATE TEMPORARY TABLES")
+	problems, err := preflight.LookAtServer(ctx, s.Conn, here, preflight.Need{Privilege: "CREATE TEMPORARY TABLES", For: "gathering"})
 	mended := map[string]bool{} // one GRANT is for all tables of a schema
 	for _, p := range problems {
 		if !mended[p.Remedy] {
@@ -131,6 +134,27 @@ func (e *examination) preflight(ctx context.Context, s *shard) error {
 		mended[p.Remedy] = true
 	}
 	return err
+}
+
+// durability looks whether a commit survives a power cut: a move reads what is committed
+// from the log, and others may have acted on the decision of a commit over several shards.
+func (e *examination) durability(ctx context.Context, s *shard) error {
+	var lax, mend []string
+	for _, variable := range []string{"innodb_flush_log_at_trx_commit", "sync_binlog"} {
+		value, err := s.one(ctx, "SELECT @@GLOBAL."+variable)
+		if err != nil {
+			return err
+		}
+		if value != "1" && (value != "3" || variable == "sync_binlog") { // 3 flushes, too
+			lax = append(lax, variable+" = "+value)
+			mend = append(mend, "SET GLOBAL "+variable+" = 1")
+		}
+	}
+	if lax != nil {
+		e.find("durability", string(s.name), strings.Join(mend, "; ")+"; in the configuration too",
+			"a power cut can take back what was committed, on the server or out of its log: %s", strings.Join(lax, ", "))
+	}
+	return nil
 }
 
 // spare is how many connections moves and people need beside the proxies.

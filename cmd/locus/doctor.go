@@ -19,12 +19,11 @@ func doctorCommand(in *invocation) *cobra.Command {
 		Short: "Look at all that the cluster stands on, and say what mends what is wrong",
 		Long: `Look at etcd (its members, room, clocks), the proxies (leases, versions of the map,
 clocks), the moves under way, and on each shard at logins, clocks, versions, the
-account's privileges, the settings of the binary log, room for connections, the
-declared tables, branches in doubt and what moves left behind. Nothing is changed.
+account's privileges, the settings of the binary log, whether commits last, room on the
+disk and for connections, the declared tables, branches in doubt and what moves left behind. Nothing is changed.
 
 The shards are asked directly, with the configuration's secrets; how many connections
-a proxy may open is this configuration's, unless the shard says otherwise. Privileges
-that come by a role are not seen.
+a proxy may open is this configuration's, unless the shard says otherwise.
 
 The exit status is 0 if all is well, and 1 if something was found.`,
 		Example: `  locus doctor -c locus.yaml

@@ -20,7 +20,7 @@ import (
 // once.
 func TestDoctor(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
-		s := openShopOn(t, servers.Start(t, engine, 2, "--max-connections=300", "--binlog-expire-logs-seconds=100000"))
+		s := openShopOn(t, servers.Start(t, engine, 2, "--max-connections=300", "--sync-binlog=1", "--innodb-flush-log-at-trx-commit=1", "--binlog-expire-logs-seconds=100000"))
 		client, err := etcd.Open(etcd.Config{Endpoints: []string{s.etcd}})
 		if err != nil {
 			t.Fatal(err)

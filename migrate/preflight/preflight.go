@@ -102,7 +102,8 @@ type inspection struct {
 	config         Config
 	source, target *side
 	check          string
-	needs          []string // privileges on the tables' schemas, beside those of a move
+	who            string // who needs the tables
+	needs          []Need // beside what all of them do
 	report         Report
 }
 
@@ -116,10 +117,13 @@ func LookAtSchema(ctx context.Context, config Config) (Report, error) {
 	return look(ctx, config, schema)
 }
 
+// Need is a privilege on the tables' schemas, and what takes it beside moves.
+type Need struct{ Privilege, For string }
+
 // LookAtServer runs those of a server by itself: whether moves from it or to it could
-// be made, and whether its account has these other privileges on the tables' schemas.
-func LookAtServer(ctx context.Context, c *link.Conn, tables map[catalog.TableName]catalog.Declaration, needs ...string) ([]Problem, error) {
-	i := &inspection{ctx: ctx, config: Config{Tables: tables}.withDefaults(), needs: needs}
+// be made, and whether its account has what else is needed.
+func LookAtServer(ctx context.Context, c *link.Conn, tables map[catalog.TableName]catalog.Declaration, needs ...Need) ([]Problem, error) {
+	i := &inspection{ctx: ctx, config: Config{Tables: tables}.withDefaults(), who: "statements and moves", needs: needs}
 	i.source = &side{Conn: c, role: "server"}
 	err := i.run(alone)
 	return i.report.Problems, err
@@ -132,7 +136,7 @@ func (c Config) withDefaults() Config {
 }
 
 func look(ctx context.Context, config Config, checks []check) (Report, error) {
-	i := &inspection{ctx: ctx, config: config.withDefaults()}
+	i := &inspection{ctx: ctx, config: config.withDefaults(), who: "moves"}
 	for _, s := range []struct {
 		role   string
 		server link.Server

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"locus/migrate/link"
+	"locus/router/catalog"
 )
 
 func (i *inspection) versions() error {
@@ -83,62 +84,46 @@ func (i *inspection) retention(s *side) {
 	}
 }
 
-// ownAccount is the account that asks, as GRANT names it, and ownGrants what was
-// granted to it.
-const (
-	ownAccount = `CONCAT('\'', REPLACE(CURRENT_USER(), '@', '\'@\''), '\'')`
-	ownGrants  = "GRANTEE = " + ownAccount
-)
+// ownAccount is the account that asks, as GRANT names it.
+const ownAccount = `CONCAT('\'', REPLACE(CURRENT_USER(), '@', '\'@\''), '\'')`
 
-// privileges reads those of the account itself; what it has by a role is not seen.
+// replication is the privilege to read a server's log.
+const replication = "REPLICATION SLAVE"
+
+// privileges are looked for where they are needed: on everything, on each table, and on
+// what the mover keeps.
 func (i *inspection) privileges() error {
 	for _, s := range i.sides() {
-		global := map[string]bool{}
-		rows, err := s.Query(i.ctx, "SELECT PRIVILEGE_TYPE FROM information_schema.USER_PRIVILEGES WHERE "+ownGrants)
+		has, err := i.grants(s)
 		if err != nil {
 			return err
 		}
-		for _, r := range rows {
-			global[string(r[0])] = true
-		}
-		for _, p := range []string{"REPLICATION SLAVE"} {
-			if !global[p] {
-				i.problem("GRANT "+p+" ON *.* TO "+s.account, "the mover may not read the log of the %s: it has no %s", s.role, p)
-			}
+		if !has.may(replication, "", "") {
+			i.problem("GRANT "+replication+" ON *.* TO "+s.account, "the mover may not read the log of the %s: it has no %s", s.role, replication)
 		}
 		for _, n := range i.names() {
-			if err := i.tablePrivileges(s, n.Schema, n.Name, global, i.needs...); err != nil {
-				return err
-			}
+			i.tablePrivileges(s, has, n, i.who, i.needs...)
 		}
-		if err := i.tablePrivileges(s, "locus", "move_position", global, "CREATE"); err != nil {
-			return err
-		}
+		i.tablePrivileges(s, has, catalog.TableName{Schema: "locus", Name: "move_position"}, "moves", Need{"CREATE", ""})
 	}
 	return nil
 }
 
-func (i *inspection) tablePrivileges(s *side, schema, name string, global map[string]bool, more ...string) error {
-	has := map[string]bool{}
-	rows, err := s.Query(i.ctx, "SELECT PRIVILEGE_TYPE FROM information_schema.SCHEMA_PRIVILEGES WHERE "+ownGrants+" AND TABLE_SCHEMA = "+link.Text(schema)+
-		" UNION SELECT PRIVILEGE_TYPE FROM information_schema.TABLE_PRIVILEGES WHERE "+ownGrants+" AND TABLE_SCHEMA = "+link.Text(schema)+" AND TABLE_NAME = "+link.Text(name))
-	if err != nil {
-		return err
-	}
-	for _, r := range rows {
-		has[string(r[0])] = true
-	}
-	var lacks []string
-	for _, p := range append([]string{"SELECT", "INSERT", "UPDATE", "DELETE"}, more...) {
-		if !global[p] && !has[p] {
-			lacks = append(lacks, p)
+func (i *inspection) tablePrivileges(s *side, has grants, of catalog.TableName, who string, more ...Need) {
+	var lacks, told []string
+	for _, n := range append([]Need{{"SELECT", ""}, {"INSERT", ""}, {"UPDATE", ""}, {"DELETE", ""}}, more...) {
+		if has.may(n.Privilege, of.Schema, of.Name) {
+			continue
+		}
+		lacks, told = append(lacks, n.Privilege), append(told, n.Privilege)
+		if n.For != "" {
+			told[len(told)-1] += " (for " + n.For + ")"
 		}
 	}
 	if lacks != nil {
-		list := strings.Join(lacks, ", ")
-		i.problem(fmt.Sprintf("GRANT %s ON %s.* TO %s", list, link.Name(schema), s.account), "the mover lacks %s on %s.%s of the %s", list, schema, name, s.role)
+		i.problem(fmt.Sprintf("GRANT %s ON %s.* TO %s", strings.Join(lacks, ", "), link.Name(of.Schema), s.account),
+			"%s lack %s on %s of the %s", who, strings.Join(told, ", "), of, s.role)
 	}
-	return nil
 }
 
 // settings are those that change what a value means, or whether it is taken.

@@ -1,0 +1,90 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"locus/migrate/link"
+	"locus/router/catalog"
+)
+
+const (
+	// leastFree is how much of a disk is to be free, in per cent.
+	leastFree = 10
+	// mostHollow is how much of a table's file may hold nothing, in bytes, if that is
+	// more than what it holds.
+	mostHollow = 1 << 30
+)
+
+// disk is one of a server's.
+type disk struct {
+	path             string
+	total, available int64 // KiB
+}
+
+// disk looks whether there is room, where a server tells: MariaDB does with its plugin
+// DISKS.
+func (e *examination) disk(ctx context.Context, s *shard) error {
+	of, err := s.disk(ctx)
+	e.room(string(s.name), of)
+	return err
+}
+
+func (e *examination) room(where string, d disk) {
+	if d.available*100 < d.total*leastFree {
+		e.find("disk", where, "make room, or give it a larger disk; a move to another shard takes rows away", "%d of the %d GiB of its disk are free",
+			d.available>>20, d.total>>20)
+	}
+}
+
+// disk is the one that has the server's data; the zero value of a server that does not
+// tell.
+func (s *shard) disk(ctx context.Context) (disk, error) {
+	rows, err := s.Query(ctx, "SELECT Path, Total, Available, @@datadir FROM information_schema.DISKS")
+	if link.Code(err) != 0 {
+		return disk{}, nil
+	}
+	var all []disk
+	datadir := ""
+	for _, r := range rows {
+		total, _ := strconv.ParseInt(string(r[1]), 10, 64)
+		available, _ := strconv.ParseInt(string(r[2]), 10, 64)
+		all, datadir = append(all, disk{string(r[0]), total, available}), string(r[3])
+	}
+	return holding(all, datadir), err
+}
+
+// holding finds the disk that a directory is on: the one mounted nearest above it.
+func holding(all []disk, directory string) (nearest disk) {
+	for _, d := range all {
+		within := strings.HasPrefix(strings.TrimSuffix(directory, "/")+"/", strings.TrimSuffix(d.path, "/")+"/")
+		if within && len(d.path) >= len(nearest.path) {
+			nearest = d
+		}
+	}
+	return nearest
+}
+
+// hollow looks for tables whose files hold little, as the source's do after a move.
+func (e *examination) hollow(ctx context.Context, s *shard) error {
+	rows, err := s.Query(ctx, "SELECT TABLE_SCHEMA, TABLE_NAME, IFNULL(DATA_FREE, 0), IFNULL(DATA_LENGTH + INDEX_LENGTH, 0) FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE'"+
+		fmt.Sprintf(" AND DATA_FREE > %d", mostHollow))
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		free, _ := strconv.ParseInt(string(r[2]), 10, 64)
+		holds, _ := strconv.ParseInt(string(r[3]), 10, 64)
+		e.hollowTable(string(s.name), catalog.TableName{Schema: string(r[0]), Name: string(r[1])}, free, holds)
+	}
+	return nil
+}
+
+func (e *examination) hollowTable(where string, t catalog.TableName, free, holds int64) {
+	if _, declared := e.Cluster.Tables[t]; declared && free > mostHollow && free > holds {
+		e.find("disk", where, fmt.Sprintf("OPTIMIZE TABLE %s.%s on that server, at a quiet hour: it writes the table anew", link.Name(t.Schema), link.Name(t.Name)),
+			"%d MiB of the file of %s hold nothing, and %d MiB rows", free>>20, t, holds>>20)
+	}
+}
