@@ -104,7 +104,7 @@ func TestPreflightPrivileges(t *testing.T) {
 			found = append(found, problem.String())
 		}
 		all := strings.Join(found, "\n")
-		for _, want := range []string{"no REPLICATION SLAVE", "REPLICATION CLIENT", "lacks INSERT, UPDATE, DELETE on " + p.database + ".orders", "GRANT PROCESS"} {
+		for _, want := range []string{"no REPLICATION SLAVE", "REPLICATION CLIENT", "lack INSERT, UPDATE, DELETE on " + p.database + ".orders", "GRANT PROCESS"} {
 			if !strings.Contains(all, want) {
 				t.Errorf("nothing says %q in\n%s", want, all)
 			}
