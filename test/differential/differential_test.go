@@ -148,10 +148,16 @@ func (p *pair) both(s *statement) (difference string, proxy, plain *answer) {
 		p.ambiguous++
 		return "", proxy, plain
 	}
-	if s.writes != nil {
-		if rows := p.compare(s.writes, s.skip); rows != "" {
-			difference = strings.Trim(difference+"; "+rows, "; ")
-		}
+	if s.writes == nil {
+		return difference, proxy, plain
+	}
+	before := p.has[s.writes]
+	if rows := p.compare(s.writes, s.skip); rows != "" {
+		difference = strings.Trim(difference+"; "+rows, "; ")
+	}
+	if difference != "" && p.undecidedChange(s, proxy, before) {
+		p.ambiguous++
+		difference = ""
 	}
 	return difference, proxy, plain
 }

@@ -21,12 +21,13 @@ type pair struct {
 	plain  *sql.DB
 
 	proxied, direct *sql.Conn
-	ambiguous       int // reads to which the servers have several answers
+	has             map[*table][]row // the plain server's rows, as they were last seen
+	ambiguous       int              // statements to which the servers have several answers
 }
 
 func newPair(t *testing.T, engine servers.Engine) *pair {
 	s := shop.Start(t, engine, shop.Options{Shards: 3, Tables: forShards(engine), Declarations: declarations, User: ", scatter_writes: allow"})
-	p := &pair{t: t, engine: engine, shop: s}
+	p := &pair{t: t, engine: engine, shop: s, has: map[*table][]row{}}
 	for i := range 3 {
 		p.shards = append(p.shards, s.Shard(t, i))
 	}
@@ -133,30 +134,45 @@ func (p *pair) rowsOf(t *table, plain bool) (out []row) {
 		}
 	}
 	for _, db := range dbs {
-		rows, err := db.QueryContext(p.t.Context(), "SELECT * FROM "+t.name)
-		if err != nil {
-			p.t.Fatal(err)
+		out = append(out, p.read(db, t)...)
+	}
+	return out
+}
+
+// querier is a server or a connection.
+type querier interface {
+	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
+}
+
+func (p *pair) read(from querier, t *table) (out []row) {
+	p.t.Helper()
+	rows, err := from.QueryContext(p.t.Context(), "SELECT * FROM "+t.name)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		r, pointers := make(row, len(t.columns)), make([]any, len(t.columns))
+		for i := range r {
+			pointers[i] = &r[i]
 		}
-		for rows.Next() {
-			r, pointers := make(row, len(t.columns)), make([]any, len(t.columns))
-			for i := range r {
-				pointers[i] = &r[i]
-			}
-			if err := rows.Scan(pointers...); err != nil {
-				p.t.Fatalf("%s: %v", t.name, err)
-			}
-			out = append(out, r)
+		if err := rows.Scan(pointers...); err != nil {
+			p.t.Fatalf("%s: %v", t.name, err)
 		}
-		if err := rows.Err(); err != nil {
-			p.t.Fatal(err)
-		}
+		out = append(out, r)
+	}
+	if err := rows.Err(); err != nil {
+		p.t.Fatal(err)
 	}
 	return out
 }
 
 // copy makes the plain server's table what the shards have.
-func (p *pair) copy(t *table) {
-	rows := p.rowsOf(t, false)
+func (p *pair) copy(t *table) { p.put(t, p.rowsOf(t, false)) }
+
+// put gives the plain server's table other rows.
+func (p *pair) put(t *table, rows []row) {
+	p.has[t] = rows
 	tx, err := p.plain.BeginTx(p.t.Context(), nil)
 	if err != nil {
 		p.t.Fatal(err)
@@ -203,6 +219,7 @@ func (p *pair) compare(t *table, skip []string) string {
 	got, want := p.rowsOf(t, false), p.rowsOf(t, true)
 	same := slices.Equal(texts(t, got, nil), texts(t, want, nil))
 	if same {
+		p.has[t] = want
 		return p.copies(t)
 	}
 	a, b := texts(t, got, skip), texts(t, want, skip)
