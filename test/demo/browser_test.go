@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"locus/test/process"
 )
 
 // browser is a Chromium that is driven by its own protocol, over a pipe.
@@ -130,7 +132,7 @@ func (b *browser) call(method string, params map[string]any, result any) {
 				b.t.Fatal(err)
 			}
 		}
-	case <-time.After(patience):
+	case <-time.After(process.Patience):
 		b.t.Fatalf("%s: the browser doesn't answer", method)
 	}
 }
@@ -158,7 +160,7 @@ func (b *browser) eval(script string) string {
 // until waits for a script to give something that counts as true.
 func (b *browser) until(what, script string) {
 	b.t.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(process.Patience)
 	for last := ""; ; {
 		if last = b.eval(script); last != "" && last != "false" && last != "0" {
 			return

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"locus/cmd/dbserver"
+	"locus/test/product"
 )
 
 // TestTheDashboardInABrowser watches a split from 0 to 100 % and drives it, by
@@ -16,7 +17,7 @@ import (
 func TestTheDashboardInABrowser(t *testing.T) {
 	d := start(t, dbserver.MariaDB, t.TempDir(), "--orders-per-second", "0")
 	orders := work(t, d.db(), 1)
-	eventually(t, "there are some orders", func() bool { return orders.inserted.Load() > 200 || orders.failure.Load() != nil })
+	product.Eventually(t, "there are some orders", func() bool { return orders.inserted.Load() > 200 || orders.failure.Load() != nil })
 
 	b := openBrowser(t)
 	b.size(1440, 900, "light")

@@ -22,6 +22,7 @@ import (
 	"locus/cmd/dbserver"
 	"locus/router/gene"
 	"locus/test/process"
+	"locus/test/product"
 )
 
 // ready is the demo's ready file.
@@ -43,93 +44,58 @@ type ready struct {
 var binary string
 
 func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "locus-demo-test-")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		binary = filepath.Join(dir, "locus")
-		build := exec.Command("go", "build", "-o", binary, "locus/cmd/locus")
-		if out, err := build.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
-			return 1
-		}
-		return m.Run()
-	}())
+	os.Exit(product.Main(m, map[string]*string{"": &binary}))
 }
 
 // demo is a running demo.
 type demo struct {
 	ready
-	t      *testing.T
-	dir    string
-	config string
-	cmd    *exec.Cmd
-	output *bytes.Buffer
-	ended  chan struct{} // closed when it has; failed is then what of
-	failed error
+	t       *testing.T
+	dir     string
+	config  string
+	program *product.Program
 }
-
-const patience = 90 * time.Second
 
 func start(t *testing.T, engine dbserver.Engine, dir string, args ...string) *demo {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "ready.json")
-	d := &demo{t: t, dir: dir, config: filepath.Join(dir, "proxy-0.yaml"), output: &bytes.Buffer{}, ended: make(chan struct{})}
-	d.cmd = exec.Command(binary, append([]string{
-		"demo", "--data", dir, "--engine", string(engine), "--proxy", process.FreeAddr(t), "--http", process.FreeAddr(t), "--ready-file", file,
-	}, args...)...)
-	d.cmd.Stdout, d.cmd.Stderr = d.output, d.output
-	if err := d.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		d.failed = d.cmd.Wait()
-		close(d.ended)
-	}()
+	command := append([]string{
+		binary, "demo", "--data", dir, "--engine", string(engine), "--proxy", process.FreeAddr(t), "--http", process.FreeAddr(t), "--ready-file", file,
+	}, args...)
+	p := product.NewProgram(t, t.TempDir(), "demo", command...)
+	d := &demo{t: t, dir: dir, config: filepath.Join(dir, "proxy-0.yaml"), program: p}
+	p.Start(t)
 	t.Cleanup(func() {
-		_ = d.cmd.Process.Signal(syscall.SIGTERM)
-		select {
-		case <-d.ended:
-		case <-time.After(patience):
-			_ = d.cmd.Process.Kill()
-			t.Error("the demo did not stop")
-		}
+		p.Signal(t, syscall.SIGTERM)
+		_ = p.Exit(t)
 	})
-	deadline := time.After(patience)
-	for {
-		if text, err := os.ReadFile(file); err == nil {
-			if err := json.Unmarshal(text, &d.ready); err != nil {
-				t.Fatalf("ready file: %v", err)
-			}
-			return d
+	product.Eventually(t, "the demo is ready", func() bool {
+		if ended, failed := p.Ended(); ended {
+			t.Fatalf("the demo ended: %v", failed)
 		}
-		select {
-		case <-d.ended:
-			t.Fatalf("the demo ended: %v\n%s", d.failed, d.output)
-		case <-deadline:
-			t.Fatalf("the demo is not ready\n%s", d.output)
-		case <-time.After(50 * time.Millisecond):
-		}
+		_, err := os.Stat(file)
+		return err == nil
+	})
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(text, &d.ready)
 	}
+	if err != nil {
+		t.Fatalf("ready file: %v", err)
+	}
+	return d
 }
 
 // stop ends the demo as Ctrl-C does and waits for it.
 func (d *demo) stop() {
 	d.t.Helper()
-	_ = d.cmd.Process.Signal(syscall.SIGINT)
-	select {
-	case <-d.ended:
-	case <-time.After(patience):
-		d.t.Fatal("the demo did not stop")
-	}
+	d.program.Signal(d.t, syscall.SIGINT)
+	_ = d.program.Exit(d.t)
 }
 
 // locus runs a command of the binary against the demo.
 func (d *demo) locus(args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(d.t.Context(), process.Patience)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, binary, append(args, "-c", d.config)...).CombinedOutput()
 	return string(out), err
@@ -256,7 +222,7 @@ func (d *demo) client(client []string, sql string) string {
 	d.t.Helper()
 	host, port, _ := strings.Cut(d.Proxies[0].Addr, ":")
 	args := append(client[1:len(client):len(client)], "-h"+host, "-P"+port, "-u"+d.User, "-p"+d.ready.Password, d.Database, "-e", sql)
-	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(d.t.Context(), process.Patience)
 	defer cancel()
 	command := exec.CommandContext(ctx, client[0], args...)
 	var stderr bytes.Buffer
@@ -290,7 +256,7 @@ func (d *demo) lookAround() {
 		d.t.Errorf("EXPLAIN: %v", err)
 	}
 	d.query("SELECT CONCAT(SLEEP(1), 's3cret')")
-	eventually(d.t, "the slow statement is told", func() bool {
+	product.Eventually(d.t, "the slow statement is told", func() bool {
 		return d.query("SELECT COALESCE(MAX(statement), '') FROM locus.slow_statements WHERE slowest_ms >= 1000 AND statement LIKE '%SLEEP%'") == "SELECT CONCAT(SLEEP(?), ?)"
 	})
 }
@@ -357,7 +323,7 @@ func (d *demo) untilRouted(bound string) {
 	}
 	query := fmt.Sprintf("EXPLAIN SELECT * FROM test_order WHERE buyer_uid = %d", buyerBetween(0x7000, 0x7fff))
 	db := d.db()
-	for deadline := time.Now().Add(patience); ; {
+	for deadline := time.Now().Add(process.Patience); ; {
 		if explained := explain(d.t, db, query); strings.Contains(explained, want) {
 			return
 		} else if time.Now().After(deadline) {

@@ -17,6 +17,7 @@ import (
 
 	"locus/cmd/dbserver"
 	"locus/test/process"
+	"locus/test/product"
 )
 
 // TestAProxyDrains runs `locus serve` beside a demo, as one process of several,
@@ -47,7 +48,7 @@ func TestAProxyDrains(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	defer func() { _ = cmd.Process.Kill() }()
-	eventually(t, "it is ready", func() bool { return ready200(page) })
+	product.Eventually(t, "it is ready", func() bool { return ready200(page) })
 
 	db := open(t, d, listen)
 	idle, begun, stuck := single(t, db), single(t, db), single(t, db)
@@ -58,9 +59,9 @@ func TestAProxyDrains(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it says that it isn't ready", func() bool { return !ready200(page) })
+	product.Eventually(t, "it says that it isn't ready", func() bool { return !ready200(page) })
 	run(t, single(t, open(t, d, listen)), "SELECT 1") // a client that a load balancer sent before it saw
-	eventually(t, "idle clients are let go", func() bool { return idle.PingContext(t.Context()) != nil })
+	product.Eventually(t, "idle clients are let go", func() bool { return idle.PingContext(t.Context()) != nil })
 	run(t, begun, "INSERT INTO setting VALUES ('kept too', '1')")
 	run(t, begun, "COMMIT")
 	select {
@@ -68,7 +69,7 @@ func TestAProxyDrains(t *testing.T) {
 		if err != nil {
 			t.Errorf("it ended with %v\n%s", err, &output)
 		}
-	case <-time.After(patience):
+	case <-time.After(process.Patience):
 		t.Fatalf("it did not end\n%s", &output)
 	}
 	if !strings.Contains(output.String(), "cut off") {
@@ -92,17 +93,6 @@ func ready200(addr string) bool {
 	defer r.Body.Close()
 	_, _ = io.Copy(io.Discard, r.Body)
 	return r.StatusCode == http.StatusOK
-}
-
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	ticker := time.NewTicker(20 * time.Millisecond)
-	defer ticker.Stop()
-	for deadline := time.Now().Add(patience); !holds(); <-ticker.C {
-		if time.Now().After(deadline) {
-			t.Fatalf("still not: %s", what)
-		}
-	}
 }
 
 func open(t *testing.T, d *demo, addr string) *sql.DB {

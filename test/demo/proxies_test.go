@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"locus/cmd/dbserver"
+	"locus/test/product"
 )
 
 // TestProxiesAreToldToStop: one lets a transaction end, another doesn't; the third
@@ -35,7 +36,7 @@ func TestProxiesAreToldToStop(t *testing.T) {
 			ended <- err
 		}()
 		if order == "drain" {
-			eventually(t, "it takes no more clients", func() bool { return d.dbAt(i).Ping() != nil })
+			product.Eventually(t, "it takes no more clients", func() bool { return d.dbAt(i).Ping() != nil })
 			if err := tx.Commit(); err != nil {
 				t.Errorf("a transaction under way does not end: %v", err)
 			}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"locus/cmd/dbserver"
+	"locus/test/product"
 )
 
 // shown is what `locus jobs -o json` tells of a job.
@@ -35,7 +36,7 @@ func (d *demo) job() shown {
 func (d *demo) until(phase string, percent float64) {
 	d.t.Helper()
 	var last shown
-	eventually(d.t, fmt.Sprintf("the job is %s at %v %%", phase, percent), func() bool {
+	product.Eventually(d.t, fmt.Sprintf("the job is %s at %v %%", phase, percent), func() bool {
 		last = d.job()
 		if last.Phase == "failed" || last.Phase == "paused" && phase != "paused" {
 			d.t.Fatalf("the job is %s: %s\n%s", last.Phase, last.State.Why, d.must("jobs", last.ID))
@@ -131,7 +132,7 @@ func TestASplitAsAnOperatorDoesIt(t *testing.T) {
 			d := start(t, engine, t.TempDir(), "--orders-per-second", "0")
 			db := d.db()
 			before := work(t, db, 2)
-			eventually(t, "there are some orders", func() bool { return before.inserted.Load() > 300 || before.failure.Load() != nil })
+			product.Eventually(t, "there are some orders", func() bool { return before.inserted.Load() > 300 || before.failure.Load() != nil })
 			out := d.must("split", "--from", "s0", "--to", "s2", "--half")
 			if !strings.Contains(out, "16384 genes from s0 to s2") {
 				t.Errorf("split says %s", out)

@@ -10,6 +10,7 @@ import (
 
 	"locus/cmd/dbserver"
 	"locus/router/gene"
+	"locus/test/product"
 )
 
 // fault has the function that the applications' updates call do something more, at
@@ -86,7 +87,7 @@ func TestACutOverThatMakesThingsWorse(t *testing.T) {
 			d.until("ready", 0)
 			// Until the usual is known well enough, a step is not judged by times.
 			enough := func() bool { return number(t, db, "SELECT SUM(version) FROM test_order") > 2000 }
-			eventually(t, "there are statements to compare with", enough)
+			product.Eventually(t, "there are statements to compare with", enough)
 
 			d.fault(2, "SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'the target has a fault'")
 			d.must("cutover", "split-1", "--to", "100%", "--step", "25%", "--every", "20s", "--on-breach", "roll-back", "--yes")
@@ -108,7 +109,7 @@ func TestACutOverThatMakesThingsWorse(t *testing.T) {
 			d.fault(2, "SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'the target has a fault'")
 			d.must("cutover", "split-1", "--to", "100%", "--step", "25%", "--every", "1h", "--on-breach", "step-back", "--yes")
 			d.until("cutting", 50)
-			eventually(t, "the step is taken and taken back", func() bool {
+			product.Eventually(t, "the step is taken and taken back", func() bool {
 				return strings.Contains(d.must("jobs", "split-1"), "cut over → rolling-back") || strings.Contains(d.must("jobs", "split-1"), "roll back: ")
 			})
 			d.until("cutting", 50)

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"locus/test/process"
+	"locus/test/product"
 	"locus/test/servers"
 )
 
@@ -22,9 +24,9 @@ import (
 type fleet struct {
 	*example
 	t       *testing.T
-	etcd    map[int]*program
+	etcd    map[int]*product.Program
 	shards  map[int]*servers.Server
-	proxies map[int]*program // and the mover
+	proxies map[int]*product.Program // and the mover
 	trust   *tls.Config
 }
 
@@ -36,7 +38,7 @@ const mover = 4
 // start follows the example's files from the first to the last.
 func start(t *testing.T, engine servers.Engine) *fleet {
 	t.Helper()
-	f := &fleet{example: newExample(t), t: t, etcd: map[int]*program{}, shards: map[int]*servers.Server{}, proxies: map[int]*program{}}
+	f := &fleet{example: newExample(t), t: t, etcd: map[int]*product.Program{}, shards: map[int]*servers.Server{}, proxies: map[int]*product.Program{}}
 	f.script(nil, "certificates.sh", f.path("tls"))
 	f.script(nil, "secrets.sh", f.dir)
 	f.remember(t)
@@ -49,8 +51,8 @@ func start(t *testing.T, engine servers.Engine) *fleet {
 	f.locus(1, "apply", "-f", f.path("cluster.yaml"))
 	for _, i := range append(machines, mover) {
 		name := strings.TrimSuffix(filepath.Base(f.config(i)), ".yaml")
-		f.proxies[i] = newProgram(t, f.dir, name, older, "serve", "-c", f.config(i))
-		f.proxies[i].start(t)
+		f.proxies[i] = product.NewProgram(t, f.dir, name, older, "serve", "-c", f.config(i))
+		f.proxies[i].Start(t)
 	}
 	for i := range f.proxies {
 		f.untilReady(i)
@@ -68,7 +70,7 @@ func (f *fleet) config(i int) string {
 // script runs one of the example's.
 func (f *fleet) script(environment []string, name string, args ...string) {
 	f.t.Helper()
-	ctx, cancel := context.WithTimeout(f.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(f.t.Context(), process.Patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", append([]string{f.path(name)}, args...)...)
 	cmd.Env = append(os.Environ(), environment...)
@@ -94,8 +96,8 @@ func (f *fleet) startEtcd() {
 		f.t.Fatal("etcd is missing: test/install/servers.sh test installs it")
 	}
 	for _, i := range machines {
-		f.etcd[i] = newProgram(f.t, f.dir, fmt.Sprintf("etcd-%d", i), binary, "--config-file", f.path(fmt.Sprintf("etcd-%d.yaml", i)))
-		f.etcd[i].start(f.t)
+		f.etcd[i] = product.NewProgram(f.t, f.dir, fmt.Sprintf("etcd-%d", i), binary, "--config-file", f.path(fmt.Sprintf("etcd-%d.yaml", i)))
+		f.etcd[i].Start(f.t)
 	}
 	f.untilHealthy()
 	f.script(f.asOperator(), "etcd-accounts.sh", f.path("etcd-root"), f.path("secrets/etcd"))
@@ -112,7 +114,7 @@ func (f *fleet) asOperator() []string {
 // untilHealthy waits until every node of etcd is.
 func (f *fleet) untilHealthy() {
 	f.t.Helper()
-	eventually(f.t, "etcd is healthy", func() bool {
+	product.Eventually(f.t, "etcd is healthy", func() bool {
 		health := exec.CommandContext(f.t.Context(), "etcdctl", "endpoint", "health")
 		health.Env = append(os.Environ(), f.asOperator()...)
 		return health.Run() == nil
@@ -128,7 +130,7 @@ func (f *fleet) endpoints() (list []string) {
 
 // try runs a command of the binary as an operator on one of the proxies' machines.
 func (f *fleet) try(machine int, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(f.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(f.t.Context(), process.Patience)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, newer, append(args, "-c", f.config(machine))...).CombinedOutput()
 	return string(out), err
@@ -159,7 +161,7 @@ func (f *fleet) card(i int) card {
 	if err := json.Unmarshal([]byte(f.locus(1, "proxies", "list", "-o", "json")), &cards); err != nil {
 		f.t.Fatal(err)
 	}
-	if at := slices.IndexFunc(cards, func(c card) bool { return c.PID == f.proxies[i].process.Pid }); at >= 0 {
+	if at := slices.IndexFunc(cards, func(c card) bool { return c.PID == f.proxies[i].PID() }); at >= 0 {
 		return cards[at]
 	}
 	return card{}
@@ -170,15 +172,13 @@ func (f *fleet) card(i int) card {
 func (f *fleet) untilReady(i int) {
 	f.t.Helper()
 	p := f.proxies[i]
-	eventually(f.t, p.name+" is ready", func() bool {
-		select {
-		case <-p.ended:
-			f.t.Fatalf("%s ended: %v", p.name, p.failed)
-		default:
+	product.Eventually(f.t, p.Name+" is ready", func() bool {
+		if ended, failed := p.Ended(); ended {
+			f.t.Fatalf("%s ended: %v", p.Name, failed)
 		}
 		return f.ready(i)
 	})
-	eventually(f.t, p.name+" obeys the newest map", func() bool {
+	product.Eventually(f.t, p.Name+" obeys the newest map", func() bool {
 		c := f.card(i)
 		return c.PID != 0 && c.Behind == 0 && (c.MapVersion > 0 || i == mover)
 	})

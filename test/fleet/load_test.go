@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"locus/test/product"
 )
 
 // pool is how an application's pool finds proxies: the next one, and where that
@@ -195,7 +197,7 @@ func (l *load) failedSoFar() []failure {
 func (l *load) goesOn(t *testing.T, orders int64) {
 	t.Helper()
 	want := l.done.Load() + orders
-	eventually(t, fmt.Sprintf("%d further orders", orders), func() bool { return l.done.Load() >= want })
+	product.Eventually(t, fmt.Sprintf("%d further orders", orders), func() bool { return l.done.Load() >= want })
 }
 
 // nothingFailed tells of what failed after the first so many failures.

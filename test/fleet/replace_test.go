@@ -4,6 +4,7 @@ import (
 	"maps"
 	"testing"
 
+	"locus/test/product"
 	"locus/test/servers"
 )
 
@@ -27,11 +28,11 @@ func (f *fleet) replace(i int) {
 	f.t.Helper()
 	before := f.card(i)
 	f.locus(1, "proxies", "drain", before.ID, "--yes") // it may be the only mover
-	if err := f.proxies[i].exit(f.t); err != nil {
-		f.t.Errorf("%s, drained, ended with %v", f.proxies[i].name, err)
+	if err := f.proxies[i].Exit(f.t); err != nil {
+		f.t.Errorf("%s, drained, ended with %v", f.proxies[i].Name, err)
 	}
-	f.proxies[i].command[0] = newer
-	f.proxies[i].start(f.t)
+	f.proxies[i].Command[0] = newer
+	f.proxies[i].Start(f.t)
 	f.untilReady(i)
 	if after := f.card(i); after.ID == before.ID || after.Version == before.Version {
 		f.t.Errorf("%+v was replaced by %+v", before, after)
@@ -42,6 +43,9 @@ func (f *fleet) replace(i int) {
 // acknowledged is there once, with its item, and what failed may be.
 func (f *fleet) nothingIsLost(l *load) {
 	f.t.Helper()
+	for _, shard := range f.shards {
+		product.Eventually(f.t, "no branch of a transaction is prepared", func() bool { return nothingIsPrepared(f.t, shard) })
+	}
 	orders, items := l.count(f.t, "SELECT order_id FROM test_order"), l.count(f.t, "SELECT order_id FROM order_item")
 	begun := 2 * int(l.begun.Load())
 	f.t.Logf("%d orders were begun, %d acknowledged; %d are there", begun, len(l.acknowledged), len(orders))
@@ -56,6 +60,22 @@ func (f *fleet) nothingIsLost(l *load) {
 	if !maps.Equal(orders, items) {
 		f.t.Errorf("%d orders, items of %d: they are not of the same", len(orders), len(items))
 	}
+}
+
+// nothingIsPrepared tells whether recovery has finished what was decided while a
+// shard was away: until then its rows are not seen.
+func nothingIsPrepared(t *testing.T, shard *servers.Server) bool {
+	t.Helper()
+	conn, err := shard.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	branches, err := conn.Execute("XA RECOVER")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return branches.RowNumber() == 0
 }
 
 // count tells how often each number is among the rows of all shards.

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
 
+	"locus/test/product"
 	"locus/test/servers"
 )
 
@@ -105,16 +107,16 @@ func lostShard(failures []failure) error {
 
 func (f *fleet) kill(i int) {
 	f.t.Helper()
-	f.proxies[i].kill()
-	f.proxies[i].start(f.t)
+	f.proxies[i].Kill()
+	f.proxies[i].Start(f.t)
 	f.untilReady(i)
 }
 
 func (f *fleet) restartEtcd(i int) {
 	f.t.Helper()
-	f.etcd[i].terminate(f.t)
-	_ = f.etcd[i].exit(f.t) // by the signal
-	f.etcd[i].start(f.t)
+	f.etcd[i].Signal(f.t, syscall.SIGTERM)
+	_ = f.etcd[i].Exit(f.t) // by the signal
+	f.etcd[i].Start(f.t)
 	f.untilHealthy()
 }
 
@@ -133,7 +135,7 @@ func (f *fleet) untilMove(phase string, percent float64) {
 		Phase, Why string
 		Percent    float64
 	}
-	eventually(f.t, fmt.Sprintf("the move is %s, %v %%", phase, percent), func() bool {
+	product.Eventually(f.t, fmt.Sprintf("the move is %s, %v %%", phase, percent), func() bool {
 		if err := json.Unmarshal([]byte(f.locus(1, "jobs", "-o", "json")), &list); err != nil || len(list) != 1 {
 			f.t.Fatalf("%d moves, %v", len(list), err)
 		}

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"strings"
+	"syscall"
 
 	"locus/config"
 	"locus/config/etcd"
@@ -28,17 +29,17 @@ func (f *fleet) noSecretIsTold() {
 	told.Arguments(f.t)
 	f.stored(told)
 	for _, p := range f.proxies {
-		p.terminate(f.t)
+		p.Signal(f.t, syscall.SIGTERM)
 	}
 	for _, p := range f.proxies {
-		if err := p.exit(f.t); err != nil {
-			f.t.Errorf("%s, stopped, ended with %v", p.name, err)
+		if err := p.Exit(f.t); err != nil {
+			f.t.Errorf("%s, stopped, ended with %v", p.Name, err)
 		}
 	}
 	told.Logs(f.t, f.dir)
 	for _, p := range f.proxies {
-		if len(told[p.name+".log"]) == 0 {
-			f.t.Errorf("%s has logged nothing", p.name)
+		if len(told[p.Name+".log"]) == 0 {
+			f.t.Errorf("%s has logged nothing", p.Name)
 		}
 	}
 	secrets := map[string][]byte{}

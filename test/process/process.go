@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -45,7 +44,6 @@ func (p *Process) Start(t *testing.T, told any) {
 	}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), p.Variable+"="+string(text))
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	cmd.Stderr = p.Log
 	if p.input, err = cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
@@ -54,23 +52,16 @@ func (p *Process) Start(t *testing.T, told any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	started, lines, ended := make(chan error), make(chan string, 100), make(chan struct{})
-	go func() { // the kernel ties the child's death to the thread that forked it
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		defer close(ended)
-		defer close(lines)
-		err := cmd.Start()
-		started <- err
-		if err != nil {
-			return
-		}
+	lines, ended := make(chan string, 100), make(chan struct{})
+	err = Spawn(cmd, func() {
 		for scanner := bufio.NewScanner(output); scanner.Scan(); {
 			lines <- scanner.Text()
 		}
-		_ = cmd.Wait()
-	}()
-	if err := <-started; err != nil {
+	}, func(error) {
+		close(lines)
+		close(ended)
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	p.cmd, p.lines, p.ended = cmd, lines, ended
