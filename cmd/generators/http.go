@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -36,15 +38,10 @@ type API struct {
 func (a *API) Status() []Status { return a.set.Status() }
 
 func (s *Set) answer(w http.ResponseWriter, r *http.Request, declared *cluster.Cluster, allowed func(cluster.GeneratorKind) bool) {
-	request := Request{Declared: declared, Name: r.PathValue("tag"), Count: 1, Context: map[string]string{}}
-	query := r.URL.Query()
-	for name, values := range query {
-		request.Context[name] = values[0]
-	}
-	if text := query.Get("n"); text != "" {
-		var err error
-		if request.Count, err = strconv.Atoi(text); err != nil || request.Count < 1 || request.Count > most {
-			http.Error(w, fmt.Sprintf("n=%s: ask for 1 to %d", text, most), http.StatusBadRequest)
+	request := Request{Declared: declared, Name: r.PathValue("tag"), Count: 1}
+	if r.URL.RawQuery != "" {
+		if err := request.read(r.URL.Query()); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
 	}
@@ -58,11 +55,28 @@ func (s *Set) answer(w http.ResponseWriter, r *http.Request, declared *cluster.C
 		http.Error(w, err.Error(), http.StatusNotFound)
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
-	case query.Get("format") == "json" || strings.Contains(r.Header.Get("Accept"), "application/json"):
+	case request.Context["format"] == "json" || strings.Contains(r.Header.Get("Accept"), "application/json"):
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(map[string]any{"tag": request.Name, "ids": texts}) // the client has gone
 	default:
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = fmt.Fprint(w, strings.Join(texts, "\n")) // the client has gone
+		_, _ = io.WriteString(w, strings.Join(texts, "\n")) // the client has gone
 	}
+}
+
+// read takes what stands behind the question mark.
+func (r *Request) read(query url.Values) error {
+	r.Context = make(map[string]string, len(query))
+	for name, values := range query {
+		r.Context[name] = values[0]
+	}
+	text := r.Context["n"]
+	if text == "" {
+		return nil
+	}
+	var err error
+	if r.Count, err = strconv.Atoi(text); err != nil || r.Count < 1 || r.Count > most {
+		return fmt.Errorf("n=%s: ask for 1 to %d", text, most)
+	}
+	return nil
 }

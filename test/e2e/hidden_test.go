@@ -241,3 +241,25 @@ func TestHidingAnew(t *testing.T) {
 		}
 	})
 }
+
+// A key ring that lost a version which is in use: numbers of it are found, and none
+// are made.
+func TestAKeyThatIsLost(t *testing.T) {
+	each(t, shop.Options{User: ", scatter: refuse"}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		id, err := int64Layout(t).Compose(gene.OfInt(42, gene.W16), 7, orderid.Seq(5))
+		if err != nil {
+			t.Fatal(err)
+		}
+		exec(t, s.Shard(t, 0), fmt.Sprintf("INSERT INTO test_order (order_id, order_no, buyer_uid, version) VALUES (%d, %d, 42, 1)", id.Lo, id.Lo+1000))
+		if n := number(t, db, "SELECT order_id FROM test_order WHERE order_no = ?", id.Lo+1000); uint64(n) != id.Lo {
+			t.Errorf("by its order number order %d is found, want %s", n, id)
+		}
+		_, err = db.Exec("INSERT INTO test_order (order_id, buyer_uid) VALUES (?, 42)", id.Lo+1)
+		if err == nil || !strings.Contains(err.Error(), "key version 7 is not in the key ring, which has only 1") {
+			t.Errorf("an order number under a key that is lost: %v", err)
+		}
+		if n := number(t, db, "SELECT COUNT(*) FROM test_order WHERE buyer_uid = 42"); n != 1 {
+			t.Errorf("%d rows, want 1", n)
+		}
+	})
+}
