@@ -186,7 +186,8 @@ func TestHTTP(t *testing.T) {
 		{"/api/segment/get/orders?n=0", "n=0: ask for 1 to 10000\n", 400},
 		{"/api/segment/get/flake", "generator flake is of kind snowflake\n", 404},
 		{"/api/snowflake/get/orders", "generator orders is of kind segment\n", 404},
-		{"/api/id/parcel", "generator parcel: make \"{context:area:3}-{seq:5}\": part context: no value for \"area\": give one\n", 503},
+		{"/api/id/parcel", "generator parcel: make \"{context:area:3}-{seq:5}\": part context: no value for \"area\": give one\n", 400},
+		{"/api/id/parcel?area=0101", "generator parcel: make \"{context:area:3}-{seq:5}\": part context: the value of \"area\" has 4 bytes: at most 3 fit\n", 400},
 	} {
 		if status, body := get(step.path); status != step.status || body != step.body {
 			t.Errorf("%s: %d %q", step.path, status, body)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"locus/idgen/format"
 	"locus/router/cluster"
 )
 
@@ -53,6 +54,8 @@ func (s *Set) answer(w http.ResponseWriter, r *http.Request, declared *cluster.C
 	switch {
 	case errors.Is(err, ErrUnknown):
 		http.Error(w, err.Error(), http.StatusNotFound)
+	case errors.As(err, new(format.ValueError)):
+		http.Error(w, err.Error(), http.StatusBadRequest)
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 	case request.Context["format"] == "json" || strings.Contains(r.Header.Get("Accept"), "application/json"):

@@ -76,9 +76,9 @@ func contextPart(argument string) (Part, error) {
 		value, given := v.Context[name]
 		switch {
 		case !given:
-			return "", fmt.Errorf("no value for %q: give one", name)
+			return "", ValueError(fmt.Sprintf("no value for %q: give one", name))
 		case len(value) > longest:
-			return "", fmt.Errorf("the value of %q has %d bytes: at most %d fit", name, len(value), longest)
+			return "", ValueError(fmt.Sprintf("the value of %q has %d bytes: at most %d fit", name, len(value), longest))
 		}
 		return value, nil
 	}}, nil
@@ -122,6 +122,11 @@ func seqPart(argument string) (Part, error) {
 		},
 	}, nil
 }
+
+// ValueError says what is wrong with a value that the caller gives a template.
+type ValueError string
+
+func (e ValueError) Error() string { return string(e) }
 
 // ErrFull says that a sequence is past what its digits can show. It never wraps.
 var ErrFull = errors.New("the template has no numbers left: give it more digits")

@@ -55,10 +55,13 @@ func (l *Lexed) follows(list []piece, i int) bool {
 	return i > 0 && skipBlanks(l.Text, list[i-1].end) == list[i].start
 }
 
-// ends tells whether an item ends before the i-th piece: with a comma, or the text.
+// ends tells whether an item ends before the i-th piece: with a comma, with a word
+// that is no alias, or with the text.
 func (l *Lexed) ends(list []piece, i int) bool {
 	if i < len(list) {
-		return list[i].kind == ',' && l.follows(list, i)
+		p := list[i]
+		ended := p.kind == ',' || p.kind == 'w' && behindItems[lower(string(l.Text[p.start:p.end]))]
+		return ended && l.follows(list, i)
 	}
 	return len(bytes.Trim(l.Text[list[i-1].end:], " \t\r\n;")) == 0
 }
@@ -100,16 +103,22 @@ func (l *Lexed) pieceName(p piece) string {
 }
 
 // readsNoRows tells by a statement's words that no expression of it is computed
-// for rows.
+// for rows. DUAL has one.
 func readsNoRows(words []string) bool {
 	if len(words) == 0 || !firstOfNoRows[words[0]] {
 		return false
 	}
-	return !slices.ContainsFunc(words[1:], func(w string) bool { return ofRows[w] })
+	for i, w := range words[1:] {
+		if ofRows[w] && !(w == "from" && slices.Equal(words[i+2:min(i+3, len(words))], []string{"dual"})) {
+			return false
+		}
+	}
+	return true
 }
 
 var (
 	firstOfNoRows = set("select set do insert replace")
+	behindItems   = set("from limit into where having order")
 	ofRows        = set("from select update delete with table call begin")
 )
 
