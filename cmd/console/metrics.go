@@ -26,7 +26,9 @@ var (
 	statements = describe("statements_total", "Statements that clients sent.")
 	oneShard   = describe("statements_one_shard_total", "Statements that ran on one shard.")
 	scattered  = describe("statements_several_shards_total", "Statements that ran on several shards.")
-	refused    = describe("statements_refused_total", "Statements that were refused by the planner.")
+	gathered   = describe("statements_gathered_total", "Statements whose rows of several shards were gathered on one.")
+	retried    = describe("statements_retried_total", "Reads that were sent again, since the connection was lost before any answer.")
+	refused    = describe("statements_refused_total", "Statements that were refused, by the error's code.", "code")
 	denied     = describe("statements_denied_total", "Statements that the user may not run.")
 	failed     = describe("statements_failed_total", "Statements that failed on the way to a shard or back.")
 	parsed     = describe("statements_parsed_total", "Statements whose plan was not in the cache.")
@@ -122,7 +124,11 @@ func statementCounts(s proxy.Status, counter func(*prometheus.Desc, uint64, ...s
 	counter(statements, s.Counts.Statements.Load())
 	counter(oneShard, s.Counts.OneShard.Load())
 	counter(scattered, s.Counts.Scattered.Load())
-	counter(refused, s.Counts.Refused.Load())
+	counter(gathered, s.Counts.Gathered.Load())
+	counter(retried, s.Counts.Retried.Load())
+	for code, n := range s.Counts.Refused.All {
+		counter(refused, n, code.String())
+	}
 	counter(silent, s.Counts.Silent.Load())
 	counter(onReplicas, s.Counts.OnReplicas.Load())
 	counter(denied, s.Counts.Denied.Load())

@@ -13,7 +13,9 @@ type Counts struct {
 	OneShard     atomic.Uint64 // of which on one shard
 	Scattered    atomic.Uint64 // of which on several
 	Stamped      atomic.Uint64 // rows that got a generated ID
-	Refused      atomic.Uint64 // by the planner
+	Gathered     atomic.Uint64 // of which whose rows were gathered
+	Retried      atomic.Uint64 // reads that were sent again, since the connection was lost before any answer
+	Refused      Refusals
 	Parsed       atomic.Uint64 // texts whose plan was not in the cache
 	Failed       atomic.Uint64 // errors of ours or of a shard's connection
 	OnReplicas   atomic.Uint64 // reads that a replica answered

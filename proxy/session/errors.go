@@ -53,7 +53,7 @@ func (s *Session) clientError(err error) *mysql.MyError {
 		return s.nearest(s.reworded(e))
 	}
 	if e, ok := errors.AsType[*plan.Refusal](err); ok {
-		s.Counts.Refused.Add(1)
+		s.Counts.Refused.add(e.Code)
 		code, state := e.MySQL()
 		if e.Near != nil {
 			return s.syntaxError(*e.Near)

@@ -65,6 +65,7 @@ func (s *Session) gathered(r *request, use func(*gathering) error) error {
 		return err
 	}
 	shard := s.gatherShard(r)
+	s.Counts.Gathered.Add(1)
 	release, err := s.reserve(shard)
 	if err != nil {
 		return err

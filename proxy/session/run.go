@@ -70,6 +70,7 @@ func (s *Session) exchange(r *request, shard router.ShardName, text []byte, para
 	if !s.mayRunAgain(r, err) {
 		return err
 	}
+	s.Counts.Retried.Add(1)
 	s.replica = false // its primary, this time
 	return s.exchangeOnce(r, shard, text, params, last)
 }

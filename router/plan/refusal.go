@@ -86,7 +86,10 @@ type Near struct {
 	Line int
 }
 
-func (r *Refusal) Error() string { return fmt.Sprintf("locus-%d: %s", r.Code, r.Message) }
+func (r *Refusal) Error() string { return r.Code.String() + ": " + r.Message }
+
+// String is the code as errors have it.
+func (c Code) String() string { return fmt.Sprintf("locus-%d", uint16(c)) }
 
 // MySQL gives the error number and SQLSTATE that a client sees.
 func (r *Refusal) MySQL() (uint16, string) {

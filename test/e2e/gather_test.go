@@ -2,10 +2,13 @@ package e2e
 
 import (
 	"database/sql"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
 
+	"locus/proxy/session"
+	"locus/router/plan"
 	"locus/test/shop"
 )
 
@@ -15,6 +18,8 @@ import (
 func TestGatheringWithinLimits(t *testing.T) {
 	options := shop.Options{User: ", gather_rows: 5, scatter_writes: warn, unfiltered: refuse"}
 	each(t, options, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		counts := s.Proxy.Status().Counts
+		before := refusals(counts)
 		db.SetMaxOpenConns(1)
 		for owner := range 8 {
 			exec(t, db, "INSERT INTO test_order (buyer_uid, amount) VALUES (?, 1)", owner)
@@ -50,8 +55,18 @@ func TestGatheringWithinLimits(t *testing.T) {
 		if got := number(t, db, "SELECT COUNT(*) FROM test_order WHERE status = 'seen' AND version >= 2"); got != 8 {
 			t.Errorf("%d rows with a raised version, want 8", got)
 		}
+		for code, want := range map[plan.Code]uint64{plan.GatherLimit: 6, plan.UnfilteredRefused: 1, plan.ScatterWrite: 0} {
+			if got := refusals(counts)[code] - before[code]; got != want {
+				t.Errorf("%d statements are counted as refused with %s, want %d", got, code, want)
+			}
+		}
+		if got := counts.Gathered.Load(); got < 10 {
+			t.Errorf("%d statements are counted as gathered", got)
+		}
 	})
 }
+
+func refusals(c *session.Counts) map[plan.Code]uint64 { return maps.Collect(c.Refused.All) }
 
 // With large_gather: warn a statement beyond the user's bounds is answered, and told
 // of.
