@@ -11,10 +11,10 @@
 //
 // Genes share counters: a cluster has 1 to 65,536 counter groups, and each
 // group is a range of genes. More groups mean fewer collisions of processes in
-// the store and more numbers lost by a restart. The number of groups can't be
-// changed while a cluster is alive: a gene would move to a counter that has
-// given the same numbers to others of its IDs, or will. CASStore.PinGroups
-// makes a process with another number refuse to start.
+// the store and more numbers lost by a restart. With another number of groups a
+// gene would have a counter that has given the same numbers to others of its IDs,
+// or will. So CASStore.PinGroups makes a process with another number refuse to
+// start; CASStore.Regroup changes it for all, and Grouped follows.
 //
 // # Segments
 //

@@ -14,7 +14,7 @@ import (
 // cluster.
 type Options struct {
 	// Groups is the number of counter groups, 1 to 65,536. Every process of a
-	// cluster has the same, for ever.
+	// cluster has the same, of the same Generation.
 	Groups int
 
 	// Generation is how often the number of groups was changed, see Grouped.
