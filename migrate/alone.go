@@ -3,6 +3,8 @@ package migrate
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"locus/migrate/link"
@@ -17,7 +19,7 @@ func (h *handover) alone(ctx context.Context) error {
 	}
 	for len(waited) > 0 {
 		if err := pause(ctx, obeyLook/10); err != nil {
-			return fmt.Errorf("prepared transaction %q on %s is not decided: %w", any(waited), h.giver.Addr, context.Cause(ctx))
+			return fmt.Errorf("prepared transaction %q on %s is not decided: %w", slices.Sorted(maps.Keys(waited)), h.giver.Addr, context.Cause(ctx))
 		}
 		now, err := prepared(ctx, h.atGiver)
 		if err != nil {

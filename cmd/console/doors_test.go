@@ -129,7 +129,7 @@ func TestTimePasses(t *testing.T) {
 		if i, in := s.of(r); !in || i.user != "vera" {
 			t.Errorf("a session just begun is %v, %v", i, in)
 		}
-		time.Sleep(visitLasts)
+		time.Sleep(visitLasts) // virtual
 		if _, in := s.of(r); in {
 			t.Error("a session goes on for ever")
 		}

@@ -198,7 +198,7 @@ func ownersOn(ctx context.Context, c *link.Conn, name catalog.TableName, d catal
 	}
 	found := make([]ownerHeat, len(rows))
 	for i, r := range rows {
-		found[i] = ownerHeat{Table: name.String(), Owner: fmt.Sprintf("%s", r[0]), Rows: string(r[1])}
+		found[i] = ownerHeat{Table: name.String(), Owner: string(r[0]), Rows: string(r[1])}
 	}
 	return found, nil
 }

@@ -41,7 +41,7 @@ func TestOpensAfterFailuresInARow(t *testing.T) {
 		t.Fatal("no second trial")
 	}
 	b.Done(nil)
-	if !b.Allow() || !b.Allow() || b.State() != Closed {
+	if first, second := b.Allow(), b.Allow(); !first || !second || b.State() != Closed {
 		t.Fatal("a trial that succeeded did not close it")
 	}
 }

@@ -155,14 +155,14 @@ func TestFingerprint(t *testing.T) {
 		"cipher: chacha20\n    key: 2b7e151628aed2a6abf7158809cf4f3cef4359d8d580aa4f7f036d6f04fc6a94",
 	} {
 		ring := mustParse(t, "current: 7\nkeys:\n  - version: 7\n    "+key+"\n")
-		print := ring.Fingerprint(7)
-		if len(print) != 16 || print != ring.Fingerprint(7) {
-			t.Errorf("%s: %q", key, print)
+		printed := ring.Fingerprint(7)
+		if len(printed) != 16 || printed != ring.Fingerprint(7) {
+			t.Errorf("%s: %q", key, printed)
 		}
-		if before := seen[print]; before != "" {
+		if before := seen[printed]; before != "" {
 			t.Errorf("%s and %s have one fingerprint", key, before)
 		}
-		seen[print] = key
+		seen[printed] = key
 		if ring.Fingerprint(6) != "" {
 			t.Error("a version without a key has a fingerprint")
 		}

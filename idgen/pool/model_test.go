@@ -170,6 +170,7 @@ func (e *explorer) expand(w world) {
 			}
 		case extending, direct:
 			e.database(w, i)
+		case done:
 		}
 	}
 	for i, l := range w.late {

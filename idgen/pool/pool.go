@@ -113,6 +113,7 @@ func (p *Pool) run(ctx context.Context, name string, r *request) {
 			r.filledPool(p.askRedis(ctx, func(ctx context.Context) (taken, error) { return p.fill(ctx, name, r.grant) }))
 		case direct:
 			r.tookDirectly(p.extend(ctx, name, r.n))
+		case done:
 		}
 	}
 }

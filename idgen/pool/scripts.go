@@ -124,7 +124,7 @@ func (p *Pool) take(ctx context.Context, counter string, r *request) (taken, err
 	first, err := strconv.ParseUint(answer[1], 10, 64)
 	left, leftErr := strconv.ParseUint(answer[2], 10, 64)
 	if err := errors.Join(err, leftErr); err != nil || first <= r.floor {
-		return taken{}, fmt.Errorf("%w: nonsense: %q: %v", errRedis, answer, err)
+		return taken{}, fmt.Errorf("%w: nonsense: %q: %w", errRedis, answer, err)
 	}
 	return taken{outcome: took, first: first, left: left, fill: answer[3] == "1"}, nil
 }
@@ -135,8 +135,7 @@ func (p *Pool) fill(ctx context.Context, counter string, g segment.Grant) (taken
 		return taken{}, errors.Join(errRedis, err)
 	}
 	if len(answer) == 1 {
-		switch o := outcome(answer[0]); o {
-		case filled, reserved, full:
+		if o := outcome(answer[0]); o == filled || o == reserved || o == full {
 			return taken{outcome: o}, nil
 		}
 	}

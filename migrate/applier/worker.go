@@ -146,7 +146,7 @@ const tries = 20
 // says that it was not committed.
 func (w *worker) transact(ctx context.Context, wr writer) error {
 	w.batch++
-	careful := 0
+	careful := quick
 	var err error
 	for try := range tries {
 		if err = pause(ctx, try-careful); err != nil {

@@ -54,7 +54,7 @@ func (w *walk) glance(ctx context.Context, keys []table.Key) ([]table.Key, error
 	}
 	var left []table.Key
 	for _, k := range keys {
-		if id := string(k.Encode()); !same(source[id], target[id]) {
+		if id := k.Encode(); !same(source[string(id)], target[string(id)]) {
 			left = append(left, k)
 		}
 	}

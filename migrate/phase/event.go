@@ -145,6 +145,7 @@ func (s State) done(e Event) (State, error) {
 			return s, unexpected
 		}
 		s.Phase = Aborted
+	default: // a command, or a failure
 	}
 	s.Failures = 0
 	return s, nil

@@ -63,7 +63,7 @@ func (s State) Next() (Action, int) {
 		return Retire, s.Cut
 	case Aborting:
 		return Withdraw, s.Cut
-	case Ready, Cut:
+	default: // ready, or cut
 	}
 	return Keep, s.Cut
 }
@@ -83,8 +83,9 @@ func (s State) streaming() bool {
 	switch s.Phase {
 	case Verifying, Ready, Cutting, RollingBack, Cut:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // Streams tells which streams have to run: forward from the source to the
@@ -97,6 +98,7 @@ func (s State) Streams() (forward, reverse bool) {
 	switch at {
 	case Copying, CatchingUp, Verifying, Ready, Cutting, RollingBack, Cut:
 		return true, s.Reversible
+	default:
+		return false, false
 	}
-	return false, false
 }

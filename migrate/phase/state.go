@@ -109,7 +109,7 @@ func (s State) Check() error {
 	switch {
 	case s.Total < 1 || s.Cut < 0 || s.Cut > s.Total || s.Wanted < 0 || s.Wanted > s.Total:
 		return fmt.Errorf("%d of %d genes are at the target and %d are wanted there", s.Cut, s.Total, s.Wanted)
-	case s.Cut > 0 && !(s.Announced && s.Copied && s.Reversible):
+	case s.Cut > 0 && (!s.Announced || !s.Copied || !s.Reversible):
 		return fmt.Errorf("%d genes are at the target, with announced %v, copied %v, reversible %v", s.Cut, s.Announced, s.Copied, s.Reversible)
 	case s.Verified && !s.Copied:
 		return fmt.Errorf("verified before it was copied")

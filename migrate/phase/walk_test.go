@@ -76,7 +76,7 @@ func TestEveryStateAndEdge(t *testing.T) {
 		if to.Cut != from.Cut && e.Kind != phase.StepTaken {
 			t.Fatalf("%s moves genes: %+v to %+v", e.Kind, from, to)
 		}
-		if to.Cut > from.Cut && !(from.Announced && from.Copied) {
+		if to.Cut > from.Cut && (!from.Announced || !from.Copied) {
 			t.Fatalf("genes go to a target that has no copy: %+v to %+v", from, to)
 		}
 		edges[fmt.Sprintf("%-13s %-15s %s", from.Shown(), e.Kind, to.Shown())] = true

@@ -103,7 +103,7 @@ func formOf(from wire.Column, to target) (form, bool) {
 	case mysql.MYSQL_TYPE_NULL:
 		return asNumber, true
 	case mysql.MYSQL_TYPE_TINY, mysql.MYSQL_TYPE_SHORT, mysql.MYSQL_TYPE_INT24, mysql.MYSQL_TYPE_LONG, mysql.MYSQL_TYPE_LONGLONG:
-		return asNumber, to != toShape && !(written && from.Flags&mysql.ZEROFILL_FLAG != 0)
+		return asNumber, to != toShape && (!written || from.Flags&mysql.ZEROFILL_FLAG == 0)
 	case mysql.MYSQL_TYPE_YEAR:
 		return pick(written, asYear, asNumber), written || to == toNumber
 	case mysql.MYSQL_TYPE_DECIMAL, mysql.MYSQL_TYPE_NEWDECIMAL:

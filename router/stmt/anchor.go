@@ -61,20 +61,3 @@ func (l *Lexed) SlotAt(offset int) (int32, bool) {
 	}
 	return int32(slot), true
 }
-
-// slotHolding finds the slot that has a literal (not only its first) at offset.
-func (l *Lexed) slotHolding(offset int) (int32, bool) {
-	slot := sort.Search(len(l.Slots), func(i int) bool {
-		return int(l.slotEnd(int32(i))) > offset
-	})
-	if slot == len(l.Slots) {
-		return -1, false
-	}
-	s := l.Slots[slot]
-	for i := s.First; i < s.First+s.Count; i++ {
-		if int(l.Literals[i].Start) == offset {
-			return int32(slot), true
-		}
-	}
-	return -1, false
-}

@@ -209,7 +209,7 @@ func (r *reader) unplaced() {
 }
 
 // simple knows the statements of which the kind is all there is to know.
-func (r *reader) simple(node ast.StmtNode) {
+func (r *reader) simple(node ast.StmtNode) { //nolint:funlen // one line for each kind
 	switch n := node.(type) {
 	case *ast.BeginStmt:
 		r.out.Kind = Begin

@@ -52,7 +52,6 @@ type orders struct {
 	cancel    context.CancelFunc
 	working   sync.WaitGroup
 	inserted  atomic.Int64 // acknowledged, less those deleted
-	unknown   atomic.Int64
 	failure   atomic.Pointer[error]
 	statement atomic.Int64
 }

@@ -39,6 +39,7 @@ func step(before, input, _ any) (bool, any) {
 		return !s.there, state{true, op.value}
 	case read:
 		return op.found == s.there && (!op.found || op.value == s.value), s
+	case write, remove:
 	}
 	if !op.unknown && op.found != s.there {
 		return false, s
