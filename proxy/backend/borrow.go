@@ -13,7 +13,8 @@ import (
 // why a session whose statement found a dead connection reports its effect as unknown. Looking only makes that rare, where it
 // would be frequent: servers and firewalls drop connections that were idle for minutes. For one used within the last second it
 // would find next to nothing, at the price of a system call per statement. And the first connection that is found dead has all
-// others looked at again, so a server's restart costs a statement or two, not one per connection.
+// others looked at again, and those that come back within the time of trust, for a server may take a moment to close them all: so
+// its restart costs a statement or two, not one per connection.
 const trust = time.Second
 
 // Borrow lends a connection that carries want. The caller gives it back with Return or Discard.
@@ -96,7 +97,7 @@ func lentOr(c *Conn, err error) (*Conn, error) {
 
 // doubtful reports whether c may have died since it was given back.
 func (c *Conn) doubtful(suspicion time.Time) bool {
-	return !c.returned.After(suspicion) || time.Since(c.returned) > trust
+	return c.returned.Sub(suspicion) <= trust || time.Since(c.returned) > trust
 }
 
 // serves reports whether c, or any connection like it, can be brought to want under a profile.

@@ -63,17 +63,21 @@ func spliced(r *request, s *Session) []byte {
 	return s.command
 }
 
-// exchange sends a statement to a shard and relays the answer, once more if that
-// may be done.
+// exchange sends a statement to a shard and relays the answer, again if that may be
+// done.
 func (s *Session) exchange(r *request, shard router.ShardName, text []byte, params []wire.Param, last ending) error {
 	err := s.exchangeOnce(r, shard, text, params, last)
-	if !s.mayRunAgain(r, err) {
-		return err
+	for again := runsAgain; again > 0 && s.mayRunAgain(r, err); again-- {
+		s.Counts.Retried.Add(1)
+		s.replica = false // its primary, this time
+		err = s.exchangeOnce(r, shard, text, params, last)
 	}
-	s.Counts.Retried.Add(1)
-	s.replica = false // its primary, this time
-	return s.exchangeOnce(r, shard, text, params, last)
+	return err
 }
+
+// runsAgain is how often a read that was lost is run again: while a server shuts
+// down, another of its connections may be lost too.
+const runsAgain = 3
 
 // mayRunAgain tells whether an error is that of a read that was lost before any of
 // its answer arrived: nothing of it can have taken effect, and no transaction was

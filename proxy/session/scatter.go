@@ -35,7 +35,7 @@ func (s *Session) scatteredEverywhere(r *request) error {
 	return s.scattered(len(m.ShardsOf(0, m.Width().Last(), nil)))
 }
 
-// runScatter runs a SELECT on several shards and merges their answers, once more if
+// runScatter runs a SELECT on several shards and merges their answers, again if
 // that may be done.
 func (s *Session) runScatter(r *request) error {
 	r.cursor = false
@@ -48,10 +48,10 @@ func (s *Session) runScatter(r *request) error {
 		}
 	}
 	err := s.scatterOnce(r)
-	if !s.mayRunAgain(r, err) {
-		return err
+	for again := runsAgain; again > 0 && s.mayRunAgain(r, err); again-- {
+		err = s.scatterOnce(r)
 	}
-	return s.scatterOnce(r)
+	return err
 }
 
 func (s *Session) scatterOnce(r *request) error {
