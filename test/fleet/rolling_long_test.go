@@ -94,11 +94,11 @@ func lostProxy(failures []failure) error {
 
 // lostShard may fail what was under way there, with the errors of docs/errors.md about
 // a connection to a shard that breaks: 1158, and 1180 of a commit, which says whether
-// it is known to be undone.
+// it is known to be undone; and with MySQL's own of a statement that it interrupts.
 func lostShard(failures []failure) error {
 	for _, f := range failures {
 		refused := new(mysql.MySQLError)
-		if !errors.As(f.err, &refused) || !slices.Contains([]uint16{1158, 1180}, refused.Number) {
+		if !errors.As(f.err, &refused) || !slices.Contains([]uint16{1158, 1180, 1317}, refused.Number) {
 			return fmt.Errorf("%s: %w", f.what, f.err)
 		}
 	}
