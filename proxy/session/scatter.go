@@ -49,6 +49,7 @@ func (s *Session) runScatter(r *request) error {
 	}
 	err := s.scatterOnce(r)
 	for again := runsAgain; again > 0 && s.mayRunAgain(r, err); again-- {
+		s.Counts.Retried.Add(1)
 		err = s.scatterOnce(r)
 	}
 	return err
