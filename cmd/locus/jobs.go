@@ -53,14 +53,12 @@ func (in *invocation) printJobs(ctx context.Context, store *jobs.Store) error {
 	rows := [][]string{{"JOB", "PHASE", "AT TARGET", "FROM", "TO", "GENES", "BY", "SINCE"}}
 	for _, j := range list {
 		rows = append(rows, []string{
-			j.ID, string(j.State.Shown()), percent(j.State.Percent()), string(j.From), string(j.To),
+			j.ID, string(j.State.Shown()), watch.Percent(j.State.Percent()), string(j.From), string(j.To),
 			strconv.Itoa(j.State.Total), j.By, stamped(j.Created),
 		})
 	}
 	return in.show(list, func(w io.Writer) { columns(w, rows) })
 }
-
-func percent(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) + " %" }
 
 func (in *invocation) printJob(ctx context.Context, store *jobs.Store, id string) error {
 	s, err := store.Read(ctx, id)
