@@ -5,10 +5,10 @@ import (
 	"errors"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"locus/idgen/orderid"
 	"locus/router/gene"
-
-	"pgregory.net/rapid"
 )
 
 // counting is one counter for all genes: next is the number it gives next.

@@ -60,7 +60,7 @@ func TestAnotherStore(t *testing.T) {
 		above = last(t, set, c, "n", above)
 		above = last(t, declare(inMySQL("s0"), servers.Redis(t).Addr), c, "n", above)
 		set = declare(nil, "")
-		above = last(t, set, c, "n", above)
+		last(t, set, c, "n", above)
 		// Restored to what it was: found out by a process that has seen nothing of it.
 		shared[0].Exec(t, raised)
 		set = declare(inMySQL("s0"), "")

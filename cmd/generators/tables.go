@@ -68,6 +68,7 @@ func (m maker) lock(d cluster.Generator, name string) (row.Lock, error) {
 		lock := row.NewShared(server, "locus:row:"+name, breaker.Options{})
 		m.into.report = append(m.into.report, func(st *Status) { st.breaker("redis", lock.State(), 1) })
 		return lock, nil
+	case cluster.NoLock:
 	}
 	return nil, nil
 }

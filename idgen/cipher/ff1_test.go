@@ -5,9 +5,9 @@ import (
 	"math/big"
 	"testing"
 
-	"locus/idgen/orderid"
-
 	"pgregory.net/rapid"
+
+	"locus/idgen/orderid"
 )
 
 // hidingLayouts are the layouts with a key version.

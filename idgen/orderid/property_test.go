@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"testing"
 
-	"locus/router/gene"
-
 	"pgregory.net/rapid"
+
+	"locus/router/gene"
 )
 
 type parts struct {

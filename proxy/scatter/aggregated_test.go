@@ -2,6 +2,7 @@ package scatter
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -228,7 +229,7 @@ func TestAggregateRows(t *testing.T) {
 		}
 		_, o, err := run(shards, allAggregates, Text, Limit{}, 0)
 		closeAll(t, shards)
-		if _, ok := err.(*plan.Refusal); !ok || o.Sent || slices.Contains(o.Clean, false) {
+		if _, ok := errors.AsType[*plan.Refusal](err); !ok || o.Sent || slices.Contains(o.Clean, false) {
 			t.Errorf("%d rows: %v, %+v", len(rows), err, o)
 		}
 	}

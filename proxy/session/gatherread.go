@@ -108,7 +108,7 @@ func (g *gathering) sendAllOf(r *request) ([]lease, error) {
 		}
 		if err != nil {
 			for _, sent := range leases[:i+1] {
-				sent.conn.Lost(true, err)
+				_ = sent.conn.Lost(true, err)
 			}
 			return nil, err
 		}
@@ -140,7 +140,7 @@ func (g *gathering) collect(leases []lease, into *gather.Table, drain int) error
 		}
 		switch {
 		case !answer.Clean && g.own: // the transaction is the statement's, and ends with it
-			l.conn.Lost(true, errUnread)
+			_ = l.conn.Lost(true, errUnread)
 		case !answer.Clean:
 			g.abandon(l)
 		case !g.own:

@@ -82,7 +82,7 @@ func (g *gathering) insert(b *bulk, text string, params []wire.Param, into plan.
 
 // unread gives up the connection whose answer is not wanted any more.
 func (g *gathering) unread(err error) error {
-	g.at.conn.Lost(true, errUnread)
+	_ = g.at.conn.Lost(true, errUnread)
 	return err
 }
 

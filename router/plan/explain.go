@@ -40,6 +40,7 @@ func Explain(p *Plan, m *router.Map, v *Values, r *Route) []Line {
 		e.keyed()
 	case Stamped:
 		e.stamped()
+	case Rewritten: // into what was explained above
 	}
 	return e.lines
 }

@@ -42,10 +42,8 @@ func (e *explainer) stamped() {
 func (e *explainer) insertRows(here func(row int) bool) string {
 	in := e.p.Insert
 	w := writer{text: e.v.Text}
-	list := -1
 	if len(in.Added) > 0 {
-		list = e.v.Offset(in.List)
-		w.upTo(list)
+		w.upTo(e.v.Offset(in.List))
 		for i, s := range in.Added {
 			if i > 0 || len(in.Columns) > 0 {
 				w.WriteString(", ")

@@ -212,7 +212,7 @@ func build(s *stmt.Statement, ctx Context) (*Plan, error) {
 		return &Plan{Place: Session}, nil
 	case stmt.Lock:
 		return planLock(s, ctx)
-	case stmt.DDL, stmt.Other, stmt.Call, stmt.LoadData, stmt.Account, stmt.Admin:
+	case stmt.DDL, stmt.Other, stmt.Call, stmt.LoadData, stmt.Account, stmt.Admin, stmt.Handler, stmt.XA:
 	}
 	return planOther(s, ctx)
 }

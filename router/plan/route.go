@@ -81,7 +81,6 @@ type Route struct {
 	All   bool
 
 	ranges []gene.Range
-	spare  []int
 }
 
 // Meets tells whether the statement may concern rows of one of the genes.
@@ -256,7 +255,7 @@ func (r *Route) eval(m *router.Map, c *condition, v *Values) (shards []int, know
 		return r.evalEqual(m, c, v)
 	case stmt.Between:
 		return r.evalBetween(m, c, v)
-	case stmt.Opaque, stmt.Join:
+	case stmt.Opaque, stmt.Join, stmt.Within:
 	}
 	return nil, false
 }

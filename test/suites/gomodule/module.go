@@ -36,7 +36,7 @@ func (m Module) download(t testing.TB, dir string) (string, error) {
 	out, err := cmd.Output()
 	var answer struct{ Dir, Sum, Error string }
 	if bad := json.Unmarshal(out, &answer); bad != nil {
-		return "", fmt.Errorf("%w: %v", err, bad)
+		return "", fmt.Errorf("%w: %w", err, bad)
 	}
 	switch {
 	case answer.Error != "":
