@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
+
+	"github.com/google/uuid"
 )
 
 // ensureData makes the data directory, unless it is there. It appears whole: an
@@ -22,10 +25,23 @@ func (i *Installation) ensureData(ctx context.Context, d *directory, templates s
 	if err := i.fillData(ctx, d, unfinished, templates); err != nil {
 		return fmt.Errorf("new data directory: %w", err)
 	}
+	if i.Engine == MySQL {
+		if err := nameServer(unfinished); err != nil {
+			return fmt.Errorf("new data directory: %w", err)
+		}
+	}
 	if err := os.Rename(unfinished, data); err != nil {
 		return fmt.Errorf("new data directory: %w", err)
 	}
 	return nil
+}
+
+// nameServer gives the server a UUID. MySQL makes one of the time and of numbers that
+// follow from the second of its start: of servers that start at once two may have the
+// same, and would take each other's transactions for their own.
+func nameServer(data string) error {
+	text := "[auto]\nserver-uuid=" + uuid.NewString() + "\n"
+	return os.WriteFile(filepath.Join(data, "auto.cnf"), []byte(text), 0o600)
 }
 
 func (i *Installation) fillData(ctx context.Context, d *directory, data, templates string) error {

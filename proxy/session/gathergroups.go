@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"locus/proxy/gather"
+	"locus/proxy/trace"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -28,6 +29,7 @@ func (g *gathering) sumUp(p *plan.Partial) error {
 	if err != nil {
 		return err
 	}
+	defer g.timing.trace.Enter(trace.Table, p.Alias)()
 	g.made = append(g.made, p.Temporary())
 	if _, err := g.at.conn.Exec(g.ctx, groupsTable(p, types)); err != nil {
 		return err
