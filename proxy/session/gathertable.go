@@ -204,6 +204,9 @@ func (g *gathering) literally(from, to int, within []plan.Filter) (string, bool,
 	return string(append(out, g.lex.Text[from:to]...)), true, nil
 }
 
+// mayBeLiteral tells whether a condition says the same with a value in its text. NULL
+// has no type there: MySQL compares by doubles then what it compares by integers where
+// NULL is bound, as in id NOT BETWEEN 4279409206466969662 AND NULL.
 func mayBeLiteral(f plan.Filter, v stmt.Value) bool {
 	switch v.Kind {
 	case stmt.Int, stmt.Uint:
@@ -211,6 +214,6 @@ func mayBeLiteral(f plan.Filter, v stmt.Value) bool {
 	case stmt.String:
 		return f.Texts
 	default:
-		return v.Kind == stmt.Null
+		return false
 	}
 }

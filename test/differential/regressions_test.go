@@ -55,6 +55,11 @@ var regressions = []regression{
 		args: []any{"498351446266216455", int64(8416242541136969738), int64(2137098760675655686)},
 	},
 	{
+		name: "NULL that is bound is of the column's type",
+		text: "SELECT id AS c FROM line WHERE line.id NOT BETWEEN ? AND ? UNION ALL SELECT t1.small FROM account AS t1",
+		args: []any{int64(4279409206466969662), nil},
+	},
+	{
 		name: "an alias of two fields", text: "SELECT name no, yr IS NULL AS no FROM account ORDER BY no, account.id", order: ordered,
 	},
 }
