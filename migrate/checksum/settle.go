@@ -14,16 +14,24 @@ import (
 const (
 	// rounds bounds how often a row is looked at that does not stand still.
 	rounds = 30
-	// confirmations is how often the same difference must be seen: a value that
-	// goes away and comes back between two looks makes one that is none.
-	confirmations = 2
+	// confirmations is how often the very same difference must be seen, one look
+	// after the other: a value that goes away and comes back while it is looked at
+	// makes one that is none. Where processes wait long for their turn that happens
+	// now and then, and twice in a row too.
+	confirmations = 5
 )
+
+// sighting is a difference that was seen, and how often.
+type sighting struct {
+	times          int
+	source, target table.Row
+}
 
 // settle finds out which of the suspects differ.
 func (w *walk) settle(ctx context.Context, keys []table.Key) error {
 	for group := range slices.Chunk(keys, w.atOnce()) {
 		left := group
-		seen := map[string]int{}
+		seen := map[string]sighting{}
 		for range rounds {
 			var err error
 			if left, err = w.look(ctx, left, seen); err != nil {
@@ -51,7 +59,7 @@ func (w *walk) atOnce() int {
 
 // look reads rows at the source, at the target when it has what the source had,
 // and at the source again; it gives the keys that nothing is known of yet.
-func (w *walk) look(ctx context.Context, keys []table.Key, seen map[string]int) ([]table.Key, error) {
+func (w *walk) look(ctx context.Context, keys []table.Key, seen map[string]sighting) ([]table.Key, error) {
 	before, err := w.read(ctx, w.source, keys)
 	if err != nil {
 		return nil, err
@@ -79,11 +87,15 @@ func (w *walk) look(ctx context.Context, keys []table.Key, seen map[string]int) 
 			continue
 		}
 		if !same(before[id], s) {
-			seen[id] = 0
+			delete(seen, id)
 			left = append(left, k)
 			continue
 		}
-		if seen[id]++; seen[id] < confirmations {
+		times := 1
+		if last, again := seen[id]; again && same(last.source, s) && same(last.target, t) {
+			times += last.times
+		}
+		if seen[id] = (sighting{times, s, t}); times < confirmations {
 			left = append(left, k)
 			continue
 		}
