@@ -182,7 +182,12 @@ func (sc *scope) gathered(l *stmt.Lexed, places *stmt.Places, at stmt.TablePlace
 	g.All = b.Natural || slices.ContainsFunc(b.Fields, func(f stmt.Field) bool { return f.Star }) || slices.ContainsFunc(keys(places.Names), notASCII)
 	for _, c := range places.Conjuncts {
 		if c.Block == b && sc.pushable(c, n) {
-			g.Filters = append(g.Filters, sc.bindable(c, n))
+			g.Filters = append(g.Filters, bindable(c, func(ref stmt.ColumnRef) *catalog.Column {
+				if i, ok := n.table.Column(ref.Name); ok {
+					return &n.table.Columns[i]
+				}
+				return nil
+			}))
 		}
 	}
 	return g
@@ -231,18 +236,14 @@ func (sc *scope) pushable(c stmt.Conjunct, n *node) bool {
 // bindable tells with which values in the places of placeholders a condition is
 // what it was: servers compare numbers with text, and dates with anything, in
 // another way when the value is bound.
-func (sc *scope) bindable(c stmt.Conjunct, n *node) (f Filter) {
-	f = Filter{Start: c.Start, End: c.End, Numbers: true, Texts: true}
+func bindable(c stmt.Conjunct, find func(stmt.ColumnRef) *catalog.Column) Filter {
+	numbers, texts := len(c.Columns) > 0, len(c.Columns) > 0
 	for _, ref := range c.Columns {
-		i, ok := n.table.Column(ref.Name)
-		if !ok {
-			return Filter{Start: c.Start, End: c.End}
-		}
-		column := &n.table.Columns[i]
-		f.Numbers = f.Numbers && (column.IsInteger() || column.DataType == "decimal")
-		f.Texts = f.Texts && column.IsText()
+		column := find(ref)
+		numbers = numbers && column != nil && (column.IsInteger() || column.DataType == "decimal")
+		texts = texts && column != nil && column.IsText()
 	}
-	return f
+	return Filter{Start: c.Start, End: c.End, Numbers: numbers, Texts: texts}
 }
 
 // Read is the text that reads a gathered table's rows, with these conditions.

@@ -85,7 +85,10 @@ func planPartial(l *stmt.Lexed, sc *scope, places *stmt.Places) *Partial {
 		return nil
 	}
 	for _, c := range places.Conjuncts {
-		m.out.Filters = append(m.out.Filters, m.bindable(c))
+		m.out.Filters = append(m.out.Filters, bindable(c, func(ref stmt.ColumnRef) *catalog.Column {
+			f, _ := m.find(ref)
+			return f.column
+		}))
 	}
 	return &m.out
 }
@@ -318,21 +321,4 @@ func (m *partialMaker) unnamed(l *stmt.Lexed) bool {
 		m.out.Unnamed = append(m.out.Unnamed, u)
 	}
 	return true
-}
-
-// bindable is scope.bindable for conditions on any of the tables.
-func (m *partialMaker) bindable(c stmt.Conjunct) (f Filter) {
-	f = Filter{Start: c.Start, End: c.End, Numbers: true, Texts: true}
-	for _, ref := range c.Columns {
-		column, ok := m.find(ref)
-		if !ok {
-			return Filter{Start: c.Start, End: c.End}
-		}
-		f.Numbers = f.Numbers && (column.column.IsInteger() || column.column.DataType == "decimal")
-		f.Texts = f.Texts && column.column.IsText()
-	}
-	if len(c.Columns) == 0 {
-		return Filter{Start: c.Start, End: c.End}
-	}
-	return f
 }
