@@ -9,6 +9,7 @@ import (
 	"locus/migrate/changes"
 	"locus/migrate/checksum"
 	"locus/migrate/link"
+	"locus/migrate/table"
 )
 
 func dial(t *testing.T, to link.Server) *link.Conn {
@@ -21,18 +22,25 @@ func dial(t *testing.T, to link.Server) *link.Conn {
 	return c
 }
 
+// touched is what a stream has brought of rows that are made at the source, and changed
+// there.
+func (p *pair) touched(s *stream, changes ...string) (keys map[*table.Table][]table.Key, whole bool) {
+	p.t.Helper()
+	p.settle(s)
+	s.TakeTouched()
+	p.seed()
+	p.on(p.source, changes...)
+	p.settle(s)
+	return s.TakeTouched()
+}
+
 // What changed since a comparison is compared again by its keys alone.
 func TestRecheck(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		tables := p.tables()
 		parts := moving(2)
 		s := p.stream(applier.Config{Parts: parts}, tables)
-		p.settle(s)
-		s.TakeTouched()
-		p.seed()
-		p.on(p.source, "UPDATE items SET amount = 8 WHERE line = 2", "DELETE FROM items WHERE line = 1")
-		p.settle(s)
-		keys, whole := s.TakeTouched()
+		keys, whole := p.touched(s, "UPDATE items SET amount = 8 WHERE line = 2", "DELETE FROM items WHERE line = 1")
 		n := 0
 		for _, k := range keys {
 			n += len(k)
@@ -80,12 +88,7 @@ func TestRestlessRows(t *testing.T) {
 		tables := p.tables()
 		parts := moving(1)
 		s := p.stream(applier.Config{Parts: parts}, tables)
-		p.settle(s)
-		s.TakeTouched()
-		p.seed()
-		p.on(p.source, "UPDATE items SET amount = 100 ORDER BY order_id, line LIMIT 1")
-		p.settle(s)
-		keys, _ := s.TakeTouched()
+		keys, _ := p.touched(s, "UPDATE items SET amount = 100 ORDER BY order_id, line LIMIT 1")
 		p.on(p.target, "UPDATE items SET amount = 99 ORDER BY order_id, line LIMIT 1")
 		source, target := dial(t, at(p.source)), dial(t, at(p.target))
 		r := &restless{s, p, 12}
