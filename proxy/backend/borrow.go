@@ -20,9 +20,9 @@ const trust = time.Second
 // Borrow lends a connection that carries want. The caller gives it back with Return or Discard.
 //
 // It waits for at most Limits.WaitTimeout in the queue, for a server that has gone away until Limits.RestartWait has passed since
-// it did, and for no longer than ctx. All of its errors mean that nothing of the caller's was sent: *ServerError if the server refuses the settings, such as an unknown database (1049); *ExhaustedError;
-// *UnavailableError; *LoginError; ErrClosed; *LostError if the connection broke while its state was set; ctx's cause. A nil
-// want is Default.
+// it did, and for no longer than ctx. All of its errors mean that nothing of the caller's was sent: *ServerError if the server
+// refuses the settings, such as an unknown database (1049); *ExhaustedError; *UnavailableError; *LoginError; ErrClosed;
+// *LostError if the connection broke while its state was set; ctx's cause. A nil want is Default.
 func (p *Pool) Borrow(ctx context.Context, want *Settings, prof Profile) (*Conn, error) {
 	if want == nil {
 		want = Default // and not what nil means in a connection

@@ -153,7 +153,8 @@ func (p *Pool) unavailable(now time.Time) error {
 	return &UnavailableError{Shard: p.shard, Addr: p.target.Addr, Retry: max(0, p.breaker.until.Sub(now)), Reason: p.breaker.reason}
 }
 
-// wait waits for w's grant, longer than until the deadline while the server is awaited. One that comes together with the end of the wait is used, or passed on if ctx has ended.
+// wait waits for w's grant, longer than until the deadline while the server is awaited. One that comes together with the end of
+// the wait is used, or passed on if ctx has ended.
 func (p *Pool) wait(ctx context.Context, w *waiter, deadline time.Time) grant {
 	began := time.Now()
 	timer := time.NewTimer(time.Until(deadline))
