@@ -77,7 +77,7 @@ func BenchmarkIssue(b *testing.B) {
 // The slowest calls while segments are switched all the time: the store takes
 // 1 ms and the segments last for 50 ms.
 func BenchmarkSwitch(b *testing.B) {
-	store := &granting{before: func(context.Context, uint64) error { time.Sleep(time.Millisecond); return nil }}
+	store := &granting{before: func(context.Context, uint64) error { time.Sleep(time.Millisecond); return nil }} //nolint:forbidigo // how long a store takes
 	s := open(b, store, Options{Groups: 1, Buffer: 50 * time.Millisecond})
 	ctx := context.Background()
 	for range 2_000_000 { // find the pace

@@ -127,7 +127,7 @@ func TestStoreThatFails(t *testing.T) {
 func TestOneRoundTripPerBuffer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const latency = 200 * time.Millisecond
-		store := &granting{before: func(context.Context, uint64) error { time.Sleep(latency); return nil }}
+		store := &granting{before: func(context.Context, uint64) error { time.Sleep(latency); return nil }} // virtual
 		sizes := make(chan uint64, 100)
 		s := open(t, store, Options{
 			Groups: 1, MinStep: 100, MaxStep: 1_000_000, Buffer: 10 * time.Second,
@@ -147,7 +147,7 @@ func TestOneRoundTripPerBuffer(t *testing.T) {
 			if time.Since(began) > 0 {
 				waited++
 			}
-			time.Sleep(time.Second / perSecond)
+			time.Sleep(time.Second / perSecond) // virtual
 		}
 		if waited > 0 {
 			t.Errorf("%d callers waited", waited)

@@ -10,10 +10,10 @@ import (
 	"time"
 	"unsafe"
 
+	"go.uber.org/goleak"
+
 	"locus/idgen/orderid"
 	"locus/router/gene"
-
-	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

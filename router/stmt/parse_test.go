@@ -115,6 +115,7 @@ func tree_(c *Condition) string {
 			high = operandText(*c.High)
 		}
 		return column(c.Column) + " in [" + low + " " + high + "]"
+	case Opaque:
 	}
 	return "*"
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"locus/proxy/handshake"
-
 	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/handshake"
 )
 
 const compatibilityDocument = "docs/compatibility.md"

@@ -9,13 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cespare/xxhash/v2"
+	"github.com/spaolacci/murmur3"
+
 	"locus/idgen/cipher"
 	"locus/idgen/orderid"
 	"locus/router/cluster"
 	"locus/router/gene"
-
-	"github.com/cespare/xxhash/v2"
-	"github.com/spaolacci/murmur3"
 )
 
 const idsDocument = "docs/ids.md"

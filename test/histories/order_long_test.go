@@ -138,7 +138,7 @@ func (w *world) lock(t *testing.T) (let func()) {
 		t.Fatal(err)
 	}
 	return func() {
-		if err := tx.Rollback(); err != nil && err != sql.ErrTxDone {
+		if err := tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
 			t.Error(err)
 		}
 	}

@@ -30,7 +30,6 @@ type stage struct {
 	t *testing.T
 
 	mysql         *servers.Server
-	database      string
 	redis         [2]*servers.Process // master and replica, in this order
 	etcd          *etcdProcess
 	slots         []*slot
