@@ -54,8 +54,14 @@ func (t Times) withDefaults() Times {
 		value     *time.Duration
 		otherwise time.Duration
 	}{
-		{&t.Before, 30 * time.Second}, {&t.Within, 1500 * time.Millisecond}, {&t.Undo, 10 * time.Second}, {&t.Fresh, 10 * time.Minute},
-		{&t.Lag, 5 * time.Second}, {&t.Held, time.Second}, {&t.Patience, 10 * time.Minute}, {&t.Look, 5 * time.Second},
+		{&t.Before, 30 * time.Second},
+		{&t.Within, 1500 * time.Millisecond},
+		{&t.Undo, 10 * time.Second},
+		{&t.Fresh, 10 * time.Minute},
+		{&t.Lag, 5 * time.Second},
+		{&t.Held, time.Second},
+		{&t.Patience, 10 * time.Minute},
+		{&t.Look, 5 * time.Second},
 	} {
 		if *d.value <= 0 {
 			*d.value = d.otherwise

@@ -51,7 +51,8 @@ func TestWithRefuses(t *testing.T) {
 		{"bad name", []router.Change{change(t, "0x0000", "s/2")}, `shard name "s/2": use 1 to 63 letters, digits, '_', '.' and '-', beginning with a letter or digit`},
 		{"beyond the width", []router.Change{change(t, "0x3000-0x4000", "s2")}, "genes 0x3000-0x4000 for s2: 0x3fff is the last gene of 14 bits"},
 		{
-			"contradiction", []router.Change{change(t, "0x0100-0x01ff", "s2"), change(t, "0x0000-0x0100", "s3")},
+			"contradiction",
+			[]router.Change{change(t, "0x0100-0x01ff", "s2"), change(t, "0x0000-0x0100", "s3")},
 			"genes 0x0000-0x0100 for s3 and 0x0100-0x01ff for s2 overlap: give each gene to one shard",
 		},
 	} {

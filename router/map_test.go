@@ -26,23 +26,28 @@ func TestNewRefuses(t *testing.T) {
 		{"empty", 16, 3, nil, "route map version 3: no entries: no gene would have a shard"},
 		{"too many", 23, 1, make(entries, router.MaxEntries+1), "route map version 1: 65537 entries; at most 65536 fit"},
 		{
-			"missing last bound", 16, 7, entries{{0x3fff, "s0"}, {0x7fff, "s1"}},
+			"missing last bound", 16, 7,
+			entries{{0x3fff, "s0"}, {0x7fff, "s1"}},
 			"route map version 7: the last bound is 0x7fff and not 0xffff: genes 0x8000..0xffff would have no shard",
 		},
 		{
-			"order", 16, 1, entries{{0x7fff, "s0"}, {0x3fff, "s1"}, {0xffff, "s2"}},
+			"order", 16, 1,
+			entries{{0x7fff, "s0"}, {0x3fff, "s1"}, {0xffff, "s2"}},
 			"route map version 1: entry 2: bound 0x3fff of s1 is below the bound before, 0x7fff; bounds must rise",
 		},
 		{
-			"duplicate bound", 16, 1, entries{{0x3fff, "s0"}, {0x3fff, "s1"}, {0xffff, "s2"}},
+			"duplicate bound", 16, 1,
+			entries{{0x3fff, "s0"}, {0x3fff, "s1"}, {0xffff, "s2"}},
 			"route map version 1: entry 2: bound 0x3fff of s1 is the bound of the entry before, too, which has s0",
 		},
 		{
-			"beyond the width", 14, 1, entries{{0x3fff, "s0"}, {0x7fff, "s1"}},
+			"beyond the width", 14, 1,
+			entries{{0x3fff, "s0"}, {0x7fff, "s1"}},
 			"route map version 1: entry 2: bound 0x7fff of s1 is beyond 0x3fff, the last gene of 14 bits",
 		},
 		{
-			"name", 16, 1, entries{{0x3fff, "s0"}, {0xffff, "s 1"}},
+			"name", 16, 1,
+			entries{{0x3fff, "s0"}, {0xffff, "s 1"}},
 			`route map version 1: entry 2: shard name "s 1": use 1 to 63 letters, digits, '_', '.' and '-', beginning with a letter or digit`,
 		},
 	} {

@@ -35,6 +35,7 @@ func (f *fakeProxy) Status() proxy.Status {
 	slow.Add(meter.Took{Hash: "ab12", Text: "select <b>?</b>", Database: "shop", Shards: "s0, s1", All: 1234 * time.Millisecond, Ended: began})
 	return proxy.Status{MapVersion: 1, Sessions: 3, Counts: &f.counts, Slow: slow}
 }
+
 func (*fakeProxy) Generators() map[string]cluster.Generator {
 	return map[string]cluster.Generator{"invoice": {Kind: cluster.SegmentGenerator}}
 }
@@ -125,7 +126,8 @@ func failedJob(t *testing.T, id string) *job.Job {
 func handler(f *fakeCluster) http.Handler {
 	password := func(text string) func() (string, error) { return func() (string, error) { return text, nil } }
 	return New(Options{Proxy: &fakeProxy{}, Cluster: f, Version: "v0", Accounts: []Account{
-		{"admin", config.Admin, password("pass")}, {"vera", config.Viewer, password("look")},
+		{"admin", config.Admin, password("pass")},
+		{"vera", config.Viewer, password("look")},
 		{"nobody", config.Admin, func() (string, error) { return "", errors.New("no such file") }},
 	}})
 }

@@ -73,8 +73,13 @@ func TestClocks(t *testing.T) {
 		at, took, rough time.Duration
 		want            string
 	}{
-		{0, 0, 0, ""}, {time.Second, 0, 0, ""}, {-time.Second, 0, 0, ""}, {4 * time.Second, 3 * time.Second, 0, ""},
-		{5 * time.Second, 3 * time.Second, 0, "2s ahead of"}, {-2 * time.Second, 3 * time.Second, 0, "2s behind"}, {-2 * time.Second, 0, time.Second, ""},
+		{0, 0, 0, ""},
+		{time.Second, 0, 0, ""},
+		{-time.Second, 0, 0, ""},
+		{4 * time.Second, 3 * time.Second, 0, ""},
+		{5 * time.Second, 3 * time.Second, 0, "2s ahead of"},
+		{-2 * time.Second, 3 * time.Second, 0, "2s behind"},
+		{-2 * time.Second, 0, time.Second, ""},
 	} {
 		e := at(Options{})
 		e.clock("x", reading{now.Add(c.at), now, now.Add(c.took), c.rough})
@@ -149,7 +154,8 @@ func TestTablesThatHoldNothing(t *testing.T) {
 		want        string
 	}{
 		{orders, 3, 2, "disk s0: 3072 MiB of the file of shop.orders hold nothing, and 2048 MiB rows"},
-		{orders, 3, 4, ""}, {orders, 1, 0, ""},
+		{orders, 3, 4, ""},
+		{orders, 1, 0, ""},
 		{catalog.TableName{Schema: "shop", Name: "others"}, 3, 0, ""},
 	} {
 		e := at(Options{Cluster: &cluster.Cluster{Tables: map[catalog.TableName]catalog.Declaration{orders: {}}}})

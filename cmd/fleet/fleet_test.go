@@ -46,8 +46,10 @@ func proxy(t *testing.T, kv *etcd.KV, id string, value func() int64) (stop func(
 	var running sync.WaitGroup
 	running.Go(func() { _ = presence.Run(ctx) })
 	if value != nil {
-		a := &fleet.Answerer{KV: kv, Presence: presence, ID: id, Log: slog.New(slog.DiscardHandler),
-			Values: map[fleet.Question]func() any{fleet.Load: func() any { return value() }}}
+		a := &fleet.Answerer{
+			KV: kv, Presence: presence, ID: id, Log: slog.New(slog.DiscardHandler),
+			Values: map[fleet.Question]func() any{fleet.Load: func() any { return value() }},
+		}
 		running.Go(func() { _ = a.Run(ctx) })
 	}
 	stop = sync.OnceFunc(func() { cancel(); running.Wait() })

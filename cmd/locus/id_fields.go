@@ -30,14 +30,17 @@ type bitField struct {
 }
 
 func decimal(name string, shift, width uint) bitField {
-	return bitField{name, shift, width,
+	return bitField{
+		name, shift, width,
 		func(n uint64) string { return strconv.FormatUint(n, 10) },
-		func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 64) }}
+		func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 64) },
+	}
 }
 
 // oneOf is the place of a name in a list.
 func oneOf(field string, names []string, width uint) bitField {
-	return bitField{field, 0, width,
+	return bitField{
+		field, 0, width,
 		func(n uint64) string { return names[n] },
 		func(text string) (uint64, error) {
 			i := slices.Index(names, text)
@@ -45,13 +48,15 @@ func oneOf(field string, names []string, width uint) bitField {
 				return 0, fmt.Errorf("it is one of %s", strings.Join(names, ", "))
 			}
 			return uint64(i), nil
-		}}
+		},
+	}
 }
 
 // momentOf is a snowflake's time.
 func momentOf(shift, width uint) bitField {
 	start, _, _ := snowflake.Parts(0)
-	return bitField{"time", shift, width,
+	return bitField{
+		"time", shift, width,
 		func(n uint64) string {
 			return start.Add(time.Duration(n) * time.Millisecond).Format(time.RFC3339Nano)
 		},
@@ -61,7 +66,8 @@ func momentOf(shift, width uint) bitField {
 				return 0, fmt.Errorf("write a time such as %s, or a later one", start.Format(time.RFC3339Nano))
 			}
 			return uint64(at.Sub(start).Milliseconds()), nil
-		}}
+		},
+	}
 }
 
 // bitsOf are the fields of a generator's numbers, from the top; none if it makes

@@ -14,10 +14,17 @@ import (
 // A number taken apart and put together is the same, of every kind.
 func TestFieldsRoundTrip(t *testing.T) {
 	kinds := []cluster.Generator{
-		{Kind: cluster.SegmentGenerator}, {Kind: cluster.RedisGenerator}, {Kind: cluster.MemcachedGenerator}, {Kind: cluster.RowGenerator},
-		{Kind: cluster.SnowflakeGenerator}, {Kind: cluster.BucketsGenerator},
-		{Kind: cluster.AutoIncrementGenerator, Shards: []router.ShardName{"s0", "s1", "s0", "s1"}}, {Kind: cluster.AutoIncrementGenerator, Shards: []router.ShardName{"s0"}},
-		{Kind: cluster.HAGenerator, Of: []string{"a", "b"}}, {Kind: cluster.QueueGenerator, Bits: 20}, {Kind: cluster.QueueGenerator},
+		{Kind: cluster.SegmentGenerator},
+		{Kind: cluster.RedisGenerator},
+		{Kind: cluster.MemcachedGenerator},
+		{Kind: cluster.RowGenerator},
+		{Kind: cluster.SnowflakeGenerator},
+		{Kind: cluster.BucketsGenerator},
+		{Kind: cluster.AutoIncrementGenerator, Shards: []router.ShardName{"s0", "s1", "s0", "s1"}},
+		{Kind: cluster.AutoIncrementGenerator, Shards: []router.ShardName{"s0"}},
+		{Kind: cluster.HAGenerator, Of: []string{"a", "b"}},
+		{Kind: cluster.QueueGenerator, Bits: 20},
+		{Kind: cluster.QueueGenerator},
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		g := rapid.SampledFrom(kinds).Draw(t, "kind")

@@ -28,7 +28,8 @@ var golden = []struct {
 	{"js53", 0xc3fe, 0, Seq(1), "6895862051504129", "6895862051504129", "00187fc000000001"},
 	{"js53", 0xffff, 0, Seq(1<<37 - 1), "9007199254740991", "9007199254740991", "001fffffffffffff"},
 	{
-		"bytes16", 0x7ac3fe, 0x12345, Sequence{0xabcde, 0x123456789abcdef0},
+		"bytes16", 0x7ac3fe, 0x12345,
+		Sequence{0xabcde, 0x123456789abcdef0},
 		"X'7ac3fe12345abcde123456789abcdef0'", "X'7ac3fe12345abcde123456789abcdef0'", "7ac3fe12345abcde123456789abcdef0",
 	},
 }

@@ -25,8 +25,12 @@ func (i *inspection) versions() error {
 func (i *inspection) logs() error {
 	for _, s := range i.sides() {
 		for _, want := range []struct{ variable, value string }{
-			{"log_bin", "ON"}, {"binlog_format", "ROW"}, {"binlog_row_image", "FULL"}, {"binlog_row_value_options", ""},
-			{"gtid_mode", "ON"}, {"enforce_gtid_consistency", "ON"},
+			{"log_bin", "ON"},
+			{"binlog_format", "ROW"},
+			{"binlog_row_image", "FULL"},
+			{"binlog_row_value_options", ""},
+			{"gtid_mode", "ON"},
+			{"enforce_gtid_consistency", "ON"},
 		} {
 			value, known := s.variables[want.variable] // which it is not everywhere
 			if known && !strings.EqualFold(value, want.value) {

@@ -20,7 +20,7 @@ func TestRatesOfASteadyLoad(t *testing.T) {
 		g := new(Genes)
 		g.Turn(time.Now())
 		for second := range 300 {
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // virtual
 			for range 50 {
 				g.Add(gene.W16, 0x1234)
 			}
@@ -47,7 +47,7 @@ func TestOldCountsFade(t *testing.T) {
 		}
 		last := math.Inf(1)
 		for range 10 {
-			time.Sleep(Fading / 2)
+			time.Sleep(Fading / 2) // virtual
 			now := Sum(gene.W16, g.Load(time.Now())).At(1)
 			if now >= last {
 				t.Fatalf("%v per second, before that %v", now, last)

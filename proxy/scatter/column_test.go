@@ -71,22 +71,34 @@ func stamp(v value) (y, mo, d, h, mi, s, us int64) {
 
 // testColumns are one of each kind.
 var testColumns = []testColumn{
-	{named(mysql.MYSQL_TYPE_LONGLONG, 0, 0), drawInt(math.MinInt64, math.MaxInt64),
-		func(v value) string { return strconv.FormatInt(v.i, 10) }, fixed(8), byInt},
-	{named(mysql.MYSQL_TYPE_LONGLONG, mysql.UNSIGNED_FLAG, 0), drawInt(math.MinInt64, math.MaxInt64),
+	{
+		named(mysql.MYSQL_TYPE_LONGLONG, 0, 0), drawInt(math.MinInt64, math.MaxInt64),
+		func(v value) string { return strconv.FormatInt(v.i, 10) }, fixed(8), byInt,
+	},
+	{
+		named(mysql.MYSQL_TYPE_LONGLONG, mysql.UNSIGNED_FLAG, 0), drawInt(math.MinInt64, math.MaxInt64),
 		func(v value) string { return strconv.FormatUint(uint64(v.i), 10) }, fixed(8),
-		func(a, b value) int { return cmp.Compare(uint64(a.i), uint64(b.i)) }},
-	{named(mysql.MYSQL_TYPE_TINY, 0, 0), drawInt(-128, 127),
-		func(v value) string { return strconv.FormatInt(v.i, 10) }, fixed(1), byInt},
-	{named(mysql.MYSQL_TYPE_INT24, 0, 0), drawInt(-1<<23, 1<<23-1),
-		func(v value) string { return strconv.FormatInt(v.i, 10) }, fixed(4), byInt},
-	{named(mysql.MYSQL_TYPE_YEAR, mysql.UNSIGNED_FLAG, 0), drawInt(1901, 2155),
-		func(v value) string { return strconv.FormatInt(v.i, 10) }, fixed(2), byInt},
+		func(a, b value) int { return cmp.Compare(uint64(a.i), uint64(b.i)) },
+	},
+	{
+		named(mysql.MYSQL_TYPE_TINY, 0, 0), drawInt(-128, 127),
+		func(v value) string { return strconv.FormatInt(v.i, 10) }, fixed(1), byInt,
+	},
+	{
+		named(mysql.MYSQL_TYPE_INT24, 0, 0), drawInt(-1<<23, 1<<23-1),
+		func(v value) string { return strconv.FormatInt(v.i, 10) }, fixed(4), byInt,
+	},
+	{
+		named(mysql.MYSQL_TYPE_YEAR, mysql.UNSIGNED_FLAG, 0), drawInt(1901, 2155),
+		func(v value) string { return strconv.FormatInt(v.i, 10) }, fixed(2), byInt,
+	},
 	{named(mysql.MYSQL_TYPE_NEWDECIMAL, 0, 2), drawInt(-1e12, 1e12), decimalText, nil, byInt},
-	{named(mysql.MYSQL_TYPE_DOUBLE, 0, notFixed), func(t *rapid.T) value {
-		return value{f: rapid.OneOf(rapid.Float64Range(-2, 2), rapid.Float64Range(-1e300, 1e300), rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 1e-310})).Draw(t, "double")}
-	}, func(v value) string { return strconv.FormatFloat(v.f, 'g', -1, 64) },
-		func(v value) []byte { return binary.LittleEndian.AppendUint64(nil, math.Float64bits(v.f)) }, byFloat},
+	{
+		named(mysql.MYSQL_TYPE_DOUBLE, 0, notFixed), func(t *rapid.T) value {
+			return value{f: rapid.OneOf(rapid.Float64Range(-2, 2), rapid.Float64Range(-1e300, 1e300), rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 1e-310})).Draw(t, "double")}
+		}, func(v value) string { return strconv.FormatFloat(v.f, 'g', -1, 64) },
+		func(v value) []byte { return binary.LittleEndian.AppendUint64(nil, math.Float64bits(v.f)) }, byFloat,
+	},
 	{named(mysql.MYSQL_TYPE_DATETIME, 0, 6), drawInt(0, 9999*12*28*86400*1e6-1), func(v value) string {
 		y, mo, d, h, mi, s, us := stamp(v)
 		return fmt.Sprintf("%04d-%02d-%02d %02d:%02d:%02d.%06d", y, mo, d, h, mi, s, us)

@@ -32,6 +32,7 @@ func (f *fakeShard) Refusal(payload []byte) error {
 	}
 	return e
 }
+
 func (s *fakeShard) ParseColumn(payload []byte) (wire.Column, error) {
 	return wire.ParseColumn(payload)
 }

@@ -51,8 +51,10 @@ func parse(value []byte) (p Parent, ok bool) {
 	}
 	var version, flags [1]byte
 	for _, part := range []struct{ to, from []byte }{
-		{version[:], value[:traceAt-1]}, {p.Trace[:], value[traceAt : spanAt-1]},
-		{p.Span[:], value[spanAt : flagsAt-1]}, {flags[:], value[flagsAt:length]},
+		{version[:], value[:traceAt-1]},
+		{p.Trace[:], value[traceAt : spanAt-1]},
+		{p.Span[:], value[spanAt : flagsAt-1]},
+		{flags[:], value[flagsAt:length]},
 	} {
 		if _, err := hex.Decode(part.to, part.from); err != nil {
 			return Parent{}, false

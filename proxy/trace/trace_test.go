@@ -101,8 +101,12 @@ func TestPartsOfAStatement(t *testing.T) {
 		t.Fatalf("%d statements", len(sink.statements))
 	}
 	for i, want := range []Part{
-		{Kind: Gather, Under: -1}, {Kind: Table, Under: 0}, {Shard: "s0", Under: 1, Rows: 4, Code: 1064}, {Shard: "s1", Under: 1, Rows: 3},
-		{Shard: "s0", Under: 0}, {Shard: "s1", Under: -1},
+		{Kind: Gather, Under: -1},
+		{Kind: Table, Under: 0},
+		{Shard: "s0", Under: 1, Rows: 4, Code: 1064},
+		{Shard: "s1", Under: 1, Rows: 3},
+		{Shard: "s0", Under: 0},
+		{Shard: "s1", Under: -1},
 	} {
 		got := s.Parts[i]
 		if got.Kind != want.Kind || got.Under != want.Under || got.Shard != want.Shard || got.Rows != want.Rows || got.Code != want.Code {

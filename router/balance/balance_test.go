@@ -158,7 +158,8 @@ func TestRebalance(t *testing.T) {
 		shards := []router.ShardName{"s0", "s1", "s2", "s3"}
 		m, err := router.New(gene.W16, 1, []router.Entry{
 			{Bound: gene.Gene(1 + rng.IntN(0x7000)), Shard: "s0"},
-			{Bound: gene.Gene(0x7001 + rng.IntN(0x8ffd)), Shard: "s1"}, {Bound: 0xffff, Shard: "s2"},
+			{Bound: gene.Gene(0x7001 + rng.IntN(0x8ffd)), Shard: "s1"},
+			{Bound: 0xffff, Shard: "s2"},
 		})
 		if err != nil {
 			t.Fatal(err)

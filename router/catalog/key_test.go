@@ -349,8 +349,15 @@ func TestDomains(t *testing.T) {
 		a, b *Key
 		same bool
 	}{
-		{&owner, &unsignedOwner, true}, {&owner, &smallOwner, true}, {&owner, &textOwner, false}, {&textOwner, &noPadOwner, false},
-		{&textOwner, &asciiOwner, false}, {&owner, &id, false}, {&id, &plainID, false}, {&id, &shortID, false}, {&bareGene, &owner, false},
+		{&owner, &unsignedOwner, true},
+		{&owner, &smallOwner, true},
+		{&owner, &textOwner, false},
+		{&textOwner, &noPadOwner, false},
+		{&textOwner, &asciiOwner, false},
+		{&owner, &id, false},
+		{&id, &plainID, false},
+		{&id, &shortID, false},
+		{&bareGene, &owner, false},
 		{&id, &Key{Role: Parent, Column: bigint, Layout: layoutNamed("int64"), width: gene.W16}, true},
 	} {
 		if got := c.a.Domain() == c.b.Domain(); got != c.same {

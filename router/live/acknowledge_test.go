@@ -31,7 +31,7 @@ func TestEveryStateInForceIsAcknowledged(t *testing.T) {
 		s.set("b") // no new state
 		s.set("bad")
 		synctest.Wait()
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) // virtual
 		synctest.Wait()
 		if want := []told{{"a", 10}, {"b", 11}}; !reflect.DeepEqual(got, want) {
 			t.Errorf("%v", got)

@@ -259,7 +259,8 @@ func (g *Gathered) quoted() string { return quote(g.Schema) + "." + quote(g.Name
 
 // Quoted is the table's name in SQL, Temporary that of its temporary table, of
 // the same schema.
-func (g *Gathered) Quoted() string         { return g.quoted() }
+func (g *Gathered) Quoted() string { return g.quoted() }
+
 func (g *Gathered) Temporary(n int) string { return quote(g.Schema) + "." + quote(TemporaryName(n)) }
 
 // Quote writes a name in SQL.

@@ -95,8 +95,11 @@ func remarks(p *Plan) []Line {
 		is   bool
 		word string
 	}{
-		{p.Writes, "writes"}, {p.Metadata, "metadata"}, {p.ReadsInsertID, "reads the insert ID"},
-		{p.KeepsInsertID, "may change the insert ID"}, {!p.Cacheable, "planned anew each time"},
+		{p.Writes, "writes"},
+		{p.Metadata, "metadata"},
+		{p.ReadsInsertID, "reads the insert ID"},
+		{p.KeepsInsertID, "may change the insert ID"},
+		{!p.Cacheable, "planned anew each time"},
 	} {
 		if r.is {
 			words = append(words, r.word)

@@ -34,11 +34,13 @@ func startDemo(ctx context.Context, o options, dir string, more ...string) (read
 		return ready{}, nil, err
 	}
 	file := filepath.Join(dir, "ready.json")
-	demo, err := startChild(exec.Command(binary, append([]string{"demo",
+	demo, err := startChild(exec.Command(binary, append([]string{
+		"demo",
 		"--data", filepath.Join(dir, "demo"), "--engine", o.engine,
 		"--shards", "2", "--spare", "0", "--proxies", strconv.Itoa(demoProxies),
 		"--proxy", loopback(proxyPort), "--http", loopback(httpPort),
-		"--orders-per-second", "0", "--ready-file", file}, more...)...), filepath.Join(dir, "demo.log"))
+		"--orders-per-second", "0", "--ready-file", file,
+	}, more...)...), filepath.Join(dir, "demo.log"))
 	if err != nil {
 		return ready{}, nil, fmt.Errorf("start demo: %w", err)
 	}

@@ -88,9 +88,18 @@ func (d *demo) beUsed() secrecy.Told {
 	d.must("split", "--from", "s0", "--to", "s2", "--half")
 	d.until("ready", 0)
 	for _, args := range [][]string{
-		{"get"}, {"get", "shards"}, {"get", "users"}, {"jobs", "-o", "json"}, {"proxies", "list", "-o", "json"}, {"routes", "history"},
-		{"config", "check"}, {"keys", "list"}, {"verify"}, {"hot"},
-		{"split", "--from", "nowhere", "--to", "s2", "--half"}, {"jobs", "nobody"},
+		{"get"},
+		{"get", "shards"},
+		{"get", "users"},
+		{"jobs", "-o", "json"},
+		{"proxies", "list", "-o", "json"},
+		{"routes", "history"},
+		{"config", "check"},
+		{"keys", "list"},
+		{"verify"},
+		{"hot"},
+		{"split", "--from", "nowhere", "--to", "s2", "--half"},
+		{"jobs", "nobody"},
 	} {
 		out, _ := d.locus(args...)
 		told["locus "+strings.Join(args, " ")] = []byte(out)

@@ -69,32 +69,60 @@ var (
 	account = &table{
 		name: "account", primary: []string{"id"}, owner: "owner", stamped: []string{"id", "no"}, version: true, shards: everywhere,
 		columns: []column{
-			{"id", integer, true}, {"no", integer, true}, {"owner", integer, true}, {"version", integer, false},
-			{"small", integer, false}, {"big", integer, false}, {"tiny", integer, false}, {"amount", decimal, false},
-			{"ratio", double, false}, {"day", day, false}, {"at", instant, false}, {"span", clock, false}, {"yr", integer, false},
-			{"name", text, false}, {"alt", text, false}, {"code", binary, false}, {"kind", enum, false}, {"tags", enum, false},
-			{"note", long, false}, {"flag", bits, false}, {"raw", raw, false},
+			{"id", integer, true},
+			{"no", integer, true},
+			{"owner", integer, true},
+			{"version", integer, false},
+			{"small", integer, false},
+			{"big", integer, false},
+			{"tiny", integer, false},
+			{"amount", decimal, false},
+			{"ratio", double, false},
+			{"day", day, false},
+			{"at", instant, false},
+			{"span", clock, false},
+			{"yr", integer, false},
+			{"name", text, false},
+			{"alt", text, false},
+			{"code", binary, false},
+			{"kind", enum, false},
+			{"tags", enum, false},
+			{"note", long, false},
+			{"flag", bits, false},
+			{"raw", raw, false},
 		},
 	}
 	visit = &table{
 		name: "visit", primary: []string{"owner", "n"}, owner: "owner", stamped: []string{"gene"}, version: true, shards: everywhere,
 		columns: []column{
-			{"owner", integer, true}, {"gene", integer, true}, {"n", integer, false}, {"version", integer, false},
-			{"small", integer, false}, {"name", text, false}, {"amount", decimal, false},
+			{"owner", integer, true},
+			{"gene", integer, true},
+			{"n", integer, false},
+			{"version", integer, false},
+			{"small", integer, false},
+			{"name", text, false},
+			{"amount", decimal, false},
 		},
 	}
 	line = &table{
 		name: "line", primary: []string{"line_id"}, owner: "id", stamped: []string{"line_id"}, shards: everywhere,
 		columns: []column{
-			{"line_id", integer, true}, {"id", integer, true}, {"product", integer, false},
-			{"qty", integer, false}, {"price", decimal, false},
+			{"line_id", integer, true},
+			{"id", integer, true},
+			{"product", integer, false},
+			{"qty", integer, false},
+			{"price", decimal, false},
 		},
 	}
 	member = &table{
 		name: "member", primary: []string{"id"}, owner: "who", unique: "n", stamped: []string{"id"}, shards: everywhere,
 		columns: []column{
-			{"id", integer, true}, {"who", binary, true}, {"n", integer, false}, {"small", integer, false},
-			{"name", text, false}, {"day", day, false},
+			{"id", integer, true},
+			{"who", binary, true},
+			{"n", integer, false},
+			{"small", integer, false},
+			{"name", text, false},
+			{"day", day, false},
 		},
 	}
 	product = &table{

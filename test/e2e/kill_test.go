@@ -86,7 +86,8 @@ func slow(marker string) string {
 // start begins a statement, and gives what will come of it.
 func start(t *testing.T, conn interface {
 	ExecContext(context.Context, string, ...any) (sql.Result, error)
-}, query string) <-chan error {
+}, query string,
+) <-chan error {
 	done := make(chan error, 1)
 	go func() {
 		_, err := conn.ExecContext(t.Context(), query)

@@ -40,7 +40,8 @@ func each(t *testing.T, o shop.Options, test func(t *testing.T, s *shop.Shop, db
 
 func exec(t *testing.T, db interface {
 	Exec(string, ...any) (sql.Result, error)
-}, query string, args ...any) sql.Result {
+}, query string, args ...any,
+) sql.Result {
 	t.Helper()
 	r, err := db.Exec(query, args...)
 	if err != nil {
@@ -51,7 +52,8 @@ func exec(t *testing.T, db interface {
 
 func number(t *testing.T, db interface {
 	QueryRow(string, ...any) *sql.Row
-}, query string, args ...any) int64 {
+}, query string, args ...any,
+) int64 {
 	t.Helper()
 	var n sql.NullInt64
 	if err := db.QueryRow(query, args...).Scan(&n); err != nil {
@@ -62,7 +64,8 @@ func number(t *testing.T, db interface {
 
 func rows(t *testing.T, db interface {
 	Query(string, ...any) (*sql.Rows, error)
-}, query string, args ...any) (out []string) {
+}, query string, args ...any,
+) (out []string) {
 	t.Helper()
 	r, err := db.Query(query, args...)
 	if err != nil {

@@ -62,7 +62,8 @@ func TestReadsFromReplicas(t *testing.T) {
 		conn, _ := connect(t, db)
 		status := func(from interface {
 			QueryRow(string, ...any) *sql.Row
-		}, query string) (text string) {
+		}, query string,
+		) (text string) {
 			t.Helper()
 			if err := from.QueryRow(query).Scan(&text); err != nil {
 				t.Fatalf("%s: %v", query, err)

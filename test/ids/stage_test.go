@@ -20,9 +20,8 @@ import (
 	"locus/config/etcd"
 	"locus/config/etcd/embedded"
 	"locus/idgen/row"
-	"locus/test/servers"
-
 	"locus/test/link"
+	"locus/test/servers"
 )
 
 // stage is the servers, the nodes and what the nodes said.

@@ -28,8 +28,12 @@ func TestLayouts(t *testing.T) {
 		layout, typ string
 		genes       gene.Set
 	}{
-		{"int64", "BIGINT", every(199)}, {"int64", "BIGINT UNSIGNED", every(9999)}, {"plain64", "BIGINT", every(199)},
-		{"plain64", "BIGINT UNSIGNED", every(9999)}, {"js53", "BIGINT", every(9999)}, {"bytes16", "BINARY(16)", every(9999)},
+		{"int64", "BIGINT", every(199)},
+		{"int64", "BIGINT UNSIGNED", every(9999)},
+		{"plain64", "BIGINT", every(199)},
+		{"plain64", "BIGINT UNSIGNED", every(9999)},
+		{"js53", "BIGINT", every(9999)},
+		{"bytes16", "BINARY(16)", every(9999)},
 		{"int64+bytes16", "VARBINARY(16)", every(9999)},
 	} {
 		t.Run(c.layout+" "+c.typ, func(t *testing.T) {

@@ -66,9 +66,22 @@ var times = []kind{
 
 // charsets are one of each kind, with text that their bytes are special in.
 var charsets = []struct{ name, text string }{
-	{"utf8mb4", `x'😀\買`}, {"utf8mb3", `x'買\ß`}, {"latin1", `x'é\ÿ`}, {"ascii", `x'\`}, {"gbk", `x'誠\許功`},
-	{"utf16", `x'😀\買`}, {"utf16le", `x'😀ß`}, {"utf32", `x'😀`}, {"ucs2", `x'買`}, {"sjis", `x'表ソ\`},
-	{"big5", `x'功許`}, {"gb2312", `x'中`}, {"euckr", `x'한`}, {"cp1251", `x'Ж`}, {"koi8r", `x'Ж`}, {"swe7", `xy`},
+	{"utf8mb4", `x'😀\買`},
+	{"utf8mb3", `x'買\ß`},
+	{"latin1", `x'é\ÿ`},
+	{"ascii", `x'\`},
+	{"gbk", `x'誠\許功`},
+	{"utf16", `x'😀\買`},
+	{"utf16le", `x'😀ß`},
+	{"utf32", `x'😀`},
+	{"ucs2", `x'買`},
+	{"sjis", `x'表ソ\`},
+	{"big5", `x'功許`},
+	{"gb2312", `x'中`},
+	{"euckr", `x'한`},
+	{"cp1251", `x'Ж`},
+	{"koi8r", `x'Ж`},
+	{"swe7", `xy`},
 }
 
 func texts() []kind {

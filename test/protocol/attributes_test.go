@@ -68,7 +68,9 @@ func TestQueryAttributesOnShards(t *testing.T) {
 		c := login(t, p.proxy, classic|mysql.CLIENT_QUERY_ATTRIBUTES)
 		for _, command := range [][]byte{
 			attributed("INSERT INTO test_order (buyer_uid, amount) VALUES (7, 1)"), attributed("SELECT amount FROM test_order WHERE buyer_uid = 7"),
-			attributed("SELECT COUNT(*) FROM test_order"), {mysql.COM_QUERY, 9}, {mysql.COM_QUERY, 1, 1, 0, 0, 'x'},
+			attributed("SELECT COUNT(*) FROM test_order"),
+			{mysql.COM_QUERY, 9},
+			{mysql.COM_QUERY, 1, 1, 0, 0, 'x'},
 		} {
 			said := c.ask(wire.QueryResponse, command)
 			if failed, malformed := wire.IsERR(said[0].payload), len(command) < 10; failed != malformed {

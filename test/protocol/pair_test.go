@@ -9,7 +9,6 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/wire"
-
 	"locus/test/servers"
 	"locus/test/shop"
 )

@@ -32,8 +32,10 @@ type Process struct {
 func Redis(t testing.TB, args ...string) *Process {
 	t.Helper()
 	return startProcess(t, "redis-server", func(dir, host, port string) []string {
-		return append([]string{"--bind", host, "--port", port, "--dir", dir, "--save", "", "--daemonize", "no",
-			"--repl-diskless-sync-delay", "0"}, args...)
+		return append([]string{
+			"--bind", host, "--port", port, "--dir", dir, "--save", "", "--daemonize", "no",
+			"--repl-diskless-sync-delay", "0",
+		}, args...)
 	})
 }
 

@@ -22,8 +22,11 @@ type virtual struct{ rows [][]any }
 
 func (v *virtual) Tables() []session.VirtualTable {
 	list := []session.VirtualTable{{Name: "jobs", Columns: []session.VirtualColumn{
-		{Name: "id", Type: session.VirtualText}, {Name: "percent", Type: session.VirtualNumber}, {Name: "changes", Type: session.VirtualInteger},
-		{Name: "created", Type: session.VirtualTime}, {Name: "why", Type: session.VirtualText},
+		{Name: "id", Type: session.VirtualText},
+		{Name: "percent", Type: session.VirtualNumber},
+		{Name: "changes", Type: session.VirtualInteger},
+		{Name: "created", Type: session.VirtualTime},
+		{Name: "why", Type: session.VirtualText},
 	}}}
 	for name := range stmt.OwnTables {
 		if name != "jobs" {

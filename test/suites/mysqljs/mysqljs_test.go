@@ -60,8 +60,10 @@ func one(t *testing.T, at stand.Endpoint, file string) stand.Outcome {
 	out := string(stand.Command{
 		Args:  []string{"sh", "-c", `node "$0" 2>&1; echo "exit status $?"`, file},
 		Limit: time.Minute,
-		Env: []string{node.Path(t), "CI=1",
-			"MYSQL_HOST=" + at.Host, fmt.Sprintf("MYSQL_PORT=%d", at.Port), "MYSQL_USER=" + at.User, "MYSQL_PASSWORD=" + at.Password, "MYSQL_DATABASE=test"},
+		Env: []string{
+			node.Path(t), "CI=1",
+			"MYSQL_HOST=" + at.Host, fmt.Sprintf("MYSQL_PORT=%d", at.Port), "MYSQL_USER=" + at.User, "MYSQL_PASSWORD=" + at.Password, "MYSQL_DATABASE=test",
+		},
 	}.Output(t))
 	switch {
 	case !strings.HasSuffix(out, "exit status 0\n"):
