@@ -49,8 +49,9 @@ type Set struct {
 type generator struct {
 	parts    []part
 	under    atomic.Pointer[cluster.Cluster] // which declares it so
-	numbers  idgen.Numbers
-	template *format.Template
+	numbers  idgen.Numbers                   // of a format, those of the generator that it is of
+	template *format.Template                // nil: it makes numbers
+	periods  *segment.Periods                // of a format, its own sequence
 	close    []func()
 	report   []func(*Status)
 }
@@ -104,14 +105,18 @@ func (s *Set) Next(ctx context.Context, r Request) ([]string, error) {
 }
 
 func (s *Set) texts(ctx context.Context, g *generator, r Request) ([]string, error) {
+	now := time.Now()
 	next := func(ctx context.Context, scope string) (uint64, error) {
-		grant, err := s.store.Extend(ctx, "generator/"+r.Name+"/"+scope, 1)
-		return grant.First, err
+		if g.periods != nil {
+			return g.periods.Next(ctx, scope, now)
+		}
+		return idgen.One(ctx, g.numbers)
 	}
 	texts := make([]string, r.Count)
 	for i := range texts {
 		var err error
-		if texts[i], err = g.template.Make(ctx, next, format.Values{Now: time.Now(), Context: r.Context}); err != nil {
+		now = time.Now()
+		if texts[i], err = g.template.Make(ctx, next, format.Values{Now: now, Context: r.Context}); err != nil {
 			return nil, fmt.Errorf("generator %s: %w", r.Name, err)
 		}
 	}
@@ -178,7 +183,7 @@ type part struct {
 // partsOf is a generator and those that it takes from.
 func partsOf(c *cluster.Cluster, name string) []part {
 	var parts []part
-	for _, name := range append([]string{name}, c.Generators[name].Of...) {
+	for _, name := range c.Under(name) {
 		p := part{Generator: c.Generators[name]}
 		for _, shard := range p.Uses() {
 			p.shards = append(p.shards, c.Shards[shard])

@@ -74,7 +74,9 @@ func TestEveryKind(t *testing.T) {
 		"one": {Kind: cluster.RedisGenerator, Server: redis}, "four": {Kind: cluster.RedisGenerator, Server: redis, Keys: 4},
 		"buckets": {Kind: cluster.BucketsGenerator, Server: redis}, "cached": {Kind: cluster.MemcachedGenerator, Server: memcached},
 		"turns": {Kind: cluster.HAGenerator, Of: []string{"plain", "other"}}, "ready": {Kind: cluster.QueueGenerator, Of: []string{"one"}, Bits: 3},
-		"invoice": {Kind: cluster.FormatGenerator, Template: "QJ{seq:6}"},
+		"invoice": {Kind: cluster.FormatGenerator, Template: "QJ{seq:6}"}, "daily": {Kind: cluster.FormatGenerator, Template: "{time:yyyyMMdd}{seq:5,per=yyyyMMdd}"},
+		"safe": {Kind: cluster.HAGenerator, Of: []string{"one", "plain"}}, "soon": {Kind: cluster.QueueGenerator, Of: []string{"turns"}, Bits: 2},
+		"bill": {Kind: cluster.FormatGenerator, Of: []string{"soon"}, Template: "B{seq:12}"}, "nested": {Kind: cluster.HAGenerator, Of: []string{"turns", "soon"}},
 	}
 	store := newKV()
 	sets := []*Set{open(t, store), open(t, store)}
@@ -98,7 +100,7 @@ func TestEveryKind(t *testing.T) {
 	for _, s := range sets[0].Status() {
 		status[s.Name] = s
 	}
-	for name, field := range map[string]string{"plain": "sequence", "pooled": "sequence", "turns": "sequence", "flake": "time", "buckets": "epoch"} {
+	for name, field := range map[string]string{"bill": "sequence", "plain": "sequence", "pooled": "sequence", "turns": "sequence", "flake": "time", "buckets": "epoch"} {
 		if left, told := status[name].Left[field]; !told || left <= 0 || left >= 1 {
 			t.Errorf("%s: %v is left of its %s", name, left, field)
 		}

@@ -33,9 +33,7 @@ func (m maker) make(ctx context.Context, name, counter string) (idgen.Numbers, e
 	tag := "generator/" + counter
 	switch d.Kind {
 	case cluster.FormatGenerator:
-		var err error
-		m.into.template, err = format.Parse(d.Template, format.Parts())
-		return nil, err
+		return m.format(ctx, name, counter)
 	case cluster.SegmentGenerator:
 		return m.segments(ctx, name, tag)
 	case cluster.RedisGenerator:
@@ -57,7 +55,7 @@ func (m maker) make(ctx context.Context, name, counter string) (idgen.Numbers, e
 	case cluster.RowGenerator:
 		return m.row(ctx, name)
 	case cluster.AutoIncrementGenerator:
-		return m.autoIncrement(ctx, name)
+		return m.autoIncrement(ctx, name, counter)
 	case cluster.SnowflakeGenerator:
 		flake, err := m.snowflake(ctx)
 		if err == nil {
@@ -65,7 +63,7 @@ func (m maker) make(ctx context.Context, name, counter string) (idgen.Numbers, e
 		}
 		return flake, err
 	case cluster.HAGenerator, cluster.QueueGenerator:
-		return m.ofOthers(ctx, name)
+		return m.ofOthers(ctx, name, counter)
 	}
 	return nil, fmt.Errorf("kind %q is none that this build makes", d.Kind)
 }
@@ -149,26 +147,101 @@ func (m maker) pool(ctx context.Context, name string) (*pool.Pool, error) {
 	return p, nil
 }
 
+// format makes a template, and its sequence: that of another generator, or its own.
+func (m maker) format(ctx context.Context, name, counter string) (idgen.Numbers, error) {
+	d, tag := m.declared.Generators[name], "generator/"+counter
+	t, err := format.Parse(d.Template, format.Parts())
+	if err != nil {
+		return nil, err
+	}
+	m.into.template = t
+	if len(d.Of) > 0 {
+		return m.ofOthers(ctx, name, counter)
+	}
+	store := segment.PeriodStore(m.store)
+	if !t.Scoped() {
+		store = segment.OnePeriod{Store: m.store}
+		tag += "/" // where the numbers of the one period were counted one by one
+	}
+	m.into.periods = segment.NewPeriods(store, tag, segment.Options{MinStep: d.MinStep, MaxStep: d.MaxStep})
+	return nil, nil
+}
+
 // ofOthers makes generators in front of others, each with counters of its own.
-func (m maker) ofOthers(ctx context.Context, name string) (idgen.Numbers, error) {
+func (m maker) ofOthers(ctx context.Context, name, counter string) (idgen.Numbers, error) {
 	d := m.declared.Generators[name]
 	var inner []idgen.Numbers
 	for i, of := range d.Of {
-		numbers, err := m.make(ctx, of, fmt.Sprintf("%s/%d-%s", name, i, of)) // which nobody can declare
+		numbers, err := m.make(ctx, of, fmt.Sprintf("%s/%d-%s", counter, i, of)) // which nobody can declare
 		if err != nil {
 			return nil, err
 		}
 		inner = append(inner, numbers)
 	}
-	if d.Kind == cluster.HAGenerator {
-		return ha.New(ha.Options{}, inner...)
+	switch d.Kind {
+	case cluster.HAGenerator:
+		g, err := ha.New(m.limits(name, counter, d.Of), inner...)
+		if err != nil {
+			return nil, err
+		}
+		m.members(counter, g, d.Of)
+		return m.ahead(g, name)
+	case cluster.FormatGenerator:
+		return m.ahead(inner[0], name)
+	default:
+		return m.queued(inner[0], d.Bits)
 	}
-	q, err := queue.New(inner[0], queue.Options{Bits: d.Bits})
+}
+
+// ahead has numbers fetched before they are asked for, if each of them would cost a request.
+func (m maker) ahead(numbers idgen.Numbers, name string) (idgen.Numbers, error) {
+	under := m.declared.Under(name)
+	for _, of := range under[1:] {
+		switch m.declared.Generators[of].Kind {
+		case cluster.QueueGenerator: // which does it
+			return numbers, nil
+		case cluster.RedisGenerator, cluster.MemcachedGenerator, cluster.RowGenerator, cluster.AutoIncrementGenerator, cluster.BucketsGenerator:
+			return m.queued(numbers, 0)
+		case cluster.SegmentGenerator, cluster.SnowflakeGenerator, cluster.HAGenerator, cluster.FormatGenerator:
+		}
+	}
+	return numbers, nil
+}
+
+func (m maker) queued(numbers idgen.Numbers, bits uint) (idgen.Numbers, error) {
+	q, err := queue.New(numbers, queue.Options{Bits: bits})
 	if err != nil {
 		return nil, err
 	}
 	m.into.close = append(m.into.close, q.Close)
 	return q, nil
+}
+
+// limits are those of an ha or auto_increment generator, which logs what becomes of its members.
+func (m maker) limits(name, counter string, members []string) ha.Options {
+	o := m.declared.Generators[name].Limits.Options()
+	o.Changed = func(one ha.Member) {
+		log := m.options.Log.Warn
+		if one.State == ha.Well {
+			log = m.options.Log.Info
+		}
+		log("member of a generator changed", "generator", counter, "member", members[one.Index], "state", one.State.String(), "error", one.Err)
+	}
+	return o
+}
+
+// members has the generator closed with the others, and its members reported.
+func (m maker) members(counter string, g interface {
+	Members() []ha.Member
+	Close()
+}, names []string,
+) {
+	m.into.close = append(m.into.close, g.Close)
+	m.into.report = append(m.into.report, func(st *Status) {
+		for _, one := range g.Members() {
+			st.Members = append(st.Members, Member{Of: counter, Name: names[one.Index], State: one.State, Err: one.Err})
+		}
+	})
 }
 
 // snowflake is one for the whole process: two would share its worker's number.

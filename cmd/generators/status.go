@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"locus/idgen/breaker"
+	"locus/idgen/ha"
 	"locus/idgen/segment"
 )
 
@@ -17,6 +18,16 @@ type Status struct {
 	segment.Counts
 	// Breakers counts those before a server by their state.
 	Breakers map[string]map[breaker.State]int
+	// Members are those of its ha and auto_increment generators.
+	Members []Member
+}
+
+// Member is how a member of a generator stands.
+type Member struct {
+	Of    string // the generator; of one within another the way to it, such as bill/0-safe
+	Name  string // a generator, or a table on a shard
+	State ha.State
+	Err   error // of its last call, if that failed
 }
 
 func (s *Status) left(field string, share float64) {

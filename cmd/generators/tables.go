@@ -74,9 +74,10 @@ func (m maker) lock(d cluster.Generator, name string) (row.Lock, error) {
 }
 
 // autoIncrement inserts into the tables of the generator's name.
-func (m maker) autoIncrement(ctx context.Context, name string) (idgen.Numbers, error) {
+func (m maker) autoIncrement(ctx context.Context, name, counter string) (idgen.Numbers, error) {
 	databases := map[router.ShardName]*sql.DB{}
 	var tables []autoincrement.Table
+	var names []string
 	for i, shard := range m.declared.Generators[name].Shards {
 		if databases[shard] == nil {
 			var err error
@@ -85,6 +86,7 @@ func (m maker) autoIncrement(ctx context.Context, name string) (idgen.Numbers, e
 			}
 		}
 		tables = append(tables, autoincrement.Table{DB: databases[shard], Name: fmt.Sprintf("locus.number_%s_%d", name, i)})
+		names = append(names, fmt.Sprintf("table %d on %s", i, shard))
 	}
 	err := m.once(ctx, name, func(ctx context.Context) error {
 		for _, db := range databases {
@@ -102,10 +104,11 @@ func (m maker) autoIncrement(ctx context.Context, name string) (idgen.Numbers, e
 	if err != nil {
 		return nil, err
 	}
-	g, err := autoincrement.New(tables...)
+	g, err := autoincrement.New(m.limits(name, counter, names), tables...)
 	if err != nil {
 		return nil, err
 	}
+	m.members(counter, g, names)
 	m.into.report = append(m.into.report, func(st *Status) { st.left("row", g.Left()) })
 	return bounded{g}, nil
 }

@@ -2,8 +2,8 @@
 // on one server or several: value = id << n | index of the table. Each number
 // leaves a row with its time.
 //
-// It owns the tables' form and the turn of the tables. It never deletes a row,
-// never opens a connection, and relies on nobody else inserting into the tables.
+// It owns the tables' form and the rows that are put in. It never deletes a row,
+// never opens a connection, never says whose turn it is (package ha does), and relies on nobody else inserting into the tables.
 package autoincrement
 
 import (
@@ -11,11 +11,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math/bits"
 	"strings"
 	"sync/atomic"
 
 	"locus/idgen"
+	"locus/idgen/ha"
 )
 
 // Table is one table of a generator.
@@ -35,34 +35,55 @@ func (t Table) Create(ctx context.Context) error {
 	return nil
 }
 
-// Generator is safe for concurrent use. The order of its tables is part of the
-// numbers: it must be the same everywhere and for ever.
+// Generator takes from the tables in turn, as [ha.Generator] does: a table that is away is passed over. It is safe for
+// concurrent use; the owner calls Close.
 type Generator struct {
-	tables []Table
-	shift  uint
-	turn   atomic.Uint64
-	last   atomic.Uint64 // row that this process has made
+	*ha.Generator
+	tables []*table
 }
 
 var _ idgen.Numbers = (*Generator)(nil)
 
-// New is a generator over 1, 2, 4 … 1,024 tables.
-func New(tables ...Table) (*Generator, error) {
-	n := len(tables)
-	if n < 1 || n > 1024 || n&(n-1) != 0 {
-		return nil, fmt.Errorf("auto_increment: %d tables: their number is a power of two, 1 to 1024, since the index is the low bits", n)
+// New is a generator over 1, 2, 4 … 1,024 tables. Their order is part of the
+// numbers: it must be the same everywhere and for ever.
+func New(o ha.Options, tables ...Table) (*Generator, error) {
+	g := &Generator{}
+	var members []idgen.Numbers
+	for _, t := range tables {
+		one := &table{Table: t}
+		g.tables, members = append(g.tables, one), append(members, one)
 	}
-	return &Generator{tables: tables, shift: uint(bits.TrailingZeros(uint(n)))}, nil
+	var err error
+	if g.Generator, err = ha.New(o, members...); err != nil {
+		return nil, fmt.Errorf("auto_increment: tables: %w", err)
+	}
+	return g, nil
+}
+
+// Left is what is left of the tables' rows, from 1 down to 0, as far as this
+// process knows.
+func (g *Generator) Left() float64 {
+	last := uint64(0)
+	for _, t := range g.tables {
+		last = max(last, t.last.Load())
+	}
+	return 1 - float64(last)*float64(len(g.tables))/float64(uint64(1)<<63)
+}
+
+// table is the numbers of one table's rows.
+type table struct {
+	Table
+	last atomic.Uint64 // row that this process has made
 }
 
 // maxRows is how many rows one INSERT has at most.
 const maxRows = 1000
 
 // Fill implements idgen.Numbers: a row for each number.
-func (g *Generator) Fill(ctx context.Context, into []uint64) error {
+func (t *table) Fill(ctx context.Context, into []uint64) error {
 	for len(into) > 0 {
 		n := min(len(into), maxRows)
-		if err := g.insert(ctx, into[:n]); err != nil {
+		if err := t.insert(ctx, into[:n]); err != nil {
 			return err
 		}
 		into = into[n:]
@@ -73,13 +94,11 @@ func (g *Generator) Fill(ctx context.Context, into []uint64) error {
 // insert takes the numbers of one INSERT. It is the only kind of statement that
 // changes the table, and names its number of rows, so InnoDB numbers the rows
 // one after the other in every innodb_autoinc_lock_mode.
-func (g *Generator) insert(ctx context.Context, into []uint64) error {
-	index := g.turn.Add(1) & (uint64(len(g.tables)) - 1)
-	t := g.tables[index]
+func (t *table) insert(ctx context.Context, into []uint64) error {
 	insert := "INSERT INTO " + t.Name + " () VALUES ()" + strings.Repeat(",()", len(into)-1)
 	if len(into) == 1 {
 		result, err := t.DB.ExecContext(ctx, insert)
-		return g.numbered(into, t, index, 1, result, err)
+		return t.numbered(into, 1, result, err)
 	}
 	conn, err := t.DB.Conn(ctx)
 	if err != nil {
@@ -91,11 +110,11 @@ func (g *Generator) insert(ctx context.Context, into []uint64) error {
 		return fmt.Errorf("auto_increment %s: read the step: %w", t.Name, err)
 	}
 	result, err := conn.ExecContext(ctx, insert)
-	return g.numbered(into, t, index, step, result, err)
+	return t.numbered(into, step, result, err)
 }
 
 // numbered is the numbers of the rows that an INSERT has made.
-func (g *Generator) numbered(into []uint64, t Table, index, step uint64, result sql.Result, err error) error {
+func (t *table) numbered(into []uint64, step uint64, result sql.Result, err error) error {
 	if err != nil {
 		return fmt.Errorf("auto_increment %s: %w: rows may be there, their numbers are not used", t.Name, err)
 	}
@@ -104,21 +123,12 @@ func (g *Generator) numbered(into []uint64, t Table, index, step uint64, result 
 		return fmt.Errorf("auto_increment %s: the server says that the first row is %d: %w", t.Name, first, errors.Join(errNonsense, err))
 	}
 	last := uint64(first) + step*uint64(len(into)-1)
-	if last >= 1<<(63-g.shift) {
-		return fmt.Errorf("auto_increment %s: row %d: %w", t.Name, last, idgen.ErrOutOfRange)
-	}
-	for before := g.last.Load(); last > before && !g.last.CompareAndSwap(before, last); before = g.last.Load() {
+	for before := t.last.Load(); last > before && !t.last.CompareAndSwap(before, last); before = t.last.Load() {
 	}
 	for i := range into {
-		into[i] = (uint64(first)+step*uint64(i))<<g.shift | index
+		into[i] = uint64(first) + step*uint64(i)
 	}
 	return nil
-}
-
-// Left is what is left of the tables' rows, from 1 down to 0, as far as this
-// process knows.
-func (g *Generator) Left() float64 {
-	return 1 - float64(g.last.Load())/float64(uint64(1)<<(63-g.shift))
 }
 
 var errNonsense = errors.New("no AUTO_INCREMENT column")

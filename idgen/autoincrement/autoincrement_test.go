@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"locus/idgen"
+	"locus/idgen/ha"
 	"locus/test/distinct"
 	"locus/test/servers"
 )
@@ -28,7 +29,7 @@ func TestFourTablesOnTwoServers(t *testing.T) {
 		var all distinct.Numbers
 		var takers sync.WaitGroup
 		for range 3 {
-			g, err := New(tables...)
+			g, err := New(ha.Options{}, tables...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,8 +66,21 @@ func TestFourTablesOnTwoServers(t *testing.T) {
 			t.Errorf("%d rows and %d numbers", rows, all.Len())
 		}
 
+		g, err := New(ha.Options{}, tables...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		shared[1].Exec(t, "RENAME TABLE "+database+".ids_1 TO "+database+".away")
+		for range 20 {
+			all.Take(t, g, 1, 1)
+		}
+		if m := g.Members()[1]; m.State != ha.Aside || m.Err == nil {
+			t.Errorf("the table that is away is %s: %v", m.State, m.Err)
+		}
+
 		shared[0].Exec(t, "ALTER TABLE "+database+".ids_0 AUTO_INCREMENT = 9223372036854775806")
-		one, err := New(tables[0], tables[0])
+		one, err := New(ha.Options{}, tables[0], tables[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +92,7 @@ func TestFourTablesOnTwoServers(t *testing.T) {
 
 func TestTheNumberOfTablesIsAPowerOfTwo(t *testing.T) {
 	for _, n := range []int{0, 3, 12, 2048} {
-		if _, err := New(make([]Table, n)...); err == nil {
+		if _, err := New(ha.Options{}, make([]Table, n)...); err == nil {
 			t.Errorf("%d tables are taken", n)
 		}
 	}

@@ -77,6 +77,22 @@ func TestASequencePerDay(t *testing.T) {
 	}
 }
 
+// The day changes where the shop is.
+func TestAnOffset(t *testing.T) {
+	template, err := Parse("{time:yyyyMMdd,zone=+08:00}{seq:5,per=yyyyMMdd,zone=+08:00}", Parts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := counting()
+	for text, now := range map[string]time.Time{
+		"2017030300001": time.Date(2017, 3, 3, 15, 59, 59, 0, time.UTC), "2017030400001": time.Date(2017, 3, 3, 16, 0, 0, 0, time.UTC),
+	} {
+		if got, err := template.Make(t.Context(), next, Values{Now: now}); got != text || err != nil {
+			t.Errorf("at %s: %q, %v, want %q", now, got, err, text)
+		}
+	}
+}
+
 func TestTemplatesThatCouldRepeatAreRefused(t *testing.T) {
 	for text, reason := range map[string]string{
 		"order":                             "0 sequences",
@@ -89,15 +105,18 @@ func TestTemplatesThatCouldRepeatAreRefused(t *testing.T) {
 		"{context:a:3}{seq:5}{context:b:3}": "can't be told",
 		"{time:yyyyMMdd}{context:a:3}{seq:5,per=yyyyMMdd}{context:b:3}": "can't be told",
 		"{context:a:3}{time:yyyyMMdd}{context:b:3}{seq:5,per=yyyyMMdd}": "does not show",
-		"{context:shop:4}{seq}": "can't be told",
-		"{seq:0}":               "1 to 19 digits",
-		"{seq:5":                "without a }",
-		"seq}":                  "without a {",
-		"{sequence}":            "no part is named",
-		"{time:YYYY}{seq}":      "use yyyy",
-		"{context:shop}{seq}":   "context:name:max",
-		"{check:9}{seq}":        "at least one modulus",
-		"{check:9,0}{seq}":      "factor,modulus",
+		"{time:yyyyMMdd}{seq:5,per=yyyyMMdd,zone=+08:00}":               "does not show yy",
+		"{time:yyyyMMdd,zone=Asia/Shanghai}{seq:5}":                     "a fixed offset such as +08:00",
+		"{time:yyyyMMdd,zone=+15:00}{seq:5}":                            "from -12:00 to +14:00",
+		"{context:shop:4}{seq}":                                         "can't be told",
+		"{seq:0}":                                                       "1 to 19 digits",
+		"{seq:5":                                                        "without a }",
+		"seq}":                                                          "without a {",
+		"{sequence}":                                                    "no part is named",
+		"{time:YYYY}{seq}":                                              "use yyyy",
+		"{context:shop}{seq}":                                           "context:name:max",
+		"{check:9}{seq}":                                                "at least one modulus",
+		"{check:9,0}{seq}":                                              "factor,modulus",
 	} {
 		if _, err := Parse(text, Parts()); err == nil || !strings.Contains(err.Error(), reason) {
 			t.Errorf("%s: %v, want %q", text, err, reason)

@@ -25,6 +25,8 @@ type Part struct {
 	// Scope is the layout of time that its text tells apart, or with each of
 	// which a sequence begins anew.
 	Scope string
+	// Zone is the offset of that time, as it is written; empty for UTC.
+	Zone string
 	// Text makes it.
 	Text func(ctx context.Context, v *Values) (string, error)
 }

@@ -14,9 +14,27 @@ var tokens = []struct{ token, layout string }{
 	{"yyyy", "2006"}, {"SSS", "000"}, {"yy", "06"}, {"MM", "01"}, {"dd", "02"}, {"HH", "15"}, {"mm", "04"}, {"ss", "05"},
 }
 
+// zoned takes ",zone=+08:00" off a layout of time. Without it the zone is UTC. It is a fixed offset: one whose clocks go
+// back would repeat hours.
+func zoned(argument string) (layout, spelled string, zone *time.Location, err error) {
+	layout, spelled, found := strings.Cut(argument, ",zone=")
+	if !found {
+		return layout, "", time.UTC, nil
+	}
+	at, err := time.Parse("-07:00", spelled)
+	if err != nil {
+		return "", "", nil, fmt.Errorf("zone %q: write a fixed offset such as +08:00: clocks of a zone by name may go back, and repeat hours", spelled)
+	}
+	_, offset := at.Zone()
+	if offset < -12*3600 || offset > 14*3600 {
+		return "", "", nil, fmt.Errorf("zone %q: offsets go from -12:00 to +14:00", spelled)
+	}
+	return layout, spelled, time.FixedZone(spelled, offset), nil
+}
+
 // timeIn is a time in a layout of yyyy, yy, MM, dd, HH, mm, ss, SSS, '-', ':',
-// '.', '_' and spaces, in UTC: a zone whose clocks go back would repeat hours.
-func timeIn(layout string) (func(time.Time) string, error) {
+// '.', '_' and spaces, in a zone of a fixed offset.
+func timeIn(layout string, zone *time.Location) (func(time.Time) string, error) {
 	var pieces []func(time.Time) string
 	for rest := layout; rest != ""; {
 		found := false
@@ -25,7 +43,7 @@ func timeIn(layout string) (func(time.Time) string, error) {
 				if t.token == "SSS" {
 					pieces = append(pieces, func(at time.Time) string { return fmt.Sprintf("%03d", at.UnixMilli()%1000) })
 				} else {
-					pieces = append(pieces, func(at time.Time) string { return at.UTC().Format(t.layout) })
+					pieces = append(pieces, func(at time.Time) string { return at.In(zone).Format(t.layout) })
 				}
 				rest, found = after, true
 				break
@@ -52,14 +70,18 @@ func timeIn(layout string) (func(time.Time) string, error) {
 	}, nil
 }
 
-// timePart is {time:yyyyMMddHHmmssSSS}.
-func timePart(layout string) (Part, error) {
-	text, err := timeIn(layout)
+// timePart is {time:yyyyMMddHHmmssSSS}, or {time:yyyyMMdd,zone=+08:00}.
+func timePart(argument string) (Part, error) {
+	layout, spelled, zone, err := zoned(argument)
+	if err != nil {
+		return Part{}, err
+	}
+	text, err := timeIn(layout, zone)
 	if err != nil {
 		return Part{}, err
 	}
 	return Part{
-		Max: len(layout), Fixed: true, Scope: layout,
+		Max: len(layout), Fixed: true, Scope: layout, Zone: spelled,
 		Text: func(_ context.Context, v *Values) (string, error) { return text(v.Now), nil },
 	}, nil
 }
@@ -85,7 +107,8 @@ func contextPart(argument string) (Part, error) {
 }
 
 // seqPart is {seq}, {seq:5} or {seq:5,per=yyyyMMdd}: the sequence, padded with
-// zeros to so many digits. With per it begins anew at 1 with each such time.
+// zeros to so many digits. With per it begins anew at 1 with each such time, in UTC
+// or, with {seq:5,per=yyyyMMdd,zone=+08:00}, at that offset.
 func seqPart(argument string) (Part, error) {
 	digits, per, scoped := strings.Cut(argument, ",per=")
 	n := 0
@@ -95,10 +118,14 @@ func seqPart(argument string) (Part, error) {
 			return Part{}, fmt.Errorf("%q: write seq, seq:5 or seq:5,per=yyyyMMdd, of 1 to 19 digits", argument)
 		}
 	}
-	scope := func(time.Time) string { return "" }
+	scope, spelled := func(time.Time) string { return "" }, ""
 	if scoped {
+		var zone *time.Location
 		var err error
-		if scope, err = timeIn(per); err != nil {
+		if per, spelled, zone, err = zoned(per); err != nil {
+			return Part{}, err
+		}
+		if scope, err = timeIn(per, zone); err != nil {
 			return Part{}, err
 		}
 	}
@@ -107,7 +134,7 @@ func seqPart(argument string) (Part, error) {
 		longest = 19
 	}
 	return Part{
-		Max: longest, Fixed: n > 0, Stage: Sequenced, Unique: true, Scope: per,
+		Max: longest, Fixed: n > 0, Stage: Sequenced, Unique: true, Scope: per, Zone: spelled,
 		Text: func(ctx context.Context, v *Values) (string, error) {
 			number, err := v.next(ctx, scope(v.Now))
 			if err != nil {

@@ -133,7 +133,7 @@ func (t *Template) checkScope(at int) error {
 	}
 	shown := ""
 	for i, p := range t.pieces {
-		if i != at && p.part != nil && t.readable(i) {
+		if i != at && p.part != nil && p.part.Zone == t.pieces[at].part.Zone && t.readable(i) {
 			shown += p.part.Scope
 		}
 	}
@@ -143,6 +143,11 @@ func (t *Template) checkScope(at int) error {
 		}
 	}
 	return nil
+}
+
+// Scoped tells whether the sequence begins anew with each of its scopes.
+func (t *Template) Scoped() bool {
+	return slices.ContainsFunc(t.pieces, func(p piece) bool { return p.part != nil && p.part.Unique && p.part.Scope != "" })
 }
 
 // Max is the longest string, in bytes.

@@ -3,131 +3,268 @@ package ha
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"locus/idgen"
 )
 
-// inner counts and does what it is told.
+var errAway = errors.New("away")
+
+// inner counts, and takes its time.
 type inner struct {
-	n, calls uint64
-	err      error
-	took     func()
+	n, calls atomic.Uint64
+	took     atomic.Int64 // nanoseconds; below 0: it never answers
+	err      atomic.Pointer[error]
 }
 
-func (i *inner) Fill(_ context.Context, into []uint64) error {
-	i.calls++
-	if i.took != nil {
-		i.took()
+func (i *inner) Fill(ctx context.Context, into []uint64) error {
+	i.calls.Add(1)
+	if took := i.took.Load(); took < 0 {
+		<-ctx.Done()
+		return ctx.Err()
+	} else if took > 0 {
+		time.Sleep(time.Duration(took)) // virtual
+	}
+	if err := i.err.Load(); err != nil {
+		return *err
 	}
 	for k := range into {
-		i.n++
-		into[k] = i.n
+		into[k] = i.n.Add(1)
 	}
-	return i.err
+	return nil
+}
+
+func (i *inner) fails(err error) {
+	if err == nil {
+		i.err.Store(nil)
+		return
+	}
+	i.err.Store(&err)
 }
 
 type fixture struct {
-	now   time.Time
-	inner [4]*inner
+	inner []*inner
 	*Generator
+	mu   sync.Mutex
+	seen map[uint64]bool
+	told []Member
 }
 
-func newFixture(t *testing.T) *fixture {
-	f := &fixture{now: time.Unix(1000, 0)}
-	var numbers []idgen.Numbers
-	for i := range f.inner {
-		f.inner[i] = &inner{}
-		numbers = append(numbers, f.inner[i])
-	}
-	var err error
-	f.Generator, err = New(Options{Now: func() time.Time { return f.now }}, numbers...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+// run tests a generator over n members in virtual time.
+func run(t *testing.T, n int, o Options, f func(t *testing.T, g *fixture)) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &fixture{seen: map[uint64]bool{}}
+		var members []idgen.Numbers
+		for range n {
+			g.inner = append(g.inner, &inner{})
+			members = append(members, g.inner[len(g.inner)-1])
+		}
+		o.Changed = func(m Member) { g.told = append(g.told, m) }
+		var err error
+		if g.Generator, err = New(o, members...); err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		f(t, g)
+	})
 }
 
-func (f *fixture) one(t *testing.T) uint64 {
+// one takes a number and looks whether it was there before.
+func (g *fixture) one(t *testing.T) {
 	t.Helper()
-	n, err := idgen.One(t.Context(), f)
+	n, err := idgen.One(t.Context(), g)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return n
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.seen[n] {
+		t.Fatalf("%d twice", n)
+	}
+	g.seen[n] = true
+}
+
+func (g *fixture) states() (list []State) {
+	for _, m := range g.Members() {
+		list = append(list, m.State)
+	}
+	return list
 }
 
 // Generators that give the same numbers are told apart by their index.
 func TestInTurnAndDistinct(t *testing.T) {
-	f := newFixture(t)
-	seen := map[uint64]bool{}
-	for range 40 {
-		n := f.one(t)
-		if seen[n] {
-			t.Fatalf("%d twice", n)
+	run(t, 4, Options{}, func(t *testing.T, g *fixture) {
+		for range 40 {
+			g.one(t)
 		}
-		seen[n] = true
-	}
-	for i, in := range f.inner {
-		if in.calls != 10 {
-			t.Errorf("generator %d was asked %d times of 40", i, in.calls)
+		for i, in := range g.inner {
+			if n := in.calls.Load(); n != 10 {
+				t.Errorf("generator %d was asked %d times of 40", i, n)
+			}
 		}
-	}
+	})
 }
 
-func TestWhoFailsIsSetAsideAndTriedAgain(t *testing.T) {
-	f := newFixture(t)
-	f.inner[1].err = errors.New("away")
-	for range 20 {
-		f.one(t)
-	}
-	if f.inner[1].calls != 1 {
-		t.Errorf("asked %d times while set aside", f.inner[1].calls)
-	}
-	f.now = f.now.Add(6 * time.Second)
-	f.inner[1].err = nil
-	for range 4 {
-		f.one(t)
-	}
-	if f.inner[1].calls != 2 {
-		t.Errorf("asked %d times: it is not tried again", f.inner[1].calls)
-	}
+func TestWhoFailsIsProbedUntilItIsWell(t *testing.T) {
+	run(t, 4, Options{}, func(t *testing.T, g *fixture) {
+		g.inner[1].fails(errAway)
+		for range 20 {
+			g.one(t)
+		}
+		if n := g.inner[1].calls.Load(); n != 1 {
+			t.Errorf("asked %d times while it is aside", n)
+		}
+		time.Sleep(3 * time.Second)
+		for range 20 {
+			g.one(t)
+			synctest.Wait()
+		}
+		if n := g.inner[1].calls.Load(); n != 2 {
+			t.Errorf("probed %d times in a pause", n-1)
+		}
+		g.inner[1].fails(nil)
+		time.Sleep(3 * time.Second)
+		for range 8 {
+			g.one(t)
+			synctest.Wait()
+		}
+		if s := g.Members()[1]; s.State != Well || s.Err != nil {
+			t.Errorf("it answers, and is %s: %v", s.State, s.Err)
+		}
+		if len(g.told) != 2 || g.told[0].State != Aside || !errors.Is(g.told[0].Err, errAway) || g.told[1].State != Well {
+			t.Errorf("told %v", g.told)
+		}
+	})
 }
 
-func TestWhoIsSlowThreeTimesIsSetAside(t *testing.T) {
-	f := newFixture(t)
-	f.inner[2].took = func() { f.now = f.now.Add(200 * time.Millisecond) }
-	for range 40 {
-		f.one(t)
-	}
-	if f.inner[2].calls != 3 {
-		t.Errorf("asked %d times", f.inner[2].calls)
-	}
+// Slow members are left alone while others are well, and asked all the same if none is.
+func TestSlowOnesComeLast(t *testing.T) {
+	run(t, 4, Options{}, func(t *testing.T, g *fixture) {
+		g.inner[2].took.Store(int64(200 * time.Millisecond))
+		for range 40 {
+			g.one(t)
+		}
+		if n := g.inner[2].calls.Load(); n != 3 || g.Members()[2].State != Slow {
+			t.Errorf("asked %d times, %v", n, g.states())
+		}
+		for _, in := range g.inner {
+			in.took.Store(int64(120 * time.Millisecond))
+		}
+		before := g.inner[2].calls.Load()
+		for range 250 {
+			g.one(t)
+		}
+		if n := g.inner[2].calls.Load() - before; n < 40 {
+			t.Errorf("all are slow, and one of four had %d of 250 calls", n)
+		}
+		for _, in := range g.inner {
+			in.took.Store(0)
+		}
+		for range 8 {
+			time.Sleep(time.Second)
+			g.one(t)
+			synctest.Wait()
+		}
+		for i, s := range g.states() {
+			if s != Well {
+				t.Errorf("generator %d answers at once and is %s", i, s)
+			}
+		}
+	})
 }
 
-func TestWhoIsOutOfRangeIsSetAsideForGood(t *testing.T) {
-	f := newFixture(t)
-	f.inner[0].n = 1 << 61
-	for range 8 {
-		f.one(t)
-	}
-	f.now = f.now.Add(time.Hour)
-	for range 8 {
-		f.one(t)
-	}
-	if f.inner[0].calls != 1 {
-		t.Errorf("asked %d times", f.inner[0].calls)
-	}
-	for _, in := range f.inner {
-		in.n = 1 << 61
-	}
-	for range 2 {
-		if n, err := idgen.One(t.Context(), f); !errors.Is(err, idgen.ErrOutOfRange) {
+// The last one is asked whatever is known of it.
+func TestTheLastOneIsAlwaysAsked(t *testing.T) {
+	run(t, 2, Options{}, func(t *testing.T, g *fixture) {
+		g.inner[0].fails(errAway)
+		g.inner[1].fails(errAway)
+		if n, err := idgen.One(t.Context(), g); !errors.Is(err, errAway) {
 			t.Errorf("%d, %v", n, err)
 		}
-	}
-	for _, n := range []int{0, 3, 6} {
+		g.inner[1].fails(nil)
+		for range 10 {
+			g.one(t)
+		}
+	})
+}
+
+// A member that never answers costs those who have asked it Timeout, and nobody after them.
+func TestWhoNeverAnswers(t *testing.T) {
+	run(t, 2, Options{}, func(t *testing.T, g *fixture) {
+		g.inner[0].took.Store(-1)
+		began := time.Now()
+		var callers sync.WaitGroup
+		for range 10 {
+			callers.Go(func() { g.one(t) })
+		}
+		synctest.Wait()
+		if n := len(g.seen); n != 5 {
+			t.Errorf("%d of 10 were answered at once", n)
+		}
+		time.Sleep(200 * time.Millisecond)
+		for range 10 {
+			g.one(t)
+		}
+		if took := time.Since(began); took != 200*time.Millisecond {
+			t.Errorf("who came while calls were stuck waited for %s", took-200*time.Millisecond)
+		}
+		callers.Wait()
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("who asked the one that never answers waited for %s", took)
+		}
+	})
+}
+
+// The caller's own end says nothing of a member.
+func TestACallersEnd(t *testing.T) {
+	run(t, 2, Options{}, func(t *testing.T, g *fixture) {
+		g.inner[0].took.Store(-1)
+		g.inner[1].took.Store(-1)
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		if _, err := idgen.One(ctx, g); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		if s := g.states(); s[0] != Well || s[1] != Well {
+			t.Errorf("%v", s)
+		}
+		if g.inner[0].calls.Load()+g.inner[1].calls.Load() != 1 {
+			t.Error("a caller that is gone has another member asked")
+		}
+	})
+}
+
+func TestWhoIsOutOfRangeIsFinished(t *testing.T) {
+	run(t, 4, Options{}, func(t *testing.T, g *fixture) {
+		g.inner[0].n.Store(1 << 61)
+		for range 8 {
+			g.one(t)
+		}
+		time.Sleep(time.Hour)
+		for range 8 {
+			g.one(t)
+			synctest.Wait()
+		}
+		if n := g.inner[0].calls.Load(); n != 1 {
+			t.Errorf("asked %d times", n)
+		}
+		for _, in := range g.inner {
+			in.n.Store(1 << 61)
+		}
+		for range 2 {
+			if n, err := idgen.One(t.Context(), g); !errors.Is(err, idgen.ErrOutOfRange) {
+				t.Errorf("%d, %v", n, err)
+			}
+		}
+	})
+}
+
+func TestHowMany(t *testing.T) {
+	for _, n := range []int{0, 3, 6, 2048} {
 		if _, err := New(Options{}, make([]idgen.Numbers, n)...); err == nil {
 			t.Errorf("%d generators are taken", n)
 		}

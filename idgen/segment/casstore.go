@@ -62,28 +62,39 @@ func (e unanswered) Unwrap() error { return e.error }
 // write of the lost attempt that arrives late was seen by that read, or makes
 // the next swap fail, or fails itself, because a revision is swapped only once.
 func (s *CASStore) Extend(ctx context.Context, counter string, n uint64) (g Grant, err error) {
+	key := s.prefix + counter
+	err = s.retried(ctx, func(ctx context.Context) (err error) { g, err = s.attempt(ctx, key, n); return err })
+	return g, err
+}
+
+// retried asks again while the store does not answer. Each attempt has its part of the time that ctx leaves.
+func (s *CASStore) retried(ctx context.Context, attempt func(context.Context) error) error {
 	for left, pause := attempts, s.pause; ; left, pause = left-1, 2*pause {
-		g, err = s.attempt(ctx, left, s.prefix+counter, n)
+		err := within(ctx, left, attempt)
 		if left == 1 || !errors.As(err, new(unanswered)) {
-			return g, err
+			return err
 		}
 		timer := time.NewTimer(pause)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return g, err
+			return err
 		}
 	}
 }
 
-// attempt has its part of the time that ctx leaves for so many.
-func (s *CASStore) attempt(ctx context.Context, left int, key string, n uint64) (Grant, error) {
+// within runs one of so many attempts.
+func within(ctx context.Context, left int, attempt func(context.Context) error) error {
 	if deadline, bounded := ctx.Deadline(); bounded {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/time.Duration(left))
 		defer cancel()
 	}
+	return attempt(ctx)
+}
+
+func (s *CASStore) attempt(ctx context.Context, key string, n uint64) (Grant, error) {
 	for {
 		bound, revision, moved, err := s.bound(ctx, key)
 		if err != nil {

@@ -151,6 +151,17 @@ func TestGeneratorsRefused(t *testing.T) {
 		{"a: {kind: segment, store: {mysql: {shard: s0, table: a.b, tag: " + strings.Repeat("t", 129) + "}}}", "generator a: store: a tag of 129 bytes: biz_tag has room for 128"},
 		{"a: {kind: row, shards: [s0], store: {mysql: {shard: s0}}}", "generator a: store: kind row has none: kinds segment, redis and memcached have"},
 		{"a: {kind: segment, shards: [s0]}", "generator a: shards: kind segment has none"},
+		{"a: {kind: auto_increment, shards: [s0, s1], limits: {slow: 50ms, strikes: 2, within: 5s, timeout: 2s, aside: 1s}}", ""},
+		{"a: {kind: segment, limits: {slow: 50ms}}", "generator a: limits: kind segment has none"},
+		{"a: {kind: auto_increment, shards: [s0], limits: {slow: soon}}", `generator a: limits: slow "soon": write a duration from 1ms to 1h`},
+		{"a: {kind: auto_increment, shards: [s0], limits: {strikes: -1}}", "generator a: limits: strikes -1: use 1 to 1000"},
+		{"{a: {kind: segment}, b: {kind: queue, of: [a]}, c: {kind: ha, of: [a, b]}, d: {kind: format, of: [c], template: 'D{seq:19}'}}", ""},
+		{"{a: {kind: queue, of: [b]}, b: {kind: queue, of: [a]}}", "generator a: of: it takes numbers from itself: a of b of a"},
+		{"{a: {kind: format, template: 'A{seq:9}'}, b: {kind: queue, of: [a]}}", "generator b: of a: it makes texts, and numbers are needed"},
+		{"{a: {kind: snowflake}, b: {kind: ha, of: [a, c]}, c: {kind: segment}}", "generator b: it adds 1 low bits to those of a, a snowflake"},
+		{"{a: {kind: segment}, b: {kind: queue, of: [a], bits: 20}, c: {kind: queue, of: [b], bits: 4}}", "generator c: it adds 24 low bits to the numbers of b: at most 23"},
+		{"{a: {kind: segment}, b: {kind: format, of: [a], template: '{time:yyyyMMdd}{seq:9,per=yyyyMMdd}'}}", "generator b: of: a sequence that begins anew (per=…) is the format's own"},
+		{"{a: {kind: segment}, b: {kind: format, of: [a], template: 'B{seq:9}', min_step: 5}}", "generator b: min_step and max_step are those of the generator that it is of"},
 	} {
 		_, err := Parse([]byte(string(text) + "generators:\n  " + c.generator + "\n"))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {

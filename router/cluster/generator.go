@@ -3,7 +3,9 @@ package cluster
 import (
 	"cmp"
 	"slices"
+	"time"
 
+	"locus/idgen/ha"
 	"locus/router"
 )
 
@@ -51,13 +53,41 @@ type Generator struct {
 	Store *Store `yaml:"store,omitempty,flow"`
 	// Lock is that of a row.
 	Lock Lock `yaml:"lock,omitempty"`
+	// Limits say when ha, or auto_increment, keeps away from a member.
+	Limits *Limits `yaml:"limits,omitempty,flow"`
 	// Bits is how many low bits a queue makes in memory.
 	Bits uint `yaml:"bits,omitempty"`
 	// Template is that of a format.
 	Template string `yaml:"template,omitempty"`
-	// MinStep and MaxStep bound a segment.
+	// MinStep and MaxStep bound a segment, also of a format's own sequence.
 	MinStep uint64 `yaml:"min_step,omitempty"`
 	MaxStep uint64 `yaml:"max_step,omitempty"`
+}
+
+// Limits are durations such as 100ms, and what is left out has a default. A member that is slow, or fails, is asked only
+// if no better one is left, and probed until it is well again.
+type Limits struct {
+	Slow    string `yaml:"slow,omitempty"`    // a call that takes longer is slow
+	Strikes int    `yaml:"strikes,omitempty"` // so many slow calls within Within make a member slow
+	Within  string `yaml:"within,omitempty"`
+	Timeout string `yaml:"timeout,omitempty"` // of a call while others are left to ask
+	Aside   string `yaml:"aside,omitempty"`   // from a failure to the first probe, and between probes
+}
+
+// duration is one of them; 0 if it isn't given.
+func (l *Limits) duration(text string) time.Duration {
+	d, _ := time.ParseDuration(text) // Validate has looked
+	return d
+}
+
+// Options are the limits as package ha has them. A nil pointer has the defaults.
+func (l *Limits) Options() ha.Options {
+	if l == nil {
+		return ha.Options{}
+	}
+	return ha.Options{
+		Slow: l.duration(l.Slow), Strikes: l.Strikes, Within: l.duration(l.Within), Timeout: l.duration(l.Timeout), Aside: l.duration(l.Aside),
+	}
 }
 
 // Store is where a generator's numbers are granted to processes. One is named.
@@ -80,6 +110,19 @@ type MySQLStore struct {
 // is made.
 func (s MySQLStore) RowOf(generator string) (table, tag string) {
 	return s.Table, cmp.Or(s.Tag, generator)
+}
+
+// Under is a generator and all that it takes from, itself first, each once.
+func (c *Cluster) Under(name string) []string {
+	all := []string{name}
+	for i := 0; i < len(all); i++ {
+		for _, of := range c.Generators[all[i]].Of {
+			if !slices.Contains(all, of) {
+				all = append(all, of)
+			}
+		}
+	}
+	return all
 }
 
 // Uses are the shards that have what the generator counts with.

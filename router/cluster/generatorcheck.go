@@ -2,9 +2,12 @@ package cluster
 
 import (
 	"fmt"
+	"math/bits"
 	"net"
 	"regexp"
 	"slices"
+	"strings"
+	"time"
 
 	"locus/idgen/format"
 )
@@ -26,23 +29,27 @@ func (c *Cluster) checkGenerator(p *problems, name string, g Generator) {
 		p.add(document, "%s", problem)
 	}
 	if g.Kind == FormatGenerator && g.Template != "" {
-		if _, err := format.Parse(g.Template, format.Parts()); err != nil {
+		t, err := format.Parse(g.Template, format.Parts())
+		switch {
+		case err != nil:
 			p.add(document, "%w", err)
+		case t.Scoped() && len(g.Of) > 0:
+			p.add(document, "of: a sequence that begins anew (per=…) is the format's own: leave `of` out, or per=")
 		}
 	}
-	c.checkInner(p, document, g)
+	c.checkInner(p, document, name, g)
 	c.checkGeneratorShards(p, document, name, g)
 }
 
 // checkInner reports what is wrong with the generators that one takes from.
-func (c *Cluster) checkInner(p *problems, document string, g Generator) {
+func (c *Cluster) checkInner(p *problems, document, name string, g Generator) {
 	for _, of := range g.Of {
 		inner, declared := c.Generators[of]
 		switch {
 		case !declared:
 			p.add(document, "of %q: no such generator is declared", of)
-		case len(inner.Of) > 0 || inner.Kind == FormatGenerator:
-			p.add(document, "of %s: a generator of others takes such as make numbers themselves", of)
+		case inner.Kind == FormatGenerator:
+			p.add(document, "of %s: it makes texts, and numbers are needed", of)
 		}
 	}
 	n := len(g.Of)
@@ -51,9 +58,68 @@ func (c *Cluster) checkInner(p *problems, document string, g Generator) {
 		p.add(document, "of: %d generators: ha takes 2, 4, 8 … of them, since the index is the low bits", n)
 	case g.Kind == QueueGenerator && n != 1:
 		p.add(document, "of: %d generators: a queue stands in front of one", n)
+	case g.Kind == FormatGenerator && n > 1:
+		p.add(document, "of: %d generators: a format has the sequence of one, or its own", n)
 	case n != len(slices.Compact(slices.Sorted(slices.Values(g.Of)))):
 		p.add(document, "of: a generator is named twice")
 	}
+	if ring := c.ringOf(name, nil); ring != nil {
+		p.add(document, "of: it takes numbers from itself: %s", strings.Join(ring, " of "))
+		return
+	}
+	if bits := c.lowBits(name); bits > mostLowBits {
+		p.add(document, "it adds %d low bits to the numbers of %s: at most %d leave enough of them", bits, strings.Join(g.Of, ", "), mostLowBits)
+	} else if flake := c.snowflakeIn(name); flake != "" && bits > 0 {
+		p.add(document, "it adds %d low bits to those of %s, a snowflake, which has all 63 that a number can have", bits, flake)
+	}
+}
+
+// ringOf is the way by which a generator takes numbers from itself; nil if it doesn't.
+func (c *Cluster) ringOf(name string, way []string) []string {
+	if i := slices.Index(way, name); i >= 0 {
+		return append(slices.Clone(way[i:]), name)
+	}
+	way = append(slices.Clip(way), name)
+	for _, of := range c.Generators[name].Of {
+		if ring := c.ringOf(of, way); ring != nil {
+			return ring
+		}
+	}
+	return nil
+}
+
+// mostLowBits leaves a trillion numbers.
+const mostLowBits = 23
+
+// lowBits is how many bits a generator, and those that it takes from, add below the numbers that are counted. There is no ring.
+func (c *Cluster) lowBits(name string) (n uint) {
+	g := c.Generators[name]
+	for _, of := range g.Of {
+		n = max(n, c.lowBits(of))
+	}
+	switch g.Kind {
+	case HAGenerator:
+		n += uint(bits.Len(uint(len(g.Of)))) - 1
+	case AutoIncrementGenerator:
+		n += uint(bits.Len(uint(max(1, len(g.Shards))))) - 1
+	case QueueGenerator:
+		n += g.Bits
+	case SegmentGenerator, SnowflakeGenerator, RedisGenerator, BucketsGenerator, MemcachedGenerator, RowGenerator, FormatGenerator:
+	}
+	return n
+}
+
+// snowflakeIn is a snowflake that a generator takes from, however deep; empty without one.
+func (c *Cluster) snowflakeIn(name string) string {
+	for _, of := range c.Generators[name].Of {
+		if c.Generators[of].Kind == SnowflakeGenerator {
+			return of
+		}
+		if flake := c.snowflakeIn(of); flake != "" {
+			return flake
+		}
+	}
+	return ""
 }
 
 // powerOfTwo: 1, 2, 4 … 1,024.
@@ -90,8 +156,8 @@ const (
 
 // generatorFields are what a kind takes.
 type generatorFields struct {
-	server                                               presence
-	keys, of, shards, store, lock, bits, template, steps bool
+	server                                                       presence
+	keys, of, shards, store, lock, limits, bits, template, steps bool
 }
 
 var fieldsOfKinds = map[GeneratorKind]generatorFields{
@@ -101,10 +167,10 @@ var fieldsOfKinds = map[GeneratorKind]generatorFields{
 	BucketsGenerator:       {server: needed},
 	MemcachedGenerator:     {server: needed, store: true},
 	RowGenerator:           {server: optional, shards: true, lock: true},
-	AutoIncrementGenerator: {shards: true},
-	HAGenerator:            {of: true},
+	AutoIncrementGenerator: {shards: true, limits: true},
+	HAGenerator:            {of: true, limits: true},
 	QueueGenerator:         {of: true, bits: true},
-	FormatGenerator:        {template: true},
+	FormatGenerator:        {of: true, template: true, steps: true},
 }
 
 func (f generatorFields) problems(g Generator) []string {
@@ -129,9 +195,14 @@ func (f generatorFields) problems(g Generator) []string {
 	refuse(g.Lock != NoLock && !f.lock, "lock: kind %s has none", g.Kind)
 	refuse(g.Lock != NoLock && g.Lock != LocalLock && g.Lock != RedisLock, "lock %q: use local or redis, or leave it out", g.Lock)
 	refuse(f.lock && (g.Lock == RedisLock) != (g.Server != ""), "lock: redis and server, its host:port, go together")
+	refuse(g.Limits != nil && !f.limits, "limits: kind %s has none: kinds ha and auto_increment have", g.Kind)
+	if g.Limits != nil && f.limits {
+		list = append(list, g.Limits.problems()...)
+	}
 	refuse(g.Bits > 20 || g.Bits > 0 && !f.bits, "bits %d: kind queue takes 0 to 20", g.Bits)
 	refuse((g.Template == "") == f.template, "template: kind format needs one, others have none")
-	refuse((g.MinStep > 0 || g.MaxStep > 0) && !f.steps, "min_step and max_step are for kind segment")
+	refuse((g.MinStep > 0 || g.MaxStep > 0) && !f.steps, "min_step and max_step are for kinds segment and format")
+	refuse((g.MinStep > 0 || g.MaxStep > 0) && f.template && len(g.Of) > 0, "min_step and max_step are those of the generator that it is of")
 	refuse(g.MinStep > g.MaxStep && g.MaxStep > 0, "min_step %d is above max_step %d", g.MinStep, g.MaxStep)
 	refuse(g.MaxStep > 1<<32, "max_step %d is above %d", g.MaxStep, uint64(1)<<32)
 	return list
@@ -159,6 +230,25 @@ func (s *Store) problems() []string {
 	}
 	if len(s.MySQL.Tag) > longestTag {
 		list = append(list, fmt.Sprintf("store: a tag of %d bytes: biz_tag has room for %d", len(s.MySQL.Tag), longestTag))
+	}
+	return list
+}
+
+// longestLimit is more than anybody waits for a number.
+const longestLimit = time.Hour
+
+func (l *Limits) problems() []string {
+	var list []string
+	for _, d := range []struct{ name, text string }{{"slow", l.Slow}, {"within", l.Within}, {"timeout", l.Timeout}, {"aside", l.Aside}} {
+		if d.text == "" {
+			continue
+		}
+		if n, err := time.ParseDuration(d.text); err != nil || n < time.Millisecond || n > longestLimit {
+			list = append(list, fmt.Sprintf("limits: %s %q: write a duration from 1ms to 1h, such as 100ms", d.name, d.text))
+		}
+	}
+	if l.Strikes < 0 || l.Strikes > 1000 {
+		list = append(list, fmt.Sprintf("limits: strikes %d: use 1 to 1000, or leave it out", l.Strikes))
 	}
 	return list
 }

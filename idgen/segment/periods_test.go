@@ -1,0 +1,110 @@
+package segment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+)
+
+// minutes names the minute of a time.
+func minutes(at time.Time) string { return at.UTC().Format("200601021504") }
+
+// Processes whose clocks are apart, which lose answers of the store, and of which some are made anew: in no period a
+// number comes twice, and each begins at 1.
+func TestPeriodsGiveNoNumberTwice(t *testing.T) {
+	t.Run("well", func(t *testing.T) { testPeriods(t, 0) })
+	t.Run("failing", func(t *testing.T) { testPeriods(t, 20) })
+}
+
+// testPeriods has one call of the store in so many fail.
+func testPeriods(t *testing.T, faults int) {
+	store := newFakeKV()
+	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	seen, first := map[string]bool{}, map[string]uint64{}
+	rng := rand.New(rand.NewPCG(7, 7))
+	store.fault = func(string) fault {
+		if faults == 0 || rng.IntN(faults) > 0 {
+			return noFault
+		}
+		return fault(rng.IntN(4))
+	}
+	var processes [4]*Periods
+	for step := range 40_000 {
+		i := rng.IntN(len(processes))
+		if processes[i] == nil || rng.IntN(500) == 0 {
+			cas := NewCASStore(store, "", fmt.Sprint(i), time.Now)
+			cas.pause = 1
+			processes[i] = NewPeriods(cas, "bill", Options{MaxStep: 64})
+		}
+		skew := time.Duration(i-2) * 70 * time.Second
+		at := start.Add(time.Duration(step) * 500 * time.Millisecond).Add(skew)
+		n, err := processes[i].Next(t.Context(), minutes(at), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := minutes(at)
+		if key := fmt.Sprint(name, " ", n); seen[key] {
+			t.Fatalf("%s came twice", key)
+		} else {
+			seen[key] = true
+		}
+		if first[name] == 0 || n < first[name] {
+			first[name] = n
+		}
+	}
+	for name, n := range first {
+		if n != 1 && faults == 0 { // else it may be lost
+			t.Errorf("period %s begins at %d", name, n)
+		}
+	}
+	if len(store.values) != 1 {
+		t.Errorf("%d keys are left behind", len(store.values))
+	}
+	store.fault = nil
+	late := start.Add(-time.Hour)
+	if n, err := processes[0].Next(t.Context(), minutes(late), late); err != nil || n != 1 {
+		// before the first period that ever was: nothing is known of it
+		if !errors.Is(err, ErrPeriodOver) {
+			t.Errorf("%d, %v", n, err)
+		}
+	}
+	old := start.Add(time.Minute)
+	for range 2 {
+		if n, err := processes[1].Next(t.Context(), minutes(old), old); !errors.Is(err, ErrPeriodOver) {
+			t.Errorf("a period that is long over gives %d, %v", n, err)
+		}
+	}
+}
+
+func TestPeriodsTogether(t *testing.T) {
+	store := newFakeKV()
+	p := NewPeriods(NewCASStore(store, "", "p", time.Now), "bill", Options{})
+	at := time.Now()
+	var mu sync.Mutex
+	seen := map[uint64]bool{}
+	var callers sync.WaitGroup
+	for range 16 {
+		callers.Go(func() {
+			for range 500 {
+				n, err := p.Next(t.Context(), "p1", at)
+				mu.Lock()
+				if err != nil || seen[n] {
+					t.Error(n, err)
+				}
+				seen[n] = true
+				mu.Unlock()
+			}
+		})
+	}
+	callers.Wait()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p.loading <- struct{}{}
+	if _, err := p.Next(ctx, "p2", at); !errors.Is(err, context.Canceled) {
+		t.Errorf("who gives up: %v", err)
+	}
+}
