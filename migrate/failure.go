@@ -65,7 +65,7 @@ func hopeless(err error) (why, remedy string, final bool) {
 	case errors.As(err, &typed):
 		return err.Error(), table.TypedRemedy + "; then locus resume the job", true
 	case errors.As(err, &rows):
-		return err.Error(), "set binlog_format = ROW and binlog_row_image = FULL on both servers, locus abort the job, and begin anew", true
+		return err.Error(), "set binlog_format = ROW, binlog_row_image = FULL and on MySQL binlog_row_value_options = '' on both servers, reconnect who wrote to them directly, locus abort the job, and begin anew", true
 	case errors.Is(err, changes.ErrPurged):
 		return err.Error(), "raise the servers' binlog retention, locus abort the job, and begin anew", true
 	case errors.Is(err, changes.ErrOtherLog):

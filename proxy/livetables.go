@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"reflect"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"locus/proxy/backend"
@@ -21,8 +23,9 @@ const greeting = 3 * time.Second
 
 // loadSchema reads the declared tables on the shards that can be reached, and
 // gives one of those, the default shard if it is among them. A shard that is
-// away is left out: its tables are looked at once it is back.
-func loadSchema(ctx context.Context, pools *backend.Registry, c *cluster.Cluster, log *slog.Logger) (*schema.Loaded, schema.Querier, error) {
+// away is left out: its tables are looked at once it is back, and until then what it
+// had before stands.
+func loadSchema(ctx context.Context, pools *backend.Registry, c *cluster.Cluster, before map[router.ShardName]*catalog.Listing, log *slog.Logger) (*schema.Loaded, schema.Querier, error) {
 	reached := map[router.ShardName]schema.Querier{}
 	var away []error
 	var first schema.Querier
@@ -47,7 +50,7 @@ func loadSchema(ctx context.Context, pools *backend.Registry, c *cluster.Cluster
 	for _, err := range away {
 		log.Warn("tables are not compared with a shard that is away", "error", err)
 	}
-	loaded, err := schema.Load(ctx, reached, c)
+	loaded, err := schema.Reload(ctx, reached, c, before)
 	return loaded, first, err
 }
 
@@ -70,40 +73,112 @@ func (p *Proxy) watchTables(ctx context.Context, b *builder) {
 			return
 		case <-ticker.C:
 		}
-		w := p.live.Load()
-		loaded, _, err := loadSchema(ctx, p.pools, w.declared, slog.New(slog.DiscardHandler))
-		if err != nil || sameCatalog(w, loaded) {
-			continue
+		if p.look(ctx) {
+			p.Reread()
 		}
-		p.options.Log.Info("the tables on the shards have changed: reading them anew")
-		b.stale.Store(true)
-		p.live.Rebuild()
 	}
 }
 
-// redefined has the live tables read anew, after a definition that went through
-// this proxy, and waits until what they are is in force. The others are told.
-func (p *Proxy) redefined(ctx context.Context) {
+// look reads the live tables, and tells whether they are no longer as they were.
+func (p *Proxy) look(ctx context.Context) (differs bool) {
+	w := p.live.Load()
+	loaded, _, err := loadSchema(ctx, p.pools, w.declared, w.session.Catalog.Listings(), slog.New(slog.DiscardHandler))
+	if err != nil || sameCatalog(w, loaded) {
+		return false
+	}
+	p.options.Log.Info("the tables on the shards have changed: reading them anew")
+	return true
+}
+
+// unlistedEvery is the pause between looks at the shards that names which nobody knows
+// ask for.
+const unlistedEvery = 100 * time.Millisecond
+
+// looking is the look that unknown names ask for, one at a time.
+type looking struct {
+	place chan struct{} // holds one while somebody looks
+	began atomic.Int64  // the last look, in nanoseconds of the clock
+	count atomic.Uint64 // of looks that have begun
+}
+
+// unlisted looks at the shards again, as a statement names what no shard had. A look that
+// began after the statement came serves all who wait.
+func (p *Proxy) unlisted(ctx context.Context, waits bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, greeting)
 	defer cancel()
-	if p.options.Redefined != nil {
-		if err := p.options.Redefined(ctx); err != nil {
-			p.options.Log.Warn("other proxies could not be told of changed tables, and will look by themselves", "error", err)
-		}
+	before, count := p.live.Load(), p.looking.count.Load()
+	pause := func() time.Duration {
+		return time.Until(time.Unix(0, p.looking.began.Load()).Add(unlistedEvery))
 	}
-	changed := p.live.Changed()
-	p.Reread()
+	if !waits && (pause() > 0 || len(p.looking.place) > 0) {
+		return false
+	}
 	select {
-	case <-changed:
+	case p.looking.place <- struct{}{}:
+		defer func() { <-p.looking.place }()
 	case <-ctx.Done():
+		return false
 	}
+	if p.looking.count.Load() > count {
+		return p.live.Load() != before
+	}
+	select {
+	case <-time.After(pause()):
+	case <-ctx.Done():
+		return false
+	}
+	p.looking.count.Add(1)
+	p.looking.began.Store(time.Now().UnixNano())
+	return p.look(ctx) && p.RereadNow(ctx) == nil
 }
 
-// Reread has the live tables read anew, of which another proxy says that they have
-// changed. It does not wait.
-func (p *Proxy) Reread() {
+// redefined has the live tables read anew, by the other proxies too, after a definition
+// that went through this one, and waits until what they are is in force. The error says
+// who may not know of it yet.
+func (p *Proxy) redefined(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, greeting)
+	defer cancel()
+	var others error
+	var telling sync.WaitGroup
+	if p.options.Redefined != nil {
+		telling.Go(func() { others = p.options.Redefined(ctx) })
+	}
+	own := p.RereadNow(ctx)
+	telling.Wait()
+	if own != nil {
+		own = fmt.Errorf("this proxy has not read the tables anew: %w", own)
+	}
+	err := errors.Join(own, others)
+	if err != nil {
+		p.options.Log.Warn("a definition is not known to every proxy yet, which will look by themselves", "error", err)
+	}
+	return err
+}
+
+// Reread has the live tables read anew, which may have changed. It does not wait.
+func (p *Proxy) Reread() { p.ask() }
+
+// ask has the live tables read anew, and gives the number of the request.
+func (p *Proxy) ask() uint64 {
+	number := p.builder.asked.Add(1)
 	p.builder.stale.Store(true)
 	p.live.Rebuild()
+	return number
+}
+
+// RereadNow is Reread that waits until what was read after the call is in force.
+func (p *Proxy) RereadNow(ctx context.Context) error {
+	for number := p.ask(); ; {
+		changed := p.live.Changed()
+		if p.live.Load().asked >= number {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
 
 // sameCatalog tells whether the shards have what the world was built of.
@@ -112,7 +187,7 @@ func sameCatalog(w *world, l *schema.Loaded) bool {
 	if fmt.Sprint(w.problems) != fmt.Sprint(l.Problems()) {
 		return false
 	}
-	return slices.EqualFunc(have.Tables(), now.Tables(), func(a, b *catalog.Table) bool {
+	return reflect.DeepEqual(have.Listings(), now.Listings()) && slices.EqualFunc(have.Tables(), now.Tables(), func(a, b *catalog.Table) bool {
 		return a.TableName == b.TableName && reflect.DeepEqual(a.Columns, b.Columns)
 	})
 }

@@ -67,8 +67,9 @@ type Options struct {
 	// Acknowledge tells others which version of the map is obeyed: no statement
 	// and no transaction goes on by an older one. May be nil.
 	Acknowledge func(version int64) error
-	// Redefined tells the other proxies that a definition has changed tables; each
-	// then has Reread called. May be nil: they look by themselves.
+	// Redefined tells all proxies that a definition has changed tables; each then has
+	// RereadNow called, and the error says who hasn't told that it is done. May be nil:
+	// they look by themselves.
 	Redefined func(ctx context.Context) error
 	// Save and Saved keep the last documents for a start without the source.
 	Save  func(values map[string][]byte, revision int64) error

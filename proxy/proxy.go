@@ -44,6 +44,7 @@ type Proxy struct {
 	accepted    atomic.Uint64
 	refused     atomic.Uint64
 	drained     atomic.Bool
+	looking     looking
 	spare       chan struct{} // one more place, for an admin
 }
 
@@ -55,6 +56,7 @@ func New(o Options) *Proxy {
 		sessions: registry{sessions: map[uint32]*session.Session{}, users: map[uint32]string{}},
 		places:   make(chan struct{}, o.MaxConnections),
 		spare:    make(chan struct{}, 1),
+		looking:  looking{place: make(chan struct{}, 1)},
 	}
 	p.builder = &builder{secrets: o.Secrets, mark: cluster.ConnectionMark(o.Name), pools: p.pools, moves: &p.meter.Moves, log: o.Log}
 	p.span()
@@ -89,7 +91,7 @@ func New(o Options) *Proxy {
 		},
 		Began: time.Now(), Clients: p.sessions.len,
 		Version: p.serverVersion, Hostname: hostname(), Processes: p.sessions.processes, Virtual: o.Virtual,
-		Redefined: p.redefined,
+		Redefined: p.redefined, Unlisted: p.unlisted,
 	}
 	p.login = handshake.Config{
 		ServerVersion: p.serverVersion, ConnectionID: func() uint32 { return p.lastID.Add(1) },

@@ -41,7 +41,7 @@ func (s recoveryServers) Shards() []router.ShardName {
 func (s recoveryServers) Exec(ctx context.Context, shard router.ShardName, sql string) (uint64, error) {
 	var affected uint64
 	err := s.on(ctx, shard, func(c *backend.Conn) error {
-		ok, err := c.Exec(ctx, sql)
+		ok, err := c.Own().Exec(ctx, sql)
 		affected = ok.AffectedRows
 		return err
 	})
@@ -51,7 +51,7 @@ func (s recoveryServers) Exec(ctx context.Context, shard router.ShardName, sql s
 func (s recoveryServers) Query(ctx context.Context, shard router.ShardName, sql string) ([][][]byte, error) {
 	var rows [][][]byte
 	err := s.on(ctx, shard, func(c *backend.Conn) error {
-		answer, err := c.Query(ctx, sql)
+		answer, err := c.Own().Query(ctx, sql)
 		if err == nil {
 			rows = answer.Rows
 		}

@@ -17,8 +17,10 @@ import (
 	"locus/proxy/schema"
 	"locus/proxy/session"
 	"locus/router"
+	"locus/router/catalog"
 	"locus/router/cluster"
 	"locus/router/plan"
+	"locus/router/stmt"
 )
 
 // plansKept bounds the plan cache.
@@ -35,6 +37,7 @@ type world struct {
 	collation byte
 	problems  error // tables that are declared and can't be served
 	tls       map[router.ShardName]*tls.Config
+	asked     uint64 // of builder, before the tables were read
 }
 
 // charset is what a client's collation number at login stands for.
@@ -53,7 +56,8 @@ type builder struct {
 	doubt func(router.ShardName)
 	log   *slog.Logger
 	last  *world
-	stale atomic.Bool // the live tables have changed
+	stale atomic.Bool   // the live tables have changed
+	asked atomic.Uint64 // how often they were asked for
 	// rightsKnown is the last ID that was given to rights.
 	rightsKnown uint64
 }
@@ -74,8 +78,9 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 	}
 	if b.sameTables(declared) && !b.stale.Swap(false) {
 		w.session = b.last.session
-		w.charsets, w.version, w.problems = b.last.charsets, b.last.version, b.last.problems
+		w.charsets, w.version, w.problems, w.asked = b.last.charsets, b.last.version, b.last.problems, b.last.asked
 	} else if err := b.read(ctx, w); err != nil {
+		b.stale.Store(true)
 		return nil, err
 	}
 	w.session.Map, w.session.Accounts = declared.Routes, b.users(declared)
@@ -144,9 +149,17 @@ func (b *builder) target(name router.ShardName, s cluster.Shard) (backend.Target
 
 // read asks the shards for their live schemas.
 func (b *builder) read(ctx context.Context, w *world) error {
-	loaded, first, err := loadSchema(ctx, b.pools, w.declared, b.log)
+	w.asked = b.asked.Load()
+	var before map[router.ShardName]*catalog.Listing
+	if b.last != nil {
+		before = b.last.session.Catalog.Listings()
+	}
+	loaded, first, err := loadSchema(ctx, b.pools, w.declared, before, b.log)
 	if err != nil {
 		return err
+	}
+	if loaded.Unseen != nil {
+		return fmt.Errorf("the proxy's account can't see all that the shards have: %w", loaded.Unseen)
 	}
 	w.problems = loaded.Problems()
 	if w.problems != nil {
@@ -155,9 +168,49 @@ func (b *builder) read(ctx context.Context, w *world) error {
 	for _, warning := range loaded.Warnings {
 		b.log.Warn("declared table", "warning", warning)
 	}
-	w.session.Catalog = loaded.Catalog
-	w.session.Plans, w.session.Sets = plan.NewCache(plansKept), new(session.SetWarnings)
-	return b.server(ctx, w, first)
+	if b.last != nil && b.sameTables(w.declared) {
+		w.session = b.last.session
+	}
+	if w.session.Catalog == nil || !sameCatalog(b.last, loaded) {
+		w.session.Catalog = loaded.Catalog
+		w.session.Plans, w.session.Sets = plan.NewCache(plansKept), new(session.SetWarnings)
+	}
+	if err := b.server(ctx, w, first); err != nil {
+		return err
+	}
+	w.session.Mode, err = b.mode(ctx, w)
+	return err
+}
+
+// mode is what the shards' global sql_mode means for the reading of texts. Sessions begin with it, so it must be the same
+// on all shards that can be asked; what changes there counts from the next look on.
+func (b *builder) mode(ctx context.Context, w *world) (mode stmt.Mode, err error) {
+	from := router.ShardName("")
+	for _, name := range w.declared.ShardNames() {
+		pool, ok := b.pools.Pool(name)
+		if !ok {
+			continue
+		}
+		q := schema.Pooled{Pool: pool}
+		if greet(ctx, q) != nil { // it is away, and was told to be
+			continue
+		}
+		rows, err := q.Query(ctx, "SELECT @@GLOBAL.sql_mode")
+		if err != nil || len(rows) != 1 {
+			return 0, fmt.Errorf("shard %s: read sql_mode: %w", name, errors.Join(err))
+		}
+		said := string(rows[0][0])
+		if other := stmt.OtherValues(said); other != "" {
+			return 0, fmt.Errorf("shard %s: its global sql_mode has %s, under which a proxy would not see what is stored: SET GLOBAL sql_mode without it", name, other)
+		}
+		switch one := stmt.ModeOf(said); {
+		case from == "":
+			mode, from = one, name
+		case one != mode:
+			return 0, fmt.Errorf("shards %s and %s read statements in different ways: set the same global sql_mode on both", from, name)
+		}
+	}
+	return mode, nil
 }
 
 // server learns what a shard's server calls itself and its character

@@ -5,6 +5,7 @@ import (
 
 	"locus/cmd/generators"
 	"locus/cmd/tracing"
+	"locus/idgen/ha"
 	"locus/proxy"
 	"locus/proxy/backend"
 	"locus/proxy/session"
@@ -61,6 +62,7 @@ var (
 	generatorLeft     = describe("generator_left", "What is left of a field of a generator's numbers, from 1 down to 0.", "generator", "field")
 	generatorLoads    = describe("generator_segment_loads_total", "Segments that were asked for, by outcome.", "generator", "outcome")
 	generatorWaits    = describe("generator_segment_waits_total", "Callers that waited for a segment.", "generator")
+	generatorMembers  = describe("generator_members", "Members of a generator of others, and its tables: 1 for the state that it is in.", "generator", "member", "state")
 	generatorBreakers = describe("generator_breakers", "Breakers before a server, by state.", "generator", "before", "state")
 
 	spansSent    = describe("trace_spans_sent_total", "Spans of traces that the collector has taken.")
@@ -179,6 +181,11 @@ func generatorMetrics(all []generators.Status, gauge func(*prometheus.Desc, floa
 		counter(generatorLoads, g.Loads, g.Name, "granted")
 		counter(generatorLoads, g.Failed, g.Name, "failed")
 		counter(generatorWaits, g.Waits, g.Name)
+		for _, member := range g.Members {
+			for _, state := range ha.States {
+				gauge(generatorMembers, truth(member.State == state), member.Of, member.Name, state.String())
+			}
+		}
 		for before, states := range g.Breakers {
 			for state, n := range states {
 				gauge(generatorBreakers, float64(n), g.Name, before, state.String())

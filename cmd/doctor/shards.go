@@ -11,8 +11,10 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/migrate/audit"
 	"locus/migrate/link"
 	"locus/migrate/preflight"
+	"locus/migrate/table"
 	"locus/proxy/schema"
 	"locus/router"
 	"locus/router/catalog"
@@ -251,13 +253,47 @@ func (e *examination) tables(ctx context.Context, open []*shard) {
 		return
 	}
 	all := append(loaded.Warnings, schema.Stores(ctx, queriers, e.Cluster)...)
-	if err := loaded.Problems(); err != nil {
+	if err := errors.Join(loaded.Unseen, loaded.Problems()); err != nil {
 		all = append(all, err)
 	}
 	for _, err := range all {
 		for line := range strings.Lines(err.Error()) {
 			e.table(strings.TrimSpace(line))
 		}
+	}
+	for _, t := range loaded.Catalog.Tables() {
+		for _, s := range open {
+			if t.Kind == catalog.Sharded && s != nil && s.Broken() == nil {
+				e.rows(ctx, s, t)
+			}
+		}
+	}
+}
+
+// sampled is how many rows from either end of a table are looked at.
+const sampled = 500
+
+// rows looks at some rows of a sharded table: whether they are where their owner says.
+func (e *examination) rows(ctx context.Context, s *shard, t *catalog.Table) {
+	where := fmt.Sprintf("table %s on %s", t.TableName, s.name)
+	some := audit.Rows{Conn: s.Conn, Table: t, Shard: s.name, Most: sampled}
+	if walk, err := table.Read(ctx, s.Conn, t.TableName, t.Declaration, t.Width); err == nil {
+		some.Walk = walk
+	}
+	seen, err := some.Look(ctx)
+	if err != nil {
+		e.find("rows", where, "see the reason", "they can't be looked at: %v", err)
+		return
+	}
+	routes := e.Cluster.Routes
+	if seen.Has(audit.Foreign(routes, s.name)) { // genes may have moved meanwhile
+		if routes, err = e.Jobs.Map(ctx); err != nil {
+			e.find("rows", where, "see the reason", "they can't be looked at: %v", err)
+			return
+		}
+	}
+	if n, what := seen.Wrong(audit.Foreign(routes, s.name)); n > 0 {
+		e.find("rows", where, "locus verify looks at all of them; insert these anew through a proxy, and delete them on the shard", "it has %s", what)
 	}
 }
 

@@ -2,37 +2,33 @@ package fleet
 
 import (
 	"context"
+	"fmt"
+	"strings"
+	"time"
 
 	"locus/config/etcd"
 )
 
-// redefinedKey is written when a definition went through a proxy, by that proxy.
-const redefinedKey = "redefined/at"
+// Redefined asks proxies to read the tables on the shards anew, which a definition
+// through one of them has changed. A proxy answers true once it plans by what it has
+// read after it was asked.
+const Redefined Question = "redefined"
 
-// TellRedefined tells every proxy that tables on the shards have changed.
-func TellRedefined(ctx context.Context, kv *etcd.KV, proxy string) error {
-	_, err := kv.Commit(ctx, nil, etcd.Put(redefinedKey, []byte(proxy)))
-	return err
-}
-
-// Redefined hears of it for one proxy.
-type Redefined struct {
-	KV *etcd.KV
-	// Reread has the tables read anew. It does not wait.
-	Reread func()
-}
-
-// Run hears until ctx ends. What was missed while etcd was away is heard of when it
-// is back, and proxies look by themselves as well. The tables are read once at the
-// beginning: they may have changed since the proxy read them.
-func (r *Redefined) Run(ctx context.Context) error {
-	_, seen, err := r.KV.GetPrefix(ctx, redefinedKey)
+// TellRedefined has every proxy read the tables anew. The error names those that
+// haven't told in time that they have.
+func TellRedefined(ctx context.Context, kv *etcd.KV, patience time.Duration) error {
+	answers, err := Ask[bool](ctx, kv, Redefined, patience)
 	if err != nil {
-		seen = 0
+		return err
 	}
-	r.Reread()
-	for range r.KV.Under(redefinedKey).Changes(ctx, seen) {
-		r.Reread()
+	missing := answers.Silent
+	for id, known := range answers.By {
+		if !known {
+			missing = append(missing, id)
+		}
 	}
-	return ctx.Err()
+	if missing != nil {
+		return fmt.Errorf("no word of it from %s", strings.Join(missing, ", "))
+	}
+	return nil
 }

@@ -2,37 +2,62 @@ package fleet_test
 
 import (
 	"context"
+	"log/slog"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"locus/cmd/fleet"
+	"locus/config/etcd"
+	"locus/router/cluster"
 )
 
-// Every proxy hears of a definition, each time.
+// Who has made a definition hears who knows of it, and who doesn't.
 func TestRedefined(t *testing.T) {
 	kv := keys(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	defer running.Wait()
-	defer cancel()
-	var heard []chan struct{}
-	for range 2 {
-		told := make(chan struct{}, 100)
-		heard = append(heard, told)
-		r := &fleet.Redefined{KV: kv, Reread: func() { told <- struct{}{} }}
-		running.Go(func() { _ = r.Run(ctx) })
-	}
-	for range 3 {
-		if err := fleet.TellRedefined(ctx, kv, "a:3306"); err != nil {
+	var read [2]atomic.Int64
+	reading(t, kv, "a:1", func() bool { read[0].Add(1); return true })
+	stop := reading(t, kv, "b:1", func() bool { read[1].Add(1); return true })
+	registered(t, kv, 2)
+	for n := range int64(3) {
+		if err := fleet.TellRedefined(t.Context(), kv, patience); err != nil {
 			t.Fatal(err)
 		}
-		for _, told := range heard {
-			select {
-			case <-told:
-			case <-time.After(time.Minute):
-				t.Fatal("a proxy wasn't told")
-			}
+		if a, b := read[0].Load(), read[1].Load(); a <= n || b <= n {
+			t.Fatalf("after %d definitions the tables were read %d and %d times", n+1, a, b)
 		}
 	}
+	stop()
+	reading(t, kv, "c:1", func() bool { return false }) // its shards are away
+	silent := kv.Presence(cluster.ProxyPrefix+"d:1", fleet.Card{ID: "d:1"}.Text(), time.Minute)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = silent.Run(ctx) })
+	defer running.Wait()
+	defer cancel()
+	registered(t, kv, 3)
+	err := fleet.TellRedefined(t.Context(), kv, patience)
+	if err == nil || !strings.Contains(err.Error(), "c:1") || !strings.Contains(err.Error(), "d:1") || strings.Contains(err.Error(), "a:1") {
+		t.Errorf("one can't read and one is silent: %v", err)
+	}
+}
+
+// reading registers a proxy that reads tables when it is asked to.
+func reading(t *testing.T, kv *etcd.KV, id string, read func() bool) (stop func()) {
+	t.Helper()
+	card := fleet.Card{ID: id, Answers: true}
+	presence := kv.Presence(cluster.ProxyPrefix+id, card.Text(), time.Minute)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = presence.Run(ctx) })
+	a := &fleet.Answerer{
+		KV: kv, Presence: presence, ID: id, Log: slog.New(slog.DiscardHandler),
+		Values: map[fleet.Question]func() any{fleet.Redefined: func() any { return read() }},
+	}
+	running.Go(func() { _ = a.Run(ctx) })
+	stop = sync.OnceFunc(func() { cancel(); running.Wait() })
+	t.Cleanup(stop)
+	return stop
 }

@@ -280,6 +280,12 @@ func tally(t meter.Tally) job.Tally {
 	return out
 }
 
+// Map is the route map as it is by now.
+func (s *Store) Map(ctx context.Context) (*router.Map, error) {
+	m, _, err := s.routes(ctx)
+	return m, err
+}
+
 // Shard is how a registered shard is reached.
 func (s *Store) Shard(ctx context.Context, name router.ShardName) (link.Server, error) {
 	c, err := declared.Current(ctx, s.kv)

@@ -25,7 +25,9 @@ routes. What the file leaves out is removed.
 
 Before anything is written, every shard is asked whether its tables fit what is
 declared, and whether rows would be left where they are no longer looked for:
-genes that change hands must have no rows on the shard that they leave. The passwords for that come from the secrets
+genes that change hands must have no rows on the shard that they leave. Of a table
+that becomes sharded every row is read: its owner and its ID must be of one gene, and
+that the shard's. The passwords for that come from the secrets
 that the configuration names. Everything is written at once or not at all, and
 nothing if somebody else has changed the cluster in the meantime.`,
 		Example: `  locus get > cluster.yaml

@@ -40,6 +40,11 @@ func (a *application) check(ctx context.Context, conn *connection, old, next *cl
 	if err != nil {
 		return err
 	}
+	if stranded == nil {
+		if stranded, err = a.findMisplaced(ctx, asked, loaded.Catalog, old, next); err != nil {
+			return err
+		}
+	}
 	return a.judge(stranded)
 }
 
@@ -73,7 +78,8 @@ func (a *application) withoutShards(old, next *cluster.Cluster) error {
 
 // askedShards is the shards of the old and the next cluster, to be asked.
 type askedShards struct {
-	pools map[router.ShardName]*backend.Pool
+	pools   map[router.ShardName]*backend.Pool
+	targets map[router.ShardName]backend.Target
 }
 
 // ask opens a pool for each shard, which dials nothing before the first question.
@@ -87,7 +93,7 @@ func ask(conn *connection, old, next *cluster.Cluster) (*askedShards, error) {
 			}
 		}
 	}
-	asked := &askedShards{map[router.ShardName]*backend.Pool{}}
+	asked := &askedShards{map[router.ShardName]*backend.Pool{}, map[router.ShardName]backend.Target{}}
 	var missing []error
 	for _, name := range slices.SortedFunc(maps.Keys(declared), router.ShardName.Compare) {
 		target, err := schema.Target(name, declared[name], conn.config.Secrets.Lookup)
@@ -99,6 +105,7 @@ func ask(conn *connection, old, next *cluster.Cluster) (*askedShards, error) {
 			continue
 		}
 		limits := backend.Limits{MaxOpen: 1, ConnectTimeout: conn.config.Backends.ConnectTimeout.Std()}
+		asked.targets[name] = target
 		asked.pools[name] = backend.NewPool(target, limits, slog.New(slog.DiscardHandler))
 	}
 	if missing != nil {

@@ -56,6 +56,9 @@ func (in *invocation) explainOn(ctx context.Context, conn *connection, declared 
 	}
 	var lexed stmt.Lexed
 	lexed.Lex([]byte(sql), 0)
+	if lexed.Conditional { // whatever their versions, the shards must agree on it
+		lexed.Resolve(nil)
+	}
 	p, err := plan.Make(&lexed, plan.Context{Catalog: loaded.Catalog, Schema: database})
 	if err != nil {
 		return fmt.Errorf("refused: %w", err)

@@ -85,7 +85,7 @@ func (p *process) join(o *proxy.Options) {
 		}
 	}
 	o.Virtual = virtual.New(p.kv, p.store)
-	o.Redefined = func(ctx context.Context) error { return fleet.TellRedefined(ctx, p.kv, p.card.ID) }
+	o.Redefined = func(ctx context.Context) error { return fleet.TellRedefined(ctx, p.kv, definitionPatience) }
 	o.Alive = func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, p.kv) }
 	o.Fence.Release = func(ctx context.Context, version int64) error {
 		return declared.ReleaseFence(ctx, p.kv, version, p.card.ID)
@@ -106,8 +106,10 @@ func (p *process) beside(hangups <-chan os.Signal) []func(context.Context) error
 		func(ctx context.Context) error { return again.run(ctx, hangups) },
 	}
 	if p.config.Does(config.ProxyTask) {
-		redefined := &fleet.Redefined{KV: p.kv, Reread: p.proxy.Reread}
-		list = append(list, p.answerer().Run, redefined.Run)
+		list = append(list, p.answerer().Run, func(ctx context.Context) error {
+			p.proxy.Reread() // the tables may have changed since they were read
+			return p.definitions(ctx).Run(ctx)
+		})
 	}
 	if p.config.Does(config.MoverTask) {
 		mover := &migrate.Runner{Store: p.store, Name: p.card.ID, Log: p.log, Stepped: p.spans.Stepped}
@@ -128,6 +130,22 @@ func (p *process) obey(ctx context.Context) error {
 }
 
 // answerer tells the others what the proxy has counted.
+// definitionPatience is how long a client waits at most until all proxies know of its
+// definition.
+const definitionPatience = 3 * time.Second
+
+// definitions answers who asks for the tables to be read anew. It takes its time, which
+// other questions are not to wait for.
+func (p *process) definitions(ctx context.Context) *fleet.Answerer {
+	return &fleet.Answerer{KV: p.kv, Presence: p.presence, ID: p.card.ID, Log: p.log, Values: map[fleet.Question]func() any{
+		fleet.Redefined: func() any {
+			ctx, cancel := context.WithTimeout(ctx, definitionPatience)
+			defer cancel()
+			return p.proxy.RereadNow(ctx) == nil
+		},
+	}}
+}
+
 func (p *process) answerer() *fleet.Answerer {
 	return &fleet.Answerer{KV: p.kv, Presence: p.presence, ID: p.card.ID, Log: p.log, Values: map[fleet.Question]func() any{
 		fleet.Load:     func() any { return p.proxy.Load() },

@@ -17,6 +17,8 @@ import (
 	"locus/migrate"
 	"locus/migrate/audit"
 	"locus/migrate/phase"
+	"locus/router"
+	"locus/router/catalog"
 	"locus/router/cluster"
 )
 
@@ -28,9 +30,11 @@ func verifyCommand(in *invocation) *cobra.Command {
 that runs the job compares, while applications write; it goes on if this command is
 interrupted. A row that differs makes the job fail.
 
-Without: look on every shard for rows of genes that are neither its own nor on the
-move there, and compare global tables with the first shard's. The shards are asked
-directly, and nothing is changed.
+Without: look at every row of sharded tables: whether its owner, its ID and what else
+tells its gene agree, and whether that gene is the shard's, or on the move there.
+Global tables are compared with the first shard's, and tables that nobody declares are
+looked for that several shards have rows of. The shards are asked directly, and
+nothing is changed.
 
 The exit status is 0 if everything is as it should be, and 1 if it is not or if
 that could not be found out.`,
@@ -146,7 +150,12 @@ func (in *invocation) compared(c comparison) error {
 func (in *invocation) verifyAll(ctx context.Context, store *jobs.Store, c *cluster.Cluster) error {
 	live := in.output == table && isTerminal(in.stderr)
 	findings, err := audit.Run(ctx, audit.Config{
-		Map: c.Routes, Shards: c.ShardNames(), Tables: c.Tables, Server: store.Shard,
+		Map: c.Routes, Shards: c.ShardNames(), Tables: c.Tables, Server: store.Shard, Reload: store.Map,
+		Progress: func(name catalog.TableName, shard router.ShardName, rows uint64) {
+			if live {
+				fmt.Fprintf(in.stderr, "\r\x1b[K%s on %s: %s rows", name, shard, watch.Count(int64(rows)))
+			}
+		},
 		Found: func(f audit.Finding) {
 			if live {
 				fmt.Fprintf(in.stderr, "\r\x1b[K%s on %s", f.Name, f.Shard)
@@ -174,14 +183,10 @@ func (in *invocation) verifyAll(ctx context.Context, store *jobs.Store, c *clust
 func printFindings(w io.Writer, findings []audit.Finding) (wrong int) {
 	rows := [][]string{{"TABLE", "SHARD", "KIND", "ROWS", "WRONG", "WHAT"}}
 	for _, f := range findings {
-		about := watch.Count(int64(f.Rows))
-		if f.Kind != "global" {
-			about = "about " + about
-		}
 		if f.Wrong > 0 {
 			wrong++
 		}
-		rows = append(rows, []string{f.Name, string(f.Shard), string(f.Kind), about, strconv.FormatUint(f.Wrong, 10), f.What})
+		rows = append(rows, []string{f.Name, string(f.Shard), string(f.Kind), watch.Count(int64(f.Rows)), strconv.FormatUint(f.Wrong, 10), f.What})
 	}
 	columns(w, rows)
 	return wrong

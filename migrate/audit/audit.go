@@ -21,6 +21,11 @@ type Config struct {
 	Tables map[catalog.TableName]catalog.Declaration
 	// Server is how a shard is reached.
 	Server func(context.Context, router.ShardName) (link.Server, error)
+	// Reload gives the map as it is by now: while rows are read their genes may move.
+	// May be nil.
+	Reload func(context.Context) (*router.Map, error)
+	// Progress is told how many rows of a table have been looked at. May be nil.
+	Progress func(catalog.TableName, router.ShardName, uint64)
 	// Found is told of each table on each shard when it has been looked at.
 	Found func(Finding)
 }
@@ -31,9 +36,9 @@ type Finding struct {
 	Name  string            `json:"table"`
 	Shard router.ShardName  `json:"shard"`
 	Kind  catalog.Kind      `json:"kind"`
-	// Rows is about how many it has; of global tables, exactly.
-	Rows uint64 `json:"rows"`
-	// Wrong is how many rows should not be there, or differ from the first shard's.
+	Rows  uint64            `json:"rows"`
+	// Wrong is how many rows should not be there, or not as they are, or differ from the
+	// first shard's; of a table that nobody declares, all.
 	Wrong uint64 `json:"wrong"`
 	// What says what is wrong, with some of the rows' keys.
 	What string `json:"what,omitempty"`
@@ -58,7 +63,7 @@ func Run(ctx context.Context, c Config) ([]Finding, error) {
 			return a.found, fmt.Errorf("table %s: %w", name, err)
 		}
 	}
-	return a.found, nil
+	return a.found, a.undeclared(ctx)
 }
 
 type audit struct {
@@ -97,14 +102,11 @@ func (a *audit) report(f Finding) {
 	}
 }
 
-// Of a condition: ranges of genes; and how many rows are named.
-const (
-	rangesAtOnce = 64
-	named        = 3
-)
+// named is how many rows are named.
+const named = 3
 
-// sharded looks for rows of genes that are not the shard's, nor on the move from
-// it or to it.
+// sharded looks at every row: whether its keys are of one gene, and that is the
+// shard's, or on the move from it or to it.
 func (a *audit) sharded(ctx context.Context, name catalog.TableName, d catalog.Declaration) error {
 	for _, shard := range a.Shards {
 		c, err := a.conn(ctx, shard)
@@ -115,34 +117,30 @@ func (a *audit) sharded(ctx context.Context, name catalog.TableName, d catalog.D
 		if err != nil {
 			return err
 		}
-		f := Finding{Table: name, Shard: shard, Kind: d.Kind, Rows: t.Estimate}
-		for _, where := range t.Conditions(a.foreign(shard), rangesAtOnce) {
-			rows, err := c.Query(ctx, "SELECT COUNT(*) FROM "+t.SQL()+" WHERE "+where)
-			if err != nil {
-				return fmt.Errorf("on %s: %w", shard, err)
-			}
-			var n uint64
-			if _, err := fmt.Sscan(string(rows[0][0]), &n); err != nil {
+		rows := Rows{Conn: c, Table: t.Declared, Walk: t, Shard: shard}
+		if a.Progress != nil {
+			rows.Progress = func(rows uint64) { a.Progress(name, shard, rows) }
+		}
+		seen, err := rows.Look(ctx)
+		if err != nil {
+			return err
+		}
+		if a.Reload != nil && seen.Has(Foreign(a.Map, shard)) { // genes may have moved meanwhile
+			if a.Map, err = a.Reload(ctx); err != nil {
 				return err
 			}
-			if n > 0 && f.Wrong == 0 {
-				keys, err := c.Query(ctx, "SELECT "+t.KeyList()+" FROM "+t.SQL()+" WHERE "+where+t.Order()+table.Limit(named))
-				if err != nil {
-					return fmt.Errorf("on %s: %w", shard, err)
-				}
-				f.What = "rows of genes that are not " + string(shard) + "'s, such as " + spell(keys)
-			}
-			f.Wrong += n
 		}
+		f := Finding{Table: name, Shard: shard, Kind: d.Kind, Rows: seen.Rows}
+		f.Wrong, f.What = seen.Wrong(Foreign(a.Map, shard))
 		a.report(f)
 	}
 	return nil
 }
 
-// foreign is the genes of which a shard must have no rows.
-func (a *audit) foreign(shard router.ShardName) gene.Set {
-	genes := gene.NewSet(gene.All(a.Map.Width())).Subtract(a.Map.GenesOf(shard))
-	for _, v := range a.Map.Moves() {
+// Foreign is the genes of which a shard must have no rows.
+func Foreign(m *router.Map, shard router.ShardName) gene.Set {
+	genes := gene.NewSet(gene.All(m.Width())).Subtract(m.GenesOf(shard))
+	for _, v := range m.Moves() {
 		if v.From == shard || v.To == shard {
 			genes = genes.Subtract(v.Genes)
 		}

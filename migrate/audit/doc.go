@@ -7,7 +7,6 @@
 //
 // # What it can't see
 //
-//   - A row whose owner is of another gene than its ID says: it asks by the ID.
 //   - A row that is missing: nobody knows what should be there. A move's own
 //     comparison finds those that it should have carried.
 //   - Of global tables what package checksum can't see of rows; and a difference

@@ -29,6 +29,8 @@ var settings = []string{
 	"SET NAMES binary",
 	"SET SESSION time_zone = '+00:00', foreign_key_checks = 0, sql_mode = '" + Strict + "'",
 	"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+	// What somebody has set for all sessions must not cut answers short, nor refuse or chain what is written.
+	"SET SESSION sql_select_limit = 18446744073709551615, sql_big_selects = 1, sql_safe_updates = 0, sql_auto_is_null = 0, unique_checks = 1, autocommit = 1, completion_type = 0",
 	"DO GET_LOCK(CONCAT('" + Mark + "', CONNECTION_ID()), 0)", // see Mark
 	"SET SESSION wait_timeout = 3600, net_read_timeout = 600, net_write_timeout = 600, innodb_lock_wait_timeout = 20",
 }
@@ -87,8 +89,10 @@ func (c *Conn) setUp(ctx context.Context) (err error) {
 		}
 	}
 	if c.version.Flavor == MariaDB {
-		_, err = c.Exec(ctx, "SET SESSION check_constraint_checks = 0")
+		_, err = c.Exec(ctx, "SET SESSION check_constraint_checks = 0, max_statement_time = 0")
+		return err
 	}
+	_, err = c.Exec(ctx, "SET SESSION max_execution_time = 0")
 	return err
 }
 

@@ -60,6 +60,9 @@ func (t *Table) appendBeyond(b []byte, k Key, op byte) []byte {
 	return append(b, ')')
 }
 
+// Beyond is a condition of rows whose key is beyond k.
+func (t *Table) Beyond(k Key) string { return string(t.appendBeyond(nil, k, '>')) }
+
 func (t *Table) appendCompared(b []byte, i int, op string, v []byte) []byte {
 	c := &t.Columns[t.PrimaryKey[i]]
 	b = append(b, link.Name(c.Name)+op...)

@@ -107,12 +107,12 @@ func (c *Conn) serves(want *Settings, prof Profile) bool {
 
 // prepare brings c to want. If that fails, c is no longer the caller's.
 func (p *Pool) prepare(ctx context.Context, c *Conn, want *Settings) error {
-	t := between(c.settings, c.selected(), want)
+	t := between(c.settings, c.database, want)
 	if t.empty() {
 		c.settings = want
 		return nil
 	}
-	p.counts.transition(t)
+	p.counts.transitions.Add(1)
 	ctx, cancel := context.WithTimeoutCause(ctx, p.limits.ConnectTimeout, errNoAnswer)
 	defer cancel()
 	err := c.apply(ctx, t, want)

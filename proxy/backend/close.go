@@ -29,20 +29,27 @@ func (p *Pool) Close(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	if n := p.interruptAll(); n > 0 {
+	n := p.interruptAll()
+	p.cleaning.Wait()
+	if n > 0 {
 		return fmt.Errorf("shard %s: close pool: %d connections were still in use and were cut off: %w", p.shard, n, context.Cause(ctx))
 	}
 	return nil
 }
 
-// interruptAll holds mu, as a connection may be interrupted only while it is lent. It doesn't block.
+// interruptAll holds mu, as a connection may be interrupted only while it is lent, or cleaned. It doesn't block. It gives the
+// number of those that borrowers have or wait for.
 func (p *Pool) interruptAll() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	n := p.dialing
 	for c := range p.all {
 		c.Interrupt()
+		if c.lent {
+			n++
+		}
 	}
-	return p.places()
+	return n
 }
 
 // settle ends Close's wait once nothing is left.

@@ -26,6 +26,7 @@ type Conn struct {
 	// Of the pool, set before the connection is first lent.
 	generation int       // of the target that it was made for
 	expires    time.Time // not lent after that
+	resets     *atomic.Uint64
 
 	// Of the pool, under its mutex.
 	lent     bool
@@ -36,8 +37,9 @@ type Conn struct {
 	// Of the borrower while lent, else of the pool.
 	settings *Settings // nil: unknown but for the database
 	database string
-	dropped  bool   // the current database may be gone, and then there is none
 	status   uint16 // SERVER_STATUS_… as last told
+	left     uint8  // by the borrower's statements, which nothing has taken away yet: see Leaves
+	changed  bool   // the server has told that they left something: see Stats.Unforeseen
 	broken   bool   // an answer is missing: can't be used any more
 	dead     bool   // and was not waited for: the server had closed it
 	leaving  bool   // and the server is shutting down
@@ -70,31 +72,26 @@ func (c *Conn) Waited() time.Duration { return c.waited }
 // Profile is what was chosen at login.
 func (c *Conn) Profile() Profile { return c.profile }
 
-// Settings is what the connection carries; nil after Forget.
+// Settings is what the connection carries; nil: that is not known.
 func (c *Conn) Settings() *Settings { return c.settings }
 
-// Adopt tells that the borrower brought the connection to other settings itself, by a SET or USE that it passed on.
-func (c *Conn) Adopt(s *Settings) { c.settings, c.database, c.dropped = s, s.database, false }
-
-// Forget tells that variables may have changed in ways that the borrower can't tell (a procedure was called): they are reset
-// before the connection is lent again. Locks and temporary tables would last until then, so they want Reset or Discard. The
-// current database may have been dropped, and is selected anew.
-func (c *Conn) Forget() { c.settings, c.dropped = nil, true }
-
-// ForgetIn is Forget when the current database changed as well, to the one given.
-func (c *Conn) ForgetIn(database string) { c.settings, c.database, c.dropped = nil, database, false }
-
-// selected is the current database as far as it is known to be selected still.
-func (c *Conn) selected() string {
-	if c.dropped {
-		return ""
-	}
-	return c.database
+// Adopt tells that the borrower brought the connection to other settings itself, by a SET or USE that it passed on, or by
+// statements that assigned user variables.
+func (c *Conn) Adopt(s *Settings) {
+	c.settings, c.database = s, s.database
+	c.left &^= leftVariables
 }
 
 // SetStatus tells the status flags of an answer that the borrower has read. A connection can't be returned while they say
 // that a transaction is open.
-func (c *Conn) SetStatus(flags uint16) { c.status = flags }
+func (c *Conn) SetStatus(flags uint16) {
+	c.status = flags
+	if flags&serverSessionStateChanged != 0 {
+		c.changed = true
+	}
+}
+
+const serverSessionStateChanged = 0x4000
 
 // Status is the status flags of the last answer, as far as the connection was told.
 func (c *Conn) Status() uint16 { return c.status }
@@ -103,8 +100,10 @@ func (c *Conn) Status() uint16 { return c.status }
 func (c *Conn) InTransaction() bool { return c.status&mysql.SERVER_STATUS_IN_TRANS != 0 }
 
 // Send writes packets as they are, headers included, with one write. An error is a *LostError. If it says that nothing was
-// sent, the last of the packets is not whole at the server and didn't take effect; of earlier ones that isn't known.
-func (c *Conn) Send(packets []byte) error {
+// sent, the last of the packets is not whole at the server and didn't take effect; of earlier ones that isn't known. leaves is
+// the worst that they may leave.
+func (c *Conn) Send(packets []byte, leaves Leaves) error {
+	c.Note(leaves)
 	if _, err := c.stream.Write(packets); err != nil {
 		if why := c.tooLarge(); why != nil {
 			return c.Lost(true, why) // sending it again would end alike

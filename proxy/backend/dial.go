@@ -30,6 +30,9 @@ func (p *Pool) login(ctx context.Context, prof Profile, t ticket) (*Conn, error)
 	began := time.Now()
 	c, err := p.dial(ctx, t.target, prof, p.limits.ConnectTimeout)
 	p.counts.logins.Add(1)
+	if err == nil {
+		p.version.Store(&c.version)
+	}
 	wasOpen, isOpen, err := p.record(ctx, t, c, err, began)
 	switch {
 	case isOpen && !wasOpen:
@@ -83,7 +86,7 @@ func blamesServer(ctx context.Context, took time.Duration) bool {
 }
 
 func (p *Pool) enrol(c *Conn, generation int, now time.Time) {
-	c.generation = generation
+	c.generation, c.resets = generation, &p.counts.resets
 	c.expires = now.Add(p.limits.MaxLifetime - rand.N(p.limits.MaxLifetime/10+1)) // so that they don't all go at once
 	c.prepared.limit = p.limits.MaxPreparedPerConn
 	c.lent, c.schemas = true, p.schemas

@@ -15,8 +15,13 @@ import (
 const keepOut = 4 << 10
 
 // Exec runs a statement that answers with OK, such as BEGIN, COMMIT or SET. The errors are *ServerError, after which c goes
-// on working, and *LostError.
+// on working, and *LostError. It is taken to leave State: see [Conn.Own] for those that don't.
 func (c *Conn) Exec(ctx context.Context, sql string) (wire.OK, error) {
+	c.Note(State)
+	return c.exec(ctx, sql)
+}
+
+func (c *Conn) exec(ctx context.Context, sql string) (wire.OK, error) {
 	defer c.Watch(ctx)()
 	if err := c.send(ctx, appendText(c.out[:0], mysql.COM_QUERY, sql)); err != nil {
 		return wire.OK{}, err
@@ -27,8 +32,11 @@ func (c *Conn) Exec(ctx context.Context, sql string) (wire.OK, error) {
 // Reset makes c as fresh as after login, but for the current database: an open transaction is rolled back, locks, temporary
 // tables, variables and prepared statements go.
 func (c *Conn) Reset(ctx context.Context) error {
-	want := Default.WithDatabase(c.database)
-	return c.apply(ctx, between(nil, c.selected(), want), want)
+	return c.resetTo(ctx, Default.WithDatabase(c.database))
+}
+
+func (c *Conn) resetTo(ctx context.Context, want *Settings) error {
+	return c.apply(ctx, between(nil, c.database, want), want)
 }
 
 // Remark marks the connection anew, after RELEASE_ALL_LOCKS() say: see Target.Mark.
@@ -36,7 +44,7 @@ func (c *Conn) Remark(ctx context.Context) error {
 	if c.mark == "" {
 		return nil
 	}
-	_, err := c.Exec(ctx, c.mark)
+	_, err := c.exec(ctx, c.mark)
 	return err
 }
 
@@ -51,7 +59,7 @@ func (c *Conn) Carry(ctx context.Context, want *Settings) error {
 	if have == nil || !reaches(c.database, want) {
 		return fmt.Errorf("shard %s: bring a connection in use from %v to %v: only a reset would do that", c.shard, have, want)
 	}
-	t := over(have, c.selected(), want)
+	t := over(have, c.database, want)
 	err := c.apply(ctx, t, want)
 	if _, refused := errors.AsType[*ServerError](err); refused && t.database == "" {
 		c.settings = have
@@ -74,6 +82,10 @@ func (c *Conn) apply(ctx context.Context, t transition, want *Settings) error {
 			c.broken = true // the state is as it was, and there's no other way to clear it
 			return fmt.Errorf("reset connection: %w", err)
 		}
+		c.left, c.changed = c.left&leftUnknown, false
+		if c.resets != nil {
+			c.resets.Add(1)
+		}
 	}
 	var refused error
 	if t.reset && t.mark != "" {
@@ -85,7 +97,7 @@ func (c *Conn) apply(ctx context.Context, t transition, want *Settings) error {
 		if err := c.step(ctx, &refused); err != nil {
 			return err
 		}
-		c.database, c.dropped = detour, false
+		c.database = detour
 	}
 	if t.spells() {
 		if err := c.step(ctx, &refused); err != nil {
@@ -97,7 +109,7 @@ func (c *Conn) apply(ctx context.Context, t transition, want *Settings) error {
 			return err
 		}
 		if refused == nil {
-			c.database, c.dropped = t.database, false
+			c.database = t.database
 		}
 	}
 	if t.set != "" {

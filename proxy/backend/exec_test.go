@@ -119,7 +119,7 @@ func TestInterrupt(t *testing.T) {
 		c := borrow(t, p, Default, 0)
 		failed := make(chan error)
 		command, _ := wire.AppendCommand(nil, mysql.COM_QUERY, []byte("DO SLEEP(60)"))
-		if err := c.Send(command); err != nil {
+		if err := c.Send(command, Nothing); err != nil {
 			t.Fatal(err)
 		}
 		go func() { failed <- c.Stream().Fill() }()

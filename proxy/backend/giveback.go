@@ -1,11 +1,16 @@
 package backend
 
-import "time"
+import (
+	"context"
+	"errors"
+	"time"
+)
 
-// Return gives back a borrowed connection: to the one that waits longest, or to the idle ones. One that can't be lent on, as
-// it broke, was interrupted, is too old or belongs to a former target, is closed. A connection returned amid an answer or a
-// transaction would show one session's data to another: that is a mistake of the borrower, is logged, and the connection is
-// closed, which rolls back.
+// Return gives back a borrowed connection: to the one that waits longest, or to the idle ones. What the borrower's statements
+// may have left on it decides how: after Nothing it is lent on as it is, after State it is reset first, after Unknown it is
+// closed. One that can't be lent on, as it broke, was interrupted, is too old or belongs to a former target, is closed too. A
+// connection returned amid an answer or a transaction would show one session's data to another: that is a mistake of the
+// borrower, is logged, and the connection is closed, which rolls back.
 func (p *Pool) Return(c *Conn) {
 	fault := c.fault()
 	c.stream.Release()
@@ -17,9 +22,8 @@ func (p *Pool) Return(c *Conn) {
 		return
 	}
 	c.returned = now
-	if fault == "" && c.usable() && p.keeps(c, now) {
-		p.put(c)
-		p.unlock()
+	if fault == "" && c.usable() && c.left&leftUnknown == 0 && p.keeps(c, now) {
+		p.pass(c)
 		return
 	}
 	p.mu.Unlock()
@@ -27,6 +31,42 @@ func (p *Pool) Return(c *Conn) {
 		p.log.Error("connection returned too early and closed", "fault", fault, "thread", c.threadID)
 	}
 	p.Discard(c)
+}
+
+// pass puts a connection among those that can be lent, clean. The caller holds mu, and has it released.
+func (p *Pool) pass(c *Conn) {
+	if c.changed && c.left == 0 {
+		p.counts.unforeseen.Add(1)
+	}
+	c.changed = false
+	if c.left == 0 {
+		p.put(c)
+		p.unlock()
+		return
+	}
+	c.lent = false // its borrower is done with it
+	p.cleaning.Go(func() { p.clean(c) })
+	p.mu.Unlock()
+}
+
+// clean resets a connection that was given back. It is done at once, not when the connection is lent next: locks and temporary
+// tables must not outlive their session by more than a moment. The pool's end waits for it, as it waits for borrowers.
+func (p *Pool) clean(c *Conn) {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), p.limits.ConnectTimeout, errNoAnswer)
+	defer cancel()
+	want := Default.WithDatabase(c.database)
+	if c.settings != nil {
+		want = c.settings.parsing() // likely to be asked for again
+	}
+	err := c.resetTo(ctx, want)
+	p.mu.Lock()
+	c.lent = true // to whom cleans
+	p.mu.Unlock()
+	if _, refused := errors.AsType[*ServerError](err); err != nil && !refused || c.left != 0 {
+		p.Discard(c)
+		return
+	}
+	p.Return(c)
 }
 
 // Discard gives back a borrowed connection that must not be used again, and closes it. A statement that it was running may

@@ -41,6 +41,6 @@ func (p *Pool) kill(ctx context.Context, threadID uint32) error {
 	}
 	defer c.quit()
 	p.counts.kills.Add(1)
-	_, err = c.Exec(ctx, "KILL QUERY "+strconv.FormatUint(uint64(threadID), 10))
+	_, err = c.Own().Exec(ctx, "KILL QUERY "+strconv.FormatUint(uint64(threadID), 10))
 	return err
 }

@@ -92,16 +92,17 @@ func act(r *rapid.T, t *testing.T, p *Pool, m *model, defaults []string) {
 		r.Fatal(err)
 	}
 	check(r, t, c, m)
-	switch rapid.SampledFrom([]string{"return", "adopt", "forget", "reset", "carry", "rollback", "refused", "discard"}).Draw(r, "then") {
+	switch rapid.SampledFrom([]string{"return", "adopt", "unclassified", "reset", "carry", "rollback", "refused", "discard"}).Draw(r, "then") {
 	case "adopt": // a SET that the session passes on itself
 		exec(t, c, "SET @b=7, time_zone='+00:00'")
 		m.settings = m.settings.With("@b", "7").With("time_zone", "'+00:00'")
 		m.answers[10], m.answers[3] = "7", "+00:00"
 		c.Adopt(m.settings)
 		check(r, t, c, m)
-	case "forget": // a procedure did who knows what
-		exec(t, c, "SET @a='left over', @b='left over', sql_mode='ANSI', NAMES latin1", "USE three")
-		c.ForgetIn("three")
+	case "unclassified": // a procedure did who knows what
+		if _, err := c.Exec(t.Context(), "SET @a='left over', @b='left over', sql_mode='ANSI', NAMES latin1"); err != nil {
+			r.Fatal(err)
+		}
 	case "reset":
 		exec(t, c, "SET @a='left over'", "START TRANSACTION", "INSERT INTO one.place VALUES ('left over', 1)")
 		if err := c.Reset(t.Context()); err != nil {
@@ -153,7 +154,7 @@ func change(r *rapid.T, m *model, defaults []string) {
 
 func check(r *rapid.T, t *testing.T, c *Conn, m *model) {
 	t.Helper()
-	rows, err := c.Query(t.Context(), "SELECT "+strings.Join(questions, ", "))
+	rows, err := c.Own().Query(t.Context(), "SELECT "+strings.Join(questions, ", "))
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -181,7 +182,7 @@ func answersOf(t *testing.T, s *servers.Server) []string {
 	}
 	defer c.close()
 	exec(t, c, "SET NAMES utf8mb4", "USE one")
-	rows, err := c.Query(t.Context(), "SELECT "+strings.Join(questions, ", "))
+	rows, err := c.Own().Query(t.Context(), "SELECT "+strings.Join(questions, ", "))
 	if err != nil {
 		t.Fatal(err)
 	}

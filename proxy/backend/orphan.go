@@ -136,7 +136,7 @@ func (p *Pool) killOrphans(ctx context.Context) error {
 			continue
 		}
 		p.counts.kills.Add(1)
-		if _, err := c.Exec(ctx, "KILL CONNECTION "+strconv.FormatUint(uint64(o.threadID), 10)); err != nil && !c.usable() {
+		if _, err := c.Own().Exec(ctx, "KILL CONNECTION "+strconv.FormatUint(uint64(o.threadID), 10)); err != nil && !c.usable() {
 			return err
 		}
 	}
@@ -153,7 +153,7 @@ func (p *Pool) forgetOrphans(newest uint64, gone func(orphan) bool) []orphan {
 
 // threads gives the connections of the server that this account sees, and when it began at the earliest.
 func (c *Conn) threads(ctx context.Context) (there map[uint32]bool, began time.Time, err error) {
-	rows, err := c.Query(ctx, "SELECT ID FROM information_schema.PROCESSLIST")
+	rows, err := c.Own().Query(ctx, "SELECT ID FROM information_schema.PROCESSLIST")
 	if err != nil {
 		return nil, began, err
 	}
@@ -166,7 +166,7 @@ func (c *Conn) threads(ctx context.Context) (there map[uint32]bool, began time.T
 		there[uint32(id)] = true
 	}
 	now := time.Now()
-	rows, err = c.Query(ctx, "SHOW GLOBAL STATUS LIKE 'Uptime'")
+	rows, err = c.Own().Query(ctx, "SHOW GLOBAL STATUS LIKE 'Uptime'")
 	if err != nil {
 		return nil, began, err
 	}

@@ -3,6 +3,7 @@ package backend
 import (
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"locus/router"
@@ -18,6 +19,9 @@ type Pool struct {
 	// several has a token for each that may take several connections at once.
 	several chan struct{}
 	counts  counts
+	// cleaning are the resets of connections that were given back.
+	cleaning sync.WaitGroup
+	version  atomic.Pointer[string] // of the server that was logged in to last; nil: none yet
 
 	mu         sync.Mutex // guards what follows; never held across I/O; released by unlock if anything was doomed
 	target     Target

@@ -83,9 +83,7 @@ func TestStateIsBroughtOver(t *testing.T) {
 
 func TestNoSettingsAreTheDefault(t *testing.T) {
 	p, f, _ := fakePool(t, Limits{})
-	c := borrow(t, p, Default.With("a", "1"), 0)
-	c.Forget()
-	p.Return(c)
+	p.Return(borrow(t, p, Default.With("a", "1"), 0))
 	f.take()
 	c, err := p.Borrow(t.Context(), nil, 0)
 	if err != nil || c.Settings() != Default || len(f.take()) != 2 {
@@ -266,7 +264,7 @@ func TestAReturnThatIsAMistake(t *testing.T) {
 			}
 		},
 		"a part of an answer was not read": func(t *testing.T, c *Conn, _ *fakeServer) {
-			if err := c.Send([]byte{1, 0, 0, 0, 0x0e}); err != nil {
+			if err := c.Send([]byte{1, 0, 0, 0, 0x0e}, Nothing); err != nil {
 				t.Fatal(err)
 			}
 			if err := c.Stream().Fill(); err != nil {

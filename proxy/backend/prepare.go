@@ -15,10 +15,32 @@ const tooManyPrepared = 1461
 // Prepared finds a statement that was prepared on c from this text under settings that give it the same meaning: database,
 // names and system variables. It is valid until the next Prepare, Carry, Reset or Return.
 func (c *Conn) Prepared(sql string) (*Statement, bool) {
-	if c.settings == nil {
+	return c.PreparedUnder(c.settings, sql)
+}
+
+// PreparedUnder is Prepared of a text that was prepared while c carried the given settings.
+func (c *Conn) PreparedUnder(settings *Settings, sql string) (*Statement, bool) {
+	if settings == nil {
 		return nil, false
 	}
-	return c.prepared.find(text{c.settings.parsing(), sql})
+	return c.prepared.find(text{settings.parsing(), sql})
+}
+
+// PrepareUnder is Prepare of a text that means what it does under other settings than c carries now, and then again: servers
+// keep the reading of PREPARE.
+func (c *Conn) PrepareUnder(ctx context.Context, settings *Settings, sql string) (*Statement, error) {
+	present := c.settings
+	if err := c.Carry(ctx, settings); err != nil {
+		return nil, err
+	}
+	statement, _, err := c.Prepare(ctx, sql)
+	if _, lost := errors.AsType[*LostError](err); lost {
+		return nil, err
+	}
+	if back := c.Carry(ctx, present); err == nil {
+		err = back
+	}
+	return statement, err
 }
 
 // Prepare prepares a statement on c and keeps it for later borrowers; the one that wasn't used for the longest time makes
@@ -59,7 +81,7 @@ func (c *Conn) prepare(ctx context.Context, key text, closed []uint32) (*Stateme
 // executed.
 func (c *Conn) Unprepare(s *Statement) error {
 	c.prepared.remove(s)
-	return c.Send(wire.AppendStatementCommand(nil, mysql.COM_STMT_CLOSE, s.ID))
+	return c.Send(wire.AppendStatementCommand(nil, mysql.COM_STMT_CLOSE, s.ID), Nothing)
 }
 
 // Claim takes a statement away from later borrowers: it is the caller's until Unprepare.

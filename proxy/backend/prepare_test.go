@@ -26,7 +26,7 @@ func run(t *testing.T, c *Conn, st *Statement) (string, error) {
 	t.Helper()
 	execute := append(wire.AppendStatementCommand(nil, mysql.COM_STMT_EXECUTE, st.ID), 0, 1, 0, 0, 0)
 	wire.PutHeader(execute, len(execute)-wire.HeaderSize, 0)
-	if err := c.Send(execute); err != nil {
+	if err := c.Send(execute, Nothing); err != nil {
 		t.Fatal(err)
 	}
 	var result string
@@ -96,7 +96,7 @@ func TestPreparedStatementsAreKept(t *testing.T) {
 		if _, err := run(t, c, first); err == nil {
 			t.Error("the server still knows a statement from before the reset")
 		}
-		c.Forget()
+		c.settings = nil
 		if _, ok := c.Prepared(sql); ok {
 			t.Error("a statement is offered under unknown settings")
 		}

@@ -23,8 +23,14 @@ type Rows struct {
 }
 
 // Query runs a statement with one small result, for the proxy's own questions; a statement that answers with OK gives no
-// columns and no rows. The errors are those of Exec. A result beyond 100,000 rows or 64 MiB ends the connection.
+// columns and no rows. The errors are those of Exec. A result beyond 100,000 rows or 64 MiB ends the connection. As after Exec,
+// it may have left State.
 func (c *Conn) Query(ctx context.Context, sql string) (*Rows, error) {
+	c.Note(State)
+	return c.query(ctx, sql)
+}
+
+func (c *Conn) query(ctx context.Context, sql string) (*Rows, error) {
 	defer c.Watch(ctx)()
 	if err := c.send(ctx, appendText(c.out[:0], mysql.COM_QUERY, sql)); err != nil {
 		return nil, err

@@ -52,6 +52,22 @@ func (r *Registry) Pools() []*Pool {
 	})
 }
 
+// Versions lists what the servers of all shards, replicas too, called themselves
+// when they were last logged in to. A server that comes back as another version is
+// known as that before it gets a statement.
+func (r *Registry) Versions() (list []string) {
+	add := func(p *Pool) {
+		if v := p.version.Load(); v != nil && !slices.Contains(list, *v) {
+			list = append(list, *v)
+		}
+	}
+	for _, p := range *r.pools.Load() {
+		add(p)
+	}
+	r.eachReplica(func(c *replica) { add(c.pool) })
+	return list
+}
+
 // Apply makes targets, one per shard, the whole of the registry: new shards get a pool, those whose server changed move, and
 // pools of shards that are gone lend no more. It waits for nothing.
 func (r *Registry) Apply(targets []Target) {

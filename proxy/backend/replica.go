@@ -169,7 +169,7 @@ func (r *replica) behind(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	rows, err := c.Query(ctx, "SHOW REPLICA STATUS")
+	rows, err := c.Own().Query(ctx, "SHOW REPLICA STATUS")
 	if err != nil {
 		if _, refused := errors.AsType[*ServerError](err); refused {
 			r.pool.Return(c)

@@ -57,7 +57,7 @@ func realPool(t testing.TB, target Target, l Limits) *Pool {
 // value is the only value of a query's answer.
 func value(t testing.TB, c *Conn, sql string) string {
 	t.Helper()
-	rows, err := c.Query(t.Context(), sql)
+	rows, err := c.Own().Query(t.Context(), sql)
 	if err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
@@ -73,7 +73,7 @@ func value(t testing.TB, c *Conn, sql string) string {
 func exec(t testing.TB, c *Conn, statements ...string) {
 	t.Helper()
 	for _, sql := range statements {
-		if _, err := c.Exec(t.Context(), sql); err != nil {
+		if _, err := c.Own().Exec(t.Context(), sql); err != nil {
 			t.Fatalf("%s: %v", sql, err)
 		}
 	}

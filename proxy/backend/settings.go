@@ -52,6 +52,14 @@ func (s *Settings) Lookup(name string) (literal string, ok bool) {
 	return "", false
 }
 
+// Size is what the assigned values hold, in bytes.
+func (s *Settings) Size() (n int) {
+	for _, a := range s.variables {
+		n += len(a.Name) + len(a.Literal)
+	}
+	return n
+}
+
 // WithDatabase is s with another current database. A session that has one goes back to none, the empty
 // name, only when the database is dropped, as in MySQL.
 func (s *Settings) WithDatabase(name string) *Settings {
@@ -100,6 +108,55 @@ func (s *Settings) String() string {
 		words = append(words, a.Name)
 	}
 	return strings.Join(words, " ")
+}
+
+// ReadAs is s with all that decides what a text means as in a statement's PREPARE:
+// the current database, if there was one, the character set and sql_mode. It is s
+// itself where they agree.
+func (s *Settings) ReadAs(at *Settings) *Settings {
+	if s == at {
+		return s
+	}
+	next := *s
+	if at.database != "" {
+		next.database = at.database
+	}
+	if !s.agrees(at) {
+		next.charset, next.collation = at.charset, at.collation
+		next.variables = slices.DeleteFunc(slices.Clone(s.variables), reads)
+		for _, a := range at.variables {
+			if reads(a) {
+				next.variables = append(next.variables, a)
+			}
+		}
+	} else if next.database == s.database {
+		return s
+	}
+	return intern(next)
+}
+
+// reads tells a variable that decides what a text means.
+func reads(a Assignment) bool { return a.Name == "sql_mode" || slices.Contains(setByNames, a.Name) }
+
+// agrees tells whether two settings give such variables the same values.
+func (s *Settings) agrees(other *Settings) bool {
+	return s.same(other, "sql_mode") && s.SameNames(other)
+}
+
+// SameNames tells whether two settings have the same character sets and collations.
+func (s *Settings) SameNames(other *Settings) bool {
+	return s.charset == other.charset && s.collation == other.collation && s.same(other, setByNames...)
+}
+
+// same tells whether two settings give variables the same values.
+func (s *Settings) same(other *Settings, names ...string) bool {
+	for _, name := range names {
+		i, j := s.index(name), other.index(name)
+		if (i < 0) != (j < 0) || i >= 0 && s.variables[i].Literal != other.variables[j].Literal {
+			return false
+		}
+	}
+	return true
 }
 
 // parsing is the part of s that decides what a prepared text means.

@@ -103,7 +103,9 @@ func TestTransitions(t *testing.T) {
 		{"one more variable", ansi, ansi.With("@x", "1"), transition{set: "SET @x=1"}},
 		{"another value", ansi, shop.With("sql_mode", "''"), transition{set: "SET sql_mode=''"}},
 		{"one too many", ansi.With("@x", "1"), ansi, transition{reset: true, database: "shop", set: "SET NAMES utf8mb4, sql_mode='ANSI'"}},
-		{"another order", shop.With("a", "1").With("b", "2"), shop.With("b", "2").With("a", "1"), transition{set: "SET b=2, a=1"}},
+		{"another order", shop.With("a", "1").With("b", "2"), shop.With("b", "2").With("a", "1"), transition{set: "SET a=1"}},
+		{"names leave the others", shop.With("a", "1"), shop.With("a", "1").WithNames("latin1", ""), transition{set: "SET NAMES latin1"}},
+		{"what was set before another", shop.With("a", "1").With("b", "2").With("c", "3"), shop.With("a", "1").With("c", "3").With("b", "4"), transition{set: "SET b=4"}},
 		{
 			"names touch later variables",
 			shop.With("character_set_results", "NULL"),

@@ -14,14 +14,7 @@ type counts struct {
 	logins, loginFailures, refused       atomic.Uint64
 	waits, exhausted                     atomic.Uint64
 	transitions, resets, dead, discarded atomic.Uint64
-	kills                                atomic.Uint64
-}
-
-func (c *counts) transition(t transition) {
-	c.transitions.Add(1)
-	if t.reset {
-		c.resets.Add(1)
-	}
+	kills, unforeseen                    atomic.Uint64
 }
 
 // Stats is a pool's state at one moment, for metrics. The second half only grows.
@@ -43,10 +36,11 @@ type Stats struct {
 	Waits         uint64 // borrowers that had to queue
 	Exhausted     uint64 // of these, gave up
 	Transitions   uint64 // session state was set
-	Resets        uint64 // of these, with a reset of what was there
+	Resets        uint64 // connections reset, with which the statements prepared on them went
 	Dead          uint64 // idle connections found dead
 	Discarded     uint64 // connections closed when they came back
 	Kills         uint64 // KILL QUERY sent
+	Unforeseen    uint64 // connections lent on as clean though the server, if it tracks the state, told of a change
 }
 
 // Stats may be called at any time.
@@ -61,6 +55,7 @@ func (p *Pool) Stats() Stats {
 		Waits: p.counts.waits.Load(), Exhausted: p.counts.exhausted.Load(),
 		Transitions: p.counts.transitions.Load(), Resets: p.counts.resets.Load(),
 		Dead: p.counts.dead.Load(), Discarded: p.counts.discarded.Load(), Kills: p.counts.kills.Load(),
+		Unforeseen: p.counts.unforeseen.Load(),
 	}
 	if p.breaker.open() {
 		s.Blocked = max(0, time.Until(p.breaker.until))

@@ -88,13 +88,11 @@ func extends(want, have *Settings) bool {
 	return !slices.ContainsFunc(have.variables, func(a Assignment) bool { return want.index(a.Name) < 0 })
 }
 
-// assignments writes the SET statement, given that want extends have. Variables that both carry in the same order from the
-// start are left out, unless SET NAMES, which sets some of them too, goes first.
+// assignments writes the SET statement, given that want extends have. Variables that both carry in the same order, with nothing
+// that may touch them set before, are left out: stored code may have set them since, which a session then goes on seeing.
 func assignments(have, want *Settings) string {
-	skip, names := 0, want.charset != have.charset || want.collation != have.collation
-	if !names {
-		skip = common(have.variables, want.variables)
-	}
+	names := want.charset != have.charset || want.collation != have.collation
+	skip := common(have.variables, want.variables, names)
 	if !names && skip == len(want.variables) {
 		return ""
 	}
@@ -129,12 +127,16 @@ func (s *Settings) foreign() bool {
 	return s.index("character_set_connection") >= 0 || s.index("collation_connection") >= 0
 }
 
-func common(a, b []Assignment) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
+// common counts how many of b are among a, in the same order. With names, those that SET NAMES sets end it.
+func common(a, b []Assignment, names bool) int {
+	for n, next := range b {
+		i := slices.Index(a, next)
+		if i < 0 || names && slices.Contains(setByNames, next.Name) {
+			return n
+		}
+		a = a[i+1:]
 	}
-	return n
+	return len(b)
 }
 
 // append appends the commands; each is answered with an OK or an ERR packet.

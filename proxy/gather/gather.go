@@ -205,7 +205,7 @@ func (r *reading) insert(ctx context.Context) error {
 	if r.rows == 0 {
 		return nil
 	}
-	ok, err := r.t.Conn.Exec(ctx, string(r.out))
+	ok, err := r.t.Conn.Own().Exec(ctx, string(r.out))
 	if err == nil && (int(ok.AffectedRows) != r.rows || ok.Warnings > 0 && r.odd == 0) {
 		err = fmt.Errorf("%d of %d rows were written to %s, with %d warnings: %w", ok.AffectedRows, r.rows, r.t.Name, ok.Warnings, errChanged)
 	}

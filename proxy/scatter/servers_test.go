@@ -189,7 +189,7 @@ func send(t *testing.T, c *backend.Conn, sql string, f Format) {
 		}
 		packet, _ = wire.AppendExecute(nil, wire.Execute{Statement: s.ID})
 	}
-	if err := c.Send(packet); err != nil {
+	if err := c.Send(packet, backend.Nothing); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -118,6 +118,7 @@ func (c liveColumn) describe(other liveColumn) string {
 		{c.Generated != other.Generated, c.Generated, "GENERATED", "not generated"},
 		{c.Invisible != other.Invisible, c.Invisible, "INVISIBLE", "visible"},
 		{c.PadSpace != other.PadSpace, c.PadSpace, "PAD SPACE", "NO PAD"},
+		{c.HasDefault == other.HasDefault && c.filled != other.filled, true, "DEFAULT " + c.filled, ""},
 	} {
 		switch {
 		case part.differs && part.yes:

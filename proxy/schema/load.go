@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"locus/router"
@@ -17,8 +18,11 @@ import (
 type Loaded struct {
 	// Catalog has the tables that fit, and those that don't with their reasons.
 	Catalog *catalog.Catalog
-	// Warnings are what works and will hurt, by the order of tables.
+	// Warnings are what works and will hurt, by the order of tables, and then what is
+	// there and refused.
 	Warnings []error
+	// Unseen is what the shards' accounts lack to see all that is there.
+	Unseen error
 }
 
 // Problems is why tables can't be served, all at once and in their order; nil
@@ -37,6 +41,12 @@ func (l *Loaded) Problems() error {
 // reached, are not compared, and a single table there is broken. An error means
 // that a shard could not be asked; it names the shard.
 func Load(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.Cluster) (*Loaded, error) {
+	return Reload(ctx, shards, c, nil)
+}
+
+// Reload is Load that knows what was there before: of shards that are missing among
+// those given, what they had then stands.
+func Reload(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.Cluster, before map[router.ShardName]*catalog.Listing) (*Loaded, error) {
 	servers, err := readAll(ctx, shards, c)
 	if err != nil {
 		return nil, err
@@ -53,8 +63,30 @@ func Load(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.C
 		tables = append(tables, t)
 		l.Warnings = append(l.Warnings, warnings...)
 	}
-	l.Catalog = catalog.New(defaultFirst(c), tables, broken)
+	listings := map[router.ShardName]*catalog.Listing{}
+	for _, name := range c.ShardNames() {
+		if s := servers[name]; s != nil {
+			listings[name] = s.listing
+		} else if before[name] != nil {
+			listings[name] = before[name]
+		}
+	}
+	l.Unseen = unseenOn(c, servers)
+	l.Catalog = catalog.NewListed(defaultFirst(c), tables, broken, listings)
+	l.Warnings = append(l.Warnings, l.Catalog.Remarks()...)
 	return l, nil
+}
+
+func unseenOn(c *cluster.Cluster, servers map[router.ShardName]*server) error {
+	var all []error
+	for _, name := range c.ShardNames() {
+		if s := servers[name]; s != nil && s.hidden != nil {
+			for line := range strings.Lines(s.hidden.Error()) {
+				all = append(all, fmt.Errorf("shard %s: %s", name, strings.TrimSpace(line)))
+			}
+		}
+	}
+	return errors.Join(all...)
 }
 
 // defaultFirst is the shards with the one first that has what isn't declared.
@@ -124,6 +156,7 @@ func resolve(name catalog.TableName, c *cluster.Cluster, servers map[router.Shar
 	if err != nil {
 		return nil, nil, err
 	}
+	t = t.WithUnique(all.unique(t))
 	return t, all.warnings(t), nil
 }
 

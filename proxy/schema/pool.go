@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 
 	"locus/proxy/backend"
@@ -14,13 +15,27 @@ import (
 // Pooled asks one shard through its pool, a connection for each question.
 type Pooled struct{ Pool *backend.Pool }
 
-// Query implements Querier.
-func (p Pooled) Query(ctx context.Context, sql string) ([][][]byte, error) {
+// askedAgain is how often a question is asked whose connection was lost: a process that moves rows ends those of proxies
+// that are gone, and one that has just begun is not known yet.
+const askedAgain = 3
+
+// Query implements Querier. What reads a schema changes nothing, so it is asked again if its connection is lost.
+func (p Pooled) Query(ctx context.Context, sql string) (rows [][][]byte, err error) {
+	for range askedAgain {
+		rows, err = p.ask(ctx, sql)
+		if _, lost := errors.AsType[*backend.LostError](err); !lost || ctx.Err() != nil {
+			break
+		}
+	}
+	return rows, err
+}
+
+func (p Pooled) ask(ctx context.Context, sql string) ([][][]byte, error) {
 	conn, err := p.Pool.Borrow(ctx, backend.Default, 0)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := conn.Query(ctx, sql)
+	rows, err := conn.Own().Query(ctx, sql)
 	if err != nil {
 		p.Pool.Discard(conn)
 		return nil, err

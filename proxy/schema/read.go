@@ -17,8 +17,10 @@ type server struct {
 	mariaDB bool
 	// noPad are the collations that count trailing spaces; of MySQL alone, since
 	// MariaDB tells by their names.
-	noPad  map[string]bool
-	tables map[catalog.TableName]*liveTable
+	noPad   map[string]bool
+	tables  map[catalog.TableName]*liveTable
+	listing *catalog.Listing
+	hidden  error // why the listing may lack something
 }
 
 // liveTable is a table as it stands on one shard.
@@ -29,12 +31,21 @@ type liveTable struct {
 	// leading are the columns that begin an index, in lower case.
 	leading    map[string]bool
 	primaryKey bool
+	unique     []uniqueIndex
+}
+
+// uniqueIndex is a unique index by the columns that it has whole, in lower case.
+type uniqueIndex struct {
+	name    string
+	columns []string
+	partial bool // it has parts that are none
 }
 
 // liveColumn is a column with its type as the server spells it.
 type liveColumn struct {
 	catalog.Column
 	fullType string
+	filled   string // its default, where that is a value
 }
 
 // read asks one server about tables of its own. Those it doesn't have are
@@ -54,6 +65,11 @@ func read(ctx context.Context, q Querier, names []catalog.TableName) (*server, e
 			return nil, err
 		}
 	}
+	var err error
+	if s.listing, err = s.list(ctx, q); err != nil {
+		return nil, err
+	}
+	s.hidden = s.unseen(ctx, q)
 	return s, nil
 }
 
@@ -96,7 +112,7 @@ func (s *server) readSchema(ctx context.Context, q Querier, schema string, table
 	}{
 		{tableColumns + which, 4, (*liveTable).describe},
 		{columnColumns + which + " ORDER BY TABLE_NAME, ORDINAL_POSITION", 13, s.addColumn},
-		{indexColumns + which + " AND SEQ_IN_INDEX = 1", 4, (*liveTable).addIndex},
+		{indexColumns + which + " ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX", 7, (*liveTable).addIndex},
 	} {
 		rows, err := q.Query(ctx, part.sql)
 		if err != nil {
@@ -121,7 +137,8 @@ const (
 	columnColumns = "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, " +
 		"CHARACTER_MAXIMUM_LENGTH, CHARACTER_SET_NAME, COLLATION_NAME, EXTRA, GENERATION_EXPRESSION, ORDINAL_POSITION " +
 		"FROM information_schema.COLUMNS"
-	indexColumns = "SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, COLUMN_NAME FROM information_schema.STATISTICS"
+	indexColumns = "SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, COLUMN_NAME, SEQ_IN_INDEX, NON_UNIQUE, SUB_PART " +
+		"FROM information_schema.STATISTICS"
 )
 
 func (s *server) table(row [][]byte) *liveTable {
@@ -138,8 +155,22 @@ func (t *liveTable) describe(row [][]byte) error {
 }
 
 func (t *liveTable) addIndex(row [][]byte) error {
-	t.leading[strings.ToLower(string(row[1]))] = true // NULL for an index on an expression
-	t.primaryKey = t.primaryKey || string(row[0]) == "PRIMARY"
+	name, column := string(row[0]), strings.ToLower(string(row[1])) // NULL for a part that is an expression
+	if string(row[2]) == "1" {
+		t.leading[column] = true
+		t.primaryKey = t.primaryKey || name == "PRIMARY"
+	}
+	if string(row[3]) != "0" {
+		return nil
+	}
+	if n := len(t.unique); n == 0 || t.unique[n-1].name != name {
+		t.unique = append(t.unique, uniqueIndex{name: name})
+	}
+	if last := &t.unique[len(t.unique)-1]; row[1] != nil && row[4] == nil {
+		last.columns = append(last.columns, column)
+	} else {
+		last.partial = true
+	}
 	return nil
 }
 
@@ -154,6 +185,7 @@ func (s *server) addColumn(t *liveTable, row [][]byte) error {
 	// Not DEFAULT_GENERATED, which MySQL says of a default that is an expression.
 	c.Generated = len(row[9]) > 0 || strings.Contains(extra, "STORED GENERATED") || strings.Contains(extra, "VIRTUAL GENERATED")
 	c.Invisible = strings.Contains(extra, "INVISIBLE")
+	s.fill(&c, row[4], extra)
 	c.HasDefault = c.Nullable || c.AutoIncrement || c.Generated || row[4] != nil
 	if row[5] != nil {
 		length, err := strconv.ParseUint(string(row[5]), 10, 63)

@@ -36,16 +36,16 @@ func TestColumnsOfBothEngines(t *testing.T) {
 			{Name: "small", DataType: "smallint"},
 			{Name: "zero", DataType: "int", Unsigned: true, HasDefault: true},
 			{Name: "name", DataType: "varchar", Length: 40, Charset: "utf8mb4", Collation: "utf8mb4_bin", PadSpace: true},
-			{Name: "plain", DataType: "char", Nullable: true, HasDefault: true, Length: 7, Charset: charset, Collation: "utf8mb3_general_ci", PadSpace: true},
+			{Name: "plain", DataType: "char", Nullable: true, HasDefault: true, DefaultsToNull: true, Length: 7, Charset: charset, Collation: "utf8mb3_general_ci", PadSpace: true},
 			{Name: "exact", DataType: "varchar", HasDefault: true, Length: 40, Charset: "utf8mb4", Collation: nopad},
 			{Name: "raw", DataType: "varbinary", Length: 16},
-			{Name: "fixed", DataType: "binary", Nullable: true, HasDefault: true, Length: 16},
+			{Name: "fixed", DataType: "binary", Nullable: true, HasDefault: true, DefaultsToNull: true, Length: 16},
 			{Name: "amount", DataType: "decimal", HasDefault: true},
-			{Name: "at", DataType: "datetime", HasDefault: true},
+			{Name: "at", DataType: "datetime", HasDefault: true, Default: catalog.Clock, OnUpdate: true},
 			{Name: "twice", DataType: "int", Nullable: true, Generated: true, HasDefault: true},
 			{Name: "thrice", DataType: "int", Nullable: true, Generated: true, HasDefault: true},
 			{Name: "hidden", DataType: "int", Invisible: true, HasDefault: true},
-			{Name: "computed", DataType: "varchar", HasDefault: true, Length: 50},
+			{Name: "computed", DataType: "varchar", HasDefault: true, Default: catalog.Anew, Length: 50},
 		}
 		got := s.table(t, "kinds").Columns
 		if len(got) != len(want) {

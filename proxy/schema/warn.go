@@ -27,7 +27,44 @@ func (c *copies) warnings(t *catalog.Table) []error {
 				key.Column.Name, c.name, key.Column.Name)
 		}
 	}
+	return append(warnings, c.writing(t)...)
+}
+
+// writing is what keeps some INSERTs into a sharded table from being run.
+func (c *copies) writing(t *catalog.Table) []error {
+	if t.Kind != catalog.Sharded {
+		return nil
+	}
+	var warnings []error
+	if at := t.Numbered(); at >= 0 {
+		column := t.Columns[at].Name
+		warnings = append(warnings, fmt.Errorf("table %s: column %s is AUTO_INCREMENT, which repeats numbers from shard to shard, so an INSERT must give it: "+
+			"drop AUTO_INCREMENT and declare it as id, or under stamped with a generator", c.name, column))
+	}
+	for _, u := range t.Unseen {
+		warnings = append(warnings, fmt.Errorf("table %s: unique key %s has no column that tells a row's shard, so it holds on each shard for itself, "+
+			"and IGNORE, REPLACE and ON DUPLICATE KEY UPDATE are refused: add %s to it", c.name, u.Name, t.Root().Column.Name))
+	}
 	return warnings
+}
+
+// unique gives the unique keys that some shard has.
+func (c *copies) unique(t *catalog.Table) []catalog.UniqueKey {
+	var keys []catalog.UniqueKey
+	for _, live := range c.tables {
+		for _, u := range live.unique {
+			key := catalog.UniqueKey{Name: u.name, Partial: u.partial}
+			for _, name := range u.columns {
+				if at, ok := t.Column(name); ok {
+					key.Columns = append(key.Columns, at)
+				}
+			}
+			if !slices.ContainsFunc(keys, key.Equal) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
 }
 
 // geneKey is the column by which SQL tells a row's gene: nil if the table isn't

@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"locus/proxy/gather"
@@ -74,7 +75,7 @@ func (s *Session) obey(w *World) {
 
 // planContext is what statements are planned in.
 func (s *Session) planContext(w *World) plan.Context {
-	return plan.Context{Catalog: w.Catalog, Schema: s.settings.Database(), Rights: s.account.Rights, Owned: owned}
+	return plan.Context{Catalog: w.Catalog, Schema: s.settings.Database(), Rights: s.account.Rights, Owned: owned, Temporary: slices.Clone(s.pins.tables())}
 }
 
 // mayScatter holds a read of several shards to the user's guard.

@@ -52,7 +52,7 @@ func (s *Session) definitionOf(shard router.ShardName, table string) ([]string, 
 	if err != nil {
 		return nil, err
 	}
-	rows, err := l.conn.Query(s.ctx, "SHOW CREATE TABLE "+table)
+	rows, err := l.conn.Own().Query(s.ctx, "SHOW CREATE TABLE "+table)
 	if err != nil && !refused(err) {
 		s.discard(l)
 		return nil, err

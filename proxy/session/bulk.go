@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -34,6 +35,7 @@ type bulk struct {
 	rows int // in text
 	plan *plan.Plan
 	own  bool // the transaction is the statement's own
+	time time.Time
 
 	inserted  uint64 // rows that were given
 	total     totals
@@ -43,19 +45,15 @@ type bulk struct {
 
 // beginBulk opens what the rows are inserted in.
 func (s *Session) beginBulk(r *request, head string) (*bulk, error) {
-	b := &bulk{Session: s, r: r, head: head + " VALUES "}
+	b := &bulk{Session: s, r: r, head: head + " VALUES ", time: time.Now()}
 	if s.pins.has(lockedTables) {
 		return nil, &plan.Refusal{Code: plan.Unsupported, Message: "rows for several shards while this session has locked tables: end that first"}
 	}
 	if s.txn.running() {
-		return b, s.savepoint("SAVEPOINT " + partSavepoint)
+		return b, s.savepoint(stmt.Mark{Verb: "savepoint", Name: partSavepoint})
 	}
 	b.own = true
-	s.txn.begun = true
-	if s.txn.next != "" {
-		s.txn.opening = append(s.txn.opening, s.txn.next)
-	}
-	s.txn.opening = append(s.txn.opening, "BEGIN")
+	s.txn.open(stmt.Opening{})
 	return b, nil
 }
 
@@ -105,12 +103,16 @@ func (b *bulk) flush() error {
 		return err
 	}
 	before := len(b.warnings)
+	r.at = b.time
 	total, err := b.runEach(r, parts)
 	if err != nil {
 		return err
 	}
 	if r.plan.Place == plan.Everywhere {
 		total = b.oneCopy(total, len(parts), before)
+	}
+	if r.plan.Place != plan.Fixed && b.firstID == 0 && b.plan.Statement.Kind != stmt.LoadData {
+		b.countFrom = r.plan.Insert.LastNumber(r.values)
 	}
 	if r.plan.Place == plan.Fixed && b.firstID == 0 {
 		b.firstID, b.countFrom = total.insertID, total.insertID
@@ -126,6 +128,9 @@ func (b *bulk) parts(r *request) ([]part, error) {
 	switch r.plan.Place {
 	case plan.Stamped:
 		result, err := b.stamped(r)
+		if err == nil {
+			err = r.plan.Returned(len(result.Shards))
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -138,6 +143,9 @@ func (b *bulk) parts(r *request) ([]part, error) {
 		}
 		return parts, nil
 	case plan.Everywhere:
+		if err := r.plan.Alike(r.values); err != nil {
+			return nil, err
+		}
 		var parts []part
 		for _, shard := range r.world.Catalog.Shards {
 			parts = append(parts, part{shard: shard, text: b.text})
@@ -190,7 +198,7 @@ func (b *bulk) end(err error) error {
 		b.rollbackBranches()
 		b.txn.lost = false // it was the statement's own
 	case b.txn.running():
-		if undo := b.savepoint("ROLLBACK TO " + partSavepoint); undo != nil {
+		if undo := b.savepoint(stmt.Mark{Verb: "rollback", Name: partSavepoint}); undo != nil {
 			b.rollbackBranches()
 			code, state := uint16(mysql.ER_UNKNOWN_ERROR), stateGeneral
 			if e, ok := errors.AsType[*backend.ServerError](err); ok {
@@ -224,6 +232,8 @@ func (b *bulk) say(words []byte) error {
 	ok := wire.OK{AffectedRows: b.total.affected, Warnings: b.total.warnings, Info: words}
 	if b.firstID != 0 && b.total.affected > 0 {
 		b.insertID = b.firstID
+	}
+	if b.total.affected > 0 {
 		ok.LastInsertID = b.countFrom
 	}
 	b.foundRows = b.inserted

@@ -195,7 +195,7 @@ func (s *Session) absorb() {
 	defer cancel()
 	for _, c := range struck {
 		status := c.Status()
-		if _, err := c.Exec(ctx, "DO 0"); err != nil { // that was its purpose
+		if _, err := c.Own().Exec(ctx, "DO 0"); err != nil { // that was its purpose
 			c.SetStatus(status)
 		}
 	}

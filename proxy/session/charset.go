@@ -9,12 +9,55 @@ import (
 	"locus/router/stmt"
 )
 
-// unsafeCharsets have letters whose second byte may be a backslash or a quote,
-// so that a text can't be read without knowing where its letters begin.
-var unsafeCharsets = map[string]bool{"gbk": true, "big5": true, "sjis": true, "cp932": true, "gb18030": true}
+// readable are the character sets whose bytes below 0x80 are ASCII's wherever they
+// stand: in no letter is such a byte the second one, but for letters of euckr. Both
+// servers' sets were looked at; a set that a later server brings is refused until
+// somebody has. Those that are left out: in gbk, gb18030, big5, sjis and cp932 a
+// letter's second byte may be a backslash or a backquote; swe7 has letters in place
+// of @, [ and the backslash; ucs2, utf16, utf16le and utf32 no server takes from
+// clients.
+var readable = set(`armscii8 ascii binary cp1250 cp1251 cp1256 cp1257 cp850 cp852 cp866 dec8 eucjpms euckr gb2312
+	geostd8 greek hebrew hp8 keybcs2 koi8r koi8u latin1 latin2 latin5 latin7 macce macroman tis620 ujis utf8 utf8mb3 utf8mb4`)
+
+// unreadable are sets that servers have, wideCharsets those that they take from no
+// client.
+var (
+	unreadable   = set("big5 cp932 gb18030 gbk sjis swe7")
+	wideCharsets = set("ucs2 utf16 utf16le utf32")
+)
+
+func set(words string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		out[w] = true
+	}
+	return out
+}
 
 // Readable tells whether clients may use a character set.
-func Readable(charset string) bool { return !unsafeCharsets[charset] }
+func Readable(charset string) bool { return readable[charset] }
+
+// clientCharset refuses what texts can't be read in.
+func clientCharset(name string) error {
+	switch lower := strings.ToLower(name); {
+	case readable[lower]:
+		return nil
+	case unreadable[lower]:
+		return unsafeCharset(name)
+	}
+	return fail(mysql.ER_UNKNOWN_CHARACTER_SET, "42000", "Unknown character set: '%s'", name)
+}
+
+// reading is how texts in a character set are read.
+func reading(charset string) stmt.Mode {
+	switch charset {
+	case "utf8mb4", "utf8mb3", "utf8":
+		return 0
+	case "binary":
+		return stmt.NotUTF8 | stmt.RawNames
+	}
+	return stmt.NotUTF8
+}
 
 func unsafeCharset(name string) error {
 	return fail(mysql.ER_UNKNOWN_CHARACTER_SET, "42000", "character set %s: statements in it can't be read safely; use utf8mb4", name)
@@ -29,10 +72,10 @@ func assignNames(next *view, charset, collation string) error {
 	if charset == "" || charset == "default" {
 		charset = "utf8mb4"
 	}
-	if unsafeCharsets[charset] {
-		return unsafeCharset(charset)
+	if err := clientCharset(charset); err != nil {
+		return err
 	}
-	if !plainName(charset) || (collation != "" && !plainName(strings.ToLower(collation))) {
+	if collation != "" && !plainName(strings.ToLower(collation)) {
 		return fail(mysql.ER_UNKNOWN_CHARACTER_SET, "42000", "Unknown character set: '%s'", charset)
 	}
 	next.settings = next.settings.WithNames(charset, collation)
@@ -47,12 +90,10 @@ func assignNames(next *view, charset, collation string) error {
 // assignCharset is SET CHARACTER SET, which takes the connection's own character
 // set from the database.
 func (s *Session) assignCharset(next *view, v stmt.Variable) error {
-	charset, literal := string(v.Value.Text), "DEFAULT"
-	if unsafeCharsets[strings.ToLower(charset)] {
-		return unsafeCharset(charset)
-	}
-	if charset != "" {
-		literal = backend.Quote(charset)
+	charset := string(v.Value.Text)
+	literal, err := s.charsetLiteral("character_set_client", backend.Quote(charset), charset == "")
+	if err != nil {
+		return err
 	}
 	collation, err := s.compute(s.settings, "@@collation_database")
 	if err != nil {
@@ -62,6 +103,25 @@ func (s *Session) assignCharset(next *view, v stmt.Variable) error {
 		With("collation_connection", collation)
 	next.say("CHARACTER SET " + literal)
 	return nil
+}
+
+// charsetLiteral gives the name of a character set that a variable is to have:
+// servers take numbers too, and have defaults of their own.
+func (s *Session) charsetLiteral(variable, literal string, byDefault bool) (string, error) {
+	switch {
+	case byDefault:
+		var err error
+		if literal, err = s.compute(s.settings, "@@GLOBAL."+variable); err != nil {
+			return "", err
+		}
+	case !strings.HasPrefix(literal, "'") && literal != "NULL":
+		return "", fail(mysql.ER_UNKNOWN_CHARACTER_SET, "42000", "Unknown character set: '%s': write its name", literal)
+	}
+	name := strings.ToLower(strings.Trim(literal, "'"))
+	if variable == "character_set_connection" && (wideCharsets[name] || literal == "NULL") { // no text is in it
+		return literal, nil
+	}
+	return literal, clientCharset(name)
 }
 
 // collated gives a text the character set and collation that it has where the

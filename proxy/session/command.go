@@ -67,15 +67,16 @@ func (s *Session) reset() {
 	s.closeCursors()
 	s.rollbackBranches()
 	s.unpinAll()
-	s.carry(s.initial)
-	s.mode, s.autocommit = 0, true
+	s.mode, s.autocommit = s.World().Mode, true
 	if s.capabilities&mysql.CLIENT_IGNORE_SPACE != 0 {
-		s.mode = stmt.IgnoreSpace
+		s.mode |= stmt.IgnoreSpace
 	}
+	s.carry(s.initial)
 	s.late, s.replica = s.account.Late, false
 	s.waitTimeout.Store(0)
 	s.insertID, s.forcedID, s.toldState, s.warnings = 0, 0, "", nil
-	s.rowCount, s.foundRows, s.kept, s.texts = 0, 0, nil, nil
+	s.rowCount, s.foundRows, s.kept = 0, 0, nil
+	s.forgetTexts()
 	s.lostPins = ""
 	s.forgetPrepared()
 	clear(s.commands[:])

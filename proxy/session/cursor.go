@@ -74,7 +74,7 @@ func (s *Session) keepsForCursors(b branch) bool {
 	if h == nil || h.open == 0 {
 		return false
 	}
-	h.own, h.tainted = true, h.tainted || b.tainted
+	h.own = true
 	return true
 }
 
@@ -137,7 +137,7 @@ func (s *Session) fetch(payload []byte) error {
 	}
 	f.Statement = c.there.ID
 	s.out = wire.AppendFetch(s.out[:0], f)
-	err = c.on.conn.Send(s.out)
+	err = c.on.conn.Send(s.out, backend.Nothing)
 	if err == nil {
 		err = s.relay(c.on.conn, wire.RowsResponse, nil)
 	}

@@ -10,6 +10,7 @@ import (
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
+	"locus/router/stmt"
 )
 
 // runDefinition runs ALTER TABLE and its kin, which no transaction can undo, on
@@ -81,8 +82,42 @@ func (s *Session) define(r *request, shard router.ShardName, warn bool) (wire.OK
 
 // reread has the tables read anew if some shard has changed them.
 func (s *Session) reread(done []string) {
-	if len(done) > 0 && s.Redefined != nil {
-		s.Redefined(s.stop.waits)
+	if len(done) == 0 || s.Redefined == nil {
+		return
+	}
+	if err := s.Redefined(s.stop.waits); err != nil {
+		s.warnings = append(s.warnings, diagnostic{
+			level: "Warning", code: uitoa(mysql.ER_UNKNOWN_ERROR), message: "locus: the definition is made, and not known to every proxy yet: " + err.Error(),
+		})
+	}
+}
+
+// defines tells a statement on one shard after which names may mean something else.
+// Temporary tables are the session's alone.
+func (s *Session) defines(r *request) bool {
+	st := r.plan.Statement
+	switch {
+	case st.Kind == stmt.CreateSchema:
+		return st.Features&stmt.DropsSchema != 0
+	case st.Kind != stmt.DDL && st.Kind != stmt.Other || st.Features&(stmt.TemporaryTable|stmt.SwitchesKeys) != 0:
+		return false
+	case st.Verb == "DROP" && len(st.Dropped) > 0 && !slices.ContainsFunc(st.Dropped, func(t stmt.TableName) bool { return !slices.Contains(s.pins.tables(), s.fullName(r, t)) }):
+		return false
+	}
+	return st.Verb == "CREATE" || st.Verb == "ALTER" || st.Verb == "DROP" || st.Verb == "RENAME"
+}
+
+// redefining is an ending that has all proxies know of a definition before the client
+// hears that it is made.
+func (s *Session) redefining(shard router.ShardName, next ending) ending {
+	return func(dst, packet []byte) ([]byte, error) {
+		if packet[wire.HeaderSize] != mysql.ERR_HEADER {
+			s.reread([]string{string(shard)})
+		}
+		if next != nil {
+			return next(dst, packet)
+		}
+		return append(dst, packet...), nil
 	}
 }
 

@@ -54,6 +54,7 @@ func (s *Session) clientError(err error) *mysql.MyError {
 	}
 	if e, ok := errors.AsType[*plan.Refusal](err); ok {
 		s.Counts.Refused.add(e.Code)
+		s.tellRefusal(e)
 		code, state := e.MySQL()
 		if e.Near != nil {
 			return s.syntaxError(*e.Near)

@@ -34,6 +34,13 @@ func (s *Session) executePrepared(p *prepared, payload []byte) error {
 	if err := s.replan(w, p); err != nil {
 		return s.writeError(err)
 	}
+	if !s.readsAsThen(w, &p.read, p.text, p.plan) {
+		return s.writeError(outlived())
+	}
+	if err := p.tooLong; err != nil {
+		s.forgetLong(p)
+		return s.writeError(err)
+	}
 	named := s.capabilities&mysql.CLIENT_QUERY_ATTRIBUTES != 0
 	e, err := wire.ParseExecute(payload, wire.Known{Params: p.given(), Types: p.types, Long: p.long, Named: named, Room: s.types}, s.params[:0])
 	if err != nil {
@@ -57,12 +64,12 @@ func (s *Session) executePrepared(p *prepared, payload []byte) error {
 		s.bound = append(s.bound, boundValue(param))
 	}
 	s.args.Reset(&p.lexed, s.bound)
-	s.args.Foreign = s.foreign
+	s.args.Foreign = s.foreign || p.read.foreign
 	s.values = plan.Values{Args: &s.args, InsertID: s.insertID}
 	s.binary = true
 	defer func() { s.binary = false }()
 	err = s.finish(s.observed(&request{plan: p.plan, values: &s.values, world: w, statement: p, payload: payload, cursor: wantsCursor(e, p)}))
-	p.long = nil
+	s.forgetLong(p)
 	return err
 }
 
@@ -110,10 +117,11 @@ func (s *Session) executePacket(c *backend.Conn, r *request, text []byte, params
 		}
 		sql = p.sent
 	}
-	there, ok := c.Prepared(sql)
+	under := p.read.on(c.Settings())
+	there, ok := c.PreparedUnder(under, sql)
 	if !ok {
 		var err error
-		if there, _, err = c.Prepare(s.ctx, sql); err != nil {
+		if there, err = c.PrepareUnder(s.ctx, under, sql); err != nil {
 			if lost, ok := errors.AsType[*backend.LostError](err); ok {
 				lost.Sent = false // the execution, which alone has an effect
 			}

@@ -1,12 +1,14 @@
 package session
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/backend"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -15,12 +17,17 @@ import (
 // asked it prepares and executes the text itself: there the values of USING keep
 // their types, which literals in their place can't in all cases. Else they are
 // written into the text, for routing to see.
-func (s *Session) runPrepared(r *request, text string, p *stmt.TextPrepared) error {
+func (s *Session) runPrepared(r *request, t *textual, p *stmt.TextPrepared) error {
 	lexed := new(stmt.Lexed)
-	lexed.Lex([]byte(text), s.mode)
-	inner, err := plan.Make(lexed, s.planContext(r.world))
-	if err != nil || !s.runsThere(r.world, text, lexed, inner, p) {
-		bound, err := s.boundText(text, p)
+	if err := s.readBy(lexed, []byte(t.text), t.read.mode); err != nil {
+		return err
+	}
+	inner, err := s.planUnder(lexed, s.contextThen(r.world, &t.read))
+	if err != nil || !s.runsThere(r.world, t, lexed, inner, p) {
+		if s.past(&t.read) {
+			return outlived()
+		}
+		bound, err := s.boundText(t.text, p)
 		if err != nil {
 			return err
 		}
@@ -28,24 +35,27 @@ func (s *Session) runPrepared(r *request, text string, p *stmt.TextPrepared) err
 	}
 	s.countCommand(inner.Statement)
 	args := new(stmt.Args)
-	args.Foreign = s.foreign
+	args.Foreign = s.foreign || t.read.foreign
 	args.Reset(lexed, nil)
 	return s.run(&request{
-		plan: inner, world: r.world, textual: text, payload: append([]byte{mysql.COM_QUERY}, executing(p)...),
+		plan: inner, world: r.world, textual: t, payload: append([]byte{mysql.COM_QUERY}, executing(p)...),
 		values: &plan.Values{Args: args, InsertID: s.insertID},
 	})
 }
 
 // runsThere tells whether the first shard can be given a text as it is.
-func (s *Session) runsThere(w *World, text string, l *stmt.Lexed, inner *plan.Plan, p *stmt.TextPrepared) bool {
+func (s *Session) runsThere(w *World, t *textual, l *stmt.Lexed, inner *plan.Plan, p *stmt.TextPrepared) bool {
+	if !s.readsAsThen(w, &t.read, t.text, inner) {
+		return false
+	}
 	switch inner.Statement.Kind {
 	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete, stmt.Call, stmt.DDL:
 	default:
 		return false
 	}
 	there := inner.Place == plan.Any || inner.Place == plan.Fixed && inner.Shard == w.Catalog.First()
-	plain := len(inner.Added) == 0 && l.Params == len(p.Using)+len(p.Values) && l.Params > 0
-	readable := utf8.ValidString(text) && (!s.foreign || isASCII(text))
+	plain := len(inner.Added) == 0 && l.Params == len(p.Using)+len(p.Values) && (l.Params > 0 || s.past(&t.read))
+	readable := utf8.ValidString(t.text) && (!s.foreign && !t.read.foreign || isASCII(t.text))
 	return there && plain && readable && len(s.txn.branches) <= 1 && !wide(s.settings)
 }
 
@@ -58,18 +68,31 @@ func executing(p *stmt.TextPrepared) string {
 	for _, name := range p.Using {
 		list = append(list, "@`"+strings.ReplaceAll(name, "`", "``")+"`")
 	}
+	if len(list) == 0 {
+		return "EXECUTE " + textualName
+	}
 	return "EXECUTE " + textualName + " USING " + strings.Join(list, ", ")
 }
 
 // prepareTextual has a connection prepare what an EXECUTE is about to run on it.
 func (s *Session) prepareTextual(l lease, r *request) error {
-	if r.textual == "" {
+	if r.textual == nil {
 		return nil
 	}
-	text := strings.ReplaceAll(r.textual, "'", "''")
-	if s.mode&stmt.NoBackslash == 0 {
+	text := strings.ReplaceAll(r.textual.text, "'", "''")
+	if r.textual.read.mode&stmt.NoBackslash == 0 {
 		text = strings.ReplaceAll(text, `\`, `\\`)
 	}
+	present := l.conn.Settings()
+	if err := l.conn.Carry(s.ctx, r.textual.read.on(present)); err != nil {
+		return err
+	}
 	_, err := l.conn.Exec(s.ctx, "PREPARE "+textualName+" FROM '"+text+"'")
+	if _, lost := errors.AsType[*backend.LostError](err); lost {
+		return err
+	}
+	if back := l.conn.Carry(s.ctx, present); err == nil {
+		err = back
+	}
 	return err
 }

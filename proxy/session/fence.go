@@ -217,7 +217,9 @@ func (s *Session) anew(r *request) error {
 		r.plan = r.statement.plan
 		return err
 	}
-	s.lexed.Lex(r.payload[1:], s.mode)
+	if err := s.read(&s.lexed, r.payload[1:]); err != nil {
+		return err
+	}
 	p, err := s.planOf(r.world, &s.lexed)
 	s.args.Reset(&s.lexed, nil)
 	r.plan = p

@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 
+	"locus/proxy/backend"
 	"locus/proxy/wire"
 	"locus/router/catalog"
 )
@@ -21,7 +22,7 @@ func (s *Session) fieldList(payload []byte) error {
 	}
 	out, _ := wire.AppendPacket(s.out[:0], 0, payload)
 	s.out = out
-	if err := l.conn.Send(out); err != nil {
+	if err := l.conn.Send(out, backend.Nothing); err != nil {
 		return s.writeError(s.unsent(l, err))
 	}
 	if err := s.relay(l.conn, wire.FieldListResponse, nil); err != nil {

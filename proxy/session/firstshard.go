@@ -28,19 +28,35 @@ func (s *Session) literal(v stmt.Variable) (string, error) {
 }
 
 func (s *Session) compute(settings *backend.Settings, expression string) (string, error) {
-	literal := ""
-	err := s.onFirst(settings, func(c *backend.Conn) error {
-		rows, err := c.Query(s.ctx, "SELECT "+expression)
-		if err != nil {
-			return err
+	rows, err := s.computed(settings, "SELECT "+expression)
+	if err != nil {
+		return "", err
+	}
+	if len(rows.Rows) != 1 || len(rows.Rows[0]) != 1 {
+		return "", fail(mysql.ER_WRONG_VALUE_FOR_VAR, "42000", "SET needs one value, and %q gives another number of them", expression)
+	}
+	return constant(rows.Rows[0][0], rows.Columns[0].Type), nil
+}
+
+// computed has the first shard compute a query of the client's making, and takes over
+// what that leaves.
+func (s *Session) computed(settings *backend.Settings, query string) (*backend.Rows, error) {
+	lexed := new(stmt.Lexed)
+	lexed.Lex([]byte(query), s.mode)
+	leaves := plan.LeavesRoutine
+	if p, err := plan.Make(lexed, plan.Context{Catalog: s.World().Catalog, Schema: settings.Database()}); err == nil {
+		leaves = p.Leaves
+	}
+	var rows *backend.Rows
+	err := s.onFirstBranch(settings, func(b branch) (err error) {
+		rows, err = b.conn.Own().Query(s.ctx, query)
+		b.conn.Note(lefts[leaves])
+		if leaves == plan.LeavesRoutine {
+			s.stayForRoutine(lease{branch: b})
 		}
-		if len(rows.Rows) != 1 || len(rows.Rows[0]) != 1 {
-			return fail(mysql.ER_WRONG_VALUE_FOR_VAR, "42000", "SET needs one value, and %q gives another number of them", expression)
-		}
-		literal = constant(rows.Rows[0][0], rows.Columns[0].Type)
-		return nil
+		return err
 	})
-	return literal, err
+	return rows, err
 }
 
 func constant(value []byte, columnType byte) string {
@@ -62,18 +78,22 @@ func (s *Session) try(settings *backend.Settings) error {
 // onFirst runs f on a connection to the first shard that carries the settings:
 // the transaction's own if it is there, so that it sees the same.
 func (s *Session) onFirst(settings *backend.Settings, f func(*backend.Conn) error) error {
+	return s.onFirstBranch(settings, func(b branch) error { return f(b.conn) })
+}
+
+func (s *Session) onFirstBranch(settings *backend.Settings, f func(branch) error) error {
 	shard := s.World().Catalog.First()
 	if b := s.txn.on(shard); b != nil {
 		if err := b.conn.Carry(s.ctx, settings); err != nil {
 			return err
 		}
-		return f(b.conn)
+		return f(*b)
 	}
 	b, err := s.borrow(shard, settings)
 	if err != nil {
 		return err
 	}
-	if err := f(b.conn); err != nil {
+	if err := f(b); err != nil {
 		s.release(b, err)
 		return err
 	}
@@ -82,9 +102,10 @@ func (s *Session) onFirst(settings *backend.Settings, f func(*backend.Conn) erro
 }
 
 // askFirst asks the first shard something small, in the session's settings.
-func (s *Session) askFirst(text string) (columns []wire.Column, rows [][][]byte, err error) {
+func (s *Session) askFirst(text string, leaves backend.Leaves) (columns []wire.Column, rows [][][]byte, err error) {
 	err = s.onFirst(s.settings, func(c *backend.Conn) error {
-		answer, err := c.Query(s.ctx, text)
+		c.Note(leaves)
+		answer, err := c.Own().Query(s.ctx, text)
 		if err != nil {
 			return err
 		}
@@ -99,11 +120,15 @@ func (s *Session) askFirst(text string) (columns []wire.Column, rows [][][]byte,
 func (s *Session) readMode(settings *backend.Settings) (stmt.Mode, error) {
 	var mode stmt.Mode
 	err := s.onFirst(settings, func(c *backend.Conn) error {
-		rows, err := c.Query(s.ctx, "SELECT @@sql_mode")
+		rows, err := c.Own().Query(s.ctx, "SELECT @@sql_mode")
 		if err != nil || len(rows.Rows) != 1 {
 			return err
 		}
-		mode = stmt.ModeOf(string(rows.Rows[0][0]))
+		said := string(rows.Rows[0][0])
+		if name := stmt.OtherValues(said); name != "" {
+			return fail(mysql.ER_WRONG_VALUE_FOR_VAR, "42000", "Variable 'sql_mode' can't be set to the value of '%s' through the proxy, which would not see what is stored", name)
+		}
+		mode = stmt.ModeOf(said)
 		return nil
 	})
 	return mode, err

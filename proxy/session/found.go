@@ -1,10 +1,6 @@
 package session
 
-import (
-	"bytes"
-
-	"locus/router/stmt"
-)
+import "locus/router/stmt"
 
 // count keeps what ROW_COUNT() and FOUND_ROWS() are to say of a statement that a
 // shard has answered.
@@ -24,7 +20,7 @@ func (s *Session) count(l lease, r *request, failed bool) {
 		switch st := r.plan.Statement; {
 		case st.Kind == stmt.Select: // … INTO @a
 			s.foundRows = ok.AffectedRows
-		case copies(r):
+		case copies(r) && (r.world.MariaDB || st.Kind != stmt.DDL): // MySQL counts no rows for CREATE TABLE … SELECT
 			s.askFoundRows(l)
 		}
 	}
@@ -71,25 +67,17 @@ func finds(r *request) bool {
 	switch st.Kind {
 	case stmt.Explain, stmt.Other, stmt.Handler:
 		return false
-	case stmt.Show:
-		words := bytes.Fields(bytes.ToLower(r.values.Text[:min(len(r.values.Text), 40)]))
-		return len(words) < 2 || !notFound[string(words[1])]
 	default:
-		return true
+		return st.Effects&stmt.TellsOfOne == 0
 	}
 }
-
-var notFound = map[string]bool{"create": true, "profile": true, "profiles": true, "grants": true}
 
 // copies tells INSERT … SELECT and CREATE TABLE … SELECT, whose rows are found too.
 func copies(r *request) bool {
 	switch st := r.plan.Statement; st.Kind {
 	case stmt.Insert, stmt.Replace:
 		return len(st.Blocks) > 0 && st.Features&stmt.CalcFoundRows == 0
-	case stmt.DDL:
-		text := bytes.ToLower(r.values.Text)
-		return bytes.Contains(text, []byte("create")) && bytes.Contains(text, []byte("table")) && bytes.Contains(text, []byte("select"))
 	default:
-		return false
+		return st.Effects&stmt.Copies != 0
 	}
 }

@@ -57,6 +57,9 @@ func (s *Session) gather(asked *request) error {
 // shard, for use, and takes them away again.
 func (s *Session) gathered(r *request, use func(*gathering) error) error {
 	r.cursor = false
+	if r.statement != nil && s.past(&r.statement.read) {
+		return outlived()
+	}
 	defer s.timing.trace.Enter(trace.Gather, "")()
 	if err := s.mayGather(r); err != nil {
 		return err
@@ -261,7 +264,7 @@ func (g *gathering) swept() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(g.ctx), undoTime)
 	defer cancel()
 	if g.at.conn.InTransaction() { // with autocommit off
-		if _, err := g.at.conn.Exec(ctx, "ROLLBACK"); err != nil {
+		if _, err := g.at.conn.Own().Exec(ctx, "ROLLBACK"); err != nil {
 			return err
 		}
 	}
@@ -271,7 +274,7 @@ func (g *gathering) swept() error {
 	if err := g.at.conn.Carry(ctx, g.settings()); err != nil { // READ ONLY among them, say
 		return err
 	}
-	_, err := g.at.conn.Exec(ctx, "DROP TEMPORARY TABLE IF EXISTS "+strings.Join(g.made, ", "))
+	_, err := g.at.conn.Own().Exec(ctx, "DROP TEMPORARY TABLE IF EXISTS "+strings.Join(g.made, ", "))
 	return err
 }
 

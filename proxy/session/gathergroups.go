@@ -31,7 +31,7 @@ func (g *gathering) sumUp(p *plan.Partial) error {
 	}
 	defer g.timing.trace.Enter(trace.Table, p.Alias)()
 	g.made = append(g.made, p.Temporary())
-	if _, err := g.at.conn.Exec(g.ctx, groupsTable(p, types)); err != nil {
+	if _, err := g.at.conn.Own().Exec(g.ctx, groupsTable(p, types)); err != nil {
 		return err
 	}
 	g.groups = true
@@ -44,7 +44,7 @@ func (g *gathering) keys(p *plan.Partial) ([]gather.Column, error) {
 	if len(p.Keys) == 0 {
 		return nil, nil
 	}
-	rows, err := g.at.conn.Query(g.ctx, "SELECT "+strings.Join(keyColumns(p), ", ")+noRows(p))
+	rows, err := g.at.conn.Own().Query(g.ctx, "SELECT "+strings.Join(keyColumns(p), ", ")+noRows(p))
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (g *gathering) sums(p *plan.Partial, from string) (columns []gather.Column,
 	if err := g.at.conn.Carry(g.ctx, g.Session.settings); err != nil {
 		return nil, nil, err
 	}
-	rows, err := g.at.conn.Query(g.ctx, "SELECT "+strings.Join(fields, ", ")+" "+from+"\nLIMIT 0")
+	rows, err := g.at.conn.Own().Query(g.ctx, "SELECT "+strings.Join(fields, ", ")+" "+from+"\nLIMIT 0")
 	if err != nil {
 		return nil, nil, err
 	}

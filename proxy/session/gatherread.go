@@ -18,11 +18,7 @@ func (g *gathering) begin() (end func(error) error, err error) {
 		return func(err error) error { return err }, nil
 	}
 	g.own = true
-	g.txn.begun = true
-	if g.txn.next != "" {
-		g.txn.opening = append(g.txn.opening, g.txn.next)
-	}
-	g.txn.opening = append(g.txn.opening, "START TRANSACTION READ ONLY")
+	g.txn.open(stmt.Opening{Access: stmt.ReadOnly})
 	return func(err error) error {
 		g.rollback(g.txn.branches)
 		next := g.txn.next

@@ -92,20 +92,20 @@ func (g *gathering) create(name string, t *plan.Gathered, columns []gather.Colum
 		sql = "CREATE TEMPORARY TABLE " + name + " (" + strings.Join(defined, ", ") + ") ENGINE = InnoDB"
 	}
 	g.made = append(g.made, name)
-	_, err := g.at.conn.Exec(g.ctx, sql)
+	_, err := g.at.conn.Own().Exec(g.ctx, sql)
 	return err
 }
 
 // ask asks a question about a table where it is.
 func (g *gathering) ask(t *plan.Gathered, sql string) (*backend.Rows, error) {
 	if t.From == "" || t.From == g.at.shard {
-		return g.at.conn.Query(g.ctx, sql)
+		return g.at.conn.Own().Query(g.ctx, sql)
 	}
 	there, err := g.borrowApart(t.From, g.settings())
 	if err != nil {
 		return nil, err
 	}
-	rows, err := there.conn.Query(g.ctx, sql)
+	rows, err := there.conn.Own().Query(g.ctx, sql)
 	if err != nil && !readWhole(err) {
 		g.discard(there)
 		return nil, err

@@ -36,6 +36,19 @@ func (s *sequence) Issue(_ context.Context, t *catalog.Table, g gene.Gene, n int
 
 func bigint(name string) catalog.Column { return catalog.Column{Name: name, DataType: "bigint"} }
 
+// catalogOf is a catalog of tables without triggers, which is known.
+func catalogOf(shards []router.ShardName, tables ...*catalog.Table) *catalog.Catalog {
+	listings := map[router.ShardName]*catalog.Listing{}
+	for _, shard := range shards {
+		l := &catalog.Listing{}
+		for _, t := range tables {
+			l.Tables = append(l.Tables, catalog.ListedTable{TableName: t.TableName, Type: "BASE TABLE"})
+		}
+		listings[shard] = l
+	}
+	return catalog.NewListed(shards, tables, nil, listings)
+}
+
 // hotServices are those of a cluster of one shard, on a fake server, with one sharded table.
 func hotServices(t testing.TB) (*Services, *fakeShard) {
 	t.Helper()
@@ -63,7 +76,7 @@ func hotServices(t testing.TB) (*Services, *fakeShard) {
 	})
 	measured := new(meter.Meter)
 	measured.Slow.SetAfter(time.Hour) // as in any proxy, the end of each statement is timed
-	world := &World{Map: m, Catalog: catalog.New(m.Shards(), []*catalog.Table{orders}, nil), Plans: plan.NewCache(1000), MariaDB: true}
+	world := &World{Map: m, Catalog: catalogOf(m.Shards(), orders), Plans: plan.NewCache(1000), MariaDB: true}
 	return &Services{
 		World: func() *World { return world }, Pools: pools, IDs: &sequence{}, Ring: ring,
 		MaxStatement: 1 << 20, Counts: &Counts{}, Meter: measured,

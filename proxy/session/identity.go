@@ -38,7 +38,7 @@ func (s *Session) identify(c *Client) {
 // welcome ends a login with an OK, or with an error, after which the session
 // ends, if what it asked for can't be.
 func (s *Session) welcome(database string) error {
-	if charset, _ := s.initial.Names(); unsafeCharsets[charset] {
+	if charset, _ := s.initial.Names(); !Readable(charset) {
 		return errors.Join(s.writeError(unsafeCharset(charset)), errQuit)
 	}
 	if database != "" {

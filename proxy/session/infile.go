@@ -44,7 +44,7 @@ func (s *Session) sendFile(c *backend.Conn, next byte) error {
 			}
 			continue
 		case failure == nil:
-			failure = c.Send(b[:n])
+			failure = c.Send(b[:n], backend.Nothing)
 		}
 		s.client.Discard(n)
 	}
@@ -79,7 +79,7 @@ func (f *file) take(b []byte, shift byte) (int, error) {
 // withoutFile gives the shard an empty file, and the client, who may not send
 // any, an error. It isn't asked.
 func (s *Session) withoutFile(c *backend.Conn) error {
-	if err := c.Send([]byte{0, 0, 0, s.scanner.NextSeq()}); err != nil {
+	if err := c.Send([]byte{0, 0, 0, s.scanner.NextSeq()}, backend.Nothing); err != nil {
 		return err
 	}
 	if _, err := s.outcome(c); err != nil {

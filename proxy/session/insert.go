@@ -47,6 +47,8 @@ func (s *Session) runStamped(r *request) error {
 	if result.HasID && total.affected > 0 {
 		s.insertID = result.FirstID.Lo
 		ok.LastInsertID = result.CountFrom
+	} else if total.affected > 0 {
+		ok.LastInsertID = r.plan.Insert.LastNumber(r.values)
 	}
 	duplicates := max(0, int64(total.affected)-int64(rows))
 	if r.plan.Statement.Insert.Ignore {
@@ -105,7 +107,7 @@ func (s *Session) keepReturned(r *request, shard router.ShardName, layout orderi
 	if err != nil {
 		return
 	}
-	rows, err := l.conn.Query(s.ctx, r.plan.Insert.Find(layout, id))
+	rows, err := l.conn.Own().Query(s.ctx, r.plan.Insert.Find(layout, id))
 	if err != nil {
 		s.abandon(l)
 		return

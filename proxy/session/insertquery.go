@@ -101,13 +101,13 @@ func (g *gathering) open(text string, params []wire.Param) (*gather.Rows, error)
 		}
 	}
 	if g.r.plan.ReadsInsertID {
-		if _, err := g.at.conn.Exec(g.ctx, "SET last_insert_id = "+uitoa(g.insertID)); err != nil {
+		if _, err := g.at.conn.Own().Exec(g.ctx, "SET last_insert_id = "+uitoa(g.insertID)); err != nil {
 			return nil, err
 		}
 	}
 	out, _ := wire.AppendExecute(nil, wire.Execute{Statement: there.ID, Params: params})
 	there.Types = nil
-	if err := g.at.conn.Send(out); err != nil {
+	if err := g.at.conn.Send(out, left(g.r.plan)); err != nil {
 		return nil, err
 	}
 	return gather.Open(g.at.conn)
@@ -159,7 +159,7 @@ func (g *gathering) fixedZone() error {
 		if err != nil {
 			return err
 		}
-		rows, err := conn.conn.Query(g.ctx, "SELECT IF(@@global.time_zone = 'SYSTEM', @@global.system_time_zone, @@global.time_zone)")
+		rows, err := conn.conn.Own().Query(g.ctx, "SELECT IF(@@global.time_zone = 'SYSTEM', @@global.system_time_zone, @@global.time_zone)")
 		if err != nil {
 			g.discard(conn)
 			return err

@@ -80,7 +80,8 @@ func (s *Session) borrow(shard router.ShardName, settings *backend.Settings) (br
 	return branch{shard: shard, pool: pool, conn: conn}, nil
 }
 
-// handBack returns a connection whose last answer was read whole.
+// handBack returns a connection whose last answer was read whole. What was left on
+// it is the pool's to see to: whatever is sent says what it leaves.
 func (s *Session) handBack(b branch) {
 	if s.pins != nil && s.keeps(b) {
 		return
@@ -92,19 +93,7 @@ func (s *Session) handBack(b branch) {
 		b.pool.Discard(b.conn)
 		return
 	}
-	if b.tainted {
-		b.conn.Forget()
-	}
 	b.pool.Return(b.conn)
-}
-
-// tainted has a connection reset before anybody else borrows it.
-func (s *Session) tainted(l lease) lease {
-	l.tainted = true
-	if b := s.txn.on(l.shard); b != nil {
-		b.tainted = true
-	}
-	return l
 }
 
 // discard gives a connection up.
@@ -141,7 +130,7 @@ func (s *Session) settle(l lease, status uint16, known bool) {
 // endOutside ends what a read outside of the transaction has begun, with
 // autocommit off: as a branch it would be none that can be prepared.
 func (s *Session) endOutside(l lease) {
-	if _, err := l.conn.Exec(s.awaiting, "COMMIT"); err != nil {
+	if _, err := l.conn.Own().Exec(s.awaiting, "COMMIT"); err != nil {
 		s.discard(l.branch)
 		return
 	}
@@ -162,7 +151,7 @@ func (s *Session) pruned(l lease) {
 		s.txn.end()
 	case s.Spanning == XA:
 		// Whether it was committed there isn't known, and so not what to do with the
-		// rest: see [mayEnd].
+		// rest: see [stmt.MayEnd].
 		s.Log.Error("a statement ended a transaction of several shards on one of them", "session", s.id, "shard", string(l.shard))
 		s.rollbackBranches()
 		s.txn.lost = true

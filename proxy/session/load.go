@@ -69,7 +69,7 @@ func (g *gathering) load() (*bulk, error) {
 // lenient has values inserted as they are: what the session's sql_mode has to say of
 // them was said when the file was read.
 func (g *gathering) lenient() (restore func(), err error) {
-	rows, err := g.at.conn.Query(g.ctx, "SELECT @@sql_mode")
+	rows, err := g.at.conn.Own().Query(g.ctx, "SELECT @@sql_mode")
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (g *gathering) stage() (uint16, error) {
 	load := g.r.plan.Load
 	g.made = append(g.made, load.Temporary())
 	for _, text := range load.Make() {
-		if _, err := g.at.conn.Exec(g.ctx, text); err != nil {
+		if _, err := g.at.conn.Own().Exec(g.ctx, text); err != nil {
 			return 0, err
 		}
 	}

@@ -1,13 +1,13 @@
 package session
 
 import (
-	"bytes"
 	"encoding/hex"
 	"fmt"
 	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/backend"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -24,8 +24,8 @@ func (s *Session) local(r *request) error {
 		if s.txn.begun {
 			s.restate()
 		}
-		err := s.begin(s.txn.text(r.values.Text))
-		if err == nil && st.Features&stmt.ConsistentSnapshot != 0 {
+		err := s.begin(*st.Opening)
+		if err == nil && st.Opening.Snapshot {
 			err = s.takeSnapshot(r)
 		}
 		return s.answer(err)
@@ -34,7 +34,7 @@ func (s *Session) local(r *request) error {
 	case stmt.Rollback:
 		return s.complete(st, func() error { s.rollbackBranches(); return nil })
 	case stmt.Savepoint:
-		return s.answer(s.savepoint(statementText(r.values.Text)))
+		return s.answer(s.savepoint(*st.Mark))
 	case stmt.Use:
 		return s.answer(s.use(st.Schema))
 	case stmt.Set:
@@ -62,10 +62,7 @@ func (s *Session) local(r *request) error {
 
 // complete ends a transaction, with AND CHAIN and RELEASE as MySQL has them.
 func (s *Session) complete(st *stmt.Statement, end func() error) error {
-	opening := ""
-	if st.Features&stmt.AndChain != 0 {
-		opening = firstBegin(s.txn.opening)
-	}
+	how, scope := s.txn.how, s.txn.scope
 	for _, b := range s.txn.branches {
 		s.timing.sentTo(b.shard)
 	}
@@ -73,10 +70,8 @@ func (s *Session) complete(st *stmt.Statement, end func() error) error {
 		return err
 	}
 	if st.Features&stmt.AndChain != 0 {
-		if opening == "" {
-			opening = "BEGIN"
-		}
-		if err := s.begin(opening); err != nil {
+		s.txn.next, how.Snapshot = scope, false
+		if err := s.begin(how); err != nil {
 			return err
 		}
 		s.restate()
@@ -88,28 +83,6 @@ func (s *Session) complete(st *stmt.Statement, end func() error) error {
 		return &clientGone{errQuit}
 	}
 	return nil
-}
-
-// firstBegin gives what opened the transaction, without its savepoints.
-func firstBegin(opening []string) string {
-	for _, text := range opening {
-		if w := strings.Fields(text); len(w) > 0 && (strings.EqualFold(w[0], "BEGIN") || strings.EqualFold(w[0], "START")) {
-			return text
-		}
-	}
-	return ""
-}
-
-// text is statementText of what opens a transaction.
-func (t *transaction) text(b []byte) string {
-	if string(b) != t.said {
-		t.said = statementText(b)
-	}
-	return t.said
-}
-
-func statementText(b []byte) string {
-	return strings.TrimRight(string(bytes.TrimSpace(b)), "; \t\r\n")
 }
 
 // use makes a database current once the first shard has let it.
@@ -143,7 +116,7 @@ func (s *Session) spelledName(name string) (string, error) {
 	if literal, ok := s.settings.Lookup("character_set_client"); ok {
 		charset = strings.ToLower(strings.Trim(literal, "'"))
 	}
-	_, rows, err := s.askFirst(fmt.Sprintf("SELECT HEX(CONVERT(_%s X'%X' USING utf8mb4))", charset, name))
+	_, rows, err := s.askFirst(fmt.Sprintf("SELECT HEX(CONVERT(_%s X'%X' USING utf8mb4))", charset, name), backend.Nothing)
 	if err != nil || len(rows) != 1 {
 		return name, err
 	}
@@ -156,8 +129,10 @@ func (s *Session) spelledName(name string) (string, error) {
 func (s *Session) explain(r *request) error {
 	text := r.values.Text[r.plan.Statement.Inner:]
 	var lexed stmt.Lexed
-	lexed.Lex(text, s.mode)
-	p, err := plan.Make(&lexed, s.planContext(r.world))
+	if err := s.read(&lexed, text); err != nil {
+		return err
+	}
+	p, err := s.planUnder(&lexed, s.planContext(r.world))
 	if err != nil {
 		return err
 	}
@@ -199,7 +174,7 @@ func (s *Session) takeSnapshot(r *request) error {
 		return err
 	}
 	for _, text := range s.txn.opening {
-		if _, err := l.conn.Exec(s.ctx, text); err != nil {
+		if _, err := l.conn.Own().Exec(s.ctx, text); err != nil {
 			if refused(err) {
 				s.rollbackBranches()
 			} else {

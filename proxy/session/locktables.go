@@ -72,7 +72,7 @@ func (s *Session) unlockTables() error {
 		if p.reasons&(1<<lockedTables) == 0 {
 			continue
 		}
-		if _, err := p.conn.Exec(s.ctx, "UNLOCK TABLES"); err != nil {
+		if _, err := p.conn.Own().Exec(s.ctx, "UNLOCK TABLES"); err != nil {
 			s.release(p.branch, err)
 			return err
 		}

@@ -29,7 +29,7 @@ func (s *Session) leavesLocks(l lease, r *request) bool {
 // unlock gives such a connection back without them. The client has its answer:
 // a connection that can't be unlocked is closed, which unlocks it too.
 func (s *Session) unlock(l lease) {
-	if _, err := l.conn.Exec(s.ctx, "COMMIT"); err != nil {
+	if _, err := l.conn.Own().Exec(s.ctx, "COMMIT"); err != nil {
 		s.discard(l.branch)
 		return
 	}

@@ -45,13 +45,13 @@ func (s *Session) addParams(w *World, p *prepared) error {
 
 // paramsBefore counts the client's own placeholders before a place of the text.
 func paramsBefore(l *stmt.Lexed, at int) int {
-	n := 0
-	for _, literal := range l.Literals {
-		if literal.Kind == stmt.ParamLiteral && int(literal.Start) < at {
-			n++
+	before, _ := slices.BinarySearchFunc(l.Literals, at, func(literal stmt.Literal, at int) int { return int(literal.Start) - at })
+	for ; before > 0; before-- {
+		if literal := l.Literals[before-1]; literal.Kind == stmt.ParamLiteral {
+			return int(literal.Param) + 1
 		}
 	}
-	return n
+	return 0
 }
 
 // given is how many parameters the client has.

@@ -42,6 +42,9 @@ func (s *Session) runEverywhere(r *request) error {
 	if r.plan.Statement.Kind == stmt.DDL {
 		return s.runDefinition(r)
 	}
+	if err := r.plan.Alike(r.values); err != nil {
+		return err
+	}
 	text := spliced(r, s)
 	parts := make([]part, 0, len(r.world.Catalog.Shards))
 	for _, shard := range r.world.Catalog.Shards {
@@ -53,7 +56,7 @@ func (s *Session) runEverywhere(r *request) error {
 		return err
 	}
 	total = s.oneCopy(total, len(parts), before)
-	ok := wire.OK{AffectedRows: total.affected, Warnings: total.warnings}
+	ok := wire.OK{AffectedRows: total.affected, Warnings: total.warnings, LastInsertID: total.insertID}
 	if err := s.writeOK(ok); err != nil {
 		return &clientGone{err}
 	}
@@ -108,6 +111,9 @@ func (s *Session) runSchema(r *request) error {
 		s.carry(s.settings.WithDatabase(""))
 		s.trackSchema()
 	}
+	if s.defines(r) {
+		s.reread(done)
+	}
 	if err := s.writeOK(total); err != nil {
 		return &clientGone{err}
 	}
@@ -140,11 +146,7 @@ func (s *Session) runParts(r *request, parts []part) (totals, error) {
 	if !s.autocommit && s.Spanning == Single {
 		return totals{}, spans(parts[0].shard, parts[1].shard)
 	}
-	s.txn.begun = true
-	if s.txn.next != "" {
-		s.txn.opening = append(s.txn.opening, s.txn.next)
-	}
-	s.txn.opening = append(s.txn.opening, "BEGIN")
+	s.txn.open(stmt.Opening{})
 	total, err := s.runEach(r, parts)
 	if err != nil {
 		s.rollbackBranches()
@@ -172,12 +174,12 @@ func (s *Session) runPartsWithin(r *request, parts []part) (totals, error) {
 		}
 		return totals{}, spans(have, want)
 	}
-	if err := s.savepoint("SAVEPOINT " + partSavepoint); err != nil {
+	if err := s.savepoint(stmt.Mark{Verb: "savepoint", Name: partSavepoint}); err != nil {
 		return totals{}, err
 	}
 	total, err := s.runEach(r, parts)
 	if err != nil && s.txn.running() {
-		if undo := s.savepoint("ROLLBACK TO " + partSavepoint); undo != nil {
+		if undo := s.savepoint(stmt.Mark{Verb: "rollback", Name: partSavepoint}); undo != nil {
 			s.rollbackBranches()
 			code, state := uint16(mysql.ER_UNKNOWN_ERROR), stateGeneral
 			if e, ok := errors.AsType[*mysql.MyError](err); ok {
@@ -192,11 +194,12 @@ func (s *Session) runPartsWithin(r *request, parts []part) (totals, error) {
 // runEach has every shard do its part; all are sent before any is awaited, and
 // none before there is a connection to each.
 func (s *Session) runEach(r *request, parts []part) (totals, error) {
+	restore := s.oneTime(r, parts)
 	leases := make([]lease, 0, len(parts))
 	for _, p := range parts {
 		l, err := s.lendSpanning(p.shard, false, min(s.Spanning, Multi))
 		if err != nil {
-			return totals{}, err
+			return totals{}, errors.Join(err, restore(leases))
 		}
 		leases = append(leases, s.writing(l, r))
 	}
@@ -210,6 +213,9 @@ func (s *Session) runEach(r *request, parts []part) (totals, error) {
 	}
 	total, err := s.outcomes(sent)
 	if failure == nil {
+		failure = err
+	}
+	if err := restore(leases); failure == nil {
 		failure = err
 	}
 	return total, failure

@@ -9,6 +9,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/router"
+	"locus/router/catalog"
 )
 
 // pinReason is why a session keeps a connection to a shard between its
@@ -22,12 +23,13 @@ const (
 	handler
 	procedure
 	globalTransaction
+	routine
 	pinReasons
 )
 
 // String is what metrics and process lists say.
 func (r pinReason) String() string {
-	return [...]string{"named_lock", "locked_tables", "temporary_table", "handler", "procedure", "xa"}[r]
+	return [...]string{"named_lock", "locked_tables", "temporary_table", "handler", "procedure", "xa", "routine"}[r]
 }
 
 // PinReasons lists why sessions are pinned, for metrics.
@@ -63,9 +65,9 @@ type pin struct {
 type pins struct {
 	list []pin
 	// What the reasons are about, so that it is known when they end.
-	locks     []string // named locks that were asked for
-	unnamed   bool     // one whose name is not known was
-	temporary []string // tables
+	locks     []string            // named locks that were asked for
+	unnamed   bool                // one whose name is not known was
+	temporary []catalog.TableName // tables
 	handlers  int
 	phase     string // of the client's own XA transaction: "ACTIVE", "IDLE", "PREPARED"
 }
@@ -77,6 +79,14 @@ func (p *pins) on(shard router.ShardName) *pin {
 		}
 	}
 	return nil
+}
+
+// tables are the session's temporary ones, as far as their names are known.
+func (p *pins) tables() []catalog.TableName {
+	if p == nil {
+		return nil
+	}
+	return p.temporary
 }
 
 func (p *pins) of(conn *backend.Conn) *pin {
@@ -113,7 +123,7 @@ func (s *Session) pin(l lease, reason pinReason) {
 	}
 	p := s.pins.on(l.shard)
 	if p == nil {
-		kept := branch{shard: l.shard, pool: l.pool, conn: l.conn, tainted: l.tainted}
+		kept := branch{shard: l.shard, pool: l.pool, conn: l.conn}
 		s.pins.list = append(s.pins.list, pin{branch: kept})
 		p = &s.pins.list[len(s.pins.list)-1]
 	}
@@ -184,7 +194,6 @@ func (s *Session) unpinAll() {
 			s.discard(b)
 			continue
 		}
-		b.tainted = false
 		s.giveBack(b)
 	}
 	s.showPins()
@@ -192,12 +201,7 @@ func (s *Session) unpinAll() {
 
 // keeps tells whether a connection that would be given back stays the session's.
 func (s *Session) keeps(b branch) bool {
-	p := s.pins.of(b.conn)
-	if p == nil {
-		return false
-	}
-	p.tainted = p.tainted || b.tainted
-	return true
+	return s.pins.of(b.conn) != nil
 }
 
 // losePin forgets a pinned connection that was lost. With MySQL the session

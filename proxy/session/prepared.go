@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -18,19 +19,25 @@ import (
 // prepared is a statement that the client has prepared. Connections prepare it
 // when they first run it.
 type prepared struct {
-	id     uint32
-	text   string
-	lexed  stmt.Lexed
-	plan   *plan.Plan
-	under  *catalog.Catalog // the plan holds for this one,
-	schema string           // with this current database,
-	rights *plan.Rights     // and for these rights
-	params int
-	added  []added  // of these, by the session itself
-	types  []byte   // the parameters' types as the client last sent them
-	long   [][]byte // values that came by COM_STMT_SEND_LONG_DATA
-	cursor *cursor  // open, or nil
-	sent   string   // the text last run, where it isn't the client's own
+	id        uint32
+	text      string
+	lexed     stmt.Lexed
+	plan      *plan.Plan
+	under     *catalog.Catalog // the plan holds for this one,
+	rights    *plan.Rights     // and for these rights
+	read      readThen
+	params    int
+	added     []added             // of these, by the session itself
+	temporary []catalog.TableName // the session's then, which hide others
+
+	types []byte   // the parameters' types as the client last sent them
+	long  [][]byte // values that came by COM_STMT_SEND_LONG_DATA
+	// held and longHeld are what the statement and these values count for, in bytes.
+	// tooLong is why the values were dropped: the execution fails.
+	held, longHeld int
+	tooLong        error
+	cursor         *cursor // open, or nil
+	sent           string  // the text last run, where it isn't the client's own
 }
 
 // mostPrepared bounds a session's statements, and with them its memory.
@@ -42,8 +49,16 @@ func (s *Session) prepare(text []byte) error {
 	if len(s.prepared) >= mostPrepared {
 		return s.writeError(fail(mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED, "42000", "this session has %d prepared statements: close some", mostPrepared))
 	}
-	p := &prepared{text: string(text)}
-	p.lexed.Lex([]byte(p.text), s.mode)
+	p := &prepared{read: s.reading()}
+	defer func() {
+		if p.id == 0 { // it wasn't prepared
+			s.letGo(p.held)
+		}
+	}()
+	if err := s.read(&p.lexed, bytes.Clone(text)); err != nil {
+		return s.writeError(err)
+	}
+	p.text = string(p.lexed.Text)
 	w := s.world()
 	if err := s.addParams(w, p); err != nil {
 		return s.writeError(err)
@@ -53,6 +68,9 @@ func (s *Session) prepare(text []byte) error {
 		return s.writeError(err)
 	}
 	sent, there, columns, err := s.preparable(w, p)
+	if err == nil {
+		err = s.holdPrepared(p)
+	}
 	switch {
 	case err != nil:
 		return s.writeError(err)
@@ -62,16 +80,17 @@ func (s *Session) prepare(text []byte) error {
 	return s.preparedThere(w, p, sent, there)
 }
 
-// replan makes the plan anew if the tables or the database have changed.
+// replan makes the plan anew if the tables have changed.
 func (s *Session) replan(w *World, p *prepared) error {
-	if p.under == w.Catalog && p.schema == s.settings.Database() && p.rights == s.account.Rights && p.plan != nil {
+	if p.under == w.Catalog && p.rights == s.account.Rights && p.plan != nil && slices.Equal(p.temporary, s.pins.tables()) {
 		return nil
 	}
-	made, err := s.planned(w, &p.lexed)
+	made, err := s.planned(w, &p.lexed, s.contextThen(w, &p.read))
 	if err != nil {
 		return err
 	}
-	p.plan, p.under, p.schema, p.rights = made, w.Catalog, s.settings.Database(), s.account.Rights
+	p.plan, p.under, p.rights = made, w.Catalog, s.account.Rights
+	p.temporary = slices.Clone(s.pins.tables())
 	return nil
 }
 
@@ -87,6 +106,10 @@ func (s *Session) remember(p *prepared) {
 
 func (s *Session) forgetPrepared() {
 	s.Counts.Prepared.Add(-int64(len(s.prepared)))
+	for _, p := range s.prepared {
+		s.forgetLong(p)
+		s.letGo(p.held)
+	}
 	clear(s.prepared)
 }
 
@@ -197,6 +220,8 @@ func (s *Session) closeStatement(payload []byte) error {
 	s.commands[stmt.CountClose]++
 	if p, err := s.statement(payload); err == nil {
 		s.closeCursor(p)
+		s.forgetLong(p)
+		s.letGo(p.held)
 		delete(s.prepared, p.id)
 		s.Counts.Prepared.Add(-1)
 	}
@@ -210,7 +235,7 @@ func (s *Session) resetStatement(payload []byte) error {
 		return s.writeError(err)
 	}
 	s.closeCursor(p)
-	p.long = nil
+	s.forgetLong(p)
 	return s.writeOK(wire.OK{})
 }
 
@@ -226,20 +251,32 @@ func (s *Session) longData(payload []byte) error {
 	if p == nil || int(data.Param) >= p.given() {
 		return nil
 	}
-	for len(p.long) <= int(data.Param) {
-		p.long = append(p.long, nil)
-	}
-	total := 0
-	for _, v := range p.long {
-		total += len(v)
-	}
-	if total+len(data.Piece) > s.MaxStatement {
-		p.long[data.Param] = bytes.Repeat([]byte{0}, s.MaxStatement+1)
+	if p.tooLong != nil {
 		return nil
 	}
-	if p.long[data.Param] == nil {
-		p.long[data.Param] = []byte{}
+	if err := s.lengthen(p, int(data.Param), data.Piece); err != nil {
+		s.forgetLong(p)
+		p.tooLong = err
 	}
-	p.long[data.Param] = append(p.long[data.Param], data.Piece...)
+	return nil
+}
+
+// lengthen appends a piece to a parameter's value.
+func (s *Session) lengthen(p *prepared, param int, piece []byte) error {
+	n := len(piece) + sliceSize*max(0, param+1-len(p.long))
+	if err := s.hold(n); err != nil {
+		return err
+	}
+	p.longHeld += n
+	if p.longHeld-sliceSize*max(param+1, len(p.long)) > s.MaxStatement {
+		return fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "Parameter of prepared statement which is set through mysql_send_long_data() is longer than 'max_allowed_packet' bytes")
+	}
+	for len(p.long) <= param {
+		p.long = append(p.long, nil)
+	}
+	if p.long[param] == nil {
+		p.long[param] = []byte{}
+	}
+	p.long[param] = append(p.long[param], piece...)
 	return nil
 }

@@ -67,8 +67,10 @@ func (s *Session) preparable(w *World, p *prepared) (text string, there *plan.Pl
 		columns = s.diagnosticColumns(st.Shown)
 	case stmt.Explain:
 		var lexed stmt.Lexed
-		lexed.Lex([]byte(text)[st.Inner:], s.mode)
-		inner, err := plan.Make(&lexed, s.planContext(w))
+		if err := s.read(&lexed, []byte(text)[st.Inner:]); err != nil {
+			return "", nil, nil, err
+		}
+		inner, err := s.planUnder(&lexed, s.planContext(w))
 		if err != nil {
 			return "", nil, nil, err
 		}
@@ -96,8 +98,10 @@ func unpreparable() error {
 // planAgain plans a text into which the session has written what it knows.
 func (s *Session) planAgain(r *request, text []byte) (*plan.Plan, error) {
 	lexed := new(stmt.Lexed)
-	lexed.Lex(text, s.mode)
-	return plan.Make(lexed, s.rewrittenContext(r))
+	if err := s.read(lexed, text); err != nil {
+		return nil, err
+	}
+	return s.planUnder(lexed, s.rewrittenContext(r))
 }
 
 // runBound runs a statement of the session's own with the values of its

@@ -1,8 +1,14 @@
 package session
 
 import (
+	"time"
+
+	"errors"
+	"slices"
+
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/backend"
 	"locus/proxy/wire"
 	"locus/router/gene"
 	"locus/router/plan"
@@ -20,9 +26,11 @@ type request struct {
 	// payload is the client's own command.
 	payload []byte
 	// textual is what PREPARE was given, of an EXECUTE that the shard runs itself.
-	textual string
+	textual *textual
 	// cursor: the client asks for one, and the statement can have it.
 	cursor bool
+	// at is the time that its parts on several shards take; zero: that of their start.
+	at time.Time
 	// outside: it takes no part in the transaction.
 	outside bool
 	admission
@@ -47,7 +55,9 @@ func (s *Session) query(payload []byte) error {
 			return s.writeError(fail(erMalformed, stateGeneral, "%v", err))
 		}
 	}
-	s.lexed.Lex(payload[1:], s.mode)
+	if err := s.read(&s.lexed, payload[1:]); err != nil {
+		return s.writeError(err)
+	}
 	if s.lexed.Several && s.capabilities&mysql.CLIENT_MULTI_STATEMENTS != 0 {
 		return s.several(payload)
 	}
@@ -71,7 +81,9 @@ func (s *Session) runLexed(payload []byte) error {
 	}
 	if ok {
 		payload = append([]byte{payload[0]}, text...)
-		s.lexed.Lex(payload[1:], s.mode)
+		if err := s.read(&s.lexed, payload[1:]); err != nil {
+			return s.writeError(err)
+		}
 	}
 	p, err := s.planOf(w, &s.lexed)
 	if err != nil {
@@ -99,13 +111,14 @@ func (s *Session) finish(err error) error {
 func (s *Session) planOf(w *World, l *stmt.Lexed) (*plan.Plan, error) {
 	l.Key = plan.AppendContext(l.Key, s.settings.Database(), s.mode)
 	l.Key = plan.AppendRights(l.Key, s.account.Rights)
+	l.Key = plan.AppendTemporary(l.Key, s.pins.tables())
 	if !l.Uncacheable && l.Err == nil {
 		if p := w.Plans.Get(l.Key); p != nil {
 			return p, nil
 		}
 	}
 	s.Counts.Parsed.Add(1)
-	p, err := s.planned(w, l)
+	p, err := s.planned(w, l, s.planContext(w))
 	if err != nil {
 		return nil, err
 	}
@@ -162,11 +175,34 @@ func namesNoTable(p *plan.Plan) bool {
 // for one transaction, and a statement outside of one is one of its own.
 func (s *Session) runNext(r *request) error {
 	err := s.runPlaced(r)
-	if own := r.plan.Place != plan.Session && r.plan.Place != plan.Rewritten && !r.plan.Metadata; own && s.autocommit && !s.txn.running() {
+	own := r.plan.Place != plan.Session && r.plan.Place != plan.Rewritten && !r.plan.Metadata
+	reads := r.plan.Statement.Kind != stmt.Select || !tableless(r.plan.Statement) // else it is no transaction
+	if own && reads && s.autocommit && !s.txn.running() && !s.unbegun(err) {
 		s.txn.next = ""
 	}
 	return err
 }
+
+// unbegun tells a statement that was refused before it began a transaction of its
+// own, so that SET TRANSACTION still stands.
+func (s *Session) unbegun(err error) bool {
+	if err != nil {
+		return !mayHaveBegun(err)
+	}
+	code, failed := s.scanner.ErrCode()
+	return failed && slices.Contains(beforeBeginning, code)
+}
+
+// mayHaveBegun tells an error that a server may have given to a statement under way.
+func mayHaveBegun(err error) bool {
+	_, lost := errors.AsType[*backend.LostError](err)
+	return lost
+}
+
+// beforeBeginning are the numbers of what servers refuse as they read a statement
+// or open its tables: no database, unknown tables and columns, syntax, rights, and
+// writes in a transaction that is read only.
+var beforeBeginning = []uint16{1044, 1046, 1049, 1050, 1051, 1052, 1054, 1064, 1066, 1136, 1142, 1143, 1146, 1305, 1792}
 
 func (s *Session) runPlaced(r *request) error {
 	if s.pins != nil {

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"context"
+	"log/slog"
 	"sync/atomic"
 
 	"locus/router/plan"
@@ -28,4 +30,12 @@ func (r *Refusals) All(yield func(plan.Code, uint64) bool) {
 			return
 		}
 	}
+}
+
+// tellRefusal logs a refusal for who looks for them. The statement is told without its literals.
+func (s *Session) tellRefusal(e *plan.Refusal) {
+	if !s.Log.Enabled(context.Background(), slog.LevelDebug) {
+		return
+	}
+	s.Log.Debug("statement refused", "session", s.id, "code", e.Code.String(), "statement", s.lexed.Digest(digestText).Text)
 }

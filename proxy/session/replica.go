@@ -16,7 +16,7 @@ import (
 func (s *Session) mayBeLate(p *plan.Plan) bool {
 	const never = stmt.Locking | stmt.UnknownFunction | stmt.NamedLock | stmt.ReadsNamedLock | stmt.IntoTarget | stmt.SetsUserVariable
 	return s.late && p.Statement.Kind == stmt.Select && !p.Writes && !p.Metadata && s.autocommit && !s.txn.running() &&
-		p.Statement.Features&never == 0
+		p.Statement.Features&never == 0 && p.Leaves == plan.LeavesNothing
 }
 
 // borrowReplica takes a connection to a usable replica; false: the primary serves.

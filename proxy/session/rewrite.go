@@ -38,7 +38,7 @@ func (s *Session) runRewritten(r *request) error {
 // rewrittenContext is what a rewritten text is planned in.
 func (s *Session) rewrittenContext(r *request) plan.Context {
 	under := s.planContext(r.world)
-	under.Owned = nil // nothing is left of it
+	under.Owned, under.Rewritten = nil, true // nothing is left of it
 	if st := r.plan.Statement; st.Kind == stmt.Show && len(st.Tables) == 0 {
 		under.Rights = nil // the text is ours
 	}
@@ -77,7 +77,7 @@ func (s *Session) rewritten(r *request) ([]byte, error) {
 			sql, ok = s.holder(string(text[o.Start:o.End])), true
 		}
 		table, isTable := strings.CutPrefix(o.Name, "table ")
-		if isTable && !s.hasTable(table, text[o.Start:o.End]) {
+		if isTable && (o.Statement && s.World().MariaDB || !s.hasTable(table, text[o.Start:o.End])) {
 			continue // the shard says so
 		}
 		if isTable {
@@ -85,7 +85,10 @@ func (s *Session) rewritten(r *request) ([]byte, error) {
 			if sql, err = s.ownTable(table, r); err != nil {
 				return nil, err
 			}
-			if ok = true; !r.values.Aliased(o.End) {
+			if o.Statement {
+				sql = "SELECT * FROM " + sql
+			}
+			if ok = true; o.Statement || !r.values.Aliased(o.End) {
 				sql += " AS `" + table[strings.IndexByte(table, '.')+1:] + "`"
 			}
 		}
@@ -123,8 +126,7 @@ func (s *Session) holder(call string) string {
 // hasTable tells whether the servers have a table under the name that is written:
 // MySQL has those of variables and of status in performance_schema alone.
 func (s *Session) hasTable(table string, written []byte) bool {
-	schema := bytes.ToLower(bytes.TrimLeft(written, "`"))
-	return s.World().MariaDB || table == "processlist" || !bytes.HasPrefix(schema, []byte("information_schema"))
+	return s.World().MariaDB || table == "processlist" || !bytes.Contains(bytes.ToLower(written), []byte("information_schema"))
 }
 
 // tableless tells a query of no rows, such as SELECT ROW_COUNT().
@@ -182,11 +184,20 @@ func appendAlias(out, name []byte) []byte {
 // runChanged runs another text in place of the client's, with the client's own
 // parameters.
 func (s *Session) runChanged(r *request, text []byte, under plan.Context) error {
-	lexed := new(stmt.Lexed)
-	lexed.Lex(text, s.mode)
-	p, err := plan.Make(lexed, under)
+	lexed, read := new(stmt.Lexed), s.reading()
+	if r.statement != nil {
+		read = r.statement.read
+		under.Schema = read.settings.Database()
+	}
+	if err := s.readBy(lexed, text, read.mode); err != nil {
+		return err
+	}
+	p, err := s.planUnder(lexed, under)
 	if err != nil {
 		return err
+	}
+	if r.statement != nil && !s.readsAsThen(r.world, &read, string(text), p) {
+		return outlived()
 	}
 	if r.plan.Statement.Kind == stmt.TextPrepare {
 		s.countCommand(p.Statement) // servers count EXECUTE and what it runs
@@ -199,7 +210,7 @@ func (s *Session) runChanged(r *request, text []byte, under plan.Context) error 
 		next.payload = append([]byte{mysql.COM_QUERY}, text...)
 		return s.run(next)
 	}
-	next.statement = &prepared{text: string(text), params: lexed.Params, added: r.statement.added, types: r.statement.types, long: r.statement.long, plan: p}
+	next.statement = &prepared{text: string(text), params: lexed.Params, added: r.statement.added, read: read, types: r.statement.types, long: r.statement.long, plan: p}
 	next.statement.lexed = *lexed
 	args.Reset(&next.statement.lexed, s.bound)
 	return s.run(next)

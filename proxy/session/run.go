@@ -25,8 +25,8 @@ func (s *Session) runOn(r *request, shard router.ShardName) error {
 			return err
 		}
 	}
-	if st := r.plan.Statement; st.Kind == stmt.DDL && st.Features&stmt.TemporaryTable == 0 || st.Kind == stmt.Lock {
-		if err := s.commit(); err != nil { // DDL commits, wherever the transaction is
+	if r.plan.Statement.Effects&stmt.Commits != 0 {
+		if err := s.commit(); err != nil { // wherever the transaction is
 			return err
 		}
 	}
@@ -38,6 +38,9 @@ func (s *Session) runOn(r *request, shard router.ShardName) error {
 		last = s.withStatus()
 	case s.capabilities&mysql.CLIENT_SESSION_TRACK != 0:
 		last = s.telling(r)
+	}
+	if s.Redefined != nil && r.plan.Writes && s.defines(r) {
+		last = s.redefining(shard, last)
 	}
 	return s.exchange(r, shard, text, nil, last)
 }
@@ -75,6 +78,10 @@ func (s *Session) exchange(r *request, shard router.ShardName, text []byte, para
 	return err
 }
 
+// runsCode tells a statement that may change something: it writes, or runs what
+// somebody has stored.
+func runsCode(p *plan.Plan) bool { return p.Writes || p.Leaves == plan.LeavesRoutine }
+
 // runsAgain is how often a read that was lost is run again: while a server shuts
 // down, another of its connections may be lost too.
 const runsAgain = 3
@@ -90,7 +97,7 @@ func (s *Session) mayRunAgain(r *request, err error) bool {
 	if _, halfway := errors.AsType[*partial](err); !ok || halfway {
 		return false
 	}
-	return (!r.plan.Writes || backend.NotSent(lost)) && (!r.moving || s.World() == r.world)
+	return (!runsCode(r.plan) || backend.NotSent(lost)) && (!r.moving || s.World() == r.world)
 }
 
 func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, params []wire.Param, last ending) error {
@@ -98,7 +105,7 @@ func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, 
 	if err != nil {
 		return err
 	}
-	if s.Spanning == XA && l.joined && !l.xa && len(s.txn.branches) > 1 && mayEnd(r) {
+	if s.Spanning == XA && l.joined && !l.xa && len(s.txn.branches) > 1 && r.plan.Statement.Effects&stmt.MayEnd != 0 {
 		return endsByItself(shard)
 	}
 	l = s.writing(l, r)
@@ -161,7 +168,7 @@ func (s *Session) send(l lease, r *request, text []byte, params []wire.Param) er
 		return err
 	}
 	s.sentTo(l.branch)
-	if err := l.conn.Send(packet); err != nil {
+	if err := l.conn.Send(packet, left(r.plan)); err != nil {
 		return err
 	}
 	for range before {
@@ -178,6 +185,9 @@ func (s *Session) before(l lease, r *request) []string {
 	forces := s.forcedID != 0 && forcesID(r)
 	if !l.fresh && !r.plan.ReadsInsertID && !next && !forces {
 		return nil
+	}
+	if next || forces { // a statement that is refused, or has no use for it, leaves it for the next one
+		l.conn.Note(backend.State)
 	}
 	var list []string
 	switch {
@@ -234,18 +244,14 @@ func (s *Session) after(l lease, r *request) error {
 		s.keepWarnings(l)
 	}
 	s.count(l, r, failed) // behind them: what is asked of the shard may warn
-	if ok, has := s.scanner.OK(); !failed && r.plan.KeepsInsertID && (r.plan.ReadsInsertID || (has && ok.LastInsertID != 0)) {
+	if ok, has := s.scanner.OK(); r.plan.KeepsInsertID && (!failed && has && ok.LastInsertID != 0 || r.plan.ReadsInsertID && (!failed || left(r.plan) != backend.Nothing)) {
 		s.keepInsertID(l)
 	}
-	if leavesState(r.plan.Statement) {
+	if r.plan.Leaves != plan.LeavesNothing || r.plan.Statement.Features&stmt.CalcFoundRows != 0 {
 		s.stay(l, r, failed)
 	}
 	if s.forcedID != 0 && forcesID(r) {
 		s.forcedID = 0
-		l = s.tainted(l) // a table without AUTO_INCREMENT leaves the number for the next one
-	}
-	if k := r.plan.Statement.Kind; k == stmt.Call || k == stmt.Other {
-		l = s.tainted(l)
 	}
 	if failed && l.joined && !s.pins.has(globalTransaction) && s.hasEnded(l, code) {
 		// The server has rolled the whole transaction back.
@@ -272,7 +278,7 @@ func (s *Session) hasEnded(l lease, code uint16) bool {
 	if !twophase.MayEndTransaction(code) {
 		return twophase.EndsTransaction(code)
 	}
-	_, err := l.conn.Exec(s.awaiting, "DO 0")
+	_, err := l.conn.Own().Exec(s.awaiting, "DO 0")
 	return err != nil || !l.conn.InTransaction()
 }
 
@@ -280,7 +286,7 @@ func (s *Session) hasEnded(l lease, code uint16) bool {
 // somebody else: the OK packet also tells IDs that were given, not generated.
 func (s *Session) keepInsertID(l lease) {
 	status := s.scanner.Status()
-	rows, err := l.conn.Query(s.ctx, "SELECT LAST_INSERT_ID()")
+	rows, err := l.conn.Own().Query(s.ctx, "SELECT LAST_INSERT_ID()")
 	if err != nil || len(rows.Rows) != 1 {
 		return
 	}

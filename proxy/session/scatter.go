@@ -145,8 +145,7 @@ func (s *Session) sendAll(r *request, edits []edit, params []wire.Param) ([]leas
 func (s *Session) lendAll(r *request) ([]lease, error) {
 	if s.Spanning == XA && !s.autocommit && !s.txn.running() {
 		// What the servers would begin by themselves could not be prepared.
-		s.txn.begun = true
-		s.txn.opening = append(s.txn.opening, "BEGIN")
+		s.txn.open(stmt.Opening{})
 	}
 	shards := r.world.Map.Shards()
 	leases := make([]lease, 0, len(s.route.Shards))

@@ -54,15 +54,16 @@ type Session struct {
 	forcedID   uint64 // of the next INSERT into a table that is not sharded: SET insert_id
 	toldState  string // of its transaction, which the client was told last; empty: that there is none
 	prepared   map[uint32]*prepared
+	weight     int // bytes, as hold counts them
 	lastStmt   uint32
 	holdings   []*holding // connections with cursors
 	warnings   []diagnostic
 	// rowCount and foundRows are ROW_COUNT() and FOUND_ROWS().
 	rowCount  int64
 	foundRows uint64
-	texts     map[string]string // of PREPARE
-	pins      *pins             // connections that the session keeps; mostly nil
-	lostPins  string            // what was lost with one of them: the session ends
+	texts     map[string]*textual // of PREPARE
+	pins      *pins               // connections that the session keeps; mostly nil
+	lostPins  string              // what was lost with one of them: the session ends
 	// commands counts what was run since the login, or FLUSH STATUS.
 	commands [stmt.Counters]uint32
 	// kept are the values of variables that are ignored.
@@ -149,6 +150,7 @@ var errQuit = errors.New("the client said goodbye")
 func (s *Session) leave() {
 	s.closeCursors()
 	s.forgetPrepared()
+	s.forgetTexts()
 	s.rollbackBranches()
 	s.unpinAll()
 	s.awaited.mu.Lock()

@@ -87,13 +87,14 @@ func (s *Session) hear(text string, next *backend.Settings) error {
 		return s.try(next)
 	}
 	return s.onFirst(s.settings, func(c *backend.Conn) error {
-		ok, err := c.Exec(s.ctx, text)
+		ok, err := c.Own().Exec(s.ctx, text)
 		if err != nil {
+			c.Note(backend.State)
 			return err
 		}
 		from := len(s.warnings)
 		if ok.Warnings > 0 {
-			rows, err := c.Query(s.ctx, "SHOW WARNINGS LIMIT "+strconv.Itoa(mostWarnings))
+			rows, err := c.Own().Query(s.ctx, "SHOW WARNINGS LIMIT "+strconv.Itoa(mostWarnings))
 			if err != nil {
 				return err
 			}

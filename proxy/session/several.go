@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/router/plan"
 	"locus/router/stmt"
 )
 
@@ -17,6 +18,7 @@ const blanks = " \t\r\n"
 func (s *Session) several(payload []byte) error {
 	defer func() { s.more, s.behind = false, nil }()
 	rest := bytes.Clone(payload) // a statement may have the client send more
+	last := len(bytes.TrimRight(rest, ";"+blanks))
 	for {
 		end, next := stmt.First(rest[1:], s.mode)
 		if end == 0 { // nothing before a semicolon is no statement
@@ -24,13 +26,19 @@ func (s *Session) several(payload []byte) error {
 		}
 		s.more, s.failed = 1+next < len(rest), false
 		piece := rest[: 1+end : 1+end]
+		if s.more && stmt.Blank(piece[1:]) { // to servers a comment is no statement
+			return s.writeError(s.syntaxError(plan.Near{Text: string(bytes.TrimRight(rest[1+end:], ";"+blanks)), Line: 1 + bytes.Count(piece, []byte("\n"))}))
+		}
 		piece[0] = mysql.COM_QUERY // it may stand where the statement before ended
-		s.behind = bytes.TrimRight(rest[len(bytes.TrimRight(piece, blanks)):], ";"+blanks)
-		s.lexed.Lex(piece[1:], s.mode)
+		from := len(bytes.TrimRight(piece, blanks))
+		s.behind = rest[from:max(from, last)]
+		if err := s.read(&s.lexed, piece[1:]); err != nil {
+			return s.writeError(err)
+		}
 		if err := s.runText(piece); err != nil || s.failed || !s.more {
 			return err
 		}
-		rest = rest[next:]
+		rest, last = rest[next:], last-next
 		s.timing.begin()
 	}
 }

@@ -152,7 +152,7 @@ var (
 func (s *Session) showGrants() ([]byte, error) {
 	var rows *backend.Rows
 	err := s.onFirst(s.settings, func(c *backend.Conn) (err error) {
-		rows, err = c.Query(s.ctx, "SHOW GRANTS")
+		rows, err = c.Own().Query(s.ctx, "SHOW GRANTS")
 		return err
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"locus/proxy/backend"
 	"locus/proxy/wire"
 	"locus/router/stmt"
 )
@@ -21,7 +22,11 @@ func (s *Session) showPatched(r *request) (done bool, err error) {
 	if show.Global {
 		scope = "GLOBAL "
 	}
-	columns, rows, err := s.askFirst("SHOW " + scope + show.What + " " + show.Clause)
+	leaves := backend.Nothing
+	if strings.Contains(show.Clause, "(") { // a function of anybody's
+		leaves = backend.State
+	}
+	columns, rows, err := s.askFirst("SHOW "+scope+show.What+" "+show.Clause, leaves)
 	if err != nil {
 		return false, err
 	}
@@ -70,7 +75,7 @@ func (s *Session) patch(rows [][][]byte, table string) error {
 	if len(asked) == 0 {
 		return nil
 	}
-	_, values, err := s.askFirst("SELECT " + strings.Join(asked, ", "))
+	_, values, err := s.askFirst("SELECT "+strings.Join(asked, ", "), backend.Nothing)
 	if err != nil || len(values) != 1 {
 		return err
 	}

@@ -1,12 +1,10 @@
 package session
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -58,33 +56,15 @@ func apart(home, shard router.ShardName, err error) error {
 // openingXA is what a shard that joins as an XA branch is sent first: XA START in
 // place of what began the transaction.
 func (t *transaction) openingXA() []string {
-	list := make([]string, 0, len(t.opening)+2)
-	started := false
-	start := func() {
-		if !started {
-			list = append(list, t.name.Start())
-		}
-		started = true
+	list := make([]string, 0, len(t.marks)+3)
+	if t.scope != "" {
+		list = append(list, t.scope)
 	}
-	for _, text := range t.opening {
-		words := strings.ToUpper(strings.Join(strings.Fields(text), " "))
-		switch {
-		case strings.HasPrefix(words, "SET TRANSACTION"):
-			list = append(list, text)
-		case strings.HasPrefix(words, "SAVEPOINT"):
-			start() // with autocommit off, nothing else began it
-			list = append(list, text)
-		default:
-			if strings.Contains(words, "READ ONLY") {
-				list = append(list, "SET TRANSACTION READ ONLY")
-			} else if strings.Contains(words, "READ WRITE") {
-				list = append(list, "SET TRANSACTION READ WRITE")
-			}
-			start()
-		}
+	if t.how.Access != stmt.AnyAccess {
+		list = append(list, "SET TRANSACTION "+t.how.Access.String())
 	}
-	start()
-	return list
+	list = append(list, t.name.Start())
+	return append(list, t.opening[len(t.opening)-len(t.marks):]...)
 }
 
 // writing notes that a statement may change something on a shard, so that its
@@ -107,30 +87,11 @@ func mayWrite(p *plan.Plan) bool {
 	}
 	switch p.Statement.Kind {
 	case stmt.Select:
-		return p.Statement.Features&stmt.UnknownFunction != 0
+		return p.Leaves == plan.LeavesRoutine
 	case stmt.Show, stmt.Explain:
 		return false
 	default:
 		return true
-	}
-}
-
-// mayEnd tells the statements that may commit or roll back by themselves. The
-// server refuses that within an XA branch. On the home shard it would be done,
-// and nothing would tell which of the two, or even that.
-func mayEnd(r *request) bool {
-	switch r.plan.Statement.Kind {
-	case stmt.Call:
-		return true
-	case stmt.Other:
-		word, _, _ := bytes.Cut(bytes.TrimLeft(r.values.Text, " \t\r\n("), []byte(" "))
-		switch strings.ToUpper(string(bytes.TrimSpace(word))) {
-		case "SELECT", "WITH", "TABLE", "VALUES", "INSERT", "REPLACE", "UPDATE", "DELETE", "DO", "SHOW", "HANDLER", "CHECKSUM":
-			return false
-		}
-		return true
-	default:
-		return false
 	}
 }
 
@@ -218,13 +179,13 @@ func (s *Session) commitOnly(b branch) error {
 // commitOne commits one branch by itself.
 func (s *Session) commitOne(ctx context.Context, b branch) error {
 	if !b.xa {
-		_, err := b.conn.Exec(ctx, "COMMIT")
+		_, err := b.conn.Own().Exec(ctx, "COMMIT")
 		return err
 	}
-	if _, err := b.conn.Exec(ctx, s.txn.name.End()); err != nil {
+	if _, err := b.conn.Own().Exec(ctx, s.txn.name.End()); err != nil {
 		return err
 	}
-	_, err := b.conn.Exec(ctx, s.txn.name.CommitOnePhase())
+	_, err := b.conn.Own().Exec(ctx, s.txn.name.CommitOnePhase())
 	return err
 }
 
@@ -232,15 +193,15 @@ func (s *Session) commitOne(ctx context.Context, b branch) error {
 // ended, after a deadlock, or be rolled back already.
 func (s *Session) rollbackOne(ctx context.Context, b branch) error {
 	if !b.xa {
-		_, err := b.conn.Exec(ctx, "ROLLBACK")
+		_, err := b.conn.Own().Exec(ctx, "ROLLBACK")
 		return err
 	}
 	if !b.prepared {
-		if _, err := b.conn.Exec(ctx, s.txn.name.End()); err != nil && !refused(err) {
+		if _, err := b.conn.Own().Exec(ctx, s.txn.name.End()); err != nil && !refused(err) {
 			return err
 		}
 	}
-	_, err := b.conn.Exec(ctx, s.txn.name.Rollback())
+	_, err := b.conn.Own().Exec(ctx, s.txn.name.Rollback())
 	return err
 }
 
@@ -258,7 +219,7 @@ func (s *Session) ask(ctx context.Context, branches []branch, texts func(branch)
 			out, _ = appendQuery(out, text)
 		}
 		s.out = out
-		errs[i] = b.conn.Send(out)
+		errs[i] = b.conn.Send(out, backend.Nothing)
 	}
 	for i, b := range branches {
 		for range counts[i] {

@@ -5,27 +5,37 @@ import (
 	"testing"
 
 	"locus/proxy/twophase"
+	"locus/router/stmt"
 )
 
 func TestAShardThatJoinsIsSentXAStart(t *testing.T) {
 	name := twophase.Name{Transaction: "t", Home: "s0"}
 	start := name.Start()
+	type list = []string
 	for _, test := range []struct {
-		opening, want []string
+		scope string
+		how   stmt.Opening
+		marks list
+		want  list
 	}{
-		{[]string{"BEGIN"}, []string{start}},
-		{nil, []string{start}}, // autocommit is off
-		{[]string{"SAVEPOINT a"}, []string{start, "SAVEPOINT a"}},
-		{[]string{"START TRANSACTION READ ONLY"}, []string{"SET TRANSACTION READ ONLY", start}},
-		{[]string{"start  transaction\tread write"}, []string{"SET TRANSACTION READ WRITE", start}},
+		{"", stmt.Opening{}, nil, list{start}},
+		{"", stmt.Opening{}, list{"a"}, list{start, "SAVEPOINT `a`"}},
+		{"", stmt.Opening{Access: stmt.ReadOnly}, nil, list{"SET TRANSACTION READ ONLY", start}},
+		{"", stmt.Opening{Access: stmt.ReadWrite, Snapshot: true}, nil, list{"SET TRANSACTION READ WRITE", start}},
 		{
-			[]string{"SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", "BEGIN", "SAVEPOINT begin", "SAVEPOINT b"},
-			[]string{"SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", start, "SAVEPOINT begin", "SAVEPOINT b"},
+			"SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", stmt.Opening{}, list{"begin", "b"},
+			list{"SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", start, "SAVEPOINT `begin`", "SAVEPOINT `b`"},
 		},
 	} {
-		txn := transaction{opening: test.opening, name: name}
+		txn := transaction{name: name, next: test.scope}
+		txn.open(test.how)
+		for _, name := range test.marks {
+			if err := txn.mark(stmt.Mark{Verb: "savepoint", Name: name}, false); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if got := txn.openingXA(); !slices.Equal(got, test.want) {
-			t.Errorf("%q becomes %q, want %q", test.opening, got, test.want)
+			t.Errorf("%+v becomes %q, want %q", test, got, test.want)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func (s *Session) withCounters(table string, show *stmt.Shown) (string, error) {
 	}
 	var rows *backend.Rows
 	err := s.onFirst(s.settings, func(c *backend.Conn) (err error) {
-		rows, err = c.Query(s.ctx, "SHOW "+scope+" STATUS LIKE 'Com%'")
+		rows, err = c.Own().Query(s.ctx, "SHOW "+scope+" STATUS LIKE 'Com%'")
 		return err
 	})
 	if err != nil {

@@ -6,23 +6,17 @@ import (
 	"strings"
 
 	"locus/proxy/backend"
+	"locus/router/catalog"
+	"locus/router/plan"
 	"locus/router/stmt"
 )
 
-// leaves are the features of statements that may leave something behind on the
-// connection that they ran on.
-const leaves = stmt.NamedLock | stmt.TemporaryTable | stmt.SetsUserVariable | stmt.CalcFoundRows | stmt.UnknownFunction
+// left is what a connection is told that a statement leaves on it.
+func left(p *plan.Plan) backend.Leaves { return lefts[p.Leaves] }
 
-func leavesState(st *stmt.Statement) bool {
-	if st.Features&leaves != 0 {
-		return true
-	}
-	switch st.Kind {
-	case stmt.Call, stmt.Lock, stmt.Handler, stmt.DDL, stmt.XA:
-		return true
-	default:
-		return false
-	}
+var lefts = [...]backend.Leaves{
+	plan.LeavesState: backend.State, plan.LeavesNothing: backend.Nothing, plan.LeavesVariables: backend.Variables,
+	plan.LeavesRoutine: backend.State, plan.LeavesUnknown: backend.Unknown,
 }
 
 // stay takes over what a statement left on its connection: what can be carried
@@ -36,13 +30,14 @@ func (s *Session) stay(l lease, r *request, failed bool) {
 	if st.Features&stmt.SetsUserVariable != 0 {
 		s.learn(l, st.Assigns)
 	}
-	if st.Features&stmt.UnknownFunction != 0 {
-		s.learnAll(l)
-	}
-	if st.Kind == stmt.Call {
+	switch r.plan.Leaves {
+	case plan.LeavesRoutine:
+		s.stayForRoutine(l)
+	case plan.LeavesUnknown:
 		s.pin(l, procedure)
 		s.learn(l, st.ReadVariables)
 		s.learnAll(l)
+	case plan.LeavesState, plan.LeavesNothing, plan.LeavesVariables:
 	}
 	if st.Features&stmt.NamedLock != 0 {
 		s.stayForLocks(l, r)
@@ -57,50 +52,78 @@ func (s *Session) stay(l lease, r *request, failed bool) {
 	l.conn.SetStatus(status)
 }
 
+// stayForRoutine keeps the connection on which stored code ran: it may have left
+// whatever a connection can have, which is the session's, and nobody else's.
+func (s *Session) stayForRoutine(l lease) {
+	s.pin(l, routine)
+	s.learnAll(l)
+}
+
 func (s *Session) stayForTables(l lease, r *request) {
 	st := r.plan.Statement
-	words := strings.Fields(strings.ToLower(string(r.values.Text[:min(len(r.values.Text), 200)])))
 	switch {
 	case st.Kind == stmt.Lock:
 		s.pin(l, lockedTables)
-	case st.Kind == stmt.Handler && slices.Contains(words, "open"):
+	case st.Handling != nil && st.Handling.Verb == "open":
 		s.pin(l, handler)
 		s.pins.handlers++
-	case st.Kind == stmt.Handler && slices.Contains(words, "close"):
+	case st.Handling != nil && st.Handling.Verb == "close":
 		if s.pins.has(handler) {
 			if s.pins.handlers--; s.pins.handlers <= 0 {
 				s.unpin(handler, l.conn)
 			}
 		}
-	case st.Kind != stmt.DDL || len(words) == 0:
-	case words[0] == "create" && st.Features&stmt.TemporaryTable != 0:
+	case st.Verb == "CREATE" && st.Features&stmt.TemporaryTable != 0:
 		s.pin(l, temporaryTable)
-		name := "" // which is never dropped
-		if len(st.Tables) > 0 {
-			name = s.fullName(st.Tables[0])
-		}
-		s.pins.temporary = append(s.pins.temporary, name)
-	case words[0] == "drop" && s.pins.has(temporaryTable):
-		for _, t := range st.Tables {
-			if i := slices.Index(s.pins.temporary, s.fullName(t)); i >= 0 {
-				s.pins.temporary = slices.Delete(s.pins.temporary, i, i+1)
-			}
-		}
-		if len(s.pins.temporary) == 0 {
-			s.unpin(temporaryTable, l.conn)
+		s.madeTemporary(r)
+	case s.pins.has(temporaryTable):
+		s.lostTemporary(r, l)
+	}
+}
+
+// unknownTable stands for a temporary table whose name isn't known, so that it is
+// never dropped as far as the session knows.
+var unknownTable catalog.TableName
+
+func (s *Session) madeTemporary(r *request) {
+	st := r.plan.Statement
+	if len(st.Created) == 0 {
+		s.pins.temporary = append(s.pins.temporary, unknownTable)
+	}
+	for _, t := range st.Created {
+		if name := s.fullName(r, t); !slices.Contains(s.pins.temporary, name) {
+			s.pins.temporary = append(s.pins.temporary, name)
 		}
 	}
 }
 
-func (s *Session) fullName(t stmt.TableName) string {
-	if t.Schema == "" {
-		t.Schema = s.settings.Database()
+// lostTemporary forgets the temporary tables that a statement has dropped.
+func (s *Session) lostTemporary(r *request, l lease) {
+	st := r.plan.Statement
+	for _, t := range st.Dropped {
+		if i := slices.Index(s.pins.temporary, s.fullName(r, t)); i >= 0 {
+			s.pins.temporary = slices.Delete(s.pins.temporary, i, i+1)
+		}
 	}
-	return strings.ToLower(t.Schema + "." + t.Name)
+	for _, t := range st.Renamed {
+		if i := slices.Index(s.pins.temporary, s.fullName(r, t)); i >= 0 {
+			s.pins.temporary[i] = unknownTable
+		}
+	}
+	if len(s.pins.temporary) == 0 {
+		s.unpin(temporaryTable, l.conn)
+	}
+}
+
+func (s *Session) fullName(r *request, t stmt.TableName) catalog.TableName {
+	if t.Schema == "" {
+		t.Schema = s.schemaOf(r)
+	}
+	return catalog.TableName{Schema: t.Schema, Name: t.Name}
 }
 
 func (s *Session) readFoundRows(l lease) {
-	rows, err := l.conn.Query(s.ctx, "SELECT FOUND_ROWS()")
+	rows, err := l.conn.Own().Query(s.ctx, "SELECT FOUND_ROWS()")
 	if err != nil || len(rows.Rows) != 1 {
 		return
 	}
@@ -113,7 +136,7 @@ func (s *Session) readFoundRows(l lease) {
 // statement got or let go only the server knows: it is asked for all names that
 // were asked for so far.
 func (s *Session) stayForLocks(l lease, r *request) {
-	if strings.Contains(strings.ToLower(string(r.values.Text)), "release_all_locks") {
+	if r.plan.Statement.Effects&stmt.ReleasesAllLocks != 0 {
 		if s.pins != nil {
 			s.pins.unnamed = false
 		}
@@ -152,7 +175,7 @@ func (s *Session) heldLocks(l lease, names []string) []string {
 	for i, name := range names {
 		asked[i] = "IS_USED_LOCK(" + backend.Quote(name) + ") <=> CONNECTION_ID()"
 	}
-	rows, err := l.conn.Query(s.ctx, "SELECT "+strings.Join(asked, ", "))
+	rows, err := l.conn.Own().Query(s.ctx, "SELECT "+strings.Join(asked, ", "))
 	if err != nil || len(rows.Rows) != 1 {
 		return names
 	}

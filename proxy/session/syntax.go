@@ -15,8 +15,13 @@ const nearLength = 80
 
 // planned plans a client's text. One that is refused because it can't be read is
 // shown to a shard, which reads it without running it and may find it wrong.
-func (s *Session) planned(w *World, l *stmt.Lexed) (*plan.Plan, error) {
-	p, err := plan.Make(l, s.planContext(w))
+func (s *Session) planned(w *World, l *stmt.Lexed, under plan.Context) (*plan.Plan, error) {
+	p, err := s.planUnder(l, under)
+	if err == nil && s.looksAgain(p, under) {
+		again := s.planContext(s.world())
+		again.Schema = under.Schema
+		p, err = s.planUnder(l, again)
+	}
 	if refusal, ok := errors.AsType[*plan.Refusal](err); !ok || !refusal.Unread {
 		return p, err
 	}
@@ -25,6 +30,24 @@ func (s *Session) planned(w *World, l *stmt.Lexed) (*plan.Plan, error) {
 		return nil, said
 	}
 	return nil, err
+}
+
+// looksAgain has the shards looked at again if a statement names what none of them had,
+// and tells whether they have something else now. A plan by an unknown name is for one
+// time. A session with a procedure's temporary tables, of which the names aren't known,
+// does not wait.
+func (s *Session) looksAgain(p *plan.Plan, ctx plan.Context) bool {
+	table := p.UnlistedTable(ctx)
+	if table {
+		p.Cacheable = false
+	}
+	if s.Unlisted == nil || !table && !p.UnlistedRoutine(ctx) {
+		return false
+	}
+	if p.Statement.Kind == stmt.Call {
+		table = true
+	}
+	return s.Unlisted(s.stop.waits, table && !s.pins.has(procedure))
 }
 
 // syntaxError is that of the servers, word for word: clients look for it.

@@ -8,6 +8,12 @@ import (
 	"locus/router/stmt"
 )
 
+// textual is what PREPARE was given.
+type textual struct {
+	text string
+	read readThen
+}
+
 // textPrepared runs PREPARE, EXECUTE and DEALLOCATE PREPARE. The session keeps
 // the texts; what is executed is the text with the variables' values in it,
 // planned like any other.
@@ -25,16 +31,16 @@ func (s *Session) textPrepared(r *request) error {
 	case "immediate":
 		return s.runImmediate(r, p)
 	case "execute":
-		text, ok := s.texts[p.Name]
+		t, ok := s.texts[p.Name]
 		if !ok {
 			return unknownText(p.Name, "EXECUTE")
 		}
-		return s.runPrepared(r, text, p)
+		return s.runPrepared(r, t, p)
 	}
 	if _, ok := s.texts[p.Name]; !ok {
 		return unknownText(p.Name, "DEALLOCATE PREPARE")
 	}
-	delete(s.texts, p.Name)
+	s.forgetText(p.Name)
 	return s.answer(nil)
 }
 
@@ -44,7 +50,7 @@ func unknownText(name, to string) error {
 
 // prepareText has a shard read the text, for the errors that a server finds.
 func (s *Session) prepareText(r *request, p *stmt.TextPrepared) error {
-	delete(s.texts, p.Name)
+	s.forgetText(p.Name)
 	text, err := s.preparedText(p)
 	if err != nil {
 		return err
@@ -53,8 +59,11 @@ func (s *Session) prepareText(r *request, p *stmt.TextPrepared) error {
 		return fail(mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED, "42000", "this session has %d prepared statements: close some", mostPrepared)
 	}
 	lexed := new(stmt.Lexed)
-	lexed.Lex([]byte(text), s.mode)
-	inner, err := s.planned(r.world, lexed)
+	if err := s.read(lexed, []byte(text)); err != nil {
+		return err
+	}
+	text = string(lexed.Text)
+	inner, err := s.planned(r.world, lexed, s.planContext(r.world))
 	if err != nil {
 		return err
 	}
@@ -66,11 +75,7 @@ func (s *Session) prepareText(r *request, p *stmt.TextPrepared) error {
 			return err
 		}
 	}
-	if s.texts == nil {
-		s.texts = map[string]string{}
-	}
-	s.texts[p.Name] = text
-	return nil
+	return s.holdText(p.Name, text)
 }
 
 // preparedText gives the text that is to be prepared.
@@ -95,15 +100,18 @@ func (s *Session) runImmediate(r *request, p *stmt.TextPrepared) error {
 		return err
 	}
 	lexed := new(stmt.Lexed)
-	lexed.Lex([]byte(text), s.mode)
-	inner, err := s.planned(r.world, lexed)
+	if err := s.read(lexed, []byte(text)); err != nil {
+		return err
+	}
+	text = string(lexed.Text)
+	inner, err := s.planned(r.world, lexed, s.planContext(r.world))
 	if err != nil {
 		return err
 	}
 	if inner.Statement.Kind == stmt.TextPrepare { // which might name itself
 		return unpreparable()
 	}
-	return s.runPrepared(r, text, p)
+	return s.runPrepared(r, &textual{text, s.reading()}, p)
 }
 
 // boundText puts the values of USING in the places of the placeholders.

@@ -110,7 +110,7 @@ func (s *Session) trackValues(names []string) {
 	}
 	var rows *backend.Rows
 	err := s.onFirst(s.settings, func(c *backend.Conn) (err error) {
-		rows, err = c.Query(s.ctx, "SELECT @@"+strings.Join(names, ", @@"))
+		rows, err = c.Own().Query(s.ctx, "SELECT @@"+strings.Join(names, ", @@"))
 		return err
 	})
 	if err != nil || len(rows.Rows) != 1 {
@@ -166,7 +166,7 @@ func (s *Session) transactionState() string {
 		return begun
 	case !s.txn.begun:
 		return notBegun
-	case len(s.txn.opening) > 0 && strings.Contains(strings.ToUpper(firstBegin(s.txn.opening)), "SNAPSHOT"):
+	case s.txn.how.Snapshot:
 		return begunReading
 	}
 	return begun
@@ -180,7 +180,7 @@ func (s *Session) telling(r *request) ending {
 	}
 	state := s.transactionState()
 	if r.plan.Statement.Kind == stmt.XA {
-		state = stateOfXA(xaWords(r)[1], state)
+		state = stateOfXA(r.plan.Statement.Branch.Verb, state)
 	}
 	if state == s.toldState || state == notBegun && s.toldState == "" {
 		return nil
@@ -204,7 +204,7 @@ func (s *Session) telling(r *request) ending {
 // stateOfXA is the state that an XA statement leads to from another one.
 func stateOfXA(verb, from string) string {
 	switch verb {
-	case "start", "begin":
+	case "start":
 		return begun
 	case "prepare", "commit", "rollback":
 		return notBegun

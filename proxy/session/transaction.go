@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/twophase"
 	"locus/router"
+	"locus/router/stmt"
 )
 
 // transaction is what the session has open. Shards join it when a statement
@@ -18,11 +20,14 @@ import (
 type transaction struct {
 	// begun: the client said BEGIN. With autocommit off, branches alone tell.
 	begun bool
-	// opening are the statements that a shard which joins is sent first: BEGIN,
-	// and the savepoints set so far.
+	// opening are the statements that a shard which joins is sent first: scope,
+	// BEGIN, and the savepoints set so far.
 	opening []string
-	// said is the last text that opened one: most sessions say the same each time.
-	said     string
+	// marks are the savepoints set so far: the last of opening.
+	marks []string
+	// how it was begun, and scope the SET TRANSACTION that was for it.
+	how      stmt.Opening
+	scope    string
 	branches []branch
 	// name is what the XA branches are called, once there is one.
 	name twophase.Name
@@ -31,8 +36,6 @@ type transaction struct {
 	// lost: a connection of the transaction was lost, so that it was rolled back
 	// before the client asked for it. The session ends once it has been told.
 	lost bool
-	// readOnly: it was begun so.
-	readOnly bool
 	// held tells other goroutines that a transaction is open.
 	held atomic.Bool
 }
@@ -42,8 +45,6 @@ type branch struct {
 	shard router.ShardName
 	pool  *backend.Pool
 	conn  *backend.Conn
-	// tainted: a procedure may have set variables that nobody told us of.
-	tainted bool
 	// xa: it is an XA branch of the transaction's name. The first to join never is.
 	xa bool
 	// prepared: it was told to prepare, and perhaps did; it can outlive its connection.
@@ -71,14 +72,23 @@ func (t *transaction) add(b branch) {
 // end forgets the transaction; the connections were given back.
 func (t *transaction) end() {
 	clear(t.opening)
-	t.next, t.readOnly = "", false
+	t.next, t.scope, t.how, t.marks = "", "", stmt.Opening{}, t.marks[:0]
 	t.begun, t.opening, t.branches = false, t.opening[:0], t.branches[:0]
 	t.name = twophase.Name{}
 	t.held.Store(false)
 }
 
+// open notes how a transaction begins on every shard that joins.
+func (t *transaction) open(how stmt.Opening) {
+	t.begun, t.how, t.scope = true, how, t.next
+	if t.scope != "" {
+		t.opening = append(t.opening, t.scope)
+	}
+	t.opening = append(t.opening, how.String())
+}
+
 // begin opens a transaction, after committing one that is open, as MySQL does.
-func (s *Session) begin(text string) error {
+func (s *Session) begin(how stmt.Opening) error {
 	next := s.txn.next
 	if err := s.commit(); err != nil {
 		return err
@@ -89,14 +99,9 @@ func (s *Session) begin(text string) error {
 		}
 	}
 	s.txn.next = next
-	s.txn.begun = true
+	s.txn.open(how)
 	s.txn.held.Store(true)
-	if s.txn.next != "" {
-		s.txn.opening = append(s.txn.opening, s.txn.next)
-		s.txn.next = ""
-	}
-	s.txn.opening = append(s.txn.opening, text)
-	s.txn.readOnly = len(text) > len("START TRANSACTION") && strings.Contains(strings.ToUpper(text), "READ ONLY")
+	s.txn.next = ""
 	return nil
 }
 
@@ -223,50 +228,49 @@ func (s *Session) drop(shard router.ShardName) {
 
 // savepoint runs SAVEPOINT, ROLLBACK TO or RELEASE on every branch, and
 // remembers it for shards that join later.
-func (s *Session) savepoint(text string) error {
-	words := strings.Fields(strings.TrimRight(strings.TrimSpace(text), ";"))
-	name := words[len(words)-1]
-	switch sets := strings.EqualFold(words[0], "SAVEPOINT"); {
+func (s *Session) savepoint(m stmt.Mark) error {
+	switch sets := m.Verb == "savepoint"; {
 	case s.txn.running():
 	case !sets:
-		return fail(erSavepoint, "42000", "SAVEPOINT %s does not exist", name)
+		return noSavepoint(m.Name)
 	case s.autocommit:
 		return nil // MySQL: set and gone with the statement's own transaction
 	default: // the first of a transaction that nobody said BEGIN to
-		if err := s.begin("BEGIN"); err != nil {
+		if err := s.begin(stmt.Opening{}); err != nil {
 			return err
 		}
 	}
 	for _, b := range s.txn.branches {
-		if _, err := b.conn.Exec(s.ctx, text); err != nil {
+		if _, err := b.conn.Own().Exec(s.ctx, m.String()); err != nil {
 			if _, refused := errors.AsType[*backend.ServerError](err); !refused {
 				s.drop(b.shard)
 			}
 			return err
 		}
 	}
-	return s.recordSavepoint(words, name)
+	return s.txn.mark(m, len(s.txn.branches) > 0)
 }
 
-func (s *Session) recordSavepoint(words []string, name string) error {
-	at := -1
-	for i, text := range s.txn.opening {
-		if strings.EqualFold(text, "SAVEPOINT "+name) {
-			at = i
-		}
-	}
+func noSavepoint(name string) error {
+	return fail(erSavepoint, "42000", "SAVEPOINT %s does not exist", name)
+}
+
+// mark remembers a statement on savepoints; asked: shards have taken it.
+func (t *transaction) mark(m stmt.Mark, asked bool) error {
+	at := slices.IndexFunc(t.marks, func(name string) bool { return strings.EqualFold(name, m.Name) })
+	first := len(t.opening) - len(t.marks)
 	switch {
-	case strings.EqualFold(words[0], "SAVEPOINT"):
+	case m.Verb == "savepoint":
 		if at >= 0 {
-			s.txn.opening = append(s.txn.opening[:at], s.txn.opening[at+1:]...)
+			t.marks, t.opening = slices.Delete(t.marks, at, at+1), slices.Delete(t.opening, first+at, first+at+1)
 		}
-		s.txn.opening = append(s.txn.opening, "SAVEPOINT "+name)
-	case at < 0 && len(s.txn.branches) == 0:
-		return fail(erSavepoint, "42000", "SAVEPOINT %s does not exist", name)
-	case at >= 0 && strings.EqualFold(words[0], "RELEASE"):
-		s.txn.opening = s.txn.opening[:at]
+		t.marks, t.opening = append(t.marks, m.Name), append(t.opening, m.String())
+	case at < 0 && !asked:
+		return noSavepoint(m.Name)
+	case at >= 0 && m.Verb == "release":
+		t.marks, t.opening = t.marks[:at], t.opening[:first+at]
 	case at >= 0:
-		s.txn.opening = s.txn.opening[:at+1]
+		t.marks, t.opening = t.marks[:at+1], t.opening[:first+at+1]
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func (c *committing) decide() error {
 	for i, b := range c.branches {
 		shards[i] = b.shard
 	}
-	ok, err := c.home.conn.Exec(ctx, c.s.Coordinator.Decide(c.name, shards))
+	ok, err := c.home.conn.Own().Exec(ctx, c.s.Coordinator.Decide(c.name, shards))
 	if twophase.Forbidden(err) {
 		return fmt.Errorf("shard %s: it took so long that recovery has rolled it back", c.home.shard)
 	}
@@ -102,7 +102,7 @@ func (c *committing) commitHome() error {
 	ctx, cancel := context.WithTimeout(c.s.awaiting, phaseTime)
 	defer cancel()
 	defer c.s.timing.trace.Enter(trace.Commit, string(c.home.shard))()
-	_, err := c.home.conn.Exec(ctx, "COMMIT")
+	_, err := c.home.conn.Own().Exec(ctx, "COMMIT")
 	if err == nil {
 		return nil
 	}

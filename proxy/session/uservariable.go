@@ -22,17 +22,24 @@ func (s *Session) learn(l lease, names []string) {
 	for _, name := range names {
 		fields = append(fields, valueFields("@`"+strings.ReplaceAll(name, "`", "``")+"`"))
 	}
-	rows, err := l.conn.Query(s.ctx, "SELECT "+strings.Join(fields, ", "))
+	rows, err := l.conn.Own().Query(s.ctx, "SELECT "+strings.Join(fields, ", "))
 	if err != nil || len(rows.Rows) != 1 {
 		return
 	}
 	next := s.settings
 	for i, name := range names {
-		next = next.With(variableName(name), valueLiteral(rows, 0, 4*i))
+		literal := valueLiteral(rows, 0, 4*i)
+		if charset, collation := rows.Rows[0][4*i+2], rows.Rows[0][4*i+3]; literal == "NULL" && len(charset) > 0 && string(charset) != "binary" {
+			literal = nullText + string(charset) + ") COLLATE " + string(collation)
+		}
+		next = next.With(variableName(name), literal)
 	}
 	l.conn.Adopt(next)
 	s.carry(next)
 }
+
+// nullText begins a NULL that has a text's character set: MySQL reads later statements by it.
+const nullText = "CONVERT(NULL USING "
 
 // variableName is a user variable's in settings.
 func variableName(name string) string {
@@ -50,7 +57,7 @@ func (s *Session) learnAll(l lease) {
 	if s.World().MariaDB {
 		list = "SELECT VARIABLE_NAME FROM information_schema.USER_VARIABLES"
 	}
-	rows, err := l.conn.Query(s.ctx, list)
+	rows, err := l.conn.Own().Query(s.ctx, list)
 	if err != nil {
 		return
 	}
@@ -96,16 +103,11 @@ func numeric(columnType byte) bool {
 // computeValue is compute for a user variable, which keeps everything of the
 // value.
 func (s *Session) computeValue(expression string) (string, error) {
-	literal := ""
-	err := s.onFirst(s.settings, func(c *backend.Conn) error {
-		rows, err := c.Query(s.ctx, "SELECT "+valueFields("v")+" FROM (SELECT "+expression+" AS v) AS t")
-		if err != nil {
-			return err
-		}
-		literal = valueLiteral(rows, 0, 0)
-		return nil
-	})
-	return literal, err
+	rows, err := s.computed(s.settings, "SELECT "+valueFields("v")+" FROM (SELECT "+expression+" AS v) AS t")
+	if err != nil {
+		return "", err
+	}
+	return valueLiteral(rows, 0, 0), nil
 }
 
 // assignUser is SET @name = value.
@@ -141,7 +143,7 @@ func (s *Session) asExpression(v stmt.Variable) string {
 // never assigned.
 func (s *Session) userVariable(name string) string {
 	literal, ok := s.settings.Lookup(variableName(name))
-	if !ok {
+	if !ok || strings.HasPrefix(literal, nullText) {
 		return "NULL"
 	}
 	return uncollated(literal)

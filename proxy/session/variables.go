@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -33,12 +34,19 @@ func (s *Session) assignAll(r *request) error {
 	if err := s.readsDeclared(r); err != nil {
 		return err
 	}
-	next := *s.settingsView()
+	next, before := *s.settingsView(), s.settings
 	for _, v := range r.plan.Statement.Variables {
+		if err := s.unwanted(); err != nil {
+			return err
+		}
+		if err := settable(next.settings); err != nil {
+			return err
+		}
 		if err := s.assign(&next, r.world, v); err != nil {
 			return err
 		}
 	}
+	next.learned(before, s.settings)
 	if err := s.adopt(next); err != nil {
 		return err
 	}
@@ -110,12 +118,29 @@ func (s *Session) assign(next *view, w *World, v stmt.Variable) error {
 		return fail(erReadOnly, stateGeneral, "Variable '%s' is a read only variable", v.Name)
 	case equalOnly:
 		return s.assignEqual(next, v)
+	case unclassified:
+		return s.refuseUnclassified(next, v.Name)
 	case applied, answered:
 	}
-	if !plainName(v.Name) {
-		return fail(erUnknownVariable, stateGeneral, "Unknown system variable '%s'", v.Name)
-	}
 	return s.assignPlain(next, v)
+}
+
+// refuseUnclassified leaves it to the server to say that a session has no such
+// variable.
+func (s *Session) refuseUnclassified(next *view, name string) error {
+	if !plainName(name) {
+		return fail(erUnknownVariable, stateGeneral, "Unknown system variable '%s'", name)
+	}
+	if _, err := s.compute(next.settings, "@@session."+name); err != nil {
+		err = s.onFirst(next.settings, func(c *backend.Conn) error {
+			_, err := c.Exec(s.ctx, "SET SESSION "+name+" = DEFAULT")
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return fail(erReadOnly, stateGeneral, "variable '%s' can't be set through the proxy, which doesn't know what it does: set it on every shard, with SET GLOBAL or in the configuration", name)
 }
 
 // assignEqual lets a variable be set to the value that it has on the shards.
@@ -141,7 +166,7 @@ func switched(literal string) string {
 	switch strings.ToLower(word) {
 	case "on", "true":
 		return "1"
-	case "off", "false":
+	case "off", "false", "no_chain": // the last is completion_type's
 		return "0"
 	}
 	return word
@@ -154,8 +179,10 @@ func (s *Session) assignPlain(next *view, v stmt.Variable) error {
 	if err != nil {
 		return err
 	}
-	if strings.HasPrefix(v.Name, "character_set_c") && unsafeCharsets[strings.ToLower(strings.Trim(literal, "'"))] {
-		return unsafeCharset(literal)
+	if v.Name == "character_set_client" || v.Name == "character_set_connection" {
+		if literal, err = s.charsetLiteral(v.Name, literal, literal == "DEFAULT"); err != nil {
+			return err
+		}
 	}
 	next.mode = next.mode || v.Name == "sql_mode"
 	if incremental[v.Name] && literal != "DEFAULT" {
@@ -178,20 +205,31 @@ var incremental = map[string]bool{"optimizer_switch": true, "optimizer_trace": t
 func (s *Session) effective(name, change string) (string, error) {
 	value := ""
 	err := s.onFirst(s.settings, func(c *backend.Conn) error {
-		if _, err := c.Exec(s.ctx, "SET "+name+" = "+change); err != nil {
+		before, err := valueOf(s.ctx, c, name)
+		if err != nil {
 			return err
 		}
-		rows, err := c.Query(s.ctx, "SELECT @@"+name)
-		if err != nil || len(rows.Rows) != 1 {
+		if _, err := c.Own().Exec(s.ctx, "SET "+name+" = "+change); err != nil {
 			return err
 		}
-		value = string(rows.Rows[0][0])
-		if !c.InTransaction() && s.pins == nil && s.txn.on(c.Shard()) == nil {
-			c.Forget()
+		if value, err = valueOf(s.ctx, c, name); err == nil {
+			_, err = c.Own().Exec(s.ctx, "SET "+name+" = "+before) // the connection may stay the session's
 		}
-		return nil
+		if err != nil {
+			c.Note(backend.State)
+		}
+		return err
 	})
-	return backend.Quote(value), err
+	return value, err
+}
+
+// valueOf gives a variable's value on a connection as a constant.
+func valueOf(ctx context.Context, c *backend.Conn, name string) (string, error) {
+	rows, err := c.Own().Query(ctx, "SELECT @@"+name)
+	if err != nil {
+		return "", err
+	}
+	return backend.Quote(string(rows.Rows[0][0])), nil
 }
 
 func plainName(name string) bool {

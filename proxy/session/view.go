@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"locus/proxy/backend"
+	"locus/router/stmt"
 )
 
 // view is the part of a session that SET changes.
@@ -25,6 +26,9 @@ func (s *Session) settingsView() *view {
 
 // adopt makes a view the session's, after a shard has taken it.
 func (s *Session) adopt(next view) error {
+	if err := settable(next.settings); err != nil {
+		return err
+	}
 	if next.autocommit && !s.autocommit {
 		if err := s.commit(); err != nil { // as MySQL does
 			return err
@@ -59,4 +63,19 @@ func (s *Session) carry(settings *backend.Settings) {
 		charset = strings.ToLower(strings.Trim(client, "'"))
 	}
 	s.foreign = !utf8Charsets[charset]
+	s.mode = s.mode&^stmt.Reading | reading(charset)
+}
+
+// learned takes over what the values of a SET have changed themselves, by functions
+// that assign.
+func (v *view) learned(before, after *backend.Settings) {
+	if before == after {
+		return
+	}
+	for _, a := range after.Assignments() {
+		was, _ := before.Lookup(a.Name)
+		if mine, _ := v.settings.Lookup(a.Name); mine == was && a.Literal != was {
+			v.settings = v.settings.With(a.Name, a.Literal)
+		}
+	}
 }

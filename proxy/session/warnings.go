@@ -26,7 +26,7 @@ const mostWarnings = 1024
 // keepWarnings fetches a statement's warnings while the connection is still the
 // session's.
 func (s *Session) keepWarnings(l lease) {
-	rows, err := l.conn.Query(s.ctx, "SHOW WARNINGS LIMIT "+strconv.Itoa(mostWarnings))
+	rows, err := l.conn.Own().Query(s.ctx, "SHOW WARNINGS LIMIT "+strconv.Itoa(mostWarnings))
 	if err != nil {
 		return
 	}
@@ -92,7 +92,7 @@ func (s *Session) diagnosticColumns(show *stmt.Shown) []wire.Column {
 	if show.Count {
 		text = "SHOW COUNT(*) " + show.What
 	}
-	columns, _, err := s.askFirst(text)
+	columns, _, err := s.askFirst(text, backend.Nothing)
 	if err != nil {
 		return plainDiagnosticColumns(show)
 	}

@@ -49,6 +49,7 @@ func (s *Session) putDown() {
 	}
 	w.stamper.Release()
 	w.executed = nil
+	w.lexed.Planned()
 	w.values, w.insert = plan.Values{}, inserting{}
 	clear(w.bound[:cap(w.bound)])
 	clear(w.params[:cap(w.params)])

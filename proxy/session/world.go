@@ -16,6 +16,7 @@ import (
 	"locus/router/cluster"
 	"locus/router/gene"
 	"locus/router/plan"
+	"locus/router/stmt"
 )
 
 // World is what a statement is planned and run against. It is immutable; a
@@ -31,6 +32,8 @@ type World struct {
 	Accounts map[string]*Account
 	// Declared has the generators, and the shards that some take numbers from.
 	Declared *cluster.Cluster
+	// Mode is that of a session that has set none: the shards' global sql_mode, which is the same on all.
+	Mode stmt.Mode
 	// MariaDB: the shards run MariaDB, whose variables have other names.
 	MariaDB bool
 }
@@ -40,6 +43,8 @@ type Pools interface {
 	Pool(router.ShardName) (*backend.Pool, bool)
 	// Replica gives those to a server whose rows may be late.
 	Replica(router.ShardName) (*backend.Pool, bool)
+	// Versions are those of all servers, replicas too.
+	Versions() []string
 }
 
 // IDs issues n consecutive order IDs of a layout of the table's for a gene, and
@@ -97,9 +102,15 @@ type Services struct {
 	Hostname string
 	// Processes describes all of the proxy's.
 	Processes func() []Process
-	// Redefined has the tables read anew, and waits for that, since their
-	// definitions have changed. Nil: they are looked at now and then.
-	Redefined func(ctx context.Context)
+	// Redefined has the tables read anew by all proxies, and waits for that, since their
+	// definitions have changed. The error says who may not know of it yet. Nil: they are
+	// looked at now and then.
+	Redefined func(ctx context.Context) error
+	// Unlisted has the shards looked at again since a name is unknown, and tells whether
+	// they have something else than before: then another world is in force. They are not
+	// asked too often: unless it waits until they may be, nothing is done then. Nil: they
+	// are looked at now and then.
+	Unlisted func(ctx context.Context, waits bool) bool
 	// Virtual is the tables of the schema locus; nil: there are none.
 	Virtual Virtual
 }

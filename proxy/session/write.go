@@ -26,7 +26,7 @@ func (s *Session) status() uint16 {
 	if s.txn.running() {
 		flags |= mysql.SERVER_STATUS_IN_TRANS
 	}
-	if s.txn.readOnly {
+	if s.txn.how.Access == stmt.ReadOnly {
 		flags |= statusReadOnly
 	}
 	if s.mode&stmt.NoBackslash != 0 { // clients escape by it

@@ -1,12 +1,12 @@
 package session
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"locus/proxy/backend"
 	"locus/proxy/twophase"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -28,33 +28,22 @@ const ours = "locus-"
 
 // runXA runs XA START and its kin.
 func (s *Session) runXA(r *request) error {
-	words := xaWords(r)
+	b := r.plan.Statement.Branch
 	switch {
-	case words[1] == "recover":
-		return s.recoverXA(r)
-	case bytes.Contains(r.values.Text, []byte(ours)) && !s.account.Admin:
-		return &plan.Refusal{Code: plan.Unsupported, Message: "XA of a name that begins with locus-: the proxies' own transactions have those, and proxies finish them"}
-	case (words[1] == "start" || words[1] == "begin") && s.txn.running() && !s.pins.has(globalTransaction):
+	case b.Verb == "recover" && b.Named:
+		return s.recoverXA(b)
+	case !s.account.Admin && (!b.Named || slices.ContainsFunc(b.Names, func(name string) bool { return strings.Contains(name, ours) })):
+		return &plan.Refusal{Code: plan.Unsupported, Message: "XA of a name that begins with locus-, or that isn't a plain text: the proxies' own transactions have those, and proxies finish them"}
+	case b.Verb == "start" && s.txn.running() && !s.pins.has(globalTransaction):
 		return fail(erXAOutside, "XAE09", "XAER_OUTSIDE: Some work is done outside global transaction")
 	}
 	return s.runOn(r, r.world.Catalog.First())
 }
 
-// xaWords are the words of an XA statement in lower case, at least two.
-func xaWords(r *request) []string {
-	text := r.values.Text
-	words := strings.Fields(strings.ToLower(string(text[:min(len(text), 1000)])))
-	if at := slices.Index(words, "xa"); at > 0 { // behind a comment
-		words = words[at:]
-	}
-	return append(words, "", "")
-}
-
 // stayForXA follows the client's transaction from one phase to the next.
 func (s *Session) stayForXA(l lease, r *request) {
-	words := xaWords(r)
-	switch words[1] {
-	case "start", "begin":
+	switch r.plan.Statement.Branch.Verb {
+	case "start":
 		s.pin(l, globalTransaction)
 		s.pins.phase = "ACTIVE"
 	case "end":
@@ -86,12 +75,13 @@ func (s *Session) withinXA(r *request) error {
 	if !s.pins.has(globalTransaction) {
 		return nil
 	}
-	switch r.plan.Statement.Kind {
-	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.DDL, stmt.CreateSchema, stmt.Lock, stmt.Unlock:
-		if r.plan.Statement.Features&stmt.TemporaryTable == 0 {
+	switch st := r.plan.Statement; st.Kind {
+	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.CreateSchema, stmt.Unlock:
+		return s.barredByXA()
+	default:
+		if st.Effects&stmt.Commits != 0 {
 			return s.barredByXA()
 		}
-	default:
 	}
 	switch r.plan.Place {
 	case plan.Keyed, plan.Stamped, plan.Everywhere:
@@ -113,8 +103,8 @@ func (s *Session) barredByXA() error {
 
 // recoverXA shows what is prepared, but for the branches of the proxies' own
 // transactions.
-func (s *Session) recoverXA(r *request) error {
-	columns, rows, err := s.askFirst(statementText(r.values.Text))
+func (s *Session) recoverXA(b *stmt.XABranch) error {
+	columns, rows, err := s.askFirst("XA RECOVER "+b.Shape, backend.Nothing)
 	if err != nil {
 		return err
 	}

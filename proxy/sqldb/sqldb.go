@@ -64,7 +64,7 @@ func (c *conn) ExecContext(ctx context.Context, text string, args []driver.Named
 	if err != nil {
 		return nil, err
 	}
-	ok, err := c.lent.Exec(ctx, text)
+	ok, err := c.lent.Own().Exec(ctx, text)
 	if err != nil {
 		return nil, c.failed(err)
 	}
@@ -82,7 +82,7 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 	if err != nil {
 		return nil, err
 	}
-	answer, err := c.lent.Query(ctx, text)
+	answer, err := c.lent.Own().Query(ctx, text)
 	if err != nil {
 		return nil, c.failed(err)
 	}

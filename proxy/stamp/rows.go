@@ -1,10 +1,7 @@
 package stamp
 
 import (
-	"bytes"
-
 	"locus/router/plan"
-	"locus/router/stmt"
 )
 
 // edit is a value of every row that may be replaced.
@@ -119,7 +116,7 @@ func (s *Stamper) writeRow(i int) {
 		if !s.rows[i].asked.has(e.stamp) {
 			continue
 		}
-		from, to := bare(s.v.Text, s.v.Cells[int(row.First)+e.at])
+		from, to := s.v.Bare(s.v.Cells[int(row.First)+e.at])
 		s.out.upTo(from)
 		s.writeValue(i, e.stamp)
 		s.out.passOver(to)
@@ -132,12 +129,4 @@ func (s *Stamper) writeRow(i int) {
 		s.writeValue(i, stamp)
 	}
 	s.out.upTo(int(row.Close) + 1)
-}
-
-// bare gives where a cell's value stands, without the blanks around it.
-func bare(text []byte, c stmt.Cell) (from, to int) {
-	const blanks = " \t\r\n\f\v"
-	cell := text[c.Start:c.End]
-	from = int(c.End) - len(bytes.TrimLeft(cell, blanks))
-	return from, int(c.Start) + len(bytes.TrimRight(cell, blanks))
 }

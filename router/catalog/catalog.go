@@ -13,14 +13,15 @@ import (
 type Catalog struct {
 	tables map[TableName]*Table
 	broken map[TableName]error
-	// names holds the bare names of declared tables in lower case, for texts
-	// that no parser can read.
-	names map[string]bool
+	// names holds, by the bare names of declared tables in lower case, the schemas
+	// that have one, for texts that no parser can read.
+	names map[string][]string
 	// folded holds the declared names by their spelling in lower case.
 	folded map[TableName]TableName
 	// Shards are all registered shards, those without genes too, in the order of
 	// their names. The first has everything that is not declared.
 	Shards []router.ShardName
+	closed *names // nil: what else the shards have is not known
 }
 
 // New makes a catalog of at least one shard. Broken tables are declared but don't fit their schema:
@@ -28,7 +29,7 @@ type Catalog struct {
 func New(shards []router.ShardName, tables []*Table, broken map[TableName]error) *Catalog {
 	c := &Catalog{
 		tables: make(map[TableName]*Table, len(tables)), broken: broken,
-		names: map[string]bool{}, folded: map[TableName]TableName{}, Shards: shards,
+		names: map[string][]string{}, folded: map[TableName]TableName{}, Shards: shards,
 	}
 	for _, t := range tables {
 		c.tables[t.TableName] = t
@@ -41,7 +42,8 @@ func New(shards []router.ShardName, tables []*Table, broken map[TableName]error)
 }
 
 func (c *Catalog) name(n TableName) {
-	c.names[strings.ToLower(n.Name)] = true
+	low := n.lower()
+	c.names[low.Name] = append(c.names[low.Name], low.Schema)
 	c.folded[n.lower()] = n
 }
 
@@ -113,4 +115,4 @@ func (c *Catalog) Broken() map[TableName]error { return c.broken }
 
 // MentionsName tells whether some declared table, of any schema, has this bare
 // name in any letter case.
-func (c *Catalog) MentionsName(lower string) bool { return c.names[lower] }
+func (c *Catalog) MentionsName(lower string) bool { return c.names[lower] != nil }

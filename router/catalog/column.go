@@ -23,6 +23,12 @@ type Column struct {
 	Invisible bool
 	// HasDefault: an INSERT may leave the column out in strict mode.
 	HasDefault bool
+	// Default is where the value comes from that a row has whose INSERT leaves the
+	// column out. DefaultsToNull: there is none.
+	Default        Origin
+	DefaultsToNull bool
+	// OnUpdate: an UPDATE that leaves the column out sets it to the time.
+	OnUpdate bool
 	// Length is in characters for text, in bytes for binary types.
 	Length int
 	// Charset and Collation are empty for everything but text.
@@ -89,4 +95,22 @@ func (c *Column) length(b []byte) int {
 		return len(b)
 	}
 	return utf8.RuneCount(b)
+}
+
+// Origin is where a value comes from that no statement gives.
+type Origin uint8
+
+const (
+	// Constant: it is the same on every server.
+	Constant Origin = iota
+	// Clock: it is made of the statement's time alone.
+	Clock
+	// Anew: UUID(), RAND(), CONNECTION_ID() …: each server makes its own.
+	Anew
+)
+
+// ReadsClock tells whether a row may get the statement's time in the column. A
+// TIMESTAMP may have it for NULL.
+func (c *Column) ReadsClock() bool {
+	return c.Default == Clock || c.OnUpdate || c.DataType == "timestamp"
 }

@@ -24,6 +24,9 @@ type Table struct {
 	Layout                                                 orderid.Layout // of the ID column
 	// Wide is the layout that its IDs go on in; zero for none.
 	Wide orderid.Layout
+	// Unique are its unique keys; Unseen, of a sharded table, those of which equal values may be in rows on several
+	// shards: one shard doesn't see the other's row.
+	Unique, Unseen []UniqueKey
 	// StampedColumns are those that generators fill, in the order of their names.
 	StampedColumns []StampedColumn
 

@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 	"sync"
 
+	"locus/router/catalog"
 	"locus/router/stmt"
 )
 
@@ -41,6 +42,15 @@ func NewCache(entries int) *Cache {
 		c.shards[i].young = map[string]*Plan{}
 	}
 	return c
+}
+
+// AppendTemporary completes a key by the session's temporary tables, which hide
+// others.
+func AppendTemporary(key []byte, tables []catalog.TableName) []byte {
+	for _, t := range tables {
+		key = append(append(append(append(key, 0), t.Schema...), 0), t.Name...)
+	}
+	return key
 }
 
 // AppendContext completes a key by what a text's meaning depends on beside the

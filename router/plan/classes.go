@@ -13,6 +13,7 @@ func (sc *scope) root(n *node) int {
 	for sc.nodes[i].class != i {
 		i = sc.nodes[i].class
 	}
+	n.class = i // the next look is short
 	return i
 }
 

@@ -35,7 +35,14 @@ func Explain(p *Plan, m *router.Map, v *Values, r *Route) []Line {
 	case Any:
 		e.say("shards", "any one: all of them would answer alike")
 	case Everywhere:
+		if err := p.Alike(v); err != nil {
+			e.refusal(err)
+			break
+		}
 		e.say("shards", "all registered ones")
+		if p.Clock {
+			e.say("time", "the proxy's, the same on all of them")
+		}
 	case Keyed:
 		e.keyed()
 	case Stamped:

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"strings"
@@ -9,35 +8,60 @@ import (
 	"locus/router/stmt"
 )
 
-// fallback plans a text that the parser refuses. The server may know it: if no
-// declared table is named in it, and nothing that would stay behind on the
-// connection, it goes to the first shard as it is, and the server answers in
+// fallback plans a text that the parser refuses. The server may know it: if its
+// first words are those of a statement that touches only what it names, and it
+// names nothing that is elsewhere than on the first shard, and nothing that would
+// stay behind on the connection, it goes there as it is, and the server answers in
 // its own words.
 func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
 	var syntax *stmt.SyntaxError
 	if !errors.As(reason, &syntax) {
 		return nil, reason
 	}
+	if l.Blank() { // comments alone, whatever they name: the server says that there is nothing to do
+		return &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Statement: &stmt.Statement{Kind: stmt.Other}, Leaves: LeavesNothing}, nil
+	}
 	if err := ctx.Rights.unread(syntax); err != nil {
 		return nil, err
-	}
-	if l.Err != nil && l.Executable { // which server reads what is not known
-		return nil, refuse(Unreadable, "%s", syntax.Error())
 	}
 	text := wordsOf(l)
 	if charset, ok := strings.CutPrefix(syntax.Reason, "[parser:1115]"); ok && text.bare[text.verb()] == "set" { // no server's: the parser knows theirs
 		return nil, &Unknown{Number: 1115, Message: charset}
+	}
+	if err := judged(l); err != nil {
+		return nil, err
+	}
+	if err := hinted(l.Hints()); err != nil {
+		return nil, err
 	}
 	object, name := text.created()
 	state := text.state()
 	if object == "event" || object == "program" { // what its body says is done later, or elsewhere
 		state = ""
 	}
-	switch mention := mentioned(l, ctx); {
+	if object == "event" || object == "program" {
+		if err := ctx.program(l); err != nil {
+			return nil, err
+		}
+	}
+	mention := mentioned(l, ctx)
+	if text.dropsProgram() {
+		mention = ""
+	}
+	switch {
 	case mention != "":
-		return nil, refuse(Unreadable, "%s; it names the declared table %s, so it can't be passed on unread", syntax.Error(), mention)
+		return nil, refuse(Unreadable, "%s; it names %s, so it can't be passed on unread", syntax.Error(), mention)
 	case l.Err != nil: // no server reads on behind a quote that does not end: it refuses in its own words
-		return &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Statement: &stmt.Statement{Kind: stmt.Other}}, nil
+		r := refuse(Unreadable, "%s", syntax.Error())
+		r.Unread = true
+		return nil, r
+	case !text.passes():
+		return nil, text.notPassed(syntax)
+	case !ctx.Rewritten && text.namesTheServers(ctx):
+		return nil, refuse(NotAllowed, "%s; it may name the server's own tables: connect to the shard for it", syntax.Error())
+	case text.reaching(text.runs(object)) != "":
+		return nil, refuse(NotAllowed, "%s; %s in it reaches the server rather than tables: connect to the shard for it",
+			syntax.Error(), strings.ToUpper(text.reaching(text.runs(object))))
 	case object == "database":
 		return &Plan{Place: Everywhere, Writes: true, Statement: &stmt.Statement{Kind: stmt.CreateSchema, Schema: name}}, nil
 	case object == "new database": // in place of one that there may be
@@ -45,23 +69,33 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
 			Kind: stmt.CreateSchema, Features: stmt.DropsSchema, Schema: name,
 		}}, nil
 	case text.pins() != 0:
-		return &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, Statement: &stmt.Statement{Kind: text.pins()}}, nil
+		return &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, Statement: noted(l, &stmt.Statement{Kind: text.pins()})}, nil
 	case object == "program" && text.assignsFromTrigger():
 		return nil, refuse(Unsupported, "a trigger that names user variables: what it assigns to them would be lost to the session; use a column")
 	case text.loadsXML():
 		s := text.left(object)
 		s.Kind = stmt.LoadData
-		return &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, KeepsInsertID: true, Statement: s}, nil
+		l.Note(s)
+		return &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, KeepsInsertID: true, Statement: s, Leaves: text.leaves(s, ctx)}, nil
 	case state != "":
 		r := refuse(Unsupported, "%s; with %s in it, it may depend on the connection or change its state, so it can't be passed on unread", syntax.Error(), state)
 		r.Unread = true
 		return nil, r
 	}
-	return &Plan{
+	left := noted(l, text.left(object))
+	p := &Plan{
 		Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, KeepsInsertID: true,
 		ReadsInsertID: slices.Contains(text.bare, "last_insert_id") || slices.Contains(text.bare, "returning"), // rows don't say what was generated
-		Statement:     text.left(object),
-	}, nil
+		Statement:     left, Leaves: text.leaves(left, ctx),
+	}
+	p.readsForRoutines()
+	return p, nil
+}
+
+// noted is a statement with what its words alone tell of it.
+func noted(l *stmt.Lexed, s *stmt.Statement) *stmt.Statement {
+	l.Note(s)
+	return s
 }
 
 // Unknown is a statement that names what no server has. Nothing of it happened.
@@ -112,15 +146,30 @@ func (u unread) left(object string) *stmt.Statement {
 }
 
 // bare gives a word in lower case, without quotes.
-func bare(word []byte) string { return string(bytes.ToLower(bytes.Trim(word, "`\""))) }
+func bare(word []byte) string { return stmt.Unquoted(word) }
 
-// mentioned gives a word of the text that is the name of a declared table, or "".
-func mentioned(l *stmt.Lexed, ctx Context) (name string) {
-	l.Words(func(word []byte) {
-		if w := bare(word); ctx.Catalog.MentionsName(w) {
-			name = w
-		}
-	})
+// dropsProgram tells DROP of a routine, trigger or event: it does none of what that does.
+func (u unread) dropsProgram() bool {
+	if len(u.bare) < 3 || u.bare[0] != "drop" {
+		return false
+	}
+	switch u.bare[1] {
+	case "procedure", "function", "package", "trigger", "event":
+		return true
+	}
+	return false
+}
+
+// mentioned gives a name in a client's text that is not the first shard's alone, or "".
+// Words in strings and comments count: what a server reads there need not be what
+// the parser, which gave up, has read.
+func mentioned(l *stmt.Lexed, ctx Context) string {
+	var all []string
+	if !ctx.Rewritten {
+		l.AnyWords(func(word string) { all = append(all, word) })
+	}
+	l.Words(func(word []byte) { all = append(all, bare(word)) })
+	name, _ := ctx.Catalog.Mentions(ctx.Schema, all)
 	return name
 }
 
@@ -171,7 +220,7 @@ func (u unread) compound() bool {
 func (u unread) state() string {
 	verb, program := u.verb(), u.compound()
 	for i, w := range u.bare {
-		if stateful[w] && (u.called[i] || w == "sql_calc_found_rows") || i == verb && stays[w] && !program || i < verb && logged[w] {
+		if stateful[w] && (u.called[i] || w == "sql_calc_found_rows") || i == verb && stays[w] && !program {
 			return w
 		}
 	}
@@ -205,12 +254,6 @@ func (u unread) created() (object, name string) {
 
 // stateful are words that depend on the connection wherever they stand.
 var stateful = words("found_rows", "row_count", "sql_calc_found_rows", "connection_id")
-
-// logged are variables that say what is written to the binary log, which SET
-// STATEMENT may set as little as SET may.
-var logged = words("sql_log_bin", "sql_log_off", "binlog_format", "binlog_row_image", "gtid_domain_id", "gtid_seq_no",
-	"server_id", "insert_id", "skip_replication", "pseudo_thread_id", "pseudo_slave_mode", "auto_increment_increment",
-	"auto_increment_offset")
 
 // pins gives the kind of a statement for which the session keeps the connection;
 // 0 is any other.

@@ -40,8 +40,10 @@ type Gathered struct {
 	System bool
 	// From is the shard that alone has it; empty: every shard has such a table.
 	From router.ShardName
-	// Start and End surround its name in the text.
+	// Start and End surround its name in the text, or all of TABLE name where
+	// Statement is set.
 	Start, End stmt.Anchor
+	Statement  bool
 	// All columns are needed, or those of the names, in lower case.
 	All   bool
 	Names map[string]bool
@@ -153,10 +155,8 @@ func ungatherable(s *stmt.Statement) string {
 }
 
 func (sc *scope) node(b *stmt.Block, index int) *node {
-	for i := range sc.nodes {
-		if n := &sc.nodes[i]; n.block == b && n.index == index {
-			return n
-		}
+	if list := sc.of(b); index < len(list) {
+		return &list[index]
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func (sc *scope) gathered(l *stmt.Lexed, places *stmt.Places, at stmt.TablePlace
 		name = n.table.TableName
 	}
 	g := Gathered{
-		TableName: name, Alias: n.ref.Alias, From: sc.aloneOn(n), Start: at.Start, End: at.End, Names: places.Names,
+		TableName: name, Alias: n.ref.Alias, From: sc.aloneOn(n), Start: at.Start, End: at.End, Statement: at.Statement, Names: places.Names,
 		Unique: !n.sharded(),
 	}
 	g.Here = !n.sharded() && (g.From == "" || g.From == on)
@@ -177,7 +177,7 @@ func (sc *scope) gathered(l *stmt.Lexed, places *stmt.Places, at stmt.TablePlace
 			g.Keys = append(g.Keys, strings.ToLower(n.table.Keys[i].Column.Name))
 		}
 	}
-	g.Aliased = l.Aliased(l.Offset(at.End))
+	g.Aliased = !at.Statement && l.Aliased(l.Offset(at.End))
 	b := n.block
 	g.All = b.Natural || slices.ContainsFunc(b.Fields, func(f stmt.Field) bool { return f.Star }) || slices.ContainsFunc(keys(places.Names), notASCII)
 	for _, c := range places.Conjuncts {
@@ -268,8 +268,12 @@ func Quote(name string) string { return quote(name) }
 
 // Stand is what stands in the place of the table's name.
 func (g *Gathered) Stand(n int) string {
-	if g.Aliased {
-		return " " + g.Temporary(n) + " "
+	stand := " " + g.Temporary(n)
+	if g.Statement { // what has no such statement refuses it by itself
+		stand = " SELECT * FROM (TABLE" + stand + ")"
 	}
-	return " " + g.Temporary(n) + " AS " + quote(g.Alias) + " "
+	if g.Aliased {
+		return stand + " "
+	}
+	return stand + " AS " + quote(g.Alias) + " "
 }

@@ -32,6 +32,12 @@ type Insertion struct {
 	Values []stmt.Operand
 	// Keys of the row that must agree with Root, as positions in a row.
 	keys []rowKey
+	// numbered is where the value of the AUTO_INCREMENT column stands, or -1.
+	numbered int
+	// anew are the values that may not be DEFAULT, which each server would make anew.
+	anew []int
+	// unseen are the unique keys of which no row may be a duplicate.
+	unseen []unseenKey
 }
 
 // Stamp is a generated value.
@@ -96,8 +102,13 @@ func planInsert(s *stmt.Statement, ctx Context) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if verb := replacing(s); verb != "" {
+		if err := in.seesDuplicates(verb); err != nil {
+			return nil, err
+		}
+	}
 	p := &Plan{
-		Place: Stamped, Writes: true, Insert: in, Cacheable: true,
+		Place: Stamped, Writes: true, Insert: in, Cacheable: true, Clock: s.Features&stmt.ReadsClock != 0,
 		ReadsInsertID: s.Features&stmt.ReadsInsertID != 0,
 		KeepsInsertID: s.Features&stmt.SetsInsertID != 0,
 	}
@@ -131,12 +142,14 @@ func planPlainInsert(s *stmt.Statement, t *catalog.Table, ctx Context) (*Plan, e
 	}
 	if t != nil && t.Kind == catalog.Global {
 		p.Place, p.KeepsInsertID = Everywhere, false
-		if err := everywhereAlike(s); err != nil {
+		if err := p.alike(s, t); err != nil {
 			return nil, err
 		}
-		if err := numberedAlike(t); err != nil {
+		in, err := copied(s.Insert, t)
+		if err != nil {
 			return nil, err
 		}
+		p.Insert = in
 	}
 	if len(s.Blocks) == 0 {
 		return p, nil
@@ -150,17 +163,6 @@ func planPlainInsert(s *stmt.Statement, t *catalog.Table, ctx Context) (*Plan, e
 		return p, p.query(s, t, columns, ctx)
 	}
 	return p, err
-}
-
-// numberedAlike refuses rows for a global table that each shard would number.
-func numberedAlike(t *catalog.Table) error {
-	for i := range t.Columns {
-		if t.Columns[i].AutoIncrement {
-			return refuse(Unsupported, "INSERT into global table %s, whose column %s is AUTO_INCREMENT: the shards would number it differently; give it without AUTO_INCREMENT",
-				t.TableName, t.Columns[i].Name)
-		}
-	}
-	return nil
 }
 
 // elsewhere tells the refusal of a query whose rows are not where they go.
@@ -177,6 +179,9 @@ func (p *Plan) insertSelect(s *stmt.Statement, ctx Context) error {
 	sc, err := newScope(s, ctx)
 	if err != nil {
 		return err
+	}
+	if p.Insert != nil && p.Insert.numbered >= 0 && s.Insert.FromSelect {
+		return refuse(CrossShard, "INSERT from a query into global table %s, whose column %s is AUTO_INCREMENT: read the rows, then insert them", p.Insert.Table.TableName, p.Insert.name(p.Insert.numbered))
 	}
 	for i := range sc.nodes {
 		n := &sc.nodes[i]
@@ -226,7 +231,27 @@ func (p *Plan) onDuplicate(s *stmt.Statement, t *catalog.Table) error {
 }
 
 func insertion(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
-	in := &Insertion{Table: t, Root: -1, ID: -1, OrderNumber: -1, Gene: -1, Version: -1, List: n.ColumnsEnd}
+	in, err := given(n, t)
+	if err != nil {
+		return nil, err
+	}
+	in.locate()
+	if in.Root < 0 {
+		root := t.Root()
+		return nil, refuse(OwnerMissing, "an INSERT into %s must give %s, the %s that decides where the row lives", t.TableName, root.Column.Name, root.Role)
+	}
+	if err := in.numberedHere(); err != nil {
+		return nil, err
+	}
+	if !n.HasList && n.Set == nil && len(in.Added) > 0 {
+		return nil, refuse(RowShape, "INSERT into %s without a list of columns: name the columns", t.TableName)
+	}
+	return in, nil
+}
+
+// given reads which columns an INSERT gives.
+func given(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
+	in := &Insertion{Table: t, Root: -1, ID: -1, OrderNumber: -1, Gene: -1, Version: -1, numbered: -1, List: n.ColumnsEnd}
 	names := n.Columns
 	switch {
 	case n.Set != nil:
@@ -252,16 +277,11 @@ func insertion(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
 		}
 		in.Columns = append(in.Columns, i)
 	}
-	in.locate()
-	if in.Root < 0 {
-		root := t.Root()
-		return nil, refuse(OwnerMissing, "an INSERT into %s must give %s, the %s that decides where the row lives", t.TableName, root.Column.Name, root.Role)
-	}
-	if !n.HasList && n.Set == nil && len(in.Added) > 0 {
-		return nil, refuse(RowShape, "INSERT into %s without a list of columns: name the columns", t.TableName)
-	}
 	return in, nil
 }
+
+// name gives the name of the column that a value of a row is for.
+func (in *Insertion) name(at int) string { return in.Table.Columns[in.Columns[at]].Name }
 
 // locate finds the keys among the values and what is to be added.
 func (in *Insertion) locate() {
@@ -356,9 +376,15 @@ func (in *Insertion) Find(l orderid.Layout, id orderid.ID) string {
 	return string(column.AppendID(text, l, id))
 }
 
-// Returned refuses RETURNING of rows that several shards would answer with.
+// Returned refuses RETURNING, and LAST_INSERT_ID(expression), of rows that several
+// shards would answer with.
 func (p *Plan) Returned(shards int) error {
-	if shards < 2 || p.Statement.Features&stmt.Returning == 0 {
+	switch f := p.Statement.Features; {
+	case shards < 2:
+		return nil
+	case f&stmt.SetsInsertID != 0:
+		return refuse(ScatterShape, "LAST_INSERT_ID(…) in an INSERT of rows that live on %d shards, of which the last one would count: write one INSERT for each owner", shards)
+	case f&stmt.Returning == 0:
 		return nil
 	}
 	return refuse(ScatterShape, "RETURNING of rows that live on %d shards: write one INSERT for each owner", shards)
@@ -373,6 +399,9 @@ func (in *Insertion) rowGene(v *Values, row int) (gene.Gene, error) {
 	g, err := root.Stored(value)
 	if err != nil {
 		return 0, refuse(OwnerUnusable, "row %d: %s, the %s of %s, %v", row+1, root.Column.Name, root.Role, in.Table.TableName, err)
+	}
+	if err := in.rowAlone(v, row); err != nil {
+		return 0, err
 	}
 	for _, k := range in.keys {
 		given := in.Value(v, row, k.at)

@@ -85,9 +85,6 @@ func (p *Plan) gatherQuery(l *stmt.Lexed, ctx Context) error {
 	}
 	read := p.Query.Lex(l)
 	inner, err := stmt.Parse(read)
-	if l.Executable {
-		return refuse(Unsupported, "executable comments (/*! … */) in an INSERT from a query over several shards: write the text without them")
-	}
 	if err != nil || inner.Kind != stmt.Select {
 		t := p.Query.Into
 		return refuse(Unsupported, "an INSERT into %s table %s from what is no SELECT: write INSERT INTO … (…) SELECT …", t.Kind, t.TableName)

@@ -102,7 +102,7 @@ func loaded(in *stmt.Loading, t *catalog.Table) (*Load, error) {
 		if len(columns) == 0 {
 			return nil, refuse(RowShape, "LOAD DATA that fills no column of %s", t.TableName)
 		}
-		err = numberedAlike(t)
+		_, err = copied(list, t)
 	} else {
 		err = load.stamped(list)
 	}
@@ -117,6 +117,9 @@ func loaded(in *stmt.Loading, t *catalog.Table) (*Load, error) {
 // stamped notes the columns of a sharded table that are generated.
 func (load *Load) stamped(list *stmt.Insertion) error {
 	in, err := insertion(list, load.Into)
+	if err == nil {
+		err = in.seesDuplicates("LOAD DATA LOCAL, which keeps or replaces rows that are there, of")
+	}
 	if err != nil {
 		return err
 	}

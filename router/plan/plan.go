@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 
 	"locus/router"
@@ -50,7 +51,11 @@ type Plan struct {
 	ReadsInsertID, KeepsInsertID bool
 	// Cacheable: the plan holds for every text of the key.
 	Cacheable bool
-	// Insert is the rest of a Stamped plan.
+	// Clock: it may put the time into rows, so all shards that change some must be told
+	// the same. Of the defaults of rows that are split it says nothing.
+	Clock bool
+	// Insert is the rest of a Stamped plan. Of an INSERT into a global table it is what
+	// must be looked at in its rows; nil: nothing.
 	Insert *Insertion
 	// Query is where the rows of an INSERT come from, if not from its text and not
 	// from where they go.
@@ -69,6 +74,8 @@ type Plan struct {
 	Spreads bool
 	// Stays: it may not run while genes are on the move.
 	Stays bool
+	// Leaves is what stays behind on the connections that it runs on.
+	Leaves Leaves
 	// Unfiltered: an UPDATE or DELETE without a condition.
 	Unfiltered bool
 	// Added is spliced into the text wherever it runs.
@@ -99,9 +106,14 @@ type Context struct {
 	Schema string
 	// Rights bound what is planned; nil: nothing does.
 	Rights *Rights
+	// Temporary are the session's temporary tables, as far as their names are known.
+	Temporary []catalog.TableName
 	// Owned tells what the session answers itself, by the names of
 	// stmt.Owned and of stmt.Shown. May be nil: nothing.
 	Owned map[string]bool
+	// Rewritten: the text is a client's that was planned before, with the session's
+	// answers in it: a list of statements, say, that are no part of it.
+	Rewritten bool
 }
 
 // rewrites tells whether anything of the statement is the session's to answer.
@@ -121,26 +133,47 @@ func (c Context) rewrites(s *stmt.Statement) bool {
 // Make reads and plans the text in l. The error is a *Refusal, or a
 // *stmt.SyntaxError that the server should put in its own words (see Fallback).
 func Make(l *stmt.Lexed, ctx Context) (*Plan, error) {
+	if u, ok := errors.AsType[*stmt.Uncertain](l.Err); ok {
+		return nil, refuse(UncertainText, "%s", u.Error())
+	}
 	if l.Several && !single(l) {
 		return nil, several(l)
 	}
+	defer l.Planned()
 	s, err := stmt.Parse(l)
+	if size, ok := errors.AsType[*stmt.SizeError](err); ok {
+		return nil, refuse(TooLarge, "%v", size)
+	}
 	if err != nil {
 		return fallback(l, ctx, err)
 	}
 	if s.Features&stmt.Program != 0 {
-		if mention := mentioned(l, ctx); mention != "" {
-			return nil, refuse(Unsupported, "a stored program that names the declared table %s, which it would find on one shard only: create it on every shard", mention)
+		if err := ctx.program(l); err != nil {
+			return nil, err
+		}
+		if word := wordsOf(l).reaching(true); word != "" {
+			return nil, refuse(NotAllowed, "a stored program with %s in it reaches the server rather than tables: connect to the shard for it", strings.ToUpper(word))
 		}
 	}
+	if err := hinted(s.Hints); err != nil {
+		return nil, err
+	}
+	ctx.noteStored(s)
+	if s.Reaches != "" {
+		return nil, refuse(NotAllowed, "%s() reaches the server rather than tables: connect to the shard for it", s.Reaches)
+	}
 	if ctx.rewrites(s) {
+		if err := ofTheServer(s, &Plan{}, ctx); err != nil {
+			return nil, err
+		}
 		return &Plan{Place: Rewritten, Statement: s}, nil
 	}
 	p, err := build(s, ctx)
 	if err != nil {
 		p = &Plan{Place: Fixed} // what may not be done need not be explained
 	}
-	p.Statement = s
+	p.Statement, p.Leaves = s, leaves(s, ctx)
+	p.readsForRoutines()
 	if denied := ctx.Rights.check(l, p, ctx); denied != nil {
 		return nil, denied
 	}
@@ -150,10 +183,8 @@ func Make(l *stmt.Lexed, ctx Context) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.Executable && p.Place != Session {
-		if err := executable(s, ctx); err != nil {
-			return nil, err
-		}
+	if err := ofTheServer(s, p, ctx); err != nil {
+		return nil, err
 	}
 	p.gather(l, ctx)
 	if err := p.gatherQuery(l, ctx); err != nil {
@@ -182,19 +213,11 @@ func reserved(s *stmt.Statement, ctx Context) bool {
 	return s.Kind == stmt.CreateSchema && strings.EqualFold(s.Schema, stmt.Own)
 }
 
-// executable refuses /*! … */ beside declared tables: which server runs what is
-// in it, and so what the statement is, is not known here.
-func executable(s *stmt.Statement, ctx Context) error {
-	for _, name := range s.Tables {
-		if t, err := ctx.find(name); err != nil || t != nil {
-			return refuse(Unsupported, "executable comments (/*! … */) in a statement on the declared table %s: write the text without them", name.Name)
-		}
-	}
-	return nil
-}
-
 func build(s *stmt.Statement, ctx Context) (*Plan, error) {
 	if err := unsupported(s); err != nil {
+		return nil, err
+	}
+	if err := ctx.closed(s); err != nil {
 		return nil, err
 	}
 	switch s.Kind {
@@ -222,14 +245,14 @@ func build(s *stmt.Statement, ctx Context) (*Plan, error) {
 func unsupported(s *stmt.Statement) error {
 	switch {
 	case s.Features&stmt.IntoTarget != 0:
-		return refuse(Unsupported, "SELECT … INTO a file: it would be the shard's; read the rows and write them where they are wanted")
+		return refuse(NotAllowed, "SELECT … INTO a file: it would be the shard's; read the rows and write them where they are wanted")
 	}
 	switch s.Kind {
 	default:
 	case stmt.Admin:
-		return refuse(Unsupported, "FLUSH, SHUTDOWN and their kin: connect to the shard for them")
+		return refuse(NotAllowed, "FLUSH, SHUTDOWN, ALTER INSTANCE, EXPLAIN FOR CONNECTION and their kin reach the server rather than tables: connect to the shard for them")
 	case stmt.Account:
-		return refuse(Unsupported, "accounts are declared: edit users in cluster.yaml and run locus apply")
+		return refuse(NotAllowed, "%s", declaredAccounts)
 	}
 	return nil
 }
@@ -269,7 +292,7 @@ func planOther(s *stmt.Statement, ctx Context) (*Plan, error) {
 		case s.Kind == stmt.LoadData && t.Kind != catalog.Single:
 			return planLoad(s, t)
 		case t.Kind != catalog.Single:
-			return nil, refuse(Unsupported, "this statement on %s table %s: run it on every shard; proxies see it within seconds", t.Kind, t.TableName)
+			return nil, undone(s, t)
 		default:
 			on = t.Shard
 		}
@@ -281,7 +304,28 @@ func planOther(s *stmt.Statement, ctx Context) (*Plan, error) {
 	if shard == "" {
 		shard = ctx.Catalog.First()
 	}
-	return &Plan{Place: Fixed, Shard: shard, Writes: true, KeepsInsertID: true}, nil
+	return &Plan{Place: Fixed, Shard: shard, Writes: true, KeepsInsertID: true, ReadsInsertID: s.Features&stmt.ReadsInsertID != 0}, nil
+}
+
+// undone refuses a statement on a table whose rows are on several shards, and says
+// what to do instead. What would lead to other answers if it were done on each shard
+// by itself must not be among that.
+func undone(s *stmt.Statement, t *catalog.Table) error {
+	instead := "leave that table out of it"
+	switch s.Verb {
+	case "ANALYZE", "CHECK", "CHECKSUM", "FLUSH", "OPTIMIZE", "REPAIR", "CACHE":
+		instead = "run it on each shard, connected to it"
+	case "RENAME", "ALTER":
+		if len(s.Renamed) > 0 {
+			instead = "rename it on every shard, and in cluster.yaml (locus apply); between the two its statements are refused"
+		}
+	case "CREATE":
+		if len(s.Tables) > 0 && s.Tables[0].Name == t.Name {
+			return refuse(Unsupported, "%s table %s is there already: change it by ALTER TABLE", t.Kind, t.TableName)
+		}
+		instead = "create the new table on every shard, without a foreign key to that one, and declare it in cluster.yaml (locus apply)"
+	}
+	return refuse(Unsupported, "%s on %s table %s: %s", s.Verb, t.Kind, t.TableName, instead)
 }
 
 // allSpread tells whether a definition changes sharded and global tables alone: also
@@ -313,7 +357,10 @@ func (c Context) schemaOf(name stmt.TableName) string {
 
 // find resolves a table's name.
 func (c Context) find(name stmt.TableName) (*catalog.Table, error) {
-	full := catalog.TableName{Schema: c.schemaOf(name), Name: name.Name}
+	full := c.full(name)
+	if c.temporary(full) {
+		return nil, nil
+	}
 	t, err := c.Catalog.Find(full)
 	if err != nil {
 		return nil, &Refusal{Code: BrokenTable, Message: err.Error()}

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/gene"
@@ -115,7 +117,7 @@ func (p *Plan) place(s *stmt.Statement, sc *scope) error {
 		p.Owned = sc.owned(s)
 	case t.written > 0:
 		p.Place = Everywhere
-		return everywhereAlike(s)
+		return p.copiesAlike(s, sc)
 	case t.single != "":
 		p.Place, p.Shard = Fixed, t.single
 		p.KeepsInsertID = p.KeepsInsertID || p.Writes
@@ -141,25 +143,22 @@ func (p *Plan) spread(s *stmt.Statement, sc *scope, reason *Refusal) error {
 	return nil
 }
 
-// everywhereAlike refuses changes of a global table that would come out
+// copiesAlike refuses an UPDATE or DELETE of global tables that would come out
 // differently on each shard.
-func everywhereAlike(s *stmt.Statement) error {
-	what := ""
-	switch {
-	case s.Features&stmt.Returning != 0:
-		return refuse(Unsupported, "RETURNING of a change of a global table, which every shard would answer: read the rows in a statement of their own")
-	case s.Features&stmt.ReadsClock != 0:
-		what = "the time (NOW() and its kin), which each shard would read anew: give it as a value"
-	case s.Features&stmt.SetsUserVariable != 0:
-		what = "assigning user variables, which each shard would do anew: give their values"
-	case s.Features&(stmt.Volatile|stmt.UnknownFunction) != 0:
-		what = "a function or variable that each shard may answer differently: give its value"
-	case s.Features&stmt.Limited != 0:
-		what = "LIMIT, by which each shard may choose other rows: name the rows in WHERE"
-	default:
-		return nil
+func (p *Plan) copiesAlike(s *stmt.Statement, sc *scope) error {
+	for i := range sc.nodes {
+		n := &sc.nodes[i]
+		if !n.global() || !n.ref.Written {
+			continue
+		}
+		if err := p.alike(s, n.table); err != nil {
+			return err
+		}
+		if err := joinedAlike(s, n.table); err != nil {
+			return err
+		}
 	}
-	return refuse(Unsupported, "changing a global table by %s", what)
+	return nil
 }
 
 // writeRules holds for UPDATE and DELETE of sharded tables.
@@ -174,6 +173,15 @@ func (p *Plan) writeRules(s *stmt.Statement, sc *scope) error {
 		return nil
 	}
 	outer := s.Blocks[0]
+	p.Clock = s.Features&stmt.ReadsClock != 0
+	for i := range sc.nodes {
+		if n := &sc.nodes[i]; n.sharded() {
+			p.Clock = p.Clock || slices.ContainsFunc(n.table.Columns, func(c catalog.Column) bool { return c.OnUpdate })
+			if err := ignoresUnseen(s, n.table); err != nil {
+				return err
+			}
+		}
+	}
 	for _, a := range s.Assign {
 		if err := p.assigned(sc, outer, a); err != nil {
 			return err
@@ -242,8 +250,9 @@ func (p *Plan) assigned(sc *scope, b *stmt.Block, a stmt.Assignment) error {
 
 // anyKey tells whether a sharded table of the block has such a key.
 func (sc *scope) anyKey(b *stmt.Block, column string) bool {
-	for i := range sc.nodes {
-		if n := &sc.nodes[i]; n.block == b && n.key(column) != nil {
+	list := sc.of(b)
+	for i := range list {
+		if list[i].key(column) != nil {
 			return true
 		}
 	}
@@ -252,13 +261,17 @@ func (sc *scope) anyKey(b *stmt.Block, column string) bool {
 
 // agreed checks assigned keys against the genes that the statement is routed by.
 func (p *Plan) agreed(v *Values, out *Route) error {
+	if len(p.agree) == 0 {
+		return nil
+	}
+	only, one := out.onlyGene()
 	for _, a := range p.agree {
 		value := v.operand(a.value)
 		g, err := a.key.Stored(value)
 		if err != nil {
 			return refuse(KeyChange, "setting %s of %s: the value %s %v", a.key.Column.Name, a.table, value, err)
 		}
-		if !onlyGene(out, g) {
+		if !one || g != only {
 			return refuse(KeyChange, "setting %s = %s would give rows of %s the gene %s, and they would be on the wrong shard: "+
 				"name the same owner in WHERE, or insert the row anew and delete the old one", a.key.Column.Name, value, a.table, g)
 		}
@@ -266,16 +279,18 @@ func (p *Plan) agreed(v *Values, out *Route) error {
 	return nil
 }
 
-func onlyGene(r *Route, g gene.Gene) bool {
+// onlyGene gives the gene that all rows have which the statement may concern, if that
+// is known.
+func (r *Route) onlyGene() (only gene.Gene, one bool) {
 	if r.All || len(r.Genes) == 0 || len(r.ranges) > 0 {
-		return false
+		return 0, false
 	}
-	for _, have := range r.Genes {
-		if have != g {
-			return false
+	for _, g := range r.Genes {
+		if g != r.Genes[0] {
+			return 0, false
 		}
 	}
-	return true
+	return r.Genes[0], true
 }
 
 // raiseVersion adds version = version + 1 for every changed table that has a

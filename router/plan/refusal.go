@@ -16,6 +16,16 @@ const (
 	// BrokenTable: the declaration does not fit the live table, or the name is
 	// the declared one's in another letter case.
 	BrokenTable Code = 1004
+	// UncertainText: servers may read it in another way than the proxy.
+	UncertainText Code = 1005
+	// Ambiguous: a table that isn't declared, and isn't on the default shard alone.
+	Ambiguous Code = 1006
+	// TooFar: a view, routine, trigger or event reaches more than its shard has.
+	TooFar Code = 1007
+	// NotAllowed: it reaches the server rather than the tables that it names.
+	NotAllowed Code = 1008
+	// TooLarge to be planned, or to be held.
+	TooLarge Code = 1009
 
 	// CrossShard: the rows it joins may live on different shards.
 	CrossShard Code = 1101
@@ -46,6 +56,15 @@ const (
 	NumberMismatch Code = 1206
 	// UnknownColumn: the table has no such column, or several tables have it.
 	UnknownColumn Code = 1207
+
+	// ServerNumbers: an INSERT whose rows the shards would number by AUTO_INCREMENT,
+	// each for itself.
+	ServerNumbers Code = 1208
+	// UniqueUnseen: what it does with a duplicate can't be done, since the other row
+	// may be on another shard.
+	UniqueUnseen Code = 1209
+	// CopiesDiffer: a global table's row would get another value on each shard.
+	CopiesDiffer Code = 1210
 
 	// TransactionSpans: a transaction would touch a second shard.
 	TransactionSpans Code = 1301
@@ -94,11 +113,12 @@ func (c Code) String() string { return fmt.Sprintf("locus-%d", uint16(c)) }
 // MySQL gives the error number and SQLSTATE that a client sees.
 func (r *Refusal) MySQL() (uint16, string) {
 	switch r.Code {
-	case Unreadable, SeveralStatements:
+	case Unreadable, SeveralStatements, UncertainText:
 		return erParse, stateSyntax
-	case Unsupported, CrossShard, ScatterShape, ScatterWrite, ScatterRefused, GatherLimit, UnfilteredRefused, OffsetRefused, TransactionSpans, TransactionUnsafe:
+	case Unsupported, Ambiguous, TooFar, NotAllowed, TooLarge, CrossShard, ScatterShape, ScatterWrite, ScatterRefused, GatherLimit, UnfilteredRefused, OffsetRefused, TransactionSpans, TransactionUnsafe,
+		UniqueUnseen, CopiesDiffer:
 		return erNotSupported, stateSyntax
-	case OwnerMissing:
+	case OwnerMissing, ServerNumbers:
 		return erNoDefault, stateGeneral
 	case RowShape:
 		return erWrongCount, stateCount

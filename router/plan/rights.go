@@ -2,7 +2,6 @@ package plan
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,8 +15,9 @@ import (
 // immutable.
 //
 // What a statement reads and changes is what its text names: views and routines
-// may look at more, so routines are refused to whoever has bounds, and a view is
-// a table of its name. A text that can't be read is refused too.
+// may look at more, so routines are refused to whoever has bounds, and so is a view
+// that is run with the rights of who reads it. Any other view is a table of its name,
+// as on the servers. A text that can't be read is refused too.
 type Rights struct {
 	// ID tells these rights from all others that the process has known; it is a
 	// part of the plan's key.
@@ -98,9 +98,6 @@ func (r *Rights) check(l *stmt.Lexed, p *Plan, ctx Context) error {
 	if r == nil {
 		return nil
 	}
-	if l.Executable && p.Place != Session {
-		return r.unread(errors.New("/*! … */ is read by some servers only"))
-	}
 	s, command := p.Statement, firstWord(l)
 	if err := r.checkKind(s, p, command); err != nil {
 		return err
@@ -115,8 +112,17 @@ func (r *Rights) check(l *stmt.Lexed, p *Plan, ctx Context) error {
 		if r.Table(full) != nil {
 			return r.deniedTable(command, name.Name)
 		}
+		if (r.Databases != nil || r.Tables != nil) && !ctx.temporary(full) && ctx.Catalog.Invokes(full) {
+			return r.invokes(full)
+		}
 	}
 	return nil
+}
+
+// invokes refuses a view that is run with the rights of who reads it: on the shard that
+// is the proxies' account, which has no such bounds.
+func (r *Rights) invokes(view catalog.TableName) error {
+	return &Denied{erTableDenied, fmt.Sprintf("command denied to user '%s'@'%%' for view '%s': it is SQL SECURITY INVOKER, which users with bounds may not use", r.User, view.Name)}
 }
 
 // checkKind is about what is done, wherever.

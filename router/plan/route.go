@@ -1,9 +1,7 @@
 package plan
 
 import (
-	"bytes"
 	"slices"
-	"strings"
 
 	"locus/router"
 	"locus/router/catalog"
@@ -349,23 +347,11 @@ func intersect(a, b []int) []int {
 // computed reads a cell of an INSERT that is no literal: LAST_INSERT_ID() or a
 // user variable. Others only the server can compute.
 func (v *Values) computed(c stmt.Cell) stmt.Value {
-	text := bytes.TrimSpace(v.Text[c.Start:c.End])
-	switch {
-	case bytes.EqualFold(text, []byte("last_insert_id()")):
+	switch variable, insertID := v.Computed(c); {
+	case insertID:
 		return stmt.UintValue(v.InsertID)
-	case len(text) > 1 && text[0] == '@' && isName(text[1:]):
-		return v.variable(strings.ToLower(string(text[1:])))
+	case variable != "":
+		return v.variable(variable)
 	}
 	return stmt.Value{}
-}
-
-func isName(b []byte) bool {
-	for _, c := range b {
-		if c|0x20 < 'a' || c|0x20 > 'z' {
-			if (c < '0' || c > '9') && c != '_' && c != '$' && c != '.' {
-				return false
-			}
-		}
-	}
-	return true
 }

@@ -31,13 +31,15 @@ func (n *node) known() bool { return n.table != nil && len(n.table.Columns) > 0 
 type scope struct {
 	ctx     Context
 	nodes   []node
+	first   map[*stmt.Block]int         // where a block's nodes begin
 	readers map[*stmt.Block]*stmt.Block // of derived tables' blocks: the block that has the table
 	windows bool                        // window functions stand somewhere
 }
 
 func newScope(s *stmt.Statement, ctx Context) (*scope, error) {
-	sc := &scope{ctx: ctx, readers: map[*stmt.Block]*stmt.Block{}, windows: s.Features&stmt.Windows != 0}
+	sc := &scope{ctx: ctx, first: map[*stmt.Block]int{}, readers: map[*stmt.Block]*stmt.Block{}, windows: s.Features&stmt.Windows != 0}
 	for _, b := range s.Blocks {
+		sc.first[b] = len(sc.nodes)
 		for i := range b.Tables {
 			if source := b.Tables[i].Source; source != nil {
 				sc.readers[source] = b
@@ -62,6 +64,15 @@ func newScope(s *stmt.Statement, ctx Context) (*scope, error) {
 	return sc, nil
 }
 
+// of gives the nodes of a block.
+func (sc *scope) of(b *stmt.Block) []node {
+	first, ok := sc.first[b]
+	if !ok {
+		return nil
+	}
+	return sc.nodes[first : first+len(b.Tables)]
+}
+
 // resolve finds the table that a column belongs to, from the inside out and
 // through derived tables, and the key that the column is, if any.
 func (sc *scope) resolve(b *stmt.Block, ref stmt.ColumnRef) (*node, *catalog.Key) {
@@ -81,16 +92,11 @@ func (sc *scope) resolve(b *stmt.Block, ref stmt.ColumnRef) (*node, *catalog.Key
 }
 
 // onlyDerived gives the one table of a block, if that is a derived one.
-func (sc *scope) onlyDerived(b *stmt.Block) (found *node) {
-	for i := range sc.nodes {
-		if n := &sc.nodes[i]; n.block == b {
-			if found != nil || n.ref.Source == nil {
-				return nil
-			}
-			found = n
-		}
+func (sc *scope) onlyDerived(b *stmt.Block) *node {
+	if list := sc.of(b); len(list) == 1 && list[0].ref.Source != nil {
+		return &list[0]
 	}
-	return found
+	return nil
 }
 
 // through follows a column of a derived table to the table that it is read from.
@@ -170,10 +176,10 @@ func (sc *scope) within(b *stmt.Block, ref stmt.ColumnRef) (found *node, unknown
 		return sc.qualified(b, ref)
 	}
 	var candidates []*node
-	for i := range sc.nodes {
-		n := &sc.nodes[i]
+	list := sc.of(b)
+	for i := range list {
+		n := &list[i]
 		switch {
-		case n.block != b:
 		case !n.known():
 			unknown = true
 		default:
@@ -192,9 +198,10 @@ func (sc *scope) within(b *stmt.Block, ref stmt.ColumnRef) (found *node, unknown
 }
 
 func (sc *scope) qualified(b *stmt.Block, ref stmt.ColumnRef) (found *node, unknown bool) {
-	for i := range sc.nodes {
-		n := &sc.nodes[i]
-		if n.block != b || n.ref.Alias != ref.Table || (ref.Schema != "" && ref.Schema != sc.schemaOf(n)) {
+	list := sc.of(b)
+	for i := range list {
+		n := &list[i]
+		if n.ref.Alias != ref.Table || (ref.Schema != "" && ref.Schema != sc.schemaOf(n)) {
 			continue
 		}
 		if found != nil {

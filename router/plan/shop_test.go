@@ -33,6 +33,7 @@ var shop = []struct {
 	name    string
 	d       catalog.Declaration
 	columns []catalog.Column
+	unique  []catalog.UniqueKey
 }{
 	{
 		"orders",
@@ -41,32 +42,56 @@ var shop = []struct {
 			bigint("id"), bigint("buyer_uid"), bigint("order_no"), typed("amount", "decimal"), typed("status", "enum"),
 			text("note", "varchar", "utf8mb4_0900_ai_ci"), typed("created", "datetime"), typed("updated", "timestamp"), typed("rate", "float"),
 			typed("doc", "json"), text("memo", "text", "utf8mb4_bin"), bigint("version"),
-		},
+		}, nil,
 	},
 	{
 		"order_item",
 		catalog.Declaration{Kind: catalog.Sharded, Parent: id("order_id"), ID: id("id")},
-		[]catalog.Column{bigint("id"), bigint("order_id"), text("sku", "varchar", "utf8mb4_bin"), typed("qty", "int"), typed("created", "datetime")},
+		[]catalog.Column{bigint("id"), bigint("order_id"), text("sku", "varchar", "utf8mb4_bin"), typed("qty", "int"), typed("created", "datetime")}, nil,
 	},
 	{
 		"coupon",
 		catalog.Declaration{Kind: catalog.Sharded, Owner: "buyer_uid", Gene: "gene"},
-		[]catalog.Column{bigint("buyer_uid"), text("code", "varchar", "utf8mb4_0900_ai_ci"), {Name: "gene", DataType: "int", Unsigned: true}, typed("amount", "decimal")},
+		[]catalog.Column{bigint("buyer_uid"), text("code", "varchar", "utf8mb4_0900_ai_ci"), {Name: "gene", DataType: "int", Unsigned: true}, typed("amount", "decimal")}, nil,
 	},
 	{
 		"member",
 		catalog.Declaration{Kind: catalog.Sharded, Owner: "nick", ID: &catalog.IDColumn{Column: "id", Layout: "bytes16"}},
-		[]catalog.Column{{Name: "id", DataType: "binary", Length: 16}, text("nick", "varchar", "utf8mb4_bin"), typed("born", "date")},
+		[]catalog.Column{{Name: "id", DataType: "binary", Length: 16}, text("nick", "varchar", "utf8mb4_bin"), typed("born", "date")}, nil,
 	},
 	{
 		"ledger",
 		catalog.Declaration{Kind: catalog.Sharded, Owner: "buyer_uid", ID: &catalog.IDColumn{Column: "id", Layout: "plain64"}},
-		[]catalog.Column{bigint("id"), bigint("buyer_uid"), typed("amount", "decimal")},
+		[]catalog.Column{bigint("id"), bigint("buyer_uid"), typed("amount", "decimal")}, nil,
 	},
-	{"country", catalog.Declaration{Kind: catalog.Global}, []catalog.Column{typed("code", "char"), text("name", "varchar", "utf8mb4_0900_ai_ci")}},
-	{"setting", catalog.Declaration{Kind: catalog.Global}, []catalog.Column{{Name: "id", DataType: "int", AutoIncrement: true}, typed("value", "int")}},
-	{"audit", catalog.Declaration{Kind: catalog.Single, Shard: "s1"}, []catalog.Column{bigint("id"), bigint("buyer_uid"), typed("what", "int")}},
-	{"report", catalog.Declaration{Kind: catalog.Single, Shard: "s0"}, []catalog.Column{bigint("id"), bigint("buyer_uid")}},
+	{"country", catalog.Declaration{Kind: catalog.Global}, []catalog.Column{typed("code", "char"), text("name", "varchar", "utf8mb4_0900_ai_ci")}, nil},
+	{"setting", catalog.Declaration{Kind: catalog.Global}, []catalog.Column{{Name: "id", DataType: "int", AutoIncrement: true}, typed("value", "int")}, nil},
+	{
+		"ticket",
+		catalog.Declaration{Kind: catalog.Sharded, Owner: "buyer_uid", ID: id("id"), Stamped: map[string]string{"serial": "serials"}},
+		[]catalog.Column{
+			bigint("id"), bigint("buyer_uid"), bigint("serial"),
+			{Name: "code", DataType: "int", Nullable: true, HasDefault: true, DefaultsToNull: true}, typed("seat", "int"),
+		},
+		[]catalog.UniqueKey{{Name: "PRIMARY", Columns: []int{0}}, {Name: "serial", Columns: []int{2}}, {Name: "code", Columns: []int{3}}, {Name: "seat", Columns: []int{1, 4}}},
+	},
+	{
+		"visit",
+		catalog.Declaration{Kind: catalog.Sharded, Owner: "buyer_uid", Gene: "gene"},
+		[]catalog.Column{{Name: "n", DataType: "int", Unsigned: true, AutoIncrement: true}, bigint("buyer_uid"), {Name: "gene", DataType: "int"}, typed("what", "int")},
+		[]catalog.UniqueKey{{Name: "PRIMARY", Columns: []int{0}}},
+	},
+	{
+		"notice",
+		catalog.Declaration{Kind: catalog.Global},
+		[]catalog.Column{
+			typed("k", "int"), {Name: "token", DataType: "char", HasDefault: true, Default: catalog.Anew},
+			{Name: "made", DataType: "datetime", HasDefault: true, Default: catalog.Clock}, typed("v", "int"),
+		},
+		[]catalog.UniqueKey{{Name: "PRIMARY", Columns: []int{0}}},
+	},
+	{"audit", catalog.Declaration{Kind: catalog.Single, Shard: "s1"}, []catalog.Column{bigint("id"), bigint("buyer_uid"), typed("what", "int")}, nil},
+	{"report", catalog.Declaration{Kind: catalog.Single, Shard: "s0"}, []catalog.Column{bigint("id"), bigint("buyer_uid")}, nil},
 }
 
 func shopCatalog(t testing.TB) *catalog.Catalog {
@@ -77,7 +102,7 @@ func shopCatalog(t testing.TB) *catalog.Catalog {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tables = append(tables, table)
+		tables = append(tables, table.WithUnique(s.unique))
 	}
 	return catalog.New([]router.ShardName{"s0", "s1", "s2", "s3"}, tables, map[catalog.TableName]error{
 		name("refund"): &catalog.Misfit{Kind: catalog.Sharded, Err: errors.New("column buyer_uid: declared as owner, but the table has no such column")},
@@ -96,5 +121,8 @@ func shopMap(t testing.TB) *router.Map {
 func lexedText(text string, mode stmt.Mode) *stmt.Lexed {
 	var l stmt.Lexed
 	l.Lex([]byte(text), mode)
+	if l.Conditional {
+		l.Resolve(nil)
+	}
 	return &l
 }

@@ -91,11 +91,14 @@ func (r *Rights) narrowSelect(l *stmt.Lexed, p *Plan, ctx Context) error {
 		if !ok || !strings.EqualFold(ctx.schemaOf(t.TableName), "information_schema") {
 			continue
 		}
-		behind := " WHERE " + r.visible(name) + ")"
-		if !l.Aliased(l.Offset(at.End)) {
+		before, behind := "(SELECT * FROM ", " WHERE "+r.visible(name)+")"
+		if at.Statement {
+			before = "SELECT * FROM (" // … TABLE name
+			behind = ") AS " + quote(t.Name) + " WHERE " + r.visible(name)
+		} else if !l.Aliased(l.Offset(at.End)) {
 			behind += " AS " + quote(t.Name)
 		}
-		p.Added = append(p.Added, Splice{at.Start, "(SELECT * FROM "}, Splice{at.End, behind})
+		p.Added = append(p.Added, Splice{at.Start, before}, Splice{at.End, behind})
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func (t *tokens) next() (token, bool) {
 				return token{}, false
 			}
 			t.pos, t.point = end, false
-		case inName(c):
+		case startsWord(c):
 			tok := token{t.pos, wordEnd(text, t.pos), t.depth, t.point}
 			t.pos, t.point = tok.end, false
 			return tok, true
@@ -80,7 +80,7 @@ func (t *tokens) skipLiteral() bool {
 	return false
 }
 
-// skipAside steps over hints and the wrappers of executable comments.
+// skipAside steps over hints.
 func (t *tokens) skipAside() bool {
 	for ; t.aside < len(t.l.asides); t.aside++ {
 		switch a := t.l.asides[t.aside]; {
@@ -98,32 +98,26 @@ func (l *Lexed) is(t token, word string) bool { return isWord(l.Text[t.start:t.e
 
 // clause finds the first of words at depth 0 from offset on, or -1.
 func (l *Lexed) clause(from int, words ...string) int {
-	scan := tokens{l: l}
-	for {
-		t, ok := scan.next()
-		if !ok {
-			return -1
-		}
-		if t.start < from || t.depth != 0 || t.qualified {
+	for i, t := range l.wordsFrom(from) {
+		if t.depth != 0 || t.qualified {
 			continue
 		}
 		for _, w := range words {
 			if l.is(t, w) {
+				l.look(i)
 				return t.start
 			}
 		}
 	}
+	l.look(len(l.words()))
+	return -1
 }
 
 // phrase finds words at depth 0 that follow each other, or gives -1.
 func (l *Lexed) phrase(words ...string) int {
-	scan := tokens{l: l}
 	start, found := -1, 0
-	for found < len(words) {
-		t, ok := scan.next()
-		if !ok {
-			return -1
-		}
+	l.look(len(l.words()))
+	for _, t := range l.words() {
 		switch {
 		case t.depth == 0 && !t.qualified && l.is(t, words[found]):
 			found++
@@ -135,31 +129,32 @@ func (l *Lexed) phrase(words ...string) int {
 		if found == 1 {
 			start = t.start
 		}
+		if found == len(words) {
+			return start
+		}
 	}
-	return start
+	return -1
 }
 
 // closing gives the parenthesis that closes the one at open, or -1.
 func (l *Lexed) closing(open int) int {
-	scan := tokens{l: l}
-	depth := -1
-	for {
-		t, ok := scan.next()
-		if !ok {
-			return -1
-		}
-		switch {
-		case t.start == open:
-			depth = t.depth
-		case depth >= 0 && t.depth == depth && l.Text[t.start] == ')':
-			return t.start
-		}
+	number, ok := l.openingAt(open)
+	if a := l.laid(); ok && int(a.opens[number]) == open {
+		return int(a.closes[number])
 	}
+	return -1
 }
 
 // end gives where the statement ends, before blanks, comments, a semicolon and
 // RETURNING.
 func (l *Lexed) end() int {
+	if a := l.laid(); a.cut != l.cut {
+		a.ends, a.cut = l.findEnd(), l.cut
+	}
+	return l.layout.ends
+}
+
+func (l *Lexed) findEnd() int {
 	end, last := len(l.Text), len(l.Literals)-1
 	if l.cut > 0 {
 		for end = l.cut; last >= 0 && int(l.Literals[last].Start) >= end; last-- {
@@ -184,16 +179,11 @@ func (l *Lexed) end() int {
 
 // opening gives the first parenthesis from offset on, or -1.
 func (l *Lexed) opening(from int) int {
-	scan := tokens{l: l}
-	for {
-		t, ok := scan.next()
-		if !ok {
-			return -1
-		}
-		if t.start >= from && l.Text[t.start] == '(' {
-			return t.start
-		}
+	number, ok := l.openingAt(from)
+	if !ok {
+		return -1
 	}
+	return int(l.laid().opens[number])
 }
 
 // Words calls f with every word and quoted name (in its quotes) of the text.
@@ -216,7 +206,7 @@ func (l *Lexed) Calls(f func(word []byte, called bool)) {
 				return
 			}
 			f(l.Text[scan.pos:end], l.called(end))
-		case inName(c):
+		case startsWord(c):
 			end = wordEnd(l.Text, scan.pos)
 			f(l.Text[scan.pos:end], l.called(end))
 		}

@@ -249,10 +249,8 @@ func (r *reader) slotOf(position int, n ast.ValueExpr) int32 {
 // stringFollows tells whether a string is the next thing behind offset, blanks
 // and comments aside.
 func (r *reader) stringFollows(offset int32) bool {
-	for _, next := range r.l.Literals {
-		if next.Start < offset {
-			continue
-		}
+	for _, next := range r.l.Literals[r.l.literalFrom(int(offset)):] {
+		r.l.look(1)
 		if len(bytes.TrimSpace(r.l.Text[offset:next.Start])) > 0 {
 			return false
 		}

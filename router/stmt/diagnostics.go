@@ -52,7 +52,7 @@ func readDiagnostics(l *Lexed) (*Statement, bool) {
 	return &Statement{Kind: Diagnose, Diagnosing: d, Verbatim: true}, true
 }
 
-// plain is the text without comments and the wrappers of executable ones.
+// plain is the text without comments and hints.
 func (l *Lexed) plain() string {
 	text := append([]byte(nil), l.Text...)
 	for _, literal := range l.Literals {

@@ -18,11 +18,18 @@ type Digest struct {
 // a literal is not known.
 const unreadable = "(a quoted string, name or comment does not end)"
 
+// notCertain is that of one that servers may read in several ways.
+const notCertain = "(a text that can't be read for certain)"
+
 // Digest reads the key alone, so it may be asked for when the text is gone. At
 // most so many bytes of its text are given.
 func (l *Lexed) Digest(most int) Digest {
 	if l.Err != nil {
-		return Digest{hashed([]byte(unreadable)), unreadable}
+		text := unreadable
+		if l.Err != errUnterminated {
+			text = notCertain
+		}
+		return Digest{hashed([]byte(text)), text}
 	}
 	d := digesting{key: l.Key[:l.bare], ansi: l.Mode&AnsiQuotes != 0}
 	for d.pos < len(d.key) {
@@ -60,14 +67,12 @@ func (d *digesting) step() {
 		d.blank(d.pos + 1)
 	case c == '`' || (c == '"' && d.ansi):
 		d.copy(quotedEnd(d.key, d.pos, false))
-	case class[c] == wordByte:
+	case class[c] == wordByte || c == '@':
 		d.copy(wordEnd(d.key, d.pos))
 	case class[c] == digitByte:
 		d.digits()
 	case c == '/' && bytes.HasPrefix(d.key[d.pos:], []byte("/*")):
 		d.aside()
-	case c == '*' && bytes.HasPrefix(d.key[d.pos:], []byte("*/")):
-		d.blank(d.pos + 2)
 	default:
 		d.copy(d.pos + 1)
 	}
@@ -105,16 +110,7 @@ func (d *digesting) digits() {
 	d.out, d.pos = append(d.out, '?'), end
 }
 
-// aside leaves out a hint, and of a comment that is executed its opening.
+// aside leaves out a hint, whose end Lex has seen.
 func (d *digesting) aside() {
-	rest := d.key[d.pos+2:]
-	if bytes.HasPrefix(rest, []byte("+")) {
-		d.blank(d.pos + 2 + bytes.Index(rest, []byte("*/")) + 2) // Lex has seen its end
-		return
-	}
-	end := d.pos + 2
-	for end < len(d.key) && (d.key[end] == 'M' || d.key[end] == '!' || class[d.key[end]] == digitByte) {
-		end++
-	}
-	d.blank(end)
+	d.blank(d.pos + 2 + bytes.Index(d.key[d.pos+2:], []byte("*/")) + 2)
 }

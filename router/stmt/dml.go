@@ -156,6 +156,7 @@ func (r *reader) assignment(a *ast.Assignment) Assignment {
 
 func (r *reader) update(n *ast.UpdateStmt) {
 	r.out.Kind = Update
+	r.out.IgnoresErrors = n.IgnoreErr
 	b := r.newBlock(nil)
 	defer r.forget(len(r.ctes))
 	r.with(n.With, nil)

@@ -34,15 +34,25 @@ func (r *reader) field(n *ast.SelectField) Field {
 
 // isString tells whether some string of the text may be this name.
 func (r *reader) isString(name string) bool {
-	var a Args
-	a.Reset(r.l, nil)
-	for i, literal := range r.l.Literals {
-		if literal.isString() && string(a.Value(int32(i)).Text) == name {
-			return true
+	if r.strings == nil {
+		r.strings = map[string]bool{}
+		var a Args
+		for i, literal := range r.l.Literals {
+			if literal.isString() && literal.End-literal.Start <= longestString {
+				a.Reset(r.l, nil)
+				r.strings[string(a.Value(int32(i)).Text)] = true
+			}
 		}
 	}
-	return false
+	return len(name) > longestName || r.strings[name]
 }
+
+// A name of more bytes is none to any server; written as a string it has twice as
+// many at most, and quotes and an introducer.
+const (
+	longestName   = 4 * 256
+	longestString = 2*longestName + 32
+)
 
 func (r *reader) aggregate(f *Field, e *ast.AggregateFuncExpr, offset int) {
 	f.Aggregate = OtherAggregate

@@ -24,8 +24,54 @@ var clocks = set(`now current_timestamp localtime localtimestamp curdate current
 var volatiles = set(`rand uuid uuid_short uuid_v4 uuid_v7 random_bytes sysdate sleep benchmark connection_id
 	last_insert_id found_rows row_count user session_user system_user current_user current_role
 	get_lock release_lock release_all_locks is_free_lock is_used_lock
-	load_file master_pos_wait source_pos_wait master_gtid_wait wait_for_executed_gtid_set
-	name_const nextval lastval setval version ps_current_thread_id ps_thread_id`)
+	name_const nextval lastval setval version`)
+
+// servers' functions that read files, or wait for replication: what the server has
+// and does, not what the session asks of tables.
+var serverFunctions = set(`load_file master_pos_wait source_pos_wait master_gtid_wait wait_for_executed_gtid_set
+	wait_until_sql_thread_after_gtids ps_thread_id ps_current_thread_id binlog_gtid_pos wsrep_sync_wait_upto_gtid
+	wsrep_last_written_gtid wsrep_last_seen_gtid roles_graphml can_access_column can_access_database can_access_table can_access_user
+	can_access_view get_dd_column_privileges get_dd_create_options get_dd_index_sub_part_length internal_auto_increment
+	internal_avg_row_length internal_check_time internal_checksum internal_data_free internal_data_length internal_dd_char_length
+	internal_get_comment_or_error internal_get_enabled_role_json internal_get_hostname internal_get_username
+	internal_get_view_warning_or_error internal_index_column_cardinality internal_index_length internal_is_enabled_role
+	internal_is_mandatory_role internal_keys_disabled internal_max_data_length internal_table_rows internal_update_time
+	is_visible_dd_object`)
+
+// otherFunctions are the servers' own of several rows, or with a grammar of their
+// own, or such that nobody needs on several shards: they run on one.
+var otherFunctions = set(`bit_and bit_or bit_xor count cume_dist dense_rank first_value group_concat json_arrayagg json_objectagg lag lead
+	last_value max median min nth_value ntile percent_rank percentile_cont percentile_disc rank row_number std stddev stddev_pop
+	stddev_samp sum avg variance var_pop var_samp grouping exists json_table distance st_collect
+	trim_oracle lpad_oracle ltrim_oracle replace_oracle rpad_oracle rtrim_oracle substr_oracle concat_operator_oracle decode_oracle
+	column_check column_exists column_list column_json column_add column_create column_delete column_get decode_histogram des_decrypt
+	des_encrypt encode encrypt extractvalue updatexml old_password schemas icu_version gtid_subset gtid_subtract
+	asymmetric_decrypt asymmetric_encrypt asymmetric_sign asymmetric_verify create_asymmetric_priv_key create_asymmetric_pub_key
+	create_digest asymmetric_derive create_dh_parameters st_mpointfromtext st_mpolyfromtext st_geomcollfromwkb st_linefromwkb
+	st_mlinefromwkb st_mpointfromwkb st_mpolyfromwkb st_pointfromwkb st_polyfromwkb geomcollection st_lineinterpolatepoint
+	st_lineinterpolatepoints st_pointatdistance`)
+
+// KnownFunction tells whether somebody has looked at a function of the servers' own.
+func KnownFunction(name string) bool {
+	return scalars[name] || volatiles[name] || clocks[name] || serverFunctions[name] || otherFunctions[name]
+}
+
+// schemaFunctions are those of sys that only compute.
+var schemaFunctions = set(`extract_schema_from_file_name extract_table_from_file_name format_bytes format_path format_statement
+	format_time list_add list_drop quote_identifier version_major version_minor version_patch`)
+
+// reaching tells whether a function reaches the server.
+func reaching(f *ast.FuncCallExpr) bool {
+	switch f.Schema.L {
+	case "":
+		return serverFunctions[f.FnName.L]
+	case "sys":
+		return !schemaFunctions[f.FnName.L]
+	case "mysql", "performance_schema", "information_schema":
+		return true
+	}
+	return false
+}
 
 // scalar tells whether a function is the servers' own and of one row's values.
 // The parser gives literals such as DATE'…' names that no text can have.
@@ -48,7 +94,7 @@ var scalars = set(
 	log2 mod pi pow power radians rand round sign sin sqrt tan truncate`,
 	// strings
 	`ascii bin bit_length char char_func char_length character_length chr concat concat_ws convert elt export_set field find_in_set
-	from_base64 hex insert insert_func instr lcase left length lengthb load_file locate lower lpad ltrim make_set mid
+	from_base64 hex insert insert_func instr lcase left length lengthb locate lower lpad ltrim make_set mid
 	natural_sort_key oct octet_length ord position quote regexp_instr regexp_like regexp_replace regexp_substr repeat
 	replace reverse right rpad rtrim sformat soundex space strcmp substr substring substring_index to_base64 to_char
 	trim ucase unhex upper weight_string charset coercibility collation compress uncompress uncompressed_length`,
@@ -86,3 +132,28 @@ var scalars = set(
 	st_x st_y vec_distance vec_distance_cosine vec_distance_euclidean vec_fromtext vec_totext string_to_vector
 	vector_to_string vector_dim`,
 )
+
+// Computes tells whether a word in front of a parenthesis, in lower case, is a
+// function or keyword that leaves nothing behind: no stored function, no loaded one,
+// no lock, no sequence's next value.
+func Computes(word string) bool {
+	switch word {
+	case "get_lock", "release_lock", "release_all_locks", "last_insert_id", "nextval", "setval", "lastval", "sleep", "benchmark", "load_file":
+		return false
+	}
+	return scalars[word] || keywordsBefore[word]
+}
+
+// keywordsBefore may stand in front of a parenthesis and call nothing.
+var keywordsBefore = set(`and or xor not in between like regexp rlike is as case when then else div mod interval cast convert binary
+	char varchar decimal numeric float double time timestamp datetime year signed unsigned varbinary array collate on values using
+	nchar charset bit enum set generated always virtual stored default current_timestamp current_date current_time`)
+
+// Unquoted gives a word that Words found, in lower case and without its quotes.
+func Unquoted(word []byte) string {
+	if len(word) > 1 && class[word[0]] == quoteByte {
+		quote := string(word[:1])
+		return strings.ToLower(strings.ReplaceAll(string(word[1:len(word)-1]), quote+quote, quote))
+	}
+	return strings.ToLower(string(word))
+}

@@ -59,7 +59,7 @@ func (r *reader) listed(start int) (list []string) {
 func (r *reader) itemEnd(start int) int {
 	depth := 0
 	for i := start; i < r.l.end(); i++ {
-		if literal, ok := r.literalAt(i); ok {
+		if literal, ok := r.l.literalAt(i); ok {
 			i = int(literal.End) - 1
 			continue
 		}

@@ -1,49 +1,106 @@
 package stmt
 
-import "strings"
-
-// into is the clause INTO @a, @b of a SELECT.
+// into is the clause INTO @a, @b of a query.
 type into struct {
 	start, end int32
 	names      []string // in lower case, without @
 }
 
-// intoVariables finds the clause, of which a statement has one at most.
+// intoVariables finds the clause, of which a statement has one at most. It may
+// stand before FROM, behind everything, before FOR UPDATE, and within parentheses.
 func (l *Lexed) intoVariables() into {
 	scan := tokens{l: l}
 	for first := true; ; first = false {
 		t, ok := scan.next()
 		switch {
-		case !ok, first && !l.is(t, "select") && !l.is(t, "with") && l.Text[t.start] != '(':
+		case !ok, first && l.Text[t.start] != '(' && !l.isQuery(t):
 			return into{}
-		case t.depth == 0 && !t.qualified && l.is(t, "into"):
-			return l.intoNames(t)
+		case !t.qualified && l.is(t, "into"):
+			if found := l.intoNames(t); found.names != nil {
+				return found
+			}
 		}
 	}
+}
+
+func (l *Lexed) isQuery(t token) bool {
+	return l.is(t, "select") || l.is(t, "with") || l.is(t, "values") || l.is(t, "table")
 }
 
 func (l *Lexed) intoNames(t token) into {
 	found := into{start: int32(t.start)}
 	for at := t.end; ; at++ {
-		at = skipBlanks(l.Text, at)
-		if at+1 >= len(l.Text) || l.Text[at] != '@' || l.Text[at+1] == '@' {
+		at = l.behindBlanks(at)
+		if at >= len(l.Text) || l.Text[at] != '@' {
 			return into{}
 		}
-		name, end := nameAt(l.Text, at+1)
+		name, end := l.userVariable(at)
 		if name == "" {
 			return into{}
 		}
 		found.names, found.end = append(found.names, name), int32(end)
-		if at = skipBlanks(l.Text, end); at >= len(l.Text) || l.Text[at] != ',' {
+		if at = l.behindBlanks(end); at >= len(l.Text) || l.Text[at] != ',' {
 			return found
 		}
 	}
+}
+
+// userVariable reads the user variable at @: its name in lower case, and where it
+// ends. The name is empty for what is none.
+func (l *Lexed) userVariable(at int) (name string, end int) {
+	at++
+	if at >= len(l.Text) {
+		return "", at
+	}
+	if c := l.Text[at]; class[c] == quoteByte {
+		if literal, ok := l.literalAt(at); ok {
+			args := Args{Lexed: &Lexed{Mode: l.Mode}}
+			return lower(string(args.unquote(l.Text[at:literal.End]))), int(literal.End)
+		}
+		if end = quotedEnd(l.Text, at, false); end < 0 {
+			return "", at
+		}
+		return lower(Unquoted(l.Text[at:end])), end
+	}
+	for end = at; end < len(l.Text) && (inName(l.Text[end]) || l.Text[end] == '.'); end++ {
+	}
+	return lower(string(l.Text[at:end])), end
+}
+
+// userVariables lists those that a text names anywhere, each once.
+func (l *Lexed) userVariables() (names []string) {
+	seen := map[string]bool{}
+	scan := tokens{l: l}
+	for scan.pos < len(l.Text) {
+		if scan.skipLiteral() || scan.skipAside() {
+			continue
+		}
+		c, end := l.Text[scan.pos], scan.pos+1
+		switch {
+		case class[c] == quoteByte:
+			if end = quotedEnd(l.Text, scan.pos, false); end < 0 {
+				return names
+			}
+		case c == '@' && end < len(l.Text) && l.Text[end] == '@':
+			end++
+		case c == '@':
+			var name string
+			if name, end = l.userVariable(scan.pos); name != "" && !seen[name] {
+				seen[name], names = true, append(names, name)
+			}
+		case startsWord(c):
+			end = wordEnd(l.Text, scan.pos)
+		}
+		scan.pos = end
+	}
+	return names
 }
 
 // intoTargets notes the variables that the statement fills.
 func (r *reader) intoTargets() {
 	for _, name := range r.l.intoVariables().names {
 		r.out.Features |= SetsUserVariable
-		r.assigned(strings.ToLower(name))
+		r.out.Verbatim = r.out.Verbatim || r.l.quotedVariables()
+		r.assigned(name)
 	}
 }

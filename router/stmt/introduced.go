@@ -59,7 +59,7 @@ func (l *Lexed) introducedEnd(start, end int) (behind int, found bool) {
 	case c == '\'', c == '"' && l.Mode&AnsiQuotes == 0:
 		return quotedEnd(l.Text, at, l.Mode&NoBackslash == 0), true
 	case c|0x20 == 'x' && at+1 < len(l.Text) && l.Text[at+1] == '\'':
-		return quotedEnd(l.Text, at+1, false), true
+		return hexEnd(l.Text, at+1), true
 	}
 	return 0, false
 }

@@ -3,6 +3,7 @@ package stmt
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -69,7 +70,17 @@ const (
 	// IgnoreSpace: blanks may stand between a function and its parenthesis
 	// (IGNORE_SPACE).
 	IgnoreSpace
+	// NotUTF8: the client's character set is another one, in which bytes from 0x80
+	// on may be blanks, or half a letter.
+	NotUTF8
+	// RawNames: names are taken byte for byte (character set binary).
+	RawNames
+	// HighNot: NOT a = b is (NOT a) = b (HIGH_NOT_PRECEDENCE).
+	HighNot
 )
+
+// Reading are the modes that the client's character set decides, not sql_mode.
+const Reading = NotUTF8 | RawNames
 
 // ModeOf reads the parts of a session's sql_mode that change how its texts are
 // read. Names are compared without letter case; combinations such as ANSI are
@@ -86,6 +97,8 @@ func ModeOf(sqlMode string) Mode {
 			mode |= PipesConcat
 		case "IGNORE_SPACE":
 			mode |= IgnoreSpace
+		case "HIGH_NOT_PRECEDENCE":
+			mode |= HighNot
 		case "ANSI", "ORACLE", "DB2", "MSSQL", "POSTGRESQL", "MAXDB":
 			mode |= AnsiQuotes | PipesConcat | IgnoreSpace
 		}
@@ -93,7 +106,21 @@ func ModeOf(sqlMode string) Mode {
 	return mode
 }
 
-var errUnterminated = errors.New("a quoted string, name or comment does not end")
+// OtherValues gives the part of a sql_mode under which a literal has another value than it says, so that routing would
+// not see what is stored; empty without one.
+func OtherValues(sqlMode string) string {
+	for name := range strings.SplitSeq(sqlMode, ",") {
+		if name = strings.ToUpper(strings.TrimSpace(name)); name == "EMPTY_STRING_IS_NULL" {
+			return name
+		}
+	}
+	return ""
+}
+
+var (
+	errUnterminated = errors.New("a quoted string, name or comment does not end")
+	errStopped      = errors.New("nobody waits for the statement any more")
+)
 
 // Lexed is the fast reading of one text. It is reused from text to text: a
 // reading allocates nothing once its slices have grown. It is not safe for
@@ -112,38 +139,39 @@ type Lexed struct {
 	Rows     []Row
 	Cells    []Cell
 	Params   int
-	// Uncacheable: the key does not say everything (an executable comment, say).
+	// Uncacheable: the key does not say everything (the name in @'name', say).
 	Uncacheable bool
-	// Executable: a comment whose text some server may execute, and another not,
-	// stands in it.
-	Executable bool
+	// Conditional: a comment that some servers run stands in it, and Resolve is to
+	// be asked what the shards make of it. Err is set until then.
+	Conditional bool
 	// Several: something stands behind a semicolon, another statement or the
 	// body of a stored program.
 	Several bool
 	// Err is why the text can't be read at all.
 	Err error
 
-	bare    int // how much of Key is the text's; callers append to it
-	asides  []aside
-	cut     int // where Parse found RETURNING; 0: nowhere
-	pos     int
-	copied  int // the text up to here is in Key or stripped
-	started bool
-	wrapped bool // within an executable comment
-	list    listState
-	by      byState
-	byDepth int
-	insert  insertState
-	depth   int
-	deepest int
-	rowKey  int    // where the current row began in Key
-	prevKey [2]int // the row before, in Key
-	cell    Cell
-	cellHas cellContent
+	measured bool    // it is not too large to be parsed
+	layout   *layout // nil until something is looked up
+	bare     int     // how much of Key is the text's; callers append to it
+	asides   []aside
+	cut      int // where Parse found RETURNING; 0: nowhere
+	pos      int
+	copied   int // the text up to here is in Key or stripped
+	started  bool
+	list     listState
+	by       byState
+	byDepth  int
+	insert   insertState
+	depth    int
+	deepest  int
+	rowKey   int    // where the current row began in Key
+	prevKey  [2]int // the row before, in Key
+	cell     Cell
+	cellHas  cellContent
 }
 
 // aside is a piece of the text, kept in the key, that is no SQL: an optimizer's
-// hint, or the wrapper of an executable comment.
+// hint.
 type aside struct{ start, end int32 }
 
 // byState follows `ORDER BY item, item` and `GROUP BY item, item`, where a bare
@@ -194,17 +222,52 @@ const (
 )
 
 // Lex reads text, which must not change while l is in use.
-func (l *Lexed) Lex(text []byte, mode Mode) {
+//
+// One zero byte at its end, which some clients send, is the text's end to servers
+// and no part of it.
+func (l *Lexed) Lex(text []byte, mode Mode) { l.LexUntil(text, mode, nil) }
+
+// LexUntil is Lex that is given up once stop tells so, and says so in Err. It asks now
+// and then.
+func (l *Lexed) LexUntil(text []byte, mode Mode, stop func() bool) {
+	if n := len(text); n > 0 && text[n-1] == 0 && !bytes.HasSuffix(bytes.TrimRight(text[:n-1], " \t\n\v\f\r"), []byte(";")) {
+		text = text[:n-1]
+	}
 	*l = Lexed{
 		Text: text, Mode: mode,
 		Key: l.Key[:0], Literals: l.Literals[:0], Slots: l.Slots[:0], Rows: l.Rows[:0], Cells: l.Cells[:0],
 		asides: l.asides[:0],
 	}
 	for l.pos < len(text) && l.Err == nil {
-		l.step(text[l.pos])
+		for next := min(len(text), l.pos+stretch); l.pos < next && l.Err == nil; {
+			l.step(text[l.pos])
+		}
+		if stop != nil && stop() {
+			l.Err = errStopped
+		}
 	}
 	l.flush(len(text))
 	l.bare = len(l.Key)
+}
+
+// stretch is how many bytes are read between two questions whether to stop.
+const stretch = 64 << 10
+
+// Length is the text's, in bytes.
+func (l *Lexed) Length() int { return len(l.Text) }
+
+// Size is what the reading keeps in memory, in bytes.
+func (l *Lexed) Size() int {
+	return len(l.Text) + len(l.Key) + 16*(len(l.Literals)+len(l.Cells)) + 8*len(l.Slots) + 32*len(l.Rows)
+}
+
+// Clone is a reading that shares no memory with l.
+func (l *Lexed) Clone() *Lexed {
+	c := *l
+	c.Text, c.Key = slices.Clone(l.Text), slices.Clone(l.Key)
+	c.Literals, c.Slots, c.Rows, c.Cells = slices.Clone(l.Literals), slices.Clone(l.Slots), slices.Clone(l.Rows), slices.Clone(l.Cells)
+	c.asides, c.layout = slices.Clone(l.asides), nil
+	return &c
 }
 
 // flush copies the text between the last literal and end into the key. A zero
@@ -235,6 +298,8 @@ func (l *Lexed) step(c byte) {
 		l.quoted(c)
 	case otherByte:
 		l.punctuation(c)
+	case uncertainByte:
+		l.uncertainByte(c)
 	}
 }
 
@@ -308,8 +373,13 @@ func (l *Lexed) noteCell(literal int32) {
 	}
 }
 
-// comment strips [start, end).
+// comment strips [start, end). Servers end a line's comment, and a text, at a zero
+// byte.
 func (l *Lexed) comment(start, end int) {
+	if at := bytes.IndexByte(l.Text[start:end], 0); at >= 0 {
+		l.uncertain(start+at, "a zero byte in a comment: leave it out")
+		return
+	}
 	l.flush(start)
 	l.Key = append(l.Key, keyMark, byte(CommentLiteral))
 	l.copied, l.pos = end, end

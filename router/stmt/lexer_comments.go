@@ -1,6 +1,9 @@
 package stmt
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 func lineEnd(t []byte, i int) int {
 	if n := bytes.IndexByte(t[i:], '\n'); n >= 0 {
@@ -9,9 +12,15 @@ func lineEnd(t []byte, i int) int {
 	return len(t)
 }
 
+// lineComment tells whether a comment up to the line's end begins there. A byte
+// behind -- that is neither blank nor the text's end is none for sure, or refused.
+func lineComment(t []byte, i int) bool {
+	return t[i] == '#' || t[i] == '-' && i+1 < len(t) && t[i+1] == '-' && (i+2 == len(t) || class[t[i+2]] == spaceByte)
+}
+
 func (l *Lexed) minus() {
 	t, i := l.Text, l.pos
-	if i+1 < len(t) && t[i+1] == '-' && (i+2 == len(t) || t[i+2] <= ' ') {
+	if lineComment(t, i) {
 		l.comment(i, lineEnd(t, i))
 		return
 	}
@@ -30,59 +39,76 @@ func (l *Lexed) slash() {
 		l.pos++
 		return
 	}
-	rest := t[i+2:]
-	if bytes.HasPrefix(rest, []byte("!")) || bytes.HasPrefix(rest, []byte("M!")) {
-		l.executable(bytes.IndexByte(rest, '!') + 1)
-		return
-	}
-	n := bytes.Index(rest, []byte("*/"))
-	switch end := i + 2 + n + 2; {
-	case n < 0:
+	end := blockEnd(t, i)
+	switch {
+	case conditional(t, i):
+		l.Conditional = true
+		l.uncertain(i, "a comment that some servers run: write what it says, or leave it out")
+	case end < 0:
 		l.Err = errUnterminated
-	case rest[0] == '+':
-		l.touch()
-		l.asides = append(l.asides, aside{int32(i), int32(end)})
-		l.pos = end
+	case t[i+2] == '+':
+		l.hint(i, end)
 	default:
 		l.comment(i, end)
 	}
 }
 
-// executable steps over the opening of a comment whose text is executed, so
-// that what is inside is read like any other text.
-func (l *Lexed) executable(skip int) {
-	l.touch()
-	start := l.pos
-	l.Uncacheable, l.wrapped = true, true
-	l.pos += 2 + skip
-	digits := digitsEnd(l.Text, l.pos) - l.pos
-	if digits >= 5 { // else they are SQL
-		l.pos += min(digits, 6)
-	}
-	l.Executable = l.Executable || skip > 1 || digits != 5 || string(l.Text[l.pos-5:l.pos]) >= anyServer
-	l.asides = append(l.asides, aside{int32(start), int32(l.pos)})
+// conditional tells the beginning of a comment that some servers run.
+func conditional(t []byte, i int) bool {
+	return bytes.HasPrefix(t[i:], []byte("/*!")) || bytes.HasPrefix(t[i:], []byte("/*M!"))
 }
 
-// anyServer: text for versions before this one is executed by every server there
-// is. MariaDB leaves out what is for later MySQLs.
-const anyServer = "50700"
-
-// star reads *, and the end of an executable comment.
-func (l *Lexed) star() {
-	l.touch()
-	if l.wrapped && l.pos+1 < len(l.Text) && l.Text[l.pos+1] == '/' {
-		l.asides = append(l.asides, aside{int32(l.pos), int32(l.pos + 2)})
-		l.wrapped = false
-		l.pos++
+// blockEnd gives the offset behind the comment that begins at i, or -1.
+func blockEnd(t []byte, i int) int {
+	n := bytes.Index(t[i+2:], []byte("*/"))
+	if n < 0 {
+		return -1
 	}
-	l.pos++
+	return i + 2 + n + 2
+}
+
+// hint steps over an optimizer's hint, which stays in the key. Servers that read it
+// may look for its end behind a quoted name, so that must not be in doubt.
+func (l *Lexed) hint(start, end int) {
+	quote, seen := byte(0), byte(0)
+	for i := start + len("/*+"); i < end-len("*/"); i++ {
+		c := l.Text[i]
+		seen |= c
+		switch {
+		case class[c] == uncertainByte:
+			l.uncertain(i, "a hint that servers may read in several ways: leave it out")
+			return
+		case quote == 0 && class[c] == quoteByte:
+			quote = c
+		case c == quote:
+			quote = 0
+		}
+	}
+	switch {
+	case quote != 0:
+		l.uncertain(start, "a hint with a quote that has no second one: its end is in doubt")
+		return
+	case seen >= utf8.RuneSelf && !l.certainName(start, end):
+		return
+	}
+	l.touch()
+	l.asides = append(l.asides, aside{int32(start), int32(end)})
+	l.pos = end
 }
 
 // semicolon ends the statement; whatever stands behind it is another one.
 func (l *Lexed) semicolon() {
+	if bytes.HasSuffix(l.Text[:l.pos], []byte("--")) { // a statement's end makes a comment of them
+		l.uncertain(l.pos, "a semicolon right behind two minus signs: write a blank between them")
+		return
+	}
 	l.touch()
 	l.pos++
-	if !onlyBlanks(l.Text[l.pos:]) {
+	switch {
+	case l.Several:
+	case onlyBlanks(l.Text[l.pos:]):
+		l.pos = len(l.Text) // each of a million semicolons would look at those behind it
+	default:
 		l.Several = true
 		l.Uncacheable = true
 	}
@@ -90,7 +116,7 @@ func (l *Lexed) semicolon() {
 
 func onlyBlanks(t []byte) bool {
 	for _, c := range t {
-		if class[c] != spaceByte && c != ';' && c != 0 {
+		if class[c] != spaceByte && c != ';' {
 			return false
 		}
 	}

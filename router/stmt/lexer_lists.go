@@ -22,8 +22,8 @@ func (l *Lexed) punctuation(c byte) {
 		l.slash()
 	case ';':
 		l.semicolon()
-	case '*':
-		l.star()
+	case '@':
+		l.variable()
 	default:
 		l.touch()
 		l.pos++
@@ -172,6 +172,10 @@ func (l *Lexed) point() {
 	begins := l.pos == 0 || (!inName(t[l.pos-1]) && t[l.pos-1] != '`' && t[l.pos-1] != '"')
 	if begins && l.pos+1 < len(t) && class[t[l.pos+1]] == digitByte {
 		end, kind := numberEnd(t, l.pos)
+		if end < len(t) && inName(t[end]) {
+			l.digitName(l.pos, end, kind)
+			return
+		}
 		l.strip(l.pos, end, kind)
 		return
 	}

@@ -1,17 +1,18 @@
 package stmt
 
+import "unicode/utf8"
+
 // number reads a numeric literal, or a name that begins with a digit.
 func (l *Lexed) number() {
 	t, start := l.Text, l.pos
 	if l.afterPoint(start) {
 		l.touch()
-		l.pos = wordEnd(t, start)
+		l.pos = l.readName(start)
 		return
 	}
 	end, kind := numberEnd(t, start)
 	if end < len(t) && inName(t[end]) {
-		l.touch()
-		l.pos = wordEnd(t, end)
+		l.digitName(start, end, kind)
 		return
 	}
 	if kind == IntLiteral && l.by == byItem {
@@ -22,12 +23,22 @@ func (l *Lexed) number() {
 	l.strip(start, end, kind)
 }
 
+// digitName reads a name that begins with a digit. What servers read as a number
+// and a word, or this package's parser otherwise than they, is refused.
+func (l *Lexed) digitName(start, end int, kind LiteralKind) {
+	t := l.Text
+	prefixed := t[start] == '0' && start+1 < len(t) && (t[start+1]|0x20 == 'x' || t[start+1]|0x20 == 'b')
+	if kind != IntLiteral || prefixed || t[end]|0x20 == 'e' {
+		l.uncertain(end, "a number with letters behind it: put a blank between them, or quote the name with backquotes")
+		return
+	}
+	l.touch()
+	l.pos = l.readName(end)
+}
+
 // afterPoint tells whether what begins at i is the second part of a qualified
 // name, which may look like a number or like X'4D'.
-func (l *Lexed) afterPoint(i int) bool {
-	t := l.Text
-	return i > 1 && t[i-1] == '.' && (inName(t[i-2]) || t[i-2] == '`')
-}
+func (l *Lexed) afterPoint(i int) bool { return i > 0 && l.Text[i-1] == '.' }
 
 func numberEnd(t []byte, i int) (int, LiteralKind) {
 	if t[i] == '0' && i+1 < len(t) && (t[i+1] == 'x' || t[i+1] == 'b') {
@@ -79,20 +90,43 @@ func prefixedDigits(t []byte, i int, kind LiteralKind) int {
 // quoted reads a string or a quoted name.
 func (l *Lexed) quoted(quote byte) {
 	start := l.pos
-	name := quote == '`' || (quote == '"' && l.Mode&AnsiQuotes != 0)
-	end := quotedEnd(l.Text, start, !name && l.Mode&NoBackslash == 0)
-	switch {
-	case end < 0:
+	if l.Mode.names(quote) {
+		l.quotedName(start)
+		return
+	}
+	end := quotedEnd(l.Text, start, l.Mode&NoBackslash == 0)
+	if end < 0 {
 		l.Err = errUnterminated
-	case name:
+		return
+	}
+	l.strip(start, end, StringLiteral)
+}
+
+// names tells whether a quote encloses names.
+func (m Mode) names(quote byte) bool { return quote == '`' || quote == '"' && m&AnsiQuotes != 0 }
+
+func (l *Lexed) quotedName(start int) {
+	t, quote, seen := l.Text, l.Text[start], byte(0)
+	for i := start + 1; i < len(t); i++ {
+		seen |= t[i]
+		if t[i] != quote {
+			continue
+		}
+		if i+1 < len(t) && t[i+1] == quote {
+			i++
+			continue
+		}
+		if seen >= utf8.RuneSelf && !l.certainQuoted(start, i) {
+			return
+		}
 		l.touch()
 		if l.insert == betweenRows {
 			l.insert = notInsert
 		}
-		l.pos = end
-	default:
-		l.strip(start, end, StringLiteral)
+		l.pos = i + 1
+		return
 	}
+	l.Err = errUnterminated
 }
 
 // quotedEnd gives the offset behind the closing quote, or -1.

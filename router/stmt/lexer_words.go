@@ -10,10 +10,13 @@ const (
 	wordByte
 	digitByte
 	quoteByte
+	// uncertainByte is one that servers read in several ways, or take for the end
+	// of something, outside quotes.
+	uncertainByte
 )
 
-// class sorts bytes as MySQL's lexer does for ASCII-based character sets: bytes
-// from 0x80 up are letters, and so are $, _ and (for our purpose) @.
+// class sorts bytes as the servers' lexers do for ASCII-based character sets:
+// bytes from 0x80 up are letters (which certainName looks at), and so are $ and _.
 var class = func() (t [256]byteClass) {
 	for c := 'a'; c <= 'z'; c++ {
 		t[c], t[c-'a'+'A'] = wordByte, wordByte
@@ -24,7 +27,12 @@ var class = func() (t [256]byteClass) {
 	for c := '0'; c <= '9'; c++ {
 		t[c] = digitByte
 	}
-	t['_'], t['$'], t['@'] = wordByte, wordByte, wordByte
+	t['_'], t['$'] = wordByte, wordByte
+	for c := range ' ' {
+		t[c] = uncertainByte
+	}
+	// A backslash is half of MariaDB's \N, and [ opens a name where sql_mode is MSSQL.
+	t[0x7f], t['\\'], t['['] = uncertainByte, uncertainByte, uncertainByte
 	for _, c := range " \t\r\n\f\v" {
 		t[c] = spaceByte
 	}
@@ -34,8 +42,14 @@ var class = func() (t [256]byteClass) {
 
 func inName(c byte) bool { return class[c] == wordByte || class[c] == digitByte }
 
-// wordEnd gives the end of the name that goes on at i.
+// startsWord tells the first byte of a name, a keyword or a variable.
+func startsWord(c byte) bool { return inName(c) || c == '@' }
+
+// wordEnd gives the end of the name or variable that begins, or goes on, at i.
 func wordEnd(text []byte, i int) int {
+	for i < len(text) && text[i] == '@' {
+		i++
+	}
 	for i < len(text) && inName(text[i]) {
 		i++
 	}
@@ -44,7 +58,7 @@ func wordEnd(text []byte, i int) int {
 
 // word reads a name or keyword, or a prefixed literal such as X'4D'.
 func (l *Lexed) word() {
-	start, end := l.pos, wordEnd(l.Text, l.pos)
+	start, end := l.pos, l.readName(l.pos)
 	if end-start == 1 && !l.afterPoint(start) && end < len(l.Text) && l.Text[end] == '\'' {
 		switch l.Text[start] | 0x20 {
 		case 'x':
@@ -63,6 +77,10 @@ func (l *Lexed) word() {
 		l.strip(start, behind, IntroducedLiteral)
 		return
 	}
+	if l.Text[start] == '$' && bytes.IndexByte(l.Text[start+1:end], '$') >= 0 && !l.afterPoint(start) {
+		l.uncertain(start, "a $ that may open a string of MySQL's: quote the name with backquotes")
+		return
+	}
 	first := !l.started
 	l.touch()
 	l.pos = end
@@ -70,12 +88,22 @@ func (l *Lexed) word() {
 }
 
 func (l *Lexed) prefixed(start, quote int, kind LiteralKind) {
-	n := bytes.IndexByte(l.Text[quote+1:], '\'')
-	if n < 0 {
+	end := hexEnd(l.Text, quote)
+	if end < 0 {
 		l.Err = errUnterminated
 		return
 	}
-	l.strip(start, quote+n+2, kind)
+	l.strip(start, end, kind)
+}
+
+// hexEnd gives the offset behind the next quote, or -1: two in a row are two
+// literals.
+func hexEnd(t []byte, quote int) int {
+	n := bytes.IndexByte(t[quote+1:], '\'')
+	if n < 0 {
+		return -1
+	}
+	return quote + n + 2
 }
 
 // keyword follows the few words that the lexer itself must know.

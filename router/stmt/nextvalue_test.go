@@ -20,7 +20,6 @@ func TestNextValues(t *testing.T) {
 		"SELECT NEXTVAL(seq) + 1":                                            "SELECT N + 1",
 		"INSERT INTO t VALUES (NEXT VALUE\nFOR seq, 1), (nextval(other), 2)": "INSERT INTO t VALUES (N, 1), (N, 2)",
 		"SET @x = NEXTVAL(seq)":                                              "SET @x = N",
-		"SELECT 1, /*! NEXTVAL(seq) */ 2":                                    "SELECT 1, /*! N */ 2",
 		"SELECT NEXT /* of it */ VALUE FOR seq, 1":                           "SELECT N AS `NEXT /* of it */ VALUE FOR seq`, 1",
 		"SELECT NEXT VALUE FOR unknown":                                      "",
 		"SELECT NEXT VALUE FOR db.seq":                                       "",

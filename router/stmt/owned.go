@@ -15,6 +15,7 @@ type Owned struct {
 	Start, End int
 	Name       string
 	Global     bool // @@global.x
+	Statement  bool // TABLE name
 }
 
 // Unnamed is a field of a SELECT without an alias: its column is named by its
@@ -41,16 +42,14 @@ const usedLock = "is_used_lock"
 
 // usedLockAt gives the end of a call that begins at a place.
 func (l *Lexed) usedLockAt(start int) (end int, ok bool) {
-	open := skipBlanks(l.Text, start+len(usedLock))
+	open := l.behindBlanks(start + len(usedLock))
 	if open >= len(l.Text) || l.Text[open] != '(' {
 		return 0, false
 	}
-	name := skipBlanks(l.Text, open+1)
-	for _, literal := range l.Literals {
-		if int(literal.Start) == name && literal.Kind == StringLiteral {
-			end = skipBlanks(l.Text, int(literal.End))
-			return end + 1, end < len(l.Text) && l.Text[end] == ')'
-		}
+	name := l.behindBlanks(open + 1)
+	if literal, ok := l.literalAt(name); ok && literal.Kind == StringLiteral {
+		end = l.behindBlanks(int(literal.End))
+		return end + 1, end < len(l.Text) && l.Text[end] == ')'
 	}
 	return 0, false
 }
@@ -118,9 +117,9 @@ func (l *Lexed) ownedAt(t token) (Owned, bool) {
 	case !speakers[word]:
 		return Owned{}, false
 	}
-	open := skipBlanks(l.Text, t.end)
+	open := l.behindBlanks(t.end)
 	if open < len(l.Text) && l.Text[open] == '(' {
-		if end := skipBlanks(l.Text, open+1); end < len(l.Text) && l.Text[end] == ')' {
+		if end := l.behindBlanks(open + 1); end < len(l.Text) && l.Text[end] == ')' {
 			return Owned{Start: t.start, End: end + 1, Name: word + "()"}, true
 		}
 		return Owned{}, false
@@ -160,6 +159,20 @@ func nameAt(text []byte, at int) (string, int) {
 	return strings.ToLower(string(text[at:end])), end
 }
 
+// behindBlanks gives where the next thing begins that is no blank, comment or hint.
+func (l *Lexed) behindBlanks(at int) int {
+	for {
+		at = skipBlanks(l.Text, at)
+		literal, ok := l.literalAt(at)
+		switch {
+		case ok && literal.Kind == CommentLiteral && int(literal.End) > at:
+			at = int(literal.End)
+		default:
+			return at
+		}
+	}
+}
+
 func skipBlanks(text []byte, at int) int {
 	for at < len(text) && class[text[at]] == spaceByte {
 		at++
@@ -170,10 +183,13 @@ func skipBlanks(text []byte, at int) int {
 // quotedVariables tells whether a variable's name is written as a string, which
 // the key doesn't hold.
 func (l *Lexed) quotedVariables() bool {
-	for _, literal := range l.Literals {
-		if literal.Kind == StringLiteral && literal.Start > 0 && l.Text[literal.Start-1] == '@' {
-			return true
-		}
+	a := l.laid()
+	if !a.quotedSought {
+		a.quotedSought = true
+		l.look(len(l.Literals))
+		a.quoted = slices.ContainsFunc(l.Literals, func(literal Literal) bool {
+			return literal.Kind == StringLiteral && literal.Start > 0 && l.Text[literal.Start-1] == '@'
+		})
 	}
-	return false
+	return a.quoted
 }

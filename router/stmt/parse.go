@@ -1,6 +1,7 @@
 package stmt
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,11 +21,17 @@ func (e *SyntaxError) Error() string { return "cannot read the statement: " + e.
 // Parse reads the text in l. It costs tens of microseconds and is meant to run
 // once per key. The positions in the answer hold for every text of l's key.
 func Parse(l *Lexed) (*Statement, error) {
+	if u, ok := errors.AsType[*Uncertain](l.Err); ok {
+		return nil, u
+	}
 	if l.Err != nil {
 		return nil, &SyntaxError{l.Err.Error()}
 	}
 	if s, ok := readKill(l); ok {
 		return s, nil
+	}
+	if err := l.tooLarge(); err != nil {
+		return nil, err
 	}
 	node, returned, err := nodes(l)
 	if err != nil {
@@ -32,6 +39,9 @@ func Parse(l *Lexed) (*Statement, error) {
 			return s, nil
 		}
 		if s, ok := readDiagnostics(l); ok {
+			return s, nil
+		}
+		if s, ok := readOpening(l); ok {
 			return s, nil
 		}
 		return nil, err
@@ -43,6 +53,8 @@ func Parse(l *Lexed) (*Statement, error) {
 		r.survey(returned)
 	}
 	r.statement(node)
+	r.unvisited(node)
+	r.note(node)
 	r.out.Counter = counter(counterOf(node))
 	r.link()
 	r.unplaced()
@@ -51,21 +63,15 @@ func Parse(l *Lexed) (*Statement, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
+	r.out.Hints = l.Hints()
 	return r.out, nil
 }
-
-// What is longer or deeper is not parsed: trees are walked by recursion, and a
-// stack that overflows can't be recovered from.
-const (
-	maxKey   = 512 << 10
-	maxDepth = 1000
-)
 
 // tree runs the parser. A panic of it is one text that can't be read, not the
 // end of a process that serves others.
 func tree(l *Lexed, text string) (node ast.StmtNode, err error) {
-	if len(l.Key) > maxKey || l.deepest > maxDepth {
-		return nil, &SyntaxError{fmt.Sprintf("%d bytes of SQL without its values, nested %d deep: at most %d and %d are read", len(l.Key), l.deepest, maxKey, maxDepth)}
+	if err := l.tooLarge(); err != nil {
+		return nil, err
 	}
 	p := parsers.Get().(*parser.Parser)
 	defer func() {
@@ -100,6 +106,9 @@ func parserMode(m Mode) mysql.SQLMode {
 	if m&IgnoreSpace != 0 {
 		mode |= mysql.ModeIgnoreSpace
 	}
+	if m&HighNot != 0 {
+		mode |= mysql.ModeHighNotPrecedence
+	}
 	return mode
 }
 
@@ -112,11 +121,14 @@ type reader struct {
 	tables []*ast.TableName
 	placed map[*ast.TableName]bool
 	// blocks are those made of a SELECT; links wait until all are made.
-	blocks map[*ast.SelectStmt]*Block
-	links  []func()
-	owned  int // places that speak of the session
+	blocks  map[*ast.SelectStmt]*Block
+	links   []func()
+	strings map[string]bool // the text's, once they are asked for
+	assigns map[string]bool // user variables, in lower case
+	owned   int             // places that speak of the session
 	// usesLock: IS_USED_LOCK() stands somewhere.
 	usesLock bool
+	counted  int   // tables
 	err      error // the first that was found
 
 	// For FindPlaces alone:
@@ -184,7 +196,7 @@ func (r *reader) statement(node ast.StmtNode) {
 func (l *Lexed) used() string {
 	scan := tokens{l: l}
 	verb, _ := scan.next()
-	at := skipBlanks(l.Text, verb.end)
+	at := l.behindBlanks(verb.end)
 	if at < len(l.Text) && l.Text[at] == '`' {
 		if end := quotedEnd(l.Text, at, false); end > 0 {
 			return strings.ReplaceAll(string(l.Text[at+1:end-1]), "``", "`")
@@ -213,12 +225,6 @@ func (r *reader) simple(node ast.StmtNode) { //nolint:funlen // one line for eac
 	switch n := node.(type) {
 	case *ast.BeginStmt:
 		r.out.Kind = Begin
-		if n.ReadOnly {
-			r.out.Features |= ReadOnly
-		}
-		if r.l.clause(0, "consistent") >= 0 {
-			r.out.Features |= ConsistentSnapshot
-		}
 	case *ast.CommitStmt:
 		r.out.Kind = Commit
 		r.completion(n.CompletionType)
@@ -250,10 +256,14 @@ func (r *reader) simple(node ast.StmtNode) { //nolint:funlen // one line for eac
 		case !n.IsView:
 			r.out.Features |= Redefines
 		}
+		r.out.View = n.IsView
 	case *ast.KillStmt:
 		r.out.Kind = Kill
 	case *ast.CallStmt:
 		r.out.Kind = Call
+		if n.Procedure != nil {
+			r.out.Routine = &TableName{n.Procedure.Schema.O, n.Procedure.FnName.O}
+		}
 	case *ast.LockTablesStmt:
 		r.lockTables(n)
 	case *ast.UnlockTablesStmt:
@@ -262,7 +272,7 @@ func (r *reader) simple(node ast.StmtNode) { //nolint:funlen // one line for eac
 		r.textPrepare(n)
 	case *ast.LoadDataStmt:
 		r.loadData(n)
-	case *ast.SetPwdStmt, *ast.SetRoleStmt, *ast.SetDefaultRoleStmt, *ast.CreateUserStmt, *ast.AlterUserStmt,
+	case *ast.GrantProxyStmt, *ast.CreateUserStmt, *ast.AlterUserStmt,
 		*ast.DropUserStmt, *ast.GrantStmt, *ast.RevokeStmt, *ast.GrantRoleStmt, *ast.RevokeRoleStmt, *ast.RenameUserStmt:
 		r.out.Kind = Account
 	case *ast.FlushStmt:
@@ -273,9 +283,7 @@ func (r *reader) simple(node ast.StmtNode) { //nolint:funlen // one line for eac
 		if n.Tp == ast.FlushStatus {
 			r.out.Features |= ClearsStatus
 		}
-	case *ast.ShutdownStmt, *ast.RestartStmt, *ast.BinlogStmt, *ast.AdminStmt:
-		r.out.Kind = Admin
-	case *ast.ProcedureInfo:
+	case *ast.ProcedureInfo, *ast.DropProcedureStmt:
 		r.out.Kind = DDL
 		r.out.Features |= Program
 	case *ast.TruncateTableStmt, *ast.CreateIndexStmt, *ast.DropIndexStmt:
@@ -284,13 +292,25 @@ func (r *reader) simple(node ast.StmtNode) { //nolint:funlen // one line for eac
 	case *ast.AlterTableStmt:
 		r.out.Kind = DDL
 		switch {
+		case slices.ContainsFunc(n.Specs, func(s *ast.AlterTableSpec) bool {
+			return s.Tp == ast.AlterTableImportTablespace || s.Tp == ast.AlterTableDiscardTablespace
+		}): // files of the server
+			r.out.Kind = Admin
 		case len(n.Specs) == 1 && (n.Specs[0].Tp == ast.AlterTableDisableKeys || n.Specs[0].Tp == ast.AlterTableEnableKeys):
 			r.out.Features |= SwitchesKeys
 		case !slices.ContainsFunc(n.Specs, func(s *ast.AlterTableSpec) bool { return s.Tp == ast.AlterTableRenameTable }):
 			r.out.Features |= Redefines
 		}
-	case ast.DDLNode:
+	case *ast.CreateViewStmt:
+		r.out.Kind, r.out.View = DDL, true
+	case *ast.RenameTableStmt, *ast.OptimizeTableStmt, *ast.CreateSequenceStmt, *ast.AlterSequenceStmt, *ast.DropSequenceStmt:
 		r.out.Kind = DDL
+	case *ast.DoStmt, *ast.AnalyzeTableStmt, *ast.HelpStmt:
+		r.out.Kind = Other
+	case *ast.SetRoleStmt, *ast.SetDefaultRoleStmt, *ast.SetPwdStmt:
+		r.out.Kind = Account
+	default: // it reaches the server, or is of no server that shards are; or the parser has learned it since somebody looked
+		r.out.Kind = Admin
 	}
 }
 
@@ -314,8 +334,11 @@ func (r *reader) explain(n *ast.ExplainStmt) {
 		}
 		return
 	}
-	r.out.Inner = r.l.clause(0, "select", "insert", "replace", "update", "delete", "with", "table")
-	if r.out.Inner < 0 {
-		r.out.Kind = Other
+	r.out.Inner = r.l.clause(0, "select", "insert", "replace", "update", "delete", "with", "table", "values")
+	if open := r.l.opening(0); open >= 0 && (open < r.out.Inner || r.out.Inner < 0) { // EXPLAIN (SELECT …)
+		r.out.Inner = open
+	}
+	if r.out.Inner < 0 { // another connection's statement, say
+		r.out.Kind = Admin
 	}
 }

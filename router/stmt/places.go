@@ -32,11 +32,14 @@ type Places struct {
 	Summary *Summary
 }
 
-// TablePlace is where the name of a table stands, its schema included.
+// TablePlace is where the name of a table stands, its schema included; of the
+// statement TABLE name, where that stands.
 type TablePlace struct {
 	Block      *Block
 	Index      int
 	Start, End Anchor
+	// Statement: it is TABLE name.
+	Statement bool
 }
 
 // UnnamedPlace is where a field without an alias stands.
@@ -122,15 +125,15 @@ const placeMark = "locus_place_"
 func (r *reader) placeTables(node ast.StmtNode) error {
 	found := r.l.tableNames()
 	text := r.l.readable()
-	var marked strings.Builder
+	var with strings.Builder
 	from := 0
 	for i, f := range found {
-		marked.WriteString(text[from:f.start])
-		marked.WriteString(" `" + placeMark + strconv.Itoa(i) + "` ")
+		with.WriteString(text[from:f.start])
+		with.WriteString(" `" + placeMark + strconv.Itoa(i) + "` ")
 		from = f.end
 	}
-	marked.WriteString(text[from:])
-	other, err := tree(r.l, marked.String())
+	with.WriteString(text[from:])
+	other, err := tree(r.l, with.String())
 	if err != nil {
 		return &SyntaxError{"a table's name has no known place"}
 	}
@@ -139,7 +142,7 @@ func (r *reader) placeTables(node ast.StmtNode) error {
 		return &SyntaxError{"a table's name has no known place"}
 	}
 	for i, n := range names {
-		at := slices.IndexFunc(found, func(f span) bool { return n.Name.O == placeMark+strconv.Itoa(slices.Index(found, f)) })
+		at := markOf(n.Name.O, len(found))
 		here := r.tables[i]
 		n.Name, n.Schema = here.Name, here.Schema
 		ref, ok := r.refs[here]
@@ -148,13 +151,33 @@ func (r *reader) placeTables(node ast.StmtNode) error {
 		case at < 0:
 			return &SyntaxError{"a table's name has no known place"}
 		default:
-			r.places.Tables = append(r.places.Tables, TablePlace{ref.block, ref.index, r.l.Anchor(found[at].start), r.l.Anchor(found[at].end)})
+			start, statement := r.l.tableStatement(found[at].start)
+			r.places.Tables = append(r.places.Tables, TablePlace{ref.block, ref.index, r.l.Anchor(start), r.l.Anchor(found[at].end), statement})
 		}
 	}
 	if !alike(node, other) {
 		return &SyntaxError{"a table's name has no known place"}
 	}
 	return nil
+}
+
+// tableStatement gives where TABLE stands right before a name, or else the name.
+func (l *Lexed) tableStatement(name int) (start int, is bool) {
+	list := l.pieces()
+	i, ok := slices.BinarySearchFunc(list, name, func(p piece, at int) int { return p.start - at })
+	if !ok || i == 0 || list[i-1].kind != 'w' || !isWord(l.Text[list[i-1].start:list[i-1].end], "table") {
+		return name, false
+	}
+	return list[i-1].start, true
+}
+
+// markOf gives the number in a mark's name, of so many; -1: it is no mark.
+func markOf(name string, most int) int {
+	number, ok := strings.CutPrefix(name, placeMark)
+	if i, err := strconv.Atoi(number); ok && err == nil && 0 <= i && i < most && strconv.Itoa(i) == number {
+		return i
+	}
+	return -1
 }
 
 type tableCollector struct{ names []*ast.TableName }

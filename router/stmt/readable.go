@@ -10,7 +10,7 @@ import (
 // was sent, so that positions are the same, and holds blanks in place of
 //
 //   - comments, because the parser executes some that no server does (/*T! … */),
-//   - hints and the wrappers of executable comments,
+//   - hints,
 //   - the WORK of COMMIT WORK, and the LOCAL of SHOW LOCAL STATUS,
 //   - IGNORE n LINES of LOAD DATA,
 //   - INTO @a, @b of a SELECT, and LIMIT of SHOW WARNINGS, which the parser
@@ -21,6 +21,14 @@ import (
 // Bytes of strings that are no UTF-8 (which the parser demands, and servers
 // don't) become letters, and numbers that the parser would choke on short ones.
 func (l *Lexed) readable() string {
+	if a := l.laid(); a.readable == "" {
+		l.look(len(l.Text))
+		a.readable = l.makeReadable()
+	}
+	return l.layout.readable
+}
+
+func (l *Lexed) makeReadable() string {
 	text := append([]byte(nil), l.Text...)
 	for _, literal := range l.Literals {
 		switch {
@@ -68,6 +76,9 @@ func (l *Lexed) readable() string {
 // that it doesn't: _koi8r'…'. The text as it was written is what goes on.
 func (l *Lexed) introduce(text []byte) {
 	for _, literal := range l.Literals {
+		if literal.Kind == CommentLiteral {
+			continue
+		}
 		end := int(literal.Start)
 		for end > 0 && class[text[end-1]] == spaceByte {
 			end--
@@ -76,7 +87,7 @@ func (l *Lexed) introduce(text []byte) {
 		for start > 0 && class[text[start-1]] != spaceByte && inName(text[start-1]) {
 			start--
 		}
-		if start == end || text[start] != '_' || literal.Kind == CommentLiteral || !slices.Contains(charsets, strings.ToLower(string(text[start+1:end]))) {
+		if start == end || text[start] != '_' || !slices.Contains(charsets, strings.ToLower(string(text[start+1:end]))) {
 			continue
 		}
 		if name := asLong(end - start - 1); name != "" {

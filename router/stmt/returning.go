@@ -1,6 +1,7 @@
 package stmt
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -14,6 +15,9 @@ func nodes(l *Lexed) (node ast.StmtNode, fields *ast.SelectStmt, err error) {
 	text := l.readable()
 	if node, err = tree(l, text); err == nil {
 		return node, nil, nil
+	}
+	if _, large := errors.AsType[*SizeError](err); large {
+		return nil, nil, err
 	}
 	at := l.returning()
 	if at < 0 {

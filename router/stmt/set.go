@@ -11,6 +11,9 @@ import (
 // set reads SET. A value that is more than a literal is kept as text, for a
 // server to compute.
 func (r *reader) set(n *ast.SetStmt) {
+	if len(r.out.Assigns) > 0 {
+		r.fail("a value of SET assigns @%s itself: assign that one before, in its place in the list", r.out.Assigns[0])
+	}
 	for _, a := range n.Variables {
 		v := r.variable(a)
 		v.NextOnly = v.NextOnly || r.l.secondWord("transaction")
@@ -48,9 +51,9 @@ func (l *Lexed) namedCharset() string {
 		return ""
 	}
 	word, at := nameAt(l.Text, at)
-	if at = skipBlanks(l.Text, at); word == "character" {
+	if at = l.behindBlanks(at); word == "character" {
 		_, at = nameAt(l.Text, at)
-		at = skipBlanks(l.Text, at)
+		at = l.behindBlanks(at)
 	}
 	if at < len(l.Text) && (l.Text[at] == '\'' || l.Text[at] == '"') {
 		at++
@@ -94,19 +97,19 @@ func (r *reader) variableValue(v *Variable, e ast.ExprNode) {
 // not shown those that are no UTF-8; or a character set of its own before it.
 func (r *reader) foreign(e ast.ExprNode) bool {
 	start := e.OriginTextPosition()
-	literal, known := r.literalAt(start)
+	literal, known := r.l.literalAt(start)
 	return !known || literal.Kind == IntroducedLiteral || slices.ContainsFunc(r.l.Text[start:r.itemEnd(start)], func(c byte) bool { return c >= utf8.RuneSelf })
 }
 
 // expressionText gives the text of one item of a comma-separated list, without
-// the wrappers of executable comments.
+// hints.
 func (r *reader) expressionText(start int) string { return r.expressionWithin(start, r.l.end()) }
 
 func (r *reader) expressionWithin(start, end int) string {
 	var out []byte
 	depth := 0
 	for i := start; i < end; i++ {
-		if lit, ok := r.literalAt(i); ok {
+		if lit, ok := r.l.literalAt(i); ok {
 			if lit.Kind != CommentLiteral {
 				out = append(out, r.l.Text[i:lit.End]...)
 			}
@@ -128,25 +131,6 @@ func (r *reader) expressionWithin(start, end int) string {
 		out = append(out, r.l.Text[i])
 	}
 	return string(out)
-}
-
-// asideAt gives the end of the wrapper or hint that begins at offset.
-func (l *Lexed) asideAt(offset int) (end int, ok bool) {
-	for _, a := range l.asides {
-		if int(a.start) == offset {
-			return int(a.end), true
-		}
-	}
-	return 0, false
-}
-
-func (r *reader) literalAt(offset int) (Literal, bool) {
-	for _, literal := range r.l.Literals {
-		if int(literal.Start) == offset {
-			return literal, true
-		}
-	}
-	return Literal{}, false
 }
 
 // secondWord tells whether the text's second word is the given one, as in SET

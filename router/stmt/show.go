@@ -23,12 +23,27 @@ var showWords = map[ast.ShowStmtType]string{
 	ast.ShowGrants: "grants", ast.ShowWarnings: "warnings", ast.ShowErrors: "errors",
 }
 
+// showable is what SHOW may show: what is in databases, what the session is and has,
+// and how the server was built; not its logs, accounts and replication.
+var showable = map[ast.ShowStmtType]bool{
+	ast.ShowEngines: true, ast.ShowDatabases: true, ast.ShowTables: true, ast.ShowTableStatus: true, ast.ShowColumns: true,
+	ast.ShowWarnings: true, ast.ShowCharset: true, ast.ShowVariables: true, ast.ShowStatus: true, ast.ShowCollation: true,
+	ast.ShowCreateTable: true, ast.ShowCreateView: true, ast.ShowCreateSequence: true, ast.ShowGrants: true, ast.ShowTriggers: true,
+	ast.ShowProcedureStatus: true, ast.ShowFunctionStatus: true, ast.ShowIndex: true, ast.ShowProcessList: true,
+	ast.ShowCreateDatabase: true, ast.ShowEvents: true, ast.ShowPlugins: true, ast.ShowProfile: true, ast.ShowProfiles: true,
+	ast.ShowPrivileges: true, ast.ShowErrors: true, ast.ShowOpenTables: true, ast.ShowCreateProcedure: true,
+}
+
 func (r *reader) show(n *ast.ShowStmt) {
 	r.out.Kind, r.out.Schema = Show, n.DBName
 	r.out.Listed = r.lists(n)
 	what, table := r.ownSchema(n)
+	if !showable[n.Tp] || what == "grants" && n.User != nil && !n.User.CurrentUser {
+		r.out.Kind = Admin
+		return
+	}
 	switch {
-	case what == "", what == "grants" && n.User != nil && !n.User.CurrentUser:
+	case what == "":
 		return
 	case what == "warnings", what == "errors":
 		r.out.Kind = ShowWarnings
@@ -118,7 +133,8 @@ func (r *reader) ownTablesOf(text string, pattern *regexp.Regexp, prefix string)
 		if r.l.inLiteral(m[0]) {
 			continue
 		}
-		r.out.Owned = append(r.out.Owned, Owned{Start: m[0], End: m[1], Name: prefix + strings.ToLower(name)})
+		start, statement := r.l.tableStatement(m[0])
+		r.out.Owned = append(r.out.Owned, Owned{Start: start, End: m[1], Name: prefix + strings.ToLower(name), Statement: statement})
 	}
 }
 
@@ -134,7 +150,7 @@ func (l *Lexed) inLiteral(at int) bool {
 
 // Aliased tells whether an alias follows a table's name that ends at offset end.
 func (l *Lexed) Aliased(end int) bool {
-	at := skipBlanks(l.Text, end)
+	at := l.behindBlanks(end)
 	if at >= len(l.Text) || !inName(l.Text[at]) && l.Text[at] != '`' {
 		return false
 	}

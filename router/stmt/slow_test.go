@@ -3,21 +3,18 @@ package stmt
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // slowLiterals finds the literals and comments of a text so plainly that it
 // can't be wrong: at each place it tries one pattern after the other. ok is
-// false where the text can't be read to its end.
+// false where the text can't be read to its end, or not for certain.
 func slowLiterals(text string, mode Mode) (found []Literal, ok bool) {
-	params, wrapped := int32(0), false
+	text = strings.TrimSuffix(text, "\x00")
+	params := int32(0)
 	for at := 0; at < len(text); {
-		if wrapped && strings.HasPrefix(text[at:], "*/") {
-			at, wrapped = at+2, false
-			continue
-		}
 		n, kind := slowToken(text, at, mode)
-		wrapped = wrapped || strings.HasPrefix(text[at:], "/*!") || strings.HasPrefix(text[at:], "/*M!")
-		if n < 0 {
+		if n < 0 || slowUncertain(text, at, n, kind) {
 			return found, false
 		}
 		if kind != 0 {
@@ -33,7 +30,42 @@ func slowLiterals(text string, mode Mode) (found []Literal, ok bool) {
 	return found, true
 }
 
-const slowName = `[A-Za-z0-9_$@\x80-\xff]`
+const slowName = `[A-Za-z0-9_$\x80-\xff]`
+
+var (
+	slowQuotes = regexp.MustCompile(`(?s)\A/\*\+(?:[^'"` + "`" + `]|'[^']*'|"[^"]*"|` + "`[^`]*`" + `)*\*/\z`)
+	slowNumber = regexp.MustCompile(`(?i)\A(?:0[xb]|[0-9]*\.|[0-9]+e)`)
+)
+
+// slowUncertain tells whether servers might read what stands at [at, at+n)
+// otherwise.
+func slowUncertain(text string, at, n int, kind LiteralKind) bool {
+	piece, part := text[at:at+n], strings.HasSuffix(text[:at], ".")
+	switch first := piece[0]; {
+	case kind == CommentLiteral:
+		return strings.Contains(piece, "\x00")
+	case kind != 0:
+		return false
+	case strings.HasPrefix(piece, "/*+"):
+		return !slowQuotes.MatchString(latin1(piece)) || strings.ContainsAny(piece, "\x00\\\x7f[") || !slowUTF8(piece)
+	case strings.HasPrefix(piece, "/*"):
+		return true
+	case first == '@' && strings.Trim(piece, "@") == "" && (at+n == len(text) || !strings.Contains("'\"`.", text[at+n:at+n+1])):
+		return true
+	case !part && n > 1 && slowNumber.MatchString(piece), !part && first == '$' && strings.Count(piece, "$") > 1:
+		return true
+	case first == ';' && strings.HasSuffix(text[:at], "--"):
+		return true
+	case first < ' ' && !strings.Contains("\t\n\v\f\r", piece), first == 0x7f, first == '\\', first == '[':
+		return true
+	}
+	return !slowUTF8(piece)
+}
+
+// slowUTF8: valid, and no character has four bytes.
+func slowUTF8(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r > 0xffff })
+}
 
 // pattern makes a regular expression over bytes: each stands for the rune of
 // its own number.
@@ -43,10 +75,10 @@ var slowPatterns = []struct {
 	pattern *regexp.Regexp
 	kind    LiteralKind
 }{
-	{pattern(`--[\x00-\x09\x0b-\x20][^\n]*`), CommentLiteral},
+	{pattern(`--[\t\v\f\r ][^\n]*`), CommentLiteral},
 	{pattern(`--(\n|\z)`), CommentLiteral},
 	{pattern(`#[^\n]*`), CommentLiteral},
-	{pattern(`/\*M?!([0-9]{5,6})?`), 0},
+	{pattern(`/\*M?!`), 0},
 	{pattern(`(?s)/\*\+.*?\*/`), 0},
 	{pattern(`(?s)/\*.*?\*/`), CommentLiteral},
 	{pattern(`[xX]'[^']*'`), HexLiteral},
@@ -60,9 +92,10 @@ var slowPatterns = []struct {
 }
 
 var (
-	slowWord      = pattern(slowName + `+`)
-	slowAfterName = regexp.MustCompile(`(` + slowName + "|`)" + `\.\z`)
-	slowByItem    = regexp.MustCompile(`(?is)\bby[ \t\r\n\f\v]*\z|,[ \t\r\n\f\v]*\z`)
+	slowWord     = pattern(slowName + `+`)
+	slowVariable = pattern(`@@?` + slowName + `*`)
+	slowPoint    = regexp.MustCompile(`\.\z`)
+	slowByItem   = regexp.MustCompile(`(?is)\bby[ \t\r\n\f\v]*\z|,[ \t\r\n\f\v]*\z`)
 )
 
 var (
@@ -77,7 +110,7 @@ func slowIntroduced(text string, at int, mode Mode) int {
 	rest := text[at+n:]
 	national := n == 1
 	switch {
-	case n == 0 || rest == "" || slowAfterName.MatchString(latin1(text[:at])):
+	case n == 0 || rest == "" || slowPoint.MatchString(latin1(text[:at])):
 		return 0
 	case rest[0] == '\'' || rest[0] == '"' && mode&AnsiQuotes == 0 && !national:
 		if body := slowQuoted(rest, true, mode); body > 0 {
@@ -105,8 +138,11 @@ func slowToken(text string, at int, mode Mode) (length int, kind LiteralKind) {
 		}
 		return n, StringLiteral
 	}
+	if n := len([]rune(slowVariable.FindString(rest))); n > 0 {
+		return n, 0
+	}
 	word := len([]rune(slowWord.FindString(rest)))
-	if word > 0 && slowAfterName.MatchString(before) {
+	if word > 0 && slowPoint.MatchString(before) {
 		return word, 0 // t.1x
 	}
 	for _, p := range slowPatterns {
@@ -122,11 +158,11 @@ func slowToken(text string, at int, mode Mode) (length int, kind LiteralKind) {
 			n = 2
 		}
 		first := text[at]
-		if first >= '0' && first <= '9' && n < len(text)-at && slowWord.MatchString(latin1(text[at+n:])) && p.kind != ParamLiteral {
-			return n + len([]rune(slowWord.FindString(latin1(text[at+n:])))), 0 // 1abc is a name
-		}
 		if first == '.' && (strings.HasSuffix(before, "`") || strings.HasSuffix(before, `"`) || endsInName(before)) {
 			return 1, 0
+		}
+		if (first >= '0' && first <= '9' || first == '.' && n > 1) && n < len(text)-at && slowWord.MatchString(latin1(text[at+n:])) && p.kind != ParamLiteral {
+			return n + len([]rune(slowWord.FindString(latin1(text[at+n:])))), 0 // 1abc is a name
 		}
 		return n, p.kind
 	}

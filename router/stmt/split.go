@@ -30,28 +30,17 @@ func restFrom(text []byte, at int) int {
 // Blank tells a text in which nothing is run: blanks and comments.
 func Blank(text []byte) bool {
 	for i := 0; i < len(text); {
-		switch c := text[i]; {
-		case class[c] == spaceByte:
-			i++
-		case lineComment(text, i):
-			i = lineEnd(text, i)
-		case bytes.HasPrefix(text[i:], []byte("/*")):
-			inside, _, closed := bytes.Cut(text[i+2:], []byte("*/"))
-			if !closed || bytes.HasPrefix(inside, []byte("!")) || bytes.HasPrefix(inside, []byte("M!")) {
-				return false
-			}
-			i += len("/*") + len(inside) + len("*/")
-		default:
+		p := segmentAt(text, i, 0)
+		if p.kind != blankSegment && p.kind != commentSegment || conditional(text, i) {
 			return false
 		}
+		i = p.end
 	}
 	return true
 }
 
-// lineComment tells whether a comment up to the line's end begins there.
-func lineComment(t []byte, i int) bool {
-	return t[i] == '#' || t[i] == '-' && i+1 < len(t) && t[i+1] == '-' && (i+2 == len(t) || t[i+2] <= ' ')
-}
+// Blank tells a text that was read in which nothing is run.
+func (l *Lexed) Blank() bool { return l.Err == nil && Blank(l.Text) }
 
 // splitter goes through a text word by word. It parses no more than it needs to
 // tell the semicolons of a program's body from those that separate statements;
@@ -88,49 +77,25 @@ const (
 )
 
 func (s *splitter) step() {
-	t, i := s.text, s.pos
-	switch c := t[i]; {
-	case class[c] == spaceByte:
-		s.pos++
-	case class[c] == wordByte || class[c] == digitByte:
-		s.pos = wordEnd(t, i)
-		s.word(t[i:s.pos])
-	case class[c] == quoteByte:
-		name := c == '`' || c == '"' && s.mode&AnsiQuotes != 0
-		s.to(quotedEnd(t, i, !name && s.mode&NoBackslash == 0))
+	p := segmentAt(s.text, s.pos, s.mode)
+	at := s.pos
+	s.pos = p.end
+	switch p.kind {
+	case blankSegment, commentSegment:
+	case wordSegment:
+		s.word(s.text[at:p.end])
+	case quotedSegment:
 		s.begins = false
-	case lineComment(t, i):
-		s.pos = lineEnd(t, i)
-	case c == '/' && i+1 < len(t) && t[i+1] == '*':
-		s.comment()
-	default:
-		s.pos++
+	case endlessSegment:
+		s.pos = len(s.text)
+	case otherSegment:
+		if bytes.HasPrefix(s.text[at:], []byte("--;")) {
+			s.pos = len(s.text) // at a piece's end they would be a comment: no server takes the whole
+			return
+		}
+		c := s.text[at]
 		s.begins = c == ';' || c == ':' // behind a label
 	}
-}
-
-// to goes on at an offset; -1 is that of something without an end.
-func (s *splitter) to(end int) {
-	if end < 0 {
-		end = len(s.text)
-	}
-	s.pos = end
-}
-
-// comment passes over a comment, and into one that servers execute.
-func (s *splitter) comment() {
-	rest := s.text[s.pos+2:]
-	if bytes.HasPrefix(rest, []byte("!")) || bytes.HasPrefix(rest, []byte("M!")) {
-		s.pos += 2 + bytes.IndexByte(rest, '!') + 1
-		s.pos = digitsEnd(s.text, s.pos)
-		return
-	}
-	n := bytes.Index(rest, []byte("*/"))
-	if n < 0 {
-		s.pos = len(s.text)
-		return
-	}
-	s.pos += 2 + n + 2
 }
 
 func (s *splitter) word(w []byte) {

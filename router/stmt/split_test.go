@@ -30,8 +30,8 @@ func TestFirst(t *testing.T) {
 		{`SELECT 'a\'; SELECT 'b'`, NoBackslash, []string{`SELECT 'a\'`, `SELECT 'b'`}},
 		{`SELECT "a\"; SELECT 'b'`, AnsiQuotes, []string{`SELECT "a\"`, `SELECT 'b'`}},
 		{
-			"SELECT 1 -- ;\n; SELECT 2 # ;\n; SELECT /* ; */ 3 /*!50000 + 1; SELECT 4 */", 0,
-			[]string{"SELECT 1 -- ;\n", "SELECT 2 # ;\n", "SELECT /* ; */ 3 /*!50000 + 1", "SELECT 4 */"},
+			"SELECT 1 -- ;\n; SELECT 2 # ;\n; SELECT /* ; */ 3", 0,
+			[]string{"SELECT 1 -- ;\n", "SELECT 2 # ;\n", "SELECT /* ; */ 3"},
 		},
 		{"SELECT 1--1; SELECT 2", 0, []string{"SELECT 1--1", "SELECT 2"}},
 		{"BEGIN; UPDATE t SET a = CASE WHEN b THEN 1 END; COMMIT", 0, []string{"BEGIN", "UPDATE t SET a = CASE WHEN b THEN 1 END", "COMMIT"}},

@@ -69,9 +69,6 @@ const (
 	Windows
 	// TemporaryTable: CREATE or DROP TEMPORARY TABLE.
 	TemporaryTable
-	// ConsistentSnapshot and ReadOnly are written at BEGIN.
-	ConsistentSnapshot
-	ReadOnly
 	// AndChain and Release are written at COMMIT and ROLLBACK.
 	AndChain
 	Release
@@ -84,7 +81,7 @@ const (
 	Limited
 	// SwitchesKeys: ALTER TABLE … DISABLE KEYS, and ENABLE.
 	SwitchesKeys
-	// Program: CREATE PROCEDURE, whose body is not read.
+	// Program: CREATE PROCEDURE, whose body is not read; and DROP PROCEDURE.
 	Program
 	// DropsSchema: DROP DATABASE, and CREATE OR REPLACE DATABASE.
 	DropsSchema
@@ -136,15 +133,34 @@ type Statement struct {
 	LockTables []LockTable
 	Diagnosing *Diagnosing // Diagnose
 	Load       *Loading    // LoadData; nil: LOAD XML
+	// Hints are the texts of optimizer hints, /*+ … */, without their delimiters.
+	Hints []string
+	// Called are the functions of query expressions, and the procedure of CALL.
+	Called []Called
+	// View: CREATE VIEW, of which the first table is the view, or DROP VIEW.
+	View bool
 	// Locks are the names that GET_LOCK() is called with.
 	Locks []Operand
+	// IgnoresErrors: UPDATE IGNORE. ReadsDefault: DEFAULT(column) stands somewhere.
+	IgnoresErrors, ReadsDefault bool
+	// Reaches is a function that reaches the server; Routine is what Call calls.
+	Reaches string
+	Routine *TableName
 	// Verbatim: what was read here depends on the text of a literal, so it does
 	// not hold for other texts of the same key.
 	Verbatim bool
+	Facts
 }
 
 // TableName is a table as it was written; Schema may be empty.
 type TableName struct{ Schema, Name string }
+
+// Called is a routine as it was written. Own: without a schema it has the name of
+// one of the servers' own functions.
+type Called struct {
+	TableName
+	Own bool
+}
 
 // TableRef is one table of a query block.
 type TableRef struct {

@@ -169,8 +169,12 @@ func (v *summarizer) aggregate(n *ast.AggregateFuncExpr) {
 		}
 		a.Columns = append(a.Columns, columnRef(c.Name))
 	}
-	for _, literal := range v.l.Literals {
-		a.Placeholders = a.Placeholders || literal.Kind == ParamLiteral && int(literal.Start) > open && int(literal.End) <= end
+	for _, literal := range v.l.Literals[v.l.literalFrom(open):] {
+		if int(literal.End) > end {
+			break
+		}
+		v.l.look(1)
+		a.Placeholders = a.Placeholders || literal.Kind == ParamLiteral
 	}
 	v.out.Aggregates = append(v.out.Aggregates, a)
 }
@@ -181,9 +185,8 @@ func (v *summarizer) place(n ast.ExprNode, start, end int) {
 
 // nameEnd gives the end of the column's name that begins at start, or -1.
 func (l *Lexed) nameEnd(start int) int {
-	list := l.pieces()
-	i := slices.IndexFunc(list, func(p piece) bool { return p.start == start })
-	if i < 0 || list[i].kind != 'w' && list[i].kind != '`' {
+	list, i := l.piecesFrom(start), 0
+	if len(list) == 0 || list[0].start != start || list[0].kind != 'w' && list[0].kind != '`' {
 		return -1
 	}
 	for i+2 < len(list) && list[i+1].kind == '.' && (list[i+2].kind == 'w' || list[i+2].kind == '`') {
@@ -195,9 +198,8 @@ func (l *Lexed) nameEnd(start int) int {
 // Commented tells whether a comment stands before an offset, blanks aside.
 func (l *Lexed) Commented(offset int) bool {
 	end := len(bytes.TrimRight(l.Text[:offset], " \t\r\n\f\v"))
-	return slices.ContainsFunc(l.Literals, func(literal Literal) bool {
-		return literal.Kind == CommentLiteral && int(literal.Start) < end && end <= int(literal.End)
-	})
+	i := l.literalFrom(end) - 1
+	return i >= 0 && l.Literals[i].Kind == CommentLiteral && end <= int(l.Literals[i].End)
 }
 
 // proven reads the text again with marks in the places, and tells whether it says the

@@ -1,7 +1,6 @@
 package stmt
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -41,6 +40,8 @@ func (v surveyor) Enter(n ast.Node) (ast.Node, bool) {
 		v.variable(n)
 	case *ast.FuncCallExpr:
 		v.function(n)
+	case *ast.DefaultExpr:
+		out.ReadsDefault = out.ReadsDefault || n.Name != nil
 	}
 	return n, false
 }
@@ -86,6 +87,10 @@ func (v surveyor) variable(n *ast.VariableExpr) {
 func (v surveyor) function(n *ast.FuncCallExpr) {
 	out := v.r.out
 	v.r.ownFunction(n)
+	out.Called = append(out.Called, Called{TableName{n.Schema.O, n.FnName.O}, scalar(n)})
+	if reaching(n) {
+		out.Reaches = n.FnName.L
+	}
 	switch n.FnName.L {
 	case "last_insert_id":
 		out.Features |= ReadsInsertID
@@ -99,6 +104,11 @@ func (v surveyor) function(n *ast.FuncCallExpr) {
 	case "get_lock", "release_lock", "release_all_locks":
 		out.Features |= NamedLock
 		v.lock(n)
+		if n.FnName.L == "release_all_locks" {
+			out.Effects |= ReleasesAllLocks
+		}
+	case "database", "schema":
+		out.Effects |= ReadsSchema
 	case "is_free_lock", "is_used_lock":
 		out.Features |= ReadsNamedLock
 	}
@@ -127,7 +137,11 @@ func (v surveyor) lock(n *ast.FuncCallExpr) {
 
 // assigned notes a user variable that the statement gives a value.
 func (r *reader) assigned(name string) {
-	if name = lower(name); !slices.Contains(r.out.Assigns, name) {
+	if name = lower(name); !r.assigns[name] {
+		if r.assigns == nil {
+			r.assigns = map[string]bool{}
+		}
+		r.assigns[name] = true
 		r.out.Assigns = append(r.out.Assigns, name)
 	}
 }

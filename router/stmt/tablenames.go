@@ -18,17 +18,29 @@ type piece struct {
 	kind byte // 'w', '`', or itself
 }
 
-// pieces lists what a text consists of, literals and comments aside; other
+// pieces lists what a text consists of, literals as '?', comments aside; other
 // characters are not told.
 func (l *Lexed) pieces() []piece {
-	var out []piece
+	a := l.laid()
+	if a.pieces == nil {
+		l.look(len(l.Text))
+		a.pieces = l.findPieces()
+	}
+	return a.pieces
+}
+
+func (l *Lexed) findPieces() []piece {
+	out := []piece{}
 	scan := tokens{l: l}
 	for scan.pos < len(l.Text) {
 		before := scan.pos
-		if scan.skipLiteral() || scan.skipAside() {
-			if before < len(l.Text) {
+		if scan.skipLiteral() {
+			if l.Literals[scan.literal-1].Kind != CommentLiteral {
 				out = append(out, piece{span{before, scan.pos}, '?'})
 			}
+			continue
+		}
+		if scan.skipAside() {
 			continue
 		}
 		c, end := l.Text[scan.pos], scan.pos+1
@@ -38,31 +50,13 @@ func (l *Lexed) pieces() []piece {
 				return nil
 			}
 			out = append(out, piece{span{scan.pos, end}, '`'})
-		case inName(c):
+		case startsWord(c):
 			end = wordEnd(l.Text, scan.pos)
 			out = append(out, piece{span{scan.pos, end}, 'w'})
 		case strings.IndexByte(",.()*", c) >= 0:
 			out = append(out, piece{span{scan.pos, end}, c})
 		}
 		scan.pos = end
-	}
-	return l.withoutComments(out)
-}
-
-// withoutComments drops the pieces that are stripped comments.
-func (l *Lexed) withoutComments(list []piece) []piece {
-	out := list[:0]
-	for _, p := range list {
-		if p.kind == '?' {
-			comment := false
-			for _, literal := range l.Literals {
-				comment = comment || int(literal.Start) == p.start && literal.Kind == CommentLiteral
-			}
-			if _, aside := l.asideAt(p.start); comment || aside {
-				continue
-			}
-		}
-		out = append(out, p)
 	}
 	return out
 }
@@ -149,11 +143,11 @@ var conditionWords = set(`and group having order limit window for lock into proc
 func (l *Lexed) conditionEnd(start int) int {
 	depth, cases, between := 0, 0, 0
 	list := l.pieces()
+	first := len(list) - len(l.piecesFrom(start))
 	end := start
-	for i, p := range list {
-		if p.start < start {
-			continue
-		}
+	for i := first; i < len(list); i++ {
+		p := list[i]
+		l.look(1)
 		switch p.kind {
 		case '(':
 			depth++

@@ -134,6 +134,9 @@ func (r *reader) tableSource(b *Block, n *ast.TableSource, nullable bool) {
 	case *ast.Join:
 		r.join(b, source, nullable)
 	default:
+		if !r.countTable(b) {
+			return
+		}
 		b.Tables = append(b.Tables, TableRef{Alias: n.AsName.O, Derived: true, Nullable: nullable})
 		outer := b.Parent
 		if n.Lateral {
@@ -148,6 +151,9 @@ func (r *reader) tableSource(b *Block, n *ast.TableSource, nullable bool) {
 
 func (r *reader) table(b *Block, n *ast.TableName, alias string, nullable bool) {
 	r.placed[n] = true
+	if !r.countTable(b) {
+		return
+	}
 	ref := TableRef{TableName: TableName{n.Schema.O, n.Name.O}, Alias: alias, Nullable: nullable}
 	if alias == "" {
 		ref.Alias = n.Name.O

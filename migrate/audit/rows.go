@@ -1,0 +1,213 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"locus/migrate/link"
+	"locus/migrate/table"
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/gene"
+	"locus/router/stmt"
+)
+
+// chunk is how many rows are read by one statement, so that none of them keeps old
+// versions of rows alive for long.
+const chunk = 10_000
+
+// Rows are those of a sharded table on one shard.
+type Rows struct {
+	Conn  *link.Conn
+	Table *catalog.Table
+	// Walk is the table as it is walked by its primary key, a chunk at a time; nil: by
+	// one statement, in whichever order.
+	Walk  *table.Table
+	Shard router.ShardName
+	// Most bounds how many rows are looked at, from either end; 0: all are.
+	Most int
+	// Progress is told how many rows have been looked at. May be nil.
+	Progress func(rows uint64)
+}
+
+// Misplaced is what is wrong with rows.
+type Misplaced struct {
+	Rows     uint64 // that were looked at
+	shard    router.ShardName
+	unread   kind // a key that no value of a gene can be read from
+	disagree kind // keys of different genes
+	genes    map[gene.Gene]*kind
+}
+
+// kind is rows with one thing wrong, some of them by their keys.
+type kind struct {
+	rows  uint64
+	named []string
+}
+
+func (k *kind) add(key [][]byte, why string) {
+	if k.rows++; len(k.named) < named {
+		k.named = append(k.named, spell([][][]byte{key})+why)
+	}
+}
+
+// sort has the same rows named every time.
+func (k *kind) sort() {
+	slices.Sort(k.named)
+	k.named = k.named[:min(len(k.named), named)]
+}
+
+func (k *kind) such() string { return ", such as " + strings.Join(k.named, ", ") }
+
+// Look reads the keys of the rows, and hashes them as an INSERT of them would be.
+func (r Rows) Look(ctx context.Context) (*Misplaced, error) {
+	m := &Misplaced{shard: r.Shard, genes: map[gene.Gene]*kind{}}
+	err := r.each(ctx, func(key, values [][]byte) error {
+		m.look(r.Table, key, values)
+		if m.Rows%chunk == 0 && r.Progress != nil {
+			r.Progress(m.Rows)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("on %s: %w", r.Shard, err)
+	}
+	return m, nil
+}
+
+// each gives the primary key of each row, and the values of the columns that carry a gene.
+func (r Rows) each(ctx context.Context, take func(key, values [][]byte) error) error {
+	var columns []string
+	for i := range r.Table.Keys {
+		columns = append(columns, link.Name(r.Table.Keys[i].Column.Name))
+	}
+	list := strings.Join(columns, ",")
+	if r.Walk == nil {
+		return r.Conn.Each(ctx, "SELECT "+list+" FROM "+link.Name(r.Table.Schema)+"."+link.Name(r.Table.Name)+r.limit(),
+			func(row [][]byte) error { return take(row, row) })
+	}
+	query := "SELECT " + r.Walk.KeyList() + "," + list + " FROM " + r.Walk.SQL()
+	width := len(r.Walk.PrimaryKey)
+	if r.Most > 0 {
+		for _, way := range []string{"", strings.ReplaceAll(r.Walk.Order(), ",", " DESC,") + " DESC"} {
+			if way == "" {
+				way = r.Walk.Order()
+			}
+			err := r.Conn.Each(ctx, query+way+table.Limit(r.Most), func(row [][]byte) error { return take(row[:width], row[width:]) })
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var last table.Key
+	for {
+		where, rows := "", 0
+		if last != nil {
+			where = " WHERE " + r.Walk.Beyond(last)
+		}
+		err := r.Conn.Each(ctx, query+where+r.Walk.Order()+table.Limit(chunk), func(row [][]byte) error {
+			last = table.Key(row[:width])
+			rows++
+			return take(row[:width], row[width:])
+		})
+		if err != nil || rows < chunk {
+			return err
+		}
+	}
+}
+
+func (r Rows) limit() string {
+	if r.Most == 0 {
+		return ""
+	}
+	return table.Limit(r.Most)
+}
+
+// look looks at one row.
+func (m *Misplaced) look(t *catalog.Table, key, values [][]byte) {
+	m.Rows++
+	var first gene.Gene
+	for i := range t.Keys {
+		k := &t.Keys[i]
+		if values[i] == nil && k.Role == catalog.OrderNumber {
+			continue // nobody finds a row by NULL
+		}
+		g, err := k.Stored(valueOf(k.Column, values[i]))
+		switch {
+		case err != nil:
+			m.unread.add(key, fmt.Sprintf(" (its %s %v)", k.Column.Name, err))
+			return
+		case i == 0:
+			first = g
+		case g != first:
+			m.disagree.add(key, fmt.Sprintf(" (%s is of gene %s, and %s of %s)", t.Keys[0].Column.Name, first, k.Column.Name, g))
+			return
+		}
+	}
+	if m.genes[first] == nil {
+		m.genes[first] = &kind{}
+	}
+	m.genes[first].add(key, "")
+}
+
+// valueOf is a value that a server told, as one that an INSERT gives.
+func valueOf(c *catalog.Column, v []byte) stmt.Value {
+	switch {
+	case v == nil:
+		return stmt.Value{Kind: stmt.Null}
+	case c.IsBinary():
+		return stmt.Value{Kind: stmt.Bytes, Text: v}
+	case !c.IsInteger():
+		return stmt.Value{Kind: stmt.String, Text: v}
+	}
+	if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
+		return stmt.IntValue(n)
+	}
+	n, err := strconv.ParseUint(string(v), 10, 64)
+	if err != nil {
+		return stmt.Value{}
+	}
+	return stmt.UintValue(n)
+}
+
+// Has tells whether there is a row of one of the genes whose keys agree.
+func (m *Misplaced) Has(genes gene.Set) bool {
+	for g := range m.genes {
+		if genes.Contains(g) {
+			return true
+		}
+	}
+	return false
+}
+
+// Wrong says how many rows should not be as they are or where they are, if the shard
+// must have none of the foreign genes, and what is wrong with them.
+func (m *Misplaced) Wrong(foreign gene.Set) (rows uint64, what string) {
+	var elsewhere kind
+	for g, k := range m.genes {
+		if foreign.Contains(g) {
+			elsewhere.rows += k.rows
+			elsewhere.named = append(elsewhere.named, k.named...)
+		}
+	}
+	elsewhere.sort()
+	var said []string
+	for _, part := range []struct {
+		kind
+		what string
+	}{
+		{elsewhere, "rows of genes that are not " + string(m.shard) + "'s"},
+		{m.disagree, "rows whose keys are of different genes"},
+		{m.unread, "rows of no gene"},
+	} {
+		if part.rows > 0 {
+			rows += part.rows
+			said = append(said, strconv.FormatUint(part.rows, 10)+" "+part.what+part.such())
+		}
+	}
+	return rows, strings.Join(said, "; ")
+}

@@ -1,0 +1,81 @@
+package session
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/wire"
+	"locus/router/stmt"
+)
+
+// longRead is long enough to be planned beside its session.
+var longRead = textCommand("SELECT COUNT(*) FROM orders WHERE id IN (1" + strings.Repeat(", 2", longText/3) + ")")
+
+// fillPlanners has no place left for long texts until the test ends.
+func fillPlanners(t *testing.T) {
+	t.Helper()
+	for range cap(planners) {
+		planners <- struct{}{}
+	}
+	t.Cleanup(func() {
+		for range cap(planners) {
+			<-planners
+		}
+	})
+}
+
+// A long text that waits to be planned, or is read, ends when it is killed; short ones
+// go on beside it.
+func TestPlanningIsCancelled(t *testing.T) {
+	fillPlanners(t)
+	c := newHotClient(t, backend.Capabilities)
+	for name, packet := range map[string][]byte{
+		"text": longRead, "several": textCommand("SELECT 1; " + string(longRead[wire.HeaderSize+1:])),
+		"explained": textCommand("EXPLAIN " + string(longRead[wire.HeaderSize+1:])),
+	} {
+		kill := func() {
+			if first, err := c.session.Cancel(t.Context(), Killed, 0); !first || err != nil {
+				t.Errorf("cancelled: %t, %v", first, err)
+			}
+		}
+		c.planning.Store(&kill)
+		c.send(packet)
+		if code := c.outcome(wire.QueryResponse); code != mysql.ER_QUERY_INTERRUPTED {
+			t.Errorf("%s: error %d", name, code)
+		}
+		c.run(textCommand(hotSelect4711))
+	}
+}
+
+// A statement's own time limit counts while its text waits to be planned.
+func TestPlanningTimesOut(t *testing.T) {
+	fillPlanners(t)
+	c := newHotClient(t, backend.Capabilities)
+	limit := func() { c.session.settings = c.session.settings.With("max_statement_time", "0.001") }
+	c.planning.Store(&limit)
+	c.send(longRead)
+	if code := c.outcome(wire.QueryResponse); code != erStatementTimeout {
+		t.Errorf("error %d", code)
+	}
+}
+
+// A session whose client leaves while its text waits to be planned ends.
+func TestPlanningEndsWithItsClient(t *testing.T) {
+	fillPlanners(t)
+	c := newHotClient(t, backend.Capabilities)
+	c.send(longRead)
+	_ = c.stream.Close() // the cleanup waits for the session's end
+}
+
+// A reading that is stopped says so, wherever it is.
+func TestReadingStops(t *testing.T) {
+	var l stmt.Lexed
+	asked := 0
+	l.LexUntil(longRead, 0, func() bool { asked++; return true })
+	if l.Err == nil || asked != 1 {
+		t.Errorf("%v, asked %d times", l.Err, asked)
+	}
+}

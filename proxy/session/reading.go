@@ -1,0 +1,103 @@
+package session
+
+import (
+	"locus/proxy/backend"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// readThen is how a text was read when it was prepared. As on the servers it stays
+// so: whatever the client sets between PREPARE and EXECUTE, the statement means
+// what it meant.
+type readThen struct {
+	settings *backend.Settings
+	mode     stmt.Mode
+	foreign  bool
+	// under is present with what decides the reading as it was. They are kept for
+	// the next execution, which mostly finds them as they are.
+	present, under *backend.Settings
+}
+
+// reading is how a text is read now.
+func (s *Session) reading() readThen {
+	return readThen{settings: s.settings, mode: s.mode, foreign: s.foreign}
+}
+
+// on gives the settings under which a connection that carries others is to have
+// the statement prepared.
+func (r *readThen) on(present *backend.Settings) *backend.Settings {
+	if r.present != present && present != nil {
+		r.present, r.under = present, present.ReadAs(r.settings)
+	}
+	if present == nil {
+		return nil
+	}
+	return r.under
+}
+
+// past tells whether a text would be read otherwise now.
+func (s *Session) past(r *readThen) bool { return r.on(s.settings) != s.settings }
+
+// contextThen is what such a text is planned in.
+func (s *Session) contextThen(w *World, r *readThen) plan.Context {
+	ctx := s.planContext(w)
+	ctx.Schema = r.settings.Database()
+	return ctx
+}
+
+// returns tells whether a connection can be brought to such a reading for a
+// statement, and back: to no current database it can't be.
+func (s *Session) returns(r *readThen, st *stmt.Statement) bool {
+	then, now := r.settings.Database(), s.settings.Database()
+	return then == now || then != "" && now != "" || then == "" && st.Effects&stmt.ReadsSchema == 0
+}
+
+// schemaOf is the default database of a statement.
+func (s *Session) schemaOf(r *request) string {
+	switch {
+	case r.statement != nil:
+		return r.statement.read.settings.Database()
+	case r.textual != nil:
+		return r.textual.read.settings.Database()
+	}
+	return s.settings.Database()
+}
+
+// readsAsThen tells whether shards answer a text that was read at another time as the
+// server would on which it was prepared, and as it was planned. Where MySQL prepares
+// a statement anew, of itself, for other types of its parameters or after ALTER
+// TABLE, it reads it by the sql_mode of now; MariaDB by that of PREPARE. Both take
+// the character set of now.
+func (s *Session) readsAsThen(w *World, r *readThen, text string, p *plan.Plan) bool {
+	switch {
+	case !s.past(r):
+		return true
+	case s.mode != r.mode && !w.MariaDB, !isASCII(text) && !s.settings.SameNames(r.settings):
+		return false
+	}
+	return keepsReading(p) && s.returns(r, p.Statement)
+}
+
+// outlived refuses a statement that the session has to read again.
+func outlived() error {
+	return &plan.Refusal{Code: plan.Unsupported, Message: "it was prepared under another sql_mode, default database or character set, and locus would have to read it anew: prepare it again, or set what it was prepared under"}
+}
+
+// keepsReading tells the plans whose statements shards run as they prepared them,
+// and those that are not looked at again.
+func keepsReading(p *plan.Plan) bool {
+	switch p.Place {
+	case plan.Fixed, plan.Any, plan.Keyed, plan.Stamped:
+		return p.Query == nil && p.Load == nil
+	case plan.Rewritten:
+		return true
+	case plan.Session:
+		switch p.Statement.Kind {
+		case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.Savepoint, stmt.ShowWarnings, stmt.Unlock:
+			return true
+		default:
+		}
+	case plan.Everywhere:
+	}
+	return false
+}

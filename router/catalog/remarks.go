@@ -1,0 +1,55 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Remarks are what is on the shards, in the schemas of declared tables, and is refused to
+// who uses it: tables that nobody declared on more than the default shard, and views,
+// routines, triggers and events that reach too far. Each ends with its remedy.
+func (c *Catalog) Remarks() []error {
+	if c.closed == nil {
+		return nil
+	}
+	schemas := map[string]bool{}
+	for _, declared := range c.folded {
+		schemas[declared.Schema] = true
+	}
+	texts := map[string]bool{}
+	for name, shards := range c.closed.on {
+		declared := c.tables[name] != nil || c.broken[name] != nil
+		base := c.closed.reach[shards[0]].tables[name].table.Base()
+		if schemas[name.Schema] && !declared && base && (len(shards) > 1 || shards[0] != c.First()) {
+			texts[(&AmbiguousError{name, shards, c.First()}).Error()] = true
+		}
+	}
+	for _, r := range c.closed.reach {
+		r.remarks(schemas, texts)
+	}
+	for name, t := range c.tables {
+		if err := c.Writing(name); err != nil && t.Kind != Single {
+			texts[fmt.Sprintf("table %s: to write it is refused: %v", name, err)] = true
+		}
+	}
+	var all []error
+	for text := range texts {
+		all = append(all, errors.New(text))
+	}
+	slices.SortFunc(all, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return all
+}
+
+func (r *reach) remarks(schemas, texts map[string]bool) {
+	for _, o := range r.all {
+		switch {
+		case o.read.far == "":
+		case o.program != nil && schemas[o.program.Schema]:
+			texts[fmt.Sprintf("%s %s on %s: it reaches %s: drop it, and let the application do what it does", strings.ToLower(o.program.Type), o.program.TableName, r.shard, o.read.far)] = true
+		case o.table != nil && !o.table.Base() && schemas[o.table.Schema]:
+			texts[fmt.Sprintf("view %s on %s: it reaches %s, and is refused: drop it, and query the tables", o.table.TableName, r.shard, o.read.far)] = true
+		}
+	}
+}

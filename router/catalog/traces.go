@@ -1,0 +1,104 @@
+package catalog
+
+import (
+	"slices"
+
+	"locus/router/stmt"
+)
+
+// Trace is what is known of the state that stored code leaves on a connection: that
+// of views, triggers, routines and sequences.
+type Trace uint8
+
+const (
+	// Untold: nobody has looked, or nothing of the name was there.
+	Untold Trace = iota
+	// Traceless: it leaves nothing.
+	Traceless
+	// Traced: it may leave any state.
+	Traced
+)
+
+// noteTraces finds what may leave state, and what reaches that.
+func (r *reach) noteTraces() {
+	var next []*node
+	note := func(n *node) {
+		if !n.traced {
+			n.traced = true
+			next = append(next, n)
+		}
+	}
+	stored := func(name string) bool {
+		return slices.ContainsFunc(r.all, func(o *listed) bool { return o.program != nil && o.program.routine() && o.program.lower().Name == name })
+	}
+	none := func(string) bool { return false }
+	for _, o := range r.all {
+		switch {
+		case o.program != nil:
+			if o.program.Hidden != "" || stmt.Keeps(o.program.Body, o.program.Mode, stored) {
+				note(o.read)
+			}
+		case !o.table.Base():
+			if o.table.Hidden != "" || stmt.Keeps(o.table.Query, 0, none) { // of a function it may also write
+				note(o.read)
+				note(o.write)
+			}
+		case o.table.Type == "SEQUENCE", slices.ContainsFunc(o.table.Expressions, calls):
+			note(o.read)
+			note(o.write)
+		}
+	}
+	for len(next) > 0 {
+		n := next[0]
+		next = next[1:]
+		for _, from := range n.from {
+			note(from)
+		}
+	}
+}
+
+// ReadTrace is what reading a table or view leaves, on whichever shard.
+func (c *Catalog) ReadTrace(name TableName) Trace {
+	return c.trace(name, func(o *listed) *node { return o.read })
+}
+
+// WriteTrace is what changing its rows leaves.
+func (c *Catalog) WriteTrace(name TableName) Trace {
+	return c.trace(name, func(o *listed) *node { return o.write })
+}
+
+func (c *Catalog) trace(name TableName, of func(*listed) *node) Trace {
+	if c.closed == nil || len(c.closed.listings) < len(c.Shards) {
+		return Untold
+	}
+	found := Untold
+	for _, shard := range c.Shards {
+		o := c.closed.reach[shard].tables[name]
+		switch {
+		case o == nil:
+		case of(o).traced:
+			return Traced
+		default:
+			found = Traceless
+		}
+	}
+	return found
+}
+
+// CallTrace is what a routine of a schema leaves, on whichever shard.
+func (c *Catalog) CallTrace(schema, name string) Trace {
+	if c.closed == nil || len(c.closed.listings) < len(c.Shards) {
+		return Untold
+	}
+	found := Untold
+	lower := TableName{schema, name}.lower()
+	for _, shard := range c.Shards {
+		for _, o := range c.closed.reach[shard].routines[lower] {
+			if o.read.traced {
+				return Traced
+			}
+			found = Traceless
+		}
+	}
+	return found
+}

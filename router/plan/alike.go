@@ -1,0 +1,129 @@
+package plan
+
+import (
+	"slices"
+
+	"locus/router/catalog"
+	"locus/router/stmt"
+)
+
+// alike refuses changes of a global table that would come out differently on each
+// shard. What they read of the clock is made the same by who runs them: see Clock.
+func (p *Plan) alike(s *stmt.Statement, t *catalog.Table) error {
+	what := ""
+	switch {
+	case s.Features&stmt.Returning != 0:
+		return refuse(Unsupported, "RETURNING of a change of a global table, which every shard would answer: read the rows in a statement of their own")
+	case s.Features&stmt.SetsUserVariable != 0:
+		what = "assigning user variables, which each shard would do anew: give their values"
+	case s.Features&(stmt.Volatile|stmt.UnknownFunction) != 0:
+		what = "a function or variable that each shard may answer differently: give its value"
+	case s.Features&stmt.Limited != 0:
+		what = "LIMIT, by which each shard may choose other rows: name the rows in WHERE"
+	}
+	if what != "" {
+		return refuse(Unsupported, "changing a global table by %s", what)
+	}
+	p.Clock = p.Clock || s.Features&stmt.ReadsClock != 0
+	for i := range t.Columns {
+		p.Clock = p.Clock || t.Columns[i].ReadsClock()
+	}
+	return defaultsAlike(s, t)
+}
+
+// defaultsAlike refuses DEFAULT of a column where each shard would make another value.
+func defaultsAlike(s *stmt.Statement, t *catalog.Table) error {
+	assigned := s.Assign
+	if s.Insert != nil {
+		assigned = s.Insert.Update
+	}
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if c.Default != catalog.Anew {
+			continue
+		}
+		if s.ReadsDefault {
+			return madeAnew(t, c)
+		}
+		for _, a := range assigned {
+			if at, ok := t.Column(a.Column.Name); ok && at == i && a.Value.Const.Kind == stmt.Default {
+				return madeAnew(t, c)
+			}
+		}
+	}
+	return nil
+}
+
+func madeAnew(t *catalog.Table, c *catalog.Column) *Refusal {
+	return refuse(CopiesDiffer, "the default of column %s of global table %s would be another one on each shard: give the value", c.Name, t.TableName)
+}
+
+// joinedAlike refuses changes of a global table by the rows of another: if several
+// match, each shard may take another one.
+func joinedAlike(s *stmt.Statement, t *catalog.Table) error {
+	if u, ok := changes(s, t, t.Unique); ok {
+		return refuse(CopiesDiffer, "UPDATE IGNORE of global table %s and its unique key %s: which of two rows keeps its values depends on the order in which a shard finds them: write a plain UPDATE", t.TableName, u.Name)
+	}
+	if len(s.Blocks) == 0 || len(s.Blocks[0].Tables) < 2 {
+		return nil
+	}
+	for _, a := range s.Assign {
+		if !a.Same && !a.Value.Known() {
+			return refuse(CopiesDiffer, "changing a global table by the rows of another one, of which each shard may take a different one where several match: read the values first, or write SET %s = (SELECT MIN(…) …)", a.Column.Name)
+		}
+	}
+	return nil
+}
+
+// copied reads the INSERT into a global table whose rows must be looked at: nil if
+// they are alike everywhere, whatever they are.
+func copied(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
+	anew := func(c catalog.Column) bool { return c.Default == catalog.Anew && !c.Generated }
+	if t.Numbered() < 0 && !slices.ContainsFunc(t.Columns, anew) {
+		return nil, nil
+	}
+	in, err := given(n, t)
+	if err == nil {
+		err = in.numberedHere()
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range t.Columns {
+		if !anew(t.Columns[i]) {
+			continue
+		}
+		at := slices.Index(in.Columns, i)
+		if at < 0 {
+			return nil, madeAnew(t, &t.Columns[i])
+		}
+		in.anew = append(in.anew, at)
+	}
+	return in, nil
+}
+
+// Alike refuses rows for a global table that each shard would complete in its own way.
+func (p *Plan) Alike(v *Values) error {
+	in := p.Insert
+	if in == nil || p.Place != Everywhere {
+		return nil
+	}
+	rows := in.Rows(v.Args)
+	if rows == 0 && p.Statement.Insert != nil && !p.Statement.Insert.FromSelect {
+		return refuse(Unreadable, "the rows of an INSERT into %s could not be read: write VALUES (…), (…)", in.Table.TableName)
+	}
+	for row := range rows {
+		if !in.Set && int(v.Args.Rows[row].Count) != len(in.Columns) {
+			return refuse(RowShape, "Column count doesn't match value count at row %d", row+1)
+		}
+		if err := in.rowNumbered(v, row); err != nil {
+			return err
+		}
+		for _, at := range in.anew {
+			if in.Value(v, row, at).Kind == stmt.Default {
+				return madeAnew(in.Table, &in.Table.Columns[in.Columns[at]])
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package plan
+
+import (
+	"errors"
+	"slices"
+
+	"locus/router/catalog"
+	"locus/router/stmt"
+)
+
+// closed holds the names of a statement to what the shards have. Servers would find
+// something by each of them; it has to be all that the name means.
+func (c Context) closed(s *stmt.Statement) error {
+	for _, call := range s.Called {
+		if err := c.closedError(c.Catalog.Calling(c.Schema, call.Schema, call.Name)); err != nil {
+			return err
+		}
+	}
+	switch s.Kind {
+	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete:
+		return c.closedRows(s)
+	case stmt.LoadData:
+		return c.each(s.Tables, c.Catalog.Reading, c.Catalog.Writing)
+	case stmt.DDL, stmt.Other:
+		return c.closedDefinition(s)
+	case stmt.Lock:
+		return c.each(s.Tables, c.Catalog.Reading)
+	default:
+		return nil
+	}
+}
+
+// each asks what is wrong with tables, those of the session aside.
+func (c Context) each(names []stmt.TableName, ask ...func(catalog.TableName) error) error {
+	for _, name := range names {
+		full := c.full(name)
+		if c.temporary(full) {
+			continue
+		}
+		for _, a := range ask {
+			if err := c.closedError(a(full)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c Context) closedRows(s *stmt.Statement) error {
+	if err := c.each(tablesOf(s), c.Catalog.Reading); err != nil {
+		return err
+	}
+	var written []stmt.TableName
+	if s.Insert != nil {
+		written = append(written, s.Insert.Table)
+	}
+	for _, b := range s.Blocks {
+		for _, t := range b.Tables {
+			if t.Written && !t.Derived {
+				written = append(written, t.TableName)
+			}
+		}
+	}
+	return c.each(written, c.Catalog.Writing)
+}
+
+// closedDefinition is about what a definition makes and names.
+func (c Context) closedDefinition(s *stmt.Statement) error {
+	names := slices.DeleteFunc(slices.Clone(s.Tables), func(n stmt.TableName) bool { return slices.Contains(s.Created, n) })
+	if s.View && s.Verb == "DROP" {
+		return c.droppedViews(names)
+	}
+	if s.View && len(names) > 0 {
+		if err := c.withinView(names[0], names[1:]); err != nil {
+			return err
+		}
+		names = names[1:]
+	}
+	return c.each(names, c.Catalog.Reading)
+}
+
+// withinView refuses a view that would reach more than its shard has.
+func (c Context) withinView(view stmt.TableName, names []stmt.TableName) error {
+	for _, name := range names {
+		t, err := c.find(name)
+		if err != nil {
+			return err
+		}
+		if t != nil && t.Kind != catalog.Single {
+			return c.closedError(catalog.FarView(c.full(view), string(t.Kind)+" table "+t.String()))
+		}
+	}
+	return nil
+}
+
+// droppedViews lets views be dropped that are on the default shard alone, whatever
+// they reach.
+func (c Context) droppedViews(names []stmt.TableName) error {
+	for _, name := range names {
+		if shards := c.Catalog.On(c.full(name)); len(shards) > 1 {
+			return refuse(Ambiguous, "view %s is on shards %s: drop it on each, connected to the shard", c.full(name), catalog.List(shards))
+		}
+	}
+	return nil
+}
+
+// full is a table's name with its schema.
+func (c Context) full(name stmt.TableName) catalog.TableName {
+	return catalog.TableName{Schema: c.schemaOf(name), Name: name.Name}
+}
+
+// temporary tells a temporary table of the session, which is found before all others.
+func (c Context) temporary(name catalog.TableName) bool { return slices.Contains(c.Temporary, name) }
+
+// closedError gives the refusal of what the catalog says of a name.
+func (c Context) closedError(err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*catalog.AmbiguousError](err); ok {
+		return refuse(Ambiguous, "%v", err)
+	}
+	return refuse(TooFar, "%v", err)
+}
+
+// noteStored has functions that are stored on some shard read as such, also those that
+// have the name of one that another version of the servers has of its own.
+func (c Context) noteStored(s *stmt.Statement) {
+	for _, call := range s.Called {
+		if call.Own && c.Catalog.Stores(c.Schema, call.Schema, call.Name) {
+			s.Features |= stmt.UnknownFunction | stmt.Volatile
+		}
+	}
+}
+
+// UnlistedRoutine tells whether a statement calls what no shard had when they were last
+// looked at. It may be the servers' own.
+func (p *Plan) UnlistedRoutine(c Context) bool {
+	return c.Catalog.Listed() && slices.ContainsFunc(p.Statement.Called, func(call stmt.Called) bool {
+		return !call.Own && !c.Catalog.Stores(c.Schema, call.Schema, call.Name)
+	})
+}
+
+// UnlistedTable tells the same of a table or view that it reads or changes.
+func (p *Plan) UnlistedTable(c Context) bool {
+	switch p.Statement.Kind {
+	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete, stmt.LoadData, stmt.Lock, stmt.Other:
+	default:
+		return false
+	}
+	return slices.ContainsFunc(tablesOf(p.Statement), func(name stmt.TableName) bool {
+		full := c.full(name)
+		return full.Schema != "" && !c.temporary(full) && !c.Catalog.Knows(full)
+	})
+}
+
+// program refuses the definition of a routine, trigger or event that would reach more
+// than its shard has.
+func (c Context) program(l *stmt.Lexed) error {
+	if mention := mentioned(l, c); mention != "" {
+		return refuse(TooFar, "a stored program that names %s, of which it would find one shard's rows: send the statements of its body themselves", mention)
+	}
+	if words := wordsOf(l).bare; slices.Contains(words, "prepare") || slices.Contains(words, "execute") {
+		return refuse(TooFar, "a stored program with dynamic SQL (PREPARE, EXECUTE), of which nobody knows what it reaches: write its statements as they are")
+	}
+	return nil
+}

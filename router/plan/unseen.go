@@ -1,0 +1,108 @@
+package plan
+
+import (
+	"slices"
+
+	"locus/router/catalog"
+	"locus/router/stmt"
+)
+
+// unseenKey is a unique key whose other row may be on another shard. A row has no
+// duplicate if one of the values at these places is NULL, or is to be generated.
+type unseenKey struct {
+	name string
+	at   []int
+}
+
+// replacing names what an INSERT does with a row that is there already; empty if that
+// is an error.
+func replacing(s *stmt.Statement) string {
+	switch {
+	case s.Kind == stmt.Replace:
+		return "REPLACE INTO"
+	case len(s.Insert.Update) > 0:
+		return "ON DUPLICATE KEY UPDATE in an INSERT into"
+	case s.Insert.Ignore:
+		return "INSERT IGNORE INTO"
+	}
+	return ""
+}
+
+// seesDuplicates refuses what must know whether there is a row of the same unique key
+// already, where that may be on another shard than the new one.
+func (in *Insertion) seesDuplicates(verb string) error {
+	t := in.Table
+	for _, u := range t.Unseen {
+		key := unseenKey{name: u.Name}
+		alone := false
+		for _, c := range u.Columns {
+			at := slices.Index(in.Columns, c)
+			switch {
+			case at >= 0 && (t.IsStamped(c) || t.Columns[c].Nullable):
+				key.at = append(key.at, at)
+			case at < 0:
+				alone = alone || t.IsStamped(c) || t.Columns[c].DefaultsToNull
+			}
+		}
+		switch {
+		case alone:
+		case key.at == nil:
+			return in.unseenBy(verb, u.Name)
+		default:
+			in.unseen = append(in.unseen, key)
+		}
+	}
+	return nil
+}
+
+func (in *Insertion) unseenBy(verb, key string) *Refusal {
+	return refuse(UniqueUnseen, "%s %s, whose unique key %s has no column that tells the shard: a duplicate on another shard would not be seen: "+
+		"look for the row first and write a plain INSERT or UPDATE, or add %s to the key", verb, in.Table.TableName, key, in.Table.Root().Column.Name)
+}
+
+// rowAlone refuses a row of which a shard can't say whether there is one already, or
+// that it would number.
+func (in *Insertion) rowAlone(v *Values, row int) error {
+	for _, u := range in.unseen {
+		alone := func(at int) bool {
+			value, c := in.Value(v, row, at), in.Columns[at]
+			if in.Table.IsStamped(c) {
+				return Asked(value)
+			}
+			return value.Kind == stmt.Null || value.Kind == stmt.Default && in.Table.Columns[c].DefaultsToNull
+		}
+		if !slices.ContainsFunc(u.at, alone) {
+			return in.unseenBy("a row that may be a duplicate, of", u.name)
+		}
+	}
+	return in.rowNumbered(v, row)
+}
+
+// ignoresUnseen refuses UPDATE IGNORE of what a unique key of the tables has: a
+// duplicate on another shard would not be seen.
+func ignoresUnseen(s *stmt.Statement, t *catalog.Table) error {
+	if u, ok := changes(s, t, t.Unseen); ok {
+		return refuse(UniqueUnseen, "UPDATE IGNORE of %s, whose unique key %s has no column that tells the shard: a duplicate on another shard would not be seen: "+
+			"look for it first, and write a plain UPDATE", t.TableName, u.Name)
+	}
+	return nil
+}
+
+// changes finds a unique key of which an UPDATE IGNORE may change values.
+func changes(s *stmt.Statement, t *catalog.Table, keys []catalog.UniqueKey) (catalog.UniqueKey, bool) {
+	if !s.IgnoresErrors {
+		return catalog.UniqueKey{}, false
+	}
+	for _, a := range s.Assign {
+		column, ok := t.Column(a.Column.Name)
+		if !ok {
+			continue
+		}
+		for _, u := range keys {
+			if t.Changes(u, column) {
+				return u, true
+			}
+		}
+	}
+	return catalog.UniqueKey{}, false
+}

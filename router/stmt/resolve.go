@@ -1,0 +1,247 @@
+package stmt
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Server is what decides which comments a server runs.
+type Server struct {
+	MariaDB bool
+	Version int // 101119 is 10.11.19
+}
+
+// ServerOf reads what a server says of itself; ok is false where no version stands
+// in it.
+func ServerOf(version string) (s Server, ok bool) {
+	s.MariaDB = strings.Contains(version, "MariaDB")
+	number, _, _ := strings.Cut(strings.TrimPrefix(version, "5.5.5-"), "-")
+	parts := strings.SplitN(number, ".", 3)
+	for i := range 3 {
+		n := 0
+		if i < len(parts) {
+			digits := parts[i]
+			if end := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
+				digits = digits[:end]
+			}
+			n, _ = strconv.Atoi(digits)
+		}
+		s.Version = s.Version*100 + min(n, 99)
+	}
+	return s, s.Version > 0
+}
+
+// unknown stands for servers of which nothing is known: from the oldest ones that
+// are served to any that may come.
+var unknown = []Server{{true, 100400}, {true, 999998}, {false, 50700}, {false, 999998}}
+
+// Resolve puts in the place of comments that some servers run what the given ones
+// make of them, and reads the text anew. What they run stands alone, what they skip
+// is blanked; every byte stays where it is. It refuses what they don't agree on,
+// what is nested deeper than dumps have it, and what does not end.
+func (l *Lexed) Resolve(on []Server) {
+	if len(on) == 0 {
+		on = unknown
+	}
+	r := resolver{text: l.Text, mode: l.Mode, on: on, opened: -1}
+	err := r.run()
+	if err == nil {
+		err = r.apart()
+	}
+	l.Lex(l.Text, l.Mode)
+	if err != nil {
+		l.Err, l.Conditional, l.Several = err, false, false
+	}
+}
+
+type resolver struct {
+	text []byte
+	mode Mode
+	on   []Server
+	pos  int
+	// opened is where the comment begins that is being run, or -1; body is what
+	// follows its opening.
+	opened, body int
+	ran          []span
+}
+
+func (r *resolver) refuse(at int, reason string) error {
+	return &Uncertain{At: at, Byte: r.text[at], Reason: reason}
+}
+
+// behindMinus: the blank in the place of what encloses the comment would make a
+// line's comment of the two minus signs.
+const behindMinus = "the border of a comment that some servers run, behind two minus signs: put a blank between them"
+
+const plainly = "; write what it says without the comment, or leave it out"
+
+func (r *resolver) run() error {
+	for r.pos < len(r.text) {
+		at := r.pos
+		switch p := segmentAt(r.text, at, r.mode); {
+		case r.text[at] == '/' && conditional(r.text, at):
+			if err := r.comment(); err != nil {
+				return err
+			}
+		case r.opened >= 0 && bytes.HasPrefix(r.text[at:], []byte("*/")):
+			if bytes.HasSuffix(r.text[:at], []byte("--")) {
+				return r.refuse(at, behindMinus)
+			}
+			r.close()
+		case p.kind == endlessSegment: // servers refuse it, and so does Lex
+			return nil
+		default:
+			r.pos = p.end
+		}
+	}
+	if r.opened >= 0 {
+		return r.refuse(r.opened, "a comment that some servers run, and that does not end"+plainly)
+	}
+	return nil
+}
+
+// comment resolves the one that begins here.
+func (r *resolver) comment() error {
+	at := r.pos
+	fate := r.on[0].fate(r.text, at)
+	for _, s := range r.on[1:] {
+		if s.fate(r.text, at) != fate {
+			return r.refuse(at, fmt.Sprintf("a comment that the shards' servers don't agree on (%s)%s", versions(r.on), plainly))
+		}
+	}
+	switch {
+	case fate.end < 0:
+		return r.refuse(at, "a comment that some servers run, and that does not end"+plainly)
+	case !fate.runs:
+		r.empty(at, fate.end)
+		r.pos = fate.end
+	case r.opened >= 0:
+		return r.refuse(at, "a comment within a comment, both of which some servers run"+plainly)
+	case bytes.HasSuffix(r.text[:at], []byte("--")):
+		return r.refuse(at, behindMinus)
+	case fate.doubtful:
+		return r.refuse(at, "a comment for a version of six digits, which not all servers read: write five")
+	default:
+		r.opened, r.body, r.pos = at, fate.end, fate.end
+	}
+	return nil
+}
+
+// empty leaves a comment of nothing but blanks.
+func (r *resolver) empty(start, end int) { blank(r.text, int32(start+len("/*")), int32(end-len("*/"))) }
+
+// close ends the comment that is being run. One of nothing stays a comment: a text
+// of comments alone is run without an error, and an empty one isn't.
+func (r *resolver) close() {
+	end := r.pos + len("*/")
+	if len(bytes.TrimLeft(r.text[r.body:r.pos], " \t\n\v\f\r")) == 0 {
+		r.empty(r.opened, end)
+	} else {
+		blank(r.text, int32(r.opened), int32(r.body))
+		blank(r.text, int32(r.pos), int32(end))
+		r.ran = append(r.ran, span{r.body, r.pos})
+	}
+	r.pos, r.opened = end, -1
+}
+
+// apart refuses a comment that is in two statements: servers end it with the first.
+func (r *resolver) apart() error {
+	for at, left := 0, r.ran; len(left) > 0 && at < len(r.text); {
+		end, next := First(r.text[at:], r.mode)
+		for ; len(left) > 0 && left[0].start <= at+end; left = left[1:] {
+			c := left[0]
+			if at+end < c.end && (!onlyBlanks(r.text[at+end:c.end]) || !onlyBlanks(r.text[c.end:])) {
+				return r.refuse(at+end, "a comment that some servers run, with two statements in it"+plainly)
+			}
+		}
+		if next == 0 {
+			break
+		}
+		at += next
+	}
+	return nil
+}
+
+// fate is what a server makes of a comment: where it goes on reading, and whether
+// it runs what stands there.
+type fate struct {
+	end      int
+	runs     bool
+	doubtful bool // older servers read it otherwise
+}
+
+// fate gives a server's. MariaDB runs /*M! too, and not what is for MySQL from 5.7
+// on, whose version it reads from five digits or six. MySQL takes six where a blank
+// follows, else five; before version 9 always five.
+func (s Server) fate(t []byte, at int) fate {
+	i := at + len("/*")
+	marked := t[i] == 'M'
+	if marked {
+		i++
+	}
+	if marked && !s.MariaDB {
+		return fate{end: blockEnd(t, at)}
+	}
+	i++
+	digits := min(digitsEnd(t, i)-i, 6)
+	if digits < 5 {
+		return fate{end: i, runs: true}
+	}
+	if !s.MariaDB && digits == 6 && s.Version < 90000 {
+		if s.Version < number(t[i:i+5]) && s.Version < number(t[i:i+6]) {
+			return fate{end: skippedEnd(t, at)}
+		}
+		return fate{end: i, runs: true, doubtful: true}
+	}
+	if !s.MariaDB && digits == 6 && (i+6 == len(t) || class[t[i+6]] != spaceByte) {
+		digits = 5
+	}
+	version := number(t[i : i+digits])
+	if version > s.Version || s.MariaDB && !marked && version >= 50700 && version <= 99999 {
+		return fate{end: skippedEnd(t, at)}
+	}
+	return fate{end: i + digits, runs: true}
+}
+
+// number reads six digits at most.
+func number(digits []byte) (n int) {
+	for _, c := range digits {
+		n = n*10 + int(c-'0')
+	}
+	return n
+}
+
+// skippedEnd gives the end of a comment that is skipped, or -1. Other comments may
+// stand in it, and none in those; quotes mean nothing there.
+func skippedEnd(t []byte, at int) int {
+	for i := at + len("/*!"); i+1 < len(t); i++ {
+		switch {
+		case t[i] == '/' && t[i+1] == '*':
+			end := blockEnd(t, i)
+			if end < 0 {
+				return -1
+			}
+			i = end - 1
+		case t[i] == '*' && t[i+1] == '/':
+			return i + 2
+		}
+	}
+	return -1
+}
+
+// versions names each once.
+func versions(on []Server) string {
+	var names []string
+	for _, s := range on {
+		engine := "MySQL"
+		if s.MariaDB {
+			engine = "MariaDB"
+		}
+		names = append(names, fmt.Sprintf("%s %d.%d.%d", engine, s.Version/10000, s.Version/100%100, s.Version%100))
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ", ")
+}

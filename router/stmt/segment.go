@@ -1,0 +1,53 @@
+package stmt
+
+// segment is what a byte of a text outside quotes and comments begins. Lex reads a
+// text in the same way; it knows more, and is made to be fast.
+type segment struct {
+	end  int
+	kind segmentKind
+}
+
+type segmentKind uint8
+
+const (
+	otherSegment segmentKind = iota // one byte
+	blankSegment                    // one byte
+	wordSegment
+	quotedSegment
+	commentSegment // or a hint
+	endlessSegment // quotes or a comment that don't end
+)
+
+// segmentAt reads what begins at i. A comment that some servers run is a comment.
+func segmentAt(t []byte, i int, mode Mode) segment {
+	switch c := t[i]; {
+	case class[c] == spaceByte:
+		return segment{i + 1, blankSegment}
+	case startsWord(c):
+		end := wordEnd(t, i)
+		if end == i+1 && prefixesDigits(t, i) {
+			return closedAt(hexEnd(t, end), quotedSegment)
+		}
+		return segment{end, wordSegment}
+	case class[c] == quoteByte:
+		return closedAt(quotedEnd(t, i, !mode.names(c) && mode&NoBackslash == 0), quotedSegment)
+	case lineComment(t, i):
+		return segment{lineEnd(t, i), commentSegment}
+	case c == '/' && i+1 < len(t) && t[i+1] == '*':
+		return closedAt(blockEnd(t, i), commentSegment)
+	}
+	return segment{i + 1, otherSegment}
+}
+
+// prefixesDigits tells the X of X'4D' and the B of B'01', of one letter at i.
+func prefixesDigits(t []byte, i int) bool {
+	c := t[i] | 0x20
+	return (c == 'x' || c == 'b') && i+1 < len(t) && t[i+1] == '\'' && (i == 0 || t[i-1] != '.')
+}
+
+func closedAt(end int, kind segmentKind) segment {
+	if end < 0 {
+		return segment{0, endlessSegment}
+	}
+	return segment{end, kind}
+}

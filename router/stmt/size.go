@@ -1,0 +1,99 @@
+package stmt
+
+import "fmt"
+
+// SizeError is a text that is too large to be planned: what it says is not known, and
+// it goes nowhere. Remedy says what to write instead.
+type SizeError struct{ What, Remedy string }
+
+func (e *SizeError) Error() string { return e.What + ": " + e.Remedy }
+
+// What is larger is not planned. Trees are walked by recursion, and a stack that
+// overflows can't be recovered from; and the parser, which can't be interrupted, takes
+// some 100 ms for a key of that length.
+const (
+	maxKey   = 256 << 10
+	maxDepth = 1000
+	// joinedTables is how many the servers join in one query block.
+	joinedTables = 61
+	// allTables is how many the blocks of a statement may have together: which of
+	// them belong together is found by looking at each beside each.
+	allTables = 1000
+)
+
+const (
+	inBatches  = "send it in batches, or put the values into a temporary table and join that"
+	inParts    = "split it into several statements, or put intermediate rows into a temporary table"
+	lessNested = "nest it less deeply, or put intermediate rows into a temporary table"
+)
+
+// tooLarge tells why a text is not parsed; nil: it may be.
+func (l *Lexed) tooLarge() error {
+	if l.measured {
+		return nil
+	}
+	switch {
+	case len(l.Key) > maxKey:
+		return &SizeError{fmt.Sprintf("%d bytes of SQL beside its values, of at most %d", len(l.Key), maxKey), inBatches}
+	case l.deepest > maxDepth:
+		return &SizeError{fmt.Sprintf("parentheses nested %d deep, of at most %d", l.deepest, maxDepth), lessNested}
+	case l.joinedStrings() > mostJoined:
+		return &SizeError{"too many strings one behind the other, which are one value", "write them as one string"}
+	}
+	l.measured = true
+	return nil
+}
+
+// mostJoined is how many bytes the parser may copy to make one value of strings that
+// stand behind each other: it copies all of them for each one more.
+const mostJoined = 64 << 20
+
+func (l *Lexed) joinedStrings() (copied int) {
+	run, end := 0, int32(-1)
+	for i := range l.Literals {
+		literal := &l.Literals[i]
+		switch {
+		case literal.Kind == CommentLiteral && end >= 0 && onlySpaces(l.Text[end:literal.Start]):
+			end = literal.End
+			continue
+		case !literal.isString():
+			run, end = 0, -1
+			continue
+		case end < 0 || !onlySpaces(l.Text[end:literal.Start]):
+			run = 0
+		default:
+			copied += run
+		}
+		run, end = run+int(literal.End-literal.Start), literal.End
+	}
+	return copied
+}
+
+func onlySpaces(t []byte) bool {
+	for _, c := range t {
+		if class[c] != spaceByte {
+			return false
+		}
+	}
+	return true
+}
+
+// countTable makes room for one more table of a block, and tells false where there is
+// none.
+func (r *reader) countTable(b *Block) bool {
+	switch r.counted++; {
+	case len(b.Tables) >= joinedTables:
+		r.tooLarge(&SizeError{fmt.Sprintf("more than %d tables in one query block, which servers don't join", joinedTables), inParts})
+	case r.counted > allTables:
+		r.tooLarge(&SizeError{fmt.Sprintf("more than %d tables in one statement", allTables), inParts})
+	default:
+		return true
+	}
+	return false
+}
+
+func (r *reader) tooLarge(e *SizeError) {
+	if r.err == nil {
+		r.err = e
+	}
+}
