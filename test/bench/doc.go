@@ -13,4 +13,5 @@
 //	go run ./test/bench                                   # about a quarter of an hour
 //	go run ./test/bench -quick                            # a minute, figures for orientation only
 //	go run ./test/bench -ready FILE -rows 'INSERT.*8 c'   # some rows, against a demo that already runs
+//	go run ./test/bench -before FILE -rounds 20 -rows '^(SELECT|INSERT|trans)' # this build beside another one
 package main

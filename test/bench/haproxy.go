@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,25 +60,11 @@ func startHaproxy(ctx context.Context, threads int, dir, server string) (*haprox
 		return nil, fmt.Errorf("start haproxy: %w", err)
 	}
 	h := &haproxy{child: c, addr: loopback(port)}
-	if err := c.until(ctx, haproxyPatience, h.greets); err != nil {
+	if err := c.until(ctx, haproxyPatience, func() error { return greets(h.addr) }); err != nil {
 		h.stop(haproxyPatience)
 		return nil, fmt.Errorf("start haproxy: %w", err)
 	}
 	return h, nil
-}
-
-// greets succeeds once the server's greeting comes through.
-func (h *haproxy) greets() error {
-	c, err := net.DialTimeout("tcp", h.addr, time.Second)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	if err := c.SetDeadline(time.Now().Add(time.Second)); err != nil {
-		return err
-	}
-	_, err = c.Read(make([]byte, 1))
-	return err
 }
 
 func haproxyBinary() (string, error) {

@@ -52,6 +52,11 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	if n := len(r.failures); n > 0 {
 		return fmt.Errorf("%d rows failed: see above; nothing is published", n)
 	}
+	if o.samples != "" {
+		if err := r.samples(o.samples); err != nil {
+			return err
+		}
+	}
 	if o.output == "" {
 		return nil
 	}

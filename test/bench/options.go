@@ -23,6 +23,8 @@ type options struct {
 	haproxyThreads int // 0: haproxy's default
 	lastGene       uint64
 	deprecateEOF   bool
+	before         string   // path of another build, with which the single-shard rows are compared instead
+	samples        string   // directory for their rounds, as benchstat reads them
 	given          []string // the flags as set, without paths
 }
 
@@ -42,6 +44,8 @@ func parseOptions(args []string, usage io.Writer) (options, error) {
 	f.IntVar(&o.haproxyThreads, "haproxy-threads", 0, "haproxy's nbthread; 0 leaves its default, one per core")
 	f.Uint64Var(&o.lastGene, "last-gene", 0x7fff, "last gene of shard s0, which owns all from 0 on")
 	f.BoolVar(&o.deprecateEOF, "deprecate-eof", false, "clients negotiate CLIENT_DEPRECATE_EOF, as Connector/J does; without, as go-sql-driver does not")
+	f.StringVar(&o.before, "before", "", "another build of the product: the rows of one shard compare with it, and with nothing else")
+	f.StringVar(&o.samples, "samples", "", "with -before: directory for the rounds of both builds, in the format of benchstat")
 	if err := f.Parse(args); err != nil {
 		return options{}, err
 	}
@@ -81,6 +85,10 @@ func (o *options) check(rest []string) error {
 		return fmt.Errorf("unexpected argument %q: everything is a flag, see -help", rest[0])
 	case o.rounds < 1 || o.length <= 0 || o.idle < 1:
 		return errors.New("-rounds, -seconds and -idle must be above 0")
+	case o.before != "" && o.ready != "":
+		return errors.New("-before starts a demo of its own: leave -ready out")
+	case o.samples != "" && o.before == "":
+		return errors.New("-samples goes with -before")
 	case o.lastGene > 0xffff:
 		return errors.New("-last-gene is a 16-bit gene, at most 0xffff")
 	case o.engine != "mariadb" && o.engine != "mysql":
@@ -92,7 +100,7 @@ func (o *options) check(rest []string) error {
 // withoutPath spells a flag for the report, which is published and so names no path of this machine.
 func withoutPath(g *flag.Flag) string {
 	switch g.Name {
-	case "ready", "o":
+	case "ready", "o", "before", "samples":
 		return "-" + g.Name + " FILE"
 	default:
 		return fmt.Sprintf("-%s=%s", g.Name, quoted(g.Value.String()))

@@ -12,6 +12,7 @@ type report struct {
 	command     string
 	facts       []string
 	comparisons []comparison
+	builds      []comparison // with -before
 	figures     []figure
 	micro       []microResult
 	ids         []idResult
@@ -69,7 +70,7 @@ func (r *report) markdown() string {
 	if own := r.clientCost(); !math.IsNaN(own) {
 		fmt.Fprintf(&b, "- the load client itself took %.1f µs of CPU per statement\n", own)
 	}
-	for _, t := range []table{r.comparisonTable(), r.figureTable(), r.microTable(), r.idTable(), r.failureTable()} {
+	for _, t := range []table{r.comparisonTable(), r.beforeTable(), r.figureTable(), r.microTable(), r.idTable(), r.failureTable()} {
 		b.WriteString(t.markdown())
 	}
 	return b.String()

@@ -24,7 +24,7 @@ func allRows(o options) []row {
 	return append(all,
 		scatterRow("scatter count and sum", countAll),
 		scatterRow("scatter order by, limit 10", func(field) step { return firstTen() }),
-		plansRow(), bigRow(), eightBigRow(), idleRow(o.idle), connectsRow(), movesRow("mariadb", o.moved), movesRow("mysql", o.moved))
+		plansRow(), planningRow(), killedRow(), bigRow(), eightBigRow(), idleRow(o.idle), connectsRow(), movesRow("mariadb", o.moved), movesRow("mysql", o.moved))
 }
 
 // statementKind is what the single-shard rows measure.
@@ -46,6 +46,11 @@ func (k statementKind) row(p protocol, clients int) row {
 	name := fmt.Sprintf("%s, %s, %d clients", k.name, p, clients)
 	return row{name, func(ctx context.Context, s *stand, r *report) error {
 		script := func(sp spelling) scripting { return k.script(s, sp) }
+		if s.options.before != "" {
+			builds, err := s.compare(ctx, test{clients, p, script}, []lane{s.before, s.locus(0, stamped)})
+			r.builds = append(r.builds, comparison{name, builds})
+			return err
+		}
 		measured, err := s.compare(ctx, test{clients, p, script}, s.lanes())
 		if err != nil {
 			return err

@@ -19,6 +19,7 @@ type stand struct {
 	ready   ready
 	haproxy *haproxy
 	shards  []readyShard // s0, and s1 where there is one
+	before  lane         // with -before
 	cast    cast
 	fresh   *fresh
 	facts   []string // that the report names
@@ -45,6 +46,11 @@ func newStand(ctx context.Context, o options, out io.Writer) (_ *stand, err erro
 	}
 	if err := s.pickShards(); err != nil {
 		return nil, err
+	}
+	if o.before != "" {
+		if err := s.startBefore(ctx, dir); err != nil {
+			return nil, err
+		}
 	}
 	if s.haproxy, err = startHaproxy(ctx, o.haproxyThreads, dir, s.shards[0].Addr); err != nil {
 		return nil, err

@@ -136,7 +136,7 @@ func TestKillQuery(t *testing.T) {
 		refused(t, err, 1094, "99999999999")
 		_, err = db.Exec("KILL USER app")
 		if number(t, db, "SELECT VERSION() LIKE '%MariaDB%'") == 1 {
-			refused(t, err, 1235, "kill")
+			refused(t, err, 1235, "KILL each")
 		} else { // there is no such statement
 			refused(t, err, 1064, "app")
 		}

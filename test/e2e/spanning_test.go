@@ -472,6 +472,7 @@ func TestShardsThatLackTheRightsAreNotSpanned(t *testing.T) {
 			}
 		})
 		exec(t, shard, "GRANT ALL ON "+s.Schema+".* TO poor@'%'")
+		exec(t, shard, "GRANT SELECT, SHOW VIEW, TRIGGER, EVENT ON *.* TO poor@'%'")
 		poor := *s.Cluster
 		poor.Shards = accounts(s.Cluster, "poor")
 		s.Apply(&poor)

@@ -53,7 +53,7 @@ var building = []standing{
 	{pkg: "idgen/together", floor: 2},
 	{pkg: "idgen/buckets", floor: 2.1},
 	{pkg: "idgen/snowflake", floor: 2.1},
-	{pkg: "idgen/ha", floor: 2.1},
+	{pkg: "idgen/ha", floor: 2},
 	{pkg: "idgen/queue", floor: 2.1},
 	{pkg: "idgen/format", floor: 1.1},
 

@@ -20,6 +20,7 @@ import (
 	"locus/idgen"
 	"locus/idgen/autoincrement"
 	"locus/idgen/buckets"
+	"locus/idgen/ha"
 	"locus/idgen/orderid"
 	"locus/idgen/pool"
 	"locus/idgen/redis"
@@ -301,7 +302,7 @@ func BenchmarkAutoIncrement(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	g, err := autoincrement.New(t)
+	g, err := autoincrement.New(ha.Options{}, t)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -57,6 +57,26 @@ if [ -n "${1:-}" ]; then
   command -v etcdctl >/dev/null || missing+=(etcd-client)
   [ ${#missing[@]} = 0 ] || quiet_install "${missing[@]}"
 fi
+
+# disks_plugin takes the plugin that tells how full a server's disks are out of the package of the whole server, which would
+# start one of the machine's own.
+disks_plugin() {
+  local plugins work
+  plugins=$(mariadbd --no-defaults --user="$(id -un)" --verbose --help 2>/dev/null | awk '$1 == "plugin-dir" { print $2 }')
+  [ -n "$plugins" ] && [ ! -e "$plugins/disks.so" ] || return 0
+  work=$(mktemp -d)
+  say "taking disks.so out of mariadb-server"
+  (
+    cd "$work"
+    again apt-get -qq -o APT::Sandbox::User=root download mariadb-server || { as_root apt-get -qq update && again apt-get -qq -o APT::Sandbox::User=root download mariadb-server; }
+    dpkg-deb --fsys-tarfile mariadb-server_*.deb | tar -x --wildcards '*/plugin/disks.so'
+    as_root install -D -m 644 -t "$plugins" "$(find . -name disks.so)"
+  )
+  rm -rf "$work"
+}
+if [ "${1:-}" = test ]; then
+  disks_plugin
+fi
 if [ "${1:-}" = bench ] && ! command -v haproxy >/dev/null; then
   apt_install haproxy
 fi

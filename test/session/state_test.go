@@ -208,6 +208,24 @@ func TestTemporaryTables(t *testing.T) {
 	})
 }
 
+// What stands around a statement's words changes nothing of what it leaves.
+func TestTemporaryTablesBehindComments(t *testing.T) {
+	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
+		other := open(t, "another", p.shop.DB(t, nil))
+		for _, make := range []string{
+			"/* app=web */ CREATE TEMPORARY TABLE tt (x INT)", "CREATE/* a */TEMPORARY -- b\n TABLE # c\n tt (x INT)",
+			"\n\t CREATE  TEMPORARY\tTABLE IF NOT EXISTS `tt` (x INT);", "-- app\nCREATE TEMPORARY TABLE tt SELECT 1 AS x",
+		} {
+			p.alike(t, make, "SELECT * FROM tt")
+			if got := other.say("SELECT * FROM tt"); !strings.HasPrefix(got, "error 1146") {
+				t.Errorf("%s: another session sees %s", make, got)
+			}
+			p.alike(t, "/* app */ DROP /* b */ TABLE -- c\n tt", "SELECT * FROM tt")
+		}
+		p.alike(t, "CREATE TEMPORARY TABLE tt (x INT)", "ALTER TABLE tt RENAME TO uu", "CREATE TABLE tt (y INT)", "DROP TABLE tt", "SELECT * FROM uu")
+	})
+}
+
 func TestNamedLocks(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		other := open(t, "another", p.shop.DB(t, nil))

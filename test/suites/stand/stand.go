@@ -1,11 +1,13 @@
 package stand
 
 import (
+	"log/slog"
 	"net"
 	"strconv"
 	"testing"
 
 	"locus/cmd/dbserver"
+	"locus/proxy"
 	"locus/test/servers"
 	"locus/test/shop"
 )
@@ -31,7 +33,13 @@ func Start(t *testing.T, engine servers.Engine) *Stand {
 		// Off in MySQL, and suites load files from the client.
 		server.Exec(t, "SET GLOBAL local_infile = 1")
 	}
-	s := &Stand{Engine: engine, Shop: shop.Start(t, engine, shop.Options{Shards: 2}), direct: all[2]}
+	s := &Stand{Engine: engine, direct: all[2]}
+	r := &refused{codes: map[string]int{}, texts: map[string]int{}}
+	s.Shop = shop.Start(t, engine, shop.Options{Shards: 2, Options: func(o *proxy.Options) {
+		r.Handler = o.Log.Handler()
+		o.Log = slog.New(r)
+	}})
+	t.Cleanup(func() { r.tell(t, s.Shop.Proxy) })
 	// One name at both ends: suites print who they are.
 	if err := s.direct.CreateUser(t.Context(), dbserver.User{Name: shop.User, Password: shop.Password}); err != nil {
 		t.Fatal(err)

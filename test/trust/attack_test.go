@@ -1,0 +1,228 @@
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// attack is what somebody tries, and who looks at what became of it.
+type attack struct {
+	name  string
+	setup []string // said by app to both sides; it succeeds
+	// everywhere is said to each shard and to the plain server, by who may do all.
+	everywhere []string
+	user       string // who attacks; empty: app
+	charset    string // SET NAMES
+	mode       string // SET sql_mode, of both sides
+	say        []string
+	args       []any    // the last of say is prepared and executed with these; nothing{} for none
+	look       []string // said by app's other client then
+	after      []string // clears up, said by app to both sides; may fail
+	clear      []string // … to each shard and the plain server; may fail
+	// refused are the codes of refusals, one of which the attack must end with:
+	// "1005", or a number of MySQL's as "#1142". Empty: the plain server's answer, or
+	// whatever refusal.
+	refused []string
+	// maybe are numbers of MySQL's that count as refusals, without having to be.
+	maybe []uint16
+	// on is the engine on which it is tried; empty: both.
+	on string
+}
+
+// code is that of a refusal.
+var code = regexp.MustCompile(`locus-\d+`)
+
+// try goes through attacks, each with the rows as they were at first.
+func (s *stand) try(t *testing.T, attacks ...attack) {
+	t.Helper()
+	for _, a := range attacks {
+		if a.on != "" && a.on != string(s.engine) {
+			continue
+		}
+		t.Run(strings.ReplaceAll(a.name, "/", "|"), func(t *testing.T) { s.one(t, &a) })
+	}
+}
+
+func (s *stand) one(t *testing.T, a *attack) {
+	for _, admin := range s.admins {
+		admin.must(t, a.everywhere...)
+	}
+	s.noticed(t, a.everywhere)
+	for _, text := range a.setup {
+		s.app.must(t, text)
+		s.plain.must(t, text)
+	}
+	defer s.clearUp(t, a)
+	refusal, difference := s.attacked(t, a)
+	if difference == "" {
+		difference = s.looked(t, a)
+	}
+	difference = strings.TrimSpace(difference + "\n" + s.unlikeRows(t))
+	if len(a.refused) > 0 && !slices.Contains(a.refused, refusal) {
+		difference += fmt.Sprintf("\nit ended with refusal %q, want one of %q", refusal, a.refused)
+	}
+	if difference != "" {
+		t.Errorf("%s, as %s, charset %q, sql_mode %q, after %q:\n%s", s.engine, user(a), a.charset, a.mode, a.setup, difference)
+	}
+}
+
+func user(a *attack) string {
+	if a.user == "" {
+		return "app"
+	}
+	return a.user
+}
+
+// attacked says what the attack says; refusal is the code that it ended with.
+func (s *stand) attacked(t *testing.T, a *attack) (refusal, difference string) {
+	proxy, plain := s.proxied(t, user(a)), s.direct(t, user(a))
+	defer proxy.Close()
+	defer plain.Close()
+	if a.mode != "" {
+		proxy.must(t, "SET sql_mode = '"+a.mode+"'")
+		plain.must(t, "SET sql_mode = '"+a.mode+"'")
+	}
+	say := a.say
+	if a.charset != "" {
+		say = append([]string{"SET NAMES " + a.charset}, say...)
+	}
+	for i, text := range say {
+		var args []any
+		if i == len(say)-1 {
+			args = a.args
+		}
+		got := proxy.say(text, args...)
+		if refusal = a.refusal(got); refusal != "" {
+			return refusal, ""
+		}
+		want := plain.say(text, args...)
+		if d := differ(got, want); d != "" {
+			return "", fmt.Sprintf("%q: %s differ\n  proxy: %s\n  plain: %s", text, d, got, want)
+		}
+	}
+	return "", ""
+}
+
+// refusal gives the code of a refusal, or nothing.
+func (a *attack) refusal(got answer) string {
+	if got.err == nil {
+		return ""
+	}
+	if c := code.FindString(got.err.Error()); c != "" {
+		return strings.TrimPrefix(c, "locus-")
+	}
+	number := fmt.Sprintf("#%d", got.number())
+	if slices.Contains(a.refused, number) || slices.Contains(a.maybe, got.number()) || slices.Contains(alwaysRefusals, got.number()) {
+		return number
+	}
+	return ""
+}
+
+// alwaysRefusals are the numbers of MySQL's with which the proxy refuses what it does
+// not support, without a code: what is beyond a user's bounds, character sets, and
+// variables.
+var alwaysRefusals = []uint16{1044, 1115, 1142, 1227, 1235, 1238, 1370}
+
+// differ says in what an answer is not the plain server's.
+func differ(got, want answer) string {
+	if got.number() != want.number() {
+		return "errors"
+	}
+	if len(got.results) != len(want.results) {
+		return "numbers of results"
+	}
+	for i, r := range got.results {
+		w := want.results[i]
+		switch {
+		case !slices.Equal(r.columns, w.columns):
+			return "columns"
+		case !slices.Equal(r.rows, w.rows):
+			return "rows"
+		case r.affected != w.affected:
+			return "affected rows"
+		case (r.insertID == 0) != (w.insertID == 0):
+			return "last insert IDs"
+		}
+	}
+	return ""
+}
+
+// looked has another client of app's look, on new connections to both sides.
+func (s *stand) looked(t *testing.T, a *attack) string {
+	if len(a.look) == 0 {
+		return ""
+	}
+	proxy, plain := s.proxied(t, "app"), s.direct(t, "app")
+	defer proxy.Close()
+	defer plain.Close()
+	var said []error
+	for _, text := range a.look {
+		got, want := proxy.say(text), plain.say(text)
+		if d := differ(got, want); d != "" && a.refusal(got) == "" {
+			said = append(said, fmt.Errorf("then, another client's %q: %s differ\n  proxy: %s\n  plain: %s", text, d, got, want))
+		}
+	}
+	if err := errors.Join(said...); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// unlikeRows tells in which tables the servers have other rows than the plain one.
+func (s *stand) unlikeRows(t *testing.T) string {
+	var b strings.Builder
+	now := s.rowsNow(t, func(name, shards, plain string) {
+		ours, theirs := strings.Split(shards, "\n"), strings.Split(plain, "\n")
+		fmt.Fprintf(&b, "afterwards %s has other rows: %d on the shards, of these alone %.300q; %d on the plain server, of these alone %.300q\n",
+			name, len(ours), without(ours, theirs), len(theirs), without(theirs, ours))
+	})
+	if b.Len() > 0 || !maps.Equal(now, s.rows) {
+		s.restore(t)
+	}
+	return b.String()
+}
+
+// without gives what is in a and not in b.
+func without(a, b []string) []string {
+	left := slices.Clone(b)
+	return slices.DeleteFunc(slices.Clone(a), func(row string) bool {
+		i := slices.Index(left, row)
+		if i >= 0 {
+			left = slices.Delete(left, i, i+1)
+		}
+		return i >= 0
+	})
+}
+
+// noticed has the proxy look at what was done behind its back, which it does by itself
+// within seconds.
+func (s *stand) noticed(t *testing.T, done []string) {
+	if len(done) == 0 {
+		return
+	}
+	if err := s.Proxy.RereadNow(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *stand) clearUp(t *testing.T, a *attack) {
+	for _, text := range a.after {
+		s.app.say(text)
+		s.plain.say(text)
+	}
+	for _, text := range a.clear {
+		for _, admin := range s.admins {
+			admin.say(text)
+		}
+	}
+	s.noticed(t, a.clear)
+	if t.Failed() { // what it left is nobody else's business
+		s.app.say("ROLLBACK")
+		s.plain.say("ROLLBACK")
+	}
+}

@@ -1,0 +1,10 @@
+//go:build long
+
+package trust
+
+import "time"
+
+const (
+	clientRounds = 4
+	clientsFor   = 10 * time.Minute
+)

@@ -1,0 +1,9 @@
+package trust
+
+import (
+	"testing"
+
+	"locus/test/servers"
+)
+
+func TestMain(m *testing.M) { servers.Main(m) }

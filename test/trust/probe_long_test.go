@@ -1,0 +1,9 @@
+//go:build long
+
+package trust
+
+// usualCharsets and usualBytes: all that there are.
+var (
+	usualCharsets []string
+	usualBytes    []byte
+)

@@ -1,0 +1,5 @@
+//go:build long
+
+package trust
+
+const usualSoups = 3_000_000

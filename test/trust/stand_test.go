@@ -1,0 +1,291 @@
+package trust
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"locus/router/cluster"
+	"locus/test/servers"
+	"locus/test/shop"
+)
+
+// stand is a proxy before three shards beside a plain server with the same rows.
+type stand struct {
+	*shop.Shop
+	engine servers.Engine
+	server *servers.Server // the plain one
+
+	admins     []*session // of each shard, and last of the plain server
+	app, plain *session   // who prepares and clears up
+	rows       map[string]string
+}
+
+const shards = 3
+
+// stands runs a test on each engine.
+func stands(t *testing.T, test func(t *testing.T, s *stand)) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) { test(t, newStand(t, engine)) })
+}
+
+// undeclared are the tables of the first shard that nobody declares.
+var undeclared = []string{
+	"CREATE TABLE plain (id INT NOT NULL PRIMARY KEY, note VARCHAR(64)) DEFAULT CHARSET utf8mb4",
+	"CREATE TABLE secret (a INT NOT NULL PRIMARY KEY, hidden VARCHAR(64)) DEFAULT CHARSET utf8mb4",
+}
+
+// stamped is what the plain server, which has nobody to stamp its rows, fills in
+// itself.
+var stamped = strings.NewReplacer(
+	"order_id BIGINT NOT NULL PRIMARY KEY", "order_id BIGINT NOT NULL PRIMARY KEY AUTO_INCREMENT",
+	"item_id BIGINT NOT NULL PRIMARY KEY", "item_id BIGINT NOT NULL PRIMARY KEY AUTO_INCREMENT",
+	"order_no BIGINT NOT NULL", "order_no BIGINT NOT NULL DEFAULT 0",
+	"version BIGINT NOT NULL", "version BIGINT NOT NULL DEFAULT 1",
+)
+
+// tables are those whose rows are compared, and of them the columns that both sides
+// can have alike.
+var tables = map[string]string{
+	"test_order": "buyer_uid, amount, status",
+	"order_item": "product_id, quantity, price",
+	"product":    "*",
+	"setting":    "*",
+	"counted":    "*",
+	"plain":      "*",
+	"secret":     "*",
+}
+
+// password is that of all users on the plain server too.
+const password = shop.Password
+
+func newStand(t *testing.T, engine servers.Engine) *stand {
+	t.Helper()
+	s := &stand{engine: engine}
+	if engine == servers.MySQL {
+		for _, server := range servers.Shared(t, engine, shards+1) {
+			server.Exec(t, "SET GLOBAL innodb_parallel_read_threads = 1") // else each COUNT(*) starts threads
+		}
+	}
+	track(t, engine, servers.Shared(t, engine, shards+1))
+	s.Shop = shop.Start(t, engine, shop.Options{Shards: shards, User: ", scatter_writes: allow"})
+	foreseen(t, s.Shop)
+	s.server = servers.Shared(t, engine, shards+1)[shards]
+	s.server.Exec(t, "CREATE DATABASE "+s.Schema)
+	t.Cleanup(func() {
+		if err := s.server.Execute(context.WithoutCancel(t.Context()), "DROP DATABASE "+s.Schema); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, sql := range slices.Concat(shop.Tables, shop.Single) {
+		s.server.Exec(t, stamped.Replace(strings.ReplaceAll(sql, "{schema}", s.Schema)))
+	}
+	for _, server := range append(slices.Clone(s.Servers), s.server) {
+		s.admins = append(s.admins, login{server.Addr(), server.User, server.Password, s.Schema}.open(t, "admin"))
+	}
+	s.users(t)
+	s.app, s.plain = s.proxied(t, shop.User), s.direct(t, shop.User)
+	s.app.must(t, undeclared...)
+	s.plain.must(t, undeclared...)
+	s.fill(t)
+	return s
+}
+
+// track has servers tell of changes of a session's state. A MySQL does so to clients
+// alone that negotiate more than a proxy does.
+func track(t *testing.T, engine servers.Engine, all []*servers.Server) {
+	if engine != servers.MariaDB {
+		return
+	}
+	for _, server := range all {
+		server.Exec(t, "SET GLOBAL session_track_state_change = ON")
+	}
+}
+
+// foreseen holds at the test's end that no connection was lent on as clean that its
+// server calls changed.
+func foreseen(t *testing.T, s *shop.Shop) {
+	if t.Name() == "TestAPreparedStatementKeepsItsReading/mariadb" {
+		return // to run a statement that was prepared in another database a server goes there and back, and tells of it
+	}
+	t.Cleanup(func() {
+		for shard, pool := range s.Proxy.Status().Pools {
+			if pool.Unforeseen > 0 {
+				t.Errorf("%s: %d of %d connections were changed, and lent on as clean", shard, pool.Unforeseen, pool.Borrowed)
+			}
+		}
+	})
+}
+
+// users gives the proxy and the plain server the same ones.
+func (s *stand) users(t *testing.T) {
+	t.Helper()
+	no := false
+	declared := map[string]cluster.User{
+		"narrow":   {Tables: []string{s.Schema + ".test_order", s.Schema + ".product"}},
+		"database": {Databases: []string{s.Schema}},
+		"reader":   {ReadOnly: true},
+		"dml":      {DDL: &no},
+		"careful":  {Unfiltered: cluster.GuardRefuse},
+	}
+	granted := map[string][]string{
+		shop.User:  {"ALL PRIVILEGES ON *.*"},
+		"narrow":   {"ALL PRIVILEGES ON {schema}.test_order", "ALL PRIVILEGES ON {schema}.product"},
+		"database": {"ALL PRIVILEGES ON {schema}.*"},
+		"reader":   {"SELECT ON *.*"},
+		"dml":      {"SELECT, INSERT, UPDATE, DELETE ON *.*"},
+		"careful":  {"ALL PRIVILEGES ON *.*"},
+	}
+	changed := *s.Cluster
+	changed.Users = maps.Clone(s.Cluster.Users)
+	for name, u := range declared {
+		u.Secret, u.ScatterWrites = "app", cluster.GuardAllow
+		changed.Users[name] = u
+	}
+	s.Apply(&changed)
+	for name, grants := range granted {
+		s.server.Exec(t, fmt.Sprintf("CREATE USER IF NOT EXISTS '%s'@'%%' IDENTIFIED BY '%s'", name, password))
+		for _, grant := range grants {
+			s.server.Exec(t, fmt.Sprintf("GRANT %s TO '%s'@'%%'", strings.ReplaceAll(grant, "{schema}", s.Schema), name))
+		}
+	}
+}
+
+// proxied opens a connection of a user's to the proxy.
+func (s *stand) proxied(t testing.TB, user string) *session {
+	t.Helper()
+	return login{s.Addr, user, password, s.Schema}.open(t, "proxy")
+}
+
+// direct opens one to the plain server.
+func (s *stand) direct(t testing.TB, user string) *session {
+	t.Helper()
+	return login{s.server.Addr(), user, password, s.Schema}.open(t, "plain")
+}
+
+const buyers = 40
+
+// fill inserts rows through the proxy, which stamps them, and copies them to the
+// plain server.
+func (s *stand) fill(t testing.TB) {
+	t.Helper()
+	var orders, items []string
+	for i := range 3 * buyers {
+		orders = append(orders, fmt.Sprintf("(%d, %d.50, 'old')", i%buyers+1, i))
+	}
+	s.app.must(t, "INSERT INTO test_order (buyer_uid, amount, status) VALUES "+strings.Join(orders, ", "))
+	for _, id := range s.app.say("SELECT order_id FROM test_order ORDER BY order_id").results[0].rows {
+		items = append(items, fmt.Sprintf("(%s, %d, 2, 1.25)", id, len(items)%5+1))
+	}
+	s.app.must(t,
+		"INSERT INTO order_item (order_id, product_id, quantity, price) VALUES "+strings.Join(items, ", "),
+		"INSERT INTO product VALUES (1, 'cup', 1), (2, 'pot', 2), (3, 'tea', 3), (4, 'spoon', 4), (5, 'sugar', 5)",
+		"INSERT INTO setting VALUES ('currency', 'EUR'), ('country', 'DE')",
+		"INSERT INTO counted (note) VALUES ('a'), ('b')",
+		"INSERT INTO plain VALUES (1, 'one'), (2, 'two'), (3, 'three')",
+		"INSERT INTO secret VALUES (1, 'hidden')",
+	)
+	for name := range tables {
+		s.copy(t, name)
+	}
+	s.rows = s.rowsNow(t, nil)
+}
+
+// copy gives the plain server's table the rows that the shards have.
+func (s *stand) copy(t testing.TB, name string) {
+	t.Helper()
+	s.plain.must(t, "DELETE FROM "+name)
+	for _, i := range s.homes(name) {
+		r, err := s.admins[i].Execute("SELECT * FROM " + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rows []string
+		for _, values := range r.Values {
+			literals := make([]string, len(values))
+			for j, v := range values {
+				if literals[j] = "NULL"; v.Value() != nil {
+					literals[j] = "'" + v.String() + "'"
+				}
+				literals[j] = strings.ReplaceAll(literals[j], "''", "'")
+			}
+			rows = append(rows, "("+strings.Join(literals, ", ")+")")
+		}
+		if len(rows) > 0 {
+			s.plain.must(t, "INSERT INTO "+name+" VALUES "+strings.Join(rows, ", "))
+		}
+	}
+}
+
+// homes says on which shards a table's rows are, each once.
+func (s *stand) homes(name string) []int {
+	if name == "test_order" || name == "order_item" {
+		return []int{0, 1, 2}
+	}
+	return []int{0}
+}
+
+// rowsNow gives each table's rows on the shards; unlike is called with those tables
+// whose rows are others on the plain server, or not the same on each shard.
+func (s *stand) rowsNow(t testing.TB, unlike func(name, shards, plain string)) map[string]string {
+	t.Helper()
+	now := map[string]string{}
+	have := make([]map[string][]string, len(s.admins))
+	for i := range s.admins {
+		have[i] = s.all(i)
+	}
+	for name := range tables {
+		var rows []string
+		for _, i := range s.homes(name) {
+			rows = append(rows, have[i][name]...)
+		}
+		slices.Sort(rows)
+		now[name] = strings.Join(rows, "\n")
+		if unlike == nil {
+			continue
+		}
+		others := []int{shards}
+		if name == "product" {
+			others = []int{1, 2, shards}
+		}
+		for _, i := range others {
+			if theirs := strings.Join(have[i][name], "\n"); theirs != now[name] {
+				unlike(name, now[name], theirs)
+			}
+		}
+	}
+	return now
+}
+
+// all reads the rows of all tables that a server has.
+func (s *stand) all(server int) map[string][]string {
+	var names, texts []string
+	for name, columns := range tables {
+		if server == 0 || server == shards || name == "product" || len(s.homes(name)) > 1 {
+			names, texts = append(names, name), append(texts, "SELECT "+columns+" FROM "+name)
+		}
+	}
+	a := s.admins[server].say(strings.Join(texts, ";"))
+	rows := map[string][]string{}
+	for i, name := range names {
+		if i < len(a.results) {
+			rows[name] = a.results[i].rows
+		} else {
+			rows[name] = []string{a.err.Error()}
+		}
+	}
+	return rows
+}
+
+// restore gives all servers the rows that they had at first.
+func (s *stand) restore(t testing.TB) {
+	t.Helper()
+	for name := range tables {
+		for _, admin := range s.admins {
+			_ = admin.say("DELETE FROM " + name)
+		}
+	}
+	s.fill(t)
+}

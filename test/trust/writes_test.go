@@ -1,0 +1,285 @@
+package trust
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"locus/test/servers"
+	"locus/test/shop"
+)
+
+// writeTables are what INSERTs are tried on. What stands in brackets is the plain
+// server's alone, which has nobody to stamp its rows.
+var writeTables = []string{
+	"CREATE TABLE {schema}.visit (n INT UNSIGNED NOT NULL PRIMARY KEY AUTO_INCREMENT, owner BIGINT NOT NULL, gene INT NOT NULL[ DEFAULT 0], what INT, KEY (owner))",
+	"CREATE TABLE {schema}.ticket (owner BIGINT NOT NULL, gene INT NOT NULL[ DEFAULT 0], seat INT NOT NULL, code INT UNIQUE, note VARCHAR(20), half VARCHAR(20), " +
+		"PRIMARY KEY (owner, seat), UNIQUE KEY half (half(3), owner))",
+	"CREATE TABLE {schema}.dated (owner BIGINT NOT NULL PRIMARY KEY, gene INT NOT NULL[ DEFAULT 0], v INT, at DATETIME(6), seen TIMESTAMP(6) NOT NULL DEFAULT '2001-01-01' ON UPDATE CURRENT_TIMESTAMP(6))",
+	"CREATE TABLE {schema}.fenced (owner VARCHAR(20) COLLATE utf8mb4_bin NOT NULL, gene INT NOT NULL[ DEFAULT 0], seat INT NOT NULL, UNIQUE KEY begins (owner(2), seat), PRIMARY KEY (owner, seat)) DEFAULT CHARSET utf8mb4",
+	"CREATE TABLE {schema}.notice (k INT NOT NULL PRIMARY KEY, token VARCHAR(40) NOT NULL DEFAULT (UUID()), chance DOUBLE NOT NULL DEFAULT (RAND()), v INT, " +
+		"made DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6), seen TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6))",
+	"CREATE TABLE {schema}.clock (k INT NOT NULL PRIMARY KEY, v INT, made DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6), " +
+		"later DATETIME(6) DEFAULT (NOW(6) + INTERVAL 1 DAY), seen TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6))",
+	"CREATE TABLE {schema}.numbered (id INT NOT NULL PRIMARY KEY AUTO_INCREMENT, v INT, u INT UNIQUE)",
+}
+
+const writeDeclarations = `  {schema}.visit: {kind: sharded, owner: owner, gene: gene}
+  {schema}.ticket: {kind: sharded, owner: owner, gene: gene}
+  {schema}.dated: {kind: sharded, owner: owner, gene: gene}
+  {schema}.fenced: {kind: sharded, owner: owner, gene: gene}
+  {schema}.notice: {kind: global}
+  {schema}.clock: {kind: global}
+  {schema}.numbered: {kind: global}
+`
+
+// compared are the columns that both sides have alike.
+var compared = map[string]string{
+	"dated": "owner, v", "visit": "n, owner, what", "ticket": "owner, seat, code, note, half", "fenced": "owner, seat",
+	"notice": "k, v", "clock": "k, v", "numbered": "*",
+}
+
+var copied = []string{"notice", "clock", "numbered"}
+
+var ofPlain = regexp.MustCompile(`\[(.*?)\]`)
+
+func newWrites(t *testing.T, engine servers.Engine) *stand {
+	s := &stand{engine: engine}
+	var tables []string
+	for _, sql := range writeTables {
+		tables = append(tables, ofPlain.ReplaceAllString(sql, ""))
+	}
+	s.Shop = shop.Start(t, engine, shop.Options{Shards: shards, User: ", scatter_writes: allow", Tables: tables, Declarations: writeDeclarations})
+	s.server = servers.Shared(t, engine, shards+1)[shards]
+	s.server.Exec(t, "CREATE DATABASE "+s.Schema)
+	t.Cleanup(func() {
+		if err := s.server.Execute(context.WithoutCancel(t.Context()), "DROP DATABASE "+s.Schema); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, sql := range slices.Concat(shop.Single, writeTables) {
+		s.server.Exec(t, ofPlain.ReplaceAllString(strings.ReplaceAll(sql, "{schema}", s.Schema), "$1"))
+	}
+	for _, server := range append(slices.Clone(s.Servers), s.server) {
+		s.admins = append(s.admins, login{server.Addr(), server.User, server.Password, s.Schema}.open(t, "admin"))
+	}
+	s.server.Exec(t, fmt.Sprintf("CREATE USER IF NOT EXISTS '%s'@'%%' IDENTIFIED BY '%s'", shop.User, password))
+	s.server.Exec(t, fmt.Sprintf("GRANT ALL PRIVILEGES ON *.* TO '%s'@'%%'", shop.User))
+	return s
+}
+
+// write is what somebody writes: each answer is the plain server's, insert IDs
+// included, or the last one a refusal.
+type write struct {
+	say     []string
+	args    []any
+	refused string // by this code; empty: it is not refused
+}
+
+func writes(refused string, say ...string) write { return write{say: say, refused: refused} }
+
+var tried = []write{
+	// Numbers of AUTO_INCREMENT, of which each shard has its own.
+	writes("1208", "INSERT INTO visit (owner) VALUES (1), (2), (3), (4), (5), (6)"),
+	writes("1208", "INSERT INTO visit (n, owner) VALUES (NULL, 1)"),
+	writes("1208", "INSERT INTO visit (n, owner) VALUES (1, 1), (NULL, 2)"),
+	writes("1208", "INSERT INTO visit (n, owner) VALUES (DEFAULT, 1)"),
+	writes("1208", "INSERT INTO visit (n, owner) VALUES (DEFAULT(n), 1)"),
+	writes("1208", "INSERT INTO visit (n, owner) VALUES (0, 1)"),
+	writes("1208", "INSERT INTO visit (n, owner) VALUES ('0', 1)"),
+	writes("1208", "INSERT INTO visit (n, owner) VALUES (FALSE, 1)"),
+	writes("1208", "INSERT INTO visit (n, owner) VALUES (0.4, 1)"),
+	writes("1208", "INSERT INTO visit (n, owner) VALUES (0e0, 1)"),
+	writes("1208", "INSERT INTO visit (n, owner) VALUES (x'00', 1)"),
+	writes("1208", "SET sql_mode = ''", "INSERT INTO visit (n, owner) VALUES (-1, 1)"),
+	writes("1208", "SET sql_mode = ''", "INSERT INTO visit (n, owner) VALUES ('', 1)"),
+	writes("1208", "SET sql_mode = ''", "INSERT INTO visit (n, owner) VALUES ('x', 1)"),
+	writes("1003", "INSERT INTO visit (n, owner) VALUES ((SELECT 1) - 1, 1)"),
+	writes("1208", "INSERT INTO visit (n, owner) VALUES (1 - 1, 1)"),
+	writes("1208", "SET @n = NULL", "INSERT INTO visit (n, owner) VALUES (@n, 1)"),
+	writes("1208", "SET @n = 0", "INSERT INTO visit (n, owner) VALUES (@n, 1)"),
+	writes("1208", "SET insert_id = 70", "INSERT INTO visit (owner) VALUES (1)"),
+	writes("1208", "SET auto_increment_increment = 3", "INSERT INTO visit (owner) VALUES (1)"),
+	writes("1208", "INSERT INTO visit SET owner = 1"),
+	writes("1208", "INSERT INTO visit SET n = NULL, owner = 1"),
+	writes("1208", "INSERT INTO visit VALUES (NULL, 1, 0, 2)"),
+	writes("1208", "INSERT INTO visit (owner) SELECT 5"),
+	writes("1208", "INSERT INTO visit (n, owner) SELECT NULL, 5"),
+	writes("1208", "INSERT INTO visit (n, owner) SELECT 0, 5"),
+	writes("1208", "REPLACE INTO visit (owner) VALUES (1)"),
+	writes("1209", "REPLACE INTO visit (n, owner) VALUES (1, 1)"),
+	writes("1209", "INSERT INTO visit (n, owner) VALUES (1, 1) ON DUPLICATE KEY UPDATE n = LAST_INSERT_ID(n)"),
+	{say: []string{"INSERT INTO visit (n, owner) VALUES (?, ?)"}, args: []any{nil, 1}, refused: "1208"},
+	{say: []string{"INSERT INTO visit (n, owner) VALUES (?, 1)"}, args: []any{0}, refused: "1208"},
+	{say: []string{"INSERT INTO visit (n, owner) VALUES (?, 1)"}, args: []any{7}},
+	{say: []string{"INSERT INTO visit (n, owner) VALUES (?, 1), (8, 2), (9, 3), (10, 4), (11, 5)"}, args: []any{"7"}},
+	writes("", "INSERT INTO visit (n, owner) VALUES (7, 1)", "SELECT LAST_INSERT_ID()"),
+	writes("", "INSERT INTO visit (n, owner) VALUES (7, 1), (9, 2), (8, 3), (3, 4), (5, 5)", "SELECT LAST_INSERT_ID()"),
+	writes("", "INSERT INTO visit SET owner = 1, n = 4", "SELECT LAST_INSERT_ID(), @@identity"),
+	writes("", "INSERT INTO visit (n, owner) SELECT 3, 5", "SELECT LAST_INSERT_ID()"),
+	writes("", "SET insert_id = 70", "INSERT INTO visit (n, owner) VALUES (7, 1)", "SELECT LAST_INSERT_ID()"),
+	writes("", "INSERT INTO counted (note) VALUES ('x')", "INSERT INTO visit (n, owner) VALUES (7, 1)", "SELECT LAST_INSERT_ID() = 0", "UPDATE visit SET what = LAST_INSERT_ID(5) WHERE owner = 1", "SELECT LAST_INSERT_ID()"),
+	writes("1208", "INSERT INTO numbered (v) VALUES (1)"),
+	writes("1208", "INSERT INTO numbered VALUES (NULL, 1, 1)"),
+	writes("1208", "INSERT INTO numbered (id, v) VALUES (5, 1), (0, 2)"),
+	writes("1208", "INSERT INTO numbered (id, v) VALUES (DEFAULT, 1)"),
+	writes("1208", "REPLACE INTO numbered (v) VALUES (1)"),
+	writes("1208", "INSERT INTO numbered (v, u) VALUES (1, 1) ON DUPLICATE KEY UPDATE v = 2"),
+	writes("1208", "INSERT INTO numbered (v) SELECT 5"),
+	writes("1208", "INSERT INTO numbered (id, v) SELECT k * 0, k FROM clock UNION ALL SELECT 0, 3"),
+	{say: []string{"INSERT INTO numbered (id, v) VALUES (?, ?)"}, args: []any{nil, 1}, refused: "1208"},
+	{say: []string{"INSERT INTO numbered (id, v) VALUES (?, 1)"}, args: []any{7}},
+	writes("", "INSERT INTO numbered (id, v) VALUES (7, 1)", "SELECT LAST_INSERT_ID()"),
+	writes("", "INSERT INTO numbered (id, v) VALUES (7, 1), (3, 2)", "SELECT LAST_INSERT_ID()"),
+	writes("", "INSERT INTO numbered (id, v) SELECT 9, 5", "REPLACE INTO numbered (id, v) VALUES (9, 6)"),
+	writes("", "INSERT INTO numbered (id, v, u) VALUES (9, 5, 1)", "INSERT INTO numbered (id, v, u) VALUES (10, 5, 1) ON DUPLICATE KEY UPDATE v = 6", "INSERT IGNORE INTO numbered (id, v, u) VALUES (10, 5, 1), (11, 5, 2)"),
+
+	// Duplicates on other shards.
+	writes("1209", "INSERT INTO ticket (owner, seat, code) VALUES (1, 1, 5)", "REPLACE INTO ticket (owner, seat, code) VALUES (2, 1, 5), (3, 1, 5), (4, 1, 5)"),
+	writes("1209", "INSERT IGNORE INTO ticket (owner, seat, code) VALUES (1, 1, 5), (2, 1, 5), (3, 1, 5), (4, 1, 5)"),
+	writes("1209", "INSERT INTO ticket (owner, seat, code) VALUES (2, 1, 5) ON DUPLICATE KEY UPDATE note = 'x'"),
+	writes("1209", "INSERT IGNORE INTO ticket (owner, seat, code) SELECT 2, 1, 5"),
+	writes("1209", "REPLACE INTO ticket (owner, seat, code) SELECT 2, 1, 5"),
+	writes("1209", "INSERT IGNORE INTO ticket SET owner = 1, seat = 1, code = 5"),
+	writes("1209", "INSERT IGNORE INTO ticket (owner, seat, code) VALUES (1, 1, NULL), (1, 2, 7)"),
+	writes("1209", "UPDATE IGNORE ticket SET code = 5"),
+	writes("1209", "UPDATE IGNORE ticket SET code = 5 WHERE owner = 1"),
+	writes("1209", "REPLACE INTO fenced (owner, seat) VALUES ('aab', 1)"),
+	writes("1209", "INSERT IGNORE INTO fenced (owner, seat) VALUES ('aab', 1)"),
+	{say: []string{"REPLACE INTO ticket (owner, seat, code) VALUES (1, 1, ?)"}, args: []any{5}, refused: "1209"},
+	{say: []string{"REPLACE INTO ticket (owner, seat, code) VALUES (1, ?, ?)"}, args: []any{1, nil}},
+	writes("", "INSERT INTO ticket (owner, seat) VALUES (1, 1)", "REPLACE INTO ticket (owner, seat, note) VALUES (1, 1, 'x'), (2, 1, 'y'), (3, 1, 'z')"),
+	writes("", "INSERT INTO ticket (owner, seat) VALUES (1, 1)", "INSERT IGNORE INTO ticket (owner, seat, code) VALUES (1, 1, NULL), (1, 2, NULL), (2, 2, DEFAULT)"),
+	writes("", "INSERT INTO ticket (owner, seat, half) VALUES (1, 1, 'abcd')", "INSERT INTO ticket (owner, seat, half) VALUES (1, 2, 'abce') ON DUPLICATE KEY UPDATE note = 'was'", "REPLACE INTO ticket (owner, seat, half) VALUES (2, 2, 'abcf'), (1, 5, 'abcg')"),
+	writes("", "INSERT INTO ticket (owner, seat) VALUES (1, 1), (1, 2)", "UPDATE IGNORE ticket SET seat = 2 WHERE owner = 1"),
+	writes("1102", "INSERT INTO ticket (owner, seat) VALUES (1, 1), (2, 1), (3, 1), (4, 1), (5, 1) ON DUPLICATE KEY UPDATE note = LAST_INSERT_ID(5)"),
+	writes("", "INSERT INTO ticket (owner, seat) VALUES (1, 1)", "INSERT INTO ticket (owner, seat) VALUES (1, 1) ON DUPLICATE KEY UPDATE note = LAST_INSERT_ID(5)", "SELECT LAST_INSERT_ID()"),
+
+	// The time of a statement, on several shards.
+	writes("", "INSERT INTO dated (owner) VALUES (1), (2), (3), (4), (5), (6)", "UPDATE dated SET v = 1", "SELECT COUNT(DISTINCT seen), MIN(seen) > '2020-01-01' FROM dated",
+		"UPDATE dated SET at = NOW(6)", "SELECT COUNT(DISTINCT at), COUNT(DISTINCT seen) FROM dated", "DO SLEEP(0.001)", "UPDATE dated SET at = NOW(6), seen = DEFAULT WHERE owner = 3",
+		"SELECT COUNT(DISTINCT at) FROM dated", "SELECT at < SYSDATE(6) + INTERVAL 1 MINUTE FROM dated WHERE owner = 3"),
+	writes("", "INSERT INTO dated (owner, at) VALUES (1, NOW(6)), (2, NOW(6)), (3, NOW(6)), (4, NOW(6)), (5, NOW(6))", "SELECT COUNT(DISTINCT at) FROM dated"),
+	writes("", "BEGIN", "INSERT INTO dated (owner, at) VALUES (1, NOW(6)), (2, NOW(6)), (3, NOW(6)), (4, NOW(6)), (5, NOW(6))",
+		"UPDATE dated SET at = NOW(6) WHERE owner IN (1, 2, 3)", "SELECT COUNT(DISTINCT at) FROM dated", "SELECT @@timestamp > 1700000000", "ROLLBACK"),
+
+	// Copies.
+	writes("1210", "INSERT INTO notice (k) VALUES (1)"),
+	writes("1210", "INSERT INTO notice (k, token) VALUES (1, 'x')"),
+	writes("1210", "INSERT INTO notice (k, token, chance) VALUES (1, 'x', 0.5), (2, DEFAULT, 0.5)"),
+	writes("1210", "INSERT INTO notice (k, token, chance) VALUES (1, DEFAULT(token), 0.5)"),
+	writes("1210", "REPLACE INTO notice SET k = 1, token = 'x'"),
+	writes("1210", "INSERT INTO notice SET k = 1, token = DEFAULT, chance = 1"),
+	writes("1210", "INSERT INTO notice (k, token, chance) VALUES (1, 'x', 1) ON DUPLICATE KEY UPDATE token = DEFAULT"),
+	writes("1210", "INSERT INTO notice (k, token, chance) VALUES (1, 'x', 1) ON DUPLICATE KEY UPDATE token = DEFAULT(token)"),
+	writes("1210", "INSERT INTO notice (k, token) SELECT 1, 'x'"),
+	writes("1210", "INSERT INTO notice (k) SELECT owner FROM ticket"),
+	writes("1210", "UPDATE notice SET token = DEFAULT"),
+	writes("1210", "UPDATE notice SET token = CONCAT(DEFAULT(token), 'x')"),
+	writes("1210", "UPDATE notice n JOIN clock c ON n.v = c.v SET n.token = c.made"),
+	writes("1210", "UPDATE IGNORE numbered SET u = u + 1"),
+	writes("1003", "UPDATE notice SET token = UUID()"),
+	writes("1003", "UPDATE notice SET v = RAND()"),
+	writes("1003", "UPDATE clock SET made = SYSDATE(6)"),
+	writes("1003", "INSERT INTO clock (k, v) VALUES (1, CONNECTION_ID() * 0 + @@server_id)"),
+	writes("1003", "UPDATE clock SET v = 1 LIMIT 1"),
+	writes("1003", "UPDATE clock SET v = @x := 1"),
+	writes("1003", "INSERT INTO clock (k, v) SELECT 1, v FROM clock LIMIT 1"),
+	writes("1003", "DELETE FROM clock ORDER BY v LIMIT 1"),
+	writes("", "INSERT INTO notice (k, token, chance) VALUES (1, 'x', 1), (2, 'y', 2)", "UPDATE notice SET v = 1", "UPDATE notice SET made = DEFAULT, v = 2 WHERE k = 1"),
+	writes("", "INSERT INTO clock (k) VALUES (1), (2), (3)", "UPDATE clock SET v = 1 WHERE k = 2", "UPDATE clock SET made = NOW(6), seen = CURRENT_TIMESTAMP(6) WHERE k = 3"),
+	writes("", "BEGIN", "INSERT INTO clock (k) VALUES (1)", "UPDATE clock SET v = 1", "COMMIT"),
+	writes("", "INSERT INTO clock (k, made) VALUES (1, '2001-01-01') ON DUPLICATE KEY UPDATE made = DEFAULT", "INSERT INTO clock (k) VALUES (1) ON DUPLICATE KEY UPDATE v = 8, made = DEFAULT(made)", "REPLACE INTO clock (k) VALUES (1), (2)"),
+	writes("", "INSERT INTO clock (k) SELECT 5", "INSERT INTO clock (k, made) SELECT 6, NOW(6)", "INSERT INTO clock (k) SELECT owner FROM ticket"),
+	writes("", "SET timestamp = 1000000000.25", "INSERT INTO clock (k) VALUES (1)", "SELECT made, seen, later FROM clock", "UPDATE clock SET v = 4", "SELECT NOW(6)"),
+	writes("", "INSERT INTO clock (k) VALUES (1)", "SELECT @@timestamp > 1700000000, NOW() > '2020-01-01'", "SELECT v FROM ticket WHERE owner = 1 AND NOW() < made"),
+	{say: []string{"INSERT INTO clock (k) VALUES (?), (?)"}, args: []any{1, 2}},
+}
+
+// What an INSERT or UPDATE does to numbers, duplicates and copies is what one server
+// does, or it is refused.
+func TestWrites(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := newWrites(t, engine)
+		for _, w := range tried {
+			s.write(t, w)
+		}
+	})
+}
+
+func (s *stand) write(t *testing.T, w write) {
+	t.Helper()
+	proxy, plain := s.proxied(t, shop.User), s.direct(t, shop.User)
+	defer proxy.Close()
+	defer plain.Close()
+	defer s.emptyWrites(t)
+	a := attack{refused: []string{w.refused}}
+	for i, text := range w.say {
+		var args []any
+		if i == len(w.say)-1 {
+			args = w.args
+		}
+		got := proxy.say(text, args...)
+		if refusal := a.refusal(got); refusal != "" {
+			if refusal != w.refused {
+				t.Errorf("%s: %q, %v: refused by %v, want %q", s.engine, w.say, w.args, got, w.refused)
+			}
+			return
+		}
+		want := plain.say(text, args...)
+		if d := differ(got, want); d != "" || fmt.Sprint(idsOf(got)) != fmt.Sprint(idsOf(want)) {
+			t.Errorf("%s: %q, %v: %q: %s\n  proxy: %s\n  plain: %s", s.engine, w.say, w.args, text, d, got, want)
+		}
+	}
+	if w.refused != "" {
+		t.Errorf("%s: %q, %v: it was not refused, want %s", s.engine, w.say, w.args, w.refused)
+	}
+	s.sameWrites(t, w)
+}
+
+func (s *stand) emptyWrites(t *testing.T) {
+	var all []string
+	for name := range compared {
+		all = append(all, "DELETE FROM "+name)
+	}
+	for _, admin := range s.admins {
+		admin.must(t, strings.Join(all, "; "))
+	}
+}
+
+func idsOf(a answer) (ids []uint64) {
+	for _, r := range a.results {
+		ids = append(ids, r.insertID)
+	}
+	return ids
+}
+
+// sameWrites compares the rows with the plain server's, and copies with each other.
+func (s *stand) sameWrites(t *testing.T, w write) {
+	t.Helper()
+	for name, columns := range compared {
+		query := "SELECT " + columns + " FROM " + name
+		var have []string
+		for i, admin := range s.admins[:shards] {
+			if i == 0 || !slices.Contains(copied, name) {
+				have = append(have, admin.say(query).results[0].rows...)
+			}
+		}
+		slices.Sort(have)
+		if want := s.admins[shards].say(query).results[0].rows; !slices.Equal(have, want) {
+			t.Errorf("%s: after %q, %v: %s has\n  %q\nand on the plain server\n  %q", s.engine, w.say, w.args, name, have, want)
+		}
+		if !slices.Contains(copied, name) {
+			continue
+		}
+		first := s.admins[0].say("SELECT * FROM " + name).results[0].rows
+		for i, admin := range s.admins[1:shards] {
+			if theirs := admin.say("SELECT * FROM " + name).results[0].rows; !slices.Equal(first, theirs) {
+				t.Errorf("%s: after %q, %v: %s has\n  %q on s0, and on s%d\n  %q", s.engine, w.say, w.args, name, first, i+1, theirs)
+			}
+		}
+	}
+}
