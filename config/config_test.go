@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v4"
 
 	"locus/config"
 	"locus/config/strict"
@@ -100,7 +100,7 @@ func TestParseRefusals(t *testing.T) {
 			"a duration without a unit", "proxy:\n  idle_timeout: 0\n",
 			"line 2: \"0\" isn't a duration: write a number and a unit, such as 500ms, 5s, 10m or 8h",
 		},
-		{"no YAML", "cluster: [a\n", "line 1: did not find expected ',' or ']'"},
+		{"no YAML", "cluster: [a\n", "line 2: did not find expected ',' or ']'"},
 		{
 			"wrong kinds, all at once",
 			"proxy:\n  max_connections: many\n  idle_timeout: 5\n  max_statement: 1.5MiB\nhttp: 3\n",

@@ -3,7 +3,7 @@ package config_test
 import (
 	"testing"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v4"
 
 	"locus/config"
 )

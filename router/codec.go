@@ -12,7 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v4"
 
 	"locus/router/gene"
 )
@@ -147,11 +147,15 @@ func decodeDocument(text []byte) (document, error) {
 
 // withoutTypes words YAML's errors without the names of Go's types.
 func withoutTypes(err error) error {
-	var mismatch *yaml.TypeError
-	if !errors.As(err, &mismatch) {
+	var found *yaml.LoadErrors
+	if !errors.As(err, &found) {
 		return err
 	}
-	return errors.New(strings.ReplaceAll(strings.Join(mismatch.Errors, "; "), " not found in type router.document", " is unknown"))
+	problems := make([]string, 0, len(found.Errors))
+	for _, e := range found.Errors {
+		problems = append(problems, fmt.Sprintf("line %d: %s", e.Mark.Line, e.Message))
+	}
+	return errors.New(strings.ReplaceAll(strings.Join(problems, "; "), " not found in type router.document", " is unknown"))
 }
 
 // newerSchema is the reason, if it is one, for which a document has fields that

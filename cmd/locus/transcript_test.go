@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pmezard/go-difflib/difflib"
+	"github.com/aymanbagabas/go-udiff"
 
 	"locus/test/servers"
 )
@@ -61,10 +61,7 @@ func (s transcript) play(t *testing.T, path string) {
 		return
 	}
 	if got, want := out.String(), string(text); got != want {
-		diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
-			A: difflib.SplitLines(want), FromFile: path, B: difflib.SplitLines(got), ToFile: "what was printed", Context: 3,
-		})
-		t.Errorf("%s%v", diff, err)
+		t.Error(udiff.Unified(path, "what was printed", want, got))
 	}
 }
 

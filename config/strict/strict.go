@@ -11,7 +11,7 @@ import (
 	"regexp"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v4"
 )
 
 // Decode reads one YAML document into v, a pointer. A field that v has no
@@ -40,7 +40,7 @@ func Decode(text []byte, v any) error {
 
 var (
 	unknownField = regexp.MustCompile(`field (.*) not found in type \S+`)
-	wrongKind    = regexp.MustCompile("cannot unmarshal !!(\\S+) (?:(`.*`) )?into (\\S+)")
+	wrongKind    = regexp.MustCompile("cannot construct !!(\\S+) (?:(`.*`) )?into (\\S+)")
 )
 
 // kinds are the words for what YAML and Go call their types.
@@ -53,17 +53,17 @@ var kinds = map[string]string{
 
 // plainError words YAML's errors without the names of Go's types.
 func plainError(err error) error {
-	var mismatch *yaml.TypeError
-	if !errors.As(err, &mismatch) {
+	var found *yaml.LoadErrors
+	if !errors.As(err, &found) {
 		return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
 	}
-	problems := make([]error, 0, len(mismatch.Errors))
-	for _, text := range mismatch.Errors {
-		text = unknownField.ReplaceAllString(text, `unknown field "$1"`)
+	problems := make([]error, 0, len(found.Errors))
+	for _, e := range found.Errors {
+		text := unknownField.ReplaceAllString(e.Message, `unknown field "$1"`)
 		if m := wrongKind.FindStringSubmatchIndex(text); m != nil {
 			text = text[:m[0]] + wrongKindText(wrongKind.FindStringSubmatch(text)) + text[m[1]:]
 		}
-		problems = append(problems, errors.New(text))
+		problems = append(problems, fmt.Errorf("line %d: %s", e.Mark.Line, text))
 	}
 	return errors.Join(problems...)
 }
@@ -85,8 +85,20 @@ func wrongKindText(match []string) string {
 	return have + " stands where " + want + " belongs"
 }
 
-// AtLine is the form in which YAML's decoder collects the errors of own types
-// and goes on to find more.
+// AtLine returns an error of an own type's UnmarshalYAML. The decoder collects such errors and goes on to find more.
 func AtLine(node *yaml.Node, format string, args ...any) error {
-	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: "+format, append([]any{node.Line}, args...)...)}}
+	return Problems([]*yaml.LoadError{Problem(node.Line, fmt.Sprintf(format, args...))})
+}
+
+// Problem is one of the errors that an own type's UnmarshalYAML returns together, by [Problems].
+func Problem(line int, text string) *yaml.LoadError {
+	return yaml.NewLoadError(yaml.ConstructorStage, text, yaml.Mark{Line: line}, nil)
+}
+
+// Problems is the error that holds all of found, or nil if there is none.
+func Problems(found []*yaml.LoadError) error {
+	if len(found) == 0 {
+		return nil
+	}
+	return &yaml.LoadErrors{Errors: found}
 }

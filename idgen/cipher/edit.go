@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"syscall"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v4"
 )
 
 // Rotation is a new key of a ring.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v4"
 )
 
 // maxVersion is the largest key version of any layout (bytes16's 20 bits).

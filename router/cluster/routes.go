@@ -6,8 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v4"
 
+	"locus/config/strict"
 	"locus/router"
 	"locus/router/gene"
 )
@@ -21,7 +22,7 @@ type routes struct {
 
 // UnmarshalYAML reports all bad lines at once.
 func (r *routes) UnmarshalYAML(node *yaml.Node) error {
-	var bad []string
+	var bad []*yaml.LoadError
 	add := func(text string, line int) {
 		text = strings.TrimSpace(text)
 		if text == "" || text[0] == '#' {
@@ -29,7 +30,7 @@ func (r *routes) UnmarshalYAML(node *yaml.Node) error {
 		}
 		e, err := parseRoute(text)
 		if err != nil {
-			bad = append(bad, fmt.Sprintf("line %d: %s", line, err))
+			bad = append(bad, strict.Problem(line, err.Error()))
 			return
 		}
 		r.entries, r.lines = append(r.entries, e), append(r.lines, line)
@@ -48,12 +49,9 @@ func (r *routes) UnmarshalYAML(node *yaml.Node) error {
 			add(item.Value, item.Line)
 		}
 	default:
-		bad = append(bad, fmt.Sprintf("line %d: routes are a text that begins with | or a list, of lines like 0x7fff s0", node.Line))
+		bad = append(bad, strict.Problem(node.Line, "routes are a text that begins with | or a list, of lines like 0x7fff s0"))
 	}
-	if bad != nil {
-		return &yaml.TypeError{Errors: bad}
-	}
-	return nil
+	return strict.Problems(bad)
 }
 
 func parseRoute(text string) (router.Entry, error) {

@@ -3,7 +3,7 @@ package cluster
 import (
 	"fmt"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v4"
 
 	"locus/config/strict"
 )
