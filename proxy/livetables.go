@@ -188,6 +188,6 @@ func sameCatalog(w *world, l *schema.Loaded) bool {
 		return false
 	}
 	return reflect.DeepEqual(have.Listings(), now.Listings()) && slices.EqualFunc(have.Tables(), now.Tables(), func(a, b *catalog.Table) bool {
-		return a.TableName == b.TableName && reflect.DeepEqual(a.Columns, b.Columns)
+		return a.TableName == b.TableName && reflect.DeepEqual(a.Columns, b.Columns) && a.SameUnique(b)
 	})
 }

@@ -2,6 +2,9 @@ package session
 
 import (
 	"errors"
+	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -17,8 +20,8 @@ import (
 // the time that it may take.
 func (s *Session) scattered(shards int) error {
 	s.Counts.Scattered.Add(1)
-	if _, limited := s.settings.Lookup("sql_select_limit"); limited {
-		return &plan.Refusal{Code: plan.ScatterShape, Message: "a read of several shards while sql_select_limit is set: use LIMIT"}
+	if s.selectLimited() {
+		return &plan.Refusal{Code: plan.ScatterShape, Message: "a read of several shards while sql_select_limit is set: SET sql_select_limit = DEFAULT, and use LIMIT"}
 	}
 	if err := s.mayScatter(shards); err != nil {
 		return err
@@ -27,6 +30,13 @@ func (s *Session) scattered(shards int) error {
 		s.limit(time.Now().Add(limit)) // each shard has it as well, from when it begins
 	}
 	return nil
+}
+
+// selectLimited tells whether the client has bounded its answers by sql_select_limit,
+// which each shard would obey by itself.
+func (s *Session) selectLimited() bool {
+	limit, set := s.settings.Lookup("sql_select_limit")
+	return set && !strings.EqualFold(limit, "DEFAULT") && limit != strconv.FormatUint(math.MaxUint64, 10)
 }
 
 // scatteredEverywhere is scattered for a read of every shard that has genes.

@@ -63,7 +63,7 @@ func (s *Session) readsDeclared(r *request) error {
 			full.Schema = s.settings.Database()
 		}
 		if t, err := r.world.Catalog.Find(full); t != nil || err != nil {
-			return &plan.Refusal{Code: plan.Unsupported, Message: fmt.Sprintf("SET to a value that is read from the declared table %s: use SELECT … INTO", full)}
+			return &plan.Refusal{Code: plan.Unsupported, Message: fmt.Sprintf("SET to a value that is read from the declared table %s: use SELECT … INTO, or, where it reads several shards, SELECT and then SET to what was answered", full)}
 		}
 	}
 	return nil

@@ -33,7 +33,7 @@ func (s *Session) runXA(r *request) error {
 	case b.Verb == "recover" && b.Named:
 		return s.recoverXA(b)
 	case !s.account.Admin && (!b.Named || slices.ContainsFunc(b.Names, func(name string) bool { return strings.Contains(name, ours) })):
-		return &plan.Refusal{Code: plan.Unsupported, Message: "XA of a name that begins with locus-, or that isn't a plain text: the proxies' own transactions have those, and proxies finish them"}
+		return &plan.Refusal{Code: plan.Unsupported, Message: "XA of a name that begins with locus-, or that isn't a plain text: the proxies' own transactions have those, and proxies finish them; give it another name, in quotes"}
 	case b.Verb == "start" && s.txn.running() && !s.pins.has(globalTransaction):
 		return fail(erXAOutside, "XAE09", "XAER_OUTSIDE: Some work is done outside global transaction")
 	}

@@ -55,6 +55,13 @@ func (c *Catalog) Misspelled(name TableName) (declared TableName, ok bool) {
 	return declared, ok && declared != name
 }
 
+// MisspelledError is the name of a declared table in another letter case.
+type MisspelledError struct{ Name, Declared TableName }
+
+func (e *MisspelledError) Error() string {
+	return fmt.Sprintf("Table '%s' doesn't exist; the declared one is %s, and letter case counts", e.Name, e.Declared)
+}
+
 // BrokenError is a statement on a declared table that does not fit its schema.
 type BrokenError struct {
 	Table  TableName

@@ -149,6 +149,9 @@ func (c *Catalog) object(name TableName) (*listed, error) {
 	if c.broken[name] != nil { // it is declared, and its own refusal says more
 		return nil, nil
 	}
+	if declared, ok := c.Misspelled(name); ok {
+		return nil, &MisspelledError{name, declared}
+	}
 	name, ok := c.spelled(name)
 	if !ok {
 		return nil, nil

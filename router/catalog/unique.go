@@ -17,6 +17,11 @@ func (u UniqueKey) Equal(other UniqueKey) bool {
 	return u.Name == other.Name && u.Partial == other.Partial && slices.Equal(u.Columns, other.Columns)
 }
 
+// SameUnique tells whether two tables have the same unique keys, in whatever order.
+func (t *Table) SameUnique(other *Table) bool {
+	return len(t.Unique) == len(other.Unique) && !slices.ContainsFunc(t.Unique, func(u UniqueKey) bool { return !slices.ContainsFunc(other.Unique, u.Equal) })
+}
+
 // Changes tells whether assigning a column may change the key's values in a row.
 func (t *Table) Changes(u UniqueKey, column int) bool {
 	computed := func(c int) bool { return t.Columns[c].Generated }

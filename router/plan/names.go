@@ -120,6 +120,9 @@ func (c Context) closedError(err error) error {
 	if _, ok := errors.AsType[*catalog.AmbiguousError](err); ok {
 		return refuse(Ambiguous, "%v", err)
 	}
+	if _, ok := errors.AsType[*catalog.MisspelledError](err); ok {
+		return refuse(BrokenTable, "%v", err)
+	}
 	return refuse(TooFar, "%v", err)
 }
 

@@ -43,7 +43,7 @@ func planTemporary(s *stmt.Statement, ctx Context) (*Plan, error) {
 		case i == 0:
 			return nil, refuse(Unsupported, "a temporary table by the name of the declared table %s: give it another name", t.TableName)
 		case t.Kind != catalog.Single || t.Shard != ctx.Catalog.First():
-			return nil, refuse(CrossShard, "a temporary table made from %s table %s: create it empty, and insert the rows", t.Kind, t.TableName)
+			return nil, refuse(CrossShard, "a temporary table made from %s table %s: create it empty, read the rows, and insert them with VALUES", t.Kind, t.TableName)
 		}
 	}
 	return &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, KeepsInsertID: true}, nil

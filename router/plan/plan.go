@@ -366,7 +366,7 @@ func (c Context) find(name stmt.TableName) (*catalog.Table, error) {
 		return nil, &Refusal{Code: BrokenTable, Message: err.Error()}
 	}
 	if declared, ok := c.Catalog.Misspelled(full); ok && t == nil {
-		return nil, refuse(BrokenTable, "Table '%s' doesn't exist; the declared one is %s, and letter case counts", full, declared)
+		return nil, refuse(BrokenTable, "%v", &catalog.MisspelledError{Name: full, Declared: declared})
 	}
 	return t, nil
 }

@@ -56,7 +56,11 @@ func hinted(hints []string) error {
 			return refuse(NotAllowed, "a hint SET_VAR that is more than a name and a constant: SET the variable for the session")
 		}
 		for _, m := range matches {
-			if name := strings.ToLower(m[1]); !ForOneStatement[name] {
+			switch name := strings.ToLower(m[1]); {
+			case ForOneStatement[name]:
+			case name == "sql_select_limit":
+				return refuse(NotAllowed, "the hint SET_VAR(sql_select_limit): each shard would obey it by itself; use LIMIT")
+			default:
 				return refuse(NotAllowed, "the hint SET_VAR(%s): each shard would obey it by itself; SET the variable for the session, or leave it out", name)
 			}
 		}

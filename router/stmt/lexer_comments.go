@@ -86,7 +86,7 @@ func (l *Lexed) hint(start, end int) {
 	}
 	switch {
 	case quote != 0:
-		l.uncertain(start, "a hint with a quote that has no second one: its end is in doubt")
+		l.uncertain(start, "a hint with a quote that has no second one: its end is in doubt; leave it out")
 		return
 	case seen >= utf8.RuneSelf && !l.certainName(start, end):
 		return

@@ -22,9 +22,9 @@ const (
 )
 
 const (
-	inBatches  = "send it in batches, or put the values into a temporary table and join that"
-	inParts    = "split it into several statements, or put intermediate rows into a temporary table"
-	lessNested = "nest it less deeply, or put intermediate rows into a temporary table"
+	inBatches  = "send it in batches, or put the values into a table and join that"
+	inParts    = "split it into several statements"
+	lessNested = "nest it less deeply, or split it into several statements"
 )
 
 // tooLarge tells why a text is not parsed; nil: it may be.

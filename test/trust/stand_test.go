@@ -22,6 +22,7 @@ type stand struct {
 	admins     []*session // of each shard, and last of the plain server
 	app, plain *session   // who prepares and clears up
 	rows       map[string]string
+	changed    *cluster.Cluster // with the users
 }
 
 const shards = 3
@@ -63,6 +64,13 @@ const password = shop.Password
 
 func newStand(t *testing.T, engine servers.Engine) *stand {
 	t.Helper()
+	return standOf(t, engine, shop.Options{}, nil)
+}
+
+// standOf is a stand with what the options have besides, and with further tables of the
+// plain server.
+func standOf(t *testing.T, engine servers.Engine, o shop.Options, more []string) *stand {
+	t.Helper()
 	s := &stand{engine: engine}
 	if engine == servers.MySQL {
 		for _, server := range servers.Shared(t, engine, shards+1) {
@@ -70,7 +78,8 @@ func newStand(t *testing.T, engine servers.Engine) *stand {
 		}
 	}
 	track(t, engine, servers.Shared(t, engine, shards+1))
-	s.Shop = shop.Start(t, engine, shop.Options{Shards: shards, User: ", scatter_writes: allow"})
+	o.Shards, o.User = shards, ", scatter_writes: allow"
+	s.Shop = shop.Start(t, engine, o)
 	foreseen(t, s.Shop)
 	s.server = servers.Shared(t, engine, shards+1)[shards]
 	s.server.Exec(t, "CREATE DATABASE "+s.Schema)
@@ -79,7 +88,7 @@ func newStand(t *testing.T, engine servers.Engine) *stand {
 			t.Error(err)
 		}
 	})
-	for _, sql := range slices.Concat(shop.Tables, shop.Single) {
+	for _, sql := range slices.Concat(shop.Tables, shop.Single, more) {
 		s.server.Exec(t, stamped.Replace(strings.ReplaceAll(sql, "{schema}", s.Schema)))
 	}
 	for _, server := range append(slices.Clone(s.Servers), s.server) {
@@ -144,6 +153,7 @@ func (s *stand) users(t *testing.T) {
 		u.Secret, u.ScatterWrites = "app", cluster.GuardAllow
 		changed.Users[name] = u
 	}
+	s.changed = &changed
 	s.Apply(&changed)
 	for name, grants := range granted {
 		s.server.Exec(t, fmt.Sprintf("CREATE USER IF NOT EXISTS '%s'@'%%' IDENTIFIED BY '%s'", name, password))
