@@ -68,10 +68,14 @@ func of(declared map[string]cluster.Generator) *cluster.Cluster {
 // Every kind, by two processes: no text twice.
 func TestEveryKind(t *testing.T) {
 	redis, memcached := servers.Redis(t).Addr, servers.Memcached(t).Addr
+	several := cluster.Servers{Several: []string{redis, servers.Redis(t).Addr}}
+	caches := cluster.Servers{Several: []string{memcached, servers.Memcached(t).Addr}}
 	declared := map[string]cluster.Generator{
 		"plain": {Kind: cluster.SegmentGenerator, MinStep: 10}, "other": {Kind: cluster.SegmentGenerator},
 		"pooled": {Kind: cluster.SegmentGenerator, Server: redis}, "flake": {Kind: cluster.SnowflakeGenerator},
 		"one": {Kind: cluster.RedisGenerator, Server: redis}, "four": {Kind: cluster.RedisGenerator, Server: redis, Keys: 4},
+		"twoservers": {Kind: cluster.RedisGenerator, Servers: several, Keys: 2}, "twopools": {Kind: cluster.SegmentGenerator, Servers: several, MinStep: 10},
+		"twoplaces": {Kind: cluster.BucketsGenerator, Servers: several}, "twocaches": {Kind: cluster.MemcachedGenerator, Servers: caches},
 		"buckets": {Kind: cluster.BucketsGenerator, Server: redis}, "cached": {Kind: cluster.MemcachedGenerator, Server: memcached},
 		"turns": {Kind: cluster.HAGenerator, Of: []string{"plain", "other"}}, "ready": {Kind: cluster.QueueGenerator, Of: []string{"one"}, Bits: 3},
 		"invoice": {Kind: cluster.FormatGenerator, Template: "QJ{seq:6}"}, "daily": {Kind: cluster.FormatGenerator, Template: "{time:yyyyMMdd}{seq:5,per=yyyyMMdd}"},
@@ -108,7 +112,9 @@ func TestEveryKind(t *testing.T) {
 	if s := status["plain"]; s.Loads == 0 || s.Waits == 0 || s.Failed != 0 {
 		t.Errorf("plain: %+v", s.Counts)
 	}
-	for name, before := range map[string]string{"pooled": "etcd", "one": "redis", "ready": "redis", "buckets": "bucket"} {
+	for name, before := range map[string]string{
+		"twoservers": "redis " + redis, "twopools": "redis " + redis, "twoplaces": "redis " + redis, "twocaches": "memcached " + memcached, "cached": "memcached", "pooled": "etcd", "one": "redis", "ready": "redis", "buckets": "bucket",
+	} {
 		if s := status[name].Breakers[before]; s[breaker.Closed] == 0 || len(s) != 1 && s[breaker.Open] > 0 {
 			t.Errorf("%s: breakers before %s are %v", name, before, s)
 		}

@@ -7,13 +7,9 @@ import (
 	"time"
 
 	"locus/idgen"
-	"locus/idgen/buckets"
 	"locus/idgen/format"
 	"locus/idgen/ha"
-	"locus/idgen/memcached"
-	"locus/idgen/pool"
 	"locus/idgen/queue"
-	"locus/idgen/redis"
 	"locus/idgen/segment"
 	"locus/idgen/snowflake"
 	"locus/router/cluster"
@@ -45,13 +41,7 @@ func (m maker) make(ctx context.Context, name, counter string) (idgen.Numbers, e
 	case cluster.BucketsGenerator:
 		return m.buckets(d, counter)
 	case cluster.MemcachedGenerator:
-		store, err := m.granting(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		cached := memcached.New(d.Server, store, tag, memcached.Options{})
-		m.into.close = append(m.into.close, func() { _ = cached.Close() })
-		return cached, nil
+		return m.memcached(ctx, name, tag)
 	case cluster.RowGenerator:
 		return m.row(ctx, name)
 	case cluster.AutoIncrementGenerator:
@@ -85,66 +75,6 @@ func (m maker) segments(ctx context.Context, name, tag string) (idgen.Numbers, e
 		st.Counts = segment.Counts{Loads: st.Loads + c.Loads, Failed: st.Failed + c.Failed, Waits: st.Waits + c.Waits}
 	})
 	return numbers, nil
-}
-
-func (m maker) buckets(d cluster.Generator, counter string) (idgen.Numbers, error) {
-	server, err := m.redis(d)
-	if err != nil {
-		return nil, err
-	}
-	epochs := idgen.Run{Take: func(ctx context.Context, n int) (uint64, error) {
-		grant, err := m.store.Extend(ctx, "generator/"+counter+"/epochs", uint64(n))
-		return grant.First, err
-	}}
-	b := buckets.New(server, epochs, buckets.Options{Prefix: "locus:buckets:" + counter + ":"})
-	m.into.report = append(m.into.report, func(st *Status) {
-		st.left("epoch", b.Left())
-		for state, n := range b.States() {
-			st.breaker("bucket", state, n)
-		}
-	})
-	return b, nil
-}
-
-func (m maker) redis(d cluster.Generator) (*redis.Server, error) {
-	password := ""
-	if d.Secret != "" {
-		var err error
-		if password, err = m.options.Secrets(d.Secret); err != nil {
-			return nil, err
-		}
-	}
-	server := redis.Open(redis.Config{Address: d.Server, Password: password})
-	m.into.close = append(m.into.close, func() { _ = server.Close() })
-	return server, nil
-}
-
-// front is the store of a generator's segments, behind a Redis if one is declared.
-func (m maker) front(ctx context.Context, name string) (segment.Store, error) {
-	if m.declared.Generators[name].Server != "" {
-		return m.pool(ctx, name)
-	}
-	return m.granting(ctx, name)
-}
-
-func (m maker) pool(ctx context.Context, name string) (*pool.Pool, error) {
-	d := m.declared.Generators[name]
-	store, err := m.granting(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	server, err := m.redis(d)
-	if err != nil {
-		return nil, err
-	}
-	p := pool.New(server, store, pool.Options{Keys: d.Keys})
-	m.into.close = append(m.into.close, p.Close)
-	m.into.report = append(m.into.report, func(st *Status) {
-		redis, durable := p.Breakers()
-		st.breaker("redis", redis, 1)
-		st.breaker(storeName(d), durable, 1)
-	})
-	return p, nil
 }
 
 // format makes a template, and its sequence: that of another generator, or its own.

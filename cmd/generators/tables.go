@@ -61,11 +61,11 @@ func (m maker) lock(d cluster.Generator, name string) (row.Lock, error) {
 	case cluster.LocalLock:
 		return row.NewLocal(), nil
 	case cluster.RedisLock:
-		server, err := m.redis(d)
+		servers, err := m.redisServers(d)
 		if err != nil {
 			return nil, err
 		}
-		lock := row.NewShared(server, "locus:row:"+name, breaker.Options{})
+		lock := row.NewShared(servers[0], "locus:row:"+name, breaker.Options{})
 		m.into.report = append(m.into.report, func(st *Status) { st.breaker("redis", lock.State(), 1) })
 		return lock, nil
 	case cluster.NoLock:

@@ -66,7 +66,8 @@ func New(o Options) *Breaker {
 	return &Breaker{options: o}
 }
 
-// Allow reports whether a call may be made. Who was let through calls Done.
+// Allow reports whether a call may be made. Who was let through calls
+// Done, or Leave.
 func (b *Breaker) Allow() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -78,6 +79,13 @@ func (b *Breaker) Allow() bool {
 	}
 	b.trying = true
 	return true
+}
+
+// Leave takes back what Allow said: the call was not made.
+func (b *Breaker) Leave() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.trying = false
 }
 
 // remaining is what is left of the pause. A clock that was set back must not

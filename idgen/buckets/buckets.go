@@ -1,4 +1,5 @@
-// Package buckets counts in 256 counters in Redis at once:
+// Package buckets counts in 256 counters in Redis at once, which lie in one server
+// or in several, or in the nodes of a cluster:
 //
 //	| 0 (1) | epoch (37) | bucket (8) | counter (18) |
 //
@@ -35,7 +36,7 @@ const (
 	maxEpoch    = 1<<(63-bucketBits-counterBits) - 1
 )
 
-// Redis is what is asked of the server.
+// Redis is what is asked of a server, or of a cluster.
 type Redis interface {
 	// Eval runs a script at most once. An error means that the outcome is unknown.
 	Eval(ctx context.Context, script string, keys []string, args ...string) ([]string, error)
@@ -55,27 +56,33 @@ type Options struct {
 
 // Generator is safe for concurrent use.
 type Generator struct {
-	redis   Redis
+	servers []Redis // a bucket is in the one of its number modulo theirs
 	epochs  idgen.Numbers
 	options Options
 
 	breakers [buckets]*breaker.Breaker
-	turn     atomic.Uint32 // of the buckets
-	epoch    atomic.Uint64 // the highest that this process has begun
+	away     []*breaker.Breaker // of the servers
+	turn     atomic.Uint32      // of the buckets
+	epoch    atomic.Uint64      // the highest that this process has begun
 	callers  *together.Numbers
 }
 
 var _ idgen.Numbers = (*Generator)(nil)
 
-// New is a generator; epochs come from a durable store.
-func New(redis Redis, epochs idgen.Numbers, o Options) *Generator {
+// New is a generator over one server or more; epochs come from a durable store.
+// Which servers they are may be changed: a bucket that its server does not have
+// begins an epoch there.
+func New(servers []Redis, epochs idgen.Numbers, o Options) *Generator {
 	o.Prefix = cmp.Or(o.Prefix, "locus:buckets:")
 	o.Timeout = cmp.Or(o.Timeout, 500*time.Millisecond)
 	o.Lanes = cmp.Or(o.Lanes, 2*runtime.GOMAXPROCS(0))
-	g := &Generator{redis: redis, epochs: epochs, options: o}
+	g := &Generator{servers: servers, epochs: epochs, options: o}
 	g.callers = together.New(o.Lanes, 0, g.count)
 	for i := range g.breakers {
 		g.breakers[i] = breaker.New(o.Breaker)
+	}
+	for range servers {
+		g.away = append(g.away, breaker.New(o.Breaker))
 	}
 	g.turn.Store(uint32(time.Now().UnixNano())) // processes begin at different ones
 	return g
@@ -118,13 +125,13 @@ const attempts = 8
 // count takes n numbers of one bucket and gives the first.
 func (g *Generator) count(ctx context.Context, n int) (uint64, error) {
 	var errs []error
-	for range attempts {
+	for looked := 0; looked < buckets && len(errs) < attempts; looked++ {
 		bucket := g.turn.Add(1) % buckets
-		if !g.breakers[bucket].Allow() {
+		if !g.allow(bucket) {
 			continue
 		}
 		first, err := g.countIn(ctx, bucket, n)
-		g.breakers[bucket].Done(err)
+		g.done(bucket, err)
 		if err == nil {
 			return first, nil
 		}
@@ -133,16 +140,60 @@ func (g *Generator) count(ctx context.Context, n int) (uint64, error) {
 			break
 		}
 	}
-	if len(errs) == 0 {
-		return 0, errors.New("buckets: those that were tried failed lately and are not asked for a while")
+	if len(errs) == 0 { // all failed lately, and one of each server may be back
+		for range g.servers {
+			bucket := g.turn.Add(1) % buckets
+			first, err := g.countIn(ctx, bucket, n)
+			g.done(bucket, err)
+			if err == nil {
+				return first, nil
+			}
+			errs = append(errs, fmt.Errorf("bucket %d: %w", bucket, err))
+		}
 	}
 	return 0, fmt.Errorf("buckets: %w", errors.Join(errs...))
 }
 
+// server is where a bucket is.
+func (g *Generator) server(bucket uint32) int { return int(bucket) % len(g.servers) }
+
+// allow asks the bucket's breaker, and that of its server if there are others to go
+// to: one that does not answer would otherwise be found out by each of its buckets.
+func (g *Generator) allow(bucket uint32) bool {
+	if len(g.servers) == 1 {
+		return g.breakers[bucket].Allow()
+	}
+	server := g.away[g.server(bucket)]
+	if !server.Allow() {
+		return false
+	}
+	if !g.breakers[bucket].Allow() {
+		server.Leave()
+		return false
+	}
+	return true
+}
+
+// unanswered is an error of a server, and not of one bucket.
+type unanswered struct{ error }
+
+func (e unanswered) Unwrap() error { return e.error }
+
+func (g *Generator) done(bucket uint32, err error) {
+	g.breakers[bucket].Done(err)
+	if len(g.servers) == 1 {
+		return
+	}
+	if !errors.As(err, new(unanswered)) {
+		err = nil
+	}
+	g.away[g.server(bucket)].Done(err)
+}
+
 func (g *Generator) countIn(ctx context.Context, bucket uint32, n int) (uint64, error) {
-	key := g.options.Prefix + strconv.Itoa(int(bucket))
+	redis, key := g.servers[g.server(bucket)], g.options.Prefix+strconv.Itoa(int(bucket))
 	for range 3 {
-		answer, err := g.eval(ctx, countScript, key, strconv.Itoa(n), strconv.Itoa(1<<counterBits))
+		answer, err := g.eval(ctx, redis, countScript, key, strconv.Itoa(n), strconv.Itoa(1<<counterBits))
 		if err != nil {
 			return 0, err
 		}
@@ -150,7 +201,7 @@ func (g *Generator) countIn(ctx context.Context, bucket uint32, n int) (uint64, 
 			return 0, fmt.Errorf("Redis answers %q", answer)
 		}
 		if answer[0] == "reset" {
-			if err := g.reset(ctx, key); err != nil {
+			if err := g.reset(ctx, redis, key); err != nil {
 				return 0, err
 			}
 			continue
@@ -167,18 +218,19 @@ func (g *Generator) countIn(ctx context.Context, bucket uint32, n int) (uint64, 
 
 // reset begins an epoch, unless somebody else is at it. Its lock only spares
 // epochs: each is put in once, so two resets don't repeat a number.
-func (g *Generator) reset(ctx context.Context, key string) error {
+func (g *Generator) reset(ctx context.Context, redis Redis, key string) error {
 	token := rand.Text()
 	bounded, cancel := context.WithTimeout(ctx, g.options.Timeout)
 	defer cancel()
-	locked, err := g.redis.TryLock(bounded, key+":lock", token, 2*time.Second)
+	lock := "{" + key + "}:lock" // beside it in a cluster
+	locked, err := redis.TryLock(bounded, lock, token, 2*time.Second)
 	if err != nil {
-		return err
+		return unanswered{err}
 	}
 	if !locked {
 		return errors.New("it is being reset")
 	}
-	defer func() { _ = g.redis.Unlock(context.WithoutCancel(bounded), key+":lock", token) }() // it ends by itself
+	defer func() { _ = redis.Unlock(context.WithoutCancel(bounded), lock, token) }() // it ends by itself
 	epoch, err := idgen.One(ctx, g.epochs)
 	if err != nil {
 		return fmt.Errorf("begin an epoch: %w", err)
@@ -188,19 +240,33 @@ func (g *Generator) reset(ctx context.Context, key string) error {
 	}
 	for highest := g.epoch.Load(); epoch > highest && !g.epoch.CompareAndSwap(highest, epoch); highest = g.epoch.Load() {
 	}
-	_, err = g.eval(ctx, resetScript, key, strconv.FormatUint(epoch, 10))
+	_, err = g.eval(ctx, redis, resetScript, key, strconv.FormatUint(epoch, 10))
 	return err
 }
 
-func (g *Generator) eval(ctx context.Context, script, key string, args ...string) ([]string, error) {
+func (g *Generator) eval(ctx context.Context, redis Redis, script, key string, args ...string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, g.options.Timeout)
 	defer cancel()
-	return g.redis.Eval(ctx, script, []string{key}, args...)
+	answer, err := redis.Eval(ctx, script, []string{key}, args...)
+	if err != nil {
+		return nil, unanswered{err}
+	}
+	return answer, nil
 }
 
 // Left is what is left of the epochs, from 1 down to 0, as far as this process has
 // begun one.
 func (g *Generator) Left() float64 { return 1 - float64(g.epoch.Load())/maxEpoch }
+
+// Servers are the states of the breakers before the servers: of one alone always
+// closed, since its buckets have theirs.
+func (g *Generator) Servers() []breaker.State {
+	var states []breaker.State
+	for _, b := range g.away {
+		states = append(states, b.State())
+	}
+	return states
+}
 
 // States counts the buckets whose breaker is in a state.
 func (g *Generator) States() map[breaker.State]int {

@@ -28,7 +28,7 @@ func TestNoNumberTwice(t *testing.T) {
 	for range 2 {
 		link := redis.Open(redis.Config{Address: server.Addr})
 		defer link.Close()
-		generators = append(generators, New(link, source, Options{}))
+		generators = append(generators, New([]Redis{link}, source, Options{}))
 	}
 	round := func() {
 		before := all.Len()
@@ -71,7 +71,7 @@ func TestACallerThatGivesUp(t *testing.T) {
 	server := servers.Redis(t)
 	link := redis.Open(redis.Config{Address: server.Addr})
 	defer link.Close()
-	g := New(link, epochs(), Options{Lanes: 1})
+	g := New([]Redis{link}, epochs(), Options{Lanes: 1})
 	var takers sync.WaitGroup
 	for i := range 50 {
 		takers.Go(func() {

@@ -30,7 +30,7 @@ func TestNoNumberTwiceWhileTheServerForgets(t *testing.T) {
 	var all distinct.Numbers
 	var generators []*Generator
 	for range 2 {
-		g := New(server.Addr, store, "orders", Options{Block: 50})
+		g := New([]string{server.Addr}, store, "orders", Options{Block: 50})
 		defer g.Close()
 		generators = append(generators, g)
 	}
@@ -64,14 +64,14 @@ func TestNoNumberTwiceWhileTheServerForgets(t *testing.T) {
 	}
 	round()
 	for _, g := range generators {
-		_ = g.client.Delete(g.item(g.current()))
+		_ = g.places[0].client.Delete(g.places[0].item(g.places[0].current()))
 	}
 	round()
 }
 
 func TestABlockThatIsNonsenseIsNotUsed(t *testing.T) {
 	server := servers.Memcached(t)
-	g := New(server.Addr, &granted{}, "orders", Options{Block: 10})
+	g := New([]string{server.Addr}, &granted{}, "orders", Options{Block: 10})
 	defer g.Close()
 	if said, err := server.Ask("set locus:ids:orders 0 0 5\r\n9-abc\r\n"); err != nil || said != "STORED\r\n" {
 		t.Fatal(said, err)

@@ -20,6 +20,8 @@ import (
 type Options struct {
 	// Prefix is what the pool's keys in Redis begin with ("locus:ids:").
 	Prefix string
+	// Part tells pools of a counter apart that are in one Redis ("").
+	Part string
 	// Fill is how many numbers a fill asks the durable store for (100,000): as
 	// many are the reserve. A run that is asked for makes it at least four times
 	// its own length.
@@ -77,8 +79,8 @@ func New(redis Scripts, durable segment.Store, o Options) *Pool {
 
 // Extend grants the next n numbers of a counter, from Redis if it can be asked.
 func (p *Pool) Extend(ctx context.Context, name string, n uint64) (segment.Grant, error) {
-	if n < 1 || n > maxNumber/8 {
-		return segment.Grant{}, fmt.Errorf("extend %s by %d: ask for 1 to %d numbers", name, n, uint64(maxNumber/8))
+	if err := checkLength(name, n); err != nil {
+		return segment.Grant{}, err
 	}
 	r := &request{n: n, floor: p.highest(name), size: p.size(n)}
 	r.begin(p.redisBreaker.Allow())
@@ -88,6 +90,13 @@ func (p *Pool) Extend(ctx context.Context, name string, n uint64) (segment.Grant
 	}
 	p.handed(name, r.result.Last)
 	return r.result, nil
+}
+
+func checkLength(name string, n uint64) error {
+	if n < 1 || n > maxNumber/8 {
+		return fmt.Errorf("extend %s by %d: ask for 1 to %d numbers", name, n, uint64(maxNumber/8))
+	}
+	return nil
 }
 
 func (p *Pool) size(n uint64) uint64 {

@@ -13,11 +13,13 @@ import (
 type request struct {
 	n, floor uint64 // numbers wanted, all above floor; n = 0: only fill the pool
 	size     uint64 // numbers that a fill asks the durable store for
+	pooled   bool   // only from the pool: others are asked before the durable store is
 
 	step   step
 	grant  segment.Grant // held by this node, while filling
 	result segment.Grant // when done
 	err    error         // when done; nil: the result is the caller's
+	before error         // why the pool gave nothing
 	high   uint64        // put into the pool before the grant was asked for
 	rounds int           // fills that came late, or whose numbers others took first
 }
@@ -57,11 +59,11 @@ func (r *request) begin(redis bool) {
 func (r *request) tookFromPool(t taken, err error) {
 	switch {
 	case err != nil:
-		r.step = direct
+		r.withoutPool(err)
 	case t.outcome == took:
 		r.finish(segment.Grant{First: t.first, Last: t.first + r.n - 1}, nil)
 	case r.rounds == maxRounds:
-		r.step = direct
+		r.withoutPool(errOvertaken)
 	default:
 		r.step = extending
 	}
@@ -86,7 +88,7 @@ func (r *request) filledPool(t taken, err error) {
 	case r.n == 0 && (err != nil || t.outcome != stale):
 		r.finish(segment.Grant{}, err)
 	case err != nil:
-		r.step = direct
+		r.withoutPool(err)
 	case t.outcome == full: // put nowhere, so it is this node's alone
 		r.finish(segment.Grant{First: grant.First, Last: grant.First + r.n - 1}, nil)
 	case t.outcome == stale && grant.First <= r.high:
@@ -104,8 +106,23 @@ func (r *request) filledPool(t taken, err error) {
 	}
 }
 
+// withoutPool continues where the pool is of no use.
+func (r *request) withoutPool(err error) {
+	r.before = err
+	if r.pooled {
+		r.finish(segment.Grant{}, err)
+		return
+	}
+	r.step = direct
+}
+
 // tookDirectly continues after direct.
-func (r *request) tookDirectly(g segment.Grant, err error) { r.finish(g, err) }
+func (r *request) tookDirectly(g segment.Grant, err error) {
+	if err != nil && r.before != nil {
+		err = fmt.Errorf("%w; before that: %w", err, r.before)
+	}
+	r.finish(g, err)
+}
 
 func (r *request) finish(g segment.Grant, err error) {
 	r.step, r.result, r.err = done, g, err

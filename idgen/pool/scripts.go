@@ -9,7 +9,8 @@ import (
 	"locus/idgen/segment"
 )
 
-// Scripts runs Lua scripts in one Redis server. It is safe for concurrent use.
+// Scripts runs Lua scripts in one Redis server, or in the node of a cluster that
+// has the keys, which are all of one hash tag. It is safe for concurrent use.
 type Scripts interface {
 	// Eval runs a script at most once and gives its answer, a list of strings.
 	// An error means that the outcome is unknown: it may have run, or may yet.
@@ -101,7 +102,7 @@ return {'reserved'}
 `
 
 func (p *Pool) keys(counter string) []string {
-	key := p.options.Prefix + "{" + counter + "}"
+	key := p.options.Prefix + "{" + counter + p.options.Part + "}" // one slot of a cluster
 	return []string{key, key + ":filling"}
 }
 

@@ -1,4 +1,5 @@
-// Package redis runs scripts and single commands in one Redis server.
+// Package redis runs scripts and single commands in Redis: in one server, in a
+// Redis Cluster, or in the master that sentinels name.
 //
 // It owns the connections and that nothing is ever sent twice: a command whose
 // answer was lost may have run, and what it did can't be seen. It never decides
@@ -13,45 +14,33 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/logging"
-	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// Config is where the server is and how it is talked to. Fields left zero get
-// the value that their comment names.
-type Config struct {
-	Address        string // host:port
-	User, Password string
-	Database       int
-	Timeout        time.Duration // of connecting, and of one command (500 ms)
-	MaxConnections int           // (10 per processor)
+// Server is a Redis server, a cluster or a master. It is safe for concurrent use;
+// the owner calls Close.
+type Server struct {
+	client redis.UniversalClient
+	where  string                // for errors
+	away   func(context.Context) // is told of each failure; nil: nobody
+
+	scripts sync.Map // their text to *redis.Script, which are few and never change
 }
 
-// Server is one Redis server. It is safe for concurrent use; the owner calls
-// Close.
-type Server struct{ client *redis.Client }
-
-// quiet keeps the library from writing to standard error what its callers are
-// told as errors.
-var quiet = sync.OnceFunc(logging.Disable)
-
-// Open is a server that is dialed when it is first asked.
-func Open(c Config) *Server {
-	quiet()
-	if c.Timeout == 0 {
-		c.Timeout = 500 * time.Millisecond
+// script has its digest made once.
+func (s *Server) script(text string) *redis.Script {
+	if known, ok := s.scripts.Load(text); ok {
+		return known.(*redis.Script)
 	}
-	return &Server{redis.NewClient(&redis.Options{
-		Addr: c.Address, Username: c.User, Password: c.Password, DB: c.Database,
-		DialTimeout: c.Timeout, ReadTimeout: c.Timeout, WriteTimeout: c.Timeout,
-		ContextTimeoutEnabled: true,
-		PoolSize:              c.MaxConnections,
-		MaxRetries:            -1, // a fill that is sent twice would put its numbers in twice
-		DisableIdentity:       true,
-		MaintNotificationsConfig: &maintnotifications.Config{
-			Mode: maintnotifications.ModeDisabled,
-		},
-	})}
+	known, _ := s.scripts.LoadOrStore(text, redis.NewScript(text))
+	return known.(*redis.Script)
+}
+
+// failed is an error of something that was tried, with where it was.
+func (s *Server) failed(ctx context.Context, err error, format string, args ...any) error {
+	if s.away != nil {
+		s.away(ctx)
+	}
+	return fmt.Errorf("%s in %s: %w", fmt.Sprintf(format, args...), s.where, found(err))
 }
 
 // Eval runs a script at most once and gives its answer, a list of strings. An
@@ -62,9 +51,9 @@ func (s *Server) Eval(ctx context.Context, script string, keys []string, args ..
 	for i, a := range args {
 		values[i] = a
 	}
-	answer, err := redis.NewScript(script).Run(ctx, s.client, keys, values...).StringSlice()
+	answer, err := s.script(script).Run(ctx, s.client, keys, values...).StringSlice()
 	if err != nil {
-		return nil, fmt.Errorf("run a script in Redis at %s: %w", s.client.Options().Addr, err)
+		return nil, s.failed(ctx, err, "run a script")
 	}
 	return answer, nil
 }
@@ -74,7 +63,7 @@ func (s *Server) Eval(ctx context.Context, script string, keys []string, args ..
 func (s *Server) Increment(ctx context.Context, key string, by int64) (int64, error) {
 	n, err := s.client.IncrBy(ctx, key, by).Result()
 	if err != nil {
-		return 0, fmt.Errorf("increment %s in Redis at %s: %w", key, s.client.Options().Addr, err)
+		return 0, s.failed(ctx, err, "increment %s", key)
 	}
 	return n, nil
 }
@@ -90,15 +79,15 @@ func (s *Server) TryLock(ctx context.Context, key, token string, ttl time.Durati
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("lock %s in Redis at %s: %w", key, s.client.Options().Addr, err)
+		return false, s.failed(ctx, err, "lock %s", key)
 	}
 	return true, nil
 }
 
 // Unlock gives a lock back if it still is the token's.
 func (s *Server) Unlock(ctx context.Context, key, token string) error {
-	if err := redis.NewScript(unlock).Run(ctx, s.client, []string{key}, token).Err(); err != nil {
-		return fmt.Errorf("unlock %s in Redis at %s: %w", key, s.client.Options().Addr, err)
+	if err := s.script(unlock).Run(ctx, s.client, []string{key}, token).Err(); err != nil {
+		return s.failed(ctx, err, "unlock %s", key)
 	}
 	return nil
 }

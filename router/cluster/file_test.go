@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -155,6 +156,34 @@ func TestGeneratorsRefused(t *testing.T) {
 		{"a: {kind: segment, limits: {slow: 50ms}}", "generator a: limits: kind segment has none"},
 		{"a: {kind: auto_increment, shards: [s0], limits: {slow: soon}}", `generator a: limits: slow "soon": write a duration from 1ms to 1h`},
 		{"a: {kind: auto_increment, shards: [s0], limits: {strikes: -1}}", "generator a: limits: strikes -1: use 1 to 1000"},
+		{"a: {kind: redis, servers: ['r1:6379', 'r2:6379'], keys: 4, secret: redis, tls: verify, ca: redis/ca}", ""},
+		{"a: {kind: segment, servers: ['r1:6379', 'r2:6379']}", ""},
+		{"a: {kind: redis, servers: ['r1:6379', 'r2:6379'], cluster: true, user: locus, secret: redis}", ""},
+		{"a: {kind: buckets, server: 'r1:6379', cluster: true}", ""},
+		{"a: {kind: segment, sentinel: {master: shop, servers: ['s1:26379', 's2:26379'], secret: sentinels}, tls: on}", ""},
+		{"a: {kind: row, shards: [s0], lock: redis, sentinel: {master: shop, servers: ['s1:26379']}}", ""},
+		{"a: {kind: memcached, servers: ['m1:11211', 'm2:11211']}", ""},
+		{"a: {kind: redis}", "generator a: server is missing: give its host:port, or `servers:` of several, or a `sentinel:`"},
+		{"a: {kind: memcached}", "generator a: server is missing: give its host:port, or `servers:` of several"},
+		{"a: {kind: redis, server: 'r1:6379', servers: ['r2:6379']}", "generator a: server and servers: give one of the two"},
+		{"a: {kind: redis, servers: ['r1:6379', 'r1:6379']}", "generator a: server r1:6379 is named twice"},
+		{"a: {kind: redis, servers: [r1]}", `generator a: server "r1": write host:port`},
+		{"a: {kind: redis, cluster: true}", "generator a: cluster: give some of its nodes as `servers:`"},
+		{"a: {kind: redis, servers: ['r1:6379'], sentinel: {master: shop, servers: ['s1:26379']}}", "generator a: sentinel: it names the server: leave"},
+		{"a: {kind: redis, sentinel: {servers: ['s1:26379']}}", `generator a: sentinel: master "": give the name that the sentinels have for it`},
+		{"a: {kind: redis, sentinel: {master: shop}}", "generator a: sentinel: servers are missing: give the host:port of each sentinel"},
+		{"a: {kind: redis, sentinel: {master: shop, servers: [s1]}}", `generator a: sentinel "s1": write host:port`},
+		{"a: {kind: redis, sentinel: {master: shop, servers: ['s1:26379'], user: u}}", "generator a: sentinel: user u: give the name of its password as `secret:`"},
+		{"a: {kind: redis, server: 'r1:6379', secret: 'top secret!'}", "generator a: secret holds no name"},
+		{"a: {kind: redis, server: 'r1:6379', user: locus}", "generator a: user locus: give the name of its password as `secret:`"},
+		{"a: {kind: redis, server: 'r1:6379', tls: maybe}", `generator a: tls "maybe": use off, on or verify`},
+		{"a: {kind: redis, server: 'r1:6379', tls: on, ca: redis/ca}", "generator a: ca is for tls: verify, this is tls: on"},
+		{"a: {kind: segment, tls: on}", "generator a: secret is for a server, and so are user, tls and ca"},
+		{"a: {kind: memcached, servers: ['m1:11211'], cluster: true}", "generator a: cluster and sentinel are of Redis: kind memcached has `servers:`"},
+		{"a: {kind: memcached, server: 'm1:11211', tls: on}", "generator a: user, tls and ca are of Redis: kind memcached has none"},
+		{"a: {kind: snowflake, servers: ['r1:6379']}", "generator a: servers: kind snowflake has none"},
+		{"a: {kind: snowflake, cluster: true}", "generator a: cluster and sentinel: kind snowflake has no Redis"},
+		{"a: {kind: row, shards: [s0], lock: redis, servers: ['r1:6379', 'r2:6379']}", "generator a: servers: a lock is in one place"},
 		{"{a: {kind: segment}, b: {kind: queue, of: [a]}, c: {kind: ha, of: [a, b]}, d: {kind: format, of: [c], template: 'D{seq:19}'}}", ""},
 		{"{a: {kind: queue, of: [b]}, b: {kind: queue, of: [a]}}", "generator a: of: it takes numbers from itself: a of b of a"},
 		{"{a: {kind: format, template: 'A{seq:9}'}, b: {kind: queue, of: [a]}}", "generator b: of a: it makes texts, and numbers are needed"},
@@ -167,6 +196,26 @@ func TestGeneratorsRefused(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: error is\n  %v\nand not\n  %s", c.generator, err, c.want)
 		}
+	}
+}
+
+// What is declared of servers is read back as it was.
+func TestServersOfGeneratorsAreReadBack(t *testing.T) {
+	c := good(t)
+	c.Generators = map[string]Generator{
+		"several": {Kind: RedisGenerator, Servers: Servers{Several: []string{"r1:6379", "r2:6379"}, TLS: TLSVerify, CA: "redis/ca"}},
+		"cluster": {Kind: BucketsGenerator, Secret: "redis", Servers: Servers{Several: []string{"r1:6379"}, Cluster: true, User: "locus"}},
+		"master":  {Kind: SegmentGenerator, Servers: Servers{Sentinel: &Sentinel{Master: "shop", Servers: []string{"s1:26379"}, Secret: "sentinels"}}},
+	}
+	again, err := Parse(Format(c))
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, Format(c))
+	}
+	if !reflect.DeepEqual(again.Generators, c.Generators) {
+		t.Errorf("read back is %+v of\n%s", again.Generators, Format(c))
+	}
+	if changes, err := Diff(c, again); err != nil || changes != nil {
+		t.Errorf("differences %v, %v", changes, err)
 	}
 }
 

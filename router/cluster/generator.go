@@ -42,6 +42,8 @@ type Generator struct {
 	Server string `yaml:"server,omitempty"`
 	// Secret names the password of Redis.
 	Secret string `yaml:"secret,omitempty"`
+	// Servers say more of where it counts.
+	Servers `yaml:",inline"`
 	// Keys splits a redis generator over so many keys.
 	Keys int `yaml:"keys,omitempty"`
 	// Of are the generators that ha takes in turn, and the one of queue and format.

@@ -3,7 +3,6 @@ package cluster
 import (
 	"fmt"
 	"math/bits"
-	"net"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,6 +27,7 @@ func (c *Cluster) checkGenerator(p *problems, name string, g Generator) {
 	for _, problem := range fields.problems(g) {
 		p.add(document, "%s", problem)
 	}
+	fields.checkServers(p, document, g)
 	if g.Kind == FormatGenerator && g.Template != "" {
 		t, err := format.Parse(g.Template, format.Parts())
 		switch {
@@ -180,11 +180,6 @@ func (f generatorFields) problems(g Generator) []string {
 			list = append(list, fmt.Sprintf(format, args...))
 		}
 	}
-	_, _, err := net.SplitHostPort(g.Server)
-	refuse(f.server == needed && g.Server == "", "server is missing: give its host:port")
-	refuse(f.server == absent && g.Server != "", "server: kind %s has none", g.Kind)
-	refuse(g.Server != "" && err != nil, "server %q: write host:port", g.Server)
-	refuse(g.Secret != "" && g.Server == "", "secret is for a server")
 	refuse(g.Keys < 0 || g.Keys > 1024 || g.Keys > 0 && !f.keys, "keys %d: kind redis takes 1 to 1024", g.Keys)
 	refuse(len(g.Of) > 0 && !f.of, "of: kind %s has none", g.Kind)
 	refuse(len(g.Shards) > 0 && !f.shards, "shards: kind %s has none", g.Kind)
@@ -194,7 +189,7 @@ func (f generatorFields) problems(g Generator) []string {
 	}
 	refuse(g.Lock != NoLock && !f.lock, "lock: kind %s has none", g.Kind)
 	refuse(g.Lock != NoLock && g.Lock != LocalLock && g.Lock != RedisLock, "lock %q: use local or redis, or leave it out", g.Lock)
-	refuse(f.lock && (g.Lock == RedisLock) != (g.Server != ""), "lock: redis and server, its host:port, go together")
+	refuse(f.lock && (g.Lock == RedisLock) != g.Served(), "lock: redis and server, its host:port, go together")
 	refuse(g.Limits != nil && !f.limits, "limits: kind %s has none: kinds ha and auto_increment have", g.Kind)
 	if g.Limits != nil && f.limits {
 		list = append(list, g.Limits.problems()...)

@@ -239,7 +239,7 @@ func redisLink(b *testing.B, addr string) *redis.Server {
 func BenchmarkBuckets(b *testing.B) {
 	l := redisLink(b, servers.Redis(b).Addr)
 	var epochs atomic.Uint64
-	g := buckets.New(l, idgen.Run{Take: func(_ context.Context, n int) (uint64, error) { return epochs.Add(uint64(n)), nil }}, buckets.Options{})
+	g := buckets.New([]buckets.Redis{l}, idgen.Run{Take: func(_ context.Context, n int) (uint64, error) { return epochs.Add(uint64(n)), nil }}, buckets.Options{})
 	ratio(b, 200,
 		func() error { _, err := idgen.One(context.Background(), g); return err },
 		func() error { _, err := l.Increment(context.Background(), "bare", 1); return err })

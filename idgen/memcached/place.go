@@ -1,0 +1,183 @@
+package memcached
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+
+	"github.com/bradfitz/gomemcache/memcache"
+
+	"locus/idgen/breaker"
+	"locus/idgen/segment"
+)
+
+// place is one server and the block that is counted in there.
+//
+// The item of the tag names the block in use, as first-last; an item of that
+// name counts within it. A block's item is added once, by whom the block was
+// granted to. When it is gone, by a restart or an eviction, the block is over:
+// what is left of it is lost.
+type place struct {
+	address string
+	client  *memcache.Client
+	durable segment.Store
+	tag     string
+	options Options
+	breaker *breaker.Breaker
+
+	mu    sync.Mutex // guards block; not held across a call
+	block segment.Grant
+	renew chan struct{} // holds one token: who took it looks for the next block
+}
+
+func newPlace(address string, durable segment.Store, tag string, o Options) *place {
+	client := memcache.New(address)
+	client.Timeout = o.Timeout
+	client.MaxIdleConns = 64
+	client.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		return (&net.Dialer{Timeout: o.Timeout}).DialContext(ctx, network, address)
+	}
+	p := &place{address: address, client: client, durable: durable, tag: tag, options: o, breaker: breaker.New(o.Breaker), renew: make(chan struct{}, 1)}
+	p.renew <- struct{}{}
+	return p
+}
+
+// unanswered is an error of the server, and not of the durable store.
+type unanswered struct{ error }
+
+func (e unanswered) Unwrap() error { return e.error }
+
+// attempts bounds how often a block is found used up by others.
+const attempts = 20
+
+func (p *place) take(ctx context.Context, n int) (uint64, error) {
+	for range attempts {
+		block := p.current()
+		if block.First != 0 {
+			first, ok, err := p.within(block, uint64(n))
+			if err != nil || ok {
+				return first, err
+			}
+		}
+		if err := p.next(ctx, block); err != nil {
+			return 0, err
+		}
+	}
+	return 0, fmt.Errorf("%d blocks were used up by others or lost: try again", attempts)
+}
+
+func (p *place) current() segment.Grant {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.block
+}
+
+// within counts within a block: not ok if it is over. Without an answer numbers
+// may be taken: they are lost.
+func (p *place) within(block segment.Grant, n uint64) (first uint64, ok bool, err error) {
+	last, err := p.client.Increment(p.item(block), n)
+	if errors.Is(err, memcache.ErrCacheMiss) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("%w: these numbers may be lost", unanswered{err})
+	}
+	return last - n + 1, last >= block.First+n-1 && last <= block.Last, nil
+}
+
+// next finds the block after one that is over: another process's, or a new one.
+func (p *place) next(ctx context.Context, over segment.Grant) error {
+	select {
+	case <-p.renew:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { p.renew <- struct{}{} }()
+	if p.current() != over {
+		return nil
+	}
+	block, err := p.announced()
+	if err != nil {
+		return err
+	}
+	if block == over || block.First <= over.First {
+		if block, err = p.begin(ctx); err != nil {
+			return err
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.block = block
+	return nil
+}
+
+// announced is the block that the server names: zero if none.
+func (p *place) announced() (segment.Grant, error) {
+	item, err := p.client.Get(p.options.Prefix + p.tag)
+	if errors.Is(err, memcache.ErrCacheMiss) {
+		return segment.Grant{}, nil
+	}
+	if err != nil {
+		return segment.Grant{}, fmt.Errorf("read the block in use: %w", unanswered{err})
+	}
+	var block segment.Grant
+	if _, err := fmt.Sscanf(string(item.Value), "%d-%d", &block.First, &block.Last); err != nil || block.First == 0 || block.Last < block.First {
+		return segment.Grant{}, nil // nonsense is no block: a new one is begun
+	}
+	return block, nil
+}
+
+// away is an error of the server; nil if it is of something else.
+func away(err error) error {
+	if errors.As(err, new(unanswered)) {
+		return err
+	}
+	return nil
+}
+
+// dropIdle closes the connections that nobody uses if an error says that theirs
+// are of a server that has ended, and reports whether it did.
+func (p *place) dropIdle(err error) bool {
+	var network net.Error
+	if away(err) == nil || errors.As(err, &network) && network.Timeout() {
+		return false
+	}
+	_ = p.client.Close() // whatever is wrong with them, they are gone
+	return true
+}
+
+// begin puts a new block in. Its item is added before it is announced, so who
+// reads its name finds it, or it is over.
+func (p *place) begin(ctx context.Context) (segment.Grant, error) {
+	block, err := p.durable.Extend(ctx, p.tag, p.options.Block)
+	if err != nil {
+		return segment.Grant{}, err
+	}
+	if err := block.Check(p.options.Block, 0); err != nil {
+		return segment.Grant{}, err
+	}
+	err = p.client.Add(&memcache.Item{Key: p.item(block), Value: strconv.AppendUint(nil, block.First-1, 10)})
+	if err != nil {
+		return segment.Grant{}, fmt.Errorf("begin block %d-%d: %w: its numbers are lost", block.First, block.Last, unanswered{err})
+	}
+	err = p.client.Set(&memcache.Item{Key: p.options.Prefix + p.tag, Value: fmt.Appendf(nil, "%d-%d", block.First, block.Last)})
+	if err != nil {
+		return segment.Grant{}, fmt.Errorf("announce block %d-%d: %w: its numbers are lost", block.First, block.Last, unanswered{err})
+	}
+	return block, nil
+}
+
+func (p *place) item(block segment.Grant) string {
+	return fmt.Sprintf("%s%s:%d-%d", p.options.Prefix, p.tag, block.First, block.Last)
+}
+
+func (o Options) withDefaults() Options {
+	o.Prefix = cmp.Or(o.Prefix, "locus:ids:")
+	o.Block = cmp.Or(o.Block, 100_000)
+	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
+	return o
+}

@@ -1,0 +1,34 @@
+package segment
+
+import "context"
+
+// Rising is a Store that refuses a grant at or below a number that this process
+// has seen before it asked, whoever was granted that one: the store went back. It
+// is for numbers that come from elsewhere than the store, such as several servers
+// each of which remembers only what it was given.
+type Rising struct {
+	store Store
+	seen  Seen
+}
+
+var _ Store = (*Rising)(nil)
+
+// NewRising is a store of which nothing was seen yet.
+func NewRising(store Store) *Rising { return &Rising{store: store} }
+
+// Saw notes a number of a counter.
+func (r *Rising) Saw(counter string, number uint64) { r.seen.Saw(counter, number) }
+
+// Extend implements Store.
+func (r *Rising) Extend(ctx context.Context, counter string, n uint64) (Grant, error) {
+	floor := r.seen.Of(counter) // granted before this one
+	g, err := r.store.Extend(ctx, counter, n)
+	if err == nil {
+		err = g.Check(n, floor)
+	}
+	if err != nil {
+		return Grant{}, err
+	}
+	r.seen.Saw(counter, g.Last)
+	return g, nil
+}

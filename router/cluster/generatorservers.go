@@ -1,0 +1,144 @@
+package cluster
+
+import (
+	"net"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Servers are where a generator counts that has more than one server: several that
+// know nothing of each other, a Redis Cluster, or the master that sentinels name.
+type Servers struct {
+	// Several are host:port of Redis or memcached, each of which counts in a share of its own; or, with
+	// Cluster, some nodes of a Redis Cluster, which tell of the others.
+	Several []string `yaml:"servers,omitempty,flow"`
+	Cluster bool     `yaml:"cluster,omitempty"`
+	// Sentinel names the master instead.
+	Sentinel *Sentinel `yaml:"sentinel,omitempty,flow"`
+	// User is the account in Redis; empty is its default one.
+	User string `yaml:"user,omitempty"`
+	// TLS and CA are as those of a shard; empty is off. They are for sentinels too.
+	TLS TLS    `yaml:"tls,omitempty"`
+	CA  string `yaml:"ca,omitempty"`
+}
+
+// Sentinel is who knows which Redis is the master.
+type Sentinel struct {
+	Master  string   `yaml:"master"`
+	Servers []string `yaml:"servers,flow"`
+	User    string   `yaml:"user,omitempty"`
+	Secret  string   `yaml:"secret,omitempty"`
+}
+
+// Addresses are those that are declared, of one server or of several.
+func (g Generator) Addresses() []string {
+	if g.Server != "" {
+		return []string{g.Server}
+	}
+	return g.Several
+}
+
+// Served reports whether any server is declared.
+func (g Generator) Served() bool {
+	return g.Server != "" || len(g.Several) > 0 || g.Sentinel != nil || g.Cluster
+}
+
+// mostServers is more than anybody spreads numbers over.
+const mostServers = 64
+
+// checkServers reports what is wrong with the servers of a generator.
+func (f generatorFields) checkServers(p *problems, document string, g Generator) {
+	refuse := func(wrong bool, format string, args ...any) {
+		if wrong {
+			p.add(document, format, args...)
+		}
+	}
+	switch {
+	case f.server == absent:
+		refuse(g.Server != "", "server: kind %s has none", g.Kind)
+		refuse(len(g.Several) > 0, "servers: kind %s has none", g.Kind)
+		refuse(g.Cluster || g.Sentinel != nil, "cluster and sentinel: kind %s has no Redis", g.Kind)
+	case f.server == needed && !g.Served():
+		refuse(f.redis(g), "server is missing: give its host:port, or `servers:` of several, or a `sentinel:`")
+		refuse(!f.redis(g), "server is missing: give its host:port, or `servers:` of several")
+	default:
+		f.checkShape(refuse, g)
+	}
+	refuse(!g.Served() && (g.Secret != "" || g.User != "" || g.TLS != "" || g.CA != ""), "secret is for a server, and so are user, tls and ca")
+	if g.Served() {
+		g.checkLogin(p, document)
+	}
+}
+
+// redis reports whether a kind counts in Redis.
+func (f generatorFields) redis(g Generator) bool {
+	return f.server != absent && g.Kind != MemcachedGenerator
+}
+
+// checkShape reports which of the servers that are declared don't go together.
+func (f generatorFields) checkShape(refuse func(bool, string, ...any), g Generator) {
+	refuse(!f.redis(g) && (g.Cluster || g.Sentinel != nil), "cluster and sentinel are of Redis: kind %s has `servers:`", g.Kind)
+	refuse(!f.redis(g) && (g.User != "" || g.TLS != "" || g.CA != ""), "user, tls and ca are of Redis: kind %s has none", g.Kind)
+	refuse(g.Server != "" && len(g.Several) > 0, "server and servers: give one of the two")
+	refuse(g.Sentinel != nil && (g.Server != "" || len(g.Several) > 0 || g.Cluster), "sentinel: it names the server: leave `server:`, `servers:` and `cluster:` out")
+	refuse(g.Cluster && g.Sentinel == nil && len(g.Addresses()) == 0, "cluster: give some of its nodes as `servers:`")
+	refuse(f.lock && len(g.Several) > 1 && !g.Cluster, "servers: a lock is in one place: give `server:`, a cluster or a `sentinel:`")
+	checkAddresses(refuse, "server", g.Addresses())
+	if g.Sentinel != nil {
+		refuse(g.Sentinel.Master == "" || strings.ContainsFunc(g.Sentinel.Master, unicode.IsSpace), "sentinel: master %q: give the name that the sentinels have for it", g.Sentinel.Master)
+		refuse(len(g.Sentinel.Servers) == 0, "sentinel: servers are missing: give the host:port of each sentinel")
+		checkAddresses(refuse, "sentinel", g.Sentinel.Servers)
+	}
+}
+
+func checkAddresses(refuse func(bool, string, ...any), what string, addresses []string) {
+	for i, address := range addresses {
+		_, _, err := net.SplitHostPort(address)
+		refuse(err != nil, "%s %q: write host:port", what, address)
+		refuse(slices.Contains(addresses[:i], address), "%s %s is named twice", what, address)
+	}
+	refuse(len(addresses) > mostServers, "%d addresses: at most %d", len(addresses), mostServers)
+}
+
+// checkLogin reports what is wrong with accounts and encryption.
+func (g Generator) checkLogin(p *problems, document string) {
+	secrets := []struct{ field, name string }{{"secret", g.Secret}, {"ca", g.CA}}
+	users := []string{g.User}
+	if g.Sentinel != nil {
+		secrets = append(secrets, struct{ field, name string }{"sentinel: secret", g.Sentinel.Secret})
+		users = append(users, g.Sentinel.User)
+	}
+	for _, secret := range secrets {
+		if secret.name != "" {
+			checkSecret(p, document, secret.field, secret.name)
+		}
+	}
+	for _, user := range users {
+		if strings.ContainsFunc(user, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) {
+			p.add(document, "user %q: spaces and control characters are no part of a name", user)
+		}
+	}
+	if g.User != "" && g.Secret == "" {
+		p.add(document, "user %s: give the name of its password as `secret:`", g.User)
+	}
+	if g.Sentinel != nil && g.Sentinel.User != "" && g.Sentinel.Secret == "" {
+		p.add(document, "sentinel: user %s: give the name of its password as `secret:`", g.Sentinel.User)
+	}
+	switch g.TLS {
+	case "", TLSOff, TLSOn:
+		if g.CA != "" {
+			p.add(document, "ca is for tls: verify, this is tls: %s", orOff(g.TLS))
+		}
+	case TLSVerify:
+	default:
+		p.add(document, "tls %q: use off, on or verify", g.TLS)
+	}
+}
+
+func orOff(t TLS) TLS {
+	if t == "" {
+		return TLSOff
+	}
+	return t
+}
