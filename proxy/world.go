@@ -20,7 +20,6 @@ import (
 	"locus/router/catalog"
 	"locus/router/cluster"
 	"locus/router/plan"
-	"locus/router/stmt"
 )
 
 // plansKept bounds the plan cache.
@@ -178,39 +177,8 @@ func (b *builder) read(ctx context.Context, w *world) error {
 	if err := b.server(ctx, w, first); err != nil {
 		return err
 	}
-	w.session.Mode, err = b.mode(ctx, w)
+	w.session.Mode, err = b.mode(ctx, w.declared.ShardNames())
 	return err
-}
-
-// mode is what the shards' global sql_mode means for the reading of texts. Sessions begin with it, so it must be the same
-// on all shards that can be asked; what changes there counts from the next look on.
-func (b *builder) mode(ctx context.Context, w *world) (mode stmt.Mode, err error) {
-	from := router.ShardName("")
-	for _, name := range w.declared.ShardNames() {
-		pool, ok := b.pools.Pool(name)
-		if !ok {
-			continue
-		}
-		q := schema.Pooled{Pool: pool}
-		if greet(ctx, q) != nil { // it is away, and was told to be
-			continue
-		}
-		rows, err := q.Query(ctx, "SELECT @@GLOBAL.sql_mode")
-		if err != nil || len(rows) != 1 {
-			return 0, fmt.Errorf("shard %s: read sql_mode: %w", name, errors.Join(err))
-		}
-		said := string(rows[0][0])
-		if other := stmt.OtherValues(said); other != "" {
-			return 0, fmt.Errorf("shard %s: its global sql_mode has %s, under which a proxy would not see what is stored: SET GLOBAL sql_mode without it", name, other)
-		}
-		switch one := stmt.ModeOf(said); {
-		case from == "":
-			mode, from = one, name
-		case one != mode:
-			return 0, fmt.Errorf("shards %s and %s read statements in different ways: set the same global sql_mode on both", from, name)
-		}
-	}
-	return mode, nil
 }
 
 // server learns what a shard's server calls itself and its character

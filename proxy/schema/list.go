@@ -29,6 +29,10 @@ func (s *server) list(ctx context.Context, q Querier) (*catalog.Listing, error) 
 		{s.expressions(), l.expression},
 		{"SELECT ROUTINE_SCHEMA, ROUTINE_NAME, ROUTINE_TYPE, '', SQL_MODE, ROUTINE_DEFINITION, " + s.language() + " FROM information_schema.ROUTINES ORDER BY 1, 2, 3", l.program},
 		{"SELECT TRIGGER_SCHEMA, TRIGGER_NAME, 'TRIGGER', EVENT_OBJECT_TABLE, SQL_MODE, ACTION_STATEMENT, 'SQL' FROM information_schema.TRIGGERS ORDER BY 1, 2", l.program},
+		{"SELECT k.TABLE_SCHEMA, k.TABLE_NAME, k.CONSTRAINT_NAME, k.COLUMN_NAME, k.REFERENCED_TABLE_SCHEMA, k.REFERENCED_TABLE_NAME, k.REFERENCED_COLUMN_NAME, r.DELETE_RULE, r.UPDATE_RULE" +
+			" FROM information_schema.KEY_COLUMN_USAGE k JOIN information_schema.REFERENTIAL_CONSTRAINTS r" +
+			" ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME AND r.TABLE_NAME = k.TABLE_NAME" +
+			" WHERE k.REFERENCED_TABLE_NAME IS NOT NULL ORDER BY 1, 2, 3, k.ORDINAL_POSITION", l.foreignKey},
 		{"SELECT EVENT_SCHEMA, EVENT_NAME, 'EVENT', '', SQL_MODE, EVENT_DEFINITION, 'SQL' FROM information_schema.EVENTS ORDER BY 1, 2", l.program},
 	} {
 		rows, err := q.Query(ctx, part.sql)
@@ -95,6 +99,19 @@ func (l *lister) expression(row []string) {
 	if i, ok := l.tables[catalog.TableName{Schema: row[0], Name: row[1]}]; ok {
 		l.listing.Tables[i].Expressions = append(l.listing.Tables[i].Expressions, row[2])
 	}
+}
+
+// foreignKey takes one of its columns, which come one after the other.
+func (l *lister) foreignKey(row []string) {
+	name := catalog.TableName{Schema: row[0], Name: row[1]}
+	all := &l.listing.ForeignKeys
+	if n := len(*all); n == 0 || (*all)[n-1].TableName != name || (*all)[n-1].Name != row[2] {
+		*all = append(*all, catalog.ForeignKey{
+			TableName: name, Name: row[2], References: catalog.TableName{Schema: row[4], Name: row[5]}, OnDelete: row[7], OnUpdate: row[8],
+		})
+	}
+	f := &(*all)[len(*all)-1]
+	f.Columns, f.Referred = append(f.Columns, row[3]), append(f.Referred, row[6])
 }
 
 func (l *lister) program(row []string) {

@@ -9,6 +9,8 @@ type Listing struct {
 	Tables []ListedTable
 	// Programs are routines, triggers and events.
 	Programs []Program
+	// ForeignKeys are those of base tables.
+	ForeignKeys []ForeignKey
 }
 
 // ListedTable is a table or view as information_schema lists it.

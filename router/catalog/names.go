@@ -39,7 +39,7 @@ func (e *AmbiguousError) Error() string {
 
 // FarError is an object that reaches more than the shard has on which it is.
 type FarError struct {
-	What   string // "view", "procedure", "a trigger of table"
+	What   string // "view", "procedure", "a trigger of table", "foreign key fk of table"
 	Name   TableName
 	Reach  string
 	Remedy string
@@ -120,10 +120,13 @@ func called(current, schema, name string) []TableName {
 }
 
 // Writing tells why rows of a table or view can't be changed though they may be
-// read: what its triggers do reaches too far.
+// read: what its triggers do, or foreign keys, reaches too far.
 func (c *Catalog) Writing(name TableName) error {
 	if c.closed == nil {
 		return nil
+	}
+	if torn := c.closed.torn[name]; torn != nil {
+		return torn
 	}
 	if d := c.tables[name]; d != nil && d.Kind != Single {
 		return c.writingParts(d)
@@ -131,6 +134,9 @@ func (c *Catalog) Writing(name TableName) error {
 	o, err := c.object(name)
 	if o == nil || o.write.far == "" || o.read.far != "" {
 		return err
+	}
+	if !o.table.Base() {
+		return &FarError{"writing to view", o.table.TableName, o.write.far, "write to the tables that it reads, or drop what reaches so far"}
 	}
 	return &FarError{"a trigger of table", o.table.TableName, o.write.far, "drop the trigger, and let the application do what it does"}
 }

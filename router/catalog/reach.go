@@ -22,6 +22,8 @@ type names struct {
 	// can't be read must not mention.
 	far   map[string][]TableName
 	quiet map[TableName]bool
+	// torn are the tables that can't be written since a foreign key is torn apart.
+	torn map[TableName]*FarError
 }
 
 // reach is what one shard's objects lead to.
@@ -74,6 +76,7 @@ func (c *Catalog) close(listings map[router.ShardName]*Listing) {
 			n.folded[name.lower()] = name
 		}
 	}
+	c.noteTorn()
 	for shard, l := range listings {
 		n.reach[shard] = c.follow(shard, l)
 	}
@@ -92,6 +95,9 @@ func (c *Catalog) follow(shard router.ShardName, l *Listing) *reach {
 		o := &listed{table: t, read: &node{}, write: &node{}}
 		o.write.reaches(o.read)
 		o.read.far = c.beyond(t, shard)
+		if torn := c.closed.torn[t.TableName]; torn != nil && o.read.far == "" {
+			o.write.far = torn.What + " " + torn.Name.String() + ", which leads to " + torn.Reach
+		}
 		r.add(t.TableName, o)
 		r.tables[t.TableName] = o
 	}

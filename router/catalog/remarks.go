@@ -9,7 +9,7 @@ import (
 
 // Remarks are what is on the shards, in the schemas of declared tables, and is refused to
 // who uses it: tables that nobody declared on more than the default shard, and views,
-// routines, triggers and events that reach too far. Each ends with its remedy.
+// routines, triggers, events and foreign keys that reach too far. Each ends with its remedy.
 func (c *Catalog) Remarks() []error {
 	if c.closed == nil {
 		return nil
@@ -28,6 +28,11 @@ func (c *Catalog) Remarks() []error {
 	}
 	for _, r := range c.closed.reach {
 		r.remarks(schemas, texts)
+	}
+	for name, err := range c.closed.torn {
+		if schemas[name.Schema] {
+			texts[fmt.Sprintf("table %s: to write it is refused: %v", name, err)] = true
+		}
 	}
 	for name, t := range c.tables {
 		if err := c.Writing(name); err != nil && t.Kind != Single {
