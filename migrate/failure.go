@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"locus/migrate/changes"
+	"locus/migrate/phase"
 	"locus/migrate/preflight"
 	"locus/migrate/table"
 )
@@ -25,6 +26,14 @@ func (e *refusedError) Error() string {
 type differencesError struct{ what string }
 
 func (e *differencesError) Error() string { return e.what }
+
+// event is what follows for the job.
+func (e *differencesError) event(job string) *phase.Event {
+	return &phase.Event{
+		Kind: phase.FailedWith, Why: e.what,
+		Remedy: fmt.Sprintf("look at the rows on both shards; then locus resume %[1]s compares again, and locus abort %[1]s gives up", job),
+	}
+}
 
 // disobeysError is a proxy that lives and does not obey a version of the map.
 type disobeysError struct {
@@ -72,8 +81,4 @@ func hopeless(err error) (why, remedy string, final bool) {
 		return err.Error(), "the shard's primary has changed: locus abort the job, and begin anew", true
 	}
 	return "", "", false
-}
-
-func problemText(format string, args ...any) error {
-	return &differencesError{fmt.Sprintf(format, args...)}
 }

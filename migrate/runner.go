@@ -146,13 +146,13 @@ func (r *Runner) takeUp(ctx context.Context, running *running) {
 		running.wait.Go(func() {
 			defer running.end(j.ID)
 			defer claim.Release()
-			r.drive(ctx, claim, j.ID)
+			r.work(ctx, claim, j.ID)
 		})
 	}
 }
 
-// drive runs one job for as long as it is this process's.
-func (r *Runner) drive(ctx context.Context, claim Claim, id string) {
+// work runs one job for as long as it is this process's.
+func (r *Runner) work(ctx context.Context, claim Claim, id string) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var lost sync.WaitGroup
@@ -165,9 +165,8 @@ func (r *Runner) drive(ctx context.Context, claim Claim, id string) {
 	})
 	defer lost.Wait()
 	defer cancel()
-	d := newDrive(r, id)
 	r.Log.Info("job taken up", "job", id)
-	err := d.run(ctx)
+	err := newWorker(r, id).run(ctx)
 	switch {
 	case ctx.Err() != nil:
 		r.Log.Info("job left to others", "job", id)

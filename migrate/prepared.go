@@ -10,26 +10,22 @@ import (
 	"locus/migrate/link"
 )
 
-// alone waits until no transaction is left on the giver that was prepared by
+// awaitPrepared waits until no transaction is left on a server that was prepared by
 // somebody and not decided: it holds rows that are about to change hands.
-func (h *handover) alone(ctx context.Context) error {
-	waited, err := prepared(ctx, h.atGiver)
+func awaitPrepared(ctx context.Context, c *link.Conn, addr string) error {
+	waited, err := prepared(ctx, c)
 	if err != nil {
 		return err
 	}
 	for len(waited) > 0 {
-		if err := pause(ctx, obeyLook/10); err != nil {
-			return fmt.Errorf("prepared transaction %q on %s is not decided: %w", slices.Sorted(maps.Keys(waited)), h.giver.Addr, context.Cause(ctx))
+		if err := pause(ctx, fleetLook/10); err != nil {
+			return fmt.Errorf("prepared transaction %q on %s is not decided: %w", slices.Sorted(maps.Keys(waited)), addr, context.Cause(ctx))
 		}
-		now, err := prepared(ctx, h.atGiver)
+		now, err := prepared(ctx, c)
 		if err != nil {
 			return err
 		}
-		for name := range waited {
-			if !now[name] {
-				delete(waited, name)
-			}
-		}
+		maps.DeleteFunc(waited, func(name string, _ bool) bool { return !now[name] })
 	}
 	return nil
 }

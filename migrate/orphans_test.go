@@ -12,9 +12,9 @@ import (
 
 func TestMain(m *testing.M) { servers.Main(m) }
 
-// Strangers are those that a dead proxy has marked, or nobody; neither a living
+// Orphaned are those that a dead proxy has marked, or nobody; neither a living
 // proxy's nor those that no client's statement goes over.
-func TestStrangers(t *testing.T) {
+func TestOrphanedConnections(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		server := servers.Shared(t, engine, 1)[0]
 		at := link.Server{Addr: server.Addr(), User: server.User, Password: server.Password}
@@ -45,14 +45,14 @@ func TestStrangers(t *testing.T) {
 		marked(cluster.ConnectionMark("living"))
 		marked(cluster.ConnectionMark(cluster.NoProxy))
 		dead, nobodys := marked(cluster.ConnectionMark("dead")), marked("")
-		got, err := strangers(t.Context(), c, map[string]int64{"living": 7})
+		got, err := orphaned(t.Context(), c, map[string]int64{"living": 7})
 		if err != nil {
 			t.Fatal(err)
 		}
 		slices.Sort(got)
 		want := []uint64{dead, nobodys}
 		if slices.Sort(want); !slices.Equal(got, want) {
-			t.Errorf("strangers are %v, want the dead proxy's and nobody's: %v", got, want)
+			t.Errorf("orphans are %v, want the dead proxy's and nobody's: %v", got, want)
 		}
 	})
 }

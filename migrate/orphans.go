@@ -11,10 +11,10 @@ import (
 	"locus/router/cluster"
 )
 
-// strangers are the connections of the proxies' account to a server that no
+// orphaned returns the connections of the proxies' account to a server that no
 // living proxy has marked as its own: of a proxy that is dead, or that was stopped
 // and is taken for dead. What it still sends over them must not arrive.
-func strangers(ctx context.Context, c *link.Conn, proxies map[string]int64) ([]uint64, error) {
+func orphaned(ctx context.Context, c *link.Conn, proxies map[string]int64) ([]uint64, error) {
 	marks := []string{cluster.MarkedBy(link.Mark), cluster.MarkedBy(cluster.ConnectionMark(cluster.NoProxy))}
 	for name := range proxies {
 		marks = append(marks, cluster.MarkedBy(cluster.ConnectionMark(name)))
@@ -35,39 +35,56 @@ func strangers(ctx context.Context, c *link.Conn, proxies map[string]int64) ([]u
 	return ids, nil
 }
 
-// evict ends the connections of proxies that are gone: those that were strangers
+// findOrphans notes which proxies live and which connections are orphaned before anything is held.
+func (h *handover) findOrphans(ctx context.Context) error {
+	var err error
+	if h.proxies, err = h.runner.Store.Proxies(ctx); err != nil {
+		return err
+	}
+	h.orphans, err = orphaned(ctx, h.atGiver, h.proxies)
+	return err
+}
+
+// endOrphans ends the connections of proxies that are gone: those that were orphaned
 // before the fence and still are. One that has just been opened, and is not marked
 // yet, belongs to a proxy that knows of the fence. Of a proxy that has gone since,
-// and may be merely stopped, nothing was a stranger: the step is given up. The
+// and may be merely stopped, nothing was orphaned: the step is given up. The
 // proxies are those that obey the fence.
-func (h *handover) evict(ctx context.Context, proxies map[string]int64) error {
+func (h *handover) endOrphans(ctx context.Context, proxies map[string]int64) error {
 	for killed := false; ; killed = true {
 		if name, gone := anyGone(h.proxies, proxies); gone {
 			return fmt.Errorf("proxy %s has gone since the step began: its connections are ended before the next one", name)
 		}
-		now, err := strangers(ctx, h.atGiver, proxies)
+		now, err := orphaned(ctx, h.atGiver, proxies)
 		if err != nil {
 			return err
 		}
-		now = slices.DeleteFunc(now, func(id uint64) bool { return !slices.Contains(h.strangers, id) })
+		now = slices.DeleteFunc(now, func(id uint64) bool { return !slices.Contains(h.orphans, id) })
 		if len(now) == 0 {
 			return nil
 		}
 		if !killed {
-			h.Log.Warn("connections of proxies that are gone are ended", "job", h.id, "shard", h.giver.Addr, "connections", len(now))
+			h.runner.Log.Warn("connections of proxies that are gone are ended", "job", h.job(), "shard", h.giver.Addr, "connections", len(now))
 		}
-		for _, id := range now {
-			if _, err := h.atGiver.Exec(ctx, "KILL CONNECTION "+strconv.FormatUint(id, 10)); err != nil && link.Code(err) != noSuchThread {
-				return fmt.Errorf("end a connection of a proxy that is gone: %w", err)
-			}
+		if err := kill(ctx, h.atGiver, now); err != nil {
+			return err
 		}
-		if err := pause(ctx, obeyLook/10); err != nil {
+		if err := pause(ctx, fleetLook/10); err != nil {
 			return fmt.Errorf("connections of proxies that are gone don't end: %w", context.Cause(ctx))
 		}
-		if proxies, err = h.Store.Proxies(ctx); err != nil {
+		if proxies, err = h.runner.Store.Proxies(ctx); err != nil {
 			return err
 		}
 	}
+}
+
+func kill(ctx context.Context, c *link.Conn, ids []uint64) error {
+	for _, id := range ids {
+		if _, err := c.Exec(ctx, "KILL CONNECTION "+strconv.FormatUint(id, 10)); err != nil && link.Code(err) != noSuchThread {
+			return fmt.Errorf("end a connection of a proxy that is gone: %w", err)
+		}
+	}
+	return nil
 }
 
 // anyGone names a proxy that was there before and is not there now.

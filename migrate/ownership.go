@@ -10,20 +10,20 @@ import (
 	"locus/router/gene"
 )
 
-// owned tells the streams whose a moving gene is now.
+// ownership tells the streams whose a moving gene is now.
 //
 // The owner of now is the owner at the position of the change that is judged: a
 // step waits, with writes held, until the stream has applied everything that the
 // giver logged; so all that comes later is by the new owner, or went past the
 // proxies.
-type owned struct {
+type ownership struct {
 	mu     sync.Mutex
 	target gene.Set // of the moving genes, those of the target
 	either gene.Set // those that a step is handing over
 }
 
 // set takes the owners of a map.
-func (o *owned) set(j *job.Job, m *router.Map) {
+func (o *ownership) set(j *job.Job, m *router.Map) {
 	target := m.GenesOf(j.To).Intersect(j.Genes)
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -32,14 +32,14 @@ func (o *owned) set(j *job.Job, m *router.Map) {
 
 // handing says which genes are being handed over: their first changes at the
 // receiver may be read before it is known here that the step was committed.
-func (o *owned) handing(genes gene.Set) {
+func (o *ownership) handing(genes gene.Set) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.either = genes
 }
 
 // judge is the applier's, of the stream from the source or of the one back.
-func (o *owned) judge(fromTarget bool) applier.Judge {
+func (o *ownership) judge(fromTarget bool) applier.Judge {
 	return func(changes.Position) func(gene.Gene) applier.Verdict {
 		o.mu.Lock()
 		target, either := o.target, o.either

@@ -1,0 +1,68 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// proxies is a store of which only the proxies are asked for: each answer once, the last again and again.
+type proxies struct {
+	Store
+	answers []map[string]int64
+}
+
+func (p *proxies) Proxies(context.Context) (map[string]int64, error) {
+	now := p.answers[0]
+	if len(p.answers) > 1 {
+		p.answers = p.answers[1:]
+	}
+	if now == nil {
+		return nil, errors.New("etcd is away")
+	}
+	return now, nil
+}
+
+func TestAVersionIsAcknowledged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &proxies{answers: []map[string]int64{{"a": 6, "b": 7}, {"a": 6, "b": 8, "c": 7}, {"b": 8, "c": 7}}}
+		report := newReporter(store, "mover", "split-1")
+		got, err := fleet{store, report}.acknowledged(t.Context(), 7, nil)
+		if err != nil || len(got) != 2 || got["b"] != 8 || got["c"] != 7 {
+			t.Errorf("%v, %v: want those that live once nobody is behind", got, err)
+		}
+	})
+}
+
+func TestAProxyThatDoesNotAcknowledgeIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &proxies{answers: []map[string]int64{{"a": 7, "b": 6}}}
+		report := newReporter(store, "mover", "split-1")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		go func() {
+			time.Sleep(fleetPatience + time.Second) // of the bubble's clock
+			if r := report.now(); !strings.Contains(r.Trouble, "waiting for proxy b to obey map version 7") {
+				t.Errorf("the report says %q", r.Trouble)
+			}
+		}()
+		_, err := fleet{store, report}.acknowledged(ctx, 7, nil)
+		disobeys, ok := errors.AsType[*disobeysError](err)
+		if !ok || disobeys.proxy != "b" || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+		if r := report.now(); r.Trouble != "" {
+			t.Errorf("the trouble is over and still reported: %q", r.Trouble)
+		}
+	})
+}
+
+func TestAStoreThatIsAwayEndsTheWait(t *testing.T) {
+	store := &proxies{answers: []map[string]int64{nil}}
+	if _, err := (fleet{store, newReporter(store, "mover", "split-1")}).acknowledged(t.Context(), 7, nil); err == nil {
+		t.Error("acknowledged by nobody")
+	}
+}

@@ -1,0 +1,103 @@
+package migrate
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"locus/migrate/job"
+)
+
+// reportEvery is between two reports.
+const reportEvery = 500 * time.Millisecond
+
+// reporter tells others how far a job is. Its methods may be called concurrently.
+type reporter struct {
+	store Store
+
+	mu            sync.Mutex // of what follows
+	report        job.Report
+	forward, back *stream // that run
+}
+
+func newReporter(store Store, runner, id string) *reporter {
+	return &reporter{store: store, report: job.Report{ID: id, Runner: runner}}
+}
+
+// update changes what the next report says.
+func (p *reporter) update(change func(*job.Report)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change(&p.report)
+}
+
+// trouble is what the job waits for or why it is tried again; empty: nothing.
+func (p *reporter) trouble(what string) { p.update(func(r *job.Report) { r.Trouble = what }) }
+
+// measure has the reports read the figures of the streams that run; nil: there is none.
+func (p *reporter) measure(forward, back *stream) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.forward, p.back = forward, back
+}
+
+// held is for how long the last step held statements.
+func (p *reporter) held() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return time.Duration(p.report.LastFenceMs) * time.Millisecond
+}
+
+// follow has the report follow something that is under way, until stop is called.
+func (p *reporter) follow(ctx context.Context, look func(*job.Report)) (stop func()) {
+	return every(ctx, func(context.Context) { p.update(look) }, func() { p.update(look) })
+}
+
+// run writes the report for others, until stop is called.
+func (p *reporter) run(ctx context.Context, log *slog.Logger) (stop func()) {
+	return every(ctx, func(ctx context.Context) {
+		if err := p.store.Report(ctx, p.now()); err != nil && ctx.Err() == nil {
+			log.Debug("report a job", "error", err)
+		}
+	}, func() {})
+}
+
+// now is the report as of now.
+func (p *reporter) now() job.Report {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now().UTC().Round(time.Millisecond)
+	r := &p.report
+	r.At = now
+	if p.forward != nil {
+		f := p.forward.Progress()
+		r.Changes, r.Conflicts, r.LagMs = f.Changes, f.Conflicts, p.forward.lag(now).Milliseconds()
+	}
+	r.BackLagMs = 0
+	if p.back != nil {
+		r.BackLagMs = p.back.lag(now).Milliseconds()
+		r.Conflicts += p.back.Progress().Conflicts
+	}
+	return *r
+}
+
+// every calls do at once and then every reportEvery, until stop is called; stop waits for that and for last, which is called
+// at the end.
+func every(ctx context.Context, do func(context.Context), last func()) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() {
+		defer last()
+		for {
+			do(ctx)
+			if pause(ctx, reportEvery) != nil {
+				return
+			}
+		}
+	})
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}

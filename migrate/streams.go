@@ -1,0 +1,109 @@
+package migrate
+
+import (
+	"context"
+	"sync"
+
+	"locus/migrate/link"
+)
+
+// streams are those between the two shards of a job: forward brings the source's changes to the target, back the other way
+// round. Each is nil while it doesn't run. One goroutine uses them.
+type streams struct {
+	job       string
+	shards    *shards
+	ownership *ownership
+	changed   *changedRows // forgets what it knows when a stream stops
+	report    *reporter
+
+	forward, back *stream
+}
+
+// backJob is the name that the reverse stream's positions are kept by.
+func backJob(id string) string { return id + "/back" }
+
+// keep has those streams run that the job's state wants, and no others.
+func (s *streams) keep(ctx context.Context, of Snapshot) (err error) {
+	forward, back := of.Job.State.Streams()
+	if s.forward, err = kept(s.forward, forward, func() (*stream, error) { return s.openForward(ctx) }); err != nil {
+		return err
+	}
+	if s.back, err = kept(s.back, back, func() (*stream, error) { return s.openReverse(ctx) }); err != nil {
+		return err
+	}
+	s.report.measure(s.forward, s.back)
+	return nil
+}
+
+func kept(st *stream, wanted bool, open func() (*stream, error)) (*stream, error) {
+	switch {
+	case !wanted && st != nil:
+		st.stop()
+		return nil, nil
+	case !wanted || st != nil:
+		return st, nil
+	}
+	return open()
+}
+
+func (s *streams) openForward(ctx context.Context) (*stream, error) {
+	return s.open(ctx, s.shards.source, s.shards.target, s.job, false)
+}
+
+func (s *streams) openReverse(ctx context.Context) (*stream, error) {
+	return s.open(ctx, s.shards.target, s.shards.source, backJob(s.job), true)
+}
+
+func (s *streams) open(ctx context.Context, from, to link.Server, name string, fromTarget bool) (*stream, error) {
+	return openStream(ctx, name, from, to, s.shards, s.ownership.judge(fromTarget))
+}
+
+// ensureBack begins the stream back, once.
+func (s *streams) ensureBack(ctx context.Context) (err error) {
+	if s.back == nil {
+		s.back, err = s.openReverse(ctx)
+	}
+	return err
+}
+
+// running are the streams that run.
+func (s *streams) running() []*stream {
+	var some []*stream
+	for _, st := range []*stream{s.forward, s.back} {
+		if st != nil {
+			some = append(some, st)
+		}
+	}
+	return some
+}
+
+// conflicts is how many rows the streams have refused.
+func (s *streams) conflicts() (n int64) {
+	for _, st := range s.running() {
+		n += st.Progress().Conflicts
+	}
+	return n
+}
+
+// cancelOnFailure ends an action when a stream ends by itself. What waits for that ends with ctx at the latest.
+func (s *streams) cancelOnFailure(ctx context.Context, waiting *sync.WaitGroup, cancel context.CancelCauseFunc) {
+	for _, st := range s.running() {
+		waiting.Go(func() {
+			select {
+			case <-st.failed:
+				cancel(st.err)
+			case <-ctx.Done():
+			}
+		})
+	}
+}
+
+// stop ends both. What changes until the next ones begin is not known to them.
+func (s *streams) stop() {
+	for _, st := range s.running() {
+		s.changed.tooMany = true
+		st.stop()
+	}
+	s.forward, s.back = nil, nil
+	s.report.measure(nil, nil)
+}

@@ -1,0 +1,275 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"locus/migrate/job"
+	"locus/migrate/phase"
+)
+
+// worker runs one job: it does what the record's state asks for, action by action. One goroutine uses it.
+type worker struct {
+	runner *Runner
+	id     string
+	log    *slog.Logger
+
+	report    *reporter
+	ownership *ownership
+	attempts  attempts
+	move      *move // nil before the shards were looked at
+}
+
+func newWorker(r *Runner, id string) *worker {
+	return &worker{
+		runner: r, id: id, log: r.Log.With("job", id), report: newReporter(r.Store, r.Name, id), ownership: new(ownership),
+	}
+}
+
+// errMoved: the job isn't any more what the action was begun for.
+var errMoved = errors.New("the job has changed")
+
+// run goes from action to action until the job is over or ctx ends.
+func (w *worker) run(ctx context.Context) error {
+	defer w.stopStreams()
+	stopReports := w.report.run(ctx, w.log)
+	defer stopReports()
+	if err := w.again(ctx, "release", w.releaseLeft); err != nil {
+		return err
+	}
+	for {
+		var s Snapshot
+		if err := w.again(ctx, "read", func(ctx context.Context) (err error) { s, err = w.runner.Store.Read(ctx, w.id); return err }); err != nil {
+			return err
+		}
+		next, genes := s.Job.State.Next()
+		if next == phase.Nothing {
+			return nil
+		}
+		w.ownership.set(s.Job, s.Map)
+		event, err := w.act(ctx, s, next, genes)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if event, err = w.judge(ctx, s, next, event, err); err != nil {
+			return err
+		}
+		if event == nil {
+			continue
+		}
+		if err := w.record(ctx, s, *event); err != nil {
+			return err
+		}
+	}
+}
+
+// act does one action until it is done, fails, or the job changes.
+func (w *worker) act(ctx context.Context, s Snapshot, next phase.Action, genes int) (*phase.Event, error) {
+	w.report.update(func(r *job.Report) { r.Doing = string(next) })
+	ctx, cancel := context.WithCancelCause(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() { w.watch(ctx, cancel, s.JobRevision) })
+	defer watching.Wait()
+	defer cancel(nil)
+	if err := w.prepare(ctx, s); err != nil {
+		return nil, err
+	}
+	if err := w.move.streams.keep(ctx, s); err != nil {
+		return nil, err
+	}
+	w.move.streams.cancelOnFailure(ctx, &watching, cancel)
+	event, err := w.action(next, genes).do(ctx, s)
+	// What a step wrote to undo itself changes the job too, and does not explain why
+	// it failed.
+	if cause := context.Cause(ctx); cause != nil && errors.Is(err, context.Canceled) {
+		err = cause
+	}
+	return event, err
+}
+
+// prepare finds the servers and the tables, once.
+func (w *worker) prepare(ctx context.Context, s Snapshot) error {
+	if w.move != nil {
+		return nil
+	}
+	shards, err := lookAt(ctx, w.runner.Store, w.log, s)
+	if err != nil {
+		return err
+	}
+	w.move = newMove(w, shards)
+	return nil
+}
+
+func (w *worker) stopStreams() {
+	if w.move != nil {
+		w.move.streams.stop()
+	}
+}
+
+// watch ends an action whose job has changed.
+func (w *worker) watch(ctx context.Context, cancel context.CancelCauseFunc, revision int64) {
+	changes, stop := listen(ctx, w.runner.Store)
+	defer stop()
+	for {
+		s, err := w.runner.Store.Read(ctx, w.id)
+		if errors.Is(err, ErrNoJob) || err == nil && s.JobRevision != revision {
+			cancel(errMoved)
+			return
+		}
+		if err == nil {
+			w.ownership.set(s.Job, s.Map)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-changes:
+		}
+	}
+}
+
+// judge decides what an action's end means for the job: an event for its record, or none, and the action is begun again.
+func (w *worker) judge(ctx context.Context, s Snapshot, did phase.Action, event *phase.Event, err error) (*phase.Event, error) {
+	switch {
+	case err == nil:
+		w.attempts.succeeded(did, event)
+		w.report.trouble("")
+		return event, nil
+	case errors.Is(err, errMoved), errors.Is(err, ErrChanged):
+		w.attempts.reset() // somebody did something about it
+		return nil, nil
+	case errors.Is(err, ErrNoJob):
+		return nil, err
+	}
+	w.stopStreams()
+	failed := s.Job.State.Phase == phase.Failed
+	if why, remedy, final := hopeless(err); final && !failed {
+		return &phase.Event{Kind: phase.FailedWith, Why: why, Remedy: remedy}, nil
+	}
+	since := w.attempts.failedAt(did, time.Now())
+	w.log.Warn("job action", "action", did, "error", err)
+	w.report.trouble(fmt.Sprintf("%s: %v", did, err))
+	if patience := w.runner.Times.Patience; since > patience && !failed {
+		why := fmt.Sprintf("%s: %v; it was tried again for %v", did, err, patience)
+		return &phase.Event{Kind: phase.FailedWith, Why: why, Remedy: remedy(err, w.id)}, nil
+	}
+	return nil, w.rest(ctx, w.attempts.pause())
+}
+
+// rest pauses, for as long as nobody changes the job.
+func (w *worker) rest(ctx context.Context, t time.Duration) error {
+	s, err := w.runner.Store.Read(ctx, w.id)
+	if err != nil {
+		return pause(ctx, min(t, quickPause))
+	}
+	resting, end := context.WithTimeout(ctx, t)
+	defer end()
+	w.watch(resting, func(error) {
+		w.attempts.reset() // somebody did something about it
+		end()
+	}, s.JobRevision)
+	return ctx.Err()
+}
+
+// record writes an event down. If the job has changed meanwhile, the action is begun
+// again instead; a record in which only the journal is longer, as a step that undid
+// itself leaves it, has not changed.
+func (w *worker) record(ctx context.Context, s Snapshot, e phase.Event) error {
+	if e.Kind == phase.StepTaken { // written with the map
+		return nil
+	}
+	was := s.Job.State
+	return w.again(ctx, "write", func(ctx context.Context) error {
+		next, err := s.Job.On(e, w.runner.Name, "", time.Now())
+		if err != nil {
+			return fmt.Errorf("%w: %w", errDefect, err)
+		}
+		_, err = w.runner.Store.Write(ctx, s, next, nil, "")
+		if errors.Is(err, ErrUnknown) {
+			return nil // what is there is read next
+		}
+		if !errors.Is(err, ErrChanged) {
+			return err
+		}
+		fresh, err := w.runner.Store.Read(ctx, w.id)
+		if err != nil || fresh.Job.State != was {
+			return err
+		}
+		s = fresh
+		return errAgain
+	})
+}
+
+// errDefect is an event that can't be.
+var errDefect = errors.New("a defect of locus")
+
+// errAgain asks for another try at once.
+var errAgain = errors.New("again")
+
+// again repeats what only needs the store, until it can be done.
+func (w *worker) again(ctx context.Context, what string, do func(context.Context) error) error {
+	for {
+		err := do(ctx)
+		if err == nil || errors.Is(err, ErrNoJob) || errors.Is(err, errDefect) {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if errors.Is(err, errAgain) {
+			continue
+		}
+		w.log.Warn("job record", "what", what, "error", err)
+		if err := pause(ctx, time.Second); err != nil {
+			return err
+		}
+	}
+}
+
+// releaseLeft takes away a fence that a process left which ran the job before.
+func (w *worker) releaseLeft(ctx context.Context) error {
+	s, err := w.runner.Store.Read(ctx, w.id)
+	if err != nil {
+		return err
+	}
+	return release(ctx, w.runner.Store, s, w.runner.Name)
+}
+
+// release takes the job's fence away, if there is one.
+func release(ctx context.Context, store Store, s Snapshot, by string) error {
+	move, there := s.Map.MoveOf(s.Job.ID)
+	if !there || move.Held.Empty() {
+		return nil
+	}
+	next, err := s.Map.Step(withMove(s.Map, s.Job.Move()))
+	if err != nil {
+		return err
+	}
+	_, err = store.Write(ctx, s, s.Job.Noted(by, "fence taken away", time.Now()), next, "job "+s.Job.ID+": fence taken away")
+	return err
+}
+
+// listen tells of whatever changes in the store, until stop is called.
+func listen(ctx context.Context, store Store) (changes <-chan struct{}, stop func()) {
+	ctx, end := context.WithCancel(ctx)
+	changes = store.Changes(ctx)
+	return changes, func() {
+		end()
+		for range changes { // until the store is done with it
+		}
+	}
+}
+
+func pause(ctx context.Context, t time.Duration) error {
+	timer := time.NewTimer(t)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
