@@ -14,6 +14,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/flavor"
 	"locus/proxy/handshake"
 	"locus/proxy/meter"
 	"locus/proxy/session"
@@ -122,7 +123,7 @@ func (p *Proxy) serverVersion() string {
 
 // extended are MariaDB's own capabilities, where the shards have them.
 func (p *Proxy) extended() uint32 {
-	if p.live.Load().session.MariaDB {
+	if p.live.Load().session.Flavor == flavor.MariaDB {
 		return wire.ExtendedMetadata
 	}
 	return 0

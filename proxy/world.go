@@ -8,10 +8,10 @@ import (
 	"log/slog"
 	"reflect"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"locus/proxy/backend"
+	"locus/proxy/flavor"
 	"locus/proxy/handshake"
 	"locus/proxy/meter"
 	"locus/proxy/schema"
@@ -189,7 +189,7 @@ func (b *builder) server(ctx context.Context, w *world, q schema.Querier) error 
 		return errors.Join(errors.New("read the server's version"), err)
 	}
 	w.version = string(rows[0][0])
-	w.session.MariaDB = strings.Contains(w.version, "MariaDB")
+	w.session.Flavor = flavor.Of(w.version)
 	if w.charsets, err = readCharsets(ctx, q); err != nil {
 		return err
 	}

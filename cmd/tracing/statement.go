@@ -10,6 +10,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	otel "go.opentelemetry.io/otel/trace"
 
+	"locus/proxy/flavor"
 	"locus/proxy/trace"
 )
 
@@ -57,7 +58,7 @@ func summary(of *trace.Statement) string {
 // system is what statements and their parts have in common.
 func system(of *trace.Statement) []attribute.KeyValue {
 	list := []attribute.KeyValue{semconv.DBSystemNameMySQL}
-	if of.MariaDB {
+	if of.Flavor == flavor.MariaDB {
 		list[0] = semconv.DBSystemNameMariaDB
 	}
 	if of.Operation != "" {

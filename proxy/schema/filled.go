@@ -10,18 +10,19 @@ import (
 // fill notes what a server puts into a column that a statement leaves out.
 func (s *server) fill(c *liveColumn, value []byte, extra string) {
 	text := string(value)
-	none := value == nil || s.mariaDB && text == "NULL"
+	written := s.flavor.WritesDefaults()
+	none := value == nil || written && text == "NULL"
 	c.DefaultsToNull = none && c.Nullable && !c.AutoIncrement && !c.Generated
 	c.OnUpdate = strings.Contains(extra, "ON UPDATE")
 	switch computed := strings.Contains(extra, "DEFAULT_GENERATED"); {
 	case none:
-	case computed || s.mariaDB && !strings.HasPrefix(text, "'"):
+	case computed || written && !strings.HasPrefix(text, "'"):
 		if c.Default = originOf(text); !computed && !strings.Contains(text, "(") {
 			c.filled = text // a number
 		}
 	default:
 		c.filled = text
-		if s.mariaDB {
+		if written {
 			c.filled = strings.NewReplacer("''", "'", `\\`, `\`).Replace(text[1 : len(text)-1])
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"locus/proxy/flavor"
 	"locus/router/catalog"
 	"locus/router/stmt"
 )
@@ -57,7 +58,7 @@ const null = "\x00"
 
 // expressions asks for what servers compute by themselves in base tables.
 func (s *server) expressions() string {
-	if s.mariaDB {
+	if s.flavor == flavor.MariaDB {
 		return "SELECT TABLE_SCHEMA, TABLE_NAME, CONCAT_WS(' ', GENERATION_EXPRESSION, COLUMN_DEFAULT) FROM information_schema.COLUMNS" +
 			" WHERE TABLE_SCHEMA" + withoutSystem + " AND (GENERATION_EXPRESSION IS NOT NULL OR COLUMN_DEFAULT LIKE '%(%' OR COLUMN_DEFAULT LIKE '%next%')" +
 			" UNION ALL SELECT CONSTRAINT_SCHEMA, TABLE_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA" + withoutSystem + " ORDER BY 1, 2, 3"
@@ -67,7 +68,7 @@ func (s *server) expressions() string {
 }
 
 func (s *server) language() string {
-	if s.mariaDB {
+	if s.flavor == flavor.MariaDB {
 		return "ROUTINE_BODY"
 	}
 	return "EXTERNAL_LANGUAGE"

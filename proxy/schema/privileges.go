@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"locus/proxy/flavor"
 )
 
 // privileges is what an account holds by itself: on all schemas, "", and on each.
@@ -39,11 +41,11 @@ func (s *server) unseen(ctx context.Context, q Querier) error {
 		}
 		held[schema][string(row[1])] = true
 	}
-	return errors.Join(held.lacking(who, s.mariaDB)...)
+	return errors.Join(held.lacking(who, s.flavor)...)
 }
 
 // lacking says what to grant.
-func (held privileges) lacking(who string, mariaDB bool) []error {
+func (held privileges) lacking(who string, f flavor.Flavor) []error {
 	var problems []error
 	all := held[""]
 	for _, schema := range slices.Sorted(maps.Keys(held)) {
@@ -63,7 +65,7 @@ func (held privileges) lacking(who string, mariaDB bool) []error {
 	}
 	switch {
 	case all["SELECT"], all["SHOW_ROUTINE"], held["mysql"]["SELECT"], held["mysql"]["proc SELECT"]:
-	case mariaDB:
+	case f == flavor.MariaDB:
 		problems = append(problems, fmt.Errorf("the bodies of routines can't be seen: GRANT SELECT ON mysql.proc TO %s", who))
 	default:
 		problems = append(problems, fmt.Errorf("the bodies of routines can't be seen: GRANT SHOW_ROUTINE ON *.* TO %s", who))

@@ -9,12 +9,13 @@ import (
 	"strconv"
 	"strings"
 
+	"locus/proxy/flavor"
 	"locus/router/catalog"
 )
 
 // server is what one shard's server says of the declared tables.
 type server struct {
-	mariaDB bool
+	flavor flavor.Flavor
 	// noPad are the collations that count trailing spaces; of MySQL alone, since
 	// MariaDB tells by their names.
 	noPad   map[string]bool
@@ -81,8 +82,7 @@ func (s *server) readVersion(ctx context.Context, q Querier) error {
 	if len(rows) != 1 || len(rows[0]) != 1 {
 		return errors.New("the server doesn't tell its version")
 	}
-	s.mariaDB = strings.Contains(strings.ToLower(string(rows[0][0])), "mariadb")
-	if s.mariaDB {
+	if s.flavor = flavor.Of(string(rows[0][0])); !s.flavor.ListsPadding() {
 		return nil
 	}
 	rows, err = q.Query(ctx, "SELECT COLLATION_NAME FROM information_schema.COLLATIONS WHERE PAD_ATTRIBUTE = 'NO PAD'")
@@ -202,10 +202,7 @@ func (s *server) addColumn(t *liveTable, row [][]byte) error {
 
 // countsSpaces tells whether trailing spaces count in comparisons by the collation.
 func (s *server) countsSpaces(collation string) bool {
-	if s.mariaDB {
-		return strings.Contains(collation, "nopad")
-	}
-	return s.noPad[collation]
+	return s.flavor.NamesNoPad(collation) || s.noPad[collation]
 }
 
 // text makes a literal of a name.

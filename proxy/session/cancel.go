@@ -10,6 +10,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/flavor"
 	"locus/proxy/wire"
 )
 
@@ -48,13 +49,10 @@ const (
 )
 
 // error is what the client is told.
-func (r Reason) error(mariaDB bool) *mysql.MyError {
+func (r Reason) error(f flavor.Flavor) *mysql.MyError {
 	switch r {
 	case TimedOut:
-		if mariaDB {
-			return fail(erStatementTimeout, stateInterrupted, "Query execution was interrupted (max_statement_time exceeded)")
-		}
-		return fail(erQueryTimeout, stateGeneral, "Query execution was interrupted, maximum statement execution time exceeded")
+		return f.TimedOut()
 	case ShuttingDown:
 		return fail(mysql.ER_SERVER_SHUTDOWN, stateLink, "locus is shutting down; the statement was interrupted")
 	case HandedOver:
@@ -117,7 +115,7 @@ func (s *Session) cancelling(reason Reason, command uint64) (conns []awaitedConn
 	switch {
 	case first:
 		s.stop.reason = reason
-		s.stop.cancel(reason.error(s.World().MariaDB))
+		s.stop.cancel(reason.error(s.flavor()))
 	case s.phase.Load() != cancelled, s.stop.shielded, now.Sub(s.stop.asked) < insistPause:
 		return nil, false
 	}
@@ -146,7 +144,7 @@ func (s *Session) unwantedNow() error {
 	if s.phase.Load() != cancelled || s.stop.shielded {
 		return nil
 	}
-	return s.stop.reason.error(s.World().MariaDB)
+	return s.stop.reason.error(s.flavor())
 }
 
 // await makes a connection that was borrowed one of those that a cancellation

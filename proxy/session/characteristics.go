@@ -22,14 +22,14 @@ func (s *Session) assignTransaction(next *view, w *World, v stmt.Variable, what 
 		next.next = nextTransaction(next.next, what, strings.ReplaceAll(strings.Trim(literal, "'"), "-", " "))
 		return nil
 	}
-	prefix := "transaction_"
-	if w.MariaDB && !strings.HasPrefix(v.Name, prefix) { // which 10.11 doesn't know, and says so
-		prefix = "tx_"
+	name := "transaction_" + what
+	if v.Name != name { // which MariaDB 10.11 doesn't know, and says so
+		name = w.Flavor.Characteristic(name)
 	}
 	if what == "read_only" && literal != "DEFAULT" {
 		literal = switched(literal)
 	}
-	next.settings = next.settings.With(prefix+what, literal)
+	next.settings = next.settings.With(name, literal)
 	return nil
 }
 

@@ -17,29 +17,24 @@ import (
 // MySQL's numbers for what goes wrong between us and a shard. 08S01 tells
 // drivers that a link failed.
 const (
-	erNetRead            = 1158
-	erConCount           = 1040
-	erCommitError        = 1180
-	erUnknownCommand     = 1047
-	erSavepoint          = 1305
-	erUnknownVariable    = 1193
-	erReadOnly           = 1238
-	erUnknownStmt        = 1243
-	erMalformed          = 1835
-	erTooLarge           = 1153
-	erDeadlock           = 1213
-	erWrongArguments     = 1210
-	erNoCursor           = 1421
-	erLocalInfile        = 3948
-	erLocalInfileMariaDB = 4166
-	erStatementTimeout   = 1969 // MariaDB's
-	erNoSuchThread       = 1094
-	erKillDenied         = 1095
-	erConnectionKilled   = 1927 // MariaDB's
-	erQueryTimeout       = 3024 // MySQL's
-	stateLink            = "08S01"
-	stateGeneral         = "HY000"
-	stateInterrupted     = "70100"
+	erNetRead         = 1158
+	erConCount        = 1040
+	erCommitError     = 1180
+	erUnknownCommand  = 1047
+	erSavepoint       = 1305
+	erUnknownVariable = 1193
+	erReadOnly        = 1238
+	erUnknownStmt     = 1243
+	erMalformed       = 1835
+	erTooLarge        = 1153
+	erDeadlock        = 1213
+	erWrongArguments  = 1210
+	erNoCursor        = 1421
+	erNoSuchThread    = 1094
+	erKillDenied      = 1095
+	stateLink         = "08S01"
+	stateGeneral      = "HY000"
+	stateInterrupted  = "70100"
 )
 
 func fail(code uint16, state, format string, args ...any) *mysql.MyError {
@@ -98,7 +93,7 @@ func (s *Session) reworded(e *mysql.MyError) *mysql.MyError {
 		return e
 	}
 	if r != 0 {
-		return r.error(s.World().MariaDB)
+		return r.error(s.flavor())
 	}
 	return e
 }

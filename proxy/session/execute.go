@@ -44,7 +44,7 @@ func (s *Session) executePrepared(p *prepared, payload []byte) error {
 	named := s.capabilities&mysql.CLIENT_QUERY_ATTRIBUTES != 0
 	e, err := wire.ParseExecute(payload, wire.Known{Params: p.given(), Types: p.types, Long: p.long, Named: named, Room: s.types}, s.params[:0])
 	if err != nil {
-		return s.writeError(wrongArguments(w))
+		return s.writeError(w.Flavor.WrongArguments())
 	}
 	s.params = e.Params
 	if named && cap(e.Types) > cap(s.types) {
@@ -71,14 +71,6 @@ func (s *Session) executePrepared(p *prepared, payload []byte) error {
 	err = s.finish(s.observed(&request{plan: p.plan, values: &s.values, world: w, statement: p, payload: payload, cursor: wantsCursor(e, p)}))
 	s.forgetLong(p)
 	return err
-}
-
-// wrongArguments is what servers say of parameters that don't fit.
-func wrongArguments(w *World) error {
-	if w.MariaDB {
-		return fail(erWrongArguments, stateGeneral, "Incorrect arguments to mysqld_stmt_execute")
-	}
-	return fail(erWrongArguments, stateGeneral, "Incorrect arguments to COM_STMT_EXECUTE")
 }
 
 // boundValue reads a parameter as routing and stamping see it.

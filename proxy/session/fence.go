@@ -125,7 +125,7 @@ func (s *Session) attempt(r *request) error {
 	if s.yielded {
 		s.yielded = false
 		if r.plan.Statement.Kind != stmt.Rollback {
-			return HandedOver.error(s.World().MariaDB)
+			return HandedOver.error(s.flavor())
 		}
 	}
 	s.countCommand(r.plan.Statement)
@@ -200,7 +200,7 @@ func (s *Session) pause(changed <-chan struct{}, deadline <-chan time.Time, held
 		s.Counts.HeldTooLong.Add(1)
 		return s.deadlocked("%s; the statement was held for %v and not run", held.why, s.Fencing.Hold)
 	case <-s.stop.waits.Done():
-		return s.interruptedBy().error(s.World().MariaDB)
+		return s.interruptedBy().error(s.flavor())
 	}
 	return nil
 }

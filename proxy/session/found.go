@@ -20,7 +20,7 @@ func (s *Session) count(l lease, r *request, failed bool) {
 		switch st := r.plan.Statement; {
 		case st.Kind == stmt.Select: // … INTO @a
 			s.foundRows = ok.AffectedRows
-		case copies(r) && (r.world.MariaDB || st.Kind != stmt.DDL): // MySQL counts no rows for CREATE TABLE … SELECT
+		case copies(r) && (r.world.Flavor.FindsRowsOfCreate() || st.Kind != stmt.DDL):
 			s.askFoundRows(l)
 		}
 	}
@@ -36,7 +36,7 @@ func (s *Session) found(l lease, r *request) {
 	}
 	rows, offset := uint64(s.scanner.Rows()), s.offset(r)
 	switch {
-	case offset > 0 && rows == 0, st.Features&stmt.Union != 0 && st.Features&stmt.Limited != 0 && r.world.MariaDB:
+	case offset > 0 && rows == 0, st.Features&stmt.Union != 0 && st.Features&stmt.Limited != 0 && r.world.Flavor.FindsRowsBehindUnion():
 		s.askFoundRows(l)
 	default:
 		s.foundRows = offset + rows

@@ -99,7 +99,7 @@ func gatherError(err error) error {
 }
 
 func (s *Session) mayGather(r *request) error {
-	if r.plan.Gather.Reopens && !r.world.MariaDB {
+	if r.plan.Gather.Reopens && !r.world.Flavor.ReopensTemporary() {
 		return &plan.Refusal{Code: plan.ScatterShape, Message: "a common table expression that is read more than once, over rows of several shards: MySQL can't; name one owner, ID or order number in WHERE, or write it out twice"}
 	}
 	if s.pins != nil && (s.pins.has(lockedTables) || s.pins.has(temporaryTable)) {

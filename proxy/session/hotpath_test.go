@@ -16,6 +16,7 @@ import (
 	"locus/idgen/cipher"
 	"locus/idgen/orderid"
 	"locus/proxy/backend"
+	"locus/proxy/flavor"
 	"locus/proxy/meter"
 	"locus/proxy/stream"
 	"locus/proxy/trace"
@@ -76,7 +77,7 @@ func hotServices(t testing.TB) (*Services, *fakeShard) {
 	})
 	measured := new(meter.Meter)
 	measured.Slow.SetAfter(time.Hour) // as in any proxy, the end of each statement is timed
-	world := &World{Map: m, Catalog: catalogOf(m.Shards(), orders), Plans: plan.NewCache(1000), MariaDB: true}
+	world := &World{Map: m, Catalog: catalogOf(m.Shards(), orders), Plans: plan.NewCache(1000), Flavor: flavor.MariaDB}
 	return &Services{
 		World: func() *World { return world }, Pools: pools, IDs: &sequence{}, Ring: ring,
 		MaxStatement: 1 << 20, Counts: &Counts{}, Meter: measured,

@@ -85,13 +85,5 @@ func (s *Session) withoutFile(c *backend.Conn) error {
 	if _, err := s.outcome(c); err != nil {
 		return err
 	}
-	return noLocalFiles(s.World())
-}
-
-// noLocalFiles is what a server says whose local_infile is off.
-func noLocalFiles(w *World) error {
-	if w.MariaDB {
-		return fail(erLocalInfileMariaDB, stateGeneral, "The used command is not allowed because the MariaDB server or client has disabled the local infile capability")
-	}
-	return fail(erLocalInfile, "42000", "Loading local data is disabled; this must be enabled on both the client and server sides")
+	return s.flavor().NoLocalFiles()
 }

@@ -65,22 +65,14 @@ func (s *Session) processKill(payload []byte) error {
 	return s.finish(s.kill(stmt.Killing{ID: uint64(binary.LittleEndian.Uint32(payload[1:]))}))
 }
 
-// killedItself is what MariaDB calls by another name than a statement's end.
-func (s *Session) killedItself() error {
-	if s.World().MariaDB {
-		return fail(erConnectionKilled, stateInterrupted, "Connection was killed")
-	}
-	return Killed.error(false)
-}
-
 func (s *Session) kill(k stmt.Killing) error {
 	if k.Own || k.ID == uint64(s.id) {
 		if k.Query {
-			return Killed.error(s.World().MariaDB)
+			return Killed.error(s.flavor())
 		}
 		s.killed.Store(true)
 		s.interrupted.Store(true)
-		return s.killedItself()
+		return s.flavor().KilledConnection()
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, killTime)
 	defer cancel()

@@ -15,7 +15,7 @@ import (
 // transaction.
 func (s *Session) runLoad(r *request) error {
 	if s.capabilities&mysql.CLIENT_LOCAL_FILES == 0 {
-		return noLocalFiles(r.world)
+		return r.world.Flavor.NoLocalFiles()
 	}
 	if err := s.writable(); err != nil {
 		return err

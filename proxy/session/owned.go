@@ -73,7 +73,7 @@ func (s *Session) ownVariable(name string, global bool, shard string) (sql strin
 	case "version_comment":
 		return "CONCAT(" + shard + ", ' (locus)')", true
 	case "gtid_mode": // one shard's positions say nothing of the cluster
-		if !s.World().MariaDB {
+		if s.flavor().HasVariable(name) {
 			return "'OFF'", true
 		}
 	case "hostname":

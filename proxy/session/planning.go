@@ -77,7 +77,7 @@ func (s *Session) planUnder(l *stmt.Lexed, under plan.Context) (*plan.Plan, erro
 			return nil, context.Cause(ctx)
 		case <-look.C:
 			if s.client.PeerGone() {
-				return nil, ClientGone.error(s.World().MariaDB)
+				return nil, ClientGone.error(s.flavor())
 			}
 		}
 	}
@@ -96,12 +96,11 @@ func planBeside(l *stmt.Lexed, under plan.Context, made chan<- planned) {
 	made <- planned{p, err}
 }
 
-// planningTime ends with the command's cancellation, or when its time is over: to
-// MySQL only reads have one.
+// planningTime ends with the command's cancellation, or when the statement's time is over.
 func (s *Session) planningTime(l *stmt.Lexed) (context.Context, context.CancelFunc) {
 	limit := s.ownLimit()
-	if limit == 0 || !s.World().MariaDB && len(l.Rows) > 0 {
+	if limit == 0 || !s.flavor().TimesOutWrites() && len(l.Rows) > 0 {
 		return context.WithCancel(s.stop.waits)
 	}
-	return context.WithTimeoutCause(s.stop.waits, limit, TimedOut.error(s.World().MariaDB))
+	return context.WithTimeoutCause(s.stop.waits, limit, TimedOut.error(s.flavor()))
 }

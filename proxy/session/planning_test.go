@@ -7,6 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/flavor"
 	"locus/proxy/wire"
 	"locus/router/stmt"
 )
@@ -57,7 +58,7 @@ func TestPlanningTimesOut(t *testing.T) {
 	limit := func() { c.session.settings = c.session.settings.With("max_statement_time", "0.001") }
 	c.planning.Store(&limit)
 	c.send(longRead)
-	if code := c.outcome(wire.QueryResponse); code != erStatementTimeout {
+	if code := c.outcome(wire.QueryResponse); code != flavor.MariaDB.TimedOut().Code {
 		t.Errorf("error %d", code)
 	}
 }

@@ -59,7 +59,7 @@ func (s *Session) preparable(w *World, p *prepared) (text string, there *plan.Pl
 	if there.Place != plan.Session {
 		return text, there, nil, nil
 	}
-	if !w.MariaDB && textOnly[there.Statement.Kind] {
+	if !w.Flavor.PreparesAll() && textOnly[there.Statement.Kind] {
 		return "", nil, nil, unpreparable()
 	}
 	switch st := there.Statement; st.Kind {

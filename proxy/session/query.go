@@ -133,7 +133,7 @@ func (s *Session) run(r *request) error {
 	if r.plan.Reserved && !s.account.Admin {
 		return s.reserved()
 	}
-	if r.world.MariaDB && namesNoTable(r.plan) {
+	if r.world.Flavor.KeepsWarnings() && namesNoTable(r.plan) {
 		before := s.warnings
 		s.warnings = nil
 		defer func() {

@@ -72,7 +72,7 @@ func (s *Session) readsAsThen(w *World, r *readThen, text string, p *plan.Plan) 
 	switch {
 	case !s.past(r):
 		return true
-	case s.mode != r.mode && !w.MariaDB, !isASCII(text) && !s.settings.SameNames(r.settings):
+	case s.mode != r.mode && !w.Flavor.PreparesByMode(), !isASCII(text) && !s.settings.SameNames(r.settings):
 		return false
 	}
 	return keepsReading(p) && s.returns(r, p.Statement)

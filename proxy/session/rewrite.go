@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/flavor"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -24,7 +25,7 @@ func (s *Session) runRewritten(r *request) error {
 		return err
 	}
 	under := s.rewrittenContext(r)
-	if !r.world.MariaDB || !readsDiagnostics(r.plan.Statement) { // MySQL forgets them
+	if !r.world.Flavor.KeepsWarnings() || !readsDiagnostics(r.plan.Statement) {
 		return s.runChanged(r, text, under)
 	}
 	kept := slices.Clone(s.warnings)
@@ -77,7 +78,7 @@ func (s *Session) rewritten(r *request) ([]byte, error) {
 			sql, ok = s.holder(string(text[o.Start:o.End])), true
 		}
 		table, isTable := strings.CutPrefix(o.Name, "table ")
-		if isTable && (o.Statement && s.World().MariaDB || !s.hasTable(table, text[o.Start:o.End])) {
+		if isTable && (o.Statement && s.flavor() == flavor.MariaDB || !s.hasTable(table, text[o.Start:o.End])) {
 			continue // the shard says so
 		}
 		if isTable {
@@ -126,7 +127,7 @@ func (s *Session) holder(call string) string {
 // hasTable tells whether the servers have a table under the name that is written:
 // MySQL has those of variables and of status in performance_schema alone.
 func (s *Session) hasTable(table string, written []byte) bool {
-	return s.World().MariaDB || table == "processlist" || !bytes.Contains(bytes.ToLower(written), []byte("information_schema"))
+	return s.flavor().HasStatusTable(table) || !bytes.Contains(bytes.ToLower(written), []byte("information_schema"))
 }
 
 // tableless tells a query of no rows, such as SELECT ROW_COUNT().

@@ -23,7 +23,7 @@ func (s *Session) shown(show *stmt.Shown) ([]byte, error) {
 		if strings.HasPrefix(strings.ToLower(clause), "like") {
 			clause = "WHERE Variable_name " + clause
 		}
-		table := s.variableTable(scope+show.What, s.shownName(show.What)+" AS Variable_name", "Value")
+		table := s.variableTable(scope+show.What, s.flavor().VariableName(show.What == "variables")+" AS Variable_name", "Value")
 		if show.What == "status" {
 			var err error
 			if table, err = s.withCounters(table, show); err != nil {
@@ -41,17 +41,6 @@ func (s *Session) shown(show *stmt.Shown) ([]byte, error) {
 	return s.showGrants()
 }
 
-// shownName spells a name as SHOW does: MariaDB's tables have all in capitals.
-func (s *Session) shownName(what string) string {
-	switch {
-	case !s.World().MariaDB:
-		return "VARIABLE_NAME"
-	case what == "variables":
-		return "LOWER(VARIABLE_NAME)"
-	}
-	return "IF(VARIABLE_NAME LIKE 'WSREP%', LOWER(VARIABLE_NAME), CONCAT(LEFT(VARIABLE_NAME, 1), LOWER(SUBSTRING(VARIABLE_NAME, 2))))"
-}
-
 // ownTable gives what stands for one of the servers' tables that speak of
 // sessions: a derived table without its alias.
 func (s *Session) ownTable(name string, r *request) (string, error) {
@@ -67,10 +56,7 @@ func (s *Session) ownTable(name string, r *request) (string, error) {
 // variableTable is the shard's table of variables or of status, with the
 // proxy's values in it.
 func (s *Session) variableTable(table, name, value string) string {
-	schema := "performance_schema."
-	if s.World().MariaDB {
-		schema = "information_schema."
-	}
+	schema := s.flavor().VariableTables() + "."
 	var b strings.Builder
 	b.WriteString("(SELECT " + name + ", CASE LOWER(VARIABLE_NAME)")
 	for _, v := range s.overrides(table) {
@@ -129,12 +115,9 @@ func (s *Session) showProcessList(full bool) string {
 	if full {
 		text = "INFO"
 	}
-	threads := "performance_schema.processlist" // MySQL warns of the other
-	if s.World().MariaDB {
-		threads = "information_schema.PROCESSLIST"
-	}
+	threads, progress := s.flavor().Processes()
 	query := "SELECT ID AS Id, USER AS User, HOST AS Host, DB AS db, COMMAND AS Command, TIME AS Time, STATE AS State, " + text + " AS Info"
-	if s.World().MariaDB {
+	if progress {
 		query += ", 0.000 AS Progress"
 	}
 	return query + " FROM " + s.processTable(threads) + " AS sessions ORDER BY ID"

@@ -60,7 +60,7 @@ func (s *Session) statusOverrides(session bool) []override {
 // withCounters adds the counters of commands, Com_…, to the table that SHOW
 // STATUS is answered from: MySQL's tables leave them out.
 func (s *Session) withCounters(table string, show *stmt.Shown) (string, error) {
-	if s.World().MariaDB || !mayNameCounters(show.Clause) {
+	if s.flavor().TablesCountCommands() || !mayNameCounters(show.Clause) {
 		return table, nil
 	}
 	scope := "SESSION"

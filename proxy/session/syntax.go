@@ -52,12 +52,8 @@ func (s *Session) looksAgain(p *plan.Plan, ctx plan.Context) bool {
 
 // syntaxError is that of the servers, word for word: clients look for it.
 func (s *Session) syntaxError(at plan.Near) *mysql.MyError {
-	engine := "MySQL"
-	if s.World().MariaDB {
-		engine = "MariaDB"
-	}
 	return fail(mysql.ER_PARSE_ERROR, "42000", "You have an error in your SQL syntax; check the manual that corresponds to your %s server version for the right syntax to use near '%s' at line %d",
-		engine, s.quoted(at.Text), at.Line)
+		s.flavor(), s.quoted(at.Text), at.Line)
 }
 
 // nearest lets a shard's syntax error quote the statements that stand behind the
@@ -84,9 +80,6 @@ func (s *Session) quoted(text string) string {
 	if len(text) <= nearLength {
 		return text
 	}
-	end := ""
-	if s.World().MariaDB {
-		end = "..."
-	}
+	end := s.flavor().CutOff()
 	return strings.ToValidUTF8(text[:nearLength-len(end)], "") + end
 }

@@ -19,7 +19,7 @@ type textual struct {
 // planned like any other.
 func (s *Session) textPrepared(r *request) error {
 	p := r.plan.Statement.Prepared
-	if (p.Expression != "" || len(p.Values) > 0) && !r.world.MariaDB {
+	if (p.Expression != "" || len(p.Values) > 0) && !r.world.Flavor.PreparesExpressions() {
 		return fail(mysql.ER_PARSE_ERROR, "42000", "You have an error in your SQL syntax: MySQL takes a text or a user variable here")
 	}
 	switch p.Verb {
@@ -68,7 +68,7 @@ func (s *Session) prepareText(r *request, p *stmt.TextPrepared) error {
 		return err
 	}
 	switch {
-	case inner.Statement.Kind == stmt.TextPrepare, !r.world.MariaDB && textOnly[inner.Statement.Kind]:
+	case inner.Statement.Kind == stmt.TextPrepare, !r.world.Flavor.PreparesAll() && textOnly[inner.Statement.Kind]:
 		return unpreparable()
 	case inner.Place != plan.Session:
 		if _, _, err := s.prepareAt(s.prepareShard(r.world, inner), text); err != nil {

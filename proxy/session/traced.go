@@ -25,7 +25,7 @@ func (s *Session) beginTrace(l *stmt.Lexed) {
 	digest := l.Digest(digestText)
 	t.Began = epoch.Add(s.timing.began)
 	t.Known = trace.Known{
-		MariaDB: s.World().MariaDB, Hash: digest.Hash, Text: digest.Text, Operation: firstWord(digest.Text),
+		Flavor: s.flavor(), Hash: digest.Hash, Text: digest.Text, Operation: firstWord(digest.Text),
 		Database: s.settings.Database(), User: s.user, Client: s.host,
 	}
 	s.timing.trace = t

@@ -7,6 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/flavor"
 	"locus/proxy/wire"
 	"locus/router/stmt"
 )
@@ -58,7 +59,7 @@ func (s *Session) trackVariables(w *World, assigned []stmt.Variable) {
 	}
 	var names []string
 	for _, v := range assigned {
-		for _, name := range assignedNames(v, w.MariaDB) {
+		for _, name := range assignedNames(v, w.Flavor) {
 			if s.tracksVariable(name) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
@@ -67,25 +68,20 @@ func (s *Session) trackVariables(w *World, assigned []stmt.Variable) {
 	if len(names) > 0 {
 		s.trackValues(names)
 	}
-	// MySQL, unlike MariaDB, doesn't say so of the SET that asks for it.
-	if w.MariaDB || !slices.ContainsFunc(assigned, func(v stmt.Variable) bool { return v.Name == "session_track_state_change" }) {
+	if w.Flavor.ReportsItsTracking() || !slices.ContainsFunc(assigned, func(v stmt.Variable) bool { return v.Name == "session_track_state_change" }) {
 		s.trackChange()
 	}
 }
 
 // assignedNames are the system variables that one assignment changes.
-func assignedNames(v stmt.Variable, mariaDB bool) []string {
+func assignedNames(v stmt.Variable, f flavor.Flavor) []string {
 	switch {
 	case v.User, v.NextOnly:
 		return nil
 	case v.Name == "names" || v.Name == "charset":
 		return []string{"character_set_client", "character_set_connection", "character_set_results"}
-	case v.Name == "tx_isolation" && !mariaDB, v.Name == "tx_read_only" && !mariaDB:
-		return []string{"transaction_" + strings.TrimPrefix(v.Name, "tx_")}
-	case v.Name == "transaction_isolation" && mariaDB, v.Name == "transaction_read_only" && mariaDB:
-		return []string{"tx_" + strings.TrimPrefix(v.Name, "transaction_")}
 	}
-	return []string{v.Name}
+	return []string{f.Characteristic(v.Name)}
 }
 
 func (s *Session) tracksVariable(name string) bool {
@@ -133,9 +129,8 @@ const (
 	begunReading = "T_R_____" // WITH CONSISTENT SNAPSHOT
 )
 
-// tellsTransactions: MySQL says without being asked that a transaction was begun or
-// ended, MariaDB doesn't.
-func (s *Session) tellsTransactions() bool { return s.tracks() && !s.World().MariaDB }
+// tellsTransactions tells whether the client is told that a transaction was begun or ended.
+func (s *Session) tellsTransactions() bool { return s.tracks() && s.flavor().ReportsTransactions() }
 
 // trackTransaction notes that a transaction was begun or ended.
 func (s *Session) trackTransaction() {

@@ -53,11 +53,7 @@ func variableName(name string) string {
 // list their names; one that doesn't (performance_schema is off, or not for the
 // proxy's account) leaves what was assigned unknown.
 func (s *Session) learnAll(l lease) {
-	list := "SELECT VARIABLE_NAME FROM performance_schema.user_variables_by_thread WHERE THREAD_ID = PS_CURRENT_THREAD_ID()"
-	if s.World().MariaDB {
-		list = "SELECT VARIABLE_NAME FROM information_schema.USER_VARIABLES"
-	}
-	rows, err := l.conn.Own().Query(s.ctx, list)
+	rows, err := l.conn.Own().Query(s.ctx, s.flavor().UserVariables())
 	if err != nil {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/flavor"
 	"locus/proxy/wire"
 	"locus/router/catalog"
 	"locus/router/plan"
@@ -23,7 +24,7 @@ func (s *Session) set(r *request) error {
 		return s.writeError(err)
 	}
 	told := len(s.warnings)
-	if told == 0 && r.world.MariaDB {
+	if told == 0 && r.world.Flavor.KeepsWarnings() {
 		s.warnings = before
 	}
 	return s.writeOK(wire.OK{Warnings: uint16(min(told, mostWarnings))})
@@ -191,7 +192,7 @@ func (s *Session) assignPlain(next *view, v stmt.Variable) error {
 		}
 	}
 	next.settings = next.settings.With(v.Name, literal)
-	if v.Name != "profiling" || !s.World().MariaDB { // which would have the second SET in its profile, and warns of nothing
+	if v.Name != "profiling" || s.flavor() != flavor.MariaDB { // which would have the second SET in its profile, and warns of nothing
 		next.say(v.Name + " = " + literal)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"locus/idgen/cipher"
 	"locus/idgen/orderid"
 	"locus/proxy/backend"
+	"locus/proxy/flavor"
 	"locus/proxy/meter"
 	"locus/proxy/trace"
 	"locus/proxy/twophase"
@@ -34,9 +35,12 @@ type World struct {
 	Declared *cluster.Cluster
 	// Mode is that of a session that has set none: the shards' global sql_mode, which is the same on all.
 	Mode stmt.Mode
-	// MariaDB: the shards run MariaDB, whose variables have other names.
-	MariaDB bool
+	// Flavor is that of the shards, all of which run the same server.
+	Flavor flavor.Flavor
 }
+
+// flavor is that of the shards.
+func (s *Session) flavor() flavor.Flavor { return s.World().Flavor }
 
 // Pools gives the connections to a shard.
 type Pools interface {

@@ -32,7 +32,7 @@ func (s *Session) status() uint16 {
 	if s.mode&stmt.NoBackslash != 0 { // clients escape by it
 		flags |= mysql.SERVER_STATUS_NO_BACKSLASH_ESCAPED
 	}
-	if s.mode&stmt.AnsiQuotes != 0 && s.World().MariaDB {
+	if s.mode&stmt.AnsiQuotes != 0 && s.flavor().TellsAnsiQuotes() {
 		flags |= statusAnsiQuotes
 	}
 	if s.more {

@@ -49,7 +49,7 @@ func (s *Session) stayForXA(l lease, r *request) {
 	case "end":
 		s.phaseXA("IDLE")
 	case "prepare":
-		if s.phaseXA("PREPARED"); !r.world.MariaDB { // any connection can finish it
+		if s.phaseXA("PREPARED"); !r.world.Flavor.BindsPrepared() {
 			s.endXA(l)
 		}
 	case "commit", "rollback":

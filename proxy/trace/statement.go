@@ -1,6 +1,10 @@
 package trace
 
-import "time"
+import (
+	"time"
+
+	"locus/proxy/flavor"
+)
 
 // Statement is what is noted of one. The methods of a nil one do nothing: it is not
 // traced. It belongs to the goroutine of its session.
@@ -20,7 +24,7 @@ type Statement struct {
 
 // Known is what is known of a statement from its text and its session.
 type Known struct {
-	MariaDB   bool
+	Flavor    flavor.Flavor
 	Hash      string // of its digest
 	Text      string // of its digest
 	Operation string // such as SELECT

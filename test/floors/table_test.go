@@ -66,8 +66,9 @@ var building = []standing{
 	{pkg: "proxy/stream", floor: 1.1},
 	{pkg: "migrate/checkpoint", floor: 1.1},
 
+	{pkg: "proxy/flavor", floor: 0}, // what MySQL and MariaDB do differently
 	{pkg: "proxy/wire", floor: 0},
-	{pkg: "proxy/trace", floor: 0},
+	{pkg: "proxy/trace", floor: 1.1},
 	{pkg: "proxy/compressed", floor: 0},
 	{pkg: "migrate/link", floor: 0},
 	{pkg: "router/gene", floor: 0},

@@ -27,8 +27,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(servers.Runner{M: m}) }
 
-// patience bounds every wait of these tests; nothing is asserted on time.
-const patience = 60 * time.Second
+// patience bounds every wait of these tests, on a machine that does much else too; nothing is asserted on time.
+const patience = 5 * time.Minute
 
 // pair is two servers with the same empty database, and a job between them.
 type pair struct {
