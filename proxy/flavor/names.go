@@ -65,7 +65,9 @@ func (f Flavor) HasVariable(name string) bool { return name != "gtid_mode" || f 
 func (f Flavor) ListsPadding() bool { return f == MySQL }
 
 // NamesNoPad tells whether the name of a collation says that trailing spaces count in comparisons.
-func (f Flavor) NamesNoPad(collation string) bool { return f == MariaDB && strings.Contains(collation, "nopad") }
+func (f Flavor) NamesNoPad(collation string) bool {
+	return f == MariaDB && strings.Contains(collation, "nopad")
+}
 
 // WritesDefaults tells whether information_schema.COLUMNS has the default of a column as SQL: 'text', NULL or an expression.
 // MySQL has the bare text.
