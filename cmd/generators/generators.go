@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"locus/idgen"
+	"locus/idgen/cipher"
 	"locus/idgen/format"
 	"locus/idgen/segment"
 	"locus/idgen/snowflake"
@@ -25,8 +26,10 @@ type Options struct {
 	Name    string     // this process, for people who read a key
 	DataDir string     // where a snowflake remembers its worker's number
 	Secrets func(name string) (string, error)
-	Lazy    bool         // segments are not loaded ahead: see [segment.Options]
-	Log     *slog.Logger // of connections to shards; nil: none
+	// Ring is the keys of the moment, that hide sequences of formats; nil, or where it gives nil, there are none.
+	Ring func() *cipher.Ring
+	Lazy bool         // segments are not loaded ahead: see [segment.Options]
+	Log  *slog.Logger // of connections to shards; nil: none
 }
 
 // Set is the generators of a process. It is safe for concurrent use; the owner
@@ -40,8 +43,10 @@ type Set struct {
 
 	making sync.Mutex // what follows; held while one is made, which may wait for servers
 	closed bool
-	worker *snowflake.Worker // one for all snowflakes of the process
-	flake  *snowflake.Generator
+
+	flaking sync.Mutex        // what follows; held while the worker is claimed
+	worker  *snowflake.Worker // one for all snowflakes of the process
+	flake   *snowflake.Generator
 }
 
 // generator is one that is open, as it was declared then: itself, and those that
@@ -52,8 +57,35 @@ type generator struct {
 	numbers  idgen.Numbers                   // of a format, those of the generator that it is of
 	template *format.Template                // nil: it makes numbers
 	periods  *segment.Periods                // of a format, its own sequence
-	close    []func()
-	report   []func(*Status)
+
+	mu     sync.Mutex // guards what follows: members may be opened later
+	ended  bool
+	close  []func()
+	report []func(*Status)
+}
+
+// atEnd has something closed with the generator.
+func (g *generator) atEnd(do func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.close = append(g.close, do)
+}
+
+// reports has something told in its status.
+func (g *generator) reports(tell func(*Status)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.report = append(g.report, tell)
+}
+
+// join takes over what another one closes and reports; false if it has ended.
+func (g *generator) join(other *generator) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.ended {
+		g.close, g.report = append(g.close, other.close...), append(g.report, other.report...)
+	}
+	return !g.ended
 }
 
 // New opens nothing yet.
@@ -61,8 +93,14 @@ func New(o Options) *Set {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Ring == nil {
+		o.Ring = func() *cipher.Ring { return nil }
+	}
 	return &Set{options: o, store: segment.NewCASStore(o.KV, "", o.Name, time.Now), open: map[string]*generator{}}
 }
+
+// HideBy gives the keys of the moment, before the first text is asked for.
+func (s *Set) HideBy(ring func() *cipher.Ring) { s.options.Ring = ring }
 
 // Request asks for texts of a generator.
 type Request struct {
@@ -112,11 +150,16 @@ func (s *Set) texts(ctx context.Context, g *generator, r Request) ([]string, err
 		}
 		return idgen.One(ctx, g.numbers)
 	}
+	given := format.Values{Context: r.Context, Name: r.Name}
+	if ring := s.options.Ring(); ring != nil {
+		given.Hider = ring
+	}
 	texts := make([]string, r.Count)
 	for i := range texts {
 		var err error
 		now = time.Now()
-		if texts[i], err = g.template.Make(ctx, next, format.Values{Now: now, Context: r.Context}); err != nil {
+		given.Now = now
+		if texts[i], err = g.template.Make(ctx, next, given); err != nil {
 			return nil, fmt.Errorf("generator %s: %w", r.Name, err)
 		}
 	}
@@ -195,8 +238,22 @@ func partsOf(c *cluster.Cluster, name string) []part {
 
 // end closes what was opened last first.
 func (g *generator) end() {
-	for _, end := range slices.Backward(g.close) {
+	g.mu.Lock()
+	g.ended = true
+	all := g.close
+	g.mu.Unlock()
+	for _, end := range slices.Backward(all) {
 		end()
+	}
+}
+
+// status tells how it stands.
+func (g *generator) status(st *Status) {
+	g.mu.Lock()
+	all := slices.Clone(g.report)
+	g.mu.Unlock()
+	for _, tell := range all {
+		tell(st)
 	}
 }
 
@@ -208,6 +265,8 @@ func (s *Set) Close() error {
 	for _, g := range s.open {
 		g.end()
 	}
+	s.flaking.Lock()
+	defer s.flaking.Unlock()
 	if s.worker == nil {
 		return nil
 	}

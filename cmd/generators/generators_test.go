@@ -119,7 +119,7 @@ func TestEveryKind(t *testing.T) {
 			t.Errorf("%s: breakers before %s are %v", name, before, s)
 		}
 	}
-	if texts, err := sets[0].Literals(t.Context(), of(declared), "invoice", 1); err != nil || !strings.HasPrefix(texts[0], "'QJ000") {
+	if texts, err := sets[0].Literals(t.Context(), of(declared), "invoice", 1, nil); err != nil || !strings.HasPrefix(texts[0], "'QJ000") {
 		t.Errorf("%v, %v", texts, err)
 	}
 }

@@ -1,6 +1,7 @@
 package generators
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -15,7 +16,7 @@ import (
 	"locus/router/cluster"
 )
 
-// maker makes a generator, and those that it takes from; the set's making is held.
+// maker makes a generator, and those that it takes from.
 type maker struct {
 	*Set
 	declared *cluster.Cluster
@@ -49,7 +50,7 @@ func (m maker) make(ctx context.Context, name, counter string) (idgen.Numbers, e
 	case cluster.SnowflakeGenerator:
 		flake, err := m.snowflake(ctx)
 		if err == nil {
-			m.into.report = append(m.into.report, func(st *Status) { st.left("time", flake.Left()) })
+			m.into.reports(func(st *Status) { st.left("time", flake.Left()) })
 		}
 		return flake, err
 	case cluster.HAGenerator, cluster.QueueGenerator:
@@ -68,8 +69,8 @@ func (m maker) segments(ctx context.Context, name, tag string) (idgen.Numbers, e
 	if err != nil {
 		return nil, err
 	}
-	m.into.close = append(m.into.close, func() { _ = numbers.Close(context.Background()) })
-	m.into.report = append(m.into.report, func(st *Status) {
+	m.into.atEnd(func() { _ = numbers.Close(context.Background()) })
+	m.into.reports(func(st *Status) {
 		st.left("sequence", numbers.Share())
 		c := numbers.Counts()
 		st.Counts = segment.Counts{Loads: st.Loads + c.Loads, Failed: st.Failed + c.Failed, Waits: st.Waits + c.Waits}
@@ -83,6 +84,11 @@ func (m maker) format(ctx context.Context, name, counter string) (idgen.Numbers,
 	t, err := format.Parse(d.Template, format.Parts())
 	if err != nil {
 		return nil, err
+	}
+	if version := t.Sequence().Hidden; version != 0 {
+		if err := m.pinKey(ctx, name, version); err != nil {
+			return nil, err
+		}
 	}
 	m.into.template = t
 	if len(d.Of) > 0 {
@@ -100,27 +106,37 @@ func (m maker) format(ctx context.Context, name, counter string) (idgen.Numbers,
 // ofOthers makes generators in front of others, each with counters of its own.
 func (m maker) ofOthers(ctx context.Context, name, counter string) (idgen.Numbers, error) {
 	d := m.declared.Generators[name]
-	var inner []idgen.Numbers
-	for i, of := range d.Of {
-		numbers, err := m.make(ctx, of, fmt.Sprintf("%s/%d-%s", counter, i, of)) // which nobody can declare
-		if err != nil {
-			return nil, err
-		}
-		inner = append(inner, numbers)
+	if d.Kind == cluster.HAGenerator {
+		return m.ha(ctx, name, counter)
 	}
-	switch d.Kind {
-	case cluster.HAGenerator:
-		g, err := ha.New(m.limits(name, counter, d.Of), inner...)
-		if err != nil {
-			return nil, err
-		}
-		m.members(counter, g, d.Of)
-		return m.ahead(g, name)
-	case cluster.FormatGenerator:
-		return m.ahead(inner[0], name)
-	default:
-		return m.queued(inner[0], d.Bits)
+	inner, err := m.make(ctx, d.Of[0], counterOf(counter, 0, d.Of[0]))
+	if err != nil {
+		return nil, err
 	}
+	if d.Kind == cluster.FormatGenerator {
+		return m.ahead(inner, name)
+	}
+	return m.queued(inner, d.Bits)
+}
+
+// counterOf is what the counters of an inner generator are called: as nobody can declare one.
+func counterOf(counter string, i int, of string) string {
+	return fmt.Sprintf("%s/%d-%s", counter, i, of)
+}
+
+func (m maker) ha(ctx context.Context, name, counter string) (idgen.Numbers, error) {
+	of := m.declared.Generators[name].Of
+	limits := m.limits(name, counter, of)
+	inner, err := m.membersOf(ctx, of, counter, cmp.Or(limits.Timeout, time.Second))
+	if err != nil {
+		return nil, err
+	}
+	g, err := ha.New(limits, inner...)
+	if err != nil {
+		return nil, err
+	}
+	m.members(counter, g, of)
+	return m.ahead(g, name)
 }
 
 // ahead has numbers fetched before they are asked for, if each of them would cost a request.
@@ -143,7 +159,7 @@ func (m maker) queued(numbers idgen.Numbers, bits uint) (idgen.Numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.into.close = append(m.into.close, q.Close)
+	m.into.atEnd(q.Close)
 	return q, nil
 }
 
@@ -166,8 +182,8 @@ func (m maker) members(counter string, g interface {
 	Close()
 }, names []string,
 ) {
-	m.into.close = append(m.into.close, g.Close)
-	m.into.report = append(m.into.report, func(st *Status) {
+	m.into.atEnd(g.Close)
+	m.into.reports(func(st *Status) {
 		for _, one := range g.Members() {
 			st.Members = append(st.Members, Member{Of: counter, Name: names[one.Index], State: one.State, Err: one.Err})
 		}
@@ -176,6 +192,8 @@ func (m maker) members(counter string, g interface {
 
 // snowflake is one for the whole process: two would share its worker's number.
 func (s *Set) snowflake(ctx context.Context) (*snowflake.Generator, error) {
+	s.flaking.Lock()
+	defer s.flaking.Unlock()
 	if s.flake == nil {
 		g, w, err := snowflake.Open(ctx, s.options.KV, filepath.Join(s.options.DataDir, "snowflake"), 1024, time.Now)
 		if err != nil {

@@ -46,7 +46,7 @@ func (m maker) redisServers(d cluster.Generator) ([]*redis.Server, error) {
 	var all []*redis.Server
 	for _, c := range configs {
 		server := redis.Open(c)
-		m.into.close = append(m.into.close, func() { _ = server.Close() })
+		m.into.atEnd(func() { _ = server.Close() })
 		all = append(all, server)
 	}
 	return all, nil
@@ -119,8 +119,8 @@ func (m maker) pool(ctx context.Context, name string) (pooled, error) {
 	places, o := places(d, servers)
 	if len(places) == 1 {
 		p := pool.New(servers[0], store, o)
-		m.into.close = append(m.into.close, p.Close)
-		m.into.report = append(m.into.report, func(st *Status) {
+		m.into.atEnd(p.Close)
+		m.into.reports(func(st *Status) {
 			redis, durable := p.Breakers()
 			st.breaker("redis", redis, 1)
 			st.breaker(storeName(d), durable, 1)
@@ -128,8 +128,8 @@ func (m maker) pool(ctx context.Context, name string) (pooled, error) {
 		return p, nil
 	}
 	p := pool.NewSpread(places, store, o)
-	m.into.close = append(m.into.close, p.Close)
-	m.into.report = append(m.into.report, func(st *Status) {
+	m.into.atEnd(p.Close)
+	m.into.reports(func(st *Status) {
 		redis, durable := p.Breakers()
 		addresses := d.Addresses()
 		if d.Cluster {
@@ -176,7 +176,7 @@ func (m maker) buckets(d cluster.Generator, counter string) (idgen.Numbers, erro
 		places = append(places, server)
 	}
 	b := buckets.New(places, epochs, buckets.Options{Prefix: "locus:buckets:" + counter + ":"})
-	m.into.report = append(m.into.report, func(st *Status) {
+	m.into.reports(func(st *Status) {
 		st.left("epoch", b.Left())
 		for state, n := range b.States() {
 			st.breaker("bucket", state, n)
@@ -195,8 +195,8 @@ func (m maker) memcached(ctx context.Context, name, tag string) (idgen.Numbers, 
 		return nil, err
 	}
 	cached := memcached.New(d.Addresses(), store, tag, memcached.Options{})
-	m.into.close = append(m.into.close, func() { _ = cached.Close() })
-	m.into.report = append(m.into.report, func(st *Status) { st.breakers("memcached", d.Addresses(), cached.Breakers()) })
+	m.into.atEnd(func() { _ = cached.Close() })
+	m.into.reports(func(st *Status) { st.breakers("memcached", d.Addresses(), cached.Breakers()) })
 	return cached, nil
 }
 

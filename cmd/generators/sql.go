@@ -8,13 +8,13 @@ import (
 )
 
 // Texts gives n of a generator's numbers or texts as they are.
-func (s *Set) Texts(ctx context.Context, declared *cluster.Cluster, name string, n int) ([]string, error) {
-	return s.Next(ctx, Request{Declared: declared, Name: name, Count: n})
+func (s *Set) Texts(ctx context.Context, declared *cluster.Cluster, name string, n int, values map[string]string) ([]string, error) {
+	return s.Next(ctx, Request{Declared: declared, Name: name, Count: n, Context: values})
 }
 
 // Literals gives n of a generator's numbers or texts, as SQL spells them.
-func (s *Set) Literals(ctx context.Context, declared *cluster.Cluster, name string, n int) ([]string, error) {
-	texts, err := s.Next(ctx, Request{Declared: declared, Name: name, Count: n})
+func (s *Set) Literals(ctx context.Context, declared *cluster.Cluster, name string, n int, values map[string]string) ([]string, error) {
+	texts, err := s.Next(ctx, Request{Declared: declared, Name: name, Count: n, Context: values})
 	if err != nil || declared.Generators[name].Kind != cluster.FormatGenerator {
 		return texts, err
 	}

@@ -50,9 +50,7 @@ func (s *Set) Status() []Status {
 	var all []Status
 	for _, name := range slices.Sorted(maps.Keys(s.open)) {
 		st := Status{Name: name, Left: map[string]float64{}, Breakers: map[string]map[breaker.State]int{}}
-		for _, report := range s.open[name].report {
-			report(&st)
-		}
+		s.open[name].status(&st)
 		all = append(all, st)
 	}
 	return all

@@ -41,7 +41,7 @@ func (m maker) row(ctx context.Context, name string) (idgen.Numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.into.report = append(m.into.report, func(st *Status) { st.left("sequence", table.Left(name)) })
+	m.into.reports(func(st *Status) { st.left("sequence", table.Left(name)) })
 	return bounded{table.Generator(name, table.Locked, lock)}, nil
 }
 
@@ -52,7 +52,7 @@ func (m maker) onceRow(ctx context.Context, name string, db *sql.DB, table *row.
 			return err
 		}
 		return table.Create(ctx, 1, name)
-	})
+	}, func(ctx context.Context) error { return table.Has(ctx, name) })
 }
 
 // lock is that of a row; nil if none is declared.
@@ -66,7 +66,7 @@ func (m maker) lock(d cluster.Generator, name string) (row.Lock, error) {
 			return nil, err
 		}
 		lock := row.NewShared(servers[0], "locus:row:"+name, breaker.Options{})
-		m.into.report = append(m.into.report, func(st *Status) { st.breaker("redis", lock.State(), 1) })
+		m.into.reports(func(st *Status) { st.breaker("redis", lock.State(), 1) })
 		return lock, nil
 	case cluster.NoLock:
 	}
@@ -100,6 +100,13 @@ func (m maker) autoIncrement(ctx context.Context, name, counter string) (idgen.N
 			}
 		}
 		return nil
+	}, func(ctx context.Context) error {
+		for _, t := range tables {
+			if err := t.Exists(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -109,17 +116,21 @@ func (m maker) autoIncrement(ctx context.Context, name, counter string) (idgen.N
 		return nil, err
 	}
 	m.members(counter, g, names)
-	m.into.report = append(m.into.report, func(st *Status) { st.left("row", g.Left()) })
+	m.into.reports(func(st *Status) { st.left("row", g.Left()) })
 	return bounded{g}, nil
 }
 
 // once makes a generator's tables, unless somebody has: in place of tables that
-// are lost new ones would begin at 1 again.
-func (m maker) once(ctx context.Context, name string, create func(context.Context) error) error {
+// are lost new ones would begin at 1 again. While etcd does not tell, tables that are
+// there are good.
+func (m maker) once(ctx context.Context, name string, create, exist func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	key := "generator/" + name + "/tables"
-	_, revision, err := m.options.KV.Get(ctx, key)
+	revision, err := m.made(ctx, key)
+	if err != nil && exist(ctx) == nil {
+		return nil
+	}
 	if err != nil || revision != 0 {
 		return err
 	}
@@ -129,6 +140,17 @@ func (m maker) once(ctx context.Context, name string, create func(context.Contex
 	// Who was faster has noted the same.
 	_, err = m.options.KV.CompareAndSwap(ctx, key, 0, []byte("made by "+m.options.Name))
 	return err
+}
+
+// made is the revision of a note in etcd, which has half of the time that there is.
+func (m maker) made(ctx context.Context, key string) (int64, error) {
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
+		defer cancel()
+	}
+	_, revision, err := m.options.KV.Get(ctx, key)
+	return revision, err
 }
 
 // mostConnections of one generator to one shard.
@@ -145,7 +167,7 @@ func (m maker) database(shard router.ShardName) (*sql.DB, error) {
 	target.MaxOpen, target.Replicas = mostConnections, nil
 	pool := backend.NewPool(target, backend.Limits{}, m.options.Log)
 	db := sqldb.Open(pool)
-	m.into.close = append(m.into.close, func() {
+	m.into.atEnd(func() {
 		_ = db.Close()
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()

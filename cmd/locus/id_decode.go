@@ -14,20 +14,28 @@ import (
 func idDecodeCommand(in *invocation, ring func() (*cipher.Ring, error)) *cobra.Command {
 	var layoutName, generator string
 	command := &cobra.Command{
-		Use:   "decode ID",
+		Use:   "decode (ID | --generator NAME TEXT)",
 		Short: "Take an order ID or an order number apart",
 		Long: `Take an order ID or an order number apart. Both have the same form, so both
 readings are printed: gene, key version and shard are the same in each, the
 sequence is not. An ID of a table that hides its IDs reads like an order number.
 To read one takes the key ring. With --generator
-the number is one of a declared generator's, and its fields are printed.`,
+the number is one of a declared generator's, or the text of one, and its fields
+are printed; a sequence that is hidden is the one behind it.`,
 		Example: `  locus id decode 2257851525684528104
   locus id decode 0x3eab000000000000000000000000002a --layout bytes16
-  locus id decode 2257859590358612810 -c locus.yaml -o json`,
+  locus id decode 2257859590358612810 -c locus.yaml -o json
+  locus id decode --generator waybill 170304050607089TMAL71347043`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if generator != "" {
-				return in.withCluster(command.Context(), func(_ *connection, c *cluster.Cluster) error { return in.showParts(c, generator, args[0]) })
+				return in.withCluster(command.Context(), func(_ *connection, c *cluster.Cluster) error {
+					g, err := madeBy(c, generator, ring)
+					if err != nil {
+						return err
+					}
+					return in.showParts(g, args[0])
+				})
 			}
 			l, err := layoutNamed(layoutName)
 			if err != nil {

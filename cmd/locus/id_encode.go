@@ -32,7 +32,11 @@ decode prints, or the text of a template: parts seq and time, and values for
 		RunE: func(command *cobra.Command, _ []string) error {
 			if generator != "" {
 				return in.withCluster(command.Context(), func(_ *connection, c *cluster.Cluster) error {
-					return in.showComposed(command.Context(), c, generator, parts)
+					g, err := madeBy(c, generator, ring)
+					if err != nil {
+						return err
+					}
+					return in.showComposed(command.Context(), g, parts)
 				})
 			}
 			l, err := layoutNamed(layoutName)

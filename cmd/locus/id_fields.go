@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"locus/idgen/cipher"
 	templates "locus/idgen/format"
 	"locus/idgen/snowflake"
 	"locus/router/cluster"
@@ -94,11 +95,27 @@ func bitsOf(g cluster.Generator) []bitField {
 	return nil
 }
 
-// partsOf takes a generator's number apart.
-func partsOf(g cluster.Generator, text string) ([]field, error) {
-	fields := bitsOf(g)
+// made is a generator, and what its texts are read with.
+type made struct {
+	cluster.Generator
+	name string
+	ring *cipher.Ring // nil: there is none
+}
+
+// values are what a template reads and makes texts with.
+func (g made) values() templates.Values {
+	v := templates.Values{Name: g.name}
+	if g.ring != nil {
+		v.Hider = g.ring
+	}
+	return v
+}
+
+// partsOf takes a generator's number, or text, apart.
+func partsOf(g made, text string) ([]field, error) {
+	fields := bitsOf(g.Generator)
 	if fields == nil {
-		return nil, misused("a generator of kind %s makes texts, which have no fields", g.Kind)
+		return partsOfText(g, text)
 	}
 	n, err := strconv.ParseUint(text, 10, 63)
 	if err != nil {
@@ -111,10 +128,30 @@ func partsOf(g cluster.Generator, text string) ([]field, error) {
 	return parts, nil
 }
 
+// partsOfText takes what a template has made apart.
+func partsOfText(g made, text string) ([]field, error) {
+	t, err := templates.Parse(g.Template, templates.Parts())
+	if err != nil {
+		return nil, err
+	}
+	read, sequence, err := t.Read(text, g.values())
+	if err != nil {
+		return nil, usageError{err}
+	}
+	var parts []field
+	for _, f := range read {
+		if f.Name == "seq" {
+			f.Text = strconv.FormatUint(sequence, 10)
+		}
+		parts = append(parts, field{f.Name, f.Text})
+	}
+	return parts, nil
+}
+
 // composed is the text of parts: the number of all of its fields, or what a
 // template makes of seq, time and values.
-func composed(ctx context.Context, g cluster.Generator, parts map[string]string, now time.Time) (string, error) {
-	fields := bitsOf(g)
+func composed(ctx context.Context, g made, parts map[string]string, now time.Time) (string, error) {
+	fields := bitsOf(g.Generator)
 	if fields == nil {
 		return formatted(ctx, g, parts, now)
 	}
@@ -154,8 +191,8 @@ func names(fields []bitField) string {
 
 // formatted is what a template makes of the sequence and the time among the
 // parts; the others are values for {context:…}.
-func formatted(ctx context.Context, g cluster.Generator, parts map[string]string, now time.Time) (string, error) {
-	made, err := templates.Parse(g.Template, templates.Parts())
+func formatted(ctx context.Context, g made, parts map[string]string, now time.Time) (string, error) {
+	t, err := templates.Parse(g.Template, templates.Parts())
 	if err != nil {
 		return "", err
 	}
@@ -169,7 +206,9 @@ func formatted(ctx context.Context, g cluster.Generator, parts map[string]string
 		}
 	}
 	next := func(context.Context, string) (uint64, error) { return seq, nil }
-	text, err := made.Make(ctx, next, templates.Values{Now: now, Context: parts})
+	given := g.values()
+	given.Now, given.Context = now, parts
+	text, err := t.Make(ctx, next, given)
 	if err != nil {
 		return "", usageError{err}
 	}

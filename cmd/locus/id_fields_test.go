@@ -29,7 +29,7 @@ func TestFieldsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := rapid.SampledFrom(kinds).Draw(t, "kind")
 		text := strconv.FormatUint(rapid.Uint64Range(0, 1<<63-1).Draw(t, "number"), 10)
-		list, err := partsOf(g, text)
+		list, err := partsOf(made{Generator: g}, text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +37,7 @@ func TestFieldsRoundTrip(t *testing.T) {
 		for _, p := range list {
 			parts[p.Field] = p.Value
 		}
-		if again, err := composed(t.Context(), g, parts, time.Time{}); err != nil || again != text {
+		if again, err := composed(t.Context(), made{Generator: g}, parts, time.Time{}); err != nil || again != text {
 			t.Fatalf("%s of kind %s is %v, and that %s, %v", text, g.Kind, parts, again, err)
 		}
 	})

@@ -8,11 +8,14 @@ import (
 	"maps"
 
 	"locus/cmd/generators"
+	"locus/idgen/cipher"
+	templates "locus/idgen/format"
 	"locus/router/cluster"
 )
 
 // nextOf makes numbers, or texts, of a declared generator, in a process of its own.
-func nextOf(ctx context.Context, conn *connection, c *cluster.Cluster, name string, n int) (texts []string, err error) {
+func nextOf(ctx context.Context, conn *connection, c *cluster.Cluster, keys *cipher.Ring, r generators.Request) (texts []string, err error) {
+	name, n := r.Name, r.Count
 	declared, err := declaredGenerator(c, name)
 	if err != nil {
 		return nil, err
@@ -28,14 +31,18 @@ func nextOf(ctx context.Context, conn *connection, c *cluster.Cluster, name stri
 	one := *c
 	one.Generators = maps.Clone(c.Generators)
 	one.Generators[name] = declared
-	set := generators.New(generators.Options{KV: conn.kv.Under(cluster.SegmentPrefix), Name: "locus id next", Secrets: conn.config.Secrets.Lookup, Lazy: true})
+	set := generators.New(generators.Options{KV: conn.kv.Under(cluster.SegmentPrefix), Name: "locus id next", Secrets: conn.config.Secrets.Lookup, Lazy: true, Ring: func() *cipher.Ring { return keys }})
 	defer func() { err = errors.Join(err, set.Close()) }()
-	return set.Next(ctx, generators.Request{Declared: &one, Name: name, Count: n})
+	r.Declared = &one
+	return set.Next(ctx, r)
 }
 
 // showNext prints what nextOf makes.
-func (n *next) showNext(ctx context.Context, conn *connection, c *cluster.Cluster) error {
-	texts, err := nextOf(ctx, conn, c, n.generator, n.count)
+func (n *next) showNext(ctx context.Context, conn *connection, c *cluster.Cluster, keys *cipher.Ring) error {
+	texts, err := nextOf(ctx, conn, c, keys, generators.Request{Name: n.generator, Count: n.count, Context: n.context})
+	if errors.As(err, new(templates.ValueError)) {
+		return usageError{err}
+	}
 	if err != nil {
 		return err
 	}
@@ -54,12 +61,18 @@ func declaredGenerator(c *cluster.Cluster, name string) (cluster.Generator, erro
 	return g, nil
 }
 
-// showParts takes a generator's number apart.
-func (in *invocation) showParts(c *cluster.Cluster, name, text string) error {
+// madeBy is a declared generator with the key ring.
+func madeBy(c *cluster.Cluster, name string, ring func() (*cipher.Ring, error)) (made, error) {
 	g, err := declaredGenerator(c, name)
 	if err != nil {
-		return err
+		return made{}, err
 	}
+	keys, err := ring()
+	return made{g, name, keys}, err
+}
+
+// showParts takes a generator's number, or text, apart.
+func (in *invocation) showParts(g made, text string) error {
 	parts, err := partsOf(g, text)
 	if err != nil {
 		return err
@@ -74,11 +87,7 @@ func (in *invocation) showParts(c *cluster.Cluster, name, text string) error {
 }
 
 // showComposed is the opposite of showParts.
-func (in *invocation) showComposed(ctx context.Context, c *cluster.Cluster, name string, parts map[string]string) error {
-	g, err := declaredGenerator(c, name)
-	if err != nil {
-		return err
-	}
+func (in *invocation) showComposed(ctx context.Context, g made, parts map[string]string) error {
 	text, err := composed(ctx, g, parts, in.now())
 	if err != nil {
 		return err

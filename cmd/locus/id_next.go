@@ -31,7 +31,8 @@ would, or numbers of a declared generator. They are used up, whether rows with
 them are ever stored or not.`,
 		Example: `  locus id next --table shop.test_order --owner 42
   locus id next --table shop.order_item --parent 2257851525684528104 -n 3
-  locus id next --generator ticket`,
+  locus id next --generator ticket
+  locus id next --generator waybill --context shop=TMAL`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			keys, err := ring()
@@ -47,6 +48,7 @@ them are ever stored or not.`,
 	flags.StringVar(&n.parent, "parent", "", "the parent's `ID`, for a table that is routed by it")
 	flags.IntVarP(&n.count, "number", "n", 1, "how `many`")
 	flags.StringVar(&n.generator, "generator", "", "the `name` of a generator, instead of a table")
+	flags.StringToStringVar(&n.context, "context", nil, "a `name=value` for {context:name:…} of a generator's template")
 	command.MarkFlagsOneRequired("table", "generator")
 	command.MarkFlagsMutuallyExclusive("table", "generator")
 	n.owner.typeFlag(command)
@@ -60,17 +62,21 @@ type next struct {
 	generator     string
 	owner         owner
 	count         int
+	context       map[string]string // values for a template
 }
 
 func (n *next) run(ctx context.Context, keys *cipher.Ring) error {
 	if n.count < 1 || n.count > 1000 {
 		return misused("-n %d: make 1 to 1000 IDs", n.count)
 	}
+	if n.generator == "" && len(n.context) > 0 {
+		return misused("--context is for a generator's template: a table's IDs have none")
+	}
 	if n.generator != "" && (n.owner.value != "" || n.parent != "") {
 		return misused("a generator's numbers have no owner and no parent: leave --owner and --parent out")
 	}
 	if n.generator != "" {
-		return n.in.withCluster(ctx, func(conn *connection, c *cluster.Cluster) error { return n.showNext(ctx, conn, c) })
+		return n.in.withCluster(ctx, func(conn *connection, c *cluster.Cluster) error { return n.showNext(ctx, conn, c, keys) })
 	}
 	name, err := catalog.ParseTableName(n.table)
 	if err != nil {

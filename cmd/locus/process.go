@@ -18,6 +18,7 @@ import (
 	"locus/cmd/virtual"
 	"locus/config"
 	"locus/config/etcd"
+	"locus/idgen/cipher"
 	"locus/migrate"
 	"locus/proxy"
 	"locus/router/cluster"
@@ -76,6 +77,8 @@ func (p *process) join(o *proxy.Options) {
 	hurry := make(chan struct{})
 	o.Hurry, p.evict = hurry, sync.OnceFunc(func() { close(hurry) })
 	o.Name, o.Tracer, o.Generators = p.card.ID, p.spans.Tracer(), p.numbers
+	ring := o.Ring
+	p.numbers.HideBy(func() *cipher.Ring { return ring })
 	if p.ports.clients == nil {
 		o.Name = cluster.NoProxy
 	} else {

@@ -35,6 +35,15 @@ func (t Table) Create(ctx context.Context) error {
 	return nil
 }
 
+// Exists is an error if the table can't be read.
+func (t Table) Exists(ctx context.Context) error {
+	rows, err := t.DB.QueryContext(ctx, "SELECT id FROM "+t.Name+" LIMIT 0")
+	if err != nil {
+		return fmt.Errorf("read %s: %w", t.Name, err)
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}
+
 // Generator takes from the tables in turn, as [ha.Generator] does: a table that is away is passed over. It is safe for
 // concurrent use; the owner calls Close.
 type Generator struct {

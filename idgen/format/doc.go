@@ -5,6 +5,7 @@
 //	QJ{seq:6}                                 QJ000001
 //	SN-{seq}-{check:9,31,10}                  SN-7-1
 //	{time:yyMMddHHmmssSSS}{context:shop:4}{seq:8,per=yyMMddHHmm}
+//	{time:yyMMddHHmmssSSS}{context:shop:4}{seq:8,per=yyMMddHHmm,hidden=1}   the same, its volume hidden
 //
 // It owns the templates, the parts that it comes with and the order in which
 // parts are made. It never makes a number: sequences are a generator's. It never

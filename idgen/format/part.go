@@ -27,6 +27,8 @@ type Part struct {
 	Scope string
 	// Zone is the offset of that time, as it is written; empty for UTC.
 	Zone string
+	// Hidden is the version of the key that hides the sequence; 0: nothing does.
+	Hidden uint32
 	// Text makes it.
 	Text func(ctx context.Context, v *Values) (string, error)
 }
@@ -46,9 +48,19 @@ type Values struct {
 	Context  map[string]string
 	Gene     gene.Gene
 	Width    gene.Width // 0: there is no gene
-	Sequence uint64     // from Calculated on
+	Sequence uint64     // from Calculated on, as the text shows it
+	// Name is the generator's: sequences of two are hidden in ways of their own.
+	Name string
+	// Hider hides sequences; nil: templates that hide theirs make nothing.
+	Hider Hider
 
 	next func(ctx context.Context, scope string) (uint64, error)
+}
+
+// Hider hides numbers of so many decimal digits behind others, for each tweak one to one: see the key ring of package cipher.
+type Hider interface {
+	HideDigits(version uint32, digits int, tweak string, n uint64) (uint64, error)
+	RevealDigits(version uint32, digits int, tweak string, n uint64) (uint64, error)
 }
 
 // Maker makes a part from what stands behind its name.

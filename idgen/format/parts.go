@@ -106,50 +106,6 @@ func contextPart(argument string) (Part, error) {
 	}}, nil
 }
 
-// seqPart is {seq}, {seq:5} or {seq:5,per=yyyyMMdd}: the sequence, padded with
-// zeros to so many digits. With per it begins anew at 1 with each such time, in UTC
-// or, with {seq:5,per=yyyyMMdd,zone=+08:00}, at that offset.
-func seqPart(argument string) (Part, error) {
-	digits, per, scoped := strings.Cut(argument, ",per=")
-	n := 0
-	if digits != "" {
-		var err error
-		if n, err = strconv.Atoi(digits); err != nil || n < 1 || n > 19 {
-			return Part{}, fmt.Errorf("%q: write seq, seq:5 or seq:5,per=yyyyMMdd, of 1 to 19 digits", argument)
-		}
-	}
-	scope, spelled := func(time.Time) string { return "" }, ""
-	if scoped {
-		var zone *time.Location
-		var err error
-		if per, spelled, zone, err = zoned(per); err != nil {
-			return Part{}, err
-		}
-		if scope, err = timeIn(per, zone); err != nil {
-			return Part{}, err
-		}
-	}
-	longest := n
-	if n == 0 {
-		longest = 19
-	}
-	return Part{
-		Max: longest, Fixed: n > 0, Stage: Sequenced, Unique: true, Scope: per, Zone: spelled,
-		Text: func(ctx context.Context, v *Values) (string, error) {
-			number, err := v.next(ctx, scope(v.Now))
-			if err != nil {
-				return "", err
-			}
-			v.Sequence = number
-			text := strconv.FormatUint(number, 10)
-			if len(text) > longest {
-				return "", fmt.Errorf("%d has more than %d digits: %w", number, longest, ErrFull)
-			}
-			return strings.Repeat("0", max(0, n-len(text))) + text, nil
-		},
-	}, nil
-}
-
 // ValueError says what is wrong with a value that the caller gives a template.
 type ValueError string
 

@@ -25,6 +25,7 @@ type piece struct {
 	literal string
 	part    *Part
 	name    string
+	rest    string // what stands behind the name
 }
 
 // Parse reads a template: literal text and {part} or {part:argument}. It is
@@ -53,7 +54,7 @@ func Parse(text string, r Registry) (*Template, error) {
 		if err != nil {
 			return nil, fmt.Errorf("template %q: %w", text, err)
 		}
-		t.pieces = append(t.pieces, piece{part: &part, name: name})
+		t.pieces = append(t.pieces, piece{part: &part, name: name, rest: argument})
 		t.max += part.Max
 		rest = after
 	}
@@ -147,7 +148,15 @@ func (t *Template) checkScope(at int) error {
 
 // Scoped tells whether the sequence begins anew with each of its scopes.
 func (t *Template) Scoped() bool {
-	return slices.ContainsFunc(t.pieces, func(p piece) bool { return p.part != nil && p.part.Unique && p.part.Scope != "" })
+	return t.Sequence().Scope != ""
+}
+
+// Sequence is the part that makes the strings distinct.
+func (t *Template) Sequence() Part { return *t.pieces[t.unique()].part }
+
+// unique is the place of that part; a template has one.
+func (t *Template) unique() int {
+	return slices.IndexFunc(t.pieces, func(p piece) bool { return p.part != nil && p.part.Unique })
 }
 
 // Max is the longest string, in bytes.

@@ -68,6 +68,12 @@ func (t *Table) Create(ctx context.Context, step uint64, tags ...string) error {
 // process knows.
 func (t *Table) Left(tag string) float64 { return 1 - float64(t.bounds.Of(tag))/maxID }
 
+// Has is an error if the tag has no row, or it can't be read.
+func (t *Table) Has(ctx context.Context, tag string) error {
+	_, err := t.step(ctx, tag)
+	return err
+}
+
 // step is a tag's smallest segment, from memory. An unknown tag is refused from
 // memory too, until the list is a minute old.
 func (t *Table) step(ctx context.Context, tag string) (uint64, error) {

@@ -64,9 +64,9 @@ func (s *Session) runStamped(r *request) error {
 func (s *Session) stamped(r *request) (*stamp.Result, error) {
 	defer s.timing.trace.Enter(trace.Issue, "")()
 	if s.Generators != nil && len(r.plan.Insert.Table.StampedColumns) > 0 {
-		declared := r.world.Declared
+		declared, values := r.world.Declared, s.context.values
 		s.stamper.Make = func(ctx context.Context, generator string, n int) ([]string, error) {
-			return s.Generators.Texts(ctx, declared, generator, n)
+			return s.Generators.Texts(ctx, declared, generator, n, values)
 		}
 	}
 	if r.statement != nil {

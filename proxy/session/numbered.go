@@ -11,10 +11,11 @@ import (
 
 // Generators make numbers, or texts, by the name that they are declared under.
 type Generators interface {
-	// Literals gives n of a generator's numbers or texts, as SQL spells them.
-	Literals(ctx context.Context, declared *cluster.Cluster, name string, n int) ([]string, error)
+	// Literals gives n of a generator's numbers or texts, as SQL spells them. The values
+	// are for a template's {context:…}.
+	Literals(ctx context.Context, declared *cluster.Cluster, name string, n int, values map[string]string) ([]string, error)
 	// Texts gives them as they are, for a column to be stamped.
-	Texts(ctx context.Context, declared *cluster.Cluster, name string, n int) ([]string, error)
+	Texts(ctx context.Context, declared *cluster.Cluster, name string, n int, values map[string]string) ([]string, error)
 }
 
 // nextValues finds the places of a statement's text that ask declared generators.
@@ -56,14 +57,14 @@ func (s *Session) numbered(w *World, l *stmt.Lexed) (text []byte, ok bool, err e
 
 // fromGenerators asks them for a number or text each, those of one name in a row
 // together.
-func (s *Session) fromGenerators(w *World, ask func(context.Context, *cluster.Cluster, string, int) ([]string, error), names []string) ([]string, error) {
+func (s *Session) fromGenerators(w *World, ask func(context.Context, *cluster.Cluster, string, int, map[string]string) ([]string, error), names []string) ([]string, error) {
 	var all []string
 	for len(names) > 0 {
 		same := 1
 		for same < len(names) && names[same] == names[0] {
 			same++
 		}
-		some, err := ask(s.stop.waits, w.Declared, names[0], same)
+		some, err := ask(s.stop.waits, w.Declared, names[0], same, s.context.values)
 		if err != nil {
 			return nil, fail(mysql.ER_AUTOINC_READ_FAILED, stateGeneral, "%v: nothing was done", err)
 		}

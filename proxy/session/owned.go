@@ -19,7 +19,7 @@ var owned = func() map[string]bool {
 	names := map[string]bool{}
 	for _, name := range []string{
 		"version()", "connection_id()", "found_rows()", "row_count()", "user()", "session_user()", "system_user()", "current_user()", "release_all_locks()", "is_used_lock()",
-		"@@pseudo_thread_id", "@@locus_read", "table processlist", "table session_variables", "table global_variables",
+		"@@pseudo_thread_id", "@@locus_context", "@@locus_read", "table processlist", "table session_variables", "table global_variables",
 		"show variables", "show status", "show processlist", "show grants", "show tables", "show columns",
 		// SET takes what a shard computes, and no shard is told of the ID first.
 		"set last_insert_id()", "set @@last_insert_id", "set @@identity",
@@ -86,6 +86,11 @@ func (s *Session) ownVariable(name string, global bool, shard string) (sql strin
 		return uitoa(uint64(s.id)), true
 	case "warning_count":
 		return strconv.Itoa(len(s.warnings)), true
+	case "locus_context":
+		if global {
+			return "''", true
+		}
+		return backend.Quote(s.context.text), true
 	case "locus_read":
 		if s.late && !global {
 			return "'replica'", true

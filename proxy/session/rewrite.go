@@ -137,7 +137,7 @@ func tableless(st *stmt.Statement) bool {
 
 // untyped are answers that no shard has one of its own for, or whose asking has
 // effects.
-var untyped = map[string]bool{"@@locus_read": true, "release_all_locks()": true}
+var untyped = map[string]bool{"@@locus_context": true, "@@locus_read": true, "release_all_locks()": true}
 
 // typed gives a value the type that the shard's own, which was asked for, has.
 func typed(sql string, o stmt.Owned, asked string) string {

@@ -83,8 +83,9 @@ type Session struct {
 	under   *World   // the world that account is of
 	account *Account // never nil
 
-	late    bool // locus_read = 'replica'
-	replica bool // the statement under way may be answered by one
+	context given // locus_context
+	late    bool  // locus_read = 'replica'
+	replica bool  // the statement under way may be answered by one
 
 	awaited     awaited
 	stop        cancellation

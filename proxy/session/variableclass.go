@@ -35,7 +35,7 @@ func (c variableClass) String() string {
 // variableClasses has the class of every variable that a session of a server may
 // set, of the versions that somebody has looked at.
 var variableClasses = byName(map[variableClass]string{
-	answered: `autocommit identity insert_id last_insert_id locus_read transaction_isolation transaction_read_only
+	answered: `autocommit identity insert_id last_insert_id locus_context locus_read transaction_isolation transaction_read_only
 		tx_isolation tx_read_only`,
 	readOnly: `error_count gtid_mode hostname max_allowed_packet port version version_comment warning_count`,
 	ignored: `interactive_timeout net_buffer_length net_read_timeout net_retry_count net_write_timeout

@@ -103,6 +103,12 @@ func (s *Session) assign(next *view, w *World, v stmt.Variable) error {
 			next.late, err = readFrom(literal)
 		}
 		return err
+	case "locus_context":
+		literal, err := s.literal(v)
+		if err == nil {
+			next.context, err = readContext(literal)
+		}
+		return err
 	case "session_track_transaction_info":
 		return s.assignTransactionTracking(next, v)
 	}

@@ -14,6 +14,7 @@ type view struct {
 	insertID   uint64
 	forcedID   uint64
 	late       bool
+	context    given
 	next       string // SET TRANSACTION … for the next one
 	mode       bool   // sql_mode changed
 	kept       map[string]string
@@ -21,7 +22,7 @@ type view struct {
 }
 
 func (s *Session) settingsView() *view {
-	return &view{settings: s.settings, autocommit: s.autocommit, insertID: s.insertID, forcedID: s.forcedID, late: s.late, next: s.txn.next, kept: s.kept}
+	return &view{settings: s.settings, autocommit: s.autocommit, insertID: s.insertID, forcedID: s.forcedID, late: s.late, context: s.context, next: s.txn.next, kept: s.kept}
 }
 
 // adopt makes a view the session's, after a shard has taken it.
@@ -45,7 +46,7 @@ func (s *Session) adopt(next view) error {
 		s.mode = mode
 	}
 	s.carry(next.settings)
-	s.late = next.late
+	s.late, s.context = next.late, next.context
 	s.waitTimeout.Store(int64(waitTimeout(next.kept["wait_timeout"])))
 	s.autocommit, s.insertID, s.txn.next, s.kept = next.autocommit, next.insertID, next.next, next.kept
 	s.forcedID = next.forcedID

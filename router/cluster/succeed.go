@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"locus/idgen/format"
 	"locus/router"
 	"locus/router/catalog"
 )
@@ -54,8 +55,25 @@ func checkGenerators(old, next *Cluster) error {
 		if was.Kind != is.Kind || was.Bits != is.Bits || !slices.Equal(was.Of, is.Of) || !slices.Equal(was.Shards, is.Shards) {
 			errs = append(errs, fmt.Errorf("generators: kind, bits, of and shards of %s can't change, since its numbers could be equal to earlier ones: declare one of another name", name))
 		}
+		if was.Kind == FormatGenerator && is.Kind == FormatGenerator && countsAnew(was.Template, is.Template) {
+			errs = append(errs, fmt.Errorf("generators: per, zone and hidden of the sequence of %s can't change, since its texts could be equal to earlier ones: declare one of another name", name))
+		}
 	}
 	return errors.Join(errs...)
+}
+
+// countsAnew tells whether the sequence of a template is another one than that of the template before, or hidden in another way.
+func countsAnew(before, after string) bool {
+	was, err := format.Parse(before, format.Parts())
+	if err != nil {
+		return false // which nothing was made of
+	}
+	is, err := format.Parse(after, format.Parts())
+	if err != nil {
+		return false // which Validate refuses
+	}
+	a, b := was.Sequence(), is.Sequence()
+	return a.Scope != b.Scope || a.Zone != b.Zone || a.Hidden != b.Hidden || a.Hidden != 0 && a.Max != b.Max
 }
 
 // checkHiding refuses to hide in place under a key version whose IDs are in clear, and

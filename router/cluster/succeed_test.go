@@ -73,6 +73,34 @@ func TestSucceedRefusesWhatNumbersRelyOn(t *testing.T) {
 	}
 }
 
+// What would have a format count anew, or hide in another way, under its name.
+func TestSucceedRefusesWhatTextsRelyOn(t *testing.T) {
+	made := func(template string) *Cluster {
+		c := good(t)
+		c.Generators = map[string]Generator{"n": {Kind: FormatGenerator, Template: template}}
+		return c
+	}
+	const daily = "{time:yyyyMMdd}{seq:6,per=yyyyMMdd}"
+	for _, change := range [][2]string{
+		{daily, "{time:yyyyMMdd}{seq:6}"},
+		{daily, "{time:yyyyMM}{seq:6,per=yyyyMM}"},
+		{daily, "{time:yyyyMMdd,zone=+08:00}{seq:6,per=yyyyMMdd,zone=+08:00}"},
+		{"A{seq:6}", "A{seq:6,hidden=1}"},
+		{"A{seq:6,hidden=1}", "A{seq:6}"},
+		{"A{seq:6,hidden=1}", "A{seq:6,hidden=2}"},
+		{"A{seq:6,hidden=1}", "A{seq:7,hidden=1}"},
+	} {
+		if _, err := Succeed(made(change[0]), made(change[1]), stamp); err == nil || !strings.Contains(err.Error(), "of the sequence of n can't change") {
+			t.Errorf("%s becomes %s: %v", change[0], change[1], err)
+		}
+	}
+	for _, change := range [][2]string{{daily, daily}, {"A{seq:6}", "A{seq:7}"}, {"A{seq:6,hidden=1}", "B{seq:6,hidden=1}"}} {
+		if _, err := Succeed(made(change[0]), made(change[1]), stamp); err != nil {
+			t.Errorf("%s becomes %s: %v", change[0], change[1], err)
+		}
+	}
+}
+
 func TestPlanWriteOfTheFirstCluster(t *testing.T) {
 	c := good(t)
 	w := PlanWrite(nil, c)

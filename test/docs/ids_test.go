@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -8,11 +9,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/spaolacci/murmur3"
+	"go.yaml.in/yaml/v4"
 
 	"locus/idgen/cipher"
+	"locus/idgen/format"
 	"locus/idgen/orderid"
 	"locus/router/cluster"
 	"locus/router/gene"
@@ -160,6 +164,43 @@ func TestGeneratorsCanBeDeclared(t *testing.T) {
 	for _, name := range []string{"ticket", "voucher", "invoice", "letters"} {
 		if declared[name].Kind == "" {
 			t.Errorf("no block of %s declares %s", idsDocument, name)
+		}
+	}
+}
+
+func TestHiddenSequenceVectors(t *testing.T) {
+	document := read(t, idsDocument)
+	ring, err := cipher.Parse([]byte(block(t, document, "yaml", "current:")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var declared struct{ Generators map[string]cluster.Generator }
+	if err := yaml.Unmarshal([]byte(block(t, document, "yaml", "generators:\n  waybill:")), &declared); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range tableOf(t, document, "generator", "at", "context", "sequence", "text") {
+		name := code(r["generator"])
+		template, err := format.Parse(declared.Generators[name].Template, format.Parts())
+		if err != nil {
+			t.Fatal(err)
+		}
+		given := format.Values{Name: name, Hider: ring, Context: map[string]string{}}
+		if r["at"] != "" {
+			if given.Now, err = time.Parse("2006-01-02 15:04:05.000", r["at"]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if value, is := strings.CutPrefix(code(r["context"]), "shop="); is {
+			given.Context["shop"] = value
+		}
+		sequence := uint64(number(t, r["sequence"]))
+		text, err := template.Make(t.Context(), func(context.Context, string) (uint64, error) { return sequence, nil }, given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, name, code(r["text"]), text)
+		if _, back, err := template.Read(text, given); err != nil || back != sequence {
+			t.Errorf("%s is read as %d, %v, want %d", text, back, err, sequence)
 		}
 	}
 }

@@ -1,0 +1,113 @@
+package format
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// sequence is what {seq:…} says.
+type sequence struct {
+	digits  int    // that it is padded to; 0: none
+	per     string // the layout of the time with each of which it begins anew; empty: never
+	spelled string // the offset of that time
+	hidden  uint32 // the version of the key that hides it; 0: none does
+	scope   func(time.Time) string
+}
+
+// mostDigits are those of the largest number.
+const mostDigits = 19
+
+// fewestHidden digits are as many numbers as NIST SP 800-38G asks for.
+const fewestHidden = 6
+
+// seqPart is {seq}, {seq:5}, {seq:5,per=yyyyMMdd} or {seq:8,hidden=1}: the sequence, padded with
+// zeros to so many digits. With per it begins anew at 1 with each such time, in UTC
+// or, with {seq:5,per=yyyyMMdd,zone=+08:00}, at that offset. With hidden its digits are others, by that version of the key ring.
+func seqPart(argument string) (Part, error) {
+	s, err := readSequence(argument)
+	if err != nil {
+		return Part{}, err
+	}
+	return Part{
+		Max: cmp.Or(s.digits, mostDigits), Fixed: s.digits > 0, Stage: Sequenced, Unique: true, Scope: s.per, Zone: s.spelled, Hidden: s.hidden, Text: s.text,
+	}, nil
+}
+
+func readSequence(argument string) (s sequence, err error) {
+	s.scope = func(time.Time) string { return "" }
+	digits, rest, _ := strings.Cut(argument, ",")
+	if digits != "" {
+		if s.digits, err = strconv.Atoi(digits); err != nil || s.digits < 1 || s.digits > mostDigits {
+			return s, fmt.Errorf("%q: write seq, seq:5, seq:5,per=yyyyMMdd or seq:8,hidden=1, of 1 to %d digits", argument, mostDigits)
+		}
+	}
+	zone, scoped := "", false
+	for option := range strings.SplitSeq(rest, ",") {
+		name, value, _ := strings.Cut(option, "=")
+		switch name {
+		case "": // none
+		case "per":
+			s.per, scoped = value, true
+		case "zone":
+			zone = ",zone=" + value
+		case "hidden":
+			version, err := strconv.ParseUint(value, 10, 20)
+			if err != nil || version == 0 {
+				return s, fmt.Errorf("hidden=%s: write the version of the key ring that hides it, such as hidden=1", value)
+			}
+			s.hidden = uint32(version)
+		default:
+			return s, fmt.Errorf("%q: a sequence has per, zone and hidden", option)
+		}
+	}
+	if s.hidden != 0 && s.digits < fewestHidden {
+		return s, fmt.Errorf("%q: what is hidden has a length, and fewer than a million numbers would be found by trying: give it %d to %d digits", argument, fewestHidden, mostDigits)
+	}
+	if !scoped {
+		if zone != "" {
+			return s, fmt.Errorf("%q: a zone is that of per=…", argument)
+		}
+		return s, nil
+	}
+	var at *time.Location
+	if s.per, s.spelled, at, err = zoned(s.per + zone); err == nil {
+		s.scope, err = timeIn(s.per, at)
+	}
+	return s, err
+}
+
+func (s sequence) text(ctx context.Context, v *Values) (string, error) {
+	scope := s.scope(v.Now)
+	number, err := v.next(ctx, scope)
+	if err != nil {
+		return "", err
+	}
+	if most := cmp.Or(s.digits, mostDigits); len(strconv.FormatUint(number, 10)) > most {
+		return "", fmt.Errorf("%d has more than %d digits: %w", number, most, ErrFull)
+	}
+	if s.hidden != 0 {
+		if v.Hider == nil {
+			return "", errNoKeys
+		}
+		if number, err = v.Hider.HideDigits(s.hidden, s.digits, tweak(v.Name, scope), number); err != nil {
+			return "", err
+		}
+	}
+	v.Sequence = number
+	return padded(number, s.digits), nil
+}
+
+func padded(n uint64, digits int) string {
+	text := strconv.FormatUint(n, 10)
+	return strings.Repeat("0", max(0, digits-len(text))) + text
+}
+
+var errNoKeys = errors.New("its sequence is hidden, and there is no key ring: name one as key_ring: in the configuration")
+
+// tweak has each generator, and each period of one, hide in a way of its own: else the first number of every day would be one.
+func tweak(name, scope string) string { return name + "\x00" + scope }

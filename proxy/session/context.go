@@ -1,0 +1,65 @@
+package session
+
+import (
+	"encoding/hex"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+)
+
+// given are the values that a session gives the templates of generators, by locus_context. It is not changed.
+type given struct {
+	text   string // as it was set
+	values map[string]string
+}
+
+// longestContext bounds what a session keeps, in bytes.
+const longestContext = 1024
+
+// readContext reads a value of locus_context: name=value&name=value, as in a request over HTTP.
+func readContext(literal string) (given, error) {
+	refuse := func(why string) (given, error) {
+		return given{}, fail(mysql.ER_WRONG_VALUE_FOR_VAR, "42000", "Variable 'locus_context' can't be set to the value of %s: %s",
+			literal[:min(len(literal), longestContext)], why)
+	}
+	if literal == "DEFAULT" {
+		return given{}, nil
+	}
+	text, ok := unquoted(literal)
+	switch {
+	case !ok:
+		return refuse("write a text such as 'area=010&branch=6541'")
+	case len(text) > longestContext:
+		return refuse("it has more than 1024 bytes")
+	case !utf8.ValidString(text):
+		return refuse("it is not UTF-8: SET NAMES utf8mb4, or write %XX")
+	case text == "":
+		return given{}, nil
+	}
+	pairs, err := url.ParseQuery(text)
+	if err != nil {
+		return refuse(err.Error() + ": write name=value&name=value, and %XX for & = + ; and %")
+	}
+	values := make(map[string]string, len(pairs))
+	for name, list := range pairs {
+		if name == "" || len(list) != 1 {
+			return refuse("a name is missing, or is there twice: write name=value&name=value")
+		}
+		values[name] = list[0]
+	}
+	return given{text, values}, nil
+}
+
+// unquoted is the text of a constant as literal gives it.
+func unquoted(literal string) (string, bool) {
+	if digits, ok := strings.CutPrefix(literal, "_utf8mb4 X'"); ok {
+		text, err := hex.DecodeString(strings.TrimSuffix(digits, "'"))
+		return string(text), err == nil
+	}
+	if len(literal) < 2 || literal[0] != '\'' || literal[len(literal)-1] != '\'' {
+		return "", false
+	}
+	return literal[1 : len(literal)-1], true
+}
