@@ -43,42 +43,82 @@ func New(o Options, members ...idgen.Numbers) (*Generator, error) {
 	return g, nil
 }
 
-// Fill implements idgen.Numbers. It asks each member at most once, and every one that has numbers left before it fails.
+// Fill implements idgen.Numbers. It asks every member that has numbers left before it fails: each once, and those again, for
+// twice as long each time, that had not answered within Timeout. One has all the time that the caller has if it is the only one
+// left.
 func (g *Generator) Fill(ctx context.Context, into []uint64) error {
-	var errs []error
+	c := call{Generator: g, ctx: ctx, into: into}
 	var asked []bool // nil until the first one has failed
 	for {
 		i, last := g.next(asked)
 		if i < 0 {
 			break
 		}
-		err := g.ask(ctx, i, last, into)
-		if err == nil {
-			return nil
-		}
-		errs = append(errs, fmt.Errorf("generator %d: %w", i, err))
-		if ctx.Err() != nil {
-			break
+		if done := c.ask(i, g.options.Timeout, last); done {
+			return c.outcome()
 		}
 		if asked == nil {
 			asked = make([]bool, len(g.members))
 		}
 		asked[i] = true
 	}
-	if len(errs) == 0 {
-		return fmt.Errorf("ha: every generator has given all its numbers: %w", idgen.ErrOutOfRange)
+	for timeout := 2 * g.options.Timeout; len(c.late) > 0; timeout *= 2 {
+		again := c.late
+		c.late = nil
+		for k, i := range again {
+			g.nextAgain(i)
+			if done := c.ask(i, timeout, k == len(again)-1); done {
+				return c.outcome()
+			}
+		}
 	}
-	return fmt.Errorf("ha: %w", errors.Join(errs...))
+	return c.outcome()
 }
 
-// ask takes numbers of one member. While others are left to ask it has no longer than Timeout.
-func (g *Generator) ask(ctx context.Context, i int, last bool, into []uint64) error {
-	within := ctx
-	if !last {
-		limited := &limit{Context: ctx, deadline: time.Now().Add(g.options.Timeout)}
-		defer limited.release()
-		within = limited
+// call is one of Fill.
+type call struct {
+	*Generator
+	ctx    context.Context
+	into   []uint64
+	filled bool
+	errs   []error
+	late   []int // members that were not waited for any longer
+}
+
+// ask asks a member for no longer than timeout, if there are others to ask after it; done tells that nobody else is to be asked.
+func (c *call) ask(i int, timeout time.Duration, last bool) (done bool) {
+	within, release := c.ctx, func() {}
+	if !last || len(c.late) > 0 {
+		limited := &limit{Context: c.ctx, deadline: time.Now().Add(timeout)}
+		within, release = limited, limited.release
 	}
+	err := c.askWithin(c.ctx, within, i, c.into)
+	if err != nil && c.ctx.Err() == nil && within.Err() != nil {
+		c.late = append(c.late, i)
+	}
+	release()
+	if err != nil {
+		c.errs = append(c.errs, fmt.Errorf("generator %d: %w", i, err))
+	}
+	c.filled = err == nil
+	return c.filled || c.ctx.Err() != nil
+}
+
+// mostErrors of a call are told: further ones are of members that were asked again.
+const mostErrors = 16
+
+func (c *call) outcome() error {
+	switch {
+	case c.filled:
+		return nil
+	case len(c.errs) == 0:
+		return fmt.Errorf("ha: every generator has given all its numbers: %w", idgen.ErrOutOfRange)
+	}
+	return fmt.Errorf("ha: %w", errors.Join(c.errs[:min(len(c.errs), mostErrors)]...))
+}
+
+// askWithin gives a member the time of one context, of a caller who has that of another.
+func (g *Generator) askWithin(ctx, within context.Context, i int, into []uint64) error {
 	began := g.now()
 	err := g.members[i].Fill(within, into)
 	if err == nil {

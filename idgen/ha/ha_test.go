@@ -27,7 +27,11 @@ func (i *inner) Fill(ctx context.Context, into []uint64) error {
 		<-ctx.Done()
 		return ctx.Err()
 	} else if took > 0 {
-		time.Sleep(time.Duration(took)) // virtual
+		select {
+		case <-time.After(time.Duration(took)): // virtual
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	if err := i.err.Load(); err != nil {
 		return *err
@@ -220,6 +224,42 @@ func TestWhoNeverAnswers(t *testing.T) {
 }
 
 // The caller's own end says nothing of a member.
+// One that takes longer than the others leave it is asked again when they have failed.
+func TestWhoIsLateIsWaitedForInTheEnd(t *testing.T) {
+	run(t, 2, Options{}, func(t *testing.T, g *fixture) {
+		g.inner[0].took.Store(int64(3 * time.Second))
+		g.inner[1].fails(errAway)
+		for range 10 {
+			g.one(t)
+		}
+	})
+	run(t, 4, Options{}, func(t *testing.T, g *fixture) { // however many never answer, and whoever is asked last
+		for i, in := range g.inner {
+			in.took.Store(-1)
+			if i == 1 {
+				in.took.Store(int64(3 * time.Second))
+			}
+		}
+		for range 10 {
+			began := time.Now()
+			g.one(t)
+			if took := time.Since(began); took > 27*time.Second {
+				t.Errorf("%s until the one has answered that does", took)
+			}
+		}
+	})
+	run(t, 2, Options{}, func(t *testing.T, g *fixture) {
+		g.inner[0].took.Store(-1)
+		g.inner[1].fails(errAway)
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+		defer cancel()
+		began := time.Now()
+		if n, err := idgen.One(ctx, g); err == nil || time.Since(began) != 4*time.Second {
+			t.Errorf("%d, %v, after %s", n, err, time.Since(began))
+		}
+	})
+}
+
 func TestACallersEnd(t *testing.T) {
 	run(t, 2, Options{}, func(t *testing.T, g *fixture) {
 		g.inner[0].took.Store(-1)

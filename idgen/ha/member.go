@@ -111,6 +111,13 @@ func (g *Generator) next(asked []bool) (index int, last bool) {
 	return best, rest == 1
 }
 
+// nextAgain counts another call of a member as begun.
+func (g *Generator) nextAgain(i int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.begins(&g.known[i], g.now())
+}
+
 func (g *Generator) begins(m *member, now time.Duration) {
 	if m.calls == 0 {
 		m.since = now

@@ -38,6 +38,7 @@ type Queue struct {
 	taken  uint64 // since measured
 	since  time.Time
 	want   int           // inner numbers that should be ready
+	lacks  uint64        // numbers that callers wait for
 	err    error         // of the last attempt to fill
 	filled chan struct{} // closed and replaced when ready or err changes
 
@@ -82,14 +83,23 @@ func (q *Queue) Fill(ctx context.Context, into []uint64) error {
 		}
 		select {
 		case <-filled:
+			q.waited(len(into))
 		case <-ctx.Done():
+			q.waited(len(into))
 			return fmt.Errorf("queue: wait for the generator: %w", context.Cause(ctx))
 		}
 	}
 	return nil
 }
 
-// take takes what is ready. With nothing, it gives what to wait for.
+// waited ends what take has begun that found nothing.
+func (q *Queue) waited(n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.lacks -= uint64(n)
+}
+
+// take takes what is ready. With nothing, it gives what to wait for, and the filler knows how many are lacking.
 func (q *Queue) take(into []uint64) (n int, filled <-chan struct{}, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -116,6 +126,8 @@ func (q *Queue) take(into []uint64) (n int, filled <-chan struct{}, err error) {
 	}
 	if n == 0 && q.err != nil { // whoever comes next makes the filler try again
 		err, q.err = q.err, nil
+	} else if n == 0 {
+		q.lacks += uint64(len(into))
 	}
 	return n, q.filled, err
 }
@@ -159,7 +171,7 @@ func (q *Queue) fits(numbers []uint64) error {
 }
 
 // missing is how many inner numbers should be fetched, at the rate since the
-// last time.
+// last time, or for those who wait: what they get late says nothing of how many they would take.
 func (q *Queue) missing() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -170,10 +182,9 @@ func (q *Queue) missing() int {
 		q.want = max(1, min(q.options.Most, int(wanted)+1))
 		q.taken, q.since = 0, now
 	}
-	if len(q.ready) >= q.want {
-		return 0
-	}
-	return q.want - len(q.ready)
+	each := uint64(1) << q.options.Bits
+	want := max(q.want, int(min((q.lacks+each-1)/each, uint64(q.options.Most))))
+	return max(0, want-len(q.ready))
 }
 
 func (q *Queue) put(numbers []uint64, err error) {

@@ -107,3 +107,42 @@ func TestClosedAndBadBits(t *testing.T) {
 		t.Errorf("%d, %v: it wraps", got, err)
 	}
 }
+
+// Who waits for many gets them together, however few were taken so far: from a generator that is slow few could be.
+func TestWhoWaitsForMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int64
+		var n atomic.Uint64
+		slow := idgen.Run{Take: func(_ context.Context, k int) (uint64, error) {
+			calls.Add(1)
+			time.Sleep(100 * time.Millisecond) // virtual: how long the generator takes
+			return n.Add(uint64(k)) - uint64(k) + 1, nil
+		}}
+		q, err := New(slow, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer q.Close()
+		began := time.Now()
+		var takers sync.WaitGroup
+		for range 16 {
+			takers.Go(func() {
+				if err := q.Fill(t.Context(), make([]uint64, 500)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		takers.Wait()
+		if n, took := calls.Load(), time.Since(began); n > 5 || took > 500*time.Millisecond {
+			t.Errorf("8,000 numbers in %s, by %d calls", took, n)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if err := q.Fill(ctx, make([]uint64, 100_000)); err == nil {
+			t.Error("a caller that can't wait has numbers")
+		}
+		if q.lacks != 0 {
+			t.Errorf("%d numbers are lacking, and nobody waits", q.lacks)
+		}
+	})
+}

@@ -17,3 +17,12 @@ func TestNoNumberTwiceInAHundredMillion(t *testing.T) {
 	s.end()
 	noDuplicates(t, s)
 }
+
+// Generators of generators, for more than a hundred million numbers and several rounds of all that can happen to a member.
+func TestCompositionsGoOnForAHundredMillion(t *testing.T) {
+	c := newComposed(t, 20_000, 12)
+	for round := 0; round < 3 || c.total() < 120_000_000; round++ {
+		c.torment()
+	}
+	c.check()
+}

@@ -111,9 +111,9 @@ var faults = []fault{
 		s.etcd.start()
 	}},
 	{"etcd is stopped", func(s *stage) {
-		_ = s.etcd.command.Process.Signal(syscall.SIGSTOP)
+		s.etcd.stop()
 		wait(stopped)
-		_ = s.etcd.command.Process.Signal(syscall.SIGCONT)
+		s.etcd.goOn()
 	}},
 }
 

@@ -211,3 +211,6 @@ func until(t *testing.T, what string, condition func() bool) {
 		time.Sleep(10 * time.Millisecond) // between two looks
 	}
 }
+
+func (e *etcdProcess) stop() { _ = e.command.Process.Signal(syscall.SIGSTOP) }
+func (e *etcdProcess) goOn() { _ = e.command.Process.Signal(syscall.SIGCONT) }

@@ -1,12 +1,14 @@
 // Package link owns a TCP connection's way from a test's client to its server, so
-// that the test can cut it while both live. It never looks at what it carries.
+// that the test can cut it, or slow it down, while both live. It never looks at what it carries.
 package link
 
 import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // Link is the only way from a client to a server. It can be cut, and led to
@@ -18,6 +20,8 @@ type Link struct {
 	to    string     // empty: cut
 	conns map[net.Conn]bool
 	ended sync.WaitGroup
+
+	delay atomic.Int64 // of answers, in nanoseconds
 }
 
 // New makes a link to an address; it ends with the test.
@@ -69,9 +73,12 @@ func (l *Link) carry(client net.Conn) {
 	}
 	defer l.leave(client, server)
 	var both sync.WaitGroup
-	for _, way := range [][2]net.Conn{{client, server}, {server, client}} {
+	for _, way := range []struct {
+		to   io.Writer
+		from net.Conn
+	}{{server, client}, {&late{client, l}, server}} {
 		both.Go(func() {
-			_, _ = io.Copy(way[0], way[1])
+			_, _ = io.Copy(way.to, way.from)
 			_, _ = client.Close(), server.Close()
 		})
 	}
@@ -110,4 +117,20 @@ func (l *Link) Target() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.to
+}
+
+// Delay has each piece of an answer come so much later, until it is called with 0.
+func (l *Link) Delay(d time.Duration) { l.delay.Store(int64(d)) }
+
+// late is what clients read, after the link's delay.
+type late struct {
+	io.Writer
+	link *Link
+}
+
+func (w *late) Write(b []byte) (int, error) {
+	if d := time.Duration(w.link.delay.Load()); d > 0 {
+		<-time.After(d)
+	}
+	return w.Writer.Write(b)
 }

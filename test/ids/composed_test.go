@@ -1,0 +1,301 @@
+package ids
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"locus/cmd/generators"
+	"locus/config/etcd"
+	"locus/idgen/ha"
+	"locus/router/cluster"
+	"locus/test/link"
+	"locus/test/servers"
+)
+
+// compositions are generators of generators as cluster.yaml declares them. Each has two members that don't fail together, at
+// every level; the steps are so short that members ask their servers all the time.
+const compositions = `
+shards:
+  s0: {address: "%s", user: %s, secret: shard, tls: "off"}
+  s1: {address: "%s", user: %s, secret: shard, tls: "off"}
+routes: ["0xffff s0"]
+generators:
+  etcd_numbers:  {kind: segment, max_step: %[6]d}
+  shard_numbers: {kind: row, shards: [s0]}
+  numbers: {kind: ha, of: [etcd_numbers, shard_numbers], limits: %[7]s}
+  ready:   {kind: queue, of: [numbers], bits: %[8]d}
+  bill:    {kind: format, of: [ready], template: "B{seq:17}"}
+  table_0: {kind: auto_increment, shards: [s0]}
+  table_1: {kind: auto_increment, shards: [s1]}
+  tables:  {kind: ha, of: [table_0, table_1], limits: %[7]s}
+  soon:    {kind: queue, of: [tables], bits: %[8]d}
+  voucher: {kind: format, of: [soon], template: "V{seq:17}-{check:9,31,10}"}
+  both:    {kind: auto_increment, shards: [s0, s1], limits: %[7]s}
+  counter: {kind: redis, server: "%[5]s", store: {mysql: {shard: s1}}}
+  safe:    {kind: ha, of: [counter, shard_numbers], limits: %[7]s}
+  nested:  {kind: ha, of: [numbers, tables], limits: %[7]s}
+  letter:  {kind: format, of: [nested], template: "L{seq:17}"}
+`
+
+// taken are the compositions that numbers are taken of, and how many at once at most: where each number leaves a row of its own,
+// few.
+var taken = map[string]int{
+	"numbers": 1000, "ready": 2000, "bill": 1000, "tables": 50, "soon": 2000, "voucher": 1000, "both": 50, "safe": 500, "letter": 50,
+}
+
+const (
+	memberLimits = "{slow: 200ms, timeout: 600ms, aside: 200ms}"
+	slowness     = 300 * time.Millisecond // of each answer, where a member is slow
+	// patient is longer than any way through the members.
+	patient = 40 * time.Second
+)
+
+// composed is servers, what takes from them, and the numbers that it got.
+type composed struct {
+	t        *testing.T
+	mysql    []*servers.Server
+	redis    *servers.Process
+	etcd     *etcdProcess
+	links    map[string]*link.Link
+	declared *cluster.Cluster
+	takers   [2]*taker
+	got      map[string]*got
+
+	mu     sync.Mutex
+	failed []string
+}
+
+// got is what one composition has given.
+type got struct {
+	mu       sync.Mutex // guards what follows
+	seen     numberSet
+	repeated []uint64
+	answers  atomic.Int64
+}
+
+// taker is a process that takes from every composition.
+type taker struct {
+	set    *generators.Set
+	client *etcd.Client
+	stop   atomic.Bool
+	ended  sync.WaitGroup
+}
+
+func newComposed(t *testing.T, step, bits int) *composed {
+	c := &composed{
+		t: t, links: map[string]*link.Link{}, got: map[string]*got{},
+	}
+	c.mysql = servers.Start(t, servers.MariaDB, 2)
+	c.redis, c.etcd = servers.Redis(t), startEtcd(t)
+	for name, addr := range map[string]string{"s0": c.mysql[0].Addr(), "s1": c.mysql[1].Addr(), "redis": c.redis.Addr, "etcd": c.etcd.addr} {
+		c.links[name] = link.New(t, addr)
+	}
+	var err error
+	c.declared, err = cluster.Parse(fmt.Appendf(nil, compositions,
+		c.links["s0"].Addr(), c.mysql[0].User, c.links["s1"].Addr(), c.mysql[1].User, c.links["redis"].Addr(), step, memberLimits, bits))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range taken {
+		c.got[name] = &got{seen: numberSet{}}
+	}
+	for i := range c.takers {
+		c.start(i)
+		t.Cleanup(func() { c.end(i) })
+	}
+	return c
+}
+
+// start has a new process take numbers.
+func (c *composed) start(i int) {
+	client, err := etcd.Open(etcd.Config{Endpoints: []string{c.links["etcd"].Addr()}, DialTimeout: storeTimeout, RequestTimeout: time.Second})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	p := &taker{client: client, set: generators.New(generators.Options{
+		KV: client.Under("segments/"), Name: fmt.Sprint("taker ", i), DataDir: c.t.TempDir(),
+		Secrets: func(string) (string, error) { return c.mysql[0].Password, nil },
+	})}
+	for name, most := range taken {
+		p.ended.Go(func() { c.take(p, name, most) })
+	}
+	c.takers[i] = p
+}
+
+// end has it take no more.
+func (c *composed) end(i int) {
+	p := c.takers[i]
+	if p.stop.Swap(true) {
+		return
+	}
+	p.ended.Wait()
+	if err := errors.Join(p.set.Close(), p.client.Close()); err != nil {
+		c.t.Error(err)
+	}
+}
+
+func (c *composed) take(p *taker, name string, most int) {
+	g := c.got[name]
+	for !p.stop.Load() {
+		ctx, cancel := context.WithTimeout(context.Background(), patient)
+		texts, err := p.set.Next(ctx, generators.Request{Declared: c.declared, Name: name, Count: most/2 + rand.IntN(most/2)})
+		cancel()
+		if err != nil {
+			c.mu.Lock()
+			c.failed = append(c.failed, fmt.Sprintf("%s: %v", name, err))
+			c.mu.Unlock()
+			return
+		}
+		if err := g.add(texts); err != nil {
+			c.t.Errorf("%s: %v", name, err)
+		}
+		g.answers.Add(1)
+	}
+}
+
+func (g *got) add(texts []string) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, text := range texts {
+		digits, _, _ := strings.Cut(strings.TrimLeft(text, "BVL"), "-")
+		n, err := strconv.ParseUint(digits, 10, 64)
+		if err != nil {
+			return err
+		}
+		if !g.seen.add(n) {
+			g.repeated = append(g.repeated, n)
+		}
+	}
+	return nil
+}
+
+// trouble is something that happens to one server, and its end.
+type trouble struct {
+	name       string
+	begin, end func(c *composed)
+	bites      bool // some member is set aside while it lasts
+}
+
+// troubles happen one after the other: two servers are never away together.
+func troubles() []trouble {
+	all := []trouble{
+		{"etcd is killed", func(c *composed) { c.etcd.kill() }, func(c *composed) { c.etcd.start() }, true},
+		{"etcd is stopped", func(c *composed) { c.etcd.stop() }, func(c *composed) { c.etcd.goOn() }, true},
+		{"Redis is killed", func(c *composed) { c.redis.Kill() }, func(c *composed) { c.must(c.redis.Restart()) }, false},
+		{"Redis is stopped", func(c *composed) { c.redis.Stop() }, func(c *composed) { c.redis.Continue() }, false},
+	}
+	for i, shard := range []string{"s0", "s1"} {
+		all = append(all,
+			trouble{shard + " is killed", func(c *composed) { c.must(c.mysql[i].Kill()) }, func(c *composed) { c.mysql[i].Restart(c.t) }, true},
+			trouble{shard + " is stopped", func(c *composed) { c.must(c.mysql[i].Pause()) }, func(c *composed) { c.must(c.mysql[i].Resume()) }, true})
+	}
+	for _, server := range []string{"etcd", "redis", "s0", "s1"} {
+		all = append(all, trouble{
+			server + " is slow", func(c *composed) { c.links[server].Delay(slowness) }, func(c *composed) { c.links[server].Delay(0) }, false,
+		})
+	}
+	return all
+}
+
+func (c *composed) must(err error) {
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// torment has every trouble happen once. While it lasts each composition goes on, also in a process that begins meanwhile.
+func (c *composed) torment() {
+	c.goesOn("in the beginning")
+	all := troubles()
+	for _, i := range rand.Perm(len(all)) {
+		one, before, began := all[i], c.total(), time.Now()
+		until(c.t, "no member is aside any more before "+one.name, func() bool { return c.aside() == "" })
+		one.begin(c)
+		if one.bites {
+			until(c.t, "a member is set aside: "+one.name, func() bool { return c.aside() != "" })
+		}
+		c.end(1)
+		c.start(1)
+		c.goesOn(one.name)
+		one.end(c)
+		c.t.Logf("%12d numbers in %s: %s", c.total()-before, time.Since(began).Round(time.Millisecond), one.name)
+	}
+}
+
+// goesOn waits until every composition has answered several times more, or one has failed.
+func (c *composed) goesOn(when string) {
+	const more = 8
+	before := map[string]int64{}
+	for name, g := range c.got {
+		before[name] = g.answers.Load()
+	}
+	until(c.t, "every composition goes on: "+when, func() bool {
+		c.mu.Lock()
+		failed := len(c.failed)
+		c.mu.Unlock()
+		for name, g := range c.got {
+			if g.answers.Load() < before[name]+more {
+				return failed > 0
+			}
+		}
+		return true
+	})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.failed) > 0 {
+		c.t.Fatalf("while %s, one member of two being well, requests failed:\n%s", when, strings.Join(c.failed, "\n"))
+	}
+}
+
+// aside names a member that a process asks last; empty if there is none. A slow machine has members that are slow.
+func (c *composed) aside() string {
+	for i, p := range c.takers {
+		for _, s := range p.set.Status() {
+			for _, m := range s.Members {
+				if m.State == ha.Aside {
+					return fmt.Sprintf("of process %d %s %s", i, m.Of, m.Name)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func (c *composed) total() uint64 {
+	n := uint64(0)
+	for _, g := range c.got {
+		g.mu.Lock()
+		n += g.seen.count()
+		g.mu.Unlock()
+	}
+	return n
+}
+
+// check is the end: no number came twice.
+func (c *composed) check() {
+	for i := range c.takers {
+		c.end(i)
+	}
+	for name, g := range c.got {
+		if len(g.repeated) > 0 {
+			c.t.Errorf("%s: %d numbers came twice: %v", name, len(g.repeated), g.repeated[:min(10, len(g.repeated))])
+		}
+		c.t.Logf("%s: %d numbers in %d answers, none failed", name, g.seen.count(), g.answers.Load())
+	}
+}
+
+// Members are killed, stopped and slow, one server after the other: every composition goes on, no request fails and no
+// number comes twice.
+func TestCompositionsGoOn(t *testing.T) {
+	c := newComposed(t, 2000, 8)
+	c.torment()
+	c.check()
+}
