@@ -7,8 +7,8 @@ import (
 
 	"locus/idgen"
 	"locus/idgen/cipher"
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
-	"locus/router/gene"
 )
 
 // inMemory is a source of sequences for an example: it forgets everything when

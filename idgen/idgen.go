@@ -20,8 +20,8 @@ import (
 	"errors"
 	"fmt"
 
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
-	"locus/router/gene"
 )
 
 // Sequences hands out runs of consecutive sequence numbers of a gene. It is

@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
-	"locus/router/gene"
 )
 
 // counting is one counter for all genes: next is the number it gives next.

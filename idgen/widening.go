@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
-	"locus/router/gene"
 )
 
 // Widening issues IDs of 8 bytes as long as their sequence lasts, and of 16 bytes

@@ -1,8 +1,8 @@
 package migrate
 
 import (
+	"locus/idgen/gene"
 	"locus/migrate/table"
-	"locus/router/gene"
 )
 
 // changedRows are the rows that a stream has brought changes of since the last

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
+	"locus/idgen/gene"
 	"locus/migrate/checkpoint"
 	"locus/migrate/job"
 	"locus/migrate/link"
 	"locus/migrate/phase"
-	"locus/router/gene"
 )
 
 // Of a deletion: rows in one statement, and ranges of genes in one condition.

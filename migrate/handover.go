@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"time"
 
+	"locus/idgen/gene"
 	"locus/migrate/cutover"
 	"locus/migrate/job"
 	"locus/migrate/link"
 	"locus/migrate/phase"
 	"locus/router"
-	"locus/router/gene"
 )
 
 // handover is one step of a cut-over under way. Its methods are the effects whose order package cutover owns.

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"locus/idgen/gene"
 	"locus/migrate/job"
 	"locus/migrate/phase"
-	"locus/router/gene"
 )
 
 func TestWhatGotWorse(t *testing.T) {

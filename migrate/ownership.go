@@ -3,11 +3,11 @@ package migrate
 import (
 	"sync"
 
+	"locus/idgen/gene"
 	"locus/migrate/applier"
 	"locus/migrate/changes"
 	"locus/migrate/job"
 	"locus/router"
-	"locus/router/gene"
 )
 
 // ownership tells the streams whose a moving gene is now.

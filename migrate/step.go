@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"locus/idgen/gene"
 	"locus/migrate/phase"
-	"locus/router/gene"
 )
 
 // step hands the next genes over, forward or back, once it is time.

@@ -7,13 +7,13 @@ import (
 	"maps"
 	"time"
 
+	"locus/idgen/gene"
 	"locus/migrate/checkpoint"
 	"locus/migrate/checksum"
 	"locus/migrate/job"
 	"locus/migrate/link"
 	"locus/migrate/phase"
 	"locus/migrate/table"
-	"locus/router/gene"
 )
 
 // verifier compares the two shards of a job. One goroutine uses it.

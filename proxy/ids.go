@@ -10,12 +10,12 @@ import (
 
 	"locus/idgen"
 	"locus/idgen/cipher"
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/idgen/segment"
 	"locus/proxy/trace"
 	"locus/router/catalog"
 	"locus/router/cluster"
-	"locus/router/gene"
 )
 
 // issuers make the IDs of all tables. Each table has sequences of its own.

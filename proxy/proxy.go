@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/idgen/gene"
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
 	"locus/proxy/handshake"
@@ -22,7 +23,6 @@ import (
 	"locus/proxy/twophase"
 	"locus/proxy/wire"
 	"locus/router/cluster"
-	"locus/router/gene"
 	"locus/router/live"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/idgen/gene"
 	"locus/proxy/session"
-	"locus/router/gene"
 )
 
 // registry knows the sessions.

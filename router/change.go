@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 // Change gives genes to a shard, whoever has them.

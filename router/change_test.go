@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"locus/idgen/gene"
 	"locus/router"
-	"locus/router/gene"
 )
 
 func TestWith(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 // Schema is the newest version of the map's document that this build reads.

@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"locus/idgen/gene"
 	"locus/router"
-	"locus/router/gene"
 )
 
 func TestEncode(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 // Handover is genes that change hands between two maps.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 // Equal is version 1 of a map that gives the shards, in the order named, equal

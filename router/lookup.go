@@ -3,7 +3,7 @@ package router
 import (
 	"math/bits"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 // index cuts the genes into equal buckets and knows where in the owners each

@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"locus/idgen/gene"
 	"locus/router"
-	"locus/router/gene"
 )
 
 func shard(i int) router.ShardName { return router.ShardName("s" + strconv.Itoa(i)) }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 // MaxEntries bounds a map, so that its document fits into one etcd value.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 // Move is a job's claim on genes while it takes them from one shard to another:

@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"locus/idgen/gene"
 	"locus/router"
-	"locus/router/gene"
 )
 
 func set(t testing.TB, text string) gene.Set {

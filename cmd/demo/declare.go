@@ -6,8 +6,8 @@ import (
 	"maps"
 	"time"
 
-	"locus/cmd/declared"
 	"locus/config/etcd"
+	"locus/control/declared"
 	"locus/router"
 	"locus/router/cluster"
 )

@@ -8,11 +8,11 @@ import (
 	"sync"
 
 	"locus/cmd/dbserver"
-	"locus/cmd/declared"
 	"locus/config/etcd"
 	"locus/config/etcd/embedded"
+	"locus/control/declared"
+	"locus/idgen/gene"
 	"locus/router"
-	"locus/router/gene"
 )
 
 // Run runs a demo until ctx ends. It returns after everything that it started

@@ -1,10 +1,10 @@
 package demo
 
 import (
+	"locus/idgen/gene"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
-	"locus/router/gene"
 )
 
 // The sample shop.

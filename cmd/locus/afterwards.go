@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"locus/cmd/fleet"
+	"locus/control/fleet"
 	"locus/proxy/schema"
 	"locus/router"
 	"locus/router/cluster"

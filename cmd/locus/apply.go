@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/cmd/declared"
 	"locus/config/etcd"
+	"locus/control/declared"
 	"locus/router"
 	"locus/router/cluster"
 )

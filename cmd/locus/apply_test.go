@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"locus/cmd/declared"
 	"locus/config/etcd"
 	"locus/config/etcd/embedded"
+	"locus/control/declared"
 	"locus/router"
 	"locus/router/cluster"
 	"locus/test/servers"

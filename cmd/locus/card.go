@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"time"
 
-	"locus/cmd/fleet"
 	"locus/config"
+	"locus/control/fleet"
 )
 
 // presenceTTL is how long a dead process is still listed.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"locus/cmd/fleet"
 	"locus/config"
+	"locus/control/fleet"
 )
 
 // Two runs of a process on the same host and port are two: what the one left behind

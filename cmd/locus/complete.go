@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/cmd/declared"
-	"locus/cmd/fleet"
-	"locus/cmd/jobs"
+	"locus/control/declared"
+	"locus/control/fleet"
+	"locus/control/jobs"
 	"locus/idgen/cipher"
 )
 

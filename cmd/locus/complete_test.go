@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"locus/cmd/fleet"
-	"locus/cmd/jobs"
 	"locus/config/etcd"
 	"locus/config/etcd/embedded"
+	"locus/control/fleet"
+	"locus/control/jobs"
+	"locus/idgen/gene"
 	"locus/migrate/job"
-	"locus/router/gene"
 )
 
 // A shell completes names of the cluster, as soon as it is told where that is.

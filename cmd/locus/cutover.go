@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/cmd/jobs"
+	"locus/control/jobs"
 	"locus/migrate/job"
 )
 

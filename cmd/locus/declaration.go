@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"locus/cmd/declared"
+	"locus/control/declared"
 	"locus/router/cluster"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/cmd/doctor"
 	"locus/config"
+	"locus/control/doctor"
 	"locus/router/cluster"
 )
 

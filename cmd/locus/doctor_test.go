@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"locus/cmd/fleet"
 	"locus/config/etcd"
+	"locus/control/fleet"
 	"locus/router/cluster"
 	"locus/test/servers"
 )

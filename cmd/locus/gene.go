@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 func geneCommand(in *invocation) *cobra.Command {

@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/cmd/jobs"
+	"locus/control/jobs"
+	"locus/idgen/gene"
 	"locus/migrate/link"
 	moving "locus/migrate/table"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
-	"locus/router/gene"
 )
 
 func hotCommand(in *invocation) *cobra.Command {

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"locus/idgen/gene"
 	"locus/migrate/job"
 	"locus/proxy/meter"
 	"locus/router"
 	"locus/router/balance"
 	"locus/router/cluster"
-	"locus/router/gene"
 )
 
 // golden compares what is printed with a file of testdata; -update writes it.

@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"locus/idgen/cipher"
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/router/cluster"
-	"locus/router/gene"
 )
 
 func idEncodeCommand(in *invocation, ring func() (*cipher.Ring, error)) *cobra.Command {

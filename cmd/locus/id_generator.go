@@ -7,7 +7,7 @@ import (
 	"io"
 	"maps"
 
-	"locus/cmd/generators"
+	"locus/control/generators"
 	"locus/idgen/cipher"
 	templates "locus/idgen/format"
 	"locus/router/cluster"

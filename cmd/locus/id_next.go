@@ -13,12 +13,12 @@ import (
 	"locus/config/etcd"
 	"locus/idgen"
 	"locus/idgen/cipher"
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/idgen/segment"
 	"locus/proxy"
 	"locus/router/catalog"
 	"locus/router/cluster"
-	"locus/router/gene"
 )
 
 func idNextCommand(in *invocation, ring func() (*cipher.Ring, error)) *cobra.Command {

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/cmd/declared"
 	"locus/config"
 	"locus/config/etcd"
+	"locus/control/declared"
 )
 
 // invocation is one run of the program: what the global flags say, and the

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/cmd/jobs"
-	"locus/cmd/watch"
+	"locus/control/jobs"
+	"locus/control/watch"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 )

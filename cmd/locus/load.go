@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"locus/cmd/fleet"
 	"locus/config/etcd"
+	"locus/control/fleet"
+	"locus/idgen/gene"
 	"locus/proxy/meter"
-	"locus/router/gene"
 )
 
 // answerPatience bounds the wait for what proxies have counted.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"locus/cmd/watch"
+	"locus/control/watch"
 	"locus/migrate/audit"
 	"locus/migrate/link"
 	shape "locus/migrate/table"

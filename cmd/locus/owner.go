@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locus/idgen/gene"
 	"locus/router/cluster"
-	"locus/router/gene"
 )
 
 // owner is the value of an owner column, as a command's argument.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/cmd/fleet"
 	"locus/config"
 	"locus/config/etcd"
+	"locus/control/fleet"
 	"locus/router/cluster"
 )
 

@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/cmd/jobs"
+	"locus/control/jobs"
+	"locus/idgen/gene"
 	"locus/migrate/job"
 	"locus/migrate/link"
 	"locus/router"
 	"locus/router/balance"
 	"locus/router/cluster"
-	"locus/router/gene"
 )
 
 // rebalancing is what rebalance was told.

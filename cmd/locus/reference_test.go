@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/cmd/fleet"
-	"locus/cmd/jobs"
 	"locus/config/etcd"
+	"locus/control/fleet"
+	"locus/control/jobs"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/proxy/meter"

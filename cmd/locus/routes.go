@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/cmd/declared"
+	"locus/control/declared"
+	"locus/idgen/gene"
 	"locus/router"
 	"locus/router/cluster"
-	"locus/router/gene"
 )
 
 func routesCommand(in *invocation) *cobra.Command {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/cmd/declared"
+	"locus/control/declared"
 	"locus/router"
 	"locus/router/cluster"
 )

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/cmd/declared"
+	"locus/control/declared"
 	"locus/router/cluster"
 )
 

@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/cmd/generators"
+	"locus/control/generators"
+	"locus/idgen/gene"
 	"locus/proxy"
 	"locus/router/cluster"
-	"locus/router/gene"
 )
 
 func serveCommand(in *invocation) *cobra.Command {

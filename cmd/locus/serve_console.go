@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"net/http"
 
-	"locus/cmd/console"
-	"locus/cmd/declared"
-	"locus/cmd/fleet"
-	"locus/cmd/jobs"
 	"locus/config"
+	"locus/control/console"
+	"locus/control/declared"
+	"locus/control/fleet"
+	"locus/control/jobs"
+	"locus/idgen/gene"
 	"locus/proxy/meter"
 	"locus/router"
-	"locus/router/gene"
 )
 
 // shared is what the dashboard reads and writes of the cluster.

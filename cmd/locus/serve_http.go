@@ -9,8 +9,8 @@ import (
 	"net/http"
 	"time"
 
-	"locus/cmd/console"
 	"locus/config"
+	"locus/control/console"
 )
 
 func listenHTTP(c *config.Config, shown *certificates) (net.Listener, error) {

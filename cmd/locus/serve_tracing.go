@@ -3,8 +3,8 @@ package main
 import (
 	"log/slog"
 
-	"locus/cmd/tracing"
 	"locus/config"
+	"locus/control/tracing"
 )
 
 // openTraces gives nil where the configuration has no endpoint.

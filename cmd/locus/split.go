@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/cmd/jobs"
+	"locus/control/jobs"
+	"locus/idgen/gene"
 	"locus/migrate/job"
 	"locus/migrate/preflight"
 	"locus/router"
 	"locus/router/balance"
 	"locus/router/cluster"
-	"locus/router/gene"
 )
 
 // planning is what split and merge have in common.

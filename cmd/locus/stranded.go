@@ -6,11 +6,11 @@ import (
 	"reflect"
 	"strings"
 
+	"locus/idgen/gene"
 	"locus/proxy/schema"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
-	"locus/router/gene"
 )
 
 // findStranded looks for rows that the next cluster would no longer look for

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/cmd/jobs"
-	"locus/cmd/watch"
+	"locus/control/jobs"
+	"locus/control/watch"
 	"locus/migrate"
 	"locus/migrate/audit"
 	"locus/migrate/phase"

@@ -8,8 +8,8 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
-	"locus/cmd/jobs"
-	"locus/cmd/watch"
+	"locus/control/jobs"
+	"locus/control/watch"
 )
 
 func watchCommand(in *invocation) *cobra.Command {

@@ -10,8 +10,8 @@ import (
 
 	library "golang.org/x/crypto/chacha20"
 
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
-	"locus/router/gene"
 )
 
 // The keystreams are those of the libraries, and of RFC 8439's section 2.3.2.

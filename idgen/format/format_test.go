@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 // counting is a sequence in memory, by scope.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 // Part is a piece of a template.

@@ -1,6 +1,6 @@
 package orderid
 
-import "locus/router/gene"
+import "locus/idgen/gene"
 
 // Compose is the ID of the parts. A part that does not fit is an error, never
 // truncated; a sequence that does not fit is an ErrSequenceExhausted.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 // ErrSequenceExhausted is matched by every *ExhaustedError.

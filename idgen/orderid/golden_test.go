@@ -4,7 +4,7 @@ import (
 	"encoding/hex"
 	"testing"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 // The parts written as bits side by side and read as one number.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 // Layout says which bits of an ID mean what. It is an immutable value, made by

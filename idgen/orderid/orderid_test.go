@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 func TestComposeRefuses(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 type parts struct {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"locus/idgen"
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 func BenchmarkTake(b *testing.B) {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"locus/idgen"
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
-	"locus/router/gene"
 )
 
 // Grouped is Segments that follow the cluster's number of counter groups when

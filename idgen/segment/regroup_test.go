@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 // Processes take numbers of all genes while the number of groups is changed

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 
 	"locus/idgen"
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
-	"locus/router/gene"
 )
 
 // ErrClosed is the answer after Close.

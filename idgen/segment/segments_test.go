@@ -12,8 +12,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
-	"locus/router/gene"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 // seen is which numbers of one counter were handed out.

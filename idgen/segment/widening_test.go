@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"locus/idgen"
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
-	"locus/router/gene"
 )
 
 // A sequence that begins near its end: a column of 8 bytes refuses, one of both

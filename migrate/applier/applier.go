@@ -8,11 +8,11 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"locus/idgen/gene"
 	"locus/migrate/changes"
 	"locus/migrate/checkpoint"
 	"locus/migrate/link"
 	"locus/migrate/table"
-	"locus/router/gene"
 )
 
 // Verdict says what becomes of a change.

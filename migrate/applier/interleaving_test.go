@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"locus/idgen/gene"
 	"locus/migrate/changes"
 	"locus/migrate/link"
 	"locus/migrate/table"
 	"locus/router/catalog"
-	"locus/router/gene"
 )
 
 // fakeServer answers information_schema for the table (id, owner, version).

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"locus/idgen/gene"
 	"locus/migrate/changes"
-	"locus/router/gene"
 )
 
 // Feed is the stream of changes. It is Run's while that runs; Wake may be called

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"locus/idgen/gene"
 	"locus/migrate/link"
 	"locus/migrate/table"
 	"locus/router"
 	"locus/router/catalog"
-	"locus/router/gene"
 )
 
 // Config says what is looked at.

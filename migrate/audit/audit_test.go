@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/migrate/audit"
 	"locus/migrate/link"
 	"locus/router"
 	"locus/router/catalog"
-	"locus/router/gene"
 	"locus/test/servers"
 )
 

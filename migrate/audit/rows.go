@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
+	"locus/idgen/gene"
 	"locus/migrate/link"
 	"locus/migrate/table"
 	"locus/router"
 	"locus/router/catalog"
-	"locus/router/gene"
 	"locus/router/stmt"
 )
 

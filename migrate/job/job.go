@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
+	"locus/idgen/gene"
 	"locus/migrate/phase"
 	"locus/router"
-	"locus/router/gene"
 )
 
 // Keys of documents in etcd, relative to the cluster's prefix: one record, one

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"locus/idgen/gene"
 	"locus/migrate/job"
 	"locus/migrate/phase"
-	"locus/router/gene"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"locus/idgen/gene"
 	"locus/migrate/link"
 	"locus/migrate/table"
 	"locus/router/catalog"
-	"locus/router/gene"
 )
 
 // Config says what is to be moved.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"locus/idgen/gene"
 	"locus/router/catalog"
-	"locus/router/gene"
 )
 
 // tellingKey is the column by whose ranges SQL selects the rows of genes, and

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 // Parts is the moving genes cut into runs. What is of one part is applied by one

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"locus/idgen/gene"
 	"locus/migrate/link"
 	"locus/router/catalog"
-	"locus/router/gene"
 )
 
 // Querier asks one server; a [link.Conn] is one.

@@ -3,9 +3,9 @@ package table
 import (
 	"slices"
 
+	"locus/idgen/gene"
 	"locus/migrate/link"
 	"locus/router/catalog"
-	"locus/router/gene"
 )
 
 // span is a range of the telling column.

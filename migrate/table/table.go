@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"locus/idgen/gene"
 	"locus/migrate/link"
 	"locus/router/catalog"
-	"locus/router/gene"
 )
 
 // Table is a sharded table that rows are moved of. It is immutable.

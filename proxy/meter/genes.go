@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 const (

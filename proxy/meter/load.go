@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 // How much of the rates a report tells: the heaviest slots one by one, of the rest

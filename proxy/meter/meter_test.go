@@ -10,8 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"locus/idgen/gene"
 	"locus/router"
-	"locus/router/gene"
 )
 
 // The rates of a steady load are its rates, from the beginning on and for ever.

@@ -12,11 +12,11 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/idgen/gene"
 	"locus/proxy/backend"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
-	"locus/router/gene"
 	"locus/router/plan"
 	"locus/router/stmt"
 	"locus/test/servers"

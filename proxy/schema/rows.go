@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"locus/idgen/gene"
 	"locus/router/catalog"
-	"locus/router/gene"
 )
 
 // rangesPerQuery bounds the length of one statement.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/router/catalog"
-	"locus/router/gene"
 	"locus/test/servers"
 )
 

@@ -7,10 +7,10 @@ import (
 
 	"go.uber.org/goleak"
 
+	"locus/idgen/gene"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
-	"locus/router/gene"
 	"locus/test/servers"
 )
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"locus/idgen/gene"
 	"locus/proxy/trace"
-	"locus/router/gene"
 	"locus/router/plan"
 	"locus/router/stmt"
 )

@@ -14,6 +14,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/idgen/cipher"
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
@@ -23,7 +24,6 @@ import (
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
-	"locus/router/gene"
 	"locus/router/plan"
 )
 

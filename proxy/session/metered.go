@@ -3,9 +3,9 @@ package session
 import (
 	"time"
 
+	"locus/idgen/gene"
 	"locus/proxy/meter"
 	"locus/router"
-	"locus/router/gene"
 )
 
 // weigh counts a statement on the genes that it concerns.

@@ -3,7 +3,7 @@ package session
 import (
 	"sync/atomic"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 // obeyed is the oldest version of the route map by which something of the

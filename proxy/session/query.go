@@ -8,9 +8,9 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/idgen/gene"
 	"locus/proxy/backend"
 	"locus/proxy/wire"
-	"locus/router/gene"
 	"locus/router/plan"
 	"locus/router/stmt"
 )

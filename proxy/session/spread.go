@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"locus/idgen/gene"
 	"locus/proxy/wire"
-	"locus/router/gene"
 	"locus/router/stmt"
 )
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"locus/idgen/cipher"
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
@@ -15,7 +16,6 @@ import (
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
-	"locus/router/gene"
 	"locus/router/plan"
 	"locus/router/stmt"
 )

@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 // handover is what a session gives way to: the map that holds these genes.

@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"locus/idgen/cipher"
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/router"
 	"locus/router/catalog"
-	"locus/router/gene"
 	"locus/router/plan"
 	"locus/router/stmt"
 )

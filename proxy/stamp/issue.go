@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"locus/idgen/cipher"
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/router/catalog"
-	"locus/router/gene"
 	"locus/router/plan"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
-	"locus/router/gene"
 	"locus/router/stmt"
 )
 

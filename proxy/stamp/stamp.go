@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"locus/idgen/cipher"
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/router"
 	"locus/router/catalog"
-	"locus/router/gene"
 	"locus/router/plan"
 	"locus/router/stmt"
 )

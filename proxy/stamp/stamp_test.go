@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"locus/idgen/cipher"
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/router/catalog"
-	"locus/router/gene"
 	"locus/router/plan"
 	"locus/router/stmt"
 )

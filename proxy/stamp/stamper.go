@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"locus/idgen/cipher"
+	"locus/idgen/gene"
 	"locus/router"
-	"locus/router/gene"
 	"locus/router/plan"
 )
 

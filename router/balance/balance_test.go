@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"locus/idgen/gene"
 	"locus/router"
 	"locus/router/balance"
-	"locus/router/gene"
 )
 
 func all() gene.Set { return gene.NewSet(gene.All(gene.W16)) }

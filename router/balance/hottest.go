@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 // mostRuns bounds the ranges of genes that a choice has.

@@ -3,8 +3,8 @@ package balance
 import (
 	"slices"
 
+	"locus/idgen/gene"
 	"locus/router"
-	"locus/router/gene"
 )
 
 // Move is a proposal: genes that should go from one shard to another.

@@ -1,7 +1,7 @@
 package balance
 
 import (
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 // Weight is what a gene has to bear: statements per second, or rows. Genes whose

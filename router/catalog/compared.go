@@ -3,7 +3,7 @@ package catalog
 import (
 	"unicode/utf8"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 	"locus/router/stmt"
 )
 

@@ -3,8 +3,8 @@ package catalog
 import (
 	"fmt"
 
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
-	"locus/router/gene"
 )
 
 // Role says how a column carries a gene.

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 	"locus/router/stmt"
 )
 

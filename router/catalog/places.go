@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
-	"locus/router/gene"
 )
 
 // A place says where a value stands among the spans of a key. In a column of

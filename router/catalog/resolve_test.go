@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"locus/idgen/gene"
 	"locus/router"
-	"locus/router/gene"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")

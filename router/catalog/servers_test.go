@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 
 	"locus/cmd/dbserver"
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
-	"locus/router/gene"
 	"locus/router/stmt"
 )
 

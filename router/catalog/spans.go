@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 // Span is a range of a key column whose values have certain genes, with its ends

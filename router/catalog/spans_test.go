@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
-	"locus/router/gene"
 )
 
 // A wider gene is in one of the ranges exactly if its low bits are in the

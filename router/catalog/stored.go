@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 	"locus/router/stmt"
 )
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
-	"locus/router/gene"
 	"locus/router/stmt"
 )
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"locus/idgen/gene"
 	"locus/router"
 	"locus/router/catalog"
-	"locus/router/gene"
 )
 
 // Schema is the version of the documents that this build writes and reads.

@@ -11,9 +11,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"locus/idgen/gene"
 	"locus/router"
 	"locus/router/catalog"
-	"locus/router/gene"
 )
 
 // drawn is any valid cluster.

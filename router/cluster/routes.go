@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"locus/config/strict"
+	"locus/idgen/gene"
 	"locus/router"
-	"locus/router/gene"
 )
 
 // routes is the section of that name: a text of lines "0x7fff s0", or a list of

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/router"
 	"locus/router/catalog"
-	"locus/router/gene"
 	"locus/router/stmt"
 )
 

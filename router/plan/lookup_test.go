@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"locus/idgen/gene"
 	"locus/router"
 	"locus/router/catalog"
-	"locus/router/gene"
 	"locus/router/stmt"
 )
 

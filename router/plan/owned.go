@@ -1,8 +1,8 @@
 package plan
 
 import (
+	"locus/idgen/gene"
 	"locus/router/catalog"
-	"locus/router/gene"
 	"locus/router/stmt"
 )
 

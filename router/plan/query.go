@@ -3,9 +3,9 @@ package plan
 import (
 	"slices"
 
+	"locus/idgen/gene"
 	"locus/router"
 	"locus/router/catalog"
-	"locus/router/gene"
 	"locus/router/stmt"
 )
 

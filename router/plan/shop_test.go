@@ -4,9 +4,9 @@ import (
 	"errors"
 	"testing"
 
+	"locus/idgen/gene"
 	"locus/router"
 	"locus/router/catalog"
-	"locus/router/gene"
 	"locus/router/stmt"
 )
 

@@ -20,7 +20,7 @@ import (
 	_ "github.com/go-sql-driver/mysql"
 
 	"locus/cmd/dbserver"
-	"locus/router/gene"
+	"locus/idgen/gene"
 	"locus/test/process"
 	"locus/test/product"
 )

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"locus/cmd/dbserver"
-	"locus/router/gene"
+	"locus/idgen/gene"
 	"locus/test/product"
 )
 

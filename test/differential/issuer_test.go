@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"locus/idgen/cipher"
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
-	"locus/router/gene"
 )
 
 // issuer makes IDs that the proxy takes as given, so that both sides store the

@@ -4,40 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
 
 const architectureDocument = "docs/architecture.md"
-
-var standing = regexp.MustCompile(`(?m)^\t\{pkg: "([^"]+)", floor: ([a-z0-9.]+)`)
-
-// The floors that are drawn are those that the imports are held to.
-func TestFloorsAreDrawn(t *testing.T) {
-	drawn := block(t, read(t, architectureDocument), "", "6 ")
-	building := standing.FindAllStringSubmatch(read(t, "test/floors/table_test.go"), -1)
-	if len(building) == 0 {
-		t.Fatal("no line of test/floors/table_test.go is understood")
-	}
-	for _, s := range building {
-		pkg, floor := s[1], s[2]
-		if floor == "beside" {
-			floor = "beside:"
-		}
-		at := "nowhere"
-		for line := range strings.Lines(drawn) {
-			if words := strings.Fields(line); slices.Contains(words[1:], pkg) {
-				at = words[0]
-				break
-			}
-		}
-		if at != floor {
-			t.Errorf("%s stands on floor %s and is drawn on %s", pkg, floor, at)
-		}
-	}
-}
 
 // A file that a step names exists: in the directory that it is written with, or
 // in that of the file before it.

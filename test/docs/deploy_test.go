@@ -86,7 +86,7 @@ func TestRulesAndPanelsAskForWhatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := map[string]bool{}
-	for _, m := range described.FindAllStringSubmatch(read(t, "cmd/console/metrics.go"), -1) {
+	for _, m := range described.FindAllStringSubmatch(read(t, "control/console/metrics.go"), -1) {
 		told["locus_"+m[1]] = true
 	}
 	rules := contents(t, deployed(t, "prometheus/alerts.yaml")[0])

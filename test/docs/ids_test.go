@@ -17,9 +17,9 @@ import (
 
 	"locus/idgen/cipher"
 	"locus/idgen/format"
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/router/cluster"
-	"locus/router/gene"
 )
 
 const idsDocument = "docs/ids.md"

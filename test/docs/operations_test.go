@@ -14,11 +14,11 @@ var described = regexp.MustCompile(`describe\("([a-z_]+)", "[^"]*"((?:, "[a-z_]+
 
 func TestEveryMetricIsDocumented(t *testing.T) {
 	labels := map[string]string{}
-	for _, m := range described.FindAllStringSubmatch(read(t, "cmd/console/metrics.go"), -1) {
+	for _, m := range described.FindAllStringSubmatch(read(t, "control/console/metrics.go"), -1) {
 		labels["locus_"+m[1]] = m[2]
 	}
 	if len(labels) == 0 {
-		t.Fatal("cmd/console/metrics.go describes no metric that is understood")
+		t.Fatal("control/console/metrics.go describes no metric that is understood")
 	}
 	documented := map[string]bool{}
 	for _, r := range tableOf(t, read(t, operationsDocument), "metric", "type", "labels", "meaning") {
@@ -46,7 +46,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 }
 
 func TestEveryPathIsDocumented(t *testing.T) {
-	handled := regexp.MustCompile(`"(?:GET|POST) (/[^"]*)"`).FindAllStringSubmatch(read(t, "cmd/console/console.go"), -1)
+	handled := regexp.MustCompile(`"(?:GET|POST) (/[^"]*)"`).FindAllStringSubmatch(read(t, "control/console/console.go"), -1)
 	documented := map[string]bool{}
 	for _, r := range tableOf(t, read(t, operationsDocument), "path", "role", "what") {
 		documented[code(r["path"])] = false

@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"locus/idgen/gene"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
-	"locus/router/gene"
 )
 
 const routingDocument = "docs/routing.md"

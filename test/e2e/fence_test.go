@@ -10,9 +10,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"locus/idgen/gene"
 	"locus/proxy"
 	"locus/router"
-	"locus/router/gene"
 	"locus/test/shop"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"locus/cmd/generators"
+	"locus/control/generators"
 	"locus/proxy"
 	"locus/test/shop"
 )

@@ -10,11 +10,11 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"locus/idgen/cipher"
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/proxy"
 	"locus/router/catalog"
 	"locus/router/cluster"
-	"locus/router/gene"
 	"locus/test/servers"
 	"locus/test/shop"
 )

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"testing"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 	"locus/test/link"
 )
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"locus/idgen/gene"
 	"locus/proxy"
 	"locus/router"
-	"locus/router/gene"
 	"locus/test/servers"
 	"locus/test/shop"
 )

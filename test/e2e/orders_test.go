@@ -7,8 +7,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
-	"locus/router/gene"
 	"locus/test/servers"
 	"locus/test/shop"
 )

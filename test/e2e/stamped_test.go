@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/cmd/generators"
+	"locus/control/generators"
 	"locus/proxy"
 	"locus/router/cluster"
 	"locus/test/shop"

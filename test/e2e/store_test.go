@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"locus/cmd/generators"
+	"locus/control/generators"
 	"locus/idgen/segment"
 	"locus/proxy"
 	"locus/router/cluster"

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"locus/cmd/tracing"
+	"locus/control/tracing"
+	"locus/idgen/gene"
 	"locus/proxy"
 	"locus/router"
-	"locus/router/gene"
 	"locus/test/collector"
 	"locus/test/servers"
 	"locus/test/shop"

@@ -2,6 +2,8 @@ package floors
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,15 +14,16 @@ func TestImportsGoDown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	b := drawn(t)
 	for _, pkg := range slices.Sorted(maps.Keys(m.imports)) {
-		if _, ok := find(pkg); !ok && !within(pkg, "test") {
+		if _, ok := b.find(pkg); !ok && !within(pkg, "test") {
 			t.Error(unknown(pkg))
 			continue
 		}
 		for _, i := range m.imports[pkg] {
 			reason := ""
 			if imported, own := m.own(i.path); own {
-				reason = refuse(pkg, imported)
+				reason = b.refuse(pkg, imported)
 			} else {
 				reason = refuseLibrary(pkg, i.path)
 			}
@@ -49,15 +52,20 @@ func TestTheTreeIsRead(t *testing.T) {
 			t.Errorf("%s imports %v, and should import %s", pkg, m.imports[pkg], imported)
 		}
 	}
-	if i := slices.IndexFunc(building, func(s standing) bool { return strings.HasPrefix(s.pkg, "test") }); i >= 0 {
-		t.Errorf("%s is in the table, which is of the product", building[i].pkg)
+	for _, pkg := range drawn(t).all() {
+		if within(pkg, "test") {
+			t.Errorf("%s is drawn among the layers, which are of the product", pkg)
+		} else if _, there := m.imports[pkg]; !there {
+			t.Errorf("%s is drawn and is not there", pkg)
+		}
 	}
 }
 
 func TestWhatIsRefused(t *testing.T) {
+	b := drawn(t)
 	for _, test := range []struct{ pkg, imported, reason string }{
 		{"proxy/session", "proxy/scatter", ""},
-		{"proxy/session", "router/gene", ""},
+		{"proxy/session", "idgen/gene", ""},
 		{"idgen/cipher", "idgen/orderid", ""},
 		{"cmd/locus", "config/etcd", ""},
 		{"cmd/demo", "cmd/dbserver", ""},
@@ -65,23 +73,30 @@ func TestWhatIsRefused(t *testing.T) {
 		{"config/etcd", "config", ""},
 		{"test/servers", "cmd/dbserver", ""},
 
-		{"proxy/wire", "router/gene", "strictly down"},
-		{"router", "router/plan", "from floor 1.1 to floor 2.1"},
+		{"proxy/wire", "idgen/gene", "strictly down"},
+		{"router/plan", "idgen/gene", ""},
+		{"idgen/segment", "router", "values imports no other layer"},
+		{"router", "router/plan", "strictly down"},
 		{"idgen/orderid", "idgen", "strictly down"},
 		{"cmd/dbserver", "cmd/demo", "strictly down"},
 		{"router/plan", "router/cluster", "strictly down"},
-		{"proxy/session", "config/etcd", "cmd alone imports it"},
-		{"router/live", "config", "cmd alone imports it"},
-		{"config", "router/gene", "knows nothing of it"},
-		{"config", "config/etcd", "knows nothing of it"},
-		{"proxy", "cmd/demo", "cmd is imported by cmd alone"},
-		{"router/plan", "proxy/wire", "without connections"},
+		{"router/cluster", "config/strict", ""},
+		{"control/jobs", "config/etcd", ""},
+		{"control/fleet", "control/doctor", "strictly down"},
+		{"control/fleet", "cmd/demo", "and not cmd"},
+		{"proxy/session", "config/etcd", "and not beside"},
+		{"proxy/session", "control/fleet", "and not control"},
+		{"router/live", "config", "and not beside"},
+		{"config", "idgen/gene", "beside imports no other layer"},
+		{"config", "config/etcd", "strictly down"},
+		{"router/plan", "proxy/backend", "without connections"},
 		{"idgen/segment", "router/stmt", "know no SQL"},
+		{"proxy", "migrate/job", "in the route map alone"},
 		{"cmd/dbserver", "test/servers", "never imported by the product"},
-		{"proxy/new", "proxy/wire", "proxy/new is not in the table"},
-		{"proxy", "proxy/new", "proxy/new is not in the table"},
+		{"proxy/new", "proxy/wire", "proxy/new is not drawn"},
+		{"proxy", "proxy/new", "proxy/new is not drawn"},
 	} {
-		check(t, test.pkg, test.imported, refuse(test.pkg, test.imported), test.reason)
+		check(t, test.pkg, test.imported, b.refuse(test.pkg, test.imported), test.reason)
 	}
 }
 
@@ -100,6 +115,33 @@ func TestWhichLibrariesAreRefused(t *testing.T) {
 		{"proxy/backend", "testing", "does not test"},
 	} {
 		check(t, test.pkg, test.library, refuseLibrary(test.pkg, test.library), test.reason)
+	}
+}
+
+func drawn(t *testing.T) building {
+	t.Helper()
+	b, err := readBuilding("../../" + drawing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// A drawing that is no table is refused: it would let imports through.
+func TestDrawingsThatAreNoTables(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{"# nothing\n", "draws no layers"},
+		{"cmd  imports values\n  cmd/locus\nvalues  imports cmd\n  idgen\n", "values imports cmd, which is no layer below it"},
+		{"cmd  imports valeus\n  cmd/locus\nvalues  imports nothing\n  idgen\n", "cmd imports valeus"},
+		{"cmd  imports values\n  cmd/locus  idgen\nvalues  imports nothing\n  idgen\n", "idgen is drawn twice"},
+	} {
+		path := filepath.Join(t.TempDir(), "drawing.md")
+		if err := os.WriteFile(path, []byte(test.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readBuilding(path); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%q: %v, want %q", test.text, err, test.want)
+		}
 	}
 }
 

@@ -6,13 +6,6 @@ import (
 	"strings"
 )
 
-// standing is where a package stands.
-type standing struct {
-	pkg   string
-	floor float64
-	also  []string // packages that it may import though they do not stand below it
-}
-
 // separation keeps one part of the tree out of another.
 type separation struct{ from, to, why string }
 
@@ -23,20 +16,20 @@ type exclusivity struct {
 	why     string
 }
 
-// refuse says why pkg must not import the other package, or nothing if it may.
+// refuse returns why pkg must not import the other package, or nothing if it may.
 // Both are paths in this module; what is imported from elsewhere is refuseLibrary's.
-func refuse(pkg, imported string) string {
+func (b building) refuse(pkg, imported string) string {
 	if within(pkg, "test") {
 		return ""
 	}
 	if within(imported, "test") {
 		return "test is never imported by the product"
 	}
-	from, ok := find(pkg)
+	from, ok := b.find(pkg)
 	if !ok {
 		return unknown(pkg)
 	}
-	to, ok := find(imported)
+	to, ok := b.find(imported)
 	if !ok {
 		return unknown(imported)
 	}
@@ -45,26 +38,24 @@ func refuse(pkg, imported string) string {
 			return s.why
 		}
 	}
-	if slices.Contains(from.also, imported) {
+	if slices.Contains(allowed[pkg], imported) {
 		return ""
 	}
-	return refuseHeight(from, to)
+	return b.refuseHeight(from, to)
 }
 
-func refuseHeight(from, to standing) string {
+func (b building) refuseHeight(from, to place) string {
+	above, below := b[from.layer], b[to.layer]
 	switch {
-	case from.floor == beside:
-		return "what stands beside the building knows nothing of it"
-	case to.floor == beside && within(from.pkg, "cmd"):
+	case from.layer == to.layer && to.line > from.line, slices.Contains(above.imports, below.name):
 		return ""
-	case to.floor == beside:
-		return "cmd alone imports it; declare a small interface here and let cmd wire the two"
-	case within(to.pkg, "cmd") && !within(from.pkg, "cmd"):
-		return "cmd is imported by cmd alone"
-	case to.floor >= from.floor:
-		return fmt.Sprintf("imports go strictly down, and this one goes from floor %v to floor %v", from.floor, to.floor)
+	case from.layer == to.layer:
+		return fmt.Sprintf("in %s imports go strictly down, see %s", above.name, drawing)
+	case len(above.imports) == 0:
+		return above.name + " imports no other layer"
 	}
-	return ""
+	return fmt.Sprintf("%s imports %s alone, and not %s; declare a small interface here and let cmd wire the two",
+		above.name, strings.Join(above.imports, " and "), below.name)
 }
 
 // refuseLibrary says why a package must not import what is not of this module.
@@ -84,15 +75,7 @@ func refuseLibrary(pkg, library string) string {
 }
 
 func unknown(pkg string) string {
-	return pkg + " is not in the table of test/floors/table_test.go: add it, on the lowest floor it can stand on"
-}
-
-func find(pkg string) (standing, bool) {
-	i := slices.IndexFunc(building, func(s standing) bool { return s.pkg == pkg })
-	if i < 0 {
-		return standing{}, false
-	}
-	return building[i], true
+	return pkg + " is not drawn in " + drawing + ": add it to its layer, as low as it can stand"
 }
 
 // within tells whether a path is that package or below it.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"locus/router/gene"
+	"locus/idgen/gene"
 )
 
 // checkTime bounds the search for an order of one table's operations.

@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"locus/cmd/declared"
-	"locus/cmd/jobs"
 	"locus/config/etcd"
+	"locus/control/declared"
+	"locus/control/jobs"
+	"locus/idgen/gene"
 	"locus/router"
 	"locus/router/cluster"
-	"locus/router/gene"
 	"locus/test/process"
 	"locus/test/servers"
 )

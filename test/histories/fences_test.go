@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"locus/idgen/gene"
 	"locus/router"
 	"locus/router/cluster"
-	"locus/router/gene"
 )
 
 func (w *world) routes(t *testing.T) (revision int64, m *router.Map) {

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"locus/cmd/declared"
+	"locus/control/declared"
+	"locus/idgen/gene"
 	"locus/migrate"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/router"
-	"locus/router/gene"
 	"locus/test/process"
 )
 

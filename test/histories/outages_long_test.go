@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"locus/config/etcd"
+	"locus/idgen/gene"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/router/cluster"
-	"locus/router/gene"
 	"locus/test/servers"
 )
 

@@ -16,10 +16,11 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"locus/cmd/generators"
+	"locus/control/generators"
 	"locus/idgen"
 	"locus/idgen/autoincrement"
 	"locus/idgen/buckets"
+	"locus/idgen/gene"
 	"locus/idgen/ha"
 	"locus/idgen/orderid"
 	"locus/idgen/pool"
@@ -28,7 +29,6 @@ import (
 	"locus/idgen/segment"
 	"locus/proxy"
 	"locus/router/cluster"
-	"locus/router/gene"
 	"locus/test/servers"
 	"locus/test/shop"
 )

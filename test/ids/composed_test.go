@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"locus/cmd/generators"
 	"locus/config/etcd"
+	"locus/control/generators"
 	"locus/idgen/ha"
 	"locus/router/cluster"
 	"locus/test/link"

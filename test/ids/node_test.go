@@ -15,12 +15,12 @@ import (
 
 	"locus/config/etcd"
 	"locus/idgen/breaker"
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/idgen/pool"
 	"locus/idgen/redis"
 	"locus/idgen/row"
 	"locus/idgen/segment"
-	"locus/router/gene"
 )
 
 // kinds are the stores that every node takes numbers from.

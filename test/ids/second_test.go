@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"locus/idgen/cipher"
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
-	"locus/router/gene"
 )
 
 // vector is an ID in its parts, and what became of it.

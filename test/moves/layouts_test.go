@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/migrate/applier"
 	"locus/migrate/copier"
 	"locus/migrate/table"
 	"locus/router/catalog"
-	"locus/router/gene"
 )
 
 // Whatever the layout of its IDs, exactly the rows of the genes are moved, by the

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"locus/idgen/gene"
 	"locus/migrate/preflight"
 	"locus/router/catalog"
-	"locus/router/gene"
 	"locus/test/servers"
 )
 

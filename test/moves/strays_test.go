@@ -3,9 +3,9 @@ package moves
 import (
 	"testing"
 
+	"locus/idgen/gene"
 	"locus/migrate/applier"
 	"locus/migrate/changes"
-	"locus/router/gene"
 )
 
 func geneOf(owner int64) gene.Gene { return gene.OfInt(owner, gene.W16) }

@@ -13,6 +13,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"go.uber.org/goleak"
 
+	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/migrate/applier"
 	"locus/migrate/changes"
@@ -21,7 +22,6 @@ import (
 	"locus/migrate/link"
 	"locus/migrate/table"
 	"locus/router/catalog"
-	"locus/router/gene"
 	"locus/test/servers"
 )
 

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"locus/idgen/gene"
 	"locus/migrate/applier"
 	"locus/migrate/copier"
 	"locus/migrate/table"
 	"locus/router/catalog"
-	"locus/router/gene"
 	"locus/test/servers"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"locus/cmd/fleet"
 	"locus/config/etcd"
+	"locus/control/fleet"
 	"locus/router/cluster"
 )
 

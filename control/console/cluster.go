@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
-	"locus/cmd/fleet"
-	"locus/cmd/watch"
+	"locus/control/fleet"
+	"locus/control/watch"
+	"locus/idgen/gene"
 	"locus/migrate/job"
 	"locus/proxy/meter"
 	"locus/router"
-	"locus/router/gene"
 )
 
 // Cluster is what the cluster's processes share, and know together.

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"locus/idgen/gene"
 	"locus/proxy/meter"
 	"locus/router"
-	"locus/router/gene"
 )
 
 // weights is what genes have to bear, for the picture of the virtual nodes. To

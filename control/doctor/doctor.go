@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"locus/cmd/fleet"
-	"locus/cmd/jobs"
 	"locus/config/etcd"
+	"locus/control/fleet"
+	"locus/control/jobs"
 	"locus/router/cluster"
 )
 

@@ -1,8 +1,8 @@
 package console
 
 import (
+	"locus/idgen/gene"
 	"locus/router"
-	"locus/router/gene"
 )
 
 // picture is the route map as the browser draws it, in cells of one gene, or of

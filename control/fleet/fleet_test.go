@@ -11,10 +11,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"locus/cmd/fleet"
 	"locus/config"
 	"locus/config/etcd"
 	"locus/config/etcd/embedded"
+	"locus/control/fleet"
 	"locus/router/cluster"
 )
 

@@ -17,9 +17,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"locus/idgen/gene"
 	"locus/migrate/job"
 	"locus/migrate/phase"
-	"locus/router/gene"
 )
 
 var update = flag.Bool("update", false, "write what is drawn into testdata")

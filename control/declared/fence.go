@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"locus/config/etcd"
+	"locus/idgen/gene"
 	"locus/router"
 	"locus/router/cluster"
-	"locus/router/gene"
 )
 
 // ReleaseFence takes the fences of a version of the route map away, for a job

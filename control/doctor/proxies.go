@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"locus/cmd/fleet"
+	"locus/control/fleet"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/proxy/meter"

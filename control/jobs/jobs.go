@@ -17,9 +17,9 @@ import (
 	"sync"
 	"time"
 
-	"locus/cmd/declared"
-	"locus/cmd/fleet"
 	"locus/config/etcd"
+	"locus/control/declared"
+	"locus/control/fleet"
 	"locus/migrate"
 	"locus/migrate/job"
 	"locus/migrate/link"

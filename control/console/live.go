@@ -14,9 +14,9 @@ import (
 	"sync"
 	"time"
 
-	"locus/cmd/fleet"
-	"locus/cmd/watch"
 	"locus/config"
+	"locus/control/fleet"
+	"locus/control/watch"
 )
 
 //go:embed assets

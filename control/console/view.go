@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"locus/cmd/fleet"
-	"locus/cmd/watch"
+	"locus/control/fleet"
+	"locus/control/watch"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/proxy"

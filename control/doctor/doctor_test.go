@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"locus/config/etcd"
+	"locus/idgen/gene"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/router/catalog"
 	"locus/router/cluster"
-	"locus/router/gene"
 )
 
 // found is what was found, in short.

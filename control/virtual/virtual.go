@@ -13,16 +13,16 @@ import (
 	"strings"
 	"time"
 
-	"locus/cmd/declared"
-	"locus/cmd/fleet"
-	"locus/cmd/jobs"
 	"locus/config/etcd"
+	"locus/control/declared"
+	"locus/control/fleet"
+	"locus/control/jobs"
+	"locus/idgen/gene"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/proxy/meter"
 	"locus/proxy/session"
 	"locus/router"
-	"locus/router/gene"
 )
 
 // Schema is the tables of one cluster, read from etcd, or asked of the proxies, at

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/cmd/fleet"
+	"locus/control/fleet"
 )
 
 // An order reaches its proxy once; one to an earlier process of that name does not.

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"locus/idgen/gene"
 	"locus/migrate/link"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
-	"locus/router/gene"
 	"locus/test/servers"
 )
 

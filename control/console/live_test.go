@@ -15,8 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"locus/cmd/fleet"
 	"locus/config"
+	"locus/control/fleet"
+	"locus/idgen/gene"
 	"locus/migrate"
 	"locus/migrate/job"
 	"locus/migrate/phase"
@@ -25,7 +26,6 @@ import (
 	"locus/proxy/session"
 	"locus/router"
 	"locus/router/cluster"
-	"locus/router/gene"
 )
 
 type fakeProxy struct{ counts session.Counts }

@@ -10,9 +10,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"locus/cmd/generators"
-	"locus/cmd/tracing"
 	"locus/config"
+	"locus/control/generators"
+	"locus/control/tracing"
 	"locus/proxy"
 	"locus/router"
 	"locus/router/cluster"

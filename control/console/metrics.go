@@ -3,8 +3,8 @@ package console
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"locus/cmd/generators"
-	"locus/cmd/tracing"
+	"locus/control/generators"
+	"locus/control/tracing"
 	"locus/idgen/ha"
 	"locus/proxy"
 	"locus/proxy/backend"

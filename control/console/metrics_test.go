@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"locus/cmd/generators"
 	"locus/config"
+	"locus/control/generators"
 	"locus/idgen/breaker"
 	"locus/idgen/orderid"
 	"locus/idgen/segment"
