@@ -21,6 +21,12 @@ func (c *Conn) Exec(ctx context.Context, sql string) (wire.OK, error) {
 	return c.exec(ctx, sql)
 }
 
+// Run is Exec of a statement of which it is known what it leaves.
+func (c *Conn) Run(ctx context.Context, sql string, leaves Leaves) (wire.OK, error) {
+	c.Note(leaves)
+	return c.exec(ctx, sql)
+}
+
 func (c *Conn) exec(ctx context.Context, sql string) (wire.OK, error) {
 	defer c.Watch(ctx)()
 	if err := c.send(ctx, appendText(c.out[:0], mysql.COM_QUERY, sql)); err != nil {

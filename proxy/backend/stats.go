@@ -14,7 +14,7 @@ type counts struct {
 	logins, loginFailures, refused       atomic.Uint64
 	waits, exhausted                     atomic.Uint64
 	transitions, resets, dead, discarded atomic.Uint64
-	kills, unforeseen                    atomic.Uint64
+	cleaned, kills, unforeseen           atomic.Uint64
 }
 
 // Stats is a pool's state at one moment, for metrics. The second half only grows.
@@ -37,6 +37,7 @@ type Stats struct {
 	Exhausted     uint64 // of these, gave up
 	Transitions   uint64 // session state was set
 	Resets        uint64 // connections reset, with which the statements prepared on them went
+	Cleaned       uint64 // of these, since a borrower's statements may have left something; others were to carry other settings
 	Dead          uint64 // idle connections found dead
 	Discarded     uint64 // connections closed when they came back
 	Kills         uint64 // KILL QUERY sent
@@ -53,7 +54,7 @@ func (p *Pool) Stats() Stats {
 		Borrowed: p.counts.lent,
 		Logins:   p.counts.logins.Load(), LoginFailures: p.counts.loginFailures.Load(), Refused: p.counts.refused.Load(),
 		Waits: p.counts.waits.Load(), Exhausted: p.counts.exhausted.Load(),
-		Transitions: p.counts.transitions.Load(), Resets: p.counts.resets.Load(),
+		Transitions: p.counts.transitions.Load(), Resets: p.counts.resets.Load(), Cleaned: p.counts.cleaned.Load(),
 		Dead: p.counts.dead.Load(), Discarded: p.counts.discarded.Load(), Kills: p.counts.kills.Load(),
 		Unforeseen: p.counts.unforeseen.Load(),
 	}

@@ -68,7 +68,8 @@ func (s *Session) define(r *request, shard router.ShardName, warn bool) (wire.OK
 	if err != nil {
 		return wire.OK{}, err
 	}
-	ok, err := l.conn.Exec(s.ctx, string(r.values.Text))
+	s.tellLeft(r)
+	ok, err := l.conn.Run(s.ctx, string(r.values.Text), left(r.plan))
 	if err != nil {
 		s.release(l.branch, err)
 		return ok, err

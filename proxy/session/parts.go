@@ -89,7 +89,8 @@ func (s *Session) runSchema(r *request) error {
 		if err != nil {
 			return partly(done, shard, err)
 		}
-		ok, err := l.conn.Exec(s.ctx, string(r.values.Text))
+		s.tellLeft(r)
+		ok, err := l.conn.Run(s.ctx, string(r.values.Text), left(r.plan))
 		if err != nil {
 			s.release(l.branch, err)
 			return partly(done, shard, err)

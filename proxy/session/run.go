@@ -168,6 +168,7 @@ func (s *Session) send(l lease, r *request, text []byte, params []wire.Param) er
 		return err
 	}
 	s.sentTo(l.branch)
+	s.tellLeft(r)
 	if err := l.conn.Send(packet, left(r.plan)); err != nil {
 		return err
 	}

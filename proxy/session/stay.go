@@ -1,6 +1,8 @@
 package session
 
 import (
+	"context"
+	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +19,15 @@ func left(p *plan.Plan) backend.Leaves { return lefts[p.Leaves] }
 var lefts = [...]backend.Leaves{
 	plan.LeavesState: backend.State, plan.LeavesNothing: backend.Nothing, plan.LeavesVariables: backend.Variables,
 	plan.LeavesRoutine: backend.State, plan.LeavesUnknown: backend.Unknown,
+}
+
+// tellLeft logs a statement after which its connection is not lent on as it is, for who looks for what costs resets. It is told
+// without its literals.
+func (s *Session) tellLeft(r *request) {
+	if r.plan.Leaves == plan.LeavesNothing || !s.Log.Enabled(context.Background(), slog.LevelDebug) {
+		return
+	}
+	s.Log.Debug("statement may leave state", "session", s.id, "leaves", r.plan.Leaves.String(), "statement", r.values.Lexed.Digest(digestText).Text)
 }
 
 // stay takes over what a statement left on its connection: what can be carried

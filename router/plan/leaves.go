@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"locus/router/catalog"
@@ -27,34 +28,57 @@ const (
 	LeavesUnknown
 )
 
+// String is what logs say.
+func (l Leaves) String() string {
+	return [...]string{LeavesState: "state", LeavesNothing: "nothing", LeavesVariables: "variables", LeavesRoutine: "routine", LeavesUnknown: "unknown"}[l]
+}
+
 // leaves classifies a statement that was read.
 func leaves(s *stmt.Statement, ctx Context) Leaves {
 	const state = stmt.NamedLock | stmt.TemporaryTable | stmt.Program
 	if s.Kind == stmt.Call {
 		return LeavesUnknown
 	}
-	worst, trace := LeavesNothing, ctx.Catalog.WriteTrace
-	if s.Kind == stmt.Select || s.Kind == stmt.Show {
-		trace = ctx.Catalog.ReadTrace
-	}
+	worst := LeavesNothing
 	if s.Features&stmt.UnknownFunction != 0 {
 		worst = LeavesRoutine
 	}
-	for _, t := range tablesOf(s) {
-		worst = worse(worst, ctx.leavesTable(t, trace))
+	if s.Defines {
+		return worse(worst, leavesDefinition(s))
 	}
-	switch s.Kind {
-	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete, stmt.Show, stmt.LoadData:
-	default:
-		return worse(worst, LeavesState)
+	for _, t := range tablesOf(s) {
+		worst = worse(worst, ctx.leavesTable(s, t))
 	}
 	switch {
+	case !traced(s):
+		return worse(worst, LeavesState)
 	case s.Features&state != 0, s.Features&stmt.SetsUserVariable != 0 && len(s.Assigns) == 0:
 		return worse(worst, LeavesState)
 	case s.Features&stmt.SetsUserVariable != 0:
 		return worse(worst, LeavesVariables)
 	}
 	return worst
+}
+
+// traced tells the kinds of statements that leave what their tables, functions and assignments do, and nothing else.
+func traced(s *stmt.Statement) bool {
+	switch s.Kind {
+	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete, stmt.Show, stmt.LoadData, stmt.Explain:
+		return true
+	case stmt.Other:
+		return s.Verb == "DO"
+	default:
+		return false
+	}
+}
+
+// leavesDefinition is about what runs no code but what it calls itself: ALTER TABLE fills columns by what it calls, and a
+// sequence's next value, say, stays with the connection.
+func leavesDefinition(s *stmt.Statement) Leaves {
+	if slices.ContainsFunc(s.Called, func(call stmt.Called) bool { return !stmt.Computes(strings.ToLower(call.Name)) }) {
+		return LeavesState
+	}
+	return LeavesNothing
 }
 
 // readsForRoutines has stored code find the session's LAST_INSERT_ID(), and not that
@@ -76,9 +100,13 @@ func worse(a, b Leaves) Leaves {
 	return b
 }
 
-// leavesTable is what reading and changing a table may leave: views may call
+// leavesTable is what a statement may leave by one of its tables: views may call
 // functions, and tables have triggers.
-func (c Context) leavesTable(t stmt.TableName, trace func(catalog.TableName) catalog.Trace) Leaves {
+func (c Context) leavesTable(s *stmt.Statement, t stmt.TableName) Leaves {
+	trace := c.Catalog.WriteTrace
+	if s.Kind == stmt.Select || s.Kind == stmt.Show {
+		trace = c.Catalog.ReadTrace
+	}
 	schema := c.schemaOf(t)
 	switch {
 	case strings.EqualFold(schema, "sys"): // its views keep settings in user variables
@@ -92,14 +120,17 @@ func (c Context) leavesTable(t stmt.TableName, trace func(catalog.TableName) cat
 	case catalog.Traced:
 		return LeavesRoutine
 	case catalog.Untold:
+		if s.Kind == stmt.Show { // there is nothing to show
+			return LeavesNothing
+		}
 	}
 	return LeavesState
 }
 
-// clauses are words in front of a parenthesis that call nothing, in texts that the
+// clauses are words in front of a parenthesis that call nothing, or what leaves nothing, in texts that the
 // parser doesn't know.
 var clauses = words("json_table", "columns", "exists", "over", "any", "all", "some", "select", "from", "where", "on", "by", "union", "into", "count", "sum",
-	"min", "max", "avg", "group_concat", "json_arrayagg", "json_objectagg", "nested", "row", "rows", "table", "view", "key", "index", "primary", "unique")
+	"min", "max", "avg", "group_concat", "json_arrayagg", "json_objectagg", "nested", "row", "rows", "table", "view", "key", "index", "primary", "unique", "sleep")
 
 // leaves classifies a text that the parser can't read: it runs somebody's code unless
 // nothing is called in it that isn't known, and no word is the name of anything that
@@ -110,6 +141,10 @@ func (u unread) leaves(s *stmt.Statement, ctx Context) Leaves {
 		return LeavesUnknown
 	case s.Features&stmt.UnknownFunction != 0:
 		return LeavesRoutine
+	case u.definesProgram():
+		return LeavesNothing
+	case u.definesTable():
+		return LeavesState
 	}
 	worst := LeavesState
 	for i, w := range u.bare {
@@ -120,3 +155,25 @@ func (u unread) leaves(s *stmt.Statement, ctx Context) Leaves {
 	}
 	return worst
 }
+
+// definesProgram tells CREATE and DROP of a routine or trigger, which runs nothing of it. What an event's schedule calls is
+// run.
+func (u unread) definesProgram() bool {
+	if u.verb() > 0 || len(u.bare) < 2 {
+		return false
+	}
+	object, _ := u.created()
+	return u.bare[0] == "create" && object == "program" || u.dropsProgram()
+}
+
+// definesTable tells CREATE TABLE without a query, which runs nothing: what stands in front of a parenthesis there is the table's
+// name, a type, an index.
+func (u unread) definesTable() bool {
+	if u.verb() > 0 || len(u.bare) < 3 || u.bare[0] != "create" || u.bare[1] != "table" {
+		return false
+	}
+	return !slices.ContainsFunc(u.bare[2:], func(w string) bool { return queries[w] })
+}
+
+// queries are words that a query has which may stand behind CREATE TABLE, and those of a sequence's values.
+var queries = words("select", "table", "values", "nextval", "next", "previous")

@@ -14,6 +14,9 @@ type Facts struct {
 	// Verb is the first word, in capitals: of SET STATEMENT … FOR that behind FOR.
 	Verb    string
 	Effects Effect
+	// Defines: it makes, changes or drops definitions, and runs none of what they say: neither queries nor triggers. Only what
+	// its own text calls is run.
+	Defines bool
 	// Created are temporary tables that are made. Dropped and Renamed are tables,
 	// temporary ones or others, that are gone afterwards, and that may have other
 	// names.
@@ -128,6 +131,7 @@ func (l *Lexed) Note(s *Statement) {
 // note is Note of a statement that the parser knows.
 func (r *reader) note(node ast.StmtNode) {
 	s := r.out
+	s.Defines = defines(node)
 	scan := lexemeReader{l: r.l, list: r.l.lexemes(maxHead)}
 	s.Verb = scan.verb()
 	switch n := node.(type) {
@@ -166,6 +170,20 @@ func (r *reader) note(node ast.StmtNode) {
 		}
 	}
 	s.Effects |= endings(s)
+}
+
+// defines tells a statement of which [Facts.Defines] holds. Temporary tables are state themselves.
+func defines(node ast.StmtNode) bool {
+	switch n := node.(type) {
+	case *ast.CreateTableStmt:
+		return n.TemporaryKeyword == ast.TemporaryNone && n.Select == nil
+	case *ast.DropTableStmt:
+		return n.TemporaryKeyword == ast.TemporaryNone
+	case *ast.AlterTableStmt, *ast.RenameTableStmt, *ast.TruncateTableStmt, *ast.CreateIndexStmt, *ast.DropIndexStmt, *ast.CreateViewStmt,
+		*ast.CreateDatabaseStmt, *ast.AlterDatabaseStmt, *ast.ProcedureInfo, *ast.DropProcedureStmt:
+		return true
+	}
+	return false
 }
 
 // maxHead is how many lexemes of a statement that the parser knows are looked at.

@@ -15,29 +15,39 @@ import (
 	"locus/proxy"
 )
 
-// refused collects what a proxy refuses of a suite's statements, as it logs it.
+// refused collects what a proxy refuses of a suite's statements, and which of them may leave state, as it logs it.
 type refused struct {
 	slog.Handler // of the stand's proxy
 	mu           sync.Mutex
 	codes        map[string]int
-	texts        map[string]int // by code and text without literals
+	texts        map[string]int // by code, or what is left, and text without literals
+	left         left
 }
 
 // mostTexts bounds what is kept of them.
 const mostTexts = 2000
 
 func (r *refused) Handle(ctx context.Context, record slog.Record) error {
-	if record.Message == "statement refused" {
-		values := map[string]string{}
-		record.Attrs(func(a slog.Attr) bool { values[a.Key] = a.Value.String(); return true })
-		r.mu.Lock()
+	values := map[string]string{}
+	record.Attrs(func(a slog.Attr) bool { values[a.Key] = a.Value.String(); return true })
+	r.mu.Lock()
+	switch record.Message {
+	case "statement refused":
 		r.codes[values["code"]]++
-		if text := values["code"] + " " + values["statement"]; len(r.texts) < mostTexts || r.texts[text] > 0 {
-			r.texts[text]++
-		}
-		r.mu.Unlock()
+		r.keep(values["code"] + " " + values["statement"])
+	case "statement may leave state":
+		r.left.note(values["leaves"], values["statement"])
+		r.keep("leaves " + values["leaves"] + " " + values["statement"])
 	}
+	r.mu.Unlock()
 	return r.Handler.Handle(ctx, record)
+}
+
+// keep notes a text.
+func (r *refused) keep(text string) {
+	if len(r.texts) < mostTexts || r.texts[text] > 0 {
+		r.texts[text]++
+	}
 }
 
 func (r *refused) WithAttrs([]slog.Attr) slog.Handler { return r }
@@ -53,7 +63,8 @@ func (r *refused) tell(t *testing.T, p *proxy.Proxy) {
 		codes = append(codes, fmt.Sprintf("%s %d", code, r.codes[code]))
 	}
 	t.Logf("refused of %d statements: %s", status.Counts.Statements.Load(), cmp.Or(strings.Join(codes, ", "), "none"))
-	t.Logf("resets per 1,000 statements: %.1f", resets(status))
+	resets, cleaned := resets(status)
+	t.Logf("resets per 1,000 statements: %.1f, of which %.1f since statements may have left state: %s", resets, cleaned, r.left)
 	path := os.Getenv("LOCUS_REFUSED")
 	if path == "" {
 		return
@@ -70,11 +81,13 @@ func (r *refused) tell(t *testing.T, p *proxy.Proxy) {
 	}
 }
 
-// resets counts the connections that were reset before somebody else had them, per 1,000 statements of clients'.
-func resets(status proxy.Status) float64 {
-	var n uint64
+// resets counts the connections that were reset before somebody else had them, per 1,000 statements of clients', and those of
+// them on which something may have been left.
+func resets(status proxy.Status) (all, cleaned float64) {
 	for _, pool := range status.Pools {
-		n += pool.Resets
+		all += float64(pool.Resets)
+		cleaned += float64(pool.Cleaned)
 	}
-	return 1000 * float64(n) / max(1, float64(status.Counts.Statements.Load()))
+	thousands := max(1, float64(status.Counts.Statements.Load())) / 1000
+	return all / thousands, cleaned / thousands
 }

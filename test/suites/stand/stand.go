@@ -34,7 +34,7 @@ func Start(t *testing.T, engine servers.Engine) *Stand {
 		server.Exec(t, "SET GLOBAL local_infile = 1")
 	}
 	s := &Stand{Engine: engine, direct: all[2]}
-	r := &refused{codes: map[string]int{}, texts: map[string]int{}}
+	r := &refused{codes: map[string]int{}, texts: map[string]int{}, left: left{}}
 	s.Shop = shop.Start(t, engine, shop.Options{Shards: 2, Options: func(o *proxy.Options) {
 		r.Handler = o.Log.Handler()
 		o.Log = slog.New(r)
