@@ -32,6 +32,9 @@ func reaches(have string, want *Settings) bool { return have == "" || want.datab
 // passed apart, since it stays known and survives a reset.
 func between(have *Settings, database string, want *Settings) transition {
 	var t transition
+	if have != nil && !extends(want, have) && restorable(want, have) {
+		return over(have, database, want)
+	}
 	if have == nil || !extends(want, have) {
 		t.reset, have = true, atLogin
 	}
@@ -86,6 +89,20 @@ func over(have *Settings, database string, want *Settings) transition {
 // extends reports whether setting what want names leaves nothing over of what have set.
 func extends(want, have *Settings) bool {
 	return !slices.ContainsFunc(have.variables, func(a Assignment) bool { return want.index(a.Name) < 0 })
+}
+
+// restorable reports whether all that have sets beyond what want names has its value of a fresh connection by SET … = DEFAULT, for
+// certain: then no reset is needed, with which the prepared statements would go.
+func restorable(want, have *Settings) bool {
+	return !slices.ContainsFunc(have.variables, func(a Assignment) bool { return want.index(a.Name) < 0 && !byDefault[a.Name] })
+}
+
+// byDefault are variables, of both engines, to which a session begins with the global value, that touch no other one, and that
+// take DEFAULT.
+var byDefault = map[string]bool{
+	"autocommit": true, "foreign_key_checks": true, "group_concat_max_len": true, "innodb_lock_wait_timeout": true, "lock_wait_timeout": true,
+	"max_execution_time": true, "max_statement_time": true, "net_read_timeout": true, "net_write_timeout": true, "sql_mode": true, "sql_notes": true,
+	"sql_safe_updates": true, "sql_select_limit": true, "time_zone": true, "unique_checks": true,
 }
 
 // assignments writes the SET statement, given that want extends have. Variables that both carry in the same order, with nothing
