@@ -68,7 +68,9 @@ var (
 	spansSent    = describe("trace_spans_sent_total", "Spans of traces that the collector has taken.")
 	spansDropped = describe("trace_spans_dropped_total", "Spans of traces that were lost, since the collector did not take them or too many waited.")
 
-	dialFail = describe("backend_login_failures_total", "Logins at a shard that failed.", "shard")
+	dialFail   = describe("backend_login_failures_total", "Logins at a shard that failed.", "shard")
+	poolResets = describe("backend_resets_total", "Connections to a shard that were reset before they were lent on, by reason.", "shard", "reason")
+	unforeseen = describe("backend_unforeseen_changes_total", "Connections to a shard that were lent on as clean though the server told of a change.", "shard")
 )
 
 // collector reads a proxy's state at each scrape.
@@ -199,6 +201,9 @@ func poolMetrics(shard string, p backend.Stats, gauge func(*prometheus.Desc, flo
 	gauge(poolOpen, float64(p.Lent), shard, "in_use")
 	gauge(poolWait, float64(p.Waiting), shard)
 	counter(dialFail, p.LoginFailures, shard)
+	counter(poolResets, p.Cleaned, shard, "state")
+	counter(poolResets, p.Resets-p.Cleaned, shard, "settings")
+	counter(unforeseen, p.Unforeseen, shard)
 }
 
 func truth(b bool) float64 {

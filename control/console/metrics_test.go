@@ -13,7 +13,9 @@ import (
 	"locus/idgen/orderid"
 	"locus/idgen/segment"
 	"locus/proxy"
+	"locus/proxy/backend"
 	"locus/proxy/session"
+	"locus/router"
 	"locus/router/catalog"
 )
 
@@ -24,7 +26,8 @@ type counting struct {
 }
 
 func (c *counting) Status() proxy.Status {
-	return proxy.Status{Counts: new(session.Counts), IDs: c.ids}
+	pool := backend.Stats{Resets: 7, Cleaned: 4, Unforeseen: 1}
+	return proxy.Status{Counts: new(session.Counts), IDs: c.ids, Pools: map[router.ShardName]backend.Stats{"s0": pool}}
 }
 
 type made struct {
@@ -34,8 +37,8 @@ type made struct {
 
 func (m made) Status() []generators.Status { return m.status }
 
-// What is left of the IDs of tables and of the generators' numbers, and how often
-// they asked for more, is among the metrics.
+// What is left of the IDs of tables and of the generators' numbers, how often they
+// asked for more, and what was reset, is among the metrics.
 func TestMetricsOfIDs(t *testing.T) {
 	layout, err := orderid.ByName("int64")
 	if err != nil {
@@ -54,6 +57,9 @@ func TestMetricsOfIDs(t *testing.T) {
 	w := httptest.NewRecorder()
 	New(Options{Proxy: p, Cluster: &fakeCluster{}, IDs: ids, Accounts: []Account{{"u", config.Viewer, func() (string, error) { return "p", nil }}}}).ServeHTTP(w, r)
 	for _, line := range []string{
+		`locus_backend_resets_total{reason="state",shard="s0"} 4`,
+		`locus_backend_resets_total{reason="settings",shard="s0"} 3`,
+		`locus_backend_unforeseen_changes_total{shard="s0"} 1`,
 		`locus_id_sequence_left{layout="int64",table="shop.orders"} 0.25`,
 		`locus_id_key_versions_left{layout="int64",table="shop.orders"} 0.5`,
 		`locus_id_segment_loads_total{layout="int64",outcome="granted",table="shop.orders"} 7`,

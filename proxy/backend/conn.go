@@ -26,7 +26,7 @@ type Conn struct {
 	// Of the pool, set before the connection is first lent.
 	generation int       // of the target that it was made for
 	expires    time.Time // not lent after that
-	resets     *atomic.Uint64
+	resets     *resets
 
 	// Of the pool, under its mutex.
 	lent     bool

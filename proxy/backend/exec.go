@@ -42,7 +42,9 @@ func (c *Conn) Reset(ctx context.Context) error {
 }
 
 func (c *Conn) resetTo(ctx context.Context, want *Settings) error {
-	return c.apply(ctx, between(nil, c.database, want), want)
+	t := between(nil, c.database, want)
+	t.cleans = true
+	return c.apply(ctx, t, want)
 }
 
 // Remark marks the connection anew, after RELEASE_ALL_LOCKS() say: see Target.Mark.
@@ -89,9 +91,7 @@ func (c *Conn) apply(ctx context.Context, t transition, want *Settings) error {
 			return fmt.Errorf("reset connection: %w", err)
 		}
 		c.left, c.changed = c.left&leftUnknown, false
-		if c.resets != nil {
-			c.resets.Add(1)
-		}
+		c.resets.count(t)
 	}
 	var refused error
 	if t.reset && t.mark != "" {

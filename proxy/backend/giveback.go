@@ -58,7 +58,6 @@ func (p *Pool) clean(c *Conn) {
 	if c.settings != nil {
 		want = c.settings.parsing() // likely to be asked for again
 	}
-	p.counts.cleaned.Add(1)
 	err := c.resetTo(ctx, want)
 	p.mu.Lock()
 	c.lent = true // to whom cleans

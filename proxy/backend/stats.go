@@ -11,10 +11,25 @@ import (
 type counts struct {
 	lent uint64 // under the pool's mutex, on the hot path
 
-	logins, loginFailures, refused       atomic.Uint64
-	waits, exhausted                     atomic.Uint64
-	transitions, resets, dead, discarded atomic.Uint64
-	cleaned, kills, unforeseen           atomic.Uint64
+	logins, loginFailures, refused atomic.Uint64
+	waits, exhausted               atomic.Uint64
+	transitions, dead, discarded   atomic.Uint64
+	kills, unforeseen              atomic.Uint64
+	resets                         resets
+}
+
+// resets counts connections that were reset: as something may have been left on them, or to carry other settings.
+type resets struct{ clean, settings atomic.Uint64 }
+
+// count notes the reset of a transition. A connection that no pool has lent counts nowhere.
+func (r *resets) count(t transition) {
+	switch {
+	case r == nil:
+	case t.cleans:
+		r.clean.Add(1)
+	default:
+		r.settings.Add(1)
+	}
 }
 
 // Stats is a pool's state at one moment, for metrics. The second half only grows.
@@ -54,10 +69,11 @@ func (p *Pool) Stats() Stats {
 		Borrowed: p.counts.lent,
 		Logins:   p.counts.logins.Load(), LoginFailures: p.counts.loginFailures.Load(), Refused: p.counts.refused.Load(),
 		Waits: p.counts.waits.Load(), Exhausted: p.counts.exhausted.Load(),
-		Transitions: p.counts.transitions.Load(), Resets: p.counts.resets.Load(), Cleaned: p.counts.cleaned.Load(),
+		Transitions: p.counts.transitions.Load(), Cleaned: p.counts.resets.clean.Load(),
 		Dead: p.counts.dead.Load(), Discarded: p.counts.discarded.Load(), Kills: p.counts.kills.Load(),
 		Unforeseen: p.counts.unforeseen.Load(),
 	}
+	s.Resets = s.Cleaned + p.counts.resets.settings.Load()
 	if p.breaker.open() {
 		s.Blocked = max(0, time.Until(p.breaker.until))
 	}

@@ -11,6 +11,7 @@ import (
 // transition is what a connection is sent so that it carries other settings: at most six commands.
 type transition struct {
 	mark     string // after a reset, the statement that marks the connection anew, unless empty
+	cleans   bool   // the reset is for what was left, and not for the settings
 	reset    bool   // COM_RESET_CONNECTION: variables and prepared statements go; the current database stays, on both engines
 	database string // COM_INIT_DB, unless empty; after a reset by a detour
 	set      string // one SET statement, unless empty

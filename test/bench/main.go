@@ -97,5 +97,7 @@ func measureRows(ctx context.Context, o options, r *report, out io.Writer) error
 		}
 		r.showNew(out)
 	}
+	r.figures = append(r.figures, r.lentFigure()...)
+	r.showNew(out)
 	return nil
 }

@@ -13,7 +13,15 @@ type ready struct {
 	User     string       `json:"user"`
 	Password string       `json:"password"`
 	Database string       `json:"database"`
+	HTTP     readyHTTP    `json:"http"`
 	Shards   []readyShard `json:"shards"`
+}
+
+// readyHTTP is where the first proxy has its pages; without a URL it has none.
+type readyHTTP struct {
+	URL      string `json:"url"`
+	User     string `json:"user"`
+	Password string `json:"password"`
 }
 
 type readyProxy struct {

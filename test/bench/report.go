@@ -17,6 +17,7 @@ type report struct {
 	micro       []microResult
 	ids         []idResult
 	failures    []failure
+	lent        lending                            // for the single-shard rows
 	shown       struct{ comparisons, figures int } // by showNew
 }
 

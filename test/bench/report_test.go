@@ -19,6 +19,26 @@ func TestSpread(t *testing.T) {
 	}
 }
 
+// What the metrics have for each shard and reason is added up.
+func TestLending(t *testing.T) {
+	got, err := readLending(strings.NewReader(`# TYPE locus_backend_resets_total counter
+locus_backend_resets_total{reason="settings",shard="s0"} 2
+locus_backend_resets_total{reason="state",shard="s1"} 1
+locus_statements_total 2000
+locus_statements_slow_total 7
+`))
+	if err != nil || got != (lending{2000, 3}) {
+		t.Errorf("%+v (%v)", got, err)
+	}
+	r := report{lent: got}
+	if f := r.lentFigure(); len(f) != 1 || f[0].judged != 1.5 || f[0].cells()[4] != "**missed**" {
+		t.Errorf("%+v", f)
+	}
+	if f := new(report).lentFigure(); f != nil {
+		t.Errorf("a figure of what wasn't measured: %+v", f)
+	}
+}
+
 // A machine that is slow in the second round is slow on both sides.
 func TestRatiosAreRoundByRound(t *testing.T) {
 	a := series{viaLocus, []sample{{statements: 100, cpu: 20 * time.Microsecond}, {statements: 10, cpu: 40 * time.Microsecond}}}

@@ -51,7 +51,11 @@ func (k statementKind) row(p protocol, clients int) row {
 			r.builds = append(r.builds, comparison{name, builds})
 			return err
 		}
-		measured, err := s.compare(ctx, test{clients, p, script}, s.lanes())
+		var measured []series
+		err := s.lent(ctx, r, func() (err error) {
+			measured, err = s.compare(ctx, test{clients, p, script}, s.lanes())
+			return err
+		})
 		if err != nil {
 			return err
 		}
