@@ -79,8 +79,10 @@ func (s *Session) exchange(r *request, shard router.ShardName, text []byte, para
 }
 
 // runsCode tells a statement that may change something: it writes, or runs what
-// somebody has stored.
-func runsCode(p *plan.Plan) bool { return p.Writes || p.Leaves == plan.LeavesRoutine }
+// somebody has stored, whether or not that leaves state.
+func runsCode(p *plan.Plan) bool {
+	return p.Writes || p.Leaves == plan.LeavesRoutine || p.Statement.Features&stmt.UnknownFunction != 0
+}
 
 // runsAgain is how often a read that was lost is run again: while a server shuts
 // down, another of its connections may be lost too.

@@ -87,7 +87,7 @@ func mayWrite(p *plan.Plan) bool {
 	}
 	switch p.Statement.Kind {
 	case stmt.Select:
-		return p.Leaves == plan.LeavesRoutine
+		return runsCode(p)
 	case stmt.Show, stmt.Explain:
 		return false
 	default:

@@ -85,19 +85,21 @@ func (c *Catalog) trace(name TableName, of func(*listed) *node) Trace {
 	return found
 }
 
-// CallTrace is what a routine of a schema leaves, on whichever shard.
-func (c *Catalog) CallTrace(schema, name string) Trace {
+// CallTrace is what a routine leaves that a statement calls by a name, on whichever
+// shard. Current is the statement's schema.
+func (c *Catalog) CallTrace(current, schema, name string) Trace {
 	if c.closed == nil || len(c.closed.listings) < len(c.Shards) {
 		return Untold
 	}
 	found := Untold
-	lower := TableName{schema, name}.lower()
 	for _, shard := range c.Shards {
-		for _, o := range c.closed.reach[shard].routines[lower] {
-			if o.read.traced {
-				return Traced
+		for _, full := range called(current, schema, name) {
+			for _, o := range c.closed.reach[shard].routines[full] {
+				if o.read.traced {
+					return Traced
+				}
+				found = Traceless
 			}
-			found = Traceless
 		}
 	}
 	return found

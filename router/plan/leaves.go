@@ -41,7 +41,7 @@ func leaves(s *stmt.Statement, ctx Context) Leaves {
 	}
 	worst := LeavesNothing
 	if s.Features&stmt.UnknownFunction != 0 {
-		worst = LeavesRoutine
+		worst = ctx.leavesCalls(s)
 	}
 	if s.Defines {
 		return worse(worst, leavesDefinition(s))
@@ -98,6 +98,20 @@ func worse(a, b Leaves) Leaves {
 		return a
 	}
 	return b
+}
+
+// leavesCalls is what the functions leave that are not the servers' own: nothing, if
+// their bodies say so.
+func (c Context) leavesCalls(s *stmt.Statement) Leaves {
+	for _, call := range s.Called {
+		if call.Own && !c.Catalog.Stores(c.Schema, call.Schema, call.Name) {
+			continue
+		}
+		if c.Catalog.CallTrace(c.Schema, call.Schema, call.Name) != catalog.Traceless {
+			return LeavesRoutine
+		}
+	}
+	return LeavesNothing
 }
 
 // leavesTable is what a statement may leave by one of its tables: views may call

@@ -16,6 +16,14 @@ func TestLeaves(t *testing.T) {
 		"SELECT * FROM plain FOR UPDATE":          LeavesNothing,
 		"SELECT * FROM seen":                      LeavesRoutine, // a view over a function
 		"SELECT * FROM missing":                   LeavesState,
+		"SELECT adds(1)":                          LeavesNothing,
+		"SELECT shop.adds(1) + abs(2)":            LeavesNothing,
+		"SELECT other.adds(1)":                    LeavesRoutine,
+		"SELECT adds(keeps())":                    LeavesRoutine,
+		"SELECT calls()":                          LeavesRoutine,
+		"SELECT unknown(1)":                       LeavesRoutine,
+		"SELECT adds(GET_LOCK('a', 1))":           LeavesState,
+		"DROP SEQUENCE numbers":                   LeavesNothing,
 		"SELECT keeps()":                          LeavesRoutine,
 		"SELECT GET_LOCK('a', 1)":                 LeavesState,
 		"SELECT @a := 1":                          LeavesVariables,
@@ -97,6 +105,8 @@ func tracedCatalog() *catalog.Catalog {
 		},
 		Programs: []catalog.Program{
 			{TableName: in("keeps"), Type: "FUNCTION", Body: "BEGIN SET @a = 1; RETURN 1; END"},
+			{TableName: in("adds"), Type: "FUNCTION", Body: "BEGIN INSERT INTO plain VALUES (1); RETURN a + 1; END"},
+			{TableName: in("calls"), Type: "FUNCTION", Body: "RETURN keeps()"},
 			{TableName: in("fires"), Type: "TRIGGER", On: "fired", Body: "SET @a = 1"},
 			{TableName: in("p"), Type: "PROCEDURE", Body: "SELECT 1"},
 		},

@@ -180,7 +180,7 @@ func defines(node ast.StmtNode) bool {
 	case *ast.DropTableStmt:
 		return n.TemporaryKeyword == ast.TemporaryNone
 	case *ast.AlterTableStmt, *ast.RenameTableStmt, *ast.TruncateTableStmt, *ast.CreateIndexStmt, *ast.DropIndexStmt, *ast.CreateViewStmt,
-		*ast.CreateDatabaseStmt, *ast.AlterDatabaseStmt, *ast.ProcedureInfo, *ast.DropProcedureStmt:
+		*ast.CreateSequenceStmt, *ast.DropSequenceStmt, *ast.CreateDatabaseStmt, *ast.AlterDatabaseStmt, *ast.ProcedureInfo, *ast.DropProcedureStmt:
 		return true
 	}
 	return false
