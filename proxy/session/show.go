@@ -78,6 +78,9 @@ func (s *Session) overrides(table string) []override {
 		return s.statusOverrides(table == "session_status")
 	}
 	var list []override
+	if !strings.HasPrefix(table, "global") { // the connection's are of whoever inserted on it last
+		list = []override{{"identity", uitoa(s.insertID)}, {"last_insert_id", uitoa(s.insertID)}}
+	}
 	for name, class := range variableClasses {
 		if class != readOnly && class != ignored && name != "pseudo_thread_id" {
 			continue
