@@ -98,11 +98,12 @@ func (g *Generator) Fill(ctx context.Context, into []uint64) error {
 
 // identity: see package pool.
 const identity = `
-local function identity()
-  local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
-  local replication = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
-  return run .. '.' .. replication
+local function id(section, name)
+  local said = redis.call('INFO', section)
+  local _, before = string.find(said, name, 1, true)
+  return string.sub(said, before + 1, before + 40)
 end
+local function identity() return id('server', 'run_id:') .. '.' .. id('replication', 'master_replid:') end
 `
 
 // countScript: KEYS: the bucket. ARGV: n, how many a bucket counts.

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -106,8 +107,10 @@ func (l *lane) giveUp(ctx context.Context, w *waiter) error {
 }
 
 // lead runs a request for this caller and those that wait, and then has the next
-// one lead.
+// one lead. It lets others run before it looks who waits: where a request takes
+// less time than it takes callers to come back, half of them would miss each one.
 func (l *lane) lead(ctx context.Context, g *Numbers, w *waiter) error {
+	runtime.Gosched() // those who were just answered, and come back at once, go along
 	l.mu.Lock()
 	n, taken := len(w.into), 0
 	for taken < len(l.waiting) && n+len(l.waiting[taken].into) <= g.most {
