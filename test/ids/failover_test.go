@@ -255,7 +255,12 @@ func TestARedisClusterFailsOver(t *testing.T) {
 func TestAWatchedRedisFailsOver(t *testing.T) {
 	t.Parallel()
 	w := servers.StartWatched(t)
-	l := startLoad(t, redis.Config{Sentinel: &redis.Sentinel{Master: w.Master, Servers: w.Seeds()}}, 1)
+	for _, s := range w.Sentinels {
+		if _, err := s.Do("ACL", "SETUSER", "locus", "on", ">secret", "allchannels", "+@all"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := startLoad(t, redis.Config{Sentinel: &redis.Sentinel{Master: w.Master, Servers: w.Seeds(), User: "locus", Password: "secret"}}, 1)
 	l.inRedis("all is well")
 	l.lags(w.Servers[0], w.Servers[1])
 	l.noneFailed("after a failover")
