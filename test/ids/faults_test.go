@@ -25,7 +25,7 @@ func (s *stage) anyone() *slot { return s.slots[rand.IntN(len(s.slots))] }
 
 func (s *stage) anyLink() *link.Link {
 	sl := s.anyone()
-	return []*link.Link{sl.etcd, sl.mysql, sl.redis}[rand.IntN(3)]
+	return []*link.Link{sl.etcd, sl.mysql, sl.redis, sl.other}[rand.IntN(4)]
 }
 
 var faults = []fault{
@@ -72,6 +72,17 @@ var faults = []fault{
 			s.t.Fatal(err)
 		}
 		s.replicate()
+	}},
+	{"one of two Redis is killed and restarts empty, and is stopped", func(s *stage) {
+		s.other.Kill()
+		wait(time.Duration(rand.IntN(200)) * time.Millisecond)
+		if err := s.other.Restart(); err != nil {
+			s.t.Fatal(err)
+		}
+		wait(100 * time.Millisecond)
+		s.other.Stop()
+		wait(stopped)
+		s.other.Continue()
 	}},
 	{"Redis is stopped", func(s *stage) {
 		s.redis[0].Stop()
@@ -152,7 +163,7 @@ func noDuplicates(t *testing.T, s *stage) {
 	}
 }
 
-var allKinds = []int{0, 1, 2, 3, 4}
+var allKinds = []int{0, 1, 2, 3, 4, 5}
 
 // Whatever happens, no number is handed out twice; and after the database was
 // restored to an older state, who still takes from it is told.

@@ -24,7 +24,7 @@ import (
 )
 
 // kinds are the stores that every node takes numbers from.
-var kinds = []string{"etcd", "mysql", "mysql, witnessed", "redis before mysql, witnessed", "redis before etcd"}
+var kinds = []string{"etcd", "mysql", "mysql, witnessed", "redis before mysql, witnessed", "redis before etcd", "two redis before etcd"}
 
 // groups are the counters of each store.
 const groups = 4
@@ -33,7 +33,8 @@ const groups = 4
 type node struct {
 	Name              string
 	Etcd, Redis, DSN  string
-	Kinds             []int // into kinds
+	Other             string // a Redis that knows nothing of the first
+	Kinds             []int  // into kinds
 	ExtendsPastGrants bool
 }
 
@@ -177,14 +178,16 @@ func (n node) stores() (map[int]segment.Store, error) {
 		return t
 	}
 	server := redis.Open(redis.Config{Address: n.Redis, Timeout: redisTimeout})
+	other := redis.Open(redis.Config{Address: n.Other, Timeout: redisTimeout})
+	options := func(prefix string) pool.Options {
+		b := breaker.Options{Pause: pause}
+		return pool.Options{Prefix: prefix, Fill: 20_000, RedisTimeout: redisTimeout, StoreTimeout: storeTimeout, Redis: b, Store: b}
+	}
 	pooled := func(prefix string, durable segment.Store) segment.Store {
 		if n.ExtendsPastGrants {
 			durable = &extendsPast{Store: durable, last: map[string]uint64{}}
 		}
-		b := breaker.Options{Pause: pause}
-		return pool.New(server, durable, pool.Options{
-			Prefix: prefix, Fill: 20_000, RedisTimeout: redisTimeout, StoreTimeout: storeTimeout, Redis: b, Store: b,
-		})
+		return pool.New(server, durable, options(prefix))
 	}
 	return map[int]segment.Store{
 		0: cas("plain"),
@@ -192,6 +195,7 @@ func (n node) stores() (map[int]segment.Store, error) {
 		2: segment.NewWitnessed(table("witnessed"), cas("witness")),
 		3: pooled("mysql:", segment.NewWitnessed(table("pooled"), cas("witness of pooled"))),
 		4: pooled("etcd:", cas("pooled")),
+		5: pool.NewSpread([]pool.Place{{Redis: server, Name: "one"}, {Redis: other, Name: "other"}}, cas("spread"), options("spread:")),
 	}, nil
 }
 

@@ -30,6 +30,7 @@ type stage struct {
 
 	mysql         *servers.Server
 	redis         [2]*servers.Process // master and replica, in this order
+	other         *servers.Process    // a Redis that knows nothing of them
 	etcd          *etcdProcess
 	slots         []*slot
 	extendsPast   bool
@@ -42,8 +43,8 @@ type stage struct {
 // slot is the place of one node, with its own links: who takes the place of a
 // killed one has the same.
 type slot struct {
-	etcd, mysql, redis *link.Link
-	command            *exec.Cmd
+	etcd, mysql, redis, other *link.Link
+	command                   *exec.Cmd
 }
 
 func newStage(t *testing.T, nodes int, kinds []int) *stage {
@@ -65,11 +66,12 @@ func newStage(t *testing.T, nodes int, kinds []int) *stage {
 		}
 	}
 	s.redis = [2]*servers.Process{servers.Redis(t), servers.Redis(t)}
+	s.other = servers.Redis(t)
 	s.replicate()
 	s.etcd = startEtcd(t)
 	for range nodes {
 		s.slots = append(s.slots, &slot{
-			etcd: link.New(t, s.etcd.addr), mysql: link.New(t, s.mysql.Addr()), redis: link.New(t, s.redis[0].Addr),
+			etcd: link.New(t, s.etcd.addr), mysql: link.New(t, s.mysql.Addr()), redis: link.New(t, s.redis[0].Addr), other: link.New(t, s.other.Addr),
 		})
 	}
 	t.Cleanup(s.end)
@@ -91,7 +93,7 @@ func (s *stage) start(sl *slot) {
 	config.Addr = sl.mysql.Addr()
 	text, err := json.Marshal(node{
 		Name: fmt.Sprint("node ", s.nodesStarted), Kinds: s.kindsOfANode, ExtendsPastGrants: s.extendsPast,
-		Etcd: sl.etcd.Addr(), Redis: sl.redis.Addr(), DSN: config.FormatDSN(),
+		Etcd: sl.etcd.Addr(), Redis: sl.redis.Addr(), Other: sl.other.Addr(), DSN: config.FormatDSN(),
 	})
 	if err != nil {
 		s.t.Fatal(err)
