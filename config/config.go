@@ -50,6 +50,7 @@ type Proxy struct {
 	MaxConnections       int          `yaml:"max_connections"`
 	MaxPacketBeforeLogin Size         `yaml:"max_packet_before_login"`
 	MaxStatement         Size         `yaml:"max_statement"`
+	SessionMemory        Size         `yaml:"session_memory"`
 	ConnectTimeout       Duration     `yaml:"connect_timeout"`
 	IdleTimeout          Duration     `yaml:"idle_timeout"`
 	StatementTimeout     Duration     `yaml:"statement_timeout"`

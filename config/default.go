@@ -26,6 +26,7 @@ func Default() *Config {
 			MaxConnections:       10_000,
 			MaxPacketBeforeLogin: 16 << 10,
 			MaxStatement:         64 << 20,
+			SessionMemory:        1 << 30,
 			ConnectTimeout:       Duration(10 * time.Second),
 			IdleTimeout:          Duration(8 * time.Hour),
 			SlowStatement:        Duration(time.Second),

@@ -88,6 +88,7 @@ func (x *Proxy) validate(p *problems) {
 	p.atLeast("proxy.max_connections", x.MaxConnections, 1)
 	p.size("proxy.max_packet_before_login", x.MaxPacketBeforeLogin, 1<<10, 16<<20)
 	p.size("proxy.max_statement", x.MaxStatement, 1<<10, 1<<30)
+	p.size("proxy.session_memory", x.SessionMemory, 1<<20, 1<<40)
 	p.positive("proxy.connect_timeout", x.ConnectTimeout)
 	p.positive("proxy.idle_timeout", x.IdleTimeout)
 	p.positive("proxy.drain_timeout", x.DrainTimeout)

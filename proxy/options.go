@@ -53,6 +53,7 @@ type Options struct {
 	Spanning         session.Spanning
 	MaxConnections   int           // clients at once; default 10,000
 	MaxStatement     int           // bytes of one command; default 64 MiB
+	SessionMemory    int64         // bytes that all sessions may keep from command to command; default 1 GiB
 	MaxLoginPacket   int           // bytes before the login is complete; default 16 KiB
 	LoginTimeout     time.Duration // default 10 s
 	IdleTimeout      time.Duration // of a client between commands; 0: none
@@ -84,6 +85,7 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	orDefault(&o.MaxConnections, 10_000)
 	orDefault(&o.MaxStatement, 64<<20)
+	orDefault(&o.SessionMemory, session.DefaultMemory)
 	orDefault(&o.MaxLoginPacket, 16<<10)
 	orDefault(&o.LoginTimeout, 10*time.Second)
 	orDefault(&o.SchemaRefresh, 10*time.Second)
@@ -96,7 +98,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func orDefault[T int | time.Duration](v *T, otherwise T) {
+func orDefault[T int | int64 | time.Duration](v *T, otherwise T) {
 	if *v <= 0 {
 		*v = otherwise
 	}

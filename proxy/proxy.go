@@ -86,7 +86,7 @@ func New(o Options) *Proxy {
 		World: func() *session.World { return &p.live.Load().session },
 		Pools: p.pools, Sessions: &p.sessions, IDs: p.ids, Generators: o.Generators, Ring: o.Ring, Spanning: o.Spanning,
 		Coordinator: p.coordinator, Stop: o.Stop,
-		MaxStatement: o.MaxStatement, Counts: &p.counts, Meter: &p.meter, Tracer: o.Tracer, Log: o.Log,
+		MaxStatement: o.MaxStatement, Memory: session.NewMemory(o.SessionMemory), Counts: &p.counts, Meter: &p.meter, Tracer: o.Tracer, Log: o.Log,
 		Fencing: session.Fencing{
 			Changed: p.live.Changed, Leased: o.Fence.Leased, Hold: o.Fence.Hold, Places: make(chan struct{}, o.Fence.MaxHeld),
 		},

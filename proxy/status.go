@@ -14,6 +14,7 @@ type Status struct {
 	Live       live.Status
 	MapVersion int64
 	Sessions   int
+	Memory     *session.Memory
 	Accepted   uint64
 	Refused    uint64 // clients turned away at the limit
 	Draining   bool
@@ -30,7 +31,7 @@ type Status struct {
 // Status is how things stand.
 func (p *Proxy) Status() Status {
 	s := Status{
-		Live: p.live.Status(), Sessions: p.sessions.len(), Accepted: p.accepted.Load(), Refused: p.refused.Load(),
+		Live: p.live.Status(), Sessions: p.sessions.len(), Memory: p.services.Memory, Accepted: p.accepted.Load(), Refused: p.refused.Load(),
 		Draining: p.drained.Load(), Pools: map[router.ShardName]backend.Stats{}, Counts: &p.counts,
 		Slow: &p.meter.Slow,
 	}

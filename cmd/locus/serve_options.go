@@ -44,7 +44,7 @@ func proxyOptions(conn *connection, shown *certificates, log *slog.Logger) (prox
 		},
 		Spanning:       spanning(c),
 		Cluster:        c.Cluster,
-		MaxConnections: c.Proxy.MaxConnections, MaxStatement: int(c.Proxy.MaxStatement),
+		MaxConnections: c.Proxy.MaxConnections, MaxStatement: int(c.Proxy.MaxStatement), SessionMemory: int64(c.Proxy.SessionMemory),
 		MaxLoginPacket: int(c.Proxy.MaxPacketBeforeLogin),
 		LoginTimeout:   c.Proxy.ConnectTimeout.Std(), IdleTimeout: c.Proxy.IdleTimeout.Std(),
 		StatementTimeout: c.Proxy.StatementTimeout.Std(), SlowStatement: c.Proxy.SlowStatement.Std(),

@@ -49,6 +49,8 @@ var (
 
 	poolOpen      = describe("backend_connections", "Connections to a shard, by state.", "shard", "state")
 	poolWait      = describe("backend_waiting", "Sessions that wait for a connection to a shard.", "shard")
+	kept          = describe("session_memory_bytes", "What sessions keep from command to command: prepared statements, variables, parameters sent in pieces.")
+	mayKeep       = describe("session_memory_limit_bytes", "What they may keep (proxy.session_memory).")
 	silent        = describe("sessions_idle_ended_total", "Sessions that were ended since their client was silent for too long.")
 	onReplicas    = describe("statements_on_replicas_total", "Reads that a replica answered.")
 	replicaLag    = describe("replica_lag_seconds", "How far a replica is behind, as it says itself.", "shard", "addr")
@@ -93,6 +95,10 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
 	}
 	gauge(sessions, float64(s.Sessions))
+	if s.Memory != nil {
+		gauge(kept, float64(s.Memory.Held()))
+		gauge(mayKeep, float64(s.Memory.Most()))
+	}
 	counter(accepted, s.Accepted)
 	counter(refusedConn, s.Refused)
 	gauge(mapVersion, float64(s.MapVersion))

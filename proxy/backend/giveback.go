@@ -14,6 +14,7 @@ import (
 func (p *Pool) Return(c *Conn) {
 	fault := c.fault()
 	c.stream.Release()
+	c.lighten()
 	now := time.Now()
 	p.mu.Lock()
 	if !c.lent {
@@ -31,6 +32,17 @@ func (p *Pool) Return(c *Conn) {
 		p.log.Error("connection returned too early and closed", "fault", fault, "thread", c.threadID)
 	}
 	p.Discard(c)
+}
+
+// lighten has nothing large kept on a connection that nobody uses: there may be thousands of them. What a reset takes away is
+// left to that.
+func (c *Conn) lighten() {
+	if c.prepared.tooLong() || c.settings != nil && c.settings.bare != nil && c.settings.Size() > mostText {
+		c.Note(State)
+	}
+	if cap(c.out) > mostText {
+		c.out = nil
+	}
 }
 
 // pass puts a connection among those that can be lent, clean. The caller holds mu, and has it released.

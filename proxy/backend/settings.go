@@ -135,6 +135,17 @@ func (s *Settings) ReadAs(at *Settings) *Settings {
 	return intern(next)
 }
 
+// Reading is what of s decides what a text means, and no more: what is kept with a
+// prepared statement.
+func (s *Settings) Reading() *Settings {
+	if !slices.ContainsFunc(s.variables, func(a Assignment) bool { return !reads(a) }) {
+		return s
+	}
+	next := *s
+	next.variables = slices.DeleteFunc(slices.Clone(s.variables), func(a Assignment) bool { return !reads(a) })
+	return intern(next)
+}
+
 // reads tells a variable that decides what a text means.
 func reads(a Assignment) bool { return a.Name == "sql_mode" || slices.Contains(setByNames, a.Name) }
 

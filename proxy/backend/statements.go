@@ -29,7 +29,15 @@ type statements struct {
 	limit  int
 	byText map[text]*Statement
 	recent list.List // of *Statement
+	bytes  int       // of their texts
 }
+
+// mostText is what the texts of a connection's statements may have together, in bytes,
+// for it to keep them: longer ones are forgotten once the borrower is done.
+const mostText = 512 << 10
+
+// tooLong tells that they are more than that.
+func (l *statements) tooLong() bool { return l.bytes > mostText }
 
 func (l *statements) len() int { return l.recent.Len() }
 
@@ -46,7 +54,7 @@ func (l *statements) makeRoom(key text) (closed []uint32) {
 	if s, ok := l.byText[key]; ok {
 		closed = append(closed, l.remove(s))
 	}
-	for l.len() > 0 && l.len() >= l.limit {
+	for l.len() > 0 && (l.len() >= l.limit || l.bytes+len(key.sql) > mostText) {
 		closed = append(closed, l.remove(l.oldest()))
 	}
 	return closed
@@ -68,12 +76,14 @@ func (l *statements) add(s *Statement) {
 	}
 	l.byText[s.key] = s
 	s.element = l.recent.PushFront(s)
+	l.bytes += len(s.key.sql)
 }
 
 func (l *statements) remove(s *Statement) uint32 {
 	if l.byText[s.key] == s {
 		delete(l.byText, s.key)
 		l.recent.Remove(s.element)
+		l.bytes -= len(s.key.sql)
 	}
 	return s.ID
 }
@@ -82,4 +92,5 @@ func (l *statements) remove(s *Statement) uint32 {
 func (l *statements) clear() {
 	clear(l.byText)
 	l.recent.Init()
+	l.bytes = 0
 }

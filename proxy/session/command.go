@@ -78,7 +78,7 @@ func (s *Session) reset() {
 	s.insertID, s.forcedID, s.toldState, s.warnings = 0, 0, "", nil
 	s.rowCount, s.foundRows, s.kept = 0, 0, nil
 	s.forgetTexts()
-	s.lostPins = ""
+	s.lostPins, s.unkept = "", nil
 	s.forgetPrepared()
 	clear(s.commands[:])
 }

@@ -43,6 +43,9 @@ func (s *Session) assignDiagnosed(r *request) error {
 		}
 		next = next.With(variableName(i.Variable), literal)
 	}
+	if err := s.carriable(next); err != nil {
+		return err
+	}
 	if err := s.try(next); err != nil {
 		return err
 	}

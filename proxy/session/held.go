@@ -2,39 +2,46 @@ package session
 
 import (
 	"fmt"
-	"sync/atomic"
 
 	"locus/proxy/backend"
 	"locus/router/plan"
 )
 
 // What sessions keep from command to command is bounded, for each of them and for the
-// whole process: prepared statements, values that came in pieces, the texts of PREPARE,
-// and what SET has set.
+// whole process ([Memory]): prepared statements, values that came in pieces, the texts of
+// PREPARE, and what SET, := and SELECT … INTO have set. What is counted one by one is
+// small: names of savepoints, named locks and temporary tables.
 const (
-	leastHeld     = 64 << 20 // what a session may keep, in bytes; twice the longest statement, if that is more
-	mostHeldByAll = 1 << 30
+	leastHeld = 64 << 20 // what a session may keep, in bytes; twice the longest statement, if that is more
 
 	// mostSettings is what SET may leave of its values in a session, in bytes, and
 	// mostAssignments how many: each SET compares all of them.
 	mostSettings    = 16 << 20
 	mostAssignments = 4096
+
+	// mostNames bounds the savepoints, named locks and temporary tables of a session
+	// each, and longestMark a savepoint's: other names are the servers' to bound.
+	mostNames   = 4096
+	longestMark = 1 << 10
+
+	// mapEntry is what is kept for each thing beside its text.
+	mapEntry = 512
 )
 
-// heldByAll is what all sessions of the process keep, in bytes.
-var heldByAll atomic.Int64
+// mayHold is what the session may keep.
+func (s *Session) mayHold() int {
+	return int(min(int64(max(leastHeld, 2*s.MaxStatement)), s.Memory.most))
+}
 
 // hold counts n bytes more that the session keeps, or says why it may not.
 func (s *Session) hold(n int) error {
-	most := max(leastHeld, 2*s.MaxStatement)
-	if s.weight+n > most {
+	if most := s.mayHold(); s.weight+n > most {
 		return &plan.Refusal{Code: plan.TooLarge, Message: fmt.Sprintf(
-			"this session would keep more than %d MiB of prepared statements and their values: close some, or send them in smaller ones", most>>20)}
+			"this session would keep more than %d MiB (64 MiB, or twice proxy.max_statement) of prepared statements, their values and variables: close some, send them in smaller ones, or keep large values in a table", most>>20)}
 	}
-	if heldByAll.Add(int64(n)) > mostHeldByAll {
-		heldByAll.Add(-int64(n))
+	if !s.Memory.take(n) {
 		return &plan.Refusal{Code: plan.TooLarge, Message: fmt.Sprintf(
-			"all sessions together would keep more than %d MiB of prepared statements and their values: close some, or try again later", mostHeldByAll>>20)}
+			"all sessions together would keep more than %d MiB (proxy.session_memory) of prepared statements, their values and variables: close some, or try again later", s.Memory.most>>20)}
 	}
 	s.weight += n
 	return nil
@@ -43,11 +50,11 @@ func (s *Session) hold(n int) error {
 // letGo counts n bytes less.
 func (s *Session) letGo(n int) {
 	s.weight -= n
-	heldByAll.Add(-int64(n))
+	s.Memory.give(n)
 }
 
 // sizeOf is what a prepared statement keeps, its plan roughly estimated.
-func sizeOf(p *prepared) int { return 3 * p.lexed.Size() }
+func sizeOf(p *prepared) int { return 3*p.lexed.Size() + mapEntry + 2*lightReading }
 
 func (s *Session) holdPrepared(p *prepared) error {
 	n := sizeOf(p)
@@ -60,7 +67,7 @@ func (s *Session) holdPrepared(p *prepared) error {
 
 // holdText keeps a text of PREPARE under a name.
 func (s *Session) holdText(name, text string) error {
-	if err := s.hold(len(text)); err != nil {
+	if err := s.hold(textSize(name, text)); err != nil {
 		return err
 	}
 	if s.texts == nil {
@@ -70,9 +77,11 @@ func (s *Session) holdText(name, text string) error {
 	return nil
 }
 
+func textSize(name, text string) int { return len(name) + len(text) + mapEntry + 2*lightReading }
+
 func (s *Session) forgetText(name string) {
 	if t := s.texts[name]; t != nil {
-		s.letGo(len(t.text))
+		s.letGo(textSize(name, t.text))
 		delete(s.texts, name)
 	}
 }
@@ -99,11 +108,56 @@ func (s *Session) forgetLong(p *prepared) {
 func settable(next *backend.Settings) error {
 	if n := len(next.Assignments()); n > mostAssignments {
 		return &plan.Refusal{Code: plan.TooLarge, Message: fmt.Sprintf(
-			"%d variables are set in this session, of at most %d: keep what they hold in a table", n, mostAssignments)}
+			"%d variables would be set in this session, of at most %d: keep what they hold in a table", n, mostAssignments)}
 	}
 	if next.Size() > mostSettings {
 		return &plan.Refusal{Code: plan.TooLarge, Message: fmt.Sprintf(
-			"the variables that are set in this session hold more than %d MiB: keep large values in a table", mostSettings>>20)}
+			"the variables that are set in this session would hold more than %d MiB: keep large values in a table", mostSettings>>20)}
 	}
 	return nil
+}
+
+// weightOf is what a session keeps for settings: they stand in the table of all settings
+// by their text too. Those of every session are nobody's.
+func weightOf(settings *backend.Settings) int {
+	n := len(settings.Assignments())
+	if n == 0 {
+		return 0
+	}
+	return 2*settings.Size() + n*64
+}
+
+// carriable tells why the session can't have the settings; nil: it can.
+func (s *Session) carriable(next *backend.Settings) error {
+	if next == s.settings {
+		return nil
+	}
+	if err := settable(next); err != nil {
+		return err
+	}
+	grows := weightOf(next) - s.carried
+	if grows <= 0 {
+		return nil
+	}
+	if err := s.hold(grows); err != nil {
+		return err
+	}
+	s.letGo(grows)
+	return nil
+}
+
+// recount counts the settings that the session has now.
+func (s *Session) recount() {
+	n := weightOf(s.settings)
+	s.weight += n - s.carried
+	s.Memory.give(s.carried - n)
+	s.carried = n
+}
+
+// oneMore tells why one more of a session's names can't be kept, of which it has some.
+func oneMore(what string, some int) error {
+	if some < mostNames {
+		return nil
+	}
+	return &plan.Refusal{Code: plan.TooLarge, Message: fmt.Sprintf("this session has %d %s, as many as it may: release some", some, what)}
 }

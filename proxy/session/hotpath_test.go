@@ -80,7 +80,7 @@ func hotServices(t testing.TB) (*Services, *fakeShard) {
 	world := &World{Map: m, Catalog: catalogOf(m.Shards(), orders), Plans: plan.NewCache(1000), Flavor: flavor.MariaDB}
 	return &Services{
 		World: func() *World { return world }, Pools: pools, IDs: &sequence{}, Ring: ring,
-		MaxStatement: 1 << 20, Counts: &Counts{}, Meter: measured,
+		MaxStatement: 1 << 20, Memory: NewMemory(DefaultMemory), Counts: &Counts{}, Meter: measured,
 		Tracer: trace.New(nil, 0), // traces are on, and these statements are not chosen
 		Log:    slog.New(slog.DiscardHandler),
 	}, shard

@@ -10,6 +10,7 @@ import (
 	"locus/proxy/backend"
 	"locus/router"
 	"locus/router/catalog"
+	"locus/router/stmt"
 )
 
 // pinReason is why a session keeps a connection to a shard between its
@@ -94,6 +95,18 @@ func (p *pins) of(conn *backend.Conn) *pin {
 		if p.list[i].conn == conn {
 			return &p.list[i]
 		}
+	}
+	return nil
+}
+
+// oneMore tells why a statement can't be run that may add to the names that are
+// remembered.
+func (p *pins) oneMore(st *stmt.Statement) error {
+	switch {
+	case st.Features&stmt.NamedLock != 0:
+		return oneMore("named locks", len(p.locks))
+	case st.Features&stmt.TemporaryTable != 0 && st.Verb == "CREATE":
+		return oneMore("temporary tables", len(p.temporary))
 	}
 	return nil
 }

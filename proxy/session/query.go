@@ -74,6 +74,9 @@ func (s *Session) runText(payload []byte) error {
 }
 
 func (s *Session) runLexed(payload []byte) error {
+	if s.unkept != nil {
+		return s.writeError(s.unkept)
+	}
 	w := s.world()
 	text, ok, err := s.numbered(w, &s.lexed)
 	if err != nil {

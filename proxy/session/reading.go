@@ -20,14 +20,22 @@ type readThen struct {
 
 // reading is how a text is read now.
 func (s *Session) reading() readThen {
-	return readThen{settings: s.settings, mode: s.mode, foreign: s.foreign}
+	return readThen{settings: s.settings.Reading(), mode: s.mode, foreign: s.foreign}
 }
+
+// lightReading is how much the settings may hold that are kept for the next execution, in
+// bytes: each of thousands of statements may have been executed under others.
+const lightReading = 1 << 10
 
 // on gives the settings under which a connection that carries others is to have
 // the statement prepared.
 func (r *readThen) on(present *backend.Settings) *backend.Settings {
 	if r.present != present && present != nil {
-		r.present, r.under = present, present.ReadAs(r.settings)
+		under := present.ReadAs(r.settings)
+		if present.Size() > lightReading {
+			return under
+		}
+		r.present, r.under = present, under
 	}
 	if present == nil {
 		return nil

@@ -20,6 +20,11 @@ func uitoa(n uint64) string { return strconv.FormatUint(n, 10) }
 // runOn runs a statement on one shard and passes the answer on.
 func (s *Session) runOn(r *request, shard router.ShardName) error {
 	s.Counts.OneShard.Add(1)
+	if s.pins != nil {
+		if err := s.pins.oneMore(r.plan.Statement); err != nil {
+			return err
+		}
+	}
 	if r.plan.Statement.Kind == stmt.Lock {
 		if err := s.unlockTables(); err != nil {
 			return err

@@ -54,7 +54,9 @@ type Session struct {
 	forcedID   uint64 // of the next INSERT into a table that is not sharded: SET insert_id
 	toldState  string // of its transaction, which the client was told last; empty: that there is none
 	prepared   map[uint32]*prepared
-	weight     int // bytes, as hold counts them
+	weight     int   // bytes, as hold counts them
+	carried    int   // of weight, what the settings are
+	unkept     error // why what the last statement assigned could not be kept: the session ends
 	lastStmt   uint32
 	holdings   []*holding // connections with cursors
 	warnings   []diagnostic
@@ -152,6 +154,7 @@ func (s *Session) leave() {
 	s.closeCursors()
 	s.forgetPrepared()
 	s.forgetTexts()
+	s.letGo(s.weight)
 	s.rollbackBranches()
 	s.unpinAll()
 	s.awaited.mu.Lock()

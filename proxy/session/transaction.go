@@ -12,6 +12,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/twophase"
 	"locus/router"
+	"locus/router/plan"
 	"locus/router/stmt"
 )
 
@@ -240,6 +241,11 @@ func (s *Session) savepoint(m stmt.Mark) error {
 			return err
 		}
 	}
+	if m.Verb == "savepoint" {
+		if err := s.txn.mayMark(m.Name); err != nil {
+			return err
+		}
+	}
 	for _, b := range s.txn.branches {
 		if _, err := b.conn.Own().Exec(s.ctx, m.String()); err != nil {
 			if _, refused := errors.AsType[*backend.ServerError](err); !refused {
@@ -253,6 +259,14 @@ func (s *Session) savepoint(m stmt.Mark) error {
 
 func noSavepoint(name string) error {
 	return fail(erSavepoint, "42000", "SAVEPOINT %s does not exist", name)
+}
+
+// mayMark tells why one more savepoint can't be remembered; nil: it can.
+func (t *transaction) mayMark(name string) error {
+	if len(name) > longestMark {
+		return &plan.Refusal{Code: plan.TooLarge, Message: fmt.Sprintf("a savepoint's name of %d bytes, of at most %d: give it a shorter one", len(name), longestMark)}
+	}
+	return oneMore("savepoints", len(t.marks))
 }
 
 // mark remembers a statement on savepoints; asked: shards have taken it.

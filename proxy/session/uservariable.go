@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/router/plan"
 	"locus/router/stmt"
 )
 
@@ -24,18 +25,45 @@ func (s *Session) learn(l lease, names []string) {
 	}
 	rows, err := l.conn.Own().Query(s.ctx, "SELECT "+strings.Join(fields, ", "))
 	if err != nil || len(rows.Rows) != 1 {
+		s.losesValues(l, errUnkept)
 		return
 	}
 	next := s.settings
 	for i, name := range names {
+		if lacksBytes(rows, 4*i) {
+			s.losesValues(l, errUnkept)
+			return
+		}
 		literal := valueLiteral(rows, 0, 4*i)
 		if charset, collation := rows.Rows[0][4*i+2], rows.Rows[0][4*i+3]; literal == "NULL" && len(charset) > 0 && string(charset) != "binary" {
 			literal = nullText + string(charset) + ") COLLATE " + string(collation)
 		}
 		next = next.With(variableName(name), literal)
 	}
+	if err := s.carriable(next); err != nil {
+		s.losesValues(l, err)
+		return
+	}
 	l.conn.Adopt(next)
 	s.carry(next)
+}
+
+// errUnkept is about values that a shard has and does not give, since HEX of them is
+// larger than its max_allowed_packet, or the connection was lost.
+var errUnkept = &plan.Refusal{Code: plan.TooLarge, Message: "user variables that the statement before assigned could not be read from the shard, being larger than half of its max_allowed_packet, or since the connection was lost: keep large values in a table"}
+
+// losesValues ends the session before its next statement, which would not see what the
+// last one has assigned: the client has the answer to that already. Nobody else gets the
+// connection.
+func (s *Session) losesValues(l lease, why error) {
+	l.conn.Note(backend.Unknown)
+	s.unkept = why
+}
+
+// lacksBytes tells a text that was asked for with valueFields and came without its bytes.
+func lacksBytes(rows *backend.Rows, at int) bool {
+	value := rows.Rows[0]
+	return value[at] != nil && value[at+1] == nil
 }
 
 // nullText begins a NULL that has a text's character set: MySQL reads later statements by it.

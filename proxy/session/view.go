@@ -27,7 +27,7 @@ func (s *Session) settingsView() *view {
 
 // adopt makes a view the session's, after a shard has taken it.
 func (s *Session) adopt(next view) error {
-	if err := settable(next.settings); err != nil {
+	if err := s.carriable(next.settings); err != nil {
 		return err
 	}
 	if next.autocommit && !s.autocommit {
@@ -65,6 +65,7 @@ func (s *Session) carry(settings *backend.Settings) {
 	}
 	s.foreign = !utf8Charsets[charset]
 	s.mode = s.mode&^stmt.Reading | reading(charset)
+	s.recount()
 }
 
 // learned takes over what the values of a SET have changed themselves, by functions

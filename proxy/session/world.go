@@ -89,8 +89,10 @@ type Services struct {
 	Stop func(point string)
 	// MaxStatement bounds a command's payload in bytes, as max_allowed_packet does.
 	MaxStatement int
-	Fencing      Fencing
-	Counts       *Counts
+	// Memory bounds what all sessions keep from command to command.
+	Memory  *Memory
+	Fencing Fencing
+	Counts  *Counts
 	// Meter counts statements by gene, and how those on moving genes fare.
 	Meter *meter.Meter
 	// Tracer decides which statements are traced; nil: none is.

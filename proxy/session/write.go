@@ -74,6 +74,10 @@ func (s *Session) writeError(err error) error {
 		e = fail(e.Code, e.State, "%s; with it the session lost what it had there (%s), and this connection is closed", e.Message, s.lostPins)
 		end = errTransactionLost
 	}
+	if s.unkept != nil {
+		e = fail(e.Code, e.State, "%s; this connection is closed", e.Message)
+		end = errTransactionLost
+	}
 	s.noteError(e)
 	s.failed, s.changes = true, nil
 	s.rowCount = -1
