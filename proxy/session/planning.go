@@ -26,7 +26,7 @@ const goneLook = 50 * time.Millisecond
 //
 // Comments that some servers run are resolved in it, so that what is planned, sent,
 // prepared and traced is what the shards would run: the text is changed where it
-// stands, and l.Text is the one to go on with.
+// stands, and may become shorter: l.Text is the one to go on with.
 func (s *Session) read(l *stmt.Lexed, text []byte) error { return s.readBy(l, text, s.mode) }
 
 // readBy is read of a text of another time.

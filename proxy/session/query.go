@@ -58,6 +58,7 @@ func (s *Session) query(payload []byte) error {
 	if err := s.read(&s.lexed, payload[1:]); err != nil {
 		return s.writeError(err)
 	}
+	payload = payload[:1+s.lexed.Length()]
 	if s.lexed.Several && s.capabilities&mysql.CLIENT_MULTI_STATEMENTS != 0 {
 		return s.several(payload)
 	}

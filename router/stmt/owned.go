@@ -2,6 +2,7 @@ package stmt
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -168,9 +169,22 @@ func (l *Lexed) behindBlanks(at int) int {
 		case ok && literal.Kind == CommentLiteral && int(literal.End) > at:
 			at = int(literal.End)
 		default:
-			return at
+			end := l.hintEnd(at)
+			if end == at {
+				return at
+			}
+			at = end
 		}
 	}
+}
+
+// hintEnd gives where the hint ends that begins at a place: that place if there is none.
+func (l *Lexed) hintEnd(at int) int {
+	i, ok := slices.BinarySearchFunc(l.asides, int32(at), func(a aside, at int32) int { return cmp.Compare(a.start, at) })
+	if !ok {
+		return at
+	}
+	return int(l.asides[i].end)
 }
 
 func skipBlanks(text []byte, at int) int {

@@ -2,6 +2,7 @@ package stmt
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -39,9 +40,10 @@ func ServerOf(version string) (s Server, ok bool) {
 var unknown = []Server{{true, 100400}, {true, 999998}, {false, 50700}, {false, 999998}}
 
 // Resolve puts in the place of comments that some servers run what the given ones
-// make of them, and reads the text anew. What they run stands alone, what they skip
-// is blanked; every byte stays where it is. It refuses what they don't agree on,
-// what is nested deeper than dumps have it, and what does not end.
+// make of them, and reads the text anew. What they run stands alone, and what they
+// skip is gone, as it is from the names that servers give columns by their
+// expressions. It refuses what they don't agree on, what is nested deeper than dumps
+// have it, and what does not end; where, is said of the text as it came.
 func (l *Lexed) Resolve(on []Server) {
 	if len(on) == 0 {
 		on = unknown
@@ -49,11 +51,18 @@ func (l *Lexed) Resolve(on []Server) {
 	r := resolver{text: l.Text, mode: l.Mode, on: on, opened: -1}
 	err := r.run()
 	if err == nil {
+		r.out = append(r.out, r.text[r.copied:]...)
 		err = r.apart()
+	} else {
+		r.out = r.text
 	}
-	l.Lex(l.Text, l.Mode)
-	if err != nil {
+	l.Lex(l.Text[:copy(l.Text, r.out)], l.Mode) // never longer than it was
+	var u *Uncertain
+	switch {
+	case err != nil:
 		l.Err, l.Conditional, l.Several = err, false, false
+	case errors.As(l.Err, &u):
+		u.At = r.before(u.At)
 	}
 }
 
@@ -63,9 +72,55 @@ type resolver struct {
 	on   []Server
 	pos  int
 	// opened is where the comment begins that is being run, or -1; body is what
-	// follows its opening.
-	opened, body int
-	ran          []span
+	// follows its opening, and begun is where that is in out.
+	opened, body, begun int
+	ran                 []span // of out
+	// out is what is left of the text up to copied, and cuts are what is not.
+	out    []byte
+	copied int
+	cuts   []cut
+}
+
+// cut is a place of what is left, and how many bytes of the text are gone before it.
+type cut struct{ at, gone int }
+
+// cut leaves something in the place of a piece of the text: nothing, if what stands
+// around it stays apart, else a blank. Behind two minus signs, which a blank would
+
+func (r *resolver) cut(start, end int) {
+	r.out = append(r.out, r.text[r.copied:start]...)
+	switch {
+	case bytes.HasSuffix(r.out, []byte("--")):
+		r.out = append(r.out, "/**/"...)
+	case len(r.out) > 0 && end < len(r.text) && joined(r.out[len(r.out)-1], r.text[end]):
+		r.out = append(r.out, ' ')
+	}
+	r.copied = end
+	r.cuts = append(r.cuts, cut{at: len(r.out), gone: end - len(r.out)})
+}
+
+// joined tells two bytes that may become one token where nothing stands between them,
+// or a function's name and its parenthesis.
+func joined(a, b byte) bool {
+	apart := class[a] == spaceByte || class[b] == spaceByte || a == '(' || a == ',' || a == ')' || b == ',' || b == ')'
+	return !apart
+}
+
+// begins tells whether nothing of a statement is left so far.
+func (r *resolver) begins() bool {
+	left := bytes.TrimRight(r.out, " \t\n\v\f\r")
+	return len(left) == 0 || left[len(left)-1] == ';'
+}
+
+// before gives where a byte of what is left stood in the text.
+func (r *resolver) before(at int) int {
+	gone := 0
+	for _, c := range r.cuts {
+		if c.at <= at {
+			gone = c.gone
+		}
+	}
+	return at + gone
 }
 
 func (r *resolver) refuse(at int, reason string) error {
@@ -116,7 +171,8 @@ func (r *resolver) comment() error {
 	case fate.end < 0:
 		return r.refuse(at, "a comment that some servers run, and that does not end"+plainly)
 	case !fate.runs:
-		r.empty(at, fate.end)
+		r.cut(at, fate.end)
+		r.stay()
 		r.pos = fate.end
 	case r.opened >= 0:
 		return r.refuse(at, "a comment within a comment, both of which some servers run"+plainly)
@@ -125,36 +181,42 @@ func (r *resolver) comment() error {
 	case fate.doubtful:
 		return r.refuse(at, "a comment for a version of six digits, which not all servers read: write five")
 	default:
-		r.opened, r.body, r.pos = at, fate.end, fate.end
+		r.cut(at, fate.end)
+		r.opened, r.body, r.begun, r.pos = at, fate.end, len(r.out), fate.end
 	}
 	return nil
 }
 
-// empty leaves a comment of nothing but blanks.
-func (r *resolver) empty(start, end int) { blank(r.text, int32(start+len("/*")), int32(end-len("*/"))) }
+// stay leaves a comment where nothing of a statement is left so far: a text of
+// comments alone is run without an error, and an empty one isn't.
+func (r *resolver) stay() {
+	if !r.begins() {
+		return
+	}
+	r.out = append(r.out, "/**/"...)
+	r.cuts[len(r.cuts)-1] = cut{at: len(r.out), gone: r.copied - len(r.out)}
+}
 
-// close ends the comment that is being run. One of nothing stays a comment: a text
-// of comments alone is run without an error, and an empty one isn't.
+// close ends the comment that is being run.
 func (r *resolver) close() {
 	end := r.pos + len("*/")
+	r.cut(r.pos, end)
 	if len(bytes.TrimLeft(r.text[r.body:r.pos], " \t\n\v\f\r")) == 0 {
-		r.empty(r.opened, end)
+		r.stay()
 	} else {
-		blank(r.text, int32(r.opened), int32(r.body))
-		blank(r.text, int32(r.pos), int32(end))
-		r.ran = append(r.ran, span{r.body, r.pos})
+		r.ran = append(r.ran, span{r.begun, len(r.out)})
 	}
 	r.pos, r.opened = end, -1
 }
 
 // apart refuses a comment that is in two statements: servers end it with the first.
 func (r *resolver) apart() error {
-	for at, left := 0, r.ran; len(left) > 0 && at < len(r.text); {
-		end, next := First(r.text[at:], r.mode)
+	for at, left := 0, r.ran; len(left) > 0 && at < len(r.out); {
+		end, next := First(r.out[at:], r.mode)
 		for ; len(left) > 0 && left[0].start <= at+end; left = left[1:] {
 			c := left[0]
-			if at+end < c.end && (!onlyBlanks(r.text[at+end:c.end]) || !onlyBlanks(r.text[c.end:])) {
-				return r.refuse(at+end, "a comment that some servers run, with two statements in it"+plainly)
+			if at+end < c.end && (!onlyBlanks(r.out[at+end:c.end]) || !onlyBlanks(r.out[c.end:])) {
+				return r.refuse(r.before(at+end), "a comment that some servers run, with two statements in it"+plainly)
 			}
 		}
 		if next == 0 {

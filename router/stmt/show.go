@@ -151,7 +151,12 @@ func (l *Lexed) inLiteral(at int) bool {
 // Aliased tells whether an alias follows a table's name that ends at offset end.
 func (l *Lexed) Aliased(end int) bool {
 	at := l.behindBlanks(end)
-	if at >= len(l.Text) || !inName(l.Text[at]) && l.Text[at] != '`' {
+	switch {
+	case at >= len(l.Text):
+		return false
+	case l.Mode.names(l.Text[at]):
+		return true
+	case !inName(l.Text[at]):
 		return false
 	}
 	word, _ := nameAt(l.Text, at)
