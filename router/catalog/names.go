@@ -110,6 +110,25 @@ func (c *Catalog) Stores(current, schema, name string) bool {
 	return false
 }
 
+// StoredOn gives the shards that have a routine of the name, and those that are known
+// to lack it, in the catalog's order.
+func (c *Catalog) StoredOn(current, schema, name string) (has, lack []router.ShardName) {
+	if c.closed == nil {
+		return nil, nil
+	}
+	for _, shard := range c.Shards {
+		r := c.closed.reach[shard]
+		switch {
+		case r == nil:
+		case slices.ContainsFunc(called(current, schema, name), func(full TableName) bool { return len(r.routines[full]) > 0 }):
+			has = append(has, shard)
+		default:
+			lack = append(lack, shard)
+		}
+	}
+	return has, lack
+}
+
 // called are the names, in lower case, of what a call may mean: a routine, or that of a
 // package in the current schema.
 func called(current, schema, name string) []TableName {
@@ -280,7 +299,7 @@ func (c *Catalog) Mentions(current string, words []string) (name string, ok bool
 		occurs[w] = true
 	}
 	for _, w := range words {
-		if slices.ContainsFunc(c.names[w], func(schema string) bool { return occurs[schema] }) {
+		if slices.ContainsFunc(c.names[w], func(schema string) bool { return occurs[schema] && !c.home(TableName{schema, w}) }) {
 			return "the declared table " + w, true
 		}
 		if c.closed == nil {
@@ -293,6 +312,12 @@ func (c *Catalog) Mentions(current string, words []string) (name string, ok bool
 		}
 	}
 	return "", false
+}
+
+// home tells whether a declared table is the default shard's alone.
+func (c *Catalog) home(lower TableName) bool {
+	t := c.tables[c.folded[lower]]
+	return t != nil && t.Kind == Single && t.Shard == c.First()
 }
 
 // systemSchema tells the schemas that each server has for itself.

@@ -15,6 +15,9 @@ func (c Context) closed(s *stmt.Statement) error {
 		if err := c.closedError(c.Catalog.Calling(c.Schema, call.Schema, call.Name)); err != nil {
 			return err
 		}
+		if err := c.stored(s, call); err != nil {
+			return err
+		}
 	}
 	switch s.Kind {
 	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete:
@@ -28,6 +31,27 @@ func (c Context) closed(s *stmt.Statement) error {
 	default:
 		return nil
 	}
+}
+
+// stored refuses a routine that is not on each shard that the rows may be on.
+func (c Context) stored(s *stmt.Statement, call stmt.Called) error {
+	has, lack := c.Catalog.StoredOn(c.Schema, call.Schema, call.Name)
+	if len(has) == 0 || len(lack) == 0 {
+		return nil
+	}
+	for _, name := range tablesOf(s) {
+		t, err := c.find(name)
+		if err != nil {
+			return err
+		}
+		switch {
+		case t == nil, t.Kind == catalog.Single && !slices.Contains(lack, t.Shard), t.Kind == catalog.Global && s.Kind == stmt.Select && !slices.Contains(lack, c.Catalog.First()):
+			continue
+		}
+		return refuse(TooFar, "%s is stored on shard %s alone, and rows of %s are on others: write what it computes in the place of its name, or define it on each shard, connected to it",
+			catalog.TableName{Schema: c.schemaOf(call.TableName), Name: call.Name}, catalog.List(has), t)
+	}
+	return nil
 }
 
 // each asks what is wrong with tables, those of the session aside.
