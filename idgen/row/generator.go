@@ -13,6 +13,9 @@ type Advance func(ctx context.Context, tag string, n uint64) (first uint64, err 
 
 // Locked adds n under the row's lock: one statement.
 func (t *Table) Locked(ctx context.Context, tag string, n uint64) (uint64, error) {
+	if t.versionless() {
+		return t.Swapped(ctx, tag, n)
+	}
 	floor := t.bounds.Of(tag)
 	result, err := t.db.ExecContext(ctx, "UPDATE "+t.name+" SET max_id = LAST_INSERT_ID(max_id + ?), version = version + 1 WHERE biz_tag = ? AND max_id <= ?",
 		n, []byte(tag), maxID-n)

@@ -2,6 +2,7 @@ package row
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"strings"
 	"sync"
@@ -162,6 +163,90 @@ func TestBesideAnotherProgram(t *testing.T) {
 			})
 		}
 		takers.Wait()
+	})
+}
+
+// leafAlloc is the table of Leaf's documents.
+const leafAlloc = `CREATE TABLE leaf_alloc (
+  biz_tag varchar(128) NOT NULL DEFAULT '',
+  max_id bigint(20) NOT NULL DEFAULT '1',
+  step int(11) NOT NULL,
+  description varchar(256) DEFAULT NULL,
+  update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP,
+  PRIMARY KEY (biz_tag)
+) ENGINE=InnoDB`
+
+// leafTakes is a segment as Leaf takes it: to Leaf max_id is the number behind the last one that is taken.
+func leafTakes(ctx context.Context, db *sql.DB) (first, behind uint64, err error) {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.ExecContext(ctx, "UPDATE leaf_alloc SET max_id = max_id + step WHERE biz_tag = 'leaf-segment-test'"); err != nil {
+		return 0, 0, err
+	}
+	var step uint64
+	if err := tx.QueryRowContext(ctx, "SELECT max_id, step FROM leaf_alloc WHERE biz_tag = 'leaf-segment-test'").Scan(&behind, &step); err != nil {
+		return 0, 0, err
+	}
+	return behind - step, behind, tx.Commit()
+}
+
+// A table of Leaf is taken from as it is, while Leaf goes on, in every way.
+func TestATableOfLeaf(t *testing.T) {
+	each(t, func(t *testing.T, server *servers.Server, database string) {
+		leaf := server.DB(t, database)
+		for _, statement := range []string{leafAlloc, "INSERT INTO leaf_alloc (biz_tag, max_id, step, description) VALUES ('leaf-segment-test', 1, 20, 'Test leaf Segment Mode Get Id')"} {
+			if _, err := leaf.ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var all distinct.Numbers
+		var takers sync.WaitGroup
+		takers.Go(func() {
+			for range 60 {
+				first, behind, err := leafTakes(t.Context(), leaf)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for n := first; n < behind; n++ {
+					all.Add(t, n)
+				}
+			}
+		})
+		for range 2 {
+			table, err := Open(server.DB(t, database), "leaf_alloc", time.Now) // a process of its own
+			if err != nil {
+				t.Fatal(err)
+			}
+			takers.Go(func() { all.Take(t, table.Generator("leaf-segment-test", table.Locked, nil), 40, 3) })
+			takers.Go(func() {
+				for range 40 {
+					g, err := table.Extend(t.Context(), "leaf-segment-test", 7)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					for n := g.First; n <= g.Last; n++ {
+						all.Add(t, n)
+					}
+				}
+			})
+		}
+		takers.Wait()
+		table, err := Open(leaf, database+".leaf_alloc", time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := table.Extend(t.Context(), "leaf-segment-test", 5); err != nil {
+			t.Error(err)
+		}
+		server.Exec(t, "UPDATE "+database+".leaf_alloc SET max_id = 1")
+		if g, err := table.Extend(t.Context(), "leaf-segment-test", 5); !errors.Is(err, segment.ErrWentBack) {
+			t.Errorf("it went back, and granted %v, %v", g, err)
+		}
 	})
 }
 

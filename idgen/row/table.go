@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,9 +21,10 @@ type Table struct {
 
 	bounds segment.Seen // max_id by tag
 
-	mu   sync.Mutex        // guards what follows; never held across a statement
-	tags map[string]uint64 // step by tag, as last read
-	asOf time.Time
+	mu    sync.Mutex        // guards what follows; never held across a statement
+	tags  map[string]uint64 // step by tag, as last read
+	asOf  time.Time
+	plain bool // it has no version: see Extend
 }
 
 // refresh is how long a list of tags is believed.
@@ -101,7 +103,30 @@ func (t *Table) step(ctx context.Context, tag string) (uint64, error) {
 	return step, nil
 }
 
+// versionless tells whether the table has no version, as Leaf makes it. Its tags were read.
+func (t *Table) versionless() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.plain
+}
+
+// lacksVersion looks whether the table has none.
+func (t *Table) lacksVersion(ctx context.Context) (bool, error) {
+	schema, name, qualified := strings.Cut(t.name, ".")
+	if !qualified {
+		schema, name = "", t.name
+	}
+	var columns int
+	err := t.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = COALESCE(NULLIF(?, ''), DATABASE()) "+
+		"AND TABLE_NAME = ? AND COLUMN_NAME = 'version'", schema, name).Scan(&columns)
+	return columns == 0, err
+}
+
 func (t *Table) read(ctx context.Context) error {
+	plain, err := t.lacksVersion(ctx)
+	if err != nil {
+		return fmt.Errorf("read columns of %s: %w", t.name, err)
+	}
 	rows, err := t.db.QueryContext(ctx, "SELECT biz_tag, step FROM "+t.name)
 	if err != nil {
 		return fmt.Errorf("read tags of %s: %w", t.name, err)
@@ -121,6 +146,6 @@ func (t *Table) read(ctx context.Context) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.tags, t.asOf = tags, t.now()
+	t.tags, t.asOf, t.plain = tags, t.now(), plain
 	return nil
 }

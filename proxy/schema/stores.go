@@ -28,10 +28,10 @@ func Stores(ctx context.Context, shards map[router.ShardName]Querier, c *cluster
 	return problems
 }
 
-// granting looks for the row with all its columns.
+// granting looks for the row with all its columns. A version may be missing, as in the tables of Leaf.
 func granting(ctx context.Context, q Querier, generator string, s cluster.MySQLStore) error {
 	table, tag := s.RowOf(generator)
-	rows, err := q.Query(ctx, "SELECT step, max_id, version, update_time FROM "+table+" WHERE biz_tag = X'"+hex.EncodeToString([]byte(tag))+"'")
+	rows, err := q.Query(ctx, "SELECT step, max_id, update_time FROM "+table+" WHERE biz_tag = X'"+hex.EncodeToString([]byte(tag))+"'")
 	switch where := fmt.Sprintf("row %s of %s on shard %s", tag, table, s.Shard); {
 	case err != nil:
 		return fmt.Errorf("%s can't be read (%w): make the table with biz_tag, max_id, step, version and update_time, or correct the store", where, err)
