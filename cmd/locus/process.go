@@ -155,5 +155,7 @@ func (p *process) answerer() *fleet.Answerer {
 		fleet.Outcomes: func() any { return p.proxy.Outcomes() },
 		fleet.Clock:    func() any { return time.Now().UTC() },
 		fleet.Slow:     func() any { return p.proxy.Slow().Digests() },
+
+		fleet.Generators: func() any { return p.numbers.Reports() },
 	}}
 }

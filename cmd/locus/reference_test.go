@@ -16,6 +16,7 @@ import (
 
 	"locus/config/etcd"
 	"locus/control/fleet"
+	"locus/control/generators"
 	"locus/control/jobs"
 	"locus/migrate/job"
 	"locus/migrate/phase"
@@ -79,6 +80,18 @@ func fakeProxy(t *testing.T, kv *etcd.KV) {
 	answers := &fleet.Answerer{KV: kv, Presence: presence, ID: card.ID, Log: slog.New(slog.DiscardHandler), Values: map[fleet.Question]func() any{
 		fleet.Load: func() any {
 			return meter.Load{Heaviest: []meter.Rate{{Slot: 0x3eab, PerSecond: 120}, {Slot: 0x1234, PerSecond: 20}}, Scattered: 0.5}
+		},
+		fleet.Generators: func() any {
+			return []generators.Report{
+				{
+					Name: "numbers", Left: map[string]float64{"sequence": 0.9973}, Loads: 12, Failed: 3, Waits: 1,
+					Members: []generators.MemberReport{
+						{Of: "numbers", Name: "etcd_numbers", State: "aside", Error: "etcd at 10.0.0.7:2379: context deadline exceeded"},
+						{Of: "numbers", Name: "shard_numbers", State: "well"},
+					},
+				},
+				{Name: "counter", Breakers: map[string]map[string]int{"redis": {"closed": 1}, "etcd": {"closed": 1}}},
+			}
 		},
 	}}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))

@@ -21,6 +21,9 @@ const (
 	Slow Question = "slow"
 	// Clock is what time it is: a time.Time.
 	Clock Question = "clock"
+	// Generators is how the generators stand that the process has opened: a list of
+	// generators.Report.
+	Generators Question = "generators"
 )
 
 // Keys relative to the cluster's prefix: a question, and under another one the

@@ -176,3 +176,18 @@ func TestFields(t *testing.T) {
 		t.Errorf("%v, %d, %v, want %v", fields, n, err, want)
 	}
 }
+
+func BenchmarkMake(b *testing.B) {
+	template, err := Parse("B{seq:14}", Parts())
+	if err != nil {
+		b.Fatal(err)
+	}
+	n := uint64(0)
+	next := func(context.Context, string) (uint64, error) { n++; return n, nil }
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := template.Make(context.Background(), next, Values{Now: at}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

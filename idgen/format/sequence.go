@@ -12,11 +12,11 @@ import (
 
 // sequence is what {seq:…} says.
 type sequence struct {
-	digits  int    // that it is padded to; 0: none
-	per     string // the layout of the time with each of which it begins anew; empty: never
-	spelled string // the offset of that time
-	hidden  uint32 // the version of the key that hides it; 0: none does
-	scope   func(time.Time) string
+	digits  int                    // that it is padded to; 0: none
+	per     string                 // the layout of the time with each of which it begins anew; empty: never
+	spelled string                 // the offset of that time
+	hidden  uint32                 // the version of the key that hides it; 0: none does
+	scope   func(time.Time) string // nil: it is one
 }
 
 // mostDigits are those of the largest number.
@@ -39,7 +39,6 @@ func seqPart(argument string) (Part, error) {
 }
 
 func readSequence(argument string) (s sequence, err error) {
-	s.scope = func(time.Time) string { return "" }
 	digits, rest, _ := strings.Cut(argument, ",")
 	if digits != "" {
 		if s.digits, err = strconv.Atoi(digits); err != nil || s.digits < 1 || s.digits > mostDigits {
@@ -82,12 +81,15 @@ func readSequence(argument string) (s sequence, err error) {
 }
 
 func (s sequence) text(ctx context.Context, v *Values) (string, error) {
-	scope := s.scope(v.Now)
+	scope := ""
+	if s.scope != nil {
+		scope = s.scope(v.Now)
+	}
 	number, err := v.next(ctx, scope)
 	if err != nil {
 		return "", err
 	}
-	if most := cmp.Or(s.digits, mostDigits); len(strconv.FormatUint(number, 10)) > most {
+	if most := cmp.Or(s.digits, mostDigits); number >= tens[most] {
 		return "", fmt.Errorf("%d has more than %d digits: %w", number, most, ErrFull)
 	}
 	if s.hidden != 0 {
@@ -102,9 +104,24 @@ func (s sequence) text(ctx context.Context, v *Values) (string, error) {
 	return padded(number, s.digits), nil
 }
 
+// tens are the powers of ten that fit into 64 bits.
+var tens = func() (list [mostDigits + 1]uint64) {
+	list[0] = 1
+	for i := range mostDigits {
+		list[i+1] = 10 * list[i]
+	}
+	return list
+}()
+
+// padded is a number of so many digits at least.
 func padded(n uint64, digits int) string {
-	text := strconv.FormatUint(n, 10)
-	return strings.Repeat("0", max(0, digits-len(text))) + text
+	var text [mostDigits + 1]byte
+	at := len(text)
+	for ; n > 0 || at > len(text)-max(1, digits); n /= 10 {
+		at--
+		text[at] = byte('0' + n%10)
+	}
+	return string(text[at:])
 }
 
 var errNoKeys = errors.New("its sequence is hidden, and there is no key ring: name one as key_ring: in the configuration")

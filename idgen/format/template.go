@@ -177,7 +177,11 @@ func (t *Template) Fits(bytes int) error {
 // sequence may be used up.
 func (t *Template) Make(ctx context.Context, next Sequence, v Values) (string, error) {
 	v.next = next
-	texts := make([]string, len(t.pieces))
+	var few [8]string // so many are no allocation
+	texts := few[:0]
+	for range t.pieces {
+		texts = append(texts, "")
+	}
 	for _, i := range t.order {
 		p := t.pieces[i]
 		if p.part == nil {

@@ -118,7 +118,7 @@ func (q *Queue) take(into []uint64) (n int, filled <-chan struct{}, err error) {
 		n++
 	}
 	q.taken += uint64(n)
-	if len(q.ready) < q.want || n < len(into) {
+	if len(q.ready) < q.least() || n < len(into) {
 		select {
 		case q.wake <- struct{}{}:
 		default:
@@ -183,9 +183,16 @@ func (q *Queue) missing() int {
 		q.taken, q.since = 0, now
 	}
 	each := uint64(1) << q.options.Bits
-	want := max(q.want, int(min((q.lacks+each-1)/each, uint64(q.options.Most))))
-	return max(0, want-len(q.ready))
+	lacks := int(min((q.lacks+each-1)/each, uint64(q.options.Most)))
+	if len(q.ready) >= max(q.least(), lacks) {
+		return 0
+	}
+	return max(lacks, min(2*q.want, q.options.Most)) - len(q.ready)
 }
+
+// least is how many inner numbers must be ready. The filler is woken when there are fewer, and fetches twice as many: else it
+// would be woken, and ask the generator, for each that is taken.
+func (q *Queue) least() int { return min(q.want, max(1, q.options.Most/2)) }
 
 func (q *Queue) put(numbers []uint64, err error) {
 	q.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -20,10 +21,12 @@ import (
 	"locus/idgen"
 	"locus/idgen/autoincrement"
 	"locus/idgen/buckets"
+	"locus/idgen/format"
 	"locus/idgen/gene"
 	"locus/idgen/ha"
 	"locus/idgen/orderid"
 	"locus/idgen/pool"
+	"locus/idgen/queue"
 	"locus/idgen/redis"
 	"locus/idgen/row"
 	"locus/idgen/segment"
@@ -368,4 +371,137 @@ func BenchmarkSQL(b *testing.B) {
 		}
 	}
 	ratio(b, 4, query("SELECT NEXT VALUE FOR orders"), query("SELECT 1"))
+}
+
+// BenchmarkHA is an ha over two tables that count, each on a server of its own, over one of them.
+func BenchmarkHA(b *testing.B) {
+	var members []idgen.Numbers
+	for _, s := range servers.Start(b, servers.MariaDB, 2) {
+		s.Exec(b, "CREATE DATABASE ids")
+		db := s.DB(b, "ids")
+		db.SetMaxIdleConns(16)
+		table := autoincrement.Table{DB: db, Name: "ids_0"}
+		if err := table.Create(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		one, err := autoincrement.New(ha.Options{}, table)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(one.Close)
+		members = append(members, one)
+	}
+	g, err := ha.New(ha.Options{}, members...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(g.Close)
+	best := members[0]
+	if rate(b, 4, taking(members[1])) > rate(b, 4, taking(best)) {
+		best = members[1]
+	}
+	ratio(b, 4, taking(g), taking(best))
+}
+
+func taking(g idgen.Numbers) func() error {
+	return func() error { _, err := idgen.One(context.Background(), g); return err }
+}
+
+// queued is a queue over an ha over two segments, out of a database.
+func queued(b *testing.B) *queue.Queue {
+	_, db := database(b)
+	table := tagTable(b, db, "one", "other")
+	var members []idgen.Numbers
+	for _, tag := range []string{"one", "other"} {
+		numbers, err := segment.NewNumbers(table, tag, 0, segment.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { _ = numbers.Close(context.Background()) })
+		members = append(members, numbers)
+	}
+	g, err := ha.New(ha.Options{}, members...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(g.Close)
+	q, err := queue.New(g, queue.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(q.Close)
+	return q
+}
+
+// millions reports the median of how many millions a second one goroutine has.
+func millions(b *testing.B, do func() error) {
+	rate(b, 1, do) // until segments and queue are as long as they should be
+	var rates []float64
+	for range rounds {
+		rates = append(rates, rate(b, 1, do)/1e6)
+	}
+	b.ReportMetric(median(rates), "millions/s")
+}
+
+func BenchmarkQueueOverHA(b *testing.B) { millions(b, taking(queued(b))) }
+
+// BenchmarkFormat is texts of a template over a queue over an ha.
+func BenchmarkFormat(b *testing.B) {
+	template, err := format.Parse("B{seq:14}", format.Parts())
+	if err != nil {
+		b.Fatal(err)
+	}
+	q := queued(b)
+	next := func(ctx context.Context, _ string) (uint64, error) { return idgen.One(ctx, q) }
+	millions(b, func() error {
+		_, err := template.Make(context.Background(), next, format.Values{Now: time.Now()})
+		return err
+	})
+}
+
+// billed is a shop whose tables have columns of text: one is stamped by a format over a queue over an ha.
+func billed(b *testing.B) *sql.DB {
+	const table = "CREATE TABLE {schema}.%s (ticket_id BIGINT NOT NULL PRIMARY KEY, holder BIGINT NOT NULL, label VARCHAR(20) NOT NULL) DEFAULT CHARSET utf8mb4"
+	s := shop.Start(b, servers.MariaDB, shop.Options{
+		Tables: []string{fmt.Sprintf(table, "stamped"), fmt.Sprintf(table, "plain")},
+		Declarations: `  {schema}.stamped: {kind: sharded, owner: holder, id: {column: ticket_id, layout: int64}, stamped: {label: bill}}
+  {schema}.plain: {kind: sharded, owner: holder, id: {column: ticket_id, layout: int64}}
+generators:
+  ticket: {kind: segment}
+  one: {kind: segment}
+  other: {kind: segment}
+  both: {kind: ha, of: [one, other]}
+  ready: {kind: queue, of: [both]}
+  bill: {kind: format, of: [ready], template: "B{seq:14}"}
+`,
+		Options: func(o *proxy.Options) {
+			set := generators.New(generators.Options{KV: shop.Segments(), Name: "bench"})
+			b.Cleanup(func() { _ = set.Close() })
+			o.Generators = set
+		},
+	})
+	db := s.DB(b, nil)
+	db.SetMaxIdleConns(16)
+	return db
+}
+
+// BenchmarkFormatSQL is a format's text per statement, over a segment's number, with 16 clients.
+func BenchmarkFormatSQL(b *testing.B) {
+	db := billed(b)
+	query := func(text string) func() error {
+		return func() error {
+			var got string
+			return db.QueryRow(text).Scan(&got)
+		}
+	}
+	ratio(b, 16, query("SELECT NEXTVAL(bill)"), query("SELECT NEXTVAL(ticket)"))
+}
+
+// BenchmarkFormatStamped is an INSERT whose column a format fills, over one that gives it, with 16 clients.
+func BenchmarkFormatStamped(b *testing.B) {
+	db := billed(b)
+	insert := func(text string) func() error {
+		return func() error { _, err := db.Exec(text); return err }
+	}
+	ratio(b, 16, insert("INSERT INTO stamped (holder) VALUES (42)"), insert("INSERT INTO plain (holder, label) VALUES (42, 'B00000000000001')"))
 }

@@ -116,7 +116,7 @@ func newComposed(t *testing.T, step, bits int) *composed {
 
 // start has a new process take numbers.
 func (c *composed) start(i int) {
-	client, err := etcd.Open(etcd.Config{Endpoints: []string{c.links["etcd"].Addr()}, DialTimeout: storeTimeout, RequestTimeout: time.Second})
+	client, err := etcd.Open(etcd.Config{Endpoints: []string{c.links["etcd"].Addr()}, DialTimeout: time.Second, RequestTimeout: 4 * time.Second})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func (c *composed) torment() {
 	all := troubles()
 	for _, i := range rand.Perm(len(all)) {
 		one, before, began := all[i], c.total(), time.Now()
-		until(c.t, "no member is aside any more before "+one.name, func() bool { return c.aside() == "" })
+		c.recovers(one.name)
 		one.begin(c)
 		if one.bites {
 			until(c.t, "a member is set aside: "+one.name, func() bool { return c.aside() != "" })
@@ -227,6 +227,17 @@ func (c *composed) torment() {
 		c.goesOn(one.name)
 		one.end(c)
 		c.t.Logf("%12d numbers in %s: %s", c.total()-before, time.Since(began).Round(time.Millisecond), one.name)
+	}
+}
+
+// recovers waits until all members are asked again.
+func (c *composed) recovers(before string) {
+	deadline := time.Now().Add(2 * time.Minute)
+	for aside := c.aside(); aside != ""; aside = c.aside() {
+		if time.Now().After(deadline) {
+			c.t.Fatalf("two minutes later, before %s, a member is aside %s", before, aside)
+		}
+		wait(10 * time.Millisecond) // between two looks
 	}
 }
 
@@ -261,7 +272,7 @@ func (c *composed) aside() string {
 		for _, s := range p.set.Status() {
 			for _, m := range s.Members {
 				if m.State == ha.Aside {
-					return fmt.Sprintf("of process %d %s %s", i, m.Of, m.Name)
+					return fmt.Sprintf("of process %d %s %s: %v", i, m.Of, m.Name, m.Err)
 				}
 			}
 		}

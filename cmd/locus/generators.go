@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"locus/control/fleet"
+	"locus/control/generators"
+	"locus/router/cluster"
+)
+
+func generatorsCommand(in *invocation) *cobra.Command {
+	return &cobra.Command{
+		Use:   "generators [NAME]",
+		Short: "List the generators, and how they stand in each proxy",
+		Long: `List the declared generators, and how they stand in each proxy that has used them:
+which members are well, slow, aside or finished and what they failed with, what is
+left of their numbers, the segments that were loaded, and whether a server before
+them is asked. A proxy opens a generator when it is first used.`,
+		Example: `  locus generators
+  locus generators bill -o json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return in.withCluster(command.Context(), func(conn *connection, c *cluster.Cluster) error {
+				return in.generators(command.Context(), conn, c, args)
+			})
+		},
+	}
+}
+
+// generatorView is a declared generator.
+type generatorView struct {
+	Name string   `json:"name"`
+	Kind string   `json:"kind"`
+	Of   []string `json:"of,omitempty"`
+	// Proxies are how it stands in those that have used it.
+	Proxies []generatorIn `json:"proxies"`
+}
+
+// generatorIn is how one stands in a proxy.
+type generatorIn struct {
+	Proxy string `json:"proxy"`
+	generators.Report
+}
+
+// fleetView is all of them.
+type fleetView struct {
+	Generators []generatorView `json:"generators"`
+	Silent     []string        `json:"silent,omitempty"` // proxies that did not answer
+}
+
+func (in *invocation) generators(ctx context.Context, conn *connection, c *cluster.Cluster, args []string) error {
+	names := c.GeneratorNames()
+	if len(args) > 0 {
+		if _, err := declaredGenerator(c, args[0]); err != nil {
+			return err
+		}
+		names = args
+	}
+	answers, err := fleet.Ask[[]generators.Report](ctx, conn.kv, fleet.Generators, answerPatience)
+	if err != nil {
+		return err
+	}
+	v := fleetView{Silent: answers.Silent, Generators: []generatorView{}}
+	for _, name := range names {
+		g := generatorView{Name: name, Kind: string(c.Generators[name].Kind), Of: c.Generators[name].Of, Proxies: []generatorIn{}}
+		for _, proxy := range slices.Sorted(maps.Keys(answers.By)) {
+			for _, report := range answers.By[proxy] {
+				if report.Name == name {
+					g.Proxies = append(g.Proxies, generatorIn{proxy, report})
+				}
+			}
+		}
+		v.Generators = append(v.Generators, g)
+	}
+	return in.show(v, func(w io.Writer) { v.print(w) })
+}
+
+func (v fleetView) print(w io.Writer) {
+	rows := [][]string{{"GENERATOR", "KIND", "OF", "PROXY", "LEFT", "LOADS", "MEMBERS AND SERVERS"}}
+	for _, g := range v.Generators {
+		first := []string{g.Name, g.Kind, strings.Join(g.Of, ", ")}
+		if len(g.Proxies) == 0 {
+			rows = append(rows, append(first, "-", "", "", "not used yet"))
+		}
+		for _, p := range g.Proxies {
+			rows = append(rows, append(slices.Clone(first), p.Proxy, p.left(), p.loads(), p.states()))
+		}
+	}
+	columns(w, rows)
+	for _, g := range v.Generators {
+		for _, p := range g.Proxies {
+			for _, m := range p.Members {
+				if m.Error != "" {
+					fmt.Fprintf(w, "%s of %s in %s: %s\n", m.Name, m.Of, p.Proxy, m.Error)
+				}
+			}
+		}
+	}
+	for _, proxy := range v.Silent {
+		fmt.Fprintf(w, "proxy %s did not answer\n", proxy)
+	}
+}
+
+// left is the field of which least is left.
+func (g generatorIn) left() string {
+	field, least := "", 2.0
+	for _, name := range slices.Sorted(maps.Keys(g.Left)) {
+		if g.Left[name] < least {
+			field, least = name, g.Left[name]
+		}
+	}
+	if field == "" {
+		return ""
+	}
+	return fmt.Sprintf("%.4g %% of %s", 100*least, field)
+}
+
+func (g generatorIn) loads() string {
+	if g.Loads+g.Failed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d, %d failed, %d waited", g.Loads, g.Failed, g.Waits)
+}
+
+func (g generatorIn) states() string {
+	var list []string
+	for _, m := range g.Members {
+		list = append(list, m.Name+" "+m.State)
+	}
+	for _, before := range slices.Sorted(maps.Keys(g.Breakers)) {
+		for _, state := range slices.Sorted(maps.Keys(g.Breakers[before])) {
+			if n := g.Breakers[before][state]; n > 0 {
+				list = append(list, fmt.Sprintf("%s %s (%d)", before, state, n))
+			}
+		}
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,47 @@
+package generators
+
+// Report is the status of an open generator as processes tell it one another.
+type Report struct {
+	Name     string                    `json:"name"`
+	Left     map[string]float64        `json:"left,omitempty"`
+	Loads    uint64                    `json:"loads"`
+	Failed   uint64                    `json:"failed"`
+	Waits    uint64                    `json:"waits"`
+	Breakers map[string]map[string]int `json:"breakers,omitempty"` // before a server, by state
+	Members  []MemberReport            `json:"members,omitempty"`
+}
+
+// MemberReport is how a member of one stands.
+type MemberReport struct {
+	Of    string `json:"of"`
+	Name  string `json:"name"`
+	State string `json:"state"`
+	Error string `json:"error,omitempty"` // of its last call, if that failed
+}
+
+// longestError of a member is told, in bytes.
+const longestError = 300
+
+// Reports are those of the open generators, by name.
+func (s *Set) Reports() []Report {
+	reports := []Report{}
+	for _, st := range s.Status() {
+		r := Report{Name: st.Name, Left: st.Left, Loads: st.Loads, Failed: st.Failed, Waits: st.Waits, Breakers: map[string]map[string]int{}}
+		for before, states := range st.Breakers {
+			r.Breakers[before] = map[string]int{}
+			for state, n := range states {
+				r.Breakers[before][state.String()] = n
+			}
+		}
+		for _, m := range st.Members {
+			told := MemberReport{Of: m.Of, Name: m.Name, State: m.State.String()}
+			if m.Err != nil {
+				told.Error = m.Err.Error()
+				told.Error = told.Error[:min(len(told.Error), longestError)]
+			}
+			r.Members = append(r.Members, told)
+		}
+		reports = append(reports, r)
+	}
+	return reports
+}
