@@ -55,12 +55,10 @@ func TestRandomStatements(t *testing.T) {
 		p := newPair(t, engine)
 		g := p.generator(seed)
 		p.fill(g)
-		r := &report{pair: p, seed: seed}
+		r, w := &report{pair: p, seed: seed}, newWardrobe(p, seed)
 		for range total {
-			s := g.read()
-			if g.oneIn(4) {
-				s = g.write()
-			}
+			s := g.statement()
+			w.dress(s)
 			r.one(g, s)
 			if r.differences >= enough {
 				break
@@ -79,6 +77,14 @@ func (p *pair) generator(seed uint64) *generator {
 
 // code is that of a refusal.
 var code = regexp.MustCompile(`locus-\d+`)
+
+// mostRefused is, for each code, of how many of a thousand statements it may be the
+// answer. What is said of texts (1001, 1005, 1008) is rare whatever is between the
+// words; the rest comes of what generators write.
+var mostRefused = map[string]int{
+	"locus-1001": 15, "locus-1002": 1, "locus-1003": 15, "locus-1005": 5, "locus-1007": 25, "locus-1008": 2,
+	"locus-1101": 30, "locus-1102": 10, "locus-1103": 20, "locus-1203": 8, "locus-1204": 15, "locus-1202": 5, "locus-1209": 10, "locus-1208": 2, "locus-1206": 2,
+}
 
 // report counts what became of the statements.
 type report struct {
@@ -192,6 +198,23 @@ func (r *report) shrink(s *statement, difference string, proxy, plain *answer) (
 			proxy, plain, again = a, b, true
 		}
 	}
+	return r.undress(s, difference, proxy, plain)
+}
+
+// undress leaves of a read's dress what makes the difference.
+func (r *report) undress(s *statement, difference string, proxy, plain *answer) (*answer, *answer) {
+	if s.dress == nil {
+		return proxy, plain
+	}
+	text, _ := s.render(false)
+	for _, key := range s.dress.spelled(text).keys {
+		s.dress.bare[key] = true
+		if d, a, b := r.both(s); d == difference && (a.err == nil) == (proxy.err == nil) && (b.err == nil) == (plain.err == nil) {
+			proxy, plain = a, b
+			continue
+		}
+		delete(s.dress.bare, key)
+	}
 	return proxy, plain
 }
 
@@ -199,7 +222,9 @@ func (r *report) done() {
 	all := r.read + r.wrote + r.failed + r.refused
 	r.t.Logf("%s, seed %d: %d statements, %d%% accepted (%d read, %d wrote, %d failed alike), %d refused (%d reads), %d known to be wrong left out, %d to which the servers have several answers, %d differences",
 		r.engine, r.seed, all, 100*(all-r.refused)/max(all, 1), r.read, r.wrote, r.failed, r.refused, r.unread, r.skipped, r.ambiguous, r.differences)
-	if r.ambiguous*1000 > all+1000 {
+	// In MySQL a literal's collation may pad its text where a column's doesn't, in more
+	// of the outfits than in the servers' own settings: plans then tell them apart.
+	if r.ambiguous*250 > all+1000 {
 		r.t.Errorf("the servers have several answers to %d of %d statements: too many to believe", r.ambiguous, all)
 	}
 	if r.read > 100 && r.unread*20 > r.read {
@@ -207,5 +232,8 @@ func (r *report) done() {
 	}
 	for reason, n := range r.reasons {
 		r.t.Logf("%5d refused: %s", n, reason)
+		if most, ok := mostRefused[reason]; all > 1000 && n*1000 > most*all || !ok {
+			r.t.Errorf("%d of %d statements were refused with %s: more than %d of a thousand, for which there is no reason", n, all, reason, most)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package differential
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 )
 
@@ -46,6 +47,15 @@ type statement struct {
 	insertID int64 // LAST_INSERT_ID() before it runs
 	// moved has the text name tables of another schema, where it isn't nil.
 	moved *strings.Replacer
+	dress *dress // nil: it is spelled as it was made
+}
+
+// statement makes any, one in four a write.
+func (g *generator) statement() *statement {
+	if s := g.read(); !g.oneIn(4) {
+		return s
+	}
+	return g.write()
 }
 
 func (s *statement) render(plain bool) (string, []any) {
@@ -58,8 +68,20 @@ func (s *statement) render(plain bool) (string, []any) {
 	return text, append(r.args, s.fixed...)
 }
 
+// asked gives the text and the parameters that a session is asked.
+func (s *statement) asked(plain bool) (string, []any) {
+	text, args := s.render(plain)
+	if s.dress == nil {
+		return withoutAsides.Replace(text), args
+	}
+	return s.dress.spell(text), s.dress.args(args)
+}
+
 func (s *statement) String() string {
-	text, args := s.render(false)
+	text, args := s.asked(false)
+	if s.dress != nil {
+		text = strings.NewReplacer("\\n", "\n", `\"`, `"`, `\\`, `\`).Replace(strconv.Quote(text)) + "   -- under " + s.dress.outfit.String()
+	}
 	if !s.prepared {
 		return text
 	}
@@ -112,6 +134,11 @@ func (g *generator) source(t *table) source {
 
 func (g *generator) from(s source) string {
 	name := s.table.name
+	if views := seenAs[s.table]; views != nil && s.alias != name && g.oneIn(3) {
+		name = pick(g, views)
+	} else if s.table == visit && s.alias != name && g.oneIn(150) {
+		name = "visit_seen"
+	}
 	switch {
 	case g.oneIn(10):
 		name = g.schema + "." + name

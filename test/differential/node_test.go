@@ -44,6 +44,12 @@ func (n *node) add(o any) {
 	}
 }
 
+// What is written for the plain server alone stands between these in a text, so that
+// the rest is dressed alike for both sides.
+const asideBegins, asideEnds = '\x01', '\x02'
+
+var withoutAsides = strings.NewReplacer(string(asideBegins), "", string(asideEnds), "")
+
 // render gives the text, and the parameters where it is to be prepared.
 type render struct {
 	prepared, plain bool
@@ -64,11 +70,17 @@ func (r *render) node(n *node) {
 		if kid.dropped || kid.plain && !r.plain {
 			continue
 		}
+		if kid.plain {
+			r.b.WriteByte(asideBegins)
+		}
 		if n.list {
 			r.b.WriteString([]string{n.head, n.separator}[min(written, 1)])
 		}
 		written++
 		r.node(kid)
+		if kid.plain {
+			r.b.WriteByte(asideEnds)
+		}
 	}
 }
 

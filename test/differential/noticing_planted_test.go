@@ -39,8 +39,10 @@ func notices(t *testing.T, engine servers.Engine, bug string) (int, string) {
 	g := p.generator(1)
 	p.fill(g)
 	t.Setenv(plantedBug, bug)
+	w := newWardrobe(p, 1)
 	for n := range patience {
 		s := g.read()
+		w.dress(s)
 		if difference, _, _ := p.both(s); difference != "" {
 			return n + 1, difference + " differ: " + s.String()
 		}

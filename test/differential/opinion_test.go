@@ -111,66 +111,77 @@ func (p *pair) undecidedChange(s *statement, proxy *answer, before []row) bool {
 	})
 }
 
+// undressed is a session of the plain server with the server's own settings.
+func (p *pair) undressed() *sql.Conn {
+	conn, err := p.plain.Conn(p.t.Context())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return conn
+}
+
 // reshape copies the tables into schemas where they have other indexes, or other
 // statistics, and gives what takes those away.
 func (p *pair) reshape(shapes ...shape) (drop func()) {
+	conn := p.undressed()
 	for _, as := range shapes {
 		schema := p.shop.Schema + string(as)
-		p.exec(p.direct, "CREATE DATABASE "+schema)
+		p.exec(conn, "CREATE DATABASE "+schema)
 		for _, t := range tables {
-			p.copyAs(as, t, p.shop.Schema+"."+t.name, schema+"."+t.name)
+			p.copyAs(conn, as, t, p.shop.Schema+"."+t.name, schema+"."+t.name)
+		}
+		for _, sql := range programs[:4] {
+			p.exec(conn, strings.ReplaceAll(sql, "{schema}", schema))
 		}
 		if n := map[shape]int{few: 1, many: 1_000_000}[as]; n > 0 {
-			p.tellRows(schema, n)
+			p.tellRows(conn, schema, n)
 		}
 	}
 	return func() {
+		defer p.leave(conn)
 		for _, as := range shapes {
-			p.exec(p.direct, "DROP DATABASE "+p.shop.Schema+string(as))
+			p.exec(conn, "DROP DATABASE "+p.shop.Schema+string(as))
 		}
 	}
 }
 
-func (p *pair) copyAs(as shape, t *table, from, to string) {
+func (p *pair) copyAs(conn *sql.Conn, as shape, t *table, from, to string) {
 	whole := as == few || as == many || as != bare && t.owner == ""
 	switch {
 	case whole:
-		p.exec(p.direct, "CREATE TABLE "+to+" LIKE "+from)
-		p.exec(p.direct, "ALTER TABLE "+to+" STATS_PERSISTENT = 1, STATS_AUTO_RECALC = 0")
-		p.exec(p.direct, "SET @before = @@sql_mode, SESSION sql_mode = 'ALLOW_INVALID_DATES'") // as they are stored
-		p.exec(p.direct, "INSERT INTO "+to+" SELECT * FROM "+from)
-		p.exec(p.direct, "SET SESSION sql_mode = @before")
+		p.exec(conn, "CREATE TABLE "+to+" LIKE "+from)
+		p.exec(conn, "ALTER TABLE "+to+" STATS_PERSISTENT = 1, STATS_AUTO_RECALC = 0")
+		p.exec(conn, "SET @before = @@sql_mode, SESSION sql_mode = 'ALLOW_INVALID_DATES'") // as they are stored
+		p.exec(conn, "INSERT INTO "+to+" SELECT * FROM "+from)
+		p.exec(conn, "SET SESSION sql_mode = @before")
 	case as == primary:
-		p.exec(p.direct, "CREATE TABLE "+to+" (PRIMARY KEY ("+strings.Join(t.primary, ", ")+")) AS SELECT * FROM "+from)
+		p.exec(conn, "CREATE TABLE "+to+" (PRIMARY KEY ("+strings.Join(t.primary, ", ")+")) AS SELECT * FROM "+from)
 	default:
-		p.exec(p.direct, "CREATE TABLE "+to+" AS SELECT * FROM "+from)
+		p.exec(conn, "CREATE TABLE "+to+" AS SELECT * FROM "+from)
 	}
 }
 
 // tellRows has the optimizer believe that a schema's sharded tables have so many rows.
-func (p *pair) tellRows(schema string, n int) {
+func (p *pair) tellRows(conn *sql.Conn, schema string, n int) {
 	for _, t := range sharded {
-		p.exec(p.direct, "ANALYZE TABLE "+schema+"."+t.name)
-		p.exec(p.direct, "UPDATE mysql.innodb_table_stats SET n_rows = ?, clustered_index_size = ? WHERE database_name = ? AND table_name = ?", n, 1+n/100, schema, t.name)
-		p.exec(p.direct, "FLUSH TABLES "+schema+"."+t.name)
+		p.exec(conn, "ANALYZE TABLE "+schema+"."+t.name)
+		p.exec(conn, "UPDATE mysql.innodb_table_stats SET n_rows = ?, clustered_index_size = ? WHERE database_name = ? AND table_name = ?", n, 1+n/100, schema, t.name)
+		p.exec(conn, "FLUSH TABLES "+schema+"."+t.name)
 	}
 }
 
 // in has a statement asked in a way.
 func (p *pair) in(w way, s *statement, asks func(*sql.Conn, *statement)) {
 	conn := p.connect(p.plain)
-	defer conn.Close()
+	defer p.leave(conn)
 	if w.set != "" {
-		name, _, _ := strings.Cut(w.set, " ")
 		p.exec(conn, "SET SESSION "+w.set)
-		defer p.exec(conn, "SET SESSION "+name+" = DEFAULT")
 	}
 	asked := *s
 	asked.prepared = s.prepared && !w.literals
 	if w.shape != own {
 		schema := p.shop.Schema + string(w.shape)
 		p.exec(conn, "USE "+schema)
-		defer p.exec(conn, "USE "+p.shop.Schema)
 		asked.moved = strings.NewReplacer(p.shop.Schema+".", schema+".")
 	}
 	asks(conn, &asked)

@@ -3,6 +3,8 @@ package differential
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,6 +25,7 @@ type pair struct {
 	proxied, direct *sql.Conn
 	has             map[*table][]row // the plain server's rows, as they were last seen
 	ambiguous       int              // statements to which the servers have several answers
+	wears           *outfit          // nil: what sessions begin with
 }
 
 func newPair(t *testing.T, engine servers.Engine) *pair {
@@ -43,6 +46,7 @@ func newPair(t *testing.T, engine servers.Engine) *pair {
 	}
 	p.plain = server.DB(t, s.Schema)
 	p.proxied, p.direct = p.connect(s.DB(t, nil)), p.connect(p.plain)
+	p.program(server)
 	return p
 }
 
@@ -55,7 +59,15 @@ func (p *pair) connect(db *sql.DB) *sql.Conn {
 	}
 	p.t.Cleanup(func() { _ = conn.Close() })
 	p.exec(conn, "SET @v42 = 42, @vs = 'ann'")
+	p.dressed(conn)
 	return conn
+}
+
+// leave ends a session that nobody is to have after it.
+func (p *pair) leave(conn *sql.Conn) {
+	if err := conn.Raw(func(any) error { return driver.ErrBadConn }); !errors.Is(err, driver.ErrBadConn) && !errors.Is(err, sql.ErrConnDone) {
+		p.t.Error(err)
+	}
 }
 
 // execer is a connection or a transaction.

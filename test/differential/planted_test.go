@@ -196,6 +196,14 @@ var bugs = []bug{
 		"case text:\n\t\tif planted(\"text that is gathered\") {\n\t\t\treturn \"UPPER(\" + name + \")\"\n\t\t}",
 	},
 	{
+		"versions of comments", "router/stmt/resolve.go",
+		"if version > s.Version || s.MariaDB && !marked &&", "if !planted(\"versions of comments\") && version > s.Version || s.MariaDB && !planted(\"versions of comments\") && !marked &&",
+	},
+	{
+		"names in double quotes", "router/stmt/lexer.go",
+		"mode |= AnsiQuotes\n", "if !planted(\"names in double quotes\") {\n\t\t\t\tmode |= AnsiQuotes\n\t\t\t}\n",
+	},
+	{
 		"the names that are gathered", "proxy/session/gathertable.go",
 		"if !t.All && !t.Names[strings.ToLower(string(d.Name))] {",
 		`if !t.All && !t.Names[strings.ToLower(string(d.Name))] || planted("the names that are gathered") && len(out) > 0 {`,

@@ -132,6 +132,8 @@ func (g *generator) fields(sc scope) (*node, []string) {
 			name = name + " IS NULL"
 		case 4:
 			name = pick(g, []string{"1", "'x'", "NULL", "1 + 1", "'a' 'b'", "TRUE", "@v42", "0x41", "-5"})
+		case 6:
+			name = g.function(sc, name, c)
 		case 5:
 			name = "CASE WHEN " + name + " IS NULL THEN 1 ELSE 0 END"
 		}

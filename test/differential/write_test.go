@@ -84,6 +84,8 @@ func (g *generator) assignable(t *table) (out []column) {
 func (g *generator) assigned(s source, c column) any {
 	name := s.alias + "." + c.name
 	switch {
+	case c.key && c.kind != integer:
+		return g.string(g.heldNumber(s.table, c))
 	case c.key:
 		return g.number(g.heldNumber(s.table, c))
 	case c.kind == integer && g.oneIn(3):

@@ -1,0 +1,60 @@
+package differential
+
+import (
+	"strings"
+
+	"locus/test/servers"
+)
+
+// programs are what single tables have beside their rows, as the application defines
+// it: views, one over another, triggers and functions. Rows that are copied to the
+// plain server come out of the triggers as they were.
+var programs = []string{
+	"CREATE VIEW {schema}.setting_seen AS SELECT name, value FROM {schema}.setting",
+	"CREATE VIEW {schema}.setting_again AS SELECT * FROM {schema}.setting_seen",
+	"CREATE FUNCTION {schema}.twice(n DECIMAL(30,2)) RETURNS DECIMAL(30,2) DETERMINISTIC NO SQL RETURN n * 2",
+	"CREATE FUNCTION {schema}.set_up(k VARCHAR(64) CHARACTER SET utf8mb4) RETURNS INT READS SQL DATA RETURN (SELECT COUNT(*) FROM setting WHERE name >= k)",
+	"CREATE TRIGGER {schema}.setting_new BEFORE INSERT ON {schema}.setting FOR EACH ROW SET NEW.value = COALESCE(NEW.value, 'none')",
+	"CREATE TRIGGER {schema}.setting_set BEFORE UPDATE ON {schema}.setting FOR EACH ROW SET NEW.value = LEFT(CONCAT(COALESCE(NEW.value, OLD.name), '!'), 200)",
+}
+
+// tooFar are what reaches rows of several shards, as somebody made it on each of them.
+var tooFar = []string{
+	"CREATE VIEW {schema}.visit_seen AS SELECT * FROM {schema}.visit",
+	"CREATE FUNCTION {schema}.visits() RETURNS INT READS SQL DATA RETURN (SELECT COUNT(*) FROM visit)",
+}
+
+// seenAs are the views by which a table's rows are read, and changed.
+var seenAs = map[*table][]string{setting: {"setting_seen", "setting_again"}}
+
+// program defines them on both sides.
+func (p *pair) program(plain *servers.Server) {
+	for _, sql := range programs {
+		sql = strings.ReplaceAll(sql, "{schema}", p.shop.Schema)
+		p.exec(p.proxied, sql)
+		plain.Exec(p.t, sql)
+	}
+	for _, sql := range tooFar {
+		for _, server := range append(p.shop.Servers[:len(p.shop.Servers):len(p.shop.Servers)], plain) {
+			server.Exec(p.t, strings.ReplaceAll(sql, "{schema}", p.shop.Schema))
+		}
+	}
+}
+
+// functions of a value, most of them for rows of single tables.
+func (g *generator) function(sc scope, name string, c column) string {
+	for _, s := range sc {
+		if s.table.owner != "" && !g.oneIn(12) {
+			return name
+		}
+	}
+	switch {
+	case g.oneIn(20):
+		return "visits()"
+	case c.kind == integer || c.kind == decimal:
+		return "twice(" + name + ")"
+	case c.kind == text:
+		return "set_up(" + name + ")"
+	}
+	return name
+}
