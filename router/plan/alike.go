@@ -54,6 +54,12 @@ func defaultsAlike(s *stmt.Statement, t *catalog.Table) error {
 	return nil
 }
 
+// defaultsToClock tells whether the rows may get the statement's time in a column: one
+// that is left out, or one that a row may leave to its default.
+func (in *Insertion) defaultsToClock() bool {
+	return slices.ContainsFunc(in.Table.Columns, func(c catalog.Column) bool { return c.ReadsClock() })
+}
+
 func madeAnew(t *catalog.Table, c *catalog.Column) *Refusal {
 	return refuse(CopiesDiffer, "the default of column %s of global table %s would be another one on each shard: give the value", c.Name, t.TableName)
 }

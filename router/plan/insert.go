@@ -108,7 +108,7 @@ func planInsert(s *stmt.Statement, ctx Context) (*Plan, error) {
 		}
 	}
 	p := &Plan{
-		Place: Stamped, Writes: true, Insert: in, Cacheable: true, Clock: s.Features&stmt.ReadsClock != 0,
+		Place: Stamped, Writes: true, Insert: in, Cacheable: true, Clock: s.Features&stmt.ReadsClock != 0 || in.defaultsToClock(),
 		ReadsInsertID: s.Features&stmt.ReadsInsertID != 0,
 		KeepsInsertID: s.Features&stmt.SetsInsertID != 0,
 	}

@@ -18,7 +18,8 @@ var writeTables = []string{
 	"CREATE TABLE {schema}.visit (n INT UNSIGNED NOT NULL PRIMARY KEY AUTO_INCREMENT, owner BIGINT NOT NULL, gene INT NOT NULL[ DEFAULT 0], what INT, KEY (owner))",
 	"CREATE TABLE {schema}.ticket (owner BIGINT NOT NULL, gene INT NOT NULL[ DEFAULT 0], seat INT NOT NULL, code INT UNIQUE, note VARCHAR(20), half VARCHAR(20), " +
 		"PRIMARY KEY (owner, seat), UNIQUE KEY half (half(3), owner))",
-	"CREATE TABLE {schema}.dated (owner BIGINT NOT NULL PRIMARY KEY, gene INT NOT NULL[ DEFAULT 0], v INT, at DATETIME(6), seen TIMESTAMP(6) NOT NULL DEFAULT '2001-01-01' ON UPDATE CURRENT_TIMESTAMP(6))",
+	"CREATE TABLE {schema}.dated (owner BIGINT NOT NULL PRIMARY KEY, gene INT NOT NULL[ DEFAULT 0], v INT, at DATETIME(6), seen TIMESTAMP(6) NOT NULL DEFAULT '2001-01-01' ON UPDATE CURRENT_TIMESTAMP(6), " +
+		"made DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6), later DATETIME(6) DEFAULT (NOW(6) + INTERVAL 1 DAY))",
 	"CREATE TABLE {schema}.fenced (owner VARCHAR(20) COLLATE utf8mb4_bin NOT NULL, gene INT NOT NULL[ DEFAULT 0], seat INT NOT NULL, UNIQUE KEY begins (owner(2), seat), PRIMARY KEY (owner, seat)) DEFAULT CHARSET utf8mb4",
 	"CREATE TABLE {schema}.notice (k INT NOT NULL PRIMARY KEY, token VARCHAR(40) NOT NULL DEFAULT (UUID()), chance DOUBLE NOT NULL DEFAULT (RAND()), v INT, " +
 		"made DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6), seen TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6))",
@@ -163,6 +164,10 @@ var tried = []write{
 		"UPDATE dated SET at = NOW(6)", "SELECT COUNT(DISTINCT at), COUNT(DISTINCT seen) FROM dated", "DO SLEEP(0.001)", "UPDATE dated SET at = NOW(6), seen = DEFAULT WHERE owner = 3",
 		"SELECT COUNT(DISTINCT at) FROM dated", "SELECT at < SYSDATE(6) + INTERVAL 1 MINUTE FROM dated WHERE owner = 3"),
 	writes("", "INSERT INTO dated (owner, at) VALUES (1, NOW(6)), (2, NOW(6)), (3, NOW(6)), (4, NOW(6)), (5, NOW(6))", "SELECT COUNT(DISTINCT at) FROM dated"),
+	writes("", "INSERT INTO dated (owner) VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9)", "SELECT COUNT(DISTINCT made), COUNT(DISTINCT later), COUNT(*) FROM dated",
+		"INSERT INTO dated (owner, made) VALUES (11, DEFAULT), (12, DEFAULT), (13, DEFAULT), (14, DEFAULT), (15, DEFAULT)", "SELECT COUNT(DISTINCT made) FROM dated",
+		"INSERT INTO dated (owner) SELECT owner + 20 FROM dated WHERE owner < 10", "SELECT COUNT(DISTINCT made), COUNT(DISTINCT later) FROM dated", "SELECT @@timestamp > 1700000000",
+		"SET timestamp = 1000000000", "INSERT INTO dated (owner) VALUES (41), (42), (43), (44), (45)", "SELECT COUNT(DISTINCT made), UNIX_TIMESTAMP(MIN(made)) FROM dated WHERE owner > 40"),
 	writes("", "BEGIN", "INSERT INTO dated (owner, at) VALUES (1, NOW(6)), (2, NOW(6)), (3, NOW(6)), (4, NOW(6)), (5, NOW(6))",
 		"UPDATE dated SET at = NOW(6) WHERE owner IN (1, 2, 3)", "SELECT COUNT(DISTINCT at) FROM dated", "SELECT @@timestamp > 1700000000", "ROLLBACK"),
 
