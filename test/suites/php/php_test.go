@@ -42,7 +42,7 @@ func run(t *testing.T, at stand.Endpoint, dir string, cases []string) stand.Outc
 	stand.Command{
 		Dir: dir, Limit: 45 * time.Minute,
 		Env: []string{
-			"TEST_PHP_EXECUTABLE=/usr/bin/php", "TEST_PHP_JUNIT=" + report, "NO_INTERACTION=1", "TEST_TIMEOUT=40",
+			"TEST_PHP_EXECUTABLE=/usr/bin/php", "TEST_PHP_JUNIT=" + report, "NO_INTERACTION=1", "TEST_TIMEOUT=300",
 			"MYSQL_TEST_HOST=" + at.Host, fmt.Sprintf("MYSQL_TEST_PORT=%d", at.Port),
 			"MYSQL_TEST_USER=" + at.User, "MYSQL_TEST_PASSWD=" + at.Password, "MYSQL_TEST_DB=test",
 			fmt.Sprintf("PDO_MYSQL_TEST_DSN=mysql:host=%s;port=%d;dbname=test", at.Host, at.Port),
