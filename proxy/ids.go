@@ -91,6 +91,7 @@ type issuerKey struct {
 	table            catalog.TableName
 	layout, overflow string
 	hiding           catalog.Hiding
+	segments         catalog.Segments
 }
 
 // issuer makes the IDs of one table.
@@ -108,7 +109,7 @@ func (f fixed) Issue(ctx context.Context, g gene.Gene, n int) (orderid.Layout, o
 
 // Issue implements session.IDs.
 func (i *issuers) Issue(ctx context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.Layout, orderid.ID, error) {
-	key := issuerKey{t.TableName, t.ID.Layout, t.ID.Overflow, t.Hiding()}
+	key := issuerKey{t.TableName, t.ID.Layout, t.ID.Overflow, t.Hiding(), t.ID.Segments}
 	ids := i.opened(key)
 	if ids == nil {
 		var err error
@@ -136,13 +137,13 @@ func (i *issuers) open(ctx context.Context, key issuerKey, t *catalog.Table) (is
 	if err != nil {
 		return nil, err
 	}
-	narrow, err := i.sequences(ctx, source{table: t.TableName, layout: t.Layout, version: version}, prefix)
+	narrow, err := i.sequences(ctx, source{table: t.TableName, layout: t.Layout, version: version}, prefix, t.ID.Segments)
 	if err != nil {
 		return nil, err
 	}
 	var ids issuer = fixed{narrow}
 	if !t.Wide.IsZero() {
-		wide, err := i.sequences(ctx, source{table: t.TableName, layout: t.Wide, version: version}, cluster.CounterPrefix(t.TableName, t.Wide))
+		wide, err := i.sequences(ctx, source{table: t.TableName, layout: t.Wide, version: version}, cluster.CounterPrefix(t.TableName, t.Wide), t.ID.Segments)
 		if err != nil {
 			return nil, err
 		}
@@ -158,11 +159,10 @@ func (i *issuers) open(ctx context.Context, key issuerKey, t *catalog.Table) (is
 
 // sequences opens the source of one layout, whose counters' keys begin with a prefix.
 // opening is held.
-func (i *issuers) sequences(ctx context.Context, s source, prefix string) (_ *idgen.Issuer, err error) {
-	store := i.store(prefix)
-	s.Grouped, err = segment.OpenGrouped(ctx, store, store, s.layout, segment.Options{
-		Groups: i.groups(), Observe: func(loaded segment.Loaded) { i.observe(prefix, loaded) },
-	})
+func (i *issuers) sequences(ctx context.Context, s source, prefix string, sizes catalog.Segments) (_ *idgen.Issuer, err error) {
+	store, options := i.store(prefix).StartingAt(sizes.Start), sizes.Options()
+	options.Groups, options.Observe = i.groups(), func(loaded segment.Loaded) { i.observe(prefix, loaded) }
+	s.Grouped, err = segment.OpenGrouped(ctx, store, store, s.layout, options)
 	if err != nil {
 		return nil, err
 	}

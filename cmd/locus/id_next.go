@@ -108,10 +108,10 @@ func (n *next) make(ctx context.Context, conn *connection, c *cluster.Cluster, n
 	if err != nil {
 		return fmt.Errorf("IDs of %s: %w", name, err)
 	}
-	first, err := issue(ctx, sequences.Under(prefix), groups, source{l, version}, g&l.GeneWidth().Last(), n.count)
+	first, err := issue(ctx, sequences.Under(prefix), groups, source{l, version, d.ID.Segments.Start}, g&l.GeneWidth().Last(), n.count)
 	if !wide.IsZero() && errors.Is(err, orderid.ErrSequenceExhausted) {
 		l = wide
-		first, err = issue(ctx, sequences.Under(cluster.CounterPrefix(name, wide)), groups, source{l, version}, g, n.count)
+		first, err = issue(ctx, sequences.Under(cluster.CounterPrefix(name, wide)), groups, source{l, version, d.ID.Segments.Start}, g, n.count)
 	}
 	if err != nil {
 		return err
@@ -158,12 +158,13 @@ func storeOf(kv *etcd.KV) *segment.CASStore {
 type source struct {
 	layout  orderid.Layout
 	version uint32 // of the key that hides their sequences
+	start   uint64 // of a counter that was not used yet
 }
 
 // issue takes numbers from the counters that the proxies take theirs from, no
 // more than are wanted.
 func issue(ctx context.Context, kv *etcd.KV, groups int, form source, g gene.Gene, n int) (first orderid.ID, err error) {
-	store := storeOf(kv)
+	store := storeOf(kv).StartingAt(form.start)
 	size := uint64(n)
 	segments, err := segment.OpenGrouped(ctx, store, store, form.layout, segment.Options{Groups: groups, MinStep: size, MaxStep: size, Lazy: true})
 	if err != nil {

@@ -31,6 +31,7 @@ type CASStore struct {
 	now    func() time.Time
 	seen   Seen // by key
 	pause  time.Duration
+	start  uint64 // the first number of a counter; 0: 1
 }
 
 var _ Store = (*CASStore)(nil)
@@ -39,6 +40,12 @@ var _ Store = (*CASStore)(nil)
 // process to the operator who reads a key; now says when.
 func NewCASStore(kv KV, prefix, who string, now func() time.Time) *CASStore {
 	return &CASStore{kv: kv, prefix: prefix, who: who, now: now, pause: firstPause}
+}
+
+// StartingAt has counters that are below begin with that number. It is for a store that nobody has used yet, which it gives.
+func (s *CASStore) StartingAt(start uint64) *CASStore {
+	s.start = start
+	return s
 }
 
 const (
@@ -103,6 +110,7 @@ func (s *CASStore) attempt(ctx context.Context, key string, n uint64) (Grant, er
 		if moved {
 			return Grant{}, fmt.Errorf("extend %s by %d: %w", key, n, ErrMoved)
 		}
+		bound = max(bound, max(s.start, 1)-1)
 		if n == 0 || n > math.MaxUint64-bound {
 			return Grant{}, fmt.Errorf("extend %s by %d: it is granted up to %d, and numbers end at %d", key, n, bound, uint64(math.MaxUint64))
 		}

@@ -51,6 +51,8 @@ type IDColumn struct {
 	// Hidden IDs have no sequence to be read: what an order number is elsewhere is
 	// the ID itself.
 	Hidden bool `yaml:"hidden,omitempty"`
+	// Segments say where the sequences begin, and how many numbers a process takes at once.
+	Segments Segments `yaml:"segments,omitempty,flow"`
 }
 
 // Layouts names the layouts that the column's IDs have.
@@ -71,6 +73,9 @@ func (c *IDColumn) Wide() orderid.Layout {
 
 func (c *IDColumn) validate() error {
 	l, err := orderid.ByName(c.Layout)
+	if err == nil {
+		err = c.Segments.validate(l)
+	}
 	switch {
 	case err != nil:
 		return fmt.Errorf("column %s: %w", c.Column, err)
@@ -186,6 +191,9 @@ func (d Declaration) validateSharded() error {
 		if err := c.validate(); err != nil {
 			errs = append(errs, err)
 		}
+	}
+	if d.Parent != nil && d.Parent.Segments != (Segments{}) {
+		refuse("segments are those of the table's own `id:`: leave them out of `parent:`")
 	}
 	if n := len(d.Stamped); n > mostStamped {
 		refuse("%d columns are stamped by generators: a table has up to %d", n, mostStamped)

@@ -1,0 +1,62 @@
+package catalog
+
+import (
+	"fmt"
+	"time"
+
+	"locus/idgen/orderid"
+	"locus/idgen/segment"
+)
+
+// Segments are the settings of the sequences of a table's IDs; what is left out has a default. They may be changed while IDs are made:
+// whatever they are, the same counters grant the numbers.
+type Segments struct {
+	// Start is the first number of every counter; one that is above goes on.
+	Start uint64 `yaml:"start,omitempty"`
+	// A segment has MinStep (1,000) to MaxStep (10,000,000) numbers, between them as many as are taken in Buffer, such as 10s.
+	MinStep uint64 `yaml:"min_step,omitempty"`
+	MaxStep uint64 `yaml:"max_step,omitempty"`
+	Buffer  string `yaml:"buffer,omitempty"`
+	// Sizing is measured, or leaf: twice as many if the last one did not last for 15 minutes, half as many if for more than 30.
+	Sizing string `yaml:"sizing,omitempty"`
+}
+
+// What Segments can be.
+const (
+	leafSizing     = "leaf"
+	measuredSizing = "measured"
+
+	longestBuffer = time.Hour
+	largestStep   = 1 << 32
+)
+
+// Options are the settings as package segment has them.
+func (s Segments) Options() segment.Options {
+	o := segment.Options{MinStep: s.MinStep, MaxStep: s.MaxStep}
+	o.Buffer, _ = time.ParseDuration(s.Buffer) // validate has looked
+	if s.Sizing == leafSizing {
+		o.Sizing = segment.Leaf
+	}
+	return o
+}
+
+func (s Segments) validate(l orderid.Layout) error {
+	if s.Buffer != "" {
+		if d, err := time.ParseDuration(s.Buffer); err != nil || d < time.Millisecond || d > longestBuffer {
+			return fmt.Errorf("segments: buffer %q: write a duration from 1ms to 1h, such as 10s", s.Buffer)
+		}
+	}
+	switch bits := min(l.SequenceBits(), 62); {
+	case s.Start >= 1<<bits:
+		return fmt.Errorf("segments: start %d: a sequence of layout %s has %d bits", s.Start, l, l.SequenceBits())
+	case s.MinStep > largestStep || s.MaxStep > largestStep:
+		return fmt.Errorf("segments: min_step and max_step are at most %d", uint64(largestStep))
+	case s.MaxStep > 0 && s.MinStep > s.MaxStep:
+		return fmt.Errorf("segments: min_step %d is above max_step %d", s.MinStep, s.MaxStep)
+	case s.MaxStep > 0 && s.MinStep == 0 && s.MaxStep < 1000:
+		return fmt.Errorf("segments: max_step %d is below min_step, which is 1000 if it is left out: give it too", s.MaxStep)
+	case s.Sizing != "" && s.Sizing != leafSizing && s.Sizing != measuredSizing:
+		return fmt.Errorf("segments: sizing %q: use measured or leaf", s.Sizing)
+	}
+	return nil
+}
