@@ -55,3 +55,18 @@ func TestAClockSetBackDoesNotMakeThePauseLonger(t *testing.T) {
 		t.Fatal("the breaker stays open for a day")
 	}
 }
+
+// A trial that was not made leaves it to the next caller.
+func TestATrialThatIsNotMade(t *testing.T) {
+	now := time.Unix(1000, 0)
+	b := New(Options{Failures: 1, Pause: time.Minute, Now: func() time.Time { return now }})
+	b.Done(errAway)
+	now = now.Add(61 * time.Second)
+	if !b.Allow() {
+		t.Fatal("no trial")
+	}
+	b.Leave()
+	if b.State() != Open || !b.Allow() || b.Allow() {
+		t.Fatal("nobody, or everybody, may try after one who did not")
+	}
+}
