@@ -218,7 +218,7 @@ func clientShop(t *testing.T, engine servers.Engine) (s *shop.Shop, proxy, plain
 	}
 	track(t, engine, servers.Shared(t, engine, 3))
 	s = shop.Start(t, engine, shop.Options{Servers: servers.Shared(t, engine, 3)[:2], Backends: backend.Limits{MaxOpen: fewOpen, WaitTimeout: time.Minute}})
-	foreseen(t, s)
+	foreseenBy(t, s)
 	for _, sql := range clientTables() {
 		s.Servers[0].Exec(t, on(s.Schema, sql))
 	}

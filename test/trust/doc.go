@@ -1,7 +1,9 @@
 // Package trust attacks a proxy from outside, beside one plain server with the same
 // rows: whatever is sent, the proxy answers what the server does, or refuses it.
 //
-// A [stand] is that pair: a proxy before three shards, and the plain server. It has
+// A [stand] is that pair: a proxy before three shards, and the plain server. All tests
+// of an engine share one: each finds its rows as they were at first, and leaves no
+// objects. It has
 // the tables of the sample shop (test_order, order_item: sharded; product: global;
 // setting: single on s0) and two that nobody declares (plain, secret: on s0), with
 // rows; and these users, whom the plain server has too, with the rights that come

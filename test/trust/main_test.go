@@ -1,9 +1,26 @@
 package trust
 
 import (
+	"fmt"
+	"os"
 	"testing"
 
 	"locus/test/servers"
 )
 
-func TestMain(m *testing.M) { servers.Main(m) }
+func TestMain(m *testing.M) { os.Exit(servers.Runner{M: withStands{m}}.Run()) }
+
+// withStands runs tests and then ends the stands that they shared, before their servers
+// end.
+type withStands struct{ *testing.M }
+
+func (w withStands) Run() int {
+	code := w.M.Run()
+	for engine, s := range standing {
+		for _, failure := range s.lasting.end() {
+			fmt.Fprintf(os.Stderr, "the stand of %s: %s\n", engine, failure)
+			code = max(code, 1)
+		}
+	}
+	return code
+}

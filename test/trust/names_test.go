@@ -92,7 +92,7 @@ var programs = group{
 		{name: "a function's name", refused: []string{"1006"}, say: []string{"SELECT COUNT(*) FROM noted"}},
 		{
 			name: "a package", on: "mariadb", everywhere: []string{"SET sql_mode = ORACLE", "CREATE PACKAGE pk AS PROCEDURE r; END", "CREATE PACKAGE BODY pk AS PROCEDURE r AS BEGIN DELETE FROM test_order; END; END", "SET sql_mode = DEFAULT"},
-			clear: []string{"DROP PACKAGE pk"}, refused: []string{"1007"}, say: []string{"CALL pk.r()"},
+			clear: []string{"SET sql_mode = ORACLE", "DROP PACKAGE pk", "SET sql_mode = DEFAULT"}, refused: []string{"1007"}, say: []string{"CALL pk.r()"},
 		},
 		{name: "EXECUTE IMMEDIATE", on: "mariadb", everywhere: []string{"CREATE PROCEDURE r() EXECUTE IMMEDIATE CONCAT('SELECT COUNT(*) FROM test_', 'order')"}, clear: []string{"DROP PROCEDURE r"}, refused: []string{"1007"}, say: []string{"CALL r()"}},
 		{name: "a procedure of the server's own", on: "mysql", say: []string{"CALL sys.execute_prepared_stmt('DELETE FROM test_order')"}, refused: []string{"1007", "1008"}},

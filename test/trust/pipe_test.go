@@ -3,9 +3,12 @@ package trust
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"slices"
+	"sync"
 	"testing"
 )
 
@@ -68,6 +71,40 @@ func (p *pipe) ask(texts ...string) ([]said, error) {
 		answers = append(answers, a)
 	}
 	return answers, <-failed
+}
+
+// fan is several connections that share texts out among them, and ask all at once.
+type fan []*pipe
+
+func (f fan) ask(texts ...string) ([]said, error) {
+	answers, failed := make([]said, len(texts)), make([]error, len(f))
+	var group sync.WaitGroup
+	for k, p := range f {
+		group.Go(func() {
+			var own []string
+			for i := k; i < len(texts); i += len(f) {
+				own = append(own, texts[i])
+			}
+			got, err := p.ask(own...)
+			for j, a := range got {
+				answers[k+j*len(f)] = a
+			}
+			failed[k] = err
+		})
+	}
+	group.Wait()
+	return answers, errors.Join(failed...)
+}
+
+// all says one text on each connection, and tells the first error that one answers.
+func (f fan) all(text string) error {
+	answers, err := f.ask(slices.Repeat([]string{text}, len(f))...)
+	for _, a := range answers {
+		if err == nil && a.code != 0 {
+			err = fmt.Errorf("%v", a)
+		}
+	}
+	return err
 }
 
 func (p *pipe) packet() ([]byte, error) {

@@ -2,9 +2,12 @@ package trust
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"locus/test/servers"
 )
 
 // kept is a statement that is prepared, something that is said then, and what it
@@ -49,31 +52,47 @@ func TestAPreparedStatementKeepsItsReading(t *testing.T) {
 			side.must(t, "CREATE DATABASE elsewhere", "CREATE TABLE elsewhere.plain (id INT PRIMARY KEY, name VARCHAR(100))", "INSERT INTO elsewhere.plain VALUES (41, 'other')")
 			defer side.say("DROP DATABASE elsewhere")
 		}
-		for _, k := range list {
-			for _, how := range []struct {
-				name string
-				run  func(*testing.T, *session, kept) answer
-			}{{"binary", binaryKept}, {"text", textKept}} {
-				if how.name == "text" && !utf8.ValidString(k.text) {
-					continue
-				}
-				t.Run(how.name+", "+k.name, func(t *testing.T) {
-					got, want := how.run(t, s.proxied(t, "app"), k), how.run(t, s.direct(t, "app"), k)
-					a := attack{}
-					if code := a.refusal(got); code == "1003" {
-						s.unlikeRows(t)
-						return
-					}
-					if d := differ(got, want); d != "" {
-						t.Errorf("%s: %s differ\n  proxy: %s\n  plain: %s", s.engine, d, got, want)
-					}
-					if d := s.unlikeRows(t); d != "" {
-						t.Errorf("%s: %s", s.engine, d)
-					}
-				})
-			}
+		s.keep(t, slices.DeleteFunc(slices.Clone(list), kept.moves)...)
+		s.foreseen(t)
+		s.keep(t, slices.DeleteFunc(slices.Clone(list), func(k kept) bool { return !k.moves() })...)
+		// To run what was prepared in another database a connection goes there and back, which
+		// a MariaDB tells of, though it leaves nothing.
+		if n := s.unforeseen(t); n > 0 != (s.engine == servers.MariaDB) {
+			t.Errorf("%s: %d connections that were in another database and back are told of", s.engine, n)
 		}
 	})
+}
+
+// moves tells whether the database is another one when the statement is executed.
+func (k kept) moves() bool {
+	return slices.ContainsFunc(k.between, func(text string) bool { return strings.HasPrefix(text, "USE ") })
+}
+
+func (s *stand) keep(t *testing.T, list ...kept) {
+	for _, k := range list {
+		for _, how := range []struct {
+			name string
+			run  func(*testing.T, *session, kept) answer
+		}{{"binary", binaryKept}, {"text", textKept}} {
+			if how.name == "text" && !utf8.ValidString(k.text) {
+				continue
+			}
+			t.Run(how.name+", "+k.name, func(t *testing.T) {
+				got, want := how.run(t, s.proxied(t, "app"), k), how.run(t, s.direct(t, "app"), k)
+				a := attack{}
+				if code := a.refusal(got); code == "1003" {
+					s.unlikeRows(t)
+					return
+				}
+				if d := differ(got, want); d != "" {
+					t.Errorf("%s: %s differ\n  proxy: %s\n  plain: %s", s.engine, d, got, want)
+				}
+				if d := s.unlikeRows(t); d != "" {
+					t.Errorf("%s: %s", s.engine, d)
+				}
+			})
+		}
+	}
 }
 
 func (k kept) say(t *testing.T, c *session, texts []string) {

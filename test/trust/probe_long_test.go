@@ -2,8 +2,9 @@
 
 package trust
 
-// usualCharsets and usualBytes: all that there are.
+// usualCharsets, usualBytes and usualLetters: all that there are.
 var (
 	usualCharsets []string
 	usualBytes    []byte
+	usualLetters  string
 )

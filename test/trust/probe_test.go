@@ -2,9 +2,12 @@ package trust
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
+	sessions "locus/proxy/session"
 	"locus/router/stmt"
 	"locus/test/servers"
 )
@@ -73,10 +76,10 @@ var positions = map[string]string{
 	"before a hint":          "SELECT{}/*+ x */ COUNT(*) FROM test_order",
 }
 
-// probed gives a position's statements with each of the bytes.
-func probed(statement string, bytes []byte) (texts []string) {
-	for _, b := range bytes {
-		texts = append(texts, strings.ReplaceAll(statement, "{}", string([]byte{b})))
+// probed gives a position's statements with each of the pieces.
+func probed(statement string, pieces []string) (texts []string) {
+	for _, piece := range pieces {
+		texts = append(texts, strings.ReplaceAll(statement, "{}", piece))
 	}
 	return texts
 }
@@ -88,53 +91,139 @@ func everyByte() (all []byte) {
 	return all
 }
 
-// probe asks both sides each position with each byte, and gives how many answers the
-// plain server had that are no errors, and how many the proxy refused.
-func (s *stand) probe(t *testing.T, charset string, bytes []byte) (answered, refused int) {
+// tally counts what became of a character set's texts.
+type tally struct {
+	asked, answered, refused int
+}
+
+func (n tally) String() string { return fmt.Sprintf("%d/%d/%d", n.asked, n.answered, n.refused) }
+
+// prober asks both sides about pieces of texts.
+type prober struct {
+	*stand
+	proxy, plain fan
+	charset      string
+	pieces       []string
+	tally        tally
+}
+
+// asking is on how many connections a position is asked at once. A name that no shard
+// has makes the proxy look at the shards again, not oftener than ten times a second,
+// and one look serves all who wait: so they had better wait together.
+const asking = 32
+
+func (s *stand) prober(t *testing.T) *prober {
+	p := &prober{stand: s}
+	for range asking {
+		p.proxy = append(p.proxy, login{s.Addr, "app", password, s.Schema}.pipe(t))
+	}
+	for range 4 {
+		p.plain = append(p.plain, login{s.server.Addr(), "app", password, s.Schema}.pipe(t))
+	}
+	return p
+}
+
+// probe asks both sides each position with each byte. A character set that the proxy
+// does not let through is none to go through.
+func (p *prober) probe(t *testing.T, charset string, bytes []byte, letters string) (through bool) {
 	t.Helper()
-	proxy := login{s.Addr, "app", password, s.Schema}.pipe(t)
-	plain := login{s.server.Addr(), "app", password, s.Schema}.pipe(t)
-	for position, statement := range positions {
-		texts := append([]string{"SET NAMES " + charset}, probed(statement, bytes)...)
-		got, err := proxy.ask(texts...)
-		if err != nil {
-			t.Fatalf("proxy, %s, %s: %v", charset, position, err)
-		}
-		if got[0].code != 0 {
-			return 0, len(positions) * len(bytes)
-		}
-		want, err := plain.ask(texts...)
-		if err != nil {
-			t.Fatalf("plain, %s, %s: %v", charset, position, err)
-		}
-		for i, text := range texts {
-			switch {
-			case got[i].code != 0 && code.MatchString(got[i].message):
-				refused++
-			case !got[i].equal(want[i]):
-				t.Errorf("%s, %s, %s: %q\n  proxy: %v\n  plain: %v", s.engine, charset, position, text, got[i], want[i])
-			case want[i].code == 0:
-				answered++
-			}
+	p.charset, p.pieces, p.tally = charset, piecesIn(charset, bytes, letters), tally{}
+	refused := p.proxy.all("SET NAMES " + charset)
+	if (refused == nil) != sessions.Readable(charset) {
+		t.Fatalf("%s: SET NAMES %s: %v", p.engine, charset, refused)
+	}
+	if refused != nil {
+		return false
+	}
+	if err := p.plain.all("SET NAMES " + charset); err != nil {
+		t.Fatal(err)
+	}
+	for _, position := range slices.Sorted(maps.Keys(positions)) {
+		if err := p.position(t, position); err != nil {
+			t.Fatalf("%s, %s, %s: %v", p.engine, charset, position, err)
 		}
 	}
-	return answered, refused
+	return true
+}
+
+// position asks the proxy a position with each piece, and the plain server what was not
+// refused.
+func (p *prober) position(t *testing.T, position string) error {
+	texts := probed(positions[position], p.pieces)
+	p.tally.asked += len(texts)
+	got, err := p.proxy.ask(texts...)
+	if err != nil {
+		return fmt.Errorf("proxy: %w", err)
+	}
+	var through []string
+	var answers []said
+	for i, a := range got {
+		if a.code != 0 && code.MatchString(a.message) {
+			p.tally.refused++
+			continue
+		}
+		through, answers = append(through, texts[i]), append(answers, a)
+	}
+	want, err := p.plain.ask(through...)
+	if err != nil {
+		return fmt.Errorf("plain: %w", err)
+	}
+	for i, a := range answers {
+		switch {
+		case !a.equal(want[i]):
+			t.Errorf("%s, %s, %s: %q\n  proxy: %v\n  plain: %v", p.engine, p.charset, position, through[i], a, want[i])
+		case want[i].code == 0:
+			p.tally.answered++
+		}
+	}
+	return nil
+}
+
+// piecesIn are the bytes, and of UTF-8, where those from 0x80 on are letters' alone,
+// letters.
+func piecesIn(charset string, bytes []byte, letters string) (pieces []string) {
+	for _, b := range bytes {
+		pieces = append(pieces, string([]byte{b}))
+	}
+	if strings.HasPrefix(charset, "utf8") {
+		pieces = append(pieces, strings.Split(letters, "")...)
+	}
+	return pieces
+}
+
+// everyLetter is all of two bytes below U+0100, blanks and what looks like one or like
+// a quote, and the ends of each length.
+func everyLetter() string {
+	var all strings.Builder
+	for r := rune(0x80); r < 0x100; r++ {
+		all.WriteRune(r)
+	}
+	return all.String() + "\u1680\u180e\u2000\u2007\u200b\u200c\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff\uff07\uff0d\u2019\u07ff\u0800\uffff\U00010000\U0001f600\U0010ffff"
 }
 
 // What is sent with each byte in each position is answered through the proxy as by the
 // plain server.
 func TestProbe(t *testing.T) {
 	stands(t, func(t *testing.T, s *stand) {
-		charsets, bytes := usualCharsets, usualBytes
+		charsets, bytes, letters := usualCharsets, usualBytes, usualLetters
 		if charsets == nil {
-			charsets, bytes = s.charsets(t), everyByte()
+			charsets, bytes, letters = s.charsets(t), everyByte(), everyLetter()
 		}
-		var all []string
+		p, all := s.prober(t), tally{}
+		var through []string
 		for _, charset := range charsets {
-			answered, refused := s.probe(t, charset, bytes)
-			all = append(all, fmt.Sprintf("%s %d/%d", charset, answered, refused))
+			if !p.probe(t, charset, bytes, letters) {
+				continue
+			}
+			n := p.tally
+			all = tally{all.asked + n.asked, all.answered + n.answered, all.refused + n.refused}
+			through = append(through, fmt.Sprintf("%s %v", charset, n))
+			if n.answered*8 < n.asked {
+				t.Errorf("%s, %s: asked/answered/refused %v: too few answers to say anything", s.engine, charset, n)
+			}
 		}
-		t.Logf("%s: %d positions × %d bytes; answered/refused: %s", s.engine, len(positions), len(bytes), strings.Join(all, ", "))
+		t.Logf("%s: %d positions × %d bytes × %d of %d character sets; asked/answered/refused: %v; %s",
+			s.engine, len(positions), len(bytes), len(through), len(charsets), all, strings.Join(through, ", "))
 	})
 }
 
@@ -155,7 +244,7 @@ func TestProbeReadings(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, statement := range positions {
-				if err := k.compareSplits(probed(statement, everyByte()), k.reads()); err != nil {
+				if err := k.compareSplits(probed(statement, piecesIn(k.charset, everyByte(), everyLetter())), k.reads()); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"locus/router/cluster"
 	"locus/test/servers"
@@ -20,16 +21,49 @@ type stand struct {
 	server *servers.Server // the plain one
 
 	admins     []*session // of each shard, and last of the plain server
-	app, plain *session   // who prepares and clears up
+	app, plain *session   // who prepares and clears up; each test's own
 	rows       map[string]string
 	changed    *cluster.Cluster // with the users
+	objects    []string         // what each server has at first
+	told       uint64           // of connections that were changed: see foreseen
+	lasting    *lasting
 }
 
 const shards = 3
 
-// stands runs a test on each engine.
+// standing are the stands that the tests share, by engine.
+var standing = map[servers.Engine]*stand{}
+
+// stands runs a test on each engine. It finds the rows and the objects that a new stand
+// has, and leaves no other objects.
 func stands(t *testing.T, test func(t *testing.T, s *stand)) {
-	servers.Engines(t, func(t *testing.T, engine servers.Engine) { test(t, newStand(t, engine)) })
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := standing[engine]
+		if s == nil {
+			l := &lasting{}
+			l.serve(t)
+			s = newStand(l, engine)
+			standing[engine] = s
+		} else {
+			s.lasting.serve(t)
+		}
+		t.Cleanup(func() { s.leave(t) }) // once the test's sessions have ended
+		s.app, s.plain = s.proxied(t, shop.User), s.direct(t, shop.User)
+		test(t, s)
+	})
+}
+
+// leave looks at what a test leaves to the next one.
+func (s *stand) leave(t *testing.T) {
+	s.foreseen(t)
+	if !maps.Equal(s.rowsNow(t, nil), s.rows) {
+		s.restore(t)
+	}
+	if left := s.objectsNow(t); !slices.Equal(left, s.objects) {
+		delete(standing, s.engine)
+		t.Cleanup(func() { s.lasting.end() })
+		t.Errorf("%s: the test leaves other objects than it found: %q, and not %q any more", s.engine, without(left, s.objects), without(s.objects, left))
+	}
 }
 
 // undeclared are the tables of the first shard that nobody declares.
@@ -62,14 +96,15 @@ var tables = map[string]string{
 // password is that of all users on the plain server too.
 const password = shop.Password
 
-func newStand(t *testing.T, engine servers.Engine) *stand {
-	t.Helper()
-	return standOf(t, engine, shop.Options{}, nil)
+func newStand(t *lasting, engine servers.Engine) *stand {
+	s := standOf(t, engine, shop.Options{}, nil)
+	s.lasting = t
+	return s
 }
 
 // standOf is a stand with what the options have besides, and with further tables of the
 // plain server.
-func standOf(t *testing.T, engine servers.Engine, o shop.Options, more []string) *stand {
+func standOf(t testing.TB, engine servers.Engine, o shop.Options, more []string) *stand {
 	t.Helper()
 	s := &stand{engine: engine}
 	if engine == servers.MySQL {
@@ -80,7 +115,9 @@ func standOf(t *testing.T, engine servers.Engine, o shop.Options, more []string)
 	track(t, engine, servers.Shared(t, engine, shards+1))
 	o.Shards, o.User = shards, ", scatter_writes: allow"
 	s.Shop = shop.Start(t, engine, o)
-	foreseen(t, s.Shop)
+	if own, ok := t.(*testing.T); ok {
+		foreseenBy(own, s.Shop)
+	}
 	s.server = servers.Shared(t, engine, shards+1)[shards]
 	s.server.Exec(t, "CREATE DATABASE "+s.Schema)
 	t.Cleanup(func() {
@@ -99,12 +136,13 @@ func standOf(t *testing.T, engine servers.Engine, o shop.Options, more []string)
 	s.app.must(t, undeclared...)
 	s.plain.must(t, undeclared...)
 	s.fill(t)
+	s.objects = s.objectsNow(t)
 	return s
 }
 
 // track has servers tell of changes of a session's state. A MySQL does so to clients
 // alone that negotiate more than a proxy does.
-func track(t *testing.T, engine servers.Engine, all []*servers.Server) {
+func track(t testing.TB, engine servers.Engine, all []*servers.Server) {
 	if engine != servers.MariaDB {
 		return
 	}
@@ -113,23 +151,80 @@ func track(t *testing.T, engine servers.Engine, all []*servers.Server) {
 	}
 }
 
-// foreseen holds at the test's end that no connection was lent on as clean that its
-// server calls changed.
-func foreseen(t *testing.T, s *shop.Shop) {
-	if t.Name() == "TestAPreparedStatementKeepsItsReading/mariadb" {
-		return // to run a statement that was prepared in another database a server goes there and back, and tells of it
+// foreseen holds that no connection was lent on as clean that its server called
+// changed, since it was asked last.
+func (s *stand) foreseen(t *testing.T) {
+	t.Helper()
+	if n := s.unforeseen(t); n > 0 {
+		t.Errorf("%s: %d connections were changed, and lent on as clean", s.engine, n)
 	}
+}
+
+// unforeseen is how many were, once all have come back.
+func (s *stand) unforeseen(t *testing.T) uint64 {
+	t.Helper()
+	now := unforeseen(t, s.Shop)
+	before := s.told
+	s.told = now
+	return now - before
+}
+
+// unforeseen is how many connections of a shop were lent on as clean that their server
+// called changed, once all have come back.
+func unforeseen(t *testing.T, s *shop.Shop) (n uint64) {
+	t.Helper()
+	between := time.NewTicker(time.Millisecond)
+	defer between.Stop()
+	for deadline := time.After(time.Minute); ; {
+		lent := 0
+		n = 0
+		for _, pool := range s.Proxy.Status().Pools {
+			lent += pool.Lent
+			n += pool.Unforeseen
+		}
+		if lent == 0 {
+			return n
+		}
+		select {
+		case <-between.C:
+		case <-deadline:
+			t.Fatalf("%d connections are lent for a minute", lent)
+		}
+	}
+}
+
+// foreseenBy holds it of a shop of the test's own, at its end.
+func foreseenBy(t *testing.T, s *shop.Shop) {
 	t.Cleanup(func() {
-		for shard, pool := range s.Proxy.Status().Pools {
-			if pool.Unforeseen > 0 {
-				t.Errorf("%s: %d of %d connections were changed, and lent on as clean", shard, pool.Unforeseen, pool.Borrowed)
-			}
+		if n := unforeseen(t, s); n > 0 {
+			t.Errorf("%d connections were changed, and lent on as clean", n)
 		}
 	})
 }
 
+// objectsNow are the tables, views, programs, triggers, events and databases that the
+// servers have.
+func (s *stand) objectsNow(t testing.TB) (objects []string) {
+	t.Helper()
+	for i, admin := range s.admins {
+		a := admin.say("SELECT 'table', TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() " +
+			"UNION SELECT 'column', TABLE_NAME, COLUMN_NAME, COLUMN_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() " +
+			"UNION SELECT 'routine', ROUTINE_SCHEMA, ROUTINE_NAME, ROUTINE_TYPE FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE() " +
+			"UNION SELECT 'trigger', TRIGGER_SCHEMA, TRIGGER_NAME, '' FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE() " +
+			"UNION SELECT 'event', EVENT_SCHEMA, EVENT_NAME, '' FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE() " +
+			"UNION SELECT 'database', '', SCHEMA_NAME, '' FROM information_schema.SCHEMATA WHERE SCHEMA_NAME NOT LIKE 'test\\_%'")
+		if a.err != nil {
+			t.Fatal(a.err)
+		}
+		for _, row := range a.results[0].rows {
+			objects = append(objects, fmt.Sprintf("%d: %s", i, row))
+		}
+	}
+	return objects
+}
+
 // users gives the proxy and the plain server the same ones.
-func (s *stand) users(t *testing.T) {
+func (s *stand) users(t testing.TB) {
 	t.Helper()
 	no := false
 	declared := map[string]cluster.User{

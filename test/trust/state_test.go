@@ -169,7 +169,7 @@ func newMatrix(t *testing.T, engine servers.Engine, limits backend.Limits) *matr
 	admin.must(t, strings.Split(strings.ReplaceAll(strings.Join(bases, ";"), "{schema}", m.schema), ";")...)
 	track(t, engine, servers.Shared(t, engine, 2))
 	m.Shop = shop.Start(t, engine, shop.Options{Shards: 1, Tables: objects, Backends: limits})
-	foreseen(t, m.Shop)
+	foreseenBy(t, m.Shop)
 	return m
 }
 
