@@ -81,6 +81,9 @@ func (b *bulk) flush() error {
 	if b.rows == 0 {
 		return nil
 	}
+	if !b.holds(b.text) {
+		return &plan.Refusal{Code: plan.Unsupported, Message: "rows from elsewhere with letters that this session's character set has not, in which they would be sent: use SET NAMES utf8mb4"}
+	}
 	rows := b.rows
 	b.rows = 0
 	b.text = append(b.text, b.tail...)
@@ -121,6 +124,19 @@ func (b *bulk) flush() error {
 	b.total.affected += total.affected
 	b.total.warnings = uint16(min(int(b.total.warnings)+int(total.warnings), math.MaxUint16))
 	return nil
+}
+
+// holds tells whether the session's character set has all letters of a text in UTF-8.
+func (b *bulk) holds(text []byte) bool {
+	charset, _ := b.settings.Names()
+	most := byte(0xff)
+	switch charset {
+	case "ascii":
+		most = 0x7f
+	case "utf8", "utf8mb3":
+		most = 0xef // four bytes begin above
+	}
+	return !slices.ContainsFunc(text, func(c byte) bool { return c > most })
 }
 
 // parts splits the rows by the shards that they go to.

@@ -89,7 +89,7 @@ func (g *gathering) unread(err error) error {
 // open sends the query, so that values come in binary form: as text some are
 // rounded.
 func (g *gathering) open(text string, params []wire.Param) (*gather.Rows, error) {
-	settings := g.Session.settings.With("character_set_results", "utf8mb4")
+	settings := g.Session.settings.With("character_set_results", "utf8mb4").Without("sql_select_limit") // it is for rows that clients get
 	if err := g.at.conn.Carry(g.ctx, settings); err != nil {
 		return nil, err
 	}

@@ -66,8 +66,9 @@ func (g *gathering) load() (*bulk, error) {
 	return b, b.end(g.insert(b, load.Read(), nil, load.Destination))
 }
 
-// lenient has values inserted as they are: what the session's sql_mode has to say of
-// them was said when the file was read.
+// lenient has values read and inserted as they are: what the session's sql_mode has to
+// say of them was said when the file was read, in the file's character set; and its
+// limits of queries are none of a file's.
 func (g *gathering) lenient() (restore func(), err error) {
 	rows, err := g.at.conn.Own().Query(g.ctx, "SELECT @@sql_mode")
 	if err != nil {
@@ -80,7 +81,8 @@ func (g *gathering) lenient() (restore func(), err error) {
 		}
 	}
 	before := g.Session.settings
-	g.Session.settings = before.With("sql_mode", "'"+strings.Join(modes, ",")+"'")
+	g.Session.settings = before.With("sql_mode", "'"+strings.Join(modes, ",")+"'").WithNames("utf8mb4", "").
+		Without("max_join_size").Without("sql_big_selects")
 	return func() { g.Session.settings = before }, nil
 }
 

@@ -72,6 +72,8 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
 		return &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, Statement: noted(l, &stmt.Statement{Kind: text.pins()})}, nil
 	case object == "program" && text.assignsFromTrigger():
 		return nil, refuse(Unsupported, "a trigger that names user variables: what it assigns to them would be lost to the session; use a column")
+	case text.loadsXML() && !slices.Contains(text.bare[2:min(len(text.bare), 4)], "local"):
+		return nil, refuse(NotAllowed, "LOAD XML of a file on a server reaches that rather than tables: use LOAD XML LOCAL")
 	case text.loadsXML():
 		s := text.left(object)
 		s.Kind = stmt.LoadData

@@ -64,13 +64,24 @@ func (load *Load) list() string {
 	return strings.Join(names, ", ")
 }
 
+// unloadable refuses what would read the server's files, or what its session is, in
+// the place of the client's: SET is computed on a shard, once for each row.
+func unloadable(load *stmt.Loading) error {
+	switch {
+	case load == nil:
+	case !load.Local:
+		return refuse(NotAllowed, "LOAD DATA of a file on a server reaches that rather than tables: use LOAD DATA LOCAL")
+	case load.Speaks != "":
+		return refuse(Unsupported, "%s in SET of a LOAD DATA, which would be the shard's connection's: put the value into a user variable first", load.Speaks)
+	}
+	return nil
+}
+
 func planLoad(s *stmt.Statement, t *catalog.Table) (*Plan, error) {
 	in := s.Load
 	switch {
 	case in == nil:
 		return nil, refuse(Unsupported, "LOAD XML into %s table %s: use LOAD DATA LOCAL, or insert the rows, many to a statement", t.Kind, t.TableName)
-	case !in.Local:
-		return nil, refuse(Unsupported, "LOAD DATA of a file on a server into %s table %s: use LOAD DATA LOCAL", t.Kind, t.TableName)
 	case in.Queries:
 		return nil, refuse(Unsupported, "a query in SET of a LOAD DATA into %s table %s: read the values first", t.Kind, t.TableName)
 	}

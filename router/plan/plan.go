@@ -249,6 +249,8 @@ func unsupported(s *stmt.Statement) error {
 	}
 	switch s.Kind {
 	default:
+	case stmt.LoadData:
+		return unloadable(s.Load)
 	case stmt.Admin:
 		return refuse(NotAllowed, "FLUSH, SHUTDOWN, ALTER INSTANCE, EXPLAIN FOR CONNECTION and their kin reach the server rather than tables: connect to the shard for them")
 	case stmt.Account:
@@ -304,7 +306,7 @@ func planOther(s *stmt.Statement, ctx Context) (*Plan, error) {
 	if shard == "" {
 		shard = ctx.Catalog.First()
 	}
-	return &Plan{Place: Fixed, Shard: shard, Writes: true, KeepsInsertID: true, ReadsInsertID: s.Features&stmt.ReadsInsertID != 0}, nil
+	return &Plan{Place: Fixed, Shard: shard, Writes: true, KeepsInsertID: true, ReadsInsertID: s.Features&stmt.ReadsInsertID != 0 || s.Kind == stmt.LoadData}, nil
 }
 
 // undone refuses a statement on a table whose rows are on several shards, and says

@@ -21,6 +21,9 @@ type Loading struct {
 	// Reads are the columns that SET computes with. Queries: it reads tables.
 	Reads   []string
 	Queries bool
+	// Speaks is a function or a system variable in SET that speaks of the connection,
+	// or changes its state: USER(), GET_LOCK(). Empty: there is none.
+	Speaks string
 }
 
 func (r *reader) loadData(n *ast.LoadDataStmt) {
@@ -54,6 +57,9 @@ func contains(columns []string, name string) bool {
 // Fills tells whether the statement gives a column a value before SET computes.
 func (load *Loading) Fills(name string) bool { return !load.Listed || contains(load.Columns, name) }
 
+// locking are the functions of named locks.
+var locking = set(`get_lock release_lock release_all_locks is_free_lock is_used_lock`)
+
 // loadReads finds what an expression of SET reads.
 type loadReads struct{ load *Loading }
 
@@ -63,7 +69,14 @@ func (v loadReads) Enter(n ast.Node) (ast.Node, bool) {
 		v.load.Reads = append(v.load.Reads, n.Name.O)
 	case *ast.SubqueryExpr:
 		v.load.Queries = true
-		return n, true
+	case *ast.VariableExpr:
+		if n.IsSystem {
+			v.load.Speaks = "@@" + n.Name
+		}
+	case *ast.FuncCallExpr:
+		if name := n.FnName.L; speakers[name] || locking[name] {
+			v.load.Speaks = strings.ToUpper(name) + "()"
+		}
 	}
 	return n, false
 }
