@@ -28,7 +28,7 @@ func TestDefinitionsLeaveNothing(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		track(t, engine, servers.Shared(t, engine, 1))
 		s := shop.Start(t, engine, shop.Options{Shards: 1, Backends: backend.Limits{MaxOpen: 1}})
-		foreseen(t, s)
+		foreseenBy(t, s)
 		app := login{s.Addr, shop.User, shop.Password, s.Schema}.open(t, "app")
 		stranger := login{s.Addr, shop.User, shop.Password, s.Schema}.open(t, "stranger")
 		resets := func() (n uint64) {
