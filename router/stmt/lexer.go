@@ -376,6 +376,10 @@ func (l *Lexed) noteCell(literal int32) {
 // comment strips [start, end). Servers end a line's comment, and a text, at a zero
 // byte.
 func (l *Lexed) comment(start, end int) {
+	if behindMinuses(l.Text, start) {
+		l.uncertain(start, commentBehindMinuses)
+		return
+	}
 	if at := bytes.IndexByte(l.Text[start:end], 0); at >= 0 {
 		l.uncertain(start+at, "a zero byte in a comment: leave it out")
 		return

@@ -18,6 +18,13 @@ func lineComment(t []byte, i int) bool {
 	return t[i] == '#' || t[i] == '-' && i+1 < len(t) && t[i+1] == '-' && (i+2 == len(t) || class[t[i+2]] == spaceByte)
 }
 
+// behindMinuses tells whether two minus signs stand right before a place: a blank there
+// makes a line's comment of them.
+func behindMinuses(t []byte, at int) bool { return at >= 2 && t[at-1] == '-' && t[at-2] == '-' }
+
+// commentBehindMinuses: the parser reads blanks in the place of comments and hints.
+const commentBehindMinuses = "a comment right behind two minus signs: put a blank between the two signs"
+
 func (l *Lexed) minus() {
 	t, i := l.Text, l.pos
 	if lineComment(t, i) {
@@ -70,6 +77,10 @@ func blockEnd(t []byte, i int) int {
 // hint steps over an optimizer's hint, which stays in the key. Servers that read it
 // may look for its end behind a quoted name, so that must not be in doubt.
 func (l *Lexed) hint(start, end int) {
+	if behindMinuses(l.Text, start) {
+		l.uncertain(start, commentBehindMinuses)
+		return
+	}
 	quote, seen := byte(0), byte(0)
 	for i := start + len("/*+"); i < end-len("*/"); i++ {
 		c := l.Text[i]

@@ -132,8 +132,13 @@ func (l *Lexed) silent() (start, end int32) {
 	return -1, -1
 }
 
-// blank keeps the ends of lines, which the parser's messages count.
+// blank keeps the ends of lines, which the parser's messages count. Words right behind
+// two minus signs stay: no statement has them there, and blanks would make a comment of
+// what follows.
 func blank(text []byte, start, end int32) {
+	if behindMinuses(text, int(start)) {
+		return
+	}
 	for i := start; i < end; i++ {
 		if text[i] != '\n' {
 			text[i] = ' '

@@ -42,6 +42,8 @@ var (
 func slowUncertain(text string, at, n int, kind LiteralKind) bool {
 	piece, part := text[at:at+n], strings.HasSuffix(text[:at], ".")
 	switch first := piece[0]; {
+	case strings.HasSuffix(text[:at], "--") && (kind == CommentLiteral || strings.HasPrefix(piece, "/*")):
+		return true
 	case kind == CommentLiteral:
 		return strings.Contains(piece, "\x00")
 	case kind != 0:

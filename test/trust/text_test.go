@@ -35,6 +35,12 @@ func TestTexts(t *testing.T) {
 			attack{name: "a name in latin1", charset: "latin1", refused: uncertain, say: []string{"SELECT 1 AS `\xe9`"}},
 			attack{name: "half a letter", refused: uncertain, say: []string{"SELECT 1 AS a\xe5, 2"}},
 			attack{name: "a zero byte in a comment", refused: uncertain, say: []string{"SELECT COUNT(*) /* \x00 */ FROM test_order"}},
+			attack{name: "a comment behind two minus signs", refused: uncertain, say: []string{"SELECT COUNT(*) FROM test_order WHERE buyer_uid = 5--/**/2 OR 1 = 1"}},
+			attack{name: "a hint behind two minus signs", refused: uncertain, say: []string{"SELECT COUNT(*) FROM test_order WHERE buyer_uid = 5--/*+ x */2 OR 1 = 1"}},
+			attack{name: "a line's comment behind two minus signs", refused: uncertain, say: []string{"SELECT COUNT(*) FROM test_order WHERE buyer_uid = 5--#\n+2 OR 1 = 1"}},
+			attack{name: "a table behind two minus signs", user: "narrow", refused: uncertain, say: []string{"SELECT 1--/**/1, hidden FROM secret"}},
+			attack{name: "a condition behind two minus signs", refused: uncertain, say: []string{"UPDATE test_order SET amount = 5--/**/2 WHERE buyer_uid = 7"}},
+			attack{name: "two minus signs before a word", say: []string{"SELECT 1 --INTO @x", "SELECT COUNT(*) FROM test_order WHERE buyer_uid = 5--2"}},
 			attack{name: "two minus signs before a semicolon", refused: uncertain, say: []string{"UPDATE plain SET note = 'x' --; WHERE id = 1"}},
 			attack{name: "a zero byte behind a comment", refused: uncertain, say: []string{"SELECT COUNT(*) FROM test_order -- \x00\n WHERE 0"}},
 
