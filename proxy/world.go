@@ -181,10 +181,13 @@ func (b *builder) read(ctx context.Context, w *world) error {
 	return err
 }
 
+// mysqlDefault is MySQL's collation of utf8mb4.
+const mysqlDefault = "utf8mb4_0900_ai_ci"
+
 // server learns what a shard's server calls itself and its character
 // sets.
 func (b *builder) server(ctx context.Context, w *world, q schema.Querier) error {
-	rows, err := q.Query(ctx, "SELECT VERSION(), @@GLOBAL.collation_server")
+	rows, err := q.Query(ctx, "SELECT VERSION(), @@GLOBAL.collation_server, @@GLOBAL.character_set_client, @@GLOBAL.collation_connection")
 	if err != nil || len(rows) != 1 {
 		return errors.Join(errors.New("read the server's version"), err)
 	}
@@ -192,6 +195,12 @@ func (b *builder) server(ctx context.Context, w *world, q schema.Querier) error 
 	w.session.Flavor = flavor.Of(w.version)
 	if w.charsets, err = readCharsets(ctx, q); err != nil {
 		return err
+	}
+	if session.Readable(string(rows[0][2])) {
+		w.session.Charset, w.session.Collation = string(rows[0][2]), string(rows[0][3])
+	}
+	if w.session.Charset == "utf8mb4" && w.session.Collation == mysqlDefault {
+		w.session.Collation = "" // as sessions have it that name none
 	}
 	for id, set := range w.charsets {
 		if set.collation == string(rows[0][1]) && session.Readable(set.charset) {

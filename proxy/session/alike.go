@@ -57,7 +57,7 @@ func (s *Session) definitionOf(shard router.ShardName, table string) ([]string, 
 		s.discard(l)
 		return nil, err
 	}
-	s.returnApart(l)
+	s.giveBack(l)
 	if err != nil || len(rows.Rows) != 1 || len(rows.Rows[0]) < 2 {
 		return nil, nil // it was dropped
 	}

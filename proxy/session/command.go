@@ -33,7 +33,7 @@ func (s *Session) dispatch(command byte, payload []byte) error {
 		s.commands[stmt.CountChangeDB]++
 		return s.answer(s.use(string(payload[1:])))
 	case mysql.COM_RESET_CONNECTION:
-		s.reset()
+		s.resetConnection()
 		return s.writeOK(wire.OK{})
 	case mysql.COM_FIELD_LIST:
 		return s.fieldList(payload)
@@ -60,6 +60,20 @@ func (s *Session) answer(err error) error {
 		return s.writeError(err)
 	}
 	return s.writeOK(wire.OK{})
+}
+
+// resetConnection answers COM_RESET_CONNECTION: the session is as it was after login,
+// but for the current database and FOUND_ROWS(), which both servers keep. A MySQL
+// forgets the login's character set and collation too, and takes its own.
+func (s *Session) resetConnection() {
+	database, found := s.settings.Database(), s.foundRows
+	s.reset()
+	settings := s.initial.WithDatabase(database)
+	if w := s.World(); !w.Flavor.KeepsLoginCharset() && w.Charset != "" {
+		settings = settings.WithNames(w.Charset, w.Collation)
+	}
+	s.carry(settings)
+	s.foundRows = found
 }
 
 // reset makes the session as it was after login.

@@ -92,7 +92,7 @@ func (s *Session) closeCursor(p *prepared) {
 	}
 	s.forgetHolding(c.on)
 	if c.on.own {
-		s.handBack(c.on.branch)
+		s.giveBack(c.on.branch)
 	}
 }
 
@@ -160,5 +160,5 @@ func (s *Session) giveUp(h *holding) {
 		s.discard(h.branch)
 		return
 	}
-	s.drop(h.shard)
+	s.loseTransaction(h.shard)
 }

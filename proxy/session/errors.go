@@ -19,6 +19,7 @@ import (
 const (
 	erNetRead         = 1158
 	erConCount        = 1040
+	erNotLocked       = 1100
 	erCommitError     = 1180
 	erUnknownCommand  = 1047
 	erSavepoint       = 1305

@@ -26,9 +26,9 @@ func (s *Session) fieldList(payload []byte) error {
 		return s.writeError(s.unsent(l, err))
 	}
 	if err := s.relay(l.conn, wire.FieldListResponse, nil); err != nil {
-		s.abandon(l)
+		s.lose(l)
 		return s.finish(err)
 	}
-	s.keep(l)
+	s.unused(l)
 	return nil
 }

@@ -93,12 +93,17 @@ func (s *Session) onFirstBranch(settings *backend.Settings, f func(branch) error
 	if err != nil {
 		return err
 	}
-	if err := f(b); err != nil {
-		s.release(b, err)
-		return err
+	l := lease{branch: b, outside: s.txn.running()}
+	err = f(b)
+	switch {
+	case err == nil:
+		s.done(l, b.conn.Status())
+	case refused(err):
+		s.doneUntold(l, 0, false)
+	default:
+		s.discard(b)
 	}
-	s.handBack(b)
-	return nil
+	return err
 }
 
 // askFirst asks the first shard something small, in the session's settings.

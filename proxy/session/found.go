@@ -1,6 +1,10 @@
 package session
 
-import "locus/router/stmt"
+import (
+	"slices"
+
+	"locus/router/stmt"
+)
 
 // count keeps what ROW_COUNT() and FOUND_ROWS() are to say of a statement that a
 // shard has answered.
@@ -9,7 +13,7 @@ func (s *Session) count(l lease, r *request, failed bool) {
 	switch {
 	case failed:
 		s.rowCount = -1
-		return
+		s.foundNone(l, r)
 	case s.scanner.Columns() > 0 && r.plan.Statement.Kind != stmt.Call:
 		s.rowCount = -1
 		if finds(r) {
@@ -23,6 +27,17 @@ func (s *Session) count(l lease, r *request, failed bool) {
 		case copies(r) && (r.world.Flavor.FindsRowsOfCreate() || st.Kind != stmt.DDL):
 			s.askFoundRows(l)
 		}
+	}
+}
+
+// foundNone keeps what FOUND_ROWS() is to say of a query that failed: MySQL says what
+// it has said before, and MariaDB what it had found, if it had begun to look.
+func (s *Session) foundNone(l lease, r *request) {
+	if !r.world.Flavor.ForgetsFoundRows() || r.plan.Statement.Kind != stmt.Select && !copies(r) {
+		return
+	}
+	if code, _ := s.scanner.ErrCode(); !slices.Contains(beforeBeginning, code) {
+		s.askFoundRows(l)
 	}
 }
 

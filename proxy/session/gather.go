@@ -247,7 +247,7 @@ func (g *gathering) clean(err error) {
 		g.discard(g.at)
 		return
 	}
-	g.returnApart(g.at)
+	g.giveBack(g.at)
 }
 
 // readWhole tells the errors that leave no answer under way on the connection
@@ -276,13 +276,4 @@ func (g *gathering) swept() error {
 	}
 	_, err := g.at.conn.Own().Exec(ctx, "DROP TEMPORARY TABLE IF EXISTS "+strings.Join(g.made, ", "))
 	return err
-}
-
-// returnApart gives back what borrowApart took.
-func (s *Session) returnApart(b branch) {
-	if s.awaited.remove(b.conn) || b.conn.InTransaction() {
-		b.pool.Discard(b.conn)
-		return
-	}
-	b.pool.Return(b.conn)
 }

@@ -138,13 +138,13 @@ func (g *gathering) collect(leases []lease, into *gather.Table, drain int) error
 		case !answer.Clean && g.own: // the transaction is the statement's, and ends with it
 			_ = l.conn.Lost(true, errUnread)
 		case !answer.Clean:
-			g.abandon(l)
-		case !g.own:
-			g.settle(l, answer.Status, answer.Status != 0)
-		case !l.joined: // a replica's
-			g.settle(l, answer.Status, answer.Status != 0)
-		default:
+			g.lose(l)
+		case g.own && l.joined:
 			l.conn.SetStatus(answer.Status | mysql.SERVER_STATUS_IN_TRANS)
+		case answer.Status != 0:
+			g.done(l, answer.Status)
+		default:
+			g.doneUntold(l, 0, true)
 		}
 	}
 	return failure

@@ -110,7 +110,7 @@ func (g *gathering) ask(t *plan.Gathered, sql string) (*backend.Rows, error) {
 		g.discard(there)
 		return nil, err
 	}
-	g.returnApart(there)
+	g.giveBack(there)
 	return rows, err
 }
 

@@ -109,13 +109,13 @@ func (s *Session) keepReturned(r *request, shard router.ShardName, layout orderi
 	}
 	rows, err := l.conn.Own().Query(s.ctx, r.plan.Insert.Find(layout, id))
 	if err != nil {
-		s.abandon(l)
+		s.lose(l)
 		return
 	}
 	if len(rows.Rows) > 0 {
 		s.insertID = id.Lo
 	}
-	s.keep(l)
+	s.done(l, l.conn.Status())
 }
 
 // inserting is what insertEnding must know of the INSERT under way.

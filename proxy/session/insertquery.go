@@ -164,7 +164,7 @@ func (g *gathering) fixedZone() error {
 			g.discard(conn)
 			return err
 		}
-		g.returnApart(conn)
+		g.giveBack(conn)
 		if len(rows.Rows) == 1 && fixedOffset(string(rows.Rows[0][0])) {
 			return nil
 		}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"strings"
@@ -62,7 +63,7 @@ func (s *Session) local(r *request) error {
 
 // complete ends a transaction, with AND CHAIN and RELEASE as MySQL has them.
 func (s *Session) complete(st *stmt.Statement, end func() error) error {
-	how, scope := s.txn.how, s.txn.scope
+	how, scope := s.txn.how, cmp.Or(s.txn.next, s.txn.scope)
 	for _, b := range s.txn.branches {
 		s.timing.sentTo(b.shard)
 	}
@@ -178,7 +179,7 @@ func (s *Session) takeSnapshot(r *request) error {
 			if refused(err) {
 				s.rollbackBranches()
 			} else {
-				s.abandon(l)
+				s.lose(l)
 			}
 			return err
 		}

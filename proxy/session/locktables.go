@@ -1,9 +1,11 @@
 package session
 
 import (
+	"slices"
 	"strings"
 
 	"locus/router"
+	"locus/router/catalog"
 	"locus/router/stmt"
 )
 
@@ -17,6 +19,10 @@ func (s *Session) lockTables(r *request) error {
 	if err := s.commit(); err != nil { // as MySQL does
 		return err
 	}
+	var locked []catalog.TableName
+	for _, t := range r.plan.Statement.LockTables {
+		locked = append(locked, s.fullName(r, t.TableName))
+	}
 	for _, shard := range r.world.Catalog.Shards {
 		tables := r.plan.LockTables[shard]
 		if len(tables) == 0 {
@@ -26,12 +32,34 @@ func (s *Session) lockTables(r *request) error {
 			_ = s.unlockTables()
 			return err
 		}
+		s.pins.locked = locked
+	}
+	return nil
+}
+
+// notLocked refuses declared tables that LOCK TABLES does not name, as servers do: on a
+// shard that has none of the locks the server would let the statement pass.
+func (s *Session) notLocked(r *request) error {
+	if !s.pins.has(lockedTables) {
+		return nil
+	}
+	switch r.plan.Statement.Kind {
+	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete, stmt.LoadData:
+	default:
+		return nil
+	}
+	for _, t := range r.plan.Statement.Tables {
+		name := s.fullName(r, t)
+		declared, err := r.world.Catalog.Find(name)
+		if err == nil && declared != nil && !slices.Contains(s.pins.locked, name) {
+			return fail(erNotLocked, stateGeneral, "Table '%s' was not locked with LOCK TABLES", t.Name)
+		}
 	}
 	return nil
 }
 
 func (s *Session) lockOn(shard router.ShardName, text string) error {
-	l, err := s.lend(shard, true)
+	l, err := s.lendSpanning(shard, false, Multi)
 	if err != nil {
 		return err
 	}
@@ -40,6 +68,7 @@ func (s *Session) lockOn(shard router.ShardName, text string) error {
 		return err
 	}
 	s.pin(l, lockedTables)
+	s.done(l, l.conn.Status()) // with autocommit off it has begun a transaction
 	return nil
 }
 
@@ -87,7 +116,7 @@ func (s *Session) runPartsLocked(r *request, parts []part) (totals, error) {
 	settings := s.settings
 	s.carry(settings.With("autocommit", "0"))
 	defer func() { s.carry(settings) }()
-	s.txn.begun = true
+	s.txn.imply(true)
 	total, err := s.runEach(r, parts)
 	if err != nil {
 		s.rollbackBranches()

@@ -33,5 +33,5 @@ func (s *Session) unlock(l lease) {
 		s.discard(l.branch)
 		return
 	}
-	s.settle(l, l.conn.Status(), true)
+	s.done(l, l.conn.Status())
 }

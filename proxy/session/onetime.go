@@ -27,7 +27,7 @@ func (s *Session) oneTime(r *request, parts []part) (restore func([]lease) error
 				continue
 			}
 			if err := l.conn.Carry(s.ctx, before); err != nil {
-				s.abandon(l)
+				s.lose(l)
 				failure = err
 			}
 		}

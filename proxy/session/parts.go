@@ -133,9 +133,9 @@ func partly(done []string, at router.ShardName, err error) error {
 	return fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "%s", text)
 }
 
-// runParts runs the parts of a statement in one transaction: the client's, or
-// one of its own that is committed shard by shard. If a part fails, none of the
-// parts remains.
+// runParts runs the parts of a statement in one transaction: the client's, which it
+// begins with autocommit off, or one of its own. If a part fails, none of the parts
+// remains.
 func (s *Session) runParts(r *request, parts []part) (totals, error) {
 	s.Counts.Scattered.Add(1)
 	if s.pins.has(lockedTables) && !s.txn.running() && s.autocommit {
@@ -147,6 +147,15 @@ func (s *Session) runParts(r *request, parts []part) (totals, error) {
 	if !s.autocommit && s.Spanning == Single {
 		return totals{}, spans(parts[0].shard, parts[1].shard)
 	}
+	if !s.autocommit {
+		s.txn.imply(s.pins.has(lockedTables))
+		total, err := s.runPartsWithin(r, parts)
+		if err != nil && s.unbegun(r, err) {
+			s.txn.forget(partSavepoint)
+			s.unbegin()
+		}
+		return total, err
+	}
 	s.txn.open(stmt.Opening{})
 	total, err := s.runEach(r, parts)
 	if err != nil {
@@ -154,10 +163,7 @@ func (s *Session) runParts(r *request, parts []part) (totals, error) {
 		s.txn.lost = false // it was the statement's own
 		return total, err
 	}
-	if s.autocommit {
-		return total, s.commit()
-	}
-	return total, nil
+	return total, s.commit()
 }
 
 // runPartsWithin runs the parts in the client's transaction.
@@ -200,6 +206,9 @@ func (s *Session) runEach(r *request, parts []part) (totals, error) {
 	for _, p := range parts {
 		l, err := s.lendSpanning(p.shard, false, min(s.Spanning, Multi))
 		if err != nil {
+			for _, idle := range leases {
+				s.unused(idle)
+			}
 			return totals{}, errors.Join(err, restore(leases))
 		}
 		leases = append(leases, s.writing(l, r))
@@ -209,6 +218,9 @@ func (s *Session) runEach(r *request, parts []part) (totals, error) {
 	for i, p := range parts {
 		if err := s.send(leases[i], r, p.text, p.params); err != nil {
 			failure, sent = s.unsent(leases[i], err), leases[:i]
+			for _, idle := range leases[i+1:] {
+				s.unused(idle)
+			}
 			break
 		}
 	}
@@ -222,36 +234,47 @@ func (s *Session) runEach(r *request, parts []part) (totals, error) {
 	return total, failure
 }
 
-// outcomes reads the answers to the parts; the error is the first one's.
+// outcomes reads the answers to the parts, and takes the connections back once all are
+// read: one may end the transaction of all. The error is the first one's.
 func (s *Session) outcomes(leases []lease) (totals, error) {
 	var total totals
 	var failure error
-	for _, l := range leases {
+	errs := make([]error, len(leases))
+	for i, l := range leases {
 		ok, err := s.outcome(l.conn)
 		s.timing.trace.Answered(string(l.shard), ok.AffectedRows, codeOf(err))
-		if err == nil {
-			total.affected += ok.AffectedRows
-			total.warnings += ok.Warnings
-			if total.insertID == 0 {
-				total.insertID = ok.LastInsertID
-			}
-			var matched, changed uint64
-			if n, _ := fmt.Sscanf(string(ok.Info), "Rows matched: %d  Changed: %d", &matched, &changed); n == 2 {
-				total.matched, total.changed = total.matched+matched, total.changed+changed
-			}
+		if errs[i] = err; err == nil {
+			total.add(ok)
 			if ok.Warnings > 0 {
 				s.keepWarnings(l)
 			}
-			continue
-		}
-		if _, refused := errors.AsType[*backend.ServerError](err); !refused {
-			s.abandon(l)
-		}
-		if failure == nil {
+		} else if failure == nil {
 			failure = err
 		}
 	}
+	for i, l := range leases {
+		switch err := errs[i]; {
+		case err == nil:
+			s.done(l, l.conn.Status())
+		case refused(err):
+			s.doneUntold(l, codeOf(err), false)
+		default:
+			s.lose(l)
+		}
+	}
 	return total, failure
+}
+
+func (t *totals) add(ok wire.OK) {
+	t.affected += ok.AffectedRows
+	t.warnings += ok.Warnings
+	if t.insertID == 0 {
+		t.insertID = ok.LastInsertID
+	}
+	var matched, changed uint64
+	if n, _ := fmt.Sscanf(string(ok.Info), "Rows matched: %d  Changed: %d", &matched, &changed); n == 2 {
+		t.matched, t.changed = t.matched+matched, t.changed+changed
+	}
 }
 
 // outcome reads the OK or ERR that a shard answers a part with.

@@ -69,6 +69,7 @@ type pins struct {
 	locks     []string            // named locks that were asked for
 	unnamed   bool                // one whose name is not known was
 	temporary []catalog.TableName // tables
+	locked    []catalog.TableName // by LOCK TABLES
 	handlers  int
 	phase     string // of the client's own XA transaction: "ACTIVE", "IDLE", "PREPARED"
 }
@@ -158,7 +159,7 @@ func (s *Session) unpin(reason pinReason, busy *backend.Conn) {
 	}
 	var ended []branch
 	s.pins.list = slices.DeleteFunc(s.pins.list, func(p pin) bool {
-		return p.reasons == 1<<reason && s.ended(p, &ended)
+		return p.reasons == 1<<reason && s.uncount(p, &ended)
 	})
 	for i := range s.pins.list {
 		if p := &s.pins.list[i]; p.reasons&(1<<reason) != 0 {
@@ -177,8 +178,8 @@ func (s *Session) unpin(reason pinReason, busy *backend.Conn) {
 	s.showPins()
 }
 
-// ended counts a pin that ends, and collects its connection.
-func (s *Session) ended(p pin, into *[]branch) bool {
+// uncount counts a pin that ends, and collects its connection.
+func (s *Session) uncount(p pin, into *[]branch) bool {
 	for r := range pinReasons {
 		if p.reasons&(1<<r) != 0 {
 			s.Counts.pins.now[r].Add(-1)
@@ -197,7 +198,7 @@ func (s *Session) unpinAll() {
 	var ended []branch
 	global := s.pins.has(globalTransaction)
 	for _, p := range s.pins.list {
-		s.ended(p, &ended)
+		s.uncount(p, &ended)
 	}
 	s.pins = nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), undoTime)
@@ -226,7 +227,7 @@ func (s *Session) losePin(conn *backend.Conn) {
 	}
 	s.lostPins = s.pins.words()
 	var ended []branch
-	s.ended(*p, &ended)
+	s.uncount(*p, &ended)
 	s.pins.list = slices.DeleteFunc(s.pins.list, func(other pin) bool { return other.conn == conn })
 	s.showPins()
 }

@@ -137,7 +137,7 @@ func (s *Session) preparedThere(w *World, p *prepared, text string, there *plan.
 }
 
 func (s *Session) prepareAt(shard router.ShardName, text string) (*backend.Statement, []byte, error) {
-	l, err := s.lend(shard, true)
+	l, err := s.lendToPrepare(shard)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -145,15 +145,19 @@ func (s *Session) prepareAt(shard router.ShardName, text string) (*backend.State
 	if err != nil {
 		return nil, nil, s.unsent(l, err)
 	}
-	s.keep(l)
+	s.unused(l)
 	return statement, answer, nil
 }
 
-// keep gives a connection back after an exchange that changed no transaction.
-func (s *Session) keep(l lease) {
-	if !l.joined {
-		s.handBack(l.branch)
+// lendToPrepare finds a connection on which a write may be prepared, wherever it is
+// executed later: MariaDB prepares none in a session that reads only.
+func (s *Session) lendToPrepare(shard router.ShardName) (lease, error) {
+	if s.readsOnly() {
+		settings := s.settings
+		s.settings = settings.Without("tx_read_only").Without("transaction_read_only")
+		defer func() { s.settings = settings }()
 	}
+	return s.lend(shard, true)
 }
 
 // prepareShard is any shard that has the tables.
@@ -161,6 +165,8 @@ func (s *Session) prepareShard(w *World, p *plan.Plan) router.ShardName {
 	switch {
 	case p.Place == plan.Fixed:
 		return p.Shard
+	case p.Gather != nil && p.Gather.Shard != "":
+		return p.Gather.Shard
 	case len(s.txn.branches) > 0:
 		return s.txn.branches[0].shard
 	}

@@ -35,6 +35,8 @@ type request struct {
 	outside bool
 	admission
 	fares faring // of one on moving genes, how it fares
+	// code is the error that a shard answered with, 0 if none did.
+	code uint16
 	// foreign are genes whose rows its one shard may have and does not own.
 	foreign gene.Set
 }
@@ -178,23 +180,65 @@ func namesNoTable(p *plan.Plan) bool {
 // runNext runs a statement for which SET TRANSACTION may have been meant: it was
 // for one transaction, and a statement outside of one is one of its own.
 func (s *Session) runNext(r *request) error {
+	next := s.txn.next
 	err := s.runPlaced(r)
+	defer s.untellNext()
 	own := r.plan.Place != plan.Session && r.plan.Place != plan.Rewritten && !r.plan.Metadata
-	reads := r.plan.Statement.Kind != stmt.Select || !tableless(r.plan.Statement) // else it is no transaction
-	if own && reads && s.autocommit && !s.txn.running() && !s.unbegun(err) {
+	reads := !namesNone(r.plan.Statement) // else it is no transaction
+	switch {
+	case !own || !reads || s.txn.running():
+	case s.unbegun(r, err):
+		s.txn.next = next
+	case s.autocommit:
 		s.txn.next = ""
 	}
 	return err
 }
 
+// namesNone tells a statement that begins no transaction, as it reads no table.
+func namesNone(st *stmt.Statement) bool {
+	return tableless(st) || st.Verb == "DO" && len(st.Tables) == 0
+}
+
+// untellNext has a connection that stays the session's forget a SET TRANSACTION that its
+// statement had no use for: whoever needs it next is told, which may be another one.
+func (s *Session) untellNext() {
+	conn := s.txn.toldNext
+	s.txn.toldNext = nil
+	if conn == nil || s.txn.next == "" || s.pins == nil || conn.InTransaction() {
+		return
+	}
+	if p := s.pins.of(conn); p != nil {
+		if _, err := conn.Own().Exec(s.awaiting, "ROLLBACK"); err != nil {
+			s.discard(p.branch)
+		}
+	}
+}
+
 // unbegun tells a statement that was refused before it began a transaction of its
 // own, so that SET TRANSACTION still stands.
-func (s *Session) unbegun(err error) bool {
-	if err != nil {
+func (s *Session) unbegun(r *request, err error) bool {
+	code := r.code
+	switch {
+	case refused(err):
+		code = codeOf(err)
+	case err != nil:
 		return !mayHaveBegun(err)
 	}
-	code, failed := s.scanner.ErrCode()
-	return failed && slices.Contains(beforeBeginning, code)
+	if r.world.Flavor.BeginsBeforeColumns() && r.statement == nil && code == mysql.ER_BAD_FIELD_ERROR {
+		return false // its tables were opened; a prepared one is refused before
+	}
+	return r.plan.Statement.Effects&stmt.Commits == 0 && slices.Contains(beforeBeginning, code)
+}
+
+// unbegin ends the transaction that a statement has begun with autocommit off on its
+// way to several shards, since it was refused before one server would have begun it.
+func (s *Session) unbegin() {
+	if s.txn.implied && len(s.txn.marks) == 0 {
+		next := s.txn.scope
+		s.rollbackBranches()
+		s.txn.next = next
+	}
 }
 
 // mayHaveBegun tells an error that a server may have given to a statement under way.
@@ -204,15 +248,18 @@ func mayHaveBegun(err error) bool {
 }
 
 // beforeBeginning are the numbers of what servers refuse as they read a statement
-// or open its tables: no database, unknown tables and columns, syntax, rights, and
-// writes in a transaction that is read only.
-var beforeBeginning = []uint16{1044, 1046, 1049, 1050, 1051, 1052, 1054, 1064, 1066, 1136, 1142, 1143, 1146, 1305, 1792}
+// or open its tables: no database, unknown tables and columns, syntax, rights, tables
+// that are not locked, and writes in a transaction that is read only.
+var beforeBeginning = []uint16{1044, 1046, 1049, 1050, 1051, 1052, 1054, 1064, 1066, 1099, 1100, 1109, 1136, 1142, 1143, 1146, 1192, 1305, 1792}
 
 func (s *Session) runPlaced(r *request) error {
 	if s.pins != nil {
 		if err := s.withinXA(r); err != nil {
 			return err
 		}
+	}
+	if err := s.notLocked(r); err != nil {
+		return err
 	}
 	if r.plan.Statement.Kind == stmt.XA {
 		s.concernsNone(r)

@@ -8,7 +8,6 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
-	"locus/proxy/twophase"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
@@ -115,20 +114,25 @@ func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, 
 	if s.Spanning == XA && l.joined && !l.xa && len(s.txn.branches) > 1 && r.plan.Statement.Effects&stmt.MayEnd != 0 {
 		return endsByItself(shard)
 	}
+	if l.xa && !r.world.Flavor.HasTemporaryWithinXA() && s.temporary(r) {
+		s.unused(l)
+		return temporaryWithin(s.txn.branches[0].shard, shard)
+	}
 	l = s.writing(l, r)
 	err = s.prepareTextual(l, r)
 	if err == nil {
 		err = s.send(l, r, text, params)
 	}
-	if _, refused := errors.AsType[*backend.ServerError](err); refused && l.fresh {
-		s.unjoin(l)
-		return err
-	}
 	if err != nil {
 		return s.unsent(l, err)
 	}
 	if err := s.relay(l.conn, kind, last); err != nil {
-		return s.unsent(l, err)
+		if refused(err) {
+			s.doneUntold(l, 0, true)
+		} else {
+			s.lose(l)
+		}
+		return err
 	}
 	s.answered(l.shard)
 	return s.after(l, r)
@@ -144,22 +148,14 @@ func (s *Session) lendFor(r *request, shard router.ShardName) (lease, wire.Respo
 	return l, wire.QueryResponse, err
 }
 
-// unjoin takes a shard out of the transaction that was sent nothing: not even that
-// there is one.
-func (s *Session) unjoin(l lease) {
-	s.txn.branches = slices.DeleteFunc(s.txn.branches, func(b branch) bool { return b.shard == l.shard })
-	s.handBack(l.branch)
-}
-
-// unsent cleans up after a statement that did not get as far as its answer, or
-// whose answer the client was not to have.
+// unsent takes back what a statement could not be sent on. What a server has refused
+// is its PREPARE: neither the statement nor an opening has left.
 func (s *Session) unsent(l lease, err error) error {
-	_, refused := errors.AsType[*backend.ServerError](err)
-	if _, lost := errors.AsType[*backend.LostError](err); lost || !refused {
-		s.abandon(l)
+	if refused(err) {
+		s.unused(l)
 		return err
 	}
-	s.settle(l, 0, false)
+	s.lose(l)
 	return err
 }
 
@@ -169,6 +165,12 @@ func (s *Session) send(l lease, r *request, text []byte, params []wire.Param) er
 	before := s.before(l, r)
 	if err := s.stillLeased(r); err != nil {
 		return err
+	}
+	if l.fresh && r.statement != nil && s.readsOnly() {
+		if err := s.openFirst(l, before); err != nil {
+			return err
+		}
+		before = nil
 	}
 	packet, err := s.packet(l.conn, r, text, params, before)
 	if err != nil {
@@ -183,6 +185,30 @@ func (s *Session) send(l lease, r *request, text []byte, params []wire.Param) er
 		if _, err := s.outcome(l.conn); err != nil {
 			return l.conn.Lost(true, err)
 		}
+	}
+	return nil
+}
+
+// readsOnly tells a session whose transactions read only unless they say otherwise.
+func (s *Session) readsOnly() bool {
+	for _, name := range []string{"tx_read_only", "transaction_read_only"} {
+		if literal, set := s.settings.Lookup(name); set && literal != "0" {
+			return true
+		}
+	}
+	return false
+}
+
+// openFirst sends what must come before, ahead of a PREPARE: MariaDB prepares no write
+// where a transaction could only read, and this one may write.
+func (s *Session) openFirst(l lease, before []string) error {
+	for _, text := range before {
+		if _, err := l.conn.Own().Exec(s.ctx, text); err != nil {
+			return l.conn.Lost(true, err)
+		}
+	}
+	if b := s.txn.on(l.shard); b != nil {
+		b.opened = true
 	}
 	return nil
 }
@@ -205,7 +231,7 @@ func (s *Session) before(l lease, r *request) []string {
 			list = s.txn.openingXA()
 		}
 	case next:
-		list = []string{s.txn.next}
+		list, s.txn.toldNext = []string{s.txn.next}, l.conn
 	}
 	if r.plan.ReadsInsertID {
 		list = append(slices.Clip(list), "SET last_insert_id = "+uitoa(s.insertID))
@@ -248,6 +274,7 @@ func (s *Session) packet(c *backend.Conn, r *request, text []byte, params []wire
 // after reads from the answer what the session must know.
 func (s *Session) after(l lease, r *request) error {
 	code, failed := s.scanner.ErrCode()
+	r.code = code
 	if failed || s.scanner.Warnings() > 0 { // an error is one of them, seldom alone
 		s.keepWarnings(l)
 	}
@@ -261,33 +288,21 @@ func (s *Session) after(l lease, r *request) error {
 	if s.forcedID != 0 && forcesID(r) {
 		s.forcedID = 0
 	}
-	if failed && l.joined && !s.pins.has(globalTransaction) && s.hasEnded(l, code) {
-		// The server has rolled the whole transaction back.
-		s.rollbackBranches()
-		return nil
-	}
 	if r.cursor && !failed && s.scanner.Status()&mysql.SERVER_STATUS_CURSOR_EXISTS != 0 {
 		s.openCursor(l, r.statement, s.executed)
 	}
-	if !failed && s.leavesLocks(l, r) {
+	switch {
+	case failed:
+		s.doneUntold(l, code, r.plan.Statement.Effects&stmt.MayEnd != 0)
+	case s.leavesLocks(l, r):
 		s.unlock(l)
-		return nil
+	default:
+		s.done(l, s.scanner.Status())
 	}
-	s.settle(l, s.scanner.Status(), !failed)
 	if s.txn.lost { // the answer is out already
 		return &partial{errTransactionLost}
 	}
 	return nil
-}
-
-// hasEnded tells whether the server has rolled back the transaction that an error
-// came in. Where the code doesn't tell, the next answer's status does.
-func (s *Session) hasEnded(l lease, code uint16) bool {
-	if !twophase.MayEndTransaction(code) {
-		return twophase.EndsTransaction(code)
-	}
-	_, err := l.conn.Own().Exec(s.awaiting, "DO 0")
-	return err != nil || !l.conn.InTransaction()
 }
 
 // keepInsertID asks the connection for LAST_INSERT_ID(), before it is lent to

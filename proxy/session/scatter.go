@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -70,6 +71,7 @@ func (s *Session) scatterOnce(r *request) error {
 	if err != nil {
 		return err
 	}
+	began := !s.txn.running()
 	leases, err := s.sendAll(r, edits, params)
 	if err != nil {
 		return err
@@ -86,23 +88,41 @@ func (s *Session) scatterOnce(r *request) error {
 	if t := s.timing.trace; t != nil {
 		ended = func(i int, code uint16) { t.Answered(string(leases[i].shard), 0, code) }
 	}
+	status := s.status()
+	if !s.autocommit { // it begins a transaction, as any read does
+		status |= mysql.SERVER_STATUS_IN_TRANS
+	}
 	outcome, err := scatter.Merge(conns, r.plan.Merge, format, limit, scatter.Client{
-		Stream: s.client, Seq: s.seq, Capabilities: s.capabilities, Status: s.status(), Whole: s.txn.running() || s.pins != nil, Ended: ended,
+		Stream: s.client, Seq: s.seq, Capabilities: s.capabilities, Status: status, Whole: s.txn.running() || s.pins != nil, Ended: ended,
 	})
 	for i, l := range leases {
 		if i >= len(outcome.Clean) || !outcome.Clean[i] {
-			s.abandon(l)
+			s.lose(l)
 			continue
 		}
 		if outcome.Warnings > 0 {
 			s.keepWarnings(l)
 		}
-		s.settle(l, outcome.Status[i], outcome.Status[i] != 0)
+		if status := outcome.Status[i]; status != 0 {
+			s.done(l, status)
+		} else {
+			s.doneUntold(l, 0, true)
+		}
 	}
 	s.seq, s.failed = outcome.NextSeq, outcome.Err != nil
-	s.rowCount, s.foundRows = -1, outcome.Found
-	if outcome.Err != nil {
+	s.rowCount = -1
+	switch {
+	case outcome.Err != nil:
+		r.code = outcome.Err.Code
 		s.noteError(outcome.Err)
+		if r.world.Flavor.ForgetsFoundRows() && !slices.Contains(beforeBeginning, r.code) {
+			s.foundRows = 0
+		}
+	case err == nil:
+		s.foundRows = outcome.Found
+	}
+	if began && s.unbegun(r, err) {
+		s.unbegin()
 	}
 	if _, refused := err.(*plan.Refusal); refused && !outcome.Sent && r.plan.Gather != nil { //nolint:errorlint // it is never wrapped
 		return s.gather(r) // what the planner can't see, such as a type
@@ -140,10 +160,10 @@ func (s *Session) sendAll(r *request, edits []edit, params []wire.Param) ([]leas
 		}
 		err = s.unsent(l, err)
 		for _, sent := range leases[:i] {
-			s.abandon(sent)
+			s.lose(sent)
 		}
 		for _, idle := range leases[i+1:] {
-			s.keep(idle)
+			s.unused(idle)
 		}
 		return nil, err
 	}
@@ -153,9 +173,9 @@ func (s *Session) sendAll(r *request, edits []edit, params []wire.Param) ([]leas
 // lendAll finds a connection to every shard of the route, in the map's order, so
 // that two sessions never wait for each other's.
 func (s *Session) lendAll(r *request) ([]lease, error) {
-	if s.Spanning == XA && !s.autocommit && !s.txn.running() {
+	if s.Spanning != Single && !s.autocommit && !s.txn.running() && !s.pins.has(lockedTables) {
 		// What the servers would begin by themselves could not be prepared.
-		s.txn.open(stmt.Opening{})
+		s.txn.imply(false)
 	}
 	shards := r.world.Map.Shards()
 	leases := make([]lease, 0, len(s.route.Shards))
@@ -163,7 +183,7 @@ func (s *Session) lendAll(r *request) ([]lease, error) {
 		l, err := s.lend(shards[i], false)
 		if err != nil {
 			for _, idle := range leases {
-				s.keep(idle)
+				s.unused(idle)
 			}
 			return nil, err
 		}

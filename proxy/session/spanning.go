@@ -95,6 +95,13 @@ func mayWrite(p *plan.Plan) bool {
 	}
 }
 
+// temporaryWithin is MySQL's limit: a shard that joins does so by XA, within which it
+// has no temporary tables.
+func temporaryWithin(home, shard router.ShardName) error {
+	return &plan.Refusal{Code: plan.TransactionUnsafe, Message: fmt.Sprintf(
+		"this transaction began on shard %s, and temporary tables are on shard %s, where MySQL has none within a transaction of several shards: commit first, or begin the transaction with a statement on them", home, shard)}
+}
+
 func endsByItself(home router.ShardName) error {
 	return &plan.Refusal{Code: plan.TransactionUnsafe, Message: fmt.Sprintf(
 		"this transaction is on several shards, and a procedure, or a statement that may commit by itself, could end it on shard %s alone: commit first", home)}

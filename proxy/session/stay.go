@@ -92,6 +92,14 @@ func (s *Session) stayForTables(l lease, r *request) {
 	}
 }
 
+// temporary tells a statement that makes, drops or names temporary tables.
+func (s *Session) temporary(r *request) bool {
+	st := r.plan.Statement
+	return st.Features&stmt.TemporaryTable != 0 || s.pins.has(temporaryTable) && slices.ContainsFunc(st.Tables, func(t stmt.TableName) bool {
+		return slices.Contains(s.pins.temporary, s.fullName(r, t))
+	})
+}
+
 // unknownTable stands for a temporary table whose name isn't known, so that it is
 // never dropped as far as the session knows.
 var unknownTable catalog.TableName

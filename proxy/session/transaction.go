@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,8 +20,11 @@ import (
 // transaction is what the session has open. Shards join it when a statement
 // first needs them; until then BEGIN has cost nothing.
 type transaction struct {
-	// begun: the client said BEGIN. With autocommit off, branches alone tell.
+	// begun: the client said BEGIN.
 	begun bool
+	// implied: with autocommit off a server has begun it by itself, or a savepoint was
+	// set. Without begun and branches none is open yet, as far as the client can see.
+	implied bool
 	// opening are the statements that a shard which joins is sent first: scope,
 	// BEGIN, and the savepoints set so far.
 	opening []string
@@ -34,6 +38,8 @@ type transaction struct {
 	name twophase.Name
 	// next is SET TRANSACTION … for the transaction to come.
 	next string
+	// toldNext is the connection that was told so, for the statement under way.
+	toldNext *backend.Conn
 	// lost: a connection of the transaction was lost, so that it was rolled back
 	// before the client asked for it. The session ends once it has been told.
 	lost bool
@@ -46,6 +52,8 @@ type branch struct {
 	shard router.ShardName
 	pool  *backend.Pool
 	conn  *backend.Conn
+	// opened: it was sent its opening ahead of the statement that it joined with.
+	opened bool
 	// xa: it is an XA branch of the transaction's name. The first to join never is.
 	xa bool
 	// prepared: it was told to prepare, and perhaps did; it can outlive its connection.
@@ -54,7 +62,11 @@ type branch struct {
 	wrote bool
 }
 
-func (t *transaction) running() bool { return t.begun || len(t.branches) > 0 }
+// running tells whether statements join a transaction.
+func (t *transaction) running() bool { return t.begun || t.implied || len(t.branches) > 0 }
+
+// active tells whether one is open, as the servers' status has it.
+func (t *transaction) active() bool { return t.begun || len(t.branches) > 0 }
 
 func (t *transaction) on(shard router.ShardName) *branch {
 	for i := range t.branches {
@@ -70,11 +82,15 @@ func (t *transaction) add(b branch) {
 	t.held.Store(true)
 }
 
+func (t *transaction) remove(shard router.ShardName) {
+	t.branches = slices.DeleteFunc(t.branches, func(b branch) bool { return b.shard == shard })
+}
+
 // end forgets the transaction; the connections were given back.
 func (t *transaction) end() {
 	clear(t.opening)
 	t.next, t.scope, t.how, t.marks = "", "", stmt.Opening{}, t.marks[:0]
-	t.begun, t.opening, t.branches = false, t.opening[:0], t.branches[:0]
+	t.begun, t.implied, t.opening, t.branches = false, false, t.opening[:0], t.branches[:0]
 	t.name = twophase.Name{}
 	t.held.Store(false)
 }
@@ -88,9 +104,34 @@ func (t *transaction) open(how stmt.Opening) {
 	t.opening = append(t.opening, how.String())
 }
 
+// imply notes a transaction that autocommit being off begins. Under LOCK TABLES shards
+// that join must begin by themselves too: BEGIN would end the locks.
+func (t *transaction) imply(locked bool) {
+	t.open(stmt.Opening{})
+	t.begun, t.implied = false, true
+	if locked {
+		t.opening = t.opening[:len(t.opening)-1]
+	}
+	t.next = ""
+}
+
+// unimply takes that back, if nothing was begun after all.
+func (t *transaction) unimply() {
+	if next := t.scope; t.implied && len(t.branches)+len(t.marks) == 0 {
+		t.end()
+		t.next = next
+	}
+}
+
 // begin opens a transaction, after committing one that is open, as MySQL does.
 func (s *Session) begin(how stmt.Opening) error {
 	next := s.txn.next
+	if s.txn.begun && s.flavor().KeepsCharacteristics() { // MySQL has it go on with what was said of the one that it ends
+		next = cmp.Or(next, s.txn.scope)
+		if how.Access == stmt.AnyAccess {
+			how.Access = s.txn.how.Access
+		}
+	}
 	if err := s.commit(); err != nil {
 		return err
 	}
@@ -192,41 +233,6 @@ func (s *Session) rollback(branches []branch) {
 	}
 }
 
-// giveBack returns a connection whose last answer was read whole.
-func (s *Session) giveBack(b branch) {
-	if b.conn.InTransaction() {
-		s.discard(b)
-		return
-	}
-	s.handBack(b)
-}
-
-// release gives back a connection after an error.
-func (s *Session) release(b branch, err error) {
-	if _, refused := errors.AsType[*backend.ServerError](err); refused {
-		s.giveBack(b)
-		return
-	}
-	s.discard(b)
-}
-
-// drop ends the transaction after one of its connections was lost: its server
-// rolls back, so the others are rolled back too.
-func (s *Session) drop(shard router.ShardName) {
-	s.txn.lost = true
-	s.Counts.Transactions.count(len(s.txn.branches), twophase.RolledBack)
-	var rest []branch
-	for _, b := range s.txn.branches {
-		if b.shard == shard {
-			s.discard(b)
-			continue
-		}
-		rest = append(rest, b)
-	}
-	s.rollback(rest)
-	s.txn.end()
-}
-
 // savepoint runs SAVEPOINT, ROLLBACK TO or RELEASE on every branch, and
 // remembers it for shards that join later.
 func (s *Session) savepoint(m stmt.Mark) error {
@@ -237,9 +243,7 @@ func (s *Session) savepoint(m stmt.Mark) error {
 	case s.autocommit:
 		return nil // MySQL: set and gone with the statement's own transaction
 	default: // the first of a transaction that nobody said BEGIN to
-		if err := s.begin(stmt.Opening{}); err != nil {
-			return err
-		}
+		s.txn.imply(s.pins.has(lockedTables))
 	}
 	if m.Verb == "savepoint" {
 		if err := s.txn.mayMark(m.Name); err != nil {
@@ -249,12 +253,20 @@ func (s *Session) savepoint(m stmt.Mark) error {
 	for _, b := range s.txn.branches {
 		if _, err := b.conn.Own().Exec(s.ctx, m.String()); err != nil {
 			if _, refused := errors.AsType[*backend.ServerError](err); !refused {
-				s.drop(b.shard)
+				s.loseTransaction(b.shard)
 			}
 			return err
 		}
 	}
 	return s.txn.mark(m, len(s.txn.branches) > 0)
+}
+
+// forget takes a savepoint out of what is remembered.
+func (t *transaction) forget(name string) {
+	if at := slices.Index(t.marks, name); at >= 0 {
+		first := len(t.opening) - len(t.marks)
+		t.marks, t.opening = slices.Delete(t.marks, at, at+1), slices.Delete(t.opening, first+at, first+at+1)
+	}
 }
 
 func noSavepoint(name string) error {

@@ -35,6 +35,9 @@ type World struct {
 	Declared *cluster.Cluster
 	// Mode is that of a session that has set none: the shards' global sql_mode, which is the same on all.
 	Mode stmt.Mode
+	// Charset and Collation are those of the shards' own choice, which sessions of MySQL go
+	// back to; an empty Collation is the set's default.
+	Charset, Collation string
 	// Flavor is that of the shards, all of which run the same server.
 	Flavor flavor.Flavor
 }

@@ -23,7 +23,7 @@ func (s *Session) status() uint16 {
 	if s.autocommit {
 		flags |= mysql.SERVER_STATUS_AUTOCOMMIT
 	}
-	if s.txn.running() {
+	if s.txn.active() {
 		flags |= mysql.SERVER_STATUS_IN_TRANS
 	}
 	if s.txn.how.Access == stmt.ReadOnly {

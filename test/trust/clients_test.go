@@ -154,8 +154,8 @@ func (c *someone) life(t *testing.T) (well bool) {
 			if want.number() == erNotLocked && (strings.Contains(text, "test_order") || got.number() == erNoSuchTable) {
 				continue // LOCK TABLES holds on its own shard, and what isn't there is known not to be
 			}
-			if got, want := heard(got, c.proxy.schema), heard(want, c.plain.schema); got != want {
-				t.Errorf("client %d: %s, and on one server %s, after\n  %s", c.number, got, want, strings.Join(history, "\n  "))
+			if ours, theirs := heard(got, c.proxy.schema), heard(want, c.plain.schema); ours != theirs {
+				t.Errorf("client %d: %s (%v), and on one server %s (%v), after\n  %s", c.number, ours, got.err, theirs, want.err, strings.Join(history, "\n  "))
 				return false
 			}
 		}
@@ -217,7 +217,7 @@ func clientShop(t *testing.T, engine servers.Engine) (s *shop.Shop, proxy, plain
 		server.Exec(t, on(schema, sql))
 	}
 	track(t, engine, servers.Shared(t, engine, 3))
-	s = shop.Start(t, engine, shop.Options{Servers: servers.Shared(t, engine, 3)[:2], Backends: backend.Limits{MaxOpen: fewOpen, WaitTimeout: time.Minute}})
+	s = shop.Start(t, engine, shop.Options{Servers: servers.Shared(t, engine, 3)[:2], Backends: backend.Limits{MaxOpen: fewOpen, WaitTimeout: time.Minute, ConnectTimeout: time.Minute}})
 	foreseenBy(t, s)
 	for _, sql := range clientTables() {
 		s.Servers[0].Exec(t, on(s.Schema, sql))
