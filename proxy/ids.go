@@ -2,8 +2,10 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -22,18 +24,28 @@ import (
 type issuers struct {
 	kv     segment.KV
 	name   string
-	ring   *cipher.Ring
+	ring   func() *cipher.Ring
 	groups func() int
-	log    *slog.Logger
-	tracer *trace.Tracer
+	// declared is what is declared of a table now.
+	declared func(catalog.TableName) catalog.Declaration
+	log      *slog.Logger
+	tracer   *trace.Tracer
 
 	mu      sync.RWMutex // of what follows; never held across I/O
-	byTable map[issuerKey]issuer
-	all     []source
+	byTable map[issuerKey]*opened
+	all     []*source
 
 	// opening is held while the sequences of a table are opened, which may wait for
-	// etcd: tables whose sequences are open don't.
+	// etcd: tables whose sequences are open don't. It is of version, too.
 	opening sync.Mutex
+	version uint32 // of the key, that new IDs carry; 0: not known yet
+}
+
+// opened is the issuer of a table, and what it is made of. It is replaced whole.
+type opened struct {
+	issuer
+	version      uint32 // of the key; 0: nothing is hidden
+	narrow, wide *source
 }
 
 // source is the sequences of one layout of a table.
@@ -41,7 +53,7 @@ type source struct {
 	*segment.Grouped
 	table   catalog.TableName
 	layout  orderid.Layout
-	version uint32 // of the key that hides them
+	version uint32 // of the key that hides them; mu is held
 }
 
 // IDs is how the IDs of a table stand, of one layout.
@@ -72,7 +84,7 @@ func (i *issuers) status() []IDs {
 	return all
 }
 
-func (s source) status() IDs {
+func (s *source) status() IDs {
 	of := IDs{Table: s.table, Layout: s.layout, SequenceLeft: s.Share(), KeyVersionsLeft: 1, Counts: s.Counts()}
 	if last := s.layout.MaxVersion(); last > 0 {
 		of.KeyVersionsLeft = 1 - float64(s.version)/float64(last)
@@ -120,46 +132,111 @@ func (i *issuers) Issue(ctx context.Context, t *catalog.Table, g gene.Gene, n in
 	return ids.Issue(ctx, g, n)
 }
 
-func (i *issuers) opened(key issuerKey) issuer {
+func (i *issuers) opened(key issuerKey) *opened {
 	i.mu.RLock()
 	defer i.mu.RUnlock()
 	return i.byTable[key]
 }
 
-func (i *issuers) open(ctx context.Context, key issuerKey, t *catalog.Table) (issuer, error) {
+func (i *issuers) open(ctx context.Context, key issuerKey, t *catalog.Table) (*opened, error) {
 	i.opening.Lock()
 	defer i.opening.Unlock()
 	if ids := i.opened(key); ids != nil {
 		return ids, nil
 	}
 	prefix := cluster.CounterPrefix(t.TableName, orderid.Layout{})
-	version, err := KeyVersion(ctx, i.store(prefix), t.Declaration, i.ring)
+	version, err := PinKeyVersion(ctx, i.store(prefix), t.Declaration, i.ring(), i.version)
 	if err != nil {
 		return nil, err
 	}
-	narrow, err := i.sequences(ctx, source{table: t.TableName, layout: t.Layout, version: version}, prefix, t.ID.Segments)
-	if err != nil {
+	ids := &opened{version: version}
+	if ids.narrow, err = i.sequences(ctx, &source{table: t.TableName, layout: t.Layout}, prefix, t.ID.Segments); err != nil {
 		return nil, err
 	}
-	var ids issuer = fixed{narrow}
 	if !t.Wide.IsZero() {
-		wide, err := i.sequences(ctx, source{table: t.TableName, layout: t.Wide, version: version}, cluster.CounterPrefix(t.TableName, t.Wide), t.ID.Segments)
-		if err != nil {
-			return nil, err
-		}
-		if ids, err = idgen.NewWidening(narrow, wide); err != nil {
+		if ids.wide, err = i.sequences(ctx, &source{table: t.TableName, layout: t.Wide}, cluster.CounterPrefix(t.TableName, t.Wide), t.ID.Segments); err != nil {
 			return nil, err
 		}
 	}
+	if err := ids.issue(); err != nil {
+		return nil, err
+	}
+	i.put(key, ids)
+	return ids, nil
+}
+
+// issue makes the issuer, of the sequences and the version.
+func (o *opened) issue() error {
+	narrow, err := idgen.NewIssuer(o.narrow.layout, o.version, o.narrow.Grouped)
+	if err != nil || o.wide == nil {
+		o.issuer = fixed{narrow}
+		return err
+	}
+	wide, err := idgen.NewIssuer(o.wide.layout, o.version, o.wide.Grouped)
+	if err != nil {
+		return err
+	}
+	o.issuer, err = idgen.NewWidening(narrow, wide)
+	return err
+}
+
+func (i *issuers) put(key issuerKey, ids *opened) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.byTable[key] = ids
-	return ids, nil
+	ids.narrow.version = ids.version
+	if ids.wide != nil {
+		ids.wide.version = ids.version
+	}
+}
+
+// use has IDs carry another key version from now on, out of the same sequences. The
+// error is of tables that go on with the version before.
+func (i *issuers) use(ctx context.Context, version uint32) error {
+	i.opening.Lock()
+	defer i.opening.Unlock()
+	i.version = version
+	i.mu.RLock()
+	all := maps.Clone(i.byTable)
+	i.mu.RUnlock()
+	var problems []error
+	for key, ids := range all {
+		if ids.version == version || key.hiding == catalog.InClear {
+			continue
+		}
+		if d := i.declared(key.table); d.Hiding() != key.hiding { // nobody stamps by it any more
+			i.forget(key)
+			continue
+		}
+		if err := i.change(ctx, key, *ids); err != nil {
+			problems = append(problems, fmt.Errorf("IDs of %s: %w", key.table, err))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// change opens nothing anew, so that it needs etcd for the pin alone.
+func (i *issuers) change(ctx context.Context, key issuerKey, next opened) (err error) {
+	store := i.store(cluster.CounterPrefix(key.table, orderid.Layout{}))
+	if next.version, err = PinKeyVersion(ctx, store, i.declared(key.table), i.ring(), i.version); err != nil {
+		return err
+	}
+	if err := next.issue(); err != nil {
+		return err
+	}
+	i.put(key, &next)
+	return nil
+}
+
+func (i *issuers) forget(key issuerKey) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	delete(i.byTable, key)
 }
 
 // sequences opens the source of one layout, whose counters' keys begin with a prefix.
 // opening is held.
-func (i *issuers) sequences(ctx context.Context, s source, prefix string, sizes catalog.Segments) (_ *idgen.Issuer, err error) {
+func (i *issuers) sequences(ctx context.Context, s *source, prefix string, sizes catalog.Segments) (_ *source, err error) {
 	store, options := i.store(prefix).StartingAt(sizes.Start), sizes.Options()
 	options.Groups, options.Observe = i.groups(), func(loaded segment.Loaded) { i.observe(prefix, loaded) }
 	s.Grouped, err = segment.OpenGrouped(ctx, store, store, s.layout, options)
@@ -169,7 +246,7 @@ func (i *issuers) sequences(ctx context.Context, s source, prefix string, sizes 
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.all = append(i.all, s)
-	return idgen.NewIssuer(s.layout, s.version, s.Grouped)
+	return s, nil
 }
 
 func (i *issuers) store(prefix string) *segment.CASStore {

@@ -26,9 +26,13 @@ type Options struct {
 	Name     string
 	// Generators are for NEXT VALUE FOR; nil: there are none.
 	Generators session.Generators
-	// Ring hides sequences in order numbers; nil: tables with order numbers
-	// can't be inserted into.
-	Ring *cipher.Ring
+	// Ring gives the keys that hide sequences in order numbers; where there are none,
+	// nil, tables with order numbers can't be inserted into. A later ring must read all
+	// that an earlier one does.
+	Ring func() *cipher.Ring
+	// KeyVersion is the version that new IDs carry at first; 0: it is not known until
+	// [Proxy.StampWith] tells.
+	KeyVersion uint32
 	// TLS and RSA are what the proxy proves itself with; nil TLS: no TLS.
 	TLS *tls.Config
 	RSA *rsa.PrivateKey
@@ -92,6 +96,9 @@ func (o Options) withDefaults() Options {
 	orDefault(&o.DrainTimeout, 10*time.Second)
 	orDefault(&o.RecoveryPatience, 10*time.Second)
 	o.Fence = o.Fence.withDefaults()
+	if o.Ring == nil {
+		o.Ring = func() *cipher.Ring { return nil }
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

@@ -22,6 +22,7 @@ import (
 	"locus/proxy/stream"
 	"locus/proxy/twophase"
 	"locus/proxy/wire"
+	"locus/router/catalog"
 	"locus/router/cluster"
 	"locus/router/live"
 )
@@ -76,9 +77,10 @@ func New(o Options) *Proxy {
 	}
 	p.live = live.New(config)
 	p.ids = &issuers{
-		kv: o.Segments, name: o.Name, ring: o.Ring, log: o.Log, tracer: o.Tracer,
-		groups:  func() int { return p.live.Load().declared.Settings.CounterGroups },
-		byTable: map[issuerKey]issuer{},
+		kv: o.Segments, name: o.Name, ring: o.Ring, version: o.KeyVersion, log: o.Log, tracer: o.Tracer,
+		groups:   func() int { return p.live.Load().declared.Settings.CounterGroups },
+		declared: func(t catalog.TableName) catalog.Declaration { return p.live.Load().declared.Tables[t] },
+		byTable:  map[issuerKey]*opened{},
 	}
 	p.sessions.counts = &p.counts
 	p.meter.Slow.SetAfter(o.SlowStatement)

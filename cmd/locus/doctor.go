@@ -18,7 +18,7 @@ func doctorCommand(in *invocation) *cobra.Command {
 		Use:   "doctor",
 		Short: "Look at all that the cluster stands on, and say what mends what is wrong",
 		Long: `Look at etcd (its members, room, clocks), the proxies (leases, versions of the map,
-clocks), the moves under way, and on each shard at logins, clocks, versions, the
+clocks, versions of keys), the moves under way, and on each shard at logins, clocks, versions, the
 account's privileges, the settings of the binary log, whether commits last, room on the
 disk and for connections, the declared tables, branches in doubt and what moves left behind. Nothing is changed.
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locus/config/etcd"
+	"locus/control/keyring"
 	"locus/idgen"
 	"locus/idgen/cipher"
 	"locus/idgen/gene"
@@ -104,8 +105,13 @@ func (n *next) make(ctx context.Context, conn *connection, c *cluster.Cluster, n
 	}
 	sequences, groups := conn.kv.Under(cluster.SegmentPrefix), c.Settings.CounterGroups
 	prefix := cluster.CounterPrefix(name, orderid.Layout{})
-	version, err := proxy.KeyVersion(ctx, storeOf(sequences.Under(prefix)), d, keys)
-	if err != nil {
+	version := uint32(0)
+	if keys != nil && d.Hiding() != catalog.InClear {
+		if version, err = keyring.InForce(ctx, conn.kv, keys); err != nil {
+			return fmt.Errorf("IDs of %s: %w", name, err)
+		}
+	}
+	if version, err = proxy.PinKeyVersion(ctx, storeOf(sequences.Under(prefix)), d, keys, version); err != nil {
 		return fmt.Errorf("IDs of %s: %w", name, err)
 	}
 	first, err := issue(ctx, sequences.Under(prefix), groups, source{l, version, d.ID.Segments.Start}, g&l.GeneWidth().Last(), n.count)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -16,9 +17,9 @@ import (
 	"locus/control/fleet"
 	"locus/control/generators"
 	"locus/control/jobs"
+	"locus/control/keyring"
 	"locus/control/tracing"
 	"locus/control/virtual"
-	"locus/idgen/cipher"
 	"locus/migrate"
 	"locus/proxy"
 	"locus/router/cluster"
@@ -34,7 +35,9 @@ type process struct {
 	stop  func() // it, as SIGTERM does
 
 	ports    ports
-	card     fleet.Card
+	card     fleet.Card // but for what changes: see shows
+	shows    *fleet.Showing
+	keys     *keyring.Keys
 	presence *etcd.Presence
 	store    *jobs.Store
 	spans    *tracing.Spans
@@ -44,15 +47,61 @@ type process struct {
 }
 
 // introduce settles what the others know it by.
-func (p *process) introduce() {
+func (p *process) introduce() (err error) {
 	p.card = newCard(p.config, p.ports.addr(), p.in.now())
+	p.keys, err = keyring.Open(keyring.Options{
+		File: p.config.KeyRing, KV: p.kv, By: p.card.ID, Log: p.log, Now: p.in.now,
+		Show:  func(k fleet.Keys) { p.shows.Change(func(c *fleet.Card) { c.Keys = &k }) },
+		Stamp: func(ctx context.Context, version uint32) error { return p.proxy.StampWith(ctx, version) },
+	})
+	if err != nil {
+		return err
+	}
+	keys := p.keys.Status()
+	p.card.Keys = &keys
 	p.presence = p.kv.Presence(p.card.Key(), p.card.Text(), presenceTTL)
+	p.shows = fleet.Show(p.card, p.presence.Set)
 	p.store = jobs.New(p.kv, p.card.ID, p.config.Secrets.Lookup)
+	return nil
 }
+
+// register has the process be known, and then finds out whether it can read what others
+// stamp: see package keyring for the order. It ends what runs, if not.
+func (p *process) register(ctx context.Context) (leave func(), err error) {
+	present, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	running.Go(func() { _ = p.presence.Run(present) }) // an etcd that is away is the log's and the health's
+	leave = func() { cancel(); running.Wait() }
+	switch err = p.begin(ctx); {
+	case errors.Is(err, keyring.ErrAway):
+		p.log.Warn("rows are not stamped until etcd answers", slog.Any("error", err))
+	case err != nil:
+		leave()
+		return nil, err
+	}
+	return leave, nil
+}
+
+func (p *process) begin(ctx context.Context) error {
+	if p.proxy.Status().Live.Away != nil {
+		return keyring.ErrAway
+	}
+	ctx, cancel := context.WithTimeout(ctx, registerPatience)
+	defer cancel()
+	select {
+	case <-p.presence.Known():
+	case <-ctx.Done():
+		return keyring.ErrAway
+	}
+	return p.keys.Begin(ctx, p.config.Does(config.ProxyTask) && p.proxy.HidesIDs())
+}
+
+// registerPatience is how long a start waits for etcd to know the process.
+const registerPatience = 5 * time.Second
 
 // start makes the proxy and the page, once the cluster could be read.
 func (p *process) start(ctx context.Context) (http.Handler, error) {
-	options, err := proxyOptions(p.connection, p.shown, p.log)
+	options, err := proxyOptions(p.connection, p.shown, p.keys.Ring, p.log)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +117,7 @@ func (p *process) start(ctx context.Context) (http.Handler, error) {
 	p.log.Info("serving", slog.String("addr", p.card.Addr), slog.String("cluster", p.config.Cluster), slog.Int("pid", os.Getpid()))
 	return console.New(console.Options{
 		Proxy: p.proxy, Cluster: shared{p.store, p.connection}, IDs: given(p.config, generators.Handler(p.numbers, p.proxy.Declared)), Accounts: accounts,
-		Secure: p.config.HTTP.TLS.Cert != "", Version: buildVersion().Version, Traced: p.spans.Counts,
+		Secure: p.config.HTTP.TLS.Cert != "", Version: buildVersion().Version, Traced: p.spans.Counts, Keys: p.keys.Status,
 	}), nil
 }
 
@@ -77,13 +126,12 @@ func (p *process) join(o *proxy.Options) {
 	hurry := make(chan struct{})
 	o.Hurry, p.evict = hurry, sync.OnceFunc(func() { close(hurry) })
 	o.Name, o.Tracer, o.Generators = p.card.ID, p.spans.Tracer(), p.numbers
-	ring := o.Ring
-	p.numbers.HideBy(func() *cipher.Ring { return ring })
+	p.numbers.HideBy(p.keys.Ring)
 	if p.ports.clients == nil {
 		o.Name = cluster.NoProxy
 	} else {
 		o.Acknowledge = func(version int64) error {
-			p.presence.Set(p.card.Obeying(version).Text())
+			p.shows.Change(func(c *fleet.Card) { c.MapVersion = version })
 			return nil
 		}
 	}
@@ -103,9 +151,9 @@ func (p *process) join(o *proxy.Options) {
 
 // beside is what runs along with the proxy, by the roles.
 func (p *process) beside(hangups <-chan os.Signal) []func(context.Context) error {
-	again := &reloader{load: p.in.configuration, current: *p.config, log: p.log, level: p.level, certificates: p.shown, proxy: p.proxy}
+	again := &reloader{load: p.in.configuration, current: *p.config, log: p.log, level: p.level, certificates: p.shown, proxy: p.proxy, keys: p.keys}
 	list := []func(context.Context) error{
-		p.presence.Run, p.obey,
+		p.keys.Run, p.obey,
 		func(ctx context.Context) error { return again.run(ctx, hangups) },
 	}
 	if p.config.Does(config.ProxyTask) {

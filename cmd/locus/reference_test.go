@@ -18,6 +18,7 @@ import (
 	"locus/control/fleet"
 	"locus/control/generators"
 	"locus/control/jobs"
+	"locus/control/keyring"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/proxy/meter"
@@ -35,7 +36,7 @@ func TestCommands(t *testing.T) {
 	kv := client.Under("/locus/main/")
 	play := s.transcript()
 	play.words["KEYS"] = s.file("keys.yaml")
-	play.steps["proxy"] = func(t *testing.T, _ string) { fakeProxy(t, kv) }
+	play.steps["proxy"] = func(t *testing.T, _ string) { fakeProxy(t, kv, s.file("keys.yaml")) }
 	told := func(events ...phase.Event) func(*testing.T, string) {
 		return func(t *testing.T, id string) {
 			t.Helper()
@@ -70,14 +71,28 @@ func TestCommands(t *testing.T) {
 
 // fakeProxy is a proxy as etcd knows one: its card, what it has counted, and that
 // it obeys.
-func fakeProxy(t *testing.T, kv *etcd.KV) {
+func fakeProxy(t *testing.T, kv *etcd.KV, ring string) {
 	t.Helper()
 	card := fleet.Card{
 		ID: "db-proxy-1:4306", Addr: "10.0.0.1:4306", MapVersion: 3, Version: "v0.9.0", PID: 4711,
 		Started: time.Date(2026, 3, 4, 5, 0, 0, 0, time.UTC), Answers: true,
 	}
+	var shows *fleet.Showing
+	keys, err := keyring.Open(keyring.Options{
+		File: ring, KV: kv, By: card.ID, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return card.Started },
+		Show:  func(k fleet.Keys) { shows.Change(func(c *fleet.Card) { c.Keys = &k }) },
+		Stamp: func(context.Context, uint32) error { return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	presence := kv.Presence(cluster.ProxyPrefix+card.ID, card.Text(), 10*time.Second)
+	shows = fleet.Show(card, presence.Set)
+	if err := keys.Begin(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
 	answers := &fleet.Answerer{KV: kv, Presence: presence, ID: card.ID, Log: slog.New(slog.DiscardHandler), Values: map[fleet.Question]func() any{
+		fleet.Clock: func() any { return time.Now() },
 		fleet.Load: func() any {
 			return meter.Load{Heaviest: []meter.Rate{{Slot: 0x3eab, PerSecond: 120}, {Slot: 0x1234, PerSecond: 20}}, Scattered: 0.5}
 		},
@@ -98,11 +113,12 @@ func fakeProxy(t *testing.T, kv *etcd.KV) {
 	var running sync.WaitGroup
 	running.Go(func() { _ = presence.Run(ctx) })
 	running.Go(func() { _ = answers.Run(ctx) })
+	running.Go(func() { _ = keys.Run(ctx) })
 	running.Go(func() { _ = fleet.Obey(ctx, kv, card.ID, func(fleet.Order, string) { stop() }) })
 	t.Cleanup(func() { stop(); running.Wait() })
 	eventually(t, "the proxy lives", func() bool {
 		cards, err := fleet.Cards(t.Context(), kv)
-		return err == nil && len(cards) == 1
+		return err == nil && len(cards) == 1 && cards[0].Keys != nil
 	})
 }
 

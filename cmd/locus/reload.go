@@ -22,6 +22,10 @@ type reloader struct {
 		// Reread reads the tables anew, and users' passwords.
 		Reread()
 	}
+	keys interface {
+		// Reread reads the key ring anew.
+		Reread()
+	}
 }
 
 // run reloads at each signal, until ctx ends.
@@ -38,6 +42,7 @@ func (r *reloader) run(ctx context.Context, signals <-chan os.Signal) error {
 
 // reload takes over all that can be, or nothing if something is wrong.
 func (r *reloader) reload() {
+	r.keys.Reread() // which says itself whether it was taken over
 	next, err := r.load()
 	if err == nil {
 		err = r.takeOver(next)

@@ -23,6 +23,11 @@ type told struct {
 func (p *told) SetSlow(after time.Duration) { p.slow = after }
 func (p *told) Reread()                     { p.reread <- struct{}{} }
 
+// counted is a key ring that is read again so often.
+type counted struct{ rereads int }
+
+func (c *counted) Reread() { c.rereads++ }
+
 func TestReload(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a", "b"} {
@@ -43,9 +48,10 @@ func TestReload(t *testing.T) {
 	var log bytes.Buffer
 	next, wrong := parse(text("a", "")), error(nil)
 	p := &told{reread: make(chan struct{}, 1)}
+	keys := new(counted)
 	r := &reloader{
 		load:    func() (*config.Config, error) { return next, wrong },
-		current: *next, level: new(slog.LevelVar), certificates: new(certificates), proxy: p,
+		current: *next, level: new(slog.LevelVar), certificates: new(certificates), proxy: p, keys: keys,
 	}
 	r.log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: r.level}))
 	if err := r.certificates.load(next); err != nil {
@@ -86,6 +92,10 @@ func TestReload(t *testing.T) {
 	}
 	if out = reload(nil, fmt.Errorf("line 3: no such field")); !strings.Contains(out, "line 3") || shown() != second {
 		t.Errorf("with a wrong file: %s", out)
+	}
+
+	if keys.rereads != 3 {
+		t.Errorf("the key ring was read again %d times", keys.rereads)
 	}
 
 	ctx, stop := context.WithCancel(t.Context())

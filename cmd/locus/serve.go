@@ -61,7 +61,9 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer p.ports.close()
-	p.introduce()
+	if err := p.introduce(); err != nil {
+		return err
+	}
 	if p.spans, err = openTraces(p.config, p.card.ID, p.log); err != nil {
 		return err
 	}
@@ -74,6 +76,11 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	leave, err := p.register(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	return serveAll(ctx, p.log, p.proxy, page, p.ports, p.beside(hangups)...)
 }
 

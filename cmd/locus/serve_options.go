@@ -16,20 +16,11 @@ import (
 )
 
 // proxyOptions is the proxy's part of the configuration.
-func proxyOptions(conn *connection, shown *certificates, log *slog.Logger) (proxy.Options, error) {
+func proxyOptions(conn *connection, shown *certificates, ring func() *cipher.Ring, log *slog.Logger) (proxy.Options, error) {
 	c := conn.config
 	identity, err := identify(c, shown)
 	if err != nil {
 		return proxy.Options{}, err
-	}
-	var ring *cipher.Ring
-	if c.KeyRing != "" {
-		if ring, err = cipher.Load(c.KeyRing); err != nil {
-			return proxy.Options{}, err
-		}
-		if err := cipher.CheckMode(c.KeyRing); err != nil {
-			log.Warn("key ring", slog.Any("error", err))
-		}
 	}
 	state := filepath.Join(c.DataDir, "cluster.json")
 	return proxy.Options{

@@ -262,3 +262,23 @@ func commit(t testing.TB, kv *etcd.KV, guards []etcd.Guard, writes ...etcd.Write
 	}
 	return revision
 }
+
+// What was made or changed under a prefix since it was read refuses a write; what went
+// away doesn't.
+func TestAGuardOfAPrefix(t *testing.T) {
+	kv := fresh(t)
+	commit(t, kv, nil, etcd.Put("cards/a", nil), etcd.Put("cards/b", nil))
+	read := commit(t, kv, nil, etcd.Put("beside", nil))
+	guard := etcd.Guard{Key: "cards/", Revision: read, Prefix: true}
+	commit(t, kv, nil, etcd.Delete("cards/b"))
+	commit(t, kv, []etcd.Guard{guard, {Key: "none/", Prefix: true}}, etcd.Put("k", nil))
+	for _, changed := range []string{"cards/a", "cards/new"} {
+		guard.Revision = commit(t, kv, nil, etcd.Put("beside", nil))
+		found := commit(t, kv, nil, etcd.Put(changed, nil))
+		_, err := kv.Commit(t.Context(), []etcd.Guard{guard}, etcd.Put("k", nil))
+		var conflict *etcd.Conflict
+		if !errors.As(err, &conflict) || conflict.Key != t.Name()+"/"+changed || conflict.Found != found {
+			t.Errorf("%s: %v", changed, err)
+		}
+	}
+}

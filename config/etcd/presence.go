@@ -19,6 +19,7 @@ type Presence struct {
 	key     string
 	ttl     time.Duration
 	changed chan struct{} // full: value is newer than what was written
+	there   chan struct{} // closed when the key was written for the first time
 
 	mu    sync.Mutex // of what follows
 	value []byte
@@ -33,7 +34,7 @@ const farewell = 2 * time.Second
 // Presence is not there before [Presence.Run]. The time-to-live is in whole
 // seconds, rounded up; servers make it 2 s at least.
 func (kv *KV) Presence(key string, value []byte, ttl time.Duration) *Presence {
-	return &Presence{kv: kv, key: key, value: value, ttl: ttl, changed: make(chan struct{}, 1)}
+	return &Presence{kv: kv, key: key, value: value, ttl: ttl, changed: make(chan struct{}, 1), there: make(chan struct{})}
 }
 
 // Register is a presence that always says the same: see [Presence.Run].
@@ -52,6 +53,10 @@ func (p *Presence) Set(value []byte) {
 	default: // Run will see this value with that signal
 	}
 }
+
+// Known is closed once the key has been there: who reads all keys from then on sees
+// it, unless it was lost since.
+func (p *Presence) Known() <-chan struct{} { return p.there }
 
 // Held tells whether the others know that this process is alive, and since which
 // revision of etcd without a gap: until a time-to-live has passed since the last
@@ -115,6 +120,11 @@ func (p *Presence) keep(ctx context.Context, registered func()) error {
 	p.since, p.lease = revision, lease
 	p.mu.Unlock()
 	registered()
+	select {
+	case <-p.there:
+	default:
+		close(p.there)
+	}
 	return p.hold(ctx, lease, p.changed)
 }
 

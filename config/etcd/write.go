@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
@@ -12,6 +13,35 @@ import (
 type Guard struct {
 	Key      string
 	Revision int64
+	// Prefix: it is of all keys that begin with Key, of which none was made or changed
+	// after the revision. That one went away since doesn't matter.
+	Prefix bool
+}
+
+func (g Guard) condition(whole string) clientv3.Cmp {
+	if g.Prefix {
+		return clientv3.Compare(clientv3.ModRevision(whole).WithPrefix(), "<", g.Revision+1)
+	}
+	return clientv3.Compare(clientv3.ModRevision(whole), "=", g.Revision)
+}
+
+func (g Guard) look(whole string) clientv3.Op {
+	if g.Prefix {
+		return clientv3.OpGet(whole, clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithMinModRev(g.Revision+1), clientv3.WithLimit(1))
+	}
+	return clientv3.OpGet(whole, clientv3.WithKeysOnly())
+}
+
+// broken is the conflict that a look has found; nil: the guard holds.
+func (g Guard) broken(whole string, kvs []*mvccpb.KeyValue) *Conflict {
+	found := int64(0)
+	if len(kvs) == 1 {
+		found, whole = kvs[0].ModRevision, string(kvs[0].Key)
+	}
+	if g.Prefix && found == 0 || !g.Prefix && found == g.Revision {
+		return nil
+	}
+	return &Conflict{whole, g.Revision, found}
 }
 
 // Write is what a commit does to one key: see [Put] and [Delete].
@@ -34,7 +64,7 @@ func Delete(key string) Write {
 // or isn't there if the revision is 0, and says whether it did. On an error
 // nothing was written, or the error is [ErrUnknown].
 func (kv *KV) CompareAndSwap(ctx context.Context, key string, revision int64, value []byte) (bool, error) {
-	_, err := kv.Commit(ctx, []Guard{{key, revision}}, Put(key, value))
+	_, err := kv.Commit(ctx, []Guard{{Key: key, Revision: revision}}, Put(key, value))
 	if errors.As(err, new(*Conflict)) {
 		return false, nil
 	}
@@ -50,8 +80,7 @@ func (kv *KV) Commit(ctx context.Context, guards []Guard, writes ...Write) (revi
 	conditions := make([]clientv3.Cmp, len(guards))
 	look := make([]clientv3.Op, len(guards))
 	for i, g := range guards {
-		conditions[i] = clientv3.Compare(clientv3.ModRevision(kv.prefix+g.Key), "=", g.Revision)
-		look[i] = clientv3.OpGet(kv.prefix+g.Key, clientv3.WithKeysOnly())
+		conditions[i], look[i] = g.condition(kv.prefix+g.Key), g.look(kv.prefix+g.Key)
 	}
 	ops := make([]clientv3.Op, len(writes))
 	for i, w := range writes {
@@ -84,12 +113,8 @@ func (kv *KV) Commit(ctx context.Context, guards []Guard, writes ...Write) (revi
 // conflict finds the guard that didn't hold in what the refused commit looked at.
 func (kv *KV) conflict(guards []Guard, r *clientv3.TxnResponse) error {
 	for i, g := range guards {
-		found := int64(0)
-		if kvs := r.Responses[i].GetResponseRange().Kvs; len(kvs) == 1 {
-			found = kvs[0].ModRevision
-		}
-		if found != g.Revision {
-			return &Conflict{kv.prefix + g.Key, g.Revision, found}
+		if conflict := g.broken(kv.prefix+g.Key, r.Responses[i].GetResponseRange().Kvs); conflict != nil {
+			return conflict
 		}
 	}
 	return fmt.Errorf("write refused though every guard holds at revision %d: nothing was written", r.Header.Revision)

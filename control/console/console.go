@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"locus/config"
+	"locus/control/fleet"
 	"locus/control/generators"
 	"locus/control/tracing"
 	"locus/proxy"
@@ -36,7 +37,9 @@ type Options struct {
 	Version  string
 	// Traced counts the spans of traces; nil: there are none.
 	Traced func() tracing.Counts
-	Now    func() time.Time // nil: the clock
+	// Keys is what the process says of its key ring; nil: it has none.
+	Keys func() fleet.Keys
+	Now  func() time.Time // nil: the clock
 }
 
 // Generators is the process's generators: what answers below /api/, and how they

@@ -3,6 +3,7 @@ package console
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"locus/control/fleet"
 	"locus/control/generators"
 	"locus/control/tracing"
 	"locus/idgen/ha"
@@ -61,6 +62,9 @@ var (
 	idLoads      = describe("id_segment_loads_total", "Segments of sequence numbers that were asked for, by outcome.", "table", "layout", "outcome")
 	idWaits      = describe("id_segment_waits_total", "Statements that waited for a segment.", "table", "layout")
 
+	keyVersion = describe("key_version", "Version of the key that hides the sequence of new IDs; 0: none, or not known yet.")
+	keyRefused = describe("key_ring_refused", "1 while what the key ring's file holds is refused and the ring before it is in force.")
+
 	generatorLeft     = describe("generator_left", "What is left of a field of a generator's numbers, from 1 down to 0.", "generator", "field")
 	generatorLoads    = describe("generator_segment_loads_total", "Segments that were asked for, by outcome.", "generator", "outcome")
 	generatorWaits    = describe("generator_segment_waits_total", "Callers that waited for a segment.", "generator")
@@ -80,9 +84,12 @@ type collector struct {
 	p      Proxy
 	ids    Generators            // nil: there are none
 	traced func() tracing.Counts // likewise
+	keys   func() fleet.Keys     // likewise
 }
 
-func newCollector(o Options) prometheus.Collector { return collector{o.Proxy, o.IDs, o.Traced} }
+func newCollector(o Options) prometheus.Collector {
+	return collector{o.Proxy, o.IDs, o.Traced, o.Keys}
+}
 
 func (c collector) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, out) }
 
@@ -118,6 +125,11 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		spans := c.traced()
 		counter(spansSent, spans.Sent)
 		counter(spansDropped, spans.Dropped)
+	}
+	if c.keys != nil {
+		keys := c.keys()
+		gauge(keyVersion, float64(keys.Stamps))
+		gauge(keyRefused, truth(keys.Refused != ""))
 	}
 	gauge(holding, float64(s.Counts.Holding.Load()))
 	for i, reason := range session.PinReasons() {

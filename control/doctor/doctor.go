@@ -70,6 +70,7 @@ func Examine(ctx context.Context, o Options) (Report, error) {
 	}
 	endpoints := e.members(ctx)
 	e.proxies(ctx)
+	e.keys(ctx)
 	e.moves(ctx)
 	e.shards(ctx)
 	if err := e.passes(ctx); err != nil {
@@ -111,6 +112,7 @@ func (e *examination) passes(ctx context.Context) error {
 		return err
 	}
 	e.versions()
+	e.keys(ctx)
 	e.branches(ctx)
 	for _, f := range e.passing {
 		if slices.Contains(first, f) {

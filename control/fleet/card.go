@@ -26,6 +26,8 @@ type Card struct {
 	Answers bool `json:"answers,omitempty"`
 	// Roles is what it does; older builds, which don't say, do everything.
 	Roles []config.Task `json:"roles,omitempty"`
+	// Keys are those that hide order numbers; nil: an older build, which doesn't say.
+	Keys *Keys `json:"keys,omitempty"`
 }
 
 // Proxies tells whether the process takes MySQL clients.
@@ -39,12 +41,6 @@ func (c Card) Key() string {
 	return cluster.ProcessPrefix + c.ID
 }
 
-// Obeying is the card of a proxy that obeys a version of the route map.
-func (c Card) Obeying(version int64) Card {
-	c.MapVersion = version
-	return c
-}
-
 // Text is the card as it is written.
 func (c Card) Text() []byte {
 	text, err := json.Marshal(c)
@@ -56,7 +52,8 @@ func (c Card) Text() []byte {
 
 // Cards reads the cards of all living proxies, in the order of their IDs.
 func Cards(ctx context.Context, kv *etcd.KV) ([]Card, error) {
-	return read(ctx, kv, cluster.ProxyPrefix)
+	cards, _, err := read(ctx, kv, cluster.ProxyPrefix)
+	return cards, err
 }
 
 // Processes reads the cards of everything that lives: the proxies, and then those
@@ -66,23 +63,38 @@ func Processes(ctx context.Context, kv *etcd.KV) ([]Card, error) {
 	if err != nil {
 		return nil, err
 	}
-	others, err := read(ctx, kv, cluster.ProcessPrefix)
+	others, _, err := read(ctx, kv, cluster.ProcessPrefix)
 	return append(proxies, others...), err
 }
 
-func read(ctx context.Context, kv *etcd.KV, prefix string) ([]Card, error) {
-	pairs, _, err := kv.GetPrefix(ctx, prefix)
+// Known is Processes, and guards for a write that is to be made only if none of them
+// has changed its card since, and none has come.
+func Known(ctx context.Context, kv *etcd.KV) ([]Card, []etcd.Guard, error) {
+	proxies, revision, err := read(ctx, kv, cluster.ProxyPrefix)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	cards := make([]Card, len(pairs))
+	others, _, err := read(ctx, kv, cluster.ProcessPrefix)
+	guards := []etcd.Guard{
+		{Key: cluster.ProxyPrefix, Revision: revision, Prefix: true},
+		{Key: cluster.ProcessPrefix, Revision: revision, Prefix: true},
+	}
+	return append(proxies, others...), guards, err
+}
+
+func read(ctx context.Context, kv *etcd.KV, prefix string) (cards []Card, revision int64, err error) {
+	pairs, revision, err := kv.GetPrefix(ctx, prefix)
+	if err != nil {
+		return nil, 0, err
+	}
+	cards = make([]Card, len(pairs))
 	for i, p := range pairs {
 		if err := json.Unmarshal(p.Value, &cards[i]); err != nil {
-			return nil, fmt.Errorf("%s: %w", p.Key, err)
+			return nil, 0, fmt.Errorf("%s: %w", p.Key, err)
 		}
 		cards[i].ID = strings.TrimPrefix(p.Key, prefix)
 	}
-	return cards, nil
+	return cards, revision, nil
 }
 
 // Alive are the IDs of all living proxies.

@@ -34,7 +34,7 @@ func Rotate(file string, r Rotation) (version uint32, err error) {
 	err = edit(file, func(ring *Ring, root *yaml.Node) error {
 		version = r.Version
 		if version == 0 {
-			version = slices.Max(append(ring.Versions(), ring.retired...)) + 1
+			version = ring.Next()
 		}
 		if version > maxVersion {
 			return fmt.Errorf("versions end at %d: retire one and reuse it", maxVersion)

@@ -48,6 +48,9 @@ func (r *Ring) Versions() []uint32 { return slices.Sorted(maps.Keys(r.keys)) }
 // Retired is the versions whose keys are gone.
 func (r *Ring) Retired() []uint32 { return slices.Clone(r.retired) }
 
+// Next is the version after the highest that ever was.
+func (r *Ring) Next() uint32 { return slices.Max(append(r.Versions(), r.retired...)) + 1 }
+
 // Cipher names what hides under a version of the ring.
 func (r *Ring) Cipher(version uint32) string {
 	if key := r.keys[version]; key != nil {

@@ -10,11 +10,32 @@ import (
 // it, and all others are refused that do something else under it. Two sequences could
 // become one ID, if one was hidden and the other was not, or by another key.
 func (s *CASStore) PinVersion(ctx context.Context, version uint32, does string) error {
-	key := fmt.Sprintf("%skeys/%05d", s.prefix, version)
+	key := s.versionKey(version)
 	value, err := s.pinned(ctx, key, versionRecord{Does: does, By: s.who, At: s.now().UTC()})
 	if err != nil {
 		return fmt.Errorf("pin key version %d: %w", version, err)
 	}
+	return samePinned(key, value, version, does)
+}
+
+// CheckVersion is the error that PinVersion would give, and pins nothing.
+func (s *CASStore) CheckVersion(ctx context.Context, version uint32, does string) error {
+	key := s.versionKey(version)
+	value, revision, err := s.kv.Get(ctx, key)
+	if err != nil {
+		return fmt.Errorf("look at key version %d: read %s: %w", version, key, err)
+	}
+	if revision == 0 {
+		return nil
+	}
+	return samePinned(key, value, version, does)
+}
+
+func (s *CASStore) versionKey(version uint32) string {
+	return fmt.Sprintf("%skeys/%05d", s.prefix, version)
+}
+
+func samePinned(key string, value []byte, version uint32, does string) error {
 	var pin versionRecord
 	if err := decode(value, &pin); err != nil {
 		return fmt.Errorf("pin key version %d: %s: %w", version, key, err)

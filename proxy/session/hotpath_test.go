@@ -79,7 +79,7 @@ func hotServices(t testing.TB) (*Services, *fakeShard) {
 	measured.Slow.SetAfter(time.Hour) // as in any proxy, the end of each statement is timed
 	world := &World{Map: m, Catalog: catalogOf(m.Shards(), orders), Plans: plan.NewCache(1000), Flavor: flavor.MariaDB}
 	return &Services{
-		World: func() *World { return world }, Pools: pools, IDs: &sequence{}, Ring: ring,
+		World: func() *World { return world }, Pools: pools, IDs: &sequence{}, Ring: func() *cipher.Ring { return ring },
 		MaxStatement: 1 << 20, Memory: NewMemory(DefaultMemory), Counts: &Counts{}, Meter: measured,
 		Tracer: trace.New(nil, 0), // traces are on, and these statements are not chosen
 		Log:    slog.New(slog.DiscardHandler),

@@ -82,8 +82,9 @@ type Services struct {
 	IDs      IDs
 	// Generators are for NEXT VALUE FOR; nil: there are none.
 	Generators Generators
-	Ring       *cipher.Ring
-	Spanning   Spanning
+	// Ring is the keys of the moment; it gives nil where there are none.
+	Ring     func() *cipher.Ring
+	Spanning Spanning
 	// Coordinator names and recovers transactions over several shards; needed
 	// with XA.
 	Coordinator *twophase.Coordinator

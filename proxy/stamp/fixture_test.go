@@ -181,7 +181,7 @@ func (f *fixture) run(s *Stamper, sql string, bound []stmt.Value, ids IDs) (*Res
 		return texts, nil
 	}
 	if bound != nil {
-		return s.StampPrepared(context.Background(), p.plan, &p.values, f.m, ids, f.ring)
+		return s.StampPrepared(context.Background(), p.plan, &p.values, f.m, ids, func() *cipher.Ring { return f.ring })
 	}
-	return s.StampText(context.Background(), p.plan, &p.values, f.m, ids, f.ring)
+	return s.StampText(context.Background(), p.plan, &p.values, f.m, ids, func() *cipher.Ring { return f.ring })
 }

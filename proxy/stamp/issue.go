@@ -40,7 +40,7 @@ func (s *Stamper) join(g gene.Gene) int32 {
 }
 
 // issue gets the IDs, one call for each gene, and gives them to the rows.
-func (s *Stamper) issue(ctx context.Context, ids IDs, ring *cipher.Ring) error {
+func (s *Stamper) issue(ctx context.Context, ids IDs, ring Ring) error {
 	t := s.in.Table
 	for i := range s.groups {
 		g := &s.groups[i]
@@ -53,9 +53,10 @@ func (s *Stamper) issue(ctx context.Context, ids IDs, ring *cipher.Ring) error {
 		}
 		g.layout, g.next = layout, first
 	}
+	keys := ring() // not an older one: an ID may have a version that came while it was waited for
 	for i := range s.rows {
 		if s.rows[i].group >= 0 {
-			if err := s.give(&s.rows[i], ring); err != nil {
+			if err := s.give(&s.rows[i], keys); err != nil {
 				return err
 			}
 		}

@@ -135,9 +135,9 @@ func hot(t testing.TB, sql string, bound []stmt.Value) (stampOnce func()) {
 		p.args.Reset(&p.lexed, bound)
 		var err error
 		if bound != nil {
-			_, err = s.StampPrepared(ctx, p.plan, &p.values, f.m, ids, ring)
+			_, err = s.StampPrepared(ctx, p.plan, &p.values, f.m, ids, func() *cipher.Ring { return ring })
 		} else {
-			_, err = s.StampText(ctx, p.plan, &p.values, f.m, ids, ring)
+			_, err = s.StampText(ctx, p.plan, &p.values, f.m, ids, func() *cipher.Ring { return ring })
 		}
 		if err != nil {
 			t.Fatal(err)

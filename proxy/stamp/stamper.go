@@ -3,7 +3,6 @@ package stamp
 import (
 	"context"
 
-	"locus/idgen/cipher"
 	"locus/idgen/gene"
 	"locus/router"
 	"locus/router/plan"
@@ -55,9 +54,9 @@ func (s *Stamper) Release() {
 }
 
 // stamp refuses whatever can be refused before the first ID is issued.
-func (s *Stamper) stamp(ctx context.Context, p *plan.Plan, v *plan.Values, m *router.Map, ids IDs, ring *cipher.Ring, f form) (*Result, error) {
+func (s *Stamper) stamp(ctx context.Context, p *plan.Plan, v *plan.Values, m *router.Map, ids IDs, ring Ring, f form) (*Result, error) {
 	s.reset(p.Insert, v, f)
-	if err := s.read(m, ring); err != nil {
+	if err := s.read(m, ring()); err != nil {
 		return nil, err
 	}
 	if err := s.issue(ctx, ids, ring); err != nil {

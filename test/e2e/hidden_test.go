@@ -188,7 +188,7 @@ func TestHidingAnew(t *testing.T) {
 		s := shop.Start(t, engine, options)
 		another := func(ring *cipher.Ring) *sql.DB {
 			o := beside
-			o.Name, o.Ring = "beside", ring
+			o.Name, o.Ring = "beside", func() *cipher.Ring { return ring }
 			_, addr := shop.Serve(t, o)
 			return s.DB(t, func(c *mysql.Config) { c.Addr = addr })
 		}

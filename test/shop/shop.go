@@ -152,7 +152,7 @@ func (s *Shop) run(t testing.TB, o Options) {
 	}
 	options := proxy.Options{
 		Declared: s.source, Secrets: s.secret, Segments: Segments(), Name: "test",
-		Ring: s.Ring, TLS: identity.TLS, RSA: identity.RSA,
+		Ring: func() *cipher.Ring { return s.Ring }, KeyVersion: s.Ring.Current(), TLS: identity.TLS, RSA: identity.RSA,
 		Backends: o.Backends, Spanning: o.Spanning, Cluster: s.Schema, RecoveryPatience: time.Second, DrainTimeout: 2 * time.Second,
 		Log: slog.New(faults{t}),
 	}

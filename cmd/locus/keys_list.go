@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"locus/control/keyring"
+	"locus/idgen/cipher"
+)
+
+// keyView is a version of a ring. It shows no key.
+type keyView struct {
+	Version uint32 `json:"version"`
+	Cipher  string `json:"cipher,omitempty"`
+	State   string `json:"state"`
+}
+
+func (k *keysOf) list() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "Show the versions of a key ring's file, and no key",
+		Long: `Show the versions of a key ring's file, and no key. Which of them is current is
+the cluster's to say, where one is named, and else what the file begins with.`,
+		Example: "  locus keys list --key-ring keys.yaml\n  locus keys list -c locus.yaml -o json",
+		Args:    cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			path, err := k.path()
+			if err != nil {
+				return err
+			}
+			ring, err := cipher.Load(path)
+			if err != nil {
+				return err
+			}
+			current := k.currentOr(command.Context(), ring)
+			var views []keyView
+			for _, version := range ring.Versions() {
+				state := "decodes"
+				if version == current {
+					state = "current"
+				}
+				views = append(views, keyView{version, ring.Cipher(version), state})
+			}
+			for _, version := range ring.Retired() {
+				views = append(views, keyView{version, "", "retired"})
+			}
+			slices.SortFunc(views, func(a, b keyView) int { return int(a.Version) - int(b.Version) })
+			rows := [][]string{{"VERSION", "CIPHER", "STATE"}}
+			for _, v := range views {
+				rows = append(rows, []string{strconv.FormatUint(uint64(v.Version), 10), orDash(v.Cipher), v.State})
+			}
+			return k.in.show(views, func(w io.Writer) { columns(w, rows) })
+		},
+	}
+}
+
+// currentOr is the cluster's version, or the file's own where no cluster is named, none
+// is settled or etcd is away, which is then said.
+func (k *keysOf) currentOr(ctx context.Context, ring *cipher.Ring) (version uint32) {
+	version = ring.Current()
+	if !k.in.namesCluster() {
+		return version
+	}
+	err := k.in.withEtcd(func(conn *connection) error {
+		current, _, err := keyring.ReadCurrent(ctx, conn.kv)
+		if err == nil && current.Version > 0 {
+			version = current.Version
+		}
+		return err
+	})
+	if err != nil {
+		fmt.Fprintln(k.in.stderr, "warning: which version is current is the file's word alone:", err)
+	}
+	return version
+}

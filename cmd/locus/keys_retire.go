@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"locus/control/fleet"
+	"locus/control/keyring"
+	"locus/idgen/cipher"
+)
+
+func (k *keysOf) retire() *cobra.Command {
+	var dryRun, yes bool
+	command := &cobra.Command{
+		Use:   "retire VERSION",
+		Short: "Remove a key for ever: what it hid can't be decoded any more",
+		Long: `Remove a key from the ring's file for ever: what it hid can't be decoded any more.
+The version is remembered as retired, and processes that the file is brought to
+let go of the key. A version by which a process stamps is refused where a cluster
+is named.`,
+		Example: "  locus keys retire 1", Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			version, err := keyVersion(args[0])
+			if err != nil {
+				return err
+			}
+			path, err := k.path()
+			if err != nil {
+				return err
+			}
+			if err := k.unused(command.Context(), path, version, dryRun); err != nil {
+				return err
+			}
+			if dryRun {
+				fmt.Fprintf(k.in.stdout, "would change %s: version %d is retired\n", path, version)
+				return nil
+			}
+			if !yes {
+				if err := k.in.confirm(fmt.Sprintf("Numbers of version %d can't be decoded any more, by nobody. Remove its key?", version)); err != nil {
+					return err
+				}
+			}
+			if err := cipher.Retire(path, version); err != nil {
+				return err
+			}
+			fmt.Fprintf(k.in.stdout, "version %d is retired in %s: bring the file to every process\n", version, path)
+			return nil
+		},
+	}
+	command.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be done")
+	command.Flags().BoolVar(&yes, "yes", false, "don't ask")
+	return command
+}
+
+// unused refuses a version that the cluster stamps with. A file that begins with that
+// version, as a new cluster would, is given the cluster's own.
+func (k *keysOf) unused(ctx context.Context, path string, version uint32, dryRun bool) error {
+	if !k.in.namesCluster() {
+		return nil
+	}
+	return k.in.withEtcd(func(conn *connection) error {
+		current, _, err := keyring.ReadCurrent(ctx, conn.kv)
+		if err != nil {
+			return err
+		}
+		if current.Version == version {
+			return fmt.Errorf("version %d hides new numbers: locus keys rotate --wait first", version)
+		}
+		cards, err := fleet.Processes(ctx, conn.kv)
+		if err != nil {
+			return err
+		}
+		for _, c := range cards {
+			if c.Keys != nil && c.Keys.Stamps == version {
+				return fmt.Errorf("process %s stamps with version %d yet: locus keys status", c.ID, version)
+			}
+		}
+		ring, err := cipher.Load(path)
+		if err != nil || dryRun || ring.Current() != version || current.Version == 0 {
+			return err
+		}
+		return cipher.Use(path, current.Version)
+	})
+}

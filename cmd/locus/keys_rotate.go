@@ -1,0 +1,270 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locus/control/declared"
+	"locus/control/fleet"
+	"locus/control/keyring"
+	"locus/idgen/cipher"
+	"locus/router/cluster"
+)
+
+// rotating is a call of a command that makes another version current.
+type rotating struct {
+	*keysOf
+	key    cipher.Rotation // the version, and how its key is made if there is none
+	makes  bool            // it makes a key where the ring has none that was never current
+	wait   time.Duration
+	dryRun bool
+
+	path string
+	ring *cipher.Ring
+}
+
+// rotatedView is what came of it.
+type rotatedView struct {
+	Version uint32         `json:"version"` // that is to be current
+	Before  uint32         `json:"before"`
+	Added   bool           `json:"added"`   // its key was added to the file
+	Current bool           `json:"current"` // it hides new numbers now
+	Lacking []keyring.Lack `json:"lacking"` // who can't read it, or doesn't stamp with it yet
+}
+
+// waitTime is how long --wait waits unless it says otherwise.
+const waitTime = "10m"
+
+func (k *keysOf) rotate() *cobra.Command {
+	r := &rotating{keysOf: k, makes: true}
+	command := &cobra.Command{
+		Use:   "rotate",
+		Short: "Have new numbers hidden by another key, once every process can read it",
+		Long: `Have new numbers hidden by another key; numbers of those before keep decoding.
+The key is the ring's newest, if it was never current, and else a random one that
+is added to the ring's file. Bring the file to every process: each reads it again
+by itself, within seconds, and tells so. The version becomes current in etcd once
+all processes that live have told, by the same key; from then on one that starts
+without it refuses to. So none ever meets a number that it can't read.
+
+Without --wait it says who lacks the key, and nothing becomes current if one does:
+bring the file to them and call it again. Interrupted, or with etcd away, it says
+what stands. --add-only adds the key and asks nobody.`,
+		Example: `  locus keys rotate --wait -c locus.yaml
+  locus keys rotate --add-only --cipher chacha20 --key-ring keys.yaml
+  locus keys rotate --wait=1h --version 2 --reuse`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := r.open(); err != nil {
+				return err
+			}
+			if r.key.Add {
+				return r.addOnly()
+			}
+			return k.in.withEtcd(func(conn *connection) error { return r.run(command.Context(), conn) })
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&r.key.Cipher, "cipher", "ff1", "what hides: `ff1`, chacha20 or aes-ctr")
+	flags.Uint32Var(&r.key.Version, "version", 0, "the key's `version`; 0 is the newest, or the one after it")
+	flags.BoolVar(&r.key.Reuse, "reuse", false, "give a retired version to the new key: nothing that it hid is wanted any more")
+	flags.BoolVar(&r.key.Add, "add-only", false, "leave the current version as it is")
+	r.waitFlags(command)
+	return command
+}
+
+func (k *keysOf) use() *cobra.Command {
+	r := &rotating{keysOf: k}
+	command := &cobra.Command{
+		Use:   "use VERSION",
+		Short: "Have new numbers hidden by a version that the ring has, once every process can read it",
+		Long: `Have new numbers hidden by a version that the ring has, such as the one before. It
+becomes current like one that 'locus keys rotate' makes.`,
+		Example: "  locus keys use 3\n  locus keys use 2 --wait",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) (err error) {
+			if r.key.Version, err = keyVersion(args[0]); err != nil {
+				return err
+			}
+			if err := r.open(); err != nil {
+				return err
+			}
+			return k.in.withEtcd(func(conn *connection) error { return r.run(command.Context(), conn) })
+		},
+	}
+	r.waitFlags(command)
+	return command
+}
+
+func (r *rotating) waitFlags(command *cobra.Command) {
+	flags := command.Flags()
+	flags.DurationVar(&r.wait, "wait", 0, "wait until every process has the key, so `long` at most")
+	flags.Lookup("wait").NoOptDefVal = waitTime
+	flags.BoolVar(&r.dryRun, "dry-run", false, "only say what would be done, and who lacks the key")
+}
+
+func keyVersion(text string) (uint32, error) {
+	version, err := strconv.ParseUint(text, 10, 32)
+	if err != nil || version == 0 {
+		return 0, misused("%q is no version", text)
+	}
+	return uint32(version), nil
+}
+
+func (r *rotating) open() (err error) {
+	if r.path, err = r.keysOf.path(); err != nil {
+		return err
+	}
+	r.ring, err = cipher.Load(r.path)
+	return err
+}
+
+func (r *rotating) addOnly() error {
+	if r.dryRun {
+		fmt.Fprintf(r.in.stdout, "would add a key of cipher %s to %s\n", r.key.Cipher, r.path)
+		return nil
+	}
+	version, err := cipher.Rotate(r.path, r.key)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(r.in.stdout, "version %d was added to %s: bring the file to every process, and make it current by locus keys use %d --wait\n", version, r.path, version)
+	return nil
+}
+
+// run finds the version, adds its key if there is none, and has it become current.
+func (r *rotating) run(ctx context.Context, conn *connection) error {
+	current, _, err := keyring.ReadCurrent(ctx, conn.kv)
+	if err != nil {
+		return fmt.Errorf("%w: %w", keyring.ErrUnchanged, err)
+	}
+	version, adds, err := r.chosen(current.Version)
+	if err != nil {
+		return err
+	}
+	if err := r.fits(ctx, conn, version, adds); err != nil {
+		return fmt.Errorf("key version %d can't become current: %w: %w", version, keyring.ErrUnchanged, err)
+	}
+	view := rotatedView{Version: version, Before: current.Version, Lacking: []keyring.Lack{}}
+	if r.dryRun {
+		return r.foresee(ctx, conn, view, adds)
+	}
+	if adds {
+		r.key.Version, r.key.Add = version, true
+		if _, err := cipher.Rotate(r.path, r.key); err != nil {
+			return err
+		}
+		if err := r.open(); err != nil {
+			return err
+		}
+		view.Added = true
+		fmt.Fprintf(r.progress(), "version %d was added to %s: bring the file to every process\n", version, r.path)
+	}
+	outcome, err := keyring.Rotation{
+		KV: conn.kv, Version: version, Fingerprint: r.ring.Fingerprint(version), By: r.in.operator(), Now: r.in.now, Wait: r.wait,
+		Tell: func(waiting []keyring.Lack) {
+			if r.wait > 0 {
+				fmt.Fprintf(r.progress(), "waiting for %s\n", joined(waiting))
+			}
+		},
+	}.Run(ctx)
+	if err != nil {
+		return err
+	}
+	view.Before, view.Current, view.Lacking = outcome.Before, true, append(view.Lacking, outcome.Lagging...)
+	if err := cipher.Use(r.path, version); err != nil { // what counts is in etcd
+		fmt.Fprintln(r.in.stderr, "warning: the file itself names another version as current, which counts for a new cluster alone:", err)
+	}
+	return r.in.show(view, func(w io.Writer) { printRotated(w, view) })
+}
+
+// progress is for people; programs get the outcome alone on standard output.
+func (r *rotating) progress() io.Writer {
+	if r.in.output == table {
+		return r.in.stdout
+	}
+	return r.in.stderr
+}
+
+// chosen is the version that is to be current, and whether its key is yet to be made.
+func (r *rotating) chosen(current uint32) (version uint32, adds bool, err error) {
+	if current == 0 {
+		current = r.ring.Current()
+	}
+	has := func(v uint32) bool { return r.ring.Fingerprint(v) != "" }
+	switch newest := r.ring.Versions()[len(r.ring.Versions())-1]; {
+	case r.key.Version > 0 && has(r.key.Version):
+		return r.key.Version, false, nil
+	case r.key.Version > 0 && !r.makes:
+		return 0, false, fmt.Errorf("version %d is not in %s, which has %v: %w", r.key.Version, r.path, r.ring.Versions(), keyring.ErrUnchanged)
+	case r.key.Version > 0:
+		return r.key.Version, true, nil
+	case newest > current:
+		return newest, false, nil
+	}
+	return r.ring.Next(), true, nil
+}
+
+// foresee says what a call without --dry-run would do.
+func (r *rotating) foresee(ctx context.Context, conn *connection, view rotatedView, adds bool) error {
+	if !adds {
+		cards, err := fleet.Processes(ctx, conn.kv)
+		if err != nil {
+			return err
+		}
+		view.Lacking = append(view.Lacking, keyring.Lacking(cards, view.Version, r.ring.Fingerprint(view.Version))...)
+	}
+	return r.in.show(view, func(w io.Writer) {
+		if adds {
+			fmt.Fprintf(w, "would add a key of cipher %s under version %d to %s, which every process lacks\n", r.key.Cipher, view.Version, r.path)
+		}
+		for _, l := range view.Lacking {
+			fmt.Fprintln(w, "lacks it:", l)
+		}
+		fmt.Fprintf(w, "would make version %d current, once every process can read it\ndry run: nothing was written\n", view.Version)
+	})
+}
+
+func printRotated(w io.Writer, v rotatedView) {
+	fmt.Fprintf(w, "key version %d hides new numbers", v.Version)
+	if v.Before > 0 && v.Before != v.Version {
+		fmt.Fprintf(w, "; %d did before, and is read as ever", v.Before)
+	}
+	fmt.Fprintln(w)
+	for _, l := range v.Lacking {
+		fmt.Fprintln(w, "not yet:", l)
+	}
+}
+
+func joined(list []keyring.Lack) string {
+	var texts []string
+	for _, l := range list {
+		texts = append(texts, l.String())
+	}
+	return strings.Join(texts, "; ")
+}
+
+// fits refuses a version that tables can't stamp with.
+func (r *rotating) fits(ctx context.Context, conn *connection, version uint32, adds bool) error {
+	c, err := declared.Current(ctx, conn.kv)
+	if errors.Is(err, cluster.ErrNotDeclared) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var problems []error
+	for _, name := range c.TableNames() {
+		if err := r.fitsTable(ctx, conn, c, name, version, adds); err != nil {
+			problems = append(problems, fmt.Errorf("table %s: %w", name, err))
+		}
+	}
+	return errors.Join(problems...)
+}

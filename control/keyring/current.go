@@ -1,0 +1,75 @@
+package keyring
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"locus/config/etcd"
+	"locus/idgen/cipher"
+)
+
+// prefix begins the keys of this package, and currentKey is where the version lies that
+// new IDs carry.
+const (
+	prefix     = "keys/"
+	currentKey = prefix + "current"
+)
+
+// Current is the version that new IDs of the cluster carry, and since when.
+type Current struct {
+	Version     uint32    `json:"version"` // 0: none was ever settled
+	Fingerprint string    `json:"fingerprint"`
+	By          string    `json:"by"`
+	At          time.Time `json:"at"`
+}
+
+// ReadCurrent reads it, and the revision of its last change.
+func ReadCurrent(ctx context.Context, kv *etcd.KV) (c Current, revision int64, err error) {
+	text, revision, err := kv.Get(ctx, currentKey)
+	if err != nil || revision == 0 {
+		return Current{}, 0, err
+	}
+	if err := json.Unmarshal(text, &c); err != nil || c.Version == 0 {
+		return Current{}, 0, fmt.Errorf("%s can't be read: %w", currentKey, errors.Join(err, errors.New("it names no version")))
+	}
+	return c, revision, nil
+}
+
+// InForce is the version that new IDs carry: etcd's, and before any process has settled
+// it, the ring's own.
+func InForce(ctx context.Context, kv *etcd.KV, ring *cipher.Ring) (uint32, error) {
+	c, _, err := ReadCurrent(ctx, kv)
+	switch {
+	case err != nil:
+		return 0, err
+	case c.Version == 0:
+		return ring.Current(), nil
+	}
+	return c.Version, c.check(ring)
+}
+
+// check is an error if a ring can't read what is hidden by the version.
+func (c Current) check(ring *cipher.Ring) error {
+	switch ring.Fingerprint(c.Version) {
+	case c.Fingerprint:
+		return nil
+	case "":
+		return fmt.Errorf("key version %d hides new numbers of this cluster since %s, and the key ring has only %v: bring the current ring to this machine",
+			c.Version, stamped(c.At), ring.Versions())
+	}
+	return fmt.Errorf("key version %d hides new numbers of this cluster since %s, and the key ring has another key under it: bring the current ring to this machine",
+		c.Version, stamped(c.At))
+}
+
+func stamped(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05Z") }
+
+func (c Current) text() []byte {
+	text, err := json.Marshal(c)
+	if err != nil {
+		panic("locus: plain fields can't fail to marshal: " + err.Error())
+	}
+	return text
+}

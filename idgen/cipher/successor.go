@@ -1,0 +1,26 @@
+package cipher
+
+import (
+	"fmt"
+	"slices"
+)
+
+// CheckSuccessor is an error if another ring must not take the place of this one in a
+// process that runs: since it could not read what this one reads, or would read it as
+// other orders. A version that the other lists as retired may go, unless inUse is that
+// version.
+func (r *Ring) CheckSuccessor(next *Ring, inUse uint32) error {
+	for _, version := range r.Versions() {
+		switch {
+		case next.keys[version] != nil && next.Fingerprint(version) != r.Fingerprint(version):
+			return fmt.Errorf("key ring: version %d has another key or cipher than before, by which its numbers would decode to other orders: "+
+				"put the key back; if none of its numbers is in use, restart the process", version)
+		case next.keys[version] != nil:
+		case version == inUse:
+			return fmt.Errorf("key ring: version %d is gone, and new numbers are hidden by it: put its key back, and rotate before it is retired", version)
+		case !slices.Contains(next.retired, version):
+			return fmt.Errorf("key ring: version %d is gone, and is not listed as retired: put its key back, or retire it by locus keys retire %d", version, version)
+		}
+	}
+	return nil
+}
