@@ -42,6 +42,9 @@ func start(t *testing.T, engine servers.Engine) *fleet {
 	f.script(nil, "certificates.sh", f.path("tls"))
 	f.script(nil, "secrets.sh", f.dir)
 	f.remember(t)
+	for _, i := range machines[1:] {
+		f.bringKeys(i)
+	}
 	f.certify()
 	for _, i := range machines {
 		f.shards[i] = servers.Start(t, engine, 1, f.serverOptions(t, i)...)[0]

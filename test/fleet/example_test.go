@@ -47,6 +47,11 @@ func (e *example) fill(t *testing.T, file, text string) string {
 	for _, path := range []string{"/etc/locus", "/etc/etcd", "/etc/mysql"} {
 		text = strings.ReplaceAll(text, path, e.dir)
 	}
+	for _, i := range machines[1:] { // the machines' files are apart
+		if file == fmt.Sprintf("locus-%d.yaml", i) {
+			text = strings.ReplaceAll(text, "keys.yaml", keyFile(i))
+		}
+	}
 	state := filepath.Join(e.dir, "state", strings.TrimSuffix(file, filepath.Ext(file)))
 	text = strings.ReplaceAll(text, "/var/lib", state)
 	return text

@@ -8,14 +8,15 @@ import (
 	"locus/test/servers"
 )
 
-// A proxy is drained and replaced by another version under load, and no statement
-// fails.
-func TestAProxyIsReplacedUnderLoad(t *testing.T) {
+// A proxy is drained and replaced by another version under load, and keys of order
+// numbers are rotated twice, and no statement fails.
+func TestReplacedAndRotatedUnderLoad(t *testing.T) {
 	f := start(t, servers.MariaDB)
 	l := f.load()
 	l.goesOn(t, 100)
 	f.replace(2)
 	l.goesOn(t, 100)
+	f.rotate(l)
 	l.end()
 	l.nothingFailed(t, 0)
 	f.nothingIsLost(l)

@@ -14,7 +14,7 @@ import (
 func (f *fleet) noSecretIsTold() {
 	f.t.Helper()
 	told := secrecy.Told{}
-	for _, args := range [][]string{{"get"}, {"proxies", "list"}, {"routes", "history"}, {"config", "check"}, {"keys", "list"}, {"hot"}, {"jobs"}, {"verify"}} {
+	for _, args := range [][]string{{"get"}, {"proxies", "list"}, {"routes", "history"}, {"config", "check"}, {"keys", "list"}, {"keys", "status"}, {"hot"}, {"jobs"}, {"verify"}} {
 		out, _ := f.try(1, args...)
 		told["locus "+strings.Join(args, " ")] = []byte(out)
 	}
