@@ -25,7 +25,7 @@ func login(ctx context.Context, t Target, prof Profile, timeout time.Duration) (
 	var raw net.Conn
 	session, err := converse(ctx, t, prof, &raw)
 	if err == nil {
-		err = mark(session, t)
+		err = mark(ctx, session, raw, t)
 	}
 	if err == nil {
 		err = nothingBuffered(session, raw)
@@ -51,11 +51,13 @@ func marking(t Target, id uint32) string {
 	return fmt.Sprintf("DO GET_LOCK('%s%d', 0)", t.Mark, id)
 }
 
-func mark(session *client.Conn, t Target) error {
+// mark marks the connection, before ctx ends.
+func mark(ctx context.Context, session *client.Conn, raw net.Conn, t Target) error {
 	statement := marking(t, session.GetConnectionID())
 	if statement == "" {
 		return nil
 	}
+	defer endWith(ctx, raw)()
 	_, err := session.Execute(statement)
 	return err
 }
