@@ -24,7 +24,7 @@ func (u unread) passes() bool {
 	case "create", "alter", "drop":
 		return definable(rest)
 	case "explain", "describe", "desc":
-		return explains(rest)
+		return explains(rest) || describes(rest)
 	case "analyze":
 		return next == "table" || next == "tables" || administers[next] || explains(rest)
 	case "check", "repair", "optimize":
@@ -99,6 +99,11 @@ func definable(rest []string) bool {
 		}
 	}
 	return false
+}
+
+// describes tells DESCRIBE of a table, whose columns' names may be given by a pattern.
+func describes(rest []string) bool {
+	return len(rest) > 0 && len(rest) <= 3 && !slices.Contains(rest, "for")
 }
 
 // explains tells EXPLAIN of a statement, not of another connection's.
