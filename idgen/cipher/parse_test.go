@@ -65,7 +65,7 @@ func TestParseRefuses(t *testing.T) {
 		},
 		{
 			"current: 1\nkeys:\n  - version: 1\n    key: *a" + secret,
-			"key ring: somewhere: not YAML",
+			"key ring: line 4: not YAML",
 		},
 		{"current: 1\nkeys:\n  - version: 1\n    key: \"K", "key ring: line 4: not YAML"},
 		{"current: &a 1\nkeys:\n  - version: *a\n    key: K", "key ring: line 3: version is an alias: write the value out"},

@@ -34,6 +34,9 @@ var owned = func() map[string]bool {
 			names["@@"+name] = true
 		}
 	}
+	for name := range paths {
+		names["@@"+name] = true
+	}
 	return names
 }()
 
@@ -98,6 +101,9 @@ func (s *Session) ownVariable(name string, global bool, shard string) (sql strin
 		return "'primary'", true
 	case "error_count":
 		return strconv.Itoa(s.errorCount()), true
+	}
+	if paths[name] && s.hidesPaths() {
+		return "''", true
 	}
 	if kept, has := s.kept[name]; has && !global {
 		return kept, true

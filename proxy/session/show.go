@@ -89,6 +89,11 @@ func (s *Session) overrides(table string) []override {
 			list = append(list, override{name, sql})
 		}
 	}
+	if s.hidesPaths() {
+		for name := range paths {
+			list = append(list, override{name, "''"})
+		}
+	}
 	slices.SortFunc(list, func(a, b override) int { return strings.Compare(a.name, b.name) })
 	return list
 }

@@ -109,7 +109,7 @@ func (r *Rights) check(l *stmt.Lexed, p *Plan, ctx Context) error {
 	}
 	for _, name := range tablesOf(s) {
 		full := catalog.TableName{Schema: ctx.schemaOf(name), Name: name.Name}
-		if r.Table(full) != nil {
+		if r.Table(full) != nil || pathTables[strings.ToLower(full.Name)] && systemSchema(full.Schema) {
 			return r.deniedTable(command, name.Name)
 		}
 		if (r.Databases != nil || r.Tables != nil) && !ctx.temporary(full) && ctx.Catalog.Invokes(full) {

@@ -44,6 +44,10 @@ var InformationTables = words("administrable_role_authorizations", "all_plugins"
 	"table_constraints_extensions", "table_privileges", "table_statistics", "tables", "tables_extensions", "tablespaces",
 	"tablespaces_extensions", "triggers", "user_privileges", "view_routine_usage", "view_table_usage", "views")
 
+// pathTables say where files lie on a server's disk, those of databases too that a user with bounds may not use.
+var pathTables = words("files", "innodb_datafiles", "innodb_sys_datafiles", "innodb_tablespaces", "innodb_sys_tablespaces",
+	"innodb_tablespaces_brief", "system_variables", "variables_info")
+
 // HiddenTable tells a table of information_schema that somebody has looked at, and
 // that may not be read.
 func HiddenTable(name string) bool { return hiddenTables[name] }

@@ -1,0 +1,66 @@
+package trust
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	sessions "locus/proxy/session"
+	"locus/test/shop"
+)
+
+// located are values that say where something lies: a path, or the name of a file.
+var located = regexp.MustCompile(`/|\.(pem|log|err|pid|cnf|ibd|sock)$`)
+
+// notLocated are variables whose values look like paths and are none.
+const notLocated = " time_zone system_time_zone init_connect version_compile_machine ssl_cipher tls_version "
+
+// Users with bounds don't learn where a shard's files and keys lie. A variable that a new version of a server brings is found by
+// its value.
+func TestPathsAreHiddenFromUsersWithBounds(t *testing.T) {
+	stands(t, func(t *testing.T, s *stand) {
+		for _, user := range []string{"narrow", "database", "app"} {
+			account := login{s.Addr, user, password, s.Schema}
+			if user == "app" {
+				account = login{s.Addr, shop.User, shop.Password, s.Schema}
+			}
+			c := account.open(t, user)
+			seen := 0
+			for _, list := range []string{"SHOW VARIABLES", "SHOW GLOBAL VARIABLES"} {
+				for _, row := range answered(t, c, list) {
+					name, value, _ := strings.Cut(strings.ReplaceAll(row, `"`, ""), "|")
+					if !located.MatchString(value) || strings.Contains(notLocated, " "+name+" ") {
+						continue
+					}
+					seen++
+					if user != "app" {
+						t.Errorf("%s finds by %s that %s is %s", user, list, name, value)
+					} else if !sessions.HidesPath(name) {
+						t.Errorf("%s is %s, and is not hidden from users with bounds", name, value)
+					}
+				}
+			}
+			if user == "app" && seen < 10 {
+				t.Errorf("only %d variables say where something lies", seen)
+			}
+			for _, name := range []string{"@@datadir", "@@global.ssl_key", "@@GLOBAL.`plugin_dir`"} {
+				if value := answered(t, c, "SELECT "+name)[0]; user != "app" && value != `""` {
+					t.Errorf("%s reads that %s is %s", user, name, value)
+				}
+			}
+		}
+		s.try(t, attack{name: "bounded, files of tables", user: "narrow", refused: []string{"#1142"}, say: []string{"SELECT * FROM information_schema.INNODB_TABLESPACES"}},
+			attack{name: "bounded, variables' origins", on: "mysql", user: "database", refused: []string{"#1142", "1008"}, say: []string{"SELECT VARIABLE_PATH FROM performance_schema.variables_info"}},
+			attack{name: "bounded, variables' values", on: "mariadb", user: "database", refused: []string{"#1142"}, say: []string{"SELECT GLOBAL_VALUE FROM information_schema.SYSTEM_VARIABLES"}})
+	})
+}
+
+// answered are the rows of the one result of a query, their values parted by |.
+func answered(t *testing.T, c *session, text string) []string {
+	t.Helper()
+	a := c.say(text)
+	if a.err != nil || len(a.results) != 1 || len(a.results[0].rows) == 0 {
+		t.Fatalf("%s: %+v", text, a)
+	}
+	return a.results[0].rows
+}
