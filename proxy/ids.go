@@ -16,6 +16,7 @@ import (
 	"locus/idgen/orderid"
 	"locus/idgen/segment"
 	"locus/proxy/trace"
+	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
 )
@@ -28,8 +29,10 @@ type issuers struct {
 	groups func() int
 	// declared is what is declared of a table now.
 	declared func(catalog.TableName) catalog.Declaration
-	log      *slog.Logger
-	tracer   *trace.Tracer
+	// onShard is the store of counters that a shard grants, under a witness in etcd.
+	onShard func(shard router.ShardName, prefix string, witness *segment.CASStore) (segment.Store, error)
+	log     *slog.Logger
+	tracer  *trace.Tracer
 
 	mu      sync.RWMutex // of what follows; never held across I/O
 	byTable map[issuerKey]*opened
@@ -237,9 +240,15 @@ func (i *issuers) forget(key issuerKey) {
 // sequences opens the source of one layout, whose counters' keys begin with a prefix.
 // opening is held.
 func (i *issuers) sequences(ctx context.Context, s *source, prefix string, sizes catalog.Segments) (_ *source, err error) {
-	store, options := i.store(prefix).StartingAt(sizes.Start), sizes.Options()
+	witness, options := i.store(prefix).StartingAt(sizes.Start), sizes.Options()
+	store := segment.Store(witness)
+	if shard := sizes.Store.MySQL.Shard; shard != "" {
+		if store, err = i.onShard(shard, prefix, witness); err != nil {
+			return nil, err
+		}
+	}
 	options.Groups, options.Observe = i.groups(), func(loaded segment.Loaded) { i.observe(prefix, loaded) }
-	s.Grouped, err = segment.OpenGrouped(ctx, store, store, s.layout, options)
+	s.Grouped, err = segment.OpenGrouped(ctx, witness, store, s.layout, options)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,8 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/session"
 	"locus/proxy/trace"
+	"locus/router"
+	"locus/router/cluster"
 	"locus/router/live"
 )
 
@@ -24,6 +26,9 @@ type Options struct {
 	// Segments keeps how far sequences are granted; Name says who took them.
 	Segments segment.KV
 	Name     string
+	// ShardStore has a shard grant the numbers of the counters of a witness, whose keys begin with a prefix, to tables
+	// that are declared so. It follows the cluster in force. Nil: such tables have no IDs.
+	ShardStore func(declared func() *cluster.Cluster, shard router.ShardName, prefix string, witness *segment.CASStore) segment.Store
 	// Generators are for NEXT VALUE FOR; nil: there are none.
 	Generators session.Generators
 	// Ring gives the keys that hide sequences in order numbers; where there are none,

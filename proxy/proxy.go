@@ -14,6 +14,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/idgen/gene"
+	"locus/idgen/segment"
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
 	"locus/proxy/handshake"
@@ -22,6 +23,7 @@ import (
 	"locus/proxy/stream"
 	"locus/proxy/twophase"
 	"locus/proxy/wire"
+	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
 	"locus/router/live"
@@ -80,7 +82,13 @@ func New(o Options) *Proxy {
 		kv: o.Segments, name: o.Name, ring: o.Ring, version: o.KeyVersion, log: o.Log, tracer: o.Tracer,
 		groups:   func() int { return p.live.Load().declared.Settings.CounterGroups },
 		declared: func(t catalog.TableName) catalog.Declaration { return p.live.Load().declared.Tables[t] },
-		byTable:  map[issuerKey]*opened{},
+		onShard: func(shard router.ShardName, prefix string, witness *segment.CASStore) (segment.Store, error) {
+			if o.ShardStore == nil {
+				return nil, fmt.Errorf("their counters are on shard %s, and this process has no way to them: no ID was issued", shard)
+			}
+			return o.ShardStore(p.Declared, shard, prefix, witness), nil
+		},
+		byTable: map[issuerKey]*opened{},
 	}
 	p.sessions.counts = &p.counts
 	p.meter.Slow.SetAfter(o.SlowStatement)

@@ -17,6 +17,7 @@ import (
 	"locus/idgen/format"
 	"locus/idgen/segment"
 	"locus/idgen/snowflake"
+	"locus/router"
 	"locus/router/cluster"
 )
 
@@ -43,6 +44,10 @@ type Set struct {
 
 	making sync.Mutex // what follows; held while one is made, which may wait for servers
 	closed bool
+
+	counting sync.Mutex // what follows; held across no question to a server
+	ended    bool
+	shards   map[router.ShardName]*counters // that grant numbers of tables
 
 	flaking sync.Mutex        // what follows; held while the worker is claimed
 	worker  *snowflake.Worker // one for all snowflakes of the process
@@ -96,7 +101,7 @@ func New(o Options) *Set {
 	if o.Ring == nil {
 		o.Ring = func() *cipher.Ring { return nil }
 	}
-	return &Set{options: o, store: segment.NewCASStore(o.KV, "", o.Name, time.Now), open: map[string]*generator{}}
+	return &Set{options: o, store: segment.NewCASStore(o.KV, "", o.Name, time.Now), open: map[string]*generator{}, shards: map[router.ShardName]*counters{}}
 }
 
 // HideBy gives the keys of the moment, before the first text is asked for.
@@ -265,6 +270,7 @@ func (s *Set) Close() error {
 	for _, g := range s.open {
 		g.end()
 	}
+	s.endCounters()
 	s.flaking.Lock()
 	defer s.flaking.Unlock()
 	if s.worker == nil {

@@ -66,6 +66,22 @@ func (t *Table) Create(ctx context.Context, step uint64, tags ...string) error {
 	return nil
 }
 
+// Raise makes the tag if it is not there, and has its next number above a bound, and above all that this process has seen.
+func (t *Table) Raise(ctx context.Context, tag string, bound uint64) error {
+	bound = max(bound, t.bounds.Of(tag))
+	_, err := t.db.ExecContext(ctx, "INSERT INTO "+t.name+" (biz_tag, max_id, step) VALUES (?, ?, 1) "+
+		"ON DUPLICATE KEY UPDATE max_id = GREATEST(max_id, ?), version = version + 1", []byte(tag), bound, bound)
+	if err != nil {
+		return fmt.Errorf("raise tag %s to %d: %w", tag, bound, err)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.tags != nil {
+		t.tags[tag] = 1
+	}
+	return nil
+}
+
 // Left is what is left of a tag's numbers, from 1 down to 0, as far as this
 // process knows.
 func (t *Table) Left(tag string) float64 { return 1 - float64(t.bounds.Of(tag))/maxID }

@@ -110,7 +110,7 @@ func (s *CASStore) attempt(ctx context.Context, key string, n uint64) (Grant, er
 		if moved {
 			return Grant{}, fmt.Errorf("extend %s by %d: %w", key, n, ErrMoved)
 		}
-		bound = max(bound, max(s.start, 1)-1)
+		bound = s.begun(bound)
 		if n == 0 || n > math.MaxUint64-bound {
 			return Grant{}, fmt.Errorf("extend %s by %d: it is granted up to %d, and numbers end at %d", key, n, bound, uint64(math.MaxUint64))
 		}
@@ -126,6 +126,21 @@ func (s *CASStore) attempt(ctx context.Context, key string, n uint64) (Grant, er
 		}
 		// Another process was faster, so somebody has made progress.
 	}
+}
+
+// begun is the bound of a counter that begins where it shall.
+func (s *CASStore) begun(bound uint64) uint64 { return max(bound, max(s.start, 1)-1) }
+
+// Bound is how far a counter is granted: the next number is above.
+func (s *CASStore) Bound(ctx context.Context, counter string) (uint64, error) {
+	bound, _, moved, err := s.bound(ctx, s.prefix+counter)
+	if err == nil && moved {
+		err = ErrMoved
+	}
+	if err != nil {
+		return 0, fmt.Errorf("bound of %s: %w", counter, err)
+	}
+	return s.begun(bound), nil
 }
 
 // bound reads how far the counter is granted. The highest bound seen is looked

@@ -51,8 +51,11 @@ func (w *Witnessed) Extend(ctx context.Context, counter string, n uint64) (Grant
 func (s *CASStore) note(ctx context.Context, counter string, g Grant) (ok bool, bound uint64, err error) {
 	key := s.prefix + counter
 	for {
-		bound, revision, _, err := s.bound(ctx, key)
-		if err != nil || g.First <= bound {
+		bound, revision, moved, err := s.bound(ctx, key)
+		if err == nil && moved {
+			err = ErrMoved
+		}
+		if bound = s.begun(bound); err != nil || g.First <= bound {
 			return false, bound, err
 		}
 		ok, err := s.kv.CompareAndSwap(ctx, key, revision, encode(record{Bound: g.Last, By: s.who, At: s.now().UTC()}))

@@ -28,6 +28,25 @@ func TestAWitnessFindsAStoreThatWentBack(t *testing.T) {
 	}
 }
 
+// A counter that a change of the groups has closed stays closed: what it was granted afterwards is nobody's.
+func TestAWitnessThatIsClosed(t *testing.T) {
+	kv, store := newFakeKV(), &granting{}
+	witness := NewCASStore(kv, "/witness/", "test", time.Now).StartingAt(100)
+	if bound, err := witness.Bound(t.Context(), "tag"); err != nil || bound != 99 {
+		t.Fatal(bound, err)
+	}
+	if _, err := witness.closeCounter(t.Context(), "/witness/tag"); err != nil {
+		t.Fatal(err)
+	}
+	store.bound = map[string]uint64{"tag": 200}
+	if g, err := NewWitnessed(store, witness).Extend(t.Context(), "tag", 10); !errors.Is(err, ErrMoved) {
+		t.Errorf("granted %v, %v", g, err)
+	}
+	if _, err := witness.Bound(t.Context(), "tag"); !errors.Is(err, ErrMoved) {
+		t.Error(err)
+	}
+}
+
 // A grant that was overtaken is lost, and no accusation.
 func TestAnOvertakenGrantIsLost(t *testing.T) {
 	kv, store := newFakeKV(), &granting{}

@@ -6,10 +6,11 @@ import (
 
 	"locus/idgen/orderid"
 	"locus/idgen/segment"
+	"locus/router"
 )
 
 // Segments are the settings of the sequences of a table's IDs; what is left out has a default. They may be changed while IDs are made:
-// whatever they are, the same counters grant the numbers.
+// whatever they are, no number is granted that the counters in etcd know to be granted.
 type Segments struct {
 	// Start is the first number of every counter; one that is above goes on.
 	Start uint64 `yaml:"start,omitempty"`
@@ -19,6 +20,15 @@ type Segments struct {
 	Buffer  string `yaml:"buffer,omitempty"`
 	// Sizing is measured, or leaf: twice as many if the last one did not last for 15 minutes, half as many if for more than 30.
 	Sizing string `yaml:"sizing,omitempty"`
+	// Store grants the numbers to processes; left out, etcd does.
+	Store SegmentStore `yaml:"store,omitempty,flow"`
+}
+
+// SegmentStore is where the counters of a table's sequences are beside etcd, which witnesses each grant.
+type SegmentStore struct {
+	MySQL struct {
+		Shard router.ShardName `yaml:"shard"`
+	} `yaml:"mysql"`
 }
 
 // What Segments can be.

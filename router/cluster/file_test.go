@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"locus/router"
+	"locus/router/catalog"
 )
 
 func good(t *testing.T) *Cluster {
@@ -91,6 +92,7 @@ func TestParseRefuses(t *testing.T) {
 		{"kind: single, shard: s0", "kind: single, shard: s9", `table shop.setting: shard "s9": no such shard is declared`},
 		{"layout: int64}\n    order_number", "layout: int63}\n    order_number", `table shop.test_order: column order_id: no layout is named "int63"`},
 		{"layout: int64}\n    order_number", "layout: int64-14}\n    order_number", "table shop.test_order: column order_id: layout int64-14 has 14 bits of gene and the cluster routes by 16"},
+		{"layout: int64}\n    order_number", "layout: int64, segments: {store: {mysql: {shard: s9}}}}\n    order_number", `table shop.test_order: segments: store on shard "s9": no such shard is declared: name one of [s0 s1]`},
 		{"app: {secret: users/app}", "app: {}", "user app: no secret: give `secret:`"},
 		{"app: {secret: users/app}", "app: {secret: a, authentication_string: b}", "user app: give secret or authentication_string, one of the two"},
 		{"*2470C0", "*", "user report: authentication_string is neither"},
@@ -263,5 +265,22 @@ func TestRoutesAsList(t *testing.T) {
 	}
 	if changes, err := Diff(good(t), c); err != nil || changes != nil {
 		t.Errorf("differences %v, %v", changes, err)
+	}
+}
+
+// A counter's row is found by a tag that the column has room for.
+func TestTagsOfCounters(t *testing.T) {
+	for length, fits := range map[int]bool{50: true, 64: false} {
+		c := good(t)
+		id := &catalog.IDColumn{Column: "id", Layout: "int64"}
+		id.Segments.Store.MySQL.Shard = "s0"
+		long := strings.Repeat("a", length)
+		c.Tables[catalog.TableName{Schema: long, Name: long}] = catalog.Declaration{Kind: catalog.Sharded, Owner: "o", ID: id}
+		if err := c.Validate(); (err == nil) != fits || !fits && !strings.Contains(err.Error(), "biz_tag has room for 128") {
+			t.Errorf("names of %d: %v", length, err)
+		}
+		if again, err := Parse(Format(c)); fits && (err != nil || again.Tables[catalog.TableName{Schema: long, Name: long}].ID.Segments != id.Segments) {
+			t.Errorf("written and read: %v", err)
+		}
 	}
 }

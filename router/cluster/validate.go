@@ -166,6 +166,7 @@ func (c *Cluster) checkTable(p *problems, name catalog.TableName, d catalog.Decl
 			p.add(document, "column %s: stamped by generator %q, and no such generator is declared", column, d.Stamped[column])
 		}
 	}
+	c.checkCounters(p, name, d)
 	for _, id := range []*catalog.IDColumn{d.ID, d.Parent} {
 		if id == nil {
 			continue
@@ -174,6 +175,24 @@ func (c *Cluster) checkTable(p *problems, name catalog.TableName, d catalog.Decl
 			p.add(document, "column %s: layout %s has %d bits of gene and the cluster routes by %d: use another layout",
 				id.Column, id.Layout, l.GeneBits(), c.Settings.GeneBits)
 		}
+	}
+}
+
+// longestCounter is how long the name of a counter is behind its prefix, as g1000000/65535.
+const longestCounter = 14
+
+// checkCounters reports what is wrong with the shard that grants the numbers of a table's IDs.
+func (c *Cluster) checkCounters(p *problems, name catalog.TableName, d catalog.Declaration) {
+	if d.ID == nil || d.ID.Segments.Store == (catalog.SegmentStore{}) {
+		return
+	}
+	document := "table " + name.String()
+	shard := d.ID.Segments.Store.MySQL.Shard
+	if _, known := c.Shards[shard]; !known {
+		p.add(document, "segments: store on shard %q: no such shard is declared: name one of %v, or leave `store:` out for etcd", shard, c.ShardNames())
+	}
+	if longest := len(CounterPrefix(name, d.ID.Wide())) + longestCounter; longest > longestTag {
+		p.add(document, "segments: rows of its counters have tags of up to %d bytes, and biz_tag has room for %d: leave `store:` out for etcd", longest, longestTag)
 	}
 }
 
