@@ -92,7 +92,7 @@ func TestParseRefuses(t *testing.T) {
 		{"kind: single, shard: s0", "kind: single, shard: s9", `table shop.setting: shard "s9": no such shard is declared`},
 		{"layout: int64}\n    order_number", "layout: int63}\n    order_number", `table shop.test_order: column order_id: no layout is named "int63"`},
 		{"layout: int64}\n    order_number", "layout: int64-14}\n    order_number", "table shop.test_order: column order_id: layout int64-14 has 14 bits of gene and the cluster routes by 16"},
-		{"layout: int64}\n    order_number", "layout: int64, segments: {store: {mysql: {shard: s9}}}}\n    order_number", `table shop.test_order: segments: store on shard "s9": no such shard is declared: name one of [s0 s1]`},
+		{"layout: int64}\n    order_number", "layout: int64, segments: {store: {mysql: {shard: s9}}}}\n    order_number", `table shop.test_order: segments: store on shard "s9": no such shard is declared: name one of [s0 s1 s2 s10]`},
 		{"app: {secret: users/app}", "app: {}", "user app: no secret: give `secret:`"},
 		{"app: {secret: users/app}", "app: {secret: a, authentication_string: b}", "user app: give secret or authentication_string, one of the two"},
 		{"*2470C0", "*", "user report: authentication_string is neither"},
