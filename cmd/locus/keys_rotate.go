@@ -122,6 +122,9 @@ func (r *rotating) open() (err error) {
 	if r.path, err = r.keysOf.path(); err != nil {
 		return err
 	}
+	if told := cipher.StillTold(r.key.Cipher); told != "" {
+		fmt.Fprintf(r.in.stderr, "warning: numbers hidden by %s still tell %s\n", r.key.Cipher, told)
+	}
 	r.ring, err = cipher.Load(r.path)
 	return err
 }
