@@ -101,9 +101,9 @@ func restorable(want, have *Settings) bool {
 // byDefault are variables, of both engines, to which a session begins with the global value, that touch no other one, and that
 // take DEFAULT.
 var byDefault = map[string]bool{
-	"autocommit": true, "foreign_key_checks": true, "group_concat_max_len": true, "innodb_lock_wait_timeout": true, "lock_wait_timeout": true,
+	"autocommit": true, "group_concat_max_len": true, "innodb_lock_wait_timeout": true, "lock_wait_timeout": true,
 	"max_execution_time": true, "max_statement_time": true, "net_read_timeout": true, "net_write_timeout": true, "sql_mode": true, "sql_notes": true,
-	"sql_safe_updates": true, "sql_select_limit": true, "time_zone": true, "unique_checks": true,
+	"sql_safe_updates": true, "sql_select_limit": true, "time_zone": true,
 }
 
 // assignments writes the SET statement, given that want extends have. Variables that both carry in the same order, with nothing

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -205,7 +206,7 @@ func (s *stand) noticed(t *testing.T, done []string) {
 	if len(done) == 0 {
 		return
 	}
-	if err := s.Proxy.RereadNow(t.Context()); err != nil {
+	if err := s.Proxy.RereadNow(context.WithoutCancel(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -57,6 +57,7 @@ func stands(t *testing.T, test func(t *testing.T, s *stand)) {
 func (s *stand) leave(t *testing.T) {
 	s.foreseen(t)
 	if !maps.Equal(s.rowsNow(t, nil), s.rows) {
+		s.app, s.plain = s.proxied(t, shop.User), s.direct(t, shop.User)
 		s.restore(t)
 	}
 	if left := s.objectsNow(t); !slices.Equal(left, s.objects) {
@@ -202,13 +203,15 @@ func foreseenBy(t *testing.T, s *shop.Shop) {
 	})
 }
 
-// objectsNow are the tables, views, programs, triggers, events and databases that the
+// objectsNow are the tables with their columns, constraints and indexes, the views, programs, triggers, events and databases that the
 // servers have.
 func (s *stand) objectsNow(t testing.TB) (objects []string) {
 	t.Helper()
 	for i, admin := range s.admins {
 		a := admin.say("SELECT 'table', TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() " +
 			"UNION SELECT 'column', TABLE_NAME, COLUMN_NAME, COLUMN_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() " +
+			"UNION SELECT 'constraint', TABLE_NAME, CONSTRAINT_NAME, CONSTRAINT_TYPE FROM information_schema.TABLE_CONSTRAINTS WHERE TABLE_SCHEMA = DATABASE() " +
+			"UNION SELECT 'index', TABLE_NAME, INDEX_NAME, COLUMN_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() " +
 			"UNION SELECT 'routine', ROUTINE_SCHEMA, ROUTINE_NAME, ROUTINE_TYPE FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE() " +
 			"UNION SELECT 'trigger', TRIGGER_SCHEMA, TRIGGER_NAME, '' FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE() " +
 			"UNION SELECT 'event', EVENT_SCHEMA, EVENT_NAME, '' FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE() " +
