@@ -12,6 +12,8 @@ type Numbers interface {
 	// Fill writes a number into each place of into. No other place, in this
 	// call or any other, in this process or another, got or will get the same.
 	// An error means that the caller has none of them; some may be used up.
+	// How many are asked for is never a reason: a generator that takes only so
+	// many at once takes several times.
 	Fill(ctx context.Context, into []uint64) error
 }
 
@@ -23,13 +25,27 @@ var ErrOutOfRange = errors.New("the generator has no numbers left")
 type Run struct {
 	// Take gives the first of n consecutive numbers that are the caller's alone.
 	Take func(ctx context.Context, n int) (first uint64, err error)
+	// Most is how many it gives at once (0: any number). A call for more has several runs.
+	Most int
 }
 
 // Fill implements Numbers.
 func (r Run) Fill(ctx context.Context, into []uint64) error {
-	if len(into) == 0 {
-		return nil
+	for len(into) > 0 {
+		n := len(into)
+		if r.Most > 0 {
+			n = min(n, r.Most)
+		}
+		if err := r.fill(ctx, into[:n]); err != nil {
+			return err
+		}
+		into = into[n:]
 	}
+	return nil
+}
+
+// fill writes one run.
+func (r Run) fill(ctx context.Context, into []uint64) error {
 	first, err := r.Take(ctx, len(into))
 	if err != nil {
 		return err

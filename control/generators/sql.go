@@ -7,14 +7,24 @@ import (
 	"locus/router/cluster"
 )
 
-// Texts gives n of a generator's numbers or texts as they are.
+// Texts gives n of a generator's numbers or texts as they are. A statement may have
+// more rows than are asked for at once.
 func (s *Set) Texts(ctx context.Context, declared *cluster.Cluster, name string, n int, values map[string]string) ([]string, error) {
-	return s.Next(ctx, Request{Declared: declared, Name: name, Count: n, Context: values})
+	var all []string
+	for {
+		texts, err := s.Next(ctx, Request{Declared: declared, Name: name, Count: min(n-len(all), most), Context: values})
+		if err != nil || len(all) == 0 && len(texts) == n {
+			return texts, err
+		}
+		if all = append(all, texts...); len(all) == n {
+			return all, nil
+		}
+	}
 }
 
 // Literals gives n of a generator's numbers or texts, as SQL spells them.
 func (s *Set) Literals(ctx context.Context, declared *cluster.Cluster, name string, n int, values map[string]string) ([]string, error) {
-	texts, err := s.Next(ctx, Request{Declared: declared, Name: name, Count: n, Context: values})
+	texts, err := s.Texts(ctx, declared, name, n, values)
 	if err != nil || declared.Generators[name].Kind != cluster.FormatGenerator {
 		return texts, err
 	}

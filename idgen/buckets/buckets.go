@@ -90,11 +90,19 @@ func New(servers []Redis, epochs idgen.Numbers, o Options) *Generator {
 
 // Fill implements idgen.Numbers.
 func (g *Generator) Fill(ctx context.Context, into []uint64) error {
-	if len(into) > 1<<counterBits {
-		return fmt.Errorf("buckets: %d numbers at a time: a bucket has %d", len(into), 1<<counterBits)
+	for len(into) > 0 {
+		n := min(len(into), longestRun)
+		if err := g.callers.Fill(ctx, into[:n]); err != nil {
+			return err
+		}
+		into = into[n:]
 	}
-	return g.callers.Fill(ctx, into)
+	return nil
 }
+
+// longestRun is how many numbers are asked of a bucket at once: what it has left when
+// they don't fit is lost, so they are few beside all that it has.
+const longestRun = 1 << (counterBits - 4)
 
 // identity: see package pool.
 const identity = `

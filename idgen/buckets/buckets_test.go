@@ -90,3 +90,15 @@ func TestACallerThatGivesUp(t *testing.T) {
 		t.Errorf("%d, %v", n, err)
 	}
 }
+
+// A call for more than a bucket has goes on in the next ones.
+func TestMoreThanABucket(t *testing.T) {
+	link := redis.Open(redis.Config{Address: servers.Redis(t).Addr})
+	defer link.Close()
+	into := make([]uint64, 1<<counterBits+1)
+	if err := New([]Redis{link}, epochs(), Options{}).Fill(t.Context(), into); err != nil {
+		t.Fatal(err)
+	}
+	var all distinct.Numbers
+	all.Add(t, into...)
+}

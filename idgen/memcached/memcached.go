@@ -56,18 +56,16 @@ func New(addresses []string, durable segment.Store, tag string, o Options) *Gene
 	return g
 }
 
-// Fill implements idgen.Numbers: the numbers of a call are consecutive.
+// Fill implements idgen.Numbers. A run is at most a quarter of a block: one as long
+// as a block would need a fresh one of which nobody else has taken anything yet.
 func (g *Generator) Fill(ctx context.Context, into []uint64) error {
-	return idgen.Run{Take: g.take}.Fill(ctx, into)
+	return idgen.Run{Take: g.take, Most: int(max(1, g.block/4))}.Fill(ctx, into)
 }
 
 // take asks the servers in turn: those that failed lately only if nobody else has
 // numbers. A caller is not told of an answer that was lost while there is another
 // server to ask: those numbers are lost, and no more.
 func (g *Generator) take(ctx context.Context, n int) (uint64, error) {
-	if uint64(n) > g.block {
-		return 0, fmt.Errorf("memcached %s: %d numbers at a time: a block has %d", g.tag, n, g.block)
-	}
 	begin := int(g.turn.Add(1) % uint32(len(g.places)))
 	var paused []*place
 	var errs []error

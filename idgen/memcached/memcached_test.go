@@ -80,7 +80,17 @@ func TestABlockThatIsNonsenseIsNotUsed(t *testing.T) {
 	if err := g.Fill(t.Context(), into[:]); err != nil || into[0] != 1 {
 		t.Errorf("%d, %v", into[0], err)
 	}
-	if err := g.Fill(t.Context(), make([]uint64, 11)); err == nil {
-		t.Error("a run longer than a block is taken")
+}
+
+// A call for more than a block has goes on in the next ones, also beside others who take from them.
+func TestMoreThanABlock(t *testing.T) {
+	server, store := servers.Memcached(t), &granted{}
+	var all distinct.Numbers
+	var takers sync.WaitGroup
+	for range 3 {
+		g := New([]string{server.Addr}, store, "orders", Options{Block: 40})
+		defer g.Close()
+		takers.Go(func() { all.Take(t, g, 100, 100) })
 	}
+	takers.Wait()
 }

@@ -92,19 +92,14 @@ type Numbers struct{ segments *Segments }
 
 var _ idgen.Numbers = (*Numbers)(nil)
 
-// Fill implements idgen.Numbers: the numbers of a call are consecutive.
+// Fill implements idgen.Numbers: the numbers of a call are consecutive, unless they
+// are more than the max step.
 func (n *Numbers) Fill(ctx context.Context, into []uint64) error {
-	if len(into) == 0 {
-		return nil
-	}
-	first, err := n.segments.Take(ctx, 0, len(into))
-	if err != nil {
-		return err
-	}
-	for i := range into {
-		into[i] = first + uint64(i)
-	}
-	return nil
+	return idgen.Run{Take: n.take, Most: int(n.segments.options.MaxStep)}.Fill(ctx, into)
+}
+
+func (n *Numbers) take(ctx context.Context, count int) (uint64, error) {
+	return n.segments.Take(ctx, 0, count)
 }
 
 // Share is what is left of all numbers, from 1 down to 0.

@@ -14,6 +14,7 @@ import (
 
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
+	"locus/test/distinct"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -57,6 +58,24 @@ func TestRunLongerThanTheNextSegment(t *testing.T) {
 	}
 	if _, err := s.Take(context.Background(), 0, 1001); err == nil {
 		t.Error("a run above the max step was taken")
+	}
+}
+
+// A call for more numbers than a run may have takes several runs.
+func TestNumbersOfSeveralRuns(t *testing.T) {
+	store := &granting{}
+	g, err := NewNumbers(store, "tag", 0, Options{MinStep: 10, MaxStep: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close(context.Background())
+	var all distinct.Numbers
+	for _, n := range []int{0, 1, 100, 101, 2163} {
+		into := make([]uint64, n)
+		if err := g.Fill(t.Context(), into); err != nil {
+			t.Fatalf("%d numbers: %v", n, err)
+		}
+		all.Add(t, into...)
 	}
 }
 
