@@ -181,6 +181,38 @@ func TestSlowOnesComeLast(t *testing.T) {
 	})
 }
 
+// What a member has to do before its first answer may take longer than any call has, and is begun anew when it is given up.
+func TestWhoTakesLongerBeforeItsFirstAnswer(t *testing.T) {
+	run(t, 2, Options{}, func(t *testing.T, g *fixture) {
+		g.inner[0].took.Store(int64(7 * time.Second))
+		for g.Members()[0].State != Slow {
+			g.one(t)
+			time.Sleep(time.Second)
+			if time.Since(g.began) > time.Minute {
+				t.Fatal("it answers after 7 s, and was never waited for so long")
+			}
+		}
+		g.inner[0].took.Store(0)
+		for g.Members()[0].State != Well {
+			g.one(t)
+			time.Sleep(time.Second)
+		}
+		g.inner[0].took.Store(-1)
+		for range 100 { // each has a bound
+			g.one(t)
+			time.Sleep(time.Second)
+		}
+		calls := g.inner[0].calls.Load()
+		for range 100 {
+			g.one(t)
+			time.Sleep(time.Second)
+		}
+		if n := g.inner[0].calls.Load() - calls; n < 100/(8+2+1) {
+			t.Errorf("probed %d times in 100 s", n)
+		}
+	})
+}
+
 // The last one is asked whatever is known of it.
 func TestTheLastOneIsAlwaysAsked(t *testing.T) {
 	run(t, 2, Options{}, func(t *testing.T, g *fixture) {

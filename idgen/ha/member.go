@@ -68,6 +68,8 @@ type member struct {
 	since   time.Duration   // when it answered last, or was called while no call was under way
 	probe   time.Duration   // not before
 	probing bool
+
+	lateProbes int // that were given up since one has answered: the next one has twice as long for each
 }
 
 // stuck tells whether calls are under way and none has ended for longer than one may take: whoever comes now had better

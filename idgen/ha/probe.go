@@ -15,11 +15,16 @@ func (g *Generator) probeIfDue(i int, now time.Duration) {
 		return
 	}
 	m.probing = true
-	g.probing.Go(func() { g.probe(i) })
+	within := g.options.Timeout << m.lateProbes
+	g.probing.Go(func() { g.probe(i, within) })
 }
 
-func (g *Generator) probe(i int) {
-	ctx, cancel := context.WithTimeout(g.ctx, g.options.Timeout)
+// mostDoublings of the time that a probe has. Nobody waits for it, and what a member has to do first, such as to log in to
+// its server, may take longer than any call afterwards, and is begun anew when it is given up.
+const mostDoublings = 3
+
+func (g *Generator) probe(i int, within time.Duration) {
+	ctx, cancel := context.WithTimeout(g.ctx, within)
 	defer cancel()
 	began := g.now()
 	_, err := idgen.One(ctx, g.members[i])
@@ -30,6 +35,12 @@ func (g *Generator) probe(i int) {
 	m.probing, m.probe = false, now+g.options.Aside
 	if g.ctx.Err() != nil {
 		return
+	}
+	switch {
+	case err == nil:
+		m.lateProbes = 0
+	case ctx.Err() != nil:
+		m.lateProbes = min(m.lateProbes+1, mostDoublings)
 	}
 	if err == nil && took <= g.options.Slow && m.state == Slow {
 		m.state, m.err, m.slow = Well, nil, nil
