@@ -106,7 +106,14 @@ type issuerKey struct {
 	table            catalog.TableName
 	layout, overflow string
 	hiding           catalog.Hiding
-	segments         catalog.Segments
+	segments         catalog.Segments // but for the store
+	shard            router.ShardName // with the counters; empty: none
+}
+
+func keyOf(t *catalog.Table) issuerKey {
+	key := issuerKey{t.TableName, t.ID.Layout, t.ID.Overflow, t.Hiding(), t.ID.Segments, t.ID.Segments.Shard()}
+	key.segments.Store = nil // which has another address in each declaration
+	return key
 }
 
 // issuer makes the IDs of one table.
@@ -124,7 +131,7 @@ func (f fixed) Issue(ctx context.Context, g gene.Gene, n int) (orderid.Layout, o
 
 // Issue implements session.IDs.
 func (i *issuers) Issue(ctx context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.Layout, orderid.ID, error) {
-	key := issuerKey{t.TableName, t.ID.Layout, t.ID.Overflow, t.Hiding(), t.ID.Segments}
+	key := keyOf(t)
 	ids := i.opened(key)
 	if ids == nil {
 		var err error
@@ -242,7 +249,7 @@ func (i *issuers) forget(key issuerKey) {
 func (i *issuers) sequences(ctx context.Context, s *source, prefix string, sizes catalog.Segments) (_ *source, err error) {
 	witness, options := i.store(prefix).StartingAt(sizes.Start), sizes.Options()
 	store := segment.Store(witness)
-	if shard := sizes.Store.MySQL.Shard; shard != "" {
+	if shard := sizes.Shard(); shard != "" {
 		if store, err = i.onShard(shard, prefix, witness); err != nil {
 			return nil, err
 		}

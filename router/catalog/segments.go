@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -21,14 +22,25 @@ type Segments struct {
 	// Sizing is measured, or leaf: twice as many if the last one did not last for 15 minutes, half as many if for more than 30.
 	Sizing string `yaml:"sizing,omitempty"`
 	// Store grants the numbers to processes; left out, etcd does.
-	Store SegmentStore `yaml:"store,omitempty,flow"`
+	Store *SegmentStore `yaml:"store,omitempty,flow"`
 }
 
-// SegmentStore is where the counters of a table's sequences are beside etcd, which witnesses each grant.
+// SegmentStore is where the counters of a table's sequences are beside etcd, which witnesses each grant. One is named.
 type SegmentStore struct {
-	MySQL struct {
-		Shard router.ShardName `yaml:"shard"`
-	} `yaml:"mysql"`
+	MySQL *ShardStore `yaml:"mysql,omitempty"`
+}
+
+// ShardStore is a table on a shard, which is made when it is first used.
+type ShardStore struct {
+	Shard router.ShardName `yaml:"shard"`
+}
+
+// Shard is the one with the counters; empty if they are in etcd.
+func (s Segments) Shard() router.ShardName {
+	if s.Store == nil || s.Store.MySQL == nil {
+		return ""
+	}
+	return s.Store.MySQL.Shard
 }
 
 // What Segments can be.
@@ -51,6 +63,13 @@ func (s Segments) Options() segment.Options {
 }
 
 func (s Segments) validate(l orderid.Layout) error {
+	switch {
+	case s.Store == nil:
+	case s.Store.MySQL == nil:
+		return errors.New("segments: store: name one, such as {mysql: {shard: s0}}, or leave `store:` out for etcd")
+	case s.Store.MySQL.Shard == "":
+		return errors.New("segments: store: mysql: its table is on a shard: give `shard:`, or leave `store:` out for etcd")
+	}
 	if s.Buffer != "" {
 		if d, err := time.ParseDuration(s.Buffer); err != nil || d < time.Millisecond || d > longestBuffer {
 			return fmt.Errorf("segments: buffer %q: write a duration from 1ms to 1h, such as 10s", s.Buffer)

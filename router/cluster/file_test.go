@@ -93,6 +93,10 @@ func TestParseRefuses(t *testing.T) {
 		{"layout: int64}\n    order_number", "layout: int63}\n    order_number", `table shop.test_order: column order_id: no layout is named "int63"`},
 		{"layout: int64}\n    order_number", "layout: int64-14}\n    order_number", "table shop.test_order: column order_id: layout int64-14 has 14 bits of gene and the cluster routes by 16"},
 		{"layout: int64}\n    order_number", "layout: int64, segments: {store: {mysql: {shard: s9}}}}\n    order_number", `table shop.test_order: segments: store on shard "s9": no such shard is declared: name one of [s0 s1 s2 s10]`},
+		{"layout: int64}\n    order_number", "layout: int64, segments: {store: {}}}\n    order_number", "table shop.test_order: column order_id: segments: store: name one, such as {mysql: {shard: s0}}, or leave `store:` out"},
+		{"layout: int64}\n    order_number", "layout: int64, segments: {store: {mysql: {}}}}\n    order_number", "table shop.test_order: column order_id: segments: store: mysql: its table is on a shard: give `shard:`"},
+		{"layout: int64}\n    order_number", "layout: int64, segments: {store: {mysql: {shard: ''}}}}\n    order_number", "table shop.test_order: column order_id: segments: store: mysql: its table is on a shard: give `shard:`"},
+		{"layout: int64}\n    order_number", "layout: int64, segments: {store: {mysql: {sharp: s0}}}}\n    order_number", `unknown field "sharp"`},
 		{"app: {secret: users/app}", "app: {}", "user app: no secret: give `secret:`"},
 		{"app: {secret: users/app}", "app: {secret: a, authentication_string: b}", "user app: give secret or authentication_string, one of the two"},
 		{"*2470C0", "*", "user report: authentication_string is neither"},
@@ -272,14 +276,13 @@ func TestRoutesAsList(t *testing.T) {
 func TestTagsOfCounters(t *testing.T) {
 	for length, fits := range map[int]bool{50: true, 64: false} {
 		c := good(t)
-		id := &catalog.IDColumn{Column: "id", Layout: "int64"}
-		id.Segments.Store.MySQL.Shard = "s0"
+		id := &catalog.IDColumn{Column: "id", Layout: "int64", Segments: catalog.Segments{Store: &catalog.SegmentStore{MySQL: &catalog.ShardStore{Shard: "s0"}}}}
 		long := strings.Repeat("a", length)
 		c.Tables[catalog.TableName{Schema: long, Name: long}] = catalog.Declaration{Kind: catalog.Sharded, Owner: "o", ID: id}
 		if err := c.Validate(); (err == nil) != fits || !fits && !strings.Contains(err.Error(), "biz_tag has room for 128") {
 			t.Errorf("names of %d: %v", length, err)
 		}
-		if again, err := Parse(Format(c)); fits && (err != nil || again.Tables[catalog.TableName{Schema: long, Name: long}].ID.Segments != id.Segments) {
+		if again, err := Parse(Format(c)); fits && (err != nil || !reflect.DeepEqual(again.Tables[catalog.TableName{Schema: long, Name: long}].ID.Segments, id.Segments)) {
 			t.Errorf("written and read: %v", err)
 		}
 	}

@@ -183,11 +183,11 @@ const longestCounter = 14
 
 // checkCounters reports what is wrong with the shard that grants the numbers of a table's IDs.
 func (c *Cluster) checkCounters(p *problems, name catalog.TableName, d catalog.Declaration) {
-	if d.ID == nil || d.ID.Segments.Store == (catalog.SegmentStore{}) {
+	if d.ID == nil || d.ID.Segments.Store == nil {
 		return
 	}
 	document := "table " + name.String()
-	shard := d.ID.Segments.Store.MySQL.Shard
+	shard := d.ID.Segments.Shard()
 	if _, known := c.Shards[shard]; !known {
 		p.add(document, "segments: store on shard %q: no such shard is declared: name one of %v, or leave `store:` out for etcd", shard, c.ShardNames())
 	}

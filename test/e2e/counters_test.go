@@ -94,10 +94,10 @@ func TestCountersOnAShard(t *testing.T) {
 		inEtcd.Tables = maps.Clone(c.Tables)
 		inEtcd.Tables[name] = d
 		s.Apply(&inEtcd)
-		until(t, "the proxy has followed", func() bool { return s.Proxy.Declared().Tables[name].ID.Segments.Store == catalog.SegmentStore{} })
+		until(t, "the proxy has followed", func() bool { return s.Proxy.Declared().Tables[name].ID.Segments.Store == nil })
 		insert(db)
 		s.Apply(&c)
-		until(t, "the proxy has followed", func() bool { return s.Proxy.Declared().Tables[name].ID.Segments.Store.MySQL.Shard == "s1" })
+		until(t, "the proxy has followed", func() bool { return s.Proxy.Declared().Tables[name].ID.Segments.Shard() == "s1" })
 		insert(db)
 	})
 }

@@ -1,0 +1,27 @@
+package proxy
+
+import (
+	"testing"
+
+	"locus/router"
+	"locus/router/catalog"
+)
+
+// A table that is declared again as it was keeps its segments.
+func TestIssuersAreKept(t *testing.T) {
+	on := func(shard router.ShardName) issuerKey {
+		d := catalog.Declaration{Kind: catalog.Sharded, Owner: "buyer", ID: &catalog.IDColumn{Column: "id", Layout: "int64"}}
+		if shard != "" {
+			d.ID.Segments.Store = &catalog.SegmentStore{MySQL: &catalog.ShardStore{Shard: shard}}
+		}
+		return keyOf(&catalog.Table{TableName: catalog.TableName{Schema: "shop", Name: "parcel"}, Declaration: d})
+	}
+	for _, shard := range []router.ShardName{"", "s0"} {
+		if on(shard) != on(shard) {
+			t.Errorf("shard %q: declared again it has another issuer", shard)
+		}
+	}
+	if on("s0") == on("s1") || on("s0") == on("") {
+		t.Error("another shard has the same issuer")
+	}
+}
