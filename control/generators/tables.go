@@ -85,7 +85,7 @@ func (m maker) autoIncrement(ctx context.Context, name, counter string) (idgen.N
 				return nil, err
 			}
 		}
-		tables = append(tables, autoincrement.Table{DB: databases[shard], Name: fmt.Sprintf("locus.number_%s_%d", name, i)})
+		tables = append(tables, autoincrement.Table{DB: databases[shard], Name: fmt.Sprintf("locus.number_%s_%d", name, i), Timeout: patience})
 		names = append(names, fmt.Sprintf("table %d on %s", i, shard))
 	}
 	err := m.once(ctx, name, func(ctx context.Context) error {
@@ -117,7 +117,7 @@ func (m maker) autoIncrement(ctx context.Context, name, counter string) (idgen.N
 	}
 	m.members(counter, g, names)
 	m.into.reports(func(st *Status) { st.left("row", g.Left()) })
-	return bounded{g}, nil
+	return g, nil
 }
 
 // once makes a generator's tables, unless somebody has: in place of tables that

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"locus/idgen"
 	"locus/idgen/ha"
@@ -20,8 +21,9 @@ import (
 
 // Table is one table of a generator.
 type Table struct {
-	DB   *sql.DB
-	Name string // as it stands in SQL
+	DB      *sql.DB
+	Name    string        // as it stands in SQL
+	Timeout time.Duration // of one INSERT; 0: as long as the caller waits
 }
 
 // Create makes the table if it is not there.
@@ -100,10 +102,20 @@ func (t *table) Fill(ctx context.Context, into []uint64) error {
 	return nil
 }
 
-// insert takes the numbers of one INSERT. It is the only kind of statement that
+// insert takes the numbers of one INSERT, which ends in time: a caller who waits for longer has time for another table.
+func (t *table) insert(ctx context.Context, into []uint64) error {
+	if t.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, t.Timeout)
+		defer cancel()
+	}
+	return t.inserted(ctx, into)
+}
+
+// inserted takes the numbers of one INSERT. It is the only kind of statement that
 // changes the table, and names its number of rows, so InnoDB numbers the rows
 // one after the other in every innodb_autoinc_lock_mode.
-func (t *table) insert(ctx context.Context, into []uint64) error {
+func (t *table) inserted(ctx context.Context, into []uint64) error {
 	insert := "INSERT INTO " + t.Name + " () VALUES ()" + strings.Repeat(",()", len(into)-1)
 	if len(into) == 1 {
 		result, err := t.DB.ExecContext(ctx, insert)
