@@ -2,6 +2,7 @@ package backend
 
 import (
 	"net"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -36,6 +37,7 @@ type Conn struct {
 
 	// Of the borrower while lent, else of the pool.
 	settings *Settings // nil: unknown but for the database
+	invalid  []string  // names of it that may have other values than it says: see Invalidate
 	database string
 	status   uint16 // SERVER_STATUS_… as last told
 	left     uint8  // by the borrower's statements, which nothing has taken away yet: see Leaves
@@ -81,6 +83,23 @@ func (c *Conn) Adopt(s *Settings) {
 	c.settings, c.database = s, s.database
 	c.left &^= leftVariables
 }
+
+// Invalidate tells that the connection must be given the session's values of some variables anew when it carries settings next,
+// though it may have been brought to the same ones before: stored code may have set them since. The name names stands for what
+// SET NAMES sets. What it was before is given, for the borrower whose SET was refused: see Revalidate.
+func (c *Conn) Invalidate(names []string) (before []string) {
+	before = c.invalid
+	c.invalid = slices.Clip(before)
+	for _, name := range names {
+		if !slices.Contains(c.invalid, name) {
+			c.invalid = append(c.invalid, name)
+		}
+	}
+	return before
+}
+
+// Revalidate goes back to what Invalidate gave.
+func (c *Conn) Revalidate(before []string) { c.invalid = before }
 
 // SetStatus tells the status flags of an answer that the borrower has read. A connection can't be returned while they say
 // that a transaction is open.

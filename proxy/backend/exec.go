@@ -61,13 +61,17 @@ func (c *Conn) Remark(ctx context.Context) error {
 // After a *ServerError about a variable it carries what it did before: SET is all or nothing.
 func (c *Conn) Carry(ctx context.Context, want *Settings) error {
 	have := c.settings
-	if have == want {
+	if have == want && len(c.invalid) == 0 {
 		return nil
 	}
 	if have == nil || !reaches(c.database, want) {
 		return fmt.Errorf("shard %s: bring a connection in use from %v to %v: only a reset would do that", c.shard, have, want)
 	}
-	t := over(have, c.database, want)
+	t := over(have.invalidated(c.invalid), c.database, want)
+	if t.empty() {
+		c.settings, c.invalid = want, nil
+		return nil
+	}
 	err := c.apply(ctx, t, want)
 	if _, refused := errors.AsType[*ServerError](err); refused && t.database == "" {
 		c.settings = have
@@ -90,7 +94,7 @@ func (c *Conn) apply(ctx context.Context, t transition, want *Settings) error {
 			c.broken = true // the state is as it was, and there's no other way to clear it
 			return fmt.Errorf("reset connection: %w", err)
 		}
-		c.left, c.changed = c.left&leftUnknown, false
+		c.left, c.changed, c.invalid = c.left&leftUnknown, false, nil
 		c.resets.count(t)
 	}
 	var refused error
@@ -124,7 +128,7 @@ func (c *Conn) apply(ctx context.Context, t transition, want *Settings) error {
 		}
 	}
 	if refused == nil {
-		c.settings = want
+		c.settings, c.invalid = want, nil
 	}
 	return refused
 }

@@ -196,6 +196,20 @@ func TestCarry(t *testing.T) {
 		if got := value(t, c, "SELECT CONCAT(@@sql_mode = @@global.sql_mode, @@time_zone, (SELECT COUNT(*) FROM one.place))"); got != "1+01:002" {
 			t.Errorf("what settings don't name: %s", got)
 		}
+		exec(t, c, "ROLLBACK", "SET time_zone = '+09:00'", "SET NAMES latin1", "SET autocommit = 0") // as stored code does
+		if err := c.Carry(t.Context(), over); err != nil || value(t, c, "SELECT CONCAT(@@time_zone, @@character_set_client, @@autocommit = 1)") != "+09:00latin10" {
+			t.Errorf("what the connection has already was set anew: %v", err)
+		}
+		c.Revalidate(c.Invalidate([]string{"names"}))
+		c.Invalidate([]string{"time_zone", "autocommit", "@none"})
+		if err := c.Carry(t.Context(), over); err != nil || value(t, c, "SELECT CONCAT(@@time_zone, @@character_set_client, @@autocommit = 1)") != "+01:00latin11" {
+			t.Errorf("what is invalid was not set anew: %v", err)
+		}
+		c.Invalidate([]string{"names"})
+		if err := c.Carry(t.Context(), over); err != nil || value(t, c, "SELECT @@character_set_client") != "utf8mb4" {
+			t.Errorf("names were not set anew: %v", err)
+		}
+		exec(t, c, "BEGIN")
 		if err := c.Carry(t.Context(), over.With("sql_mode", "'NONSENSE'")); err == nil {
 			t.Error("a bad value was taken")
 		}

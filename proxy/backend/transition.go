@@ -87,6 +87,27 @@ func over(have *Settings, database string, want *Settings) transition {
 	return t
 }
 
+// invalidated is s for a connection that may have other values of the variables named, so that they are assigned whatever is
+// wanted. It is no connection's settings, and not interned.
+func (s *Settings) invalidated(names []string) *Settings {
+	if len(names) == 0 {
+		return s
+	}
+	unsure := *s
+	unsure.variables = slices.Clone(s.variables)
+	for _, name := range names {
+		switch i := unsure.index(strings.ToLower(name)); {
+		case name == "names":
+			unsure.charset = ""
+		case i >= 0:
+			unsure.variables[i].Literal = ""
+		case name == "autocommit": // on, it is among no settings
+			unsure.variables = append(unsure.variables, Assignment{Name: name})
+		}
+	}
+	return &unsure
+}
+
 // extends reports whether setting what want names leaves nothing over of what have set.
 func extends(want, have *Settings) bool {
 	return !slices.ContainsFunc(have.variables, func(a Assignment) bool { return want.index(a.Name) < 0 })

@@ -60,7 +60,7 @@ func (s *Session) preparable(w *World, p *prepared) (text string, there *plan.Pl
 		return text, there, nil, nil
 	}
 	if !w.Flavor.PreparesAll() && textOnly[there.Statement.Kind] {
-		return "", nil, nil, unpreparable()
+		return "", nil, nil, s.unprepared(w, there.Statement, text)
 	}
 	switch st := there.Statement; st.Kind {
 	case stmt.ShowWarnings:
@@ -89,6 +89,18 @@ func (s *Session) preparable(w *World, p *prepared) (text string, there *plan.Pl
 var textOnly = map[stmt.Kind]bool{
 	stmt.Use: true, stmt.Begin: true, stmt.Savepoint: true, stmt.Lock: true, stmt.Unlock: true, stmt.ShowWarnings: true,
 	stmt.Diagnose: true,
+}
+
+// unprepared says why MySQL does not prepare a statement: one that names tables is found
+// wrong first where there can't be any.
+func (s *Session) unprepared(w *World, st *stmt.Statement, text string) error {
+	if st.Kind == stmt.Lock {
+		_, _, said := s.prepareAt(w.Catalog.First(), text)
+		if refused(said) {
+			return said
+		}
+	}
+	return unpreparable()
 }
 
 func unpreparable() error {

@@ -51,12 +51,12 @@ func (v *view) say(assignment string) { v.said = append(v.said, assignment) }
 // take has the first shard take what a SET changes, and keeps its warnings.
 func (s *Session) take(next view) error {
 	if len(next.said) > 0 && !wide(s.settings) && !wide(next.settings) {
-		return s.hear("SET "+strings.Join(next.said, ", "), next.settings)
+		return s.hear("SET "+strings.Join(next.said, ", "), next)
 	}
-	if next.settings == s.settings {
+	if next.settings == s.settings && !s.ranCode() {
 		return nil
 	}
-	return s.try(next.settings)
+	return s.tryAnew(next)
 }
 
 // wide tells whether texts are read in a character set in which words are no
@@ -76,7 +76,7 @@ func wide(settings *backend.Settings) bool {
 // hear learns what a server says to the assignments alone. They run on a
 // connection that carries what the session had before: one that must be brought to
 // more than they change would be warned of more.
-func (s *Session) hear(text string, next *backend.Settings) error {
+func (s *Session) hear(text string, next view) error {
 	key := text
 	for _, name := range []string{"sql_notes", "max_error_count"} { // they change what is told
 		literal, _ := s.settings.Lookup(name)
@@ -84,7 +84,7 @@ func (s *Session) hear(text string, next *backend.Settings) error {
 	}
 	if list, known := s.World().Sets.of(key); known {
 		s.warnings = append(s.warnings, list...)
-		return s.try(next)
+		return s.tryAnew(next)
 	}
 	return s.onFirst(s.settings, func(c *backend.Conn) error {
 		ok, err := c.Own().Exec(s.ctx, text)
@@ -101,6 +101,11 @@ func (s *Session) hear(text string, next *backend.Settings) error {
 			s.appendWarnings(rows)
 		}
 		s.World().Sets.learn(key, slices.Clone(s.warnings[from:]))
-		return c.Carry(s.ctx, next)
+		undo := s.invalidate(next.assigned, nil)
+		err = c.Carry(s.ctx, next.settings)
+		if err != nil {
+			undo()
+		}
+		return err
 	})
 }

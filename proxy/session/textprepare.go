@@ -68,8 +68,10 @@ func (s *Session) prepareText(r *request, p *stmt.TextPrepared) error {
 		return err
 	}
 	switch {
-	case inner.Statement.Kind == stmt.TextPrepare, !r.world.Flavor.PreparesAll() && textOnly[inner.Statement.Kind]:
+	case inner.Statement.Kind == stmt.TextPrepare:
 		return unpreparable()
+	case !r.world.Flavor.PreparesAll() && textOnly[inner.Statement.Kind]:
+		return s.unprepared(r.world, inner.Statement, text)
 	case inner.Place != plan.Session:
 		if _, _, err := s.prepareAt(s.prepareShard(r.world, inner), text); err != nil {
 			return err

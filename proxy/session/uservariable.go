@@ -29,6 +29,7 @@ func (s *Session) learn(l lease, names []string) {
 		return
 	}
 	next := s.settings
+	var carried []string
 	for i, name := range names {
 		if lacksBytes(rows, 4*i) {
 			s.losesValues(l, errUnkept)
@@ -38,13 +39,15 @@ func (s *Session) learn(l lease, names []string) {
 		if charset, collation := rows.Rows[0][4*i+2], rows.Rows[0][4*i+3]; literal == "NULL" && len(charset) > 0 && string(charset) != "binary" {
 			literal = nullText + string(charset) + ") COLLATE " + string(collation)
 		}
-		next = next.With(variableName(name), literal)
+		carried = append(carried, variableName(name))
+		next = next.With(carried[i], literal)
 	}
 	if err := s.carriable(next); err != nil {
 		s.losesValues(l, err)
 		return
 	}
 	l.conn.Adopt(next)
+	s.invalidate(carried, l.conn)
 	s.carry(next)
 }
 
@@ -78,11 +81,15 @@ func variableName(name string) string {
 }
 
 // learnAll reads whichever user variables a routine may have assigned. Servers
-// list their names; one that doesn't (performance_schema is off, or not for the
-// proxy's account) leaves what was assigned unknown.
+// list their names; of one that doesn't (performance_schema is off, or not for the
+// proxy's account) only those are read that the session has, and new ones stay unknown
+// to other connections.
 func (s *Session) learnAll(l lease) {
 	rows, err := l.conn.Own().Query(s.ctx, s.flavor().UserVariables())
 	if err != nil {
+		if refused(err) {
+			s.learn(l, userNames(s.settings))
+		}
 		return
 	}
 	var names []string
@@ -91,6 +98,19 @@ func (s *Session) learnAll(l lease) {
 	}
 	slices.Sort(names)
 	s.learn(l, names)
+}
+
+// userNames are those of the user variables in settings.
+func userNames(settings *backend.Settings) (names []string) {
+	for _, a := range settings.Assignments() {
+		if name, user := strings.CutPrefix(a.Name, "@"); user {
+			if quoted, is := strings.CutPrefix(name, "`"); is {
+				name = strings.ReplaceAll(strings.TrimSuffix(quoted, "`"), "``", "`")
+			}
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // valueFields asks for a value in a way that loses nothing of it: as it is, as

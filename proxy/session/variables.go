@@ -46,6 +46,7 @@ func (s *Session) assignAll(r *request) error {
 		if err := s.assign(&next, r.world, v); err != nil {
 			return err
 		}
+		next.assigned = append(next.assigned, carriedNames(v, r.world.Flavor)...)
 	}
 	next.learned(before, s.settings)
 	if err := s.adopt(next); err != nil {

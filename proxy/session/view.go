@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strings"
 
 	"locus/proxy/backend"
@@ -19,6 +20,7 @@ type view struct {
 	mode       bool   // sql_mode changed
 	kept       map[string]string
 	said       []string // what of it the first shard may warn of
+	assigned   []string // the names of all that is assigned
 }
 
 func (s *Session) settingsView() *view {
@@ -30,7 +32,7 @@ func (s *Session) adopt(next view) error {
 	if err := s.carriable(next.settings); err != nil {
 		return err
 	}
-	if next.autocommit && !s.autocommit {
+	if next.autocommit && (!s.autocommit || s.switchedOff() && slices.Contains(next.assigned, "autocommit")) {
 		if err := s.commit(); err != nil { // as MySQL does
 			return err
 		}

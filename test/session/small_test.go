@@ -73,3 +73,11 @@ func TestTablesThatAServerLacks(t *testing.T) {
 		}
 	})
 }
+
+func TestLockIsFoundWrongWhenPrepared(t *testing.T) {
+	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
+		if p.engine == servers.MySQL { // MariaDB prepares it
+			p.alike(t, "PREPARE p FROM 'LOCK TABLES nowhere WRITE'", "PREPARE p FROM 'LOCK TABLES information_schema.nowhere WRITE'", "PREPARE p FROM 'LOCK TABLES'", "SELECT 1")
+		}
+	})
+}

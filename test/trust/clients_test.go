@@ -50,7 +50,7 @@ var pinning = [][]string{
 	{"CREATE TEMPORARY TABLE tt (a INT)", "INSERT INTO tt VALUES ({n}{k})"}, {"CREATE TEMPORARY TABLE base (a INT)", "INSERT INTO base VALUES ({n}{k})"}, {"DROP TEMPORARY TABLE tt"}, {"DROP TEMPORARY TABLE base"},
 	{"DO GET_LOCK('{schema}.{n}', 60)"}, {"SELECT GET_LOCK('{schema}.{n}', 60)"}, {"SELECT RELEASE_LOCK('{schema}.{n}')"},
 	{"LOCK TABLES own{n} WRITE"}, {"LOCK TABLES base READ"}, {"UNLOCK TABLES"}, {"HANDLER base OPEN"}, {"HANDLER base CLOSE"},
-	{"SELECT sets({n}{k})"}, {"SELECT * FROM marked{n}"}, {"INSERT INTO own{n} (b) VALUES (sets({n}{k}))"}, {"CALL sets({n}{k})"}, {"INSERT INTO fired VALUES ({n}{k})", "DELETE FROM fired WHERE a = {n}{k}"},
+	{"SELECT puts({n}{k})"}, {"SELECT * FROM marked{n}"}, {"INSERT INTO own{n} (b) VALUES (puts({n}{k}))"}, {"CALL puts({n}{k})"}, {"INSERT INTO fired VALUES ({n}{k})", "DELETE FROM fired WHERE a = {n}{k}"},
 	{"BEGIN", "INSERT INTO own{n} (b) VALUES ({k})"}, {"SAVEPOINT s{n}"}, {"ROLLBACK TO s{n}"}, {"COMMIT"}, {"ROLLBACK"},
 }
 
@@ -66,14 +66,19 @@ func clientTables() []string {
 	all := []string{
 		"CREATE TABLE {schema}.base (a INT PRIMARY KEY)", "INSERT INTO {schema}.base VALUES (1), (2), (3), (40)", "CREATE TABLE {schema}.fired (a INT)",
 		"CREATE TRIGGER {schema}.fires BEFORE INSERT ON {schema}.fired FOR EACH ROW SET @m = NEW.a, time_zone = '+09:00'",
-		"CREATE FUNCTION {schema}.sets(v INT) RETURNS INT DETERMINISTIC BEGIN SET @m = v; SET SESSION group_concat_max_len = v; RETURN v; END",
-		"CREATE PROCEDURE {schema}.sets(v INT) BEGIN SET @n = v; CREATE TEMPORARY TABLE IF NOT EXISTS tt (a INT); INSERT INTO tt VALUES (v); END",
+		"CREATE FUNCTION {schema}.puts(v INT) RETURNS INT DETERMINISTIC BEGIN SET @m = v; SET SESSION group_concat_max_len = v; RETURN v; END",
+		"CREATE PROCEDURE {schema}.puts(v INT) BEGIN SET @n = v; CREATE TEMPORARY TABLE IF NOT EXISTS tt (a INT); INSERT INTO tt VALUES (v); END",
+		"CREATE PROCEDURE {schema}.names() BEGIN SET NAMES utf8mb4; SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED; END",
+		"CREATE PROCEDURE {schema}.stops() SET autocommit = 0", "CREATE PROCEDURE {schema}.goes() SET autocommit = 1",
 	}
 	for n := range clients {
-		all = append(all, fmt.Sprintf("CREATE TABLE {schema}.own%d (id INT AUTO_INCREMENT PRIMARY KEY, b INT)", n+10), fmt.Sprintf("CREATE VIEW {schema}.marked%d AS SELECT {schema}.sets(%d) AS a", n+10, n+10))
+		all = append(all, fmt.Sprintf("CREATE TABLE {schema}.own%d (id INT AUTO_INCREMENT PRIMARY KEY, b INT)", n+10), fmt.Sprintf("CREATE VIEW {schema}.marked%d AS SELECT {schema}.puts(%d) AS a", n+10, n+10))
 	}
 	return all
 }
+
+// isolations are the names of the variable.
+var isolations = map[servers.Engine]string{servers.MariaDB: "tx_isolation", servers.MySQL: "transaction_isolation"}
 
 // someone is a client, who does the same on one server.
 type someone struct {
@@ -228,15 +233,38 @@ func TestWhatStoredCodeSetsStays(t *testing.T) {
 		_, proxy, plain := clientShop(t, engine)
 		a, b := proxy.open(t, "proxy"), plain.open(t, "plain")
 		for _, text := range []string{
-			"SET @m = 5", "SELECT sets(2003)", "SET @m = 5", "SELECT @m", "SELECT sets(2004)", "SET @m = NULL", "SELECT @m",
-			"SET @m = 1, @n = 2", "SET SESSION group_concat_max_len = 1000", "SELECT sets(2000)", "SET NAMES latin1", "SELECT @m, @n, @@group_concat_max_len",
+			"SET @m = 5", "SELECT puts(2003)", "SET @m = 5", "SELECT @m", "SELECT puts(2004)", "SET @m = NULL", "SELECT @m",
+			"SET @m = 1, @n = 2", "SET SESSION group_concat_max_len = 1000", "SELECT puts(2000)", "SET NAMES latin1", "SELECT @m, @n, @@group_concat_max_len",
 			"INSERT INTO fired VALUES (3)", "SET @n = 4", "SELECT @m, @n, @@time_zone", "SET SESSION sql_mode = 'ANSI_QUOTES'", "SELECT @m, @n, @@time_zone",
-			"SET @m = 1", "SELECT @m", "SET SESSION group_concat_max_len = 1000", "SELECT @@group_concat_max_len", "SELECT sets(2001)", "SET SESSION group_concat_max_len = 1000", "SELECT @m, @@group_concat_max_len",
-			"SELECT sets(2002)", "SET @m = NULL", "SET SESSION group_concat_max_len = DEFAULT", "SELECT @m, @@group_concat_max_len",
+			"SET @m = 1", "SELECT @m", "SET SESSION group_concat_max_len = 1000", "SELECT @@group_concat_max_len", "SELECT puts(2001)", "SET SESSION group_concat_max_len = 1000", "SELECT @m, @@group_concat_max_len",
+			"SELECT puts(2002)", "SET @m = NULL", "SET SESSION group_concat_max_len = DEFAULT", "SELECT @m, @@group_concat_max_len",
+			// What is assigned is what the session had before, and was overwritten.
+			"SET @m = 'm', @n = CONCAT(@m, 3)", "SELECT * FROM marked19", "SET @m = 'm', @n = CONCAT(@m, 4)", "SELECT @m, @n", "SET @m = 'm', @n = CONCAT(@m, 5)", "SELECT @m, @n",
+			"SET SESSION group_concat_max_len = DEFAULT, time_zone = DEFAULT", "SELECT * FROM marked19", "INSERT INTO fired VALUES (4)", "SELECT @m, @@group_concat_max_len, @@time_zone",
+			"SET SESSION group_concat_max_len = DEFAULT", "SELECT @m, @@group_concat_max_len, @@time_zone", "SET time_zone = DEFAULT", "SELECT @m, @@group_concat_max_len, @@time_zone",
+			"SET time_zone = DEFAULT", "INSERT INTO fired VALUES (5)", "SET time_zone = 'nowhere'", "SET @m = 5, time_zone = 'nowhere'", "SELECT @m, @@time_zone", "SET @m = 5", "SELECT @m, @@time_zone",
+			"SELECT puts(7)", "SELECT 5 INTO @m", "SELECT @m", "SELECT puts(8)", "SELECT @m := 5", "SELECT @m",
+			"SET NAMES latin1", "SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE", "CALL names()", "SELECT @@character_set_client, @@character_set_results, @@collation_connection, @@{isolation}",
+			"SET NAMES latin1", "SELECT @@character_set_client, @@character_set_results, @@collation_connection, @@{isolation}",
+			"SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE", "SELECT @@character_set_client, @@character_set_results, @@collation_connection, @@{isolation}",
+			"CALL names()", "SET character_set_results = latin1", "SELECT @@character_set_client, @@character_set_results, @@collation_connection",
+			"CALL names()", "SET character_set_results = latin1", "SELECT @@character_set_client, @@character_set_results, @@collation_connection", "SET NAMES utf8mb4",
+			"SET autocommit = 1", "CALL stops()", "SELECT @@autocommit", "SET autocommit = 1", "SELECT @@autocommit",
+			"CALL stops()", "INSERT INTO own19 (b) VALUES (1)", "SET autocommit = 1", "ROLLBACK", "SELECT COUNT(*) FROM own19", "SET autocommit = 0", "CALL goes()", "SELECT @@autocommit", "SET autocommit = 0", "SELECT @@autocommit",
+			"SELECT COUNT(*) FROM own19", "INSERT INTO own19 (b) VALUES (1)", "ROLLBACK", "SELECT COUNT(*) FROM own19", "SET autocommit = 1",
 		} {
+			text = strings.ReplaceAll(text, "{isolation}", isolations[engine])
 			if got, want := heard(a.say(text), proxy.schema), heard(b.say(text), plain.schema); got != want {
 				t.Errorf("%s: %s, and on one server %s", text, got, want)
 			}
+		}
+		const buyers = 8 // some on each shard
+		a.must(t, "SET @m = 5", "SELECT puts(7)")
+		for k := range buyers {
+			a.must(t, fmt.Sprintf("INSERT INTO test_order (buyer_uid, amount) VALUES (%d, @m)", k))
+		}
+		if got := heard(a.say("SELECT COUNT(*), MIN(amount) FROM test_order"), proxy.schema); !strings.HasSuffix(got, ` 8|"7.00"`) {
+			t.Errorf("on other connections: %s", got)
 		}
 	})
 }
@@ -247,12 +275,11 @@ func TestTwelveClients(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s, proxy, plain := clientShop(t, engine)
 		pins, start := make(chan struct{}, mostPinned), time.Now()
-		isolation := map[servers.Engine]string{servers.MariaDB: "tx_isolation", servers.MySQL: "transaction_isolation"}[engine]
 		all := make([]*someone, clients)
 		var wait sync.WaitGroup
 		for i := range all {
 			all[i] = &someone{
-				number: i + 10, random: rand.New(rand.NewPCG(clientsSeed, uint64(i))), pins: pins, isolation: isolation,
+				number: i + 10, random: rand.New(rand.NewPCG(clientsSeed, uint64(i))), pins: pins, isolation: isolations[engine],
 				proxy: proxy, plain: plain,
 			}
 			wait.Go(func() { all[i].lives(t, start) })
