@@ -21,6 +21,7 @@ import (
 	"locus/config/etcd/embedded"
 	"locus/idgen/row"
 	"locus/test/link"
+	"locus/test/process"
 	"locus/test/servers"
 )
 
@@ -104,14 +105,12 @@ func (s *stage) start(sl *slot) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if err := command.Start(); err != nil {
+	s.readersOfNode.Add(1)
+	if err := process.Spawn(command, func() { s.count.read(output) }, func(error) { s.readersOfNode.Done() }); err != nil {
+		s.readersOfNode.Done()
 		s.t.Fatal(err)
 	}
 	sl.command = command
-	s.readersOfNode.Go(func() {
-		s.count.read(output)
-		_ = command.Wait()
-	})
 }
 
 func childOf(variable, text string) *exec.Cmd {
@@ -149,6 +148,7 @@ type etcdProcess struct {
 	addr    string
 	dir     string
 	command *exec.Cmd
+	ended   chan struct{} // closed when it is gone
 }
 
 type etcdChild struct {
@@ -184,9 +184,11 @@ func (e *etcdProcess) start() {
 	text, _ := json.Marshal(etcdChild{e.dir, n})
 	e.command = childOf(etcdVariable, string(text))
 	e.command.Stderr = os.Stderr
-	if err := e.command.Start(); err != nil {
+	ended := make(chan struct{})
+	if err := process.Spawn(e.command, func() {}, func(error) { close(ended) }); err != nil {
 		e.t.Fatal(err)
 	}
+	e.ended = ended
 	client, err := etcd.Open(etcd.Config{Endpoints: []string{e.addr}, RequestTimeout: time.Second, DialTimeout: time.Second})
 	if err != nil {
 		e.t.Fatal(err)
@@ -200,7 +202,7 @@ func (e *etcdProcess) start() {
 
 func (e *etcdProcess) kill() {
 	_ = e.command.Process.Kill()
-	_ = e.command.Wait()
+	<-e.ended
 }
 
 func until(t *testing.T, what string, condition func() bool) {

@@ -9,7 +9,10 @@ import (
 // Spawn starts a command that is killed when this process ends. One goroutine does
 // what is to be done meanwhile, waits for the command's end, and tells what it was.
 func Spawn(cmd *exec.Cmd, meanwhile func(), ended func(error)) error {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	started := make(chan error)
 	go func() { // the kernel ties the child's death to the thread that forked it
 		runtime.LockOSThread()

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"locus/test/process"
 )
 
 // Process is a server without tables, Redis or memcached, for one test. Its
@@ -108,14 +110,11 @@ func (p *Process) start() error {
 	command := exec.Command(p.command[0], p.command[1:]...)
 	command.Stdout, command.Stderr = file, file
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := command.Start(); err != nil {
+	ended := make(chan struct{})
+	if err := process.Spawn(command, func() {}, func(error) { close(ended) }); err != nil {
 		return err
 	}
-	p.started, p.ended = command, make(chan struct{})
-	go func(ended chan struct{}) {
-		_ = command.Wait()
-		close(ended)
-	}(p.ended)
+	p.started, p.ended = command, ended
 	return p.answers()
 }
 
