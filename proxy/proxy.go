@@ -20,6 +20,7 @@ import (
 	"locus/proxy/handshake"
 	"locus/proxy/meter"
 	"locus/proxy/session"
+	"locus/proxy/session/interrupt"
 	"locus/proxy/stream"
 	"locus/proxy/twophase"
 	"locus/proxy/wire"
@@ -355,8 +356,8 @@ func (p *Proxy) client(c *handshake.Client) *session.Client {
 }
 
 // allowance is how long a user's sessions may go on with the same.
-func (p *Proxy) allowance(user string) session.Allowance {
-	may := session.Allowance{Statement: p.options.StatementTimeout, Idle: p.options.IdleTimeout}
+func (p *Proxy) allowance(user string) interrupt.Allowance {
+	may := interrupt.Allowance{Statement: p.options.StatementTimeout, Idle: p.options.IdleTimeout}
 	if own := p.account(user).StatementTimeout; own > 0 {
 		may.Statement = own
 	}

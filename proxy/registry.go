@@ -12,6 +12,7 @@ import (
 
 	"locus/idgen/gene"
 	"locus/proxy/session"
+	"locus/proxy/session/interrupt"
 )
 
 // registry knows the sessions.
@@ -74,12 +75,12 @@ func (r *registry) Kill(ctx context.Context, k session.KillRequest) error {
 	case s.User() != k.By && !k.Any:
 		return session.ErrOtherUsers
 	case !k.Query:
-		r.counts.Cancelled(session.Killed)
-		return s.Kill(ctx)
+		r.counts.Cancelled(interrupt.Killed)
+		return s.Interrupts().Kill(ctx)
 	}
-	done, err := s.Cancel(ctx, session.Killed, 0)
+	done, err := s.Interrupts().Cancel(ctx, interrupt.Killed, 0)
 	if done {
-		r.counts.Cancelled(session.Killed)
+		r.counts.Cancelled(interrupt.Killed)
 	}
 	return err
 }
@@ -110,7 +111,7 @@ const lull = time.Second
 // drain asks every session to end, waits for them as long as ctx lasts, and
 // ends those that are left: so many it tells.
 func (r *registry) drain(ctx context.Context, timeout time.Duration) (left int) {
-	r.each((*session.Session).Drain)
+	r.each(func(s *session.Session) { s.Interrupts().Drain() })
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -130,7 +131,7 @@ func (r *registry) drain(ctx context.Context, timeout time.Duration) (left int) 
 		}
 		left = r.len()
 		r.cutOff(context.WithoutCancel(ctx))
-		r.each((*session.Session).Interrupt)
+		r.each(func(s *session.Session) { s.Interrupts().Abort() })
 		<-ended
 		return left
 	}
@@ -140,7 +141,7 @@ func (r *registry) drain(ctx context.Context, timeout time.Duration) (left int) 
 // which it remembers.
 func (r *registry) dismiss(wanted map[*session.Session]uint64) {
 	r.each(func(s *session.Session) {
-		now := s.Wanted()
+		now := s.Interrupts().Wanted()
 		if before, seen := wanted[s]; seen && before == now {
 			s.Dismiss()
 		}
@@ -159,8 +160,8 @@ func (r *registry) cutOff(ctx context.Context) {
 		places <- struct{}{}
 		tasks.Go(func() {
 			defer func() { <-places }()
-			if done, _ := s.Cancel(ctx, session.ShuttingDown, 0); done {
-				r.counts.Cancelled(session.ShuttingDown)
+			if done, _ := s.Interrupts().Cancel(ctx, interrupt.ShuttingDown, 0); done {
+				r.counts.Cancelled(interrupt.ShuttingDown)
 			}
 		})
 	}
@@ -238,12 +239,8 @@ func (r *registry) yield(ctx context.Context, version int64, held gene.Set) {
 		places <- struct{}{}
 		tasks.Go(func() {
 			defer func() { <-places }()
-			done, err := s.Cancel(ctx, session.HandedOver, 0)
-			if err != nil {
-				s.CutOff()
-			}
-			if done {
-				r.counts.Cancelled(session.HandedOver)
+			if done, _ := s.Interrupts().Cancel(ctx, interrupt.Preempted, 0); done {
+				r.counts.Cancelled(interrupt.Preempted)
 			}
 		})
 	}

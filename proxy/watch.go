@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"locus/proxy/session"
+	"locus/proxy/session/interrupt"
 )
 
 const (
@@ -23,7 +24,7 @@ const (
 // goes on it has ended again.
 type watcher struct {
 	sessions *registry
-	may      func(user string) session.Allowance
+	may      func(user string) interrupt.Allowance
 	counts   *session.Counts
 	places   chan struct{} // one for each cancellation under way
 	declared func(user string) bool
@@ -50,8 +51,8 @@ func (w *watcher) look(ctx context.Context, now time.Time, tasks *sync.WaitGroup
 	w.sessions.mu.Lock()
 	defer w.sessions.mu.Unlock()
 	for _, s := range w.sessions.sessions {
-		reason, command := s.Examine(now, w.may(s.User()))
-		end := reason == session.Silent || !w.declared(s.User())
+		reason, command := s.Interrupts().Examine(now, w.may(s.User()))
+		end := reason == interrupt.Silent || !w.declared(s.User())
 		if reason == 0 && !end {
 			continue
 		}
@@ -77,19 +78,14 @@ func (w *watcher) look(ctx context.Context, now time.Time, tasks *sync.WaitGroup
 func (w *watcher) end(ctx context.Context, s *session.Session) {
 	ctx, cancel := context.WithTimeout(ctx, cancelTime)
 	defer cancel()
-	_ = s.Kill(ctx) // which cuts it off if a shard doesn't obey
+	_ = s.Interrupts().Kill(ctx) // which cuts it off if a shard doesn't obey
 }
 
-// cancel ends one command. Neither a client that is gone nor one whose statement's
-// time is up waits for what a shard that can't be reached does.
-func (w *watcher) cancel(ctx context.Context, s *session.Session, reason session.Reason, command uint64) {
+// cancel ends one command.
+func (w *watcher) cancel(ctx context.Context, s *session.Session, reason interrupt.Reason, command uint64) {
 	ctx, cancel := context.WithTimeout(ctx, cancelTime)
 	defer cancel()
-	done, err := s.Cancel(ctx, reason, command)
-	if err != nil && (reason == session.TimedOut || reason == session.ClientGone) {
-		s.Interrupt()
-	}
-	if done {
+	if done, _ := s.Interrupts().Cancel(ctx, reason, command); done {
 		w.counts.Cancelled(reason)
 	}
 }

@@ -44,3 +44,12 @@ func (p *Pool) kill(ctx context.Context, threadID uint32) error {
 	_, err = c.Own().Exec(ctx, "KILL QUERY "+strconv.FormatUint(uint64(threadID), 10))
 	return err
 }
+
+// Absorb runs an empty statement, for a kill that came too late for its own to hit. Whether it does is all the same, and the
+// status stays what it was.
+func (c *Conn) Absorb(ctx context.Context) {
+	status := c.Status()
+	if _, err := c.Own().Exec(ctx, "DO 0"); err != nil {
+		c.SetStatus(status)
+	}
+}

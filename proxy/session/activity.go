@@ -58,15 +58,14 @@ func (a *activity) set(change func(*activity)) {
 	a.mu.Unlock()
 }
 
-// Process describes the session. It may be called from any goroutine, but not while
-// the watcher examines the session: how long it has been doing what it does is what
+// Process describes the session. It may be called from any goroutine. How long it has been doing what it does is what
 // the watcher has seen, for a command may end without a look at the clock.
 func (s *Session) Process(now time.Time) Process {
-	thread := s.awaited.thread(s.World().Catalog.First())
+	thread := s.interrupts.Thread(s.World().Catalog.First())
 	a := &s.activity
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	p := Process{ID: s.id, User: a.user, Host: s.host, Command: "Sleep", Time: s.seenFor(now), State: a.pinned, Pinned: a.kept}
+	p := Process{ID: s.id, User: a.user, Host: s.host, Command: "Sleep", Time: int(s.interrupts.Took(now).Seconds()), State: a.pinned, Pinned: a.kept}
 	if a.database != "" {
 		database := a.database
 		p.DB = &database

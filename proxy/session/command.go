@@ -88,7 +88,7 @@ func (s *Session) reset() {
 	s.carry(s.initial)
 	s.late, s.replica = s.account.Late, false
 	s.context = given{}
-	s.waitTimeout.Store(0)
+	s.interrupts.LimitIdle(0)
 	s.insertID, s.forcedID, s.toldState, s.warnings = 0, 0, "", nil
 	s.rowCount, s.foundRows, s.kept = 0, 0, nil
 	s.forgetTexts()

@@ -3,6 +3,7 @@ package session
 import (
 	"sync/atomic"
 
+	"locus/proxy/session/interrupt"
 	"locus/proxy/twophase"
 )
 
@@ -36,19 +37,19 @@ type Counts struct {
 }
 
 // Cancelled counts a statement that was ended from outside.
-func (c *Counts) Cancelled(r Reason) {
+func (c *Counts) Cancelled(r interrupt.Reason) {
 	switch r {
-	case Killed:
+	case interrupt.Killed:
 		c.Killed.Add(1)
-	case TimedOut:
+	case interrupt.TimedOut:
 		c.TimedOut.Add(1)
-	case ClientGone:
+	case interrupt.ClientGone:
 		c.Abandoned.Add(1)
-	case ShuttingDown:
+	case interrupt.ShuttingDown:
 		c.ShutDown.Add(1)
-	case Silent:
+	case interrupt.Silent:
 		c.Silent.Add(1)
-	case HandedOver:
+	case interrupt.Preempted:
 		c.Yielded.Add(1)
 	}
 }

@@ -86,7 +86,7 @@ func (s *Session) reread(done []string) {
 	if len(done) == 0 || s.Redefined == nil {
 		return
 	}
-	if err := s.Redefined(s.stop.waits); err != nil {
+	if err := s.Redefined(s.interrupts.Waits()); err != nil {
 		s.warnings = append(s.warnings, diagnostic{
 			level: "Warning", code: uitoa(mysql.ER_UNKNOWN_ERROR), message: "locus: the definition is made, and not known to every proxy yet: " + err.Error(),
 		})

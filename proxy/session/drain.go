@@ -8,37 +8,18 @@ import "github.com/go-mysql-org/go-mysql/mysql"
 // moment may meet a statement on its way, and its sender can't know whether it was
 // run.
 
-// Drain has the session end with the answer to a statement that leaves nothing under
-// way. It may be called from any goroutine.
-func (s *Session) Drain() { s.draining.Store(true) }
-
-// Wanted counts what the client has wanted since Drain, pings left out. It may be
-// called from any goroutine.
-func (s *Session) Wanted() uint64 { return s.wanted.Load() }
-
 // Dismiss ends a session whose client wants nothing: one with a command under way
 // or a transaction goes on. It may be called from any goroutine.
-func (s *Session) Dismiss() {
-	if s.phase.Load() == idle && !s.txn.held.Load() {
-		_ = s.client.Close()
-	}
-}
+func (s *Session) Dismiss() { s.interrupts.Dismiss(s.txn.held.Load()) }
 
-// lastWords has the answer to what may be the last command held back, so that the
-// end of the connection goes out with it.
-func (s *Session) lastWords(command byte) {
-	if s.draining.Load() {
-		s.holdBack(command)
-	}
-}
-
-// holdBack does so for statements: behind a COM_PING a pool lends the connection, and
-// behind a COM_STMT_PREPARE the execution comes.
+// holdBack holds back the answer to what may be the last command, so that the end of the
+// connection goes out with it. It does so for statements: behind a COM_PING a pool lends
+// the connection, and behind a COM_STMT_PREPARE the execution comes.
 func (s *Session) holdBack(command byte) {
 	if command == mysql.COM_PING {
 		return
 	}
-	s.wanted.Add(1)
+	s.interrupts.Want()
 	if command == mysql.COM_QUERY || command == mysql.COM_STMT_EXECUTE {
 		s.last = true
 		s.client.Cork()

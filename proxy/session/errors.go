@@ -9,6 +9,7 @@ import (
 
 	"locus/idgen/orderid"
 	"locus/proxy/backend"
+	"locus/proxy/session/interrupt"
 	"locus/router"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -88,13 +89,13 @@ func unreached(err error) bool {
 // reworded says why a shard was asked to end a statement, where it was us who
 // asked: the shard calls it interrupted.
 func (s *Session) reworded(e *mysql.MyError) *mysql.MyError {
-	r := s.interruptedBy()
-	s.told = r == HandedOver
+	r := s.interrupts.Reason()
+	s.told = r == interrupt.Preempted
 	if e.Code != mysql.ER_QUERY_INTERRUPTED {
 		return e
 	}
 	if r != 0 {
-		return r.error(s.flavor())
+		return r.Error(s.flavor())
 	}
 	return e
 }

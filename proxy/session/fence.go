@@ -2,10 +2,12 @@ package session
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
 
 	"locus/idgen/gene"
+	"locus/proxy/session/interrupt"
 	"locus/proxy/trace"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -125,7 +127,7 @@ func (s *Session) attempt(r *request) error {
 	if s.yielded {
 		s.yielded = false
 		if r.plan.Statement.Kind != stmt.Rollback {
-			return HandedOver.error(s.flavor())
+			return interrupt.Preempted.Error(s.flavor())
 		}
 	}
 	s.countCommand(r.plan.Statement)
@@ -199,8 +201,8 @@ func (s *Session) pause(changed <-chan struct{}, deadline <-chan time.Time, held
 	case <-deadline:
 		s.Counts.HeldTooLong.Add(1)
 		return s.deadlocked("%s; the statement was held for %v and not run", held.why, s.Fencing.Hold)
-	case <-s.stop.waits.Done():
-		return s.interruptedBy().error(s.flavor())
+	case <-s.interrupts.Waits().Done():
+		return context.Cause(s.interrupts.Waits())
 	}
 	return nil
 }

@@ -126,7 +126,7 @@ func (s *Session) reserve(shard router.ShardName) (release func(), err error) {
 	if !ok {
 		return nil, unregistered(shard)
 	}
-	return pool.Reserve(s.stop.waits)
+	return pool.Reserve(s.interrupts.Waits())
 }
 
 // borrowApart takes a connection that is neither pinned nor the transaction's.

@@ -163,7 +163,7 @@ func (s *Session) giveBack(b branch) {
 		s.discard(b)
 	case s.pins != nil && s.keeps(b):
 	case len(s.holdings) > 0 && s.keepsForCursors(b):
-	case s.awaited.remove(b.conn):
+	case s.interrupts.Remove(b.conn):
 		b.pool.Discard(b.conn)
 	default:
 		b.pool.Return(b.conn)
@@ -186,6 +186,6 @@ func (s *Session) discard(b branch) {
 	if s.pins != nil {
 		s.losePin(b.conn)
 	}
-	s.awaited.remove(b.conn)
+	s.interrupts.Remove(b.conn)
 	b.pool.Discard(b.conn)
 }

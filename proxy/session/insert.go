@@ -70,9 +70,9 @@ func (s *Session) stamped(r *request) (*stamp.Result, error) {
 		}
 	}
 	if r.statement != nil {
-		return s.stamper.StampPrepared(s.stop.waits, r.plan, r.values, r.world.Map, s.IDs, s.Ring)
+		return s.stamper.StampPrepared(s.interrupts.Waits(), r.plan, r.values, r.world.Map, s.IDs, s.Ring)
 	}
-	return s.stamper.StampText(s.stop.waits, r.plan, r.values, r.world.Map, s.IDs, s.Ring)
+	return s.stamper.StampText(s.interrupts.Waits(), r.plan, r.values, r.world.Map, s.IDs, s.Ring)
 }
 
 // insertOne runs an INSERT whose rows are all on one shard.

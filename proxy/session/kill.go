@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/session/interrupt"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -68,10 +69,9 @@ func (s *Session) processKill(payload []byte) error {
 func (s *Session) kill(k stmt.Killing) error {
 	if k.Own || k.ID == uint64(s.id) {
 		if k.Query {
-			return Killed.error(s.flavor())
+			return interrupt.Killed.Error(s.flavor())
 		}
-		s.killed.Store(true)
-		s.interrupted.Store(true)
+		s.interrupts.KillSelf()
 		return s.flavor().KilledConnection()
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, killTime)

@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/session/interrupt"
 	"locus/proxy/wire"
 )
 
@@ -22,7 +23,7 @@ func BenchmarkKillPlanning(b *testing.B) {
 		kill := func() {
 			go func() {
 				began <- time.Now()
-				_, _ = c.session.Cancel(b.Context(), Killed, 0)
+				_, _ = c.session.Interrupts().Cancel(b.Context(), interrupt.Killed, 0)
 			}()
 		}
 		c.planning.Store(&kill)

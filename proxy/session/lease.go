@@ -21,7 +21,7 @@ func (s *Session) lend(shard router.ShardName, outside bool) (lease, error) {
 }
 
 func (s *Session) lendSpanning(shard router.ShardName, outside bool, spanning Spanning) (lease, error) {
-	if err := s.unwanted(); err != nil {
+	if err := s.interrupts.Unwanted(); err != nil {
 		return lease{}, err
 	}
 	if b := s.txn.on(shard); b != nil {

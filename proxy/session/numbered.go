@@ -64,7 +64,7 @@ func (s *Session) fromGenerators(w *World, ask func(context.Context, *cluster.Cl
 		for same < len(names) && names[same] == names[0] {
 			same++
 		}
-		some, err := ask(s.stop.waits, w.Declared, names[0], same, s.context.values)
+		some, err := ask(s.interrupts.Waits(), w.Declared, names[0], same, s.context.values)
 		if err != nil {
 			return nil, fail(mysql.ER_AUTOINC_READ_FAILED, stateGeneral, "%v: nothing was done", err)
 		}

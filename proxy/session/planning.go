@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"time"
 
+	"locus/proxy/session/interrupt"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -34,8 +35,8 @@ func (s *Session) readBy(l *stmt.Lexed, text []byte, mode stmt.Mode) error {
 	if len(text) <= longText {
 		l.Lex(text, mode)
 	} else {
-		l.LexUntil(text, mode, func() bool { return s.phase.Load() == cancelled })
-		if err := s.unwanted(); err != nil {
+		l.LexUntil(text, mode, s.interrupts.Cancelled)
+		if err := s.interrupts.Unwanted(); err != nil {
 			return err
 		}
 	}
@@ -77,7 +78,7 @@ func (s *Session) planUnder(l *stmt.Lexed, under plan.Context) (*plan.Plan, erro
 			return nil, context.Cause(ctx)
 		case <-look.C:
 			if s.client.PeerGone() {
-				return nil, ClientGone.error(s.flavor())
+				return nil, interrupt.ClientGone.Error(s.flavor())
 			}
 		}
 	}
@@ -100,7 +101,7 @@ func planBeside(l *stmt.Lexed, under plan.Context, made chan<- planned) {
 func (s *Session) planningTime(l *stmt.Lexed) (context.Context, context.CancelFunc) {
 	limit := s.ownLimit()
 	if limit == 0 || !s.flavor().TimesOutWrites() && len(l.Rows) > 0 {
-		return context.WithCancel(s.stop.waits)
+		return context.WithCancel(s.interrupts.Waits())
 	}
-	return context.WithTimeoutCause(s.stop.waits, limit, TimedOut.error(s.flavor()))
+	return context.WithTimeoutCause(s.interrupts.Waits(), limit, interrupt.TimedOut.Error(s.flavor()))
 }

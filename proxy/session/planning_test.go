@@ -8,6 +8,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
+	"locus/proxy/session/interrupt"
 	"locus/proxy/wire"
 	"locus/router/stmt"
 )
@@ -38,7 +39,7 @@ func TestPlanningIsCancelled(t *testing.T) {
 		"explained": textCommand("EXPLAIN " + string(longRead[wire.HeaderSize+1:])),
 	} {
 		kill := func() {
-			if first, err := c.session.Cancel(t.Context(), Killed, 0); !first || err != nil {
+			if first, err := c.session.Interrupts().Cancel(t.Context(), interrupt.Killed, 0); !first || err != nil {
 				t.Errorf("cancelled: %t, %v", first, err)
 			}
 		}

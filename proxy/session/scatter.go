@@ -28,7 +28,7 @@ func (s *Session) scattered(shards int) error {
 		return err
 	}
 	if limit := s.ownLimit(); limit > 0 {
-		s.limit(time.Now().Add(limit)) // each shard has it as well, from when it begins
+		s.interrupts.Limit(time.Now().Add(limit)) // each shard has it as well, from when it begins
 	}
 	return nil
 }

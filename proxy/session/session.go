@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"locus/proxy/backend"
+	"locus/proxy/session/interrupt"
 	"locus/proxy/stream"
 	"locus/router/stmt"
 )
@@ -30,12 +31,12 @@ type Client struct {
 	Change func(ctx context.Context, on *stream.Conn, payload []byte, seq byte) (*Client, error)
 }
 
-// Session is one client's. Everything but the interruption belongs to the
-// goroutine of Serve.
+// Session is one client's. Everything but what others see and end of it belongs to
+// the goroutine of Serve.
 type Session struct {
 	*Services
 	ctx          context.Context
-	awaiting     context.Context // ctx without its end, for what awaited can interrupt: a watch on ctx costs allocations
+	awaiting     context.Context // ctx without its end, for what interrupts can end: a watch on ctx costs allocations
 	client       *stream.Conn
 	id           uint32
 	user         string
@@ -89,27 +90,15 @@ type Session struct {
 	late    bool  // locus_read = 'replica'
 	replica bool  // the statement under way may be answered by one
 
-	awaited     awaited
-	stop        cancellation
-	phase       atomic.Int32
-	deadline    overdue      // under the mutex of awaited
-	watched     watched      // of the watcher
-	waitTimeout atomic.Int64 // of the session's own, in nanoseconds; 0: that of all
-	interrupted atomic.Bool
-	draining    atomic.Bool
-	wanted      atomic.Uint64          // commands begun while it drains
-	last        bool                   // the command under way may be the session's last: its answer is held back
-	who         atomic.Pointer[string] // user, for others
-	killed      atomic.Bool            // it ends even amid a transaction
-	obeyed      obeyed
-	yielding    atomic.Pointer[handover] // what it is to give way to
-	told        bool                     // the command under way was answered with HandedOver
-	sitting     bool                     // it waits for its client in a transaction; under the mutex of awaited, as poked is
-	poked       bool                     // and was told to give way
-	yielded     bool                     // its transaction was rolled back, and the client doesn't know yet
-	served      atomic.Uint64            // commands begun
-	activity    activity
-	host        string // of the client, with its port
+	interrupts *interrupt.Handle
+	last       bool                   // the command under way may be the session's last: its answer is held back
+	who        atomic.Pointer[string] // user, for others
+	obeyed     obeyed
+	yielding   atomic.Pointer[handover] // what it is to give way to
+	told       bool                     // the command under way was answered with Preempted
+	yielded    bool                     // its transaction was rolled back, and the client doesn't know yet
+	activity   activity
+	host       string // of the client, with its port
 }
 
 // New makes the session of a client that has logged in.
@@ -117,8 +106,7 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 	s := &Session{
 		Services: services, ctx: ctx, awaiting: context.WithoutCancel(ctx), client: c.Stream, id: c.ID,
 	}
-	s.awaited.calm.L = &s.awaited.mu
-	s.patience()
+	s.interrupts = interrupt.New(ctx, c.Stream, s.flavor)
 	s.insertEnding = s.endInsert
 	s.host = c.Stream.NetConn().RemoteAddr().String()
 	s.identify(c)
@@ -157,15 +145,13 @@ func (s *Session) leave() {
 	s.letGo(s.weight)
 	s.rollbackBranches()
 	s.unpinAll()
-	s.awaited.mu.Lock()
-	s.stop.cancel(nil)
-	s.awaited.mu.Unlock()
+	s.interrupts.Leave()
 	_ = s.client.Close()
 }
 
 // next serves one command.
 func (s *Session) next() error {
-	if s.interrupted.Load() && (s.killed.Load() || !s.txn.running()) {
+	if s.interrupts.Over(s.txn.running()) {
 		return errQuit
 	}
 	if awake, err := s.sit(); !awake {
@@ -191,9 +177,9 @@ func (s *Session) serve(payload []byte, seq byte) error {
 	if len(payload) == 0 {
 		return s.writeError(unknownCommand())
 	}
-	s.served.Add(1)
-	s.phase.Store(running)
-	s.lastWords(payload[0])
+	if s.interrupts.Begin() {
+		s.holdBack(payload[0])
+	}
 	s.activity.begin(payload)
 	s.timing.begin()
 	defer s.rest()
@@ -203,9 +189,7 @@ func (s *Session) serve(payload []byte, seq byte) error {
 // rest is the end of a command.
 func (s *Session) rest() {
 	s.activity.end()
-	if s.phase.Swap(idle) == cancelled {
-		s.recover()
-	}
+	s.interrupts.End()
 	s.yield()
 	s.told = false
 	s.obeyed.settle()
@@ -217,15 +201,5 @@ func (s *Session) rest() {
 // User is who has logged in. It may be called from any goroutine.
 func (s *Session) User() string { return *s.who.Load() }
 
-// Served counts the commands that the session has begun; busy says that one is
-// under way.
-func (s *Session) Served() (commands uint64, busy bool) {
-	return s.served.Load(), s.phase.Load() != idle
-}
-
-// Interrupt ends the session now: the statement under way fails.
-func (s *Session) Interrupt() {
-	s.interrupted.Store(true)
-	s.awaited.interrupt()
-	_ = s.client.Close()
-}
+// Interrupts is how others end what the session does. It may be called from any goroutine.
+func (s *Session) Interrupts() *interrupt.Handle { return s.interrupts }

@@ -37,7 +37,7 @@ func (t *timing) sentTo(shard router.ShardName) {
 
 // borrowFrom takes a connection from a pool, and notes how long that took.
 func (s *Session) borrowFrom(pool *backend.Pool, settings *backend.Settings) (*backend.Conn, error) {
-	conn, err := pool.Borrow(s.stop.waits, settings, s.profile)
+	conn, err := pool.Borrow(s.interrupts.Waits(), settings, s.profile)
 	if err != nil {
 		if exhausted, ok := errors.AsType[*backend.ExhaustedError](err); ok {
 			s.timing.waited += exhausted.Waited
@@ -45,8 +45,9 @@ func (s *Session) borrowFrom(pool *backend.Pool, settings *backend.Settings) (*b
 		return nil, err
 	}
 	s.timing.waited += conn.Waited()
-	if err := s.await(pool, conn); err != nil {
-		return nil, err // and the connection is the pool's again
+	if err := s.interrupts.Await(pool, conn); err != nil {
+		pool.Return(conn)
+		return nil, err
 	}
 	return conn, nil
 }

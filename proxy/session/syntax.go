@@ -47,7 +47,7 @@ func (s *Session) looksAgain(p *plan.Plan, ctx plan.Context) bool {
 	if p.Statement.Kind == stmt.Call {
 		table = true
 	}
-	return s.Unlisted(s.stop.waits, table && !s.pins.has(procedure))
+	return s.Unlisted(s.interrupts.Waits(), table && !s.pins.has(procedure))
 }
 
 // syntaxError is that of the servers, word for word: clients look for it.

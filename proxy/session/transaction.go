@@ -153,8 +153,8 @@ func (s *Session) commit() error {
 	if s.pins.has(globalTransaction) {
 		return s.barredByXA()
 	}
-	s.shield()
-	defer s.unshield()
+	s.interrupts.Shield()
+	defer s.interrupts.Unshield()
 	branches := s.txn.branches
 	if s.Spanning == XA && len(branches) > 1 && !s.pins.has(lockedTables) {
 		return s.commitSpanning()

@@ -37,7 +37,7 @@ func (s *Session) assignAll(r *request) error {
 	}
 	next, before := *s.settingsView(), s.settings
 	for _, v := range r.plan.Statement.Variables {
-		if err := s.unwanted(); err != nil {
+		if err := s.interrupts.Unwanted(); err != nil {
 			return err
 		}
 		if err := settable(next.settings); err != nil {

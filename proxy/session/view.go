@@ -49,7 +49,7 @@ func (s *Session) adopt(next view) error {
 	}
 	s.carry(next.settings)
 	s.late, s.context = next.late, next.context
-	s.waitTimeout.Store(int64(waitTimeout(next.kept["wait_timeout"])))
+	s.interrupts.LimitIdle(waitTimeout(next.kept["wait_timeout"]))
 	s.autocommit, s.insertID, s.txn.next, s.kept = next.autocommit, next.insertID, next.next, next.kept
 	s.forcedID = next.forcedID
 	return nil

@@ -1,20 +1,12 @@
 package session
 
-import (
-	"errors"
-	"os"
-	"time"
-
-	"locus/idgen/gene"
-)
+import "locus/idgen/gene"
 
 // handover is what a session gives way to: the map that holds these genes.
 type handover struct {
 	version int64
 	held    gene.Set
 }
-
-var errYielded = errors.New("the rows of this transaction changed hands before it ended; it was rolled back")
 
 // Yield has the session give way to a hand-over of the genes: what it has under
 // way on them by a map older than version is to be rolled back. A session that
@@ -26,12 +18,7 @@ func (s *Session) Yield(version int64, held gene.Set) bool {
 		return false
 	}
 	s.yielding.Store(&handover{version, held})
-	s.awaited.mu.Lock()
-	defer s.awaited.mu.Unlock()
-	if s.sitting && !s.poked {
-		s.poked = true
-		_ = s.client.SetReadDeadline(time.Unix(1, 0))
-	}
+	s.interrupts.Wake()
 	return true
 }
 
@@ -41,32 +28,12 @@ func (s *Session) sit() (bool, error) {
 	if !s.txn.running() || len(s.client.Unread()) > 0 {
 		return true, nil
 	}
-	s.awaited.mu.Lock()
-	s.sitting = true
-	s.awaited.mu.Unlock()
-	if s.yielding.Load() != nil { // said just before
-		s.stand()
-		s.yield()
-		return false, nil
-	}
-	err := s.client.Fill()
-	s.stand()
-	if errors.Is(err, os.ErrDeadlineExceeded) {
+	woken, err := s.interrupts.Fill()
+	if woken {
 		s.yield()
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// stand ends what sit began.
-func (s *Session) stand() {
-	s.awaited.mu.Lock()
-	defer s.awaited.mu.Unlock()
-	s.sitting = false
-	if s.poked {
-		s.poked = false
-		_ = s.client.SetReadDeadline(time.Time{})
-	}
 }
 
 // yield rolls back what a hand-over waits for, and remembers to tell the client,
