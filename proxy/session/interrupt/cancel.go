@@ -126,6 +126,9 @@ func (h *Handle) claim(number uint64) (there, first bool) {
 func (h *Handle) killed(err error, otherwise fallback) (closes bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.look().has(killed) {
+		otherwise = endSession
+	}
 	if err != nil && otherwise != leave && h.Cancelled() && !h.shielded { // else it has ended by itself
 		h.interrupt()
 		if closes = otherwise == endSession; closes {
