@@ -68,7 +68,7 @@ func (p *Pool) clean(c *Conn) {
 	defer cancel()
 	want := Default.WithDatabase(c.database)
 	if c.settings != nil {
-		want = c.settings.parsing() // likely to be asked for again
+		want = c.settings.parsing("") // likely to be asked for again
 	}
 	err := c.resetTo(ctx, want)
 	p.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"weak"
 )
@@ -19,7 +20,7 @@ var interned = settingsTable{known: make(map[string]weak.Pointer[Settings])}
 
 // intern gives the one pointer for settings that equal s. It takes over s.variables.
 func intern(s Settings) *Settings {
-	s.bare = bareOf(s)
+	s.bare, s.typed = bareOf(s), typedOf(s)
 	return interned.get(s.key(), s)
 }
 
@@ -28,6 +29,23 @@ func bareOf(s Settings) *Settings {
 		return nil
 	}
 	s.variables = slices.DeleteFunc(slices.Clone(s.variables), Assignment.user)
+	return intern(s)
+}
+
+// typedOf gives the user variables in the order of their names. It is nil for settings that are so themselves.
+func typedOf(s Settings) *Settings {
+	var users []Assignment
+	for _, a := range s.variables {
+		if a.user() {
+			users = append(users, Assignment{a.Name, typeOf(a.Literal)})
+		}
+	}
+	slices.SortFunc(users, func(a, b Assignment) int { return strings.Compare(a.Name, b.Name) })
+	typed := append(slices.DeleteFunc(slices.Clone(s.variables), Assignment.user), users...)
+	if slices.Equal(typed, s.variables) {
+		return nil
+	}
+	s.variables = typed
 	return intern(s)
 }
 

@@ -23,7 +23,7 @@ func (c *Conn) PreparedUnder(settings *Settings, sql string) (*Statement, bool) 
 	if settings == nil {
 		return nil, false
 	}
-	return c.prepared.find(text{settings.parsing(), sql})
+	return c.prepared.find(text{settings.parsing(sql), sql})
 }
 
 // PrepareUnder is Prepare of a text that means what it does under other settings than c carries now, and then again: servers
@@ -50,7 +50,7 @@ func (c *Conn) Prepare(ctx context.Context, sql string) (statement *Statement, a
 	defer c.Watch(ctx)()
 	key := text{sql: sql}
 	if c.settings != nil {
-		key.under = c.settings.parsing()
+		key.under = c.settings.parsing(sql)
 	}
 	statement, answer, err = c.prepare(ctx, key, c.prepared.makeRoom(key))
 	if e, ok := errors.AsType[*ServerError](err); ok && e.Code == tooManyPrepared && c.prepared.len() > 0 {

@@ -70,13 +70,23 @@ func TestPreparedStatementsAreKept(t *testing.T) {
 		first := prepare(t, c, sql)
 		p.Return(c)
 
-		c = borrow(t, p, one.With("@x", "1"), 0) // user variables don't matter
+		c = borrow(t, p, one.With("@x", "1"), 0) // user variables don't matter where none is named
 		again, ok := c.Prepared(sql)
 		if !ok || again != first {
 			t.Error("forgotten by a change of user variables")
 		}
 		if got, err := run(t, c, again); got != "one" || err != nil {
 			t.Errorf("gives %q, %v", got, err)
+		}
+		const typed = "SELECT @x" // MySQL gives numbers whatever the variable holds later
+		number := prepare(t, c, typed)
+		for literal, same := range map[string]bool{"'a'": false, "1.5": false, "7": true} {
+			if err := c.Carry(t.Context(), one.With("@x", literal)); err != nil {
+				t.Fatal(err)
+			}
+			if again, ok := c.Prepared(typed); ok != same || ok && again != number {
+				t.Errorf("prepared for a number, and offered for %s: %v", literal, ok)
+			}
 		}
 		p.Return(c)
 

@@ -26,7 +26,8 @@ type Settings struct {
 	collation string // empty: the default one of the character set, which differs between servers
 	variables []Assignment
 
-	bare *Settings // the same without user variables; nil if there are none
+	bare  *Settings // the same without user variables; nil if there are none
+	typed *Settings // the same with the types of user variables alone; nil if there are none, or it is so itself
 }
 
 // Default is the state of a fresh connection: no database, utf8mb4, every variable as the server's global one.
@@ -170,12 +171,51 @@ func (s *Settings) same(other *Settings, names ...string) bool {
 	return true
 }
 
-// parsing is the part of s that decides what a prepared text means.
-func (s *Settings) parsing() *Settings {
-	if s.bare != nil {
+// parsing is the part of s that decides what a prepared text means. MySQL keeps the types that user variables have at PREPARE.
+func (s *Settings) parsing(sql string) *Settings {
+	switch {
+	case s.bare == nil:
+		return s
+	case !namesUserVariable(sql):
 		return s.bare
+	case s.typed == nil:
+		return s
 	}
-	return s
+	return s.typed
+}
+
+// namesUserVariable tells a text with an @ that stands alone, be it in a literal.
+func namesUserVariable(sql string) bool {
+	for {
+		at := strings.IndexByte(sql, '@')
+		if at < 0 {
+			return false
+		}
+		rest := strings.TrimLeft(sql[at:], "@")
+		if len(sql)-at-len(rest) != 2 {
+			return true
+		}
+		sql = rest
+	}
+}
+
+// typeOf gives one literal for all that have the type of a user variable's.
+func typeOf(literal string) string {
+	if open, end := strings.IndexByte(literal, '\''), strings.LastIndexByte(literal, '\''); end > open {
+		return literal[:open+1] + literal[end:]
+	}
+	const signed = 18 // digits that are no unsigned number for certain
+	switch number := strings.TrimPrefix(literal, "-"); {
+	case strings.Trim(number, "0123456789.eE+-") != "":
+		return literal
+	case strings.ContainsAny(number, "eE"):
+		return "0e0"
+	case strings.Contains(number, "."):
+		return "0.0"
+	case len(number) <= signed:
+		return "0"
+	}
+	return literal
 }
 
 func (s *Settings) index(name string) int {

@@ -64,10 +64,10 @@ func TestTheTableForgetsWhatNobodyHolds(t *testing.T) {
 
 func TestParsingLeavesUserVariablesOut(t *testing.T) {
 	plain := Default.WithDatabase("shop").With("sql_mode", "'ANSI'")
-	if plain.parsing() != plain || plain.With("@x", "1").parsing() != plain || plain.With("@x", "2").parsing() != plain {
+	if plain.parsing("SELECT 1") != plain || plain.With("@x", "1").parsing("SELECT 1") != plain || plain.With("@x", "2").parsing("SELECT 1") != plain {
 		t.Error("user variables change what a text means")
 	}
-	if plain.WithDatabase("other").With("@x", "1").parsing() == plain {
+	if plain.WithDatabase("other").With("@x", "1").parsing("SELECT 1") == plain {
 		t.Error("another database, the same meaning")
 	}
 }
@@ -84,6 +84,22 @@ func TestQuote(t *testing.T) {
 	} {
 		if got := Quote(text); got != want {
 			t.Errorf("Quote(%q) = %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestParsingKeepsTypesOfUserVariables(t *testing.T) {
+	const sql = "SELECT @a"
+	number := Default.With("@a", "1").With("@b", "_utf8mb4 X'41' COLLATE utf8mb4_bin")
+	for _, same := range []*Settings{Default.With("@b", "_utf8mb4 X'' COLLATE utf8mb4_bin").With("@a", "-23"), Default.With("@a", "0").With("@b", "_utf8mb4 X'' COLLATE utf8mb4_bin")} {
+		if same.parsing(sql) != number.parsing(sql) {
+			t.Errorf("%v is read otherwise", same.Assignments())
+		}
+	}
+	for _, literal := range []string{"NULL", "1.5", "1e0", "18446744073709551615", "'a'", "_latin1'a'", "'", "CONVERT(NULL USING latin1) COLLATE latin1_bin"} {
+		other := number.With("@a", literal)
+		if other.parsing(sql) == number.parsing(sql) || other.parsing("SELECT @@a, @@b") != number.parsing("") {
+			t.Errorf("%s is read as a number", literal)
 		}
 	}
 }
