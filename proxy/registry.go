@@ -13,6 +13,7 @@ import (
 	"locus/idgen/gene"
 	"locus/proxy/session"
 	"locus/proxy/session/interrupt"
+	"locus/proxy/sysvars"
 )
 
 // registry knows the sessions.
@@ -92,11 +93,11 @@ func (r *registry) len() int {
 }
 
 // processes describes every session.
-func (r *registry) processes() []session.Process {
+func (r *registry) processes() []sysvars.Process {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
-	list := make([]session.Process, 0, len(r.sessions))
+	list := make([]sysvars.Process, 0, len(r.sessions))
 	for _, s := range r.sessions {
 		list = append(list, s.Process(now))
 	}

@@ -16,6 +16,7 @@ import (
 	"locus/proxy/meter"
 	"locus/proxy/schema"
 	"locus/proxy/session"
+	"locus/proxy/sysvars"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
@@ -172,7 +173,7 @@ func (b *builder) read(ctx context.Context, w *world) error {
 	}
 	if w.session.Catalog == nil || !sameCatalog(b.last, loaded) {
 		w.session.Catalog = loaded.Catalog
-		w.session.Plans, w.session.Sets = plan.NewCache(plansKept), new(session.SetWarnings)
+		w.session.Plans, w.session.Sets = plan.NewCache(plansKept), new(sysvars.SetWarnings)
 	}
 	if err := b.server(ctx, w, first); err != nil {
 		return err
@@ -196,14 +197,14 @@ func (b *builder) server(ctx context.Context, w *world, q schema.Querier) error 
 	if w.charsets, err = readCharsets(ctx, q); err != nil {
 		return err
 	}
-	if session.Readable(string(rows[0][2])) {
+	if sysvars.Readable(string(rows[0][2])) {
 		w.session.Charset, w.session.Collation = string(rows[0][2]), string(rows[0][3])
 	}
 	if w.session.Charset == "utf8mb4" && w.session.Collation == mysqlDefault {
 		w.session.Collation = "" // as sessions have it that name none
 	}
 	for id, set := range w.charsets {
-		if set.collation == string(rows[0][1]) && session.Readable(set.charset) {
+		if set.collation == string(rows[0][1]) && sysvars.Readable(set.charset) {
 			w.collation = byte(id)
 		}
 	}

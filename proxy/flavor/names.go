@@ -42,6 +42,9 @@ func (f Flavor) TablesCountCommands() bool { return f == MariaDB }
 // HasStatusTable tells whether information_schema has the table of variables or of status of that name.
 func (f Flavor) HasStatusTable(name string) bool { return f == MariaDB || name == "processlist" }
 
+// HasTableStatement tells whether TABLE name stands for SELECT * FROM name.
+func (f Flavor) HasTableStatement() bool { return f == MySQL }
+
 // Processes returns the table of what the server's sessions do, and whether SHOW PROCESSLIST has the column Progress.
 func (f Flavor) Processes() (table string, progress bool) {
 	if f == MariaDB {
@@ -60,6 +63,9 @@ func (f Flavor) UserVariables() string {
 
 // HasVariable tells whether the server has a system variable of which the proxy gives its own value.
 func (f Flavor) HasVariable(name string) bool { return name != "gtid_mode" || f == MySQL }
+
+// ProfilesSet tells whether a SET that turns profiling on twice is in its own profile.
+func (f Flavor) ProfilesSet() bool { return f == MariaDB }
 
 // ListsPadding tells whether information_schema.COLLATIONS says for which collations trailing spaces count in comparisons.
 func (f Flavor) ListsPadding() bool { return f == MySQL }

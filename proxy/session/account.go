@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"locus/proxy/gather"
+	"locus/proxy/sysvars"
 	"locus/router/plan"
 )
 
@@ -75,7 +76,7 @@ func (s *Session) obey(w *World) {
 
 // planContext is what statements are planned in.
 func (s *Session) planContext(w *World) plan.Context {
-	return plan.Context{Catalog: w.Catalog, Schema: s.settings.Database(), Rights: s.account.Rights, Owned: owned, Temporary: slices.Clone(s.pins.tables())}
+	return plan.Context{Catalog: w.Catalog, Schema: s.vars.Settings.Database(), Rights: s.account.Rights, Owned: sysvars.Owned, Temporary: slices.Clone(s.pins.tables())}
 }
 
 // mayScatter holds a read of several shards to the user's guard.
@@ -84,7 +85,7 @@ func (s *Session) mayScatter(shards int) error {
 	case Refuse:
 		return &plan.Refusal{Code: plan.ScatterRefused, Message: "this user may not read several shards at once: name the owner, the ID or the order number in WHERE"}
 	case Warn:
-		s.warnings = append(s.warnings, diagnostic{level: "Warning", code: uitoa(scatterWarning), message: "locus: this statement read " + uitoa(uint64(shards)) + " shards"})
+		s.vars.Warn("this statement read " + uitoa(uint64(shards)) + " shards")
 	case Allow:
 	}
 	return nil
@@ -96,7 +97,7 @@ func (s *Session) mayScatterWrite(shards int) error {
 	case Refuse:
 		return plan.Scattered()
 	case Warn:
-		s.warnings = append(s.warnings, diagnostic{level: "Warning", code: uitoa(scatterWarning), message: "locus: this statement changed rows on " + uitoa(uint64(shards)) + " shards"})
+		s.vars.Warn("this statement changed rows on " + uitoa(uint64(shards)) + " shards")
 	case Allow:
 	}
 	return nil
@@ -107,7 +108,7 @@ func (s *Session) mayRunUnfiltered(p *plan.Plan) error {
 	switch {
 	case s.account.Unfiltered == Allow || !p.Unfiltered:
 	case s.account.Unfiltered == Warn:
-		s.warnings = append(s.warnings, diagnostic{level: "Warning", code: uitoa(scatterWarning), message: "locus: this statement had no WHERE"})
+		s.vars.Warn("this statement had no WHERE")
 	default:
 		return &plan.Refusal{Code: plan.UnfilteredRefused, Message: "this user may not change all rows of a table: name them in WHERE"}
 	}
@@ -123,7 +124,7 @@ func (s *Session) maySkip(rows uint64) error {
 	switch {
 	case rows <= largeOffset || s.account.LargeOffset == Allow:
 	case s.account.LargeOffset == Warn:
-		s.warnings = append(s.warnings, diagnostic{level: "Warning", code: uitoa(scatterWarning), message: "locus: this statement skipped " + uitoa(rows) + " rows of several shards"})
+		s.vars.Warn("this statement skipped " + uitoa(rows) + " rows of several shards")
 	default:
 		return &plan.Refusal{Code: plan.OffsetRefused, Message: "this user may not skip more than " + uitoa(largeOffset) + " rows of several shards: go on from the last row's values in WHERE"}
 	}
@@ -143,9 +144,6 @@ func (a *Account) gatherLimits() (most, bounds gather.Limits) {
 // mayHaveGathered tells of a statement that has gathered more than the user's bounds.
 func (s *Session) mayHaveGathered(rows, bytes int64) {
 	if _, bounds := s.account.gatherLimits(); s.account.LargeGather == Warn && (rows > bounds.Rows || bytes > bounds.Bytes) {
-		s.warnings = append(s.warnings, diagnostic{level: "Warning", code: uitoa(scatterWarning), message: "locus: this statement gathered " + uitoa(uint64(rows)) + " rows of several shards"})
+		s.vars.Warn("this statement gathered " + uitoa(uint64(rows)) + " rows of several shards")
 	}
 }
-
-// scatterWarning is ER_UNKNOWN_ERROR, as there is no better number.
-const scatterWarning = 1105

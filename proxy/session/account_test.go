@@ -23,8 +23,8 @@ func TestLargeOffset(t *testing.T) {
 		s := &Session{account: &Account{LargeOffset: c.guard}}
 		var r *plan.Refusal
 		err := s.maySkip(c.rows)
-		if errors.As(err, &r) != c.refused || c.refused && r.Code != plan.OffsetRefused || len(s.warnings) != c.warned {
-			t.Errorf("%+v: %v, %d warnings", c, err, len(s.warnings))
+		if errors.As(err, &r) != c.refused || c.refused && r.Code != plan.OffsetRefused || len(s.vars.Conditions) != c.warned {
+			t.Errorf("%+v: %v, %d warnings", c, err, len(s.vars.Conditions))
 		}
 	}
 }
@@ -46,8 +46,8 @@ func TestLargeGather(t *testing.T) {
 		s := &Session{account: &c.account}
 		most, _ := c.account.gatherLimits()
 		s.mayHaveGathered(c.rows, 0)
-		if most.Rows != c.most || len(s.warnings) != c.warned {
-			t.Errorf("%+v: at most %d rows, %d warnings of %d", c.account, most.Rows, len(s.warnings), c.rows)
+		if most.Rows != c.most || len(s.vars.Conditions) != c.warned {
+			t.Errorf("%+v: at most %d rows, %d warnings of %d", c.account, most.Rows, len(s.vars.Conditions), c.rows)
 		}
 	}
 }

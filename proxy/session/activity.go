@@ -7,25 +7,9 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/sysvars"
 	"locus/proxy/wire"
 )
-
-// Process is a session as SHOW PROCESSLIST has it.
-type Process struct {
-	ID      uint32
-	User    string
-	Host    string
-	DB      *string
-	Command string
-	Time    int // seconds in this state
-	State   string
-	Info    *string
-	// Thread is the number of its connection to the first shard, whose server knows
-	// what the statement under way does or waits for; 0: it has none.
-	Thread uint32
-	// Pinned is the number of the one that it keeps there; 0: it keeps none.
-	Pinned uint32
-}
 
 // activity is what a session lets others see of itself. The command is a view of
 // the packet that is being served: it is copied under the lock, which is why the
@@ -60,12 +44,12 @@ func (a *activity) set(change func(*activity)) {
 
 // Process describes the session. It may be called from any goroutine. How long it has been doing what it does is what
 // the watcher has seen, for a command may end without a look at the clock.
-func (s *Session) Process(now time.Time) Process {
+func (s *Session) Process(now time.Time) sysvars.Process {
 	thread := s.interrupts.Thread(s.World().Catalog.First())
 	a := &s.activity
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	p := Process{ID: s.id, User: a.user, Host: s.host, Command: "Sleep", Time: int(s.interrupts.Took(now).Seconds()), State: a.pinned, Pinned: a.kept}
+	p := sysvars.Process{ID: s.id, User: a.user, Host: s.host, Command: "Sleep", Time: int(s.interrupts.Took(now).Seconds()), State: a.pinned, Pinned: a.kept}
 	if a.database != "" {
 		database := a.database
 		p.DB = &database

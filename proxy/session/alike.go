@@ -26,7 +26,7 @@ func (s *Session) alike(r *request, done router.ShardName, passed []passedOver) 
 		for _, name := range r.plan.Statement.Tables {
 			schema := name.Schema
 			if schema == "" {
-				schema = s.settings.Database()
+				schema = s.vars.Settings.Database()
 			}
 			table := plan.Quote(schema) + "." + plan.Quote(name.Name)
 			want, err := s.definitionOf(done, table)
@@ -48,7 +48,7 @@ func (s *Session) alike(r *request, done router.ShardName, passed []passedOver) 
 // definitionOf gives a table's definition, its lines sorted; nothing if it isn't
 // there.
 func (s *Session) definitionOf(shard router.ShardName, table string) ([]string, error) {
-	l, err := s.borrowApart(shard, s.settings)
+	l, err := s.borrowApart(shard, s.vars.Settings)
 	if err != nil {
 		return nil, err
 	}

@@ -88,7 +88,7 @@ func (b *bulk) flush() error {
 	b.rows = 0
 	b.text = append(b.text, b.tail...)
 	lexed, args := new(stmt.Lexed), new(stmt.Args)
-	lexed.Lex(b.text, b.mode)
+	lexed.Lex(b.text, b.vars.Mode)
 	if b.plan == nil {
 		p, err := plan.Make(lexed, b.planContext(b.r.world))
 		if err != nil {
@@ -105,7 +105,7 @@ func (b *bulk) flush() error {
 	if err := b.within(parts); err != nil {
 		return err
 	}
-	before := len(b.warnings)
+	before := len(b.vars.Conditions)
 	r.at = b.time
 	total, err := b.runEach(r, parts)
 	if err != nil {
@@ -128,7 +128,7 @@ func (b *bulk) flush() error {
 
 // holds tells whether the session's character set has all letters of a text in UTF-8.
 func (b *bulk) holds(text []byte) bool {
-	charset, _ := b.settings.Names()
+	charset, _ := b.vars.Settings.Names()
 	most := byte(0xff)
 	switch charset {
 	case "ascii":
@@ -187,7 +187,7 @@ func (b *bulk) gave(result *stamp.Result, hiding catalog.Hiding) {
 
 // within holds a client's transaction to one shard, where it can have no other.
 func (b *bulk) within(parts []part) error {
-	if b.Spanning != Single || b.own && b.autocommit {
+	if b.Spanning != Single || b.own && b.vars.Autocommit {
 		return nil
 	}
 	have := parts[0].shard
@@ -206,7 +206,7 @@ func (b *bulk) end(err error) error {
 		err = b.flush()
 	}
 	switch {
-	case err == nil && b.own && b.autocommit:
+	case err == nil && b.own && b.vars.Autocommit:
 		return b.commit()
 	case err == nil:
 		return nil
@@ -247,12 +247,12 @@ func (b *bulk) tellLoaded(replaces bool) error {
 func (b *bulk) say(words []byte) error {
 	ok := wire.OK{AffectedRows: b.total.affected, Warnings: b.total.warnings, Info: words}
 	if b.firstID != 0 && b.total.affected > 0 {
-		b.insertID = b.firstID
+		b.vars.InsertID = b.firstID
 	}
 	if b.total.affected > 0 {
 		ok.LastInsertID = b.countFrom
 	}
-	b.foundRows = b.inserted
+	b.vars.FoundRows = b.inserted
 	if err := b.writeOK(ok); err != nil {
 		return &clientGone{err}
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/sysvars"
 	"locus/proxy/wire"
 	"locus/router/stmt"
 )
@@ -30,7 +31,7 @@ func (s *Session) dispatch(command byte, payload []byte) error {
 	case mysql.COM_PING:
 		return s.writeOK(wire.OK{})
 	case mysql.COM_INIT_DB:
-		s.commands[stmt.CountChangeDB]++
+		s.vars.Commands[stmt.CountChangeDB]++
 		return s.answer(s.use(string(payload[1:])))
 	case mysql.COM_RESET_CONNECTION:
 		s.resetConnection()
@@ -66,14 +67,14 @@ func (s *Session) answer(err error) error {
 // but for the current database and FOUND_ROWS(), which both servers keep. A MySQL
 // forgets the login's character set and collation too, and takes its own.
 func (s *Session) resetConnection() {
-	database, found := s.settings.Database(), s.foundRows
+	database, found := s.vars.Settings.Database(), s.vars.FoundRows
 	s.reset()
 	settings := s.initial.WithDatabase(database)
 	if w := s.World(); !w.Flavor.KeepsLoginCharset() && w.Charset != "" {
 		settings = settings.WithNames(w.Charset, w.Collation)
 	}
 	s.carry(settings)
-	s.foundRows = found
+	s.vars.FoundRows = found
 }
 
 // reset makes the session as it was after login.
@@ -81,20 +82,18 @@ func (s *Session) reset() {
 	s.closeCursors()
 	s.rollbackBranches()
 	s.unpinAll()
-	s.mode, s.autocommit = s.World().Mode, true
+	mode := s.World().Mode
 	if s.capabilities&mysql.CLIENT_IGNORE_SPACE != 0 {
-		s.mode |= stmt.IgnoreSpace
+		mode |= stmt.IgnoreSpace
 	}
+	s.vars.Reset(sysvars.Values{Settings: s.vars.Settings, Mode: mode, Autocommit: true, Late: s.account.Late})
 	s.carry(s.initial)
-	s.late, s.replica = s.account.Late, false
-	s.context = given{}
+	s.replica = false
 	s.interrupts.LimitIdle(0)
-	s.insertID, s.forcedID, s.toldState, s.warnings = 0, 0, "", nil
-	s.rowCount, s.foundRows, s.kept = 0, 0, nil
 	s.forgetTexts()
 	s.lostPins, s.unkept = "", nil
 	s.forgetPrepared()
-	clear(s.commands[:])
+	clear(s.vars.Commands[:])
 }
 
 // The options of COM_SET_OPTION.

@@ -38,7 +38,7 @@ func wantsCursor(e wire.Execute, p *prepared) bool {
 // says which one it must be.
 func (s *Session) lendForCursor(shard router.ShardName, outside bool) (lease, error) {
 	for _, h := range s.holdings {
-		if h.own && h.shard == shard && !s.txn.running() && h.conn.Carry(s.ctx, s.settings) == nil {
+		if h.own && h.shard == shard && !s.txn.running() && h.conn.Carry(s.ctx, s.vars.Settings) == nil {
 			h.own = false
 			return lease{branch: h.branch, outside: outside}, nil
 		}
@@ -122,7 +122,7 @@ func (s *Session) loseCursors(c *backend.Conn) {
 
 // fetch answers COM_STMT_FETCH.
 func (s *Session) fetch(payload []byte) error {
-	s.commands[stmt.CountFetch]++
+	s.vars.Commands[stmt.CountFetch]++
 	p, err := s.statement(payload)
 	if err != nil {
 		return s.writeError(err)

@@ -53,7 +53,7 @@ func (s *Session) runDefinition(r *request) error {
 		return undefined(done, passed[0].shard, err)
 	}
 	for _, p := range passed {
-		s.warnings = append(s.warnings, diagnostic{level: "Note", code: uitoa(uint64(p.said.Code)), message: "locus: passed over shard " + string(p.shard) + ": " + p.said.Message})
+		s.vars.Note(p.said.Code, "passed over shard "+string(p.shard)+": "+p.said.Message)
 	}
 	total.Warnings += uint16(len(passed))
 	if err := s.writeOK(total); err != nil {
@@ -87,9 +87,7 @@ func (s *Session) reread(done []string) {
 		return
 	}
 	if err := s.Redefined(s.interrupts.Waits()); err != nil {
-		s.warnings = append(s.warnings, diagnostic{
-			level: "Warning", code: uitoa(mysql.ER_UNKNOWN_ERROR), message: "locus: the definition is made, and not known to every proxy yet: " + err.Error(),
-		})
+		s.vars.Warn("the definition is made, and not known to every proxy yet: " + err.Error())
 	}
 }
 

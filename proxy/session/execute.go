@@ -18,7 +18,7 @@ import (
 // execute answers COM_STMT_EXECUTE.
 func (s *Session) execute(payload []byte) error {
 	s.Counts.Statements.Add(1)
-	s.commands[stmt.CountExecute]++
+	s.vars.Commands[stmt.CountExecute]++
 	p, err := s.statement(payload)
 	if err != nil {
 		return s.writeError(err)
@@ -64,8 +64,8 @@ func (s *Session) executePrepared(p *prepared, payload []byte) error {
 		s.bound = append(s.bound, boundValue(param))
 	}
 	s.args.Reset(&p.lexed, s.bound)
-	s.args.Foreign = s.foreign || p.read.foreign
-	s.values = plan.Values{Args: &s.args, InsertID: s.insertID}
+	s.args.Foreign = s.vars.Foreign || p.read.foreign
+	s.values = plan.Values{Args: &s.args, InsertID: s.vars.InsertID}
 	s.binary = true
 	defer func() { s.binary = false }()
 	err = s.finish(s.observed(&request{plan: p.plan, values: &s.values, world: w, statement: p, payload: payload, cursor: wantsCursor(e, p)}))

@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/sysvars"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -33,13 +34,13 @@ func (s *Session) runPrepared(r *request, t *textual, p *stmt.TextPrepared) erro
 		}
 		return s.runChanged(r, bound, s.planContext(r.world))
 	}
-	s.countCommand(inner.Statement)
+	s.vars.Commands.Count(inner.Statement)
 	args := new(stmt.Args)
-	args.Foreign = s.foreign || t.read.foreign
+	args.Foreign = s.vars.Foreign || t.read.foreign
 	args.Reset(lexed, nil)
 	return s.run(&request{
 		plan: inner, world: r.world, textual: t, payload: append([]byte{mysql.COM_QUERY}, executing(p)...),
-		values: &plan.Values{Args: args, InsertID: s.insertID},
+		values: &plan.Values{Args: args, InsertID: s.vars.InsertID},
 	})
 }
 
@@ -55,8 +56,8 @@ func (s *Session) runsThere(w *World, t *textual, l *stmt.Lexed, inner *plan.Pla
 	}
 	there := inner.Place == plan.Any || inner.Place == plan.Fixed && inner.Shard == w.Catalog.First()
 	plain := len(inner.Added) == 0 && l.Params == len(p.Using)+len(p.Values) && (l.Params > 0 || s.past(&t.read))
-	readable := utf8.ValidString(t.text) && (!s.foreign && !t.read.foreign || isASCII(t.text))
-	return there && plain && readable && len(s.txn.branches) <= 1 && !wide(s.settings)
+	readable := utf8.ValidString(t.text) && (!s.vars.Foreign && !t.read.foreign || isASCII(t.text))
+	return there && plain && readable && len(s.txn.branches) <= 1 && !sysvars.Wide(s.vars.Settings)
 }
 
 // textualName is what connections know a text by that they are about to execute.

@@ -130,7 +130,7 @@ func (s *Session) attempt(r *request) error {
 			return interrupt.Preempted.Error(s.flavor())
 		}
 	}
-	s.countCommand(r.plan.Statement)
+	s.vars.Commands.Count(r.plan.Statement)
 	err := s.runMetered(r)
 	held, ok := err.(*heldError) //nolint:errorlint // it is never wrapped
 	if !ok || s.txn.lost {

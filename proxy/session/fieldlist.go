@@ -13,7 +13,7 @@ import (
 func (s *Session) fieldList(payload []byte) error {
 	w := s.world()
 	table, _, _ := bytes.Cut(payload[1:], []byte{0})
-	if err := s.account.Rights.Table(catalog.TableName{Schema: s.settings.Database(), Name: string(table)}); err != nil {
+	if err := s.account.Rights.Table(catalog.TableName{Schema: s.vars.Settings.Database(), Name: string(table)}); err != nil {
 		return s.writeError(err)
 	}
 	l, err := s.lend(w.Catalog.First(), true)

@@ -12,18 +12,18 @@ func (s *Session) count(l lease, r *request, failed bool) {
 	ok, has := s.scanner.OK()
 	switch {
 	case failed:
-		s.rowCount = -1
+		s.vars.RowCount = -1
 		s.foundNone(l, r)
 	case s.scanner.Columns() > 0 && r.plan.Statement.Kind != stmt.Call:
-		s.rowCount = -1
+		s.vars.RowCount = -1
 		if finds(r) {
 			s.found(l, r)
 		}
 	case has:
-		s.rowCount = int64(ok.AffectedRows)
+		s.vars.RowCount = int64(ok.AffectedRows)
 		switch st := r.plan.Statement; {
 		case st.Kind == stmt.Select: // … INTO @a
-			s.foundRows = ok.AffectedRows
+			s.vars.FoundRows = ok.AffectedRows
 		case copies(r) && (r.world.Flavor.FindsRowsOfCreate() || st.Kind != stmt.DDL):
 			s.askFoundRows(l)
 		}
@@ -54,7 +54,7 @@ func (s *Session) found(l lease, r *request) {
 	case offset > 0 && rows == 0, st.Features&stmt.Union != 0 && st.Features&stmt.Limited != 0 && r.world.Flavor.FindsRowsBehindUnion():
 		s.askFoundRows(l)
 	default:
-		s.foundRows = offset + rows
+		s.vars.FoundRows = offset + rows
 	}
 }
 

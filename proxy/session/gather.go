@@ -11,6 +11,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/gather"
+	"locus/proxy/sysvars"
 	"locus/proxy/trace"
 	"locus/proxy/wire"
 	"locus/router"
@@ -146,7 +147,7 @@ func (s *Session) borrowApart(shard router.ShardName, settings *backend.Settings
 // settings are those under which rows are written: nothing of the session's may
 // change a value.
 func (g *gathering) settings() *backend.Settings {
-	return backend.Default.WithDatabase(g.Session.settings.Database()).
+	return backend.Default.WithDatabase(g.Session.vars.Settings.Database()).
 		With("sql_mode", "'ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO'").With("time_zone", "'+00:00'")
 }
 
@@ -177,7 +178,7 @@ func (g *gathering) inPlace(t *plan.Gathered) bool { return t.System || t.Here &
 
 // answer runs the statement over the temporary tables, and passes the answer on.
 func (g *gathering) answer() error {
-	if err := g.at.conn.Carry(g.ctx, g.Session.settings); err != nil {
+	if err := g.at.conn.Carry(g.ctx, g.Session.vars.Settings); err != nil {
 		return err
 	}
 	g.r.outside = true
@@ -210,7 +211,7 @@ func (g *gathering) places() []edit {
 	}
 	for _, u := range unnamed {
 		from, to := g.lex.Offset(u.Start), g.lex.Offset(u.End)
-		edits = append(edits, edit{to, to, string(appendAlias(nil, g.lex.Text[from:to]))})
+		edits = append(edits, edit{to, to, string(sysvars.AppendAlias(nil, g.lex.Text[from:to]))})
 	}
 	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
 	return edits

@@ -15,7 +15,7 @@ import (
 // known to leave as it is has the rows be gathered.
 func (g *gathering) sumUp(p *plan.Partial) error {
 	from, ok, err := g.literally(g.lex.Offset(p.Start), g.lex.Offset(p.End), p.Filters)
-	if err != nil || !ok || g.foreign {
+	if err != nil || !ok || g.vars.Foreign {
 		return err
 	}
 	keys, err := g.keys(p)
@@ -76,7 +76,7 @@ func (g *gathering) sums(p *plan.Partial, from string) (columns []gather.Column,
 	for i := range p.Sums {
 		fields[i] = g.summed(&p.Sums[i])
 	}
-	if err := g.at.conn.Carry(g.ctx, g.Session.settings); err != nil {
+	if err := g.at.conn.Carry(g.ctx, g.Session.vars.Settings); err != nil {
 		return nil, nil, err
 	}
 	rows, err := g.at.conn.Own().Query(g.ctx, "SELECT "+strings.Join(fields, ", ")+" "+from+"\nLIMIT 0")

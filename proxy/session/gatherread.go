@@ -14,7 +14,7 @@ import (
 // begin has all rows that a shard gives be of one moment: they are read in a
 // transaction, the client's or one of the statement's own.
 func (g *gathering) begin() (end func(error) error, err error) {
-	if g.txn.running() || !g.autocommit {
+	if g.txn.running() || !g.vars.Autocommit {
 		return func(err error) error { return err }, nil
 	}
 	g.own = true
@@ -31,13 +31,13 @@ func (g *gathering) begin() (end func(error) error, err error) {
 // read has every shard that may have rows of a table give them, and writes them.
 func (g *gathering) read(text string, into *gather.Table) error {
 	lexed := new(stmt.Lexed)
-	lexed.Lex([]byte(text), g.mode)
-	p, err := plan.Make(lexed, plan.Context{Catalog: g.r.world.Catalog, Schema: g.Session.settings.Database()})
+	lexed.Lex([]byte(text), g.vars.Mode)
+	p, err := plan.Make(lexed, plan.Context{Catalog: g.r.world.Catalog, Schema: g.Session.vars.Settings.Database()})
 	if err != nil {
 		return err
 	}
 	args := new(stmt.Args)
-	args.Foreign = g.foreign
+	args.Foreign = g.vars.Foreign
 	args.Reset(lexed, nil)
 	r := g.onBehalf(g.r, p, args, []byte(text))
 	if err := g.narrow(r); err != nil {

@@ -43,7 +43,7 @@ func (g *gathering) columns(t *plan.Gathered) ([]gather.Column, error) {
 	}
 	var out []gather.Column
 	for _, d := range rows.Columns {
-		if g.foreign && !isASCII(string(d.Name)) {
+		if g.vars.Foreign && !isASCII(string(d.Name)) {
 			return nil, &plan.Refusal{Code: plan.ScatterShape, Message: "gathering a column whose name is not ASCII for a client whose character set is not UTF-8: use SET NAMES utf8mb4"}
 		}
 		if !t.All && !t.Names[strings.ToLower(string(d.Name))] {

@@ -41,7 +41,7 @@ func (s *Session) done(l lease, status uint16) {
 func (s *Session) doneUntold(l lease, code uint16, mayEnd bool) {
 	doubt := mayEnd || !s.pins.has(globalTransaction) && twophase.MayEndTransaction(code)
 	if !l.joined {
-		doubt = doubt || !s.autocommit || s.txn.running()
+		doubt = doubt || !s.vars.Autocommit || s.txn.running()
 	}
 	switch {
 	case s.left(l):

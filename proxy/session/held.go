@@ -129,7 +129,7 @@ func weightOf(settings *backend.Settings) int {
 
 // carriable tells why the session can't have the settings; nil: it can.
 func (s *Session) carriable(next *backend.Settings) error {
-	if next == s.settings {
+	if next == s.vars.Settings {
 		return nil
 	}
 	if err := settable(next); err != nil {
@@ -148,7 +148,7 @@ func (s *Session) carriable(next *backend.Settings) error {
 
 // recount counts the settings that the session has now.
 func (s *Session) recount() {
-	n := weightOf(s.settings)
+	n := weightOf(s.vars.Settings)
 	s.weight += n - s.carried
 	s.Memory.give(s.carried - n)
 	s.carried = n

@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/sysvars"
 	"locus/proxy/wire"
 )
 
@@ -17,7 +18,7 @@ var testMemory = NewMemory(DefaultMemory)
 // longSession is one that prepares statements without a shard.
 func longSession(params int) (*Session, *prepared) {
 	p := &prepared{id: 1, text: "SELECT ?", params: params}
-	s := &Session{settings: backend.Default, Services: &Services{MaxStatement: 1 << 20, Counts: &Counts{}, Memory: testMemory}, prepared: map[uint32]*prepared{1: p}}
+	s := &Session{vars: sysvars.State{Values: sysvars.Values{Settings: backend.Default}}, Services: &Services{MaxStatement: 1 << 20, Counts: &Counts{}, Memory: testMemory}, prepared: map[uint32]*prepared{1: p}}
 	return s, p
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/sysvars"
 	"locus/proxy/wire"
 )
 
@@ -32,20 +33,21 @@ func (s *Session) identify(c *Client) {
 	if c.Capabilities&mysql.CLIENT_IGNORE_SPACE != 0 {
 		s.initial = s.initial.With("sql_mode", "CONCAT(@@GLOBAL.sql_mode, ',IGNORE_SPACE')")
 	}
+	s.vars.Tracks = c.Capabilities&mysql.CLIENT_SESSION_TRACK != 0
 	s.reset()
 }
 
 // welcome ends a login with an OK, or with an error, after which the session
 // ends, if what it asked for can't be.
 func (s *Session) welcome(database string) error {
-	if charset, _ := s.initial.Names(); !Readable(charset) {
-		return errors.Join(s.writeError(unsafeCharset(charset)), errQuit)
+	if charset, _ := s.initial.Names(); !sysvars.Readable(charset) {
+		return errors.Join(s.writeError(sysvars.UnsafeCharset(charset)), errQuit)
 	}
 	if database != "" {
 		if err := s.use(database); err != nil {
 			return errors.Join(s.writeError(err), errQuit)
 		}
-		s.initial = s.settings
+		s.initial = s.vars.Settings
 	}
 	return s.writeOK(wire.OK{})
 }

@@ -45,7 +45,7 @@ func (s *Session) runStamped(r *request) error {
 	rows := len(result.Genes)
 	ok := wire.OK{AffectedRows: total.affected, Warnings: total.warnings}
 	if result.HasID && total.affected > 0 {
-		s.insertID = result.FirstID.Lo
+		s.vars.InsertID = result.FirstID.Lo
 		ok.LastInsertID = result.CountFrom
 	} else if total.affected > 0 {
 		ok.LastInsertID = r.plan.Insert.LastNumber(r.values)
@@ -64,7 +64,7 @@ func (s *Session) runStamped(r *request) error {
 func (s *Session) stamped(r *request) (*stamp.Result, error) {
 	defer s.timing.trace.Enter(trace.Issue, "")()
 	if s.Generators != nil && len(r.plan.Insert.Table.StampedColumns) > 0 {
-		declared, values := r.world.Declared, s.context.values
+		declared, values := r.world.Declared, s.vars.Context.Values
 		s.stamper.Make = func(ctx context.Context, generator string, n int) ([]string, error) {
 			return s.Generators.Texts(ctx, declared, generator, n, values)
 		}
@@ -113,7 +113,7 @@ func (s *Session) keepReturned(r *request, shard router.ShardName, layout orderi
 		return
 	}
 	if len(rows.Rows) > 0 {
-		s.insertID = id.Lo
+		s.vars.InsertID = id.Lo
 	}
 	s.done(l, l.conn.Status())
 }
@@ -131,7 +131,7 @@ type inserting struct {
 func (s *Session) endInsert(dst, packet []byte) ([]byte, error) {
 	if _, failed := s.scanner.ErrCode(); !failed && s.scanner.Columns() > 0 { // RETURNING
 		if s.scanner.Rows() > 0 && !s.insert.mayUpdate {
-			s.insertID = s.insert.id
+			s.vars.InsertID = s.insert.id
 		}
 		return append(dst, packet...), nil
 	}
@@ -145,7 +145,7 @@ func (s *Session) endInsert(dst, packet []byte) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	s.insertID = s.insert.id
+	s.vars.InsertID = s.insert.id
 	return wire.RebuildOK(dst, packet, ok.AffectedRows, s.insert.countFrom)
 }
 

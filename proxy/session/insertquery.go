@@ -24,12 +24,12 @@ func (s *Session) runInsertQuery(r *request) error {
 	q := r.plan.Query
 	read := q.Lex(r.values.Lexed)
 	args := new(stmt.Args)
-	args.Foreign = s.foreign
+	args.Foreign = s.vars.Foreign
 	args.Reset(read, s.boundOf(r))
 	inner := *r.plan
 	inner.Gather = q.Gather
 	own := *r
-	own.plan, own.values = &inner, &plan.Values{Args: args, InsertID: s.insertID, UserVariable: r.values.UserVariable}
+	own.plan, own.values = &inner, &plan.Values{Args: args, InsertID: s.vars.InsertID, UserVariable: r.values.UserVariable}
 	var b *bulk
 	err := s.gathered(&own, func(g *gathering) error {
 		head := string(r.values.Text[:r.values.Offset(q.Start)])
@@ -49,8 +49,8 @@ func (s *Session) runInsertQuery(r *request) error {
 
 // writable refuses what could not be written into a text as it is.
 func (s *Session) writable() error {
-	charset, set := s.settings.Lookup("character_set_connection")
-	if s.foreign || set && !strings.HasPrefix(strings.ToLower(strings.Trim(charset, "'")), "utf8mb4") {
+	charset, set := s.vars.Settings.Lookup("character_set_connection")
+	if s.vars.Foreign || set && !strings.HasPrefix(strings.ToLower(strings.Trim(charset, "'")), "utf8mb4") {
 		return &plan.Refusal{Code: plan.Unsupported, Message: "rows from elsewhere for several shards, for a client whose character set is not UTF-8: use SET NAMES utf8mb4"}
 	}
 	return nil
@@ -89,7 +89,7 @@ func (g *gathering) unread(err error) error {
 // open sends the query, so that values come in binary form: as text some are
 // rounded.
 func (g *gathering) open(text string, params []wire.Param) (*gather.Rows, error) {
-	settings := g.Session.settings.With("character_set_results", "utf8mb4").Without("sql_select_limit") // it is for rows that clients get
+	settings := g.Session.vars.Settings.With("character_set_results", "utf8mb4").Without("sql_select_limit") // it is for rows that clients get
 	if err := g.at.conn.Carry(g.ctx, settings); err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (g *gathering) open(text string, params []wire.Param) (*gather.Rows, error)
 		}
 	}
 	if g.r.plan.ReadsInsertID {
-		if _, err := g.at.conn.Own().Exec(g.ctx, "SET last_insert_id = "+uitoa(g.insertID)); err != nil {
+		if _, err := g.at.conn.Own().Exec(g.ctx, "SET last_insert_id = "+uitoa(g.vars.InsertID)); err != nil {
 			return nil, err
 		}
 	}
@@ -131,7 +131,7 @@ func (g *gathering) literals(fields []wire.Column, into plan.Destination) (func(
 			return nil, err
 		}
 	}
-	backslashes := g.mode&stmt.NoBackslash == 0
+	backslashes := g.vars.Mode&stmt.NoBackslash == 0
 	return func(out []byte, values [][]byte) ([]byte, error) {
 		var err error
 		for i, v := range values {
@@ -149,7 +149,7 @@ func (g *gathering) literals(fields []wire.Column, into plan.Destination) (func(
 // fixedZone refuses a TIMESTAMP in a time zone whose clocks go back: as text it
 // would be ambiguous then.
 func (g *gathering) fixedZone() error {
-	zone, ok := g.Session.settings.Lookup("time_zone")
+	zone, ok := g.Session.vars.Settings.Lookup("time_zone")
 	zone = strings.ToUpper(strings.Trim(zone, "'"))
 	if ok && (strings.HasPrefix(zone, "+") || strings.HasPrefix(zone, "-") || zone == "UTC") {
 		return nil

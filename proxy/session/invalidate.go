@@ -6,8 +6,6 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
-	"locus/proxy/flavor"
-	"locus/router/stmt"
 )
 
 // Stored code may have set variables, which a session goes on seeing on the connection
@@ -23,10 +21,10 @@ func (s *Session) switchedOff() bool {
 }
 
 // invalidate has those connections, but for one, be given variables anew; undo ends that
-// if a server has refused the values.
+// if a server has refused the values. It is nil if there are none.
 func (s *Session) invalidate(names []string, but *backend.Conn) (undo func()) {
 	if !s.ranCode() {
-		return func() {}
+		return nil
 	}
 	var undone []func()
 	for _, p := range s.pins.list {
@@ -42,29 +40,5 @@ func (s *Session) invalidate(names []string, but *backend.Conn) (undo func()) {
 	}
 }
 
-// tryAnew is try of what a SET leads to.
-func (s *Session) tryAnew(next view) error {
-	undo := s.invalidate(next.assigned, nil)
-	err := s.try(next.settings)
-	if err != nil {
-		undo()
-	}
-	return err
-}
-
-// carriedNames are the names by which connections carry what one assignment changes.
-func carriedNames(v stmt.Variable, f flavor.Flavor) []string {
-	switch {
-	case v.NextOnly:
-		return nil
-	case v.User:
-		return []string{variableName(v.Name)}
-	case v.Name == "names":
-		return []string{"names"}
-	case v.Name == "charset":
-		return []string{"names", "character_set_client", "character_set_results", "collation_connection"}
-	case f.Characteristic(v.Name) != v.Name:
-		return []string{v.Name, f.Characteristic(v.Name)}
-	}
-	return []string{v.Name}
-}
+// Anew implements sysvars.Shard.
+func (f firstShard) Anew(names []string) (undo func()) { return f.s.invalidate(names, nil) }

@@ -49,7 +49,7 @@ func (s *Session) killText(r *request) error {
 	}
 	killing := *k
 	if k.Expression != "" {
-		literal, err := s.computeValue("CAST(" + k.Expression + " AS UNSIGNED)")
+		literal, err := s.vars.ComputeValue("CAST(" + k.Expression + " AS UNSIGNED)")
 		if err != nil {
 			return err
 		}

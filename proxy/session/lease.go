@@ -25,7 +25,7 @@ func (s *Session) lendSpanning(shard router.ShardName, outside bool, spanning Sp
 		return lease{}, err
 	}
 	if b := s.txn.on(shard); b != nil {
-		if err := b.conn.Carry(s.ctx, s.settings); err != nil {
+		if err := b.conn.Carry(s.ctx, s.vars.Settings); err != nil {
 			return lease{}, err
 		}
 		return lease{branch: *b, joined: true}, nil
@@ -45,7 +45,7 @@ func (s *Session) lendSpanning(shard router.ShardName, outside bool, spanning Sp
 	if further && spanning == Single {
 		return lease{}, spans(s.txn.branches[0].shard, shard)
 	}
-	b, err := s.borrow(shard, s.settings)
+	b, err := s.borrow(shard, s.vars.Settings)
 	if err != nil {
 		return lease{}, err
 	}

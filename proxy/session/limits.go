@@ -1,35 +1,6 @@
 package session
 
-import (
-	"strconv"
-	"strings"
-	"time"
-
-	"locus/proxy/wire"
-)
-
-// ownLimit is the time that the session itself allows a statement, as the servers
-// have it: max_execution_time in milliseconds, max_statement_time in seconds.
-func (s *Session) ownLimit() time.Duration {
-	for name, unit := range map[string]time.Duration{"max_execution_time": time.Millisecond, "max_statement_time": time.Second} {
-		if literal, ok := s.settings.Lookup(name); ok {
-			if n, err := strconv.ParseFloat(strings.Trim(literal, "'"), 64); err == nil && n > 0 && n < 1e9 {
-				return time.Duration(n * float64(unit))
-			}
-		}
-	}
-	return 0
-}
-
-// waitTimeout reads a value of wait_timeout, in seconds; 0 stands for what all
-// have.
-func waitTimeout(literal string) time.Duration {
-	n, err := strconv.ParseUint(literal, 10, 32)
-	if err != nil {
-		return 0
-	}
-	return time.Duration(max(n, 1)) * time.Second
-}
+import "locus/proxy/wire"
 
 // interruption is last, or for a statement that was cancelled an ending that says
 // why, and for one before others of the same text one that quotes those too.

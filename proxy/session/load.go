@@ -80,10 +80,10 @@ func (g *gathering) lenient() (restore func(), err error) {
 			modes = append(modes, mode)
 		}
 	}
-	before := g.Session.settings
-	g.Session.settings = before.With("sql_mode", "'"+strings.Join(modes, ",")+"'").WithNames("utf8mb4", "").
+	before := g.Session.vars.Settings
+	g.Session.vars.Settings = before.With("sql_mode", "'"+strings.Join(modes, ",")+"'").WithNames("utf8mb4", "").
 		Without("max_join_size").Without("sql_big_selects")
-	return func() { g.Session.settings = before }, nil
+	return func() { g.Session.vars.Settings = before }, nil
 }
 
 // stage reads the client's file into the temporary table, as the session's settings
@@ -96,7 +96,7 @@ func (g *gathering) stage() (uint16, error) {
 			return 0, err
 		}
 	}
-	if err := g.at.conn.Carry(g.ctx, g.Session.settings); err != nil {
+	if err := g.at.conn.Carry(g.ctx, g.Session.vars.Settings); err != nil {
 		return 0, err
 	}
 	l := lease{branch: g.at, outside: true}

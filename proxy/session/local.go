@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/hex"
 	"fmt"
-	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -23,7 +22,7 @@ func (s *Session) local(r *request) error {
 	switch st.Kind {
 	case stmt.Begin:
 		if s.txn.begun {
-			s.restate()
+			s.vars.Restate()
 		}
 		err := s.begin(*st.Opening)
 		if err == nil && st.Opening.Snapshot {
@@ -75,7 +74,7 @@ func (s *Session) complete(st *stmt.Statement, end func() error) error {
 		if err := s.begin(how); err != nil {
 			return err
 		}
-		s.restate()
+		s.vars.Restate()
 	}
 	if err := s.writeOK(wire.OK{}); err != nil {
 		return &clientGone{err}
@@ -99,25 +98,21 @@ func (s *Session) use(database string) error {
 	if err != nil {
 		return err
 	}
-	next := s.settings.WithDatabase(spelled)
-	if err := s.try(next); err != nil {
+	next := s.vars.Settings.WithDatabase(spelled)
+	if err := s.vars.Try(next); err != nil {
 		return err
 	}
 	s.carry(next)
-	s.trackSchema()
+	s.vars.TrackSchema()
 	return nil
 }
 
 // spelledName gives a database's name in UTF-8, in which it is carried.
 func (s *Session) spelledName(name string) (string, error) {
-	if !s.foreign || isASCII(name) {
+	if !s.vars.Foreign || isASCII(name) {
 		return name, nil
 	}
-	charset, _ := s.settings.Names()
-	if literal, ok := s.settings.Lookup("character_set_client"); ok {
-		charset = strings.ToLower(strings.Trim(literal, "'"))
-	}
-	_, rows, err := s.askFirst(fmt.Sprintf("SELECT HEX(CONVERT(_%s X'%X' USING utf8mb4))", charset, name), backend.Nothing)
+	_, rows, err := s.askFirst(fmt.Sprintf("SELECT HEX(CONVERT(_%s X'%X' USING utf8mb4))", s.vars.Charset(), name), backend.Nothing)
 	if err != nil || len(rows) != 1 {
 		return name, err
 	}
@@ -142,7 +137,7 @@ func (s *Session) explain(r *request) error {
 	}
 	var args stmt.Args
 	args.Reset(&lexed, s.boundOf(r))
-	values := plan.Values{Args: &args, InsertID: s.insertID}
+	values := plan.Values{Args: &args, InsertID: s.vars.InsertID}
 	var route plan.Route
 	lines := plan.Explain(p, r.world.Map, &values, &route)
 	rows := make([][]string, 0, len(lines))

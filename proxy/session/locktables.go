@@ -113,7 +113,7 @@ func (s *Session) unlockTables() error {
 // runPartsLocked runs the parts of a statement under LOCK TABLES, which BEGIN
 // would end: in a transaction that autocommit being off begins.
 func (s *Session) runPartsLocked(r *request, parts []part) (totals, error) {
-	settings := s.settings
+	settings := s.vars.Settings
 	s.carry(settings.With("autocommit", "0"))
 	defer func() { s.carry(settings) }()
 	s.txn.imply(true)

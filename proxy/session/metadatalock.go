@@ -13,7 +13,7 @@ import (
 // everybody's DROP for as long as nobody borrows it.
 func (s *Session) leavesLocks(l lease, r *request) bool {
 	const open = mysql.SERVER_STATUS_IN_TRANS | mysql.SERVER_STATUS_CURSOR_EXISTS // neither can be handed back
-	if s.autocommit || l.joined || s.scanner.Status()&open != 0 {
+	if s.vars.Autocommit || l.joined || s.scanner.Status()&open != 0 {
 		return false
 	}
 	switch r.plan.Statement.Kind {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/sysvars"
 	"locus/router/cluster"
 	"locus/router/stmt"
 )
@@ -48,7 +49,7 @@ func (s *Session) numbered(w *World, l *stmt.Lexed) (text []byte, ok bool, err e
 	edits := make([]edit, 0, len(places))
 	for i, p := range places {
 		if p.Item {
-			numbers[i] = string(appendAlias([]byte(numbers[i]), l.Text[p.Start:p.End]))
+			numbers[i] = string(sysvars.AppendAlias([]byte(numbers[i]), l.Text[p.Start:p.End]))
 		}
 		edits = append(edits, edit{p.Start, p.End, numbers[i]})
 	}
@@ -64,7 +65,7 @@ func (s *Session) fromGenerators(w *World, ask func(context.Context, *cluster.Cl
 		for same < len(names) && names[same] == names[0] {
 			same++
 		}
-		some, err := ask(s.interrupts.Waits(), w.Declared, names[0], same, s.context.values)
+		some, err := ask(s.interrupts.Waits(), w.Declared, names[0], same, s.vars.Context.Values)
 		if err != nil {
 			return nil, fail(mysql.ER_AUTOINC_READ_FAILED, stateGeneral, "%v: nothing was done", err)
 		}

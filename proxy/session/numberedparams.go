@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/sysvars"
 	"locus/proxy/wire"
 	"locus/router/cluster"
 	"locus/router/stmt"
@@ -34,12 +35,12 @@ func (s *Session) addParams(w *World, p *prepared) error {
 			text = "CAST(? AS " + w.Declared.Generators[place.Name].Cast() + ")"
 		}
 		if place.Item {
-			text = string(appendAlias([]byte(text), p.lexed.Text[place.Start:place.End]))
+			text = string(sysvars.AppendAlias([]byte(text), p.lexed.Text[place.Start:place.End]))
 		}
 		edits = append(edits, edit{place.Start, place.End, text})
 	}
 	p.text = string(s.edited(p.lexed.Text, edits))
-	p.lexed.Lex([]byte(p.text), s.mode)
+	p.lexed.Lex([]byte(p.text), s.vars.Mode)
 	return nil
 }
 

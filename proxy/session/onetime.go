@@ -10,7 +10,7 @@ import (
 // put it into rows, unless the client has set one. Connections carry it like any
 // setting; restore takes it from those that have joined.
 func (s *Session) oneTime(r *request, parts []part) (restore func([]lease) error) {
-	before := s.settings
+	before := s.vars.Settings
 	if set, ok := before.Lookup("timestamp"); !r.plan.Clock || len(parts) < 2 || ok && set != "0" && !strings.EqualFold(set, "DEFAULT") {
 		return func([]lease) error { return nil }
 	}
@@ -18,9 +18,9 @@ func (s *Session) oneTime(r *request, parts []part) (restore func([]lease) error
 	if now.IsZero() {
 		now = time.Now()
 	}
-	s.settings = before.With("timestamp", fmt.Sprintf("%d.%06d", now.Unix(), now.Nanosecond()/1000))
+	s.vars.Settings = before.With("timestamp", fmt.Sprintf("%d.%06d", now.Unix(), now.Nanosecond()/1000))
 	return func(leases []lease) error {
-		s.settings = before
+		s.vars.Settings = before
 		var failure error
 		for _, l := range leases {
 			if s.txn.on(l.shard) == nil { // it was given up

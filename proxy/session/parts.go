@@ -50,7 +50,7 @@ func (s *Session) runEverywhere(r *request) error {
 	for _, shard := range r.world.Catalog.Shards {
 		parts = append(parts, part{shard: shard, text: text})
 	}
-	before := len(s.warnings)
+	before := len(s.vars.Conditions)
 	total, err := s.runParts(r, parts)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (s *Session) runEverywhere(r *request) error {
 func (s *Session) oneCopy(total totals, shards, before int) totals {
 	total.affected /= uint64(shards)
 	total.warnings /= uint16(shards)
-	s.warnings = s.warnings[:before+(len(s.warnings)-before)/shards]
+	s.vars.Conditions = s.vars.Conditions[:before+(len(s.vars.Conditions)-before)/shards]
 	return total
 }
 
@@ -108,9 +108,9 @@ func (s *Session) runSchema(r *request) error {
 		s.giveBack(l.branch)
 		done = append(done, string(shard))
 	}
-	if dropped != "" && s.settings.Database() == dropped {
-		s.carry(s.settings.WithDatabase(""))
-		s.trackSchema()
+	if dropped != "" && s.vars.Settings.Database() == dropped {
+		s.carry(s.vars.Settings.WithDatabase(""))
+		s.vars.TrackSchema()
 	}
 	if s.defines(r) {
 		s.reread(done)
@@ -138,16 +138,16 @@ func partly(done []string, at router.ShardName, err error) error {
 // remains.
 func (s *Session) runParts(r *request, parts []part) (totals, error) {
 	s.Counts.Scattered.Add(1)
-	if s.pins.has(lockedTables) && !s.txn.running() && s.autocommit {
+	if s.pins.has(lockedTables) && !s.txn.running() && s.vars.Autocommit {
 		return s.runPartsLocked(r, parts)
 	}
 	if s.txn.running() {
 		return s.runPartsWithin(r, parts)
 	}
-	if !s.autocommit && s.Spanning == Single {
+	if !s.vars.Autocommit && s.Spanning == Single {
 		return totals{}, spans(parts[0].shard, parts[1].shard)
 	}
-	if !s.autocommit {
+	if !s.vars.Autocommit {
 		s.txn.imply(s.pins.has(lockedTables))
 		total, err := s.runPartsWithin(r, parts)
 		if err != nil && s.unbegun(r, err) {

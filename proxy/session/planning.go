@@ -28,7 +28,7 @@ const goneLook = 50 * time.Millisecond
 // Comments that some servers run are resolved in it, so that what is planned, sent,
 // prepared and traced is what the shards would run: the text is changed where it
 // stands, and may become shorter: l.Text is the one to go on with.
-func (s *Session) read(l *stmt.Lexed, text []byte) error { return s.readBy(l, text, s.mode) }
+func (s *Session) read(l *stmt.Lexed, text []byte) error { return s.readBy(l, text, s.vars.Mode) }
 
 // readBy is read of a text of another time.
 func (s *Session) readBy(l *stmt.Lexed, text []byte, mode stmt.Mode) error {
@@ -99,7 +99,7 @@ func planBeside(l *stmt.Lexed, under plan.Context, made chan<- planned) {
 
 // planningTime ends with the command's cancellation, or when the statement's time is over.
 func (s *Session) planningTime(l *stmt.Lexed) (context.Context, context.CancelFunc) {
-	limit := s.ownLimit()
+	limit := s.vars.TimeLimit()
 	if limit == 0 || !s.flavor().TimesOutWrites() && len(l.Rows) > 0 {
 		return context.WithCancel(s.interrupts.Waits())
 	}

@@ -56,7 +56,7 @@ func TestPlanningIsCancelled(t *testing.T) {
 func TestPlanningTimesOut(t *testing.T) {
 	fillPlanners(t)
 	c := newHotClient(t, backend.Capabilities)
-	limit := func() { c.session.settings = c.session.settings.With("max_statement_time", "0.001") }
+	limit := func() { c.session.vars.Settings = c.session.vars.Settings.With("max_statement_time", "0.001") }
 	c.planning.Store(&limit)
 	c.send(longRead)
 	if code := c.outcome(wire.QueryResponse); code != flavor.MariaDB.TimedOut().Code {

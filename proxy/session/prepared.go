@@ -45,7 +45,7 @@ const mostPrepared = 4096
 
 // prepare answers COM_STMT_PREPARE with what a shard says of the statement.
 func (s *Session) prepare(text []byte) error {
-	s.commands[stmt.CountPrepare]++
+	s.vars.Commands[stmt.CountPrepare]++
 	if len(s.prepared) >= mostPrepared {
 		return s.writeError(fail(mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED, "42000", "this session has %d prepared statements: close some", mostPrepared))
 	}
@@ -152,10 +152,10 @@ func (s *Session) prepareAt(shard router.ShardName, text string) (*backend.State
 // lendToPrepare finds a connection on which a write may be prepared, wherever it is
 // executed later: MariaDB prepares none in a session that reads only.
 func (s *Session) lendToPrepare(shard router.ShardName) (lease, error) {
-	if s.readsOnly() {
-		settings := s.settings
-		s.settings = settings.Without("tx_read_only").Without("transaction_read_only")
-		defer func() { s.settings = settings }()
+	if s.vars.ReadsOnly() {
+		settings := s.vars.Settings
+		s.vars.Settings = s.vars.Writing()
+		defer func() { s.vars.Settings = settings }()
 	}
 	return s.lend(shard, true)
 }
@@ -223,7 +223,7 @@ func (s *Session) statement(payload []byte) (*prepared, error) {
 // closeStatement forgets a statement; MySQL has no answer to it. Connections
 // keep theirs for the next session that prepares the same text.
 func (s *Session) closeStatement(payload []byte) error {
-	s.commands[stmt.CountClose]++
+	s.vars.Commands[stmt.CountClose]++
 	if p, err := s.statement(payload); err == nil {
 		s.closeCursor(p)
 		s.forgetLong(p)
@@ -235,7 +235,7 @@ func (s *Session) closeStatement(payload []byte) error {
 }
 
 func (s *Session) resetStatement(payload []byte) error {
-	s.commands[stmt.CountReset]++
+	s.vars.Commands[stmt.CountReset]++
 	p, err := s.statement(payload)
 	if err != nil {
 		return s.writeError(err)
@@ -248,7 +248,7 @@ func (s *Session) resetStatement(payload []byte) error {
 // longData collects a parameter's value; MySQL has no answer to it. What is too
 // long makes the execution fail.
 func (s *Session) longData(payload []byte) error {
-	s.commands[stmt.CountLongData]++
+	s.vars.Commands[stmt.CountLongData]++
 	data, err := wire.ParseLongData(payload)
 	if err != nil {
 		return nil

@@ -43,7 +43,7 @@ func (s *Session) appendDefinitions(out []byte, seq byte, columns []wire.Column)
 // that. It is nil for a statement that the session runs itself, which has the
 // columns given.
 func (s *Session) preparable(w *World, p *prepared) (text string, there *plan.Plan, columns []wire.Column, err error) {
-	r := &request{plan: p.plan, world: w, values: &plan.Values{Args: new(stmt.Args), InsertID: s.insertID}}
+	r := &request{plan: p.plan, world: w, values: &plan.Values{Args: new(stmt.Args), InsertID: s.vars.InsertID}}
 	r.values.Reset(&p.lexed, nil)
 	text, there = p.text, p.plan
 	if there.Place == plan.Rewritten {
@@ -64,7 +64,7 @@ func (s *Session) preparable(w *World, p *prepared) (text string, there *plan.Pl
 	}
 	switch st := there.Statement; st.Kind {
 	case stmt.ShowWarnings:
-		columns = s.diagnosticColumns(st.Shown)
+		columns = s.vars.DiagnosticColumns(st.Shown)
 	case stmt.Explain:
 		var lexed stmt.Lexed
 		if err := s.read(&lexed, []byte(text)[st.Inner:]); err != nil {
@@ -166,11 +166,11 @@ func (s *Session) spelled(p wire.Param) (string, error) {
 	case mysql.MYSQL_TYPE_TINY_BLOB, mysql.MYSQL_TYPE_MEDIUM_BLOB, mysql.MYSQL_TYPE_LONG_BLOB, mysql.MYSQL_TYPE_BLOB:
 		return "X'" + hex.EncodeToString(p.Value) + "'", nil
 	}
-	if !s.foreign && !utf8.Valid(p.Value) { // no server takes it as a text
+	if !s.vars.Foreign && !utf8.Valid(p.Value) { // no server takes it as a text
 		return "X'" + hex.EncodeToString(p.Value) + "'", nil
 	}
 	text := strings.ReplaceAll(string(p.Value), "'", "''")
-	if s.mode&stmt.NoBackslash == 0 {
+	if s.vars.Mode&stmt.NoBackslash == 0 {
 		text = strings.ReplaceAll(text, `\`, `\\`)
 	}
 	return "'" + text + "'", nil

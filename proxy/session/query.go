@@ -10,6 +10,7 @@ import (
 
 	"locus/idgen/gene"
 	"locus/proxy/backend"
+	"locus/proxy/sysvars"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -45,7 +46,7 @@ type request struct {
 func (s *Session) onBehalf(of *request, p *plan.Plan, args *stmt.Args, text []byte) *request {
 	return &request{
 		plan: p, world: of.world, admission: of.admission, payload: append([]byte{mysql.COM_QUERY}, text...),
-		values: &plan.Values{Args: args, InsertID: s.insertID},
+		values: &plan.Values{Args: args, InsertID: s.vars.InsertID},
 	}
 }
 
@@ -96,8 +97,8 @@ func (s *Session) runLexed(payload []byte) error {
 		return s.writeError(err)
 	}
 	s.args.Reset(&s.lexed, nil)
-	s.args.Foreign = s.foreign
-	s.values = plan.Values{Args: &s.args, InsertID: s.insertID}
+	s.args.Foreign = s.vars.Foreign
+	s.values = plan.Values{Args: &s.args, InsertID: s.vars.InsertID}
 	return s.finish(s.observed(&request{plan: p, values: &s.values, world: w, payload: payload}))
 }
 
@@ -115,7 +116,7 @@ func (s *Session) finish(err error) error {
 
 // planOf finds the plan for a text, or makes it.
 func (s *Session) planOf(w *World, l *stmt.Lexed) (*plan.Plan, error) {
-	l.Key = plan.AppendContext(l.Key, s.settings.Database(), s.mode)
+	l.Key = plan.AppendContext(l.Key, s.vars.Settings.Database(), s.vars.Mode)
 	l.Key = plan.AppendRights(l.Key, s.account.Rights)
 	l.Key = plan.AppendTemporary(l.Key, s.pins.tables())
 	if !l.Uncacheable && l.Err == nil {
@@ -140,16 +141,10 @@ func (s *Session) run(r *request) error {
 		return s.reserved()
 	}
 	if r.world.Flavor.KeepsWarnings() && namesNoTable(r.plan) {
-		before := s.warnings
-		s.warnings = nil
-		defer func() {
-			if len(s.warnings) == 0 {
-				s.warnings = before
-			}
-		}()
+		defer s.vars.Back(s.vars.Aside())
 	}
 	if k := r.plan.Statement.Kind; k != stmt.ShowWarnings && k != stmt.Set && k != stmt.Diagnose && r.plan.Place != plan.Rewritten {
-		s.warnings = s.warnings[:0]
+		s.vars.Conditions = s.vars.Conditions[:0]
 	}
 	if err := s.mayRunUnfiltered(r.plan); err != nil {
 		return err
@@ -171,7 +166,7 @@ func namesNoTable(p *plan.Plan) bool {
 		verb := p.Statement.Prepared.Verb
 		return verb == "prepare" || verb == "deallocate"
 	case stmt.Select:
-		return p.Place == plan.Any && tableless(p.Statement)
+		return p.Place == plan.Any && sysvars.Tableless(p.Statement)
 	default:
 		return false
 	}
@@ -189,7 +184,7 @@ func (s *Session) runNext(r *request) error {
 	case !own || !reads || s.txn.running():
 	case s.unbegun(r, err):
 		s.txn.next = next
-	case s.autocommit:
+	case s.vars.Autocommit:
 		s.txn.next = ""
 	}
 	return err
@@ -197,7 +192,7 @@ func (s *Session) runNext(r *request) error {
 
 // namesNone tells a statement that begins no transaction, as it reads no table.
 func namesNone(st *stmt.Statement) bool {
-	return tableless(st) || st.Verb == "DO" && len(st.Tables) == 0
+	return sysvars.Tableless(st) || st.Verb == "DO" && len(st.Tables) == 0
 }
 
 // untellNext has a connection that stays the session's forget a SET TRANSACTION that its

@@ -20,7 +20,7 @@ type readThen struct {
 
 // reading is how a text is read now.
 func (s *Session) reading() readThen {
-	return readThen{settings: s.settings.Reading(), mode: s.mode, foreign: s.foreign}
+	return readThen{settings: s.vars.Settings.Reading(), mode: s.vars.Mode, foreign: s.vars.Foreign}
 }
 
 // lightReading is how much the settings may hold that are kept for the next execution, in
@@ -44,7 +44,7 @@ func (r *readThen) on(present *backend.Settings) *backend.Settings {
 }
 
 // past tells whether a text would be read otherwise now.
-func (s *Session) past(r *readThen) bool { return r.on(s.settings) != s.settings }
+func (s *Session) past(r *readThen) bool { return r.on(s.vars.Settings) != s.vars.Settings }
 
 // contextThen is what such a text is planned in.
 func (s *Session) contextThen(w *World, r *readThen) plan.Context {
@@ -56,7 +56,7 @@ func (s *Session) contextThen(w *World, r *readThen) plan.Context {
 // returns tells whether a connection can be brought to such a reading for a
 // statement, and back: to no current database it can't be.
 func (s *Session) returns(r *readThen, st *stmt.Statement) bool {
-	then, now := r.settings.Database(), s.settings.Database()
+	then, now := r.settings.Database(), s.vars.Settings.Database()
 	return then == now || then != "" && now != "" || then == "" && st.Effects&stmt.ReadsSchema == 0
 }
 
@@ -68,7 +68,7 @@ func (s *Session) schemaOf(r *request) string {
 	case r.textual != nil:
 		return r.textual.read.settings.Database()
 	}
-	return s.settings.Database()
+	return s.vars.Settings.Database()
 }
 
 // readsAsThen tells whether shards answer a text that was read at another time as the
@@ -80,7 +80,7 @@ func (s *Session) readsAsThen(w *World, r *readThen, text string, p *plan.Plan) 
 	switch {
 	case !s.past(r):
 		return true
-	case s.mode != r.mode && !w.Flavor.PreparesByMode(), !isASCII(text) && !s.settings.SameNames(r.settings):
+	case s.vars.Mode != r.mode && !w.Flavor.PreparesByMode(), !isASCII(text) && !s.vars.Settings.SameNames(r.settings):
 		return false
 	}
 	return keepsReading(p) && s.returns(r, p.Statement)

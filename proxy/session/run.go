@@ -166,7 +166,7 @@ func (s *Session) send(l lease, r *request, text []byte, params []wire.Param) er
 	if err := s.stillLeased(r); err != nil {
 		return err
 	}
-	if l.fresh && r.statement != nil && s.readsOnly() {
+	if l.fresh && r.statement != nil && s.vars.ReadsOnly() {
 		if err := s.openFirst(l, before); err != nil {
 			return err
 		}
@@ -189,16 +189,6 @@ func (s *Session) send(l lease, r *request, text []byte, params []wire.Param) er
 	return nil
 }
 
-// readsOnly tells a session whose transactions read only unless they say otherwise.
-func (s *Session) readsOnly() bool {
-	for _, name := range []string{"tx_read_only", "transaction_read_only"} {
-		if literal, set := s.settings.Lookup(name); set && literal != "0" {
-			return true
-		}
-	}
-	return false
-}
-
 // openFirst sends what must come before, ahead of a PREPARE: MariaDB prepares no write
 // where a transaction could only read, and this one may write.
 func (s *Session) openFirst(l lease, before []string) error {
@@ -216,7 +206,7 @@ func (s *Session) openFirst(l lease, before []string) error {
 // before lists the statements that a connection must be sent first.
 func (s *Session) before(l lease, r *request) []string {
 	next := s.txn.next != "" && !s.txn.begun && !l.joined && !r.outside
-	forces := s.forcedID != 0 && forcesID(r)
+	forces := s.vars.ForcedID != 0 && forcesID(r)
 	if !l.fresh && !r.plan.ReadsInsertID && !next && !forces {
 		return nil
 	}
@@ -234,10 +224,10 @@ func (s *Session) before(l lease, r *request) []string {
 		list, s.txn.toldNext = []string{s.txn.next}, l.conn
 	}
 	if r.plan.ReadsInsertID {
-		list = append(slices.Clip(list), "SET last_insert_id = "+uitoa(s.insertID))
+		list = append(slices.Clip(list), "SET last_insert_id = "+uitoa(s.vars.InsertID))
 	}
 	if forces {
-		list = append(slices.Clip(list), "SET insert_id = "+uitoa(s.forcedID))
+		list = append(slices.Clip(list), "SET insert_id = "+uitoa(s.vars.ForcedID))
 	}
 	return list
 }
@@ -285,8 +275,8 @@ func (s *Session) after(l lease, r *request) error {
 	if r.plan.Leaves != plan.LeavesNothing || r.plan.Statement.Features&stmt.CalcFoundRows != 0 {
 		s.stay(l, r, failed)
 	}
-	if s.forcedID != 0 && forcesID(r) {
-		s.forcedID = 0
+	if s.vars.ForcedID != 0 && forcesID(r) {
+		s.vars.ForcedID = 0
 	}
 	if r.cursor && !failed && s.scanner.Status()&mysql.SERVER_STATUS_CURSOR_EXISTS != 0 {
 		s.openCursor(l, r.statement, s.executed)
@@ -314,7 +304,7 @@ func (s *Session) keepInsertID(l lease) {
 		return
 	}
 	if id, err := strconv.ParseUint(string(rows.Rows[0][0]), 10, 64); err == nil {
-		s.insertID = id
+		s.vars.InsertID = id
 	}
 	l.conn.SetStatus(status)
 }

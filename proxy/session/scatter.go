@@ -2,16 +2,14 @@ package session
 
 import (
 	"errors"
-	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
 	"locus/proxy/scatter"
+	"locus/proxy/sysvars"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -21,23 +19,16 @@ import (
 // the time that it may take.
 func (s *Session) scattered(shards int) error {
 	s.Counts.Scattered.Add(1)
-	if s.selectLimited() {
+	if s.vars.LimitsRows() {
 		return &plan.Refusal{Code: plan.ScatterShape, Message: "a read of several shards while sql_select_limit is set: SET sql_select_limit = DEFAULT, and use LIMIT"}
 	}
 	if err := s.mayScatter(shards); err != nil {
 		return err
 	}
-	if limit := s.ownLimit(); limit > 0 {
+	if limit := s.vars.TimeLimit(); limit > 0 {
 		s.interrupts.Limit(time.Now().Add(limit)) // each shard has it as well, from when it begins
 	}
 	return nil
-}
-
-// selectLimited tells whether the client has bounded its answers by sql_select_limit,
-// which each shard would obey by itself.
-func (s *Session) selectLimited() bool {
-	limit, set := s.settings.Lookup("sql_select_limit")
-	return set && !strings.EqualFold(limit, "DEFAULT") && limit != strconv.FormatUint(math.MaxUint64, 10)
 }
 
 // scatteredEverywhere is scattered for a read of every shard that has genes.
@@ -89,7 +80,7 @@ func (s *Session) scatterOnce(r *request) error {
 		ended = func(i int, code uint16) { t.Answered(string(leases[i].shard), 0, code) }
 	}
 	status := s.status()
-	if !s.autocommit { // it begins a transaction, as any read does
+	if !s.vars.Autocommit { // it begins a transaction, as any read does
 		status |= mysql.SERVER_STATUS_IN_TRANS
 	}
 	outcome, err := scatter.Merge(conns, r.plan.Merge, format, limit, scatter.Client{
@@ -110,16 +101,16 @@ func (s *Session) scatterOnce(r *request) error {
 		}
 	}
 	s.seq, s.failed = outcome.NextSeq, outcome.Err != nil
-	s.rowCount = -1
+	s.vars.RowCount = -1
 	switch {
 	case outcome.Err != nil:
 		r.code = outcome.Err.Code
 		s.noteError(outcome.Err)
 		if r.world.Flavor.ForgetsFoundRows() && !slices.Contains(beforeBeginning, r.code) {
-			s.foundRows = 0
+			s.vars.FoundRows = 0
 		}
 	case err == nil:
-		s.foundRows = outcome.Found
+		s.vars.FoundRows = outcome.Found
 	}
 	if began && s.unbegun(r, err) {
 		s.unbegin()
@@ -173,7 +164,7 @@ func (s *Session) sendAll(r *request, edits []edit, params []wire.Param) ([]leas
 // lendAll finds a connection to every shard of the route, in the map's order, so
 // that two sessions never wait for each other's.
 func (s *Session) lendAll(r *request) ([]lease, error) {
-	if s.Spanning != Single && !s.autocommit && !s.txn.running() && !s.pins.has(lockedTables) {
+	if s.Spanning != Single && !s.vars.Autocommit && !s.txn.running() && !s.pins.has(lockedTables) {
 		// What the servers would begin by themselves could not be prepared.
 		s.txn.imply(false)
 	}
@@ -237,12 +228,12 @@ func (s *Session) limits(r *request) (scatter.Limit, []edit, error) {
 	limit := scatter.Limit{Set: true}
 	count, ok := limitNumber(r.values.Operand(clause.Count))
 	if !ok {
-		return limit, nil, badLimit()
+		return limit, nil, sysvars.BadLimit()
 	}
 	limit.Count = count
 	if clause.Offset != nil {
 		if limit.Offset, ok = limitNumber(r.values.Operand(*clause.Offset)); !ok {
-			return limit, nil, badLimit()
+			return limit, nil, sysvars.BadLimit()
 		}
 	}
 	if err := s.maySkip(limit.Offset); err != nil {
@@ -265,10 +256,6 @@ func (s *Session) limits(r *request) (scatter.Limit, []edit, error) {
 		}
 	}
 	return limit, edits, nil
-}
-
-func badLimit() error {
-	return fail(mysql.ER_PARSE_ERROR, "42000", "LIMIT takes whole numbers from 0 up")
 }
 
 func limitNumber(v stmt.Value) (uint64, bool) {

@@ -10,7 +10,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/session/interrupt"
 	"locus/proxy/stream"
-	"locus/router/stmt"
+	"locus/proxy/sysvars"
 )
 
 // Client is a connection that has logged in.
@@ -44,33 +44,19 @@ type Session struct {
 	profile      backend.Profile
 	change       func(ctx context.Context, on *stream.Conn, payload []byte, seq byte) (*Client, error)
 
-	initial    *backend.Settings // what COM_RESET_CONNECTION goes back to
-	settings   *backend.Settings
-	extended   bool // the client is told more of columns, as MariaDB has it
-	foreign    bool // the client's character set is not UTF-8
-	mode       stmt.Mode
-	autocommit bool
-	txn        transaction
-	insertID   uint64
-	forcedID   uint64 // of the next INSERT into a table that is not sharded: SET insert_id
-	toldState  string // of its transaction, which the client was told last; empty: that there is none
-	prepared   map[uint32]*prepared
-	weight     int   // bytes, as hold counts them
-	carried    int   // of weight, what the settings are
-	unkept     error // why what the last statement assigned could not be kept: the session ends
-	lastStmt   uint32
-	holdings   []*holding // connections with cursors
-	warnings   []diagnostic
-	// rowCount and foundRows are ROW_COUNT() and FOUND_ROWS().
-	rowCount  int64
-	foundRows uint64
-	texts     map[string]*textual // of PREPARE
-	pins      *pins               // connections that the session keeps; mostly nil
-	lostPins  string              // what was lost with one of them: the session ends
-	// commands counts what was run since the login, or FLUSH STATUS.
-	commands [stmt.Counters]uint32
-	// kept are the values of variables that are ignored.
-	kept map[string]string
+	initial  *backend.Settings // what COM_RESET_CONNECTION goes back to
+	vars     sysvars.State
+	extended bool // the client is told more of columns, as MariaDB has it
+	txn      transaction
+	prepared map[uint32]*prepared
+	weight   int   // bytes, as hold counts them
+	carried  int   // of weight, what the settings are
+	unkept   error // why what the last statement assigned could not be kept: the session ends
+	lastStmt uint32
+	holdings []*holding          // connections with cursors
+	texts    map[string]*textual // of PREPARE
+	pins     *pins               // connections that the session keeps; mostly nil
+	lostPins string              // what was lost with one of them: the session ends
 
 	seq    byte   // of the next packet to the client
 	more   bool   // another statement of the same text follows
@@ -78,17 +64,13 @@ type Session struct {
 	behind []byte // what follows the statement in the same text, from its semicolon on
 	binary bool   // rows are those of a prepared statement
 
-	changes []byte // what the next OK tells of the session, as wire.NextChange reads it
-
 	*work               // of the command under way, nil between commands
 	insertEnding ending // endInsert, made once
 
 	under   *World   // the world that account is of
 	account *Account // never nil
 
-	context given // locus_context
-	late    bool  // locus_read = 'replica'
-	replica bool  // the statement under way may be answered by one
+	replica bool // the statement under way may be answered by one
 
 	interrupts *interrupt.Handle
 	last       bool                   // the command under way may be the session's last: its answer is held back
@@ -107,6 +89,7 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 		Services: services, ctx: ctx, awaiting: context.WithoutCancel(ctx), client: c.Stream, id: c.ID,
 	}
 	s.interrupts = interrupt.New(ctx, c.Stream, s.flavor)
+	s.vars = sysvars.New(firstShard{s})
 	s.insertEnding = s.endInsert
 	s.host = c.Stream.NetConn().RemoteAddr().String()
 	s.identify(c)

@@ -20,7 +20,7 @@ func (s *Session) several(payload []byte) error {
 	rest := bytes.Clone(payload) // a statement may have the client send more
 	last := len(bytes.TrimRight(rest, ";"+blanks))
 	for {
-		end, next := stmt.First(rest[1:], s.mode)
+		end, next := stmt.First(rest[1:], s.vars.Mode)
 		if end == 0 { // nothing before a semicolon is no statement
 			end, next = len(rest)-1, len(rest)-1
 		}

@@ -86,7 +86,7 @@ func (s *Session) slow(r *request, all time.Duration, failed bool) {
 		shards[i] = string(shard)
 	}
 	took := meter.Took{
-		Hash: digest.Hash, Text: digest.Text, Database: s.settings.Database(), User: s.user,
+		Hash: digest.Hash, Text: digest.Text, Database: s.vars.Settings.Database(), User: s.user,
 		Route: r.plan.Place.String(), Shards: strings.Join(shards, ", "),
 		All: all, Waited: s.timing.waited, Held: s.timing.held,
 		Rows: s.rowsOf(r, failed), Failed: failed, Ended: time.Now(),
@@ -109,9 +109,9 @@ func (s *Session) rowsOf(r *request, failed bool) uint64 {
 	case failed || len(s.timing.shards) == 0:
 		return 0
 	case r.plan.Statement.Kind == stmt.Select && len(s.timing.shards) > 1:
-		return s.foundRows
-	case s.rowCount >= 0:
-		return uint64(s.rowCount)
+		return s.vars.FoundRows
+	case s.vars.RowCount >= 0:
+		return uint64(s.vars.RowCount)
 	}
 	return uint64(s.scanner.Rows())
 }

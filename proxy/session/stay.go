@@ -147,7 +147,7 @@ func (s *Session) readFoundRows(l lease) {
 		return
 	}
 	if n, err := strconv.ParseUint(string(rows.Rows[0][0]), 10, 64); err == nil {
-		s.foundRows = n
+		s.vars.FoundRows = n
 	}
 }
 

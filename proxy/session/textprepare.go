@@ -3,6 +3,7 @@ package session
 import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/sysvars"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -84,13 +85,13 @@ func (s *Session) prepareText(r *request, p *stmt.TextPrepared) error {
 func (s *Session) preparedText(p *stmt.TextPrepared) (string, error) {
 	switch {
 	case p.Expression != "":
-		literal, err := s.computeValue("CONVERT(" + p.Expression + " USING utf8mb4)")
+		literal, err := s.vars.ComputeValue("CONVERT(" + p.Expression + " USING utf8mb4)")
 		if err != nil {
 			return "", err
 		}
-		return literalText(literal, p.Expression)
+		return sysvars.LiteralText(literal, p.Expression)
 	case p.Variable != "":
-		return s.userText(p.Variable)
+		return s.vars.UserText(p.Variable)
 	}
 	return p.Text, nil
 }
@@ -120,17 +121,17 @@ func (s *Session) runImmediate(r *request, p *stmt.TextPrepared) error {
 func (s *Session) boundText(text string, p *stmt.TextPrepared) ([]byte, error) {
 	var values []string
 	for _, name := range p.Using {
-		values = append(values, s.userVariable(name))
+		values = append(values, s.vars.UserVariable(name))
 	}
 	for _, expression := range p.Values {
-		literal, err := s.computeValue(expression)
+		literal, err := s.vars.ComputeValue(expression)
 		if err != nil {
 			return nil, err
 		}
-		values = append(values, uncollated(literal))
+		values = append(values, sysvars.Uncollated(literal))
 	}
 	lexed := new(stmt.Lexed)
-	lexed.Lex([]byte(text), s.mode)
+	lexed.Lex([]byte(text), s.vars.Mode)
 	if lexed.Params != len(values) {
 		return nil, fail(mysql.ER_WRONG_ARGUMENTS, stateGeneral, "Incorrect arguments to EXECUTE")
 	}

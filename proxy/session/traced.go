@@ -26,7 +26,7 @@ func (s *Session) beginTrace(l *stmt.Lexed) {
 	t.Began = epoch.Add(s.timing.began)
 	t.Known = trace.Known{
 		Flavor: s.flavor(), Hash: digest.Hash, Text: digest.Text, Operation: firstWord(digest.Text),
-		Database: s.settings.Database(), User: s.user, Client: s.host,
+		Database: s.vars.Settings.Database(), User: s.user, Client: s.host,
 	}
 	s.timing.trace = t
 }

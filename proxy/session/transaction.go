@@ -240,7 +240,7 @@ func (s *Session) savepoint(m stmt.Mark) error {
 	case s.txn.running():
 	case !sets:
 		return noSavepoint(m.Name)
-	case s.autocommit:
+	case s.vars.Autocommit:
 		return nil // MySQL: set and gone with the statement's own transaction
 	default: // the first of a transaction that nobody said BEGIN to
 		s.txn.imply(s.pins.has(lockedTables))

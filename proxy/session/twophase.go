@@ -69,7 +69,7 @@ func (c *committing) prepare() error {
 		}
 	}
 	err := errors.Join(errs...)
-	if err == nil && c.s.autocommit && !c.home.conn.InTransaction() {
+	if err == nil && c.s.vars.Autocommit && !c.home.conn.InTransaction() {
 		err = fmt.Errorf("shard %s: its server has ended the transaction", c.home.shard)
 	}
 	return err

@@ -97,8 +97,8 @@ func (s *Session) virtual(name string) (VirtualTable, error) {
 
 // virtualTable gives what stands for one: a derived table of literals, without
 // its alias.
-func (s *Session) virtualTable(name string, r *request) (string, error) {
-	switch st := r.plan.Statement; {
+func (s *Session) virtualTable(name string, st *stmt.Statement) (string, error) {
+	switch {
 	case st.Kind == stmt.Update, st.Kind == stmt.Delete, st.Insert != nil && strings.EqualFold(st.Insert.Table.Schema, stmt.Own):
 		return "", fail(mysql.ER_NON_UPDATABLE_TABLE, stateGeneral, "The target table %s.%s of the statement is not updatable: locus jobs and its kin change what is shown", stmt.Own, name)
 	}

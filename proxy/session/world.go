@@ -11,6 +11,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
 	"locus/proxy/meter"
+	"locus/proxy/sysvars"
 	"locus/proxy/trace"
 	"locus/proxy/twophase"
 	"locus/router"
@@ -28,7 +29,7 @@ type World struct {
 	// Plans are those made for this catalog.
 	Plans *plan.Cache
 	// Sets are the warnings of its shards; nil: they are not remembered.
-	Sets *SetWarnings
+	Sets *sysvars.SetWarnings
 	// Accounts are those of the declared users; nil: everybody may do everything.
 	Accounts map[string]*Account
 	// Declared has the generators, and the shards that some take numbers from.
@@ -111,7 +112,7 @@ type Services struct {
 	Version  func() string
 	Hostname string
 	// Processes describes all of the proxy's.
-	Processes func() []Process
+	Processes func() []sysvars.Process
 	// Redefined has the tables read anew by all proxies, and waits for that, since their
 	// definitions have changed. The error says who may not know of it yet. Nil: they are
 	// looked at now and then.

@@ -14,13 +14,16 @@ import (
 // textCollation is utf8mb4_general_ci, which every server and client knows.
 const textCollation = 45
 
+// binaryCollation is that of numbers and bytes.
+const binaryCollation = 63
+
 // statusAnsiQuotes is a flag of MariaDB's own.
 const statusAnsiQuotes = 1 << 15
 
 // status gives the flags of answers that no shard gave.
 func (s *Session) status() uint16 {
 	var flags uint16
-	if s.autocommit {
+	if s.vars.Autocommit {
 		flags |= mysql.SERVER_STATUS_AUTOCOMMIT
 	}
 	if s.txn.active() {
@@ -29,10 +32,10 @@ func (s *Session) status() uint16 {
 	if s.txn.how.Access == stmt.ReadOnly {
 		flags |= statusReadOnly
 	}
-	if s.mode&stmt.NoBackslash != 0 { // clients escape by it
+	if s.vars.Mode&stmt.NoBackslash != 0 { // clients escape by it
 		flags |= mysql.SERVER_STATUS_NO_BACKSLASH_ESCAPED
 	}
-	if s.mode&stmt.AnsiQuotes != 0 && s.flavor().TellsAnsiQuotes() {
+	if s.vars.Mode&stmt.AnsiQuotes != 0 && s.flavor().TellsAnsiQuotes() {
 		flags |= statusAnsiQuotes
 	}
 	if s.more {
@@ -53,9 +56,11 @@ func (s *Session) flush(packets []byte) error {
 
 func (s *Session) writeOK(ok wire.OK) error {
 	ok.Status |= s.status()
-	s.trackTransaction()
-	ok.Changes, s.changes = s.changes, nil
-	s.rowCount = int64(ok.AffectedRows)
+	if s.vars.TellsTransactions() {
+		s.vars.TrackTransaction(s.transactionState())
+	}
+	ok.Changes = s.vars.Told()
+	s.vars.RowCount = int64(ok.AffectedRows)
 	out, _ := wire.AppendOK(s.out[:0], s.seq, ok, s.capabilities)
 	return s.flush(out)
 }
@@ -79,8 +84,9 @@ func (s *Session) writeError(err error) error {
 		end = errTransactionLost
 	}
 	s.noteError(e)
-	s.failed, s.changes = true, nil
-	s.rowCount = -1
+	s.failed = true
+	s.vars.Told()
+	s.vars.RowCount = -1
 	out, _ := wire.AppendERR(s.out[:0], s.seq, e, s.capabilities)
 	return errors.Join(s.flush(out), end)
 }

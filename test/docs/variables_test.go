@@ -5,23 +5,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"locus/proxy/sysvars"
 )
 
-// The classes are read from where they are listed.
-var (
-	classed   = regexp.MustCompile("(?m)^\t([a-zA-Z]+): +`([a-z0-9_\\s]+)`,$")
-	backquote = regexp.MustCompile("`([a-z0-9_]+)`")
-)
-
-var classWords = map[string]string{
-	"applied": "applied", "answered": "answered by the proxy", "readOnly": "read-only", "ignored": "ignored", "forbidden": "refused", "equalOnly": "equal only",
-}
+var backquote = regexp.MustCompile("`([a-z0-9_]+)`")
 
 func TestEveryVariablesClassIsDocumented(t *testing.T) {
 	want := map[string][]string{}
-	for _, m := range classed.FindAllStringSubmatch(read(t, "proxy/session/variableclass.go"), -1) {
-		word := classWords[m[1]]
-		want[word] = append(want[word], strings.Fields(m[2])...)
+	for name, class := range sysvars.All() {
+		want[class.String()] = append(want[class.String()], name)
 	}
 	documented := map[string][]string{}
 	for _, r := range tableOf(t, read(t, "docs/sql.md"), "class", "what happens", "variables") {
@@ -29,10 +22,13 @@ func TestEveryVariablesClassIsDocumented(t *testing.T) {
 			documented[r["class"]] = append(documented[r["class"]], m[1])
 		}
 	}
-	for _, class := range classWords {
+	if len(want) != 6 || len(documented) != len(want) {
+		t.Errorf("the code has %d classes, docs/sql.md %d", len(want), len(documented))
+	}
+	for class := range want {
 		slices.Sort(want[class])
 		slices.Sort(documented[class])
-		if len(want[class]) == 0 || !slices.Equal(want[class], documented[class]) {
+		if !slices.Equal(want[class], documented[class]) {
 			t.Errorf("%s: the code has %s, docs/sql.md %s", class, strings.Join(want[class], " "), strings.Join(documented[class], " "))
 		}
 	}

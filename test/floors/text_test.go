@@ -30,7 +30,6 @@ var looksAtText = map[string][]string{
 	},
 	"it cuts the text at places that router/stmt has found": {
 		"proxy/session spliced",
-		"proxy/session (*Session).rewritten",
 		"proxy/session (*Session).runBound",
 		"proxy/session (*Session).numbered",
 		"proxy/session (*Session).addParams",
@@ -43,6 +42,7 @@ var looksAtText = map[string][]string{
 		"proxy/session (*gathering).summed",
 		"proxy/session (*gathering).literally",
 		"proxy/session (*gathering).sendAllOf",
+		"proxy/sysvars (*Answers).Rewrite",
 		"proxy/stamp (*Stamper).end",
 		"proxy/stamp (*writer).copyTo",
 		"router/plan (*Query).Lex",
@@ -74,12 +74,12 @@ var looksAtText = map[string][]string{
 		"router/plan several",
 	},
 	"it writes SHOW's condition into the query that answers it": {
-		"proxy/session (*Session).shown",
-		"proxy/session (*Session).showPatched",
 		"proxy/session (*Session).showOwnTables",
 		"proxy/session (*Session).showOwnColumns",
-		"proxy/session (*Session).showWarnings",
-		"proxy/session (*Session).withCounters",
+		"proxy/sysvars (*Answers).Patched",
+		"proxy/sysvars (*Answers).showValues",
+		"proxy/sysvars (*Answers).withCounters",
+		"proxy/sysvars (*State).ShowDiagnostics",
 	},
 }
 

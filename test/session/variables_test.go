@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"locus/proxy/session"
+	"locus/proxy/sysvars"
 	"locus/test/servers"
 	"locus/test/shop"
 )
@@ -29,7 +29,7 @@ func TestEveryVariableIsClassified(t *testing.T) {
 			t.Fatalf("the server lists %d variables: %v", len(names), names)
 		}
 		for _, name := range names {
-			if !session.Classified(name) && !strings.Contains(told, " "+name+" ") {
+			if !sysvars.Classified(name) && !strings.Contains(told, " "+name+" ") {
 				t.Errorf("%s has no class", name)
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	sessions "locus/proxy/session"
+	"locus/proxy/sysvars"
 	"locus/test/shop"
 )
 
@@ -35,7 +35,7 @@ func TestPathsAreHiddenFromUsersWithBounds(t *testing.T) {
 					seen++
 					if user != "app" {
 						t.Errorf("%s finds by %s that %s is %s", user, list, name, value)
-					} else if !sessions.HidesPath(name) {
+					} else if !sysvars.HidesPath(name) {
 						t.Errorf("%s is %s, and is not hidden from users with bounds", name, value)
 					}
 				}

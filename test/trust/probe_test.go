@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	sessions "locus/proxy/session"
+	"locus/proxy/sysvars"
 	"locus/router/stmt"
 	"locus/test/servers"
 )
@@ -129,7 +129,7 @@ func (p *prober) probe(t *testing.T, charset string, bytes []byte, letters strin
 	t.Helper()
 	p.charset, p.pieces, p.tally = charset, piecesIn(charset, bytes, letters), tally{}
 	refused := p.proxy.all("SET NAMES " + charset)
-	if (refused == nil) != sessions.Readable(charset) {
+	if (refused == nil) != sysvars.Readable(charset) {
 		t.Fatalf("%s: SET NAMES %s: %v", p.engine, charset, refused)
 	}
 	if refused != nil {

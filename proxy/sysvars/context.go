@@ -1,31 +1,29 @@
-package session
+package sysvars
 
 import (
 	"encoding/hex"
 	"net/url"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// given are the values that a session gives the templates of generators, by locus_context. It is not changed.
-type given struct {
+// Context is what a session gives the templates of generators, by locus_context. It is not changed.
+type Context struct {
 	text   string // as it was set
-	values map[string]string
+	Values map[string]string
 }
 
 // longestContext bounds what a session keeps, in bytes.
 const longestContext = 1024
 
 // readContext reads a value of locus_context: name=value&name=value, as in a request over HTTP.
-func readContext(literal string) (given, error) {
-	refuse := func(why string) (given, error) {
-		return given{}, fail(mysql.ER_WRONG_VALUE_FOR_VAR, "42000", "Variable 'locus_context' can't be set to the value of %s: %s",
+func readContext(literal string) (Context, error) {
+	refuse := func(why string) (Context, error) {
+		return Context{}, wrongValue("Variable 'locus_context' can't be set to the value of %s: %s",
 			literal[:min(len(literal), longestContext)], why)
 	}
-	if literal == "DEFAULT" {
-		return given{}, nil
+	if literal == defaultValue {
+		return Context{}, nil
 	}
 	text, ok := unquoted(literal)
 	switch {
@@ -36,7 +34,7 @@ func readContext(literal string) (given, error) {
 	case !utf8.ValidString(text):
 		return refuse("it is not UTF-8: SET NAMES utf8mb4, or write %XX")
 	case text == "":
-		return given{}, nil
+		return Context{}, nil
 	}
 	pairs, err := url.ParseQuery(text)
 	if err != nil {
@@ -49,7 +47,7 @@ func readContext(literal string) (given, error) {
 		}
 		values[name] = list[0]
 	}
-	return given{text, values}, nil
+	return Context{text, values}, nil
 }
 
 // unquoted is the text of a constant as literal gives it.

@@ -1,4 +1,4 @@
-package session
+package sysvars
 
 import (
 	"fmt"
@@ -7,78 +7,62 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/backend"
 	"locus/router/plan"
+	"locus/router/stmt"
 )
 
 // What SIGNAL raises of itself, as a warning.
 const erSignalWarning = 1642
 
-// diagnose is GET DIAGNOSTICS into user variables, of the conditions that the session
-// keeps. They stay as they are, and so does ROW_COUNT().
-func (s *Session) diagnose(r *request) error {
-	if err := s.assignDiagnosed(r); err != nil {
-		return err
-	}
-	rows := s.rowCount
-	defer func() { s.rowCount = rows }()
-	return s.answer(nil)
-}
-
-// assignDiagnosed gives the variables their values. A condition that is not there is
-// an error which is added to the others, while to the client all is well.
-func (s *Session) assignDiagnosed(r *request) error {
-	next, d := s.settings, r.plan.Statement.Diagnosing
+// Diagnose is GET DIAGNOSTICS into user variables, of the conditions that the session keeps: it gives the settings with what they
+// are to have. A condition that is not there is an error which is added to the others, while to the client all is well.
+func (s *State) Diagnose(d *stmt.Diagnosing) (*backend.Settings, error) {
 	c, err := s.condition(d.Condition)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	next := s.Settings
 	if d.Condition != "" && c == nil {
-		s.warnings = append(slices.Clip(s.warnings), diagnostic{level: "Error", code: "1758", message: "Invalid condition number", state: "35000"})
-		return nil
+		s.Conditions = append(slices.Clip(s.Conditions), Condition{level: levelError, code: "1758", message: "Invalid condition number", state: "35000"})
+		return next, nil
 	}
 	for _, i := range d.Items {
 		literal, err := s.diagnosed(c, i.Item)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		next = next.With(variableName(i.Variable), literal)
 	}
-	if err := s.carriable(next); err != nil {
-		return err
-	}
-	if err := s.try(next); err != nil {
-		return err
-	}
-	s.carry(next)
-	return nil
+	return next, nil
 }
 
 // condition finds the one that is asked about, counted from 1; nil if there is none.
-func (s *Session) condition(number string) (*diagnostic, error) {
+func (s *State) condition(number string) (*Condition, error) {
 	if number == "" {
 		return nil, nil
 	}
 	n, err := strconv.Atoi(number)
 	if err != nil {
-		literal, err := s.computeValue("CAST(" + number + " AS SIGNED)")
+		literal, err := s.ComputeValue("CAST(" + number + " AS SIGNED)")
 		if err != nil {
 			return nil, err
 		}
 		n, _ = strconv.Atoi(literal) // of NULL there is none
 	}
-	if n < 1 || n > len(s.warnings) {
+	if n < 1 || n > len(s.Conditions) {
 		return nil, nil
 	}
-	return &s.warnings[n-1], nil
+	return &s.Conditions[n-1], nil
 }
 
 // diagnosed gives what is told of the statement or of a condition, as a constant.
-func (s *Session) diagnosed(c *diagnostic, item string) (string, error) {
+func (s *State) diagnosed(c *Condition, item string) (string, error) {
 	switch item {
 	case "NUMBER":
-		return strconv.Itoa(len(s.warnings)), nil
+		return strconv.Itoa(len(s.Conditions)), nil
 	case "ROW_COUNT":
-		return strconv.FormatInt(s.rowCount, 10), nil
+		return strconv.FormatInt(s.RowCount, 10), nil
 	case "MYSQL_ERRNO":
 		return c.code, nil
 	case "MESSAGE_TEXT":
@@ -97,7 +81,7 @@ func named(text string) string {
 }
 
 // sqlState is what the server said, or what goes with the number.
-func (d *diagnostic) sqlState() (state string, known bool) {
+func (d *Condition) sqlState() (state string, known bool) {
 	if d.state != "" {
 		return d.state, true
 	}

@@ -1,4 +1,4 @@
-package session
+package sysvars
 
 import (
 	"encoding/json"
@@ -10,15 +10,18 @@ import (
 	"locus/router/stmt"
 )
 
-// countCommand notes a statement for SHOW STATUS: connections are borrowed, so what a
-// shard counts for one is of many sessions.
-func (s *Session) countCommand(st *stmt.Statement) {
-	s.commands[st.Counter]++
+// Counters are how often a session has run each kind of statement since its login, or FLUSH STATUS. Connections are borrowed, so
+// what a shard counts for one is of many sessions.
+type Counters [stmt.Counters]uint32
+
+// Count notes a statement.
+func (c *Counters) Count(st *stmt.Statement) {
+	c[st.Counter]++
 	switch {
 	case st.Features&stmt.ClearsStatus != 0:
-		clear(s.commands[:])
+		clear(c[:])
 	case st.Kind == stmt.TextPrepare:
-		s.commands[preparing[st.Prepared.Verb]]++
+		c[preparing[st.Prepared.Verb]]++
 	}
 }
 
@@ -28,30 +31,37 @@ var preparing = map[string]stmt.Counter{
 	"prepare": stmt.CountPrepare, "execute": stmt.CountExecute, "deallocate": stmt.CountClose,
 }
 
+// Status is what SHOW STATUS tells of the process, and of the connection to the client.
+type Status struct {
+	Prepared           int64
+	Statements         uint64
+	Uptime             time.Duration
+	TLSVersion, Cipher string
+}
+
 // statusOverrides are the values of status that the proxy has itself.
-func (s *Session) statusOverrides(session bool) []override {
-	version, suite := s.cipher()
-	clients := s.Processes()
+func (a *Answers) statusOverrides(session bool) []override {
+	status, clients := a.Status(), a.Processes()
 	running := 0
 	for _, c := range clients {
 		if c.Command != "Sleep" {
 			running++
 		}
 	}
-	questions := uitoa(s.Counts.Statements.Load())
+	questions := utoa(status.Statements)
 	list := []override{
-		{"prepared_stmt_count", strconv.FormatInt(s.Counts.Prepared.Load(), 10)},
+		{"prepared_stmt_count", strconv.FormatInt(status.Prepared, 10)},
 		{"queries", questions},
 		{"questions", questions},
-		{"ssl_cipher", backend.Quote(suite)},
-		{"ssl_version", backend.Quote(version)},
+		{"ssl_cipher", backend.Quote(status.Cipher)},
+		{"ssl_version", backend.Quote(status.TLSVersion)},
 		{"threads_connected", strconv.Itoa(len(clients))},
 		{"threads_running", strconv.Itoa(max(1, running))},
-		{"uptime", strconv.Itoa(max(1, int(time.Since(s.Began).Seconds())))},
+		{"uptime", strconv.Itoa(max(1, int(status.Uptime.Seconds())))},
 	}
-	for c, n := range s.commands {
+	for c, n := range a.Commands {
 		if session && c > 0 && n > 0 {
-			list = append(list, override{stmt.Counter(c).Name(), uitoa(uint64(n))})
+			list = append(list, override{stmt.Counter(c).Name(), utoa(n)})
 		}
 	}
 	return list
@@ -59,23 +69,15 @@ func (s *Session) statusOverrides(session bool) []override {
 
 // withCounters adds the counters of commands, Com_…, to the table that SHOW
 // STATUS is answered from: MySQL's tables leave them out.
-func (s *Session) withCounters(table string, show *stmt.Shown) (string, error) {
-	if s.flavor().TablesCountCommands() || !mayNameCounters(show.Clause) {
+func (a *Answers) withCounters(table string, show *stmt.Shown) (string, error) {
+	if a.flavor().TablesCountCommands() || !mayNameCounters(show.Clause) {
 		return table, nil
 	}
-	scope := "SESSION"
-	if show.Global {
-		scope = "GLOBAL"
-	}
-	var rows *backend.Rows
-	err := s.onFirst(s.settings, func(c *backend.Conn) (err error) {
-		rows, err = c.Own().Query(s.ctx, "SHOW "+scope+" STATUS LIKE 'Com%'")
-		return err
-	})
+	rows, err := a.ask("SHOW "+scopeOf(show)+" STATUS LIKE 'Com%'", backend.Nothing)
 	if err != nil {
 		return "", err
 	}
-	text, err := json.Marshal(s.counters(rows, show.Global))
+	text, err := json.Marshal(a.counters(rows, show.Global))
 	if err != nil { // of texts
 		return "", err
 	}
@@ -85,9 +87,9 @@ func (s *Session) withCounters(table string, show *stmt.Shown) (string, error) {
 }
 
 // counters are the shard's, or under the shard's names the session's own.
-func (s *Session) counters(rows *backend.Rows, global bool) [][2]string {
+func (a *Answers) counters(rows *backend.Rows, global bool) [][2]string {
 	own := map[string]uint32{}
-	for c, n := range s.commands {
+	for c, n := range a.Commands {
 		own[stmt.Counter(c).Name()] = n
 	}
 	var list [][2]string
@@ -97,7 +99,7 @@ func (s *Session) counters(rows *backend.Rows, global bool) [][2]string {
 			continue
 		}
 		if !global {
-			value = uitoa(uint64(own[strings.ToLower(name)]))
+			value = utoa(own[strings.ToLower(name)])
 		}
 		list = append(list, [2]string{name, value})
 	}

@@ -1,13 +1,21 @@
-package session
+package sysvars
 
 import (
 	"strings"
 
-	"github.com/go-mysql-org/go-mysql/mysql"
-
 	"locus/proxy/backend"
 	"locus/router/stmt"
 )
+
+const (
+	characterSetClient     = "character_set_client"
+	characterSetConnection = "character_set_connection"
+	characterSetResults    = "character_set_results"
+	collationConnection    = "collation_connection"
+)
+
+// charsets are what SET NAMES and SET CHARACTER SET change, as clients are told.
+var charsets = []string{characterSetClient, characterSetConnection, characterSetResults}
 
 // readable are the character sets whose bytes below 0x80 are ASCII's wherever they
 // stand: in no letter is such a byte the second one, but for letters of euckr. Both
@@ -43,9 +51,9 @@ func clientCharset(name string) error {
 	case readable[lower]:
 		return nil
 	case unreadable[lower]:
-		return unsafeCharset(name)
+		return UnsafeCharset(name)
 	}
-	return fail(mysql.ER_UNKNOWN_CHARACTER_SET, "42000", "Unknown character set: '%s'", name)
+	return unknownCharset("Unknown character set: '%s'", name)
 }
 
 // reading is how texts in a character set are read.
@@ -59,16 +67,17 @@ func reading(charset string) stmt.Mode {
 	return stmt.NotUTF8
 }
 
-func unsafeCharset(name string) error {
-	return fail(mysql.ER_UNKNOWN_CHARACTER_SET, "42000", "character set %s: statements in it can't be read safely; use utf8mb4", name)
+// UnsafeCharset is the error of a client whose texts could not be read.
+func UnsafeCharset(name string) error {
+	return unknownCharset("character set %s: statements in it can't be read safely; use utf8mb4", name)
 }
 
 // utf8Charsets are those in which a text's bytes are those of UTF-8, which is
 // what owners are hashed in.
 var utf8Charsets = map[string]bool{"utf8mb4": true, "utf8mb3": true, "utf8": true, "ascii": true, "binary": true}
 
-func assignNames(next *view, charset, collation string) error {
-	charset = strings.ToLower(charset)
+func setNames(s *Set, v stmt.Variable) error {
+	charset, collation := strings.ToLower(string(v.Value.Text)), v.Collation
 	if charset == "" || charset == "default" {
 		charset = "utf8mb4"
 	}
@@ -76,49 +85,59 @@ func assignNames(next *view, charset, collation string) error {
 		return err
 	}
 	if collation != "" && !plainName(strings.ToLower(collation)) {
-		return fail(mysql.ER_UNKNOWN_CHARACTER_SET, "42000", "Unknown character set: '%s'", charset)
+		return unknownCharset("Unknown character set: '%s'", charset)
 	}
-	next.settings = next.settings.WithNames(charset, collation)
+	s.Settings = s.Settings.WithNames(charset, collation)
 	said := "NAMES " + charset
 	if collation != "" {
 		said += " COLLATE " + collation
 	}
-	next.say(said)
+	s.say(said)
 	return nil
 }
 
-// assignCharset is SET CHARACTER SET, which takes the connection's own character
-// set from the database.
-func (s *Session) assignCharset(next *view, v stmt.Variable) error {
+// setCharset is SET CHARACTER SET, which takes the connection's own character set from the database.
+func setCharset(s *Set, v stmt.Variable) error {
 	charset := string(v.Value.Text)
-	literal, err := s.charsetLiteral("character_set_client", backend.Quote(charset), charset == "")
+	literal, err := s.charsetLiteral(characterSetClient, backend.Quote(charset), charset == "")
 	if err != nil {
 		return err
 	}
-	collation, err := s.compute(s.settings, "@@collation_database")
+	collation, err := s.state.Compute(s.state.Settings, "@@collation_database")
 	if err != nil {
 		return err
 	}
-	next.settings = next.settings.With("character_set_client", literal).With("character_set_results", literal).
-		With("collation_connection", collation)
-	next.say("CHARACTER SET " + literal)
+	s.Settings = s.Settings.With(characterSetClient, literal).With(characterSetResults, literal).With(collationConnection, collation)
+	s.say("CHARACTER SET " + literal)
 	return nil
+}
+
+// setCharsetVariable assigns the character set of the client's texts, or of their literals.
+func setCharsetVariable(s *Set, v stmt.Variable) error {
+	literal, err := s.literal(v)
+	if err == nil {
+		literal, err = s.charsetLiteral(v.Name, literal, literal == defaultValue)
+	}
+	if err == nil {
+		s.carry(v.Name, literal)
+	}
+	return err
 }
 
 // charsetLiteral gives the name of a character set that a variable is to have:
 // servers take numbers too, and have defaults of their own.
-func (s *Session) charsetLiteral(variable, literal string, byDefault bool) (string, error) {
+func (s *Set) charsetLiteral(variable, literal string, byDefault bool) (string, error) {
 	switch {
 	case byDefault:
 		var err error
-		if literal, err = s.compute(s.settings, "@@GLOBAL."+variable); err != nil {
+		if literal, err = s.state.Compute(s.state.Settings, "@@GLOBAL."+variable); err != nil {
 			return "", err
 		}
 	case !strings.HasPrefix(literal, "'") && literal != "NULL":
-		return "", fail(mysql.ER_UNKNOWN_CHARACTER_SET, "42000", "Unknown character set: '%s': write its name", literal)
+		return "", unknownCharset("Unknown character set: '%s': write its name", literal)
 	}
-	name := strings.ToLower(strings.Trim(literal, "'"))
-	if variable == "character_set_connection" && (wideCharsets[name] || literal == "NULL") { // no text is in it
+	name := strings.ToLower(unquote(literal))
+	if variable == characterSetConnection && (wideCharsets[name] || literal == "NULL") { // no text is in it
 		return literal, nil
 	}
 	return literal, clientCharset(name)

@@ -1,0 +1,111 @@
+package session
+
+import (
+	"fmt"
+
+	"locus/proxy/backend"
+	"locus/proxy/sysvars"
+	"locus/proxy/wire"
+	"locus/router/catalog"
+	"locus/router/plan"
+)
+
+// set runs SET. One that warns of nothing leaves MariaDB the warnings of the
+// statement before.
+func (s *Session) set(r *request) error {
+	before := s.vars.Aside()
+	if err := s.assignAll(r); err != nil {
+		return s.writeError(err)
+	}
+	told := len(s.vars.Conditions)
+	if r.world.Flavor.KeepsWarnings() {
+		s.vars.Back(before)
+	}
+	return s.writeOK(wire.OK{Warnings: uint16(min(told, sysvars.MostWarnings))})
+}
+
+// assignAll makes all of the assignments, or none.
+func (s *Session) assignAll(r *request) error {
+	if err := s.readsDeclared(r); err != nil {
+		return err
+	}
+	assigned := r.plan.Statement.Variables
+	next := s.vars.Set(sysvars.Transaction{Active: s.txn.active(), Running: s.txn.running()})
+	for _, v := range assigned {
+		if err := s.interrupts.Unwanted(); err != nil {
+			return err
+		}
+		if err := settable(next.Settings); err != nil {
+			return err
+		}
+		if err := next.Assign(v); err != nil {
+			return err
+		}
+	}
+	next.Finish()
+	if err := s.adopt(next); err != nil {
+		return err
+	}
+	s.vars.TrackVariables(assigned)
+	return nil
+}
+
+// readsDeclared refuses values that are read from declared tables: expressions are
+// computed by the first shard, which has undeclared ones.
+func (s *Session) readsDeclared(r *request) error {
+	for _, name := range r.plan.Statement.Tables {
+		full := catalog.TableName{Schema: name.Schema, Name: name.Name}
+		if full.Schema == "" {
+			full.Schema = s.vars.Settings.Database()
+		}
+		if t, err := r.world.Catalog.Find(full); t != nil || err != nil {
+			return &plan.Refusal{Code: plan.Unsupported, Message: fmt.Sprintf("SET to a value that is read from the declared table %s: use SELECT … INTO, or, where it reads several shards, SELECT and then SET to what was answered", full)}
+		}
+	}
+	return nil
+}
+
+// adopt makes what a SET assigns the session's, after a shard has taken it.
+func (s *Session) adopt(next *sysvars.Set) error {
+	if err := s.carriable(next.Settings); err != nil {
+		return err
+	}
+	scope := s.txn.characterize(next.Characteristics)
+	if next.Autocommit && (!s.vars.Autocommit || s.switchedOff() && next.AssignsAutocommit()) {
+		if err := s.commit(); err != nil { // as MySQL does
+			return err
+		}
+	}
+	if err := s.vars.Take(next, s.World().Sets); err != nil {
+		return err
+	}
+	s.vars.Values = next.Values
+	s.carry(next.Settings)
+	s.interrupts.LimitIdle(s.vars.IdleLimit())
+	s.txn.next = scope
+	return nil
+}
+
+// carry makes settings the session's.
+func (s *Session) carry(settings *backend.Settings) {
+	if s.vars.Settings == nil || s.vars.Settings.Database() != settings.Database() {
+		s.activity.set(func(a *activity) { a.database = settings.Database() })
+	}
+	s.vars.Carry(settings)
+	s.recount()
+}
+
+// tryOn makes settings the session's, once the first shard has let it.
+func (s *Session) tryOn(next *backend.Settings) error {
+	if next == s.vars.Settings {
+		return nil
+	}
+	if err := s.carriable(next); err != nil {
+		return err
+	}
+	if err := s.vars.Try(next); err != nil {
+		return err
+	}
+	s.carry(next)
+	return nil
+}

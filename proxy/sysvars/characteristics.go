@@ -1,0 +1,70 @@
+package sysvars
+
+import (
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/router/stmt"
+)
+
+// Characteristic is what SET has said of transactions: their isolation level, or whether they read only.
+type Characteristic struct {
+	What string // "isolation" or "read_only"
+	// Next: it was said of the next transaction alone. Else it was said of all to come.
+	Next bool
+	// Clause is the characteristic as SET TRANSACTION has it. If it was said of all to come it is that of the transaction under
+	// way, which has to stay what it was begun as on shards that join it; empty: there is none.
+	Clause string
+}
+
+// readOnlyNames are what servers call the variable by which all transactions of a session read only.
+var readOnlyNames = [...]string{"tx_read_only", "transaction_read_only"}
+
+func setIsolation(s *Set, v stmt.Variable) error { return s.characteristic(v, "isolation") }
+func setReadOnly(s *Set, v stmt.Variable) error  { return s.characteristic(v, "read_only") }
+
+// characteristic sets the isolation level or read-only mode, for the session or for the next transaction. The servers have
+// different names for them.
+func (s *Set) characteristic(v stmt.Variable, what string) error {
+	literal, err := s.literal(v)
+	if err != nil {
+		return err
+	}
+	if v.NextOnly {
+		if s.transaction.Active {
+			return fail(mysql.ER_CANT_CHANGE_TX_CHARACTERISTICS, "25001", "Transaction characteristics can't be changed while a transaction is in progress")
+		}
+		s.Characteristics = append(s.Characteristics, Characteristic{What: what, Next: true, Clause: clause(what, literal)})
+		return nil
+	}
+	name := "transaction_" + what
+	if v.Name != name { // which MariaDB 10.11 doesn't know, and says so
+		name = s.state.flavor().Characteristic(name)
+	}
+	if what == "read_only" && literal != defaultValue {
+		literal = switched(literal)
+	}
+	c := Characteristic{What: what}
+	if s.transaction.Running {
+		now, err := s.state.Compute(s.state.Settings, "@@"+name)
+		if err != nil {
+			return err
+		}
+		c.Clause = clause(what, now)
+	}
+	s.Characteristics = append(s.Characteristics, c)
+	s.Settings = s.Settings.With(name, literal)
+	return nil
+}
+
+// clause writes a value as SET TRANSACTION has it.
+func clause(what, literal string) string {
+	switch {
+	case what == "isolation":
+		return "ISOLATION LEVEL " + strings.ReplaceAll(unquote(literal), "-", " ")
+	case switched(literal) == "1":
+		return "READ ONLY"
+	}
+	return "READ WRITE"
+}

@@ -1,0 +1,145 @@
+package sysvars
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/wire"
+	"locus/router/stmt"
+)
+
+// Diagnostics are what can be asked about the statement before.
+type Diagnostics struct {
+	Conditions []Condition // its warnings and errors
+	RowCount   int64       // ROW_COUNT()
+	FoundRows  uint64      // FOUND_ROWS()
+}
+
+// Condition is one row of SHOW WARNINGS.
+type Condition struct {
+	level, code, message string
+	state                string // SQLSTATE, where it was told
+}
+
+const (
+	levelWarning = "Warning"
+	levelError   = "Error"
+)
+
+// MostWarnings is what is kept of one statement's at most; max_error_count is 64 on MariaDB and 1024 on MySQL unless it is set.
+const MostWarnings = 1024
+
+// AskWarnings is the query for a connection's warnings.
+var AskWarnings = "SHOW WARNINGS LIMIT " + strconv.Itoa(MostWarnings)
+
+// Keep adds the warnings that a shard has told of.
+func (d *Diagnostics) Keep(rows *backend.Rows) {
+	for _, row := range rows.Rows {
+		if len(row) == 3 {
+			d.Conditions = append(d.Conditions, Condition{level: string(row[0]), code: string(row[1]), message: string(row[2])})
+		}
+	}
+}
+
+// NoteState keeps the SQLSTATE of the error that ended an answer, the last of those from a place on: SIGNAL may give any to a
+// number.
+func (d *Diagnostics) NoteState(from int, code uint16, state string) {
+	list := d.Conditions[from:]
+	for i := range slices.Backward(list) {
+		if list[i].level == levelError && list[i].code == utoa(code) {
+			list[i].state = state
+			return
+		}
+	}
+}
+
+// Fail makes an error the only condition.
+func (d *Diagnostics) Fail(e *mysql.MyError) {
+	d.Conditions = append(d.Conditions[:0], Condition{level: levelError, code: utoa(e.Code), message: e.Message, state: e.State})
+}
+
+// Warn adds a warning of the proxy's own. It has the number of ER_UNKNOWN_ERROR, as there is no better one.
+func (d *Diagnostics) Warn(message string) {
+	d.Conditions = append(d.Conditions, Condition{level: levelWarning, code: utoa(uint16(mysql.ER_UNKNOWN_ERROR)), message: "locus: " + message})
+}
+
+// Note adds a note of the proxy's own about an error that did not matter.
+func (d *Diagnostics) Note(code uint16, message string) {
+	d.Conditions = append(d.Conditions, Condition{level: "Note", code: utoa(code), message: "locus: " + message})
+}
+
+// Aside begins with no conditions, and gives those that there were.
+func (d *Diagnostics) Aside() (before []Condition) {
+	before, d.Conditions = d.Conditions, nil
+	return before
+}
+
+// Back takes them back if there are no others.
+func (d *Diagnostics) Back(before []Condition) {
+	if len(d.Conditions) == 0 {
+		d.Conditions = before
+	}
+}
+
+// errors counts the conditions that are some: @@error_count.
+func (d *Diagnostics) errors() (n int) {
+	for _, c := range d.Conditions {
+		if c.level == levelError {
+			n++
+		}
+	}
+	return n
+}
+
+// ShowDiagnostics answers SHOW WARNINGS and SHOW ERRORS.
+func (s *State) ShowDiagnostics(show *stmt.Shown) (columns []wire.Column, rows [][]string, err error) {
+	s.RowCount = -1
+	for _, c := range s.Conditions {
+		if show.What == "warnings" || c.level == levelError {
+			rows = append(rows, []string{c.level, c.code, c.message})
+		}
+	}
+	if show.Count {
+		s.FoundRows = 1
+		rows = [][]string{{strconv.Itoa(len(rows))}}
+	} else if rows, err = limited(rows, show.Clause); err != nil {
+		return nil, nil, err
+	}
+	return s.DiagnosticColumns(show), rows, nil
+}
+
+// DiagnosticColumns are the columns of SHOW WARNINGS and its kin as the shard defines them for this client; where none can be
+// asked, they are much like it.
+func (s *State) DiagnosticColumns(show *stmt.Shown) []wire.Column {
+	text := "SHOW " + show.What + " LIMIT 0"
+	if show.Count {
+		text = "SHOW COUNT(*) " + show.What
+	}
+	if rows, err := s.ask(text, backend.Nothing); err == nil {
+		return rows.Columns
+	}
+	if show.Count {
+		return []wire.Column{number("@@session." + strings.TrimSuffix(show.What, "s") + "_count")}
+	}
+	plain := wire.Column{Charset: textCollation, Type: mysql.MYSQL_TYPE_VAR_STRING}
+	level, message := plain, plain
+	level.Name, level.Length = []byte("Level"), 4*7
+	message.Name, message.Length = []byte("Message"), 4*512
+	return []wire.Column{level, number("Code"), message}
+}
+
+const (
+	textCollation   = 45 // utf8mb4_general_ci, which every server and client knows
+	binaryCollation = 63 // of numbers
+)
+
+// number is a column of unsigned integers.
+func number(name string) wire.Column {
+	return wire.Column{Name: []byte(name), Charset: binaryCollation, Type: mysql.MYSQL_TYPE_LONG, Flags: mysql.NOT_NULL_FLAG | mysql.UNSIGNED_FLAG, Length: 4}
+}
+
+func utoa[N uint16 | uint32 | uint64](n N) string { return strconv.FormatUint(uint64(n), 10) }

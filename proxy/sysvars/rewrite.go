@@ -1,0 +1,143 @@
+package sysvars
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"locus/router/stmt"
+)
+
+// Diagnoses tells a statement that asks for the number of warnings, which leaves them as they are.
+func Diagnoses(st *stmt.Statement) bool {
+	return slices.ContainsFunc(st.Owned, func(o stmt.Owned) bool {
+		name, variable := strings.CutPrefix(o.Name, "@@")
+		return variable && variables[name].diagnoses
+	})
+}
+
+// Rewrite writes what the session knows into a statement's text, as values in the places that ask for it. A column keeps the name
+// that it would have had.
+func (a *Answers) Rewrite(st *stmt.Statement, l *stmt.Lexed) ([]byte, error) {
+	w := rewriting{text: l.Text, fields: st.Unnamed}
+	for _, o := range st.Owned {
+		w.name(o.Start)
+		sql, ok, err := a.replacement(st, l, o, string(l.Text[o.Start:o.End]))
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			w.replace(o, sql)
+		}
+	}
+	w.name(len(w.text))
+	return append(w.out, w.text[w.from:]...), nil
+}
+
+// replacement gives what stands in one place of a statement, in place of what is written there.
+func (a *Answers) replacement(st *stmt.Statement, l *stmt.Lexed, o stmt.Owned, written string) (sql string, ok bool, err error) {
+	if table, isTable := strings.CutPrefix(o.Name, "table "); isTable {
+		f := a.flavor()
+		if o.Statement && !f.HasTableStatement() || !f.HasStatusTable(table) && strings.Contains(strings.ToLower(written), "information_schema") {
+			return "", false, nil // the shard says so
+		}
+		sql, err = a.table(table, o.Statement, !o.Statement && l.Aliased(o.End))
+		return sql, err == nil, err
+	}
+	if sql, ok = a.Of(o); o.Name == "is_used_lock()" {
+		sql, ok = a.holder(written), true
+	}
+	switch {
+	case !ok, st.Kind == stmt.Set:
+	case Tableless(st) && o.Name != "release_all_locks()" && !variables[strings.TrimPrefix(o.Name, "@@")].ours: // whose asking has effects, or that no shard has
+		sql = typed(sql, o, written)
+	default:
+		sql = ownNumber(sql)
+	}
+	return sql, ok, nil
+}
+
+// table gives what stands for one of the servers' tables that speak of sessions, or of the schema locus: in place of its name, or
+// of the whole statement TABLE name.
+func (a *Answers) table(name string, statement, aliased bool) (sql string, err error) {
+	switch own, isOwn := strings.CutPrefix(name, stmt.Own+"."); {
+	case isOwn:
+		if sql, err = a.Table(own); err != nil {
+			return "", err
+		}
+	case name == "processlist":
+		sql = "(SELECT ID, USER, HOST, DB, COMMAND, TIME, STATE, INFO FROM " + a.processTable("information_schema.PROCESSLIST") + " AS sessions)"
+	default:
+		sql = a.variableTable(name, "VARIABLE_NAME", "VARIABLE_VALUE")
+	}
+	if statement {
+		sql = "SELECT * FROM " + sql
+	}
+	if !aliased {
+		sql += " AS `" + name[strings.IndexByte(name, '.')+1:] + "`"
+	}
+	return sql, nil
+}
+
+// rewriting is a text with other words in some places.
+type rewriting struct {
+	text, out []byte
+	from      int // what of text is not in out yet
+	replaced  []stmt.Owned
+	fields    []stmt.Unnamed // that end behind what was looked at
+}
+
+func (w *rewriting) replace(o stmt.Owned, sql string) {
+	w.out = append(append(w.out, w.text[w.from:o.Start]...), sql...)
+	w.from, w.replaced = o.End, append(w.replaced, o)
+}
+
+// name names the fields up to a place by the texts that they had, if something was replaced in them.
+func (w *rewriting) name(upTo int) {
+	for ; len(w.fields) > 0 && w.fields[0].End <= upTo; w.fields = w.fields[1:] {
+		f := w.fields[0]
+		if slices.ContainsFunc(w.replaced, func(o stmt.Owned) bool { return f.Start <= o.Start && o.End <= f.End }) {
+			w.out = append(w.out, w.text[w.from:f.End]...)
+			w.out, w.from = AppendAlias(w.out, w.text[f.Start:f.End]), f.End
+		}
+	}
+}
+
+// Tableless tells a query of no rows, such as SELECT ROW_COUNT().
+func Tableless(st *stmt.Statement) bool {
+	return st.Kind == stmt.Select && !slices.ContainsFunc(st.Blocks, func(b *stmt.Block) bool { return len(b.Tables) > 0 })
+}
+
+// typed gives a value the type that the shard's own, which was asked for, has.
+func typed(sql string, o stmt.Owned, asked string) string {
+	if strings.HasPrefix(o.Name, "@@") {
+		asked = o.Name // in whatever scope the shard has it
+	}
+	signed := o.Name == "row_count()" || o.Name == "found_rows()"
+	if _, err := strconv.ParseUint(sql, 10, 64); err == nil && !signed {
+		sql = "CAST(" + sql + " AS UNSIGNED)"
+	}
+	return "IF(TRUE, " + sql + ", " + asked + ")"
+}
+
+// ownNumber makes a number one that ORDER BY doesn't take for a field's.
+func ownNumber(sql string) string {
+	if _, err := strconv.ParseInt(sql, 10, 64); err != nil {
+		return sql
+	}
+	return "CAST(" + sql + " AS SIGNED)"
+}
+
+// longestName is that of an alias, in characters.
+const longestName = 256
+
+// AppendAlias names a field by the text that it had.
+func AppendAlias(out, name []byte) []byte {
+	if len(name) > longestName {
+		return out
+	}
+	out = append(out, " AS `"...)
+	out = append(out, bytes.ReplaceAll(name, []byte("`"), []byte("``"))...)
+	return append(out, '`')
+}

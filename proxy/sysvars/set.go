@@ -1,0 +1,189 @@
+package sysvars
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/router/stmt"
+)
+
+// Set is one SET on its way: nothing of it is the session's until a shard has taken it.
+type Set struct {
+	Values                           // as they will be
+	Characteristics []Characteristic // that it gives transactions
+
+	state       *State
+	before      *backend.Settings // of the session as it began
+	assigned    []string          // the names by which connections carry what it assigns
+	transaction Transaction
+	said        []string // what of it the shard may warn of
+	mode        bool     // sql_mode is another one
+}
+
+// Transaction is what SET has to know of the session's.
+type Transaction struct {
+	Active  bool // one is open, as the servers' status has it
+	Running bool // statements join one, whether or not it has begun anywhere
+}
+
+// Set begins a SET.
+func (s *State) Set(t Transaction) *Set {
+	return &Set{Values: s.Values, state: s, before: s.Settings, transaction: t}
+}
+
+// Assign makes one of its assignments.
+func (s *Set) Assign(v stmt.Variable) error {
+	err := s.assign(v)
+	if err == nil {
+		s.assigned = append(s.assigned, s.state.carriedNames(v)...)
+	}
+	return err
+}
+
+// AssignsAutocommit tells whether it says anything of autocommit.
+func (s *Set) AssignsAutocommit() bool { return slices.Contains(s.assigned, autocommit) }
+
+// carriedNames are the names by which connections carry what one assignment changes.
+func (s *State) carriedNames(v stmt.Variable) []string {
+	switch row := variables[v.Name]; {
+	case v.NextOnly:
+		return nil
+	case v.User:
+		return []string{variableName(v.Name)}
+	case row.carried != nil:
+		return row.carried
+	}
+	if other := s.flavor().Characteristic(v.Name); other != v.Name {
+		return []string{v.Name, other}
+	}
+	return []string{v.Name}
+}
+
+func (s *Set) assign(v stmt.Variable) error {
+	switch {
+	case v.Global:
+		return fail(mysql.ER_SPECIFIC_ACCESS_DENIED_ERROR, "42000", "SET GLOBAL %s through the proxy: set it on every shard", v.Name)
+	case v.User:
+		return s.assignUser(v)
+	}
+	row := variables[v.Name]
+	if row.set != nil {
+		return row.set(s, v)
+	}
+	return row.class.set(s, v)
+}
+
+// set assigns a variable that has no way of its own.
+func (c Class) set(s *Set, v stmt.Variable) error {
+	switch c {
+	case Applied:
+		return setApplied(s, v)
+	case Ignored:
+		return setIgnored(s, v)
+	case EqualOnly:
+		return s.assignEqual(v)
+	case ReadOnly:
+		return cantSet("Variable '%s' is a read only variable", v.Name)
+	case Forbidden, Answered:
+		return cantSet("variable '%s' can't be set through the proxy", v.Name)
+	case unclassified:
+	}
+	return s.refuseUnclassified(v.Name)
+}
+
+// literal gives a value as a constant; what is more than one is computed by the shard. Nothing that the same SET assigns is seen
+// by its values.
+func (s *Set) literal(v stmt.Variable) (string, error) {
+	switch {
+	case v.Expression != "":
+		return s.state.Compute(s.state.Settings, v.Expression)
+	case v.Value.Kind == stmt.String:
+		return backend.Quote(string(v.Value.Text)), nil
+	case v.Value.Kind == stmt.Default:
+		return defaultValue, nil
+	}
+	return v.Value.String(), nil
+}
+
+// integer gives a value that has to be a number.
+func integer(v stmt.Variable) (uint64, error) {
+	n, ok := v.Value.Integer()
+	if v.Expression != "" || !ok {
+		return 0, wrongType(v.Name)
+	}
+	return n.Bits(), nil
+}
+
+// carry has every connection carry a variable, and the shard say what it thinks of it.
+func (s *Set) carry(name, literal string) {
+	s.Settings = s.Settings.With(name, literal)
+	s.say(name + " = " + literal)
+}
+
+// setApplied carries a variable to every connection that serves the session; whether it exists and takes the value is the
+// server's to say.
+func setApplied(s *Set, v stmt.Variable) error {
+	literal, err := s.literal(v)
+	if err == nil {
+		s.carry(v.Name, literal)
+	}
+	return err
+}
+
+// setIgnored remembers a variable that is about the connection to the client.
+func setIgnored(s *Set, v stmt.Variable) error {
+	literal, err := s.literal(v)
+	if err != nil {
+		return err
+	}
+	number := strings.HasSuffix(v.Name, "_timeout") || strings.HasPrefix(v.Name, "net_")
+	if _, err := strconv.ParseUint(literal, 10, 32); number && err != nil && literal != defaultValue {
+		return wrongType(v.Name)
+	}
+	s.ignore(v.Name, literal)
+	return nil
+}
+
+// assignEqual lets a variable be set to the value that it has on the shards.
+func (s *Set) assignEqual(v stmt.Variable) error {
+	literal, err := s.literal(v)
+	if err != nil || literal == defaultValue {
+		return err
+	}
+	have, err := s.state.Compute(s.Settings, "@@"+v.Name)
+	if err != nil {
+		return err
+	}
+	if !strings.EqualFold(switched(have), switched(literal)) {
+		return cantSet("variable '%s' can't be set to %s through the proxy, only to what it is on the shards: %s", v.Name, literal, have)
+	}
+	return nil
+}
+
+// refuseUnclassified leaves it to the server to say that a session has no such variable.
+func (s *Set) refuseUnclassified(name string) error {
+	if !plainName(name) {
+		return fail(erUnknownVariable, stateGeneral, "Unknown system variable '%s'", name)
+	}
+	if _, err := s.state.Compute(s.Settings, "@@session."+name); err != nil {
+		err = s.state.shard.On(s.Settings, func(c Conn) error {
+			c.Note(backend.State)
+			_, err := c.Exec("SET SESSION " + name + " = DEFAULT")
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return cantSet("variable '%s' can't be set through the proxy, which doesn't know what it does: set it on every shard, with SET GLOBAL or in the configuration", name)
+}
+
+func plainName(name string) bool {
+	return name != "" && !slices.ContainsFunc([]byte(name), func(c byte) bool {
+		return c != '_' && c != '.' && (c < 'a' || c > 'z') && (c < '0' || c > '9')
+	})
+}

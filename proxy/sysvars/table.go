@@ -1,0 +1,191 @@
+package sysvars
+
+import (
+	"iter"
+	"strings"
+
+	"locus/router/stmt"
+)
+
+// Class says what the proxy does with a system variable.
+type Class uint8
+
+const (
+	// unclassified: nobody has looked at it, so it can't be set. A server that is newer than this table may have brought it.
+	unclassified Class = iota
+	// Applied: carried to every connection that serves the session. The server says whether it exists and takes the value. What
+	// it changes is the same on one shard and on several, and neither routes, transactions nor what moves read depend on it.
+	Applied
+	// Answered: the session keeps it, and says what it is.
+	Answered
+	// ReadOnly: the proxy says what it is, and it can't be set.
+	ReadOnly
+	// Ignored: it is about the connection to the client, which is ours. The session remembers what was set, and does nothing
+	// else with it, but for wait_timeout.
+	Ignored
+	// Forbidden: it would change what other sessions see, or make IDs and routes that are not the cluster's.
+	Forbidden
+	// EqualOnly: it can only be set to what the shards have.
+	EqualOnly
+)
+
+func (c Class) String() string {
+	return [...]string{"not known", "applied", "answered by the proxy", "read-only", "ignored", "refused", "equal only"}[c]
+}
+
+// variable is what the proxy does with one system variable.
+type variable struct {
+	class Class
+	// set makes an assignment in a way of its own; nil: in that of its class.
+	set func(*Set, stmt.Variable) error
+	// is gives its value as SQL, false for that of a shard; nil: a shard's, or what was set if it is ignored.
+	is func(*Answers, question) (sql string, ok bool)
+	// carried are the names by which connections carry what an assignment changes, changes those that a client is told of; nil: its
+	// own.
+	carried, changes []string
+	// path: it says where something lies on a server's disks, which is not for users with bounds.
+	path bool
+	// ours: no shard has one of that name.
+	ours bool
+	// diagnoses: asking for it leaves the diagnostics as they are.
+	diagnoses bool
+}
+
+// variables has every variable that a session of a server may set, of the versions that somebody has looked at, and those that
+// the proxy answers.
+var variables = listed(map[string]variable{
+	autocommit:              {class: Answered, set: setAutocommit},
+	"insert_id":             {class: Answered, set: setForcedID},
+	"identity":              {class: Answered, set: setInsertID, is: insertID},
+	"last_insert_id":        {class: Answered, set: setInsertID, is: insertID},
+	"locus_context":         {class: Answered, set: setContext, is: context, ours: true},
+	"locus_read":            {class: Answered, set: setRead, is: read, ours: true},
+	"transaction_isolation": {class: Answered, set: setIsolation},
+	"tx_isolation":          {class: Answered, set: setIsolation},
+	"transaction_read_only": {class: Answered, set: setReadOnly},
+	"tx_read_only":          {class: Answered, set: setReadOnly},
+
+	"error_count":        {class: ReadOnly, is: errorCount, diagnoses: true},
+	"warning_count":      {class: ReadOnly, is: warningCount, diagnoses: true},
+	"gtid_mode":          {class: ReadOnly, is: gtidMode},
+	"hostname":           {class: ReadOnly, is: hostname},
+	"max_allowed_packet": {class: ReadOnly, is: maxAllowedPacket},
+	"port":               {class: ReadOnly, is: port},
+	"version":            {class: ReadOnly, is: version},
+	"version_comment":    {class: ReadOnly, is: versionComment},
+
+	"pseudo_thread_id":               {class: Forbidden, is: connectionID},
+	"session_track_transaction_info": {class: EqualOnly, set: setTransactionTracking},
+
+	characterSetClient:     {class: Applied, set: setCharsetVariable},
+	characterSetConnection: {class: Applied, set: setCharsetVariable},
+	"optimizer_switch":     {class: Applied, set: setIncremental},
+	"optimizer_trace":      {class: Applied, set: setIncremental},
+	"profiling":            {class: Applied, set: setProfiling},
+	"sql_mode":             {class: Applied, set: setMode},
+
+	// What SET calls so is no variable.
+	"names":   {set: setNames, carried: []string{"names"}, changes: charsets},
+	"charset": {set: setCharset, carried: []string{"names", characterSetClient, characterSetResults, collationConnection}, changes: charsets},
+})
+
+// plain are the variables that have no way of their own.
+var plain = map[Class]string{
+	Ignored: `interactive_timeout net_buffer_length net_read_timeout net_retry_count net_write_timeout session_track_gtids tcp_nodelay
+		thread_pool_priority wait_timeout`,
+	Forbidden: `default_master_connection gtid_domain_id gtid_seq_no immediate_server_version log_disabled_statements max_relay_log_size
+		original_commit_timestamp original_server_version pseudo_replica_mode pseudo_slave_mode rand_seed1 rand_seed2
+		require_row_format server_id skip_parallel_replication skip_replication sql_log_off sql_slave_skip_counter
+		wsrep_gtid_seq_no`,
+	EqualOnly: `binlog_alter_two_phase binlog_annotate_row_events binlog_direct_non_transactional_updates binlog_format binlog_row_image
+		binlog_row_value_options binlog_rows_query_log_events binlog_transaction_compression
+		binlog_transaction_compression_level_zstd completion_type connection_memory_chunk_size connection_memory_limit
+		default_collation_for_utf8mb4 enable_cascade_triggers enforce_storage_engine explicit_defaults_for_timestamp
+		external_table_secondary_storage_engine external_table_storage_engine global_connection_memory_tracking
+		group_replication_consistency gtid_next innodb_ft_user_stopword_table innodb_tmpdir log_slow_disabled_statements
+		lower_case_table_names parser_max_mem_size rbr_exec_mode resultset_metadata sql_auto_is_null sql_log_bin
+		transaction_write_set_extraction use_secondary_engine wsrep_on wsrep_osu_method wsrep_trx_fragment_size
+		wsrep_trx_fragment_unit xa_detach_on_prepare`,
+	Applied: `alter_algorithm analyze_max_length analyze_sample_percentage aria_repair_threads aria_sort_buffer_size aria_stats_method
+		auto_increment_increment auto_increment_offset big_tables block_encryption_mode bulk_insert_buffer_size
+		character_set_collations character_set_database character_set_filesystem character_set_results character_set_server
+		check_constraint_checks collation_connection collation_database collation_server column_compression_threshold
+		column_compression_zlib_level column_compression_zlib_strategy column_compression_zlib_wrap cte_max_recursion_depth
+		deadlock_search_depth_long deadlock_search_depth_short deadlock_timeout_long deadlock_timeout_short default_regex_flags
+		default_storage_engine default_table_encryption default_tmp_storage_engine default_week_format div_precision_increment
+		enable_secondary_engine_statistics end_markers_in_json eq_range_index_dive_limit expensive_subquery_limit explain_format
+		explain_json_format_version foreign_key_checks generated_random_password_length group_concat_max_len
+		histogram_generation_max_mem_size histogram_size histogram_type idle_readonly_transaction_timeout
+		idle_transaction_timeout idle_write_transaction_timeout in_predicate_conversion_threshold
+		information_schema_stats_expiry innodb_compression_default innodb_ddl_buffer_size innodb_ddl_threads
+		innodb_default_encryption_key_id innodb_ft_enable_stopword innodb_lock_wait_timeout innodb_parallel_read_threads
+		innodb_snapshot_isolation innodb_strict_mode innodb_table_locks internal_tmp_mem_storage_engine join_buffer_size
+		join_buffer_space_limit join_cache_level keep_files_on_create lc_messages lc_time_names lock_wait_timeout
+		log_queries_not_using_indexes log_slow_admin_statements log_slow_always_query_time log_slow_filter log_slow_max_warnings
+		log_slow_min_examined_row_limit log_slow_query log_slow_query_time log_slow_rate_limit log_slow_slave_statements
+		log_slow_verbosity log_warnings long_query_time low_priority_updates max_delayed_threads max_error_count
+		max_execution_time max_heap_table_size max_insert_delayed_threads max_join_size max_length_for_sort_data
+		max_points_in_geometry max_recursive_iterations max_rowid_filter_size max_seeks_for_key max_session_mem_used
+		max_sort_length max_sp_recursion_depth max_statement_time max_tmp_tables max_user_connections mhnsw_ef_search
+		min_examined_row_limit mrr_buffer_size myisam_repair_threads myisam_sort_buffer_size myisam_stats_method new
+		note_verbosity old old_alter_table old_mode old_passwords optimizer_adjust_secondary_key_costs
+		optimizer_extra_pruning_depth optimizer_join_limit_pref_ratio optimizer_max_sel_arg_weight optimizer_max_sel_args
+		optimizer_max_subgraph_pairs optimizer_prune_level optimizer_scan_setup_cost optimizer_search_depth
+		optimizer_selectivity_sampling_limit optimizer_trace_features optimizer_trace_limit optimizer_trace_max_mem_size
+		optimizer_trace_offset optimizer_use_condition_selectivity optimizer_where_cost preload_buffer_size
+		print_identified_with_as_hex profiling_history_size progress_report_time query_alloc_block_size
+		query_cache_strip_comments query_cache_type query_cache_wlock_invalidate query_prealloc_size range_alloc_block_size
+		range_optimizer_max_mem_size read_buffer_size read_rnd_buffer_size restrict_fk_on_non_standard_key rowid_merge_buff_size
+		secondary_engine_cost_threshold select_into_buffer_size select_into_disk_sync select_into_disk_sync_delay
+		session_track_schema session_track_state_change session_track_system_variables set_operations_buffer_size
+		show_create_table_skip_secondary_engine show_create_table_verbosity show_gipk_in_create_table_and_information_schema
+		show_old_temporals slow_query_log sort_buffer_size sql_big_selects sql_buffer_result sql_generate_invisible_primary_key
+		sql_if_exists sql_notes sql_quote_show_create sql_require_primary_key sql_safe_updates sql_select_limit sql_warnings
+		standard_compliant_cte storage_engine system_versioning_alter_history system_versioning_asof
+		system_versioning_insert_history terminology_use_previous time_zone timestamp tmp_disk_table_size tmp_memory_table_size
+		tmp_table_size transaction_alloc_block_size transaction_allow_batching transaction_prealloc_size unique_checks
+		updatable_views_with_limit use_stat_tables windowing_use_high_precision wsrep_causal_reads wsrep_dirty_reads
+		wsrep_retry_autocommit wsrep_sync_wait`,
+}
+
+// paths are the servers' variables that say where their files, keys and sockets are.
+const paths = `admin_ssl_ca admin_ssl_capath admin_ssl_cert admin_ssl_crl admin_ssl_crlpath admin_ssl_key aria_log_dir_path basedir
+		caching_sha2_password_private_key_path caching_sha2_password_public_key_path character_sets_dir datadir ft_stopword_file
+		general_log_file init_file innodb_data_file_path innodb_data_home_dir innodb_doublewrite_dir innodb_log_group_home_dir
+		innodb_temp_data_file_path innodb_temp_tablespaces_dir innodb_tmpdir innodb_undo_directory lc_messages_dir
+		log_bin_basename log_bin_index log_error log_slow_query_file pid_file plugin_dir relay_log_basename relay_log_index
+		relay_log_info_file replica_load_tmpdir secure_file_priv sha256_password_private_key_path
+		sha256_password_public_key_path slave_load_tmpdir slow_query_log_file socket ssl_ca ssl_capath ssl_cert ssl_crl
+		ssl_crlpath ssl_key tmpdir wsrep_data_home_dir`
+
+// listed adds the variables that stand in lists to those with rows.
+func listed(rows map[string]variable) map[string]variable {
+	for class, list := range plain {
+		for name := range strings.FieldsSeq(list) {
+			rows[name] = variable{class: class}
+		}
+	}
+	for name := range strings.FieldsSeq(paths) {
+		row := rows[name]
+		row.path = true
+		rows[name] = row
+	}
+	return rows
+}
+
+// All gives each variable that somebody has looked at, and its class.
+func All() iter.Seq2[string, Class] {
+	return func(yield func(string, Class) bool) {
+		for name, row := range variables {
+			if row.class != unclassified && !yield(name, row.class) {
+				return
+			}
+		}
+	}
+}
+
+// Classified tells whether somebody has looked at what a session variable does.
+func Classified(name string) bool { return variables[name].class != unclassified }
+
+// HidesPath tells whether a variable says where something lies on a server's disks.
+func HidesPath(name string) bool { return variables[name].path }

@@ -1,0 +1,133 @@
+package sysvars
+
+import (
+	"maps"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"locus/proxy/backend"
+	"locus/router/stmt"
+)
+
+// Values are what a session has, of what SET assigns. SET makes others and replaces all of them.
+type Values struct {
+	Settings   *backend.Settings // carried to every connection that serves the session
+	Mode       stmt.Mode         // how texts are read
+	Foreign    bool              // the client's character set is not UTF-8
+	Autocommit bool
+	InsertID   uint64 // LAST_INSERT_ID()
+	ForcedID   uint64 // of the next INSERT into a table that is not sharded: insert_id
+	Late       bool   // locus_read = 'replica'
+	Context    Context
+	ignored    map[string]string // what variables that are ignored were set to; it is not changed
+}
+
+// Carry makes settings those of the session, whose texts are read by their character set.
+func (v *Values) Carry(settings *backend.Settings) {
+	v.Settings = settings
+	charset := v.Charset()
+	v.Foreign = !utf8Charsets[charset]
+	v.Mode = v.Mode&^stmt.Reading | reading(charset)
+}
+
+// Charset is that of the client's texts.
+func (v *Values) Charset() string {
+	if client, ok := v.Settings.Lookup(characterSetClient); ok {
+		return strings.ToLower(unquote(client))
+	}
+	charset, _ := v.Settings.Names()
+	return charset
+}
+
+// TimeLimit is the time that the session allows a statement, as the servers have it: max_execution_time in milliseconds,
+// max_statement_time in seconds. 0: it takes as long as it takes.
+func (v *Values) TimeLimit() time.Duration {
+	for name, unit := range map[string]time.Duration{"max_execution_time": time.Millisecond, "max_statement_time": time.Second} {
+		if literal, ok := v.Settings.Lookup(name); ok {
+			if n, err := strconv.ParseFloat(unquote(literal), 64); err == nil && n > 0 && n < 1e9 {
+				return time.Duration(n * float64(unit))
+			}
+		}
+	}
+	return 0
+}
+
+// IdleLimit is how long the client may be silent: its wait_timeout. 0: what all have.
+func (v *Values) IdleLimit() time.Duration {
+	n, err := strconv.ParseUint(v.ignored["wait_timeout"], 10, 32)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(max(n, 1)) * time.Second
+}
+
+// ReadsOnly tells a session whose transactions read only unless they say otherwise.
+func (v *Values) ReadsOnly() bool {
+	for _, name := range readOnlyNames {
+		if literal, set := v.Settings.Lookup(name); set && literal != "0" {
+			return true
+		}
+	}
+	return false
+}
+
+// Writing are the settings without what makes transactions read only.
+func (v *Values) Writing() *backend.Settings {
+	settings := v.Settings
+	for _, name := range readOnlyNames {
+		settings = settings.Without(name)
+	}
+	return settings
+}
+
+// LimitsRows tells whether the client has bounded its answers by sql_select_limit, which each shard would obey by itself.
+func (v *Values) LimitsRows() bool {
+	limit, set := v.Settings.Lookup("sql_select_limit")
+	return set && !isDefault(limit) && limit != strconv.FormatUint(math.MaxUint64, 10)
+}
+
+// ignore is the values with one more of the variables that are ignored.
+func (v *Values) ignore(name, literal string) {
+	ignored := maps.Clone(v.ignored)
+	if ignored == nil {
+		ignored = map[string]string{}
+	}
+	ignored[name] = literal
+	if literal == defaultValue {
+		delete(ignored, name)
+	}
+	v.ignored = ignored
+}
+
+// learn takes over what the values of a SET have changed themselves, by functions that assign.
+func (v *Values) learn(before, after *backend.Settings) {
+	if before == after {
+		return
+	}
+	for _, a := range after.Assignments() {
+		was, _ := before.Lookup(a.Name)
+		if mine, _ := v.Settings.Lookup(a.Name); mine == was && a.Literal != was {
+			v.Settings = v.Settings.With(a.Name, a.Literal)
+		}
+	}
+}
+
+const defaultValue = "DEFAULT"
+
+func isDefault(literal string) bool { return strings.EqualFold(literal, defaultValue) }
+
+func unquote(literal string) string { return strings.Trim(literal, "'") }
+
+// switched gives a constant without quotes, and the words for a switch's positions as numbers.
+func switched(literal string) string {
+	word := unquote(literal)
+	switch strings.ToLower(word) {
+	case "on", "true":
+		return "1"
+	case "off", "false", "no_chain": // the last is completion_type's
+		return "0"
+	}
+	return word
+}
