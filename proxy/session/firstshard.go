@@ -79,20 +79,6 @@ func (s *Session) onFirst(settings *backend.Settings, f func(branch) error) erro
 	return err
 }
 
-// askFirst asks the first shard something small, in the session's settings.
-func (s *Session) askFirst(text string, leaves backend.Leaves) (columns []wire.Column, rows [][][]byte, err error) {
-	err = s.onFirst(s.vars.Settings, func(b branch) error {
-		b.conn.Note(leaves)
-		answer, err := b.conn.Own().Query(s.ctx, text)
-		if err != nil {
-			return err
-		}
-		columns, rows = answer.Columns, answer.Rows
-		return nil
-	})
-	return columns, rows, err
-}
-
 func (s *Session) shardOf(w *World, p *plan.Plan) router.ShardName {
 	if p.Place == plan.Fixed {
 		return p.Shard

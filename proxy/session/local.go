@@ -7,7 +7,6 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
-	"locus/proxy/backend"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -112,11 +111,11 @@ func (s *Session) spelledName(name string) (string, error) {
 	if !s.vars.Foreign || isASCII(name) {
 		return name, nil
 	}
-	_, rows, err := s.askFirst(fmt.Sprintf("SELECT HEX(CONVERT(_%s X'%X' USING utf8mb4))", s.vars.Charset(), name), backend.Nothing)
-	if err != nil || len(rows) != 1 {
+	rows, err := s.vars.Ask(fmt.Sprintf("SELECT HEX(CONVERT(_%s X'%X' USING utf8mb4))", s.vars.Charset(), name))
+	if err != nil || len(rows.Rows) != 1 {
 		return name, err
 	}
-	spelled, err := hex.DecodeString(string(rows[0][0]))
+	spelled, err := hex.DecodeString(string(rows.Rows[0][0]))
 	return string(spelled), err
 }
 

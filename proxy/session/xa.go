@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"locus/proxy/backend"
 	"locus/proxy/twophase"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -104,12 +103,12 @@ func (s *Session) barredByXA() error {
 // recoverXA shows what is prepared, but for the branches of the proxies' own
 // transactions.
 func (s *Session) recoverXA(b *stmt.XABranch) error {
-	columns, rows, err := s.askFirst("XA RECOVER "+b.Shape, backend.Nothing)
+	rows, err := s.vars.Ask("XA RECOVER " + b.Shape)
 	if err != nil {
 		return err
 	}
 	var list [][]string
-	for _, row := range rows {
+	for _, row := range rows.Rows {
 		texts := make([]string, len(row))
 		for i, value := range row {
 			texts[i] = string(value)
@@ -118,5 +117,5 @@ func (s *Session) recoverXA(b *stmt.XABranch) error {
 			list = append(list, texts)
 		}
 	}
-	return s.writeColumns(columns, list)
+	return s.writeColumns(rows.Columns, list)
 }

@@ -119,7 +119,7 @@ func (s *State) DiagnosticColumns(show *stmt.Shown) []wire.Column {
 	if show.Count {
 		text = "SHOW COUNT(*) " + show.What
 	}
-	if rows, err := s.ask(text, backend.Nothing); err == nil {
+	if rows, err := s.Ask(text); err == nil {
 		return rows.Columns
 	}
 	if show.Count {

@@ -1,6 +1,7 @@
 package sysvars
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,9 +12,6 @@ import (
 	"locus/router/plan"
 	"locus/router/stmt"
 )
-
-// What SIGNAL raises of itself, as a warning.
-const erSignalWarning = 1642
 
 // Diagnose is GET DIAGNOSTICS into user variables, of the conditions that the session keeps: it gives the settings with what they
 // are to have. A condition that is not there is an error which is added to the others, while to the client all is well.
@@ -68,9 +66,7 @@ func (s *State) diagnosed(c *Condition, item string) (string, error) {
 	case "MESSAGE_TEXT":
 		return named(c.message), nil
 	case "RETURNED_SQLSTATE":
-		if state, known := c.sqlState(); known {
-			return named(state), nil
-		}
+		return named(c.sqlState()), nil
 	}
 	return "", &plan.Refusal{Code: plan.Unsupported, Message: fmt.Sprintf("GET DIAGNOSTICS of %s: SIGNAL may have given it any value, which servers show within a program only", item)}
 }
@@ -81,13 +77,7 @@ func named(text string) string {
 }
 
 // sqlState is what the server said, or what goes with the number.
-func (d *Condition) sqlState() (state string, known bool) {
-	if d.state != "" {
-		return d.state, true
-	}
-	code, _ := strconv.ParseUint(d.code, 10, 16)
-	if state, ok := mysql.MySQLState[uint16(code)]; ok {
-		return state, true
-	}
-	return stateGeneral, code != erSignalWarning
+func (c *Condition) sqlState() string {
+	code, _ := strconv.ParseUint(c.code, 10, 16)
+	return cmp.Or(c.state, mysql.MySQLState[uint16(code)], stateGeneral)
 }

@@ -16,7 +16,7 @@ var (
 
 // showGrants shows what the proxy's account has on the shards, which is what its clients have there, under the client's own name.
 func (a *Answers) showGrants() ([]byte, error) {
-	rows, err := a.ask("SHOW GRANTS", backend.Nothing)
+	rows, err := a.Ask("SHOW GRANTS")
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,9 @@ func (s *State) Try(settings *backend.Settings) error {
 	return s.shard.On(settings, func(Conn) error { return nil })
 }
 
-// ask asks the shard something in the session's settings.
+// Ask asks the shard something small in the session's settings, that leaves nothing.
+func (s *State) Ask(text string) (*backend.Rows, error) { return s.ask(text, backend.Nothing) }
+
 func (s *State) ask(text string, leaves backend.Leaves) (rows *backend.Rows, err error) {
 	err = s.shard.On(s.Settings, func(c Conn) (err error) {
 		c.Note(leaves)

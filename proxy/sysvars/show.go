@@ -133,7 +133,7 @@ func (a *Answers) patch(rows [][][]byte, table string) error {
 	if len(asked) == 0 {
 		return nil
 	}
-	values, err := a.ask("SELECT "+strings.Join(asked, ", "), backend.Nothing)
+	values, err := a.Ask("SELECT " + strings.Join(asked, ", "))
 	if err != nil || len(values.Rows) != 1 {
 		return err
 	}

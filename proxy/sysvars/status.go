@@ -73,7 +73,7 @@ func (a *Answers) withCounters(table string, show *stmt.Shown) (string, error) {
 	if a.flavor().TablesCountCommands() || !mayNameCounters(show.Clause) {
 		return table, nil
 	}
-	rows, err := a.ask("SHOW "+scopeOf(show)+" STATUS LIKE 'Com%'", backend.Nothing)
+	rows, err := a.Ask("SHOW " + scopeOf(show) + " STATUS LIKE 'Com%'")
 	if err != nil {
 		return "", err
 	}

@@ -2,6 +2,7 @@ package sysvars
 
 import (
 	"iter"
+	"maps"
 	"strings"
 
 	"locus/router/stmt"
@@ -53,7 +54,10 @@ type variable struct {
 
 // variables has every variable that a session of a server may set, of the versions that somebody has looked at, and those that
 // the proxy answers.
-var variables = listed(map[string]variable{
+var variables = listed()
+
+// rows are those that have a way of their own.
+var rows = map[string]variable{
 	autocommit:              {class: Answered, set: setAutocommit},
 	"insert_id":             {class: Answered, set: setForcedID},
 	"identity":              {class: Answered, set: setInsertID, is: insertID},
@@ -87,9 +91,9 @@ var variables = listed(map[string]variable{
 	// What SET calls so is no variable.
 	"names":   {set: setNames, carried: []string{"names"}, changes: charsets},
 	"charset": {set: setCharset, carried: []string{"names", characterSetClient, characterSetResults, collationConnection}, changes: charsets},
-})
+}
 
-// plain are the variables that have no way of their own.
+// plain are the others.
 var plain = map[Class]string{
 	Ignored: `interactive_timeout net_buffer_length net_read_timeout net_retry_count net_write_timeout session_track_gtids tcp_nodelay
 		thread_pool_priority wait_timeout`,
@@ -159,18 +163,19 @@ const paths = `admin_ssl_ca admin_ssl_capath admin_ssl_cert admin_ssl_crl admin_
 		ssl_crlpath ssl_key tmpdir wsrep_data_home_dir`
 
 // listed adds the variables that stand in lists to those with rows.
-func listed(rows map[string]variable) map[string]variable {
+func listed() map[string]variable {
+	all := maps.Clone(rows)
 	for class, list := range plain {
 		for name := range strings.FieldsSeq(list) {
-			rows[name] = variable{class: class}
+			all[name] = variable{class: class}
 		}
 	}
 	for name := range strings.FieldsSeq(paths) {
-		row := rows[name]
+		row := all[name]
 		row.path = true
-		rows[name] = row
+		all[name] = row
 	}
-	return rows
+	return all
 }
 
 // All gives each variable that somebody has looked at, and its class.

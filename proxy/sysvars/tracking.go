@@ -6,7 +6,6 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
-	"locus/proxy/backend"
 	"locus/proxy/wire"
 	"locus/router/stmt"
 )
@@ -107,7 +106,7 @@ func (s *State) trackValues(names []string) {
 		s.changes = wire.AppendVariableChange(s.changes, []byte(autocommit), onOff(s.Autocommit))
 		return
 	}
-	rows, err := s.ask("SELECT @@"+strings.Join(names, ", @@"), backend.Nothing)
+	rows, err := s.Ask("SELECT @@" + strings.Join(names, ", @@"))
 	if err != nil || len(rows.Rows) != 1 {
 		return
 	}
