@@ -13,6 +13,9 @@ import (
 // map's order, so that two sessions never wait for each other's. The connections
 // stay the session's until UNLOCK TABLES.
 func (s *Session) lockTables(r *request) error {
+	if err := s.locksNothing(r); err != nil {
+		return err
+	}
 	if err := s.unlockTables(); err != nil {
 		return err
 	}

@@ -269,6 +269,24 @@ func TestWhatStoredCodeSetsStays(t *testing.T) {
 	})
 }
 
+// LOCK TABLES that servers find wrong as they read it neither commits nor unlocks.
+func TestLockTablesOfNoTables(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		_, proxy, plain := clientShop(t, engine)
+		a, b := proxy.open(t, "proxy"), plain.open(t, "plain")
+		for _, text := range []string{
+			"BEGIN", "INSERT INTO own19 (b) VALUES (1)", "USE information_schema", "LOCK TABLES base READ", "USE {schema}", "LOCK TABLES information_schema.base READ",
+			"ROLLBACK", "SELECT COUNT(*) FROM own19",
+			"LOCK TABLES base READ", "USE information_schema", "LOCK TABLES own19 READ", "USE {schema}", "SELECT COUNT(*) FROM own19", "SELECT COUNT(*) FROM base", "UNLOCK TABLES",
+			"BEGIN", "INSERT INTO own19 (b) VALUES (1)", "LOCK TABLES nowhere READ", "ROLLBACK", "SELECT COUNT(*) FROM own19",
+		} {
+			if got, want := heard(a.say(on(proxy.schema, text)), proxy.schema), heard(b.say(on(plain.schema, text)), plain.schema); got != want {
+				t.Errorf("%s: %s, and on one server %s", text, got, want)
+			}
+		}
+	})
+}
+
 // Clients at once on few connections, each of which makes state of all kinds: each has
 // what it would have alone on one server, and nobody sees another's mark.
 func TestTwelveClients(t *testing.T) {
