@@ -15,6 +15,7 @@ import (
 func diagnosed(f *fakeShard) *State {
 	s := newState(f)
 	s.Keep(table([]string{"Note", "1051", "Unknown table"}, []string{"Error", "1644", "mine"}, []string{"Error", "1062", "Duplicate"}))
+	s.NoteState(0, 1051, "11111") // no error has that number
 	s.NoteState(0, 1644, "45678")
 	s.RowCount = 7
 	return s
@@ -74,6 +75,7 @@ func TestGetDiagnostics(t *testing.T) {
 		{"GET DIAGNOSTICS @n = NUMBER, @r = ROW_COUNT", "@n=3 @r=7"},
 		{"GET DIAGNOSTICS CONDITION 2 @e = MYSQL_ERRNO, @s = RETURNED_SQLSTATE", "@e=1644 @s=_utf8mb3 X'3435363738' COLLATE utf8mb3_general_ci"},
 		{"GET DIAGNOSTICS CONDITION 3 @s = RETURNED_SQLSTATE, @m = MESSAGE_TEXT", "@s=_utf8mb3 X'3233303030' COLLATE utf8mb3_general_ci @m=_utf8mb3 X'4475706C6963617465' COLLATE utf8mb3_general_ci"},
+		{"GET DIAGNOSTICS CONDITION 1 @s = RETURNED_SQLSTATE", "@s=_utf8mb3 X'3432533032' COLLATE utf8mb3_general_ci"},
 		{"GET DIAGNOSTICS CONDITION @two @e = MYSQL_ERRNO", "@e=1644"},
 		{"GET DIAGNOSTICS CONDITION 9 @e = MYSQL_ERRNO", ""},
 	} {

@@ -85,6 +85,12 @@ func TestAssignedAnew(t *testing.T) {
 			t.Errorf("%s: %v, anew %q, want %q", test.text, err, f.anew, test.want)
 		}
 	}
+	for _, code := range []bool{true, false} {
+		f := &fakeShard{code: code}
+		if err := take(t, newState(f), "SET autocommit = 1", nil); err != nil || (f.carried > 0) != code {
+			t.Errorf("after stored code: %v; %v, settings were carried %d times", code, err, f.carried)
+		}
+	}
 }
 
 // In a character set whose words are no words nothing is said in words.

@@ -118,6 +118,9 @@ func TestSetOfTheSessionsOwn(t *testing.T) {
 	if s.IdleLimit() != 0 || s.Late || s.Context.text != "" || s.TimeLimit() != 2*time.Second {
 		t.Errorf("%+v", s.Values)
 	}
+	if _, kept := s.ignored["wait_timeout"]; kept {
+		t.Error("SET wait_timeout = DEFAULT keeps a value")
+	}
 	if before.IdleLimit() != 30*time.Second {
 		t.Error("a SET changed the values that were there before")
 	}

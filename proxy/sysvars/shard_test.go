@@ -20,6 +20,7 @@ type fakeShard struct {
 	refuses map[string]error         // by text, or settings by "carry " and their variables
 	warns   uint16                   // of what it executes
 	heard   []string
+	carried int // how often settings
 	noted   []backend.Leaves
 	code    bool // stored code ran on a connection
 	anew    []string
@@ -65,6 +66,7 @@ func (f *fakeShard) Exec(text string) (wire.OK, error) {
 }
 
 func (f *fakeShard) Carry(settings *backend.Settings) error {
+	f.carried++
 	return f.refuses["carry "+variablesOf(settings)]
 }
 
