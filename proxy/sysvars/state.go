@@ -1,0 +1,73 @@
+package sysvars
+
+import (
+	"locus/proxy/backend"
+	"locus/proxy/flavor"
+)
+
+// State is what one session has set, and what its statements have left to be asked about. It belongs to the session's goroutine.
+type State struct {
+	Values
+	Diagnostics
+	Tracking
+	Commands Counters
+	shard    Shard
+}
+
+// New makes the state of a session that has set nothing.
+func New(shard Shard) State { return State{shard: shard} }
+
+// Reset makes the session's values those of one that has just logged in, and forgets the rest.
+func (s *State) Reset(v Values) {
+	s.Values, s.Diagnostics, s.told, s.Commands = v, Diagnostics{}, "", Counters{}
+}
+
+func (s *State) flavor() flavor.Flavor { return s.shard.Flavor() }
+
+// Try has a connection carry the settings, so that the server can refuse them.
+func (s *State) Try(settings *backend.Settings) error {
+	return s.shard.On(settings, func(Conn) error { return nil })
+}
+
+// Ask asks the shard something small in the session's settings, that leaves nothing.
+func (s *State) Ask(text string) (*backend.Rows, error) { return s.ask(text, backend.Nothing) }
+
+func (s *State) ask(text string, leaves backend.Leaves) (rows *backend.Rows, err error) {
+	err = s.shard.On(s.Settings, func(c Conn) (err error) {
+		c.Note(leaves)
+		rows, err = c.Query(text)
+		return err
+	})
+	return rows, err
+}
+
+// Compute gives the value of an expression as a constant.
+func (s *State) Compute(settings *backend.Settings, expression string) (string, error) {
+	rows, err := s.shard.Compute(settings, "SELECT "+expression)
+	if err != nil {
+		return "", err
+	}
+	if len(rows.Rows) != 1 || len(rows.Rows[0]) != 1 {
+		return "", wrongValue("SET needs one value, and %q gives another number of them", expression)
+	}
+	return constant(rows.Rows[0][0], rows.Columns[0].Type), nil
+}
+
+// ComputeValue is Compute for a user variable, which keeps everything of the value.
+func (s *State) ComputeValue(expression string) (string, error) {
+	rows, err := s.shard.Compute(s.Settings, "SELECT "+valueFields("v")+" FROM (SELECT "+expression+" AS v) AS t")
+	if err != nil {
+		return "", err
+	}
+	return valueLiteral(rows, 0, 0), nil
+}
+
+func constant(value []byte, columnType byte) string {
+	switch {
+	case value == nil:
+		return "NULL"
+	case numeric(columnType):
+		return string(value)
+	}
+	return backend.Quote(string(value))
+}
