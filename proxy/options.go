@@ -11,6 +11,7 @@ import (
 	"locus/idgen/segment"
 	"locus/proxy/backend"
 	"locus/proxy/session"
+	"locus/proxy/sysvars"
 	"locus/proxy/trace"
 	"locus/router"
 	"locus/router/cluster"
@@ -85,7 +86,7 @@ type Options struct {
 	Save  func(values map[string][]byte, revision int64) error
 	Saved func() (values map[string][]byte, revision int64, err error)
 	// Virtual is the tables of the schema locus; nil: there are none.
-	Virtual session.Virtual
+	Virtual sysvars.Virtual
 	// Tracer decides what is traced; nil: nothing is.
 	Tracer *trace.Tracer
 	Log    *slog.Logger

@@ -21,7 +21,7 @@ import (
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/proxy/meter"
-	"locus/proxy/session"
+	"locus/proxy/sysvars"
 	"locus/router"
 )
 
@@ -36,24 +36,24 @@ type Schema struct {
 // New is the tables of the cluster whose keys kv has.
 func New(kv *etcd.KV, store *jobs.Store) *Schema { return &Schema{kv, store} }
 
-var _ session.Virtual = (*Schema)(nil)
+var _ sysvars.Virtual = (*Schema)(nil)
 
 // table is one of the tables.
 type table struct {
 	name    string
-	columns []session.VirtualColumn
+	columns []sysvars.VirtualColumn
 	rows    func(*Schema, context.Context) ([][]any, error)
 }
 
 // columns reads "name type, …".
-func columns(text string) []session.VirtualColumn {
-	types := map[string]session.VirtualType{
-		"text": session.VirtualText, "int": session.VirtualInteger, "number": session.VirtualNumber, "time": session.VirtualTime,
+func columns(text string) []sysvars.VirtualColumn {
+	types := map[string]sysvars.VirtualType{
+		"text": sysvars.VirtualText, "int": sysvars.VirtualInteger, "number": sysvars.VirtualNumber, "time": sysvars.VirtualTime,
 	}
-	var list []session.VirtualColumn
+	var list []sysvars.VirtualColumn
 	for _, field := range strings.Split(text, ",") {
 		words := strings.Fields(field)
-		list = append(list, session.VirtualColumn{Name: words[0], Type: types[words[1]]})
+		list = append(list, sysvars.VirtualColumn{Name: words[0], Type: types[words[1]]})
 	}
 	return list
 }
@@ -74,11 +74,11 @@ var tables = []table{
 		slowest_ms number, waited_ms number, held_ms number, slowest_user text, slowest_route text, slowest_shards text, last time`), (*Schema).slowRows},
 }
 
-// Tables implements session.Virtual.
-func (s *Schema) Tables() []session.VirtualTable {
-	list := make([]session.VirtualTable, len(tables))
+// Tables implements sysvars.Virtual.
+func (s *Schema) Tables() []sysvars.VirtualTable {
+	list := make([]sysvars.VirtualTable, len(tables))
 	for i, t := range tables {
-		list[i] = session.VirtualTable{Name: t.name, Columns: t.columns}
+		list[i] = sysvars.VirtualTable{Name: t.name, Columns: t.columns}
 	}
 	return list
 }
@@ -86,7 +86,7 @@ func (s *Schema) Tables() []session.VirtualTable {
 // patience bounds a look into etcd: a client waits for it.
 const patience = 5 * time.Second
 
-// Rows implements session.Virtual.
+// Rows implements sysvars.Virtual.
 func (s *Schema) Rows(ctx context.Context, name string) ([][]any, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -2,12 +2,16 @@ package session
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/gather"
 	"locus/proxy/sysvars"
 	"locus/router/plan"
+	"locus/router/stmt"
 )
 
 // Guard says what becomes of a statement that is allowed and dear.
@@ -145,5 +149,13 @@ func (a *Account) gatherLimits() (most, bounds gather.Limits) {
 func (s *Session) mayHaveGathered(rows, bytes int64) {
 	if _, bounds := s.account.gatherLimits(); s.account.LargeGather == Warn && (rows > bounds.Rows || bytes > bounds.Bytes) {
 		s.vars.Warn("this statement gathered " + uitoa(uint64(rows)) + " rows of several shards")
+	}
+}
+
+// reserved refuses to change what the proxies keep in the schema locus of a shard.
+func (s *Session) reserved() error {
+	return &plan.Denied{
+		Number:  mysql.ER_DBACCESS_DENIED_ERROR,
+		Message: fmt.Sprintf("Access denied for user '%s'@'%%' to database '%s': proxies keep decisions and positions there; users with admin may change them", s.user, stmt.Own),
 	}
 }

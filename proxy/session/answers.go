@@ -8,18 +8,17 @@ import (
 
 	"locus/proxy/compressed"
 	"locus/proxy/sysvars"
-	"locus/router/stmt"
 )
 
-// answers are what a statement that asks for the session itself is answered from.
-func (s *Session) answers(st *stmt.Statement) *sysvars.Answers {
+// answers are what the session's questions about itself are answered from.
+func (s *Session) answers() *sysvars.Answers {
 	conn := s.client.NetConn()
 	_, port := address(conn.LocalAddr())
 	host, _ := address(conn.RemoteAddr())
 	return &sysvars.Answers{
 		State: &s.vars, ID: s.id, User: s.user, Host: host, Port: port, Version: s.Version(), Hostname: s.Hostname,
 		MaxStatement: s.MaxStatement, Bounded: s.account.Rights != nil, Status: s.shownStatus, Processes: s.Processes,
-		Table: func(name string) (string, error) { return s.virtualTable(name, st) },
+		Admin: s.account.Admin, Virtual: s.Virtual, Ctx: s.ctx,
 	}
 }
 

@@ -39,16 +39,10 @@ func (s *Session) rewrittenContext(r *request) plan.Context {
 
 func (s *Session) rewritten(r *request) ([]byte, error) {
 	st := r.plan.Statement
-	if st.Kind != stmt.Show {
-		return s.answers(st).Rewrite(st, r.values.Lexed)
+	if st.Kind == stmt.Show {
+		return s.answers().Show(st.Shown)
 	}
-	switch st.Shown.What {
-	case "tables":
-		return s.showOwnTables(st.Shown)
-	case "columns":
-		return s.showOwnColumns(st.Shown)
-	}
-	return s.answers(st).Show(st.Shown)
+	return s.answers().Rewrite(st, r.values.Lexed)
 }
 
 // showPatched answers SHOW VARIABLES and SHOW STATUS by itself, where that can be.
@@ -57,7 +51,7 @@ func (s *Session) showPatched(r *request) (done bool, err error) {
 	if st.Kind != stmt.Show || st.Shown == nil || r.statement != nil && r.statement.params > 0 {
 		return false, nil
 	}
-	columns, rows, done, err := s.answers(st).Patched(st.Shown)
+	columns, rows, done, err := s.answers().Patched(st.Shown)
 	if !done || err != nil {
 		return false, err
 	}

@@ -123,5 +123,5 @@ type Services struct {
 	// are looked at now and then.
 	Unlisted func(ctx context.Context, waits bool) bool
 	// Virtual is the tables of the schema locus; nil: there are none.
-	Virtual Virtual
+	Virtual sysvars.Virtual
 }

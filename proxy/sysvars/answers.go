@@ -1,6 +1,7 @@
 package sysvars
 
 import (
+	"context"
 	"strconv"
 	"strings"
 
@@ -20,10 +21,11 @@ type Answers struct {
 	Hostname     string // of the machine
 	MaxStatement int    // in bytes
 	Bounded      bool   // the user may not see everything
+	Admin        bool   // but for what the cluster knows of itself
 	Status       func() Status
 	Processes    func() []Process
-	// Table gives what stands for a table of the schema locus: a derived one, without its alias.
-	Table func(name string) (sql string, err error)
+	Virtual      Virtual         // nil: there are no tables of the schema locus
+	Ctx          context.Context // of their reading
 }
 
 // question is how a variable is asked for.
@@ -124,7 +126,7 @@ func maxAllowedPacket(a *Answers, q question) (string, bool) {
 	return "CAST(LEAST(" + q.shard + " + 0, " + strconv.Itoa(a.MaxStatement) + ") AS UNSIGNED)", true
 }
 
-func context(a *Answers, q question) (string, bool) {
+func contextText(a *Answers, q question) (string, bool) {
 	if q.global {
 		return "''", true
 	}

@@ -42,7 +42,7 @@ func (a *Answers) replacement(st *stmt.Statement, l *stmt.Lexed, o stmt.Owned, w
 		if o.Statement && !f.HasTableStatement() || !f.HasStatusTable(table) && strings.Contains(strings.ToLower(written), "information_schema") {
 			return "", false, nil // the shard says so
 		}
-		sql, err = a.table(table, o.Statement, !o.Statement && l.Aliased(o.End))
+		sql, err = a.table(st, table, o.Statement, !o.Statement && l.Aliased(o.End))
 		return sql, err == nil, err
 	}
 	if sql, ok = a.Of(o); o.Name == "is_used_lock()" {
@@ -60,10 +60,10 @@ func (a *Answers) replacement(st *stmt.Statement, l *stmt.Lexed, o stmt.Owned, w
 
 // table gives what stands for one of the servers' tables that speak of sessions, or of the schema locus: in place of its name, or
 // of the whole statement TABLE name.
-func (a *Answers) table(name string, statement, aliased bool) (sql string, err error) {
+func (a *Answers) table(st *stmt.Statement, name string, statement, aliased bool) (sql string, err error) {
 	switch own, isOwn := strings.CutPrefix(name, stmt.Own+"."); {
 	case isOwn:
-		if sql, err = a.Table(own); err != nil {
+		if sql, err = a.virtualTable(own, st); err != nil {
 			return "", err
 		}
 	case name == "processlist":

@@ -17,6 +17,10 @@ func (a *Answers) Show(show *stmt.Shown) ([]byte, error) {
 		return a.showValues(show)
 	case "processlist":
 		return []byte(a.showProcessList(show.Full)), nil
+	case "tables":
+		return a.showOwnTables(show)
+	case "columns":
+		return a.showOwnColumns(show)
 	}
 	return a.showGrants()
 }

@@ -62,7 +62,7 @@ var rows = map[string]variable{
 	"insert_id":             {class: Answered, set: setForcedID},
 	"identity":              {class: Answered, set: setInsertID, is: insertID},
 	"last_insert_id":        {class: Answered, set: setInsertID, is: insertID},
-	"locus_context":         {class: Answered, set: setContext, is: context, ours: true},
+	"locus_context":         {class: Answered, set: setContext, is: contextText, ours: true},
 	"locus_read":            {class: Answered, set: setRead, is: read, ours: true},
 	"transaction_isolation": {class: Answered, set: setIsolation},
 	"tx_isolation":          {class: Answered, set: setIsolation},

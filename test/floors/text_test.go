@@ -74,8 +74,8 @@ var looksAtText = map[string][]string{
 		"router/plan several",
 	},
 	"it writes SHOW's condition into the query that answers it": {
-		"proxy/session (*Session).showOwnTables",
-		"proxy/session (*Session).showOwnColumns",
+		"proxy/sysvars (*Answers).showOwnTables",
+		"proxy/sysvars (*Answers).showOwnColumns",
 		"proxy/sysvars (*Answers).Patched",
 		"proxy/sysvars (*Answers).showValues",
 		"proxy/sysvars (*Answers).withCounters",

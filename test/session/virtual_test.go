@@ -11,7 +11,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"locus/proxy"
-	"locus/proxy/session"
+	"locus/proxy/sysvars"
 	"locus/router/cluster"
 	"locus/router/stmt"
 	"locus/test/shop"
@@ -20,17 +20,17 @@ import (
 // cluster's tables as the test wants them.
 type virtual struct{ rows [][]any }
 
-func (v *virtual) Tables() []session.VirtualTable {
-	list := []session.VirtualTable{{Name: "jobs", Columns: []session.VirtualColumn{
-		{Name: "id", Type: session.VirtualText},
-		{Name: "percent", Type: session.VirtualNumber},
-		{Name: "changes", Type: session.VirtualInteger},
-		{Name: "created", Type: session.VirtualTime},
-		{Name: "why", Type: session.VirtualText},
+func (v *virtual) Tables() []sysvars.VirtualTable {
+	list := []sysvars.VirtualTable{{Name: "jobs", Columns: []sysvars.VirtualColumn{
+		{Name: "id", Type: sysvars.VirtualText},
+		{Name: "percent", Type: sysvars.VirtualNumber},
+		{Name: "changes", Type: sysvars.VirtualInteger},
+		{Name: "created", Type: sysvars.VirtualTime},
+		{Name: "why", Type: sysvars.VirtualText},
 	}}}
 	for name := range stmt.OwnTables {
 		if name != "jobs" {
-			list = append(list, session.VirtualTable{Name: name, Columns: []session.VirtualColumn{{Name: "name", Type: session.VirtualText}}})
+			list = append(list, sysvars.VirtualTable{Name: name, Columns: []sysvars.VirtualColumn{{Name: "name", Type: sysvars.VirtualText}}})
 		}
 	}
 	return list

@@ -1,4 +1,4 @@
-package session
+package sysvars
 
 import (
 	"context"
@@ -66,29 +66,21 @@ func (t VirtualType) cast() string {
 const mostVirtualRows = 1000
 
 // mayLook refuses the tables to users with bounds who are no admins.
-func (s *Session) mayLook(table string) error {
-	if s.account.Rights == nil || s.account.Admin {
+func (a *Answers) mayLook(table string) error {
+	if !a.Bounded || a.Admin {
 		return nil
 	}
 	return &plan.Denied{
 		Number:  mysql.ER_TABLEACCESS_DENIED_ERROR,
-		Message: fmt.Sprintf("SELECT command denied to user '%s'@'%%' for table '%s'", s.user, table),
+		Message: fmt.Sprintf("SELECT command denied to user '%s'@'%%' for table '%s'", a.User, table),
 	}
 }
 
-// reserved refuses to change what the proxies keep in the schema locus of a shard.
-func (s *Session) reserved() error {
-	return &plan.Denied{
-		Number:  mysql.ER_DBACCESS_DENIED_ERROR,
-		Message: fmt.Sprintf("Access denied for user '%s'@'%%' to database '%s': proxies keep decisions and positions there; users with admin may change them", s.user, stmt.Own),
-	}
-}
-
-func (s *Session) virtual(name string) (VirtualTable, error) {
-	if s.Virtual != nil {
-		for _, t := range s.Virtual.Tables() {
+func (a *Answers) virtual(name string) (VirtualTable, error) {
+	if a.Virtual != nil {
+		for _, t := range a.Virtual.Tables() {
 			if t.Name == name {
-				return t, s.mayLook(name)
+				return t, a.mayLook(name)
 			}
 		}
 	}
@@ -97,16 +89,15 @@ func (s *Session) virtual(name string) (VirtualTable, error) {
 
 // virtualTable gives what stands for one: a derived table of literals, without
 // its alias.
-func (s *Session) virtualTable(name string, st *stmt.Statement) (string, error) {
-	switch {
-	case st.Kind == stmt.Update, st.Kind == stmt.Delete, st.Insert != nil && strings.EqualFold(st.Insert.Table.Schema, stmt.Own):
+func (a *Answers) virtualTable(name string, st *stmt.Statement) (string, error) {
+	if st.Kind == stmt.Update || st.Kind == stmt.Delete || st.Insert != nil && strings.EqualFold(st.Insert.Table.Schema, stmt.Own) {
 		return "", fail(mysql.ER_NON_UPDATABLE_TABLE, stateGeneral, "The target table %s.%s of the statement is not updatable: locus jobs and its kin change what is shown", stmt.Own, name)
 	}
-	t, err := s.virtual(name)
+	t, err := a.virtual(name)
 	if err != nil {
 		return "", err
 	}
-	rows, err := s.Virtual.Rows(s.ctx, name)
+	rows, err := a.Virtual.Rows(a.Ctx, name)
 	if err != nil {
 		return "", fmt.Errorf("read %s.%s: %w", stmt.Own, name, err)
 	}
@@ -159,7 +150,7 @@ func virtualLiteral(value any) string {
 }
 
 // showOwnTables answers SHOW TABLES FROM locus.
-func (s *Session) showOwnTables(show *stmt.Shown) ([]byte, error) {
+func (a *Answers) showOwnTables(show *stmt.Shown) ([]byte, error) {
 	column := VirtualColumn{"Tables_in_" + stmt.Own, VirtualText}
 	kind := VirtualColumn{"Table_type", VirtualText}
 	t := VirtualTable{Columns: []VirtualColumn{column}}
@@ -167,18 +158,18 @@ func (s *Session) showOwnTables(show *stmt.Shown) ([]byte, error) {
 		t.Columns = append(t.Columns, kind)
 	}
 	var rows [][]any
-	if s.Virtual != nil && s.mayLook("tables") == nil {
-		for _, table := range s.Virtual.Tables() {
+	if a.Virtual != nil && a.mayLook("tables") == nil {
+		for _, table := range a.Virtual.Tables() {
 			rows = append(rows, []any{table.Name, "SYSTEM VIEW"}[:len(t.Columns)])
 		}
 	}
-	slices.SortFunc(rows, func(a, b []any) int { return strings.Compare(a[0].(string), b[0].(string)) })
+	slices.SortFunc(rows, func(x, y []any) int { return strings.Compare(x[0].(string), y[0].(string)) })
 	return t.filtered(rows, column.Name, show.Clause), nil
 }
 
 // showOwnColumns answers DESCRIBE locus.jobs, and SHOW COLUMNS.
-func (s *Session) showOwnColumns(show *stmt.Shown) ([]byte, error) {
-	of, err := s.virtual(show.Table)
+func (a *Answers) showOwnColumns(show *stmt.Shown) ([]byte, error) {
+	of, err := a.virtual(show.Table)
 	if err != nil {
 		return nil, err
 	}
