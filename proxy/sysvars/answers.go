@@ -80,62 +80,61 @@ func (v variable) owned() bool {
 	return v.class == ReadOnly || v.class == Ignored || v.path || v.is != nil && v.class != Answered || v.ours
 }
 
-// Of gives what a place of a text is replaced with; ok tells that it is replaced at all.
-func (a *Answers) Of(o stmt.Owned) (sql string, ok bool) {
+// of gives what a place of a text is replaced with; empty: it stays.
+func (a *Answers) of(o stmt.Owned) (sql string) {
 	if is := functions[o.Name]; is != nil {
-		return is(a), true
+		return is(a)
 	}
-	name, ok := strings.CutPrefix(o.Name, "@@")
-	if !ok {
-		return "", false
+	if name, is := strings.CutPrefix(o.Name, "@@"); is {
+		return a.variable(question{name: name, global: o.Global, shard: "@@global." + name})
 	}
-	return a.variable(question{name: name, global: o.Global, shard: "@@global." + name})
+	return ""
 }
 
-// variable gives a system variable's value.
-func (a *Answers) variable(q question) (sql string, ok bool) {
-	row := variables[q.name]
-	if row.path && a.Bounded {
-		return "''", true
-	}
-	if row.is != nil {
+// variable gives a system variable's value; empty: that of a shard.
+func (a *Answers) variable(q question) (sql string) {
+	switch row := variables[q.name]; {
+	case row.path && a.Bounded:
+		return "''"
+	case row.is != nil:
 		return row.is(a, q)
+	case q.global:
+		return ""
 	}
-	sql, ok = a.ignored[q.name]
-	return sql, ok && !q.global
+	return a.ignored[q.name]
 }
 
-func connectionID(a *Answers, _ question) (string, bool) { return utoa(a.ID), true }
-func errorCount(a *Answers, _ question) (string, bool)   { return strconv.Itoa(a.errors()), true }
-func hostname(a *Answers, _ question) (string, bool)     { return backend.Quote(a.Hostname), true }
-func insertID(a *Answers, _ question) (string, bool)     { return utoa(a.InsertID), true }
-func port(a *Answers, _ question) (string, bool)         { return a.Port, true }
-func version(a *Answers, _ question) (string, bool)      { return backend.Quote(a.Version), true }
-func warningCount(a *Answers, _ question) (string, bool) {
-	return strconv.Itoa(len(a.Conditions)), true
-}
-
-func versionComment(_ *Answers, q question) (string, bool) {
-	return "CONCAT(" + q.shard + ", ' (locus)')", true
-}
+func connectionID(a *Answers, _ question) string   { return utoa(a.ID) }
+func errorCount(a *Answers, _ question) string     { return strconv.Itoa(a.errors()) }
+func hostname(a *Answers, _ question) string       { return backend.Quote(a.Hostname) }
+func insertID(a *Answers, _ question) string       { return utoa(a.InsertID) }
+func port(a *Answers, _ question) string           { return a.Port }
+func version(a *Answers, _ question) string        { return backend.Quote(a.Version) }
+func versionComment(_ *Answers, q question) string { return "CONCAT(" + q.shard + ", ' (locus)')" }
+func warningCount(a *Answers, _ question) string   { return strconv.Itoa(len(a.Conditions)) }
 
 // gtidMode is off: one shard's positions say nothing of the cluster.
-func gtidMode(a *Answers, q question) (string, bool) { return "'OFF'", a.flavor().HasVariable(q.name) }
-
-func maxAllowedPacket(a *Answers, q question) (string, bool) {
-	return "CAST(LEAST(" + q.shard + " + 0, " + strconv.Itoa(a.MaxStatement) + ") AS UNSIGNED)", true
+func gtidMode(a *Answers, q question) string {
+	if !a.flavor().HasVariable(q.name) {
+		return ""
+	}
+	return "'OFF'"
 }
 
-func contextText(a *Answers, q question) (string, bool) {
+func maxAllowedPacket(a *Answers, q question) string {
+	return "CAST(LEAST(" + q.shard + " + 0, " + strconv.Itoa(a.MaxStatement) + ") AS UNSIGNED)"
+}
+
+func contextText(a *Answers, q question) string {
 	if q.global {
-		return "''", true
+		return "''"
 	}
-	return backend.Quote(a.Context.text), true
+	return backend.Quote(a.Context.text)
 }
 
-func read(a *Answers, q question) (string, bool) {
+func read(a *Answers, q question) string {
 	if a.Late && !q.global {
-		return "'replica'", true
+		return "'replica'"
 	}
-	return "'primary'", true
+	return "'primary'"
 }

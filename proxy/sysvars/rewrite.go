@@ -23,11 +23,11 @@ func (a *Answers) Rewrite(st *stmt.Statement, l *stmt.Lexed) ([]byte, error) {
 	w := rewriting{text: l.Text, fields: st.Unnamed}
 	for _, o := range st.Owned {
 		w.name(o.Start)
-		sql, ok, err := a.replacement(st, l, o, string(l.Text[o.Start:o.End]))
+		sql, err := a.replacement(st, l, o, string(l.Text[o.Start:o.End]))
 		if err != nil {
 			return nil, err
 		}
-		if ok {
+		if sql != "" {
 			w.replace(o, sql)
 		}
 	}
@@ -35,27 +35,26 @@ func (a *Answers) Rewrite(st *stmt.Statement, l *stmt.Lexed) ([]byte, error) {
 	return append(w.out, w.text[w.from:]...), nil
 }
 
-// replacement gives what stands in one place of a statement, in place of what is written there.
-func (a *Answers) replacement(st *stmt.Statement, l *stmt.Lexed, o stmt.Owned, written string) (sql string, ok bool, err error) {
+// replacement gives what stands in one place of a statement, in place of what is written there; empty: that stays.
+func (a *Answers) replacement(st *stmt.Statement, l *stmt.Lexed, o stmt.Owned, written string) (sql string, err error) {
 	if table, isTable := strings.CutPrefix(o.Name, "table "); isTable {
 		f := a.flavor()
 		if o.Statement && !f.HasTableStatement() || !f.HasStatusTable(table) && strings.Contains(strings.ToLower(written), "information_schema") {
-			return "", false, nil // the shard says so
+			return "", nil // the shard says so
 		}
-		sql, err = a.table(st, table, o.Statement, !o.Statement && l.Aliased(o.End))
-		return sql, err == nil, err
+		return a.table(st, table, o.Statement, !o.Statement && l.Aliased(o.End))
 	}
-	if sql, ok = a.Of(o); o.Name == "is_used_lock()" {
-		sql, ok = a.holder(written), true
+	if sql = a.of(o); o.Name == "is_used_lock()" {
+		sql = a.holder(written)
 	}
 	switch {
-	case !ok, st.Kind == stmt.Set:
+	case sql == "", st.Kind == stmt.Set:
 	case Tableless(st) && o.Name != "release_all_locks()" && !variables[strings.TrimPrefix(o.Name, "@@")].ours: // whose asking has effects, or that no shard has
 		sql = typed(sql, o, written)
 	default:
 		sql = ownNumber(sql)
 	}
-	return sql, ok, nil
+	return sql, nil
 }
 
 // table gives what stands for one of the servers' tables that speak of sessions, or of the schema locus: in place of its name, or

@@ -77,7 +77,7 @@ func (a *Answers) overrides(table string) (list []override) {
 		if row.ours || row.class == Answered && global {
 			continue
 		}
-		if sql, ok := a.variable(question{name, global, "VARIABLE_VALUE"}); ok {
+		if sql := a.variable(question{name, global, "VARIABLE_VALUE"}); sql != "" {
 			list = append(list, override{name, sql})
 		}
 	}

@@ -39,8 +39,8 @@ type variable struct {
 	class Class
 	// set makes an assignment in a way of its own; nil: in that of its class.
 	set func(*Set, stmt.Variable) error
-	// is gives its value as SQL, false for that of a shard; nil: a shard's, or what was set if it is ignored.
-	is func(*Answers, question) (sql string, ok bool)
+	// is gives its value as SQL, nothing for that of a shard; nil: a shard's, or what was set if it is ignored.
+	is func(*Answers, question) (sql string)
 	// carried are the names by which connections carry what an assignment changes, changes those that a client is told of; nil: its
 	// own.
 	carried, changes []string
