@@ -1,49 +1,81 @@
 package sysvars
 
 import (
+	"strconv"
 	"strings"
 
 	"locus/proxy/backend"
 	"locus/router/stmt"
 )
 
-// How the variables are assigned that have a way of their own.
+// How variables are assigned: what takes the literal, or the value as it was written.
 
-const autocommit = "autocommit"
+// setApplied carries a variable to every connection that serves the session; whether it exists and takes the value is the
+// server's to say.
+func setApplied(s *Set, v stmt.Variable, literal string) error {
+	s.carry(v.Name, literal)
+	return nil
+}
 
-func setAutocommit(s *Set, v stmt.Variable) error {
-	literal, err := s.literal(v)
+// setIgnored remembers a variable that is about the connection to the client.
+func setIgnored(s *Set, v stmt.Variable, literal string) error {
+	number := strings.HasSuffix(v.Name, "_timeout") || strings.HasPrefix(v.Name, "net_")
+	if _, err := strconv.ParseUint(literal, 10, 32); number && err != nil && literal != defaultValue {
+		return wrongType(v.Name)
+	}
+	s.ignore(v.Name, literal)
+	return nil
+}
+
+// setEqual lets a variable be set to the value that it has on the shards.
+func setEqual(s *Set, v stmt.Variable, literal string) error {
+	if literal == defaultValue {
+		return nil
+	}
+	have, err := s.state.Compute(s.Settings, "@@"+v.Name)
 	if err != nil {
 		return err
 	}
+	if !strings.EqualFold(switched(have), switched(literal)) {
+		return cantSet("variable '%s' can't be set to %s through the proxy, only to what it is on the shards: %s", v.Name, literal, have)
+	}
+	return nil
+}
+
+const autocommit = "autocommit"
+
+func setAutocommit(s *Set, _ stmt.Variable, literal string) error {
 	switch strings.ToLower(unquote(literal)) {
 	case "1", "on", "default", "true":
-		s.Autocommit = true
-		s.Settings = s.Settings.Without(autocommit)
+		s.Autocommit, s.Settings = true, s.Settings.Without(autocommit)
 	case "0", "off", "false":
-		s.Autocommit = false
-		s.Settings = s.Settings.With(autocommit, "0")
+		s.Autocommit, s.Settings = false, s.Settings.With(autocommit, "0")
 	default:
 		return wrongValue("Variable 'autocommit' can't be set to the value of '%s'", literal)
 	}
 	return nil
 }
 
-func setInsertID(s *Set, v stmt.Variable) (err error) {
+func takeInsertID(s *Set, v stmt.Variable) (err error) {
 	s.InsertID, err = integer(v)
 	return err
 }
 
-func setForcedID(s *Set, v stmt.Variable) (err error) {
+func takeForcedID(s *Set, v stmt.Variable) (err error) {
 	s.ForcedID, err = integer(v)
 	return err
 }
 
-func setRead(s *Set, v stmt.Variable) error {
-	literal, err := s.literal(v)
-	if err != nil {
-		return err
+// integer gives a value that has to be a number.
+func integer(v stmt.Variable) (uint64, error) {
+	n, ok := v.Value.Integer()
+	if v.Expression != "" || !ok {
+		return 0, wrongType(v.Name)
 	}
+	return n.Bits(), nil
+}
+
+func setRead(s *Set, _ stmt.Variable, literal string) error {
 	switch strings.ToLower(unquote(literal)) {
 	case "replica":
 		s.Late = true
@@ -55,20 +87,13 @@ func setRead(s *Set, v stmt.Variable) error {
 	return nil
 }
 
-func setContext(s *Set, v stmt.Variable) error {
-	literal, err := s.literal(v)
-	if err == nil {
-		s.Context, err = readContext(literal)
-	}
+func setContext(s *Set, _ stmt.Variable, literal string) (err error) {
+	s.Context, err = readContext(literal)
 	return err
 }
 
 // setTransactionTracking takes OFF alone: what the transactions of several shards have read and written is not told.
-func setTransactionTracking(s *Set, v stmt.Variable) error {
-	literal, err := s.literal(v)
-	if err != nil {
-		return err
-	}
+func setTransactionTracking(_ *Set, _ stmt.Variable, literal string) error {
 	switch strings.ToUpper(unquote(literal)) {
 	case "OFF", "0", defaultValue:
 		return nil
@@ -77,28 +102,24 @@ func setTransactionTracking(s *Set, v stmt.Variable) error {
 }
 
 // setMode notes that texts are read otherwise from then on.
-func setMode(s *Set, v stmt.Variable) error {
+func setMode(s *Set, v stmt.Variable, literal string) error {
 	s.mode = true
-	return setApplied(s, v)
+	return setApplied(s, v, literal)
 }
 
 // setProfiling has a server that would have the second SET in its profile told once: it warns of nothing.
-func setProfiling(s *Set, v stmt.Variable) error {
+func setProfiling(s *Set, v stmt.Variable, literal string) error {
 	if !s.state.flavor().ProfilesSet() {
-		return setApplied(s, v)
+		return setApplied(s, v, literal)
 	}
-	literal, err := s.literal(v)
-	if err == nil {
-		s.Settings = s.Settings.With(v.Name, literal)
-	}
-	return err
+	s.Settings = s.Settings.With(v.Name, literal)
+	return nil
 }
 
 // setIncremental assigns a variable that takes changes of what it has: the whole value that a change leads to is carried, so that
 // a fresh connection can be given it.
-func setIncremental(s *Set, v stmt.Variable) error {
-	literal, err := s.literal(v)
-	if err == nil && literal != defaultValue {
+func setIncremental(s *Set, v stmt.Variable, literal string) (err error) {
+	if literal != defaultValue {
 		literal, err = s.effective(v.Name, literal)
 	}
 	if err == nil {

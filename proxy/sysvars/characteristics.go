@@ -21,16 +21,17 @@ type Characteristic struct {
 // readOnlyNames are what servers call the variable by which all transactions of a session read only.
 var readOnlyNames = [...]string{"tx_read_only", "transaction_read_only"}
 
-func setIsolation(s *Set, v stmt.Variable) error { return s.characteristic(v, "isolation") }
-func setReadOnly(s *Set, v stmt.Variable) error  { return s.characteristic(v, "read_only") }
+func setIsolation(s *Set, v stmt.Variable, literal string) error {
+	return s.characteristic(v, "isolation", literal)
+}
+
+func setReadOnly(s *Set, v stmt.Variable, literal string) error {
+	return s.characteristic(v, "read_only", literal)
+}
 
 // characteristic sets the isolation level or read-only mode, for the session or for the next transaction. The servers have
 // different names for them.
-func (s *Set) characteristic(v stmt.Variable, what string) error {
-	literal, err := s.literal(v)
-	if err != nil {
-		return err
-	}
+func (s *Set) characteristic(v stmt.Variable, what, literal string) error {
 	if v.NextOnly {
 		if s.transaction.Active {
 			return fail(mysql.ER_CANT_CHANGE_TX_CHARACTERISTICS, "25001", "Transaction characteristics can't be changed while a transaction is in progress")

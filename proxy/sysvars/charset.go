@@ -76,7 +76,7 @@ func UnsafeCharset(name string) error {
 // what owners are hashed in.
 var utf8Charsets = map[string]bool{"utf8mb4": true, "utf8mb3": true, "utf8": true, "ascii": true, "binary": true}
 
-func setNames(s *Set, v stmt.Variable) error {
+func takeNames(s *Set, v stmt.Variable) error {
 	charset, collation := strings.ToLower(string(v.Value.Text)), v.Collation
 	if charset == "" || charset == "default" {
 		charset = "utf8mb4"
@@ -96,8 +96,8 @@ func setNames(s *Set, v stmt.Variable) error {
 	return nil
 }
 
-// setCharset is SET CHARACTER SET, which takes the connection's own character set from the database.
-func setCharset(s *Set, v stmt.Variable) error {
+// takeCharset is SET CHARACTER SET, which takes the connection's own character set from the database.
+func takeCharset(s *Set, v stmt.Variable) error {
 	charset := string(v.Value.Text)
 	literal, err := s.charsetLiteral(characterSetClient, backend.Quote(charset), charset == "")
 	if err != nil {
@@ -113,11 +113,8 @@ func setCharset(s *Set, v stmt.Variable) error {
 }
 
 // setCharsetVariable assigns the character set of the client's texts, or of their literals.
-func setCharsetVariable(s *Set, v stmt.Variable) error {
-	literal, err := s.literal(v)
-	if err == nil {
-		literal, err = s.charsetLiteral(v.Name, literal, literal == defaultValue)
-	}
+func setCharsetVariable(s *Set, v stmt.Variable, literal string) error {
+	literal, err := s.charsetLiteral(v.Name, literal, literal == defaultValue)
 	if err == nil {
 		s.carry(v.Name, literal)
 	}

@@ -2,8 +2,6 @@ package sysvars
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -64,33 +62,24 @@ func (s *State) carriedNames(v stmt.Variable) []string {
 }
 
 func (s *Set) assign(v stmt.Variable) error {
+	row := variables[v.Name]
 	switch {
 	case v.Global:
 		return fail(mysql.ER_SPECIFIC_ACCESS_DENIED_ERROR, "42000", "SET GLOBAL %s through the proxy: set it on every shard", v.Name)
 	case v.User:
 		return s.assignUser(v)
-	}
-	row := variables[v.Name]
-	if row.set != nil {
-		return row.set(s, v)
-	}
-	return row.class.set(s, v)
-}
-
-// set assigns a variable that has no way of its own.
-func (c Class) set(s *Set, v stmt.Variable) error {
-	switch c {
-	case Applied:
-		return setApplied(s, v)
-	case Ignored:
-		return setIgnored(s, v)
-	case EqualOnly:
-		return s.assignEqual(v)
-	case ReadOnly:
+	case row.takes != nil:
+		return row.takes(s, v)
+	case row.set != nil:
+		literal, err := s.literal(v)
+		if err != nil {
+			return err
+		}
+		return row.set(s, v, literal)
+	case row.class == ReadOnly:
 		return cantSet("Variable '%s' is a read only variable", v.Name)
-	case Forbidden, Answered:
+	case row.class == Forbidden:
 		return cantSet("variable '%s' can't be set through the proxy", v.Name)
-	case unclassified:
 	}
 	return s.refuseUnclassified(v.Name)
 }
@@ -109,59 +98,10 @@ func (s *Set) literal(v stmt.Variable) (string, error) {
 	return v.Value.String(), nil
 }
 
-// integer gives a value that has to be a number.
-func integer(v stmt.Variable) (uint64, error) {
-	n, ok := v.Value.Integer()
-	if v.Expression != "" || !ok {
-		return 0, wrongType(v.Name)
-	}
-	return n.Bits(), nil
-}
-
 // carry has every connection carry a variable, and the shard say what it thinks of it.
 func (s *Set) carry(name, literal string) {
 	s.Settings = s.Settings.With(name, literal)
 	s.say(name + " = " + literal)
-}
-
-// setApplied carries a variable to every connection that serves the session; whether it exists and takes the value is the
-// server's to say.
-func setApplied(s *Set, v stmt.Variable) error {
-	literal, err := s.literal(v)
-	if err == nil {
-		s.carry(v.Name, literal)
-	}
-	return err
-}
-
-// setIgnored remembers a variable that is about the connection to the client.
-func setIgnored(s *Set, v stmt.Variable) error {
-	literal, err := s.literal(v)
-	if err != nil {
-		return err
-	}
-	number := strings.HasSuffix(v.Name, "_timeout") || strings.HasPrefix(v.Name, "net_")
-	if _, err := strconv.ParseUint(literal, 10, 32); number && err != nil && literal != defaultValue {
-		return wrongType(v.Name)
-	}
-	s.ignore(v.Name, literal)
-	return nil
-}
-
-// assignEqual lets a variable be set to the value that it has on the shards.
-func (s *Set) assignEqual(v stmt.Variable) error {
-	literal, err := s.literal(v)
-	if err != nil || literal == defaultValue {
-		return err
-	}
-	have, err := s.state.Compute(s.Settings, "@@"+v.Name)
-	if err != nil {
-		return err
-	}
-	if !strings.EqualFold(switched(have), switched(literal)) {
-		return cantSet("variable '%s' can't be set to %s through the proxy, only to what it is on the shards: %s", v.Name, literal, have)
-	}
-	return nil
 }
 
 // refuseUnclassified leaves it to the server to say that a session has no such variable.

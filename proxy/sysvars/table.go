@@ -37,8 +37,9 @@ func (c Class) String() string {
 // variable is what the proxy does with one system variable.
 type variable struct {
 	class Class
-	// set makes an assignment in a way of its own; nil: in that of its class.
-	set func(*Set, stmt.Variable) error
+	// set makes an assignment of a constant, in a way of its own or in that of its class; takes has the value as it was written.
+	set   func(s *Set, v stmt.Variable, literal string) error
+	takes func(*Set, stmt.Variable) error
 	// is gives its value as SQL, nothing for that of a shard; nil: a shard's, or what was set if it is ignored.
 	is func(*Answers, question) (sql string)
 	// carried are the names by which connections carry what an assignment changes, changes those that a client is told of; nil: its
@@ -59,9 +60,9 @@ var variables = listed()
 // rows are those that have a way of their own.
 var rows = map[string]variable{
 	autocommit:              {class: Answered, set: setAutocommit},
-	"insert_id":             {class: Answered, set: setForcedID},
-	"identity":              {class: Answered, set: setInsertID, is: insertID},
-	"last_insert_id":        {class: Answered, set: setInsertID, is: insertID},
+	"insert_id":             {class: Answered, takes: takeForcedID},
+	"identity":              {class: Answered, takes: takeInsertID, is: insertID},
+	"last_insert_id":        {class: Answered, takes: takeInsertID, is: insertID},
 	"locus_context":         {class: Answered, set: setContext, is: contextText, ours: true},
 	"locus_read":            {class: Answered, set: setRead, is: read, ours: true},
 	"transaction_isolation": {class: Answered, set: setIsolation},
@@ -89,9 +90,12 @@ var rows = map[string]variable{
 	"sql_mode":             {class: Applied, set: setMode},
 
 	// What SET calls so is no variable.
-	"names":   {set: setNames, carried: []string{"names"}, changes: charsets},
-	"charset": {set: setCharset, carried: []string{"names", characterSetClient, characterSetResults, collationConnection}, changes: charsets},
+	"names":   {takes: takeNames, carried: []string{"names"}, changes: charsets},
+	"charset": {takes: takeCharset, carried: []string{"names", characterSetClient, characterSetResults, collationConnection}, changes: charsets},
 }
+
+// sets are how variables are assigned that have no way of their own.
+var sets = map[Class]func(*Set, stmt.Variable, string) error{Applied: setApplied, Ignored: setIgnored, EqualOnly: setEqual}
 
 // plain are the others.
 var plain = map[Class]string{
@@ -167,7 +171,7 @@ func listed() map[string]variable {
 	all := maps.Clone(rows)
 	for class, list := range plain {
 		for name := range strings.FieldsSeq(list) {
-			all[name] = variable{class: class}
+			all[name] = variable{class: class, set: sets[class]}
 		}
 	}
 	for name := range strings.FieldsSeq(paths) {
