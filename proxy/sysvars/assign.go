@@ -69,7 +69,7 @@ func takeForcedID(s *Set, v stmt.Variable) (err error) {
 // integer gives a value that has to be a number.
 func integer(v stmt.Variable) (uint64, error) {
 	n, ok := v.Value.Integer()
-	if v.Expression != "" || !ok {
+	if !ok { // an expression among them
 		return 0, wrongType(v.Name)
 	}
 	return n.Bits(), nil

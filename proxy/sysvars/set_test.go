@@ -111,6 +111,14 @@ func TestSetOfTheSessionsOwn(t *testing.T) {
 	if s.ForcedID != 7 || s.InsertID != 9 || !s.Late || s.Context.Values["branch"] != "6541" || s.IdleLimit() != 30*time.Second || s.TimeLimit() != 1500*time.Millisecond {
 		t.Errorf("%+v", s.Values)
 	}
+	for text, on := range map[string]bool{"SET autocommit = 0": false, "SET autocommit = 0, autocommit = 1": true} {
+		if err := take(t, s, text, nil); err != nil || s.Autocommit != on {
+			t.Errorf("%s: %v, %v", text, err, s.Autocommit)
+		}
+		if _, carried := s.Settings.Lookup(autocommit); carried == on {
+			t.Errorf("%s: connections carry it: %v", text, carried)
+		}
+	}
 	before := s.Values
 	if err := take(t, s, "SET wait_timeout = DEFAULT, locus_read = 'primary', locus_context = DEFAULT, max_statement_time = 2, max_execution_time = 0", nil); err != nil {
 		t.Fatal(err)
