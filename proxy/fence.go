@@ -21,7 +21,7 @@ type Fence struct {
 	// for when whoever put it there can't. Nil: nobody does.
 	Release func(ctx context.Context, version int64) error
 	// Leased is the number of the lease by which the other processes know that this
-	// one is alive, or 0: see [session.Fencing]. Nil: they always do.
+	// one is alive, or 0: see [fence.Config]. Nil: they always do.
 	Leased func() int64
 }
 

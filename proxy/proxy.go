@@ -20,6 +20,7 @@ import (
 	"locus/proxy/handshake"
 	"locus/proxy/meter"
 	"locus/proxy/session"
+	"locus/proxy/session/fence"
 	"locus/proxy/session/interrupt"
 	"locus/proxy/stream"
 	"locus/proxy/twophase"
@@ -98,7 +99,7 @@ func New(o Options) *Proxy {
 		Pools: p.pools, Sessions: &p.sessions, IDs: p.ids, Generators: o.Generators, Ring: o.Ring, Spanning: o.Spanning,
 		Coordinator: p.coordinator, Stop: o.Stop,
 		MaxStatement: o.MaxStatement, Memory: session.NewMemory(o.SessionMemory), Counts: &p.counts, Meter: &p.meter, Tracer: o.Tracer, Log: o.Log,
-		Fencing: session.Fencing{
+		Fencing: fence.Config{
 			Changed: p.live.Changed, Leased: o.Fence.Leased, Hold: o.Fence.Hold, Places: make(chan struct{}, o.Fence.MaxHeld),
 		},
 		Began: time.Now(), Clients: p.sessions.len,

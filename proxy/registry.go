@@ -187,8 +187,8 @@ func (r *registry) each(f func(*session.Session)) {
 const (
 	// obeyPause is between looks whether every session obeys.
 	obeyPause = 2 * time.Millisecond
-	// yieldPause is between two times that sessions are made to.
-	yieldPause = 100 * time.Millisecond
+	// preemptPause is between two times that sessions are made to.
+	preemptPause = 100 * time.Millisecond
 )
 
 // obey waits until nothing goes on by a map older than version: on the genes that
@@ -208,8 +208,8 @@ func (r *registry) obey(ctx context.Context, version int64, held gene.Set, patie
 			return ctx.Err()
 		case <-ticker.C:
 		case <-late.C:
-			r.yield(ctx, version, held)
-			late.Reset(yieldPause)
+			r.preempt(ctx, version, held)
+			late.Reset(preemptPause)
 		}
 	}
 	return nil
@@ -226,15 +226,15 @@ func (r *registry) obeys(version int64, held gene.Set) bool {
 	return true
 }
 
-// yield has sessions give way to a fence. A statement whose shard can't be asked
+// preempt has sessions give way to a fence. A statement whose shard can't be asked
 // to end it is cut off.
-func (r *registry) yield(ctx context.Context, version int64, held gene.Set) {
+func (r *registry) preempt(ctx context.Context, version int64, held gene.Set) {
 	ctx, cancel := context.WithTimeout(ctx, cancelTime)
 	defer cancel()
 	places := make(chan struct{}, mostCancels)
 	var tasks sync.WaitGroup
 	for _, s := range r.all() {
-		if !s.Yield(version, held) {
+		if !s.Preempt(version, held) {
 			continue
 		}
 		places <- struct{}{}

@@ -9,6 +9,7 @@ import (
 
 	"locus/idgen/orderid"
 	"locus/proxy/backend"
+	"locus/proxy/session/fence"
 	"locus/proxy/session/interrupt"
 	"locus/router"
 	"locus/router/plan"
@@ -68,7 +69,7 @@ func (s *Session) clientError(err error) *mysql.MyError {
 	if e, ok := errors.AsType[*stmt.SyntaxError](err); ok {
 		return fail(mysql.ER_PARSE_ERROR, "42000", "%s", e.Error())
 	}
-	if e, ok := errors.AsType[*heldError](err); ok {
+	if e, ok := errors.AsType[*fence.HeldError](err); ok {
 		return fail(erDeadlock, "40001", "%v; try restarting transaction", e)
 	}
 	s.Counts.Failed.Add(1)
@@ -90,7 +91,7 @@ func unreached(err error) bool {
 // asked: the shard calls it interrupted.
 func (s *Session) reworded(e *mysql.MyError) *mysql.MyError {
 	r := s.interrupts.Reason()
-	s.told = r == interrupt.Preempted
+	s.gate.Tell(r == interrupt.Preempted)
 	if e.Code != mysql.ER_QUERY_INTERRUPTED {
 		return e
 	}

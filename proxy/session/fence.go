@@ -2,77 +2,28 @@ package session
 
 import (
 	"cmp"
-	"context"
+	"errors"
 	"slices"
 	"time"
 
 	"locus/idgen/gene"
+	"locus/proxy/session/fence"
 	"locus/proxy/session/interrupt"
 	"locus/proxy/trace"
+	"locus/router"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
 
-// Fencing is what a session needs to know while genes change hands.
-type Fencing struct {
-	// Changed is closed when another world comes into force than the one that was
-	// when it was asked for.
-	Changed func() <-chan struct{}
-	// Leased is the number of the lease by which this process is known to the others
-	// to be alive: 0 if it isn't, for then it may be passed over by a hand-over. Of a
-	// lease that was lost the number never comes back; and the world in force is none
-	// from before the lease.
-	Leased func() int64
-	// Hold is how long a statement is held at most.
-	Hold time.Duration
-	// Places is one for each statement that is held.
-	Places chan struct{}
-}
-
-// heldError says that a statement was not sent, since its genes are changing
-// hands: it may be planned again, or its client told.
-type heldError struct{ why string }
-
-func (e *heldError) Error() string { return e.why }
-
-var (
-	errHeld     = &heldError{"its rows' genes are changing hands"}
-	errUnleased = &heldError{"this proxy has lost its lease in etcd, and the genes of its rows are on the move"}
-	errOutdated = &heldError{"its rows' genes may have changed hands since it was planned"}
-)
-
-// admission is how a statement was let on. Statements that are run as parts of it
-// have the same.
-type admission struct {
-	moving bool  // it concerns genes that are moving
-	lease  int64 // then, the one by which it was admitted
-}
-
 // admit lets a statement go on that concerns these genes, or with all set every
-// one, unless a step of a move holds some of them. A transaction that was under
-// way on held genes before the fence may go on to its end: the fence waits for it.
-func (s *Session) admit(r *request, genes []gene.Gene, all bool) error {
-	m := r.world.Map
-	moving := m.Moving()
-	if moving.Empty() {
-		return nil
-	}
-	r.moving = meets(moving, genes, all)
+// one, unless a step of a move holds some of them.
+func (s *Session) admit(r *request, genes []gene.Gene, all bool) (err error) {
 	r.fares = faring{}
-	if r.moving {
-		if r.lease = s.Fencing.Leased(); r.lease == 0 {
-			return errUnleased
-		}
-		if s.World() != r.world { // it may be from before the lease
-			return errOutdated
-		}
+	if r.Admission, err = s.gate.Admit(r.world.Map, genes, all, s.txn.running()); err != nil {
+		return err
 	}
-	if meets(m.Held(), genes, all) && !s.precedes(m.Version(), m.Held()) {
-		return errHeld
-	}
-	s.obeyed.decide(genes, all)
-	if r.moving && !all {
-		r.fares.begin(m, genes)
+	if r.Moving && !all {
+		r.fares.begin(r.world.Map, genes)
 	}
 	return nil
 }
@@ -86,125 +37,49 @@ func (s *Session) admitRoute(r *request) error {
 	return nil
 }
 
-// concernsNone says that a statement concerns no sharded rows.
-func (s *Session) concernsNone(r *request) {
-	if !r.world.Map.Moving().Empty() {
-		s.obeyed.decide(nil, false)
-	}
-}
-
-// precedes tells whether the fence waits for the transaction that is under way.
-func (s *Session) precedes(version int64, held gene.Set) bool {
-	if !s.txn.running() || s.obeyed.version.Load() >= version {
-		return false
-	}
-	return s.obeyed.listsAny(held)
-}
-
-func meets(set gene.Set, genes []gene.Gene, all bool) bool {
-	if set.Empty() {
-		return false
-	}
-	for _, g := range genes {
-		all = all || set.Contains(g)
-	}
-	return all
-}
-
-// stillLeased is asked when a connection is there: time may have passed since the
-// statement was admitted, and the connection may have been made after this proxy
-// was passed over. That it has another lease now is not enough: the statement is by
-// a map from before.
-func (s *Session) stillLeased(r *request) error {
-	if r.moving && s.Fencing.Leased() != r.lease {
-		return errUnleased
-	}
-	return nil
-}
-
 // attempt runs a statement, again if it was held meanwhile.
 func (s *Session) attempt(r *request) error {
-	if s.yielded {
-		s.yielded = false
-		if r.plan.Statement.Kind != stmt.Rollback {
-			return interrupt.Preempted.Error(s.flavor())
-		}
+	if s.gate.Untold() && r.plan.Statement.Kind != stmt.Rollback {
+		return interrupt.Preempted.Error(s.flavor())
 	}
 	s.vars.Commands.Count(r.plan.Statement)
 	err := s.runMetered(r)
-	held, ok := err.(*heldError) //nolint:errorlint // it is never wrapped
-	if !ok || s.txn.lost {
+	why, held := err.(*fence.HeldError) //nolint:errorlint // it is never wrapped
+	if !held || s.txn.lost {
 		return err
 	}
-	select {
-	case s.Fencing.Places <- struct{}{}:
-		defer func() { <-s.Fencing.Places }()
-	default:
-		return s.deadlocked("%s, and as many statements wait as may", held.why)
+	hold, there := s.gate.Hold()
+	if !there {
+		return s.deadlocked("%v, and as many statements wait as may", why)
 	}
-	return s.held(r, held)
-}
-
-// held waits for another world, and runs the statement in that.
-func (s *Session) held(r *request, held *heldError) error {
+	defer hold.End()
 	s.Counts.Held.Add(1)
 	s.Counts.Holding.Add(1)
 	defer s.Counts.Holding.Add(-1)
-	deadline := time.NewTimer(s.Fencing.Hold)
-	defer deadline.Stop()
-	for {
-		changed := s.Fencing.Changed()
-		if s.World() == r.world {
-			s.step()
-			if err := s.pause(changed, deadline.C, held); err != nil {
-				return err
-			}
-		}
-		if err := s.anew(r); err != nil {
+	for held && !s.txn.lost {
+		if err = s.pause(hold, r.world.Map, why); err != nil {
 			return err
 		}
-		err := s.runMetered(r)
-		again, ok := err.(*heldError) //nolint:errorlint // it is never wrapped
-		if !ok || s.txn.lost {
+		if err = s.anew(r); err != nil {
 			return err
 		}
-		held = again
+		err = s.runMetered(r)
+		why, held = err.(*fence.HeldError) //nolint:errorlint // it is never wrapped
 	}
+	return err
 }
 
-// step says that nothing goes on by the world that holds the statement, but for
-// its transaction.
-func (s *Session) step() {
-	if !s.txn.running() {
-		s.obeyed.nothing()
-		return
-	}
-	s.obeyed.decide(nil, false)
-}
-
-// leaseLook is how often a statement is tried again that waits for the lease.
-const leaseLook = 50 * time.Millisecond
-
-func (s *Session) pause(changed <-chan struct{}, deadline <-chan time.Time, held *heldError) error {
+// pause waits for another map than the one that held the statement.
+func (s *Session) pause(hold fence.Hold, m *router.Map, why *fence.HeldError) error {
 	began := time.Now()
 	defer func() { s.timing.held += time.Since(began) }()
 	defer s.timing.trace.Enter(trace.Hold, "")()
-	var look <-chan time.Time
-	if held == errUnleased {
-		timer := time.NewTimer(leaseLook)
-		defer timer.Stop()
-		look = timer.C
-	}
-	select {
-	case <-changed:
-	case <-look:
-	case <-deadline:
+	err := hold.Wait(s.interrupts.Waits(), m, why, s.txn.running())
+	if errors.Is(err, fence.ErrTooLong) {
 		s.Counts.HeldTooLong.Add(1)
-		return s.deadlocked("%s; the statement was held for %v and not run", held.why, s.Fencing.Hold)
-	case <-s.interrupts.Waits().Done():
-		return context.Cause(s.interrupts.Waits())
+		return s.deadlocked("%v; the statement was held for %v and not run", why, hold.Limit())
 	}
-	return nil
+	return err
 }
 
 // anew plans a held statement for the world that has come into force.

@@ -11,6 +11,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/gather"
+	"locus/proxy/session/fence"
 	"locus/proxy/sysvars"
 	"locus/proxy/trace"
 	"locus/proxy/wire"
@@ -255,7 +256,7 @@ func (g *gathering) clean(err error) {
 // that has the temporary tables.
 func readWhole(err error) bool {
 	switch err.(type) { //nolint:errorlint // they are never wrapped
-	case *mysql.MyError, *plan.Refusal, *heldError, *gather.LimitError, *gather.TypeError:
+	case *mysql.MyError, *plan.Refusal, *fence.HeldError, *gather.LimitError, *gather.TypeError:
 		return true
 	}
 	return false

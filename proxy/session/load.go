@@ -7,6 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/session/fence"
 	"locus/proxy/wire"
 )
 
@@ -37,8 +38,8 @@ func (s *Session) runLoad(r *request) error {
 	}
 	b, err := g.load()
 	g.clean(err)
-	if held, ok := err.(*heldError); ok { //nolint:errorlint // it is never wrapped
-		return s.deadlocked("%s", held.why) // the client's file has been read, and can't be asked for again
+	if held, ok := err.(*fence.HeldError); ok { //nolint:errorlint // it is never wrapped
+		return s.deadlocked("%v", held) // the client's file has been read, and can't be asked for again
 	}
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 
 	"locus/idgen/gene"
 	"locus/proxy/meter"
+	"locus/proxy/session/fence"
 	"locus/router"
 )
 
@@ -54,7 +55,7 @@ func (s *Session) runMetered(r *request) error {
 		return err
 	}
 	switch err.(type) { //nolint:errorlint // the types are never wrapped
-	case *heldError, *clientGone:
+	case *fence.HeldError, *clientGone:
 		return err
 	}
 	_, refused := s.scanner.ErrCode()

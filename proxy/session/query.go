@@ -10,6 +10,7 @@ import (
 
 	"locus/idgen/gene"
 	"locus/proxy/backend"
+	"locus/proxy/session/fence"
 	"locus/proxy/sysvars"
 	"locus/proxy/wire"
 	"locus/router/plan"
@@ -34,7 +35,7 @@ type request struct {
 	at time.Time
 	// outside: it takes no part in the transaction.
 	outside bool
-	admission
+	fence.Admission
 	fares faring // of one on moving genes, how it fares
 	// code is the error that a shard answered with, 0 if none did.
 	code uint16
@@ -45,7 +46,7 @@ type request struct {
 // onBehalf is the request of a text that is run as a part of another statement.
 func (s *Session) onBehalf(of *request, p *plan.Plan, args *stmt.Args, text []byte) *request {
 	return &request{
-		plan: p, world: of.world, admission: of.admission, payload: append([]byte{mysql.COM_QUERY}, text...),
+		plan: p, world: of.world, Admission: of.Admission, payload: append([]byte{mysql.COM_QUERY}, text...),
 		values: &plan.Values{Args: args, InsertID: s.vars.InsertID},
 	}
 }
@@ -257,7 +258,7 @@ func (s *Session) runPlaced(r *request) error {
 		return err
 	}
 	if r.plan.Statement.Kind == stmt.XA {
-		s.concernsNone(r)
+		s.gate.ConcernsNone(r.world.Map)
 		return s.runXA(r)
 	}
 	if r.plan.Query != nil {
@@ -268,16 +269,16 @@ func (s *Session) runPlaced(r *request) error {
 	}
 	switch r.plan.Place {
 	case plan.Session:
-		s.concernsNone(r)
+		s.gate.ConcernsNone(r.world.Map)
 		return s.local(r)
 	case plan.Fixed:
-		s.concernsNone(r)
+		s.gate.ConcernsNone(r.world.Map)
 		return s.runOn(r, r.plan.Shard)
 	case plan.Any:
-		s.concernsNone(r)
+		s.gate.ConcernsNone(r.world.Map)
 		return s.runAny(r)
 	case plan.Everywhere:
-		s.concernsNone(r)
+		s.gate.ConcernsNone(r.world.Map)
 		return s.runEverywhere(r)
 	case plan.Keyed:
 		return s.runKeyed(r)

@@ -103,7 +103,7 @@ func (s *Session) mayRunAgain(r *request, err error) bool {
 	if _, halfway := errors.AsType[*partial](err); !ok || halfway {
 		return false
 	}
-	return (!runsCode(r.plan) || backend.NotSent(lost)) && (!r.moving || s.World() == r.world)
+	return (!runsCode(r.plan) || backend.NotSent(lost)) && (!r.Moving || s.World() == r.world)
 }
 
 func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, params []wire.Param, last ending) error {
@@ -163,7 +163,7 @@ func (s *Session) unsent(l lease, err error) error {
 // can; the answers to what came before are read.
 func (s *Session) send(l lease, r *request, text []byte, params []wire.Param) error {
 	before := s.before(l, r)
-	if err := s.stillLeased(r); err != nil {
+	if err := s.gate.StillLeased(r.Admission); err != nil {
 		return err
 	}
 	if l.fresh && r.statement != nil && s.vars.ReadsOnly() {

@@ -8,9 +8,11 @@ import (
 	"sync/atomic"
 
 	"locus/proxy/backend"
+	"locus/proxy/session/fence"
 	"locus/proxy/session/interrupt"
 	"locus/proxy/stream"
 	"locus/proxy/sysvars"
+	"locus/router"
 )
 
 // Client is a connection that has logged in.
@@ -73,12 +75,9 @@ type Session struct {
 	replica bool // the statement under way may be answered by one
 
 	interrupts *interrupt.Handle
-	last       bool                   // the command under way may be the session's last: its answer is held back
+	last       bool // the command under way may be the session's last: its answer is held back
+	gate       *fence.Gate
 	who        atomic.Pointer[string] // user, for others
-	obeyed     obeyed
-	yielding   atomic.Pointer[handover] // what it is to give way to
-	told       bool                     // the command under way was answered with Preempted
-	yielded    bool                     // its transaction was rolled back, and the client doesn't know yet
 	activity   activity
 	host       string // of the client, with its port
 }
@@ -90,6 +89,7 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 	}
 	s.interrupts = interrupt.New(ctx, c.Stream, s.flavor)
 	s.vars = sysvars.New(firstShard{s})
+	s.gate = fence.New(&services.Fencing, func() *router.Map { return s.World().Map })
 	s.insertEnding = s.endInsert
 	s.host = c.Stream.NetConn().RemoteAddr().String()
 	s.identify(c)
@@ -173,12 +173,8 @@ func (s *Session) serve(payload []byte, seq byte) error {
 func (s *Session) rest() {
 	s.activity.end()
 	s.interrupts.End()
-	s.yield()
-	s.told = false
-	s.obeyed.settle()
-	if !s.txn.running() {
-		s.obeyed.nothing()
-	}
+	s.giveWay()
+	s.gate.Rest(s.txn.running())
 }
 
 // User is who has logged in. It may be called from any goroutine.

@@ -11,6 +11,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
 	"locus/proxy/meter"
+	"locus/proxy/session/fence"
 	"locus/proxy/sysvars"
 	"locus/proxy/trace"
 	"locus/proxy/twophase"
@@ -96,7 +97,7 @@ type Services struct {
 	MaxStatement int
 	// Memory bounds what all sessions keep from command to command.
 	Memory  *Memory
-	Fencing Fencing
+	Fencing fence.Config
 	Counts  *Counts
 	// Meter counts statements by gene, and how those on moving genes fare.
 	Meter *meter.Meter

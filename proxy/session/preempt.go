@@ -1,0 +1,56 @@
+package session
+
+import "locus/idgen/gene"
+
+// Preempt has the session give way to a hand-over of the genes: what it has under
+// way on them by a map older than version is rolled back. A session that waits for
+// its client in a transaction does so at once; one with a command under way when
+// that ends, and the caller may cancel it. It tells whether there is anything to
+// wait for. It may be called from any goroutine, and again.
+func (s *Session) Preempt(version int64, held gene.Set) bool {
+	if !s.gate.Preempt(version, held) {
+		return false
+	}
+	s.interrupts.Wake()
+	return true
+}
+
+// Obeys tells whether nothing of the session goes on by a map older than version
+// that may concern one of the genes; with an empty set, nothing at all. It may be
+// called from any goroutine.
+func (s *Session) Obeys(version int64, held gene.Set) bool { return s.gate.Obeys(version, held) }
+
+// sit waits for the client's next command. In a transaction the wait can be ended
+// by Preempt; then it is false, as it is with an error.
+func (s *Session) sit() (bool, error) {
+	if !s.txn.running() || len(s.client.Unread()) > 0 {
+		return true, nil
+	}
+	woken, err := s.interrupts.Fill()
+	if woken {
+		s.giveWay()
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// giveWay rolls back what a fence waits for.
+func (s *Session) giveWay() {
+	if s.gate.Preempted(s.txn.running()) {
+		s.Counts.Yielded.Add(1)
+		s.rollbackBranches()
+		s.gate.GaveWay()
+	}
+}
+
+// world loads what the statement is planned against, and makes known by which
+// map.
+func (s *Session) world() *World {
+	for {
+		w := s.World()
+		if s.gate.Enter(w.Map, s.txn.running()) {
+			s.obey(w)
+			return w
+		}
+	}
+}
