@@ -234,13 +234,14 @@ func (r *registry) preempt(ctx context.Context, version int64, held gene.Set) {
 	places := make(chan struct{}, mostCancels)
 	var tasks sync.WaitGroup
 	for _, s := range r.all() {
+		command, _ := s.Interrupts().Command() // no later one: it may be on other genes
 		if !s.Preempt(version, held) {
 			continue
 		}
 		places <- struct{}{}
 		tasks.Go(func() {
 			defer func() { <-places }()
-			if done, _ := s.Interrupts().Cancel(ctx, interrupt.Preempted, 0); done {
+			if done, _ := s.Interrupts().Cancel(ctx, interrupt.Preempted, command); done {
 				r.counts.Cancelled(interrupt.Preempted)
 			}
 		})

@@ -91,12 +91,11 @@ func unreached(err error) bool {
 // asked: the shard calls it interrupted.
 func (s *Session) reworded(e *mysql.MyError) *mysql.MyError {
 	r := s.interrupts.Reason()
-	s.gate.Tell(r == interrupt.Preempted)
-	if e.Code != mysql.ER_QUERY_INTERRUPTED {
-		return e
+	if r != 0 && e.Code == mysql.ER_QUERY_INTERRUPTED {
+		e = r.Error(s.flavor())
 	}
-	if r != 0 {
-		return r.Error(s.flavor())
+	if r == interrupt.Preempted && e.Code == erDeadlock { // no other error says that the transaction is rolled back
+		s.gate.Tell()
 	}
 	return e
 }

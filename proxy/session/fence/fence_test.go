@@ -139,6 +139,11 @@ func TestManyGenesAreAll(t *testing.T) {
 	if g.Rest(true); g.Obeys(3, fenced) {
 		t.Error("a statement that failed is no reason to forget others")
 	}
+	g.Rest(false)
+	_, _ = begin(g, false, moves)
+	if !g.Obeys(3, fenced) {
+		t.Error("what has ended is remembered")
+	}
 }
 
 func TestWhatIsAdmitted(t *testing.T) {
@@ -275,13 +280,20 @@ func TestPreempt(t *testing.T) {
 	if g.GaveWay(); !g.Obeys(3, fenced) || !g.Untold() || g.Untold() {
 		t.Error("it gave way, and the client is told once")
 	}
-	g.Tell(true)
-	if g.GaveWay(); g.Untold() {
+	g.Tell()
+	if g.Preempted(false) || !g.Preempted(true) {
+		t.Error("what the client was told is not so")
+	}
+	if g.GaveWay(); g.Untold() || g.Preempted(true) {
 		t.Error("the client was told")
 	}
-	g.Rest(false)
-	if g.GaveWay(); !g.Untold() {
+	g.Tell()
+	g.Rest(true)
+	if g.Preempted(true) {
 		t.Error("that was the command before")
+	}
+	if g.GaveWay(); !g.Untold() {
+		t.Error("the client is not told")
 	}
 }
 

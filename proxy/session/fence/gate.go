@@ -29,7 +29,7 @@ type Gate struct {
 	obeyed  obeyed
 
 	preempting atomic.Pointer[preemption]
-	told       bool // the command under way was answered with why it is preempted
+	told       bool // the command under way was answered with why its transaction is rolled back
 	untold     bool // the transaction was preempted, and the client doesn't know yet
 }
 

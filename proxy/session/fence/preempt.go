@@ -18,23 +18,24 @@ func (g *Gate) Preempt(version int64, held gene.Set) bool {
 	return true
 }
 
-// Preempted tells, once, whether the session is to roll its transaction back now; open: there is one.
+// Preempted tells, once, whether the session is to roll its transaction back now; open: there is one. A client that was told so
+// is not to find it open, whether or not the fence waits for it: its next BEGIN would commit.
 func (g *Gate) Preempted(open bool) bool {
-	if g.preempting.Load() == nil { // which costs nothing
+	if g.preempting.Load() == nil && !g.told { // which costs nothing
 		return false
 	}
 	p := g.preempting.Swap(nil)
-	return p != nil && open && !g.Obeys(p.version, p.held)
+	return open && (g.told || p != nil && !g.Obeys(p.version, p.held))
 }
 
 // GaveWay says that it did. The client is to be told, unless the command that has just ended was answered with it.
 func (g *Gate) GaveWay() {
 	g.obeyed.nothing()
-	g.untold = !g.told
+	g.told, g.untold = false, !g.told
 }
 
-// Tell notes whether the command under way is answered with why it is preempted.
-func (g *Gate) Tell(told bool) { g.told = told }
+// Tell notes that the command under way is answered with why its transaction is rolled back.
+func (g *Gate) Tell() { g.told = true }
 
 // Untold tells, once, whether the client is to be told that its transaction was preempted.
 func (g *Gate) Untold() bool {

@@ -15,6 +15,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"locus/idgen/gene"
+	"locus/proxy/session/fence"
 	"locus/router"
 )
 
@@ -25,6 +27,7 @@ import (
 //   - no kill and no interruption hits the next borrower of a connection, or a statement that it was not meant for;
 //   - a commit is not cut off, unless the proxy itself ends;
 //   - a command that is cancelled ends, whatever its shard forgets, and whether or not it can be asked;
+//   - once a fence is acknowledged, nothing is sent or open on its genes by an older map, and what it doesn't concern is not preempted;
 //   - whoever wakes or ends a session is heard, and nobody waits for ever.
 
 // order is one order of steps. Each actor offers its next step and waits until it is chosen.
@@ -186,6 +189,13 @@ func (c *modelConn) arrive() {
 	}
 }
 
+// busy tells whether something of the session runs on it.
+func (c *modelConn) busy() bool {
+	c.state.Lock()
+	defer c.state.Unlock()
+	return c.owned && c.runs != nil
+}
+
 // end ends what runs. The caller holds state.
 func (c *modelConn) end(how outcome) {
 	if c.runs == nil {
@@ -281,8 +291,20 @@ type modelSession struct {
 	client modelClient
 	conn   *modelConn
 	open   bool
-	fenced bool // a fence waits for the transaction
 	aborts bool // the proxy ends
+
+	gate   *fence.Gate
+	maps   []*router.Map
+	force  *router.Map // of maps, the one in force
+	change chan struct{}
+	began  int64         // the version by which the transaction began
+	fenced bool          // it has a gene of the fence
+	told   bool          // its client was, with the command under way, that it is preempted
+	untold bool          // or is to be, with the next
+	acks   chan struct{} // closed once the fence is acknowledged
+	acked  bool
+	fences bool // the session's second look at the map is a step; not in every order of two, which would be too many
+	enters bool // between the map and a second look at it
 	given  map[Reason]bool
 	ended  bool
 }
@@ -301,44 +323,153 @@ func (s *modelSession) run(commands ...[]string) {
 			return
 		}
 		if woken {
-			s.yield()
+			s.giveWay()
 			at--
 			continue
-		}
-		if s.fenced {
-			s.fault("a fence is not heard")
 		}
 		last := s.handle.Begin()
 		s.command(commands[at])
 		s.step("the command ends")
 		s.handle.End()
-		s.yield()
+		s.giveWay()
+		if s.told && s.open {
+			s.fault("the transaction is open, and its client was told that it isn't")
+		}
+		s.gate.Rest(s.open)
 		if last && !s.open {
 			return
 		}
 	}
 }
 
-func (s *modelSession) yield() {
-	if s.fenced {
-		s.fenced = false
-		s.rollback()
+func (s *modelSession) giveWay() {
+	if !s.gate.Preempted(s.open) {
+		return
+	}
+	if !s.fenced && !s.told {
+		s.fault("preempted by a fence of other genes")
+	}
+	s.rollback()
+	s.gate.GaveWay()
+	s.untold = !s.told
+}
+
+// enter takes the map in force.
+func (s *modelSession) enter() *router.Map {
+	for {
+		m := s.inForce()
+		s.enters = s.fences
+		still := s.gate.Enter(m, s.open)
+		s.enters = false
+		if still {
+			return m
+		}
+	}
+}
+
+// inForce is what the gate looks at, a step after it has said something.
+func (s *modelSession) inForce() *router.Map {
+	if s.enters {
+		s.step("the session looks at the map again")
+	}
+	return s.now()
+}
+
+func (s *modelSession) now() *router.Map {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.force
+}
+
+func (s *modelSession) changed() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.change
+}
+
+func (s *modelSession) publish(m *router.Map) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.force = m
+	close(s.change)
+	s.change = make(chan struct{})
+}
+
+// admit has the fence let a statement on, which is held until it is gone.
+func (s *modelSession) admit(g gene.Gene) (*router.Map, error) {
+	m := s.enter()
+	_, err := s.gate.Admit(m, []gene.Gene{g}, false, s.open)
+	if err == nil {
+		return m, nil
+	}
+	hold, _ := s.gate.Hold()
+	defer hold.End()
+	for err != nil {
+		if err := hold.Wait(s.handle.Waits(), m, err.(*fence.HeldError), s.open); err != nil { //nolint:errorlint // it is never wrapped
+			if errors.Is(err, fence.ErrTooLong) {
+				s.fault("held for too long")
+				s.rollback()
+			}
+			return nil, err
+		}
+		m = s.enter()
+		_, err = s.gate.Admit(m, []gene.Gene{g}, false, s.open)
+	}
+	return m, nil
+}
+
+// sends looks whether a statement may be sent now by the map that it was admitted by: by the fence's own as a part of a
+// transaction that the fence waits for.
+func (s *modelSession) sends(m *router.Map, g gene.Gene) {
+	fence := s.maps[1].Version()
+	if !s.open {
+		s.began, s.fenced = m.Version(), false
+	}
+	awaited := s.fenced && s.began < fence
+	if fenced.Contains(g) && (m.Version() <= fence && s.acked || m.Version() == fence && !awaited) {
+		s.fault("sent by version %d of the map", m.Version())
+	}
+	s.fenced = s.fenced || fenced.Contains(g)
+}
+
+// acknowledge looks whether the fence is obeyed, which is said at once.
+func (s *modelSession) acknowledge() {
+	published := s.now() == s.maps[1]
+	if !published || s.acked || !s.ended && !s.gate.Obeys(s.maps[1].Version(), fenced) {
+		return
+	}
+	s.acked = true
+	close(s.acks)
+	if (s.open || s.conn.busy()) && s.fenced && s.began < s.maps[1].Version() {
+		s.fault("acknowledged although a transaction of version %d is open", s.began)
 	}
 }
 
 // command runs one, and looks at what its client is told.
 func (s *modelSession) command(parts []string) {
 	told := map[string]bool{}
+	s.told = false
+	if s.gate.Untold() != s.untold {
+		s.fault("its client is to be told: %t", s.untold)
+	}
+	s.untold = false
 	for _, part := range parts {
 		var err error
 		switch part {
 		case "statement":
-			err = s.statement()
+			err = s.statement(isFenced)
+		case "other":
+			err = s.statement(another)
 		case "commit":
 			s.commit()
 		}
 		if err != nil {
 			told[err.Error()] = true
+			if s.handle.Reason() == Preempted {
+				s.told = true
+				s.gate.Tell()
+			}
+			break
 		}
 	}
 	if len(told) > 1 {
@@ -346,8 +477,12 @@ func (s *modelSession) command(parts []string) {
 	}
 }
 
-func (s *modelSession) statement() error {
+func (s *modelSession) statement(g gene.Gene) error {
 	s.step("the statement begins")
+	m, err := s.admit(g)
+	if err != nil {
+		return err
+	}
 	if err := s.handle.Unwanted(); err != nil {
 		return err
 	}
@@ -359,6 +494,7 @@ func (s *modelSession) statement() error {
 		}
 	}
 	s.step("the statement is sent")
+	s.sends(m, g)
 	switch s.conn.exec("statement") {
 	case hit:
 		reason := s.handle.Reason()
@@ -454,13 +590,20 @@ var actors = map[string]func(s *modelSession){
 		s.handle.Abort()
 	},
 	"fence": func(s *modelSession) {
-		s.step("fence preempts")
-		if !s.open { // what it waits for is a transaction
-			return
+		version := s.maps[1].Version()
+		s.step("the fence is published")
+		s.publish(s.maps[1])
+		s.step("the fence preempts")
+		number, _ := s.handle.Command()
+		if s.gate.Preempt(version, fenced) {
+			s.handle.Wake()
+			s.step("cancel for the fence")
+			s.given[Preempted] = true
+			_, _ = s.handle.Cancel(context.Background(), Preempted, number)
 		}
-		s.fenced = true
-		s.handle.Wake()
-		s.cancel(Preempted)
+		<-s.acks
+		s.step("the genes are handed over")
+		s.publish(s.maps[2])
 	},
 }
 
@@ -470,6 +613,27 @@ func (s *modelSession) cancel(reason Reason) {
 	_, _ = s.handle.Cancel(context.Background(), reason, 0)
 }
 
+// The fence of the model holds some of the genes that move.
+var (
+	fenced            = gene.NewSet(gene.Range{First: 0x4000, Last: 0x4fff})
+	isFenced, another = gene.Gene(0x4001), gene.Gene(0x5000)
+)
+
+// maps3 are the maps of a step: the move is announced, fenced, and handed over.
+var maps3 = func() []*router.Map {
+	m, err := router.New(gene.W16, 1, []router.Entry{{Bound: 0x7fff, Shard: "s0"}, {Bound: 0xffff, Shard: "s1"}})
+	move := router.Move{Job: "1", Genes: gene.NewSet(gene.Range{First: 0x4000, Last: 0x7fff}), From: "s0", To: "s1"}
+	held := move
+	held.Held = fenced
+	announced, err1 := m.Step([]router.Move{move})
+	fence, err2 := announced.Step([]router.Move{held})
+	over, err3 := fence.Step([]router.Move{move}, router.Change{Genes: fenced, To: "s1"})
+	if err := errors.Join(err, err1, err2, err3); err != nil {
+		panic(err)
+	}
+	return []*router.Map{announced, fence, over}
+}()
+
 // scenario is who takes part.
 type scenario struct {
 	commands [][]string
@@ -478,11 +642,14 @@ type scenario struct {
 	away     bool
 }
 
-var (
-	oneCommand = [][]string{{"statement", "commit"}, {"statement"}}
-	single     = oneCommand[:1]
-	twoCommand = [][]string{{"statement"}, {"commit"}, {"statement"}}
-)
+// scripts are what a client may send: a command for each list.
+var scripts = [][][]string{
+	{{"statement", "commit"}},
+	{{"statement", "commit"}, {"statement"}},
+	{{"statement"}, {"commit"}, {"statement"}},
+	{{"statement"}, {"statement"}, {"commit"}},
+	{{"other"}, {"statement"}, {"commit"}},
+}
 
 // try runs a scenario in one order of steps, and gives what was wrong with it.
 func (sc scenario) try(choose func(n int) int) *order {
@@ -490,6 +657,11 @@ func (sc scenario) try(choose func(n int) int) *order {
 	conn := &modelConn{order: o, thread: 7, endless: sc.endless, away: sc.away}
 	s := &modelSession{order: o, conn: conn, client: modelClient{newFakeClient(), o}, given: map[Reason]bool{0: false}}
 	s.handle = New(context.Background(), s.client, mariaDB)
+	s.maps, s.force = maps3, maps3[0]
+	s.change, s.acks, s.fences = make(chan struct{}), make(chan struct{}), len(sc.actors) != 2 && slices.Contains(sc.actors, "fence")
+	s.gate = fence.New(&fence.Config{
+		Changed: s.changed, Leased: func() int64 { return 1 }, Hold: time.Minute, Places: make(chan struct{}, 1),
+	}, s.inForce)
 	var all sync.WaitGroup
 	all.Go(func() { s.run(sc.commands...) })
 	for _, name := range sc.actors {
@@ -498,6 +670,8 @@ func (sc scenario) try(choose func(n int) int) *order {
 	looks := 0
 	for {
 		for o.next() {
+			synctest.Wait()
+			s.acknowledge()
 		}
 		if s.ended || looks > 100 {
 			break
@@ -508,6 +682,9 @@ func (sc scenario) try(choose func(n int) int) *order {
 		s.look()
 	}
 	synctest.Wait()
+	s.acknowledge()
+	for o.next() {
+	}
 	if !s.ended {
 		panic("the session waits for ever:\n" + o.String())
 	}
@@ -564,8 +741,8 @@ func TestEveryOrderWithTwo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		orders := 0
 		for i, one := range names {
-			for _, two := range names[i:] {
-				orders += scenario{commands: single, actors: []string{one, two}, endless: true}.every(t)
+			for _, two := range names[i+1:] {
+				orders += scenario{commands: scripts[0], actors: []string{one, two}, endless: true}.every(t)
 			}
 		}
 		t.Logf("%d orders", orders)
@@ -577,7 +754,7 @@ func TestEveryOrderWithOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		orders := 0
 		for name := range actors {
-			for _, commands := range [][][]string{oneCommand, twoCommand} {
+			for _, commands := range scripts[1:] {
 				for _, sc := range []scenario{{endless: true}, {away: true}, {}} {
 					sc.commands, sc.actors = commands, []string{name}
 					orders += sc.every(t)
@@ -598,7 +775,7 @@ func TestAllAtOnce(t *testing.T) {
 
 func allAtOnce(t *testing.T, r *rapid.T, names []string) {
 	sc := scenario{
-		commands: rapid.SampledFrom([][][]string{oneCommand, twoCommand}).Draw(r, "commands"),
+		commands: rapid.SampledFrom(scripts).Draw(r, "commands"),
 		actors:   rapid.SliceOfN(rapid.SampledFrom(names), 1, 6).Draw(r, "actors"),
 		endless:  rapid.Bool().Draw(r, "endless"),
 		away:     rapid.Bool().Draw(r, "away"),
