@@ -60,3 +60,21 @@ func TestCancelledAgain(t *testing.T) {
 	}
 	c.run(textCommand(hotSelect4711))
 }
+
+// A client that is told that its transaction was rolled back for a fence doesn't find it open: its next BEGIN would commit.
+func TestPreemptedInATransaction(t *testing.T) {
+	c := newHotClient(t, backend.Capabilities)
+	c.run(textCommand("BEGIN"), textCommand(hotSelect4711))
+	c.send(textCommand("DO SLEEP(1000)"))
+	<-c.shard.asleep
+	if first, err := c.session.Interrupts().Cancel(t.Context(), interrupt.Preempted, 0); !first || err != nil {
+		t.Fatalf("cancelled: %t, %v", first, err)
+	}
+	if code := c.outcome(wire.QueryResponse); code != mysql.ER_LOCK_DEADLOCK {
+		t.Errorf("error %d", code)
+	}
+	c.run(textCommand(hotSelect4711))
+	if c.scanner.Status()&mysql.SERVER_STATUS_IN_TRANS != 0 {
+		t.Error("its transaction is open")
+	}
+}
