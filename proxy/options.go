@@ -13,6 +13,7 @@ import (
 	"locus/proxy/session"
 	"locus/proxy/sysvars"
 	"locus/proxy/trace"
+	"locus/proxy/txn"
 	"locus/router"
 	"locus/router/cluster"
 	"locus/router/live"
@@ -60,7 +61,7 @@ type Options struct {
 	Stop func(point string)
 
 	Backends         backend.Limits
-	Spanning         session.Spanning
+	Spanning         txn.Spanning
 	MaxConnections   int           // clients at once; default 10,000
 	MaxStatement     int           // bytes of one command; default 64 MiB
 	SessionMemory    int64         // bytes that all sessions may keep from command to command; default 1 GiB

@@ -24,6 +24,7 @@ import (
 	"locus/proxy/session/interrupt"
 	"locus/proxy/stream"
 	"locus/proxy/twophase"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
@@ -95,10 +96,12 @@ func New(o Options) *Proxy {
 	p.sessions.counts = &p.counts
 	p.meter.Slow.SetAfter(o.SlowStatement)
 	p.services = session.Services{
-		World: func() *session.World { return &p.live.Load().session },
-		Pools: p.pools, Sessions: &p.sessions, IDs: p.ids, Generators: o.Generators, Ring: o.Ring, Spanning: o.Spanning,
-		Coordinator: p.coordinator, Stop: o.Stop,
-		MaxStatement: o.MaxStatement, Memory: session.NewMemory(o.SessionMemory), Counts: &p.counts, Meter: &p.meter, Tracer: o.Tracer, Log: o.Log,
+		Services: txn.Services{
+			Pools: p.pools, Spanning: o.Spanning, Coordinator: p.coordinator, Stop: o.Stop, Counts: &p.counts.Counts, Log: o.Log,
+		},
+		World: func() *session.World { return &p.live.Load().session }, Versions: p.pools.Versions,
+		Sessions: &p.sessions, IDs: p.ids, Generators: o.Generators, Ring: o.Ring,
+		MaxStatement: o.MaxStatement, Memory: session.NewMemory(o.SessionMemory), Counts: &p.counts, Meter: &p.meter, Tracer: o.Tracer,
 		Fencing: fence.Config{
 			Changed: p.live.Changed, Leased: o.Fence.Leased, Hold: o.Fence.Hold, Places: make(chan struct{}, o.Fence.MaxHeld),
 		},

@@ -10,8 +10,8 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
-	"locus/proxy/session"
 	"locus/proxy/twophase"
+	"locus/proxy/txn"
 	"locus/router"
 	"locus/router/cluster"
 )
@@ -95,7 +95,7 @@ func (p *Proxy) closeRecovery(ctx context.Context) {
 // span makes what transactions over several shards need, where they are committed
 // in two phases.
 func (p *Proxy) span() {
-	if p.options.Spanning != session.XA {
+	if p.options.Spanning != txn.XA {
 		return
 	}
 	limits := recoveryLimits

@@ -10,7 +10,7 @@ import (
 	"locus/proxy"
 	"locus/proxy/backend"
 	"locus/proxy/handshake"
-	"locus/proxy/session"
+	"locus/proxy/txn"
 	"locus/router/cluster"
 	"locus/router/live"
 )
@@ -48,11 +48,11 @@ func proxyOptions(conn *connection, shown *certificates, ring func() *cipher.Rin
 
 // spanning is nobody's concern in a process that takes no clients: it asks shards for
 // nothing, and recovers nothing.
-func spanning(c *config.Config) session.Spanning {
+func spanning(c *config.Config) txn.Spanning {
 	if !c.Does(config.ProxyTask) {
-		return session.Single
+		return txn.Single
 	}
-	return map[config.Transactions]session.Spanning{config.Single: session.Single, config.Multi: session.Multi, config.XA: session.XA}[c.Proxy.Transactions]
+	return map[config.Transactions]txn.Spanning{config.Single: txn.Single, config.Multi: txn.Multi, config.XA: txn.XA}[c.Proxy.Transactions]
 }
 
 // identify is the certificate of the configuration, or one of its own.

@@ -9,8 +9,8 @@ import (
 	"locus/idgen/ha"
 	"locus/proxy"
 	"locus/proxy/backend"
-	"locus/proxy/session"
 	"locus/proxy/twophase"
+	"locus/proxy/txn"
 )
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -132,10 +132,10 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		gauge(keyRefused, truth(keys.Refused != ""))
 	}
 	gauge(holding, float64(s.Counts.Holding.Load()))
-	for i, reason := range session.PinReasons() {
-		now, total := s.Counts.Pinned(i)
-		gauge(pinned, float64(now), reason)
-		counter(pins, total, reason)
+	for _, reason := range txn.Reasons() {
+		now, total := s.Counts.Reserved(reason)
+		gauge(pinned, float64(now), reason.String())
+		counter(pins, total, reason.String())
 	}
 	for shard, pool := range s.Pools {
 		poolMetrics(string(shard), pool, gauge, counter)

@@ -201,6 +201,15 @@ func (c *Conn) readOK(ctx context.Context) (wire.OK, error) {
 
 var errUnexpected = errors.New("the answer has another form than the command asks for")
 
+// Outcome reads the OK or ERR that answers a command of Send, for as long as that takes. The errors are those of Exec.
+func (c *Conn) Outcome() (wire.OK, error) {
+	ok, err := c.readOK(context.Background())
+	if err == nil {
+		c.SetStatus(ok.Status)
+	}
+	return ok, err
+}
+
 // Refusal reads an ERR packet: a *ServerError, or a *LostError if it ends the connection. It holds no status, so the last one
 // known stays.
 func (c *Conn) Refusal(payload []byte) error {

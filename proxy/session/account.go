@@ -80,7 +80,7 @@ func (s *Session) obey(w *World) {
 
 // planContext is what statements are planned in.
 func (s *Session) planContext(w *World) plan.Context {
-	return plan.Context{Catalog: w.Catalog, Schema: s.vars.Settings.Database(), Rights: s.account.Rights, Owned: sysvars.Owned, Temporary: slices.Clone(s.pins.tables())}
+	return plan.Context{Catalog: w.Catalog, Schema: s.vars.Settings.Database(), Rights: s.account.Rights, Owned: sysvars.Owned, Temporary: slices.Clone(s.conns.TemporaryTables())}
 }
 
 // mayScatter holds a read of several shards to the user's guard.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/txn"
 	"locus/router"
 	"locus/router/plan"
 )
@@ -48,17 +49,20 @@ func (s *Session) alike(r *request, done router.ShardName, passed []passedOver) 
 // definitionOf gives a table's definition, its lines sorted; nothing if it isn't
 // there.
 func (s *Session) definitionOf(shard router.ShardName, table string) ([]string, error) {
-	l, err := s.borrowApart(shard, s.vars.Settings)
+	l, err := s.apart(shard, s.vars.Settings)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := l.conn.Own().Query(s.ctx, "SHOW CREATE TABLE "+table)
-	if err != nil && !refused(err) {
-		s.discard(l)
+	rows, err := l.Conn.Own().Query(s.ctx, "SHOW CREATE TABLE "+table)
+	if err != nil {
+		l.Fail(err)
+		if txn.IsRefusal(err) {
+			return nil, nil // it was dropped
+		}
 		return nil, err
 	}
-	s.giveBack(l)
-	if err != nil || len(rows.Rows) != 1 || len(rows.Rows[0]) < 2 {
+	l.Done(l.Conn.Status())
+	if len(rows.Rows) != 1 || len(rows.Rows[0]) < 2 {
 		return nil, nil // it was dropped
 	}
 	text := nextNumber.ReplaceAllString(string(rows.Rows[0][1]), "")

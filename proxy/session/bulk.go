@@ -1,16 +1,13 @@
 package session
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"time"
 
-	"github.com/go-mysql-org/go-mysql/mysql"
-
-	"locus/proxy/backend"
 	"locus/proxy/stamp"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router/catalog"
 	"locus/router/plan"
@@ -34,7 +31,6 @@ type bulk struct {
 	text []byte
 	rows int // in text
 	plan *plan.Plan
-	own  bool // the transaction is the statement's own
 	time time.Time
 
 	inserted  uint64 // rows that were given
@@ -43,17 +39,12 @@ type bulk struct {
 	countFrom uint64 // what the OK tells: see stamp.Result
 }
 
-// beginBulk opens what the rows are inserted in.
-func (s *Session) beginBulk(r *request, head string) (*bulk, error) {
+// bulk makes one that has no rows yet.
+func (s *Session) bulk(r *request, head string) (*bulk, error) {
 	b := &bulk{Session: s, r: r, head: head + " VALUES ", time: time.Now()}
-	if s.pins.has(lockedTables) {
+	if s.conns.Reserved(txn.LockedTables) {
 		return nil, &plan.Refusal{Code: plan.Unsupported, Message: "rows for several shards while this session has locked tables: end that first"}
 	}
-	if s.txn.running() {
-		return b, s.savepoint(stmt.Mark{Verb: "savepoint", Name: partSavepoint})
-	}
-	b.own = true
-	s.txn.open(stmt.Opening{})
 	return b, nil
 }
 
@@ -100,9 +91,6 @@ func (b *bulk) flush() error {
 	r := b.onBehalf(b.r, b.plan, args, b.text)
 	parts, err := b.parts(r)
 	if err != nil {
-		return err
-	}
-	if err := b.within(parts); err != nil {
 		return err
 	}
 	before := len(b.vars.Conditions)
@@ -185,45 +173,14 @@ func (b *bulk) gave(result *stamp.Result, hiding catalog.Hiding) {
 	}
 }
 
-// within holds a client's transaction to one shard, where it can have no other.
-func (b *bulk) within(parts []part) error {
-	if b.Spanning != Single || b.own && b.vars.Autocommit {
-		return nil
-	}
-	have := parts[0].shard
-	if len(b.txn.branches) > 0 {
-		have = b.txn.branches[0].shard
-	}
-	if i := slices.IndexFunc(parts, func(p part) bool { return p.shard != have }); i >= 0 {
-		return spans(have, parts[i].shard)
-	}
-	return nil
-}
-
-// end ends it: with what is left to be inserted, or without any of its rows.
-func (b *bulk) end(err error) error {
-	if err == nil {
-		err = b.flush()
-	}
-	switch {
-	case err == nil && b.own && b.vars.Autocommit:
-		return b.commit()
-	case err == nil:
-		return nil
-	case b.own:
-		b.rollbackBranches()
-		b.txn.lost = false // it was the statement's own
-	case b.txn.running():
-		if undo := b.savepoint(stmt.Mark{Verb: "rollback", Name: partSavepoint}); undo != nil {
-			b.rollbackBranches()
-			code, state := uint16(mysql.ER_UNKNOWN_ERROR), stateGeneral
-			if e, ok := errors.AsType[*backend.ServerError](err); ok {
-				code, state = e.Code, e.State
-			}
-			return fail(code, state, "%v; the transaction was rolled back", err)
+// run inserts what f adds: all of it, or nothing.
+func (b *bulk) run(f func() error) error {
+	return b.conns.Atomically(func() error {
+		if err := f(); err != nil {
+			return err
 		}
-	}
-	return err
+		return b.flush()
+	})
 }
 
 // tell writes the OK of an INSERT.

@@ -79,9 +79,7 @@ func (s *Session) resetConnection() {
 
 // reset makes the session as it was after login.
 func (s *Session) reset() {
-	s.closeCursors()
-	s.rollbackBranches()
-	s.unpinAll()
+	s.conns.Reset()
 	mode := s.World().Mode
 	if s.capabilities&mysql.CLIENT_IGNORE_SPACE != 0 {
 		mode |= stmt.IgnoreSpace
@@ -91,7 +89,7 @@ func (s *Session) reset() {
 	s.replica = false
 	s.interrupts.LimitIdle(0)
 	s.forgetTexts()
-	s.lostPins, s.unkept = "", nil
+	s.unkept = nil
 	s.forgetPrepared()
 	clear(s.vars.Commands[:])
 }

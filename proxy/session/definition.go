@@ -21,7 +21,7 @@ func (s *Session) runDefinition(r *request) error {
 	if r.plan.Stays && !r.world.Map.Moving().Empty() {
 		return &plan.Refusal{Code: plan.Unsupported, Message: "changing the definition of a table while genes are on the move: wait until locus jobs shows the move to be over"}
 	}
-	if err := s.commit(); err != nil {
+	if err := s.conns.Commit(); err != nil {
 		return err
 	}
 	var total wire.OK
@@ -64,20 +64,20 @@ func (s *Session) runDefinition(r *request) error {
 
 // define runs the definition on one shard.
 func (s *Session) define(r *request, shard router.ShardName, warn bool) (wire.OK, error) {
-	l, err := s.lend(shard, false)
+	l, err := s.conns.Acquire(shard, 0)
 	if err != nil {
 		return wire.OK{}, err
 	}
 	s.tellLeft(r)
-	ok, err := l.conn.Run(s.ctx, string(r.values.Text), left(r.plan))
+	ok, err := l.Conn.Run(s.ctx, string(r.values.Text), left(r.plan))
 	if err != nil {
-		s.release(l.branch, err)
+		l.Fail(err)
 		return ok, err
 	}
 	if warn && ok.Warnings > 0 {
 		s.keepWarnings(l)
 	}
-	s.giveBack(l.branch)
+	l.Done(l.Conn.Status())
 	return ok, nil
 }
 
@@ -100,7 +100,7 @@ func (s *Session) defines(r *request) bool {
 		return st.Features&stmt.DropsSchema != 0
 	case st.Kind != stmt.DDL && st.Kind != stmt.Other || st.Features&(stmt.TemporaryTable|stmt.SwitchesKeys) != 0:
 		return false
-	case st.Verb == "DROP" && len(st.Dropped) > 0 && !slices.ContainsFunc(st.Dropped, func(t stmt.TableName) bool { return !slices.Contains(s.pins.tables(), s.fullName(r, t)) }):
+	case st.Verb == "DROP" && len(st.Dropped) > 0 && !slices.ContainsFunc(st.Dropped, func(t stmt.TableName) bool { return !slices.Contains(s.conns.TemporaryTables(), s.fullName(r, t)) }):
 		return false
 	}
 	return st.Verb == "CREATE" || st.Verb == "ALTER" || st.Verb == "DROP" || st.Verb == "RENAME"

@@ -10,7 +10,7 @@ import "github.com/go-mysql-org/go-mysql/mysql"
 
 // Dismiss ends a session whose client wants nothing: one with a command under way
 // or a transaction goes on. It may be called from any goroutine.
-func (s *Session) Dismiss() { s.interrupts.Dismiss(s.txn.held.Load()) }
+func (s *Session) Dismiss() { s.interrupts.Dismiss(s.conns.Held()) }
 
 // holdBack holds back the answer to what may be the last command, so that the end of the
 // connection goes out with it. It does so for statements: behind a COM_PING a pool lends
@@ -34,7 +34,7 @@ func (s *Session) parting() bool { return s.last && s.part() }
 // already, is served on.
 func (s *Session) part() bool {
 	s.last = false
-	if !s.txn.running() && len(s.holdings) == 0 && s.pins == nil && len(s.client.Unread()) == 0 {
+	if !s.conns.Running() && !s.conns.KeepsAny() && len(s.client.Unread()) == 0 {
 		return true
 	}
 	s.client.Uncork()

@@ -11,7 +11,6 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/session/fence"
 	"locus/proxy/session/interrupt"
-	"locus/router"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -22,9 +21,7 @@ const (
 	erNetRead         = 1158
 	erConCount        = 1040
 	erNotLocked       = 1100
-	erCommitError     = 1180
 	erUnknownCommand  = 1047
-	erSavepoint       = 1305
 	erUnknownVariable = 1193
 	erReadOnly        = 1238
 	erUnknownStmt     = 1243
@@ -122,13 +119,4 @@ func (s *Session) failure(err error) *mysql.MyError {
 	}
 	s.Log.Error("statement failed", "session", s.id, "error", err)
 	return fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "locus: %v", err)
-}
-
-func spans(have, want router.ShardName) error {
-	return &plan.Refusal{Code: plan.TransactionSpans, Message: fmt.Sprintf(
-		"this transaction is on shard %s and the statement needs shard %s: commit first, or set `transactions: xa` in the proxy's configuration", have, want)}
-}
-
-func unregistered(shard router.ShardName) error {
-	return fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "shard %s is not registered: declare it in cluster.yaml and run locus apply", shard)
 }

@@ -50,7 +50,7 @@ func (s *Session) executePrepared(p *prepared, payload []byte) error {
 	if named && cap(e.Types) > cap(s.types) {
 		s.types = e.Types[:0]
 	}
-	s.closeCursor(p)
+	p.cursor.Close()
 	if !bytes.Equal(p.types, e.Types) {
 		p.types = bytes.Clone(e.Types)
 	}

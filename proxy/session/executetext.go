@@ -10,6 +10,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/sysvars"
+	"locus/proxy/txn"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -57,7 +58,7 @@ func (s *Session) runsThere(w *World, t *textual, l *stmt.Lexed, inner *plan.Pla
 	there := inner.Place == plan.Any || inner.Place == plan.Fixed && inner.Shard == w.Catalog.First()
 	plain := len(inner.Added) == 0 && l.Params == len(p.Using)+len(p.Values) && (l.Params > 0 || s.past(&t.read))
 	readable := utf8.ValidString(t.text) && (!s.vars.Foreign && !t.read.foreign || isASCII(t.text))
-	return there && plain && readable && len(s.txn.branches) <= 1 && !sysvars.Wide(s.vars.Settings)
+	return there && plain && readable && len(s.conns.Shards()) <= 1 && !sysvars.Wide(s.vars.Settings)
 }
 
 // textualName is what connections know a text by that they are about to execute.
@@ -76,7 +77,7 @@ func executing(p *stmt.TextPrepared) string {
 }
 
 // prepareTextual has a connection prepare what an EXECUTE is about to run on it.
-func (s *Session) prepareTextual(l lease, r *request) error {
+func (s *Session) prepareTextual(l txn.Lease, r *request) error {
 	if r.textual == nil {
 		return nil
 	}
@@ -84,15 +85,15 @@ func (s *Session) prepareTextual(l lease, r *request) error {
 	if r.textual.read.mode&stmt.NoBackslash == 0 {
 		text = strings.ReplaceAll(text, `\`, `\\`)
 	}
-	present := l.conn.Settings()
-	if err := l.conn.Carry(s.ctx, r.textual.read.on(present)); err != nil {
+	present := l.Conn.Settings()
+	if err := l.Conn.Carry(s.ctx, r.textual.read.on(present)); err != nil {
 		return err
 	}
-	_, err := l.conn.Exec(s.ctx, "PREPARE "+textualName+" FROM '"+text+"'")
+	_, err := l.Conn.Exec(s.ctx, "PREPARE "+textualName+" FROM '"+text+"'")
 	if _, lost := errors.AsType[*backend.LostError](err); lost {
 		return err
 	}
-	if back := l.conn.Carry(s.ctx, present); err == nil {
+	if back := l.Conn.Carry(s.ctx, present); err == nil {
 		err = back
 	}
 	return err

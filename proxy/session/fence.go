@@ -19,7 +19,7 @@ import (
 // one, unless a step of a move holds some of them.
 func (s *Session) admit(r *request, genes []gene.Gene, all bool) (err error) {
 	r.fares = faring{}
-	if r.Admission, err = s.gate.Admit(r.world.Map, genes, all, s.txn.running()); err != nil {
+	if r.Admission, err = s.gate.Admit(r.world.Map, genes, all, s.conns.Running()); err != nil {
 		return err
 	}
 	if r.Moving && !all {
@@ -45,7 +45,7 @@ func (s *Session) attempt(r *request) error {
 	s.vars.Commands.Count(r.plan.Statement)
 	err := s.runMetered(r)
 	why, held := err.(*fence.HeldError) //nolint:errorlint // it is never wrapped
-	if !held || s.txn.lost {
+	if !held || s.conns.Lost() {
 		return err
 	}
 	hold, there := s.gate.Hold()
@@ -56,7 +56,7 @@ func (s *Session) attempt(r *request) error {
 	s.Counts.Held.Add(1)
 	s.Counts.Holding.Add(1)
 	defer s.Counts.Holding.Add(-1)
-	for held && !s.txn.lost {
+	for held && !s.conns.Lost() {
 		if err = s.pause(hold, r.world.Map, why); err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (s *Session) pause(hold fence.Hold, m *router.Map, why *fence.HeldError) er
 	began := time.Now()
 	defer func() { s.timing.held += time.Since(began) }()
 	defer s.timing.trace.Enter(trace.Hold, "")()
-	err := hold.Wait(s.interrupts.Waits(), m, why, s.txn.running())
+	err := hold.Wait(s.interrupts.Waits(), m, why, s.conns.Running())
 	if errors.Is(err, fence.ErrTooLong) {
 		s.Counts.HeldTooLong.Add(1)
 		return s.deadlocked("%v; the statement was held for %v and not run", why, hold.Limit())
@@ -106,7 +106,7 @@ func (s *Session) anew(r *request) error {
 // deadlocked is MySQL's error for a transaction that lost to another one:
 // applications try it again. The transaction is rolled back, as with MySQL.
 func (s *Session) deadlocked(format string, args ...any) error {
-	s.rollbackBranches()
+	s.conns.RollBack()
 	e := fail(erDeadlock, "40001", format, args...)
 	e.Message += "; try restarting transaction"
 	return e

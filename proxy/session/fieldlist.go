@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"locus/proxy/backend"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router/catalog"
 )
@@ -16,19 +17,19 @@ func (s *Session) fieldList(payload []byte) error {
 	if err := s.account.Rights.Table(catalog.TableName{Schema: s.vars.Settings.Database(), Name: string(table)}); err != nil {
 		return s.writeError(err)
 	}
-	l, err := s.lend(w.Catalog.First(), true)
+	l, err := s.conns.Acquire(w.Catalog.First(), txn.Outside)
 	if err != nil {
 		return s.writeError(err)
 	}
 	out, _ := wire.AppendPacket(s.out[:0], 0, payload)
 	s.out = out
-	if err := l.conn.Send(out, backend.Nothing); err != nil {
-		return s.writeError(s.unsent(l, err))
+	if err := l.Conn.Send(out, backend.Nothing); err != nil {
+		return s.writeError(unsent(l, err))
 	}
-	if err := s.relay(l.conn, wire.FieldListResponse, nil); err != nil {
-		s.lose(l)
+	if err := s.relay(l.Conn, wire.FieldListResponse, nil); err != nil {
+		l.Lost()
 		return s.finish(err)
 	}
-	s.unused(l)
+	l.Release()
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
 	"locus/proxy/sysvars"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
@@ -18,7 +19,7 @@ type firstShard struct{ s *Session }
 func (f firstShard) Flavor() flavor.Flavor { return f.s.flavor() }
 
 func (f firstShard) On(settings *backend.Settings, ask func(sysvars.Conn) error) error {
-	return f.s.onFirst(settings, func(b branch) error { return ask(firstConn{b.conn, f.s.ctx}) })
+	return f.s.onFirst(settings, func(l txn.Lease) error { return ask(firstConn{l.Conn, f.s.ctx}) })
 }
 
 // firstConn is a connection there, for texts of the proxy's own.
@@ -41,11 +42,11 @@ func (f firstShard) Compute(settings *backend.Settings, query string) (*backend.
 		leaves = p.Leaves
 	}
 	var rows *backend.Rows
-	err := s.onFirst(settings, func(b branch) (err error) {
-		rows, err = b.conn.Own().Query(s.ctx, query)
-		b.conn.Note(lefts[leaves])
+	err := s.onFirst(settings, func(l txn.Lease) (err error) {
+		rows, err = l.Conn.Own().Query(s.ctx, query)
+		l.Conn.Note(lefts[leaves])
 		if leaves == plan.LeavesRoutine {
-			s.stayForRoutine(lease{branch: b})
+			s.stayForRoutine(l)
 		}
 		return err
 	})
@@ -54,29 +55,21 @@ func (f firstShard) Compute(settings *backend.Settings, query string) (*backend.
 
 // onFirst runs f on a connection to the first shard that carries the settings:
 // the transaction's own if it is there, so that it sees the same.
-func (s *Session) onFirst(settings *backend.Settings, f func(branch) error) error {
-	shard := s.World().Catalog.First()
-	if b := s.txn.on(shard); b != nil {
-		if err := b.conn.Carry(s.ctx, settings); err != nil {
-			return err
-		}
-		return f(*b)
+func (s *Session) onFirst(settings *backend.Settings, f func(txn.Lease) error) error {
+	var m txn.Mode
+	if s.conns.Running() {
+		m = txn.Outside
 	}
-	b, err := s.borrow(shard, settings)
+	l, err := s.conns.AcquireAs(s.World().Catalog.First(), m, settings)
 	if err != nil {
 		return err
 	}
-	l := lease{branch: b, outside: s.txn.running()}
-	err = f(b)
-	switch {
-	case err == nil:
-		s.done(l, b.conn.Status())
-	case refused(err):
-		s.doneUntold(l, 0, false)
-	default:
-		s.discard(b)
+	if err := f(l); err != nil {
+		l.Fail(err)
+		return err
 	}
-	return err
+	l.Done(l.Conn.Status())
+	return nil
 }
 
 func (s *Session) shardOf(w *World, p *plan.Plan) router.ShardName {
@@ -85,3 +78,6 @@ func (s *Session) shardOf(w *World, p *plan.Plan) router.ShardName {
 	}
 	return w.Catalog.First()
 }
+
+// Anew implements sysvars.Shard.
+func (f firstShard) Anew(names []string) (undo func()) { return f.s.conns.Invalidate(names, nil) }

@@ -4,11 +4,12 @@ import (
 	"slices"
 
 	"locus/proxy/sysvars"
+	"locus/proxy/txn"
 )
 
 // count keeps what ROW_COUNT() and FOUND_ROWS() are to say of a statement that a
 // shard has answered.
-func (s *Session) count(l lease, r *request, failed bool) {
+func (s *Session) count(l txn.Lease, r *request, failed bool) {
 	ok, has := s.scanner.OK()
 	code, _ := s.scanner.ErrCode()
 	ask := s.vars.Count(r.plan.Statement, sysvars.Answer{
@@ -31,8 +32,8 @@ func (s *Session) offset(r *request) uint64 {
 }
 
 // askFoundRows is readFoundRows between a statement and what comes behind it.
-func (s *Session) askFoundRows(l lease) {
+func (s *Session) askFoundRows(l txn.Lease) {
 	status := s.scanner.Status()
 	s.readFoundRows(l)
-	l.conn.SetStatus(status)
+	l.Conn.SetStatus(status)
 }

@@ -14,6 +14,7 @@ import (
 	"locus/proxy/session/fence"
 	"locus/proxy/sysvars"
 	"locus/proxy/trace"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
@@ -30,8 +31,8 @@ const (
 type gathering struct {
 	*Session
 	r    *request
-	at   branch // the connection that has the temporary tables
-	own  bool   // the transaction that the rows are read in is the statement's own
+	at   txn.Lease // the connection that has the temporary tables
+	own  bool      // the transaction that the rows are read in is the statement's own
 	left gather.Limits
 	// groups: the shards' groups are gathered, and not rows.
 	groups bool
@@ -78,7 +79,7 @@ func (s *Session) gathered(r *request, use func(*gathering) error) error {
 	defer release()
 	most, _ := s.account.gatherLimits()
 	g := &gathering{Session: s, r: r, lex: r.values.Lexed, left: most}
-	if g.at, err = s.borrowApart(shard, g.settings()); err != nil {
+	if g.at, err = s.apart(shard, g.settings()); err != nil {
 		return err
 	}
 	if err = g.fill(); err == nil {
@@ -104,7 +105,7 @@ func (s *Session) mayGather(r *request) error {
 	if r.plan.Gather.Reopens && !r.world.Flavor.ReopensTemporary() {
 		return &plan.Refusal{Code: plan.ScatterShape, Message: "a common table expression that is read more than once, over rows of several shards: MySQL can't; name one owner, ID or order number in WHERE, or write it out twice"}
 	}
-	if s.pins != nil && (s.pins.has(lockedTables) || s.pins.has(temporaryTable)) {
+	if s.conns.Reserved(txn.LockedTables) || s.conns.Reserved(txn.TemporaryTable) {
 		return &plan.Refusal{Code: plan.ScatterShape, Message: "a read that joins rows of several shards while this session has locked or temporary tables: end those first"}
 	}
 	return nil
@@ -126,23 +127,18 @@ func (s *Session) gatherShard(r *request) router.ShardName {
 func (s *Session) reserve(shard router.ShardName) (release func(), err error) {
 	pool, ok := s.Pools.Pool(shard)
 	if !ok {
-		return nil, unregistered(shard)
+		return nil, txn.Unregistered(shard)
 	}
 	return pool.Reserve(s.interrupts.Waits())
 }
 
-// borrowApart takes a connection that is neither pinned nor the transaction's.
-func (s *Session) borrowApart(shard router.ShardName, settings *backend.Settings) (branch, error) {
-	pool, ok := s.Pools.Pool(shard)
-	if !ok {
-		return branch{}, unregistered(shard)
+// apart takes a connection that is neither reserved nor the transaction's.
+func (s *Session) apart(shard router.ShardName, settings *backend.Settings) (txn.Lease, error) {
+	l, err := s.conns.AcquireAs(shard, txn.Apart, settings)
+	if err == nil {
+		s.timing.sentTo(shard)
 	}
-	conn, err := s.borrowFrom(pool, settings)
-	if err != nil {
-		return branch{}, err
-	}
-	s.timing.sentTo(shard)
-	return branch{shard: shard, pool: pool, conn: conn}, nil
+	return l, err
 }
 
 // settings are those under which rows are written: nothing of the session's may
@@ -152,12 +148,17 @@ func (g *gathering) settings() *backend.Settings {
 		With("sql_mode", "'ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO'").With("time_zone", "'+00:00'")
 }
 
-// fill makes and fills the temporary tables.
+// fill makes and fills the temporary tables. All rows that a shard gives are of one
+// moment: they are read in a transaction, the client's or one of the statement's own.
 func (g *gathering) fill() error {
-	end, err := g.begin()
-	if err != nil {
-		return err
+	if g.own = !g.conns.Running() && g.vars.Autocommit; g.own {
+		return g.conns.Reading(g.fillAll)
 	}
+	return g.fillAll()
+}
+
+func (g *gathering) fillAll() error {
+	var err error
 	if p := g.r.plan.Gather.Partial; p != nil {
 		err = g.sumUp(p)
 	}
@@ -170,7 +171,7 @@ func (g *gathering) fill() error {
 			err = g.table(i, t)
 		}
 	}
-	return end(err)
+	return err
 }
 
 // inPlace tells whether a table is read where the statement runs. Within a
@@ -179,24 +180,23 @@ func (g *gathering) inPlace(t *plan.Gathered) bool { return t.System || t.Here &
 
 // answer runs the statement over the temporary tables, and passes the answer on.
 func (g *gathering) answer() error {
-	if err := g.at.conn.Carry(g.ctx, g.Session.vars.Settings); err != nil {
+	if err := g.at.Conn.Carry(g.ctx, g.Session.vars.Settings); err != nil {
 		return err
 	}
 	g.r.outside = true
-	l := lease{branch: g.at, outside: true}
-	if err := g.send(l, g.r, g.edited(g.r.values.Text, g.places()), g.bound()); err != nil {
+	if err := g.send(g.at, g.r, g.edited(g.r.values.Text, g.places()), g.bound()); err != nil {
 		return err
 	}
-	if err := g.relay(g.at.conn, wire.QueryResponse, g.withStatus()); err != nil {
+	if err := g.relay(g.at.Conn, wire.QueryResponse, g.withStatus()); err != nil {
 		return err
 	}
-	g.answered(l.shard)
+	g.answered(g.at.Shard)
 	_, failed := g.scanner.ErrCode()
 	if failed || g.scanner.Warnings() > 0 {
-		g.keepWarnings(l)
+		g.keepWarnings(g.at)
 	}
-	g.count(l, g.r, failed)
-	g.at.conn.SetStatus(g.scanner.Status())
+	g.count(g.at, g.r, failed)
+	g.at.Conn.SetStatus(g.scanner.Status())
 	return nil
 }
 
@@ -246,10 +246,10 @@ func (g *gathering) bound() []wire.Param {
 // closed, and so is one whose answer may not have been read to its end.
 func (g *gathering) clean(err error) {
 	if err != nil && !readWhole(err) || g.swept() != nil {
-		g.discard(g.at)
+		g.at.Lost()
 		return
 	}
-	g.giveBack(g.at)
+	g.at.Done(g.at.Conn.Status())
 }
 
 // readWhole tells the errors that leave no answer under way on the connection
@@ -265,17 +265,17 @@ func readWhole(err error) bool {
 func (g *gathering) swept() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(g.ctx), undoTime)
 	defer cancel()
-	if g.at.conn.InTransaction() { // with autocommit off
-		if _, err := g.at.conn.Own().Exec(ctx, "ROLLBACK"); err != nil {
+	if g.at.Conn.InTransaction() { // with autocommit off
+		if _, err := g.at.Conn.Own().Exec(ctx, "ROLLBACK"); err != nil {
 			return err
 		}
 	}
 	if len(g.made) == 0 {
 		return nil
 	}
-	if err := g.at.conn.Carry(ctx, g.settings()); err != nil { // READ ONLY among them, say
+	if err := g.at.Conn.Carry(ctx, g.settings()); err != nil { // READ ONLY among them, say
 		return err
 	}
-	_, err := g.at.conn.Own().Exec(ctx, "DROP TEMPORARY TABLE IF EXISTS "+strings.Join(g.made, ", "))
+	_, err := g.at.Conn.Own().Exec(ctx, "DROP TEMPORARY TABLE IF EXISTS "+strings.Join(g.made, ", "))
 	return err
 }

@@ -31,11 +31,11 @@ func (g *gathering) sumUp(p *plan.Partial) error {
 	}
 	defer g.timing.trace.Enter(trace.Table, p.Alias)()
 	g.made = append(g.made, p.Temporary())
-	if _, err := g.at.conn.Own().Exec(g.ctx, groupsTable(p, types)); err != nil {
+	if _, err := g.at.Conn.Own().Exec(g.ctx, groupsTable(p, types)); err != nil {
 		return err
 	}
 	g.groups = true
-	into := &gather.Table{Conn: g.at.conn, Name: p.Temporary(), Columns: append(sums, keys...), Left: &g.left}
+	into := &gather.Table{Conn: g.at.Conn, Name: p.Temporary(), Columns: append(sums, keys...), Left: &g.left}
 	return g.read(g.groupsOf(p, from, into.Columns), into)
 }
 
@@ -44,7 +44,7 @@ func (g *gathering) keys(p *plan.Partial) ([]gather.Column, error) {
 	if len(p.Keys) == 0 {
 		return nil, nil
 	}
-	rows, err := g.at.conn.Own().Query(g.ctx, "SELECT "+strings.Join(keyColumns(p), ", ")+noRows(p))
+	rows, err := g.at.Conn.Own().Query(g.ctx, "SELECT "+strings.Join(keyColumns(p), ", ")+noRows(p))
 	if err != nil {
 		return nil, err
 	}
@@ -76,14 +76,14 @@ func (g *gathering) sums(p *plan.Partial, from string) (columns []gather.Column,
 	for i := range p.Sums {
 		fields[i] = g.summed(&p.Sums[i])
 	}
-	if err := g.at.conn.Carry(g.ctx, g.Session.vars.Settings); err != nil {
+	if err := g.at.Conn.Carry(g.ctx, g.Session.vars.Settings); err != nil {
 		return nil, nil, err
 	}
-	rows, err := g.at.conn.Own().Query(g.ctx, "SELECT "+strings.Join(fields, ", ")+" "+from+"\nLIMIT 0")
+	rows, err := g.at.Conn.Own().Query(g.ctx, "SELECT "+strings.Join(fields, ", ")+" "+from+"\nLIMIT 0")
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := g.at.conn.Carry(g.ctx, g.settings()); err != nil {
+	if err := g.at.Conn.Carry(g.ctx, g.settings()); err != nil {
 		return nil, nil, err
 	}
 	for i, d := range rows.Columns {

@@ -30,7 +30,7 @@ func (g *gathering) table(n int, t *plan.Gathered) error {
 	if err != nil {
 		return err
 	}
-	into := &gather.Table{Conn: g.at.conn, Name: name, Columns: columns, Left: &g.left}
+	into := &gather.Table{Conn: g.at.Conn, Name: name, Columns: columns, Left: &g.left}
 	return g.read(t.Read(selected, filters), into)
 }
 
@@ -81,7 +81,7 @@ func (g *gathering) create(name string, t *plan.Gathered, columns []gather.Colum
 		key = " (PRIMARY KEY (" + strings.Join(k, ", ") + "))"
 	}
 	sql := "CREATE TEMPORARY TABLE " + name + key + " ENGINE = InnoDB AS SELECT " + strings.Join(names, ", ") + " FROM " + t.Quoted() + " LIMIT 0"
-	if t.From != "" && t.From != g.at.shard {
+	if t.From != "" && t.From != g.at.Shard {
 		defined, err := g.defined(t, columns)
 		if err != nil {
 			return err
@@ -92,26 +92,26 @@ func (g *gathering) create(name string, t *plan.Gathered, columns []gather.Colum
 		sql = "CREATE TEMPORARY TABLE " + name + " (" + strings.Join(defined, ", ") + ") ENGINE = InnoDB"
 	}
 	g.made = append(g.made, name)
-	_, err := g.at.conn.Own().Exec(g.ctx, sql)
+	_, err := g.at.Conn.Own().Exec(g.ctx, sql)
 	return err
 }
 
 // ask asks a question about a table where it is.
 func (g *gathering) ask(t *plan.Gathered, sql string) (*backend.Rows, error) {
-	if t.From == "" || t.From == g.at.shard {
-		return g.at.conn.Own().Query(g.ctx, sql)
+	if t.From == "" || t.From == g.at.Shard {
+		return g.at.Conn.Own().Query(g.ctx, sql)
 	}
-	there, err := g.borrowApart(t.From, g.settings())
+	there, err := g.apart(t.From, g.settings())
 	if err != nil {
 		return nil, err
 	}
-	rows, err := there.conn.Own().Query(g.ctx, sql)
-	if err != nil && !readWhole(err) {
-		g.discard(there)
+	rows, err := there.Conn.Own().Query(g.ctx, sql)
+	if err != nil {
+		there.Fail(err)
 		return nil, err
 	}
-	g.giveBack(there)
-	return rows, err
+	there.Done(there.Conn.Status())
+	return rows, nil
 }
 
 // defined writes the definitions of columns of a table that is on another shard.

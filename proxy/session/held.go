@@ -9,8 +9,8 @@ import (
 
 // What sessions keep from command to command is bounded, for each of them and for the
 // whole process ([Memory]): prepared statements, values that came in pieces, the texts of
-// PREPARE, and what SET, := and SELECT … INTO have set. What is counted one by one is
-// small: names of savepoints, named locks and temporary tables.
+// PREPARE, and what SET, := and SELECT … INTO have set. Package txn bounds what is counted
+// one by one: names of savepoints, named locks and temporary tables.
 const (
 	leastHeld = 64 << 20 // what a session may keep, in bytes; twice the longest statement, if that is more
 
@@ -18,11 +18,6 @@ const (
 	// mostAssignments how many: each SET compares all of them.
 	mostSettings    = 16 << 20
 	mostAssignments = 4096
-
-	// mostNames bounds the savepoints, named locks and temporary tables of a session
-	// each, and longestMark a savepoint's: other names are the servers' to bound.
-	mostNames   = 4096
-	longestMark = 1 << 10
 
 	// mapEntry is what is kept for each thing beside its text.
 	mapEntry = 512
@@ -152,12 +147,4 @@ func (s *Session) recount() {
 	s.weight += n - s.carried
 	s.Memory.give(s.carried - n)
 	s.carried = n
-}
-
-// oneMore tells why one more of a session's names can't be kept, of which it has some.
-func oneMore(what string, some int) error {
-	if some < mostNames {
-		return nil
-	}
-	return &plan.Refusal{Code: plan.TooLarge, Message: fmt.Sprintf("this session has %d %s, as many as it may: release some", some, what)}
 }

@@ -21,6 +21,7 @@ import (
 	"locus/proxy/meter"
 	"locus/proxy/stream"
 	"locus/proxy/trace"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
@@ -77,12 +78,13 @@ func hotServices(t testing.TB) (*Services, *fakeShard) {
 	})
 	measured := new(meter.Meter)
 	measured.Slow.SetAfter(time.Hour) // as in any proxy, the end of each statement is timed
+	counts := new(Counts)
 	world := &World{Map: m, Catalog: catalogOf(m.Shards(), orders), Plans: plan.NewCache(1000), Flavor: flavor.MariaDB}
 	return &Services{
-		World: func() *World { return world }, Pools: pools, IDs: &sequence{}, Ring: func() *cipher.Ring { return ring },
-		MaxStatement: 1 << 20, Memory: NewMemory(DefaultMemory), Counts: &Counts{}, Meter: measured,
+		Services: txn.Services{Pools: pools, Counts: &counts.Counts, Log: slog.New(slog.DiscardHandler)},
+		World:    func() *World { return world }, Versions: pools.Versions, IDs: &sequence{}, Ring: func() *cipher.Ring { return ring },
+		MaxStatement: 1 << 20, Memory: NewMemory(DefaultMemory), Counts: counts, Meter: measured,
 		Tracer: trace.New(nil, 0), // traces are on, and these statements are not chosen
-		Log:    slog.New(slog.DiscardHandler),
 	}, shard
 }
 

@@ -82,7 +82,7 @@ func (s *Session) withoutFile(c *backend.Conn) error {
 	if err := c.Send([]byte{0, 0, 0, s.scanner.NextSeq()}, backend.Nothing); err != nil {
 		return err
 	}
-	if _, err := s.outcome(c); err != nil {
+	if _, err := c.Outcome(); err != nil {
 		return err
 	}
 	return s.flavor().NoLocalFiles()

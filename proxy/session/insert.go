@@ -103,19 +103,19 @@ func (s *Session) insertOne(r *request, result *stamp.Result) error {
 // keepReturned keeps the generated ID as LAST_INSERT_ID() if a row has it: rows
 // that RETURNING gave don't say which of them were updated.
 func (s *Session) keepReturned(r *request, shard router.ShardName, layout orderid.Layout, id orderid.ID) {
-	l, err := s.lend(shard, false)
+	l, err := s.conns.Acquire(shard, 0)
 	if err != nil {
 		return
 	}
-	rows, err := l.conn.Own().Query(s.ctx, r.plan.Insert.Find(layout, id))
+	rows, err := l.Conn.Own().Query(s.ctx, r.plan.Insert.Find(layout, id))
 	if err != nil {
-		s.lose(l)
+		l.Lost()
 		return
 	}
 	if len(rows.Rows) > 0 {
 		s.vars.InsertID = id.Lo
 	}
-	s.done(l, l.conn.Status())
+	l.Done(l.Conn.Status())
 }
 
 // inserting is what insertEnding must know of the INSERT under way.

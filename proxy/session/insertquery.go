@@ -34,12 +34,12 @@ func (s *Session) runInsertQuery(r *request) error {
 	err := s.gathered(&own, func(g *gathering) error {
 		head := string(r.values.Text[:r.values.Offset(q.Start)])
 		var err error
-		if b, err = s.beginBulk(&own, strings.TrimRight(head, blanks)); err != nil {
+		if b, err = s.bulk(&own, strings.TrimRight(head, blanks)); err != nil {
 			return err
 		}
 		b.tail = " " + string(r.values.Text[r.values.Offset(q.End):])
 		text := g.edited(g.r.values.Text, g.places())
-		return b.end(g.insert(b, string(text), g.bound(), q.Destination))
+		return b.run(func() error { return g.insert(b, string(text), g.bound(), q.Destination) })
 	})
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (g *gathering) insert(b *bulk, text string, params []wire.Param, into plan.
 
 // unread gives up the connection whose answer is not wanted any more.
 func (g *gathering) unread(err error) error {
-	_ = g.at.conn.Lost(true, errUnread)
+	_ = g.at.Conn.Lost(true, errUnread)
 	return err
 }
 
@@ -90,27 +90,27 @@ func (g *gathering) unread(err error) error {
 // rounded.
 func (g *gathering) open(text string, params []wire.Param) (*gather.Rows, error) {
 	settings := g.Session.vars.Settings.With("character_set_results", "utf8mb4").Without("sql_select_limit") // it is for rows that clients get
-	if err := g.at.conn.Carry(g.ctx, settings); err != nil {
+	if err := g.at.Conn.Carry(g.ctx, settings); err != nil {
 		return nil, err
 	}
-	there, ok := g.at.conn.Prepared(text)
+	there, ok := g.at.Conn.Prepared(text)
 	if !ok {
 		var err error
-		if there, _, err = g.at.conn.Prepare(g.ctx, text); err != nil {
+		if there, _, err = g.at.Conn.Prepare(g.ctx, text); err != nil {
 			return nil, err
 		}
 	}
 	if g.r.plan.ReadsInsertID {
-		if _, err := g.at.conn.Own().Exec(g.ctx, "SET last_insert_id = "+uitoa(g.vars.InsertID)); err != nil {
+		if _, err := g.at.Conn.Own().Exec(g.ctx, "SET last_insert_id = "+uitoa(g.vars.InsertID)); err != nil {
 			return nil, err
 		}
 	}
 	out, _ := wire.AppendExecute(nil, wire.Execute{Statement: there.ID, Params: params})
 	there.Types = nil
-	if err := g.at.conn.Send(out, left(g.r.plan)); err != nil {
+	if err := g.at.Conn.Send(out, left(g.r.plan)); err != nil {
 		return nil, err
 	}
-	return gather.Open(g.at.conn)
+	return gather.Open(g.at.Conn)
 }
 
 // literals says how the values of a row are written.
@@ -155,16 +155,16 @@ func (g *gathering) fixedZone() error {
 		return nil
 	}
 	if !ok || zone == "SYSTEM" || zone == "DEFAULT" {
-		conn, err := g.borrowApart(g.at.shard, g.settings())
+		there, err := g.apart(g.at.Shard, g.settings())
 		if err != nil {
 			return err
 		}
-		rows, err := conn.conn.Own().Query(g.ctx, "SELECT IF(@@global.time_zone = 'SYSTEM', @@global.system_time_zone, @@global.time_zone)")
+		rows, err := there.Conn.Own().Query(g.ctx, "SELECT IF(@@global.time_zone = 'SYSTEM', @@global.system_time_zone, @@global.time_zone)")
 		if err != nil {
-			g.discard(conn)
+			there.Fail(err)
 			return err
 		}
-		g.giveBack(conn)
+		there.Done(there.Conn.Status())
 		if len(rows.Rows) == 1 && fixedOffset(string(rows.Rows[0][0])) {
 			return nil
 		}

@@ -33,7 +33,7 @@ func (s *Session) runLoad(r *request) error {
 	own := *r
 	own.outside = true // of the file: the rows are inserted on its behalf
 	g := &gathering{Session: s, r: &own, lex: r.values.Lexed}
-	if g.at, err = s.borrowApart(shard, g.settings()); err != nil {
+	if g.at, err = s.apart(shard, g.settings()); err != nil {
 		return err
 	}
 	b, err := g.load()
@@ -54,24 +54,26 @@ func (g *gathering) load() (*bulk, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := g.beginBulk(g.r, load.Head())
+	b, err := g.bulk(g.r, load.Head())
 	if err != nil {
 		return nil, err
 	}
 	b.total.warnings = warnings
-	restore, err := g.lenient()
-	if err != nil {
-		return nil, b.end(err)
-	}
-	defer restore()
-	return b, b.end(g.insert(b, load.Read(), nil, load.Destination))
+	return b, b.run(func() error {
+		restore, err := g.lenient()
+		if err != nil {
+			return err
+		}
+		defer restore()
+		return g.insert(b, load.Read(), nil, load.Destination)
+	})
 }
 
 // lenient has values read and inserted as they are: what the session's sql_mode has to
 // say of them was said when the file was read, in the file's character set; and its
 // limits of queries are none of a file's.
 func (g *gathering) lenient() (restore func(), err error) {
-	rows, err := g.at.conn.Own().Query(g.ctx, "SELECT @@sql_mode")
+	rows, err := g.at.Conn.Own().Query(g.ctx, "SELECT @@sql_mode")
 	if err != nil {
 		return nil, err
 	}
@@ -93,28 +95,27 @@ func (g *gathering) stage() (uint16, error) {
 	load := g.r.plan.Load
 	g.made = append(g.made, load.Temporary())
 	for _, text := range load.Make() {
-		if _, err := g.at.conn.Own().Exec(g.ctx, text); err != nil {
+		if _, err := g.at.Conn.Own().Exec(g.ctx, text); err != nil {
 			return 0, err
 		}
 	}
-	if err := g.at.conn.Carry(g.ctx, g.Session.vars.Settings); err != nil {
+	if err := g.at.Conn.Carry(g.ctx, g.Session.vars.Settings); err != nil {
 		return 0, err
 	}
-	l := lease{branch: g.at, outside: true}
-	if err := g.send(l, g.r, nil, nil); err != nil {
+	if err := g.send(g.at, g.r, nil, nil); err != nil {
 		return 0, err
 	}
-	if err := g.passFile(g.at.conn); err != nil {
+	if err := g.passFile(g.at.Conn); err != nil {
 		return 0, err
 	}
-	ok, err := g.outcome(g.at.conn)
+	ok, err := g.at.Conn.Outcome()
 	if err != nil {
 		return 0, err
 	}
 	if ok.Warnings > 0 {
-		g.keepWarnings(l)
+		g.keepWarnings(g.at)
 	}
-	g.learn(l, g.r.plan.Statement.Assigns)
+	g.learn(g.at, g.r.plan.Statement.Assigns)
 	return ok.Warnings, nil
 }
 

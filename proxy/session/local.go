@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"encoding/hex"
 	"fmt"
 
@@ -20,20 +19,20 @@ func (s *Session) local(r *request) error {
 	}
 	switch st.Kind {
 	case stmt.Begin:
-		if s.txn.begun {
+		if s.conns.Begun() {
 			s.vars.Restate()
 		}
-		err := s.begin(*st.Opening)
+		err := s.conns.Begin(*st.Opening)
 		if err == nil && st.Opening.Snapshot {
-			err = s.takeSnapshot(r)
+			err = s.conns.Join(r.world.Catalog.First())
 		}
 		return s.answer(err)
 	case stmt.Commit:
-		return s.complete(st, s.commit)
+		return s.complete(st, s.conns.Commit)
 	case stmt.Rollback:
-		return s.complete(st, func() error { s.rollbackBranches(); return nil })
+		return s.complete(st, func() error { s.conns.RollBack(); return nil })
 	case stmt.Savepoint:
-		return s.answer(s.savepoint(*st.Mark))
+		return s.answer(s.conns.Savepoint(*st.Mark))
 	case stmt.Use:
 		return s.answer(s.use(st.Schema))
 	case stmt.Set:
@@ -47,11 +46,11 @@ func (s *Session) local(r *request) error {
 	case stmt.Lock:
 		return s.answer(s.lockTables(r))
 	case stmt.Unlock:
-		return s.answer(s.unlockTables())
+		return s.answer(s.conns.UnlockTables())
 	case stmt.TextPrepare:
 		return s.textPrepared(r)
 	case stmt.DDL: // ALTER TABLE … DISABLE KEYS, which no engine of ours has
-		return s.answer(s.commit())
+		return s.answer(s.conns.Commit())
 	case stmt.Explain:
 		return s.explain(r)
 	default:
@@ -61,16 +60,15 @@ func (s *Session) local(r *request) error {
 
 // complete ends a transaction, with AND CHAIN and RELEASE as MySQL has them.
 func (s *Session) complete(st *stmt.Statement, end func() error) error {
-	how, scope := s.txn.how, cmp.Or(s.txn.next, s.txn.scope)
-	for _, b := range s.txn.branches {
-		s.timing.sentTo(b.shard)
+	again := s.conns.Chained()
+	for _, shard := range s.conns.Shards() {
+		s.timing.sentTo(shard)
 	}
 	if err := end(); err != nil {
 		return err
 	}
 	if st.Features&stmt.AndChain != 0 {
-		s.txn.next, how.Snapshot = scope, false
-		if err := s.begin(how); err != nil {
+		if err := again(); err != nil {
 			return err
 		}
 		s.vars.Restate()
@@ -158,25 +156,4 @@ func (s *Session) boundOf(r *request) []stmt.Value {
 		return nil
 	}
 	return s.bound
-}
-
-// takeSnapshot has the first shard join at once, with the tables that nobody
-// declared: its snapshot is of this moment. The other shards take theirs when
-// they join.
-func (s *Session) takeSnapshot(r *request) error {
-	l, err := s.lend(r.world.Catalog.First(), false)
-	if err != nil {
-		return err
-	}
-	for _, text := range s.txn.opening {
-		if _, err := l.conn.Own().Exec(s.ctx, text); err != nil {
-			if refused(err) {
-				s.rollbackBranches()
-			} else {
-				s.lose(l)
-			}
-			return err
-		}
-	}
-	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"locus/router"
+	"locus/proxy/txn"
 	"locus/router/catalog"
 	"locus/router/stmt"
 )
@@ -16,34 +16,23 @@ func (s *Session) lockTables(r *request) error {
 	if err := s.locksNothing(r); err != nil {
 		return err
 	}
-	if err := s.unlockTables(); err != nil {
-		return err
-	}
-	if err := s.commit(); err != nil { // as MySQL does
-		return err
-	}
 	var locked []catalog.TableName
 	for _, t := range r.plan.Statement.LockTables {
 		locked = append(locked, s.fullName(r, t.TableName))
 	}
+	var on []txn.TableLocks
 	for _, shard := range r.world.Catalog.Shards {
-		tables := r.plan.LockTables[shard]
-		if len(tables) == 0 {
-			continue
+		if tables := r.plan.LockTables[shard]; len(tables) > 0 {
+			on = append(on, txn.TableLocks{Shard: shard, Text: lockText(tables)})
 		}
-		if err := s.lockOn(shard, lockText(tables)); err != nil {
-			_ = s.unlockTables()
-			return err
-		}
-		s.pins.locked = locked
 	}
-	return nil
+	return s.conns.LockTables(locked, on)
 }
 
 // notLocked refuses declared tables that LOCK TABLES does not name, as servers do: on a
 // shard that has none of the locks the server would let the statement pass.
 func (s *Session) notLocked(r *request) error {
-	if !s.pins.has(lockedTables) {
+	if !s.conns.Reserved(txn.LockedTables) {
 		return nil
 	}
 	switch r.plan.Statement.Kind {
@@ -54,24 +43,10 @@ func (s *Session) notLocked(r *request) error {
 	for _, t := range r.plan.Statement.Tables {
 		name := s.fullName(r, t)
 		declared, err := r.world.Catalog.Find(name)
-		if err == nil && declared != nil && !slices.Contains(s.pins.locked, name) {
+		if err == nil && declared != nil && !slices.Contains(s.conns.LockedNames(), name) {
 			return fail(erNotLocked, stateGeneral, "Table '%s' was not locked with LOCK TABLES", t.Name)
 		}
 	}
-	return nil
-}
-
-func (s *Session) lockOn(shard router.ShardName, text string) error {
-	l, err := s.lendSpanning(shard, false, Multi)
-	if err != nil {
-		return err
-	}
-	if _, err := l.conn.Exec(s.ctx, text); err != nil {
-		s.release(l.branch, err)
-		return err
-	}
-	s.pin(l, lockedTables)
-	s.done(l, l.conn.Status()) // with autocommit off it has begun a transaction
 	return nil
 }
 
@@ -91,40 +66,3 @@ func lockText(tables []stmt.LockTable) string {
 }
 
 func quotedName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
-
-// unlockTables runs UNLOCK TABLES, which commits what was done under the locks.
-func (s *Session) unlockTables() error {
-	if !s.pins.has(lockedTables) {
-		return nil
-	}
-	if err := s.commit(); err != nil {
-		return err
-	}
-	for _, p := range append([]pin(nil), s.pins.list...) {
-		if p.reasons&(1<<lockedTables) == 0 {
-			continue
-		}
-		if _, err := p.conn.Own().Exec(s.ctx, "UNLOCK TABLES"); err != nil {
-			s.release(p.branch, err)
-			return err
-		}
-	}
-	s.unpin(lockedTables, nil)
-	return nil
-}
-
-// runPartsLocked runs the parts of a statement under LOCK TABLES, which BEGIN
-// would end: in a transaction that autocommit being off begins.
-func (s *Session) runPartsLocked(r *request, parts []part) (totals, error) {
-	settings := s.vars.Settings
-	s.carry(settings.With("autocommit", "0"))
-	defer func() { s.carry(settings) }()
-	s.txn.imply(true)
-	total, err := s.runEach(r, parts)
-	if err != nil {
-		s.rollbackBranches()
-		s.txn.lost = false // it was the statement's own
-		return total, err
-	}
-	return total, s.commit()
-}

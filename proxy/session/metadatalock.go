@@ -3,6 +3,7 @@ package session
 import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/txn"
 	"locus/router/stmt"
 )
 
@@ -11,9 +12,9 @@ import (
 // server keeps those of procedures, and of tables whose engine knows no
 // transactions, until a COMMIT; handed back with them, the connection would block
 // everybody's DROP for as long as nobody borrows it.
-func (s *Session) leavesLocks(l lease, r *request) bool {
+func (s *Session) leavesLocks(l txn.Lease, r *request) bool {
 	const open = mysql.SERVER_STATUS_IN_TRANS | mysql.SERVER_STATUS_CURSOR_EXISTS // neither can be handed back
-	if s.vars.Autocommit || l.joined || s.scanner.Status()&open != 0 {
+	if s.vars.Autocommit || l.Joined() || s.scanner.Status()&open != 0 {
 		return false
 	}
 	switch r.plan.Statement.Kind {
@@ -28,10 +29,10 @@ func (s *Session) leavesLocks(l lease, r *request) bool {
 
 // unlock gives such a connection back without them. The client has its answer:
 // a connection that can't be unlocked is closed, which unlocks it too.
-func (s *Session) unlock(l lease) {
-	if _, err := l.conn.Own().Exec(s.ctx, "COMMIT"); err != nil {
-		s.discard(l.branch)
+func (s *Session) unlock(l txn.Lease) {
+	if _, err := l.Conn.Own().Exec(s.ctx, "COMMIT"); err != nil {
+		l.Lost()
 		return
 	}
-	s.done(l, l.conn.Status())
+	l.Done(l.Conn.Status())
 }

@@ -4,30 +4,32 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"locus/proxy/txn"
 )
 
 // oneTime has all shards take the same time for their parts of a statement that may
 // put it into rows, unless the client has set one. Connections carry it like any
 // setting; restore takes it from those that have joined.
-func (s *Session) oneTime(r *request, parts []part) (restore func([]lease) error) {
+func (s *Session) oneTime(r *request, parts []part) (restore func([]txn.Lease) error) {
 	before := s.vars.Settings
 	if set, ok := before.Lookup("timestamp"); !r.plan.Clock || len(parts) < 2 || ok && set != "0" && !strings.EqualFold(set, "DEFAULT") {
-		return func([]lease) error { return nil }
+		return func([]txn.Lease) error { return nil }
 	}
 	now := r.at
 	if now.IsZero() {
 		now = time.Now()
 	}
 	s.vars.Settings = before.With("timestamp", fmt.Sprintf("%d.%06d", now.Unix(), now.Nanosecond()/1000))
-	return func(leases []lease) error {
+	return func(leases []txn.Lease) error {
 		s.vars.Settings = before
 		var failure error
 		for _, l := range leases {
-			if s.txn.on(l.shard) == nil { // it was given up
+			if !l.Branch() { // it was given up
 				continue
 			}
-			if err := l.conn.Carry(s.ctx, before); err != nil {
-				s.lose(l)
+			if err := l.Carry(); err != nil {
+				l.Lost()
 				failure = err
 			}
 		}

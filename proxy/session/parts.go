@@ -1,14 +1,13 @@
 package session
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
-	"locus/proxy/backend"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/stmt"
@@ -30,9 +29,6 @@ type totals struct {
 	// insertID is the first that a part has generated.
 	insertID uint64
 }
-
-// partSavepoint undoes a statement's parts within a transaction.
-const partSavepoint = "locus_statement"
 
 // runEverywhere runs a statement on every registered shard.
 func (s *Session) runEverywhere(r *request) error {
@@ -75,7 +71,7 @@ func (s *Session) oneCopy(total totals, shards, before int) totals {
 // runSchema runs CREATE, ALTER or DROP DATABASE, which no transaction can undo,
 // on every shard, and says where it was done if it was not done everywhere.
 func (s *Session) runSchema(r *request) error {
-	if err := s.commit(); err != nil {
+	if err := s.conns.Commit(); err != nil {
 		return err
 	}
 	var done []string
@@ -85,14 +81,14 @@ func (s *Session) runSchema(r *request) error {
 		dropped = r.plan.Statement.Schema
 	}
 	for _, shard := range r.world.Catalog.Shards {
-		l, err := s.lend(shard, false)
+		l, err := s.conns.Acquire(shard, 0)
 		if err != nil {
 			return partly(done, shard, err)
 		}
 		s.tellLeft(r)
-		ok, err := l.conn.Run(s.ctx, string(r.values.Text), left(r.plan))
+		ok, err := l.Conn.Run(s.ctx, string(r.values.Text), left(r.plan))
 		if err != nil {
-			s.release(l.branch, err)
+			l.Fail(err)
 			return partly(done, shard, err)
 		}
 		total.AffectedRows = max(total.AffectedRows, ok.AffectedRows)
@@ -101,11 +97,11 @@ func (s *Session) runSchema(r *request) error {
 		if len(done) == 0 && ok.Warnings > 0 {
 			s.keepWarnings(l)
 		}
-		if settings := l.conn.Settings(); settings != nil && settings.Database() == dropped {
-			l.conn.Adopt(settings.WithDatabase("")) // as the server has left it
+		if settings := l.Conn.Settings(); settings != nil && settings.Database() == dropped {
+			l.Conn.Adopt(settings.WithDatabase("")) // as the server has left it
 		}
-		l.pool.LeaveDatabases()
-		s.giveBack(l.branch)
+		l.Pool.LeaveDatabases()
+		l.Done(l.Conn.Status())
 		done = append(done, string(shard))
 	}
 	if dropped != "" && s.vars.Settings.Database() == dropped {
@@ -136,64 +132,15 @@ func partly(done []string, at router.ShardName, err error) error {
 // runParts runs the parts of a statement in one transaction: the client's, which it
 // begins with autocommit off, or one of its own. If a part fails, none of the parts
 // remains.
-func (s *Session) runParts(r *request, parts []part) (totals, error) {
+func (s *Session) runParts(r *request, parts []part) (total totals, err error) {
 	s.Counts.Scattered.Add(1)
-	if s.pins.has(lockedTables) && !s.txn.running() && s.vars.Autocommit {
-		return s.runPartsLocked(r, parts)
-	}
-	if s.txn.running() {
-		return s.runPartsWithin(r, parts)
-	}
-	if !s.vars.Autocommit && s.Spanning == Single {
-		return totals{}, spans(parts[0].shard, parts[1].shard)
-	}
-	if !s.vars.Autocommit {
-		s.txn.imply(s.pins.has(lockedTables))
-		total, err := s.runPartsWithin(r, parts)
-		if err != nil && s.unbegun(r, err) {
-			s.txn.forget(partSavepoint)
-			s.unbegin()
-		}
-		return total, err
-	}
-	s.txn.open(stmt.Opening{})
-	total, err := s.runEach(r, parts)
-	if err != nil {
-		s.rollbackBranches()
-		s.txn.lost = false // it was the statement's own
-		return total, err
-	}
-	return total, s.commit()
-}
-
-// runPartsWithin runs the parts in the client's transaction.
-func (s *Session) runPartsWithin(r *request, parts []part) (totals, error) {
-	if s.Spanning == Single {
-		have := parts[0].shard
-		if len(s.txn.branches) > 0 {
-			have = s.txn.branches[0].shard
-		}
-		want := parts[0].shard
-		for _, p := range parts {
-			if p.shard != have {
-				want = p.shard
-			}
-		}
-		return totals{}, spans(have, want)
-	}
-	if err := s.savepoint(stmt.Mark{Verb: "savepoint", Name: partSavepoint}); err != nil {
-		return totals{}, err
-	}
-	total, err := s.runEach(r, parts)
-	if err != nil && s.txn.running() {
-		if undo := s.savepoint(stmt.Mark{Verb: "rollback", Name: partSavepoint}); undo != nil {
-			s.rollbackBranches()
-			code, state := uint16(mysql.ER_UNKNOWN_ERROR), stateGeneral
-			if e, ok := errors.AsType[*mysql.MyError](err); ok {
-				code, state = e.Code, e.State
-			}
-			return total, fail(code, state, "%v; the transaction was rolled back", err)
-		}
+	began := !s.conns.Running() && !s.vars.Autocommit
+	err = s.conns.Atomically(func() (err error) {
+		total, err = s.runEach(r, parts)
+		return err
+	})
+	if err != nil && began && s.unbegun(r, err) {
+		s.conns.Unbegin()
 	}
 	return total, err
 }
@@ -202,24 +149,24 @@ func (s *Session) runPartsWithin(r *request, parts []part) (totals, error) {
 // none before there is a connection to each.
 func (s *Session) runEach(r *request, parts []part) (totals, error) {
 	restore := s.oneTime(r, parts)
-	leases := make([]lease, 0, len(parts))
+	leases := make([]txn.Lease, 0, len(parts))
 	for _, p := range parts {
-		l, err := s.lendSpanning(p.shard, false, min(s.Spanning, Multi))
+		l, err := s.conns.Acquire(p.shard, txn.Writes)
 		if err != nil {
 			for _, idle := range leases {
-				s.unused(idle)
+				idle.Release()
 			}
 			return totals{}, errors.Join(err, restore(leases))
 		}
-		leases = append(leases, s.writing(l, r))
+		leases = append(leases, l)
 	}
 	var failure error
 	sent := leases
 	for i, p := range parts {
 		if err := s.send(leases[i], r, p.text, p.params); err != nil {
-			failure, sent = s.unsent(leases[i], err), leases[:i]
+			failure, sent = unsent(leases[i], err), leases[:i]
 			for _, idle := range leases[i+1:] {
-				s.unused(idle)
+				idle.Release()
 			}
 			break
 		}
@@ -236,13 +183,13 @@ func (s *Session) runEach(r *request, parts []part) (totals, error) {
 
 // outcomes reads the answers to the parts, and takes the connections back once all are
 // read: one may end the transaction of all. The error is the first one's.
-func (s *Session) outcomes(leases []lease) (totals, error) {
+func (s *Session) outcomes(leases []txn.Lease) (totals, error) {
 	var total totals
 	var failure error
 	errs := make([]error, len(leases))
 	for i, l := range leases {
-		ok, err := s.outcome(l.conn)
-		s.timing.trace.Answered(string(l.shard), ok.AffectedRows, codeOf(err))
+		ok, err := l.Conn.Outcome()
+		s.timing.trace.Answered(string(l.Shard), ok.AffectedRows, codeOf(err))
 		if errs[i] = err; err == nil {
 			total.add(ok)
 			if ok.Warnings > 0 {
@@ -253,13 +200,10 @@ func (s *Session) outcomes(leases []lease) (totals, error) {
 		}
 	}
 	for i, l := range leases {
-		switch err := errs[i]; {
-		case err == nil:
-			s.done(l, l.conn.Status())
-		case refused(err):
-			s.doneUntold(l, codeOf(err), false)
-		default:
-			s.lose(l)
+		if err := errs[i]; err != nil {
+			l.Fail(err)
+		} else {
+			l.Done(l.Conn.Status())
 		}
 	}
 	return total, failure
@@ -275,23 +219,4 @@ func (t *totals) add(ok wire.OK) {
 	if n, _ := fmt.Sscanf(string(ok.Info), "Rows matched: %d  Changed: %d", &matched, &changed); n == 2 {
 		t.matched, t.changed = t.matched+matched, t.changed+changed
 	}
-}
-
-// outcome reads the OK or ERR that a shard answers a part with.
-func (s *Session) outcome(c *backend.Conn) (wire.OK, error) {
-	payload, _, err := c.Stream().Payload()
-	if err != nil {
-		return wire.OK{}, c.Lost(true, err)
-	}
-	defer c.Stream().Done()
-	if wire.IsERR(payload) {
-		return wire.OK{}, c.Refusal(payload)
-	}
-	ok, err := wire.ParseOK(payload, backend.Capabilities)
-	if err != nil {
-		return wire.OK{}, c.Lost(true, err)
-	}
-	c.SetStatus(ok.Status)
-	ok.Info = bytes.Clone(ok.Info)
-	return ok, nil
 }

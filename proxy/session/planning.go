@@ -48,7 +48,7 @@ func (s *Session) readBy(l *stmt.Lexed, text []byte, mode stmt.Mode) error {
 
 // servers are those of all shards and replicas, by what they greeted with.
 func (s *Session) servers() (list []stmt.Server) {
-	for _, version := range s.Pools.Versions() {
+	for _, version := range s.Versions() {
 		if server, ok := stmt.ServerOf(version); ok {
 			list = append(list, server)
 		}

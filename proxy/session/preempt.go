@@ -23,7 +23,7 @@ func (s *Session) Obeys(version int64, held gene.Set) bool { return s.gate.Obeys
 // sit waits for the client's next command. In a transaction the wait can be ended
 // by Preempt; then it is false, as it is with an error.
 func (s *Session) sit() (bool, error) {
-	if !s.txn.running() || len(s.client.Unread()) > 0 {
+	if !s.conns.Running() || len(s.client.Unread()) > 0 {
 		return true, nil
 	}
 	woken, err := s.interrupts.Fill()
@@ -36,9 +36,9 @@ func (s *Session) sit() (bool, error) {
 
 // giveWay rolls back what a fence waits for.
 func (s *Session) giveWay() {
-	if s.gate.Preempted(s.txn.running()) {
+	if s.gate.Preempted(s.conns.Running()) {
 		s.Counts.Yielded.Add(1)
-		s.rollbackBranches()
+		s.conns.RollBack()
 		s.gate.GaveWay()
 	}
 }
@@ -48,7 +48,7 @@ func (s *Session) giveWay() {
 func (s *Session) world() *World {
 	for {
 		w := s.World()
-		if s.gate.Enter(w.Map, s.txn.running()) {
+		if s.gate.Enter(w.Map, s.conns.Running()) {
 			s.obey(w)
 			return w
 		}

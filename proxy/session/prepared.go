@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
@@ -36,8 +37,8 @@ type prepared struct {
 	// tooLong is why the values were dropped: the execution fails.
 	held, longHeld int
 	tooLong        error
-	cursor         *cursor // open, or nil
-	sent           string  // the text last run, where it isn't the client's own
+	cursor         *txn.Cursor // the last, or nil
+	sent           string      // the text last run, where it isn't the client's own
 }
 
 // mostPrepared bounds a session's statements, and with them its memory.
@@ -82,7 +83,7 @@ func (s *Session) prepare(text []byte) error {
 
 // replan makes the plan anew if the tables have changed.
 func (s *Session) replan(w *World, p *prepared) error {
-	if p.under == w.Catalog && p.rights == s.account.Rights && p.plan != nil && slices.Equal(p.temporary, s.pins.tables()) {
+	if p.under == w.Catalog && p.rights == s.account.Rights && p.plan != nil && slices.Equal(p.temporary, s.conns.TemporaryTables()) {
 		return nil
 	}
 	made, err := s.planned(w, &p.lexed, s.contextThen(w, &p.read))
@@ -90,7 +91,7 @@ func (s *Session) replan(w *World, p *prepared) error {
 		return err
 	}
 	p.plan, p.under, p.rights = made, w.Catalog, s.account.Rights
-	p.temporary = slices.Clone(s.pins.tables())
+	p.temporary = slices.Clone(s.conns.TemporaryTables())
 	return nil
 }
 
@@ -118,7 +119,7 @@ func (s *Session) forgetPrepared() {
 func (s *Session) preparedThere(w *World, p *prepared, text string, there *plan.Plan) error {
 	shard := s.prepareShard(w, there)
 	statement, answer, err := s.prepareAt(shard, text)
-	if _, lost := errors.AsType[*backend.LostError](err); lost && !s.txn.lost {
+	if _, lost := errors.AsType[*backend.LostError](err); lost && !s.conns.Lost() {
 		statement, answer, err = s.prepareAt(shard, text) // nothing happens by preparing twice
 	}
 	if err != nil {
@@ -141,23 +142,23 @@ func (s *Session) prepareAt(shard router.ShardName, text string) (*backend.State
 	if err != nil {
 		return nil, nil, err
 	}
-	statement, answer, err := l.conn.Prepare(s.ctx, text)
+	statement, answer, err := l.Conn.Prepare(s.ctx, text)
 	if err != nil {
-		return nil, nil, s.unsent(l, err)
+		return nil, nil, unsent(l, err)
 	}
-	s.unused(l)
+	l.Release()
 	return statement, answer, nil
 }
 
 // lendToPrepare finds a connection on which a write may be prepared, wherever it is
 // executed later: MariaDB prepares none in a session that reads only.
-func (s *Session) lendToPrepare(shard router.ShardName) (lease, error) {
+func (s *Session) lendToPrepare(shard router.ShardName) (txn.Lease, error) {
 	if s.vars.ReadsOnly() {
 		settings := s.vars.Settings
 		s.vars.Settings = s.vars.Writing()
 		defer func() { s.vars.Settings = settings }()
 	}
-	return s.lend(shard, true)
+	return s.conns.Acquire(shard, txn.Outside)
 }
 
 // prepareShard is any shard that has the tables.
@@ -167,10 +168,8 @@ func (s *Session) prepareShard(w *World, p *plan.Plan) router.ShardName {
 		return p.Shard
 	case p.Gather != nil && p.Gather.Shard != "":
 		return p.Gather.Shard
-	case len(s.txn.branches) > 0:
-		return s.txn.branches[0].shard
 	}
-	return w.Catalog.First()
+	return s.home(w.Catalog.First())
 }
 
 // withoutEOFs leaves out what ends the two lists of definitions in the answer to
@@ -225,7 +224,7 @@ func (s *Session) statement(payload []byte) (*prepared, error) {
 func (s *Session) closeStatement(payload []byte) error {
 	s.vars.Commands[stmt.CountClose]++
 	if p, err := s.statement(payload); err == nil {
-		s.closeCursor(p)
+		p.cursor.Close()
 		s.forgetLong(p)
 		s.letGo(p.held)
 		delete(s.prepared, p.id)
@@ -240,7 +239,7 @@ func (s *Session) resetStatement(payload []byte) error {
 	if err != nil {
 		return s.writeError(err)
 	}
-	s.closeCursor(p)
+	p.cursor.Close()
 	s.forgetLong(p)
 	return s.writeOK(wire.OK{})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -96,7 +97,7 @@ var textOnly = map[stmt.Kind]bool{
 func (s *Session) unprepared(w *World, st *stmt.Statement, text string) error {
 	if st.Kind == stmt.Lock {
 		_, _, said := s.prepareAt(w.Catalog.First(), text)
-		if refused(said) {
+		if txn.IsRefusal(said) {
 			return said
 		}
 	}

@@ -1,10 +1,9 @@
 package session
 
 import (
-	"time"
-
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -12,6 +11,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/session/fence"
 	"locus/proxy/sysvars"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -119,7 +119,7 @@ func (s *Session) finish(err error) error {
 func (s *Session) planOf(w *World, l *stmt.Lexed) (*plan.Plan, error) {
 	l.Key = plan.AppendContext(l.Key, s.vars.Settings.Database(), s.vars.Mode)
 	l.Key = plan.AppendRights(l.Key, s.account.Rights)
-	l.Key = plan.AppendTemporary(l.Key, s.pins.tables())
+	l.Key = plan.AppendTemporary(l.Key, s.conns.TemporaryTables())
 	if !l.Uncacheable && l.Err == nil {
 		if p := w.Plans.Get(l.Key); p != nil {
 			return p, nil
@@ -151,7 +151,7 @@ func (s *Session) run(r *request) error {
 		return err
 	}
 	s.replica = s.mayBeLate(r.plan)
-	if s.txn.next != "" {
+	if s.conns.Next() != "" {
 		return s.runNext(r)
 	}
 	return s.runPlaced(r)
@@ -176,17 +176,17 @@ func namesNoTable(p *plan.Plan) bool {
 // runNext runs a statement for which SET TRANSACTION may have been meant: it was
 // for one transaction, and a statement outside of one is one of its own.
 func (s *Session) runNext(r *request) error {
-	next := s.txn.next
+	next := s.conns.Next()
 	err := s.runPlaced(r)
-	defer s.untellNext()
+	defer s.conns.Untell()
 	own := r.plan.Place != plan.Session && r.plan.Place != plan.Rewritten && !r.plan.Metadata
 	reads := !namesNone(r.plan.Statement) // else it is no transaction
 	switch {
-	case !own || !reads || s.txn.running():
+	case !own || !reads || s.conns.Running():
 	case s.unbegun(r, err):
-		s.txn.next = next
+		s.conns.SetNext(next)
 	case s.vars.Autocommit:
-		s.txn.next = ""
+		s.conns.SetNext("")
 	}
 	return err
 }
@@ -196,27 +196,12 @@ func namesNone(st *stmt.Statement) bool {
 	return sysvars.Tableless(st) || st.Verb == "DO" && len(st.Tables) == 0
 }
 
-// untellNext has a connection that stays the session's forget a SET TRANSACTION that its
-// statement had no use for: whoever needs it next is told, which may be another one.
-func (s *Session) untellNext() {
-	conn := s.txn.toldNext
-	s.txn.toldNext = nil
-	if conn == nil || s.txn.next == "" || s.pins == nil || conn.InTransaction() {
-		return
-	}
-	if p := s.pins.of(conn); p != nil {
-		if _, err := conn.Own().Exec(s.awaiting, "ROLLBACK"); err != nil {
-			s.discard(p.branch)
-		}
-	}
-}
-
 // unbegun tells a statement that was refused before it began a transaction of its
 // own, so that SET TRANSACTION still stands.
 func (s *Session) unbegun(r *request, err error) bool {
 	code := r.code
 	switch {
-	case refused(err):
+	case txn.IsRefusal(err):
 		code = codeOf(err)
 	case err != nil:
 		return !mayHaveBegun(err)
@@ -225,16 +210,6 @@ func (s *Session) unbegun(r *request, err error) bool {
 		return false // its tables were opened; a prepared one is refused before
 	}
 	return r.plan.Statement.Effects&stmt.Commits == 0 && slices.Contains(beforeBeginning, code)
-}
-
-// unbegin ends the transaction that a statement has begun with autocommit off on its
-// way to several shards, since it was refused before one server would have begun it.
-func (s *Session) unbegin() {
-	if s.txn.implied && len(s.txn.marks) == 0 {
-		next := s.txn.scope
-		s.rollbackBranches()
-		s.txn.next = next
-	}
 }
 
 // mayHaveBegun tells an error that a server may have given to a statement under way.
@@ -249,7 +224,7 @@ func mayHaveBegun(err error) bool {
 var beforeBeginning = []uint16{1044, 1046, 1049, 1050, 1051, 1052, 1054, 1064, 1066, 1099, 1100, 1109, 1136, 1142, 1143, 1146, 1192, 1305, 1792}
 
 func (s *Session) runPlaced(r *request) error {
-	if s.pins != nil {
+	if s.conns.ReservesAny() {
 		if err := s.withinXA(r); err != nil {
 			return err
 		}
@@ -291,8 +266,8 @@ func (s *Session) runPlaced(r *request) error {
 
 // runAny takes the shard that the transaction is on, or the first.
 func (s *Session) runAny(r *request) error {
-	if len(s.txn.branches) > 0 {
-		return s.runOn(r, s.txn.branches[0].shard)
+	if home, ok := s.conns.Home(); ok {
+		return s.runOn(r, home)
 	}
 	// A read that any shard can answer must not decide which one a transaction
 	// is on, where it can be on one only.
@@ -304,12 +279,12 @@ func (s *Session) runAny(r *request) error {
 // transaction. With XA, where the second shard costs, that are those of no rows.
 func (s *Session) placesNothing(p *plan.Plan) bool {
 	switch s.Spanning {
-	case Single:
+	case txn.Single:
 		return !p.Writes && p.Statement.Features&stmt.Locking == 0
-	case XA:
+	case txn.XA:
 		blocks := p.Statement.Blocks
-		return s.txn.begun && !mayWrite(p) && len(blocks) == 1 && len(blocks[0].Tables) == 0
-	case Multi:
+		return s.conns.Begun() && !mayWrite(p) && len(blocks) == 1 && len(blocks[0].Tables) == 0
+	case txn.Multi:
 	}
 	return false
 }
@@ -328,10 +303,7 @@ func (s *Session) runKeyed(r *request) error {
 	switch len(s.route.Shards) {
 	case 0:
 		// No row can match: any shard gives the empty answer, in its own words.
-		if len(s.txn.branches) > 0 {
-			return s.runOn(r, s.txn.branches[0].shard)
-		}
-		return s.runOn(r, r.world.Map.Shard(0))
+		return s.runOn(r, s.home(r.world.Map.Shard(0)))
 	case 1:
 		var err error
 		if r.foreign, err = s.foreignAt(r, s.route.Shards[0]); err != nil {

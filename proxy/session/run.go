@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
@@ -19,18 +20,16 @@ func uitoa(n uint64) string { return strconv.FormatUint(n, 10) }
 // runOn runs a statement on one shard and passes the answer on.
 func (s *Session) runOn(r *request, shard router.ShardName) error {
 	s.Counts.OneShard.Add(1)
-	if s.pins != nil {
-		if err := s.pins.oneMore(r.plan.Statement); err != nil {
-			return err
-		}
+	if err := s.roomFor(r.plan.Statement); err != nil {
+		return err
 	}
 	if r.plan.Statement.Kind == stmt.Lock {
-		if err := s.unlockTables(); err != nil {
+		if err := s.conns.UnlockTables(); err != nil {
 			return err
 		}
 	}
 	if r.plan.Statement.Effects&stmt.Commits != 0 {
-		if err := s.commit(); err != nil { // wherever the transaction is
+		if err := s.conns.Commit(); err != nil { // wherever the transaction is
 			return err
 		}
 	}
@@ -38,7 +37,7 @@ func (s *Session) runOn(r *request, shard router.ShardName) error {
 	var last ending
 	r.outside = r.outside || r.plan.Metadata
 	switch {
-	case r.outside && s.txn.running():
+	case r.outside && s.conns.Running():
 		last = s.withStatus()
 	case s.capabilities&mysql.CLIENT_SESSION_TRACK != 0:
 		last = s.telling(r)
@@ -88,6 +87,21 @@ func runsCode(p *plan.Plan) bool {
 	return p.Writes || p.Leaves == plan.LeavesRoutine || p.Statement.Features&stmt.UnknownFunction != 0
 }
 
+// mayWrite tells whether a statement may change something. A stored function may.
+func mayWrite(p *plan.Plan) bool {
+	if p.Writes {
+		return true
+	}
+	switch p.Statement.Kind {
+	case stmt.Select:
+		return runsCode(p)
+	case stmt.Show, stmt.Explain:
+		return false
+	default:
+		return true
+	}
+}
+
 // runsAgain is how often a read that was lost is run again: while a server shuts
 // down, another of its connections may be lost too.
 const runsAgain = 3
@@ -96,7 +110,7 @@ const runsAgain = 3
 // its answer arrived: nothing of it can have taken effect, and no transaction was
 // lost with it.
 func (s *Session) mayRunAgain(r *request, err error) bool {
-	if err == nil || s.txn.lost || s.lostPins != "" || s.txn.running() || s.ctx.Err() != nil {
+	if err == nil || s.conns.Lost() || s.conns.LostState() != "" || s.conns.Running() || s.ctx.Err() != nil {
 		return false
 	}
 	lost, ok := errors.AsType[*backend.LostError](err)
@@ -107,83 +121,70 @@ func (s *Session) mayRunAgain(r *request, err error) bool {
 }
 
 func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, params []wire.Param, last ending) error {
-	l, kind, err := s.lendFor(r, shard)
+	l, kind, err := s.acquireFor(r, shard)
 	if err != nil {
 		return err
 	}
-	if s.Spanning == XA && l.joined && !l.xa && len(s.txn.branches) > 1 && r.plan.Statement.Effects&stmt.MayEnd != 0 {
-		return endsByItself(shard)
-	}
-	if l.xa && !r.world.Flavor.HasTemporaryWithinXA() && s.temporary(r) {
-		s.unused(l)
-		return temporaryWithin(s.txn.branches[0].shard, shard)
-	}
-	l = s.writing(l, r)
 	err = s.prepareTextual(l, r)
 	if err == nil {
 		err = s.send(l, r, text, params)
 	}
 	if err != nil {
-		return s.unsent(l, err)
+		return unsent(l, err)
 	}
-	if err := s.relay(l.conn, kind, last); err != nil {
-		if refused(err) {
-			s.doneUntold(l, 0, true)
+	if err := s.relay(l.Conn, kind, last); err != nil {
+		if txn.IsRefusal(err) {
+			l.Refused(0)
 		} else {
-			s.lose(l)
+			l.Lost()
 		}
 		return err
 	}
-	s.answered(l.shard)
+	s.answered(l.Shard)
 	return s.after(l, r)
 }
 
-// lendFor finds the connection for a statement, and tells what it is answered by.
-func (s *Session) lendFor(r *request, shard router.ShardName) (lease, wire.ResponseKind, error) {
+// acquireFor finds the connection for a statement, and tells what it is answered by.
+func (s *Session) acquireFor(r *request, shard router.ShardName) (txn.Lease, wire.ResponseKind, error) {
+	m, kind := s.purpose(r), wire.QueryResponse
+	if r.plan.Statement.Effects&stmt.MayEnd != 0 {
+		m |= txn.MayEnd
+	}
+	if s.temporary(r) {
+		m |= txn.Temporary
+	}
 	if r.cursor {
-		l, err := s.lendForCursor(shard, r.outside)
-		return l, wire.CursorResponse, err
+		m, kind = m|txn.Scrolls, wire.CursorResponse
 	}
-	l, err := s.lend(shard, r.outside)
-	return l, wire.QueryResponse, err
-}
-
-// unsent takes back what a statement could not be sent on. What a server has refused
-// is its PREPARE: neither the statement nor an opening has left.
-func (s *Session) unsent(l lease, err error) error {
-	if refused(err) {
-		s.unused(l)
-		return err
-	}
-	s.lose(l)
-	return err
+	l, err := s.conns.Acquire(shard, m)
+	return l, kind, err
 }
 
 // send sends what must come before, and the statement, with one write where it
 // can; the answers to what came before are read.
-func (s *Session) send(l lease, r *request, text []byte, params []wire.Param) error {
+func (s *Session) send(l txn.Lease, r *request, text []byte, params []wire.Param) error {
 	before := s.before(l, r)
 	if err := s.gate.StillLeased(r.Admission); err != nil {
 		return err
 	}
-	if l.fresh && r.statement != nil && s.vars.ReadsOnly() {
+	if l.Fresh() && r.statement != nil && s.vars.ReadsOnly() {
 		if err := s.openFirst(l, before); err != nil {
 			return err
 		}
 		before = nil
 	}
-	packet, err := s.packet(l.conn, r, text, params, before)
+	packet, err := s.packet(l.Conn, r, text, params, before)
 	if err != nil {
 		return err
 	}
-	s.sentTo(l.branch)
+	s.sentTo(l)
 	s.tellLeft(r)
-	if err := l.conn.Send(packet, left(r.plan)); err != nil {
+	if err := l.Conn.Send(packet, left(r.plan)); err != nil {
 		return err
 	}
 	for range before {
-		if _, err := s.outcome(l.conn); err != nil {
-			return l.conn.Lost(true, err)
+		if _, err := l.Conn.Outcome(); err != nil {
+			return l.Conn.Lost(true, err)
 		}
 	}
 	return nil
@@ -191,42 +192,24 @@ func (s *Session) send(l lease, r *request, text []byte, params []wire.Param) er
 
 // openFirst sends what must come before, ahead of a PREPARE: MariaDB prepares no write
 // where a transaction could only read, and this one may write.
-func (s *Session) openFirst(l lease, before []string) error {
+func (s *Session) openFirst(l txn.Lease, before []string) error {
 	for _, text := range before {
-		if _, err := l.conn.Own().Exec(s.ctx, text); err != nil {
-			return l.conn.Lost(true, err)
+		if _, err := l.Conn.Own().Exec(s.ctx, text); err != nil {
+			return l.Conn.Lost(true, err)
 		}
 	}
-	if b := s.txn.on(l.shard); b != nil {
-		b.opened = true
-	}
+	l.Opened()
 	return nil
 }
 
 // before lists the statements that a connection must be sent first.
-func (s *Session) before(l lease, r *request) []string {
-	next := s.txn.next != "" && !s.txn.begun && !l.joined && !r.outside
-	forces := s.vars.ForcedID != 0 && forcesID(r)
-	if !l.fresh && !r.plan.ReadsInsertID && !next && !forces {
-		return nil
-	}
-	if next || forces { // a statement that is refused, or has no use for it, leaves it for the next one
-		l.conn.Note(backend.State)
-	}
-	var list []string
-	switch {
-	case l.fresh:
-		list = s.txn.opening
-		if l.xa {
-			list = s.txn.openingXA()
-		}
-	case next:
-		list, s.txn.toldNext = []string{s.txn.next}, l.conn
-	}
+func (s *Session) before(l txn.Lease, r *request) []string {
+	list := l.Opening()
 	if r.plan.ReadsInsertID {
 		list = append(slices.Clip(list), "SET last_insert_id = "+uitoa(s.vars.InsertID))
 	}
-	if forces {
+	if s.vars.ForcedID != 0 && forcesID(r) {
+		l.Conn.Note(backend.State) // a statement that is refused leaves it for the next one
 		list = append(slices.Clip(list), "SET insert_id = "+uitoa(s.vars.ForcedID))
 	}
 	return list
@@ -262,7 +245,7 @@ func (s *Session) packet(c *backend.Conn, r *request, text []byte, params []wire
 }
 
 // after reads from the answer what the session must know.
-func (s *Session) after(l lease, r *request) error {
+func (s *Session) after(l txn.Lease, r *request) error {
 	code, failed := s.scanner.ErrCode()
 	r.code = code
 	if failed || s.scanner.Warnings() > 0 { // an error is one of them, seldom alone
@@ -279,17 +262,17 @@ func (s *Session) after(l lease, r *request) error {
 		s.vars.ForcedID = 0
 	}
 	if r.cursor && !failed && s.scanner.Status()&mysql.SERVER_STATUS_CURSOR_EXISTS != 0 {
-		s.openCursor(l, r.statement, s.executed)
+		r.statement.cursor = l.Open(s.executed)
 	}
 	switch {
 	case failed:
-		s.doneUntold(l, code, r.plan.Statement.Effects&stmt.MayEnd != 0)
+		l.Refused(code)
 	case s.leavesLocks(l, r):
 		s.unlock(l)
 	default:
-		s.done(l, s.scanner.Status())
+		l.Done(s.scanner.Status())
 	}
-	if s.txn.lost { // the answer is out already
+	if s.conns.Lost() { // the answer is out already
 		return &partial{errTransactionLost}
 	}
 	return nil
@@ -297,14 +280,14 @@ func (s *Session) after(l lease, r *request) error {
 
 // keepInsertID asks the connection for LAST_INSERT_ID(), before it is lent to
 // somebody else: the OK packet also tells IDs that were given, not generated.
-func (s *Session) keepInsertID(l lease) {
+func (s *Session) keepInsertID(l txn.Lease) {
 	status := s.scanner.Status()
-	rows, err := l.conn.Own().Query(s.ctx, "SELECT LAST_INSERT_ID()")
+	rows, err := l.Conn.Own().Query(s.ctx, "SELECT LAST_INSERT_ID()")
 	if err != nil || len(rows.Rows) != 1 {
 		return
 	}
 	if id, err := strconv.ParseUint(string(rows.Rows[0][0]), 10, 64); err == nil {
 		s.vars.InsertID = id
 	}
-	l.conn.SetStatus(status)
+	l.Conn.SetStatus(status)
 }

@@ -10,6 +10,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/scatter"
 	"locus/proxy/sysvars"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -62,14 +63,14 @@ func (s *Session) scatterOnce(r *request) error {
 	if err != nil {
 		return err
 	}
-	began := !s.txn.running()
+	began := !s.conns.Running()
 	leases, err := s.sendAll(r, edits, params)
 	if err != nil {
 		return err
 	}
 	conns := make([]*backend.Conn, len(leases))
 	for i, l := range leases {
-		conns[i] = l.conn
+		conns[i] = l.Conn
 	}
 	format := scatter.Text
 	if r.statement != nil {
@@ -77,27 +78,27 @@ func (s *Session) scatterOnce(r *request) error {
 	}
 	var ended func(int, uint16)
 	if t := s.timing.trace; t != nil {
-		ended = func(i int, code uint16) { t.Answered(string(leases[i].shard), 0, code) }
+		ended = func(i int, code uint16) { t.Answered(string(leases[i].Shard), 0, code) }
 	}
 	status := s.status()
 	if !s.vars.Autocommit { // it begins a transaction, as any read does
 		status |= mysql.SERVER_STATUS_IN_TRANS
 	}
 	outcome, err := scatter.Merge(conns, r.plan.Merge, format, limit, scatter.Client{
-		Stream: s.client, Seq: s.seq, Capabilities: s.capabilities, Status: status, Whole: s.txn.running() || s.pins != nil, Ended: ended,
+		Stream: s.client, Seq: s.seq, Capabilities: s.capabilities, Status: status, Whole: s.conns.Running() || s.conns.ReservesAny(), Ended: ended,
 	})
 	for i, l := range leases {
 		if i >= len(outcome.Clean) || !outcome.Clean[i] {
-			s.lose(l)
+			l.Lost()
 			continue
 		}
 		if outcome.Warnings > 0 {
 			s.keepWarnings(l)
 		}
 		if status := outcome.Status[i]; status != 0 {
-			s.done(l, status)
+			l.Done(status)
 		} else {
-			s.doneUntold(l, 0, true)
+			l.Refused(0)
 		}
 	}
 	s.seq, s.failed = outcome.NextSeq, outcome.Err != nil
@@ -113,7 +114,7 @@ func (s *Session) scatterOnce(r *request) error {
 		s.vars.FoundRows = outcome.Found
 	}
 	if began && s.unbegun(r, err) {
-		s.unbegin()
+		s.conns.Unbegin()
 	}
 	if _, refused := err.(*plan.Refusal); refused && !outcome.Sent && r.plan.Gather != nil { //nolint:errorlint // it is never wrapped
 		return s.gather(r) // what the planner can't see, such as a type
@@ -136,7 +137,7 @@ func scatterError(outcome scatter.Outcome, err error) error {
 // sendAll sends the statement to every shard of the route before any answer is
 // awaited. Nothing is sent until there is a connection to each of them. If one
 // can't be sent to, those that were are given up.
-func (s *Session) sendAll(r *request, edits []edit, params []wire.Param) ([]lease, error) {
+func (s *Session) sendAll(r *request, edits []edit, params []wire.Param) ([]txn.Lease, error) {
 	leases, err := s.lendAll(r)
 	if err != nil {
 		return nil, err
@@ -149,12 +150,12 @@ func (s *Session) sendAll(r *request, edits []edit, params []wire.Param) ([]leas
 		if err == nil {
 			continue
 		}
-		err = s.unsent(l, err)
+		err = unsent(l, err)
 		for _, sent := range leases[:i] {
-			s.lose(sent)
+			sent.Lost()
 		}
 		for _, idle := range leases[i+1:] {
-			s.unused(idle)
+			idle.Release()
 		}
 		return nil, err
 	}
@@ -163,22 +164,19 @@ func (s *Session) sendAll(r *request, edits []edit, params []wire.Param) ([]leas
 
 // lendAll finds a connection to every shard of the route, in the map's order, so
 // that two sessions never wait for each other's.
-func (s *Session) lendAll(r *request) ([]lease, error) {
-	if s.Spanning != Single && !s.vars.Autocommit && !s.txn.running() && !s.pins.has(lockedTables) {
-		// What the servers would begin by themselves could not be prepared.
-		s.txn.imply(false)
-	}
+func (s *Session) lendAll(r *request) ([]txn.Lease, error) {
+	s.conns.Imply()
 	shards := r.world.Map.Shards()
-	leases := make([]lease, 0, len(s.route.Shards))
+	leases := make([]txn.Lease, 0, len(s.route.Shards))
 	for _, i := range s.route.Shards {
-		l, err := s.lend(shards[i], false)
+		l, err := s.conns.Acquire(shards[i], s.purpose(r)&^txn.Outside)
 		if err != nil {
 			for _, idle := range leases {
-				s.unused(idle)
+				idle.Release()
 			}
 			return nil, err
 		}
-		leases = append(leases, s.writing(l, r))
+		leases = append(leases, l)
 	}
 	return leases, nil
 }

@@ -12,6 +12,7 @@ import (
 	"locus/proxy/session/interrupt"
 	"locus/proxy/stream"
 	"locus/proxy/sysvars"
+	"locus/proxy/txn"
 	"locus/router"
 )
 
@@ -49,16 +50,13 @@ type Session struct {
 	initial  *backend.Settings // what COM_RESET_CONNECTION goes back to
 	vars     sysvars.State
 	extended bool // the client is told more of columns, as MariaDB has it
-	txn      transaction
+	conns    *txn.Connections
 	prepared map[uint32]*prepared
 	weight   int   // bytes, as hold counts them
 	carried  int   // of weight, what the settings are
 	unkept   error // why what the last statement assigned could not be kept: the session ends
 	lastStmt uint32
-	holdings []*holding          // connections with cursors
 	texts    map[string]*textual // of PREPARE
-	pins     *pins               // connections that the session keeps; mostly nil
-	lostPins string              // what was lost with one of them: the session ends
 
 	seq    byte   // of the next packet to the client
 	more   bool   // another statement of the same text follows
@@ -92,6 +90,7 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 	s.gate = fence.New(&services.Fencing, func() *router.Map { return s.World().Map })
 	s.insertEnding = s.endInsert
 	s.host = c.Stream.NetConn().RemoteAddr().String()
+	s.conns = txn.New(&services.Services, s.environment())
 	s.identify(c)
 	return s
 }
@@ -122,19 +121,17 @@ var errQuit = errors.New("the client said goodbye")
 
 // leave gives back what the session holds; an open transaction is rolled back.
 func (s *Session) leave() {
-	s.closeCursors()
 	s.forgetPrepared()
 	s.forgetTexts()
 	s.letGo(s.weight)
-	s.rollbackBranches()
-	s.unpinAll()
+	s.conns.Reset()
 	s.interrupts.Leave()
 	_ = s.client.Close()
 }
 
 // next serves one command.
 func (s *Session) next() error {
-	if s.interrupts.Over(s.txn.running()) {
+	if s.interrupts.Over(s.conns.Running()) {
 		return errQuit
 	}
 	if awake, err := s.sit(); !awake {
@@ -174,7 +171,7 @@ func (s *Session) rest() {
 	s.activity.end()
 	s.interrupts.End()
 	s.giveWay()
-	s.gate.Rest(s.txn.running())
+	s.gate.Rest(s.conns.Running())
 }
 
 // User is who has logged in. It may be called from any goroutine.

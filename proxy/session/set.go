@@ -5,6 +5,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/sysvars"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router/catalog"
 	"locus/router/plan"
@@ -30,7 +31,7 @@ func (s *Session) assignAll(r *request) error {
 		return err
 	}
 	assigned := r.plan.Statement.Variables
-	next := s.vars.Set(sysvars.Transaction{Active: s.txn.active(), Running: s.txn.running()})
+	next := s.vars.Set(sysvars.Transaction{Active: s.conns.Active(), Running: s.conns.Running()})
 	for _, v := range assigned {
 		if err := s.interrupts.Unwanted(); err != nil {
 			return err
@@ -70,9 +71,12 @@ func (s *Session) adopt(next *sysvars.Set) error {
 	if err := s.carriable(next.Settings); err != nil {
 		return err
 	}
-	scope := s.txn.characterize(next.Characteristics)
-	if next.Autocommit && (!s.vars.Autocommit || s.switchedOff() && next.AssignsAutocommit()) {
-		if err := s.commit(); err != nil { // as MySQL does
+	scope := s.conns.Next()
+	for _, c := range next.Characteristics {
+		scope = s.conns.Characterize(scope, txn.Characteristic(c))
+	}
+	if next.Autocommit && (!s.vars.Autocommit || s.conns.SwitchedOff() && next.AssignsAutocommit()) {
+		if err := s.conns.Commit(); err != nil { // as MySQL does
 			return err
 		}
 	}
@@ -82,7 +86,7 @@ func (s *Session) adopt(next *sysvars.Set) error {
 	s.vars.Values = next.Values
 	s.carry(next.Settings)
 	s.interrupts.LimitIdle(s.vars.IdleLimit())
-	s.txn.next = scope
+	s.conns.SetNext(scope)
 	return nil
 }
 

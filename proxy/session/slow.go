@@ -1,13 +1,11 @@
 package session
 
 import (
-	"errors"
 	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
-	"locus/proxy/backend"
 	"locus/proxy/meter"
 	"locus/proxy/trace"
 	"locus/router"
@@ -33,23 +31,6 @@ func (t *timing) sentTo(shard router.ShardName) {
 	if !slices.Contains(t.shards, shard) {
 		t.shards = append(t.shards, shard)
 	}
-}
-
-// borrowFrom takes a connection from a pool, and notes how long that took.
-func (s *Session) borrowFrom(pool *backend.Pool, settings *backend.Settings) (*backend.Conn, error) {
-	conn, err := pool.Borrow(s.interrupts.Waits(), settings, s.profile)
-	if err != nil {
-		if exhausted, ok := errors.AsType[*backend.ExhaustedError](err); ok {
-			s.timing.waited += exhausted.Waited
-		}
-		return nil, err
-	}
-	s.timing.waited += conn.Waited()
-	if err := s.interrupts.Await(pool, conn); err != nil {
-		pool.Return(conn)
-		return nil, err
-	}
-	return conn, nil
 }
 
 // slowAfter is from how long on the user's statements are slow; 0: never.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/txn"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -47,7 +48,7 @@ func (s *Session) looksAgain(p *plan.Plan, ctx plan.Context) bool {
 	if p.Statement.Kind == stmt.Call {
 		table = true
 	}
-	return s.Unlisted(s.interrupts.Waits(), table && !s.pins.has(procedure))
+	return s.Unlisted(s.interrupts.Waits(), table && !s.conns.Reserved(txn.Procedure))
 }
 
 // syntaxError is that of the servers, word for word: clients look for it.

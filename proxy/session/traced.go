@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/trace"
+	"locus/proxy/txn"
 	"locus/router"
 	"locus/router/stmt"
 )
@@ -92,10 +93,10 @@ func tablesOf(st *stmt.Statement) []string {
 }
 
 // sentTo notes that a connection was sent a part of the statement.
-func (s *Session) sentTo(b branch) {
-	s.timing.sentTo(b.shard)
+func (s *Session) sentTo(l txn.Lease) {
+	s.timing.sentTo(l.Shard)
 	if t := s.timing.trace; t != nil {
-		t.Sent(string(b.shard), b.conn.Stream().NetConn().RemoteAddr().String())
+		t.Sent(string(l.Shard), l.Conn.Stream().NetConn().RemoteAddr().String())
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/sysvars"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router/stmt"
 )
@@ -11,11 +12,11 @@ import (
 // transactionState is how the client is told of its transaction.
 func (s *Session) transactionState() string {
 	switch {
-	case s.pins.has(globalTransaction):
+	case s.conns.Reserved(txn.GlobalTransaction):
 		return sysvars.Begun
-	case !s.txn.begun:
+	case !s.conns.Begun():
 		return sysvars.NotBegun
-	case s.txn.how.Snapshot:
+	case s.conns.How().Snapshot:
 		return sysvars.BegunReading
 	}
 	return sysvars.Begun
@@ -25,7 +26,7 @@ func (s *Session) transactionState() string {
 // transaction; nil if the client knows.
 func (s *Session) telling(r *request) ending {
 	xa := r.plan.Statement.Kind == stmt.XA
-	if !s.vars.TellsTransactions() || s.txn.begun && s.vars.InTransaction() && !xa {
+	if !s.vars.TellsTransactions() || s.conns.Begun() && s.vars.InTransaction() && !xa {
 		return nil // in a transaction that it was told of
 	}
 	state := s.transactionState()

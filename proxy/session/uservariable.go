@@ -6,16 +6,17 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/sysvars"
+	"locus/proxy/txn"
 	"locus/router/plan"
 )
 
 // learn reads user variables from the connection on which a statement assigned
 // them, so that every other one carries them too.
-func (s *Session) learn(l lease, names []string) {
+func (s *Session) learn(l txn.Lease, names []string) {
 	if len(names) == 0 {
 		return
 	}
-	rows, err := l.conn.Own().Query(s.ctx, sysvars.AskUserVariables(names))
+	rows, err := l.Conn.Own().Query(s.ctx, sysvars.AskUserVariables(names))
 	if err != nil {
 		s.losesValues(l, errUnkept)
 		return
@@ -29,8 +30,8 @@ func (s *Session) learn(l lease, names []string) {
 		s.losesValues(l, err)
 		return
 	}
-	l.conn.Adopt(next)
-	s.invalidate(carried, l.conn)
+	l.Conn.Adopt(next)
+	s.conns.Invalidate(carried, l.Conn)
 	s.carry(next)
 }
 
@@ -41,8 +42,8 @@ var errUnkept = &plan.Refusal{Code: plan.TooLarge, Message: "user variables that
 // losesValues ends the session before its next statement, which would not see what the
 // last one has assigned: the client has the answer to that already. Nobody else gets the
 // connection.
-func (s *Session) losesValues(l lease, why error) {
-	l.conn.Note(backend.Unknown)
+func (s *Session) losesValues(l txn.Lease, why error) {
+	l.Conn.Note(backend.Unknown)
 	s.unkept = why
 }
 
@@ -50,10 +51,10 @@ func (s *Session) losesValues(l lease, why error) {
 // list their names; of one that doesn't (performance_schema is off, or not for the
 // proxy's account) only those are read that the session has, and new ones stay unknown
 // to other connections.
-func (s *Session) learnAll(l lease) {
-	rows, err := l.conn.Own().Query(s.ctx, s.flavor().UserVariables())
+func (s *Session) learnAll(l txn.Lease) {
+	rows, err := l.Conn.Own().Query(s.ctx, s.flavor().UserVariables())
 	if err != nil {
-		if refused(err) {
+		if txn.IsRefusal(err) {
 			s.learn(l, s.vars.UserVariables())
 		}
 		return

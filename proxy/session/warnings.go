@@ -4,12 +4,13 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/sysvars"
+	"locus/proxy/txn"
 )
 
 // keepWarnings fetches a statement's warnings while the connection is still the
 // session's.
-func (s *Session) keepWarnings(l lease) {
-	rows, err := l.conn.Own().Query(s.ctx, sysvars.AskWarnings)
+func (s *Session) keepWarnings(l txn.Lease) {
+	rows, err := l.Conn.Own().Query(s.ctx, sysvars.AskWarnings)
 	if err != nil {
 		return
 	}

@@ -2,19 +2,17 @@ package session
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"locus/idgen/cipher"
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
-	"locus/proxy/backend"
 	"locus/proxy/flavor"
 	"locus/proxy/meter"
 	"locus/proxy/session/fence"
 	"locus/proxy/sysvars"
 	"locus/proxy/trace"
-	"locus/proxy/twophase"
+	"locus/proxy/txn"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
@@ -47,52 +45,25 @@ type World struct {
 // flavor is that of the shards.
 func (s *Session) flavor() flavor.Flavor { return s.World().Flavor }
 
-// Pools gives the connections to a shard.
-type Pools interface {
-	Pool(router.ShardName) (*backend.Pool, bool)
-	// Replica gives those to a server whose rows may be late.
-	Replica(router.ShardName) (*backend.Pool, bool)
-	// Versions are those of all servers, replicas too.
-	Versions() []string
-}
-
 // IDs issues n consecutive order IDs of a layout of the table's for a gene, and
 // gives the layout and the first. An error means that none of them was given out.
 type IDs interface {
 	Issue(ctx context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.Layout, orderid.ID, error)
 }
 
-// Spanning says what a transaction does when it touches a second shard.
-type Spanning uint8
-
-const (
-	// XA commits in two phases, all or nothing (package twophase).
-	XA Spanning = iota
-	// Multi commits shard by shard, in order; a failure after the first commit
-	// is reported as such.
-	Multi
-	// Single refuses.
-	Single
-)
-
 // Services are what all sessions of a process share. The fields don't change
 // once the first session runs.
 type Services struct {
-	World    func() *World
-	Pools    Pools
+	txn.Services
+	World func() *World
+	// Versions are those of all servers, replicas too.
+	Versions func() []string
 	Sessions Sessions
 	IDs      IDs
 	// Generators are for NEXT VALUE FOR; nil: there are none.
 	Generators Generators
 	// Ring is the keys of the moment; it gives nil where there are none.
-	Ring     func() *cipher.Ring
-	Spanning Spanning
-	// Coordinator names and recovers transactions over several shards; needed
-	// with XA.
-	Coordinator *twophase.Coordinator
-	// Stop is called at named points of a commit over several shards, for tests
-	// that end the process there. May be nil.
-	Stop func(point string)
+	Ring func() *cipher.Ring
 	// MaxStatement bounds a command's payload in bytes, as max_allowed_packet does.
 	MaxStatement int
 	// Memory bounds what all sessions keep from command to command.
@@ -103,7 +74,6 @@ type Services struct {
 	Meter *meter.Meter
 	// Tracer decides which statements are traced; nil: none is.
 	Tracer *trace.Tracer
-	Log    *slog.Logger
 	// Began is when the process began to serve, and Clients counts those it has
 	// now: for COM_STATISTICS.
 	Began   time.Time

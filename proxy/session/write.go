@@ -14,6 +14,9 @@ import (
 // textCollation is utf8mb4_general_ci, which every server and client knows.
 const textCollation = 45
 
+// statusReadOnly is SERVER_STATUS_IN_TRANS_READONLY.
+const statusReadOnly = 0x2000
+
 // binaryCollation is that of numbers and bytes.
 const binaryCollation = 63
 
@@ -26,10 +29,10 @@ func (s *Session) status() uint16 {
 	if s.vars.Autocommit {
 		flags |= mysql.SERVER_STATUS_AUTOCOMMIT
 	}
-	if s.txn.active() {
+	if s.conns.Active() {
 		flags |= mysql.SERVER_STATUS_IN_TRANS
 	}
-	if s.txn.how.Access == stmt.ReadOnly {
+	if s.conns.How().Access == stmt.ReadOnly {
 		flags |= statusReadOnly
 	}
 	if s.vars.Mode&stmt.NoBackslash != 0 { // clients escape by it
@@ -71,12 +74,12 @@ func (s *Session) writeOK(ok wire.OK) error {
 func (s *Session) writeError(err error) error {
 	e := s.clientError(err)
 	var end error
-	if s.txn.lost {
+	if s.conns.Lost() {
 		e = fail(e.Code, e.State, "%s; the transaction was rolled back and this connection is closed", e.Message)
 		end = errTransactionLost
 	}
-	if s.lostPins != "" {
-		e = fail(e.Code, e.State, "%s; with it the session lost what it had there (%s), and this connection is closed", e.Message, s.lostPins)
+	if state := s.conns.LostState(); state != "" {
+		e = fail(e.Code, e.State, "%s; with it the session lost what it had there (%s), and this connection is closed", e.Message, state)
 		end = errTransactionLost
 	}
 	if s.unkept != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"locus/proxy/twophase"
+	"locus/proxy/txn"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -19,7 +20,6 @@ import (
 // Of XA, as MySQL numbers them.
 const (
 	erXAOutside = 1400 // XAER_OUTSIDE
-	erXABarred  = 1399 // XAER_RMFAIL
 )
 
 // ours is what the names of transactions over several shards begin with.
@@ -33,53 +33,23 @@ func (s *Session) runXA(r *request) error {
 		return s.recoverXA(b)
 	case !s.account.Admin && (!b.Named || slices.ContainsFunc(b.Names, func(name string) bool { return strings.Contains(name, ours) })):
 		return &plan.Refusal{Code: plan.Unsupported, Message: "XA of a name that begins with locus-, or that isn't a plain text: the proxies' own transactions have those, and proxies finish them; give it another name, in quotes"}
-	case b.Verb == "start" && s.txn.running() && !s.pins.has(globalTransaction):
+	case b.Verb == "start" && s.conns.Running() && !s.conns.Reserved(txn.GlobalTransaction):
 		return fail(erXAOutside, "XAE09", "XAER_OUTSIDE: Some work is done outside global transaction")
 	}
 	return s.runOn(r, r.world.Catalog.First())
 }
 
-// stayForXA follows the client's transaction from one phase to the next.
-func (s *Session) stayForXA(l lease, r *request) {
-	switch r.plan.Statement.Branch.Verb {
-	case "start":
-		s.pin(l, globalTransaction)
-		s.pins.phase = "ACTIVE"
-	case "end":
-		s.phaseXA("IDLE")
-	case "prepare":
-		if s.phaseXA("PREPARED"); !r.world.Flavor.BindsPrepared() {
-			s.endXA(l)
-		}
-	case "commit", "rollback":
-		s.endXA(l)
-	}
-}
-
-func (s *Session) phaseXA(phase string) {
-	if s.pins.has(globalTransaction) {
-		s.pins.phase = phase
-	}
-}
-
-func (s *Session) endXA(l lease) {
-	if s.pins.has(globalTransaction) {
-		l.conn.SetStatus(s.scanner.Status())
-		s.unpin(globalTransaction, l.conn)
-	}
-}
-
 // withinXA refuses what can't be a part of the client's XA transaction.
 func (s *Session) withinXA(r *request) error {
-	if !s.pins.has(globalTransaction) {
+	if !s.conns.Reserved(txn.GlobalTransaction) {
 		return nil
 	}
 	switch st := r.plan.Statement; st.Kind {
 	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.CreateSchema, stmt.Unlock:
-		return s.barredByXA()
+		return s.conns.BarredByXA()
 	default:
 		if st.Effects&stmt.Commits != 0 {
-			return s.barredByXA()
+			return s.conns.BarredByXA()
 		}
 	}
 	switch r.plan.Place {
@@ -92,12 +62,6 @@ func (s *Session) withinXA(r *request) error {
 	case plan.Session, plan.Any, plan.Rewritten:
 	}
 	return nil
-}
-
-// barredByXA is the servers' refusal of what would end the transaction by other
-// means than XA.
-func (s *Session) barredByXA() error {
-	return fail(erXABarred, "XAE07", "XAER_RMFAIL: The command cannot be executed when global transaction is in the  %s state", s.pins.phase)
 }
 
 // recoverXA shows what is prepared, but for the branches of the proxies' own

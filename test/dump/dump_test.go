@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"locus/proxy/session"
+	"locus/proxy/txn"
 	"locus/test/servers"
 	"locus/test/shop"
 )
@@ -89,7 +89,7 @@ DELIMITER ;
 
 func TestADumpOfUndeclaredTables(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
-		s := shop.Start(t, engine, shop.Options{Spanning: session.Multi})
+		s := shop.Start(t, engine, shop.Options{Spanning: txn.Multi})
 		dump, client := programs(t, engine)
 		first := s.Servers[0]
 		proxy, shard := place(s.Addr, shop.User, shop.Password), place(first.Addr(), first.User, first.Password)
@@ -122,7 +122,7 @@ func TestADumpOfUndeclaredTables(t *testing.T) {
 
 func TestADumpOfShardedTables(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
-		s := shop.Start(t, engine, shop.Options{Spanning: session.XA})
+		s := shop.Start(t, engine, shop.Options{Spanning: txn.XA})
 		dump, client := programs(t, engine)
 		proxy := place(s.Addr, shop.User, shop.Password)
 		var inserts strings.Builder

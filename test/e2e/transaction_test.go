@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"locus/proxy/session"
+	"locus/proxy/txn"
 	"locus/test/servers"
 	"locus/test/shop"
 )
@@ -54,7 +54,7 @@ func TestTransactionsOfOneShard(t *testing.T) {
 }
 
 func TestATransactionThatNeedsASecondShard(t *testing.T) {
-	each(t, shop.Options{Spanning: session.Single}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+	each(t, shop.Options{Spanning: txn.Single}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		tx := begin(t, db)
 		exec(t, tx, "INSERT INTO test_order (buyer_uid) VALUES (?)", 42)
 		_, err := tx.Exec("INSERT INTO test_order (buyer_uid) VALUES (?)", 0)
@@ -74,12 +74,12 @@ func TestATransactionThatNeedsASecondShard(t *testing.T) {
 }
 
 func TestATransactionOverShards(t *testing.T) {
-	for name, spanning := range map[string]session.Spanning{"xa": session.XA, "multi": session.Multi} {
+	for name, spanning := range map[string]txn.Spanning{"xa": txn.XA, "multi": txn.Multi} {
 		t.Run(name, func(t *testing.T) { transactionOverShards(t, spanning) })
 	}
 }
 
-func transactionOverShards(t *testing.T, spanning session.Spanning) {
+func transactionOverShards(t *testing.T, spanning txn.Spanning) {
 	each(t, shop.Options{Spanning: spanning}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		tx := begin(t, db)
 		exec(t, tx, "INSERT INTO test_order (buyer_uid, status) VALUES (?, 'a'), (?, 'b')", 42, 0)
@@ -174,7 +174,7 @@ func TestAClientThatLeavesRollsBack(t *testing.T) {
 }
 
 func TestReadsOfNoShardInParticularDoNotPlaceATransaction(t *testing.T) {
-	each(t, shop.Options{Spanning: session.Single}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+	each(t, shop.Options{Spanning: txn.Single}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		exec(t, db, "INSERT INTO product VALUES (1, 'cup', 9)")
 		tx := begin(t, db)
 		for _, q := range []string{"SELECT 1", "SELECT COUNT(*) FROM product"} {

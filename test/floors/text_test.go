@@ -41,7 +41,6 @@ var looksAtText = map[string][]string{
 		"proxy/session (*gathering).places",
 		"proxy/session (*gathering).summed",
 		"proxy/session (*gathering).literally",
-		"proxy/session (*gathering).sendAllOf",
 		"proxy/sysvars (*Answers).Rewrite",
 		"proxy/stamp (*Stamper).end",
 		"proxy/stamp (*writer).copyTo",

@@ -23,7 +23,7 @@ import (
 	"locus/migrate/cutover"
 	"locus/proxy"
 	"locus/proxy/handshake"
-	"locus/proxy/session"
+	"locus/proxy/txn"
 	"locus/router/cluster"
 )
 
@@ -94,7 +94,7 @@ func (c child) serve(ctx context.Context) error {
 	secrets := func(string) (string, error) { return c.Password, nil }
 	options := proxy.Options{
 		Declared: kv.Under(cluster.Prefix), Segments: kv.Under(cluster.SegmentPrefix), Secrets: secrets,
-		TLS: identity.TLS, RSA: identity.RSA, Name: name, Cluster: "histories", Spanning: session.XA,
+		TLS: identity.TLS, RSA: identity.RSA, Name: name, Cluster: "histories", Spanning: txn.XA,
 		RecoveryPatience: time.Second, DrainTimeout: time.Second, Log: log,
 		Acknowledge: func(version int64) error { presence.Set(card(version)); return nil },
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"locus/proxy/session"
+	"locus/proxy/txn"
 	"locus/test/shop"
 )
 
@@ -247,12 +247,12 @@ func TestNamedLocks(t *testing.T) {
 			t.Errorf("a lock that was let go: %s", got)
 		}
 		other.must(t, "DO 1") // what follows an answer is done before the next statement
-		now, _ := p.shop.Proxy.Status().Counts.Pinned(0)
+		now, _ := p.shop.Proxy.Status().Counts.Reserved(txn.NamedLock)
 		if now != 2 {
 			t.Errorf("%d sessions pinned for named locks, want 2", now)
 		}
 		p.alike(t, "BEGIN", "SELECT RELEASE_ALL_LOCKS()", "COMMIT", "SELECT IS_FREE_LOCK('b')")
-		if now, total := p.shop.Proxy.Status().Counts.Pinned(0); now != 1 || total != 2 {
+		if now, total := p.shop.Proxy.Status().Counts.Reserved(txn.NamedLock); now != 1 || total != 2 {
 			t.Errorf("%d sessions pinned for named locks and %d before, want 1 and 2", now, total)
 		}
 		p.proxy.must(t, "SELECT GET_LOCK('c', 0)")
@@ -303,7 +303,7 @@ func TestLockTables(t *testing.T) {
 		}
 		c.must(t, "UNLOCK TABLES")
 		other.must(t, "UPDATE test_order SET amount = 0 WHERE buyer_uid = 1")
-		if now, _ := p.shop.Proxy.Status().Counts.Pinned(1); now != 0 {
+		if now, _ := p.shop.Proxy.Status().Counts.Reserved(txn.LockedTables); now != 0 {
 			t.Errorf("%d connections pinned for locks, want none", now)
 		}
 	})
@@ -315,7 +315,7 @@ func TestHandlers(t *testing.T) {
 			"CREATE TABLE h (id INT PRIMARY KEY)", "INSERT INTO h VALUES (1), (2), (3)",
 			"HANDLER h OPEN AS x", "HANDLER x READ FIRST", "SELECT COUNT(*) FROM h", "HANDLER x READ NEXT LIMIT 5", "HANDLER x CLOSE", "HANDLER x READ FIRST",
 		)
-		if now, total := p.shop.Proxy.Status().Counts.Pinned(3); now != 0 || total != 1 {
+		if now, total := p.shop.Proxy.Status().Counts.Reserved(txn.Handler); now != 0 || total != 1 {
 			t.Errorf("%d connections pinned for handlers, and %d before; want 0 and 1", now, total)
 		}
 	})
@@ -354,7 +354,7 @@ func TestSetTransaction(t *testing.T) {
 }
 
 func TestAConsistentSnapshotIsOfItsMoment(t *testing.T) {
-	pairs(t, shop.Options{Spanning: session.XA}, func(t *testing.T, p *pair) {
+	pairs(t, shop.Options{Spanning: txn.XA}, func(t *testing.T, p *pair) {
 		p.alike(t, "CREATE TABLE snap (id INT PRIMARY KEY)", "INSERT INTO snap VALUES (1), (2)", "START TRANSACTION WITH CONSISTENT SNAPSHOT")
 		open(t, "another", p.shop.DB(t, nil)).must(t, "DELETE FROM snap")
 		if got := p.proxy.value(t, "SELECT COUNT(*) FROM snap"); got != "2" {

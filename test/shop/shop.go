@@ -14,7 +14,7 @@ import (
 	"locus/proxy"
 	"locus/proxy/backend"
 	"locus/proxy/handshake"
-	"locus/proxy/session"
+	"locus/proxy/txn"
 	"locus/router/cluster"
 	"locus/test/servers"
 )
@@ -41,7 +41,7 @@ type Options struct {
 	Servers  []*servers.Server // the test's own; nil: those that the package's tests share
 	Shards   int               // that own genes; default 2
 	Spare    int               // that own none
-	Spanning session.Spanning
+	Spanning txn.Spanning
 	Backends backend.Limits
 	Options  func(*proxy.Options)
 	// Tables are further tables of every server, and Declarations their lines

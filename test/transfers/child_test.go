@@ -17,7 +17,7 @@ import (
 	"locus/idgen/segment"
 	"locus/proxy"
 	"locus/proxy/handshake"
-	"locus/proxy/session"
+	"locus/proxy/txn"
 )
 
 // child is what a proxy's process is told. Hits of Stop are counted, and at the
@@ -45,7 +45,7 @@ func serveChild(text string) error {
 	p := proxy.New(proxy.Options{
 		Declared: fixed(c.Documents), Segments: noSegments{}, Name: "test", Cluster: "transfers",
 		Secrets: func(string) (string, error) { return c.Password, nil },
-		TLS:     identity.TLS, RSA: identity.RSA, Spanning: session.XA,
+		TLS:     identity.TLS, RSA: identity.RSA, Spanning: txn.XA,
 		RecoveryPatience: time.Second, DrainTimeout: time.Second,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Stop: func(point string) {

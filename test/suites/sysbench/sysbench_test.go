@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/proxy/session"
+	"locus/proxy/txn"
 	"locus/test/servers"
 	"locus/test/shop"
 	"locus/test/suites/stand"
@@ -83,7 +83,7 @@ var pointed = map[string][]string{
 func TestSharded(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, shop.Options{
-			Spanning: session.Multi,
+			Spanning: txn.Multi,
 			Tables: []string{`CREATE TABLE {schema}.sbtest1 (id INT NOT NULL PRIMARY KEY, k INT NOT NULL DEFAULT 0,
 				c CHAR(120) NOT NULL DEFAULT '', pad CHAR(60) NOT NULL DEFAULT '', gene SMALLINT UNSIGNED NOT NULL, KEY k_1 (k))`},
 			Declarations: "  {schema}.sbtest1: {kind: sharded, owner: id, gene: gene}\n",

@@ -1,4 +1,4 @@
-package session
+package txn
 
 import (
 	"slices"
@@ -27,14 +27,14 @@ func TestAShardThatJoinsIsSentXAStart(t *testing.T) {
 			list{"SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", start, "SAVEPOINT `begin`", "SAVEPOINT `b`"},
 		},
 	} {
-		txn := transaction{name: name, next: test.scope}
-		txn.open(test.how)
+		open := transaction{name: name, next: test.scope}
+		open.open(test.how)
 		for _, name := range test.marks {
-			if err := txn.mark(stmt.Mark{Verb: "savepoint", Name: name}, false); err != nil {
+			if err := open.mark(stmt.Mark{Verb: "savepoint", Name: name}, false); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got := txn.openingXA(); !slices.Equal(got, test.want) {
+		if got := open.openingXA(); !slices.Equal(got, test.want) {
 			t.Errorf("%+v becomes %q, want %q", test, got, test.want)
 		}
 	}

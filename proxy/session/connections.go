@@ -1,0 +1,79 @@
+package session
+
+import (
+	"context"
+	"time"
+
+	"locus/proxy/backend"
+	"locus/proxy/flavor"
+	"locus/proxy/trace"
+	"locus/proxy/txn"
+	"locus/router"
+)
+
+// undoTime bounds what takes a statement's traces away.
+const undoTime = txn.UndoTime
+
+// environment is what the session's connections are told of it.
+func (s *Session) environment() txn.Environment {
+	of := neighbour{s}
+	return txn.Environment{ID: s.id, Context: s.ctx, Client: of, Interrupts: of, Observer: of}
+}
+
+// neighbour is the session as its connections see it.
+type neighbour struct{ s *Session }
+
+func (n neighbour) Settings() *backend.Settings { return n.s.vars.Settings }
+func (n neighbour) Profile() backend.Profile    { return n.s.profile }
+func (n neighbour) Autocommit() bool            { return n.s.vars.Autocommit }
+func (n neighbour) Flavor() flavor.Flavor       { return n.s.flavor() }
+func (n neighbour) Unwanted() error             { return n.s.interrupts.Unwanted() }
+func (n neighbour) Waits() context.Context      { return n.s.interrupts.Waits() }
+func (n neighbour) Remove(c *backend.Conn) bool { return n.s.interrupts.Remove(c) }
+func (n neighbour) Shield()                     { n.s.interrupts.Shield() }
+func (n neighbour) Unshield()                   { n.s.interrupts.Unshield() }
+func (n neighbour) Waited(d time.Duration)      { n.s.timing.waited += d }
+func (n neighbour) Trace() *trace.Statement     { return n.s.timing.trace }
+
+func (n neighbour) Await(pool *backend.Pool, c *backend.Conn) error {
+	return n.s.interrupts.Await(pool, c)
+}
+
+// Reserves shows others what is reserved.
+func (n neighbour) Reserves() {
+	words, thread := n.s.conns.ReservedWords(), n.s.conns.ReservedThread(n.s.World().Catalog.First())
+	n.s.activity.set(func(a *activity) { a.pinned, a.kept = words, thread })
+}
+
+// purpose is what a statement's connections are acquired for.
+func (s *Session) purpose(r *request) (m txn.Mode) {
+	if r.outside {
+		m |= txn.Outside
+	}
+	if s.replica {
+		m |= txn.Late
+	}
+	if mayWrite(r.plan) {
+		m |= txn.Writes
+	}
+	return m
+}
+
+// home is the shard that the transaction is on, or another one.
+func (s *Session) home(otherwise router.ShardName) router.ShardName {
+	if home, ok := s.conns.Home(); ok {
+		return home
+	}
+	return otherwise
+}
+
+// unsent ends a lease on which a statement could not be sent. What a server has refused
+// is its PREPARE: neither the statement nor an opening has left.
+func unsent(l txn.Lease, err error) error {
+	if txn.IsRefusal(err) {
+		l.Release()
+	} else {
+		l.Lost()
+	}
+	return err
+}

@@ -1,0 +1,94 @@
+package txn
+
+import (
+	"slices"
+	"strings"
+
+	"locus/router/stmt"
+)
+
+// Next is SET TRANSACTION … for the transaction to come; empty: nothing was said.
+func (c *Connections) Next() string { return c.next }
+
+// SetNext says so.
+func (c *Connections) SetNext(text string) { c.next = text }
+
+// Untell has a reserved connection forget a SET TRANSACTION that its statement had no
+// use for: whoever needs it next is told, which may be another one.
+func (c *Connections) Untell() {
+	conn := c.toldNext
+	c.toldNext = nil
+	if conn == nil || c.next == "" || conn.InTransaction() {
+		return
+	}
+	if r := c.reserved.of(conn); r != nil {
+		if _, err := conn.Own().Exec(c.awaiting, "ROLLBACK"); err != nil {
+			c.discard(r.branch)
+		}
+	}
+}
+
+// Characteristic is what SET has said of transactions: their isolation level, or whether
+// they read only.
+type Characteristic struct {
+	What string // "isolation" or "read_only"
+	// Next: it was said of the next transaction alone. Else it was said of all to come.
+	Next bool
+	// Clause is the characteristic as SET TRANSACTION has it. If it was said of all to come
+	// it is that of the transaction under way; empty: there is none.
+	Clause string
+}
+
+// Characterize takes one, and gives the SET TRANSACTION of the next one from what it was
+// so far. What is set for all is for the next one too.
+func (c *Connections) Characterize(next string, one Characteristic) string {
+	if one.Next {
+		return with(next, one)
+	}
+	c.fix(one)
+	if !c.Active() {
+		return without(next, one.What)
+	}
+	return next
+}
+
+// fix has shards that join be told a characteristic that they had by themselves so
+// far, unless they are told one already: the transaction that is under way stays on them
+// what it was begun as, whatever the session sets for the ones to come.
+func (t *transaction) fix(c Characteristic) {
+	if c.Clause == "" || c.What == "read_only" && t.how.Access != stmt.AnyAccess || without(t.scope, c.What) != t.scope {
+		return
+	}
+	scope := with(t.scope, c)
+	if t.scope != "" {
+		t.opening[0] = scope
+	} else {
+		t.opening = slices.Insert(t.opening, 0, scope)
+	}
+	t.scope = scope
+}
+
+// with adds to SET TRANSACTION, which has an isolation level, an access mode or both.
+func with(have string, c Characteristic) string {
+	text := beginsNext + c.Clause
+	if rest := without(have, c.What); rest != "" {
+		text += ", " + strings.TrimPrefix(rest, beginsNext)
+	}
+	return text
+}
+
+// without takes a characteristic out of a SET TRANSACTION; it is empty if none is left.
+func without(have, what string) string {
+	var rest []string
+	for old := range strings.SplitSeq(strings.TrimPrefix(have, beginsNext), ", ") {
+		if old != "" && strings.HasPrefix(old, "READ") != (what == "read_only") {
+			rest = append(rest, old)
+		}
+	}
+	if len(rest) == 0 {
+		return ""
+	}
+	return beginsNext + strings.Join(rest, ", ")
+}
+
+const beginsNext = "SET TRANSACTION "

@@ -1,0 +1,145 @@
+package txn
+
+import (
+	"testing"
+
+	"locus/proxy/flavor"
+	"locus/router/stmt"
+)
+
+func TestSetTransaction(t *testing.T) {
+	text := with("", Characteristic{What: "isolation", Clause: "ISOLATION LEVEL SERIALIZABLE"})
+	text = with(text, Characteristic{What: "read_only", Clause: "READ ONLY"})
+	if text != "SET TRANSACTION READ ONLY, ISOLATION LEVEL SERIALIZABLE" {
+		t.Error(text)
+	}
+	if text = with(text, Characteristic{What: "read_only", Clause: "READ WRITE"}); text != "SET TRANSACTION READ WRITE, ISOLATION LEVEL SERIALIZABLE" {
+		t.Error(text)
+	}
+	if text = without(text, "isolation"); text != "SET TRANSACTION READ WRITE" {
+		t.Error(text)
+	}
+	if text = without(text, "read_only"); text != "" {
+		t.Error(text)
+	}
+}
+
+// SET TRANSACTION is for the next transaction: on every shard of it, or a statement's own.
+func TestNext(t *testing.T) {
+	const next = "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE"
+	s := newStand(t, XA)
+	s.SetNext(next)
+	s.must("s0", "SELECT a", 0)
+	s.must("s1", "SELECT a", Outside)
+	s.sent("s0", next, "SELECT a")
+	s.sent("s1", "SELECT a")
+	begin(t, s)
+	if s.Next() != "" {
+		t.Error("it is told to the next one as well")
+	}
+	s.must("s0", "UPDATE a", Writes)
+	s.must("s1", "UPDATE a", Writes)
+	s.sent("s0", next, "BEGIN", "UPDATE a")
+	s.sent("s1", next, "XA START t1", "UPDATE a")
+}
+
+// A reserved connection forgets what its statement had no use for.
+func TestUntell(t *testing.T) {
+	const next = "SET TRANSACTION READ ONLY"
+	s := newStand(t, XA)
+	s.Untell()
+	s.reserve("s0", NamedLock)
+	s.SetNext(next)
+	s.must("s0", "DO 1", 0)
+	s.Untell()
+	s.Untell()
+	s.sent("s0", next, "DO 1", "ROLLBACK")
+	s.must("s0", "DO 1", 0)
+	s.shards["s0"].fail(fault{prefix: "ROLLBACK", cut: before})
+	s.Untell()
+	if s.LostState() == "" {
+		t.Error("it is still reserved")
+	}
+	s.SetNext("")
+}
+
+// What a session sets for the transactions to come changes nothing of the one under way,
+// and takes the place of what was said of the next one.
+func TestCharacterize(t *testing.T) {
+	const next = "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE"
+	said := func(what, clause string) Characteristic { return Characteristic{What: what, Clause: clause} }
+	s := newStand(t, XA)
+	if text := s.Characterize("", Characteristic{"isolation", true, "ISOLATION LEVEL SERIALIZABLE"}); text != next {
+		t.Error(text)
+	}
+	if text := s.Characterize(next, said("isolation", "")); text != "" {
+		t.Error(text)
+	}
+	begin(t, s)
+	s.must("s0", "UPDATE a", Writes)
+	for _, c := range []Characteristic{
+		said("isolation", "ISOLATION LEVEL READ COMMITTED"), said("isolation", "ISOLATION LEVEL SERIALIZABLE"), // which is said already
+		said("read_only", "READ WRITE"),
+	} {
+		if text := s.Characterize(next, c); text != next {
+			t.Error(text)
+		}
+	}
+	s.must("s1", "UPDATE a", Writes)
+	s.sent("s1", "SET TRANSACTION READ WRITE, ISOLATION LEVEL READ COMMITTED", "XA START t1", "UPDATE a")
+	s.RollBack()
+	if err := s.Begin(stmt.Opening{Access: stmt.ReadOnly}); err != nil {
+		t.Fatal(err)
+	}
+	s.Characterize("", said("read_only", "READ WRITE"))
+	s.must("s2", "SELECT a", 0)
+	s.sent("s2", "START TRANSACTION READ ONLY", "SELECT a")
+}
+
+// AND CHAIN begins another one like it. MySQL's BEGIN does too.
+func TestChained(t *testing.T) {
+	const next = "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE"
+	s := newStand(t, XA)
+	s.client.flavor = flavor.MySQL
+	s.SetNext(next)
+	if err := s.Begin(stmt.Opening{Access: stmt.ReadOnly}); err != nil {
+		t.Fatal(err)
+	}
+	again := s.Chained()
+	if err := s.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := again(); err != nil {
+		t.Fatal(err)
+	}
+	s.must("s0", "SELECT a", 0)
+	begin(t, s)
+	if s.How().Access != stmt.ReadOnly {
+		t.Errorf("%+v", s.How())
+	}
+	s.must("s0", "SELECT a", 0)
+	s.sent("s0", next, "START TRANSACTION READ ONLY", "SELECT a", "COMMIT", next, "START TRANSACTION READ ONLY", "SELECT a")
+}
+
+// A snapshot is of the moment of BEGIN.
+func TestJoin(t *testing.T) {
+	s := newStand(t, XA)
+	begin(t, s)
+	if err := s.Join("s0"); err != nil {
+		t.Error(err)
+	}
+	s.must("s0", "SELECT a", 0)
+	s.sent("s0", "BEGIN", "SELECT a")
+	for name, f := range map[string]fault{"refused": {prefix: "BEGIN", code: 1}, "lost": {prefix: "BEGIN", cut: before}} {
+		s := newStand(t, XA)
+		begin(t, s)
+		s.shards["s0"].fail(f)
+		if s.Join("s0") == nil {
+			t.Errorf("%s: it has joined", name)
+		}
+		s.is(false)
+		if s.Lost() != (name == "lost") {
+			t.Errorf("%s: lost: %t", name, s.Lost())
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package txn
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"locus/proxy/backend"
+	"locus/proxy/twophase"
+	"locus/router"
+)
+
+// Commit ends the transaction on every shard that joined. What it could not
+// commit it names, and says what happened elsewhere.
+func (c *Connections) Commit() error {
+	if c.Reserved(GlobalTransaction) {
+		return c.BarredByXA()
+	}
+	c.Shield()
+	defer c.Unshield()
+	branches := c.branches
+	if c.Spanning == XA && len(branches) > 1 && !c.Reserved(LockedTables) {
+		return c.commitSpanning()
+	}
+	for i, b := range branches {
+		err := c.commitOne(c.awaiting, b)
+		if err == nil {
+			c.giveBack(b)
+			continue
+		}
+		c.giveBackAfter(b, err)
+		c.rollback(branches[i+1:])
+		c.end()
+		return c.commitFailure(err, b.Shard, branches[:i], branches[i+1:], len(branches))
+	}
+	if len(branches) > 0 {
+		c.Counts.Transactions.count(len(branches), twophase.Committed)
+	}
+	c.end()
+	return nil
+}
+
+func (c *Connections) commitFailure(err error, at router.ShardName, done, rest []branch, shards int) error {
+	_, refused := refusal(err)
+	undone := refused || backend.NotSent(err)
+	outcome := "whether it was committed there is unknown"
+	if undone {
+		outcome = "it was rolled back there"
+	}
+	verdict := twophase.Unknown
+	if undone && len(done) == 0 {
+		verdict = twophase.RolledBack
+	}
+	c.Counts.Transactions.count(shards, verdict)
+	if refused && len(done) == 0 {
+		return err
+	}
+	text := fmt.Sprintf("commit on shard %s: %v; %s", at, err, outcome)
+	for i, b := range done {
+		if i == 0 {
+			text += "; it is committed on " + string(b.Shard)
+			continue
+		}
+		text += ", " + string(b.Shard)
+	}
+	for _, b := range rest {
+		text += fmt.Sprintf("; it was rolled back on %s", b.Shard)
+	}
+	return fail(erCommitError, stateGeneral, "%s", text)
+}
+
+// commitOne commits one branch by itself.
+func (c *Connections) commitOne(ctx context.Context, b branch) error {
+	if !b.xa {
+		_, err := b.Conn.Own().Exec(ctx, "COMMIT")
+		return err
+	}
+	if _, err := b.Conn.Own().Exec(ctx, c.name.End()); err != nil {
+		return err
+	}
+	_, err := b.Conn.Own().Exec(ctx, c.name.CommitOnePhase())
+	return err
+}
+
+// RollBack ends the transaction without its effects. It can't fail: a
+// connection that does not obey is closed, which rolls back as well.
+func (c *Connections) RollBack() {
+	if len(c.branches) > 0 {
+		c.Counts.Transactions.count(len(c.branches), twophase.RolledBack)
+	}
+	c.rollback(c.branches)
+	c.end()
+}
+
+// UndoTime bounds a rollback; after it the connection is closed instead.
+const UndoTime = 5 * time.Second
+
+func (c *Connections) rollback(branches []branch) {
+	if len(branches) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(c.awaiting, UndoTime)
+	defer cancel()
+	for _, b := range branches {
+		if err := c.rollbackOne(ctx, b); err != nil {
+			c.discard(b)
+			continue
+		}
+		c.giveBack(b)
+	}
+}
+
+// rollbackOne rolls one branch back. It may be in a state in which it can't be
+// ended, after a deadlock, or be rolled back already.
+func (c *Connections) rollbackOne(ctx context.Context, b branch) error {
+	if !b.xa {
+		_, err := b.Conn.Own().Exec(ctx, "ROLLBACK")
+		return err
+	}
+	if !b.prepared {
+		if _, err := b.Conn.Own().Exec(ctx, c.name.End()); err != nil && !IsRefusal(err) {
+			return err
+		}
+	}
+	_, err := b.Conn.Own().Exec(ctx, c.name.Rollback())
+	return err
+}

@@ -1,0 +1,260 @@
+package txn
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/twophase"
+	"locus/router"
+	"locus/router/stmt"
+)
+
+// A transaction of one shard is committed there, and what is known of a commit that fails
+// is told.
+func TestCommitOnOneShard(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault
+		code    uint16
+		text    string
+		verdict twophase.Verdict
+	}{
+		"done":    {fault{prefix: "none"}, 0, "", twophase.Committed},
+		"refused": {fault{prefix: "COMMIT", code: 3101, ends: true}, 3101, "refused", twophase.RolledBack},
+		"lost":    {fault{prefix: "COMMIT", cut: before}, erCommitError, "whether it was committed there is unknown", twophase.Unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStand(t, XA)
+			begin(t, s)
+			s.must("s0", "UPDATE a", Writes)
+			s.shards["s0"].fail(c.fault)
+			if err := s.Commit(); c.code == 0 && err != nil {
+				t.Error(err)
+			} else if c.code != 0 {
+				says(t, err, c.code, c.text)
+			}
+			s.is(false)
+			s.sent("s0", "BEGIN", "UPDATE a", "COMMIT")
+			s.ended(c.verdict, 1, 0)
+			if s.client.shields != 2 { // BEGIN commits as well
+				t.Errorf("shielded %d times", s.client.shields)
+			}
+		})
+	}
+}
+
+// Nothing that nobody has begun on a shard costs nothing.
+func TestCommitOfNothing(t *testing.T) {
+	s := newStand(t, XA)
+	begin(t, s)
+	if err := s.Commit(); err != nil {
+		t.Error(err)
+	}
+	s.is(false)
+	s.ended(twophase.Committed, 0, 0)
+}
+
+// Shard by shard, what happened elsewhere is told.
+func TestCommitShardByShard(t *testing.T) {
+	for name, c := range map[string]struct {
+		at      router.ShardName
+		fault   fault
+		code    uint16
+		text    string
+		verdict twophase.Verdict
+	}{
+		"done":           {"s0", fault{prefix: "none"}, 0, "", twophase.Committed},
+		"first refused":  {"s0", fault{prefix: "COMMIT", code: 3101, ends: true}, 3101, "refused", twophase.RolledBack},
+		"second refused": {"s1", fault{prefix: "COMMIT", code: 3101, ends: true}, erCommitError, "it was rolled back there; it is committed on s0; it was rolled back on s2", twophase.Unknown},
+		"last lost":      {"s2", fault{prefix: "COMMIT", cut: within}, erCommitError, "whether it was committed there is unknown; it is committed on s0, s1", twophase.Unknown},
+		"first lost":     {"s0", fault{prefix: "COMMIT", cut: before}, erCommitError, "is unknown; it was rolled back on s1; it was rolled back on s2", twophase.Unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStand(t, Multi)
+			begin(t, s)
+			for _, shard := range []router.ShardName{"s0", "s1", "s2"} {
+				s.must(shard, "UPDATE a", Writes)
+				s.sent(shard, "BEGIN", "UPDATE a")
+			}
+			s.shards[c.at].fail(c.fault)
+			if err := s.Commit(); c.code == 0 && err != nil {
+				t.Error(err)
+			} else if c.code != 0 {
+				says(t, err, c.code, c.text)
+			}
+			s.is(false)
+			s.ended(c.verdict, 0, 1)
+		})
+	}
+}
+
+// What has only read is left out of the two phases.
+func TestWhoTakesPart(t *testing.T) {
+	for name, c := range map[string]struct {
+		writes []router.ShardName
+		want   map[router.ShardName][]string
+	}{
+		"nobody writes": {nil, map[router.ShardName][]string{
+			"s0": {"COMMIT"}, "s1": {"XA END t1", "XA COMMIT t1 ONE PHASE"}, "s2": {"XA END t1", "XA COMMIT t1 ONE PHASE"},
+		}},
+		"home writes": {[]router.ShardName{"s0"}, map[router.ShardName][]string{
+			"s0": {"COMMIT"}, "s1": {"XA END t1", "XA COMMIT t1 ONE PHASE"}, "s2": {"XA END t1", "XA COMMIT t1 ONE PHASE"},
+		}},
+		"another writes": {[]router.ShardName{"s1"}, map[router.ShardName][]string{
+			"s0": {"COMMIT"}, "s1": {"XA END t1", "XA COMMIT t1 ONE PHASE"}, "s2": {"XA END t1", "XA COMMIT t1 ONE PHASE"},
+		}},
+		"home and another": {[]router.ShardName{"s0", "s2"}, map[router.ShardName][]string{
+			"s0": {"DO 0", "INSERT decision [s2]", "COMMIT"}, "s1": {"XA END t1", "XA COMMIT t1 ONE PHASE"}, "s2": {"XA END t1", "XA PREPARE t1", "XA COMMIT t1"},
+		}},
+		"two others": {[]router.ShardName{"s2", "s1"}, map[router.ShardName][]string{
+			"s0": {"DO 0", "INSERT decision [s1 s2]", "COMMIT"}, "s1": {"XA END t1", "XA PREPARE t1", "XA COMMIT t1"}, "s2": {"XA END t1", "XA PREPARE t1", "XA COMMIT t1"},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := spanned(t, c.writes...)
+			if err := s.Commit(); err != nil {
+				t.Error(err)
+			}
+			s.is(false)
+			s.ended(twophase.Committed, 0, 1)
+			for shard, want := range c.want {
+				s.sent(shard, want...)
+			}
+			if forgets := slices.Equal(s.coordinator.calls, []string{"forget t1"}); forgets != (len(c.writes) > 1) {
+				t.Errorf("%v", s.coordinator.calls)
+			}
+		})
+	}
+}
+
+// spanned has a transaction on three shards, some of which it has written on.
+func spanned(t testing.TB, writes ...router.ShardName) *stand {
+	t.Helper()
+	s := newStand(t, XA)
+	begin(t, s)
+	for _, shard := range []router.ShardName{"s0", "s1", "s2"} {
+		var m Mode
+		if slices.Contains(writes, shard) {
+			m = Writes
+		}
+		s.must(shard, "SELECT a", m)
+		s.shards[shard].sent()
+	}
+	return s
+}
+
+// What becomes of a transaction that both s0, its home, and s1 have written on, if
+// something goes wrong at each of the steps.
+func TestTwoPhasesThatFail(t *testing.T) {
+	for name, c := range map[string]struct {
+		at      router.ShardName
+		fault   fault
+		settles twophase.Verdict
+		code    uint16 // 0: committed
+		text    string
+		verdict twophase.Verdict
+		calls   []string
+	}{
+		"reader lost":         {"s2", fault{prefix: "XA COMMIT", cut: before}, 0, erCommitError, "was rolled back on every shard", twophase.RolledBack, nil},
+		"reader refused":      {"s2", fault{prefix: "XA END", code: 1614}, 0, mysql.ER_LOCK_DEADLOCK, "was rolled back on every shard", twophase.RolledBack, nil},
+		"prepare refused":     {"s1", fault{prefix: "XA PREPARE", code: 1402}, 0, mysql.ER_LOCK_DEADLOCK, "was rolled back on every shard", twophase.RolledBack, nil},
+		"prepare lost":        {"s1", fault{prefix: "XA PREPARE", cut: before}, 0, erCommitError, "was rolled back on every shard", twophase.RolledBack, []string{"leave t1"}},
+		"home ended":          {"s0", fault{prefix: "DO 0", ends: true}, 0, erCommitError, "its server has ended the transaction", twophase.RolledBack, nil},
+		"home lost":           {"s0", fault{prefix: "DO 0", cut: within}, 0, erCommitError, "was rolled back on every shard", twophase.RolledBack, nil},
+		"decision forbidden":  {"s0", fault{prefix: "INSERT", code: mysql.ER_DUP_ENTRY}, 0, erCommitError, "recovery has rolled it back", twophase.RolledBack, nil},
+		"decision refused":    {"s0", fault{prefix: "INSERT", code: 1146}, 0, 1146, "insert the decision", twophase.RolledBack, []string{"doubt s0"}},
+		"decision lost":       {"s0", fault{prefix: "INSERT", cut: before}, 0, erCommitError, "insert the decision", twophase.RolledBack, []string{"doubt s0"}},
+		"committed after all": {"s0", fault{prefix: "COMMIT", cut: before}, twophase.Committed, 0, "", twophase.Committed, []string{"settle", "forget t1"}},
+		"rolled back":         {"s0", fault{prefix: "COMMIT", cut: before}, twophase.RolledBack, erCommitError, "was rolled back on every shard", twophase.RolledBack, []string{"settle"}},
+		"nobody knows":        {"s0", fault{prefix: "COMMIT", cut: before}, twophase.Unknown, erCommitError, "is not known yet", twophase.Unknown, []string{"settle", "leave t1"}},
+		"second phase lost":   {"s1", fault{prefix: "XA COMMIT", cut: before}, 0, 0, "", twophase.Committed, []string{"leave t1"}},
+		"recovery was first":  {"s1", fault{prefix: "XA COMMIT", code: mysql.ER_XAER_NOTA}, 0, 0, "", twophase.Committed, []string{"forget t1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := spanned(t, "s0", "s1")
+			s.coordinator.verdict = c.settles
+			if c.settles == twophase.Unknown {
+				s.coordinator.settled = errors.New("nobody answers")
+			}
+			s.shards[c.at].fail(c.fault)
+			if err := s.Commit(); c.code == 0 && err != nil {
+				t.Error(err)
+			} else if c.code != 0 {
+				says(t, err, c.code, c.text)
+			}
+			s.is(false)
+			s.ended(c.verdict, 0, 1)
+			if !slices.Equal(s.coordinator.calls, c.calls) {
+				t.Errorf("%v, want %v", s.coordinator.calls, c.calls)
+			}
+			begin(t, s) // the session goes on
+			s.must("s0", "UPDATE a", Writes)
+			s.must("s1", "UPDATE a", Writes)
+			s.RollBack()
+		})
+	}
+}
+
+// The one part that has written is committed by itself, or not at all.
+func TestTheOnlyWriterFails(t *testing.T) {
+	s := spanned(t, "s1")
+	s.shards["s1"].fail(fault{prefix: "XA COMMIT", code: 1402})
+	says(t, s.Commit(), 1402, "refused")
+	s.is(false)
+	s.ended(twophase.RolledBack, 0, 1)
+}
+
+// A process that ends at any of these points leaves what recovery can finish.
+func TestPointsOfACommit(t *testing.T) {
+	s := spanned(t, "s0", "s1", "s2")
+	if err := s.Commit(); err != nil {
+		t.Error(err)
+	}
+	want := []string{
+		"before-prepare", "after-prepare(0)", "after-prepare(1)", "after-prepare(2)", "before-decision", "decided", "after-decision",
+		"after-commit(0)", "after-commit(1)", "before-forget",
+	}
+	if !slices.Equal(s.stops, want) {
+		t.Errorf("%v, want %v", s.stops, want)
+	}
+}
+
+// A prepared branch can't be ended again before it is rolled back.
+func TestPreparedIsRolledBack(t *testing.T) {
+	s := spanned(t, "s0", "s1", "s2")
+	s.shards["s0"].fail(fault{prefix: "DO 0", ends: true})
+	if err := s.Commit(); err == nil {
+		t.Error("it is committed")
+	}
+	s.sent("s1", "XA END t1", "XA PREPARE t1", "XA ROLLBACK t1")
+	s.sent("s2", "XA END t1", "XA PREPARE t1", "XA ROLLBACK t1")
+}
+
+// A rollback that fails closes the connection, which rolls back too.
+func TestRollbackThatFails(t *testing.T) {
+	s := spanned(t, "s0", "s1")
+	s.shards["s0"].fail(fault{prefix: "ROLLBACK", cut: before})
+	s.shards["s1"].fail(fault{prefix: "XA END", code: 1399}) // rolled back already, say
+	s.shards["s2"].fail(fault{prefix: "XA END", cut: before})
+	s.RollBack()
+	s.is(false)
+	s.sent("s1", "XA END t1", "XA ROLLBACK t1")
+	s.ended(twophase.RolledBack, 0, 1)
+}
+
+// A client that has said BEGIN again goes on with what was said of the one before, on MySQL.
+func TestBeginCommits(t *testing.T) {
+	s := newStand(t, XA)
+	begin(t, s)
+	s.must("s0", "UPDATE a", Writes)
+	s.shards["s0"].fail(fault{prefix: "COMMIT", code: 3101, ends: true})
+	says(t, s.Begin(stmt.Opening{}), 3101, "refused")
+	s.is(false)
+	begin(t, s)
+	s.must("s0", "UPDATE a", Writes)
+	begin(t, s)
+	s.is(true)
+	s.sent("s0", "BEGIN", "UPDATE a", "COMMIT", "BEGIN", "UPDATE a", "COMMIT")
+}

@@ -1,0 +1,91 @@
+package txn
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/twophase"
+	"locus/router"
+	"locus/router/plan"
+)
+
+const (
+	erNetRead     = 1158
+	erCommitError = 1180
+	erSavepoint   = 1305
+	erXABarred    = 1399 // XAER_RMFAIL
+	stateLink     = "08S01"
+	stateGeneral  = "HY000"
+)
+
+var errUnread = errors.New("its answer was not read to the end")
+
+func fail(code uint16, state, format string, args ...any) *mysql.MyError {
+	return &mysql.MyError{Code: code, State: state, Message: fmt.Sprintf(format, args...)}
+}
+
+// refusal gives the error of a server, after which its connection works on.
+func refusal(err error) (*backend.ServerError, bool) { return errors.AsType[*backend.ServerError](err) }
+
+// lost tells an error with which the connection is gone.
+func lost(err error) bool {
+	_, ok := errors.AsType[*backend.LostError](err)
+	return ok
+}
+
+// Unregistered is the error of a shard that has no pool.
+func Unregistered(shard router.ShardName) error {
+	return fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "shard %s is not registered: declare it in cluster.yaml and run locus apply", shard)
+}
+
+func spansShards(have, want router.ShardName) error {
+	return &plan.Refusal{Code: plan.TransactionSpans, Message: fmt.Sprintf(
+		"this transaction is on shard %s and the statement needs shard %s: commit first, or set `transactions: xa` in the proxy's configuration", have, want)}
+}
+
+// apart is why a transaction can't span two shards. If one of them only can't be
+// asked now, the statement may be tried again; the transaction is as it was.
+func apart(home, shard router.ShardName, err error) error {
+	message := fmt.Sprintf("this transaction is on shard %s and the statement needs shard %s, and it can't be committed on both at once: %v", home, shard, err)
+	if _, lacks := errors.AsType[*twophase.LackError](err); lacks {
+		return &plan.Refusal{Code: plan.TransactionUnsafe, Message: message}
+	}
+	if twophase.Busy(err) {
+		return fail(mysql.ER_LOCK_WAIT_TIMEOUT, stateGeneral, "%s; the statement was not run", message)
+	}
+	return fail(erNetRead, stateLink, "%s; the statement was not run", message)
+}
+
+// temporaryWithin is MySQL's limit: a shard that joins does so by XA, within which it
+// has no temporary tables.
+func temporaryWithin(home, shard router.ShardName) error {
+	return &plan.Refusal{Code: plan.TransactionUnsafe, Message: fmt.Sprintf(
+		"this transaction began on shard %s, and temporary tables are on shard %s, where MySQL has none within a transaction of several shards: commit first, or begin the transaction with a statement on them", home, shard)}
+}
+
+func endsByItself(home router.ShardName) error {
+	return &plan.Refusal{Code: plan.TransactionUnsafe, Message: fmt.Sprintf(
+		"this transaction is on several shards, and a procedure, or a statement that may commit by itself, could end it on shard %s alone: commit first", home)}
+}
+
+func noSavepoint(name string) error {
+	return fail(erSavepoint, "42000", "SAVEPOINT %s does not exist", name)
+}
+
+// oneMore tells why one more of a session's names can't be kept, of which it has some.
+func oneMore(what string, some int) error {
+	if some < mostNames {
+		return nil
+	}
+	return &plan.Refusal{Code: plan.TooLarge, Message: fmt.Sprintf("this session has %d %s, as many as it may: release some", some, what)}
+}
+
+// mostNames bounds the savepoints, named locks and temporary tables of a session each, and
+// longestMark a savepoint's name: other names are the servers' to bound.
+const (
+	mostNames   = 4096
+	longestMark = 1 << 10
+)

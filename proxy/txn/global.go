@@ -1,0 +1,39 @@
+package txn
+
+// XA follows a client's own XA transaction from one phase to the next: what its
+// statement was, and the status of the answer to it.
+func (l Lease) XA(verb string, status uint16) {
+	c := l.of
+	switch verb {
+	case "start":
+		l.Reserve(GlobalTransaction)
+		c.reserved.phase = "ACTIVE"
+	case "end":
+		l.phase("IDLE")
+	case "prepare":
+		if l.phase("PREPARED"); !c.client.Flavor().BindsPrepared() {
+			l.endXA(status)
+		}
+	case "commit", "rollback":
+		l.endXA(status)
+	}
+}
+
+func (l Lease) phase(phase string) {
+	if l.of.Reserved(GlobalTransaction) {
+		l.of.reserved.phase = phase
+	}
+}
+
+func (l Lease) endXA(status uint16) {
+	if l.of.Reserved(GlobalTransaction) {
+		l.Conn.SetStatus(status)
+		l.Unreserve(GlobalTransaction)
+	}
+}
+
+// BarredByXA is the servers' refusal of what would end a client's own XA transaction by
+// other means than XA.
+func (c *Connections) BarredByXA() error {
+	return fail(erXABarred, "XAE07", "XAER_RMFAIL: The command cannot be executed when global transaction is in the  %s state", c.reserved.phase)
+}

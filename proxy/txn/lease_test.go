@@ -1,0 +1,437 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/flavor"
+	"locus/proxy/twophase"
+	"locus/proxy/wire"
+	"locus/router"
+	"locus/router/stmt"
+)
+
+// How a statement alone ends, whatever happens to it, leaves nothing behind.
+func TestAStatementByItself(t *testing.T) {
+	for name, f := range map[string]fault{
+		"done": {prefix: "none"}, "refused": {prefix: "UPDATE", code: 1062}, "lost before": {prefix: "UPDATE", cut: before},
+		"lost within": {prefix: "UPDATE", cut: within}, "deadlock": {prefix: "UPDATE", code: mysql.ER_LOCK_DEADLOCK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStand(t, XA)
+			s.shards["s0"].fail(f)
+			if err := s.run("s0", "UPDATE a", Writes); (err == nil) != (name == "done") {
+				t.Error(err)
+			}
+			s.is(false)
+			if s.Lost() || s.Held() || s.KeepsAny() {
+				t.Error("something is left")
+			}
+			s.must("s0", "UPDATE b", Writes)
+			s.sent("s0", "UPDATE a", "UPDATE b")
+		})
+	}
+}
+
+// What happens to a statement in a transaction of two shards.
+func TestAStatementInATransaction(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault
+		running, lost bool
+		asked         bool // whether the transaction is open
+	}{
+		"done":              {fault{prefix: "none"}, true, false, false},
+		"refused":           {fault{prefix: "UPDATE", code: 1062}, true, false, false},
+		"lost before":       {fault{prefix: "UPDATE", cut: before}, false, true, false},
+		"lost within":       {fault{prefix: "UPDATE", cut: within}, false, true, false},
+		"deadlock":          {fault{prefix: "UPDATE", code: mysql.ER_LOCK_DEADLOCK, ends: true}, false, false, false},
+		"timeout":           {fault{prefix: "UPDATE", code: mysql.ER_LOCK_WAIT_TIMEOUT}, true, false, true},
+		"timeout that ends": {fault{prefix: "UPDATE", code: mysql.ER_LOCK_WAIT_TIMEOUT, ends: true}, false, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStand(t, XA)
+			begin(t, s)
+			s.must("s0", "UPDATE a", Writes)
+			s.must("s1", "SELECT a", 0)
+			s.sent("s0", "BEGIN", "UPDATE a")
+			s.sent("s1", "XA START t1", "SELECT a")
+			s.shards["s0"].fail(c.fault)
+			if err := s.run("s0", "UPDATE b", Writes); (err == nil) != (name == "done") {
+				t.Error(err)
+			}
+			if s.Running() != c.running || s.Lost() != c.lost || s.Held() != c.running {
+				t.Errorf("running: %t, lost: %t, held: %t", s.Running(), s.Lost(), s.Held())
+			}
+			want := []string{"UPDATE b"}
+			if c.asked {
+				want = append(want, "DO 0")
+			}
+			if !c.running {
+				s.sent("s1", "XA END t1", "XA ROLLBACK t1")
+				s.ended(twophase.RolledBack, 0, 1)
+				if !c.lost {
+					want = append(want, "ROLLBACK")
+				}
+			}
+			s.sent("s0", want...)
+		})
+	}
+}
+
+func begin(t testing.TB, s *stand) {
+	t.Helper()
+	if err := s.Begin(stmt.Opening{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An error whose number isn't known, and one of a statement that may end the transaction,
+// have the server asked.
+func TestWhereAnErrorLeavesItInDoubt(t *testing.T) {
+	for name, c := range map[string]struct {
+		code uint16
+		mode Mode
+	}{"untold": {0, Writes}, "procedure": {1062, MayEnd}} {
+		t.Run(name, func(t *testing.T) {
+			s := newStand(t, XA)
+			begin(t, s)
+			s.must("s0", "UPDATE a", Writes)
+			s.acquire("s0", c.mode).Refused(c.code)
+			s.is(true, "s0")
+			s.sent("s0", "BEGIN", "UPDATE a", "DO 0")
+			l := s.acquire("s0", c.mode)
+			s.shards["s0"].fail(fault{prefix: "DO 0", ends: true})
+			l.Refused(c.code)
+			s.is(false)
+			s.sent("s0", "DO 0", "ROLLBACK")
+		})
+	}
+}
+
+// A server that can't be asked takes the transaction with it.
+func TestWhoCannotBeAskedIsLost(t *testing.T) {
+	s := newStand(t, XA)
+	begin(t, s)
+	s.must("s0", "UPDATE a", Writes)
+	s.shards["s0"].fail(fault{prefix: "DO 0", cut: before})
+	s.acquire("s0", Writes).Refused(0)
+	s.is(false)
+	if !s.Lost() {
+		t.Error("it isn't known to be lost")
+	}
+	// One that answers with an error is good for nothing, where no transaction has it.
+	s = newStand(t, XA)
+	s.shards["s0"].fail(fault{prefix: "DO 0", code: 1317})
+	s.acquire("s0", Writes).Refused(0)
+	s.is(false)
+	if s.Lost() {
+		t.Error("nothing was lost")
+	}
+}
+
+// An answer that is not read to its end costs the connection, and only that.
+func TestHalfRead(t *testing.T) {
+	s := newStand(t, XA)
+	l := s.acquire("s0", 0)
+	packet, _ := wire.AppendCommand(nil, mysql.COM_QUERY, []byte("SELECT IS_USED_LOCK(1)"))
+	if err := l.Conn.Send(packet, backend.Nothing); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := l.Conn.Stream().Payload(); err != nil {
+		t.Fatal(err)
+	}
+	l.Lost()
+	s.is(false)
+	if s.Lost() {
+		t.Error("no transaction was lost")
+	}
+	if other := s.acquire("s0", 0); other.Conn == l.Conn {
+		t.Error("it is lent again")
+	} else {
+		other.Release()
+	}
+}
+
+// With autocommit off a server begins by itself, and the session follows.
+func TestAutocommitOff(t *testing.T) {
+	s := newStand(t, XA)
+	s.client.autocommit = false
+	s.must("s0", "DO 1", 0)
+	s.is(false) // nothing was begun
+	s.must("s0", "UPDATE a", Writes)
+	s.is(true, "s0")
+	if s.Begun() || !s.Active() || !s.Held() {
+		t.Error("it was not begun by the client, and is open")
+	}
+	s.must("s1", "UPDATE b", Writes)
+	s.must("s2", "SELECT c", Outside)
+	s.is(true, "s0", "s1")
+	s.sent("s0", "DO 1", "UPDATE a")
+	s.sent("s1", "XA START t1", "UPDATE b")
+	s.sent("s2", "SELECT c", "COMMIT")
+	s.RollBack()
+	s.is(false)
+	s.sent("s0", "ROLLBACK")
+	// An error doesn't say whether it has begun.
+	s.shards["s0"].fail(fault{prefix: "UPDATE", code: 1062})
+	if s.run("s0", "UPDATE a", Writes) == nil {
+		t.Error("it is not refused")
+	}
+	s.sent("s0", "UPDATE a", "DO 0")
+	s.is(false)
+}
+
+// A connection that a server has begun a transaction on by itself takes that with it.
+func TestLostAfterItHasBegun(t *testing.T) {
+	s := newStand(t, XA)
+	s.client.autocommit = false
+	l := s.acquire("s0", Writes)
+	if _, err := l.Conn.Exec(t.Context(), "UPDATE a"); err != nil {
+		t.Fatal(err)
+	}
+	l.Done(l.Conn.Status())
+	s.is(true, "s0")
+	l.Lost()
+	s.is(false)
+	if !s.Lost() {
+		t.Error("it is not lost")
+	}
+}
+
+// A read outside of the transaction that can't be ended is given up.
+func TestOutsideThatDoesNotEnd(t *testing.T) {
+	s := newStand(t, XA)
+	s.client.autocommit = false
+	s.shards["s2"].fail(fault{prefix: "COMMIT", cut: before})
+	s.must("s2", "SELECT c", Outside)
+	s.is(false)
+	s.must("s2", "SELECT c", Outside)
+}
+
+// What is outside uses the transaction's branch where there is one.
+func TestOutsideWithinIsTheBranch(t *testing.T) {
+	s := newStand(t, XA)
+	begin(t, s)
+	s.must("s0", "UPDATE a", Writes)
+	l := s.acquire("s0", Outside)
+	if !l.Joined() || l.Fresh() || !l.Outside() || !l.Branch() || l.Opening() != nil {
+		t.Errorf("%+v", l)
+	}
+	l.Done(l.Conn.Status())
+	s.is(true, "s0")
+}
+
+// A statement that ends the transaction on the server ends it for the session.
+func TestAStatementEndsTheTransaction(t *testing.T) {
+	s := newStand(t, XA)
+	begin(t, s)
+	s.must("s0", "UPDATE a", Writes)
+	s.must("s0", "ALTER TABLE a", Writes)
+	s.is(false)
+	if s.Lost() {
+		t.Error("nothing was lost")
+	}
+	// On one of several nobody knows what to do with the rest.
+	begin(t, s)
+	s.must("s0", "UPDATE a", Writes)
+	s.must("s1", "UPDATE a", Writes)
+	s.must("s1", "ALTER TABLE a", Writes)
+	s.is(false)
+	if !s.Lost() {
+		t.Error("it is not lost")
+	}
+	s.sent("s0", "BEGIN", "UPDATE a", "ALTER TABLE a", "BEGIN", "UPDATE a", "ROLLBACK")
+}
+
+// A connection that was sent nothing goes back, and the transaction is as before.
+func TestRelease(t *testing.T) {
+	s := newStand(t, XA)
+	begin(t, s)
+	s.acquire("s0", Writes).Release()
+	s.is(true)
+	l := s.acquire("s0", Writes)
+	for _, text := range l.Opening() {
+		if _, err := l.Conn.Own().Exec(context.Background(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.Opened()
+	l.Release()
+	s.is(true, "s0") // its server has a transaction open
+	s.acquire("s0", Writes).Release()
+	s.is(true, "s0")
+	s.acquire("s1", Outside).Release()
+	s.RollBack()
+	// What autocommit being off implies is taken back with the last.
+	s.client.autocommit = false
+	s.SetNext("SET TRANSACTION READ ONLY")
+	s.Imply()
+	s.is(true)
+	s.acquire("s0", 0).Release()
+	s.is(false)
+	if s.Next() != "SET TRANSACTION READ ONLY" {
+		t.Errorf("next: %q", s.Next())
+	}
+}
+
+// What is given back with others while a statement has it is not given back twice.
+func TestLeftMeanwhile(t *testing.T) {
+	for name, end := range map[string]func(Lease){
+		"done": func(l Lease) { l.Done(0) }, "refused": func(l Lease) { l.Refused(1062) }, "lost": Lease.Lost, "release": Lease.Release,
+		"fail": func(l Lease) { l.Fail(errors.New("x")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStand(t, XA)
+			begin(t, s)
+			s.must("s0", "UPDATE a", Writes)
+			l := s.acquire("s0", Writes)
+			s.RollBack()
+			if l.Branch() {
+				t.Error("it is still one")
+			}
+			end(l)
+			s.is(false)
+			if s.Lost() {
+				t.Error("nothing was lost")
+			}
+		})
+	}
+}
+
+var errUnwanted = errors.New("interrupted")
+
+// A command that was cancelled gets no connection, or none that is sent anything.
+func TestCancelled(t *testing.T) {
+	s := newStand(t, XA)
+	s.client.unwanted = errUnwanted
+	if _, err := s.Acquire("s0", 0); !errors.Is(err, errUnwanted) {
+		t.Error(err)
+	}
+	s.client.unwanted, s.client.refused = nil, errUnwanted
+	if _, err := s.Acquire("s0", 0); !errors.Is(err, errUnwanted) {
+		t.Error(err)
+	}
+	s.client.refused = nil
+	s.must("s0", "UPDATE a", Writes)
+	s.sent("s0", "UPDATE a")
+	if s.client.waited == 0 {
+		t.Error("nobody hears how long it took")
+	}
+}
+
+// A connection that a kill may still hit is not lent to anybody else.
+func TestKilledIsNotLentOn(t *testing.T) {
+	s := newStand(t, XA)
+	l := s.acquire("s0", 0)
+	s.client.killed = true
+	l.Release()
+	s.client.killed = false
+	other := s.acquire("s0", 0)
+	if other.Conn == l.Conn {
+		t.Error("it is")
+	}
+	other.Release()
+}
+
+func TestNoSuchShard(t *testing.T) {
+	s := newStand(t, XA)
+	for _, m := range []Mode{0, Apart, Late} {
+		_, err := s.Acquire("nowhere", m)
+		says(t, err, mysql.ER_UNKNOWN_ERROR, "shard nowhere is not registered")
+	}
+}
+
+// Apart is neither the branch nor what is reserved.
+func TestApart(t *testing.T) {
+	s := newStand(t, XA)
+	begin(t, s)
+	s.must("s0", "UPDATE a", Writes)
+	branch := s.acquire("s0", 0)
+	l := s.acquire("s0", Apart)
+	if l.Conn == branch.Conn || l.Joined() || !l.Outside() {
+		t.Errorf("%+v", l)
+	}
+	l.Done(l.Conn.Status())
+	s.is(true, "s0")
+}
+
+// A branch that can't carry the settings because it is gone takes the transaction with it.
+func TestCarryLost(t *testing.T) {
+	s := newStand(t, XA)
+	begin(t, s)
+	s.must("s0", "UPDATE a", Writes)
+	s.client.settings = s.client.settings.With("sort_buffer_size", "1")
+	s.shards["s0"].fail(fault{prefix: "SET", code: 1231})
+	_, err := s.Acquire("s0", 0)
+	says(t, err, 1231, "refused")
+	s.is(true, "s0")
+	s.shards["s0"].fail(fault{prefix: "SET", cut: before})
+	if _, err := s.Acquire("s0", 0); !lost(err) {
+		t.Error(err)
+	}
+	s.is(false)
+	if !s.Lost() {
+		t.Error("it is not lost")
+	}
+	l := s.acquire("s1", 0)
+	if err := l.Carry(); err != nil {
+		t.Error(err)
+	}
+	l.Release()
+}
+
+// What a transaction does at a second shard.
+func TestSpanning(t *testing.T) {
+	s := newStand(t, Single)
+	begin(t, s)
+	s.must("s0", "UPDATE a", Writes)
+	if home, ok := s.Home(); !ok || home != "s0" {
+		t.Errorf("home: %s", home)
+	}
+	_, err := s.Acquire("s1", Writes)
+	says(t, err, 0, "this transaction is on shard s0 and the statement needs shard s1")
+	s.must("s1", "SELECT a", Outside)
+	s.is(true, "s0")
+
+	s = newStand(t, XA)
+	begin(t, s)
+	s.must("s0", "UPDATE a", Writes)
+	for shard, c := range map[router.ShardName]struct {
+		err  error
+		code uint16
+		text string
+	}{
+		"s1": {&twophase.LackError{Shard: "s1", Remedy: "grant it", Err: errUnwanted}, 0, "it can't be committed on both at once"},
+		"s2": {&mysql.MyError{Code: mysql.ER_LOCK_DEADLOCK}, mysql.ER_LOCK_WAIT_TIMEOUT, "the statement was not run"},
+		"s0": {errUnwanted, erNetRead, "the statement was not run"},
+	} {
+		s.coordinator.unready = map[router.ShardName]error{shard: c.err}
+		to := shard
+		if shard == "s0" {
+			to = "s1"
+		}
+		_, err := s.Acquire(to, Writes)
+		says(t, err, c.code, c.text)
+		s.is(true, "s0")
+	}
+}
+
+// What can't be a part of a transaction of several shards is refused before it is sent.
+func TestNotWithinXA(t *testing.T) {
+	s := newStand(t, XA)
+	s.client.flavor = flavor.MySQL
+	begin(t, s)
+	s.must("s0", "UPDATE a", Temporary)
+	_, err := s.Acquire("s1", Temporary)
+	says(t, err, 0, "temporary tables are on shard s1")
+	s.must("s1", "UPDATE a", 0)
+	_, err = s.Acquire("s1", Temporary)
+	says(t, err, 0, "temporary tables are on shard s1")
+	_, err = s.Acquire("s0", MayEnd)
+	says(t, err, 0, "could end it on shard s0 alone")
+	s.is(true, "s0", "s1")
+}

@@ -1,0 +1,84 @@
+package txn
+
+import (
+	"slices"
+
+	"locus/router/catalog"
+)
+
+// unknownTable stands for a temporary table whose name isn't known, so that it is
+// never dropped as far as the session knows.
+var unknownTable catalog.TableName
+
+// TemporaryTables are the session's, as far as their names are known.
+func (c *Connections) TemporaryTables() []catalog.TableName {
+	if c.reserved == nil {
+		return nil
+	}
+	return c.reserved.temporary
+}
+
+// Room tells why there may not be one more of what a connection is reserved for.
+func (c *Connections) Room(reason Reason) error {
+	switch {
+	case c.reserved == nil:
+	case reason == NamedLock:
+		return oneMore("named locks", len(c.reserved.locks))
+	case reason == TemporaryTable:
+		return oneMore("temporary tables", len(c.reserved.temporary))
+	}
+	return nil
+}
+
+// MadeTemporary reserves the connection for temporary tables; without names, for one
+// whose name isn't known.
+func (l Lease) MadeTemporary(names []catalog.TableName) {
+	l.Reserve(TemporaryTable)
+	r := l.of.reserved
+	if len(names) == 0 {
+		r.temporary = append(r.temporary, unknownTable)
+	}
+	for _, name := range names {
+		if !slices.Contains(r.temporary, name) {
+			r.temporary = append(r.temporary, name)
+		}
+	}
+}
+
+// LostTemporary forgets the temporary tables that a statement has dropped, and the names
+// of those that it has renamed.
+func (l Lease) LostTemporary(dropped, renamed []catalog.TableName) {
+	if !l.of.Reserved(TemporaryTable) {
+		return
+	}
+	r := l.of.reserved
+	for _, name := range dropped {
+		if i := slices.Index(r.temporary, name); i >= 0 {
+			r.temporary = slices.Delete(r.temporary, i, i+1)
+		}
+	}
+	for _, name := range renamed {
+		if i := slices.Index(r.temporary, name); i >= 0 {
+			r.temporary[i] = unknownTable
+		}
+	}
+	if len(r.temporary) == 0 {
+		l.Unreserve(TemporaryTable)
+	}
+}
+
+// OpenedHandler reserves the connection for a HANDLER.
+func (l Lease) OpenedHandler() {
+	l.Reserve(Handler)
+	l.of.reserved.handlers++
+}
+
+// ClosedHandler ends that with the last one.
+func (l Lease) ClosedHandler() {
+	if !l.of.Reserved(Handler) {
+		return
+	}
+	if l.of.reserved.handlers--; l.of.reserved.handlers <= 0 {
+		l.Unreserve(Handler)
+	}
+}
