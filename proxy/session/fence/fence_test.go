@@ -3,6 +3,7 @@ package fence
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,23 +48,38 @@ func versions(t *testing.T) (quiet, announced, fence, over *router.Map) {
 
 // world is what is in force.
 type world struct {
+	lease int64
+
+	mu      sync.Mutex
 	m       *router.Map
-	lease   int64
 	changed chan struct{}
 }
 
 func (w *world) publish(m *router.Map) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.m = m
 	close(w.changed)
 	w.changed = make(chan struct{})
 }
 
+func (w *world) current() *router.Map {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.m
+}
+
+func (w *world) change() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.changed
+}
+
 func newGate(m *router.Map) (*Gate, *world) {
 	w := &world{m: m, lease: 1, changed: make(chan struct{})}
 	return New(&Config{
-		Changed: func() <-chan struct{} { return w.changed }, Leased: func() int64 { return w.lease },
-		Hold: 2 * time.Second, Places: make(chan struct{}, 1),
-	}, func() *router.Map { return w.m }), w
+		Changed: w.change, Leased: func() int64 { return w.lease }, Hold: 2 * time.Second, Places: make(chan struct{}, 1),
+	}, w.current), w
 }
 
 // begin enters by the map in force, and admits a statement on genes.
