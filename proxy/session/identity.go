@@ -15,7 +15,6 @@ import (
 func (s *Session) identify(c *Client) {
 	s.activity.set(func(a *activity) { a.user = c.User })
 	s.user, s.capabilities, s.change, s.seq = c.User, c.Capabilities, c.Change, c.NextSeq
-	s.who.Store(&c.User)
 	s.under = nil
 	s.obey(s.World())
 	s.client.SetLimit(s.MaxStatement)

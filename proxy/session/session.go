@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"sync/atomic"
 
 	"locus/proxy/backend"
 	"locus/proxy/session/fence"
@@ -75,7 +74,6 @@ type Session struct {
 	interrupts *interrupt.Handle
 	last       bool // the command under way may be the session's last: its answer is held back
 	gate       *fence.Gate
-	who        atomic.Pointer[string] // user, for others
 	activity   activity
 	host       string // of the client, with its port
 }
@@ -175,7 +173,11 @@ func (s *Session) rest() {
 }
 
 // User is who has logged in. It may be called from any goroutine.
-func (s *Session) User() string { return *s.who.Load() }
+func (s *Session) User() string {
+	s.activity.mu.Lock()
+	defer s.activity.mu.Unlock()
+	return s.activity.user
+}
 
 // Interrupts is how others end what the session does. It may be called from any goroutine.
 func (s *Session) Interrupts() *interrupt.Handle { return s.interrupts }
