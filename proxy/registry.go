@@ -144,7 +144,7 @@ func (r *registry) dismiss(wanted map[*session.Session]uint64) {
 	r.each(func(s *session.Session) {
 		now := s.Interrupts().Wanted()
 		if before, seen := wanted[s]; seen && before == now {
-			s.Dismiss()
+			s.Interrupts().Dismiss()
 		}
 		wanted[s] = now
 	})

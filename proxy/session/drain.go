@@ -8,10 +8,6 @@ import "github.com/go-mysql-org/go-mysql/mysql"
 // moment may meet a statement on its way, and its sender can't know whether it was
 // run.
 
-// Dismiss ends a session whose client wants nothing: one with a command under way
-// or a transaction goes on. It may be called from any goroutine.
-func (s *Session) Dismiss() { s.interrupts.Dismiss(s.conns.Held()) }
-
 // holdBack holds back the answer to what may be the last command, so that the end of the
 // connection goes out with it. It does so for statements: behind a COM_PING a pool lends
 // the connection, and behind a COM_STMT_PREPARE the execution comes.

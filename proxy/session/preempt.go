@@ -40,6 +40,7 @@ func (s *Session) giveWay() {
 		s.Counts.Yielded.Add(1)
 		s.conns.RollBack()
 		s.gate.GaveWay()
+		s.interrupts.RolledBack()
 	}
 }
 

@@ -129,7 +129,7 @@ func (s *Session) leave() {
 
 // next serves one command.
 func (s *Session) next() error {
-	if s.interrupts.Over(s.conns.Running()) {
+	if s.interrupts.Over() {
 		return errQuit
 	}
 	if awake, err := s.sit(); !awake {
@@ -167,7 +167,7 @@ func (s *Session) serve(payload []byte, seq byte) error {
 // rest is the end of a command.
 func (s *Session) rest() {
 	s.activity.end()
-	s.interrupts.End()
+	s.interrupts.End(s.conns.Running())
 	s.giveWay()
 	s.gate.Rest(s.conns.Running())
 }

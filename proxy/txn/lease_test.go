@@ -28,7 +28,7 @@ func TestAStatementByItself(t *testing.T) {
 				t.Error(err)
 			}
 			s.is(false)
-			if s.Lost() || s.Held() || s.KeepsAny() {
+			if s.Lost() || s.KeepsAny() {
 				t.Error("something is left")
 			}
 			s.must("s0", "UPDATE b", Writes)
@@ -63,8 +63,8 @@ func TestAStatementInATransaction(t *testing.T) {
 			if err := s.run("s0", "UPDATE b", Writes); (err == nil) != (name == "done") {
 				t.Error(err)
 			}
-			if s.Running() != c.running || s.Lost() != c.lost || s.Held() != c.running {
-				t.Errorf("running: %t, lost: %t, held: %t", s.Running(), s.Lost(), s.Held())
+			if s.Running() != c.running || s.Lost() != c.lost {
+				t.Errorf("running: %t, lost: %t", s.Running(), s.Lost())
 			}
 			want := []string{"UPDATE b"}
 			if c.asked {
@@ -164,7 +164,7 @@ func TestAutocommitOff(t *testing.T) {
 	s.is(false) // nothing was begun
 	s.must("s0", "UPDATE a", Writes)
 	s.is(true, "s0")
-	if s.Begun() || !s.Active() || !s.Held() {
+	if s.Begun() || !s.Active() {
 		t.Error("it was not begun by the client, and is open")
 	}
 	s.must("s1", "UPDATE b", Writes)

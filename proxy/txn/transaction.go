@@ -3,7 +3,6 @@ package txn
 import (
 	"cmp"
 	"slices"
-	"sync/atomic"
 
 	"locus/proxy/backend"
 	"locus/proxy/twophase"
@@ -49,8 +48,6 @@ type transaction struct {
 	// lost: a connection of the transaction was lost, so that it was rolled back
 	// before the client asked for it. The session ends once it has been told.
 	lost bool
-	// held tells other goroutines that a transaction is open.
-	held atomic.Bool
 }
 
 // Running tells whether statements join a transaction.
@@ -64,9 +61,6 @@ func (t *transaction) Begun() bool { return t.begun }
 
 // How is what it was begun as.
 func (t *transaction) How() stmt.Opening { return t.how }
-
-// Held tells whether a transaction is open. It may be called from any goroutine.
-func (t *transaction) Held() bool { return t.held.Load() }
 
 // Lost tells whether it was rolled back since one of its connections was lost.
 func (t *transaction) Lost() bool { return t.lost }
@@ -99,7 +93,6 @@ func (t *transaction) on(shard router.ShardName) *branch {
 
 func (t *transaction) add(b branch) {
 	t.branches = append(t.branches, b)
-	t.held.Store(true)
 }
 
 func (t *transaction) remove(shard router.ShardName) {
@@ -112,7 +105,6 @@ func (t *transaction) end() {
 	t.next, t.scope, t.how, t.marks = "", "", stmt.Opening{}, t.marks[:0]
 	t.begun, t.implied, t.opening, t.branches = false, false, t.opening[:0], t.branches[:0]
 	t.name = twophase.Name{}
-	t.held.Store(false)
 }
 
 // open notes how a transaction begins on every shard that joins.
@@ -179,7 +171,6 @@ func (c *Connections) Begin(how stmt.Opening) error {
 	}
 	c.next = next
 	c.open(how)
-	c.held.Store(true)
 	c.next = ""
 	return nil
 }

@@ -36,10 +36,10 @@ func (h *Handle) Kill(ctx context.Context) error {
 // KillSelf has the session end before its next command, amid a transaction too.
 func (h *Handle) KillSelf() { h.set(ending | killed) }
 
-// Over tells whether the session ends rather than wait for a command; open: it has a transaction.
-func (h *Handle) Over(open bool) bool {
+// Over tells whether the session ends rather than wait for a command.
+func (h *Handle) Over() bool {
 	w := h.look()
-	return w.has(ending) && (w.has(killed) || !open)
+	return w.has(ending) && (w.has(killed) || !w.has(open))
 }
 
 // Abort ends the session now. What is under way fails, a commit too, and the shards go on with it.

@@ -17,9 +17,9 @@ func (h *Handle) Wanted() uint64 {
 	return h.wanted
 }
 
-// Dismiss ends a session whose client wants nothing; open: it has a transaction. Then, and with a command under way, it goes on.
-func (h *Handle) Dismiss(open bool) {
-	if !open && h.look().phase() == idle {
+// Dismiss ends a session whose client wants nothing: one with a command under way or a transaction goes on.
+func (h *Handle) Dismiss() {
+	if w := h.look(); w.phase() == idle && !w.has(open) {
 		_ = h.client.Close()
 	}
 }

@@ -71,14 +71,21 @@ func (h *Handle) Begin() (last bool) {
 	return word(h.word.Add(uint64(command | running))).has(draining)
 }
 
-// End ends it, and makes the session usable after a cancellation: a kill that came too late for its statement would hit the next
-// one on the connections that the session keeps. It is the session's own.
-func (h *Handle) End() {
-	if word(h.word.And(^uint64(phases))).phase() == cancelled {
+// End ends it; running: a transaction goes on. It makes the session usable after a cancellation: a kill that came too late for its
+// statement would hit the next one on the connections that the session keeps. It is the session's own.
+func (h *Handle) End(running bool) {
+	var flags word
+	if running {
+		flags = open
+	}
+	if h.rest(flags).phase() == cancelled {
 		h.absorb()
 		h.renew()
 	}
 }
+
+// RolledBack says that the transaction that End told of is none any more. It is the session's own.
+func (h *Handle) RolledBack() { h.word.And(^uint64(open)) }
 
 // Leave ends what waits for the session. It is the session's own, and the last.
 func (h *Handle) Leave() {

@@ -56,7 +56,7 @@ func TestWhatIsSentAfterACancellation(t *testing.T) {
 	if cause := context.Cause(f.Waits()); !errors.As(cause, &e) || e.Code != flavor.MariaDB.TimedOut().Code {
 		t.Errorf("what waits ends with %v", cause)
 	}
-	if f.End(); f.conn.absorbed != 1 || f.Waits().Err() != nil || f.Unwanted() != nil {
+	if f.End(false); f.conn.absorbed != 1 || f.Waits().Err() != nil || f.Unwanted() != nil {
 		t.Errorf("afterwards: absorbed %d times", f.conn.absorbed)
 	}
 	if f.Remove(f.conn) {
@@ -71,7 +71,7 @@ func TestOnlyTheCommandThatIsMeantIsCancelled(t *testing.T) {
 	if one != 1 || !busy {
 		t.Errorf("command %d, busy: %t", one, busy)
 	}
-	f.End()
+	f.End(false)
 	f.Begin()
 	if first, err := f.Cancel(t.Context(), TimedOut, one); first || err != nil || f.Cancelled() {
 		t.Errorf("%t, %v: it is over", first, err)
@@ -117,7 +117,7 @@ func TestShardsThatCantBeAsked(t *testing.T) {
 		if first, err := f.Cancel(t.Context(), test.reason, 0); !first || !errors.Is(err, errAway) {
 			t.Errorf("reason %d: %t, %v", test.reason, first, err)
 		}
-		if f.conn.interrupted != test.interrupted || f.client.isClosed() != test.closed || f.Over(false) != test.closed {
+		if f.conn.interrupted != test.interrupted || f.client.isClosed() != test.closed || f.Over() != test.closed {
 			t.Errorf("reason %d: interrupted %d times, closed: %t", test.reason, f.conn.interrupted, f.client.isClosed())
 		}
 	}
@@ -127,7 +127,7 @@ func TestACommitIsNotCutOff(t *testing.T) {
 	f := begun(t)
 	f.Shield()
 	f.cancelled(t, Preempted, false)
-	if err := f.Kill(t.Context()); err != nil || f.client.isClosed() || !f.Over(true) {
+	if err := f.Kill(t.Context()); err != nil || f.client.isClosed() || !f.Over() {
 		t.Errorf("killed: %v, closed: %t", err, f.client.isClosed())
 	}
 	f.Unshield()
@@ -177,10 +177,10 @@ func TestACommitBehindACancelledStatementIsNotCutOff(t *testing.T) {
 
 func TestKill(t *testing.T) {
 	f := begun(t)
-	if err := f.Kill(t.Context()); err != nil || !f.Over(true) || f.client.isClosed() {
+	if err := f.Kill(t.Context()); err != nil || !f.Over() || f.client.isClosed() {
 		t.Errorf("%v: its client is told", err)
 	}
-	f.End()
+	f.End(false)
 	if err := f.Kill(t.Context()); err != nil || !f.client.isClosed() {
 		t.Errorf("%v: there is nobody to be told", err)
 	}
@@ -197,8 +197,11 @@ func TestAbort(t *testing.T) {
 	if err := f.Await(further, further); err != nil || f.conn.interrupted != 1 || further.interrupted != 1 || !f.client.isClosed() {
 		t.Errorf("%v: interrupted %d and %d times", err, f.conn.interrupted, further.interrupted)
 	}
-	if f.Over(true) || !f.Over(false) {
+	if f.End(true); f.Over() {
 		t.Error("a transaction goes on to the end of its connections")
+	}
+	if f.RolledBack(); !f.Over() {
+		t.Error("there is none any more")
 	}
 }
 
@@ -241,7 +244,7 @@ func TestExamine(t *testing.T) {
 	if reason, _ := f.Examine(at(4), Allowance{}); reason != TimedOut {
 		t.Errorf("reason %d behind its own limit", reason)
 	}
-	f.End()
+	f.End(false)
 	f.Begin()
 	f.client.gone = true
 	for n, want := range []Reason{0, ClientGone} {
@@ -278,15 +281,15 @@ func TestDrain(t *testing.T) {
 		t.Error("nobody drains")
 	}
 	h.Drain()
-	h.Dismiss(false)
-	h.End()
-	h.Dismiss(true)
+	h.Dismiss()
+	h.End(true)
+	h.Dismiss()
 	if client.isClosed() || !h.Begin() {
 		t.Error("something was under way")
 	}
 	h.Want()
-	h.End()
-	if h.Dismiss(false); !client.isClosed() || h.Wanted() != 1 {
+	h.End(false)
+	if h.Dismiss(); !client.isClosed() || h.Wanted() != 1 {
 		t.Errorf("wanted %d", h.Wanted())
 	}
 }

@@ -38,6 +38,7 @@ func (s *modelSession) giveWay() {
 	}
 	s.rollback()
 	s.gate.GaveWay()
+	s.handle.RolledBack()
 	s.untold = !s.told
 }
 

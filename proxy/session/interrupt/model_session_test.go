@@ -37,7 +37,7 @@ func (s *modelSession) run(commands ...[]string) {
 	defer s.handle.Leave()
 	defer s.rollback()
 	for at := 0; at < len(commands); at++ {
-		if s.handle.Over(s.open) {
+		if s.handle.Over() {
 			return
 		}
 		woken, err := s.handle.Fill()
@@ -52,7 +52,7 @@ func (s *modelSession) run(commands ...[]string) {
 		last := s.handle.Begin()
 		s.command(commands[at])
 		s.step("the command ends")
-		s.handle.End()
+		s.handle.End(s.open)
 		s.giveWay()
 		if s.told && s.open {
 			s.fault("the transaction is open, and its client was told that it isn't")

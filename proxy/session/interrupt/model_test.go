@@ -44,7 +44,11 @@ var actors = map[string]func(s *modelSession){
 		s.step("drain begins")
 		s.handle.Drain()
 		s.step("drain dismisses")
-		s.handle.Dismiss(s.open)
+		before := s.client.isClosed()
+		s.handle.Dismiss()
+		if !before && s.client.isClosed() && s.open {
+			s.fault("dismissed in a transaction")
+		}
 	},
 	"shut down": func(s *modelSession) {
 		s.cancel(ShuttingDown)

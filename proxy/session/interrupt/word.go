@@ -2,7 +2,7 @@ package interrupt
 
 // word is what statements look at: which command is under way and how far it is, and what others want of the session.
 //
-//	| command (56) | unused (3) | killed | ending | draining | phase (2) |
+//	| command (56) | unused (2) | open | killed | ending | draining | phase (2) |
 type word uint64
 
 const (
@@ -10,6 +10,7 @@ const (
 	draining word = 1 << 2 // the session ends when nothing is under way and its client has an answer
 	ending   word = 1 << 3 // it ends before its next command, unless a transaction is open
 	killed   word = 1 << 4 // amid a transaction too
+	open     word = 1 << 5 // a transaction is, between commands
 	command  word = 1 << 8 // one command
 )
 
@@ -41,6 +42,16 @@ func (h *Handle) look() word { return word(h.word.Load()) }
 
 // set sets flags.
 func (h *Handle) set(flags word) { h.word.Or(uint64(flags)) }
+
+// rest ends the command, and gives what the word was.
+func (h *Handle) rest(flags word) word {
+	for {
+		w := h.look()
+		if h.word.CompareAndSwap(uint64(w), uint64(w&^(phases|open)|flags)) {
+			return w
+		}
+	}
+}
 
 // turn goes from one phase to another, of whatever command is under way, and tells whether the session was in the first. Others
 // set flags and cancel meanwhile.
