@@ -18,23 +18,21 @@ import (
 // MySQL's numbers for what goes wrong between us and a shard. 08S01 tells
 // drivers that a link failed.
 const (
-	erNetRead         = 1158
-	erConCount        = 1040
-	erNotLocked       = 1100
-	erUnknownCommand  = 1047
-	erUnknownVariable = 1193
-	erReadOnly        = 1238
-	erUnknownStmt     = 1243
-	erMalformed       = 1835
-	erTooLarge        = 1153
-	erDeadlock        = 1213
-	erWrongArguments  = 1210
-	erNoCursor        = 1421
-	erNoSuchThread    = 1094
-	erKillDenied      = 1095
-	stateLink         = "08S01"
-	stateGeneral      = "HY000"
-	stateInterrupted  = "70100"
+	erNetRead        = 1158
+	erConCount       = 1040
+	erNotLocked      = 1100
+	erUnknownCommand = 1047
+	erUnknownStmt    = 1243
+	erMalformed      = 1835
+	erTooLarge       = 1153
+	erDeadlock       = 1213
+	erWrongArguments = 1210
+	erNoCursor       = 1421
+	erNoSuchThread   = 1094
+	erKillDenied     = 1095
+	stateLink        = "08S01"
+	stateGeneral     = "HY000"
+	stateInterrupted = "70100"
 )
 
 func fail(code uint16, state, format string, args ...any) *mysql.MyError {

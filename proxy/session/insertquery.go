@@ -49,8 +49,7 @@ func (s *Session) runInsertQuery(r *request) error {
 
 // writable refuses what could not be written into a text as it is.
 func (s *Session) writable() error {
-	charset, set := s.vars.Settings.Lookup("character_set_connection")
-	if s.vars.Foreign || set && !strings.HasPrefix(strings.ToLower(strings.Trim(charset, "'")), "utf8mb4") {
+	if !s.vars.QuotesUTF8() {
 		return &plan.Refusal{Code: plan.Unsupported, Message: "rows from elsewhere for several shards, for a client whose character set is not UTF-8: use SET NAMES utf8mb4"}
 	}
 	return nil
@@ -149,12 +148,10 @@ func (g *gathering) literals(fields []wire.Column, into plan.Destination) (func(
 // fixedZone refuses a TIMESTAMP in a time zone whose clocks go back: as text it
 // would be ambiguous then.
 func (g *gathering) fixedZone() error {
-	zone, ok := g.Session.vars.Settings.Lookup("time_zone")
-	zone = strings.ToUpper(strings.Trim(zone, "'"))
-	if ok && (strings.HasPrefix(zone, "+") || strings.HasPrefix(zone, "-") || zone == "UTC") {
+	switch zone := g.vars.TimeZone(); {
+	case strings.HasPrefix(zone, "+"), strings.HasPrefix(zone, "-"), zone == "UTC":
 		return nil
-	}
-	if !ok || zone == "SYSTEM" || zone == "DEFAULT" {
+	case zone == "":
 		there, err := g.apart(g.at.Shard, g.settings())
 		if err != nil {
 			return err

@@ -1,8 +1,6 @@
 package session
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"locus/proxy/txn"
@@ -12,15 +10,15 @@ import (
 // put it into rows, unless the client has set one. Connections carry it like any
 // setting; restore takes it from those that have joined.
 func (s *Session) oneTime(r *request, parts []part) (restore func([]txn.Lease) error) {
-	before := s.vars.Settings
-	if set, ok := before.Lookup("timestamp"); !r.plan.Clock || len(parts) < 2 || ok && set != "0" && !strings.EqualFold(set, "DEFAULT") {
+	if !r.plan.Clock || len(parts) < 2 || s.vars.SetsTime() {
 		return func([]txn.Lease) error { return nil }
 	}
 	now := r.at
 	if now.IsZero() {
 		now = time.Now()
 	}
-	s.vars.Settings = before.With("timestamp", fmt.Sprintf("%d.%06d", now.Unix(), now.Nanosecond()/1000))
+	before := s.vars.Settings
+	s.vars.Settings = s.vars.WithTime(now)
 	return func(leases []txn.Lease) error {
 		s.vars.Settings = before
 		var failure error

@@ -5,7 +5,6 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/sysvars"
-	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router/catalog"
 	"locus/router/plan"
@@ -73,7 +72,7 @@ func (s *Session) adopt(next *sysvars.Set) error {
 	}
 	scope := s.conns.Next()
 	for _, c := range next.Characteristics {
-		scope = s.conns.Characterize(scope, txn.Characteristic(c))
+		scope = s.conns.Characterize(scope, c)
 	}
 	if next.Autocommit && (!s.vars.Autocommit || s.conns.SwitchedOff() && next.AssignsAutocommit()) {
 		if err := s.conns.Commit(); err != nil { // as MySQL does

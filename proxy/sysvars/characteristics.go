@@ -8,16 +8,6 @@ import (
 	"locus/router/stmt"
 )
 
-// Characteristic is what SET has said of transactions: their isolation level, or whether they read only.
-type Characteristic struct {
-	What string // "isolation" or "read_only"
-	// Next: it was said of the next transaction alone. Else it was said of all to come.
-	Next bool
-	// Clause is the characteristic as SET TRANSACTION has it. If it was said of all to come it is that of the transaction under
-	// way, which has to stay what it was begun as on shards that join it; empty: there is none.
-	Clause string
-}
-
 // readOnlyNames are what servers call the variable by which all transactions of a session read only.
 var readOnlyNames = [...]string{"tx_read_only", "transaction_read_only"}
 
@@ -36,7 +26,7 @@ func (s *Set) characteristic(v stmt.Variable, what, literal string) error {
 		if s.transaction.Active {
 			return fail(mysql.ER_CANT_CHANGE_TX_CHARACTERISTICS, "25001", "Transaction characteristics can't be changed while a transaction is in progress")
 		}
-		s.Characteristics = append(s.Characteristics, Characteristic{What: what, Next: true, Clause: clause(what, literal)})
+		s.Characteristics = append(s.Characteristics, stmt.Characteristic{What: what, Next: true, Clause: clause(what, literal)})
 		return nil
 	}
 	name := "transaction_" + what
@@ -46,7 +36,7 @@ func (s *Set) characteristic(v stmt.Variable, what, literal string) error {
 	if what == "read_only" && literal != defaultValue {
 		literal = switched(literal)
 	}
-	c := Characteristic{What: what}
+	c := stmt.Characteristic{What: what}
 	if s.transaction.Running {
 		now, err := s.state.Compute(s.state.Settings, "@@"+name)
 		if err != nil {

@@ -11,8 +11,8 @@ import (
 
 // Set is one SET on its way: nothing of it is the session's until a shard has taken it.
 type Set struct {
-	Values                           // as they will be
-	Characteristics []Characteristic // that it gives transactions
+	Values                                // as they will be
+	Characteristics []stmt.Characteristic // that it gives transactions
 
 	state       *State
 	before      *backend.Settings // of the session as it began

@@ -152,24 +152,53 @@ func TestWhatAnswersAreBoundedBy(t *testing.T) {
 	}
 }
 
+func TestWhatValuesAreWrittenBy(t *testing.T) {
+	for _, test := range []struct {
+		set       map[string]string
+		setsTime  bool
+		zone      string
+		quotesUTF bool
+	}{
+		{nil, false, "", true},
+		{map[string]string{"timestamp": "1.5", "time_zone": "'utc'"}, true, "UTC", true},
+		{map[string]string{"timestamp": "0", "time_zone": "'SYSTEM'"}, false, "", true},
+		{map[string]string{"timestamp": "DEFAULT", "time_zone": "DEFAULT"}, false, "", true},
+		{map[string]string{"time_zone": "'+01:00'", "character_set_connection": "'latin1'"}, false, "+01:00", false},
+		{map[string]string{"character_set_connection": "'utf8mb4'"}, false, "", true},
+		{map[string]string{"character_set_client": "'latin1'"}, false, "", false},
+	} {
+		s := newState(&fakeShard{})
+		for name, literal := range test.set {
+			s.Carry(s.Settings.With(name, literal))
+		}
+		if s.SetsTime() != test.setsTime || s.TimeZone() != test.zone || s.QuotesUTF8() != test.quotesUTF {
+			t.Errorf("%v: %v, %q, %v", test.set, s.SetsTime(), s.TimeZone(), s.QuotesUTF8())
+		}
+	}
+	s := newState(&fakeShard{})
+	if got := variablesOf(s.WithTime(time.Unix(12, 34_567_000))); got != "timestamp=12.034567" {
+		t.Error(got)
+	}
+}
+
 func TestCharacteristics(t *testing.T) {
 	for _, test := range []struct {
 		text        string
 		is          flavor.Flavor
 		transaction Transaction
-		want        []Characteristic
+		want        []stmt.Characteristic
 		settings    string
 		refused     uint16
 	}{
-		{text: "SET TRANSACTION ISOLATION LEVEL READ COMMITTED, READ ONLY", want: []Characteristic{
+		{text: "SET TRANSACTION ISOLATION LEVEL READ COMMITTED, READ ONLY", want: []stmt.Characteristic{
 			{What: "isolation", Next: true, Clause: "ISOLATION LEVEL READ COMMITTED"}, {What: "read_only", Next: true, Clause: "READ ONLY"},
 		}},
 		{text: "SET TRANSACTION READ WRITE", transaction: Transaction{Active: true, Running: true}, refused: mysql.ER_CANT_CHANGE_TX_CHARACTERISTICS},
-		{text: "SET tx_isolation = 'READ-COMMITTED'", is: flavor.MariaDB, want: []Characteristic{{What: "isolation"}}, settings: "tx_isolation='READ-COMMITTED'"},
-		{text: "SET tx_isolation = 'READ-COMMITTED'", want: []Characteristic{{What: "isolation"}}, settings: "transaction_isolation='READ-COMMITTED'"},
+		{text: "SET tx_isolation = 'READ-COMMITTED'", is: flavor.MariaDB, want: []stmt.Characteristic{{What: "isolation"}}, settings: "tx_isolation='READ-COMMITTED'"},
+		{text: "SET tx_isolation = 'READ-COMMITTED'", want: []stmt.Characteristic{{What: "isolation"}}, settings: "transaction_isolation='READ-COMMITTED'"},
 		{
 			text: "SET transaction_read_only = ON", transaction: Transaction{Running: true},
-			want: []Characteristic{{What: "read_only", Clause: "READ WRITE"}}, settings: "transaction_read_only=1",
+			want: []stmt.Characteristic{{What: "read_only", Clause: "READ WRITE"}}, settings: "transaction_read_only=1",
 		},
 	} {
 		f := &fakeShard{is: test.is, answers: map[string]*backend.Rows{"SELECT @@transaction_read_only": row("0")}}

@@ -1,6 +1,7 @@
 package sysvars
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"strconv"
@@ -80,6 +81,33 @@ func (v *Values) Writing() *backend.Settings {
 		settings = settings.Without(name)
 	}
 	return settings
+}
+
+// SetsTime tells whether the session has set the time that its statements take.
+func (v *Values) SetsTime() bool {
+	literal, set := v.Settings.Lookup("timestamp")
+	return set && literal != "0" && !isDefault(literal)
+}
+
+// WithTime are the settings with that time.
+func (v *Values) WithTime(t time.Time) *backend.Settings {
+	return v.Settings.With("timestamp", fmt.Sprintf("%d.%06d", t.Unix(), t.Nanosecond()/1000))
+}
+
+// TimeZone is the session's, in capitals; empty: that of a shard.
+func (v *Values) TimeZone() string {
+	literal, _ := v.Settings.Lookup("time_zone")
+	zone := strings.ToUpper(unquote(literal))
+	if zone == "SYSTEM" || zone == defaultValue {
+		return ""
+	}
+	return zone
+}
+
+// QuotesUTF8 tells whether literals are texts in UTF-8.
+func (v *Values) QuotesUTF8() bool {
+	charset, set := v.Settings.Lookup(characterSetConnection)
+	return !v.Foreign && (!set || strings.HasPrefix(strings.ToLower(unquote(charset)), "utf8mb4"))
 }
 
 // LimitsRows tells whether the client has bounded its answers by sql_select_limit, which each shard would obey by itself.

@@ -28,20 +28,9 @@ func (c *Connections) Untell() {
 	}
 }
 
-// Characteristic is what SET has said of transactions: their isolation level, or whether
-// they read only.
-type Characteristic struct {
-	What string // "isolation" or "read_only"
-	// Next: it was said of the next transaction alone. Else it was said of all to come.
-	Next bool
-	// Clause is the characteristic as SET TRANSACTION has it. If it was said of all to come
-	// it is that of the transaction under way; empty: there is none.
-	Clause string
-}
-
 // Characterize takes one, and gives the SET TRANSACTION of the next one from what it was
 // so far. What is set for all is for the next one too.
-func (c *Connections) Characterize(next string, one Characteristic) string {
+func (c *Connections) Characterize(next string, one stmt.Characteristic) string {
 	if one.Next {
 		return with(next, one)
 	}
@@ -55,7 +44,7 @@ func (c *Connections) Characterize(next string, one Characteristic) string {
 // fix has shards that join be told a characteristic that they had by themselves so
 // far, unless they are told one already: the transaction that is under way stays on them
 // what it was begun as, whatever the session sets for the ones to come.
-func (t *transaction) fix(c Characteristic) {
+func (t *transaction) fix(c stmt.Characteristic) {
 	if c.Clause == "" || c.What == "read_only" && t.how.Access != stmt.AnyAccess || without(t.scope, c.What) != t.scope {
 		return
 	}
@@ -69,7 +58,7 @@ func (t *transaction) fix(c Characteristic) {
 }
 
 // with adds to SET TRANSACTION, which has an isolation level, an access mode or both.
-func with(have string, c Characteristic) string {
+func with(have string, c stmt.Characteristic) string {
 	text := beginsNext + c.Clause
 	if rest := without(have, c.What); rest != "" {
 		text += ", " + strings.TrimPrefix(rest, beginsNext)

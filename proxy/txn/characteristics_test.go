@@ -8,12 +8,12 @@ import (
 )
 
 func TestSetTransaction(t *testing.T) {
-	text := with("", Characteristic{What: "isolation", Clause: "ISOLATION LEVEL SERIALIZABLE"})
-	text = with(text, Characteristic{What: "read_only", Clause: "READ ONLY"})
+	text := with("", stmt.Characteristic{What: "isolation", Clause: "ISOLATION LEVEL SERIALIZABLE"})
+	text = with(text, stmt.Characteristic{What: "read_only", Clause: "READ ONLY"})
 	if text != "SET TRANSACTION READ ONLY, ISOLATION LEVEL SERIALIZABLE" {
 		t.Error(text)
 	}
-	if text = with(text, Characteristic{What: "read_only", Clause: "READ WRITE"}); text != "SET TRANSACTION READ WRITE, ISOLATION LEVEL SERIALIZABLE" {
+	if text = with(text, stmt.Characteristic{What: "read_only", Clause: "READ WRITE"}); text != "SET TRANSACTION READ WRITE, ISOLATION LEVEL SERIALIZABLE" {
 		t.Error(text)
 	}
 	if text = without(text, "isolation"); text != "SET TRANSACTION READ WRITE" {
@@ -67,9 +67,9 @@ func TestUntell(t *testing.T) {
 // and takes the place of what was said of the next one.
 func TestCharacterize(t *testing.T) {
 	const next = "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE"
-	said := func(what, clause string) Characteristic { return Characteristic{What: what, Clause: clause} }
+	said := func(what, clause string) stmt.Characteristic { return stmt.Characteristic{What: what, Clause: clause} }
 	s := newStand(t, XA)
-	if text := s.Characterize("", Characteristic{"isolation", true, "ISOLATION LEVEL SERIALIZABLE"}); text != next {
+	if text := s.Characterize("", stmt.Characteristic{What: "isolation", Next: true, Clause: "ISOLATION LEVEL SERIALIZABLE"}); text != next {
 		t.Error(text)
 	}
 	if text := s.Characterize(next, said("isolation", "")); text != "" {
@@ -77,7 +77,7 @@ func TestCharacterize(t *testing.T) {
 	}
 	begin(t, s)
 	s.must("s0", "UPDATE a", Writes)
-	for _, c := range []Characteristic{
+	for _, c := range []stmt.Characteristic{
 		said("isolation", "ISOLATION LEVEL READ COMMITTED"), said("isolation", "ISOLATION LEVEL SERIALIZABLE"), // which is said already
 		said("read_only", "READ WRITE"),
 	} {

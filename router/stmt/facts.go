@@ -77,6 +77,16 @@ func (o Opening) String() string {
 	return "BEGIN"
 }
 
+// Characteristic is what SET has said of transactions: their isolation level, or whether they read only.
+type Characteristic struct {
+	What string // "isolation" or "read_only"
+	// Next: it was said of the next transaction alone. Else it was said of all to come.
+	Next bool
+	// Clause is the characteristic as SET TRANSACTION has it. If it was said of all to come it is that of the transaction under
+	// way, which has to stay what it was begun as on shards that join it; empty: there is none.
+	Clause string
+}
+
 // Mark is SAVEPOINT, ROLLBACK TO or RELEASE SAVEPOINT.
 type Mark struct {
 	Verb string // "savepoint", "rollback", "release"
