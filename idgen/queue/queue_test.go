@@ -19,7 +19,8 @@ func counting(n *atomic.Uint64) idgen.Numbers {
 
 func TestNoNumberTwice(t *testing.T) {
 	var n atomic.Uint64
-	q, err := New(counting(&n), Options{Bits: 3})
+	const most = 64
+	q, err := New(counting(&n), Options{Bits: 3, Most: most})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,8 +31,8 @@ func TestNoNumberTwice(t *testing.T) {
 		takers.Go(func() { all.Take(t, q, 500, 8) })
 	}
 	takers.Wait()
-	if asked := n.Load(); asked > 18_000/8*2 {
-		t.Errorf("%d inner numbers for 18,000", asked)
+	if asked := n.Load(); asked > 18_000/8+most {
+		t.Errorf("%d inner numbers for 18,000, of which %d may be ready", asked, most)
 	}
 }
 
