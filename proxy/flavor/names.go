@@ -53,12 +53,14 @@ func (f Flavor) Processes() (table string, progress bool) {
 	return "performance_schema.processlist", false // it warns of the other
 }
 
-// UserVariables returns the statement that lists the names of the session's user variables.
+// UserVariables returns the statement that lists the names of the session's user variables, behind a NULL. It fails, or gives no row,
+// on a server that does not list them.
 func (f Flavor) UserVariables() string {
 	if f == MariaDB {
-		return "SELECT VARIABLE_NAME FROM information_schema.USER_VARIABLES"
+		return "SELECT NULL UNION ALL SELECT VARIABLE_NAME FROM information_schema.USER_VARIABLES"
 	}
-	return "SELECT VARIABLE_NAME FROM performance_schema.user_variables_by_thread WHERE THREAD_ID = PS_CURRENT_THREAD_ID()"
+	return "SELECT NULL FROM DUAL WHERE PS_CURRENT_THREAD_ID() IS NOT NULL " +
+		"UNION ALL SELECT VARIABLE_NAME FROM performance_schema.user_variables_by_thread WHERE THREAD_ID = PS_CURRENT_THREAD_ID()"
 }
 
 // HasVariable tells whether the server has a system variable of which the proxy gives its own value.

@@ -47,22 +47,48 @@ func (s *Session) losesValues(l txn.Lease, why error) {
 	s.unkept = why
 }
 
-// learnAll reads whichever user variables a routine may have assigned. Servers
-// list their names; of one that doesn't (performance_schema is off, or not for the
-// proxy's account) only those are read that the session has, and new ones stay unknown
-// to other connections.
+// mostLearned is how many variables are read by one statement: servers give at most 4,096 columns.
+const mostLearned = 500
+
+// learnAll reads whichever user variables a routine may have assigned. Servers list their names; where one doesn't, since its
+// performance_schema is off or is not for the proxy's account, those are asked for that the session has, and that the bodies of
+// routines name.
 func (s *Session) learnAll(l txn.Lease) {
-	rows, err := l.Conn.Own().Query(s.ctx, s.flavor().UserVariables())
-	if err != nil {
-		if txn.IsRefusal(err) {
-			s.learn(l, s.vars.UserVariables())
-		}
-		return
-	}
 	var names []string
-	for _, row := range rows.Rows {
-		names = append(names, strings.ToLower(string(row[0])))
+	rows, err := l.Conn.Own().Query(s.ctx, s.flavor().UserVariables())
+	switch {
+	case err == nil && len(rows.Rows) > 0:
+		for _, row := range rows.Rows {
+			if row[0] != nil { // the row that says that they are listed
+				names = append(names, strings.ToLower(string(row[0])))
+			}
+		}
+	case err != nil && !txn.IsRefusal(err):
+		return // the connection was lost, and the session ends with it
+	default:
+		names = s.assignedOf(l, s.World().Catalog.Variables())
 	}
 	slices.Sort(names)
-	s.learn(l, names)
+	for chunk := range slices.Chunk(names, mostLearned) {
+		s.learn(l, chunk)
+	}
+}
+
+// assignedOf gives the variables that the session has, and those of the candidates that have a value.
+func (s *Session) assignedOf(l txn.Lease, candidates []string) []string {
+	names := s.vars.UserVariables()
+	candidates = slices.DeleteFunc(slices.Clone(candidates), func(name string) bool { return slices.Contains(names, name) })
+	for chunk := range slices.Chunk(candidates, mostLearned) {
+		rows, err := l.Conn.Own().Query(s.ctx, sysvars.AskAssigned(chunk))
+		if err != nil || len(rows.Rows) != 1 {
+			s.losesValues(l, errUnkept)
+			return nil
+		}
+		for i, name := range chunk {
+			if string(rows.Rows[0][i]) == "1" {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }

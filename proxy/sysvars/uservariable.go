@@ -15,10 +15,22 @@ import (
 func AskUserVariables(names []string) string {
 	fields := make([]string, len(names))
 	for i, name := range names {
-		fields[i] = valueFields("@`" + strings.ReplaceAll(name, "`", "``") + "`")
+		fields[i] = valueFields(quotedVariable(name))
 	}
 	return "SELECT " + strings.Join(fields, ", ")
 }
+
+// AskAssigned is the query for which user variables have a value: 1, and 0 for NULL.
+func AskAssigned(names []string) string {
+	fields := make([]string, len(names))
+	for i, name := range names {
+		fields[i] = quotedVariable(name) + " IS NOT NULL"
+	}
+	return "SELECT " + strings.Join(fields, ", ")
+}
+
+// quotedVariable writes a user variable in a statement.
+func quotedVariable(name string) string { return "@`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
 // WithUserVariables are settings with what AskUserVariables was answered with, and the names by which they carry it; nil if
 // values are missing, which are too large for the shard to give them in a way that loses nothing.
@@ -62,7 +74,7 @@ func variableName(name string) string {
 	if plainName(name) {
 		return "@" + name
 	}
-	return "@`" + strings.ReplaceAll(name, "`", "``") + "`"
+	return quotedVariable(name)
 }
 
 // valueFields asks for a value in a way that loses nothing of it: as it is, as

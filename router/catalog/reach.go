@@ -24,6 +24,8 @@ type names struct {
 	quiet map[TableName]bool
 	// torn are the tables that can't be written since a foreign key is torn apart.
 	torn map[TableName]*FarError
+	// variables are the user variables that routines name, in lower case and in order.
+	variables []string
 }
 
 // reach is what one shard's objects lead to.
@@ -82,6 +84,7 @@ func (c *Catalog) close(listings map[router.ShardName]*Listing) {
 	}
 	c.noteQuiet()
 	c.noteFar()
+	n.variables = variables(listings)
 }
 
 // follow finds what everything on a shard reaches.

@@ -1,8 +1,10 @@
 package catalog
 
 import (
+	"maps"
 	"slices"
 
+	"locus/router"
 	"locus/router/stmt"
 )
 
@@ -103,4 +105,28 @@ func (c *Catalog) CallTrace(current, schema, name string) Trace {
 		}
 	}
 	return found
+}
+
+// variables are the user variables that routines name.
+func variables(listings map[router.ShardName]*Listing) []string {
+	named := map[string]bool{}
+	for _, l := range listings {
+		for i := range l.Programs {
+			if p := &l.Programs[i]; p.routine() {
+				for _, name := range stmt.VariablesIn(p.Body) {
+					named[name] = true
+				}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(named))
+}
+
+// Variables are the user variables that the routines of any shard name, and more names, in lower case. What calls dynamic SQL is
+// refused, so that these are all that stored code can assign.
+func (c *Catalog) Variables() []string {
+	if c.closed == nil {
+		return nil
+	}
+	return c.closed.variables
 }
