@@ -135,11 +135,10 @@ func spanned(t testing.TB, writes ...router.ShardName) *stand {
 	s := newStand(t, XA)
 	begin(t, s)
 	for _, shard := range []router.ShardName{"s0", "s1", "s2"} {
-		var m Mode
+		s.must(shard, "SELECT a", 0)
 		if slices.Contains(writes, shard) {
-			m = Writes
+			s.must(shard, "UPDATE a", Writes)
 		}
-		s.must(shard, "SELECT a", m)
 		s.shards[shard].sent()
 	}
 	return s
@@ -230,6 +229,31 @@ func TestPreparedIsRolledBack(t *testing.T) {
 	}
 	s.sent("s1", "XA END t1", "XA PREPARE t1", "XA ROLLBACK t1")
 	s.sent("s2", "XA END t1", "XA PREPARE t1", "XA ROLLBACK t1")
+}
+
+// A branch that its server has refused to prepare is ended first. What can't be rolled back
+// is left to recovery if it may be prepared, and else ends with its connection.
+func TestRefusedToPrepare(t *testing.T) {
+	for name, c := range map[string]struct {
+		also fault
+		left []string
+	}{"rolled back": {fault{prefix: "none"}, nil}, "lost": {fault{prefix: "XA ROLLBACK", cut: before}, nil}} {
+		s := spanned(t, "s0", "s1")
+		s.shards["s1"].fail(fault{prefix: "XA PREPARE", code: 1402}, c.also)
+		if s.Commit() == nil {
+			t.Errorf("%s: it is committed", name)
+		}
+		s.sent("s1", "XA END t1", "XA PREPARE t1", "XA END t1", "XA ROLLBACK t1")
+		if !slices.Equal(s.coordinator.calls, c.left) {
+			t.Errorf("%s: %v", name, s.coordinator.calls)
+		}
+	}
+	s := spanned(t, "s0", "s1")
+	s.shards["s0"].fail(fault{prefix: "DO 0", ends: true})
+	s.shards["s1"].fail(fault{prefix: "XA ROLLBACK", cut: before})
+	if s.Commit() == nil || !slices.Equal(s.coordinator.calls, []string{"leave t1"}) {
+		t.Errorf("%v", s.coordinator.calls)
+	}
 }
 
 // A rollback that fails closes the connection, which rolls back too.

@@ -386,7 +386,7 @@ func (s *stand) run(shard router.ShardName, text string, m Mode) error {
 		return err
 	}
 	for _, sql := range append(slices.Clone(l.Opening()), text) {
-		if _, err := l.Conn.Exec(context.Background(), sql); err != nil {
+		if _, err := l.Conn.Run(context.Background(), sql, backend.Nothing); err != nil {
 			l.Fail(err)
 			return err
 		}

@@ -43,8 +43,7 @@ func (l Lease) left() bool { return l.joined && !l.Branch() }
 func (l Lease) Done(status uint16) {
 	c := l.of
 	if c.reading && l.joined {
-		l.Conn.SetStatus(status | statusInTransaction) // so that it is rolled back with the others
-		return
+		return // it is rolled back with the others
 	}
 	l.Conn.SetStatus(status)
 	switch open := l.Conn.InTransaction(); {
@@ -68,7 +67,6 @@ func (l Lease) Done(status uint16) {
 func (l Lease) Refused(code uint16) {
 	c := l.of
 	if c.reading && l.joined {
-		l.Done(0)
 		return
 	}
 	global := c.Reserved(GlobalTransaction)

@@ -298,6 +298,12 @@ func TestLeftMeanwhile(t *testing.T) {
 			if s.Lost() {
 				t.Error("nothing was lost")
 			}
+			first, second := s.acquire("s0", 0), s.acquire("s0", 0)
+			if first.Conn != l.Conn || second.Conn == l.Conn {
+				t.Error("the pool does not have it, or twice")
+			}
+			first.Release()
+			second.Release()
 		})
 	}
 }

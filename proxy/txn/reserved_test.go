@@ -78,6 +78,22 @@ func TestUnreserveGivesBack(t *testing.T) {
 	busy.Release()
 }
 
+// A connection that the transaction has is not given back with its reason.
+func TestUnreserveAmidATransaction(t *testing.T) {
+	s := newStand(t, XA)
+	s.reserve("s0", Routine)
+	begin(t, s)
+	s.must("s0", "UPDATE a", Writes)
+	other := s.acquire("s1", Outside)
+	other.Unreserve(Routine)
+	other.Done(other.Conn.Status())
+	s.is(true, "s0")
+	s.must("s0", "UPDATE b", Writes)
+	if err := s.Commit(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A session that lost what it reserved ends, as on the servers.
 func TestReservedIsLost(t *testing.T) {
 	s := newStand(t, XA)
@@ -151,6 +167,7 @@ func TestNamedLocks(t *testing.T) {
 	s.shards["s0"].fail(fault{prefix: "SELECT IS_USED", code: 1146})
 	use(NamedLocks{}, true)
 	use(NamedLocks{Unnamed: true}, false)
+	use(NamedLocks{Names: []string{"d"}}, false)
 	if !s.Reserved(NamedLock) || len(s.reserved.locks) != 0 {
 		t.Error("one whose name isn't known is let go")
 	}
@@ -256,6 +273,8 @@ func TestLockTablesWithAutocommitOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.must("s0", "UPDATE a", Writes)
+	s.must("s1", "DO 1", 0)
+	s.is(true, "s0") // nothing was begun on the other
 	s.must("s1", "UPDATE a", Writes)
 	s.is(true, "s0", "s1")
 	if err := s.UnlockTables(); err != nil {
@@ -263,7 +282,7 @@ func TestLockTablesWithAutocommitOff(t *testing.T) {
 	}
 	s.is(false)
 	s.sent("s0", "LOCK TABLES a WRITE", "UPDATE a", "COMMIT", "UNLOCK TABLES")
-	s.sent("s1", "LOCK TABLES a WRITE", "UPDATE a", "COMMIT", "UNLOCK TABLES")
+	s.sent("s1", "LOCK TABLES a WRITE", "DO 1", "UPDATE a", "COMMIT", "UNLOCK TABLES")
 }
 
 func TestLockTablesThatFails(t *testing.T) {

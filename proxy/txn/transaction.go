@@ -10,11 +10,8 @@ import (
 	"locus/router/stmt"
 )
 
-// statusInTransaction and statusReadOnly are SERVER_STATUS_IN_TRANS and …_READONLY.
-const (
-	statusInTransaction = 0x0001
-	statusReadOnly      = 0x2000
-)
+// statusReadOnly is SERVER_STATUS_IN_TRANS_READONLY.
+const statusReadOnly = 0x2000
 
 // transaction is what the session has open. Shards join it when a statement
 // first needs them; until then BEGIN has cost nothing.
