@@ -1,11 +1,11 @@
 package session
 
 import (
-	"context"
 	"time"
 
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
+	"locus/proxy/session/interrupt"
 	"locus/proxy/trace"
 	"locus/proxy/txn"
 	"locus/router"
@@ -16,28 +16,25 @@ const undoTime = txn.UndoTime
 
 // environment is what the session's connections are told of it.
 func (s *Session) environment() txn.Environment {
-	of := neighbour{s}
+	of := neighbour{s.interrupts, s}
 	return txn.Environment{ID: s.id, Context: s.ctx, Client: of, Interrupts: of, Observer: of}
 }
 
 // neighbour is the session as its connections see it.
-type neighbour struct{ s *Session }
+type neighbour struct {
+	*interrupt.Handle
+	s *Session
+}
 
 func (n neighbour) Settings() *backend.Settings { return n.s.vars.Settings }
 func (n neighbour) Profile() backend.Profile    { return n.s.profile }
 func (n neighbour) Autocommit() bool            { return n.s.vars.Autocommit }
 func (n neighbour) Flavor() flavor.Flavor       { return n.s.flavor() }
-func (n neighbour) Unwanted() error             { return n.s.interrupts.Unwanted() }
-func (n neighbour) Waits() context.Context      { return n.s.interrupts.Waits() }
-func (n neighbour) Remove(c *backend.Conn) bool { return n.s.interrupts.Remove(c) }
-func (n neighbour) Shield()                     { n.s.interrupts.Shield() }
-func (n neighbour) Unshield()                   { n.s.interrupts.Unshield() }
 func (n neighbour) Waited(d time.Duration)      { n.s.timing.waited += d }
 func (n neighbour) Trace() *trace.Statement     { return n.s.timing.trace }
 
-func (n neighbour) Await(pool *backend.Pool, c *backend.Conn) error {
-	return n.s.interrupts.Await(pool, c)
-}
+func (n neighbour) Await(pool *backend.Pool, c *backend.Conn) error { return n.Handle.Await(pool, c) }
+func (n neighbour) Remove(c *backend.Conn) (killed bool)            { return n.Handle.Remove(c) }
 
 // Reserves shows others what is reserved.
 func (n neighbour) Reserves() {

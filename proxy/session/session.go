@@ -38,7 +38,6 @@ type Client struct {
 type Session struct {
 	*Services
 	ctx          context.Context
-	awaiting     context.Context // ctx without its end, for what interrupts can end: a watch on ctx costs allocations
 	client       *stream.Conn
 	id           uint32
 	user         string
@@ -81,7 +80,7 @@ type Session struct {
 // New makes the session of a client that has logged in.
 func New(ctx context.Context, services *Services, c *Client) *Session {
 	s := &Session{
-		Services: services, ctx: ctx, awaiting: context.WithoutCancel(ctx), client: c.Stream, id: c.ID,
+		Services: services, ctx: ctx, client: c.Stream, id: c.ID,
 	}
 	s.interrupts = interrupt.New(ctx, c.Stream, s.flavor)
 	s.vars = sysvars.New(firstShard{s})

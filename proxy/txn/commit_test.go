@@ -196,6 +196,19 @@ func TestTwoPhasesThatFail(t *testing.T) {
 	}
 }
 
+// Branches are prepared in the order of their shards' names, in whichever they joined.
+func TestOrderOfBranches(t *testing.T) {
+	s := newStand(t, XA)
+	begin(t, s)
+	for _, shard := range []router.ShardName{"s0", "s2", "s1"} {
+		s.must(shard, "UPDATE a", Writes)
+	}
+	if err := s.Commit(); err != nil {
+		t.Error(err)
+	}
+	s.sent("s0", "BEGIN", "UPDATE a", "DO 0", "INSERT decision [s1 s2]", "COMMIT")
+}
+
 // The one part that has written is committed by itself, or not at all.
 func TestTheOnlyWriterFails(t *testing.T) {
 	s := spanned(t, "s1")

@@ -255,6 +255,7 @@ func (f *fakeShard) sent() []string {
 
 // fakeClient is a session as its connections see it.
 type fakeClient struct {
+	t          testing.TB
 	settings   *backend.Settings
 	autocommit bool
 	flavor     flavor.Flavor
@@ -293,6 +294,9 @@ func (c *fakeClient) Await(_ *backend.Pool, conn *backend.Conn) error {
 }
 
 func (c *fakeClient) Remove(conn *backend.Conn) bool {
+	if !slices.Contains(c.awaited, conn) {
+		c.t.Errorf("a connection to %s is given back twice", conn.Shard())
+	}
 	c.awaited = slices.DeleteFunc(c.awaited, func(other *backend.Conn) bool { return other == conn })
 	return c.killed
 }
@@ -345,7 +349,7 @@ func newStand(t testing.TB, spanning Spanning) *stand {
 	log := slog.New(slog.DiscardHandler)
 	pools := backend.NewRegistry(backend.Limits{}, log)
 	s := &stand{
-		t: t, client: &fakeClient{settings: backend.Default, autocommit: true}, coordinator: &fakeCoordinator{},
+		t: t, client: &fakeClient{t: t, settings: backend.Default, autocommit: true}, coordinator: &fakeCoordinator{},
 		shards: map[router.ShardName]*fakeShard{},
 	}
 	var targets []backend.Target

@@ -287,23 +287,20 @@ func TestLeftMeanwhile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStand(t, XA)
 			begin(t, s)
-			s.must("s0", "UPDATE a", Writes)
 			l := s.acquire("s0", Writes)
 			s.RollBack()
 			if l.Branch() {
 				t.Error("it is still one")
 			}
+			other := s.acquire("s0", Apart)
+			begin(t, s)
+			s.must("s0", "UPDATE a", Writes)
 			end(l)
-			s.is(false)
-			if s.Lost() {
+			s.is(true, "s0") // another transaction, on another connection
+			if s.Lost() || other.Conn != l.Conn {
 				t.Error("nothing was lost")
 			}
-			first, second := s.acquire("s0", 0), s.acquire("s0", 0)
-			if first.Conn != l.Conn || second.Conn == l.Conn {
-				t.Error("the pool does not have it, or twice")
-			}
-			first.Release()
-			second.Release()
+			other.Release()
 		})
 	}
 }
@@ -327,6 +324,21 @@ func TestCancelled(t *testing.T) {
 	if s.client.waited == 0 {
 		t.Error("nobody hears how long it took")
 	}
+}
+
+// A connection with a transaction that nobody knows of is not lent to anybody else.
+func TestOpenIsNotLentOn(t *testing.T) {
+	s := newStand(t, XA)
+	l := s.acquire("s0", 0)
+	if _, err := l.Conn.Run(t.Context(), "BEGIN", backend.Nothing); err != nil {
+		t.Fatal(err)
+	}
+	l.Release()
+	other := s.acquire("s0", 0)
+	if other.Conn == l.Conn {
+		t.Error("it is")
+	}
+	other.Release()
 }
 
 // A connection that a kill may still hit is not lent to anybody else.

@@ -372,6 +372,7 @@ func TestStoredCode(t *testing.T) {
 	s.shards["s0"].log = nil
 	s.shards["s0"].mu.Unlock()
 	s.Invalidate([]string{"sort_buffer_size"}, nil)()
+	s.Invalidate([]string{"sort_buffer_size"}, l.Conn)
 	s.must("s0", "DO 1", 0)
 	s.Invalidate([]string{"sort_buffer_size"}, nil)
 	s.must("s0", "DO 1", 0)
