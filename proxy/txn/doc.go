@@ -13,5 +13,5 @@
 //
 // # Who uses it
 //
-// The session's goroutine alone, but for [Connections.Held].
+// The session's goroutine alone: nothing here has a lock.
 package txn
