@@ -150,6 +150,7 @@ func (c *someone) life(t *testing.T) (well bool) {
 			got := a.say(on(c.proxy.schema, text), args...)
 			if got.err != nil && code.MatchString(got.err.Error()) {
 				c.refused++
+				history = append(history, "… refused: "+got.err.Error())
 				continue // and was not done
 			}
 			want := b.say(on(c.plain.schema, text), args...)
