@@ -33,7 +33,7 @@ func (s *Session) offset(r *request) uint64 {
 
 // askFoundRows is readFoundRows between a statement and what comes behind it.
 func (s *Session) askFoundRows(l txn.Lease) {
-	status := s.scanner.Status()
+	status := s.statusOn(l)
 	s.readFoundRows(l)
 	l.Conn.SetStatus(status)
 }

@@ -196,7 +196,7 @@ func (g *gathering) answer() error {
 		g.keepWarnings(g.at)
 	}
 	g.count(g.at, g.r, failed)
-	g.at.Conn.SetStatus(g.scanner.Status())
+	g.at.Conn.SetStatus(g.statusOn(g.at))
 	return nil
 }
 

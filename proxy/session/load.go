@@ -59,14 +59,12 @@ func (g *gathering) load() (*bulk, error) {
 		return nil, err
 	}
 	b.total.warnings = warnings
-	return b, b.run(func() error {
-		restore, err := g.lenient()
-		if err != nil {
-			return err
-		}
-		defer restore()
-		return g.insert(b, load.Read(), nil, load.Destination)
-	})
+	restore, err := g.lenient()
+	if err != nil {
+		return nil, err
+	}
+	defer restore() // once all rows are in: the last ones are inserted at the end
+	return b, b.run(func() error { return g.insert(b, load.Read(), nil, load.Destination) })
 }
 
 // lenient has values read and inserted as they are: what the session's sql_mode has to

@@ -278,10 +278,19 @@ func (s *Session) after(l txn.Lease, r *request) error {
 	return nil
 }
 
+// statusOn is the status that an answer ended with. An error tells none: it is then what the connection has said since, to
+// whoever asked for its warnings, or said before.
+func (s *Session) statusOn(l txn.Lease) uint16 {
+	if _, failed := s.scanner.ErrCode(); failed {
+		return l.Conn.Status()
+	}
+	return s.scanner.Status()
+}
+
 // keepInsertID asks the connection for LAST_INSERT_ID(), before it is lent to
 // somebody else: the OK packet also tells IDs that were given, not generated.
 func (s *Session) keepInsertID(l txn.Lease) {
-	status := s.scanner.Status()
+	status := s.statusOn(l)
 	rows, err := l.Conn.Own().Query(s.ctx, "SELECT LAST_INSERT_ID()")
 	if err != nil || len(rows.Rows) != 1 {
 		return

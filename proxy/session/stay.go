@@ -34,7 +34,7 @@ func (s *Session) tellLeft(r *request) {
 // is read and carried from then on; for the rest the connection stays.
 func (s *Session) stay(l txn.Lease, r *request, failed bool) {
 	st := r.plan.Statement
-	status := s.scanner.Status()
+	status := s.statusOn(l)
 	if st.Features&stmt.CalcFoundRows != 0 && !failed {
 		s.readFoundRows(l)
 	}
