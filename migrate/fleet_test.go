@@ -44,7 +44,7 @@ func TestAProxyThatDoesNotAcknowledgeIsNamed(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		go func() {
-			time.Sleep(fleetPatience + time.Second) // of the bubble's clock
+			time.Sleep(fleetPatience + time.Second) // virtual: of the bubble's clock
 			if r := report.now(); !strings.Contains(r.Trouble, "waiting for proxy b to obey map version 7") {
 				t.Errorf("the report says %q", r.Trouble)
 			}

@@ -17,7 +17,7 @@ func TestIssuersAreKept(t *testing.T) {
 		return keyOf(&catalog.Table{TableName: catalog.TableName{Schema: "shop", Name: "parcel"}, Declaration: d})
 	}
 	for _, shard := range []router.ShardName{"", "s0"} {
-		if on(shard) != on(shard) {
+		if before, now := on(shard), on(shard); before != now {
 			t.Errorf("shard %q: declared again it has another issuer", shard)
 		}
 	}

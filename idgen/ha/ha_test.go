@@ -122,7 +122,7 @@ func TestWhoFailsIsProbedUntilItIsWell(t *testing.T) {
 		if n := g.inner[1].calls.Load(); n != 1 {
 			t.Errorf("asked %d times while it is aside", n)
 		}
-		time.Sleep(3 * time.Second)
+		time.Sleep(3 * time.Second) // virtual
 		for range 20 {
 			g.one(t)
 			synctest.Wait()
@@ -131,7 +131,7 @@ func TestWhoFailsIsProbedUntilItIsWell(t *testing.T) {
 			t.Errorf("probed %d times in a pause", n-1)
 		}
 		g.inner[1].fails(nil)
-		time.Sleep(3 * time.Second)
+		time.Sleep(3 * time.Second) // virtual
 		for range 8 {
 			g.one(t)
 			synctest.Wait()
@@ -169,7 +169,7 @@ func TestSlowOnesComeLast(t *testing.T) {
 			in.took.Store(0)
 		}
 		for range 8 {
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // virtual
 			g.one(t)
 			synctest.Wait()
 		}
@@ -187,7 +187,7 @@ func TestWhoTakesLongerBeforeItsFirstAnswer(t *testing.T) {
 		g.inner[0].took.Store(int64(7 * time.Second))
 		for g.Members()[0].State != Slow {
 			g.one(t)
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // virtual
 			if time.Since(g.began) > time.Minute {
 				t.Fatal("it answers after 7 s, and was never waited for so long")
 			}
@@ -195,17 +195,17 @@ func TestWhoTakesLongerBeforeItsFirstAnswer(t *testing.T) {
 		g.inner[0].took.Store(0)
 		for g.Members()[0].State != Well {
 			g.one(t)
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // virtual
 		}
 		g.inner[0].took.Store(-1)
 		for range 100 { // each has a bound
 			g.one(t)
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // virtual
 		}
 		calls := g.inner[0].calls.Load()
 		for range 100 {
 			g.one(t)
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // virtual
 		}
 		if n := g.inner[0].calls.Load() - calls; n < 100/(8+2+1) {
 			t.Errorf("probed %d times in 100 s", n)
@@ -241,7 +241,7 @@ func TestWhoNeverAnswers(t *testing.T) {
 		if n := len(g.seen); n != 5 {
 			t.Errorf("%d of 10 were answered at once", n)
 		}
-		time.Sleep(200 * time.Millisecond)
+		time.Sleep(200 * time.Millisecond) // virtual
 		for range 10 {
 			g.one(t)
 		}
@@ -316,7 +316,7 @@ func TestWhoIsOutOfRangeIsFinished(t *testing.T) {
 		for range 8 {
 			g.one(t)
 		}
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) // virtual
 		for range 8 {
 			g.one(t)
 			synctest.Wait()

@@ -61,23 +61,19 @@ func NewPeriods(store PeriodStore, counter string, o Options) *Periods {
 
 // Next is the next number of the period of that name, which the time at is in.
 func (p *Periods) Next(ctx context.Context, name string, at time.Time) (uint64, error) {
-	for {
-		if n, ok := p.take(name); ok {
-			return n, nil
-		}
-		select {
-		case p.loading <- struct{}{}:
-		case <-ctx.Done():
-			return 0, context.Cause(ctx)
-		}
-		n, ok := p.take(name) // somebody may have loaded meanwhile
-		var err error
-		if !ok {
-			n, err = p.load(ctx, name, at)
-		}
-		<-p.loading
-		return n, err
+	if n, ok := p.take(name); ok {
+		return n, nil
 	}
+	select {
+	case p.loading <- struct{}{}:
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
+	defer func() { <-p.loading }()
+	if n, ok := p.take(name); ok { // somebody has loaded meanwhile
+		return n, nil
+	}
+	return p.load(ctx, name, at)
 }
 
 func (p *Periods) take(name string) (uint64, bool) {

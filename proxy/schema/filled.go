@@ -51,6 +51,7 @@ func origin(f stmt.Feature) catalog.Origin {
 		return catalog.Constant
 	case stmt.ReadsClock:
 		return catalog.Clock
+	default:
+		return catalog.Anew
 	}
-	return catalog.Anew
 }

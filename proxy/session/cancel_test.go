@@ -53,7 +53,7 @@ func TestCancelledAgain(t *testing.T) {
 		if first, err := c.session.Interrupts().Cancel(t.Context(), interrupt.TimedOut, 0); first || err != nil {
 			t.Fatalf("cancelled again: %t, %v", first, err)
 		}
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) //nolint:forbidigo // between two that ask again
 	}
 	if code := c.outcome(wire.QueryResponse); code != mysql.ER_QUERY_INTERRUPTED {
 		t.Errorf("error %d: the first reason counts", code)

@@ -322,6 +322,7 @@ func (f *fakeCoordinator) Name(home router.ShardName) twophase.Name {
 func (f *fakeCoordinator) Decide(_ twophase.Name, branches []router.ShardName) string {
 	return fmt.Sprintf("INSERT decision %v", branches)
 }
+
 func (f *fakeCoordinator) Doubt(shard router.ShardName) {
 	f.calls = append(f.calls, "doubt "+string(shard))
 }
@@ -330,8 +331,10 @@ func (f *fakeCoordinator) Settle(context.Context, twophase.Name) (twophase.Verdi
 	f.calls = append(f.calls, "settle")
 	return f.verdict, f.settled
 }
+
 func (f *fakeCoordinator) Forget(n twophase.Name) { f.calls = append(f.calls, "forget "+n.Transaction) }
-func (f *fakeCoordinator) Leave(n twophase.Name)  { f.calls = append(f.calls, "leave "+n.Transaction) }
+
+func (f *fakeCoordinator) Leave(n twophase.Name) { f.calls = append(f.calls, "leave "+n.Transaction) }
 
 // stand is a session's connections to three shards. When the test ends, each pool must have
 // got everything back.

@@ -23,7 +23,9 @@ func TestAShardThatJoinsIsSentXAStart(t *testing.T) {
 		{"", stmt.Opening{Access: stmt.ReadOnly}, nil, list{"SET TRANSACTION READ ONLY", start}},
 		{"", stmt.Opening{Access: stmt.ReadWrite, Snapshot: true}, nil, list{"SET TRANSACTION READ WRITE", start}},
 		{
-			"SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", stmt.Opening{}, list{"begin", "b"},
+			"SET TRANSACTION ISOLATION LEVEL SERIALIZABLE",
+			stmt.Opening{},
+			list{"begin", "b"},
 			list{"SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", start, "SAVEPOINT `begin`", "SAVEPOINT `b`"},
 		},
 	} {

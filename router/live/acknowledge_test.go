@@ -89,16 +89,16 @@ func TestAFailedAcknowledgementIsRepeated(t *testing.T) {
 			return nil
 		}
 		l := running(t, c)
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute) // virtual
 		synctest.Wait()
 		if n := calls.Load(); n < 5 || n > 20 || l.Status().Acknowledged != 0 {
 			t.Errorf("%d calls, acknowledged %d", n, l.Status().Acknowledged)
 		}
 		works.Store(true)
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute) // virtual
 		synctest.Wait()
 		before := calls.Load()
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) // virtual
 		synctest.Wait()
 		if l.Status().Acknowledged != 10 || calls.Load() != before {
 			t.Errorf("acknowledged %d, then %d calls more", l.Status().Acknowledged, calls.Load()-before)

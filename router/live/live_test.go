@@ -118,7 +118,7 @@ func TestARefusedStateLeavesTheOneInForce(t *testing.T) {
 		if got.Revision != 10 || got.RefusedRevision != 11 || got.Refused == nil || got.Refused.Error() != `"bad1" is refused` {
 			t.Errorf("%+v", got)
 		}
-		time.Sleep(time.Hour) // tried again and again
+		time.Sleep(time.Hour) // virtual: tried again and again
 		synctest.Wait()
 		if n := strings.Count(log.String(), "state refused"); n != 1 {
 			t.Errorf("logged %d times:\n%s", n, log.String())
@@ -147,7 +147,7 @@ func TestARefusedStateIsTriedAgain(t *testing.T) {
 		s.set("b")
 		expect(t, l, "a")
 		ready.Store(true)
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute) // virtual
 		expect(t, l, "b")
 	})
 }
@@ -160,7 +160,7 @@ func TestTheSourceGoesAwayAndComesBack(t *testing.T) {
 		c.Log = slog.New(slog.NewTextHandler(&log, nil))
 		l := running(t, c)
 		s.goAway(errAway)
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) // virtual
 		expect(t, l, "a")
 		got := l.Status()
 		if !errors.Is(got.Away, errAway) || time.Since(got.Confirmed) < 59*time.Minute {
@@ -171,7 +171,7 @@ func TestTheSourceGoesAwayAndComesBack(t *testing.T) {
 		}
 		s.hush("b")
 		s.goAway(nil)
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute) // virtual
 		expect(t, l, "b")
 		if got := l.Status(); got.Away != nil || time.Since(got.Confirmed) > time.Minute {
 			t.Errorf("%+v", got)
@@ -189,9 +189,9 @@ func TestAChangeThatWasNotToldOfIsFound(t *testing.T) {
 		c.Refresh = time.Minute
 		l := running(t, c)
 		s.hush("b")
-		time.Sleep(59 * time.Second)
+		time.Sleep(59 * time.Second) // virtual
 		expect(t, l, "a")
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // virtual
 		expect(t, l, "b")
 	})
 }
@@ -203,8 +203,8 @@ func TestTheSameValuesStayTheSameState(t *testing.T) {
 		s := newSource("a")
 		l := running(t, configOf(s))
 		before, reads := l.Load(), s.readsSoFar()
-		s.set("a") // the revision alone moves
-		time.Sleep(time.Hour)
+		s.set("a")            // the revision alone moves
+		time.Sleep(time.Hour) // virtual
 		synctest.Wait()
 		if l.Load() != before || s.readsSoFar() < reads+60 {
 			t.Errorf("replaced: %v, after %d reads", l.Load() != before, s.readsSoFar()-reads)
@@ -235,14 +235,14 @@ func TestAnOlderRevisionIsRefused(t *testing.T) {
 		expect(t, l, "b")
 		s.hush("old")
 		s.rewind(5)
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute) // virtual
 		expect(t, l, "b")
 		if got := l.Status(); got.RefusedRevision != 5 || !strings.Contains(fmt.Sprint(got.Refused), "restored from a backup") {
 			t.Errorf("%+v", got)
 		}
 		s.hush("b")
 		s.rewind(11)
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute) // virtual
 		synctest.Wait()
 		if got := l.Status(); got.Refused != nil {
 			t.Errorf("%+v", got)
@@ -326,7 +326,7 @@ func TestASavedStateServesWithoutTheSource(t *testing.T) {
 		}
 		s.hush("c")
 		s.goAway(nil)
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute) // virtual
 		expect(t, second, "c")
 	})
 }

@@ -36,10 +36,8 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
 	}
 	object, name := text.created()
 	state := text.state()
-	if object == "event" || object == "program" { // what its body says is done later, or elsewhere
-		state = ""
-	}
 	if object == "event" || object == "program" {
+		state = "" // what its body says is done later, or elsewhere
 		if err := ctx.program(l); err != nil {
 			return nil, err
 		}

@@ -101,8 +101,10 @@ func tracedCatalog() *catalog.Catalog {
 	in := func(name string) catalog.TableName { return catalog.TableName{Schema: "shop", Name: name} }
 	listing := &catalog.Listing{
 		Tables: []catalog.ListedTable{
-			{TableName: in("plain"), Type: "BASE TABLE"}, {TableName: in("fired"), Type: "BASE TABLE"},
-			{TableName: in("seen"), Type: "VIEW", Query: "select `shop`.`keeps`() AS `a`"}, {TableName: in("numbers"), Type: "SEQUENCE"},
+			{TableName: in("plain"), Type: "BASE TABLE"},
+			{TableName: in("fired"), Type: "BASE TABLE"},
+			{TableName: in("seen"), Type: "VIEW", Query: "select `shop`.`keeps`() AS `a`"},
+			{TableName: in("numbers"), Type: "SEQUENCE"},
 		},
 		Programs: []catalog.Program{
 			{TableName: in("keeps"), Type: "FUNCTION", Body: "BEGIN SET @a = 1; RETURN 1; END"},

@@ -2,6 +2,7 @@ package stmt
 
 import (
 	"bytes"
+	"errors"
 	"hash/fnv"
 	"strconv"
 )
@@ -26,7 +27,7 @@ const notCertain = "(a text that can't be read for certain)"
 func (l *Lexed) Digest(most int) Digest {
 	if l.Err != nil {
 		text := unreadable
-		if l.Err != errUnterminated {
+		if !errors.Is(l.Err, errUnterminated) {
 			text = notCertain
 		}
 		return Digest{hashed([]byte(text)), text}

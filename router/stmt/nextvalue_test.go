@@ -90,6 +90,7 @@ func TestOnePlaceOneNumber(t *testing.T) {
 		"SELECT NEXTVAL(s), NEXTVAL(s)": true,
 		"SET @a = NEXTVAL(s)":           true,
 		"DO NEXTVAL(s)":                 true,
+
 		"INSERT INTO t (a) VALUES (NEXTVAL(s)), (NEXTVAL(s))":             true,
 		"SELECT NEXTVAL(s) FROM t":                                        false,
 		"SELECT NEXTVAL(s) FROM dual":                                     true,

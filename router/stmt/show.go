@@ -42,10 +42,10 @@ func (r *reader) show(n *ast.ShowStmt) {
 		r.out.Kind = Admin
 		return
 	}
-	switch {
-	case what == "":
+	switch what {
+	case "":
 		return
-	case what == "warnings", what == "errors":
+	case "warnings", "errors":
 		r.out.Kind = ShowWarnings
 	}
 	shown := &Shown{What: what, Table: table, Global: n.GlobalScope, Full: n.Full, Count: n.CountWarningsOrErrors}

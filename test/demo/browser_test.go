@@ -168,7 +168,7 @@ func (b *browser) until(what, script string) {
 		if time.Now().After(deadline) {
 			b.t.Fatalf("%s: %q\n%s", what, last, b.eval("document.body.innerText"))
 		}
-		time.Sleep(50 * time.Millisecond) // between two looks
+		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // between two looks at a page that tells nobody
 	}
 }
 

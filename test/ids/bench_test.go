@@ -212,7 +212,7 @@ func BenchmarkSwitch(b *testing.B) {
 type slow struct{ segment.Store }
 
 func (s *slow) Extend(ctx context.Context, counter string, n uint64) (segment.Grant, error) {
-	time.Sleep(5 * time.Millisecond) // the store's time
+	time.Sleep(5 * time.Millisecond) //nolint:forbidigo // the store's time
 	return s.Store.Extend(ctx, counter, n)
 }
 

@@ -19,7 +19,7 @@ type fault struct {
 const stopped = 700 * time.Millisecond
 
 // wait lets numbers be taken while something is wrong.
-func wait(d time.Duration) { time.Sleep(d) }
+func wait(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // how long a fault lasts
 
 func (s *stage) anyone() *slot { return s.slots[rand.IntN(len(s.slots))] }
 

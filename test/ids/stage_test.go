@@ -212,7 +212,7 @@ func until(t *testing.T, what string, condition func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatalf("not within a minute: %s", what)
 		}
-		time.Sleep(10 * time.Millisecond) // between two looks
+		time.Sleep(10 * time.Millisecond) //nolint:forbidigo // between two looks at another process
 	}
 }
 

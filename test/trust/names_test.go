@@ -63,7 +63,8 @@ var views = group{
 	},
 	others: []attack{
 		{name: "by the binary protocol", args: []any{12}, refused: []string{"1007"}, say: []string{"SELECT COUNT(*) FROM v WHERE buyer_uid > ?"}},
-		{name: "TABLE", say: []string{"TABLE v"}}, {name: "what can't be read", say: []string{"SELECT COUNT(*) FROM v PROCEDURE ANALYSE()"}},
+		{name: "TABLE", say: []string{"TABLE v"}},
+		{name: "what can't be read", say: []string{"SELECT COUNT(*) FROM v PROCEDURE ANALYSE()"}},
 		{name: "DROP VIEW", refused: []string{"1006"}, say: []string{"DROP VIEW IF EXISTS nothing, v"}},
 		{name: "a temporary table hides one", say: []string{"CREATE TEMPORARY TABLE v (id INT)", "INSERT INTO v VALUES (7)", "SELECT * FROM v"}},
 	},
@@ -112,7 +113,9 @@ var functions = group{
 		"SELECT * FROM (SELECT g()) x", "INSERT INTO plain (id, note) VALUES (5, 'x') ON DUPLICATE KEY UPDATE note = g()", "REPLACE INTO plain SELECT g(), 'x'", "CREATE VIEW another AS SELECT g()",
 	},
 	others: []attack{
-		{name: "SET", say: []string{"SET @n = f()", "SELECT @n"}}, {name: "DO", say: []string{"DO g()"}}, {name: "CALL", say: []string{"CALL nothing(g())"}},
+		{name: "SET", say: []string{"SET @n = f()", "SELECT @n"}},
+		{name: "DO", say: []string{"DO g()"}},
+		{name: "CALL", say: []string{"CALL nothing(g())"}},
 		{name: "LIMIT of what is prepared", say: []string{"PREPARE x FROM 'SELECT id FROM plain WHERE id > ?'", "SET @n = g()", "EXECUTE x USING @n"}},
 		{
 			name: "by the name of the other engine's", on: "mysql", everywhere: []string{"CREATE FUNCTION nvl(a INT, b INT) RETURNS INT READS SQL DATA RETURN (SELECT COUNT(*) FROM test_order)"},

@@ -38,7 +38,6 @@ type kettle struct {
 	cooked, accepted, refused int
 	refusals                  map[string]int
 	differences               []string
-	parsed                    int
 }
 
 // reads is how a session of the mode and the character set reads.

@@ -87,6 +87,7 @@ func (h *Handle) examine(now time.Time, may Allowance) (reason Reason, number ui
 			h.seen.again = took + min(took, mostInsist)
 			reason = h.reason
 		}
+	default: // a commit is not looked at
 	}
 	return reason, seen.command, asks
 }

@@ -35,7 +35,6 @@ type modelConn struct {
 type modelStatement struct {
 	name    string
 	read    bool // the server has begun
-	done    bool
 	outcome chan outcome
 	over    chan struct{}
 }
