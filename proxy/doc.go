@@ -2,7 +2,7 @@
 // the sessions and ends them in good order.
 //
 // It owns the listener, the registry of sessions, the accounts, and the making
-// of the world that sessions plan against: it turns the declared cluster and
-// the shards' live schemas into one immutable [session.World]. It never reads a
+// of the snapshot that sessions plan against: it turns the declared cluster and
+// the shards' live schemas into one immutable [session.Snapshot]. It never reads a
 // statement, and never writes what is declared.
 package proxy

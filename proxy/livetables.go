@@ -61,7 +61,7 @@ func greet(ctx context.Context, q schema.Querier) error {
 	return err
 }
 
-// watchTables reads the live tables now and then, and has the world built anew
+// watchTables reads the live tables now and then, and has the snapshot built anew
 // when they are no longer as they were: after an ALTER TABLE that somebody ran on
 // the shards, or once a shard is back or a table is mended.
 func (p *Proxy) watchTables(ctx context.Context, b *builder) {
@@ -181,8 +181,8 @@ func (p *Proxy) RereadNow(ctx context.Context) error {
 	}
 }
 
-// sameCatalog tells whether the shards have what the world was built of.
-func sameCatalog(w *world, l *schema.Loaded) bool {
+// sameCatalog tells whether the shards have what the snapshot was built of.
+func sameCatalog(w *snapshot, l *schema.Loaded) bool {
 	have, now := w.session.Catalog, l.Catalog
 	if fmt.Sprint(w.problems) != fmt.Sprint(l.Problems()) {
 		return false

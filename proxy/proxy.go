@@ -36,7 +36,7 @@ import (
 type Proxy struct {
 	options Options
 	pools   *backend.Registry
-	live    *live.Live[world]
+	live    *live.Live[snapshot]
 	builder *builder
 	ids     *issuers
 	// coordinator is nil unless transactions are committed in two phases.
@@ -67,9 +67,9 @@ func New(o Options) *Proxy {
 	}
 	p.builder = &builder{secrets: o.Secrets, mark: cluster.ConnectionMark(o.Name), pools: p.pools, moves: &p.meter.Moves, log: o.Log}
 	p.span()
-	config := live.Config[world]{Source: o.Declared, Build: p.builder.build, Save: o.Save, Log: o.Log}
+	config := live.Config[snapshot]{Source: o.Declared, Build: p.builder.build, Save: o.Save, Log: o.Log}
 	if o.Acknowledge != nil {
-		config.Acknowledge = func(ctx context.Context, w *world, _ int64) error {
+		config.Acknowledge = func(ctx context.Context, w *snapshot, _ int64) error {
 			version := w.session.Map.Version()
 			if err := p.sessions.obey(ctx, version, w.session.Map.Held(), o.Fence.Patience); err != nil {
 				return err
@@ -99,7 +99,7 @@ func New(o Options) *Proxy {
 		Services: txn.Services{
 			Pools: p.pools, Spanning: o.Spanning, Coordinator: p.coordinator, Stop: o.Stop, Counts: &p.counts.Counts, Log: o.Log,
 		},
-		World: func() *session.World { return &p.live.Load().session }, Versions: p.pools.Versions,
+		Snapshot: func() *session.Snapshot { return &p.live.Load().session }, Versions: p.pools.Versions,
 		Sessions: &p.sessions, IDs: p.ids, Generators: o.Generators, Ring: o.Ring,
 		MaxStatement: o.MaxStatement, Memory: session.NewMemory(o.SessionMemory), Counts: &p.counts, Meter: &p.meter, Tracer: o.Tracer,
 		Fencing: fence.Config{

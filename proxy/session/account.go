@@ -61,7 +61,7 @@ var (
 )
 
 // account gives a user's. One who is no longer declared may do nothing.
-func (w *World) account(user string) *Account {
+func (w *Snapshot) account(user string) *Account {
 	if w.Accounts == nil {
 		return unbounded
 	}
@@ -71,15 +71,15 @@ func (w *World) account(user string) *Account {
 	return nobody
 }
 
-// obey takes the user's account from the world.
-func (s *Session) obey(w *World) {
+// obey takes the user's account from the snapshot.
+func (s *Session) obey(w *Snapshot) {
 	if s.under != w {
 		s.under, s.account = w, w.account(s.user)
 	}
 }
 
 // planContext is what statements are planned in.
-func (s *Session) planContext(w *World) plan.Context {
+func (s *Session) planContext(w *Snapshot) plan.Context {
 	return plan.Context{Catalog: w.Catalog, Schema: s.vars.Settings.Database(), Rights: s.account.Rights, Owned: sysvars.Owned, Temporary: slices.Clone(s.conns.TemporaryTables())}
 }
 

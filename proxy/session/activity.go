@@ -45,7 +45,7 @@ func (a *activity) set(change func(*activity)) {
 // Process describes the session. It may be called from any goroutine. How long it has been doing what it does is what
 // the watcher has seen, for a command may end without a look at the clock.
 func (s *Session) Process(now time.Time) sysvars.Process {
-	thread := s.interrupts.Thread(s.World().Catalog.First())
+	thread := s.interrupts.Thread(s.Snapshot().Catalog.First())
 	a := &s.activity
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -81,7 +81,7 @@ func (b *bulk) flush() error {
 	lexed, args := new(stmt.Lexed), new(stmt.Args)
 	lexed.Lex(b.text, b.vars.Mode)
 	if b.plan == nil {
-		p, err := plan.Make(lexed, b.planContext(b.r.world))
+		p, err := plan.Make(lexed, b.planContext(b.r.snapshot))
 		if err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ func (b *bulk) parts(r *request) ([]part, error) {
 		b.gave(result, r.plan.Insert.Table.Hiding())
 		parts := make([]part, 0, len(result.Shards))
 		for _, text := range result.Shards {
-			parts = append(parts, part{shard: r.world.Map.Shard(text.Shard), text: text.Text})
+			parts = append(parts, part{shard: r.snapshot.Map.Shard(text.Shard), text: text.Text})
 		}
 		return parts, nil
 	case plan.Everywhere:
@@ -151,7 +151,7 @@ func (b *bulk) parts(r *request) ([]part, error) {
 			return nil, err
 		}
 		var parts []part
-		for _, shard := range r.world.Catalog.Shards {
+		for _, shard := range r.snapshot.Catalog.Shards {
 			parts = append(parts, part{shard: shard, text: b.text})
 		}
 		return parts, nil

@@ -70,7 +70,7 @@ func (s *Session) resetConnection() {
 	database, found := s.vars.Settings.Database(), s.vars.FoundRows
 	s.reset()
 	settings := s.initial.WithDatabase(database)
-	if w := s.World(); !w.Flavor.KeepsLoginCharset() && w.Charset != "" {
+	if w := s.Snapshot(); !w.Flavor.KeepsLoginCharset() && w.Charset != "" {
 		settings = settings.WithNames(w.Charset, w.Collation)
 	}
 	s.carry(settings)
@@ -80,7 +80,7 @@ func (s *Session) resetConnection() {
 // reset makes the session as it was after login.
 func (s *Session) reset() {
 	s.conns.Reset()
-	mode := s.World().Mode
+	mode := s.Snapshot().Mode
 	if s.capabilities&mysql.CLIENT_IGNORE_SPACE != 0 {
 		mode |= stmt.IgnoreSpace
 	}

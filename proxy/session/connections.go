@@ -38,7 +38,7 @@ func (n neighbour) Remove(c *backend.Conn) (killed bool)            { return n.H
 
 // Reserves shows others what is reserved.
 func (n neighbour) Reserves() {
-	words, thread := n.s.conns.ReservedWords(), n.s.conns.ReservedThread(n.s.World().Catalog.First())
+	words, thread := n.s.conns.ReservedWords(), n.s.conns.ReservedThread(n.s.Snapshot().Catalog.First())
 	n.s.activity.set(func(a *activity) { a.pinned, a.kept = words, thread })
 }
 

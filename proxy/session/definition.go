@@ -18,7 +18,7 @@ import (
 // a shard that says it has been done there already is passed over, if another one
 // has something to do.
 func (s *Session) runDefinition(r *request) error {
-	if r.plan.Stays && !r.world.Map.Moving().Empty() {
+	if r.plan.Stays && !r.snapshot.Map.Moving().Empty() {
 		return &plan.Refusal{Code: plan.Unsupported, Message: "changing the definition of a table while genes are on the move: wait until locus jobs shows the move to be over"}
 	}
 	if err := s.conns.Commit(); err != nil {
@@ -28,7 +28,7 @@ func (s *Session) runDefinition(r *request) error {
 	var done []string
 	var before error // of the first shard that has it already
 	var passed []passedOver
-	for _, shard := range r.world.Catalog.Shards {
+	for _, shard := range r.snapshot.Catalog.Shards {
 		ok, err := s.define(r, shard, len(done) == 0)
 		if already := alreadyDefined(err); already != nil {
 			passed = append(passed, passedOver{shard, already})

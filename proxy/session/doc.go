@@ -7,7 +7,7 @@
 //
 // It never decides where a statement goes (router/plan does), never takes a
 // connection from a pool or gives one back (proxy/txn does, and has the
-// transaction), never watches the route map (it loads the world once for each
+// transaction), never watches the route map (it loads the snapshot once for each
 // statement), never decodes the rows of a single shard's answer, and knows
 // nothing of etcd or of moves.
 package session

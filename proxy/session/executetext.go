@@ -24,8 +24,8 @@ func (s *Session) runPrepared(r *request, t *textual, p *stmt.TextPrepared) erro
 	if err := s.readBy(lexed, []byte(t.text), t.read.mode); err != nil {
 		return err
 	}
-	inner, err := s.planUnder(lexed, s.contextThen(r.world, &t.read))
-	if err != nil || !s.runsThere(r.world, t, lexed, inner, p) {
+	inner, err := s.planUnder(lexed, s.contextThen(r.snapshot, &t.read))
+	if err != nil || !s.runsThere(r.snapshot, t, lexed, inner, p) {
 		if s.past(&t.read) {
 			return outlived()
 		}
@@ -33,20 +33,20 @@ func (s *Session) runPrepared(r *request, t *textual, p *stmt.TextPrepared) erro
 		if err != nil {
 			return err
 		}
-		return s.runChanged(r, bound, s.planContext(r.world))
+		return s.runChanged(r, bound, s.planContext(r.snapshot))
 	}
 	s.vars.Commands.Count(inner.Statement)
 	args := new(stmt.Args)
 	args.Foreign = s.vars.Foreign || t.read.foreign
 	args.Reset(lexed, nil)
 	return s.run(&request{
-		plan: inner, world: r.world, textual: t, payload: append([]byte{mysql.COM_QUERY}, executing(p)...),
+		plan: inner, snapshot: r.snapshot, textual: t, payload: append([]byte{mysql.COM_QUERY}, executing(p)...),
 		values: &plan.Values{Args: args, InsertID: s.vars.InsertID},
 	})
 }
 
 // runsThere tells whether the first shard can be given a text as it is.
-func (s *Session) runsThere(w *World, t *textual, l *stmt.Lexed, inner *plan.Plan, p *stmt.TextPrepared) bool {
+func (s *Session) runsThere(w *Snapshot, t *textual, l *stmt.Lexed, inner *plan.Plan, p *stmt.TextPrepared) bool {
 	if !s.readsAsThen(w, &t.read, t.text, inner) {
 		return false
 	}

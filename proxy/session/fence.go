@@ -19,11 +19,11 @@ import (
 // one, unless a step of a move holds some of them.
 func (s *Session) admit(r *request, genes []gene.Gene, all bool) (err error) {
 	r.fares = faring{}
-	if r.Admission, err = s.gate.Admit(r.world.Map, genes, all, s.conns.Running()); err != nil {
+	if r.Admission, err = s.gate.Admit(r.snapshot.Map, genes, all, s.conns.Running()); err != nil {
 		return err
 	}
 	if r.Moving && !all {
-		r.fares.begin(r.world.Map, genes)
+		r.fares.begin(r.snapshot.Map, genes)
 	}
 	return nil
 }
@@ -31,7 +31,7 @@ func (s *Session) admit(r *request, genes []gene.Gene, all bool) (err error) {
 // admitRoute is admit for a statement that was routed.
 func (s *Session) admitRoute(r *request) error {
 	s.weigh(r, s.route.Genes, s.route.Named())
-	if moving := r.world.Map.Moving(); !moving.Empty() {
+	if moving := r.snapshot.Map.Moving(); !moving.Empty() {
 		return s.admit(r, s.route.Genes, !s.route.Named() && s.route.Meets(moving))
 	}
 	return nil
@@ -57,7 +57,7 @@ func (s *Session) attempt(r *request) error {
 	s.Counts.Holding.Add(1)
 	defer s.Counts.Holding.Add(-1)
 	for held && !s.conns.Lost() {
-		if err = s.pause(hold, r.world.Map, why); err != nil {
+		if err = s.pause(hold, r.snapshot.Map, why); err != nil {
 			return err
 		}
 		if err = s.anew(r); err != nil {
@@ -82,22 +82,22 @@ func (s *Session) pause(hold fence.Hold, m *router.Map, why *fence.HeldError) er
 	return err
 }
 
-// anew plans a held statement for the world that has come into force.
+// anew plans a held statement for the snapshot that has come into force.
 func (s *Session) anew(r *request) error {
-	before := r.world
-	r.world = s.world()
+	before := r.snapshot
+	r.snapshot = s.snapshot()
 	switch {
-	case r.world.Catalog == before.Catalog:
+	case r.snapshot.Catalog == before.Catalog:
 		return nil
 	case r.statement != nil:
-		err := s.replan(r.world, r.statement)
+		err := s.replan(r.snapshot, r.statement)
 		r.plan = r.statement.plan
 		return err
 	}
 	if err := s.read(&s.lexed, r.payload[1:]); err != nil {
 		return err
 	}
-	p, err := s.planOf(r.world, &s.lexed)
+	p, err := s.planOf(r.snapshot, &s.lexed)
 	s.args.Reset(&s.lexed, nil)
 	r.plan = p
 	return err
@@ -115,7 +115,7 @@ func (s *Session) deadlocked(format string, args ...any) error {
 // foreignAt gives the genes whose rows a shard may have beside its own and that
 // the statement may concern. The shard must leave them out.
 func (s *Session) foreignAt(r *request, shard int) (gene.Set, error) {
-	foreign := r.world.Map.Foreign(shard)
+	foreign := r.snapshot.Map.Foreign(shard)
 	if foreign.Empty() || !s.route.Meets(foreign) {
 		return gene.Set{}, nil
 	}

@@ -12,7 +12,7 @@ import (
 // fieldList answers COM_FIELD_LIST, which the command-line clients send for
 // every table when they connect; every table has its columns on the first shard.
 func (s *Session) fieldList(payload []byte) error {
-	w := s.world()
+	w := s.snapshot()
 	table, _, _ := bytes.Cut(payload[1:], []byte{0})
 	if err := s.account.Rights.Table(catalog.TableName{Schema: s.vars.Settings.Database(), Name: string(table)}); err != nil {
 		return s.writeError(err)

@@ -38,7 +38,7 @@ func (f firstShard) Compute(settings *backend.Settings, query string) (*backend.
 	s, lexed := f.s, new(stmt.Lexed)
 	lexed.Lex([]byte(query), s.vars.Mode)
 	leaves := plan.LeavesRoutine
-	if p, err := plan.Make(lexed, plan.Context{Catalog: s.World().Catalog, Schema: settings.Database()}); err == nil {
+	if p, err := plan.Make(lexed, plan.Context{Catalog: s.Snapshot().Catalog, Schema: settings.Database()}); err == nil {
 		leaves = p.Leaves
 	}
 	var rows *backend.Rows
@@ -60,7 +60,7 @@ func (s *Session) onFirst(settings *backend.Settings, f func(txn.Lease) error) e
 	if s.conns.Running() {
 		m = txn.Outside
 	}
-	l, err := s.conns.AcquireAs(s.World().Catalog.First(), m, settings)
+	l, err := s.conns.AcquireAs(s.Snapshot().Catalog.First(), m, settings)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (s *Session) onFirst(settings *backend.Settings, f func(txn.Lease) error) e
 	return nil
 }
 
-func (s *Session) shardOf(w *World, p *plan.Plan) router.ShardName {
+func (s *Session) shardOf(w *Snapshot, p *plan.Plan) router.ShardName {
 	if p.Place == plan.Fixed {
 		return p.Shard
 	}

@@ -102,7 +102,7 @@ func gatherError(err error) error {
 }
 
 func (s *Session) mayGather(r *request) error {
-	if r.plan.Gather.Reopens && !r.world.Flavor.ReopensTemporary() {
+	if r.plan.Gather.Reopens && !r.snapshot.Flavor.ReopensTemporary() {
 		return &plan.Refusal{Code: plan.ScatterShape, Message: "a common table expression that is read more than once, over rows of several shards: MySQL can't; name one owner, ID or order number in WHERE, or write it out twice"}
 	}
 	if s.conns.Reserved(txn.LockedTables) || s.conns.Reserved(txn.TemporaryTable) {
@@ -117,7 +117,7 @@ func (s *Session) gatherShard(r *request) router.ShardName {
 	if shard := r.plan.Gather.Shard; shard != "" {
 		return shard
 	}
-	m := r.world.Map
+	m := r.snapshot.Map
 	shards := m.ShardsOf(0, m.Width().Last(), nil)
 	return m.Shard(shards[int(s.id)%len(shards)])
 }

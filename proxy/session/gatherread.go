@@ -14,7 +14,7 @@ import (
 func (g *gathering) read(text string, into *gather.Table) error {
 	lexed := new(stmt.Lexed)
 	lexed.Lex([]byte(text), g.vars.Mode)
-	p, err := plan.Make(lexed, plan.Context{Catalog: g.r.world.Catalog, Schema: g.Session.vars.Settings.Database()})
+	p, err := plan.Make(lexed, plan.Context{Catalog: g.r.snapshot.Catalog, Schema: g.Session.vars.Settings.Database()})
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (g *gathering) read(text string, into *gather.Table) error {
 
 // narrow finds the shards of a table's rows.
 func (g *gathering) narrow(r *request) error {
-	m := r.world.Map
+	m := r.snapshot.Map
 	switch r.plan.Place {
 	case plan.Keyed:
 		if err := r.plan.Locate(m, r.values, &g.route); err != nil {

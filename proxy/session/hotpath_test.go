@@ -79,10 +79,10 @@ func hotServices(t testing.TB) (*Services, *fakeShard) {
 	measured := new(meter.Meter)
 	measured.Slow.SetAfter(time.Hour) // as in any proxy, the end of each statement is timed
 	counts := new(Counts)
-	world := &World{Map: m, Catalog: catalogOf(m.Shards(), orders), Plans: plan.NewCache(1000), Flavor: flavor.MariaDB}
+	snapshot := &Snapshot{Map: m, Catalog: catalogOf(m.Shards(), orders), Plans: plan.NewCache(1000), Flavor: flavor.MariaDB}
 	return &Services{
 		Services: txn.Services{Pools: pools, Counts: &counts.Counts, Log: slog.New(slog.DiscardHandler)},
-		World:    func() *World { return world }, Versions: pools.Versions, IDs: &sequence{}, Ring: func() *cipher.Ring { return ring },
+		Snapshot: func() *Snapshot { return snapshot }, Versions: pools.Versions, IDs: &sequence{}, Ring: func() *cipher.Ring { return ring },
 		MaxStatement: 1 << 20, Memory: NewMemory(DefaultMemory), Counts: counts, Meter: measured,
 		Tracer: trace.New(nil, 0), // traces are on, and these statements are not chosen
 	}, shard
@@ -95,7 +95,7 @@ type hotClient struct {
 	scanner wire.Scanner
 	session *Session
 	shard   *fakeShard
-	// planning is called once, the next time that the session asks for the world.
+	// planning is called once, the next time that the session asks for the snapshot.
 	planning *atomic.Pointer[func()]
 }
 
@@ -120,12 +120,12 @@ func newHotClient(t testing.TB, capabilities uint32) *hotClient {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := New(ctx, services, &Client{Stream: stream.New(far), Capabilities: capabilities, NextSeq: 2})
-	planning, world := new(atomic.Pointer[func()]), services.World()
-	services.World = func() *World {
+	planning, snapshot := new(atomic.Pointer[func()]), services.Snapshot()
+	services.Snapshot = func() *Snapshot {
 		if planning.Load() != nil {
 			(*planning.Swap(nil))()
 		}
-		return world
+		return snapshot
 	}
 	ended := make(chan error)
 	go func() { ended <- s.Serve("shop") }()

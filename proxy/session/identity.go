@@ -16,7 +16,7 @@ func (s *Session) identify(c *Client) {
 	s.activity.set(func(a *activity) { a.user = c.User })
 	s.user, s.capabilities, s.change, s.seq = c.User, c.Capabilities, c.Change, c.NextSeq
 	s.under = nil
-	s.obey(s.World())
+	s.obey(s.Snapshot())
 	s.client.SetLimit(s.MaxStatement)
 	s.profile = 0
 	if c.Capabilities&mysql.CLIENT_FOUND_ROWS != 0 {

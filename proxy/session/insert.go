@@ -36,7 +36,7 @@ func (s *Session) runStamped(r *request) error {
 	}
 	parts := make([]part, 0, len(result.Shards))
 	for _, text := range result.Shards {
-		parts = append(parts, part{shard: r.world.Map.Shard(text.Shard), text: text.Text, params: s.stampedParams(nil, text.Params)})
+		parts = append(parts, part{shard: r.snapshot.Map.Shard(text.Shard), text: text.Text, params: s.stampedParams(nil, text.Params)})
 	}
 	total, err := s.runParts(r, parts)
 	if err != nil {
@@ -64,15 +64,15 @@ func (s *Session) runStamped(r *request) error {
 func (s *Session) stamped(r *request) (*stamp.Result, error) {
 	defer s.timing.trace.Enter(trace.Issue, "")()
 	if s.Generators != nil && len(r.plan.Insert.Table.StampedColumns) > 0 {
-		declared, values := r.world.Declared, s.vars.Context.Values
+		declared, values := r.snapshot.Declared, s.vars.Context.Values
 		s.stamper.Make = func(ctx context.Context, generator string, n int) ([]string, error) {
 			return s.Generators.Texts(ctx, declared, generator, n, values)
 		}
 	}
 	if r.statement != nil {
-		return s.stamper.StampPrepared(s.interrupts.Waits(), r.plan, r.values, r.world.Map, s.IDs, s.Ring)
+		return s.stamper.StampPrepared(s.interrupts.Waits(), r.plan, r.values, r.snapshot.Map, s.IDs, s.Ring)
 	}
-	return s.stamper.StampText(s.interrupts.Waits(), r.plan, r.values, r.world.Map, s.IDs, s.Ring)
+	return s.stamper.StampText(s.interrupts.Waits(), r.plan, r.values, r.snapshot.Map, s.IDs, s.Ring)
 }
 
 // insertOne runs an INSERT whose rows are all on one shard.
@@ -90,7 +90,7 @@ func (s *Session) insertOne(r *request, result *stamp.Result) error {
 		s.generated = s.stampedParams(s.generated[:0], only.Params)
 		params = s.generated
 	}
-	shard := r.world.Map.Shard(only.Shard)
+	shard := r.snapshot.Map.Shard(only.Shard)
 	if err := s.exchange(r, shard, only.Text, params, last); err != nil {
 		return err
 	}

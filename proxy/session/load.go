@@ -16,7 +16,7 @@ import (
 // transaction.
 func (s *Session) runLoad(r *request) error {
 	if s.capabilities&mysql.CLIENT_LOCAL_FILES == 0 {
-		return r.world.Flavor.NoLocalFiles()
+		return r.snapshot.Flavor.NoLocalFiles()
 	}
 	if err := s.writable(); err != nil {
 		return err
@@ -24,7 +24,7 @@ func (s *Session) runLoad(r *request) error {
 	if err := s.admit(r, nil, true); err != nil {
 		return err
 	}
-	shard := r.world.Catalog.First() // it has the functions that SET may call
+	shard := r.snapshot.Catalog.First() // it has the functions that SET may call
 	release, err := s.reserve(shard)
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ func (s *Session) local(r *request) error {
 		}
 		err := s.conns.Begin(*st.Opening)
 		if err == nil && st.Opening.Snapshot {
-			err = s.conns.Join(r.world.Catalog.First())
+			err = s.conns.Join(r.snapshot.Catalog.First())
 		}
 		return s.answer(err)
 	case stmt.Commit:
@@ -84,7 +84,7 @@ func (s *Session) complete(st *stmt.Statement, end func() error) error {
 
 // use makes a database current once the first shard has let it.
 func (s *Session) use(database string) error {
-	s.obey(s.World())
+	s.obey(s.Snapshot())
 	if err := s.account.Rights.Database(database); err != nil {
 		return err
 	}
@@ -125,18 +125,18 @@ func (s *Session) explain(r *request) error {
 	if err := s.read(&lexed, text); err != nil {
 		return err
 	}
-	p, err := s.planUnder(&lexed, s.planContext(r.world))
+	p, err := s.planUnder(&lexed, s.planContext(r.snapshot))
 	if err != nil {
 		return err
 	}
 	if explainedThere(p) {
-		return s.runOn(r, s.shardOf(r.world, p))
+		return s.runOn(r, s.shardOf(r.snapshot, p))
 	}
 	var args stmt.Args
 	args.Reset(&lexed, s.boundOf(r))
 	values := plan.Values{Args: &args, InsertID: s.vars.InsertID}
 	var route plan.Route
-	lines := plan.Explain(p, r.world.Map, &values, &route)
+	lines := plan.Explain(p, r.snapshot.Map, &values, &route)
 	rows := make([][]string, 0, len(lines))
 	for _, line := range lines {
 		rows = append(rows, []string{line.Part, line.Detail})

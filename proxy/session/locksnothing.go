@@ -19,7 +19,7 @@ func (s *Session) locksNothing(r *request) error {
 	}) {
 		return nil
 	}
-	_, _, said := s.prepareAt(r.world.Catalog.First(), lockText(r.plan.Statement.LockTables))
+	_, _, said := s.prepareAt(r.snapshot.Catalog.First(), lockText(r.plan.Statement.LockTables))
 	if e, ok := errors.AsType[*mysql.MyError](said); ok && e.Code != mysql.ER_UNSUPPORTED_PS {
 		return said
 	}

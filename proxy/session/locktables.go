@@ -21,7 +21,7 @@ func (s *Session) lockTables(r *request) error {
 		locked = append(locked, s.fullName(r, t.TableName))
 	}
 	var on []txn.TableLocks
-	for _, shard := range r.world.Catalog.Shards {
+	for _, shard := range r.snapshot.Catalog.Shards {
 		if tables := r.plan.LockTables[shard]; len(tables) > 0 {
 			on = append(on, txn.TableLocks{Shard: shard, Text: lockText(tables)})
 		}
@@ -42,7 +42,7 @@ func (s *Session) notLocked(r *request) error {
 	}
 	for _, t := range r.plan.Statement.Tables {
 		name := s.fullName(r, t)
-		declared, err := r.world.Catalog.Find(name)
+		declared, err := r.snapshot.Catalog.Find(name)
 		if err == nil && declared != nil && !slices.Contains(s.conns.LockedNames(), name) {
 			return fail(erNotLocked, stateGeneral, "Table '%s' was not locked with LOCK TABLES", t.Name)
 		}

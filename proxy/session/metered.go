@@ -15,7 +15,7 @@ func (s *Session) weigh(r *request, genes []gene.Gene, named bool) {
 		s.Meter.Genes.AddScattered()
 		return
 	}
-	w := r.world.Map.Width()
+	w := r.snapshot.Map.Width()
 	for _, g := range genes {
 		s.Meter.Genes.Add(w, g)
 	}

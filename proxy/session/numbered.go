@@ -20,7 +20,7 @@ type Generators interface {
 }
 
 // nextValues finds the places of a statement's text that ask declared generators.
-func (s *Session) nextValues(w *World, l *stmt.Lexed) ([]stmt.NextValue, error) {
+func (s *Session) nextValues(w *Snapshot, l *stmt.Lexed) ([]stmt.NextValue, error) {
 	if s.Generators == nil || len(w.Declared.Generators) == 0 {
 		return nil, nil
 	}
@@ -33,7 +33,7 @@ func (s *Session) nextValues(w *World, l *stmt.Lexed) ([]stmt.NextValue, error) 
 }
 
 // numbered puts numbers in these places; ok if there were some.
-func (s *Session) numbered(w *World, l *stmt.Lexed) (text []byte, ok bool, err error) {
+func (s *Session) numbered(w *Snapshot, l *stmt.Lexed) (text []byte, ok bool, err error) {
 	places, err := s.nextValues(w, l)
 	if err != nil || len(places) == 0 {
 		return nil, false, err
@@ -58,7 +58,7 @@ func (s *Session) numbered(w *World, l *stmt.Lexed) (text []byte, ok bool, err e
 
 // fromGenerators asks them for a number or text each, those of one name in a row
 // together.
-func (s *Session) fromGenerators(w *World, ask func(context.Context, *cluster.Cluster, string, int, map[string]string) ([]string, error), names []string) ([]string, error) {
+func (s *Session) fromGenerators(w *Snapshot, ask func(context.Context, *cluster.Cluster, string, int, map[string]string) ([]string, error), names []string) ([]string, error) {
 	var all []string
 	for len(names) > 0 {
 		same := 1

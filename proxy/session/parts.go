@@ -42,8 +42,8 @@ func (s *Session) runEverywhere(r *request) error {
 		return err
 	}
 	text := spliced(r, s)
-	parts := make([]part, 0, len(r.world.Catalog.Shards))
-	for _, shard := range r.world.Catalog.Shards {
+	parts := make([]part, 0, len(r.snapshot.Catalog.Shards))
+	for _, shard := range r.snapshot.Catalog.Shards {
 		parts = append(parts, part{shard: shard, text: text})
 	}
 	before := len(s.vars.Conditions)
@@ -80,7 +80,7 @@ func (s *Session) runSchema(r *request) error {
 	if r.plan.Statement.Features&stmt.DropsSchema != 0 {
 		dropped = r.plan.Statement.Schema
 	}
-	for _, shard := range r.world.Catalog.Shards {
+	for _, shard := range r.snapshot.Catalog.Shards {
 		l, err := s.conns.Acquire(shard, 0)
 		if err != nil {
 			return partly(done, shard, err)

@@ -44,11 +44,11 @@ func (s *Session) giveWay() {
 	}
 }
 
-// world loads what the statement is planned against, and makes known by which
+// snapshot loads what the statement is planned against, and makes known by which
 // map.
-func (s *Session) world() *World {
+func (s *Session) snapshot() *Snapshot {
 	for {
-		w := s.World()
+		w := s.Snapshot()
 		if s.gate.Enter(w.Map, s.conns.Running()) {
 			s.obey(w)
 			return w

@@ -60,7 +60,7 @@ func (s *Session) prepare(text []byte) error {
 		return s.writeError(err)
 	}
 	p.text = string(p.lexed.Text)
-	w := s.world()
+	w := s.snapshot()
 	if err := s.addParams(w, p); err != nil {
 		return s.writeError(err)
 	}
@@ -82,7 +82,7 @@ func (s *Session) prepare(text []byte) error {
 }
 
 // replan makes the plan anew if the tables have changed.
-func (s *Session) replan(w *World, p *prepared) error {
+func (s *Session) replan(w *Snapshot, p *prepared) error {
 	if p.under == w.Catalog && p.rights == s.account.Rights && p.plan != nil && slices.Equal(p.temporary, s.conns.TemporaryTables()) {
 		return nil
 	}
@@ -116,7 +116,7 @@ func (s *Session) forgetPrepared() {
 
 // preparedThere has a shard prepare the statement, for the types of its columns
 // and for the errors that only a server finds.
-func (s *Session) preparedThere(w *World, p *prepared, text string, there *plan.Plan) error {
+func (s *Session) preparedThere(w *Snapshot, p *prepared, text string, there *plan.Plan) error {
 	shard := s.prepareShard(w, there)
 	statement, answer, err := s.prepareAt(shard, text)
 	if _, lost := errors.AsType[*backend.LostError](err); lost && !s.conns.Lost() {
@@ -162,7 +162,7 @@ func (s *Session) lendToPrepare(shard router.ShardName) (txn.Lease, error) {
 }
 
 // prepareShard is any shard that has the tables.
-func (s *Session) prepareShard(w *World, p *plan.Plan) router.ShardName {
+func (s *Session) prepareShard(w *Snapshot, p *plan.Plan) router.ShardName {
 	switch {
 	case p.Place == plan.Fixed:
 		return p.Shard

@@ -43,8 +43,8 @@ func (s *Session) appendDefinitions(out []byte, seq byte, columns []wire.Column)
 // statement: of one into which the session writes what it knows, what comes of
 // that. It is nil for a statement that the session runs itself, which has the
 // columns given.
-func (s *Session) preparable(w *World, p *prepared) (text string, there *plan.Plan, columns []wire.Column, err error) {
-	r := &request{plan: p.plan, world: w, values: &plan.Values{Args: new(stmt.Args), InsertID: s.vars.InsertID}}
+func (s *Session) preparable(w *Snapshot, p *prepared) (text string, there *plan.Plan, columns []wire.Column, err error) {
+	r := &request{plan: p.plan, snapshot: w, values: &plan.Values{Args: new(stmt.Args), InsertID: s.vars.InsertID}}
 	r.values.Reset(&p.lexed, nil)
 	text, there = p.text, p.plan
 	if there.Place == plan.Rewritten {
@@ -94,7 +94,7 @@ var textOnly = map[stmt.Kind]bool{
 
 // unprepared says why MySQL does not prepare a statement: one that names tables is found
 // wrong first where there can't be any.
-func (s *Session) unprepared(w *World, st *stmt.Statement, text string) error {
+func (s *Session) unprepared(w *Snapshot, st *stmt.Statement, text string) error {
 	if st.Kind == stmt.Lock {
 		_, _, said := s.prepareAt(w.Catalog.First(), text)
 		if txn.IsRefusal(said) {
@@ -135,7 +135,7 @@ func (s *Session) runBound(r *request) error {
 	}
 	bound := *r
 	bound.statement = nil
-	return s.runChanged(&bound, append(out, text[from:]...), s.planContext(r.world))
+	return s.runChanged(&bound, append(out, text[from:]...), s.planContext(r.snapshot))
 }
 
 // spelled is a parameter as a literal.

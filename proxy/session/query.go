@@ -19,9 +19,9 @@ import (
 
 // request is one execution of one statement.
 type request struct {
-	plan   *plan.Plan
-	values *plan.Values
-	world  *World
+	plan     *plan.Plan
+	values   *plan.Values
+	snapshot *Snapshot
 	// statement is set for prepared statements, with the client's parameters in
 	// Session.params.
 	statement *prepared
@@ -46,7 +46,7 @@ type request struct {
 // onBehalf is the request of a text that is run as a part of another statement.
 func (s *Session) onBehalf(of *request, p *plan.Plan, args *stmt.Args, text []byte) *request {
 	return &request{
-		plan: p, world: of.world, Admission: of.Admission, payload: append([]byte{mysql.COM_QUERY}, text...),
+		plan: p, snapshot: of.snapshot, Admission: of.Admission, payload: append([]byte{mysql.COM_QUERY}, text...),
 		values: &plan.Values{Args: args, InsertID: s.vars.InsertID},
 	}
 }
@@ -82,7 +82,7 @@ func (s *Session) runLexed(payload []byte) error {
 	if s.unkept != nil {
 		return s.writeError(s.unkept)
 	}
-	w := s.world()
+	w := s.snapshot()
 	text, ok, err := s.numbered(w, &s.lexed)
 	if err != nil {
 		return s.writeError(err)
@@ -100,7 +100,7 @@ func (s *Session) runLexed(payload []byte) error {
 	s.args.Reset(&s.lexed, nil)
 	s.args.Foreign = s.vars.Foreign
 	s.values = plan.Values{Args: &s.args, InsertID: s.vars.InsertID}
-	return s.finish(s.observed(&request{plan: p, values: &s.values, world: w, payload: payload}))
+	return s.finish(s.observed(&request{plan: p, values: &s.values, snapshot: w, payload: payload}))
 }
 
 // finish writes what concerns the statement alone to the client. What ends the
@@ -116,7 +116,7 @@ func (s *Session) finish(err error) error {
 }
 
 // planOf finds the plan for a text, or makes it.
-func (s *Session) planOf(w *World, l *stmt.Lexed) (*plan.Plan, error) {
+func (s *Session) planOf(w *Snapshot, l *stmt.Lexed) (*plan.Plan, error) {
 	l.Key = plan.AppendContext(l.Key, s.vars.Settings.Database(), s.vars.Mode)
 	l.Key = plan.AppendRights(l.Key, s.account.Rights)
 	l.Key = plan.AppendTemporary(l.Key, s.conns.TemporaryTables())
@@ -141,7 +141,7 @@ func (s *Session) run(r *request) error {
 	if r.plan.Reserved && !s.account.Admin {
 		return s.reserved()
 	}
-	if r.world.Flavor.KeepsWarnings() && namesNoTable(r.plan) {
+	if r.snapshot.Flavor.KeepsWarnings() && namesNoTable(r.plan) {
 		defer s.vars.Back(s.vars.Aside())
 	}
 	if k := r.plan.Statement.Kind; k != stmt.ShowWarnings && k != stmt.Set && k != stmt.Diagnose && r.plan.Place != plan.Rewritten {
@@ -206,7 +206,7 @@ func (s *Session) unbegun(r *request, err error) bool {
 	case err != nil:
 		return !mayHaveBegun(err)
 	}
-	if r.world.Flavor.BeginsBeforeColumns() && r.statement == nil && code == mysql.ER_BAD_FIELD_ERROR {
+	if r.snapshot.Flavor.BeginsBeforeColumns() && r.statement == nil && code == mysql.ER_BAD_FIELD_ERROR {
 		return false // its tables were opened; a prepared one is refused before
 	}
 	return r.plan.Statement.Effects&stmt.Commits == 0 && slices.Contains(beforeBeginning, code)
@@ -233,7 +233,7 @@ func (s *Session) runPlaced(r *request) error {
 		return err
 	}
 	if r.plan.Statement.Kind == stmt.XA {
-		s.gate.ConcernsNone(r.world.Map)
+		s.gate.ConcernsNone(r.snapshot.Map)
 		return s.runXA(r)
 	}
 	if r.plan.Query != nil {
@@ -244,16 +244,16 @@ func (s *Session) runPlaced(r *request) error {
 	}
 	switch r.plan.Place {
 	case plan.Session:
-		s.gate.ConcernsNone(r.world.Map)
+		s.gate.ConcernsNone(r.snapshot.Map)
 		return s.local(r)
 	case plan.Fixed:
-		s.gate.ConcernsNone(r.world.Map)
+		s.gate.ConcernsNone(r.snapshot.Map)
 		return s.runOn(r, r.plan.Shard)
 	case plan.Any:
-		s.gate.ConcernsNone(r.world.Map)
+		s.gate.ConcernsNone(r.snapshot.Map)
 		return s.runAny(r)
 	case plan.Everywhere:
-		s.gate.ConcernsNone(r.world.Map)
+		s.gate.ConcernsNone(r.snapshot.Map)
 		return s.runEverywhere(r)
 	case plan.Keyed:
 		return s.runKeyed(r)
@@ -272,7 +272,7 @@ func (s *Session) runAny(r *request) error {
 	// A read that any shard can answer must not decide which one a transaction
 	// is on, where it can be on one only.
 	r.outside = s.placesNothing(r.plan)
-	return s.runOn(r, r.world.Catalog.First())
+	return s.runOn(r, r.snapshot.Catalog.First())
 }
 
 // placesNothing tells whether a read that any shard can answer is kept out of the
@@ -290,7 +290,7 @@ func (s *Session) placesNothing(p *plan.Plan) bool {
 }
 
 func (s *Session) runKeyed(r *request) error {
-	if err := r.plan.Route(r.world.Map, r.values, &s.route); err != nil {
+	if err := r.plan.Route(r.snapshot.Map, r.values, &s.route); err != nil {
 		if r.plan.Gather != nil {
 			return s.runGathered(r)
 		}
@@ -303,7 +303,7 @@ func (s *Session) runKeyed(r *request) error {
 	switch len(s.route.Shards) {
 	case 0:
 		// No row can match: any shard gives the empty answer, in its own words.
-		return s.runOn(r, s.home(r.world.Map.Shard(0)))
+		return s.runOn(r, s.home(r.snapshot.Map.Shard(0)))
 	case 1:
 		var err error
 		if r.foreign, err = s.foreignAt(r, s.route.Shards[0]); err != nil {
@@ -312,7 +312,7 @@ func (s *Session) runKeyed(r *request) error {
 			}
 			return err
 		}
-		return s.runOn(r, r.world.Map.Shard(s.route.Shards[0]))
+		return s.runOn(r, r.snapshot.Map.Shard(s.route.Shards[0]))
 	}
 	if r.plan.Writes {
 		return s.runSpread(r)

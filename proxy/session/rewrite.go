@@ -20,7 +20,7 @@ func (s *Session) runRewritten(r *request) error {
 		return err
 	}
 	under := s.rewrittenContext(r)
-	if r.world.Flavor.KeepsWarnings() && sysvars.Diagnoses(r.plan.Statement) {
+	if r.snapshot.Flavor.KeepsWarnings() && sysvars.Diagnoses(r.plan.Statement) {
 		defer s.vars.Back(s.vars.Aside())
 	}
 	return s.runChanged(r, text, under)
@@ -28,7 +28,7 @@ func (s *Session) runRewritten(r *request) error {
 
 // rewrittenContext is what a rewritten text is planned in.
 func (s *Session) rewrittenContext(r *request) plan.Context {
-	under := s.planContext(r.world)
+	under := s.planContext(r.snapshot)
 	under.Owned, under.Rewritten = nil, true // nothing is left of it
 	st := r.plan.Statement
 	if st.Kind == stmt.Show && len(st.Tables) == 0 {
@@ -76,7 +76,7 @@ func (s *Session) runChanged(r *request, text []byte, under plan.Context) error 
 	if err != nil {
 		return err
 	}
-	if r.statement != nil && !s.readsAsThen(r.world, &read, string(text), p) {
+	if r.statement != nil && !s.readsAsThen(r.snapshot, &read, string(text), p) {
 		return outlived()
 	}
 	if r.plan.Statement.Kind == stmt.TextPrepare {
@@ -84,7 +84,7 @@ func (s *Session) runChanged(r *request, text []byte, under plan.Context) error 
 	}
 	args := new(stmt.Args)
 	args.Foreign = s.vars.Foreign
-	next := &request{plan: p, world: r.world, payload: r.payload, values: &plan.Values{Args: args, InsertID: s.vars.InsertID}}
+	next := &request{plan: p, snapshot: r.snapshot, payload: r.payload, values: &plan.Values{Args: args, InsertID: s.vars.InsertID}}
 	if r.statement == nil {
 		args.Reset(lexed, nil)
 		next.payload = append([]byte{mysql.COM_QUERY}, text...)

@@ -117,7 +117,7 @@ func (s *Session) mayRunAgain(r *request, err error) bool {
 	if _, halfway := errors.AsType[*partial](err); !ok || halfway {
 		return false
 	}
-	return (!runsCode(r.plan) || backend.NotSent(lost)) && (!r.Moving || s.World() == r.world)
+	return (!runsCode(r.plan) || backend.NotSent(lost)) && (!r.Moving || s.Snapshot() == r.snapshot)
 }
 
 func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, params []wire.Param, last ending) error {

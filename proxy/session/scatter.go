@@ -34,7 +34,7 @@ func (s *Session) scattered(shards int) error {
 
 // scatteredEverywhere is scattered for a read of every shard that has genes.
 func (s *Session) scatteredEverywhere(r *request) error {
-	m := r.world.Map
+	m := r.snapshot.Map
 	return s.scattered(len(m.ShardsOf(0, m.Width().Last(), nil)))
 }
 
@@ -107,7 +107,7 @@ func (s *Session) scatterOnce(r *request) error {
 	case outcome.Err != nil:
 		r.code = outcome.Err.Code
 		s.noteError(outcome.Err)
-		if r.world.Flavor.ForgetsFoundRows() && !slices.Contains(beforeBeginning, r.code) {
+		if r.snapshot.Flavor.ForgetsFoundRows() && !slices.Contains(beforeBeginning, r.code) {
 			s.vars.FoundRows = 0
 		}
 	case err == nil:
@@ -166,7 +166,7 @@ func (s *Session) sendAll(r *request, edits []edit, params []wire.Param) ([]txn.
 // that two sessions never wait for each other's.
 func (s *Session) lendAll(r *request) ([]txn.Lease, error) {
 	s.conns.Imply()
-	shards := r.world.Map.Shards()
+	shards := r.snapshot.Map.Shards()
 	leases := make([]txn.Lease, 0, len(s.route.Shards))
 	for _, i := range s.route.Shards {
 		l, err := s.conns.Acquire(shards[i], s.purpose(r)&^txn.Outside)

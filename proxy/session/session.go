@@ -65,8 +65,8 @@ type Session struct {
 	*work               // of the command under way, nil between commands
 	insertEnding ending // endInsert, made once
 
-	under   *World   // the world that account is of
-	account *Account // never nil
+	under   *Snapshot // the snapshot that account is of
+	account *Account  // never nil
 
 	replica bool // the statement under way may be answered by one
 
@@ -84,7 +84,7 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 	}
 	s.interrupts = interrupt.New(ctx, c.Stream, s.flavor)
 	s.vars = sysvars.New(firstShard{s})
-	s.gate = fence.New(&services.Fencing, func() *router.Map { return s.World().Map })
+	s.gate = fence.New(&services.Fencing, func() *router.Map { return s.Snapshot().Map })
 	s.insertEnding = s.endInsert
 	s.host = c.Stream.NetConn().RemoteAddr().String()
 	s.conns = txn.New(&services.Services, s.environment())

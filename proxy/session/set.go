@@ -18,7 +18,7 @@ func (s *Session) set(r *request) error {
 		return s.writeError(err)
 	}
 	told := len(s.vars.Conditions)
-	if r.world.Flavor.KeepsWarnings() {
+	if r.snapshot.Flavor.KeepsWarnings() {
 		s.vars.Back(before)
 	}
 	return s.writeOK(wire.OK{Warnings: uint16(min(told, sysvars.MostWarnings))})
@@ -58,7 +58,7 @@ func (s *Session) readsDeclared(r *request) error {
 		if full.Schema == "" {
 			full.Schema = s.vars.Settings.Database()
 		}
-		if t, err := r.world.Catalog.Find(full); t != nil || err != nil {
+		if t, err := r.snapshot.Catalog.Find(full); t != nil || err != nil {
 			return &plan.Refusal{Code: plan.Unsupported, Message: fmt.Sprintf("SET to a value that is read from the declared table %s: use SELECT … INTO, or, where it reads several shards, SELECT and then SET to what was answered", full)}
 		}
 	}
@@ -79,7 +79,7 @@ func (s *Session) adopt(next *sysvars.Set) error {
 			return err
 		}
 	}
-	if err := s.vars.Take(next, s.World().Sets); err != nil {
+	if err := s.vars.Take(next, s.Snapshot().Sets); err != nil {
 		return err
 	}
 	s.vars.Values = next.Values

@@ -21,7 +21,7 @@ func (s *Session) runSpread(r *request) error {
 		if r.foreign, err = s.foreignAt(r, shard); err != nil {
 			return err
 		}
-		parts = append(parts, part{shard: r.world.Map.Shard(shard), text: slices.Clone(spliced(r, s))})
+		parts = append(parts, part{shard: r.snapshot.Map.Shard(shard), text: slices.Clone(spliced(r, s))})
 	}
 	r.foreign = gene.Set{}
 	total, err := s.runParts(r, parts)

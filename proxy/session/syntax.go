@@ -16,10 +16,10 @@ const nearLength = 80
 
 // planned plans a client's text. One that is refused because it can't be read is
 // shown to a shard, which reads it without running it and may find it wrong.
-func (s *Session) planned(w *World, l *stmt.Lexed, under plan.Context) (*plan.Plan, error) {
+func (s *Session) planned(w *Snapshot, l *stmt.Lexed, under plan.Context) (*plan.Plan, error) {
 	p, err := s.planUnder(l, under)
 	if err == nil && s.looksAgain(p, under) {
-		again := s.planContext(s.world())
+		again := s.planContext(s.snapshot())
 		again.Schema = under.Schema
 		p, err = s.planUnder(l, again)
 	}

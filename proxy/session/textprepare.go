@@ -20,7 +20,7 @@ type textual struct {
 // planned like any other.
 func (s *Session) textPrepared(r *request) error {
 	p := r.plan.Statement.Prepared
-	if (p.Expression != "" || len(p.Values) > 0) && !r.world.Flavor.PreparesExpressions() {
+	if (p.Expression != "" || len(p.Values) > 0) && !r.snapshot.Flavor.PreparesExpressions() {
 		return fail(mysql.ER_PARSE_ERROR, "42000", "You have an error in your SQL syntax: MySQL takes a text or a user variable here")
 	}
 	switch p.Verb {
@@ -64,17 +64,17 @@ func (s *Session) prepareText(r *request, p *stmt.TextPrepared) error {
 		return err
 	}
 	text = string(lexed.Text)
-	inner, err := s.planned(r.world, lexed, s.planContext(r.world))
+	inner, err := s.planned(r.snapshot, lexed, s.planContext(r.snapshot))
 	if err != nil {
 		return err
 	}
 	switch {
 	case inner.Statement.Kind == stmt.TextPrepare:
 		return unpreparable()
-	case !r.world.Flavor.PreparesAll() && textOnly[inner.Statement.Kind]:
-		return s.unprepared(r.world, inner.Statement, text)
+	case !r.snapshot.Flavor.PreparesAll() && textOnly[inner.Statement.Kind]:
+		return s.unprepared(r.snapshot, inner.Statement, text)
 	case inner.Place != plan.Session:
-		if _, _, err := s.prepareAt(s.prepareShard(r.world, inner), text); err != nil {
+		if _, _, err := s.prepareAt(s.prepareShard(r.snapshot, inner), text); err != nil {
 			return err
 		}
 	}
@@ -107,7 +107,7 @@ func (s *Session) runImmediate(r *request, p *stmt.TextPrepared) error {
 		return err
 	}
 	text = string(lexed.Text)
-	inner, err := s.planned(r.world, lexed, s.planContext(r.world))
+	inner, err := s.planned(r.snapshot, lexed, s.planContext(r.snapshot))
 	if err != nil {
 		return err
 	}

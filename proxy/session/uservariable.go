@@ -66,7 +66,7 @@ func (s *Session) learnAll(l txn.Lease) {
 	case err != nil && !txn.IsRefusal(err):
 		return // the connection was lost, and the session ends with it
 	default:
-		names = s.assignedOf(l, s.World().Catalog.Variables())
+		names = s.assignedOf(l, s.Snapshot().Catalog.Variables())
 	}
 	slices.Sort(names)
 	for chunk := range slices.Chunk(names, mostLearned) {

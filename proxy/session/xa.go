@@ -36,7 +36,7 @@ func (s *Session) runXA(r *request) error {
 	case b.Verb == "start" && s.conns.Running() && !s.conns.Reserved(txn.GlobalTransaction):
 		return fail(erXAOutside, "XAE09", "XAER_OUTSIDE: Some work is done outside global transaction")
 	}
-	return s.runOn(r, r.world.Catalog.First())
+	return s.runOn(r, r.snapshot.Catalog.First())
 }
 
 // withinXA refuses what can't be a part of the client's XA transaction.
@@ -56,7 +56,7 @@ func (s *Session) withinXA(r *request) error {
 	case plan.Keyed, plan.Stamped, plan.Everywhere:
 		return &plan.Refusal{Code: plan.TransactionUnsafe, Message: "a sharded or global table within an XA transaction of the client's own: those are for single tables and tables that are not declared"}
 	case plan.Fixed:
-		if first := r.world.Catalog.First(); r.plan.Shard != first {
+		if first := r.snapshot.Catalog.First(); r.plan.Shard != first {
 			return &plan.Refusal{Code: plan.TransactionUnsafe, Message: fmt.Sprintf("a table on shard %s within an XA transaction of the client's own, which is on shard %s", r.plan.Shard, first)}
 		}
 	case plan.Session, plan.Any, plan.Rewritten:

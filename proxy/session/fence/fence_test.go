@@ -46,8 +46,8 @@ func versions(t *testing.T) (quiet, announced, fence, over *router.Map) {
 	return quiet, announced, fence, over
 }
 
-// world is what is in force.
-type world struct {
+// snapshot is what is in force.
+type snapshot struct {
 	lease int64
 
 	mu      sync.Mutex
@@ -55,7 +55,7 @@ type world struct {
 	changed chan struct{}
 }
 
-func (w *world) publish(m *router.Map) {
+func (w *snapshot) publish(m *router.Map) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.m = m
@@ -63,20 +63,20 @@ func (w *world) publish(m *router.Map) {
 	w.changed = make(chan struct{})
 }
 
-func (w *world) current() *router.Map {
+func (w *snapshot) current() *router.Map {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.m
 }
 
-func (w *world) change() <-chan struct{} {
+func (w *snapshot) change() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.changed
 }
 
-func newGate(m *router.Map) (*Gate, *world) {
-	w := &world{m: m, lease: 1, changed: make(chan struct{})}
+func newGate(m *router.Map) (*Gate, *snapshot) {
+	w := &snapshot{m: m, lease: 1, changed: make(chan struct{})}
 	return New(&Config{
 		Changed: w.change, Leased: func() int64 { return w.lease }, Hold: 2 * time.Second, Places: make(chan struct{}, 1),
 	}, w.current), w

@@ -26,9 +26,9 @@ import (
 // plansKept bounds the plan cache.
 const plansKept = 8192
 
-// world is the state in force: what sessions see of it, and what logins need.
-type world struct {
-	session  session.World
+// snapshot is the state in force: what sessions see of it, and what logins need.
+type snapshot struct {
+	session  session.Snapshot
 	declared *cluster.Cluster
 	accounts *handshake.Directory
 	charsets map[uint16]charset
@@ -43,7 +43,7 @@ type world struct {
 // charset is what a client's collation number at login stands for.
 type charset struct{ charset, collation string }
 
-// builder makes worlds. It is used by one goroutine, live's.
+// builder makes snapshots. It is used by one goroutine, live's.
 type builder struct {
 	secrets func(string) (string, error)
 	mark    string // of connections to shards
@@ -55,21 +55,21 @@ type builder struct {
 	// doubt has a shard looked at again; set with recovery.
 	doubt func(router.ShardName)
 	log   *slog.Logger
-	last  *world
+	last  *snapshot
 	stale atomic.Bool   // the live tables have changed
 	asked atomic.Uint64 // how often they were asked for
 	// rightsKnown is the last ID that was given to rights.
 	rightsKnown uint64
 }
 
-// build makes the world of the declared documents. A change of the route map
+// build makes the snapshot of the declared documents. A change of the route map
 // alone keeps the catalogue and every plan.
-func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) (*world, error) {
+func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) (*snapshot, error) {
 	declared, err := cluster.Decode(values)
 	if err != nil {
 		return nil, err
 	}
-	w := &world{declared: declared, tls: map[router.ShardName]*tls.Config{}}
+	w := &snapshot{declared: declared, tls: map[router.ShardName]*tls.Config{}}
 	if w.accounts, err = b.logins(declared); err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (b *builder) sameTables(c *cluster.Cluster) bool {
 }
 
 // register makes the pools of the declared shards.
-func (b *builder) register(w *world) error {
+func (b *builder) register(w *snapshot) error {
 	var targets []backend.Target
 	for _, name := range w.declared.ShardNames() {
 		t, err := b.target(name, w.declared.Shards[name])
@@ -148,7 +148,7 @@ func (b *builder) target(name router.ShardName, s cluster.Shard) (backend.Target
 }
 
 // read asks the shards for their live schemas.
-func (b *builder) read(ctx context.Context, w *world) error {
+func (b *builder) read(ctx context.Context, w *snapshot) error {
 	w.asked = b.asked.Load()
 	var before map[router.ShardName]*catalog.Listing
 	if b.last != nil {
@@ -187,7 +187,7 @@ const mysqlDefault = "utf8mb4_0900_ai_ci"
 
 // server learns what a shard's server calls itself and its character
 // sets.
-func (b *builder) server(ctx context.Context, w *world, q schema.Querier) error {
+func (b *builder) server(ctx context.Context, w *snapshot, q schema.Querier) error {
 	rows, err := q.Query(ctx, "SELECT VERSION(), @@GLOBAL.collation_server, @@GLOBAL.character_set_client, @@GLOBAL.collation_connection")
 	if err != nil || len(rows) != 1 {
 		return errors.Join(errors.New("read the server's version"), err)

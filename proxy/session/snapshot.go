@@ -20,9 +20,9 @@ import (
 	"locus/router/stmt"
 )
 
-// World is what a statement is planned and run against. It is immutable; a
+// Snapshot is what a statement is planned and run against. It is immutable; a
 // change replaces it whole. A session loads it once for each statement.
-type World struct {
+type Snapshot struct {
 	Map     *router.Map
 	Catalog *catalog.Catalog
 	// Plans are those made for this catalog.
@@ -43,7 +43,7 @@ type World struct {
 }
 
 // flavor is that of the shards.
-func (s *Session) flavor() flavor.Flavor { return s.World().Flavor }
+func (s *Session) flavor() flavor.Flavor { return s.Snapshot().Flavor }
 
 // IDs issues n consecutive order IDs of a layout of the table's for a gene, and
 // gives the layout and the first. An error means that none of them was given out.
@@ -55,7 +55,7 @@ type IDs interface {
 // once the first session runs.
 type Services struct {
 	txn.Services
-	World func() *World
+	Snapshot func() *Snapshot
 	// Versions are those of all servers, replicas too.
 	Versions func() []string
 	Sessions Sessions
@@ -89,7 +89,7 @@ type Services struct {
 	// looked at now and then.
 	Redefined func(ctx context.Context) error
 	// Unlisted has the shards looked at again since a name is unknown, and tells whether
-	// they have something else than before: then another world is in force. They are not
+	// they have something else than before: then another snapshot is in force. They are not
 	// asked too often: unless it waits until they may be, nothing is done then. Nil: they
 	// are looked at now and then.
 	Unlisted func(ctx context.Context, waits bool) bool
