@@ -21,6 +21,9 @@ type Numbers interface {
 // none again.
 var ErrOutOfRange = errors.New("the generator has no numbers left")
 
+// ErrNotAsked is in the error of a generator whose server failed a while ago and was not asked this time: it may be well again.
+var ErrNotAsked = errors.New("is not asked for a while")
+
 // Run is Numbers out of consecutive runs.
 type Run struct {
 	// Take gives the first of n consecutive numbers that are the caller's alone.

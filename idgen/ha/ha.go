@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"math/bits"
 	"sync"
 	"time"
@@ -44,7 +45,7 @@ func New(o Options, members ...idgen.Numbers) (*Generator, error) {
 }
 
 // Fill implements idgen.Numbers. It asks every member that has numbers left before it fails: each once, and those again, for
-// twice as long each time, that had not answered within Timeout. One has all the time that the caller has if it is the only one
+// twice as long each time, that had not answered within Timeout; at last those whose servers were not asked. One has all the time that the caller has if it is the only one
 // left.
 func (g *Generator) Fill(ctx context.Context, into []uint64) error {
 	c := call{Generator: g, ctx: ctx, into: into}
@@ -72,7 +73,32 @@ func (g *Generator) Fill(ctx context.Context, into []uint64) error {
 			}
 		}
 	}
+	c.askThoseNotAsked()
 	return c.outcome()
+}
+
+// notAskedFor is how long a call waits for members whose servers are not asked for a while, when everybody else has failed: longer
+// than the pauses of circuit breakers.
+const notAskedFor = 5 * time.Second
+
+// askThoseNotAsked asks members again whose servers were not asked, until one is.
+func (c *call) askThoseNotAsked() {
+	end, before := time.Now().Add(notAskedFor), c.errs
+	for pause := 10 * time.Millisecond; len(c.notAsked) > 0 && time.Now().Before(end); pause = min(2*pause, 250*time.Millisecond) {
+		select {
+		case <-time.After(pause):
+		case <-c.ctx.Done():
+			return
+		}
+		again := c.notAsked
+		c.notAsked, c.errs = nil, slices.Clip(before) // and what they say now
+		for _, i := range again {
+			c.nextAgain(i)
+			if done := c.ask(i, notAskedFor, true); done {
+				return
+			}
+		}
+	}
 }
 
 // call is one of Fill.
@@ -83,6 +109,8 @@ type call struct {
 	filled bool
 	errs   []error
 	late   []int // members that were not waited for any longer
+	// notAsked are members whose servers were not asked, as they failed a while ago.
+	notAsked []int
 }
 
 // ask asks a member for no longer than timeout, if there are others to ask after it; done tells that nobody else is to be asked.
@@ -95,6 +123,8 @@ func (c *call) ask(i int, timeout time.Duration, last bool) (done bool) {
 	err := c.askWithin(c.ctx, within, i, c.into)
 	if err != nil && c.ctx.Err() == nil && within.Err() != nil {
 		c.late = append(c.late, i)
+	} else if errors.Is(err, idgen.ErrNotAsked) {
+		c.notAsked = append(c.notAsked, i)
 	}
 	release()
 	if err != nil {

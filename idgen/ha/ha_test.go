@@ -3,6 +3,8 @@ package ha
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -341,4 +343,25 @@ func TestHowMany(t *testing.T) {
 			t.Errorf("%d generators are taken", n)
 		}
 	}
+}
+
+// A member whose server is well again, and is not asked for a while since it failed before, is waited for when nobody else answers.
+func TestWhoIsNotAskedForAWhileIsWaitedFor(t *testing.T) {
+	run(t, 2, Options{}, func(t *testing.T, g *fixture) {
+		g.inner[0].fails(fmt.Errorf("the store %w", idgen.ErrNotAsked))
+		g.inner[1].fails(errors.New("away"))
+		go func() {
+			time.Sleep(2 * time.Second) // virtual
+			g.inner[0].fails(nil)
+		}()
+		g.one(t)
+		g.inner[0].fails(fmt.Errorf("the store %w", idgen.ErrNotAsked))
+		began := time.Now()
+		if _, err := idgen.One(t.Context(), g); !errors.Is(err, idgen.ErrNotAsked) || !strings.Contains(err.Error(), "away") {
+			t.Errorf("%v", err)
+		}
+		if waited := time.Since(began); waited < notAskedFor || waited > notAskedFor+time.Second {
+			t.Errorf("waited %s for a server that is not asked", waited)
+		}
+	})
 }

@@ -136,7 +136,7 @@ func (p *Pool) askRedis(ctx context.Context, ask func(context.Context) (taken, e
 }
 
 // ErrAway says that a server is not asked for a while because it failed.
-var ErrAway = errors.New("the store of segments failed and is not asked for a while")
+var ErrAway = fmt.Errorf("the store of segments failed and %w", idgen.ErrNotAsked)
 
 func (p *Pool) extend(ctx context.Context, name string, n uint64) (segment.Grant, error) {
 	if !p.durableBreaker.Allow() {
