@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"math/bits"
+	"slices"
 	"sync"
 	"time"
 
@@ -45,8 +45,8 @@ func New(o Options, members ...idgen.Numbers) (*Generator, error) {
 }
 
 // Fill implements idgen.Numbers. It asks every member that has numbers left before it fails: each once, and those again, for
-// twice as long each time, that had not answered within Timeout; at last those whose servers were not asked. One has all the time that the caller has if it is the only one
-// left.
+// twice as long each time, that had not answered within Timeout; at last those whose servers were not asked. One has all the
+// time that the caller has if it is the only one left.
 func (g *Generator) Fill(ctx context.Context, into []uint64) error {
 	c := call{Generator: g, ctx: ctx, into: into}
 	var asked []bool // nil until the first one has failed
