@@ -17,7 +17,7 @@ func TestDefaultIsWhatAFreshSessionHas(t *testing.T) {
 	engines(t, func(t *testing.T, s *servers.Server) {
 		found := 0
 		for _, name := range slices.Sorted(maps.Keys(byDefault)) {
-			global, has := variablesOf(t, s)[name]
+			global, has := sessionVariables(t, fresh(t, s))[name]
 			if !has {
 				continue
 			}
@@ -77,10 +77,6 @@ func sessionVariables(t *testing.T, c *Conn) map[string]string {
 		}
 	}
 	return all
-}
-
-func variablesOf(t *testing.T, s *servers.Server) map[string]string {
-	return sessionVariables(t, fresh(t, s))
 }
 
 // fresh is a connection on which nothing was done yet.
