@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -69,6 +70,9 @@ type world struct {
 	kv *etcd.KV
 }
 
+// worlds counts them: a test that runs again finds nothing of the time before.
+var worlds atomic.Int64
+
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	return worldOn(t, shared)
@@ -81,7 +85,7 @@ func worldOn(t *testing.T, server *embedded.Server) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	return &world{t, client.Under("/locus/" + t.Name() + "/")}
+	return &world{t, client.Under(fmt.Sprintf("/locus/%s-%d/", t.Name(), worlds.Add(1)))}
 }
 
 // process is one with keys: it stamps with what it was told to.
@@ -437,6 +441,10 @@ func TestARotationWithoutEtcd(t *testing.T) {
 func TestATableThatCanNotFollow(t *testing.T) {
 	w := newWorld(t)
 	p := w.start("a", two)
+	w.until("its card says what it stamps with", func() bool {
+		cards, err := fleet.Cards(t.Context(), w.kv)
+		return err == nil && len(cards) == 1 && cards[0].Keys != nil && cards[0].Keys.Stamps == 1
+	})
 	p.fail(errors.New("etcd is away"))
 	r := w.rotation(time.Minute)
 	waiting, enough := context.WithCancel(t.Context())

@@ -22,6 +22,34 @@ type run struct {
 	count uint32
 }
 
+// counters are those that one node has taken from.
+type counters struct {
+	mu    sync.Mutex
+	taken map[[2]uint8]bool // by kind and group
+}
+
+func newCounters() *counters { return &counters{taken: map[[2]uint8]bool{}} }
+
+func (c *counters) add(r record) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r.count > 0 {
+		c.taken[[2]uint8{r.kind, r.group}] = true
+	}
+}
+
+// all says whether the node has taken from each counter of the kind.
+func (c *counters) all(kind int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for g := range uint8(groups) {
+		if !c.taken[[2]uint8{uint8(kind), g}] {
+			return false
+		}
+	}
+	return true
+}
+
 func newCount() *count {
 	return &count{byKind: map[uint8]uint64{}, taken: map[[2]uint8][]run{}, wentBack: map[uint8]int{}}
 }

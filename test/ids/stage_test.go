@@ -46,6 +46,7 @@ type stage struct {
 type slot struct {
 	etcd, mysql, redis, other *link.Link
 	command                   *exec.Cmd
+	counters                  *counters // that its node has taken from
 }
 
 func newStage(t *testing.T, nodes int, kinds []int) *stage {
@@ -106,11 +107,12 @@ func (s *stage) start(sl *slot) {
 		s.t.Fatal(err)
 	}
 	s.readersOfNode.Add(1)
-	if err := process.Spawn(command, func() { s.count.read(output) }, func(error) { s.readersOfNode.Done() }); err != nil {
+	of := newCounters()
+	if err := process.Spawn(command, func() { s.count.read(output, of) }, func(error) { s.readersOfNode.Done() }); err != nil {
 		s.readersOfNode.Done()
 		s.t.Fatal(err)
 	}
-	sl.command = command
+	sl.command, sl.counters = command, of
 }
 
 func childOf(variable, text string) *exec.Cmd {
@@ -131,14 +133,16 @@ func (s *stage) end() {
 	s.readersOfNode.Wait()
 }
 
-func (c *count) read(output io.Reader) {
+func (c *count) read(output io.Reader, of *counters) {
 	reader := bufio.NewReaderSize(output, 1<<16)
 	var b [16]byte
 	for {
 		if _, err := io.ReadFull(reader, b[:]); err != nil {
 			return
 		}
-		c.add(readRecord(b[:]))
+		r := readRecord(b[:])
+		of.add(r)
+		c.add(r)
 	}
 }
 
