@@ -6,7 +6,10 @@ import (
 	"testing"
 )
 
-const operationsDocument = "docs/operations.md"
+const (
+	operationsDocument = "docs/operations.md"
+	referenceDocument  = "docs/reference.md"
+)
 
 // The metrics are read from where they are named: describe("name", "help",
 // "label" …).
@@ -21,7 +24,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 		t.Fatal("control/console/metrics.go describes no metric that is understood")
 	}
 	documented := map[string]bool{}
-	for _, r := range tableOf(t, read(t, operationsDocument), "metric", "type", "labels", "meaning") {
+	for _, r := range tableOf(t, read(t, referenceDocument), "metric", "type", "labels", "meaning") {
 		name := code(r["metric"])
 		documented[name] = true
 		want, ok := labels[name]
@@ -48,7 +51,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 func TestEveryPathIsDocumented(t *testing.T) {
 	handled := regexp.MustCompile(`"(?:GET|POST) (/[^"]*)"`).FindAllStringSubmatch(read(t, "control/console/console.go"), -1)
 	documented := map[string]bool{}
-	for _, r := range tableOf(t, read(t, operationsDocument), "path", "role", "what") {
+	for _, r := range tableOf(t, read(t, referenceDocument), "path", "role", "what") {
 		documented[code(r["path"])] = false
 	}
 	for _, h := range handled {
@@ -64,6 +67,26 @@ func TestEveryPathIsDocumented(t *testing.T) {
 	for path, is := range documented {
 		if !is {
 			t.Errorf("%s is documented and not handled", path)
+		}
+	}
+}
+
+// Who is woken by an alert finds it in the table of runbooks.
+func TestEveryAlertHasARunbook(t *testing.T) {
+	documented := map[string]bool{}
+	for _, r := range tableOf(t, read(t, operationsDocument), "alert", "means", "runbook") {
+		documented[code(r["alert"])] = false
+	}
+	rules := contents(t, deployed(t, "prometheus/alerts.yaml")[0])
+	for _, rule := range regexp.MustCompile(`- alert: (\w+)`).FindAllStringSubmatch(rules, -1) {
+		if _, there := documented[rule[1]]; !there {
+			t.Errorf("%s has no runbook", rule[1])
+		}
+		documented[rule[1]] = true
+	}
+	for alert, is := range documented {
+		if !is {
+			t.Errorf("%s has a runbook and is no alert", alert)
 		}
 	}
 }
