@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -164,6 +165,9 @@ func (c *someone) life(t *testing.T) (well bool) {
 	}
 	a, b := &session{proxy, "proxy"}, &session{plain, "plain"}
 	defer func() { _ = b.Close() }()
+	if !c.unlocked(t, a, c.proxy.schema) || !c.unlocked(t, b, c.plain.schema) {
+		return false
+	}
 	var history []string
 	for range deedsOfALife {
 		if c.random.IntN(resetOneOf) == 0 {
@@ -202,6 +206,31 @@ func (c *someone) life(t *testing.T) (well bool) {
 		}
 	}
 	return true
+}
+
+// unlocked waits until the client's lock is free: the session before it went without
+// a word, and is ended once that is seen.
+func (c *someone) unlocked(t *testing.T, at *session, schema string) bool {
+	text := on(schema, fmt.Sprintf("SELECT IS_FREE_LOCK('{schema}.%d')", c.number))
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	late := time.After(time.Minute)
+	for {
+		is := at.say(text)
+		if is.err != nil {
+			t.Errorf("client %d, %s: %v", c.number, at.who, is.err)
+			return false
+		}
+		if len(is.results) == 1 && slices.Equal(is.results[0].rows, []string{"1"}) {
+			return true
+		}
+		select {
+		case <-look.C:
+		case <-late:
+			t.Errorf("client %d, %s: its lock is still held, by a session that is gone: %s", c.number, at.who, told(is))
+			return false
+		}
+	}
 }
 
 const (
