@@ -16,9 +16,11 @@ GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 TEST := $(GO) test -json -count=1 -p 2
 
 # ARGS goes to what demo and bench run; PKG says which packages test, race and
-# test-long run.
+# test-long run: all, and first those that take longest, so that none of them is
+# left to run alone at the end.
 ARGS ?=
-PKG ?= ./...
+LONGEST := $(addprefix ./test/,e2e demo histories suites/gosqldriver suites/mtr trust differential moves suites/mysql2)
+PKG ?= $(LONGEST) ./...
 
 .PHONY: help
 help: ## list what can be made

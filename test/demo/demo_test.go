@@ -151,6 +151,7 @@ func stockClients(t *testing.T) map[string][]string {
 func TestADemoAsANewUserTriesIt(t *testing.T) {
 	for _, engine := range dbserver.Engines() {
 		t.Run(string(engine), func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			d := start(t, engine, dir, "--orders-per-second", "0")
 			if got := d.query("SELECT COUNT(*) FROM test_order"); got != "0" {

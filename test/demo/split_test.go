@@ -35,13 +35,19 @@ func (d *demo) job() shown {
 // until waits for the only job to come to a phase with that share at the target.
 func (d *demo) until(phase string, percent float64) {
 	d.t.Helper()
-	var last shown
+	db := d.db()
 	product.Eventually(d.t, fmt.Sprintf("the job is %s at %v %%", phase, percent), func() bool {
-		last = d.job()
-		if last.Phase == "failed" || last.Phase == "paused" && phase != "paused" {
-			d.t.Fatalf("the job is %s: %s\n%s", last.Phase, last.State.Why, d.must("jobs", last.ID))
+		var id, at, why string
+		var jobs int
+		var done float64
+		err := db.QueryRow("SELECT id, phase, percent, COALESCE(why, ''), COUNT(*) OVER () FROM locus.jobs").Scan(&id, &at, &done, &why, &jobs)
+		if err != nil || jobs != 1 {
+			d.t.Fatalf("%d jobs, %v", jobs, err)
 		}
-		return last.Phase == phase && last.Percent >= percent-1 && last.Percent <= percent+1
+		if at == "failed" || at == "paused" && phase != "paused" {
+			d.t.Fatalf("the job is %s: %s\n%s", at, why, d.must("jobs", id))
+		}
+		return at == phase && done >= percent-1 && done <= percent+1
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 func TestVerify(t *testing.T) {
 	for _, engine := range []dbserver.Engine{dbserver.MariaDB, dbserver.MySQL} {
 		t.Run(string(engine), func(t *testing.T) {
+			t.Parallel()
 			d := start(t, engine, t.TempDir(), "--orders-per-second", "0")
 			db := d.db()
 			for buyer := range 100 {

@@ -2,7 +2,9 @@ package servers
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 )
@@ -19,14 +21,31 @@ var databases atomic.Int64
 func Database(t testing.TB, servers ...*Server) string {
 	t.Helper()
 	name := fmt.Sprintf("test_%d", databases.Add(1))
-	for _, s := range servers {
-		s.Exec(t, "CREATE DATABASE "+name)
-		t.Cleanup(func() {
-			// The test's context is done by now.
-			if err := s.Execute(context.WithoutCancel(t.Context()), "SET SESSION lock_wait_timeout = 30", "DROP DATABASE "+name); err != nil {
-				t.Errorf("%s at %s: %v", s.Engine(), s.Addr(), err)
+	if err := Each(servers, func(_ int, s *Server) error { return s.Execute(t.Context(), "CREATE DATABASE "+name) }); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context()) // which is done by now
+		if err := Each(servers, func(_ int, s *Server) error {
+			return s.Execute(ctx, "SET SESSION lock_wait_timeout = 30", "DROP DATABASE "+name)
+		}); err != nil {
+			t.Error(err)
+		}
+	})
+	return name
+}
+
+// Each does something at each of several servers, side by side.
+func Each(servers []*Server, do func(i int, s *Server) error) error {
+	failed := make([]error, len(servers))
+	var doing sync.WaitGroup
+	for i, s := range servers {
+		doing.Go(func() {
+			if err := do(i, s); err != nil {
+				failed[i] = fmt.Errorf("%s at %s: %w", s.Engine(), s.Addr(), err)
 			}
 		})
 	}
-	return name
+	doing.Wait()
+	return errors.Join(failed...)
 }

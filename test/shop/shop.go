@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,6 @@ import (
 	"locus/idgen/cipher"
 	"locus/proxy"
 	"locus/proxy/backend"
-	"locus/proxy/handshake"
 	"locus/proxy/txn"
 	"locus/router/cluster"
 	"locus/test/servers"
@@ -83,22 +83,27 @@ func Start(t testing.TB, engine servers.Engine, o Options) *Shop {
 		s.Servers = servers.Shared(t, engine, o.Shards+o.Spare)
 	}
 	s.Schema = servers.Database(t, s.Servers...)
-	for i, server := range s.Servers {
-		for _, table := range Tables {
-			server.Exec(t, s.text(table))
-		}
-		if i == 0 {
-			for _, table := range Single {
-				server.Exec(t, s.text(table))
-			}
-		}
-		for _, table := range o.Tables {
-			server.Exec(t, s.text(table))
-		}
+	err := servers.Each(s.Servers, func(i int, server *servers.Server) error {
+		return server.Execute(t.Context(), s.tables(i, o)...)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	s.declare(t, o)
 	s.run(t, o)
 	return s
+}
+
+// tables makes those of one server.
+func (s *Shop) tables(i int, o Options) (statements []string) {
+	all := slices.Concat(Tables, o.Tables)
+	if i == 0 {
+		all = slices.Concat(Tables, Single, o.Tables)
+	}
+	for _, table := range all {
+		statements = append(statements, s.text(table))
+	}
+	return statements
 }
 
 func (s *Shop) text(sql string) string { return strings.ReplaceAll(sql, "{schema}", s.Schema) }
@@ -146,10 +151,7 @@ func (s *Shop) run(t testing.TB, o Options) {
 	if s.Ring, err = cipher.Parse([]byte(ring)); err != nil {
 		t.Fatal(err)
 	}
-	identity, err := handshake.SelfSigned(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	identity := Identity(t)
 	options := proxy.Options{
 		Declared: s.source, Secrets: s.secret, Segments: Segments(), Name: "test",
 		Ring: func() *cipher.Ring { return s.Ring }, KeyVersion: s.Ring.Current(), TLS: identity.TLS, RSA: identity.RSA,

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"locus/proxy"
-	"locus/proxy/handshake"
 	"locus/router/cluster"
 	"locus/test/servers"
 	"locus/test/shop"
@@ -53,10 +52,7 @@ func serve(t *testing.T, shards []*servers.Server) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	identity, err := handshake.SelfSigned(t.TempDir()) // the plain server has TLS too, and cases ask for it
-	if err != nil {
-		t.Fatal(err)
-	}
+	identity := shop.Identity(t) // the plain server has TLS too, and cases ask for it
 	_, addr := shop.Serve(t, proxy.Options{
 		TLS: identity.TLS, RSA: identity.RSA,
 		Declared: shop.Declared(declared), Secrets: func(string) (string, error) { return "", nil },

@@ -18,13 +18,34 @@ type Run func(t *testing.T, at Endpoint, cases []string) Outcomes
 // unsteadiness, and counts as failed.
 func (s *Stand) Check(t *testing.T, run Run) {
 	t.Helper()
+	s.judge(t, run, run(t, s.Direct, nil), run(t, s.Proxy, nil))
+}
+
+// CheckAtOnce is Check for a suite that may run twice at the same time, since it
+// keeps nothing in files of its own.
+func (s *Stand) CheckAtOnce(t *testing.T, run Run) {
+	t.Helper()
+	var direct, proxy Outcomes
+	t.Run("both", func(t *testing.T) { // ends with the two
+		t.Run("direct", func(t *testing.T) {
+			t.Parallel()
+			direct = run(t, s.Direct, nil)
+		})
+		t.Run("proxy", func(t *testing.T) {
+			t.Parallel()
+			proxy = run(t, s.Proxy, nil)
+		})
+	})
+	s.judge(t, run, direct, proxy)
+}
+
+func (s *Stand) judge(t *testing.T, run Run, direct, proxy Outcomes) {
+	t.Helper()
 	exceptions := Excepted(t, s.Engine)
-	direct := run(t, s.Direct, nil)
 	t.Logf("direct, %s: %s", s.Engine, direct)
 	for _, name := range direct.With(Failed) {
 		t.Logf("fails directly: %s: %s", name, lastLine(direct[name].Detail))
 	}
-	proxy := run(t, s.Proxy, nil)
 	t.Logf("proxy, %s: %s; %d exceptions", s.Engine, proxy, len(exceptions))
 	if disputed := disputed(direct, proxy, exceptions); len(disputed) > 0 {
 		again := run(t, s.Direct, disputed)
