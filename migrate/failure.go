@@ -49,7 +49,7 @@ func (e *disobeysError) Error() string {
 func (e *disobeysError) Unwrap() error { return e.cause }
 
 func (e *disobeysError) remedy(id string) string {
-	return fmt.Sprintf("SHOW PROCESSLIST at proxy %[1]s tells what is open there: end it, or end the proxy; then locus resume %[2]s", e.proxy, id)
+	return fmt.Sprintf("SHOW PROCESSLIST at proxy %[1]s lists what is open there: end it, or end the proxy; then locus resume %[2]s", e.proxy, id)
 }
 
 // remedy is what to do about what was tried in vain for long.

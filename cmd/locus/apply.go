@@ -19,7 +19,7 @@ func applyCommand(in *invocation) *cobra.Command {
 	a := application{in: in}
 	command := &cobra.Command{
 		Use:   "apply -f cluster.yaml",
-		Short: "Make the cluster what a file declares",
+		Short: "Apply a cluster file: settings, shards, tables, users, routes",
 		Long: `Make the cluster what a file declares: its settings, shards, tables, users and
 routes. What the file leaves out is removed.
 
@@ -119,7 +119,7 @@ func commit(ctx context.Context, conn *connection, state *declared.State, next *
 	case errors.As(err, &conflict):
 		return fmt.Errorf("somebody else changed %s since it was read; nothing was written; run apply again", conflict.Key)
 	case errors.Is(err, etcd.ErrUnknown):
-		return fmt.Errorf("%w: locus diff tells", err)
+		return fmt.Errorf("%w: locus diff shows what stands", err)
 	}
 	return err
 }

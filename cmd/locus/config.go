@@ -23,7 +23,7 @@ func configCommand(in *invocation) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return in.checkConfig() },
 	}, &cobra.Command{
 		Use:   "reference",
-		Short: "Print a locus.yaml with every field, its default and what it does",
+		Short: "Print a locus.yaml with every field, its default and its meaning",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := io.WriteString(in.stdout, config.Reference())

@@ -91,7 +91,7 @@ func throttleCommand(in *invocation) *cobra.Command {
 	var how telling
 	c := &cobra.Command{
 		Use:     "throttle JOB PERCENT",
-		Short:   "Say how much of the time a move's copying, comparing and deleting rest",
+		Short:   "Set the share of time for which a move's copying, comparing and deleting pause",
 		Example: "  locus throttle split-1 50%",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(command *cobra.Command, args []string) error {

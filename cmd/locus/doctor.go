@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -16,16 +17,17 @@ import (
 func doctorCommand(in *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Look at all that the cluster stands on, and say what mends what is wrong",
-		Long: `Look at etcd (its members, room, clocks), the proxies (leases, versions of the map,
-clocks, versions of keys), the moves under way, and on each shard at logins, clocks, versions, the
-account's privileges, the settings of the binary log, whether commits last, room on the
-disk and for connections, the declared tables, branches in doubt and what moves left behind. Nothing is changed.
+		Short: "Check etcd, the processes, the moves and every shard, with a remedy for each finding",
+		Long: `Check etcd (members, quota, clocks), the processes (leases, map versions, clocks, key
+versions), the moves, and on each shard logins, clocks, versions, the account's
+privileges, the settings of the binary log, durability of commits, free disk space,
+connections, the declared tables, branches in doubt and what moves left behind.
+Nothing is changed.
 
 The shards are asked directly, with the configuration's secrets; how many connections
 a proxy may open is this configuration's, unless the shard says otherwise.
 
-The exit status is 0 if all is well, and 1 if something was found.`,
+The exit status is 0 without findings, and 1 with any.`,
 		Example: `  locus doctor -c locus.yaml
   locus doctor -o json`,
 		Args: cobra.NoArgs,
@@ -53,16 +55,17 @@ func (in *invocation) doctor(ctx context.Context, conn *connection, c *cluster.C
 		return err
 	}
 	if n := len(report.Findings); n > 0 {
-		return fmt.Errorf("%d findings", n)
+		return errors.New(counted(n, "finding"))
 	}
 	return nil
 }
 
 func printFound(w io.Writer, r doctor.Report) {
 	for _, f := range r.Findings {
-		fmt.Fprintf(w, "%s, %s: %s\n  mend: %s\n", f.Where, f.Check, f.What, f.Mend)
+		fmt.Fprintf(w, "%s, %s: %s\n  remedy: %s\n", f.Where, f.Check, f.What, f.Remedy)
 	}
 	if r.Healthy {
-		fmt.Fprintf(w, "all is well; looked at: etcd endpoints %d, proxies %d, shards %d\n", r.Etcd, r.Proxies, r.Shards)
+		fmt.Fprintf(w, "no findings; checked: %s, %s, %s\n",
+			counted(r.Etcd, "etcd endpoint"), counted(r.Proxies, "process"), counted(r.Shards, "shard"))
 	}
 }

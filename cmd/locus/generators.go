@@ -18,7 +18,7 @@ import (
 func generatorsCommand(in *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "generators [NAME]",
-		Short: "List the generators, and how they stand in each proxy",
+		Short: "List the generators and their state in each proxy",
 		Long: `List the declared generators, and how they stand in each proxy that has used them:
 which members are well, slow, aside or finished and what they failed with, what is
 left of their numbers, the segments that were loaded, and whether a server before

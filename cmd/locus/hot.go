@@ -22,7 +22,7 @@ func hotCommand(in *invocation) *cobra.Command {
 	top, owners := 20, false
 	c := &cobra.Command{
 		Use:   "hot",
-		Short: "Show which genes and shards have most statements",
+		Short: "Show which genes and shards get most statements",
 		Long: `Show which genes and shards have most statements, as all proxies have counted them
 in the last minutes. A statement without a key, which every shard has to answer, is
 counted for itself. With --owners the shards are asked whose rows the heaviest

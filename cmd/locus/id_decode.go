@@ -15,8 +15,8 @@ func idDecodeCommand(in *invocation, ring func() (*cipher.Ring, error)) *cobra.C
 	var layoutName, generator string
 	command := &cobra.Command{
 		Use:   "decode (ID | --generator NAME TEXT)",
-		Short: "Take an order ID or an order number apart",
-		Long: `Take an order ID or an order number apart. Both have the same form, so both
+		Short: "Decode an order ID or an order number",
+		Long: `Decode an order ID or an order number. Both have the same form, so both
 readings are printed: gene, key version and shard are the same in each, the
 sequence is not. An ID of a table that hides its IDs reads like an order number.
 To read one takes the key ring. With --generator

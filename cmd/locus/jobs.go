@@ -89,7 +89,7 @@ type jobOrder struct {
 type telling struct{ yes, dryRun bool }
 
 func (v *telling) flags(c *cobra.Command, asks string) {
-	c.Flags().BoolVar(&v.dryRun, "dry-run", false, "only say what the job would be told, and whether it would take it")
+	c.Flags().BoolVar(&v.dryRun, "dry-run", false, "print the order and whether the job may take it; write nothing")
 	if asks != "" {
 		c.Flags().BoolVar(&v.yes, "yes", false, "don't ask")
 	}

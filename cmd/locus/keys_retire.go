@@ -38,7 +38,7 @@ is named.`,
 				return nil
 			}
 			if !yes {
-				if err := k.in.confirm(fmt.Sprintf("Numbers of version %d can't be decoded any more, by nobody. Remove its key?", version)); err != nil {
+				if err := k.in.confirm(fmt.Sprintf("Numbers of version %d can't be decoded any more. Remove its key?", version)); err != nil {
 					return err
 				}
 			}
@@ -49,7 +49,7 @@ is named.`,
 			return nil
 		},
 	}
-	command.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be done")
+	command.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be done; write nothing")
 	command.Flags().BoolVar(&yes, "yes", false, "don't ask")
 	return command
 }

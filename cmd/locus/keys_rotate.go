@@ -74,7 +74,7 @@ what stands. --add-only adds the key and asks nobody.`,
 	flags := command.Flags()
 	flags.StringVar(&r.key.Cipher, "cipher", "ff1", "what hides: `ff1`, chacha20 or aes-ctr")
 	flags.Uint32Var(&r.key.Version, "version", 0, "the key's `version`; 0 is the newest, or the one after it")
-	flags.BoolVar(&r.key.Reuse, "reuse", false, "give a retired version to the new key: nothing that it hid is wanted any more")
+	flags.BoolVar(&r.key.Reuse, "reuse", false, "give a retired version to the new key: numbers of the old one become unreadable")
 	flags.BoolVar(&r.key.Add, "add-only", false, "leave the current version as it is")
 	r.waitFlags(command)
 	return command
@@ -107,7 +107,7 @@ func (r *rotating) waitFlags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.DurationVar(&r.wait, "wait", 0, "wait until every process has the key, so `long` at most")
 	flags.Lookup("wait").NoOptDefVal = waitTime
-	flags.BoolVar(&r.dryRun, "dry-run", false, "only say what would be done, and who lacks the key")
+	flags.BoolVar(&r.dryRun, "dry-run", false, "print what would be done and who lacks the key; write nothing")
 }
 
 func keyVersion(text string) (uint32, error) {
@@ -238,7 +238,7 @@ func (r *rotating) foresee(ctx context.Context, conn *connection, view rotatedVi
 func printRotated(w io.Writer, v rotatedView) {
 	fmt.Fprintf(w, "key version %d hides new numbers", v.Version)
 	if v.Before > 0 && v.Before != v.Version {
-		fmt.Fprintf(w, "; %d did before, and is read as ever", v.Before)
+		fmt.Fprintf(w, "; %d did before, and stays readable", v.Before)
 	}
 	fmt.Fprintln(w)
 	for _, l := range v.Lacking {

@@ -32,7 +32,7 @@ func measure(ctx context.Context, kv *etcd.KV, w gene.Width) (*measured, error) 
 	}
 	if len(answers.By) == 0 {
 		if len(answers.Silent) > 0 {
-			return nil, fmt.Errorf("no proxy tells its load: %s", strings.Join(answers.Silent, ", "))
+			return nil, fmt.Errorf("no proxy reports its load: %s", strings.Join(answers.Silent, ", "))
 		}
 		return nil, errors.New("no proxy runs, so there is no load")
 	}
@@ -46,12 +46,9 @@ func measure(ctx context.Context, kv *etcd.KV, w gene.Width) (*measured, error) 
 
 // whose says how much was asked, for people.
 func (m *measured) whose() string {
-	text := fmt.Sprintf("counted by %d proxies in the last minutes", m.proxies)
-	if m.proxies == 1 {
-		text = "counted by 1 proxy in the last minutes"
-	}
+	text := "counted by " + counted(m.proxies, "proxy") + " in the last minutes"
 	if len(m.silent) > 0 {
-		text += fmt.Sprintf("; not told by %s", strings.Join(m.silent, ", "))
+		text += "; no answer from " + strings.Join(m.silent, ", ")
 	}
 	return text
 }

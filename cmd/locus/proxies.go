@@ -19,9 +19,9 @@ import (
 )
 
 func proxiesCommand(in *invocation) *cobra.Command {
-	group := groupCommand("proxies", "Look at the proxies, and have them stop")
+	group := groupCommand("proxies", "List the processes, drain or evict one")
 	group.AddCommand(&cobra.Command{
-		Use: "list", Short: "List the processes that live, and the version of the map that each proxy obeys",
+		Use: "list", Short: "List the live processes, with their roles and map versions",
 		Example: "  locus proxies list\n  locus proxies list -o json", Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return in.withCluster(command.Context(), func(conn *connection, c *cluster.Cluster) error {
@@ -29,16 +29,18 @@ func proxiesCommand(in *invocation) *cobra.Command {
 			})
 		},
 	}, in.stopping(stopping{
-		order: fleet.Drain, short: "Have a proxy take no more clients, let what is under way end, and stop",
-		long: `Have a proxy stop as SIGTERM does: /readyz says 503, then it takes no more clients,
+		order: fleet.Drain, short: "Stop a process in order: no more clients, what is under way may end",
+		long: `Stop a process as SIGTERM does: /readyz says 503, then it takes no more clients,
 statements and transactions under way end within proxy.drain_timeout, and the process
-ends with status 0. The command waits until the proxy is gone. Whether something
-starts it again is up to the service that runs it.`,
+ends with status 0. The command waits until it is gone. Whether something starts it
+again is up to the service that runs it. PROXY is an ID of locus proxies list, or its
+host and port.`,
 	}), in.stopping(stopping{
-		order: fleet.Evict, short: "Have a proxy stop at once, whatever is under way",
-		long: `Have a proxy stop without waiting for what is under way: its statements are ended on
-the shards, its transactions rolled back. For one that a cut-over waits for in vain.
-A proxy that is dead needs no eviction: it is forgotten some ten seconds after.`,
+		order: fleet.Evict, short: "Stop a process at once, whatever is under way",
+		long: `Stop a process without waiting for what is under way: its statements are ended on the
+shards, its transactions rolled back. Use it for a proxy that a cut-over waits for in
+vain. A process that is dead needs no eviction: its lease runs out after ten seconds.
+PROXY is an ID of locus proxies list, or its host and port.`,
 		ask: "Proxy %s: end its statements, and roll its transactions back?",
 	}))
 	return group
@@ -97,7 +99,7 @@ func (in *invocation) stopping(s stopping) *cobra.Command {
 	}
 	f := c.Flags()
 	f.DurationVar(&s.patience, "wait", time.Minute, "how `long` to wait until it is gone; 0s: not at all")
-	f.BoolVar(&s.dryRun, "dry-run", false, "only say what would be done")
+	f.BoolVar(&s.dryRun, "dry-run", false, "print what would be done; write nothing")
 	f.BoolVar(&s.yes, "yes", false, "don't ask")
 	return c
 }

@@ -55,7 +55,7 @@ cutover".`,
 	f.StringVar(&b.by, "by", "load", "what is made even: `load` or rows")
 	f.StringSliceVar(&b.onto, "onto", nil, "the `shards` that are to share it; all of them if left out")
 	f.Var(&b.tolerance, "tolerance", "how much more than an equal part a shard may have")
-	f.BoolVar(&b.dryRun, "dry-run", false, "only say what would be done, and what stands in the way")
+	f.BoolVar(&b.dryRun, "dry-run", false, "print what would be done and what stands in the way; write nothing")
 	f.BoolVar(&b.yes, "yes", false, "don't ask")
 	f.IntVar(&b.throttle, "throttle", 0, "`percent` of the time that copying, comparing and deleting rest")
 	f.StringVar(&b.why, "why", "", "the `reason`, for the journals and the map's history")
@@ -234,7 +234,7 @@ func (p *proposal) print(w io.Writer) {
 		return
 	}
 	for _, v := range p.Moves {
-		fmt.Fprintf(w, "%d genes from %s to %s, with %s of it: %s\n", v.Count, v.From, v.To, part(v.Weight, all), v.Genes)
+		fmt.Fprintf(w, "%s from %s to %s, with %s of it: %s\n", counted(v.Count, "gene"), v.From, v.To, part(v.Weight, all), v.Genes)
 	}
 }
 
@@ -263,7 +263,7 @@ func (b *rebalancing) begin(ctx context.Context, c *cluster.Cluster, store *jobs
 		if b.in.output == table {
 			p.print(b.in.stdout)
 		}
-		if err := b.in.confirm(fmt.Sprintf("Begin %d moves?", len(records))); err != nil {
+		if err := b.in.confirm("Begin " + counted(len(records), "move") + "?"); err != nil {
 			return err
 		}
 	}

@@ -146,6 +146,11 @@ func TestReference(t *testing.T) {
 		"tests run, with words like `${CONFIG}` for what differs: files, addresses. What all have in common is at the end.\n")
 	root := newRoot(&invocation{getenv: func(string) string { return "" }})
 	root.InitDefaultCompletionCmd()
+	b.WriteString("\n| command | does |\n| --- | --- |\n")
+	for _, c := range leaves(root) {
+		path := c.CommandPath()
+		fmt.Fprintf(&b, "| [`%s`](#%s) | %s |\n", path, strings.ReplaceAll(path, " ", "-"), strings.TrimSuffix(c.Short, "."))
+	}
 	for _, c := range leaves(root) {
 		path := c.CommandPath()
 		fmt.Fprintf(&b, "\n## %s\n\n%s.\n", path, strings.TrimSuffix(c.Short, "."))

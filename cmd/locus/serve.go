@@ -22,7 +22,7 @@ import (
 func serveCommand(in *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "serve -c locus.yaml",
-		Short: "Run a proxy, or what else the configuration's roles say",
+		Short: "Run a process: a proxy, a mover, IDs over HTTP, as its roles say",
 		Long: `Run a proxy until it is told to stop by SIGTERM or SIGINT: then it takes no more
 clients, and lets statements and transactions under way end. Roles of the
 configuration say whether it is a proxy, runs moves, and gives numbers.`,

@@ -89,7 +89,7 @@ func (p *planning) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&p.from, "from", "", "the `shard` that owns the genes")
 	f.StringVar(&p.to, to, "", "the `shard` that is to own them")
-	f.BoolVar(&p.dryRun, "dry-run", false, "only say what would be done, and what stands in the way")
+	f.BoolVar(&p.dryRun, "dry-run", false, "print what would be done and what stands in the way; write nothing")
 	f.IntVar(&p.throttle, "throttle", 0, "`percent` of the time that copying, comparing and deleting rest")
 	f.StringVar(&p.why, "why", "", "the `reason`, for the journal and the map's history")
 	_ = c.MarkFlagRequired("from")
@@ -158,7 +158,7 @@ func (p *planning) plan(ctx context.Context, c *cluster.Cluster, store *jobs.Sto
 		}
 	}
 	if others := genes.Subtract(owned); !others.Empty() {
-		return nil, fmt.Errorf("shard %s does not own genes %s: locus routes show tells who does", from, others)
+		return nil, fmt.Errorf("shard %s does not own genes %s: locus routes show lists the owners", from, others)
 	}
 	if moving := c.Routes.Moving().Intersect(genes); !moving.Empty() {
 		return nil, fmt.Errorf("another job moves genes %s: finish or abort it first; locus jobs shows it", moving)

@@ -25,19 +25,18 @@ import (
 func verifyCommand(in *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify [JOB]",
-		Short: "Compare a move's shards now, or look whether each shard has its own rows alone",
-		Long: `With a job: have its two shards compared now, and wait for the outcome. The process
-that runs the job compares, while applications write; it goes on if this command is
+		Short: "Compare a move's shards, or check every shard for misplaced rows",
+		Long: `With a job: compare its two shards now, and wait for the outcome. The process that
+runs the job compares them while applications write, and goes on if this command is
 interrupted. A row that differs makes the job fail.
 
-Without: look at every row of sharded tables: whether its owner, its ID and what else
-tells its gene agree, and whether that gene is the shard's, or on the move there.
-Global tables are compared with the first shard's, and tables that nobody declares are
-looked for that several shards have rows of. The shards are asked directly, and
+Without a job: check every row of the sharded tables. Its owner, its ID and its other
+keys must have one gene, and the shard must own that gene, or take part in its move.
+Global tables are compared with those of the first shard. Tables that nobody declares
+and that have rows on several shards are reported. The shards are asked directly, and
 nothing is changed.
 
-The exit status is 0 if everything is as it should be, and 1 if it is not or if
-that could not be found out.`,
+The exit status is 0 without findings, and 1 with any, or if a shard can't be asked.`,
 		Example: `  locus verify split-1
   locus verify -o json`,
 		Args: cobra.MaximumNArgs(1),
@@ -101,7 +100,7 @@ func (in *invocation) verifyJob(ctx context.Context, store *jobs.Store, id strin
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the comparison goes on: locus jobs %s tells its outcome: %w", id, ctx.Err())
+			return fmt.Errorf("the comparison goes on: locus jobs %s shows its outcome: %w", id, ctx.Err())
 		case <-changes:
 		case <-look.C:
 		}

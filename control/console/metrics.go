@@ -21,7 +21,7 @@ var (
 	sessions    = describe("sessions", "Clients that are logged in.")
 	accepted    = describe("connections_accepted_total", "Connections of clients that were taken.")
 	refusedConn = describe("connections_refused_total", "Connections of clients that were turned away at the limit.")
-	mapVersion  = describe("route_map_version", "Version of the route map that is obeyed.")
+	mapVersion  = describe("route_map_version", "Version of the route map in force at this proxy.")
 	sourceUp    = describe("source_up", "1 while etcd can be read, 0 while the last known state is served.")
 	refusedDecl = describe("declaration_refused", "1 while what etcd declares is refused and an older state is served.")
 
@@ -41,20 +41,20 @@ var (
 	cancelled    = describe("statements_cancelled_total", "Statements that were ended before their answer.", "reason")
 	transactions = describe("transactions_total", "Transactions that have ended, by outcome and by the shards that they were on.", "outcome", "shards")
 	recovered    = describe("branches_recovered_total", "Prepared branches that recovery has finished, by outcome.", "outcome")
-	inDoubt      = describe("branches_in_doubt", "Prepared branches that nobody has finished yet.")
+	inDoubt      = describe("branches_in_doubt", "Prepared branches that are overdue and not finished.")
 	pinned       = describe("pinned_connections", "Connections that sessions keep between statements, by reason.", "reason")
 	pins         = describe("pins_total", "How often a session began to keep a connection, by reason.", "reason")
 
-	held    = describe("statements_held_total", "Statements that waited while the genes of their rows changed hands.")
-	holding = describe("statements_holding", "Statements that wait now while the genes of their rows change hands.")
+	held    = describe("statements_held_total", "Statements that were held while the genes of their rows changed hands.")
+	holding = describe("statements_holding", "Statements that are held now while the genes of their rows change hands.")
 
 	poolOpen      = describe("backend_connections", "Connections to a shard, by state.", "shard", "state")
 	poolWait      = describe("backend_waiting", "Sessions that wait for a connection to a shard.", "shard")
 	kept          = describe("session_memory_bytes", "What sessions keep from command to command: prepared statements, variables, parameters sent in pieces.")
 	mayKeep       = describe("session_memory_limit_bytes", "What they may keep (proxy.session_memory).")
-	silent        = describe("sessions_idle_ended_total", "Sessions that were ended since their client was silent for too long.")
+	silent        = describe("sessions_idle_ended_total", "Sessions that were ended because their client was idle for too long.")
 	onReplicas    = describe("statements_on_replicas_total", "Reads that a replica answered.")
-	replicaLag    = describe("replica_lag_seconds", "How far a replica is behind, as it says itself.", "shard", "addr")
+	replicaLag    = describe("replica_lag_seconds", "Replication lag of a replica, as its server reports it.", "shard", "addr")
 	replicaUsable = describe("replica_usable", "1 while reads are sent to a replica, 0 while it is too far behind, doesn't follow or doesn't answer.", "shard", "addr")
 
 	sequenceLeft = describe("id_sequence_left", "What is left of the sequence of the IDs of a table, from 1 down to 0: of the counter that is used most.", "table", "layout")
@@ -76,7 +76,7 @@ var (
 
 	dialFail   = describe("backend_login_failures_total", "Logins at a shard that failed.", "shard")
 	poolResets = describe("backend_resets_total", "Connections to a shard that were reset before they were lent on, by reason.", "shard", "reason")
-	unforeseen = describe("backend_unforeseen_changes_total", "Connections to a shard that were lent on as clean though the server told of a change.", "shard")
+	unforeseen = describe("backend_unforeseen_changes_total", "Connections to a shard that were lent on as clean although the server reported a change of state.", "shard")
 )
 
 // collector reads a proxy's state at each scrape.

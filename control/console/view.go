@@ -223,8 +223,8 @@ func figures(j *job.Job, r job.Report, p job.Progress, now time.Time) []figure {
 	list = append(list, figure{"conflicts", watch.Count(r.Conflicts), worse(r.Conflicts, 1, 1000)})
 	add(r.LastFenceMs > 0, figure{"last step held", milliseconds(r.LastFenceMs), worse(r.LastFenceMs, 100, 1000)})
 	add(p.NextStep >= 0, figure{Name: "next step in", Value: watch.Rounded(p.NextStep)})
-	add(p.Left > 0, figure{Name: "about left", Value: watch.Rounded(p.Left)})
-	add(!r.Verified.IsZero(), figure{Name: "found equal", Value: watch.Rounded(now.Sub(r.Verified)) + " ago"})
+	add(p.Left > 0, figure{Name: "time left", Value: watch.Rounded(p.Left)})
+	add(!r.Verified.IsZero(), figure{Name: "verified", Value: watch.Rounded(now.Sub(r.Verified)) + " ago"})
 	add(r.RowsDeleted > 0, figure{Name: "rows deleted", Value: watch.Count(r.RowsDeleted)})
 	return list
 }

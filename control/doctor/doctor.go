@@ -16,10 +16,10 @@ import (
 
 // Finding is one thing that is not as it should be.
 type Finding struct {
-	Check string `json:"check"`
-	Where string `json:"where"`
-	What  string `json:"what"`
-	Mend  string `json:"mend"` // the command or statement
+	Check  string `json:"check"`
+	Where  string `json:"where"`
+	What   string `json:"what"`
+	Remedy string `json:"remedy"` // the command or statement
 }
 
 // Report is what was looked at, and what was found.
@@ -82,17 +82,17 @@ func Examine(ctx context.Context, o Options) (Report, error) {
 	}, nil
 }
 
-func (e *examination) find(check, where, mend, format string, args ...any) {
+func (e *examination) find(check, where, remedy, format string, args ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.findings = append(e.findings, Finding{check, where, fmt.Sprintf(format, args...), mend})
+	e.findings = append(e.findings, Finding{check, where, fmt.Sprintf(format, args...), remedy})
 }
 
 // mayPass is find for what is under way at any moment in a cluster that is well.
-func (e *examination) mayPass(check, where, mend, format string, args ...any) {
+func (e *examination) mayPass(check, where, remedy, format string, args ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.passing = append(e.passing, Finding{check, where, fmt.Sprintf(format, args...), mend})
+	e.passing = append(e.passing, Finding{check, where, fmt.Sprintf(format, args...), remedy})
 }
 
 // passes looks again at what may pass, and keeps what did not.
@@ -125,7 +125,7 @@ func (e *examination) passes(ctx context.Context) error {
 // order puts findings in the order of checks and places, each once.
 func (e *examination) order() {
 	slices.SortFunc(e.findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Check, b.Check), cmp.Compare(a.Where, b.Where), cmp.Compare(a.What, b.What), cmp.Compare(a.Mend, b.Mend))
+		return cmp.Or(cmp.Compare(a.Check, b.Check), cmp.Compare(a.Where, b.Where), cmp.Compare(a.What, b.What), cmp.Compare(a.Remedy, b.Remedy))
 	})
 	e.findings = slices.Compact(e.findings)
 	if e.findings == nil {

@@ -21,7 +21,7 @@ func (e *examination) found() string {
 	var lines []string
 	for _, f := range e.findings {
 		lines = append(lines, f.Check+" "+f.Where+": "+f.What)
-		if f.Mend == "" {
+		if f.Remedy == "" {
 			lines = append(lines, "no remedy")
 		}
 	}
@@ -108,7 +108,7 @@ func TestMovesThatDontGoOn(t *testing.T) {
 		want   string
 	}{
 		{j, job.Report{At: now}, ""},
-		{j, job.Report{}, "moves split-1: nobody has reported of it for 1h0m0s"},
+		{j, job.Report{}, "moves split-1: no process has reported on it for 1h0m0s"},
 		{j, job.Report{At: now, Trouble: "s2 is away"}, "moves split-1: it can't go on: s2 is away"},
 		{ill, job.Report{At: now}, "moves split-1: it has failed: no log"},
 	} {

@@ -34,11 +34,11 @@ func (e *examination) members(ctx context.Context) int {
 			e.find("etcd", h.Endpoint, "etcdctl endpoint status --cluster; start the members that are missing", "it knows of no leader: it takes no writes")
 		}
 		for _, alarm := range h.Alarms {
-			mend := "etcdctl alarm list"
+			remedy := "etcdctl alarm list"
 			if strings.Contains(alarm, "NOSPACE") {
-				mend = "etcdctl compact, defrag, then alarm disarm; or a larger --quota-backend-bytes"
+				remedy = "etcdctl compact, defrag, then alarm disarm; or a larger --quota-backend-bytes"
 			}
-			e.find("etcd", h.Endpoint, mend, "alarm: %s", alarm)
+			e.find("etcd", h.Endpoint, remedy, "alarm: %s", alarm)
 		}
 		e.space(h)
 		e.clock("etcd at "+h.Endpoint, reading{h.Clock, asked, answered, time.Second})

@@ -93,7 +93,7 @@ func (e *examination) move(j *job.Job, r job.Report) {
 	case j.State.Shown() == phase.Failed:
 		e.find("moves", j.ID, j.State.Remedy+"; then locus resume, rollback or abort "+j.ID, "it has failed: %s", j.State.Why)
 	case e.Now().Sub(seen) > unattended:
-		e.find("moves", j.ID, "start a proxy, or mend the one that ran it: locus jobs "+j.ID, "nobody has reported of it for %v", e.Now().Sub(seen).Round(time.Second))
+		e.find("moves", j.ID, "start a mover, or look at the one that ran it: locus jobs "+j.ID, "no process has reported on it for %v", e.Now().Sub(seen).Round(time.Second))
 	case r.Trouble != "":
 		e.find("moves", j.ID, "what it names; it is tried again by itself: locus jobs "+j.ID, "it can't go on: %s", r.Trouble)
 	}

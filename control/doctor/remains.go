@@ -47,7 +47,7 @@ func (e *examination) inDoubt(ctx context.Context, s *shard) error {
 		}
 		length, err := strconv.Atoi(string(r[1]))
 		if err != nil || length > len(r[3]) {
-			return fmt.Errorf("XA RECOVER tells a branch of %s letters: %q", r[1], r[3])
+			return fmt.Errorf("XA RECOVER lists a branch of %s letters: %q", r[1], r[3])
 		}
 		e.mayPass("branches", string(s.name),
 			"a proxy with transactions: xa finishes it within some ten seconds, once it reaches that shard; else see docs/operations.md, Branches in doubt",

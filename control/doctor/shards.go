@@ -58,11 +58,11 @@ func (e *examination) reach(ctx context.Context, name router.ShardName) *shard {
 	}
 	c, err := link.Dial(ctx, server)
 	if err != nil {
-		mend := fmt.Sprintf("start the server, or correct address: %s in cluster.yaml (locus apply)", declared.Address)
+		remedy := fmt.Sprintf("start the server, or correct address: %s in cluster.yaml (locus apply)", declared.Address)
 		if _, refused := errors.AsType[*mysql.MyError](err); refused {
-			mend = fmt.Sprintf("ALTER USER '%s'@'%%' IDENTIFIED BY '…' as in the secret %s, or correct the shard in cluster.yaml (locus apply)", declared.User, declared.Secret)
+			remedy = fmt.Sprintf("ALTER USER '%s'@'%%' IDENTIFIED BY '…' as in the secret %s, or correct the shard in cluster.yaml (locus apply)", declared.User, declared.Secret)
 		}
-		e.find("logins", string(name), mend, "%v", err)
+		e.find("logins", string(name), remedy, "%v", err)
 		return nil
 	}
 	return &shard{Conn: c, name: name, account: declared.User}
@@ -141,7 +141,7 @@ func (e *examination) preflight(ctx context.Context, s *shard) error {
 // durability looks whether a commit survives a power cut: a move reads what is committed
 // from the log, and others may have acted on the decision of a commit over several shards.
 func (e *examination) durability(ctx context.Context, s *shard) error {
-	var lax, mend []string
+	var lax, remedy []string
 	for _, variable := range []string{"innodb_flush_log_at_trx_commit", "sync_binlog"} {
 		value, err := s.one(ctx, "SELECT @@GLOBAL."+variable)
 		if err != nil {
@@ -149,11 +149,11 @@ func (e *examination) durability(ctx context.Context, s *shard) error {
 		}
 		if value != "1" && (value != "3" || variable == "sync_binlog") { // 3 flushes, too
 			lax = append(lax, variable+" = "+value)
-			mend = append(mend, "SET GLOBAL "+variable+" = 1")
+			remedy = append(remedy, "SET GLOBAL "+variable+" = 1")
 		}
 	}
 	if lax != nil {
-		e.find("durability", string(s.name), strings.Join(mend, "; ")+"; in the configuration too",
+		e.find("durability", string(s.name), strings.Join(remedy, "; ")+"; in the configuration too",
 			"a power cut can take back what was committed, on the server or out of its log: %s", strings.Join(lax, ", "))
 	}
 	return nil
@@ -195,7 +195,7 @@ func (e *examination) twoPhases(ctx context.Context, s *shard) error {
 		return err
 	}
 	if _, err = s.Query(ctx, "XA RECOVER"); link.Code(err) != 0 {
-		e.find("privileges", string(s.name), "GRANT XA_RECOVER_ADMIN ON *.* TO "+account, "transactions can't span it: prepared branches are not told: %s", link.Reason(err))
+		e.find("privileges", string(s.name), "GRANT XA_RECOVER_ADMIN ON *.* TO "+account, "transactions can't span it: prepared branches can't be listed: %s", link.Reason(err))
 		return nil
 	}
 	if err != nil || len(e.cards) == 0 { // the first proxy makes the table
@@ -300,9 +300,9 @@ func (e *examination) rows(ctx context.Context, s *shard, t *catalog.Table) {
 // table reads "table NAME: what: remedy", or the same of a generator.
 func (e *examination) table(line string) {
 	where, what, _ := strings.Cut(line, ": ")
-	mend := "make it what is declared, on every shard: locus diff, SHOW CREATE TABLE"
+	remedy := "make it what is declared, on every shard: locus diff, SHOW CREATE TABLE"
 	if at := strings.LastIndex(what, ": "); at >= 0 {
-		what, mend = what[:at], what[at+2:]
+		what, remedy = what[:at], what[at+2:]
 	}
-	e.find("schemas", where, mend, "%s", what)
+	e.find("schemas", where, remedy, "%s", what)
 }

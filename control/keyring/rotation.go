@@ -144,7 +144,7 @@ func (r Rotation) settle(ctx context.Context, next Current, err error) error {
 	found, _, read := ReadCurrent(ctx, r.KV)
 	switch {
 	case read != nil:
-		return final{fmt.Errorf("whether key version %d is current is unknown: locus keys status tells, once etcd answers: %w", r.Version, err)}
+		return final{fmt.Errorf("whether key version %d is current is unknown: locus keys status shows it, once etcd answers: %w", r.Version, err)}
 	case found.Version == next.Version && found.By == next.By && found.At.Equal(next.At):
 		return nil
 	}
@@ -178,7 +178,7 @@ func (r Rotation) asked(ctx context.Context, lacks []Lack) []Lack {
 // unchanged says what stands, and who stands in the way.
 func (r Rotation) unchanged(before uint32, lacks []Lack, why error) error {
 	if errors.Is(why, etcd.ErrUnknown) {
-		return fmt.Errorf("whether key version %d is current is unknown: locus keys status tells: %w", r.Version, why)
+		return fmt.Errorf("whether key version %d is current is unknown: locus keys status shows it: %w", r.Version, why)
 	}
 	errs := []error{fmt.Errorf("key version %d did not become current: %w", r.Version, ErrUnchanged)}
 	if before > 0 {

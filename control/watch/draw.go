@@ -29,7 +29,7 @@ func (c Canvas) Draw(s Seen, now time.Time) string {
 	d.figures(j, r, p)
 	d.field("trouble", r.Trouble, red)
 	if p.Silent > 0 {
-		d.field("silent", "nobody has reported for "+Rounded(p.Silent)+": a proxy takes it up when one can", red)
+		d.field("silent", "no report for "+Rounded(p.Silent)+"; the next free mover takes the move up", red)
 	}
 	d.journal(j.Journal)
 	return d.String()
@@ -96,7 +96,7 @@ func (d *drawing) bars(j *job.Job, r job.Report, p job.Progress) {
 			text = Count(r.RowsVerified) + " rows"
 		}
 		if !r.Verified.IsZero() {
-			text = strings.TrimPrefix(text+", equal "+Rounded(r.At.Sub(r.Verified))+" ago", ", ")
+			text = strings.TrimPrefix(text+", "+Rounded(r.At.Sub(r.Verified))+" ago", ", ")
 		}
 		d.bar("verified", p.Verified, 0, cyan, text)
 	}
@@ -119,12 +119,12 @@ func (d *drawing) figures(j *job.Job, r job.Report, p job.Progress) {
 	if r.RowsDeleted > 0 {
 		d.field("deleted", Count(r.RowsDeleted)+" rows", plain)
 	}
-	stream := fmt.Sprintf("%s changes, lag %d ms there, %d ms back", Count(r.Changes), r.LagMs, r.BackLagMs)
+	stream := fmt.Sprintf("%s changes, lag %d ms, back %d ms", Count(r.Changes), r.LagMs, r.BackLagMs)
 	colour := plain
 	if r.Conflicts > 0 {
 		colour = yellow
 	}
-	d.field("stream", stream+fmt.Sprintf(", %d conflicts", r.Conflicts), colour)
+	d.field("stream", stream+", "+counted(r.Conflicts, "conflict"), colour)
 	var step []string
 	if p.NextStep >= 0 {
 		step = append(step, "in "+Rounded(p.NextStep))
@@ -143,7 +143,7 @@ func (d *drawing) fares(r job.Report) {
 	if r.After.Statements == 0 && r.Before.Statements == 0 {
 		return
 	}
-	d.field("fares", Fared(r.After)+" there; before: "+Fared(r.Before), plain)
+	d.field("moved", "at the target "+Fared(r.After)+"; before "+Fared(r.Before), plain)
 }
 
 // Fared writes how statements fared.
@@ -190,12 +190,24 @@ func Count(n int64) string {
 	return text
 }
 
-// Rounded writes a duration as people say it.
-func Rounded(d time.Duration) string {
-	if d >= time.Hour {
-		return d.Round(time.Minute).String()
+// counted writes a number of things, of which there may be one.
+func counted(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
 	}
-	return d.Round(time.Second).String()
+	return Count(n) + " " + thing
+}
+
+// Rounded writes a duration in two units at most.
+func Rounded(d time.Duration) string {
+	switch s, m := int(d.Round(time.Second).Seconds()), int(d.Round(time.Minute).Minutes()); {
+	case s < 60:
+		return fmt.Sprintf("%d s", s)
+	case s < 3600:
+		return fmt.Sprintf("%d min %d s", s/60, s%60)
+	default:
+		return fmt.Sprintf("%d h %d min", m/60, m%60)
+	}
 }
 
 // Colours, as in SGR.

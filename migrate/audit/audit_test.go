@@ -84,8 +84,8 @@ func TestRows(t *testing.T) {
 			{home(text("a ")), fmt.Sprintf("INSERT INTO files VALUES (%s, 'a ')", wide(text("a "))), ""},
 			{home(text("a")), fmt.Sprintf("INSERT INTO files VALUES (%s, 'a ')", wide(text("a"))), "files s? 1: 1 rows whose keys are of different genes"},
 			{1 - home(text("a")), fmt.Sprintf("INSERT INTO files VALUES (%s, 'a')", wide(text("a"))), "files s? 1: 1 rows of genes that are not"},
-			{0, "INSERT INTO nobodys VALUES (1)", "nobodys s0 1: nobody declares the table, and several shards have it"},
-			{1, "INSERT INTO nobodys VALUES (1), (2)", "nobodys s1 2: nobody declares the table"},
+			{0, "INSERT INTO nobodys VALUES (1)", "nobodys s0 1: the table is not declared, and several shards have it"},
+			{1, "INSERT INTO nobodys VALUES (1), (2)", "nobodys s1 2: the table is not declared"},
 		} {
 			s.at(p.shard, p.sql)
 			got := s.findings(strings.Fields(p.sql)[2])

@@ -63,7 +63,7 @@ func (a *audit) ambiguous(ctx context.Context, name catalog.TableName, places []
 		if n > 0 {
 			a.report(Finding{
 				Table: name, Shard: shard, Kind: Undeclared, Rows: n, Wrong: n,
-				What: "nobody declares the table, and several shards have it: declare it, or drop it where it is not meant to be",
+				What: "the table is not declared, and several shards have it: declare it, or drop it where it does not belong",
 			})
 		}
 	}

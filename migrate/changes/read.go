@@ -193,7 +193,7 @@ func changesOf(t *table.Table, e *replication.RowsEvent) ([]Change, error) {
 		row := make(table.Row, len(values))
 		for c, v := range values {
 			if _, partial := v.(*replication.JsonDiff); partial {
-				return nil, &RowsError{Table: t.Name.String(), What: "a JSON value is told by what changed in it: a session that is none of a proxy's had binlog_row_value_options = PARTIAL_JSON"}
+				return nil, &RowsError{Table: t.Name.String(), What: "the log has only the changed part of a JSON value: a session that is not a proxy's had binlog_row_value_options = PARTIAL_JSON"}
 			}
 			var err error
 			if row[c], err = valueOf(&t.Columns[c], v); err != nil {

@@ -87,8 +87,15 @@ func New(id string, kind Kind, from, to router.ShardName, w gene.Width, genes ge
 		ID: id, Kind: kind, From: from, To: to, Width: w, Genes: genes, State: state, OnBreach: PauseThen,
 		Parts: min(DefaultParts, genes.Len()), Created: now.UTC().Round(time.Millisecond), By: by, Why: why,
 	}
-	j.note(now, by, fmt.Sprintf("%s of %d genes from %s to %s: %s", kind, genes.Len(), from, to, genes))
+	j.note(now, by, fmt.Sprintf("%s of %s from %s to %s: %s", kind, counted(genes.Len()), from, to, genes))
 	return j, j.Check()
+}
+
+func counted(genes int) string {
+	if genes == 1 {
+		return "1 gene"
+	}
+	return fmt.Sprintf("%d genes", genes)
 }
 
 // Check says what is wrong with a record.

@@ -186,7 +186,7 @@ func (i *inspection) longTransactions() error {
 		return err
 	}
 	for _, r := range rows {
-		i.problem("end it, or KILL it; prepared ones are told by XA RECOVER", "transaction of connection %s has been open for %s seconds", r[0], r[1])
+		i.problem("end it, or KILL it; XA RECOVER lists prepared ones", "transaction of connection %s has been open for %s seconds", r[0], r[1])
 	}
 	return nil
 }

@@ -161,7 +161,7 @@ func (i *inspection) rowsInTheWay() error {
 				return err
 			}
 			if len(rows) > 0 {
-				i.problem(fmt.Sprintf("look whose they are; if nobody's: DELETE FROM %s WHERE …", n), "the target has rows of the moving genes in %s, such as %q", n, rows[0])
+				i.problem(fmt.Sprintf("find out where they come from; if nothing needs them: DELETE FROM %s WHERE …", n), "the target has rows of the moving genes in %s, such as %q", n, rows[0])
 				break
 			}
 		}

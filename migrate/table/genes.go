@@ -42,7 +42,7 @@ func findTelling(t *Table) (*tellingKey, error) {
 		}
 	}
 	if found == nil {
-		return nil, fmt.Errorf("table %s: no ID, parent's ID or gene column tells every row's gene in SQL; declare one, and make it NOT NULL", t.Name)
+		return nil, fmt.Errorf("table %s: no ID, parent's ID or gene column gives every row's gene in SQL; declare one, and make it NOT NULL", t.Name)
 	}
 	found.width, found.owner, found.ownerAt = k.width, k.owner, k.ownerAt
 	return found, nil

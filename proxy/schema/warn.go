@@ -42,7 +42,7 @@ func (c *copies) writing(t *catalog.Table) []error {
 			"drop AUTO_INCREMENT and declare it as id, or under stamped with a generator", c.name, column))
 	}
 	for _, u := range t.Unseen {
-		warnings = append(warnings, fmt.Errorf("table %s: unique key %s has no column that tells a row's shard, so it holds on each shard for itself, "+
+		warnings = append(warnings, fmt.Errorf("table %s: unique key %s does not contain the owner or an ID, so it holds within each shard only, "+
 			"and IGNORE, REPLACE and ON DUPLICATE KEY UPDATE are refused: add %s to it", c.name, u.Name, t.Root().Column.Name))
 	}
 	return warnings

@@ -98,7 +98,7 @@ func setTransactionTracking(_ *Set, _ stmt.Variable, literal string) error {
 	case "OFF", "0", defaultValue:
 		return nil
 	}
-	return cantSet("session_track_transaction_info: the state of transactions is not told through the proxy; leave it OFF")
+	return cantSet("session_track_transaction_info: the proxy does not track the state of transactions; leave it OFF")
 }
 
 // setMode notes that texts are read otherwise from then on.

@@ -188,7 +188,7 @@ func (c Context) program(l *stmt.Lexed) error {
 		return refuse(TooFar, "a stored program that names %s, of which it would find one shard's rows: send the statements of its body themselves", mention)
 	}
 	if words := wordsOf(l).bare; slices.Contains(words, "prepare") || slices.Contains(words, "execute") {
-		return refuse(TooFar, "a stored program with dynamic SQL (PREPARE, EXECUTE), of which nobody knows what it reaches: write its statements as they are")
+		return refuse(TooFar, "a stored program with dynamic SQL (PREPARE, EXECUTE), whose tables can't be known: write its statements as they are")
 	}
 	return nil
 }

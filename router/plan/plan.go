@@ -245,7 +245,7 @@ func build(s *stmt.Statement, ctx Context) (*Plan, error) {
 func unsupported(s *stmt.Statement) error {
 	switch {
 	case s.Features&stmt.IntoTarget != 0:
-		return refuse(NotAllowed, "SELECT … INTO a file: it would be the shard's; read the rows and write them where they are wanted")
+		return refuse(NotAllowed, "SELECT … INTO a file: it would be a file of the shard; read the rows and write them at the client")
 	}
 	switch s.Kind {
 	default:

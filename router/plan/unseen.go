@@ -56,7 +56,7 @@ func (in *Insertion) seesDuplicates(verb string) error {
 }
 
 func (in *Insertion) unseenBy(verb, key string) *Refusal {
-	return refuse(UniqueUnseen, "%s %s, whose unique key %s has no column that tells the shard: a duplicate on another shard would not be seen: "+
+	return refuse(UniqueUnseen, "%s %s, whose unique key %s does not contain the owner or an ID: a duplicate on another shard would not be seen: "+
 		"look for the row first and write a plain INSERT or UPDATE, or add %s to the key", verb, in.Table.TableName, key, in.Table.Root().Column.Name)
 }
 
@@ -82,7 +82,7 @@ func (in *Insertion) rowAlone(v *Values, row int) error {
 // duplicate on another shard would not be seen.
 func ignoresUnseen(s *stmt.Statement, t *catalog.Table) error {
 	if u, ok := changes(s, t, t.Unseen); ok {
-		return refuse(UniqueUnseen, "UPDATE IGNORE of %s, whose unique key %s has no column that tells the shard: a duplicate on another shard would not be seen: "+
+		return refuse(UniqueUnseen, "UPDATE IGNORE of %s, whose unique key %s does not contain the owner or an ID: a duplicate on another shard would not be seen: "+
 			"look for it first, and write a plain UPDATE", t.TableName, u.Name)
 	}
 	return nil

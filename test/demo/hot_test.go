@@ -46,7 +46,7 @@ func TestHotGenesAreFoundAndMoved(t *testing.T) {
 		t.Fatalf("hot: %+v", hot)
 	}
 	out := d.must("split", "--from", "s0", "--to", "s2", "--hottest", "--dry-run")
-	if !strings.Contains(out, "1 genes from s0 to s2: 0x3eab") || !strings.Contains(out, "statements/s on s0") {
+	if !strings.Contains(out, "1 gene from s0 to s2: 0x3eab") || !strings.Contains(out, "statements/s on s0") {
 		t.Errorf("split --hottest --dry-run:\n%s", out)
 	}
 	out = d.must("rebalance", "--dry-run")
