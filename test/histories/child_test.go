@@ -29,7 +29,7 @@ import (
 
 // child is what a process is told: that it is etcd, on a port, or else a proxy.
 type child struct {
-	Dir      string
+	Dir      string // etcd's data, or what all proxies prove themselves by
 	Port     int
 	Etcd     string // empty: it is etcd
 	Password string

@@ -95,7 +95,7 @@ func (w *world) startProxies(t *testing.T) {
 
 func (w *world) startProxy(t *testing.T, i int) {
 	t.Helper()
-	w.proxies[i].Start(t, child{Dir: t.TempDir(), Etcd: fmt.Sprintf("127.0.0.1:%d", w.port), Password: w.servers[0].Password, Swapped: w.swapped, Patience: w.patience})
+	w.proxies[i].Start(t, child{Dir: filepath.Join(w.dir, "identity"), Etcd: fmt.Sprintf("127.0.0.1:%d", w.port), Password: w.servers[0].Password, Swapped: w.swapped, Patience: w.patience})
 }
 
 func (w *world) killAll(t *testing.T) {

@@ -25,12 +25,13 @@ type bank struct {
 	proxies   [3]*process.Process
 	documents map[string][]byte
 	log       *os.File
+	dir       string // what all proxies prove themselves by
 }
 
 func open(t *testing.T, engine servers.Engine) *bank {
 	t.Helper()
 	// Locks are waited for across shards, where no server sees a deadlock.
-	b := &bank{servers: servers.Start(t, engine, 3, "--innodb-lock-wait-timeout=2")}
+	b := &bank{servers: servers.Start(t, engine, 3, "--innodb-lock-wait-timeout=2"), dir: t.TempDir()}
 	for _, s := range b.servers {
 		s.Exec(t, "CREATE DATABASE "+schema,
 			"CREATE TABLE bank.account (uid BIGINT NOT NULL PRIMARY KEY, balance BIGINT NOT NULL, gene SMALLINT UNSIGNED NOT NULL, KEY (gene))",
@@ -112,5 +113,5 @@ func (b *bank) all(t *testing.T, query string, f func(*sql.Rows) error) {
 // start runs a proxy that stops at a point, once it has come there so often.
 func (b *bank) start(t *testing.T, p *process.Process, point string, hits int64) {
 	t.Helper()
-	p.Start(t, child{Documents: b.documents, Password: b.servers[0].Password, Dir: t.TempDir(), Stop: point, Hits: hits})
+	p.Start(t, child{Documents: b.documents, Password: b.servers[0].Password, Dir: b.dir, Stop: point, Hits: hits})
 }
