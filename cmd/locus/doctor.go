@@ -55,7 +55,7 @@ func (in *invocation) doctor(ctx context.Context, conn *connection, c *cluster.C
 		return err
 	}
 	if n := len(report.Findings); n > 0 {
-		return errors.New(counted(n, "finding"))
+		return errors.New(quantity(n, "finding"))
 	}
 	return nil
 }
@@ -66,6 +66,6 @@ func printFound(w io.Writer, r doctor.Report) {
 	}
 	if r.Healthy {
 		fmt.Fprintf(w, "no findings; checked: %s, %s, %s\n",
-			counted(r.Etcd, "etcd endpoint"), counted(r.Proxies, "process"), counted(r.Shards, "shard"))
+			quantity(r.Etcd, "etcd endpoint"), quantity(r.Proxies, "process"), quantity(r.Shards, "shard"))
 	}
 }

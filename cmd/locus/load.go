@@ -46,7 +46,7 @@ func measure(ctx context.Context, kv *etcd.KV, w gene.Width) (*measured, error) 
 
 // whose says how much was asked, for people.
 func (m *measured) whose() string {
-	text := "counted by " + counted(m.proxies, "proxy") + " in the last minutes"
+	text := "counted by " + quantity(m.proxies, "proxy") + " in the last minutes"
 	if len(m.silent) > 0 {
 		text += "; no answer from " + strings.Join(m.silent, ", ")
 	}

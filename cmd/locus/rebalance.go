@@ -234,7 +234,7 @@ func (p *proposal) print(w io.Writer) {
 		return
 	}
 	for _, v := range p.Moves {
-		fmt.Fprintf(w, "%s from %s to %s, with %s of it: %s\n", counted(v.Count, "gene"), v.From, v.To, part(v.Weight, all), v.Genes)
+		fmt.Fprintf(w, "%s from %s to %s, with %s of it: %s\n", quantity(v.Count, "gene"), v.From, v.To, part(v.Weight, all), v.Genes)
 	}
 }
 
@@ -263,7 +263,7 @@ func (b *rebalancing) begin(ctx context.Context, c *cluster.Cluster, store *jobs
 		if b.in.output == table {
 			p.print(b.in.stdout)
 		}
-		if err := b.in.confirm("Begin " + counted(len(records), "move") + "?"); err != nil {
+		if err := b.in.confirm("Begin " + quantity(len(records), "move") + "?"); err != nil {
 			return err
 		}
 	}

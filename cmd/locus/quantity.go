@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// counted writes a number of things, of which there may be one.
-func counted(n int, thing string) string {
+// quantity writes a number of things, of which there may be one.
+func quantity(n int, thing string) string {
 	switch {
 	case n == 1:
 	case strings.HasSuffix(thing, "s"):
