@@ -106,21 +106,6 @@ func number(entries []Entry) ([]ShardName, map[ShardName]int32, error) {
 	return shards, numbers, nil
 }
 
-// CheckShards reports all at once which of the map's shards aren't known.
-func (m *Map) CheckShards(known func(ShardName) bool) error {
-	var unknown []string
-	for _, name := range m.shards {
-		if !known(name) {
-			unknown = append(unknown, fmt.Sprintf("%s (owns %s)", name, m.GenesOf(name)))
-		}
-	}
-	if unknown == nil {
-		return nil
-	}
-	return fmt.Errorf("route map version %d: unknown shard %s: declare it first or give its genes to another",
-		m.version, strings.Join(unknown, ", "))
-}
-
 // Version rises by one with every change of a cluster's map.
 func (m *Map) Version() int64 { return m.version }
 

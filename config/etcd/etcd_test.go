@@ -149,8 +149,8 @@ func TestAClosedClientRefuses(t *testing.T) {
 	if _, _, err := kv.Get(t.Context(), "k"); err == nil || !strings.Contains(err.Error(), "the client is closed") {
 		t.Errorf("got %v", err)
 	}
-	if err := kv.Register(t.Context(), "k", nil, time.Second); err == nil {
-		t.Error("Register runs on")
+	if err := kv.Presence("k", nil, time.Second).Run(t.Context()); err == nil {
+		t.Error("a presence runs on")
 	}
 	for range kv.Changes(t.Context(), 0) {
 		t.Error("a change")

@@ -37,11 +37,6 @@ func (kv *KV) Presence(key string, value []byte, ttl time.Duration) *Presence {
 	return &Presence{kv: kv, key: key, value: value, ttl: ttl, changed: make(chan struct{}, 1), there: make(chan struct{})}
 }
 
-// Register is a presence that always says the same: see [Presence.Run].
-func (kv *KV) Register(ctx context.Context, key string, value []byte, ttl time.Duration) error {
-	return kv.Presence(key, value, ttl).Run(ctx)
-}
-
 // Set has Run write another value soon; of several, the last. Safe for
 // concurrent use.
 func (p *Presence) Set(value []byte) {

@@ -80,21 +80,6 @@ func (r *Ring) Fingerprint(version uint32) string {
 // wide is a layout that carries every version.
 var wide, _ = orderid.ByName("bytes16")
 
-// CheckLayout is an error if IDs of the layout can't carry every version of
-// the ring.
-func (r *Ring) CheckLayout(l orderid.Layout) error {
-	if err := carries(l); err != nil {
-		return err
-	}
-	for _, v := range r.Versions() {
-		if v > l.MaxVersion() {
-			return fmt.Errorf("key ring: version %d is beyond %d, the last one of layout %s: retire the version or use layout bytes16",
-				v, l.MaxVersion(), l)
-		}
-	}
-	return nil
-}
-
 // Encode is the order number of an order ID, under the key version that the ID
 // carries. Version 0 hides nothing. It does not allocate.
 func (r *Ring) Encode(l orderid.Layout, id orderid.ID) (orderid.ID, error) {

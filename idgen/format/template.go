@@ -165,14 +165,6 @@ func (t *Template) Max() int { return t.max }
 // String is the template's text.
 func (t *Template) String() string { return t.text }
 
-// Fits is an error if a column of so many bytes can't hold every string.
-func (t *Template) Fits(bytes int) error {
-	if t.max > bytes {
-		return fmt.Errorf("template %q makes up to %d bytes and the column holds %d: make the column wider or the template shorter", t.text, t.max, bytes)
-	}
-	return nil
-}
-
 // Make makes a string. An error means that there is none; a number of the
 // sequence may be used up.
 func (t *Template) Make(ctx context.Context, next Sequence, v Values) (string, error) {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-mysql-org/go-mysql/mysql"
-
 	"locus/proxy/backend"
 	"locus/proxy/wire"
 )
@@ -217,10 +215,3 @@ func (r *reading) insert(ctx context.Context) error {
 }
 
 var errChanged = errors.New("rows would not be what they were")
-
-// IsServers tells an error that a server answered with, after which its connection
-// works.
-func IsServers(err error) bool {
-	_, ok := errors.AsType[*mysql.MyError](err)
-	return ok
-}

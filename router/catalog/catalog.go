@@ -119,7 +119,3 @@ func (c *Catalog) Tables() []*Table {
 
 // Broken gives the declared tables that don't fit, with the reasons.
 func (c *Catalog) Broken() map[TableName]error { return c.broken }
-
-// MentionsName tells whether some declared table, of any schema, has this bare
-// name in any letter case.
-func (c *Catalog) MentionsName(lower string) bool { return c.names[lower] != nil }

@@ -49,11 +49,6 @@ func (c *Column) IsBinary() bool { return c.DataType == "binary" || c.DataType =
 // IsText tells whether the column holds short text in some collation.
 func (c *Column) IsText() bool { return c.DataType == "char" || c.DataType == "varchar" }
 
-// ByteOrdered tells whether the column's text compares like its bytes.
-func (c *Column) ByteOrdered() bool {
-	return c.IsBinary() || strings.HasSuffix(c.Collation, "_bin")
-}
-
 // SQLType spells the type for messages.
 func (c *Column) SQLType() string {
 	t := strings.ToUpper(c.DataType)

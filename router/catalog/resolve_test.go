@@ -165,11 +165,6 @@ func TestCatalog(t *testing.T) {
 	if got := c.Tables(); len(got) != 2 || got[0] != other {
 		t.Errorf("tables %v", got)
 	}
-	for word, want := range map[string]bool{"orders": true, "cities": true, "items": true, "Orders": false, "nothing": false} {
-		if c.MentionsName(word) != want {
-			t.Errorf("mentions %s: %v", word, !want)
-		}
-	}
 	for n, want := range map[TableName]string{{"shop", "ORDERS"}: "shop.orders", {"Shop", "cities"}: "shop.Cities", {"shop", "Items"}: "shop.items", name: "", {"x", "orders"}: ""} {
 		got := ""
 		if declared, ok := c.Misspelled(n); ok {
