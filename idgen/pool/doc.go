@@ -16,7 +16,11 @@
 // the numbers that the durable store grants to a node that still reaches it and
 // not Redis. The exhaustive model in the tests finds exactly that.
 //
-// While Redis is away, nodes take their runs from the durable store.
+// While Redis is away, nodes take their runs from the durable store. Runs of a
+// node rise, so what the pool has left is of no use to those that did: a reserve
+// below what its filler was given gives way, and its numbers are lost.
+//
+// A server that fails is not asked for a while, unless nobody else has answered.
 //
 // # A Redis that forgets
 //

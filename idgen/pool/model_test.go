@@ -238,7 +238,7 @@ func (e *explorer) execute(w *world, c lateCall) taken {
 		run = "one"
 	}
 	if c.fill.First != 0 {
-		return taken{outcome: server.pool.fill(run, c.fill), high: server.pool.high}
+		return taken{outcome: server.pool.fill(run, c.fill, c.floor), high: server.pool.high}
 	}
 	t := server.pool.take(run, c.n, c.floor)
 	if t.outcome == void && server.pool.run != "" {

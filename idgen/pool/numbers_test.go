@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
+	"locus/idgen/breaker"
 	"locus/idgen/redis"
 	"locus/idgen/segment"
 	"locus/test/distinct"
+	"locus/test/link"
 	"locus/test/servers"
 )
 
@@ -118,4 +121,110 @@ func TestWithoutRedis(t *testing.T) {
 	if redis, _ := p.Breakers(); redis.String() != "open" {
 		t.Errorf("the breaker of Redis is %s", redis)
 	}
+}
+
+// extender is a pool, or one at each of several servers.
+type extender interface {
+	Extend(ctx context.Context, name string, n uint64) (segment.Grant, error)
+}
+
+// withBreakers is a pool at one server, and one at each of two, to which the ways are cut together. A breaker that has
+// opened stays so for the pause.
+func withBreakers(t *testing.T, pause time.Duration, do func(t *testing.T, p extender, store *granted, filled, cut, mend func())) {
+	for name, n := range map[string]int{"one server": 1, "two servers": 2} {
+		t.Run(name, func(t *testing.T) {
+			store, b := &granted{}, breaker.Options{Failures: 1, Pause: pause}
+			o := Options{Fill: 1000, RedisTimeout: time.Minute, Redis: b, Store: b}
+			var cuts, mends []func()
+			var places []Place
+			for range n {
+				process := servers.Redis(t)
+				way := link.New(t, process.Addr)
+				server := redis.Open(redis.Config{Address: way.Addr(), Timeout: time.Minute})
+				t.Cleanup(func() { _ = server.Close() })
+				places = append(places, Place{Redis: server, Name: process.Addr})
+				cuts, mends = append(cuts, func() { way.Lead("") }), append(mends, func() { way.Lead(process.Addr) })
+			}
+			each := func(all []func()) func() {
+				return func() {
+					for _, do := range all {
+						do()
+					}
+				}
+			}
+			cut, mend := each(cuts), each(mends)
+			if n == 1 {
+				p := New(places[0].Redis, store, o)
+				defer p.Close()
+				do(t, p, store, p.fills.Wait, cut, mend)
+				return
+			}
+			s := NewSpread(places, store, o)
+			defer s.Close()
+			do(t, s, store, func() {
+				for _, p := range s.pools {
+					p.fills.Wait()
+				}
+			}, cut, mend)
+		})
+	}
+}
+
+func (g *granted) fail(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.err = err
+}
+
+// Who is not asked for a while, since it has failed, is asked when nobody else answers: it may be back.
+func TestWhoHasFailedIsAskedInTheEnd(t *testing.T) {
+	withBreakers(t, time.Hour, func(t *testing.T, p extender, store *granted, filled, cut, mend func()) {
+		take := func(name, why string) {
+			t.Helper()
+			if g, err := p.Extend(t.Context(), name, 10); err != nil {
+				t.Errorf("%s: %v, %v", why, g, err)
+			}
+		}
+		take("one", "all is well")
+		filled()
+		cut()
+		take("other", "Redis is away")
+		mend()
+		store.fail(errors.New("the database is away"))
+		take("one", "Redis is back, and the database away")
+		_, _ = p.Extend(t.Context(), "another", 10) // which has no pool
+		store.fail(nil)
+		cut()
+		take("other", "the database is back, and Redis away")
+	})
+}
+
+// While Redis was away processes were given numbers above all that it has. What it has gives way to higher ones, which
+// are there when the database is away.
+func TestAReserveThatIsOfNoUseGivesWay(t *testing.T) {
+	withBreakers(t, time.Nanosecond, func(t *testing.T, p extender, store *granted, filled, cut, mend func()) {
+		var last uint64
+		take := func(times int) {
+			t.Helper()
+			for range times {
+				g, err := p.Extend(t.Context(), "orders", 10)
+				if err == nil {
+					err = g.Check(10, last)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				last = g.Last
+			}
+		}
+		take(3)
+		filled()
+		cut()
+		take(3)
+		mend()
+		take(30)
+		filled()
+		store.fail(errors.New("the database is away"))
+		take(60)
+	})
 }

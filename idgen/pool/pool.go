@@ -83,13 +83,37 @@ func (p *Pool) Extend(ctx context.Context, name string, n uint64) (segment.Grant
 		return segment.Grant{}, err
 	}
 	r := &request{n: n, floor: p.highest(name), size: p.size(n)}
-	r.begin(p.redisBreaker.Allow())
+	asked := p.redisBreaker.Allow()
+	r.begin(asked)
 	p.run(ctx, name, r)
+	if r.err != nil && !final(ctx, r.err) {
+		p.lastResort(ctx, name, r, asked)
+	}
 	if r.err != nil {
 		return segment.Grant{}, fmt.Errorf("extend %s by %d: %w", name, n, r.err)
 	}
 	p.handed(name, r.result.Last)
 	return r.result, nil
+}
+
+// lastResort asks those that were not asked since they failed a while ago, once nobody else has answered: they may be
+// back.
+func (p *Pool) lastResort(ctx context.Context, name string, r *request, asked bool) {
+	before := r.err
+	if !asked {
+		again := &request{n: r.n, floor: r.floor, size: r.size, pooled: true}
+		again.begin(true)
+		p.run(ctx, name, again)
+		if again.err == nil || final(ctx, again.err) {
+			*r = *again
+			return
+		}
+		r.before = again.err
+	}
+	if !errors.Is(before, ErrAway) {
+		return
+	}
+	r.tookDirectly(p.ask(ctx, name, r.n))
 }
 
 func checkLength(name string, n uint64) error {
@@ -119,7 +143,7 @@ func (p *Pool) run(ctx context.Context, name string, r *request) {
 		case extending:
 			r.extended(p.extend(ctx, name, r.size))
 		case filling:
-			r.filledPool(p.askRedis(ctx, func(ctx context.Context) (taken, error) { return p.fill(ctx, name, r.grant) }))
+			r.filledPool(p.askRedis(ctx, func(ctx context.Context) (taken, error) { return p.fill(ctx, name, r.grant, r.floor) }))
 		case direct:
 			r.tookDirectly(p.extend(ctx, name, r.n))
 		case done:
@@ -142,6 +166,11 @@ func (p *Pool) extend(ctx context.Context, name string, n uint64) (segment.Grant
 	if !p.durableBreaker.Allow() {
 		return segment.Grant{}, ErrAway
 	}
+	return p.ask(ctx, name, n)
+}
+
+// ask asks the durable store, whatever its breaker says.
+func (p *Pool) ask(ctx context.Context, name string, n uint64) (segment.Grant, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.options.StoreTimeout)
 	defer cancel()
 	g, err := p.durable.Extend(ctx, name, n)

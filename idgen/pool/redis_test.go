@@ -32,12 +32,13 @@ func TestScriptsAreTheState(t *testing.T) {
 					continue
 				}
 				first := rapid.Uint64Range(1, granted).Draw(t, "first")
-				checkFill(t, p, counter, &twin, run, segment.Grant{First: first, Last: first + 5})
+				checkFill(t, p, counter, &twin, run, segment.Grant{First: first, Last: first + 5}, 0)
 				granted = max(granted, first+5)
 			case 1, 2:
+				floor := rapid.Uint64Range(0, granted).Draw(t, "floor of a fill")
 				first := granted + rapid.Uint64Range(1, 10).Draw(t, "gap")
 				granted = first + rapid.Uint64Range(0, 20).Draw(t, "length")
-				checkFill(t, p, counter, &twin, run, segment.Grant{First: first, Last: granted})
+				checkFill(t, p, counter, &twin, run, segment.Grant{First: first, Last: granted}, floor)
 			default:
 				r := &request{
 					n:     rapid.Uint64Range(1, 8).Draw(t, "n"),
@@ -56,12 +57,12 @@ func TestScriptsAreTheState(t *testing.T) {
 	})
 }
 
-func checkFill(t *rapid.T, p *Pool, counter string, twin *state, run string, g segment.Grant) {
-	got, err := p.fill(t.Context(), counter, g)
+func checkFill(t *rapid.T, p *Pool, counter string, twin *state, run string, g segment.Grant, floor uint64) {
+	got, err := p.fill(t.Context(), counter, g, floor)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := taken{outcome: twin.fill(run, g)}
+	want := taken{outcome: twin.fill(run, g, floor)}
 	if want.outcome == stale {
 		want.high = twin.high
 	}
@@ -73,7 +74,7 @@ func checkFill(t *rapid.T, p *Pool, counter string, twin *state, run string, g s
 // fill puts numbers in and takes one, so that a pool is there with more.
 func filledPool(t *testing.T, p *Pool, from uint64) {
 	t.Helper()
-	if o, err := p.fill(t.Context(), "orders", segment.Grant{First: from, Last: from + 999}); err != nil || o.outcome != filled {
+	if o, err := p.fill(t.Context(), "orders", segment.Grant{First: from, Last: from + 999}, 0); err != nil || o.outcome != filled {
 		t.Fatalf("fill: %+v, %v", o, err)
 	}
 	if got, err := p.take(t.Context(), "orders", &request{n: 1}); err != nil || got.first != from {
@@ -108,7 +109,7 @@ func TestARedisThatForgetsHasNoPool(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantVoid(t, p, "restarted from its disk")
-	if o, err := p.fill(t.Context(), "orders", segment.Grant{First: 2001, Last: 3000}); err != nil || o.outcome != stale {
+	if o, err := p.fill(t.Context(), "orders", segment.Grant{First: 2001, Last: 3000}, 0); err != nil || o.outcome != stale {
 		t.Fatalf("what was put in before is put in again: %+v, %v", o, err)
 	}
 }
@@ -124,7 +125,7 @@ func TestAReplicaThatIsPromotedHasNoPool(t *testing.T) {
 	waitFor(t, func() error { return copied(young) })
 
 	wantVoid(t, q, "replica")
-	if _, err := q.fill(t.Context(), "orders", segment.Grant{First: 5001, Last: 6000}); !errors.Is(err, errRedis) {
+	if _, err := q.fill(t.Context(), "orders", segment.Grant{First: 5001, Last: 6000}, 0); !errors.Is(err, errRedis) {
 		t.Fatalf("a replica is filled: %v", err)
 	}
 	promote(t, young)

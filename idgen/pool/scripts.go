@@ -85,10 +85,10 @@ end
 end
 `
 
-// fillScript is state.fill. KEYS: the pool, who fills it. ARGV: first, last.
+// fillScript is state.fill. KEYS: the pool, who fills it. ARGV: first, last, floor.
 const fillScript = identity + `
-local s = redis.call('HMGET', KEYS[1], 'run', 'high', 'reserve_first', 'version')
-local first, last = tonumber(ARGV[1]), tonumber(ARGV[2])
+local s = redis.call('HMGET', KEYS[1], 'run', 'high', 'reserve_first', 'version', 'reserve_last')
+local first, last, floor = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 redis.call('DEL', KEYS[2])
 if first <= tonumber(s[2] or '0') then return {'stale', s[2]} end
 local run = identity()
@@ -98,7 +98,7 @@ if not s[1] or s[1] ~= run then
     'reserve_first', '0', 'reserve_last', '0', 'version', text(tonumber(s[4] or '0') + 1))
   return {'filled'}
 end
-if tonumber(s[3]) > 0 then return {'full'} end
+if tonumber(s[3]) > 0 and tonumber(s[5]) > floor then return {'full'} end
 redis.call('HSET', KEYS[1], 'reserve_first', text(first), 'reserve_last', text(last), 'high', text(last))
 return {'reserved'}
 `
@@ -132,8 +132,8 @@ func (p *Pool) take(ctx context.Context, counter string, r *request) (taken, err
 	return taken{outcome: took, first: first, left: left, fill: answer[3] == "1"}, nil
 }
 
-func (p *Pool) fill(ctx context.Context, counter string, g segment.Grant) (taken, error) {
-	answer, err := p.redis.Eval(ctx, fillScript, p.keys(counter), number(g.First), number(g.Last))
+func (p *Pool) fill(ctx context.Context, counter string, g segment.Grant, floor uint64) (taken, error) {
+	answer, err := p.redis.Eval(ctx, fillScript, p.keys(counter), number(g.First), number(g.Last), number(floor))
 	if err != nil {
 		return taken{}, errors.Join(errRedis, err)
 	}

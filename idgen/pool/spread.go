@@ -50,8 +50,9 @@ var _ segment.Store = (*Spread)(nil)
 func NewSpread(places []Place, durable segment.Store, o Options) *Spread {
 	s := &Spread{store: segment.NewRising(durable), homes: map[string]home{}}
 	var store *breaker.Breaker
+	part := o.Part
 	for _, place := range places {
-		o.Part = place.Part
+		o.Part = part + place.Part
 		p := New(place.Redis, s.store, o)
 		if store == nil {
 			store = p.durableBreaker
@@ -119,12 +120,18 @@ func (s *Spread) from(ctx context.Context, name string, begin int, wish *request
 		}
 		errs = append(errs, err)
 	}
+	if errors.Is(err, ErrAway) { // nobody else has answered, and it may be back
+		if g, err = s.pools[begin].ask(ctx, name, wish.n); err == nil {
+			return g, begin, nil
+		}
+		errs = append(errs, err)
+	}
 	return segment.Grant{}, begin, fmt.Errorf("extend %s by %d: %w", name, wish.n, errors.Join(errs...))
 }
 
 // final reports whether to ask elsewhere would not help.
 func final(ctx context.Context, err error) bool {
-	return ctx.Err() != nil || errors.Is(err, segment.ErrWentBack)
+	return ctx.Err() != nil || errors.Is(err, segment.ErrWentBack) || errors.Is(err, segment.ErrMoved) || errors.Is(err, segment.ErrUnknownTag)
 }
 
 // pooled takes a run from one pool alone.

@@ -64,15 +64,16 @@ func (s *state) left() uint64 {
 	return left
 }
 
-// fill puts a grant into the pool.
-func (s *state) fill(run string, g segment.Grant) outcome {
+// fill puts a grant into the pool, for a caller to whom numbers up to floor are of no use: a reserve below gives way, which
+// would otherwise stand there for ever once every process was given higher numbers past the pool.
+func (s *state) fill(run string, g segment.Grant, floor uint64) outcome {
 	switch {
 	case g.First <= s.high:
 		return stale
 	case s.run != run:
 		*s = state{run: run, next: g.First, last: g.Last, high: g.Last, version: s.version + 1}
 		return filled
-	case s.reserve.First != 0:
+	case s.reserve.First != 0 && s.reserve.Last > floor:
 		return full
 	}
 	s.reserve, s.high = g, g.Last
