@@ -29,10 +29,10 @@ type issuers struct {
 	groups func() int
 	// declared is what is declared of a table now.
 	declared func(catalog.TableName) catalog.Declaration
-	// onShard is the store of counters that a shard grants, under a witness in etcd.
-	onShard func(shard router.ShardName, prefix string, witness *segment.CASStore) (segment.Store, error)
-	log     *slog.Logger
-	tracer  *trace.Tracer
+	// elsewhere is the store of counters that are not plainly in etcd, which witnesses each grant.
+	elsewhere func(sizes catalog.Segments, prefix string, witness *segment.CASStore) (segment.Store, error)
+	log       *slog.Logger
+	tracer    *trace.Tracer
 
 	mu      sync.RWMutex // of what follows; never held across I/O
 	byTable map[issuerKey]*opened
@@ -106,13 +106,14 @@ type issuerKey struct {
 	table            catalog.TableName
 	layout, overflow string
 	hiding           catalog.Hiding
-	segments         catalog.Segments // but for the store
+	segments         catalog.Segments // but for the store and Redis
 	shard            router.ShardName // with the counters; empty: none
+	redis            string           // in front of them; empty: none
 }
 
 func keyOf(t *catalog.Table) issuerKey {
-	key := issuerKey{t.TableName, t.ID.Layout, t.ID.Overflow, t.Hiding(), t.ID.Segments, t.ID.Segments.Shard()}
-	key.segments.Store = nil // which has another address in each declaration
+	key := issuerKey{t.TableName, t.ID.Layout, t.ID.Overflow, t.Hiding(), t.ID.Segments, t.ID.Segments.Shard(), t.ID.Segments.Redis.Text()}
+	key.segments.Store, key.segments.Redis = nil, nil // which have another address in each declaration
 	return key
 }
 
@@ -249,8 +250,8 @@ func (i *issuers) forget(key issuerKey) {
 func (i *issuers) sequences(ctx context.Context, s *source, prefix string, sizes catalog.Segments) (_ *source, err error) {
 	witness, options := i.store(prefix).StartingAt(sizes.Start), sizes.Options()
 	store := segment.Store(witness)
-	if shard := sizes.Shard(); shard != "" {
-		if store, err = i.onShard(shard, prefix, witness); err != nil {
+	if !sizes.Plain() {
+		if store, err = i.elsewhere(sizes, prefix, witness); err != nil {
 			return nil, err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"locus/proxy/sysvars"
 	"locus/proxy/trace"
 	"locus/proxy/txn"
-	"locus/router"
+	"locus/router/catalog"
 	"locus/router/cluster"
 	"locus/router/live"
 )
@@ -28,9 +28,9 @@ type Options struct {
 	// Segments keeps how far sequences are granted; Name says who took them.
 	Segments segment.KV
 	Name     string
-	// ShardStore has a shard grant the numbers of the counters of a witness, whose keys begin with a prefix, to tables
-	// that are declared so. It follows the cluster in force. Nil: such tables have no IDs.
-	ShardStore func(declared func() *cluster.Cluster, shard router.ShardName, prefix string, witness *segment.CASStore) segment.Store
+	// CounterStore is the store of the counters of tables that are declared with one, or with a Redis in front: of those
+	// of a witness, whose keys begin with a prefix. It follows the cluster in force. Nil: such tables have no IDs.
+	CounterStore func(declared func() *cluster.Cluster, sizes catalog.Segments, prefix string, witness *segment.CASStore) (segment.Store, error)
 	// Generators are for NEXT VALUE FOR; nil: there are none.
 	Generators session.Generators
 	// Ring gives the keys that hide sequences in order numbers; where there are none,

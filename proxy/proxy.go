@@ -26,7 +26,6 @@ import (
 	"locus/proxy/twophase"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
-	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
 	"locus/router/live"
@@ -85,11 +84,11 @@ func New(o Options) *Proxy {
 		kv: o.Segments, name: o.Name, ring: o.Ring, version: o.KeyVersion, log: o.Log, tracer: o.Tracer,
 		groups:   func() int { return p.live.Load().declared.Settings.CounterGroups },
 		declared: func(t catalog.TableName) catalog.Declaration { return p.live.Load().declared.Tables[t] },
-		onShard: func(shard router.ShardName, prefix string, witness *segment.CASStore) (segment.Store, error) {
-			if o.ShardStore == nil {
-				return nil, fmt.Errorf("their counters are on shard %s, and this process has no way to them: no ID was issued", shard)
+		elsewhere: func(sizes catalog.Segments, prefix string, witness *segment.CASStore) (segment.Store, error) {
+			if o.CounterStore == nil {
+				return nil, errors.New("their counters are on a shard or behind a Redis, and this process has no way to them: no ID was issued")
 			}
-			return o.ShardStore(p.Declared, shard, prefix, witness), nil
+			return o.CounterStore(p.Declared, sizes, prefix, witness)
 		},
 		byTable: map[issuerKey]*opened{},
 	}

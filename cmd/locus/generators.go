@@ -22,7 +22,8 @@ func generatorsCommand(in *invocation) *cobra.Command {
 		Long: `List the declared generators, and how they stand in each proxy that has used them:
 which members are well, slow, aside or finished and what they failed with, what is
 left of their numbers, the segments that were loaded, and whether a server before
-them is asked. A proxy opens a generator when it is first used.`,
+them is asked. A proxy opens a generator when it is first used. Tables that have a
+Redis in front of the counters of their IDs stand behind them.`,
 		Example: `  locus generators
   locus generators bill -o json`,
 		Args: cobra.MaximumNArgs(1),
@@ -56,23 +57,19 @@ type fleetView struct {
 }
 
 func (in *invocation) generators(ctx context.Context, conn *connection, c *cluster.Cluster, args []string) error {
-	names := c.GeneratorNames()
-	if len(args) > 0 {
-		if _, err := declaredGenerator(c, args[0]); err != nil {
-			return err
-		}
-		names = args
+	listed, err := listedGenerators(c, args)
+	if err != nil {
+		return err
 	}
 	answers, err := fleet.Ask[[]generators.Report](ctx, conn.kv, fleet.Generators, answerPatience)
 	if err != nil {
 		return err
 	}
 	v := fleetView{Silent: answers.Silent, Generators: []generatorView{}}
-	for _, name := range names {
-		g := generatorView{Name: name, Kind: string(c.Generators[name].Kind), Of: c.Generators[name].Of, Proxies: []generatorIn{}}
+	for _, g := range listed {
 		for _, proxy := range slices.Sorted(maps.Keys(answers.By)) {
 			for _, report := range answers.By[proxy] {
-				if report.Name == name {
+				if report.Name == g.Name {
 					g.Proxies = append(g.Proxies, generatorIn{proxy, report})
 				}
 			}
@@ -80,6 +77,27 @@ func (in *invocation) generators(ctx context.Context, conn *connection, c *clust
 		v.Generators = append(v.Generators, g)
 	}
 	return in.show(v, func(w io.Writer) { v.print(w) })
+}
+
+// listedGenerators are all, and the tables with a Redis in front of their counters; or the one that is named.
+func listedGenerators(c *cluster.Cluster, args []string) ([]generatorView, error) {
+	names := c.GeneratorNames()
+	if len(args) > 0 {
+		if _, err := declaredGenerator(c, args[0]); err != nil {
+			return nil, err
+		}
+		names = args
+	}
+	var list []generatorView
+	for _, name := range names {
+		list = append(list, generatorView{Name: name, Kind: string(c.Generators[name].Kind), Of: c.Generators[name].Of, Proxies: []generatorIn{}})
+	}
+	for _, table := range c.TableNames() {
+		if id := c.Tables[table].ID; len(args) == 0 && id != nil && id.Segments.Redis != nil {
+			list = append(list, generatorView{Name: table.String(), Kind: "table", Proxies: []generatorIn{}})
+		}
+	}
+	return list, nil
 }
 
 func (v fleetView) print(w io.Writer) {

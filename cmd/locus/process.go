@@ -125,7 +125,7 @@ func (p *process) start(ctx context.Context) (http.Handler, error) {
 func (p *process) join(o *proxy.Options) {
 	hurry := make(chan struct{})
 	o.Hurry, p.evict = hurry, sync.OnceFunc(func() { close(hurry) })
-	o.Name, o.Tracer, o.Generators, o.ShardStore = p.card.ID, p.spans.Tracer(), p.numbers, p.numbers.ShardStore
+	o.Name, o.Tracer, o.Generators, o.CounterStore = p.card.ID, p.spans.Tracer(), p.numbers, p.numbers.CounterStore
 	p.numbers.HideBy(p.keys.Ring)
 	if p.ports.clients == nil {
 		o.Name = cluster.NoProxy

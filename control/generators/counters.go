@@ -12,6 +12,7 @@ import (
 	"locus/idgen/row"
 	"locus/idgen/segment"
 	"locus/router"
+	"locus/router/catalog"
 	"locus/router/cluster"
 )
 
@@ -27,10 +28,23 @@ type counters struct {
 	made      atomic.Bool // the table is there
 }
 
-// ShardStore has rows on a shard grant the numbers of the witness's counters. Proxies
+// CounterStore grants the numbers of the counters of a table's IDs as they are declared: by the witness, or by rows on
+// a shard that it watches over, and from a Redis in front of either.
+func (s *Set) CounterStore(declared func() *cluster.Cluster, sizes catalog.Segments, prefix string, witness *segment.CASStore) (segment.Store, error) {
+	store := segment.Store(witness)
+	if shard := sizes.Shard(); shard != "" {
+		store = s.shardStore(declared, shard, prefix, witness)
+	}
+	if sizes.Redis == nil {
+		return store, nil
+	}
+	return s.buffered(declared, sizes, prefix, store)
+}
+
+// shardStore has rows on a shard grant the numbers of the witness's counters. Proxies
 // alone take from them, so a row that is missing, or behind, is raised to the witness:
 // it knows all that was granted, whoever granted it.
-func (s *Set) ShardStore(declared func() *cluster.Cluster, shard router.ShardName, prefix string, witness *segment.CASStore) segment.Store {
+func (s *Set) shardStore(declared func() *cluster.Cluster, shard router.ShardName, prefix string, witness *segment.CASStore) segment.Store {
 	return extend(func(ctx context.Context, counter string, n uint64) (segment.Grant, error) {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
@@ -107,12 +121,17 @@ func (s *Set) countersOf(declared *cluster.Cluster, shard router.ShardName) (*co
 	return now, nil
 }
 
-// endCounters closes all, for good.
+// endCounters closes all, for good: what stands in front first.
 func (s *Set) endCounters() {
 	s.counting.Lock()
-	defer s.counting.Unlock()
 	s.ended = true
-	for _, c := range s.shards {
+	buffers, shards := s.buffers, s.shards // which nobody changes any more
+	s.counting.Unlock()
+	for _, b := range buffers { // whose fills in the background ask shards
+		b.end()
+	}
+	s.connected.end()
+	for _, c := range shards {
 		c.end()
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"locus/idgen"
 	"locus/idgen/cipher"
 	"locus/idgen/format"
+	"locus/idgen/redis"
 	"locus/idgen/segment"
 	"locus/idgen/snowflake"
 	"locus/router"
@@ -48,6 +49,13 @@ type Set struct {
 	counting sync.Mutex // what follows; held across no question to a server
 	ended    bool
 	shards   map[router.ShardName]*counters // that grant numbers of tables
+	buffers  map[string]*buffer             // in front of counters of tables, by these and what is declared
+	redis    map[string][]*redis.Server     // of the buffers, by what is declared
+
+	connected generator // to those
+
+	marking sync.Mutex // what follows; held while etcd is asked
+	marked  string     // empty: not known yet
 
 	flaking sync.Mutex        // what follows; held while the worker is claimed
 	worker  *snowflake.Worker // one for all snowflakes of the process
@@ -101,7 +109,7 @@ func New(o Options) *Set {
 	if o.Ring == nil {
 		o.Ring = func() *cipher.Ring { return nil }
 	}
-	return &Set{options: o, store: segment.NewCASStore(o.KV, "", o.Name, time.Now), open: map[string]*generator{}, shards: map[router.ShardName]*counters{}}
+	return &Set{options: o, store: segment.NewCASStore(o.KV, "", o.Name, time.Now), open: map[string]*generator{}, shards: map[router.ShardName]*counters{}, buffers: map[string]*buffer{}, redis: map[string][]*redis.Server{}}
 }
 
 // HideBy gives the keys of the moment, before the first text is asked for.

@@ -40,7 +40,7 @@ func (m maker) make(ctx context.Context, name, counter string) (idgen.Numbers, e
 		}
 		return p.Numbers(tag), nil
 	case cluster.BucketsGenerator:
-		return m.buckets(d, counter)
+		return m.buckets(ctx, d, counter)
 	case cluster.MemcachedGenerator:
 		return m.memcached(ctx, name, tag)
 	case cluster.RowGenerator:

@@ -116,41 +116,54 @@ func (m maker) pool(ctx context.Context, name string) (pooled, error) {
 	if err != nil {
 		return nil, err
 	}
-	places, o := places(d, servers)
+	mark, err := m.mark(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return inFront(m.into, d, servers, store, storeName(d), pool.Options{Prefix: "locus:" + mark + ":ids:"}), nil
+}
+
+// inFront puts a pool into each place that the servers have, in front of a store.
+func inFront(into *generator, d cluster.Generator, servers []*redis.Server, store segment.Store, storeName string, o pool.Options) pooled {
+	o.StoreTimeout = patience
+	places := places(d, servers)
+	if !d.Cluster {
+		o.Keys = d.Keys
+	}
 	if len(places) == 1 {
 		p := pool.New(servers[0], store, o)
-		m.into.atEnd(p.Close)
-		m.into.reports(func(st *Status) {
+		into.atEnd(p.Close)
+		into.reports(func(st *Status) {
 			redis, durable := p.Breakers()
 			st.breaker("redis", redis, 1)
-			st.breaker(storeName(d), durable, 1)
+			st.breaker(storeName, durable, 1)
 		})
-		return p, nil
+		return p
 	}
 	p := pool.NewSpread(places, store, o)
-	m.into.atEnd(p.Close)
-	m.into.reports(func(st *Status) {
+	into.atEnd(p.Close)
+	into.reports(func(st *Status) {
 		redis, durable := p.Breakers()
 		addresses := d.Addresses()
 		if d.Cluster {
 			addresses = nil // all of its parts are one
 		}
 		st.breakers("redis", addresses, redis)
-		st.breaker(storeName(d), durable, 1)
+		st.breaker(storeName, durable, 1)
 	})
-	return p, nil
+	return p
 }
 
 // places are where pools are: a cluster has as many as there are keys, each with a
 // slot of its own, and every other server has its keys in one.
-func places(d cluster.Generator, servers []*redis.Server) ([]pool.Place, pool.Options) {
+func places(d cluster.Generator, servers []*redis.Server) []pool.Place {
 	var all []pool.Place
 	if d.Cluster {
 		all = append(all, pool.Place{Redis: servers[0], Name: "part 0"})
 		for i := 1; i < d.Keys; i++ {
 			all = append(all, pool.Place{Redis: servers[0], Name: "part " + strconv.Itoa(i), Part: "/" + strconv.Itoa(i)})
 		}
-		return all, pool.Options{}
+		return all
 	}
 	for i, server := range servers {
 		where := "redis"
@@ -159,11 +172,15 @@ func places(d cluster.Generator, servers []*redis.Server) ([]pool.Place, pool.Op
 		}
 		all = append(all, pool.Place{Redis: server, Name: where})
 	}
-	return all, pool.Options{Keys: d.Keys}
+	return all
 }
 
-func (m maker) buckets(d cluster.Generator, counter string) (idgen.Numbers, error) {
+func (m maker) buckets(ctx context.Context, d cluster.Generator, counter string) (idgen.Numbers, error) {
 	servers, err := m.redisServers(d)
+	if err != nil {
+		return nil, err
+	}
+	mark, err := m.mark(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +192,7 @@ func (m maker) buckets(d cluster.Generator, counter string) (idgen.Numbers, erro
 	for _, server := range servers {
 		places = append(places, server)
 	}
-	b := buckets.New(places, epochs, buckets.Options{Prefix: "locus:buckets:" + counter + ":"})
+	b := buckets.New(places, epochs, buckets.Options{Prefix: "locus:" + mark + ":buckets:" + counter + ":"})
 	m.into.reports(func(st *Status) {
 		st.left("epoch", b.Left())
 		for state, n := range b.States() {
@@ -194,7 +211,11 @@ func (m maker) memcached(ctx context.Context, name, tag string) (idgen.Numbers, 
 	if err != nil {
 		return nil, err
 	}
-	cached := memcached.New(d.Addresses(), store, tag, memcached.Options{})
+	mark, err := m.mark(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cached := memcached.New(d.Addresses(), store, tag, memcached.Options{Prefix: "locus:" + mark + ":"})
 	m.into.atEnd(func() { _ = cached.Close() })
 	m.into.reports(func(st *Status) { st.breakers("memcached", d.Addresses(), cached.Breakers()) })
 	return cached, nil

@@ -9,7 +9,7 @@ import (
 	"locus/idgen/segment"
 )
 
-// Status is how an open generator stands.
+// Status is how an open generator stands, or a Redis in front of the counters of a table.
 type Status struct {
 	Name string
 	// Left is what is left of each field, from 1 down to 0, as far as this process
@@ -43,15 +43,31 @@ func (s *Status) breaker(before string, state breaker.State, n int) {
 	s.Breakers[before][state] += n
 }
 
-// Status is that of the open generators, by name.
+// Status is that of the open generators, by name, and of the Redis in front of tables' counters, by the table's.
 func (s *Set) Status() []Status {
+	return append(s.openStatus(), s.bufferStatus()...)
+}
+
+func (s *Set) openStatus() []Status {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	by := map[string]*Status{}
+	for name, g := range s.open {
+		st := newStatus(name)
+		g.status(&st)
+		by[name] = &st
+	}
+	return sorted(by)
+}
+
+func newStatus(name string) Status {
+	return Status{Name: name, Left: map[string]float64{}, Breakers: map[string]map[breaker.State]int{}}
+}
+
+func sorted(by map[string]*Status) []Status {
 	var all []Status
-	for _, name := range slices.Sorted(maps.Keys(s.open)) {
-		st := Status{Name: name, Left: map[string]float64{}, Breakers: map[string]map[breaker.State]int{}}
-		s.open[name].status(&st)
-		all = append(all, st)
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		all = append(all, *by[name])
 	}
 	return all
 }

@@ -8,6 +8,7 @@ import (
 	"locus/idgen/orderid"
 	"locus/idgen/segment"
 	"locus/router"
+	"locus/router/endpoint"
 )
 
 // Segments are the settings of the sequences of a table's IDs; what is left out has a default. They may be changed while IDs are made:
@@ -21,8 +22,10 @@ type Segments struct {
 	Buffer  string `yaml:"buffer,omitempty"`
 	// Sizing is measured, or leaf: twice as many if the last one did not last for 15 minutes, half as many if for more than 30.
 	Sizing string `yaml:"sizing,omitempty"`
-	// Store grants the numbers to processes; left out, etcd does.
+	// Store grants the numbers; left out, etcd does.
 	Store *SegmentStore `yaml:"store,omitempty,flow"`
+	// Redis stands in front of the store, and has numbers that it granted; left out, processes take theirs from the store.
+	Redis *endpoint.Redis `yaml:"redis,omitempty,flow"`
 }
 
 // SegmentStore is where the counters of a table's sequences are beside etcd, which witnesses each grant. One is named.
@@ -43,6 +46,9 @@ func (s Segments) Shard() router.ShardName {
 	return s.Store.MySQL.Shard
 }
 
+// Plain reports whether etcd grants the numbers to processes, and nobody else is asked.
+func (s Segments) Plain() bool { return s.Store == nil && s.Redis == nil }
+
 // What Segments can be.
 const (
 	leafSizing     = "leaf"
@@ -50,6 +56,9 @@ const (
 
 	longestBuffer = time.Hour
 	largestStep   = 1 << 32
+
+	// redisBits are those of the numbers that Redis counts exactly.
+	redisBits = 53
 )
 
 // Options are the settings as package segment has them.
@@ -78,6 +87,8 @@ func (s Segments) validate(l orderid.Layout) error {
 	switch bits := min(l.SequenceBits(), 62); {
 	case s.Start >= 1<<bits:
 		return fmt.Errorf("segments: start %d: a sequence of layout %s has %d bits", s.Start, l, l.SequenceBits())
+	case s.Redis != nil && s.Start >= 1<<redisBits:
+		return fmt.Errorf("segments: start %d: Redis counts up to 2^%d: begin below, or leave `redis:` out", s.Start, redisBits)
 	case s.MinStep > largestStep || s.MaxStep > largestStep:
 		return fmt.Errorf("segments: min_step and max_step are at most %d", uint64(largestStep))
 	case s.MaxStep > 0 && s.MinStep > s.MaxStep:

@@ -3,6 +3,8 @@ package catalog
 import (
 	"strings"
 	"testing"
+
+	"locus/router/endpoint"
 )
 
 func TestSegments(t *testing.T) {
@@ -20,12 +22,17 @@ func TestSegments(t *testing.T) {
 		{Segments{Buffer: "soon"}, "write a duration from 1ms to 1h"},
 		{Segments{Buffer: "2h"}, "write a duration from 1ms to 1h"},
 		{Segments{Sizing: "Leaf"}, "use measured or leaf"},
+		{Segments{Redis: &endpoint.Redis{Server: "redis:6379"}}, ""},
 	} {
 		d := Declaration{Kind: Sharded, Owner: "o", ID: &IDColumn{Column: "id", Layout: "int64", Segments: c.segments}}
 		err := d.Validate()
 		if c.reason == "" && err != nil || c.reason != "" && (err == nil || !strings.Contains(err.Error(), c.reason)) {
 			t.Errorf("%+v: %v, want %q", c.segments, err, c.reason)
 		}
+	}
+	wide := Declaration{Kind: Sharded, Owner: "o", ID: &IDColumn{Column: "id", Layout: "bytes16", Segments: Segments{Start: 1 << 53, Redis: &endpoint.Redis{Server: "redis:6379"}}}}
+	if err := wide.Validate(); err == nil || !strings.Contains(err.Error(), "Redis counts up to 2^53") {
+		t.Errorf("more than Redis counts: %v", err)
 	}
 	parent := Declaration{Kind: Sharded, Parent: &IDColumn{Column: "p", Layout: "int64", Segments: Segments{Start: 1}}}
 	if err := parent.Validate(); err == nil || !strings.Contains(err.Error(), "leave them out of `parent:`") {

@@ -9,6 +9,7 @@ import (
 	"locus/idgen/gene"
 	"locus/router"
 	"locus/router/catalog"
+	"locus/router/endpoint"
 )
 
 // Schema is the version of the documents that this build writes and reads.
@@ -47,12 +48,12 @@ type Settings struct {
 }
 
 // TLS is how a connection to a shard's server is protected.
-type TLS string
+type TLS = endpoint.TLS
 
 const (
-	TLSOff    TLS = "off"
-	TLSOn     TLS = "on"     // encrypted; whose certificate it is isn't checked
-	TLSVerify TLS = "verify" // encrypted, the certificate and its name are checked
+	TLSOff    = endpoint.TLSOff
+	TLSOn     = endpoint.TLSOn
+	TLSVerify = endpoint.TLSVerify
 )
 
 // Shard is one database server.

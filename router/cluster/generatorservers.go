@@ -5,30 +5,19 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"locus/router/endpoint"
 )
 
-// Servers are where a generator counts that has more than one server: several that
-// know nothing of each other, a Redis Cluster, or the master that sentinels name.
-type Servers struct {
-	// Several are host:port of Redis or memcached, each of which counts in a share of its own; or, with
-	// Cluster, some nodes of a Redis Cluster, which tell of the others.
-	Several []string `yaml:"servers,omitempty,flow"`
-	Cluster bool     `yaml:"cluster,omitempty"`
-	// Sentinel names the master instead.
-	Sentinel *Sentinel `yaml:"sentinel,omitempty,flow"`
-	// User is the account in Redis; empty is its default one.
-	User string `yaml:"user,omitempty"`
-	// TLS and CA are as those of a shard; empty is off. They are for sentinels too.
-	TLS TLS    `yaml:"tls,omitempty"`
-	CA  string `yaml:"ca,omitempty"`
-}
+// What is declared of servers beside the shards.
+type (
+	Servers  = endpoint.Servers
+	Sentinel = endpoint.Sentinel
+)
 
-// Sentinel is who knows which Redis is the master.
-type Sentinel struct {
-	Master  string   `yaml:"master"`
-	Servers []string `yaml:"servers,flow"`
-	User    string   `yaml:"user,omitempty"`
-	Secret  string   `yaml:"secret,omitempty"`
+// RedisOf is a generator of segments with that Redis in front, and nothing else.
+func RedisOf(r *endpoint.Redis) Generator {
+	return Generator{Kind: SegmentGenerator, Server: r.Server, Secret: r.Secret, Servers: r.Servers}
 }
 
 // Addresses are those that are declared, of one server or of several.

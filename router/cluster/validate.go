@@ -181,12 +181,18 @@ func (c *Cluster) checkTable(p *problems, name catalog.TableName, d catalog.Decl
 // longestCounter is how long the name of a counter is behind its prefix, as g1000000/65535.
 const longestCounter = 14
 
-// checkCounters reports what is wrong with the shard that grants the numbers of a table's IDs.
+// checkCounters reports what is wrong with the shard that grants the numbers of a table's IDs, and with the Redis in front.
 func (c *Cluster) checkCounters(p *problems, name catalog.TableName, d catalog.Declaration) {
-	if d.ID == nil || d.ID.Segments.Store == nil {
+	if d.ID == nil {
 		return
 	}
 	document := "table " + name.String()
+	if redis := d.ID.Segments.Redis; redis != nil {
+		generatorFields{server: needed}.checkServers(p, document+": segments: redis", RedisOf(redis))
+	}
+	if d.ID.Segments.Store == nil {
+		return
+	}
 	shard := d.ID.Segments.Shard()
 	if _, known := c.Shards[shard]; !known {
 		p.add(document, "segments: store on shard %q: no such shard is declared: name one of %v, or leave `store:` out for etcd", shard, c.ShardNames())

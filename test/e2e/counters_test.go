@@ -22,7 +22,7 @@ func TestCountersOnAShard(t *testing.T) {
 	process := func(o *proxy.Options, kv segment.KV) {
 		set := generators.New(generators.Options{KV: kv, Name: "test", Secrets: o.Secrets})
 		t.Cleanup(func() { _ = set.Close() })
-		o.Segments, o.ShardStore = kv, set.ShardStore
+		o.Segments, o.CounterStore = kv, set.CounterStore
 	}
 	options := shop.Options{
 		Tables: []string{"CREATE TABLE {schema}.parcel (parcel_id BIGINT NOT NULL PRIMARY KEY, sender BIGINT NOT NULL) DEFAULT CHARSET utf8mb4"},

@@ -1,0 +1,126 @@
+package generators
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"locus/idgen/pool"
+	"locus/idgen/redis"
+	"locus/idgen/segment"
+	"locus/router/catalog"
+	"locus/router/cluster"
+)
+
+// buffer is a Redis in front of the counters of a table, as it was declared then.
+type buffer struct {
+	generator // what is closed at the end, and reported
+	pool      pooled
+	table     catalog.TableName
+	sizes     catalog.Segments
+	declared  func() *cluster.Cluster // now
+
+	loads, failed atomic.Uint64
+}
+
+// Extend implements segment.Store.
+func (b *buffer) Extend(ctx context.Context, counter string, n uint64) (segment.Grant, error) {
+	g, err := b.pool.Extend(ctx, counter, n)
+	if err != nil {
+		b.failed.Add(1)
+		return segment.Grant{}, err
+	}
+	b.loads.Add(1)
+	return g, nil
+}
+
+// inForce tells whether the table is declared so now.
+func (b *buffer) inForce() bool {
+	id := b.declared().Tables[b.table].ID
+	return id != nil && bufferOf(id.Segments) == bufferOf(b.sizes)
+}
+
+// bufferOf is what tells the pools of a table apart. Another start has another one, since numbers below it that are in
+// Redis are nobody's any more.
+func bufferOf(sizes catalog.Segments) string {
+	return fmt.Sprintf("%d\x00%s\x00%s", max(sizes.Start, 1), sizes.Shard(), sizes.Redis.Text())
+}
+
+// buffered has the numbers of a table's counters come from its Redis, which is filled from the store.
+func (s *Set) buffered(declared func() *cluster.Cluster, sizes catalog.Segments, prefix string, store segment.Store) (segment.Store, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	mark, err := s.mark(ctx)
+	if err != nil {
+		return nil, err
+	}
+	name, _, _ := strings.Cut(prefix, "/")
+	table, err := catalog.ParseTableName(name)
+	if err != nil {
+		return nil, err
+	}
+	s.counting.Lock()
+	defer s.counting.Unlock()
+	if s.ended {
+		return nil, segment.ErrClosed
+	}
+	key := prefix + "\x00" + bufferOf(sizes)
+	if b := s.buffers[key]; b != nil {
+		return b, nil
+	}
+	servers, err := s.shared(sizes, declared())
+	if err != nil {
+		return nil, fmt.Errorf("segments: redis: %w", err)
+	}
+	b := &buffer{table: table, sizes: sizes, declared: declared}
+	o := pool.Options{Prefix: "locus:" + mark + ":" + prefix}
+	if sizes.Start > 1 {
+		o.Part = fmt.Sprint("/from ", sizes.Start)
+	}
+	granting := "etcd"
+	if sizes.Shard() != "" {
+		granting = "mysql"
+	}
+	b.pool = inFront(&b.generator, cluster.RedisOf(sizes.Redis), servers, store, granting, o)
+	s.buffers[key] = b
+	return b, nil
+}
+
+// shared are the servers that are declared, opened once for all tables. counting is held, and none is asked.
+func (s *Set) shared(sizes catalog.Segments, c *cluster.Cluster) ([]*redis.Server, error) {
+	text := sizes.Redis.Text()
+	if servers := s.redis[text]; servers != nil {
+		return servers, nil
+	}
+	parts := &generator{}
+	servers, err := maker{s, c, parts}.redisServers(cluster.RedisOf(sizes.Redis))
+	if err != nil {
+		parts.end()
+		return nil, err
+	}
+	s.connected.join(parts)
+	s.redis[text] = servers
+	return servers, nil
+}
+
+// bufferStatus is how those stand that are in force, by the table's name.
+func (s *Set) bufferStatus() []Status {
+	s.counting.Lock()
+	defer s.counting.Unlock()
+	by := map[string]*Status{}
+	for _, b := range s.buffers {
+		if !b.inForce() {
+			continue
+		}
+		name := b.table.String()
+		if by[name] == nil {
+			st := newStatus(name)
+			by[name] = &st
+		}
+		b.status(by[name])
+		by[name].Loads += b.loads.Load()
+		by[name].Failed += b.failed.Load()
+	}
+	return sorted(by)
+}

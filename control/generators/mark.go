@@ -1,0 +1,93 @@
+package generators
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+)
+
+const (
+	// markKey is where etcd has the mark, and markFile where a process remembers it.
+	markKey  = "mark"
+	markFile = "mark"
+)
+
+// marks are what a mark may be.
+var marks = regexp.MustCompile(`^[A-Z2-7]{12}$`)
+
+var errMark = errors.New("a mark is 12 letters and digits")
+
+// mark begins this cluster's keys in Redis and memcached. Another cluster that counts in the same server, under the same
+// names, has numbers that another etcd granted, which could be the same ones. Whoever needs it first settles it. A process
+// remembers it in a file, so that one which starts while etcd is away can go on from what Redis has.
+func (s *Set) mark(ctx context.Context) (string, error) {
+	s.marking.Lock()
+	defer s.marking.Unlock()
+	if s.marked != "" {
+		return s.marked, nil
+	}
+	mark, err := s.settledMark(ctx)
+	if err != nil {
+		if mark = s.rememberedMark(); mark == "" || errors.Is(err, errMark) {
+			return "", fmt.Errorf("what begins this cluster's keys in Redis and memcached: %w", err)
+		}
+	} else if err := s.rememberMark(mark); err != nil {
+		s.options.Log.Warn("what begins this cluster's keys in Redis and memcached could not be remembered: a start needs etcd", "error", err)
+	}
+	s.marked = mark
+	return mark, nil
+}
+
+// settledMark is that of etcd, which has half of the time that there is.
+func (s *Set) settledMark(ctx context.Context) (string, error) {
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
+		defer cancel()
+	}
+	for {
+		value, revision, err := s.options.KV.Get(ctx, markKey)
+		switch {
+		case err != nil:
+			return "", fmt.Errorf("read %s: %w", markKey, err)
+		case revision != 0 && !marks.Match(value):
+			return "", fmt.Errorf("%s is %q: %w: delete it, and all take a new one when they start", markKey, value, errMark)
+		case revision != 0:
+			return string(value), nil
+		}
+		if _, err := s.options.KV.CompareAndSwap(ctx, markKey, 0, []byte(rand.Text()[:12])); err != nil {
+			return "", fmt.Errorf("write %s: %w", markKey, err)
+		} // and read what it is now: another process may have been faster
+	}
+}
+
+func (s *Set) rememberedMark() string {
+	if s.options.DataDir == "" {
+		return ""
+	}
+	text, err := os.ReadFile(filepath.Join(s.options.DataDir, markFile))
+	if err != nil || !marks.Match(text) {
+		return ""
+	}
+	return string(text)
+}
+
+// rememberMark writes another file and puts it in place, since a process may end at any time.
+func (s *Set) rememberMark(mark string) error {
+	if s.options.DataDir == "" || s.rememberedMark() == mark {
+		return nil
+	}
+	if err := os.MkdirAll(s.options.DataDir, 0o700); err != nil {
+		return err
+	}
+	path := filepath.Join(s.options.DataDir, markFile)
+	if err := os.WriteFile(path+".new", []byte(mark), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
