@@ -195,6 +195,10 @@ func TestGeneratorsRefused(t *testing.T) {
 		{"{a: {kind: format, template: 'A{seq:9}'}, b: {kind: queue, of: [a]}}", "generator b: of a: it makes texts, and numbers are needed"},
 		{"{a: {kind: snowflake}, b: {kind: ha, of: [a, c]}, c: {kind: segment}}", "generator b: it adds 1 low bits to those of a, a snowflake"},
 		{"{a: {kind: segment}, b: {kind: queue, of: [a], bits: 20}, c: {kind: queue, of: [b], bits: 4}}", "generator c: it adds 24 low bits to the numbers of b: at most 23"},
+		{"{a: {kind: snowflake}, b: {kind: format, of: [a], template: 'A{seq:18}'}}", "generator b: of a: its numbers begin at 4611686018427387904, and the sequence has 18 digits: give it 19 at least"},
+		{"{a: {kind: snowflake}, b: {kind: format, of: [a], template: 'A{seq}'}}", ""},
+		{"{a: {kind: buckets, server: 'r1:6379'}, b: {kind: queue, of: [a], bits: 4}, c: {kind: format, of: [b], template: 'A{seq:9}'}}", "generator c: of b: its numbers begin at 1073741824, and the sequence has 9 digits: give it 10 at least"},
+		{"{a: {kind: segment}, d: {kind: auto_increment, shards: [s0, s1, s0, s1]}, b: {kind: ha, of: [a, d]}, c: {kind: format, of: [b], template: 'A{seq:1}'}}", ""},
 		{"{a: {kind: segment}, b: {kind: format, of: [a], template: '{time:yyyyMMdd}{seq:9,per=yyyyMMdd}'}}", "generator b: of: a sequence that begins anew (per=…) is the format's own"},
 		{"{a: {kind: segment}, b: {kind: format, of: [a], template: 'B{seq:9}', min_step: 5}}", "generator b: min_step and max_step are those of the generator that it is of"},
 	} {
@@ -284,6 +288,43 @@ func TestTagsOfCounters(t *testing.T) {
 		}
 		if again, err := Parse(Format(c)); fits && (err != nil || !reflect.DeepEqual(again.Tables[catalog.TableName{Schema: long, Name: long}].ID.Segments, id.Segments)) {
 			t.Errorf("written and read: %v", err)
+		}
+	}
+}
+
+// A Redis in front of the counters of a table is declared, and refused, as one of a generator.
+func TestRedisBeforeCounters(t *testing.T) {
+	const of = "table shop.parcel: segments: redis: "
+	for declared, reason := range map[string]string{
+		"{server: 'r1:6379'}": "",
+		"{servers: ['r1:6379', 'r2:6379'], user: locus, secret: redis, tls: verify, ca: redis/ca}": "",
+		"{servers: ['r1:6379'], cluster: true}":                                                    "",
+		"{sentinel: {master: shop, servers: ['s1:26379']}}":                                        "",
+		"{}":           of + "server is missing",
+		"{server: r1}": of + `server "r1": write host:port`,
+		"{server: 'r1:6379', servers: ['r2:6379']}":                               of + "server and servers: give one of the two",
+		"{servers: ['r1:6379', 'r1:6379']}":                                       of + "server r1:6379 is named twice",
+		"{cluster: true}":                                                         of + "cluster: give some of its nodes",
+		"{server: 'r1:6379', secret: 'top secret!'}":                              of + "secret holds no name",
+		"{server: 'r1:6379', user: locus}":                                        of + "user locus: give the name of its password",
+		"{server: 'r1:6379', tls: maybe}":                                         of + `tls "maybe"`,
+		"{sentinel: {master: shop, servers: ['s1:26379']}, servers: ['r1:6379']}": of + "sentinel: it names the server",
+		"{server: 'r1:6379', keys: 4}":                                            "keys",
+	} {
+		text := string(Format(good(t))) + "\n"
+		declaration := "tables:\n  shop.parcel: {kind: sharded, owner: sender, id: {column: parcel_id, layout: int64, segments: {redis: " + declared + "}}}\n"
+		text = strings.Replace(text, "tables:\n", declaration, 1)
+		c, err := Parse([]byte(text))
+		switch {
+		case reason != "" && (err == nil || !strings.Contains(err.Error(), reason) || strings.Contains(err.Error(), "top secret")):
+			t.Errorf("%s: %v, want %q", declared, err, reason)
+		case reason == "" && err != nil:
+			t.Errorf("%s: %v", declared, err)
+		case reason == "":
+			again, err := Parse(Format(c))
+			if err != nil || !reflect.DeepEqual(again.Tables, c.Tables) {
+				t.Errorf("%s: written and read: %v", declared, err)
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -71,7 +72,50 @@ func (c *Cluster) checkInner(p *problems, document, name string, g Generator) {
 		p.add(document, "it adds %d low bits to the numbers of %s: at most %d leave enough of them", bits, strings.Join(g.Of, ", "), mostLowBits)
 	} else if flake := c.snowflakeIn(name); flake != "" && bits > 0 {
 		p.add(document, "it adds %d low bits to those of %s, a snowflake, which has all 63 that a number can have", bits, flake)
+	} else {
+		c.checkDigits(p, document, g)
 	}
+}
+
+// checkDigits refuses a template that has no room for the first number of the generator that it is of.
+func (c *Cluster) checkDigits(p *problems, document string, g Generator) {
+	t, err := format.Parse(g.Template, format.Parts())
+	if g.Kind != FormatGenerator || len(g.Of) != 1 || err != nil {
+		return
+	}
+	first := c.smallest(g.Of[0])
+	if room, needed := t.Sequence().Max, len(strconv.FormatUint(first, 10)); room < needed {
+		p.add(document, "of %s: its numbers begin at %d, and the sequence has %d digits: give it %d at least", g.Of[0], first, room, needed)
+	}
+}
+
+// epochBits are those of a bucket's number and count, below an epoch.
+const epochBits = 26
+
+// smallest is the first number of a generator: of one that counts time, one that it has some years after its beginning. There
+// is no ring.
+func (c *Cluster) smallest(name string) uint64 {
+	g := c.Generators[name]
+	switch g.Kind {
+	case SnowflakeGenerator:
+		return 1 << 62
+	case BucketsGenerator:
+		return 1 << epochBits
+	case AutoIncrementGenerator:
+		return 1 << (bits.Len(uint(max(1, len(g.Shards)))) - 1)
+	case HAGenerator, QueueGenerator:
+		first := uint64(1) // of each in turn, so the largest
+		for _, of := range g.Of {
+			first = max(first, c.smallest(of))
+		}
+		added := g.Bits
+		if g.Kind == HAGenerator {
+			added = uint(bits.Len(uint(len(g.Of)))) - 1
+		}
+		return first << added
+	case SegmentGenerator, RedisGenerator, MemcachedGenerator, RowGenerator, FormatGenerator:
+	}
+	return 1
 }
 
 // ringOf is the way by which a generator takes numbers from itself; nil if it doesn't.
