@@ -44,10 +44,15 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	if err := measureIDs(ctx, o, &r, out); err != nil {
 		return err
 	}
-	hop, moves := r.apart()
-	fmt.Fprint(out, "\n", hop.markdown())
-	if len(moves.figures) > 0 {
-		fmt.Fprint(out, "\n", moves.markdown())
+	hop, moves, ids := r.apart()
+	parts := []struct {
+		section
+		*report
+	}{{hopSection, hop}, {idsSection, ids}, {movesSection, moves}}
+	for _, part := range parts {
+		if !part.empty() {
+			fmt.Fprint(out, "\n", part.markdown())
+		}
 	}
 	if n := len(r.failures); n > 0 {
 		return fmt.Errorf("%d rows failed: see above; nothing is published", n)
@@ -60,15 +65,15 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	if o.output == "" {
 		return nil
 	}
-	if len(moves.figures) > 0 {
-		if err := publish(o.output, movesSection, moves.markdown()); err != nil {
+	for _, part := range parts {
+		if part.empty() {
+			continue
+		}
+		if err := publish(o.output, part.section, part.markdown()); err != nil {
 			return err
 		}
 	}
-	if len(hop.comparisons)+len(hop.figures)+len(hop.micro)+len(hop.ids) == 0 {
-		return nil
-	}
-	return publish(o.output, hopSection, hop.markdown())
+	return nil
 }
 
 // measureRows sets up a stand and measures the rows on it. A row that fails is reported and the next one is tried;

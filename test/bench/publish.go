@@ -11,9 +11,10 @@ import (
 // section is a part of a document of many that this program owns.
 type section struct{ begin, end string }
 
-// The sections: moves have one of their own, so that they can be measured by themselves.
+// The sections: moves and generators have one of their own, so that they can be measured by themselves.
 var (
 	hopSection   = section{"<!-- benchmark: begin, written by make bench -->\n", "<!-- benchmark: end -->\n"}
+	idsSection   = section{"<!-- benchmark of generators: begin, written by make bench -->\n", "<!-- benchmark of generators: end -->\n"}
 	movesSection = section{"<!-- benchmark of moves: begin, written by make bench -->\n", "<!-- benchmark of moves: end -->\n"}
 )
 

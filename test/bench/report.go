@@ -33,11 +33,13 @@ type failure struct {
 	err  error
 }
 
-// apart are the figures of moves, and everything else.
-func (r *report) apart() (hop, moves *report) {
-	hop, moves = &report{}, &report{command: r.command, facts: []string{machine(), busy()}}
+// apart are the figures of moves, those of generators, and everything else.
+func (r *report) apart() (hop, moves, ids *report) {
+	moves = &report{command: r.command, facts: []string{machine(), busy()}}
+	ids = &report{command: r.command, facts: moves.facts, ids: r.ids}
+	hop = &report{}
 	*hop = *r
-	hop.figures = nil
+	hop.figures, hop.ids = nil, nil
 	for _, f := range r.figures {
 		to := hop
 		if f.ofMoves {
@@ -45,7 +47,12 @@ func (r *report) apart() (hop, moves *report) {
 		}
 		to.figures = append(to.figures, f)
 	}
-	return hop, moves
+	return hop, moves, ids
+}
+
+// empty reports whether nothing was measured.
+func (r *report) empty() bool {
+	return len(r.comparisons)+len(r.figures)+len(r.micro)+len(r.ids)+len(r.failures) == 0
 }
 
 func (r *report) fail(name string, err error) { r.failures = append(r.failures, failure{name, err}) }

@@ -114,6 +114,47 @@ func TestSectionIsReplacedAndTheRestKept(t *testing.T) {
 	}
 }
 
+// Generators, moves and everything else are sections of their own: measured by themselves, they leave the others as they are.
+func TestWhatIsMeasuredByItself(t *testing.T) {
+	r := report{
+		facts: []string{"2 cores"}, figures: []figure{{name: "a hop"}, {name: "a move", ofMoves: true}},
+		ids: []idResult{{idFigure: idFigure{figure: "IDs: redis"}, value: 1}},
+	}
+	hop, moves, ids := r.apart()
+	for part, only := range map[*report]string{hop: "a hop", moves: "a move", ids: "redis"} {
+		text := part.markdown()
+		for _, row := range []string{"a hop", "a move", "redis"} {
+			if strings.Contains(text, "| "+row+" ") != (row == only) {
+				t.Errorf("of %s: where is %q in\n%s", only, row, text)
+			}
+		}
+	}
+	one := report{ids: r.ids}
+	if hop, moves, ids := one.apart(); !hop.empty() || !moves.empty() || ids.empty() {
+		t.Error("generators alone are not alone")
+	}
+	document := idsSection.within(hopSection.within("# Speed\n", "hop\n"), "before\n")
+	if now := idsSection.within(document, "after\n"); !strings.Contains(now, "hop\n") || strings.Contains(now, "before") || !strings.Contains(now, "after") {
+		t.Errorf("the document is now\n%s", now)
+	}
+}
+
+// What the generators are to reach has a row each.
+func TestRowsOfGenerators(t *testing.T) {
+	for _, of := range []string{
+		"ha over two tables ÷ its best member ≥ 0.9", "queue over ha, millions/s ≥ 1", "format over a queue over ha, millions/s ≥ 0.5",
+		"format over a queue by SQL ÷ NEXTVAL(segment), 16 clients ≥ 0.8", "INSERT stamped by a format ÷ unstamped, 16 clients ≥ 0.8", "redis ÷ bare INCR ≥ 0.9",
+	} {
+		var found bool
+		for _, f := range idFigures() {
+			found = found || "IDs: "+of == f.figure+" "+f.bound.spell(f.bound.must)
+		}
+		if !found {
+			t.Errorf("no row of %s", of)
+		}
+	}
+}
+
 func TestBenchmarkOutput(t *testing.T) {
 	const said = `goos: linux
 BenchmarkHit-2         5061234   230.0 ns/op   0 B/op   0 allocs/op
