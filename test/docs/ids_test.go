@@ -150,7 +150,7 @@ func same(t *testing.T, what, documented, computed string) {
 func TestGeneratorsCanBeDeclared(t *testing.T) {
 	declared := map[string]cluster.Generator{}
 	for _, text := range blocks(read(t, idsDocument), "yaml") {
-		if !strings.HasPrefix(text, "generators:") {
+		if !strings.Contains("\n"+text, "\ngenerators:") {
 			continue
 		}
 		c, err := cluster.Parse([]byte("schema: 1\nshards:\n  s0: {address: 'a:1', user: u, secret: s}\n  s1: {address: 'b:1', user: u, secret: s}\n" +
@@ -161,7 +161,7 @@ func TestGeneratorsCanBeDeclared(t *testing.T) {
 		}
 		maps.Copy(declared, c.Generators)
 	}
-	for _, name := range []string{"ticket", "voucher", "invoice", "letters"} {
+	for _, name := range []string{"ticket", "voucher", "invoice", "letters", "bill"} {
 		if declared[name].Kind == "" {
 			t.Errorf("no block of %s declares %s", idsDocument, name)
 		}

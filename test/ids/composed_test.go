@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,29 +24,47 @@ import (
 )
 
 // compositions are generators of generators as cluster.yaml declares them. Each has two members that don't fail together, at
-// every level; the steps are so short that members ask their servers all the time.
+// every level. The first are those of the document's first example, which goes before.
 const compositions = `
-shards:
-  s0: {address: "%s", user: %s, secret: shard, tls: "off"}
-  s1: {address: "%s", user: %s, secret: shard, tls: "off"}
-routes: ["0xffff s0"]
-generators:
-  etcd_numbers:  {kind: segment, max_step: %[6]d}
-  shard_numbers: {kind: row, shards: [s0]}
-  numbers: {kind: ha, of: [etcd_numbers, shard_numbers], limits: %[7]s}
-  ready:   {kind: queue, of: [numbers], bits: %[8]d}
-  bill:    {kind: format, of: [ready], template: "B{seq:17}"}
   table_0: {kind: auto_increment, shards: [s0]}
   table_1: {kind: auto_increment, shards: [s1]}
-  tables:  {kind: ha, of: [table_0, table_1], limits: %[7]s}
-  soon:    {kind: queue, of: [tables], bits: %[8]d}
+  tables:  {kind: ha, of: [table_0, table_1], limits: %[6]s}
+  soon:    {kind: queue, of: [tables], bits: %[7]d}
   voucher: {kind: format, of: [soon], template: "V{seq:17}-{check:9,31,10}"}
-  both:    {kind: auto_increment, shards: [s0, s1], limits: %[7]s}
+  both:    {kind: auto_increment, shards: [s0, s1], limits: %[6]s}
   counter: {kind: redis, server: "%[5]s", store: {mysql: {shard: s1}}}
-  safe:    {kind: ha, of: [counter, shard_numbers], limits: %[7]s}
-  nested:  {kind: ha, of: [numbers, tables], limits: %[7]s}
+  safe:    {kind: ha, of: [counter, shard_numbers], limits: %[6]s}
+  nested:  {kind: ha, of: [numbers, tables], limits: %[6]s}
   letter:  {kind: format, of: [nested], template: "L{seq:17}"}
+shards:
+  s0: {address: "%[1]s", user: %[2]s, secret: shard, tls: "off"}
+  s1: {address: "%[3]s", user: %[4]s, secret: shard, tls: "off"}
+routes: ["0xffff s0"]
 `
+
+// careful is the first example of docs/ids.md, with steps that are so short that its members ask their servers all the time,
+// and limits to go with them.
+func careful(t *testing.T, step, bits int) string {
+	t.Helper()
+	document, err := os.ReadFile("../../docs/ids.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(document), "```yaml\n")
+	text, _, _ = strings.Cut(text, "```\n")
+	for long, short := range map[string]string{
+		"{kind: segment}": fmt.Sprintf("{kind: segment, max_step: %d}", step),
+		"{kind: ha, of: [etcd_numbers, shard_numbers]}": "{kind: ha, of: [etcd_numbers, shard_numbers], limits: " + memberLimits + "}",
+		"{kind: queue, of: [numbers]}":                  fmt.Sprintf("{kind: queue, of: [numbers], bits: %d}", bits),
+		"{seq:14}":                                      "{seq:17}",
+	} {
+		if strings.Count(text, long) != 1 {
+			t.Fatalf("the first example of docs/ids.md has not one %s:\n%s", long, text)
+		}
+		text = strings.Replace(text, long, short, 1)
+	}
+	return text
+}
 
 // taken are the compositions that numbers are taken of, and how many at once at most: where each number leaves a row of its own,
 // few.
@@ -69,6 +88,7 @@ type composed struct {
 	links    map[string]*link.Link
 	declared *cluster.Cluster
 	takers   [2]*taker
+	dirs     [2]string // of the processes
 	got      map[string]*got
 
 	mu     sync.Mutex
@@ -101,8 +121,8 @@ func newComposed(t *testing.T, step, bits int) *composed {
 		c.links[name] = link.New(t, addr)
 	}
 	var err error
-	c.declared, err = cluster.Parse(fmt.Appendf(nil, compositions,
-		c.links["s0"].Addr(), c.mysql[0].User, c.links["s1"].Addr(), c.mysql[1].User, c.links["redis"].Addr(), step, memberLimits, bits))
+	c.declared, err = cluster.Parse([]byte(careful(t, step, bits) + fmt.Sprintf(compositions,
+		c.links["s0"].Addr(), c.mysql[0].User, c.links["s1"].Addr(), c.mysql[1].User, c.links["redis"].Addr(), memberLimits, bits)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,6 +130,7 @@ func newComposed(t *testing.T, step, bits int) *composed {
 		c.got[name] = &got{seen: numberSet{}}
 	}
 	for i := range c.takers {
+		c.dirs[i] = t.TempDir()
 		c.start(i)
 		t.Cleanup(func() { c.end(i) })
 	}
@@ -123,7 +144,7 @@ func (c *composed) start(i int) {
 		c.t.Fatal(err)
 	}
 	p := &taker{client: client, set: generators.New(generators.Options{
-		KV: client.Under("segments/"), Name: fmt.Sprint("taker ", i), DataDir: c.t.TempDir(),
+		KV: client.Under("segments/"), Name: fmt.Sprint("taker ", i), DataDir: c.dirs[i],
 		Secrets: func(string) (string, error) { return c.mysql[0].Password, nil },
 	})}
 	for name, most := range taken {
