@@ -203,14 +203,16 @@ func (l *live) plan(t *testing.T, sql string) (*plan.Merge, string) {
 	if err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
-	if p.Merge == nil {
-		t.Fatalf("%s: %v", sql, p.NoMerge)
+	read, ok := p.(*plan.Read)
+	if !ok || read.Merge == nil {
+		t.Fatalf("%s: %v", sql, p)
 	}
-	if p.Merge.Hidden == 0 {
-		return p.Merge, sql
+	m := read.Merge
+	if m.Hidden == 0 {
+		return m, sql
 	}
-	at := lexed.Offset(p.Merge.Columns.At)
-	return p.Merge, sql[:at] + p.Merge.Columns.Text + sql[at:]
+	at := lexed.Offset(m.Columns.At)
+	return m, sql[:at] + m.Columns.Text + sql[at:]
 }
 
 // ask gives the answer of one server with all rows, and the merged one.

@@ -108,9 +108,9 @@ func (s *Session) mayScatterWrite(shards int) error {
 }
 
 // mayRunUnfiltered holds an UPDATE or DELETE without WHERE to the user's guard.
-func (s *Session) mayRunUnfiltered(p *plan.Plan) error {
+func (s *Session) mayRunUnfiltered(f *plan.Facts) error {
 	switch {
-	case s.account.Unfiltered == Allow || !p.Unfiltered:
+	case s.account.Unfiltered == Allow || !f.Unfiltered:
 	case s.account.Unfiltered == Warn:
 		s.vars.Warn("this statement had no WHERE")
 	default:

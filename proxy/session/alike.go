@@ -24,7 +24,7 @@ type passedOver struct {
 // others, nor that a column of that name is the column that was meant.
 func (s *Session) alike(r *request, done router.ShardName, passed []passedOver) error {
 	for _, p := range passed {
-		for _, name := range r.plan.Statement.Tables {
+		for _, name := range r.facts.Statement.Tables {
 			schema := name.Schema
 			if schema == "" {
 				schema = s.vars.Settings.Database()

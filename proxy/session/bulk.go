@@ -30,7 +30,7 @@ type bulk struct {
 	tail string // behind the rows
 	text []byte
 	rows int // in text
-	plan *plan.Plan
+	plan plan.Plan
 	time time.Time
 
 	inserted  uint64 // rows that were given
@@ -99,15 +99,10 @@ func (b *bulk) flush() error {
 	if err != nil {
 		return err
 	}
-	if r.plan.Place == plan.Everywhere {
+	if _, global := r.plan.(*plan.Global); global {
 		total = b.oneCopy(total, len(parts), before)
 	}
-	if r.plan.Place != plan.Fixed && b.firstID == 0 && b.plan.Statement.Kind != stmt.LoadData {
-		b.countFrom = r.plan.Insert.LastNumber(r.values)
-	}
-	if r.plan.Place == plan.Fixed && b.firstID == 0 {
-		b.firstID, b.countFrom = total.insertID, total.insertID
-	}
+	b.number(r, total.insertID)
 	b.inserted += uint64(rows)
 	b.total.affected += total.affected
 	b.total.warnings = uint16(min(int(b.total.warnings)+int(total.warnings), math.MaxUint16))
@@ -127,27 +122,42 @@ func (b *bulk) holds(text []byte) bool {
 	return !slices.ContainsFunc(text, func(c byte) bool { return c > most })
 }
 
+// number notes what the OK is to count from, as long as no ID was issued.
+func (b *bulk) number(r *request, insertID uint64) {
+	if b.firstID != 0 {
+		return
+	}
+	switch p := r.plan.(type) {
+	case *plan.Stamped:
+		b.countFrom = p.Insert.LastNumber(r.values)
+	case *plan.Global:
+		b.countFrom = p.Insert.LastNumber(r.values)
+	default:
+		b.firstID, b.countFrom = insertID, insertID
+	}
+}
+
 // parts splits the rows by the shards that they go to.
 func (b *bulk) parts(r *request) ([]part, error) {
-	switch r.plan.Place {
-	case plan.Stamped:
-		result, err := b.stamped(r)
+	switch p := r.plan.(type) {
+	case *plan.Stamped:
+		result, err := b.stamped(r, p)
 		if err == nil {
-			err = r.plan.Returned(len(result.Shards))
+			err = p.Returned(len(result.Shards))
 		}
 		if err != nil {
 			return nil, err
 		}
 		b.weigh(r, result.Genes, true)
 		b.Counts.Stamped.Add(uint64(result.Generated))
-		b.gave(result, r.plan.Insert.Table.Hiding())
+		b.gave(result, p.Insert.Table.Hiding())
 		parts := make([]part, 0, len(result.Shards))
 		for _, text := range result.Shards {
 			parts = append(parts, part{shard: r.snapshot.Map.Shard(text.Shard), text: text.Text})
 		}
 		return parts, nil
-	case plan.Everywhere:
-		if err := r.plan.Alike(r.values); err != nil {
+	case *plan.Global:
+		if err := p.Alike(r.values); err != nil {
 			return nil, err
 		}
 		var parts []part
@@ -155,9 +165,8 @@ func (b *bulk) parts(r *request) ([]part, error) {
 			parts = append(parts, part{shard: shard, text: b.text})
 		}
 		return parts, nil
-	case plan.Fixed:
-		return []part{{shard: r.plan.Shard, text: b.text}}, nil
-	case plan.Session, plan.Any, plan.Keyed, plan.Rewritten:
+	case *plan.OneShard:
+		return []part{{shard: p.Shard, text: b.text}}, nil
 	}
 	return nil, &plan.Refusal{Code: plan.Unsupported, Message: "an INSERT of this kind from elsewhere"}
 }

@@ -50,7 +50,7 @@ func (s *Session) purpose(r *request) (m txn.Mode) {
 	if s.replica {
 		m |= txn.Late
 	}
-	if mayWrite(r.plan) {
+	if mayWrite(r.facts) {
 		m |= txn.Writes
 	}
 	return m

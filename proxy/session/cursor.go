@@ -11,7 +11,7 @@ import (
 // wantsCursor tells an execution that asks for a cursor, of a statement that can
 // have one.
 func wantsCursor(e wire.Execute, p *prepared) bool {
-	return e.Cursor&mysql.CURSOR_TYPE_READ_ONLY != 0 && p.plan.Statement.Kind == stmt.Select && !p.plan.Writes
+	return e.Cursor&mysql.CURSOR_TYPE_READ_ONLY != 0 && p.plan.About().Statement.Kind == stmt.Select && !p.plan.About().Writes
 }
 
 // fetch answers COM_STMT_FETCH.

@@ -18,7 +18,7 @@ import (
 // a shard that says it has been done there already is passed over, if another one
 // has something to do.
 func (s *Session) runDefinition(r *request) error {
-	if r.plan.Stays && !r.snapshot.Map.Moving().Empty() {
+	if !r.snapshot.Map.Moving().Empty() {
 		return &plan.Refusal{Code: plan.Unsupported, Message: "changing the definition of a table while genes are on the move: wait until locus jobs shows the move to be over"}
 	}
 	if err := s.conns.Commit(); err != nil {
@@ -69,7 +69,7 @@ func (s *Session) define(r *request, shard router.ShardName, warn bool) (wire.OK
 		return wire.OK{}, err
 	}
 	s.tellLeft(r)
-	ok, err := l.Conn.Run(s.ctx, string(r.values.Text), left(r.plan))
+	ok, err := l.Conn.Run(s.ctx, string(r.values.Text), left(r.facts))
 	if err != nil {
 		l.Fail(err)
 		return ok, err
@@ -94,7 +94,7 @@ func (s *Session) reread(done []string) {
 // defines tells a statement on one shard after which names may mean something else.
 // Temporary tables are the session's alone.
 func (s *Session) defines(r *request) bool {
-	st := r.plan.Statement
+	st := r.facts.Statement
 	switch {
 	case st.Kind == stmt.CreateSchema:
 		return st.Features&stmt.DropsSchema != 0

@@ -68,7 +68,7 @@ func (s *Session) executePrepared(p *prepared, payload []byte) error {
 	s.values = plan.Values{Args: &s.args, InsertID: s.vars.InsertID}
 	s.binary = true
 	defer func() { s.binary = false }()
-	err = s.finish(s.observed(&request{plan: p.plan, values: &s.values, snapshot: w, statement: p, payload: payload, cursor: wantsCursor(e, p)}))
+	err = s.finish(s.observed(&request{plan: p.plan, facts: p.plan.About(), values: &s.values, snapshot: w, statement: p, payload: payload, cursor: wantsCursor(e, p)}))
 	s.forgetLong(p)
 	return err
 }

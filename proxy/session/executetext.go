@@ -35,28 +35,31 @@ func (s *Session) runPrepared(r *request, t *textual, p *stmt.TextPrepared) erro
 		}
 		return s.runChanged(r, bound, s.planContext(r.snapshot))
 	}
-	s.vars.Commands.Count(inner.Statement)
+	s.vars.Commands.Count(inner.About().Statement)
 	args := new(stmt.Args)
 	args.Foreign = s.vars.Foreign || t.read.foreign
 	args.Reset(lexed, nil)
 	return s.run(&request{
-		plan: inner, snapshot: r.snapshot, textual: t, payload: append([]byte{mysql.COM_QUERY}, executing(p)...),
+		plan: inner, facts: inner.About(), snapshot: r.snapshot, textual: t, payload: append([]byte{mysql.COM_QUERY}, executing(p)...),
 		values: &plan.Values{Args: args, InsertID: s.vars.InsertID},
 	})
 }
 
 // runsThere tells whether the first shard can be given a text as it is.
-func (s *Session) runsThere(w *Snapshot, t *textual, l *stmt.Lexed, inner *plan.Plan, p *stmt.TextPrepared) bool {
+func (s *Session) runsThere(w *Snapshot, t *textual, l *stmt.Lexed, inner plan.Plan, p *stmt.TextPrepared) bool {
 	if !s.readsAsThen(w, &t.read, t.text, inner) {
 		return false
 	}
-	switch inner.Statement.Kind {
+	switch inner.About().Statement.Kind {
 	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete, stmt.Call, stmt.DDL:
 	default:
 		return false
 	}
-	there := inner.Place == plan.Any || inner.Place == plan.Fixed && inner.Shard == w.Catalog.First()
-	plain := len(inner.Added) == 0 && l.Params == len(p.Using)+len(p.Values) && (l.Params > 0 || s.past(&t.read))
+	_, there := inner.(*plan.AnyShard)
+	if one, ok := inner.(*plan.OneShard); ok {
+		there = one.Shard == w.Catalog.First() && len(one.Added) == 0
+	}
+	plain := l.Params == len(p.Using)+len(p.Values) && (l.Params > 0 || s.past(&t.read))
 	readable := utf8.ValidString(t.text) && (!s.vars.Foreign && !t.read.foreign || isASCII(t.text))
 	return there && plain && readable && len(s.conns.Shards()) <= 1 && !sysvars.Wide(s.vars.Settings)
 }

@@ -39,10 +39,10 @@ func (s *Session) admitRoute(r *request) error {
 
 // attempt runs a statement, again if it was held meanwhile.
 func (s *Session) attempt(r *request) error {
-	if s.gate.Untold() && r.plan.Statement.Kind != stmt.Rollback {
+	if s.gate.Untold() && r.facts.Statement.Kind != stmt.Rollback {
 		return interrupt.Preempted.Error(s.flavor())
 	}
-	s.vars.Commands.Count(r.plan.Statement)
+	s.vars.Commands.Count(r.facts.Statement)
 	err := s.runMetered(r)
 	why, held := err.(*fence.HeldError) //nolint:errorlint // it is never wrapped
 	if !held || s.conns.Lost() {
@@ -91,7 +91,7 @@ func (s *Session) anew(r *request) error {
 		return nil
 	case r.statement != nil:
 		err := s.replan(r.snapshot, r.statement)
-		r.plan = r.statement.plan
+		r.follow(r.statement.plan)
 		return err
 	}
 	if err := s.read(&s.lexed, r.payload[1:]); err != nil {
@@ -99,8 +99,11 @@ func (s *Session) anew(r *request) error {
 	}
 	p, err := s.planOf(r.snapshot, &s.lexed)
 	s.args.Reset(&s.lexed, nil)
-	r.plan = p
-	return err
+	if err != nil {
+		return err
+	}
+	r.follow(p)
+	return nil
 }
 
 // deadlocked is MySQL's error for a transaction that lost to another one:
@@ -114,25 +117,34 @@ func (s *Session) deadlocked(format string, args ...any) error {
 
 // foreignAt gives the genes whose rows a shard may have beside its own and that
 // the statement may concern. The shard must leave them out.
-func (s *Session) foreignAt(r *request, shard int) (gene.Set, error) {
+func (s *Session) foreignAt(r *request, k *plan.Keyed, shard int) (gene.Set, error) {
 	foreign := r.snapshot.Map.Foreign(shard)
 	if foreign.Empty() || !s.route.Meets(foreign) {
 		return gene.Set{}, nil
 	}
-	if r.plan.Owned == nil {
+	if k.Owned == nil {
 		return gene.Set{}, plan.Unowned()
 	}
 	return foreign, nil
 }
 
+// ownRows adds to the splices of a statement that a shard leaves others' rows out.
+func (s *Session) ownRows(r *request, k *plan.Keyed, shard int, added []plan.Splice) ([]plan.Splice, error) {
+	foreign, err := s.foreignAt(r, k, shard)
+	if err != nil || foreign.Empty() {
+		return added, err
+	}
+	return slices.Concat(added, k.Owned.Splices(foreign)), nil
+}
+
 // ownEdits adds to the edits of a scatter that a shard leaves others' rows out.
-func (s *Session) ownEdits(r *request, shard int, edits []edit) ([]edit, error) {
-	foreign, err := s.foreignAt(r, shard)
+func (s *Session) ownEdits(r *request, k *plan.Keyed, shard int, edits []edit) ([]edit, error) {
+	foreign, err := s.foreignAt(r, k, shard)
 	if err != nil || foreign.Empty() {
 		return edits, err
 	}
 	own := slices.Clone(edits)
-	for _, splice := range r.plan.Owned.Splices(foreign) {
+	for _, splice := range k.Owned.Splices(foreign) {
 		at := r.values.Offset(splice.At)
 		own = append(own, edit{at, at, splice.Text})
 	}

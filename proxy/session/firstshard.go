@@ -8,7 +8,6 @@ import (
 	"locus/proxy/sysvars"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
-	"locus/router"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -39,7 +38,7 @@ func (f firstShard) Compute(settings *backend.Settings, query string) (*backend.
 	lexed.Lex([]byte(query), s.vars.Mode)
 	leaves := plan.LeavesRoutine
 	if p, err := plan.Make(lexed, plan.Context{Catalog: s.Snapshot().Catalog, Schema: settings.Database()}); err == nil {
-		leaves = p.Leaves
+		leaves = p.About().Leaves
 	}
 	var rows *backend.Rows
 	err := s.onFirst(settings, func(l txn.Lease) (err error) {
@@ -70,13 +69,6 @@ func (s *Session) onFirst(settings *backend.Settings, f func(txn.Lease) error) e
 	}
 	l.Done(l.Conn.Status())
 	return nil
-}
-
-func (s *Session) shardOf(w *Snapshot, p *plan.Plan) router.ShardName {
-	if p.Place == plan.Fixed {
-		return p.Shard
-	}
-	return w.Catalog.First()
 }
 
 // Anew implements sysvars.Shard.

@@ -12,7 +12,7 @@ import (
 func (s *Session) count(l txn.Lease, r *request, failed bool) {
 	ok, has := s.scanner.OK()
 	code, _ := s.scanner.ErrCode()
-	ask := s.vars.Count(r.plan.Statement, sysvars.Answer{
+	ask := s.vars.Count(r.facts.Statement, sysvars.Answer{
 		Failed: failed, Begun: failed && !slices.Contains(beforeBeginning, code), Columns: s.scanner.Columns() > 0,
 		Rows: uint64(s.scanner.Rows()), Offset: s.offset(r), OK: has, Affected: ok.AffectedRows,
 	})
@@ -23,7 +23,7 @@ func (s *Session) count(l txn.Lease, r *request, failed bool) {
 
 // offset is the OFFSET of a query, 0 if it is not known.
 func (s *Session) offset(r *request) uint64 {
-	blocks := r.plan.Statement.Blocks
+	blocks := r.facts.Statement.Blocks
 	if len(blocks) == 0 || blocks[0].Limit == nil || blocks[0].Limit.Offset == nil || blocks[0].Limit.Unplaced {
 		return 0
 	}

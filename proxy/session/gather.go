@@ -31,6 +31,7 @@ const (
 type gathering struct {
 	*Session
 	r    *request
+	plan *plan.Gathering
 	at   txn.Lease // the connection that has the temporary tables
 	own  bool      // the transaction that the rows are read in is the statement's own
 	left gather.Limits
@@ -42,35 +43,35 @@ type gathering struct {
 
 // runGathered answers a statement that no shard can answer, and whose answers
 // can't be merged.
-func (s *Session) runGathered(r *request) error {
+func (s *Session) runGathered(r *request, p *plan.Gathering) error {
 	if err := s.scatteredEverywhere(r); err != nil {
 		return err
 	}
-	return s.gather(r)
+	return s.gather(r, p)
 }
 
 // gather reads the rows that a statement needs into temporary tables on one
 // shard and has that answer it.
-func (s *Session) gather(asked *request) error {
+func (s *Session) gather(asked *request, p *plan.Gathering) error {
 	own := *asked // the one asked for stays off the heap, where nothing is gathered
-	return s.gathered(&own, (*gathering).answer)
+	return s.gathered(&own, p, (*gathering).answer)
 }
 
 // gathered reads the rows that a statement needs into temporary tables on one
 // shard, for use, and takes them away again.
-func (s *Session) gathered(r *request, use func(*gathering) error) error {
+func (s *Session) gathered(r *request, p *plan.Gathering, use func(*gathering) error) error {
 	r.cursor = false
 	if r.statement != nil && s.past(&r.statement.read) {
 		return outlived()
 	}
 	defer s.timing.trace.Enter(trace.Gather, "")()
-	if err := s.mayGather(r); err != nil {
+	if err := s.mayGather(r, p); err != nil {
 		return err
 	}
 	if err := s.admit(r, nil, true); err != nil {
 		return err
 	}
-	shard := s.gatherShard(r)
+	shard := s.gatherShard(r, p)
 	s.Counts.Gathered.Add(1)
 	release, err := s.reserve(shard)
 	if err != nil {
@@ -78,7 +79,7 @@ func (s *Session) gathered(r *request, use func(*gathering) error) error {
 	}
 	defer release()
 	most, _ := s.account.gatherLimits()
-	g := &gathering{Session: s, r: r, lex: r.values.Lexed, left: most}
+	g := &gathering{Session: s, r: r, plan: p, lex: r.values.Lexed, left: most}
 	if g.at, err = s.apart(shard, g.settings()); err != nil {
 		return err
 	}
@@ -101,8 +102,8 @@ func gatherError(err error) error {
 	return err
 }
 
-func (s *Session) mayGather(r *request) error {
-	if r.plan.Gather.Reopens && !r.snapshot.Flavor.ReopensTemporary() {
+func (s *Session) mayGather(r *request, p *plan.Gathering) error {
+	if p.Reopens && !r.snapshot.Flavor.ReopensTemporary() {
 		return &plan.Refusal{Code: plan.ScatterShape, Message: "a common table expression that is read more than once, over rows of several shards: MySQL can't; name one owner, ID or order number in WHERE, or write it out twice"}
 	}
 	if s.conns.Reserved(txn.LockedTables) || s.conns.Reserved(txn.TemporaryTable) {
@@ -113,8 +114,8 @@ func (s *Session) mayGather(r *request) error {
 
 // gatherShard is where the statement runs: where its single tables are, else on
 // any of the shards that own genes, not the same for all sessions.
-func (s *Session) gatherShard(r *request) router.ShardName {
-	if shard := r.plan.Gather.Shard; shard != "" {
+func (s *Session) gatherShard(r *request, p *plan.Gathering) router.ShardName {
+	if shard := p.Shard; shard != "" {
 		return shard
 	}
 	m := r.snapshot.Map
@@ -159,11 +160,11 @@ func (g *gathering) fill() error {
 
 func (g *gathering) fillAll() error {
 	var err error
-	if p := g.r.plan.Gather.Partial; p != nil {
+	if p := g.plan.Partial; p != nil {
 		err = g.sumUp(p)
 	}
-	for i := range g.r.plan.Gather.Tables {
-		t := &g.r.plan.Gather.Tables[i]
+	for i := range g.plan.Tables {
+		t := &g.plan.Tables[i]
 		if err != nil || g.groups {
 			break
 		}
@@ -204,8 +205,8 @@ func (g *gathering) answer() error {
 // they would have had.
 func (g *gathering) places() []edit {
 	var edits []edit
-	unnamed := g.r.plan.Gather.Unnamed
-	if p := g.r.plan.Gather.Partial; g.groups {
+	unnamed := g.plan.Unnamed
+	if p := g.plan.Partial; g.groups {
 		edits, unnamed = g.overGroups(p), p.Unnamed
 	} else {
 		edits = g.overRows()
@@ -219,8 +220,8 @@ func (g *gathering) places() []edit {
 }
 
 func (g *gathering) overRows() (edits []edit) {
-	for i := range g.r.plan.Gather.Tables {
-		t := &g.r.plan.Gather.Tables[i]
+	for i := range g.plan.Tables {
+		t := &g.plan.Tables[i]
 		if !g.inPlace(t) {
 			edits = append(edits, edit{g.lex.Offset(t.Start), g.lex.Offset(t.End), t.Stand(i)})
 		}

@@ -172,6 +172,6 @@ func (g *gathering) overGroups(p *plan.Partial) []edit {
 
 // summedUp tells a placeholder that stands where groups are read now.
 func (g *gathering) summedUp(literal stmt.Literal) bool {
-	p := g.r.plan.Gather.Partial
+	p := g.plan.Partial
 	return g.groups && g.lex.Offset(p.Start) <= int(literal.Start) && int(literal.End) <= g.lex.Offset(p.End)
 }

@@ -6,6 +6,7 @@ import (
 
 	"locus/proxy/gather"
 	"locus/proxy/txn"
+	"locus/router"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -22,10 +23,11 @@ func (g *gathering) read(text string, into *gather.Table) error {
 	args.Foreign = g.vars.Foreign
 	args.Reset(lexed, nil)
 	r := g.onBehalf(g.r, p, args, []byte(text))
-	if err := g.narrow(r); err != nil {
+	k, err := g.narrow(r)
+	if err != nil {
 		return err
 	}
-	leases, err := g.sendAll(r, nil, nil)
+	leases, err := g.sendAll(r, k, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -36,30 +38,29 @@ func (g *gathering) read(text string, into *gather.Table) error {
 	return g.collect(leases, into, drain)
 }
 
-// narrow finds the shards of a table's rows.
-func (g *gathering) narrow(r *request) error {
-	m := r.snapshot.Map
-	switch r.plan.Place {
-	case plan.Keyed:
-		if err := r.plan.Locate(m, r.values, &g.route); err != nil {
-			return err
+// narrow finds the shards of a table's rows, and what tells which rows there are the shard's own.
+func (g *gathering) narrow(r *request) (*plan.Keyed, error) {
+	m, shard := r.snapshot.Map, router.ShardName("")
+	switch p := r.plan.(type) {
+	case *plan.Read:
+		if err := p.Locate(m, r.values, &g.route); err != nil {
+			return nil, err
 		}
-		for _, shard := range g.route.Shards {
-			if _, err := g.foreignAt(r, shard); err != nil {
-				return err
+		for _, at := range g.route.Shards {
+			if _, err := g.foreignAt(r, &p.Keyed, at); err != nil {
+				return nil, err
 			}
 		}
-		return nil
-	case plan.Fixed, plan.Any:
-		shard := r.plan.Shard
-		if r.plan.Place == plan.Any {
-			shard = g.home(g.at.Shard)
-		}
-		g.route = plan.Route{Shards: []int{slices.Index(m.Shards(), shard)}}
-		return nil
-	case plan.Session, plan.Everywhere, plan.Stamped, plan.Rewritten:
+		return &p.Keyed, nil
+	case *plan.OneShard:
+		shard = p.Shard
+	case *plan.AnyShard:
+		shard = g.home(g.at.Shard)
+	default:
+		return nil, plan.Unowned()
 	}
-	return plan.Unowned()
+	g.route = plan.Route{Shards: []int{slices.Index(m.Shards(), shard)}}
+	return &plan.Keyed{}, nil
 }
 
 // collect writes the rows of all answers. What is left of the others after an

@@ -13,16 +13,17 @@ import (
 	"locus/proxy/trace"
 	"locus/proxy/wire"
 	"locus/router"
+	"locus/router/plan"
 	"locus/router/stmt"
 )
 
 // runStamped runs an INSERT into a sharded table.
-func (s *Session) runStamped(r *request) error {
-	result, err := s.stamped(r)
+func (s *Session) runStamped(r *request, p *plan.Stamped) error {
+	result, err := s.stamped(r, p)
 	if err != nil {
 		return err
 	}
-	if err := r.plan.Returned(len(result.Shards)); err != nil {
+	if err := p.Returned(len(result.Shards)); err != nil {
 		return err
 	}
 	s.weigh(r, result.Genes, true)
@@ -32,7 +33,7 @@ func (s *Session) runStamped(r *request) error {
 	s.integers = s.integers[:0] // once for all shards: their parameters are views of it
 	s.Counts.Stamped.Add(uint64(result.Generated))
 	if len(result.Shards) == 1 {
-		return s.insertOne(r, result)
+		return s.insertOne(r, p, result)
 	}
 	parts := make([]part, 0, len(result.Shards))
 	for _, text := range result.Shards {
@@ -48,10 +49,10 @@ func (s *Session) runStamped(r *request) error {
 		s.vars.InsertID = result.FirstID.Lo
 		ok.LastInsertID = result.CountFrom
 	} else if total.affected > 0 {
-		ok.LastInsertID = r.plan.Insert.LastNumber(r.values)
+		ok.LastInsertID = p.Insert.LastNumber(r.values)
 	}
 	duplicates := max(0, int64(total.affected)-int64(rows))
-	if r.plan.Statement.Insert.Ignore {
+	if r.facts.Statement.Insert.Ignore {
 		duplicates = max(0, int64(rows)-int64(total.affected))
 	}
 	ok.Info = fmt.Appendf(nil, "Records: %d  Duplicates: %d  Warnings: %d", rows, duplicates, total.warnings)
@@ -61,26 +62,26 @@ func (s *Session) runStamped(r *request) error {
 	return nil
 }
 
-func (s *Session) stamped(r *request) (*stamp.Result, error) {
+func (s *Session) stamped(r *request, p *plan.Stamped) (*stamp.Result, error) {
 	defer s.timing.trace.Enter(trace.Issue, "")()
-	if s.Generators != nil && len(r.plan.Insert.Table.StampedColumns) > 0 {
+	if s.Generators != nil && len(p.Insert.Table.StampedColumns) > 0 {
 		declared, values := r.snapshot.Declared, s.vars.Context.Values
 		s.stamper.Make = func(ctx context.Context, generator string, n int) ([]string, error) {
 			return s.Generators.Texts(ctx, declared, generator, n, values)
 		}
 	}
 	if r.statement != nil {
-		return s.stamper.StampPrepared(s.interrupts.Waits(), r.plan, r.values, r.snapshot.Map, s.IDs, s.Ring)
+		return s.stamper.StampPrepared(s.interrupts.Waits(), p, r.values, r.snapshot.Map, s.IDs, s.Ring)
 	}
-	return s.stamper.StampText(s.interrupts.Waits(), r.plan, r.values, r.snapshot.Map, s.IDs, s.Ring)
+	return s.stamper.StampText(s.interrupts.Waits(), p, r.values, r.snapshot.Map, s.IDs, s.Ring)
 }
 
 // insertOne runs an INSERT whose rows are all on one shard.
-func (s *Session) insertOne(r *request, result *stamp.Result) error {
+func (s *Session) insertOne(r *request, p *plan.Stamped, result *stamp.Result) error {
 	only := result.Shards[0]
 	var last ending
 	if result.HasID {
-		updates := len(r.plan.Statement.Insert.Update) > 0
+		updates := len(r.facts.Statement.Insert.Update) > 0
 		s.insert = inserting{id: result.FirstID.Lo, countFrom: result.CountFrom, mayUpdate: updates && len(result.Genes) == 1}
 		last = s.insertEnding
 	}
@@ -95,19 +96,19 @@ func (s *Session) insertOne(r *request, result *stamp.Result) error {
 		return err
 	}
 	if result.HasID && s.insert.mayUpdate && s.scanner.Rows() > 0 {
-		s.keepReturned(r, shard, result.Layout, result.FirstID)
+		s.keepReturned(p.Insert, shard, result.Layout, result.FirstID)
 	}
 	return nil
 }
 
 // keepReturned keeps the generated ID as LAST_INSERT_ID() if a row has it: rows
 // that RETURNING gave don't say which of them were updated.
-func (s *Session) keepReturned(r *request, shard router.ShardName, layout orderid.Layout, id orderid.ID) {
+func (s *Session) keepReturned(in *plan.Insertion, shard router.ShardName, layout orderid.Layout, id orderid.ID) {
 	l, err := s.conns.Acquire(shard, 0)
 	if err != nil {
 		return
 	}
-	rows, err := l.Conn.Own().Query(s.ctx, r.plan.Insert.Find(layout, id))
+	rows, err := l.Conn.Own().Query(s.ctx, in.Find(layout, id))
 	if err != nil {
 		l.Lost()
 		return

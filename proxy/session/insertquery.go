@@ -14,24 +14,21 @@ import (
 // runInsertQuery runs an INSERT whose query's rows are not where they go: the
 // query is answered over gathered rows, as a SELECT would be, and its rows are
 // inserted as they come.
-func (s *Session) runInsertQuery(r *request) error {
+func (s *Session) runInsertQuery(r *request, q *plan.InsertQuery) error {
 	if err := s.scatteredEverywhere(r); err != nil {
 		return err
 	}
 	if err := s.writable(); err != nil {
 		return err
 	}
-	q := r.plan.Query
 	read := q.Lex(r.values.Lexed)
 	args := new(stmt.Args)
 	args.Foreign = s.vars.Foreign
 	args.Reset(read, s.boundOf(r))
-	inner := *r.plan
-	inner.Gather = q.Gather
 	own := *r
-	own.plan, own.values = &inner, &plan.Values{Args: args, InsertID: s.vars.InsertID, UserVariable: r.values.UserVariable}
+	own.values = &plan.Values{Args: args, InsertID: s.vars.InsertID, UserVariable: r.values.UserVariable}
 	var b *bulk
-	err := s.gathered(&own, func(g *gathering) error {
+	err := s.gathered(&own, q.Gather, func(g *gathering) error {
 		head := string(r.values.Text[:r.values.Offset(q.Start)])
 		var err error
 		if b, err = s.bulk(&own, strings.TrimRight(head, blanks)); err != nil {
@@ -44,7 +41,7 @@ func (s *Session) runInsertQuery(r *request) error {
 	if err != nil {
 		return err
 	}
-	return b.tell(r.plan.Statement.Insert.Ignore)
+	return b.tell(r.facts.Statement.Insert.Ignore)
 }
 
 // writable refuses what could not be written into a text as it is.
@@ -99,14 +96,14 @@ func (g *gathering) open(text string, params []wire.Param) (*gather.Rows, error)
 			return nil, err
 		}
 	}
-	if g.r.plan.ReadsInsertID {
+	if g.r.facts.ReadsInsertID {
 		if _, err := g.at.Conn.Own().Exec(g.ctx, "SET last_insert_id = "+uitoa(g.vars.InsertID)); err != nil {
 			return nil, err
 		}
 	}
 	out, _ := wire.AppendExecute(nil, wire.Execute{Statement: there.ID, Params: params})
 	there.Types = nil
-	if err := g.at.Conn.Send(out, left(g.r.plan)); err != nil {
+	if err := g.at.Conn.Send(out, left(g.r.facts)); err != nil {
 		return nil, err
 	}
 	return gather.Open(g.at.Conn)

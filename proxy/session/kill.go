@@ -43,7 +43,7 @@ const killTime = 5 * time.Second
 
 // killText answers KILL.
 func (s *Session) killText(r *request) error {
-	k := r.plan.Statement.Kill
+	k := r.facts.Statement.Kill
 	if k == nil {
 		return &plan.Refusal{Code: plan.Unsupported, Message: "KILL of anything but a connection's ID: give the number that SHOW PROCESSLIST or CONNECTION_ID() shows"}
 	}

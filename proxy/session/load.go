@@ -9,12 +9,13 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/session/fence"
 	"locus/proxy/wire"
+	"locus/router/plan"
 )
 
 // runLoad runs a LOAD DATA LOCAL whose rows go to several shards: one reads the
 // client's file into a temporary table, from which the rows are inserted in one
 // transaction.
-func (s *Session) runLoad(r *request) error {
+func (s *Session) runLoad(r *request, load *plan.Load) error {
 	if s.capabilities&mysql.CLIENT_LOCAL_FILES == 0 {
 		return r.snapshot.Flavor.NoLocalFiles()
 	}
@@ -36,7 +37,7 @@ func (s *Session) runLoad(r *request) error {
 	if g.at, err = s.apart(shard, g.settings()); err != nil {
 		return err
 	}
-	b, err := g.load()
+	b, err := g.load(load)
 	g.clean(err)
 	if held, ok := err.(*fence.HeldError); ok { //nolint:errorlint // it is never wrapped
 		return s.deadlocked("%v", held) // the client's file has been read, and can't be asked for again
@@ -44,13 +45,12 @@ func (s *Session) runLoad(r *request) error {
 	if err != nil {
 		return err
 	}
-	return b.tellLoaded(r.plan.Load.Replace)
+	return b.tellLoaded(load.Replace)
 }
 
 // load has the file read, and inserts its rows.
-func (g *gathering) load() (*bulk, error) {
-	load := g.r.plan.Load
-	warnings, err := g.stage()
+func (g *gathering) load(load *plan.Load) (*bulk, error) {
+	warnings, err := g.stage(load)
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +89,7 @@ func (g *gathering) lenient() (restore func(), err error) {
 
 // stage reads the client's file into the temporary table, as the session's settings
 // say. It gives the number of warnings.
-func (g *gathering) stage() (uint16, error) {
-	load := g.r.plan.Load
+func (g *gathering) stage(load *plan.Load) (uint16, error) {
 	g.made = append(g.made, load.Temporary())
 	for _, text := range load.Make() {
 		if _, err := g.at.Conn.Own().Exec(g.ctx, text); err != nil {
@@ -113,7 +112,7 @@ func (g *gathering) stage() (uint16, error) {
 	if ok.Warnings > 0 {
 		g.keepWarnings(g.at)
 	}
-	g.learn(g.at, g.r.plan.Statement.Assigns)
+	g.learn(g.at, g.r.facts.Statement.Assigns)
 	return ok.Warnings, nil
 }
 

@@ -7,13 +7,14 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/wire"
+	"locus/router"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
 
 // local answers the statements that concern the session alone.
-func (s *Session) local(r *request) error {
-	st := r.plan.Statement
+func (s *Session) local(r *request, p *plan.Local) error {
+	st := r.facts.Statement
 	if r.statement != nil && r.statement.params > 0 && st.Kind != stmt.Explain {
 		return s.runBound(r)
 	}
@@ -44,7 +45,7 @@ func (s *Session) local(r *request) error {
 	case stmt.Diagnose:
 		return s.diagnose(r)
 	case stmt.Lock:
-		return s.answer(s.lockTables(r))
+		return s.answer(s.lockTables(r, p))
 	case stmt.Unlock:
 		return s.answer(s.conns.UnlockTables())
 	case stmt.TextPrepare:
@@ -120,7 +121,7 @@ func (s *Session) spelledName(name string) (string, error) {
 // explain answers EXPLAIN with the route, and what the shards say of their part
 // is left to them: connect to one for that.
 func (s *Session) explain(r *request) error {
-	text := r.values.Text[r.plan.Statement.Inner:]
+	text := r.values.Text[r.facts.Statement.Inner:]
 	var lexed stmt.Lexed
 	if err := s.read(&lexed, text); err != nil {
 		return err
@@ -129,8 +130,8 @@ func (s *Session) explain(r *request) error {
 	if err != nil {
 		return err
 	}
-	if explainedThere(p) {
-		return s.runOn(r, s.shardOf(r.snapshot, p))
+	if shard, one := s.explainedAt(r.snapshot, p); one {
+		return s.runOn(r, shard, nil)
 	}
 	var args stmt.Args
 	args.Reset(&lexed, s.boundOf(r))
@@ -147,8 +148,16 @@ func (s *Session) explain(r *request) error {
 // explained are the columns of a route.
 var explained = []string{"locus", "detail"}
 
-// explainedThere tells a statement of one shard, which that shard explains.
-func explainedThere(p *plan.Plan) bool { return p.Place == plan.Fixed || p.Place == plan.Any }
+// explainedAt gives the shard that explains a statement of one shard by itself.
+func (s *Session) explainedAt(w *Snapshot, p plan.Plan) (shard router.ShardName, ok bool) {
+	switch p := p.(type) {
+	case *plan.OneShard:
+		return p.Shard, true
+	case *plan.AnyShard:
+		return w.Catalog.First(), true
+	}
+	return "", false
+}
 
 // boundOf gives the values of a prepared statement's placeholders.
 func (s *Session) boundOf(r *request) []stmt.Value {

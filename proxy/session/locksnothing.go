@@ -14,12 +14,12 @@ import (
 // information_schema. Servers find it wrong as they read it: the transaction goes on,
 // and tables that are locked stay so.
 func (s *Session) locksNothing(r *request) error {
-	if !slices.ContainsFunc(r.plan.Statement.Tables, func(t stmt.TableName) bool {
+	if !slices.ContainsFunc(r.facts.Statement.Tables, func(t stmt.TableName) bool {
 		return strings.EqualFold(s.fullName(r, t).Schema, "information_schema")
 	}) {
 		return nil
 	}
-	_, _, said := s.prepareAt(r.snapshot.Catalog.First(), lockText(r.plan.Statement.LockTables))
+	_, _, said := s.prepareAt(r.snapshot.Catalog.First(), lockText(r.facts.Statement.LockTables))
 	if e, ok := errors.AsType[*mysql.MyError](said); ok && e.Code != mysql.ER_UNSUPPORTED_PS {
 		return said
 	}

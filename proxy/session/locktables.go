@@ -6,23 +6,24 @@ import (
 
 	"locus/proxy/txn"
 	"locus/router/catalog"
+	"locus/router/plan"
 	"locus/router/stmt"
 )
 
 // lockTables runs LOCK TABLES: on every shard that has one of the tables, in the
 // map's order, so that two sessions never wait for each other's. The connections
 // stay the session's until UNLOCK TABLES.
-func (s *Session) lockTables(r *request) error {
+func (s *Session) lockTables(r *request, p *plan.Local) error {
 	if err := s.locksNothing(r); err != nil {
 		return err
 	}
 	var locked []catalog.TableName
-	for _, t := range r.plan.Statement.LockTables {
+	for _, t := range r.facts.Statement.LockTables {
 		locked = append(locked, s.fullName(r, t.TableName))
 	}
 	var on []txn.TableLocks
 	for _, shard := range r.snapshot.Catalog.Shards {
-		if tables := r.plan.LockTables[shard]; len(tables) > 0 {
+		if tables := p.Locks[shard]; len(tables) > 0 {
 			on = append(on, txn.TableLocks{Shard: shard, Text: lockText(tables)})
 		}
 	}
@@ -35,12 +36,12 @@ func (s *Session) notLocked(r *request) error {
 	if !s.conns.Reserved(txn.LockedTables) {
 		return nil
 	}
-	switch r.plan.Statement.Kind {
+	switch r.facts.Statement.Kind {
 	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete, stmt.LoadData:
 	default:
 		return nil
 	}
-	for _, t := range r.plan.Statement.Tables {
+	for _, t := range r.facts.Statement.Tables {
 		name := s.fullName(r, t)
 		declared, err := r.snapshot.Catalog.Find(name)
 		if err == nil && declared != nil && !slices.Contains(s.conns.LockedNames(), name) {

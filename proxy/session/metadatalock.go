@@ -17,11 +17,11 @@ func (s *Session) leavesLocks(l txn.Lease, r *request) bool {
 	if s.vars.Autocommit || l.Joined() || s.scanner.Status()&open != 0 {
 		return false
 	}
-	switch r.plan.Statement.Kind {
+	switch r.facts.Statement.Kind {
 	case stmt.Call, stmt.Other: // whatever the parser could not read
 		return true
 	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete:
-		return len(r.plan.Statement.Tables) > 0
+		return len(r.facts.Statement.Tables) > 0
 	default:
 		return false
 	}

@@ -10,7 +10,7 @@ import (
 // put it into rows, unless the client has set one. Connections carry it like any
 // setting; restore takes it from those that have joined.
 func (s *Session) oneTime(r *request, parts []part) (restore func([]txn.Lease) error) {
-	if !r.plan.Clock || len(parts) < 2 || s.vars.SetsTime() {
+	if !r.facts.Clock || len(parts) < 2 || s.vars.SetsTime() {
 		return func([]txn.Lease) error { return nil }
 	}
 	now := r.at

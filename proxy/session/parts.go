@@ -10,6 +10,7 @@ import (
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
+	"locus/router/plan"
 	"locus/router/stmt"
 )
 
@@ -30,21 +31,14 @@ type totals struct {
 	insertID uint64
 }
 
-// runEverywhere runs a statement on every registered shard.
-func (s *Session) runEverywhere(r *request) error {
-	if r.plan.Statement.Kind == stmt.CreateSchema {
-		return s.runSchema(r)
-	}
-	if r.plan.Statement.Kind == stmt.DDL {
-		return s.runDefinition(r)
-	}
-	if err := r.plan.Alike(r.values); err != nil {
+// runGlobal runs a change of global tables on every shard.
+func (s *Session) runGlobal(r *request, p *plan.Global) error {
+	if err := p.Alike(r.values); err != nil {
 		return err
 	}
-	text := spliced(r, s)
 	parts := make([]part, 0, len(r.snapshot.Catalog.Shards))
 	for _, shard := range r.snapshot.Catalog.Shards {
-		parts = append(parts, part{shard: shard, text: text})
+		parts = append(parts, part{shard: shard})
 	}
 	before := len(s.vars.Conditions)
 	total, err := s.runParts(r, parts)
@@ -77,8 +71,8 @@ func (s *Session) runSchema(r *request) error {
 	var done []string
 	var total wire.OK // of the shard that has most: the single tables are on the first
 	dropped := ""
-	if r.plan.Statement.Features&stmt.DropsSchema != 0 {
-		dropped = r.plan.Statement.Schema
+	if r.facts.Statement.Features&stmt.DropsSchema != 0 {
+		dropped = r.facts.Statement.Schema
 	}
 	for _, shard := range r.snapshot.Catalog.Shards {
 		l, err := s.conns.Acquire(shard, 0)
@@ -86,7 +80,7 @@ func (s *Session) runSchema(r *request) error {
 			return partly(done, shard, err)
 		}
 		s.tellLeft(r)
-		ok, err := l.Conn.Run(s.ctx, string(r.values.Text), left(r.plan))
+		ok, err := l.Conn.Run(s.ctx, string(r.values.Text), left(r.facts))
 		if err != nil {
 			l.Fail(err)
 			return partly(done, shard, err)

@@ -58,7 +58,7 @@ func (s *Session) servers() (list []stmt.Server) {
 
 // planUnder plans a text that was read. A long one is planned beside the session,
 // which answers at once when its command is cancelled.
-func (s *Session) planUnder(l *stmt.Lexed, under plan.Context) (*plan.Plan, error) {
+func (s *Session) planUnder(l *stmt.Lexed, under plan.Context) (plan.Plan, error) {
 	if l.Length() <= longText {
 		return plan.Make(l, under)
 	}
@@ -86,7 +86,7 @@ func (s *Session) planUnder(l *stmt.Lexed, under plan.Context) (*plan.Plan, erro
 
 // planned is a plan that was made, or why there is none.
 type planned struct {
-	plan *plan.Plan
+	plan plan.Plan
 	err  error
 }
 

@@ -23,7 +23,7 @@ type prepared struct {
 	id        uint32
 	text      string
 	lexed     stmt.Lexed
-	plan      *plan.Plan
+	plan      plan.Plan
 	under     *catalog.Catalog // the plan holds for this one,
 	rights    *plan.Rights     // and for these rights
 	read      readThen
@@ -116,7 +116,7 @@ func (s *Session) forgetPrepared() {
 
 // preparedThere has a shard prepare the statement, for the types of its columns
 // and for the errors that only a server finds.
-func (s *Session) preparedThere(w *Snapshot, p *prepared, text string, there *plan.Plan) error {
+func (s *Session) preparedThere(w *Snapshot, p *prepared, text string, there plan.Plan) error {
 	shard := s.prepareShard(w, there)
 	statement, answer, err := s.prepareAt(shard, text)
 	if _, lost := errors.AsType[*backend.LostError](err); lost && !s.conns.Lost() {
@@ -162,12 +162,18 @@ func (s *Session) lendToPrepare(shard router.ShardName) (txn.Lease, error) {
 }
 
 // prepareShard is any shard that has the tables.
-func (s *Session) prepareShard(w *Snapshot, p *plan.Plan) router.ShardName {
-	switch {
-	case p.Place == plan.Fixed:
+func (s *Session) prepareShard(w *Snapshot, p plan.Plan) router.ShardName {
+	switch p := p.(type) {
+	case *plan.OneShard:
 		return p.Shard
-	case p.Gather != nil && p.Gather.Shard != "":
-		return p.Gather.Shard
+	case *plan.InsertQuery:
+		if p.Into.Kind == catalog.Single {
+			return p.Into.Shard
+		}
+	case *plan.Read:
+		if p.Gather != nil && p.Gather.Shard != "" {
+			return p.Gather.Shard
+		}
 	}
 	return s.home(w.Catalog.First())
 }

@@ -43,11 +43,11 @@ func (s *Session) appendDefinitions(out []byte, seq byte, columns []wire.Column)
 // statement: of one into which the session writes what it knows, what comes of
 // that. It is nil for a statement that the session runs itself, which has the
 // columns given.
-func (s *Session) preparable(w *Snapshot, p *prepared) (text string, there *plan.Plan, columns []wire.Column, err error) {
-	r := &request{plan: p.plan, snapshot: w, values: &plan.Values{Args: new(stmt.Args), InsertID: s.vars.InsertID}}
+func (s *Session) preparable(w *Snapshot, p *prepared) (text string, there plan.Plan, columns []wire.Column, err error) {
+	r := &request{plan: p.plan, facts: p.plan.About(), snapshot: w, values: &plan.Values{Args: new(stmt.Args), InsertID: s.vars.InsertID}}
 	r.values.Reset(&p.lexed, nil)
 	text, there = p.text, p.plan
-	if there.Place == plan.Rewritten {
+	if _, ok := there.(*plan.Rewritten); ok {
 		changed, err := s.rewritten(r)
 		if err != nil {
 			return "", nil, nil, err
@@ -57,13 +57,14 @@ func (s *Session) preparable(w *Snapshot, p *prepared) (text string, there *plan
 		}
 		text = string(changed)
 	}
-	if there.Place != plan.Session {
+	if _, ok := there.(*plan.Local); !ok {
 		return text, there, nil, nil
 	}
-	if !w.Flavor.PreparesAll() && textOnly[there.Statement.Kind] {
-		return "", nil, nil, s.unprepared(w, there.Statement, text)
+	st := there.About().Statement
+	if !w.Flavor.PreparesAll() && textOnly[st.Kind] {
+		return "", nil, nil, s.unprepared(w, st, text)
 	}
-	switch st := there.Statement; st.Kind {
+	switch st.Kind {
 	case stmt.ShowWarnings:
 		columns = s.vars.DiagnosticColumns(st.Shown)
 	case stmt.Explain:
@@ -75,7 +76,7 @@ func (s *Session) preparable(w *Snapshot, p *prepared) (text string, there *plan
 		if err != nil {
 			return "", nil, nil, err
 		}
-		if explainedThere(inner) {
+		if _, one := s.explainedAt(w, inner); one {
 			return text, inner, nil, nil
 		}
 		columns = textColumns(explained, nil)
@@ -109,7 +110,7 @@ func unpreparable() error {
 }
 
 // planAgain plans a text into which the session has written what it knows.
-func (s *Session) planAgain(r *request, text []byte) (*plan.Plan, error) {
+func (s *Session) planAgain(r *request, text []byte) (plan.Plan, error) {
 	lexed := new(stmt.Lexed)
 	if err := s.read(lexed, text); err != nil {
 		return nil, err

@@ -7,19 +7,20 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
-	"locus/idgen/gene"
 	"locus/proxy/backend"
 	"locus/proxy/session/fence"
 	"locus/proxy/sysvars"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
+	"locus/router"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
 
 // request is one execution of one statement.
 type request struct {
-	plan     *plan.Plan
+	plan     plan.Plan
+	facts    *plan.Facts // the plan's
 	values   *plan.Values
 	snapshot *Snapshot
 	// statement is set for prepared statements, with the client's parameters in
@@ -39,14 +40,15 @@ type request struct {
 	fares faring // of one on moving genes, how it fares
 	// code is the error that a shard answered with, 0 if none did.
 	code uint16
-	// foreign are genes whose rows its one shard may have and does not own.
-	foreign gene.Set
 }
 
+// follow has the statement run by another plan.
+func (r *request) follow(p plan.Plan) { r.plan, r.facts = p, p.About() }
+
 // onBehalf is the request of a text that is run as a part of another statement.
-func (s *Session) onBehalf(of *request, p *plan.Plan, args *stmt.Args, text []byte) *request {
+func (s *Session) onBehalf(of *request, p plan.Plan, args *stmt.Args, text []byte) *request {
 	return &request{
-		plan: p, snapshot: of.snapshot, Admission: of.Admission, payload: append([]byte{mysql.COM_QUERY}, text...),
+		plan: p, facts: p.About(), snapshot: of.snapshot, Admission: of.Admission, payload: append([]byte{mysql.COM_QUERY}, text...),
 		values: &plan.Values{Args: args, InsertID: s.vars.InsertID},
 	}
 }
@@ -100,7 +102,7 @@ func (s *Session) runLexed(payload []byte) error {
 	s.args.Reset(&s.lexed, nil)
 	s.args.Foreign = s.vars.Foreign
 	s.values = plan.Values{Args: &s.args, InsertID: s.vars.InsertID}
-	return s.finish(s.observed(&request{plan: p, values: &s.values, snapshot: w, payload: payload}))
+	return s.finish(s.observed(&request{plan: p, facts: p.About(), values: &s.values, snapshot: w, payload: payload}))
 }
 
 // finish writes what concerns the statement alone to the client. What ends the
@@ -116,7 +118,7 @@ func (s *Session) finish(err error) error {
 }
 
 // planOf finds the plan for a text, or makes it.
-func (s *Session) planOf(w *Snapshot, l *stmt.Lexed) (*plan.Plan, error) {
+func (s *Session) planOf(w *Snapshot, l *stmt.Lexed) (plan.Plan, error) {
 	l.Key = plan.AppendContext(l.Key, s.vars.Settings.Database(), s.vars.Mode)
 	l.Key = plan.AppendRights(l.Key, s.account.Rights)
 	l.Key = plan.AppendTemporary(l.Key, s.conns.TemporaryTables())
@@ -130,7 +132,7 @@ func (s *Session) planOf(w *Snapshot, l *stmt.Lexed) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.Cacheable {
+	if p.About().Cacheable {
 		w.Plans.Put(l.Key, p)
 	}
 	return p, nil
@@ -138,19 +140,20 @@ func (s *Session) planOf(w *Snapshot, l *stmt.Lexed) (*plan.Plan, error) {
 
 // run runs a statement where its plan says.
 func (s *Session) run(r *request) error {
-	if r.plan.Reserved && !s.account.Admin {
+	if r.facts.Reserved && !s.account.Admin {
 		return s.reserved()
 	}
-	if r.snapshot.Flavor.KeepsWarnings() && namesNoTable(r.plan) {
+	if r.snapshot.Flavor.KeepsWarnings() && namesNoTable(r) {
 		defer s.vars.Back(s.vars.Aside())
 	}
-	if k := r.plan.Statement.Kind; k != stmt.ShowWarnings && k != stmt.Set && k != stmt.Diagnose && r.plan.Place != plan.Rewritten {
+	_, rewritten := r.plan.(*plan.Rewritten)
+	if k := r.facts.Statement.Kind; k != stmt.ShowWarnings && k != stmt.Set && k != stmt.Diagnose && !rewritten {
 		s.vars.Conditions = s.vars.Conditions[:0]
 	}
-	if err := s.mayRunUnfiltered(r.plan); err != nil {
+	if err := s.mayRunUnfiltered(r.facts); err != nil {
 		return err
 	}
-	s.replica = s.mayBeLate(r.plan)
+	s.replica = s.mayBeLate(r.facts)
 	if s.conns.Next() != "" {
 		return s.runNext(r)
 	}
@@ -159,15 +162,16 @@ func (s *Session) run(r *request) error {
 
 // namesNoTable tells the statements that leave MariaDB the warnings of the one before,
 // unless they have some of their own.
-func namesNoTable(p *plan.Plan) bool {
-	switch p.Statement.Kind {
+func namesNoTable(r *request) bool {
+	switch r.facts.Statement.Kind {
 	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.Savepoint, stmt.Use, stmt.Unlock:
 		return true
 	case stmt.TextPrepare:
-		verb := p.Statement.Prepared.Verb
+		verb := r.facts.Statement.Prepared.Verb
 		return verb == "prepare" || verb == "deallocate"
 	case stmt.Select:
-		return p.Place == plan.Any && sysvars.Tableless(p.Statement)
+		_, anywhere := r.plan.(*plan.AnyShard)
+		return anywhere && sysvars.Tableless(r.facts.Statement)
 	default:
 		return false
 	}
@@ -179,8 +183,12 @@ func (s *Session) runNext(r *request) error {
 	next := s.conns.Next()
 	err := s.runPlaced(r)
 	defer s.conns.Untell()
-	own := r.plan.Place != plan.Session && r.plan.Place != plan.Rewritten && !r.plan.Metadata
-	reads := !namesNone(r.plan.Statement) // else it is no transaction
+	own := !r.facts.Metadata
+	switch r.plan.(type) {
+	case *plan.Local, *plan.Rewritten:
+		own = false
+	}
+	reads := !namesNone(r.facts.Statement) // else it is no transaction
 	switch {
 	case !own || !reads || s.conns.Running():
 	case s.unbegun(r, err):
@@ -209,7 +217,7 @@ func (s *Session) unbegun(r *request, err error) bool {
 	if r.snapshot.Flavor.BeginsBeforeColumns() && r.statement == nil && code == mysql.ER_BAD_FIELD_ERROR {
 		return false // its tables were opened; a prepared one is refused before
 	}
-	return r.plan.Statement.Effects&stmt.Commits == 0 && slices.Contains(beforeBeginning, code)
+	return r.facts.Statement.Effects&stmt.Commits == 0 && slices.Contains(beforeBeginning, code)
 }
 
 // mayHaveBegun tells an error that a server may have given to a statement under way.
@@ -232,90 +240,115 @@ func (s *Session) runPlaced(r *request) error {
 	if err := s.notLocked(r); err != nil {
 		return err
 	}
-	if r.plan.Statement.Kind == stmt.XA {
+	if r.facts.Statement.Kind == stmt.XA {
 		s.gate.ConcernsNone(r.snapshot.Map)
 		return s.runXA(r)
 	}
-	if r.plan.Query != nil {
-		return s.runInsertQuery(r)
-	}
-	if r.plan.Load != nil {
-		return s.runLoad(r)
-	}
-	switch r.plan.Place {
-	case plan.Session:
-		s.gate.ConcernsNone(r.snapshot.Map)
-		return s.local(r)
-	case plan.Fixed:
-		s.gate.ConcernsNone(r.snapshot.Map)
-		return s.runOn(r, r.plan.Shard)
-	case plan.Any:
-		s.gate.ConcernsNone(r.snapshot.Map)
-		return s.runAny(r)
-	case plan.Everywhere:
-		s.gate.ConcernsNone(r.snapshot.Map)
-		return s.runEverywhere(r)
-	case plan.Keyed:
-		return s.runKeyed(r)
-	case plan.Rewritten:
+	switch p := r.plan.(type) {
+	case *plan.Read:
+		return s.runRead(r, p)
+	case *plan.Change:
+		return s.runChange(r, p)
+	case *plan.Stamped:
+		return s.runStamped(r, p)
+	case *plan.InsertQuery:
+		return s.runInsertQuery(r, p)
+	case *plan.Load:
+		return s.runLoad(r, p)
+	case *plan.Rewritten:
 		return s.runRewritten(r)
-	case plan.Stamped:
 	}
-	return s.runStamped(r)
+	s.gate.ConcernsNone(r.snapshot.Map)
+	switch p := r.plan.(type) {
+	case *plan.Local:
+		return s.local(r, p)
+	case *plan.OneShard:
+		return s.runOn(r, p.Shard, p.Added)
+	case *plan.AnyShard:
+		return s.runAny(r)
+	case *plan.Global:
+		return s.runGlobal(r, p)
+	case *plan.Definition:
+		return s.runDefinition(r)
+	case *plan.Schema:
+		return s.runSchema(r)
+	}
+	return &plan.Refusal{Code: plan.Unsupported, Message: "this statement"}
 }
 
 // runAny takes the shard that the transaction is on, or the first.
 func (s *Session) runAny(r *request) error {
 	if home, ok := s.conns.Home(); ok {
-		return s.runOn(r, home)
+		return s.runOn(r, home, nil)
 	}
 	// A read that any shard can answer must not decide which one a transaction
 	// is on, where it can be on one only.
-	r.outside = s.placesNothing(r.plan)
-	return s.runOn(r, r.snapshot.Catalog.First())
+	r.outside = s.placesNothing(r.facts)
+	return s.runOn(r, r.snapshot.Catalog.First(), nil)
 }
 
 // placesNothing tells whether a read that any shard can answer is kept out of the
 // transaction. With XA, where the second shard costs, that are those of no rows.
-func (s *Session) placesNothing(p *plan.Plan) bool {
+func (s *Session) placesNothing(f *plan.Facts) bool {
 	switch s.Spanning {
 	case txn.Single:
-		return !p.Writes && p.Statement.Features&stmt.Locking == 0
+		return !f.Writes && f.Statement.Features&stmt.Locking == 0
 	case txn.XA:
-		blocks := p.Statement.Blocks
-		return s.conns.Begun() && !mayWrite(p) && len(blocks) == 1 && len(blocks[0].Tables) == 0
+		blocks := f.Statement.Blocks
+		return s.conns.Begun() && !mayWrite(f) && len(blocks) == 1 && len(blocks[0].Tables) == 0
 	case txn.Multi:
 	}
 	return false
 }
 
-func (s *Session) runKeyed(r *request) error {
-	if err := r.plan.Route(r.snapshot.Map, r.values, &s.route); err != nil {
-		if r.plan.Gather != nil {
-			return s.runGathered(r)
+// runRead runs a SELECT where the genes of its keys are.
+func (s *Session) runRead(r *request, p *plan.Read) error {
+	err := p.Route(r.snapshot.Map, r.values, &s.route)
+	if err == nil {
+		if err := s.admitRoute(r); err != nil {
+			return err
 		}
+		if len(s.route.Shards) > 1 {
+			return s.runScatter(r, p)
+		}
+		var shard router.ShardName
+		var added []plan.Splice
+		if shard, added, err = s.alone(r, &p.Keyed, nil); err == nil {
+			return s.runOn(r, shard, added)
+		}
+	}
+	if p.Gather != nil {
+		return s.runGathered(r, p.Gather)
+	}
+	return err
+}
+
+// runChange runs an UPDATE or DELETE where the genes of its keys are.
+func (s *Session) runChange(r *request, p *plan.Change) error {
+	if err := p.Route(r.snapshot.Map, r.values, &s.route); err != nil {
 		return err
 	}
 	if err := s.admitRoute(r); err != nil {
 		return err
 	}
-	r.foreign = gene.Set{}
-	switch len(s.route.Shards) {
-	case 0:
-		// No row can match: any shard gives the empty answer, in its own words.
-		return s.runOn(r, s.home(r.snapshot.Map.Shard(0)))
-	case 1:
-		var err error
-		if r.foreign, err = s.foreignAt(r, s.route.Shards[0]); err != nil {
-			if r.plan.Gather != nil {
-				return s.runGathered(r)
-			}
-			return err
-		}
-		return s.runOn(r, r.snapshot.Map.Shard(s.route.Shards[0]))
+	if len(s.route.Shards) > 1 {
+		return s.runSpread(r, p)
 	}
-	if r.plan.Writes {
-		return s.runSpread(r)
+	shard, added, err := s.alone(r, &p.Keyed, p.Added)
+	if err != nil {
+		return err
 	}
-	return s.runScatter(r)
+	return s.runOn(r, shard, added)
+}
+
+// alone gives the one shard of a route, and what is added to the text there. Where no row can match, any shard gives the empty
+// answer, in its own words.
+func (s *Session) alone(r *request, k *plan.Keyed, added []plan.Splice) (router.ShardName, []plan.Splice, error) {
+	m := r.snapshot.Map
+	if len(s.route.Shards) == 0 {
+		return s.home(m.Shard(0)), added, nil
+	}
+	shard := s.route.Shards[0]
+	added, err := s.ownRows(r, k, shard, added)
+	return m.Shard(shard), added, err
 }

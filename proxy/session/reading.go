@@ -76,14 +76,14 @@ func (s *Session) schemaOf(r *request) string {
 // a statement anew, of itself, for other types of its parameters or after ALTER
 // TABLE, it reads it by the sql_mode of now; MariaDB by that of PREPARE. Both take
 // the character set of now.
-func (s *Session) readsAsThen(w *Snapshot, r *readThen, text string, p *plan.Plan) bool {
+func (s *Session) readsAsThen(w *Snapshot, r *readThen, text string, p plan.Plan) bool {
 	switch {
 	case !s.past(r):
 		return true
 	case s.vars.Mode != r.mode && !w.Flavor.PreparesByMode(), !isASCII(text) && !s.vars.Settings.SameNames(r.settings):
 		return false
 	}
-	return keepsReading(p) && s.returns(r, p.Statement)
+	return keepsReading(p) && s.returns(r, p.About().Statement)
 }
 
 // outlived refuses a statement that the session has to read again.
@@ -93,19 +93,16 @@ func outlived() error {
 
 // keepsReading tells the plans whose statements shards run as they prepared them,
 // and those that are not looked at again.
-func keepsReading(p *plan.Plan) bool {
-	switch p.Place {
-	case plan.Fixed, plan.Any, plan.Keyed, plan.Stamped:
-		return p.Query == nil && p.Load == nil
-	case plan.Rewritten:
+func keepsReading(p plan.Plan) bool {
+	switch p := p.(type) {
+	case *plan.OneShard, *plan.AnyShard, *plan.Read, *plan.Change, *plan.Stamped, *plan.Rewritten:
 		return true
-	case plan.Session:
+	case *plan.Local:
 		switch p.Statement.Kind {
 		case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.Savepoint, stmt.ShowWarnings, stmt.Unlock:
 			return true
 		default:
 		}
-	case plan.Everywhere:
 	}
 	return false
 }

@@ -20,7 +20,7 @@ func (s *Session) runRewritten(r *request) error {
 		return err
 	}
 	under := s.rewrittenContext(r)
-	if r.snapshot.Flavor.KeepsWarnings() && sysvars.Diagnoses(r.plan.Statement) {
+	if r.snapshot.Flavor.KeepsWarnings() && sysvars.Diagnoses(r.facts.Statement) {
 		defer s.vars.Back(s.vars.Aside())
 	}
 	return s.runChanged(r, text, under)
@@ -30,7 +30,7 @@ func (s *Session) runRewritten(r *request) error {
 func (s *Session) rewrittenContext(r *request) plan.Context {
 	under := s.planContext(r.snapshot)
 	under.Owned, under.Rewritten = nil, true // nothing is left of it
-	st := r.plan.Statement
+	st := r.facts.Statement
 	if st.Kind == stmt.Show && len(st.Tables) == 0 {
 		under.Rights = nil // the text is ours
 	}
@@ -38,7 +38,7 @@ func (s *Session) rewrittenContext(r *request) plan.Context {
 }
 
 func (s *Session) rewritten(r *request) ([]byte, error) {
-	st := r.plan.Statement
+	st := r.facts.Statement
 	if st.Kind == stmt.Show {
 		return s.answers().Show(st.Shown)
 	}
@@ -47,7 +47,7 @@ func (s *Session) rewritten(r *request) ([]byte, error) {
 
 // showPatched answers SHOW VARIABLES and SHOW STATUS by itself, where that can be.
 func (s *Session) showPatched(r *request) (done bool, err error) {
-	st := r.plan.Statement
+	st := r.facts.Statement
 	if st.Kind != stmt.Show || st.Shown == nil || r.statement != nil && r.statement.params > 0 {
 		return false, nil
 	}
@@ -79,12 +79,12 @@ func (s *Session) runChanged(r *request, text []byte, under plan.Context) error 
 	if r.statement != nil && !s.readsAsThen(r.snapshot, &read, string(text), p) {
 		return outlived()
 	}
-	if r.plan.Statement.Kind == stmt.TextPrepare {
-		s.vars.Commands.Count(p.Statement) // servers count EXECUTE and what it runs
+	if r.facts.Statement.Kind == stmt.TextPrepare {
+		s.vars.Commands.Count(p.About().Statement) // servers count EXECUTE and what it runs
 	}
 	args := new(stmt.Args)
 	args.Foreign = s.vars.Foreign
-	next := &request{plan: p, snapshot: r.snapshot, payload: r.payload, values: &plan.Values{Args: args, InsertID: s.vars.InsertID}}
+	next := &request{plan: p, facts: p.About(), snapshot: r.snapshot, payload: r.payload, values: &plan.Values{Args: args, InsertID: s.vars.InsertID}}
 	if r.statement == nil {
 		args.Reset(lexed, nil)
 		next.payload = append([]byte{mysql.COM_QUERY}, text...)

@@ -17,32 +17,32 @@ import (
 
 func uitoa(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// runOn runs a statement on one shard and passes the answer on.
-func (s *Session) runOn(r *request, shard router.ShardName) error {
+// runOn runs a statement on one shard, with what is added to its text, and passes the answer on.
+func (s *Session) runOn(r *request, shard router.ShardName, added []plan.Splice) error {
 	s.Counts.OneShard.Add(1)
-	if err := s.roomFor(r.plan.Statement); err != nil {
+	if err := s.roomFor(r.facts.Statement); err != nil {
 		return err
 	}
-	if r.plan.Statement.Kind == stmt.Lock {
+	if r.facts.Statement.Kind == stmt.Lock {
 		if err := s.conns.UnlockTables(); err != nil {
 			return err
 		}
 	}
-	if r.plan.Statement.Effects&stmt.Commits != 0 {
+	if r.facts.Statement.Effects&stmt.Commits != 0 {
 		if err := s.conns.Commit(); err != nil { // wherever the transaction is
 			return err
 		}
 	}
-	text := spliced(r, s)
+	text := s.spliced(r, added)
 	var last ending
-	r.outside = r.outside || r.plan.Metadata
+	r.outside = r.outside || r.facts.Metadata
 	switch {
 	case r.outside && s.conns.Running():
 		last = s.withStatus()
 	case s.capabilities&mysql.CLIENT_SESSION_TRACK != 0:
 		last = s.telling(r)
 	}
-	if s.Redefined != nil && r.plan.Writes && s.defines(r) {
+	if s.Redefined != nil && r.facts.Writes && s.defines(r) {
 		last = s.redefining(shard, last)
 	}
 	return s.exchange(r, shard, text, nil, last)
@@ -50,11 +50,7 @@ func (s *Session) runOn(r *request, shard router.ShardName) error {
 
 // spliced gives the statement's text where it isn't the client's own; nil where
 // it is. It is a view of a scratch buffer.
-func spliced(r *request, s *Session) []byte {
-	added := r.plan.Added
-	if !r.foreign.Empty() {
-		added = slices.Concat(added, r.plan.Owned.Splices(r.foreign))
-	}
+func (s *Session) spliced(r *request, added []plan.Splice) []byte {
 	if len(added) == 0 {
 		return nil
 	}
@@ -83,18 +79,18 @@ func (s *Session) exchange(r *request, shard router.ShardName, text []byte, para
 
 // runsCode tells a statement that may change something: it writes, or runs what
 // somebody has stored, whether or not that leaves state.
-func runsCode(p *plan.Plan) bool {
-	return p.Writes || p.Leaves == plan.LeavesRoutine || p.Statement.Features&stmt.UnknownFunction != 0
+func runsCode(f *plan.Facts) bool {
+	return f.Writes || f.Leaves == plan.LeavesRoutine || f.Statement.Features&stmt.UnknownFunction != 0
 }
 
 // mayWrite tells whether a statement may change something. A stored function may.
-func mayWrite(p *plan.Plan) bool {
-	if p.Writes {
+func mayWrite(f *plan.Facts) bool {
+	if f.Writes {
 		return true
 	}
-	switch p.Statement.Kind {
+	switch f.Statement.Kind {
 	case stmt.Select:
-		return runsCode(p)
+		return runsCode(f)
 	case stmt.Show, stmt.Explain:
 		return false
 	default:
@@ -117,7 +113,7 @@ func (s *Session) mayRunAgain(r *request, err error) bool {
 	if _, halfway := errors.AsType[*partial](err); !ok || halfway {
 		return false
 	}
-	return (!runsCode(r.plan) || backend.NotSent(lost)) && (!r.Moving || s.Snapshot() == r.snapshot)
+	return (!runsCode(r.facts) || backend.NotSent(lost)) && (!r.Moving || s.Snapshot() == r.snapshot)
 }
 
 func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, params []wire.Param, last ending) error {
@@ -147,7 +143,7 @@ func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, 
 // acquireFor finds the connection for a statement, and tells what it is answered by.
 func (s *Session) acquireFor(r *request, shard router.ShardName) (txn.Lease, wire.ResponseKind, error) {
 	m, kind := s.purpose(r), wire.QueryResponse
-	if r.plan.Statement.Effects&stmt.MayEnd != 0 {
+	if r.facts.Statement.Effects&stmt.MayEnd != 0 {
 		m |= txn.MayEnd
 	}
 	if s.temporary(r) {
@@ -179,7 +175,7 @@ func (s *Session) send(l txn.Lease, r *request, text []byte, params []wire.Param
 	}
 	s.sentTo(l)
 	s.tellLeft(r)
-	if err := l.Conn.Send(packet, left(r.plan)); err != nil {
+	if err := l.Conn.Send(packet, left(r.facts)); err != nil {
 		return err
 	}
 	for range before {
@@ -205,7 +201,7 @@ func (s *Session) openFirst(l txn.Lease, before []string) error {
 // before lists the statements that a connection must be sent first.
 func (s *Session) before(l txn.Lease, r *request) []string {
 	list := l.Opening()
-	if r.plan.ReadsInsertID {
+	if r.facts.ReadsInsertID {
 		list = append(slices.Clip(list), "SET last_insert_id = "+uitoa(s.vars.InsertID))
 	}
 	if s.vars.ForcedID != 0 && forcesID(r) {
@@ -217,9 +213,10 @@ func (s *Session) before(l txn.Lease, r *request) []string {
 
 // forcesID tells a statement that SET insert_id may have been meant for.
 func forcesID(r *request) bool {
-	switch r.plan.Statement.Kind {
+	switch r.facts.Statement.Kind {
 	case stmt.Insert, stmt.Replace, stmt.LoadData:
-		return r.plan.Place == plan.Fixed
+		_, one := r.plan.(*plan.OneShard)
+		return one
 	default:
 		return false
 	}
@@ -252,10 +249,10 @@ func (s *Session) after(l txn.Lease, r *request) error {
 		s.keepWarnings(l)
 	}
 	s.count(l, r, failed) // behind them: what is asked of the shard may warn
-	if ok, has := s.scanner.OK(); r.plan.KeepsInsertID && (!failed && has && ok.LastInsertID != 0 || r.plan.ReadsInsertID && (!failed || left(r.plan) != backend.Nothing)) {
+	if ok, has := s.scanner.OK(); r.facts.KeepsInsertID && (!failed && has && ok.LastInsertID != 0 || r.facts.ReadsInsertID && (!failed || left(r.facts) != backend.Nothing)) {
 		s.keepInsertID(l)
 	}
-	if r.plan.Leaves != plan.LeavesNothing || r.plan.Statement.Features&stmt.CalcFoundRows != 0 {
+	if r.facts.Leaves != plan.LeavesNothing || r.facts.Statement.Features&stmt.CalcFoundRows != 0 {
 		s.stay(l, r, failed)
 	}
 	if s.vars.ForcedID != 0 && forcesID(r) {

@@ -40,31 +40,31 @@ func (s *Session) scatteredEverywhere(r *request) error {
 
 // runScatter runs a SELECT on several shards and merges their answers, again if
 // that may be done.
-func (s *Session) runScatter(r *request) error {
+func (s *Session) runScatter(r *request, p *plan.Read) error {
 	r.cursor = false
 	if err := s.scattered(len(s.route.Shards)); err != nil {
 		return err
 	}
 	for _, shard := range s.route.Shards {
-		if _, err := s.foreignAt(r, shard); err != nil {
+		if _, err := s.foreignAt(r, &p.Keyed, shard); err != nil {
 			return err
 		}
 	}
-	err := s.scatterOnce(r)
+	err := s.scatterOnce(r, p)
 	for again := runsAgain; again > 0 && s.mayRunAgain(r, err); again-- {
 		s.Counts.Retried.Add(1)
-		err = s.scatterOnce(r)
+		err = s.scatterOnce(r, p)
 	}
 	return err
 }
 
-func (s *Session) scatterOnce(r *request) error {
-	edits, params, limit, err := s.scatterEdits(r)
+func (s *Session) scatterOnce(r *request, p *plan.Read) error {
+	edits, params, limit, err := s.scatterEdits(r, p.Merge)
 	if err != nil {
 		return err
 	}
 	began := !s.conns.Running()
-	leases, err := s.sendAll(r, edits, params)
+	leases, err := s.sendAll(r, &p.Keyed, edits, params)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (s *Session) scatterOnce(r *request) error {
 	if !s.vars.Autocommit { // it begins a transaction, as any read does
 		status |= mysql.SERVER_STATUS_IN_TRANS
 	}
-	outcome, err := scatter.Merge(conns, r.plan.Merge, format, limit, scatter.Client{
+	outcome, err := scatter.Merge(conns, p.Merge, format, limit, scatter.Client{
 		Stream: s.client, Seq: s.seq, Capabilities: s.capabilities, Status: status, Whole: s.conns.Running() || s.conns.ReservesAny(), Ended: ended,
 	})
 	for i, l := range leases {
@@ -116,8 +116,8 @@ func (s *Session) scatterOnce(r *request) error {
 	if began && s.unbegun(r, err) {
 		s.conns.Unbegin()
 	}
-	if _, refused := err.(*plan.Refusal); refused && !outcome.Sent && r.plan.Gather != nil { //nolint:errorlint // it is never wrapped
-		return s.gather(r) // what the planner can't see, such as a type
+	if _, refused := err.(*plan.Refusal); refused && !outcome.Sent && p.Gather != nil { //nolint:errorlint // it is never wrapped
+		return s.gather(r, p.Gather) // what the planner can't see, such as a type
 	}
 	return scatterError(outcome, err)
 }
@@ -137,13 +137,13 @@ func scatterError(outcome scatter.Outcome, err error) error {
 // sendAll sends the statement to every shard of the route before any answer is
 // awaited. Nothing is sent until there is a connection to each of them. If one
 // can't be sent to, those that were are given up.
-func (s *Session) sendAll(r *request, edits []edit, params []wire.Param) ([]txn.Lease, error) {
+func (s *Session) sendAll(r *request, k *plan.Keyed, edits []edit, params []wire.Param) ([]txn.Lease, error) {
 	leases, err := s.lendAll(r)
 	if err != nil {
 		return nil, err
 	}
 	for i, l := range leases {
-		own, err := s.ownEdits(r, s.route.Shards[i], edits)
+		own, err := s.ownEdits(r, k, s.route.Shards[i], edits)
 		if err == nil {
 			err = s.send(l, r, s.edited(r.values.Text, own), params)
 		}
@@ -183,9 +183,8 @@ func (s *Session) lendAll(r *request) ([]txn.Lease, error) {
 
 // scatterEdits changes the text for the shards: with the hidden columns, and
 // asking for all rows up to the end of the LIMIT.
-func (s *Session) scatterEdits(r *request) ([]edit, []wire.Param, scatter.Limit, error) {
-	m := r.plan.Merge
-	limit, edits, err := s.limits(r)
+func (s *Session) scatterEdits(r *request, m *plan.Merge) ([]edit, []wire.Param, scatter.Limit, error) {
+	limit, edits, err := s.limits(r, m)
 	if err != nil {
 		return nil, nil, limit, err
 	}
@@ -218,8 +217,8 @@ func (s *Session) edited(text []byte, edits []edit) []byte {
 }
 
 // limits evaluates LIMIT and says how its numbers read for the shards.
-func (s *Session) limits(r *request) (scatter.Limit, []edit, error) {
-	clause := r.plan.Merge.Limit
+func (s *Session) limits(r *request, m *plan.Merge) (scatter.Limit, []edit, error) {
+	clause := m.Limit
 	if clause == nil {
 		return scatter.Limit{}, nil, nil
 	}
@@ -241,7 +240,7 @@ func (s *Session) limits(r *request) (scatter.Limit, []edit, error) {
 	if wanted < limit.Count {
 		wanted = 1<<64 - 1
 	}
-	if r.plan.Merge.Kind == plan.Aggregated {
+	if m.Kind == plan.Aggregated {
 		wanted = 1
 	}
 	edits := []edit{s.number(r, clause.Count, wanted)}

@@ -29,7 +29,7 @@ func (s *Session) assignAll(r *request) error {
 	if err := s.readsDeclared(r); err != nil {
 		return err
 	}
-	assigned := r.plan.Statement.Variables
+	assigned := r.facts.Statement.Variables
 	next := s.vars.Set(sysvars.Transaction{Active: s.conns.Active(), Running: s.conns.Running()})
 	for _, v := range assigned {
 		if err := s.interrupts.Unwanted(); err != nil {
@@ -53,7 +53,7 @@ func (s *Session) assignAll(r *request) error {
 // readsDeclared refuses values that are read from declared tables: expressions are
 // computed by the first shard, which has undeclared ones.
 func (s *Session) readsDeclared(r *request) error {
-	for _, name := range r.plan.Statement.Tables {
+	for _, name := range r.facts.Statement.Tables {
 		full := catalog.TableName{Schema: name.Schema, Name: name.Name}
 		if full.Schema == "" {
 			full.Schema = s.vars.Settings.Database()

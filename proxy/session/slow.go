@@ -68,7 +68,7 @@ func (s *Session) slow(r *request, all time.Duration, failed bool) {
 	}
 	took := meter.Took{
 		Hash: digest.Hash, Text: digest.Text, Database: s.vars.Settings.Database(), User: s.user,
-		Route: r.plan.Place.String(), Shards: strings.Join(shards, ", "),
+		Route: r.plan.String(), Shards: strings.Join(shards, ", "),
 		All: all, Waited: s.timing.waited, Held: s.timing.held,
 		Rows: s.rowsOf(r, failed), Failed: failed, Ended: time.Now(),
 	}
@@ -89,7 +89,7 @@ func (s *Session) rowsOf(r *request, failed bool) uint64 {
 	switch {
 	case failed || len(s.timing.shards) == 0:
 		return 0
-	case r.plan.Statement.Kind == stmt.Select && len(s.timing.shards) > 1:
+	case r.facts.Statement.Kind == stmt.Select && len(s.timing.shards) > 1:
 		return s.vars.FoundRows
 	case s.vars.RowCount >= 0:
 		return uint64(s.vars.RowCount)

@@ -4,32 +4,31 @@ import (
 	"fmt"
 	"slices"
 
-	"locus/idgen/gene"
 	"locus/proxy/wire"
+	"locus/router/plan"
 	"locus/router/stmt"
 )
 
 // runSpread runs an UPDATE or DELETE on every shard of its route, in one
 // transaction. While genes are on the move each shard leaves others' rows out.
-func (s *Session) runSpread(r *request) error {
+func (s *Session) runSpread(r *request, p *plan.Change) error {
 	if err := s.mayScatterWrite(len(s.route.Shards)); err != nil {
 		return err
 	}
 	parts := make([]part, 0, len(s.route.Shards))
 	for _, shard := range s.route.Shards {
-		var err error
-		if r.foreign, err = s.foreignAt(r, shard); err != nil {
+		added, err := s.ownRows(r, &p.Keyed, shard, p.Added)
+		if err != nil {
 			return err
 		}
-		parts = append(parts, part{shard: r.snapshot.Map.Shard(shard), text: slices.Clone(spliced(r, s))})
+		parts = append(parts, part{shard: r.snapshot.Map.Shard(shard), text: slices.Clone(s.spliced(r, added))})
 	}
-	r.foreign = gene.Set{}
 	total, err := s.runParts(r, parts)
 	if err != nil {
 		return err
 	}
 	ok := wire.OK{AffectedRows: total.affected, Warnings: total.warnings}
-	if r.plan.Statement.Kind == stmt.Update {
+	if r.facts.Statement.Kind == stmt.Update {
 		ok.Info = fmt.Appendf(nil, "Rows matched: %d  Changed: %d  Warnings: %d", total.matched, total.changed, total.warnings)
 	}
 	if err := s.writeOK(ok); err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // left is what a connection is told that a statement leaves on it.
-func left(p *plan.Plan) backend.Leaves { return lefts[p.Leaves] }
+func left(f *plan.Facts) backend.Leaves { return lefts[f.Leaves] }
 
 var lefts = [...]backend.Leaves{
 	plan.LeavesState: backend.State, plan.LeavesNothing: backend.Nothing, plan.LeavesVariables: backend.Variables,
@@ -24,16 +24,16 @@ var lefts = [...]backend.Leaves{
 // tellLeft logs a statement after which its connection is not lent on as it is, for who looks for what costs resets. It is told
 // without its literals.
 func (s *Session) tellLeft(r *request) {
-	if r.plan.Leaves == plan.LeavesNothing || !s.Log.Enabled(context.Background(), slog.LevelDebug) {
+	if r.facts.Leaves == plan.LeavesNothing || !s.Log.Enabled(context.Background(), slog.LevelDebug) {
 		return
 	}
-	s.Log.Debug("statement may leave state", "session", s.id, "leaves", r.plan.Leaves.String(), "statement", r.values.Lexed.Digest(digestText).Text)
+	s.Log.Debug("statement may leave state", "session", s.id, "leaves", r.facts.Leaves.String(), "statement", r.values.Lexed.Digest(digestText).Text)
 }
 
 // stay takes over what a statement left on its connection: what can be carried
 // is read and carried from then on; for the rest the connection stays.
 func (s *Session) stay(l txn.Lease, r *request, failed bool) {
-	st := r.plan.Statement
+	st := r.facts.Statement
 	status := s.statusOn(l)
 	if st.Features&stmt.CalcFoundRows != 0 && !failed {
 		s.readFoundRows(l)
@@ -41,7 +41,7 @@ func (s *Session) stay(l txn.Lease, r *request, failed bool) {
 	if st.Features&stmt.SetsUserVariable != 0 {
 		s.learn(l, st.Assigns)
 	}
-	switch r.plan.Leaves {
+	switch r.facts.Leaves {
 	case plan.LeavesRoutine:
 		s.stayForRoutine(l)
 	case plan.LeavesUnknown:
@@ -71,7 +71,7 @@ func (s *Session) stayForRoutine(l txn.Lease) {
 }
 
 func (s *Session) stayForTables(l txn.Lease, r *request) {
-	st := r.plan.Statement
+	st := r.facts.Statement
 	switch {
 	case st.Kind == stmt.Lock:
 		l.Reserve(txn.LockedTables)
@@ -88,7 +88,7 @@ func (s *Session) stayForTables(l txn.Lease, r *request) {
 
 // temporary tells a statement that makes, drops or names temporary tables.
 func (s *Session) temporary(r *request) bool {
-	st := r.plan.Statement
+	st := r.facts.Statement
 	return st.Features&stmt.TemporaryTable != 0 || s.conns.Reserved(txn.TemporaryTable) && slices.ContainsFunc(st.Tables, func(t stmt.TableName) bool {
 		return slices.Contains(s.conns.TemporaryTables(), s.fullName(r, t))
 	})
@@ -121,8 +121,8 @@ func (s *Session) readFoundRows(l txn.Lease) {
 
 // stayForLocks tells which named locks the statement may have got or let go.
 func (s *Session) stayForLocks(l txn.Lease, r *request) {
-	locks := txn.NamedLocks{ReleasesAll: r.plan.Statement.Effects&stmt.ReleasesAllLocks != 0}
-	for _, o := range r.plan.Statement.Locks {
+	locks := txn.NamedLocks{ReleasesAll: r.facts.Statement.Effects&stmt.ReleasesAllLocks != 0}
+	for _, o := range r.facts.Statement.Locks {
 		if v := r.values.Operand(o); v.Kind == stmt.String {
 			locks.Names = append(locks.Names, string(v.Text))
 		} else {

@@ -16,9 +16,9 @@ const nearLength = 80
 
 // planned plans a client's text. One that is refused because it can't be read is
 // shown to a shard, which reads it without running it and may find it wrong.
-func (s *Session) planned(w *Snapshot, l *stmt.Lexed, under plan.Context) (*plan.Plan, error) {
+func (s *Session) planned(w *Snapshot, l *stmt.Lexed, under plan.Context) (plan.Plan, error) {
 	p, err := s.planUnder(l, under)
-	if err == nil && s.looksAgain(p, under) {
+	if err == nil && s.looksAgain(p.About(), under) {
 		again := s.planContext(s.snapshot())
 		again.Schema = under.Schema
 		p, err = s.planUnder(l, again)
@@ -37,15 +37,15 @@ func (s *Session) planned(w *Snapshot, l *stmt.Lexed, under plan.Context) (*plan
 // and tells whether they have something else now. A plan by an unknown name is for one
 // time. A session with a procedure's temporary tables, of which the names aren't known,
 // does not wait.
-func (s *Session) looksAgain(p *plan.Plan, ctx plan.Context) bool {
-	table := p.UnlistedTable(ctx)
+func (s *Session) looksAgain(f *plan.Facts, ctx plan.Context) bool {
+	table := f.UnlistedTable(ctx)
 	if table {
-		p.Cacheable = false
+		f.Cacheable = false
 	}
-	if s.Unlisted == nil || !table && !p.UnlistedRoutine(ctx) {
+	if s.Unlisted == nil || !table && !f.UnlistedRoutine(ctx) {
 		return false
 	}
-	if p.Statement.Kind == stmt.Call {
+	if f.Statement.Kind == stmt.Call {
 		table = true
 	}
 	return s.Unlisted(s.interrupts.Waits(), table && !s.conns.Reserved(txn.Procedure))

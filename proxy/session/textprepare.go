@@ -19,7 +19,7 @@ type textual struct {
 // the texts; what is executed is the text with the variables' values in it,
 // planned like any other.
 func (s *Session) textPrepared(r *request) error {
-	p := r.plan.Statement.Prepared
+	p := r.facts.Statement.Prepared
 	if (p.Expression != "" || len(p.Values) > 0) && !r.snapshot.Flavor.PreparesExpressions() {
 		return fail(mysql.ER_PARSE_ERROR, "42000", "You have an error in your SQL syntax: MySQL takes a text or a user variable here")
 	}
@@ -68,12 +68,14 @@ func (s *Session) prepareText(r *request, p *stmt.TextPrepared) error {
 	if err != nil {
 		return err
 	}
+	st := inner.About().Statement
+	_, here := inner.(*plan.Local)
 	switch {
-	case inner.Statement.Kind == stmt.TextPrepare:
+	case st.Kind == stmt.TextPrepare:
 		return unpreparable()
-	case !r.snapshot.Flavor.PreparesAll() && textOnly[inner.Statement.Kind]:
-		return s.unprepared(r.snapshot, inner.Statement, text)
-	case inner.Place != plan.Session:
+	case !r.snapshot.Flavor.PreparesAll() && textOnly[st.Kind]:
+		return s.unprepared(r.snapshot, st, text)
+	case !here:
 		if _, _, err := s.prepareAt(s.prepareShard(r.snapshot, inner), text); err != nil {
 			return err
 		}
@@ -111,7 +113,7 @@ func (s *Session) runImmediate(r *request, p *stmt.TextPrepared) error {
 	if err != nil {
 		return err
 	}
-	if inner.Statement.Kind == stmt.TextPrepare { // which might name itself
+	if inner.About().Statement.Kind == stmt.TextPrepare { // which might name itself
 		return unpreparable()
 	}
 	return s.runPrepared(r, &textual{text, s.reading()}, p)

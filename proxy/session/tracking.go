@@ -25,13 +25,13 @@ func (s *Session) transactionState() string {
 // telling is an ending that tells, in the OK of a shard, how a statement leaves the
 // transaction; nil if the client knows.
 func (s *Session) telling(r *request) ending {
-	xa := r.plan.Statement.Kind == stmt.XA
+	xa := r.facts.Statement.Kind == stmt.XA
 	if !s.vars.TellsTransactions() || s.conns.Begun() && s.vars.InTransaction() && !xa {
 		return nil // in a transaction that it was told of
 	}
 	state := s.transactionState()
 	if xa {
-		state = stateOfXA(r.plan.Statement.Branch.Verb, state)
+		state = stateOfXA(r.facts.Statement.Branch.Verb, state)
 	}
 	if s.vars.Knows(state) {
 		return nil

@@ -31,7 +31,7 @@ func (s *Session) noteError(e *mysql.MyError) {
 
 // showWarnings answers SHOW WARNINGS and SHOW ERRORS.
 func (s *Session) showWarnings(r *request) error {
-	columns, rows, err := s.vars.ShowDiagnostics(r.plan.Statement.Shown)
+	columns, rows, err := s.vars.ShowDiagnostics(r.facts.Statement.Shown)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (s *Session) showWarnings(r *request) error {
 // diagnose is GET DIAGNOSTICS into user variables. The conditions stay as they are, and
 // so does ROW_COUNT().
 func (s *Session) diagnose(r *request) error {
-	next, err := s.vars.Diagnose(r.plan.Statement.Diagnosing)
+	next, err := s.vars.Diagnose(r.facts.Statement.Diagnosing)
 	if err == nil {
 		err = s.tryOn(next)
 	}

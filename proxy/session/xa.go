@@ -27,7 +27,7 @@ const ours = "locus-"
 
 // runXA runs XA START and its kin.
 func (s *Session) runXA(r *request) error {
-	b := r.plan.Statement.Branch
+	b := r.facts.Statement.Branch
 	switch {
 	case b.Verb == "recover" && b.Named:
 		return s.recoverXA(b)
@@ -36,7 +36,7 @@ func (s *Session) runXA(r *request) error {
 	case b.Verb == "start" && s.conns.Running() && !s.conns.Reserved(txn.GlobalTransaction):
 		return fail(erXAOutside, "XAE09", "XAER_OUTSIDE: Some work is done outside global transaction")
 	}
-	return s.runOn(r, r.snapshot.Catalog.First())
+	return s.runOn(r, r.snapshot.Catalog.First(), nil)
 }
 
 // withinXA refuses what can't be a part of the client's XA transaction.
@@ -44,7 +44,7 @@ func (s *Session) withinXA(r *request) error {
 	if !s.conns.Reserved(txn.GlobalTransaction) {
 		return nil
 	}
-	switch st := r.plan.Statement; st.Kind {
+	switch st := r.facts.Statement; st.Kind {
 	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.CreateSchema, stmt.Unlock:
 		return s.conns.BarredByXA()
 	default:
@@ -52,16 +52,24 @@ func (s *Session) withinXA(r *request) error {
 			return s.conns.BarredByXA()
 		}
 	}
-	switch r.plan.Place {
-	case plan.Keyed, plan.Stamped, plan.Everywhere:
-		return &plan.Refusal{Code: plan.TransactionUnsafe, Message: "a sharded or global table within an XA transaction of the client's own: those are for single tables and tables that are not declared"}
-	case plan.Fixed:
-		if first := r.snapshot.Catalog.First(); r.plan.Shard != first {
-			return &plan.Refusal{Code: plan.TransactionUnsafe, Message: fmt.Sprintf("a table on shard %s within an XA transaction of the client's own, which is on shard %s", r.plan.Shard, first)}
-		}
-	case plan.Session, plan.Any, plan.Rewritten:
+	first := r.snapshot.Catalog.First()
+	shard := first
+	switch p := r.plan.(type) {
+	case *plan.Local, *plan.AnyShard, *plan.Rewritten:
+	case *plan.OneShard:
+		shard = p.Shard
+	case *plan.InsertQuery:
+		shard = p.Into.Shard
+	default:
+		shard = ""
 	}
-	return nil
+	switch shard {
+	case first:
+		return nil
+	case "":
+		return &plan.Refusal{Code: plan.TransactionUnsafe, Message: "a sharded or global table within an XA transaction of the client's own: those are for single tables and tables that are not declared"}
+	}
+	return &plan.Refusal{Code: plan.TransactionUnsafe, Message: fmt.Sprintf("a table on shard %s within an XA transaction of the client's own, which is on shard %s", shard, first)}
 }
 
 // recoverXA shows what is prepared, but for the branches of the proxies' own

@@ -142,7 +142,7 @@ func (c *counter) Issue(_ context.Context, t *catalog.Table, g gene.Gene, n int)
 
 // statement is a planned text.
 type statement struct {
-	plan   *plan.Plan
+	plan   *plan.Stamped
 	lexed  stmt.Lexed
 	args   stmt.Args
 	values plan.Values
@@ -151,11 +151,12 @@ type statement struct {
 func (f *fixture) plan(sql string, bound []stmt.Value) (*statement, error) {
 	s := &statement{}
 	s.lexed.Lex([]byte(sql), 0)
-	var err error
-	if s.plan, err = plan.Make(&s.lexed, plan.Context{Catalog: f.catalog, Schema: "shop"}); err != nil {
+	p, err := plan.Make(&s.lexed, plan.Context{Catalog: f.catalog, Schema: "shop"})
+	if err != nil {
 		return nil, err
 	}
-	if s.plan.Insert == nil {
+	var ok bool
+	if s.plan, ok = p.(*plan.Stamped); !ok {
 		return nil, fmt.Errorf("no INSERT into a sharded table: %s", sql)
 	}
 	s.args.Reset(&s.lexed, bound)

@@ -26,7 +26,7 @@ func (s *Stamper) findEdits() {
 }
 
 // write writes the text for every shard that gets rows.
-func (s *Stamper) write(p *plan.Plan) error {
+func (s *Stamper) write(p *plan.Stamped) error {
 	s.findEdits()
 	s.spliceNames()
 	for _, a := range p.Added {

@@ -61,12 +61,12 @@ type Param struct {
 
 // StampText stamps a statement whose values stand in its text. Errors are a
 // *plan.Refusal, after which no ID was issued, or the issuer's.
-func (s *Stamper) StampText(ctx context.Context, p *plan.Plan, v *plan.Values, m *router.Map, ids IDs, ring Ring) (*Result, error) {
+func (s *Stamper) StampText(ctx context.Context, p *plan.Stamped, v *plan.Values, m *router.Map, ids IDs, ring Ring) (*Result, error) {
 	return s.stamp(ctx, p, v, m, ids, ring, literals)
 }
 
 // StampPrepared stamps an execution of a prepared statement: generated values
 // become placeholders, so that the text stays the same from one to the next.
-func (s *Stamper) StampPrepared(ctx context.Context, p *plan.Plan, v *plan.Values, m *router.Map, ids IDs, ring Ring) (*Result, error) {
+func (s *Stamper) StampPrepared(ctx context.Context, p *plan.Stamped, v *plan.Values, m *router.Map, ids IDs, ring Ring) (*Result, error) {
 	return s.stamp(ctx, p, v, m, ids, ring, placeholders)
 }

@@ -54,7 +54,7 @@ func (s *Stamper) Release() {
 }
 
 // stamp refuses whatever can be refused before the first ID is issued.
-func (s *Stamper) stamp(ctx context.Context, p *plan.Plan, v *plan.Values, m *router.Map, ids IDs, ring Ring, f form) (*Result, error) {
+func (s *Stamper) stamp(ctx context.Context, p *plan.Stamped, v *plan.Values, m *router.Map, ids IDs, ring Ring, f form) (*Result, error) {
 	s.reset(p.Insert, v, f)
 	if err := s.read(m, ring()); err != nil {
 		return nil, err

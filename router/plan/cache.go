@@ -28,7 +28,7 @@ const (
 
 type cacheShard struct {
 	mu         sync.Mutex // never held across anything that waits
-	young, old map[string]*Plan
+	young, old map[string]Plan
 	most       int // plans of a generation
 	bytes      int // of the young generation's keys
 }
@@ -39,7 +39,7 @@ func NewCache(entries int) *Cache {
 	c := &Cache{seed: maphash.MakeSeed()}
 	for i := range c.shards {
 		c.shards[i].most = max(1, entries/cacheShards/2)
-		c.shards[i].young = map[string]*Plan{}
+		c.shards[i].young = map[string]Plan{}
 	}
 	return c
 }
@@ -65,7 +65,7 @@ func (c *Cache) shardOf(key []byte) *cacheShard {
 }
 
 // Get finds a plan, or nil. It allocates nothing while the plan is young.
-func (c *Cache) Get(key []byte) *Plan {
+func (c *Cache) Get(key []byte) Plan {
 	s := c.shardOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +80,7 @@ func (c *Cache) Get(key []byte) *Plan {
 }
 
 // Put keeps a plan.
-func (c *Cache) Put(key []byte, p *Plan) {
+func (c *Cache) Put(key []byte, p Plan) {
 	if len(key) > longestKey {
 		return
 	}
@@ -90,10 +90,10 @@ func (c *Cache) Put(key []byte, p *Plan) {
 	s.put(string(key), p)
 }
 
-func (s *cacheShard) put(key string, p *Plan) {
+func (s *cacheShard) put(key string, p Plan) {
 	if _, there := s.young[key]; !there {
 		if len(s.young) >= s.most || s.bytes >= s.most*keyBytes {
-			s.old, s.young, s.bytes = s.young, make(map[string]*Plan, s.most), 0
+			s.old, s.young, s.bytes = s.young, make(map[string]Plan, s.most), 0
 		}
 		s.bytes += len(key)
 	}

@@ -18,13 +18,13 @@ func TestCacheAgainstMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const entries = cacheShards * 8
 		c := NewCache(entries)
-		model := map[string]*Plan{}
+		model := map[string]Plan{}
 		var fresh []string // keys used last, the newest at the end
 		key := rapid.IntRange(0, 3*entries)
 		for range rapid.IntRange(0, 600).Draw(t, "steps") {
 			k := fmt.Sprint("key ", key.Draw(t, "key"))
 			if rapid.Bool().Draw(t, "put") {
-				p := &Plan{}
+				p := &Local{}
 				c.Put([]byte(k), p)
 				model[k] = p
 				fresh = append(fresh, k)
@@ -70,7 +70,7 @@ func (c *Cache) plans() int {
 func (c *Cache) bytes() int {
 	n := 0
 	for i := range c.shards {
-		for _, generation := range []map[string]*Plan{c.shards[i].young, c.shards[i].old} {
+		for _, generation := range []map[string]Plan{c.shards[i].young, c.shards[i].old} {
 			for k := range generation {
 				n += len(k)
 			}
@@ -81,12 +81,12 @@ func (c *Cache) bytes() int {
 
 func TestCacheIsBounded(t *testing.T) {
 	c := NewCache(64)
-	if c.Put(bytes.Repeat([]byte("x"), longestKey+1), &Plan{}); c.plans() != 0 {
+	if c.Put(bytes.Repeat([]byte("x"), longestKey+1), &Local{}); c.plans() != 0 {
 		t.Error("a key that is too long was kept")
 	}
 	long := strings.Repeat("y", longestKey-10)
 	for i := range 10_000 {
-		c.Put(fmt.Appendf(nil, "%d %s", i, long), &Plan{})
+		c.Put(fmt.Appendf(nil, "%d %s", i, long), &Local{})
 		c.Get(fmt.Appendf(nil, "%d %s", i/2, long))
 	}
 	if n := c.plans(); n > 64 || n == 0 {
@@ -100,7 +100,7 @@ func TestCacheIsBounded(t *testing.T) {
 
 func TestCacheGetAllocatesNothing(t *testing.T) {
 	c, key := NewCache(100), []byte("select \x00\x01")
-	c.Put(key, &Plan{})
+	c.Put(key, &Local{})
 	if n := testing.AllocsPerRun(100, func() { c.Get(key) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -109,9 +109,9 @@ func TestCacheGetAllocatesNothing(t *testing.T) {
 // TestCacheIsShared is for the race detector.
 func TestCacheIsShared(t *testing.T) {
 	c := NewCache(32)
-	plans := make([]*Plan, 200)
+	plans := make([]Plan, 200)
 	for i := range plans {
-		plans[i] = &Plan{}
+		plans[i] = &Local{}
 	}
 	var wait sync.WaitGroup
 	for g := range 8 {

@@ -17,38 +17,9 @@ type Line struct{ Part, Detail string }
 // Explain says where a statement would run with these values, why, with which
 // text where that differs from what was sent, and how several answers would
 // become one; a refusal is a line too. It uses r, and changes nothing else.
-func Explain(p *Plan, m *router.Map, v *Values, r *Route) []Line {
-	e := &explainer{p: p, m: m, v: v, r: r}
-	if p.Query != nil {
-		e.query(p.Query)
-		return e.lines
-	}
-	if p.Load != nil {
-		e.load(p.Load)
-		return e.lines
-	}
-	switch p.Place {
-	case Session:
-		e.say("place", "answered by the proxy itself")
-	case Fixed:
-		e.say("shards", "%s", p.Shard)
-	case Any:
-		e.say("shards", "any one: all of them would answer alike")
-	case Everywhere:
-		if err := p.Alike(v); err != nil {
-			e.refusal(err)
-			break
-		}
-		e.say("shards", "all registered ones")
-		if p.Clock {
-			e.say("time", "the proxy's, the same on all of them")
-		}
-	case Keyed:
-		e.keyed()
-	case Stamped:
-		e.stamped()
-	case Rewritten: // into what was explained above
-	}
+func Explain(p Plan, m *router.Map, v *Values, r *Route) []Line {
+	e := &explainer{m: m, v: v, r: r}
+	p.explain(e)
 	return e.lines
 }
 
@@ -60,7 +31,6 @@ func ExplainError(err error) []Line {
 }
 
 type explainer struct {
-	p     *Plan
 	m     *router.Map
 	v     *Values
 	r     *Route
@@ -71,37 +41,24 @@ func (e *explainer) say(part, format string, args ...any) {
 	e.lines = append(e.lines, Line{part, fmt.Sprintf(format, args...)})
 }
 
-func (e *explainer) keyed() {
-	err := e.p.Route(e.m, e.v, e.r)
-	if err == nil {
+func (e *explainer) everywhere() { e.say("shards", "all registered ones") }
+
+// rows says where the rows are, whether or not the statement can run there.
+func (e *explainer) rows(k *Keyed, can bool) {
+	if can {
 		e.say("shards", "%s", e.shards(e.r.Shards))
 	}
 	e.say("genes", "%s", e.genes())
-	for i := range e.p.classes {
-		e.why(&e.p.classes[i])
+	for i := range k.classes {
+		e.why(&k.classes[i])
 	}
-	if e.p.pinned != "" {
-		e.say("why", "a table that is on shard %s alone", e.p.pinned)
+	if k.pinned != "" {
+		e.say("why", "a table that is on shard %s alone", k.pinned)
 	}
-	if err != nil && e.p.Gather != nil {
-		e.gathered(e.p.Gather)
-		return
-	}
-	if err != nil {
-		e.refusal(err)
-		return
-	}
-	splices := e.p.Added
-	switch {
-	case len(e.r.Shards) < 2:
-	case e.p.Spreads:
-		e.say("changes", "rows of each shard, in one transaction, where scatter_writes allows the user that")
-	default:
-		e.say("merge", "%s", e.p.Merge)
-		if e.p.Merge.Hidden > 0 {
-			splices = append([]Splice{e.p.Merge.Columns}, splices...)
-		}
-	}
+}
+
+// text says how the text for the shards differs from what was sent, if it does.
+func (e *explainer) text(splices []Splice) {
 	if len(splices) > 0 {
 		e.say("text", "%s", e.spliced(splices))
 	}

@@ -1,11 +1,14 @@
 package plan
 
-import "locus/router/stmt"
+import (
+	"locus/router/catalog"
+	"locus/router/stmt"
+)
 
 // stamped says which row goes where, and with which text. What is generated
 // when it runs is a question mark.
-func (e *explainer) stamped() {
-	in := e.p.Insert
+func (p *Stamped) explain(e *explainer) {
+	in := p.Insert
 	genes, err := in.Genes(e.v, nil)
 	if err != nil {
 		e.refusal(err)
@@ -23,14 +26,14 @@ func (e *explainer) stamped() {
 		e.say("why", "row %d: %s = %s, the %s of %s: gene %s on %s", row+1, root.Column.Name, in.Value(e.v, row, in.Root),
 			root.Role, in.Table.TableName, g.Format(e.m.Width()), e.m.Shard(of[row]))
 	}
-	if err := e.p.Returned(len(shards)); err != nil {
+	if err := p.Returned(len(shards)); err != nil {
 		e.refusal(err)
 		return
 	}
 	for _, shard := range shards {
-		text := e.insertSet()
+		text := p.explainSet(e)
 		if !in.Set {
-			text = e.insertRows(func(row int) bool { return of[row] == shard })
+			text = p.explainRows(e, func(row int) bool { return of[row] == shard })
 		}
 		if len(shards) > 1 {
 			text = string(e.m.Shard(shard)) + ": " + text
@@ -39,8 +42,8 @@ func (e *explainer) stamped() {
 	}
 }
 
-func (e *explainer) insertRows(here func(row int) bool) string {
-	in := e.p.Insert
+func (p *Stamped) explainRows(e *explainer, here func(row int) bool) string {
+	in := p.Insert
 	w := writer{text: e.v.Text}
 	if len(in.Added) > 0 {
 		w.upTo(e.v.Offset(in.List))
@@ -52,7 +55,7 @@ func (e *explainer) insertRows(here func(row int) bool) string {
 		}
 	}
 	rows := e.v.Args.Rows
-	added := e.p.Added
+	added := p.Added
 	for len(added) > 0 && e.v.Offset(added[0].At) <= int(rows[0].Open) {
 		w.upTo(e.v.Offset(added[0].At))
 		w.WriteString(added[0].Text)
@@ -69,7 +72,7 @@ func (e *explainer) insertRows(here func(row int) bool) string {
 		}
 		first = false
 		w.from = int(row.Open)
-		e.insertRow(&w, i)
+		p.explainRow(e, &w, i)
 	}
 	w.from = int(rows[len(rows)-1].Close) + 1
 	for _, s := range added {
@@ -79,8 +82,8 @@ func (e *explainer) insertRows(here func(row int) bool) string {
 	return w.rest()
 }
 
-func (e *explainer) insertRow(w *writer, i int) {
-	in, row := e.p.Insert, e.v.Args.Rows[i]
+func (p *Stamped) explainRow(e *explainer, w *writer, i int) {
+	in, row := p.Insert, e.v.Args.Rows[i]
 	for at, c := range e.v.Cells[row.First : row.First+row.Count] {
 		if in.stamps(at) && Asked(in.Value(e.v, i, at)) {
 			w.upTo(int(c.Start))
@@ -106,8 +109,8 @@ func (in *Insertion) stamps(at int) bool {
 	return at == in.ID || at == in.OrderNumber || at == in.Gene || at == in.Version
 }
 
-func (e *explainer) insertSet() string {
-	in := e.p.Insert
+func (p *Stamped) explainSet(e *explainer) string {
+	in := p.Insert
 	w := writer{text: e.v.Text}
 	if len(in.Added) > 0 {
 		w.upTo(e.v.Offset(in.List))
@@ -115,7 +118,7 @@ func (e *explainer) insertSet() string {
 			w.WriteString(" " + in.Table.Columns[in.Column(s)].Name + " = ?,")
 		}
 	}
-	for _, s := range e.p.Added {
+	for _, s := range p.Added {
 		w.upTo(e.v.Offset(s.At))
 		w.WriteString(s.Text)
 	}
@@ -134,21 +137,20 @@ func (v *Values) bounds(c *condition) (low, high stmt.Value) {
 	return low, high
 }
 
-// query says how the rows of an INSERT are found, and where they go.
-func (e *explainer) query(q *Query) {
+// explain says how the rows are found, and where they go.
+func (p *InsertQuery) explain(e *explainer) {
 	var args stmt.Args
-	read := q.Lex(e.v.Lexed)
-	args.Reset(read, nil)
-	inner := &explainer{p: e.p, m: e.m, v: &Values{Args: &args}, r: e.r}
-	inner.gathered(q.Gather)
+	args.Reset(p.Lex(e.v.Lexed), nil)
+	inner := &explainer{m: e.m, v: &Values{Args: &args}, r: e.r}
+	inner.gathered(p.Gather)
 	e.lines = append(e.lines, inner.lines...)
-	switch e.p.Place {
-	case Stamped:
-		root := q.Into.Root()
-		e.say("inserts", "its rows into %s, each by its %s, the %s, in one transaction", q.Into.TableName, root.Column.Name, root.Role)
-	case Everywhere:
-		e.say("inserts", "its rows into %s, on all registered shards, in one transaction", q.Into.TableName)
-	default:
-		e.say("inserts", "its rows into %s, on %s", q.Into.TableName, e.p.Shard)
+	switch p.Into.Kind {
+	case catalog.Sharded:
+		root := p.Into.Root()
+		e.say("inserts", "its rows into %s, each by its %s, the %s, in one transaction", p.Into.TableName, root.Column.Name, root.Role)
+	case catalog.Global:
+		e.say("inserts", "its rows into %s, on all registered shards, in one transaction", p.Into.TableName)
+	case catalog.Single:
+		e.say("inserts", "its rows into %s, on %s", p.Into.TableName, p.Into.Shard)
 	}
 }

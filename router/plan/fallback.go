@@ -13,13 +13,13 @@ import (
 // names nothing that is elsewhere than on the first shard, and nothing that would
 // stay behind on the connection, it goes there as it is, and the server answers in
 // its own words.
-func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
+func fallback(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 	var syntax *stmt.SyntaxError
 	if !errors.As(reason, &syntax) {
 		return nil, reason
 	}
 	if l.Blank() { // comments alone, whatever they name: the server says that there is nothing to do
-		return &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Statement: &stmt.Statement{Kind: stmt.Other}, Leaves: LeavesNothing}, nil
+		return &OneShard{Facts: Facts{Statement: &stmt.Statement{Kind: stmt.Other}, Leaves: LeavesNothing}, Shard: ctx.Catalog.First()}, nil
 	}
 	if err := ctx.Rights.unread(syntax); err != nil {
 		return nil, err
@@ -61,13 +61,11 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
 		return nil, refuse(NotAllowed, "%s; %s in it reaches the server rather than tables: connect to the shard for it",
 			syntax.Error(), strings.ToUpper(text.reaching(text.runs(object))))
 	case object == "database":
-		return &Plan{Place: Everywhere, Writes: true, Statement: &stmt.Statement{Kind: stmt.CreateSchema, Schema: name}}, nil
+		return &Schema{Facts{Writes: true, Statement: &stmt.Statement{Kind: stmt.CreateSchema, Schema: name}}}, nil
 	case object == "new database": // in place of one that there may be
-		return &Plan{Place: Everywhere, Writes: true, Statement: &stmt.Statement{
-			Kind: stmt.CreateSchema, Features: stmt.DropsSchema, Schema: name,
-		}}, nil
+		return &Schema{Facts{Writes: true, Statement: &stmt.Statement{Kind: stmt.CreateSchema, Features: stmt.DropsSchema, Schema: name}}}, nil
 	case text.pins() != 0:
-		return &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, Statement: noted(l, &stmt.Statement{Kind: text.pins()})}, nil
+		return &OneShard{Facts: Facts{Writes: true, Statement: noted(l, &stmt.Statement{Kind: text.pins()})}, Shard: ctx.Catalog.First()}, nil
 	case object == "program" && text.assignsFromTrigger():
 		return nil, refuse(Unsupported, "a trigger that names user variables: what it assigns to them would be lost to the session; use a column")
 	case text.loadsXML() && !slices.Contains(text.bare[2:min(len(text.bare), 4)], "local"):
@@ -76,19 +74,19 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (*Plan, error) {
 		s := text.left(object)
 		s.Kind = stmt.LoadData
 		l.Note(s)
-		return &Plan{Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, KeepsInsertID: true, Statement: s, Leaves: text.leaves(s, ctx)}, nil
+		return &OneShard{Facts: Facts{Writes: true, KeepsInsertID: true, Statement: s, Leaves: text.leaves(s, ctx)}, Shard: ctx.Catalog.First()}, nil
 	case state != "":
 		r := refuse(Unsupported, "%s; with %s in it, it may depend on the connection or change its state, so it can't be passed on unread", syntax.Error(), state)
 		r.Unread = true
 		return nil, r
 	}
 	left := noted(l, text.left(object))
-	p := &Plan{
-		Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, KeepsInsertID: true,
+	p := &OneShard{Shard: ctx.Catalog.First(), Facts: Facts{
+		Writes: true, KeepsInsertID: true,
 		ReadsInsertID: slices.Contains(text.bare, "last_insert_id") || slices.Contains(text.bare, "returning"), // rows don't say what was generated
 		Statement:     left, Leaves: text.leaves(left, ctx),
-	}
-	p.readsForRoutines()
+	}}
+	readsForRoutines(p)
 	return p, nil
 }
 

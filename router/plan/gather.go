@@ -66,17 +66,6 @@ type Filter struct {
 // TemporaryName is what the n-th table's temporary one is called.
 func TemporaryName(n int) string { return fmt.Sprintf("locus_gathered_%d", n) }
 
-// gather adds to the plan of a read how its rows can be gathered.
-func (p *Plan) gather(l *stmt.Lexed, ctx Context) {
-	if p.Place != Keyed || p.Writes || p.Statement.Kind != stmt.Select || p.Merge != nil && p.Merge.Kind == Concat && len(p.classes) < 2 && p.pinned == "" {
-		return
-	}
-	var reason *Refusal
-	if p.Gather, reason = planGather(l, p.Statement, ctx); reason != nil && p.Merge == nil && p.apart == nil {
-		p.NoMerge = reason
-	}
-}
-
 // planGather says how a SELECT may be gathered, or why it may not.
 func planGather(l *stmt.Lexed, s *stmt.Statement, ctx Context) (*Gathering, *Refusal) {
 	if what := ungatherable(s); what != "" {

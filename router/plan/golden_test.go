@@ -79,7 +79,7 @@ func (s *session) planned(t *testing.T, text string) string {
 		lines = ExplainError(err)
 	default:
 		lines = Explain(p, shopMap(t), s.values(l), &Route{})
-		lines = append(lines, remarks(p)...)
+		lines = append(lines, remarks(p.About())...)
 	}
 	var b strings.Builder
 	for _, line := range lines {
@@ -89,7 +89,7 @@ func (s *session) planned(t *testing.T, text string) string {
 }
 
 // remarks are what a session must know beside the route.
-func remarks(p *Plan) []Line {
+func remarks(p *Facts) []Line {
 	var words []string
 	for _, r := range []struct {
 		is   bool

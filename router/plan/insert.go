@@ -81,7 +81,17 @@ type rowKey struct {
 	at  int
 }
 
-func planInsert(s *stmt.Statement, ctx Context) (*Plan, error) {
+// Stamped is an INSERT into a sharded table: it runs by the genes of its rows, which get their generated values.
+type Stamped struct {
+	Facts
+	Insert *Insertion
+	// Added is spliced into the text wherever it runs.
+	Added []Splice
+}
+
+func (*Stamped) String() string { return "stamped" }
+
+func planInsert(s *stmt.Statement, ctx Context) (Plan, error) {
 	t, err := ctx.find(s.Insert.Table)
 	if err != nil {
 		return nil, err
@@ -107,18 +117,21 @@ func planInsert(s *stmt.Statement, ctx Context) (*Plan, error) {
 			return nil, err
 		}
 	}
-	p := &Plan{
-		Place: Stamped, Writes: true, Insert: in, Cacheable: true, Clock: s.Features&stmt.ReadsClock != 0 || in.defaultsToClock(),
+	facts := Facts{
+		Writes: true, Cacheable: true, Clock: s.Features&stmt.ReadsClock != 0 || in.defaultsToClock(),
 		ReadsInsertID: s.Features&stmt.ReadsInsertID != 0,
 		KeepsInsertID: s.Features&stmt.SetsInsertID != 0,
 	}
 	if len(s.Blocks) > 0 || s.Insert.FromSelect {
-		return p, p.query(s, t, in.Columns, ctx)
+		return planInsertQuery(facts, s, t, in.Columns, ctx)
 	}
+	p := &Stamped{Facts: facts, Insert: in}
 	if !s.Insert.HasList && s.Insert.Set == nil {
 		p.Added = append(p.Added, in.listed(s.Insert.ColumnsEnd))
 	}
-	return p, p.onDuplicate(s, t)
+	version, err := onDuplicate(s, t)
+	p.Added = append(p.Added, version...)
+	return p, err
 }
 
 // listed names the columns of an INSERT that names none, so that the shard reads
@@ -132,35 +145,38 @@ func (in *Insertion) listed(at stmt.Anchor) Splice {
 }
 
 // planPlainInsert takes tables that are not sharded.
-func planPlainInsert(s *stmt.Statement, t *catalog.Table, ctx Context) (*Plan, error) {
-	p := &Plan{
-		Place: Fixed, Shard: ctx.Catalog.First(), Writes: true, KeepsInsertID: true, Cacheable: true,
+func planPlainInsert(s *stmt.Statement, t *catalog.Table, ctx Context) (Plan, error) {
+	facts := Facts{
+		Writes: true, KeepsInsertID: true, Cacheable: true,
 		ReadsInsertID: s.Features&(stmt.ReadsInsertID|stmt.Returning) != 0, // rows don't say what was generated
 	}
+	one := &OneShard{Facts: facts, Shard: ctx.Catalog.First()}
 	if t != nil && t.Kind == catalog.Single {
-		p.Shard = t.Shard
+		one.Shard = t.Shard
 	}
+	p, all := Plan(one), (*Global)(nil)
 	if t != nil && t.Kind == catalog.Global {
-		p.Place, p.KeepsInsertID = Everywhere, false
-		if err := p.alike(s, t); err != nil {
+		all = &Global{Facts: facts}
+		all.KeepsInsertID = false
+		if err := all.alike(s, t); err != nil {
 			return nil, err
 		}
 		in, err := copied(s.Insert, t)
 		if err != nil {
 			return nil, err
 		}
-		p.Insert = in
+		p, all.Insert = all, in
 	}
 	if len(s.Blocks) == 0 {
 		return p, nil
 	}
-	err := p.insertSelect(s, ctx)
+	err := insertSelect(s, ctx, one.Shard, all)
 	if elsewhere(err) && t != nil && len(t.Columns) > 0 && s.Insert.FromSelect && len(s.Insert.Update) == 0 {
 		columns, err := columnsOf(s.Insert, t)
 		if err != nil {
 			return nil, err
 		}
-		return p, p.query(s, t, columns, ctx)
+		return planInsertQuery(*p.About(), s, t, columns, ctx)
 	}
 	return p, err
 }
@@ -171,17 +187,17 @@ func elsewhere(err error) bool {
 	return ok && r.Code == CrossShard
 }
 
-// insertSelect allows a query beside the insert where both are on one shard.
-func (p *Plan) insertSelect(s *stmt.Statement, ctx Context) error {
-	if p.Place == Everywhere && s.Insert.FromSelect && (s.Insert.Ignore || s.Kind == stmt.Replace || len(s.Insert.Update) > 0) {
+// insertSelect allows a query beside the insert where both are on one shard, or on all of them.
+func insertSelect(s *stmt.Statement, ctx Context, shard router.ShardName, all *Global) error {
+	if all != nil && s.Insert.FromSelect && (s.Insert.Ignore || s.Kind == stmt.Replace || len(s.Insert.Update) > 0) {
 		return refuse(Unsupported, "rows of a query that replace each other in a global table, in whichever order a shard finds them: read the rows, then insert them")
 	}
 	sc, err := newScope(s, ctx)
 	if err != nil {
 		return err
 	}
-	if p.Insert != nil && p.Insert.numbered >= 0 && s.Insert.FromSelect {
-		return refuse(CrossShard, "INSERT from a query into global table %s, whose column %s is AUTO_INCREMENT: read the rows, then insert them", p.Insert.Table.TableName, p.Insert.name(p.Insert.numbered))
+	if all != nil && all.Insert != nil && all.Insert.numbered >= 0 && s.Insert.FromSelect {
+		return refuse(CrossShard, "INSERT from a query into global table %s, whose column %s is AUTO_INCREMENT: read the rows, then insert them", all.Insert.Table.TableName, all.Insert.name(all.Insert.numbered))
 	}
 	for i := range sc.nodes {
 		n := &sc.nodes[i]
@@ -190,10 +206,10 @@ func (p *Plan) insertSelect(s *stmt.Statement, ctx Context) error {
 		case n.sharded():
 			return refuse(CrossShard, "INSERT from a query on sharded table %s: read the rows, then insert them", n.table.TableName)
 		case n.global():
-		case p.Place == Everywhere:
+		case all != nil:
 			return refuse(CrossShard, "INSERT into a global table from a table that is not on every shard: read the rows, then insert them")
-		case sc.shardOf(n) != p.Shard:
-			return refuse(CrossShard, "INSERT into a table of shard %s from a table of shard %s: read the rows, then insert them", p.Shard, sc.shardOf(n))
+		case sc.shardOf(n) != shard:
+			return refuse(CrossShard, "INSERT into a table of shard %s from a table of shard %s: read the rows, then insert them", shard, sc.shardOf(n))
 		}
 	}
 	return nil
@@ -207,27 +223,27 @@ func (sc *scope) shardOf(n *node) router.ShardName {
 	return sc.ctx.Catalog.First()
 }
 
-// onDuplicate checks and completes ON DUPLICATE KEY UPDATE.
-func (p *Plan) onDuplicate(s *stmt.Statement, t *catalog.Table) error {
+// onDuplicate checks ON DUPLICATE KEY UPDATE, and gives what completes it.
+func onDuplicate(s *stmt.Statement, t *catalog.Table) ([]Splice, error) {
 	if len(s.Insert.Update) == 0 {
-		return nil
+		return nil, nil
 	}
 	versioned := false
 	for _, a := range s.Insert.Update {
 		i, ok := t.Column(a.Column.Name)
 		if !ok {
-			return refuse(UnknownColumn, "Unknown column '%s' in table %s", a.Column.Name, t.TableName)
+			return nil, refuse(UnknownColumn, "Unknown column '%s' in table %s", a.Column.Name, t.TableName)
 		}
 		if _, isKey := t.KeyOf(a.Column.Name); isKey && !a.Same {
-			return refuse(KeyChange, "ON DUPLICATE KEY UPDATE of column %s, which decides where a row of %s lives: leave it out", a.Column.Name, t.TableName)
+			return nil, refuse(KeyChange, "ON DUPLICATE KEY UPDATE of column %s, which decides where a row of %s lives: leave it out", a.Column.Name, t.TableName)
 		}
 		versioned = versioned || i == t.VersionColumn
 	}
-	if t.VersionColumn >= 0 && !versioned {
-		column := quote(t.Columns[t.VersionColumn].Name)
-		p.Added = append(p.Added, Splice{s.Insert.End, ", " + column + " = " + column + " + 1"})
+	if t.VersionColumn < 0 || versioned {
+		return nil, nil
 	}
-	return nil
+	column := quote(t.Columns[t.VersionColumn].Name)
+	return []Splice{{s.Insert.End, ", " + column + " = " + column + " + 1"}}, nil
 }
 
 func insertion(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
@@ -378,7 +394,7 @@ func (in *Insertion) Find(l orderid.Layout, id orderid.ID) string {
 
 // Returned refuses RETURNING, and LAST_INSERT_ID(expression), of rows that several
 // shards would answer with.
-func (p *Plan) Returned(shards int) error {
+func (p *Stamped) Returned(shards int) error {
 	switch f := p.Statement.Features; {
 	case shards < 2:
 		return nil

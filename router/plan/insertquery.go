@@ -8,15 +8,26 @@ import (
 	"locus/router/stmt"
 )
 
-// Query is an INSERT's query whose rows come from several shards, or go to them:
-// it is answered over gathered rows, and its rows are inserted as if they had been
-// written as VALUES.
-type Query struct {
+// InsertQuery is an INSERT of a query's rows that come from several shards, or go to them: the query is answered over gathered
+// rows, and its rows are inserted as if they had been written as VALUES.
+type InsertQuery struct {
+	Facts
 	// Start is where it begins, and End where it ends. What stands before is the head
 	// of each INSERT, and what stands behind its tail.
 	Start, End stmt.Anchor
 	Gather     *Gathering
 	Destination
+}
+
+func (p *InsertQuery) String() string {
+	switch p.Into.Kind {
+	case catalog.Sharded:
+		return "stamped"
+	case catalog.Global:
+		return "everywhere"
+	case catalog.Single:
+	}
+	return "fixed"
 }
 
 // Destination is where rows from elsewhere go.
@@ -26,19 +37,19 @@ type Destination struct {
 	Columns []int
 }
 
-// query notes that an INSERT's rows come from a query whose rows are not where they
-// go, if it is one that can be answered apart.
-func (p *Plan) query(s *stmt.Statement, t *catalog.Table, columns []int, ctx Context) error {
+// planInsertQuery plans an INSERT whose rows come from a query and are not where they go, if it is one that can be answered
+// apart.
+func planInsertQuery(facts Facts, s *stmt.Statement, t *catalog.Table, columns []int, ctx Context) (Plan, error) {
 	switch in := s.Insert; {
 	case !in.FromSelect:
-		return refuse(Unsupported, "INSERT into %s table %s with a query among its values: read the values, then insert them", t.Kind, t.TableName)
+		return nil, refuse(Unsupported, "INSERT into %s table %s with a query among its values: read the values, then insert them", t.Kind, t.TableName)
 	case s.Features&stmt.Returning != 0:
-		return refuse(Unsupported, "RETURNING in an INSERT into %s table %s from a query: read the rows in a statement of their own", t.Kind, t.TableName)
+		return nil, refuse(Unsupported, "RETURNING in an INSERT into %s table %s from a query: read the rows in a statement of their own", t.Kind, t.TableName)
 	case !in.Placed:
-		return refuse(Unsupported, "such an INSERT into %s table %s from a query: write INSERT INTO … (…) SELECT …", t.Kind, t.TableName)
+		return nil, refuse(Unsupported, "such an INSERT into %s table %s from a query: write INSERT INTO … (…) SELECT …", t.Kind, t.TableName)
 	}
-	p.Query = &Query{Start: s.Insert.Query, End: s.Insert.Tail, Destination: Destination{t, columns}}
-	return updatesAlone(s, t, ctx)
+	p := &InsertQuery{Facts: facts, Start: s.Insert.Query, End: s.Insert.Tail, Destination: Destination{t, columns}}
+	return p, updatesAlone(s, t, ctx)
 }
 
 // updatesAlone refuses an ON DUPLICATE KEY UPDATE that would mean something else, or
@@ -56,7 +67,8 @@ func updatesAlone(s *stmt.Statement, t *catalog.Table, ctx Context) error {
 			return refuse(Unsupported, "column %s in ON DUPLICATE KEY UPDATE of an INSERT into %s from a query, which may be the query's: write VALUES(column)", c.Name, t.TableName)
 		}
 	}
-	return (&Plan{}).onDuplicate(s, t)
+	_, err := onDuplicate(s, t)
+	return err
 }
 
 // hasColumn tells whether the query that the rows come from may have such a column.
@@ -78,16 +90,12 @@ func hasColumn(blocks []*stmt.Block, c stmt.ColumnRef, ctx Context) bool {
 	return false
 }
 
-// gatherQuery says how the query of an INSERT is answered.
-func (p *Plan) gatherQuery(l *stmt.Lexed, ctx Context) error {
-	if p.Query == nil {
-		return nil
-	}
-	read := p.Query.Lex(l)
+// gather says how the query is answered.
+func (p *InsertQuery) gather(l *stmt.Lexed, ctx Context) error {
+	read := p.Lex(l)
 	inner, err := stmt.Parse(read)
 	if err != nil || inner.Kind != stmt.Select {
-		t := p.Query.Into
-		return refuse(Unsupported, "an INSERT into %s table %s from what is no SELECT: write INSERT INTO … (…) SELECT …", t.Kind, t.TableName)
+		return refuse(Unsupported, "an INSERT into %s table %s from what is no SELECT: write INSERT INTO … (…) SELECT …", p.Into.Kind, p.Into.TableName)
 	}
 	if l.Params > read.Params {
 		return refuse(Unsupported, "placeholders in ON DUPLICATE KEY UPDATE of an INSERT from a query over several shards: select the values, and write VALUES(column)")
@@ -96,14 +104,14 @@ func (p *Plan) gatherQuery(l *stmt.Lexed, ctx Context) error {
 	if reason != nil {
 		return reason
 	}
-	p.Query.Gather = g
+	p.Gather = g
 	return nil
 }
 
 // Lex reads the query's own text.
-func (q *Query) Lex(l *stmt.Lexed) *stmt.Lexed {
+func (p *InsertQuery) Lex(l *stmt.Lexed) *stmt.Lexed {
 	read := new(stmt.Lexed)
-	read.Lex(slices.Clone(l.Text[l.Offset(q.Start):l.Offset(q.End)]), l.Mode)
+	read.Lex(slices.Clone(l.Text[l.Offset(p.Start):l.Offset(p.End)]), l.Mode)
 	return read
 }
 

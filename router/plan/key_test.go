@@ -72,7 +72,7 @@ func TestPlansHoldForTheirKey(t *testing.T) {
 			l := lexedText(s.text, s.session.mode)
 			ctx := Context{Catalog: c, Schema: s.session.schema}
 			p, err := Make(l, ctx)
-			if err != nil || !p.Cacheable {
+			if err != nil || !p.About().Cacheable {
 				continue
 			}
 			cached++

@@ -83,9 +83,12 @@ func leavesDefinition(s *stmt.Statement) Leaves {
 
 // readsForRoutines has stored code find the session's LAST_INSERT_ID(), and not that
 // of whoever had the connection before, and the session learn what it is afterwards.
-func (p *Plan) readsForRoutines() {
-	if (p.Leaves == LeavesRoutine || p.Leaves == LeavesUnknown) && (p.Place == Fixed || p.Place == Any) {
-		p.ReadsInsertID, p.KeepsInsertID = true, true
+func readsForRoutines(p Plan) {
+	switch p.(type) {
+	case *OneShard, *AnyShard:
+		if f := p.About(); f.Leaves == LeavesRoutine || f.Leaves == LeavesUnknown {
+			f.ReadsInsertID, f.KeepsInsertID = true, true
+		}
 	}
 }
 

@@ -90,8 +90,8 @@ func TestLeaves(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if p.Leaves != want {
-			t.Errorf("%s leaves %s, want %s", text, p.Leaves, want)
+		if got := p.About().Leaves; got != want {
+			t.Errorf("%s leaves %s, want %s", text, got, want)
 		}
 	}
 }

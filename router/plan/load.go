@@ -12,6 +12,7 @@ import (
 // file into a temporary table, so that fields, lines and SET mean what they mean to
 // servers; its rows are inserted as if they had been written as VALUES.
 type Load struct {
+	Facts
 	// Destination has the columns that are filled, and those that must have a value,
 	// for which LOAD DATA has one and INSERT has none.
 	Destination
@@ -20,6 +21,8 @@ type Load struct {
 	// generated are the columns in which NULL is no value but asks for one.
 	generated []int
 }
+
+func (*Load) String() string { return "everywhere" }
 
 // Temporary is the table that the file is read into. It hides the table itself, whose
 // name servers have in their warnings. It has no key: which rows there are already
@@ -77,7 +80,7 @@ func unloadable(load *stmt.Loading) error {
 	return nil
 }
 
-func planLoad(s *stmt.Statement, t *catalog.Table) (*Plan, error) {
+func planLoad(s *stmt.Statement, t *catalog.Table) (Plan, error) {
 	in := s.Load
 	switch {
 	case in == nil:
@@ -94,7 +97,8 @@ func planLoad(s *stmt.Statement, t *catalog.Table) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Plan{Place: Everywhere, Writes: true, Load: load}, nil
+	load.Writes = true
+	return load, nil
 }
 
 // loaded gives the columns that a LOAD DATA fills. An INSERT of them must be one
@@ -140,7 +144,7 @@ func (load *Load) stamped(list *stmt.Insertion) error {
 	return nil
 }
 
-func (e *explainer) load(load *Load) {
+func (load *Load) explain(e *explainer) {
 	e.say("load", "the first shard reads the file into a temporary table, and its rows are inserted as by %s", load.Head())
 	if load.Into.Kind == catalog.Sharded {
 		root := load.Into.Root()

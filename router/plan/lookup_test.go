@@ -80,7 +80,7 @@ func (s surroundings) lookUp(t testing.TB, sql string) func() int {
 		p := cache.Get(l.Key)
 		args.Reset(&l, nil)
 		v = Values{Args: &args}
-		if err := p.Route(m, &v, &route); err != nil {
+		if err := p.(*Read).Route(m, &v, &route); err != nil {
 			t.Fatal(err)
 		}
 		return len(route.Shards)

@@ -27,9 +27,9 @@ func TestSortKeys(t *testing.T) {
 			t.Fatalf("%s: %v", text, err)
 		}
 		got := "refused"
-		if p.Merge != nil {
+		if m := p.(*Read).Merge; m != nil {
 			var keys []string
-			for _, k := range p.Merge.Keys {
+			for _, k := range m.Keys {
 				key := fmt.Sprintf("column %d", k.Column)
 				if k.Hidden {
 					key = fmt.Sprintf("hidden %d", k.Column)

@@ -162,20 +162,20 @@ func (c Context) noteStored(s *stmt.Statement) {
 
 // UnlistedRoutine tells whether a statement calls what no shard had when they were last
 // looked at. It may be the servers' own.
-func (p *Plan) UnlistedRoutine(c Context) bool {
-	return c.Catalog.Listed() && slices.ContainsFunc(p.Statement.Called, func(call stmt.Called) bool {
+func (f *Facts) UnlistedRoutine(c Context) bool {
+	return c.Catalog.Listed() && slices.ContainsFunc(f.Statement.Called, func(call stmt.Called) bool {
 		return !call.Own && !c.Catalog.Stores(c.Schema, call.Schema, call.Name)
 	})
 }
 
 // UnlistedTable tells the same of a table or view that it reads or changes.
-func (p *Plan) UnlistedTable(c Context) bool {
-	switch p.Statement.Kind {
+func (f *Facts) UnlistedTable(c Context) bool {
+	switch f.Statement.Kind {
 	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete, stmt.LoadData, stmt.Lock, stmt.Other:
 	default:
 		return false
 	}
-	return slices.ContainsFunc(tablesOf(p.Statement), func(name stmt.TableName) bool {
+	return slices.ContainsFunc(tablesOf(f.Statement), func(name stmt.TableName) bool {
 		full := c.full(name)
 		return full.Schema != "" && !c.temporary(full) && !c.Catalog.Knows(full)
 	})

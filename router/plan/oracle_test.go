@@ -660,13 +660,15 @@ func oracleRoute(t *rapid.T, c *catalog.Catalog, m *router.Map, text string) (sh
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	if p.Place != Keyed {
-		return nil, p.Place == Any
+	read, ok := p.(*Read)
+	if !ok {
+		_, anywhere := p.(*AnyShard)
+		return nil, anywhere
 	}
 	var a stmt.Args
 	a.Reset(l, nil)
 	var r Route
-	if err := p.Route(m, &Values{Args: &a}, &r); err != nil {
+	if err := read.Route(m, &Values{Args: &a}, &r); err != nil {
 		return nil, false
 	}
 	return r.Shards, true

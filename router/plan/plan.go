@@ -10,35 +10,18 @@ import (
 	"locus/router/stmt"
 )
 
-// Place says where a statement runs.
-type Place uint8
+// Plan says what is done with every statement of one key. It is one of the types of this package that embed [Facts], and
+// immutable once made.
+type Plan interface {
+	// About is what every plan says of its statement.
+	About() *Facts
+	// String is where it runs, in a word, as logs and traces have it.
+	String() string
+	explain(e *explainer)
+}
 
-const (
-	// Session: the session itself answers it (SET, BEGIN, USE …).
-	Session Place = iota
-	// Fixed: on the shard named by Plan.Shard.
-	Fixed
-	// Any: on whichever shard is at hand, since each would answer alike.
-	Any
-	// Everywhere: on all registered shards.
-	Everywhere
-	// Keyed: where the genes of its keys are.
-	Keyed
-	// Stamped: an INSERT into a sharded table, by the genes of its rows.
-	Stamped
-	// Rewritten: the session puts what it knows itself into the text, and plans
-	// that.
-	Rewritten
-)
-
-var placeWords = [...]string{"session", "fixed", "any", "everywhere", "keyed", "stamped", "rewritten"}
-
-func (p Place) String() string { return placeWords[p] }
-
-// Plan says what is done with every statement of one key. It is immutable.
-type Plan struct {
-	Place     Place
-	Shard     router.ShardName // Fixed
+// Facts are what every plan says of its statement.
+type Facts struct {
 	Statement *stmt.Statement
 	// Writes: rows or schemas change.
 	Writes bool
@@ -54,44 +37,14 @@ type Plan struct {
 	// Clock: it may put the time into rows, so all shards that change some must be told
 	// the same. Of the defaults of rows that are split it says nothing.
 	Clock bool
-	// Insert is the rest of a Stamped plan. Of an INSERT into a global table it is what
-	// must be looked at in its rows; nil: nothing.
-	Insert *Insertion
-	// Query is where the rows of an INSERT come from, if not from its text and not
-	// from where they go.
-	Query *Query
-	// Load is the rest of a LOAD DATA whose rows go to several shards.
-	Load *Load
-	// Merge says how several shards' answers become one; nil if they can't, for
-	// the reason NoMerge.
-	Merge   *Merge
-	NoMerge *Refusal
-	// Gather says how several shards' rows are read where there is no Merge, or
-	// where they must be joined with each other; nil if they can't be.
-	Gather *Gathering
-	// Spreads: a change that may run on several shards, each of its own rows, where
-	// the user may do that.
-	Spreads bool
-	// Stays: it may not run while genes are on the move.
-	Stays bool
 	// Leaves is what stays behind on the connections that it runs on.
 	Leaves Leaves
 	// Unfiltered: an UPDATE or DELETE without a condition.
 	Unfiltered bool
-	// Added is spliced into the text wherever it runs.
-	Added []Splice
-	// LockTables is what LOCK TABLES locks on each shard.
-	LockTables map[router.ShardName][]stmt.LockTable
-
-	// Owned narrows the statement to the rows that their shards own; nil where
-	// that has no place in the text.
-	Owned *Owned
-
-	classes []class
-	agree   []agreement
-	pinned  router.ShardName // the shard of single tables beside sharded ones
-	apart   *Refusal         // why no shard can have all tables
 }
+
+// About implements Plan.
+func (f *Facts) About() *Facts { return f }
 
 // Splice is text put at a place of the statement's.
 type Splice struct {
@@ -132,7 +85,7 @@ func (c Context) rewrites(s *stmt.Statement) bool {
 
 // Make reads and plans the text in l. The error is a *Refusal, or a
 // *stmt.SyntaxError that the server should put in its own words (see Fallback).
-func Make(l *stmt.Lexed, ctx Context) (*Plan, error) {
+func Make(l *stmt.Lexed, ctx Context) (Plan, error) {
 	if u, ok := errors.AsType[*stmt.Uncertain](l.Err); ok {
 		return nil, refuse(UncertainText, "%s", u.Error())
 	}
@@ -163,18 +116,19 @@ func Make(l *stmt.Lexed, ctx Context) (*Plan, error) {
 		return nil, refuse(NotAllowed, "%s() reaches the server rather than tables: connect to the shard for it", s.Reaches)
 	}
 	if ctx.rewrites(s) {
-		if err := ofTheServer(s, &Plan{}, ctx); err != nil {
+		if err := ofTheServer(s, false, ctx); err != nil {
 			return nil, err
 		}
-		return &Plan{Place: Rewritten, Statement: s}, nil
+		return &Rewritten{Facts{Statement: s}}, nil
 	}
 	p, err := build(s, ctx)
 	if err != nil {
-		p = &Plan{Place: Fixed} // what may not be done need not be explained
+		p = &OneShard{} // what may not be done need not be explained
 	}
-	p.Statement, p.Leaves = s, leaves(s, ctx)
-	p.readsForRoutines()
-	if denied := ctx.Rights.check(l, p, ctx); denied != nil {
+	facts := p.About()
+	facts.Statement, facts.Leaves = s, leaves(s, ctx)
+	readsForRoutines(p)
+	if denied := ctx.Rights.check(l, facts, ctx); denied != nil {
 		return nil, denied
 	}
 	if denied := ctx.Rights.narrow(l, p, ctx); denied != nil {
@@ -183,15 +137,19 @@ func Make(l *stmt.Lexed, ctx Context) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := ofTheServer(s, p, ctx); err != nil {
+	if err := ofTheServer(s, facts.Writes, ctx); err != nil {
 		return nil, err
 	}
-	p.gather(l, ctx)
-	if err := p.gatherQuery(l, ctx); err != nil {
-		return nil, err
+	switch p := p.(type) {
+	case *Read:
+		p.gather(l, ctx)
+	case *InsertQuery:
+		if err := p.gather(l, ctx); err != nil {
+			return nil, err
+		}
 	}
-	p.Reserved = p.Writes && reserved(s, ctx)
-	p.Cacheable = p.Cacheable && !l.Uncacheable && !s.Verbatim
+	facts.Reserved = facts.Writes && reserved(s, ctx)
+	facts.Cacheable = facts.Cacheable && !l.Uncacheable && !s.Verbatim
 	return p, nil
 }
 
@@ -213,7 +171,7 @@ func reserved(s *stmt.Statement, ctx Context) bool {
 	return s.Kind == stmt.CreateSchema && strings.EqualFold(s.Schema, stmt.Own)
 }
 
-func build(s *stmt.Statement, ctx Context) (*Plan, error) {
+func build(s *stmt.Statement, ctx Context) (Plan, error) {
 	if err := unsupported(s); err != nil {
 		return nil, err
 	}
@@ -228,11 +186,11 @@ func build(s *stmt.Statement, ctx Context) (*Plan, error) {
 	case stmt.Show:
 		return planShow(s, ctx)
 	case stmt.CreateSchema:
-		return &Plan{Place: Everywhere, Writes: true}, nil
+		return &Schema{Facts{Writes: true}}, nil
 	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.Savepoint, stmt.ShowWarnings, stmt.Unlock:
-		return &Plan{Place: Session, Cacheable: true}, nil
+		return &Local{Facts: Facts{Cacheable: true}}, nil
 	case stmt.Set, stmt.Use, stmt.Explain, stmt.Kill, stmt.TextPrepare, stmt.Diagnose: // their values are read from the text
-		return &Plan{Place: Session}, nil
+		return &Local{}, nil
 	case stmt.Lock:
 		return planLock(s, ctx)
 	case stmt.DDL, stmt.Other, stmt.Call, stmt.LoadData, stmt.Account, stmt.Admin, stmt.Handler, stmt.XA:
@@ -261,23 +219,23 @@ func unsupported(s *stmt.Statement) error {
 
 // planShow sends SHOW and DESCRIBE to the first shard, which has every schema
 // and every table but the single ones of other shards.
-func planShow(s *stmt.Statement, ctx Context) (*Plan, error) {
+func planShow(s *stmt.Statement, ctx Context) (Plan, error) {
 	shard := ctx.Catalog.First()
 	if len(s.Tables) == 1 {
 		if t, err := ctx.find(s.Tables[0]); err == nil && t != nil && t.Kind == catalog.Single {
 			shard = t.Shard
 		}
 	}
-	return &Plan{Place: Fixed, Shard: shard, Metadata: true, Cacheable: true}, nil
+	return &OneShard{Facts: Facts{Metadata: true, Cacheable: true}, Shard: shard}, nil
 }
 
 // planOther takes statements of which the tables are all that is known.
-func planOther(s *stmt.Statement, ctx Context) (*Plan, error) {
+func planOther(s *stmt.Statement, ctx Context) (Plan, error) {
 	if s.Features&stmt.TemporaryTable != 0 {
 		return planTemporary(s, ctx)
 	}
 	if all, err := ctx.allSpread(s); err != nil || all {
-		return &Plan{Place: Everywhere, Writes: true, Stays: true}, err
+		return &Definition{Facts{Writes: true}}, err
 	}
 	shard := router.ShardName("")
 	for _, name := range s.Tables {
@@ -290,7 +248,7 @@ func planOther(s *stmt.Statement, ctx Context) (*Plan, error) {
 		case t == nil:
 		case s.Features&stmt.SwitchesKeys != 0 && t.Kind != catalog.Single:
 			// InnoDB has no such switch; a dump has it around its rows.
-			return &Plan{Place: Session}, nil
+			return &Local{}, nil
 		case s.Kind == stmt.LoadData && t.Kind != catalog.Single:
 			return planLoad(s, t)
 		case t.Kind != catalog.Single:
@@ -306,7 +264,8 @@ func planOther(s *stmt.Statement, ctx Context) (*Plan, error) {
 	if shard == "" {
 		shard = ctx.Catalog.First()
 	}
-	return &Plan{Place: Fixed, Shard: shard, Writes: true, KeepsInsertID: true, ReadsInsertID: s.Features&stmt.ReadsInsertID != 0 || s.Kind == stmt.LoadData}, nil
+	facts := Facts{Writes: true, KeepsInsertID: true, ReadsInsertID: s.Features&stmt.ReadsInsertID != 0 || s.Kind == stmt.LoadData}
+	return &OneShard{Facts: facts, Shard: shard}, nil
 }
 
 // undone refuses a statement on a table whose rows are on several shards, and says

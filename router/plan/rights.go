@@ -93,13 +93,13 @@ func (r *Rights) unread(reason error) error {
 	return &Denied{erTableDenied, fmt.Sprintf("command denied to user '%s'@'%%': %v, and so it isn't known what it would do", r.User, reason)}
 }
 
-// check holds a plan to the rights.
-func (r *Rights) check(l *stmt.Lexed, p *Plan, ctx Context) error {
+// check holds a statement to the rights.
+func (r *Rights) check(l *stmt.Lexed, f *Facts, ctx Context) error {
 	if r == nil {
 		return nil
 	}
-	s, command := p.Statement, firstWord(l)
-	if err := r.checkKind(s, p, command); err != nil {
+	s, command := f.Statement, firstWord(l)
+	if err := r.checkKind(s, f.Writes, command); err != nil {
 		return err
 	}
 	if s.Schema != "" {
@@ -126,7 +126,7 @@ func (r *Rights) invokes(view catalog.TableName) error {
 }
 
 // checkKind is about what is done, wherever.
-func (r *Rights) checkKind(s *stmt.Statement, p *Plan, command string) error {
+func (r *Rights) checkKind(s *stmt.Statement, writes bool, command string) error {
 	table := ""
 	if tables := tablesOf(s); len(tables) > 0 {
 		table = tables[0].Name
@@ -138,7 +138,7 @@ func (r *Rights) checkKind(s *stmt.Statement, p *Plan, command string) error {
 		return r.deniedTable(command, table)
 	case s.Kind == stmt.CreateSchema && (r.NoDDL || r.ReadOnly || !r.allowsDatabase(s.Schema)):
 		return &Denied{erDatabaseDenied, fmt.Sprintf("Access denied for user '%s'@'%%' to database '%s'", r.User, s.Schema)}
-	case r.ReadOnly && (p.Writes || s.Features&stmt.Locking != 0 || locksToWrite(s)):
+	case r.ReadOnly && (writes || s.Features&stmt.Locking != 0 || locksToWrite(s)):
 		return r.deniedTable(command, table)
 	}
 	return nil

@@ -54,7 +54,7 @@ func TestWhatIsAskedForIsNarrowed(t *testing.T) {
 			continue
 		}
 		got, from := "", 0
-		for _, s := range p.Added {
+		for _, s := range p.(*OneShard).Added {
 			got += text[from:l.Offset(s.At)] + s.Text
 			from = l.Offset(s.At)
 		}

@@ -9,6 +9,17 @@ import (
 	"locus/router/stmt"
 )
 
+// Keyed is what tells where the rows of a statement on sharded tables are.
+type Keyed struct {
+	// Owned narrows the statement to the rows that their shards own; nil where
+	// that has no place in the text.
+	Owned *Owned
+
+	classes []class
+	pinned  router.ShardName // the shard of single tables beside sharded ones
+	apart   *Refusal         // why no shard can have all tables
+}
+
 // class is a group of sharded tables whose rows have one gene, and what the
 // statement says of that gene.
 type class struct {
@@ -129,20 +140,8 @@ func (v *Values) variable(name string) stmt.Value {
 	return v.UserVariable(name)
 }
 
-// Route finds the shards of a Keyed plan. It is safe for concurrent use with
-// different routes. The error is a *Refusal.
-func (p *Plan) Route(m *router.Map, v *Values, out *Route) error {
-	if err := p.Locate(m, v, out); err != nil {
-		return err
-	}
-	if len(out.Shards) > 1 && p.Merge == nil && !p.Spreads {
-		return p.NoMerge
-	}
-	return p.agreed(v, out)
-}
-
-// Locate is Route for a read whose answers are not to become one.
-func (p *Plan) Locate(m *router.Map, v *Values, out *Route) error {
+// Locate finds the shards of the rows, whatever becomes of the shards' answers.
+func (p *Keyed) Locate(m *router.Map, v *Values, out *Route) error {
 	out.reset()
 	if p.apart != nil {
 		out.All = true
@@ -167,7 +166,7 @@ func (p *Plan) Locate(m *router.Map, v *Values, out *Route) error {
 
 // together demands that another class is on the one shard of those before. A
 // class without rows is everywhere alike.
-func (p *Plan) together(m *router.Map, i int, v *Values, out *Route) *Refusal {
+func (p *Keyed) together(m *router.Map, i int, v *Values, out *Route) *Refusal {
 	var other Route
 	other.class(m, p.classes[i].cond, v)
 	out.Genes = append(out.Genes, other.Genes...)
@@ -187,7 +186,7 @@ func (p *Plan) together(m *router.Map, i int, v *Values, out *Route) *Refusal {
 }
 
 // pin demands the shard of the single tables beside sharded ones.
-func (p *Plan) pin(m *router.Map, out *Route) *Refusal {
+func (p *Keyed) pin(m *router.Map, out *Route) *Refusal {
 	if len(out.Shards) == 0 {
 		if at := slices.Index(m.Shards(), p.pinned); at >= 0 {
 			out.Shards = append(out.Shards, at)
@@ -198,6 +197,20 @@ func (p *Plan) pin(m *router.Map, out *Route) *Refusal {
 		return nil
 	}
 	return refuse(CrossShard, "it joins a table that lives on shard %s with rows that live elsewhere: read them in two statements", p.pinned)
+}
+
+// onlyGene gives the gene that all rows have which the statement may concern, if that
+// is known.
+func (r *Route) onlyGene() (only gene.Gene, one bool) {
+	if r.All || len(r.Genes) == 0 || len(r.ranges) > 0 {
+		return 0, false
+	}
+	for _, g := range r.Genes {
+		if g != r.Genes[0] {
+			return 0, false
+		}
+	}
+	return r.Genes[0], true
 }
 
 // class fills the route from one class's condition.

@@ -54,20 +54,22 @@ var shown = map[string]naming{
 }
 
 // narrow has a statement that asks what there is answer with what the user may use.
-func (r *Rights) narrow(l *stmt.Lexed, p *Plan, ctx Context) error {
-	switch {
-	case r == nil || r.Databases == nil && r.Tables == nil:
+func (r *Rights) narrow(l *stmt.Lexed, p Plan, ctx Context) error {
+	if r == nil || r.Databases == nil && r.Tables == nil {
 		return nil
-	case p.Statement.Kind == stmt.Show:
-		r.narrowShow(p, ctx)
+	}
+	s := p.About().Statement
+	one, _ := p.(*OneShard)
+	if s.Kind == stmt.Show {
+		r.narrowShow(one, ctx)
 		return nil
 	}
 	asks := false
-	for _, t := range tablesOf(p.Statement) {
+	for _, t := range tablesOf(s) {
 		if !strings.EqualFold(ctx.schemaOf(t), "information_schema") || general[strings.ToLower(t.Name)] {
 			continue
 		}
-		if _, ok := described[strings.ToLower(t.Name)]; !ok || p.Statement.Kind != stmt.Select {
+		if _, ok := described[strings.ToLower(t.Name)]; !ok || s.Kind != stmt.Select {
 			return r.deniedTable("SELECT", t.Name)
 		}
 		asks = true
@@ -75,14 +77,14 @@ func (r *Rights) narrow(l *stmt.Lexed, p *Plan, ctx Context) error {
 	if !asks {
 		return nil
 	}
-	return r.narrowSelect(l, p, ctx)
+	return r.narrowSelect(l, one, ctx)
 }
 
 // narrowSelect puts what has only the rows that the user may see in the place of
 // each table.
-func (r *Rights) narrowSelect(l *stmt.Lexed, p *Plan, ctx Context) error {
+func (r *Rights) narrowSelect(l *stmt.Lexed, p *OneShard, ctx Context) error {
 	places, err := stmt.FindPlaces(l)
-	if err != nil || len(p.Added) > 0 || p.Place != Fixed {
+	if err != nil || p == nil || len(p.Added) > 0 {
 		return r.unread(fmt.Errorf("a statement about information_schema of this shape is not taken apart"))
 	}
 	for _, at := range places.Tables {
@@ -105,7 +107,7 @@ func (r *Rights) narrowSelect(l *stmt.Lexed, p *Plan, ctx Context) error {
 
 // narrowShow adds a condition to a SHOW. One about a single database has none if the
 // user may use all of it.
-func (r *Rights) narrowShow(p *Plan, ctx Context) {
+func (r *Rights) narrowShow(p *OneShard, ctx Context) {
 	list := p.Statement.Listed
 	if list == nil {
 		return

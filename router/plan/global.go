@@ -7,9 +7,29 @@ import (
 	"locus/router/stmt"
 )
 
+// Global changes global tables, alike on every shard, in one transaction.
+type Global struct {
+	Facts
+	// Insert is what must be looked at in the rows of an INSERT; nil: nothing.
+	Insert *Insertion
+}
+
+func (*Global) String() string { return "everywhere" }
+
+func (p *Global) explain(e *explainer) {
+	if err := p.Alike(e.v); err != nil {
+		e.refusal(err)
+		return
+	}
+	e.everywhere()
+	if p.Clock {
+		e.say("time", "the proxy's, the same on all of them")
+	}
+}
+
 // alike refuses changes of a global table that would come out differently on each
 // shard. What they read of the clock is made the same by who runs them: see Clock.
-func (p *Plan) alike(s *stmt.Statement, t *catalog.Table) error {
+func (p *Global) alike(s *stmt.Statement, t *catalog.Table) error {
 	what := ""
 	switch {
 	case s.Features&stmt.Returning != 0:
@@ -29,6 +49,24 @@ func (p *Plan) alike(s *stmt.Statement, t *catalog.Table) error {
 		p.Clock = p.Clock || t.Columns[i].ReadsClock()
 	}
 	return defaultsAlike(s, t)
+}
+
+// copiesAlike refuses an UPDATE or DELETE of global tables that would come out
+// differently on each shard.
+func (p *Global) copiesAlike(s *stmt.Statement, sc *scope) error {
+	for i := range sc.nodes {
+		n := &sc.nodes[i]
+		if !n.global() || !n.ref.Written {
+			continue
+		}
+		if err := p.alike(s, n.table); err != nil {
+			return err
+		}
+		if err := joinedAlike(s, n.table); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // defaultsAlike refuses DEFAULT of a column where each shard would make another value.
@@ -109,9 +147,9 @@ func copied(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
 }
 
 // Alike refuses rows for a global table that each shard would complete in its own way.
-func (p *Plan) Alike(v *Values) error {
+func (p *Global) Alike(v *Values) error {
 	in := p.Insert
-	if in == nil || p.Place != Everywhere {
+	if in == nil {
 		return nil
 	}
 	rows := in.Rows(v.Args)

@@ -1,0 +1,48 @@
+package plan
+
+import (
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/stmt"
+)
+
+// Local is what the session itself answers: SET, BEGIN, USE and their kin.
+type Local struct {
+	Facts
+	// Locks has the tables that LOCK TABLES locks on each shard.
+	Locks map[router.ShardName][]stmt.LockTable
+}
+
+func (*Local) String() string { return "session" }
+
+func (*Local) explain(e *explainer) { e.say("place", "answered by the proxy itself") }
+
+// Rewritten is what speaks of the session, which puts what it knows into the text and plans that.
+type Rewritten struct{ Facts }
+
+func (*Rewritten) String() string { return "rewritten" }
+
+func (*Rewritten) explain(*explainer) {} // of what it was rewritten into there is more to say
+
+// planLock locks tables where they live: sharded and global ones on each shard.
+func planLock(s *stmt.Statement, ctx Context) (Plan, error) {
+	p := &Local{Locks: map[router.ShardName][]stmt.LockTable{}}
+	for _, l := range s.LockTables {
+		t, err := ctx.find(l.TableName)
+		if err != nil {
+			return nil, err
+		}
+		shards := []router.ShardName{ctx.Catalog.First()}
+		switch {
+		case t == nil:
+		case t.Kind == catalog.Single:
+			shards[0] = t.Shard
+		default:
+			shards = ctx.Catalog.Shards
+		}
+		for _, shard := range shards {
+			p.Locks[shard] = append(p.Locks[shard], l)
+		}
+	}
+	return p, nil
+}

@@ -1,0 +1,72 @@
+package plan
+
+import (
+	"locus/router"
+	"locus/router/stmt"
+)
+
+// Read is a SELECT of sharded tables, or of tables that no shard has all of: it runs where the genes of its keys are.
+type Read struct {
+	Facts
+	Keyed
+	// Merge says how several shards' answers become one; nil if they can't, for
+	// the reason NoMerge.
+	Merge   *Merge
+	NoMerge *Refusal
+	// Gather says how several shards' rows are read where there is no Merge, or
+	// where they must be joined with each other; nil if they can't be.
+	Gather *Gathering
+}
+
+func (*Read) String() string { return "keyed" }
+
+func (p *Read) explain(e *explainer) {
+	err := p.Route(e.m, e.v, e.r)
+	e.rows(&p.Keyed, err == nil)
+	switch {
+	case err != nil && p.Gather != nil:
+		e.gathered(p.Gather)
+	case err != nil:
+		e.refusal(err)
+	case len(e.r.Shards) > 1:
+		e.say("merge", "%s", p.Merge)
+		if p.Merge.Hidden > 0 {
+			e.text([]Splice{p.Merge.Columns})
+		}
+	}
+}
+
+// Route finds the shards. It is safe for concurrent use with different routes. The error is a *Refusal.
+func (p *Read) Route(m *router.Map, v *Values, out *Route) error {
+	if err := p.Locate(m, v, out); err != nil {
+		return err
+	}
+	if len(out.Shards) > 1 && p.Merge == nil {
+		return p.NoMerge
+	}
+	return nil
+}
+
+// merge says how the answers of several shards become one.
+func (p *Read) merge(s *stmt.Statement, sc *scope) {
+	switch {
+	case p.apart != nil:
+	case s.Features&stmt.SetsUserVariable != 0:
+		p.NoMerge = refuse(ScatterShape, "user variables are assigned in a read of several shards: name one owner, ID or order number in WHERE")
+	case s.Features&stmt.CalcFoundRows != 0:
+		p.NoMerge = refuse(ScatterShape, "SQL_CALC_FOUND_ROWS in a read of several shards: run SELECT COUNT(*) beside it")
+	default:
+		p.Merge, p.NoMerge = planMerge(s, sc)
+	}
+}
+
+// gather says how the rows can be gathered, where answers can't be merged by rows alone.
+func (p *Read) gather(l *stmt.Lexed, ctx Context) {
+	if p.Merge != nil && p.Merge.Kind == Concat && len(p.classes) < 2 && p.pinned == "" {
+		return
+	}
+	var reason *Refusal
+	if p.Gather, reason = planGather(l, p.Statement, ctx); reason != nil && p.Merge == nil && p.apart == nil {
+		p.NoMerge = reason
+	}
+}
