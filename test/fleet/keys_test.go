@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"math/bits"
 	"os"
+	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"locus/test/product"
@@ -197,6 +199,79 @@ func (f *fleet) untilReads(i int, version uint32) {
 		_, reads := f.keysStatus()
 		return bits.Len32(reads[i]) == int(version)+1
 	})
+}
+
+// rotateThroughFaults has keys rotated while nodes of etcd are killed and stopped, and a proxy is killed that had the key
+// already and the others not yet; while nobody has a quorum; and by a command that is killed. As long as a quorum is there no
+// statement fails but those that were under way at the proxy that is killed. What is numbered at any moment is read by all.
+func (f *fleet) rotateThroughFaults(l *load) {
+	f.t.Helper()
+	w := f.witness()
+	w.sees(3, 6)
+	f.during(l, "a rotation with a node of etcd away after the other", lostProxy, func() {
+		f.etcd[1].Kill()
+		waiting := f.rotating("rotate", "--wait=1m")
+		f.untilReads(1, 4)
+		f.bringKeys(2)
+		f.untilReads(2, 4)
+		w.sees(3, 6)
+		w.without(2, func() { f.kill(2) })
+		f.untilReads(2, 4)
+		w.sees(3, 6)
+		f.etcd[1].Start(f.t)
+		f.untilHealthy()
+		f.etcd[2].Signal(f.t, syscall.SIGSTOP)
+		w.sees(3, 6)
+		f.bringKeys(3)
+		if out := <-waiting; !strings.Contains(out, "key version 4 hides new numbers; 3 did before") {
+			f.t.Fatalf("a rotation: %s", out)
+		}
+		w.sees(4, 6)
+		f.etcd[2].Signal(f.t, syscall.SIGCONT)
+		f.untilHealthy()
+		w.sees(4, 6)
+	})
+	f.during(l, "a rotation whose command is killed", nothing, func() {
+		f.locus(1, "keys", "rotate", "--add-only")
+		ctx, kill := context.WithCancel(f.t.Context())
+		ended := make(chan error, 1)
+		go func() {
+			ended <- exec.CommandContext(ctx, newer, "keys", "use", "5", "--wait=1m", "-c", f.config(1)).Run()
+		}()
+		f.untilReads(1, 5)
+		f.bringKeys(2)
+		f.untilReads(2, 5)
+		w.sees(4, 6)
+		kill()
+		if err := <-ended; err == nil {
+			f.t.Fatal("it has ended before proxy 3 had the key")
+		}
+		f.bringKeys(3)
+		f.untilReads(3, 5)
+		w.sees(4, 6)
+		if current, _ := f.keysStatus(); current != 4 {
+			f.t.Errorf("after its command was killed version %d is current", current)
+		}
+	})
+	// Without a quorum nothing is changed, and proxies go on by the version that they know.
+	for _, i := range machines[:2] {
+		f.etcd[i].Signal(f.t, syscall.SIGSTOP)
+	}
+	if out, err := f.try(1, "keys", "use", "5"); err == nil {
+		f.t.Errorf("without a quorum: %s", out)
+	}
+	w.sees(4, 6)
+	for _, i := range machines[:2] {
+		f.etcd[i].Signal(f.t, syscall.SIGCONT)
+	}
+	f.untilHealthy()
+	f.during(l, "the quorum is back", nothing, func() {
+		if out := <-f.rotating("use", "5", "--wait=1m"); !strings.Contains(out, "key version 5 hides new numbers") {
+			f.t.Fatalf("a rotation: %s", out)
+		}
+		w.sees(5, 6)
+	})
+	w.end()
 }
 
 // rotating calls a command, and gives what it printed once it has ended.

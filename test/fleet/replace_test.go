@@ -9,7 +9,8 @@ import (
 )
 
 // A proxy is drained and replaced by another version under load, and keys of order
-// numbers are rotated twice, and no statement fails.
+// numbers are rotated twice, and no statement fails; and rotated again while nodes of
+// etcd, a proxy and the command are killed.
 func TestReplacedAndRotatedUnderLoad(t *testing.T) {
 	f := start(t, servers.MariaDB)
 	l := f.load()
@@ -17,8 +18,9 @@ func TestReplacedAndRotatedUnderLoad(t *testing.T) {
 	f.replace(2)
 	l.goesOn(t, 100)
 	f.rotate(l)
-	l.end()
 	l.nothingFailed(t, 0)
+	f.rotateThroughFaults(l)
+	l.end()
 	f.nothingIsLost(l)
 	f.noSecretIsTold()
 }

@@ -1,0 +1,58 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// during has something happen under load, and looks at what failed meanwhile.
+func (f *fleet) during(l *load, what string, may func([]failure) error, happen func()) {
+	f.t.Helper()
+	before := len(l.failedSoFar())
+	happen()
+	l.goesOn(f.t, 50)
+	failures := l.failedSoFar()[before:]
+	f.t.Logf("%s: %d failures, %d orders so far", what, len(failures), l.done.Load())
+	for _, failure := range failures[:min(len(failures), customers)] {
+		f.t.Logf("%s: %s: %v", failure.at.Format("15:04:05.000"), failure.what, failure.err)
+	}
+	if err := may(failures); err != nil {
+		f.t.Errorf("%s: %v", what, err)
+		l.nothingFailed(f.t, before)
+	}
+}
+
+func nothing(failures []failure) error {
+	if len(failures) > 0 {
+		return fmt.Errorf("%d statements failed", len(failures))
+	}
+	return nil
+}
+
+// underWay bounds what may have been: each customer has one transaction or statement
+// at a time.
+func underWay(failures []failure) error {
+	if len(failures) > customers {
+		return fmt.Errorf("%d statements failed, of %d customers", len(failures), customers)
+	}
+	return nil
+}
+
+// lostProxy may fail what was under way there, without an answer.
+func lostProxy(failures []failure) error {
+	for _, f := range failures {
+		if refused := new(mysql.MySQLError); errors.As(f.err, &refused) {
+			return fmt.Errorf("%s: %w", f.what, f.err)
+		}
+	}
+	return underWay(failures)
+}
+
+func (f *fleet) kill(i int) {
+	f.t.Helper()
+	f.proxies[i].Kill()
+	f.proxies[i].Start(f.t)
+	f.untilReady(i)
+}
