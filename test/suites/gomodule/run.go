@@ -24,25 +24,22 @@ type Tests struct {
 // has no subtests, and of each subtest in place of its test.
 func (s Tests) Run(t testing.TB, cases []string) stand.Outcomes {
 	t.Helper()
-	args := []string{"go", "test", "-json", "-count=1", "-vet=off", "-timeout", s.Limit.String()}
+	args := []string{"-test.v=test2json", "-test.paniconexit0", "-test.timeout=" + s.Limit.String()}
 	if len(cases) > 0 {
-		args = append(args, "-run", "^("+strings.Join(tests(cases), "|")+")$")
+		args = append(args, "-test.run=^("+strings.Join(tests(cases), "|")+")$")
 	}
 	if s.Skip != "" {
-		args = append(args, "-skip", s.Skip)
+		args = append(args, "-test.skip="+s.Skip)
 	}
-	if s.Packages == nil {
-		s.Packages = []string{"."}
+	var out []byte
+	for _, p := range s.programs(t) {
+		c := stand.Command{
+			Dir: p.directory, Env: s.Env, Limit: s.Limit + time.Minute,
+			Args: slices.Concat([]string{"go", "tool", "test2json", "-t", p.path}, args, s.Args),
+		}
+		out = append(out, c.Output(t)...)
 	}
-	args = append(args, s.Packages...)
-	if len(s.Args) > 0 {
-		args = append(append(args, "-args"), s.Args...)
-	}
-	// A module has its own idea of what it depends on, and may lack sums of what
-	// only its tests need.
-	env := append([]string{"GOFLAGS=-mod=mod", "GOWORK=off"}, s.Env...)
-	c := stand.Command{Dir: s.Dir, Env: env, Args: args, Limit: s.Limit + time.Minute}
-	return read(c.Output(t))
+	return read(out)
 }
 
 // tests are the patterns of the tests that cases are part of.

@@ -20,7 +20,7 @@ var module = gomodule.Module{
 func TestSuite(t *testing.T) {
 	dir := module.Copy(t)
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
-		stand.Start(t, engine).Check(t, tests(dir))
+		stand.Start(t, engine).CheckAtOnce(t, tests(dir))
 	})
 }
 
