@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { servers.Main(m) }
 func TestSuite(t *testing.T) {
 	dir := filepath.Join(stand.Installed(t, "mysqlclient"), "tests")
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
-		stand.Start(t, engine).Check(t, func(t *testing.T, at stand.Endpoint, _ []string) stand.Outcomes {
+		stand.Start(t, engine).CheckAtOnce(t, func(t *testing.T, at stand.Endpoint, _ []string) stand.Outcomes {
 			at.Database(t, "test")
 			file := filepath.Join(t.TempDir(), "my.cnf")
 			text := fmt.Sprintf("[MySQLdb-tests]\nhost = %s\nport = %d\nuser = %s\npassword = %s\ndatabase = test\ndefault-character-set = utf8mb4\n",
