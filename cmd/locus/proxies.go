@@ -34,13 +34,13 @@ func proxiesCommand(in *invocation) *cobra.Command {
 statements and transactions under way end within proxy.drain_timeout, and the process
 ends with status 0. The command waits until it is gone. Whether something starts it
 again is up to the service that runs it. PROXY is an ID of locus proxies list, or its
-host and port.`,
+host and port, or the address.`,
 	}), in.stopping(stopping{
 		order: fleet.Evict, short: "Stop a process at once, whatever is under way",
 		long: `Stop a process without waiting for what is under way: its statements are ended on the
 shards, its transactions rolled back. Use it for a proxy that a cut-over waits for in
 vain. A process that is dead needs no eviction: its lease runs out after ten seconds.
-PROXY is an ID of locus proxies list, or its host and port.`,
+PROXY is an ID of locus proxies list, or its host and port, or the address.`,
 		ask: "Proxy %s: end its statements, and roll its transactions back?",
 	}))
 	return group
@@ -112,14 +112,14 @@ type stopped struct {
 	Stopped bool        `json:"stopped"`
 }
 
-// called finds the process of that ID, or of that host and port if there is but one.
+// called finds the process of that ID, or of that host and port, or address, if there is but one.
 func called(cards []fleet.Card, name string) (at int, err error) {
 	var found []int
 	for i, c := range cards {
 		if c.ID == name {
 			return i, nil
 		}
-		if strings.HasPrefix(c.ID, name+"-") {
+		if strings.HasPrefix(c.ID, name+"-") || c.Addr == name {
 			found = append(found, i)
 		}
 	}
