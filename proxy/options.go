@@ -88,6 +88,8 @@ type Options struct {
 	Saved func() (values map[string][]byte, revision int64, err error)
 	// Virtual is the tables of the schema locus; nil: there are none.
 	Virtual sysvars.Virtual
+	// Procedures are those of the schema locus; nil: there are none.
+	Procedures session.Procedures
 	// Tracer decides what is traced; nil: nothing is.
 	Tracer *trace.Tracer
 	Log    *slog.Logger

@@ -105,7 +105,7 @@ func New(o Options) *Proxy {
 			Changed: p.live.Changed, Leased: o.Fence.Leased, Hold: o.Fence.Hold, Places: make(chan struct{}, o.Fence.MaxHeld),
 		},
 		Began: time.Now(), Clients: p.sessions.len,
-		Version: p.serverVersion, Hostname: hostname(), Processes: p.sessions.processes, Virtual: o.Virtual,
+		Version: p.serverVersion, Hostname: hostname(), Processes: p.sessions.processes, Virtual: o.Virtual, Procedures: o.Procedures,
 		Redefined: p.redefined, Unlisted: p.unlisted,
 	}
 	p.login = handshake.Config{

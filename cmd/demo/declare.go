@@ -45,7 +45,8 @@ func declareShards(ctx context.Context, kv *etcd.KV, state *declared.State, owni
 	return nil
 }
 
-// moved is the cluster with its servers at other addresses.
+// moved is the cluster with its servers at other addresses. A demo of before there
+// was a dba gets one.
 func moved(c *cluster.Cluster, addresses map[router.ShardName]string) (*cluster.Cluster, error) {
 	if c == nil {
 		return nil, nil
@@ -56,6 +57,10 @@ func moved(c *cluster.Cluster, addresses map[router.ShardName]string) (*cluster.
 		s := next.Shards[name]
 		s.Address = address
 		next.Shards[name] = s
+	}
+	if _, there := c.Users[dbaUser]; !there {
+		next.Users = maps.Clone(c.Users)
+		next.Users[dbaUser] = dba
 	}
 	return &next, next.Validate()
 }

@@ -36,6 +36,12 @@ Take half of {{.First}}'s rows to {{.Spare}} while orders flow, and back:
   {{.Binary}} watch -c {{.Config}}
   {{.Binary}} cutover split-1 --to 100% --step 5% --every 5s -c {{.Config}}
   {{.Binary}} rollback split-1 -c {{.Config}}
+
+or in SQL:  mysql -h {{.Host}} -P {{.Port}} -u {{.DBA}} -p"$(cat {{.DBASecret}})"
+
+    CALL locus.split('{{.First}}', '{{.Spare}}', 'half');
+    SELECT id, phase, percent, doing FROM locus.jobs;
+    CALL locus.cutover('split-1', 100, 5, 5);
 {{end}}{{if .URL}}
 Dashboard:  {{.URL}}  (user admin, password in {{.Secret}})
 {{end}}Logs:  {{.Logs}} and server.log of each shard
@@ -46,6 +52,7 @@ Ctrl-C stops everything; the data stays in {{.Data}}.
 
 type hints struct {
 	Addr, Host, Port, User, Password, Database string
+	DBA, DBASecret                             string
 	More                                       []string
 	Shards                                     []hintShard
 	Binary, Config, URL, Secret                string
@@ -63,6 +70,7 @@ func (r *running) hints(state ready) error {
 	}
 	h := hints{
 		Addr: state.Proxies[0].Addr, Host: host, Port: port, User: state.User, Password: state.Password, Database: state.Database,
+		DBA: dbaUser, DBASecret: r.dir.file("secrets", dbaSecret),
 		Binary: r.options.Binary, Config: r.proxies[0].config, URL: state.HTTP.URL, Secret: r.dir.file("secrets", httpSecret),
 		Logs: r.dir.file("logs"), Etcd: state.Etcd[0], Data: r.dir.path,
 		First: r.first, Spare: r.spare,

@@ -168,7 +168,7 @@ func (r *running) startProxies(ctx context.Context) (password string, err error)
 	if password, err = r.dir.secret(userSecret, func() string { return "app" }); err != nil {
 		return "", err
 	}
-	for _, name := range []string{httpSecret, viewerSecret} {
+	for _, name := range []string{dbaSecret, httpSecret, viewerSecret} {
 		if _, err := r.dir.secret(name, random); err != nil {
 			return "", err
 		}

@@ -16,6 +16,7 @@ import (
 // The names of secrets.
 const (
 	userSecret   = "users/app"
+	dbaSecret    = "users/dba"
 	httpSecret   = "http"
 	viewerSecret = "http-viewer"
 )

@@ -11,6 +11,7 @@ import (
 const (
 	database  = "shop"
 	shopUser  = "app"
+	dbaUser   = "dba"
 	shardUser = "locus"
 )
 
@@ -53,6 +54,9 @@ var onFirst = []string{
 	) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4`,
 }
 
+// dba may give orders by CALL locus.….
+var dba = cluster.User{Secret: dbaSecret, Admin: true}
+
 // declare is the cluster of a first start: the shards in equal ranges, then
 // those without genes.
 func declare(shards, spare []router.ShardName, addresses map[router.ShardName]string) (*cluster.Cluster, error) {
@@ -71,7 +75,7 @@ func declare(shards, spare []router.ShardName, addresses map[router.ShardName]st
 			table("product"):    {Kind: catalog.Global},
 			table("setting"):    {Kind: catalog.Single, Shard: shards[0]},
 		},
-		Users:  map[string]cluster.User{shopUser: {Secret: userSecret}},
+		Users:  map[string]cluster.User{shopUser: {Secret: userSecret}, dbaUser: dba},
 		Routes: routes,
 	}
 	for _, name := range append(shards[:len(shards):len(shards)], spare...) {

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -96,31 +94,14 @@ func throttleCommand(in *invocation) *cobra.Command {
 		Args:    cobra.ExactArgs(2),
 		RunE: func(command *cobra.Command, args []string) error {
 			var rest share
-			if err := rest.Set(args[1]); err != nil || rest > 95 {
+			if err := rest.Set(args[1]); err != nil || rest > job.MostRest {
 				return misused("%q: write a percentage from 0%% to 95%%", args[1])
 			}
-			return in.withJobs(func(store *jobs.Store) error { return in.throttle(command.Context(), store, args[0], int(rest), how) })
+			return in.withJobs(func(store *jobs.Store) error {
+				return in.tell(command.Context(), store, args[0], job.Throttle(int(rest)), "", how)
+			})
 		},
 	}
 	how.flags(c, "")
 	return c
-}
-
-func (in *invocation) throttle(ctx context.Context, store *jobs.Store, id string, rest int, how telling) error {
-	s, err := store.Read(ctx, id)
-	if err != nil {
-		return err
-	}
-	next := s.Job.Noted(in.operator(), fmt.Sprintf("throttle: rests %d %% of the time", rest), in.now())
-	next.Throttle = rest
-	if err := next.Check(); err != nil {
-		return err
-	}
-	if how.dryRun {
-		return in.showTold(next, "dry run: nothing was written")
-	}
-	if _, err := store.Write(ctx, s, next, nil, ""); err != nil {
-		return err
-	}
-	return in.showTold(next, "")
 }

@@ -93,7 +93,7 @@ everything on one machine, and the commands that look at and change a cluster.`,
 	in.flags(root)
 	for _, command := range []func(*invocation) *cobra.Command{
 		demoCommand, serveCommand, applyCommand, getCommand, diffCommand, routesCommand, proxiesCommand,
-		generatorsCommand, hotCommand, splitCommand, mergeCommand, rebalanceCommand, jobsCommand, watchCommand, cutoverCommand, rollbackCommand, pauseCommand, resumeCommand,
+		generatorsCommand, hotCommand, splitCommand, mergeCommand, rebalanceCommand, jobsCommand, watchCommand, waitCommand, cutoverCommand, rollbackCommand, pauseCommand, resumeCommand,
 		throttleCommand, verifyCommand, finishCommand, abortCommand,
 		doctorCommand, geneCommand, idCommand, keysCommand, explainCommand, configCommand, versionCommand,
 	} {

@@ -18,6 +18,7 @@ import (
 	"locus/control/generators"
 	"locus/control/jobs"
 	"locus/control/keyring"
+	"locus/control/orders"
 	"locus/control/tracing"
 	"locus/control/virtual"
 	"locus/migrate"
@@ -135,7 +136,7 @@ func (p *process) join(o *proxy.Options) {
 			return nil
 		}
 	}
-	o.Virtual = virtual.New(p.kv, p.store)
+	o.Virtual, o.Procedures = virtual.New(p.kv, p.store), orders.NewProcedures(p.kv, p.store, time.Now)
 	o.Redefined = func(ctx context.Context) error { return fleet.TellRedefined(ctx, p.kv, definitionPatience) }
 	o.Alive = func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, p.kv) }
 	o.Fence.Release = func(ctx context.Context, version int64) error {

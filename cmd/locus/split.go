@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"locus/control/jobs"
+	"locus/control/orders"
 	"locus/idgen/gene"
 	"locus/migrate/job"
-	"locus/migrate/preflight"
 	"locus/router"
 	"locus/router/balance"
 	"locus/router/cluster"
@@ -132,84 +131,48 @@ func (p *planning) begin(ctx context.Context, conn *connection, c *cluster.Clust
 
 // plan makes the record. Loads is needed to choose the hottest genes.
 func (p *planning) plan(ctx context.Context, c *cluster.Cluster, store *jobs.Store, loads *measured) (*job.Job, error) {
-	from, to := router.ShardName(p.from), router.ShardName(p.to)
-	for _, name := range []router.ShardName{from, to} {
-		if _, there := c.Shards[name]; !there {
-			return nil, fmt.Errorf("shard %s is not registered; there are %v", name, c.ShardNames())
-		}
-	}
-	owned := c.Routes.GenesOf(from)
-	if owned.Empty() {
-		return nil, fmt.Errorf("shard %s owns no genes", from)
-	}
-	genes := owned
-	switch {
-	case p.half:
-		genes = owned.Subtract(owned.First(owned.Len() / 2))
-	case p.hottest > 0:
-		var err error
-		if genes, err = balance.Hottest(c.Routes.Width(), owned.Subtract(c.Routes.Moving()), loads.At, float64(p.hottest)/100); err != nil {
-			return nil, fmt.Errorf("choose the hottest genes of %s: %w; locus hot shows what was counted", from, err)
-		}
-	case p.genes != "":
-		var err error
-		if genes, err = gene.ParseSet(p.genes, c.Routes.Width()); err != nil {
-			return nil, misused("--genes: %v", err)
-		}
-	}
-	if others := genes.Subtract(owned); !others.Empty() {
-		return nil, fmt.Errorf("shard %s does not own genes %s: locus routes show lists the owners", from, others)
-	}
-	if moving := c.Routes.Moving().Intersect(genes); !moving.Empty() {
-		return nil, fmt.Errorf("another job moves genes %s: finish or abort it first; locus jobs shows it", moving)
-	}
-	id, err := nextID(ctx, store, p.kind, p.after)
-	if err != nil {
-		return nil, err
-	}
-	j, err := job.New(id, p.kind, from, to, c.Routes.Width(), genes, p.in.operator(), p.why, p.in.now())
-	if err != nil {
-		return nil, err
-	}
-	j.Throttle = p.throttle
-	return j, j.Check()
+	return orders.Beginning{
+		Kind: p.kind, From: router.ShardName(p.from), To: router.ShardName(p.to), Genes: p.choice(loads),
+		Throttle: p.throttle, Why: p.why, By: p.in.operator(), At: p.in.now(), After: p.after,
+	}.Plan(ctx, c, store)
 }
 
-// nextID numbers jobs in the order of their planning, after so many that are not
-// written yet.
-func nextID(ctx context.Context, store *jobs.Store, kind job.Kind, after int) (string, error) {
-	list, err := store.Jobs(ctx)
-	if err != nil {
-		return "", err
-	}
-	highest := 0
-	for _, j := range list {
-		for i := range j.ID {
-			if n, err := strconv.Atoi(j.ID[i:]); err == nil && j.ID[i] != '-' {
-				highest = max(highest, n)
-				break
+// choice is how the flags choose genes.
+func (p *planning) choice(loads *measured) orders.Choice {
+	switch {
+	case p.half:
+		return orders.UpperHalf
+	case p.hottest > 0:
+		return func(c *cluster.Cluster, owned gene.Set) (gene.Set, error) {
+			genes, err := balance.Hottest(c.Routes.Width(), owned.Subtract(c.Routes.Moving()), loads.At, float64(p.hottest)/100)
+			if err != nil {
+				return genes, fmt.Errorf("choose the hottest genes of %s: %w; locus hot shows what was counted", p.from, err)
 			}
+			return genes, nil
+		}
+	case p.genes != "":
+		return func(c *cluster.Cluster, owned gene.Set) (gene.Set, error) {
+			genes, err := orders.Ranges(p.genes)(c, owned)
+			if err != nil {
+				return genes, misused("--genes: %v", err)
+			}
+			return genes, nil
 		}
 	}
-	return fmt.Sprintf("%s-%d", kind, highest+1+after), nil
+	return orders.All
 }
 
 // check asks both shards for everything that stands in the way. Where the secrets
 // to ask them aren't at hand, whoever runs the job does so before it begins.
 func (p *planning) check(ctx context.Context, j *job.Job, c *cluster.Cluster, store *jobs.Store) error {
-	source, sourceErr := store.Shard(ctx, j.From)
-	target, targetErr := store.Shard(ctx, j.To)
-	switch err := errors.Join(sourceErr, targetErr); {
-	case err != nil && p.dryRun:
-		return fmt.Errorf("%w\nwithout these secrets the shards can't be asked: -c names the configuration that says where they are", err)
-	case err != nil:
-		return nil
+	err := orders.Check(ctx, j, c, store)
+	switch {
+	case !errors.Is(err, orders.ErrNoSecrets):
+		return err
+	case p.dryRun:
+		return fmt.Errorf("%w: -c names the configuration that says where they are", err)
 	}
-	report, err := preflight.Look(ctx, preflight.Config{Source: source, Target: target, Tables: jobs.Sharded(c), Width: j.Width, Genes: j.Genes})
-	if err == nil && len(report.Problems) > 0 {
-		return &refusal{report.Problems}
-	}
-	return err
+	return nil
 }
 
 // print is the dry run.
@@ -243,18 +206,4 @@ func (p *planning) printLoad(w io.Writer, j *job.Job, c *cluster.Cluster, loads 
 	}
 	of, all := loads.Of(j.Genes), loads.Of(c.Routes.GenesOf(j.From))
 	fmt.Fprintf(w, "these genes have %s of the %s statements/s on %s (%s), %s\n", perSecond(of), perSecond(all), j.From, part(of, all), loads.whose())
-}
-
-// refusal is everything that stands in a move's way.
-type refusal struct{ problems []preflight.Problem }
-
-func (r *refusal) Error() string {
-	text := ""
-	for i, p := range r.problems {
-		if i > 0 {
-			text += "\n"
-		}
-		text += p.String()
-	}
-	return text
 }

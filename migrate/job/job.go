@@ -113,8 +113,8 @@ func (j *Job) Check() error {
 	if !j.Width.Valid() || j.Genes.Empty() || j.Genes.Len() != j.State.Total {
 		errs = append(errs, fmt.Errorf("%d genes of %d bits, and its state has %d", j.Genes.Len(), j.Width, j.State.Total))
 	}
-	if j.Throttle < 0 || j.Throttle > 95 {
-		errs = append(errs, fmt.Errorf("throttle %d %%: from 0 to 95", j.Throttle))
+	if j.Throttle < 0 || j.Throttle > MostRest {
+		errs = append(errs, fmt.Errorf("throttle %d %%: from 0 to %d", j.Throttle, MostRest))
 	}
 	if j.Parts < 1 || j.Parts > j.Genes.Len() {
 		errs = append(errs, fmt.Errorf("%d parts of %d genes", j.Parts, j.Genes.Len()))

@@ -10,7 +10,8 @@ import (
 // Order is what an operator wants of a job, by whatever way it comes.
 type Order struct {
 	Name string
-	// Event is computed from the record as it is when the order is written.
+	// Event is computed from the record as it is when the order is written; nil: the
+	// job stays where it is.
 	Event func(*Job) phase.Event
 	// Change is made besides; nil: nothing.
 	Change func(*Job)
@@ -18,19 +19,26 @@ type Order struct {
 
 // Told is the record after an order, with who gave it in its journal.
 func (j *Job) Told(o Order, by string, now time.Time) (*Job, error) {
-	e := o.Event(j)
-	what := o.Name
-	if e.Kind == phase.CutTo || e.Kind == phase.RollBack {
-		what += fmt.Sprintf(" to %d of %d genes, by %d", e.Genes, j.State.Total, e.Step)
-	}
-	next, err := j.On(e, by, what, now)
-	if err != nil {
-		return nil, err
+	next := j.Noted(by, o.Name, now)
+	if o.Event != nil {
+		var err error
+		if next, err = j.eventOf(o, by, now); err != nil {
+			return nil, err
+		}
 	}
 	if o.Change != nil {
 		o.Change(next)
 	}
 	return next, next.Check()
+}
+
+func (j *Job) eventOf(o Order, by string, now time.Time) (*Job, error) {
+	e := o.Event(j)
+	what := o.Name
+	if e.Kind == phase.CutTo || e.Kind == phase.RollBack {
+		what += fmt.Sprintf(" to %d of %d genes, by %d", e.Genes, j.State.Total, e.Step)
+	}
+	return j.On(e, by, what, now)
 }
 
 // Just is an order that is an event and no more.
@@ -64,4 +72,13 @@ func Back(to, step float64) Order {
 	return Order{Name: "rollback", Event: func(j *Job) phase.Event {
 		return phase.Event{Kind: phase.RollBack, Genes: j.State.Genes(to), Step: max(1, j.State.Genes(step))}
 	}}
+}
+
+// MostRest is how much of the time a job may rest, in percent.
+const MostRest = 95
+
+// Throttle has a job's copying, comparing and deleting rest for a part of the time, in
+// percent up to MostRest.
+func Throttle(rest int) Order {
+	return Order{Name: fmt.Sprintf("throttle: rests %d %% of the time", rest), Change: func(j *Job) { j.Throttle = rest }}
 }

@@ -30,6 +30,9 @@ const (
 	erNoCursor       = 1421
 	erNoSuchThread   = 1094
 	erKillDenied     = 1095
+	erNoProcedure    = 1305
+	erArgumentCount  = 1318
+	erRoutineDenied  = 1370
 	stateLink        = "08S01"
 	stateGeneral     = "HY000"
 	stateInterrupted = "70100"

@@ -40,6 +40,8 @@ func (s *Session) local(r *request, p *plan.Local) error {
 		return s.set(r)
 	case stmt.Kill:
 		return s.killText(r)
+	case stmt.Procedure:
+		return s.procedure(r)
 	case stmt.ShowWarnings:
 		return s.showWarnings(r)
 	case stmt.Diagnose:

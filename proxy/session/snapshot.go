@@ -95,4 +95,6 @@ type Services struct {
 	Unlisted func(ctx context.Context, waits bool) bool
 	// Virtual is the tables of the schema locus; nil: there are none.
 	Virtual sysvars.Virtual
+	// Procedures are those of the schema locus; nil: there are none.
+	Procedures Procedures
 }

@@ -260,10 +260,7 @@ func (r *reader) simple(node ast.StmtNode) { //nolint:funlen // one line for eac
 	case *ast.KillStmt:
 		r.out.Kind = Kill
 	case *ast.CallStmt:
-		r.out.Kind = Call
-		if n.Procedure != nil {
-			r.out.Routine = &TableName{n.Procedure.Schema.O, n.Procedure.FnName.O}
-		}
+		r.call(n)
 	case *ast.LockTablesStmt:
 		r.lockTables(n)
 	case *ast.UnlockTablesStmt:

@@ -24,8 +24,9 @@ const (
 	DDL
 	Kill
 	Call
-	Lock   // LOCK TABLES
-	Unlock // UNLOCK TABLES
+	Procedure // CALL of a procedure of the proxies' own schema
+	Lock      // LOCK TABLES
+	Unlock    // UNLOCK TABLES
 	TextPrepare
 	Handler // HANDLER, which the parser doesn't know
 	Account // CREATE USER, GRANT, …
@@ -112,6 +113,7 @@ type Statement struct {
 	SetClause Anchor
 	Variables []Variable // Set
 	Kill      *Killing   // Kill; nil: it names something else than a connection
+	OwnCall   *OwnCall   // Procedure
 	// Schema is what Use and CreateSchema name.
 	Schema string
 	// Tables that are named outside of query blocks: DDL, SHOW.

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -129,31 +131,130 @@ func (o *orders) one(rng *rand.Rand, client int) error {
 	return nil
 }
 
+// operator gives the orders of one split, as commands or in SQL.
+type operator interface {
+	split() (said string)
+	cutover(percent, step, everySeconds string)
+	rollback(percent, step string)
+	finish()
+}
+
+// shell is an operator at a command line.
+type shell struct{ *demo }
+
+func (o shell) split() string {
+	said := o.must("split", "--from", "s0", "--to", "s2", "--half")
+	o.must("wait", "split-1", "--timeout", "5m")
+	return said
+}
+func (o shell) cutover(percent, step, everySeconds string) {
+	o.must("cutover", "split-1", "--to", percent, "--step", step, "--every", everySeconds+"s", "--yes")
+}
+func (o shell) rollback(percent, step string) {
+	o.must("rollback", "split-1", "--to", percent, "--step", step, "--yes")
+}
+func (o shell) finish() {
+	o.must("finish", "split-1", "--yes")
+	o.must("wait", "split-1", "--for", "done", "--timeout", "5m")
+}
+
+// client is a DBA with a MySQL client.
+type client struct {
+	*demo
+	db *sql.DB
+}
+
+func (d *demo) asDBA(dir string) client {
+	d.t.Helper()
+	secret, err := os.ReadFile(filepath.Join(dir, "secrets", "users", "dba"))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	db, err := sql.Open("mysql", fmt.Sprintf("dba:%s@tcp(%s)/", strings.TrimSpace(string(secret)), d.Proxies[0].Addr))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { _ = db.Close() })
+	return client{d, db}
+}
+
+// call gives what the job was told.
+func (o client) call(text string, args ...any) string {
+	o.t.Helper()
+	var id, phase, percent, told string
+	if err := o.db.QueryRow("CALL locus."+text, args...).Scan(&id, &phase, &percent, &told); err != nil {
+		o.t.Fatalf("CALL locus.%s: %v", text, err)
+	}
+	if id != "split-1" {
+		o.t.Errorf("CALL locus.%s is of job %s", text, id)
+	}
+	return told
+}
+
+func (o client) split() string { return o.call("split('s0', 's2', 'half', 'it''s full')") }
+func (o client) cutover(percent, step, everySeconds string) {
+	o.call("cutover(?, ?, ?, ?)", "split-1", percent, step, everySeconds)
+}
+func (o client) rollback(percent, step string) {
+	o.call("rollback('split-1', " + strings.TrimSuffix(percent, "%") + ", '" + step + "')")
+}
+func (o client) finish() { o.call("finish('split-1')") }
+
+// refusals are what a DBA may get wrong: nothing is changed by them.
+func (o client) refusals() {
+	o.t.Helper()
+	for _, c := range []struct{ text, want string }{
+		{"cutover('split-9', 100)", "Error 1644 (45000): job split-9: no such job"},
+		{"cutover('split-1')", "Error 1318 (42000): Incorrect number of arguments for PROCEDURE locus.cutover; got 1, and it is locus.cutover(job, percent [, step_percent, every_seconds, on_breach])"},
+		{"cutover('split-1', 101)", `Error 1210 (HY000): Incorrect arguments to locus.cutover: argument 2: "101" is no number from 0 to 100`},
+		{"cutover('split-1', 50, 5, 1, 'shout')", `Error 1210 (HY000): Incorrect arguments to locus.cutover: argument 5: "shout": pause, step-back or roll-back`},
+		{"cutover('split-1', 50 + 1)", "Error 1210 (HY000): Incorrect arguments to locus.cutover: argument 2 is no plain text or number"},
+		{"finish('split-1')", "Error 1644 (45000): "},
+		{"split('s0', 's9', 'half')", "Error 1644 (45000): shard s9 is not registered"},
+		{"split('s0', 's2', 'some')", "Error 1644 (45000): "},
+		{"explode('split-1')", "Error 1305 (42000): PROCEDURE locus.explode does not exist"},
+	} {
+		if _, err := o.db.Exec("CALL locus." + c.text); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			o.t.Errorf("CALL locus.%s: %v, want %s", c.text, err, c.want)
+		}
+	}
+	if _, err := o.demo.db().Exec("CALL locus.pause('split-1')"); err == nil || !strings.Contains(err.Error(), "1370 (42000): execute command denied to user 'app'@'%' for routine 'locus.pause'") {
+		o.t.Errorf("a user without admin: %v", err)
+	}
+}
+
 // TestASplitAsAnOperatorDoesIt takes half of a shard's genes to another one while
 // orders flow, there and back and there again. No statement fails.
 func TestASplitAsAnOperatorDoesIt(t *testing.T) {
 	for _, engine := range []dbserver.Engine{dbserver.MariaDB, dbserver.MySQL} {
 		t.Run(string(engine), func(t *testing.T) {
-			d := start(t, engine, t.TempDir(), "--orders-per-second", "0")
+			dir := t.TempDir()
+			d := start(t, engine, dir, "--orders-per-second", "0")
+			var o operator = shell{d}
+			if engine == dbserver.MySQL {
+				o = d.asDBA(dir)
+			}
 			db := d.db()
 			before := work(t, db, 2)
 			product.Eventually(t, "there are some orders", func() bool { return before.inserted.Load() > 300 || before.failure.Load() != nil })
-			out := d.must("split", "--from", "s0", "--to", "s2", "--half")
-			if !strings.Contains(out, "16384 genes from s0 to s2") {
+			if out := o.split(); !strings.Contains(out, "16384 genes from s0 to s2") {
 				t.Errorf("split says %s", out)
 			}
 			d.until("ready", 0)
-			d.must("cutover", "split-1", "--to", "40%", "--step", "5%", "--every", "200ms", "--yes")
+			if dba, is := o.(client); is {
+				dba.refusals()
+			}
+			o.cutover("40%", "5%", "0.2")
 			d.until("cutting", 40)
-			d.must("rollback", "split-1", "--yes")
+			o.rollback("0%", "100%")
 			d.until("ready", 0)
-			d.must("cutover", "split-1", "--to", "100%", "--step", "5%", "--yes")
+			o.cutover("100%", "5%", "0")
 			d.until("cut", 100)
-			d.must("rollback", "split-1", "--to", "0%", "--step", "25%", "--yes")
+			o.rollback("0%", "25%")
 			d.until("ready", 0)
-			d.must("cutover", "split-1", "--to", "100%", "--step", "10%", "--yes")
+			o.cutover("100%", "10%", "0")
 			d.until("cut", 100)
-			d.must("finish", "split-1", "--yes")
+			o.finish()
 			d.until("done", 100)
 			before.stop()
 			if err := before.failure.Load(); err != nil {

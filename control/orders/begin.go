@@ -1,0 +1,137 @@
+// Package orders is what operators want of moves, whether they say it by a command,
+// on the page or in SQL: to begin one, and what a job is told.
+//
+// It owns how a move's genes are chosen, what is looked for before it begins, and the
+// procedures of the schema locus with their arguments. It never carries anything out:
+// records are written, and the process that runs the job obeys.
+package orders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"locus/control/jobs"
+	"locus/idgen/gene"
+	"locus/migrate/job"
+	"locus/migrate/preflight"
+	"locus/router"
+	"locus/router/cluster"
+)
+
+// Choice chooses the genes of a move among those that a shard owns.
+type Choice func(c *cluster.Cluster, owned gene.Set) (gene.Set, error)
+
+// All takes everything that the shard owns.
+func All(_ *cluster.Cluster, owned gene.Set) (gene.Set, error) { return owned, nil }
+
+// UpperHalf takes the upper half of what the shard owns.
+func UpperHalf(_ *cluster.Cluster, owned gene.Set) (gene.Set, error) {
+	return owned.Subtract(owned.First(owned.Len() / 2)), nil
+}
+
+// Ranges takes genes that are written like 0x2000-0x3fff,0x5000.
+func Ranges(text string) Choice {
+	return func(c *cluster.Cluster, _ gene.Set) (gene.Set, error) { return gene.ParseSet(text, c.Routes.Width()) }
+}
+
+// Beginning is a move that is to begin.
+type Beginning struct {
+	Kind     job.Kind
+	From, To router.ShardName
+	Genes    Choice
+	Throttle int // percent of the time that copying, comparing and deleting rest
+	Why, By  string
+	At       time.Time
+	After    int // how many other moves are planned before it, and not yet written
+}
+
+// Plan makes the record of a move, which is not written yet. The error says what is
+// wrong with the order itself.
+func (b Beginning) Plan(ctx context.Context, c *cluster.Cluster, store *jobs.Store) (*job.Job, error) {
+	genes, err := b.choose(c)
+	if err != nil {
+		return nil, err
+	}
+	id, err := nextID(ctx, store, b.Kind, b.After)
+	if err != nil {
+		return nil, err
+	}
+	j, err := job.New(id, b.Kind, b.From, b.To, c.Routes.Width(), genes, b.By, b.Why, b.At)
+	if err != nil {
+		return nil, err
+	}
+	j.Throttle = b.Throttle
+	return j, j.Check()
+}
+
+func (b Beginning) choose(c *cluster.Cluster) (gene.Set, error) {
+	for _, name := range []router.ShardName{b.From, b.To} {
+		if _, there := c.Shards[name]; !there {
+			return gene.Set{}, fmt.Errorf("shard %s is not registered; there are %v", name, c.ShardNames())
+		}
+	}
+	owned := c.Routes.GenesOf(b.From)
+	if owned.Empty() {
+		return gene.Set{}, fmt.Errorf("shard %s owns no genes", b.From)
+	}
+	genes, err := b.Genes(c, owned)
+	if err != nil {
+		return gene.Set{}, err
+	}
+	if others := genes.Subtract(owned); !others.Empty() {
+		return gene.Set{}, fmt.Errorf("shard %s does not own genes %s: locus routes show lists the owners", b.From, others)
+	}
+	if moving := c.Routes.Moving().Intersect(genes); !moving.Empty() {
+		return gene.Set{}, fmt.Errorf("another job moves genes %s: finish or abort it first; locus jobs shows it", moving)
+	}
+	return genes, nil
+}
+
+// nextID numbers jobs in the order of their planning, after so many that are not
+// written yet.
+func nextID(ctx context.Context, store *jobs.Store, kind job.Kind, after int) (string, error) {
+	list, err := store.Jobs(ctx)
+	if err != nil {
+		return "", err
+	}
+	highest := 0
+	for _, j := range list {
+		if n, err := strconv.Atoi(j.ID[strings.LastIndexByte(j.ID, '-')+1:]); err == nil {
+			highest = max(highest, n)
+		}
+	}
+	return fmt.Sprintf("%s-%d", kind, highest+1+after), nil
+}
+
+// ErrNoSecrets: the shards can't be asked by this process.
+var ErrNoSecrets = errors.New("without these secrets the shards can't be asked")
+
+// Check asks both shards for everything that stands in the way of a move. The error
+// is a *Refused, ErrNoSecrets, or says that a shard could not be asked.
+func Check(ctx context.Context, j *job.Job, c *cluster.Cluster, store *jobs.Store) error {
+	source, sourceErr := store.Shard(ctx, j.From)
+	target, targetErr := store.Shard(ctx, j.To)
+	if err := errors.Join(sourceErr, targetErr); err != nil {
+		return errors.Join(err, ErrNoSecrets)
+	}
+	report, err := preflight.Look(ctx, preflight.Config{Source: source, Target: target, Tables: jobs.Sharded(c), Width: j.Width, Genes: j.Genes})
+	if err == nil && len(report.Problems) > 0 {
+		return &Refused{report.Problems}
+	}
+	return err
+}
+
+// Refused is everything that stands in a move's way.
+type Refused struct{ Problems []preflight.Problem }
+
+func (r *Refused) Error() string {
+	var lines []string
+	for _, p := range r.Problems {
+		lines = append(lines, p.String())
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,208 @@
+package orders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"locus/config/etcd"
+	"locus/control/declared"
+	"locus/control/jobs"
+	"locus/migrate/job"
+	"locus/migrate/phase"
+	"locus/proxy/session"
+	"locus/router"
+	"locus/router/stmt"
+)
+
+// Procedures are those of the schema locus, for one cluster. Safe for concurrent use.
+type Procedures struct {
+	kv    *etcd.KV
+	store *jobs.Store
+	now   func() time.Time
+}
+
+// NewProcedures is the procedures of the cluster whose keys kv has.
+func NewProcedures(kv *etcd.KV, store *jobs.Store, now func() time.Time) *Procedures {
+	return &Procedures{kv, store, now}
+}
+
+var _ session.Procedures = (*Procedures)(nil)
+
+// procedure is one of them.
+type procedure struct {
+	takes string // its arguments
+	least int    // of them that must be given
+	do    func(context.Context, *call) (*job.Job, error)
+}
+
+func (p procedure) most() int { return strings.Count(p.takes, ",") + 1 }
+
+// procedures are all of them, by their names: the commands', with _ for -.
+var procedures = map[string]procedure{
+	"split":   {"from_shard, to_shard, genes [, why]", 3, split},
+	"merge":   {"from_shard, into_shard [, why]", 2, merge},
+	"cutover": {"job, percent [, step_percent, every_seconds, on_breach]", 2, cutover},
+	"next_step": {"job, percent", 2, func(ctx context.Context, c *call) (*job.Job, error) {
+		return c.tell(ctx, job.NextStep(c.percent(1, 100)))
+	}},
+	"rollback": {"job [, percent, step_percent]", 1, func(ctx context.Context, c *call) (*job.Job, error) {
+		return c.tell(ctx, job.Back(c.percent(1, 0), c.percent(2, 100)))
+	}},
+	"pause":    {"job", 1, just("pause", phase.Pause)},
+	"resume":   {"job", 1, just("resume", phase.Resume)},
+	"finish":   {"job", 1, just("finish", phase.Finish)},
+	"abort":    {"job", 1, just("abort", phase.Abort)},
+	"throttle": {"job, percent", 2, throttle},
+}
+
+// shown are the columns of an answer.
+var shown = []string{"job", "phase", "percent", "told"}
+
+// Call implements session.Procedures.
+func (p *Procedures) Call(ctx context.Context, name string, args []stmt.Value, by string) (columns, row []string, err error) {
+	called, there := procedures[name]
+	if !there {
+		return nil, nil, session.ErrNoProcedure
+	}
+	takes := "locus." + name + "(" + called.takes + ")"
+	if len(args) < called.least || len(args) > called.most() {
+		return nil, nil, &session.BadArguments{Given: len(args), Takes: takes}
+	}
+	c := &call{Procedures: p, args: args, by: by + " (SQL)"}
+	j, err := called.do(ctx, c)
+	if c.bad != "" {
+		return nil, nil, &session.BadArguments{Given: len(args), Takes: takes, Argument: c.bad}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	percent := strconv.FormatFloat(j.State.Percent(), 'f', 2, 64)
+	return shown, []string{j.ID, string(j.State.Shown()), percent, j.Journal[len(j.Journal)-1].What}, nil
+}
+
+// call is one CALL. What is wrong with an argument is said in bad, and nothing is
+// ordered then.
+type call struct {
+	*Procedures
+	args []stmt.Value
+	by   string
+	bad  string
+}
+
+func (c *call) wrong(i int, format string, args ...any) {
+	if c.bad == "" {
+		c.bad = fmt.Sprintf("argument %d: ", i+1) + fmt.Sprintf(format, args...)
+	}
+}
+
+// text is an argument; empty: it is NULL, or not given.
+func (c *call) text(i int) string {
+	if i >= len(c.args) {
+		return ""
+	}
+	switch v := c.args[i]; v.Kind {
+	case stmt.Null:
+		return ""
+	case stmt.String, stmt.Bytes, stmt.Temporal:
+		return string(v.Text)
+	default:
+		return v.String()
+	}
+}
+
+// number is one from least to most; ifNone: it is NULL, or not given.
+func (c *call) number(i int, least, most, ifNone float64) float64 {
+	text := c.text(i)
+	if text == "" {
+		return ifNone
+	}
+	n, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "%"), 64)
+	if err != nil || !(n >= least && n <= most) { // what is no number neither
+		c.wrong(i, "%q is no number from %v to %v", text, least, most)
+	}
+	return n
+}
+
+func (c *call) percent(i int, ifNone float64) float64 { return c.number(i, 0, 100, ifNone) }
+
+// tell gives the order to the job that the first argument names.
+func (c *call) tell(ctx context.Context, o job.Order) (*job.Job, error) {
+	if c.text(0) == "" {
+		c.wrong(0, "name a job: SELECT id, phase FROM locus.jobs shows them")
+	}
+	if c.bad != "" {
+		return nil, nil
+	}
+	return c.store.Tell(ctx, c.text(0), o, c.by, c.now(), nil)
+}
+
+func just(name string, k phase.Kind) func(context.Context, *call) (*job.Job, error) {
+	return func(ctx context.Context, c *call) (*job.Job, error) { return c.tell(ctx, job.Just(name, k)) }
+}
+
+// longestPause is between two steps.
+const longestPause = 7 * 24 * time.Hour
+
+// cutover rolls by steps if a time between them is given, and else goes at once.
+func cutover(ctx context.Context, c *call) (*job.Job, error) {
+	every := time.Duration(c.number(3, 0, longestPause.Seconds(), 0) * float64(time.Second))
+	step := 100.0
+	if every > 0 {
+		step = 5
+	}
+	onBreach := job.Breach(c.text(4))
+	switch onBreach {
+	case "":
+		onBreach = job.PauseThen
+	case job.PauseThen, job.StepBack, job.BackToNil:
+	default:
+		c.wrong(4, "%q: pause, step-back or roll-back", onBreach)
+	}
+	return c.tell(ctx, job.CutOver(c.percent(1, 100), c.percent(2, step), every, onBreach))
+}
+
+func throttle(ctx context.Context, c *call) (*job.Job, error) {
+	return c.tell(ctx, job.Throttle(int(c.number(1, 0, job.MostRest, 0))))
+}
+
+// split begins a move of 'half' of a shard's genes, or of ranges of them.
+func split(ctx context.Context, c *call) (*job.Job, error) {
+	genes := Ranges(c.text(2))
+	switch strings.ToLower(c.text(2)) {
+	case "half":
+		genes = UpperHalf
+	case "":
+		c.wrong(2, "'half', or ranges of genes like '0x2000-0x3fff,0x5000'")
+	}
+	return c.begin(ctx, job.Split, genes, c.text(3))
+}
+
+func merge(ctx context.Context, c *call) (*job.Job, error) {
+	return c.begin(ctx, job.Merge, All, c.text(2))
+}
+
+// begin plans a move, asks both shards what stands in its way, and writes its record.
+// Where this process has no secrets to ask them, whoever runs the job does so.
+func (c *call) begin(ctx context.Context, kind job.Kind, genes Choice, why string) (*job.Job, error) {
+	if c.bad != "" {
+		return nil, nil
+	}
+	declared, err := declared.Current(ctx, c.kv)
+	if err != nil {
+		return nil, err
+	}
+	j, err := Beginning{
+		Kind: kind, From: router.ShardName(c.text(0)), To: router.ShardName(c.text(1)), Genes: genes, Why: why, By: c.by, At: c.now(),
+	}.Plan(ctx, declared, c.store)
+	if err != nil {
+		return nil, err
+	}
+	if err := Check(ctx, j, declared, c.store); err != nil && !errors.Is(err, ErrNoSecrets) {
+		return nil, err
+	}
+	return j, c.store.Create(ctx, j)
+}

@@ -1,0 +1,87 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// Procedures are those of the schema locus: what operators order, said in SQL.
+type Procedures interface {
+	// Call runs one on behalf of a user, and gives a row to show. The error is
+	// ErrNoProcedure, a *BadArguments, or says why nothing was changed, or that it is
+	// not known whether something was.
+	Call(ctx context.Context, procedure string, args []stmt.Value, by string) (columns, row []string, err error)
+}
+
+// ErrNoProcedure: the schema locus has no procedure of the name.
+var ErrNoProcedure = errors.New("no such procedure")
+
+// BadArguments are too few, too many, or not what the procedure takes.
+type BadArguments struct {
+	Given    int
+	Takes    string // the procedure's own words
+	Argument string // what is wrong with one of them; empty: their number
+}
+
+func (b *BadArguments) Error() string {
+	if b.Argument != "" {
+		return fmt.Sprintf("%s: %s", b.Takes, b.Argument)
+	}
+	return fmt.Sprintf("%s: got %d arguments", b.Takes, b.Given)
+}
+
+// procedureTime bounds a call: shards are asked before a move begins.
+const procedureTime = 30 * time.Second
+
+// procedure answers CALL locus.…. It takes effect at once, and is no part of a
+// transaction: what it changes is in etcd.
+func (s *Session) procedure(r *request) error {
+	call := r.plan.Statement.OwnCall
+	if !s.account.Admin {
+		return &plan.Denied{Number: erRoutineDenied, Message: fmt.Sprintf("execute command denied to user '%s'@'%%' for routine '%s.%s': it takes admin: true", s.user, stmt.Own, call.Procedure)}
+	}
+	var args []stmt.Value
+	for i, o := range call.Args {
+		v := r.values.Operand(o)
+		if v.Kind == stmt.Unknown || v.Kind == stmt.Default {
+			return fail(erWrongArguments, stateGeneral, "Incorrect arguments to %s.%s: argument %d is no plain text or number", stmt.Own, call.Procedure, i+1)
+		}
+		args = append(args, v)
+	}
+	if s.Procedures == nil {
+		return noProcedure(call.Procedure)
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, procedureTime)
+	defer cancel()
+	columns, row, err := s.Procedures.Call(ctx, call.Procedure, args, s.user)
+	if err != nil {
+		return procedureError(call.Procedure, err)
+	}
+	return s.writeTable(columns, [][]string{row})
+}
+
+func noProcedure(name string) error {
+	return fail(erNoProcedure, "42000", "PROCEDURE %s.%s does not exist", stmt.Own, name)
+}
+
+// procedureError is what went wrong, in the terms of servers: a condition that the
+// procedure raised is a SIGNAL's.
+func procedureError(name string, err error) error {
+	bad, isBad := errors.AsType[*BadArguments](err)
+	switch {
+	case errors.Is(err, ErrNoProcedure):
+		return noProcedure(name)
+	case isBad && bad.Argument == "":
+		return fail(erArgumentCount, "42000", "Incorrect number of arguments for PROCEDURE %s.%s; got %d, and it is %s", stmt.Own, name, bad.Given, bad.Takes)
+	case isBad:
+		return fail(erWrongArguments, stateGeneral, "Incorrect arguments to %s.%s: %s; it is %s", stmt.Own, name, bad.Argument, bad.Takes)
+	}
+	return fail(mysql.ER_SIGNAL_EXCEPTION, "45000", "%v", err)
+}
