@@ -198,23 +198,31 @@ func (r Rotation) unchanged(before uint32, lacks []Lack, why error) error {
 func (r Rotation) lagging(ctx context.Context) []Lack {
 	ticker := time.NewTicker(lookAgain)
 	defer ticker.Stop()
-	lagging := []Lack{}
 	for {
-		cards, err := fleet.Processes(ctx, r.KV)
-		if err == nil {
-			if lagging = Lagging(cards, r.Version); len(lagging) == 0 {
-				return nil
-			}
+		lagging, err := r.look(ctx)
+		if err == nil && len(lagging) == 0 {
+			return nil
 		}
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			if err != nil && len(lagging) == 0 {
+			if err != nil { // mostly since the wait ended within the look
+				lagging, err = r.look(context.WithoutCancel(ctx)) // which each request to etcd bounds
+			}
+			if err != nil {
 				return []Lack{{"all", fmt.Sprintf("it is not known whether they stamp with it: %v", err)}}
 			}
 			return lagging
 		}
 	}
+}
+
+func (r Rotation) look(ctx context.Context) ([]Lack, error) {
+	cards, err := fleet.Processes(ctx, r.KV)
+	if err != nil {
+		return nil, err
+	}
+	return Lagging(cards, r.Version), nil
 }
 
 // Lacking are the processes that can't read a version by a key of that fingerprint.
