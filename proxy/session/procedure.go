@@ -43,7 +43,7 @@ const procedureTime = 30 * time.Second
 // procedure answers CALL locus.…. It takes effect at once, and is no part of a
 // transaction: what it changes is in etcd.
 func (s *Session) procedure(r *request) error {
-	call := r.plan.Statement.OwnCall
+	call := r.facts.Statement.OwnCall
 	if !s.account.Admin {
 		return &plan.Denied{Number: erRoutineDenied, Message: fmt.Sprintf("execute command denied to user '%s'@'%%' for routine '%s.%s': it takes admin: true", s.user, stmt.Own, call.Procedure)}
 	}
