@@ -8,8 +8,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"locus/control/generators"
+	"locus/idgen/orderid"
 	"locus/idgen/segment"
 	"locus/proxy"
 	"locus/router/catalog"
@@ -145,6 +147,19 @@ func testBuffers(t *testing.T, engine servers.Engine, store string) {
 	if st := statusOf(set, s.Schema+".parcel"); len(st) != 3 {
 		t.Errorf("told of servers: %v", st)
 	}
+
+	// The number of groups is changed: what Redis has of the old counters may be used up, and no more is put in.
+	counters := segment.NewCASStore(kv, cluster.CounterPrefix(name, orderid.Layout{}), "test", time.Now)
+	if err := counters.Regroup(t.Context(), 512); err != nil {
+		t.Fatal(err)
+	}
+	insert(20)
+	for _, c := range caches {
+		if _, err := c.Do("FLUSHALL"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	insert(20)
 }
 
 // statusOf is the state of each breaker before a server.
