@@ -157,6 +157,16 @@ func (w *witness) sees(version uint32, more int) {
 // keysStatus is `locus keys status`: the version of each process, by its number.
 func (f *fleet) keysStatus() (current uint32, reads map[int]uint32) {
 	f.t.Helper()
+	current, reads, err := f.askKeysStatus()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return current, reads
+}
+
+// askKeysStatus gives an error if etcd, which may be about to elect a leader, did not answer.
+func (f *fleet) askKeysStatus() (current uint32, reads map[int]uint32, err error) {
+	f.t.Helper()
 	out, _ := f.try(1, "keys", "status", "-o", "json")
 	var status struct {
 		Current   struct{ Version uint32 }
@@ -166,7 +176,7 @@ func (f *fleet) keysStatus() (current uint32, reads map[int]uint32) {
 		}
 	}
 	if err := json.NewDecoder(strings.NewReader(out)).Decode(&status); err != nil {
-		f.t.Fatalf("%v\n%s", err, out)
+		return 0, nil, fmt.Errorf("%w\n%s", err, out)
 	}
 	reads = map[int]uint32{}
 	for _, p := range status.Processes {
@@ -179,7 +189,7 @@ func (f *fleet) keysStatus() (current uint32, reads map[int]uint32) {
 			}
 		}
 	}
-	return status.Current.Version, reads
+	return status.Current.Version, reads, nil
 }
 
 // host is what the ID of a proxy begins with, whichever run it is.
@@ -196,8 +206,8 @@ func (f *fleet) host(i int) string {
 func (f *fleet) untilReads(i int, version uint32) {
 	f.t.Helper()
 	product.Eventually(f.t, fmt.Sprintf("proxy %d reads key version %d", i, version), func() bool {
-		_, reads := f.keysStatus()
-		return bits.Len32(reads[i]) == int(version)+1
+		_, reads, err := f.askKeysStatus()
+		return err == nil && bits.Len32(reads[i]) == int(version)+1
 	})
 }
 
