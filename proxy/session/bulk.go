@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"locus/proxy/exec"
 	"locus/proxy/stamp"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
@@ -34,7 +35,7 @@ type bulk struct {
 	time time.Time
 
 	inserted  uint64 // rows that were given
-	total     totals
+	total     exec.Totals
 	firstID   uint64
 	countFrom uint64 // what the OK tells: see stamp.Result
 }
@@ -102,10 +103,10 @@ func (b *bulk) flush() error {
 	if _, global := r.plan.(*plan.Global); global {
 		total = b.oneCopy(total, len(parts), before)
 	}
-	b.number(r, total.insertID)
+	b.number(r, total.InsertID)
 	b.inserted += uint64(rows)
-	b.total.affected += total.affected
-	b.total.warnings = uint16(min(int(b.total.warnings)+int(total.warnings), math.MaxUint16))
+	b.total.Affected += total.Affected
+	b.total.Warnings = uint16(min(int(b.total.Warnings)+int(total.Warnings), math.MaxUint16))
 	return nil
 }
 
@@ -138,7 +139,7 @@ func (b *bulk) number(r *request, insertID uint64) {
 }
 
 // parts splits the rows by the shards that they go to.
-func (b *bulk) parts(r *request) ([]part, error) {
+func (b *bulk) parts(r *request) ([]exec.Part, error) {
 	switch p := r.plan.(type) {
 	case *plan.Stamped:
 		result, err := b.stamped(r, p)
@@ -151,22 +152,22 @@ func (b *bulk) parts(r *request) ([]part, error) {
 		b.weigh(r, result.Genes, true)
 		b.Counts.Stamped.Add(uint64(result.Generated))
 		b.gave(result, p.Insert.Table.Hiding())
-		parts := make([]part, 0, len(result.Shards))
+		parts := make([]exec.Part, 0, len(result.Shards))
 		for _, text := range result.Shards {
-			parts = append(parts, part{shard: r.snapshot.Map.Shard(text.Shard), text: text.Text})
+			parts = append(parts, exec.Part{Shard: r.snapshot.Map.Shard(text.Shard), Text: text.Text})
 		}
 		return parts, nil
 	case *plan.Global:
 		if err := p.Alike(r.values); err != nil {
 			return nil, err
 		}
-		var parts []part
+		var parts []exec.Part
 		for _, shard := range r.snapshot.Catalog.Shards {
-			parts = append(parts, part{shard: shard, text: b.text})
+			parts = append(parts, exec.Part{Shard: shard, Text: b.text})
 		}
 		return parts, nil
 	case *plan.OneShard:
-		return []part{{shard: p.Shard, text: b.text}}, nil
+		return []exec.Part{{Shard: p.Shard, Text: b.text}}, nil
 	}
 	return nil, &plan.Refusal{Code: plan.Unsupported, Message: "an INSERT of this kind from elsewhere"}
 }
@@ -194,28 +195,28 @@ func (b *bulk) run(f func() error) error {
 
 // tell writes the OK of an INSERT.
 func (b *bulk) tell(ignores bool) error {
-	duplicates := max(0, int64(b.total.affected)-int64(b.inserted))
+	duplicates := max(0, int64(b.total.Affected)-int64(b.inserted))
 	if ignores {
-		duplicates = max(0, int64(b.inserted)-int64(b.total.affected))
+		duplicates = max(0, int64(b.inserted)-int64(b.total.Affected))
 	}
-	return b.say(fmt.Appendf(nil, "Records: %d  Duplicates: %d  Warnings: %d", b.inserted, duplicates, b.total.warnings))
+	return b.say(fmt.Appendf(nil, "Records: %d  Duplicates: %d  Warnings: %d", b.inserted, duplicates, b.total.Warnings))
 }
 
 // tellLoaded writes the OK of LOAD DATA.
 func (b *bulk) tellLoaded(replaces bool) error {
-	deleted, skipped := int64(0), max(0, int64(b.inserted)-int64(b.total.affected))
+	deleted, skipped := int64(0), max(0, int64(b.inserted)-int64(b.total.Affected))
 	if replaces {
-		deleted, skipped = max(0, int64(b.total.affected)-int64(b.inserted)), 0
+		deleted, skipped = max(0, int64(b.total.Affected)-int64(b.inserted)), 0
 	}
-	return b.say(fmt.Appendf(nil, "Records: %d  Deleted: %d  Skipped: %d  Warnings: %d", b.inserted, deleted, skipped, b.total.warnings))
+	return b.say(fmt.Appendf(nil, "Records: %d  Deleted: %d  Skipped: %d  Warnings: %d", b.inserted, deleted, skipped, b.total.Warnings))
 }
 
 func (b *bulk) say(words []byte) error {
-	ok := wire.OK{AffectedRows: b.total.affected, Warnings: b.total.warnings, Info: words}
-	if b.firstID != 0 && b.total.affected > 0 {
+	ok := wire.OK{AffectedRows: b.total.Affected, Warnings: b.total.Warnings, Info: words}
+	if b.firstID != 0 && b.total.Affected > 0 {
 		b.vars.InsertID = b.firstID
 	}
-	if b.total.affected > 0 {
+	if b.total.Affected > 0 {
 		ok.LastInsertID = b.countFrom
 	}
 	b.vars.FoundRows = b.inserted

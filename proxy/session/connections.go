@@ -63,14 +63,3 @@ func (s *Session) home(otherwise router.ShardName) router.ShardName {
 	}
 	return otherwise
 }
-
-// unsent ends a lease on which a statement could not be sent. What a server has refused
-// is its PREPARE: neither the statement nor an opening has left.
-func unsent(l txn.Lease, err error) error {
-	if txn.IsRefusal(err) {
-		l.Release()
-	} else {
-		l.Lost()
-	}
-	return err
-}

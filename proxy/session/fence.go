@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"locus/idgen/gene"
+	"locus/proxy/exec"
 	"locus/proxy/session/fence"
 	"locus/proxy/session/interrupt"
 	"locus/proxy/trace"
@@ -137,17 +138,13 @@ func (s *Session) ownRows(r *request, k *plan.Keyed, shard int, added []plan.Spl
 	return slices.Concat(added, k.Owned.Splices(foreign)), nil
 }
 
-// ownEdits adds to the edits of a scatter that a shard leaves others' rows out.
-func (s *Session) ownEdits(r *request, k *plan.Keyed, shard int, edits []edit) ([]edit, error) {
-	foreign, err := s.foreignAt(r, k, shard)
-	if err != nil || foreign.Empty() {
-		return edits, err
-	}
+// ownEdits adds splices to the edits of a text.
+func ownEdits(v *plan.Values, splices []plan.Splice, edits []exec.Edit) []exec.Edit {
 	own := slices.Clone(edits)
-	for _, splice := range k.Owned.Splices(foreign) {
-		at := r.values.Offset(splice.At)
-		own = append(own, edit{at, at, splice.Text})
+	for _, splice := range splices {
+		at := v.Offset(splice.At)
+		own = append(own, exec.Edit{From: at, To: at, Text: splice.Text})
 	}
-	slices.SortStableFunc(own, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
-	return own, nil
+	slices.SortStableFunc(own, func(a, b exec.Edit) int { return cmp.Compare(a.From, b.From) })
+	return own
 }

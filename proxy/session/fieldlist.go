@@ -24,7 +24,8 @@ func (s *Session) fieldList(payload []byte) error {
 	out, _ := wire.AppendPacket(s.out[:0], 0, payload)
 	s.out = out
 	if err := l.Conn.Send(out, backend.Nothing); err != nil {
-		return s.writeError(unsent(l, err))
+		l.Unsent(err)
+		return s.writeError(err)
 	}
 	if err := s.relay(l.Conn, wire.FieldListResponse, nil); err != nil {
 		l.Lost()

@@ -3,6 +3,7 @@ package session
 import (
 	"slices"
 
+	"locus/proxy/exec"
 	"locus/proxy/sysvars"
 	"locus/proxy/txn"
 )
@@ -27,7 +28,7 @@ func (s *Session) offset(r *request) uint64 {
 	if len(blocks) == 0 || blocks[0].Limit == nil || blocks[0].Limit.Offset == nil || blocks[0].Limit.Unplaced {
 		return 0
 	}
-	n, _ := limitNumber(r.values.Operand(*blocks[0].Limit.Offset))
+	n, _ := exec.LimitNumber(r.values.Operand(*blocks[0].Limit.Offset))
 	return n
 }
 

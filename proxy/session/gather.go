@@ -10,6 +10,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/exec"
 	"locus/proxy/gather"
 	"locus/proxy/session/fence"
 	"locus/proxy/sysvars"
@@ -44,7 +45,7 @@ type gathering struct {
 // runGathered answers a statement that no shard can answer, and whose answers
 // can't be merged.
 func (s *Session) runGathered(r *request, p *plan.Gathering) error {
-	if err := s.scatteredEverywhere(r); err != nil {
+	if err := s.mayReadAll(r); err != nil {
 		return err
 	}
 	return s.gather(r, p)
@@ -203,8 +204,8 @@ func (g *gathering) answer() error {
 
 // places has the statement read the temporary tables, by columns of the names that
 // they would have had.
-func (g *gathering) places() []edit {
-	var edits []edit
+func (g *gathering) places() []exec.Edit {
+	var edits []exec.Edit
 	unnamed := g.plan.Unnamed
 	if p := g.plan.Partial; g.groups {
 		edits, unnamed = g.overGroups(p), p.Unnamed
@@ -213,17 +214,17 @@ func (g *gathering) places() []edit {
 	}
 	for _, u := range unnamed {
 		from, to := g.lex.Offset(u.Start), g.lex.Offset(u.End)
-		edits = append(edits, edit{to, to, string(sysvars.AppendAlias(nil, g.lex.Text[from:to]))})
+		edits = append(edits, exec.Edit{From: to, To: to, Text: string(sysvars.AppendAlias(nil, g.lex.Text[from:to]))})
 	}
-	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
+	slices.SortStableFunc(edits, func(a, b exec.Edit) int { return cmp.Compare(a.From, b.From) })
 	return edits
 }
 
-func (g *gathering) overRows() (edits []edit) {
+func (g *gathering) overRows() (edits []exec.Edit) {
 	for i := range g.plan.Tables {
 		t := &g.plan.Tables[i]
 		if !g.inPlace(t) {
-			edits = append(edits, edit{g.lex.Offset(t.Start), g.lex.Offset(t.End), t.Stand(i)})
+			edits = append(edits, exec.Edit{From: g.lex.Offset(t.Start), To: g.lex.Offset(t.End), Text: t.Stand(i)})
 		}
 	}
 	return edits

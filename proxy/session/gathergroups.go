@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"locus/proxy/exec"
 	"locus/proxy/gather"
 	"locus/proxy/trace"
 	"locus/router/plan"
@@ -161,11 +162,11 @@ func keyColumns(p *plan.Partial) []string {
 }
 
 // overGroups has the statement read the groups.
-func (g *gathering) overGroups(p *plan.Partial) []edit {
-	from := edit{g.lex.Offset(p.Start), g.lex.Offset(p.End), p.Stand()}
-	edits := []edit{from}
+func (g *gathering) overGroups(p *plan.Partial) []exec.Edit {
+	from := exec.Edit{From: g.lex.Offset(p.Start), To: g.lex.Offset(p.End), Text: p.Stand()}
+	edits := []exec.Edit{from}
 	for _, e := range p.Edits {
-		edits = append(edits, edit{g.lex.Offset(e.Start), g.lex.Offset(e.End), e.Text})
+		edits = append(edits, exec.Edit{From: g.lex.Offset(e.Start), To: g.lex.Offset(e.End), Text: e.Text})
 	}
 	return edits
 }

@@ -9,6 +9,7 @@ import (
 
 	"locus/idgen/orderid"
 	"locus/proxy/backend"
+	"locus/proxy/exec"
 	"locus/proxy/stamp"
 	"locus/proxy/trace"
 	"locus/proxy/wire"
@@ -35,27 +36,27 @@ func (s *Session) runStamped(r *request, p *plan.Stamped) error {
 	if len(result.Shards) == 1 {
 		return s.insertOne(r, p, result)
 	}
-	parts := make([]part, 0, len(result.Shards))
+	parts := make([]exec.Part, 0, len(result.Shards))
 	for _, text := range result.Shards {
-		parts = append(parts, part{shard: r.snapshot.Map.Shard(text.Shard), text: text.Text, params: s.stampedParams(nil, text.Params)})
+		parts = append(parts, exec.Part{Shard: r.snapshot.Map.Shard(text.Shard), Text: text.Text, Params: s.stampedParams(nil, text.Params)})
 	}
 	total, err := s.runParts(r, parts)
 	if err != nil {
 		return err
 	}
 	rows := len(result.Genes)
-	ok := wire.OK{AffectedRows: total.affected, Warnings: total.warnings}
-	if result.HasID && total.affected > 0 {
+	ok := wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings}
+	if result.HasID && total.Affected > 0 {
 		s.vars.InsertID = result.FirstID.Lo
 		ok.LastInsertID = result.CountFrom
-	} else if total.affected > 0 {
+	} else if total.Affected > 0 {
 		ok.LastInsertID = p.Insert.LastNumber(r.values)
 	}
-	duplicates := max(0, int64(total.affected)-int64(rows))
+	duplicates := max(0, int64(total.Affected)-int64(rows))
 	if r.facts.Statement.Insert.Ignore {
-		duplicates = max(0, int64(rows)-int64(total.affected))
+		duplicates = max(0, int64(rows)-int64(total.Affected))
 	}
-	ok.Info = fmt.Appendf(nil, "Records: %d  Duplicates: %d  Warnings: %d", rows, duplicates, total.warnings)
+	ok.Info = fmt.Appendf(nil, "Records: %d  Duplicates: %d  Warnings: %d", rows, duplicates, total.Warnings)
 	if err := s.writeOK(ok); err != nil {
 		return &clientGone{err}
 	}

@@ -15,7 +15,7 @@ import (
 // query is answered over gathered rows, as a SELECT would be, and its rows are
 // inserted as they come.
 func (s *Session) runInsertQuery(r *request, q *plan.InsertQuery) error {
-	if err := s.scatteredEverywhere(r); err != nil {
+	if err := s.mayReadAll(r); err != nil {
 		return err
 	}
 	if err := s.writable(); err != nil {

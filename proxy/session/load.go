@@ -58,7 +58,7 @@ func (g *gathering) load(load *plan.Load) (*bulk, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.total.warnings = warnings
+	b.total.Warnings = warnings
 	restore, err := g.lenient()
 	if err != nil {
 		return nil, err

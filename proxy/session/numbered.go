@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/exec"
 	"locus/proxy/sysvars"
 	"locus/router/cluster"
 	"locus/router/stmt"
@@ -46,12 +47,12 @@ func (s *Session) numbered(w *Snapshot, l *stmt.Lexed) (text []byte, ok bool, er
 	if err != nil {
 		return nil, false, err
 	}
-	edits := make([]edit, 0, len(places))
+	edits := make([]exec.Edit, 0, len(places))
 	for i, p := range places {
 		if p.Item {
 			numbers[i] = string(sysvars.AppendAlias([]byte(numbers[i]), l.Text[p.Start:p.End]))
 		}
-		edits = append(edits, edit{p.Start, p.End, numbers[i]})
+		edits = append(edits, exec.Edit{From: p.Start, To: p.End, Text: numbers[i]})
 	}
 	return s.edited(l.Text, edits), true, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/exec"
 	"locus/proxy/sysvars"
 	"locus/proxy/wire"
 	"locus/router/cluster"
@@ -27,7 +28,7 @@ func (s *Session) addParams(w *Snapshot, p *prepared) error {
 	if err != nil || len(places) == 0 {
 		return err
 	}
-	var edits []edit
+	var edits []exec.Edit
 	for i, place := range places {
 		p.added = append(p.added, added{i + paramsBefore(&p.lexed, place.Start), place.Name})
 		text := "?"
@@ -37,7 +38,7 @@ func (s *Session) addParams(w *Snapshot, p *prepared) error {
 		if place.Item {
 			text = string(sysvars.AppendAlias([]byte(text), p.lexed.Text[place.Start:place.End]))
 		}
-		edits = append(edits, edit{place.Start, place.End, text})
+		edits = append(edits, exec.Edit{From: place.Start, To: place.End, Text: text})
 	}
 	p.text = string(s.edited(p.lexed.Text, edits))
 	p.lexed.Lex([]byte(p.text), s.vars.Mode)

@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/exec"
+	"locus/proxy/trace"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
@@ -14,31 +17,14 @@ import (
 	"locus/router/stmt"
 )
 
-// part is what one shard does of a statement that changes rows on several.
-type part struct {
-	shard  router.ShardName
-	text   []byte // nil: the client's own
-	params []wire.Param
-}
-
-// totals are the sums over the parts.
-type totals struct {
-	affected uint64
-	warnings uint16
-	// matched and changed are what an UPDATE says of itself.
-	matched, changed uint64
-	// insertID is the first that a part has generated.
-	insertID uint64
-}
-
 // runGlobal runs a change of global tables on every shard.
 func (s *Session) runGlobal(r *request, p *plan.Global) error {
 	if err := p.Alike(r.values); err != nil {
 		return err
 	}
-	parts := make([]part, 0, len(r.snapshot.Catalog.Shards))
+	parts := make([]exec.Part, 0, len(r.snapshot.Catalog.Shards))
 	for _, shard := range r.snapshot.Catalog.Shards {
-		parts = append(parts, part{shard: shard})
+		parts = append(parts, exec.Part{Shard: shard})
 	}
 	before := len(s.vars.Conditions)
 	total, err := s.runParts(r, parts)
@@ -46,7 +32,7 @@ func (s *Session) runGlobal(r *request, p *plan.Global) error {
 		return err
 	}
 	total = s.oneCopy(total, len(parts), before)
-	ok := wire.OK{AffectedRows: total.affected, Warnings: total.warnings, LastInsertID: total.insertID}
+	ok := wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings, LastInsertID: total.InsertID}
 	if err := s.writeOK(ok); err != nil {
 		return &clientGone{err}
 	}
@@ -55,9 +41,9 @@ func (s *Session) runGlobal(r *request, p *plan.Global) error {
 
 // oneCopy gives what the client is told of a change that every shard has made alike.
 // Warnings from before it stay.
-func (s *Session) oneCopy(total totals, shards, before int) totals {
-	total.affected /= uint64(shards)
-	total.warnings /= uint16(shards)
+func (s *Session) oneCopy(total exec.Totals, shards, before int) exec.Totals {
+	total.Affected /= uint64(shards)
+	total.Warnings /= uint16(shards)
 	s.vars.Conditions = s.vars.Conditions[:before+(len(s.vars.Conditions)-before)/shards]
 	return total
 }
@@ -126,7 +112,7 @@ func partly(done []string, at router.ShardName, err error) error {
 // runParts runs the parts of a statement in one transaction: the client's, which it
 // begins with autocommit off, or one of its own. If a part fails, none of the parts
 // remains.
-func (s *Session) runParts(r *request, parts []part) (total totals, err error) {
+func (s *Session) runParts(r *request, parts []exec.Part) (total exec.Totals, err error) {
 	s.Counts.Scattered.Add(1)
 	began := !s.conns.Running() && !s.vars.Autocommit
 	err = s.conns.Atomically(func() (err error) {
@@ -139,78 +125,51 @@ func (s *Session) runParts(r *request, parts []part) (total totals, err error) {
 	return total, err
 }
 
-// runEach has every shard do its part; all are sent before any is awaited, and
-// none before there is a connection to each.
-func (s *Session) runEach(r *request, parts []part) (totals, error) {
-	restore := s.oneTime(r, parts)
-	leases := make([]txn.Lease, 0, len(parts))
-	for _, p := range parts {
-		l, err := s.conns.Acquire(p.shard, txn.Writes)
-		if err != nil {
-			for _, idle := range leases {
-				idle.Release()
-			}
-			return totals{}, errors.Join(err, restore(leases))
-		}
-		leases = append(leases, l)
+// runEach has every shard do its part. All take the same time for a statement that may put it into rows, unless the client has set
+// one: connections carry it like any setting, until it is over.
+func (s *Session) runEach(r *request, parts []exec.Part) (exec.Totals, error) {
+	all := s.execution(r, txn.Writes)
+	if !r.facts.Clock || len(parts) < 2 || s.vars.SetsTime() {
+		return all.Change(parts)
 	}
-	var failure error
-	sent := leases
-	for i, p := range parts {
-		if err := s.send(leases[i], r, p.text, p.params); err != nil {
-			failure, sent = unsent(leases[i], err), leases[:i]
-			for _, idle := range leases[i+1:] {
-				idle.Release()
-			}
-			break
-		}
+	before := s.vars.Settings
+	now := r.at
+	if now.IsZero() {
+		now = time.Now()
 	}
-	total, err := s.outcomes(sent)
-	if failure == nil {
-		failure = err
+	s.vars.Settings = s.vars.WithTime(now)
+	total, err := all.Change(parts)
+	s.vars.Settings = before
+	if back := s.conns.Carry(); err == nil {
+		err = back
 	}
-	if err := restore(leases); failure == nil {
-		failure = err
-	}
-	return total, failure
+	return total, err
 }
 
-// outcomes reads the answers to the parts, and takes the connections back once all are
-// read: one may end the transaction of all. The error is the first one's.
-func (s *Session) outcomes(leases []txn.Lease) (totals, error) {
-	var total totals
-	var failure error
-	errs := make([]error, len(leases))
-	for i, l := range leases {
-		ok, err := l.Conn.Outcome()
-		s.timing.trace.Answered(string(l.Shard), ok.AffectedRows, codeOf(err))
-		if errs[i] = err; err == nil {
-			total.add(ok)
-			if ok.Warnings > 0 {
-				s.keepWarnings(l)
-			}
-		} else if failure == nil {
-			failure = err
-		}
-	}
-	for i, l := range leases {
-		if err := errs[i]; err != nil {
-			l.Fail(err)
-		} else {
-			l.Done(l.Conn.Status())
-		}
-	}
-	return total, failure
+// execution is a statement as package exec has it carried out. It has a request of its own: the one that it is made of stays off the
+// heap, where a statement on one shard has it.
+type execution struct {
+	s      *Session
+	r      request
+	silent bool // what shards warn of, the statement warns of by itself
 }
 
-func (t *totals) add(ok wire.OK) {
-	t.affected += ok.AffectedRows
-	t.warnings += ok.Warnings
-	if t.insertID == 0 {
-		t.insertID = ok.LastInsertID
-	}
-	var matched, changed uint64
-	if n, _ := fmt.Sscanf(string(ok.Info), "Rows matched: %d  Changed: %d", &matched, &changed); n == 2 {
-		t.matched, t.changed = t.matched+matched, t.changed+changed
+// execution has a statement carried out on several shards.
+func (s *Session) execution(r *request, m txn.Mode) exec.Several {
+	return exec.Several{Of: &execution{s: s, r: *r}, Conns: s.conns, Mode: m}
+}
+
+// Send implements exec.Statement.
+func (e *execution) Send(l txn.Lease, text []byte, params []wire.Param) error {
+	return e.s.send(l, &e.r, text, params)
+}
+
+// Warned implements exec.Statement.
+func (e *execution) Warned(l txn.Lease) {
+	if !e.silent {
+		e.s.keepWarnings(l)
 	}
 }
+
+// Trace implements exec.Statement.
+func (e *execution) Trace() *trace.Statement { return e.s.timing.trace }

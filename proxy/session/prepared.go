@@ -144,7 +144,8 @@ func (s *Session) prepareAt(shard router.ShardName, text string) (*backend.State
 	}
 	statement, answer, err := l.Conn.Prepare(s.ctx, text)
 	if err != nil {
-		return nil, nil, unsent(l, err)
+		l.Unsent(err)
+		return nil, nil, err
 	}
 	l.Release()
 	return statement, answer, nil

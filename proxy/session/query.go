@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/exec"
 	"locus/proxy/session/fence"
 	"locus/proxy/sysvars"
 	"locus/proxy/txn"
@@ -210,7 +211,7 @@ func (s *Session) unbegun(r *request, err error) bool {
 	code := r.code
 	switch {
 	case txn.IsRefusal(err):
-		code = codeOf(err)
+		code = exec.CodeOf(err)
 	case err != nil:
 		return !mayHaveBegun(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/exec"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
@@ -62,6 +63,12 @@ func (s *Session) spliced(r *request, added []plan.Splice) []byte {
 		from = at
 	}
 	s.command = append(out, text[from:]...)
+	return s.command
+}
+
+// edited gives a text with edits. It is a view of a scratch buffer.
+func (s *Session) edited(text []byte, edits []exec.Edit) []byte {
+	s.command = exec.Edited(s.command[:0], text, edits)
 	return s.command
 }
 
@@ -126,7 +133,8 @@ func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, 
 		err = s.send(l, r, text, params)
 	}
 	if err != nil {
-		return unsent(l, err)
+		l.Unsent(err)
+		return err
 	}
 	if err := s.relay(l.Conn, kind, last); err != nil {
 		if txn.IsRefusal(err) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"locus/proxy/exec"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -15,21 +16,21 @@ func (s *Session) runSpread(r *request, p *plan.Change) error {
 	if err := s.mayScatterWrite(len(s.route.Shards)); err != nil {
 		return err
 	}
-	parts := make([]part, 0, len(s.route.Shards))
+	parts := make([]exec.Part, 0, len(s.route.Shards))
 	for _, shard := range s.route.Shards {
 		added, err := s.ownRows(r, &p.Keyed, shard, p.Added)
 		if err != nil {
 			return err
 		}
-		parts = append(parts, part{shard: r.snapshot.Map.Shard(shard), text: slices.Clone(s.spliced(r, added))})
+		parts = append(parts, exec.Part{Shard: r.snapshot.Map.Shard(shard), Text: slices.Clone(s.spliced(r, added))})
 	}
 	total, err := s.runParts(r, parts)
 	if err != nil {
 		return err
 	}
-	ok := wire.OK{AffectedRows: total.affected, Warnings: total.warnings}
+	ok := wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings}
 	if r.facts.Statement.Kind == stmt.Update {
-		ok.Info = fmt.Appendf(nil, "Rows matched: %d  Changed: %d  Warnings: %d", total.matched, total.changed, total.warnings)
+		ok.Info = fmt.Appendf(nil, "Rows matched: %d  Changed: %d  Warnings: %d", total.Matched, total.Changed, total.Warnings)
 	}
 	if err := s.writeOK(ok); err != nil {
 		return &clientGone{err}

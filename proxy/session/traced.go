@@ -1,11 +1,8 @@
 package session
 
 import (
-	"errors"
 	"slices"
 	"strings"
-
-	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/trace"
 	"locus/proxy/txn"
@@ -106,16 +103,4 @@ func (s *Session) answered(shard router.ShardName) {
 		code, _ := s.scanner.ErrCode()
 		t.Answered(string(shard), uint64(s.scanner.Rows()), code)
 	}
-}
-
-// codeOf is the number of what a shard answered; of a connection that was lost, that of
-// the error that the client gets for it.
-func codeOf(err error) uint16 {
-	if err == nil {
-		return 0
-	}
-	if e, ok := errors.AsType[*mysql.MyError](err); ok {
-		return e.Code
-	}
-	return erNetRead
 }

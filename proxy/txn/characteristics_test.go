@@ -5,6 +5,7 @@ import (
 
 	"locus/proxy/flavor"
 	"locus/router/stmt"
+	"locus/test/fakeshard"
 )
 
 func TestSetTransaction(t *testing.T) {
@@ -55,7 +56,7 @@ func TestUntell(t *testing.T) {
 	s.Untell()
 	s.sent("s0", next, "DO 1", "ROLLBACK")
 	s.must("s0", "DO 1", 0)
-	s.shards["s0"].fail(fault{prefix: "ROLLBACK", cut: before})
+	s.shards["s0"].Next(fakeshard.Reply{Prefix: "ROLLBACK", Cut: fakeshard.Before})
 	s.Untell()
 	if s.LostState() == "" {
 		t.Error("it is still reserved")
@@ -130,10 +131,10 @@ func TestJoin(t *testing.T) {
 	}
 	s.must("s0", "SELECT a", 0)
 	s.sent("s0", "BEGIN", "SELECT a")
-	for name, f := range map[string]fault{"refused": {prefix: "BEGIN", code: 1}, "lost": {prefix: "BEGIN", cut: before}} {
+	for name, f := range map[string]fakeshard.Reply{"refused": {Prefix: "BEGIN", Code: 1}, "lost": {Prefix: "BEGIN", Cut: fakeshard.Before}} {
 		s := newStand(t, XA)
 		begin(t, s)
-		s.shards["s0"].fail(f)
+		s.shards["s0"].Next(f)
 		if s.Join("s0") == nil {
 			t.Errorf("%s: it has joined", name)
 		}

@@ -10,26 +10,27 @@ import (
 	"locus/proxy/twophase"
 	"locus/router"
 	"locus/router/stmt"
+	"locus/test/fakeshard"
 )
 
 // A transaction of one shard is committed there, and what is known of a commit that fails
 // is told.
 func TestCommitOnOneShard(t *testing.T) {
 	for name, c := range map[string]struct {
-		fault
+		fakeshard.Reply
 		code    uint16
 		text    string
 		verdict twophase.Verdict
 	}{
-		"done":    {fault{prefix: "none"}, 0, "", twophase.Committed},
-		"refused": {fault{prefix: "COMMIT", code: 3101, ends: true}, 3101, "refused", twophase.RolledBack},
-		"lost":    {fault{prefix: "COMMIT", cut: before}, erCommitError, "whether it was committed there is unknown", twophase.Unknown},
+		"done":    {fakeshard.Reply{Prefix: "none"}, 0, "", twophase.Committed},
+		"refused": {fakeshard.Reply{Prefix: "COMMIT", Code: 3101, Ends: true}, 3101, "refused", twophase.RolledBack},
+		"lost":    {fakeshard.Reply{Prefix: "COMMIT", Cut: fakeshard.Before}, erCommitError, "whether it was committed there is unknown", twophase.Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStand(t, XA)
 			begin(t, s)
 			s.must("s0", "UPDATE a", Writes)
-			s.shards["s0"].fail(c.fault)
+			s.shards["s0"].Next(c.Reply)
 			if err := s.Commit(); c.code == 0 && err != nil {
 				t.Error(err)
 			} else if c.code != 0 {
@@ -60,16 +61,16 @@ func TestCommitOfNothing(t *testing.T) {
 func TestCommitShardByShard(t *testing.T) {
 	for name, c := range map[string]struct {
 		at      router.ShardName
-		fault   fault
+		fault   fakeshard.Reply
 		code    uint16
 		text    string
 		verdict twophase.Verdict
 	}{
-		"done":           {"s0", fault{prefix: "none"}, 0, "", twophase.Committed},
-		"first refused":  {"s0", fault{prefix: "COMMIT", code: 3101, ends: true}, 3101, "refused", twophase.RolledBack},
-		"second refused": {"s1", fault{prefix: "COMMIT", code: 3101, ends: true}, erCommitError, "it was rolled back there; it is committed on s0; it was rolled back on s2", twophase.Unknown},
-		"last lost":      {"s2", fault{prefix: "COMMIT", cut: within}, erCommitError, "whether it was committed there is unknown; it is committed on s0, s1", twophase.Unknown},
-		"first lost":     {"s0", fault{prefix: "COMMIT", cut: before}, erCommitError, "is unknown; it was rolled back on s1; it was rolled back on s2", twophase.Unknown},
+		"done":           {"s0", fakeshard.Reply{Prefix: "none"}, 0, "", twophase.Committed},
+		"first refused":  {"s0", fakeshard.Reply{Prefix: "COMMIT", Code: 3101, Ends: true}, 3101, "refused", twophase.RolledBack},
+		"second refused": {"s1", fakeshard.Reply{Prefix: "COMMIT", Code: 3101, Ends: true}, erCommitError, "it was rolled back there; it is committed on s0; it was rolled back on s2", twophase.Unknown},
+		"last lost":      {"s2", fakeshard.Reply{Prefix: "COMMIT", Cut: fakeshard.Within}, erCommitError, "whether it was committed there is unknown; it is committed on s0, s1", twophase.Unknown},
+		"first lost":     {"s0", fakeshard.Reply{Prefix: "COMMIT", Cut: fakeshard.Before}, erCommitError, "is unknown; it was rolled back on s1; it was rolled back on s2", twophase.Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStand(t, Multi)
@@ -78,7 +79,7 @@ func TestCommitShardByShard(t *testing.T) {
 				s.must(shard, "UPDATE a", Writes)
 				s.sent(shard, "BEGIN", "UPDATE a")
 			}
-			s.shards[c.at].fail(c.fault)
+			s.shards[c.at].Next(c.fault)
 			if err := s.Commit(); c.code == 0 && err != nil {
 				t.Error(err)
 			} else if c.code != 0 {
@@ -139,7 +140,7 @@ func spanned(t testing.TB, writes ...router.ShardName) *stand {
 		if slices.Contains(writes, shard) {
 			s.must(shard, "UPDATE a", Writes)
 		}
-		s.shards[shard].sent()
+		s.shards[shard].Sent()
 	}
 	return s
 }
@@ -149,27 +150,27 @@ func spanned(t testing.TB, writes ...router.ShardName) *stand {
 func TestTwoPhasesThatFail(t *testing.T) {
 	for name, c := range map[string]struct {
 		at      router.ShardName
-		fault   fault
+		fault   fakeshard.Reply
 		settles twophase.Verdict
 		code    uint16 // 0: committed
 		text    string
 		verdict twophase.Verdict
 		calls   []string
 	}{
-		"reader lost":         {"s2", fault{prefix: "XA COMMIT", cut: before}, 0, erCommitError, "was rolled back on every shard", twophase.RolledBack, nil},
-		"reader refused":      {"s2", fault{prefix: "XA END", code: 1614}, 0, mysql.ER_LOCK_DEADLOCK, "was rolled back on every shard", twophase.RolledBack, nil},
-		"prepare refused":     {"s1", fault{prefix: "XA PREPARE", code: 1402}, 0, mysql.ER_LOCK_DEADLOCK, "was rolled back on every shard", twophase.RolledBack, nil},
-		"prepare lost":        {"s1", fault{prefix: "XA PREPARE", cut: before}, 0, erCommitError, "was rolled back on every shard", twophase.RolledBack, []string{"leave t1"}},
-		"home ended":          {"s0", fault{prefix: "DO 0", ends: true}, 0, erCommitError, "its server has ended the transaction", twophase.RolledBack, nil},
-		"home lost":           {"s0", fault{prefix: "DO 0", cut: within}, 0, erCommitError, "was rolled back on every shard", twophase.RolledBack, nil},
-		"decision forbidden":  {"s0", fault{prefix: "INSERT", code: mysql.ER_DUP_ENTRY}, 0, erCommitError, "recovery has rolled it back", twophase.RolledBack, nil},
-		"decision refused":    {"s0", fault{prefix: "INSERT", code: 1146}, 0, 1146, "insert the decision", twophase.RolledBack, []string{"doubt s0"}},
-		"decision lost":       {"s0", fault{prefix: "INSERT", cut: before}, 0, erCommitError, "insert the decision", twophase.RolledBack, []string{"doubt s0"}},
-		"committed after all": {"s0", fault{prefix: "COMMIT", cut: before}, twophase.Committed, 0, "", twophase.Committed, []string{"settle", "forget t1"}},
-		"rolled back":         {"s0", fault{prefix: "COMMIT", cut: before}, twophase.RolledBack, erCommitError, "was rolled back on every shard", twophase.RolledBack, []string{"settle"}},
-		"nobody knows":        {"s0", fault{prefix: "COMMIT", cut: before}, twophase.Unknown, erCommitError, "is not known yet", twophase.Unknown, []string{"settle", "leave t1"}},
-		"second phase lost":   {"s1", fault{prefix: "XA COMMIT", cut: before}, 0, 0, "", twophase.Committed, []string{"leave t1"}},
-		"recovery was first":  {"s1", fault{prefix: "XA COMMIT", code: mysql.ER_XAER_NOTA}, 0, 0, "", twophase.Committed, []string{"forget t1"}},
+		"reader lost":         {"s2", fakeshard.Reply{Prefix: "XA COMMIT", Cut: fakeshard.Before}, 0, erCommitError, "was rolled back on every shard", twophase.RolledBack, nil},
+		"reader refused":      {"s2", fakeshard.Reply{Prefix: "XA END", Code: 1614}, 0, mysql.ER_LOCK_DEADLOCK, "was rolled back on every shard", twophase.RolledBack, nil},
+		"prepare refused":     {"s1", fakeshard.Reply{Prefix: "XA PREPARE", Code: 1402}, 0, mysql.ER_LOCK_DEADLOCK, "was rolled back on every shard", twophase.RolledBack, nil},
+		"prepare lost":        {"s1", fakeshard.Reply{Prefix: "XA PREPARE", Cut: fakeshard.Before}, 0, erCommitError, "was rolled back on every shard", twophase.RolledBack, []string{"leave t1"}},
+		"home ended":          {"s0", fakeshard.Reply{Prefix: "DO 0", Ends: true}, 0, erCommitError, "its server has ended the transaction", twophase.RolledBack, nil},
+		"home lost":           {"s0", fakeshard.Reply{Prefix: "DO 0", Cut: fakeshard.Within}, 0, erCommitError, "was rolled back on every shard", twophase.RolledBack, nil},
+		"decision forbidden":  {"s0", fakeshard.Reply{Prefix: "INSERT", Code: mysql.ER_DUP_ENTRY}, 0, erCommitError, "recovery has rolled it back", twophase.RolledBack, nil},
+		"decision refused":    {"s0", fakeshard.Reply{Prefix: "INSERT", Code: 1146}, 0, 1146, "insert the decision", twophase.RolledBack, []string{"doubt s0"}},
+		"decision lost":       {"s0", fakeshard.Reply{Prefix: "INSERT", Cut: fakeshard.Before}, 0, erCommitError, "insert the decision", twophase.RolledBack, []string{"doubt s0"}},
+		"committed after all": {"s0", fakeshard.Reply{Prefix: "COMMIT", Cut: fakeshard.Before}, twophase.Committed, 0, "", twophase.Committed, []string{"settle", "forget t1"}},
+		"rolled back":         {"s0", fakeshard.Reply{Prefix: "COMMIT", Cut: fakeshard.Before}, twophase.RolledBack, erCommitError, "was rolled back on every shard", twophase.RolledBack, []string{"settle"}},
+		"nobody knows":        {"s0", fakeshard.Reply{Prefix: "COMMIT", Cut: fakeshard.Before}, twophase.Unknown, erCommitError, "is not known yet", twophase.Unknown, []string{"settle", "leave t1"}},
+		"second phase lost":   {"s1", fakeshard.Reply{Prefix: "XA COMMIT", Cut: fakeshard.Before}, 0, 0, "", twophase.Committed, []string{"leave t1"}},
+		"recovery was first":  {"s1", fakeshard.Reply{Prefix: "XA COMMIT", Code: mysql.ER_XAER_NOTA}, 0, 0, "", twophase.Committed, []string{"forget t1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := spanned(t, "s0", "s1")
@@ -177,7 +178,7 @@ func TestTwoPhasesThatFail(t *testing.T) {
 			if c.settles == twophase.Unknown {
 				s.coordinator.settled = errors.New("nobody answers")
 			}
-			s.shards[c.at].fail(c.fault)
+			s.shards[c.at].Next(c.fault)
 			if err := s.Commit(); c.code == 0 && err != nil {
 				t.Error(err)
 			} else if c.code != 0 {
@@ -212,7 +213,7 @@ func TestOrderOfBranches(t *testing.T) {
 // The one part that has written is committed by itself, or not at all.
 func TestTheOnlyWriterFails(t *testing.T) {
 	s := spanned(t, "s1")
-	s.shards["s1"].fail(fault{prefix: "XA COMMIT", code: 1402})
+	s.shards["s1"].Next(fakeshard.Reply{Prefix: "XA COMMIT", Code: 1402})
 	says(t, s.Commit(), 1402, "refused")
 	s.is(false)
 	s.ended(twophase.RolledBack, 0, 1)
@@ -236,7 +237,7 @@ func TestPointsOfACommit(t *testing.T) {
 // A prepared branch can't be ended again before it is rolled back.
 func TestPreparedIsRolledBack(t *testing.T) {
 	s := spanned(t, "s0", "s1", "s2")
-	s.shards["s0"].fail(fault{prefix: "DO 0", ends: true})
+	s.shards["s0"].Next(fakeshard.Reply{Prefix: "DO 0", Ends: true})
 	if err := s.Commit(); err == nil {
 		t.Error("it is committed")
 	}
@@ -248,11 +249,11 @@ func TestPreparedIsRolledBack(t *testing.T) {
 // is left to recovery if it may be prepared, and else ends with its connection.
 func TestRefusedToPrepare(t *testing.T) {
 	for name, c := range map[string]struct {
-		also fault
+		also fakeshard.Reply
 		left []string
-	}{"rolled back": {fault{prefix: "none"}, nil}, "lost": {fault{prefix: "XA ROLLBACK", cut: before}, nil}} {
+	}{"rolled back": {fakeshard.Reply{Prefix: "none"}, nil}, "lost": {fakeshard.Reply{Prefix: "XA ROLLBACK", Cut: fakeshard.Before}, nil}} {
 		s := spanned(t, "s0", "s1")
-		s.shards["s1"].fail(fault{prefix: "XA PREPARE", code: 1402}, c.also)
+		s.shards["s1"].Next(fakeshard.Reply{Prefix: "XA PREPARE", Code: 1402}, c.also)
 		if s.Commit() == nil {
 			t.Errorf("%s: it is committed", name)
 		}
@@ -262,8 +263,8 @@ func TestRefusedToPrepare(t *testing.T) {
 		}
 	}
 	s := spanned(t, "s0", "s1")
-	s.shards["s0"].fail(fault{prefix: "DO 0", ends: true})
-	s.shards["s1"].fail(fault{prefix: "XA ROLLBACK", cut: before})
+	s.shards["s0"].Next(fakeshard.Reply{Prefix: "DO 0", Ends: true})
+	s.shards["s1"].Next(fakeshard.Reply{Prefix: "XA ROLLBACK", Cut: fakeshard.Before})
 	if s.Commit() == nil || !slices.Equal(s.coordinator.calls, []string{"leave t1"}) {
 		t.Errorf("%v", s.coordinator.calls)
 	}
@@ -272,9 +273,9 @@ func TestRefusedToPrepare(t *testing.T) {
 // A rollback that fails closes the connection, which rolls back too.
 func TestRollbackThatFails(t *testing.T) {
 	s := spanned(t, "s0", "s1")
-	s.shards["s0"].fail(fault{prefix: "ROLLBACK", cut: before})
-	s.shards["s1"].fail(fault{prefix: "XA END", code: 1399}) // rolled back already, say
-	s.shards["s2"].fail(fault{prefix: "XA END", cut: before})
+	s.shards["s0"].Next(fakeshard.Reply{Prefix: "ROLLBACK", Cut: fakeshard.Before})
+	s.shards["s1"].Next(fakeshard.Reply{Prefix: "XA END", Code: 1399}) // rolled back already, say
+	s.shards["s2"].Next(fakeshard.Reply{Prefix: "XA END", Cut: fakeshard.Before})
 	s.RollBack()
 	s.is(false)
 	s.sent("s1", "XA END t1", "XA ROLLBACK t1")
@@ -286,7 +287,7 @@ func TestBeginCommits(t *testing.T) {
 	s := newStand(t, XA)
 	begin(t, s)
 	s.must("s0", "UPDATE a", Writes)
-	s.shards["s0"].fail(fault{prefix: "COMMIT", code: 3101, ends: true})
+	s.shards["s0"].Next(fakeshard.Reply{Prefix: "COMMIT", Code: 3101, Ends: true})
 	says(t, s.Begin(stmt.Opening{}), 3101, "refused")
 	s.is(false)
 	begin(t, s)

@@ -226,6 +226,17 @@ func (c *Connections) settings() *backend.Settings {
 	return settings
 }
 
+// Carry brings the transaction's connections to the session's settings.
+func (c *Connections) Carry() error {
+	for _, b := range c.branches {
+		if err := b.Conn.Carry(c.ctx, c.settings()); err != nil {
+			c.loseTransaction(b.Shard)
+			return err
+		}
+	}
+	return nil
+}
+
 // Reset gives everything back. An open transaction is rolled back.
 func (c *Connections) Reset() {
 	c.closeCursors()

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,237 +14,17 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
-	"locus/proxy/stream"
 	"locus/proxy/trace"
 	"locus/proxy/twophase"
-	"locus/proxy/wire"
 	"locus/router"
+	"locus/test/fakeshard"
 )
 
-// fakeShard is a server that knows whether a transaction is open, and nothing of rows.
-// What it does at a statement can be set.
-type fakeShard struct {
-	listener net.Listener
-	serving  sync.WaitGroup
-
-	mu     sync.Mutex
-	log    []string
-	faults []fault
-	locks  map[string]bool // named ones, which somebody holds
-	thread uint32          // the last connection's number
-}
-
-// fault is what the server does at the next statement that begins so.
-type fault struct {
-	prefix string
-	code   uint16 // refuse it with this error
-	cut    cut
-	ends   bool // the transaction has ended with it
-}
-
-type cut uint8
-
-const (
-	whole  cut = iota
-	before     // the connection ends instead of an answer
-	within     // after a part of the answer
-)
-
-func startShard(t testing.TB) *fakeShard {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &fakeShard{listener: l, locks: map[string]bool{}}
-	f.serving.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			f.serving.Go(func() { f.serve(conn) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = l.Close()
-		f.serving.Wait()
-	})
-	return f
-}
-
-// shardConn is one connection's state at the server.
-type shardConn struct {
-	shard      *fakeShard
-	conn       net.Conn
-	stream     *stream.Conn
-	autocommit bool
-	open       bool
-	statements uint32
-}
-
-func (f *fakeShard) serve(conn net.Conn) {
-	defer conn.Close()
-	c := &shardConn{shard: f, conn: conn, stream: stream.New(conn), autocommit: true}
-	f.mu.Lock()
-	f.thread++
-	thread := f.thread
-	f.mu.Unlock()
-	greeting, _ := wire.AppendGreeting(nil, wire.Greeting{
-		ServerVersion: "10.11.0-MariaDB", ConnectionID: thread, Capabilities: backend.Capabilities | mysql.CLIENT_CONNECT_WITH_DB,
-		Collation: 45, Status: c.status(), Plugin: mysql.AUTH_NATIVE_PASSWORD,
-	})
-	if _, err := conn.Write(greeting); err != nil {
-		return
-	}
-	if _, _, err := c.stream.Payload(); err != nil {
-		return
-	}
-	c.stream.Done()
-	if c.ok(2) != nil {
-		return
-	}
-	for {
-		payload, _, err := c.stream.Payload()
-		if err != nil {
-			return
-		}
-		err = c.answer(payload[0], string(payload[1:]))
-		c.stream.Done()
-		if err != nil {
-			return
-		}
-	}
-}
-
-var errCut = errors.New("cut")
-
-func (c *shardConn) answer(command byte, text string) error {
-	switch command {
-	case mysql.COM_STMT_PREPARE:
-		c.statements++
-		out, _ := wire.AppendPrepared(nil, 1, wire.Prepared{Statement: c.statements})
-		_, err := c.conn.Write(out)
-		return err
-	case mysql.COM_STMT_CLOSE, mysql.COM_QUIT:
-		return nil
-	case mysql.COM_RESET_CONNECTION:
-		c.shard.note("RESET")
-		c.open, c.autocommit = false, true
-		return c.ok(1)
-	}
-	if f := c.shard.take(text); f != nil {
-		if f.ends {
-			c.open = false
-		}
-		switch {
-		case f.cut == before:
-			return errCut
-		case f.cut == within:
-			_, _ = c.conn.Write([]byte{7, 0, 0, 1, 0})
-			return errCut
-		case f.code != 0:
-			out, _ := wire.AppendERR(nil, 1, &mysql.MyError{Code: f.code, State: "HY000", Message: "refused"}, backend.Capabilities)
-			_, err := c.conn.Write(out)
-			return err
-		}
-	}
-	c.run(text)
-	if names, ok := strings.CutPrefix(text, "SELECT IS_USED_LOCK("); ok {
-		return c.lockRows(strings.Count(names, "IS_USED_LOCK") + 1)
-	}
-	return c.ok(1)
-}
-
-func (c *shardConn) run(text string) {
-	word, _, _ := strings.Cut(text, " ")
-	switch {
-	case strings.Contains(text, "autocommit=0"):
-		c.autocommit = false
-	case strings.Contains(text, "autocommit="):
-		c.autocommit, c.open = true, false
-	case word == "BEGIN", word == "START", strings.HasPrefix(text, "XA START"):
-		c.open = true
-	case word == "COMMIT", word == "ROLLBACK" && !strings.Contains(text, " TO "), word == "ALTER",
-		strings.HasPrefix(text, "XA COMMIT"), strings.HasPrefix(text, "XA ROLLBACK"), strings.HasPrefix(text, "XA PREPARE"):
-		c.open = false
-	case word == "UPDATE", word == "SELECT":
-		c.open = c.open || !c.autocommit
-	}
-}
-
-func (c *shardConn) status() uint16 {
-	var status uint16
-	if c.autocommit {
-		status |= mysql.SERVER_STATUS_AUTOCOMMIT
-	}
-	if c.open {
-		status |= mysql.SERVER_STATUS_IN_TRANS
-	}
-	return status
-}
-
-func (c *shardConn) ok(seq byte) error {
-	out, _ := wire.AppendOK(nil, seq, wire.OK{AffectedRows: 1, Status: c.status()}, backend.Capabilities)
-	_, err := c.conn.Write(out)
-	return err
-}
-
-// lockRows says that each of n locks is held, or none.
-func (c *shardConn) lockRows(n int) error {
-	value := byte('0')
-	c.shard.mu.Lock()
-	if c.shard.locks["held"] {
-		value = '1'
-	}
-	c.shard.mu.Unlock()
-	out, seq := wire.AppendColumnCount(nil, 1, n)
-	var row []byte
-	for range n {
-		out, seq = wire.AppendColumn(out, seq, wire.Column{Name: []byte("x"), Charset: 45, Type: mysql.MYSQL_TYPE_LONGLONG})
-		row = append(row, 1, value)
-	}
-	out, seq = wire.AppendEOF(out, seq, wire.EOF{Status: c.status()})
-	out, seq = wire.AppendPacket(out, seq, row)
-	out, _ = wire.AppendEOF(out, seq, wire.EOF{Status: c.status()})
-	_, err := c.conn.Write(out)
-	return err
-}
-
-func (f *fakeShard) note(text string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.log = append(f.log, text)
-}
-
-// take notes a statement, and gives what is to go wrong with it.
-func (f *fakeShard) take(text string) *fault {
-	f.note(text)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i, one := range f.faults {
-		if strings.HasPrefix(text, one.prefix) {
-			f.faults = slices.Delete(f.faults, i, i+1)
-			return &one
-		}
-	}
-	return nil
-}
-
-func (f *fakeShard) fail(faults ...fault) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.faults = append(f.faults, faults...)
-}
-
-// sent gives what came since the last time, but for settings.
-func (f *fakeShard) sent() []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	taken := slices.DeleteFunc(f.log, func(text string) bool {
+// sent gives what a shard was sent since the last time, but for settings.
+func sent(shard *fakeshard.Server) []string {
+	taken := slices.DeleteFunc(shard.Sent(), func(text string) bool {
 		return strings.HasPrefix(text, "SET ") && !strings.HasPrefix(text, "SET TRANSACTION") || text == "RESET"
 	})
-	f.log = nil
 	for i := range taken {
 		taken[i] = strings.ReplaceAll(taken[i], fmt.Sprintf("'t1','s0',%d", twophase.Format), "t1")
 	}
@@ -343,7 +121,7 @@ type stand struct {
 	*Connections
 	client      *fakeClient
 	coordinator *fakeCoordinator
-	shards      map[router.ShardName]*fakeShard
+	shards      map[router.ShardName]*fakeshard.Server
 	stops       []string
 }
 
@@ -353,12 +131,12 @@ func newStand(t testing.TB, spanning Spanning) *stand {
 	pools := backend.NewRegistry(backend.Limits{}, log)
 	s := &stand{
 		t: t, client: &fakeClient{t: t, settings: backend.Default, autocommit: true}, coordinator: &fakeCoordinator{},
-		shards: map[router.ShardName]*fakeShard{},
+		shards: map[router.ShardName]*fakeshard.Server{},
 	}
 	var targets []backend.Target
 	for _, name := range []router.ShardName{"s0", "s1", "s2"} {
-		s.shards[name] = startShard(t)
-		targets = append(targets, backend.Target{Shard: name, Addr: s.shards[name].listener.Addr().String(), User: "u", Password: func() (string, error) { return "", nil }})
+		s.shards[name] = fakeshard.Start(t)
+		targets = append(targets, s.shards[name].Target(name))
 	}
 	pools.Apply(targets)
 	services := &Services{
@@ -422,7 +200,7 @@ func (s *stand) acquire(shard router.ShardName, m Mode) Lease {
 // sent checks what a shard was sent since the last time.
 func (s *stand) sent(shard router.ShardName, want ...string) {
 	s.t.Helper()
-	if got := s.shards[shard].sent(); !slices.Equal(got, want) {
+	if got := sent(s.shards[shard]); !slices.Equal(got, want) {
 		s.t.Errorf("%s was sent %q, want %q", shard, got, want)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"locus/router"
 )
 
-// Lease is a connection for one statement. It ends by one of Done, Refused, Fail, Lost
-// and Release, which decide whether the connection is a branch of the session's
+// Lease is a connection for one statement. It ends by one of Done, Refused, Fail, Lost,
+// Unsent and Release, which decide whether the connection is a branch of the session's
 // transaction from then on. It is a value: copies of it are the same lease.
 type Lease struct {
 	of *Connections
@@ -26,9 +26,6 @@ func (l Lease) Fresh() bool { return l.fresh }
 
 // Outside tells whether the statement takes no part in the transaction.
 func (l Lease) Outside() bool { return l.mode&Outside != 0 }
-
-// Carry brings the connection to the session's settings.
-func (l Lease) Carry() error { return l.Conn.Carry(l.of.ctx, l.of.settings()) }
 
 // Branch tells whether the connection is one of the transaction's now.
 func (l Lease) Branch() bool {
@@ -121,6 +118,16 @@ func (l Lease) Lost() {
 		c.loseTransaction(l.Shard)
 	default:
 		c.discard(l.branch)
+	}
+}
+
+// Unsent ends a lease on which a statement could not be sent. What a server has refused
+// is its PREPARE: neither the statement nor an opening has left.
+func (l Lease) Unsent(err error) {
+	if IsRefusal(err) {
+		l.Release()
+	} else {
+		l.Lost()
 	}
 }
 

@@ -13,17 +13,18 @@ import (
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/stmt"
+	"locus/test/fakeshard"
 )
 
 // How a statement alone ends, whatever happens to it, leaves nothing behind.
 func TestAStatementByItself(t *testing.T) {
-	for name, f := range map[string]fault{
-		"done": {prefix: "none"}, "refused": {prefix: "UPDATE", code: 1062}, "lost before": {prefix: "UPDATE", cut: before},
-		"lost within": {prefix: "UPDATE", cut: within}, "deadlock": {prefix: "UPDATE", code: mysql.ER_LOCK_DEADLOCK},
+	for name, f := range map[string]fakeshard.Reply{
+		"done": {Prefix: "none"}, "refused": {Prefix: "UPDATE", Code: 1062}, "lost before": {Prefix: "UPDATE", Cut: fakeshard.Before},
+		"lost within": {Prefix: "UPDATE", Cut: fakeshard.Within}, "deadlock": {Prefix: "UPDATE", Code: mysql.ER_LOCK_DEADLOCK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStand(t, XA)
-			s.shards["s0"].fail(f)
+			s.shards["s0"].Next(f)
 			if err := s.run("s0", "UPDATE a", Writes); (err == nil) != (name == "done") {
 				t.Error(err)
 			}
@@ -40,17 +41,17 @@ func TestAStatementByItself(t *testing.T) {
 // What happens to a statement in a transaction of two shards.
 func TestAStatementInATransaction(t *testing.T) {
 	for name, c := range map[string]struct {
-		fault
+		fakeshard.Reply
 		running, lost bool
 		asked         bool // whether the transaction is open
 	}{
-		"done":              {fault{prefix: "none"}, true, false, false},
-		"refused":           {fault{prefix: "UPDATE", code: 1062}, true, false, false},
-		"lost before":       {fault{prefix: "UPDATE", cut: before}, false, true, false},
-		"lost within":       {fault{prefix: "UPDATE", cut: within}, false, true, false},
-		"deadlock":          {fault{prefix: "UPDATE", code: mysql.ER_LOCK_DEADLOCK, ends: true}, false, false, false},
-		"timeout":           {fault{prefix: "UPDATE", code: mysql.ER_LOCK_WAIT_TIMEOUT}, true, false, true},
-		"timeout that ends": {fault{prefix: "UPDATE", code: mysql.ER_LOCK_WAIT_TIMEOUT, ends: true}, false, false, true},
+		"done":              {fakeshard.Reply{Prefix: "none"}, true, false, false},
+		"refused":           {fakeshard.Reply{Prefix: "UPDATE", Code: 1062}, true, false, false},
+		"lost before":       {fakeshard.Reply{Prefix: "UPDATE", Cut: fakeshard.Before}, false, true, false},
+		"lost within":       {fakeshard.Reply{Prefix: "UPDATE", Cut: fakeshard.Within}, false, true, false},
+		"deadlock":          {fakeshard.Reply{Prefix: "UPDATE", Code: mysql.ER_LOCK_DEADLOCK, Ends: true}, false, false, false},
+		"timeout":           {fakeshard.Reply{Prefix: "UPDATE", Code: mysql.ER_LOCK_WAIT_TIMEOUT}, true, false, true},
+		"timeout that ends": {fakeshard.Reply{Prefix: "UPDATE", Code: mysql.ER_LOCK_WAIT_TIMEOUT, Ends: true}, false, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStand(t, XA)
@@ -59,7 +60,7 @@ func TestAStatementInATransaction(t *testing.T) {
 			s.must("s1", "SELECT a", 0)
 			s.sent("s0", "BEGIN", "UPDATE a")
 			s.sent("s1", "XA START t1", "SELECT a")
-			s.shards["s0"].fail(c.fault)
+			s.shards["s0"].Next(c.Reply)
 			if err := s.run("s0", "UPDATE b", Writes); (err == nil) != (name == "done") {
 				t.Error(err)
 			}
@@ -104,7 +105,7 @@ func TestWhereAnErrorLeavesItInDoubt(t *testing.T) {
 			s.is(true, "s0")
 			s.sent("s0", "BEGIN", "UPDATE a", "DO 0")
 			l := s.acquire("s0", c.mode)
-			s.shards["s0"].fail(fault{prefix: "DO 0", ends: true})
+			s.shards["s0"].Next(fakeshard.Reply{Prefix: "DO 0", Ends: true})
 			l.Refused(c.code)
 			s.is(false)
 			s.sent("s0", "DO 0", "ROLLBACK")
@@ -117,7 +118,7 @@ func TestWhoCannotBeAskedIsLost(t *testing.T) {
 	s := newStand(t, XA)
 	begin(t, s)
 	s.must("s0", "UPDATE a", Writes)
-	s.shards["s0"].fail(fault{prefix: "DO 0", cut: before})
+	s.shards["s0"].Next(fakeshard.Reply{Prefix: "DO 0", Cut: fakeshard.Before})
 	s.acquire("s0", Writes).Refused(0)
 	s.is(false)
 	if !s.Lost() {
@@ -125,7 +126,7 @@ func TestWhoCannotBeAskedIsLost(t *testing.T) {
 	}
 	// One that answers with an error is good for nothing, where no transaction has it.
 	s = newStand(t, XA)
-	s.shards["s0"].fail(fault{prefix: "DO 0", code: 1317})
+	s.shards["s0"].Next(fakeshard.Reply{Prefix: "DO 0", Code: 1317})
 	s.acquire("s0", Writes).Refused(0)
 	s.is(false)
 	if s.Lost() {
@@ -177,7 +178,7 @@ func TestAutocommitOff(t *testing.T) {
 	s.is(false)
 	s.sent("s0", "ROLLBACK")
 	// An error doesn't say whether it has begun.
-	s.shards["s0"].fail(fault{prefix: "UPDATE", code: 1062})
+	s.shards["s0"].Next(fakeshard.Reply{Prefix: "UPDATE", Code: 1062})
 	if s.run("s0", "UPDATE a", Writes) == nil {
 		t.Error("it is not refused")
 	}
@@ -206,7 +207,7 @@ func TestLostAfterItHasBegun(t *testing.T) {
 func TestOutsideThatDoesNotEnd(t *testing.T) {
 	s := newStand(t, XA)
 	s.client.autocommit = false
-	s.shards["s2"].fail(fault{prefix: "COMMIT", cut: before})
+	s.shards["s2"].Next(fakeshard.Reply{Prefix: "COMMIT", Cut: fakeshard.Before})
 	s.must("s2", "SELECT c", Outside)
 	s.is(false)
 	s.must("s2", "SELECT c", Outside)
@@ -383,11 +384,11 @@ func TestCarryLost(t *testing.T) {
 	begin(t, s)
 	s.must("s0", "UPDATE a", Writes)
 	s.client.settings = s.client.settings.With("sort_buffer_size", "1")
-	s.shards["s0"].fail(fault{prefix: "SET", code: 1231})
+	s.shards["s0"].Next(fakeshard.Reply{Prefix: "SET", Code: 1231})
 	_, err := s.Acquire("s0", 0)
 	says(t, err, 1231, "refused")
 	s.is(true, "s0")
-	s.shards["s0"].fail(fault{prefix: "SET", cut: before})
+	s.shards["s0"].Next(fakeshard.Reply{Prefix: "SET", Cut: fakeshard.Before})
 	if _, err := s.Acquire("s0", 0); !lost(err) {
 		t.Error(err)
 	}
@@ -395,11 +396,29 @@ func TestCarryLost(t *testing.T) {
 	if !s.Lost() {
 		t.Error("it is not lost")
 	}
-	l := s.acquire("s1", 0)
-	if err := l.Carry(); err != nil {
+}
+
+// All branches are brought to other settings, or the transaction is lost.
+func TestCarry(t *testing.T) {
+	s := newStand(t, XA)
+	begin(t, s)
+	s.must("s0", "UPDATE a", Writes)
+	s.must("s1", "UPDATE b", Writes)
+	s.client.settings = s.client.settings.With("sort_buffer_size", "1")
+	if err := s.Carry(); err != nil {
 		t.Error(err)
 	}
-	l.Release()
+	for _, b := range s.branches {
+		if b.Conn.Settings() != s.client.settings {
+			t.Errorf("%s carries %v", b.Shard, b.Conn.Settings().Assignments())
+		}
+	}
+	s.client.settings = s.client.settings.With("sort_buffer_size", "2")
+	s.shards["s1"].Next(fakeshard.Reply{Prefix: "SET", Code: 1231})
+	says(t, s.Carry(), 1231, "refused")
+	if s.is(false); !s.Lost() {
+		t.Error("it is not lost")
+	}
 }
 
 // What a transaction does at a second shard.

@@ -9,6 +9,7 @@ import (
 	"locus/proxy/flavor"
 	"locus/router"
 	"locus/router/catalog"
+	"locus/test/fakeshard"
 )
 
 // reserve has a connection reserved.
@@ -98,7 +99,7 @@ func TestUnreserveAmidATransaction(t *testing.T) {
 func TestReservedIsLost(t *testing.T) {
 	s := newStand(t, XA)
 	s.reserve("s0", NamedLock, TemporaryTable)
-	s.shards["s0"].fail(fault{prefix: "UPDATE", cut: before})
+	s.shards["s0"].Next(fakeshard.Reply{Prefix: "UPDATE", Cut: fakeshard.Before})
 	if err := s.run("s0", "UPDATE a", Writes); !lost(err) {
 		t.Error(err)
 	}
@@ -112,7 +113,7 @@ func TestReservedIsLost(t *testing.T) {
 	// And if it is lost as settings are brought there.
 	s.reserve("s0", NamedLock)
 	s.client.settings = s.client.settings.With("sort_buffer_size", "1")
-	s.shards["s0"].fail(fault{prefix: "SET", cut: before})
+	s.shards["s0"].Next(fakeshard.Reply{Prefix: "SET", Cut: fakeshard.Before})
 	if _, err := s.Acquire("s0", 0); !lost(err) || s.LostState() == "" {
 		t.Error(err)
 	}
@@ -145,9 +146,7 @@ func TestNamedLocks(t *testing.T) {
 	s := newStand(t, XA)
 	use := func(n NamedLocks, held bool) {
 		t.Helper()
-		s.shards["s0"].mu.Lock()
-		s.shards["s0"].locks["held"] = held
-		s.shards["s0"].mu.Unlock()
+		s.shards["s0"].Hold(held)
 		l := s.acquire("s0", 0)
 		l.KeepLocks(n)
 		l.Done(l.Conn.Status())
@@ -157,14 +156,14 @@ func TestNamedLocks(t *testing.T) {
 		t.Error("it was not got")
 	}
 	use(NamedLocks{Names: []string{"a", "b"}}, true)
-	s.shards["s0"].sent()
+	s.shards["s0"].Sent()
 	use(NamedLocks{Names: []string{"a", "c"}}, true)
 	s.sent("s0", "SELECT IS_USED_LOCK('a') <=> CONNECTION_ID(), IS_USED_LOCK('b') <=> CONNECTION_ID(), IS_USED_LOCK('c') <=> CONNECTION_ID()")
 	if !s.Reserved(NamedLock) || len(s.reserved.locks) != 3 {
 		t.Errorf("%v", s.reserved)
 	}
 	// A server that doesn't say may have locked them all.
-	s.shards["s0"].fail(fault{prefix: "SELECT IS_USED", code: 1146})
+	s.shards["s0"].Next(fakeshard.Reply{Prefix: "SELECT IS_USED", Code: 1146})
 	use(NamedLocks{}, true)
 	use(NamedLocks{Unnamed: true}, false)
 	use(NamedLocks{Names: []string{"d"}}, false)
@@ -246,18 +245,18 @@ func TestLockTables(t *testing.T) {
 	}
 	s.must("s0", "UPDATE a", Writes)
 	s.sent("s0", "BEGIN", "UPDATE a", "COMMIT", "LOCK TABLES a WRITE", "UPDATE a")
-	s.shards["s1"].sent()
+	s.shards["s1"].Sent()
 	// A statement's own transaction is one that autocommit being off begins.
 	if err := s.Atomically(s.onBoth); err != nil {
 		t.Error(err)
 	}
 	s.sent("s0", "UPDATE a", "COMMIT")
 	s.sent("s1", "UPDATE a", "COMMIT")
-	s.shards["s1"].fail(fault{prefix: "UPDATE", code: 1062})
+	s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Code: 1062})
 	says(t, s.Atomically(s.onBoth), 1062, "refused")
 	s.is(false)
 	s.sent("s0", "UPDATE a", "ROLLBACK")
-	s.shards["s1"].sent()
+	s.shards["s1"].Sent()
 	begin(t, s) // unlocks
 	if s.ReservesAny() {
 		t.Errorf("%s", s.ReservedWords())
@@ -286,9 +285,9 @@ func TestLockTablesWithAutocommitOff(t *testing.T) {
 }
 
 func TestLockTablesThatFails(t *testing.T) {
-	for name, f := range map[string]fault{"refused": {prefix: "LOCK", code: 1146}, "lost": {prefix: "LOCK", cut: before}} {
+	for name, f := range map[string]fakeshard.Reply{"refused": {Prefix: "LOCK", Code: 1146}, "lost": {Prefix: "LOCK", Cut: fakeshard.Before}} {
 		s := newStand(t, XA)
-		s.shards["s1"].fail(f)
+		s.shards["s1"].Next(f)
 		if err := s.LockTables(nil, twoLocks); err == nil {
 			t.Errorf("%s: locked", name)
 		}
@@ -301,7 +300,7 @@ func TestLockTablesThatFails(t *testing.T) {
 	if err := s.LockTables(nil, twoLocks); err != nil {
 		t.Fatal(err)
 	}
-	s.shards["s0"].fail(fault{prefix: "UNLOCK", cut: before})
+	s.shards["s0"].Next(fakeshard.Reply{Prefix: "UNLOCK", Cut: fakeshard.Before})
 	if err := s.UnlockTables(); !lost(err) || s.LostState() == "" {
 		t.Error(err)
 	}
@@ -368,17 +367,13 @@ func TestStoredCode(t *testing.T) {
 	l.Done(l.Conn.Status())
 	s.client.settings = s.client.settings.With("sort_buffer_size", "1")
 	s.must("s0", "DO 1", 0)
-	s.shards["s0"].mu.Lock()
-	s.shards["s0"].log = nil
-	s.shards["s0"].mu.Unlock()
+	s.shards["s0"].Sent()
 	s.Invalidate([]string{"sort_buffer_size"}, nil)()
 	s.Invalidate([]string{"sort_buffer_size"}, l.Conn)
 	s.must("s0", "DO 1", 0)
 	s.Invalidate([]string{"sort_buffer_size"}, nil)
 	s.must("s0", "DO 1", 0)
-	s.shards["s0"].mu.Lock()
-	defer s.shards["s0"].mu.Unlock()
-	if n := len(s.shards["s0"].log); n != 3 {
-		t.Errorf("%q", s.shards["s0"].log)
+	if sent := s.shards["s0"].Sent(); len(sent) != 3 {
+		t.Errorf("%q", sent)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"locus/proxy/twophase"
 	"locus/router"
 	"locus/router/stmt"
+	"locus/test/fakeshard"
 )
 
 func mark(verb, name string) stmt.Mark { return stmt.Mark{Verb: verb, Name: name} }
@@ -71,10 +72,10 @@ func TestSavepointRefusedAndLost(t *testing.T) {
 	s := newStand(t, XA)
 	begin(t, s)
 	s.must("s0", "UPDATE a", Writes)
-	s.shards["s0"].fail(fault{prefix: "SAVEPOINT", code: 1402})
+	s.shards["s0"].Next(fakeshard.Reply{Prefix: "SAVEPOINT", Code: 1402})
 	says(t, s.Savepoint(mark("savepoint", "a")), 1402, "refused")
 	s.is(true, "s0")
-	s.shards["s0"].fail(fault{prefix: "SAVEPOINT", cut: before})
+	s.shards["s0"].Next(fakeshard.Reply{Prefix: "SAVEPOINT", Cut: fakeshard.Before})
 	if err := s.Savepoint(mark("savepoint", "a")); !lost(err) {
 		t.Error(err)
 	}
@@ -110,7 +111,7 @@ func TestAtomicallyByItself(t *testing.T) {
 				s.sent("s0", "BEGIN", "UPDATE a", "COMMIT")
 				s.sent("s1", "BEGIN", "UPDATE a", "COMMIT")
 			}
-			s.shards["s1"].fail(fault{prefix: "UPDATE", cut: before})
+			s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Cut: fakeshard.Before})
 			if err := s.Atomically(s.onBoth); !lost(err) {
 				t.Error(err)
 			}
@@ -140,16 +141,16 @@ func TestAtomicallyWithin(t *testing.T) {
 	s.sent("s0", "BEGIN", "UPDATE a", "SAVEPOINT `locus_statement`", "UPDATE a", "ROLLBACK TO SAVEPOINT `locus_statement`")
 	s.sent("s1", "XA START t1", "SAVEPOINT `locus_statement`", "UPDATE a", "ROLLBACK TO SAVEPOINT `locus_statement`")
 	// Where that can't be done, all of it is rolled back.
-	s.shards["s1"].fail(fault{prefix: "UPDATE", code: 1062}, fault{prefix: "ROLLBACK TO", code: 1305})
+	s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Code: 1062}, fakeshard.Reply{Prefix: "ROLLBACK TO", Code: 1305})
 	says(t, s.Atomically(s.onBoth), 1062, "the transaction was rolled back")
 	s.is(false)
 	begin(t, s)
 	s.must("s0", "UPDATE a", Writes)
-	s.shards["s0"].fail(fault{prefix: "SAVEPOINT", code: 1402})
+	s.shards["s0"].Next(fakeshard.Reply{Prefix: "SAVEPOINT", Code: 1402})
 	says(t, s.Atomically(s.onBoth), 1402, "refused")
 	s.is(true, "s0")
 	// What has ended it is not undone again.
-	s.shards["s1"].fail(fault{prefix: "UPDATE", cut: before})
+	s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Cut: fakeshard.Before})
 	if err := s.Atomically(s.onBoth); !lost(err) {
 		t.Error(err)
 	}
@@ -166,9 +167,9 @@ func TestAtomicallyWithAutocommitOff(t *testing.T) {
 	}
 	s.is(true, "s0", "s1")
 	s.RollBack()
-	s.shards["s0"].sent()
+	s.shards["s0"].Sent()
 	s.SetNext("SET TRANSACTION READ ONLY")
-	s.shards["s1"].fail(fault{prefix: "UPDATE", code: 1054})
+	s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Code: 1054})
 	says(t, s.Atomically(s.onBoth), 1054, "refused")
 	s.is(true, "s0", "s1")
 	s.Unbegin()
@@ -219,7 +220,7 @@ func TestReading(t *testing.T) {
 			if s.Lost() || s.Next() != "SET TRANSACTION READ WRITE" {
 				t.Errorf("lost: %t, next: %q", s.Lost(), s.Next())
 			}
-			if got := s.shards["s0"].sent(); name == "done" && strings.Join(got, "; ") != "SET TRANSACTION READ WRITE; START TRANSACTION READ ONLY; SELECT a; ROLLBACK" {
+			if got := sent(s.shards["s0"]); name == "done" && strings.Join(got, "; ") != "SET TRANSACTION READ WRITE; START TRANSACTION READ ONLY; SELECT a; ROLLBACK" {
 				t.Errorf("%q", got)
 			}
 			s.ended(twophase.RolledBack, 0, 0) // it is nobody's transaction

@@ -36,7 +36,7 @@ var looksAtText = map[string][]string{
 		"proxy/session (*Session).explain",
 		"proxy/session (*Session).preparable",
 		"proxy/session (*Session).runInsertQuery",
-		"proxy/session (*Session).sendAll",
+		"proxy/session (*Session).partsOf",
 		"proxy/session (*gathering).answer",
 		"proxy/session (*gathering).places",
 		"proxy/session (*gathering).summed",

@@ -1,0 +1,66 @@
+package exec
+
+import (
+	"fmt"
+
+	"locus/proxy/txn"
+	"locus/proxy/wire"
+)
+
+// Totals are the sums over the parts of a statement that changes rows.
+type Totals struct {
+	Affected uint64
+	Warnings uint16
+	// Matched and Changed are what an UPDATE says of itself.
+	Matched, Changed uint64
+	// InsertID is the first that a part has generated.
+	InsertID uint64
+}
+
+// Change has every shard do its part. It undoes nothing: a failure leaves the other parts to the transaction around them.
+func (x Several) Change(parts []Part) (Totals, error) {
+	sent, failure := x.send(parts)
+	total, err := x.outcomes(sent)
+	if failure == nil {
+		failure = err
+	}
+	return total, failure
+}
+
+// outcomes reads the answers to the parts, and gives the connections back once all are
+// read: one may end the transaction of all. The error is the first one's.
+func (x Several) outcomes(leases []txn.Lease) (total Totals, failure error) {
+	errs := make([]error, len(leases))
+	for i, l := range leases {
+		ok, err := l.Conn.Outcome()
+		x.Of.Trace().Answered(string(l.Shard), ok.AffectedRows, CodeOf(err))
+		if errs[i] = err; err == nil {
+			total.add(ok)
+			if ok.Warnings > 0 {
+				x.Of.Warned(l)
+			}
+		} else if failure == nil {
+			failure = err
+		}
+	}
+	for i, l := range leases {
+		if errs[i] != nil {
+			l.Fail(errs[i])
+		} else {
+			l.Done(l.Conn.Status())
+		}
+	}
+	return total, failure
+}
+
+func (t *Totals) add(ok wire.OK) {
+	t.Affected += ok.AffectedRows
+	t.Warnings += ok.Warnings
+	if t.InsertID == 0 {
+		t.InsertID = ok.LastInsertID
+	}
+	var matched, changed uint64
+	if n, _ := fmt.Sscanf(string(ok.Info), "Rows matched: %d  Changed: %d", &matched, &changed); n == 2 {
+		t.Matched, t.Changed = t.Matched+matched, t.Changed+changed
+	}
+}

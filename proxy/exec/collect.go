@@ -1,0 +1,36 @@
+package exec
+
+import (
+	"context"
+
+	"locus/proxy/gather"
+	"locus/proxy/txn"
+)
+
+// Collect writes the rows of all answers into a table, and ends the leases. What is left of an answer after an error is read, up to
+// drain bytes, or given up with its connection.
+func (x Several) Collect(ctx context.Context, leases []txn.Lease, into *gather.Table, drain int) (failure error) {
+	for _, l := range leases {
+		table, before := *into, into.Left.Rows
+		if failure != nil {
+			table.Left = &gather.Limits{}
+		}
+		answer, err := table.Fill(ctx, l.Conn, drain)
+		if failure != nil {
+			err = nil
+		}
+		x.Of.Trace().Answered(string(l.Shard), uint64(before-into.Left.Rows), CodeOf(err))
+		if failure == nil {
+			failure = err
+		}
+		if answer.Clean && answer.Warnings > 0 {
+			x.Of.Warned(l)
+		}
+		if answer.Clean {
+			answered(l, answer.Status)
+		} else {
+			l.Lost()
+		}
+	}
+	return failure
+}

@@ -1,0 +1,41 @@
+package exec
+
+import (
+	"locus/proxy/backend"
+	"locus/proxy/scatter"
+	"locus/proxy/txn"
+	"locus/router/plan"
+)
+
+// Merge makes one answer of all for the client, and ends the leases.
+func (x Several) Merge(leases []txn.Lease, how *plan.Merge, format scatter.Format, limit scatter.Limit, to scatter.Client) (scatter.Outcome, error) {
+	conns := make([]*backend.Conn, len(leases))
+	for i, l := range leases {
+		conns[i] = l.Conn
+	}
+	to.Whole = x.Conns.Running() || x.Conns.ReservesAny()
+	if t := x.Of.Trace(); t != nil {
+		to.Ended = func(i int, code uint16) { t.Answered(string(leases[i].Shard), 0, code) }
+	}
+	outcome, err := scatter.Merge(conns, how, format, limit, to)
+	for i, l := range leases {
+		if i >= len(outcome.Clean) || !outcome.Clean[i] {
+			l.Lost()
+			continue
+		}
+		if outcome.Warnings > 0 {
+			x.Of.Warned(l)
+		}
+		answered(l, outcome.Status[i])
+	}
+	return outcome, err
+}
+
+// answered ends a lease whose answer was read whole; without a status it was an error.
+func answered(l txn.Lease, status uint16) {
+	if status != 0 {
+		l.Done(status)
+	} else {
+		l.Refused(0)
+	}
+}

@@ -1,0 +1,110 @@
+package exec
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/trace"
+	"locus/router"
+	"locus/test/fakeshard"
+)
+
+// Nothing is sent before there is a connection to each shard, and all are sent before any answer is read.
+func TestNothingIsSentWithoutAllConnections(t *testing.T) {
+	s := newStand(t)
+	if _, err := s.Change(parts("UPDATE a", "s0", "nowhere")); err == nil {
+		t.Error("a shard that is not there has done its part")
+	}
+	s.sent(nil)
+	if total, err := s.Change(parts("UPDATE a", "s0", "s1", "s2")); err != nil || total.Affected != 3 {
+		t.Errorf("%+v, %v", total, err)
+	}
+	s.sent(map[router.ShardName]string{"s0": "UPDATE a", "s1": "UPDATE a", "s2": "UPDATE a"})
+}
+
+// A part that can't be sent leaves those behind it untouched. Of those before it the answers are read, where they count.
+func TestUnsent(t *testing.T) {
+	s := newStand(t)
+	s.of.unsent["s1"] = &mysql.MyError{Code: 1064, State: "42000", Message: "its PREPARE"}
+	total, err := s.Change(parts("UPDATE a", "s0", "s1", "s2"))
+	if !refused(err, 1064) || total.Affected != 1 {
+		t.Errorf("%+v, %v", total, err)
+	}
+	if leases, err := s.Send(parts("UPDATE b", "s0", "s1", "s2")); !refused(err, 1064) || leases != nil {
+		t.Errorf("%v, %v", leases, err)
+	}
+	s.of.unsent["s1"] = errors.New("gone")
+	if _, err := s.Change(parts("UPDATE c", "s0", "s1", "s2")); err == nil || err.Error() != "gone" {
+		t.Error(err)
+	}
+	if got := s.statements("s2"); len(got) != 0 {
+		t.Errorf("s2 was sent %q", got)
+	}
+}
+
+// Within a transaction a part that can't be sent ends it, if its connection is gone.
+func TestUnsentInATransaction(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		lost bool
+	}{"refused": {&mysql.MyError{Code: 1064}, false}, "lost": {errors.New("gone"), true}} {
+		s := newStand(t)
+		s.begin()
+		s.of.unsent["s1"] = c.err
+		if _, err := s.Change(parts("UPDATE b", "s0", "s1")); !errors.Is(err, c.err) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if s.Conns.Lost() != c.lost || s.Conns.Running() == c.lost {
+			t.Errorf("%s: lost is %t, running %t", name, s.Conns.Lost(), s.Conns.Running())
+		}
+	}
+}
+
+// Totals are of the parts that were done; the error is the first shard's.
+func TestChange(t *testing.T) {
+	s := newStand(t)
+	s.shards["s0"].Next(fakeshard.Reply{Prefix: "UPDATE", Info: "Rows matched: 5  Changed: 3  Warnings: 0"})
+	s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Info: "Rows matched: 2  Changed: 1  Warnings: 0"})
+	s.of.traced = &trace.Statement{}
+	total, err := s.Change(parts("UPDATE a", "s0", "s1"))
+	if want := (Totals{Affected: 2, Matched: 7, Changed: 4}); err != nil || total != want {
+		t.Errorf("%+v, %v; want %+v", total, err, want)
+	}
+	s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Code: 1062})
+	s.shards["s2"].Next(fakeshard.Reply{Prefix: "UPDATE", Code: 1213})
+	if total, err = s.Change(parts("UPDATE a", "s0", "s1", "s2")); !refused(err, 1062) || total.Affected != 1 {
+		t.Errorf("%+v, %v", total, err)
+	}
+}
+
+// A part that is lost takes the transaction with it; a part that is refused leaves that to who has begun it.
+func TestChangeInATransaction(t *testing.T) {
+	for name, c := range map[string]struct {
+		reply fakeshard.Reply
+		lost  bool
+	}{
+		"refused":     {fakeshard.Reply{Prefix: "UPDATE b", Code: 1062}, false},
+		"lost before": {fakeshard.Reply{Prefix: "UPDATE b", Cut: fakeshard.Before}, true},
+		"lost within": {fakeshard.Reply{Prefix: "UPDATE b", Cut: fakeshard.Within}, true},
+	} {
+		s := newStand(t)
+		s.begin()
+		s.shards["s1"].Next(c.reply)
+		if _, err := s.Change(parts("UPDATE b", "s0", "s1")); lost(err) != c.lost || refused(err, 1062) == c.lost {
+			t.Errorf("%s: %v", name, err)
+		}
+		if s.Conns.Running() == c.lost {
+			t.Errorf("%s: running is %t", name, s.Conns.Running())
+		}
+	}
+}
+
+func TestCodeOf(t *testing.T) {
+	for err, want := range map[error]uint16{nil: 0, &mysql.MyError{Code: 7}: 7, errors.New("gone"): 1158} {
+		if got := CodeOf(err); got != want {
+			t.Errorf("%v is %d, want %d", err, got, want)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package exec
+
+import (
+	"testing"
+
+	"locus/proxy/scatter"
+	"locus/proxy/wire"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// planned reads a text, and gives its LIMIT as a merge has it.
+func planned(t *testing.T, text string, bound ...stmt.Value) (*plan.Values, *plan.Merge) {
+	t.Helper()
+	var l stmt.Lexed
+	l.Lex([]byte(text), 0)
+	s, err := stmt.Parse(&l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var args stmt.Args
+	args.Reset(&l, bound)
+	return &plan.Values{Args: &args}, &plan.Merge{Limit: s.Blocks[0].Limit, Columns: plan.Splice{At: s.Blocks[0].From, Text: ", b "}}
+}
+
+// Each shard is asked for all rows up to the end of the LIMIT, from the first.
+func TestForMerge(t *testing.T) {
+	for _, c := range []struct {
+		text, want string
+		limit      scatter.Limit
+		kind       plan.MergeKind
+	}{
+		{"select a from t", "select a from t", scatter.Limit{}, plan.Concat},
+		{"select a from t limit 5", "select a from t limit 5", scatter.Limit{Count: 5, Set: true}, plan.Concat},
+		{"select a from t limit 7, 5", "select a from t limit 0, 12", scatter.Limit{Offset: 7, Count: 5, Set: true}, plan.Concat},
+		{"select a from t limit 5 offset 7", "select a from t limit 12 offset 0", scatter.Limit{Offset: 7, Count: 5, Set: true}, plan.Ordered},
+		{"select count(*) from t limit 5", "select count(*) from t limit 1", scatter.Limit{Count: 5, Set: true}, plan.Aggregated},
+		{
+			"select a from t limit 18446744073709551615 offset 2", "select a from t limit 18446744073709551615 offset 0",
+			scatter.Limit{Offset: 2, Count: 1<<64 - 1, Set: true}, plan.Concat,
+		},
+	} {
+		v, m := planned(t, c.text)
+		m.Kind = c.kind
+		limit, edits, ok := ForMerge(v, m)
+		if got := string(Edited(nil, v.Text, edits)); !ok || got != c.want || limit != c.limit {
+			t.Errorf("%s: %s, %+v, %t; want %s, %+v", c.text, got, limit, ok, c.want, c.limit)
+		}
+	}
+}
+
+// Hidden columns stand before what LIMIT changes.
+func TestHiddenColumns(t *testing.T) {
+	v, m := planned(t, "select a from t limit 5 offset 1")
+	m.Hidden = 1
+	_, edits, ok := ForMerge(v, m)
+	if got, want := string(Edited(nil, v.Text, edits)), "select a , b from t limit 6 offset 0"; !ok || got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// The numbers of a prepared statement's LIMIT are parameters, and its text stays.
+func TestBind(t *testing.T) {
+	const text = "select a from t where b = ? limit ? offset ?"
+	v, m := planned(t, text, stmt.IntValue(1), stmt.IntValue(5), stmt.UintValue(7))
+	limit, edits, ok := ForMerge(v, m)
+	if want := (scatter.Limit{Offset: 7, Count: 5, Set: true}); !ok || limit != want {
+		t.Errorf("%+v", limit)
+	}
+	params := make([]wire.Param, 3)
+	kept := Bind(v.Lexed, append([]Edit{{0, 0, "x"}}, edits...), params)
+	if len(kept) != 1 || kept[0].Text != "x" {
+		t.Errorf("%v are no parameters", kept)
+	}
+	if params[0].Value != nil || wire.Uint(params[1].Value) != 12 || wire.Uint(params[2].Value) != 0 || !params[1].Unsigned() {
+		t.Errorf("%+v", params)
+	}
+}
+
+func TestNoLimitNumber(t *testing.T) {
+	for _, bound := range [][]stmt.Value{
+		{stmt.IntValue(-1), stmt.IntValue(1)}, {stmt.IntValue(1), stmt.IntValue(-1)}, {{Kind: stmt.Null}, stmt.IntValue(1)},
+	} {
+		v, m := planned(t, "select a from t limit ? offset ?", bound...)
+		if _, _, ok := ForMerge(v, m); ok {
+			t.Errorf("LIMIT takes %v", bound)
+		}
+	}
+}

@@ -1,0 +1,268 @@
+// Package fakeshard is a server of shards for unit tests: it knows whether a transaction is open, and nothing of rows. What it
+// answers can be set.
+//
+// It owns its connections and the log of what they were sent. It never stands for a real server where answers matter: package
+// servers starts those.
+package fakeshard
+
+import (
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/stream"
+	"locus/proxy/wire"
+	"locus/router"
+)
+
+// Server answers everything with OK.
+type Server struct {
+	listener net.Listener
+	serving  sync.WaitGroup
+
+	mu      sync.Mutex
+	log     []string
+	replies []Reply
+	held    bool
+	thread  uint32 // the last connection's number
+}
+
+// Reply is what the server does at the next statement that begins so.
+type Reply struct {
+	Prefix string
+	Code   uint16 // refuse it with this error
+	Cut    Cut
+	Ends   bool // the transaction has ended with it
+	// Columns and Rows are its answer, and Warnings what it counts of them. Without columns, Info is in the OK.
+	Columns  []wire.Column
+	Rows     [][]string
+	Warnings uint16
+	Info     string
+}
+
+// Cut is where an answer ends with its connection.
+type Cut uint8
+
+const (
+	Whole  Cut = iota
+	Before     // there is none
+	Within     // after a part of it
+)
+
+// Start starts a server, which ends with the test.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{listener: l}
+	s.serving.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			s.serving.Go(func() { s.serve(conn) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		s.serving.Wait()
+	})
+	return s
+}
+
+// Target is the server as a shard.
+func (s *Server) Target(shard router.ShardName) backend.Target {
+	return backend.Target{Shard: shard, Addr: s.listener.Addr().String(), User: "u", Password: func() (string, error) { return "", nil }}
+}
+
+// Next sets what the server does at statements to come, each once.
+func (s *Server) Next(replies ...Reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.replies = append(s.replies, replies...)
+}
+
+// Hold says whether named locks that somebody asks about are held.
+func (s *Server) Hold(held bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held = held
+}
+
+// Sent gives what came since the last time.
+func (s *Server) Sent() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sent := s.log
+	s.log = nil
+	return sent
+}
+
+// take notes a statement, and gives what is to be done at it.
+func (s *Server) take(text string) (r Reply, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log = append(s.log, text)
+	i := slices.IndexFunc(s.replies, func(r Reply) bool { return strings.HasPrefix(text, r.Prefix) })
+	if i < 0 {
+		return r, false
+	}
+	r = s.replies[i]
+	s.replies = slices.Delete(s.replies, i, i+1)
+	return r, true
+}
+
+// conn is one connection's state at the server.
+type conn struct {
+	server *Server
+	net.Conn
+	autocommit bool
+	open       bool
+	statements uint32
+}
+
+func (s *Server) serve(under net.Conn) {
+	defer under.Close()
+	c, packets := &conn{server: s, Conn: under, autocommit: true}, stream.New(under)
+	s.mu.Lock()
+	s.thread++
+	thread := s.thread
+	s.mu.Unlock()
+	greeting, _ := wire.AppendGreeting(nil, wire.Greeting{
+		ServerVersion: "10.11.0-MariaDB", ConnectionID: thread, Capabilities: backend.Capabilities | mysql.CLIENT_CONNECT_WITH_DB,
+		Collation: 45, Status: c.status(), Plugin: mysql.AUTH_NATIVE_PASSWORD,
+	})
+	if _, err := under.Write(greeting); err != nil {
+		return
+	}
+	if _, _, err := packets.Payload(); err != nil {
+		return
+	}
+	packets.Done()
+	for err := c.ok(2, ""); err == nil; {
+		var payload []byte
+		if payload, _, err = packets.Payload(); err == nil {
+			err = c.answer(payload[0], string(payload[1:]))
+			packets.Done()
+		}
+	}
+}
+
+var errCut = errors.New("cut")
+
+func (c *conn) answer(command byte, text string) error {
+	switch command {
+	case mysql.COM_STMT_PREPARE:
+		c.statements++
+		out, _ := wire.AppendPrepared(nil, 1, wire.Prepared{Statement: c.statements})
+		return c.write(out)
+	case mysql.COM_STMT_CLOSE, mysql.COM_QUIT:
+		return nil
+	case mysql.COM_RESET_CONNECTION:
+		c.server.take("RESET")
+		c.open, c.autocommit = false, true
+		return c.ok(1, "")
+	}
+	r, set := c.server.take(text)
+	if r.Ends {
+		c.open = false
+	}
+	switch {
+	case r.Cut == Before:
+		return errCut
+	case r.Cut == Within:
+		_ = c.write([]byte{7, 0, 0, 1, 0})
+		return errCut
+	case r.Code != 0:
+		out, _ := wire.AppendERR(nil, 1, &mysql.MyError{Code: r.Code, State: "HY000", Message: "refused"}, backend.Capabilities)
+		return c.write(out)
+	}
+	c.run(text)
+	switch names, asks := strings.CutPrefix(text, "SELECT IS_USED_LOCK("); {
+	case set && r.Columns != nil:
+		return c.rows(r.Columns, r.Rows, r.Warnings)
+	case asks:
+		return c.locks(strings.Count(names, "IS_USED_LOCK") + 1)
+	}
+	return c.ok(1, r.Info)
+}
+
+func (c *conn) run(text string) {
+	word, _, _ := strings.Cut(text, " ")
+	switch {
+	case strings.Contains(text, "autocommit=0"):
+		c.autocommit = false
+	case strings.Contains(text, "autocommit="):
+		c.autocommit, c.open = true, false
+	case word == "BEGIN", word == "START", strings.HasPrefix(text, "XA START"):
+		c.open = true
+	case word == "COMMIT", word == "ROLLBACK" && !strings.Contains(text, " TO "), word == "ALTER",
+		strings.HasPrefix(text, "XA COMMIT"), strings.HasPrefix(text, "XA ROLLBACK"), strings.HasPrefix(text, "XA PREPARE"):
+		c.open = false
+	case word == "UPDATE", word == "SELECT":
+		c.open = c.open || !c.autocommit
+	}
+}
+
+func (c *conn) status() uint16 {
+	var status uint16
+	if c.autocommit {
+		status |= mysql.SERVER_STATUS_AUTOCOMMIT
+	}
+	if c.open {
+		status |= mysql.SERVER_STATUS_IN_TRANS
+	}
+	return status
+}
+
+func (c *conn) ok(seq byte, info string) error {
+	out, _ := wire.AppendOK(nil, seq, wire.OK{AffectedRows: 1, Status: c.status(), Info: []byte(info)}, backend.Capabilities)
+	return c.write(out)
+}
+
+// locks says that each of n locks is held, or none.
+func (c *conn) locks(n int) error {
+	value := "0"
+	c.server.mu.Lock()
+	if c.server.held {
+		value = "1"
+	}
+	c.server.mu.Unlock()
+	return c.rows(slices.Repeat([]wire.Column{Number("x")}, n), [][]string{slices.Repeat([]string{value}, n)}, 0)
+}
+
+// Number is a column of whole numbers.
+func Number(name string) wire.Column {
+	return wire.Column{Name: []byte(name), Charset: 63, Type: mysql.MYSQL_TYPE_LONGLONG, Length: 20}
+}
+
+func (c *conn) rows(columns []wire.Column, rows [][]string, warnings uint16) error {
+	out, seq := wire.AppendColumnCount(nil, 1, len(columns))
+	for _, column := range columns {
+		out, seq = wire.AppendColumn(out, seq, column)
+	}
+	out, seq = wire.AppendEOF(out, seq, wire.EOF{Status: c.status()})
+	for _, row := range rows {
+		var values [][]byte
+		for _, value := range row {
+			values = append(values, []byte(value))
+		}
+		out, seq = wire.AppendTextRow(out, seq, values)
+	}
+	out, _ = wire.AppendEOF(out, seq, wire.EOF{Status: c.status(), Warnings: warnings})
+	return c.write(out)
+}
+
+func (c *conn) write(packets []byte) error {
+	_, err := c.Write(packets)
+	return err
+}
