@@ -49,19 +49,13 @@ func (s *Session) alike(r *request, done router.ShardName, passed []passedOver) 
 // definitionOf gives a table's definition, its lines sorted; nothing if it isn't
 // there.
 func (s *Session) definitionOf(shard router.ShardName, table string) ([]string, error) {
-	l, err := s.apart(shard, s.vars.Settings)
+	rows, err := s.askApart(shard, s.vars.Settings, "SHOW CREATE TABLE "+table)
+	if txn.IsRefusal(err) {
+		return nil, nil // it was dropped
+	}
 	if err != nil {
 		return nil, err
 	}
-	rows, err := l.Conn.Own().Query(s.ctx, "SHOW CREATE TABLE "+table)
-	if err != nil {
-		l.Fail(err)
-		if txn.IsRefusal(err) {
-			return nil, nil // it was dropped
-		}
-		return nil, err
-	}
-	l.Done(l.Conn.Status())
 	if len(rows.Rows) != 1 || len(rows.Rows[0]) < 2 {
 		return nil, nil // it was dropped
 	}

@@ -220,8 +220,5 @@ func (b *bulk) say(words []byte) error {
 		ok.LastInsertID = b.countFrom
 	}
 	b.vars.FoundRows = b.inserted
-	if err := b.writeOK(ok); err != nil {
-		return &clientGone{err}
-	}
-	return nil
+	return b.done(ok)
 }

@@ -56,10 +56,7 @@ func (s *Session) runDefinition(r *request) error {
 		s.vars.Note(p.said.Code, "passed over shard "+string(p.shard)+": "+p.said.Message)
 	}
 	total.Warnings += uint16(len(passed))
-	if err := s.writeOK(total); err != nil {
-		return &clientGone{err}
-	}
-	return nil
+	return s.done(total)
 }
 
 // define runs the definition on one shard.

@@ -143,6 +143,21 @@ func (s *Session) apart(shard router.ShardName, settings *backend.Settings) (txn
 	return l, err
 }
 
+// askApart asks a shard on such a connection.
+func (s *Session) askApart(shard router.ShardName, settings *backend.Settings, text string) (*backend.Rows, error) {
+	l, err := s.apart(shard, settings)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := l.Conn.Own().Query(s.ctx, text)
+	if err != nil {
+		l.Fail(err)
+		return nil, err
+	}
+	l.Done(l.Conn.Status())
+	return rows, nil
+}
+
 // settings are those under which rows are written: nothing of the session's may
 // change a value.
 func (g *gathering) settings() *backend.Settings {

@@ -101,17 +101,7 @@ func (g *gathering) ask(t *plan.Gathered, sql string) (*backend.Rows, error) {
 	if t.From == "" || t.From == g.at.Shard {
 		return g.at.Conn.Own().Query(g.ctx, sql)
 	}
-	there, err := g.apart(t.From, g.settings())
-	if err != nil {
-		return nil, err
-	}
-	rows, err := there.Conn.Own().Query(g.ctx, sql)
-	if err != nil {
-		there.Fail(err)
-		return nil, err
-	}
-	there.Done(there.Conn.Status())
-	return rows, nil
+	return g.askApart(t.From, g.settings(), sql)
 }
 
 // defined writes the definitions of columns of a table that is on another shard.

@@ -57,10 +57,7 @@ func (s *Session) runStamped(r *request, p *plan.Stamped) error {
 		duplicates = max(0, int64(rows)-int64(total.Affected))
 	}
 	ok.Info = fmt.Appendf(nil, "Records: %d  Duplicates: %d  Warnings: %d", rows, duplicates, total.Warnings)
-	if err := s.writeOK(ok); err != nil {
-		return &clientGone{err}
-	}
-	return nil
+	return s.done(ok)
 }
 
 func (s *Session) stamped(r *request, p *plan.Stamped) (*stamp.Result, error) {

@@ -149,16 +149,10 @@ func (g *gathering) fixedZone() error {
 	case strings.HasPrefix(zone, "+"), strings.HasPrefix(zone, "-"), zone == "UTC":
 		return nil
 	case zone == "":
-		there, err := g.apart(g.at.Shard, g.settings())
+		rows, err := g.askApart(g.at.Shard, g.settings(), "SELECT IF(@@global.time_zone = 'SYSTEM', @@global.system_time_zone, @@global.time_zone)")
 		if err != nil {
 			return err
 		}
-		rows, err := there.Conn.Own().Query(g.ctx, "SELECT IF(@@global.time_zone = 'SYSTEM', @@global.system_time_zone, @@global.time_zone)")
-		if err != nil {
-			there.Fail(err)
-			return err
-		}
-		there.Done(there.Conn.Status())
 		if len(rows.Rows) == 1 && fixedOffset(string(rows.Rows[0][0])) {
 			return nil
 		}

@@ -85,8 +85,5 @@ func (s *Session) kill(k stmt.Killing) error {
 	case err != nil:
 		return fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "kill %d: %v; it may go on there", k.ID, err)
 	}
-	if err := s.writeOK(wire.OK{}); err != nil {
-		return &clientGone{err}
-	}
-	return nil
+	return s.done(wire.OK{})
 }

@@ -33,10 +33,7 @@ func (s *Session) runGlobal(r *request, p *plan.Global) error {
 	}
 	total = s.oneCopy(total, len(parts), before)
 	ok := wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings, LastInsertID: total.InsertID}
-	if err := s.writeOK(ok); err != nil {
-		return &clientGone{err}
-	}
-	return nil
+	return s.done(ok)
 }
 
 // oneCopy gives what the client is told of a change that every shard has made alike.
@@ -91,10 +88,7 @@ func (s *Session) runSchema(r *request) error {
 	if s.defines(r) {
 		s.reread(done)
 	}
-	if err := s.writeOK(total); err != nil {
-		return &clientGone{err}
-	}
-	return nil
+	return s.done(total)
 }
 
 // partly adds to an error where the statement had been done before.

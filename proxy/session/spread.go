@@ -32,8 +32,5 @@ func (s *Session) runSpread(r *request, p *plan.Change) error {
 	if r.facts.Statement.Kind == stmt.Update {
 		ok.Info = fmt.Appendf(nil, "Rows matched: %d  Changed: %d  Warnings: %d", total.Matched, total.Changed, total.Warnings)
 	}
-	if err := s.writeOK(ok); err != nil {
-		return &clientGone{err}
-	}
-	return nil
+	return s.done(ok)
 }

@@ -68,6 +68,14 @@ func (s *Session) writeOK(ok wire.OK) error {
 	return s.flush(out)
 }
 
+// done tells the client of a statement that is done.
+func (s *Session) done(ok wire.OK) error {
+	if err := s.writeOK(ok); err != nil {
+		return &clientGone{err}
+	}
+	return nil
+}
+
 // writeError tells the client. If the transaction was lost with what failed, the
 // session ends, as it does with MySQL, whose transaction ends with its
 // connection: nothing that the client sends next may run as if it were open.
