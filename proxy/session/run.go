@@ -123,6 +123,8 @@ func (s *Session) mayRunAgain(r *request, err error) bool {
 	return (!runsCode(r.facts) || backend.NotSent(lost)) && (!r.Moving || s.Snapshot() == r.snapshot)
 }
 
+// exchangeOnce is the way of a statement to one shard and back. It waits twice: acquireFor for a connection, and relay for
+// the answer.
 func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, params []wire.Param, last ending) error {
 	l, kind, err := s.acquireFor(r, shard)
 	if err != nil {
