@@ -70,9 +70,9 @@ var bugs = []bug{
 		"if planted(\"enumerations in an order\") {\n\t\t\tkey.Weighted = true\n\t\t\treturn key, \"CAST(\" + name + \" AS BINARY)\", nil\n\t\t}\n\t\treturn key, name + \" + 0\", nil",
 	},
 	{
-		"rows that a shard is asked for", "proxy/session/scatter.go",
-		"edits := []edit{s.number(r, clause.Count, wanted)}",
-		"if planted(\"rows that a shard is asked for\") {\n\t\twanted = limit.Count\n\t}\n\tedits := []edit{s.number(r, clause.Count, wanted)}",
+		"rows that a shard is asked for", "proxy/exec/text.go",
+		"count := number(v, m.Limit.Count, wanted)",
+		"if planted(\"rows that a shard is asked for\") {\n\t\twanted = limit.Count\n\t}\n\tcount := number(v, m.Limit.Count, wanted)",
 	},
 	{
 		"count", "proxy/scatter/arithmetic.go",
@@ -178,9 +178,9 @@ var bugs = []bug{
 		"if a.Distinct {", `if a.Distinct && !planted("different values of groups") {`,
 	},
 	{
-		"rows of the last shard that are gathered", "proxy/session/gatherread.go",
-		"\tfor _, l := range leases {\n\t\tvar answer gather.Answer",
-		"\tfor i, l := range leases {\n\t\tif planted(\"rows of the last shard that are gathered\") && i > 0 && i == len(leases)-1 {\n\t\t\tnone := *into\n\t\t\tnone.Left = &gather.Limits{}\n\t\t\t_, _ = none.Fill(g.ctx, l.conn, drain)\n\t\t\tl.conn.Lost(true, errUnread)\n\t\t\tcontinue\n\t\t}\n\t\tvar answer gather.Answer",
+		"rows of the last shard that are gathered", "proxy/exec/collect.go",
+		"\tfor _, l := range leases {\n\t\ttable, before := *into, into.Left.Rows",
+		"\tfor i, l := range leases {\n\t\ttable, before := *into, into.Left.Rows\n\t\tif planted(\"rows of the last shard that are gathered\") && i > 0 && i == len(leases)-1 {\n\t\t\ttable.Left = &gather.Limits{}\n\t\t\t_, _ = table.Fill(ctx, l.Conn, drain)\n\t\t\tl.Lost()\n\t\t\tcontinue\n\t\t}",
 	},
 	{
 		"the last rows of an answer that is gathered", "proxy/gather/gather.go",
