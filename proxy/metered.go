@@ -13,6 +13,7 @@ const turnEvery = 10 * time.Second
 // turnMeter keeps the rates by gene those of the last minutes, until ctx ends.
 func (p *Proxy) turnMeter(ctx context.Context) {
 	p.meter.Genes.Turn(time.Now())
+	p.meter.Statements.Turn(time.Now())
 	ticker := time.NewTicker(turnEvery)
 	defer ticker.Stop()
 	for {
@@ -21,6 +22,7 @@ func (p *Proxy) turnMeter(ctx context.Context) {
 			return
 		case now := <-ticker.C:
 			p.meter.Genes.Turn(now)
+			p.meter.Statements.Turn(now)
 		}
 	}
 }
@@ -33,6 +35,9 @@ func (p *Proxy) SetSlow(after time.Duration) { p.meter.Slow.SetAfter(after) }
 
 // Slow is the slow statements.
 func (p *Proxy) Slow() *meter.Slow { return &p.meter.Slow }
+
+// Statements is what the statements of each digest have cost.
+func (p *Proxy) Statements() *meter.Statements { return &p.meter.Statements }
 
 // Outcomes is how statements on moving genes have fared, by job.
 func (p *Proxy) Outcomes() map[string]meter.Outcome { return p.meter.Moves.Outcomes() }

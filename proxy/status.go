@@ -23,7 +23,8 @@ type Status struct {
 	Replicas   []backend.ReplicaStats
 	Counts     *session.Counts
 	Slow       *meter.Slow
-	IDs        []IDs // of the tables that this process has made some of
+	Meter      *meter.Meter // nil: nothing is counted
+	IDs        []IDs        // of the tables that this process has made some of
 	// Recovery is nil unless transactions are committed in two phases.
 	Recovery *twophase.Counts
 }
@@ -33,7 +34,7 @@ func (p *Proxy) Status() Status {
 	s := Status{
 		Live: p.live.Status(), Sessions: p.sessions.len(), Memory: p.services.Memory, Accepted: p.accepted.Load(), Refused: p.refused.Load(),
 		Draining: p.drained.Load(), Pools: map[router.ShardName]backend.Stats{}, Counts: &p.counts,
-		Slow: &p.meter.Slow,
+		Slow: &p.meter.Slow, Meter: &p.meter,
 	}
 	if p.coordinator != nil {
 		s.Recovery = &p.coordinator.Counts

@@ -205,6 +205,10 @@ func (p *process) answerer() *fleet.Answerer {
 		fleet.Clock:    func() any { return time.Now().UTC() },
 		fleet.Slow:     func() any { return p.proxy.Slow().Digests() },
 
+		fleet.Statements:       func() any { return fleet.StatementsTold(p.proxy.Statements()) },
+		fleet.Top:              func() any { return fleet.TopTold(p.proxy.Statements()) },
+		fleet.ForgetStatements: func() any { return fleet.StatementsForgotten(p.proxy.Statements()) },
+
 		fleet.Generators: func() any { return p.numbers.Reports() },
 	}}
 }

@@ -37,6 +37,8 @@ var (
 	slow       = describe("statements_slow_total", "Statements that took longer than proxy.slow_statement, or the user's own.")
 	unlogged   = describe("statements_slow_unlogged_total", "Slow statements without a line in the log, since there were too many.")
 	stamped    = describe("rows_stamped_total", "Rows that got a generated ID.")
+	duration   = describe("statement_duration_seconds", "How long statements took, from their command's arrival to the end of their answer.", "kind", "shard", "outcome")
+	errorCodes = describe("errors_total", "Errors that clients got, by MySQL's number; other: what had no place among 256 numbers.", "code")
 
 	cancelled    = describe("statements_cancelled_total", "Statements that were ended before their answer.", "reason")
 	transactions = describe("transactions_total", "Transactions that have ended, by outcome and by the shards that they were on.", "outcome", "shards")
@@ -45,11 +47,30 @@ var (
 	pinned       = describe("pinned_connections", "Connections that sessions keep between statements, by reason.", "reason")
 	pins         = describe("pins_total", "How often a session began to keep a connection, by reason.", "reason")
 
+	digestsKept = describe("statement_digests", "Digests that have figures of their own.")
+	digestsMost = describe("statement_digests_limit", "How many may have.")
+
+	movePhase     = describe("move_phase", "1 for the phase that a move is in. Moves that are over are left out.", "move", "from", "to", "phase")
+	movePercent   = describe("move_percent", "How far a move is: of its rows that are copied and verified, of its genes that are at the target.", "move", "from", "to", "of")
+	moveLag       = describe("move_lag_seconds", "How long it takes until what a server of a move has logged is applied at the other.", "move", "from", "to", "stream")
+	moveHeld      = describe("move_last_hold_seconds", "How long the last step of a move held statements.", "move", "from", "to")
+	moveConflicts = describe("move_conflicts", "Rows that a stream of a move could not apply.", "move", "from", "to")
+	moveRows      = describe("move_rows", "Rows of a move that were copied, compared and deleted, and changes that were applied, by the process that runs it now.", "move", "from", "to", "done")
+	moveTrouble   = describe("move_trouble", "1 while an action of a move fails and is tried again.", "move", "from", "to")
+	moveReported  = describe("move_reported_seconds", "How long ago the process that runs a move has last told of it.", "move", "from", "to")
+
 	held    = describe("statements_held_total", "Statements that were held while the genes of their rows changed hands.")
 	holding = describe("statements_holding", "Statements that are held now while the genes of their rows change hands.")
 
 	poolOpen      = describe("backend_connections", "Connections to a shard, by state.", "shard", "state")
 	poolWait      = describe("backend_waiting", "Sessions that wait for a connection to a shard.", "shard")
+	poolLimit     = describe("backend_connections_limit", "How many connections to a shard this process may have.", "shard")
+	poolLogins    = describe("backend_logins_total", "Logins at a shard that were tried.", "shard")
+	poolLent      = describe("backend_borrowed_total", "Connections to a shard that were lent.", "shard")
+	poolWaits     = describe("backend_waits_total", "Sessions that had to wait for a connection to a shard.", "shard")
+	poolExhausted = describe("backend_exhausted_total", "Sessions that have waited for a connection to a shard in vain.", "shard")
+	poolClosed    = describe("backend_closed_total", "Connections to a shard that were closed, by what was found: dead ones that were idle, and those that could not be lent on.", "shard", "found")
+	poolBlocked   = describe("backend_blocked_seconds", "How long until a login at a shard is tried again, after failures; 0 while logins are allowed.", "shard")
 	kept          = describe("session_memory_bytes", "What sessions keep from command to command: prepared statements, variables, parameters sent in pieces.")
 	mayKeep       = describe("session_memory_limit_bytes", "What they may keep (proxy.session_memory).")
 	silent        = describe("sessions_idle_ended_total", "Sessions that were ended because their client was idle for too long.")
@@ -85,10 +106,11 @@ type collector struct {
 	ids    Generators            // nil: there are none
 	traced func() tracing.Counts // likewise
 	keys   func() fleet.Keys     // likewise
+	moves  *moves
 }
 
 func newCollector(o Options) prometheus.Collector {
-	return collector{o.Proxy, o.IDs, o.Traced, o.Keys}
+	return collector{o.Proxy, o.IDs, o.Traced, o.Keys, &moves{source: o.Cluster, now: o.Now}}
 }
 
 func (c collector) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, out) }
@@ -137,6 +159,10 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		gauge(pinned, float64(now), reason.String())
 		counter(pins, total, reason.String())
 	}
+	if s.Meter != nil {
+		meterMetrics(s.Meter, out, gauge, counter)
+	}
+	moveMetrics(c.moves.look(), c.moves.now(), gauge)
 	for shard, pool := range s.Pools {
 		poolMetrics(string(shard), pool, gauge, counter)
 	}
@@ -218,6 +244,14 @@ func poolMetrics(shard string, p backend.Stats, gauge func(*prometheus.Desc, flo
 	gauge(poolOpen, float64(p.Idle), shard, "idle")
 	gauge(poolOpen, float64(p.Lent), shard, "in_use")
 	gauge(poolWait, float64(p.Waiting), shard)
+	gauge(poolLimit, float64(p.Limit), shard)
+	gauge(poolBlocked, p.Blocked.Seconds(), shard)
+	counter(poolLogins, p.Logins, shard)
+	counter(poolLent, p.Borrowed, shard)
+	counter(poolWaits, p.Waits, shard)
+	counter(poolExhausted, p.Exhausted, shard)
+	counter(poolClosed, p.Dead, shard, "dead")
+	counter(poolClosed, p.Discarded, shard, "used_up")
 	counter(dialFail, p.LoginFailures, shard)
 	counter(poolResets, p.Cleaned, shard, "state")
 	counter(poolResets, p.Resets-p.Cleaned, shard, "settings")

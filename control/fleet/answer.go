@@ -19,6 +19,12 @@ const (
 	Outcomes Question = "outcomes"
 	// Slow is which statements are slow: a list of meter.SlowDigest.
 	Slow Question = "slow"
+	// Statements is what the statements of each digest have cost, Top the same of those
+	// that cost most, in short, for who asks again and again: a Packed meter.Report.
+	Statements Question = "statements"
+	Top        Question = "top"
+	// ForgetStatements has the figures of statements begin anew: true.
+	ForgetStatements Question = "forget_statements"
 	// Clock is what time it is: a time.Time.
 	Clock Question = "clock"
 	// Generators is how the generators stand that the process has opened: a list of

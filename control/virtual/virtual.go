@@ -72,6 +72,9 @@ var tables = []table{
 	{"tables", columns("schema_name text, table_name text, kind text, owner text, id_column text, id_layout text, order_number text, version_column text, shard text"), (*Schema).tableRows},
 	{"slow_statements", columns(`proxy text, digest text, statement text, database_name text, count int, failed int, row_count int, total_ms number,
 		slowest_ms number, waited_ms number, held_ms number, slowest_user text, slowest_route text, slowest_shards text, last time`), (*Schema).slowRows},
+	{"statements", columns(`digest text, statement text, database_name text, kind text, count int, errors int, last_error int, row_count int,
+		on_several_shards int, total_ms number, average_ms number, p50_ms number, p99_ms number, slowest_ms number, waited_ms number, held_ms number,
+		per_second number, under_way number, first_seen time, last_seen time`), (*Schema).statementRows},
 }
 
 // Tables implements sysvars.Virtual.
@@ -252,6 +255,51 @@ func (s *Schema) slowRows(ctx context.Context) ([][]any, error) {
 		}
 	}
 	return rows, nil
+}
+
+// mostStatements is how many digests are shown, one line being that of all others.
+const mostStatements = 999
+
+// statementRows asks the proxies, and adds up what they tell. What is in no row of its own
+// is in the last one, so that sums are those of all statements.
+func (s *Schema) statementRows(ctx context.Context) ([][]any, error) {
+	cost, err := fleet.StatementsOf(ctx, s.kv, fleet.Statements)
+	if err != nil {
+		return nil, err
+	}
+	shown := cost.Digests[:min(mostStatements, len(cost.Digests))]
+	for _, f := range cost.Digests[len(shown):] {
+		cost.Others.Add(f)
+	}
+	rows := make([][]any, 0, len(shown)+1)
+	for _, f := range shown {
+		rows = append(rows, statementRow(f))
+	}
+	if cost.Others.Count > 0 {
+		rows = append(rows, statementRow(cost.Others))
+	}
+	return rows, nil
+}
+
+func statementRow(f meter.Figures) []any {
+	code := any(nil)
+	if f.LastCode != 0 {
+		code = int64(f.LastCode)
+	}
+	quantile := func(share float64) float64 { return min(f.SlowestMs, meter.Quantile(f.Times, share).Seconds()*1000) }
+	return []any{
+		text(f.Hash), f.Text, text(f.Database), text(f.Kind), int64(f.Count), int64(f.Failed), code, int64(f.Rows),
+		int64(f.Several), f.TotalMs, f.TotalMs / float64(max(1, f.Count)), quantile(0.5), quantile(0.99), f.SlowestMs, f.WaitedMs, f.HeldMs,
+		f.PerSecond, f.Load, f.First, f.Last,
+	}
+}
+
+// Empty implements sysvars.Virtual: the figures of statements begin anew, in all proxies.
+func (s *Schema) Empty(ctx context.Context, name string) error {
+	if name != "statements" {
+		return sysvars.ErrNotEmptied
+	}
+	return fleet.Forget(ctx, s.kv)
 }
 
 // short bounds a text by the length of its column.

@@ -3,7 +3,21 @@ package meter
 // Meter is all that one proxy counts. The zero value is ready; safe for
 // concurrent use.
 type Meter struct {
-	Genes Genes
-	Moves Moves
-	Slow  Slow
+	Genes      Genes
+	Moves      Moves
+	Slow       Slow
+	Statements Statements
+	Latencies  Latencies
+	Codes      Codes
+}
+
+// Ran counts a statement that has ended; d is its digest, nil if there was no room for
+// it.
+func (m *Meter) Ran(d *Digest, r *Run) {
+	cell, ending := grid.of(r.Took), Done
+	if r.Failed {
+		ending = Errored
+	}
+	m.Latencies.add(r.Lane, r.Kind, r.Shard, ending, cell, r.Took)
+	m.Statements.add(d, r, cell)
 }

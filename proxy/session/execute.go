@@ -25,7 +25,7 @@ func (s *Session) execute(payload []byte) error {
 	}
 	s.beginTrace(&p.lexed)
 	err = s.executePrepared(p, payload)
-	s.endTrace(err)
+	s.ended(&p.lexed, err)
 	return err
 }
 

@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/hex"
 	"fmt"
+	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -52,13 +53,22 @@ func (s *Session) local(r *request, p *plan.Local) error {
 		return s.answer(s.conns.UnlockTables())
 	case stmt.TextPrepare:
 		return s.textPrepared(r)
-	case stmt.DDL: // ALTER TABLE … DISABLE KEYS, which no engine of ours has
-		return s.answer(s.conns.Commit())
+	case stmt.DDL:
+		return s.answer(s.defineHere(st))
 	case stmt.Explain:
 		return s.explain(r)
 	default:
 	}
 	return &plan.Refusal{Code: plan.Unsupported, Message: "this statement"}
+}
+
+// defineHere runs a definition that concerns no shard: ALTER TABLE … DISABLE KEYS, which
+// no engine of ours has, and TRUNCATE of a table of the schema locus.
+func (s *Session) defineHere(st *stmt.Statement) error {
+	if err := s.conns.Commit(); err != nil || st.Verb != "TRUNCATE" {
+		return err
+	}
+	return s.answers().Empty(strings.ToLower(st.Tables[0].Name))
 }
 
 // complete ends a transaction, with AND CHAIN and RELEASE as MySQL has them.

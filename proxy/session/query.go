@@ -77,7 +77,7 @@ func (s *Session) runText(payload []byte) error {
 	s.Counts.Statements.Add(1)
 	s.beginTrace(&s.lexed)
 	err := s.runLexed(payload)
-	s.endTrace(err)
+	s.ended(&s.lexed, err)
 	return err
 }
 

@@ -76,7 +76,7 @@ func (s *Session) leaving() bool {
 
 // relayed notes what the next statement of the same text must know.
 func (s *Session) relayed(p *passage) {
-	_, s.failed = s.scanner.ErrCode()
+	s.timing.code, s.failed = s.scanner.ErrCode()
 	s.seq = s.scanner.NextSeq()
 	if p.numbers.needed {
 		s.seq = p.numbers.next

@@ -165,6 +165,7 @@ func (s *Session) serve(payload []byte, seq byte) error {
 
 // rest is the end of a command.
 func (s *Session) rest() {
+	s.countCode()
 	s.activity.end()
 	s.interrupts.End(s.conns.Running())
 	s.giveWay()

@@ -9,12 +9,13 @@ import (
 	"locus/proxy/meter"
 	"locus/proxy/trace"
 	"locus/router"
+	"locus/router/plan"
 	"locus/router/stmt"
 )
 
 // epoch is what moments are counted from: to read the clock that tells no date costs
 // half as much.
-var epoch = time.Now()
+var epoch = meter.Epoch
 
 // timing is what is noted of a statement on its way, in case that it is slow.
 type timing struct {
@@ -22,6 +23,8 @@ type timing struct {
 	waited time.Duration      // for connections
 	held   time.Duration      // while genes changed hands
 	shards []router.ShardName // that it was sent to
+	plan   *plan.Facts        // nil: it was not planned
+	code   uint16             // of the error that the client got
 	trace  *trace.Statement   // nil: it is not traced
 }
 
@@ -43,7 +46,7 @@ func (s *Session) slowAfter() time.Duration {
 
 // observed is attempt, and tells of a statement that was slow.
 func (s *Session) observed(r *request) error {
-	s.failed = false
+	s.failed, s.timing.plan = false, r.facts
 	err := s.attempt(r)
 	if s.timing.trace != nil {
 		s.noteOutcome(r, err != nil || s.failed)
@@ -70,7 +73,7 @@ func (s *Session) slow(r *request, all time.Duration, failed bool) {
 		Hash: digest.Hash, Text: digest.Text, Database: s.vars.Settings.Database(), User: s.user,
 		Route: r.plan.String(), Shards: strings.Join(shards, ", "),
 		All: all, Waited: s.timing.waited, Held: s.timing.held,
-		Rows: s.rowsOf(r, failed), Failed: failed, Ended: time.Now(),
+		Rows: s.rowsOf(r.facts, failed), Failed: failed, Ended: time.Now(),
 	}
 	log, skipped := s.Meter.Slow.Add(took)
 	if !log {
@@ -85,11 +88,11 @@ func (s *Session) slow(r *request, all time.Duration, failed bool) {
 }
 
 // rowsOf is how many rows a statement gave or changed.
-func (s *Session) rowsOf(r *request, failed bool) uint64 {
+func (s *Session) rowsOf(p *plan.Facts, failed bool) uint64 {
 	switch {
 	case failed || len(s.timing.shards) == 0:
 		return 0
-	case r.facts.Statement.Kind == stmt.Select && len(s.timing.shards) > 1:
+	case p.Statement.Kind == stmt.Select && len(s.timing.shards) > 1:
 		return s.vars.FoundRows
 	case s.vars.RowCount >= 0:
 		return uint64(s.vars.RowCount)

@@ -24,6 +24,7 @@ func (s *Session) planned(w *Snapshot, l *stmt.Lexed, under plan.Context) (plan.
 		p, err = s.planUnder(l, again)
 	}
 	if refusal, ok := errors.AsType[*plan.Refusal](err); !ok || !refusal.Unread {
+		s.figured(l, p)
 		return p, err
 	}
 	_, _, said := s.prepareAt(w.Catalog.First(), string(l.Text))

@@ -55,7 +55,7 @@ func (s *Session) endTrace(err error) {
 // noteOutcome notes what a statement that was planned came to.
 func (s *Session) noteOutcome(r *request, failed bool) {
 	t := s.timing.trace
-	t.Route, t.Tables, t.Rows = r.plan.String(), tablesOf(r.facts.Statement), s.rowsOf(r, failed)
+	t.Route, t.Tables, t.Rows = r.plan.String(), tablesOf(r.facts.Statement), s.rowsOf(r.facts, failed)
 	if s.failed && t.Code == 0 {
 		t.Code, _ = s.scanner.ErrCode() // it went to the client as it came
 	}

@@ -23,6 +23,7 @@ func (s *Session) keepWarnings(l txn.Lease) {
 
 // noteError keeps what the client is told.
 func (s *Session) noteError(e *mysql.MyError) {
+	s.timing.code = e.Code
 	if t := s.timing.trace; t != nil {
 		t.Code = e.Code
 	}

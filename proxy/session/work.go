@@ -27,6 +27,7 @@ type work struct {
 	scanner  wire.Scanner
 	stamper  stamp.Stamper
 	timing   timing
+	digest   []byte    // the text of one
 	insert   inserting // the stamped INSERT under way
 	// generated are parameters of a spliced statement, integers the bytes of
 	// those that were generated.
@@ -63,7 +64,7 @@ const keepBuffer = 64 << 10
 // long tells memory that grew beyond what most commands need.
 func (w *work) long() bool {
 	const literals = keepBuffer / 64
-	return cap(w.out) > keepBuffer || cap(w.command) > keepBuffer || cap(w.integers) > keepBuffer ||
+	return cap(w.out) > keepBuffer || cap(w.command) > keepBuffer || cap(w.integers) > keepBuffer || cap(w.digest) > keepBuffer ||
 		cap(w.lexed.Key) > keepBuffer || cap(w.lexed.Literals) > literals || cap(w.lexed.Cells) > literals ||
 		cap(w.bound) > literals || cap(w.params) > literals || cap(w.generated) > literals
 }

@@ -2,6 +2,7 @@ package sysvars
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -23,6 +24,27 @@ type Virtual interface {
 	// Rows gives a table's rows as they are now: a value for each column, of type
 	// string, int64, float64, bool, time.Time, or nil.
 	Rows(ctx context.Context, table string) ([][]any, error)
+	// Empty has a table begin anew; ErrNotEmptied: it can't be.
+	Empty(ctx context.Context, table string) error
+}
+
+// ErrNotEmptied is of tables whose rows are what is, and not what was counted.
+var ErrNotEmptied = errors.New("only locus.statements can be emptied")
+
+// Empty answers TRUNCATE TABLE of a table of the schema locus.
+func (a *Answers) Empty(table string) error {
+	if _, err := a.virtual(table); err != nil {
+		return err
+	}
+	err := a.Virtual.Empty(a.Ctx, table)
+	if errors.Is(err, ErrNotEmptied) {
+		return notUpdatable(table)
+	}
+	return err
+}
+
+func notUpdatable(table string) error {
+	return fail(mysql.ER_NON_UPDATABLE_TABLE, stateGeneral, "The target table %s.%s of the statement is not updatable: locus jobs and its kin change what is shown", stmt.Own, table)
 }
 
 // VirtualTable is a table of the schema locus.
@@ -91,7 +113,7 @@ func (a *Answers) virtual(name string) (VirtualTable, error) {
 // its alias.
 func (a *Answers) virtualTable(name string, st *stmt.Statement) (string, error) {
 	if st.Kind == stmt.Update || st.Kind == stmt.Delete || st.Insert != nil && strings.EqualFold(st.Insert.Table.Schema, stmt.Own) {
-		return "", fail(mysql.ER_NON_UPDATABLE_TABLE, stateGeneral, "The target table %s.%s of the statement is not updatable: locus jobs and its kin change what is shown", stmt.Own, name)
+		return "", notUpdatable(name)
 	}
 	t, err := a.virtual(name)
 	if err != nil {

@@ -29,6 +29,13 @@ func (knowing) Rows(_ context.Context, table string) ([][]any, error) {
 	return [][]any{{"it's", int64(7), 12.5, time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)}, {nil, true, false, time.Time{}}}, nil
 }
 
+func (knowing) Empty(_ context.Context, table string) error {
+	if table != "jobs" {
+		return ErrNotEmptied
+	}
+	return nil
+}
+
 const jobs = "(SELECT CAST(NULL AS CHAR(1024) CHARACTER SET utf8mb4) AS `id`, CAST(NULL AS SIGNED) AS `rows`, CAST(NULL AS DECIMAL(20,2)) AS `percent`, " +
 	"CAST(NULL AS DATETIME(3)) AS `began` FROM DUAL WHERE 1 = 0 UNION ALL SELECT _utf8mb4 X'69742773', 7, 12.50, TIMESTAMP'2026-01-02 03:04:05.006' UNION ALL SELECT NULL, 1, 0, NULL)"
 

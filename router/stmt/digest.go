@@ -3,7 +3,6 @@ package stmt
 import (
 	"bytes"
 	"errors"
-	"hash/fnv"
 	"strconv"
 )
 
@@ -25,30 +24,49 @@ const notCertain = "(a text that can't be read for certain)"
 // Digest reads the key alone, so it may be asked for when the text is gone. At
 // most so many bytes of its text are given.
 func (l *Lexed) Digest(most int) Digest {
+	text, hash := l.AppendDigest(nil)
+	return Digest{Hash: hashText(hash), Text: string(DigestText(text, most))}
+}
+
+// AppendDigest writes the whole text of the digest into room that it may have, and
+// tells its hash.
+func (l *Lexed) AppendDigest(room []byte) (text []byte, hash uint64) {
 	if l.Err != nil {
-		text := unreadable
+		why := unreadable
 		if !errors.Is(l.Err, errUnterminated) {
-			text = notCertain
+			why = notCertain
 		}
-		return Digest{hashed([]byte(text)), text}
+		text = append(room[:0], why...)
+		return text, hashOf(text)
 	}
-	d := digesting{key: l.Key[:l.bare], ansi: l.Mode&AnsiQuotes != 0}
+	d := digesting{key: l.Key[:l.bare], ansi: l.Mode&AnsiQuotes != 0, out: room[:0]}
 	for d.pos < len(d.key) {
 		d.step()
 	}
-	text := bytes.TrimRight(d.out, " ;")
-	digest := Digest{Hash: hashed(text)}
-	if len(text) > most {
-		text = append(bytes.ToValidUTF8(text[:most], nil), "…"...)
-	}
-	digest.Text = string(bytes.ToValidUTF8(text, []byte("?")))
-	return digest
+	text = bytes.TrimRight(d.out, " ;")
+	return text, hashOf(text)
 }
 
-func hashed(text []byte) string {
-	h := fnv.New64a()
-	_, _ = h.Write(text)
-	sum := strconv.FormatUint(h.Sum64(), 16)
+// DigestText is so many bytes of a digest's text at most, for people.
+func DigestText(text []byte, most int) []byte {
+	if len(text) > most {
+		text = append(bytes.ToValidUTF8(text[:most:most], nil), "…"...)
+	}
+	return bytes.ToValidUTF8(text, []byte("?"))
+}
+
+// hashOf is FNV-1a, as hash/fnv has it.
+func hashOf(text []byte) uint64 {
+	const offset, prime = 14695981039346656037, 1099511628211
+	hash := uint64(offset)
+	for _, c := range text {
+		hash = (hash ^ uint64(c)) * prime
+	}
+	return hash
+}
+
+func hashText(hash uint64) string {
+	sum := strconv.FormatUint(hash, 16)
 	return "0000000000000000"[len(sum):] + sum
 }
 

@@ -91,14 +91,16 @@ func TestRulesAndPanelsAskForWhatIsThere(t *testing.T) {
 	}
 	rules := contents(t, deployed(t, "prometheus/alerts.yaml")[0])
 	for _, name := range regexp.MustCompile(`locus_[a-z_]+`).FindAllString(rules+panels, -1) {
+		if of := regexp.MustCompile(`^(.*)_(?:bucket|count|sum)$`).FindStringSubmatch(name); of != nil && !told[name] {
+			name = of[1] // a histogram
+		}
 		if !told[name] {
 			t.Errorf("no proxy tells %s", name)
 		}
 	}
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {
-		t.Log("promtool is not installed: the rules' expressions are not checked")
-		return
+		t.Fatal("promtool is not installed: test/install/servers.sh test")
 	}
 	if out, err := exec.CommandContext(t.Context(), promtool, "check", "rules", deployed(t, "prometheus/alerts.yaml")[0]).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

@@ -18,7 +18,10 @@ import (
 )
 
 // cluster's tables as the test wants them.
-type virtual struct{ rows [][]any }
+type virtual struct {
+	rows    [][]any
+	emptied int // how often locus.statements was
+}
 
 func (v *virtual) Tables() []sysvars.VirtualTable {
 	list := []sysvars.VirtualTable{{Name: "jobs", Columns: []sysvars.VirtualColumn{
@@ -43,9 +46,17 @@ func (v *virtual) Rows(_ context.Context, table string) ([][]any, error) {
 	return nil, nil
 }
 
+func (v *virtual) Empty(_ context.Context, table string) error {
+	if table != "statements" {
+		return sysvars.ErrNotEmptied
+	}
+	v.emptied++
+	return nil
+}
+
 func TestTheSchemaLocus(t *testing.T) {
 	at := time.Date(2026, 3, 4, 5, 6, 7, 89e6, time.UTC)
-	v := &virtual{[][]any{
+	v := &virtual{rows: [][]any{
 		{"split-1", 12.5, int64(7), at, "it's \\ größer"},
 		{"split-2", 0.0, int64(-3), time.Time{}, nil},
 		{"merge-3", 100.0, int64(1 << 40), at.Add(time.Hour), "x"},
@@ -120,8 +131,33 @@ func known(t *testing.T, db *sql.DB) {
 	}
 }
 
+// Admins empty locus.statements, and no other table; others empty none.
+func empties(t *testing.T, s *shop.Shop, v *virtual) {
+	t.Helper()
+	v.emptied = 0
+	as := func(user string) *sql.DB { return s.DB(t, func(c *mysql.Config) { c.User = user }) }
+	for _, c := range []struct{ user, statement, want string }{
+		{"app", "TRUNCATE TABLE locus.statements", "error 1044 (42000)"},
+		{"bound", "TRUNCATE TABLE locus.statements", "error 1044 (42000)"},
+		{"root", "TRUNCATE locus.jobs", "error 1288 (HY000)"},
+		{"root", "TRUNCATE TABLE locus.statements", "ok"},
+		{"chief", "truncate `locus`.STATEMENTS", "ok"},
+	} {
+		got := open(t, c.user, as(c.user)).say(c.statement)
+		if !strings.HasPrefix(got, "error") {
+			got = "ok"
+		}
+		if got != c.want {
+			t.Errorf("%s, %s: %s, want %s", c.user, c.statement, got, c.want)
+		}
+	}
+	if v.emptied != 2 {
+		t.Errorf("it was emptied %d times", v.emptied)
+	}
+}
+
 func TestWhoMayLook(t *testing.T) {
-	v := &virtual{[][]any{{"split-1", 1.0, int64(1), time.Time{}, nil}}}
+	v := &virtual{rows: [][]any{{"split-1", 1.0, int64(1), time.Time{}, nil}}}
 	pairs(t, shop.Options{Options: func(o *proxy.Options) { o.Virtual = v }}, func(t *testing.T, p *pair) {
 		s := p.shop
 		changed := *s.Cluster
@@ -139,5 +175,6 @@ func TestWhoMayLook(t *testing.T) {
 				t.Errorf("%s: %s, want %s", user, got, want)
 			}
 		}
+		empties(t, s, v)
 	})
 }

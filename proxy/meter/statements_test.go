@@ -1,0 +1,224 @@
+package meter
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func (s *Statements) ran(hash uint64, took time.Duration, change ...func(*Run)) {
+	r := Run{Kind: Select, Shard: "s0", Took: took, Rows: 1, At: time.Since(Epoch)}
+	for _, c := range change {
+		c(&r)
+	}
+	s.add(s.Find("shop", hash, r.Kind, func() string { return fmt.Sprintf("select %d", hash) }), &r, grid.of(took))
+}
+
+func TestDigestsAddUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s Statements
+		began := time.Now().UTC()
+		s.Turn(began)
+		for i := range 99 {
+			s.ran(0xa1, time.Millisecond, func(r *Run) { r.Lane = uint32(i) })
+		}
+		time.Sleep(time.Minute) // virtual
+		s.ran(0xa1, time.Second, func(r *Run) {
+			r.Shard, r.Failed, r.Code, r.Rows, r.Waited, r.Held = SeveralShards, true, 1062, 0, 100*time.Millisecond, 200*time.Millisecond
+		})
+		s.ran(0xb2, 10*time.Millisecond)
+		r := s.Report(time.Now(), 10, 8)
+		if len(r.Digests) != 2 || r.Kept != 2 || r.Others.Count != 0 || !r.Since.Equal(began) {
+			t.Fatalf("%+v", r)
+		}
+		f := r.Digests[0]
+		if f.Hash != "00000000000000a1" || f.Text != "select 1…" || f.Database != "shop" || f.Kind != "select" || f.Count != 100 || f.Failed != 1 || f.LastCode != 1062 ||
+			f.Rows != 99 || f.Several != 1 || f.TotalMs != 1099 || f.SlowestMs != 1000 || f.WaitedMs != 100 || f.HeldMs != 200 {
+			t.Errorf("%+v", f)
+		}
+		if p50, p99 := Quantile(f.Times, 0.5), Quantile(f.Times, 0.99); p50 < time.Millisecond || p50 > 1120*time.Microsecond || p99 != p50 || Quantile(f.Times, 0.995) < time.Second {
+			t.Errorf("p50 %v, p99 %v", p50, p99)
+		}
+		if f.First.Sub(began) > time.Second || f.Last.Sub(began) != time.Minute {
+			t.Errorf("from %v to %v, beginning at %v", f.First, f.Last, began)
+		}
+	})
+}
+
+// However many digests there are, so many have figures. Those that are not seen any
+// more make room, and what they had is not lost from the sum.
+func TestDigestsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s Statements
+		now := func() time.Time { return time.Now() }
+		for i := range uint64(MostDigests) {
+			s.ran(i, time.Millisecond)
+		}
+		s.ran(1<<40, time.Millisecond)
+		if r := s.Report(now(), 1e6, 500); r.Kept != MostDigests || r.Others.Count != 1 || len(r.Digests) != MostDigests {
+			t.Fatalf("%d kept, %d told, %d statements of others", r.Kept, len(r.Digests), r.Others.Count)
+		}
+		time.Sleep(2 * quiet) // virtual
+		s.ran(0, time.Millisecond)
+		for i := range uint64(5) {
+			s.ran(2<<40+i, time.Millisecond)
+		}
+		r := s.Report(now(), 1e6, 500)
+		all := r.Others.Count
+		seen := map[string]bool{}
+		for _, f := range r.Digests {
+			all += f.Count
+			seen[f.Hash] = true
+		}
+		if r.Kept != MostDigests-atOnce+5 || all != MostDigests+7 {
+			t.Errorf("%d kept, %d statements", r.Kept, all)
+		}
+		if !seen[hashText(0)] || !seen[hashText(2<<40)] || seen[hashText(1<<40)] {
+			t.Error("not those that were seen last are kept")
+		}
+	})
+}
+
+// A plan keeps its digest. One that has made room or was forgotten comes back.
+func TestADigestComesBack(t *testing.T) {
+	var s Statements
+	d := s.Find("", 1, Insert, func() string { return "insert" })
+	run := Run{Took: time.Millisecond}
+	s.add(d, &run, grid.of(run.Took))
+	s.Forget(time.Now())
+	if r := s.Report(time.Now(), 10, 10); len(r.Digests) != 0 || r.Others.Count != 0 {
+		t.Fatalf("after it was forgotten: %+v", r)
+	}
+	s.add(d, &run, grid.of(run.Took))
+	if other := s.Find("", 1, Insert, nil); other != d {
+		t.Error("it has two places")
+	}
+	if r := s.Report(time.Now(), 10, 10); len(r.Digests) != 1 || r.Digests[0].Count != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// The rates are those of the last minutes, and what is heavy now is told even if others
+// have cost more since the start.
+func TestWhatIsHeavyNowIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s Statements
+		s.Turn(time.Now())
+		for i := range uint64(10) {
+			s.ran(100+i, time.Hour)
+		}
+		for range 60 {
+			time.Sleep(10 * time.Second) // virtual
+			for range 1000 {
+				s.ran(1, 5*time.Millisecond)
+			}
+			s.Turn(time.Now())
+		}
+		r := s.Report(time.Now(), 2, 100)
+		var heavy *Figures
+		for i, f := range r.Digests {
+			if f.Hash == hashText(1) {
+				heavy = &r.Digests[i]
+			}
+		}
+		if heavy == nil || math.Abs(heavy.PerSecond-100) > 1 || math.Abs(heavy.Load-0.5) > 0.01 {
+			t.Fatalf("%+v", r.Digests)
+		}
+		if all := r.Others.Count + r.Digests[0].Count + r.Digests[1].Count + r.Digests[2].Count; len(r.Digests) > 4 || all != 60_010 && len(r.Digests) == 3 {
+			t.Errorf("%d digests, %d statements", len(r.Digests), all)
+		}
+	})
+}
+
+func TestReportsAddUp(t *testing.T) {
+	var a, b Statements
+	for _, s := range []*Statements{&a, &b} {
+		s.ran(1, time.Millisecond)
+		s.ran(1, time.Second)
+	}
+	b.ran(2, time.Millisecond, func(r *Run) { r.Failed, r.Code = true, 1064 })
+	sum := SumReports(a.Report(time.Now(), 10, 100), b.Report(time.Now(), 10, 100))
+	if len(sum.Digests) != 2 || sum.Digests[0].Count != 4 || Quantile(sum.Digests[0].Times, 0.5) > 2*time.Millisecond || sum.Digests[1].LastCode != 1064 || sum.Kept != 2 {
+		t.Errorf("%+v", sum)
+	}
+	text, err := json.Marshal(sum)
+	var back Report
+	if err != nil || json.Unmarshal(text, &back) != nil || back.Digests[0].Count != 4 {
+		t.Errorf("%s: %v", text, err)
+	}
+}
+
+// However many sessions count, at once and with reports and turns in between, nothing
+// is lost.
+func TestSessionsCountAtOnce(t *testing.T) {
+	m := new(Meter)
+	m.Statements.Turn(time.Now().Add(-time.Minute))
+	var running sync.WaitGroup
+	for session := range uint32(16) {
+		running.Go(func() {
+			for i := range 1000 {
+				d := m.Statements.Find("", uint64(i%5), Select, func() string { return "x" })
+				m.Ran(d, &Run{Lane: session, Kind: Select, Shard: []string{"s0", "s1"}[i%2], Took: time.Millisecond})
+				if i%500 == 0 {
+					m.Statements.Turn(time.Now())
+				}
+			}
+		})
+	}
+	running.Wait()
+	statements, latencies := uint64(0), uint64(0)
+	for _, f := range m.Statements.Report(time.Now(), 10, 10).Digests {
+		statements += f.Count
+	}
+	for _, l := range m.Latencies.All() {
+		latencies += l.Count
+	}
+	if statements != 16_000 || latencies != 16_000 || len(m.Latencies.All()) != 2 {
+		t.Errorf("%d and %d", statements, latencies)
+	}
+}
+
+// Numbers of errors are few, whatever SIGNAL gives.
+func TestCodesAreBounded(t *testing.T) {
+	var c Codes
+	for code := range uint16(1000) {
+		c.Add(code + 1)
+		c.Add(code + 1)
+	}
+	all, numbers := uint64(0), 0
+	for code, n := range c.All {
+		all += n
+		numbers++
+		if code != 0 && n != 2 {
+			t.Errorf("%d: %d", code, n)
+		}
+	}
+	if all != 2000 || numbers != mostCodes+1 {
+		t.Errorf("%d errors of %d numbers", all, numbers)
+	}
+}
+
+func TestCountingStatementsAllocatesNothing(t *testing.T) {
+	m := new(Meter)
+	d := m.Statements.Find("", 1, Select, func() string { return "x" })
+	if n := testing.AllocsPerRun(100, func() {
+		m.Ran(d, &Run{Lane: 3, Kind: Select, Shard: "s0", Took: time.Millisecond, Rows: 1, At: time.Second})
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkRan(b *testing.B) {
+	m := new(Meter)
+	d := m.Statements.Find("", 1, Select, func() string { return "x" })
+	b.RunParallel(func(pb *testing.PB) {
+		r := Run{Lane: 3, Kind: Select, Shard: "s0", Took: 200 * time.Microsecond, Rows: 1, At: time.Second}
+		for pb.Next() {
+			m.Ran(d, &r)
+		}
+	})
+}

@@ -1,0 +1,114 @@
+package session
+
+import (
+	"time"
+
+	"locus/proxy/meter"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// figured has a plan know where its statements are counted. It is called before anybody
+// else has the plan.
+func (s *Session) figured(l *stmt.Lexed, p plan.Plan) {
+	if p != nil {
+		facts := p.About()
+		facts.Figures, _ = s.digestOf(l, facts)
+	}
+}
+
+// digestOf is where the statements of a text are counted; nil: with all that have no
+// place of their own.
+func (s *Session) digestOf(l *stmt.Lexed, p *plan.Facts) (*meter.Digest, meter.Kind) {
+	text, hash := l.AppendDigest(s.digest)
+	s.digest = text[:0]
+	k := kindOfWord(text)
+	if p != nil {
+		k = kindOf(p)
+	}
+	return s.Meter.Statements.Find(s.vars.Settings.Database(), hash, k, func() string {
+		return string(stmt.DigestText(text, digestText))
+	}), k
+}
+
+// ended counts a statement that was answered; err is what ends the session.
+func (s *Session) ended(l *stmt.Lexed, err error) {
+	s.endTrace(err)
+	t, at := &s.timing, time.Since(epoch)
+	r := meter.Run{
+		Lane: s.id, Shard: t.where(), Took: at - t.began, Waited: t.waited, Held: t.held,
+		Failed: err != nil || t.code != 0, Code: t.code, At: at,
+	}
+	d := (*meter.Digest)(nil)
+	if p := t.plan; p != nil {
+		d, _ = p.Figures.(*meter.Digest)
+		r.Kind, r.Rows = kindOf(p), s.rowsOf(p, r.Failed)
+	}
+	if d == nil {
+		d, r.Kind = s.digestOf(l, t.plan)
+	}
+	t.plan = nil
+	s.Meter.Ran(d, &r)
+}
+
+// countCode counts the error that a command has ended with.
+func (s *Session) countCode() {
+	if code := s.timing.code; code != 0 {
+		s.Meter.Codes.Add(code)
+	}
+}
+
+// where is the one shard that the statement was sent to.
+func (t *timing) where() string {
+	switch len(t.shards) {
+	case 0:
+		return meter.NoShard
+	case 1:
+		return string(t.shards[0])
+	}
+	return meter.SeveralShards
+}
+
+// kindOf tells what a statement is.
+func kindOf(p *plan.Facts) meter.Kind {
+	switch p.Statement.Kind {
+	case stmt.Select:
+		return meter.Select
+	case stmt.Insert:
+		return meter.Insert
+	case stmt.Replace:
+		return meter.Replace
+	case stmt.Update:
+		return meter.Update
+	case stmt.Delete:
+		return meter.Delete
+	case stmt.LoadData:
+		return meter.LoadFile
+	case stmt.Call:
+		return meter.Call
+	case stmt.DDL, stmt.CreateSchema:
+		return meter.Definition
+	case stmt.Begin:
+		return meter.Begin
+	case stmt.Commit:
+		return meter.Commit
+	case stmt.Rollback:
+		return meter.Rollback
+	case stmt.Set:
+		return meter.Set
+	case stmt.Show, stmt.ShowWarnings, stmt.Explain:
+		return meter.Show
+	case stmt.Other, stmt.Savepoint, stmt.Use, stmt.Kill, stmt.Lock, stmt.Unlock, stmt.TextPrepare, stmt.Handler, stmt.Account,
+		stmt.Admin, stmt.XA, stmt.Diagnose:
+	}
+	return meter.Other
+}
+
+// verbs tell what a statement is that could not be planned.
+var verbs = map[string]meter.Kind{
+	"SELECT": meter.Select, "WITH": meter.Select, "INSERT": meter.Insert, "REPLACE": meter.Replace, "UPDATE": meter.Update, "DELETE": meter.Delete,
+	"LOAD": meter.LoadFile, "CALL": meter.Call, "CREATE": meter.Definition, "ALTER": meter.Definition, "DROP": meter.Definition, "TRUNCATE": meter.Definition,
+	"RENAME": meter.Definition, "SET": meter.Set, "SHOW": meter.Show, "DESCRIBE": meter.Show, "DESC": meter.Show, "EXPLAIN": meter.Show,
+}
+
+func kindOfWord(text []byte) meter.Kind { return verbs[firstWord(string(text[:min(len(text), 16)]))] }
