@@ -21,6 +21,9 @@ import (
 // working directory, says the server's process ID, and stops it on SIGINT.
 const parentMode = "DBSERVER_TEST_PARENT"
 
+// parentTemplates is the environment's word for the templates that the parent may use.
+const parentTemplates = "DBSERVER_TEST_TEMPLATES"
+
 func parent(engine string) int {
 	interrupt, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()
@@ -29,7 +32,7 @@ func parent(engine string) int {
 		fmt.Println(err)
 		return 1
 	}
-	s, err := Start(interrupt, installation, Options{Dir: "server"})
+	s, err := Start(interrupt, installation, Options{Dir: "server", Templates: os.Getenv(parentTemplates)})
 	if err != nil {
 		fmt.Println(err)
 		return 1
@@ -56,6 +59,9 @@ func startParent(t *testing.T, engine Engine, program, dir string, credential *s
 	cmd = exec.Command(program)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), parentMode+"="+string(engine))
+	if credential == nil { // another user initialises a server of its own
+		cmd.Env = append(cmd.Env, parentTemplates+"="+templates)
+	}
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: credential}
 	out, err := cmd.StdoutPipe()
