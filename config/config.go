@@ -88,6 +88,7 @@ type Backends struct {
 	MaxConnectionsPerShard int      `yaml:"max_connections_per_shard"`
 	WaitTimeout            Duration `yaml:"wait_timeout"`
 	RestartWait            Duration `yaml:"restart_wait"`
+	Stall                  Duration `yaml:"stall"`
 	ConnectTimeout         Duration `yaml:"connect_timeout"`
 	IdleTimeout            Duration `yaml:"idle_timeout"`
 }

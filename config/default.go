@@ -39,6 +39,7 @@ func Default() *Config {
 			MaxConnectionsPerShard: 100,
 			WaitTimeout:            Duration(5 * time.Second),
 			RestartWait:            Duration(15 * time.Second),
+			Stall:                  Duration(5 * time.Second),
 			ConnectTimeout:         Duration(5 * time.Second),
 			IdleTimeout:            Duration(5 * time.Minute),
 		},

@@ -134,6 +134,7 @@ func (b *Backends) validate(p *problems) {
 	p.atLeast("backends.max_connections_per_shard", b.MaxConnectionsPerShard, 1)
 	p.positive("backends.wait_timeout", b.WaitTimeout)
 	p.notNegative("backends.restart_wait", b.RestartWait)
+	p.positive("backends.stall", b.Stall)
 	p.positive("backends.connect_timeout", b.ConnectTimeout)
 	p.positive("backends.idle_timeout", b.IdleTimeout)
 }

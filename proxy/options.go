@@ -61,6 +61,7 @@ type Options struct {
 	Stop func(point string)
 
 	Backends         backend.Limits
+	Stall            time.Duration // after which a silent server is frozen; default 5 s
 	Spanning         txn.Spanning
 	MaxConnections   int           // clients at once; default 10,000
 	MaxStatement     int           // bytes of one command; default 64 MiB

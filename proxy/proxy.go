@@ -18,6 +18,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
 	"locus/proxy/handshake"
+	"locus/proxy/health"
 	"locus/proxy/meter"
 	"locus/proxy/session"
 	"locus/proxy/session/fence"
@@ -35,6 +36,7 @@ import (
 type Proxy struct {
 	options Options
 	pools   *backend.Registry
+	health  *health.Watch
 	live    *live.Live[snapshot]
 	builder *builder
 	ids     *issuers
@@ -66,6 +68,9 @@ func New(o Options) *Proxy {
 	}
 	p.builder = &builder{secrets: o.Secrets, mark: cluster.ConnectionMark(o.Name), pools: p.pools, moves: &p.meter.Moves, log: o.Log}
 	p.span()
+	p.health = &health.Watch{
+		Servers: func() []health.Server { return p.pools.Servers(p.builder.recovery) }, Stall: o.Stall, Log: o.Log,
+	}
 	config := live.Config[snapshot]{Source: o.Declared, Build: p.builder.build, Save: o.Save, Log: o.Log}
 	if o.Acknowledge != nil {
 		config.Acknowledge = func(ctx context.Context, w *snapshot, _ int64) error {
@@ -106,7 +111,7 @@ func New(o Options) *Proxy {
 		},
 		Began: time.Now(), Clients: p.sessions.len,
 		Version: p.serverVersion, Hostname: hostname(), Processes: p.sessions.processes, Virtual: o.Virtual, Procedures: o.Procedures,
-		Redefined: p.redefined, Unlisted: p.unlisted,
+		Redefined: p.redefined, Unlisted: p.unlisted, Health: p.health.Load,
 	}
 	p.login = handshake.Config{
 		ServerVersion: p.serverVersion, ConnectionID: func() uint32 { return p.lastID.Add(1) },
@@ -169,6 +174,7 @@ func (p *Proxy) Run(ctx context.Context, l net.Listener) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	tasks.Go(func() { _ = p.live.Run(background) })
 	tasks.Go(func() { _ = p.pools.Run(background) })
+	tasks.Go(func() { p.health.Run(background) })
 	tasks.Go(func() { p.turnMeter(background) })
 	if p.coordinator != nil {
 		tasks.Go(func() { _ = p.builder.recovery.Run(background) })

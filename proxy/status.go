@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"locus/proxy/backend"
+	"locus/proxy/health"
 	"locus/proxy/meter"
 	"locus/proxy/session"
 	"locus/proxy/twophase"
@@ -21,6 +22,7 @@ type Status struct {
 	Problems   error // declared tables that can't be served
 	Pools      map[router.ShardName]backend.Stats
 	Replicas   []backend.ReplicaStats
+	Servers    []health.Status
 	Counts     *session.Counts
 	Slow       *meter.Slow
 	Meter      *meter.Meter // nil: nothing is counted
@@ -43,11 +45,19 @@ func (p *Proxy) Status() Status {
 		s.MapVersion, s.Problems = w.session.Map.Version(), w.problems
 	}
 	s.IDs = p.ids.status()
-	s.Replicas = p.pools.Replicas()
+	s.Replicas, s.Servers = p.pools.Replicas(), p.Servers()
 	for _, pool := range p.pools.Pools() {
 		s.Pools[pool.Shard()] = pool.Stats()
 	}
 	return s
+}
+
+// Servers is how the shards' servers are; nil before the proxy runs.
+func (p *Proxy) Servers() []health.Status {
+	if known := p.health.Load(); known != nil {
+		return known.Servers
+	}
+	return nil
 }
 
 // Routes draws the route map in force.

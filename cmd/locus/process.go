@@ -204,6 +204,7 @@ func (p *process) answerer() *fleet.Answerer {
 		fleet.Outcomes: func() any { return p.proxy.Outcomes() },
 		fleet.Clock:    func() any { return time.Now().UTC() },
 		fleet.Slow:     func() any { return p.proxy.Slow().Digests() },
+		fleet.Servers:  func() any { return p.proxy.Servers() },
 
 		fleet.Statements:       func() any { return fleet.StatementsTold(p.proxy.Statements()) },
 		fleet.Top:              func() any { return fleet.TopTold(p.proxy.Statements()) },

@@ -33,6 +33,7 @@ func proxyOptions(conn *connection, shown *certificates, ring func() *cipher.Rin
 			MaxOpen: c.Backends.MaxConnectionsPerShard, WaitTimeout: c.Backends.WaitTimeout.Std(),
 			RestartWait: c.Backends.RestartWait.Std(), ConnectTimeout: c.Backends.ConnectTimeout.Std(), IdleTimeout: c.Backends.IdleTimeout.Std(),
 		},
+		Stall:          c.Backends.Stall.Std(),
 		Spanning:       spanning(c),
 		Cluster:        c.Cluster,
 		MaxConnections: c.Proxy.MaxConnections, MaxStatement: int(c.Proxy.MaxStatement), SessionMemory: int64(c.Proxy.SessionMemory),

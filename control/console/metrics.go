@@ -9,6 +9,7 @@ import (
 	"locus/idgen/ha"
 	"locus/proxy"
 	"locus/proxy/backend"
+	"locus/proxy/health"
 	"locus/proxy/twophase"
 	"locus/proxy/txn"
 )
@@ -78,6 +79,9 @@ var (
 	replicaLag    = describe("replica_lag_seconds", "Replication lag of a replica, as its server reports it.", "shard", "addr")
 	replicaUsable = describe("replica_usable", "1 while reads are sent to a replica, 0 while it is too far behind, doesn't follow or doesn't answer.", "shard", "addr")
 
+	serverState = describe("server_state", "1 for the state that a shard's server is in, as this proxy sees it.", "shard", "addr", "role", "state")
+	serverProbe = describe("server_probe_seconds", "How long the last probe of a shard's server took.", "shard", "addr", "role")
+
 	sequenceLeft = describe("id_sequence_left", "What is left of the sequence of the IDs of a table, from 1 down to 0: of the counter that is used most.", "table", "layout")
 	versionsLeft = describe("id_key_versions_left", "What is left of the key versions that the IDs of a table have room for.", "table", "layout")
 	idLoads      = describe("id_segment_loads_total", "Segments of sequence numbers that were asked for, by outcome.", "table", "layout", "outcome")
@@ -138,6 +142,7 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		gauge(replicaLag, replica.Lag.Seconds(), string(replica.Shard), replica.Addr)
 		gauge(replicaUsable, truth(replica.Usable), string(replica.Shard), replica.Addr)
 	}
+	serverMetrics(s.Servers, gauge)
 	transactionCounts(s, gauge, counter)
 	idMetrics(s.IDs, gauge, counter)
 	if c.ids != nil {
@@ -165,6 +170,16 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	moveMetrics(c.moves.look(), c.moves.now(), gauge)
 	for shard, pool := range s.Pools {
 		poolMetrics(string(shard), pool, gauge, counter)
+	}
+}
+
+func serverMetrics(all []health.Status, gauge func(*prometheus.Desc, float64, ...string)) {
+	for _, server := range all {
+		role := server.Role()
+		for _, state := range health.States {
+			gauge(serverState, truth(server.State == state), string(server.Shard), server.Addr, role, state.String())
+		}
+		gauge(serverProbe, server.Took.Seconds(), string(server.Shard), server.Addr, role)
 	}
 }
 

@@ -22,6 +22,7 @@ func (e *examination) proxies(ctx context.Context) {
 	var asking sync.WaitGroup
 	asking.Go(func() { e.answers(ctx) })
 	asking.Go(func() { e.proxyClocks(ctx) })
+	asking.Go(func() { e.servers(ctx) })
 	asking.Wait()
 }
 

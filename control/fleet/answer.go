@@ -27,6 +27,8 @@ const (
 	ForgetStatements Question = "forget_statements"
 	// Clock is what time it is: a time.Time.
 	Clock Question = "clock"
+	// Servers is how the shards' servers are, as the proxy sees them: a list of health.Status.
+	Servers Question = "servers"
 	// Generators is how the generators stand that the process has opened: a list of
 	// generators.Report.
 	Generators Question = "generators"

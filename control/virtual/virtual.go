@@ -1,5 +1,5 @@
 // Package virtual is the tables of the schema locus: moves and their steps,
-// shards, routes, proxies, declared tables and slow statements, for any MySQL client.
+// shards, servers, routes, proxies, declared tables and slow statements, for any MySQL client.
 //
 // It owns their columns and where the rows come from. It never changes anything,
 // and never says who may look: the session does.
@@ -20,6 +20,7 @@ import (
 	"locus/idgen/gene"
 	"locus/migrate/job"
 	"locus/migrate/phase"
+	"locus/proxy/health"
 	"locus/proxy/meter"
 	"locus/proxy/sysvars"
 	"locus/router"
@@ -67,6 +68,7 @@ var tables = []table{
 		statements int, statements_failed int, p99_ms number, before_statements int, before_failed int, before_p99_ms number`), (*Schema).jobRows},
 	{"job_steps", columns("job text, step int, at time, by_whom text, what text"), (*Schema).stepRows},
 	{"shards", columns("name text, address text, account text, tls text, genes int, moving_in int, moving_out int, replicas text"), (*Schema).shardRows},
+	{"servers", columns("proxy text, shard text, address text, role text, state text, since time, why text, probe_ms number"), (*Schema).serverRows},
 	{"routes", columns("first_gene text, last_gene text, genes int, shard text, map_version int, moving text"), (*Schema).routeRows},
 	{"proxies", columns("id text, address text, map_version int, behind int, version text, pid int, started time"), (*Schema).proxyRows},
 	{"tables", columns("schema_name text, table_name text, kind text, owner text, id_column text, id_layout text, order_number text, version_column text, shard text"), (*Schema).tableRows},
@@ -236,8 +238,25 @@ func (s *Schema) tableRows(ctx context.Context) ([][]any, error) {
 	return rows, nil
 }
 
-// slowPatience is how long proxies have to tell of their slow statements.
+// slowPatience is how long proxies have to tell of their slow statements, and of their servers.
 const slowPatience = 2 * time.Second
+
+// serverRows asks the proxies, each of which has its own way to the servers. One that is silent has no rows.
+func (s *Schema) serverRows(ctx context.Context) ([][]any, error) {
+	answers, err := fleet.Ask[[]health.Status](ctx, s.kv, fleet.Servers, slowPatience)
+	if err != nil {
+		return nil, err
+	}
+	var rows [][]any
+	for _, proxy := range slices.Sorted(maps.Keys(answers.By)) {
+		for _, server := range answers.By[proxy] {
+			rows = append(rows, []any{
+				proxy, string(server.Shard), server.Addr, server.Role(), server.Word, server.Since, text(server.Why), float64(server.Took.Microseconds()) / 1000,
+			})
+		}
+	}
+	return rows, nil
+}
 
 // slowRows asks the proxies. One that is silent has no rows.
 func (s *Schema) slowRows(ctx context.Context) ([][]any, error) {

@@ -99,6 +99,14 @@ func (b *breaker) succeeded() {
 	b.allowance = min(2*b.allowance, mostDials)
 }
 
+// answers notes that the server was found back. Logins begin with one at once, so that it isn't stormed.
+func (b *breaker) answers() {
+	if b.failures > 0 {
+		b.failures, b.reason, b.allowance = 0, nil, 1
+		b.round++
+	}
+}
+
 // forget begins anew, for another server.
 func (b *breaker) forget() {
 	*b = breaker{patience: b.patience, allowance: mostDials, round: b.round + 1}

@@ -13,6 +13,10 @@ func (p *Pool) Retire() {
 	defer p.unlock()
 	p.closed = true
 	p.doomIdle(func(*Conn) bool { return true })
+	if p.prober != nil {
+		p.doomed = append(p.doomed, p.prober)
+		p.prober = nil
+	}
 	p.serve(time.Now())
 	if p.waker != nil {
 		p.waker.Stop()

@@ -50,6 +50,7 @@ type Conn struct {
 	out      []byte // the command being built; kept for the next one if small
 
 	interrupted atomic.Bool
+	givenUp     atomic.Pointer[error] // why the pool has interrupted it; nil: somebody else did, or nobody
 }
 
 func newConn(s *stream.Conn, raw net.Conn, t Target, prof Profile) *Conn {
@@ -124,6 +125,9 @@ func (c *Conn) InTransaction() bool { return c.status&mysql.SERVER_STATUS_IN_TRA
 func (c *Conn) Send(packets []byte, leaves Leaves) error {
 	c.Note(leaves)
 	if _, err := c.stream.Write(packets); err != nil {
+		if c.givenUp.Load() != nil {
+			return c.Lost(false, err)
+		}
 		if why := c.tooLarge(); why != nil {
 			return c.Lost(true, why) // sending it again would end alike
 		}
@@ -150,6 +154,9 @@ func (c *Conn) tooLarge() error {
 // whether the command had left. For a borrower whose own reading or writing of the Stream failed.
 func (c *Conn) Lost(sent bool, cause error) *LostError {
 	c.broken = true
+	if why := c.givenUp.Load(); why != nil {
+		cause = *why
+	}
 	if already, ok := cause.(*LostError); ok { //nolint:errorlint // what it wraps is kept
 		cause = already.Err
 	}
@@ -160,6 +167,15 @@ func (c *Conn) Lost(sent bool, cause error) *LostError {
 func (c *Conn) usable() bool { return !c.broken && !c.interrupted.Load() }
 
 func (c *Conn) close() { _ = c.stream.Close() }
+
+// leave closes c, and tells the server if it may still be told something.
+func (c *Conn) leave() {
+	if c.usable() {
+		c.quit()
+		return
+	}
+	c.close()
+}
 
 // quit closes c after telling the server, which otherwise counts an aborted client. For idle connections, where the write
 // finds room in the socket's buffer at once.

@@ -28,7 +28,9 @@ func (p *Pool) issue() ticket {
 // login uses a ticket; the connection is lent to the caller.
 func (p *Pool) login(ctx context.Context, prof Profile, t ticket) (*Conn, error) {
 	began := time.Now()
-	c, err := p.dial(ctx, t.target, prof, p.limits.ConnectTimeout)
+	dialing, release := p.untilFrozen(ctx)
+	c, err := p.dial(dialing, t.target, prof, p.limits.ConnectTimeout)
+	release()
 	p.counts.logins.Add(1)
 	if err == nil {
 		p.version.Store(&c.version)
@@ -91,5 +93,6 @@ func (p *Pool) enrol(c *Conn, generation int, now time.Time) {
 	c.prepared.limit = p.limits.MaxPreparedPerConn
 	c.lent, c.schemas = true, p.schemas
 	p.counts.lent++
+	p.heard++ // the answer to the login
 	p.all[c] = struct{}{}
 }

@@ -35,15 +35,18 @@ func (e *ExhaustedError) Error() string {
 		e.Shard, e.Open, e.Limit, e.Waited.Round(time.Millisecond), e.Waiting, remedy)
 }
 
-// UnavailableError: recent logins failed, so for a while none is tried. Nothing was sent.
+// UnavailableError: recent logins failed, so for a while none is tried; or the server is frozen. Nothing was sent.
 type UnavailableError struct {
 	Shard  router.ShardName
 	Addr   string
-	Retry  time.Duration // until the next login is tried
+	Retry  time.Duration // until the next login is tried; 0: that is for probes to say
 	Reason error         // why the last one failed
 }
 
 func (e *UnavailableError) Error() string {
+	if e.Retry == 0 {
+		return fmt.Sprintf("shard %s at %s is unavailable: %v", e.Shard, e.Addr, e.Reason)
+	}
 	return fmt.Sprintf("shard %s at %s is unavailable, next try in %v: %v", e.Shard, e.Addr, e.Retry.Round(time.Millisecond), e.Reason)
 }
 

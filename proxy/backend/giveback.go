@@ -105,11 +105,7 @@ func (p *Pool) Discard(c *Conn) {
 	p.serve(time.Now())
 	p.unlock()
 	p.counts.discarded.Add(1)
-	if c.usable() {
-		c.quit()
-	} else {
-		c.close()
-	}
+	c.leave()
 }
 
 // bury closes a connection that was found dead, and has the others looked at before they are lent.

@@ -30,6 +30,8 @@ func (p *Pool) KillQuery(ctx context.Context, threadID uint32) error {
 }
 
 func (p *Pool) kill(ctx context.Context, threadID uint32) error {
+	ctx, release := p.untilFrozen(ctx)
+	defer release()
 	ctx, cancel := context.WithTimeout(ctx, p.limits.ConnectTimeout)
 	defer cancel()
 	p.mu.Lock()

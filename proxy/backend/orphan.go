@@ -110,6 +110,8 @@ func (p *Pool) orphansEnded(ctx context.Context) bool {
 
 // killOrphans forgets those that are gone, and has the server end the others.
 func (p *Pool) killOrphans(ctx context.Context) error {
+	ctx, release := p.untilFrozen(ctx)
+	defer release()
 	ctx, cancel := context.WithTimeout(ctx, p.limits.ConnectTimeout)
 	defer cancel()
 	p.mu.Lock()

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"context"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -34,8 +35,13 @@ type Pool struct {
 	breaker    breaker
 	suspicion  time.Time // connections that weren't used since then may have died
 	orphans    orphans
-	waker      *time.Timer // serves the queue when the breaker lets the next login through; nil before that was needed
-	doomed     []*Conn     // taken out of the pool, to be closed when mu is released
+	waker      *time.Timer     // serves the queue when the breaker lets the next login through; nil before that was needed
+	doomed     []*Conn         // taken out of the pool, to be closed when mu is released
+	frozen     error           // why nothing is sent to the server; nil: it may be
+	warm       context.Context // ends when the server freezes, and with it logins under way
+	chill      context.CancelCauseFunc
+	heard      uint64 // what came over connections that are gone
+	prober     *Conn  // of the last probe; nil while one is under way
 	closed     bool
 	empty      chan struct{} // closed once the pool is closed and has no connection left
 }
@@ -48,6 +54,7 @@ func NewPool(t Target, l Limits, log *slog.Logger) *Pool {
 
 func newPool(t Target, l Limits, log *slog.Logger, dial dialFunc) *Pool {
 	l = l.withDefaults()
+	warm, chill := context.WithCancelCause(context.Background())
 	return &Pool{
 		shard:   t.Shard,
 		limits:  l,
@@ -60,6 +67,8 @@ func newPool(t Target, l Limits, log *slog.Logger, dial dialFunc) *Pool {
 		queue:   queue{most: l.MaxWaiting},
 		breaker: newBreaker(l.RestartWait),
 		empty:   make(chan struct{}),
+		warm:    warm,
+		chill:   chill,
 	}
 }
 
@@ -93,6 +102,7 @@ func (p *Pool) retarget(t Target) (moved bool) {
 	if moved {
 		p.generation++
 		p.breaker.forget()
+		p.melt()
 		p.doomIdle(func(*Conn) bool { return true })
 		p.serve(time.Now())
 	}
@@ -129,6 +139,7 @@ func (p *Pool) lent() int   { return len(p.all) - len(p.idle) }
 // remove gives up a connection's place. Whoever calls it closes the connection, and serves the queue.
 func (p *Pool) remove(c *Conn) {
 	delete(p.all, c)
+	p.heard += c.stream.Received()
 	p.settle()
 }
 
@@ -157,6 +168,6 @@ func (p *Pool) unlock() {
 	p.doomed = nil
 	p.mu.Unlock()
 	for _, c := range doomed {
-		c.quit()
+		c.leave()
 	}
 }

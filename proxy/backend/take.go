@@ -80,6 +80,9 @@ func (p *Pool) offer(now time.Time) (g grant, ok bool) {
 	if p.closed {
 		return grant{err: p.closedError()}, true
 	}
+	if p.frozen != nil {
+		return grant{err: p.unavailable(now)}, true
+	}
 	switch p.breaker.admit(now, p.dialing, p.lent()) {
 	case refuseDial:
 		return grant{err: p.unavailable(now)}, true
@@ -131,12 +134,12 @@ func (p *Pool) serveLater(now time.Time) {
 func (p *Pool) awaits() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return !p.closed && p.breaker.awaited(time.Now())
+	return !p.closed && p.frozen == nil && p.breaker.awaited(time.Now())
 }
 
 // exchange closes a connection if its place can be used for a login; else others may have it.
 func (p *Pool) exchange(misfit *Conn, now time.Time) {
-	if p.closed || p.breaker.admit(now, p.dialing, p.lent()) == dialNow {
+	if p.closed || p.frozen != nil || p.breaker.admit(now, p.dialing, p.lent()) == dialNow {
 		p.doom(misfit)
 		return
 	}
@@ -150,6 +153,9 @@ func (p *Pool) exhausted(waited time.Duration) error {
 
 func (p *Pool) unavailable(now time.Time) error {
 	p.counts.refused.Add(1)
+	if p.frozen != nil {
+		return &UnavailableError{Shard: p.shard, Addr: p.target.Addr, Reason: p.frozen}
+	}
 	return &UnavailableError{Shard: p.shard, Addr: p.target.Addr, Retry: max(0, p.breaker.until.Sub(now)), Reason: p.breaker.reason}
 }
 

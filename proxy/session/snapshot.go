@@ -8,6 +8,7 @@ import (
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/proxy/flavor"
+	"locus/proxy/health"
 	"locus/proxy/meter"
 	"locus/proxy/session/fence"
 	"locus/proxy/sysvars"
@@ -56,6 +57,8 @@ type IDs interface {
 type Services struct {
 	txn.Services
 	Snapshot func() *Snapshot
+	// Health is what is known of the servers now; it gives nil where nothing is. May be nil.
+	Health func() *health.Snapshot
 	// Versions are those of all servers, replicas too.
 	Versions func() []string
 	Sessions Sessions

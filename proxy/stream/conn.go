@@ -2,6 +2,7 @@ package stream
 
 import (
 	"net"
+	"sync/atomic"
 	"time"
 
 	"locus/proxy/wire"
@@ -26,6 +27,8 @@ type Conn struct {
 
 	unnumbered bool // the packets of a payload aren't numbered one after the other
 
+	received atomic.Uint64 // reads that have brought something in
+
 	taken  int    // bytes that Done discards
 	joined []byte // the payload that Payload put together from several packets, until Done
 }
@@ -41,6 +44,9 @@ func New(c net.Conn) *Conn {
 
 // NetConn returns the connection underneath. Reading from it passes by what is already in the buffer.
 func (c *Conn) NetConn() net.Conn { return c.conn }
+
+// Received is how many reads have brought something in so far. It may be called from any goroutine.
+func (c *Conn) Received() uint64 { return c.received.Load() }
 
 // SetLimit bounds payloads to n bytes: what max_allowed_packet is to MySQL. The buffer stays below twice that, or 128 KiB.
 func (c *Conn) SetLimit(n int) { c.limit = n }

@@ -1,0 +1,56 @@
+package health
+
+import (
+	"time"
+
+	"locus/router"
+)
+
+// Status is how one server is.
+type Status struct {
+	Shard   router.ShardName `json:"shard"`
+	Addr    string           `json:"addr"`
+	Replica bool             `json:"replica,omitempty"`
+	State   State            `json:"-"`
+	Word    string           `json:"state"` // the state's
+	Since   time.Time        `json:"since"`
+	Why     string           `json:"why,omitempty"` // it is not well
+	// Took is how long the last probe took.
+	Took time.Duration `json:"took"`
+}
+
+// Role is what a server is to its shard.
+func (s Status) Role() string {
+	if s.Replica {
+		return "replica"
+	}
+	return "primary"
+}
+
+// Snapshot is what is known of all servers at one moment. It is immutable; a nil one knows nothing, and everything is well.
+type Snapshot struct {
+	Servers []Status // by shard and address, primaries first
+
+	unwell map[router.ShardName]State // of primaries that are neither well nor read-only
+}
+
+// State is that of the server that a shard's writes go to. It neither waits nor allocates.
+func (s *Snapshot) State(shard router.ShardName) State {
+	if s == nil || len(s.unwell) == 0 {
+		return Well
+	}
+	return s.unwell[shard] // the zero state is Well
+}
+
+// Well tells whether statements that several shards could answer are best sent to this one.
+func (s *Snapshot) Well(shard router.ShardName) bool { return s.State(shard) == Well }
+
+func newSnapshot(list []Status) *Snapshot {
+	s := &Snapshot{Servers: list, unwell: map[router.ShardName]State{}}
+	for _, one := range list {
+		if !one.Replica && one.State != Well && one.State != ReadOnly {
+			s.unwell[one.Shard] = one.State
+		}
+	}
+	return s
+}
