@@ -25,7 +25,7 @@ const greeting = 3 * time.Second
 // gives one of those, the default shard if it is among them. A shard that is
 // away is left out: its tables are looked at once it is back, and until then what it
 // had before stands.
-func loadSchema(ctx context.Context, pools *backend.Registry, c *cluster.Cluster, before map[router.ShardName]*catalog.Listing, log *slog.Logger) (*schema.Loaded, schema.Querier, error) {
+func loadSchema(ctx context.Context, pools *backend.Registry, c *cluster.Cluster, before *catalog.Catalog, log *slog.Logger) (*schema.Loaded, schema.Querier, error) {
 	reached := map[router.ShardName]schema.Querier{}
 	var away []error
 	var first schema.Querier
@@ -82,7 +82,7 @@ func (p *Proxy) watchTables(ctx context.Context, b *builder) {
 // look reads the live tables, and tells whether they are no longer as they were.
 func (p *Proxy) look(ctx context.Context) (differs bool) {
 	w := p.live.Load()
-	loaded, _, err := loadSchema(ctx, p.pools, w.declared, w.session.Catalog.Listings(), slog.New(slog.DiscardHandler))
+	loaded, _, err := loadSchema(ctx, p.pools, w.declared, w.session.Catalog, slog.New(slog.DiscardHandler))
 	if err != nil || sameCatalog(w, loaded) {
 		return false
 	}

@@ -150,9 +150,9 @@ func (b *builder) target(name router.ShardName, s cluster.Shard) (backend.Target
 // read asks the shards for their live schemas.
 func (b *builder) read(ctx context.Context, w *snapshot) error {
 	w.asked = b.asked.Load()
-	var before map[router.ShardName]*catalog.Listing
+	var before *catalog.Catalog
 	if b.last != nil {
-		before = b.last.session.Catalog.Listings()
+		before = b.last.session.Catalog
 	}
 	loaded, first, err := loadSchema(ctx, b.pools, w.declared, before, b.log)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/health"
 	"locus/proxy/twophase"
 	"locus/proxy/txn"
 	"locus/router"
@@ -83,6 +84,12 @@ func (s recoveryServers) on(ctx context.Context, shard router.ShardName, do func
 type unaskedError struct{ err error }
 
 func (e *unaskedError) Error() string { return e.err.Error() }
+
+// Frozen tells that asking again is of no use for a while.
+func (e *unaskedError) Frozen() bool {
+	_, frozen := errors.AsType[*health.FrozenError](e.err)
+	return frozen
+}
 
 func (p *Proxy) closeRecovery(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)

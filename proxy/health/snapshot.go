@@ -45,7 +45,8 @@ func (s *Snapshot) State(shard router.ShardName) State {
 // Well tells whether statements that several shards could answer are best sent to this one.
 func (s *Snapshot) Well(shard router.ShardName) bool { return s.State(shard) == Well }
 
-func newSnapshot(list []Status) *Snapshot {
+// NewSnapshot is of servers in their order.
+func NewSnapshot(list []Status) *Snapshot {
 	s := &Snapshot{Servers: list, unwell: map[router.ShardName]State{}}
 	for _, one := range list {
 		if !one.Replica && one.State != Well && one.State != ReadOnly {

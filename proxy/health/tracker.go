@@ -26,6 +26,9 @@ func (e *FrozenError) Error() string {
 	return fmt.Sprintf("it is frozen: it has answered no probe and sent no byte for %v. It is asked again every second; look at its machine, its disks and the network", e.Silent.Round(100*time.Millisecond))
 }
 
+// Frozen tells who can't name the type.
+func (e *FrozenError) Frozen() bool { return true }
+
 // errLate is why a server is slow whose probe has no answer yet.
 var errLate = fmt.Errorf("a probe has had no answer for %v", late)
 

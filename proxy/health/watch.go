@@ -147,6 +147,9 @@ func (w *Watch) probe(ctx context.Context, s Server) {
 		return // it is gone
 	}
 	one.probing = false
+	if soonest := now.Add(every / 2); one.next.Before(soonest) { // two answers in a row are two moments
+		one.next = soonest
+	}
 	w.tell(s, one, func() { one.found(now, r) })
 	w.publish()
 }
@@ -187,7 +190,7 @@ func (w *Watch) publish() {
 	slices.SortFunc(list, func(a, b Status) int {
 		return cmp.Or(strings.Compare(string(a.Shard), string(b.Shard)), compareRoles(a.Replica, b.Replica), strings.Compare(a.Addr, b.Addr))
 	})
-	w.current.Store(newSnapshot(list))
+	w.current.Store(NewSnapshot(list))
 }
 
 func compareRoles(a, b bool) int {

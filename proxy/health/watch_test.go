@@ -178,6 +178,7 @@ func TestAServerThatComesAndGoesIsNeverWell(t *testing.T) {
 	watching(t, func(t *testing.T, f *fake, state func() State) {
 		f.be(&Report{Finding: Refuses, Err: errRefused})
 		becomes(t, state, Away, 2*time.Second)
+		time.Sleep(every / 3) // so that each second probe finds it there
 		for range 100 {
 			f.be(&Report{})
 			holds(t, func() State { return map[bool]State{true: Well, false: Away}[state() == Well] }, Away, time.Second)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -45,8 +46,8 @@ func Load(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.C
 }
 
 // Reload is Load that knows what was there before: of shards that are missing among
-// those given, what they had then stands.
-func Reload(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.Cluster, before map[router.ShardName]*catalog.Listing) (*Loaded, error) {
+// those given, what they had then stands, the columns of their single tables too. It is nil if nothing is known.
+func Reload(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.Cluster, before *catalog.Catalog) (*Loaded, error) {
 	servers, err := readAll(ctx, shards, c)
 	if err != nil {
 		return nil, err
@@ -56,6 +57,9 @@ func Reload(ctx context.Context, shards map[router.ShardName]Querier, c *cluster
 	broken := map[catalog.TableName]error{}
 	for _, name := range c.TableNames() {
 		t, warnings, err := resolve(name, c, servers)
+		if known := standing(name, c, servers, before); known != nil {
+			t, err = known, nil
+		}
 		if err != nil {
 			broken[name] = &catalog.Misfit{Kind: c.Tables[name].Kind, Err: err}
 			continue
@@ -63,18 +67,34 @@ func Reload(ctx context.Context, shards map[router.ShardName]Querier, c *cluster
 		tables = append(tables, t)
 		l.Warnings = append(l.Warnings, warnings...)
 	}
-	listings := map[router.ShardName]*catalog.Listing{}
+	listings, known := map[router.ShardName]*catalog.Listing{}, map[router.ShardName]*catalog.Listing(nil)
+	if before != nil {
+		known = before.Listings()
+	}
 	for _, name := range c.ShardNames() {
 		if s := servers[name]; s != nil {
 			listings[name] = s.listing
-		} else if before[name] != nil {
-			listings[name] = before[name]
+		} else if known[name] != nil {
+			listings[name] = known[name]
 		}
 	}
 	l.Unseen = unseenOn(c, servers)
 	l.Catalog = catalog.NewListed(defaultFirst(c), tables, broken, listings)
 	l.Warnings = append(l.Warnings, l.Catalog.Remarks()...)
 	return l, nil
+}
+
+// standing is a single table of a shard that can't be asked, as it was when it could be, and declared as it was then.
+func standing(name catalog.TableName, c *cluster.Cluster, servers map[router.ShardName]*server, before *catalog.Catalog) *catalog.Table {
+	d := c.Tables[name]
+	if before == nil || d.Kind != catalog.Single || servers[d.Shard] != nil {
+		return nil
+	}
+	t, err := before.Find(name)
+	if err != nil || t == nil || !reflect.DeepEqual(t.Declaration, d) || t.Width != c.Settings.GeneBits || c.CheckStamped(t) != nil {
+		return nil
+	}
+	return t
 }
 
 func unseenOn(c *cluster.Cluster, servers map[router.ShardName]*server) error {

@@ -152,3 +152,28 @@ func TestLoadWithoutAShard(t *testing.T) {
 		t.Errorf("tables that fit: %v", l.Catalog.Tables())
 	}
 }
+
+// A single table of a shard that is away now is what it was, unless it is declared as another one.
+func TestASingleTableOfAShardThatIsAwayStaysWhatItWas(t *testing.T) {
+	s := open(t, servers.Shared(t, servers.MariaDB, 2)...)
+	s.on(t, 1, "CREATE TABLE setting (name VARCHAR(64) PRIMARY KEY)")
+	name := s.name("setting")
+	s.Tables[name] = catalog.Declaration{Kind: catalog.Single, Shard: "s1"}
+	before := s.load(t).Catalog
+	delete(s.queriers, "s1")
+	again := func() *Loaded {
+		l, err := Reload(t.Context(), s.queriers, s.Cluster, before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	was, _ := before.Find(name)
+	if got, err := again().Catalog.Find(name); err != nil || got != was {
+		t.Errorf("it is %v, %v", got, err)
+	}
+	s.Tables[name] = catalog.Declaration{Kind: catalog.Single, Shard: "s1", Version: "name"}
+	if again().Problems() == nil {
+		t.Error("a declaration that was never held to its table is taken for granted")
+	}
+}

@@ -2,6 +2,7 @@ package twophase
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -48,17 +49,23 @@ func settle(ctx context.Context, servers Servers, n Name) (Verdict, error) {
 	return Unknown, fmt.Errorf("the decision on shard %s comes and goes", n.Home)
 }
 
+// frozen tells the error of a server that has stopped to answer.
+func frozen(err error) bool {
+	var of interface{ Frozen() bool }
+	return errors.As(err, &of) && of.Frozen()
+}
+
 // settleEvery is the pause between two questions of a session that waits.
 const settleEvery = 200 * time.Millisecond
 
-// Settle asks until it is known what became of a transaction, or ctx ends.
+// Settle asks until it is known what became of a transaction, or ctx ends, or the server is frozen, which may last.
 func (c *Coordinator) Settle(ctx context.Context, n Name) (Verdict, error) {
 	again := time.NewTicker(settleEvery)
 	defer again.Stop()
 	for {
 		v, err := settle(ctx, c.servers, n)
-		if err == nil {
-			return v, nil
+		if err == nil || frozen(err) {
+			return v, err
 		}
 		select {
 		case <-ctx.Done():

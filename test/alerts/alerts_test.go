@@ -121,6 +121,18 @@ var faults = map[string]fault{
 	"LocusEtcdAway":           {map[string]string{`locus_source_up{instance="p1"}`: turned(1, 0)}, labels("instance", "p1"), 105 * time.Second, 2 * time.Minute},
 	"LocusDeclarationRefused": {map[string]string{`locus_declaration_refused{instance="p1"}`: turned(0, 1)}, labels("instance", "p1"), 45 * time.Second, time.Minute},
 	"LocusMapVersionsDiffer":  {map[string]string{`locus_route_map_version{instance="p2"}`: turned(7, 8)}, labels(), 105 * time.Second, 2 * time.Minute},
+	"LocusServerDown": {
+		map[string]string{`locus_server_state{instance="p1",shard="s0",addr="a",role="primary",state="frozen"}`: turned(0, 1)},
+		labels("shard", "s0", "addr", "a", "state", "frozen"), 15 * time.Second, 45 * time.Second,
+	},
+	"LocusServerSlow": {
+		map[string]string{`locus_server_state{instance="p1",shard="s0",addr="a",role="primary",state="slow"}`: turned(0, 1)},
+		labels("shard", "s0", "addr", "a"), 45 * time.Second, time.Minute,
+	},
+	"LocusServerReadOnly": {
+		map[string]string{`locus_server_state{instance="p1",shard="s0",addr="a",role="primary",state="read-only"}`: turned(0, 1)},
+		labels("shard", "s0", "addr", "a"), 45 * time.Second, time.Minute,
+	},
 	"LocusShardUnreachable": {
 		map[string]string{`locus_backend_login_failures_total{instance="p1",shard="s0"}`: rising(1)},
 		labels("shard", "s0"), time.Minute, 90 * time.Second,

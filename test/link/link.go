@@ -1,5 +1,5 @@
 // Package link owns a TCP connection's way from a test's client to its server, so
-// that the test can cut it, or slow it down, while both live. It never looks at what it carries.
+// that the test can cut it, slow it down, or have it swallow all that is sent, while both live. It never looks at what it carries.
 package link
 
 import (
@@ -19,7 +19,10 @@ type Link struct {
 	mu    sync.Mutex // guards what follows
 	to    string     // empty: cut
 	conns map[net.Conn]bool
-	ended sync.WaitGroup
+	// swallows is closed when what was held back is delivered; nil: nothing is.
+	swallows chan struct{}
+	ended    sync.WaitGroup
+	over     chan struct{} // closed with the test
 
 	delay atomic.Int64 // of answers, in nanoseconds
 }
@@ -31,10 +34,11 @@ func New(t testing.TB, to string) *Link {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &Link{listener: listener, to: to, conns: map[net.Conn]bool{}}
+	l := &Link{listener: listener, to: to, conns: map[net.Conn]bool{}, over: make(chan struct{})}
 	l.ended.Go(l.accept)
 	t.Cleanup(func() {
 		_ = listener.Close()
+		close(l.over)
 		l.Lead("")
 		l.ended.Wait()
 	})
@@ -57,6 +61,7 @@ func (l *Link) accept() {
 // carry copies both ways until either end or the link is cut.
 func (l *Link) carry(client net.Conn) {
 	defer client.Close()
+	l.pass()
 	l.mu.Lock()
 	to := l.to
 	l.mu.Unlock()
@@ -76,7 +81,7 @@ func (l *Link) carry(client net.Conn) {
 	for _, way := range []struct {
 		to   io.Writer
 		from net.Conn
-	}{{server, client}, {&late{client, l}, server}} {
+	}{{&held{server, l}, client}, {&late{&held{client, l}, l}, server}} {
 		both.Go(func() {
 			_, _ = io.Copy(way.to, way.from)
 			_, _ = client.Close(), server.Close()
@@ -110,6 +115,51 @@ func (l *Link) Lead(to string) {
 	for conn := range l.conns {
 		_ = conn.Close()
 	}
+}
+
+// Swallow has nothing arrive any more, in either direction, while all connections stand, and new ones seem to: as a network
+// does that loses every packet. What is sent meanwhile arrives after Deliver.
+func (l *Link) Swallow() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.swallows == nil {
+		l.swallows = make(chan struct{})
+	}
+}
+
+// Deliver ends Swallow.
+func (l *Link) Deliver() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.swallows != nil {
+		close(l.swallows)
+		l.swallows = nil
+	}
+}
+
+// pass waits until things arrive.
+func (l *Link) pass() {
+	l.mu.Lock()
+	swallows := l.swallows
+	l.mu.Unlock()
+	if swallows == nil {
+		return
+	}
+	select {
+	case <-swallows:
+	case <-l.over:
+	}
+}
+
+// held is one direction.
+type held struct {
+	io.Writer
+	link *Link
+}
+
+func (w *held) Write(b []byte) (int, error) {
+	w.link.pass()
+	return w.Writer.Write(b)
 }
 
 // Target is where new connections go.
