@@ -27,6 +27,7 @@ import (
 	"locus/proxy/twophase"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
+	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
 	"locus/router/live"
@@ -104,7 +105,7 @@ func New(o Options) *Proxy {
 			Pools: p.pools, Spanning: o.Spanning, Coordinator: p.coordinator, Stop: o.Stop, Counts: &p.counts.Counts, Log: o.Log,
 		},
 		Snapshot: func() *session.Snapshot { return &p.live.Load().session }, Versions: p.pools.Versions,
-		Sessions: &p.sessions, IDs: p.ids, Generators: o.Generators, Ring: o.Ring,
+		Sessions: &p.sessions, IDs: p.ids, Numbers: p.numbers(), Generators: o.Generators, Ring: o.Ring,
 		MaxStatement: o.MaxStatement, Memory: session.NewMemory(o.SessionMemory), Counts: &p.counts, Meter: &p.meter, Tracer: o.Tracer,
 		Fencing: fence.Config{
 			Changed: p.live.Changed, Leased: o.Fence.Leased, Hold: o.Fence.Hold, Places: make(chan struct{}, o.Fence.MaxHeld),
@@ -123,6 +124,14 @@ func New(o Options) *Proxy {
 		p.login.Capabilities &^= mysql.CLIENT_LOCAL_FILES
 	}
 	return p
+}
+
+// numbers are for AUTO_INCREMENT columns.
+func (p *Proxy) numbers() *numbers {
+	return &numbers{
+		kv: p.options.Segments, name: p.options.Name, pools: p.pools, log: p.options.Log, tables: map[catalog.TableName]*numbered{},
+		shards: func() []router.ShardName { return p.live.Load().declared.ShardNames() },
+	}
 }
 
 func hostname() string {

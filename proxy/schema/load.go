@@ -61,7 +61,7 @@ func Reload(ctx context.Context, shards map[router.ShardName]Querier, c *cluster
 			t, err = known, nil
 		}
 		if err != nil {
-			broken[name] = &catalog.Misfit{Kind: c.Tables[name].Kind, Err: err}
+			broken[name] = &catalog.Misfit{Kind: c.Tables[name].Kind, Shard: c.Tables[name].Shard, Err: err}
 			continue
 		}
 		tables = append(tables, t)

@@ -36,10 +36,10 @@ func (c *copies) writing(t *catalog.Table) []error {
 		return nil
 	}
 	var warnings []error
-	if at := t.Numbered(); at >= 0 {
+	if at := t.Numbered(); at >= 0 && !t.Columns[at].IsInteger() {
 		column := t.Columns[at].Name
-		warnings = append(warnings, fmt.Errorf("table %s: column %s is AUTO_INCREMENT, which repeats numbers from shard to shard, so an INSERT must give it: "+
-			"drop AUTO_INCREMENT and declare it as id, or under stamped with a generator", c.name, column))
+		warnings = append(warnings, fmt.Errorf("table %s: column %s is AUTO_INCREMENT and no integer, which repeats numbers from shard to shard, so an INSERT must give it: "+
+			"make it a BIGINT, which the cluster numbers", c.name, column))
 	}
 	for _, u := range t.Unseen {
 		warnings = append(warnings, fmt.Errorf("table %s: unique key %s does not contain the owner or an ID, so it holds within each shard only, "+

@@ -10,7 +10,6 @@ import (
 
 	"locus/proxy/txn"
 	"locus/router"
-	"locus/router/plan"
 )
 
 // passedOver is a shard that says of a definition that it was done there before.
@@ -25,11 +24,7 @@ type passedOver struct {
 func (s *Session) alike(r *request, done router.ShardName, passed []passedOver) error {
 	for _, p := range passed {
 		for _, name := range r.facts.Statement.Tables {
-			schema := name.Schema
-			if schema == "" {
-				schema = s.vars.Settings.Database()
-			}
-			table := plan.Quote(schema) + "." + plan.Quote(name.Name)
+			table := s.quotedName(r, name)
 			want, err := s.definitionOf(done, table)
 			if err != nil {
 				return err

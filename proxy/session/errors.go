@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,7 +63,7 @@ func (s *Session) clientError(err error) *mysql.MyError {
 		return fail(e.Number, "42000", "%s", e.Message)
 	}
 	if e, ok := errors.AsType[*plan.Unknown](err); ok {
-		return fail(e.Number, "42000", "%s", e.Message)
+		return fail(e.Number, cmp.Or(e.State, "42000"), "%s", e.Message)
 	}
 	if e, ok := errors.AsType[*stmt.SyntaxError](err); ok {
 		return fail(mysql.ER_PARSE_ERROR, "42000", "%s", e.Error())

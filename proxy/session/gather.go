@@ -213,6 +213,9 @@ func (g *gathering) answer() error {
 		g.keepWarnings(g.at)
 	}
 	g.count(g.at, g.r, failed)
+	if g.r.facts.Statement.Features&stmt.CalcFoundRows != 0 && !failed {
+		g.readFoundRows(g.at)
+	}
 	g.at.Conn.SetStatus(g.statusOn(g.at))
 	return nil
 }

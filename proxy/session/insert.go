@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -68,10 +69,30 @@ func (s *Session) stamped(r *request, p *plan.Stamped) (*stamp.Result, error) {
 			return s.Generators.Texts(ctx, declared, generator, n, values)
 		}
 	}
+	s.stamper.Numbers, s.stamper.ZeroIsNumber, s.stamper.Unnumbered = s.Numbers, s.zeroIsNumber(), s.unnumbered()
 	if r.statement != nil {
 		return s.stamper.StampPrepared(s.interrupts.Waits(), p, r.values, r.snapshot.Map, s.IDs, s.Ring)
 	}
 	return s.stamper.StampText(s.interrupts.Waits(), p, r.values, r.snapshot.Map, s.IDs, s.Ring)
+}
+
+// zeroIsNumber tells whether the session's sql_mode has NO_AUTO_VALUE_ON_ZERO, as dumps do.
+func (s *Session) zeroIsNumber() bool {
+	literal, _ := s.vars.Settings.Lookup("sql_mode")
+	return strings.Contains(strings.ToUpper(literal), "NO_AUTO_VALUE_ON_ZERO")
+}
+
+// unnumbered is why rows would have other numbers than on one server; empty: they would not.
+func (s *Session) unnumbered() string {
+	if s.vars.ForcedID != 0 {
+		return "insert_id is set, which is for tables that are not sharded: give the number in the row"
+	}
+	for _, name := range []string{"auto_increment_increment", "auto_increment_offset"} {
+		if literal, ok := s.vars.Settings.Lookup(name); ok && literal != "1" {
+			return name + " is " + literal + ", and the cluster counts by one: SET " + name + " = 1, or give the number"
+		}
+	}
+	return ""
 }
 
 // insertOne runs an INSERT whose rows are all on one shard.

@@ -271,6 +271,8 @@ func (s *Session) runPlaced(r *request) error {
 		return s.runGlobal(r, p)
 	case *plan.Definition:
 		return s.runDefinition(r)
+	case *plan.Maintenance:
+		return s.runMaintenance(r, p)
 	case *plan.Schema:
 		return s.runSchema(r)
 	}

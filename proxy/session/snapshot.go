@@ -11,6 +11,7 @@ import (
 	"locus/proxy/health"
 	"locus/proxy/meter"
 	"locus/proxy/session/fence"
+	"locus/proxy/stamp"
 	"locus/proxy/sysvars"
 	"locus/proxy/trace"
 	"locus/proxy/txn"
@@ -52,6 +53,14 @@ type IDs interface {
 	Issue(ctx context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.Layout, orderid.ID, error)
 }
 
+// Numbers gives numbers to AUTO_INCREMENT columns of sharded tables.
+type Numbers interface {
+	stamp.Numbers
+	// Again has the shards looked at once more, since a definition may have said where
+	// the numbers go on.
+	Again(ctx context.Context, t *catalog.Table) error
+}
+
 // Services are what all sessions of a process share. The fields don't change
 // once the first session runs.
 type Services struct {
@@ -65,6 +74,8 @@ type Services struct {
 	IDs      IDs
 	// Generators are for NEXT VALUE FOR; nil: there are none.
 	Generators Generators
+	// Numbers are for AUTO_INCREMENT columns of sharded tables; nil: they can't be numbered.
+	Numbers Numbers
 	// Ring is the keys of the moment; it gives nil where there are none.
 	Ring func() *cipher.Ring
 	// MaxStatement bounds a command's payload in bytes, as max_allowed_packet does.

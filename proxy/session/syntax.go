@@ -18,7 +18,7 @@ const nearLength = 80
 // shown to a shard, which reads it without running it and may find it wrong.
 func (s *Session) planned(w *Snapshot, l *stmt.Lexed, under plan.Context) (plan.Plan, error) {
 	p, err := s.planUnder(l, under)
-	if err == nil && s.looksAgain(p.About(), under) {
+	if err == nil && s.looksAgain(p.About(), under) || s.madeMeanwhile(err) {
 		again := s.planContext(s.snapshot())
 		again.Schema = under.Schema
 		p, err = s.planUnder(l, again)
@@ -50,6 +50,12 @@ func (s *Session) looksAgain(f *plan.Facts, ctx plan.Context) bool {
 		table = true
 	}
 	return s.Unlisted(s.interrupts.Waits(), table && !s.conns.Reserved(txn.Procedure))
+}
+
+// madeMeanwhile has the shards looked at again if a declared table was on none of them.
+func (s *Session) madeMeanwhile(err error) bool {
+	gone, ok := errors.AsType[*plan.Unknown](err)
+	return ok && gone.Number == mysql.ER_NO_SUCH_TABLE && s.Unlisted != nil && s.Unlisted(s.interrupts.Waits(), true)
 }
 
 // syntaxError is that of the servers, word for word: clients look for it.

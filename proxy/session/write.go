@@ -119,6 +119,17 @@ func textColumns(names []string, rows [][]string) []wire.Column {
 
 // writeColumns answers with a small table of texts and of unsigned numbers.
 func (s *Session) writeColumns(columns []wire.Column, rows [][]string) error {
+	all := make([][][]byte, len(rows))
+	for i, row := range rows {
+		for _, v := range row {
+			all[i] = append(all[i], []byte(v))
+		}
+	}
+	return s.writeRows(columns, all)
+}
+
+// writeRows is writeColumns of rows that may have NULL, which is nil.
+func (s *Session) writeRows(columns []wire.Column, rows [][][]byte) error {
 	out, seq := wire.AppendColumnCount(s.out[:0], s.seq, len(columns))
 	types := make([]byte, len(columns))
 	for i, c := range columns {
@@ -131,8 +142,8 @@ func (s *Session) writeColumns(columns []wire.Column, rows [][]string) error {
 	for _, row := range rows {
 		values := make([][]byte, len(row))
 		for i, v := range row {
-			if values[i] = []byte(v); s.binary {
-				values[i] = binaryValue(types[i], v)
+			if values[i] = v; s.binary && v != nil {
+				values[i] = binaryValue(types[i], string(v))
 			}
 		}
 		if s.binary {

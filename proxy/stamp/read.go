@@ -67,6 +67,12 @@ func (s *Stamper) hides(ring *cipher.Ring) error {
 func (s *Stamper) asked(i int) askedFor {
 	var a askedFor
 	for stamp, at := range s.in.Places() {
+		if stamp == plan.StampNumber {
+			if len(s.v.Numbers) > 0 && s.v.Numbers[i] != 0 {
+				a |= 1 << stamp
+			}
+			continue
+		}
 		if at < 0 || plan.Asked(s.in.Value(s.v, i, at)) {
 			a |= 1 << stamp
 		}

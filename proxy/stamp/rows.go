@@ -50,7 +50,7 @@ func (s *Stamper) write(p *plan.Stamped) error {
 
 // spliceNames puts the names of added columns behind those of the list.
 func (s *Stamper) spliceNames() {
-	if len(s.in.Added) == 0 || s.in.Set {
+	if !s.in.Names() {
 		return
 	}
 	from := len(s.names)

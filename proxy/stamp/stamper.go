@@ -22,6 +22,11 @@ type Stamper struct {
 	// Make gives n texts of a declared generator, for the columns that it stamps;
 	// nil: there are none. An error means that none was used.
 	Make func(ctx context.Context, generator string, n int) ([]string, error)
+	// Numbers are for AUTO_INCREMENT columns; nil: there are none. ZeroIsNumber: 0 asks for
+	// none (NO_AUTO_VALUE_ON_ZERO). Unnumbered is why rows can't be numbered now; empty: they can.
+	Numbers      Numbers
+	ZeroIsNumber bool
+	Unnumbered   string
 
 	result Result
 
@@ -39,6 +44,7 @@ type Stamper struct {
 	out    writer
 	pieces []piece
 	raw    []byte   // bytes of generated parameters
+	raised []uint64 // what rows give for the AUTO_INCREMENT column; those that ask are asking
 	made   []string // what generators have made, for each row the stamped columns in their order
 }
 
@@ -49,19 +55,23 @@ const keep = 4 << 10
 // is no longer valid.
 func (s *Stamper) Release() {
 	if cap(s.out.text) > keep || cap(s.rows) > keep/64 {
-		*s = Stamper{Make: s.Make}
+		*s = Stamper{Make: s.Make, Numbers: s.Numbers}
 	}
 }
 
 // stamp refuses whatever can be refused before the first ID is issued.
 func (s *Stamper) stamp(ctx context.Context, p *plan.Stamped, v *plan.Values, m *router.Map, ids IDs, ring Ring, f form) (*Result, error) {
 	s.reset(p.Insert, v, f)
+	if err := s.number(ctx); err != nil { // a row's owner may be its number
+		return nil, err
+	}
 	if err := s.read(m, ring()); err != nil {
 		return nil, err
 	}
 	if err := s.issue(ctx, ids, ring); err != nil {
 		return nil, err
 	}
+	s.tellNumber()
 	if err := s.make(ctx); err != nil {
 		return nil, err
 	}

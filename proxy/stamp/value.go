@@ -27,6 +27,8 @@ func (s *Stamper) writeValue(i int, stamp plan.Stamp) {
 		s.writeGene(int64(s.result.Genes[i]))
 	case plan.StampVersion:
 		s.out.put("1")
+	case plan.StampNumber:
+		s.writeNumber(s.column(stamp), s.v.Numbers[i])
 	default:
 		s.writeMade(s.column(stamp), s.made[i*len(s.in.Stamped)+int(stamp-plan.StampColumn)])
 	}
@@ -46,6 +48,18 @@ func (s *Stamper) writeMade(c *catalog.Column, text string) {
 		s.out.text = append(hex.AppendEncode(append(s.out.text, "_utf8mb4 X'"...), []byte(text)), '\'')
 	default:
 		s.out.text = append(append(append(s.out.text, '\''), text...), '\'')
+	}
+}
+
+// writeNumber writes a number in the sign of its column.
+func (s *Stamper) writeNumber(c *catalog.Column, n uint64) {
+	switch {
+	case s.form != placeholders:
+		s.out.text = strconv.AppendUint(s.out.text, n, 10)
+	case c.Unsigned:
+		s.out.placeholder(stmt.UintValue(n))
+	default:
+		s.out.placeholder(stmt.IntValue(int64(n)))
 	}
 }
 

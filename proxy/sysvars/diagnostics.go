@@ -72,6 +72,11 @@ func (d *Diagnostics) Note(code uint16, message string) {
 	d.Conditions = append(d.Conditions, Condition{level: "Note", code: utoa(code), message: "locus: " + message})
 }
 
+// Soften adds a server's error as a note, in its own words.
+func (d *Diagnostics) Soften(e *mysql.MyError) {
+	d.Conditions = append(d.Conditions, Condition{level: "Note", code: utoa(e.Code), message: e.Message})
+}
+
 // Aside begins with no conditions, and gives those that there were.
 func (d *Diagnostics) Aside() (before []Condition) {
 	before, d.Conditions = d.Conditions, nil

@@ -75,22 +75,28 @@ func (e *BrokenError) Error() string {
 func (e *BrokenError) Unwrap() error { return e.Reason }
 
 // Misfit is why a table doesn't fit its schema, with the kind that it was declared
-// to be.
+// to be, and the shard that a single one is on.
 type Misfit struct {
-	Kind Kind
-	Err  error
+	Kind  Kind
+	Shard router.ShardName
+	Err   error
 }
 
 func (e *Misfit) Error() string { return e.Err.Error() }
 func (e *Misfit) Unwrap() error { return e.Err }
 
-// Unfit gives the declared kind of a table that doesn't fit its schema.
-func (c *Catalog) Unfit(name TableName) (Kind, bool) {
-	m, ok := errors.AsType[*Misfit](c.broken[name])
-	if !ok {
-		return "", false
-	}
-	return m.Kind, true
+// NowhereError is a declared table that no shard has.
+type NowhereError struct{ Shards string }
+
+func (e *NowhereError) Error() string {
+	return "it doesn't exist on " + e.Shards + ": create it there first"
+}
+
+// Unfit gives what a table was declared to be that doesn't fit its schema; nil: there is
+// none of the name.
+func (c *Catalog) Unfit(name TableName) *Misfit {
+	m, _ := errors.AsType[*Misfit](c.broken[name])
+	return m
 }
 
 // First is the shard of everything that is not declared.

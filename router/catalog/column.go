@@ -73,6 +73,15 @@ func (c *Column) holds(n stmt.Value) bool {
 	return bits == 64 || (n.Int >= -1<<(bits-1) && n.Int < 1<<(bits-1))
 }
 
+// LastInteger is the greatest that the integer column can hold.
+func (c *Column) LastInteger() uint64 {
+	bits := integers[c.DataType] * 8
+	if !c.Unsigned {
+		bits--
+	}
+	return 1<<bits - 1
+}
+
 // AppendID appends an ID as an SQL literal that the column stores as that ID.
 func (c *Column) AppendID(dst []byte, l orderid.Layout, id orderid.ID) []byte {
 	switch {

@@ -190,6 +190,7 @@ var hashable = map[string]bool{"utf8mb4": true, "utf8mb3": true, "utf8": true, "
 func (r *resolver) ownerFits(c *Column) bool {
 	before := len(r.errs)
 	switch {
+	case c.IsInteger() && c.AutoIncrement: // the cluster numbers it
 	case !r.ownNumber(c):
 	case c.IsInteger():
 	case c.DataType == "binary":

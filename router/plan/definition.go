@@ -1,12 +1,23 @@
 package plan
 
-// Definition changes sharded and global tables, on every shard, one after the other. It may not run while genes are on the
+// Definition makes, changes or drops sharded and global tables, on every shard at once. It may not run while genes are on the
 // move.
 type Definition struct{ Facts }
 
 func (*Definition) String() string { return "everywhere" }
 
 func (*Definition) explain(e *explainer) { e.everywhere() }
+
+// Maintenance is ANALYZE TABLE and its kin of sharded and global tables, which every shard answers with rows.
+type Maintenance struct {
+	Facts
+	// Stays: it may not run while genes are on the move.
+	Stays bool
+}
+
+func (*Maintenance) String() string { return "everywhere" }
+
+func (*Maintenance) explain(e *explainer) { e.everywhere() }
 
 // Schema makes, changes or drops a database on every shard.
 type Schema struct{ Facts }

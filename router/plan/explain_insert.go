@@ -23,7 +23,7 @@ func (p *Stamped) explain(e *explainer) {
 	root := in.Table.Root()
 	e.say("shards", "%s", e.shards(shards))
 	for row, g := range genes {
-		e.say("why", "row %d: %s = %s, the %s of %s: gene %s on %s", row+1, root.Column.Name, in.Value(e.v, row, in.Root),
+		e.say("why", "row %d: %s = %s, the %s of %s: gene %s on %s", row+1, root.Column.Name, in.root(e.v, row),
 			root.Role, in.Table.TableName, g.Format(e.m.Width()), e.m.Shard(of[row]))
 	}
 	if err := p.Returned(len(shards)); err != nil {
@@ -45,7 +45,7 @@ func (p *Stamped) explain(e *explainer) {
 func (p *Stamped) explainRows(e *explainer, here func(row int) bool) string {
 	in := p.Insert
 	w := writer{text: e.v.Text}
-	if len(in.Added) > 0 {
+	if in.Names() {
 		w.upTo(e.v.Offset(in.List))
 		for i, s := range in.Added {
 			if i > 0 || len(in.Columns) > 0 {
@@ -106,7 +106,7 @@ func (p *Stamped) explainRow(e *explainer, w *writer, i int) {
 
 // stamps tells whether the value at a position of a row may be generated.
 func (in *Insertion) stamps(at int) bool {
-	return at == in.ID || at == in.OrderNumber || at == in.Gene || at == in.Version
+	return at == in.ID || at == in.OrderNumber || at == in.Gene || at == in.Version || at == in.numbered && in.number >= 0
 }
 
 func (p *Stamped) explainSet(e *explainer) string {

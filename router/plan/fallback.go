@@ -24,6 +24,9 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 	if err := ctx.Rights.unread(syntax); err != nil {
 		return nil, err
 	}
+	if p, err := ctx.maintained(l); p != nil || err != nil {
+		return p, err
+	}
 	text := wordsOf(l)
 	if charset, ok := strings.CutPrefix(syntax.Reason, "[parser:1115]"); ok && text.bare[text.verb()] == "set" { // no server's: the parser knows theirs
 		return nil, &Unknown{Number: 1115, Message: charset}
@@ -100,6 +103,7 @@ func noted(l *stmt.Lexed, s *stmt.Statement) *stmt.Statement {
 // Number and text are MySQL's.
 type Unknown struct {
 	Number  uint16
+	State   string // empty: 42000
 	Message string
 }
 

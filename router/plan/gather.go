@@ -131,8 +131,6 @@ func ungatherable(s *stmt.Statement) string {
 		return "FOR UPDATE and FOR SHARE of what is no plain read"
 	case f&stmt.SetsUserVariable != 0:
 		return "assigning user variables"
-	case f&stmt.CalcFoundRows != 0:
-		return "SQL_CALC_FOUND_ROWS"
 	case f&stmt.SetsInsertID != 0:
 		return "LAST_INSERT_ID(value)"
 	case f&stmt.UnknownFunction != 0:

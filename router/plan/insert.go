@@ -3,6 +3,7 @@ package plan
 import (
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 
 	"locus/idgen/gene"
@@ -32,8 +33,11 @@ type Insertion struct {
 	Values []stmt.Operand
 	// Keys of the row that must agree with Root, as positions in a row.
 	keys []rowKey
-	// numbered is where the value of the AUTO_INCREMENT column stands, or -1.
-	numbered int
+	// numbered is where the value of the AUTO_INCREMENT column stands, or -1. Number is that
+	// column, by its position in the table, where the cluster numbers it, or -1.
+	numbered, number int
+	// unlisted: the statement names no columns.
+	unlisted bool
 	// anew are the values that may not be DEFAULT, which each server would make anew.
 	anew []int
 	// unseen are the unique keys of which no row may be a duplicate.
@@ -48,22 +52,32 @@ const (
 	StampOrderNumber
 	StampGene
 	StampVersion
+	// StampNumber is the number of an AUTO_INCREMENT column.
+	StampNumber
 	// StampColumn is the first of the columns that generators fill.
 	StampColumn
 )
+
+// Names tells whether the names of added columns have a list to go to: without one, all columns
+// are named.
+func (in *Insertion) Names() bool { return len(in.Added) > 0 && !in.Set && !in.unlisted }
 
 // Column gives the position among the table's columns that a stamp fills.
 func (in *Insertion) Column(s Stamp) int {
 	if s >= StampColumn {
 		return in.Table.StampedColumns[s-StampColumn].Column
 	}
-	return [...]int{in.Table.IDColumn, in.Table.OrderNumberColumn, in.Table.GeneColumn, in.Table.VersionColumn}[s]
+	return [...]int{in.Table.IDColumn, in.Table.OrderNumberColumn, in.Table.GeneColumn, in.Table.VersionColumn, in.number}[s]
 }
 
 // Places gives where the value of each stamp stands in a row, or -1.
 func (in *Insertion) Places() iter.Seq2[Stamp, int] {
 	return func(yield func(Stamp, int) bool) {
-		for stamp, at := range [...]int{in.ID, in.OrderNumber, in.Gene, in.Version} {
+		number := -1
+		if in.number >= 0 {
+			number = in.numbered
+		}
+		for stamp, at := range [...]int{in.ID, in.OrderNumber, in.Gene, in.Version, number} {
 			if !yield(Stamp(stamp), at) {
 				return
 			}
@@ -140,6 +154,9 @@ func (in *Insertion) listed(at stmt.Anchor) Splice {
 	names := make([]string, len(in.Columns))
 	for i, column := range in.Columns {
 		names[i] = quote(in.Table.Columns[column].Name)
+	}
+	for _, stamp := range in.Added { // invisible ones
+		names = append(names, quote(in.Table.Columns[in.Column(stamp)].Name))
 	}
 	return Splice{at, "(" + strings.Join(names, ", ") + ") "}
 }
@@ -248,26 +265,22 @@ func onDuplicate(s *stmt.Statement, t *catalog.Table) ([]Splice, error) {
 
 func insertion(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
 	in, err := given(n, t)
+	if err == nil {
+		err = in.numberedHere()
+	}
 	if err != nil {
 		return nil, err
 	}
 	in.locate()
-	if in.Root < 0 {
-		root := t.Root()
+	if root := t.Root(); in.Root < 0 && !in.rootNumbered() {
 		return nil, refuse(OwnerMissing, "an INSERT into %s must give %s, the %s that decides where the row lives", t.TableName, root.Column.Name, root.Role)
-	}
-	if err := in.numberedHere(); err != nil {
-		return nil, err
-	}
-	if !n.HasList && n.Set == nil && len(in.Added) > 0 {
-		return nil, refuse(RowShape, "INSERT into %s without a list of columns: name the columns", t.TableName)
 	}
 	return in, nil
 }
 
 // given reads which columns an INSERT gives.
 func given(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
-	in := &Insertion{Table: t, Root: -1, ID: -1, OrderNumber: -1, Gene: -1, Version: -1, numbered: -1, List: n.ColumnsEnd}
+	in := &Insertion{Table: t, Root: -1, ID: -1, OrderNumber: -1, Gene: -1, Version: -1, numbered: -1, number: -1, List: n.ColumnsEnd}
 	names := n.Columns
 	switch {
 	case n.Set != nil:
@@ -277,6 +290,7 @@ func given(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
 			in.Values = append(in.Values, a.Value)
 		}
 	case !n.HasList:
+		in.unlisted = true
 		for i := range t.Columns {
 			if !t.Columns[i].Invisible {
 				names = append(names, t.Columns[i].Name)
@@ -343,8 +357,16 @@ func (in *Insertion) Rows(a *stmt.Args) int {
 	return len(a.Rows)
 }
 
-// Value reads one value of a row.
+// Value reads one value of a row: the number that it was given, where it was given one.
 func (in *Insertion) Value(v *Values, row, at int) stmt.Value {
+	if at == in.numbered && v.Numbers != nil && v.Numbers[row] != 0 {
+		return numberValue(v.Numbers[row])
+	}
+	return in.written(v, row, at)
+}
+
+// written is the value that stands in the statement.
+func (in *Insertion) written(v *Values, row, at int) stmt.Value {
 	if in.Set {
 		return v.operand(in.Values[at])
 	}
@@ -365,7 +387,7 @@ func Asked(v stmt.Value) bool {
 // LayoutGene reads a row's gene as wide as the ID layout has it, which may be
 // wider than the map's.
 func (in *Insertion) LayoutGene(v *Values, row int) (gene.Gene, error) {
-	return in.Table.Root().StoredAs(in.Value(v, row, in.Root), in.Table.GeneWidth())
+	return in.Table.Root().StoredAs(in.root(v, row), in.Table.GeneWidth())
 }
 
 // Genes reads the gene of every row and refuses rows whose keys disagree.
@@ -384,9 +406,12 @@ func (in *Insertion) Genes(v *Values, dst []gene.Gene) ([]gene.Gene, error) {
 	return dst, nil
 }
 
-// Find is a query of whether there is a row of an ID.
+// Find is a query of whether there is a row of an ID, or of a number.
 func (in *Insertion) Find(l orderid.Layout, id orderid.ID) string {
 	t := in.Table
+	if t.IDColumn < 0 {
+		return "SELECT 1 FROM " + quote(t.Schema) + "." + quote(t.Name) + " WHERE " + quote(t.Columns[in.number].Name) + " = " + strconv.FormatUint(id.Lo, 10)
+	}
 	column := &t.Columns[t.IDColumn]
 	text := []byte("SELECT 1 FROM " + quote(t.Schema) + "." + quote(t.Name) + " WHERE " + quote(column.Name) + " = ")
 	return string(column.AppendID(text, l, id))
@@ -411,7 +436,10 @@ func (in *Insertion) rowGene(v *Values, row int) (gene.Gene, error) {
 		return 0, refuse(RowShape, "Column count doesn't match value count at row %d", row+1)
 	}
 	root := in.Table.Root()
-	value := in.Value(v, row, in.Root)
+	if in.rootNumbered() && v.Numbers == nil && in.asks(v, row) {
+		return 0, refuse(OwnerUnusable, "row %d: %s, the %s of %s, is numbered when the statement runs", row+1, root.Column.Name, root.Role, in.Table.TableName)
+	}
+	value := in.root(v, row)
 	g, err := root.Stored(value)
 	if err != nil {
 		return 0, refuse(OwnerUnusable, "row %d: %s, the %s of %s, %v", row+1, root.Column.Name, root.Role, in.Table.TableName, err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 
-	"locus/router"
 	"locus/router/catalog"
 	"locus/router/stmt"
 )
@@ -232,93 +231,6 @@ func planShow(s *stmt.Statement, ctx Context) (Plan, error) {
 	return &OneShard{Facts: Facts{Metadata: true, Cacheable: true}, Shard: shard}, nil
 }
 
-// planOther takes statements of which the tables are all that is known.
-func planOther(s *stmt.Statement, ctx Context) (Plan, error) {
-	if s.Features&stmt.TemporaryTable != 0 {
-		return planTemporary(s, ctx)
-	}
-	if ctx.emptiesOwn(s) {
-		return &Local{Facts: Facts{Writes: true}}, nil
-	}
-	if all, err := ctx.allSpread(s); err != nil || all {
-		return &Definition{Facts{Writes: true}}, err
-	}
-	shard := router.ShardName("")
-	for _, name := range s.Tables {
-		t, err := ctx.find(name)
-		if err != nil {
-			return nil, err
-		}
-		on := ctx.Catalog.First()
-		switch {
-		case t == nil:
-		case s.Features&stmt.SwitchesKeys != 0 && t.Kind != catalog.Single:
-			// InnoDB has no such switch; a dump has it around its rows.
-			return &Local{}, nil
-		case s.Kind == stmt.LoadData && t.Kind != catalog.Single:
-			return planLoad(s, t)
-		case t.Kind != catalog.Single:
-			return nil, undone(s, t)
-		default:
-			on = t.Shard
-		}
-		if shard != "" && shard != on {
-			return nil, refuse(CrossShard, "it names tables that live on shards %s and %s: write one statement for each", shard, on)
-		}
-		shard = on
-	}
-	if shard == "" {
-		shard = ctx.Catalog.First()
-	}
-	facts := Facts{Writes: true, KeepsInsertID: true, ReadsInsertID: s.Features&stmt.ReadsInsertID != 0 || s.Kind == stmt.LoadData}
-	return &OneShard{Facts: facts, Shard: shard}, nil
-}
-
-// emptiesOwn tells TRUNCATE of a table that the proxy shows, which no shard has.
-func (c Context) emptiesOwn(s *stmt.Statement) bool {
-	return s.Verb == "TRUNCATE" && len(s.Tables) == 1 && strings.EqualFold(c.schemaOf(s.Tables[0]), stmt.Own) &&
-		stmt.OwnTables[strings.ToLower(s.Tables[0].Name)]
-}
-
-// undone refuses a statement on a table whose rows are on several shards, and says
-// what to do instead. What would lead to other answers if it were done on each shard
-// by itself must not be among that.
-func undone(s *stmt.Statement, t *catalog.Table) error {
-	instead := "leave that table out of it"
-	switch s.Verb {
-	case "ANALYZE", "CHECK", "CHECKSUM", "FLUSH", "OPTIMIZE", "REPAIR", "CACHE":
-		instead = "run it on each shard, connected to it"
-	case "RENAME", "ALTER":
-		if len(s.Renamed) > 0 {
-			instead = "rename it on every shard, and in cluster.yaml (locus apply); between the two its statements are refused"
-		}
-	case "CREATE":
-		if len(s.Tables) > 0 && s.Tables[0].Name == t.Name {
-			return refuse(Unsupported, "%s table %s is there already: change it by ALTER TABLE", t.Kind, t.TableName)
-		}
-		instead = "create the new table on every shard, without a foreign key to that one, and declare it in cluster.yaml (locus apply)"
-	}
-	return refuse(Unsupported, "%s on %s table %s: %s", s.Verb, t.Kind, t.TableName, instead)
-}
-
-// allSpread tells whether a definition changes sharded and global tables alone: also
-// those that no longer fit, which a definition that was done on some shards leaves.
-func (c Context) allSpread(s *stmt.Statement) (bool, error) {
-	if s.Kind != stmt.DDL || s.Features&stmt.Redefines == 0 || s.Features&stmt.SwitchesKeys != 0 || len(s.Tables) == 0 {
-		return false, nil
-	}
-	for _, name := range s.Tables {
-		if kind, unfit := c.Catalog.Unfit(catalog.TableName{Schema: c.schemaOf(name), Name: name.Name}); unfit && kind != catalog.Single {
-			continue
-		}
-		t, err := c.find(name)
-		if err != nil || t == nil || t.Kind == catalog.Single {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
 // schemaOf gives the schema of a table's name: of an unqualified one it is the
 // session's.
 func (c Context) schemaOf(name stmt.TableName) string {
@@ -335,6 +247,9 @@ func (c Context) find(name stmt.TableName) (*catalog.Table, error) {
 		return nil, nil
 	}
 	t, err := c.Catalog.Find(full)
+	if _, nowhere := errors.AsType[*catalog.NowhereError](err); nowhere { // as on one server
+		return nil, &Unknown{Number: erNoSuchTable, State: stateNoTable, Message: "Table '" + full.String() + "' doesn't exist"}
+	}
 	if err != nil {
 		return nil, &Refusal{Code: BrokenTable, Message: err.Error()}
 	}

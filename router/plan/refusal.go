@@ -81,6 +81,8 @@ const (
 	erWrongCount   = 1136
 	erBadField     = 1054
 	stateBadField  = "42S22"
+	erNoSuchTable  = 1146
+	stateNoTable   = "42S02"
 	erNoDefault    = 1364
 	stateGeneral   = "HY000"
 	stateSyntax    = "42000"

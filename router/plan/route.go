@@ -117,6 +117,9 @@ type Values struct {
 	*stmt.Args
 	// InsertID is the session's LAST_INSERT_ID().
 	InsertID uint64
+	// Numbers are what the rows of an INSERT were given for an AUTO_INCREMENT column, 0 for
+	// one that has its own; nil: they were given none yet.
+	Numbers []uint64
 	// UserVariable gives the value of a user variable, named in lower case
 	// without @; nil where they are not known. NULL is what one has that was
 	// never set.

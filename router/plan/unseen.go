@@ -38,10 +38,10 @@ func (in *Insertion) seesDuplicates(verb string) error {
 		for _, c := range u.Columns {
 			at := slices.Index(in.Columns, c)
 			switch {
-			case at >= 0 && (t.IsStamped(c) || t.Columns[c].Nullable):
+			case at >= 0 && (t.IsStamped(c) || c == in.number || t.Columns[c].Nullable):
 				key.at = append(key.at, at)
 			case at < 0:
-				alone = alone || t.IsStamped(c) || t.Columns[c].DefaultsToNull
+				alone = alone || t.IsStamped(c) || c == in.number || t.Columns[c].DefaultsToNull
 			}
 		}
 		switch {
@@ -65,9 +65,12 @@ func (in *Insertion) unseenBy(verb, key string) *Refusal {
 func (in *Insertion) rowAlone(v *Values, row int) error {
 	for _, u := range in.unseen {
 		alone := func(at int) bool {
-			value, c := in.Value(v, row, at), in.Columns[at]
-			if in.Table.IsStamped(c) {
+			value, c := in.written(v, row, at), in.Columns[at]
+			switch {
+			case in.Table.IsStamped(c):
 				return Asked(value)
+			case c == in.number: // 0 may be a number
+				return value.Kind == stmt.Null || value.Kind == stmt.Default
 			}
 			return value.Kind == stmt.Null || value.Kind == stmt.Default && in.Table.Columns[c].DefaultsToNull
 		}

@@ -152,11 +152,18 @@ func (r *reader) note(node ast.StmtNode) {
 		if n.Select != nil {
 			s.Effects |= Copies
 		}
+		s.SetsNumber = setsNumber(n.Options)
+		if n.IfNotExists {
+			if s.IfNotExists = scan.ifNotExists(); s.IfNotExists == nil {
+				r.fail("the place of IF NOT EXISTS is not known")
+			}
+		}
 	case *ast.DropTableStmt:
 		if !n.IsView {
 			s.Dropped = tableNamesOf(n.Tables...)
 		}
 	case *ast.AlterTableStmt:
+		s.SetsNumber = slices.ContainsFunc(n.Specs, func(s *ast.AlterTableSpec) bool { return setsNumber(s.Options) })
 		if slices.ContainsFunc(n.Specs, func(s *ast.AlterTableSpec) bool { return s.Tp == ast.AlterTableRenameTable }) {
 			s.Renamed = tableNamesOf(n.Table)
 		}
@@ -180,6 +187,20 @@ func (r *reader) note(node ast.StmtNode) {
 		}
 	}
 	s.Effects |= endings(s)
+}
+
+func setsNumber(options []*ast.TableOption) bool {
+	return slices.ContainsFunc(options, func(o *ast.TableOption) bool { return o.Tp == ast.TableOptionAutoIncrement })
+}
+
+// ifNotExists finds these words.
+func (r lexemeReader) ifNotExists() *Stretch {
+	for ; len(r.list) > 0; r.next() {
+		if words := r.list; r.takes("if", "not", "exists") {
+			return &Stretch{r.l.Anchor(words[0].start), r.l.Anchor(words[2].end)}
+		}
+	}
+	return nil
 }
 
 // defines tells a statement of which [Facts.Defines] holds. Temporary tables are state themselves.

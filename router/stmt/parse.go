@@ -247,6 +247,8 @@ func (r *reader) simple(node ast.StmtNode) { //nolint:funlen // one line for eac
 		r.out.Kind = DDL
 		if n.TemporaryKeyword != ast.TemporaryNone {
 			r.out.Features |= TemporaryTable
+		} else {
+			r.out.Features |= MakesTable
 		}
 	case *ast.DropTableStmt:
 		r.out.Kind = DDL

@@ -97,6 +97,9 @@ const (
 	// Redefines: ALTER, DROP or TRUNCATE TABLE, CREATE or DROP INDEX, after which
 	// tables have the names that they had, or none.
 	Redefines
+	// MakesTable: CREATE TABLE, of which the first table is the one that is made. Temporary
+	// ones are none.
+	MakesTable
 )
 
 // Statement is the full reading of one text.
@@ -141,6 +144,10 @@ type Statement struct {
 	Called []Called
 	// View: CREATE VIEW, of which the first table is the view, or DROP VIEW.
 	View bool
+	// IfNotExists is where these words stand in a CREATE TABLE; nil: it doesn't say them.
+	IfNotExists *Stretch
+	// SetsNumber: CREATE or ALTER TABLE that says where AUTO_INCREMENT goes on.
+	SetsNumber bool
 	// Locks are the names that GET_LOCK() is called with.
 	Locks []Operand
 	// IgnoresErrors: UPDATE IGNORE. ReadsDefault: DEFAULT(column) stands somewhere.
@@ -153,6 +160,9 @@ type Statement struct {
 	Verbatim bool
 	Facts
 }
+
+// Stretch is a piece of a text.
+type Stretch struct{ Start, End Anchor }
 
 // TableName is a table as it was written; Schema may be empty.
 type TableName struct{ Schema, Name string }

@@ -146,6 +146,51 @@ func TestADumpOfShardedTables(t *testing.T) {
 	})
 }
 
+// A dump with its definitions, which drops each table and makes it again, brings back every row where it was: over what it was
+// taken from, and into a cluster that has no table.
+func TestADumpWithDefinitions(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := shop.Start(t, engine, shop.Options{
+			Spanning: txn.XA,
+			Tables: []string{
+				"CREATE TABLE {schema}.visit (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, owner BIGINT NOT NULL, gene INT UNSIGNED NOT NULL, note VARCHAR(20), KEY (owner), KEY (gene)) DEFAULT CHARSET utf8mb4",
+			},
+			Declarations: "  {schema}.visit: {kind: sharded, owner: owner, gene: gene}\n",
+		})
+		dump, client := programs(t, engine)
+		proxy := place(s.Addr, shop.User, shop.Password)
+		var inserts strings.Builder
+		for buyer := range 40 {
+			fmt.Fprintf(&inserts, "INSERT INTO test_order (buyer_uid, amount, status) VALUES (%d, %d.5, 'it''s');\nINSERT INTO visit (owner, note) VALUES (%d, 'a'), (%d, NULL);\n", buyer, buyer, buyer, buyer+1)
+		}
+		inserts.WriteString("INSERT INTO product VALUES (1, 'tea', 1.5), (2, 'cup', 3);\nINSERT INTO setting VALUES ('a', 'b');\nINSERT INTO counted (note) VALUES ('x');\n")
+		proxy.run(t, []byte(inserts.String()), client, s.Schema)
+		was, checksums := contents(t, s), proxy.run(t, nil, client, s.Schema, "-e", "CHECKSUM TABLE test_order, visit, product; CHECKSUM TABLE setting, counted")
+		text := proxy.run(t, nil, dump, s.Schema)
+		for _, over := range []string{"what it was taken from", "a cluster without tables"} {
+			if over != "what it was taken from" {
+				for i, server := range s.Servers {
+					server.Exec(t, "DROP TABLE "+s.Schema+".test_order", "DROP TABLE "+s.Schema+".order_item", "DROP TABLE "+s.Schema+".product", "DROP TABLE "+s.Schema+".visit")
+					if i == 0 {
+						server.Exec(t, "DROP TABLE "+s.Schema+".setting", "DROP TABLE "+s.Schema+".counted")
+					}
+				}
+			}
+			proxy.run(t, text, client, s.Schema)
+			if now := contents(t, s); now != was {
+				t.Errorf("over %s: the shards had\n%s\nand have\n%s", over, was, now)
+			}
+			if now := proxy.run(t, nil, client, s.Schema, "-e", "CHECKSUM TABLE test_order, visit, product; CHECKSUM TABLE setting, counted"); !bytes.Equal(now, checksums) {
+				t.Errorf("over %s: the checksums were\n%s\nand are\n%s", over, checksums, now)
+			}
+		}
+		proxy.run(t, []byte("INSERT INTO visit (owner, note) VALUES (7, 'new');"), client, s.Schema)
+		if last := strings.Fields(string(proxy.run(t, nil, client, s.Schema, "-N", "-e", "SELECT MAX(id), COUNT(*) FROM visit"))); len(last) != 2 || last[0] != "81" || last[1] != "81" {
+			t.Errorf("the last number and the number of rows are %v", last)
+		}
+	})
+}
+
 // contents are the rows of every shard.
 func contents(t *testing.T, s *shop.Shop) string {
 	t.Helper()

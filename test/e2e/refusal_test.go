@@ -38,7 +38,7 @@ func TestRefusals(t *testing.T) {
 			{"ALTER TABLE test_order RENAME TO other", 1235, "test_order"},
 			{"SELECT GET_LOCK('a', 1) FROM test_order", 1235, "lock"},
 			{"SELECT @n := amount FROM test_order", 1235, "variables"},
-			{"SELECT SQL_CALC_FOUND_ROWS * FROM test_order LIMIT 1", 1235, "SQL_CALC_FOUND_ROWS"},
+			{"SELECT SQL_CALC_FOUND_ROWS * FROM test_order LIMIT 1 FOR UPDATE", 1235, "FOR UPDATE"},
 			{"CREATE TEMPORARY TABLE test_order (id INT)", 1235, "test_order"},
 			{"SELECT 1; SELECT 2", 1064, "near 'SELECT 2' at line 1"},
 			{"SELECT * FROM test_order WHERE buyer_uid = 'unfinished", 1064, ""},

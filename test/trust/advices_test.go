@@ -60,10 +60,11 @@ var allAdvice = []advice{
 		code: "1003", on: "mariadb", refused: "INSERT INTO product VALUES (9, 'x', 9) RETURNING name", says: "read the rows in a statement of their own",
 		instead: []string{"INSERT INTO product VALUES (9, 'x', 9)", "SELECT name FROM product WHERE product_id = 9"},
 	},
-	{code: "1003", refused: "ANALYZE TABLE test_order", says: "run it on each shard, connected to it", shards: []string{"ANALYZE TABLE test_order"}, instead: []string{"SELECT COUNT(*) FROM test_order"}},
+	{code: "1003", refused: "FLUSH TABLES test_order", says: "run it on each shard, connected to it", shards: []string{"FLUSH TABLES test_order"}, instead: []string{"SELECT COUNT(*) FROM test_order"}},
+	{code: "1003", refused: "CHECK TABLE plain, test_order", says: "name it in a statement of its own", instead: []string{"CHECK TABLE plain", "CHECK TABLE test_order"}},
 	{
-		code: "1003", refused: "CREATE TABLE test_order (x INT)", says: "change it by ALTER TABLE",
-		instead: []string{"ALTER TABLE test_order ADD x INT", "UPDATE test_order SET x = 5 WHERE buyer_uid = 7", "SELECT x, COUNT(*) FROM test_order GROUP BY x", "ALTER TABLE test_order DROP x"},
+		code: "1003", refused: "CREATE TABLE clock (k INT NOT NULL PRIMARY KEY) SELECT product_id AS k FROM product", says: "create it with its columns, then INSERT … SELECT",
+		instead: []string{"INSERT INTO clock (k) SELECT product_id FROM product", "SELECT k FROM clock ORDER BY k", "DELETE FROM clock"},
 	},
 	{
 		code: "1003", refused: "CREATE TABLE goods LIKE product", says: "create the new table on every shard, without a foreign key to that one, and declare it in cluster.yaml",
@@ -236,7 +237,6 @@ var allAdvice = []advice{
 	{code: "1102", refused: "SELECT status, COUNT(*) FROM test_order USE INDEX (PRIMARY) GROUP BY status", says: "leave it out", instead: []string{"SELECT status, COUNT(*) FROM test_order GROUP BY status", "SELECT status, COUNT(*) FROM test_order USE INDEX (PRIMARY) WHERE order_no = {no} GROUP BY status"}},
 	{code: "1102", refused: "SELECT @n := amount FROM test_order", says: "name one owner, ID or order number in WHERE", instead: []string{"SELECT @n := amount FROM test_order WHERE order_id = {id}", "SELECT @n"}},
 	{code: "1102", refused: "SELECT COUNT(*) INTO @n FROM test_order", says: "name one owner, ID or order number in WHERE", instead: []string{"SELECT COUNT(*) INTO @n FROM test_order WHERE buyer_uid = 7", "SELECT @n"}},
-	{code: "1102", refused: "SELECT SQL_CALC_FOUND_ROWS buyer_uid FROM test_order ORDER BY order_id LIMIT 1", says: "name one owner, ID or order number in WHERE", instead: []string{"SELECT SQL_CALC_FOUND_ROWS order_id FROM test_order WHERE buyer_uid = 7 ORDER BY order_id LIMIT 1", "SELECT FOUND_ROWS()", "SELECT buyer_uid FROM test_order ORDER BY order_id LIMIT 1", "SELECT COUNT(*) FROM test_order"}},
 	{
 		code: "1102", before: []string{"SET sql_select_limit = 1"}, refused: "SELECT buyer_uid FROM test_order ORDER BY order_id", says: "SET sql_select_limit = DEFAULT, and use LIMIT",
 		instead: []string{"SET sql_select_limit = DEFAULT", "SELECT buyer_uid FROM test_order ORDER BY order_id LIMIT 1"},
@@ -298,7 +298,11 @@ var allAdvice = []advice{
 		code: "1207", refused: "INSERT INTO test_order (buyer_uid, fresh) VALUES (7, 5)", says: "fresh",
 		instead: []string{"ALTER TABLE test_order ADD fresh INT", "INSERT INTO test_order (buyer_uid, fresh) VALUES (7, 5)", "SELECT SUM(fresh) FROM test_order", "ALTER TABLE test_order DROP fresh"},
 	},
-	{code: "1208", refused: "INSERT INTO visit (owner) VALUES (1), (2), (3)", says: "give the number", instead: []string{"INSERT INTO visit (n, owner) VALUES (1, 1), (2, 2), (3, 3)", "SELECT n, owner FROM visit"}, after: []string{"DELETE FROM visit"}},
+	{
+		code: "1208", refused: "INSERT INTO visit (n, owner) VALUES (1 - 1, 1)", says: "give a whole number, or leave it out and it is numbered",
+		instead: []string{"INSERT INTO visit (owner) VALUES (1)", "SELECT owner FROM visit"}, after: []string{"DELETE FROM visit"},
+	},
+	{code: "1208", before: []string{"SET auto_increment_increment = 3"}, refused: "INSERT INTO visit (owner) VALUES (1), (2), (3)", says: "give the number", instead: []string{"INSERT INTO visit (n, owner) VALUES (1, 1), (2, 2), (3, 3)", "SELECT n, owner FROM visit"}, after: []string{"DELETE FROM visit"}},
 	{code: "1208", refused: "INSERT INTO numbered (v) VALUES (1)", says: "give the number", instead: []string{"INSERT INTO numbered (id, v) VALUES (1, 1)", "SELECT * FROM numbered"}, after: []string{"DELETE FROM numbered"}},
 	{
 		code: "1209", refused: "INSERT INTO ticket (owner, seat, code) VALUES (1, 1, 5) ON DUPLICATE KEY UPDATE note = 'x'", says: "look for the row first and write a plain INSERT or UPDATE",

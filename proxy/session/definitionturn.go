@@ -1,0 +1,68 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"slices"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/txn"
+)
+
+// turnWait is how many seconds a definition waits for one of the same table that is under
+// way, through whichever proxy.
+const turnWait = 60
+
+// takeTurn waits until no other definition of the same tables is under way. Two that crossed
+// would be done in another order on each shard: both would come to pass halfway, and what
+// one takes back may be what the other has found. The lock is the default shard's, and ends with
+// its connection.
+func (s *Session) takeTurn(r *request) (end func(), err error) {
+	l, err := s.apart(r.snapshot.Catalog.First(), backend.Default)
+	if err != nil {
+		return nil, err
+	}
+	names := s.turns(r)
+	for _, name := range names {
+		if err := s.turn(l, name); err != nil {
+			l.Lost()
+			return nil, err
+		}
+	}
+	return func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), undoTime)
+		defer cancel()
+		for _, name := range names {
+			if _, err := l.Conn.Own().Exec(ctx, "DO RELEASE_LOCK('"+name+"')"); err != nil {
+				l.Lost()
+				return
+			}
+		}
+		l.Done(l.Conn.Status())
+	}, nil
+}
+
+// turns are the names of the locks, in an order that is the same for everybody.
+func (s *Session) turns(r *request) (names []string) {
+	for _, table := range r.facts.Statement.Tables {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(s.quotedName(r, table)))
+		names = append(names, fmt.Sprintf("locus definition %016x", h.Sum64()))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func (s *Session) turn(l txn.Lease, name string) error {
+	rows, err := l.Conn.Query(s.interrupts.Waits(), fmt.Sprintf("SELECT GET_LOCK('%s', %d)", name, turnWait))
+	if err != nil {
+		return err
+	}
+	if len(rows.Rows) != 1 || string(rows.Rows[0][0]) != "1" {
+		return fail(mysql.ER_LOCK_WAIT_TIMEOUT, stateGeneral, "another definition of the table has been under way for %d seconds: try again when it is over", turnWait)
+	}
+	return nil
+}

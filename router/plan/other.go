@@ -1,0 +1,178 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/stmt"
+)
+
+// planOther takes statements of which the tables are all that is known.
+func planOther(s *stmt.Statement, ctx Context) (Plan, error) {
+	if s.Features&stmt.TemporaryTable != 0 {
+		return planTemporary(s, ctx)
+	}
+	if ctx.emptiesOwn(s) {
+		return &Local{Facts: Facts{Writes: true}}, nil
+	}
+	if p, err := ctx.everywhere(s); p != nil || err != nil {
+		return p, err
+	}
+	shard := router.ShardName("")
+	for _, name := range s.Tables {
+		on, t, err := ctx.alone(s, name)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case t == nil:
+		case s.Features&stmt.SwitchesKeys != 0:
+			// InnoDB has no such switch; a dump has it around its rows.
+			return &Local{}, nil
+		case s.Kind == stmt.LoadData:
+			return planLoad(s, t)
+		default:
+			return nil, undone(s, t)
+		}
+		if shard != "" && shard != on {
+			return nil, refuse(CrossShard, "it names tables that live on shards %s and %s: write one statement for each", shard, on)
+		}
+		shard = on
+	}
+	if shard == "" {
+		shard = ctx.Catalog.First()
+	}
+	facts := Facts{Writes: true, KeepsInsertID: true, ReadsInsertID: s.Features&stmt.ReadsInsertID != 0 || s.Kind == stmt.LoadData}
+	return &OneShard{Facts: facts, Shard: shard}, nil
+}
+
+// alone gives the one shard that a table is on, or the table whose rows are on several.
+// A definition may name a table that no longer fits: it may be what mends it.
+func (c Context) alone(s *stmt.Statement, name stmt.TableName) (router.ShardName, *catalog.Table, error) {
+	if unfit := c.Catalog.Unfit(c.full(name)); unfit != nil && unfit.Kind == catalog.Single && s.Features&(stmt.Redefines|stmt.MakesTable) != 0 && !c.temporary(c.full(name)) {
+		return unfit.Shard, nil, nil
+	}
+	t, err := c.find(name)
+	switch {
+	case err != nil:
+		return "", nil, err
+	case t == nil:
+		return c.Catalog.First(), nil, nil
+	case t.Kind == catalog.Single:
+		return t.Shard, nil, nil
+	}
+	return "", t, nil
+}
+
+// emptiesOwn tells TRUNCATE of a table that the proxy shows, which no shard has.
+func (c Context) emptiesOwn(s *stmt.Statement) bool {
+	return s.Verb == "TRUNCATE" && len(s.Tables) == 1 && strings.EqualFold(c.schemaOf(s.Tables[0]), stmt.Own) &&
+		stmt.OwnTables[strings.ToLower(s.Tables[0].Name)]
+}
+
+// undone refuses a statement on a table whose rows are on several shards, and says
+// what to do instead. What would lead to other answers if it were done on each shard
+// by itself must not be among that.
+func undone(s *stmt.Statement, t *catalog.Table) error {
+	instead := "leave that table out of it"
+	switch s.Verb {
+	case "ANALYZE", "CHECK", "CHECKSUM", "OPTIMIZE", "REPAIR":
+		instead = "name it in a statement of its own"
+	case "FLUSH", "CACHE":
+		instead = "run it on each shard, connected to it"
+	case "RENAME", "ALTER":
+		if len(s.Renamed) > 0 {
+			instead = "rename it on every shard, and in cluster.yaml (locus apply); between the two its statements are refused"
+		}
+	case "CREATE":
+		instead = "create the new table on every shard, without a foreign key to that one, and declare it in cluster.yaml (locus apply)"
+	}
+	return refuse(Unsupported, "%s on %s table %s: %s", s.Verb, t.Kind, t.TableName, instead)
+}
+
+// everywhere plans what every shard does by itself: definitions of sharded and global
+// tables alone, and what looks after them. Nil: it is something else.
+func (c Context) everywhere(s *stmt.Statement) (Plan, error) {
+	if s.Features&stmt.MakesTable != 0 {
+		return c.making(s)
+	}
+	maintains := maintains(s)
+	if !maintains && (s.Kind != stmt.DDL || s.Features&stmt.Redefines == 0 || s.Features&stmt.SwitchesKeys != 0) || len(s.Tables) == 0 {
+		return nil, nil
+	}
+	for _, name := range s.Tables {
+		if spread, err := c.spread(name); err != nil || !spread {
+			return nil, err
+		}
+	}
+	if maintains {
+		return &Maintenance{Facts: Facts{Writes: true}, Stays: s.Verb != "ANALYZE" && s.Verb != "CHECK"}, nil
+	}
+	return &Definition{Facts{Writes: true}}, nil
+}
+
+// making plans CREATE TABLE of a table that is declared to be on every shard. It may be
+// there, or not: the shards know that.
+func (c Context) making(s *stmt.Statement) (Plan, error) {
+	if len(s.Tables) == 0 {
+		return nil, nil
+	}
+	if spread, err := c.spread(s.Tables[0]); err != nil || !spread {
+		return nil, err
+	}
+	if s.Effects&stmt.Copies != 0 {
+		return nil, refuse(Unsupported, "CREATE TABLE … SELECT of declared table %s, of which each shard would have its own rows: create it with its columns, then INSERT … SELECT", c.full(s.Tables[0]))
+	}
+	for _, name := range s.Tables[1:] {
+		if spread, err := c.spread(name); err != nil || !spread {
+			if err == nil {
+				err = refuse(Unsupported, "CREATE TABLE of declared table %s names %s, which is not on every shard: write its columns out, without LIKE and without a foreign key to that one",
+					c.full(s.Tables[0]), c.full(name))
+			}
+			return nil, err
+		}
+	}
+	return &Definition{Facts{Writes: true}}, nil
+}
+
+// spread tells a table that is on every shard: also one that no longer fits, which a
+// definition that was done on some shards leaves.
+func (c Context) spread(name stmt.TableName) (bool, error) {
+	if unfit := c.Catalog.Unfit(c.full(name)); unfit != nil {
+		return unfit.Kind != catalog.Single, nil
+	}
+	t, err := c.find(name)
+	return t != nil && t.Kind != catalog.Single, err
+}
+
+// maintained plans ANALYZE TABLE and its kin in words that the parser doesn't know. Nil: it is
+// something else, or of tables that are on one shard.
+func (c Context) maintained(l *stmt.Lexed) (Plan, error) {
+	names := stmt.Maintained(l)
+	if names == nil {
+		return nil, nil
+	}
+	s := noted(l, &stmt.Statement{Kind: stmt.Other, Tables: names})
+	if p, err := c.everywhere(s); p != nil || err != nil {
+		if p != nil {
+			p.About().Statement, p.About().Leaves = s, LeavesState
+		}
+		return p, err
+	}
+	for _, name := range names {
+		if t, err := c.find(name); err != nil || t != nil && t.Kind != catalog.Single {
+			if err == nil {
+				err = undone(s, t)
+			}
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// maintains tells ANALYZE TABLE and its kin, which answer with rows.
+func maintains(s *stmt.Statement) bool {
+	return (s.Kind == stmt.Other || s.Kind == stmt.DDL) && slices.Contains([]string{"ANALYZE", "CHECK", "CHECKSUM", "OPTIMIZE", "REPAIR"}, s.Verb)
+}

@@ -1,0 +1,31 @@
+package stmt
+
+import "math"
+
+// Maintained reads the tables of ANALYZE, CHECK, CHECKSUM, OPTIMIZE or REPAIR TABLE, whatever
+// follows their names, which says how it is done; nil: it is no such statement.
+func Maintained(l *Lexed) (names []TableName) {
+	if l.Err != nil {
+		return nil
+	}
+	r := lexemeReader{l: l, list: l.lexemes(math.MaxInt)}
+	if !r.at("analyze", "check", "checksum", "optimize", "repair") {
+		return nil
+	}
+	r.next()
+	if r.at("local", "no_write_to_binlog") {
+		r.next()
+	}
+	if !r.takes("table") && !r.takes("tables") {
+		return nil
+	}
+	for {
+		t, ok := r.table()
+		if !ok {
+			return nil
+		}
+		if names = append(names, t); !r.takesChar(',') {
+			return names
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package e2e
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"locus/proxy"
+	"locus/test/servers"
+	"locus/test/shop"
+)
+
+// invisible is a column for the gene that no application sees.
+const invisible = "gene INT UNSIGNED NOT NULL DEFAULT 0 INVISIBLE, KEY (gene))"
+
+// numberedTables has tables that applications number: one by the owner itself, one beside it,
+// and one whose numbers end soon.
+var numberedTables = shop.Options{
+	Tables: []string{
+		"CREATE TABLE {schema}.member (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20), " + invisible,
+		"CREATE TABLE {schema}.post (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, author BIGINT UNSIGNED NOT NULL, title VARCHAR(20), KEY (author), " + invisible,
+		"CREATE TABLE {schema}.small (id TINYINT NOT NULL AUTO_INCREMENT PRIMARY KEY, author BIGINT UNSIGNED NOT NULL, KEY (author), " + invisible,
+	},
+	Declarations: `  {schema}.member: {kind: sharded, owner: id, gene: gene}
+  {schema}.post: {kind: sharded, owner: author, gene: gene}
+  {schema}.small: {kind: sharded, owner: author, gene: gene}
+`,
+}
+
+// everywhere reads a column of all shards.
+func everywhere(t *testing.T, s *shop.Shop, query string) (all []uint64) {
+	t.Helper()
+	for shard := range s.Servers {
+		rows, err := s.Shard(t, shard).Query(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			var n uint64
+			if err := rows.Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, n)
+		}
+		if err := rows.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// Two proxies number at once, among rows that give their numbers: none is there twice, and
+// each INSERT hears of the first of its own.
+func TestNumbersAreUniqueInTheCluster(t *testing.T) {
+	for _, engine := range []servers.Engine{servers.MariaDB, servers.MySQL} {
+		t.Run(string(engine), func(t *testing.T) {
+			var beside proxy.Options
+			o := numberedTables
+			o.Options = func(o *proxy.Options) { beside = *o; beside.Name = "beside" }
+			s := shop.Start(t, engine, o)
+			_, other := shop.Serve(t, beside)
+			second := s.DB(t, func(c *mysql.Config) { c.Addr = other })
+			const rounds, clients = 40, 4
+			heard := make([][]int64, 2*clients)
+			var all sync.WaitGroup
+			for i := range heard {
+				db := []*sql.DB{s.DB(t, nil), second}[i%2]
+				all.Go(func() {
+					for round := range rounds {
+						text := fmt.Sprintf("INSERT INTO post (author, title) VALUES (%d, 'a'), (%d, 'b'), (%d, 'c')", i, i+100, round)
+						if round%10 == 9 { // far from what others give
+							text = fmt.Sprintf("INSERT INTO post (id, author) VALUES (%d, %d)", 10_000_000*(round+1)+100_000*i, i)
+						}
+						r, err := db.Exec(text)
+						if err != nil {
+							t.Errorf("%s: %v", text, err)
+							return
+						}
+						id, _ := r.LastInsertId()
+						heard[i] = append(heard[i], id)
+					}
+				})
+			}
+			all.Wait()
+			seen := map[uint64]bool{}
+			for _, id := range everywhere(t, s, "SELECT id FROM post") {
+				if seen[id] {
+					t.Errorf("number %d is there twice", id)
+				}
+				seen[id] = true
+			}
+			if want := 2 * clients * (rounds*9/10*3 + rounds/10); len(seen) != want {
+				t.Errorf("%d rows, want %d", len(seen), want)
+			}
+			for i := range heard {
+				for at, id := range heard[i] {
+					last := id
+					if at%10 != 9 {
+						last += 2
+					}
+					if !seen[uint64(id)] || !seen[uint64(last)] {
+						t.Errorf("client %d heard of %d, and there are no such rows", i, id)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestRowsAreNumbered(t *testing.T) {
+	each(t, numberedTables, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		db.SetMaxOpenConns(1)
+		for want := int64(1); want <= 8; want++ {
+			r := exec(t, db, "INSERT INTO member (name) VALUES (?)", "x")
+			if id, _ := r.LastInsertId(); id != want {
+				t.Errorf("LastInsertId %d, want %d", id, want)
+			}
+			if got := number(t, db, "SELECT LAST_INSERT_ID()"); got != want {
+				t.Errorf("LAST_INSERT_ID() %d, want %d", got, want)
+			}
+			if got := number(t, db, "SELECT COUNT(*) FROM member WHERE id = ?", want); got != 1 {
+				t.Errorf("%d rows of member %d", got, want)
+			}
+		}
+		exec(t, db, "INSERT INTO member VALUES (NULL, 'y'), (0, 'z'), (20, 'w'), (DEFAULT, 'v')")
+		exec(t, db, "INSERT INTO member SET name = 'u'")
+		if got := fmt.Sprint(sums(t, db, "SELECT id FROM member WHERE name <> 'x' ORDER BY id")); got != "[9 10 20 21 22]" {
+			t.Errorf("members %s", got)
+		}
+		exec(t, db, "INSERT INTO post (author, title) SELECT id, name FROM member")
+		if got := number(t, db, "SELECT COUNT(DISTINCT id) * 1000 + MAX(id) FROM post"); got != 13013 {
+			t.Errorf("posts %d", got)
+		}
+		if genes := everywhere(t, s, "SELECT COUNT(*) FROM member"); genes[0] == 0 || genes[1] == 0 {
+			t.Errorf("members are on one shard: %v", genes)
+		}
+
+		// What a definition says of the numbers holds for the cluster.
+		exec(t, db, "ALTER TABLE post AUTO_INCREMENT = 500")
+		r := exec(t, db, "INSERT INTO post (author) VALUES (1)")
+		if id, _ := r.LastInsertId(); id != 500 {
+			t.Errorf("number %d behind ALTER TABLE … AUTO_INCREMENT = 500", id)
+		}
+
+		// The column's last number is the last.
+		exec(t, db, "INSERT INTO small (id, author) VALUES (125, 1)")
+		exec(t, db, "INSERT INTO small (author) VALUES (1), (2)")
+		_, err := db.Exec("INSERT INTO small (author) VALUES (3)")
+		refused(t, err, 1467, "ends at 127")
+		_, err = db.Exec("INSERT INTO small (author) VALUES (3)")
+		refused(t, err, 1467, "ends at 127")
+		if got := number(t, db, "SELECT COUNT(*) FROM small"); got != 3 {
+			t.Errorf("%d rows", got)
+		}
+	})
+}
+
+func sums(t *testing.T, db *sql.DB, query string) (all []int64) {
+	t.Helper()
+	rows, err := db.Query(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		var n int64
+		if err := rows.Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, n)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// A proxy that begins numbers above what the shards have, and says when it can't know that.
+func TestNumbersGoOnAboveWhatIsThere(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		o := numberedTables
+		var beside proxy.Options
+		o.Options = func(o *proxy.Options) { beside = *o; beside.Name = "beside" }
+		s := shop.Start(t, engine, o)
+		exec(t, s.Shard(t, 1), "INSERT INTO post (id, author) VALUES (4711, 1)")
+		exec(t, s.Shard(t, 1), "DELETE FROM post")
+		first := s.DB(t, nil)
+		if id, _ := exec(t, first, "INSERT INTO post (author) VALUES (1)").LastInsertId(); id != 4712 {
+			t.Errorf("number %d, want 4712", id)
+		}
+		_, other := shop.Serve(t, beside)
+		second := s.DB(t, func(c *mysql.Config) { c.Addr = other })
+		if id, _ := exec(t, second, "INSERT INTO post (author) VALUES (1)").LastInsertId(); id != 4713 {
+			t.Errorf("number %d, want 4713", id)
+		}
+		exec(t, second, "INSERT INTO post (id, author) VALUES (9000, 1)")
+		if id, _ := exec(t, first, "INSERT INTO post (author) VALUES (1)").LastInsertId(); id != 9001 {
+			t.Errorf("number %d, want 9001", id)
+		}
+		if got := strings.Count(fmt.Sprint(everywhere(t, s, "SELECT id FROM post")), "9001"); got != 1 {
+			t.Errorf("9001 is there %d times", got)
+		}
+	})
+}

@@ -1,0 +1,66 @@
+package trust
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"locus/test/servers"
+	"locus/test/shop"
+)
+
+// madeTables are made and dropped. What stands in brackets is the plain server's alone.
+var madeTables = []string{
+	"CREATE TABLE {schema}.made (owner BIGINT NOT NULL, gene INT NOT NULL[ DEFAULT 0], seat INT NOT NULL, note VARCHAR(20), PRIMARY KEY (owner, seat)) DEFAULT CHARSET utf8mb4",
+	"CREATE TABLE {schema}.copied (k INT NOT NULL PRIMARY KEY, v INT) DEFAULT CHARSET utf8mb4",
+}
+
+const madeDeclarations = `  {schema}.made: {kind: sharded, owner: owner, gene: gene}
+  {schema}.copied: {kind: global}
+  {schema}.alone: {kind: single, shard: s1}
+`
+
+const madeAgain = "(owner BIGINT NOT NULL, gene INT NOT NULL DEFAULT 0, seat INT NOT NULL, note VARCHAR(20), PRIMARY KEY (owner, seat)) DEFAULT CHARSET utf8mb4"
+
+// made are definitions, and what comes after them: each answer is the plain server's.
+var made = []string{
+	"CHECKSUM TABLE test_order", "CHECKSUM TABLE order_item, product", "CHECKSUM TABLE plain",
+	"CREATE TABLE IF NOT EXISTS made " + madeAgain, "SHOW WARNINGS",
+	"CREATE TABLE IF NOT EXISTS copied (x INT)", "SHOW WARNINGS", "CREATE TABLE copied (x INT)", "CREATE TABLE made LIKE copied",
+	"INSERT INTO made (owner, seat) VALUES (1, 1), (2, 1), (3, 1), (4, 1), (5, 1)", "INSERT INTO copied VALUES (1, 1), (2, 2)",
+	"SELECT SQL_CALC_FOUND_ROWS owner FROM made ORDER BY owner LIMIT 2", "SELECT FOUND_ROWS()", "SELECT SQL_CALC_FOUND_ROWS owner, seat FROM made WHERE owner > 1 ORDER BY owner LIMIT 1, 1", "SELECT FOUND_ROWS()",
+	"SELECT SQL_CALC_FOUND_ROWS owner % 2, COUNT(*) FROM made GROUP BY 1 ORDER BY 1 LIMIT 1", "SELECT FOUND_ROWS()", "SELECT SQL_CALC_FOUND_ROWS v FROM made JOIN copied ON seat = k ORDER BY owner LIMIT 1", "SELECT FOUND_ROWS()",
+	"ANALYZE TABLE made", "ANALYZE TABLE made, copied", "ANALYZE LOCAL TABLE copied", "OPTIMIZE TABLE made", "OPTIMIZE TABLE copied", "CHECK TABLE made", "CHECK TABLE made, copied EXTENDED",
+	"CHECKSUM TABLE copied", "REPAIR TABLE made",
+	"DROP TABLE made", "SELECT * FROM made", "INSERT INTO made (owner, seat) VALUES (1, 1)", "DROP TABLE made", "TRUNCATE made", "ALTER TABLE made ADD x INT", "CHECK TABLE made", "CHECKSUM TABLE made",
+	"DROP TABLE IF EXISTS made", "SHOW WARNINGS", "CREATE TABLE made (x INT, x INT)",
+	"CREATE TABLE made " + madeAgain, "SELECT COUNT(*) FROM made", "INSERT INTO made (owner, seat) VALUES (1, 1), (2, 1), (3, 1), (4, 1), (5, 1)", "SELECT owner FROM made ORDER BY owner",
+	"DROP TABLE IF EXISTS made, copied", "CREATE TABLE IF NOT EXISTS made " + madeAgain, "SHOW WARNINGS",
+	"CREATE TABLE copied (k INT NOT NULL PRIMARY KEY, v INT) DEFAULT CHARSET utf8mb4", "INSERT INTO copied SELECT 5, 6", "SELECT * FROM copied",
+	"SELECT * FROM alone", "CREATE TABLE alone (a INT PRIMARY KEY)", "INSERT INTO alone VALUES (1)", "SELECT * FROM alone", "DROP TABLE alone", "CREATE TABLE IF NOT EXISTS alone (a INT PRIMARY KEY)", "SELECT * FROM alone", "DROP TABLE alone",
+}
+
+// Tables that are declared are made, dropped, made again and looked after as on one server.
+func TestTablesAreMadeEverywhere(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		var proxied, plain []string
+		for _, sql := range madeTables {
+			proxied, plain = append(proxied, ofPlain.ReplaceAllString(sql, "")), append(plain, ofPlain.ReplaceAllString(sql, "$1"))
+		}
+		s := standOf(t, engine, shop.Options{Tables: proxied, Declarations: madeDeclarations}, plain)
+		proxy, direct := s.proxied(t, shop.User), s.direct(t, shop.User)
+		for _, text := range made {
+			got, want := proxy.say(text), direct.say(text)
+			if d := differ(got, want); d != "" || strings.Contains(fmt.Sprint(got.err), "locus") {
+				t.Errorf("%.300q: %s differ\n  proxy: %.600s\n  plain: %.600s", text, d, got, want)
+			}
+		}
+		for i, admin := range s.admins[:shards] {
+			for _, text := range []string{"SELECT COUNT(*) FROM made", "SELECT * FROM copied"} {
+				if a := admin.say(text); a.err != nil {
+					t.Errorf("s%d: %s: %v", i, text, a.err)
+				}
+			}
+		}
+	})
+}
