@@ -31,7 +31,7 @@ func (s Secrets) Lookup(name string) (string, error) {
 	if !secretName.MatchString(name) {
 		return "", fmt.Errorf("secret %q: a name is letters, digits, '_', '-' and '.', in parts divided by '/'", name)
 	}
-	variable := SecretEnvironment + environmentName(name)
+	variable := SecretVariable(name)
 	looked := "the environment's " + variable
 	if s.Dir != "" {
 		path := filepath.Join(s.Dir, filepath.FromSlash(name))
@@ -63,6 +63,9 @@ func ReadSecret(path string) (string, error) {
 	}
 	return secret, nil
 }
+
+// SecretVariable is the environment's variable that holds a secret which is in no file.
+func SecretVariable(name string) string { return SecretEnvironment + environmentName(name) }
 
 func environmentName(name string) string {
 	return strings.Map(func(r rune) rune {

@@ -22,7 +22,7 @@ func (a accounts) Lookup(user string) (handshake.Account, bool) {
 
 // logins makes the declared logins. A user whose secret can't be had can't log
 // in, and the others can.
-func (b *builder) logins(c *cluster.Cluster) (*handshake.Directory, error) {
+func (b *builder) logins(c *cluster.Cluster) (_ *handshake.Directory, lockedOut map[string]string, err error) {
 	var list []handshake.Account
 	for _, name := range c.UserNames() {
 		u := c.Users[name]
@@ -31,15 +31,19 @@ func (b *builder) logins(c *cluster.Cluster) (*handshake.Directory, error) {
 		switch {
 		case errors.As(err, &missing):
 			b.log.Error("user can't log in", "user", name, "error", err)
+			if lockedOut == nil {
+				lockedOut = map[string]string{}
+			}
+			lockedOut[name] = err.Error()
 			continue
 		case err != nil:
-			return nil, fmt.Errorf("user %s: %w", name, err)
+			return nil, nil, fmt.Errorf("user %s: %w", name, err)
 		case u.TLS == cluster.TLSRequired:
 			a = a.Encrypted()
 		}
 		list = append(list, a)
 	}
-	return handshake.NewDirectory(list...), nil
+	return handshake.NewDirectory(list...), lockedOut, nil
 }
 
 // secretMissing concerns one user alone.

@@ -31,8 +31,10 @@ type snapshot struct {
 	session  session.Snapshot
 	declared *cluster.Cluster
 	accounts *handshake.Directory
-	charsets map[uint16]charset
-	version  string // of the first shard's server
+	// lockedOut are users whose secret can't be had, and why.
+	lockedOut map[string]string
+	charsets  map[uint16]charset
+	version   string // of the first shard's server
 	// collation is its default, by number: what it would greet clients with.
 	collation byte
 	problems  error // tables that are declared and can't be served
@@ -70,7 +72,7 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 		return nil, err
 	}
 	w := &snapshot{declared: declared, tls: map[router.ShardName]*tls.Config{}}
-	if w.accounts, err = b.logins(declared); err != nil {
+	if w.accounts, w.lockedOut, err = b.logins(declared); err != nil {
 		return nil, err
 	}
 	if err := b.register(w); err != nil {

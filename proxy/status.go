@@ -19,7 +19,8 @@ type Status struct {
 	Accepted   uint64
 	Refused    uint64 // clients turned away at the limit
 	Draining   bool
-	Problems   error // declared tables that can't be served
+	Problems   error             // declared tables that can't be served
+	LockedOut  map[string]string // users who can't log in, and why
 	Pools      map[router.ShardName]backend.Stats
 	Replicas   []backend.ReplicaStats
 	Servers    []health.Status
@@ -43,6 +44,7 @@ func (p *Proxy) Status() Status {
 	}
 	if w := p.live.Load(); w != nil {
 		s.MapVersion, s.Problems = w.session.Map.Version(), w.problems
+		s.LockedOut = w.lockedOut
 	}
 	s.IDs = p.ids.status()
 	s.Replicas, s.Servers = p.pools.Replicas(), p.Servers()

@@ -41,8 +41,8 @@ nothing if somebody else has changed the cluster in the meantime.`,
 	flags.BoolVar(&a.dryRun, "dry-run", false, "check and print everything, write nothing")
 	flags.BoolVar(&a.skipLiveCheck, "skip-live-check", false, "don't ask the shards whether the tables fit")
 	flags.BoolVar(&a.forceMove, "force-move-without-data", false, "hand genes over though rows of them stay behind, invisible")
-	flags.StringVar(&a.by, "by", "", "who changes the cluster (default: you, on this host)")
-	flags.StringVar(&a.why, "why", "", "why, for the history of the route map")
+	flags.StringVar(&a.by, "by", "", "the `name` of who changes the cluster (default: you, on this host)")
+	flags.StringVar(&a.why, "why", "", "the `reason`, for the history of the route map")
 	return command
 }
 

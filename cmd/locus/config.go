@@ -58,7 +58,17 @@ func (in *invocation) checkConfig() error {
 			fmt.Fprintln(in.stderr, "warning:", err)
 		}
 	}
-	fmt.Fprintf(in.stdout, "%s is right: cluster %s, etcd at %v\n", in.configFile, c.Cluster, c.Etcd.Endpoints)
-	fmt.Fprintf(in.stdout, "taken over at SIGHUP: %s; the rest counts from the next start\n", strings.Join(config.Reloadable(), ", "))
-	return nil
+	v := checked{in.configFile, c.Cluster, c.Etcd.Endpoints, config.Reloadable()}
+	return in.show(v, func(w io.Writer) {
+		fmt.Fprintf(w, "%s is right: cluster %s, etcd at %v\n", v.File, v.Cluster, v.Etcd)
+		fmt.Fprintf(w, "taken over at SIGHUP: %s; the rest counts from the next start\n", strings.Join(v.Reloadable, ", "))
+	})
+}
+
+// checked is what is said of a configuration that is right.
+type checked struct {
+	File       string   `json:"file"`
+	Cluster    string   `json:"cluster"`
+	Etcd       []string `json:"etcd"`
+	Reloadable []string `json:"taken_over_at_sighup"`
 }

@@ -59,7 +59,7 @@ are equal, and that was seen not long ago.`,
 	c.Flags().Var(&to, "to", "how much is to be at the target")
 	c.Flags().Var(&step, "step", "how much one step hands over")
 	c.Flags().DurationVar(&every, "every", 0, "the `time` between two steps")
-	c.Flags().StringVar(&onBreach, "on-breach", string(job.PauseThen), "what a watched figure that gets worse does: `pause`, step-back or roll-back")
+	c.Flags().StringVar(&onBreach, "on-breach", string(job.PauseThen), "the `reaction` to a watched figure that gets worse: pause, step-back or roll-back")
 	how.flags(c, ask)
 	return c
 }

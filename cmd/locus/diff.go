@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -12,13 +13,15 @@ import (
 
 func diffCommand(in *invocation) *cobra.Command {
 	var path string
+	var exitCode bool
 	command := &cobra.Command{
 		Use:   "diff -f cluster.yaml",
 		Short: "Print what locus apply would change",
 		Long: `Print what locus apply would change, without asking the shards. The exit status
-is 0 whether there are differences or not.`,
-		Example: `  locus diff -f cluster.yaml`,
-		Args:    cobra.NoArgs,
+is 0 whether there are differences or not; with --exit-code it is 3 if there are.`,
+		Example: `  locus diff -f cluster.yaml
+  locus diff -f cluster.yaml --exit-code`,
+		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			next, err := in.clusterFile(path)
 			if err != nil {
@@ -29,13 +32,23 @@ is 0 whether there are differences or not.`,
 				if err != nil {
 					return err
 				}
-				return in.show(changeViews(changes), func(w io.Writer) { printChanges(w, changes) })
+				if err := in.show(changeViews(changes), func(w io.Writer) { printChanges(w, changes) }); err != nil {
+					return err
+				}
+				if exitCode && len(changes) > 0 {
+					return errDiffers
+				}
+				return nil
 			})
 		},
 	}
 	fileFlag(command, &path)
+	command.Flags().BoolVar(&exitCode, "exit-code", false, "let the exit status be 3 if there are differences")
 	return command
 }
+
+// errDiffers is an exit status without a word.
+var errDiffers = errors.New("there are differences")
 
 func fileFlag(command *cobra.Command, path *string) {
 	command.Flags().StringVarP(path, "file", "f", "", "the declared cluster's `file`; - is standard input")

@@ -43,11 +43,7 @@ The exit status is 0 without findings, and 1 with any.`,
 const lookAgainAfter = 2 * time.Second
 
 func (in *invocation) doctor(ctx context.Context, conn *connection, c *cluster.Cluster) error {
-	report, err := doctor.Examine(ctx, doctor.Options{
-		Cluster: c, KV: conn.kv, Health: conn.client.Health, Jobs: in.jobsOf(conn),
-		MaxConnections: conn.config.Backends.MaxConnectionsPerShard, XA: conn.config.Proxy.Transactions == config.XA,
-		Now: time.Now, Pause: lookAgainAfter, // clocks are held to this machine's
-	})
+	report, err := in.examine(ctx, conn, c)
 	if err != nil {
 		return err
 	}
@@ -58,6 +54,14 @@ func (in *invocation) doctor(ctx context.Context, conn *connection, c *cluster.C
 		return errors.New(quantity(n, "finding"))
 	}
 	return nil
+}
+
+func (in *invocation) examine(ctx context.Context, conn *connection, c *cluster.Cluster) (doctor.Report, error) {
+	return doctor.Examine(ctx, doctor.Options{
+		Cluster: c, KV: conn.kv, Health: conn.client.Health, Jobs: in.jobsOf(conn), Secrets: conn.config.Secrets.Lookup,
+		MaxConnections: conn.config.Backends.MaxConnectionsPerShard, XA: conn.config.Proxy.Transactions == config.XA,
+		Now: time.Now, Pause: lookAgainAfter, // clocks are held to this machine's
+	})
 }
 
 func printFound(w io.Writer, r doctor.Report) {

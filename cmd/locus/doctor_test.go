@@ -40,10 +40,11 @@ func TestDoctor(t *testing.T) {
 			}
 		}
 		play.steps["proxy"] = proxy(map[fleet.Question]func() any{
-			fleet.Load: func() any { return struct{}{} }, fleet.Clock: func() any { return time.Now() },
+			fleet.Load: func() any { return struct{}{} }, fleet.Clock: func() any { return time.Now() }, fleet.Pulse: beating(nil),
 		})
 		play.steps["slow-clock"] = proxy(map[fleet.Question]func() any{
 			fleet.Load: func() any { return struct{}{} }, fleet.Clock: func() any { return time.Now().Add(-time.Hour) },
+			fleet.Pulse: beating(map[string]string{"app": `secret "users/app": not found`}),
 		})
 		play.steps["stuck"] = proxy(nil)
 		play.steps["apply"] = func(t *testing.T, _ string) {
@@ -54,6 +55,11 @@ func TestDoctor(t *testing.T) {
 		}
 		play.play(t, "testdata/doctor."+strings.ToLower(string(engine))+".txt")
 	})
+}
+
+// beating is how a proxy does at which some users can't log in.
+func beating(lockedOut map[string]string) func() any {
+	return func() any { return fleet.Packed[fleet.Beat]{Value: fleet.Beat{LockedOut: lockedOut}} }
 }
 
 // doctored is a proxy that answers some questions.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,8 +28,38 @@ The shards are asked for the columns of the declared tables.`,
 			return in.explain(command.Context(), database, args[0])
 		},
 	}
-	command.Flags().StringVar(&database, "database", "", "the current database, for tables named without one")
+	command.Flags().StringVar(&database, "database", "", "the current `database`, for tables named without one")
 	return command
+}
+
+// named refuses a text that names a table without its database where none is given:
+// where it would go depends on that.
+func (in *invocation) named(sql, database string, declared *cluster.Cluster) error {
+	if database != "" {
+		return nil
+	}
+	var lexed stmt.Lexed
+	lexed.Lex([]byte(sql), 0)
+	if lexed.Conditional {
+		lexed.Resolve(nil)
+	}
+	s, err := stmt.Parse(&lexed)
+	if err != nil {
+		return nil // which planning says better
+	}
+	for _, name := range s.Named() {
+		if name.Schema != "" {
+			continue
+		}
+		mean := ""
+		for _, table := range declared.TableNames() {
+			if strings.EqualFold(table.Name, name.Name) {
+				mean = fmt.Sprintf(": did you mean %s?", table)
+			}
+		}
+		return misused("table %s is named without its database: write it before the name, or say --database%s", name.Name, mean)
+	}
+	return nil
 }
 
 // explainLine is one line of a plan.
@@ -58,6 +89,9 @@ func (in *invocation) explainOn(ctx context.Context, conn *connection, declared 
 	lexed.Lex([]byte(sql), 0)
 	if lexed.Conditional { // whatever their versions, the shards must agree on it
 		lexed.Resolve(nil)
+	}
+	if err := in.named(sql, database, declared); err != nil {
+		return err
 	}
 	p, err := plan.Make(&lexed, plan.Context{Catalog: loaded.Catalog, Schema: database})
 	if err != nil {

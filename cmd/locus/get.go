@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -119,13 +122,35 @@ func idColumn(id *catalog.IDColumn) string {
 }
 
 func userRows(c *cluster.Cluster) [][]string {
-	rows := [][]string{{"USER", "LOGS IN WITH"}}
+	rows := [][]string{{"USER", "LOGS IN WITH", "TLS", "MAY USE", "BOUNDS"}}
 	for _, name := range c.UserNames() {
-		with := "secret " + c.Users[name].Secret
-		if c.Users[name].Secret == "" {
+		u := c.Users[name]
+		with := "secret " + u.Secret
+		if u.Secret == "" {
 			with = "authentication_string"
 		}
-		rows = append(rows, []string{name, with})
+		use := strings.Join(append(slices.Clone(u.Databases), u.Tables...), ", ")
+		rows = append(rows, []string{name, with, string(cmp.Or(u.TLS, cluster.TLSOptional)), cmp.Or(use, "everything"), bounds(u)})
 	}
 	return rows
+}
+
+// bounds is what else is told of what a user may do.
+func bounds(u cluster.User) string {
+	var words []string
+	add := func(there bool, format string, args ...any) {
+		if there {
+			words = append(words, fmt.Sprintf(format, args...))
+		}
+	}
+	add(u.Admin, "admin")
+	add(u.ReadOnly, "read only")
+	add(u.DDL != nil && !*u.DDL, "no DDL")
+	add(u.Scatter != "", "scatter: %s", u.Scatter)
+	add(u.ScatterWrites != "", "scatter writes: %s", u.ScatterWrites)
+	add(u.Unfiltered != "", "unfiltered: %s", u.Unfiltered)
+	add(u.Read != "", "reads the %s", u.Read)
+	add(u.MaxConnections > 0, "%d connections", u.MaxConnections)
+	add(u.StatementTimeout != "", "statements end after %s", u.StatementTimeout)
+	return strings.Join(words, ", ")
 }

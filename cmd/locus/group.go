@@ -16,7 +16,7 @@ func groupCommand(name, short string) *cobra.Command {
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(command *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return misused("unknown command %q for %q", args[0], command.CommandPath())
+				return unknownCommand(command, args[0])
 			}
 			return misused("%s needs a command", command.CommandPath())
 		},

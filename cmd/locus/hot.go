@@ -38,7 +38,7 @@ genes have.`,
 			return in.hot(command.Context(), top, owners)
 		},
 	}
-	c.Flags().IntVar(&top, "top", top, "`how many` genes are shown")
+	c.Flags().IntVar(&top, "top", top, "the `number` of genes that are shown")
 	c.Flags().BoolVar(&owners, "owners", false, "also show whose rows they have, by asking the shards")
 	return c
 }

@@ -47,7 +47,7 @@ them are ever stored or not.`,
 	flags.StringVar(&n.table, "table", "", "the `schema.table`")
 	flags.StringVar(&n.owner.value, "owner", "", "the owner's `value`")
 	flags.StringVar(&n.parent, "parent", "", "the parent's `ID`, for a table that is routed by it")
-	flags.IntVarP(&n.count, "number", "n", 1, "how `many`")
+	flags.IntVarP(&n.count, "number", "n", 1, "the `count` of them")
 	flags.StringVar(&n.generator, "generator", "", "the `name` of a generator, instead of a table")
 	flags.StringToStringVar(&n.context, "context", nil, "a `name=value` for {context:name:…} of a generator's template")
 	command.MarkFlagsOneRequired("table", "generator")

@@ -24,6 +24,7 @@ type invocation struct {
 	stdout, stderr io.Writer
 	getenv         func(string) string
 	now            func() time.Time
+	random         io.Reader // of salts
 
 	began bool // a command's own work began, so its errors aren't those of flags
 

@@ -72,7 +72,7 @@ what stands. --add-only adds the key and asks nobody.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&r.key.Cipher, "cipher", "ff1", "what hides: `ff1`, chacha20 or aes-ctr")
+	flags.StringVar(&r.key.Cipher, "cipher", "ff1", "the `cipher` that hides: ff1, chacha20 or aes-ctr")
 	flags.Uint32Var(&r.key.Version, "version", 0, "the key's `version`; 0 is the newest, or the one after it")
 	flags.BoolVar(&r.key.Reuse, "reuse", false, "give a retired version to the new key: numbers of the old one become unreadable")
 	flags.BoolVar(&r.key.Add, "add-only", false, "leave the current version as it is")
@@ -105,7 +105,7 @@ becomes current like one that 'locus keys rotate' makes.`,
 
 func (r *rotating) waitFlags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.DurationVar(&r.wait, "wait", 0, "wait until every process has the key, so `long` at most")
+	flags.DurationVar(&r.wait, "wait", 0, "wait until every process has the key, for this `time` at most")
 	flags.Lookup("wait").NoOptDefVal = waitTime
 	flags.BoolVar(&r.dryRun, "dry-run", false, "print what would be done and who lacks the key; write nothing")
 }

@@ -31,10 +31,7 @@ func measure(ctx context.Context, kv *etcd.KV, w gene.Width) (*measured, error) 
 		return nil, err
 	}
 	if len(answers.By) == 0 {
-		if len(answers.Silent) > 0 {
-			return nil, fmt.Errorf("no proxy reports its load: %s", strings.Join(answers.Silent, ", "))
-		}
-		return nil, errors.New("no proxy runs, so there is no load")
+		return nil, noneTells(answers.Silent)
 	}
 	reports := make([]meter.Load, 0, len(answers.By))
 	for _, l := range answers.By {
@@ -42,6 +39,14 @@ func measure(ctx context.Context, kv *etcd.KV, w gene.Width) (*measured, error) 
 	}
 	slices.Sort(answers.Silent)
 	return &measured{meter.Sum(w, reports...), len(reports), answers.Silent}, nil
+}
+
+// noneTells says why nothing is known of what the proxies do.
+func noneTells(silent []string) error {
+	if len(silent) > 0 {
+		return fmt.Errorf("no proxy reports its load: %s", strings.Join(silent, ", "))
+	}
+	return errors.New("no proxy runs, so there is no load")
 }
 
 // whose says how much was asked, for people.

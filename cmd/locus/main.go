@@ -8,9 +8,9 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -25,12 +25,13 @@ const (
 	done = iota
 	failed
 	wrongUse
+	differs // locus diff --exit-code
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	status := run(ctx, os.Args[1:], &invocation{
-		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now,
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now, random: rand.Reader,
 	})
 	stop()
 	os.Exit(status)
@@ -44,20 +45,37 @@ func run(ctx context.Context, args []string, in *invocation) int {
 	switch {
 	case err == nil:
 		return done
+	case errors.Is(err, errDiffers):
+		return differs
 	case !in.began || errors.As(err, new(usageError)):
-		report(in.stderr, err)
-		fmt.Fprintf(in.stderr, "See '%s --help'.\n", command.CommandPath())
+		in.report(command, err, wrongUse)
 		return wrongUse
 	default:
-		report(in.stderr, err)
+		in.report(command, err, failed)
 		return failed
 	}
 }
 
-// report prints one line per problem.
-func report(w io.Writer, err error) {
+// problem is an error as programs read it.
+type problem struct {
+	Error   string `json:"error"`
+	Command string `json:"command"`
+	Status  int    `json:"status"` // the exit status
+}
+
+// report says what went wrong: one line per problem, or what programs read.
+func (in *invocation) report(command *cobra.Command, err error, status int) {
+	if in.output != table {
+		if text, encoding := in.encoded(problem{err.Error(), command.CommandPath(), status}); encoding == nil {
+			_, _ = in.stderr.Write(text)
+			return
+		}
+	}
 	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintln(w, "locus:", strings.TrimRight(line, "\n"))
+		fmt.Fprintln(in.stderr, "locus:", strings.TrimRight(line, "\n"))
+	}
+	if status == wrongUse {
+		fmt.Fprintf(in.stderr, "See '%s --help'.\n", command.CommandPath())
 	}
 }
 
@@ -82,8 +100,13 @@ everything on one machine, and the commands that look at and change a cluster.`,
   locus apply -f cluster.yaml --dry-run`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
-		RunE:          func(command *cobra.Command, _ []string) error { return command.Help() },
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(command *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(command, args[0])
+			}
+			return command.Help()
+		},
 		PersistentPreRun: func(*cobra.Command, []string) {
 			in.began = true
 		},
@@ -91,14 +114,18 @@ everything on one machine, and the commands that look at and change a cluster.`,
 	root.SetOut(in.stdout)
 	root.SetErr(in.stderr)
 	in.flags(root)
-	for _, command := range []func(*invocation) *cobra.Command{
-		demoCommand, serveCommand, applyCommand, getCommand, diffCommand, routesCommand, proxiesCommand,
-		generatorsCommand, hotCommand, splitCommand, mergeCommand, rebalanceCommand, jobsCommand, watchCommand, waitCommand, cutoverCommand, rollbackCommand, pauseCommand, resumeCommand,
-		throttleCommand, verifyCommand, finishCommand, abortCommand,
-		doctorCommand, geneCommand, idCommand, keysCommand, explainCommand, configCommand, versionCommand,
-	} {
-		root.AddCommand(command(in))
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+		for _, make := range g.commands {
+			command := make(in)
+			command.GroupID = g.title
+			root.AddCommand(command)
+		}
 	}
+	last := groups[len(groups)-1].title
+	root.SetHelpCommandGroupID(last)
+	root.SetCompletionCommandGroupID(last)
+	suggest(root)
 	in.completions(root)
 	return root
 }

@@ -40,15 +40,21 @@ func (in *invocation) show(v any, people func(io.Writer)) error {
 		people(in.stdout)
 		return nil
 	}
-	text, err := toJSON(v)
-	if err == nil && in.output == asYAML {
-		text, err = jsonToYAML(text)
-	}
+	text, err := in.encoded(v)
 	if err != nil {
 		return err
 	}
 	_, err = in.stdout.Write(text)
 	return err
+}
+
+// encoded is a value for programs.
+func (in *invocation) encoded(v any) ([]byte, error) {
+	text, err := toJSON(v)
+	if err == nil && in.output == asYAML {
+		text, err = jsonToYAML(text)
+	}
+	return text, err
 }
 
 func toJSON(v any) ([]byte, error) {

@@ -206,8 +206,11 @@ func (p *process) answerer() *fleet.Answerer {
 		fleet.Slow:     func() any { return p.proxy.Slow().Digests() },
 		fleet.Servers:  func() any { return p.proxy.Servers() },
 
-		fleet.Statements:       func() any { return fleet.StatementsTold(p.proxy.Statements()) },
-		fleet.Top:              func() any { return fleet.TopTold(p.proxy.Statements()) },
+		fleet.Statements: func() any { return fleet.StatementsTold(p.proxy.Statements()) },
+		fleet.Top:        func() any { return fleet.TopTold(p.proxy.Statements()) },
+		fleet.Pulse: func() any {
+			return fleet.Packed[fleet.Beat]{Value: fleet.BeatOf(p.proxy.Status(), p.card.Started, time.Now())}
+		},
 		fleet.ForgetStatements: func() any { return fleet.StatementsForgotten(p.proxy.Statements()) },
 
 		fleet.Generators: func() any { return p.numbers.Reports() },

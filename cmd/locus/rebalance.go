@@ -52,7 +52,7 @@ cutover".`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&b.by, "by", "load", "what is made even: `load` or rows")
+	f.StringVar(&b.by, "by", "load", "the `measure` that is made even: load or rows")
 	f.StringSliceVar(&b.onto, "onto", nil, "the `shards` that are to share it; all of them if left out")
 	f.Var(&b.tolerance, "tolerance", "how much more than an equal part a shard may have")
 	f.BoolVar(&b.dryRun, "dry-run", false, "print what would be done and what stands in the way; write nothing")

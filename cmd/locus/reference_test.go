@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"locus/config/etcd"
 	"locus/control/fleet"
@@ -86,6 +87,7 @@ func fakeProxy(t *testing.T, kv *etcd.KV, ring string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	beats, tops := fakeBeats(card.Started), fakeTops()
 	presence := kv.Presence(cluster.ProxyPrefix+card.ID, card.Text(), 10*time.Second)
 	shows = fleet.Show(card, presence.Set)
 	if err := keys.Begin(t.Context(), true); err != nil {
@@ -96,6 +98,9 @@ func fakeProxy(t *testing.T, kv *etcd.KV, ring string) {
 		fleet.Load: func() any {
 			return meter.Load{Heaviest: []meter.Rate{{Slot: 0x3eab, PerSecond: 120}, {Slot: 0x1234, PerSecond: 20}}, Scattered: 0.5}
 		},
+		fleet.Pulse:            func() any { return fleet.Packed[fleet.Beat]{Value: beats()} },
+		fleet.Top:              func() any { return fleet.Packed[meter.Report]{Value: tops()} },
+		fleet.ForgetStatements: func() any { return true },
 		fleet.Generators: func() any {
 			return []generators.Report{
 				{
@@ -120,6 +125,46 @@ func fakeProxy(t *testing.T, kv *etcd.KV, ring string) {
 		cards, err := fleet.Cards(t.Context(), kv)
 		return err == nil && len(cards) == 1 && cards[0].Keys != nil
 	})
+}
+
+// fakeBeats is how a proxy does whose statements grow by 140 from question to question,
+// a second apart.
+func fakeBeats(started time.Time) func() fleet.Beat {
+	n := uint64(0)
+	return func() fleet.Beat {
+		n++
+		return fleet.Beat{
+			At: started.Add(time.Duration(n) * time.Second), Started: started, Sessions: 12,
+			Shards: map[string]fleet.Flow{
+				"s0":          {Count: 100 * n, Times: []meter.Times{{UpToNs: 500_000, Count: 99 * n}, {UpToNs: 20_000_000, Count: n}}},
+				"s1":          {Count: 30 * n, Failed: 3 * n, Times: []meter.Times{{UpToNs: 1_000_000, Count: 30 * n}}},
+				meter.NoShard: {Count: 10 * n, Times: []meter.Times{{UpToNs: 50_000, Count: 10 * n}}},
+			},
+			Pools: map[string]fleet.Pool{"s0": {InUse: 7, Limit: 100}, "s1": {InUse: 1, Limit: 100}},
+		}
+	}
+}
+
+// fakeTops is what its statements have cost, likewise.
+func fakeTops() func() meter.Report {
+	n := uint64(0)
+	figures := func(hash, text string, count, failed uint64, upTo int64) meter.Figures {
+		return meter.Figures{
+			Hash: hash, Text: text, Database: "shop", Kind: "select", Count: count, Failed: failed, Rows: 2 * count, TotalMs: float64(count) * float64(upTo) / 1e6,
+			SlowestMs: float64(upTo) / 1e6, Times: []meter.Times{{UpToNs: upTo, Count: count}}, LastCode: uint32(min(failed, 1) * 1062),
+		}
+	}
+	return func() meter.Report {
+		n++
+		return meter.Report{
+			At: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC).Add(time.Duration(n) * 2 * time.Second), Kept: 3, Most: meter.MostDigests,
+			Digests: []meter.Figures{
+				figures("00000000000000a1", "SELECT * FROM test_order WHERE buyer_uid = ?", 1000*n, 0, 400_000),
+				figures("00000000000000b2", "INSERT INTO test_order (buyer_uid) VALUES (?)", 50*n, 2*n, 3_000_000),
+			},
+			Others: meter.Figures{Text: meter.Others, Count: 10 * n, TotalMs: float64(10 * n), Times: []meter.Times{{UpToNs: 1_000_000, Count: 10 * n}}},
+		}
+	}
 }
 
 // elsewhere are commands that no transcript runs, and what does.
@@ -184,7 +229,7 @@ func collect(examples map[string]string, text string) {
 			words := strings.Fields(rest)
 			for n := min(3, len(words)); n > 1; n-- {
 				path := strings.Join(words[:n], " ")
-				if n == 3 && !slices.Contains([]string{"routes", "proxies", "keys", "id", "config", "completion"}, words[1]) {
+				if n == 3 && !slices.Contains([]string{"routes", "proxies", "keys", "id", "config", "completion", "user"}, words[1]) {
 					continue
 				}
 				if examples[path] == "" {
@@ -231,5 +276,40 @@ func compare(t *testing.T, path, got string) {
 	want, err := os.ReadFile(path)
 	if err != nil || string(want) != got {
 		t.Errorf("%s is not what the commands say (%v): go test ./cmd/locus -run TestReference -update", path, err)
+	}
+}
+
+// The word that stands for a flag's value says what it is: no type of this language, and
+// none of the values that it may have.
+func TestPlaceholders(t *testing.T) {
+	types := []string{"string", "int", "uint", "uint32", "uint64", "float", "float64", "duration", "strings", "ff1", "load", "pause", "long", "many", "how many"}
+	root := newRoot(&invocation{getenv: func(string) string { return "" }})
+	for _, c := range leaves(root) {
+		c.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
+			if word, _ := pflag.UnquoteUsage(f); slices.Contains(types, word) || strings.Contains(word, " ") {
+				t.Errorf("%s --%s %s", c.CommandPath(), f.Name, word)
+			}
+		})
+	}
+}
+
+// Help shows every command in a group.
+func TestHelpIsGrouped(t *testing.T) {
+	root := newRoot(&invocation{getenv: func(string) string { return "" }})
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() && c.GroupID == "" {
+			t.Errorf("%s is in no group", c.Name())
+		}
+	}
+}
+
+func TestDistances(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"jobs", "jobs", 0}, {"jobs", "job", 1}, {"sttaus", "status", 1}, {"routes", "proxies", 3}, {"", "abc", 3}, {"ca", "abc", 3}} {
+		if got := distance(c.a, c.b); got != c.want || distance(c.b, c.a) != c.want {
+			t.Errorf("%q and %q: %d", c.a, c.b, got)
+		}
 	}
 }

@@ -36,8 +36,8 @@ rollback JOB", or by another move.`,
 	flags := c.Flags()
 	flags.BoolVar(&a.dryRun, "dry-run", false, "check and print everything, write nothing")
 	flags.BoolVar(&a.forceMove, "force-move-without-data", false, "hand genes over though rows of them stay behind, invisible")
-	flags.StringVar(&a.by, "by", "", "who changes the map (default: you, on this host)")
-	flags.StringVar(&a.why, "why", "", "why, for the history of the route map")
+	flags.StringVar(&a.by, "by", "", "the `name` of who changes the map (default: you, on this host)")
+	flags.StringVar(&a.why, "why", "", "the `reason`, for the history of the route map")
 	return c
 }
 

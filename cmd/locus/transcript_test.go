@@ -91,11 +91,12 @@ func (s transcript) command(t *testing.T, line string) string {
 	}
 	var stdout, stderr bytes.Buffer
 	in := &invocation{
-		stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr,
+		stdin: strings.NewReader(typed(line)), stdout: &stdout, stderr: &stderr,
 		getenv: func(name string) string {
 			return map[string]string{"LOCUS_OPERATOR": "anna@desk"}[name]
 		},
-		now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) },
+		now:    func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) },
+		random: strings.NewReader(strings.Repeat("salt", 10)),
 	}
 	status := run(t.Context(), args[1:], in)
 	var out strings.Builder
@@ -110,6 +111,17 @@ func (s transcript) command(t *testing.T, line string) string {
 	}
 	// Editors cut spaces at the end of a line.
 	return regexp.MustCompile(`(?m)[ ]+$`).ReplaceAllString(s.contract(out.String()), "")
+}
+
+// typed is what stands on standard input: passwords where one is read, and else nothing.
+func typed(line string) string {
+	switch {
+	case !strings.Contains(line, "--password-stdin"):
+		return ""
+	case strings.Contains(line, " passwd "):
+		return "an0ther\n"
+	}
+	return "s3cret\n"
 }
 
 // split takes words apart at spaces, those within double quotes excepted.

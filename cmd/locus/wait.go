@@ -40,7 +40,7 @@ itself, or if --timeout is over.`,
 		},
 	}
 	c.Flags().StringVar(&until, "for", until, "the `phase`: ready, cut or done")
-	c.Flags().DurationVar(&most, "timeout", 0, "how `long` to wait at most; 0: as long as it takes")
+	c.Flags().DurationVar(&most, "timeout", 0, "the `time` to wait at most; 0: as long as it takes")
 	return c
 }
 

@@ -38,6 +38,8 @@ type Options struct {
 	// Health asks etcd's members how they are.
 	Health func(context.Context) []etcd.Health
 	Jobs   *jobs.Store
+	// Secrets looks for a secret here, where no proxy says what it has found.
+	Secrets func(name string) (string, error)
 	// MaxConnections is how many a proxy may open to a shard that says nothing
 	// else.
 	MaxConnections int

@@ -16,6 +16,7 @@ import (
 func (e *examination) proxies(ctx context.Context) {
 	if len(e.cards) == 0 {
 		e.find("proxies", "etcd", "locus serve -c locus.yaml", "no proxy is registered: none runs, or none reaches etcd")
+		e.users(ctx)
 		return
 	}
 	e.versions()
@@ -23,6 +24,7 @@ func (e *examination) proxies(ctx context.Context) {
 	asking.Go(func() { e.answers(ctx) })
 	asking.Go(func() { e.proxyClocks(ctx) })
 	asking.Go(func() { e.servers(ctx) })
+	asking.Go(func() { e.users(ctx) })
 	asking.Wait()
 }
 

@@ -25,6 +25,8 @@ const (
 	Top        Question = "top"
 	// ForgetStatements has the figures of statements begin anew: true.
 	ForgetStatements Question = "forget_statements"
+	// Pulse is how it does, in figures: a Packed Beat.
+	Pulse Question = "pulse"
 	// Clock is what time it is: a time.Time.
 	Clock Question = "clock"
 	// Servers is how the shards' servers are, as the proxy sees them: a list of health.Status.

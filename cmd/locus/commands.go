@@ -1,0 +1,20 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// groups are the commands as help shows them.
+var groups = []struct {
+	title    string
+	commands []func(*invocation) *cobra.Command
+}{
+	{"Run", []func(*invocation) *cobra.Command{demoCommand, serveCommand}},
+	{"Is all well?", []func(*invocation) *cobra.Command{statusCommand, doctorCommand, topCommand, hotCommand, verifyCommand, explainCommand}},
+	{"What is declared", []func(*invocation) *cobra.Command{applyCommand, diffCommand, getCommand, userCommand, routesCommand}},
+	{"Moves", []func(*invocation) *cobra.Command{
+		splitCommand, mergeCommand, rebalanceCommand, jobsCommand, watchCommand, waitCommand, cutoverCommand, rollbackCommand, pauseCommand, resumeCommand,
+		throttleCommand, finishCommand, abortCommand,
+	}},
+	{"Processes", []func(*invocation) *cobra.Command{proxiesCommand, generatorsCommand}},
+	{"IDs and keys", []func(*invocation) *cobra.Command{idCommand, geneCommand, keysCommand}},
+	{"This program", []func(*invocation) *cobra.Command{configCommand, versionCommand}},
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locus/control/fleet"
+	"locus/control/watch"
+)
+
+func topCommand(in *invocation) *cobra.Command {
+	t := topping{in: in, every: 2 * time.Second, by: string(watch.ByLoad), most: 20}
+	c := &cobra.Command{
+		Use:   "top",
+		Short: "Show what statements cost, as they run",
+		Long: `Show which statements the shards are at work on, what they cost and which fail, by
+digest: all proxies are asked for what they have counted, again and again, and what
+came in between is shown. On a terminal that is a view that follows; q ends it,
+letters sort it. Elsewhere, or with --once, it is printed once.
+
+The same figures, since the proxies began to count, are in the table
+locus.statements; --reset has them begin anew, in all proxies.`,
+		Example: `  locus top
+  locus top --once --by p99 --top 5
+  locus top --once -o json
+  locus top --reset`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error { return t.run(command.Context()) },
+	}
+	f := c.Flags()
+	f.BoolVar(&t.once, "once", false, "print them once, and end")
+	f.BoolVar(&t.reset, "reset", false, "have all proxies begin to count anew")
+	f.StringVar(&t.by, "by", t.by, "the `order`: load, rate, p99, errors, rows or total")
+	f.DurationVar(&t.every, "every", t.every, "the `time` between two looks")
+	f.IntVar(&t.most, "top", t.most, "the `number` of statements that are printed")
+	_ = c.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{"load", "rate", "p99", "errors", "rows", "total"}, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+type topping struct {
+	in          *invocation
+	once, reset bool
+	by          string
+	every       time.Duration
+	most        int
+}
+
+func (t *topping) run(ctx context.Context) error {
+	switch {
+	case !slices.Contains(watch.Orders, watch.Order(t.by)):
+		return misused("--by %s: use load, rate, p99, errors, rows or total", t.by)
+	case t.every < 200*time.Millisecond || t.every > time.Minute:
+		return misused("--every %v: from 200ms to 1m", t.every)
+	case t.most < 1:
+		return misused("--top %d: at least 1", t.most)
+	}
+	return t.in.withEtcd(func(conn *connection) error {
+		if t.reset {
+			return t.begin(ctx, conn)
+		}
+		ask := func(ctx context.Context) (watch.Costs, error) {
+			cost, err := fleet.StatementsOf(ctx, conn.kv, fleet.Top)
+			if err == nil && cost.Proxies == 0 {
+				err = noneTells(cost.Silent)
+			}
+			return watch.Costs(cost), err
+		}
+		if !t.once && t.in.output == table && isTerminal(t.in.stdin) && isTerminal(t.in.stdout) {
+			if err := watch.TopScreen(ctx, ask, t.every, watch.Order(t.by), t.in.stdin, t.in.stdout); err != nil {
+				return fmt.Errorf("top: %w", err)
+			}
+			return nil
+		}
+		top, err := watch.TopOnce(ctx, ask, t.every, watch.Order(t.by))
+		if err != nil {
+			return err
+		}
+		top.Statements = top.Statements[:min(t.most, len(top.Statements))]
+		return t.in.show(top, func(w io.Writer) { _ = watch.WriteTop(w, top, t.most) })
+	})
+}
+
+func (t *topping) begin(ctx context.Context, conn *connection) error {
+	if err := fleet.Forget(ctx, conn.kv); err != nil {
+		return err
+	}
+	return t.in.show(map[string]bool{"reset": true}, func(w io.Writer) { fmt.Fprintln(w, "all proxies count anew") })
+}

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"locus/control/declared"
+	"locus/proxy/handshake"
+	"locus/router/cluster"
+)
+
+func userCommand(in *invocation) *cobra.Command {
+	group := groupCommand("user", "Look at the users of the proxies, and add, change and remove them")
+	group.AddCommand(userListCommand(in), userAddCommand(in), userPasswdCommand(in), userRemoveCommand(in))
+	return group
+}
+
+func userListCommand(in *invocation) *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "List the users, by what they log in, and their bounds",
+		Example: "  locus user list\n  locus user list -o json",
+		Args:    cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			c, err := in.declaredCluster(command.Context())
+			if err != nil {
+				return err
+			}
+			return in.printPart(command.Context(), c, "users")
+		},
+	}
+}
+
+// userChange is one call of a command that changes a user.
+type userChange struct {
+	application
+	user     cluster.User
+	noDDL    bool
+	required bool
+	stdin    bool
+	replace  bool
+	yes      bool
+}
+
+func (u *userChange) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.BoolVar(&u.dryRun, "dry-run", false, "only say what would be changed")
+	f.StringVar(&u.by, "by", "", "the `name` of who changes the cluster (default: you, on this host)")
+}
+
+func (u *userChange) passwordFlags(c *cobra.Command) {
+	c.Flags().BoolVar(&u.stdin, "password-stdin", false, "read the password from standard input, one line, and don't ask")
+}
+
+func userAddCommand(in *invocation) *cobra.Command {
+	u := &userChange{application: application{in: in, skipLiveCheck: true}}
+	c := &cobra.Command{
+		Use:   "add USER",
+		Short: "Declare a user, with a password that is asked for",
+		Long: `Declare a user. The password is asked for, and etcd gets of it what a MySQL server
+keeps (authentication_string, by caching_sha2_password); or, with --secret, the name
+by which the proxies find it. The user counts at once, at every proxy.
+
+What a user may do is told by the flags; cluster.yaml has more of it, for locus
+apply.`,
+		Example: `  locus user add report --database shop --read-only
+  locus user add app --secret users/app
+  pwgen 20 1 | tee app.password | locus user add app --password-stdin`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return u.run(command.Context(), func(users map[string]cluster.User) error { return u.add(users, args[0]) })
+		},
+	}
+	u.flags(c)
+	u.passwordFlags(c)
+	f := c.Flags()
+	f.StringVar(&u.user.Secret, "secret", "", "the `name` of the secret that is the password, instead of asking")
+	f.StringSliceVar(&u.user.Databases, "database", nil, "a `database` that may be used; with none of them and no table, all may")
+	f.StringSliceVar(&u.user.Tables, "table", nil, "a `database.table` that may be used")
+	f.BoolVar(&u.user.ReadOnly, "read-only", false, "no statement that changes or locks rows")
+	f.BoolVar(&u.noDDL, "no-ddl", false, "no CREATE, ALTER, DROP, TRUNCATE, RENAME")
+	f.BoolVar(&u.user.Admin, "admin", false, "may end other users' sessions, and sees the tables of the schema locus")
+	f.BoolVar(&u.required, "tls-required", false, "the login must be encrypted")
+	f.IntVar(&u.user.MaxConnections, "max-connections", 0, "the `number` of connections at one proxy; 0 is no limit")
+	return c
+}
+
+func (u *userChange) add(users map[string]cluster.User, name string) error {
+	if _, is := users[name]; is {
+		return fmt.Errorf("user %s is declared: locus user passwd %s changes the password, locus apply the rest", name, name)
+	}
+	if u.noDDL {
+		u.user.DDL = new(bool)
+	}
+	if u.required {
+		u.user.TLS = cluster.TLSRequired
+	}
+	if u.user.Secret == "" {
+		var err error
+		if u.user.AuthenticationString, err = u.password(name); err != nil {
+			return err
+		}
+	}
+	users[name] = u.user
+	return nil
+}
+
+func userPasswdCommand(in *invocation) *cobra.Command {
+	u := &userChange{application: application{in: in, skipLiveCheck: true}}
+	c := &cobra.Command{
+		Use:   "passwd USER",
+		Short: "Change a user's password",
+		Long: `Change the password of a user whose authentication_string etcd has: it is asked
+for. New logins take it at once, and sessions that are open go on. A user whose
+password is a secret gets another one where the secrets are kept, or with
+--replace-secret one that etcd has the authentication_string of.`,
+		Example: "  locus user passwd report",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return u.run(command.Context(), func(users map[string]cluster.User) error { return u.passwd(users, args[0]) })
+		},
+	}
+	u.flags(c)
+	u.passwordFlags(c)
+	c.Flags().BoolVar(&u.replace, "replace-secret", false, "from now on without the secret that the user has")
+	return c
+}
+
+func (u *userChange) passwd(users map[string]cluster.User, name string) error {
+	user, err := named(users, name)
+	if err != nil {
+		return err
+	}
+	if user.Secret != "" && !u.replace {
+		return fmt.Errorf("the password of %s is the secret %s: change it in secrets.dir of every proxy (SIGHUP has it read), or say --replace-secret", name, user.Secret)
+	}
+	user.Secret = ""
+	if user.AuthenticationString, err = u.password(name); err != nil {
+		return err
+	}
+	users[name] = user
+	return nil
+}
+
+func userRemoveCommand(in *invocation) *cobra.Command {
+	u := &userChange{application: application{in: in, skipLiveCheck: true}}
+	c := &cobra.Command{
+		Use:     "remove USER",
+		Short:   "Remove a user, whose sessions end",
+		Example: "  locus user remove report",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return u.run(command.Context(), func(users map[string]cluster.User) error {
+				if _, err := named(users, args[0]); err != nil {
+					return err
+				}
+				delete(users, args[0])
+				if u.dryRun || u.yes {
+					return nil
+				}
+				return in.confirm(fmt.Sprintf("User %s: remove it, and end its sessions?", args[0]))
+			})
+		},
+	}
+	u.flags(c)
+	c.Flags().BoolVar(&u.yes, "yes", false, "don't ask")
+	return c
+}
+
+func named(users map[string]cluster.User, name string) (cluster.User, error) {
+	user, is := users[name]
+	if !is {
+		return user, fmt.Errorf("user %s is not declared%s", name, didYouMean(name, slices.Sorted(maps.Keys(users))))
+	}
+	return user, nil
+}
+
+// run changes the users alone: no shard is asked.
+func (u *userChange) run(ctx context.Context, change func(map[string]cluster.User) error) error {
+	return u.in.withState(ctx, func(conn *connection, state *declared.State) error {
+		if state.Cluster == nil {
+			return cluster.ErrNotDeclared
+		}
+		next := *state.Cluster
+		next.Users = maps.Clone(next.Users)
+		if next.Users == nil {
+			next.Users = map[string]cluster.User{}
+		}
+		if err := change(next.Users); err != nil {
+			return err
+		}
+		if err := next.Validate(); err != nil {
+			return err
+		}
+		return u.succeed(ctx, conn, state, &next)
+	})
+}
+
+// password asks for one and gives what is kept of it. A dry run asks for nothing.
+func (u *userChange) password(user string) (string, error) {
+	password, err := "", error(nil)
+	switch file, terminal := u.in.stdin.(*os.File); {
+	case u.dryRun:
+		return "$A$005$" + strings.Repeat(".", 63), nil
+	case u.stdin:
+		password, err = oneLineOf(u.in.stdin)
+	case terminal && isTerminal(u.in.stdin):
+		password, err = u.in.twice(file, user)
+	default:
+		return "", misused("there is no terminal to ask for the password: --password-stdin reads it")
+	}
+	if err != nil {
+		return "", err
+	}
+	return handshake.HashPassword(password, u.in.random)
+}
+
+func oneLineOf(r io.Reader) (string, error) {
+	line, err := bufio.NewReader(r).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("read the password: %w", err)
+	}
+	return strings.TrimRight(line, "\r\n"), nil
+}
+
+// twice asks for a password, and once more for what nobody could see.
+func (in *invocation) twice(terminal *os.File, user string) (string, error) {
+	ask := func(question string) (string, error) {
+		fmt.Fprint(in.stderr, question)
+		text, err := term.ReadPassword(terminal.Fd())
+		fmt.Fprintln(in.stderr)
+		return string(text), err
+	}
+	first, err := ask("Password of " + user + ": ")
+	if err != nil {
+		return "", fmt.Errorf("read the password: %w", err)
+	}
+	second, err := ask("Once more: ")
+	if err != nil {
+		return "", fmt.Errorf("read the password: %w", err)
+	}
+	if first != second {
+		return "", errors.New("the two are not the same; nothing was changed")
+	}
+	return first, nil
+}

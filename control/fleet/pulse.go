@@ -1,0 +1,135 @@
+package fleet
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"locus/config/etcd"
+	"locus/proxy"
+	"locus/proxy/meter"
+)
+
+// Beat is how a proxy does, in figures: those that grow are since it started, so that
+// two of them tell what was between.
+type Beat struct {
+	At       time.Time       `json:"at"`
+	Started  time.Time       `json:"started"`
+	Sessions int             `json:"sessions"`
+	Shards   map[string]Flow `json:"shards"` // and meter.NoShard, meter.SeveralShards
+	Pools    map[string]Pool `json:"pools"`
+	// EtcdAway and Refused say why it serves an older state; Problems what it can't serve.
+	EtcdAway string `json:"etcd_away,omitempty"`
+	Refused  string `json:"refused,omitempty"`
+	Problems string `json:"problems,omitempty"`
+	Draining bool   `json:"draining,omitempty"`
+	// LockedOut are users who can't log in there, and why.
+	LockedOut map[string]string `json:"locked_out,omitempty"`
+}
+
+// Flow is the statements on one shard.
+type Flow struct {
+	Count  uint64        `json:"count"`
+	Failed uint64        `json:"errors"`
+	Times  []meter.Times `json:"times,omitempty"`
+}
+
+// Pool is the connections to one shard.
+type Pool struct {
+	InUse     int   `json:"in_use"`
+	Idle      int   `json:"idle"`
+	Limit     int   `json:"limit"`
+	Waiting   int   `json:"waiting"`
+	BlockedMs int64 `json:"blocked_ms,omitempty"` // until a login is tried again, after failures
+}
+
+// BeatOf is what a proxy answers to Pulse.
+func BeatOf(s proxy.Status, started, now time.Time) Beat {
+	b := Beat{
+		At: now.UTC(), Started: started, Sessions: s.Sessions, Shards: map[string]Flow{}, Pools: map[string]Pool{}, Draining: s.Draining, LockedOut: s.LockedOut,
+	}
+	for shard, p := range s.Pools {
+		b.Pools[string(shard)] = Pool{p.Lent, p.Idle, p.Limit, p.Waiting, p.Blocked.Milliseconds()}
+	}
+	for text, err := range map[*string]error{&b.EtcdAway: s.Live.Away, &b.Refused: s.Live.Refused, &b.Problems: s.Problems} {
+		if err != nil {
+			*text = err.Error()
+		}
+	}
+	if s.Meter == nil {
+		return b
+	}
+	for _, l := range s.Meter.Latencies.All() {
+		f := b.Shards[l.Shard]
+		f.add(Flow{Count: l.Count, Times: l.Times()})
+		if l.Ending == meter.Errored {
+			f.Failed += l.Count
+		}
+		b.Shards[l.Shard] = f
+	}
+	return b
+}
+
+func (f *Flow) add(g Flow) {
+	f.Count += g.Count
+	f.Failed += g.Failed
+	f.Times = meter.AddTimes(f.Times, g.Times)
+}
+
+// since is what has come to it; false, if it is no later one of the same.
+func (f Flow) since(before Flow) (Flow, bool) {
+	times, later := meter.SinceTimes(f.Times, before.Times)
+	if !later || f.Count < before.Count || f.Failed < before.Failed {
+		return Flow{}, false
+	}
+	return Flow{f.Count - before.Count, f.Failed - before.Failed, times}, true
+}
+
+// Rates are what statements did between two beats of all proxies.
+type Rates struct {
+	PerSecond float64 `json:"statements_per_second"`
+	Errors    float64 `json:"errors_per_second"`
+	P50Ms     float64 `json:"p50_ms"`
+	P99Ms     float64 `json:"p99_ms"`
+}
+
+// Between computes the rates of a shard, or with "" of all statements. Proxies that
+// were there at one of the two moments alone have no part in it.
+func Between(before, after map[string]Beat, shard string) Rates {
+	var r Rates
+	var times []meter.Times
+	for id, b := range after {
+		a, there := before[id]
+		seconds := b.At.Sub(a.At).Seconds()
+		if !there || seconds <= 0 || !a.Started.Equal(b.Started) {
+			continue
+		}
+		for name, flow := range b.Shards {
+			if shard != "" && name != shard {
+				continue
+			}
+			if f, later := flow.since(a.Shards[name]); later {
+				r.PerSecond += float64(f.Count) / seconds
+				r.Errors += float64(f.Failed) / seconds
+				times = meter.AddTimes(times, f.Times)
+			}
+		}
+	}
+	r.P50Ms = meter.Quantile(times, 0.5).Seconds() * 1000
+	r.P99Ms = meter.Quantile(times, 0.99).Seconds() * 1000
+	return r
+}
+
+// Beats asks all proxies.
+func Beats(ctx context.Context, kv *etcd.KV) (Answers[Beat], error) {
+	a, err := Ask[Packed[Beat]](ctx, kv, Pulse, statementsPatience)
+	if err != nil {
+		return Answers[Beat]{}, err
+	}
+	slices.Sort(a.Silent)
+	beats := Answers[Beat]{By: map[string]Beat{}, Silent: a.Silent, Late: a.Late}
+	for id, told := range a.By {
+		beats.By[id] = told.Value
+	}
+	return beats, nil
+}

@@ -1,0 +1,255 @@
+package watch
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"locus/proxy/meter"
+)
+
+// Costs is what the statements of all proxies have cost so far.
+type Costs struct {
+	meter.Report
+	Proxies int
+	Silent  []string
+}
+
+// Counted asks the proxies.
+type Counted func(context.Context) (Costs, error)
+
+// Order is by what statements are sorted.
+type Order string
+
+// The orders.
+const (
+	ByLoad   Order = "load"
+	ByRate   Order = "rate"
+	ByP99    Order = "p99"
+	ByErrors Order = "errors"
+	ByRows   Order = "rows"
+	ByTotal  Order = "total"
+)
+
+// Orders are all of them.
+var Orders = []Order{ByLoad, ByRate, ByP99, ByErrors, ByRows, ByTotal}
+
+// Statement is a digest between two looks; the totals are since its figures began.
+type Statement struct {
+	Digest    string  `json:"digest"`
+	Text      string  `json:"statement"`
+	Database  string  `json:"database,omitempty"`
+	Kind      string  `json:"kind,omitempty"`
+	PerSecond float64 `json:"per_second"`
+	Load      float64 `json:"under_way"` // at once, on the average
+	Errors    float64 `json:"errors_per_second"`
+	Rows      float64 `json:"rows_per_second"`
+	P50Ms     float64 `json:"p50_ms"`
+	P99Ms     float64 `json:"p99_ms"`
+	Several   float64 `json:"on_several_shards"` // a share of them
+	Count     uint64  `json:"count"`
+	TotalMs   float64 `json:"total_ms"`
+	LastError uint32  `json:"last_error,omitempty"`
+}
+
+// Top is what the statements did between two looks.
+type Top struct {
+	At         time.Time   `json:"at"`
+	Proxies    int         `json:"proxies"`
+	Silent     []string    `json:"silent,omitempty"`
+	PerSecond  float64     `json:"statements_per_second"`
+	Load       float64     `json:"under_way"`
+	Errors     float64     `json:"errors_per_second"`
+	P50Ms      float64     `json:"p50_ms"`
+	P99Ms      float64     `json:"p99_ms"`
+	Statements []Statement `json:"statements"`
+}
+
+// Between computes what was done between two looks.
+func Between(before, now Costs, by Order) Top {
+	t := Top{At: now.At, Proxies: now.Proxies, Silent: now.Silent, Statements: []Statement{}}
+	seconds := now.At.Sub(before.At).Seconds()
+	earlier := map[[2]string]meter.Figures{}
+	for _, f := range before.Digests {
+		earlier[[2]string{f.Database, f.Hash}] = f
+	}
+	var times []meter.Times
+	for _, f := range now.Digests {
+		s, since := statement(f, earlier[[2]string{f.Database, f.Hash}], seconds)
+		times = meter.AddTimes(times, since)
+		t.add(s)
+		t.Statements = append(t.Statements, s)
+	}
+	others, since := statement(now.Others, before.Others, seconds)
+	times = meter.AddTimes(times, since)
+	t.add(others)
+	t.P50Ms, t.P99Ms = quantiles(times)
+	t.sort(by)
+	return t
+}
+
+func (t *Top) add(s Statement) {
+	t.PerSecond += s.PerSecond
+	t.Load += s.Load
+	t.Errors += s.Errors
+}
+
+// statement is the figures of a digest since earlier ones, which may be zero: then, and
+// where it began anew, its own rates count.
+func statement(f, before meter.Figures, seconds float64) (Statement, []meter.Times) {
+	s := Statement{
+		Digest: f.Hash, Text: f.Text, Database: f.Database, Kind: f.Kind, PerSecond: f.PerSecond, Load: f.Load,
+		Count: f.Count, TotalMs: f.TotalMs, LastError: f.LastCode,
+	}
+	since, later := meter.SinceTimes(f.Times, before.Times)
+	if !later || before.Count == 0 || seconds <= 0 || f.Count < before.Count {
+		if f.Count > 0 {
+			s.Several = float64(f.Several) / float64(f.Count)
+		}
+		s.P50Ms, s.P99Ms = quantiles(f.Times)
+		return s, nil
+	}
+	n := f.Count - before.Count
+	s.PerSecond = float64(n) / seconds
+	s.Load = max(0, f.TotalMs-before.TotalMs) / 1000 / seconds
+	s.Errors = float64(f.Failed-min(f.Failed, before.Failed)) / seconds
+	s.Rows = float64(f.Rows-min(f.Rows, before.Rows)) / seconds
+	if n > 0 {
+		s.Several = float64(f.Several-min(f.Several, before.Several)) / float64(n)
+	}
+	s.P50Ms, s.P99Ms = quantiles(since)
+	return s, since
+}
+
+func quantiles(times []meter.Times) (p50, p99 float64) {
+	return meter.Quantile(times, 0.5).Seconds() * 1000, meter.Quantile(times, 0.99).Seconds() * 1000
+}
+
+func (t *Top) sort(by Order) {
+	value := map[Order]func(Statement) float64{
+		ByLoad: func(s Statement) float64 { return s.Load }, ByRate: func(s Statement) float64 { return s.PerSecond },
+		ByP99: func(s Statement) float64 { return s.P99Ms }, ByErrors: func(s Statement) float64 { return s.Errors },
+		ByRows: func(s Statement) float64 { return s.Rows }, ByTotal: func(s Statement) float64 { return s.TotalMs },
+	}[by]
+	slices.SortFunc(t.Statements, func(a, b Statement) int {
+		return cmp.Or(cmp.Compare(value(b), value(a)), cmp.Compare(b.TotalMs, a.TotalMs), cmp.Compare(a.Digest, b.Digest), cmp.Compare(a.Database, b.Database))
+	})
+}
+
+// topHeads are the columns; the statement has what room is left.
+var topHeads = []string{"/S", "UNDER WAY", "P50 MS", "P99 MS", "ERRORS/S", "ROWS/S", "SEVERAL", "TOTAL"}
+
+// Draw writes the statements, the first so many; 0: all.
+func (t Top) Draw(c Canvas, most int) string {
+	d := drawing{Canvas: c}
+	d.line("%s", t.headline(d))
+	if len(t.Silent) > 0 {
+		d.line("%s", d.in(yellow, "not told by "+strings.Join(t.Silent, ", ")))
+	}
+	d.line("")
+	if len(t.Statements) == 0 {
+		d.line("no statement was seen yet")
+		return d.String()
+	}
+	var rows [][]string
+	for _, s := range t.Statements {
+		if most > 0 && len(rows) == most {
+			break
+		}
+		rows = append(rows, s.cells())
+	}
+	width := make([]int, len(topHeads))
+	for _, r := range append(rows, topHeads) {
+		for i := range width {
+			width[i] = max(width[i], len(r[i]))
+		}
+	}
+	write := func(cells []string, text string, colour int) {
+		var b strings.Builder
+		for i, w := range width {
+			fmt.Fprintf(&b, "%*s  ", w, cells[i])
+		}
+		d.line("%s", d.in(colour, b.String())+text)
+	}
+	write(topHeads, "STATEMENT", faint)
+	for i, r := range rows {
+		s, colour := t.Statements[i], plain
+		if s.Errors > 0 {
+			colour = red
+		}
+		text := strings.Join(strings.Fields(s.Text), " ")
+		if s.Database != "" {
+			text = s.Database + ": " + text
+		}
+		write(r, text, colour)
+	}
+	return d.String()
+}
+
+func (t Top) headline(d drawing) string {
+	proxies := strconv.Itoa(t.Proxies) + " proxies"
+	if t.Proxies == 1 {
+		proxies = "1 proxy"
+	}
+	errors := fmt.Sprintf("%s errors/s", Rate(t.Errors))
+	if t.Errors > 0 {
+		errors = d.in(red, errors)
+	}
+	return fmt.Sprintf("%s  %s  %s  %s under way  p50 %s ms  p99 %s ms  %s", t.At.UTC().Format("15:04:05"), proxies,
+		d.bold(Rate(t.PerSecond)+" statements/s"), Rate(t.Load), Rate(t.P50Ms), Rate(t.P99Ms), errors)
+}
+
+func (s Statement) cells() []string {
+	several := ""
+	if s.Several > 0 {
+		several = Percent(100 * s.Several)
+	}
+	return []string{
+		Rate(s.PerSecond), Rate(s.Load), Rate(s.P50Ms), Rate(s.P99Ms), Rate(s.Errors), Rate(s.Rows), several,
+		Rounded(time.Duration(s.TotalMs * float64(time.Millisecond))),
+	}
+}
+
+// Rate writes a number with as many digits as people look at.
+func Rate(f float64) string {
+	switch {
+	case f >= 1000:
+		return Count(int64(f + 0.5))
+	case f >= 100:
+		return fmt.Sprintf("%.0f", f)
+	case f >= 10:
+		return fmt.Sprintf("%.1f", f)
+	case f == 0:
+		return "0"
+	}
+	return fmt.Sprintf("%.2f", f)
+}
+
+// TopOnce looks twice, so much apart.
+func TopOnce(ctx context.Context, ask Counted, apart time.Duration, by Order) (Top, error) {
+	before, err := ask(ctx)
+	if err != nil {
+		return Top{}, err
+	}
+	select {
+	case <-time.After(apart):
+	case <-ctx.Done():
+		return Top{}, context.Cause(ctx)
+	}
+	now, err := ask(ctx)
+	if err != nil {
+		return Top{}, err
+	}
+	return Between(before, now, by), nil
+}
+
+// WriteTop writes what TopOnce has found.
+func WriteTop(w io.Writer, t Top, most int) error {
+	_, err := io.WriteString(w, t.Draw(Canvas{}, most))
+	return err
+}
