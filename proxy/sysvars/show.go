@@ -21,6 +21,8 @@ func (a *Answers) Show(show *stmt.Shown) ([]byte, error) {
 		return a.showOwnTables(show)
 	case "columns":
 		return a.showOwnColumns(show)
+	case "create table":
+		return a.showOwnCreate(show)
 	}
 	return a.showGrants()
 }

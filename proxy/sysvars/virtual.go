@@ -206,6 +206,25 @@ func (a *Answers) showOwnColumns(show *stmt.Shown) ([]byte, error) {
 	return t.filtered(rows, "Field", show.Clause), nil
 }
 
+// showOwnCreate answers SHOW CREATE TABLE locus.jobs: what a table of its columns would be
+// made by. No server has it, which its comment says.
+func (a *Answers) showOwnCreate(show *stmt.Shown) ([]byte, error) {
+	of, err := a.virtual(show.Table)
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	b.WriteString("CREATE TABLE `" + of.Name + "` (\n")
+	for i, c := range of.Columns {
+		if i > 0 {
+			b.WriteString(",\n")
+		}
+		b.WriteString("  `" + c.Name + "` " + string(c.Type) + " DEFAULT NULL")
+	}
+	b.WriteString("\n) COMMENT='answered by the proxy, in UTC'")
+	return []byte("SELECT " + backend.Quote(of.Name) + " AS `Table`, " + backend.Quote(b.String()) + " AS `Create Table`"), nil
+}
+
 // filtered is a SHOW's answer as a query: LIKE is about its first column.
 func (t VirtualTable) filtered(rows [][]any, name, clause string) []byte {
 	if strings.HasPrefix(strings.ToLower(clause), "like") {

@@ -10,8 +10,8 @@ import (
 
 // Shown is a SHOW whose answer speaks of the session or of all of them.
 type Shown struct {
-	What   string // "variables", "status", "processlist", "grants", "warnings", "errors", "tables", "columns"
-	Table  string // of SHOW COLUMNS
+	What   string // "variables", "status", "processlist", "grants", "warnings", "errors", "tables", "columns", "create table"
+	Table  string // of SHOW COLUMNS and SHOW CREATE TABLE
 	Global bool
 	Full   bool
 	Count  bool   // SHOW COUNT(*) WARNINGS
@@ -90,6 +90,8 @@ func (r *reader) ownSchema(n *ast.ShowStmt) (what, table string) {
 		return "tables", ""
 	case n.Tp == ast.ShowColumns && schema == Own && n.Table != nil && OwnTables[n.Table.Name.L]:
 		return "columns", n.Table.Name.L
+	case n.Tp == ast.ShowCreateTable && schema == Own && n.Table != nil && OwnTables[n.Table.Name.L]:
+		return "create table", n.Table.Name.L
 	}
 	return showWords[n.Tp], ""
 }

@@ -77,6 +77,8 @@ func TestTheSchemaLocus(t *testing.T) {
 			{"SHOW TABLES FROM locus LIKE 'job%'", "Tables_in_locus\njob_steps\njobs"},
 			{"SHOW FULL TABLES IN `locus` WHERE Tables_in_locus = 'jobs'", "Tables_in_locus|Table_type\njobs|SYSTEM VIEW"},
 			{"SHOW COLUMNS FROM locus.jobs LIKE 'c%'", "Field|Type|Null|Key|Default|Extra\nchanges|bigint|YES||NULL|\ncreated|datetime(3)|YES||NULL|"},
+			{"SHOW CREATE TABLE locus.shards", "Table|Create Table\nshards|CREATE TABLE `shards` (\n  `name` varchar(1024) DEFAULT NULL\n) COMMENT='answered by the proxy, in UTC'"},
+			{"SHOW CREATE TABLE locus.nothing", "error 1146 (42S02)"},
 			{"DESCRIBE locus.shards", "Field|Type|Null|Key|Default|Extra\nname|varchar(1024)|YES||NULL|"},
 			{"DELETE FROM locus.jobs", "error 1288 (HY000)"},
 			{"UPDATE locus.jobs SET why = 'x'", "error 1288 (HY000)"},
