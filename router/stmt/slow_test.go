@@ -10,7 +10,9 @@ import (
 // can't be wrong: at each place it tries one pattern after the other. ok is
 // false where the text can't be read to its end, or not for certain.
 func slowLiterals(text string, mode Mode) (found []Literal, ok bool) {
-	text = strings.TrimSuffix(text, "\x00")
+	if whole := strings.TrimSuffix(text, "\x00"); !strings.HasSuffix(strings.TrimRight(whole, " \t\n\v\f\r"), ";") {
+		text = whole // behind a semicolon the byte is another statement to servers
+	}
 	params := int32(0)
 	for at := 0; at < len(text); {
 		n, kind := slowToken(text, at, mode)
