@@ -74,7 +74,7 @@ func (d *demo) planted() {
 			Table, Shard, What string
 			Wrong              int
 		}
-		text, _, _ := strings.Cut(out, "\nlocus: ")
+		text, _, _ := strings.Cut(out, "\n{\n  \"error\": ") // which is on standard error
 		if jsonErr := json.Unmarshal([]byte(text), &findings); err == nil || jsonErr != nil {
 			d.t.Fatalf("after %s: %v, %v\n%s", p.plant, err, jsonErr, out)
 		}
