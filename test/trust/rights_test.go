@@ -117,7 +117,6 @@ func TestRenamingIsAdvisedWithTheDeclaration(t *testing.T) {
 			"RENAME TABLE test_order TO purchase":       "on every shard, and in cluster.yaml",
 			"ALTER TABLE test_order RENAME TO purchase": "on every shard, and in cluster.yaml",
 			"CREATE TABLE purchase LIKE test_order":     "declare it in cluster.yaml",
-			"OPTIMIZE TABLE test_order":                 "shard",
 		} {
 			if got := s.app.say(text); got.err == nil || !strings.Contains(got.err.Error(), advice) {
 				t.Errorf("%s: %v", text, got.err)
