@@ -86,10 +86,22 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 		return nil, err
 	}
 	w.session.Map, w.session.Accounts = declared.Routes, b.users(declared)
-	w.session.Declared = declared
+	w.session.Declared, w.session.Copies = declared, copies(w.session.Catalog.First(), declared.Routes)
 	b.moves.Follow(declared.Routes.Moves())
 	b.last = w
 	return w, nil
+}
+
+// copies are the shards that have genes, and the first, with which their global tables are compared. One that is new may
+// have been given no global rows yet.
+func copies(first router.ShardName, m *router.Map) []router.ShardName {
+	list := []router.ShardName{first}
+	for _, i := range m.ShardsOf(0, m.Width().Last(), nil) {
+		if shard := m.Shard(i); shard != first {
+			list = append(list, shard)
+		}
+	}
+	return list
 }
 
 // sameTables tells whether nothing has changed that a table has to fit.

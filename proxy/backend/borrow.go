@@ -24,6 +24,23 @@ const trust = time.Second
 // refuses the settings, such as an unknown database (1049); *ExhaustedError; *UnavailableError; *LoginError; ErrClosed;
 // *LostError if the connection broke while its state was set; ctx's cause. A nil want is Default.
 func (p *Pool) Borrow(ctx context.Context, want *Settings, prof Profile) (*Conn, error) {
+	return p.lend(ctx, want, prof, waits)
+}
+
+// BorrowSoon is Borrow by who has another server to ask: one that has gone away is not waited for.
+func (p *Pool) BorrowSoon(ctx context.Context, want *Settings, prof Profile) (*Conn, error) {
+	return p.lend(ctx, want, prof, hurries)
+}
+
+// haste is what a borrower does while the server is away.
+type haste uint8
+
+const (
+	waits haste = iota
+	hurries
+)
+
+func (p *Pool) lend(ctx context.Context, want *Settings, prof Profile, h haste) (*Conn, error) {
 	if want == nil {
 		want = Default // and not what nil means in a connection
 	}
@@ -32,42 +49,42 @@ func (p *Pool) Borrow(ctx context.Context, want *Settings, prof Profile) (*Conn,
 	suspicion := p.suspicion
 	p.mu.Unlock()
 	if c == nil {
-		return p.await(ctx, want, prof)
+		return p.await(ctx, want, prof, h)
 	}
 	if c.doubtful(suspicion) && !c.pulse.alive() {
 		p.bury(c)
-		return p.await(ctx, want, prof)
+		return p.await(ctx, want, prof, h)
 	}
 	c.waited = 0
 	return c, nil
 }
 
 // await is borrow, and notes how long it took.
-func (p *Pool) await(ctx context.Context, want *Settings, prof Profile) (*Conn, error) {
+func (p *Pool) await(ctx context.Context, want *Settings, prof Profile, h haste) (*Conn, error) {
 	began := time.Now()
-	c, err := p.borrow(ctx, want, prof)
+	c, err := p.borrow(ctx, want, prof, h)
 	if err == nil {
 		c.waited = time.Since(began)
 	}
 	return c, err
 }
 
-// borrow is Borrow once there is no idle connection that carries want.
-func (p *Pool) borrow(ctx context.Context, want *Settings, prof Profile) (*Conn, error) {
+// borrow is lend once there is no idle connection that carries want.
+func (p *Pool) borrow(ctx context.Context, want *Settings, prof Profile, h haste) (*Conn, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("shard %s: borrow a connection: %w", p.shard, context.Cause(ctx))
 	}
 	deadline := time.Now().Add(p.limits.WaitTimeout)
 	var misfit *Conn
 	for {
-		g := p.next(ctx, deadline, want, prof, misfit)
+		g := p.next(ctx, deadline, wish{want, prof, h}, misfit)
 		misfit = nil
 		switch {
 		case g.err != nil:
 			return nil, g.err
 		case g.conn == nil:
 			c, err := p.login(ctx, prof, g.ticket)
-			if errors.Is(err, errMoved) || ctx.Err() == nil && away(err) && p.awaits() {
+			if errors.Is(err, errMoved) || ctx.Err() == nil && away(err) && h == waits && p.awaits() {
 				continue
 			}
 			if err == nil {

@@ -233,7 +233,7 @@ func giveUp(t *testing.T, p *Pool, w *waiter) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 64 { // until select takes the context's branch
-		g := p.wait(ctx, w, time.Now().Add(time.Minute))
+		g := p.wait(ctx, w, time.Now().Add(time.Minute), waits)
 		if g.err != nil {
 			return
 		}

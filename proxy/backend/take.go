@@ -43,15 +43,25 @@ func (p *Pool) takeOut(i int) *Conn {
 	return c
 }
 
+// wish is what a borrower wants.
+type wish struct {
+	settings *Settings
+	profile  Profile
+	haste    haste
+}
+
 // next gives an idle connection or a place to dial in, and waits for one of them if it must. misfit is a connection granted
 // before that can't serve: if a login is allowed, it is closed to make room for that.
-func (p *Pool) next(ctx context.Context, deadline time.Time, want *Settings, prof Profile, misfit *Conn) grant {
+func (p *Pool) next(ctx context.Context, deadline time.Time, want wish, misfit *Conn) grant {
 	p.mu.Lock()
 	now := time.Now()
 	if misfit != nil {
 		p.exchange(misfit, now)
 	}
-	g, ok := p.take(want, prof, now)
+	g, ok := p.take(want.settings, want.profile, now)
+	if !ok && want.haste == hurries && p.breaker.failures > 0 {
+		g, ok = grant{err: p.unavailable(now)}, true
+	}
 	var w *waiter
 	if !ok {
 		if w = p.queue.join(); w == nil {
@@ -64,7 +74,7 @@ func (p *Pool) next(ctx context.Context, deadline time.Time, want *Settings, pro
 		return g
 	}
 	p.counts.waits.Add(1)
-	return p.wait(ctx, w, deadline)
+	return p.wait(ctx, w, deadline, want.haste)
 }
 
 // take finds something to grant at once.
@@ -161,20 +171,20 @@ func (p *Pool) unavailable(now time.Time) error {
 
 // wait waits for w's grant, longer than until the deadline while the server is awaited. One that comes together with the end of
 // the wait is used, or passed on if ctx has ended.
-func (p *Pool) wait(ctx context.Context, w *waiter, deadline time.Time) grant {
+func (p *Pool) wait(ctx context.Context, w *waiter, deadline time.Time, h haste) grant {
 	began := time.Now()
 	timer := time.NewTimer(time.Until(deadline))
 	defer timer.Stop()
-	for waits := true; waits; {
+	for patient := true; patient; {
 		select {
 		case g := <-w.granted:
 			return g
 		case <-timer.C:
-			if waits = p.awaits(); waits {
+			if patient = h == waits && p.awaits(); patient {
 				timer.Reset(p.limits.RestartWait) // by then it is back, or is awaited no longer
 			}
 		case <-ctx.Done():
-			waits = false
+			patient = false
 		}
 	}
 	p.mu.Lock()

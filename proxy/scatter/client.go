@@ -109,7 +109,7 @@ func (o *output) flush() error {
 
 // finish ends the rows.
 func (o *output) finish(warnings int) error {
-	ok := wire.OK{Warnings: uint16(min(warnings, 1<<16-1)), Status: o.Status}
+	ok := wire.OK{Warnings: uint16(min(warnings+o.Warnings, 1<<16-1)), Status: o.Status}
 	o.out, o.Seq = wire.AppendEnd(o.out, o.Seq, ok, o.Capabilities)
 	return o.flush()
 }

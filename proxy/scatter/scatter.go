@@ -14,6 +14,7 @@ type Client struct {
 	Seq          byte   // of the first packet
 	Capabilities uint32 // agreed on with the client
 	Status       uint16 // SERVER_STATUS_… flags of the answer
+	Warnings     int    // that the answer has beside those of the shards
 	// Whole has every answer read to its end, however long: the connections are
 	// in a transaction, which would be lost with one that is given up.
 	Whole bool

@@ -53,7 +53,7 @@ func (s *Session) purpose(r *request) (m txn.Mode) {
 	if mayWrite(r.facts) {
 		m |= txn.Writes
 	}
-	return m
+	return m | s.soon
 }
 
 // home is the shard that the transaction is on, or another one.

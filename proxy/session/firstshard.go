@@ -8,6 +8,7 @@ import (
 	"locus/proxy/sysvars"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
+	"locus/router"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -18,7 +19,7 @@ type firstShard struct{ s *Session }
 func (f firstShard) Flavor() flavor.Flavor { return f.s.flavor() }
 
 func (f firstShard) On(settings *backend.Settings, ask func(sysvars.Conn) error) error {
-	return f.s.onFirst(settings, func(l txn.Lease) error { return ask(firstConn{l.Conn, f.s.ctx}) })
+	return f.s.onAny(settings, func(l txn.Lease) error { return ask(firstConn{l.Conn, f.s.ctx}) })
 }
 
 // firstConn is a connection there, for texts of the proxy's own.
@@ -36,12 +37,16 @@ func (c firstConn) Carry(settings *backend.Settings) error   { return c.Conn.Car
 func (f firstShard) Compute(settings *backend.Settings, query string) (*backend.Rows, error) {
 	s, lexed := f.s, new(stmt.Lexed)
 	lexed.Lex([]byte(query), s.vars.Mode)
-	leaves := plan.LeavesRoutine
+	leaves, on := plan.LeavesRoutine, s.onFirst
 	if p, err := plan.Make(lexed, plan.Context{Catalog: s.Snapshot().Catalog, Schema: settings.Database()}); err == nil {
-		leaves = p.About().Leaves
+		facts := p.About()
+		leaves = facts.Leaves
+		if _, alike := p.(*plan.AnyShard); alike && !runsCode(facts) && len(facts.Statement.Tables) == 0 {
+			on = s.onAny
+		}
 	}
 	var rows *backend.Rows
-	err := s.onFirst(settings, func(l txn.Lease) (err error) {
+	err := on(settings, func(l txn.Lease) (err error) {
 		rows, err = l.Conn.Own().Query(s.ctx, query)
 		l.Conn.Note(lefts[leaves])
 		if leaves == plan.LeavesRoutine {
@@ -52,14 +57,23 @@ func (f firstShard) Compute(settings *backend.Settings, query string) (*backend.
 	return rows, err
 }
 
-// onFirst runs f on a connection to the first shard that carries the settings:
-// the transaction's own if it is there, so that it sees the same.
+// onFirst runs f on a connection to the first shard that carries the settings: the
+// transaction's own if it is there, so that it sees the same.
 func (s *Session) onFirst(settings *backend.Settings, f func(txn.Lease) error) error {
-	var m txn.Mode
+	return s.on(s.Snapshot().Catalog.First(), settings, f)
+}
+
+// onAny is onFirst of what other shards may be asked too if the first is not well: once more, if one is lost.
+func (s *Session) onAny(settings *backend.Settings, f func(txn.Lease) error) error {
+	return s.anywhere(s.standIns(s.Snapshot()), true, func(shard router.ShardName) error { return s.on(shard, settings, f) })
+}
+
+func (s *Session) on(shard router.ShardName, settings *backend.Settings, f func(txn.Lease) error) error {
+	m := s.soon
 	if s.conns.Running() {
-		m = txn.Outside
+		m |= txn.Outside
 	}
-	l, err := s.conns.AcquireAs(s.Snapshot().Catalog.First(), m, settings)
+	l, err := s.conns.AcquireAs(shard, m, settings)
 	if err != nil {
 		return err
 	}

@@ -120,8 +120,13 @@ func (s *Session) gatherShard(r *request, p *plan.Gathering) router.ShardName {
 		return shard
 	}
 	m := r.snapshot.Map
-	shards := m.ShardsOf(0, m.Width().Last(), nil)
-	return m.Shard(shards[int(s.id)%len(shards)])
+	var c candidates
+	for _, i := range m.ShardsOf(0, m.Width().Last(), nil) {
+		c.shards = append(c.shards, m.Shard(i))
+	}
+	c.chosen = int(s.id) % len(c.shards)
+	shard, _ := s.best(c, nil)
+	return shard
 }
 
 // reserve waits until few enough gather on a shard: each has a connection there while

@@ -26,7 +26,7 @@ func (s *Session) local(r *request, p *plan.Local) error {
 		}
 		err := s.conns.Begin(*st.Opening)
 		if err == nil && st.Opening.Snapshot {
-			err = s.conns.Join(r.snapshot.Catalog.First())
+			err = s.anywhere(s.standIns(r.snapshot), true, func(shard router.ShardName) error { return s.conns.Join(shard, s.soon) })
 		}
 		return s.answer(err)
 	case stmt.Commit:
@@ -142,8 +142,8 @@ func (s *Session) explain(r *request) error {
 	if err != nil {
 		return err
 	}
-	if shard, one := s.explainedAt(r.snapshot, p); one {
-		return s.runOn(r, shard, nil)
+	if on, one := s.explainedAt(r.snapshot, p); one {
+		return s.anywhere(on, true, func(shard router.ShardName) error { return s.runOn(r, shard, nil) })
 	}
 	var args stmt.Args
 	args.Reset(&lexed, s.boundOf(r))
@@ -160,15 +160,15 @@ func (s *Session) explain(r *request) error {
 // explained are the columns of a route.
 var explained = []string{"locus", "detail"}
 
-// explainedAt gives the shard that explains a statement of one shard by itself.
-func (s *Session) explainedAt(w *Snapshot, p plan.Plan) (shard router.ShardName, ok bool) {
+// explainedAt gives the shards any of which explains a statement of one shard by itself.
+func (s *Session) explainedAt(w *Snapshot, p plan.Plan) (on candidates, ok bool) {
 	switch p := p.(type) {
 	case *plan.OneShard:
-		return p.Shard, true
+		return candidates{shards: []router.ShardName{p.Shard}}, true
 	case *plan.AnyShard:
-		return w.Catalog.First(), true
+		return s.standIns(w), true
 	}
-	return "", false
+	return on, false
 }
 
 // boundOf gives the values of a prepared statement's placeholders.

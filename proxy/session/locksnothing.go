@@ -19,7 +19,7 @@ func (s *Session) locksNothing(r *request) error {
 	}) {
 		return nil
 	}
-	_, _, said := s.prepareAt(r.snapshot.Catalog.First(), lockText(r.facts.Statement.LockTables))
+	said := s.readByServer(r.snapshot, lockText(r.facts.Statement.LockTables))
 	if e, ok := errors.AsType[*mysql.MyError](said); ok && e.Code != mysql.ER_UNSUPPORTED_PS {
 		return said
 	}

@@ -51,6 +51,9 @@ func (s *Session) runSchema(r *request) error {
 	if err := s.conns.Commit(); err != nil {
 		return err
 	}
+	if err := s.present(r.snapshot.Catalog.Shards); err != nil {
+		return err
+	}
 	var done []string
 	var total wire.OK // of the shard that has most: the single tables are on the first
 	dropped := ""

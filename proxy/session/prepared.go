@@ -117,8 +117,7 @@ func (s *Session) forgetPrepared() {
 // preparedThere has a shard prepare the statement, for the types of its columns
 // and for the errors that only a server finds.
 func (s *Session) preparedThere(w *Snapshot, p *prepared, text string, there plan.Plan) error {
-	shard := s.prepareShard(w, there)
-	statement, answer, err := s.prepareAt(shard, text)
+	shard, statement, answer, err := s.prepareAnywhere(w, there, text)
 	if _, lost := errors.AsType[*backend.LostError](err); lost && !s.conns.Lost() {
 		statement, answer, err = s.prepareAt(shard, text) // nothing happens by preparing twice
 	}
@@ -159,24 +158,28 @@ func (s *Session) lendToPrepare(shard router.ShardName) (txn.Lease, error) {
 		s.vars.Settings = s.vars.Writing()
 		defer func() { s.vars.Settings = settings }()
 	}
-	return s.conns.Acquire(shard, txn.Outside)
+	return s.conns.Acquire(shard, txn.Outside|s.soon)
 }
 
-// prepareShard is any shard that has the tables.
-func (s *Session) prepareShard(w *Snapshot, p plan.Plan) router.ShardName {
+// preparedOn are the shards that have the tables of a plan, any of which may prepare it.
+func (s *Session) preparedOn(w *Snapshot, p plan.Plan) candidates {
+	on := s.home("")
 	switch p := p.(type) {
 	case *plan.OneShard:
-		return p.Shard
+		on = p.Shard
 	case *plan.InsertQuery:
 		if p.Into.Kind == catalog.Single {
-			return p.Into.Shard
+			on = p.Into.Shard
 		}
 	case *plan.Read:
 		if p.Gather != nil && p.Gather.Shard != "" {
-			return p.Gather.Shard
+			on = p.Gather.Shard
 		}
 	}
-	return s.home(w.Catalog.First())
+	if on == "" {
+		return s.standIns(w)
+	}
+	return candidates{shards: []router.ShardName{on}}
 }
 
 // withoutEOFs leaves out what ends the two lists of definitions in the answer to

@@ -97,8 +97,7 @@ var textOnly = map[stmt.Kind]bool{
 // wrong first where there can't be any.
 func (s *Session) unprepared(w *Snapshot, st *stmt.Statement, text string) error {
 	if st.Kind == stmt.Lock {
-		_, _, said := s.prepareAt(w.Catalog.First(), text)
-		if txn.IsRefusal(said) {
+		if said := s.readByServer(w, text); txn.IsRefusal(said) {
 			return said
 		}
 	}

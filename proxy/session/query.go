@@ -154,7 +154,8 @@ func (s *Session) run(r *request) error {
 	if err := s.mayRunUnfiltered(r.facts); err != nil {
 		return err
 	}
-	s.replica = s.mayBeLate(r.facts)
+	plain := s.readsPlainly(r.facts)
+	s.replica, s.partial, s.absent = plain && s.vars.Late, plain && s.vars.Partial, s.absent[:0]
 	if s.conns.Next() != "" {
 		return s.runNext(r)
 	}
@@ -279,17 +280,6 @@ func (s *Session) runPlaced(r *request) error {
 	return &plan.Refusal{Code: plan.Unsupported, Message: "this statement"}
 }
 
-// runAny takes the shard that the transaction is on, or the first.
-func (s *Session) runAny(r *request) error {
-	if home, ok := s.conns.Home(); ok {
-		return s.runOn(r, home, nil)
-	}
-	// A read that any shard can answer must not decide which one a transaction
-	// is on, where it can be on one only.
-	r.outside = s.placesNothing(r.facts)
-	return s.runOn(r, r.snapshot.Catalog.First(), nil)
-}
-
 // placesNothing tells whether a read that any shard can answer is kept out of the
 // transaction. With XA, where the second shard costs, that are those of no rows.
 func (s *Session) placesNothing(f *plan.Facts) bool {
@@ -314,6 +304,9 @@ func (s *Session) runRead(r *request, p *plan.Read) error {
 		if len(s.route.Shards) > 1 {
 			return s.runScatter(r, p)
 		}
+		if len(s.route.Shards) == 0 {
+			return s.runNowhere(r, nil)
+		}
 		var shard router.ShardName
 		var added []plan.Splice
 		if shard, added, err = s.alone(r, &p.Keyed, nil); err == nil {
@@ -337,6 +330,9 @@ func (s *Session) runChange(r *request, p *plan.Change) error {
 	if len(s.route.Shards) > 1 {
 		return s.runSpread(r, p)
 	}
+	if len(s.route.Shards) == 0 {
+		return s.runNowhere(r, p.Added)
+	}
 	shard, added, err := s.alone(r, &p.Keyed, p.Added)
 	if err != nil {
 		return err
@@ -344,13 +340,9 @@ func (s *Session) runChange(r *request, p *plan.Change) error {
 	return s.runOn(r, shard, added)
 }
 
-// alone gives the one shard of a route, and what is added to the text there. Where no row can match, any shard gives the empty
-// answer, in its own words.
+// alone gives the one shard of a route, and what is added to the text there.
 func (s *Session) alone(r *request, k *plan.Keyed, added []plan.Splice) (router.ShardName, []plan.Splice, error) {
 	m := r.snapshot.Map
-	if len(s.route.Shards) == 0 {
-		return s.home(m.Shard(0)), added, nil
-	}
 	shard := s.route.Shards[0]
 	added, err := s.ownRows(r, k, shard, added)
 	return m.Shard(shard), added, err

@@ -73,7 +73,7 @@ func (s *Session) scatterOnce(r *request, p *plan.Read) error {
 	began := !s.conns.Running()
 	s.conns.Imply()
 	all := s.execution(r, s.purpose(r)&^txn.Outside)
-	leases, err := all.Send(parts)
+	leases, err := s.sendPresent(all, parts)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (s *Session) scatterOnce(r *request, p *plan.Read) error {
 	if !s.vars.Autocommit { // it begins a transaction, as any read does
 		status |= mysql.SERVER_STATUS_IN_TRANS
 	}
-	outcome, err := all.Merge(leases, p.Merge, format, limit, scatter.Client{Stream: s.client, Seq: s.seq, Capabilities: s.capabilities, Status: status})
+	outcome, err := all.Merge(leases, p.Merge, format, limit, scatter.Client{Stream: s.client, Seq: s.seq, Capabilities: s.capabilities, Status: status, Warnings: len(s.absent)})
 	s.scattered(r, outcome, err)
 	if began && s.unbegun(r, err) {
 		s.conns.Unbegin()

@@ -27,6 +27,8 @@ import (
 type Snapshot struct {
 	Map     *router.Map
 	Catalog *catalog.Catalog
+	// Copies are the shards with rows, each of which has a whole copy of every global table; the first shard leads the list.
+	Copies []router.ShardName
 	// Plans are those made for this catalog.
 	Plans *plan.Cache
 	// Sets are the warnings of its shards; nil: they are not remembered.

@@ -7,6 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/txn"
+	"locus/router"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -27,11 +28,19 @@ func (s *Session) planned(w *Snapshot, l *stmt.Lexed, under plan.Context) (plan.
 		s.figured(l, p)
 		return p, err
 	}
-	_, _, said := s.prepareAt(w.Catalog.First(), string(l.Text))
+	said := s.readByServer(w, string(l.Text))
 	if e, ok := errors.AsType[*mysql.MyError](said); ok && e.Code == mysql.ER_PARSE_ERROR {
 		return nil, said
 	}
 	return nil, err
+}
+
+// readByServer is what a server says of a text that it reads and does not run.
+func (s *Session) readByServer(w *Snapshot, text string) error {
+	return s.anywhere(s.standIns(w), true, func(shard router.ShardName) error {
+		_, _, err := s.prepareAt(shard, text)
+		return err
+	})
 }
 
 // looksAgain has the shards looked at again if a statement names what none of them had,

@@ -76,7 +76,7 @@ func (s *Session) prepareText(r *request, p *stmt.TextPrepared) error {
 	case !r.snapshot.Flavor.PreparesAll() && textOnly[st.Kind]:
 		return s.unprepared(r.snapshot, st, text)
 	case !here:
-		if _, _, err := s.prepareAt(s.prepareShard(r.snapshot, inner), text); err != nil {
+		if _, _, _, err := s.prepareAnywhere(r.snapshot, inner, text); err != nil {
 			return err
 		}
 	}

@@ -1,12 +1,14 @@
 package session
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"locus/proxy/backend"
 	"locus/proxy/sysvars"
 	"locus/proxy/txn"
+	"locus/router"
 	"locus/router/plan"
 )
 
@@ -18,12 +20,12 @@ func (s *Session) learn(l txn.Lease, names []string) {
 	}
 	rows, err := l.Conn.Own().Query(s.ctx, sysvars.AskUserVariables(names))
 	if err != nil {
-		s.losesValues(l, errUnkept)
+		s.losesValues(l, unkept(l.Shard))
 		return
 	}
 	next, carried := sysvars.WithUserVariables(s.vars.Settings, names, rows)
 	if next == nil {
-		s.losesValues(l, errUnkept)
+		s.losesValues(l, unkept(l.Shard))
 		return
 	}
 	if err := s.carriable(next); err != nil {
@@ -35,9 +37,12 @@ func (s *Session) learn(l txn.Lease, names []string) {
 	s.carry(next)
 }
 
-// errUnkept is about values that a shard has and does not give, since HEX of them is
+// unkept is about values that a shard has and does not give, since HEX of them is
 // larger than its max_allowed_packet, or the connection was lost.
-var errUnkept = &plan.Refusal{Code: plan.TooLarge, Message: "user variables that the statement before assigned could not be read from the shard, being larger than half of its max_allowed_packet, or since the connection was lost: keep large values in a table"}
+func unkept(shard router.ShardName) error {
+	return &plan.Refusal{Code: plan.TooLarge, Message: fmt.Sprintf(
+		"user variables that the statement before assigned could not be read from shard %s, being larger than half of its max_allowed_packet, or since the connection was lost: keep large values in a table", shard)}
+}
 
 // losesValues ends the session before its next statement, which would not see what the
 // last one has assigned: the client has the answer to that already. Nobody else gets the
@@ -81,7 +86,7 @@ func (s *Session) assignedOf(l txn.Lease, candidates []string) []string {
 	for chunk := range slices.Chunk(candidates, mostLearned) {
 		rows, err := l.Conn.Own().Query(s.ctx, sysvars.AskAssigned(chunk))
 		if err != nil || len(rows.Rows) != 1 {
-			s.losesValues(l, errUnkept)
+			s.losesValues(l, unkept(l.Shard))
 			return nil
 		}
 		for i, name := range chunk {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"locus/proxy/backend"
 	"locus/proxy/twophase"
 	"locus/proxy/txn"
 	"locus/router/plan"
@@ -75,7 +76,11 @@ func (s *Session) withinXA(r *request) error {
 // recoverXA shows what is prepared, but for the branches of the proxies' own
 // transactions.
 func (s *Session) recoverXA(b *stmt.XABranch) error {
-	rows, err := s.vars.Ask("XA RECOVER " + b.Shape)
+	var rows *backend.Rows
+	err := s.onFirst(s.vars.Settings, func(l txn.Lease) (err error) { // no other shard has any
+		rows, err = l.Conn.Own().Query(s.ctx, "XA RECOVER "+b.Shape)
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -132,6 +132,13 @@ func contextText(a *Answers, q question) string {
 	return backend.Quote(a.Context.text)
 }
 
+func partial(a *Answers, q question) string {
+	if a.Partial && !q.global {
+		return "'on'"
+	}
+	return "'off'"
+}
+
 func read(a *Answers, q question) string {
 	if a.Late && !q.global {
 		return "'replica'"

@@ -15,7 +15,7 @@ import (
 // asked are the answers of a session that has something to tell.
 func asked(f *fakeShard) *Answers {
 	s := newState(f)
-	s.InsertID, s.RowCount, s.FoundRows, s.Late = 77, 3, 4, true
+	s.InsertID, s.RowCount, s.FoundRows, s.Late, s.Partial = 77, 3, 4, true, true
 	s.Context = Context{text: "a=1"}
 	s.Warn("mind")
 	s.ignore("wait_timeout", "30")
@@ -43,6 +43,7 @@ func TestRewrite(t *testing.T) {
 		{text: "SELECT USER(), CURRENT_USER", want: "SELECT IF(TRUE, 'app@10.0.0.9', USER()) AS `USER()`, IF(TRUE, 'app@%', CURRENT_USER) AS `CURRENT_USER`"},
 		{text: "SELECT @@version AS v", want: "SELECT IF(TRUE, '9.7.0', @@version) AS v"},
 		{text: "SELECT @@GLOBAL.version_comment AS c", want: "SELECT IF(TRUE, CONCAT(@@global.version_comment, ' (locus)'), @@version_comment) AS c"},
+		{text: "SELECT @@locus_partial AS p, @@global.locus_partial AS g", want: "SELECT 'on' AS p, 'off' AS g"},
 		{text: "SELECT @@locus_read AS r, @@global.locus_read AS g, @@locus_context AS c", want: "SELECT 'replica' AS r, 'primary' AS g, 'a=1' AS c"},
 		{text: "SELECT @@wait_timeout AS w, @@global.wait_timeout AS g", want: "SELECT IF(TRUE, CAST(30 AS UNSIGNED), @@wait_timeout) AS w, @@global.wait_timeout AS g"},
 		{text: "SELECT @@warning_count AS w, @@error_count AS e", want: "SELECT IF(TRUE, CAST(1 AS UNSIGNED), @@warning_count) AS w, IF(TRUE, CAST(0 AS UNSIGNED), @@error_count) AS e"},

@@ -87,6 +87,18 @@ func setRead(s *Set, _ stmt.Variable, literal string) error {
 	return nil
 }
 
+func setPartial(s *Set, _ stmt.Variable, literal string) error {
+	switch strings.ToLower(unquote(literal)) {
+	case "on", "1":
+		s.Partial = true
+	case "off", "0", "default":
+		s.Partial = false
+	default:
+		return wrongValue("Variable 'locus_partial' can't be set to the value of %s: use on or off", literal)
+	}
+	return nil
+}
+
 func setContext(s *Set, _ stmt.Variable, literal string) (err error) {
 	s.Context, err = readContext(literal)
 	return err

@@ -38,6 +38,8 @@ func TestSet(t *testing.T) {
 		{text: "SET insert_id = 'x'", refused: "Incorrect argument type"},
 		{text: "SET last_insert_id = 1 + 1", refused: "Incorrect argument type"},
 		{text: "SET locus_read = nowhere", refused: "use primary or replica"},
+		{text: "SET locus_partial = always", refused: "use on or off"},
+		{text: "SET locus_partial = ON"},
 
 		{text: "SET wait_timeout = 'soon'", refused: "Incorrect argument type"},
 		{text: "SET net_write_timeout = 5, session_track_gtids = 'OFF'"},

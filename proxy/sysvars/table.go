@@ -65,6 +65,7 @@ var rows = map[string]variable{
 	"last_insert_id":        {class: Answered, takes: takeInsertID, is: insertID},
 	"locus_context":         {class: Answered, set: setContext, is: contextText, ours: true},
 	"locus_read":            {class: Answered, set: setRead, is: read, ours: true},
+	"locus_partial":         {class: Answered, set: setPartial, is: partial, ours: true},
 	"transaction_isolation": {class: Answered, set: setIsolation},
 	"tx_isolation":          {class: Answered, set: setIsolation},
 	"transaction_read_only": {class: Answered, set: setReadOnly},

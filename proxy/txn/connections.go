@@ -69,6 +69,8 @@ const (
 	Scrolls
 	// Apart takes a connection that is neither reserved nor the transaction's.
 	Apart
+	// Soon has another shard to ask if this one is away, which is not waited for.
+	Soon
 )
 
 // Acquire finds a connection to a shard that carries the session's settings: the
@@ -83,7 +85,7 @@ func (c *Connections) AcquireAs(shard router.ShardName, m Mode, settings *backen
 		return Lease{}, err
 	}
 	if m&Apart != 0 {
-		b, err := c.borrowApart(shard, settings)
+		b, err := c.borrowApart(shard, m, settings)
 		return Lease{of: c, branch: b, mode: Outside}, err
 	}
 	if m&Scrolls != 0 {
@@ -131,7 +133,7 @@ func (c *Connections) lease(shard router.ShardName, m Mode, settings *backend.Se
 	case xa && m&Temporary != 0 && !c.client.Flavor().HasTemporaryWithinXA():
 		return Lease{}, temporaryWithin(c.branches[0].Shard, shard)
 	}
-	b, err := c.borrow(shard, settings)
+	b, err := c.borrow(shard, m, settings)
 	if err != nil {
 		return Lease{}, err
 	}
@@ -162,10 +164,10 @@ func (c *Connections) spans() Spanning {
 }
 
 // borrow takes a connection: the one that is reserved, or one of the pool's.
-func (c *Connections) borrow(shard router.ShardName, settings *backend.Settings) (branch, error) {
+func (c *Connections) borrow(shard router.ShardName, m Mode, settings *backend.Settings) (branch, error) {
 	r := c.reserved.on(shard)
 	if r == nil {
-		return c.borrowApart(shard, settings)
+		return c.borrowApart(shard, m, settings)
 	}
 	b := r.branch
 	err := b.Conn.Carry(c.ctx, settings)
@@ -176,12 +178,12 @@ func (c *Connections) borrow(shard router.ShardName, settings *backend.Settings)
 }
 
 // borrowApart takes a connection from a shard's pool.
-func (c *Connections) borrowApart(shard router.ShardName, settings *backend.Settings) (branch, error) {
+func (c *Connections) borrowApart(shard router.ShardName, m Mode, settings *backend.Settings) (branch, error) {
 	pool, ok := c.Pools.Pool(shard)
 	if !ok {
 		return branch{}, Unregistered(shard)
 	}
-	conn, err := c.borrowFrom(pool, settings)
+	conn, err := c.borrowFrom(pool, m, settings)
 	return branch{Shard: shard, Pool: pool, Conn: conn}, err
 }
 
@@ -191,7 +193,7 @@ func (c *Connections) borrowReplica(shard router.ShardName, settings *backend.Se
 	if !ok {
 		return branch{}, false
 	}
-	conn, err := c.borrowFrom(pool, settings)
+	conn, err := c.borrowFrom(pool, Soon, settings)
 	if err != nil {
 		return branch{}, false // if it was interrupted, the primary's isn't lent either
 	}
@@ -200,8 +202,14 @@ func (c *Connections) borrowReplica(shard router.ShardName, settings *backend.Se
 }
 
 // borrowFrom takes a connection from a pool, and notes how long that took.
-func (c *Connections) borrowFrom(pool *backend.Pool, settings *backend.Settings) (*backend.Conn, error) {
-	conn, err := pool.Borrow(c.Waits(), settings, c.client.Profile())
+func (c *Connections) borrowFrom(pool *backend.Pool, m Mode, settings *backend.Settings) (*backend.Conn, error) {
+	var conn *backend.Conn
+	var err error
+	if m&Soon != 0 {
+		conn, err = pool.BorrowSoon(c.Waits(), settings, c.client.Profile())
+	} else {
+		conn, err = pool.Borrow(c.Waits(), settings, c.client.Profile())
+	}
 	if err != nil {
 		if exhausted, ok := errors.AsType[*backend.ExhaustedError](err); ok {
 			c.observer.Waited(exhausted.Waited)

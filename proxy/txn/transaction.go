@@ -173,8 +173,8 @@ func (c *Connections) Begin(how stmt.Opening) error {
 }
 
 // Join has a shard join at once: what it reads is of this moment.
-func (c *Connections) Join(shard router.ShardName) error {
-	l, err := c.Acquire(shard, 0)
+func (c *Connections) Join(shard router.ShardName, m Mode) error {
+	l, err := c.Acquire(shard, m)
 	if err != nil {
 		return err
 	}

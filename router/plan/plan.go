@@ -222,6 +222,9 @@ func unsupported(s *stmt.Statement) error {
 // planShow sends SHOW and DESCRIBE to the first shard, which has every schema
 // and every table but the single ones of other shards.
 func planShow(s *stmt.Statement, ctx Context) (Plan, error) {
+	if s.BuiltIn {
+		return &AnyShard{Facts: Facts{Metadata: true, Cacheable: true}}, nil
+	}
 	shard := ctx.Catalog.First()
 	if len(s.Tables) == 1 {
 		if t, err := ctx.find(s.Tables[0]); err == nil && t != nil && t.Kind == catalog.Single {

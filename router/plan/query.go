@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"strings"
+
 	"locus/router"
 	"locus/router/stmt"
 )
@@ -112,6 +114,9 @@ func (sc *scope) place(s *stmt.Statement, f Facts) (Plan, error) {
 		return &OneShard{Facts: f, Shard: t.single}, nil
 	case t.system > 0:
 		f.Metadata = true
+		if sc.builtIn() && t.global == 0 && s.Features&stmt.UnknownFunction == 0 {
+			return &AnyShard{Facts: f}, nil
+		}
 		return &OneShard{Facts: f, Shard: first}, nil
 	case t.global > 0 && s.Features&stmt.Locking != 0, s.Features&stmt.UnknownFunction != 0:
 		// Where all who lock the row meet; and where functions are that nobody
@@ -119,6 +124,23 @@ func (sc *scope) place(s *stmt.Statement, f Facts) (Plan, error) {
 		return &OneShard{Facts: f, Shard: first}, nil
 	}
 	return &AnyShard{Facts: f}, nil
+}
+
+// builtIn are the servers' own tables that servers of one version fill alike, or with what is the server's and no shard's.
+var builtIn = map[string]bool{
+	"character_sets": true, "collations": true, "collation_character_set_applicability": true, "engines": true, "keywords": true,
+	"plugins": true, "global_status": true, "global_variables": true, "session_status": true, "session_variables": true, "system_variables": true,
+}
+
+// builtIn tells whether the statement reads no other tables of the servers' own.
+func (sc *scope) builtIn() bool {
+	for i := range sc.nodes {
+		n := &sc.nodes[i]
+		if !n.ref.Derived && systemSchema(sc.schemaOf(n)) && !builtIn[strings.ToLower(n.ref.Name)] {
+			return false
+		}
+	}
+	return true
 }
 
 // apart plans a statement whose tables no shard has all of: a read may gather them.

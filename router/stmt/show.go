@@ -34,9 +34,15 @@ var showable = map[ast.ShowStmtType]bool{
 	ast.ShowPrivileges: true, ast.ShowErrors: true, ast.ShowOpenTables: true, ast.ShowCreateProcedure: true,
 }
 
+// builtIn is what servers of one version show alike, whatever they hold.
+var builtIn = map[ast.ShowStmtType]bool{
+	ast.ShowEngines: true, ast.ShowCharset: true, ast.ShowCollation: true, ast.ShowPlugins: true, ast.ShowPrivileges: true,
+}
+
 func (r *reader) show(n *ast.ShowStmt) {
 	r.out.Kind, r.out.Schema = Show, n.DBName
 	r.out.Listed = r.lists(n)
+	r.out.BuiltIn = builtIn[n.Tp]
 	what, table := r.ownSchema(n)
 	if !showable[n.Tp] || what == "grants" && n.User != nil && !n.User.CurrentUser {
 		r.out.Kind = Admin

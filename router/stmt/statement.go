@@ -134,6 +134,7 @@ type Statement struct {
 	// of TextPrepare, LockTables that of Lock.
 	Shown      *Shown
 	Listed     *Listed // of a SHOW that lists databases, or what is in one
+	BuiltIn    bool    // a SHOW of what servers of one version have alike
 	Prepared   *TextPrepared
 	LockTables []LockTable
 	Diagnosing *Diagnosing // Diagnose

@@ -38,9 +38,11 @@ type Shop struct {
 
 // Options change a shop from the usual.
 type Options struct {
-	Servers  []*servers.Server // the test's own; nil: those that the package's tests share
-	Shards   int               // that own genes; default 2
-	Spare    int               // that own none
+	Servers []*servers.Server // the test's own; nil: those that the package's tests share
+	Shards  int               // that own genes; default 2
+	Spare   int               // that own none
+	// Address is where the proxy finds a server; nil: the server's own.
+	Address  func(*servers.Server) string
 	Spanning txn.Spanning
 	Backends backend.Limits
 	Options  func(*proxy.Options)
@@ -114,7 +116,11 @@ func (s *Shop) declare(t testing.TB, o Options) {
 	var b strings.Builder
 	b.WriteString("schema: 1\nshards:\n")
 	for i, server := range s.Servers {
-		fmt.Fprintf(&b, "  s%d: {address: %q, user: %s, secret: shard}\n", i, server.Addr(), server.User)
+		address := server.Addr()
+		if o.Address != nil {
+			address = o.Address(server)
+		}
+		fmt.Fprintf(&b, "  s%d: {address: %q, user: %s, secret: shard}\n", i, address, server.User)
 	}
 	fmt.Fprintf(&b, `tables:
   %[1]s.test_order:

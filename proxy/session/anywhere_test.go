@@ -1,0 +1,56 @@
+package session
+
+import (
+	"testing"
+
+	"locus/proxy/health"
+	"locus/router"
+)
+
+// states is what is known of servers of shards.
+func states(of map[router.ShardName]health.State) func() *health.Snapshot {
+	var list []health.Status
+	for shard, state := range of {
+		list = append(list, health.Status{Shard: shard, State: state}, health.Status{Shard: shard, Replica: true, State: health.Away})
+	}
+	known := health.NewSnapshot(list)
+	return func() *health.Snapshot { return known }
+}
+
+func TestWhichShardAnswersWhatAnyCould(t *testing.T) {
+	all := []router.ShardName{"s0", "s1", "s2"}
+	for _, c := range []struct {
+		name   string
+		states map[router.ShardName]health.State
+		chosen int
+		tried  []router.ShardName
+		want   router.ShardName // empty: none
+	}{
+		{name: "nothing is known", want: "s0"},
+		{name: "nothing is known, and it is another's turn", chosen: 2, want: "s2"},
+		{name: "all are well", states: map[router.ShardName]health.State{"s0": health.Well, "s1": health.Well}, want: "s0"},
+		{name: "it is read-only", states: map[router.ShardName]health.State{"s0": health.ReadOnly}, want: "s0"},
+		{name: "it is slow", states: map[router.ShardName]health.State{"s0": health.Slow}, want: "s1"},
+		{name: "it is frozen, and so is the next", states: map[router.ShardName]health.State{"s0": health.Frozen, "s1": health.Frozen}, want: "s2"},
+		{name: "the last is away", states: map[router.ShardName]health.State{"s2": health.Away}, chosen: 2, want: "s0"},
+		{name: "a slow one before those that are down", states: map[router.ShardName]health.State{"s0": health.Away, "s1": health.Slow, "s2": health.Frozen}, want: "s1"},
+		{name: "all are down", states: map[router.ShardName]health.State{"s0": health.Away, "s1": health.Away, "s2": health.Away}, chosen: 1, want: "s1"},
+		{name: "it was tried", tried: []router.ShardName{"s0"}, want: "s1"},
+		{name: "all were tried", tried: all},
+	} {
+		s := &Session{Services: &Services{Health: states(c.states)}}
+		got, found := s.best(candidates{all, c.chosen}, c.tried)
+		if got != c.want || found != (c.want != "") {
+			t.Errorf("%s: %q, %v, want %q", c.name, got, found, c.want)
+		}
+	}
+}
+
+// What is known is looked at for statements that may have gone to any shard: it costs nothing.
+func TestChoosingAShardAllocatesNothing(t *testing.T) {
+	s := &Session{Services: &Services{Health: states(map[router.ShardName]health.State{"s0": health.Frozen})}}
+	all := []router.ShardName{"s0", "s1", "s2"}
+	if n := testing.AllocsPerRun(100, func() { s.best(candidates{all, 0}, nil) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

@@ -1,0 +1,54 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"locus/proxy/backend"
+	"locus/proxy/txn"
+	"locus/router"
+)
+
+// presentTime bounds the question whether a shard is there.
+const presentTime = 2 * time.Second
+
+// present makes sure that every shard answers before a definition is begun, which no transaction can undo: on a cluster of
+// which a part is away it is refused before any shard has it.
+func (s *Session) present(shards []router.ShardName) error {
+	for _, shard := range shards {
+		if err := s.isThere(shard); err != nil {
+			return absent(shard, err)
+		}
+	}
+	return nil
+}
+
+// isThere asks one shard.
+func (s *Session) isThere(shard router.ShardName) error {
+	ctx, cancel := context.WithTimeoutCause(s.interrupts.Waits(), presentTime, errNoAnswer)
+	defer cancel()
+	l, err := s.apart(shard, s.vars.Settings)
+	if err != nil {
+		return err
+	}
+	if _, err := l.Conn.Own().Exec(ctx, "DO 0"); err != nil {
+		l.Fail(err)
+		return err
+	}
+	l.Done(l.Conn.Status())
+	return nil
+}
+
+var errNoAnswer = errors.New("it does not answer")
+
+// absent is what the client is told. What a server says of the proxy's own question is passed on.
+func absent(shard router.ShardName, err error) error {
+	if txn.IsRefusal(err) && !unreached(err) {
+		return err
+	}
+	if lost, ok := errors.AsType[*backend.LostError](err); ok {
+		err = lost.Err // nothing else was sent
+	}
+	return fail(erNetRead, stateLink, "shard %s can't be asked, and a definition is made on every shard or on none: %v; the statement was not run on any shard", shard, err)
+}
