@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
@@ -64,32 +63,28 @@ type watched struct {
 
 // watchEncoded writes a list of the moves once, or each second until all are over.
 func (in *invocation) watchEncoded(ctx context.Context, w *watch.Watcher, once bool) error {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
-		list, going, err := w.Look(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
+	if once {
+		list, _, err := w.Look(ctx)
+		if err != nil {
 			return err
 		}
-		views := make([]watched, len(list))
-		for i, s := range list {
-			views[i] = watched{s.Job, s.Report}
-		}
-		if err := in.show(views, nil); err != nil || once || !going {
-			return err
-		}
-		if in.output == asYAML {
-			fmt.Fprintln(in.stdout, "---")
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
+		return in.showMoves(list)
 	}
+	return w.Each(ctx, func(list []watch.Seen) error {
+		if err := in.showMoves(list); err != nil || in.output != asYAML {
+			return err
+		}
+		_, err := fmt.Fprintln(in.stdout, "---")
+		return err
+	})
+}
+
+func (in *invocation) showMoves(list []watch.Seen) error {
+	views := make([]watched, len(list))
+	for i, s := range list {
+		views[i] = watched{s.Job, s.Report}
+	}
+	return in.show(views, nil)
 }
 
 func isTerminal(stream any) bool {

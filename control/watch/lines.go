@@ -38,6 +38,19 @@ func Line(s Seen, now time.Time) string {
 
 // Lines writes a line per job each second until all are over or ctx ends.
 func Lines(ctx context.Context, w *Watcher, out io.Writer, clock func() time.Time) error {
+	return w.Each(ctx, func(list []Seen) error {
+		if len(list) == 0 {
+			fmt.Fprintln(out, None)
+		}
+		for _, s := range list {
+			fmt.Fprintln(out, Line(s, clock()))
+		}
+		return nil
+	})
+}
+
+// Each shows the jobs each second until all are over or ctx ends.
+func (w *Watcher) Each(ctx context.Context, show func([]Seen) error) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -47,14 +60,9 @@ func Lines(ctx context.Context, w *Watcher, out io.Writer, clock func() time.Tim
 			return nil
 		case err != nil:
 			return err
-		case len(list) == 0:
-			fmt.Fprintln(out, None)
 		}
-		for _, s := range list {
-			fmt.Fprintln(out, Line(s, clock()))
-		}
-		if !going {
-			return nil
+		if err := show(list); err != nil || !going {
+			return err
 		}
 		select {
 		case <-ctx.Done():

@@ -15,15 +15,11 @@ import (
 // What stood there last is printed at the end, since the terminal is given back
 // as it was.
 func Screen(ctx context.Context, w *Watcher, in io.Reader, out io.Writer, clock func() time.Time) error {
-	m := &model{watcher: w, ctx: ctx, clock: clock, canvas: Canvas{Width: 80, Colours: true, Entries: 5}, height: 24}
-	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler()).Run()
-	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
-		err = nil // by a signal
-	}
-	if err = errors.Join(err, m.err); err != nil {
+	m := &model{watcher: w, ctx: ctx, clock: clock, viewport: standard(Canvas{Entries: 5})}
+	if err := errors.Join(run(ctx, m, in, out), m.err); err != nil {
 		return err
 	}
-	_, err = io.WriteString(out, page(Canvas{Entries: 5}, m.list, clock()))
+	_, err := io.WriteString(out, page(Canvas{Entries: 5}, m.list, clock()))
 	return err
 }
 
@@ -32,15 +28,13 @@ type model struct {
 	watcher *Watcher
 	ctx     context.Context //nolint:containedctx // of the looks, which bubbletea begins
 	clock   func() time.Time
-	canvas  Canvas
-	height  int
+	viewport
 
 	list    []Seen
 	looked  bool
 	err     error
 	trouble error // of the last look; the next one is tried
 	failed  int   // looks in a row
-	top     int   // lines that were scrolled away
 }
 
 // looked is what a look has found.
@@ -72,7 +66,7 @@ func (m *model) Init() tea.Cmd { return m.look }
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		m.canvas.Width, m.height = msg.Width, msg.Height
+		m.resized(msg)
 	case tea.KeyPressMsg:
 		return m, m.pressed(msg.String())
 	case again:
@@ -87,16 +81,10 @@ func (m *model) pressed(key string) tea.Cmd {
 	switch key {
 	case "q", "ctrl+c", "esc":
 		return tea.Quit
-	case "down", "j":
-		m.top++
-	case "up", "k":
-		m.top--
-	case "pgdown", "space":
-		m.top += m.height - 2
-	case "pgup":
-		m.top -= m.height - 2
+	case "space":
+		key = "pgdown"
 	}
-	m.top = max(0, m.top)
+	m.scrolled(key, 2)
 	return nil
 }
 
@@ -133,11 +121,9 @@ func (m *model) text() string {
 		return "looking …\n" + foot
 	}
 	lines := strings.Split(strings.TrimRight(page(m.canvas, m.list, m.clock()), "\n"), "\n")
-	room := max(1, m.height-2)
-	if len(lines) > room {
-		m.top = min(m.top, len(lines)-room)
-		lines = lines[m.top : m.top+room]
+	shown := m.seen(lines, 2)
+	if len(shown) < len(lines) {
 		foot += m.canvas.in(faint, ", ↓ and ↑ scroll")
 	}
-	return strings.Join(lines, "\n") + "\n\n" + foot
+	return strings.Join(shown, "\n") + "\n\n" + foot
 }

@@ -74,7 +74,7 @@ func TestStatementsThatBeganAnew(t *testing.T) {
 func TestTopOnAScreen(t *testing.T) {
 	n := uint64(0)
 	fails := error(nil)
-	m := &topModel{ctx: t.Context(), apart: time.Second, by: ByLoad, canvas: Canvas{Width: 100}, height: 8, ask: func(context.Context) (Costs, error) {
+	m := &topModel{ctx: t.Context(), apart: time.Second, by: ByLoad, viewport: viewport{canvas: Canvas{Width: 100}, height: 8}, ask: func(context.Context) (Costs, error) {
 		n++
 		return costs(n), fails
 	}}

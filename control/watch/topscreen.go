@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,22 +14,17 @@ import (
 
 // TopScreen draws the statements on a terminal until q is pressed.
 func TopScreen(ctx context.Context, ask Counted, apart time.Duration, by Order, in io.Reader, out io.Writer) error {
-	m := &topModel{ask: ask, ctx: ctx, apart: apart, by: by, canvas: Canvas{Width: 80, Colours: true}, height: 24}
-	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler()).Run()
-	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
-		err = nil // by a signal
-	}
-	return errors.Join(err, m.err)
+	m := &topModel{ask: ask, ctx: ctx, apart: apart, by: by, viewport: standard(Canvas{})}
+	return errors.Join(run(ctx, m, in, out), m.err)
 }
 
 // topModel is what bubbletea draws; one goroutine has it.
 type topModel struct {
-	ask    Counted
-	ctx    context.Context //nolint:containedctx // of the looks, which bubbletea begins
-	apart  time.Duration
-	by     Order
-	canvas Canvas
-	height int
+	ask   Counted
+	ctx   context.Context //nolint:containedctx // of the looks, which bubbletea begins
+	apart time.Duration
+	by    Order
+	viewport
 
 	before, now Costs
 	looks       int
@@ -36,7 +32,6 @@ type topModel struct {
 	trouble     error
 	failed      int // looks in a row
 	err         error
-	top         int // lines that were scrolled away
 }
 
 type costed struct {
@@ -58,7 +53,7 @@ func (m *topModel) Init() tea.Cmd { return m.look }
 func (m *topModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		m.canvas.Width, m.height = msg.Width, msg.Height
+		m.resized(msg)
 	case tea.KeyPressMsg:
 		return m, m.pressed(msg.String())
 	case again:
@@ -82,16 +77,9 @@ func (m *topModel) pressed(key string) tea.Cmd {
 		return tea.Quit
 	case "space", "p":
 		m.stopped = !m.stopped
-	case "down", "j":
-		m.top++
-	case "up", "k":
-		m.top--
-	case "pgdown":
-		m.top += m.height - 6
-	case "pgup":
-		m.top -= m.height - 6
+		return nil
 	}
-	m.top = max(0, m.top)
+	m.scrolled(key, 6)
 	return nil
 }
 
@@ -136,8 +124,5 @@ func (m *topModel) text() string {
 	const heads = 3 // lines that stay
 	lines := strings.Split(strings.TrimRight(Between(m.before, m.now, m.by).Draw(m.canvas, 0), "\n"), "\n")
 	fixed, rest := lines[:min(heads, len(lines))], lines[min(heads, len(lines)):]
-	room := max(1, m.height-len(fixed)-2)
-	m.top = max(0, min(m.top, len(rest)-room))
-	rest = rest[m.top:min(len(rest), m.top+room)]
-	return strings.Join(append(append([]string(nil), fixed...), rest...), "\n") + "\n\n" + foot
+	return strings.Join(slices.Concat(fixed, m.seen(rest, len(fixed)+2)), "\n") + "\n\n" + foot
 }

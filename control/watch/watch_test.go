@@ -194,7 +194,7 @@ func TestLinesEndWithTheJobs(t *testing.T) {
 
 func TestKeysAndErrors(t *testing.T) {
 	f := &fake{jobs: []*job.Job{cutting(t)}}
-	m := &model{watcher: &Watcher{Source: f}, ctx: t.Context(), clock: func() time.Time { return began }, canvas: Canvas{Width: 60, Entries: 5}, height: 6}
+	m := &model{watcher: &Watcher{Source: f}, ctx: t.Context(), clock: func() time.Time { return began }, viewport: viewport{canvas: Canvas{Width: 60, Entries: 5}, height: 6}}
 	quits := func(c tea.Cmd) bool {
 		if c == nil {
 			return false
