@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locus/control/jobs"
+	"locus/control/watch"
 	"locus/idgen/gene"
 	"locus/migrate/link"
 	moving "locus/migrate/table"
@@ -111,10 +112,10 @@ func heatOf(l *measured, c *cluster.Cluster, top int) *heat {
 }
 
 func (h *heat) print(w io.Writer, l *measured) {
-	fmt.Fprintf(w, "%s statements/s with a key, %s without, %s\n\n", perSecond(h.Total), perSecond(h.Scattered), l.whose())
+	fmt.Fprintf(w, "%s statements/s with a key, %s without, %s\n\n", watch.Rate(h.Total), watch.Rate(h.Scattered), l.whose())
 	rows := [][]string{{"SHARD", "GENES", "STATEMENTS/S", "SHARE"}}
 	for _, s := range h.Shards {
-		rows = append(rows, []string{string(s.Name), fmt.Sprint(s.Genes), perSecond(s.PerSecond), part(s.PerSecond, h.Total)})
+		rows = append(rows, []string{string(s.Name), fmt.Sprint(s.Genes), watch.Rate(s.PerSecond), part(s.PerSecond, h.Total)})
 	}
 	columns(w, rows)
 	if len(h.Genes) == 0 {
@@ -127,7 +128,7 @@ func (h *heat) print(w io.Writer, l *measured) {
 		rows[0] = append(rows[0], "OWNERS, BY ROWS")
 	}
 	for _, g := range h.Genes {
-		row := []string{g.Gene, string(g.Shard), perSecond(g.PerSecond), part(g.PerSecond, h.Total)}
+		row := []string{g.Gene, string(g.Shard), watch.Rate(g.PerSecond), part(g.PerSecond, h.Total)}
 		if withOwners {
 			text := ""
 			for i, o := range g.Owners {

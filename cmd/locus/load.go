@@ -58,17 +58,6 @@ func (m *measured) whose() string {
 	return text
 }
 
-// perSecond writes a rate.
-func perSecond(rate float64) string {
-	switch {
-	case rate >= 100:
-		return fmt.Sprintf("%.0f", rate)
-	case rate >= 1:
-		return fmt.Sprintf("%.1f", rate)
-	}
-	return fmt.Sprintf("%.2f", rate)
-}
-
 // part writes what share one is of all.
 func part(of, all float64) string {
 	if all <= 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locus/control/jobs"
+	"locus/control/watch"
 	"locus/idgen/gene"
 	"locus/migrate/job"
 	"locus/migrate/link"
@@ -224,7 +225,7 @@ func (p *proposal) print(w io.Writer) {
 	rows := [][]string{{"SHARD", "GENES", "AFTER", p.unit, "SHARE", "AFTER", "SHARE"}}
 	for _, s := range p.Shards {
 		rows = append(rows, []string{
-			string(s.Name), strconv.Itoa(s.Genes), strconv.Itoa(s.After), perSecond(s.Weight), part(s.Weight, all), perSecond(s.Then), part(s.Then, all),
+			string(s.Name), strconv.Itoa(s.Genes), strconv.Itoa(s.After), watch.Rate(s.Weight), part(s.Weight, all), watch.Rate(s.Then), part(s.Then, all),
 		})
 	}
 	columns(w, rows)

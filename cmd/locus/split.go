@@ -10,6 +10,7 @@ import (
 
 	"locus/control/jobs"
 	"locus/control/orders"
+	"locus/control/watch"
 	"locus/idgen/gene"
 	"locus/migrate/job"
 	"locus/router"
@@ -205,5 +206,5 @@ func (p *planning) printLoad(w io.Writer, j *job.Job, c *cluster.Cluster, loads 
 		return
 	}
 	of, all := loads.Of(j.Genes), loads.Of(c.Routes.GenesOf(j.From))
-	fmt.Fprintf(w, "these genes have %s of the %s statements/s on %s (%s), %s\n", perSecond(of), perSecond(all), j.From, part(of, all), loads.whose())
+	fmt.Fprintf(w, "these genes have %s of the %s statements/s on %s (%s), %s\n", watch.Rate(of), watch.Rate(all), j.From, part(of, all), loads.whose())
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"locus/control/watch"
 	"locus/migrate/job"
 	"locus/migrate/phase"
+	"locus/proxy/health"
 	"locus/router/cluster"
 )
 
@@ -84,6 +86,7 @@ type shardStatus struct {
 	InUse   int    `json:"connections_in_use"`
 	Limit   int    `json:"connections_limit"`
 	Waiting int    `json:"waiting"`
+	State   string `json:"state"` // of the worst of its servers, as the proxies see them; unknown: none tells
 	Problem string `json:"problem,omitempty"`
 }
 
@@ -135,17 +138,9 @@ func (in *invocation) status(ctx context.Context, conn *connection, c *cluster.C
 		return err
 	}
 	if !s.Well {
-		return fmt.Errorf("%s not well", plural(s.Problems, "thing is", "things are"))
+		return errors.New(quantity(s.Problems, "thing") + " not well")
 	}
 	return nil
-}
-
-// plural is a number with its noun.
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
 }
 
 func (s *status) etcd(all []etcd.Health) {
@@ -193,20 +188,38 @@ func (s *status) shards(c *cluster.Cluster, before, after map[string]fleet.Beat)
 			Name: string(name), Address: c.Shards[name].Address, Genes: 100 * float64(c.Routes.GenesOf(name).Len()) / all,
 			Rates: fleet.Between(before, after, string(name)),
 		}
-		blocked := int64(0)
+		blocked, worst := int64(0), health.Status{}
 		for _, b := range after {
+			for _, server := range b.Servers {
+				if server.Shard == name && severity(server) > severity(worst) {
+					worst = server
+				}
+			}
 			p := b.Pools[string(name)]
 			sh.InUse, sh.Limit, sh.Waiting = sh.InUse+p.InUse, sh.Limit+p.Limit, sh.Waiting+p.Waiting
 			blocked = max(blocked, p.BlockedMs)
 		}
+		if sh.State = worst.State.String(); len(after) == 0 {
+			sh.State = "unknown"
+		}
 		switch {
+		case worst.Unwell():
+			sh.Problem = fmt.Sprintf("the %s at %s is %s: %s", worst.Role(), worst.Addr, worst.State, cmp.Or(worst.Why, "it takes no writes"))
 		case blocked > 0:
 			sh.Problem = fmt.Sprintf("logins fail; the next one is tried in %v", (time.Duration(blocked) * time.Millisecond).Round(100*time.Millisecond))
 		case sh.Waiting > 0:
-			sh.Problem = plural(sh.Waiting, "session waits", "sessions wait") + " for a connection"
+			sh.Problem = quantity(sh.Waiting, "session") + " waiting for a connection"
 		}
 		s.Shards = append(s.Shards, sh)
 	}
+}
+
+// severity orders servers: what stops writes comes before replicas.
+func severity(s health.Status) int {
+	if s.Replica || s.State == health.Well {
+		return int(s.State)
+	}
+	return len(health.States) + int(s.State)
 }
 
 func (s *status) moves(ctx context.Context, in *invocation, conn *connection) error {
@@ -235,7 +248,8 @@ func (s *status) moves(ctx context.Context, in *invocation, conn *connection) er
 func (s *status) judge() {
 	found := map[string]bool{}
 	for _, f := range s.Findings {
-		found[f.Where] = true
+		where, _, _ := strings.Cut(f.Where, " at ") // a server is one of its shard's
+		found[where] = true
 	}
 	s.Problems = len(s.Findings)
 	count := func(where, problem string) {
@@ -264,7 +278,7 @@ func (s *status) judge() {
 func (s *status) print(w io.Writer) {
 	verdict := "all is well"
 	if !s.Well {
-		verdict = plural(s.Problems, "thing is", "things are") + " not well"
+		verdict = quantity(s.Problems, "thing") + " not well"
 	}
 	fmt.Fprintf(w, "cluster %s: %s\n", s.Cluster, verdict)
 	r := s.Statements
@@ -274,7 +288,7 @@ func (s *status) print(w io.Writer) {
 	for _, sh := range s.Shards {
 		rows = append(rows, []string{
 			sh.Name, sh.Address, fmt.Sprintf("%.4g %%", sh.Genes), watch.Rate(sh.PerSecond), watch.Rate(sh.Errors), watch.Rate(sh.P50Ms), watch.Rate(sh.P99Ms),
-			fmt.Sprintf("%d of %d", sh.InUse, sh.Limit), cmp.Or(sh.Problem, "well"),
+			fmt.Sprintf("%d of %d", sh.InUse, sh.Limit), cmp.Or(sh.Problem, sh.State),
 		})
 	}
 	columns(w, rows)

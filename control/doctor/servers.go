@@ -8,11 +8,11 @@ import (
 )
 
 // mends is what to do about a server that is not well, by its state.
-var mends = map[string]string{
-	health.Frozen.String():   "look at its machine, its disks and the network between; statements go there by themselves once it answers",
-	health.Away.String():     "start it, or mend what it says; another address: correct it in cluster.yaml (locus apply)",
-	health.Slow.String():     "look at its load and at the network between",
-	health.ReadOnly.String(): "SET GLOBAL read_only = OFF there, or name the primary in cluster.yaml (locus apply)",
+var mends = map[health.State]string{
+	health.Frozen:   "look at its machine, its disks and the network between; statements go there by themselves once it answers",
+	health.Away:     "start it, or mend what it says; another address: correct it in cluster.yaml (locus apply)",
+	health.Slow:     "look at its load and at the network between",
+	health.ReadOnly: "SET GLOBAL read_only = OFF there, or name the primary in cluster.yaml (locus apply)",
 }
 
 // servers tells how the proxies see the shards' servers, each on its own way to them. Replicas are to be read-only.
@@ -23,15 +23,14 @@ func (e *examination) servers(ctx context.Context) {
 	}
 	for proxy, servers := range seen.By {
 		for _, s := range servers {
-			mend, unwell := mends[s.Word]
-			if !unwell || s.Replica && s.Word == health.ReadOnly.String() {
+			if !s.Unwell() {
 				continue
 			}
 			why := s.Why
 			if why != "" {
 				why = ": " + why
 			}
-			e.find("servers", string(s.Shard)+" at "+s.Addr, mend, "the %s is %s, as proxy %s sees it%s", s.Role(), s.Word, proxy, why)
+			e.find("servers", string(s.Shard)+" at "+s.Addr, mends[s.State], "the %s is %s, as proxy %s sees it%s", s.Role(), s.State, proxy, why)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"locus/config/etcd"
 	"locus/proxy"
+	"locus/proxy/health"
 	"locus/proxy/meter"
 )
 
@@ -23,6 +24,8 @@ type Beat struct {
 	Refused  string `json:"refused,omitempty"`
 	Problems string `json:"problems,omitempty"`
 	Draining bool   `json:"draining,omitempty"`
+	// Servers are those of the shards that are not well as it sees them.
+	Servers []health.Status `json:"servers,omitempty"`
 	// LockedOut are users who can't log in there, and why.
 	LockedOut map[string]string `json:"locked_out,omitempty"`
 }
@@ -50,6 +53,11 @@ func BeatOf(s proxy.Status, started, now time.Time) Beat {
 	}
 	for shard, p := range s.Pools {
 		b.Pools[string(shard)] = Pool{p.Lent, p.Idle, p.Limit, p.Waiting, p.Blocked.Milliseconds()}
+	}
+	for _, server := range s.Servers {
+		if server.Unwell() {
+			b.Servers = append(b.Servers, server)
+		}
 	}
 	for text, err := range map[*string]error{&b.EtcdAway: s.Live.Away, &b.Refused: s.Live.Refused, &b.Problems: s.Problems} {
 		if err != nil {

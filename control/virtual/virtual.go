@@ -251,7 +251,7 @@ func (s *Schema) serverRows(ctx context.Context) ([][]any, error) {
 	for _, proxy := range slices.Sorted(maps.Keys(answers.By)) {
 		for _, server := range answers.By[proxy] {
 			rows = append(rows, []any{
-				proxy, string(server.Shard), server.Addr, server.Role(), server.Word, server.Since, text(server.Why), float64(server.Took.Microseconds()) / 1000,
+				proxy, string(server.Shard), server.Addr, server.Role(), server.State.String(), server.Since, text(server.Why), float64(server.Took.Microseconds()) / 1000,
 			})
 		}
 	}

@@ -11,8 +11,7 @@ type Status struct {
 	Shard   router.ShardName `json:"shard"`
 	Addr    string           `json:"addr"`
 	Replica bool             `json:"replica,omitempty"`
-	State   State            `json:"-"`
-	Word    string           `json:"state"` // the state's
+	State   State            `json:"state"`
 	Since   time.Time        `json:"since"`
 	Why     string           `json:"why,omitempty"` // it is not well
 	// Took is how long the last probe took.
@@ -26,6 +25,9 @@ func (s Status) Role() string {
 	}
 	return "primary"
 }
+
+// Unwell tells a server that somebody should look at: replicas are to be read-only.
+func (s Status) Unwell() bool { return s.State != Well && !(s.Replica && s.State == ReadOnly) }
 
 // Snapshot is what is known of all servers at one moment. It is immutable; a nil one knows nothing, and everything is well.
 type Snapshot struct {

@@ -1,5 +1,7 @@
 package health
 
+import "slices"
+
 // State is how a server is.
 type State uint8
 
@@ -22,6 +24,19 @@ var States = []State{Well, ReadOnly, Slow, Frozen, Away}
 var words = [...]string{"well", "read-only", "slow", "frozen", "away"}
 
 func (s State) String() string { return words[s] }
+
+// MarshalText implements encoding.TextMarshaler.
+func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler. A state that only another version knows is Slow: not well, and not
+// known to be down.
+func (s *State) UnmarshalText(text []byte) error {
+	*s = Slow
+	if at := slices.Index(words[:], string(text)); at >= 0 {
+		*s = State(at)
+	}
+	return nil
+}
 
 // Down tells the states in which a server can't be asked anything.
 func (s State) Down() bool { return s == Frozen || s == Away }

@@ -180,7 +180,7 @@ func (w *Watch) publish() {
 	list := make([]Status, 0, len(w.watched))
 	for s, one := range w.watched {
 		status := Status{
-			Shard: s.Shard(), Addr: s.Addr(), Replica: s.Replica(), State: one.state, Word: one.state.String(), Since: one.since, Took: one.took,
+			Shard: s.Shard(), Addr: s.Addr(), Replica: s.Replica(), State: one.state, Since: one.since, Took: one.took,
 		}
 		if one.why != nil {
 			status.Why = one.why.Error()

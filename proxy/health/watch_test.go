@@ -248,7 +248,7 @@ func TestAReadOnlyServerIsNamed(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		s := w.Load()
-		if got := s.Servers[0]; got.State != ReadOnly || got.Word != "read-only" || !s.Well("s0") {
+		if got := s.Servers[0]; got.State != ReadOnly || got.State.String() != "read-only" || !s.Well("s0") {
 			t.Errorf("it is %+v; reads may go there: %v", got, s.Well("s0"))
 		}
 		stop()
