@@ -1,0 +1,84 @@
+package meter
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// tally is what is added up.
+type tally struct {
+	cells
+	ran, failed, rows, several atomic.Uint64
+	waited, held               atomic.Uint64 // nanoseconds
+	slowest                    atomic.Int64  // nanoseconds
+	last                       atomic.Int64  // since Epoch
+	code                       atomic.Uint32 // of the last error
+}
+
+// Run is a statement that has ended.
+type Run struct {
+	Lane  uint32 // the session's, always the same
+	Kind  Kind
+	Shard string // or NoShard, SeveralShards
+	// Took is from its command's arrival to the end of its answer; of that it waited for
+	// connections, and was held while genes changed hands.
+	Took, Waited, Held time.Duration
+	Rows               uint64
+	Failed             bool
+	Code               uint16        // MySQL's number of its error; 0: none was told
+	At                 time.Duration // its end, since Epoch
+}
+
+func (t *tally) add(r *Run, cell int) {
+	t.cells.add(cell, r.Took)
+	t.ran.Add(1)
+	t.last.Store(int64(r.At))
+	if int64(r.Took) > t.slowest.Load() {
+		raise(&t.slowest, int64(r.Took))
+	}
+	if r.Rows > 0 {
+		t.rows.Add(r.Rows)
+	}
+	if r.Shard == SeveralShards {
+		t.several.Add(1)
+	}
+	if r.Failed {
+		t.failed.Add(1)
+		if r.Code != 0 {
+			t.code.Store(uint32(r.Code))
+		}
+	}
+	if r.Waited > 0 {
+		t.waited.Add(uint64(r.Waited))
+	}
+	if r.Held > 0 {
+		t.held.Add(uint64(r.Held))
+	}
+}
+
+func raise(v *atomic.Int64, to int64) {
+	for before := v.Load(); before < to && !v.CompareAndSwap(before, to); before = v.Load() {
+	}
+}
+
+func (t *tally) merge(from *tally) {
+	for cell, n := range from.all {
+		t.count(cell, n)
+	}
+	t.sum.Add(from.sum.Load())
+	t.ran.Add(from.ran.Load())
+	t.failed.Add(from.failed.Load())
+	t.rows.Add(from.rows.Load())
+	t.several.Add(from.several.Load())
+	t.waited.Add(from.waited.Load())
+	t.held.Add(from.held.Load())
+	raise(&t.slowest, from.slowest.Load())
+	if last := from.last.Load(); last > t.last.Load() {
+		t.last.Store(last)
+		if code := from.code.Load(); code != 0 {
+			t.code.Store(code)
+		}
+	} else if t.code.Load() == 0 {
+		t.code.Store(from.code.Load())
+	}
+}
