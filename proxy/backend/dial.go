@@ -33,7 +33,8 @@ func (p *Pool) login(ctx context.Context, prof Profile, t ticket) (*Conn, error)
 	release()
 	p.counts.logins.Add(1)
 	if err == nil {
-		p.version.Store(&c.version)
+		version := c.version // a pointer into c would keep it, with all that it holds, for as long as the pool lives
+		p.version.Store(&version)
 	}
 	wasOpen, isOpen, err := p.record(ctx, t, c, err, began)
 	switch {

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"crypto/sha256"
 	"runtime"
 	"slices"
 	"strconv"
@@ -76,7 +77,11 @@ func (t *settingsTable) len() int {
 	return len(t.known)
 }
 
-// key spells s unambiguously: every part is preceded by its length.
+// spelled is how long a key may be that spells the settings out, in bytes. Longer ones are hashed, so that the table doesn't
+// hold large values of variables once more.
+const spelled = 1 << 10
+
+// key tells s from all other settings: it spells them, every part preceded by its length, or has their SHA-256.
 func (s *Settings) key() string {
 	var b []byte
 	part := func(p string) {
@@ -89,6 +94,10 @@ func (s *Settings) key() string {
 	for _, a := range s.variables {
 		part(a.Name)
 		part(a.Literal)
+	}
+	if len(b) > spelled {
+		sum := sha256.Sum256(b)
+		return "#" + string(sum[:]) // a key that spells begins with a digit
 	}
 	return string(b)
 }

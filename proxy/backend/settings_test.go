@@ -3,6 +3,7 @@ package backend
 import (
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -59,6 +60,21 @@ func TestTheTableForgetsWhatNobodyHolds(t *testing.T) {
 	}
 	if Default.With("@kept", "1") != kept {
 		t.Error("settings that are held were forgotten")
+	}
+}
+
+// Large values are held once, by the settings themselves.
+func TestLongSettingsHaveShortKeys(t *testing.T) {
+	value := Quote(strings.Repeat("x", 1<<20))
+	long := Default.With("@long", value)
+	if n := len(long.key()); n > spelled {
+		t.Errorf("the key has %d bytes", n)
+	}
+	if Default.With("@LONG", value) != long {
+		t.Error("equal settings are two pointers")
+	}
+	if other := Default.With("@long", Quote(strings.Repeat("x", 1<<20-1)+"y")); other == long || other.key() == long.key() {
+		t.Error("different values, the same pointer")
 	}
 }
 

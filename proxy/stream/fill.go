@@ -96,7 +96,7 @@ func (c *Conn) got(n int) {
 	if n <= 0 {
 		return
 	}
-	c.received.Store(c.received.Load() + 1) // by its one reader alone, which saves the bus lock of Add
+	c.received.Add(1)
 	room := len(c.block.b) - c.to
 	c.to += n
 	c.more = n == room && room >= c.small || c.more && n > c.big/8
