@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"reflect"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,11 +19,11 @@ import (
 // greeting bounds the question whether a shard is there at all.
 const greeting = 3 * time.Second
 
-// loadSchema reads the declared tables on the shards that can be reached, and
+// findTables reads the declared tables on the shards that can be reached, and
 // gives one of those, the default shard if it is among them. A shard that is
 // away is left out: its tables are looked at once it is back, and until then what it
 // had before stands.
-func loadSchema(ctx context.Context, pools *backend.Registry, c *cluster.Cluster, before *catalog.Catalog, log *slog.Logger) (*schema.Loaded, schema.Querier, error) {
+func findTables(ctx context.Context, pools *backend.Registry, c *cluster.Cluster, before *catalog.Catalog, log *slog.Logger) (*schema.Found, schema.Querier, error) {
 	reached := map[router.ShardName]schema.Querier{}
 	var away []error
 	var first schema.Querier
@@ -50,8 +48,8 @@ func loadSchema(ctx context.Context, pools *backend.Registry, c *cluster.Cluster
 	for _, err := range away {
 		log.Warn("tables are not compared with a shard that is away", "error", err)
 	}
-	loaded, err := schema.Reload(ctx, reached, c, before)
-	return loaded, first, err
+	found, err := schema.Find(ctx, reached, c, before)
+	return found, first, err
 }
 
 func greet(ctx context.Context, q schema.Querier) error {
@@ -82,8 +80,8 @@ func (p *Proxy) watchTables(ctx context.Context, b *builder) {
 // look reads the live tables, and tells whether they are no longer as they were.
 func (p *Proxy) look(ctx context.Context) (differs bool) {
 	w := p.live.Load()
-	loaded, _, err := loadSchema(ctx, p.pools, w.declared, w.session.Catalog, slog.New(slog.DiscardHandler))
-	if err != nil || sameCatalog(w, loaded) {
+	found, _, err := findTables(ctx, p.pools, w.declared, w.session.Catalog, slog.New(slog.DiscardHandler))
+	if err != nil || w.has(found) {
 		return false
 	}
 	p.options.Log.Info("the tables on the shards have changed: reading them anew")
@@ -181,13 +179,7 @@ func (p *Proxy) RereadNow(ctx context.Context) error {
 	}
 }
 
-// sameCatalog tells whether the shards have what the snapshot was built of.
-func sameCatalog(w *snapshot, l *schema.Loaded) bool {
-	have, now := w.session.Catalog, l.Catalog
-	if fmt.Sprint(w.problems) != fmt.Sprint(l.Problems()) {
-		return false
-	}
-	return reflect.DeepEqual(have.Listings(), now.Listings()) && slices.EqualFunc(have.Tables(), now.Tables(), func(a, b *catalog.Table) bool {
-		return a.TableName == b.TableName && reflect.DeepEqual(a.Columns, b.Columns) && a.SameUnique(b)
-	})
+// has tells whether the shards have what the snapshot was built of.
+func (w *snapshot) has(f *schema.Found) bool {
+	return fmt.Sprint(w.problems) == fmt.Sprint(f.Problems()) && f.Same(w.session.Catalog)
 }

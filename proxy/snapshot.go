@@ -168,10 +168,11 @@ func (b *builder) read(ctx context.Context, w *snapshot) error {
 	if b.last != nil {
 		before = b.last.session.Catalog
 	}
-	loaded, first, err := loadSchema(ctx, b.pools, w.declared, before, b.log)
+	found, first, err := findTables(ctx, b.pools, w.declared, before, b.log)
 	if err != nil {
 		return err
 	}
+	loaded := found.Load()
 	if loaded.Unseen != nil {
 		return fmt.Errorf("the proxy's account can't see all that the shards have: %w", loaded.Unseen)
 	}
@@ -185,7 +186,7 @@ func (b *builder) read(ctx context.Context, w *snapshot) error {
 	if b.last != nil && b.sameTables(w.declared) {
 		w.session = b.last.session
 	}
-	if w.session.Catalog == nil || !sameCatalog(b.last, loaded) {
+	if w.session.Catalog == nil || !b.last.has(found) {
 		w.session.Catalog = loaded.Catalog
 		w.session.Plans, w.session.Sets = plan.NewCache(plansKept), new(sysvars.SetWarnings)
 	}

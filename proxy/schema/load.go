@@ -28,13 +28,14 @@ type Loaded struct {
 
 // Problems is why tables can't be served, all at once and in their order; nil
 // if all can.
-func (l *Loaded) Problems() error {
-	var problems []error
-	broken := l.Catalog.Broken()
+func (l *Loaded) Problems() error { return problems(l.Catalog.Broken()) }
+
+func problems(broken map[catalog.TableName]error) error {
+	var all []error
 	for _, name := range sortedNames(maps.Keys(broken)) {
-		problems = append(problems, broken[name])
+		all = append(all, broken[name])
 	}
-	return errors.Join(problems...)
+	return errors.Join(all...)
 }
 
 // Load reads the declared tables on the shards, side by side, and resolves each
@@ -42,46 +43,78 @@ func (l *Loaded) Problems() error {
 // reached, are not compared, and a single table there is broken. An error means
 // that a shard could not be asked; it names the shard.
 func Load(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.Cluster) (*Loaded, error) {
-	return Reload(ctx, shards, c, nil)
+	f, err := Find(ctx, shards, c, nil)
+	if err != nil {
+		return nil, err
+	}
+	return f.Load(), nil
 }
 
-// Reload is Load that knows what was there before: of shards that are missing among
-// those given, what they had then stands, the columns of their single tables too. It is nil if nothing is known.
-func Reload(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.Cluster, before *catalog.Catalog) (*Loaded, error) {
+// Found is what the shards have, of the declared tables and beside them, before it is followed what reaches what: that takes a
+// reading of every body and view, which who looks whether anything has changed spares himself.
+type Found struct {
+	shards   []router.ShardName // as a catalog has them
+	tables   []*catalog.Table
+	broken   map[catalog.TableName]error
+	listings map[router.ShardName]*catalog.Listing
+	warnings []error
+	unseen   error
+}
+
+// Find is the first part of [Load]. Before is what there was before, nil if nothing is known: of shards that are missing among
+// those given, what they had then stands, the columns of their single tables too.
+func Find(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.Cluster, before *catalog.Catalog) (*Found, error) {
 	servers, err := readAll(ctx, shards, c)
 	if err != nil {
 		return nil, err
 	}
-	var tables []*catalog.Table
-	l := &Loaded{}
-	broken := map[catalog.TableName]error{}
+	f := &Found{
+		shards: defaultFirst(c), broken: map[catalog.TableName]error{}, listings: map[router.ShardName]*catalog.Listing{},
+		unseen: unseenOn(c, servers),
+	}
 	for _, name := range c.TableNames() {
 		t, warnings, err := resolve(name, c, servers)
 		if known := standing(name, c, servers, before); known != nil {
 			t, err = known, nil
 		}
 		if err != nil {
-			broken[name] = &catalog.Misfit{Kind: c.Tables[name].Kind, Shard: c.Tables[name].Shard, Err: err}
+			f.broken[name] = &catalog.Misfit{Kind: c.Tables[name].Kind, Shard: c.Tables[name].Shard, Err: err}
 			continue
 		}
-		tables = append(tables, t)
-		l.Warnings = append(l.Warnings, warnings...)
+		f.tables = append(f.tables, t)
+		f.warnings = append(f.warnings, warnings...)
 	}
-	listings, known := map[router.ShardName]*catalog.Listing{}, map[router.ShardName]*catalog.Listing(nil)
+	known := map[router.ShardName]*catalog.Listing(nil)
 	if before != nil {
 		known = before.Listings()
 	}
 	for _, name := range c.ShardNames() {
 		if s := servers[name]; s != nil {
-			listings[name] = s.listing
+			f.listings[name] = s.listing
 		} else if known[name] != nil {
-			listings[name] = known[name]
+			f.listings[name] = known[name]
 		}
 	}
-	l.Unseen = unseenOn(c, servers)
-	l.Catalog = catalog.NewListed(defaultFirst(c), tables, broken, listings)
-	l.Warnings = append(l.Warnings, l.Catalog.Remarks()...)
-	return l, nil
+	return f, nil
+}
+
+// Problems is as of [Loaded].
+func (f *Found) Problems() error { return problems(f.broken) }
+
+// Same tells whether a catalog was made of the same: with [Found.Problems] that is all there is to compare, as long as
+// the declarations are the same.
+func (f *Found) Same(c *catalog.Catalog) bool {
+	tables := slices.SortedFunc(slices.Values(f.tables), func(a, b *catalog.Table) int { return strings.Compare(a.TableName.String(), b.TableName.String()) })
+	return reflect.DeepEqual(f.listings, c.Listings()) && slices.EqualFunc(tables, c.Tables(), func(a, b *catalog.Table) bool {
+		return a.TableName == b.TableName && reflect.DeepEqual(a.Columns, b.Columns) && a.SameUnique(b)
+	})
+}
+
+// Load is the second part of Load.
+func (f *Found) Load() *Loaded {
+	l := &Loaded{Catalog: catalog.NewListed(f.shards, f.tables, f.broken, f.listings), Unseen: f.unseen}
+	l.Warnings = slices.Concat(f.warnings, l.Catalog.Remarks())
+	return l
 }
 
 // standing is a single table of a shard that can't be asked, as it was when it could be, and declared as it was then.

@@ -162,11 +162,11 @@ func TestASingleTableOfAShardThatIsAwayStaysWhatItWas(t *testing.T) {
 	before := s.load(t).Catalog
 	delete(s.queriers, "s1")
 	again := func() *Loaded {
-		l, err := Reload(t.Context(), s.queriers, s.Cluster, before)
+		f, err := Find(t.Context(), s.queriers, s.Cluster, before)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return l
+		return f.Load()
 	}
 	was, _ := before.Find(name)
 	if got, err := again().Catalog.Find(name); err != nil || got != was {
@@ -176,4 +176,34 @@ func TestASingleTableOfAShardThatIsAwayStaysWhatItWas(t *testing.T) {
 	if again().Problems() == nil {
 		t.Error("a declaration that was never held to its table is taken for granted")
 	}
+}
+
+// What the shards have is told to be the same as long as nobody changes it, and to be another thing as soon as somebody has.
+func TestFoundIsTheSameUntilSomethingChanges(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := open(t, servers.Shared(t, engine, 2)...)
+		for i := range 2 {
+			s.on(t, i, "CREATE TABLE setting (name VARCHAR(64) PRIMARY KEY)")
+		}
+		s.Tables[s.name("setting")] = catalog.Declaration{Kind: catalog.Global}
+		for _, change := range []string{
+			"", "ALTER TABLE setting ADD value VARCHAR(64)", "", "ALTER TABLE setting ADD UNIQUE (value)", "CREATE TABLE plain (id INT)",
+			"CREATE VIEW seen AS SELECT name FROM setting", "ALTER VIEW seen AS SELECT value FROM setting", "",
+			"CREATE PROCEDURE p() SELECT 1", "DROP PROCEDURE p", "CREATE TRIGGER t BEFORE INSERT ON plain FOR EACH ROW SET @x = 1", "DROP TABLE plain", "",
+		} {
+			before := s.load(t).Catalog
+			if change != "" {
+				for i := range 2 {
+					s.on(t, i, change)
+				}
+			}
+			found, err := Find(t.Context(), s.queriers, s.Cluster, before)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if same := found.Same(before); same != (change == "") {
+				t.Errorf("after %q: same is %v", change, same)
+			}
+		}
+	})
 }
