@@ -133,7 +133,7 @@ func (p *Pool) prepare(ctx context.Context, c *Conn, want *Settings) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, p.limits.ConnectTimeout, errNoAnswer)
 	defer cancel()
 	err := c.apply(ctx, t, want)
-	if err == nil && !c.usable() { // ctx ended together with the answer
+	if err == nil && !c.Usable() { // ctx ended together with the answer
 		err = c.Lost(false, context.Cause(ctx))
 	}
 	if lost, ok := errors.AsType[*LostError](err); ok {
@@ -141,7 +141,7 @@ func (p *Pool) prepare(ctx context.Context, c *Conn, want *Settings) error {
 	}
 	switch {
 	case err == nil:
-	case c.usable():
+	case c.Usable():
 		p.Return(c)
 	default:
 		p.Discard(c)

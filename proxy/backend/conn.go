@@ -163,14 +163,14 @@ func (c *Conn) Lost(sent bool, cause error) *LostError {
 	return &LostError{Shard: c.shard, Addr: c.addr, Sent: sent, Err: cause}
 }
 
-// usable reports whether a command may be sent on c.
-func (c *Conn) usable() bool { return !c.broken && !c.interrupted.Load() }
+// Usable reports whether a command may be sent on c: it did not break, and nobody has interrupted it.
+func (c *Conn) Usable() bool { return !c.broken && !c.interrupted.Load() }
 
 func (c *Conn) close() { _ = c.stream.Close() }
 
 // leave closes c, and tells the server if it may still be told something.
 func (c *Conn) leave() {
-	if c.usable() {
+	if c.Usable() {
 		c.quit()
 		return
 	}

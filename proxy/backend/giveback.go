@@ -23,7 +23,7 @@ func (p *Pool) Return(c *Conn) {
 		return
 	}
 	c.returned = now
-	if fault == "" && c.usable() && c.left&leftUnknown == 0 && p.keeps(c, now) {
+	if fault == "" && c.Usable() && c.left&leftUnknown == 0 && p.keeps(c, now) {
 		p.pass(c)
 		return
 	}
@@ -94,7 +94,7 @@ func (p *Pool) Discard(c *Conn) {
 	if c.broken {
 		p.suspicion = time.Now()
 	}
-	if !c.usable() && !c.dead {
+	if !c.Usable() && !c.dead {
 		p.orphans.note(c)
 	}
 	if c.leaving && c.generation == p.generation { // with all of its connections, though they may stand for a while
@@ -118,7 +118,7 @@ func (p *Pool) bury(c *Conn) {
 // fault says what the borrower forgot; empty: nothing.
 func (c *Conn) fault() string {
 	switch {
-	case !c.usable():
+	case !c.Usable():
 		return "" // it knew
 	case len(c.stream.Unread()) > 0:
 		return "a part of an answer was not read"

@@ -138,7 +138,7 @@ func (p *Pool) killOrphans(ctx context.Context) error {
 			continue
 		}
 		p.counts.kills.Add(1)
-		if _, err := c.Own().Exec(ctx, "KILL CONNECTION "+strconv.FormatUint(uint64(o.threadID), 10)); err != nil && !c.usable() {
+		if _, err := c.Own().Exec(ctx, "KILL CONNECTION "+strconv.FormatUint(uint64(o.threadID), 10)); err != nil && !c.Usable() {
 			return err
 		}
 	}

@@ -23,7 +23,7 @@ func (p *Pool) Probe(ctx context.Context) health.Report {
 		return reportOf(err)
 	}
 	rows, err := c.Own().Query(ctx, probing)
-	if err != nil && kept && ctx.Err() == nil && !c.usable() { // closed since it was idle, or killed: that says little of the server
+	if err != nil && kept && ctx.Err() == nil && !c.Usable() { // closed since it was idle, or killed: that says little of the server
 		c.close()
 		if c, _, err = p.proberOf(ctx); err != nil {
 			return reportOf(err)
@@ -59,7 +59,7 @@ func (p *Pool) keepProber(c *Conn) {
 	c.stream.Release()
 	p.mu.Lock()
 	defer p.unlock()
-	if p.closed || !c.usable() {
+	if p.closed || !c.Usable() {
 		p.doomed = append(p.doomed, c)
 		return
 	}

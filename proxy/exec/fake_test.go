@@ -24,6 +24,7 @@ import (
 type fakeClient struct {
 	autocommit bool
 	awaited    int
+	unwanted   error // why nothing more is sent
 }
 
 func (c *fakeClient) Settings() *backend.Settings {
@@ -35,7 +36,7 @@ func (c *fakeClient) Settings() *backend.Settings {
 func (c *fakeClient) Profile() backend.Profile { return 0 }
 func (c *fakeClient) Autocommit() bool         { return c.autocommit }
 func (c *fakeClient) Flavor() flavor.Flavor    { return flavor.MariaDB }
-func (c *fakeClient) Unwanted() error          { return nil }
+func (c *fakeClient) Unwanted() error          { return c.unwanted }
 func (c *fakeClient) Waits() context.Context   { return context.Background() }
 func (c *fakeClient) Shield()                  {}
 func (c *fakeClient) Unshield()                {}

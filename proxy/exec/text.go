@@ -1,7 +1,9 @@
 package exec
 
 import (
+	"cmp"
 	"encoding/binary"
+	"slices"
 	"strconv"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -16,6 +18,15 @@ import (
 type Edit struct {
 	From, To int
 	Text     string
+}
+
+// spans tells whether a literal stands in what is replaced.
+func (e Edit) spans(l stmt.Literal) bool { return e.From <= int(l.Start) && int(l.End) <= e.To }
+
+// ordered sorts edits as they stand in the text.
+func ordered(edits []Edit) []Edit {
+	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Compare(a.From, b.From) })
+	return edits
 }
 
 // Edited appends a text with edits, which are given in its order.

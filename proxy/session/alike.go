@@ -25,11 +25,11 @@ func (s *Session) alike(r *request, done router.ShardName, passed []passedOver) 
 	for _, p := range passed {
 		for _, name := range r.facts.Statement.Tables {
 			table := s.quotedName(r, name)
-			want, err := s.definitionOf(done, table)
+			want, err := s.definitionOf(r, done, table)
 			if err != nil {
 				return err
 			}
-			got, err := s.definitionOf(p.shard, table)
+			got, err := s.definitionOf(r, p.shard, table)
 			if err != nil {
 				return err
 			}
@@ -43,8 +43,8 @@ func (s *Session) alike(r *request, done router.ShardName, passed []passedOver) 
 
 // definitionOf gives a table's definition, its lines sorted; nothing if it isn't
 // there.
-func (s *Session) definitionOf(shard router.ShardName, table string) ([]string, error) {
-	rows, err := s.askApart(shard, s.vars.Settings, "SHOW CREATE TABLE "+table)
+func (s *Session) definitionOf(r *request, shard router.ShardName, table string) ([]string, error) {
+	rows, err := s.requested(r).Ask(shard, s.vars.Settings, "SHOW CREATE TABLE "+table)
 	if txn.IsRefusal(err) {
 		return nil, nil // it was dropped
 	}

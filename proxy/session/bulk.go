@@ -89,7 +89,7 @@ func (b *bulk) flush() error {
 		b.plan = p
 	}
 	args.Reset(lexed, nil)
-	r := b.onBehalf(b.r, b.plan, args, b.text)
+	r := onBehalf(b.r, b.plan, &plan.Values{Args: args, InsertID: b.vars.InsertID})
 	parts, err := b.parts(r)
 	if err != nil {
 		return err

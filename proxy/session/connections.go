@@ -56,10 +56,11 @@ func (s *Session) purpose(r *request) (m txn.Mode) {
 	return m | s.soon
 }
 
-// home is the shard that the transaction is on, or another one.
-func (s *Session) home(otherwise router.ShardName) router.ShardName {
-	if home, ok := s.conns.Home(); ok {
-		return home
+// apart takes a connection that is neither reserved nor the transaction's.
+func (s *Session) apart(shard router.ShardName, settings *backend.Settings) (txn.Lease, error) {
+	l, err := s.conns.AcquireAs(shard, txn.Apart, settings)
+	if err == nil {
+		s.timing.sentTo(shard)
 	}
-	return otherwise
+	return l, err
 }

@@ -91,7 +91,7 @@ func (d *definition) ifNotExists() bool { return d.r.facts.Statement.IfNotExists
 // there tells whether the table that is to be made is on every shard.
 func (d *definition) there() bool {
 	for _, shard := range d.r.snapshot.Catalog.Shards {
-		if lines, err := d.definitionOf(shard, d.quotedName(d.r, d.r.facts.Statement.Tables[0])); err != nil || lines == nil {
+		if lines, err := d.definitionOf(d.r, shard, d.quotedName(d.r, d.r.facts.Statement.Tables[0])); err != nil || lines == nil {
 			return false
 		}
 	}

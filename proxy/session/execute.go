@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"math"
 	"slices"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/exec"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -61,7 +61,7 @@ func (s *Session) executePrepared(p *prepared, payload []byte) error {
 	}
 	s.bound = s.bound[:0]
 	for _, param := range s.params {
-		s.bound = append(s.bound, boundValue(param))
+		s.bound = append(s.bound, exec.Value(param))
 	}
 	s.args.Reset(&p.lexed, s.bound)
 	s.args.Foreign = s.vars.Foreign || p.read.foreign
@@ -71,30 +71,6 @@ func (s *Session) executePrepared(p *prepared, payload []byte) error {
 	err = s.finish(s.observed(&request{plan: p.plan, facts: p.plan.About(), values: &s.values, snapshot: w, statement: p, payload: payload, cursor: wantsCursor(e, p)}))
 	s.forgetLong(p)
 	return err
-}
-
-// boundValue reads a parameter as routing and stamping see it.
-func boundValue(p wire.Param) stmt.Value {
-	if p.Value == nil {
-		return stmt.Value{Kind: stmt.Null}
-	}
-	switch p.Type {
-	case mysql.MYSQL_TYPE_TINY, mysql.MYSQL_TYPE_SHORT, mysql.MYSQL_TYPE_YEAR, mysql.MYSQL_TYPE_INT24,
-		mysql.MYSQL_TYPE_LONG, mysql.MYSQL_TYPE_LONGLONG:
-		if p.Unsigned() {
-			return stmt.UintValue(wire.Uint(p.Value))
-		}
-		return stmt.IntValue(wire.Int(p.Value))
-	case mysql.MYSQL_TYPE_FLOAT:
-		return stmt.FloatValue(float64(math.Float32frombits(binary.LittleEndian.Uint32(p.Value))))
-	case mysql.MYSQL_TYPE_DOUBLE:
-		return stmt.FloatValue(math.Float64frombits(binary.LittleEndian.Uint64(p.Value)))
-	case mysql.MYSQL_TYPE_DECIMAL, mysql.MYSQL_TYPE_NEWDECIMAL:
-		return stmt.Value{Kind: stmt.Decimal, Text: p.Value}
-	case mysql.MYSQL_TYPE_DATE, mysql.MYSQL_TYPE_DATETIME, mysql.MYSQL_TYPE_TIMESTAMP, mysql.MYSQL_TYPE_TIME, mysql.MYSQL_TYPE_NEWDATE:
-		return stmt.Value{Kind: stmt.Temporal}
-	}
-	return stmt.Value{Kind: stmt.String, Text: p.Value}
 }
 
 // executePacket builds COM_STMT_EXECUTE for one connection, on which the

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -116,35 +115,11 @@ func (s *Session) deadlocked(format string, args ...any) error {
 	return e
 }
 
-// foreignAt gives the genes whose rows a shard may have beside its own and that
-// the statement may concern. The shard must leave them out.
-func (s *Session) foreignAt(r *request, k *plan.Keyed, shard int) (gene.Set, error) {
-	foreign := r.snapshot.Map.Foreign(shard)
-	if foreign.Empty() || !s.route.Meets(foreign) {
-		return gene.Set{}, nil
-	}
-	if k.Owned == nil {
-		return gene.Set{}, plan.Unowned()
-	}
-	return foreign, nil
-}
-
 // ownRows adds to the splices of a statement that a shard leaves others' rows out.
 func (s *Session) ownRows(r *request, k *plan.Keyed, shard int, added []plan.Splice) ([]plan.Splice, error) {
-	foreign, err := s.foreignAt(r, k, shard)
+	foreign, err := exec.Foreign(r.snapshot.Map, &s.route, k, shard)
 	if err != nil || foreign.Empty() {
 		return added, err
 	}
 	return slices.Concat(added, k.Owned.Splices(foreign)), nil
-}
-
-// ownEdits adds splices to the edits of a text.
-func ownEdits(v *plan.Values, splices []plan.Splice, edits []exec.Edit) []exec.Edit {
-	own := slices.Clone(edits)
-	for _, splice := range splices {
-		at := v.Offset(splice.At)
-		own = append(own, exec.Edit{From: at, To: at, Text: splice.Text})
-	}
-	slices.SortStableFunc(own, func(a, b exec.Edit) int { return cmp.Compare(a.From, b.From) })
-	return own
 }

@@ -146,9 +146,8 @@ func (s *Session) runEach(r *request, parts []exec.Part) (exec.Totals, error) {
 // execution is a statement as package exec has it carried out. It has a request of its own: the one that it is made of stays off the
 // heap, where a statement on one shard has it.
 type execution struct {
-	s      *Session
-	r      request
-	silent bool // what shards warn of, the statement warns of by itself
+	s *Session
+	r request
 }
 
 // execution has a statement carried out on several shards.
@@ -162,11 +161,28 @@ func (e *execution) Send(l txn.Lease, text []byte, params []wire.Param) error {
 }
 
 // Warned implements exec.Statement.
-func (e *execution) Warned(l txn.Lease) {
-	if !e.silent {
-		e.s.keepWarnings(l)
-	}
-}
+func (e *execution) Warned(l txn.Lease) { e.s.keepWarnings(l) }
 
 // Trace implements exec.Statement.
 func (e *execution) Trace() *trace.Statement { return e.s.timing.trace }
+
+// Part implements exec.Session.
+func (e *execution) Part(p plan.Plan, v *plan.Values) exec.Several {
+	r := onBehalf(&e.r, p, v)
+	return e.s.execution(r, e.s.purpose(r)&^txn.Outside)
+}
+
+// Asked implements exec.Session.
+func (e *execution) Asked(shard router.ShardName) { e.s.timing.sentTo(shard) }
+
+// requested is a request as package exec carries it out.
+func (s *Session) requested(r *request) *exec.Request {
+	c := &exec.Request{
+		Session: &execution{s: s, r: *r}, Context: s.ctx, Conns: s.conns, Vars: &s.vars.Values, Trace: s.timing.trace,
+		Facts: r.facts, Leaves: left(r.facts), Values: r.values, Map: r.snapshot.Map, Catalog: r.snapshot.Catalog,
+	}
+	if r.statement != nil {
+		c.Params = append([]wire.Param{}, s.params...)
+	}
+	return c
+}

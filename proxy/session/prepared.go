@@ -163,7 +163,7 @@ func (s *Session) lendToPrepare(shard router.ShardName) (txn.Lease, error) {
 
 // preparedOn are the shards that have the tables of a plan, any of which may prepare it.
 func (s *Session) preparedOn(w *Snapshot, p plan.Plan) candidates {
-	on := s.home("")
+	on, _ := s.conns.Home()
 	switch p := p.(type) {
 	case *plan.OneShard:
 		on = p.Shard

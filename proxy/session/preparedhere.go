@@ -1,15 +1,9 @@
 package session
 
 import (
-	"encoding/binary"
-	"encoding/hex"
-	"math"
-	"strconv"
-	"strings"
-	"unicode/utf8"
-
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/exec"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router/plan"
@@ -126,7 +120,7 @@ func (s *Session) runBound(r *request) error {
 		if literal.Kind != stmt.ParamLiteral {
 			continue
 		}
-		value, err := s.spelled(s.params[literal.Param])
+		value, err := exec.Literal(s.params[literal.Param], &s.vars.Values)
 		if err != nil {
 			return err
 		}
@@ -136,43 +130,4 @@ func (s *Session) runBound(r *request) error {
 	bound := *r
 	bound.statement = nil
 	return s.runChanged(&bound, append(out, text[from:]...), s.planContext(r.snapshot))
-}
-
-// spelled is a parameter as a literal.
-func (s *Session) spelled(p wire.Param) (string, error) {
-	if p.Value == nil {
-		return "NULL", nil
-	}
-	switch v := boundValue(p); v.Kind {
-	case stmt.Int, stmt.Uint:
-		return v.String(), nil
-	case stmt.Decimal:
-		if text := string(v.Text); strings.Trim(text, "+-.0123456789") == "" && strings.LastIndexAny(text, "+-") < 1 {
-			return text, nil
-		}
-	case stmt.Float:
-		if p.Type == mysql.MYSQL_TYPE_FLOAT {
-			return strconv.FormatFloat(float64(math.Float32frombits(binary.LittleEndian.Uint32(p.Value))), 'e', -1, 32), nil
-		}
-		return strconv.FormatFloat(math.Float64frombits(binary.LittleEndian.Uint64(p.Value)), 'e', -1, 64), nil
-	case stmt.Temporal:
-		text, err := wire.TemporalText(p.Type, p.Value)
-		if err != nil {
-			return "", fail(erWrongArguments, stateGeneral, "Incorrect arguments to COM_STMT_EXECUTE: %v", err)
-		}
-		return "'" + text + "'", nil
-	default:
-	}
-	switch p.Type {
-	case mysql.MYSQL_TYPE_TINY_BLOB, mysql.MYSQL_TYPE_MEDIUM_BLOB, mysql.MYSQL_TYPE_LONG_BLOB, mysql.MYSQL_TYPE_BLOB:
-		return "X'" + hex.EncodeToString(p.Value) + "'", nil
-	}
-	if !s.vars.Foreign && !utf8.Valid(p.Value) { // no server takes it as a text
-		return "X'" + hex.EncodeToString(p.Value) + "'", nil
-	}
-	text := strings.ReplaceAll(string(p.Value), "'", "''")
-	if s.vars.Mode&stmt.NoBackslash == 0 {
-		text = strings.ReplaceAll(text, `\`, `\\`)
-	}
-	return "'" + text + "'", nil
 }

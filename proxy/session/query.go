@@ -47,11 +47,8 @@ type request struct {
 func (r *request) follow(p plan.Plan) { r.plan, r.facts = p, p.About() }
 
 // onBehalf is the request of a text that is run as a part of another statement.
-func (s *Session) onBehalf(of *request, p plan.Plan, args *stmt.Args, text []byte) *request {
-	return &request{
-		plan: p, facts: p.About(), snapshot: of.snapshot, Admission: of.Admission, payload: append([]byte{mysql.COM_QUERY}, text...),
-		values: &plan.Values{Args: args, InsertID: s.vars.InsertID},
-	}
+func onBehalf(of *request, p plan.Plan, v *plan.Values) *request {
+	return &request{plan: p, facts: p.About(), snapshot: of.snapshot, Admission: of.Admission, values: v}
 }
 
 // query answers COM_QUERY.

@@ -66,7 +66,7 @@ func (s *Session) scatterOnce(r *request, p *plan.Read) error {
 		params, format = append(params, s.params...), scatter.Binary
 		edits = exec.Bind(r.values.Lexed, edits, params)
 	}
-	parts, err := s.partsOf(r, &p.Keyed, edits, params)
+	parts, err := exec.Routed(r.snapshot.Map, r.values, &s.route, &p.Keyed, s.edited(r.values.Text, edits), edits, params)
 	if err != nil {
 		return err
 	}
@@ -118,21 +118,4 @@ func scatterError(outcome scatter.Outcome, err error) error {
 		return &partial{err}
 	}
 	return err
-}
-
-// partsOf gives each shard of the route its text: mostly one for all, a view of a scratch buffer.
-func (s *Session) partsOf(r *request, k *plan.Keyed, edits []exec.Edit, params []wire.Param) ([]exec.Part, error) {
-	text, shards := s.edited(r.values.Text, edits), r.snapshot.Map.Shards()
-	parts := make([]exec.Part, len(s.route.Shards))
-	for i, shard := range s.route.Shards {
-		parts[i] = exec.Part{Shard: shards[shard], Text: text, Params: params}
-		foreign, err := s.foreignAt(r, k, shard)
-		if err != nil {
-			return nil, err
-		}
-		if !foreign.Empty() {
-			parts[i].Text = exec.Edited(nil, r.values.Text, ownEdits(r.values, k.Owned.Splices(foreign), edits))
-		}
-	}
-	return parts, nil
 }

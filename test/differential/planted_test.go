@@ -204,7 +204,7 @@ var bugs = []bug{
 		"mode |= AnsiQuotes\n", "if !planted(\"names in double quotes\") {\n\t\t\t\tmode |= AnsiQuotes\n\t\t\t}\n",
 	},
 	{
-		"the names that are gathered", "proxy/session/gathertable.go",
+		"the names that are gathered", "proxy/exec/gathertable.go",
 		"if !t.All && !t.Names[strings.ToLower(string(d.Name))] {",
 		`if !t.All && !t.Names[strings.ToLower(string(d.Name))] || planted("the names that are gathered") && len(out) > 0 {`,
 	},

@@ -6,6 +6,7 @@
 package fakeshard
 
 import (
+	"encoding/binary"
 	"errors"
 	"net"
 	"slices"
@@ -39,11 +40,13 @@ type Reply struct {
 	Code   uint16 // refuse it with this error
 	Cut    Cut
 	Ends   bool // the transaction has ended with it
-	// Columns and Rows are its answer, and Warnings what it counts of them. Without columns, Info is in the OK.
+	// Columns and Rows are its answer, and Warnings what it counts of them. Without columns, Info is in the OK. To an execution,
+	// values are in binary form.
 	Columns  []wire.Column
 	Rows     [][]string
 	Warnings uint16
 	Info     string
+	Affected uint64 // rows; 0: one
 }
 
 // Cut is where an answer ends with its connection.
@@ -127,7 +130,8 @@ type conn struct {
 	net.Conn
 	autocommit bool
 	open       bool
-	statements uint32
+	prepared   []string // by ID, from 1
+	binary     bool     // the answer is that to an execution
 }
 
 func (s *Server) serve(under net.Conn) {
@@ -148,7 +152,7 @@ func (s *Server) serve(under net.Conn) {
 		return
 	}
 	packets.Done()
-	for err := c.ok(2, ""); err == nil; {
+	for err := c.ok(2, Reply{}); err == nil; {
 		var payload []byte
 		if payload, _, err = packets.Payload(); err == nil {
 			err = c.answer(payload[0], string(payload[1:]))
@@ -162,17 +166,22 @@ var errCut = errors.New("cut")
 func (c *conn) answer(command byte, text string) error {
 	switch command {
 	case mysql.COM_STMT_PREPARE:
-		c.statements++
-		out, _ := wire.AppendPrepared(nil, 1, wire.Prepared{Statement: c.statements})
+		c.prepared = append(c.prepared, text)
+		out, _ := wire.AppendPrepared(nil, 1, wire.Prepared{Statement: uint32(len(c.prepared))})
 		return c.write(out)
+	case mysql.COM_STMT_EXECUTE:
+		text = c.prepared[binary.LittleEndian.Uint32([]byte(text))-1]
 	case mysql.COM_STMT_CLOSE, mysql.COM_QUIT:
 		return nil
+	case mysql.COM_INIT_DB:
+		return c.ok(1, Reply{})
 	case mysql.COM_RESET_CONNECTION:
 		c.server.take("RESET")
 		c.open, c.autocommit = false, true
-		return c.ok(1, "")
+		return c.ok(1, Reply{})
 	}
 	r, set := c.server.take(text)
+	c.binary = command == mysql.COM_STMT_EXECUTE
 	if r.Ends {
 		c.open = false
 	}
@@ -193,7 +202,7 @@ func (c *conn) answer(command byte, text string) error {
 	case asks:
 		return c.locks(strings.Count(names, "IS_USED_LOCK") + 1)
 	}
-	return c.ok(1, r.Info)
+	return c.ok(1, r)
 }
 
 func (c *conn) run(text string) {
@@ -224,8 +233,9 @@ func (c *conn) status() uint16 {
 	return status
 }
 
-func (c *conn) ok(seq byte, info string) error {
-	out, _ := wire.AppendOK(nil, seq, wire.OK{AffectedRows: 1, Status: c.status(), Info: []byte(info)}, backend.Capabilities)
+func (c *conn) ok(seq byte, r Reply) error {
+	ok := wire.OK{AffectedRows: max(1, r.Affected), Warnings: r.Warnings, Status: c.status(), Info: []byte(r.Info)}
+	out, _ := wire.AppendOK(nil, seq, ok, backend.Capabilities)
 	return c.write(out)
 }
 
@@ -247,7 +257,9 @@ func Number(name string) wire.Column {
 
 func (c *conn) rows(columns []wire.Column, rows [][]string, warnings uint16) error {
 	out, seq := wire.AppendColumnCount(nil, 1, len(columns))
-	for _, column := range columns {
+	types := make([]byte, len(columns))
+	for i, column := range columns {
+		types[i] = column.Type
 		out, seq = wire.AppendColumn(out, seq, column)
 	}
 	out, seq = wire.AppendEOF(out, seq, wire.EOF{Status: c.status()})
@@ -256,7 +268,11 @@ func (c *conn) rows(columns []wire.Column, rows [][]string, warnings uint16) err
 		for _, value := range row {
 			values = append(values, []byte(value))
 		}
-		out, seq = wire.AppendTextRow(out, seq, values)
+		if c.binary {
+			out, seq = wire.AppendBinaryRow(out, seq, values, types)
+		} else {
+			out, seq = wire.AppendTextRow(out, seq, values)
+		}
 	}
 	out, _ = wire.AppendEOF(out, seq, wire.EOF{Status: c.status(), Warnings: warnings})
 	return c.write(out)

@@ -1,8 +1,10 @@
-package session
+package exec
 
 import (
+	"bytes"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"locus/proxy/backend"
 	"locus/proxy/gather"
@@ -12,8 +14,8 @@ import (
 )
 
 // table makes the n-th temporary table and reads its rows.
-func (g *gathering) table(n int, t *plan.Gathered) error {
-	defer g.timing.trace.Enter(trace.Table, t.Alias)()
+func (g *Gathering) table(n int, t *plan.Gathered) error {
+	defer g.Trace.Enter(trace.Table, t.Alias)()
 	columns, err := g.columns(t)
 	if err != nil {
 		return err
@@ -30,20 +32,20 @@ func (g *gathering) table(n int, t *plan.Gathered) error {
 	if err != nil {
 		return err
 	}
-	into := &gather.Table{Conn: g.at.Conn, Name: name, Columns: columns, Left: &g.left}
+	into := &gather.Table{Conn: g.At.Conn, Name: name, Columns: columns, Left: &g.left}
 	return g.read(t.Read(selected, filters), into)
 }
 
 // columns asks the shard which columns a table has, and keeps those that are
 // needed; of none, the first.
-func (g *gathering) columns(t *plan.Gathered) ([]gather.Column, error) {
-	rows, err := g.ask(t, "SELECT * FROM "+t.Quoted()+" LIMIT 0")
+func (g *Gathering) columns(t *plan.Gathered) ([]gather.Column, error) {
+	rows, err := g.askOf(t, "SELECT * FROM "+t.Quoted()+" LIMIT 0")
 	if err != nil {
 		return nil, err
 	}
 	var out []gather.Column
 	for _, d := range rows.Columns {
-		if g.vars.Foreign && !isASCII(string(d.Name)) {
+		if g.Vars.Foreign && bytes.ContainsFunc(d.Name, notASCII) {
 			return nil, &plan.Refusal{Code: plan.ScatterShape, Message: "gathering a column whose name is not ASCII for a client whose character set is not UTF-8: use SET NAMES utf8mb4"}
 		}
 		if !t.All && !t.Names[strings.ToLower(string(d.Name))] {
@@ -62,14 +64,12 @@ func (g *gathering) columns(t *plan.Gathered) ([]gather.Column, error) {
 	return out, nil
 }
 
-func isASCII(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) < 0
-}
+func notASCII(r rune) bool { return r >= utf8.RuneSelf }
 
 // create makes a temporary table with the very columns of a table. With its
 // primary key too, on which it depends what GROUP BY may leave out, and which
 // joins want.
-func (g *gathering) create(name string, t *plan.Gathered, columns []gather.Column) error {
+func (g *Gathering) create(name string, t *plan.Gathered, columns []gather.Column) error {
 	names := make([]string, len(columns))
 	for i, c := range columns {
 		names[i] = gather.Quote(c.Name)
@@ -81,7 +81,7 @@ func (g *gathering) create(name string, t *plan.Gathered, columns []gather.Colum
 		key = " (PRIMARY KEY (" + strings.Join(k, ", ") + "))"
 	}
 	sql := "CREATE TEMPORARY TABLE " + name + key + " ENGINE = InnoDB AS SELECT " + strings.Join(names, ", ") + " FROM " + t.Quoted() + " LIMIT 0"
-	if t.From != "" && t.From != g.at.Shard {
+	if t.From != "" && t.From != g.At.Shard {
 		defined, err := g.defined(t, columns)
 		if err != nil {
 			return err
@@ -91,22 +91,20 @@ func (g *gathering) create(name string, t *plan.Gathered, columns []gather.Colum
 		}
 		sql = "CREATE TEMPORARY TABLE " + name + " (" + strings.Join(defined, ", ") + ") ENGINE = InnoDB"
 	}
-	g.made = append(g.made, name)
-	_, err := g.at.Conn.Own().Exec(g.ctx, sql)
-	return err
+	return g.Make(name, sql)
 }
 
-// ask asks a question about a table where it is.
-func (g *gathering) ask(t *plan.Gathered, sql string) (*backend.Rows, error) {
-	if t.From == "" || t.From == g.at.Shard {
-		return g.at.Conn.Own().Query(g.ctx, sql)
+// askOf asks a question about a table where it is.
+func (g *Gathering) askOf(t *plan.Gathered, sql string) (*backend.Rows, error) {
+	if t.From == "" || t.From == g.At.Shard {
+		return g.At.Conn.Own().Query(g.Context, sql)
 	}
-	return g.askApart(t.From, g.settings(), sql)
+	return g.Ask(t.From, g.plain(), sql)
 }
 
 // defined writes the definitions of columns of a table that is on another shard.
-func (g *gathering) defined(t *plan.Gathered, columns []gather.Column) ([]string, error) {
-	rows, err := g.ask(t, "SHOW FULL COLUMNS FROM "+t.Quoted())
+func (g *Gathering) defined(t *plan.Gathered, columns []gather.Column) ([]string, error) {
+	rows, err := g.askOf(t, "SHOW FULL COLUMNS FROM "+t.Quoted())
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +127,7 @@ func (g *gathering) defined(t *plan.Gathered, columns []gather.Column) ([]string
 
 // primaryKey gives the columns of a table's primary key, if all of them are
 // gathered and it holds for rows of all shards.
-func (g *gathering) primaryKey(t *plan.Gathered, columns []gather.Column) ([]string, error) {
+func (g *Gathering) primaryKey(t *plan.Gathered, columns []gather.Column) ([]string, error) {
 	holds := t.Unique
 	parts := 0
 	for _, c := range columns {
@@ -141,7 +139,7 @@ func (g *gathering) primaryKey(t *plan.Gathered, columns []gather.Column) ([]str
 	if !holds || parts == 0 {
 		return nil, nil
 	}
-	rows, err := g.ask(t, "SHOW KEYS FROM "+t.Quoted()+" WHERE Key_name = 'PRIMARY'")
+	rows, err := g.askOf(t, "SHOW KEYS FROM "+t.Quoted()+" WHERE Key_name = 'PRIMARY'")
 	if err != nil {
 		return nil, err
 	}
@@ -150,48 +148,43 @@ func (g *gathering) primaryKey(t *plan.Gathered, columns []gather.Column) ([]str
 
 // filters are the conditions on a table. One with a value that would not compare
 // as a literal as it does bound is left out: the statement has it anyway.
-func (g *gathering) filters(t *plan.Gathered) ([]string, error) {
+func (g *Gathering) filters(t *plan.Gathered) ([]string, error) {
 	var out []string
 	for _, f := range t.Filters {
-		text, ok, err := g.piece(f)
+		text, ok, err := g.literally(g.edit(f.Start, f.End, ""), []plan.Filter{f})
 		if err != nil {
 			return nil, err
 		}
 		if ok {
-			out = append(out, text)
+			out = append(out, text+"\n")
 		}
 	}
 	return out, nil
 }
 
-// piece gives a condition with the values of its placeholders.
-func (g *gathering) piece(f plan.Filter) (string, bool, error) {
-	text, ok, err := g.literally(g.lex.Offset(f.Start), g.lex.Offset(f.End), []plan.Filter{f})
-	return text + "\n", ok, err
-}
-
 // literally gives a piece of the text with the values of its placeholders, which must
 // all stand within conditions that take them.
-func (g *gathering) literally(from, to int, within []plan.Filter) (string, bool, error) {
+func (g *Gathering) literally(piece Edit, within []plan.Filter) (string, bool, error) {
 	var out []byte
-	for _, literal := range g.lex.Literals {
-		if literal.Kind != stmt.ParamLiteral || int(literal.Start) < from || int(literal.End) > to {
+	from := piece.From
+	for _, literal := range g.Values.Literals {
+		if literal.Kind != stmt.ParamLiteral || !piece.spans(literal) {
 			continue
 		}
-		p := g.params[literal.Param]
+		p := g.Params[literal.Param]
 		if !slices.ContainsFunc(within, func(f plan.Filter) bool {
-			return g.lex.Offset(f.Start) <= int(literal.Start) && int(literal.End) <= g.lex.Offset(f.End) && mayBeLiteral(f, boundValue(p))
+			return g.edit(f.Start, f.End, "").spans(literal) && mayBeLiteral(f, Value(p))
 		}) {
 			return "", false, nil
 		}
-		value, err := g.spelled(p)
+		value, err := Literal(p, g.Vars)
 		if err != nil {
 			return "", false, err
 		}
-		out = append(append(out, g.lex.Text[from:literal.Start]...), value...)
+		out = append(append(out, g.Values.Text[from:literal.Start]...), value...)
 		from = int(literal.End)
 	}
-	return string(append(out, g.lex.Text[from:to]...)), true, nil
+	return string(append(out, g.Values.Text[from:piece.To]...)), true, nil
 }
 
 // mayBeLiteral tells whether a condition says the same with a value in its text. NULL

@@ -1,10 +1,9 @@
-package session
+package exec
 
 import (
 	"errors"
 	"strings"
 
-	"locus/proxy/exec"
 	"locus/proxy/gather"
 	"locus/proxy/trace"
 	"locus/router/plan"
@@ -14,9 +13,9 @@ import (
 // sumUp gathers the groups of each shard's own, where the statement can run over
 // those: far fewer than the rows that they are of. A type or a value that this is not
 // known to leave as it is has the rows be gathered.
-func (g *gathering) sumUp(p *plan.Partial) error {
-	from, ok, err := g.literally(g.lex.Offset(p.Start), g.lex.Offset(p.End), p.Filters)
-	if err != nil || !ok || g.vars.Foreign {
+func (g *Gathering) sumUp(p *plan.Partial) error {
+	from, ok, err := g.literally(g.edit(p.Start, p.End, ""), p.Filters)
+	if err != nil || !ok || g.Vars.Foreign {
 		return err
 	}
 	keys, err := g.keys(p)
@@ -30,22 +29,21 @@ func (g *gathering) sumUp(p *plan.Partial) error {
 	if err != nil {
 		return err
 	}
-	defer g.timing.trace.Enter(trace.Table, p.Alias)()
-	g.made = append(g.made, p.Temporary())
-	if _, err := g.at.Conn.Own().Exec(g.ctx, groupsTable(p, types)); err != nil {
+	defer g.Trace.Enter(trace.Table, p.Alias)()
+	if err := g.Make(p.Temporary(), groupsTable(p, types)); err != nil {
 		return err
 	}
 	g.groups = true
-	into := &gather.Table{Conn: g.at.Conn, Name: p.Temporary(), Columns: append(sums, keys...), Left: &g.left}
+	into := &gather.Table{Conn: g.At.Conn, Name: p.Temporary(), Columns: append(sums, keys...), Left: &g.left}
 	return g.read(g.groupsOf(p, from, into.Columns), into)
 }
 
 // keys asks which types the keys are of, which are columns.
-func (g *gathering) keys(p *plan.Partial) ([]gather.Column, error) {
+func (g *Gathering) keys(p *plan.Partial) ([]gather.Column, error) {
 	if len(p.Keys) == 0 {
 		return nil, nil
 	}
-	rows, err := g.at.Conn.Own().Query(g.ctx, "SELECT "+strings.Join(keyColumns(p), ", ")+noRows(p))
+	rows, err := g.At.Conn.Own().Query(g.Context, "SELECT "+strings.Join(keyColumns(p), ", ")+noRows(p))
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +67,7 @@ func noRows(p *plan.Partial) string {
 
 // sums asks which types the sums are of, and says how columns are defined that hold
 // them. The session's variables take part in what an expression is.
-func (g *gathering) sums(p *plan.Partial, from string) (columns []gather.Column, types []string, err error) {
+func (g *Gathering) sums(p *plan.Partial, from string) (columns []gather.Column, types []string, err error) {
 	if len(p.Sums) == 0 {
 		return nil, nil, nil
 	}
@@ -77,14 +75,14 @@ func (g *gathering) sums(p *plan.Partial, from string) (columns []gather.Column,
 	for i := range p.Sums {
 		fields[i] = g.summed(&p.Sums[i])
 	}
-	if err := g.at.Conn.Carry(g.ctx, g.Session.vars.Settings); err != nil {
+	if err := g.At.Conn.Carry(g.Context, g.Vars.Settings); err != nil {
 		return nil, nil, err
 	}
-	rows, err := g.at.Conn.Own().Query(g.ctx, "SELECT "+strings.Join(fields, ", ")+" "+from+"\nLIMIT 0")
+	rows, err := g.At.Conn.Own().Query(g.Context, "SELECT "+strings.Join(fields, ", ")+" "+from+"\nLIMIT 0")
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := g.at.Conn.Carry(g.ctx, g.settings()); err != nil {
+	if err := g.At.Conn.Carry(g.Context, g.plain()); err != nil {
 		return nil, nil, err
 	}
 	for i, d := range rows.Columns {
@@ -106,8 +104,8 @@ func (g *gathering) sums(p *plan.Partial, from string) (columns []gather.Column,
 }
 
 // summed is the expression of a sum, in the session's own words.
-func (g *gathering) summed(s *plan.PartialSum) string {
-	return s.Function + "(" + string(g.lex.Text[g.lex.Offset(s.Start):g.lex.Offset(s.End)]) + "\n)"
+func (g *Gathering) summed(s *plan.PartialSum) string {
+	return s.Function + "(" + string(g.Values.Text[g.Values.Offset(s.Start):g.Values.Offset(s.End)]) + "\n)"
 }
 
 // groupsTable makes the table of the groups: first the sums, of these types, then what
@@ -136,7 +134,7 @@ func groupsTable(p *plan.Partial, types []string) string {
 }
 
 // groupsOf is the text that has a shard give its groups.
-func (g *gathering) groupsOf(p *plan.Partial, from string, columns []gather.Column) string {
+func (g *Gathering) groupsOf(p *plan.Partial, from string, columns []gather.Column) string {
 	keys := keyColumns(p)
 	fields := make([]string, len(columns))
 	for i, c := range columns {
@@ -162,17 +160,15 @@ func keyColumns(p *plan.Partial) []string {
 }
 
 // overGroups has the statement read the groups.
-func (g *gathering) overGroups(p *plan.Partial) []exec.Edit {
-	from := exec.Edit{From: g.lex.Offset(p.Start), To: g.lex.Offset(p.End), Text: p.Stand()}
-	edits := []exec.Edit{from}
+func (g *Gathering) overGroups(p *plan.Partial) []Edit {
+	edits := []Edit{g.edit(p.Start, p.End, p.Stand())}
 	for _, e := range p.Edits {
-		edits = append(edits, exec.Edit{From: g.lex.Offset(e.Start), To: g.lex.Offset(e.End), Text: e.Text})
+		edits = append(edits, g.edit(e.Start, e.End, e.Text))
 	}
 	return edits
 }
 
 // summedUp tells a placeholder that stands where groups are read now.
-func (g *gathering) summedUp(literal stmt.Literal) bool {
-	p := g.plan.Partial
-	return g.groups && g.lex.Offset(p.Start) <= int(literal.Start) && int(literal.End) <= g.lex.Offset(p.End)
+func (g *Gathering) summedUp(literal stmt.Literal) bool {
+	return g.groups && g.edit(g.plan.Partial.Start, g.plan.Partial.End, "").spans(literal)
 }

@@ -1,0 +1,137 @@
+package exec
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/gather"
+	"locus/proxy/wire"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// Copy runs a query over the temporary tables and has its rows added elsewhere: each is what stands in the parentheses of VALUES.
+func (h *Host) Copy(text string, params []wire.Param, into plan.Destination, add func(row func(out []byte) ([]byte, error)) error) error {
+	rows, err := h.open(text, params)
+	if err != nil {
+		return err
+	}
+	write, err := h.literals(rows.Columns, into)
+	if err != nil {
+		return h.Unread(err)
+	}
+	for {
+		values, err := rows.Next()
+		if err != nil || values == nil {
+			return err
+		}
+		if err := add(func(out []byte) ([]byte, error) { return write(out, values) }); err != nil {
+			return h.Unread(err)
+		}
+	}
+}
+
+// open sends the query, so that values come in binary form: as text some are
+// rounded.
+func (h *Host) open(text string, params []wire.Param) (*gather.Rows, error) {
+	c := h.At.Conn
+	settings := h.Vars.Settings.With("character_set_results", "utf8mb4").Without("sql_select_limit") // it is for rows that clients get
+	if err := c.Carry(h.Context, settings); err != nil {
+		return nil, err
+	}
+	there, ok := c.Prepared(text)
+	if !ok {
+		var err error
+		if there, _, err = c.Prepare(h.Context, text); err != nil {
+			return nil, err
+		}
+	}
+	if h.Facts.ReadsInsertID {
+		if _, err := c.Own().Exec(h.Context, "SET last_insert_id = "+strconv.FormatUint(h.Vars.InsertID, 10)); err != nil {
+			return nil, err
+		}
+	}
+	out, _ := wire.AppendExecute(nil, wire.Execute{Statement: there.ID, Params: params})
+	there.Types = nil
+	if err := c.Send(out, h.Leaves); err != nil {
+		return nil, err
+	}
+	return gather.Open(c)
+}
+
+// literals says how the values of a row are written.
+func (h *Host) literals(fields []wire.Column, into plan.Destination) (func(out []byte, values [][]byte) ([]byte, error), error) {
+	if len(fields) != len(into.Columns) {
+		return nil, &mysql.MyError{Code: mysql.ER_WRONG_VALUE_COUNT_ON_ROW, State: "21S01", Message: "Column count doesn't match value count at row 1"}
+	}
+	list := make([]gather.Literal, len(fields))
+	for i, f := range fields {
+		var err error
+		if list[i], err = gather.Into(f, &into.Into.Columns[into.Columns[i]]); err != nil {
+			return nil, &plan.Refusal{Code: plan.Unsupported, Message: "an INSERT from a query over several shards: " + err.Error() + ": CAST it to the column's type"}
+		}
+		if f.Type != mysql.MYSQL_TYPE_TIMESTAMP {
+			continue
+		}
+		if err := h.fixedZone(); err != nil {
+			return nil, err
+		}
+	}
+	backslashes := h.Vars.Mode&stmt.NoBackslash == 0
+	return func(out []byte, values [][]byte) ([]byte, error) {
+		var err error
+		for i, v := range values {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			if out, err = list[i].Append(out, v, backslashes); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}, nil
+}
+
+// fixedZone refuses a TIMESTAMP in a time zone whose clocks go back: as text it
+// would be ambiguous then.
+func (h *Host) fixedZone() error {
+	switch zone := h.Vars.TimeZone(); {
+	case strings.HasPrefix(zone, "+"), strings.HasPrefix(zone, "-"), zone == "UTC":
+		return nil
+	case zone == "":
+		rows, err := h.Ask(h.At.Shard, h.plain(), "SELECT IF(@@global.time_zone = 'SYSTEM', @@global.system_time_zone, @@global.time_zone)")
+		if err != nil {
+			return err
+		}
+		if len(rows.Rows) == 1 && fixedOffset(string(rows.Rows[0][0])) {
+			return nil
+		}
+	}
+	return &plan.Refusal{Code: plan.Unsupported, Message: "TIMESTAMP values from elsewhere for several shards in a time zone whose clocks may go back: use SET time_zone = '+00:00'"}
+}
+
+func fixedOffset(zone string) bool {
+	return zone == "UTC" || zone == "GMT" || strings.HasPrefix(zone, "+") || strings.HasPrefix(zone, "-")
+}
+
+// Leniently has values read and inserted as they are: what the session's sql_mode has to
+// say of them was said before; and its limits of queries are none of theirs.
+func (h *Host) Leniently(f func() error) error {
+	rows, err := h.At.Conn.Own().Query(h.Context, "SELECT @@sql_mode")
+	if err != nil {
+		return err
+	}
+	modes := []string{"ALLOW_INVALID_DATES"}
+	for mode := range strings.SplitSeq(string(rows.Rows[0][0]), ",") {
+		if !strings.HasPrefix(mode, "STRICT_") && !strings.HasPrefix(mode, "NO_ZERO_") && mode != "TRADITIONAL" {
+			modes = append(modes, mode)
+		}
+	}
+	before := h.Vars.Settings
+	defer func() { h.Vars.Settings = before }()
+	h.Vars.Settings = before.With("sql_mode", "'"+strings.Join(modes, ",")+"'").WithNames("utf8mb4", "").
+		Without("max_join_size").Without("sql_big_selects")
+	return f()
+}

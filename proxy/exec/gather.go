@@ -1,0 +1,176 @@
+package exec
+
+import (
+	"errors"
+
+	"locus/proxy/gather"
+	"locus/proxy/sysvars"
+	"locus/proxy/txn"
+	"locus/proxy/wire"
+	"locus/router"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// Gathering is one statement whose rows are gathered.
+type Gathering struct {
+	*Host
+	plan *plan.Gathering
+	own  bool // the transaction that the rows are read in is the statement's own
+	left gather.Limits
+	// groups: the shards' groups are gathered, and not rows.
+	groups bool
+}
+
+// Gather reads the rows that a statement needs into temporary tables on a shard, for use.
+func (r *Request) Gather(p *plan.Gathering, on router.ShardName, most gather.Limits, use func(*Gathering) error) error {
+	return gatherError(r.OnHost(on, func(h *Host) error {
+		g := &Gathering{Host: h, plan: p, left: most}
+		if err := g.fill(); err != nil {
+			return err
+		}
+		return use(g)
+	}))
+}
+
+// gatherError gives the errors of gathering that are the statement's own.
+func gatherError(err error) error {
+	if e, ok := errors.AsType[*gather.LimitError](err); ok {
+		return &plan.Refusal{Code: plan.GatherLimit, Message: e.Error() + " from several shards: name the owner, the ID or the order number in WHERE, or conditions on each table by itself"}
+	}
+	if e, ok := errors.AsType[*gather.TypeError](err); ok {
+		return &plan.Refusal{Code: plan.ScatterShape, Message: e.Error() + ": name one owner, ID or order number in WHERE"}
+	}
+	return err
+}
+
+// Left is what might have been gathered beside what was.
+func (g *Gathering) Left() gather.Limits { return g.left }
+
+// fill makes and fills the temporary tables. All rows that a shard gives are of one
+// moment: they are read in a transaction, the client's or one of the statement's own.
+func (g *Gathering) fill() error {
+	if g.own = !g.Conns.Running() && g.Vars.Autocommit; g.own {
+		return g.Conns.Reading(g.fillAll)
+	}
+	return g.fillAll()
+}
+
+func (g *Gathering) fillAll() error {
+	if p := g.plan.Partial; p != nil {
+		if err := g.sumUp(p); err != nil || g.groups {
+			return err
+		}
+	}
+	for i := range g.plan.Tables {
+		if t := &g.plan.Tables[i]; !g.inPlace(t) {
+			if err := g.table(i, t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// inPlace tells whether a table is read where the statement runs. Within a
+// transaction only what has nothing to do with it may be.
+func (g *Gathering) inPlace(t *plan.Gathered) bool { return t.System || t.Here && g.own }
+
+// Edits have the statement read the temporary tables, by columns of the names that
+// they would have had.
+func (g *Gathering) Edits() (edits []Edit) {
+	unnamed := g.plan.Unnamed
+	if p := g.plan.Partial; g.groups {
+		edits, unnamed = g.overGroups(p), p.Unnamed
+	} else {
+		edits = g.overRows()
+	}
+	for _, u := range unnamed {
+		name := g.edit(u.Start, u.End, "")
+		edits = append(edits, Edit{name.To, name.To, string(sysvars.AppendAlias(nil, g.Values.Text[name.From:name.To]))})
+	}
+	return ordered(edits)
+}
+
+func (g *Gathering) edit(start, end stmt.Anchor, text string) Edit {
+	return Edit{g.Values.Offset(start), g.Values.Offset(end), text}
+}
+
+func (g *Gathering) overRows() (edits []Edit) {
+	for i := range g.plan.Tables {
+		if t := &g.plan.Tables[i]; !g.inPlace(t) {
+			edits = append(edits, g.edit(t.Start, t.End, t.Stand(i)))
+		}
+	}
+	return edits
+}
+
+// Bound are the parameters of what runs over the temporary tables, nil for a text.
+func (g *Gathering) Bound() []wire.Param {
+	if g.Params == nil {
+		return nil
+	}
+	out := make([]wire.Param, 0, len(g.Params))
+	for _, literal := range g.Values.Literals {
+		if literal.Kind == stmt.ParamLiteral && !g.summedUp(literal) {
+			out = append(out, g.Params[literal.Param])
+		}
+	}
+	return out
+}
+
+// read has every shard that may have rows of a table give them, and writes them.
+func (g *Gathering) read(text string, into *gather.Table) error {
+	sent, lexed := []byte(text), new(stmt.Lexed)
+	lexed.Lex(sent, g.Vars.Mode)
+	p, err := plan.Make(lexed, plan.Context{Catalog: g.Catalog, Schema: g.Vars.Settings.Database()})
+	if err != nil {
+		return err
+	}
+	values := &plan.Values{Args: &stmt.Args{Lexed: lexed, Foreign: g.Vars.Foreign}, InsertID: g.Vars.InsertID}
+	parts, err := g.parts(p, values, sent)
+	if err != nil {
+		return err
+	}
+	g.Conns.Imply()
+	all := g.Part(p, values)
+	if !g.groups { // of rows, the statement warns itself
+		all.Of = silent{all.Of}
+	}
+	leases, err := all.Send(parts)
+	if err != nil {
+		return err
+	}
+	drain := 64 << 10
+	if !g.own {
+		drain = 1 << 62
+	}
+	return all.Collect(g.Context, leases, into, drain)
+}
+
+// silent is a statement whose warnings are nobody's.
+type silent struct{ Statement }
+
+// Warned implements Statement.
+func (silent) Warned(txn.Lease) {}
+
+// parts are what the shards of a table's rows are sent.
+func (g *Gathering) parts(p plan.Plan, v *plan.Values, text []byte) ([]Part, error) {
+	switch p := p.(type) {
+	case *plan.Read:
+		var route plan.Route
+		if err := p.Locate(g.Map, v, &route); err != nil {
+			return nil, err
+		}
+		return Routed(g.Map, v, &route, &p.Keyed, text, nil, nil)
+	case *plan.OneShard:
+		return []Part{{Shard: p.Shard, Text: text}}, nil
+	case *plan.AnyShard:
+		shard, ok := g.Conns.Home()
+		if !ok {
+			shard = g.At.Shard
+		}
+		return []Part{{Shard: shard, Text: text}}, nil
+	}
+	return nil, plan.Unowned()
+}

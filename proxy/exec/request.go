@@ -1,0 +1,63 @@
+package exec
+
+import (
+	"context"
+
+	"locus/proxy/backend"
+	"locus/proxy/sysvars"
+	"locus/proxy/trace"
+	"locus/proxy/txn"
+	"locus/proxy/wire"
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/plan"
+)
+
+// Session has statements sent that are parts of its client's.
+type Session interface {
+	// Part is one of them, of which the session knows how it is sent.
+	Part(p plan.Plan, v *plan.Values) Several
+	// Asked notes that a shard is asked something on the way.
+	Asked(shard router.ShardName)
+}
+
+// Request is one execution of a client's statement that takes more than to send it.
+type Request struct {
+	Session
+	Context context.Context // ends with the session
+	Conns   *txn.Connections
+	Vars    *sysvars.Values
+	Trace   *trace.Statement // nil: it is not traced
+
+	Facts  *plan.Facts
+	Leaves backend.Leaves // what it leaves on a connection
+	Values *plan.Values
+	Params []wire.Param // nil: it is no prepared statement
+
+	Map     *router.Map
+	Catalog *catalog.Catalog
+}
+
+// Apart lends a connection that is neither reserved nor the transaction's.
+func (r *Request) Apart(shard router.ShardName, settings *backend.Settings) (txn.Lease, error) {
+	l, err := r.Conns.AcquireAs(shard, txn.Apart, settings)
+	if err == nil {
+		r.Asked(shard)
+	}
+	return l, err
+}
+
+// Ask asks a shard on such a connection.
+func (r *Request) Ask(shard router.ShardName, settings *backend.Settings, text string) (*backend.Rows, error) {
+	l, err := r.Apart(shard, settings)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := l.Conn.Own().Query(r.Context, text)
+	if err != nil {
+		l.Fail(err)
+		return nil, err
+	}
+	l.Done(l.Conn.Status())
+	return rows, nil
+}

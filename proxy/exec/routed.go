@@ -1,0 +1,45 @@
+package exec
+
+import (
+	"slices"
+
+	"locus/idgen/gene"
+	"locus/proxy/wire"
+	"locus/router"
+	"locus/router/plan"
+)
+
+// Routed gives each shard of a route its part: mostly the same text, which is the statement's with edits. While genes are on the
+// move, a shard leaves out rows that are others'.
+func Routed(m *router.Map, v *plan.Values, route *plan.Route, k *plan.Keyed, text []byte, edits []Edit, params []wire.Param) ([]Part, error) {
+	shards := m.Shards()
+	parts := make([]Part, len(route.Shards))
+	for i, shard := range route.Shards {
+		parts[i] = Part{Shard: shards[shard], Text: text, Params: params}
+		foreign, err := Foreign(m, route, k, shard)
+		if err != nil {
+			return nil, err
+		}
+		if !foreign.Empty() {
+			own := slices.Clone(edits)
+			for _, splice := range k.Owned.Splices(foreign) {
+				at := v.Offset(splice.At)
+				own = append(own, Edit{From: at, To: at, Text: splice.Text})
+			}
+			parts[i].Text = Edited(nil, v.Text, ordered(own))
+		}
+	}
+	return parts, nil
+}
+
+// Foreign gives the genes whose rows a shard may have beside its own and that a statement of the route may concern.
+func Foreign(m *router.Map, route *plan.Route, k *plan.Keyed, shard int) (gene.Set, error) {
+	foreign := m.Foreign(shard)
+	if foreign.Empty() || !route.Meets(foreign) {
+		return gene.Set{}, nil
+	}
+	if k.Owned == nil {
+		return gene.Set{}, plan.Unowned()
+	}
+	return foreign, nil
+}
