@@ -6,20 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"locus/config/etcd"
-	"locus/control/doctor"
 	"locus/control/fleet"
+	"locus/control/overview"
 	"locus/control/watch"
-	"locus/migrate/job"
-	"locus/migrate/phase"
-	"locus/proxy/health"
 	"locus/router/cluster"
 )
 
@@ -52,73 +46,26 @@ found out.`,
 const beatsApart = time.Second
 
 // status is what status shows.
-type status struct {
-	Cluster    string           `json:"cluster"`
-	Well       bool             `json:"well"`
-	Problems   int              `json:"problems"`
-	At         time.Time        `json:"at"`
-	Statements fleet.Rates      `json:"statements"`
-	Etcd       []etcdStatus     `json:"etcd,omitempty"`
-	Proxies    []proxyStatus    `json:"proxies"`
-	Shards     []shardStatus    `json:"shards"`
-	Moves      []moveStatus     `json:"moves"`
-	Findings   []doctor.Finding `json:"findings"`
-}
-
-type etcdStatus struct {
-	Endpoint string `json:"endpoint"`
-	Problem  string `json:"problem,omitempty"`
-}
-
-type proxyStatus struct {
-	ID         string `json:"id"`
-	Address    string `json:"address"`
-	Sessions   int    `json:"sessions"`
-	MapVersion int64  `json:"map_version"`
-	Problem    string `json:"problem,omitempty"`
-}
-
-type shardStatus struct {
-	Name    string  `json:"name"`
-	Address string  `json:"address"`
-	Genes   float64 `json:"genes_percent"`
-	fleet.Rates
-	InUse   int    `json:"connections_in_use"`
-	Limit   int    `json:"connections_limit"`
-	Waiting int    `json:"waiting"`
-	State   string `json:"state"` // of the worst of its servers, as the proxies see them; unknown: none tells
-	Problem string `json:"problem,omitempty"`
-}
-
-type moveStatus struct {
-	ID       string      `json:"id"`
-	Phase    phase.Phase `json:"phase"`
-	AtTarget float64     `json:"percent"`
-	From     string      `json:"from"`
-	To       string      `json:"to"`
-	Problem  string      `json:"problem,omitempty"`
-}
+type status struct{ *overview.State }
 
 func (in *invocation) status(ctx context.Context, conn *connection, c *cluster.Cluster, quick bool) error {
-	before, err := fleet.Beats(ctx, conn.kv)
-	if err != nil {
+	seen := overview.Seen{Name: conn.config.Cluster, At: in.now(), Declared: c}
+	var err error
+	if seen.Before, err = fleet.Beats(ctx, conn.kv); err != nil {
 		return err
 	}
 	next := time.After(beatsApart)
-	s := &status{Cluster: conn.config.Cluster, At: in.now().UTC(), Findings: []doctor.Finding{}}
 	if !quick {
 		report, err := in.examine(ctx, conn, c)
 		if err != nil {
 			return err
 		}
-		s.Findings = report.Findings
-		s.etcd(conn.client.Health(ctx))
+		seen.Findings, seen.Etcd = report.Findings, conn.client.Health(ctx)
 	}
-	cards, err := fleet.Cards(ctx, conn.kv)
-	if err != nil {
+	if seen.Cards, err = fleet.Cards(ctx, conn.kv); err != nil {
 		return err
 	}
-	if err := s.moves(ctx, in, conn); err != nil {
+	if seen.Moves, _, err = (&watch.Watcher{Source: in.jobsOf(conn)}).Look(ctx); err != nil {
 		return err
 	}
 	select {
@@ -126,14 +73,10 @@ func (in *invocation) status(ctx context.Context, conn *connection, c *cluster.C
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	after, err := fleet.Beats(ctx, conn.kv)
-	if err != nil {
+	if seen.Now, err = fleet.Beats(ctx, conn.kv); err != nil {
 		return err
 	}
-	s.proxies(cards, after, c.Routes.Version())
-	s.shards(c, before.By, after.By)
-	s.Statements = fleet.Between(before.By, after.By, "")
-	s.judge()
+	s := &status{overview.Of(seen)}
 	if err := in.show(s, s.print); err != nil {
 		return err
 	}
@@ -141,138 +84,6 @@ func (in *invocation) status(ctx context.Context, conn *connection, c *cluster.C
 		return errors.New(quantity(s.Problems, "thing") + " not well")
 	}
 	return nil
-}
-
-func (s *status) etcd(all []etcd.Health) {
-	for _, h := range all {
-		e := etcdStatus{Endpoint: h.Endpoint}
-		switch {
-		case h.Err != nil:
-			e.Problem = "does not answer: " + h.Err.Error()
-		case !h.Leader:
-			e.Problem = "knows of no leader"
-		case len(h.Alarms) > 0:
-			e.Problem = strings.Join(h.Alarms, ", ")
-		}
-		s.Etcd = append(s.Etcd, e)
-	}
-}
-
-func (s *status) proxies(cards []fleet.Card, beats fleet.Answers[fleet.Beat], version int64) {
-	s.Proxies = []proxyStatus{}
-	for _, card := range cards {
-		b, answered := beats.By[card.ID]
-		p := proxyStatus{ID: card.ID, Address: card.Addr, Sessions: b.Sessions, MapVersion: card.MapVersion}
-		switch {
-		case !answered:
-			p.Problem = "does not answer"
-		case b.Draining:
-			p.Problem = "is about to stop"
-		case b.EtcdAway != "":
-			p.Problem = "etcd is away: " + b.EtcdAway
-		case b.Refused != "":
-			p.Problem = "refuses what is declared: " + b.Refused
-		case card.MapVersion < version:
-			p.Problem = fmt.Sprintf("is behind version %d of the map", version)
-		case b.Problems != "":
-			p.Problem = "can't serve: " + strings.ReplaceAll(b.Problems, "\n", "; ")
-		}
-		s.Proxies = append(s.Proxies, p)
-	}
-}
-
-func (s *status) shards(c *cluster.Cluster, before, after map[string]fleet.Beat) {
-	all := float64(int(c.Settings.GeneBits.Last()) + 1)
-	for _, name := range c.ShardNames() {
-		sh := shardStatus{
-			Name: string(name), Address: c.Shards[name].Address, Genes: 100 * float64(c.Routes.GenesOf(name).Len()) / all,
-			Rates: fleet.Between(before, after, string(name)),
-		}
-		blocked, worst := int64(0), health.Status{}
-		for _, b := range after {
-			for _, server := range b.Servers {
-				if server.Shard == name && severity(server) > severity(worst) {
-					worst = server
-				}
-			}
-			p := b.Pools[string(name)]
-			sh.InUse, sh.Limit, sh.Waiting = sh.InUse+p.InUse, sh.Limit+p.Limit, sh.Waiting+p.Waiting
-			blocked = max(blocked, p.BlockedMs)
-		}
-		if sh.State = worst.State.String(); len(after) == 0 {
-			sh.State = "unknown"
-		}
-		switch {
-		case worst.Unwell():
-			sh.Problem = fmt.Sprintf("the %s at %s is %s: %s", worst.Role(), worst.Addr, worst.State, cmp.Or(worst.Why, "it takes no writes"))
-		case blocked > 0:
-			sh.Problem = fmt.Sprintf("logins fail; the next one is tried in %v", (time.Duration(blocked) * time.Millisecond).Round(100*time.Millisecond))
-		case sh.Waiting > 0:
-			sh.Problem = quantity(sh.Waiting, "session") + " waiting for a connection"
-		}
-		s.Shards = append(s.Shards, sh)
-	}
-}
-
-// severity orders servers: what stops writes comes before replicas.
-func severity(s health.Status) int {
-	if s.Replica || s.State == health.Well {
-		return int(s.State)
-	}
-	return len(health.States) + int(s.State)
-}
-
-func (s *status) moves(ctx context.Context, in *invocation, conn *connection) error {
-	s.Moves = []moveStatus{}
-	list, _, err := (&watch.Watcher{Source: in.jobsOf(conn)}).Look(ctx)
-	if err != nil {
-		return err
-	}
-	for _, seen := range list {
-		j, r := seen.Job, seen.Report
-		m := moveStatus{j.ID, j.State.Shown(), j.State.Percent(), string(j.From), string(j.To), ""}
-		switch silent := job.See(j, seen.Earlier, r, time.Now()).Silent; {
-		case m.Phase == phase.Failed:
-			m.Problem = "has failed: " + j.State.Why
-		case r.Trouble != "":
-			m.Problem = r.Trouble
-		case silent > 0:
-			m.Problem = "nobody has reported for " + watch.Rounded(silent)
-		}
-		s.Moves = append(s.Moves, m)
-	}
-	return nil
-}
-
-// judge counts what is not well. What a finding is about too counts once.
-func (s *status) judge() {
-	found := map[string]bool{}
-	for _, f := range s.Findings {
-		where, _, _ := strings.Cut(f.Where, " at ") // a server is one of its shard's
-		found[where] = true
-	}
-	s.Problems = len(s.Findings)
-	count := func(where, problem string) {
-		if problem != "" && !found[where] {
-			s.Problems++
-		}
-	}
-	for _, e := range s.Etcd {
-		count(e.Endpoint, e.Problem)
-	}
-	for _, p := range s.Proxies {
-		count(p.ID, p.Problem)
-	}
-	for _, sh := range s.Shards {
-		count(sh.Name, sh.Problem)
-	}
-	for _, m := range s.Moves {
-		count(m.ID, m.Problem)
-	}
-	if len(s.Proxies) == 0 && !slices.ContainsFunc(s.Findings, func(f doctor.Finding) bool { return f.Check == "proxies" }) {
-		s.Problems++
-	}
-	s.Well = s.Problems == 0
 }
 
 func (s *status) print(w io.Writer) {

@@ -97,6 +97,34 @@ func TestAsk(t *testing.T) {
 	}
 }
 
+// Who looks again and again takes what others were just answered, and no more than that.
+func TestAskLately(t *testing.T) {
+	kv := keys(t)
+	var asked atomic.Int64
+	proxy(t, kv, "a", func() int64 { return asked.Add(1) })
+	registered(t, kv, 1)
+	lately := func(fresh time.Duration) int64 {
+		t.Helper()
+		answers, err := fleet.AskLately[int64](t.Context(), kv, fleet.Load, fresh, patience)
+		if err != nil || len(answers.By) != 1 {
+			t.Fatalf("%+v, %v", answers, err)
+		}
+		return answers.By["a"]
+	}
+	if first, again := lately(time.Hour), lately(time.Hour); first != 1 || again != 1 {
+		t.Errorf("asked %d times, and %d", first, again)
+	}
+	if anew := lately(0); anew != 2 {
+		t.Errorf("what is too old is taken: %d", anew)
+	}
+	proxy(t, kv, "b", func() int64 { return 7 })
+	registered(t, kv, 2)
+	answers, err := fleet.AskLately[int64](t.Context(), kv, fleet.Load, time.Hour, patience)
+	if err != nil || answers.By["b"] != 7 || len(answers.By) != 2 {
+		t.Errorf("with a proxy that came since: %+v, %v", answers, err)
+	}
+}
+
 // A process that takes no clients is listed, and nobody who counts proxies finds it.
 func TestAProcessThatIsNoProxy(t *testing.T) {
 	kv := keys(t)

@@ -24,6 +24,8 @@ type Beat struct {
 	Refused  string `json:"refused,omitempty"`
 	Problems string `json:"problems,omitempty"`
 	Draining bool   `json:"draining,omitempty"`
+	// Holding is how many statements wait for their genes to change hands.
+	Holding int64 `json:"holding,omitempty"`
 	// Servers are those of the shards that are not well as it sees them.
 	Servers []health.Status `json:"servers,omitempty"`
 	// LockedOut are users who can't log in there, and why.
@@ -44,6 +46,15 @@ type Pool struct {
 	Limit     int   `json:"limit"`
 	Waiting   int   `json:"waiting"`
 	BlockedMs int64 `json:"blocked_ms,omitempty"` // until a login is tried again, after failures
+	// Replicas are the servers that follow the shard's.
+	Replicas []Replica `json:"replicas,omitempty"`
+}
+
+// Replica is how far one is behind.
+type Replica struct {
+	Addr   string `json:"addr"`
+	LagMs  int64  `json:"lag_ms"`
+	Usable bool   `json:"usable"` // reads are sent to it
 }
 
 // BeatOf is what a proxy answers to Pulse.
@@ -51,8 +62,16 @@ func BeatOf(s proxy.Status, started, now time.Time) Beat {
 	b := Beat{
 		At: now.UTC(), Started: started, Sessions: s.Sessions, Shards: map[string]Flow{}, Pools: map[string]Pool{}, Draining: s.Draining, LockedOut: s.LockedOut,
 	}
+	if s.Counts != nil {
+		b.Holding = s.Counts.Holding.Load()
+	}
 	for shard, p := range s.Pools {
-		b.Pools[string(shard)] = Pool{p.Lent, p.Idle, p.Limit, p.Waiting, p.Blocked.Milliseconds()}
+		b.Pools[string(shard)] = Pool{p.Lent, p.Idle, p.Limit, p.Waiting, p.Blocked.Milliseconds(), nil}
+	}
+	for _, r := range s.Replicas {
+		pool := b.Pools[string(r.Shard)]
+		pool.Replicas = append(pool.Replicas, Replica{r.Addr, r.Lag.Milliseconds(), r.Usable})
+		b.Pools[string(r.Shard)] = pool
 	}
 	for _, server := range s.Servers {
 		if server.Unwell() {
@@ -131,6 +150,17 @@ func Between(before, after map[string]Beat, shard string) Rates {
 // Beats asks all proxies.
 func Beats(ctx context.Context, kv *etcd.KV) (Answers[Beat], error) {
 	a, err := Ask[Packed[Beat]](ctx, kv, Pulse, statementsPatience)
+	return unpacked(a, err)
+}
+
+// BeatsLately is Beats, or what they have answered to somebody else no longer ago than
+// fresh; they have so much time to answer.
+func BeatsLately(ctx context.Context, kv *etcd.KV, fresh, patience time.Duration) (Answers[Beat], error) {
+	a, err := AskLately[Packed[Beat]](ctx, kv, Pulse, fresh, patience)
+	return unpacked(a, err)
+}
+
+func unpacked(a Answers[Packed[Beat]], err error) (Answers[Beat], error) {
 	if err != nil {
 		return Answers[Beat]{}, err
 	}

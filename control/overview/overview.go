@@ -1,0 +1,81 @@
+package overview
+
+import (
+	"time"
+
+	"locus/config/etcd"
+	"locus/control/doctor"
+	"locus/control/fleet"
+	"locus/control/watch"
+	"locus/router/cluster"
+)
+
+// Seen is what was looked at.
+type Seen struct {
+	Name     string // the cluster's
+	At       time.Time
+	Declared *cluster.Cluster
+	Cards    []fleet.Card
+	// Before and Now are two beats of the proxies: rates are of the time between.
+	Before, Now fleet.Answers[fleet.Beat]
+	Moves       []watch.Seen
+	Etcd        []etcd.Health // none: its members were not asked
+	Findings    []doctor.Finding
+	// Blind is why etcd could not be read, and all of this is old.
+	Blind error
+	// Only is the one proxy whose figures and view of the shards are told; empty: all.
+	Only string
+}
+
+// of are the beats that figures are made of.
+func (s Seen) of(beats fleet.Answers[fleet.Beat]) map[string]fleet.Beat {
+	if s.Only == "" {
+		return beats.By
+	}
+	one := map[string]fleet.Beat{}
+	if b, there := beats.By[s.Only]; there {
+		one[s.Only] = b
+	}
+	return one
+}
+
+// State is how the cluster is.
+type State struct {
+	Cluster    string           `json:"cluster"`
+	Well       bool             `json:"well"`
+	Problems   int              `json:"problems"`
+	Worst      string           `json:"worst,omitempty"` // of them, in one line
+	At         time.Time        `json:"at"`
+	MapVersion int64            `json:"map_version"`
+	Sessions   int              `json:"sessions"`
+	Holding    int64            `json:"holding"` // statements that wait for genes to change hands
+	Statements fleet.Rates      `json:"statements"`
+	Etcd       []Etcd           `json:"etcd,omitempty"`
+	Proxies    []Proxy          `json:"proxies"`
+	Shards     []Shard          `json:"shards"`
+	Moves      []Move           `json:"moves"`
+	Findings   []doctor.Finding `json:"findings"`
+}
+
+// Etcd is one of its members.
+type Etcd struct {
+	Endpoint string `json:"endpoint"`
+	Problem  string `json:"problem,omitempty"`
+}
+
+// Of judges what was seen.
+func Of(seen Seen) *State {
+	s := &State{
+		Cluster: seen.Name, At: seen.At.UTC(), MapVersion: seen.Declared.Routes.Version(), Statements: fleet.Between(seen.Before.By, seen.of(seen.Now), ""),
+		Etcd: members(seen.Etcd, seen.Blind), Proxies: proxies(seen), Shards: shards(seen), Moves: moves(seen.Moves, seen.At), Findings: seen.Findings,
+	}
+	for _, b := range seen.of(seen.Now) {
+		s.Sessions += b.Sessions
+		s.Holding += b.Holding
+	}
+	if s.Findings == nil {
+		s.Findings = []doctor.Finding{}
+	}
+	s.judge()
+	return s
+}
