@@ -32,31 +32,32 @@ func NewProcedures(kv *etcd.KV, store *jobs.Store, now func() time.Time) *Proced
 
 var _ session.Procedures = (*Procedures)(nil)
 
-// procedure is one of them.
+// procedure is one of them: do carries it out, or begins says which move it begins.
 type procedure struct {
-	takes string // its arguments
-	least int    // of them that must be given
-	do    func(context.Context, *call) (*job.Job, error)
+	takes  string // its arguments
+	least  int    // of them that must be given
+	do     func(context.Context, *call) (*job.Job, error)
+	begins func(*call) Beginning
 }
 
 func (p procedure) most() int { return strings.Count(p.takes, ",") + 1 }
 
 // procedures are all of them, by their names: the commands', with _ for -.
 var procedures = map[string]procedure{
-	"split":   {"from_shard, to_shard, genes [, why]", 3, split},
-	"merge":   {"from_shard, into_shard [, why]", 2, merge},
-	"cutover": {"job, percent [, step_percent, every_seconds, on_breach]", 2, cutover},
-	"next_step": {"job, percent", 2, func(ctx context.Context, c *call) (*job.Job, error) {
+	"split":   {takes: "from_shard, to_shard, genes [, why]", least: 3, begins: split},
+	"merge":   {takes: "from_shard, into_shard [, why]", least: 2, begins: merge},
+	"cutover": {takes: "job, percent [, step_percent, every_seconds, on_breach]", least: 2, do: cutover},
+	"next_step": {takes: "job, percent", least: 2, do: func(ctx context.Context, c *call) (*job.Job, error) {
 		return c.tell(ctx, job.NextStep(c.percent(1, 100)))
 	}},
-	"rollback": {"job [, percent, step_percent]", 1, func(ctx context.Context, c *call) (*job.Job, error) {
+	"rollback": {takes: "job [, percent, step_percent]", least: 1, do: func(ctx context.Context, c *call) (*job.Job, error) {
 		return c.tell(ctx, job.Back(c.percent(1, 0), c.percent(2, 100)))
 	}},
-	"pause":    {"job", 1, just("pause", phase.Pause)},
-	"resume":   {"job", 1, just("resume", phase.Resume)},
-	"finish":   {"job", 1, just("finish", phase.Finish)},
-	"abort":    {"job", 1, just("abort", phase.Abort)},
-	"throttle": {"job, percent", 2, throttle},
+	"pause":    {takes: "job", least: 1, do: just("pause", phase.Pause)},
+	"resume":   {takes: "job", least: 1, do: just("resume", phase.Resume)},
+	"finish":   {takes: "job", least: 1, do: just("finish", phase.Finish)},
+	"abort":    {takes: "job", least: 1, do: just("abort", phase.Abort)},
+	"throttle": {takes: "job, percent", least: 2, do: throttle},
 }
 
 // shown are the columns of an answer.
@@ -64,24 +65,53 @@ var shown = []string{"job", "phase", "percent", "told"}
 
 // Call implements session.Procedures.
 func (p *Procedures) Call(ctx context.Context, name string, args []stmt.Value, by string) (columns, row []string, err error) {
-	called, there := procedures[name]
-	if !there {
-		return nil, nil, session.ErrNoProcedure
-	}
-	takes := "locus." + name + "(" + called.takes + ")"
-	if len(args) < called.least || len(args) > called.most() {
-		return nil, nil, &session.BadArguments{Given: len(args), Takes: takes}
-	}
-	c := &call{Procedures: p, args: args, by: by + " (SQL)"}
-	j, err := called.do(ctx, c)
-	if c.bad != "" {
-		return nil, nil, &session.BadArguments{Given: len(args), Takes: takes, Argument: c.bad}
-	}
+	j, err := p.carryOut(ctx, name, args, by+" (SQL)")
 	if err != nil {
 		return nil, nil, err
 	}
 	percent := strconv.FormatFloat(j.State.Percent(), 'f', 2, 64)
 	return shown, []string{j.ID, string(j.State.Shown()), percent, j.Journal[len(j.Journal)-1].What}, nil
+}
+
+// Order is Call for who has the arguments as texts, empty ones being left out; by stands in
+// the journal as it is. The errors are those of Call.
+func (p *Procedures) Order(ctx context.Context, name string, args []string, by string) (*job.Job, error) {
+	return p.carryOut(ctx, name, texts(args), by)
+}
+
+func texts(args []string) []stmt.Value {
+	list := make([]stmt.Value, len(args))
+	for i, text := range args {
+		list[i] = stmt.Value{Kind: stmt.String, Text: []byte(text)}
+	}
+	return list
+}
+
+func (p *Procedures) carryOut(ctx context.Context, name string, args []stmt.Value, by string) (*job.Job, error) {
+	return p.with(name, args, by, func(called procedure, c *call) (*job.Job, error) {
+		if called.begins != nil {
+			return c.begin(ctx, called.begins)
+		}
+		return called.do(ctx, c)
+	})
+}
+
+// with has the arguments of a procedure read by what is done with it.
+func (p *Procedures) with(name string, args []stmt.Value, by string, do func(procedure, *call) (*job.Job, error)) (*job.Job, error) {
+	called, there := procedures[name]
+	if !there {
+		return nil, session.ErrNoProcedure
+	}
+	takes := "locus." + name + "(" + called.takes + ")"
+	if len(args) < called.least || len(args) > called.most() {
+		return nil, &session.BadArguments{Given: len(args), Takes: takes}
+	}
+	c := &call{Procedures: p, args: args, by: by}
+	j, err := do(called, c)
+	if c.bad != "" {
+		return nil, &session.BadArguments{Given: len(args), Takes: takes, Argument: c.bad}
+	}
+	return j, err
 }
 
 // call is one CALL. What is wrong with an argument is said in bad, and nothing is
@@ -169,8 +199,8 @@ func throttle(ctx context.Context, c *call) (*job.Job, error) {
 	return c.tell(ctx, job.Throttle(int(c.number(1, 0, job.MostRest, 0))))
 }
 
-// split begins a move of 'half' of a shard's genes, or of ranges of them.
-func split(ctx context.Context, c *call) (*job.Job, error) {
+// split is a move of 'half' of a shard's genes, or of ranges of them.
+func split(c *call) Beginning {
 	genes := Ranges(c.text(2))
 	switch strings.ToLower(c.text(2)) {
 	case "half":
@@ -178,16 +208,31 @@ func split(ctx context.Context, c *call) (*job.Job, error) {
 	case "":
 		c.wrong(2, "'half', or ranges of genes like '0x2000-0x3fff,0x5000'")
 	}
-	return c.begin(ctx, job.Split, genes, c.text(3))
+	return c.beginning(job.Split, genes, c.text(3))
 }
 
-func merge(ctx context.Context, c *call) (*job.Job, error) {
-	return c.begin(ctx, job.Merge, All, c.text(2))
+func merge(c *call) Beginning { return c.beginning(job.Merge, All, c.text(2)) }
+
+func (c *call) beginning(kind job.Kind, genes Choice, why string) Beginning {
+	return Beginning{
+		Kind: kind, From: router.ShardName(c.text(0)), To: router.ShardName(c.text(1)), Genes: genes, Why: why, By: c.by, At: c.now(),
+	}
 }
 
 // begin plans a move, asks both shards what stands in its way, and writes its record.
 // Where this process has no secrets to ask them, whoever runs the job does so.
-func (c *call) begin(ctx context.Context, kind job.Kind, genes Choice, why string) (*job.Job, error) {
+func (c *call) begin(ctx context.Context, begins func(*call) Beginning) (*job.Job, error) {
+	j, err := c.checked(ctx, begins)
+	if j == nil || err != nil && !errors.Is(err, ErrNoSecrets) {
+		return nil, err
+	}
+	return j, c.store.Create(ctx, j)
+}
+
+// checked is the record that would be written; the error is Plan's, without a record, or
+// Check's.
+func (c *call) checked(ctx context.Context, begins func(*call) Beginning) (*job.Job, error) {
+	b := begins(c)
 	if c.bad != "" {
 		return nil, nil
 	}
@@ -195,14 +240,9 @@ func (c *call) begin(ctx context.Context, kind job.Kind, genes Choice, why strin
 	if err != nil {
 		return nil, err
 	}
-	j, err := Beginning{
-		Kind: kind, From: router.ShardName(c.text(0)), To: router.ShardName(c.text(1)), Genes: genes, Why: why, By: c.by, At: c.now(),
-	}.Plan(ctx, declared, c.store)
+	j, err := b.Plan(ctx, declared, c.store)
 	if err != nil {
 		return nil, err
 	}
-	if err := Check(ctx, j, declared, c.store); err != nil && !errors.Is(err, ErrNoSecrets) {
-		return nil, err
-	}
-	return j, c.store.Create(ctx, j)
+	return j, Check(ctx, j, declared, c.store)
 }
