@@ -7,6 +7,7 @@ import (
 	"locus/proxy/session"
 	"locus/proxy/twophase"
 	"locus/router"
+	"locus/router/catalog"
 	"locus/router/live"
 )
 
@@ -67,3 +68,6 @@ func (p *Proxy) Routes() string { return p.live.Load().session.Map.String() }
 
 // Map is the route map in force.
 func (p *Proxy) Map() *router.Map { return p.live.Load().session.Map }
+
+// Catalog is the declared tables in force, as the shards have them.
+func (p *Proxy) Catalog() *catalog.Catalog { return p.live.Load().session.Catalog }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"os"
 	"sync"
 	"time"
@@ -43,6 +42,7 @@ type process struct {
 	store    *jobs.Store
 	spans    *tracing.Spans
 	numbers  *generators.Set
+	orders   *orders.Procedures
 	proxy    *proxy.Proxy
 	evict    func() // has the proxy wait for nobody
 }
@@ -101,7 +101,7 @@ func (p *process) begin(ctx context.Context) error {
 const registerPatience = 5 * time.Second
 
 // start makes the proxy and the page, once the cluster could be read.
-func (p *process) start(ctx context.Context) (http.Handler, error) {
+func (p *process) start(ctx context.Context) (*console.Console, error) {
 	options, err := proxyOptions(p.connection, p.shown, p.keys.Ring, p.log)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,8 @@ func (p *process) start(ctx context.Context) (http.Handler, error) {
 	}
 	p.log.Info("serving", slog.String("addr", p.card.Addr), slog.String("cluster", p.config.Cluster), slog.Int("pid", os.Getpid()))
 	return console.New(console.Options{
-		Proxy: p.proxy, Cluster: shared{p.store, p.connection}, IDs: given(p.config, generators.Handler(p.numbers, p.proxy.Declared)), Accounts: accounts,
+		Proxy: p.proxy, Cluster: shared{p.store, p.in, p.connection}, Orders: p.orders, Self: p.card, Name: p.config.Cluster,
+		IDs: given(p.config, generators.Handler(p.numbers, p.proxy.Declared)), Accounts: accounts,
 		Secure: p.config.HTTP.TLS.Cert != "", Version: buildVersion().Version, Traced: p.spans.Counts, Keys: p.keys.Status,
 	}), nil
 }
@@ -136,7 +137,8 @@ func (p *process) join(o *proxy.Options) {
 			return nil
 		}
 	}
-	o.Virtual, o.Procedures = virtual.New(p.kv, p.store), orders.NewProcedures(p.kv, p.store, time.Now)
+	p.orders = orders.NewProcedures(p.kv, p.store, time.Now)
+	o.Virtual, o.Procedures = virtual.New(p.kv, p.store), p.orders
 	o.Redefined = func(ctx context.Context) error { return fleet.TellRedefined(ctx, p.kv, definitionPatience) }
 	o.Alive = func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, p.kv) }
 	o.Fence.Release = func(ctx context.Context, version int64) error {
@@ -151,11 +153,14 @@ func (p *process) join(o *proxy.Options) {
 }
 
 // beside is what runs along with the proxy, by the roles.
-func (p *process) beside(hangups <-chan os.Signal) []func(context.Context) error {
+func (p *process) beside(page *console.Console, hangups <-chan os.Signal) []func(context.Context) error {
 	again := &reloader{load: p.in.configuration, current: *p.config, log: p.log, level: p.level, certificates: p.shown, proxy: p.proxy, keys: p.keys}
 	list := []func(context.Context) error{
 		p.keys.Run, p.obey,
 		func(ctx context.Context) error { return again.run(ctx, hangups) },
+	}
+	if p.ports.page != nil {
+		list = append(list, page.Run)
 	}
 	if p.config.Does(config.ProxyTask) {
 		list = append(list, p.answerer().Run, func(ctx context.Context) error {

@@ -81,7 +81,7 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer leave()
-	return serveAll(ctx, p.log, p.proxy, page, p.ports, p.beside(hangups)...)
+	return serveAll(ctx, p.log, p.proxy, page, p.ports, p.beside(page, hangups)...)
 }
 
 // serveAll runs the proxy and what goes along with it, until ctx ends or a part

@@ -4,26 +4,61 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	"locus/config"
+	"locus/config/etcd"
 	"locus/control/console"
 	"locus/control/declared"
+	"locus/control/doctor"
 	"locus/control/fleet"
+	"locus/control/generators"
 	"locus/control/jobs"
 	"locus/idgen/gene"
 	"locus/proxy/meter"
 	"locus/router"
+	"locus/router/cluster"
 )
 
 // shared is what the dashboard reads and writes of the cluster.
 type shared struct {
 	*jobs.Store
+	in   *invocation
 	conn *connection
 }
 
 var _ console.Cluster = shared{}
 
 func (s shared) Cards(ctx context.Context) ([]fleet.Card, error) { return fleet.Cards(ctx, s.conn.kv) }
+
+// beatPatience is short: a page waits for the slowest of the proxies.
+const beatPatience = time.Second
+
+func (s shared) Beats(ctx context.Context, fresh time.Duration) (fleet.Answers[fleet.Beat], error) {
+	return fleet.BeatsLately(ctx, s.conn.kv, fresh, beatPatience)
+}
+
+func (s shared) Statements(ctx context.Context) (fleet.Cost, error) {
+	return fleet.StatementsOf(ctx, s.conn.kv, fleet.Statements)
+}
+
+func (s shared) Generators(ctx context.Context) (fleet.Answers[[]generators.Report], error) {
+	return fleet.Ask[[]generators.Report](ctx, s.conn.kv, fleet.Generators, answerPatience)
+}
+
+func (s shared) Members(ctx context.Context) []etcd.Health { return s.conn.client.Health(ctx) }
+
+func (s shared) Examine(ctx context.Context) (doctor.Report, error) {
+	c, err := declared.Current(ctx, s.conn.kv)
+	if err != nil {
+		return doctor.Report{}, err
+	}
+	return s.in.examine(ctx, s.conn, c)
+}
+
+func (s shared) Routes(ctx context.Context) ([]cluster.Version, error) {
+	return declared.History(ctx, s.conn.kv)
+}
 
 func (s shared) Load(ctx context.Context, w gene.Width) (*meter.Loads, error) {
 	m, err := measure(ctx, s.conn.kv, w)

@@ -1,9 +1,11 @@
 package console
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/pprof"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,21 +18,26 @@ import (
 	"locus/control/tracing"
 	"locus/proxy"
 	"locus/router"
+	"locus/router/catalog"
 	"locus/router/cluster"
 )
 
 // Proxy is the process's proxy.
 type Proxy interface {
 	Status() proxy.Status
-	// Map is the route map in force.
+	// Map is the route map in force, Declared the cluster, Catalog its tables.
 	Map() *router.Map
-	Generators() map[string]cluster.Generator
+	Declared() *cluster.Cluster
+	Catalog() *catalog.Catalog
 }
 
 // Options is what a console is made of.
 type Options struct {
 	Proxy    Proxy
 	Cluster  Cluster
+	Orders   Orders
+	Self     fleet.Card // what the process is to the others
+	Name     string     // the cluster's
 	IDs      Generators // answers below /api/; nil: nothing does
 	Accounts []Account  // nobody logs in without
 	Secure   bool       // it is served over TLS
@@ -49,35 +56,91 @@ type Generators interface {
 	Status() []generators.Status
 }
 
+// Console is the handler of all that is served.
+type Console struct {
+	http.Handler
+	options Options
+	looks   *looker
+	check   *examiner
+	genes   *genes
+	pages   chan struct{} // one for each page that is open
+
+	statements *lately[fleet.Cost]
+	generators *lately[fleet.Answers[[]generators.Report]]
+	routes     *lately[[]cluster.Version]
+}
+
+// What is asked of the proxies, or read whole, is asked for all pages at once.
+const (
+	answersEvery    = 2 * time.Second
+	answersPatience = 5 * time.Second
+)
+
 // New makes the handler: /healthz and /readyz for everybody, the rest for who
 // logs in.
-func New(o Options) http.Handler {
+func New(o Options) *Console {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	d := newDoors(o)
+	check := &examiner{ground: o.Cluster}
+	c := &Console{
+		options: o, check: check, looks: newLooker(o, check), genes: newGenes(o), pages: make(chan struct{}, mostPages), statements: newStatements(o.Cluster),
+		generators: &lately[fleet.Answers[[]generators.Report]]{every: answersEvery, patience: answersPatience, find: o.Cluster.Generators},
+		routes:     &lately[[]cluster.Version]{every: answersEvery, patience: answersPatience, find: o.Cluster.Routes},
+	}
+	c.Handler = http.NewCrossOriginProtection().Handler(c.paths(newDoors(o)))
+	return c
+}
+
+// Run keeps what the page shows of the last hour, and looks for what takes long, until ctx
+// ends.
+func (c *Console) Run(ctx context.Context) error {
+	var running sync.WaitGroup
+	running.Go(func() { c.check.run(ctx) })
+	c.looks.run(ctx)
+	running.Wait()
+	return ctx.Err()
+}
+
+// paths are all that there are, each with the role that it takes.
+func (c *Console) paths(d *doors) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", healthz)
-	mux.HandleFunc("GET /readyz", readyz(o.Proxy))
+	mux.HandleFunc("GET /readyz", readyz(c.options.Proxy))
 	mux.HandleFunc("GET /assets/{name}", asset)
+	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "assets/favicon.svg", http.StatusMovedPermanently)
+	})
 	mux.HandleFunc("GET /login", d.page)
 	mux.HandleFunc("POST /login", d.login)
 	mux.HandleFunc("POST /logout", d.logout)
 	sees := func(pattern string, h http.HandlerFunc) { mux.Handle(pattern, d.guard(config.Viewer, h)) }
+	orders := func(pattern string, h http.HandlerFunc) { mux.Handle(pattern, d.guard(config.Admin, h)) }
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(newCollector(o), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(newCollector(c.options), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	sees("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP)
-	if o.IDs != nil {
-		sees("GET /api/", o.IDs.ServeHTTP)
+	if c.options.IDs != nil {
+		sees("GET /api/", c.options.IDs.ServeHTTP)
 	}
-	live := newLive(o)
-	sees("GET /{$}", live.page)
+	sees("GET /{$}", c.page)
 	sees("GET /jobs", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "./", http.StatusSeeOther) })
-	sees("GET /events", live.events)
-	sees("GET /weights", newWeights(o.Cluster, o.Proxy).answer)
-	mux.Handle("POST /jobs/{id}/{order}", d.guard(config.Admin, orders{o.Cluster}.take))
+	sees("GET /events", c.events)
+	sees("GET /v1/state", c.getState)
+	sees("GET /v1/history", c.getHistory)
+	sees("GET /v1/moves", c.getMoves)
+	sees("GET /v1/moves/{id}", c.getMove)
+	sees("GET /v1/genes", c.genes.get)
+	sees("GET /v1/statements", c.getStatements)
+	sees("GET /v1/tables", c.getTables)
+	sees("GET /v1/users", c.getUsers)
+	sees("GET /v1/generators", c.getGenerators)
+	sees("GET /v1/routes", c.getRoutes)
+	sees("GET /v1/findings", c.getFindings)
+	orders("POST /v1/findings", c.lookAgain)
+	orders("POST /v1/calls/{procedure}", c.call)
+	orders("POST /v1/previews/{procedure}", c.preview)
 	profiles(mux, d)
-	return http.NewCrossOriginProtection().Handler(mux)
+	return mux
 }
 
 // profiles are of the whole process, so they are the admins'.

@@ -1,7 +1,7 @@
-// Package console is what a process shows over HTTP: health, metrics, profiles,
-// and the dashboard with its logins.
+// Package console is what a process shows over HTTP: health, metrics, profiles, the state
+// of the cluster as JSON, and the page that is made of it, with its logins.
 //
-// It owns the handlers, the sessions of who has logged in, and the names of the
-// metrics. It never changes anything by itself: what an admin orders goes into a
-// job's record like an order of the command line.
+// It owns the handlers, the sessions of who has logged in, what is kept for the page
+// between two looks, and the names of the metrics. It never changes anything by itself:
+// what an admin orders goes the way of CALL locus.….
 package console

@@ -63,6 +63,25 @@ func (p *person) want(what string, answer *http.Response, status int) {
 	}
 }
 
+// call posts an order to a job.
+func (p *person) call(procedure, job string, header ...string) *http.Response {
+	p.t.Helper()
+	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.at+"/v1/calls/"+procedure, strings.NewReader(`{"arguments": ["`+job+`"]}`))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	answer, err := p.client.Do(r)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	return answer
+}
+
 func TestLoginAndRoles(t *testing.T) {
 	f := &fakeCluster{jobs: []*job.Job{failedJob(t, "split-1")}}
 	server := serve(t, f)
@@ -70,12 +89,13 @@ func TestLoginAndRoles(t *testing.T) {
 	if a := p.do(http.MethodGet, "/", nil); a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != "/login" {
 		t.Errorf("a stranger gets %s %s", a.Status, a.Header)
 	}
-	p.want("a stranger's order", p.do(http.MethodPost, "/jobs/split-1/resume", url.Values{}), http.StatusUnauthorized)
+	p.want("a stranger's order", p.call("resume", "split-1"), http.StatusUnauthorized)
 	p.want("a wrong password", p.login("vera", "wrong"), http.StatusUnauthorized)
 	p.want("an account without a password", p.login("nobody", ""), http.StatusUnauthorized)
 	p.want("the viewer", p.login("vera", "look"), http.StatusSeeOther)
 	p.want("the viewer's page", p.do(http.MethodGet, "/", nil), http.StatusOK)
-	p.want("the viewer's order", p.do(http.MethodPost, "/jobs/split-1/resume", url.Values{}), http.StatusForbidden)
+	p.want("the viewer's order", p.call("resume", "split-1"), http.StatusForbidden)
+	p.want("the viewer's preview", p.do(http.MethodPost, "/v1/previews/split", url.Values{}), http.StatusForbidden)
 	p.want("the viewer's profile", p.do(http.MethodGet, "/debug/pprof/heap", nil), http.StatusForbidden)
 	p.want("logging out", p.do(http.MethodPost, "/logout", url.Values{}), http.StatusSeeOther)
 	p.want("the page after that", p.do(http.MethodGet, "/", nil), http.StatusSeeOther)
@@ -86,12 +106,8 @@ func TestLoginAndRoles(t *testing.T) {
 	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || strings.Contains(c.Value, "pass") {
 		t.Errorf("cookie %s", c)
 	}
-	p.want("the order of another site", p.do(http.MethodPost, "/jobs/split-1/resume", url.Values{}, "Sec-Fetch-Site", "cross-site"), http.StatusForbidden)
-	p.want("a job that isn't there", p.do(http.MethodPost, "/jobs/split-2/resume", url.Values{}), http.StatusNotFound)
-	p.want("an order that isn't there", p.do(http.MethodPost, "/jobs/split-1/explode", url.Values{"percent": {"1"}}), http.StatusBadRequest)
-	p.want("no percentage", p.do(http.MethodPost, "/jobs/split-1/next-step", url.Values{"percent": {"NaN"}}), http.StatusBadRequest)
-	p.want("what its state refuses", p.do(http.MethodPost, "/jobs/split-1/finish", url.Values{}), http.StatusConflict)
-	p.want("the admin's order", p.do(http.MethodPost, "/jobs/split-1/resume", url.Values{}), http.StatusOK)
+	p.want("the order of another site", p.call("resume", "split-1", "Sec-Fetch-Site", "cross-site"), http.StatusForbidden)
+	p.want("the admin's order", p.call("resume", "split-1"), http.StatusOK)
 	last := f.jobs[0].Journal[len(f.jobs[0].Journal)-1]
 	if last.By != "admin (dashboard)" || last.What != "resume → planned" {
 		t.Errorf("in the journal: %q by %q", last.What, last.By)
@@ -103,7 +119,7 @@ func TestLoginAndRoles(t *testing.T) {
 // Whoever guesses waits; a session ends by itself.
 func TestTimePasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := handler(&fakeCluster{})
+		h := newConsole(&fakeCluster{})
 		try := func(password string) time.Duration {
 			r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
 			r.SetBasicAuth("vera", password)

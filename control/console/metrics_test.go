@@ -88,7 +88,7 @@ func TestMetricsAreAsPrometheusWantsThem(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
 	r.SetBasicAuth("admin", "pass")
 	w := httptest.NewRecorder()
-	handler(&fakeCluster{}).ServeHTTP(w, r)
+	newConsole(&fakeCluster{}).ServeHTTP(w, r)
 	if !strings.Contains(w.Body.String(), "locus_statements_slow_total 1\n") {
 		t.Errorf("%d: the slow statement is not counted", w.Code)
 	}

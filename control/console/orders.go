@@ -1,66 +1,91 @@
 package console
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"strconv"
 	"time"
 
-	"locus/migrate"
+	"locus/control/watch"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 )
 
-// orders takes what an admin wants of a job.
-type orders struct{ cluster Cluster }
+// orderAnswer is an order that a move takes as it is now: a procedure of the schema locus,
+// what is to be asked before, and its arguments after the first, which is the move.
+type orderAnswer struct {
+	Procedure string     `json:"procedure"`
+	Word      string     `json:"word"`
+	Ask       string     `json:"ask"` // what comes of it
+	Grave     bool       `json:"grave,omitempty"`
+	Arguments []argument `json:"arguments,omitempty"`
+}
 
-// orderPatience bounds the wait for etcd.
-const orderPatience = 5 * time.Second
+// argument is a number within bounds, or one of a few words.
+type argument struct {
+	Name    string   `json:"name"`
+	Label   string   `json:"label"`
+	Unit    string   `json:"unit,omitempty"`
+	Value   string   `json:"value"`
+	Least   float64  `json:"least"`
+	Most    float64  `json:"most"`
+	Choices []string `json:"choices,omitempty"`
+}
 
-// take is POST /jobs/{id}/{order}, with a percentage where the order needs one.
-func (o orders) take(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
-	order, err := orderOf(r.PathValue("order"), r.PostFormValue("percent"))
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
+func percentage(name, label, unit string, value float64) argument {
+	return argument{Name: name, Label: label, Unit: unit, Value: strconv.FormatFloat(value, 'f', -1, 64), Most: 100}
+}
+
+// ordersFor are those that a move's state takes, by its own rules.
+func ordersFor(j *job.Job) []orderAnswer {
+	s := j.State
+	list := []orderAnswer{}
+	offer := func(o orderAnswer, order job.Order) {
+		if _, err := j.Told(order, "", j.Created); err == nil {
+			list = append(list, o)
+		}
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), orderPatience)
-	defer cancel()
-	j, err := o.cluster.Tell(ctx, r.PathValue("id"), order, who(r).user+" (dashboard)", time.Now(), nil)
-	switch {
-	case errors.Is(err, migrate.ErrNoJob):
-		http.Error(w, err.Error(), http.StatusNotFound)
-	case errors.Is(err, migrate.ErrUnknown), errors.Is(err, context.DeadlineExceeded):
-		http.Error(w, err.Error()+": look whether it is in the journal", http.StatusServiceUnavailable)
-	case err != nil:
-		http.Error(w, err.Error(), http.StatusConflict)
-	default:
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		fmt.Fprintf(w, "%s: %s\n", j.ID, j.Journal[len(j.Journal)-1].What)
+	offer(orderAnswer{
+		Procedure: "cutover", Word: "Cut over …", Ask: fmt.Sprintf("Hand genes of %s over from %s to %s, step by step. Statements on the genes of a step are held for a moment. Every step can be rolled back until the move is finished.", j.ID, j.From, j.To),
+		Arguments: []argument{
+			percentage("percent", "Up to", "% of its genes", 100), percentage("step_percent", "By", "% a step", 5),
+			{Name: "every_seconds", Label: "A step every", Unit: "s; 0: all at once", Value: "60", Most: 7 * 24 * 3600},
+			{Name: "on_breach", Label: "If errors or latency rise", Value: string(job.PauseThen), Choices: []string{string(job.PauseThen), string(job.StepBack), string(job.BackToNil)}},
+		},
+	}, job.CutOver(100, 5, time.Minute, job.PauseThen))
+	offer(orderAnswer{
+		Procedure: "next_step", Word: "Next step …", Ask: fmt.Sprintf("Hand genes of %s over from %s to %s at once, and stay there. Statements on them are held for a moment.", j.ID, j.From, j.To),
+		Arguments: []argument{percentage("percent", "Hand over", "% more of its genes", 5)},
+	}, job.NextStep(5))
+	if s.Shown() != phase.Failed {
+		offer(orderAnswer{Procedure: "pause", Word: "Pause", Ask: fmt.Sprintf("Pause %s: it only keeps both shards equal until it is resumed.", j.ID)}, job.Just("pause", phase.Pause))
+	}
+	offer(orderAnswer{Procedure: "resume", Word: "Resume", Ask: fmt.Sprintf("Go on with %s where it stopped.", j.ID)}, job.Just("resume", phase.Resume))
+	offer(orderAnswer{
+		Procedure: "rollback", Word: "Roll back …", Grave: true, Ask: fmt.Sprintf("Hand genes of %s back from %s to %s. Statements on them are held for a moment; what was written at %s is kept.", j.ID, j.To, j.From, j.To),
+		Arguments: []argument{percentage("percent", "Leave", "% of its genes at "+string(j.To), 0), percentage("step_percent", "By", "% a step", 100)},
+	}, job.Back(0, 100))
+	if !s.Over() {
+		offer(throttling(j), job.Throttle(j.Throttle))
+	}
+	offer(orderAnswer{
+		Procedure: "finish", Word: "Finish", Grave: true, Ask: fmt.Sprintf("Delete the rows of %s on %s. There is no way back then but another move.", j.ID, j.From),
+	}, job.Just("finish", phase.Finish))
+	offer(orderAnswer{Procedure: "abort", Word: "Abort", Grave: true, Ask: abortion(j)}, job.Just("abort", phase.Abort))
+	return list
+}
+
+func throttling(j *job.Job) orderAnswer {
+	rest := percentage("percent", "Rest for", "% of the time", float64(j.Throttle))
+	rest.Most = job.MostRest
+	return orderAnswer{
+		Procedure: "throttle", Word: "Throttle …", Arguments: []argument{rest},
+		Ask: fmt.Sprintf("Have copying, comparing and deleting of %s rest for a part of the time, so that the shards have more for their clients.", j.ID),
 	}
 }
 
-func orderOf(name, percent string) (job.Order, error) {
-	switch name {
-	case "pause":
-		return job.Just(name, phase.Pause), nil
-	case "resume":
-		return job.Just(name, phase.Resume), nil
-	case "finish":
-		return job.Just(name, phase.Finish), nil
+func abortion(j *job.Job) string {
+	if s := j.State; s.Cut > 0 {
+		return fmt.Sprintf("Give %s up: its %s genes at %s go back to %s first, and the copy at %s is deleted.", j.ID, watch.Count(int64(s.Cut)), j.To, j.From, j.To)
 	}
-	share, err := strconv.ParseFloat(percent, 64)
-	if err != nil || !(share >= 0 && share <= 100) { // what is no number neither
-		return job.Order{}, fmt.Errorf("percent=%q: a number from 0 to 100", percent)
-	}
-	switch name {
-	case "next-step":
-		return job.NextStep(share), nil
-	case "rollback":
-		return job.Back(share, 100), nil
-	}
-	return job.Order{}, fmt.Errorf("there is no order %q", name)
+	return fmt.Sprintf("Give %s up: its copy at %s is deleted, and %s serves all as before.", j.ID, j.To, j.From)
 }

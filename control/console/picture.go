@@ -1,7 +1,10 @@
 package console
 
 import (
+	"slices"
+
 	"locus/idgen/gene"
+	"locus/proxy"
 	"locus/router"
 )
 
@@ -39,4 +42,17 @@ func newPicture(m *router.Map, registered []router.ShardName) picture {
 		}
 	}
 	return p
+}
+
+// shardNames is those that are registered, with or without genes.
+func shardNames(m *router.Map, s proxy.Status) []router.ShardName {
+	names := m.Shards()
+	for name := range s.Pools {
+		names = append(names, name)
+	}
+	for _, v := range m.Moves() {
+		names = append(names, v.From, v.To)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

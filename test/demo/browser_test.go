@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,6 +19,7 @@ import (
 	"time"
 
 	"locus/test/process"
+	"locus/test/suites/stand"
 )
 
 // browser is a Chromium that is driven by its own protocol, over a pipe.
@@ -226,7 +229,7 @@ func (b *browser) login(url, user, password string) {
 	b.write("#user", user)
 	b.write("#password", password)
 	b.press("button.go")
-	b.until("the dashboard is there", `document.querySelector("#state")?.textContent === "live"`)
+	b.until("the dashboard is there", `document.querySelector("#state")?.textContent.startsWith("live")`)
 }
 
 // screenshot writes the whole page, if they are wanted.
@@ -247,26 +250,76 @@ func (b *browser) screenshot(name string) {
 	}
 }
 
+// part goes to a part of the page.
+func (b *browser) part(name string) {
+	b.t.Helper()
+	b.press("#tab-" + name)
+	b.until(name+" is there", fmt.Sprintf(`document.querySelector("#tab-%s[aria-current]") && document.querySelector("main").textContent.length > 20`, name))
+}
+
 // phase waits for a job's phase, as the page shows it.
 func (b *browser) phase(job, want string) {
 	b.t.Helper()
 	b.until(job+" is "+want, fmt.Sprintf(`document.getElementById("phase-%s")?.textContent === %q`, job, want))
 }
 
-// order presses a job's button, and says yes.
-func (b *browser) order(job, order, percent string) {
+// order presses a job's button, fills in what it takes, and says yes.
+func (b *browser) order(job, order string, arguments ...string) {
 	b.t.Helper()
 	b.press("#" + order + "-" + job)
 	b.until("the dialog is open", `document.getElementById("ask").open`)
-	if percent != "" {
-		b.write("#ask-percent", percent)
+	for i, value := range arguments {
+		b.write(fmt.Sprintf(`#ask [data-argument="%d"]`, i), value)
 	}
 	b.press("#ask-yes")
+	b.told()
+}
+
+// told waits for what the page says of an order.
+func (b *browser) told() {
+	b.t.Helper()
 	b.until("it is told", `document.getElementById("said").className !== ""`)
 	if said := b.eval(`document.getElementById("said").textContent`); strings.HasPrefix(said, "Refused") {
 		b.t.Fatal(said)
 	}
-	b.eval(`tell("", false); document.getElementById("said").className = ""`)
+	b.eval(`document.getElementById("said").className = document.getElementById("said").textContent = ""`)
+}
+
+// audit has axe look for barriers, in both colours and at both widths.
+func (b *browser) audit(where string) {
+	b.t.Helper()
+	script, err := os.ReadFile(filepath.Join(stand.Installed(b.t, "axe"), "node_modules/axe-core/axe.min.js"))
+	if err != nil {
+		b.t.Fatalf("%v: test/install/suites.sh axe", err)
+	}
+	b.eval(string(script) + "; 0")
+	for _, look := range []string{"light", "dark"} {
+		for _, width := range []int{1440, 390} {
+			b.size(width, 900, look)
+			found := b.eval(`axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.filter(v => ["serious", "critical"].includes(v.impact))
+				.map(v => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map(n => n.html.slice(0, 200) + " " + (n.any[0]?.message ?? "")).join(" | ")).join("\n"))`)
+			if found != "" {
+				b.t.Errorf("%s, %s at %d pixels:\n%s", where, look, width, found)
+			}
+			if wide := b.eval(`document.documentElement.scrollWidth`); wide != strconv.Itoa(width) {
+				b.t.Errorf("%s: at %d pixels the page is %s wide", where, width, wide)
+			}
+		}
+	}
+	b.size(1440, 900, "light")
+}
+
+// weighs tells what a first load costs.
+func (b *browser) weighs(url string) {
+	b.t.Helper()
+	b.call("Network.enable", nil, nil)
+	b.call("Network.setCacheDisabled", map[string]any{"cacheDisabled": true}, nil)
+	b.open(url)
+	b.until("it is painted", `performance.getEntriesByName("first-contentful-paint").length`)
+	b.until("it is drawn", `document.getElementById("verdict")`+".textContent")
+	b.t.Log("page weight and first paint: " + b.eval(`(() => { const all = performance.getEntriesByType("resource").concat(performance.getEntriesByType("navigation"));
+		return all.length + " files, " + Math.round(all.reduce((n, e) => n + e.encodedBodySize, 0) / 1024) + " KiB, first contentful paint after " + Math.round(performance.getEntriesByName("first-contentful-paint")[0].startTime) + " ms"; })()`))
+	b.call("Network.setCacheDisabled", map[string]any{"cacheDisabled": false}, nil)
 }
 
 // secretOf reads one of a demo's secrets.

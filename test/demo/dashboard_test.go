@@ -3,10 +3,12 @@
 package demo
 
 import (
+	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"locus/cmd/dbserver"
 	"locus/test/product"
@@ -15,113 +17,202 @@ import (
 // TestTheDashboardInABrowser watches a split from 0 to 100 % and drives it, by
 // pressing what is there to be pressed. The page is never loaded again.
 func TestTheDashboardInABrowser(t *testing.T) {
-	d := start(t, dbserver.MariaDB, t.TempDir(), "--orders-per-second", "0")
-	orders := work(t, d.db(), 1)
-	product.Eventually(t, "there are some orders", func() bool { return orders.inserted.Load() > 200 || orders.failure.Load() != nil })
-
+	d := start(t, dbserver.MariaDB, t.TempDir(), "--orders-per-second", "0", "--proxies", "2")
 	b := openBrowser(t)
 	b.size(1440, 900, "light")
 	b.open(d.HTTP.URL)
 	b.screenshot("login-1440-light")
 	b.login(d.HTTP.URL, d.HTTP.User, d.HTTP.Password)
+	b.weighs(d.HTTP.URL)
+	b.isEmptyAtFirst()
+	orders := work(t, d.db(), 1)
+	product.Eventually(t, "there are some orders", func() bool { return orders.inserted.Load() > 200 || orders.failure.Load() != nil })
 	b.eval(`window.loadedOnce = true`)
-	b.until("three shards are drawn", `document.querySelectorAll("#legend li").length === 3`)
-	b.until("what the orders cost is told", `parseInt(document.getElementById("per-second").textContent.replace(",", "")) > 10`)
+	b.part("overview")
+	b.until("three shards are well", `document.getElementById("cell-shards").textContent.includes("3 well")`)
+	b.until("what the orders cost is told", `parseInt(document.querySelector("#cell-rate .value").textContent.replace(",", "")) > 10`)
+	b.until("doctor has looked", `/\d finding/.test(document.getElementById("cell-doctor").textContent)`)
+	b.until("curves are drawn", `document.querySelectorAll("path.line").length >= 5`)
 
 	d.query("SELECT CONCAT(SLEEP(1), 's3cret')")
-	b.until("the slow statement is told", `document.getElementById("slow").textContent.includes("SELECT CONCAT(SLEEP(?), ?)")`)
+	b.part("statements")
+	b.press(`[data-sort="slowest_ms"]`)
+	b.until("the slow statement is first", `document.querySelector(".statements tbody code")?.textContent.includes("SELECT CONCAT(SLEEP(?), ?)")`)
+	b.screenshot("statements-1440-light")
 
-	d.must("split", "--from", "s0", "--to", "s2", "--half", "--why", "the dashboard's test")
+	b.begins("s0", "s2")
 	b.phase("split-1", "ready")
 	b.until("its table is told", `document.getElementById("tables-split-1")?.textContent.includes("shop.test_order")`)
 	b.obeysTheKeyboard()
-	b.order("split-1", "pause", "")
+	b.order("split-1", "pause")
 	b.phase("split-1", "paused")
-	b.order("split-1", "resume", "")
+	b.order("split-1", "resume")
 	b.phase("split-1", "ready")
-	b.order("split-1", "next-step", "40")
+	b.order("split-1", "throttle", "10")
+	b.until("it rests", `document.getElementById("job-split-1").textContent.includes("10 % of the time")`)
+	b.order("split-1", "next_step", "40")
 	share := func(want string) {
 		t.Helper()
 		b.until("its share is "+want, `document.getElementById("share-split-1").textContent === "`+want+`"`)
 	}
 	share("40 %")
-	b.eval(`document.querySelector("input[name=by][value=load]").click()`)
-	b.until("the load is drawn", `document.getElementById("legend").textContent.includes("statements/s")`)
-	b.screenshot("load-1440-light")
-	b.size(390, 844, "dark")
-	b.screenshot("load-390-dark")
-	if wide := b.eval(`document.documentElement.scrollWidth`); wide != "390" {
-		t.Errorf("at 390 pixels the page is %s wide", wide)
-	}
-	if tall := b.eval(`Math.max(...Array.from(document.querySelectorAll("th"), e => e.offsetHeight))`); len(tall) > 2 {
-		t.Errorf("at 390 pixels the head of a column is %s high", tall)
-	}
-	b.size(1440, 900, "light")
-	b.eval(`document.querySelector("input[name=by][value=shard]").click()`)
+	b.showsTheMap()
+	b.part("moves")
 	b.order("split-1", "rollback", "0")
 	share("0 %")
 	b.phase("split-1", "ready")
-	d.must("cutover", "split-1", "--to", "100%", "--step", "20%", "--every", "2s", "--yes")
+	b.order("split-1", "cutover", "100", "20", "6")
 	b.until("the errors before and after are compared", `document.getElementById("fares-split-1")?.textContent.includes("p99")`)
 	share("60 %")
+	b.audit("moves")
 	b.size(390, 844, "light")
 	b.screenshot("cutting-390-light")
 	b.size(1440, 900, "dark")
 	b.screenshot("cutting-1440-dark")
 	b.size(1440, 900, "light")
-	b.order("split-1", "next-step", "100")
 	share("100 %")
 	b.phase("split-1", "cut")
-	b.order("split-1", "finish", "")
-	b.until("the move is over", `!document.getElementById("job-split-1") && document.getElementById("past").textContent.includes("done")`)
+	b.order("split-1", "finish")
+	b.until("the move is over", `!document.getElementById("job-split-1") && document.getElementById("past-split-1")?.textContent.includes("done")`)
+	b.press("#past-split-1 summary")
+	b.until("its journal is read", `document.getElementById("past-split-1").textContent.includes("(dashboard)")`)
 	if b.eval(`window.loadedOnce`) != "true" {
 		t.Error("the page was loaded again")
 	}
 	journal := d.must("jobs", "split-1")
-	for _, want := range []string{"pause", "resume", "next step to 6554 of 16384 genes", "rollback to 0", "finish"} {
+	for _, want := range []string{"pause", "resume", "throttle", "next step to 6554 of 16384 genes", "rollback to 0", "cutover to 16384 of 16384 genes, by 3277", "finish"} {
 		if !strings.Contains(journal, d.HTTP.User+" (dashboard)  "+want) {
 			t.Errorf("the journal lacks %q by the admin:\n%s", want, journal)
 		}
 	}
+	b.tellsAll()
+	b.tellsOfAFrozenShard(d)
 	orders.stop()
-	if failure := orders.failure.Load(); failure != nil {
-		t.Error(*failure)
-	}
 	d.isRefusedWithoutTheRole(b)
 }
 
-// obeysTheKeyboard opens and leaves a dialog, and goes through the picture, by keys alone. The
-// focus stays where it is while numbers change.
-func (b *browser) obeysTheKeyboard() {
+// isEmptyAtFirst looks at what a cluster says that nobody has used yet.
+func (b *browser) isEmptyAtFirst() {
 	b.t.Helper()
-	b.eval(`window.changes = 0; document.getElementById("pause-split-1").focus();
-		new MutationObserver(() => window.changes++).observe(document.getElementById("moves"), {subtree: true, childList: true, characterData: true})`)
-	b.until("numbers change", `window.changes > 3`)
-	b.key("Enter")
-	b.until("the dialog is open", `document.getElementById("ask").open && document.getElementById("ask").contains(document.activeElement)`)
-	b.key("Escape")
-	b.until("the button has the focus again", `!document.getElementById("ask").open && document.activeElement.id === "pause-split-1"`)
+	for part, want := range map[string]string{"moves": "No move is under way", "generators": "None is declared", "map": "Genes", "doctor": "looked"} {
+		b.part(part)
+		b.until(part+" says what it is", fmt.Sprintf(`document.querySelector("main").textContent.includes(%q)`, want))
+	}
+}
+
+// begins begins a split by the form, with its preview.
+func (b *browser) begins(from, to string) {
+	b.t.Helper()
+	b.part("moves")
+	for field, value := range map[string]string{"from": from, "to": to} {
+		b.eval(fmt.Sprintf(`(() => { const e = document.getElementById("begin-%s"); e.value = %q; e.dispatchEvent(new Event("change", {bubbles: true})); })()`, field, value))
+	}
+	b.write("#begin-why", "the dashboard's test")
+	b.press("#begin-preview")
+	b.until("the preview is there", `document.getElementById("plan")?.textContent.includes("16,384 genes") && document.getElementById("plan").textContent.includes("Nothing stands in its way")`)
+	b.press("#begin-go")
+	b.told()
+}
+
+// showsTheMap looks at the load of genes, by both scales, and at the phone's width.
+func (b *browser) showsTheMap() {
+	b.t.Helper()
+	b.part("map")
+	b.until("three shards are drawn", `document.querySelectorAll("#legend li").length === 4`) // and the move
+	b.until("the hottest are told", `document.querySelectorAll("#hottest tbody tr").length === 10`)
+	b.eval(`document.querySelector("input[name=by][value=load]").click()`)
+	b.until("the load is drawn", `document.getElementById("legend").textContent.includes("statements/s, logarithmic")`)
+	b.screenshot("load-1440-light")
+	b.eval(`document.querySelector("input[name=scale][value=linear]").click()`)
+	b.until("the load is drawn", `document.getElementById("legend").textContent.includes("statements/s, linear")`)
+	b.size(390, 844, "dark")
+	b.screenshot("load-390-dark")
+	b.size(1440, 900, "light")
 	b.eval(`document.getElementById("picture").focus()`)
 	b.key("ArrowDown")
 	b.key("ArrowRight")
 	b.until("the cell is told", `/0x[0-9a-f]{4}/.test(document.getElementById("cell").textContent)`)
 }
 
+// tellsAll goes through the parts, and has each looked at for barriers.
+func (b *browser) tellsAll() {
+	b.t.Helper()
+	for part, want := range map[string]string{
+		"overview": "Connections in use, by shard", "map": "The ten hottest genes", "statements": "INSERT INTO", "tables": "shop.test_order", "users": "dba", "routes": "s0 → s2",
+		"generators": "NEXT VALUE FOR", "doctor": "checked",
+	} {
+		b.part(part)
+		b.until(part+" tells "+want, fmt.Sprintf(`document.querySelector("main").textContent.includes(%q)`, want))
+		b.audit(part)
+	}
+	b.part("overview")
+	b.screenshot("overview-1440-light")
+	b.size(390, 844, "dark")
+	b.screenshot("overview-390-dark")
+	b.size(1440, 900, "light")
+	second := b.eval(`document.querySelectorAll("#proxy option")[2].value`)
+	b.eval(`(() => { const e = document.getElementById("proxy"); e.value = "` + second + `"; e.dispatchEvent(new Event("change", {bubbles: true})); })()`)
+	b.until("the figures are those of a proxy that nobody uses", `document.querySelector("#cell-sessions .value").textContent === "0"`)
+	b.eval(`(() => { const e = document.getElementById("proxy"); e.value = ""; e.dispatchEvent(new Event("change", {bubbles: true})); })()`)
+	b.until("the figures are of all again", `document.querySelector("#cell-sessions .value").textContent !== "0"`)
+}
+
+// tellsOfAFrozenShard stops a shard's server under load, and has it go on.
+func (b *browser) tellsOfAFrozenShard(d *demo) {
+	b.t.Helper()
+	frozen := d.Shards[1]
+	goOn := func() { _ = syscall.Kill(frozen.Pid, syscall.SIGCONT) }
+	stopped := time.Now()
+	if err := syscall.Kill(frozen.Pid, syscall.SIGSTOP); err != nil {
+		b.t.Fatal(err)
+	}
+	defer goOn()
+	says := func(words string) string {
+		return fmt.Sprintf(`document.title.startsWith("▲ shard %[1]s is %[2]s") && document.getElementById("verdict").textContent.includes("shard %[1]s is %[2]s") && document.getElementById("cell-shards").textContent.includes("1 %[2]s")`, frozen.Name, words)
+	}
+	b.until("it is slow", says("slow")+" || "+says("frozen"))
+	b.t.Logf("the page told of it after %v", time.Since(stopped).Round(10*time.Millisecond))
+	b.until("it is frozen", says("frozen"))
+	b.t.Logf("and called it frozen after %v", time.Since(stopped).Round(10*time.Millisecond))
+	b.screenshot("frozen-1440-light")
+	b.size(390, 844, "dark")
+	b.screenshot("frozen-390-dark")
+	b.size(1440, 900, "light")
+	goOn()
+	b.until("all is well again", `document.title.startsWith("✓")`)
+}
+
+// obeysTheKeyboard opens and leaves a dialog by keys alone. The focus stays where it is while
+// numbers change.
+func (b *browser) obeysTheKeyboard() {
+	b.t.Helper()
+	b.eval(`window.changes = 0; document.getElementById("pause-split-1").focus();
+		new MutationObserver(() => window.changes++).observe(document.getElementById("strip"), {subtree: true, childList: true, characterData: true})`)
+	b.until("numbers change", `window.changes > 3`)
+	b.key("Enter")
+	b.until("the dialog is open", `document.getElementById("ask").open && document.getElementById("ask").contains(document.activeElement)`)
+	b.key("Escape")
+	b.until("the button has the focus again", `!document.getElementById("ask").open && document.activeElement.id === "pause-split-1"`)
+}
+
 // isRefusedWithoutTheRole logs in as somebody who may only look.
 func (d *demo) isRefusedWithoutTheRole(b *browser) {
 	d.t.Helper()
 	d.must("split", "--from", "s2", "--to", "s0", "--half")
-	b.press("nav button")
+	b.press(".who button")
 	b.until("the login is asked for", `!!document.querySelector("#password")`)
 	b.login(d.HTTP.URL, "viewer", secretOf(d.t, d.dir, "http-viewer"))
+	b.part("moves")
 	b.phase("split-2", "ready")
-	if b.eval(`document.querySelectorAll("button[data-order]").length`) != "0" {
+	if b.eval(`document.querySelectorAll("[data-order], [data-begin], #begin").length`) != "0" {
 		d.t.Error("who may only look has buttons")
 	}
-	if got := b.eval(`fetch("jobs/split-2/pause", {method: "POST"}).then(a => a.status)`); got != "403" {
+	b.audit("what a viewer sees")
+	const call = `fetch("v1/calls/pause", {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({arguments: ["split-2"]})}).then(a => a.status)`
+	if got := b.eval(call); got != "403" {
 		d.t.Errorf("who may only look pauses a move: %s", got)
 	}
-	answer, err := http.PostForm(d.HTTP.URL+"/jobs/split-2/pause", url.Values{})
+	answer, err := http.Post(d.HTTP.URL+"/v1/calls/pause", "application/json", strings.NewReader(`{"arguments": ["split-2"]}`))
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -52,6 +52,15 @@ func TestAFrozenShardIsTold(t *testing.T) {
 			return !o.Well && o.Shards[0].State == "well" && o.Shards[1].State == "frozen" && strings.Contains(o.Shards[1].Problem, "frozen")
 		})
 	}
+	var page struct {
+		Well   bool
+		Worst  string
+		Shards []struct{ State string }
+	}
+	product.Eventually(t, "the state over HTTP tells of it", func() bool {
+		d.ask("/v1/state", "", &page)
+		return !page.Well && page.Worst == "shard "+frozen.Name+" is frozen" && page.Shards[1].State == "frozen"
+	})
 	if out, err := d.locus("doctor"); err == nil || !strings.Contains(out, frozen.Name+" at "+frozen.Addr) {
 		t.Errorf("doctor: %v\n%s", err, out)
 	}

@@ -218,6 +218,7 @@ func (o client) refusals() {
 			o.t.Errorf("CALL locus.%s: %v, want %s", c.text, err, c.want)
 		}
 	}
+	o.previews()
 	if _, err := o.demo.db().Exec("CALL locus.pause('split-1')"); err == nil || !strings.Contains(err.Error(), "1370 (42000): execute command denied to user 'app'@'%' for routine 'locus.pause'") {
 		o.t.Errorf("a user without admin: %v", err)
 	}

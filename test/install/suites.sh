@@ -10,22 +10,27 @@ here=$(dirname "$(readlink -f "$0")")
 . "$here/apt.sh"
 suites=$(readlink -f "$here/../suites")
 dir=${LOCUS_SUITES_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/locus/suites}
-parts=(node mysqljs mtr pymysql mysqlclient sqlalchemy django php perl ruby java sysbench)
+parts=(axe node mysqljs mtr pymysql mysqlclient sqlalchemy django php perl ruby java sysbench)
 
-# node: the npm packages of test/suites/node/package-lock.json, in node/.
-install_node() {
-  local to=$dir/node
-  cmp -s "$suites/node/package-lock.json" "$to/installed" && return
+# node: the npm packages of test/suites/node/package-lock.json, in node/; axe those of
+# test/demo/axe, in axe/.
+install_node() { install_npm "$suites/node" "$dir/node"; }
+install_axe() { install_npm "$suites/../demo/axe" "$dir/axe"; }
+
+# install_npm installs what a package-lock.json has.
+install_npm() {
+  local from=$1 to=$2
+  cmp -s "$from/package-lock.json" "$to/installed" && return
   local missing=()
   command -v node >/dev/null || missing+=(nodejs)
   command -v npm >/dev/null || missing+=(npm)
   [ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
   say "installing npm packages into $to"
   mkdir -p "$to"
-  cp "$suites/node/package.json" "$suites/node/package-lock.json" "$to"
+  cp "$from/package.json" "$from/package-lock.json" "$to"
   # No package runs a script of its own while it is installed.
   (cd "$to" && again npm ci --silent --ignore-scripts --no-audit --no-fund)
-  cp "$suites/node/package-lock.json" "$to/installed"
+  cp "$from/package-lock.json" "$to/installed"
 }
 
 # mtr: MariaDB's own suite, of the version of the server that is installed, in

@@ -1,11 +1,9 @@
-// morph makes what a page shows equal to what the server sends, and touches only
-// what differs: focus, selections, scroll positions, presses that have begun and
-// opened details stay.
-"use strict";
+// morph makes what a page shows equal to what it is to show, and touches only what differs:
+// focus, selections, scroll positions, presses that have begun and opened details stay.
 
-function morph(there, html) {
+export function morph(there, html) {
   const next = document.createElement("div");
-  next.innerHTML = html;
+  next.innerHTML = String(html);
   children(there, next);
 }
 
@@ -31,12 +29,15 @@ function alike(a, b) {
   return a.nodeType === b.nodeType && (a.nodeType !== Node.ELEMENT_NODE || (a.localName === b.localName && a.id === b.id));
 }
 
+// What people have changed by themselves is theirs: opened details, fields, pictures.
+const theirs = (there, name) => (there.localName === "details" && name === "open") || there.hasAttribute("data-own");
+
 function element(there, want) {
   for (const {name, value} of Array.from(want.attributes)) {
-    if (there.getAttribute(name) !== value && !(there.localName === "details" && name === "open")) there.setAttribute(name, value);
+    if (there.getAttribute(name) !== value && !theirs(there, name)) there.setAttribute(name, value);
   }
   for (const {name} of Array.from(there.attributes)) {
-    if (!want.hasAttribute(name) && !(there.localName === "details" && name === "open")) there.removeAttribute(name);
+    if (!want.hasAttribute(name) && !theirs(there, name)) there.removeAttribute(name);
   }
-  children(there, want);
+  if (!there.hasAttribute("data-own")) children(there, want);
 }

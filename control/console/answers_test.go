@@ -1,0 +1,106 @@
+package console
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"locus/migrate/job"
+	"locus/migrate/phase"
+)
+
+// What genes have to bear adds up, whoever reports it.
+func TestGenes(t *testing.T) {
+	c := newConsole(&fakeCluster{})
+	a := get[genesAnswer](t, c, "/v1/genes?weigh=1")
+	cells, load := 0.0, 0.0
+	for i := 0; i < len(a.Load); i += 2 {
+		cells += a.Load[i]
+		load += a.Load[i] * a.Load[i+1]
+	}
+	if cells != 65536 || load < 47+256*25.6-1 || load > 47+256*25.6+1 {
+		t.Errorf("%v cells with %v statements/s", cells, load)
+	}
+	if a.Rows["s0"] != 1 || a.Rows["s1"] != 2 || len(a.Trouble) > 0 || len(a.Map.Shards) != 3 {
+		t.Errorf("rows %v, trouble %v", a.Rows, a.Trouble)
+	}
+	if len(a.Hottest) != 10 || a.Hottest[0].Gene != "0x1234" || a.Hottest[0].Shard != "s0" || a.Hottest[1].Gene != "0x9000" || a.Hottest[0].Moving != "" {
+		t.Errorf("the hottest: %+v", a.Hottest)
+	}
+	if cold := get[genesAnswer](t, c, "/v1/genes"); len(cold.Load) > 0 || len(cold.Map.Owners) != 2 {
+		t.Errorf("the map alone: %+v", cold.Map)
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	over := after(t, plannedJob(t, "split-3"), phase.Event{Kind: phase.Abort}, phase.Event{Kind: phase.Withdrawn})
+	c := newConsole(&fakeCluster{jobs: []*job.Job{over, failedJob(t, "split-4")}})
+	if s := get[statementsAnswer](t, c, "/v1/statements"); len(s.Statements) != 2 || s.Statements[0].AverageMs != 5 || s.Statements[1].Count != 2 || s.Proxies != 2 || s.Limit != 9 {
+		t.Errorf("%+v", s)
+	}
+	if a := get[tablesAnswer](t, c, "/v1/tables"); len(a.Tables) != 1 || a.Tables[0].Owner != "buyer" || a.Default != "s0" {
+		t.Errorf("%+v", a)
+	}
+	w := reply(c, http.MethodGet, "/v1/users", "")
+	if strings.Contains(w.Body.String(), "94BDCEBE") {
+		t.Error("a user's hash is told")
+	}
+	if a := get[usersAnswer](t, c, "/v1/users"); len(a.Users) != 1 || !a.Users[0].ReadOnly || !a.Users[0].DDL || a.Users[0].Login != "authentication_string" || a.Users[0].ScatterWrites != "refuse" {
+		t.Errorf("%+v", a)
+	}
+	if a := get[generatorsAnswer](t, c, "/v1/generators"); len(a.Generators) != 1 || a.Generators[0].Proxies[0].Loads != 7 {
+		t.Errorf("%+v", a)
+	}
+	if a := get[routesAnswer](t, c, "/v1/routes"); len(a.Versions) != 2 || a.Versions[0].Version != 2 || a.Versions[0].Changes[0].Genes != 32768 || a.Versions[1].By != "ann" {
+		t.Errorf("%+v", a)
+	}
+	if a := get[pastAnswer](t, c, "/v1/moves"); len(a.Moves) != 1 || a.Moves[0].ID != "split-3" || a.Moves[0].Took != (2*time.Minute).Seconds() || a.Moves[0].By != "anna" {
+		t.Errorf("%+v", a)
+	}
+	if a := get[journalAnswer](t, c, "/v1/moves/split-3"); len(a.Journal) != 3 || a.Journal[2].By != "anna" {
+		t.Errorf("%+v", a)
+	}
+	if w := reply(c, http.MethodGet, "/v1/moves/split-99", ""); w.Code != http.StatusNotFound {
+		t.Errorf("a move that isn't there: %d", w.Code)
+	}
+}
+
+func TestCalls(t *testing.T) {
+	f := &fakeCluster{jobs: []*job.Job{failedJob(t, "split-1")}}
+	c := newConsole(f)
+	for _, test := range []struct {
+		path, body string
+		status     int
+	}{
+		{"/v1/calls/explode", `{"arguments": ["split-1"]}`, http.StatusNotFound},
+		{"/v1/calls/resume", `{"arguments": ["split-2"]}`, http.StatusNotFound},
+		{"/v1/calls/resume", `{"arguments": []}`, http.StatusBadRequest},
+		{"/v1/calls/resume", `{"arguments": ["split-1"], "more": 1}`, http.StatusBadRequest},
+		{"/v1/calls/resume", `nothing`, http.StatusBadRequest},
+		{"/v1/calls/finish", `{"arguments": ["split-1"]}`, http.StatusConflict},
+		{"/v1/previews/pause", `{"arguments": ["split-1"]}`, http.StatusNotFound},
+	} {
+		if w := reply(c, http.MethodPost, test.path, test.body); w.Code != test.status || !strings.Contains(w.Body.String(), `"error":`) {
+			t.Errorf("%s %s: %d %s", test.path, test.body, w.Code, w.Body)
+		}
+	}
+	form := httptest.NewRequest(http.MethodPost, "/v1/calls/resume", strings.NewReader(`{"arguments": ["split-1"]}`))
+	form.SetBasicAuth("admin", "pass")
+	form.Header.Set("Content-Type", "text/plain")
+	w := httptest.NewRecorder()
+	c.ServeHTTP(w, form)
+	if w.Code != http.StatusBadRequest {
+		t.Errorf("what a form of another site could send: %d", w.Code)
+	}
+	told := do[called](t, c, http.MethodPost, "/v1/calls/resume", `{"arguments": ["split-1"]}`)
+	last := f.jobs[0].Journal[len(f.jobs[0].Journal)-1]
+	if told.Told != "resume → planned" || last.By != "admin (dashboard)" || told.Phase != "planned" {
+		t.Errorf("told %+v, in the journal %+v", told, last)
+	}
+	p := do[previewed](t, c, http.MethodPost, "/v1/previews/split", `{"arguments": ["s0", "s2", "half", ""]}`)
+	if p.Genes != 8192 || p.Share != 25 || len(p.Problems) != 1 || p.Load < 800 || len(f.jobs) != 1 {
+		t.Errorf("%+v", p)
+	}
+}

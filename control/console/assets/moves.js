@@ -1,0 +1,96 @@
+// Moves: each with its stages, one bar, its curves, and what may be ordered.
+import {html} from "./html.js";
+import {chart} from "./chart.js";
+import {take} from "./feed.js";
+import {historyPath} from "./span.js";
+import {beginning} from "./begin.js";
+import {clock, count, day, duration, lag, ms, percent, plural, rate} from "./words.js";
+
+export const needs = proxy => [["v1/moves", 5000], [historyPath(proxy), 5000], ...[...unfolded].map(id => [journalPath(id), 60000])];
+
+// unfolded are the finished moves whose journals are read.
+export const unfolded = new Set();
+const journalPath = id => "v1/moves/" + encodeURIComponent(id);
+
+const moods = {failed: "bad", paused: "warn", "rolling-back": "warn", aborting: "warn", aborted: "warn", ready: "good", cut: "good", done: "good"};
+
+// stageNow is the stage that a move is in.
+export const stageNow = move => move.stages.find(s => s.state !== "done" && s.state !== "ahead") || move.stages[move.stages.length - 1];
+
+// progress is the one bar of a move: of the stage that it is in.
+export function progress(move) {
+  const estimate = Math.max(move.rows_estimate, move.rows_copied);
+  switch (stageNow(move).name) {
+    case "copy": return {percent: move.copied_percent, goal: 0, text: `${count(move.rows_copied)} of about ${plural(estimate, "row")} copied`};
+    case "catch up": return {percent: move.copied_percent, goal: 0, text: `applying what has changed meanwhile, lag ${lag(move.lag_ms)}`};
+    case "verify": return {percent: move.verified_percent, goal: 0, text: `${plural(move.rows_verified, "row")} compared on both shards`};
+    case "retire": return move.phase === "retiring" ? {percent: 100 * move.rows_deleted / Math.max(1, estimate), goal: 0, text: `${plural(move.rows_deleted, "row")} deleted on ${move.from}`} : {percent: move.percent, goal: move.wanted_percent, text: `of its genes at ${move.to}; ${move.from} keeps its rows until the move is finished`};
+  }
+  const rolls = move.wanted_percent !== move.percent ? `, on the way to ${percent(move.wanted_percent)}` : "";
+  return {percent: move.percent, goal: move.wanted_percent, text: `of its genes at ${move.to}${rolls}`};
+}
+
+const says = {done: "done", now: "under way", waits: "waits for an order", paused: "paused", back: "going back", failed: "failed", ahead: "to come"};
+
+const stepper = move => html`<ol class="steps" aria-label="stages of ${move.id}">${move.stages.map(s => html`<li class="${s.state}" ${s.state !== "done" && s.state !== "ahead" ? html`aria-current="step"` : ""}><span class="stage">${s.name}</span><span class="soft">${says[s.state]}</span></li>`)}</ol>`;
+
+const bar = (label, at, goal, look) => html`<div role="progressbar" aria-label="${label}" aria-valuenow="${Math.round(at)}" aria-valuemin="0" aria-valuemax="100"><svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">${goal > at ? html`<rect class="${look} goal" width="${goal}" height="8"/>` : ""}<rect class="${look}" width="${at}" height="8"/></svg></div>`;
+
+const figure = (name, value, mood) => html`<div><dt>${name}</dt><dd class="${mood || ""}">${value}</dd></div>`;
+
+function figures(m) {
+  const copies = m.rows_per_second > 0, back = m.reversible;
+  return html`<dl class="figures">${m.seconds_left ? figure("time left", "about " + duration(m.seconds_left)) : ""}${m.next_step_seconds >= 0 ? figure("next step in", duration(m.next_step_seconds)) : ""}
+${copies ? figure("rows", rate(m.rows_per_second)) : ""}${m.changes_per_second ? figure("changes applied", rate(m.changes_per_second)) : ""}
+${figure("lag to " + m.to, lag(m.lag_ms), m.lag_ms >= 5000 ? "bad" : m.lag_ms >= 1000 ? "warn" : "")}${back ? figure("lag back to " + m.from, lag(m.back_lag_ms), m.back_lag_ms >= 5000 ? "bad" : m.back_lag_ms >= 1000 ? "warn" : "") : ""}
+${figure("conflicts", count(m.conflicts), m.conflicts ? "warn" : "")}${m.last_hold_ms ? figure("last step held", ms(m.last_hold_ms), m.last_hold_ms >= 1000 ? "bad" : m.last_hold_ms >= 100 ? "warn" : "") : ""}
+${m.throttle_percent ? figure("rests", percent(m.throttle_percent) + " of the time") : ""}</dl>`;
+}
+
+const failedShare = f => 100 * f.failed / Math.max(1, f.statements);
+
+const fares = m => m.before.statements + m.since.statements === 0 ? "" : html`<table class="fares" id="fares-${m.id}"><caption>Statements on its genes</caption><thead><tr><td></td><th scope="col" class="number">before</th><th scope="col" class="number">since the last step</th></tr></thead><tbody>
+<tr><th scope="row">counted</th><td class="number">${count(m.before.statements)}</td><td class="number">${count(m.since.statements)}</td></tr><tr><th scope="row">failed</th><td class="number">${percent(failedShare(m.before))}</td><td class="number ${failedShare(m.since) > failedShare(m.before) + 0.1 ? "bad" : ""}">${percent(failedShare(m.since))}</td></tr>
+<tr><th scope="row">p99</th><td class="number">${ms(m.before.p99_ms)}</td><td class="number ${m.since.p99_ms > 2 * m.before.p99_ms + 20 ? "warn" : ""}">${ms(m.since.p99_ms)}</td></tr></tbody></table>`;
+
+function curve(m, proxy) {
+  const {value: history} = take(historyPath(proxy));
+  const line = history && history.moves.find(l => l.id === m.id);
+  if (!line) return html`<p class="soft">Its curves begin in some seconds.</p>`;
+  const marks = history.marks.filter(mark => mark.move === m.id), since = Date.parse(m.created);
+  if (m.before.statements + m.since.statements === 0) return chart("copy-" + m.id, "Rows per second", history, [{name: "rows", look: "blue", values: line.rows_per_second}], rate, {marks, since});
+  return chart("fares-" + m.id, "p99 of statements on its genes", history, [{name: "before", look: "grey", values: line.before_p99_ms}, {name: "since", look: "amber", values: line.since_p99_ms}], ms, {marks, since, empty: "No statement on its genes was counted yet."});
+}
+
+const order = (m, o) => html`<button id="${o.procedure}-${m.id}" data-job="${m.id}" data-order="${o.procedure}" class="${o.grave ? "grave" : ""}">${o.word}</button>`;
+
+const journal = (id, lines) => html`<div class="scroll" id="scroll-${id}" tabindex="0" role="region" aria-label="journal of ${id}"><table class="stacked"><thead><tr><th scope="col">at</th><th scope="col">what</th><th scope="col">by</th></tr></thead><tbody>
+${lines.map(e => html`<tr><td class="time" data-name="at">${clock(e.at)}</td><td data-name="what">${e.what}</td><td class="soft" data-name="by">${e.by}</td></tr>`)}</tbody></table></div>`;
+
+const working = ["copy", "catch up", "verify"];
+
+function card(m, state, proxy) {
+  const p = progress(m), name = stageNow(m).name, busy = working.includes(name);
+  return html`<article class="card" id="job-${m.id}" aria-labelledby="title-${m.id}">
+<div class="head"><h2 id="title-${m.id}">${m.id}</h2><span class="pill ${moods[m.phase] || ""}" id="phase-${m.id}">${m.phase}</span><b class="share" id="share-${m.id}">${percent(m.percent)}</b><span>${m.from} → ${m.to}</span><span class="soft">${plural(m.genes, "gene")} · by ${m.by} · ${day(m.created)}${m.why ? " · " + m.why : ""}</span></div>
+${m.problem && !m.trouble ? html`<p class="note">${m.problem}</p>` : ""}${m.remedy ? html`<p class="note warn"><b>What helps:</b> ${m.remedy}</p>` : ""}${m.trouble ? html`<p class="note warn">Tried again: ${m.trouble}</p>` : ""}
+${stepper(m)}
+<div class="beside"><div>${bar(name, p.percent, p.goal, name === "cut over" || name === "retire" ? "green" : "blue")}<p class="soft bartext"><b>${percent(p.percent)}</b> ${p.text}${m.every_seconds && name === "cut over" ? ` · ${percent(m.step_percent)} each ${duration(m.every_seconds)}` : ""}</p>
+${figures(m)}${fares(m)}${m.orders.length ? html`<div class="buttons" id="orders-${m.id}">${m.orders.map(o => order(m, o))}</div>` : ""}</div>
+<div>${curve(m, proxy)}</div></div>
+${m.tables.length ? html`<details id="tables-${m.id}" ${busy ? html`open` : ""}><summary>${plural(m.tables.length, "table")}</summary><div class="bars">${m.tables.map(t => html`<span>${t.name}</span>${bar(t.name, t.percent, 0, "blue")}<span class="value">${percent(t.percent)}</span><span class="text soft">${plural(t.rows_copied, "row")} copied${t.rows_compared ? ", " + count(t.rows_compared) + " compared" : ""}</span>`)}</div></details>` : ""}
+<details id="journal-${m.id}"><summary>Journal, the newest first</summary>${journal(m.id, m.journal)}</details></article>`;
+}
+
+function past() {
+  const {value, trouble} = take("v1/moves");
+  if (!value) return html`<section class="card" id="past"><h2>Finished moves</h2><p class="soft">${trouble || "Asking …"}</p></section>`;
+  return html`<section class="card" id="past" aria-labelledby="past-title"><h2 id="past-title">Finished moves</h2>${value.moves.length === 0 ? html`<p class="soft">None yet.</p>` : value.moves.map(m => html`<details class="past" id="past-${m.id}" data-journal="${m.id}"><summary><b>${m.id}</b> <span class="pill ${moods[m.phase] || ""}">${m.phase}</span> ${m.from} → ${m.to} <span class="soft">${plural(m.genes, "gene")} · took ${duration(m.seconds)} · by ${m.by} · ${day(m.ended)}${m.why ? " · " + m.why : ""}</span></summary>${unfolded.has(m.id) ? html`${take(journalPath(m.id)).value ? journal("past-" + m.id, take(journalPath(m.id)).value.journal) : html`<p class="soft">${take(journalPath(m.id)).trouble || "Asking …"}</p>`}` : ""}</details>`)}</section>`;
+}
+
+const none = state => html`<section class="card quiet" id="none"><p>No move is under way. <span class="soft">${state.you.admin ? html`Begin one below, or with <code>locus split --from SHARD --to SHARD --half</code>.` : html`An admin begins one here, or with <code>locus split --from SHARD --to SHARD --half</code>.`}</span></p></section>`;
+
+export const draw = (state, proxy) => html`<div id="moves">${state.moves.length ? state.moves.map(m => card(m, state, proxy)) : none(state)}</div>${state.you.admin ? beginning(state) : ""}${past()}`;
+
+// brief is a line for each move, for the first part.
+export const brief = state => state.moves.length === 0 ? "" : html`<section class="card" id="brief" aria-labelledby="brief-title"><h2 id="brief-title">Moves</h2>${state.moves.map(m => html`<p class="line"><a href="#moves"><b>${m.id}</b></a> <span class="pill ${moods[m.phase] || ""}">${m.phase}</span> ${m.from} → ${m.to} <span class="soft"><b>${percent(progress(m).percent)}</b> ${progress(m).text}${m.seconds_left ? ", about " + duration(m.seconds_left) + " left" : ""}</span> ${m.problem ? html`<b class="bad">${m.problem}</b>` : ""}</p>`)}</section>`;

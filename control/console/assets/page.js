@@ -1,0 +1,173 @@
+// The page: follows the server's events, and draws the part that is looked at.
+import {html} from "./html.js";
+import {morph} from "./morph.js";
+import {ask, forget, send, take} from "./feed.js";
+import {strip, title} from "./strip.js";
+import {clock, count, lag, ms, rate} from "./words.js";
+import {axis, nearest} from "./curves.js";
+import {chosen as span, historyPath} from "./span.js";
+import * as overview from "./overview.js";
+import * as moves from "./moves.js";
+import * as genes from "./genes.js";
+import * as picture from "./picture.js";
+import * as statements from "./statements.js";
+import * as tables from "./tables.js";
+import * as users from "./users.js";
+import * as routes from "./routes.js";
+import * as generators from "./generators.js";
+import * as doctor from "./doctor.js";
+import * as begin from "./begin.js";
+import * as actions from "./actions.js";
+
+const parts = {overview, moves, map: genes, statements, tables, users, routes, generators, doctor};
+const names = {overview: "Overview", moves: "Moves", map: "Map", statements: "Statements", tables: "Tables", users: "Users", routes: "Routes", generators: "Generators", doctor: "Doctor"};
+
+const main = document.getElementById("main"), said = document.getElementById("state"), select = document.getElementById("proxy");
+let state = null, away = "", proxy = "", events = null;
+
+const now = () => parts[location.hash.slice(1)] ? location.hash.slice(1) : "overview";
+
+function draw() {
+  drawTabs();
+  if (!state) return;
+  morph(document.getElementById("strip"), strip(state));
+  const map = now() === "map" && genes.answer();
+  if (map) picture.take(map); // the legend tells what is drawn
+  morph(main, parts[now()].draw(state, proxy));
+  if (map) picture.draw();
+  follow();
+  drawProxies();
+  document.getElementById("cluster").textContent = state.cluster;
+  document.title = title(state, away);
+  const icon = document.getElementById("icon"), href = "assets/" + (away || !state.well ? "favicon-bad.svg" : "favicon.svg");
+  if (icon.getAttribute("href") !== href) icon.setAttribute("href", href);
+  say();
+}
+
+function drawTabs() {
+  const well = {moves: state && state.moves.length ? state.moves.length : "", doctor: state && state.findings.length ? state.findings.length : ""};
+  morph(document.getElementById("tabs"), html`${Object.keys(parts).map(part => html`<a id="tab-${part}" href="#${part}" ${part === now() ? html`aria-current="page"` : ""}>${names[part]}${well[part] ? html` <span class="badge">${well[part]}</span>` : ""}</a>`)}`);
+}
+
+function drawProxies() {
+  const ids = ["", ...state.proxies.map(p => p.id)];
+  if (Array.from(select.options, o => o.value).join() === ids.join()) return;
+  morph(select, html`${ids.map(id => html`<option value="${id}">${id || "the whole cluster"}</option>`)}`);
+  select.value = proxy;
+}
+
+// follow has fields of forms be what they stand for, but for the one that is typed into.
+function follow() {
+  for (const e of document.querySelectorAll("[data-want]")) if (e !== document.activeElement && e.value !== begin.wanted[e.dataset.want]) e.value = begin.wanted[e.dataset.want];
+  const by = document.getElementById("sort-by");
+  if (by && by !== document.activeElement) by.value = statements.sorted.by;
+}
+
+function say() {
+  const text = away ? "not up to date: " + away : "live, as of " + clock(state.at);
+  if (said.textContent !== text) said.textContent = text;
+  said.classList.toggle("away", !!away);
+  document.body.classList.toggle("stale", !!away);
+}
+
+// refresh asks for what the part needs, and draws it.
+function refresh() {
+  if (document.hidden) return;
+  for (const [path, every] of parts[now()].needs ? parts[now()].needs(proxy) : []) ask(path, every, draw);
+}
+
+function listen() {
+  if (events) events.close();
+  events = new EventSource("events" + (proxy ? "?proxy=" + encodeURIComponent(proxy) : ""));
+  events.addEventListener("state", e => { state = JSON.parse(e.data); away = ""; refresh(); draw(); });
+  events.addEventListener("gone", () => { actions.tell("The proxy " + proxy + " has gone: the page shows the whole cluster.", false); choose(""); });
+  events.onerror = () => {
+    away = "the proxy that serves this page doesn't answer";
+    if (state) { document.title = title(state, away); say(); }
+    if (events.readyState === EventSource.CLOSED) leave();
+  };
+}
+
+// leave asks why the server has ended the events: the session may be over.
+async function leave() {
+  try {
+    const answer = await fetch("v1/state");
+    if (answer.status === 401) { location.assign("login"); return; }
+  } catch { /* it is away */ }
+  setTimeout(listen, 3000);
+}
+
+function choose(id) {
+  proxy = id;
+  select.value = id;
+  listen();
+}
+
+select.addEventListener("change", () => choose(select.value));
+addEventListener("hashchange", () => { refresh(); draw(); scrollTo(0, 0); });
+document.addEventListener("visibilitychange", refresh);
+
+document.addEventListener("click", async e => {
+  const button = e.target.closest("button");
+  if (!button) return;
+  const {job, order, sort, split, from, begin: step} = button.dataset;
+  if (order) {
+    const move = state.moves.find(m => m.id === job);
+    if (move) actions.open(job, move.orders.find(o => o.procedure === order));
+  } else if (sort) {
+    statements.sorted.by = sort;
+    draw();
+  } else if (split) {
+    begin.propose(from, split, (state.shards.find(s => s.name !== from && s.genes_percent === 0) || {}).name);
+    location.hash = "moves";
+  } else if (step) {
+    e.preventDefault();
+    const work = step === "preview" ? begin.preview() : begin.begin();
+    draw();
+    const told = await work;
+    if (told && step === "go") actions.tell(`${told.job} has begun: ${told.told}`, true);
+    draw();
+  } else if (button.hasAttribute("data-look")) {
+    try { await send("v1/findings", {}); actions.tell("Doctor looks again.", true); } catch (error) { actions.tell(error.message, false); }
+    forget("v1/findings");
+  }
+});
+document.addEventListener("submit", e => { if (e.target.id === "begin-form") { e.preventDefault(); document.getElementById("begin-preview").click(); } });
+
+const changed = e => {
+  const {want, choose: what} = e.target.dataset;
+  if (want) begin.change(want, e.target.value);
+  else if (what === "shard") span.shard = e.target.value;
+  else if (e.target.name === "span") { span.span = e.target.value; refresh(); }
+  else if (e.target.name === "by") picture.chosen.by = e.target.value;
+  else if (e.target.name === "scale") picture.chosen.scale = e.target.value;
+  else if (e.target.hasAttribute("data-filter")) statements.sorted.filter = e.target.value;
+  else if (e.target.hasAttribute("data-sort-by")) statements.sorted.by = e.target.value;
+  else return;
+  draw();
+};
+document.addEventListener("change", changed);
+document.addEventListener("input", e => { if (e.target.matches("input[data-want], [data-filter]")) changed(e); });
+document.addEventListener("toggle", e => {
+  const id = e.target.dataset && e.target.dataset.journal;
+  if (!id || moves.unfolded.has(id) === e.target.open) return;
+  if (e.target.open) moves.unfolded.add(id); else moves.unfolded.delete(id);
+  refresh();
+  draw();
+}, true);
+
+// What a curve is at the time that is pointed at.
+document.addEventListener("pointermove", e => {
+  const chart = e.target.closest && e.target.closest("svg[data-chart]"), readout = document.getElementById("readout");
+  const {value: history} = take(historyPath(proxy));
+  if (!chart || !readout || !history) return;
+  const box = chart.getBoundingClientRect(), {from, to} = axis(history);
+  const i = nearest(history.at, from + (e.clientX - box.left) / box.width * (to - from));
+  const line = history.series.find(s => (s.shard || "") === span.shard);
+  if (i < 0 || !line || line.statements_per_second[i] === null) return;
+  readout.textContent = `${clock(history.at[i])}: ${rate(line.statements_per_second[i])}, p50 ${ms(line.p50_ms[i])}, p99 ${ms(line.p99_ms[i])}, ${rate(line.errors_per_second[i])} errors, ${count(line.connections_in_use[i])} connections, lag ${lag(line.lag_ms[i])}`;
+});
+
+drawTabs();
+refresh();
+listen();

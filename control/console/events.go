@@ -1,0 +1,56 @@
+package console
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+)
+
+// Bounds of pages that are open.
+const (
+	mostPages  = 64
+	sendWithin = 10 * time.Second
+)
+
+var errManyPages = errors.New("as many pages are open as may be: close some")
+
+// events sends the state as it changes, until the page is closed.
+func (c *Console) events(w http.ResponseWriter, r *http.Request) {
+	select {
+	case c.pages <- struct{}{}:
+		defer func() { <-c.pages }()
+	default:
+		refuseJSON(w, http.StatusServiceUnavailable, errManyPages)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	out := http.NewResponseController(w)
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		_ = out.SetWriteDeadline(time.Now().Add(sendWithin))
+		if _, err := w.Write(c.event(r)); err != nil || out.Flush() != nil {
+			return
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// event is the state, or gone: the proxy whose view is asked for lives no more.
+func (c *Console) event(r *http.Request) []byte {
+	c.check.visit(time.Now())
+	kind := "state"
+	a, err := c.state(c.looks.see(r.Context()), r.FormValue("proxy"), who(r))
+	data, jsonErr := json.Marshal(a)
+	if err != nil || jsonErr != nil {
+		kind = "gone"
+		data, _ = json.Marshal(errNoProxy.Error()) // a string
+	}
+	return []byte("event: " + kind + "\ndata: " + string(data) + "\n\n")
+}

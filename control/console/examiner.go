@@ -1,0 +1,132 @@
+package console
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"locus/config/etcd"
+	"locus/control/doctor"
+)
+
+// How often etcd's members are asked, and doctor is, while somebody looks at the page. It
+// asks every shard, and takes seconds.
+const (
+	membersEvery    = 10 * time.Second
+	membersPatience = 5 * time.Second
+	doctorEvery     = time.Minute
+	doctorPatience  = 30 * time.Second
+	stillLooks      = 15 * time.Second // after somebody has asked
+	examineTick     = time.Second
+)
+
+// examiner has etcd and what doctor checks be looked at while somebody looks at the page.
+type examiner struct {
+	ground Ground
+
+	mu       sync.Mutex // of what follows
+	visited  time.Time
+	members  []etcd.Health
+	asked    time.Time // the members
+	report   doctor.Report
+	err      error // why there is no report
+	examined time.Time
+	again    bool // before its time
+}
+
+// findings is what doctor has found, and when; a zero time: it has not looked yet.
+type findings struct {
+	At       time.Time        `json:"at,omitzero"`
+	Findings []doctor.Finding `json:"findings"`
+	Problem  string           `json:"problem,omitempty"` // why it could not look
+	Etcd     int              `json:"etcd_endpoints"`
+	Proxies  int              `json:"proxies"`
+	Shards   int              `json:"shards"`
+}
+
+func (e *examiner) known() ([]etcd.Health, []doctor.Finding) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.members, e.report.Findings
+}
+
+func (e *examiner) found() findings {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f := findings{e.examined, e.report.Findings, "", e.report.Etcd, e.report.Proxies, e.report.Shards}
+	if f.Findings == nil {
+		f.Findings = []doctor.Finding{}
+	}
+	if e.err != nil {
+		f.Problem = e.err.Error()
+	}
+	return f
+}
+
+// visit notes that somebody looks.
+func (e *examiner) visit(now time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.visited = now
+}
+
+// hurry has doctor look again at once.
+func (e *examiner) hurry() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.again = true
+}
+
+// due tells what is to be looked at.
+func (e *examiner) due(now time.Time) (members, all bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if now.Sub(e.visited) > stillLooks {
+		return false, false
+	}
+	return now.Sub(e.asked) >= membersEvery, e.again || now.Sub(e.examined) >= doctorEvery
+}
+
+// run looks at what is due until ctx ends.
+func (e *examiner) run(ctx context.Context) {
+	var running sync.WaitGroup
+	defer running.Wait()
+	running.Go(func() { e.each(ctx, func(members, _ bool) bool { return members }, e.askMembers) })
+	e.each(ctx, func(_, all bool) bool { return all }, e.examine)
+}
+
+func (e *examiner) each(ctx context.Context, isDue func(members, all bool) bool, look func(context.Context)) {
+	tick := time.NewTicker(examineTick)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if isDue(e.due(time.Now())) {
+			look(ctx)
+		}
+	}
+}
+
+func (e *examiner) askMembers(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, membersPatience)
+	defer cancel()
+	members := e.ground.Members(ctx)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.members, e.asked = members, time.Now()
+}
+
+func (e *examiner) examine(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
+	defer cancel()
+	e.mu.Lock()
+	e.again = false
+	e.mu.Unlock()
+	report, err := e.ground.Examine(ctx)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.report, e.err, e.examined = report, err, time.Now()
+}

@@ -1,0 +1,279 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"locus/config"
+	"locus/config/etcd"
+	"locus/control/doctor"
+	"locus/control/fleet"
+	"locus/control/generators"
+	"locus/control/orders"
+	"locus/idgen/gene"
+	"locus/migrate"
+	"locus/migrate/job"
+	"locus/migrate/phase"
+	"locus/migrate/preflight"
+	"locus/proxy"
+	"locus/proxy/health"
+	"locus/proxy/meter"
+	"locus/proxy/session"
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/cluster"
+)
+
+type fakeProxy struct{ counts session.Counts }
+
+func (f *fakeProxy) Status() proxy.Status {
+	slow := new(meter.Slow)
+	slow.Add(meter.Took{Hash: "ab12", Text: "select <b>?</b>", Database: "shop", Shards: "s0, s1", All: 1234 * time.Millisecond, Ended: began})
+	return proxy.Status{MapVersion: 1, Sessions: 3, Counts: &f.counts, Slow: slow}
+}
+
+func (f *fakeProxy) Declared() *cluster.Cluster {
+	return &cluster.Cluster{
+		Settings: cluster.Settings{GeneBits: 16, Hash: "md5", DefaultShard: "s0"}, Routes: f.Map(),
+		Shards:     map[router.ShardName]cluster.Shard{"s0": {Address: "db0:3306"}, "s1": {Address: "db1:3306"}, "s2": {Address: "db2:3306"}},
+		Tables:     map[catalog.TableName]catalog.Declaration{{Schema: "shop", Name: "orders"}: {Kind: catalog.Sharded, Owner: "buyer"}},
+		Users:      map[string]cluster.User{"app": {AuthenticationString: "*94BDCEBE19083CE2A1F959FD02F964C7AF4CFC29", ReadOnly: true}},
+		Generators: map[string]cluster.Generator{"invoice": {Kind: cluster.SegmentGenerator}},
+	}
+}
+
+func (*fakeProxy) Catalog() *catalog.Catalog { return nil }
+
+func (*fakeProxy) Map() *router.Map {
+	m, err := router.New(16, 1, []router.Entry{{Bound: 0x7fff, Shard: "s0"}, {Bound: 0xffff, Shard: "s1"}})
+	if err != nil {
+		panic(err)
+	}
+	genes, _ := gene.ParseSet("0x4000-0x7fff", 16)
+	if m, err = m.Step([]router.Move{{Job: "split-1", Genes: genes, From: "s0", To: "s2"}}); err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// fakeCluster is records and reports in memory.
+type fakeCluster struct {
+	mu      sync.Mutex // of what follows
+	jobs    []*job.Job
+	reports map[string]job.Report
+	err     error
+	frozen  string // the server of a shard
+	began   time.Time
+}
+
+func (f *fakeCluster) set(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
+}
+
+func (f *fakeCluster) Jobs(context.Context) ([]*job.Job, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.jobs, f.err
+}
+
+func (f *fakeCluster) Reports(context.Context) (map[string]job.Report, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.reports, f.err
+}
+
+func (*fakeCluster) Cards(context.Context) ([]fleet.Card, error) {
+	return []fleet.Card{{ID: "proxy-a", Addr: "127.0.0.1:4306", MapVersion: 2}, {ID: "proxy-b", MapVersion: 2}}, nil
+}
+
+// Beats are those of proxies under load: a hundred statements a second on each shard that
+// is not frozen, by each.
+func (f *fakeCluster) Beats(context.Context, time.Duration) (fleet.Answers[fleet.Beat], error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.began.IsZero() {
+		f.began = time.Now()
+	}
+	now := time.Now()
+	all := fleet.Answers[fleet.Beat]{By: map[string]fleet.Beat{}}
+	for _, id := range []string{"proxy-a", "proxy-b"} {
+		b := fleet.Beat{At: now, Started: f.began, Sessions: 5, Shards: map[string]fleet.Flow{}, Pools: map[string]fleet.Pool{}}
+		for _, shard := range []string{"s0", "s1"} {
+			b.Shards[shard] = fleet.Flow{Count: uint64(100 * now.Sub(f.began).Seconds())}
+			b.Pools[shard] = fleet.Pool{InUse: 2, Limit: 8}
+		}
+		if f.frozen != "" {
+			b.Servers = []health.Status{{Shard: router.ShardName(f.frozen), Addr: "db:3306", State: health.Frozen, Since: now, Why: "no byte has come"}}
+		}
+		all.By[id] = b
+	}
+	return all, f.err
+}
+
+func (*fakeCluster) Statements(context.Context) (fleet.Cost, error) {
+	figures := meter.Figures{Hash: "ab12", Text: "select <b>?</b>", Count: 4, TotalMs: 20}
+	return fleet.Cost{Report: meter.Report{Digests: []meter.Figures{figures}, Others: meter.Figures{Text: meter.Others, Count: 2}, Kept: 1, Most: 9}, Proxies: 2}, nil
+}
+
+func (*fakeCluster) Generators(context.Context) (fleet.Answers[[]generators.Report], error) {
+	return fleet.Answers[[]generators.Report]{By: map[string][]generators.Report{"proxy-a": {{Name: "invoice", Loads: 7}}}}, nil
+}
+
+func (*fakeCluster) Load(_ context.Context, w gene.Width) (*meter.Loads, error) {
+	return meter.Sum(w, meter.Load{Heaviest: []meter.Rate{{Slot: 0x1234, PerSecond: 40}, {Slot: 0x9000, PerSecond: 7}}, Stripes: slices.Repeat([]float64{25.6}, 256)}), nil
+}
+
+func (*fakeCluster) Rows(context.Context) (map[router.ShardName]float64, error) {
+	return map[router.ShardName]float64{"s0": 32768, "s1": 65536}, nil
+}
+
+func (*fakeCluster) Members(context.Context) []etcd.Health {
+	return []etcd.Health{{Endpoint: "127.0.0.1:2379", Leader: true}}
+}
+
+func (*fakeCluster) Examine(context.Context) (doctor.Report, error) {
+	return doctor.Report{Etcd: 1, Proxies: 2, Shards: 3, Findings: []doctor.Finding{{Check: "disk", Where: "s0", What: "its disk is full", Remedy: "make room"}}}, nil
+}
+
+func (*fakeCluster) Routes(context.Context) ([]cluster.Version, error) {
+	first, err := router.New(16, 1, []router.Entry{{Bound: 0xffff, Shard: "s0"}})
+	if err != nil {
+		return nil, err
+	}
+	second, err := router.New(16, 2, []router.Entry{{Bound: 0x7fff, Shard: "s0"}, {Bound: 0xffff, Shard: "s1"}})
+	return []cluster.Version{{Map: first, Stamp: router.Stamp{By: "ann", Why: "first"}}, {Map: second, Stamp: router.Stamp{By: "bob"}}}, err
+}
+
+// Order knows pause and resume.
+func (f *fakeCluster) Order(_ context.Context, procedure string, args []string, by string) (*job.Job, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	kind, known := map[string]phase.Kind{"pause": phase.Pause, "resume": phase.Resume, "finish": phase.Finish}[procedure]
+	switch {
+	case !known:
+		return nil, session.ErrNoProcedure
+	case len(args) != 1:
+		return nil, &session.BadArguments{Given: len(args), Takes: "locus." + procedure + "(job)"}
+	}
+	for i, j := range f.jobs {
+		if j.ID == args[0] {
+			next, err := j.Told(job.Just(procedure, kind), by, began)
+			if err == nil {
+				f.jobs[i] = next
+			}
+			return next, err
+		}
+	}
+	return nil, fmt.Errorf("job %s: %w", args[0], migrate.ErrNoJob)
+}
+
+func (f *fakeCluster) Preview(_ context.Context, procedure string, args []string, by string) (orders.Preview, error) {
+	genes, err := gene.ParseSet("0x4000-0x5fff", 16)
+	if err != nil || procedure != "split" {
+		return orders.Preview{}, session.ErrNoProcedure
+	}
+	j, err := job.New("split-9", job.Split, router.ShardName(args[0]), router.ShardName(args[1]), 16, genes, by, "", began)
+	return orders.Preview{Job: j, Problems: []preflight.Problem{{Check: "binlog", What: "it is off", Remedy: "switch it on"}}}, err
+}
+
+var began = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+
+func plannedJob(t *testing.T, id string) *job.Job {
+	t.Helper()
+	genes, err := gene.ParseSet("0x4000-0x7fff", 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := job.New(id, job.Split, "s0", "s2", 16, genes, "anna", "s0 is full", began)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+func failedJob(t *testing.T, id string) *job.Job {
+	return after(t, plannedJob(t, id), phase.Event{Kind: phase.FailedWith, Why: "no <b>log</b>", Remedy: "raise the retention"})
+}
+
+// after is a job on which events have come.
+func after(t *testing.T, j *job.Job, events ...phase.Event) *job.Job {
+	t.Helper()
+	for i, e := range events {
+		next, err := j.On(e, "proxy-a", "", began.Add(time.Duration(i+1)*time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		j = next
+	}
+	return j
+}
+
+func newConsole(f *fakeCluster) *Console {
+	password := func(text string) func() (string, error) { return func() (string, error) { return text, nil } }
+	return New(Options{Proxy: &fakeProxy{}, Cluster: f, Orders: f, Name: "shop", Self: fleet.Card{ID: "mover", Roles: []config.Task{config.MoverTask}}, Version: "v0", Accounts: []Account{
+		{"admin", config.Admin, password("pass")},
+		{"vera", config.Viewer, password("look")},
+		{"nobody", config.Admin, func() (string, error) { return "", errors.New("no such file") }},
+	}})
+}
+
+func serve(t *testing.T, f *fakeCluster) *httptest.Server {
+	t.Helper()
+	server := httptest.NewServer(newConsole(f))
+	t.Cleanup(server.Close)
+	return server
+}
+
+func ask(t *testing.T, server *httptest.Server, path, user, password string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.SetBasicAuth(user, password)
+	answer, err := server.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = answer.Body.Close() })
+	return answer
+}
+
+// get asks a console without a network between.
+func get[T any](t *testing.T, h http.Handler, path string) (a T) {
+	t.Helper()
+	return do[T](t, h, http.MethodGet, path, "")
+}
+
+func do[T any](t *testing.T, h http.Handler, method, path, body string) (a T) {
+	t.Helper()
+	w := reply(h, method, path, body)
+	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" {
+		t.Fatalf("%s: %d %s", path, w.Code, w.Body)
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return a
+}
+
+func reply(h http.Handler, method, path, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, io.Reader(strings.NewReader(body)))
+	r.Header.Set("Content-Type", "application/json")
+	r.SetBasicAuth("admin", "pass")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}

@@ -1,0 +1,152 @@
+package console
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"locus/control/series"
+	"locus/control/watch"
+)
+
+// historyAnswer is the figures of a span. Lists are as long as At; a null is of a time of
+// which nothing is known.
+type historyAnswer struct {
+	Schema int    `json:"schema"`
+	Span   string `json:"span"`
+	Proxy  string `json:"proxy,omitempty"`
+	// From is where the span begins, Step how far apart its points are, in seconds.
+	From   time.Time     `json:"from"`
+	To     time.Time     `json:"to"`
+	Step   float64       `json:"step_seconds"`
+	At     []int64       `json:"at"` // milliseconds since 1970
+	Series []seriesLine  `json:"series"`
+	Moves  []moveLine    `json:"moves"`
+	Marks  []historyMark `json:"marks"`
+}
+
+// moveLine is those of a move.
+type moveLine struct {
+	ID           string     `json:"id"`
+	AtTarget     []*float32 `json:"percent"`
+	Rows         []*float32 `json:"rows_per_second"`
+	LagMs        []*int32   `json:"lag_ms"`
+	BeforeP99Ms  []*float32 `json:"before_p99_ms"`
+	SinceP99Ms   []*float32 `json:"since_p99_ms"`
+	BeforeFailed []*float32 `json:"before_failed_percent"`
+	SinceFailed  []*float32 `json:"since_failed_percent"`
+}
+
+// seriesLine is those of a shard; without a name, of all together.
+type seriesLine struct {
+	Shard     string     `json:"shard,omitempty"`
+	PerSecond []*float32 `json:"statements_per_second"`
+	Errors    []*float32 `json:"errors_per_second"`
+	P50Ms     []*float32 `json:"p50_ms"`
+	P99Ms     []*float32 `json:"p99_ms"`
+	InUse     []*int32   `json:"connections_in_use"`
+	Limit     []*int32   `json:"connections_limit"`
+	Waiting   []*int32   `json:"waiting"`
+	LagMs     []*int32   `json:"lag_ms"`
+}
+
+// historyMark is a line of a move's journal.
+type historyMark struct {
+	At   int64  `json:"at"`
+	Move string `json:"move"`
+	What string `json:"what"`
+}
+
+// mostMarks are told, the last ones.
+const mostMarks = 60
+
+var errNoSpan = errors.New("span: 15m or 1h")
+
+func (c *Console) getHistory(w http.ResponseWriter, r *http.Request) {
+	span := r.FormValue("span")
+	i := slices.IndexFunc(series.Spans, func(s series.Span) bool { return s.Name == span || span == "" })
+	if i < 0 {
+		refuseJSON(w, http.StatusBadRequest, errNoSpan)
+		return
+	}
+	writeJSON(w, c.history(i, r.FormValue("proxy"), c.looks.see(r.Context()).moves, time.Now()))
+}
+
+func (c *Console) history(span int, proxy string, moves []watch.Seen, now time.Time) historyAnswer {
+	s := series.Spans[span]
+	from := now.Add(-s.Step * time.Duration(s.Keep))
+	a := historyAnswer{
+		Schema: schema, Span: s.Name, Proxy: proxy, From: from.UTC(), To: now.UTC(), Step: s.Step.Seconds(), At: []int64{}, Series: []seriesLine{}, Moves: []moveLine{}, Marks: marks(moves, from, now),
+	}
+	at, all := c.looks.kept.Of(span, proxy)
+	for _, t := range at {
+		a.At = append(a.At, t.UnixMilli())
+	}
+	for _, line := range all {
+		a.Series = append(a.Series, columnsOf(line))
+	}
+	lines := c.looks.kept.Moves(span)
+	for _, id := range slices.Sorted(maps.Keys(lines)) {
+		a.Moves = append(a.Moves, columnsOfMove(id, lines[id]))
+	}
+	return a
+}
+
+func columnsOfMove(id string, points []*series.Move) moveLine {
+	l := moveLine{ID: id}
+	for _, p := range points {
+		if p == nil {
+			l.add(nil, nil, nil, nil, nil, nil, nil)
+			continue
+		}
+		l.add(&p.AtTarget, &p.Rows, &p.LagMs, counted(&p.BeforeP99Ms), counted(&p.SinceP99Ms), &p.BeforeFailed, &p.SinceFailed)
+	}
+	return l
+}
+
+// counted leaves out what is of no statement.
+func counted(p99 *float32) *float32 {
+	if *p99 == 0 {
+		return nil
+	}
+	return p99
+}
+
+func (l *moveLine) add(at, rows *float32, lag *int32, before, since, beforeFailed, sinceFailed *float32) {
+	l.AtTarget, l.Rows, l.LagMs = append(l.AtTarget, at), append(l.Rows, rows), append(l.LagMs, lag)
+	l.BeforeP99Ms, l.SinceP99Ms = append(l.BeforeP99Ms, before), append(l.SinceP99Ms, since)
+	l.BeforeFailed, l.SinceFailed = append(l.BeforeFailed, beforeFailed), append(l.SinceFailed, sinceFailed)
+}
+
+func columnsOf(line series.Line) seriesLine {
+	s := seriesLine{Shard: line.Shard}
+	for _, p := range line.Points {
+		if p == nil {
+			s.add(nil, nil, nil, nil, nil, nil, nil, nil)
+			continue
+		}
+		s.add(&p.PerSecond, &p.Errors, &p.P50Ms, &p.P99Ms, &p.InUse, &p.Limit, &p.Waiting, &p.LagMs)
+	}
+	return s
+}
+
+func (s *seriesLine) add(rate, errs, p50, p99 *float32, inUse, limit, waiting, lag *int32) {
+	s.PerSecond, s.Errors, s.P50Ms, s.P99Ms = append(s.PerSecond, rate), append(s.Errors, errs), append(s.P50Ms, p50), append(s.P99Ms, p99)
+	s.InUse, s.Limit, s.Waiting, s.LagMs = append(s.InUse, inUse), append(s.Limit, limit), append(s.Waiting, waiting), append(s.LagMs, lag)
+}
+
+// marks are the lines of all moves' journals within a span, the last ones.
+func marks(moves []watch.Seen, from, to time.Time) []historyMark {
+	list := []historyMark{}
+	for _, m := range moves {
+		for _, e := range m.Job.Journal {
+			if e.At.After(from) && !e.At.After(to) {
+				list = append(list, historyMark{e.At.UnixMilli(), m.Job.ID, short(e.What)})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b historyMark) int { return int(a.At - b.At) })
+	return list[max(0, len(list)-mostMarks):]
+}

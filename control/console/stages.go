@@ -1,0 +1,57 @@
+package console
+
+import "locus/migrate/phase"
+
+// stage is one of the five that every move goes through.
+type stage struct {
+	Name string `json:"name"`
+	// State is done, now, waits (for somebody), paused, back, failed, or ahead.
+	State string `json:"state"`
+}
+
+// stageNames are in their order.
+var stageNames = []string{"copy", "catch up", "verify", "cut over", "retire"}
+
+// stageAt is where a phase stands among them; those that are reached and left come after
+// all of what came before.
+var stageAt = map[phase.Phase]int{
+	phase.Planned: 0, phase.Copying: 0, phase.CatchingUp: 1, phase.Verifying: 2, phase.Ready: 3, phase.Cutting: 3, phase.RollingBack: 3,
+	phase.Cut: 4, phase.Retiring: 4, phase.Done: 5,
+}
+
+// stagesOf is how far a move is.
+func stagesOf(s phase.State) []stage {
+	at, known := stageAt[s.At()]
+	if !known { // it is being given up, wherever it was
+		at = 0
+		if s.Copied {
+			at = 2
+		}
+	}
+	list := make([]stage, len(stageNames))
+	for i, name := range stageNames {
+		list[i] = stage{name, "ahead"}
+		switch {
+		case i < at:
+			list[i].State = "done"
+		case i == at:
+			list[i].State = stageNow(s)
+		}
+	}
+	return list
+}
+
+func stageNow(s phase.State) string {
+	switch s.Shown() {
+	case phase.Failed:
+		return "failed"
+	case phase.Paused:
+		return "paused"
+	case phase.RollingBack, phase.Aborting, phase.Aborted:
+		return "back"
+	case phase.Ready, phase.Cut:
+		return "waits"
+	case phase.Planned, phase.Copying, phase.CatchingUp, phase.Verifying, phase.Cutting, phase.Retiring, phase.Done:
+	}
+	return "now"
+}

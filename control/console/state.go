@@ -1,0 +1,96 @@
+package console
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"locus/config"
+	"locus/control/fleet"
+	"locus/control/overview"
+)
+
+// schema is the version of what is answered as JSON. Fields are added within one; a
+// change that breaks readers is another one, below another path.
+const schema = 1
+
+// stateAnswer is the cluster as it is, or one proxy of it.
+type stateAnswer struct {
+	Schema int    `json:"schema"`
+	Proxy  string `json:"proxy,omitempty"` // whose figures and view these are; empty: of all
+	*overview.State
+	Moves  []moveAnswer `json:"moves"` // more of them than State tells
+	Doctor doctorAnswer `json:"doctor"`
+	// Server is the process that answers, Silent the proxies that did not in time.
+	Server string   `json:"server"`
+	Build  string   `json:"build"`
+	Silent []string `json:"silent,omitempty"`
+	You    you      `json:"you"`
+}
+
+type doctorAnswer struct {
+	At      time.Time `json:"at,omitzero"` // when it last looked; left out: not yet
+	Problem string    `json:"problem,omitempty"`
+}
+
+// you is who asks.
+type you struct {
+	User  string      `json:"user"`
+	Role  config.Role `json:"role"`
+	Admin bool        `json:"admin"`
+}
+
+var errNoProxy = errors.New("there is no proxy of this name, or it has gone")
+
+// state is the answer of a look.
+func (c *Console) state(s *sight, proxy string, i identity) (*stateAnswer, error) {
+	if proxy != "" && !slices.ContainsFunc(s.Cards, func(card fleet.Card) bool { return card.ID == proxy }) {
+		return nil, errNoProxy
+	}
+	seen := s.Seen
+	seen.Only = proxy
+	found := c.check.found()
+	a := &stateAnswer{
+		Schema: schema, Proxy: proxy, State: overview.Of(seen), Moves: []moveAnswer{}, Doctor: doctorAnswer{found.At, found.Problem},
+		Server: c.options.Self.ID, Build: c.options.Version, Silent: s.Now.Silent, You: you{i.user, i.role, i.may(config.Admin)},
+	}
+	for n, m := range s.Moves {
+		a.Moves = append(a.Moves, newMove(a.State.Moves[n], m, i.may(config.Admin), s.At))
+	}
+	return a, nil
+}
+
+func (c *Console) getState(w http.ResponseWriter, r *http.Request) {
+	c.check.visit(time.Now())
+	a, err := c.state(c.looks.see(r.Context()), r.FormValue("proxy"), who(r))
+	if err != nil {
+		refuseJSON(w, http.StatusNotFound, err)
+		return
+	}
+	writeJSON(w, a)
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		refuseJSON(w, http.StatusInternalServerError, err)
+		return
+	}
+	jsonHeaders(w)
+	_, _ = w.Write(text)
+}
+
+func jsonHeaders(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+}
+
+// refuseJSON says why there is no answer.
+func refuseJSON(w http.ResponseWriter, status int, err error) {
+	jsonHeaders(w)
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]any{"schema": schema, "error": err.Error()})
+}

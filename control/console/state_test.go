@@ -1,0 +1,261 @@
+package console
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locus/migrate/job"
+	"locus/migrate/phase"
+)
+
+func TestThePage(t *testing.T) {
+	server := serve(t, &fakeCluster{})
+	for _, path := range []string{"/", "/events", "/metrics", "/v1/state", "/v1/users"} {
+		if answer := ask(t, server, path, "admin", "wrong"); answer.StatusCode != http.StatusUnauthorized {
+			t.Errorf("%s without the password: %s", path, answer.Status)
+		}
+	}
+	answer := ask(t, server, "/", "admin", "pass")
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(body)
+	for _, want := range []string{`id="strip"`, `id="tabs"`, `assets/page.js`, `rel="icon"`, `modulepreload" href="assets/curves.js"`, "locus v0"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(text, "http://") || strings.Contains(text, "https://") || strings.Contains(text, "style=") {
+		t.Error("the page has outside resources, or styles that its policy forbids")
+	}
+	if policy := answer.Header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
+		t.Errorf("policy %q", policy)
+	}
+	for path, kind := range map[string]string{"/assets/page.js": "javascript", "/assets/page.css": "css", "/assets/favicon.svg": "svg"} {
+		if a := ask(t, server, path, "admin", "pass"); a.StatusCode != http.StatusOK || !strings.Contains(a.Header.Get("Content-Type"), kind) || a.Header.Get("ETag") == "" {
+			t.Errorf("%s: %s %s", path, a.Status, a.Header)
+		}
+	}
+	for _, path := range []string{"/assets/page.html", "/assets/nothing"} {
+		if a := ask(t, server, path, "admin", "pass"); a.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %s", path, a.Status)
+		}
+	}
+}
+
+func reported(t *testing.T) *fakeCluster {
+	t.Helper()
+	return &fakeCluster{jobs: []*job.Job{failedJob(t, "split-1")}, reports: map[string]job.Report{"split-1": {
+		ID: "split-1", Runner: "proxy-a", At: began, RowsCopied: 1234567, Lanes: 8, LanesDone: 2, Conflicts: 3,
+		Tables: []job.TableCopy{{Name: "shop.test_order", RowsCopied: 500, RowsEstimate: 1000, Lanes: 8}},
+		Before: job.Fared{Statements: 1000, Failed: 1, P99Ms: 2.5}, After: job.Fared{Statements: 400, Failed: 40, P99Ms: 90},
+	}}}
+}
+
+func TestTheState(t *testing.T) {
+	server := serve(t, reported(t))
+	var s stateAnswer
+	if err := json.NewDecoder(ask(t, server, "/v1/state", "admin", "pass").Body).Decode(&s); err != nil {
+		t.Fatal(err)
+	}
+	if s.Schema != 1 || s.Cluster != "shop" || s.Well || s.Worst != "move split-1: has failed: no <b>log</b>" || s.Sessions != 10 || !s.You.Admin || len(s.Proxies) != 2 {
+		t.Errorf("%+v", s)
+	}
+	m := s.Moves[0]
+	if m.Phase != phase.Failed || m.Remedy != "raise the retention" || m.RowsCopied != 1234567 || m.Tables[0].Percent != 50 || m.Since.P99Ms != 90 || m.Stages[0].State != "failed" || m.By != "anna" {
+		t.Errorf("%+v", m)
+	}
+	offered := map[string]bool{}
+	for _, o := range m.Orders {
+		offered[o.Procedure] = true
+	}
+	if !offered["resume"] || !offered["abort"] || offered["cutover"] || offered["finish"] {
+		t.Errorf("orders of a failed move: %v", offered)
+	}
+
+	var viewed stateAnswer
+	if err := json.NewDecoder(ask(t, server, "/v1/state?proxy=proxy-b", "vera", "look").Body).Decode(&viewed); err != nil {
+		t.Fatal(err)
+	}
+	if viewed.Proxy != "proxy-b" || viewed.Sessions != 5 || viewed.You.Admin || len(viewed.Moves[0].Orders) > 0 {
+		t.Errorf("a viewer's: %+v", viewed)
+	}
+	if a := ask(t, server, "/v1/state?proxy=nobody", "vera", "look"); a.StatusCode != http.StatusNotFound {
+		t.Errorf("a proxy that isn't there: %s", a.Status)
+	}
+}
+
+// A shard that freezes under load is told within two looks of everybody who asks.
+func TestAFrozenShardIsToldAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeCluster{}
+		c := newConsole(f)
+		state := func() stateAnswer { return get[stateAnswer](t, c, "/v1/state") }
+		state()
+		time.Sleep(2 * time.Second) // virtual, as all of them
+		if s := state(); !s.Well || s.Statements.PerSecond < 390 || s.Statements.PerSecond > 410 {
+			t.Fatalf("before: well %v, %v statements/s, %s", s.Well, s.Statements.PerSecond, s.Worst)
+		}
+		f.set(func() { f.frozen = "s1" })
+		began := time.Now()
+		for s := state(); s.Worst != "shard s1 is frozen"; s = state() {
+			time.Sleep(50 * time.Millisecond)
+		}
+		if took := time.Since(began); took > 2*lookEvery {
+			t.Errorf("it took %v", took)
+		}
+		if s := state(); s.Well || s.Shards[1].State != "frozen" || s.Shards[0].State != "well" || s.Problems != 1 {
+			t.Errorf("%+v", s.State)
+		}
+		f.set(func() { f.frozen = "" })
+		time.Sleep(2 * lookEvery)
+		if s := state(); !s.Well {
+			t.Errorf("afterwards: %s", s.Worst)
+		}
+	})
+}
+
+// Etcd that is away is told, with what this process knows by itself.
+func TestEtcdIsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := reported(t)
+		c := newConsole(f)
+		c.options.Self.Roles, c.options.Self.ID, c.looks.self = nil, "proxy-a", c.options.Self
+		c.looks.self.Roles, c.looks.self.ID = nil, "proxy-a"
+		get[stateAnswer](t, c, "/v1/state")
+		f.set(func() { f.err = errors.New("no endpoint answers") })
+		time.Sleep(lookEvery)
+		s := get[stateAnswer](t, c, "/v1/state")
+		if s.Worst != "etcd: etcd can't be read: no endpoint answers" || len(s.Moves) != 1 || len(s.Proxies) != 2 || s.Proxies[0].Sessions != 3 {
+			t.Errorf("%+v", s.State)
+		}
+		f.set(func() { f.err = nil })
+		time.Sleep(lookEvery)
+		if s := get[stateAnswer](t, c, "/v1/state"); strings.HasPrefix(s.Worst, "etcd") {
+			t.Error(s.Worst)
+		}
+	})
+}
+
+// What changes reaches an open page.
+func TestEvents(t *testing.T) {
+	moves := &fakeCluster{}
+	lines := bufio.NewScanner(ask(t, serve(t, moves), "/events", "admin", "pass").Body)
+	lines.Buffer(nil, 1<<20)
+	until := func(what string, is func(stateAnswer) bool) {
+		t.Helper()
+		for lines.Scan() {
+			var s stateAnswer
+			if data, found := strings.CutPrefix(lines.Text(), "data: "); found && json.Unmarshal([]byte(data), &s) == nil && is(s) {
+				return
+			}
+		}
+		t.Fatalf("no event %s: %v", what, lines.Err())
+	}
+	until("of a quiet cluster", func(s stateAnswer) bool { return s.Well && len(s.Moves) == 0 })
+	j := failedJob(t, "split-7")
+	moves.set(func() { moves.jobs = []*job.Job{j} })
+	until("of the move", func(s stateAnswer) bool { return len(s.Moves) == 1 && s.Moves[0].ID == "split-7" })
+	moves.set(func() { moves.err = errors.New("etcd is gone") })
+	until("of etcd", func(s stateAnswer) bool { return strings.Contains(s.Worst, "etcd is gone") })
+}
+
+func TestPagesAreBounded(t *testing.T) {
+	c := newConsole(&fakeCluster{})
+	for range mostPages {
+		c.pages <- struct{}{}
+	}
+	if w := reply(c, http.MethodGet, "/events", ""); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("one page more than may be open: %d", w.Code)
+	}
+}
+
+// The figures of the last hour are there when somebody comes, and doctor looks then.
+func TestTheLastHour(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := reported(t)
+		f.jobs[0] = f.jobs[0].Noted("proxy-a", "a step", time.Now().Add(time.Minute))
+		c := newConsole(f)
+		var ended error
+		stopped := make(chan struct{})
+		ctx, stop := contextOf(t)
+		go func() { defer close(stopped); ended = c.Run(ctx) }()
+		time.Sleep(2 * time.Minute)
+		h := get[historyAnswer](t, c, "/v1/history?span=15m")
+		if n := len(h.At); n < 20 || n > 26 || len(h.Series) != 3 || len(h.Moves) != 1 || len(h.Marks) != 1 || h.Marks[0].What != "a step" {
+			t.Errorf("%d points, %d lines, %d moves, marks %v", n, len(h.Series), len(h.Moves), h.Marks)
+		}
+		if rate := h.Series[0].PerSecond[3]; rate == nil || *rate < 390 || *rate > 410 || h.Series[1].Shard != "s0" {
+			t.Errorf("%v statements/s", rate)
+		}
+		if one := get[historyAnswer](t, c, "/v1/history?span=1h&proxy=proxy-a"); len(one.At) < 4 || len(one.Series) != 3 || *one.Series[0].PerSecond[1] > 210 {
+			t.Errorf("one proxy's hour: %d points, %d lines", len(one.At), len(one.Series))
+		}
+		if w := reply(c, http.MethodGet, "/v1/history?span=1y", ""); w.Code != http.StatusBadRequest {
+			t.Errorf("a span that isn't kept: %d", w.Code)
+		}
+		if before := get[findingsAnswer](t, c, "/v1/findings"); !before.At.IsZero() {
+			t.Error("doctor looked while nobody did")
+		}
+		time.Sleep(2 * examineTick)
+		found := get[findingsAnswer](t, c, "/v1/findings")
+		if found.At.IsZero() || len(found.Findings) != 1 || found.Findings[0].Remedy != "make room" || found.Shards != 3 {
+			t.Errorf("doctor: %+v", found)
+		}
+		if again := do[findingsAnswer](t, c, http.MethodPost, "/v1/findings", "{}"); !again.At.Equal(found.At) {
+			t.Error("what is known is not answered at once")
+		}
+		time.Sleep(2 * examineTick)
+		if later := get[findingsAnswer](t, c, "/v1/findings"); !later.At.After(found.At) {
+			t.Error("doctor does not look again when it is told to")
+		}
+		stop()
+		<-stopped
+		if ended == nil {
+			t.Error("it ran to no end")
+		}
+	})
+}
+
+func TestStages(t *testing.T) {
+	j := plannedJob(t, "split-1")
+	words := func(j *job.Job) string {
+		var list []string
+		for _, s := range stagesOf(j.State) {
+			list = append(list, s.State)
+		}
+		return strings.Join(list, " ")
+	}
+	copied := []phase.Event{{Kind: phase.Announced}, {Kind: phase.Copied}, {Kind: phase.CaughtUp}, {Kind: phase.Verified}}
+	for _, c := range []struct {
+		job  *job.Job
+		want string
+	}{
+		{j, "now ahead ahead ahead ahead"},
+		{after(t, j, copied[:2]...), "done now ahead ahead ahead"},
+		{after(t, j, copied[:3]...), "done done now ahead ahead"},
+		{after(t, j, copied...), "done done done waits ahead"},
+		{after(t, j, append(copied, phase.Event{Kind: phase.CutTo, Genes: 10, Step: 5})...), "done done done now ahead"},
+		{after(t, j, append(copied, phase.Event{Kind: phase.Pause})...), "done done done paused ahead"},
+		{failedJob(t, "split-2"), "failed ahead ahead ahead ahead"},
+		{after(t, j, append(copied, phase.Event{Kind: phase.Abort})...), "done done back ahead ahead"},
+	} {
+		if got := words(c.job); got != c.want {
+			t.Errorf("%s: %s, want %s", c.job.State.Phase, got, c.want)
+		}
+	}
+}
+
+func contextOf(t *testing.T) (context.Context, context.CancelFunc) {
+	t.Helper()
+	return context.WithCancel(t.Context())
+}

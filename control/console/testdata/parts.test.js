@@ -1,0 +1,55 @@
+import {test} from "node:test";
+import assert from "node:assert/strict";
+import {strip, title, verdict, shardStates} from "../assets/strip.js";
+import {progress, stageNow} from "../assets/moves.js";
+import {arranged} from "../assets/statements.js";
+import {rights} from "../assets/users.js";
+import {routed} from "../assets/tables.js";
+
+const shard = (name, state, problem) => ({name, state, problem});
+const state = {
+  cluster: "shop", well: false, problems: 1, worst: "shard s1 is frozen", proxies: [{id: "p"}], etcd: [{endpoint: "e"}], findings: [], doctor: {at: "2026-03-04T05:06:07Z"}, sessions: 3,
+  shards: [shard("s0", "well"), shard("s1", "frozen", "it has answered no probe"), shard("s2", "well")], statements: {statements_per_second: 1234, errors_per_second: 2, p99_ms: 8},
+};
+
+test("the title and the strip tell the worst", () => {
+  assert.equal(title(state, ""), "▲ shard s1 is frozen · shop · locus");
+  assert.equal(title({...state, well: true}, ""), "✓ all is well · shop · locus");
+  assert.match(title(state, "it is away"), /^\? no answer/);
+  assert.equal(verdict({...state, problems: 3}), "shard s1 is frozen, and 2 more problems");
+  assert.deepEqual(shardStates(state.shards), [{state: "frozen", count: 1}, {state: "well", count: 2}]);
+  const drawn = String(strip(state));
+  for (const want of ["1 frozen, 2 well", "1,234/s", "2.00/s", "8.00 ms", 'class="cell bad" id="cell-shards"', 'class="cell good" id="cell-etcd"', "0 findings"]) assert.ok(drawn.includes(want), want);
+});
+
+test("a cluster without anything says so", () => {
+  const drawn = String(strip({...state, shards: [], proxies: [], etcd: undefined, doctor: {}}));
+  for (const want of ["none", "0 well", "asking …", "looking …"]) assert.ok(drawn.includes(want), want);
+});
+
+const move = (stage, more) => ({stages: ["copy", "catch up", "verify", "cut over", "retire"].map(name => ({name, state: name === stage ? "now" : "ahead"})), from: "s0", to: "s2", percent: 40, wanted_percent: 60, copied_percent: 12, verified_percent: 30, rows_copied: 500, rows_estimate: 1000, rows_verified: 7, rows_deleted: 250, lag_ms: 3, ...more});
+
+test("a move has one bar, of the stage that it is in", () => {
+  assert.deepEqual(progress(move("copy")), {percent: 12, goal: 0, text: "500 of about 1,000 rows copied"});
+  assert.deepEqual(progress(move("verify")), {percent: 30, goal: 0, text: "7 rows compared on both shards"});
+  assert.deepEqual(progress(move("cut over")), {percent: 40, goal: 60, text: "of its genes at s2, on the way to 60 %"});
+  assert.equal(progress(move("retire", {phase: "retiring"})).percent, 25);
+  assert.match(progress(move("retire", {phase: "cut"})).text, /s0 keeps its rows/);
+  assert.equal(stageNow(move("catch up")).name, "catch up");
+});
+
+test("statements are sorted by what one wants to know, and found by their text", () => {
+  const list = [{statement: "SELECT a", per_second: 1, p99_ms: 9, total_ms: 1, count: 4, on_several_shards: 2}, {statement: "UPDATE b", database: "shop", per_second: 5, p99_ms: 2, total_ms: 2, count: 1, on_several_shards: 0}];
+  const texts = sorted => arranged(list, {filter: "", ...sorted}).map(s => s.statement);
+  assert.deepEqual(texts({by: "per_second"}), ["UPDATE b", "SELECT a"]);
+  assert.deepEqual(texts({by: "p99_ms"}), ["SELECT a", "UPDATE b"]);
+  assert.deepEqual(texts({by: "on_several_shards"}), ["SELECT a", "UPDATE b"]);
+  assert.deepEqual(texts({by: "p99_ms", filter: " SHOP "}), ["UPDATE b"]);
+});
+
+test("rights are told in words, and only those that are not everybody's", () => {
+  const plain = {admin: false, read_only: false, ddl: true, scatter: "allow", scatter_writes: "refuse", unfiltered: "allow", large_offset: "allow", large_gather: "refuse"};
+  assert.deepEqual(rights(plain), []);
+  assert.deepEqual(rights({...plain, admin: true, ddl: false, scatter: "warn", max_connections: 1000}), ["admin", "no DDL", "reads of several shards: warn", "1,000 connections at a proxy"]);
+  assert.equal(routed({kind: "sharded", owner: "buyer_uid"}), "rows live by buyer_uid");
+});
