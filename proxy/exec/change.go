@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"time"
 
 	"locus/proxy/txn"
 	"locus/proxy/wire"
@@ -19,10 +20,32 @@ type Totals struct {
 
 // Change has every shard do its part. It undoes nothing: a failure leaves the other parts to the transaction around them.
 func (x Several) Change(parts []Part) (Totals, error) {
+	if !x.Clock || len(parts) < 2 || x.Vars.SetsTime() {
+		return x.change(parts)
+	}
+	now := x.At
+	if now.IsZero() {
+		now = time.Now()
+	}
+	before := x.Vars.Settings
+	x.Vars.Settings = x.Vars.WithTime(now) // connections carry it like any setting, until it is over
+	total, err := x.change(parts)
+	x.Vars.Settings = before
+	if back := x.Conns.Carry(); err == nil {
+		err = back
+	}
+	return total, err
+}
+
+func (x Several) change(parts []Part) (Totals, error) {
 	sent, failure := x.send(parts)
 	total, err := x.outcomes(sent)
 	if failure == nil {
 		failure = err
+	}
+	if x.Copies && failure == nil {
+		total.Affected /= uint64(len(parts))
+		total.Warnings /= uint16(len(parts))
 	}
 	return total, failure
 }
@@ -31,12 +54,14 @@ func (x Several) Change(parts []Part) (Totals, error) {
 // read: one may end the transaction of all. The error is the first one's.
 func (x Several) outcomes(leases []txn.Lease) (total Totals, failure error) {
 	errs := make([]error, len(leases))
+	warned := false
 	for i, l := range leases {
 		ok, err := l.Conn.Outcome()
 		x.Of.Trace().Answered(string(l.Shard), ok.AffectedRows, CodeOf(err))
 		if errs[i] = err; err == nil {
 			total.add(ok)
-			if ok.Warnings > 0 {
+			if ok.Warnings > 0 && !(warned && x.Copies) {
+				warned = true
 				x.Of.Warned(l)
 			}
 		} else if failure == nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // Copy runs a query over the temporary tables and has its rows added elsewhere: each is what stands in the parentheses of VALUES.
-func (h *Host) Copy(text string, params []wire.Param, into plan.Destination, add func(row func(out []byte) ([]byte, error)) error) error {
+func (h *Host) Copy(text string, params []wire.Param, into plan.Destination, add Add) error {
 	rows, err := h.open(text, params)
 	if err != nil {
 		return err

@@ -25,9 +25,13 @@ type fakeClient struct {
 	autocommit bool
 	awaited    int
 	unwanted   error // why nothing more is sent
+	settings   func() *backend.Settings
 }
 
 func (c *fakeClient) Settings() *backend.Settings {
+	if c.settings != nil {
+		return c.settings()
+	}
 	if !c.autocommit {
 		return backend.Default.With("autocommit", "0")
 	}

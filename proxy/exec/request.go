@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"locus/proxy/backend"
+	"locus/proxy/stamp"
 	"locus/proxy/sysvars"
 	"locus/proxy/trace"
 	"locus/proxy/txn"
@@ -19,6 +20,8 @@ type Session interface {
 	Part(p plan.Plan, v *plan.Values) Several
 	// Asked notes that a shard is asked something on the way.
 	Asked(shard router.ShardName)
+	// Stamp makes what the rows of an INSERT leave to be made, and splits them by shard.
+	Stamp(p *plan.Stamped, v *plan.Values) (*stamp.Result, error)
 }
 
 // Request is one execution of a client's statement that takes more than to send it.

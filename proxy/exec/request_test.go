@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"locus/idgen/gene"
+	"locus/idgen/orderid"
 	"locus/proxy/backend"
+	"locus/proxy/stamp"
 	"locus/proxy/sysvars"
 	"locus/proxy/wire"
 	"locus/router"
@@ -20,10 +22,31 @@ type asking struct {
 	*stand
 	plan  plan.Plan
 	asked []router.ShardName
+	// issued are the batches that were stamped: each of its rows goes to both shards with genes.
+	issued   int
+	unissued error
 }
 
 // Part implements Session.
-func (a *asking) Part(plan.Plan, *plan.Values) Several { return a.Several }
+func (a *asking) Part(p plan.Plan, _ *plan.Values) Several {
+	all := a.Several
+	_, all.Copies = p.(*plan.Global)
+	all.Clock, all.Vars = p.About().Clock, a.Vars
+	return all
+}
+
+// Stamp implements Session: every batch has an ID, and goes to both shards.
+func (a *asking) Stamp(_ *plan.Stamped, v *plan.Values) (*stamp.Result, error) {
+	if a.unissued != nil {
+		return nil, a.unissued
+	}
+	a.issued++
+	id := orderid.ID{Lo: uint64(100 * a.issued)}
+	return &stamp.Result{
+		Shards:  []stamp.ShardText{{Shard: 0, Text: v.Text}, {Shard: 1, Text: v.Text}},
+		FirstID: id, HasID: true, CountFrom: id.Lo,
+	}, nil
+}
 
 // Asked implements Session.
 func (a *asking) Asked(shard router.ShardName) { a.asked = append(a.asked, shard) }

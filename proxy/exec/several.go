@@ -2,9 +2,11 @@ package exec
 
 import (
 	"errors"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/sysvars"
 	"locus/proxy/trace"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
@@ -33,6 +35,13 @@ type Several struct {
 	Of    Statement
 	Conns *txn.Connections
 	Mode  txn.Mode // that connections are acquired for
+
+	// Clock: it may put the time into rows. All shards take the same, unless the client has set one in Vars: At, or that of now.
+	Clock bool
+	Vars  *sysvars.Values
+	At    time.Time
+	// Copies: every shard makes the same change, of which the client is told once.
+	Copies bool
 }
 
 // Send sends all parts. If one can't be sent, the connections of those that were are given up.

@@ -25,10 +25,6 @@ func (s *Session) runStamped(r *request, p *plan.Stamped) error {
 	if err != nil {
 		return err
 	}
-	if err := p.Returned(len(result.Shards)); err != nil {
-		return err
-	}
-	s.weigh(r, result.Genes, true)
 	if err := s.admit(r, result.Genes, false); err != nil {
 		return err
 	}
@@ -45,22 +41,39 @@ func (s *Session) runStamped(r *request, p *plan.Stamped) error {
 	if err != nil {
 		return err
 	}
-	rows := len(result.Genes)
-	ok := wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings}
+	ok := wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings, Info: records(uint64(len(result.Genes)), total, r.facts.Statement.Insert.Ignore)}
 	if result.HasID && total.Affected > 0 {
 		s.vars.InsertID = result.FirstID.Lo
 		ok.LastInsertID = result.CountFrom
 	} else if total.Affected > 0 {
 		ok.LastInsertID = p.Insert.LastNumber(r.values)
 	}
-	duplicates := max(0, int64(total.Affected)-int64(rows))
-	if r.facts.Statement.Insert.Ignore {
-		duplicates = max(0, int64(rows)-int64(total.Affected))
-	}
-	ok.Info = fmt.Appendf(nil, "Records: %d  Duplicates: %d  Warnings: %d", rows, duplicates, total.Warnings)
 	return s.done(ok)
 }
 
+// records is what the OK of an INSERT says in words.
+func records(rows uint64, total exec.Totals, ignores bool) []byte {
+	duplicates := max(0, int64(total.Affected)-int64(rows))
+	if ignores {
+		duplicates = max(0, int64(rows)-int64(total.Affected))
+	}
+	return fmt.Appendf(nil, "Records: %d  Duplicates: %d  Warnings: %d", rows, duplicates, total.Warnings)
+}
+
+// inserted writes the OK of rows from elsewhere.
+func (s *Session) inserted(in exec.Inserted, words []byte) error {
+	ok := wire.OK{AffectedRows: in.Affected, Warnings: in.Warnings, Info: words}
+	if in.FirstID != 0 && in.Affected > 0 {
+		s.vars.InsertID = in.FirstID
+	}
+	if in.Affected > 0 {
+		ok.LastInsertID = in.CountFrom
+	}
+	s.vars.FoundRows = in.Rows
+	return s.done(ok)
+}
+
+// stamped makes what the rows of an INSERT leave to be made.
 func (s *Session) stamped(r *request, p *plan.Stamped) (*stamp.Result, error) {
 	defer s.timing.trace.Enter(trace.Issue, "")()
 	if s.Generators != nil && len(p.Insert.Table.StampedColumns) > 0 {
@@ -70,10 +83,21 @@ func (s *Session) stamped(r *request, p *plan.Stamped) (*stamp.Result, error) {
 		}
 	}
 	s.stamper.Numbers, s.stamper.ZeroIsNumber, s.stamper.Unnumbered = s.Numbers, s.zeroIsNumber(), s.unnumbered()
+	var result *stamp.Result
+	var err error
 	if r.statement != nil {
-		return s.stamper.StampPrepared(s.interrupts.Waits(), p, r.values, r.snapshot.Map, s.IDs, s.Ring)
+		result, err = s.stamper.StampPrepared(s.interrupts.Waits(), p, r.values, r.snapshot.Map, s.IDs, s.Ring)
+	} else {
+		result, err = s.stamper.StampText(s.interrupts.Waits(), p, r.values, r.snapshot.Map, s.IDs, s.Ring)
 	}
-	return s.stamper.StampText(s.interrupts.Waits(), p, r.values, r.snapshot.Map, s.IDs, s.Ring)
+	if err == nil {
+		err = p.Returned(len(result.Shards))
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.weigh(r, result.Genes, true)
+	return result, nil
 }
 
 // zeroIsNumber tells whether the session's sql_mode has NO_AUTO_VALUE_ON_ZERO, as dumps do.

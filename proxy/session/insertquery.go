@@ -24,21 +24,20 @@ func (s *Session) runInsertQuery(r *request, q *plan.InsertQuery) error {
 	args.Reset(read, s.boundOf(r))
 	own := *r
 	own.values = &plan.Values{Args: args, InsertID: s.vars.InsertID, UserVariable: r.values.UserVariable}
-	var b *bulk
-	err := s.gathered(&own, q.Gather, func(g *exec.Gathering) error {
-		head := string(r.values.Text[:r.values.Offset(q.Start)])
-		var err error
-		if b, err = s.bulk(&own, strings.TrimRight(head, blanks)); err != nil {
-			return err
-		}
-		b.tail = " " + string(r.values.Text[r.values.Offset(q.End):])
+	var in exec.Inserted
+	err := s.gathered(&own, q.Gather, func(g *exec.Gathering) (err error) {
 		text := string(s.edited(own.values.Text, g.Edits()))
-		return b.run(func() error { return g.Copy(text, g.Bound(), q.Destination, b.add) })
+		as := exec.Insertion{
+			Head: strings.TrimRight(string(r.values.Text[:r.values.Offset(q.Start)]), blanks),
+			Tail: " " + string(r.values.Text[r.values.Offset(q.End):]), In: s.planContext(r.snapshot),
+		}
+		in, err = g.Insert(as, func(add exec.Add) error { return g.Copy(text, g.Bound(), q.Destination, add) })
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	return b.tell(r.facts.Statement.Insert.Ignore)
+	return s.inserted(in, records(in.Rows, in.Totals, r.facts.Statement.Insert.Ignore))
 }
 
 // writable refuses what could not be written into a text as it is.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -27,20 +28,20 @@ func (s *Session) runLoad(r *request, load *plan.Load) error {
 	}
 	own := *r
 	own.outside = true // of the file: the rows are inserted on its behalf
-	var b *bulk
+	var in exec.Inserted
 	first := r.snapshot.Catalog.First() // it has the functions that SET may call
 	err := s.requested(&own).OnHost(first, func(h *exec.Host) error {
 		warnings, err := s.stage(h, &own, load)
 		if err != nil {
 			return err
 		}
-		if b, err = s.bulk(&own, load.Head()); err != nil {
+		err = h.Leniently(func() error {
+			as := exec.Insertion{Head: load.Head(), In: s.planContext(own.snapshot)}
+			in, err = h.Insert(as, func(add exec.Add) error { return h.Copy(load.Read(), nil, load.Destination, add) })
 			return err
-		}
-		b.total.Warnings = warnings
-		return h.Leniently(func() error {
-			return b.run(func() error { return h.Copy(load.Read(), nil, load.Destination, b.add) })
 		})
+		in.Warn(warnings)
+		return err
 	})
 	if held, ok := err.(*fence.HeldError); ok { //nolint:errorlint // it is never wrapped
 		return s.deadlocked("%v", held) // the client's file has been read, and can't be asked for again
@@ -48,7 +49,11 @@ func (s *Session) runLoad(r *request, load *plan.Load) error {
 	if err != nil {
 		return err
 	}
-	return b.tellLoaded(load.Replace)
+	deleted, skipped := int64(0), max(0, int64(in.Rows)-int64(in.Affected))
+	if load.Replace {
+		deleted, skipped = max(0, int64(in.Affected)-int64(in.Rows)), 0
+	}
+	return s.inserted(in, fmt.Appendf(nil, "Records: %d  Deleted: %d  Skipped: %d  Warnings: %d", in.Rows, deleted, skipped, in.Warnings))
 }
 
 // stage reads the client's file into the temporary table, as the session's settings

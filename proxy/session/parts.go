@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/exec"
+	"locus/proxy/stamp"
 	"locus/proxy/trace"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
@@ -26,23 +26,11 @@ func (s *Session) runGlobal(r *request, p *plan.Global) error {
 	for _, shard := range r.snapshot.Catalog.Shards {
 		parts = append(parts, exec.Part{Shard: shard})
 	}
-	before := len(s.vars.Conditions)
 	total, err := s.runParts(r, parts)
 	if err != nil {
 		return err
 	}
-	total = s.oneCopy(total, len(parts), before)
-	ok := wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings, LastInsertID: total.InsertID}
-	return s.done(ok)
-}
-
-// oneCopy gives what the client is told of a change that every shard has made alike.
-// Warnings from before it stay.
-func (s *Session) oneCopy(total exec.Totals, shards, before int) exec.Totals {
-	total.Affected /= uint64(shards)
-	total.Warnings /= uint16(shards)
-	s.vars.Conditions = s.vars.Conditions[:before+(len(s.vars.Conditions)-before)/shards]
-	return total
+	return s.done(wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings, LastInsertID: total.InsertID})
 }
 
 // runSchema runs CREATE, ALTER or DROP DATABASE, which no transaction can undo,
@@ -113,32 +101,11 @@ func (s *Session) runParts(r *request, parts []exec.Part) (total exec.Totals, er
 	s.Counts.Scattered.Add(1)
 	began := !s.conns.Running() && !s.vars.Autocommit
 	err = s.conns.Atomically(func() (err error) {
-		total, err = s.runEach(r, parts)
+		total, err = s.execution(r, txn.Writes).Change(parts)
 		return err
 	})
 	if err != nil && began && s.unbegun(r, err) {
 		s.conns.Unbegin()
-	}
-	return total, err
-}
-
-// runEach has every shard do its part. All take the same time for a statement that may put it into rows, unless the client has set
-// one: connections carry it like any setting, until it is over.
-func (s *Session) runEach(r *request, parts []exec.Part) (exec.Totals, error) {
-	all := s.execution(r, txn.Writes)
-	if !r.facts.Clock || len(parts) < 2 || s.vars.SetsTime() {
-		return all.Change(parts)
-	}
-	before := s.vars.Settings
-	now := r.at
-	if now.IsZero() {
-		now = time.Now()
-	}
-	s.vars.Settings = s.vars.WithTime(now)
-	total, err := all.Change(parts)
-	s.vars.Settings = before
-	if back := s.conns.Carry(); err == nil {
-		err = back
 	}
 	return total, err
 }
@@ -152,7 +119,8 @@ type execution struct {
 
 // execution has a statement carried out on several shards.
 func (s *Session) execution(r *request, m txn.Mode) exec.Several {
-	return exec.Several{Of: &execution{s: s, r: *r}, Conns: s.conns, Mode: m}
+	_, copies := r.plan.(*plan.Global)
+	return exec.Several{Of: &execution{s: s, r: *r}, Conns: s.conns, Mode: m, Clock: r.facts.Clock, Vars: &s.vars.Values, Copies: copies}
 }
 
 // Send implements exec.Statement.
@@ -174,6 +142,16 @@ func (e *execution) Part(p plan.Plan, v *plan.Values) exec.Several {
 
 // Asked implements exec.Session.
 func (e *execution) Asked(shard router.ShardName) { e.s.timing.sentTo(shard) }
+
+// Stamp implements exec.Session.
+func (e *execution) Stamp(p *plan.Stamped, v *plan.Values) (*stamp.Result, error) {
+	result, err := e.s.stamped(onBehalf(&e.r, p, v), p)
+	if err != nil {
+		return nil, err
+	}
+	e.s.Counts.Stamped.Add(uint64(result.Generated))
+	return result, nil
+}
 
 // requested is a request as package exec carries it out.
 func (s *Session) requested(r *request) *exec.Request {

@@ -3,7 +3,6 @@ package session
 import (
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -33,8 +32,6 @@ type request struct {
 	textual *textual
 	// cursor: the client asks for one, and the statement can have it.
 	cursor bool
-	// at is the time that its parts on several shards take; zero: that of their start.
-	at time.Time
 	// outside: it takes no part in the transaction.
 	outside bool
 	fence.Admission

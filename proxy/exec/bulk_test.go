@@ -1,0 +1,199 @@
+package exec
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"locus/proxy/backend"
+	"locus/proxy/txn"
+	"locus/router"
+	"locus/router/plan"
+	"locus/test/fakeshard"
+)
+
+// insert inserts rows of a table, each of which is two numbers.
+func (a *asking) insert(into string, rows int, fails error) (Inserted, error) {
+	as := Insertion{Head: "INSERT INTO " + into + " (buyer, amount)", Tail: " ON DUPLICATE KEY UPDATE amount = 1", In: plan.Context{Catalog: a.Catalog, Schema: "shop"}}
+	return a.Insert(as, func(add Add) error {
+		for i := range rows {
+			if err := add(func(out []byte) ([]byte, error) { return fmt.Appendf(out, "%d,5", i), nil }); err != nil {
+				return err
+			}
+		}
+		return fails
+	})
+}
+
+// Rows go out in batches, each stamped by itself, all in one transaction; what the OK tells is of the first.
+func TestInsert(t *testing.T) {
+	s := newStand(t)
+	a := s.request("SELECT 1")
+	warns := fakeshard.Reply{Prefix: "INSERT", Warnings: 3}
+	s.shards["s0"].Next(warns)
+	got, err := a.insert("orders", bulkRows+1, nil)
+	if want := (Inserted{Rows: bulkRows + 1, Totals: Totals{Affected: 4, Warnings: 3}, FirstID: 100, CountFrom: 100}); err != nil || got != want {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	for _, shard := range []router.ShardName{"s0", "s1"} {
+		sent := s.statements(shard)
+		if len(sent) != 4 || sent[0] != "BEGIN" || strings.Count(sent[1], "(") != 1+bulkRows || sent[3] != "COMMIT" {
+			t.Errorf("%s was sent %.300q", shard, sent)
+		}
+		if last := fmt.Sprintf("INSERT INTO orders (buyer, amount) VALUES (%d,5) ON DUPLICATE KEY UPDATE amount = 1", bulkRows); sent[2] != last {
+			t.Errorf("%s was sent %q, want %q", shard, sent[2], last)
+		}
+	}
+	if got, err := a.insert("orders", 0, nil); err != nil || got != (Inserted{}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// Long rows make a batch of fewer.
+func TestInsertLongRows(t *testing.T) {
+	s := newStand(t)
+	a := s.request("SELECT 1")
+	row := strings.Repeat(" ", bulkBytes/2) + "1,2"
+	in := Insertion{Head: "INSERT INTO orders (buyer, amount)", In: plan.Context{Catalog: a.Catalog, Schema: "shop"}}
+	if _, err := a.Insert(in, func(add Add) error {
+		for range 3 {
+			if err := add(func(out []byte) ([]byte, error) { return append(out, row...), nil }); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil || a.issued != 2 {
+		t.Errorf("%d batches, %v", a.issued, err)
+	}
+}
+
+// Every shard has a copy of a global table, and the client is told of one; a single table is on its shard.
+func TestInsertOfOthers(t *testing.T) {
+	for table, shards := range map[string][]router.ShardName{"country": {"s0", "s1", "s2"}, "report": {"s0"}} {
+		s := newStand(t)
+		a := s.request("SELECT 1")
+		for _, shard := range shards {
+			s.shards[shard].Next(fakeshard.Reply{Prefix: "INSERT", Affected: 2, Warnings: 1})
+		}
+		got, err := a.insert(table, 2, nil)
+		if err != nil || got.Affected != 2 || got.Warnings != 1 || got.Rows != 2 || len(s.of.warned) != 1 {
+			t.Errorf("%s: %+v, %v, warned by %v", table, got, err, s.of.warned)
+		}
+		for _, shard := range shards {
+			if sent := strings.Join(s.statements(shard), "; "); !strings.Contains(sent, "VALUES (0,5),(1,5) ON") {
+				t.Errorf("%s was sent %q", shard, sent)
+			}
+		}
+	}
+}
+
+// Of a failure nothing remains: what was inserted before is rolled back, also the batches before.
+func TestInsertFails(t *testing.T) {
+	why := errors.New("the client is gone")
+	for name, fail := range map[string]func(a *asking) error{
+		"rows":   func(a *asking) error { _, err := a.insert("orders", bulkRows+1, why); return err },
+		"issuer": func(a *asking) error { a.unissued = why; _, err := a.insert("orders", 1, nil); return err },
+		"unsent": func(a *asking) error { a.stand.of.unsent["s1"] = why; _, err := a.insert("orders", 1, nil); return err },
+		"row": func(a *asking) error {
+			_, err := a.Insert(Insertion{}, func(add Add) error { return add(func([]byte) ([]byte, error) { return nil, why }) })
+			return err
+		},
+	} {
+		s := newStand(t)
+		if err := fail(s.request("SELECT 1")); !errors.Is(err, why) || s.Conns.Running() || s.Conns.Lost() {
+			t.Errorf("%s: %v, running is %t", name, err, s.Conns.Running())
+		}
+		if sent := strings.Join(s.statements("s0"), "; "); strings.Contains(sent, "COMMIT") {
+			t.Errorf("%s: s0 was sent %.300q", name, sent)
+		}
+	}
+	for _, reply := range failures("INSERT") {
+		s := newStand(t)
+		s.shards["s1"].Next(fakeshard.Reply{Prefix: "INSERT"}, reply)
+		if _, err := s.request("SELECT 1").insert("orders", bulkRows+1, nil); !failed(err) || s.Conns.Running() {
+			t.Errorf("%+v: %v, running is %t", reply, err, s.Conns.Running())
+		}
+		if sent := s.statements("s0"); sent[len(sent)-1] != "ROLLBACK" {
+			t.Errorf("%+v: s0 was sent %.300q", reply, sent)
+		}
+	}
+}
+
+// Within the client's transaction a failure undoes the insertion alone, unless it ends that.
+func TestInsertInATransaction(t *testing.T) {
+	for _, reply := range failures("INSERT") {
+		s := newStand(t)
+		s.begin()
+		s.shards["s1"].Next(reply)
+		if _, err := s.request("SELECT 1").insert("orders", 1, nil); !failed(err) || s.Conns.Running() == lost(err) {
+			t.Errorf("%+v: %v, running is %t", reply, err, s.Conns.Running())
+		}
+		if sent := strings.Join(s.statements("s0"), "; "); reply.Code != 0 && !strings.HasSuffix(sent, "ROLLBACK TO SAVEPOINT `locus_statement`") {
+			t.Errorf("s0 was sent %q", sent)
+		}
+	}
+}
+
+// What can't be inserted so is refused before any shard has it.
+func TestInsertRefuses(t *testing.T) {
+	s := newStand(t)
+	a := s.request("SELECT 1")
+	a.Vars.Settings = a.Vars.Settings.WithNames("utf8mb3", "")
+	in := Insertion{Head: "INSERT INTO orders (buyer, note)", In: plan.Context{Catalog: a.Catalog, Schema: "shop"}}
+	one := func(text string) func(Add) error {
+		return func(add Add) error { return add(func(out []byte) ([]byte, error) { return append(out, text...), nil }) }
+	}
+	if _, err := a.Insert(in, one("1,'😀'")); err == nil || !strings.Contains(err.Error(), "use SET NAMES utf8mb4") {
+		t.Error(err)
+	}
+	a.Vars.Settings = a.Vars.Settings.WithNames("ascii", "")
+	if _, err := a.Insert(in, one("1,'ä'")); err == nil || !strings.Contains(err.Error(), "use SET NAMES utf8mb4") {
+		t.Error(err)
+	}
+	in.Head = "SELECT id FROM orders WHERE (id, buyer) IN (" // no INSERT at all
+	if _, err := a.Insert(in, one("1")); err == nil {
+		t.Error("what is no INSERT was sent")
+	}
+	s.sent(nil)
+	l, err := s.Conns.Acquire("s2", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Reserve(txn.LockedTables)
+	l.Done(l.Conn.Status())
+	if _, err := a.insert("orders", 1, nil); err == nil || !strings.Contains(err.Error(), "locked tables") {
+		t.Error(err)
+	}
+}
+
+// A statement that may put the time into rows has the same one on all shards, and leaves none behind.
+func TestChangeAtOneTime(t *testing.T) {
+	for _, fails := range []bool{false, true} {
+		s := newStand(t)
+		a := s.request("SELECT 1")
+		s.client.settings = func() *backend.Settings { return a.Vars.Settings }
+		s.Clock, s.Vars = true, a.Vars
+		if fails {
+			s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Code: 1146})
+		}
+		before := a.Vars.Settings
+		if _, err := s.Change(parts("UPDATE a", "s0", "s1")); (err != nil) != fails {
+			t.Error(err)
+		}
+		if a.Vars.Settings != before {
+			t.Errorf("settings are %v", a.Vars.Settings)
+		}
+		var times []string
+		for _, shard := range []router.ShardName{"s0", "s1"} {
+			for _, sql := range s.shards[shard].Sent() {
+				if _, rest, ok := strings.Cut(sql, "timestamp="); ok {
+					times = append(times, strings.Fields(rest)[0])
+				}
+			}
+		}
+		if len(times) != 2 || times[0] != times[1] {
+			t.Errorf("shards were told %q", times)
+		}
+	}
+}
