@@ -107,7 +107,7 @@ func statement(f, before meter.Figures, seconds float64) (Statement, []meter.Tim
 		Count: f.Count, TotalMs: f.TotalMs, LastError: f.LastCode,
 	}
 	since, later := meter.SinceTimes(f.Times, before.Times)
-	if !later || before.Count == 0 || seconds <= 0 || f.Count < before.Count {
+	if !later || before.Count == 0 || seconds <= 0 {
 		if f.Count > 0 {
 			s.Several = float64(f.Several) / float64(f.Count)
 		}

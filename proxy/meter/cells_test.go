@@ -78,6 +78,10 @@ func TestQuantiles(t *testing.T) {
 			t.Errorf("%v of them within %v, not %v", share, got, want)
 		}
 	}
+	three := []Times{{1, 1}, {2, 1}, {3, 1}}
+	if got := Quantile(three, 0.5); got != 2 {
+		t.Errorf("half of three are within %d", got)
+	}
 	if Quantile(nil, 0.5) != 0 {
 		t.Error("nothing takes a time")
 	}

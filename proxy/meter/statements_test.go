@@ -141,7 +141,13 @@ func TestReportsAddUp(t *testing.T) {
 		s.ran(1, time.Second)
 	}
 	b.ran(2, time.Millisecond, func(r *Run) { r.Failed, r.Code = true, 1064 })
+	for _, s := range []*Statements{&a, &b} {
+		s.add(nil, &Run{Took: time.Millisecond}, grid.of(time.Millisecond)) // there was no room for its digest
+	}
 	sum := SumReports(a.Report(time.Now(), 10, 100), b.Report(time.Now(), 10, 100))
+	if sum.Others.Count != 2 {
+		t.Errorf("others: %+v", sum.Others)
+	}
 	if len(sum.Digests) != 2 || sum.Digests[0].Count != 4 || Quantile(sum.Digests[0].Times, 0.5) > 2*time.Millisecond || sum.Digests[1].LastCode != 1064 || sum.Kept != 2 {
 		t.Errorf("%+v", sum)
 	}
@@ -160,9 +166,9 @@ func TestSessionsCountAtOnce(t *testing.T) {
 	var running sync.WaitGroup
 	for session := range uint32(16) {
 		running.Go(func() {
-			for i := range 1000 {
-				d := m.Statements.Find("", uint64(i%5), Select, func() string { return "x" })
-				m.Ran(d, &Run{Lane: session, Kind: Select, Shard: []string{"s0", "s1"}[i%2], Took: time.Millisecond})
+			for i := range 10_000 {
+				d := m.Statements.Find("", uint64(i%500), Select, func() string { return "x" })
+				m.Ran(d, &Run{Lane: session % 2, Kind: Select, Shard: []string{"s0", "s1"}[i%2], Took: time.Millisecond})
 				if i%500 == 0 {
 					m.Statements.Turn(time.Now())
 				}
@@ -171,13 +177,13 @@ func TestSessionsCountAtOnce(t *testing.T) {
 	}
 	running.Wait()
 	statements, latencies := uint64(0), uint64(0)
-	for _, f := range m.Statements.Report(time.Now(), 10, 10).Digests {
+	for _, f := range m.Statements.Report(time.Now(), 1000, 10).Digests {
 		statements += f.Count
 	}
 	for _, l := range m.Latencies.All() {
 		latencies += l.Count
 	}
-	if statements != 16_000 || latencies != 16_000 || len(m.Latencies.All()) != 2 {
+	if statements != 160_000 || latencies != 160_000 || len(m.Latencies.All()) != 2 {
 		t.Errorf("%d and %d", statements, latencies)
 	}
 }
