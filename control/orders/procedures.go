@@ -107,6 +107,14 @@ func (p *Procedures) with(name string, args []stmt.Value, by string, do func(pro
 		return nil, &session.BadArguments{Given: len(args), Takes: takes}
 	}
 	c := &call{Procedures: p, args: args, by: by}
+	for i, a := range args[:called.least] {
+		if a.Kind == stmt.Null {
+			c.wrong(i, "NULL, which only an argument may be that can be left out")
+		}
+	}
+	if c.bad != "" {
+		return nil, &session.BadArguments{Given: len(args), Takes: takes, Argument: c.bad}
+	}
 	j, err := do(called, c)
 	if c.bad != "" {
 		return nil, &session.BadArguments{Given: len(args), Takes: takes, Argument: c.bad}
@@ -146,10 +154,10 @@ func (c *call) text(i int) string {
 
 // number is one from least to most; ifNone: it is NULL, or not given.
 func (c *call) number(i int, least, most, ifNone float64) float64 {
-	text := c.text(i)
-	if text == "" {
+	if i >= len(c.args) || c.args[i].Kind == stmt.Null {
 		return ifNone
 	}
+	text := c.text(i)
 	n, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "%"), 64)
 	if err != nil || !(n >= least && n <= most) { // what is no number neither
 		c.wrong(i, "%q is no number from %v to %v", text, least, most)

@@ -44,7 +44,6 @@ func (v *viewport) scrolled(key string, less int) {
 	case "pgup":
 		v.top -= v.height - less
 	}
-	v.top = max(0, v.top)
 }
 
 // seen gives the lines that are shown where room is left for so many others.
