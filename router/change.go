@@ -18,6 +18,13 @@ type Change struct {
 // ErrNoChange means that the shards already own the genes that they would get.
 var ErrNoChange = errors.New("nothing changes: the shards own these genes already")
 
+// Renewed is the next version of the map with nothing changed, for what else goes by its versions.
+func (m *Map) Renewed() *Map {
+	next := *m
+	next.version++
+	return &next
+}
+
 // With is the next version of the map, with all the changes at once and with
 // neighbours of the same shard merged. Changes may not contradict each other,
 // nor concern genes that are moving.

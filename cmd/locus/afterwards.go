@@ -17,15 +17,15 @@ import (
 const acknowledgement = 15 * time.Second
 
 // afterwards looks again for rows that were left behind. A proxy that had not yet
-// heard of a change of the map may have let a client insert a row by the old one
-// after the shards were asked; so once every proxy obeys the new map, and has
+// heard of a change of the map or of tables may have let a client insert a row by what
+// stood before, after the shards were asked; so once every proxy obeys the new map, and has
 // nothing older under way, they are asked once more.
 func (a *application) afterwards(ctx context.Context, conn *connection, old, next *cluster.Cluster) error {
 	if old == nil || a.skipLiveCheck || a.forceMove {
 		return nil
 	}
 	handovers, err := router.Diff(old.Routes, next.Routes)
-	if err != nil || len(handovers) == 0 {
+	if err != nil || len(handovers) == 0 && len(cluster.PlacedAnew(old, next)) == 0 {
 		return err
 	}
 	if err := awaitProxies(ctx, conn, next.Routes.Version()); err != nil {
@@ -41,15 +41,12 @@ func (a *application) afterwards(ctx context.Context, conn *connection, old, nex
 	if err != nil {
 		return fmt.Errorf("the change was written, but the shards could not be asked again whether rows stayed behind: %w", err)
 	}
-	stranded, err := findStranded(ctx, asked, loaded.Catalog, old, next)
-	if err != nil {
+	stranded, err := a.unfindable(ctx, asked, loaded.Catalog, old, next)
+	if stranded == nil {
 		return err
 	}
-	if stranded == nil {
-		return nil
-	}
 	return fmt.Errorf("the change was written, and clients inserted rows meanwhile that are now looked for elsewhere:\n%s\n"+
-		"give these genes back by applying the former routes, then look at both shards", strings.Join(stranded, "\n"))
+		"apply the former routes and tables, then move these rows and apply again", strings.Join(stranded, "\n"))
 }
 
 // awaitProxies waits until every registered proxy obeys a version of the map.

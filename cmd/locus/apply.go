@@ -29,7 +29,10 @@ genes that change hands must have no rows on the shard that they leave. Of a tab
 that becomes sharded every row is read: its owner and its ID must be of one gene, and
 that the shard's. The passwords for that come from the secrets
 that the configuration names. Everything is written at once or not at all, and
-nothing if somebody else has changed the cluster in the meantime.`,
+nothing if somebody else has changed the cluster in the meantime. If rows are looked
+for elsewhere from then on, the route map has a new version; the command ends once
+every proxy obeys it, and looks again for rows that clients inserted until then by what
+was declared before.`,
 		Example: `  locus get > cluster.yaml
   locus apply -f cluster.yaml --dry-run
   locus apply -f cluster.yaml --why "a shard for the new region"`,

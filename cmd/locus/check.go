@@ -12,6 +12,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/schema"
 	"locus/router"
+	"locus/router/catalog"
 	"locus/router/cluster"
 )
 
@@ -36,16 +37,20 @@ func (a *application) check(ctx context.Context, conn *connection, old, next *cl
 	if err := errors.Join(append(schema.Stores(ctx, shards, next), loaded.Problems())...); err != nil {
 		return err
 	}
-	stranded, err := findStranded(ctx, asked, loaded.Catalog, old, next)
+	lost, err := a.unfindable(ctx, asked, loaded.Catalog, old, next)
 	if err != nil {
 		return err
 	}
-	if stranded == nil {
-		if stranded, err = a.findMisplaced(ctx, asked, loaded.Catalog, old, next); err != nil {
-			return err
-		}
+	return a.judge(lost)
+}
+
+// unfindable says which rows the next cluster would not find, one text per table and shard.
+func (a *application) unfindable(ctx context.Context, asked *askedShards, c *catalog.Catalog, old, next *cluster.Cluster) ([]string, error) {
+	found, err := findStranded(ctx, asked, c, old, next)
+	if err != nil || found != nil {
+		return found, err
 	}
-	return a.judge(stranded)
+	return a.findMisplaced(ctx, asked, c, old, next)
 }
 
 // judge refuses to leave rows behind, unless it is forced to.

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"reflect"
+	"slices"
 	"strings"
 
 	"locus/idgen/gene"
@@ -46,22 +46,7 @@ func (s *stranded) report(format string, args ...any) {
 // placedAnew tells whether a declared table's rows are looked for in other
 // places than before, apart from genes that change hands.
 func (s *stranded) placedAnew(name catalog.TableName) bool {
-	if s.old == nil {
-		return true
-	}
-	before, was := s.old.Tables[name]
-	after := s.next.Tables[name]
-	return !was || !reflect.DeepEqual(placing(before), placing(after))
-}
-
-// placing is what of a declaration says where rows are.
-func placing(d catalog.Declaration) catalog.Declaration {
-	d.Version, d.OrderNumber = "", ""
-	if d.ID != nil {
-		id := *d.ID
-		id.Hidden, d.ID = false, &id
-	}
-	return d
+	return s.old == nil || slices.Contains(cluster.PlacedAnew(s.old, s.next), name)
 }
 
 // table looks at all rows of a table that is placed anew.

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 
 	"locus/idgen/format"
 	"locus/router"
@@ -12,9 +14,11 @@ import (
 )
 
 // Succeed is next as the successor of old, which may be nil: the route map has
-// old's version and stamp if no gene changes hands, and otherwise the next
-// version and this stamp. It refuses, all at once, what can't be changed in a
-// cluster that has rows.
+// old's version and stamp if no row is looked for elsewhere, and otherwise the next
+// version and this stamp. That is so if genes change hands, and if the rows of a table
+// are placed anew, though the map's entries are the same then: proxies tell which version
+// they obey, so that it is known when none goes by the former declaration any more. It
+// refuses, all at once, what can't be changed in a cluster that has rows.
 func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	after := *next
 	after.Stamp = stamp
@@ -31,7 +35,12 @@ func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(handovers) == 0 {
+	switch {
+	case len(handovers) > 0:
+	case len(PlacedAnew(old, next)) > 0:
+		after.Routes = old.Routes.Renewed()
+		return &after, nil
+	default:
 		after.Routes, after.Stamp = old.Routes, old.Stamp
 		return &after, nil
 	}
@@ -41,6 +50,34 @@ func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	}
 	after.Routes, err = old.Routes.With(changes...)
 	return &after, err
+}
+
+// PlacedAnew are the tables whose rows are looked for in other places than before, apart from genes that change hands: tables
+// that are declared for the first time, otherwise, or no longer. They are sorted.
+func PlacedAnew(old, next *Cluster) []catalog.TableName {
+	var names []catalog.TableName
+	for name, after := range next.Tables {
+		if before, was := old.Tables[name]; !was || !reflect.DeepEqual(placing(before), placing(after)) {
+			names = append(names, name)
+		}
+	}
+	for name := range old.Tables {
+		if _, stays := next.Tables[name]; !stays {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b catalog.TableName) int { return strings.Compare(a.String(), b.String()) })
+	return names
+}
+
+// placing is what of a declaration says where rows are.
+func placing(d catalog.Declaration) catalog.Declaration {
+	d.Version, d.OrderNumber = "", ""
+	if d.ID != nil {
+		id := *d.ID
+		id.Hidden, d.ID = false, &id
+	}
+	return d
 }
 
 // checkGenerators refuses what would make a generator repeat numbers that it has

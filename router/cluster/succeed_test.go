@@ -42,6 +42,44 @@ func TestSucceedNumbersMapsThatChange(t *testing.T) {
 	}
 }
 
+// Who goes by what is declared of tables is known by the map's version.
+func TestSucceedNumbersTablesThatArePlacedAnew(t *testing.T) {
+	first := good(t)
+	for what, change := range map[string]func(*Cluster, catalog.TableName, catalog.Declaration){
+		"declared no longer": func(c *Cluster, name catalog.TableName, _ catalog.Declaration) { delete(c.Tables, name) },
+		"a new one": func(c *Cluster, _ catalog.TableName, d catalog.Declaration) {
+			c.Tables[catalog.TableName{Schema: "shop", Name: "other"}] = d
+		},
+		"another owner": func(c *Cluster, name catalog.TableName, d catalog.Declaration) {
+			d.Owner = "seller_uid"
+			c.Tables[name] = d
+		},
+		"": func(c *Cluster, name catalog.TableName, d catalog.Declaration) {
+			d.Version = "changed"
+			c.Tables[name] = d
+		},
+	} {
+		next := good(t)
+		name := catalog.TableName{Schema: "shop", Name: "test_order"}
+		d, there := next.Tables[name]
+		if !there {
+			t.Fatalf("there is no %s", name)
+		}
+		change(next, name, d)
+		got, err := Succeed(first, next, router.Stamp{By: "bert"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := first.Routes.Version()
+		if what != "" {
+			want++
+		}
+		if got.Routes.Version() != want || (got.Stamp.By == "bert") != (what != "") || got.Routes.String() != first.Routes.String() {
+			t.Errorf("%s: version %d by %+v", what, got.Routes.Version(), got.Stamp)
+		}
+	}
+}
+
 func TestSucceedRefusesWhatRowsRelyOn(t *testing.T) {
 	next := good(t)
 	next.Settings.GeneBits, next.Settings.CounterGroups, next.Settings.Hash = 15, 512, "other"
