@@ -59,7 +59,7 @@ func Literal(p wire.Param, vars *sysvars.Values) (string, error) {
 	case stmt.Temporal:
 		text, err := wire.TemporalText(p.Type, p.Value)
 		if err != nil {
-			return "", &mysql.MyError{Code: mysql.ER_WRONG_ARGUMENTS, State: "HY000", Message: "Incorrect arguments to COM_STMT_EXECUTE: " + err.Error()}
+			return "", fail(mysql.ER_WRONG_ARGUMENTS, stateGeneral, "Incorrect arguments to COM_STMT_EXECUTE: %v", err)
 		}
 		return "'" + text + "'", nil
 	default:

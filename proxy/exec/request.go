@@ -18,10 +18,19 @@ import (
 type Session interface {
 	// Part is one of them, of which the session knows how it is sent.
 	Part(p plan.Plan, v *plan.Values) Several
-	// Asked notes that a shard is asked something on the way.
-	Asked(shard router.ShardName)
+	Observer
 	// Stamp makes what the rows of an INSERT leave to be made, and splits them by shard.
 	Stamp(p *plan.Stamped, v *plan.Values) (*stamp.Result, error)
+}
+
+// Observer hears of what happens on the way.
+type Observer interface {
+	// Asked tells that a shard is asked something.
+	Asked(shard router.ShardName)
+	// Sent tells that a connection is sent the statement.
+	Sent(l txn.Lease)
+	// Warned tells that its answer had warnings, which it still has.
+	Warned(l txn.Lease)
 }
 
 // Request is one execution of a client's statement that takes more than to send it.
@@ -39,6 +48,7 @@ type Request struct {
 
 	Map     *router.Map
 	Catalog *catalog.Catalog
+	Schema  string // the default database
 }
 
 // Apart lends a connection that is neither reserved nor the transaction's.

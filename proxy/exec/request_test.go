@@ -9,6 +9,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/stamp"
 	"locus/proxy/sysvars"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
@@ -48,8 +49,14 @@ func (a *asking) Stamp(_ *plan.Stamped, v *plan.Values) (*stamp.Result, error) {
 	}, nil
 }
 
-// Asked implements Session.
+// Asked implements Observer.
 func (a *asking) Asked(shard router.ShardName) { a.asked = append(a.asked, shard) }
+
+// Sent implements Observer.
+func (a *asking) Sent(txn.Lease) {}
+
+// Warned implements Observer.
+func (a *asking) Warned(l txn.Lease) { a.stand.of.Warned(l) }
 
 // request plans a statement.
 func (s *stand) request(text string, params ...wire.Param) *asking {
@@ -71,7 +78,7 @@ func (s *stand) request(text string, params ...wire.Param) *asking {
 	a.Request = &Request{
 		Session: a, Context: context.Background(), Conns: s.Conns,
 		Vars:  &sysvars.Values{Settings: backend.Default.WithDatabase("shop"), Autocommit: s.client.autocommit},
-		Facts: a.plan.About(), Values: &plan.Values{Args: args}, Params: params, Map: m, Catalog: c,
+		Facts: a.plan.About(), Values: &plan.Values{Args: args}, Params: params, Map: m, Catalog: c, Schema: "shop",
 	}
 	return a
 }

@@ -1,10 +1,7 @@
 package exec
 
 import (
-	"errors"
 	"time"
-
-	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/sysvars"
 	"locus/proxy/trace"
@@ -93,17 +90,3 @@ func release(leases []txn.Lease) {
 		l.Release()
 	}
 }
-
-// CodeOf is the number of what a shard answered; of a connection that was lost, that of
-// the error that the client gets for it.
-func CodeOf(err error) uint16 {
-	if err == nil {
-		return 0
-	}
-	if e, ok := errors.AsType[*mysql.MyError](err); ok {
-		return e.Code
-	}
-	return erNetRead
-}
-
-const erNetRead = 1158

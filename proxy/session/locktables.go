@@ -59,11 +59,9 @@ func lockText(tables []stmt.LockTable) string {
 			b.WriteString(", ")
 		}
 		if t.Schema != "" {
-			b.WriteString(quotedName(t.Schema) + ".")
+			b.WriteString(plan.Quote(t.Schema) + ".")
 		}
-		b.WriteString(quotedName(t.Name) + " " + t.Mode)
+		b.WriteString(plan.Quote(t.Name) + " " + t.Mode)
 	}
 	return b.String()
 }
-
-func quotedName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

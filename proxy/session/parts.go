@@ -77,7 +77,7 @@ func (s *Session) runSchema(r *request) error {
 		s.vars.TrackSchema()
 	}
 	if s.defines(r) {
-		s.reread(done)
+		s.reread()
 	}
 	return s.done(total)
 }
@@ -140,8 +140,11 @@ func (e *execution) Part(p plan.Plan, v *plan.Values) exec.Several {
 	return e.s.execution(r, e.s.purpose(r)&^txn.Outside)
 }
 
-// Asked implements exec.Session.
+// Asked implements exec.Observer.
 func (e *execution) Asked(shard router.ShardName) { e.s.timing.sentTo(shard) }
+
+// Sent implements exec.Observer.
+func (e *execution) Sent(l txn.Lease) { e.s.sentTo(l) }
 
 // Stamp implements exec.Session.
 func (e *execution) Stamp(p *plan.Stamped, v *plan.Values) (*stamp.Result, error) {
@@ -157,7 +160,7 @@ func (e *execution) Stamp(p *plan.Stamped, v *plan.Values) (*stamp.Result, error
 func (s *Session) requested(r *request) *exec.Request {
 	c := &exec.Request{
 		Session: &execution{s: s, r: *r}, Context: s.ctx, Conns: s.conns, Vars: &s.vars.Values, Trace: s.timing.trace,
-		Facts: r.facts, Leaves: left(r.facts), Values: r.values, Map: r.snapshot.Map, Catalog: r.snapshot.Catalog,
+		Facts: r.facts, Leaves: left(r.facts), Values: r.values, Map: r.snapshot.Map, Catalog: r.snapshot.Catalog, Schema: s.schemaOf(r),
 	}
 	if r.statement != nil {
 		c.Params = append([]wire.Param{}, s.params...)

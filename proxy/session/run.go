@@ -44,7 +44,7 @@ func (s *Session) runOn(r *request, shard router.ShardName, added []plan.Splice)
 		last = s.telling(r)
 	}
 	if s.Redefined != nil && r.facts.Writes && s.defines(r) {
-		last = s.redefining(shard, last)
+		last = s.redefining(last)
 	}
 	return s.exchange(r, shard, text, nil, last)
 }

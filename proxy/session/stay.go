@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"locus/proxy/backend"
+	"locus/proxy/exec"
 	"locus/proxy/txn"
 	"locus/router/catalog"
 	"locus/router/plan"
@@ -95,10 +96,7 @@ func (s *Session) temporary(r *request) bool {
 }
 
 func (s *Session) fullName(r *request, t stmt.TableName) catalog.TableName {
-	if t.Schema == "" {
-		t.Schema = s.schemaOf(r)
-	}
-	return catalog.TableName{Schema: t.Schema, Name: t.Name}
+	return exec.FullName(t, s.schemaOf(r))
 }
 
 func (s *Session) fullNames(r *request, tables []stmt.TableName) []catalog.TableName {

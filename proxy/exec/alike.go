@@ -1,4 +1,4 @@
-package session
+package exec
 
 import (
 	"fmt"
@@ -6,35 +6,27 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-mysql-org/go-mysql/mysql"
-
 	"locus/proxy/txn"
 	"locus/router"
 )
 
-// passedOver is a shard that says of a definition that it was done there before.
-type passedOver struct {
-	shard router.ShardName
-	said  *mysql.MyError
-}
-
 // alike holds the tables of the shards that were passed over to those of one where
 // the definition was done: what a server says of one clause says nothing of the
 // others, nor that a column of that name is the column that was meant.
-func (s *Session) alike(r *request, done router.ShardName, passed []passedOver) error {
+func (r *Request) alike(done router.ShardName, passed []Passed) error {
 	for _, p := range passed {
-		for _, name := range r.facts.Statement.Tables {
-			table := s.quotedName(r, name)
-			want, err := s.definitionOf(r, done, table)
+		for _, name := range r.Facts.Statement.Tables {
+			table := r.quoted(name)
+			want, err := r.definitionOf(done, table)
 			if err != nil {
 				return err
 			}
-			got, err := s.definitionOf(r, p.shard, table)
+			got, err := r.definitionOf(p.Shard, table)
 			if err != nil {
 				return err
 			}
 			if difference := differing(want, got); difference != "" {
-				return fail(p.said.Code, p.said.State, "shard %s says %q and was passed over, but %s is another table there than on %s: %s", p.shard, p.said.Message, table, done, difference)
+				return fail(p.Said.Code, p.Said.State, "shard %s says %q and was passed over, but %s is another table there than on %s: %s", p.Shard, p.Said.Message, table, done, difference)
 			}
 		}
 	}
@@ -43,8 +35,8 @@ func (s *Session) alike(r *request, done router.ShardName, passed []passedOver) 
 
 // definitionOf gives a table's definition, its lines sorted; nothing if it isn't
 // there.
-func (s *Session) definitionOf(r *request, shard router.ShardName, table string) ([]string, error) {
-	rows, err := s.requested(r).Ask(shard, s.vars.Settings, "SHOW CREATE TABLE "+table)
+func (r *Request) definitionOf(shard router.ShardName, table string) ([]string, error) {
+	rows, err := r.Ask(shard, r.Vars.Settings, "SHOW CREATE TABLE "+table)
 	if txn.IsRefusal(err) {
 		return nil, nil // it was dropped
 	}

@@ -1,4 +1,4 @@
-package session
+package exec
 
 import (
 	"context"
@@ -20,20 +20,20 @@ const turnWait = 60
 // would be done in another order on each shard: both would come to pass halfway, and what
 // one takes back may be what the other has found. The lock is the default shard's, and ends with
 // its connection.
-func (s *Session) takeTurn(r *request) (end func(), err error) {
-	l, err := s.apart(r.snapshot.Catalog.First(), backend.Default)
+func (r *Request) takeTurn() (end func(), err error) {
+	l, err := r.Apart(r.Catalog.First(), backend.Default)
 	if err != nil {
 		return nil, err
 	}
-	names := s.turns(r)
+	names := r.turns()
 	for _, name := range names {
-		if err := s.turn(l, name); err != nil {
+		if err := r.turn(l, name); err != nil {
 			l.Lost()
 			return nil, err
 		}
 	}
 	return func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), undoTime)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context), txn.UndoTime)
 		defer cancel()
 		for _, name := range names {
 			if _, err := l.Conn.Own().Exec(ctx, "DO RELEASE_LOCK('"+name+"')"); err != nil {
@@ -46,18 +46,18 @@ func (s *Session) takeTurn(r *request) (end func(), err error) {
 }
 
 // turns are the names of the locks, in an order that is the same for everybody.
-func (s *Session) turns(r *request) (names []string) {
-	for _, table := range r.facts.Statement.Tables {
+func (r *Request) turns() (names []string) {
+	for _, table := range r.Facts.Statement.Tables {
 		h := fnv.New64a()
-		_, _ = h.Write([]byte(s.quotedName(r, table)))
+		_, _ = h.Write([]byte(r.quoted(table)))
 		names = append(names, fmt.Sprintf("locus definition %016x", h.Sum64()))
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-func (s *Session) turn(l txn.Lease, name string) error {
-	rows, err := l.Conn.Query(s.interrupts.Waits(), fmt.Sprintf("SELECT GET_LOCK('%s', %d)", name, turnWait))
+func (r *Request) turn(l txn.Lease, name string) error {
+	rows, err := l.Conn.Query(r.Conns.Waits(), fmt.Sprintf("SELECT GET_LOCK('%s', %d)", name, turnWait))
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package session
+package exec
 
 import (
 	"fmt"
@@ -10,62 +10,35 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
-	"locus/proxy/exec"
 	"locus/proxy/txn"
+	"locus/proxy/wire"
 	"locus/router/catalog"
-	"locus/router/plan"
-	"locus/router/stmt"
 )
 
 // maintenance is ANALYZE TABLE or one of its kin under way, of tables that are on every
 // shard.
 type maintenance struct {
-	*Session
-	r       *request
+	*Request
 	leases  []txn.Lease
 	answers []*backend.Rows
 }
 
-// runMaintenance has every shard do it at once, and makes one answer of theirs.
-func (s *Session) runMaintenance(asked *request, p *plan.Maintenance) error {
-	r := new(request) // the one asked for stays off the heap
-	*r = *asked
-	verb := r.facts.Statement.Verb
-	if p.Stays && !r.snapshot.Map.Moving().Empty() {
-		return moving(verb + " TABLE of a sharded or global table")
-	}
-	if r.facts.Statement.Effects&stmt.Commits != 0 {
-		if err := s.conns.Commit(); err != nil {
-			return err
-		}
-	}
-	m := &maintenance{Session: s, r: r}
-	if err := m.lend(); err != nil {
-		return err
+// Maintain has every shard do it at once, and makes one answer of theirs. CHECKSUM TABLE
+// within a transaction counts what that has written, and begins none.
+func (r *Request) Maintain() (columns []wire.Column, rows [][][]byte, err error) {
+	m := &maintenance{Request: r}
+	if m.leases, err = (Several{Conns: r.Conns, Mode: txn.Outside}).acquire(everywhere(r.Catalog)); err != nil {
+		return nil, nil, err
 	}
 	if err := m.ask(); err != nil {
-		return err
+		return nil, nil, err
 	}
-	if verb == "CHECKSUM" {
-		return m.checksums()
+	if r.Facts.Statement.Verb == "CHECKSUM" {
+		rows, err = m.checksums()
+	} else {
+		rows = m.findings()
 	}
-	return s.writeRows(m.answers[0].Columns, m.findings())
-}
-
-// lend takes a connection to every shard. CHECKSUM TABLE within a transaction counts what
-// that has written, and begins none.
-func (m *maintenance) lend() error {
-	for _, shard := range m.r.snapshot.Catalog.Shards {
-		l, err := m.conns.Acquire(shard, txn.Outside)
-		if err != nil {
-			for _, idle := range m.leases {
-				idle.Release()
-			}
-			return err
-		}
-		m.leases = append(m.leases, l)
-	}
-	return nil
+	return m.answers[0].Columns, rows, err
 }
 
 // ask has all shards answer. The error is the first one's.
@@ -74,14 +47,14 @@ func (m *maintenance) ask() error {
 	errs := make([]error, len(m.leases))
 	var asking sync.WaitGroup
 	for i, l := range m.leases {
-		m.sentTo(l)
-		l.Conn.Note(left(m.r.facts))
-		asking.Go(func() { m.answers[i], errs[i] = l.Conn.Own().Query(m.ctx, string(m.r.values.Text)) })
+		m.Sent(l)
+		l.Conn.Note(m.Leaves)
+		asking.Go(func() { m.answers[i], errs[i] = l.Conn.Own().Query(m.Context, string(m.Values.Text)) })
 	}
 	asking.Wait()
 	var failure error
 	for i, l := range m.leases {
-		m.timing.trace.Answered(string(l.Shard), 0, exec.CodeOf(errs[i]))
+		m.Trace.Answered(string(l.Shard), 0, CodeOf(errs[i]))
 		if errs[i] == nil {
 			l.Done(l.Conn.Status())
 			continue
@@ -92,7 +65,7 @@ func (m *maintenance) ask() error {
 		}
 	}
 	if failure == nil && len(m.answers[0].Columns) == 0 {
-		return fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "a shard answered %s TABLE without rows", m.r.facts.Statement.Verb)
+		return fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "a shard answered %s TABLE without rows", m.Facts.Statement.Verb)
 	}
 	return failure
 }
@@ -159,16 +132,16 @@ func keyOfRow(row [][]byte) string {
 
 // checksums answers CHECKSUM TABLE. A server adds up those of a table's rows, so of a sharded
 // table the shards' are added up; the copies of a global one must have the same.
-func (m *maintenance) checksums() error {
+func (m *maintenance) checksums() ([][][]byte, error) {
 	rows := slices.Clone(m.answers[0].Rows)
 	for i := range rows {
 		sum, err := m.checksum(i)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		rows[i] = [][]byte{rows[i][0], sum}
 	}
-	return m.writeRows(m.answers[0].Columns, rows)
+	return rows, nil
 }
 
 // checksum is that of the table of the i-th row; nil is NULL.
@@ -196,6 +169,6 @@ func (m *maintenance) checksum(i int) ([]byte, error) {
 }
 
 func (m *maintenance) global(i int) bool {
-	t, err := m.r.snapshot.Catalog.Find(m.fullName(m.r, m.r.facts.Statement.Tables[i]))
+	t, err := m.Catalog.Find(FullName(m.Facts.Statement.Tables[i], m.Schema))
 	return err == nil && t != nil && t.Kind == catalog.Global
 }

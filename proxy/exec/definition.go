@@ -1,0 +1,288 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/txn"
+	"locus/proxy/wire"
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// Defined is what has become of one of CREATE TABLE, ALTER TABLE and their kin, of tables that are on every shard.
+type Defined struct {
+	OK wire.OK
+	// Done are the shards that have done it, and Passed those that say that it was done there already.
+	Done   []router.ShardName
+	Passed []Passed
+}
+
+// Passed is a shard that says of a definition that it was done there before.
+type Passed struct {
+	Shard router.ShardName
+	Said  *mysql.MyError
+}
+
+// DefinitionError is an error of a definition, and what it leaves: the client reads what stands around the error's own text.
+type DefinitionError struct {
+	Err           error
+	Before, After string
+}
+
+func (e *DefinitionError) Error() string { return e.Before + e.Err.Error() + e.After }
+func (e *DefinitionError) Unwrap() error { return e.Err }
+
+// definition is one under way. No transaction can undo it.
+type definition struct {
+	*Request
+	shards []defining
+}
+
+// defining is what becomes of it on one shard.
+type defining struct {
+	txn.Lease
+	ok  wire.OK
+	err error
+}
+
+// Define runs a definition on every shard at once, one of a table after the other.
+// It begins on none before all have answered that they are there. A table that is made on
+// some shards alone is dropped there again. Of everything else the error says what stands
+// where, and the statement may be repeated: a shard that says it has been done there already
+// is passed over, if another one has something to do. What has become of it is told while its turn lasts.
+func (r *Request) Define(tell func(Defined)) error {
+	d := &definition{Request: r}
+	end, err := r.takeTurn()
+	if err == nil {
+		defer end()
+		err = d.lend()
+	}
+	if err != nil {
+		return &DefinitionError{Err: err, After: "; nothing was done on any shard"}
+	}
+	d.send()
+	d.read()
+	ok, passed, err := d.judge()
+	for _, on := range d.shards {
+		if on.err != nil {
+			on.Fail(on.err)
+		} else {
+			on.Done(on.Conn.Status())
+		}
+	}
+	tell(Defined{ok, d.done(), passed})
+	return err
+}
+
+// makes tells CREATE TABLE, which can be undone.
+func (r *Request) makes() bool { return r.Facts.Statement.Features&stmt.MakesTable != 0 }
+
+// MadeEverywhere tells whether the table that is to be made is on every shard.
+func (r *Request) MadeEverywhere() bool {
+	for _, shard := range r.Catalog.Shards {
+		if lines, err := r.definitionOf(shard, r.quoted(r.Facts.Statement.Tables[0])); err != nil || lines == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// answerWait is how long a shard may take to say that it is there.
+const answerWait = 10 * time.Second
+
+// lend takes a connection to every shard and has each answer.
+func (d *definition) lend() error {
+	leases, err := Several{Conns: d.Conns}.acquire(everywhere(d.Catalog))
+	if err != nil {
+		return err
+	}
+	for i, l := range leases {
+		if err := d.answers(l); err != nil {
+			l.Fail(err)
+			release(leases[:i])
+			release(leases[i+1:])
+			return err
+		}
+		d.shards = append(d.shards, defining{Lease: l})
+	}
+	return nil
+}
+
+// everywhere are the parts of what all shards are sent alike.
+func everywhere(c *catalog.Catalog) []Part {
+	parts := make([]Part, len(c.Shards))
+	for i, shard := range c.Shards {
+		parts[i].Shard = shard
+	}
+	return parts
+}
+
+func (d *definition) answers(l txn.Lease) error {
+	ctx, cancel := context.WithTimeout(d.Conns.Waits(), answerWait)
+	defer cancel()
+	_, err := l.Conn.Own().Exec(ctx, "DO 0")
+	return err
+}
+
+func (d *definition) send() {
+	packet, _ := wire.AppendCommand(nil, mysql.COM_QUERY, d.text())
+	for i := range d.shards {
+		on := &d.shards[i]
+		d.Sent(on.Lease)
+		on.err = on.Conn.Send(packet, d.Leaves)
+	}
+}
+
+// text is the client's without IF NOT EXISTS: who has made the table must be known, since it
+// may have to be dropped again, and a shard's note could have been switched off.
+func (d *definition) text() []byte {
+	text, words := d.Values.Text, d.Facts.Statement.IfNotExists
+	if words == nil {
+		return text
+	}
+	return slices.Concat(text[:d.Values.Offset(words.Start)], text[d.Values.Offset(words.End):])
+}
+
+func (d *definition) read() {
+	warned := false
+	for i := range d.shards {
+		on := &d.shards[i]
+		if on.err == nil {
+			on.ok, on.err = on.Conn.Outcome()
+		}
+		d.Trace.Answered(string(on.Shard), on.ok.AffectedRows, CodeOf(on.err))
+		if on.err == nil && on.ok.Warnings > 0 && !warned {
+			warned = true
+			status := on.Conn.Status()
+			d.Warned(on.Lease)
+			on.Conn.SetStatus(status)
+		}
+	}
+}
+
+// done are the shards on which it was done.
+func (d *definition) done() (names []router.ShardName) {
+	for _, on := range d.shards {
+		if on.err == nil {
+			names = append(names, on.Shard)
+		}
+	}
+	return names
+}
+
+// judge gives the answer.
+func (d *definition) judge() (total wire.OK, passed []Passed, err error) {
+	var failed *defining
+	for i := range d.shards {
+		on := &d.shards[i]
+		said := d.already(on.err)
+		switch {
+		case on.err == nil:
+			total.AffectedRows = max(total.AffectedRows, on.ok.AffectedRows)
+			total.Warnings = max(total.Warnings, on.ok.Warnings)
+		case said != nil:
+			passed = append(passed, Passed{on.Shard, said})
+		case failed == nil:
+			failed = on
+		}
+	}
+	done := d.done()
+	switch {
+	case failed != nil:
+		return wire.OK{}, nil, d.failed(done, failed.Shard, failed.err)
+	case len(done) > 0:
+		if err := d.alike(done[0], passed); err != nil {
+			return wire.OK{}, nil, d.failed(done, passed[0].Shard, err)
+		}
+	case d.Facts.Statement.IfNotExists == nil:
+		return wire.OK{}, nil, passed[0].Said
+	}
+	return total, passed, nil
+}
+
+// failed says of a definition that failed on a shard what stands on the others.
+func (d *definition) failed(done []router.ShardName, at router.ShardName, err error) error {
+	before, on := "on shard "+string(at)+": ", names(done)
+	switch {
+	case len(done) == 0 && txn.IsRefusal(err):
+		return err
+	case len(done) == 0:
+		return &DefinitionError{err, "", "; it was done on no other shard, and whether on " + string(at) + " is not known: repeat the statement, which passes over the shards where it was done"}
+	case !d.makes():
+		return &DefinitionError{err, before, "; it was done on " + on + ": mend the reason and repeat the statement, which passes over the shards where it was done"}
+	}
+	if left := d.unmake(); left != nil {
+		return &DefinitionError{err, before, "; it was made on " + names(d.done()) + " and could not be dropped there again (" + left.Error() + "): drop it, or mend the reason and repeat the statement, which passes over the shards that have it"}
+	}
+	after := "; it was made on " + on + " and dropped there again"
+	if !txn.IsRefusal(err) {
+		after += "; whether it is on " + string(at) + " is not known: repeat the statement, which passes over the shards that have it"
+	}
+	return &DefinitionError{err, before, after}
+}
+
+func names(shards []router.ShardName) string {
+	var list []string
+	for _, shard := range shards {
+		list = append(list, string(shard))
+	}
+	return strings.Join(list, ", ")
+}
+
+// unmake drops the table where it was made just now. It has no rows: statements on it are
+// refused until all shards have it.
+func (d *definition) unmake() error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.Context), txn.UndoTime)
+	defer cancel()
+	var left []error
+	for i := range d.shards {
+		on := &d.shards[i]
+		if on.err != nil {
+			continue
+		}
+		if _, err := on.Conn.Own().Exec(ctx, "DROP TABLE "+d.quoted(d.Facts.Statement.Tables[0])); err != nil {
+			left = append(left, err)
+			if !txn.IsRefusal(err) {
+				on.err = err
+			}
+		}
+	}
+	return errors.Join(left...)
+}
+
+// FullName is a table's, as a statement names it whose default database is known.
+func FullName(t stmt.TableName, schema string) catalog.TableName {
+	if t.Schema == "" {
+		t.Schema = schema
+	}
+	return catalog.TableName{Schema: t.Schema, Name: t.Name}
+}
+
+// quoted is a table's full name in SQL.
+func (r *Request) quoted(t stmt.TableName) string {
+	full := FullName(t, r.Schema)
+	return plan.Quote(full.Schema) + "." + plan.Quote(full.Name)
+}
+
+// already tells a server's error that says that there is nothing left to do.
+func (d *definition) already(err error) *mysql.MyError {
+	e, ok := errors.AsType[*mysql.MyError](err)
+	switch {
+	case ok && d.makes() && e.Code == mysql.ER_TABLE_EXISTS_ERROR, ok && !d.makes() && slices.Contains(nothingLeft, e.Code):
+		return e
+	}
+	return nil
+}
+
+// nothingLeft are the servers' numbers for: unknown table, no such table, duplicate
+// column, duplicate key, can't drop, unknown column, multiple primary key, duplicate
+// foreign key, duplicate check.
+var nothingLeft = []uint16{1051, 1146, 1060, 1061, 1091, 1054, 1068, 1826, 3822}
