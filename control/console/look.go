@@ -24,6 +24,9 @@ const (
 	ratesOver    = 5 * time.Second // rates on the page are of so long
 	pastMoves    = 20
 	beatsAreGood = 900 * time.Millisecond
+	// unaskedAreGood is less than lookUnasked, so that no beat is taken twice, and enough for
+	// processes that nobody looks at to share one question.
+	unaskedAreGood = 4 * time.Second
 )
 
 // sight is what one look has found. It is never changed.
@@ -62,7 +65,7 @@ func (l *looker) run(ctx context.Context) {
 	tick := time.NewTicker(lookUnasked)
 	defer tick.Stop()
 	for {
-		l.see(ctx)
+		l.seeBy(ctx, unaskedAreGood)
 		select {
 		case <-ctx.Done():
 			return
@@ -73,22 +76,25 @@ func (l *looker) run(ctx context.Context) {
 
 // see is what there is to be seen, at most half a second old. Where etcd can't be read it is
 // what was seen before, with what this proxy knows by itself.
-func (l *looker) see(ctx context.Context) *sight {
+func (l *looker) see(ctx context.Context) *sight { return l.seeBy(ctx, beatsAreGood) }
+
+// seeBy takes beats of the other proxies that are no older than fresh.
+func (l *looker) seeBy(ctx context.Context, fresh time.Duration) *sight {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.last != nil && time.Since(l.looked) < lookEvery {
 		return l.last
 	}
-	found := l.look(context.WithoutCancel(ctx), time.Now()) // it is for others too
+	found := l.look(context.WithoutCancel(ctx), time.Now(), fresh) // it is for others too
 	l.last, l.looked = found, time.Now()
 	return found
 }
 
-func (l *looker) look(ctx context.Context, now time.Time) *sight {
+func (l *looker) look(ctx context.Context, now time.Time, fresh time.Duration) *sight {
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()
 	next := &sight{Seen: overview.Seen{Name: l.name, At: now, Declared: l.declared()}}
-	beats, err := l.read(ctx, next)
+	beats, err := l.read(ctx, next, fresh)
 	if err != nil {
 		next.Blind = err
 		if l.last != nil {
@@ -114,7 +120,7 @@ func (l *looker) declared() *cluster.Cluster {
 }
 
 // read asks etcd, and by it the proxies.
-func (l *looker) read(ctx context.Context, into *sight) (beats fleet.Answers[fleet.Beat], err error) {
+func (l *looker) read(ctx context.Context, into *sight, fresh time.Duration) (beats fleet.Answers[fleet.Beat], err error) {
 	if into.Cards, err = l.cluster.Cards(ctx); err != nil {
 		return beats, err
 	}
@@ -126,7 +132,7 @@ func (l *looker) read(ctx context.Context, into *sight) (beats fleet.Answers[fle
 			into.Moves = append(into.Moves, m)
 		}
 	}
-	return l.cluster.Beats(ctx, beatsAreGood)
+	return l.cluster.Beats(ctx, fresh)
 }
 
 // own adds what this process knows of itself, if it is a proxy: that takes no etcd.

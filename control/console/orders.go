@@ -48,7 +48,7 @@ func ordersFor(j *job.Job) []orderAnswer {
 		Procedure: "cutover", Word: "Cut over …", Ask: fmt.Sprintf("Hand genes of %s over from %s to %s, step by step. Statements on the genes of a step are held for a moment. Every step can be rolled back until the move is finished.", j.ID, j.From, j.To),
 		Arguments: []argument{
 			percentage("percent", "Up to", "% of its genes", 100), percentage("step_percent", "By", "% a step", 5),
-			{Name: "every_seconds", Label: "A step every", Unit: "s; 0: all at once", Value: "60", Most: 7 * 24 * 3600},
+			{Name: "every_seconds", Label: "A step every", Unit: "s; 0: one right after another", Value: "60", Most: 7 * 24 * 3600},
 			{Name: "on_breach", Label: "If errors or latency rise", Value: string(job.PauseThen), Choices: []string{string(job.PauseThen), string(job.StepBack), string(job.BackToNil)}},
 		},
 	}, job.CutOver(100, 5, time.Minute, job.PauseThen))

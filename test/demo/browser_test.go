@@ -45,7 +45,7 @@ func openBrowser(t *testing.T) *browser {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
-		t.Fatalf("%v: apt-get install chromium", err)
+		t.Fatalf("%v: test/install/suites.sh browser", err)
 	}
 	readCommands, to, err := os.Pipe()
 	if err != nil {
@@ -290,7 +290,7 @@ func (b *browser) audit(where string) {
 	b.t.Helper()
 	script, err := os.ReadFile(filepath.Join(stand.Installed(b.t, "axe"), "node_modules/axe-core/axe.min.js"))
 	if err != nil {
-		b.t.Fatalf("%v: test/install/suites.sh axe", err)
+		b.t.Fatalf("%v: test/install/suites.sh browser", err)
 	}
 	b.eval(string(script) + "; 0")
 	for _, look := range []string{"light", "dark"} {

@@ -10,12 +10,16 @@ here=$(dirname "$(readlink -f "$0")")
 . "$here/apt.sh"
 suites=$(readlink -f "$here/../suites")
 dir=${LOCUS_SUITES_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/locus/suites}
-parts=(axe node mysqljs mtr pymysql mysqlclient sqlalchemy django php perl ruby java sysbench)
+parts=(browser node mysqljs mtr pymysql mysqlclient sqlalchemy django php perl ruby java sysbench)
 
-# node: the npm packages of test/suites/node/package-lock.json, in node/; axe those of
-# test/demo/axe, in axe/.
+# node: the npm packages of test/suites/node/package-lock.json, in node/.
 install_node() { install_npm "$suites/node" "$dir/node"; }
-install_axe() { install_npm "$suites/../demo/axe" "$dir/axe"; }
+
+# browser: Chromium, and what looks for barriers on pages, in axe/.
+install_browser() {
+  packages chromium
+  install_npm "$suites/../demo/axe" "$dir/axe"
+}
 
 # install_npm installs what a package-lock.json has.
 install_npm() {

@@ -1,0 +1,137 @@
+package console
+
+import (
+	"encoding"
+	"flag"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "write the fields of all answers into the document")
+
+// fieldsDocument lists the fields of every answer below /v1/, for who reads them.
+const fieldsDocument = "../../docs/http-v1.txt"
+
+const fieldsHead = `# Every field of every answer below /v1/ (schema 1), with its type. A field with "?" may be missing, [] is a list,
+# and {} an object whose keys are names. Written by: go test ./control/console -run TestFieldsStay -update
+`
+
+// TestFieldsStay holds the answers to what is documented: within a schema fields are added,
+// and none is taken away or gets another type.
+func TestFieldsStay(t *testing.T) {
+	answers := []struct {
+		path string
+		of   any
+	}{
+		{"GET /v1/state", stateAnswer{}}, {"GET /v1/history", historyAnswer{}}, {"GET /v1/moves", pastAnswer{}}, {"GET /v1/moves/{id}", journalAnswer{}},
+		{"GET /v1/genes", genesAnswer{}}, {"GET /v1/statements", statementsAnswer{}}, {"GET /v1/tables", tablesAnswer{}}, {"GET /v1/users", usersAnswer{}},
+		{"GET /v1/generators", generatorsAnswer{}}, {"GET /v1/routes", routesAnswer{}}, {"GET /v1/findings", findingsAnswer{}},
+		{"POST /v1/calls/{procedure}", called{}}, {"POST /v1/previews/{procedure}", previewed{}},
+	}
+	text := fieldsHead
+	for _, a := range answers {
+		var lines []string
+		fieldsOf(reflect.TypeOf(a.of), "", &lines)
+		text += "\n" + a.path + "\n  " + strings.Join(lines, "\n  ") + "\n"
+	}
+	if *update {
+		if err := os.WriteFile(fieldsDocument, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	known, err := os.ReadFile(fieldsDocument)
+	if err != nil {
+		t.Fatal(err)
+	}
+	have, want := strings.Split(text, "\n"), strings.Split(string(known), "\n")
+	for _, line := range want {
+		if !slices.Contains(have, line) {
+			t.Errorf("%q is documented and no more: it takes another schema, below another path", line)
+		}
+	}
+	if text != string(known) && !t.Failed() {
+		t.Errorf("fields are not documented: go test ./control/console -run TestFieldsStay -update")
+	}
+}
+
+// fieldsOf lists the fields of an object as encoding/json writes them, those of embedded
+// ones too, unless they are hidden by an outer one.
+func fieldsOf(of reflect.Type, within string, lines *[]string) {
+	hidden := map[string]bool{}
+	for i := range of.NumField() {
+		if name, _ := nameOf(of.Field(i)); name != "" {
+			hidden[name] = true
+		}
+	}
+	for i := range of.NumField() {
+		f := of.Field(i)
+		name, maybe := nameOf(f)
+		switch {
+		case f.Anonymous && name == "":
+			var inner []string
+			fieldsOf(element(f.Type), within, &inner)
+			for _, line := range inner {
+				first, _, _ := strings.Cut(strings.TrimPrefix(line, within), " ")
+				first, _, _ = strings.Cut(strings.TrimRight(first, "?"), ".")
+				if !hidden[strings.TrimRight(first, "[]{}?")] {
+					*lines = append(*lines, line)
+				}
+			}
+		case name != "":
+			value(f.Type, within+name, maybe, lines)
+		}
+	}
+}
+
+func nameOf(f reflect.StructField) (name string, maybe bool) {
+	tag := f.Tag.Get("json")
+	if !f.IsExported() || tag == "-" {
+		return "", false
+	}
+	name, options, _ := strings.Cut(tag, ",")
+	if name == "" && !f.Anonymous {
+		name = f.Name
+	}
+	return name, strings.Contains(options, "omit")
+}
+
+func element(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
+// value is a line for what a field holds, or lines for the fields of an object in it.
+func value(t reflect.Type, name string, maybe bool, lines *[]string) {
+	t = element(t)
+	mark := map[bool]string{true: "?"}[maybe]
+	line := func(kind string) { *lines = append(*lines, name+mark+" "+kind) }
+	switch {
+	case t == reflect.TypeFor[time.Time]():
+		line("time")
+	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
+		line("text")
+	case t.Kind() == reflect.Slice && element(t.Elem()).Kind() != reflect.Struct, t.Kind() == reflect.Array:
+		value(t.Elem(), name+"[]", maybe, lines)
+	case t.Kind() == reflect.Slice:
+		value(t.Elem(), name+mark+"[]", false, lines)
+	case t.Kind() == reflect.Map:
+		value(t.Elem(), name+"{}", maybe, lines)
+	case t.Kind() == reflect.Struct:
+		fieldsOf(t, name+mark+".", lines)
+	case t.Kind() == reflect.Bool:
+		line("true or false")
+	case t.Kind() == reflect.String:
+		line("text")
+	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Float64:
+		line("number")
+	default:
+		line(fmt.Sprint(t))
+	}
+}
