@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"locus/proxy/backend"
 	"locus/proxy/txn"
 	"locus/router"
 	"locus/router/plan"
@@ -172,7 +171,6 @@ func TestChangeAtOneTime(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		s := newStand(t)
 		a := s.request("SELECT 1")
-		s.client.settings = func() *backend.Settings { return a.Vars.Settings }
 		s.Clock, s.Vars = true, a.Vars
 		if fails {
 			s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Code: 1146})

@@ -84,8 +84,8 @@ func TestDefineBeginsNowhere(t *testing.T) {
 		}
 	}
 	s := newStand(t)
-	s.client.unwanted = errors.New("gone")
-	if err := s.request(altering).Define(func(Defined) { t.Error("told") }); !errors.Is(err, s.client.unwanted) {
+	s.client.Stopped = errors.New("gone")
+	if err := s.request(altering).Define(func(Defined) { t.Error("told") }); !errors.Is(err, s.client.Stopped) {
 		t.Error(err)
 	}
 }

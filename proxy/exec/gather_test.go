@@ -151,11 +151,11 @@ func TestGatherIsCancelled(t *testing.T) {
 	gone := errors.New("the client is gone")
 	s := newStand(t)
 	a := s.request(across)
-	s.client.unwanted = gone
+	s.client.Stopped = gone
 	if _, err := a.gather("s2", plenty); !errors.Is(err, gone) {
 		t.Error(err)
 	}
-	s.client.unwanted = nil
+	s.client.Stopped = nil
 	s.shards["s2"].Next(orders())
 	s.of.unsent["s1"] = gone
 	if _, err := a.gather("s2", plenty); !errors.Is(err, gone) {

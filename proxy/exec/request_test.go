@@ -8,7 +8,6 @@ import (
 	"locus/idgen/orderid"
 	"locus/proxy/backend"
 	"locus/proxy/stamp"
-	"locus/proxy/sysvars"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
@@ -75,9 +74,10 @@ func (s *stand) request(text string, params ...wire.Param) *asking {
 		bound = append(bound, Value(p))
 	}
 	args.Reset(lexed, bound)
+	s.client.Values.Settings = backend.Default.WithDatabase("shop")
 	a.Request = &Request{
 		Session: a, Context: context.Background(), Conns: s.Conns,
-		Vars:  &sysvars.Values{Settings: backend.Default.WithDatabase("shop"), Autocommit: s.client.autocommit},
+		Vars:  &s.client.Values,
 		Facts: a.plan.About(), Values: &plan.Values{Args: args}, Params: params, Map: m, Catalog: c, Schema: "shop",
 	}
 	return a

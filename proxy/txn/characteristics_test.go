@@ -101,7 +101,7 @@ func TestCharacterize(t *testing.T) {
 func TestChained(t *testing.T) {
 	const next = "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE"
 	s := newStand(t, XA)
-	s.client.flavor = flavor.MySQL
+	s.client.Server = flavor.MySQL
 	s.SetNext(next)
 	if err := s.Begin(stmt.Opening{Access: stmt.ReadOnly}); err != nil {
 		t.Fatal(err)

@@ -39,8 +39,8 @@ func TestCommitOnOneShard(t *testing.T) {
 			s.is(false)
 			s.sent("s0", "BEGIN", "UPDATE a", "COMMIT")
 			s.ended(c.verdict, 1, 0)
-			if s.client.shields != 2 { // BEGIN commits as well
-				t.Errorf("shielded %d times", s.client.shields)
+			if s.client.Shields != 2 { // BEGIN commits as well
+				t.Errorf("shielded %d times", s.client.Shields)
 			}
 		})
 	}

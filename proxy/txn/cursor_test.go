@@ -24,7 +24,7 @@ func TestCursors(t *testing.T) {
 	s := newStand(t, XA)
 	l := s.acquire("s0", Scrolls)
 	first := s.opened(l)
-	if first.Conn() != l.Conn || !s.KeepsAny() || len(s.client.awaited) != 1 {
+	if first.Conn() != l.Conn || !s.KeepsAny() || len(s.client.Awaited) != 1 {
 		t.Error("it was given back")
 	}
 	again := s.acquire("s0", Scrolls)
@@ -43,7 +43,7 @@ func TestCursors(t *testing.T) {
 		t.Error("closing one closes the other")
 	}
 	second.Close()
-	if s.KeepsAny() || len(s.client.awaited) != 0 {
+	if s.KeepsAny() || len(s.client.Awaited) != 0 {
 		t.Error("it is kept")
 	}
 	var none *Cursor
@@ -103,11 +103,11 @@ func TestLate(t *testing.T) {
 		t.Error("it is sent to the primary")
 	}
 	l.Done(l.Conn.Status())
-	s.client.refused = errUnwanted
+	s.client.Refused = errUnwanted
 	if _, err := s.Acquire("s0", Late); err == nil {
 		t.Error("what was cancelled is sent")
 	}
-	s.client.refused = nil
+	s.client.Refused = nil
 	s.reserve("s0", NamedLock)
 	if l := s.acquire("s0", Late); l.Pool == pool {
 		t.Error("it is sent to the replica")

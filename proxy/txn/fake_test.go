@@ -8,13 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
-	"locus/proxy/flavor"
-	"locus/proxy/trace"
 	"locus/proxy/twophase"
 	"locus/router"
 	"locus/test/fakeshard"
@@ -22,61 +19,11 @@ import (
 
 // sent gives what a shard was sent since the last time, but for settings.
 func sent(shard *fakeshard.Server) []string {
-	taken := slices.DeleteFunc(shard.Sent(), func(text string) bool {
-		return strings.HasPrefix(text, "SET ") && !strings.HasPrefix(text, "SET TRANSACTION") || text == "RESET"
-	})
+	taken := shard.Statements()
 	for i := range taken {
 		taken[i] = strings.ReplaceAll(taken[i], fmt.Sprintf("'t1','s0',%d", twophase.Format), "t1")
 	}
 	return taken
-}
-
-// fakeClient is a session as its connections see it.
-type fakeClient struct {
-	t          testing.TB
-	settings   *backend.Settings
-	autocommit bool
-	flavor     flavor.Flavor
-
-	unwanted, refused error
-	awaited           []*backend.Conn
-	killed            bool // whatever is taken out was hit by a kill
-	shielded, shields int
-	waited            int
-	changes           int
-}
-
-func (c *fakeClient) Settings() *backend.Settings {
-	if !c.autocommit {
-		return c.settings.With("autocommit", "0")
-	}
-	return c.settings
-}
-func (c *fakeClient) Profile() backend.Profile { return 0 }
-func (c *fakeClient) Autocommit() bool         { return c.autocommit }
-func (c *fakeClient) Flavor() flavor.Flavor    { return c.flavor }
-func (c *fakeClient) Unwanted() error          { return c.unwanted }
-func (c *fakeClient) Waits() context.Context   { return context.Background() }
-func (c *fakeClient) Shield()                  { c.shielded++; c.shields++ }
-func (c *fakeClient) Unshield()                { c.shielded-- }
-func (c *fakeClient) Waited(time.Duration)     { c.waited++ }
-func (c *fakeClient) Trace() *trace.Statement  { return nil }
-func (c *fakeClient) Reserves()                { c.changes++ }
-
-func (c *fakeClient) Await(_ *backend.Pool, conn *backend.Conn) error {
-	if c.refused != nil {
-		return c.refused
-	}
-	c.awaited = append(c.awaited, conn)
-	return nil
-}
-
-func (c *fakeClient) Remove(conn *backend.Conn) bool {
-	if !slices.Contains(c.awaited, conn) {
-		c.t.Errorf("a connection to %s is given back twice", conn.Shard())
-	}
-	c.awaited = slices.DeleteFunc(c.awaited, func(other *backend.Conn) bool { return other == conn })
-	return c.killed
 }
 
 // fakeCoordinator names transactions t1, t2, …
@@ -119,7 +66,7 @@ func (f *fakeCoordinator) Leave(n twophase.Name) { f.calls = append(f.calls, "le
 type stand struct {
 	t testing.TB
 	*Connections
-	client      *fakeClient
+	client      *fakeshard.Client
 	coordinator *fakeCoordinator
 	shards      map[router.ShardName]*fakeshard.Server
 	stops       []string
@@ -127,38 +74,19 @@ type stand struct {
 
 func newStand(t testing.TB, spanning Spanning) *stand {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	pools := backend.NewRegistry(backend.Limits{}, log)
-	s := &stand{
-		t: t, client: &fakeClient{t: t, settings: backend.Default, autocommit: true}, coordinator: &fakeCoordinator{},
-		shards: map[router.ShardName]*fakeshard.Server{},
-	}
-	var targets []backend.Target
-	for _, name := range []router.ShardName{"s0", "s1", "s2"} {
-		s.shards[name] = fakeshard.Start(t)
-		targets = append(targets, s.shards[name].Target(name))
-	}
-	pools.Apply(targets)
+	c := fakeshard.NewCluster(t)
+	s := &stand{t: t, client: c.Client, coordinator: &fakeCoordinator{}, shards: c.Shards}
 	services := &Services{
-		Pools: pools, Spanning: spanning, Coordinator: s.coordinator, Counts: &Counts{}, Log: log,
+		Pools: c.Pools, Spanning: spanning, Coordinator: s.coordinator, Counts: &Counts{}, Log: slog.New(slog.DiscardHandler),
 		Stop: func(point string) { s.stops = append(s.stops, point) },
 	}
 	s.Connections = New(services, Environment{ID: 7, Context: context.Background(), Client: s.client, Interrupts: s.client, Observer: s.client})
 	t.Cleanup(func() {
 		s.Reset()
-		if n := len(s.client.awaited); n != 0 {
-			t.Errorf("%d connections are still awaited", n)
-		}
-		if s.client.shielded != 0 {
-			t.Errorf("shielded %d times more than unshielded", s.client.shielded)
-		}
 		for _, r := range Reasons() {
 			if now, _ := s.Counts.Reserved(r); now != 0 {
 				t.Errorf("%d are still reserved for %s", now, r)
 			}
-		}
-		if err := pools.Close(context.Background()); err != nil {
-			t.Error(err)
 		}
 	})
 	return s

@@ -160,7 +160,7 @@ func TestHalfRead(t *testing.T) {
 // With autocommit off a server begins by itself, and the session follows.
 func TestAutocommitOff(t *testing.T) {
 	s := newStand(t, XA)
-	s.client.autocommit = false
+	s.client.Values.Autocommit = false
 	s.must("s0", "DO 1", 0)
 	s.is(false) // nothing was begun
 	s.must("s0", "UPDATE a", Writes)
@@ -189,7 +189,7 @@ func TestAutocommitOff(t *testing.T) {
 // A connection that a server has begun a transaction on by itself takes that with it.
 func TestLostAfterItHasBegun(t *testing.T) {
 	s := newStand(t, XA)
-	s.client.autocommit = false
+	s.client.Values.Autocommit = false
 	l := s.acquire("s0", Writes)
 	if _, err := l.Conn.Exec(t.Context(), "UPDATE a"); err != nil {
 		t.Fatal(err)
@@ -206,7 +206,7 @@ func TestLostAfterItHasBegun(t *testing.T) {
 // A read outside of the transaction that can't be ended is given up.
 func TestOutsideThatDoesNotEnd(t *testing.T) {
 	s := newStand(t, XA)
-	s.client.autocommit = false
+	s.client.Values.Autocommit = false
 	s.shards["s2"].Next(fakeshard.Reply{Prefix: "COMMIT", Cut: fakeshard.Before})
 	s.must("s2", "SELECT c", Outside)
 	s.is(false)
@@ -268,7 +268,7 @@ func TestRelease(t *testing.T) {
 	s.acquire("s1", Outside).Release()
 	s.RollBack()
 	// What autocommit being off implies is taken back with the last.
-	s.client.autocommit = false
+	s.client.Values.Autocommit = false
 	s.SetNext("SET TRANSACTION READ ONLY")
 	s.Imply()
 	s.is(true)
@@ -311,18 +311,18 @@ var errUnwanted = errors.New("interrupted")
 // A command that was cancelled gets no connection, or none that is sent anything.
 func TestCancelled(t *testing.T) {
 	s := newStand(t, XA)
-	s.client.unwanted = errUnwanted
+	s.client.Stopped = errUnwanted
 	if _, err := s.Acquire("s0", 0); !errors.Is(err, errUnwanted) {
 		t.Error(err)
 	}
-	s.client.unwanted, s.client.refused = nil, errUnwanted
+	s.client.Stopped, s.client.Refused = nil, errUnwanted
 	if _, err := s.Acquire("s0", 0); !errors.Is(err, errUnwanted) {
 		t.Error(err)
 	}
-	s.client.refused = nil
+	s.client.Refused = nil
 	s.must("s0", "UPDATE a", Writes)
 	s.sent("s0", "UPDATE a")
-	if s.client.waited == 0 {
+	if s.client.Borrowed == 0 {
 		t.Error("nobody hears how long it took")
 	}
 }
@@ -346,9 +346,9 @@ func TestOpenIsNotLentOn(t *testing.T) {
 func TestKilledIsNotLentOn(t *testing.T) {
 	s := newStand(t, XA)
 	l := s.acquire("s0", 0)
-	s.client.killed = true
+	s.client.Killed = true
 	l.Release()
-	s.client.killed = false
+	s.client.Killed = false
 	other := s.acquire("s0", 0)
 	if other.Conn == l.Conn {
 		t.Error("it is")
@@ -383,7 +383,7 @@ func TestCarryLost(t *testing.T) {
 	s := newStand(t, XA)
 	begin(t, s)
 	s.must("s0", "UPDATE a", Writes)
-	s.client.settings = s.client.settings.With("sort_buffer_size", "1")
+	s.client.Values.Settings = s.client.Values.Settings.With("sort_buffer_size", "1")
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "SET", Code: 1231})
 	_, err := s.Acquire("s0", 0)
 	says(t, err, 1231, "refused")
@@ -404,16 +404,16 @@ func TestCarry(t *testing.T) {
 	begin(t, s)
 	s.must("s0", "UPDATE a", Writes)
 	s.must("s1", "UPDATE b", Writes)
-	s.client.settings = s.client.settings.With("sort_buffer_size", "1")
+	s.client.Values.Settings = s.client.Values.Settings.With("sort_buffer_size", "1")
 	if err := s.Carry(); err != nil {
 		t.Error(err)
 	}
 	for _, b := range s.branches {
-		if b.Conn.Settings() != s.client.settings {
+		if b.Conn.Settings() != s.client.Values.Settings {
 			t.Errorf("%s carries %v", b.Shard, b.Conn.Settings().Assignments())
 		}
 	}
-	s.client.settings = s.client.settings.With("sort_buffer_size", "2")
+	s.client.Values.Settings = s.client.Values.Settings.With("sort_buffer_size", "2")
 	s.shards["s1"].Next(fakeshard.Reply{Prefix: "SET", Code: 1231})
 	says(t, s.Carry(), 1231, "refused")
 	if s.is(false); !s.Lost() {
@@ -460,7 +460,7 @@ func TestSpanning(t *testing.T) {
 // What can't be a part of a transaction of several shards is refused before it is sent.
 func TestNotWithinXA(t *testing.T) {
 	s := newStand(t, XA)
-	s.client.flavor = flavor.MySQL
+	s.client.Server = flavor.MySQL
 	begin(t, s)
 	s.must("s0", "UPDATE a", Temporary)
 	_, err := s.Acquire("s1", Temporary)

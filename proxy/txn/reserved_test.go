@@ -57,7 +57,7 @@ func TestReserved(t *testing.T) {
 	if _, total := s.Counts.Reserved(Handler); total != 1 {
 		t.Errorf("counted %d times", total)
 	}
-	if s.client.changes == 0 {
+	if s.client.Reserved == 0 {
 		t.Error("nobody hears of it")
 	}
 }
@@ -73,8 +73,8 @@ func TestUnreserveGivesBack(t *testing.T) {
 	if s.ReservedThread("s1") != 0 || s.ReservedThread("s2") == 0 {
 		t.Error(s.ReservedWords())
 	}
-	if len(s.client.awaited) != 2 {
-		t.Errorf("%d connections are the session's", len(s.client.awaited))
+	if len(s.client.Awaited) != 2 {
+		t.Errorf("%d connections are the session's", len(s.client.Awaited))
 	}
 	busy.Release()
 }
@@ -112,7 +112,7 @@ func TestReservedIsLost(t *testing.T) {
 	}
 	// And if it is lost as settings are brought there.
 	s.reserve("s0", NamedLock)
-	s.client.settings = s.client.settings.With("sort_buffer_size", "1")
+	s.client.Values.Settings = s.client.Values.Settings.With("sort_buffer_size", "1")
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "SET", Cut: fakeshard.Before})
 	if _, err := s.Acquire("s0", 0); !lost(err) || s.LostState() == "" {
 		t.Error(err)
@@ -267,7 +267,7 @@ func TestLockTables(t *testing.T) {
 
 func TestLockTablesWithAutocommitOff(t *testing.T) {
 	s := newStand(t, XA)
-	s.client.autocommit = false
+	s.client.Values.Autocommit = false
 	if err := s.LockTables(nil, twoLocks); err != nil {
 		t.Fatal(err)
 	}
@@ -304,11 +304,11 @@ func TestLockTablesThatFails(t *testing.T) {
 	if err := s.UnlockTables(); !lost(err) || s.LostState() == "" {
 		t.Error(err)
 	}
-	s.client.unwanted = errUnwanted
+	s.client.Stopped = errUnwanted
 	if s.LockTables(nil, twoLocks) == nil {
 		t.Error("what was cancelled goes on")
 	}
-	s.client.unwanted = nil
+	s.client.Stopped = nil
 }
 
 // A client's own XA transaction keeps its connection from phase to phase.
@@ -327,7 +327,7 @@ func TestClientsOwnXA(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStand(t, XA)
-			s.client.flavor = c.flavor
+			s.client.Server = c.flavor
 			for _, verb := range c.verbs {
 				l := s.acquire("s0", 0)
 				l.XA(verb, mysql.SERVER_STATUS_AUTOCOMMIT)
@@ -365,7 +365,7 @@ func TestStoredCode(t *testing.T) {
 	}
 	l.Conn.SetStatus(mysql.SERVER_STATUS_AUTOCOMMIT)
 	l.Done(l.Conn.Status())
-	s.client.settings = s.client.settings.With("sort_buffer_size", "1")
+	s.client.Values.Settings = s.client.Values.Settings.With("sort_buffer_size", "1")
 	s.must("s0", "DO 1", 0)
 	s.shards["s0"].Sent()
 	s.Invalidate([]string{"sort_buffer_size"}, nil)()

@@ -47,7 +47,7 @@ func TestSavepointsThatAreNotThere(t *testing.T) {
 	}
 	begin(t, s)
 	says(t, s.Savepoint(mark("rollback", "a")), erSavepoint, "does not exist")
-	s.client.autocommit = false
+	s.client.Values.Autocommit = false
 	s.RollBack()
 	s.mark("savepoint", "a")
 	if !s.Running() || s.Active() {
@@ -161,7 +161,7 @@ func TestAtomicallyWithin(t *testing.T) {
 // one server would have begun has begun nothing.
 func TestAtomicallyWithAutocommitOff(t *testing.T) {
 	s := newStand(t, XA)
-	s.client.autocommit = false
+	s.client.Values.Autocommit = false
 	if err := s.Atomically(s.onBoth); err != nil {
 		t.Error(err)
 	}
