@@ -149,10 +149,7 @@ func (b *bulk) parts(v *plan.Values) (parts []Part, err error) {
 		}
 		return parts, nil
 	case *plan.Global:
-		for _, shard := range b.Catalog.Shards {
-			parts = append(parts, Part{Shard: shard, Text: b.text})
-		}
-		return parts, p.Alike(v)
+		return Everywhere(b.Catalog.Shards, b.text), p.Alike(v)
 	case *plan.OneShard:
 		return []Part{{Shard: p.Shard, Text: b.text}}, nil
 	}

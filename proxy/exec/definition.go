@@ -100,12 +100,12 @@ const answerWait = 10 * time.Second
 
 // lend takes a connection to every shard and has each answer.
 func (d *definition) lend() error {
-	leases, err := Several{Conns: d.Conns}.acquire(everywhere(d.Catalog))
+	leases, err := Several{Conns: d.Conns}.acquire(Everywhere(d.Catalog.Shards, nil))
 	if err != nil {
 		return err
 	}
 	for i, l := range leases {
-		if err := d.answers(l); err != nil {
+		if err := d.answers(l, answerWait); err != nil {
 			l.Fail(err)
 			release(leases[:i])
 			release(leases[i+1:])
@@ -114,22 +114,6 @@ func (d *definition) lend() error {
 		d.shards = append(d.shards, defining{Lease: l})
 	}
 	return nil
-}
-
-// everywhere are the parts of what all shards are sent alike.
-func everywhere(c *catalog.Catalog) []Part {
-	parts := make([]Part, len(c.Shards))
-	for i, shard := range c.Shards {
-		parts[i].Shard = shard
-	}
-	return parts
-}
-
-func (d *definition) answers(l txn.Lease) error {
-	ctx, cancel := context.WithTimeout(d.Conns.Waits(), answerWait)
-	defer cancel()
-	_, err := l.Conn.Own().Exec(ctx, "DO 0")
-	return err
 }
 
 func (d *definition) send() {

@@ -114,13 +114,13 @@ func groupsTable(p *plan.Partial, types []string) string {
 	var defined, copied []string
 	for i, s := range p.Sums {
 		if s.Column == "" {
-			defined = append(defined, gather.Quote(s.Name)+" "+types[i]+" NULL")
+			defined = append(defined, plan.Quote(s.Name)+" "+types[i]+" NULL")
 		} else {
-			copied = append(copied, s.Column+" AS "+gather.Quote(s.Name))
+			copied = append(copied, s.Column+" AS "+plan.Quote(s.Name))
 		}
 	}
 	for _, k := range p.Keys {
-		copied = append(copied, k.Column+" AS "+gather.Quote(k.Name))
+		copied = append(copied, k.Column+" AS "+plan.Quote(k.Name))
 	}
 	text := "CREATE TEMPORARY TABLE " + p.Temporary()
 	if defined != nil {

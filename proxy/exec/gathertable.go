@@ -72,7 +72,7 @@ func notASCII(r rune) bool { return r >= utf8.RuneSelf }
 func (g *Gathering) create(name string, t *plan.Gathered, columns []gather.Column) error {
 	names := make([]string, len(columns))
 	for i, c := range columns {
-		names[i] = gather.Quote(c.Name)
+		names[i] = plan.Quote(c.Name)
 	}
 	key := ""
 	if k, err := g.primaryKey(t, columns); err != nil {
@@ -113,7 +113,7 @@ func (g *Gathering) defined(t *plan.Gathered, columns []gather.Column) ([]string
 		if len(row) < 4 || !slices.ContainsFunc(columns, func(c gather.Column) bool { return c.Name == string(row[0]) }) {
 			continue
 		}
-		text := gather.Quote(string(row[0])) + " " + string(row[1])
+		text := plan.Quote(string(row[0])) + " " + string(row[1])
 		if row[2] != nil {
 			text += " COLLATE " + string(row[2])
 		}

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"locus/proxy/backend"
@@ -57,11 +56,9 @@ func (h *Host) Make(name string, texts ...string) error {
 
 // Unread gives up the connection, whose answer is not wanted any more.
 func (h *Host) Unread(why error) error {
-	_ = h.At.Conn.Lost(true, errUnread)
+	_ = h.At.Conn.Lost(true, txn.ErrUnread)
 	return why
 }
-
-var errUnread = errors.New("its answer was not read to the end")
 
 // clean takes the temporary tables away. A connection that may have some left is closed.
 func (h *Host) clean() {

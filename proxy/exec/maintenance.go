@@ -27,7 +27,7 @@ type maintenance struct {
 // within a transaction counts what that has written, and begins none.
 func (r *Request) Maintain() (columns []wire.Column, rows [][][]byte, err error) {
 	m := &maintenance{Request: r}
-	if m.leases, err = (Several{Conns: r.Conns, Mode: txn.Outside}).acquire(everywhere(r.Catalog)); err != nil {
+	if m.leases, err = (Several{Conns: r.Conns, Mode: txn.Outside}).acquire(Everywhere(r.Catalog.Shards, nil)); err != nil {
 		return nil, nil, err
 	}
 	if err := m.ask(); err != nil {

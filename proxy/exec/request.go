@@ -2,6 +2,8 @@ package exec
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"locus/proxy/backend"
 	"locus/proxy/stamp"
@@ -59,6 +61,29 @@ func (r *Request) Apart(shard router.ShardName, settings *backend.Settings) (txn
 	}
 	return l, err
 }
+
+// Reach makes sure that a shard answers in time.
+func (r *Request) Reach(shard router.ShardName, within time.Duration) error {
+	l, err := r.Apart(shard, r.Vars.Settings)
+	if err != nil {
+		return err
+	}
+	if err := r.answers(l, within); err != nil {
+		l.Fail(err)
+		return err
+	}
+	l.Done(l.Conn.Status())
+	return nil
+}
+
+func (r *Request) answers(l txn.Lease, within time.Duration) error {
+	ctx, cancel := context.WithTimeoutCause(r.Conns.Waits(), within, errNoAnswer)
+	defer cancel()
+	_, err := l.Conn.Own().Exec(ctx, "DO 0")
+	return err
+}
+
+var errNoAnswer = errors.New("it does not answer")
 
 // Ask asks a shard on such a connection.
 func (r *Request) Ask(shard router.ShardName, settings *backend.Settings, text string) (*backend.Rows, error) {

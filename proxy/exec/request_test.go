@@ -2,7 +2,9 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"testing"
+	"time"
 
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
@@ -128,6 +130,28 @@ func TestAsk(t *testing.T) {
 		}
 	}
 	if _, err := a.Ask("nowhere", backend.Default, "SELECT a"); err == nil {
+		t.Error("a shard that is not there has answered")
+	}
+}
+
+// A shard is there if it answers, outside of whatever the session has there.
+func TestReach(t *testing.T) {
+	s := newStand(t)
+	s.begin()
+	a := s.request("SELECT 1")
+	if err := a.Reach("s0", time.Minute); err != nil {
+		t.Error(err)
+	}
+	for _, reply := range failures("DO 0") {
+		s.shards["s0"].Next(reply)
+		if err := a.Reach("s0", time.Minute); !failed(err) || !s.Conns.Running() {
+			t.Errorf("%+v: %v, running is %t", reply, err, s.Conns.Running())
+		}
+	}
+	if err := a.Reach("s0", 0); !errors.Is(err, errNoAnswer) {
+		t.Error(err)
+	}
+	if err := a.Reach("nowhere", time.Minute); err == nil {
 		t.Error("a shard that is not there has answered")
 	}
 }

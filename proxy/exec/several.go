@@ -27,6 +27,15 @@ type Part struct {
 	Params []wire.Param
 }
 
+// Everywhere is the same text for all shards.
+func Everywhere(shards []router.ShardName, text []byte) []Part {
+	parts := make([]Part, len(shards))
+	for i, shard := range shards {
+		parts[i] = Part{Shard: shard, Text: text}
+	}
+	return parts
+}
+
 // Several carries one statement out on several shards.
 type Several struct {
 	Of    Statement

@@ -2,11 +2,11 @@ package gather
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/wire"
+	"locus/router/plan"
 )
 
 // kind is how a column's values travel.
@@ -88,7 +88,7 @@ func textual(d wire.Column) kind {
 }
 
 // Selected is the expression that reads the column, of the table of an alias.
-func (c Column) Selected(alias string) string { return c.Read(alias + "." + Quote(c.Name)) }
+func (c Column) Selected(alias string) string { return c.Read(alias + "." + plan.Quote(c.Name)) }
 
 // Read is the expression that reads the column's values from another expression.
 func (c Column) Read(name string) string {
@@ -108,16 +108,13 @@ func (c Column) Read(name string) string {
 	return name
 }
 
-// Quote writes a name in SQL.
-func Quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
-
 // PrimaryKey gives the columns of the whole primary key, of which there are so
 // many; nil if some are missing or can't stand in one.
 func PrimaryKey(columns []Column, parts int) []string {
 	var names []string
 	for _, c := range columns {
 		if c.Key && c.keyable {
-			names = append(names, Quote(c.Name))
+			names = append(names, plan.Quote(c.Name))
 		}
 	}
 	if len(names) != parts {

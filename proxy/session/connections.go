@@ -8,11 +8,7 @@ import (
 	"locus/proxy/session/interrupt"
 	"locus/proxy/trace"
 	"locus/proxy/txn"
-	"locus/router"
 )
-
-// undoTime bounds what takes a statement's traces away.
-const undoTime = txn.UndoTime
 
 // environment is what the session's connections are told of it.
 func (s *Session) environment() txn.Environment {
@@ -54,13 +50,4 @@ func (s *Session) purpose(r *request) (m txn.Mode) {
 		m |= txn.Writes
 	}
 	return m | s.soon
-}
-
-// apart takes a connection that is neither reserved nor the transaction's.
-func (s *Session) apart(shard router.ShardName, settings *backend.Settings) (txn.Lease, error) {
-	l, err := s.conns.AcquireAs(shard, txn.Apart, settings)
-	if err == nil {
-		s.timing.sentTo(shard)
-	}
-	return l, err
 }

@@ -22,11 +22,7 @@ func (s *Session) runGlobal(r *request, p *plan.Global) error {
 	if err := p.Alike(r.values); err != nil {
 		return err
 	}
-	parts := make([]exec.Part, 0, len(r.snapshot.Catalog.Shards))
-	for _, shard := range r.snapshot.Catalog.Shards {
-		parts = append(parts, exec.Part{Shard: shard})
-	}
-	total, err := s.runParts(r, parts)
+	total, err := s.runParts(r, exec.Everywhere(r.snapshot.Catalog.Shards, nil))
 	if err != nil {
 		return err
 	}
@@ -39,7 +35,7 @@ func (s *Session) runSchema(r *request) error {
 	if err := s.conns.Commit(); err != nil {
 		return err
 	}
-	if err := s.present(r.snapshot.Catalog.Shards); err != nil {
+	if err := s.present(r); err != nil {
 		return err
 	}
 	var done []string

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -15,32 +14,14 @@ const presentTime = 2 * time.Second
 
 // present makes sure that every shard answers before a definition is begun, which no transaction can undo: on a cluster of
 // which a part is away it is refused before any shard has it.
-func (s *Session) present(shards []router.ShardName) error {
-	for _, shard := range shards {
-		if err := s.isThere(shard); err != nil {
+func (s *Session) present(r *request) error {
+	for _, shard := range r.snapshot.Catalog.Shards {
+		if err := s.requested(r).Reach(shard, presentTime); err != nil {
 			return absent(shard, err)
 		}
 	}
 	return nil
 }
-
-// isThere asks one shard.
-func (s *Session) isThere(shard router.ShardName) error {
-	ctx, cancel := context.WithTimeoutCause(s.interrupts.Waits(), presentTime, errNoAnswer)
-	defer cancel()
-	l, err := s.apart(shard, s.vars.Settings)
-	if err != nil {
-		return err
-	}
-	if _, err := l.Conn.Own().Exec(ctx, "DO 0"); err != nil {
-		l.Fail(err)
-		return err
-	}
-	l.Done(l.Conn.Status())
-	return nil
-}
-
-var errNoAnswer = errors.New("it does not answer")
 
 // absent is what the client is told. What a server says of the proxy's own question is passed on.
 func absent(shard router.ShardName, err error) error {

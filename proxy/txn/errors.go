@@ -21,7 +21,8 @@ const (
 	stateGeneral  = "HY000"
 )
 
-var errUnread = errors.New("its answer was not read to the end")
+// ErrUnread is why a connection is given up whose answer nobody wants any more.
+var ErrUnread = errors.New("its answer was not read to the end")
 
 func fail(code uint16, state, format string, args ...any) *mysql.MyError {
 	return &mysql.MyError{Code: code, State: state, Message: fmt.Sprintf(format, args...)}

@@ -112,7 +112,7 @@ func (l Lease) Lost() {
 	c := l.of
 	switch {
 	case c.reading && l.joined:
-		_ = l.Conn.Lost(true, errUnread) // it ends with the others
+		_ = l.Conn.Lost(true, ErrUnread) // it ends with the others
 	case l.left():
 	case l.Branch():
 		c.loseTransaction(l.Shard)

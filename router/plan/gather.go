@@ -235,18 +235,16 @@ func bindable(c stmt.Conjunct, find func(stmt.ColumnRef) *catalog.Column) Filter
 
 // Read is the text that reads a gathered table's rows, with these conditions.
 func (g *Gathered) Read(columns []string, conditions []string) string {
-	text := "SELECT " + strings.Join(columns, ", ") + " FROM " + g.quoted() + " AS " + quote(g.Alias)
+	text := "SELECT " + strings.Join(columns, ", ") + " FROM " + g.Quoted() + " AS " + quote(g.Alias)
 	for i, c := range conditions {
 		text += []string{" WHERE (", " AND ("}[min(i, 1)] + c + ")"
 	}
 	return text
 }
 
-func (g *Gathered) quoted() string { return quote(g.Schema) + "." + quote(g.Name) }
-
 // Quoted is the table's name in SQL, Temporary that of its temporary table, of
 // the same schema.
-func (g *Gathered) Quoted() string { return g.quoted() }
+func (g *Gathered) Quoted() string { return quote(g.Schema) + "." + quote(g.Name) }
 
 func (g *Gathered) Temporary(n int) string { return quote(g.Schema) + "." + quote(TemporaryName(n)) }
 
