@@ -66,6 +66,9 @@ func Dial(ctx context.Context, s Server) (*Conn, error) {
 		c.SetTLSConfig(s.TLS)
 		return nil
 	})
+	if end, _ := login.Deadline(); err != nil && ctx.Err() == nil && !time.Now().Before(end) {
+		return nil, fmt.Errorf("log in to %s: no answer within %v: look at its machine, its disks and the network: %w", s.Addr, dialPatience, context.DeadlineExceeded)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("log in to %s: %w", s.Addr, err)
 	}
