@@ -34,6 +34,33 @@ func TestGenes(t *testing.T) {
 	}
 }
 
+// Moves are proposed as locus rebalance does: the third shard has nothing yet.
+func TestProposals(t *testing.T) {
+	c := newConsole(&fakeCluster{})
+	a := get[proposalsAnswer](t, c, "/v1/proposals?by=rows&tolerance=5")
+	if len(a.Moves) == 0 || len(a.Shards) != 3 || a.Tolerance != 5 || a.Shards[1].Weight < 65535 || a.Shards[2].Weight != 0 {
+		t.Fatalf("%+v", a)
+	}
+	total := 0.0
+	for _, s := range a.Shards {
+		total += s.After
+		if s.After > 98304.0/3*1.06 {
+			t.Errorf("%s has %v of 98304 rows afterwards", s.Name, s.After)
+		}
+	}
+	if total < 98303 || total > 98305 || a.Moves[0].From != "s1" || a.Moves[0].To != "s2" || a.Moves[0].Genes < 1 {
+		t.Errorf("%v rows afterwards, %+v", total, a.Moves)
+	}
+	if load := get[proposalsAnswer](t, c, "/v1/proposals"); load.By != "load" || load.Tolerance != 10 || len(load.Moves) == 0 {
+		t.Errorf("by load: %+v", load)
+	}
+	for _, query := range []string{"?by=luck", "?tolerance=NaN", "?tolerance=-1"} {
+		if w := reply(c, http.MethodGet, "/v1/proposals"+query, ""); w.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d", query, w.Code)
+		}
+	}
+}
+
 func TestAnswers(t *testing.T) {
 	over := after(t, plannedJob(t, "split-3"), phase.Event{Kind: phase.Abort}, phase.Event{Kind: phase.Withdrawn})
 	c := newConsole(&fakeCluster{jobs: []*job.Job{over, failedJob(t, "split-4")}})

@@ -130,6 +130,7 @@ func (c *Console) paths(d *doors) http.Handler {
 	sees("GET /v1/moves", c.getMoves)
 	sees("GET /v1/moves/{id}", c.getMove)
 	sees("GET /v1/genes", c.genes.get)
+	sees("GET /v1/proposals", c.getProposals)
 	sees("GET /v1/statements", c.getStatements)
 	sees("GET /v1/tables", c.getTables)
 	sees("GET /v1/users", c.getUsers)

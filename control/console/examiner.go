@@ -17,6 +17,7 @@ const (
 	doctorEvery     = time.Minute
 	doctorPatience  = 30 * time.Second
 	stillLooks      = 15 * time.Second // after somebody has asked
+	tooOld          = 3 * time.Minute  // of what was found while somebody looked last
 	examineTick     = time.Second
 )
 
@@ -44,19 +45,28 @@ type findings struct {
 	Shards   int              `json:"shards"`
 }
 
-func (e *examiner) known() ([]etcd.Health, []doctor.Finding) {
+// known is what was found lately.
+func (e *examiner) known() (members []etcd.Health, found []doctor.Finding) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.members, e.report.Findings
+	if time.Since(e.asked) < tooOld {
+		members = e.members
+	}
+	if time.Since(e.examined) < tooOld {
+		found = e.report.Findings
+	}
+	return members, found
 }
 
 func (e *examiner) found() findings {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	f := findings{e.examined, e.report.Findings, "", e.report.Etcd, e.report.Proxies, e.report.Shards}
-	if f.Findings == nil {
-		f.Findings = []doctor.Finding{}
+	f := findings{Findings: []doctor.Finding{}}
+	if time.Since(e.examined) >= tooOld {
+		return f
 	}
+	f.At, f.Etcd, f.Proxies, f.Shards = e.examined, e.report.Etcd, e.report.Proxies, e.report.Shards
+	f.Findings = append(f.Findings, e.report.Findings...)
 	if e.err != nil {
 		f.Problem = e.err.Error()
 	}

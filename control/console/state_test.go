@@ -219,6 +219,16 @@ func TestTheLastHour(t *testing.T) {
 		if later := get[findingsAnswer](t, c, "/v1/findings"); !later.At.After(found.At) {
 			t.Error("doctor does not look again when it is told to")
 		}
+		if s := get[stateAnswer](t, c, "/v1/state"); len(s.Findings) != 1 || len(s.Etcd) != 1 {
+			t.Errorf("in the state: %v, %v", s.Findings, s.Etcd)
+		}
+		time.Sleep(time.Hour)
+		if old := get[findingsAnswer](t, c, "/v1/findings"); !old.At.IsZero() || len(old.Findings) > 0 {
+			t.Errorf("what was found an hour ago is told: %+v", old)
+		}
+		if s := get[stateAnswer](t, c, "/v1/state"); len(s.Findings) > 0 || len(s.Etcd) > 0 {
+			t.Errorf("what was found an hour ago is in the state: %v, %v", s.Findings, s.Etcd)
+		}
 		stop()
 		<-stopped
 		if ended == nil {

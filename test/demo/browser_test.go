@@ -316,7 +316,7 @@ func (b *browser) weighs(url string) {
 	b.call("Network.setCacheDisabled", map[string]any{"cacheDisabled": true}, nil)
 	b.open(url)
 	b.until("it is painted", `performance.getEntriesByName("first-contentful-paint").length`)
-	b.until("it is drawn", `document.getElementById("verdict")`+".textContent")
+	b.until("it is drawn", `document.getElementById("verdict")?.textContent`)
 	b.t.Log("page weight and first paint: " + b.eval(`(() => { const all = performance.getEntriesByType("resource").concat(performance.getEntriesByType("navigation"));
 		return all.length + " files, " + Math.round(all.reduce((n, e) => n + e.encodedBodySize, 0) / 1024) + " KiB, first contentful paint after " + Math.round(performance.getEntriesByName("first-contentful-paint")[0].startTime) + " ms"; })()`))
 	b.call("Network.setCacheDisabled", map[string]any{"cacheDisabled": false}, nil)

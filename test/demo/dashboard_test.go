@@ -104,6 +104,10 @@ func (b *browser) isEmptyAtFirst() {
 func (b *browser) begins(from, to string) {
 	b.t.Helper()
 	b.part("moves")
+	b.until("moves are proposed", `document.querySelectorAll("#even li").length > 0 || void document.getElementById("even-load").click()`)
+	b.press("#even li button")
+	b.until("the form is filled in", `document.getElementById("begin-kind").value === "genes" && document.getElementById("begin-genes").value.startsWith("0x")`)
+	b.eval(`(() => { const e = document.getElementById("begin-kind"); e.value = "half"; e.dispatchEvent(new Event("change", {bubbles: true})); })()`)
 	for field, value := range map[string]string{"from": from, "to": to} {
 		b.eval(fmt.Sprintf(`(() => { const e = document.getElementById("begin-%s"); e.value = %q; e.dispatchEvent(new Event("change", {bubbles: true})); })()`, field, value))
 	}

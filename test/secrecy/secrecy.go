@@ -44,7 +44,7 @@ func (told Told) Look(t *testing.T, secrets map[string][]byte) {
 
 // paths are those that a console answers, and some that it does not.
 var paths = []string{
-	"/", "/login", "/healthz", "/readyz", "/metrics", "/assets/page.js", "/v1/state", "/v1/history", "/v1/moves", "/v1/genes?weigh=1", "/v1/statements", "/v1/tables",
+	"/", "/login", "/healthz", "/readyz", "/metrics", "/assets/page.js", "/v1/state", "/v1/history", "/v1/moves", "/v1/genes?weigh=1", "/v1/proposals?by=rows", "/v1/statements", "/v1/tables",
 	"/v1/users", "/v1/generators", "/v1/routes", "/v1/findings", "/api/id/nothing", "/debug/pprof/goroutine?debug=2", "/nowhere",
 }
 

@@ -1,11 +1,13 @@
 // Beginning a move: what it is to be, what it would be, and then the order.
 import {html} from "./html.js";
 import {count, digits, percent, plural} from "./words.js";
-import {send} from "./feed.js";
+import {get, send} from "./feed.js";
 
 // wanted is what the form holds; plan what the server has answered to it.
 export const wanted = {kind: "half", from: "", to: "", genes: "", why: ""};
 let plan = null, trouble = "", busy = false;
+// even is what the server proposes to make shards even.
+let even = null;
 
 const procedure = () => wanted.kind === "merge" ? "merge" : "split";
 const args = () => wanted.kind === "merge" ? [wanted.from, wanted.to, wanted.why] : [wanted.from, wanted.to, wanted.kind === "half" ? "half" : wanted.genes, wanted.why];
@@ -32,6 +34,19 @@ export const begin = () => during(async () => {
   return told;
 });
 
+export const propositions = by => during(async () => { even = null; even = await get("v1/proposals?by=" + by); });
+
+// take fills the form in by a move that is proposed.
+export function take(i) {
+  const {from, to, gene_ranges: genes} = even.moves[i];
+  Object.assign(wanted, {kind: "genes", from, to, genes, why: wanted.why || "make the shards even by " + even.by});
+  plan = null; trouble = "";
+}
+
+const weighed = n => digits(n) + (even.by === "load" ? " statements/s" : " rows");
+
+const evened = () => even && html`<div id="even">${even.moves.length === 0 ? html`<p class="good">No shard has more than ${percent(even.tolerance_percent)} above an equal part by ${even.by}: there is nothing to move.</p>` : html`<p>By ${even.by}: ${even.shards.map((s, i) => html`${i ? ", " : ""}<b>${s.name}</b> ${weighed(s.weight)}, then ${weighed(s.weight_after)}`)}.</p><ul>${even.moves.map((m, i) => html`<li>${plural(m.genes, "gene")} with ${weighed(m.weight)}, ${m.from} → ${m.to} <button class="plain" data-begin="take" data-index="${i}">use this<span class="unseen"> move of ${m.from} to ${m.to}</span></button></li>`)}</ul>`}</div>`;
+
 const option = (value, label, now) => html`<option value="${value}" ${value === now ? html`selected` : ""}>${label}</option>`;
 
 const shown = () => plan && html`<div class="plan" id="plan"><p><b>${plan.job}</b> would move <b>${plural(plan.genes, "gene")}</b>, ${percent(plan.share_percent)} of ${plan.from}'s, to ${plan.to}: <code>${plan.gene_ranges}</code>. They have ${digits(plan.statements_per_second)} statements/s now. Their rows are copied and compared while ${plan.from} goes on serving them; nothing changes hands before you cut over.</p>
@@ -50,5 +65,5 @@ export function beginning(state) {
 ${wanted.kind === "genes" ? html`<label>genes <input data-want="genes" id="begin-genes" value="${wanted.genes}" placeholder="0x2000-0x3fff,0x5000" required></label>` : ""}
 <label>why <input data-want="why" id="begin-why" value="${wanted.why}" placeholder="for its journal"></label>
 <button id="begin-preview" data-begin="preview" ${busy ? html`disabled` : ""}>${busy ? "asking both shards …" : "Preview"}</button></div></form>
-${trouble ? html`<p class="note" role="alert">${trouble}</p>` : ""}${shown() || ""}<p class="soft">${count(names.length)} shards; moves that make them even are proposed by <code>locus rebalance</code>.</p></section>`;
+${trouble ? html`<p class="note" role="alert">${trouble}</p>` : ""}${shown() || ""}<p class="even">Or have moves proposed that make ${count(names.length)} shards even: <button class="plain" id="even-load" data-begin="even" data-by="load">by load</button> · <button class="plain" id="even-rows" data-begin="even" data-by="rows">by rows</button></p>${evened() || ""}</section>`;
 }

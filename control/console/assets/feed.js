@@ -27,6 +27,19 @@ export async function ask(path, every, then) {
 // forget has a path be asked for again at once.
 export function forget(path) { const entry = known.get(path); if (entry) entry.at = 0; }
 
+// get asks once. It throws what the server says against it.
+export async function get(path) {
+  let answer, text;
+  try {
+    answer = await fetch(path, {headers: {Accept: "application/json"}});
+    text = await answer.json();
+  } catch {
+    throw new Error("The proxy doesn't answer.");
+  }
+  if (!answer.ok) throw new Error(text.error);
+  return text;
+}
+
 // send posts JSON. It throws what the server says against it.
 export async function send(path, body) {
   let answer, text;

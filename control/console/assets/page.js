@@ -122,7 +122,8 @@ document.addEventListener("click", async e => {
     location.hash = "moves";
   } else if (step) {
     e.preventDefault();
-    const work = step === "preview" ? begin.preview() : begin.begin();
+    if (step === "take") { begin.take(button.dataset.index); draw(); document.getElementById("begin-preview").focus(); return; }
+    const work = step === "preview" ? begin.preview() : step === "even" ? begin.propositions(button.dataset.by) : begin.begin();
     draw();
     const told = await work;
     if (told && step === "go") actions.tell(`${told.job} has begun: ${told.told}`, true);
