@@ -47,13 +47,7 @@ func (g *Gathering) keys(p *plan.Partial) ([]gather.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]gather.Column, len(rows.Columns))
-	for i, d := range rows.Columns {
-		if out[i], err = gather.Of(d); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return gather.OfAll(rows.Columns)
 }
 
 // noRows reads the tables' columns, all of which may be NULL, and no rows.
@@ -86,11 +80,6 @@ func (g *Gathering) sums(p *plan.Partial, from string) (columns []gather.Column,
 		return nil, nil, err
 	}
 	for i, d := range rows.Columns {
-		c, err := gather.Of(d)
-		if err != nil {
-			return nil, nil, err
-		}
-		columns = append(columns, c)
 		if p.Sums[i].Column != "" {
 			continue // it is one of a table
 		}
@@ -100,7 +89,8 @@ func (g *Gathering) sums(p *plan.Partial, from string) (columns []gather.Column,
 		}
 		types = append(types, defined)
 	}
-	return columns, types, nil
+	columns, err = gather.OfAll(rows.Columns)
+	return columns, types, err
 }
 
 // summed is the expression of a sum, in the session's own words.

@@ -9,6 +9,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/gather"
 	"locus/proxy/trace"
+	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -43,25 +44,19 @@ func (g *Gathering) columns(t *plan.Gathered) ([]gather.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []gather.Column
+	var wanted []wire.Column
 	for _, d := range rows.Columns {
 		if g.Vars.Foreign && bytes.ContainsFunc(d.Name, notASCII) {
 			return nil, &plan.Refusal{Code: plan.ScatterShape, Message: "gathering a column whose name is not ASCII for a client whose character set is not UTF-8: use SET NAMES utf8mb4"}
 		}
-		if !t.All && !t.Names[strings.ToLower(string(d.Name))] {
-			continue
+		if t.All || t.Names[strings.ToLower(string(d.Name))] {
+			wanted = append(wanted, d)
 		}
-		c, err := gather.Of(d)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, c)
 	}
-	if len(out) == 0 && len(rows.Columns) > 0 {
-		c, err := gather.Of(rows.Columns[0])
-		return []gather.Column{c}, err
+	if wanted == nil {
+		wanted = rows.Columns[:min(1, len(rows.Columns))]
 	}
-	return out, nil
+	return gather.OfAll(wanted)
 }
 
 func notASCII(r rune) bool { return r >= utf8.RuneSelf }

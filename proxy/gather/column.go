@@ -46,6 +46,18 @@ func (e *TypeError) Error() string {
 	return fmt.Sprintf("column %s is of a type (%d) that is not gathered from several shards", e.Column, e.Type)
 }
 
+// OfAll is Of of several.
+func OfAll(list []wire.Column) ([]Column, error) {
+	out := make([]Column, len(list))
+	for i, d := range list {
+		var err error
+		if out[i], err = Of(d); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
 // Of says how the column of a definition travels.
 func Of(d wire.Column) (Column, error) {
 	c := Column{Name: string(d.Name), Key: d.Flags&mysql.PRI_KEY_FLAG != 0, keyable: true}

@@ -36,12 +36,6 @@ type Answer struct {
 	Clean bool
 }
 
-// errWrite is an error of the connection that is written to: the answer goes on.
-type errWrite struct{ err error }
-
-func (e *errWrite) Error() string { return e.err.Error() }
-func (e *errWrite) Unwrap() error { return e.err }
-
 // Fill reads the answer to a query of the columns, and inserts its rows. The
 // errors are those of either connection, *LimitError, and of values that can't be
 // written. An answer that isn't wanted any more is read to its end up to so many
@@ -67,9 +61,6 @@ func (t *Table) Fill(ctx context.Context, from *backend.Conn, drain int) (Answer
 		}
 	}
 	r.answer.Clean = r.ended && !r.lost
-	if w, ok := errors.AsType[*errWrite](err); ok {
-		err = w.err
-	}
 	return r.answer, err
 }
 
@@ -162,7 +153,7 @@ func (r *reading) row(ctx context.Context) error {
 		return r.fail(err)
 	}
 	if err := r.write(); err != nil {
-		return &errWrite{err}
+		return err
 	}
 	if len(r.out) < batch {
 		return nil
@@ -208,10 +199,7 @@ func (r *reading) insert(ctx context.Context) error {
 		err = fmt.Errorf("%d of %d rows were written to %s, with %d warnings: %w", ok.AffectedRows, r.rows, r.t.Name, ok.Warnings, errChanged)
 	}
 	r.out, r.rows, r.odd = r.out[:0], 0, 0
-	if err != nil {
-		return &errWrite{err}
-	}
-	return nil
+	return err
 }
 
 var errChanged = errors.New("rows would not be what they were")

@@ -96,12 +96,7 @@ func (s *Session) answerGathered(r *request, g *exec.Gathering) error {
 		}
 		return err
 	}
-	s.answered(g.At.Shard)
-	_, failed := s.scanner.ErrCode()
-	if failed || s.scanner.Warnings() > 0 {
-		s.keepWarnings(g.At)
-	}
-	s.count(g.At, r, failed)
+	failed := s.noted(g.At, r)
 	if r.facts.Statement.Features&stmt.CalcFoundRows != 0 && !failed {
 		s.readFoundRows(g.At)
 	}

@@ -146,7 +146,6 @@ func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, 
 		}
 		return err
 	}
-	s.answered(l.Shard)
 	return s.after(l, r)
 }
 
@@ -253,12 +252,7 @@ func (s *Session) packet(c *backend.Conn, r *request, text []byte, params []wire
 
 // after reads from the answer what the session must know.
 func (s *Session) after(l txn.Lease, r *request) error {
-	code, failed := s.scanner.ErrCode()
-	r.code = code
-	if failed || s.scanner.Warnings() > 0 { // an error is one of them, seldom alone
-		s.keepWarnings(l)
-	}
-	s.count(l, r, failed) // behind them: what is asked of the shard may warn
+	failed := s.noted(l, r)
 	if ok, has := s.scanner.OK(); r.facts.KeepsInsertID && (!failed && has && ok.LastInsertID != 0 || r.facts.ReadsInsertID && (!failed || left(r.facts) != backend.Nothing)) {
 		s.keepInsertID(l)
 	}
@@ -273,7 +267,7 @@ func (s *Session) after(l txn.Lease, r *request) error {
 	}
 	switch {
 	case failed:
-		l.Refused(code)
+		l.Refused(r.code)
 	case s.leavesLocks(l, r):
 		s.unlock(l)
 	default:
@@ -283,6 +277,17 @@ func (s *Session) after(l txn.Lease, r *request) error {
 		return &partial{errTransactionLost}
 	}
 	return nil
+}
+
+// noted reads what can be asked about the statement next, and tells whether it has failed.
+func (s *Session) noted(l txn.Lease, r *request) (failed bool) {
+	s.answered(l.Shard)
+	r.code, failed = s.scanner.ErrCode()
+	if failed || s.scanner.Warnings() > 0 { // an error is one of them, seldom alone
+		s.keepWarnings(l)
+	}
+	s.count(l, r, failed) // behind them: what is asked of the shard may warn
+	return failed
 }
 
 // statusOn is the status that an answer ended with. An error tells none: it is then what the connection has said since, to
