@@ -91,6 +91,8 @@ type Options struct {
 	Virtual sysvars.Virtual
 	// Procedures are those of the schema locus; nil: there are none.
 	Procedures session.Procedures
+	// Declarations are where Declared comes from; nil: nothing is declared in SQL.
+	Declarations session.Declarations
 	// Tracer decides what is traced; nil: nothing is.
 	Tracer *trace.Tracer
 	Log    *slog.Logger

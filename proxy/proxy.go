@@ -111,7 +111,7 @@ func New(o Options) *Proxy {
 			Changed: p.live.Changed, Leased: o.Fence.Leased, Hold: o.Fence.Hold, Places: make(chan struct{}, o.Fence.MaxHeld),
 		},
 		Began: time.Now(), Clients: p.sessions.len,
-		Version: p.serverVersion, Hostname: hostname(), Processes: p.sessions.processes, Virtual: o.Virtual, Procedures: o.Procedures,
+		Version: p.serverVersion, Hostname: hostname(), Processes: p.sessions.processes, Virtual: o.Virtual, Procedures: o.Procedures, Declarations: o.Declarations,
 		Redefined: p.redefined, Unlisted: p.unlisted, Health: p.health.Load,
 	}
 	p.login = handshake.Config{

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"locus/control/fitting"
 	"locus/control/fleet"
-	"locus/proxy/schema"
 	"locus/router"
 	"locus/router/cluster"
 )
@@ -32,16 +32,17 @@ func (a *application) afterwards(ctx context.Context, conn *connection, old, nex
 		return fmt.Errorf("the change was written, but %w; until then rows may still be inserted by the old map: "+
 			"look for them once the proxies have followed or are gone", err)
 	}
-	asked, err := ask(conn, old, next)
+	shards, err := ask(conn, old, next)
 	if err != nil {
 		return err
 	}
-	defer asked.close(ctx)
-	loaded, err := schema.Load(ctx, asked.of(next), next)
+	defer shards.Close(ctx)
+	change := fitting.Change{Old: old, Next: next, Shards: shards}
+	loaded, err := change.Load(ctx)
 	if err != nil {
 		return fmt.Errorf("the change was written, but the shards could not be asked again whether rows stayed behind: %w", err)
 	}
-	stranded, err := a.unfindable(ctx, asked, loaded.Catalog, old, next)
+	stranded, err := change.Stranded(ctx, loaded)
 	if stranded == nil {
 		return err
 	}

@@ -21,7 +21,9 @@ func applyCommand(in *invocation) *cobra.Command {
 		Use:   "apply -f cluster.yaml",
 		Short: "Apply a cluster file: settings, shards, tables, users, routes",
 		Long: `Make the cluster what a file declares: its settings, shards, tables, users and
-routes. What the file leaves out is removed.
+routes. What the file leaves out is removed, but for the routes: without that section
+they stay. A table whose comment, as CREATE TABLE had it, declares something else than
+the file is an error: neither of the two wins.
 
 Before anything is written, every shard is asked whether its tables fit what is
 declared, and whether rows would be left where they are no longer looked for:
@@ -52,7 +54,8 @@ was declared before.`,
 // application is one call of the command.
 type application struct {
 	in                               *invocation
-	path, by, why                    string
+	path, by, why                    string // path: of the file; empty: there is none
+	remedy                           string // for rows that would be left behind; empty: the file's
 	dryRun, skipLiveCheck, forceMove bool
 }
 

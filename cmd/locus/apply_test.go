@@ -130,6 +130,10 @@ func TestApply(t *testing.T) {
 	openShop(t).transcript().play(t, "testdata/apply.txt")
 }
 
+func TestTables(t *testing.T) {
+	openShop(t).transcript().play(t, "testdata/table.txt")
+}
+
 // Between what apply read and what it writes, somebody else applies.
 func TestCommitSaysWhoWasFaster(t *testing.T) {
 	s := openShop(t)

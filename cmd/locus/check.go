@@ -1,16 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"maps"
-	"slices"
 	"strings"
 
-	"locus/proxy/backend"
-	"locus/proxy/schema"
+	"locus/control/fitting"
+	"locus/control/watch"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
@@ -21,36 +19,45 @@ func (a *application) check(ctx context.Context, conn *connection, old, next *cl
 	if a.skipLiveCheck {
 		return a.withoutShards(old, next)
 	}
-	asked, err := ask(conn, old, next)
+	shards, err := ask(conn, old, next)
 	if err != nil {
 		return err
 	}
-	defer asked.close(ctx)
-	shards := asked.of(next)
-	loaded, err := schema.Load(ctx, shards, next)
+	defer shards.Close(ctx)
+	change := fitting.Change{Old: old, Next: next, Shards: shards, Progress: a.progress()}
+	loaded, err := change.Load(ctx)
 	if err != nil {
 		return fmt.Errorf("%w\nthe tables can't be checked; --skip-live-check does without", err)
 	}
 	for _, w := range loaded.Warnings {
 		fmt.Fprintln(a.in.stderr, "warning:", w)
 	}
-	if err := errors.Join(append(schema.Stores(ctx, shards, next), loaded.Problems())...); err != nil {
+	problems := change.Problems(ctx, loaded)
+	if a.path != "" {
+		problems = append(problems, loaded.Disagreements(next)...)
+	}
+	if err := errors.Join(problems...); err != nil {
 		return err
 	}
-	lost, err := a.unfindable(ctx, asked, loaded.Catalog, old, next)
+	stranded, err := change.Stranded(ctx, loaded)
 	if err != nil {
 		return err
 	}
-	return a.judge(lost)
+	return a.judge(stranded)
 }
 
-// unfindable says which rows the next cluster would not find, one text per table and shard.
-func (a *application) unfindable(ctx context.Context, asked *askedShards, c *catalog.Catalog, old, next *cluster.Cluster) ([]string, error) {
-	found, err := findStranded(ctx, asked, c, old, next)
-	if err != nil || found != nil {
-		return found, err
+// progress tells who watches a terminal how many rows were looked at; nil: nobody does.
+func (a *application) progress() fitting.Progress {
+	if !isTerminal(a.in.stderr) {
+		return nil
 	}
-	return a.findMisplaced(ctx, asked, c, old, next)
+	return func(name catalog.TableName, shard router.ShardName) (func(uint64), func()) {
+		return func(rows uint64) {
+				fmt.Fprintf(a.in.stderr, "\r\x1b[K%s on %s: %s rows", name, shard, watch.Count(int64(rows)))
+			}, func() {
+				fmt.Fprint(a.in.stderr, "\r\x1b[K")
+			}
+	}
 }
 
 // judge refuses to leave rows behind, unless it is forced to.
@@ -64,8 +71,7 @@ func (a *application) judge(stranded []string) error {
 	if stranded == nil {
 		return nil
 	}
-	return fmt.Errorf("%s\nmove these rows first, or leave them behind, invisible, by --force-move-without-data",
-		strings.Join(stranded, "\n"))
+	return fmt.Errorf("%s\n%s", strings.Join(stranded, "\n"), cmp.Or(a.remedy, "move these rows first, or leave them behind, invisible, by --force-move-without-data"))
 }
 
 // withoutShards allows only what can leave no rows behind.
@@ -81,59 +87,11 @@ func (a *application) withoutShards(old, next *cluster.Cluster) error {
 		"leave --skip-live-check out, or add --force-move-without-data", handovers[0])
 }
 
-// askedShards is the shards of the old and the next cluster, to be asked.
-type askedShards struct {
-	pools   map[router.ShardName]*backend.Pool
-	targets map[router.ShardName]backend.Target
-}
-
-// ask opens a pool for each shard, which dials nothing before the first question.
-// Secrets that can't be found are reported all at once.
-func ask(conn *connection, old, next *cluster.Cluster) (*askedShards, error) {
-	declared := maps.Clone(next.Shards)
-	if old != nil {
-		for name, s := range old.Shards {
-			if _, stays := declared[name]; !stays {
-				declared[name] = s
-			}
-		}
+// ask opens the shards of both clusters, which are dialled with the first question.
+func ask(conn *connection, old, next *cluster.Cluster) (*fitting.Shards, error) {
+	shards, err := fitting.Open(conn.config.Secrets.Lookup, conn.config.Backends.ConnectTimeout.Std(), old, next)
+	if err != nil {
+		return nil, errors.Join(err, errors.New("without these secrets the tables can't be checked: -c names the configuration that says where they are; --skip-live-check does without"))
 	}
-	asked := &askedShards{map[router.ShardName]*backend.Pool{}, map[router.ShardName]backend.Target{}}
-	var missing []error
-	for _, name := range slices.SortedFunc(maps.Keys(declared), router.ShardName.Compare) {
-		target, err := schema.Target(name, declared[name], conn.config.Secrets.Lookup)
-		if err == nil {
-			_, err = target.Password()
-		}
-		if err != nil {
-			missing = append(missing, fmt.Errorf("shard %s: %w", name, err))
-			continue
-		}
-		limits := backend.Limits{MaxOpen: 1, ConnectTimeout: conn.config.Backends.ConnectTimeout.Std()}
-		asked.targets[name] = target
-		asked.pools[name] = backend.NewPool(target, limits, slog.New(slog.DiscardHandler))
-	}
-	if missing != nil {
-		missing = append(missing, errors.New("without these secrets the tables can't be checked: -c names the configuration that says where they are; --skip-live-check does without"))
-	}
-	return asked, errors.Join(missing...)
-}
-
-// of gives the shards of one cluster.
-func (s *askedShards) of(c *cluster.Cluster) map[router.ShardName]schema.Querier {
-	queriers := map[router.ShardName]schema.Querier{}
-	for name := range c.Shards {
-		queriers[name] = s.shard(name)
-	}
-	return queriers
-}
-
-func (s *askedShards) shard(name router.ShardName) schema.Querier {
-	return schema.Pooled{Pool: s.pools[name]}
-}
-
-func (s *askedShards) close(ctx context.Context) {
-	for _, pool := range s.pools {
-		_ = pool.Close(ctx) // nothing is lent any more
-	}
+	return shards, nil
 }

@@ -80,8 +80,8 @@ func (in *invocation) explainOn(ctx context.Context, conn *connection, declared 
 	if err != nil {
 		return err
 	}
-	defer asked.close(ctx)
-	loaded, err := schema.Load(ctx, asked.of(declared), declared)
+	defer asked.Close(ctx)
+	loaded, err := schema.Load(ctx, asked.Of(declared), declared)
 	if err != nil {
 		return err
 	}

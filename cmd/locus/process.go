@@ -137,8 +137,9 @@ func (p *process) join(o *proxy.Options) {
 			return nil
 		}
 	}
-	p.orders = orders.NewProcedures(p.kv, p.store, time.Now)
+	p.orders = orders.NewProcedures(p.kv, p.store, p.logIn(), time.Now)
 	o.Virtual, o.Procedures = virtual.New(p.kv, p.store), p.orders
+	o.Declarations = declared.Tables{KV: p.kv, Log: p.log}
 	o.Redefined = func(ctx context.Context) error { return fleet.TellRedefined(ctx, p.kv, definitionPatience) }
 	o.Alive = func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, p.kv) }
 	o.Fence.Release = func(ctx context.Context, version int64) error {
@@ -150,6 +151,10 @@ func (p *process) join(o *proxy.Options) {
 		}
 		return 0
 	}
+}
+
+func (p *process) logIn() orders.LogIn {
+	return orders.LogIn{Secrets: p.config.Secrets.Lookup, Connect: p.config.Backends.ConnectTimeout.Std()}
 }
 
 // beside is what runs along with the proxy, by the roles.

@@ -179,7 +179,7 @@ var elsewhere = map[string]string{
 // example that a test runs: the first in the transcripts.
 func TestReference(t *testing.T) {
 	examples := map[string]string{}
-	for _, name := range []string{"commands", "apply", "offline", "doctor.mariadb"} {
+	for _, name := range []string{"commands", "apply", "offline", "doctor.mariadb", "table"} {
 		text, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
 		if err != nil {
 			t.Fatal(err)
@@ -229,7 +229,7 @@ func collect(examples map[string]string, text string) {
 			words := strings.Fields(rest)
 			for n := min(3, len(words)); n > 1; n-- {
 				path := strings.Join(words[:n], " ")
-				if n == 3 && !slices.Contains([]string{"routes", "proxies", "keys", "id", "config", "completion", "user"}, words[1]) {
+				if n == 3 && !slices.Contains([]string{"routes", "proxies", "keys", "id", "config", "completion", "user", "table"}, words[1]) {
 					continue
 				}
 				if examples[path] == "" {

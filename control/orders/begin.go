@@ -1,9 +1,9 @@
-// Package orders is what operators want of moves, whether they say it by a command,
-// on the page or in SQL: to begin one, and what a job is told.
+// Package orders is what operators want, whether they say it by a command, on the page
+// or in SQL: of moves, to begin one, and what a job is told; of tables, what is declared.
 //
 // It owns how a move's genes are chosen, what is looked for before it begins, and the
 // procedures of the schema locus with their arguments. It never carries anything out:
-// records are written, and the process that runs the job obeys.
+// records and declarations are written, and who runs the job, or serves the table, obeys.
 package orders
 
 import (

@@ -21,7 +21,7 @@ type Preview struct {
 // way. Nothing is written. session.ErrNoProcedure: it begins none.
 func (p *Procedures) Preview(ctx context.Context, name string, args []string, by string) (Preview, error) {
 	var shown Preview
-	_, err := p.with(name, texts(args), by, func(called procedure, c *call) (*job.Job, error) {
+	_, err := with(p, name, texts(args), by, func(called procedure, c *call) (*job.Job, error) {
 		if called.begins == nil {
 			return nil, session.ErrNoProcedure
 		}

@@ -22,23 +22,36 @@ import (
 type Procedures struct {
 	kv    *etcd.KV
 	store *jobs.Store
+	logIn LogIn
 	now   func() time.Time
 }
 
+// LogIn is how shards are reached, for what is asked of them before a table is declared.
+type LogIn struct {
+	Secrets func(name string) (string, error)
+	Connect time.Duration // bounds a login
+}
+
 // NewProcedures is the procedures of the cluster whose keys kv has.
-func NewProcedures(kv *etcd.KV, store *jobs.Store, now func() time.Time) *Procedures {
-	return &Procedures{kv, store, now}
+func NewProcedures(kv *etcd.KV, store *jobs.Store, logIn LogIn, now func() time.Time) *Procedures {
+	return &Procedures{kv, store, logIn, now}
 }
 
 var _ session.Procedures = (*Procedures)(nil)
 
-// procedure is one of them: do carries it out, or begins says which move it begins.
+// procedure is one of them: do carries it out, begins says which move it begins, or declares
+// changes what is declared of a table.
 type procedure struct {
 	takes  string // its arguments
 	least  int    // of them that must be given
 	do     func(context.Context, *call) (*job.Job, error)
 	begins func(*call) Beginning
+
+	declares func(context.Context, *call) (shown, error)
 }
+
+// shown is the row of an answer.
+type shown struct{ columns, row []string }
 
 func (p procedure) most() int { return strings.Count(p.takes, ",") + 1 }
 
@@ -58,25 +71,45 @@ var procedures = map[string]procedure{
 	"finish":   {takes: "job", least: 1, do: just("finish", phase.Finish)},
 	"abort":    {takes: "job", least: 1, do: just("abort", phase.Abort)},
 	"throttle": {takes: "job, percent", least: 2, do: throttle},
+
+	"table_add":  {takes: "table, words", least: 2, declares: tableAdd},
+	"table_drop": {takes: "table", least: 1, declares: tableDrop},
 }
 
-// shown are the columns of an answer.
-var shown = []string{"job", "phase", "percent", "told"}
+// ofJob shows a job.
+func ofJob(j *job.Job) shown {
+	percent := strconv.FormatFloat(j.State.Percent(), 'f', 2, 64)
+	return shown{
+		[]string{"job", "phase", "percent", "told"},
+		[]string{j.ID, string(j.State.Shown()), percent, j.Journal[len(j.Journal)-1].What},
+	}
+}
 
 // Call implements session.Procedures.
 func (p *Procedures) Call(ctx context.Context, name string, args []stmt.Value, by string) (columns, row []string, err error) {
-	j, err := p.carryOut(ctx, name, args, by+" (SQL)")
-	if err != nil {
-		return nil, nil, err
-	}
-	percent := strconv.FormatFloat(j.State.Percent(), 'f', 2, 64)
-	return shown, []string{j.ID, string(j.State.Shown()), percent, j.Journal[len(j.Journal)-1].What}, nil
+	by += " (SQL)"
+	answer, err := with(p, name, args, by, func(called procedure, c *call) (shown, error) {
+		if called.declares != nil {
+			return called.declares(ctx, c)
+		}
+		j, err := c.carryOut(ctx, called)
+		if err != nil || c.bad != "" {
+			return shown{}, err
+		}
+		return ofJob(j), nil
+	})
+	return answer.columns, answer.row, err
 }
 
 // Order is Call for who has the arguments as texts, empty ones being left out; by stands in
 // the journal as it is. The errors are those of Call.
 func (p *Procedures) Order(ctx context.Context, name string, args []string, by string) (*job.Job, error) {
-	return p.carryOut(ctx, name, texts(args), by)
+	return with(p, name, texts(args), by, func(called procedure, c *call) (*job.Job, error) {
+		if called.declares != nil {
+			return nil, session.ErrNoProcedure // of jobs
+		}
+		return c.carryOut(ctx, called)
+	})
 }
 
 func texts(args []string) []stmt.Value {
@@ -87,24 +120,22 @@ func texts(args []string) []stmt.Value {
 	return list
 }
 
-func (p *Procedures) carryOut(ctx context.Context, name string, args []stmt.Value, by string) (*job.Job, error) {
-	return p.with(name, args, by, func(called procedure, c *call) (*job.Job, error) {
-		if called.begins != nil {
-			return c.begin(ctx, called.begins)
-		}
-		return called.do(ctx, c)
-	})
+func (c *call) carryOut(ctx context.Context, called procedure) (*job.Job, error) {
+	if called.begins != nil {
+		return c.begin(ctx, called.begins)
+	}
+	return called.do(ctx, c)
 }
 
 // with has the arguments of a procedure read by what is done with it.
-func (p *Procedures) with(name string, args []stmt.Value, by string, do func(procedure, *call) (*job.Job, error)) (*job.Job, error) {
+func with[T any](p *Procedures, name string, args []stmt.Value, by string, do func(procedure, *call) (T, error)) (answer T, err error) {
 	called, there := procedures[name]
 	if !there {
-		return nil, session.ErrNoProcedure
+		return answer, session.ErrNoProcedure
 	}
 	takes := "locus." + name + "(" + called.takes + ")"
 	if len(args) < called.least || len(args) > called.most() {
-		return nil, &session.BadArguments{Given: len(args), Takes: takes}
+		return answer, &session.BadArguments{Given: len(args), Takes: takes}
 	}
 	c := &call{Procedures: p, args: args, by: by}
 	for i, a := range args[:called.least] {
@@ -113,13 +144,13 @@ func (p *Procedures) with(name string, args []stmt.Value, by string, do func(pro
 		}
 	}
 	if c.bad != "" {
-		return nil, &session.BadArguments{Given: len(args), Takes: takes, Argument: c.bad}
+		return answer, &session.BadArguments{Given: len(args), Takes: takes, Argument: c.bad}
 	}
-	j, err := do(called, c)
+	answer, err = do(called, c)
 	if c.bad != "" {
-		return nil, &session.BadArguments{Given: len(args), Takes: takes, Argument: c.bad}
+		return answer, &session.BadArguments{Given: len(args), Takes: takes, Argument: c.bad}
 	}
-	return j, err
+	return answer, err
 }
 
 // call is one CALL. What is wrong with an argument is said in bad, and nothing is

@@ -72,3 +72,6 @@ func differing(want, got []string) string {
 	}
 	return ""
 }
+
+// WithoutNextNumber is the definition of a table that begins to number its rows anew.
+func WithoutNextNumber(definition string) string { return nextNumber.ReplaceAllString(definition, "") }

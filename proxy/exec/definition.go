@@ -23,6 +23,7 @@ type Defined struct {
 	// Done are the shards that have done it, and Passed those that say that it was done there already.
 	Done   []router.ShardName
 	Passed []Passed
+	Err    error // why it failed, as Define gives it
 }
 
 // Passed is a shard that says of a definition that it was done there before.
@@ -57,13 +58,18 @@ type defining struct {
 // It begins on none before all have answered that they are there. A table that is made on
 // some shards alone is dropped there again. Of everything else the error says what stands
 // where, and the statement may be repeated: a shard that says it has been done there already
-// is passed over, if another one has something to do. What has become of it is told while its turn lasts.
+// is passed over, if another one has something to do. [Request.Ready] may still refuse it once all have answered. What has become of it is told while its turn lasts.
 func (r *Request) Define(tell func(Defined)) error {
 	d := &definition{Request: r}
 	end, err := r.takeTurn()
 	if err == nil {
 		defer end()
 		err = d.lend()
+	}
+	if err == nil && r.Ready != nil {
+		if err = r.Ready(); err != nil {
+			d.release()
+		}
 	}
 	if err != nil {
 		return &DefinitionError{Err: err, After: "; nothing was done on any shard"}
@@ -78,7 +84,7 @@ func (r *Request) Define(tell func(Defined)) error {
 			on.Done(on.Conn.Status())
 		}
 	}
-	tell(Defined{ok, d.done(), passed})
+	tell(Defined{ok, d.done(), passed, err})
 	return err
 }
 
@@ -114,6 +120,13 @@ func (d *definition) lend() error {
 		d.shards = append(d.shards, defining{Lease: l})
 	}
 	return nil
+}
+
+// release gives the connections back, of which nothing was asked.
+func (d *definition) release() {
+	for _, idle := range d.shards {
+		idle.Release()
+	}
 }
 
 func (d *definition) send() {

@@ -48,6 +48,9 @@ type Request struct {
 	Values *plan.Values
 	Params []wire.Param // nil: it is no prepared statement
 
+	// Ready is called before a definition is sent to any shard; its error is one before anything was done. May be nil.
+	Ready func() error
+
 	Map     *router.Map
 	Catalog *catalog.Catalog
 	Schema  string // the default database

@@ -24,7 +24,7 @@ func (s *server) list(ctx context.Context, q Querier) (*catalog.Listing, error) 
 		sql string
 		row func([]string)
 	}{
-		{"SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE FROM information_schema.TABLES WHERE TABLE_SCHEMA" + withoutSystem +
+		{"SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA" + withoutSystem +
 			" AND TABLE_TYPE NOT LIKE '%VIEW' ORDER BY 1, 2", l.base},
 		{"SELECT TABLE_SCHEMA, TABLE_NAME, SECURITY_TYPE, VIEW_DEFINITION FROM information_schema.VIEWS WHERE TABLE_SCHEMA" + withoutViews + " ORDER BY 1, 2", l.view},
 		{s.expressions(), l.expression},
@@ -86,7 +86,11 @@ func (l *lister) add(t catalog.ListedTable) {
 }
 
 func (l *lister) base(row []string) {
-	l.add(catalog.ListedTable{TableName: catalog.TableName{Schema: row[0], Name: row[1]}, Type: row[2]})
+	t := catalog.ListedTable{TableName: catalog.TableName{Schema: row[0], Name: row[1]}, Type: row[2]}
+	if words, declares := catalog.Said(row[3]); declares {
+		t.Declares, t.Words = true, words
+	}
+	l.add(t)
 }
 
 func (l *lister) view(row []string) {

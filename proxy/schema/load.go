@@ -78,7 +78,7 @@ func Find(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.C
 			t, err = known, nil
 		}
 		if err != nil {
-			f.broken[name] = &catalog.Misfit{Kind: c.Tables[name].Kind, Shard: c.Tables[name].Shard, Err: err}
+			f.broken[name] = &catalog.Misfit{Kind: c.Tables[name].Kind, Shard: c.Tables[name].Shard, Declaration: c.Tables[name], Err: err}
 			continue
 		}
 		f.tables = append(f.tables, t)

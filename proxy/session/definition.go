@@ -26,14 +26,25 @@ func (s *Session) runDefinition(asked *request) error {
 		return err
 	}
 	s.tellLeft(&own)
+	d := s.declaring(&own, r)
+	r.Ready = d.begin
 	var ok wire.OK
-	err := r.Define(func(d exec.Defined) { ok = s.defined(&own, d) })
+	err := r.Define(func(e exec.Defined) {
+		ok = s.defined(&own, e)
+		d.end(e)
+	})
 	if e, is := err.(*exec.DefinitionError); is { //nolint:errorlint // it is never wrapped
 		said := s.clientError(e.Err)
-		return fail(said.Code, said.State, "%s%s%s", e.Before, said.Message, e.After)
+		return fail(said.Code, said.State, "%s%s%s%s", e.Before, said.Message, e.After, d.left)
 	}
-	if err != nil {
+	switch {
+	case err != nil && d.left != "":
+		said := s.clientError(err)
+		return fail(said.Code, said.State, "%s%s", said.Message, d.left)
+	case err != nil:
 		return err
+	case d.refused != nil:
+		return d.refused
 	}
 	return s.done(ok)
 }

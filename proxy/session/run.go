@@ -45,6 +45,9 @@ func (s *Session) runOn(r *request, shard router.ShardName, added []plan.Splice)
 	}
 	if s.Redefined != nil && r.facts.Writes && s.defines(r) {
 		last = s.redefining(last)
+		if s.declaresNothing(r) {
+			last = s.notingUndeclared(r, last)
+		}
 	}
 	return s.exchange(r, shard, text, nil, last)
 }

@@ -113,4 +113,6 @@ type Services struct {
 	Virtual sysvars.Virtual
 	// Procedures are those of the schema locus; nil: there are none.
 	Procedures Procedures
+	// Declarations are what the cluster declares; nil: nothing can be declared in SQL.
+	Declarations Declarations
 }

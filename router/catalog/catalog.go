@@ -77,9 +77,10 @@ func (e *BrokenError) Unwrap() error { return e.Reason }
 // Misfit is why a table doesn't fit its schema, with the kind that it was declared
 // to be, and the shard that a single one is on.
 type Misfit struct {
-	Kind  Kind
-	Shard router.ShardName
-	Err   error
+	Kind        Kind
+	Shard       router.ShardName
+	Declaration Declaration
+	Err         error
 }
 
 func (e *Misfit) Error() string { return e.Err.Error() }
@@ -97,6 +98,32 @@ func (e *NowhereError) Error() string {
 func (c *Catalog) Unfit(name TableName) *Misfit {
 	m, _ := errors.AsType[*Misfit](c.broken[name])
 	return m
+}
+
+// Declared is what a table is declared to be, whether it fits or not.
+func (c *Catalog) Declared(name TableName) (d Declaration, ok bool) {
+	if t := c.tables[name]; t != nil {
+		return t.Declaration, true
+	}
+	if m := c.Unfit(name); m != nil {
+		return m.Declaration, true
+	}
+	return d, false
+}
+
+// HasSharded tells whether a schema has a table that is declared sharded.
+func (c *Catalog) HasSharded(schema string) bool {
+	for name, t := range c.tables {
+		if name.Schema == schema && t.Kind == Sharded {
+			return true
+		}
+	}
+	for name := range c.broken {
+		if m := c.Unfit(name); name.Schema == schema && m != nil && m.Kind == Sharded {
+			return true
+		}
+	}
+	return false
 }
 
 // First is the shard of everything that is not declared.

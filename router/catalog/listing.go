@@ -17,6 +17,9 @@ type Listing struct {
 type ListedTable struct {
 	TableName
 	Type string // TABLE_TYPE: "BASE TABLE", "SYSTEM VERSIONED", "SEQUENCE", "VIEW"
+	// Declares: its comment declares the table, by Words.
+	Declares bool
+	Words    string
 	// Query is a view's; Invoker: it is run with the rights of who reads it.
 	Query   string
 	Invoker bool

@@ -89,6 +89,9 @@ func Diff(old, next *Cluster) ([]Change, error) {
 		after, is := next.Generators[name]
 		d.document("generator "+name, before, was, after, is)
 	}
+	if next.Routes == nil { // they stay
+		return changes, nil
+	}
 	return changes, d.routes(old.Routes, next.Routes)
 }
 

@@ -26,7 +26,8 @@ type file struct {
 
 // Parse reads cluster.yaml. What isn't YAML, or no field, is an error that names
 // the line; otherwise all problems are reported at once. Settings that are left
-// out get their defaults.
+// out get their defaults. Routes that are left out are nil: [Succeed] has those of
+// the cluster that is there stay.
 func Parse(text []byte) (*Cluster, error) {
 	var f file
 	if err := decodeStrict(text, &f); err != nil {
@@ -65,6 +66,9 @@ func (f *file) cluster() (*Cluster, []error) {
 	if !c.Settings.GeneBits.Valid() {
 		return c, problems // how many genes the routes are about isn't known
 	}
+	if !f.Routes.given {
+		return c, problems
+	}
 	routes, err := f.Routes.routeMap(c.Settings.GeneBits)
 	if err != nil {
 		return c, append(problems, err)
@@ -73,7 +77,7 @@ func (f *file) cluster() (*Cluster, []error) {
 	return c, problems
 }
 
-// Format writes the cluster as a file that Parse reads.
+// Format writes the cluster as a file that Parse reads, without routes if it has none.
 func Format(c *Cluster) []byte {
 	tables := make(map[string]catalog.Declaration, len(c.Tables))
 	for name, d := range c.Tables {
@@ -87,6 +91,9 @@ func Format(c *Cluster) []byte {
 	section(&out, "users", c.Users)
 	if len(c.Generators) > 0 {
 		section(&out, "generators", c.Generators)
+	}
+	if c.Routes == nil {
+		return out.Bytes()
 	}
 	out.WriteString("\n# " + strings.ReplaceAll(describe(c.Routes, c.Stamp), "\n", " ") + "\n")
 	out.WriteString("# Each line: the last gene of a range, and the shard that owns the range.\nroutes: |\n")

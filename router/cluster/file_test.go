@@ -105,7 +105,7 @@ func TestParseRefuses(t *testing.T) {
 		{"0xffff s1", "0xffff s1 s2", `line 34: "0xffff s1 s2": write the last gene of a range in hex and a shard, like 0x7fff s0`},
 		{"0xffff s1", "0x7fff s1", "entry 2: bound 0x7fff of s1 is the bound of the entry before, too, which has s0"},
 		{"0xffff s1", "0xffff s9", "routes: unknown shard s9 owns 0x8000-0xffff"},
-		{"routes: |\n  0x7fff s0\n\n  # the other half\n  0xffff s1\n", "routes: |\n", "routes: missing: give every gene a shard, for a cluster of one shard: 0xffff s0"},
+		{"routes: |\n  0x7fff s0\n\n  # the other half\n  0xffff s1\n", "routes: |\n", "routes: none: give every gene a shard, for a cluster of one shard: 0xffff s0"},
 		{"routes: |\n", "routes: {}\nmore: |\n", "line 30: routes are a text that begins with | or a list"},
 		{"routes: |", "---\nroutes: |", "a second document begins here"},
 	} {

@@ -16,12 +16,14 @@ import (
 // routes is the section of that name: a text of lines "0x7fff s0", or a list of
 // such lines.
 type routes struct {
+	given   bool // the section is there
 	entries []router.Entry
 	lines   []int // of each entry, in the file
 }
 
 // UnmarshalYAML reports all bad lines at once.
 func (r *routes) UnmarshalYAML(node *yaml.Node) error {
+	r.given = true
 	var bad []*yaml.LoadError
 	add := func(text string, line int) {
 		text = strings.TrimSpace(text)
@@ -67,7 +69,7 @@ func parseRoute(text string) (router.Entry, error) {
 // routeMap is version 1 of the map.
 func (r *routes) routeMap(w gene.Width) (*router.Map, error) {
 	if len(r.entries) == 0 {
-		return nil, errors.New("routes: missing: give every gene a shard, for a cluster of one shard: " + w.Last().Format(w) + " s0")
+		return nil, errors.New("routes: none: give every gene a shard, for a cluster of one shard: " + w.Last().Format(w) + " s0; or leave the section out, and the routes stay")
 	}
 	m, err := router.New(w, 1, r.entries)
 	if err != nil {

@@ -17,9 +17,13 @@ import (
 // old's version and stamp if no row is looked for elsewhere, and otherwise the next
 // version and this stamp. That is so if genes change hands, and if the rows of a table
 // are placed anew, though the map's entries are the same then: proxies tell which version
-// they obey, so that it is known when none goes by the former declaration any more. It
-// refuses, all at once, what can't be changed in a cluster that has rows.
+// they obey, so that it is known when none goes by the former declaration any more. Without
+// routes next keeps old's. It refuses, all at once, what can't be changed in a cluster that has rows.
 func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
+	next, err := next.withRoutesOf(old)
+	if err != nil {
+		return nil, err
+	}
 	after := *next
 	after.Stamp = stamp
 	if old == nil {
@@ -78,6 +82,19 @@ func placing(d catalog.Declaration) catalog.Declaration {
 		id.Hidden, d.ID = false, &id
 	}
 	return d
+}
+
+// withRoutesOf is the cluster with the routes of the one before, if it has none of its own.
+func (c *Cluster) withRoutesOf(old *Cluster) (*Cluster, error) {
+	switch w := c.Settings.GeneBits; {
+	case c.Routes != nil:
+		return c, nil
+	case old == nil:
+		return nil, errors.New("routes: missing: a cluster's first file gives every gene a shard, for a cluster of one shard: " + w.Last().Format(w) + " s0")
+	}
+	whole := *c
+	whole.Routes = old.Routes
+	return &whole, whole.Validate()
 }
 
 // checkGenerators refuses what would make a generator repeat numbers that it has

@@ -80,6 +80,33 @@ func TestSucceedNumbersTablesThatArePlacedAnew(t *testing.T) {
 	}
 }
 
+// A file that is kept with an application does not go stale with every cut-over.
+func TestRoutesThatAreLeftOutStay(t *testing.T) {
+	first, err := Succeed(nil, good(t), stamp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, _ := strings.Cut(string(Format(first)), "\n# Route map")
+	next, err := Parse([]byte(text))
+	if err != nil || next.Routes != nil {
+		t.Fatal(err, next)
+	}
+	if changes, err := Diff(first, next); err != nil || changes != nil {
+		t.Errorf("differences %v, %v", changes, err)
+	}
+	after, err := Succeed(first, next, router.Stamp{By: "bert"})
+	if err != nil || after.Routes != first.Routes || after.Stamp != stamp {
+		t.Errorf("%+v, %v", after, err)
+	}
+	delete(next.Shards, "s1")
+	if _, err := Succeed(first, next, stamp); err == nil || !strings.Contains(err.Error(), "routes: unknown shard s1 owns") {
+		t.Errorf("a shard with genes is gone: %v", err)
+	}
+	if _, err := Succeed(nil, next, stamp); err == nil || !strings.Contains(err.Error(), "routes: missing: a cluster's first file gives every gene a shard") {
+		t.Errorf("the first file: %v", err)
+	}
+}
+
 func TestSucceedRefusesWhatRowsRelyOn(t *testing.T) {
 	next := good(t)
 	next.Settings.GeneBits, next.Settings.CounterGroups, next.Settings.Hash = 15, 512, "other"

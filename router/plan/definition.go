@@ -2,7 +2,11 @@ package plan
 
 // Definition makes, changes or drops sharded and global tables, on every shard at once. It may not run while genes are on the
 // move.
-type Definition struct{ Facts }
+type Definition struct {
+	Facts
+	// Declares is set if it also declares the table that it makes or comments on.
+	Declares *Declaring
+}
 
 func (*Definition) String() string { return "everywhere" }
 

@@ -34,6 +34,9 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 	if err := judged(l); err != nil {
 		return nil, err
 	}
+	if err := undeclared(l, syntax); err != nil {
+		return nil, err
+	}
 	if err := hinted(l.Hints()); err != nil {
 		return nil, err
 	}

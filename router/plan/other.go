@@ -17,6 +17,9 @@ func planOther(s *stmt.Statement, ctx Context) (Plan, error) {
 	if ctx.emptiesOwn(s) {
 		return &Local{Facts: Facts{Writes: true}}, nil
 	}
+	if p, err := ctx.declaring(s); p != nil || err != nil {
+		return p, err
+	}
 	if p, err := ctx.everywhere(s); p != nil || err != nil {
 		return p, err
 	}
@@ -110,7 +113,7 @@ func (c Context) everywhere(s *stmt.Statement) (Plan, error) {
 	if maintains {
 		return &Maintenance{Facts: Facts{Writes: true}, Stays: s.Verb != "ANALYZE" && s.Verb != "CHECK"}, nil
 	}
-	return &Definition{Facts{Writes: true}}, nil
+	return &Definition{Facts: Facts{Writes: true}}, nil
 }
 
 // making plans CREATE TABLE of a table that is declared to be on every shard. It may be
@@ -122,19 +125,25 @@ func (c Context) making(s *stmt.Statement) (Plan, error) {
 	if spread, err := c.spread(s.Tables[0]); err != nil || !spread {
 		return nil, err
 	}
+	return &Definition{Facts: Facts{Writes: true}}, c.madeEverywhere(s)
+}
+
+// madeEverywhere refuses CREATE TABLE of a declared table that every shard would make in its
+// own way.
+func (c Context) madeEverywhere(s *stmt.Statement) error {
 	if s.Effects&stmt.Copies != 0 {
-		return nil, refuse(Unsupported, "CREATE TABLE … SELECT of declared table %s, of which each shard would have its own rows: create it with its columns, then INSERT … SELECT", c.full(s.Tables[0]))
+		return refuse(Unsupported, "CREATE TABLE … SELECT of declared table %s, of which each shard would have its own rows: create it with its columns, then INSERT … SELECT", c.full(s.Tables[0]))
 	}
 	for _, name := range s.Tables[1:] {
-		if spread, err := c.spread(name); err != nil || !spread {
+		if spread, err := c.spread(name); err != nil || !spread && c.full(name) != c.full(s.Tables[0]) {
 			if err == nil {
 				err = refuse(Unsupported, "CREATE TABLE of declared table %s names %s, which is not on every shard: write its columns out, without LIKE and without a foreign key to that one",
 					c.full(s.Tables[0]), c.full(name))
 			}
-			return nil, err
+			return err
 		}
 	}
-	return &Definition{Facts{Writes: true}}, nil
+	return nil
 }
 
 // spread tells a table that is on every shard: also one that no longer fits, which a

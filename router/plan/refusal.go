@@ -26,6 +26,8 @@ const (
 	NotAllowed Code = 1008
 	// TooLarge to be planned, or to be held.
 	TooLarge Code = 1009
+	// Undeclarable: a table can't be declared as its comment says.
+	Undeclarable Code = 1010
 
 	// CrossShard: the rows it joins may live on different shards.
 	CrossShard Code = 1101
@@ -78,6 +80,7 @@ const (
 	erUnknown      = 1105
 	erNotSupported = 1235
 	erParse        = 1064
+	erNoDatabase   = 1046
 	erWrongCount   = 1136
 	erBadField     = 1054
 	stateBadField  = "42S22"
@@ -126,7 +129,7 @@ func (r *Refusal) MySQL() (uint16, string) {
 		return erWrongCount, stateCount
 	case UnknownColumn:
 		return erBadField, stateBadField
-	case BrokenTable, OwnerUnusable, GeneMismatch, KeyChange, NumberMismatch:
+	case BrokenTable, Undeclarable, OwnerUnusable, GeneMismatch, KeyChange, NumberMismatch:
 	}
 	return erUnknown, stateGeneral
 }

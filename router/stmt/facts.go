@@ -153,6 +153,7 @@ func (r *reader) note(node ast.StmtNode) {
 			s.Effects |= Copies
 		}
 		s.SetsNumber = setsNumber(n.Options)
+		r.comment(n.Options)
 		if n.IfNotExists {
 			if s.IfNotExists = scan.ifNotExists(); s.IfNotExists == nil {
 				r.fail("the place of IF NOT EXISTS is not known")
@@ -164,6 +165,10 @@ func (r *reader) note(node ast.StmtNode) {
 		}
 	case *ast.AlterTableStmt:
 		s.SetsNumber = slices.ContainsFunc(n.Specs, func(s *ast.AlterTableSpec) bool { return setsNumber(s.Options) })
+		for _, spec := range n.Specs {
+			r.comment(spec.Options)
+		}
+		s.CommentAlone = s.Comment != nil && len(n.Specs) == 1 && len(n.Specs[0].Options) == 1
 		if slices.ContainsFunc(n.Specs, func(s *ast.AlterTableSpec) bool { return s.Tp == ast.AlterTableRenameTable }) {
 			s.Renamed = tableNamesOf(n.Table)
 		}

@@ -149,6 +149,10 @@ type Statement struct {
 	IfNotExists *Stretch
 	// SetsNumber: CREATE or ALTER TABLE that says where AUTO_INCREMENT goes on.
 	SetsNumber bool
+	// Comment is that which CREATE or ALTER TABLE gives the table; nil: none. CommentAlone: it
+	// is all that an ALTER TABLE does.
+	Comment      *string
+	CommentAlone bool
 	// Locks are the names that GET_LOCK() is called with.
 	Locks []Operand
 	// IgnoresErrors: UPDATE IGNORE. ReadsDefault: DEFAULT(column) stands somewhere.

@@ -23,6 +23,11 @@ func newSource(c *cluster.Cluster) *source {
 func (s *source) put(c *cluster.Cluster) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.replace(c)
+}
+
+// replace is put under the lock.
+func (s *source) replace(c *cluster.Cluster) {
 	s.values = cluster.Encode(c)
 	s.revision++
 	close(s.changed)

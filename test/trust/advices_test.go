@@ -217,6 +217,13 @@ var allAdvice = []advice{
 		instead: []string{"INSERT INTO plain VALUES " + listed(5_000, ",", func(i int) string { return fmt.Sprintf("(%d, '1')", i+10) }), "SELECT SUM(note) FROM plain WHERE id >= 10"},
 	},
 
+	// 1010: what a comment declares.
+	{
+		code: "1010", refused: "CREATE TABLE basket (id BIGINT NOT NULL PRIMARY KEY, who BIGINT NOT NULL) COMMENT 'locus: owner=buyer id=id'", says: "column buyer: declared as owner, but the table has no such column",
+		instead: []string{"CREATE TABLE basket (id BIGINT NOT NULL PRIMARY KEY, who BIGINT NOT NULL) COMMENT 'locus: owner=who id=id'", "SELECT COUNT(*) FROM basket"},
+		after:   []string{"DROP TABLE basket"},
+	},
+
 	// 1101: rows that live elsewhere.
 	{
 		code: "1101", refused: "SELECT a.order_id FROM test_order a JOIN test_order b ON a.amount = b.amount FOR UPDATE", says: "join them on the owner or the ID, or name the owner of both",

@@ -1,4 +1,4 @@
-package main
+package fitting
 
 import (
 	"context"
@@ -13,17 +13,16 @@ import (
 	"locus/router/cluster"
 )
 
-// findStranded looks for rows that the next cluster would no longer look for
+// find looks for rows that the next cluster would no longer look for
 // where they are, and says where, one text per table and shard. What was in the
 // wrong place before, as a move under way leaves it, is not searched for again.
-func findStranded(ctx context.Context, asked *askedShards, c *catalog.Catalog, old, next *cluster.Cluster) ([]string, error) {
-	s := stranded{ctx: ctx, asked: asked, old: old, next: next}
+func (s *stranded) find(c *catalog.Catalog) ([]string, error) {
 	for _, t := range c.Tables() {
 		if s.placedAnew(t.TableName) {
 			s.table(t)
 		}
 	}
-	if old != nil {
+	if s.old != nil {
 		s.handedOver(c)
 		s.abandoned()
 		s.undeclared()
@@ -33,7 +32,7 @@ func findStranded(ctx context.Context, asked *askedShards, c *catalog.Catalog, o
 
 type stranded struct {
 	ctx       context.Context
-	asked     *askedShards
+	shards    *Shards
 	old, next *cluster.Cluster // old: nil for the first
 	found     []string
 	err       error // of a question; the first ends the search
@@ -86,7 +85,7 @@ func (s *stranded) rows(t *catalog.Table, shard router.ShardName, genes gene.Set
 	if s.err != nil || genes.Empty() {
 		return
 	}
-	row, err := schema.Rows(s.ctx, s.asked.shard(shard), t, genes)
+	row, err := schema.Rows(s.ctx, s.shards.shard(shard), t, genes)
 	if err != nil {
 		s.err = err
 		return
@@ -150,7 +149,7 @@ func (s *stranded) hasRows(name catalog.TableName, shard router.ShardName) bool 
 	if s.err != nil {
 		return false
 	}
-	q := s.asked.shard(shard)
+	q := s.shards.shard(shard)
 	there, err := schema.Exists(s.ctx, q, name)
 	if err == nil && there {
 		there, err = schema.AnyRow(s.ctx, q, name)
@@ -165,7 +164,7 @@ func (s *stranded) undeclared() {
 	if from == to || s.err != nil {
 		return
 	}
-	names, err := schema.Undeclared(s.ctx, s.asked.shard(from), s.next)
+	names, err := schema.Undeclared(s.ctx, s.shards.shard(from), s.next)
 	if err != nil {
 		s.err = err
 		return

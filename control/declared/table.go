@@ -1,0 +1,114 @@
+package declared
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"reflect"
+	"time"
+
+	"locus/config/etcd"
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/cluster"
+)
+
+// Tables declares tables one by one, for statements. It asks no shards. Safe for
+// concurrent use.
+type Tables struct {
+	KV  *etcd.KV
+	Log *slog.Logger
+}
+
+// tries are how often a change is planned anew because somebody else has changed something.
+const tries = 10
+
+// OtherwiseError is a table that is declared as something else.
+type OtherwiseError struct {
+	Name     catalog.TableName
+	Declared catalog.Declaration
+}
+
+func (e *OtherwiseError) Error() string {
+	return fmt.Sprintf("table %s is declared already, as %q: locus apply changes what is declared", e.Name, e.Declared.Words())
+}
+
+// Declare adds a table to what is declared. The same as is declared already is no change.
+func (t Tables) Declare(ctx context.Context, name catalog.TableName, d catalog.Declaration, by string) (changed bool, err error) {
+	changed, err = t.change(ctx, by, func(tables map[catalog.TableName]catalog.Declaration) error {
+		if before, is := tables[name]; is && !reflect.DeepEqual(before, d) {
+			return &OtherwiseError{name, before}
+		}
+		tables[name] = d
+		return nil
+	})
+	if changed {
+		t.Log.Info("a table was declared in SQL", slog.String("table", name.String()), slog.String("declaration", d.Words()), slog.String("by", by))
+	}
+	return changed, err
+}
+
+// Withdraw takes a table away from what is declared, if it is declared as d.
+func (t Tables) Withdraw(ctx context.Context, name catalog.TableName, d catalog.Declaration, by string) error {
+	changed, err := t.change(ctx, by, func(tables map[catalog.TableName]catalog.Declaration) error {
+		if before, is := tables[name]; is && reflect.DeepEqual(before, d) {
+			delete(tables, name)
+		}
+		return nil
+	})
+	if changed {
+		t.Log.Info("a table is not declared any more", slog.String("table", name.String()), slog.String("by", by))
+	}
+	return err
+}
+
+// change has all checks of a declaration that need no shard, and one compare-and-swap. Whether
+// one of unknown outcome took effect is found out by planning it again; changed is set beside an
+// error if that was not possible.
+func (t Tables) change(ctx context.Context, by string, edit func(map[catalog.TableName]catalog.Declaration) error) (changed bool, err error) {
+	for range tries {
+		done, err := t.changeOnce(ctx, by, edit)
+		switch {
+		case err == nil:
+			return done || changed, nil
+		case errors.Is(err, etcd.ErrUnknown) && ctx.Err() == nil:
+			changed = true
+		case errors.Is(err, etcd.ErrUnknown):
+			return true, err
+		case !errors.As(err, new(*etcd.Conflict)):
+			return changed, err
+		}
+	}
+	return changed, errors.New("what is declared is changed by others again and again: try again")
+}
+
+func (t Tables) changeOnce(ctx context.Context, by string, edit func(map[catalog.TableName]catalog.Declaration) error) (changed bool, err error) {
+	state, err := Read(ctx, t.KV)
+	if err != nil {
+		return false, err
+	}
+	if state.Cluster == nil {
+		return false, cluster.ErrNotDeclared
+	}
+	next := *state.Cluster
+	if next.Tables = maps.Clone(next.Tables); next.Tables == nil {
+		next.Tables = map[catalog.TableName]catalog.Declaration{}
+	}
+	if err := edit(next.Tables); err != nil {
+		return false, err
+	}
+	if reflect.DeepEqual(next.Tables, state.Cluster.Tables) {
+		return false, nil
+	}
+	if err := next.Validate(); err != nil {
+		return false, err
+	}
+	after, err := cluster.Succeed(state.Cluster, &next, router.Stamp{By: by, At: time.Now()})
+	if err != nil {
+		return false, err
+	}
+	err = state.Commit(ctx, t.KV, after)
+	return err == nil, err
+}

@@ -1,0 +1,47 @@
+// Package fitting holds a cluster that is to be declared to its live shards: whether the
+// tables fit, and whether rows would be left where nobody looks for them any more.
+//
+// It owns the questions that are asked before what is declared changes, whoever changes it: a
+// command or a procedure. It never writes anything, neither to shards nor to etcd.
+package fitting
+
+import (
+	"context"
+
+	"locus/proxy/schema"
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/cluster"
+)
+
+// Progress makes, for each table and shard whose rows are looked at, who is told how many, and
+// what is done at the end.
+type Progress func(catalog.TableName, router.ShardName) (told func(rows uint64), done func())
+
+// Change is what is declared, nil if nothing is, and what is to be declared.
+type Change struct {
+	Old, Next *cluster.Cluster
+	Shards    *Shards
+	Progress  Progress // may be nil
+}
+
+// Load reads the tables of the next cluster on all of its shards.
+func (c *Change) Load(ctx context.Context) (*schema.Loaded, error) {
+	return schema.Load(ctx, c.Shards.Of(c.Next), c.Next)
+}
+
+// Problems is what does not fit what was loaded.
+func (c *Change) Problems(ctx context.Context, loaded *schema.Loaded) []error {
+	return append(schema.Stores(ctx, c.Shards.Of(c.Next), c.Next), loaded.Problems())
+}
+
+// Stranded says which rows would not be found where they are. If none is in a wrong place by
+// the one key that tells its gene, all keys of every row are compared.
+func (c *Change) Stranded(ctx context.Context, loaded *schema.Loaded) ([]string, error) {
+	s := &stranded{ctx: ctx, shards: c.Shards, old: c.Old, next: c.Next}
+	found, err := s.find(loaded.Catalog)
+	if err != nil || found != nil {
+		return found, err
+	}
+	return s.misplaced(loaded.Catalog, c.Progress)
+}

@@ -1,0 +1,318 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/exec"
+	"locus/proxy/txn"
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/plan"
+)
+
+// Declarations are what the cluster declares.
+type Declarations interface {
+	// Declare makes a table's declaration part of what the cluster declares, on behalf of a
+	// user. It changes nothing if the same is declared. The error says why it can't be; with
+	// changed set it may have been written all the same.
+	Declare(ctx context.Context, name catalog.TableName, d catalog.Declaration, by string) (changed bool, err error)
+	// Withdraw takes a declaration away, unless another one is there by now.
+	Withdraw(ctx context.Context, name catalog.TableName, d catalog.Declaration, by string) error
+}
+
+// declaring is a definition under way, which may declare its table too.
+//
+// The table is declared first, and all proxies know of it before any shard has it: what
+// they plan meanwhile is refused, since the table is nowhere, or not on all shards. So no
+// row can come to where it would not be looked for. What goes wrong after that is taken back.
+type declaring struct {
+	*Session
+	r  *request
+	at *exec.Request
+	*plan.Declaring
+
+	declared bool               // by this statement
+	copied   []router.ShardName // where the table was made as the default shard has it
+	left     string             // of what could not be taken back
+	refused  error              // after the definition itself
+}
+
+// declareTime bounds one write of what is declared.
+const declareTime = 10 * time.Second
+
+func undeclarable(format string, args ...any) error {
+	return &plan.Refusal{Code: plan.Undeclarable, Message: fmt.Sprintf(format, args...)}
+}
+
+// declaring is a definition that declares nothing, unless its plan says so.
+func (s *Session) declaring(r *request, at *exec.Request) *declaring {
+	d := &declaring{Session: s, r: r, at: at}
+	if p, is := r.plan.(*plan.Definition); is {
+		d.Declaring = p.Declares
+	}
+	return d
+}
+
+// begin declares the table before it is on any shard, and spreads one that is on the default shard.
+func (d *declaring) begin() error {
+	if d.Declaring == nil {
+		return nil
+	}
+	if now, is := d.Snapshot().Catalog.Declared(d.Table); is { // by whose turn it was before
+		d.Declaring = nil
+		if !now.Agrees(d.said()) {
+			return undeclarable("the table has been declared as %q meanwhile, and the comment says %q", now.Words(), d.said().Words())
+		}
+		return nil
+	}
+	err := d.declare()
+	if err == nil && d.Exists {
+		err = d.spread()
+	}
+	if err != nil {
+		d.withdraw()
+	}
+	return err
+}
+
+// said is what the comment says.
+func (d *declaring) said() catalog.Declaration {
+	return d.r.plan.(*plan.Definition).Declares.Declaration
+}
+
+// end takes the declaration back of a table that could not be made, or is not what it was declared
+// to be. One that was there stays declared: it is on every shard, and the statement may be repeated for its comment.
+func (d *declaring) end(e exec.Defined) {
+	switch {
+	case d.Declaring == nil || d.Exists:
+	case e.Err != nil:
+		d.takeBack()
+	default:
+		if misfit := d.misfit(); misfit != "" {
+			d.dropped()
+			d.refused = undeclarable("%s%s", misfit, d.left)
+		}
+	}
+}
+
+// declare declares the table, unless shards have something that keeps it from being declared.
+func (d *declaring) declare() error {
+	if d.Declarations == nil || d.Redefined == nil {
+		return undeclarable("nothing can be declared through this proxy: locus table add declares tables")
+	}
+	if err := d.looked(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(d.interrupts.Waits(), declareTime)
+	defer cancel()
+	changed, err := d.Declarations.Declare(ctx, d.Table, d.Declaration, d.user)
+	if d.declared = changed; err != nil {
+		return undeclarable("%v", err)
+	}
+	if err := d.Redefined(d.interrupts.Waits()); err != nil {
+		return undeclarable("table %s: not every proxy knows of the declaration: %v", d.Table, err)
+	}
+	return nil
+}
+
+func (d *declaring) name() string { return plan.Quote(d.Table.Schema) + "." + plan.Quote(d.Table.Name) }
+
+// looked refuses to declare what shards have: of a table that is to be made anything, of
+// another one rows.
+func (d *declaring) looked() error {
+	var has []router.ShardName
+	for _, shard := range d.r.snapshot.Catalog.Shards {
+		text, err := d.created(shard)
+		if err != nil {
+			return err
+		}
+		if text == "" {
+			continue
+		}
+		if has = append(has, shard); !d.Exists {
+			continue
+		}
+		if !strings.HasPrefix(text, "CREATE TABLE ") {
+			return undeclarable("%s is no table of its own on shard %s: declare the tables that it reads", d.Table, shard)
+		}
+		if err := d.empty(shard, ""); err != nil {
+			return err
+		}
+	}
+	first := d.r.snapshot.Catalog.First()
+	switch {
+	case d.Exists && !slices.Contains(has, first):
+		return fail(mysql.ER_NO_SUCH_TABLE, "42S02", "Table '%s' doesn't exist", d.Table)
+	case !d.Exists && has != nil && d.r.facts.Statement.IfNotExists != nil:
+		return undeclarable("table %s is on %s already, and not declared: without rows, ALTER TABLE … COMMENT declares it; with rows it is declared by an import", d.Table, catalog.List(has))
+	case !d.Exists && has != nil:
+		return fail(mysql.ER_TABLE_EXISTS_ERROR, "42S01", "Table '%s' already exists on %s", d.Table.Name, catalog.List(has))
+	}
+	return nil
+}
+
+// created is the text that makes the table as a shard has it; empty: it isn't there.
+func (d *declaring) created(shard router.ShardName) (string, error) {
+	rows, err := d.at.Ask(shard, backend.Default, "SHOW CREATE TABLE "+d.name())
+	switch {
+	case txn.IsRefusal(err):
+		return "", nil
+	case err != nil:
+		return "", err
+	case len(rows.Rows) != 1 || len(rows.Rows[0]) < 2:
+		return "", nil
+	}
+	return string(rows.Rows[0][1]), nil
+}
+
+// empty refuses a table that has rows. Locking is FOR UPDATE, to wait for transactions that
+// have inserted some.
+func (d *declaring) empty(shard router.ShardName, locking string) error {
+	rows, err := d.at.Ask(shard, backend.Default, "SELECT 1 FROM "+d.name()+" LIMIT 1"+locking)
+	if err != nil {
+		return err
+	}
+	if len(rows.Rows) > 0 {
+		return undeclarable("table %s has rows on shard %s, which would not be found where they are: a table with rows is declared by an import, which moves them; a comment declares one without", d.Table, shard)
+	}
+	return nil
+}
+
+// spread makes a table that was the default shard's alone on the others, and looks whether it
+// is what was declared. Until it is everywhere it is refused to everybody.
+func (d *declaring) spread() error {
+	err := d.copy()
+	if err == nil {
+		if err = d.Redefined(d.interrupts.Waits()); err != nil {
+			err = undeclarable("table %s: not every proxy has read the table: %v", d.Table, err)
+		}
+	}
+	if misfit := d.misfit(); err == nil && misfit != "" {
+		err = undeclarable("%s", misfit)
+	}
+	if err == nil {
+		return nil
+	}
+	if left := d.drop(d.copied); left != nil {
+		d.left = "; the table was made on " + catalog.List(left) + " and could not be dropped there again: drop it, connected to the shard"
+	}
+	return err
+}
+
+func (d *declaring) copy() error {
+	first := d.r.snapshot.Catalog.First()
+	if err := d.empty(first, " FOR UPDATE"); err != nil {
+		return err
+	}
+	text, err := d.created(first)
+	if err != nil {
+		return err
+	}
+	body, as := strings.CutPrefix(text, "CREATE TABLE "+plan.Quote(d.Table.Name)+" ")
+	if !as {
+		return undeclarable("shard %s says how table %s is made in a way that isn't known: create it on every shard, and declare it by locus table add", first, d.Table)
+	}
+	for _, shard := range d.r.snapshot.Catalog.Shards {
+		there, err := d.created(shard)
+		if err != nil {
+			return err
+		}
+		if there != "" {
+			continue
+		}
+		if err := d.execApart(d.interrupts.Waits(), shard, "CREATE TABLE "+d.name()+" "+exec.WithoutNextNumber(body)); err != nil {
+			return fmt.Errorf("make table %s on shard %s: %w", d.Table, shard, err)
+		}
+		d.copied = append(d.copied, shard)
+	}
+	return nil
+}
+
+func (d *declaring) execApart(ctx context.Context, shard router.ShardName, text string) error {
+	l, err := d.at.Apart(shard, backend.Default)
+	if err != nil {
+		return err
+	}
+	if _, err := l.Conn.Own().Exec(ctx, text); err != nil {
+		l.Fail(err)
+		return err
+	}
+	l.Done(l.Conn.Status())
+	return nil
+}
+
+// drop drops the table on shards, and gives those where that failed.
+func (d *declaring) drop(shards []router.ShardName) (left []router.ShardName) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), txn.UndoTime)
+	defer cancel()
+	for _, shard := range shards {
+		if err := d.execApart(ctx, shard, "DROP TABLE IF EXISTS "+d.name()); err != nil {
+			left = append(left, shard)
+		}
+	}
+	return left
+}
+
+// misfit is why the table is not what it was declared to be, as this proxy has read it; empty: it is.
+func (d *declaring) misfit() string {
+	m := d.Snapshot().Catalog.Unfit(d.Table)
+	if m == nil {
+		return ""
+	}
+	if _, unread := errors.AsType[*catalog.NowhereError](m.Err); unread { // the shards have not been read since
+		if err := d.Redefined(d.interrupts.Waits()); err != nil {
+			return fmt.Sprintf("table %s: it was made, and the proxies could not read it: %v", d.Table, err)
+		}
+		if m = d.Snapshot().Catalog.Unfit(d.Table); m == nil {
+			return ""
+		}
+	}
+	return m.Err.Error()
+}
+
+// dropped takes back a table that was made on every shard and is not what was declared. No
+// proxy has let anybody write to it.
+func (d *declaring) dropped() {
+	if left := d.drop(d.r.snapshot.Catalog.Shards); left != nil {
+		d.left = "; it was made on every shard, and could not be dropped again on " + catalog.List(left) +
+			": it stays declared, and is refused; drop it, then take the declaration away by locus table drop"
+		return
+	}
+	d.withdraw()
+}
+
+// takeBack takes the declaration back of a table that could not be made, unless it was left on
+// some shard: then the statement may be repeated.
+func (d *declaring) takeBack() {
+	for _, shard := range d.r.snapshot.Catalog.Shards {
+		if text, err := d.created(shard); err != nil || text != "" {
+			d.left = "; the table stays declared"
+			return
+		}
+	}
+	d.withdraw()
+}
+
+// withdraw takes the declaration back after what went wrong.
+func (d *declaring) withdraw() {
+	if !d.declared {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), txn.UndoTime)
+	defer cancel()
+	err := d.Declarations.Withdraw(ctx, d.Table, d.Declaration, d.user)
+	if err == nil {
+		err = d.Redefined(ctx)
+	}
+	if err != nil {
+		d.left += fmt.Sprintf("; the declaration could not be taken back (%v): locus table drop %s does", err, d.Table)
+	}
+}

@@ -1,0 +1,45 @@
+package session
+
+import (
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/wire"
+	"locus/router/stmt"
+)
+
+// declaresNothing tells CREATE TABLE of a table that nobody declared, beside sharded ones of its
+// schema: its rows will be on the default shard alone, which may not be what was meant.
+func (s *Session) declaresNothing(r *request) bool {
+	st := r.facts.Statement
+	if st.Features&stmt.MakesTable == 0 || len(st.Tables) == 0 || !s.notes() {
+		return false
+	}
+	name := s.fullName(r, st.Tables[0])
+	_, declared := r.snapshot.Catalog.Declared(name)
+	return !declared && r.snapshot.Catalog.HasSharded(name.Schema)
+}
+
+// notes tells whether the session wants to hear of notes.
+func (s *Session) notes() bool {
+	literal, set := s.vars.Settings.Lookup("sql_notes")
+	return !set || literal != "0" && literal != "OFF" && literal != "'OFF'"
+}
+
+// notingUndeclared is an ending that adds a note to the OK of a shard.
+func (s *Session) notingUndeclared(r *request, next ending) ending {
+	name := s.fullName(r, r.facts.Statement.Tables[0])
+	return func(dst, packet []byte) ([]byte, error) {
+		if packet[wire.HeaderSize] != mysql.OK_HEADER {
+			return next(dst, packet)
+		}
+		ok, err := wire.ParseOK(packet[wire.HeaderSize:], 0)
+		if err != nil {
+			return nil, err
+		}
+		s.vars.Note(mysql.ER_UNKNOWN_ERROR, "table "+name.String()+" is not declared: all its rows are on the default shard; a COMMENT 'locus: …' declares it")
+		ok.Warnings++
+		_, seq := wire.Header(packet)
+		noted, _ := wire.AppendOK(nil, seq, ok, s.capabilities)
+		return next(dst, noted)
+	}
+}

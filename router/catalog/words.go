@@ -1,0 +1,165 @@
+package catalog
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"locus/router"
+)
+
+// saying begins a table's comment that declares it.
+const saying = "locus:"
+
+// Said gives the words by which a table's comment declares it: those behind "locus:" at its
+// beginning, up to a semicolon. Behind that may stand what is for people.
+func Said(comment string) (words string, declares bool) {
+	comment = strings.TrimSpace(comment)
+	if len(comment) < len(saying) || !strings.EqualFold(comment[:len(saying)], saying) {
+		return "", false
+	}
+	words, _, _ = strings.Cut(comment[len(saying):], ";")
+	return strings.TrimSpace(words), true
+}
+
+// defaultLayout is that of an ID of which nothing is said.
+const defaultLayout = "int64"
+
+// stampedWord begins the word of a column that a generator stamps.
+const stampedWord = "stamped."
+
+// vocabulary are the words with a value, in the order in which they are written.
+var vocabulary = []string{"shard", "owner", "parent", "parent_layout", "id", "layout", "overflow", "order_no", "gene", "version"}
+
+// ParseWords reads a declaration as comments, commands and procedures have it: global; shard=s1;
+// or owner=buyer_uid id=order_id order_no=order_no, say. What it gives is valid by itself.
+func ParseWords(text string) (Declaration, error) {
+	given := map[string]string{}
+	stamped := map[string]string{}
+	for _, word := range strings.Fields(text) {
+		name, value, hasValue := strings.Cut(word, "=")
+		column, stamps := strings.CutPrefix(name, stampedWord)
+		switch _, twice := given[name]; {
+		case twice:
+			return Declaration{}, fmt.Errorf("%s is said twice", name)
+		case (name == "global" || name == "hidden") && !hasValue:
+		case !stamps && !slices.Contains(vocabulary, name) || stamps && column == "":
+			return Declaration{}, fmt.Errorf("%q: the words are global, hidden, stamped.COLUMN=, and %s=", word, strings.Join(vocabulary, "=, "))
+		case value == "":
+			return Declaration{}, fmt.Errorf("%s needs a value, as in %s=name", name, name)
+		}
+		if given[name] = value; stamps {
+			stamped[column] = value
+		}
+	}
+	return declarationOf(given, stamped)
+}
+
+func declarationOf(given, stamped map[string]string) (Declaration, error) {
+	d := Declaration{
+		Kind: Sharded, Shard: router.ShardName(given["shard"]), Owner: given["owner"],
+		OrderNumber: given["order_no"], Gene: given["gene"], Version: given["version"],
+	}
+	_, global := given["global"]
+	switch {
+	case len(given) == 0:
+		return d, fmt.Errorf("nothing is said of the table: say global, or owner= and id=, or parent=")
+	case global:
+		d.Kind = Global
+	case d.Shard != "":
+		d.Kind = Single
+	}
+	_, hidden := given["hidden"]
+	layout := orElse(given["layout"], defaultLayout)
+	if given["id"] != "" {
+		d.ID = &IDColumn{Column: given["id"], Layout: layout, Overflow: given["overflow"], Hidden: hidden}
+	}
+	if given["parent"] != "" {
+		d.Parent = &IDColumn{Column: given["parent"], Layout: orElse(given["parent_layout"], layout)}
+	}
+	for word, needs := range map[string]bool{
+		"layout": d.ID != nil || d.Parent != nil, "overflow": d.ID != nil, "hidden": d.ID != nil, "parent_layout": d.Parent != nil,
+	} {
+		if _, said := given[word]; said && !needs {
+			return d, fmt.Errorf("%s says something of a column that isn't named: say id= or parent= too", word)
+		}
+	}
+	if len(stamped) > 0 {
+		d.Stamped = stamped
+	}
+	return d, d.Validate()
+}
+
+func orElse(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// Words writes the declaration as ParseWords reads it. Words don't say how segments are cut.
+func (d Declaration) Words() string {
+	if d.Kind == Global {
+		return "global"
+	}
+	var words []string
+	add := func(name, value string) {
+		if value != "" {
+			words = append(words, name+"="+value)
+		}
+	}
+	add("shard", string(d.Shard))
+	add("owner", d.Owner)
+	layout := defaultLayout
+	if d.ID != nil {
+		layout = d.ID.Layout
+	}
+	if d.Parent != nil {
+		add("parent", d.Parent.Column)
+		if d.Parent.Layout != layout {
+			add("parent_layout", d.Parent.Layout)
+		}
+	}
+	if d.ID != nil {
+		add("id", d.ID.Column)
+		if layout != defaultLayout {
+			add("layout", layout)
+		}
+		add("overflow", d.ID.Overflow)
+		if d.ID.Hidden {
+			words = append(words, "hidden")
+		}
+	}
+	add("order_no", d.OrderNumber)
+	add("gene", d.Gene)
+	add("version", d.Version)
+	for _, column := range slices.Sorted(maps.Keys(d.Stamped)) {
+		add(stampedWord+column, d.Stamped[column])
+	}
+	return strings.Join(words, " ")
+}
+
+// Agrees tells whether a table that is declared as d may say in its comment what said is.
+// It may say less: what words leave out is not taken away.
+func (d Declaration) Agrees(said Declaration) bool {
+	column := func(declared, said *IDColumn) bool {
+		if said == nil {
+			return true
+		}
+		if declared == nil {
+			return false
+		}
+		declared = &IDColumn{Column: declared.Column, Layout: declared.Layout, Overflow: declared.Overflow, Hidden: declared.Hidden}
+		return reflect.DeepEqual(declared, said)
+	}
+	less := func(declared, said string) bool { return said == "" || said == declared }
+	for name, generator := range said.Stamped {
+		if d.Stamped[name] != generator {
+			return false
+		}
+	}
+	return d.Kind == said.Kind && less(string(d.Shard), string(said.Shard)) && less(d.Owner, said.Owner) && column(d.ID, said.ID) &&
+		column(d.Parent, said.Parent) && less(d.OrderNumber, said.OrderNumber) && less(d.Gene, said.Gene) && less(d.Version, said.Version)
+}

@@ -1,0 +1,77 @@
+package plan
+
+import (
+	"strings"
+
+	"locus/router/catalog"
+	"locus/router/stmt"
+)
+
+// Declaring is a table that its comment declares, and that was not declared before.
+type Declaring struct {
+	Table       catalog.TableName
+	Declaration catalog.Declaration
+	// Exists: it is to be there already, without rows, on the default shard.
+	Exists bool
+}
+
+// declaring plans CREATE and ALTER TABLE with a comment that declares the table. Nil: it has
+// none, or the table is declared so already.
+func (c Context) declaring(s *stmt.Statement) (Plan, error) {
+	if s.Comment == nil || len(s.Tables) == 0 {
+		return nil, nil
+	}
+	name := c.full(s.Tables[0])
+	words, declares := catalog.Said(*s.Comment)
+	if !declares || c.temporary(name) {
+		return nil, nil
+	}
+	said, err := catalog.ParseWords(words)
+	if err != nil {
+		return nil, refuse(Undeclarable, "the comment of table %s declares nothing that can be: %v", name, err)
+	}
+	if declared, is := c.Catalog.Declared(name); is {
+		return nil, agrees(name, declared, said)
+	}
+	if _, err := c.find(s.Tables[0]); err != nil {
+		return nil, err
+	}
+	if err := c.declarable(s, name, said); err != nil {
+		return nil, err
+	}
+	return &Definition{Facts: Facts{Writes: true}, Declares: &Declaring{name, said, s.Features&stmt.MakesTable == 0}}, nil
+}
+
+// agrees refuses a comment that says something else than what is declared: neither wins
+// silently.
+func agrees(name catalog.TableName, declared, said catalog.Declaration) error {
+	if declared.Agrees(said) {
+		return nil
+	}
+	return refuse(Undeclarable, "table %s is declared as %q, and the comment says %q: make the comment agree, or change what is declared by locus apply", name, declared.Words(), said.Words())
+}
+
+func (c Context) declarable(s *stmt.Statement, name catalog.TableName, said catalog.Declaration) error {
+	switch schema := strings.ToLower(name.Schema); {
+	case name.Schema == "": // the server says that there is no database
+		return &Unknown{Number: erNoDatabase, State: "3D000", Message: "No database selected"}
+	case systemTables[schema] != nil || schema == "information_schema" || schema == stmt.Own:
+		return refuse(Undeclarable, "table %s is in a schema of the servers' own", name)
+	case said.Kind == catalog.Single:
+		return refuse(Undeclarable, "the comment says that table %s is on shard %s alone, which comments can't: locus table add %s shard=%s declares it", name, said.Shard, name, said.Shard)
+	case s.Features&stmt.MakesTable != 0:
+		return c.madeEverywhere(s)
+	case !s.CommentAlone:
+		return refuse(Undeclarable, "an ALTER TABLE whose comment declares table %s does nothing else: send the COMMENT by itself", name)
+	}
+	return nil
+}
+
+// undeclared refuses a text that the parser can't read and that has a comment which may declare
+// a table: it would be made as one that isn't declared.
+func undeclared(l *stmt.Lexed, syntax *stmt.SyntaxError) error {
+	if !stmt.DefinesTable(l) || !l.SaysInString("locus:") {
+		return nil
+	}
+	return refuse(Undeclarable, "%s, so the table's comment can't declare it: leave the comment out, and declare the table by locus table add", syntax.Error())
+}

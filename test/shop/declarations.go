@@ -1,0 +1,71 @@
+package shop
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/cluster"
+)
+
+// declarations are the source's documents, for statements that declare tables.
+type declarations struct{ source *source }
+
+// Declare implements session.Declarations.
+func (d declarations) Declare(_ context.Context, name catalog.TableName, is catalog.Declaration, by string) (changed bool, err error) {
+	return d.source.edit(by, func(tables map[catalog.TableName]catalog.Declaration) error {
+		if before, declared := tables[name]; declared && !reflect.DeepEqual(before, is) {
+			return fmt.Errorf("it is declared as %q", before.Words())
+		}
+		tables[name] = is
+		return nil
+	})
+}
+
+// Withdraw implements session.Declarations.
+func (d declarations) Withdraw(_ context.Context, name catalog.TableName, is catalog.Declaration, by string) error {
+	_, err := d.source.edit(by, func(tables map[catalog.TableName]catalog.Declaration) error {
+		if reflect.DeepEqual(tables[name], is) {
+			delete(tables, name)
+		}
+		return nil
+	})
+	return err
+}
+
+func (s *source) edit(by string, change func(map[catalog.TableName]catalog.Declaration) error) (changed bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, err := cluster.Decode(s.values)
+	if err != nil {
+		return false, err
+	}
+	next := *before
+	next.Tables = maps.Clone(next.Tables)
+	if err := change(next.Tables); err != nil || reflect.DeepEqual(before.Tables, next.Tables) {
+		return false, err
+	}
+	if err := next.Validate(); err != nil {
+		return false, err
+	}
+	after, err := cluster.Succeed(before, &next, router.Stamp{By: by})
+	if err != nil {
+		return false, err
+	}
+	s.replace(after)
+	return true, nil
+}
+
+// Declared is what is declared now.
+func (s *Shop) Declared() map[catalog.TableName]catalog.Declaration {
+	s.source.mu.Lock()
+	defer s.source.mu.Unlock()
+	c, err := cluster.Decode(s.source.values)
+	if err != nil {
+		return nil
+	}
+	return c.Tables
+}
