@@ -28,7 +28,7 @@ func TestIssuersAreKept(t *testing.T) {
 	if on("s0") == on("s1") || on("s0") == on("") {
 		t.Error("another shard has the same issuer")
 	}
-	if on("", "r1:6379", "r2:6379") != on("", "r1:6379", "r2:6379") {
+	if before, now := on("", "r1:6379", "r2:6379"), on("", "r1:6379", "r2:6379"); before != now {
 		t.Error("declared again with its Redis it has another issuer")
 	}
 	if on("", "r1:6379", "r2:6379") == on("", "r1:6379") || on("", "r1:6379") == on("") {

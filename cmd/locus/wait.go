@@ -76,12 +76,12 @@ func (in *invocation) wait(ctx context.Context, store *jobs.Store, id string, wa
 // arrived tells whether a job has come to a phase; the error is that it won't.
 func arrived(j *job.Job, wanted phase.Phase) (bool, error) {
 	at := j.State.Shown()
-	switch at {
-	case phase.Paused:
+	switch {
+	case at == phase.Paused:
 		return false, fmt.Errorf("job %s is paused: locus resume %s", j.ID, j.ID)
-	case phase.Failed:
+	case at == phase.Failed:
 		return false, fmt.Errorf("job %s has failed: %s: %s", j.ID, j.State.Why, j.State.Remedy)
-	case phase.Aborting, phase.Aborted:
+	case at == phase.Aborting || at == phase.Aborted:
 		return false, fmt.Errorf("job %s is %s", j.ID, at)
 	}
 	return slices.Index(onwards, at) >= slices.Index(onwards, wanted), nil

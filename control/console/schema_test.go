@@ -28,10 +28,20 @@ func TestFieldsStay(t *testing.T) {
 		path string
 		of   any
 	}{
-		{"GET /v1/state", stateAnswer{}}, {"GET /v1/history", historyAnswer{}}, {"GET /v1/moves", pastAnswer{}}, {"GET /v1/moves/{id}", journalAnswer{}},
-		{"GET /v1/genes", genesAnswer{}}, {"GET /v1/proposals", proposalsAnswer{}}, {"GET /v1/statements", statementsAnswer{}}, {"GET /v1/tables", tablesAnswer{}}, {"GET /v1/users", usersAnswer{}},
-		{"GET /v1/generators", generatorsAnswer{}}, {"GET /v1/routes", routesAnswer{}}, {"GET /v1/findings", findingsAnswer{}},
-		{"POST /v1/calls/{procedure}", called{}}, {"POST /v1/previews/{procedure}", previewed{}},
+		{"GET /v1/state", stateAnswer{}},
+		{"GET /v1/history", historyAnswer{}},
+		{"GET /v1/moves", pastAnswer{}},
+		{"GET /v1/moves/{id}", journalAnswer{}},
+		{"GET /v1/genes", genesAnswer{}},
+		{"GET /v1/proposals", proposalsAnswer{}},
+		{"GET /v1/statements", statementsAnswer{}},
+		{"GET /v1/tables", tablesAnswer{}},
+		{"GET /v1/users", usersAnswer{}},
+		{"GET /v1/generators", generatorsAnswer{}},
+		{"GET /v1/routes", routesAnswer{}},
+		{"GET /v1/findings", findingsAnswer{}},
+		{"POST /v1/calls/{procedure}", called{}},
+		{"POST /v1/previews/{procedure}", previewed{}},
 	}
 	text := fieldsHead
 	for _, a := range answers {

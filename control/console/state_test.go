@@ -109,7 +109,7 @@ func TestAFrozenShardIsToldAtOnce(t *testing.T) {
 		f.set(func() { f.frozen = "s1" })
 		began := time.Now()
 		for s := state(); s.Worst != "shard s1 is frozen"; s = state() {
-			time.Sleep(50 * time.Millisecond)
+			time.Sleep(50 * time.Millisecond) // virtual
 		}
 		if took := time.Since(began); took > time.Second {
 			t.Errorf("it took %v", took)
@@ -118,7 +118,7 @@ func TestAFrozenShardIsToldAtOnce(t *testing.T) {
 			t.Errorf("%+v", s.State)
 		}
 		f.set(func() { f.frozen = "" })
-		time.Sleep(2 * lookEvery)
+		time.Sleep(2 * lookEvery) // virtual
 		if s := state(); !s.Well {
 			t.Errorf("afterwards: %s", s.Worst)
 		}
@@ -134,13 +134,13 @@ func TestEtcdIsAway(t *testing.T) {
 		c.looks.self.Roles, c.looks.self.ID = nil, "proxy-a"
 		get[stateAnswer](t, c, "/v1/state")
 		f.set(func() { f.err = errors.New("no endpoint answers") })
-		time.Sleep(lookEvery)
+		time.Sleep(lookEvery) // virtual
 		s := get[stateAnswer](t, c, "/v1/state")
 		if s.Worst != "etcd: etcd can't be read: no endpoint answers" || len(s.Moves) != 1 || len(s.Proxies) != 2 || s.Proxies[0].Sessions != 3 {
 			t.Errorf("%+v", s.State)
 		}
 		f.set(func() { f.err = nil })
-		time.Sleep(lookEvery)
+		time.Sleep(lookEvery) // virtual
 		if s := get[stateAnswer](t, c, "/v1/state"); strings.HasPrefix(s.Worst, "etcd") {
 			t.Error(s.Worst)
 		}
@@ -190,7 +190,7 @@ func TestTheLastHour(t *testing.T) {
 		stopped := make(chan struct{})
 		ctx, stop := contextOf(t)
 		go func() { defer close(stopped); ended = c.Run(ctx) }()
-		time.Sleep(2 * time.Minute)
+		time.Sleep(2 * time.Minute) // virtual
 		h := get[historyAnswer](t, c, "/v1/history?span=15m")
 		if n := len(h.At); n < 20 || n > 26 || len(h.Series) != 3 || len(h.Moves) != 1 || len(h.Marks) != 1 || h.Marks[0].What != "a step" {
 			t.Errorf("%d points, %d lines, %d moves, marks %v", n, len(h.Series), len(h.Moves), h.Marks)
@@ -207,7 +207,7 @@ func TestTheLastHour(t *testing.T) {
 		if before := get[findingsAnswer](t, c, "/v1/findings"); !before.At.IsZero() {
 			t.Error("doctor looked while nobody did")
 		}
-		time.Sleep(2 * examineTick)
+		time.Sleep(2 * examineTick) // virtual
 		found := get[findingsAnswer](t, c, "/v1/findings")
 		if found.At.IsZero() || len(found.Findings) != 1 || found.Findings[0].Remedy != "make room" || found.Shards != 3 {
 			t.Errorf("doctor: %+v", found)
@@ -215,14 +215,14 @@ func TestTheLastHour(t *testing.T) {
 		if again := do[findingsAnswer](t, c, http.MethodPost, "/v1/findings", "{}"); !again.At.Equal(found.At) {
 			t.Error("what is known is not answered at once")
 		}
-		time.Sleep(2 * examineTick)
+		time.Sleep(2 * examineTick) // virtual
 		if later := get[findingsAnswer](t, c, "/v1/findings"); !later.At.After(found.At) {
 			t.Error("doctor does not look again when it is told to")
 		}
 		if s := get[stateAnswer](t, c, "/v1/state"); len(s.Findings) != 1 || len(s.Etcd) != 1 {
 			t.Errorf("in the state: %v, %v", s.Findings, s.Etcd)
 		}
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) // virtual
 		if old := get[findingsAnswer](t, c, "/v1/findings"); !old.At.IsZero() || len(old.Findings) > 0 {
 			t.Errorf("what was found an hour ago is told: %+v", old)
 		}

@@ -100,8 +100,12 @@ func TestGatherFails(t *testing.T) {
 		prefix string
 		made   bool // there is a table by then
 	}{
-		{"s2", "SELECT * FROM", false}, {"s2", "CREATE", true}, {"s2", "INSERT", true},
-		{"s0", "START", true}, {"s0", "SELECT `", true}, {"s1", "SELECT `", true},
+		{"s2", "SELECT * FROM", false},
+		{"s2", "CREATE", true},
+		{"s2", "INSERT", true},
+		{"s0", "START", true},
+		{"s0", "SELECT `", true},
+		{"s1", "SELECT `", true},
 	} {
 		for _, reply := range failures(c.prefix) {
 			s := newStand(t)

@@ -37,7 +37,8 @@ func TestForMerge(t *testing.T) {
 		{"select count(*) from t limit 5", "select count(*) from t limit 1", scatter.Limit{Count: 5, Set: true}, plan.Aggregated},
 		{
 			"select a from t limit 18446744073709551615 offset 2", "select a from t limit 18446744073709551615 offset 0",
-			scatter.Limit{Offset: 2, Count: 1<<64 - 1, Set: true}, plan.Concat,
+			scatter.Limit{Offset: 2, Count: 1<<64 - 1, Set: true},
+			plan.Concat,
 		},
 	} {
 		v, m := planned(t, c.text)

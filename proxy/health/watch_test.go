@@ -110,7 +110,7 @@ func watching(t *testing.T, test func(t *testing.T, f *fake, state func() State)
 // holds fails the test if the state is another one at some moment of a time.
 func holds(t *testing.T, state func() State, want State, d time.Duration) {
 	t.Helper()
-	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(look / 2) {
+	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(look / 2) { // virtual
 		if got := state(); got != want {
 			t.Fatalf("it is %v and not %v, %v before the end", got, want, time.Until(end))
 		}
@@ -121,7 +121,7 @@ func holds(t *testing.T, state func() State, want State, d time.Duration) {
 func becomes(t *testing.T, state func() State, want State, within time.Duration) (took time.Duration) {
 	t.Helper()
 	began := time.Now()
-	for ; time.Since(began) <= within; time.Sleep(look / 2) {
+	for ; time.Since(began) <= within; time.Sleep(look / 2) { // virtual
 		if state() == want {
 			return time.Since(began)
 		}
@@ -178,12 +178,12 @@ func TestAServerThatComesAndGoesIsNeverWell(t *testing.T) {
 	watching(t, func(t *testing.T, f *fake, state func() State) {
 		f.be(&Report{Finding: Refuses, Err: errRefused})
 		becomes(t, state, Away, 2*time.Second)
-		time.Sleep(every / 3) // so that each second probe finds it there
+		time.Sleep(every / 3) // virtual, and such that each second probe finds it there
 		for range 100 {
 			f.be(&Report{})
 			holds(t, func() State { return map[bool]State{true: Well, false: Away}[state() == Well] }, Away, time.Second)
 			f.be(&Report{Finding: Refuses, Err: errRefused})
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // virtual
 		}
 		f.be(&Report{})
 		becomes(t, state, Well, 4*time.Second)
@@ -245,7 +245,7 @@ func TestAReadOnlyServerIsNamed(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() { w.Run(ctx) })
-		time.Sleep(2 * time.Second)
+		time.Sleep(2 * time.Second) // virtual
 		synctest.Wait()
 		s := w.Load()
 		if got := s.Servers[0]; got.State != ReadOnly || got.State.String() != "read-only" || !s.Well("s0") {

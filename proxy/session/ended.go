@@ -84,7 +84,7 @@ func kindOf(p *plan.Facts) meter.Kind {
 		return meter.Delete
 	case stmt.LoadData:
 		return meter.LoadFile
-	case stmt.Call:
+	case stmt.Call, stmt.Procedure:
 		return meter.Call
 	case stmt.DDL, stmt.CreateSchema:
 		return meter.Definition

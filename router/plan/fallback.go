@@ -86,6 +86,11 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 		r.Unread = true
 		return nil, r
 	}
+	return passedOn(l, ctx, text, object), nil
+}
+
+// passedOn is a text that the first shard gets unread.
+func passedOn(l *stmt.Lexed, ctx Context, text unread, object string) Plan {
 	left := noted(l, text.left(object))
 	p := &OneShard{Shard: ctx.Catalog.First(), Facts: Facts{
 		Writes: true, KeepsInsertID: true,
@@ -93,7 +98,7 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 		Statement:     left, Leaves: text.leaves(left, ctx),
 	}}
 	readsForRoutines(p)
-	return p, nil
+	return p
 }
 
 // noted is a statement with what its words alone tell of it.

@@ -147,12 +147,15 @@ func (o shell) split() string {
 	o.must("wait", "split-1", "--timeout", "5m")
 	return said
 }
+
 func (o shell) cutover(percent, step, everySeconds string) {
 	o.must("cutover", "split-1", "--to", percent, "--step", step, "--every", everySeconds+"s", "--yes")
 }
+
 func (o shell) rollback(percent, step string) {
 	o.must("rollback", "split-1", "--to", percent, "--step", step, "--yes")
 }
+
 func (o shell) finish() {
 	o.must("finish", "split-1", "--yes")
 	o.must("wait", "split-1", "--for", "done", "--timeout", "5m")
@@ -195,6 +198,7 @@ func (o client) split() string { return o.call("split('s0', 's2', 'half', 'it''s
 func (o client) cutover(percent, step, everySeconds string) {
 	o.call("cutover(?, ?, ?, ?)", "split-1", percent, step, everySeconds)
 }
+
 func (o client) rollback(percent, step string) {
 	o.call("rollback('split-1', " + strings.TrimSuffix(percent, "%") + ", '" + step + "')")
 }
