@@ -32,12 +32,23 @@ func (p *Pool) BorrowSoon(ctx context.Context, want *Settings, prof Profile) (*C
 	return p.lend(ctx, want, prof, hurries)
 }
 
+// BorrowElsewhere is BorrowSoon by who may ask the other server also once a command was sent: neither one that is overdue is
+// waited for, nor its answer. See [Conn.Elsewhere].
+func (p *Pool) BorrowElsewhere(ctx context.Context, want *Settings, prof Profile) (*Conn, error) {
+	c, err := p.lend(ctx, want, prof, turns)
+	if err == nil {
+		c.Elsewhere()
+	}
+	return c, err
+}
+
 // haste is what a borrower does while the server is away.
 type haste uint8
 
 const (
 	waits haste = iota
 	hurries
+	turns
 )
 
 func (p *Pool) lend(ctx context.Context, want *Settings, prof Profile, h haste) (*Conn, error) {
@@ -62,6 +73,11 @@ func (p *Pool) lend(ctx context.Context, want *Settings, prof Profile, h haste) 
 // await is borrow, and notes how long it took.
 func (p *Pool) await(ctx context.Context, want *Settings, prof Profile, h haste) (*Conn, error) {
 	began := time.Now()
+	if h == turns {
+		until, release := p.untilOverdue(ctx)
+		defer release()
+		ctx = until
+	}
 	c, err := p.borrow(ctx, want, prof, h)
 	if err == nil {
 		c.waited = time.Since(began)

@@ -49,6 +49,7 @@ type Conn struct {
 	pulse    *pulse
 	out      []byte // the command being built; kept for the next one if small
 
+	elsewhere   atomic.Uint64 // 1 more than what had been received when another server could be asked; 0: none can
 	interrupted atomic.Bool
 	givenUp     atomic.Pointer[error] // why the pool has interrupted it; nil: somebody else did, or nobody
 }

@@ -47,12 +47,7 @@ func (p *Pool) untilFrozen(ctx context.Context) (_ context.Context, release func
 	p.mu.Lock()
 	warm := p.warm
 	p.mu.Unlock()
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(warm, func() { cancel(context.Cause(warm)) })
-	return ctx, func() {
-		stop()
-		cancel(nil)
-	}
+	return either(ctx, warm)
 }
 
 // Received is another number whenever a byte has come over one of the connections that are lent, or a login was answered.

@@ -13,6 +13,7 @@ import (
 // borrower, is logged, and the connection is closed, which rolls back.
 func (p *Pool) Return(c *Conn) {
 	fault := c.fault()
+	c.stays()
 	c.stream.Release()
 	c.lighten()
 	now := time.Now()

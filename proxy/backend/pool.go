@@ -40,6 +40,8 @@ type Pool struct {
 	frozen     error           // why nothing is sent to the server; nil: it may be
 	warm       context.Context // ends when the server freezes, and with it logins under way
 	chill      context.CancelCauseFunc
+	prompt     context.Context // ends when the server is overdue, and with it waits of who has another to ask
+	turn       context.CancelCauseFunc
 	heard      uint64 // what came over connections that are gone
 	prober     *Conn  // of the last probe; nil while one is under way
 	closed     bool
@@ -55,6 +57,7 @@ func NewPool(t Target, l Limits, log *slog.Logger) *Pool {
 func newPool(t Target, l Limits, log *slog.Logger, dial dialFunc) *Pool {
 	l = l.withDefaults()
 	warm, chill := context.WithCancelCause(context.Background())
+	prompt, turn := context.WithCancelCause(context.Background())
 	return &Pool{
 		shard:   t.Shard,
 		limits:  l,
@@ -69,6 +72,8 @@ func newPool(t Target, l Limits, log *slog.Logger, dial dialFunc) *Pool {
 		empty:   make(chan struct{}),
 		warm:    warm,
 		chill:   chill,
+		prompt:  prompt,
+		turn:    turn,
 	}
 }
 

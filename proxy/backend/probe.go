@@ -117,6 +117,8 @@ func (s server) Received() uint64                        { return s.pool.Receive
 func (s server) Freeze(why error) { s.each(func(p *Pool) { p.Freeze(why) }) }
 func (s server) Thaw()            { s.each((*Pool).Thaw) }
 
+func (s server) Overdue(why error) { s.pool.Overdue(why) }
+
 func (s server) each(do func(*Pool)) {
 	do(s.pool)
 	if s.twins == nil {

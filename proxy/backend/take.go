@@ -59,7 +59,7 @@ func (p *Pool) next(ctx context.Context, deadline time.Time, want wish, misfit *
 		p.exchange(misfit, now)
 	}
 	g, ok := p.take(want.settings, want.profile, now)
-	if !ok && want.haste == hurries && p.breaker.failures > 0 {
+	if !ok && want.haste != waits && p.breaker.failures > 0 {
 		g, ok = grant{err: p.unavailable(now)}, true
 	}
 	var w *waiter

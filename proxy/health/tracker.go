@@ -104,17 +104,25 @@ func (t *tracker) heard(now time.Time) { t.sign = now }
 
 // pass notes that time has passed.
 func (t *tracker) pass(now time.Time) {
-	overdue := !t.sent.IsZero() && now.Sub(t.sent) >= late
-	if !overdue && !t.silent {
+	if !t.isLate(now) && !t.silent {
 		return
 	}
 	switch quiet := now.Sub(t.sign); {
 	case t.state == Frozen:
 	case quiet >= t.stall:
 		t.be(now, Frozen, &FrozenError{quiet})
-	case overdue && !t.state.Down() && t.state != Slow:
+	case t.isLate(now) && !t.state.Down() && t.state != Slow:
 		t.be(now, Slow, errLate)
 	}
+}
+
+// isLate tells whether the probe under way should have been answered.
+func (t *tracker) isLate(now time.Time) bool { return !t.sent.IsZero() && now.Sub(t.sent) >= late }
+
+// overdue tells that neither a probe nor anybody else has had an answer for a while, so that who can ask another server is
+// better off with that.
+func (t *tracker) overdue(now time.Time) bool {
+	return t.state == Slow && (t.isLate(now) || t.silent) && now.Sub(t.sign) >= late
 }
 
 // forgive takes a time out of the account in which the observer itself did not run: nobody is to blame for that.

@@ -23,6 +23,9 @@ type Server interface {
 	Probe(ctx context.Context) Report
 	// Received is another number whenever a byte has come over one of the connections that statements have.
 	Received() uint64
+	// Overdue gives up what another server can be asked as well, for the reason why this one is slow. It does not wait. It is
+	// called again and again until a byte has come.
+	Overdue(why error)
 	// Freeze ends what is under way at the server, throws idle connections away, and refuses new statements for that reason,
 	// until Thaw. Neither waits.
 	Freeze(why error)
@@ -98,6 +101,9 @@ func (w *Watch) step(now time.Time, since time.Duration, probe func(Server)) {
 			one.heard(now)
 		}
 		changed = w.tell(s, one, func() { one.pass(now) }) || changed
+		if one.overdue(now) {
+			s.Overdue(one.why)
+		}
 		if !one.probing && !now.Before(one.next) {
 			one.probing, one.next = true, now.Add(every)
 			one.begin(now)

@@ -22,6 +22,7 @@ type fake struct {
 	frozen  error
 	freezes int
 	thaws   int
+	turned  int // how often it was overdue
 }
 
 func (f *fake) Shard() router.ShardName { return "s0" }
@@ -71,6 +72,18 @@ func (f *fake) Freeze(why error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.frozen, f.freezes = why, f.freezes+1
+}
+
+func (f *fake) Overdue(error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.turned++
+}
+
+func (f *fake) overdue() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.turned
 }
 
 func (f *fake) Thaw() {
@@ -149,6 +162,37 @@ func TestAServerThatSaysNothingIsFrozenUntilItAnswers(t *testing.T) {
 			t.Errorf("it answers: thawed %d times, since %v", thaws, frozen)
 		}
 		becomes(t, state, Well, 2*time.Second)
+	})
+}
+
+// Who can ask another server turns to it long before this one counts as frozen, and never while anybody has an answer of it.
+func TestASilentServerIsOverdueBeforeItIsFrozen(t *testing.T) {
+	watching(t, func(t *testing.T, f *fake, state func() State) {
+		f.flow(true)
+		holds(t, state, Well, time.Minute)
+		f.be(nil)
+		becomes(t, state, Slow, 3*time.Second)
+		holds(t, state, Slow, time.Minute)
+		if n := f.overdue(); n != 0 {
+			t.Errorf("overdue %d times, and statements are answered", n)
+		}
+		f.flow(false)
+		began := time.Now()
+		for f.overdue() == 0 {
+			time.Sleep(look / 2)
+			if since := time.Since(began); since > late+2*look {
+				t.Fatalf("it is not overdue after %v", since)
+			}
+		}
+		becomes(t, state, Frozen, DefaultStall)
+		frozen := f.overdue()
+		holds(t, state, Frozen, time.Minute)
+		f.be(&Report{})
+		becomes(t, state, Well, 5*time.Second)
+		holds(t, state, Well, time.Minute)
+		if n := f.overdue(); n != frozen {
+			t.Errorf("overdue %d times more, while it was frozen or well", n-frozen)
+		}
 	})
 }
 

@@ -52,7 +52,7 @@ type branch struct {
 }
 
 // Mode says what a connection is acquired for.
-type Mode uint8
+type Mode uint16
 
 const (
 	// Outside takes no part in the transaction, unless the shard has one anyway.
@@ -71,6 +71,8 @@ const (
 	Apart
 	// Soon has another shard to ask if this one is away, which is not waited for.
 	Soon
+	// Elsewhere is Soon of what the other shard may be asked also once this one was sent it.
+	Elsewhere
 )
 
 // Acquire finds a connection to a shard that carries the session's settings: the
@@ -133,7 +135,11 @@ func (c *Connections) lease(shard router.ShardName, m Mode, settings *backend.Se
 	case xa && m&Temporary != 0 && !c.client.Flavor().HasTemporaryWithinXA():
 		return Lease{}, temporaryWithin(c.branches[0].Shard, shard)
 	}
-	b, err := c.borrow(shard, m, settings)
+	lent := m
+	if fresh && m&Elsewhere != 0 { // what is given up would take the transaction with it
+		lent = m&^Elsewhere | Soon
+	}
+	b, err := c.borrow(shard, lent, settings)
 	if err != nil {
 		return Lease{}, err
 	}
@@ -205,9 +211,12 @@ func (c *Connections) borrowReplica(shard router.ShardName, settings *backend.Se
 func (c *Connections) borrowFrom(pool *backend.Pool, m Mode, settings *backend.Settings) (*backend.Conn, error) {
 	var conn *backend.Conn
 	var err error
-	if m&Soon != 0 {
+	switch {
+	case m&Elsewhere != 0:
+		conn, err = pool.BorrowElsewhere(c.Waits(), settings, c.client.Profile())
+	case m&Soon != 0:
 		conn, err = pool.BorrowSoon(c.Waits(), settings, c.client.Profile())
-	} else {
+	default:
 		conn, err = pool.Borrow(c.Waits(), settings, c.client.Profile())
 	}
 	if err != nil {

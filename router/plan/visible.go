@@ -61,7 +61,9 @@ func (r *Rights) narrow(l *stmt.Lexed, p Plan, ctx Context) error {
 	s := p.About().Statement
 	one, _ := p.(*OneShard)
 	if s.Kind == stmt.Show {
-		r.narrowShow(one, ctx)
+		if one != nil { // else it shows how servers are built
+			r.narrowShow(one, ctx)
+		}
 		return nil
 	}
 	asks := false
