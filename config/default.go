@@ -29,6 +29,7 @@ func Default() *Config {
 			SessionMemory:        1 << 30,
 			ConnectTimeout:       Duration(10 * time.Second),
 			IdleTimeout:          Duration(8 * time.Hour),
+			StatementTimeout:     Duration(time.Hour),
 			SlowStatement:        Duration(time.Second),
 			DrainTimeout:         Duration(10 * time.Second),
 			Transactions:         XA,

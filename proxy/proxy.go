@@ -376,8 +376,8 @@ func (p *Proxy) client(c *handshake.Client) *session.Client {
 // allowance is how long a user's sessions may go on with the same.
 func (p *Proxy) allowance(user string) interrupt.Allowance {
 	may := interrupt.Allowance{Statement: p.options.StatementTimeout, Idle: p.options.IdleTimeout}
-	if own := p.account(user).StatementTimeout; own > 0 {
-		may.Statement = own
+	if own := p.account(user).StatementTimeout; own != nil {
+		may.Statement = *own
 	}
 	return may
 }

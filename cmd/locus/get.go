@@ -151,6 +151,9 @@ func bounds(u cluster.User) string {
 	add(u.Unfiltered != "", "unfiltered: %s", u.Unfiltered)
 	add(u.Read != "", "reads the %s", u.Read)
 	add(u.MaxConnections > 0, "%d connections", u.MaxConnections)
-	add(u.StatementTimeout != "", "statements end after %s", u.StatementTimeout)
+	if limit := u.Timeout(); limit != nil {
+		add(*limit > 0, "statements end after %s", u.StatementTimeout)
+		add(*limit == 0, "statements take as long as they take")
+	}
 	return strings.Join(words, ", ")
 }

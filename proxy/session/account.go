@@ -48,8 +48,8 @@ type Account struct {
 	Admin bool
 	// MaxConnections at this process; 0: as many as there are places.
 	MaxConnections int
-	// StatementTimeout is the user's own; 0: the process's.
-	StatementTimeout time.Duration
+	// StatementTimeout is the user's own, 0 none; nil: the process's.
+	StatementTimeout *time.Duration
 	// SlowStatement is from how long on one of the user's is slow; 0: as the
 	// process has it.
 	SlowStatement time.Duration

@@ -118,7 +118,7 @@ type User struct {
 	LargeGather Guard `yaml:"large_gather,omitempty"`
 	// MaxConnections at one proxy; 0 is no limit but the proxy's.
 	MaxConnections int `yaml:"max_connections,omitempty"`
-	// StatementTimeout is a duration such as 30s; empty is the proxy's.
+	// StatementTimeout is a duration such as 30s; empty is the proxy's, 0s is none.
 	StatementTimeout string `yaml:"statement_timeout,omitempty"`
 	// SlowStatement is from how long on a statement is slow; empty is the proxy's.
 	SlowStatement string `yaml:"slow_statement,omitempty"`
@@ -153,10 +153,13 @@ const (
 	ReadReplica ReadFrom = "replica"
 )
 
-// Timeout is StatementTimeout; 0 for the proxy's.
-func (u User) Timeout() time.Duration {
+// Timeout is StatementTimeout; nil for the proxy's.
+func (u User) Timeout() *time.Duration {
+	if u.StatementTimeout == "" {
+		return nil
+	}
 	d, _ := time.ParseDuration(u.StatementTimeout) // Validate has looked
-	return d
+	return &d
 }
 
 // Slow is SlowStatement; 0 for the proxy's.

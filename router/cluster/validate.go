@@ -266,7 +266,8 @@ func (u User) checkRights(p *problems, document string) {
 		p.add(document, "max_connections %d: use 1 or more, or leave it out", u.MaxConnections)
 	}
 	for field, text := range map[string]string{"statement_timeout": u.StatementTimeout, "slow_statement": u.SlowStatement} {
-		if d, err := time.ParseDuration(text); text != "" && (err != nil || d < time.Millisecond) {
+		never := field == "statement_timeout" && text == "0s"
+		if d, err := time.ParseDuration(text); text != "" && !never && (err != nil || d < time.Millisecond) {
 			p.add(document, "%s %q: write a number and a unit, such as 500ms or 30s", field, text)
 		}
 	}

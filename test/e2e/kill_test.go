@@ -292,6 +292,17 @@ func TestStatementTimeout(t *testing.T) {
 		if err := db.Ping(); err != nil {
 			t.Error(err)
 		}
+		exec(t, db, "CREATE TABLE slowly SELECT SLEEP(0.6) AS n") // definitions take their time
+	})
+}
+
+// A user's own limit is in place of the proxy's, and may be none.
+func TestAUserWithoutATimeout(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		o := shop.Options{User: ", statement_timeout: 0s", Options: func(o *proxy.Options) { o.StatementTimeout = 100 * time.Millisecond }}
+		if got := number(t, shop.Start(t, engine, o).DB(t, nil), "SELECT SLEEP(0.6)"); got != 0 {
+			t.Errorf("it was ended, and gives %d", got)
+		}
 	})
 }
 

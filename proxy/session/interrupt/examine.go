@@ -33,6 +33,13 @@ func (h *Handle) Limit(at time.Time) {
 	h.deadline = deadline{h.look().number(), at}
 }
 
+// Unlimited has the command under way not be cancelled for its time, unless by Limit.
+func (h *Handle) Unlimited() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.patient = h.look().number()
+}
+
 // LimitIdle is how long the session itself allows its client to be silent; 0: what all have.
 func (h *Handle) LimitIdle(d time.Duration) {
 	h.mu.Lock()
@@ -78,7 +85,7 @@ func (h *Handle) examine(now time.Time, may Allowance) (reason Reason, number ui
 			reason = Silent
 		}
 	case running:
-		if exceeds(took, may.Statement) || h.deadline.command == seen.command && now.After(h.deadline.at) {
+		if exceeds(took, may.Statement) && h.patient != seen.command || h.deadline.command == seen.command && now.After(h.deadline.at) {
 			reason = TimedOut
 		}
 		asks = reason == 0

@@ -40,6 +40,7 @@ type Handle struct {
 	sitting  bool // the session waits for its client in a transaction
 	woken    bool // and is to look up from that
 	deadline deadline
+	patient  uint64        // the command that may run for as long as it takes
 	idleTime time.Duration // of the session's own, between commands; 0: that of all
 	seen     sight
 	cancel   context.CancelCauseFunc // of waits

@@ -246,6 +246,21 @@ func TestExamine(t *testing.T) {
 	}
 	f.End(false)
 	f.Begin()
+	f.Unlimited()
+	for n := range 3 {
+		if reason, _ := f.Examine(at(10+n), Allowance{Statement: second}); reason != 0 {
+			t.Errorf("reason %d of a command that has no limit", reason)
+		}
+	}
+	f.End(false)
+	f.Begin()
+	for n, want := range []Reason{0, TimedOut} {
+		if reason, _ := f.Examine(at(20+n), Allowance{Statement: second}); reason != want {
+			t.Errorf("reason %d of the command behind it", reason)
+		}
+	}
+	f.End(false)
+	f.Begin()
 	f.client.gone = true
 	for n, want := range []Reason{0, ClientGone} {
 		if reason, _ := f.Examine(at(n+5), Allowance{}); reason != want {
