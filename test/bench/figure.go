@@ -65,9 +65,17 @@ type figure struct {
 	digits int
 	bound  bound
 	detail string
-	// ofMoves puts it into the section about moves.
-	ofMoves bool
+	of     part
 }
+
+// part is the section that a figure stands in.
+type part int
+
+const (
+	ofHop part = iota
+	ofMoves
+	ofOutages
+)
 
 // single is the spread of a figure that is measured once.
 func single(v float64) spread { return spread{v, v, v} }

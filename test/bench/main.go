@@ -44,11 +44,11 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	if err := measureIDs(ctx, o, &r, out); err != nil {
 		return err
 	}
-	hop, moves, ids := r.apart()
+	hop, moves, ids, outages := r.apart()
 	parts := []struct {
 		section
 		*report
-	}{{hopSection, hop}, {idsSection, ids}, {movesSection, moves}}
+	}{{hopSection, hop}, {idsSection, ids}, {movesSection, moves}, {outagesSection, outages}}
 	for _, part := range parts {
 		if !part.empty() {
 			fmt.Fprint(out, "\n", part.markdown())

@@ -30,7 +30,7 @@ func movesRow(engine string, rows int) row {
 			before := len(r.figures)
 			err := part(ctx, r)
 			for i := range r.figures[before:] {
-				r.figures[before+i].ofMoves = true
+				r.figures[before+i].of = ofMoves
 			}
 			if err != nil {
 				return err

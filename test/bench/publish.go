@@ -11,11 +11,12 @@ import (
 // section is a part of a document of many that this program owns.
 type section struct{ begin, end string }
 
-// The sections: moves and generators have one of their own, so that they can be measured by themselves.
+// The sections: moves, generators and outages have one of their own, so that they can be measured by themselves.
 var (
-	hopSection   = section{"<!-- benchmark: begin, written by make bench -->\n", "<!-- benchmark: end -->\n"}
-	idsSection   = section{"<!-- benchmark of generators: begin, written by make bench -->\n", "<!-- benchmark of generators: end -->\n"}
-	movesSection = section{"<!-- benchmark of moves: begin, written by make bench -->\n", "<!-- benchmark of moves: end -->\n"}
+	hopSection     = section{"<!-- benchmark: begin, written by make bench -->\n", "<!-- benchmark: end -->\n"}
+	idsSection     = section{"<!-- benchmark of generators: begin, written by make bench -->\n", "<!-- benchmark of generators: end -->\n"}
+	movesSection   = section{"<!-- benchmark of moves: begin, written by make bench -->\n", "<!-- benchmark of moves: end -->\n"}
+	outagesSection = section{"<!-- benchmark of outages: begin, written by make bench -->\n", "<!-- benchmark of outages: end -->\n"}
 )
 
 // publish replaces a section of a file, adds one at its end, or makes the file.

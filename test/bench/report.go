@@ -33,21 +33,20 @@ type failure struct {
 	err  error
 }
 
-// apart are the figures of moves, those of generators, and everything else.
-func (r *report) apart() (hop, moves, ids *report) {
-	moves = &report{command: r.command, facts: []string{machine(), busy()}}
-	ids = &report{command: r.command, facts: moves.facts, ids: r.ids}
+// apart are the figures of moves, those of generators, those of outages, and everything else.
+func (r *report) apart() (hop, moves, ids, outages *report) {
+	facts := []string{machine(), busy()}
+	moves = &report{command: r.command, facts: facts}
+	outages = &report{command: r.command, facts: facts}
+	ids = &report{command: r.command, facts: facts, ids: r.ids}
 	hop = &report{}
 	*hop = *r
 	hop.figures, hop.ids = nil, nil
+	to := map[part]*report{ofHop: hop, ofMoves: moves, ofOutages: outages}
 	for _, f := range r.figures {
-		to := hop
-		if f.ofMoves {
-			to = moves
-		}
-		to.figures = append(to.figures, f)
+		to[f.of].figures = append(to[f.of].figures, f)
 	}
-	return hop, moves, ids
+	return hop, moves, ids, outages
 }
 
 // empty reports whether nothing was measured.

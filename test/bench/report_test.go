@@ -114,23 +114,23 @@ func TestSectionIsReplacedAndTheRestKept(t *testing.T) {
 	}
 }
 
-// Generators, moves and everything else are sections of their own: measured by themselves, they leave the others as they are.
+// Generators, moves, outages and everything else are sections of their own: measured by themselves, they leave the others as they are.
 func TestWhatIsMeasuredByItself(t *testing.T) {
 	r := report{
-		facts: []string{"2 cores"}, figures: []figure{{name: "a hop"}, {name: "a move", ofMoves: true}},
+		facts: []string{"2 cores"}, figures: []figure{{name: "a hop"}, {name: "a move", of: ofMoves}, {name: "an outage", of: ofOutages}},
 		ids: []idResult{{idFigure: idFigure{figure: "IDs: redis"}, value: 1}},
 	}
-	hop, moves, ids := r.apart()
-	for part, only := range map[*report]string{hop: "a hop", moves: "a move", ids: "redis"} {
+	hop, moves, ids, outages := r.apart()
+	for part, only := range map[*report]string{hop: "a hop", moves: "a move", ids: "redis", outages: "an outage"} {
 		text := part.markdown()
-		for _, row := range []string{"a hop", "a move", "redis"} {
+		for _, row := range []string{"a hop", "a move", "redis", "an outage"} {
 			if strings.Contains(text, "| "+row+" ") != (row == only) {
 				t.Errorf("of %s: where is %q in\n%s", only, row, text)
 			}
 		}
 	}
 	one := report{ids: r.ids}
-	if hop, moves, ids := one.apart(); !hop.empty() || !moves.empty() || ids.empty() {
+	if hop, moves, ids, outages := one.apart(); !hop.empty() || !moves.empty() || !outages.empty() || ids.empty() {
 		t.Error("generators alone are not alone")
 	}
 	document := idsSection.within(hopSection.within("# Speed\n", "hop\n"), "before\n")

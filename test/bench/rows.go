@@ -24,7 +24,8 @@ func allRows(o options) []row {
 	return append(all,
 		scatterRow("scatter count and sum", countAll),
 		scatterRow("scatter order by, limit 10", func(field) step { return firstTen() }),
-		plansRow(), planningRow(), killedRow(), bigRow(), eightBigRow(), idleRow(o.idle), connectsRow(), movesRow("mariadb", o.moved), movesRow("mysql", o.moved))
+		plansRow(), planningRow(), killedRow(), bigRow(), eightBigRow(), idleRow(o.idle), connectsRow(), movesRow("mariadb", o.moved), movesRow("mysql", o.moved),
+		outageRow("mariadb"), outageRow("mysql"))
 }
 
 // statementKind is what the single-shard rows measure.
