@@ -96,7 +96,11 @@ func (s *Session) anywhere(c candidates, repeats bool, try func(router.ShardName
 	if len(c.shards) == 1 {
 		return try(shard)
 	}
-	err := s.trySoon(shard, try)
+	mode := txn.Soon
+	if repeats {
+		mode = txn.Elsewhere
+	}
+	err := s.trySoon(shard, mode, try)
 	if err == nil {
 		return nil
 	}
@@ -113,15 +117,15 @@ func (s *Session) anywhere(c candidates, repeats bool, try func(router.ShardName
 			return try(c.shards[c.chosen])
 		}
 		s.Counts.Retried.Add(1)
-		if err = s.trySoon(shard, try); err == nil {
+		if err = s.trySoon(shard, mode, try); err == nil {
 			return nil
 		}
 	}
 }
 
 // trySoon tries a shard that isn't waited for.
-func (s *Session) trySoon(shard router.ShardName, try func(router.ShardName) error) error {
-	s.soon = txn.Soon
+func (s *Session) trySoon(shard router.ShardName, mode txn.Mode, try func(router.ShardName) error) error {
+	s.soon = mode
 	err := try(shard)
 	s.soon = 0
 	return err
@@ -160,6 +164,11 @@ func (s *Session) runAny(r *request) error {
 	// is on, where it can be on one only.
 	r.outside = s.placesNothing(r.facts)
 	return s.anywhere(s.mayAnswer(r), !runsCode(r.facts), func(shard router.ShardName) error { return s.runOn(r, shard, nil) })
+}
+
+// runAlike runs on a shard what the others would say of themselves too, if its server is not well.
+func (s *Session) runAlike(r *request, p *plan.OneShard) error {
+	return s.anywhere(s.standIns(r.snapshot), !runsCode(r.facts), func(shard router.ShardName) error { return s.runOn(r, shard, p.Added) })
 }
 
 // runNowhere runs a statement that no row can match: any shard gives the empty answer, in its own words.

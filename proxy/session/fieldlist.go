@@ -2,34 +2,54 @@ package session
 
 import (
 	"bytes"
+	"slices"
 
 	"locus/proxy/backend"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
+	"locus/router"
 	"locus/router/catalog"
 )
 
 // fieldList answers COM_FIELD_LIST, which the command-line clients send for
-// every table when they connect; every table has its columns on the first shard.
+// every table when they connect.
 func (s *Session) fieldList(payload []byte) error {
 	w := s.snapshot()
 	table, _, _ := bytes.Cut(payload[1:], []byte{0})
-	if err := s.account.Rights.Table(catalog.TableName{Schema: s.vars.Settings.Database(), Name: string(table)}); err != nil {
+	name := catalog.TableName{Schema: s.vars.Settings.Database(), Name: string(table)}
+	if err := s.account.Rights.Table(name); err != nil {
 		return s.writeError(err)
 	}
-	l, err := s.conns.Acquire(w.Catalog.First(), txn.Outside)
+	return s.finish(s.anywhere(s.columnsOf(w, name), true, func(shard router.ShardName) error { return s.fieldListOn(shard, payload) }))
+}
+
+// columnsOf are the shards that know the columns of a table: all of them those of one that is on each.
+func (s *Session) columnsOf(w *Snapshot, name catalog.TableName) candidates {
+	t, err := w.Catalog.Find(name)
+	switch {
+	case err != nil || t == nil || slices.Contains(s.conns.TemporaryTables(), name):
+		return candidates{shards: w.Catalog.Shards[:1]}
+	case t.Kind == catalog.Single:
+		return candidates{shards: []router.ShardName{t.Shard}}
+	}
+	return s.standIns(w)
+}
+
+// fieldListOn asks one shard.
+func (s *Session) fieldListOn(shard router.ShardName, payload []byte) error {
+	l, err := s.conns.Acquire(shard, txn.Outside|s.soon)
 	if err != nil {
-		return s.writeError(err)
+		return err
 	}
 	out, _ := wire.AppendPacket(s.out[:0], 0, payload)
 	s.out = out
 	if err := l.Conn.Send(out, backend.Nothing); err != nil {
 		l.Unsent(err)
-		return s.writeError(err)
+		return err
 	}
 	if err := s.relay(l.Conn, wire.FieldListResponse, nil); err != nil {
 		l.Lost()
-		return s.finish(err)
+		return err
 	}
 	l.Release()
 	return nil

@@ -165,6 +165,9 @@ var explained = []string{"locus", "detail"}
 func (s *Session) explainedAt(w *Snapshot, p plan.Plan) (on candidates, ok bool) {
 	switch p := p.(type) {
 	case *plan.OneShard:
+		if p.Alike {
+			return s.standIns(w), true
+		}
 		return candidates{shards: []router.ShardName{p.Shard}}, true
 	case *plan.AnyShard:
 		return s.standIns(w), true

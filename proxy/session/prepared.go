@@ -166,6 +166,9 @@ func (s *Session) preparedOn(w *Snapshot, p plan.Plan) candidates {
 	on, _ := s.conns.Home()
 	switch p := p.(type) {
 	case *plan.OneShard:
+		if p.Alike {
+			return s.standIns(w)
+		}
 		on = p.Shard
 	case *plan.InsertQuery:
 		if p.Into.Kind == catalog.Single {

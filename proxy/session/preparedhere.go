@@ -42,11 +42,11 @@ func (s *Session) preparable(w *Snapshot, p *prepared) (text string, there plan.
 	r.values.Reset(&p.lexed, nil)
 	text, there = p.text, p.plan
 	if _, ok := there.(*plan.Rewritten); ok {
-		changed, err := s.rewritten(r)
+		changed, under, err := s.rewritten(r, s.answers())
 		if err != nil {
 			return "", nil, nil, err
 		}
-		if there, err = s.planAgain(r, changed); err != nil {
+		if there, err = s.planAgain(under, changed); err != nil {
 			return "", nil, nil, err
 		}
 		text = string(changed)
@@ -103,12 +103,12 @@ func unpreparable() error {
 }
 
 // planAgain plans a text into which the session has written what it knows.
-func (s *Session) planAgain(r *request, text []byte) (plan.Plan, error) {
+func (s *Session) planAgain(under plan.Context, text []byte) (plan.Plan, error) {
 	lexed := new(stmt.Lexed)
 	if err := s.read(lexed, text); err != nil {
 		return nil, err
 	}
-	return s.planUnder(lexed, s.rewrittenContext(r))
+	return s.planUnder(lexed, under)
 }
 
 // runBound runs a statement of the session's own with the values of its

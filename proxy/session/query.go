@@ -148,6 +148,9 @@ func (s *Session) run(r *request) error {
 	if err := s.mayRunUnfiltered(r.facts); err != nil {
 		return err
 	}
+	if takesItsTime(r.facts.Statement) {
+		s.interrupts.Unlimited()
+	}
 	plain := s.readsPlainly(r.facts)
 	s.replica, s.partial, s.absent = plain && s.vars.Late, plain && s.vars.Partial, s.absent[:0]
 	if s.conns.Next() != "" {
@@ -259,6 +262,9 @@ func (s *Session) runPlaced(r *request) error {
 	case *plan.Local:
 		return s.local(r, p)
 	case *plan.OneShard:
+		if p.Alike {
+			return s.runAlike(r, p)
+		}
 		return s.runOn(r, p.Shard, p.Added)
 	case *plan.AnyShard:
 		return s.runAny(r)

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"strings"
+
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/sysvars"
@@ -15,15 +17,41 @@ func (s *Session) runRewritten(r *request) error {
 	if done, err := s.showPatched(r); done || err != nil {
 		return err
 	}
-	text, err := s.rewritten(r)
+	answers := s.answers()
+	text, under, err := s.rewritten(r, answers)
 	if err != nil {
 		return err
 	}
-	under := s.rewrittenContext(r)
 	if r.snapshot.Flavor.KeepsWarnings() && sysvars.Diagnoses(r.facts.Statement) {
 		defer s.vars.Back(s.vars.Aside())
 	}
+	err = s.runChanged(r, text, under)
+	if err == nil || answers.FirstUnwell || !listsProcesses(r.facts.Statement) || !s.passes(err, true) {
+		return err
+	}
+	answers.FirstUnwell = true // it was lost meanwhile: the list is there without it
+	if text, under, err = s.rewritten(r, answers); err != nil {
+		return err
+	}
 	return s.runChanged(r, text, under)
+}
+
+// listsProcesses tells a statement that asks for the list of sessions alone, which is the proxy's own but for what the first
+// shard does for each of them.
+func listsProcesses(st *stmt.Statement) bool {
+	if st.Kind == stmt.Show {
+		return st.Shown.What == "processlist"
+	}
+	lists := false
+	for _, b := range st.Blocks {
+		for _, t := range b.Tables {
+			theirs := strings.EqualFold(t.Schema, "information_schema") || strings.EqualFold(t.Schema, "performance_schema")
+			if lists = t.Derived || theirs && strings.EqualFold(t.Name, "processlist"); !lists {
+				return false
+			}
+		}
+	}
+	return lists && st.Kind == stmt.Select && st.Features&(stmt.NamedLock|stmt.ReadsNamedLock|stmt.UnknownFunction|stmt.Locking) == 0
 }
 
 // rewrittenContext is what a rewritten text is planned in.
@@ -37,12 +65,17 @@ func (s *Session) rewrittenContext(r *request) plan.Context {
 	return under
 }
 
-func (s *Session) rewritten(r *request) ([]byte, error) {
+// rewritten gives the text that is run in place of the client's, and what that is planned in.
+func (s *Session) rewritten(r *request, answers *sysvars.Answers) (text []byte, under plan.Context, err error) {
 	st := r.facts.Statement
+	under = s.rewrittenContext(r)
+	under.Alike = answers.FirstUnwell && listsProcesses(st)
 	if st.Kind == stmt.Show {
-		return s.answers().Show(st.Shown)
+		text, err = answers.Show(st.Shown)
+	} else {
+		text, err = answers.Rewrite(st, r.values.Lexed)
 	}
-	return s.answers().Rewrite(st, r.values.Lexed)
+	return text, under, err
 }
 
 // showPatched answers SHOW VARIABLES and SHOW STATUS by itself, where that can be.

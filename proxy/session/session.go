@@ -71,7 +71,7 @@ type Session struct {
 	replica bool               // the statement under way may be answered by one
 	partial bool               // it does with the rows of the shards that are there,
 	absent  []router.ShardName // and these were not
-	soon    txn.Mode           // txn.Soon while another shard could answer what is under way
+	soon    txn.Mode           // txn.Soon or txn.Elsewhere while another shard could answer what is under way
 
 	interrupts *interrupt.Handle
 	last       bool // the command under way may be the session's last: its answer is held back

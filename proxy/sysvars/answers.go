@@ -26,6 +26,7 @@ type Answers struct {
 	Processes    func() []Process
 	Virtual      Virtual         // nil: there are no tables of the schema locus
 	Ctx          context.Context // of their reading
+	FirstUnwell  bool            // the first shard's server: it is not asked what sessions do
 }
 
 // question is how a variable is asked for.

@@ -27,8 +27,13 @@ type Process struct {
 
 // processTable is a table of the proxy's sessions, without its alias. What a
 // statement does or waits for is the first shard's to say, where it runs there, in
-// its table of threads.
+// its table of threads. While its server is not well any shard can answer, of which
+// none knows these numbers.
 func (a *Answers) processTable(threads string) string {
+	state, join := "COALESCE(NULLIF(threads.STATE, ''), ours.STATE)", " LEFT JOIN "+threads+" AS threads ON threads.ID = ours.THREAD"
+	if a.FirstUnwell {
+		state, join = "ours.STATE", ""
+	}
 	list := a.Processes()
 	if a.Bounded { // others' statements are not for everybody
 		list = slices.DeleteFunc(list, func(p Process) bool { return p.User != a.User })
@@ -39,10 +44,10 @@ func (a *Answers) processTable(threads string) string {
 		text = []byte("[]")
 	}
 	return "(SELECT ours.ID, ours.USER, ours.HOST, ours.DB, ours.COMMAND, ours.TIME, " +
-		"COALESCE(NULLIF(threads.STATE, ''), ours.STATE) AS STATE, ours.INFO FROM JSON_TABLE(" + backend.Quote(string(text)) + ", '$[*]' COLUMNS (" +
+		state + " AS STATE, ours.INFO FROM JSON_TABLE(" + backend.Quote(string(text)) + ", '$[*]' COLUMNS (" +
 		"ID BIGINT UNSIGNED PATH '$.ID', USER VARCHAR(128) PATH '$.User', HOST VARCHAR(261) PATH '$.Host', DB VARCHAR(64) PATH '$.DB', " +
 		"COMMAND VARCHAR(16) PATH '$.Command', TIME INT PATH '$.Time', STATE VARCHAR(256) PATH '$.State', INFO LONGTEXT PATH '$.Info', " +
-		"THREAD BIGINT UNSIGNED PATH '$.Thread')) AS ours LEFT JOIN " + threads + " AS threads ON threads.ID = ours.THREAD)"
+		"THREAD BIGINT UNSIGNED PATH '$.Thread')) AS ours" + join + ")"
 }
 
 func (a *Answers) showProcessList(full bool) string {

@@ -26,6 +26,7 @@ type names struct {
 	torn map[TableName]*FarError
 	// variables are the user variables that routines name, in lower case and in order.
 	variables []string
+	uniform   bool
 }
 
 // reach is what one shard's objects lead to.
@@ -83,6 +84,7 @@ func (c *Catalog) close(listings map[router.ShardName]*Listing) {
 		n.reach[shard] = c.follow(shard, l)
 	}
 	c.noteQuiet()
+	c.noteUniform()
 	c.noteFar()
 	n.variables = variables(listings)
 }

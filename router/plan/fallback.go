@@ -92,7 +92,7 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 // passedOn is a text that the first shard gets unread.
 func passedOn(l *stmt.Lexed, ctx Context, text unread, object string) Plan {
 	left := noted(l, text.left(object))
-	p := &OneShard{Shard: ctx.Catalog.First(), Facts: Facts{
+	p := &OneShard{Shard: ctx.Catalog.First(), Alike: ctx.Alike, Facts: Facts{
 		Writes: true, KeepsInsertID: true,
 		ReadsInsertID: slices.Contains(text.bare, "last_insert_id") || slices.Contains(text.bare, "returning"), // rows don't say what was generated
 		Statement:     left, Leaves: text.leaves(left, ctx),

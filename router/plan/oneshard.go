@@ -10,13 +10,21 @@ import (
 type OneShard struct {
 	Facts
 	Shard router.ShardName
+	// Alike: each other shard would say the same of itself, and stands in while this one's server is not well.
+	Alike bool
 	// Added is spliced into the text: what the user may see.
 	Added []Splice
 }
 
 func (*OneShard) String() string { return "fixed" }
 
-func (p *OneShard) explain(e *explainer) { e.say("shards", "%s", p.Shard) }
+func (p *OneShard) explain(e *explainer) {
+	if p.Alike {
+		e.say("shards", "%s, or another one while its server is not well: all of them would answer alike", p.Shard)
+		return
+	}
+	e.say("shards", "%s", p.Shard)
+}
 
 // AnyShard is a read that each shard would answer alike: it runs on whichever is at hand.
 type AnyShard struct{ Facts }

@@ -69,6 +69,8 @@ type Context struct {
 	// Rewritten: the text is a client's that was planned before, with the session's
 	// answers in it: a list of statements, say, that are no part of it.
 	Rewritten bool
+	// Alike: nothing in it is a shard's to say, so that each would answer alike.
+	Alike bool
 }
 
 // rewrites tells whether anything of the statement is the session's to answer.
@@ -220,18 +222,28 @@ func unsupported(s *stmt.Statement) error {
 }
 
 // planShow sends SHOW and DESCRIBE to the first shard, which has every schema
-// and every table but the single ones of other shards.
+// and every table but the single ones of other shards. What is on every shard each of
+// them shows alike.
 func planShow(s *stmt.Statement, ctx Context) (Plan, error) {
+	facts := Facts{Metadata: true, Cacheable: true}
 	if s.BuiltIn {
-		return &AnyShard{Facts: Facts{Metadata: true, Cacheable: true}}, nil
+		return &AnyShard{Facts: facts}, nil
 	}
-	shard := ctx.Catalog.First()
-	if len(s.Tables) == 1 {
-		if t, err := ctx.find(s.Tables[0]); err == nil && t != nil && t.Kind == catalog.Single {
-			shard = t.Shard
+	one := &OneShard{Facts: facts, Shard: ctx.Catalog.First()}
+	switch {
+	case len(s.Tables) == 1:
+		t, err := ctx.find(s.Tables[0])
+		switch {
+		case err != nil || t == nil:
+		case t.Kind == catalog.Single:
+			one.Shard = t.Shard
+		default:
+			one.Alike = true
 		}
+	case s.Listed != nil:
+		one.Alike = s.Listed.What != "databases" && s.Listed.What != "open tables" && ctx.Catalog.Uniform()
 	}
-	return &OneShard{Facts: Facts{Metadata: true, Cacheable: true}, Shard: shard}, nil
+	return one, nil
 }
 
 // schemaOf gives the schema of a table's name: of an unqualified one it is the

@@ -117,7 +117,8 @@ func (sc *scope) place(s *stmt.Statement, f Facts) (Plan, error) {
 		if sc.builtIn() && t.global == 0 && s.Features&stmt.UnknownFunction == 0 {
 			return &AnyShard{Facts: f}, nil
 		}
-		return &OneShard{Facts: f, Shard: first}, nil
+		alike := t.global == 0 && s.Features&stmt.UnknownFunction == 0 && sc.aboutTables() && sc.ctx.Catalog.Uniform()
+		return &OneShard{Facts: f, Shard: first, Alike: alike}, nil
 	case t.global > 0 && s.Features&stmt.Locking != 0, s.Features&stmt.UnknownFunction != 0:
 		// Where all who lock the row meet; and where functions are that nobody
 		// declared, as such tables are.
@@ -134,9 +135,24 @@ var builtIn = map[string]bool{
 
 // builtIn tells whether the statement reads no other tables of the servers' own.
 func (sc *scope) builtIn() bool {
+	return sc.eachSystem(func(_, table string) bool { return builtIn[table] })
+}
+
+// aboutTables tells whether all that it reads of the servers' own says something of tables, and of what else is in databases:
+// the same on shards that have the same.
+func (sc *scope) aboutTables() bool {
+	return sc.eachSystem(func(schema, table string) bool {
+		_, is := described[table]
+		return schema == "information_schema" && is && table != "schemata"
+	})
+}
+
+// eachSystem tells whether something holds for all of the servers' own tables, by names in lower case.
+func (sc *scope) eachSystem(holds func(schema, table string) bool) bool {
 	for i := range sc.nodes {
 		n := &sc.nodes[i]
-		if !n.ref.Derived && systemSchema(sc.schemaOf(n)) && !builtIn[strings.ToLower(n.ref.Name)] {
+		schema := strings.ToLower(sc.schemaOf(n))
+		if !n.ref.Derived && systemSchema(schema) && !holds(schema, strings.ToLower(n.ref.Name)) {
 			return false
 		}
 	}

@@ -1,8 +1,10 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,64 +16,87 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"locus/control/generators"
 	"locus/idgen/gene"
 	"locus/proxy"
 	"locus/proxy/backend"
 	"locus/proxy/health"
+	"locus/proxy/txn"
 	"locus/test/link"
 	"locus/test/servers"
 	"locus/test/shop"
 )
 
-// hang is when a statement counts as one that never ends.
-const hang = 2 * time.Minute
-
-// outage is a shop of which the first shard, which has all that isn't declared, goes away.
+// outage is a shop of which a shard goes away. The first one has all that isn't declared.
 type outage struct {
 	*shop.Shop
 	db     *sql.DB
 	buyers [3]int // one of each shard
+	struck atomic.Int64
+	client []string // the engine's own, as a command line
+	ways   [3]*link.Link
 }
 
-// TestTheFirstShardIsAway has the default shard stopped, cut off and killed under load: what doesn't need it never fails, what does
-// fails and says so, nothing hangs, and all is as before once it is back.
-func TestTheFirstShardIsAway(t *testing.T) {
+// fault is a way for a server to go.
+type fault struct {
+	name      string
+	goes      func(shard int)
+	comesBack func(shard int)
+	state     health.State // that it is known by
+}
+
+// strike is one shard's going in one way.
+type strike struct {
+	shard int
+	fault string
+}
+
+// TestAShardIsAway has shards stopped, cut off and killed under load: what doesn't need the shard never fails, what does
+// fails and names it, nothing hangs, and all is as before once it is back.
+func TestAShardIsAway(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
-		trio := servers.Start(t, engine, 3)
-		way := link.New(t, trio[0].Addr())
-		o := &outage{Shop: shop.Start(t, engine, shop.Options{
-			Servers: trio, Shards: 3, Backends: backend.Limits{RestartWait: 500 * time.Millisecond},
-			Address: func(s *servers.Server) string {
-				if s == trio[0] {
-					return way.Addr()
-				}
-				return s.Addr()
-			},
-			Options: func(o *proxy.Options) { o.Stall = 2 * time.Second },
-		})}
-		o.db = o.DB(t, nil)
-		o.db.SetMaxOpenConns(50)
-		o.fill(t)
-		must := func(err error) {
-			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		t.Cleanup(func() { _ = trio[0].Resume() })
-		for _, c := range []struct {
-			name      string
-			goes      func()
-			comesBack func()
-			state     health.State
-		}{
-			{"stopped", func() { must(trio[0].Pause()) }, func() { must(trio[0].Resume()) }, health.Frozen},
-			{"cut off", way.Swallow, way.Deliver, health.Frozen},
-			{"killed", func() { must(trio[0].Kill()) }, func() { trio[0].Restart(t) }, health.Away},
-		} {
-			t.Run(c.name, func(t *testing.T) { o.goes(t, c.goes, c.comesBack, c.state) })
+		o := newOutage(t, engine)
+		faults := o.faults(t)
+		for _, s := range strikes(engine, faults) {
+			i := slices.IndexFunc(faults, func(f fault) bool { return f.name == s.fault })
+			t.Run(fmt.Sprintf("s%d is %s", s.shard, s.fault), func(t *testing.T) { o.strike(t, s.shard, faults[i]) })
 		}
 	})
+}
+
+func newOutage(t *testing.T, engine servers.Engine) *outage {
+	t.Helper()
+	trio := servers.Start(t, engine, 3)
+	o := &outage{client: append(servers.Program(t, engine, string(engine)), "--no-defaults")}
+	if engine == servers.MySQL {
+		o.client = append(o.client, "--commands") // such as status
+	}
+	for i, s := range trio {
+		o.ways[i] = link.New(t, s.Addr())
+	}
+	numbers := generators.New(generators.Options{KV: shop.Segments(), Name: "test"})
+	t.Cleanup(func() { _ = numbers.Close() })
+	options := shop.Options{
+		Servers: trio, Shards: 3, Spanning: txn.XA, Backends: backend.Limits{RestartWait: 500 * time.Millisecond},
+		Address:      func(s *servers.Server) string { return o.ways[slices.Index(trio, s)].Addr() },
+		Options:      func(o *proxy.Options) { o.Stall, o.Generators = 2*time.Second, numbers },
+		Declarations: "generators:\n  seq: {kind: segment}\n",
+	}
+	for i := range o.buyers {
+		options.Tables = append(options.Tables, fmt.Sprintf("CREATE TABLE {schema}.own_%d (name VARCHAR(8) NOT NULL PRIMARY KEY, value VARCHAR(8))", i))
+		options.Declarations = fmt.Sprintf("  {schema}.own_%d: {kind: single, shard: s%d}\n", i, i) + options.Declarations
+	}
+	o.Shop = shop.Start(t, engine, options)
+	o.db = o.DB(t, nil)
+	o.db.SetMaxOpenConns(80)
+	o.db.SetMaxIdleConns(80)
+	o.fill(t)
+	t.Cleanup(func() {
+		for _, s := range trio {
+			_ = s.Resume()
+		}
+	})
+	return o
 }
 
 // fill gives each shard a row that nothing changes, and global rows.
@@ -83,213 +108,92 @@ func (o *outage) fill(t *testing.T) {
 			o.buyers[i]++
 		}
 		exec(t, o.db, "INSERT INTO test_order (buyer_uid, status) VALUES (?, 'fixed')", o.buyers[i])
+		exec(t, o.db, fmt.Sprintf("INSERT INTO own_%d VALUES ('a', 'b')", i))
 	}
 	exec(t, o.db, "INSERT INTO product VALUES (1, 'cup', 9), (2, 'bowl', 12)")
-	exec(t, o.db, "INSERT INTO setting VALUES ('a', 'b')")
 }
 
-// task is one kind of statement, run again and again.
-type task struct {
-	name string
-	run  func(context.Context) error
-	runs atomic.Int64 // that have succeeded
-	ends atomic.Int64 // that have failed
-}
-
-// within are what needs the first shard.
-func (o *outage) needs() []*task {
-	return []*task{
-		{name: "a read of its rows", run: func(ctx context.Context) error {
-			return o.reads(ctx, "SELECT COUNT(*) FROM test_order WHERE buyer_uid = ? AND status = 'fixed'", "1", o.buyers[0])
-		}},
-		{name: "a write of its rows", run: func(ctx context.Context) error {
-			_, err := o.db.ExecContext(ctx, "INSERT INTO test_order (buyer_uid) VALUES (?)", o.buyers[0])
-			return err
-		}},
-		{name: "a read of all shards", run: func(ctx context.Context) error {
-			return o.reads(ctx, "SELECT COUNT(*) FROM test_order WHERE status = 'fixed'", "3")
-		}},
-		{name: "a write of a global table", run: func(ctx context.Context) error {
-			_, err := o.db.ExecContext(ctx, "UPDATE product SET price = price + 1 WHERE product_id = 2")
-			return err
-		}},
-		{name: "a table of its own", run: func(ctx context.Context) error {
-			return o.reads(ctx, "SELECT value FROM setting WHERE name = 'a'", "b")
-		}},
-	}
-}
-
-// others are what doesn't.
-func (o *outage) others() []*task {
-	return []*task{
-		{name: "a health check", run: o.db.PingContext},
-		{name: "a login", run: o.login},
-		{name: "SELECT 1", run: func(ctx context.Context) error { return o.reads(ctx, "SELECT 1", "1") }},
-		{name: "SELECT of a parameter", run: func(ctx context.Context) error { return o.reads(ctx, "SELECT ?", "x", "x") }},
-		{name: "a variable", run: func(ctx context.Context) error { return o.reads(ctx, "SELECT @@autocommit", "1") }},
-		{name: "SHOW VARIABLES", run: func(ctx context.Context) error {
-			return o.db.QueryRowContext(ctx, "SHOW VARIABLES LIKE 'version'").Scan(new(string), new(string))
-		}},
-		{name: "SHOW CHARACTER SET", run: func(ctx context.Context) error {
-			return o.db.QueryRowContext(ctx, "SHOW CHARACTER SET LIKE 'utf8mb4'").Scan(new(string), new(string), new(string), new(string))
-		}},
-		{name: "a global table", run: func(ctx context.Context) error {
-			return o.reads(ctx, "SELECT name FROM product WHERE product_id = 1", "cup")
-		}},
-		{name: "a prepared read of a global table", run: func(ctx context.Context) error {
-			return o.reads(ctx, "SELECT name FROM product WHERE product_id = ?", "cup", 1)
-		}},
-		{name: "no row can match", run: func(ctx context.Context) error {
-			return o.reads(ctx, "SELECT COUNT(*) FROM test_order WHERE buyer_uid = 1 AND buyer_uid IS NULL", "0")
-		}},
-		{name: "a session's state", run: o.state},
-		{name: "a read of another shard", run: func(ctx context.Context) error {
-			return o.reads(ctx, "SELECT COUNT(*) FROM test_order WHERE buyer_uid = ? AND status = 'fixed'", "1", o.buyers[1])
-		}},
-		{name: "a transaction on another shard", run: o.transaction},
-	}
-}
-
-func (o *outage) reads(ctx context.Context, query, want string, args ...any) error {
-	var got string
-	if err := o.db.QueryRowContext(ctx, query, args...).Scan(&got); err != nil {
-		return err
-	}
-	if got != want {
-		return fmt.Errorf("%s: %s, want %s", query, got, want)
-	}
-	return nil
-}
-
-// login is what a client's pool does for one more connection.
-func (o *outage) login(ctx context.Context) error {
-	c := o.Config()
-	c.Params = map[string]string{"sql_mode": "'STRICT_ALL_TABLES'"}
-	connector, err := mysql.NewConnector(c)
-	if err != nil {
-		return err
-	}
-	db := sql.OpenDB(connector)
-	defer db.Close()
-	return db.PingContext(ctx)
-}
-
-// state sets what a session can have, and asks for it.
-func (o *outage) state(ctx context.Context) error {
-	conn, err := o.db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	r, err := conn.ExecContext(ctx, "INSERT INTO test_order (buyer_uid) VALUES (?)", o.buyers[2])
-	if err != nil {
-		return err
-	}
-	id, _ := r.LastInsertId()
-	for _, text := range []string{"SET @a = CONCAT('x', 'y'), SESSION group_concat_max_len = 2048", "SET @b = 7", "USE " + o.Schema} {
-		if _, err := conn.ExecContext(ctx, text); err != nil {
-			return fmt.Errorf("%s: %w", text, err)
+func (o *outage) faults(t *testing.T) []fault {
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
-	var got [5]string
-	if err := conn.QueryRowContext(ctx, "SELECT LAST_INSERT_ID(), @a, @b, @@group_concat_max_len, DATABASE()").Scan(&got[0], &got[1], &got[2], &got[3], &got[4]); err != nil {
-		return err
-	}
-	if want := [5]string{fmt.Sprint(id), "xy", "7", "2048", o.Schema}; got != want {
-		return fmt.Errorf("the session has %v, want %v", got, want)
-	}
-	return nil
-}
-
-func (o *outage) transaction(ctx context.Context) error {
-	tx, err := o.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }()
-	for _, text := range []string{
-		"SELECT 1", "INSERT INTO test_order (buyer_uid) VALUES (" + fmt.Sprint(o.buyers[1]) + ")", "SELECT COUNT(*) FROM product WHERE product_id = 1",
-	} {
-		if _, err := tx.ExecContext(ctx, text); err != nil {
-			return fmt.Errorf("%s: %w", text, err)
-		}
-	}
-	return tx.Commit()
-}
-
-// load runs tasks until it is ended; err hears of their errors.
-func load(t *testing.T, tasks []*task, err func(*task, error)) (end func()) {
-	stop := make(chan struct{})
-	var running sync.WaitGroup
-	for _, one := range tasks {
-		running.Go(func() {
-			pace := time.NewTicker(10 * time.Millisecond)
-			defer pace.Stop()
-			for {
-				select {
-				case <-stop:
-					return
-				case <-pace.C:
-				}
-				ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), hang)
-				if e := one.run(ctx); e != nil {
-					err(one, e)
-					one.ends.Add(1)
-				} else {
-					one.runs.Add(1)
-				}
-				cancel()
-			}
-		})
-	}
-	var once sync.Once
-	return func() {
-		once.Do(func() { close(stop) })
-		running.Wait()
+	return []fault{
+		{"stopped", func(i int) { must(o.Servers[i].Pause()) }, func(i int) { must(o.Servers[i].Resume()) }, health.Frozen},
+		{"swallowed", func(i int) { o.ways[i].Swallow() }, func(i int) { o.ways[i].Deliver() }, health.Frozen},
+		{"killed", func(i int) { must(o.Servers[i].Kill()) }, func(i int) { o.Servers[i].Restart(t) }, health.Away},
+		{"cut off", func(i int) { o.ways[i].Lead("") }, func(i int) { o.ways[i].Lead(o.Servers[i].Addr()) }, health.Away},
 	}
 }
 
-// each waits until a count of all tasks has grown.
-func grows(t *testing.T, what string, tasks []*task, count func(*task) int64, by int64) {
-	t.Helper()
-	for _, one := range tasks {
-		from := count(one)
-		until(t, what+": "+one.name, func() bool { return count(one) >= from+by })
-	}
-}
-
-func succeeded(one *task) int64 { return one.runs.Load() }
-func failed(one *task) int64    { return one.ends.Load() }
-
-// goes has the shard go and come back, under load.
-func (o *outage) goes(t *testing.T, goes, comesBack func(), state health.State) {
+// strike has a shard go and come back, under load.
+func (o *outage) strike(t *testing.T, shard int, f fault) {
+	o.struck.Store(int64(shard))
 	pinned, kept := o.pinned(t), o.keeping(t)
-	others, needs := o.others(), o.needs()
+	all := o.tasks()
+	var others, needs []*task
+	for _, one := range all {
+		if one.needs(shard) {
+			needs = append(needs, one)
+		} else {
+			others = append(others, one)
+		}
+	}
 	endOthers := load(t, others, func(one *task, err error) { t.Errorf("%s: %v", one.name, err) })
 	defer endOthers()
-	endNeeds := load(t, needs, func(one *task, err error) {
-		refusal := new(mysql.MySQLError)
-		named := errors.As(err, &refusal) && slices.Contains([]uint16{1158, 1180}, refusal.Number) && strings.Contains(refusal.Message, "shard s0")
-		if !named && !errors.Is(err, mysql.ErrInvalidConn) {
-			t.Errorf("%s: %v", one.name, err)
-		}
-	})
+	endNeeds := load(t, needs, func(one *task, err error) { o.names(t, one, err) })
 	defer endNeeds()
-	grows(t, "load", slices.Concat(others, needs), succeeded, 3)
-	goes()
-	back := sync.OnceFunc(comesBack)
+	grows(t, "load", all, succeeded, 3)
+	before := taken(others)
+	_ = taken(needs)
+	f.goes(shard)
+	back := sync.OnceFunc(func() { f.comesBack(shard) })
 	defer back()
+	began := time.Now()
 	grows(t, "what needs it fails", needs, failed, 3)
-	until(t, "its state is known", func() bool { return o.health(0) == state })
+	until(t, "its state is known", func() bool { return o.health(shard) == f.state })
 	grows(t, "what doesn't need it goes on", others, succeeded, 3)
-	o.whileAway(t, pinned, kept)
+	o.whileAway(t, shard, pinned, kept)
+	while, failing := taken(others), taken(needs)
+	t.Logf("what doesn't need it: p50 %v, p99 %v, most %v before; p50 %v, p99 %v, most %v in %v without it; what does fails after %v at most",
+		part(before, 0.5), part(before, 0.99), part(before, 1), part(while, 0.5), part(while, 0.99), part(while, 1), time.Since(began).Round(time.Millisecond), part(failing, 1))
 	back()
-	until(t, "it is well", func() bool { return o.health(0) == health.Well })
+	began = time.Now()
+	until(t, "it is well", func() bool { return o.health(shard) == health.Well })
 	grows(t, "what needs it succeeds", needs, succeeded, 3)
+	t.Logf("all is well %v after it is back", time.Since(began).Round(time.Millisecond))
 	grows(t, "load after it", others, succeeded, 3)
 	endOthers()
 	endNeeds()
 	o.isWhole(t)
+}
+
+// names fails the test if an error of what needs the shard doesn't say so.
+func (o *outage) names(t *testing.T, one *task, err error) {
+	refusal := new(mysql.MySQLError)
+	name := fmt.Sprintf("shard s%d", o.struck.Load())
+	if !errors.As(err, &refusal) || !slices.Contains([]uint16{1158, 1180}, refusal.Number) || !strings.Contains(refusal.Message, name) {
+		t.Errorf("%s: %v, which is to be 1158 or 1180 and to name %s", one.name, err, name)
+	}
+}
+
+// taken are the times of all tasks since the last look, in order.
+func taken(tasks []*task) (all []time.Duration) {
+	for _, one := range tasks {
+		all = append(all, one.take()...)
+	}
+	slices.SortFunc(all, cmp.Compare[time.Duration])
+	return all
+}
+
+// part is the time within which that share of the statements was over.
+func part(sorted []time.Duration, share float64) time.Duration {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[min(len(sorted)-1, int(share*float64(len(sorted))))].Round(100 * time.Microsecond)
 }
 
 func (o *outage) health(i int) health.State {
@@ -301,13 +205,14 @@ func (o *outage) health(i int) health.State {
 	return health.Away
 }
 
+// conn is one that nobody has after the test: its session is changed.
 func (o *outage) conn(t *testing.T) *sql.Conn {
 	t.Helper()
 	conn, err := o.db.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = conn.Close() })
+	t.Cleanup(func() { _ = conn.Raw(func(any) error { return driver.ErrBadConn }) })
 	return conn
 }
 
@@ -328,7 +233,7 @@ func one(t *testing.T, conn *sql.Conn, query string) (got string, err error) {
 	return got, err
 }
 
-// pinned is a session that has something on a connection to the shard.
+// pinned is a session that has something on a connection to the first shard.
 func (o *outage) pinned(t *testing.T) *sql.Conn {
 	conn := o.conn(t)
 	if err := on(t, conn, "CREATE TEMPORARY TABLE kept AS SELECT 1 AS n"); err != nil {
@@ -349,12 +254,16 @@ func (o *outage) keeping(t *testing.T) *sql.Conn {
 }
 
 // whileAway is what is refused, and what is answered in part.
-func (o *outage) whileAway(t *testing.T, pinned, kept *sql.Conn) {
+func (o *outage) whileAway(t *testing.T, shard int, pinned, kept *sql.Conn) {
 	t.Helper()
-	if got, err := one(t, pinned, "SELECT n FROM kept"); err == nil {
+	name := fmt.Sprintf("shard s%d", shard)
+	switch got, err := one(t, pinned, "SELECT n FROM kept"); {
+	case shard == 0 && err == nil:
 		t.Errorf("a temporary table of the shard that is away gives %q", got)
-	} else {
-		named(t, err)
+	case shard == 0:
+		refused(t, err, 1158, name)
+	case err != nil || got != "1":
+		t.Errorf("a temporary table of a shard that is there: %q, %v", got, err)
 	}
 	if got, err := one(t, kept, "SELECT CONCAT(@mine, @@time_zone)"); err != nil || got != "kept+03:00" {
 		t.Errorf("what a session carries: %q, %v", got, err)
@@ -368,16 +277,18 @@ func (o *outage) whileAway(t *testing.T, pinned, kept *sql.Conn) {
 			continue
 		}
 		var level, code, text string
-		if err := kept.QueryRowContext(t.Context(), "SHOW WARNINGS").Scan(&level, &code, &text); err != nil || !strings.Contains(text, "shard s0") {
+		if err := kept.QueryRowContext(t.Context(), "SHOW WARNINGS").Scan(&level, &code, &text); err != nil || !strings.Contains(text, name) {
 			t.Errorf("%s warns %q, %v", query, text, err)
 		}
 	}
 	conn := o.conn(t)
-	defer conn.Close()
 	for _, text := range []string{
 		"ALTER TABLE test_order ADD COLUMN half INT", "CREATE DATABASE " + o.Schema + "_half", "UPDATE product SET name = 'half'",
 	} {
-		named(t, on(t, conn, text))
+		refused(t, on(t, conn, text), 1158, name)
+	}
+	if shard == 0 {
+		refused(t, on(t, conn, "SHOW TABLES"), 1158, name) // it has some of its own
 	}
 	if err := on(t, kept, "BEGIN"); err != nil {
 		t.Error(err)
@@ -385,12 +296,6 @@ func (o *outage) whileAway(t *testing.T, pinned, kept *sql.Conn) {
 	if got, err := one(t, kept, "SELECT COUNT(*) FROM test_order WHERE status = 'fixed'"); err == nil {
 		t.Errorf("in part within a transaction: %q", got)
 	}
-}
-
-// named fails the test if an error doesn't name the shard.
-func named(t *testing.T, err error) {
-	t.Helper()
-	refused(t, err, 1158, "shard s0")
 }
 
 // isWhole looks whether something was done on some shards.

@@ -138,7 +138,7 @@ func (s *Shop) declare(t testing.TB, o Options) {
 %[2]susers:
   app: {secret: app%[3]s}
 routes: |
-`, s.Schema, s.text(o.Declarations), o.User)
+`, s.Schema, s.text(o.Declarations), s.text(o.User))
 	for i := range o.Shards {
 		fmt.Fprintf(&b, "  0x%04x s%d\n", 0x10000*(i+1)/o.Shards-1, i)
 	}

@@ -1,0 +1,19 @@
+//go:build long
+
+package e2e
+
+import "locus/test/servers"
+
+// awayRounds is how often each shard goes in each way.
+const awayRounds = 5
+
+func strikes(_ servers.Engine, faults []fault) (list []strike) {
+	for range awayRounds {
+		for shard := range 3 {
+			for _, f := range faults {
+				list = append(list, strike{shard, f.name})
+			}
+		}
+	}
+	return list
+}
