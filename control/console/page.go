@@ -1,45 +1,66 @@
 package console
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"html/template"
-	"io/fs"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
+	"time"
 )
 
 //go:embed assets
 var assets embed.FS
 
-// tags tell a browser whether it has an asset already.
-var tags = func() map[string]string {
-	all := map[string]string{}
-	_ = fs.WalkDir(assets, "assets", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			text, _ := assets.ReadFile(path) // it is compiled in
-			sum := sha256.Sum256(text)
-			all[strings.TrimPrefix(path, "assets/")] = `"` + hex.EncodeToString(sum[:8]) + `"`
+// file is an asset as it is sent: the tag tells a browser whether it has it already.
+type file struct {
+	tag          string
+	text, packed []byte // packed by gzip
+}
+
+// files are the assets but for templates, by their names.
+var files = func() map[string]file {
+	all := map[string]file{}
+	entries, _ := assets.ReadDir("assets") // it is compiled in
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".html") {
+			continue
 		}
-		return err
-	})
+		text, _ := assets.ReadFile("assets/" + e.Name())
+		sum := sha256.Sum256(text)
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		_, _ = w.Write(text) // into memory
+		_ = w.Close()
+		all[e.Name()] = file{hex.EncodeToString(sum[:8]), text, packed.Bytes()}
+	}
 	return all
 }()
 
 // asset serves what pages load. There is nothing in it that isn't public.
 func asset(w http.ResponseWriter, r *http.Request) {
-	name := r.PathValue("name")
-	if strings.HasSuffix(name, ".html") {
+	f, there := files[r.PathValue("name")]
+	if !there {
 		http.NotFound(w, r)
 		return
 	}
-	w.Header().Set("Cache-Control", "no-cache")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	if tag, there := tags[name]; there {
-		w.Header().Set("ETag", tag)
+	h := w.Header()
+	h.Set("Cache-Control", "no-cache")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Vary", "Accept-Encoding")
+	h.Set("ETag", `"`+f.tag+`"`)
+	body := f.text
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		body = f.packed
+		h.Set("Content-Encoding", "gzip")
+		h.Set("ETag", `"`+f.tag+`-gzip"`)
 	}
-	http.ServeFileFS(w, r, assets, "assets/"+name)
+	http.ServeContent(w, r, r.PathValue("name"), time.Time{}, bytes.NewReader(body))
 }
 
 var pageTemplate = template.Must(template.New("page.html").ParseFS(assets, "assets/page.html"))
@@ -53,10 +74,9 @@ func (c *Console) page(w http.ResponseWriter, r *http.Request) {
 // modules are the page's scripts, so that a browser asks for all of them at once.
 var modules = func() []string {
 	var names []string
-	entries, _ := assets.ReadDir("assets") // it is compiled in
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".js") {
-			names = append(names, e.Name())
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if strings.HasSuffix(name, ".js") {
+			names = append(names, name)
 		}
 	}
 	return names

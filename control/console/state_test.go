@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -45,11 +46,31 @@ func TestThePage(t *testing.T) {
 			t.Errorf("%s: %s %s", path, a.Status, a.Header)
 		}
 	}
+	plain, packed := sent(t, "/assets/page.css", ""), sent(t, "/assets/page.css", "gzip, br")
+	if plain.Header().Get("Content-Encoding") != "" || packed.Header().Get("Content-Encoding") != "gzip" || 2*packed.Body.Len() > plain.Body.Len() || !strings.Contains(packed.Header().Get("Content-Type"), "css") {
+		t.Errorf("%d bytes are sent as %d: %v", plain.Body.Len(), packed.Body.Len(), packed.Header())
+	}
+	if again := sent(t, "/assets/page.css", "gzip", "If-None-Match", packed.Header().Get("ETag")); again.Code != http.StatusNotModified {
+		t.Errorf("what the browser has already: %d", again.Code)
+	}
 	for _, path := range []string{"/assets/page.html", "/assets/nothing"} {
 		if a := ask(t, server, path, "admin", "pass"); a.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: %s", path, a.Status)
 		}
 	}
+}
+
+// sent is an asset, for who takes an encoding.
+func sent(t *testing.T, path, encoding string, header ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	r.Header.Set("Accept-Encoding", encoding)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	newConsole(&fakeCluster{}).ServeHTTP(w, r)
+	return w
 }
 
 func reported(t *testing.T) *fakeCluster {
