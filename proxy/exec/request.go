@@ -18,9 +18,9 @@ import (
 
 // Session has statements sent that are parts of its client's.
 type Session interface {
+	Observer
 	// Part is one of them, of which the session knows how it is sent.
 	Part(p plan.Plan, v *plan.Values) Several
-	Observer
 	// Stamp makes what the rows of an INSERT leave to be made, and splits them by shard.
 	Stamp(p *plan.Stamped, v *plan.Values) (*stamp.Result, error)
 }
