@@ -81,10 +81,10 @@ func TestGather(t *testing.T) {
 	read := "START TRANSACTION READ ONLY; SELECT `a`.`id`, `a`.`amount` FROM `shop`.`orders` AS `a` WHERE (a.amount > 5\n); SELECT `b`.`id`, `b`.`amount` FROM `shop`.`orders` AS `b`; ROLLBACK"
 	s.sent(map[router.ShardName]string{"s0": read, "s1": read, "s2": strings.Join([]string{
 		"SELECT * FROM `shop`.`orders` LIMIT 0",
-		"CREATE TEMPORARY TABLE `shop`.`locus_gathered_0` ENGINE = InnoDB AS SELECT `id`, `amount` FROM `shop`.`orders` LIMIT 0",
+		"CREATE TEMPORARY TABLE `shop`.`locus_gathered_0` (KEY (`amount`)) ENGINE = InnoDB AS SELECT `id`, `amount` FROM `shop`.`orders` LIMIT 0",
 		"INSERT INTO `shop`.`locus_gathered_0` VALUES (1,10)", "INSERT INTO `shop`.`locus_gathered_0` VALUES (2,20)",
 		"SELECT * FROM `shop`.`orders` LIMIT 0",
-		"CREATE TEMPORARY TABLE `shop`.`locus_gathered_1` ENGINE = InnoDB AS SELECT `id`, `amount` FROM `shop`.`orders` LIMIT 0",
+		"CREATE TEMPORARY TABLE `shop`.`locus_gathered_1` (KEY (`id`)) ENGINE = InnoDB AS SELECT `id`, `amount` FROM `shop`.`orders` LIMIT 0",
 		"INSERT INTO `shop`.`locus_gathered_1` VALUES (1,10)", "INSERT INTO `shop`.`locus_gathered_1` VALUES (2,20)",
 		"DROP TEMPORARY TABLE IF EXISTS `shop`.`locus_gathered_0`, `shop`.`locus_gathered_1`",
 	}, "; ")})

@@ -63,17 +63,19 @@ func notASCII(r rune) bool { return r >= utf8.RuneSelf }
 
 // create makes a temporary table with the very columns of a table. With its
 // primary key too, on which it depends what GROUP BY may leave out, and which
-// joins want.
+// joins want; and with indexes on other columns by which joins look rows up.
 func (g *Gathering) create(name string, t *plan.Gathered, columns []gather.Column) error {
 	names := make([]string, len(columns))
 	for i, c := range columns {
 		names[i] = plan.Quote(c.Name)
 	}
-	key := ""
-	if k, err := g.primaryKey(t, columns); err != nil {
+	keys, err := g.keyDefinitions(t, columns)
+	if err != nil {
 		return err
-	} else if k != nil {
-		key = " (PRIMARY KEY (" + strings.Join(k, ", ") + "))"
+	}
+	key := ""
+	if keys != nil {
+		key = " (" + strings.Join(keys, ", ") + ")"
 	}
 	sql := "CREATE TEMPORARY TABLE " + name + key + " ENGINE = InnoDB AS SELECT " + strings.Join(names, ", ") + " FROM " + t.Quoted() + " LIMIT 0"
 	if t.From != "" && t.From != g.At.Shard {
@@ -81,12 +83,27 @@ func (g *Gathering) create(name string, t *plan.Gathered, columns []gather.Colum
 		if err != nil {
 			return err
 		}
-		if key != "" {
-			defined = append(defined, strings.Trim(key, " ()")+")")
-		}
-		sql = "CREATE TEMPORARY TABLE " + name + " (" + strings.Join(defined, ", ") + ") ENGINE = InnoDB"
+		sql = "CREATE TEMPORARY TABLE " + name + " (" + strings.Join(append(defined, keys...), ", ") + ") ENGINE = InnoDB"
 	}
 	return g.Make(name, sql)
+}
+
+// keyDefinitions are those of its keys.
+func (g *Gathering) keyDefinitions(t *plan.Gathered, columns []gather.Column) (keys []string, err error) {
+	primary, err := g.primaryKey(t, columns)
+	if err != nil {
+		return nil, err
+	}
+	if primary != nil {
+		keys = append(keys, "PRIMARY KEY ("+strings.Join(primary, ", ")+")")
+	}
+	for _, c := range columns {
+		quoted := plan.Quote(c.Name)
+		if slices.Contains(t.Indexed, strings.ToLower(c.Name)) && (primary == nil || primary[0] != quoted) {
+			keys = append(keys, "KEY ("+quoted+")")
+		}
+	}
+	return keys, nil
 }
 
 // askOf asks a question about a table where it is.

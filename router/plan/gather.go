@@ -53,6 +53,8 @@ type Gathered struct {
 	// sharded table don't where one of Keys, in lower case, is part of it.
 	Unique bool
 	Keys   []string
+	// Indexed are columns, in lower case, by which its rows are looked up.
+	Indexed []string
 }
 
 // Filter is a condition in the statement's text.
@@ -83,12 +85,15 @@ func planGather(l *stmt.Lexed, s *stmt.Statement, ctx Context) (*Gathering, *Ref
 		return nil, refuse(ScatterShape, "%v", err)
 	}
 	g := &Gathering{Shard: sc.gatherOn(), Reopens: places.Reopens}
+	indexed := sc.indexed(places.Statement.Blocks)
 	for _, place := range places.Tables {
 		n := sc.node(place.Block, place.Index)
 		if n == nil {
 			return nil, refuse(ScatterShape, "such a statement over rows of several shards: %s", narrowIt)
 		}
-		g.Tables = append(g.Tables, sc.gathered(l, places, place, n, g.Shard))
+		t := sc.gathered(l, places, place, n, g.Shard)
+		t.Indexed = indexed[n]
+		g.Tables = append(g.Tables, t)
 	}
 	for _, u := range places.Unnamed {
 		if slices.ContainsFunc(places.Tables, func(t stmt.TablePlace) bool {
