@@ -130,11 +130,14 @@ func (p *Proxy) unlisted(ctx context.Context, waits bool) bool {
 	return p.look(ctx) && p.RereadNow(ctx) == nil
 }
 
+// redefining bounds it: that of the others has a bound of its own, which is shorter.
+const redefining = 20 * time.Second
+
 // redefined has the live tables read anew, by the other proxies too, after a definition
 // that went through this one, and waits until what they are is in force. The error says
 // who may not know of it yet.
 func (p *Proxy) redefined(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, greeting)
+	ctx, cancel := context.WithTimeout(ctx, redefining)
 	defer cancel()
 	var others error
 	var telling sync.WaitGroup

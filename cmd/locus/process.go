@@ -140,7 +140,7 @@ func (p *process) join(o *proxy.Options) {
 	p.orders = orders.NewProcedures(p.kv, p.store, p.logIn(), time.Now)
 	o.Virtual, o.Procedures = virtual.New(p.kv, p.store), p.orders
 	o.Declarations = declared.Tables{KV: p.kv, Log: p.log}
-	o.Redefined = func(ctx context.Context) error { return fleet.TellRedefined(ctx, p.kv, definitionPatience) }
+	o.Redefined = func(ctx context.Context) error { return fleet.TellRedefined(ctx, p.kv, fleet.RedefinedPatience) }
 	o.Alive = func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, p.kv) }
 	o.Fence.Release = func(ctx context.Context, version int64) error {
 		return declared.ReleaseFence(ctx, p.kv, version, p.card.ID)
@@ -191,23 +191,19 @@ func (p *process) obey(ctx context.Context) error {
 	})
 }
 
-// answerer tells the others what the proxy has counted.
-// definitionPatience is how long a client waits at most until all proxies know of its
-// definition.
-const definitionPatience = 3 * time.Second
-
 // definitions answers who asks for the tables to be read anew. It takes its time, which
 // other questions are not to wait for.
 func (p *process) definitions(ctx context.Context) *fleet.Answerer {
 	return &fleet.Answerer{KV: p.kv, Presence: p.presence, ID: p.card.ID, Log: p.log, Values: map[fleet.Question]func() any{
 		fleet.Redefined: func() any {
-			ctx, cancel := context.WithTimeout(ctx, definitionPatience)
+			ctx, cancel := context.WithTimeout(ctx, fleet.RedefinedPatience)
 			defer cancel()
 			return p.proxy.RereadNow(ctx) == nil
 		},
 	}}
 }
 
+// answerer tells the others what the proxy has counted.
 func (p *process) answerer() *fleet.Answerer {
 	return &fleet.Answerer{KV: p.kv, Presence: p.presence, ID: p.card.ID, Log: p.log, Values: map[fleet.Question]func() any{
 		fleet.Load:     func() any { return p.proxy.Load() },

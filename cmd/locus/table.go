@@ -178,9 +178,6 @@ declares counts for nothing then, until a statement says it again.`,
 	return c
 }
 
-// knownPatience is how long the proxies have to say that they plan by the tables of now.
-const knownPatience = 5 * time.Second
-
 // run changes the tables alone, and waits until all proxies know.
 func (t *tableChange) run(ctx context.Context, change func(map[catalog.TableName]catalog.Declaration) error) error {
 	return t.in.withState(ctx, func(conn *connection, state *declared.State) error {
@@ -201,7 +198,7 @@ func (t *tableChange) run(ctx context.Context, change func(map[catalog.TableName
 		if err := t.succeed(ctx, conn, state, &next); err != nil || t.dryRun {
 			return err
 		}
-		if err := fleet.TellRedefined(ctx, conn.kv, knownPatience); err != nil {
+		if err := fleet.TellRedefined(ctx, conn.kv, fleet.RedefinedPatience); err != nil {
 			return fmt.Errorf("it is written, and not known to every proxy yet: %w; locus proxies list shows them", err)
 		}
 		return nil

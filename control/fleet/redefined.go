@@ -14,6 +14,10 @@ import (
 // read after it was asked.
 const Redefined Question = "redefined"
 
+// RedefinedPatience is how long proxies have to say that they plan by the tables of now: by then one that is dead is no longer
+// listed, whose card outlives it by ten seconds.
+const RedefinedPatience = 12 * time.Second
+
 // TellRedefined has every proxy read the tables anew. The error names those that
 // haven't told in time that they have.
 func TellRedefined(ctx context.Context, kv *etcd.KV, patience time.Duration) error {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"strings"
-	"time"
 
 	"locus/config/etcd"
 	"locus/control/declared"
@@ -79,9 +78,6 @@ func (c *call) table() catalog.TableName {
 	return name
 }
 
-// knownPatience is how long the proxies have to say that they plan by the tables of now.
-const knownPatience = 5 * time.Second
-
 // declare changes the declared tables, with the checks of locus apply, and waits until all
 // proxies know.
 func (c *call) declare(ctx context.Context, remedy string, edit func(map[catalog.TableName]catalog.Declaration) error) error {
@@ -116,7 +112,7 @@ func (c *call) declare(ctx context.Context, remedy string, edit func(map[catalog
 	if err != nil {
 		return err
 	}
-	if err := fleet.TellRedefined(ctx, c.kv, knownPatience); err != nil {
+	if err := fleet.TellRedefined(ctx, c.kv, fleet.RedefinedPatience); err != nil {
 		return fmt.Errorf("it is written, and not known to every proxy yet: %w", err)
 	}
 	return nil
