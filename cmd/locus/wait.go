@@ -76,12 +76,13 @@ func (in *invocation) wait(ctx context.Context, store *jobs.Store, id string, wa
 // arrived tells whether a job has come to a phase; the error is that it won't.
 func arrived(j *job.Job, wanted phase.Phase) (bool, error) {
 	at := j.State.Shown()
-	switch {
-	case at == phase.Paused:
+	if at == phase.Paused {
 		return false, fmt.Errorf("job %s is paused: locus resume %s", j.ID, j.ID)
-	case at == phase.Failed:
+	}
+	if at == phase.Failed {
 		return false, fmt.Errorf("job %s has failed: %s: %s", j.ID, j.State.Why, j.State.Remedy)
-	case at == phase.Aborting || at == phase.Aborted:
+	}
+	if at == phase.Aborting || at == phase.Aborted {
 		return false, fmt.Errorf("job %s is %s", j.ID, at)
 	}
 	return slices.Index(onwards, at) >= slices.Index(onwards, wanted), nil

@@ -179,7 +179,7 @@ func TestASilentServerIsOverdueBeforeItIsFrozen(t *testing.T) {
 		f.flow(false)
 		began := time.Now()
 		for f.overdue() == 0 {
-			time.Sleep(look / 2)
+			time.Sleep(look / 2) // virtual
 			if since := time.Since(began); since > late+2*look {
 				t.Fatalf("it is not overdue after %v", since)
 			}
