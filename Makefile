@@ -10,10 +10,10 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 GOLANGCI_LINT_VERSION := v2.15.0
 GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 
-# Tests of a package run servers of their own: two packages at a time is what
-# two cores carry. A run is never taken from the cache, for it also tests what is
-# outside this tree.
-TEST := $(GO) test -json -count=1 -p 2
+# Tests of a package run servers of their own, and wait for them, for leases and for
+# faults as long as they compute: three packages at a time keep two cores busy. A run is
+# never taken from the cache, for it also tests what is outside this tree.
+TEST := $(GO) test -json -count=1 -p 3
 
 # ARGS goes to what demo and bench run; PKG says which packages test, race and
 # test-long run: all, and first those that take longest, so that none of them is
