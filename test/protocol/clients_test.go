@@ -63,7 +63,9 @@ func run(t *testing.T, command []string, at endpoint, script string, options ...
 
 const session = `
 DROP TABLE IF EXISTS clients;
+SET sql_notes = 0;
 CREATE TABLE clients (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20), body MEDIUMTEXT);
+SET sql_notes = 1;
 INSERT INTO clients (name) VALUES ('a'), ('b'), (NULL);
 SELECT * FROM clients;
 UPDATE clients SET name = 'c';

@@ -67,14 +67,14 @@ func TestTransactionsAreTold(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		p.both(t, classic|mysql.CLIENT_SESSION_TRACK, func(t *testing.T, c *peer) []packet {
 			return ordered(t, script(
-				"DROP TABLE IF EXISTS told, told2", "CREATE TABLE told (a INT PRIMARY KEY)", "INSERT INTO told VALUES (1)",
+				"DROP TABLE IF EXISTS told, told2", "SET sql_notes = 0", "CREATE TABLE told (a INT PRIMARY KEY)", "INSERT INTO told VALUES (1)",
 				"BEGIN", "SELECT * FROM told", "INSERT INTO told VALUES (2)", "COMMIT AND CHAIN", "UPDATE told SET a = 3 WHERE a = 2", "ROLLBACK AND NO CHAIN",
 				"BEGIN", "BEGIN", "COMMIT", "START TRANSACTION WITH CONSISTENT SNAPSHOT", "DO 1", "COMMIT",
 				"BEGIN", "INSERT INTO told VALUES (9)", "CREATE TABLE told2 (a INT)", "DO 1", "ROLLBACK", "BEGIN", "TRUNCATE told2", "DROP TABLE told2",
 				"XA START 'told'", "INSERT INTO told VALUES (10)", "XA END 'told'", "XA PREPARE 'told'", "XA COMMIT 'told'", "DO 1",
 				"XA START 'told'", "INSERT INTO told VALUES (11)", "XA END 'told'", "XA ROLLBACK 'told'", "DO 1",
 				"SET autocommit = 0", "INSERT INTO told VALUES (12)", "COMMIT", "SET autocommit = 1",
-				"START TRANSACTION READ ONLY", "INSERT INTO told VALUES (13)", "DO 1", "COMMIT", "DROP TABLE told",
+				"START TRANSACTION READ ONLY", "INSERT INTO told VALUES (13)", "DO 1", "COMMIT", "SET sql_notes = 1", "DROP TABLE told",
 			)(t, c))
 		})
 	})
