@@ -180,21 +180,11 @@ declares counts for nothing then, until a statement says it again.`,
 // run changes the tables alone, and waits until all proxies know.
 func (t *tableChange) run(ctx context.Context, change func(map[catalog.TableName]catalog.Declaration) error) error {
 	return t.in.withState(ctx, func(conn *connection, state *declared.State) error {
-		if state.Cluster == nil {
-			return cluster.ErrNotDeclared
-		}
-		next := *state.Cluster
-		next.Tables = maps.Clone(next.Tables)
-		if next.Tables == nil {
-			next.Tables = map[catalog.TableName]catalog.Declaration{}
-		}
-		if err := change(next.Tables); err != nil {
+		next, err := state.WithTables(change)
+		if err != nil {
 			return err
 		}
-		if err := next.Validate(); err != nil {
-			return err
-		}
-		if err := t.succeed(ctx, conn, state, &next); err != nil || t.dryRun {
+		if err := t.succeed(ctx, conn, state, next); err != nil || t.dryRun {
 			return err
 		}
 		if err := fleet.TellRedefined(ctx, conn.kv, fleet.RedefinedPatience); err != nil {

@@ -64,6 +64,21 @@ func (t Tables) Withdraw(ctx context.Context, name catalog.TableName, d catalog.
 	return err
 }
 
+// WithTables is the cluster with its tables edited, in a copy, and checked as far as that needs no shard.
+func (s *State) WithTables(edit func(map[catalog.TableName]catalog.Declaration) error) (*cluster.Cluster, error) {
+	if s.Cluster == nil {
+		return nil, cluster.ErrNotDeclared
+	}
+	next := *s.Cluster
+	if next.Tables = maps.Clone(next.Tables); next.Tables == nil {
+		next.Tables = map[catalog.TableName]catalog.Declaration{}
+	}
+	if err := edit(next.Tables); err != nil {
+		return nil, err
+	}
+	return &next, next.Validate()
+}
+
 // change has all checks of a declaration that need no shard, and one compare-and-swap. Whether
 // one of unknown outcome took effect is found out by planning it again; changed is set beside an
 // error if that was not possible.
@@ -89,23 +104,11 @@ func (t Tables) changeOnce(ctx context.Context, by string, edit func(map[catalog
 	if err != nil {
 		return false, err
 	}
-	if state.Cluster == nil {
-		return false, cluster.ErrNotDeclared
-	}
-	next := *state.Cluster
-	if next.Tables = maps.Clone(next.Tables); next.Tables == nil {
-		next.Tables = map[catalog.TableName]catalog.Declaration{}
-	}
-	if err := edit(next.Tables); err != nil {
+	next, err := state.WithTables(edit)
+	if err != nil || reflect.DeepEqual(next.Tables, state.Cluster.Tables) {
 		return false, err
 	}
-	if reflect.DeepEqual(next.Tables, state.Cluster.Tables) {
-		return false, nil
-	}
-	if err := next.Validate(); err != nil {
-		return false, err
-	}
-	after, err := cluster.Succeed(state.Cluster, &next, router.Stamp{By: by, At: time.Now()})
+	after, err := cluster.Succeed(state.Cluster, next, router.Stamp{By: by, At: time.Now()})
 	if err != nil {
 		return false, err
 	}

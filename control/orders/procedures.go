@@ -115,6 +115,10 @@ func (p *Procedures) Order(ctx context.Context, name string, args []string, by s
 func texts(args []string) []stmt.Value {
 	list := make([]stmt.Value, len(args))
 	for i, text := range args {
+		if text == "" {
+			list[i] = stmt.Value{Kind: stmt.Null}
+			continue
+		}
 		list[i] = stmt.Value{Kind: stmt.String, Text: []byte(text)}
 	}
 	return list

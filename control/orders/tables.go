@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 
 	"locus/config/etcd"
@@ -85,20 +84,11 @@ func (c *call) declare(ctx context.Context, remedy string, edit func(map[catalog
 	if err != nil {
 		return err
 	}
-	if state.Cluster == nil {
-		return cluster.ErrNotDeclared
-	}
-	next := *state.Cluster
-	if next.Tables = maps.Clone(next.Tables); next.Tables == nil {
-		next.Tables = map[catalog.TableName]catalog.Declaration{}
-	}
-	if err := edit(next.Tables); err != nil {
+	next, err := state.WithTables(edit)
+	if err != nil {
 		return err
 	}
-	if err := next.Validate(); err != nil {
-		return err
-	}
-	after, err := cluster.Succeed(state.Cluster, &next, router.Stamp{By: c.by, At: c.now()})
+	after, err := cluster.Succeed(state.Cluster, next, router.Stamp{By: c.by, At: c.now()})
 	if err != nil {
 		return err
 	}
@@ -114,6 +104,9 @@ func (c *call) declare(ctx context.Context, remedy string, edit func(map[catalog
 	}
 	if err := fleet.TellRedefined(ctx, c.kv, fleet.RedefinedPatience); err != nil {
 		return fmt.Errorf("it is written, and not known to every proxy yet: %w", err)
+	}
+	if err := c.fits(ctx, state.Cluster, after, remedy); err != nil { // rows that clients inserted until then
+		return fmt.Errorf("it is written, and the shards have changed meanwhile: %w", err)
 	}
 	return nil
 }
