@@ -35,69 +35,27 @@ Redis in front of the counters of their IDs stand behind them.`,
 	}
 }
 
-// generatorView is a declared generator.
-type generatorView struct {
-	Name string   `json:"name"`
-	Kind string   `json:"kind"`
-	Of   []string `json:"of,omitempty"`
-	// Proxies are how it stands in those that have used it.
-	Proxies []generatorIn `json:"proxies"`
-}
-
-// generatorIn is how one stands in a proxy.
-type generatorIn struct {
-	Proxy string `json:"proxy"`
-	generators.Report
-}
-
 // fleetView is all of them.
 type fleetView struct {
-	Generators []generatorView `json:"generators"`
-	Silent     []string        `json:"silent,omitempty"` // proxies that did not answer
+	Generators []generators.Standing `json:"generators"`
+	Silent     []string              `json:"silent,omitempty"` // proxies that did not answer
 }
 
 func (in *invocation) generators(ctx context.Context, conn *connection, c *cluster.Cluster, args []string) error {
-	listed, err := listedGenerators(c, args)
-	if err != nil {
-		return err
+	if len(args) > 0 {
+		if _, err := declaredGenerator(c, args[0]); err != nil {
+			return err
+		}
 	}
 	answers, err := fleet.Ask[[]generators.Report](ctx, conn.kv, fleet.Generators, answerPatience)
 	if err != nil {
 		return err
 	}
-	v := fleetView{Silent: answers.Silent, Generators: []generatorView{}}
-	for _, g := range listed {
-		for _, proxy := range slices.Sorted(maps.Keys(answers.By)) {
-			for _, report := range answers.By[proxy] {
-				if report.Name == g.Name {
-					g.Proxies = append(g.Proxies, generatorIn{proxy, report})
-				}
-			}
-		}
-		v.Generators = append(v.Generators, g)
+	v := fleetView{Silent: answers.Silent, Generators: generators.Standings(c, answers.By)}
+	if len(args) > 0 {
+		v.Generators = slices.DeleteFunc(v.Generators, func(g generators.Standing) bool { return g.Name != args[0] })
 	}
 	return in.show(v, func(w io.Writer) { v.print(w) })
-}
-
-// listedGenerators are all, and the tables with a Redis in front of their counters; or the one that is named.
-func listedGenerators(c *cluster.Cluster, args []string) ([]generatorView, error) {
-	names := c.GeneratorNames()
-	if len(args) > 0 {
-		if _, err := declaredGenerator(c, args[0]); err != nil {
-			return nil, err
-		}
-		names = args
-	}
-	var list []generatorView
-	for _, name := range names {
-		list = append(list, generatorView{Name: name, Kind: string(c.Generators[name].Kind), Of: c.Generators[name].Of, Proxies: []generatorIn{}})
-	}
-	for _, table := range c.TableNames() {
-		if id := c.Tables[table].ID; len(args) == 0 && id != nil && id.Segments.Redis != nil {
-			list = append(list, generatorView{Name: table.String(), Kind: "table", Proxies: []generatorIn{}})
-		}
-	}
-	return list, nil
 }
 
 func (v fleetView) print(w io.Writer) {
@@ -108,7 +66,7 @@ func (v fleetView) print(w io.Writer) {
 			rows = append(rows, append(first, "-", "", "", "not used yet"))
 		}
 		for _, p := range g.Proxies {
-			rows = append(rows, append(slices.Clone(first), p.Proxy, p.left(), p.loads(), p.states()))
+			rows = append(rows, append(slices.Clone(first), p.Proxy, left(p.Report), loads(p.Report), states(p.Report)))
 		}
 	}
 	columns(w, rows)
@@ -127,7 +85,7 @@ func (v fleetView) print(w io.Writer) {
 }
 
 // left is the field of which least is left.
-func (g generatorIn) left() string {
+func left(g generators.Report) string {
 	field, least := "", 2.0
 	for _, name := range slices.Sorted(maps.Keys(g.Left)) {
 		if g.Left[name] < least {
@@ -140,14 +98,14 @@ func (g generatorIn) left() string {
 	return fmt.Sprintf("%.4g %% of %s", 100*least, field)
 }
 
-func (g generatorIn) loads() string {
+func loads(g generators.Report) string {
 	if g.Loads+g.Failed == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%d, %d failed, %d waited", g.Loads, g.Failed, g.Waits)
 }
 
-func (g generatorIn) states() string {
+func states(g generators.Report) string {
 	var list []string
 	for _, m := range g.Members {
 		list = append(list, m.Name+" "+m.State)

@@ -30,6 +30,17 @@ type called struct {
 
 // call is POST /v1/calls/{procedure}: CALL locus.… of who has logged in.
 func (c *Console) call(w http.ResponseWriter, r *http.Request) {
+	ordered(w, r, func(ctx context.Context, procedure string, args []string) (any, error) {
+		j, err := c.options.Orders.Order(ctx, procedure, args, byWhom(r))
+		if err != nil {
+			return nil, err
+		}
+		return called{schema, j.ID, string(j.State.Shown()), j.State.Percent(), j.Journal[len(j.Journal)-1].What}, nil
+	})
+}
+
+// ordered answers with what a procedure gives, told the arguments in the body.
+func ordered(w http.ResponseWriter, r *http.Request, order func(ctx context.Context, procedure string, args []string) (any, error)) {
 	args, err := arguments(w, r)
 	if err != nil {
 		refuseJSON(w, http.StatusBadRequest, err)
@@ -37,12 +48,13 @@ func (c *Console) call(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), callPatience)
 	defer cancel()
-	j, err := c.options.Orders.Order(ctx, r.PathValue("procedure"), args, byWhom(r))
+	procedure := r.PathValue("procedure")
+	answer, err := order(ctx, procedure, args)
 	if err != nil {
-		refuseCall(w, r.PathValue("procedure"), err)
+		refuseCall(w, procedure, err)
 		return
 	}
-	writeJSON(w, called{schema, j.ID, string(j.State.Shown()), j.State.Percent(), j.Journal[len(j.Journal)-1].What})
+	writeJSON(w, answer)
 }
 
 func byWhom(r *http.Request) string { return who(r).user + " (dashboard)" }
@@ -70,19 +82,13 @@ type problem struct {
 
 // preview is POST /v1/previews/{procedure}: what a split or a merge would begin.
 func (c *Console) preview(w http.ResponseWriter, r *http.Request) {
-	args, err := arguments(w, r)
-	if err != nil {
-		refuseJSON(w, http.StatusBadRequest, err)
-		return
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), callPatience)
-	defer cancel()
-	p, err := c.options.Orders.Preview(ctx, r.PathValue("procedure"), args, byWhom(r))
-	if err != nil {
-		refuseCall(w, r.PathValue("procedure"), err)
-		return
-	}
-	writeJSON(w, c.previewed(ctx, p))
+	ordered(w, r, func(ctx context.Context, procedure string, args []string) (any, error) {
+		p, err := c.options.Orders.Preview(ctx, procedure, args, byWhom(r))
+		if err != nil {
+			return nil, err
+		}
+		return c.previewed(ctx, p), nil
+	})
 }
 
 func (c *Console) previewed(ctx context.Context, p orders.Preview) previewed {

@@ -32,13 +32,19 @@ func visitor(t *testing.T, server *httptest.Server) *person {
 
 func (p *person) do(method, path string, form url.Values, header ...string) *http.Response {
 	p.t.Helper()
-	r, err := http.NewRequestWithContext(p.t.Context(), method, p.at+path, strings.NewReader(form.Encode()))
+	of := []string{"Accept", "text/html"}
+	if form != nil {
+		of = append(of, "Content-Type", "application/x-www-form-urlencoded")
+	}
+	return p.send(method, path, form.Encode(), append(of, header...)...)
+}
+
+// send sends a body with headers, each a name and its value.
+func (p *person) send(method, path, body string, header ...string) *http.Response {
+	p.t.Helper()
+	r, err := http.NewRequestWithContext(p.t.Context(), method, p.at+path, strings.NewReader(body))
 	if err != nil {
 		p.t.Fatal(err)
-	}
-	r.Header.Set("Accept", "text/html")
-	if form != nil {
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
@@ -66,20 +72,7 @@ func (p *person) want(what string, answer *http.Response, status int) {
 // call posts an order to a job.
 func (p *person) call(procedure, job string, header ...string) *http.Response {
 	p.t.Helper()
-	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.at+"/v1/calls/"+procedure, strings.NewReader(`{"arguments": ["`+job+`"]}`))
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	for i := 0; i < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
-	}
-	answer, err := p.client.Do(r)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	_ = answer.Body.Close()
-	return answer
+	return p.send(http.MethodPost, "/v1/calls/"+procedure, `{"arguments": ["`+job+`"]}`, append([]string{"Content-Type", "application/json"}, header...)...)
 }
 
 func TestLoginAndRoles(t *testing.T) {

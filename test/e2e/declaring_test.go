@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"database/sql"
-	"maps"
 	"strings"
 	"testing"
 
@@ -147,12 +146,7 @@ func TestATableThatIsDeclaredAndCannotBeMade(t *testing.T) {
 		exec(t, db, create)
 
 		exec(t, db, "DROP TABLE cart")
-		away := *s.Cluster
-		away.Shards = maps.Clone(away.Shards)
-		shard := away.Shards["s1"]
-		shard.Address = "127.0.0.1:" + servers.Port(t)
-		away.Shards["s1"] = shard
-		s.Apply(&away)
+		s.TakeAway(t, "s1")
 		until(t, "the shard is away", func() bool {
 			_, err := db.Exec("CREATE TABLE wish (id BIGINT PRIMARY KEY) COMMENT 'locus: global'")
 			return err != nil && strings.Contains(err.Error(), "nothing was done on any shard")

@@ -3,7 +3,6 @@ package e2e
 import (
 	"database/sql"
 	"errors"
-	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -109,12 +108,7 @@ func TestADefinitionWithAShardAway(t *testing.T) {
 		s := shop.Start(t, engine, withGoods)
 		db := s.DB(t, nil)
 		exec(t, db, "SELECT 1")
-		away := *s.Cluster
-		away.Shards = maps.Clone(away.Shards)
-		shard := away.Shards["s1"]
-		shard.Address = "127.0.0.1:" + servers.Port(t)
-		away.Shards["s1"] = shard
-		s.Apply(&away)
+		s.TakeAway(t, "s1")
 		until(t, "the shard is away", func() bool {
 			var e *mysql.MySQLError
 			_, err := db.Exec("ALTER TABLE goods COMMENT = 'perhaps on all shards'")

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"locus/proxy"
 	"locus/proxy/backend"
 	"locus/proxy/txn"
+	"locus/router"
 	"locus/router/cluster"
 	"locus/test/servers"
 )
@@ -182,6 +184,17 @@ func (s *Shop) secret(name string) (string, error) {
 
 // Apply changes the declared cluster.
 func (s *Shop) Apply(c *cluster.Cluster) { s.source.put(c) }
+
+// TakeAway declares a shard at an address where nobody listens.
+func (s *Shop) TakeAway(t testing.TB, name router.ShardName) {
+	t.Helper()
+	away := *s.Cluster
+	away.Shards = maps.Clone(away.Shards)
+	shard := away.Shards[name]
+	shard.Address = "127.0.0.1:" + servers.Port(t)
+	away.Shards[name] = shard
+	s.Apply(&away)
+}
 
 // Config is how go-sql-driver logs in to the proxy.
 func (s *Shop) Config() *mysql.Config {
