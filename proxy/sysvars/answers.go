@@ -57,7 +57,8 @@ func (a *Answers) account() string { return backend.Quote(a.User + "@" + a.Host)
 var Owned = func() map[string]bool {
 	names := map[string]bool{}
 	for name := range strings.SplitSeq("is_used_lock(),table processlist,table session_variables,table global_variables,"+
-		"show variables,show status,show processlist,show grants,show tables,show columns,show create table,"+
+		"table information_schema.tables,table information_schema.columns,"+
+		"show variables,show status,show processlist,show grants,show tables,show table status,show columns,show create table,show index,"+
 		"set last_insert_id(),set @@last_insert_id,set @@identity", ",") { // SET takes what a shard computes, and no shard is told of the ID first
 		names[name] = true
 	}

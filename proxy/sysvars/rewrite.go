@@ -39,7 +39,8 @@ func (a *Answers) Rewrite(st *stmt.Statement, l *stmt.Lexed) ([]byte, error) {
 func (a *Answers) replacement(st *stmt.Statement, l *stmt.Lexed, o stmt.Owned, written string) (sql string, err error) {
 	if table, isTable := strings.CutPrefix(o.Name, "table "); isTable {
 		f := a.flavor()
-		if o.Statement && !f.HasTableStatement() || !f.HasStatusTable(table) && strings.Contains(strings.ToLower(written), "information_schema") {
+		lists := strings.HasPrefix(table, listings)
+		if o.Statement && !f.HasTableStatement() || !lists && !f.HasStatusTable(table) && strings.Contains(strings.ToLower(written), "information_schema") {
 			return "", nil // the shard says so
 		}
 		return a.table(st, table, o.Statement, !o.Statement && l.Aliased(o.End))
@@ -63,6 +64,10 @@ func (a *Answers) table(st *stmt.Statement, name string, statement, aliased bool
 	switch own, isOwn := strings.CutPrefix(name, stmt.Own+"."); {
 	case isOwn:
 		if sql, err = a.virtualTable(own, st); err != nil {
+			return "", err
+		}
+	case strings.HasPrefix(name, listings):
+		if sql, err = a.listing(strings.ToUpper(strings.TrimPrefix(name, listings))); err != nil {
 			return "", err
 		}
 	case name == "processlist":

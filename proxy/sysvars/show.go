@@ -19,8 +19,12 @@ func (a *Answers) Show(show *stmt.Shown) ([]byte, error) {
 		return []byte(a.showProcessList(show.Full)), nil
 	case "tables":
 		return a.showOwnTables(show)
+	case "table status":
+		return a.showOwnStatus(show)
 	case "columns":
 		return a.showOwnColumns(show)
+	case "index":
+		return a.showOwnIndexes(show)
 	case "create table":
 		return a.showOwnCreate(show)
 	}

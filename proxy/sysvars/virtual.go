@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -169,66 +168,4 @@ func virtualLiteral(value any) string {
 		}
 	}
 	return "NULL"
-}
-
-// showOwnTables answers SHOW TABLES FROM locus.
-func (a *Answers) showOwnTables(show *stmt.Shown) ([]byte, error) {
-	column := VirtualColumn{"Tables_in_" + stmt.Own, VirtualText}
-	kind := VirtualColumn{"Table_type", VirtualText}
-	t := VirtualTable{Columns: []VirtualColumn{column}}
-	if show.Full {
-		t.Columns = append(t.Columns, kind)
-	}
-	var rows [][]any
-	if a.Virtual != nil && a.mayLook("tables") == nil {
-		for _, table := range a.Virtual.Tables() {
-			rows = append(rows, []any{table.Name, "SYSTEM VIEW"}[:len(t.Columns)])
-		}
-	}
-	slices.SortFunc(rows, func(x, y []any) int { return strings.Compare(x[0].(string), y[0].(string)) })
-	return t.filtered(rows, column.Name, show.Clause), nil
-}
-
-// showOwnColumns answers DESCRIBE locus.jobs, and SHOW COLUMNS.
-func (a *Answers) showOwnColumns(show *stmt.Shown) ([]byte, error) {
-	of, err := a.virtual(show.Table)
-	if err != nil {
-		return nil, err
-	}
-	t := VirtualTable{}
-	for _, name := range []string{"Field", "Type", "Null", "Key", "Default", "Extra"} {
-		t.Columns = append(t.Columns, VirtualColumn{name, VirtualText})
-	}
-	var rows [][]any
-	for _, c := range of.Columns {
-		rows = append(rows, []any{c.Name, string(c.Type), "YES", "", nil, ""})
-	}
-	return t.filtered(rows, "Field", show.Clause), nil
-}
-
-// showOwnCreate answers SHOW CREATE TABLE locus.jobs: what a table of its columns would be
-// made by. No server has it, which its comment says.
-func (a *Answers) showOwnCreate(show *stmt.Shown) ([]byte, error) {
-	of, err := a.virtual(show.Table)
-	if err != nil {
-		return nil, err
-	}
-	var b strings.Builder
-	b.WriteString("CREATE TABLE `" + of.Name + "` (\n")
-	for i, c := range of.Columns {
-		if i > 0 {
-			b.WriteString(",\n")
-		}
-		b.WriteString("  `" + c.Name + "` " + string(c.Type) + " DEFAULT NULL")
-	}
-	b.WriteString("\n) COMMENT='answered by the proxy, in UTC'")
-	return []byte("SELECT " + backend.Quote(of.Name) + " AS `Table`, " + backend.Quote(b.String()) + " AS `Create Table`"), nil
-}
-
-// filtered is a SHOW's answer as a query: LIKE is about its first column.
-func (t VirtualTable) filtered(rows [][]any, name, clause string) []byte {
-	if strings.HasPrefix(strings.ToLower(clause), "like") {
-		clause = "WHERE `" + name + "` " + clause
-	}
-	return []byte("SELECT * FROM " + t.derived(rows) + " AS shown " + clause)
 }

@@ -97,6 +97,7 @@ func Make(l *stmt.Lexed, ctx Context) (Plan, error) {
 		return nil, several(l)
 	}
 	defer l.Planned()
+	l.Within = ctx.Schema
 	s, err := stmt.Parse(l)
 	if size, ok := errors.AsType[*stmt.SizeError](err); ok {
 		return nil, refuse(TooLarge, "%v", size)

@@ -147,6 +147,9 @@ type Lexed struct {
 	// Several: something stands behind a semicolon, another statement or the
 	// body of a stored program.
 	Several bool
+	// Within is the session's current database, in which names without a schema are read. The
+	// key doesn't say it: callers append it.
+	Within string
 	// Err is why the text can't be read at all.
 	Err error
 

@@ -94,7 +94,7 @@ func (r *reader) ownPlaces() {
 	slices.SortFunc(r.out.Unnamed, func(a, b Unnamed) int { return a.End - b.End })
 	slices.SortFunc(r.out.Owned, func(a, b Owned) int { return a.Start - b.Start })
 	if len(r.out.Owned) != r.owned {
-		r.fail("%d functions and variables of the session where %d were expected", len(r.out.Owned), r.owned)
+		r.fail("%d functions, variables and tables of the session where %d were expected", len(r.out.Owned), r.owned)
 	}
 }
 

@@ -126,6 +126,8 @@ type reader struct {
 	strings map[string]bool // the text's, once they are asked for
 	assigns map[string]bool // user variables, in lower case
 	owned   int             // places that speak of the session
+	// unqualified: some of them are tables of the schema locus without its name.
+	unqualified bool
 	// usesLock: IS_USED_LOCK() stands somewhere.
 	usesLock bool
 	counted  int   // tables

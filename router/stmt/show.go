@@ -1,7 +1,6 @@
 package stmt
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -74,76 +73,6 @@ func (l *Lexed) shownLimit() int32 {
 		}
 	}
 	return -1
-}
-
-// Own is the schema of the proxy's own tables, which no server has.
-const Own = "locus"
-
-const ownNames = "jobs job_steps shards servers routes proxies tables slow_statements statements"
-
-// OwnTables are its tables.
-var OwnTables = set(ownNames)
-
-// ownSchema says what is shown; of the proxy's own schema that are tables and
-// columns too.
-func (r *reader) ownSchema(n *ast.ShowStmt) (what, table string) {
-	schema := strings.ToLower(n.DBName)
-	if n.Table != nil && n.Table.Schema.L != "" {
-		schema = n.Table.Schema.L
-	}
-	switch {
-	case n.Tp == ast.ShowTables && schema == Own:
-		return "tables", ""
-	case n.Tp == ast.ShowColumns && schema == Own && n.Table != nil && OwnTables[n.Table.Name.L]:
-		return "columns", n.Table.Name.L
-	case n.Tp == ast.ShowCreateTable && schema == Own && n.Table != nil && OwnTables[n.Table.Name.L]:
-		return "create table", n.Table.Name.L
-	}
-	return showWords[n.Tp], ""
-}
-
-// The tables of the servers' own that speak of all sessions, or of variables.
-// Their names in Owned are those with "table " before them.
-var ownTables = map[string]bool{
-	"processlist": true, "session_variables": true, "global_variables": true, "session_status": true, "global_status": true,
-}
-
-var ownTable = regexp.MustCompile("(?i)(?:`(?:information|performance)_schema`|\\b(?:information|performance)_schema)[ \t\r\n]*\\.[ \t\r\n]*" +
-	"(?:`(processlist|(?:session|global)_(?:variables|status))`|(processlist|(?:session|global)_(?:variables|status))\\b)")
-
-var ownSchemaTable = func() *regexp.Regexp {
-	either := strings.ReplaceAll(ownNames, " ", "|")
-	return regexp.MustCompile("(?i)(?:`locus`|\\blocus)[ \t\r\n]*\\.[ \t\r\n]*(?:`(" + either + ")`|(" + either + ")\\b)")
-}()
-
-func isOwnTable(n *ast.TableName) bool {
-	if n.Schema.L == Own {
-		return OwnTables[n.Name.L]
-	}
-	return ownTables[n.Name.L] && (n.Schema.L == "information_schema" || n.Schema.L == "performance_schema")
-}
-
-// ownTables finds where such tables are read.
-func (r *reader) ownTables() {
-	text := r.l.readable()
-	r.ownTablesOf(text, ownTable, "table ")
-	r.ownTablesOf(text, ownSchemaTable, "table locus.")
-}
-
-func (r *reader) ownTablesOf(text string, pattern *regexp.Regexp, prefix string) {
-	for _, m := range pattern.FindAllStringSubmatchIndex(text, -1) {
-		name := ""
-		for _, group := range [][2]int{{m[2], m[3]}, {m[4], m[5]}} {
-			if group[0] >= 0 {
-				name = text[group[0]:group[1]]
-			}
-		}
-		if r.l.inLiteral(m[0]) {
-			continue
-		}
-		start, statement := r.l.tableStatement(m[0])
-		r.out.Owned = append(r.out.Owned, Owned{Start: start, End: m[1], Name: prefix + strings.ToLower(name), Statement: statement})
-	}
 }
 
 // inLiteral tells whether a place is within a literal.

@@ -18,9 +18,7 @@ func (v surveyor) Enter(n ast.Node) (ast.Node, bool) {
 	switch n := n.(type) {
 	case *ast.TableName:
 		v.r.tables = append(v.r.tables, n)
-		if isOwnTable(n) {
-			v.r.owned++
-		}
+		v.r.ownTable(n)
 		out.Tables = append(out.Tables, TableName{n.Schema.O, n.Name.O})
 	case *ast.DeleteTableList: // they name tables of the FROM clause
 		return n, true
@@ -28,6 +26,7 @@ func (v surveyor) Enter(n ast.Node) (ast.Node, bool) {
 		out.Features |= Limited
 	case *ast.WithClause:
 		out.Features |= With
+		v.r.hidesOwn(n)
 	case *ast.SelectStmt:
 		v.selectFeatures(n)
 	case *ast.SetOprStmt:

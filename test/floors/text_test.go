@@ -77,6 +77,7 @@ var looksAtText = map[string][]string{
 	"it writes SHOW's condition into the query that answers it": {
 		"proxy/sysvars (*Answers).showOwnTables",
 		"proxy/sysvars (*Answers).showOwnColumns",
+		"proxy/sysvars (*Answers).showOwnStatus",
 		"proxy/sysvars (*Answers).Patched",
 		"proxy/sysvars (*Answers).showValues",
 		"proxy/sysvars (*Answers).withCounters",

@@ -100,6 +100,61 @@ func TestTheSchemaLocus(t *testing.T) {
 	})
 }
 
+// Who makes the schema the current one names its tables without it, and programs that list databases find them where they
+// look for tables.
+func TestWithinTheSchemaLocus(t *testing.T) {
+	v := &virtual{rows: [][]any{{"split-1", 12.5, int64(7), time.Time{}, "jobs"}, {"split-2", 0.0, int64(-3), time.Time{}, nil}}}
+	pairs(t, shop.Options{Options: func(o *proxy.Options) { o.Virtual = v }}, func(t *testing.T, p *pair) {
+		home := p.proxy.value(t, "SELECT DATABASE()")
+		p.proxy.must(t, "USE locus")
+		columns := "Field|Type|Collation|Null|Key|Default|Extra|Privileges|Comment\n"
+		for _, c := range []struct{ statement, want string }{
+			{"SELECT DATABASE() AS d", "d\nlocus"},
+			{"SELECT id FROM jobs WHERE why = 'jobs'", "id\nsplit-1"},
+			{"SELECT `jobs`.id, b.why FROM `jobs` JOIN Jobs AS b ON b.id = jobs.id AND b.changes > 0", "id|why\nsplit-1|jobs"},
+			{"SELECT id FROM (SELECT id, why AS jobs FROM jobs) x, shards WHERE x.jobs IS NULL", "id"},
+			{"SELECT (SELECT COUNT(*) FROM jobs) + COUNT(*) AS n FROM locus.jobs", "n\n4"},
+			{"WITH x AS (SELECT id FROM jobs) SELECT MIN(id) AS least FROM x", "least\nsplit-1"},
+			{"SELECT id FROM jobs UNION ALL SELECT name FROM shards ORDER BY id DESC", "id\nsplit-2\nsplit-1"},
+			{"WITH jobs AS (SELECT 1 AS id) SELECT id FROM jobs", "id\n1"},
+			{"SHOW TABLES LIKE 'job%'", "Tables_in_locus\njob_steps\njobs"},
+			{"SHOW COLUMNS FROM jobs LIKE 'i%'", "Field|Type|Null|Key|Default|Extra\nid|varchar(1024)|YES||NULL|"},
+			{"SHOW FULL COLUMNS FROM jobs WHERE Field IN ('id', 'percent')", columns + "id|varchar(1024)|utf8mb4_general_ci|YES||NULL||select|\npercent|decimal(20,2)|NULL|YES||NULL||select|"},
+			{"SHOW CREATE TABLE shards", "Table|Create Table\nshards|CREATE TABLE `shards` (\n  `name` varchar(1024) DEFAULT NULL\n) COMMENT='answered by the proxy, in UTC'"},
+			{"SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME LIKE 'job%' ORDER BY BINARY TABLE_NAME", "TABLE_NAME\njob_steps\njobs"},
+			{"UPDATE jobs SET why = 'x'", "error"},
+			{"DELETE FROM jobs", "error"},
+		} {
+			if got := p.proxy.say(c.statement); got != c.want && (c.want != "error" || !strings.HasPrefix(got, "error")) {
+				t.Errorf("%s\n got %s\nwant %s", c.statement, got, c.want)
+			}
+		}
+		if got := p.proxy.say("SELECT id FROM jobs WHERE changes > ?", 0); got != "id\nsplit-1" {
+			t.Errorf("prepared: %s", got)
+		}
+		p.proxy.must(t, "USE `"+home+"`")
+		if got := p.proxy.say("SELECT id FROM jobs WHERE why = 'jobs'"); got != "error 1146 (42S02)" {
+			t.Errorf("elsewhere: %s", got)
+		}
+		for _, c := range []struct{ statement, want string }{
+			{"SELECT t.TABLE_NAME, TABLE_TYPE FROM information_schema.tables t WHERE TABLE_SCHEMA = 'locus' AND TABLE_NAME = 'jobs'", "TABLE_NAME|TABLE_TYPE\njobs|SYSTEM VIEW"},
+			{"SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'Locus2'", "TABLE_NAME"},
+			{"SELECT COLUMN_NAME, DATA_TYPE, CHARACTER_MAXIMUM_LENGTH AS most, NUMERIC_SCALE AS scale, DATETIME_PRECISION AS fraction FROM INFORMATION_SCHEMA.`COLUMNS` WHERE TABLE_SCHEMA = \"locus\" AND TABLE_NAME = 'jobs' ORDER BY ORDINAL_POSITION",
+				"COLUMN_NAME|DATA_TYPE|most|scale|fraction\nid|varchar|1024|NULL|NULL\npercent|decimal|NULL|2|NULL\nchanges|bigint|NULL|0|NULL\ncreated|datetime|NULL|NULL|3\nwhy|varchar|1024|NULL|NULL"},
+			{"SELECT COUNT(DISTINCT TABLE_SCHEMA) AS several FROM information_schema.TABLES WHERE TABLE_SCHEMA IN ('locus', '" + home + "')", "several\n2"},
+			{"SHOW TABLE STATUS FROM locus WHERE Name = 'jobs' AND Comment LIKE 'answered%'", "Name|Engine|Version|Row_format|Rows|Avg_row_length|Data_length|Max_data_length|Index_length|Data_free|Auto_increment|Create_time|Update_time|Check_time|Collation|Checksum|Create_options|Comment\n" +
+				"jobs" + strings.Repeat("|NULL", 16) + "|answered by the proxy, in UTC"},
+		} {
+			if got := p.proxy.say(c.statement); got != c.want {
+				t.Errorf("%s\n got %s\nwant %s", c.statement, got, c.want)
+			}
+		}
+		if got := p.proxy.say("SHOW INDEX FROM locus.jobs"); !strings.HasPrefix(got, "Table|Non_unique|Key_name|") || strings.Contains(got, "\n") {
+			t.Errorf("indexes: %s", got)
+		}
+	})
+}
+
 // Many rows are a long statement for the shard, and still an answer; the last
 // ones count.
 func TestManyVirtualRows(t *testing.T) {

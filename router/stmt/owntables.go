@@ -1,0 +1,138 @@
+package stmt
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+)
+
+// Own is the schema of the proxy's own tables, which no server has.
+const Own = "locus"
+
+const ownNames = "jobs job_steps shards servers routes proxies tables slow_statements statements"
+
+// OwnTables are its tables.
+var OwnTables = set(ownNames)
+
+// ownShows are what the proxy shows of its own schema.
+var ownShows = map[ast.ShowStmtType]string{
+	ast.ShowTables: "tables", ast.ShowTableStatus: "table status", ast.ShowColumns: "columns", ast.ShowCreateTable: "create table", ast.ShowIndex: "index",
+}
+
+// withinOwn reports whether names without a schema are of the proxy's own tables.
+func (l *Lexed) withinOwn() bool { return strings.EqualFold(l.Within, Own) }
+
+// ownSchema says what is shown; of the proxy's own schema that are tables and
+// columns too.
+func (r *reader) ownSchema(n *ast.ShowStmt) (what, table string) {
+	schema := strings.ToLower(n.DBName)
+	if n.Table != nil && n.Table.Schema.L != "" {
+		schema = n.Table.Schema.L
+	}
+	shown := ownShows[n.Tp]
+	switch {
+	case shown == "", schema != Own && (schema != "" || !r.l.withinOwn()):
+	case n.Table == nil:
+		return shown, ""
+	case OwnTables[n.Table.Name.L]:
+		return shown, n.Table.Name.L
+	}
+	return showWords[n.Tp], ""
+}
+
+// The tables of the servers' own that speak of all sessions, or of variables.
+// Their names in Owned are those with "table " before them.
+var ownTables = set("processlist session_variables global_variables session_status global_status")
+
+// listings are the tables of information_schema that list what there is. Programs that show databases read them; they
+// are owned where the text names the proxy's own schema, and their names in Owned begin with "table information_schema.".
+var listings = set("tables columns")
+
+var ownTable = regexp.MustCompile("(?i)(?:`(?:information|performance)_schema`|\\b(?:information|performance)_schema)[ \t\r\n]*\\.[ \t\r\n]*" +
+	"(?:`(processlist|(?:session|global)_(?:variables|status))`|(processlist|(?:session|global)_(?:variables|status))\\b)")
+
+var listingTable = regexp.MustCompile("(?i)(?:`information_schema`|\\binformation_schema)[ \t\r\n]*\\.[ \t\r\n]*(?:`(tables|columns)`|(tables|columns)\\b)")
+
+var ownSchemaTable = func() *regexp.Regexp {
+	either := strings.ReplaceAll(ownNames, " ", "|")
+	return regexp.MustCompile("(?i)(?:`locus`|\\blocus)[ \t\r\n]*\\.[ \t\r\n]*(?:`(" + either + ")`|(" + either + ")\\b)")
+}()
+
+// ownTable notes a table that the proxy answers.
+func (r *reader) ownTable(n *ast.TableName) {
+	switch schema := n.Schema.L; {
+	case schema == Own || schema == "" && r.l.withinOwn():
+		if OwnTables[n.Name.L] {
+			r.owned++
+			r.unqualified = r.unqualified || schema == ""
+		}
+	case schema == "information_schema" && listings[n.Name.L]:
+		// The schema is named by a literal.
+		r.out.Verbatim = r.out.Verbatim || slices.ContainsFunc(r.l.Literals, func(literal Literal) bool { return literal.Kind == StringLiteral })
+		if r.namesOwn() {
+			r.owned++
+		}
+	case ownTables[n.Name.L] && (schema == "information_schema" || schema == "performance_schema"):
+		r.owned++
+	}
+}
+
+// namesOwn reports whether a text of the client's is the name of the proxy's own schema, or that is the current one.
+func (r *reader) namesOwn() bool {
+	return r.l.withinOwn() || slices.ContainsFunc(r.l.Literals, func(literal Literal) bool {
+		return literal.Kind == StringLiteral && int(literal.End-literal.Start) == len(Own)+2 && strings.EqualFold(string(r.l.Text[literal.Start+1:literal.End-1]), Own)
+	})
+}
+
+// hidesOwn refuses a common table expression that has the name of one of the proxy's own tables, where those are named
+// without their schema too.
+func (r *reader) hidesOwn(n *ast.WithClause) {
+	for _, c := range n.CTEs {
+		if r.l.withinOwn() && OwnTables[c.Name.L] {
+			r.fail("%s is a table of the schema %s and a common table expression: give the latter another name", c.Name.O, Own)
+		}
+	}
+}
+
+// ownTables finds where such tables are read.
+func (r *reader) ownTables() {
+	text := r.l.readable()
+	r.ownTablesOf(text, ownTable, "table ")
+	r.ownTablesOf(text, ownSchemaTable, "table "+Own+".")
+	if r.namesOwn() {
+		r.ownTablesOf(text, listingTable, "table information_schema.")
+	}
+	if r.unqualified {
+		r.unqualifiedTables()
+	}
+}
+
+func (r *reader) ownTablesOf(text string, pattern *regexp.Regexp, prefix string) {
+	for _, m := range pattern.FindAllStringSubmatchIndex(text, -1) {
+		name := ""
+		for _, group := range [][2]int{{m[2], m[3]}, {m[4], m[5]}} {
+			if group[0] >= 0 {
+				name = text[group[0]:group[1]]
+			}
+		}
+		if !r.l.inLiteral(m[0]) {
+			r.ownPlace(span{m[0], m[1]}, prefix+strings.ToLower(name))
+		}
+	}
+}
+
+// unqualifiedTables finds those of the proxy's own that are named without their schema.
+func (r *reader) unqualifiedTables() {
+	for _, at := range r.l.tableNames() {
+		if name := strings.ToLower(strings.Trim(string(r.l.Text[at.start:at.end]), "`")); OwnTables[name] {
+			r.ownPlace(at, "table "+Own+"."+name)
+		}
+	}
+}
+
+func (r *reader) ownPlace(at span, name string) {
+	start, statement := r.l.tableStatement(at.start)
+	r.out.Owned = append(r.out.Owned, Owned{Start: start, End: at.end, Name: name, Statement: statement})
+}
