@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locus/config/etcd"
 	"locus/control/declared"
 	"locus/control/fleet"
 	"locus/control/keyring"
@@ -144,16 +145,23 @@ func (r *rotating) addOnly() error {
 
 // run finds the version, adds its key if there is none, and has it become current.
 func (r *rotating) run(ctx context.Context, conn *connection) error {
-	current, _, err := keyring.ReadCurrent(ctx, conn.kv)
-	if err != nil {
-		return fmt.Errorf("%w: %w", keyring.ErrUnchanged, err)
-	}
-	version, adds, err := r.chosen(current.Version)
+	var current keyring.Current
+	var version uint32
+	var adds bool
+	err := patiently(ctx, r.wait, func(why error) { fmt.Fprintln(r.progress(), "waiting for etcd:", why) }, func() (err error) {
+		if current, _, err = keyring.ReadCurrent(ctx, conn.kv); err != nil {
+			return fmt.Errorf("%w: %w", keyring.ErrUnchanged, err)
+		}
+		if version, adds, err = r.chosen(current.Version); err != nil {
+			return err
+		}
+		if err = r.fits(ctx, conn, version, adds); err != nil {
+			return fmt.Errorf("key version %d can't become current: %w: %w", version, keyring.ErrUnchanged, err)
+		}
+		return nil
+	})
 	if err != nil {
 		return err
-	}
-	if err := r.fits(ctx, conn, version, adds); err != nil {
-		return fmt.Errorf("key version %d can't become current: %w: %w", version, keyring.ErrUnchanged, err)
 	}
 	view := rotatedView{Version: version, Before: current.Version, Lacking: []keyring.Lack{}}
 	if r.dryRun {
@@ -186,6 +194,29 @@ func (r *rotating) run(ctx context.Context, conn *connection) error {
 		fmt.Fprintln(r.in.stderr, "warning: the file itself names another version as current, which counts for a new cluster alone:", err)
 	}
 	return r.in.show(view, func(w io.Writer) { printRotated(w, view) })
+}
+
+// againEvery is the pause before etcd is asked again.
+const againEvery = time.Second
+
+// patiently repeats what only reads while etcd does not answer, such as while it has no leader, for so long. The reason is told
+// once.
+func patiently(ctx context.Context, wait time.Duration, tell func(error), read func() error) error {
+	over := time.Now().Add(wait)
+	for told := false; ; told = true {
+		err := read()
+		if err == nil || !etcd.Away(err) || time.Now().Add(againEvery).After(over) {
+			return err
+		}
+		if !told {
+			tell(err)
+		}
+		select {
+		case <-time.After(againEvery):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 // progress is for people; programs get the outcome alone on standard output.

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -59,6 +60,15 @@ func refused(err error) bool {
 	default:
 		return false
 	}
+}
+
+// Away tells whether an error of a read is that nobody answered, or that there was no leader: the same read may succeed later.
+func Away(err error) bool {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
+	code := codeOf(err)
+	return code == codes.Unavailable || code == codes.DeadlineExceeded
 }
 
 // codeOf is the error's gRPC code, which etcd's own errors carry in their own way.

@@ -283,6 +283,13 @@ func (f *fleet) rotateThroughFaults(l *load) {
 // rotating calls a command, and gives what it printed once it has ended.
 func (f *fleet) rotating(args ...string) <-chan string {
 	ended := make(chan string, 1)
+	f.t.Cleanup(func() {
+		select {
+		case out := <-ended: // nobody has come to look at it
+			f.t.Logf("keys %s: %s", strings.Join(args, " "), out)
+		default:
+		}
+	})
 	go func() {
 		out, err := f.try(1, append([]string{"keys"}, args...)...)
 		if err != nil {
