@@ -7,7 +7,7 @@ import (
 	"reflect"
 
 	"locus/proxy/handshake"
-	"locus/proxy/session"
+	"locus/proxy/snapshot"
 	"locus/router/catalog"
 	"locus/router/cluster"
 	"locus/router/plan"
@@ -62,10 +62,10 @@ func (b *builder) login(name string, u cluster.User) (handshake.Account, error) 
 
 // users makes what sessions obey of the declared users. Rights that have not
 // changed stay the same ones, and with them the plans that were held to them.
-func (b *builder) users(c *cluster.Cluster) map[string]*session.Account {
-	accounts := make(map[string]*session.Account, len(c.Users))
+func (b *builder) users(c *cluster.Cluster) map[string]*snapshot.Account {
+	accounts := make(map[string]*snapshot.Account, len(c.Users))
 	for name, u := range c.Users {
-		accounts[name] = &session.Account{
+		accounts[name] = &snapshot.Account{
 			Rights:           b.rights(name, u),
 			Scatter:          guard(u.Scatter),
 			ScatterWrites:    guard(cmp.Or(u.ScatterWrites, cluster.GuardRefuse)),
@@ -84,15 +84,15 @@ func (b *builder) users(c *cluster.Cluster) map[string]*session.Account {
 	return accounts
 }
 
-func guard(g cluster.Guard) session.Guard {
+func guard(g cluster.Guard) snapshot.Guard {
 	switch g {
 	case cluster.GuardWarn:
-		return session.Warn
+		return snapshot.Warn
 	case cluster.GuardRefuse:
-		return session.Refuse
+		return snapshot.Refuse
 	case cluster.GuardAllow:
 	}
-	return session.Allow
+	return snapshot.Allow
 }
 
 // rights are nil for a user without bounds.
@@ -116,7 +116,7 @@ func (b *builder) rights(name string, u cluster.User) *plan.Rights {
 		return nil
 	}
 	if b.last != nil {
-		if before := b.last.session.Accounts[name]; before != nil && before.Rights != nil {
+		if before := b.last.snapshot.Accounts[name]; before != nil && before.Rights != nil {
 			r.ID = before.Rights.ID
 			if reflect.DeepEqual(r, before.Rights) {
 				return before.Rights

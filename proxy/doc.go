@@ -3,6 +3,6 @@
 //
 // It owns the listener, the registry of sessions, the accounts, and the making
 // of the snapshot that sessions plan against: it turns the declared cluster and
-// the shards' live schemas into one immutable [session.Snapshot]. It never reads a
+// the shards' live schemas into one immutable [snapshot.Snapshot]. It never reads a
 // statement, and never writes what is declared.
 package proxy

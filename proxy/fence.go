@@ -83,7 +83,7 @@ func (p *Proxy) limitFences(ctx context.Context) {
 	}
 	for ctx.Err() == nil {
 		changed := p.live.Changed()
-		m := p.live.Load().session.Map
+		m := p.live.Load().snapshot.Map
 		wait := time.NewTimer(p.options.Fence.Hold)
 		fenced := wait.C
 		if m.Held().Empty() {

@@ -80,7 +80,7 @@ func (p *Proxy) watchTables(ctx context.Context, b *builder) {
 // look reads the live tables, and tells whether they are no longer as they were.
 func (p *Proxy) look(ctx context.Context) (differs bool) {
 	w := p.live.Load()
-	found, _, err := findTables(ctx, p.pools, w.declared, w.session.Catalog, slog.New(slog.DiscardHandler))
+	found, _, err := findTables(ctx, p.pools, w.declared, w.snapshot.Catalog, slog.New(slog.DiscardHandler))
 	if err != nil || w.has(found) {
 		return false
 	}
@@ -183,6 +183,6 @@ func (p *Proxy) RereadNow(ctx context.Context) error {
 }
 
 // has tells whether the shards have what the snapshot was built of.
-func (w *snapshot) has(f *schema.Found) bool {
-	return fmt.Sprint(w.problems) == fmt.Sprint(f.Problems()) && f.Same(w.session.Catalog)
+func (w *state) has(f *schema.Found) bool {
+	return fmt.Sprint(w.problems) == fmt.Sprint(f.Problems()) && f.Same(w.snapshot.Catalog)
 }

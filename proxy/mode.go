@@ -33,7 +33,7 @@ func (b *builder) mode(ctx context.Context, shards []router.ShardName) (stmt.Mod
 		}
 	}
 	if common.from == "" && b.last != nil {
-		return b.last.session.Mode, nil
+		return b.last.snapshot.Mode, nil
 	}
 	return common.mode, nil
 }

@@ -23,6 +23,7 @@ import (
 	"locus/proxy/session"
 	"locus/proxy/session/fence"
 	"locus/proxy/session/interrupt"
+	"locus/proxy/snapshot"
 	"locus/proxy/stream"
 	"locus/proxy/twophase"
 	"locus/proxy/txn"
@@ -38,7 +39,7 @@ type Proxy struct {
 	options Options
 	pools   *backend.Registry
 	health  *health.Watch
-	live    *live.Live[snapshot]
+	live    *live.Live[state]
 	builder *builder
 	ids     *issuers
 	// coordinator is nil unless transactions are committed in two phases.
@@ -72,14 +73,14 @@ func New(o Options) *Proxy {
 	p.health = &health.Watch{
 		Servers: func() []health.Server { return p.pools.Servers(p.builder.recovery) }, Stall: o.Stall, Log: o.Log,
 	}
-	config := live.Config[snapshot]{Source: o.Declared, Build: p.builder.build, Save: o.Save, Log: o.Log}
+	config := live.Config[state]{Source: o.Declared, Build: p.builder.build, Save: o.Save, Log: o.Log}
 	if o.Acknowledge != nil {
-		config.Acknowledge = func(ctx context.Context, w *snapshot, _ int64) error {
-			version := w.session.Map.Version()
-			if err := p.sessions.obey(ctx, version, w.session.Map.Held(), o.Fence.Patience); err != nil {
+		config.Acknowledge = func(ctx context.Context, w *state, _ int64) error {
+			version := w.snapshot.Map.Version()
+			if err := p.sessions.obey(ctx, version, w.snapshot.Map.Held(), o.Fence.Patience); err != nil {
 				return err
 			}
-			if err := p.nothingLeftBehind(ctx, w.session.Map); err != nil {
+			if err := p.nothingLeftBehind(ctx, w.snapshot.Map); err != nil {
 				return err
 			}
 			return o.Acknowledge(version)
@@ -104,7 +105,7 @@ func New(o Options) *Proxy {
 		Services: txn.Services{
 			Pools: p.pools, Spanning: o.Spanning, Coordinator: p.coordinator, Stop: o.Stop, Counts: &p.counts.Counts, Log: o.Log,
 		},
-		Snapshot: func() *session.Snapshot { return &p.live.Load().session }, Versions: p.pools.Versions,
+		Snapshot: func() *snapshot.Snapshot { return &p.live.Load().snapshot }, Versions: p.pools.Versions,
 		Sessions: &p.sessions, IDs: p.ids, Numbers: p.numbers(), Generators: o.Generators, Ring: o.Ring,
 		MaxStatement: o.MaxStatement, Memory: session.NewMemory(o.SessionMemory), Counts: &p.counts, Meter: &p.meter, Tracer: o.Tracer,
 		Fencing: fence.Config{
@@ -151,7 +152,7 @@ func (p *Proxy) serverVersion() string {
 
 // extended are MariaDB's own capabilities, where the shards have them.
 func (p *Proxy) extended() uint32 {
-	if p.live.Load().session.Flavor == flavor.MariaDB {
+	if p.live.Load().snapshot.Flavor == flavor.MariaDB {
 		return wire.ExtendedMetadata
 	}
 	return 0
@@ -314,15 +315,15 @@ func (p *Proxy) serve(ctx context.Context, conn net.Conn) {
 }
 
 // account is what is declared of a user; a zero one if nothing is.
-func (p *Proxy) account(user string) session.Account {
-	if a := p.live.Load().session.Accounts[user]; a != nil {
+func (p *Proxy) account(user string) snapshot.Account {
+	if a := p.live.Load().snapshot.Accounts[user]; a != nil {
 		return *a
 	}
-	return session.Account{}
+	return snapshot.Account{}
 }
 
 // declared tells whether a user is.
-func (p *Proxy) declared(user string) bool { return p.live.Load().session.Accounts[user] != nil }
+func (p *Proxy) declared(user string) bool { return p.live.Load().snapshot.Accounts[user] != nil }
 
 // dismiss ends a login that was right with an error.
 func (p *Proxy) dismiss(c *handshake.Client, e *mysql.MyError) {

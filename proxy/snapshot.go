@@ -15,7 +15,7 @@ import (
 	"locus/proxy/handshake"
 	"locus/proxy/meter"
 	"locus/proxy/schema"
-	"locus/proxy/session"
+	"locus/proxy/snapshot"
 	"locus/proxy/sysvars"
 	"locus/router"
 	"locus/router/catalog"
@@ -26,9 +26,9 @@ import (
 // plansKept bounds the plan cache.
 const plansKept = 8192
 
-// snapshot is the state in force: what sessions see of it, and what logins need.
-type snapshot struct {
-	session  session.Snapshot
+// state is what is in force: what sessions see of it, and what logins need.
+type state struct {
+	snapshot snapshot.Snapshot
 	declared *cluster.Cluster
 	accounts *handshake.Directory
 	// lockedOut are users whose secret can't be had, and why.
@@ -57,7 +57,7 @@ type builder struct {
 	// doubt has a shard looked at again; set with recovery.
 	doubt func(router.ShardName)
 	log   *slog.Logger
-	last  *snapshot
+	last  *state
 	stale atomic.Bool   // the live tables have changed
 	asked atomic.Uint64 // how often they were asked for
 	// rightsKnown is the last ID that was given to rights.
@@ -66,12 +66,12 @@ type builder struct {
 
 // build makes the snapshot of the declared documents. A change of the route map
 // alone keeps the catalogue and every plan.
-func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) (*snapshot, error) {
+func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) (*state, error) {
 	declared, err := cluster.Decode(values)
 	if err != nil {
 		return nil, err
 	}
-	w := &snapshot{declared: declared, tls: map[router.ShardName]*tls.Config{}}
+	w := &state{declared: declared, tls: map[router.ShardName]*tls.Config{}}
 	if w.accounts, w.lockedOut, err = b.logins(declared); err != nil {
 		return nil, err
 	}
@@ -79,14 +79,14 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 		return nil, err
 	}
 	if b.sameTables(declared) && !b.stale.Swap(false) {
-		w.session = b.last.session
+		w.snapshot = b.last.snapshot
 		w.charsets, w.version, w.problems, w.asked = b.last.charsets, b.last.version, b.last.problems, b.last.asked
 	} else if err := b.read(ctx, w); err != nil {
 		b.stale.Store(true)
 		return nil, err
 	}
-	w.session.Map, w.session.Accounts = declared.Routes, b.users(declared)
-	w.session.Declared, w.session.Copies = declared, copies(w.session.Catalog.First(), declared.Routes)
+	w.snapshot.Map, w.snapshot.Accounts = declared.Routes, b.users(declared)
+	w.snapshot.Declared, w.snapshot.Copies = declared, copies(w.snapshot.Catalog.First(), declared.Routes)
 	b.moves.Follow(declared.Routes.Moves())
 	b.last = w
 	return w, nil
@@ -114,7 +114,7 @@ func (b *builder) sameTables(c *cluster.Cluster) bool {
 }
 
 // register makes the pools of the declared shards.
-func (b *builder) register(w *snapshot) error {
+func (b *builder) register(w *state) error {
 	var targets []backend.Target
 	for _, name := range w.declared.ShardNames() {
 		t, err := b.target(name, w.declared.Shards[name])
@@ -162,11 +162,11 @@ func (b *builder) target(name router.ShardName, s cluster.Shard) (backend.Target
 }
 
 // read asks the shards for their live schemas.
-func (b *builder) read(ctx context.Context, w *snapshot) error {
+func (b *builder) read(ctx context.Context, w *state) error {
 	w.asked = b.asked.Load()
 	var before *catalog.Catalog
 	if b.last != nil {
-		before = b.last.session.Catalog
+		before = b.last.snapshot.Catalog
 	}
 	found, first, err := findTables(ctx, b.pools, w.declared, before, b.log)
 	if err != nil {
@@ -184,16 +184,16 @@ func (b *builder) read(ctx context.Context, w *snapshot) error {
 		b.log.Warn("declared table", "warning", warning)
 	}
 	if b.last != nil && b.sameTables(w.declared) {
-		w.session = b.last.session
+		w.snapshot = b.last.snapshot
 	}
-	if w.session.Catalog == nil || !b.last.has(found) {
-		w.session.Catalog = loaded.Catalog
-		w.session.Plans, w.session.Sets = plan.NewCache(plansKept), new(sysvars.SetWarnings)
+	if w.snapshot.Catalog == nil || !b.last.has(found) {
+		w.snapshot.Catalog = loaded.Catalog
+		w.snapshot.Plans, w.snapshot.Sets = plan.NewCache(plansKept), new(sysvars.SetWarnings)
 	}
 	if err := b.server(ctx, w, first); err != nil {
 		return err
 	}
-	w.session.Mode, err = b.mode(ctx, w.declared.ShardNames())
+	w.snapshot.Mode, err = b.mode(ctx, w.declared.ShardNames())
 	return err
 }
 
@@ -202,21 +202,21 @@ const mysqlDefault = "utf8mb4_0900_ai_ci"
 
 // server learns what a shard's server calls itself and its character
 // sets.
-func (b *builder) server(ctx context.Context, w *snapshot, q schema.Querier) error {
+func (b *builder) server(ctx context.Context, w *state, q schema.Querier) error {
 	rows, err := q.Query(ctx, "SELECT VERSION(), @@GLOBAL.collation_server, @@GLOBAL.character_set_client, @@GLOBAL.collation_connection")
 	if err != nil || len(rows) != 1 {
 		return errors.Join(errors.New("read the server's version"), err)
 	}
 	w.version = string(rows[0][0])
-	w.session.Flavor = flavor.Of(w.version)
+	w.snapshot.Flavor = flavor.Of(w.version)
 	if w.charsets, err = readCharsets(ctx, q); err != nil {
 		return err
 	}
 	if sysvars.Readable(string(rows[0][2])) {
-		w.session.Charset, w.session.Collation = string(rows[0][2]), string(rows[0][3])
+		w.snapshot.Charset, w.snapshot.Collation = string(rows[0][2]), string(rows[0][3])
 	}
-	if w.session.Charset == "utf8mb4" && w.session.Collation == mysqlDefault {
-		w.session.Collation = "" // as sessions have it that name none
+	if w.snapshot.Charset == "utf8mb4" && w.snapshot.Collation == mysqlDefault {
+		w.snapshot.Collation = "" // as sessions have it that name none
 	}
 	for id, set := range w.charsets {
 		if set.collation == string(rows[0][1]) && sysvars.Readable(set.charset) {

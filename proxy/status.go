@@ -44,7 +44,7 @@ func (p *Proxy) Status() Status {
 		s.Recovery = &p.coordinator.Counts
 	}
 	if w := p.live.Load(); w != nil {
-		s.MapVersion, s.Problems = w.session.Map.Version(), w.problems
+		s.MapVersion, s.Problems = w.snapshot.Map.Version(), w.problems
 		s.LockedOut = w.lockedOut
 	}
 	s.IDs = p.ids.status()
@@ -64,10 +64,10 @@ func (p *Proxy) Servers() []health.Status {
 }
 
 // Routes draws the route map in force.
-func (p *Proxy) Routes() string { return p.live.Load().session.Map.String() }
+func (p *Proxy) Routes() string { return p.live.Load().snapshot.Map.String() }
 
 // Map is the route map in force.
-func (p *Proxy) Map() *router.Map { return p.live.Load().session.Map }
+func (p *Proxy) Map() *router.Map { return p.live.Load().snapshot.Map }
 
 // Catalog is the declared tables in force, as the shards have them.
-func (p *Proxy) Catalog() *catalog.Catalog { return p.live.Load().session.Catalog }
+func (p *Proxy) Catalog() *catalog.Catalog { return p.live.Load().snapshot.Catalog }

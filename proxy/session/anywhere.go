@@ -6,6 +6,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/health"
+	"locus/proxy/snapshot"
 	"locus/proxy/txn"
 	"locus/router"
 	"locus/router/plan"
@@ -20,7 +21,7 @@ type candidates struct {
 
 // standIns are for what names no table: the first shard is asked as long as it is well, so that what servers answer each in
 // its own way, @@server_id say, stays the same. What the session has on a connection is nowhere else.
-func (s *Session) standIns(w *Snapshot) candidates {
+func (s *Session) standIns(w *snapshot.Snapshot) candidates {
 	if s.conns.ReservesAny() {
 		return candidates{shards: w.Catalog.Shards[:1]}
 	}
@@ -29,7 +30,7 @@ func (s *Session) standIns(w *Snapshot) candidates {
 
 // copies are for reads of global tables, in turn between sessions. Within a transaction, which a further shard costs a part,
 // the first is asked.
-func (s *Session) copies(w *Snapshot) candidates {
+func (s *Session) copies(w *snapshot.Snapshot) candidates {
 	switch {
 	case s.conns.ReservesAny() || len(w.Copies) == 0:
 		return s.standIns(w)
@@ -180,7 +181,7 @@ func (s *Session) runNowhere(r *request, added []plan.Splice) error {
 }
 
 // prepareAnywhere has a shard prepare a statement that has the tables.
-func (s *Session) prepareAnywhere(w *Snapshot, p plan.Plan, text string) (shard router.ShardName, there *backend.Statement, answer []byte, err error) {
+func (s *Session) prepareAnywhere(w *snapshot.Snapshot, p plan.Plan, text string) (shard router.ShardName, there *backend.Statement, answer []byte, err error) {
 	err = s.anywhere(s.preparedOn(w, p), true, func(at router.ShardName) (err error) {
 		shard = at
 		there, answer, err = s.prepareAt(at, text)

@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/snapshot"
 	"locus/proxy/sysvars"
 	"locus/proxy/txn"
 	"locus/router/plan"
@@ -46,7 +47,7 @@ func (s *Session) runPrepared(r *request, t *textual, p *stmt.TextPrepared) erro
 }
 
 // runsThere tells whether the first shard can be given a text as it is.
-func (s *Session) runsThere(w *Snapshot, t *textual, l *stmt.Lexed, inner plan.Plan, p *stmt.TextPrepared) bool {
+func (s *Session) runsThere(w *snapshot.Snapshot, t *textual, l *stmt.Lexed, inner plan.Plan, p *stmt.TextPrepared) bool {
 	if !s.readsAsThen(w, &t.read, t.text, inner) {
 		return false
 	}

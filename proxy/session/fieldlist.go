@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"locus/proxy/backend"
+	"locus/proxy/snapshot"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
@@ -24,7 +25,7 @@ func (s *Session) fieldList(payload []byte) error {
 }
 
 // columnsOf are the shards that know the columns of a table: all of them those of one that is on each.
-func (s *Session) columnsOf(w *Snapshot, name catalog.TableName) candidates {
+func (s *Session) columnsOf(w *snapshot.Snapshot, name catalog.TableName) candidates {
 	t, err := w.Catalog.Find(name)
 	switch {
 	case err != nil || t == nil || slices.Contains(s.conns.TemporaryTables(), name):

@@ -10,12 +10,6 @@ import (
 	"locus/router/stmt"
 )
 
-// What a statement may gather at most.
-const (
-	gatherRows  = 1_000_000
-	gatherBytes = 256 << 20
-)
-
 // runGathered answers a statement that no shard can answer, and whose answers
 // can't be merged.
 func (s *Session) runGathered(r *request, p *plan.Gathering) error {
@@ -48,9 +42,9 @@ func (s *Session) gathered(r *request, p *plan.Gathering, use func(*exec.Gatheri
 	}
 	shard := s.gatherShard(r, p)
 	s.Counts.Gathered.Add(1)
-	most, _ := s.account.gatherLimits()
+	most, _ := s.account.GatherLimits()
 	return s.requested(r).Gather(p, shard, most, func(g *exec.Gathering) error {
-		s.mayHaveGathered(most.Rows-g.Left().Rows, most.Bytes-g.Left().Bytes)
+		s.account.Gathered(most.Rows-g.Left().Rows, most.Bytes-g.Left().Bytes, &s.vars.Diagnostics)
 		return use(g)
 	})
 }

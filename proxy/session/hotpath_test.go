@@ -19,6 +19,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
 	"locus/proxy/meter"
+	"locus/proxy/snapshot"
 	"locus/proxy/stream"
 	"locus/proxy/trace"
 	"locus/proxy/txn"
@@ -79,10 +80,10 @@ func hotServices(t testing.TB) (*Services, *fakeShard) {
 	measured := new(meter.Meter)
 	measured.Slow.SetAfter(time.Hour) // as in any proxy, the end of each statement is timed
 	counts := new(Counts)
-	snapshot := &Snapshot{Map: m, Catalog: catalogOf(m.Shards(), orders), Plans: plan.NewCache(1000), Flavor: flavor.MariaDB}
+	now := &snapshot.Snapshot{Map: m, Catalog: catalogOf(m.Shards(), orders), Plans: plan.NewCache(1000), Flavor: flavor.MariaDB}
 	return &Services{
 		Services: txn.Services{Pools: pools, Counts: &counts.Counts, Log: slog.New(slog.DiscardHandler)},
-		Snapshot: func() *Snapshot { return snapshot }, Versions: pools.Versions, IDs: &sequence{}, Ring: func() *cipher.Ring { return ring },
+		Snapshot: func() *snapshot.Snapshot { return now }, Versions: pools.Versions, IDs: &sequence{}, Ring: func() *cipher.Ring { return ring },
 		MaxStatement: 1 << 20, Memory: NewMemory(DefaultMemory), Counts: counts, Meter: measured,
 		Tracer: trace.New(nil, 0), // traces are on, and these statements are not chosen
 	}, shard
@@ -120,12 +121,12 @@ func newHotClient(t testing.TB, capabilities uint32) *hotClient {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := New(ctx, services, &Client{Stream: stream.New(far), Capabilities: capabilities, NextSeq: 2})
-	planning, snapshot := new(atomic.Pointer[func()]), services.Snapshot()
-	services.Snapshot = func() *Snapshot {
+	planning, now := new(atomic.Pointer[func()]), services.Snapshot()
+	services.Snapshot = func() *snapshot.Snapshot {
 		if planning.Load() != nil {
 			(*planning.Swap(nil))()
 		}
-		return snapshot
+		return now
 	}
 	ended := make(chan error)
 	go func() { ended <- s.Serve("shop") }()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/snapshot"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
@@ -162,7 +163,7 @@ func (s *Session) explain(r *request) error {
 var explained = []string{"locus", "detail"}
 
 // explainedAt gives the shards any of which explains a statement of one shard by itself.
-func (s *Session) explainedAt(w *Snapshot, p plan.Plan) (on candidates, ok bool) {
+func (s *Session) explainedAt(w *snapshot.Snapshot, p plan.Plan) (on candidates, ok bool) {
 	switch p := p.(type) {
 	case *plan.OneShard:
 		if p.Alike {

@@ -6,6 +6,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/exec"
+	"locus/proxy/snapshot"
 	"locus/proxy/sysvars"
 	"locus/router/cluster"
 	"locus/router/stmt"
@@ -21,7 +22,7 @@ type Generators interface {
 }
 
 // nextValues finds the places of a statement's text that ask declared generators.
-func (s *Session) nextValues(w *Snapshot, l *stmt.Lexed) ([]stmt.NextValue, error) {
+func (s *Session) nextValues(w *snapshot.Snapshot, l *stmt.Lexed) ([]stmt.NextValue, error) {
 	if s.Generators == nil || len(w.Declared.Generators) == 0 {
 		return nil, nil
 	}
@@ -34,7 +35,7 @@ func (s *Session) nextValues(w *Snapshot, l *stmt.Lexed) ([]stmt.NextValue, erro
 }
 
 // numbered puts numbers in these places; ok if there were some.
-func (s *Session) numbered(w *Snapshot, l *stmt.Lexed) (text []byte, ok bool, err error) {
+func (s *Session) numbered(w *snapshot.Snapshot, l *stmt.Lexed) (text []byte, ok bool, err error) {
 	places, err := s.nextValues(w, l)
 	if err != nil || len(places) == 0 {
 		return nil, false, err
@@ -59,7 +60,7 @@ func (s *Session) numbered(w *Snapshot, l *stmt.Lexed) (text []byte, ok bool, er
 
 // fromGenerators asks them for a number or text each, those of one name in a row
 // together.
-func (s *Session) fromGenerators(w *Snapshot, ask func(context.Context, *cluster.Cluster, string, int, map[string]string) ([]string, error), names []string) ([]string, error) {
+func (s *Session) fromGenerators(w *snapshot.Snapshot, ask func(context.Context, *cluster.Cluster, string, int, map[string]string) ([]string, error), names []string) ([]string, error) {
 	var all []string
 	for len(names) > 0 {
 		same := 1

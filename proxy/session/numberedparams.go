@@ -9,6 +9,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/exec"
+	"locus/proxy/snapshot"
 	"locus/proxy/sysvars"
 	"locus/proxy/wire"
 	"locus/router/cluster"
@@ -23,7 +24,7 @@ type added struct {
 }
 
 // addParams puts placeholders in these places of a statement that is prepared.
-func (s *Session) addParams(w *Snapshot, p *prepared) error {
+func (s *Session) addParams(w *snapshot.Snapshot, p *prepared) error {
 	places, err := s.nextValues(w, &p.lexed)
 	if err != nil || len(places) == 0 {
 		return err
@@ -60,7 +61,7 @@ func paramsBefore(l *stmt.Lexed, at int) int {
 func (p *prepared) given() int { return p.params - len(p.added) }
 
 // addNumbers puts numbers among the parameters that the client has sent.
-func (s *Session) addNumbers(w *Snapshot, p *prepared) error {
+func (s *Session) addNumbers(w *snapshot.Snapshot, p *prepared) error {
 	names := make([]string, len(p.added))
 	for i, a := range p.added {
 		names[i] = a.generator

@@ -1,6 +1,9 @@
 package session
 
-import "locus/idgen/gene"
+import (
+	"locus/idgen/gene"
+	"locus/proxy/snapshot"
+)
 
 // Preempt has the session give way to a hand-over of the genes: what it has under
 // way on them by a map older than version is rolled back. A session that waits for
@@ -46,7 +49,7 @@ func (s *Session) giveWay() {
 
 // snapshot loads what the statement is planned against, and makes known by which
 // map.
-func (s *Session) snapshot() *Snapshot {
+func (s *Session) snapshot() *snapshot.Snapshot {
 	for {
 		w := s.Snapshot()
 		if s.gate.Enter(w.Map, s.conns.Running()) {

@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/snapshot"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
@@ -82,7 +83,7 @@ func (s *Session) prepare(text []byte) error {
 }
 
 // replan makes the plan anew if the tables have changed.
-func (s *Session) replan(w *Snapshot, p *prepared) error {
+func (s *Session) replan(w *snapshot.Snapshot, p *prepared) error {
 	if p.under == w.Catalog && p.rights == s.account.Rights && p.plan != nil && slices.Equal(p.temporary, s.conns.TemporaryTables()) {
 		return nil
 	}
@@ -116,7 +117,7 @@ func (s *Session) forgetPrepared() {
 
 // preparedThere has a shard prepare the statement, for the types of its columns
 // and for the errors that only a server finds.
-func (s *Session) preparedThere(w *Snapshot, p *prepared, text string, there plan.Plan) error {
+func (s *Session) preparedThere(w *snapshot.Snapshot, p *prepared, text string, there plan.Plan) error {
 	shard, statement, answer, err := s.prepareAnywhere(w, there, text)
 	if _, lost := errors.AsType[*backend.LostError](err); lost && !s.conns.Lost() {
 		statement, answer, err = s.prepareAt(shard, text) // nothing happens by preparing twice
@@ -162,7 +163,7 @@ func (s *Session) lendToPrepare(shard router.ShardName) (txn.Lease, error) {
 }
 
 // preparedOn are the shards that have the tables of a plan, any of which may prepare it.
-func (s *Session) preparedOn(w *Snapshot, p plan.Plan) candidates {
+func (s *Session) preparedOn(w *snapshot.Snapshot, p plan.Plan) candidates {
 	on, _ := s.conns.Home()
 	switch p := p.(type) {
 	case *plan.OneShard:

@@ -4,6 +4,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/exec"
+	"locus/proxy/snapshot"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router/plan"
@@ -37,7 +38,7 @@ func (s *Session) appendDefinitions(out []byte, seq byte, columns []wire.Column)
 // statement: of one into which the session writes what it knows, what comes of
 // that. It is nil for a statement that the session runs itself, which has the
 // columns given.
-func (s *Session) preparable(w *Snapshot, p *prepared) (text string, there plan.Plan, columns []wire.Column, err error) {
+func (s *Session) preparable(w *snapshot.Snapshot, p *prepared) (text string, there plan.Plan, columns []wire.Column, err error) {
 	r := &request{plan: p.plan, facts: p.plan.About(), snapshot: w, values: &plan.Values{Args: new(stmt.Args), InsertID: s.vars.InsertID}}
 	r.values.Reset(&p.lexed, nil)
 	text, there = p.text, p.plan
@@ -89,7 +90,7 @@ var textOnly = map[stmt.Kind]bool{
 
 // unprepared says why MySQL does not prepare a statement: one that names tables is found
 // wrong first where there can't be any.
-func (s *Session) unprepared(w *Snapshot, st *stmt.Statement, text string) error {
+func (s *Session) unprepared(w *snapshot.Snapshot, st *stmt.Statement, text string) error {
 	if st.Kind == stmt.Lock {
 		if said := s.readByServer(w, text); txn.IsRefusal(said) {
 			return said

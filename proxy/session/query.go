@@ -9,6 +9,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/exec"
 	"locus/proxy/session/fence"
+	"locus/proxy/snapshot"
 	"locus/proxy/sysvars"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
@@ -22,7 +23,7 @@ type request struct {
 	plan     plan.Plan
 	facts    *plan.Facts // the plan's
 	values   *plan.Values
-	snapshot *Snapshot
+	snapshot *snapshot.Snapshot
 	// statement is set for prepared statements, with the client's parameters in
 	// Session.params.
 	statement *prepared
@@ -113,7 +114,7 @@ func (s *Session) finish(err error) error {
 }
 
 // planOf finds the plan for a text, or makes it.
-func (s *Session) planOf(w *Snapshot, l *stmt.Lexed) (plan.Plan, error) {
+func (s *Session) planOf(w *snapshot.Snapshot, l *stmt.Lexed) (plan.Plan, error) {
 	l.Key = plan.AppendContext(l.Key, s.vars.Settings.Database(), s.vars.Mode)
 	l.Key = plan.AppendRights(l.Key, s.account.Rights)
 	l.Key = plan.AppendTemporary(l.Key, s.conns.TemporaryTables())
@@ -145,7 +146,7 @@ func (s *Session) run(r *request) error {
 	if k := r.facts.Statement.Kind; k != stmt.ShowWarnings && k != stmt.Set && k != stmt.Diagnose && !rewritten {
 		s.vars.Conditions = s.vars.Conditions[:0]
 	}
-	if err := s.mayRunUnfiltered(r.facts); err != nil {
+	if err := s.account.MayRunUnfiltered(r.facts, &s.vars.Diagnostics); err != nil {
 		return err
 	}
 	if takesItsTime(r.facts.Statement) {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"locus/proxy/backend"
+	"locus/proxy/snapshot"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -47,7 +48,7 @@ func (r *readThen) on(present *backend.Settings) *backend.Settings {
 func (s *Session) past(r *readThen) bool { return r.on(s.vars.Settings) != s.vars.Settings }
 
 // contextThen is what such a text is planned in.
-func (s *Session) contextThen(w *Snapshot, r *readThen) plan.Context {
+func (s *Session) contextThen(w *snapshot.Snapshot, r *readThen) plan.Context {
 	ctx := s.planContext(w)
 	ctx.Schema = r.settings.Database()
 	return ctx
@@ -76,7 +77,7 @@ func (s *Session) schemaOf(r *request) string {
 // a statement anew, of itself, for other types of its parameters or after ALTER
 // TABLE, it reads it by the sql_mode of now; MariaDB by that of PREPARE. Both take
 // the character set of now.
-func (s *Session) readsAsThen(w *Snapshot, r *readThen, text string, p plan.Plan) bool {
+func (s *Session) readsAsThen(w *snapshot.Snapshot, r *readThen, text string, p plan.Plan) bool {
 	switch {
 	case !s.past(r):
 		return true

@@ -22,7 +22,7 @@ func (s *Session) mayRead(shards int) error {
 	if s.vars.LimitsRows() {
 		return &plan.Refusal{Code: plan.ScatterShape, Message: "a read of several shards while sql_select_limit is set: SET sql_select_limit = DEFAULT, and use LIMIT"}
 	}
-	if err := s.mayScatter(shards); err != nil {
+	if err := s.account.MayScatter(shards, &s.vars.Diagnostics); err != nil {
 		return err
 	}
 	if limit := s.vars.TimeLimit(); limit > 0 {
@@ -57,7 +57,7 @@ func (s *Session) scatterOnce(r *request, p *plan.Read) error {
 	if !ok {
 		return sysvars.BadLimit()
 	}
-	if err := s.maySkip(limit.Offset); err != nil {
+	if err := s.account.MaySkip(limit.Offset, &s.vars.Diagnostics); err != nil {
 		return err
 	}
 	var params []wire.Param

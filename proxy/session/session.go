@@ -9,6 +9,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/session/fence"
 	"locus/proxy/session/interrupt"
+	"locus/proxy/snapshot"
 	"locus/proxy/stream"
 	"locus/proxy/sysvars"
 	"locus/proxy/txn"
@@ -65,8 +66,8 @@ type Session struct {
 	*work               // of the command under way, nil between commands
 	insertEnding ending // endInsert, made once
 
-	under   *Snapshot // the snapshot that account is of
-	account *Account  // never nil
+	under   *snapshot.Snapshot // the snapshot that account is of
+	account *snapshot.Account  // never nil
 
 	replica bool               // the statement under way may be answered by one
 	partial bool               // it does with the rows of the shards that are there,

@@ -13,7 +13,7 @@ import (
 // runSpread runs an UPDATE or DELETE on every shard of its route, in one
 // transaction. While genes are on the move each shard leaves others' rows out.
 func (s *Session) runSpread(r *request, p *plan.Change) error {
-	if err := s.mayScatterWrite(len(s.route.Shards)); err != nil {
+	if err := s.account.MayScatterWrite(len(s.route.Shards), &s.vars.Diagnostics); err != nil {
 		return err
 	}
 	parts := make([]exec.Part, 0, len(s.route.Shards))

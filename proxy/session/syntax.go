@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/snapshot"
 	"locus/proxy/txn"
 	"locus/router"
 	"locus/router/plan"
@@ -17,7 +18,7 @@ const nearLength = 80
 
 // planned plans a client's text. One that is refused because it can't be read is
 // shown to a shard, which reads it without running it and may find it wrong.
-func (s *Session) planned(w *Snapshot, l *stmt.Lexed, under plan.Context) (plan.Plan, error) {
+func (s *Session) planned(w *snapshot.Snapshot, l *stmt.Lexed, under plan.Context) (plan.Plan, error) {
 	p, err := s.planUnder(l, under)
 	if err == nil && s.looksAgain(p.About(), under) || s.madeMeanwhile(err) {
 		again := s.planContext(s.snapshot())
@@ -36,7 +37,7 @@ func (s *Session) planned(w *Snapshot, l *stmt.Lexed, under plan.Context) (plan.
 }
 
 // readByServer is what a server says of a text that it reads and does not run.
-func (s *Session) readByServer(w *Snapshot, text string) error {
+func (s *Session) readByServer(w *snapshot.Snapshot, text string) error {
 	return s.anywhere(s.standIns(w), true, func(shard router.ShardName) error {
 		_, _, err := s.prepareAt(shard, text)
 		return err

@@ -1,9 +1,10 @@
-package session
+package snapshot
 
 import (
 	"errors"
 	"testing"
 
+	"locus/proxy/sysvars"
 	"locus/router/plan"
 )
 
@@ -20,11 +21,11 @@ func TestLargeOffset(t *testing.T) {
 		{Refuse, largeOffset, false, 0},
 		{Refuse, largeOffset + 1, true, 0},
 	} {
-		s := &Session{account: &Account{LargeOffset: c.guard}}
+		var told sysvars.Diagnostics
 		var r *plan.Refusal
-		err := s.maySkip(c.rows)
-		if errors.As(err, &r) != c.refused || c.refused && r.Code != plan.OffsetRefused || len(s.vars.Conditions) != c.warned {
-			t.Errorf("%+v: %v, %d warnings", c, err, len(s.vars.Conditions))
+		err := (&Account{LargeOffset: c.guard}).MaySkip(c.rows, &told)
+		if errors.As(err, &r) != c.refused || c.refused && r.Code != plan.OffsetRefused || len(told.Conditions) != c.warned {
+			t.Errorf("%+v: %v, %d warnings", c, err, len(told.Conditions))
 		}
 	}
 }
@@ -43,11 +44,11 @@ func TestLargeGather(t *testing.T) {
 		{Account{GatherRows: 10, LargeGather: Allow}, 11, gatherRows, 0},
 		{Account{GatherRows: 2 * gatherRows, LargeGather: Warn}, gatherRows + 1, 2 * gatherRows, 0},
 	} {
-		s := &Session{account: &c.account}
-		most, _ := c.account.gatherLimits()
-		s.mayHaveGathered(c.rows, 0)
-		if most.Rows != c.most || len(s.vars.Conditions) != c.warned {
-			t.Errorf("%+v: at most %d rows, %d warnings of %d", c.account, most.Rows, len(s.vars.Conditions), c.rows)
+		var told sysvars.Diagnostics
+		most, _ := c.account.GatherLimits()
+		c.account.Gathered(c.rows, 0, &told)
+		if most.Rows != c.most || len(told.Conditions) != c.warned {
+			t.Errorf("%+v: at most %d rows, %d warnings of %d", c.account, most.Rows, len(told.Conditions), c.rows)
 		}
 	}
 }
