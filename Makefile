@@ -12,8 +12,9 @@ GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 
 # Tests of a package run servers of their own, and wait for them, for leases and for
 # faults as long as they compute: three packages at a time keep two cores busy. A run is
-# never taken from the cache, for it also tests what is outside this tree.
-TEST := $(GO) test -json -count=1 -p 3
+# never taken from the cache, for it also tests what is outside this tree. `check` has vetted
+# the packages already.
+TEST := $(GO) test -json -count=1 -vet=off -p 3
 
 # ARGS goes to what demo and bench run; PKG says which packages test, race and
 # test-long run: all, and first those that take longest, so that none of them is
@@ -52,7 +53,7 @@ test-long: test-servers test-suites check bin/summary ## run what takes longer a
 	$(TEST) -tags long -timeout 4h $(PKG) | bin/summary
 
 .PHONY: race
-race: test-servers quick-suites bin/summary ## run the tests with the race detector
+race: test-servers quick-suites vet bin/summary ## run the tests with the race detector
 	$(TEST) -race -timeout 30m $(PKG) | bin/summary
 
 .PHONY: bench
