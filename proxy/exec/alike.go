@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"locus/proxy/txn"
+	"locus/proxy/wire"
 	"locus/router"
 )
 
@@ -26,7 +27,7 @@ func (r *Request) alike(done router.ShardName, passed []Passed) error {
 				return err
 			}
 			if difference := differing(want, got); difference != "" {
-				return fail(p.Said.Code, p.Said.State, "shard %s says %q and was passed over, but %s is another table there than on %s: %s", p.Shard, p.Said.Message, table, done, difference)
+				return wire.Errorf(p.Said.Code, p.Said.State, "shard %s says %q and was passed over, but %s is another table there than on %s: %s", p.Shard, p.Said.Message, table, done, difference)
 			}
 		}
 	}

@@ -64,7 +64,7 @@ func (h *Host) open(text string, params []wire.Param) (*gather.Rows, error) {
 // literals says how the values of a row are written.
 func (h *Host) literals(fields []wire.Column, into plan.Destination) (func(out []byte, values [][]byte) ([]byte, error), error) {
 	if len(fields) != len(into.Columns) {
-		return nil, fail(mysql.ER_WRONG_VALUE_COUNT_ON_ROW, "21S01", "Column count doesn't match value count at row 1")
+		return nil, wire.Errorf(mysql.ER_WRONG_VALUE_COUNT_ON_ROW, "21S01", "Column count doesn't match value count at row 1")
 	}
 	list := make([]gather.Literal, len(fields))
 	for i, f := range fields {

@@ -65,7 +65,7 @@ func (m *maintenance) ask() error {
 		}
 	}
 	if failure == nil && len(m.answers[0].Columns) == 0 {
-		return fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "a shard answered %s TABLE without rows", m.Facts.Statement.Verb)
+		return wire.Errorf(mysql.ER_UNKNOWN_ERROR, wire.StateGeneral, "a shard answered %s TABLE without rows", m.Facts.Statement.Verb)
 	}
 	return failure
 }
@@ -159,7 +159,7 @@ func (m *maintenance) checksum(i int) ([]byte, error) {
 		case !global:
 			sum += uint32(n)
 		case k > 0 && uint32(n) != sum:
-			return nil, fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "the copies of global table %s differ: its checksum is %d on %s and %d on %s: see locus verify",
+			return nil, wire.Errorf(mysql.ER_UNKNOWN_ERROR, wire.StateGeneral, "the copies of global table %s differ: its checksum is %d on %s and %d on %s: see locus verify",
 				a.Rows[i][0], sum, m.leases[0].Shard, n, m.leases[k].Shard)
 		default:
 			sum = uint32(n)

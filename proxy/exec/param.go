@@ -59,7 +59,7 @@ func Literal(p wire.Param, vars *sysvars.Values) (string, error) {
 	case stmt.Temporal:
 		text, err := wire.TemporalText(p.Type, p.Value)
 		if err != nil {
-			return "", fail(mysql.ER_WRONG_ARGUMENTS, stateGeneral, "Incorrect arguments to COM_STMT_EXECUTE: %v", err)
+			return "", wire.Errorf(mysql.ER_WRONG_ARGUMENTS, wire.StateGeneral, "Incorrect arguments to COM_STMT_EXECUTE: %v", err)
 		}
 		return "'" + text + "'", nil
 	default:

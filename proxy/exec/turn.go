@@ -10,6 +10,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/txn"
+	"locus/proxy/wire"
 )
 
 // turnWait is how many seconds a definition waits for one of the same table that is under
@@ -62,7 +63,7 @@ func (r *Request) turn(l txn.Lease, name string) error {
 		return err
 	}
 	if len(rows.Rows) != 1 || string(rows.Rows[0][0]) != "1" {
-		return fail(mysql.ER_LOCK_WAIT_TIMEOUT, stateGeneral, "another definition of the table has been under way for %d seconds: try again when it is over", turnWait)
+		return wire.Errorf(mysql.ER_LOCK_WAIT_TIMEOUT, wire.StateGeneral, "another definition of the table has been under way for %d seconds: try again when it is over", turnWait)
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func (s *Session) dispatch(command byte, payload []byte) error {
 	case mysql.COM_STATISTICS:
 		return s.statistics()
 	case mysql.COM_DEBUG:
-		return s.writeError(fail(mysql.ER_SPECIFIC_ACCESS_DENIED_ERROR, "42000", "Access denied; you need (at least one of) the SUPER privilege(s) for this operation"))
+		return s.writeError(wire.Errorf(mysql.ER_SPECIFIC_ACCESS_DENIED_ERROR, "42000", "Access denied; you need (at least one of) the SUPER privilege(s) for this operation"))
 	}
 	return s.writeError(unknownCommand())
 }

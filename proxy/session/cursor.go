@@ -23,11 +23,11 @@ func (s *Session) fetch(payload []byte) error {
 	}
 	f, err := wire.ParseFetch(payload)
 	if err != nil {
-		return s.writeError(fail(erMalformed, stateGeneral, "%v", err))
+		return s.writeError(wire.Errorf(erMalformed, wire.StateGeneral, "%v", err))
 	}
 	from := p.cursor.Conn()
 	if from == nil {
-		return s.writeError(fail(erNoCursor, stateGeneral, "The statement (%d) has no open cursor.", p.id))
+		return s.writeError(wire.Errorf(erNoCursor, wire.StateGeneral, "The statement (%d) has no open cursor.", p.id))
 	}
 	f.Statement = p.cursor.There.ID
 	s.out = wire.AppendFetch(s.out[:0], f)

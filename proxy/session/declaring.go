@@ -13,6 +13,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/exec"
 	"locus/proxy/txn"
+	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/plan"
@@ -150,11 +151,11 @@ func (d *declaring) looked() error {
 	first := d.r.snapshot.Catalog.First()
 	switch {
 	case d.Exists && !slices.Contains(has, first):
-		return fail(mysql.ER_NO_SUCH_TABLE, "42S02", "Table '%s' doesn't exist", d.Table)
+		return wire.Errorf(mysql.ER_NO_SUCH_TABLE, "42S02", "Table '%s' doesn't exist", d.Table)
 	case !d.Exists && has != nil && d.r.facts.Statement.IfNotExists != nil:
 		return undeclarable("table %s is on %s already, and not declared: without rows, ALTER TABLE … COMMENT declares it; with rows it is declared by an import", d.Table, catalog.List(has))
 	case !d.Exists && has != nil:
-		return fail(mysql.ER_TABLE_EXISTS_ERROR, "42S01", "Table '%s' already exists on %s", d.Table.Name, catalog.List(has))
+		return wire.Errorf(mysql.ER_TABLE_EXISTS_ERROR, "42S01", "Table '%s' already exists on %s", d.Table.Name, catalog.List(has))
 	}
 	return nil
 }

@@ -35,12 +35,12 @@ func (s *Session) runDefinition(asked *request) error {
 	})
 	if e, is := err.(*exec.DefinitionError); is { //nolint:errorlint // it is never wrapped
 		said := s.clientError(e.Err)
-		return fail(said.Code, said.State, "%s%s%s%s", e.Before, said.Message, e.After, d.left)
+		return wire.Errorf(said.Code, said.State, "%s%s%s%s", e.Before, said.Message, e.After, d.left)
 	}
 	switch {
 	case err != nil && d.left != "":
 		said := s.clientError(err)
-		return fail(said.Code, said.State, "%s%s", said.Message, d.left)
+		return wire.Errorf(said.Code, said.State, "%s%s", said.Message, d.left)
 	case err != nil:
 		return err
 	case d.refused != nil:

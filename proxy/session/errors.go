@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -12,14 +11,13 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/session/fence"
 	"locus/proxy/session/interrupt"
+	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
 
-// MySQL's numbers for what goes wrong between us and a shard. 08S01 tells
-// drivers that a link failed.
+// MySQL's numbers of errors that the library has no name for.
 const (
-	erNetRead        = 1158
 	erConCount       = 1040
 	erNotLocked      = 1100
 	erUnknownCommand = 1047
@@ -34,14 +32,7 @@ const (
 	erNoProcedure    = 1305
 	erArgumentCount  = 1318
 	erRoutineDenied  = 1370
-	stateLink        = "08S01"
-	stateGeneral     = "HY000"
-	stateInterrupted = "70100"
 )
-
-func fail(code uint16, state, format string, args ...any) *mysql.MyError {
-	return &mysql.MyError{Code: code, State: state, Message: fmt.Sprintf(format, args...)}
-}
 
 // clientError turns any error into what the client reads. Errors that are not
 // listed here are internal: the client learns that much, the log the rest.
@@ -56,20 +47,20 @@ func (s *Session) clientError(err error) *mysql.MyError {
 		if e.Near != nil {
 			return s.syntaxError(*e.Near)
 		}
-		return fail(code, state, "%s", e.Error())
+		return wire.Errorf(code, state, "%s", e.Error())
 	}
 	if e, ok := errors.AsType[*plan.Denied](err); ok {
 		s.Counts.Denied.Add(1)
-		return fail(e.Number, "42000", "%s", e.Message)
+		return wire.Errorf(e.Number, "42000", "%s", e.Message)
 	}
 	if e, ok := errors.AsType[*plan.Unknown](err); ok {
-		return fail(e.Number, cmp.Or(e.State, "42000"), "%s", e.Message)
+		return wire.Errorf(e.Number, cmp.Or(e.State, "42000"), "%s", e.Message)
 	}
 	if e, ok := errors.AsType[*stmt.SyntaxError](err); ok {
-		return fail(mysql.ER_PARSE_ERROR, "42000", "%s", e.Error())
+		return wire.Errorf(mysql.ER_PARSE_ERROR, "42000", "%s", e.Error())
 	}
 	if e, ok := errors.AsType[*fence.HeldError](err); ok {
-		return fail(erDeadlock, "40001", "%v; try restarting transaction", e)
+		return wire.Errorf(erDeadlock, "40001", "%v; try restarting transaction", e)
 	}
 	s.Counts.Failed.Add(1)
 	return s.failure(err)
@@ -103,22 +94,22 @@ func (s *Session) reworded(e *mysql.MyError) *mysql.MyError {
 // way.
 func (s *Session) failure(err error) *mysql.MyError {
 	if e, ok := errors.AsType[*backend.ExhaustedError](err); ok {
-		return fail(erConCount, "08004", "%v; the statement was not run", e)
+		return wire.Errorf(erConCount, "08004", "%v; the statement was not run", e)
 	}
 	if e, ok := errors.AsType[*backend.LostError](err); ok {
-		return fail(erNetRead, stateLink, "%v", e) // says what is known of its effect
+		return wire.Errorf(wire.ErNetRead, wire.StateLink, "%v", e) // says what is known of its effect
 	}
 	var unavailable *backend.UnavailableError
 	var login *backend.LoginError
 	if errors.As(err, &unavailable) || errors.As(err, &login) || errors.Is(err, backend.ErrClosed) {
-		return fail(erNetRead, stateLink, "%v; the statement was not run", err)
+		return wire.Errorf(wire.ErNetRead, wire.StateLink, "%v; the statement was not run", err)
 	}
 	if errors.Is(err, orderid.ErrSequenceExhausted) {
-		return fail(mysql.ER_AUTOINC_READ_FAILED, stateGeneral, "%v; the statement was not run", err)
+		return wire.Errorf(mysql.ER_AUTOINC_READ_FAILED, wire.StateGeneral, "%v; the statement was not run", err)
 	}
 	if errors.Is(err, context.Canceled) {
-		return fail(mysql.ER_SERVER_SHUTDOWN, stateLink, "locus is shutting down; the statement was interrupted")
+		return wire.Errorf(mysql.ER_SERVER_SHUTDOWN, wire.StateLink, "locus is shutting down; the statement was interrupted")
 	}
 	s.Log.Error("statement failed", "session", s.id, "error", err)
-	return fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "locus: %v", err)
+	return wire.Errorf(mysql.ER_UNKNOWN_ERROR, wire.StateGeneral, "locus: %v", err)
 }

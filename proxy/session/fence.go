@@ -10,6 +10,7 @@ import (
 	"locus/proxy/session/fence"
 	"locus/proxy/session/interrupt"
 	"locus/proxy/trace"
+	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -110,7 +111,7 @@ func (s *Session) anew(r *request) error {
 // applications try it again. The transaction is rolled back, as with MySQL.
 func (s *Session) deadlocked(format string, args ...any) error {
 	s.conns.RollBack()
-	e := fail(erDeadlock, "40001", format, args...)
+	e := wire.Errorf(erDeadlock, "40001", format, args...)
 	e.Message += "; try restarting transaction"
 	return e
 }

@@ -61,7 +61,7 @@ func (s *Session) killText(r *request) error {
 // processKill answers COM_PROCESS_KILL.
 func (s *Session) processKill(payload []byte) error {
 	if len(payload) != 5 {
-		return s.writeError(fail(erMalformed, stateGeneral, "COM_PROCESS_KILL of %d bytes", len(payload)))
+		return s.writeError(wire.Errorf(erMalformed, wire.StateGeneral, "COM_PROCESS_KILL of %d bytes", len(payload)))
 	}
 	return s.finish(s.kill(stmt.Killing{ID: uint64(binary.LittleEndian.Uint32(payload[1:]))}))
 }
@@ -79,11 +79,11 @@ func (s *Session) kill(k stmt.Killing) error {
 	err := s.Sessions.Kill(ctx, KillRequest{ID: k.ID, Query: k.Query, By: s.user, Any: s.account.Admin})
 	switch {
 	case errors.Is(err, ErrNoSession):
-		return fail(erNoSuchThread, stateGeneral, "Unknown thread id: %d", k.ID)
+		return wire.Errorf(erNoSuchThread, wire.StateGeneral, "Unknown thread id: %d", k.ID)
 	case errors.Is(err, ErrOtherUsers):
-		return fail(erKillDenied, stateGeneral, "You are not owner of thread %d", k.ID)
+		return wire.Errorf(erKillDenied, wire.StateGeneral, "You are not owner of thread %d", k.ID)
 	case err != nil:
-		return fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "kill %d: %v; it may go on there", k.ID, err)
+		return wire.Errorf(mysql.ER_UNKNOWN_ERROR, wire.StateGeneral, "kill %d: %v; it may go on there", k.ID, err)
 	}
 	return s.done(wire.OK{})
 }

@@ -104,7 +104,7 @@ func (s *Session) use(database string) error {
 		return err
 	}
 	if database == "" { // to the settings it is the absence of one
-		return fail(mysql.ER_NO_DB_ERROR, "3D000", "No database selected")
+		return wire.Errorf(mysql.ER_NO_DB_ERROR, "3D000", "No database selected")
 	}
 	spelled, err := s.spelledName(database)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"locus/proxy/txn"
+	"locus/proxy/wire"
 	"locus/router/catalog"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -45,7 +46,7 @@ func (s *Session) notLocked(r *request) error {
 		name := s.fullName(r, t)
 		declared, err := r.snapshot.Catalog.Find(name)
 		if err == nil && declared != nil && !slices.Contains(s.conns.LockedNames(), name) {
-			return fail(erNotLocked, stateGeneral, "Table '%s' was not locked with LOCK TABLES", t.Name)
+			return wire.Errorf(erNotLocked, wire.StateGeneral, "Table '%s' was not locked with LOCK TABLES", t.Name)
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"locus/proxy/exec"
 	"locus/proxy/snapshot"
 	"locus/proxy/sysvars"
+	"locus/proxy/wire"
 	"locus/router/cluster"
 	"locus/router/stmt"
 )
@@ -28,7 +29,7 @@ func (s *Session) nextValues(w *snapshot.Snapshot, l *stmt.Lexed) ([]stmt.NextVa
 	}
 	places, once := l.NextValues(func(name string) bool { _, declared := w.Declared.Generators[name]; return declared })
 	if len(places) > 0 && !once {
-		return nil, fail(mysql.ER_NOT_SUPPORTED_YET, stateGeneral,
+		return nil, wire.Errorf(mysql.ER_NOT_SUPPORTED_YET, wire.StateGeneral,
 			"a generator's number in a statement that may need more than one for a place: use it in SELECT without FROM, SET, or VALUES of an INSERT; nothing was done")
 	}
 	return places, nil
@@ -69,7 +70,7 @@ func (s *Session) fromGenerators(w *snapshot.Snapshot, ask func(context.Context,
 		}
 		some, err := ask(s.interrupts.Waits(), w.Declared, names[0], same, s.vars.Context.Values)
 		if err != nil {
-			return nil, fail(mysql.ER_AUTOINC_READ_FAILED, stateGeneral, "%v: nothing was done", err)
+			return nil, wire.Errorf(mysql.ER_AUTOINC_READ_FAILED, wire.StateGeneral, "%v: nothing was done", err)
 		}
 		all, names = append(all, some...), names[same:]
 	}

@@ -1,12 +1,6 @@
 package session
 
 import (
-	"errors"
-	"fmt"
-	"strings"
-
-	"github.com/go-mysql-org/go-mysql/mysql"
-
 	"locus/proxy/exec"
 	"locus/proxy/stamp"
 	"locus/proxy/trace"
@@ -14,7 +8,6 @@ import (
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
-	"locus/router/stmt"
 )
 
 // runGlobal runs a change of global tables on every shard.
@@ -29,65 +22,29 @@ func (s *Session) runGlobal(r *request, p *plan.Global) error {
 	return s.done(wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings, LastInsertID: total.InsertID})
 }
 
-// runSchema runs CREATE, ALTER or DROP DATABASE, which no transaction can undo,
-// on every shard, and says where it was done if it was not done everywhere.
-func (s *Session) runSchema(r *request) error {
+// runSchema runs CREATE, ALTER or DROP DATABASE on every shard.
+func (s *Session) runSchema(asked *request) error {
 	if err := s.conns.Commit(); err != nil {
 		return err
 	}
-	if err := s.present(r); err != nil {
+	own := *asked // the one asked for stays off the heap
+	if err := s.present(&own); err != nil {
 		return err
 	}
-	var done []string
-	var total wire.OK // of the shard that has most: the single tables are on the first
-	dropped := ""
-	if r.facts.Statement.Features&stmt.DropsSchema != 0 {
-		dropped = r.facts.Statement.Schema
+	s.tellLeft(&own)
+	r := s.requested(&own)
+	total, err := r.ChangeSchema()
+	if err != nil {
+		return err
 	}
-	for _, shard := range r.snapshot.Catalog.Shards {
-		l, err := s.conns.Acquire(shard, 0)
-		if err != nil {
-			return partly(done, shard, err)
-		}
-		s.tellLeft(r)
-		ok, err := l.Conn.Run(s.ctx, string(r.values.Text), left(r.facts))
-		if err != nil {
-			l.Fail(err)
-			return partly(done, shard, err)
-		}
-		total.AffectedRows = max(total.AffectedRows, ok.AffectedRows)
-		total.Warnings = max(total.Warnings, ok.Warnings)
-		total.Status |= ok.Status & mysql.SERVER_STATUS_DB_DROPPED
-		if len(done) == 0 && ok.Warnings > 0 {
-			s.keepWarnings(l)
-		}
-		if settings := l.Conn.Settings(); settings != nil && settings.Database() == dropped {
-			l.Conn.Adopt(settings.WithDatabase("")) // as the server has left it
-		}
-		l.Pool.LeaveDatabases()
-		l.Done(l.Conn.Status())
-		done = append(done, string(shard))
-	}
-	if dropped != "" && s.vars.Settings.Database() == dropped {
+	if dropped := r.Dropped(); dropped != "" && s.vars.Settings.Database() == dropped {
 		s.carry(s.vars.Settings.WithDatabase(""))
 		s.vars.TrackSchema()
 	}
-	if s.defines(r) {
+	if s.defines(&own) {
 		s.reread()
 	}
 	return s.done(total)
-}
-
-// partly adds to an error where the statement had been done before.
-func partly(done []string, at router.ShardName, err error) error {
-	if len(done) == 0 {
-		return err
-	}
-	text := fmt.Sprintf("on shard %s: %v; it was done on %s: repeat it with IF (NOT) EXISTS", at, err, strings.Join(done, ", "))
-	if e, ok := errors.AsType[*mysql.MyError](err); ok {
-		return fail(e.Code, e.State, "%s", text)
-	}
-	return fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "%s", text)
 }
 
 // runParts runs the parts of a statement in one transaction: the client's, which it

@@ -49,7 +49,7 @@ const mostPrepared = 4096
 func (s *Session) prepare(text []byte) error {
 	s.vars.Commands[stmt.CountPrepare]++
 	if len(s.prepared) >= mostPrepared {
-		return s.writeError(fail(mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED, "42000", "this session has %d prepared statements: close some", mostPrepared))
+		return s.writeError(wire.Errorf(mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED, "42000", "this session has %d prepared statements: close some", mostPrepared))
 	}
 	p := &prepared{read: s.reading()}
 	defer func() {
@@ -126,7 +126,7 @@ func (s *Session) preparedThere(w *snapshot.Snapshot, p *prepared, text string, 
 		return s.writeError(err)
 	}
 	if statement.Params != p.params {
-		return s.writeError(fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "shard %s counts %d placeholders where locus counts %d: report this statement", shard, statement.Params, p.params))
+		return s.writeError(wire.Errorf(mysql.ER_UNKNOWN_ERROR, wire.StateGeneral, "shard %s counts %d placeholders where locus counts %d: report this statement", shard, statement.Params, p.params))
 	}
 	s.remember(p)
 	out, described := withoutAdded(append(s.out[:0], answer...), statement, p)
@@ -224,11 +224,11 @@ func renumbered(packets []byte, seq byte) []byte {
 func (s *Session) statement(payload []byte) (*prepared, error) {
 	id, err := wire.ParseStatement(payload)
 	if err != nil {
-		return nil, fail(erMalformed, stateGeneral, "%v", err)
+		return nil, wire.Errorf(erMalformed, wire.StateGeneral, "%v", err)
 	}
 	p := s.prepared[id]
 	if p == nil {
-		return nil, fail(erUnknownStmt, stateGeneral, "Unknown prepared statement handler (%d) given to %s", id, wire.CommandName(payload[0]))
+		return nil, wire.Errorf(erUnknownStmt, wire.StateGeneral, "Unknown prepared statement handler (%d) given to %s", id, wire.CommandName(payload[0]))
 	}
 	return p, nil
 }
@@ -288,7 +288,7 @@ func (s *Session) lengthen(p *prepared, param int, piece []byte) error {
 	}
 	p.longHeld += n
 	if p.longHeld-sliceSize*max(param+1, len(p.long)) > s.MaxStatement {
-		return fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "Parameter of prepared statement which is set through mysql_send_long_data() is longer than 'max_allowed_packet' bytes")
+		return wire.Errorf(mysql.ER_UNKNOWN_ERROR, wire.StateGeneral, "Parameter of prepared statement which is set through mysql_send_long_data() is longer than 'max_allowed_packet' bytes")
 	}
 	for len(p.long) <= param {
 		p.long = append(p.long, nil)

@@ -100,7 +100,7 @@ func (s *Session) unprepared(w *snapshot.Snapshot, st *stmt.Statement, text stri
 }
 
 func unpreparable() error {
-	return fail(mysql.ER_UNSUPPORTED_PS, stateGeneral, "This command is not supported in the prepared statement protocol yet")
+	return wire.Errorf(mysql.ER_UNSUPPORTED_PS, wire.StateGeneral, "This command is not supported in the prepared statement protocol yet")
 }
 
 // planAgain plans a text into which the session has written what it knows.

@@ -6,6 +6,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/txn"
+	"locus/proxy/wire"
 	"locus/router"
 )
 
@@ -31,5 +32,5 @@ func absent(shard router.ShardName, err error) error {
 	if lost, ok := errors.AsType[*backend.LostError](err); ok {
 		err = lost.Err // nothing else was sent
 	}
-	return fail(erNetRead, stateLink, "shard %s can't be asked, and a definition is made on every shard or on none: %v; the statement was not run on any shard", shard, err)
+	return wire.Errorf(wire.ErNetRead, wire.StateLink, "shard %s can't be asked, and a definition is made on every shard or on none: %v; the statement was not run on any shard", shard, err)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -51,7 +52,7 @@ func (s *Session) procedure(r *request) error {
 	for i, o := range call.Args {
 		v := r.values.Operand(o)
 		if v.Kind == stmt.Unknown || v.Kind == stmt.Default {
-			return fail(erWrongArguments, stateGeneral, "Incorrect arguments to %s.%s: argument %d is no plain text or number", stmt.Own, call.Procedure, i+1)
+			return wire.Errorf(erWrongArguments, wire.StateGeneral, "Incorrect arguments to %s.%s: argument %d is no plain text or number", stmt.Own, call.Procedure, i+1)
 		}
 		args = append(args, v)
 	}
@@ -68,7 +69,7 @@ func (s *Session) procedure(r *request) error {
 }
 
 func noProcedure(name string) error {
-	return fail(erNoProcedure, "42000", "PROCEDURE %s.%s does not exist", stmt.Own, name)
+	return wire.Errorf(erNoProcedure, "42000", "PROCEDURE %s.%s does not exist", stmt.Own, name)
 }
 
 // procedureError is what went wrong, in the terms of servers: a condition that the
@@ -79,9 +80,9 @@ func procedureError(name string, err error) error {
 	case errors.Is(err, ErrNoProcedure):
 		return noProcedure(name)
 	case isBad && bad.Argument == "":
-		return fail(erArgumentCount, "42000", "Incorrect number of arguments for PROCEDURE %s.%s; got %d, and it is %s", stmt.Own, name, bad.Given, bad.Takes)
+		return wire.Errorf(erArgumentCount, "42000", "Incorrect number of arguments for PROCEDURE %s.%s; got %d, and it is %s", stmt.Own, name, bad.Given, bad.Takes)
 	case isBad:
-		return fail(erWrongArguments, stateGeneral, "Incorrect arguments to %s.%s: %s; it is %s", stmt.Own, name, bad.Argument, bad.Takes)
+		return wire.Errorf(erWrongArguments, wire.StateGeneral, "Incorrect arguments to %s.%s: %s; it is %s", stmt.Own, name, bad.Argument, bad.Takes)
 	}
-	return fail(mysql.ER_SIGNAL_EXCEPTION, "45000", "%v", err)
+	return wire.Errorf(mysql.ER_SIGNAL_EXCEPTION, "45000", "%v", err)
 }

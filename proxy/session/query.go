@@ -54,7 +54,7 @@ func (s *Session) query(payload []byte) error {
 	if s.capabilities&mysql.CLIENT_QUERY_ATTRIBUTES != 0 {
 		var err error
 		if payload, err = wire.WithoutAttributes(payload); err != nil {
-			return s.writeError(fail(erMalformed, stateGeneral, "%v", err))
+			return s.writeError(wire.Errorf(erMalformed, wire.StateGeneral, "%v", err))
 		}
 	}
 	if err := s.read(&s.lexed, payload[1:]); err != nil {

@@ -17,7 +17,7 @@ func (s *Session) unreadable(err error) error {
 	s.seq = 1
 	switch {
 	case errors.Is(err, stream.ErrTooLarge):
-		return errors.Join(err, s.writeError(fail(erTooLarge, stateLink, "%v: send less at once, or raise proxy.max_statement", err)))
+		return errors.Join(err, s.writeError(wire.Errorf(erTooLarge, wire.StateLink, "%v: send less at once, or raise proxy.max_statement", err)))
 	case errors.Is(err, stream.ErrOutOfOrder), errors.Is(err, compressed.ErrOutOfOrder):
 		s.seq = 0 // as MySQL numbers it
 		return errors.Join(err, s.writeError(mysql.NewDefaultError(mysql.ER_NET_PACKETS_OUT_OF_ORDER)))

@@ -130,7 +130,7 @@ func (c *shardConn) ok(seq byte) error {
 }
 
 func (c *shardConn) interrupted() error {
-	c.out, _ = wire.AppendERR(c.out[:0], 1, fail(mysql.ER_QUERY_INTERRUPTED, stateInterrupted, "Query execution was interrupted"), backend.Capabilities)
+	c.out, _ = wire.AppendERR(c.out[:0], 1, wire.Errorf(mysql.ER_QUERY_INTERRUPTED, wire.StateInterrupted, "Query execution was interrupted"), backend.Capabilities)
 	return c.flush()
 }
 

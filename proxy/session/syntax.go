@@ -8,6 +8,7 @@ import (
 
 	"locus/proxy/snapshot"
 	"locus/proxy/txn"
+	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -70,7 +71,7 @@ func (s *Session) madeMeanwhile(err error) bool {
 
 // syntaxError is that of the servers, word for word: clients look for it.
 func (s *Session) syntaxError(at plan.Near) *mysql.MyError {
-	return fail(mysql.ER_PARSE_ERROR, "42000", "You have an error in your SQL syntax; check the manual that corresponds to your %s server version for the right syntax to use near '%s' at line %d",
+	return wire.Errorf(mysql.ER_PARSE_ERROR, "42000", "You have an error in your SQL syntax; check the manual that corresponds to your %s server version for the right syntax to use near '%s' at line %d",
 		s.flavor(), s.quoted(at.Text), at.Line)
 }
 

@@ -21,7 +21,7 @@ type textual struct {
 func (s *Session) textPrepared(r *request) error {
 	p := r.facts.Statement.Prepared
 	if (p.Expression != "" || len(p.Values) > 0) && !r.snapshot.Flavor.PreparesExpressions() {
-		return fail(mysql.ER_PARSE_ERROR, "42000", "You have an error in your SQL syntax: MySQL takes a text or a user variable here")
+		return wire.Errorf(mysql.ER_PARSE_ERROR, "42000", "You have an error in your SQL syntax: MySQL takes a text or a user variable here")
 	}
 	switch p.Verb {
 	case "prepare":
@@ -46,7 +46,7 @@ func (s *Session) textPrepared(r *request) error {
 }
 
 func unknownText(name, to string) error {
-	return fail(erUnknownStmt, stateGeneral, "Unknown prepared statement handler (%s) given to %s", name, to)
+	return wire.Errorf(erUnknownStmt, wire.StateGeneral, "Unknown prepared statement handler (%s) given to %s", name, to)
 }
 
 // prepareText has a shard read the text, for the errors that a server finds.
@@ -57,7 +57,7 @@ func (s *Session) prepareText(r *request, p *stmt.TextPrepared) error {
 		return err
 	}
 	if len(s.texts)+len(s.prepared) >= mostPrepared {
-		return fail(mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED, "42000", "this session has %d prepared statements: close some", mostPrepared)
+		return wire.Errorf(mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED, "42000", "this session has %d prepared statements: close some", mostPrepared)
 	}
 	lexed := new(stmt.Lexed)
 	if err := s.read(lexed, []byte(text)); err != nil {
@@ -135,7 +135,7 @@ func (s *Session) boundText(text string, p *stmt.TextPrepared) ([]byte, error) {
 	lexed := new(stmt.Lexed)
 	lexed.Lex([]byte(text), s.vars.Mode)
 	if lexed.Params != len(values) {
-		return nil, fail(mysql.ER_WRONG_ARGUMENTS, stateGeneral, "Incorrect arguments to EXECUTE")
+		return nil, wire.Errorf(mysql.ER_WRONG_ARGUMENTS, wire.StateGeneral, "Incorrect arguments to EXECUTE")
 	}
 	var out []byte
 	from := 0

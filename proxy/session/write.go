@@ -83,15 +83,15 @@ func (s *Session) writeError(err error) error {
 	e := s.clientError(err)
 	var end error
 	if s.conns.Lost() {
-		e = fail(e.Code, e.State, "%s; the transaction was rolled back and this connection is closed", e.Message)
+		e = wire.Errorf(e.Code, e.State, "%s; the transaction was rolled back and this connection is closed", e.Message)
 		end = errTransactionLost
 	}
 	if state := s.conns.LostState(); state != "" {
-		e = fail(e.Code, e.State, "%s; with it the session lost what it had there (%s), and this connection is closed", e.Message, state)
+		e = wire.Errorf(e.Code, e.State, "%s; with it the session lost what it had there (%s), and this connection is closed", e.Message, state)
 		end = errTransactionLost
 	}
 	if s.unkept != nil {
-		e = fail(e.Code, e.State, "%s; this connection is closed", e.Message)
+		e = wire.Errorf(e.Code, e.State, "%s; this connection is closed", e.Message)
 		end = errTransactionLost
 	}
 	s.noteError(e)

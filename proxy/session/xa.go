@@ -9,6 +9,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/twophase"
 	"locus/proxy/txn"
+	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -35,7 +36,7 @@ func (s *Session) runXA(r *request) error {
 	case !s.account.Admin && (!b.Named || slices.ContainsFunc(b.Names, func(name string) bool { return strings.Contains(name, ours) })):
 		return &plan.Refusal{Code: plan.Unsupported, Message: "XA of a name that begins with locus-, or that isn't a plain text: the proxies' own transactions have those, and proxies finish them; give it another name, in quotes"}
 	case b.Verb == "start" && s.conns.Running() && !s.conns.Reserved(txn.GlobalTransaction):
-		return fail(erXAOutside, "XAE09", "XAER_OUTSIDE: Some work is done outside global transaction")
+		return wire.Errorf(erXAOutside, "XAE09", "XAER_OUTSIDE: Some work is done outside global transaction")
 	}
 	return s.runOn(r, r.snapshot.Catalog.First(), nil)
 }

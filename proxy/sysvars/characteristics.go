@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/wire"
 	"locus/router/stmt"
 )
 
@@ -24,7 +25,7 @@ func setReadOnly(s *Set, v stmt.Variable, literal string) error {
 func (s *Set) characteristic(v stmt.Variable, what, literal string) error {
 	if v.NextOnly {
 		if s.transaction.Active {
-			return fail(mysql.ER_CANT_CHANGE_TX_CHARACTERISTICS, "25001", "Transaction characteristics can't be changed while a transaction is in progress")
+			return wire.Errorf(mysql.ER_CANT_CHANGE_TX_CHARACTERISTICS, "25001", "Transaction characteristics can't be changed while a transaction is in progress")
 		}
 		s.Characteristics = append(s.Characteristics, stmt.Characteristic{What: what, Next: true, Clause: clause(what, literal)})
 		return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -79,5 +80,5 @@ func named(text string) string {
 // sqlState is what the server said, or what goes with the number.
 func (c *Condition) sqlState() string {
 	code, _ := strconv.ParseUint(c.code, 10, 16)
-	return cmp.Or(c.state, mysql.MySQLState[uint16(code)], stateGeneral)
+	return cmp.Or(c.state, mysql.MySQLState[uint16(code)], wire.StateGeneral)
 }

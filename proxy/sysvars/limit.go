@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/wire"
 )
 
 // limited applies LIMIT [offset,] count to rows of our own.
@@ -31,5 +33,5 @@ func limited(rows [][]string, clause string) ([][]string, error) {
 
 // BadLimit is the error of a LIMIT whose numbers are none.
 func BadLimit() error {
-	return fail(mysql.ER_PARSE_ERROR, "42000", "LIMIT takes whole numbers from 0 up")
+	return wire.Errorf(mysql.ER_PARSE_ERROR, "42000", "LIMIT takes whole numbers from 0 up")
 }

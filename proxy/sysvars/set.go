@@ -6,6 +6,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/wire"
 	"locus/router/stmt"
 )
 
@@ -65,7 +66,7 @@ func (s *Set) assign(v stmt.Variable) error {
 	row := variables[v.Name]
 	switch {
 	case v.Global:
-		return fail(mysql.ER_SPECIFIC_ACCESS_DENIED_ERROR, "42000", "SET GLOBAL %s through the proxy: set it on every shard", v.Name)
+		return wire.Errorf(mysql.ER_SPECIFIC_ACCESS_DENIED_ERROR, "42000", "SET GLOBAL %s through the proxy: set it on every shard", v.Name)
 	case v.User:
 		return s.assignUser(v)
 	case row.takes != nil:
@@ -107,7 +108,7 @@ func (s *Set) carry(name, literal string) {
 // refuseUnclassified leaves it to the server to say that a session has no such variable.
 func (s *Set) refuseUnclassified(name string) error {
 	if !plainName(name) {
-		return fail(erUnknownVariable, stateGeneral, "Unknown system variable '%s'", name)
+		return wire.Errorf(erUnknownVariable, wire.StateGeneral, "Unknown system variable '%s'", name)
 	}
 	if _, err := s.state.Compute(s.Settings, "@@session."+name); err != nil {
 		err = s.state.shard.On(s.Settings, func(c Conn) error {

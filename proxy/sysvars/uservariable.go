@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/wire"
 	"locus/router/stmt"
 )
 
@@ -187,7 +188,7 @@ func LiteralText(literal, of string) (string, error) {
 		return string(text), err
 	}
 	if literal == "NULL" {
-		return "", fail(mysql.ER_PARSE_ERROR, "42000", "You have an error in your SQL syntax: %s is NULL", of)
+		return "", wire.Errorf(mysql.ER_PARSE_ERROR, "42000", "You have an error in your SQL syntax: %s is NULL", of)
 	}
 	return literal, nil
 }

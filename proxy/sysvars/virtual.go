@@ -11,6 +11,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -43,7 +44,7 @@ func (a *Answers) Empty(table string) error {
 }
 
 func notUpdatable(table string) error {
-	return fail(mysql.ER_NON_UPDATABLE_TABLE, stateGeneral, "The target table %s.%s of the statement is not updatable: locus jobs and its kin change what is shown", stmt.Own, table)
+	return wire.Errorf(mysql.ER_NON_UPDATABLE_TABLE, wire.StateGeneral, "The target table %s.%s of the statement is not updatable: locus jobs and its kin change what is shown", stmt.Own, table)
 }
 
 // VirtualTable is a table of the schema locus.
@@ -105,7 +106,7 @@ func (a *Answers) virtual(name string) (VirtualTable, error) {
 			}
 		}
 	}
-	return VirtualTable{}, fail(mysql.ER_NO_SUCH_TABLE, "42S02", "Table '%s.%s' doesn't exist", stmt.Own, name)
+	return VirtualTable{}, wire.Errorf(mysql.ER_NO_SUCH_TABLE, "42S02", "Table '%s.%s' doesn't exist", stmt.Own, name)
 }
 
 // virtualTable gives what stands for one: a derived table of literals, without

@@ -3,6 +3,7 @@ package txn
 import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/wire"
 	"locus/router/stmt"
 )
 
@@ -47,11 +48,11 @@ func (c *Connections) within(f func() error) error {
 	}
 	if undo := c.Savepoint(stmt.Mark{Verb: "rollback", Name: atomicMark}); undo != nil {
 		c.RollBack()
-		code, state := uint16(mysql.ER_UNKNOWN_ERROR), stateGeneral
+		code, state := uint16(mysql.ER_UNKNOWN_ERROR), wire.StateGeneral
 		if e, ok := refusal(err); ok {
 			code, state = e.Code, e.State
 		}
-		return fail(code, state, "%v; the transaction was rolled back", err)
+		return wire.Errorf(code, state, "%v; the transaction was rolled back", err)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/twophase"
+	"locus/proxy/wire"
 	"locus/router"
 )
 
@@ -66,7 +67,7 @@ func (c *Connections) commitFailure(err error, at router.ShardName, done, rest [
 	for _, b := range rest {
 		text += fmt.Sprintf("; it was rolled back on %s", b.Shard)
 	}
-	return fail(erCommitError, stateGeneral, "%s", text)
+	return wire.Errorf(erCommitError, wire.StateGeneral, "%s", text)
 }
 
 // commitOne commits one branch by itself.

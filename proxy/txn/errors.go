@@ -8,25 +8,19 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/twophase"
+	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
 )
 
 const (
-	erNetRead     = 1158
 	erCommitError = 1180
 	erSavepoint   = 1305
 	erXABarred    = 1399 // XAER_RMFAIL
-	stateLink     = "08S01"
-	stateGeneral  = "HY000"
 )
 
 // ErrUnread is why a connection is given up whose answer nobody wants any more.
 var ErrUnread = errors.New("its answer was not read to the end")
-
-func fail(code uint16, state, format string, args ...any) *mysql.MyError {
-	return &mysql.MyError{Code: code, State: state, Message: fmt.Sprintf(format, args...)}
-}
 
 // refusal gives the error of a server, after which its connection works on.
 func refusal(err error) (*backend.ServerError, bool) { return errors.AsType[*backend.ServerError](err) }
@@ -39,7 +33,7 @@ func lost(err error) bool {
 
 // Unregistered is the error of a shard that has no pool.
 func Unregistered(shard router.ShardName) error {
-	return fail(mysql.ER_UNKNOWN_ERROR, stateGeneral, "shard %s is not registered: declare it in cluster.yaml and run locus apply", shard)
+	return wire.Errorf(mysql.ER_UNKNOWN_ERROR, wire.StateGeneral, "shard %s is not registered: declare it in cluster.yaml and run locus apply", shard)
 }
 
 func spansShards(have, want router.ShardName) error {
@@ -55,9 +49,9 @@ func apart(home, shard router.ShardName, err error) error {
 		return &plan.Refusal{Code: plan.TransactionUnsafe, Message: message}
 	}
 	if twophase.Busy(err) {
-		return fail(mysql.ER_LOCK_WAIT_TIMEOUT, stateGeneral, "%s; the statement was not run", message)
+		return wire.Errorf(mysql.ER_LOCK_WAIT_TIMEOUT, wire.StateGeneral, "%s; the statement was not run", message)
 	}
-	return fail(erNetRead, stateLink, "%s; the statement was not run", message)
+	return wire.Errorf(wire.ErNetRead, wire.StateLink, "%s; the statement was not run", message)
 }
 
 // temporaryWithin is MySQL's limit: a shard that joins does so by XA, within which it
@@ -73,7 +67,7 @@ func endsByItself(home router.ShardName) error {
 }
 
 func noSavepoint(name string) error {
-	return fail(erSavepoint, "42000", "SAVEPOINT %s does not exist", name)
+	return wire.Errorf(erSavepoint, "42000", "SAVEPOINT %s does not exist", name)
 }
 
 // oneMore tells why one more of a session's names can't be kept, of which it has some.

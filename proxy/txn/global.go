@@ -1,5 +1,7 @@
 package txn
 
+import "locus/proxy/wire"
+
 // XA follows a client's own XA transaction from one phase to the next: what its
 // statement was, and the status of the answer to it.
 func (l Lease) XA(verb string, status uint16) {
@@ -35,5 +37,5 @@ func (l Lease) endXA(status uint16) {
 // BarredByXA is the servers' refusal of what would end a client's own XA transaction by
 // other means than XA.
 func (c *Connections) BarredByXA() error {
-	return fail(erXABarred, "XAE07", "XAER_RMFAIL: The command cannot be executed when global transaction is in the  %s state", c.reserved.phase)
+	return wire.Errorf(erXABarred, "XAE07", "XAER_RMFAIL: The command cannot be executed when global transaction is in the  %s state", c.reserved.phase)
 }

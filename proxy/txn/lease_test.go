@@ -444,7 +444,7 @@ func TestSpanning(t *testing.T) {
 	}{
 		"s1": {&twophase.LackError{Shard: "s1", Remedy: "grant it", Err: errUnwanted}, 0, "it can't be committed on both at once"},
 		"s2": {&mysql.MyError{Code: mysql.ER_LOCK_DEADLOCK}, mysql.ER_LOCK_WAIT_TIMEOUT, "the statement was not run"},
-		"s0": {errUnwanted, erNetRead, "the statement was not run"},
+		"s0": {errUnwanted, wire.ErNetRead, "the statement was not run"},
 	} {
 		s.coordinator.unready = map[router.ShardName]error{shard: c.err}
 		to := shard

@@ -11,6 +11,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/twophase"
+	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/stmt"
 )
@@ -182,7 +183,7 @@ func (c *Connections) commitEnded(v twophase.Verdict, err error) error {
 	if v == twophase.Committed {
 		return nil
 	}
-	code, state := uint16(erCommitError), stateGeneral
+	code, state := uint16(erCommitError), wire.StateGeneral
 	if e, ok := errors.AsType[*mysql.MyError](err); ok {
 		code, state = e.Code, e.State
 		if twophase.EndsTransaction(code) {
@@ -190,8 +191,8 @@ func (c *Connections) commitEnded(v twophase.Verdict, err error) error {
 		}
 	}
 	if v == twophase.RolledBack {
-		return fail(code, state, "commit: %v; the transaction was rolled back on every shard", err)
+		return wire.Errorf(code, state, "commit: %v; the transaction was rolled back on every shard", err)
 	}
-	return fail(erCommitError, stateGeneral, "commit: %v; whether the transaction was committed is not known yet: "+
+	return wire.Errorf(erCommitError, wire.StateGeneral, "commit: %v; whether the transaction was committed is not known yet: "+
 		"it is committed on every shard or on none, as shard %s will tell when it answers; read it back", err, home)
 }

@@ -2,11 +2,27 @@ package wire
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
 const stateSize = 5 // of an SQLSTATE, without the '#' before it
+
+// SQLSTATEs of the proxy's own errors. StateLink tells drivers that a link failed.
+const (
+	StateGeneral     = mysql.DEFAULT_MYSQL_STATE
+	StateInterrupted = "70100"
+	StateLink        = "08S01"
+)
+
+// ErNetRead is the number of what goes wrong between the proxy and a shard.
+const ErNetRead = 1158
+
+// Errorf makes an error as the client reads it.
+func Errorf(code uint16, state, format string, args ...any) *mysql.MyError {
+	return &mysql.MyError{Code: code, State: state, Message: fmt.Sprintf(format, args...)}
+}
 
 // IsERR says whether a payload is an ERR packet; that may stand wherever the server speaks.
 func IsERR(payload []byte) bool { return len(payload) > 0 && payload[0] == mysql.ERR_HEADER }

@@ -56,8 +56,8 @@ func TestEveryErrorNumberIsDocumented(t *testing.T) {
 		errno, _ := (&plan.Refusal{Code: plan.Code(value)}).MySQL()
 		used[int(errno)] = name
 	}
-	for _, file := range []string{"../../router/plan/rights.go", "../../proxy/sysvars/errors.go", "../../proxy/handshake/authenticate.go", "../../proxy/flavor/errors.go", "../../proxy/txn/errors.go", "../../proxy/exec/errors.go"} {
-		for name, value := range constants(t, file, func(name, _ string) bool { return strings.HasPrefix(name, "er") }) {
+	for _, file := range []string{"../../router/plan/rights.go", "../../proxy/sysvars/errors.go", "../../proxy/handshake/authenticate.go", "../../proxy/flavor/errors.go", "../../proxy/txn/errors.go", "../../proxy/wire/err.go"} {
+		for name, value := range constants(t, file, func(name, _ string) bool { return strings.HasPrefix(strings.ToLower(name), "er") }) {
 			used[value] = name
 		}
 	}

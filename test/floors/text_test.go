@@ -66,7 +66,7 @@ var looksAtText = map[string][]string{
 		"proxy/session (*Session).anew",
 		"proxy/exec (*definition).text",
 		"proxy/exec (*maintenance).ask",
-		"proxy/session (*Session).runSchema",
+		"proxy/exec (*Request).changeSchemaOn",
 		"proxy/session (*Session).planned",
 		"router/plan single",
 	},
