@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/router"
 )
@@ -20,7 +21,7 @@ type announce struct {
 }
 
 func (a announce) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
-	if _, there := s.Map.MoveOf(s.Job.ID); !there {
+	if !s.Job.Announced(s.Map) {
 		return a.publish(ctx, s)
 	}
 	waiting, cancel := context.WithTimeout(ctx, a.patience)
@@ -45,20 +46,27 @@ func (a announce) publish(ctx context.Context, s Snapshot) (*phase.Event, error)
 			Remedy: "finish or abort that job, then locus resume " + s.Job.ID,
 		}, nil
 	}
-	next, err := s.Map.Step(withMove(s.Map, s.Job.Move()))
+	next, err := s.Map.Step(withMoves(s.Map, s.Job, s.Job.Moves()))
 	if err != nil {
 		return &phase.Event{Kind: phase.FailedWith, Why: err.Error(), Remedy: "locus abort the job, and plan it anew"}, nil
 	}
 	noted := s.Job.Noted(a.runner, "announced in map version "+fmt.Sprint(next.Version()), time.Now())
-	_, err = a.store.Write(ctx, s, noted, next, "job "+s.Job.ID+": announced")
+	why := "job " + s.Job.ID + ": announced"
+	if s.Job.Import != nil { // or else proxies would refuse tables that are on several shards
+		_, err = a.store.Declare(ctx, s, noted, next, s.Job.Single(), why)
+	} else {
+		_, err = a.store.Write(ctx, s, noted, next, why)
+	}
 	return nil, err
 }
 
-// withMove is the map's moves with one more, or in place of the one of its job.
-func withMove(m *router.Map, v router.Move) []router.Move {
-	return append(withoutMove(m, v.Job), v)
+// withMoves is the map's moves with some in place of a job's own, if it has any there.
+func withMoves(m *router.Map, j *job.Job, moves []router.Move) []router.Move {
+	return append(withoutMoves(m, j), moves...)
 }
 
-func withoutMove(m *router.Map, id string) []router.Move {
-	return slices.DeleteFunc(m.Moves(), func(v router.Move) bool { return v.Job == id })
+func withoutMoves(m *router.Map, j *job.Job) []router.Move {
+	return slices.DeleteFunc(m.Moves(), func(v router.Move) bool {
+		return slices.ContainsFunc(j.Legs(), func(l job.Leg) bool { return l.ID == v.Job })
+	})
 }

@@ -11,22 +11,33 @@ import (
 
 // copyRows brings every row to the target while the stream is on.
 type copyRows struct {
-	shards  *shards
-	streams *streams
-	report  *reporter
+	legs   legs
+	report *reporter
 }
 
 func (a copyRows) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
-	c := copier.New(copier.Config{
-		Job: s.Job.ID, Source: a.shards.source, Target: a.shards.target, Tables: a.shards.tables, Parts: a.shards.parts,
-		Throttle: throttle(s.Job.Throttle),
-	}, a.streams.forward)
-	stop := a.report.follow(ctx, func(r *job.Report) { reportCopy(r, c.Progress()) })
+	copies := map[*leg]*copier.Copier{}
+	for _, l := range a.legs {
+		copies[l] = copier.New(copier.Config{
+			Job: l.id, Source: l.shards.source, Target: l.shards.target, Tables: l.shards.tables, Parts: l.shards.parts,
+			Throttle: throttle(s.Job.Throttle),
+		}, l.streams.forward)
+	}
+	stop := a.report.follow(ctx, func(r *job.Report) { reportCopy(r, a.progress(copies)) })
 	defer stop()
-	if err := c.Run(ctx); err != nil {
+	if err := a.legs.each(ctx, func(ctx context.Context, l *leg) error { return copies[l].Run(ctx) }); err != nil {
 		return nil, err
 	}
 	return &phase.Event{Kind: phase.Copied}, nil
+}
+
+// progress is that of all legs together. Each estimates its share of the tables.
+func (a copyRows) progress(copies map[*leg]*copier.Copier) copier.Progress {
+	var sum copier.Progress
+	for _, l := range a.legs {
+		sum = sum.Plus(copies[l].Progress())
+	}
+	return sum
 }
 
 // reportCopy makes a new slice of tables: the old one may be on its way out.
@@ -39,10 +50,11 @@ func reportCopy(r *job.Report, p copier.Progress) {
 }
 
 // catchUp waits until the stream has applied what the source has logged by now.
-type catchUp struct{ streams *streams }
+type catchUp struct{ legs legs }
 
 func (a catchUp) do(ctx context.Context, _ Snapshot) (*phase.Event, error) {
-	if err := a.streams.forward.caughtUp(ctx); err != nil {
+	err := a.legs.each(ctx, func(ctx context.Context, l *leg) error { return l.streams.forward.caughtUp(ctx) })
+	if err != nil {
 		return nil, err
 	}
 	return &phase.Event{Kind: phase.CaughtUp}, nil

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"locus/idgen/gene"
 	"locus/migrate/checkpoint"
 	"locus/migrate/job"
 	"locus/migrate/link"
@@ -25,39 +24,73 @@ type deletion struct {
 	what   phase.Action // Retire: at the source; Withdraw: at the target
 	store  Store
 	runner string
-	shards *shards
+	legs   legs
 	report *reporter
 }
 
 func (a deletion) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
-	if a.what == phase.Retire {
-		if left := s.Job.Genes.Subtract(s.Map.GenesOf(s.Job.To)); !left.Empty() {
-			return nil, fmt.Errorf("genes %s are not the target's", left)
-		}
-		return nil, a.end(ctx, s, a.shards.source, phase.Retired)
-	}
-	if _, announced := s.Map.MoveOf(s.Job.ID); !announced {
+	if a.what == phase.Withdraw && !s.Job.Announced(s.Map) {
 		return &phase.Event{Kind: phase.Withdrawn}, nil // it has done nothing yet
 	}
-	if left := s.Job.Genes.Subtract(s.Map.GenesOf(s.Job.From)); !left.Empty() {
-		return nil, fmt.Errorf("genes %s are not the source's", left)
+	for _, l := range a.legs {
+		if err := a.owned(s, l); err != nil {
+			return nil, err
+		}
+		if err := a.leave(ctx, s, l); err != nil {
+			return nil, err
+		}
 	}
-	return nil, a.end(ctx, s, a.shards.target, phase.Withdrawn)
+	if a.what == phase.Withdraw {
+		if err := dropMade(ctx, a.store, s.Job); err != nil {
+			return nil, err
+		}
+	}
+	return nil, a.end(ctx, s)
 }
 
-// end writes the record's end itself: the map changes with it.
-func (a deletion) end(ctx context.Context, s Snapshot, at link.Server, kind phase.Kind) error {
-	id := s.Job.ID
-	names := map[link.Server]string{a.shards.target: id, a.shards.source: backJob(id)}
-	if err := a.deleteRows(ctx, at, names[at], s.Job.Genes, throttle(s.Job.Throttle)); err != nil {
+// owned makes sure that the rows are the other server's. Of an import its state says so, as no event leads here otherwise: the
+// genes are the shard's before and after.
+func (a deletion) owned(s Snapshot, l *leg) error {
+	if s.Job.Import != nil {
+		return nil
+	}
+	if a.what == phase.Retire {
+		if left := l.genes.Subtract(s.Map.GenesOf(l.to)); !left.Empty() {
+			return fmt.Errorf("genes %s are not the target's", left)
+		}
+		return nil
+	}
+	if left := l.genes.Subtract(s.Map.GenesOf(s.Job.From)); !left.Empty() {
+		return fmt.Errorf("genes %s are not the source's", left)
+	}
+	return nil
+}
+
+// leave deletes a leg's rows and what was written down of it.
+func (a deletion) leave(ctx context.Context, s Snapshot, l *leg) error {
+	at, name := l.shards.target, l.id
+	if a.what == phase.Retire {
+		at, name = l.shards.source, backJob(l.id)
+	}
+	if err := a.deleteRows(ctx, at, name, l, throttle(s.Job.Throttle)); err != nil {
 		return err
 	}
-	for server, name := range names {
+	for server, name := range map[link.Server]string{l.shards.target: l.id, l.shards.source: backJob(l.id)} {
 		if err := forget(ctx, server, name); err != nil {
 			return err
 		}
 	}
-	next, err := s.Map.Step(withoutMove(s.Map, id))
+	return nil
+}
+
+// end writes the record's end itself: the map changes with it.
+func (a deletion) end(ctx context.Context, s Snapshot) error {
+	kind := phase.Retired
+	if a.what == phase.Withdraw {
+		kind = phase.Withdrawn
+	}
+	id := s.Job.ID
+	next, err := s.Map.Step(withoutMoves(s.Map, s.Job))
 	if err != nil {
 		return err
 	}
@@ -65,7 +98,12 @@ func (a deletion) end(ctx context.Context, s Snapshot, at link.Server, kind phas
 	if err != nil {
 		return err
 	}
-	_, err = a.store.Write(ctx, s, j, next, "job "+id+": "+string(kind))
+	why := "job " + id + ": " + string(kind)
+	if a.what == phase.Withdraw && j.Import != nil {
+		_, err = a.store.Declare(ctx, s, j, next, j.Former(), why)
+	} else {
+		_, err = a.store.Write(ctx, s, j, next, why)
+	}
 	return err
 }
 
@@ -87,7 +125,7 @@ func forget(ctx context.Context, at link.Server, name string) error {
 // the job has there: a process that was stopped in the middle must not go on once
 // another one has ended the job, and the genes perhaps came back. Without positions
 // no row was written there, or all are deleted.
-func (a deletion) deleteRows(ctx context.Context, at link.Server, name string, genes gene.Set, rest func(context.Context) error) error {
+func (a deletion) deleteRows(ctx context.Context, at link.Server, name string, l *leg, rest func(context.Context) error) error {
 	c, err := link.Dial(ctx, at)
 	if err != nil {
 		return err
@@ -97,8 +135,8 @@ func (a deletion) deleteRows(ctx context.Context, at link.Server, name string, g
 	if err != nil || !begun {
 		return err
 	}
-	for _, t := range slices.Backward(a.shards.tables) {
-		for _, where := range t.Conditions(genes, rangesAtOnce) {
+	for _, t := range slices.Backward(l.shards.tables) {
+		for _, where := range t.Conditions(l.genes, rangesAtOnce) {
 			some := fmt.Sprintf("DELETE FROM %s WHERE %s LIMIT %d", t.SQL(), where, deletedAtOnce)
 			within := func(do func() error) error { return checkpoint.Within(ctx, c, name, epoch, do) }
 			if err := a.deleteAll(ctx, c, some, within, rest); err != nil {

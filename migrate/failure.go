@@ -66,7 +66,10 @@ func hopeless(err error) (why, remedy string, final bool) {
 	var schema *changes.SchemaError
 	var rows *changes.RowsError
 	var typed *table.TypedError
+	var misfits *misfitsError
 	switch {
+	case errors.As(err, &misfits):
+		return misfits.Error(), misfitsRemedy + ", then locus resume the job", true
 	case errors.As(err, &refused):
 		return refused.Error(), "mend what is named, then locus resume the job, or locus abort it", true
 	case errors.As(err, &schema):

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"sync"
 	"time"
 
 	"locus/idgen/gene"
@@ -17,32 +19,35 @@ import (
 // handover is one step of a cut-over under way. Its methods are the effects whose order package cutover owns.
 type handover struct {
 	runner    *Runner
-	shards    *shards
-	streams   *streams
-	verifier  *verifier
-	fleet     fleet
+	move      *move
 	ownership *ownership
 	report    *reporter
 
-	read     Snapshot // as the step was begun for; replaced by what it wrote
-	genes    gene.Set // that change hands
-	reach    int      // how many belong to the target afterwards
-	to       router.ShardName
+	read    Snapshot // as the step was begun for; replaced by what it wrote
+	genes   gene.Set // that change hands
+	reach   int      // how many belong to the target afterwards
+	forward bool     // else they go back to the source
+	passes  []*pass  // one for each leg that has some of the genes
+
+	// What takes longer to come by than it is used for is there before anything is
+	// held: connections, and word of what changes in the store.
+	changes <-chan struct{}
+	proxies map[string]int64 // that were alive before the fence; see endOrphans
+
+	fenced time.Time
+	next   *router.Map // once the commit was sent
+}
+
+// pass is what one server gives to another in a step.
+type pass struct {
+	leg      *leg
+	genes    gene.Set
 	giver    link.Server
 	receiver *stream // carries the giver's changes to the receiver
 
-	// What takes longer to come by than it is used for is there before anything is
-	// held: connections to both servers, and word of what changes in the store.
 	atGiver, atReceiver *link.Conn
-	changes             <-chan struct{}
-	// proxies that were alive before the fence, and orphaned connections that were
-	// there; see endOrphans.
-	proxies map[string]int64
-	orphans []uint64
-
-	conflicts int64 // before the fence
-	fenced    time.Time
-	next      *router.Map // once the commit was sent
+	orphans             []uint64 // connections that were there before the fence; see endOrphans
+	conflicts           int64    // before the fence
 }
 
 // run goes through the order.
@@ -66,7 +71,7 @@ func (h *handover) run(ctx context.Context) error {
 	err := step.Run(ctx)
 	if r.Stepped != nil {
 		r.Stepped(Stepped{
-			Job: h.job(), To: h.to, Genes: h.genes.Len(), Began: began, Ended: time.Now(), Lines: step.Lines, Failed: err != nil,
+			Job: h.job(), To: h.to(), Genes: h.genes.Len(), Began: began, Ended: time.Now(), Lines: step.Lines, Failed: err != nil,
 		})
 	}
 	return err
@@ -74,50 +79,56 @@ func (h *handover) run(ctx context.Context) error {
 
 func (h *handover) job() string { return h.read.Job.ID }
 
-// goesBack tells whether the genes go back to the source.
-func (h *handover) goesBack() bool { return h.to == h.read.Job.From }
+// to is who gets the genes; several shards of an import, in a word.
+func (h *handover) to() router.ShardName {
+	if h.forward {
+		return router.ShardName(h.read.Job.Target())
+	}
+	return h.read.Job.From
+}
 
 // dial connects to both servers.
-func (h *handover) dial(ctx context.Context) (err error) {
-	if h.atGiver, err = link.Dial(ctx, h.giver); err != nil {
+func (p *pass) dial(ctx context.Context) (err error) {
+	if p.atGiver, err = link.Dial(ctx, p.giver); err != nil {
 		return err
 	}
-	h.atReceiver, err = link.Dial(ctx, h.shards.other(h.giver))
+	p.atReceiver, err = link.Dial(ctx, p.leg.shards.other(p.giver))
 	return err
 }
 
 func (h *handover) hangUp() {
-	for _, c := range []*link.Conn{h.atGiver, h.atReceiver} {
-		if c != nil {
-			_ = c.Close() // nothing is under way there
+	for _, p := range h.passes {
+		for _, c := range []*link.Conn{p.atGiver, p.atReceiver} {
+			if c != nil {
+				_ = c.Close() // nothing is under way there
+			}
 		}
 	}
 }
 
+// each does something of a step for all passes side by side.
+func (h *handover) each(ctx context.Context, do func(context.Context, *pass) error) error {
+	if len(h.passes) == 1 {
+		return do(ctx, h.passes[0])
+	}
+	errs := make([]error, len(h.passes))
+	var doing sync.WaitGroup
+	for i, p := range h.passes {
+		doing.Go(func() { errs[i] = do(ctx, p) })
+	}
+	doing.Wait()
+	return errors.Join(errs...)
+}
+
 // check lets a step begin only if it is likely to end in time.
 func (h *handover) check(ctx context.Context) error {
-	if lag, most := h.receiver.lag(time.Now()), h.runner.Times.Lag; lag > most {
-		return fmt.Errorf("the stream is %v behind, more than %v", lag.Round(time.Millisecond), most)
-	}
-	if err := h.dial(ctx); err != nil {
-		return err
-	}
-	if err := h.receiver.hasAllOf(ctx, h.atGiver); err != nil {
-		return err
-	}
-	move, there := h.read.Map.MoveOf(h.job())
-	if !there {
+	if !h.read.Job.Announced(h.read.Map) {
 		return errors.New("the route map does not have the job")
 	}
-	if !move.Held.Empty() {
+	if holds(h.read) {
 		return errors.New("an earlier fence is still there")
 	}
-	if !h.goesBack() {
-		if err := h.shards.stillFit(ctx); err != nil {
-			return err
-		}
-	}
-	if err := h.recheck(ctx); err != nil {
+	if err := h.each(ctx, h.checkPass); err != nil {
 		return err
 	}
 	if err := h.findOrphans(ctx); err != nil {
@@ -126,16 +137,46 @@ func (h *handover) check(ctx context.Context) error {
 	// The stream back is begun before the fence, since that takes as long as all that
 	// is done while statements are held: until the genes are handed over, all that it
 	// finds of them is the mover's own, which it drops.
-	return h.streams.ensureBack(ctx)
+	return h.ensureBack(ctx)
+}
+
+func (h *handover) checkPass(ctx context.Context, p *pass) error {
+	if lag, most := p.receiver.lag(time.Now()), h.runner.Times.Lag; lag > most {
+		return fmt.Errorf("the stream is %v behind, more than %v", lag.Round(time.Millisecond), most)
+	}
+	if err := p.dial(ctx); err != nil {
+		return err
+	}
+	if err := p.receiver.hasAllOf(ctx, p.atGiver); err != nil {
+		return err
+	}
+	if h.forward {
+		if err := p.leg.shards.stillFit(ctx); err != nil {
+			return err
+		}
+	}
+	if err := h.misfits(ctx, p); err != nil {
+		return err
+	}
+	return h.recheck(ctx, p)
+}
+
+func (h *handover) ensureBack(ctx context.Context) error {
+	for _, p := range h.passes {
+		if err := p.leg.streams.ensureBack(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fence holds the genes, and waits until every proxy does, and until nothing that
 // was prepared on them is left on the giver.
 func (h *handover) fence(ctx context.Context) error {
-	h.conflicts = h.receiver.Progress().Conflicts
-	move := h.read.Job.Move()
-	move.Held = h.genes
-	next, err := h.read.Map.Step(withMove(h.read.Map, move))
+	for _, p := range h.passes {
+		p.conflicts = p.receiver.Progress().Conflicts
+	}
+	next, err := h.read.Map.Step(withMoves(h.read.Map, h.read.Job, h.read.Job.Held(h.genes, h.forward)))
 	if err != nil {
 		return err
 	}
@@ -143,71 +184,121 @@ func (h *handover) fence(ctx context.Context) error {
 	if h.read, err = h.runner.Store.Write(ctx, h.read, h.read.Job, next, fmt.Sprintf("job %s: fence", h.job())); err != nil {
 		return err
 	}
-	proxies, err := h.fleet.acknowledged(ctx, next.Version(), h.changes)
+	proxies, err := h.move.fleet.acknowledged(ctx, next.Version(), h.changes)
 	if err != nil {
 		return err
 	}
-	if err := h.endOrphans(ctx, proxies); err != nil {
-		return err
+	for _, p := range h.passes {
+		if err := h.endOrphans(ctx, p, proxies); err != nil {
+			return err
+		}
+		if err := awaitPrepared(ctx, p.atGiver, p.giver.Addr); err != nil {
+			return err
+		}
 	}
-	return awaitPrepared(ctx, h.atGiver, h.giver.Addr)
+	return nil
 }
 
 // position is where the giver is, now that nobody writes there: the receiver must
 // have all of it, must have refused none of it, and what changed since the last
 // comparison is compared again.
-func (h *handover) position(ctx context.Context) error {
-	if err := h.receiver.hasAllOf(ctx, h.atGiver); err != nil {
+func (h *handover) position(ctx context.Context) error { return h.each(ctx, h.positionPass) }
+
+func (h *handover) positionPass(ctx context.Context, p *pass) error {
+	if err := p.receiver.hasAllOf(ctx, p.atGiver); err != nil {
 		return err
 	}
-	if now := h.receiver.Progress().Conflicts; now != h.conflicts {
-		return fmt.Errorf("%d rows were refused at the receiver: locus jobs %s shows them", now-h.conflicts, h.job())
+	if now := p.receiver.Progress().Conflicts; now != p.conflicts {
+		return fmt.Errorf("%d rows were refused at the receiver: locus jobs %s shows them", now-p.conflicts, h.job())
 	}
-	return h.recheck(ctx)
+	if err := h.misfits(ctx, p); err != nil {
+		return err
+	}
+	return h.recheck(ctx, p)
+}
+
+// misfits refuses to shard tables that have rows which nobody would find then.
+func (h *handover) misfits(ctx context.Context, p *pass) error {
+	if h.move.owners == nil || !h.forward || p != h.passes[0] {
+		return nil
+	}
+	return h.move.owners.stillWrong(ctx, p.atGiver)
 }
 
 // recheck compares the rows of the step's genes that changed since they were last
 // compared. Before the fence it leaves little to be compared within.
-func (h *handover) recheck(ctx context.Context) error {
-	h.verifier.changed.take(h.receiver)
-	if h.verifier.changed.tooMany {
-		if h.goesBack() { // going back must not have to wait for a comparison
+func (h *handover) recheck(ctx context.Context, p *pass) error {
+	changed := &p.leg.changed
+	changed.take(p.receiver)
+	if changed.tooMany {
+		if !h.forward { // going back must not have to wait for a comparison
 			return nil
 		}
 		return errors.New("too many rows have changed since the last comparison, or it is not known which")
 	}
-	return h.verifier.recheck(ctx, h.genes, h.giver, h.atGiver, h.atReceiver, h.receiver)
+	return p.leg.recheck(ctx, p.genes, p.giver, p.atGiver, p.atReceiver, p.receiver)
 }
 
 // reverse lets nobody write to the receiver unless the stream back has a position
 // before that, and reads on from there.
 func (h *handover) reverse(ctx context.Context) error {
-	if err := h.streams.ensureBack(ctx); err != nil {
+	if err := h.ensureBack(ctx); err != nil {
 		return err
 	}
-	return h.streams.back.ended()
+	for _, p := range h.passes {
+		if err := p.leg.streams.back.ended(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // commit hands the genes over, with the record of it.
 func (h *handover) commit(ctx context.Context) error {
-	next, err := h.read.Map.Step(withMove(h.read.Map, h.read.Job.Move()), router.Change{Genes: h.genes, To: h.to})
+	next, err := h.read.Map.Step(withMoves(h.read.Map, h.read.Job, h.read.Job.Moves()), h.changed()...)
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprintf("%d of %d genes at %s (%.4g %%)", h.reach, h.read.Job.State.Total, h.read.Job.To,
-		100*float64(h.reach)/float64(h.read.Job.State.Total))
+	what := h.told()
 	j, err := h.read.Job.On(phase.Event{Kind: phase.StepTaken, Genes: h.reach}, h.runner.Name, what, time.Now())
 	if err != nil {
 		return err
 	}
 	h.ownership.handing(h.genes)
 	h.next = next
-	_, err = h.runner.Store.Write(ctx, h.read, j, next, fmt.Sprintf("job %s: %s", h.job(), what))
+	why := fmt.Sprintf("job %s: %s", h.job(), what)
+	switch {
+	case j.Import == nil:
+		_, err = h.runner.Store.Write(ctx, h.read, j, next, why)
+	case h.forward:
+		_, err = h.runner.Store.Declare(ctx, h.read, j, next, h.move.owners.numbered(j.Import.Tables), why)
+	default:
+		_, err = h.runner.Store.Declare(ctx, h.read, j, next, j.Single(), why)
+	}
 	h.report.update(func(r *job.Report) { r.LastFenceMs = time.Since(h.fenced).Milliseconds() })
 	if errors.Is(err, ErrUnknown) {
 		return fmt.Errorf("%w: %w", cutover.ErrUnknown, err)
 	}
 	return err
+}
+
+// changed is what the step changes in the map: nothing, if tables become sharded whose genes have their owners already.
+func (h *handover) changed() []router.Change {
+	if h.read.Job.Import != nil {
+		return nil
+	}
+	return []router.Change{{Genes: h.genes, To: h.to()}}
+}
+
+func (h *handover) told() string {
+	j := h.read.Job
+	switch {
+	case j.Import == nil:
+		return fmt.Sprintf("%d of %d genes at %s (%.4g %%)", h.reach, j.State.Total, j.To, 100*float64(h.reach)/float64(j.State.Total))
+	case h.forward:
+		return strings.Join(j.Import.Names(), ", ") + " sharded"
+	}
+	return strings.Join(j.Import.Names(), ", ") + " on " + string(j.From) + " alone again"
 }
 
 // settle finds out whether a commit happened whose outcome is unknown.

@@ -19,7 +19,7 @@ type monitor struct {
 	job      string
 	store    Store
 	target   link.Server
-	streams  *streams
+	legs     legs
 	verifier *verifier
 	report   *reporter
 	times    Times
@@ -35,13 +35,8 @@ type monitor struct {
 // look returns everything that is watched, as of now. What can't be asked stays what it was before the step.
 func (m *monitor) look(ctx context.Context) figures {
 	now := time.Now()
-	f := figures{Running: m.before.Running, Fared: m.before.Fared, Conflicts: m.streams.conflicts(), Held: m.report.held()}
-	if forward := m.streams.forward; forward != nil {
-		f.Lag = forward.lag(now)
-	}
-	if back := m.streams.back; back != nil {
-		f.Back = back.lag(now)
-	}
+	f := figures{Running: m.before.Running, Fared: m.before.Fared, Conflicts: m.legs.conflicts(), Held: m.report.held()}
+	f.Lag, f.Back = m.legs.lag(now)
 	if fared, err := m.store.Outcomes(ctx, m.job); err == nil {
 		f.Fared, f.told = fared, true
 	}

@@ -3,26 +3,40 @@ package migrate
 import (
 	"context"
 
+	"locus/migrate/job"
 	"locus/migrate/phase"
 )
 
-// move is what the actions of one job share: its two shards, the streams between them, the comparison, and what is watched
-// while the cut-over rolls. One goroutine uses it.
+// move is what the actions of one job share: its legs with their streams, the comparison, and what is watched while the
+// cut-over rolls. One goroutine uses it.
 type move struct {
-	shards   *shards
-	streams  *streams
+	legs     legs
+	owners   *owners // of an import; else nil
 	verifier *verifier
 	monitor  *monitor
 	fleet    fleet
 }
 
-func newMove(w *worker, sh *shards) *move {
-	m := &move{shards: sh, fleet: fleet{w.runner.Store, w.report}}
-	m.verifier = &verifier{job: w.id, shards: sh, report: w.report, fresh: w.runner.Times.Fresh}
-	m.streams = &streams{job: w.id, shards: sh, ownership: w.ownership, changed: &m.verifier.changed, report: w.report}
-	m.verifier.streams = m.streams
+// allSpace bounds the rows that wait in all streams of one direction, as long as each has leastSpace.
+const (
+	allSpace   = 48 << 20
+	leastSpace = 8 << 20
+)
+
+func newMove(w *worker, j *job.Job, of []*shards) *move {
+	m := &move{fleet: fleet{w.runner.Store, w.report}}
+	if j.Import != nil {
+		m.owners = new(owners)
+	}
+	for i, l := range j.Legs() {
+		space := max(allSpace/len(of), leastSpace)
+		one := &leg{id: l.ID, to: l.To, genes: l.Genes, shards: of[i]}
+		one.streams = &streams{job: l.ID, shards: of[i], ownership: w.ownership, owners: m.owners, space: space, changed: &one.changed}
+		m.legs = append(m.legs, one)
+	}
+	m.verifier = &verifier{job: w.id, legs: m.legs, owners: m.owners, report: w.report, fresh: w.runner.Times.Fresh}
 	m.monitor = &monitor{
-		job: w.id, store: w.runner.Store, target: sh.target, streams: m.streams, verifier: m.verifier, report: w.report,
+		job: w.id, store: w.runner.Store, target: of[0].target, legs: m.legs, verifier: m.verifier, report: w.report,
 		times: w.runner.Times, limits: w.runner.Limits, log: w.log,
 	}
 	return m
@@ -41,9 +55,9 @@ func (w *worker) action(next phase.Action, genes int) action {
 	case phase.Announce:
 		return announce{store: store, runner: name, fleet: m.fleet, patience: w.runner.Times.Patience}
 	case phase.Copy:
-		return copyRows{shards: m.shards, streams: m.streams, report: w.report}
+		return copyRows{legs: m.legs, report: w.report}
 	case phase.CatchUp:
-		return catchUp{m.streams}
+		return catchUp{m.legs}
 	case phase.Verify:
 		return m.verifier
 	case phase.Advance, phase.Retreat:
@@ -51,7 +65,7 @@ func (w *worker) action(next phase.Action, genes int) action {
 			forward: next == phase.Advance, reach: genes, runner: w.runner, move: m, ownership: w.ownership, report: w.report,
 		}
 	case phase.Retire, phase.Withdraw:
-		return deletion{what: next, store: store, runner: name, shards: m.shards, report: w.report}
+		return deletion{what: next, store: store, runner: name, legs: m.legs, report: w.report}
 	case phase.Keep:
 		return keep{m.monitor, m.verifier}
 	case phase.Wait, phase.Nothing:

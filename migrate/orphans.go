@@ -41,8 +41,12 @@ func (h *handover) findOrphans(ctx context.Context) error {
 	if h.proxies, err = h.runner.Store.Proxies(ctx); err != nil {
 		return err
 	}
-	h.orphans, err = orphaned(ctx, h.atGiver, h.proxies)
-	return err
+	for _, p := range h.passes {
+		if p.orphans, err = orphaned(ctx, p.atGiver, h.proxies); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // endOrphans ends the connections of proxies that are gone: those that were orphaned
@@ -50,23 +54,23 @@ func (h *handover) findOrphans(ctx context.Context) error {
 // yet, belongs to a proxy that knows of the fence. Of a proxy that has gone since,
 // and may be merely stopped, nothing was orphaned: the step is given up. The
 // proxies are those that obey the fence.
-func (h *handover) endOrphans(ctx context.Context, proxies map[string]int64) error {
+func (h *handover) endOrphans(ctx context.Context, p *pass, proxies map[string]int64) error {
 	for killed := false; ; killed = true {
 		if name, gone := anyGone(h.proxies, proxies); gone {
 			return fmt.Errorf("proxy %s has gone since the step began: its connections are ended before the next one", name)
 		}
-		now, err := orphaned(ctx, h.atGiver, proxies)
+		now, err := orphaned(ctx, p.atGiver, proxies)
 		if err != nil {
 			return err
 		}
-		now = slices.DeleteFunc(now, func(id uint64) bool { return !slices.Contains(h.orphans, id) })
+		now = slices.DeleteFunc(now, func(id uint64) bool { return !slices.Contains(p.orphans, id) })
 		if len(now) == 0 {
 			return nil
 		}
 		if !killed {
-			h.runner.Log.Warn("connections of proxies that are gone are ended", "job", h.job(), "shard", h.giver.Addr, "connections", len(now))
+			h.runner.Log.Warn("connections of proxies that are gone are ended", "job", h.job(), "shard", p.giver.Addr, "connections", len(now))
 		}
-		if err := kill(ctx, h.atGiver, now); err != nil {
+		if err := kill(ctx, p.atGiver, now); err != nil {
 			return err
 		}
 		if err := pause(ctx, fleetLook/10); err != nil {

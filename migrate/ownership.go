@@ -22,9 +22,12 @@ type ownership struct {
 	either gene.Set // those that a step is handing over
 }
 
-// set takes the owners of a map.
+// set takes the owners of a map; of an import, whose genes have theirs already, those of the record.
 func (o *ownership) set(j *job.Job, m *router.Map) {
-	target := m.GenesOf(j.To).Intersect(j.Genes)
+	target := j.AtTarget(j.State.Cut)
+	if j.Import == nil {
+		target = m.GenesOf(j.To).Intersect(j.Genes)
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.target = target

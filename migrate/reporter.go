@@ -16,10 +16,13 @@ const reportEvery = 500 * time.Millisecond
 type reporter struct {
 	store Store
 
-	mu            sync.Mutex // of what follows
-	report        job.Report
-	forward, back *stream // that run
+	mu      sync.Mutex // of what follows
+	report  job.Report
+	running measured
 }
+
+// measured are the streams that run.
+type measured struct{ forward, back []*stream }
 
 func newReporter(store Store, runner, id string) *reporter {
 	return &reporter{store: store, report: job.Report{ID: id, Runner: runner}}
@@ -35,11 +38,20 @@ func (p *reporter) update(change func(*job.Report)) {
 // trouble is what the job waits for or why it is tried again; empty: nothing.
 func (p *reporter) trouble(what string) { p.update(func(r *job.Report) { r.Trouble = what }) }
 
-// measure has the reports read the figures of the streams that run; nil: there is none.
-func (p *reporter) measure(forward, back *stream) {
+// measure has the reports read the figures of the streams of legs that run now.
+func (p *reporter) measure(l legs) {
+	var m measured
+	for _, one := range l {
+		if st := one.streams.forward; st != nil {
+			m.forward = append(m.forward, st)
+		}
+		if st := one.streams.back; st != nil {
+			m.back = append(m.back, st)
+		}
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.forward, p.back = forward, back
+	p.running = m
 }
 
 // held is for how long the last step held statements.
@@ -70,14 +82,17 @@ func (p *reporter) now() job.Report {
 	now := time.Now().UTC().Round(time.Millisecond)
 	r := &p.report
 	r.At = now
-	if p.forward != nil {
-		f := p.forward.Progress()
-		r.Changes, r.Conflicts, r.LagMs = f.Changes, f.Conflicts, p.forward.lag(now).Milliseconds()
+	if len(p.running.forward) > 0 {
+		r.Changes, r.Conflicts, r.LagMs = 0, 0, 0
+	}
+	for _, st := range p.running.forward {
+		f := st.Progress()
+		r.Changes, r.Conflicts, r.LagMs = r.Changes+f.Changes, r.Conflicts+f.Conflicts, max(r.LagMs, st.lag(now).Milliseconds())
 	}
 	r.BackLagMs = 0
-	if p.back != nil {
-		r.BackLagMs = p.back.lag(now).Milliseconds()
-		r.Conflicts += p.back.Progress().Conflicts
+	for _, st := range p.running.back {
+		r.BackLagMs = max(r.BackLagMs, st.lag(now).Milliseconds())
+		r.Conflicts += st.Progress().Conflicts
 	}
 	return *r
 }

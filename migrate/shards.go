@@ -4,12 +4,14 @@ import (
 	"context"
 	"log/slog"
 
+	"locus/migrate/job"
 	"locus/migrate/link"
 	"locus/migrate/preflight"
 	"locus/migrate/table"
+	"locus/router/catalog"
 )
 
-// shards are the two servers of a move and the tables whose rows it moves. Immutable.
+// shards are the two servers of a leg and the tables whose rows it moves. Immutable.
 type shards struct {
 	source, target link.Server
 	tables         []*table.Table
@@ -17,36 +19,47 @@ type shards struct {
 	looked         preflight.Config // at what the preflight looked
 }
 
-// lookAt finds the servers and the tables of a job. What the preflight refuses is an error, unless the job has begun: then it
-// goes on as well as it can.
-func lookAt(ctx context.Context, store Store, log *slog.Logger, s Snapshot) (*shards, error) {
+// lookAt finds the servers and the tables of a leg. What the preflight refuses is an error, unless the job has begun: then it
+// goes on as well as it can, with all tables.
+func lookAt(ctx context.Context, store Store, log *slog.Logger, s Snapshot, l job.Leg) (*shards, error) {
 	source, err := store.Shard(ctx, s.Job.From)
 	if err != nil {
 		return nil, err
 	}
-	target, err := store.Shard(ctx, s.Job.To)
+	target, err := store.Shard(ctx, l.To)
 	if err != nil {
 		return nil, err
 	}
-	declared, err := store.Tables(ctx)
+	declared, err := tablesOf(ctx, store, s.Job)
 	if err != nil {
 		return nil, err
 	}
-	_, announced := s.Map.MoveOf(s.Job.ID)
+	announced := s.Job.Announced(s.Map)
+	if s.Job.Import != nil { // its tables are made once every proxy knows of it
+		announced = s.Job.State.Announced
+	}
 	looked := preflight.Config{
-		Source: source, Target: target, Tables: declared, Width: s.Job.Width, Genes: s.Job.Genes, Resumed: announced,
+		Source: source, Target: target, Tables: declared, Width: s.Job.Width, Genes: l.Genes, Resumed: announced, Import: s.Job.Import != nil,
 	}
 	report, err := preflight.Look(ctx, looked)
 	if err != nil {
 		return nil, err
 	}
-	if len(report.Problems) > 0 && !announced {
+	if len(report.Problems) > 0 && (!announced || len(report.Tables) < len(declared)) {
 		return nil, &refusedError{report.Problems}
 	}
 	for _, p := range report.Problems {
 		log.Warn("preflight", "problem", p.String())
 	}
-	return &shards{source, target, report.Tables, table.Split(s.Job.Genes, s.Job.Parts), looked}, nil
+	return &shards{source, target, report.Tables, table.Split(l.Genes, s.Job.Parts), looked}, nil
+}
+
+// tablesOf are the tables whose rows a job moves.
+func tablesOf(ctx context.Context, store Store, j *job.Job) (map[catalog.TableName]catalog.Declaration, error) {
+	if j.Import != nil {
+		return j.Import.Tables, nil
+	}
+	return store.Tables(ctx)
 }
 
 // stillFit returns an error if somebody has changed the tables of one server: the stream back could not read what is written

@@ -41,7 +41,7 @@ func (a step) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	if different, ok := errors.AsType[*differencesError](err); ok {
 		return different.event(s.Job.ID), nil
 	}
-	if err != nil && verifier.changed.tooMany && a.forward {
+	if err != nil && verifier.tooManyChanged() && a.forward {
 		return &phase.Event{Kind: phase.Differs, Why: err.Error()}, nil
 	}
 	if err != nil {
@@ -55,13 +55,20 @@ func (a step) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 func (a step) handover(s Snapshot) *handover {
 	now, then := s.Job.AtTarget(s.Job.State.Cut), s.Job.AtTarget(a.reach)
 	h := &handover{
-		runner: a.runner, shards: a.move.shards, streams: a.move.streams, verifier: a.move.verifier, fleet: a.move.fleet,
-		ownership: a.ownership, report: a.report, read: s, reach: a.reach,
+		runner: a.runner, move: a.move, ownership: a.ownership, report: a.report, read: s, reach: a.reach, forward: a.forward,
 	}
-	if a.forward {
-		h.genes, h.to, h.giver, h.receiver = then.Subtract(now), s.Job.To, h.shards.source, h.streams.forward
-	} else {
-		h.genes, h.to, h.giver, h.receiver = now.Subtract(then), s.Job.From, h.shards.target, h.streams.back
+	if h.genes = now.Subtract(then); a.forward {
+		h.genes = then.Subtract(now)
+	}
+	for _, l := range a.move.legs {
+		genes := h.genes.Intersect(l.genes)
+		switch {
+		case genes.Empty():
+		case a.forward:
+			h.passes = append(h.passes, &pass{leg: l, genes: genes, giver: l.shards.source, receiver: l.streams.forward})
+		default:
+			h.passes = append(h.passes, &pass{leg: l, genes: genes, giver: l.shards.target, receiver: l.streams.back})
+		}
 	}
 	return h
 }

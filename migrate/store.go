@@ -30,6 +30,9 @@ type Store interface {
 	// ErrChanged: nothing was written, they aren't. An error that wraps ErrUnknown
 	// may have been written; any other was not.
 	Write(ctx context.Context, s Snapshot, j *job.Job, next *router.Map, why string) (Snapshot, error)
+	// Declare is Write of what changes declarations of tables too, all together or not at
+	// all. One of no kind is taken away.
+	Declare(ctx context.Context, s Snapshot, j *job.Job, next *router.Map, tables map[catalog.TableName]catalog.Declaration, why string) (Snapshot, error)
 	// Proxies is the version of the map that each living proxy obeys.
 	Proxies(context.Context) (map[string]int64, error)
 	// Changes is told of whatever of this changes, and may leave out all but the

@@ -24,10 +24,10 @@ type stream struct {
 }
 
 // openStream begins a stream where it was, or now.
-func openStream(ctx context.Context, name string, from, to link.Server, sh *shards, judge applier.Judge) (*stream, error) {
-	a, err := applier.Open(ctx, applier.Config{Job: name, Target: to, Tables: sh.tables, Parts: sh.parts, Judge: judge})
+func openStream(ctx context.Context, from link.Server, config applier.Config) (*stream, error) {
+	a, err := applier.Open(ctx, config)
 	if err != nil {
-		return nil, fmt.Errorf("take over stream %s: %w", name, err)
+		return nil, fmt.Errorf("take over stream %s: %w", config.Job, err)
 	}
 	flavor, err := beginWhere(ctx, a, from)
 	if err != nil {
@@ -37,7 +37,7 @@ func openStream(ctx context.Context, name string, from, to link.Server, sh *shar
 	if err != nil {
 		return nil, err
 	}
-	feed, err := changes.Open(from, flavor, sh.tables, position)
+	feed, err := changes.Open(from, flavor, config.Tables, position)
 	if err != nil {
 		return nil, fmt.Errorf("read the log of %s: %w", from.Addr, err)
 	}
@@ -48,7 +48,7 @@ func openStream(ctx context.Context, name string, from, to link.Server, sh *shar
 		defer feed.Close()
 		err := a.Run(running, feed)
 		if running.Err() == nil {
-			st.err = fmt.Errorf("stream %s: %w", name, err)
+			st.err = fmt.Errorf("stream %s: %w", config.Job, err)
 			close(st.failed)
 		}
 	})

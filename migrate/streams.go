@@ -4,17 +4,19 @@ import (
 	"context"
 	"sync"
 
+	"locus/migrate/applier"
 	"locus/migrate/link"
 )
 
-// streams are those between the two shards of a job: forward brings the source's changes to the target, back the other way
+// streams are those between the two servers of a leg: forward brings the source's changes to the target, back the other way
 // round. Each is nil while it doesn't run. One goroutine uses them.
 type streams struct {
 	job       string
 	shards    *shards
 	ownership *ownership
+	owners    *owners      // of an import; else nil
+	space     int          // of each; see [applier.Config]
 	changed   *changedRows // forgets what it knows when a stream stops
-	report    *reporter
 
 	forward, back *stream
 }
@@ -31,7 +33,6 @@ func (s *streams) keep(ctx context.Context, of Snapshot) (err error) {
 	if s.back, err = kept(s.back, back, func() (*stream, error) { return s.openReverse(ctx) }); err != nil {
 		return err
 	}
-	s.report.measure(s.forward, s.back)
 	return nil
 }
 
@@ -55,7 +56,11 @@ func (s *streams) openReverse(ctx context.Context) (*stream, error) {
 }
 
 func (s *streams) open(ctx context.Context, from, to link.Server, name string, fromTarget bool) (*stream, error) {
-	return openStream(ctx, name, from, to, s.shards, s.ownership.judge(fromTarget))
+	config := applier.Config{Job: name, Target: to, Tables: s.shards.tables, Parts: s.shards.parts, Judge: s.ownership.judge(fromTarget), Space: s.space}
+	if s.owners != nil && !fromTarget {
+		config.Saw = s.owners.saw
+	}
+	return openStream(ctx, from, config)
 }
 
 // ensureBack begins the stream back, once.
@@ -105,5 +110,4 @@ func (s *streams) stop() {
 		st.stop()
 	}
 	s.forward, s.back = nil, nil
-	s.report.measure(nil, nil)
 }

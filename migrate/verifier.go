@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"locus/idgen/gene"
@@ -16,15 +17,14 @@ import (
 	"locus/migrate/table"
 )
 
-// verifier compares the two shards of a job. One goroutine uses it.
+// verifier compares the servers of a job's legs. One goroutine uses it.
 type verifier struct {
-	job     string
-	shards  *shards
-	streams *streams
-	report  *reporter
-	fresh   time.Duration // for which a comparison counts
+	job    string
+	legs   legs
+	owners *owners // of an import; else nil
+	report *reporter
+	fresh  time.Duration // for which a comparison counts
 
-	changed  changedRows      // since the last comparison began
 	compared map[string]int64 // rows by table, of the comparison under way or the last; replaced, never edited
 	verified time.Time        // when the last comparison that passed began; zero: none by this process
 }
@@ -36,9 +36,14 @@ func (v *verifier) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	v.forgetChanged()
 	v.compared = map[string]int64{}
 	cut := s.Job.AtTarget(s.Job.State.Cut)
-	err := v.compare(ctx, s, s.Job.Genes.Subtract(cut), v.shards.source, v.streams.forward, v.job)
-	if err == nil && !cut.Empty() {
-		err = v.compare(ctx, s, cut, v.shards.target, v.streams.back, backJob(v.job))
+	var err error
+	if v.owners != nil && cut.Empty() {
+		err = v.owners.lookAtAll(ctx, v.legs[0].shards.source, s.Job.From, v.legs[0].shards.tables)
+	}
+	for _, l := range v.legs {
+		if err == nil {
+			err = v.compareLeg(ctx, s, l, l.genes.Intersect(cut))
+		}
 	}
 	// Told at the end and together: who reads that it passed reads all of it.
 	if different, ok := errors.AsType[*differencesError](err); ok {
@@ -55,27 +60,47 @@ func (v *verifier) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 
 // forgetChanged forgets which rows have changed: everything is about to be compared.
 func (v *verifier) forgetChanged() {
-	for _, st := range v.streams.running() {
-		st.TakeTouched()
+	for _, l := range v.legs {
+		for _, st := range l.streams.running() {
+			st.TakeTouched()
+		}
+		l.changed = changedRows{}
 	}
-	v.changed = changedRows{}
+}
+
+// tooManyChanged tells whether rows have changed of which nobody knows any more.
+func (v *verifier) tooManyChanged() bool {
+	return slices.ContainsFunc(v.legs, func(l *leg) bool { return l.changed.tooMany })
+}
+
+// compareLeg compares the genes of which the shard is the owner, and the others.
+func (v *verifier) compareLeg(ctx context.Context, s Snapshot, l *leg, cut gene.Set) error {
+	err := v.compare(ctx, s, l, l.genes.Subtract(cut), l.shards.source, l.streams.forward, l.id)
+	if err == nil && !cut.Empty() {
+		err = v.compare(ctx, s, l, cut, l.shards.target, l.streams.back, backJob(l.id))
+	}
+	return err
 }
 
 // compare compares the genes of one owner with what the stream from there has made of them.
-func (v *verifier) compare(ctx context.Context, s Snapshot, genes gene.Set, owner link.Server, by *stream, name string) error {
+func (v *verifier) compare(ctx context.Context, s Snapshot, l *leg, genes gene.Set, owner link.Server, by *stream, name string) error {
 	if genes.Empty() {
 		return nil
 	}
 	name += "/verify"
-	other := v.shards.other(owner)
+	other := l.shards.other(owner)
 	if err := restart(ctx, other, name); err != nil {
 		return err
 	}
 	c := checksum.New(checksum.Config{
-		Job: name, Source: owner, Target: other, Tables: v.shards.tables, Parts: table.Split(genes, min(s.Job.Parts, genes.Len())),
+		Job: name, Source: owner, Target: other, Tables: l.shards.tables, Parts: table.Split(genes, min(s.Job.Parts, genes.Len())),
 		Throttle: throttle(s.Job.Throttle),
 	}, by)
-	stop := v.report.follow(ctx, func(r *job.Report) { r.RowsVerified = c.Progress().Rows })
+	var before int64 // of the legs that were compared
+	for _, rows := range v.compared {
+		before += rows
+	}
+	stop := v.report.follow(ctx, func(r *job.Report) { r.RowsVerified = before + c.Progress().Rows })
 	defer stop()
 	result, err := c.Run(ctx)
 	v.compared = added(v.compared, c.ByTable())
@@ -86,19 +111,19 @@ func (v *verifier) compare(ctx context.Context, s Snapshot, genes gene.Set, owne
 }
 
 // recheck compares the rows of genes that changed since they were last compared. Without any it does nothing.
-func (v *verifier) recheck(ctx context.Context, genes gene.Set, giver link.Server, atGiver, atReceiver *link.Conn, by *stream) error {
-	keys := v.changed.of(genes)
+func (l *leg) recheck(ctx context.Context, genes gene.Set, giver link.Server, atGiver, atReceiver *link.Conn, by *stream) error {
+	keys := l.changed.of(genes)
 	if len(keys) == 0 {
 		return nil
 	}
 	result, err := checksum.New(checksum.Config{
-		Job: v.job + "/step", Source: giver, Target: v.shards.other(giver), Tables: v.shards.tables, Parts: table.Split(genes, 1),
+		Job: l.id + "/step", Source: giver, Target: l.shards.other(giver), Tables: l.shards.tables, Parts: table.Split(genes, 1),
 	}, by).Recheck(ctx, atGiver, atReceiver, keys)
 	if err == nil {
 		err = verdict(result)
 	}
 	if _, different := errors.AsType[*differencesError](err); err != nil && !different {
-		v.changed.tooMany = true // those that were taken out are not compared
+		l.changed.tooMany = true // those that were taken out are not compared
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -75,13 +76,20 @@ func (w *worker) act(ctx context.Context, s Snapshot, next phase.Action, genes i
 	watching.Go(func() { w.watch(ctx, cancel, s.JobRevision) })
 	defer watching.Wait()
 	defer cancel(nil)
+	if next == phase.Copy {
+		if err := w.makeTables(ctx, s); err != nil {
+			return nil, err
+		}
+	}
 	if err := w.prepare(ctx, s); err != nil {
 		return nil, err
 	}
-	if err := w.move.streams.keep(ctx, s); err != nil {
+	err := w.move.legs.keep(ctx, s)
+	w.report.measure(w.move.legs)
+	if err != nil {
 		return nil, err
 	}
-	w.move.streams.cancelOnFailure(ctx, &watching, cancel)
+	w.move.legs.cancelOnFailure(ctx, &watching, cancel)
 	event, err := w.action(next, genes).do(ctx, s)
 	// What a step wrote to undo itself changes the job too, and does not explain why
 	// it failed.
@@ -96,17 +104,22 @@ func (w *worker) prepare(ctx context.Context, s Snapshot) error {
 	if w.move != nil {
 		return nil
 	}
-	shards, err := lookAt(ctx, w.runner.Store, w.log, s)
-	if err != nil {
-		return err
+	var all []*shards
+	for _, l := range s.Job.Legs() {
+		one, err := lookAt(ctx, w.runner.Store, w.log, s, l)
+		if err != nil {
+			return err
+		}
+		all = append(all, one)
 	}
-	w.move = newMove(w, shards)
+	w.move = newMove(w, s.Job, all)
 	return nil
 }
 
 func (w *worker) stopStreams() {
 	if w.move != nil {
-		w.move.streams.stop()
+		w.move.legs.stop()
+		w.report.measure(nil)
 	}
 }
 
@@ -240,16 +253,23 @@ func (w *worker) releaseLeft(ctx context.Context) error {
 
 // release takes the job's fence away, if there is one.
 func release(ctx context.Context, store Store, s Snapshot, by string) error {
-	move, there := s.Map.MoveOf(s.Job.ID)
-	if !there || move.Held.Empty() {
+	if !holds(s) {
 		return nil
 	}
-	next, err := s.Map.Step(withMove(s.Map, s.Job.Move()))
+	next, err := s.Map.Step(withMoves(s.Map, s.Job, s.Job.Moves()))
 	if err != nil {
 		return err
 	}
 	_, err = store.Write(ctx, s, s.Job.Noted(by, "fence taken away", time.Now()), next, "job "+s.Job.ID+": fence taken away")
 	return err
+}
+
+// holds tells whether the route map has a fence of the job's.
+func holds(s Snapshot) bool {
+	return slices.ContainsFunc(s.Job.Legs(), func(l job.Leg) bool {
+		move, _ := s.Map.MoveOf(l.ID)
+		return move.Holds()
+	})
 }
 
 // listen tells of whatever changes in the store, until stop is called.

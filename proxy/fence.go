@@ -52,9 +52,13 @@ func (p *Proxy) ReadAsOf(revision int64) bool {
 func (p *Proxy) nothingLeftBehind(ctx context.Context, m *router.Map) error {
 	ticker := time.NewTicker(obeyPause)
 	defer ticker.Stop()
-	for _, name := range m.Shards() {
+	names := m.Shards()
+	for _, v := range m.Moves() { // the source of an import may own none
+		names = append(names, v.From)
+	}
+	for _, name := range names {
 		pool, there := p.pools.Pool(name)
-		if !there || m.GenesOf(name).Intersect(m.Held()).Empty() {
+		if !there || m.HeldOf(name).Empty() {
 			continue
 		}
 		for newest := pool.Orphaned(); !pool.Ended(newest); {

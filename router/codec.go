@@ -18,10 +18,14 @@ import (
 )
 
 // Schema is the newest version of the map's document that this build reads.
-const Schema = 2
+const Schema = 3
 
-// plainSchema is written where a map has no moves, for builds that know none.
-const plainSchema = 1
+const (
+	// plainSchema is written where a map has no moves, for builds that know none.
+	plainSchema = 1
+	// movesSchema is written where no move is an import, likewise.
+	movesSchema = 2
+)
 
 // Stamp says who made a version of the map, why and when.
 type Stamp struct {
@@ -47,6 +51,9 @@ type move struct {
 	To    ShardName `yaml:"to"`
 	Genes string    `yaml:"genes"`
 	Held  string    `yaml:"held,omitempty"`
+	// Tables and HoldsTables are an import's.
+	Tables      []words `yaml:"tables,omitempty"`
+	HoldsTables bool    `yaml:"holds_tables,omitempty"`
 }
 
 type document struct {
@@ -69,8 +76,13 @@ func (w words) MarshalYAML() (any, error) {
 func Encode(m *Map, s Stamp) []byte {
 	h := heading{plainSchema, uint8(m.width), m.version, words(s.By), words(s.Why), s.At.UTC().Round(0), nil}
 	for _, v := range m.moving.moves {
-		h.Schema = Schema
-		h.Moves = append(h.Moves, move{words(v.Job), v.From, v.To, v.Genes.String(), v.Held.String()})
+		h.Schema = max(h.Schema, movesSchema)
+		if v.Tables != nil {
+			h.Schema = Schema
+		}
+		h.Moves = append(h.Moves, move{
+			words(v.Job), v.From, v.To, v.Genes.String(), v.Held.String(), converted[words](v.Tables), v.HoldsTables,
+		})
 	}
 	text, err := yaml.Marshal(h)
 	if err != nil {
@@ -125,9 +137,21 @@ func (m *Map) withMoves(list []move) (*Map, error) {
 		if err != nil {
 			return nil, fmt.Errorf("genes that job %s holds: %w", v.Job, err)
 		}
-		moves = append(moves, Move{Job: string(v.Job), Genes: genes, From: v.From, To: v.To, Held: held})
+		moves = append(moves, Move{
+			Job: string(v.Job), Genes: genes, From: v.From, To: v.To, Held: held,
+			Tables: converted[string](v.Tables), HoldsTables: v.HoldsTables,
+		})
 	}
 	return m.carrying(moves)
+}
+
+// converted is a list of texts as those of another type; nil stays nil.
+func converted[To, From ~string](list []From) []To {
+	var out []To
+	for _, text := range list {
+		out = append(out, To(text))
+	}
+	return out
 }
 
 func decodeDocument(text []byte) (document, error) {

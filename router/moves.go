@@ -18,15 +18,49 @@ type Move struct {
 	// Held is the fence of a step: statements on these genes, which are some of
 	// Genes, wait until a later version of the map no longer holds them.
 	Held gene.Set
+	// Tables are those of an import, as schema.table: To owns the genes already, and
+	// From has the tables' rows of them, until they are sharded and afterwards. Of
+	// any other move there are none: it moves the rows of all sharded tables.
+	Tables []string
+	// HoldsTables is the fence of an import: statements that may concern its tables
+	// wait.
+	HoldsTables bool
 }
+
+// Unsharded stands in sets of genes for the rows of tables that have none, as long as
+// an import is about to shard some of them. It is beyond the genes of every width.
+const Unsharded gene.Gene = 1 << 24
+
+var unsharded = gene.NewSet(gene.Range{First: Unsharded, Last: Unsharded})
 
 // String is such as "0x4000-0x7fff  s0 -> s2  job 7, holding 0x4000-0x40ff".
 func (v Move) String() string {
 	text := fmt.Sprintf("%s  %s -> %s  job %s", v.Genes, v.From, v.To, v.Job)
+	if v.Tables != nil {
+		text += ", of " + strings.Join(v.Tables, ", ")
+	}
 	if !v.Held.Empty() {
 		text += fmt.Sprintf(", holding %s", v.Held)
 	}
+	if v.HoldsTables {
+		text += ", holding these tables"
+	}
 	return text
+}
+
+// ID is that of the job: an import has a move for each shard that rows go to, named after both.
+func (v Move) ID() string {
+	id, _, _ := strings.Cut(v.Job, "/")
+	return id
+}
+
+// Holds tells whether statements wait for the move.
+func (v Move) Holds() bool { return v.HoldsTables || !v.Held.Empty() }
+
+// Released is the move without its fence.
+func (v Move) Released() Move {
+	v.Held, v.HoldsTables = gene.Set{}, false
+	return v
 }
 
 // moving is what a map says of its moves, made ready for look-ups.
@@ -34,6 +68,7 @@ type moving struct {
 	moves   []Move // by job
 	genes   gene.Set
 	held    gene.Set
+	holds   bool       // some genes, and not only tables
 	foreign []gene.Set // by index of the shard; nil: no shard has foreign rows
 }
 
@@ -59,11 +94,35 @@ func (m *Map) MoveWith(g gene.Gene) (Move, bool) {
 	return Move{}, false
 }
 
-// Moving is the genes of all moves.
+// Importing is the tables of the import under way, as schema.table; nil: there is none.
+func (m *Map) Importing() []string {
+	if len(m.moving.moves) == 0 {
+		return nil
+	}
+	return m.moving.moves[0].Tables
+}
+
+// Moving is the genes of all moves, with [Unsharded] during an import.
 func (m *Map) Moving() gene.Set { return m.moving.genes }
 
-// Held is the genes on which statements wait for a later map.
+// Held is the genes on which statements wait for a later map, and [Unsharded] if an
+// import holds its tables.
 func (m *Map) Held() gene.Set { return m.moving.held }
+
+// HoldsGenes tells whether statements on some genes wait: not only those on an import's tables.
+func (m *Map) HoldsGenes() bool { return m.moving.holds }
+
+// HeldOf is what is held of what a shard has: of its genes, and of the tables that are imported
+// from it.
+func (m *Map) HeldOf(name ShardName) gene.Set {
+	of := m.GenesOf(name).Intersect(m.moving.held)
+	for _, v := range m.moving.moves {
+		if v.From == name && v.HoldsTables {
+			return of.Union(unsharded)
+		}
+	}
+	return of
+}
 
 // Foreign is the genes of which the shard with that index in [Map.Shards] may
 // hold rows without owning them. A statement that isn't narrowed to genes must
@@ -125,7 +184,17 @@ func (m *Map) carrying(moves []Move) (*Map, error) {
 		if both := made.genes.Intersect(v.Genes); !both.Empty() {
 			return nil, fmt.Errorf("move of job %s: another job moves genes %s", v.Job, both)
 		}
+		if !slices.Equal(v.Tables, moves[0].Tables) {
+			return nil, fmt.Errorf("jobs %s and %s: an import goes on alone", moves[0].Job, v.Job)
+		}
 		made.genes, made.held = made.genes.Union(v.Genes), made.held.Union(v.Held)
+		if v.Tables != nil {
+			made.genes = made.genes.Union(unsharded)
+		}
+		made.holds = made.holds || !v.Held.Empty()
+		if v.HoldsTables {
+			made.held = made.held.Union(unsharded)
+		}
 	}
 	if len(moves) > 0 {
 		made.foreign = m.foreignBy(moves)
@@ -158,6 +227,15 @@ func (m *Map) checkMove(v Move) error {
 	}
 	if stray := v.Held.Subtract(v.Genes); !stray.Empty() {
 		return fmt.Errorf("it holds genes %s, which it doesn't move", stray)
+	}
+	if len(v.Tables) == 0 {
+		if v.Tables != nil || v.HoldsTables {
+			return fmt.Errorf("it holds tables, and imports none")
+		}
+		return nil
+	}
+	if others := v.Genes.Subtract(m.GenesOf(v.To)); !others.Empty() {
+		return fmt.Errorf("it imports, and %s does not own genes %s", v.To, others)
 	}
 	return nil
 }

@@ -125,3 +125,52 @@ func TestOneOwnerThroughoutAMove(t *testing.T) {
 		}
 	})
 }
+
+// TestAnImport is an import as the map sees it: the genes have their owners from the beginning, and the source has foreign rows.
+func TestAnImport(t *testing.T) {
+	m := mustNew(t, gene.W16, 4, "0x3fff s0", "0x7fff s1", "0xffff s2")
+	legs := func(holds bool) []router.Move {
+		return []router.Move{
+			{Job: "7/s1", Genes: set(t, "0x4000-0x7fff"), From: "s0", To: "s1", Tables: []string{"shop.a", "shop.b"}, HoldsTables: holds},
+			{Job: "7/s2", Genes: set(t, "0x8000-0xffff"), From: "s0", To: "s2", Tables: []string{"shop.a", "shop.b"}, HoldsTables: holds},
+		}
+	}
+	for _, holds := range []bool{false, true} {
+		next, err := m.Step(legs(holds))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if next, _, err = router.Decode(router.Encode(next, router.Stamp{})); err != nil {
+			t.Fatal(err)
+		}
+		if got := foreign(next); got != "s0 0x4000-0xffff;" {
+			t.Errorf("foreign are %s", got)
+		}
+		if got := strings.Join(next.Importing(), " "); got != "shop.a shop.b" {
+			t.Errorf("imported are %s", got)
+		}
+		if !next.Moving().Contains(router.Unsharded) || next.Held().Contains(router.Unsharded) != holds || next.HoldsGenes() {
+			t.Errorf("moving %s, held %s, genes are held: %v", next.Moving(), next.Held(), next.HoldsGenes())
+		}
+		if next.HeldOf("s0").Empty() == holds || !next.HeldOf("s1").Empty() {
+			t.Errorf("held of s0 %s, of s1 %s", next.HeldOf("s0"), next.HeldOf("s1"))
+		}
+		if released, err := next.Step([]router.Move{legs(holds)[0].Released(), legs(holds)[1].Released()}); err != nil || !released.Held().Empty() {
+			t.Errorf("released: %v, held %s", err, released.Held())
+		}
+	}
+	split := router.Move{Job: "8", Genes: set(t, "0x0000-0x0fff"), From: "s0", To: "s1"}
+	none := legs(true)[0]
+	none.Tables = nil
+	elsewhere := legs(false)[0]
+	elsewhere.Genes = set(t, "0x3fff-0x4000")
+	for want, moves := range map[string][]router.Move{
+		"an import goes on alone":                      append(legs(false), split),
+		"holds tables, and imports none":               {none},
+		"it imports, and s1 does not own genes 0x3fff": {elsewhere},
+	} {
+		if _, err := m.Step(moves); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}

@@ -11,7 +11,7 @@ var groups = []struct {
 	{"Is all well?", []func(*invocation) *cobra.Command{statusCommand, doctorCommand, topCommand, hotCommand, verifyCommand, explainCommand}},
 	{"What is declared", []func(*invocation) *cobra.Command{applyCommand, diffCommand, getCommand, tableCommand, userCommand, routesCommand}},
 	{"Moves", []func(*invocation) *cobra.Command{
-		splitCommand, mergeCommand, rebalanceCommand, jobsCommand, watchCommand, waitCommand, cutoverCommand, rollbackCommand, pauseCommand, resumeCommand,
+		splitCommand, mergeCommand, rebalanceCommand, importCommand, jobsCommand, watchCommand, waitCommand, cutoverCommand, rollbackCommand, pauseCommand, resumeCommand,
 		throttleCommand, finishCommand, abortCommand,
 	}},
 	{"Processes", []func(*invocation) *cobra.Command{proxiesCommand, generatorsCommand}},

@@ -53,7 +53,7 @@ func (in *invocation) printJobs(ctx context.Context, store *jobs.Store) error {
 	rows := [][]string{{"JOB", "PHASE", "AT TARGET", "FROM", "TO", "GENES", "BY", "SINCE"}}
 	for _, j := range list {
 		rows = append(rows, []string{
-			j.ID, string(j.State.Shown()), watch.Percent(j.State.Percent()), string(j.From), string(j.To),
+			j.ID, string(j.State.Shown()), watch.Percent(j.State.Percent()), string(j.From), j.Target(),
 			strconv.Itoa(j.State.Total), j.By, stamped(j.Created),
 		})
 	}
@@ -128,7 +128,7 @@ func (in *invocation) tell(ctx context.Context, store *jobs.Store, id string, o 
 			return nil
 		}
 		asked = true
-		return in.confirm(fmt.Sprintf(ask, j.ID, j.From, j.To))
+		return in.confirm(fmt.Sprintf(ask, j.ID, j.From, j.Target()))
 	})
 	if err != nil {
 		return err

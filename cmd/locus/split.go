@@ -89,11 +89,17 @@ func (p *planning) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&p.from, "from", "", "the `shard` that owns the genes")
 	f.StringVar(&p.to, to, "", "the `shard` that is to own them")
+	_ = c.MarkFlagRequired("from")
+	_ = c.MarkFlagRequired(to)
+	p.ofJob(c)
+}
+
+// ofJob are the flags of whatever begins a job.
+func (p *planning) ofJob(c *cobra.Command) {
+	f := c.Flags()
 	f.BoolVar(&p.dryRun, "dry-run", false, "print what would be done and what stands in the way; write nothing")
 	f.IntVar(&p.throttle, "throttle", 0, "`percent` of the time that copying, comparing and deleting rest")
 	f.StringVar(&p.why, "why", "", "the `reason`, for the journal and the map's history")
-	_ = c.MarkFlagRequired("from")
-	_ = c.MarkFlagRequired(to)
 }
 
 // run plans the job, and writes its record unless it is a dry run.

@@ -94,7 +94,7 @@ func (c *Console) preview(w http.ResponseWriter, r *http.Request) {
 func (c *Console) previewed(ctx context.Context, p orders.Preview) previewed {
 	j := p.Job
 	a := previewed{
-		Schema: schema, Job: j.ID, From: string(j.From), To: string(j.To), Genes: j.Genes.Len(), Ranges: short(j.Genes.String()), Problems: []problem{},
+		Schema: schema, Job: j.ID, From: string(j.From), To: j.Target(), Genes: j.Genes.Len(), Ranges: short(j.Genes.String()), Problems: []problem{},
 	}
 	if owned := c.options.Proxy.Map().GenesOf(j.From).Len(); owned > 0 {
 		a.Share = 100 * float64(a.Genes) / float64(owned)

@@ -185,7 +185,9 @@ func lags(moves []watch.Seen) map[string]int64 {
 	by := map[string]int64{}
 	for _, m := range moves {
 		add := func(shard string, ms int64) { by[shard] = max(by[shard], ms) }
-		add(string(m.Job.To), m.Report.LagMs)
+		for _, l := range m.Job.Legs() {
+			add(string(l.To), m.Report.LagMs)
+		}
 		if m.Job.State.Reversible {
 			add(string(m.Job.From), m.Report.BackLagMs)
 		}

@@ -59,7 +59,7 @@ func tellMove(s watch.Seen, now time.Time, gauge func(*prometheus.Desc, float64,
 	j, r := s.Job, s.Report
 	p := job.See(j, s.Earlier, r, now)
 	tell := func(d *prometheus.Desc, v float64, more ...string) {
-		gauge(d, v, append([]string{j.ID, string(j.From), string(j.To)}, more...)...)
+		gauge(d, v, append([]string{j.ID, string(j.From), j.Target()}, more...)...)
 	}
 	tell(movePhase, 1, string(j.State.Shown()))
 	tell(movePercent, p.Copied, "copied")

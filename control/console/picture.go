@@ -36,7 +36,7 @@ func newPicture(m *router.Map, registered []router.ShardName) picture {
 		p.Owners = append(p.Owners, [2]int{cell(e.Bound), index[e.Shard]})
 	}
 	for i, v := range m.Moves() {
-		p.Jobs = append(p.Jobs, v.Job)
+		p.Jobs = append(p.Jobs, v.ID())
 		for _, r := range v.Genes.Ranges() {
 			p.Moving = append(p.Moving, [5]int{cell(r.First), cell(r.Last), index[v.From], index[v.To], i})
 		}

@@ -62,20 +62,24 @@ func Current(ctx context.Context, kv *etcd.KV) (*cluster.Cluster, error) {
 // replaces since it was read, the error is an *etcd.Conflict and nothing was
 // written. Any other error says that nothing was written, or is etcd.ErrUnknown.
 func (s *State) Commit(ctx context.Context, kv *etcd.KV, next *cluster.Cluster) error {
+	guards, writes := s.Planned(next)
+	_, err := kv.Commit(ctx, guards, writes...)
+	return err
+}
+
+// Planned is what Commit writes, for who writes something else with it.
+func (s *State) Planned(next *cluster.Cluster) (guards []etcd.Guard, writes []etcd.Write) {
 	w := cluster.PlanWrite(s.stored, next)
-	var guards []etcd.Guard
 	for _, key := range slices.Sorted(maps.Keys(w.Guards)) {
 		guards = append(guards, etcd.Guard{Key: key, Revision: w.Guards[key]})
 	}
-	var writes []etcd.Write
 	for _, key := range slices.Sorted(maps.Keys(w.Puts)) {
 		writes = append(writes, etcd.Put(key, w.Puts[key]))
 	}
 	for _, key := range w.Deletes {
 		writes = append(writes, etcd.Delete(key))
 	}
-	_, err := kv.Commit(ctx, guards, writes...)
-	return err
+	return guards, writes
 }
 
 // History is the route maps that the cluster had and has, the oldest first.

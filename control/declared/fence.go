@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"locus/config/etcd"
-	"locus/idgen/gene"
 	"locus/router"
 	"locus/router/cluster"
 )
@@ -31,7 +30,7 @@ func ReleaseFence(ctx context.Context, kv *etcd.KV, version int64, by string) er
 	}
 	moves := m.Moves()
 	for i := range moves {
-		moves[i].Held = gene.Set{}
+		moves[i] = moves[i].Released()
 	}
 	next, err := m.Step(moves)
 	if err != nil {

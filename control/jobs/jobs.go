@@ -142,6 +142,48 @@ func (s *Store) Write(ctx context.Context, snap migrate.Snapshot, j *job.Job, ne
 	return written, nil
 }
 
+// Declare replaces the job and the map, and what tables are declared to be, all together.
+func (s *Store) Declare(ctx context.Context, snap migrate.Snapshot, j *job.Job, next *router.Map, tables map[catalog.TableName]catalog.Declaration, why string) (migrate.Snapshot, error) {
+	state, err := declared.Read(ctx, s.kv)
+	if err != nil {
+		return snap, err
+	}
+	after, err := state.WithTables(func(all map[catalog.TableName]catalog.Declaration) error {
+		for name, d := range tables {
+			if before, is := all[name]; is && before.Kind != catalog.Single && !j.Announced(snap.Map) {
+				return fmt.Errorf("table %s has been declared as %q meanwhile: locus abort %s", name, before.Words(), j.ID)
+			}
+			if all[name] = d; d.Kind == "" {
+				delete(all, name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return snap, err
+	}
+	if state.Cluster.Routes.Version() != snap.Map.Version() {
+		return snap, migrate.ErrChanged
+	}
+	for name := range state.Cluster.Shards {
+		if j.State.Cut > 0 && name != j.From && !slices.Contains(j.Import.Shards, name) {
+			return snap, fmt.Errorf("shard %s was registered after the import began, and has not its tables: locus abort %s, and begin anew", name, j.ID)
+		}
+	}
+	after.Routes, after.Stamp = next, router.Stamp{By: s.by, Why: why, At: time.Now()}
+	text, err := json.Marshal(j)
+	if err != nil {
+		return snap, err
+	}
+	guards, writes := state.Planned(after)
+	guards = append(guards, etcd.Guard{Key: job.Prefix + snap.Job.ID, Revision: snap.JobRevision})
+	revision, err := s.kv.Commit(ctx, guards, append(writes, etcd.Put(job.Prefix+j.ID, text))...)
+	if err != nil {
+		return snap, known(err)
+	}
+	return migrate.Snapshot{Job: j, Map: next, JobRevision: revision, MapRevision: revision}, nil
+}
+
 // Tell writes an order into a job's record. Agree is asked before each attempt; nil
 // agrees. The order goes to the record as it is when it is written.
 func (s *Store) Tell(ctx context.Context, id string, o job.Order, by string, now time.Time, agree func(*job.Job) error) (*job.Job, error) {

@@ -10,15 +10,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"locus/control/jobs"
 	"locus/idgen/gene"
+	"locus/migrate/audit"
 	"locus/migrate/job"
+	"locus/migrate/link"
 	"locus/migrate/preflight"
+	"locus/migrate/table"
 	"locus/router"
+	"locus/router/catalog"
 	"locus/router/cluster"
 )
 
@@ -43,7 +48,8 @@ type Beginning struct {
 	Kind     job.Kind
 	From, To router.ShardName
 	Genes    Choice
-	Throttle int // percent of the time that copying, comparing and deleting rest
+	Tables   map[catalog.TableName]catalog.Declaration // of an import, which has no To and no Genes
+	Throttle int                                       // percent of the time that copying, comparing and deleting rest
 	Why, By  string
 	At       time.Time
 	After    int // how many other moves are planned before it, and not yet written
@@ -52,6 +58,9 @@ type Beginning struct {
 // Plan makes the record of a move, which is not written yet. The error says what is
 // wrong with the order itself.
 func (b Beginning) Plan(ctx context.Context, c *cluster.Cluster, store *jobs.Store) (*job.Job, error) {
+	if b.Kind == job.Importing {
+		return b.planImport(ctx, c, store)
+	}
 	genes, err := b.choose(c)
 	if err != nil {
 		return nil, err
@@ -110,19 +119,74 @@ func nextID(ctx context.Context, store *jobs.Store, kind job.Kind, after int) (s
 // ErrNoSecrets: the shards can't be asked by this process.
 var ErrNoSecrets = errors.New("without these secrets the shards can't be asked")
 
-// Check asks both shards for everything that stands in the way of a move. The error
+// Check asks the shards for everything that stands in the way of a move. The error
 // is a *Refused, ErrNoSecrets, or says that a shard could not be asked.
 func Check(ctx context.Context, j *job.Job, c *cluster.Cluster, store *jobs.Store) error {
-	source, sourceErr := store.Shard(ctx, j.From)
-	target, targetErr := store.Shard(ctx, j.To)
-	if err := errors.Join(sourceErr, targetErr); err != nil {
+	tables := jobs.Sharded(c)
+	if j.Import != nil {
+		tables = j.Import.Tables
+	}
+	source, err := store.Shard(ctx, j.From)
+	if err != nil {
 		return errors.Join(err, ErrNoSecrets)
 	}
-	report, err := preflight.Look(ctx, preflight.Config{Source: source, Target: target, Tables: jobs.Sharded(c), Width: j.Width, Genes: j.Genes})
-	if err == nil && len(report.Problems) > 0 {
-		return &Refused{report.Problems}
+	var found []preflight.Problem
+	for _, l := range j.Legs() {
+		target, err := store.Shard(ctx, l.To)
+		if err != nil {
+			return errors.Join(err, ErrNoSecrets)
+		}
+		report, err := preflight.Look(ctx, preflight.Config{
+			Source: source, Target: target, Tables: tables, Width: j.Width, Genes: l.Genes, Import: j.Import != nil,
+		})
+		if err != nil {
+			return err
+		}
+		found = merged(found, report.Problems, l.To, j.Import != nil)
+		if j.Import != nil && l.To == j.Legs()[0].To {
+			more, err := keysOf(ctx, source, j, report.Tables)
+			if err != nil {
+				return err
+			}
+			found = append(found, more...)
+		}
 	}
-	return err
+	if len(found) > 0 {
+		return &Refused{found}
+	}
+	return nil
+}
+
+// merged are problems of several legs: what the source has is said once, and of a target which it is.
+func merged(found, more []preflight.Problem, to router.ShardName, several bool) []preflight.Problem {
+	for _, p := range more {
+		if several {
+			p.What = strings.ReplaceAll(p.What, "the target", "shard "+string(to))
+		}
+		if !slices.Contains(found, p) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// keysOf looks at all rows that are to be imported, whether each has an owner and its keys agree.
+func keysOf(ctx context.Context, source link.Server, j *job.Job, tables []*table.Table) (found []preflight.Problem, err error) {
+	c, err := link.Dial(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	for _, t := range tables {
+		seen, err := audit.Rows{Conn: c, Table: t.Declared, Walk: t, Shard: j.From}.Look(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if n, what := seen.Wrong(gene.Set{}); n > 0 {
+			found = append(found, preflight.Problem{Check: "keys", What: fmt.Sprintf("table %s has %s", t.Name, what), Remedy: "correct the rows' owners or IDs"})
+		}
+	}
+	return found, nil
 }
 
 // Refused is everything that stands in a move's way.

@@ -59,6 +59,7 @@ func (p procedure) most() int { return strings.Count(p.takes, ",") + 1 }
 var procedures = map[string]procedure{
 	"split":   {takes: "from_shard, to_shard, genes [, why]", least: 3, begins: split},
 	"merge":   {takes: "from_shard, into_shard [, why]", least: 2, begins: merge},
+	"import":  {takes: "table, words [, why]", least: 2, begins: imports},
 	"cutover": {takes: "job, percent [, step_percent, every_seconds, on_breach]", least: 2, do: cutover},
 	"next_step": {takes: "job, percent", least: 2, do: func(ctx context.Context, c *call) (*job.Job, error) {
 		return c.tell(ctx, job.NextStep(c.percent(1, 100)))
@@ -255,6 +256,15 @@ func split(c *call) Beginning {
 }
 
 func merge(c *call) Beginning { return c.beginning(job.Merge, All, c.text(2)) }
+
+// imports is an import of a table; behind a semicolon in its words may stand others with theirs.
+func imports(c *call) Beginning {
+	tables, err := ImportedTables(c.text(0) + " " + c.text(1))
+	if err != nil {
+		c.wrong(1, "%v", err)
+	}
+	return Beginning{Kind: job.Importing, Tables: tables, Why: c.text(2), By: c.by, At: c.now()}
+}
 
 func (c *call) beginning(kind job.Kind, genes Choice, why string) Beginning {
 	return Beginning{

@@ -17,7 +17,7 @@ import (
 
 // What is to be done about rows that a declaration would leave behind, or taking it away.
 const (
-	DeclaredByImport = "a table with rows is declared by an import, which moves them, unless each row is where it belongs"
+	DeclaredByImport = "a table with rows is sharded by locus import, which brings them to their shards, unless each row is where it belongs"
 	NoRowsElsewhere  = "move these rows to the default shard first, or delete them"
 )
 

@@ -22,7 +22,7 @@ func moves(all []watch.Seen, now time.Time) []Move {
 	list := []Move{}
 	for _, seen := range all {
 		j, r := seen.Job, seen.Report
-		m := Move{j.ID, j.State.Shown(), j.State.Percent(), string(j.From), string(j.To), ""}
+		m := Move{j.ID, j.State.Shown(), j.State.Percent(), string(j.From), j.Target(), ""}
 		switch silent := job.See(j, seen.Earlier, r, now).Silent; {
 		case m.Phase == phase.Failed:
 			m.Problem = "has failed: " + j.State.Why

@@ -123,7 +123,7 @@ func jobRow(j *job.Job, r job.Report) []any {
 	p := job.See(j, job.Report{}, r, r.At)
 	st := j.State
 	return []any{
-		j.ID, string(j.Kind), string(st.Shown()), st.Percent(), string(j.From), string(j.To), short(j.Genes.String()), int64(st.Total),
+		j.ID, string(j.Kind), string(st.Shown()), st.Percent(), string(j.From), j.Target(), short(j.Genes.String()), int64(st.Total),
 		int64(st.Cut), wanted(st), int64(st.Step), j.Every.Seconds(), string(j.OnBreach), int64(j.Throttle), j.Created, j.By,
 		text(j.Why), text(first(st.Why, r.Trouble)), text(st.Remedy), text(r.Runner), r.At, text(r.Doing), r.RowsCopied, r.RowsEstimate, r.BytesCopied,
 		p.Copied, p.Verified, r.RowsVerified, r.Verified, r.Changes, r.LagMs, r.BackLagMs,
@@ -195,7 +195,7 @@ func (s *Schema) routeRows(ctx context.Context) ([][]any, error) {
 		}
 		for _, m := range c.Routes.Moves() {
 			if !m.Genes.Intersect(span).Empty() {
-				moving = append(moving, m.Job)
+				moving = append(moving, m.ID())
 			}
 		}
 		rows = append(rows, []any{

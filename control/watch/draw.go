@@ -22,7 +22,7 @@ func (c Canvas) Draw(s Seen, now time.Time) string {
 	j, r := s.Job, s.Report
 	p := job.See(j, s.Earlier, r, now)
 	d := drawing{Canvas: c}
-	d.line("%s  %s  %s → %s  %d genes%s", d.bold(j.ID), d.phase(j.State), j.From, j.To, j.State.Total, since(r))
+	d.line("%s  %s  %s → %s  %d genes%s", d.bold(j.ID), d.phase(j.State), j.From, j.Target(), j.State.Total, since(r))
 	d.field("why", j.State.Why, red)
 	d.field("remedy", j.State.Remedy, yellow)
 	d.bars(j, r, p)

@@ -39,9 +39,15 @@ type Config struct {
 	Tables []*table.Table // as the source has them; the target has the same
 	Parts  table.Parts    // of the moving genes; as many as at the job's beginning
 	Judge  Judge          // nil applies everything
+	// Saw is told of every row that the stream brings, of whatever gene. With it a row of
+	// which the keys disagree is no error: it is applied where SQL finds it, or nowhere.
+	// The dispatcher calls it; nil: nobody wants to know.
+	Saw func(*table.Table, table.Row)
 
 	BatchRows  int // of one transaction; 0 is 1,000
 	BatchBytes int // 0 is 2 MiB
+	// Space bounds the bytes of rows that wait for workers or are written; 0 is 48 MiB.
+	Space int
 
 	// Stop is asked at each point that a crash could hit, and ends the worker there
 	// with its error; for tests. nil never does.
@@ -103,6 +109,9 @@ func Open(ctx context.Context, config Config) (*Applier, error) {
 	if config.BatchBytes == 0 {
 		config.BatchBytes = 2 << 20
 	}
+	if config.Space == 0 {
+		config.Space = spaceBytes
+	}
 	c, err := link.Dial(ctx, config.Target)
 	if err != nil {
 		return nil, err
@@ -111,7 +120,7 @@ func Open(ctx context.Context, config Config) (*Applier, error) {
 	if err := checkpoint.Create(ctx, c); err != nil {
 		return nil, err
 	}
-	a := &Applier{config: config, genes: config.Parts.All(), openings: map[*Opening]struct{}{}, ended: make(chan struct{}), space: newSpace(spaceBytes)}
+	a := &Applier{config: config, genes: config.Parts.All(), openings: map[*Opening]struct{}{}, ended: make(chan struct{}), space: newSpace(config.Space)}
 	if a.packet, err = maxPacket(ctx, c); err != nil {
 		return nil, err
 	}

@@ -127,17 +127,22 @@ func (a *Applier) judge(e changes.Event, feed Feed) func(gene.Gene) Verdict {
 // place gives one op to its worker, unless it is of genes that don't move, or the
 // worker has it already.
 func (a *Applier) place(o op, verdict func(gene.Gene) Verdict, feed Feed) error {
-	g, err := o.table.GeneOf(o.row())
-	if err != nil {
-		return err
+	if a.config.Saw != nil && o.after != nil {
+		a.config.Saw(o.table, o.after)
 	}
-	if !a.genes.Contains(g) {
+	g, err := o.table.GeneOf(o.row())
+	switch {
+	case err != nil && a.config.Saw != nil:
+		return nil
+	case err != nil:
+		return err
+	case !a.genes.Contains(g):
 		return nil
 	}
 	part := o.table.PartOf(g, a.config.Parts)
 	if o.after == nil {
 		a.sawDelete(o, part)
-	} else if err := o.table.CheckGene(o.after, g); err != nil {
+	} else if err := o.table.CheckGene(o.after, g); err != nil && a.config.Saw == nil {
 		return err
 	}
 	w := a.workers[part]

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// spaceBytes bounds the rows of the stream that wait for workers or are written.
+// spaceBytes is the default of [Config.Space].
 const spaceBytes = 48 << 20
 
 // space is an amount of memory that is taken and given back. What is more than all

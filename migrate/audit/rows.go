@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -31,6 +32,8 @@ type Rows struct {
 	Most int
 	// Progress is told how many rows have been looked at. May be nil.
 	Progress func(rows uint64)
+	// Seen is told the values of each row's keys, in the order of the table's. May be nil.
+	Seen func(values [][]byte)
 }
 
 // Misplaced is what is wrong with rows.
@@ -67,6 +70,9 @@ func (r Rows) Look(ctx context.Context) (*Misplaced, error) {
 	m := &Misplaced{shard: r.Shard, genes: map[gene.Gene]*kind{}}
 	err := r.each(ctx, func(key, values [][]byte) error {
 		m.look(r.Table, key, values)
+		if r.Seen != nil {
+			r.Seen(values)
+		}
 		if m.Rows%chunk == 0 && r.Progress != nil {
 			r.Progress(m.Rows)
 		}
@@ -130,6 +136,28 @@ func (r Rows) limit() string {
 // look looks at one row.
 func (m *Misplaced) look(t *catalog.Table, key, values [][]byte) {
 	m.Rows++
+	g, err := GeneOf(t, values)
+	if why, is := errors.AsType[*DisagreeError](err); is {
+		m.disagree.add(key, " ("+why.Error()+")")
+		return
+	}
+	if err != nil {
+		m.unread.add(key, " ("+err.Error()+")")
+		return
+	}
+	if m.genes[g] == nil {
+		m.genes[g] = &kind{}
+	}
+	m.genes[g].add(key, "")
+}
+
+// DisagreeError is a row whose keys are of different genes.
+type DisagreeError struct{ what string }
+
+func (e *DisagreeError) Error() string { return e.what }
+
+// GeneOf is the gene of a row by the values of its keys, in the order of the table's.
+func GeneOf(t *catalog.Table, values [][]byte) (gene.Gene, error) {
 	var first gene.Gene
 	for i := range t.Keys {
 		k := &t.Keys[i]
@@ -139,19 +167,14 @@ func (m *Misplaced) look(t *catalog.Table, key, values [][]byte) {
 		g, err := k.Stored(valueOf(k.Column, values[i]))
 		switch {
 		case err != nil:
-			m.unread.add(key, fmt.Sprintf(" (its %s %v)", k.Column.Name, err))
-			return
+			return 0, fmt.Errorf("its %s %w", k.Column.Name, err)
 		case i == 0:
 			first = g
 		case g != first:
-			m.disagree.add(key, fmt.Sprintf(" (%s is of gene %s, and %s of %s)", t.Keys[0].Column.Name, first, k.Column.Name, g))
-			return
+			return 0, &DisagreeError{fmt.Sprintf("%s is of gene %s, and %s of %s", t.Keys[0].Column.Name, first, k.Column.Name, g)}
 		}
 	}
-	if m.genes[first] == nil {
-		m.genes[first] = &kind{}
-	}
-	m.genes[first].add(key, "")
+	return first, nil
 }
 
 // valueOf is a value that a server told, as one that an INSERT gives.

@@ -34,3 +34,19 @@ func (c *Copier) Progress() Progress {
 	}
 	return p
 }
+
+// Plus is both together, of the same tables.
+func (p Progress) Plus(o Progress) Progress {
+	sum := Progress{
+		Rows: p.Rows + o.Rows, Estimate: p.Estimate + o.Estimate, Bytes: p.Bytes + o.Bytes, Chunks: p.Chunks + o.Chunks,
+		Lanes: p.Lanes + o.Lanes, LanesDone: p.LanesDone + o.LanesDone,
+	}
+	for i, t := range o.Tables {
+		if i < len(p.Tables) {
+			of := p.Tables[i]
+			t = TableProgress{t.Name, t.Rows + of.Rows, t.Estimate + of.Estimate, t.Lanes + of.Lanes, t.LanesDone + of.LanesDone}
+		}
+		sum.Tables = append(sum.Tables, t)
+	}
+	return sum
+}

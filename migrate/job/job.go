@@ -28,15 +28,19 @@ const (
 	Split     Kind = "split"
 	Merge     Kind = "merge"
 	Rebalance Kind = "rebalance"
+	// Importing shards tables that are the source's alone: their rows of a shard's genes go
+	// to that shard, for all shards at once.
+	Importing Kind = "import"
 )
 
 // Job is the record of one move. It is replaced whole, by compare-and-swap.
 type Job struct {
 	ID       string
 	Kind     Kind
-	From, To router.ShardName
+	From, To router.ShardName // an import has no To but those of Import
 	Width    gene.Width
 	Genes    gene.Set
+	Import   *Import // nil: another kind
 	State    phase.State
 	// Every is the time between two steps of a cut-over, and Watch what a breach
 	// of the watched figures does.
@@ -85,7 +89,7 @@ func New(id string, kind Kind, from, to router.ShardName, w gene.Width, genes ge
 	}
 	j := &Job{
 		ID: id, Kind: kind, From: from, To: to, Width: w, Genes: genes, State: state, OnBreach: PauseThen,
-		Parts: min(DefaultParts, genes.Len()), Created: now.UTC().Round(time.Millisecond), By: by, Why: why,
+		Parts: min(DefaultParts, genes.Len()), Created: created(now), By: by, Why: why,
 	}
 	j.note(now, by, fmt.Sprintf("%s of %s from %s to %s: %s", kind, counted(genes.Len()), from, to, genes))
 	return j, j.Check()
@@ -104,11 +108,12 @@ func (j *Job) Check() error {
 	if j.ID == "" {
 		errs = append(errs, errors.New("no id"))
 	}
-	if j.From == j.To {
-		errs = append(errs, fmt.Errorf("from %s to itself", j.From))
-	}
-	for _, name := range []router.ShardName{j.From, j.To} {
-		errs = append(errs, name.Validate())
+	errs = append(errs, j.checkImport(), j.From.Validate())
+	for _, l := range j.Legs() {
+		errs = append(errs, l.To.Validate())
+		if l.To == j.From {
+			errs = append(errs, fmt.Errorf("from %s to itself", j.From))
+		}
 	}
 	if !j.Width.Valid() || j.Genes.Empty() || j.Genes.Len() != j.State.Total {
 		errs = append(errs, fmt.Errorf("%d genes of %d bits, and its state has %d", j.Genes.Len(), j.Width, j.State.Total))
@@ -131,6 +136,9 @@ func (j *Job) AtTarget(n int) gene.Set { return j.Genes.First(n) }
 
 // On is the record after an event, with a line in its journal.
 func (j *Job) On(e phase.Event, by, what string, now time.Time) (*Job, error) {
+	if err := j.whole(e); err != nil {
+		return nil, err
+	}
 	state, err := j.State.On(e)
 	if err != nil {
 		return nil, fmt.Errorf("job %s: %w", j.ID, err)
@@ -174,11 +182,6 @@ func (j *Job) note(now time.Time, by, what string) {
 	}
 }
 
-// Move is the job in the route map.
-func (j *Job) Move() router.Move {
-	return router.Move{Job: j.ID, Genes: j.Genes, From: j.From, To: j.To}
-}
-
 // document is a record as it is written. Numbers of genes are as sets print them.
 type document struct {
 	Schema   int              `json:"schema"`
@@ -187,7 +190,8 @@ type document struct {
 	Phase    phase.Phase      `json:"phase"`   // as it is shown; the state below counts
 	Percent  float64          `json:"percent"` // likewise
 	From     router.ShardName `json:"from"`
-	To       router.ShardName `json:"to"`
+	To       router.ShardName `json:"to,omitempty"`
+	Import   *Import          `json:"import,omitempty"`
 	Bits     gene.Width       `json:"gene_bits"`
 	Genes    string           `json:"genes"`
 	State    phase.State      `json:"state"`
@@ -209,7 +213,7 @@ func (j *Job) MarshalJSON() ([]byte, error) {
 	d := document{
 		Schema: Schema, ID: j.ID, Kind: j.Kind, Phase: j.State.Shown(), Percent: round(j.State.Percent()), From: j.From, To: j.To,
 		Bits: j.Width, Genes: j.Genes.String(), State: j.State, OnBreach: j.OnBreach, Throttle: j.Throttle, Parts: j.Parts,
-		Created: j.Created, By: j.By, Why: j.Why, Journal: j.Journal,
+		Created: j.Created, By: j.By, Why: j.Why, Journal: j.Journal, Import: j.Import,
 	}
 	if j.Every > 0 {
 		d.Every = j.Every.String()
@@ -241,7 +245,7 @@ func (j *Job) UnmarshalJSON(text []byte) error {
 	}
 	*j = Job{
 		ID: d.ID, Kind: d.Kind, From: d.From, To: d.To, Width: d.Bits, Genes: genes, State: d.State, OnBreach: d.OnBreach,
-		Throttle: d.Throttle, Parts: d.Parts, Created: d.Created, By: d.By, Why: d.Why, Journal: d.Journal,
+		Throttle: d.Throttle, Parts: d.Parts, Created: d.Created, By: d.By, Why: d.Why, Journal: d.Journal, Import: d.Import,
 	}
 	if d.Every != "" {
 		if j.Every, err = time.ParseDuration(d.Every); err != nil {

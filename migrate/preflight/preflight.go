@@ -23,6 +23,9 @@ type Config struct {
 	Genes          gene.Set
 	// Resumed tells that the job has begun: the target has rows of the genes.
 	Resumed bool
+	// Import tells that the tables are the source's alone so far, and are made at the
+	// target if they aren't there.
+	Import bool
 	// Retention is how long the servers must keep their logs; 0 is a day.
 	Retention time.Duration
 	// LongTransaction is how old a transaction may be; 0 is a minute.
@@ -66,6 +69,8 @@ var checks = []check{
 	{"foreign keys", (*inspection).foreignKeys},
 	{"triggers", (*inspection).triggers},
 	{"rows in the way", (*inspection).rowsInTheWay},
+	{"unique keys", (*inspection).uniqueKeys},
+	{"programs", (*inspection).programs},
 	{"values", (*inspection).values},
 	{"long transactions", (*inspection).longTransactions},
 }

@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -106,7 +107,11 @@ func (i *inspection) privileges() error {
 			i.problem("GRANT "+replication+" ON *.* TO "+s.account, "the mover may not read the log of the %s: it has no %s", s.role, replication)
 		}
 		for _, n := range i.names() {
-			i.tablePrivileges(s, has, n, i.who, i.needs...)
+			needs := i.needs
+			if i.config.Import && s == i.target {
+				needs = append(slices.Clip(needs), Need{"CREATE", "tables that are not there"}, Need{"DROP", "those of an import that is given up"})
+			}
+			i.tablePrivileges(s, has, n, i.who, needs...)
 		}
 		i.tablePrivileges(s, has, catalog.TableName{Schema: "locus", Name: "move_position"}, "moves", Need{"CREATE", ""})
 	}

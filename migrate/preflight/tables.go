@@ -2,9 +2,11 @@ package preflight
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
+	"locus/migrate/link"
 	"locus/migrate/table"
 	"locus/router/catalog"
 )
@@ -12,7 +14,14 @@ import (
 // readTables reads the tables on both sides and compares them.
 func (i *inspection) readTables() error {
 	for _, n := range i.names() {
+		made, err := i.made(n)
+		if err != nil {
+			return err
+		}
 		for _, s := range i.sides() {
+			if made && s == i.target {
+				continue
+			}
 			t, err := table.Read(i.ctx, s, n, i.config.Tables[n], i.config.Width)
 			if err != nil {
 				if s.Broken() != nil {
@@ -24,11 +33,65 @@ func (i *inspection) readTables() error {
 			s.tables[n] = t
 		}
 		source, target := i.source.tables[n], i.target.tables[n]
+		if made && source != nil {
+			i.report.Tables = append(i.report.Tables, source)
+		}
 		if source == nil || target == nil {
 			continue
 		}
 		i.compare(source, target)
 		i.report.Tables = append(i.report.Tables, source)
+	}
+	return nil
+}
+
+// made tells whether an import makes a table at the target, since it isn't there yet.
+func (i *inspection) made(n catalog.TableName) (bool, error) {
+	if !i.config.Import || i.config.Resumed {
+		return false, nil
+	}
+	rows, err := i.target.Query(i.ctx, "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+link.Text(n.Schema)+" AND TABLE_NAME = "+link.Text(n.Name))
+	return len(rows) == 0, err
+}
+
+// uniqueKeys refuses those of an import of which equal values could be on several shards: the source, which has all rows,
+// could not be kept equal to them.
+func (i *inspection) uniqueKeys() error {
+	if !i.config.Import {
+		return nil
+	}
+	for _, n := range i.names() {
+		t := i.source.tables[n]
+		if t == nil {
+			continue
+		}
+		for _, u := range append([]table.Index{{Name: "PRIMARY", Columns: t.PrimaryKey}}, t.Unique...) {
+			if !t.TellsGene(u) {
+				i.problem("add the owner or the ID to its columns, or make it no unique key", "unique key %s of table %s has neither the owner nor an ID: each shard would hold it for its own rows alone", u.Name, n)
+			}
+		}
+	}
+	return nil
+}
+
+// programs refuses what the source's server would go on to write by itself into an import's tables: events, and other tables'
+// triggers.
+func (i *inspection) programs() error {
+	if !i.config.Import {
+		return nil
+	}
+	for _, n := range i.names() {
+		names := "'(^|[^[:alnum:]_$])" + regexp.QuoteMeta(strings.ToLower(n.Name)) + "($|[^[:alnum:]_$])'"
+		rows, err := i.source.Query(i.ctx, "SELECT 'EVENT', EVENT_SCHEMA, EVENT_NAME FROM information_schema.EVENTS WHERE LOWER(CONVERT(EVENT_DEFINITION USING utf8mb4)) REGEXP "+names+
+			" UNION ALL SELECT 'TRIGGER', TRIGGER_SCHEMA, TRIGGER_NAME FROM information_schema.TRIGGERS WHERE LOWER(CONVERT(ACTION_STATEMENT USING utf8mb4)) REGEXP "+names+
+			" AND NOT "+i.which("EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE"))
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			i.problem(fmt.Sprintf("DROP %s %s.%s, and let the application do what it does", r[0], r[1], r[2]),
+				"%s %s.%s names table %s, and would write past the proxies", strings.ToLower(string(r[0])), r[1], r[2], n)
+		}
 	}
 	return nil
 }
@@ -155,7 +218,11 @@ func (i *inspection) rowsInTheWay() error {
 		if t == nil {
 			continue
 		}
-		for _, where := range t.Conditions(i.config.Genes, rangesPerQuery) {
+		conditions := t.Conditions(i.config.Genes, rangesPerQuery)
+		if i.config.Import { // nobody looks for any there
+			conditions = []string{"TRUE"}
+		}
+		for _, where := range conditions {
 			rows, err := i.target.Query(i.ctx, "SELECT "+t.KeyList()+" FROM "+t.SQL()+" WHERE "+where+" LIMIT 1")
 			if err != nil {
 				return err

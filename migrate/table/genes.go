@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"locus/idgen/gene"
@@ -78,6 +79,17 @@ func (t *Table) GeneOfKey(k Key) (gene.Gene, bool) {
 	row[t.telling.at] = k[0]
 	g, err := t.telling.of(row)
 	return g, err == nil
+}
+
+// TellsGene tells whether rows that are equal in an index are of one gene.
+func (t *Table) TellsGene(u Index) bool {
+	return slices.ContainsFunc(u.Columns, func(c int) bool {
+		if c < 0 {
+			return false
+		}
+		_, is := t.Declared.KeyOf(t.Columns[c].Name)
+		return is
+	})
 }
 
 // integerBits reads an integer of either sign as 64 bits.

@@ -126,6 +126,17 @@ func (t *Table) AppendValues(b []byte, r Row) []byte {
 	return append(b, ')')
 }
 
+// KeyValues are a row's values of the columns that carry a gene, in the order of the
+// declaration's keys.
+func (t *Table) KeyValues(r Row) [][]byte {
+	values := make([][]byte, len(t.Declared.Keys))
+	for i := range t.Declared.Keys {
+		at, _ := t.Declared.Column(t.Declared.Keys[i].Column.Name)
+		values[i] = r[at]
+	}
+	return values
+}
+
 // Lax tells whether a row has the error value of an ENUM, which a server in
 // strict mode would not store.
 func (t *Table) Lax(r Row) bool {

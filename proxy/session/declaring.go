@@ -153,7 +153,7 @@ func (d *declaring) looked() error {
 	case d.Exists && !slices.Contains(has, first):
 		return wire.Errorf(mysql.ER_NO_SUCH_TABLE, "42S02", "Table '%s' doesn't exist", d.Table)
 	case !d.Exists && has != nil && d.r.facts.Statement.IfNotExists != nil:
-		return undeclarable("table %s is on %s already, and not declared: without rows, ALTER TABLE … COMMENT declares it; with rows it is declared by an import", d.Table, catalog.List(has))
+		return undeclarable("table %s is on %s already, and not declared: without rows, ALTER TABLE … COMMENT declares it; with rows locus import shards it", d.Table, catalog.List(has))
 	case !d.Exists && has != nil:
 		return wire.Errorf(mysql.ER_TABLE_EXISTS_ERROR, "42S01", "Table '%s' already exists on %s", d.Table.Name, catalog.List(has))
 	}
@@ -182,7 +182,7 @@ func (d *declaring) empty(shard router.ShardName, locking string) error {
 		return err
 	}
 	if len(rows.Rows) > 0 {
-		return undeclarable("table %s has rows on shard %s, which would not be found where they are: a table with rows is declared by an import, which moves them; a comment declares one without", d.Table, shard)
+		return undeclarable("table %s has rows on shard %s, which would not be found where they are: locus import, or CALL locus.import, shards a table with rows, and brings them to their shards; a comment declares one without", d.Table, shard)
 	}
 	return nil
 }

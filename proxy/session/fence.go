@@ -20,12 +20,28 @@ import (
 // one, unless a step of a move holds some of them.
 func (s *Session) admit(r *request, genes []gene.Gene, all bool) (err error) {
 	r.fares = faring{}
-	if r.Admission, err = s.gate.Admit(r.snapshot.Map, genes, all, s.conns.Running()); err != nil {
+	concerned := genes
+	if s.mayConcernImport(r) {
+		concerned = append(slices.Clip(genes), router.Unsharded)
+	}
+	if r.Admission, err = s.gate.Admit(r.snapshot.Map, concerned, all, s.conns.Running()); err != nil {
 		return err
 	}
-	if r.Moving && !all {
+	if r.Moving && !all && len(genes) > 0 {
 		r.fares.begin(r.snapshot.Map, genes)
 	}
+	return nil
+}
+
+// admitUnsharded is admit for a statement that concerns no sharded rows.
+func (s *Session) admitUnsharded(r *request) error {
+	if s.mayConcernImport(r) {
+		if err := s.admit(r, nil, false); err != nil {
+			return err
+		}
+		return s.redefinesImport(r)
+	}
+	s.gate.ConcernsNone(r.snapshot.Map)
 	return nil
 }
 

@@ -241,7 +241,9 @@ func (s *Session) runPlaced(r *request) error {
 		return err
 	}
 	if r.facts.Statement.Kind == stmt.XA {
-		s.gate.ConcernsNone(r.snapshot.Map)
+		if err := s.admitUnsharded(r); err != nil {
+			return err
+		}
 		return s.runXA(r)
 	}
 	switch p := r.plan.(type) {
@@ -258,7 +260,9 @@ func (s *Session) runPlaced(r *request) error {
 	case *plan.Rewritten:
 		return s.runRewritten(r)
 	}
-	s.gate.ConcernsNone(r.snapshot.Map)
+	if err := s.admitUnsharded(r); err != nil {
+		return err
+	}
 	switch p := r.plan.(type) {
 	case *plan.Local:
 		return s.local(r, p)

@@ -328,3 +328,19 @@ func systemSchema(name string) bool {
 	}
 	return false
 }
+
+// Alone tells whether nothing but a table's own rows is read or written with it on the first shard: it is there, it is no
+// view, and no trigger is on it. What the servers have of themselves is alone.
+func (c *Catalog) Alone(name TableName) bool {
+	switch strings.ToLower(name.Schema) {
+	case "information_schema", "performance_schema", "mysql", "sys":
+		return true
+	}
+	if c.closed == nil || c.closed.listings[c.First()] == nil {
+		return false
+	}
+	o := c.closed.reach[c.First()].tables[name]
+	return o != nil && o.table.Base() && !slices.ContainsFunc(c.closed.listings[c.First()].Programs, func(p Program) bool {
+		return p.Type == trigger && p.Schema == name.Schema && p.On == name.Name
+	})
+}

@@ -32,7 +32,7 @@ func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	if err := checkSettings(old.Settings, next.Settings); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(checkGenerators(old, next), checkHiding(old, next)); err != nil {
+	if err := errors.Join(checkGenerators(old, next), checkHiding(old, next), checkImporting(old, next)); err != nil {
 		return nil, err
 	}
 	handovers, err := router.Diff(old.Routes, next.Routes)
@@ -128,6 +128,20 @@ func countsAnew(before, after string) bool {
 	}
 	a, b := was.Sequence(), is.Sequence()
 	return a.Scope != b.Scope || a.Zone != b.Zone || a.Hidden != b.Hidden || a.Hidden != 0 && a.Max != b.Max
+}
+
+// checkImporting refuses to declare tables otherwise while an import changes what they are.
+func checkImporting(old, next *Cluster) error {
+	var errs []error
+	for _, text := range old.Routes.Importing() {
+		name, err := catalog.ParseTableName(text)
+		if err == nil && !reflect.DeepEqual(placing(old.Tables[name]), placing(next.Tables[name])) {
+			err = fmt.Errorf("table %s is being imported, and is %q until that ends: leave its declaration as locus get prints it, or finish or abort the job; locus jobs shows it",
+				name, old.Tables[name].Words())
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 // checkHiding refuses to hide in place under a key version whose IDs are in clear, and

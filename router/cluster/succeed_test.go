@@ -270,3 +270,28 @@ func TestSucceedRefusesToHideUnderAVersionInClear(t *testing.T) {
 		}
 	}
 }
+
+// While an import changes what a table is, nobody else does.
+func TestSucceedLeavesImportedTablesAlone(t *testing.T) {
+	name := catalog.TableName{Schema: "shop", Name: "old"}
+	importing := func() *Cluster {
+		c := good(t)
+		c.Tables[name] = catalog.Declaration{Kind: catalog.Single, Shard: "s0"}
+		var err error
+		c.Routes, err = c.Routes.Step([]router.Move{{Job: "import-1/s1", Genes: c.Routes.GenesOf("s1"), From: "s0", To: "s1", Tables: []string{name.String()}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	next := importing()
+	delete(next.Tables, name)
+	if _, err := Succeed(importing(), next, stamp); err == nil || !strings.Contains(err.Error(), "table shop.old is being imported") {
+		t.Errorf("its declaration is taken away: %v", err)
+	}
+	next = importing()
+	next.Tables[catalog.TableName{Schema: "shop", Name: "other"}] = catalog.Declaration{Kind: catalog.Global}
+	if _, err := Succeed(importing(), next, stamp); err != nil {
+		t.Errorf("another table: %v", err)
+	}
+}

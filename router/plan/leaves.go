@@ -46,7 +46,7 @@ func leaves(s *stmt.Statement, ctx Context) Leaves {
 	if s.Defines {
 		return worse(worst, leavesDefinition(s))
 	}
-	for _, t := range tablesOf(s) {
+	for _, t := range TablesOf(s) {
 		worst = worse(worst, ctx.leavesTable(s, t))
 	}
 	switch {

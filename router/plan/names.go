@@ -39,7 +39,7 @@ func (c Context) stored(s *stmt.Statement, call stmt.Called) error {
 	if len(has) == 0 || len(lack) == 0 {
 		return nil
 	}
-	for _, name := range tablesOf(s) {
+	for _, name := range TablesOf(s) {
 		t, err := c.find(name)
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func (c Context) each(names []stmt.TableName, ask ...func(catalog.TableName) err
 }
 
 func (c Context) closedRows(s *stmt.Statement) error {
-	if err := c.each(tablesOf(s), c.Catalog.Reading); err != nil {
+	if err := c.each(TablesOf(s), c.Catalog.Reading); err != nil {
 		return err
 	}
 	var written []stmt.TableName
@@ -175,7 +175,7 @@ func (f *Facts) UnlistedTable(c Context) bool {
 	default:
 		return false
 	}
-	return slices.ContainsFunc(tablesOf(f.Statement), func(name stmt.TableName) bool {
+	return slices.ContainsFunc(TablesOf(f.Statement), func(name stmt.TableName) bool {
 		full := c.full(name)
 		return full.Schema != "" && !c.temporary(full) && !c.Catalog.Knows(full)
 	})

@@ -168,7 +168,7 @@ func several(l *stmt.Lexed) *Refusal {
 
 // reserved tells whether a statement names the proxies' own schema.
 func reserved(s *stmt.Statement, ctx Context) bool {
-	for _, name := range tablesOf(s) {
+	for _, name := range TablesOf(s) {
 		if strings.EqualFold(ctx.schemaOf(name), stmt.Own) {
 			return true
 		}

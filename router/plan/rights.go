@@ -107,7 +107,7 @@ func (r *Rights) check(l *stmt.Lexed, f *Facts, ctx Context) error {
 			return err
 		}
 	}
-	for _, name := range tablesOf(s) {
+	for _, name := range TablesOf(s) {
 		full := catalog.TableName{Schema: ctx.schemaOf(name), Name: name.Name}
 		if r.Table(full) != nil || pathTables[strings.ToLower(full.Name)] && systemSchema(full.Schema) {
 			return r.deniedTable(command, name.Name)
@@ -128,7 +128,7 @@ func (r *Rights) invokes(view catalog.TableName) error {
 // checkKind is about what is done, wherever.
 func (r *Rights) checkKind(s *stmt.Statement, writes bool, command string) error {
 	table := ""
-	if tables := tablesOf(s); len(tables) > 0 {
+	if tables := TablesOf(s); len(tables) > 0 {
 		table = tables[0].Name
 	}
 	switch {
@@ -148,8 +148,8 @@ func locksToWrite(s *stmt.Statement) bool {
 	return slices.ContainsFunc(s.LockTables, func(t stmt.LockTable) bool { return !strings.HasPrefix(strings.ToUpper(t.Mode), "READ") })
 }
 
-// tablesOf lists the tables that a statement names, without those of its own making.
-func tablesOf(s *stmt.Statement) []stmt.TableName {
+// TablesOf lists the tables that a statement names, without those of its own making.
+func TablesOf(s *stmt.Statement) []stmt.TableName {
 	switch s.Kind {
 	default:
 		return s.Tables

@@ -58,7 +58,7 @@ func ofTheServer(s *stmt.Statement, writes bool, ctx Context) error {
 	if s.Kind == stmt.Show || s.Kind == stmt.Use {
 		return nil
 	}
-	for _, name := range tablesOf(s) {
+	for _, name := range TablesOf(s) {
 		schema, table := strings.ToLower(ctx.schemaOf(name)), strings.ToLower(name.Name)
 		readable := systemTables[schema]
 		switch {

@@ -67,7 +67,7 @@ func (r *Rights) narrow(l *stmt.Lexed, p Plan, ctx Context) error {
 		return nil
 	}
 	asks := false
-	for _, t := range tablesOf(s) {
+	for _, t := range TablesOf(s) {
 		if !strings.EqualFold(ctx.schemaOf(t), "information_schema") || general[strings.ToLower(t.Name)] {
 			continue
 		}

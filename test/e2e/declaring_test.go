@@ -168,7 +168,7 @@ func TestATableThatIsThereIsDeclared(t *testing.T) {
 		exec(t, db, "CREATE TABLE cart "+cart)
 		exec(t, db, "INSERT INTO cart VALUES (1, 2, 3, 'x')")
 		_, err := db.Exec("ALTER TABLE cart COMMENT 'locus: owner=buyer_uid id=cart_id'")
-		refused(t, err, 1105, "an import")
+		refused(t, err, 1105, "locus import")
 		exec(t, db, "DELETE FROM cart")
 		_, err = db.Exec("ALTER TABLE cart ADD COLUMN size INT, COMMENT 'locus: owner=buyer_uid id=cart_id'")
 		refused(t, err, 1105, "does nothing else")

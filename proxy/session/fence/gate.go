@@ -91,7 +91,7 @@ func (g *Gate) Admit(m *router.Map, genes []gene.Gene, all, open bool) (a Admiss
 			return a, errOutdated
 		}
 	}
-	if held := m.Held(); meets(held, genes, all) && !(open && g.obeyed.precedes(m.Version(), held)) {
+	if held := m.Held(); meets(held, genes, all && m.HoldsGenes()) && !(open && g.obeyed.precedes(m.Version(), held)) {
 		return a, errHeld
 	}
 	g.obeyed.decide(genes, all)

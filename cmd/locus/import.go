@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"locus/control/orders"
+	"locus/migrate/job"
+	"locus/router/catalog"
+	"locus/router/cluster"
+)
+
+// importing is one call of the command.
+type importing struct {
+	planning
+	also   []string
+	tables map[catalog.TableName]catalog.Declaration
+}
+
+func importCommand(in *invocation) *cobra.Command {
+	p := &importing{planning: planning{in: in, kind: job.Importing}}
+	c := &cobra.Command{
+		Use:   "import TABLE WORD... [--also 'TABLE WORD...']",
+		Short: "Begin to shard a table that has rows, and is on one shard alone",
+		Long: `Begin to shard a table that is on one shard alone, and has rows, while applications go
+on: the default shard's, that nobody declared, or one declared with shard=. The words are
+those of "locus table add". Rows are copied to the shards that own their genes, kept equal,
+and compared; "locus cutover JOB --to 100%" then holds statements on the table for a
+moment, and from there on it is sharded. Until "locus finish" the shard that had it has
+every row, and "locus rollback" makes the table its alone again.
+
+Tables that belong together are one job, and are sharded at one moment: --also names
+more of them.`,
+		Example: `  locus import shop.test_order owner=buyer_uid id=order_id --dry-run
+  locus import shop.test_order owner=buyer_uid id=order_id --also 'shop.order_item parent=order_id'`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(command *cobra.Command, args []string) error {
+			var err error
+			if p.tables, err = orders.ImportedTables(strings.Join(append([]string{strings.Join(args, " ")}, p.also...), ";")); err != nil {
+				return usageError{err}
+			}
+			return p.run(command.Context())
+		},
+	}
+	p.ofJob(c)
+	c.Flags().StringArrayVar(&p.also, "also", nil, "another `table` with its words, that is sharded at the same moment")
+	return c
+}
+
+// run plans the job, and writes its record unless it is a dry run.
+func (p *importing) run(ctx context.Context) error {
+	return p.in.withCluster(ctx, func(conn *connection, c *cluster.Cluster) error {
+		store := p.in.jobsOf(conn)
+		j, err := orders.Beginning{
+			Kind: p.kind, Tables: p.tables, Throttle: p.throttle, Why: p.why, By: p.in.operator(), At: p.in.now(),
+		}.Plan(ctx, c, store)
+		if err != nil {
+			return err
+		}
+		if err := p.check(ctx, j, c, store); err != nil {
+			return err
+		}
+		if p.dryRun {
+			return p.print(j)
+		}
+		if err := store.Create(ctx, j); err != nil {
+			return err
+		}
+		return p.in.show(j, func(w io.Writer) {
+			fmt.Fprintf(w, "job %s: %s\n", j.ID, j.Journal[0].What)
+			fmt.Fprintf(w, "locus watch %s shows it; once it is ready: locus cutover %s --to 100%%\n", j.ID, j.ID)
+		})
+	})
+}
+
+// print is the dry run.
+func (p *importing) print(j *job.Job) error {
+	return p.in.show(j, func(w io.Writer) {
+		fmt.Fprintf(w, "nothing stands in the way of: %s\n", j.Journal[0].What)
+		fmt.Fprintln(w, "it would")
+		for _, line := range []string{
+			fmt.Sprintf("declare the tables to be %s's alone, so that copies on other shards count for nothing, and wait until every proxy knows", j.From),
+			"make the tables on the shards that lack them",
+			fmt.Sprintf("copy the rows to the shards that own their genes, while the binary log of %s is followed", j.From),
+			"look whether the owner and the ID of every row agree, compare the shards, and keep comparing",
+			"wait for locus cutover: statements on the tables are held, until the shards have all, and the tables are declared sharded",
+			fmt.Sprintf("keep %s equal, with all rows, so that locus rollback makes the tables its alone again at any time", j.From),
+			fmt.Sprintf("delete the others' rows on %s after locus finish", j.From),
+		} {
+			fmt.Fprintln(w, "  "+line)
+		}
+	})
+}

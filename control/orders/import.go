@@ -1,0 +1,92 @@
+package orders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"locus/control/jobs"
+	"locus/migrate/job"
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/cluster"
+)
+
+// ImportedTables reads tables with their words, several apart by semicolons: shop.orders owner=buyer_uid id=order_id;
+// shop.order_item parent=order_id, say.
+func ImportedTables(text string) (map[catalog.TableName]catalog.Declaration, error) {
+	tables := map[catalog.TableName]catalog.Declaration{}
+	for one := range strings.SplitSeq(text, ";") {
+		of, words, _ := strings.Cut(strings.TrimSpace(one), " ")
+		name, err := catalog.ParseTableName(of)
+		if err != nil {
+			return nil, err
+		}
+		d, err := catalog.ParseWords(words)
+		switch _, twice := tables[name]; {
+		case err != nil:
+			return nil, fmt.Errorf("table %s: %w", name, err)
+		case twice:
+			return nil, fmt.Errorf("table %s is named twice", name)
+		case d.Kind != catalog.Sharded:
+			return nil, fmt.Errorf("table %s: an import shards tables: say owner= or parent=, and id= or gene=", name)
+		}
+		tables[name] = d
+	}
+	return tables, nil
+}
+
+// planImport makes the record of an import, which is not written yet.
+func (b Beginning) planImport(ctx context.Context, c *cluster.Cluster, store *jobs.Store) (*job.Job, error) {
+	from, declared, err := b.importedFrom(c)
+	if err != nil {
+		return nil, err
+	}
+	next := *c
+	next.Tables = maps.Clone(c.Tables)
+	if next.Tables == nil {
+		next.Tables = map[catalog.TableName]catalog.Declaration{}
+	}
+	maps.Copy(next.Tables, b.Tables)
+	if err := next.Validate(); err != nil {
+		return nil, err
+	}
+	if moves := c.Routes.Moves(); len(moves) > 0 {
+		return nil, fmt.Errorf("job %s moves rows, and an import goes on alone: finish or abort it first; locus jobs shows it", moves[0].ID())
+	}
+	id, err := nextID(ctx, store, job.Importing, b.After)
+	if err != nil {
+		return nil, err
+	}
+	j, err := job.NewImport(id, from, c.Routes, c.ShardNames(), b.Tables, b.By, b.Why, b.At)
+	if err != nil {
+		return nil, err
+	}
+	j.Throttle, j.Import.Declared = b.Throttle, declared
+	return j, j.Check()
+}
+
+// importedFrom is the shard that has the tables, and which of them are declared to be its alone.
+func (b Beginning) importedFrom(c *cluster.Cluster) (from router.ShardName, declared []catalog.TableName, err error) {
+	if len(c.Shards) == 0 {
+		return "", nil, errors.New("no shards are registered")
+	}
+	for _, name := range slices.SortedFunc(maps.Keys(b.Tables), func(a, b catalog.TableName) int { return strings.Compare(a.String(), b.String()) }) {
+		of := c.ShardNames()[0]
+		if d, is := c.Tables[name]; is {
+			if d.Kind != catalog.Single {
+				return "", nil, fmt.Errorf("table %s is declared already, as %q", name, d.Words())
+			}
+			of = d.Shard
+			declared = append(declared, name)
+		}
+		if from != "" && of != from {
+			return "", nil, fmt.Errorf("table %s is on shard %s, and others on %s: import them one shard after the other", name, of, from)
+		}
+		from = of
+	}
+	return from, declared, nil
+}

@@ -1,0 +1,229 @@
+package job
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"locus/idgen/gene"
+	"locus/migrate/phase"
+	"locus/router"
+	"locus/router/catalog"
+)
+
+// Import is what an import shards, beside the record's From, which has the tables.
+type Import struct {
+	// Tables are what they are declared to be once they are sharded.
+	Tables map[catalog.TableName]catalog.Declaration
+	// Shares are the genes of the shards that rows go to. Together they are the record's;
+	// the others are the source's own.
+	Shares []Share
+	// Shards are all but the source: each must have the tables, those too that own no genes.
+	Shards []router.ShardName
+	// Declared are the tables that were declared to be the source's alone before the job. The
+	// others nobody had declared.
+	Declared []catalog.TableName
+	// Made are tables that the job made, by shard: if it is given up they are dropped.
+	Made map[router.ShardName][]catalog.TableName
+}
+
+// Share is the genes of which rows go to a shard.
+type Share struct {
+	To    router.ShardName
+	Genes gene.Set
+}
+
+// NewImport is the record of an import that has done nothing yet, with all registered shards.
+func NewImport(id string, from router.ShardName, m *router.Map, shards []router.ShardName, tables map[catalog.TableName]catalog.Declaration, by, why string, now time.Time) (*Job, error) {
+	of := &Import{Tables: tables, Shards: slices.DeleteFunc(slices.Clone(shards), func(s router.ShardName) bool { return s == from })}
+	var all gene.Set
+	for _, shard := range of.Shards {
+		if genes := m.GenesOf(shard); !genes.Empty() {
+			of.Shares, all = append(of.Shares, Share{shard, genes}), all.Union(genes)
+		}
+	}
+	if all.Empty() {
+		return nil, fmt.Errorf("shard %s owns all genes: its tables are sharded as they are, by locus table add, and locus split moves some of their rows then", from)
+	}
+	state, err := phase.New(all.Len())
+	if err != nil {
+		return nil, err
+	}
+	j := &Job{
+		ID: id, Kind: Importing, From: from, Width: m.Width(), Genes: all, Import: of, State: state, OnBreach: PauseThen,
+		Parts: DefaultParts, Created: created(now), By: by, Why: why,
+	}
+	for _, s := range of.Shares {
+		j.Parts = min(j.Parts, s.Genes.Len())
+	}
+	j.note(now, by, fmt.Sprintf("import of %s from %s to %s", strings.Join(of.Names(), ", "), from, strings.Join(of.to(), ", ")))
+	return j, j.Check()
+}
+
+func created(now time.Time) time.Time { return now.UTC().Round(time.Millisecond) }
+
+// Names are the tables', as schema.table, in order.
+func (i *Import) Names() []string {
+	var names []string
+	for name := range i.Tables {
+		names = append(names, name.String())
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (i *Import) to() []string {
+	var names []string
+	for _, s := range i.Shares {
+		names = append(names, string(s.To))
+	}
+	return names
+}
+
+// Single is what the tables of an import are declared to be as long as they are not sharded: the source's alone. Copies
+// of them on other shards count for nothing then.
+func (j *Job) Single() map[catalog.TableName]catalog.Declaration {
+	tables := map[catalog.TableName]catalog.Declaration{}
+	for name := range j.Import.Tables {
+		tables[name] = catalog.Declaration{Kind: catalog.Single, Shard: j.From}
+	}
+	return tables
+}
+
+// Former is what they were declared to be before the import; nothing has no kind.
+func (j *Job) Former() map[catalog.TableName]catalog.Declaration {
+	tables := j.Single()
+	for name := range tables {
+		if !slices.Contains(j.Import.Declared, name) {
+			tables[name] = catalog.Declaration{}
+		}
+	}
+	return tables
+}
+
+// Leg is the way of rows to one shard: a move has one, an import as many as shards own genes
+// beside the source.
+type Leg struct {
+	ID    string // of the leg: the job's own, of a move
+	To    router.ShardName
+	Genes gene.Set
+}
+
+// Legs are all of them.
+func (j *Job) Legs() []Leg {
+	if j.Import == nil {
+		return []Leg{{j.ID, j.To, j.Genes}}
+	}
+	var legs []Leg
+	for _, s := range j.Import.Shares {
+		legs = append(legs, Leg{j.ID + "/" + string(s.To), s.To, s.Genes})
+	}
+	return legs
+}
+
+// Moves is the job in the route map, without a fence.
+func (j *Job) Moves() []router.Move {
+	var moves []router.Move
+	for _, l := range j.Legs() {
+		v := router.Move{Job: l.ID, Genes: l.Genes, From: j.From, To: l.To}
+		if j.Import != nil {
+			v.Tables = j.Import.Names()
+		}
+		moves = append(moves, v)
+	}
+	return moves
+}
+
+// Held is the job in the route map while a step hands genes over, forward or back. An import
+// that shards its tables holds them whole, since nobody knows the genes of their rows before that.
+func (j *Job) Held(genes gene.Set, forward bool) []router.Move {
+	moves := j.Moves()
+	for i := range moves {
+		if j.Import != nil && forward {
+			moves[i].HoldsTables = true
+		} else {
+			moves[i].Held = genes.Intersect(moves[i].Genes)
+		}
+	}
+	return moves
+}
+
+// Announced tells whether the route map has the job.
+func (j *Job) Announced(m *router.Map) bool {
+	_, there := m.MoveOf(j.Legs()[0].ID)
+	return there
+}
+
+func (j *Job) checkImport() error {
+	switch {
+	case (j.Import != nil) != (j.Kind == Importing):
+		return fmt.Errorf("kind %s, and what is imported is %v", j.Kind, j.Import != nil)
+	case j.Import == nil:
+		return nil
+	case len(j.Import.Tables) == 0 || len(j.Import.Shares) == 0:
+		return errors.New("nothing is imported")
+	case j.State.Cut != 0 && j.State.Cut != j.State.Total:
+		return fmt.Errorf("an import is at the shards whole or not at all, and %d of %d genes are", j.State.Cut, j.State.Total)
+	}
+	var all gene.Set
+	for _, s := range j.Import.Shares {
+		all = all.Union(s.Genes)
+	}
+	if !all.Equal(j.Genes) {
+		return fmt.Errorf("its shards' genes are %s, and the job's %s", all, j.Genes)
+	}
+	return nil
+}
+
+// whole refuses orders for a part of an import: it hands its tables over at once.
+func (j *Job) whole(e phase.Event) error {
+	if j.Import == nil || e.Kind != phase.CutTo && e.Kind != phase.RollBack {
+		return nil
+	}
+	if (e.Kind == phase.CutTo) != (e.Genes == j.State.Total) || e.Kind == phase.RollBack && e.Genes != 0 || e.Step < j.State.Total {
+		return fmt.Errorf("job %s: an import hands its tables over at once: cut over to 100%% in one step, or roll back to 0%%", j.ID)
+	}
+	return nil
+}
+
+// Making is the record that says which tables the job makes on shards, and whether it says more than before.
+func (j *Job) Making(made map[router.ShardName][]catalog.TableName, by string, now time.Time) (next *Job, more bool) {
+	of := *j.Import
+	of.Made = map[router.ShardName][]catalog.TableName{}
+	for shard, names := range j.Import.Made {
+		of.Made[shard] = slices.Clone(names)
+	}
+	for _, shard := range slices.Sorted(maps.Keys(made)) {
+		for _, name := range made[shard] {
+			if !slices.Contains(of.Made[shard], name) {
+				of.Made[shard] = append(of.Made[shard], name)
+				more = true
+			}
+		}
+	}
+	next = j.Noted(by, "tables are made on the shards that lack them", now)
+	next.Import = &of
+	return next, more
+}
+
+// MadeBy are the tables that the job made on a shard, in order.
+func (j *Job) MadeBy(shard router.ShardName) []catalog.TableName {
+	if j.Import == nil {
+		return nil
+	}
+	return slices.SortedFunc(slices.Values(j.Import.Made[shard]), func(a, b catalog.TableName) int {
+		return cmp.Compare(a.String(), b.String())
+	})
+}
+
+// Target is where rows go to, in a word.
+func (j *Job) Target() string {
+	if j.Import == nil {
+		return string(j.To)
+	}
+	return strings.Join(j.Import.to(), ",")
+}

@@ -1,0 +1,97 @@
+package job
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"locus/idgen/gene"
+	"locus/migrate/phase"
+	"locus/router"
+	"locus/router/catalog"
+)
+
+var imported = catalog.TableName{Schema: "shop", Name: "old"}
+
+func newImport(t *testing.T) *Job {
+	t.Helper()
+	m, err := router.New(gene.W16, 1, []router.Entry{{Bound: 0x3fff, Shard: "s0"}, {Bound: 0x7fff, Shard: "s1"}, {Bound: 0xffff, Shard: "s2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := catalog.ParseWords("owner=a id=b version=c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shards := []router.ShardName{"s0", "s1", "s2", "s3"}
+	j, err := NewImport("import-1", "s0", m, shards, map[catalog.TableName]catalog.Declaration{imported: d}, "anna", "", time.Unix(1, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewImport("import-1", "s0", mustEqual(t, "s0"), shards, j.Import.Tables, "anna", "", time.Unix(1, 0)); err == nil || !strings.Contains(err.Error(), "locus table add") {
+		t.Errorf("of a shard that owns all genes: %v", err)
+	}
+	return j
+}
+
+func mustEqual(t *testing.T, names ...router.ShardName) *router.Map {
+	t.Helper()
+	m, err := router.Equal(gene.W16, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestImport is an import's record, as it is written and read again.
+func TestImport(t *testing.T) {
+	j := newImport(t)
+	j.Import.Declared = []catalog.TableName{imported}
+	j, more := j.Making(map[router.ShardName][]catalog.TableName{"s3": {imported}}, "mover", time.Unix(2, 0))
+	if !more {
+		t.Error("it makes nothing")
+	}
+	if again, more := j.Making(map[router.ShardName][]catalog.TableName{"s3": {imported}}, "mover", time.Unix(2, 0)); more || len(again.MadeBy("s3")) != 1 {
+		t.Errorf("the same again: %v, %v", more, again.MadeBy("s3"))
+	}
+	text, err := json.Marshal(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := new(Job)
+	if err := json.Unmarshal(text, read); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(read.Import, j.Import) || read.Target() != "s1,s2" || len(read.Legs()) != 2 || read.Legs()[1].ID != "import-1/s2" {
+		t.Errorf("read again: %+v, %s", read.Import, text)
+	}
+	if d := read.Former()[imported]; d.Kind != catalog.Single || d.Shard != "s0" {
+		t.Errorf("it was %+v", d)
+	}
+}
+
+// TestAnImportIsWhole: its tables change hands at once, and what holds them is a fence of tables forward, and of genes back.
+func TestAnImportIsWhole(t *testing.T) {
+	j := newImport(t)
+	j.State.Phase, j.State.Announced, j.State.Copied, j.State.Verified = phase.Ready, true, true, true
+	for _, o := range []Order{CutOver(50, 100, 0, PauseThen), CutOver(100, 5, time.Minute, PauseThen), NextStep(5)} {
+		if _, err := j.Told(o, "anna", time.Unix(2, 0)); err == nil || !strings.Contains(err.Error(), "at once") {
+			t.Errorf("%s: %v", o.Name, err)
+		}
+	}
+	if _, err := j.Told(CutOver(100, 100, 0, PauseThen), "anna", time.Unix(2, 0)); err != nil {
+		t.Error(err)
+	}
+	for _, v := range j.Held(j.Genes, true) {
+		if !v.HoldsTables || !v.Held.Empty() {
+			t.Errorf("forward: %s", v)
+		}
+	}
+	for _, v := range j.Held(j.Genes, false) {
+		if v.HoldsTables || !v.Held.Equal(v.Genes) {
+			t.Errorf("back: %s", v)
+		}
+	}
+}

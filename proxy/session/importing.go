@@ -1,0 +1,55 @@
+package session
+
+import (
+	"slices"
+	"strings"
+
+	"locus/router/catalog"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// mayConcernImport tells whether a statement may read or write tables that an import is about to shard. What isn't
+// certain to leave them alone may: what reaches tables through views, triggers and routines, and what no parser reads.
+func (s *Session) mayConcernImport(r *request) bool {
+	if r.snapshot.Map.Importing() == nil {
+		return false
+	}
+	st := r.facts.Statement
+	switch st.Kind {
+	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.Savepoint, stmt.ShowWarnings, stmt.Unlock, stmt.Use, stmt.Kill, stmt.Diagnose, stmt.Procedure:
+		return false
+	case stmt.XA: // the statements of its transaction are looked at one by one
+		return false
+	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete, stmt.Set:
+	default:
+		return true
+	}
+	return st.Features&stmt.UnknownFunction != 0 || slices.ContainsFunc(plan.TablesOf(st), func(name stmt.TableName) bool {
+		return s.mayReachImport(r, name)
+	})
+}
+
+// redefinesImport refuses to define tables anew that are imported: their rows are followed as they were defined.
+func (s *Session) redefinesImport(r *request) error {
+	st := r.facts.Statement
+	if st.Kind != stmt.DDL || st.Features&stmt.TemporaryTable != 0 {
+		return nil
+	}
+	if slices.ContainsFunc(st.Tables, func(name stmt.TableName) bool { return s.isImported(r, s.fullName(r, name)) }) {
+		return moving("changing the definition of a table that is imported")
+	}
+	return nil
+}
+
+func (s *Session) isImported(r *request, name catalog.TableName) bool {
+	return slices.ContainsFunc(r.snapshot.Map.Importing(), func(t string) bool { return strings.EqualFold(t, name.String()) })
+}
+
+func (s *Session) mayReachImport(r *request, name stmt.TableName) bool {
+	full := s.fullName(r, name)
+	if t, err := r.snapshot.Catalog.Find(full); err == nil && t != nil && t.Kind != catalog.Single {
+		return false // it is another one, or sharded already and held by its genes
+	}
+	return s.isImported(r, full) || !r.snapshot.Catalog.Alone(full)
+}

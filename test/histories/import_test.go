@@ -1,0 +1,498 @@
+package histories
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"locus/control/declared"
+	"locus/idgen/gene"
+	"locus/idgen/orderid"
+	"locus/migrate/cutover"
+	"locus/migrate/job"
+	"locus/migrate/phase"
+	"locus/router"
+	"locus/router/catalog"
+	"locus/test/servers"
+)
+
+// ledger is a table that nobody declares: all its rows are on the default shard, until it is imported.
+var ledger = catalog.TableName{Schema: schema, Name: "ledger"}
+
+const (
+	ledgerWords = "owner=uid id=item_id"
+	standing    = 200 // rows that nobody changes, of many genes
+	keepers     = 8   // clients, each with an owner of its own
+)
+
+var layout, _ = orderid.ByName("int64")
+
+// TestImport gives an import up, then shards the table under writers, with the mover killed, takes that back, shards it again, and
+// finishes: no client may see half of the table, or an error that is not the dead process's.
+func TestImport(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		w := open(t, engine)
+		w.stride = 100
+		w.startProxies(t)
+		w.makeLedger(t)
+		k := w.keepers(t)
+		w.planImport(t, "import-0")
+		w.phase(t, "import-0", phase.Ready)
+		w.order(t, "import-0", func(phase.State) phase.Event { return phase.Event{Kind: phase.Abort} })
+		w.phase(t, "import-0", phase.Aborted)
+		w.untouched(t)
+
+		w.planImport(t, splitting)
+		w.phase(t, splitting, phase.Ready)
+		w.misfit(t)
+		w.strike(t, at, cutover.BeforePosition, killMover)
+		for _, to := range []float64{100, 0, 100} {
+			w.cutWhole(t, to)
+			k.more(t)
+		}
+		w.finish(t, splitting)
+		w.phase(t, splitting, phase.Done)
+		k.more(t)
+		k.stop(t)
+		w.numbered(t)
+		k.compare(t)
+	})
+}
+
+// untouched holds the cluster to what it was before an import that was given up.
+func (w *world) untouched(t *testing.T) {
+	t.Helper()
+	c, err := declared.Current(t.Context(), w.kv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, is := c.Tables[ledger]; is || len(c.Routes.Moves()) > 0 {
+		t.Errorf("the table is declared as %q, and there are moves %v", d.Words(), c.Routes.Moves())
+	}
+	for i, want := range []int64{1, 0, 0} {
+		var n int64
+		if err := w.servers[i].DB(t, schema).QueryRow("SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_NAME = 'ledger'").Scan(&n); err != nil || n != want {
+			t.Errorf("s%d has %d tables of the name, want %d; %v", i, n, want, err)
+		}
+	}
+}
+
+// misfit has a client write a row whose owner and ID disagree once all rows were looked at: the table is not sharded with it.
+func (w *world) misfit(t *testing.T) {
+	t.Helper()
+	db := client(w.proxies[0].Addr(), false)
+	defer db.Close()
+	id := idOf(1000, 77)
+	if _, err := db.Exec("INSERT INTO ledger VALUES (?, 1001, 0, 0)", id); err != nil {
+		t.Fatal(err)
+	}
+	w.cut(t, splitting, 100, 100)
+	until(t, "the row is found", func() (bool, error) {
+		s, err := w.store.Read(t.Context(), splitting)
+		return err == nil && s.Job.State.Phase == phase.Failed && strings.Contains(s.Job.State.Why, strconv.FormatInt(id, 10)), err
+	})
+	if _, err := db.Exec("DELETE FROM ledger WHERE item_id = ?", id); err != nil {
+		t.Fatal(err)
+	}
+	w.order(t, splitting, func(phase.State) phase.Event { return phase.Event{Kind: phase.Resume} })
+	w.arrived(t, splitting, 100)
+}
+
+// numbered has the table's sequences go on above those of the rows that it came with.
+func (w *world) numbered(t *testing.T) {
+	t.Helper()
+	db := client(w.proxies[0].Addr(), false)
+	defer db.Close()
+	r, err := db.Exec("INSERT INTO ledger (uid, value, tag) VALUES (1000, 0, 0)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id, _ := r.LastInsertId(); layout.Sequence(orderid.ID{Lo: uint64(id)}).Lo <= 77 {
+		t.Errorf("a new row has ID %d", id)
+	}
+}
+
+// cutWhole has the table sharded, or not, whatever it is now.
+func (w *world) cutWhole(t *testing.T, to float64) {
+	t.Helper()
+	there := func(s phase.State) bool {
+		return s.Cut == s.Genes(to) && (s.Phase == phase.Cut || s.Phase == phase.Ready)
+	}
+	until(t, "order to shard the table, or not", func() (bool, error) {
+		s, err := w.store.Read(t.Context(), splitting)
+		if err != nil {
+			return false, err
+		}
+		at := s.Job.State
+		e := phase.Event{Kind: phase.CutTo, Genes: at.Genes(to), Step: at.Total}
+		if to == 0 {
+			e.Kind = phase.RollBack
+		}
+		if _, err = at.On(e); err == nil {
+			w.cut(t, splitting, to, 100)
+		}
+		return err == nil || there(at), err
+	})
+	w.state(t, splitting, fmt.Sprintf("at %v %%", to), there)
+}
+
+func (w *world) planImport(t *testing.T, id string) {
+	t.Helper()
+	_, m := w.routes(t)
+	d, err := catalog.ParseWords(ledgerWords)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := job.NewImport(id, "s0", m, []router.ShardName{"s0", "s1", "s2"}, map[catalog.TableName]catalog.Declaration{ledger: d}, "the test", "", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.store.Create(t.Context(), j); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// idOf is an ID that carries the gene of its owner.
+func idOf(uid int64, sequence uint64) int64 {
+	id, err := layout.Compose(gene.OfInt(uid, gene.W16), 0, orderid.Seq(sequence))
+	if err != nil {
+		panic(err)
+	}
+	return int64(id.Lo)
+}
+
+// makeLedger makes the table on the default shard, by way of a proxy, with the rows that stand.
+func (w *world) makeLedger(t *testing.T) {
+	t.Helper()
+	db := client(w.proxies[0].Addr(), false)
+	defer db.Close()
+	var rows []string
+	for i := range int64(standing) {
+		rows = append(rows, fmt.Sprintf("(%d, %d, 0, 1)", idOf(1000+i, 1), 1000+i))
+	}
+	for _, query := range []string{
+		"CREATE TABLE ledger (item_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL, value BIGINT NOT NULL, tag BIGINT NOT NULL, KEY (uid))",
+		"INSERT INTO ledger VALUES " + strings.Join(rows, ", "),
+	} {
+		if _, err := db.Exec(query); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// keeping is clients that each know what is in the ledger of their owner.
+type keeping struct {
+	world   *world
+	end     context.CancelFunc
+	running sync.WaitGroup
+
+	mu    sync.Mutex // of what follows
+	rows  map[int64]map[int64]int64
+	done  int
+	wrong []string
+	// failures are what clients were told.
+	failures map[failure]int
+}
+
+func (w *world) keepers(t *testing.T) *keeping {
+	k := &keeping{world: w, rows: map[int64]map[int64]int64{}, failures: map[failure]int{}}
+	ctx, end := context.WithCancel(t.Context())
+	k.end = end
+	for i := range int64(keepers) {
+		k.rows[i] = map[int64]int64{}
+		k.running.Go(func() {
+			(&keeper{keeping: k, uid: i, rows: map[int64]int64{}, random: rand.New(rand.NewPCG(seed(), uint64(i)))}).run(ctx)
+		})
+	}
+	return k
+}
+
+func (k *keeping) stop(t *testing.T) {
+	t.Helper()
+	k.end()
+	k.running.Wait()
+	t.Logf("%d operations", k.done)
+	for _, wrong := range k.wrong {
+		t.Error(wrong)
+	}
+	for f, n := range k.failures {
+		if !k.world.struck.excuses(f) {
+			t.Errorf("%d times, by %s, where nothing was struck that explains it: %s", n, f.addr, f.text)
+		}
+	}
+}
+
+// more waits for a number of operations.
+func (k *keeping) more(t *testing.T) {
+	t.Helper()
+	read := func() int { k.mu.Lock(); defer k.mu.Unlock(); return k.done }
+	since := read()
+	until(t, "clients get on", func() (bool, error) { return read() > since+20*keepers, nil })
+}
+
+func (k *keeping) complain(format string, args ...any) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.wrong) < 20 {
+		k.wrong = append(k.wrong, fmt.Sprintf(format, args...))
+	}
+}
+
+// keeper is one client. Nobody else writes its owner's rows.
+type keeper struct {
+	*keeping
+	uid      int64
+	rows     map[int64]int64 // by ID, the value
+	sequence uint64
+	value    int64
+	random   *rand.Rand
+	addr     string
+}
+
+func (k *keeper) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		k.addr = k.world.proxies[k.random.IntN(len(k.world.proxies))].Addr()
+		if k.addr == "" {
+			pause(ctx, 10*time.Millisecond)
+			continue
+		}
+		k.connected(ctx)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.keeping.rows[k.uid] = k.rows
+}
+
+// connected uses one proxy for a while. What a lost connection leaves unknown is looked up before anything else is done.
+func (k *keeper) connected(ctx context.Context) {
+	db := client(k.addr, k.random.IntN(2) == 0)
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	for range 50 {
+		if ctx.Err() != nil {
+			return
+		}
+		if err := k.act(db); err != nil {
+			k.failed(err)
+			k.settle()
+			return
+		}
+		k.mu.Lock()
+		k.done++
+		k.mu.Unlock()
+		pause(ctx, time.Duration(k.random.Int64N(int64(4*time.Millisecond))))
+	}
+}
+
+func (k *keeper) failed(err error) {
+	f := failure{addr: k.addr, text: err.Error()}
+	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
+		f.code = e.Number
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.failures[f]++
+}
+
+func (k *keeper) act(db *sql.DB) error {
+	ids := make([]int64, 0, len(k.rows))
+	for id := range k.rows {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	k.value++
+	switch n := k.random.IntN(10); {
+	case n < 3 || len(ids) == 0:
+		k.sequence++
+		id := idOf(k.uid, k.sequence)
+		if _, err := db.Exec("INSERT INTO ledger (item_id, uid, value, tag) VALUES (?, ?, ?, 0)", id, k.uid, k.value); err != nil {
+			return err
+		}
+		k.rows[id] = k.value
+	case n < 5:
+		id := ids[k.random.IntN(len(ids))]
+		if err := k.changed(db.Exec("UPDATE ledger SET value = ? WHERE item_id = ?", k.value, id)); err != nil {
+			return err
+		}
+		k.rows[id] = k.value
+	case n < 6 && len(ids) > 5:
+		id := ids[k.random.IntN(len(ids))]
+		if err := k.changed(db.Exec("DELETE FROM ledger WHERE uid = ? AND item_id = ?", k.uid, id)); err != nil {
+			return err
+		}
+		delete(k.rows, id)
+	case n < 7:
+		return k.transact(db, ids)
+	case n < 9:
+		return k.list(db)
+	default:
+		return k.count(db)
+	}
+	return nil
+}
+
+func (k *keeper) changed(r sql.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	if n, _ := r.RowsAffected(); n != 1 {
+		k.complain("owner %d: %d rows were changed, by %s", k.uid, n, k.addr)
+	}
+	return nil
+}
+
+// transact changes all rows in one transaction, or none.
+func (k *keeper) transact(db *sql.DB, ids []int64) error {
+	tx, err := db.Begin()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	some := ids[:min(len(ids), 3)]
+	for _, id := range some {
+		if err := k.changed(tx.Exec("UPDATE ledger SET value = ? WHERE item_id = ?", k.value, id)); err != nil {
+			return err
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	for _, id := range some {
+		k.rows[id] = k.value
+	}
+	return nil
+}
+
+func (k *keeper) read(db *sql.DB) (map[int64]int64, error) {
+	rows, err := db.Query("SELECT item_id, value FROM ledger WHERE uid = ?", k.uid)
+	if err != nil {
+		return nil, err
+	}
+	list, err := pairs(rows)
+	found := map[int64]int64{}
+	for _, pair := range list {
+		found[pair[0]] = pair[1]
+	}
+	if err == nil && len(found) != len(list) {
+		k.complain("owner %d: %d rows, and %d different ones", k.uid, len(list), len(found))
+	}
+	return found, err
+}
+
+func (k *keeper) list(db *sql.DB) error {
+	found, err := k.read(db)
+	if err != nil {
+		return err
+	}
+	if what := differ(k.rows, found); what != "" {
+		k.complain("owner %d, by %s: %s", k.uid, k.addr, what)
+	}
+	return nil
+}
+
+func differ(want, got map[int64]int64) string {
+	for id, v := range want {
+		if now, there := got[id]; !there || now != v {
+			return fmt.Sprintf("row %d is %d (there: %v), want %d", id, now, there, v)
+		}
+	}
+	for id := range got {
+		if _, there := want[id]; !there {
+			return fmt.Sprintf("row %d is there and should not be", id)
+		}
+	}
+	return ""
+}
+
+// count asks for all rows that nobody changes: those of half the shards would be fewer, and of two copies more.
+func (k *keeper) count(db *sql.DB) error {
+	var n int
+	if err := db.QueryRow("SELECT COUNT(*) FROM ledger WHERE tag = 1").Scan(&n); err != nil {
+		return err
+	}
+	if n != standing {
+		k.complain("by %s: %d of %d rows were counted", k.addr, n, standing)
+	}
+	return nil
+}
+
+// settle reads what is there, for what was done without an answer. It can be nothing else than what was there before, or that.
+func (k *keeper) settle() {
+	for {
+		for _, p := range k.world.proxies {
+			addr := p.Addr()
+			if addr == "" {
+				continue
+			}
+			db := client(addr, true)
+			found, err := k.read(db)
+			_ = db.Close()
+			if err == nil {
+				k.settled(found)
+				return
+			}
+		}
+		pause(context.Background(), 20*time.Millisecond)
+	}
+}
+
+func (k *keeper) settled(found map[int64]int64) {
+	unknown := 0
+	for id, v := range k.rows {
+		if now, there := found[id]; !there || now != v {
+			unknown++
+			if there && now != k.value || !there && unknown > 1 {
+				k.complain("owner %d: row %d is %d (there: %v), and was %d; under way was %d", k.uid, id, now, there, v, k.value)
+			}
+		}
+	}
+	for id, v := range found {
+		if _, there := k.rows[id]; !there && v != k.value {
+			k.complain("owner %d: row %d is there, of value %d, and should not be", k.uid, id, v)
+		}
+	}
+	k.rows = found
+}
+
+// compare holds what is on the shards to what clients know, and where: each row is where its gene says.
+func (k *keeping) compare(t *testing.T) {
+	t.Helper()
+	w := k.world
+	_, m := w.routes(t)
+	found := map[int64]map[int64]int64{}
+	n := 0
+	w.all(t, "SELECT item_id, uid, value, tag FROM ledger", func(shard int, rows *sql.Rows) error {
+		var id, uid, value, tag int64
+		err := rows.Scan(&id, &uid, &value, &tag)
+		if home := m.Shard(m.Lookup(gene.OfInt(uid, gene.W16))); home != router.ShardName(fmt.Sprintf("s%d", shard)) {
+			t.Errorf("row %d of owner %d is on s%d, and belongs to %s", id, uid, shard, home)
+		}
+		if tag == 1 {
+			n++
+			return err
+		}
+		if found[uid] == nil {
+			found[uid] = map[int64]int64{}
+		}
+		found[uid][id] = value
+		return err
+	})
+	if n != standing {
+		t.Errorf("%d of %d rows that nobody changes", n, standing)
+	}
+	for uid, rows := range k.rows {
+		if what := differ(rows, found[uid]); what != "" {
+			t.Errorf("owner %d: %s", uid, what)
+		}
+	}
+}
