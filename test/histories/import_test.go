@@ -16,6 +16,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"locus/control/declared"
+	"locus/control/orders"
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/migrate/cutover"
@@ -26,13 +27,15 @@ import (
 	"locus/test/servers"
 )
 
-// ledger is a table that nobody declares: all its rows are on the default shard, until it is imported.
-var ledger = catalog.TableName{Schema: schema, Name: "ledger"}
+// ledger and its lines are tables that nobody declares: all their rows are on the default shard, until they are imported together.
+var ledger, line = catalog.TableName{Schema: schema, Name: "ledger"}, catalog.TableName{Schema: schema, Name: "line"}
+
+// imported is what both are declared to be then.
+const imported = "shop.ledger owner=uid id=item_id; shop.line parent=item_id"
 
 const (
-	ledgerWords = "owner=uid id=item_id"
-	standing    = 200 // rows that nobody changes, of many genes
-	keepers     = 8   // clients, each with an owner of its own
+	standing = 200 // rows that nobody changes, of many genes
+	keepers  = 8   // clients, each with an owner of its own
 )
 
 var layout, _ = orderid.ByName("int64")
@@ -57,8 +60,10 @@ func TestImport(t *testing.T) {
 		w.misfit(t)
 		w.strike(t, at, cutover.BeforePosition, killMover)
 		for _, to := range []float64{100, 0, 100} {
+			k.slow()
 			w.cutWhole(t, to)
 			k.more(t)
+			t.Logf("at %v %%: an operation took %v at most", to, k.slow().Round(time.Millisecond))
 		}
 		w.finish(t, splitting)
 		w.phase(t, splitting, phase.Done)
@@ -76,13 +81,15 @@ func (w *world) untouched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d, is := c.Tables[ledger]; is || len(c.Routes.Moves()) > 0 {
-		t.Errorf("the table is declared as %q, and there are moves %v", d.Words(), c.Routes.Moves())
+	for _, name := range []catalog.TableName{ledger, line} {
+		if d, is := c.Tables[name]; is || len(c.Routes.Moves()) > 0 {
+			t.Errorf("table %s is declared as %q, and there are moves %v", name, d.Words(), c.Routes.Moves())
+		}
 	}
-	for i, want := range []int64{1, 0, 0} {
+	for i, want := range []int64{2, 0, 0} {
 		var n int64
-		if err := w.servers[i].DB(t, schema).QueryRow("SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_NAME = 'ledger'").Scan(&n); err != nil || n != want {
-			t.Errorf("s%d has %d tables of the name, want %d; %v", i, n, want, err)
+		if err := w.servers[i].DB(t, schema).QueryRow("SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_NAME IN ('ledger', 'line')").Scan(&n); err != nil || n != want {
+			t.Errorf("s%d has %d tables of the names, want %d; %v", i, n, want, err)
 		}
 	}
 }
@@ -149,11 +156,11 @@ func (w *world) cutWhole(t *testing.T, to float64) {
 func (w *world) planImport(t *testing.T, id string) {
 	t.Helper()
 	_, m := w.routes(t)
-	d, err := catalog.ParseWords(ledgerWords)
+	tables, err := orders.ImportedTables(imported)
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := job.NewImport(id, "s0", m, []router.ShardName{"s0", "s1", "s2"}, map[catalog.TableName]catalog.Declaration{ledger: d}, "the test", "", time.Now())
+	j, err := job.NewImport(id, "s0", m, []router.ShardName{"s0", "s1", "s2"}, tables, "the test", "", time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +178,7 @@ func idOf(uid int64, sequence uint64) int64 {
 	return int64(id.Lo)
 }
 
-// makeLedger makes the table on the default shard, by way of a proxy, with the rows that stand.
+// makeLedger makes the tables on the default shard, by way of a proxy, with the rows that stand.
 func (w *world) makeLedger(t *testing.T) {
 	t.Helper()
 	db := client(w.proxies[0].Addr(), false)
@@ -182,6 +189,7 @@ func (w *world) makeLedger(t *testing.T) {
 	}
 	for _, query := range []string{
 		"CREATE TABLE ledger (item_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL, value BIGINT NOT NULL, tag BIGINT NOT NULL, KEY (uid))",
+		"CREATE TABLE line (item_id BIGINT NOT NULL, number INT NOT NULL, PRIMARY KEY (item_id, number))",
 		"INSERT INTO ledger VALUES " + strings.Join(rows, ", "),
 	} {
 		if _, err := db.Exec(query); err != nil {
@@ -196,10 +204,12 @@ type keeping struct {
 	end     context.CancelFunc
 	running sync.WaitGroup
 
-	mu    sync.Mutex // of what follows
-	rows  map[int64]map[int64]int64
-	done  int
-	wrong []string
+	mu   sync.Mutex // of what follows
+	rows map[int64]map[int64]int64
+	done int
+	// slowest is how long any operation took since it was last asked for.
+	slowest time.Duration
+	wrong   []string
 	// failures are what clients were told.
 	failures map[failure]int
 }
@@ -230,6 +240,14 @@ func (k *keeping) stop(t *testing.T) {
 			t.Errorf("%d times, by %s, where nothing was struck that explains it: %s", n, f.addr, f.text)
 		}
 	}
+}
+
+func (k *keeping) slow() time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := k.slowest
+	k.slowest = 0
+	return now
 }
 
 // more waits for a number of operations.
@@ -282,7 +300,12 @@ func (k *keeper) connected(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if err := k.act(db); err != nil {
+		began := time.Now()
+		err := k.act(db)
+		k.mu.Lock()
+		k.slowest = max(k.slowest, time.Since(began))
+		k.mu.Unlock()
+		if err != nil {
 			k.failed(err)
 			k.settle()
 			return
@@ -315,7 +338,7 @@ func (k *keeper) act(db *sql.DB) error {
 	case n < 3 || len(ids) == 0:
 		k.sequence++
 		id := idOf(k.uid, k.sequence)
-		if _, err := db.Exec("INSERT INTO ledger (item_id, uid, value, tag) VALUES (?, ?, ?, 0)", id, k.uid, k.value); err != nil {
+		if err := k.insert(db, id); err != nil {
 			return err
 		}
 		k.rows[id] = k.value
@@ -339,6 +362,22 @@ func (k *keeper) act(db *sql.DB) error {
 		return k.count(db)
 	}
 	return nil
+}
+
+// insert writes a row with its line, or neither.
+func (k *keeper) insert(db *sql.DB, id int64) error {
+	tx, err := db.Begin()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.Exec("INSERT INTO ledger (item_id, uid, value, tag) VALUES (?, ?, ?, 0)", id, k.uid, k.value); err != nil {
+		return err
+	}
+	if _, err := tx.Exec("INSERT INTO line (item_id, number) VALUES (?, 1)", id); err != nil {
+		return err
+	}
+	return tx.Commit()
 }
 
 func (k *keeper) changed(r sql.Result, err error) error {
@@ -374,7 +413,7 @@ func (k *keeper) transact(db *sql.DB, ids []int64) error {
 }
 
 func (k *keeper) read(db *sql.DB) (map[int64]int64, error) {
-	rows, err := db.Query("SELECT item_id, value FROM ledger WHERE uid = ?", k.uid)
+	rows, err := db.Query("SELECT l.item_id, l.value FROM ledger l JOIN line n ON n.item_id = l.item_id WHERE l.uid = ?", k.uid)
 	if err != nil {
 		return nil, err
 	}
