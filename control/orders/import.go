@@ -2,7 +2,6 @@ package orders
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -71,11 +70,8 @@ func (b Beginning) planImport(ctx context.Context, c *cluster.Cluster, store *jo
 
 // importedFrom is the shard that has the tables, and which of them are declared to be its alone.
 func (b Beginning) importedFrom(c *cluster.Cluster) (from router.ShardName, declared []catalog.TableName, err error) {
-	if len(c.Shards) == 0 {
-		return "", nil, errors.New("no shards are registered")
-	}
 	for _, name := range slices.SortedFunc(maps.Keys(b.Tables), func(a, b catalog.TableName) int { return strings.Compare(a.String(), b.String()) }) {
-		of := c.ShardNames()[0]
+		of := c.Settings.DefaultShard
 		if d, is := c.Tables[name]; is {
 			if d.Kind != catalog.Single {
 				return "", nil, fmt.Errorf("table %s is declared already, as %q", name, d.Words())

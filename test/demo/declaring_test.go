@@ -102,4 +102,5 @@ func TestTablesAreDeclaredInSQL(t *testing.T) {
 	if out := d.must("table", "list"); strings.Contains(out, "country") {
 		t.Errorf("locus table list: %s", out)
 	}
+	d.imports(one, other, dba, rows)
 }
