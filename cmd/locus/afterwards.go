@@ -9,6 +9,7 @@ import (
 
 	"locus/control/fitting"
 	"locus/control/fleet"
+	"locus/control/owngene"
 	"locus/router"
 	"locus/router/cluster"
 )
@@ -37,6 +38,9 @@ func (a *application) afterwards(ctx context.Context, conn *connection, old, nex
 		return err
 	}
 	defer shards.Close(ctx)
+	if err := owngene.Make(ctx, shards.Of(next), next); err != nil { // of rows that were inserted meanwhile
+		return fmt.Errorf("the change was written, but %w", err)
+	}
 	change := fitting.Change{Old: old, Next: next, Shards: shards}
 	loaded, err := change.Load(ctx)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"locus/control/fitting"
+	"locus/control/owngene"
 	"locus/control/watch"
 	"locus/router"
 	"locus/router/catalog"
@@ -43,7 +44,10 @@ func (a *application) check(ctx context.Context, conn *connection, old, next *cl
 	if err != nil {
 		return err
 	}
-	return a.judge(stranded)
+	if err := a.judge(stranded); err != nil || a.dryRun {
+		return err
+	}
+	return owngene.Make(ctx, shards.Of(next), next)
 }
 
 // progress tells who watches a terminal how many rows were looked at; nil: nobody does.

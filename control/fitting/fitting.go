@@ -7,6 +7,9 @@ package fitting
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"strings"
 
 	"locus/proxy/schema"
 	"locus/router"
@@ -30,9 +33,26 @@ func (c *Change) Load(ctx context.Context) (*schema.Loaded, error) {
 	return schema.Load(ctx, c.Shards.Of(c.Next), c.Next)
 }
 
-// Problems is what does not fit what was loaded.
+// Problems is what does not fit what was loaded, but for columns that are made for who declares their tables.
 func (c *Change) Problems(ctx context.Context, loaded *schema.Loaded) []error {
-	return append(schema.Stores(ctx, c.Shards.Of(c.Next), c.Next), loaded.Problems())
+	problems := schema.Stores(ctx, c.Shards.Of(c.Next), c.Next)
+	for _, name := range c.Next.TableNames() {
+		if err := loaded.Catalog.Broken()[name]; err != nil && !errors.As(err, new(*catalog.UnmadeError)) {
+			problems = append(problems, err)
+		}
+	}
+	return problems
+}
+
+// unmade are the tables that lack the column for the gene, and fit otherwise.
+func unmade(c *catalog.Catalog) (tables []*catalog.Table) {
+	for _, err := range c.Broken() {
+		if e, is := errors.AsType[*catalog.UnmadeError](err); is {
+			tables = append(tables, e.Table)
+		}
+	}
+	slices.SortFunc(tables, func(a, b *catalog.Table) int { return strings.Compare(a.TableName.String(), b.TableName.String()) })
+	return tables
 }
 
 // Stranded says which rows would not be found where they are. If none is in a wrong place by

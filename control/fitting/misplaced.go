@@ -3,6 +3,7 @@ package fitting
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"locus/migrate/audit"
 	"locus/migrate/link"
@@ -15,7 +16,7 @@ import (
 // owner, its ID and what else will tell its gene agree, and whether that gene is the
 // shard's. Such rows would not be found. It gives one text per table and shard.
 func (s *stranded) misplaced(c *catalog.Catalog, progress Progress) ([]string, error) {
-	for _, t := range c.Tables() {
+	for _, t := range slices.Concat(c.Tables(), unmade(c)) { // those by their owners alone
 		if t.Kind != catalog.Sharded || !s.placedAnew(t.TableName) {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"locus/control/declared"
 	"locus/control/fitting"
 	"locus/control/fleet"
+	"locus/control/owngene"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
@@ -128,7 +129,10 @@ func (c *call) fits(ctx context.Context, old, next *cluster.Cluster, remedy stri
 	}
 	stranded, err := change.Stranded(ctx, loaded)
 	if err == nil && stranded != nil {
-		return fmt.Errorf("%s\n%s", strings.Join(stranded, "\n"), remedy)
+		err = fmt.Errorf("%s\n%s", strings.Join(stranded, "\n"), remedy)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return owngene.Make(ctx, shards.Of(next), next)
 }

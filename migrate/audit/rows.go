@@ -164,7 +164,7 @@ func GeneOf(t *catalog.Table, values [][]byte) (gene.Gene, error) {
 		if values[i] == nil && k.Role == catalog.OrderNumber {
 			continue // nobody finds a row by NULL
 		}
-		g, err := k.Stored(valueOf(k.Column, values[i]))
+		g, err := k.Stored(ValueOf(k.Column, values[i]))
 		switch {
 		case err != nil:
 			return 0, fmt.Errorf("its %s %w", k.Column.Name, err)
@@ -177,8 +177,8 @@ func GeneOf(t *catalog.Table, values [][]byte) (gene.Gene, error) {
 	return first, nil
 }
 
-// valueOf is a value that a server told, as one that an INSERT gives.
-func valueOf(c *catalog.Column, v []byte) stmt.Value {
+// ValueOf is a value that a server told, as one that an INSERT gives.
+func ValueOf(c *catalog.Column, v []byte) stmt.Value {
 	switch {
 	case v == nil:
 		return stmt.Value{Kind: stmt.Null}

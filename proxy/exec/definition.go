@@ -138,14 +138,21 @@ func (d *definition) send() {
 	}
 }
 
-// text is the client's without IF NOT EXISTS: who has made the table must be known, since it
+// text is the client's with what is added, and without IF NOT EXISTS: who has made the table must be known, since it
 // may have to be dropped again, and a shard's note could have been switched off.
 func (d *definition) text() []byte {
-	text, words := d.Values.Text, d.Facts.Statement.IfNotExists
-	if words == nil {
-		return text
+	var edits []Edit
+	if words := d.Facts.Statement.IfNotExists; words != nil {
+		edits = append(edits, Edit{d.Values.Offset(words.Start), d.Values.Offset(words.End), ""})
 	}
-	return slices.Concat(text[:d.Values.Offset(words.Start)], text[d.Values.Offset(words.End):])
+	for _, add := range d.Added {
+		at := d.Values.Offset(add.At)
+		edits = append(edits, Edit{at, at, add.Text})
+	}
+	if edits == nil {
+		return d.Values.Text
+	}
+	return Edited(nil, d.Values.Text, ordered(edits))
 }
 
 func (d *definition) read() {

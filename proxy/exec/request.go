@@ -48,6 +48,8 @@ type Request struct {
 	Values *plan.Values
 	Params []wire.Param // nil: it is no prepared statement
 
+	// Added is spliced into the text of a definition.
+	Added []plan.Splice
 	// Ready is called before a definition is sent to any shard; its error is one before anything was done. May be nil.
 	Ready func() error
 

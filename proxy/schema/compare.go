@@ -57,6 +57,18 @@ func (c *copies) missing() []error {
 		strings.Join(without, ", "), c.name, with[0])}
 }
 
+// made takes the column for the gene away where some copies have it and others don't: it is being made, and none has it yet.
+func (c *copies) made() {
+	lacks := slices.ContainsFunc(c.tables, func(t *liveTable) bool { return t != nil && t.find(catalog.OwnGene) == nil })
+	for i, t := range c.tables {
+		if lacks && t != nil && t.find(catalog.OwnGene) != nil {
+			without := *t
+			without.columns = slices.DeleteFunc(slices.Clone(t.columns), func(c liveColumn) bool { return c.Name == catalog.OwnGene })
+			c.tables[i] = &without
+		}
+	}
+}
+
 // compareTo compares the i-th copy with the first.
 func (c *copies) compareTo(i int) []error {
 	var problems []error

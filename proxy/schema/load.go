@@ -192,6 +192,9 @@ func resolve(name catalog.TableName, c *cluster.Cluster, servers map[router.Shar
 	if all.tables == nil {
 		return nil, nil, fmt.Errorf("table %s: its shard %s can't be reached, so its columns are unknown", name, d.Shard)
 	}
+	if d.MakesGene() {
+		all.made()
+	}
 	problems := all.compare()
 	if problems == nil {
 		problems = checkKind(d, all.tables[0])

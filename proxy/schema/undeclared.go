@@ -3,6 +3,7 @@ package schema
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"locus/router/catalog"
 	"locus/router/cluster"
@@ -50,4 +51,14 @@ func Exists(ctx context.Context, q Querier, name catalog.TableName) (bool, error
 		}
 	}
 	return false, nil
+}
+
+// HasColumn tells whether a table has a column on one shard.
+func HasColumn(ctx context.Context, q Querier, name catalog.TableName, column string) (bool, error) {
+	rows, err := q.Query(ctx, "SELECT TABLE_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+text(name.Schema)+
+		" AND TABLE_NAME = "+text(name.Name)+" AND COLUMN_NAME = "+text(column))
+	if err != nil {
+		return false, fmt.Errorf("look for column %s of table %s: %w", column, name, err)
+	}
+	return slices.ContainsFunc(rows, func(row [][]byte) bool { return string(row[0]) == name.Name }), nil
 }

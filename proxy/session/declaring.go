@@ -41,6 +41,7 @@ type declaring struct {
 	*plan.Declaring
 
 	declared bool               // by this statement
+	gene     bool               // the column for the gene was added on the default shard
 	copied   []router.ShardName // where the table was made as the default shard has it
 	left     string             // of what could not be taken back
 	refused  error              // after the definition itself
@@ -57,7 +58,7 @@ func undeclarable(format string, args ...any) error {
 func (s *Session) declaring(r *request, at *exec.Request) *declaring {
 	d := &declaring{Session: s, r: r, at: at}
 	if p, is := r.plan.(*plan.Definition); is {
-		d.Declaring = p.Declares
+		d.Declaring, at.Added = p.Declares, p.Added
 	}
 	return d
 }
@@ -205,12 +206,46 @@ func (d *declaring) spread() error {
 	if left := d.drop(d.copied); left != nil {
 		d.left = "; the table was made on " + catalog.List(left) + " and could not be dropped there again: drop it, connected to the shard"
 	}
+	d.takeGene()
 	return err
+}
+
+// ownGene adds the column for the gene to a table without rows that is the default shard's alone.
+func (d *declaring) ownGene() error {
+	first := d.r.snapshot.Catalog.First()
+	if !d.Declaration.MakesGene() {
+		return nil
+	}
+	text, err := d.created(first)
+	if err != nil || strings.Contains(text, "\n  "+plan.Quote(catalog.OwnGene)+" ") {
+		return err
+	}
+	if err := d.execApart(d.interrupts.Waits(), first, "ALTER TABLE "+d.name()+" ADD ("+catalog.OwnGeneDefinition+")"); err != nil {
+		return fmt.Errorf("add column %s to table %s on shard %s: %w", catalog.OwnGene, d.Table, first, err)
+	}
+	d.gene = true
+	return nil
+}
+
+// takeGene takes that column back.
+func (d *declaring) takeGene() {
+	if !d.gene {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), txn.UndoTime)
+	defer cancel()
+	first := d.r.snapshot.Catalog.First()
+	if err := d.execApart(ctx, first, "ALTER TABLE "+d.name()+" DROP COLUMN "+plan.Quote(catalog.OwnGene)); err != nil {
+		d.left += "; column " + catalog.OwnGene + " was added on " + string(first) + " and could not be dropped there again: drop it"
+	}
 }
 
 func (d *declaring) copy() error {
 	first := d.r.snapshot.Catalog.First()
 	if err := d.empty(first, " FOR UPDATE"); err != nil {
+		return err
+	}
+	if err := d.ownGene(); err != nil {
 		return err
 	}
 	text, err := d.created(first)

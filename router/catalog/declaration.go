@@ -130,7 +130,7 @@ type Declaration struct {
 	// OrderNumber is the stamped column of the obfuscated ID.
 	OrderNumber string `yaml:"order_number,omitempty"`
 	// Gene is a stamped integer column that holds the bare gene, for tables
-	// that have no ID column in a gene layout.
+	// that have no ID column in a gene layout. Without one they get [OwnGene].
 	Gene string `yaml:"gene,omitempty"`
 	// Version is the column that rises by one with every change of a row.
 	Version string `yaml:"version,omitempty"`
@@ -177,9 +177,6 @@ func (d Declaration) validateSharded() error {
 	}
 	if (d.Owner == "") == (d.Parent == nil) {
 		refuse("a sharded table is routed by `owner:` or by `parent:`, one of the two")
-	}
-	if d.ID == nil && d.Gene == "" && d.Parent == nil {
-		refuse("a shard could not tell a row's gene in SQL: add `id:` in a gene layout, or a stamped `gene:` column")
 	}
 	for _, c := range []*IDColumn{d.ID, d.Parent} {
 		if c == nil {

@@ -95,12 +95,16 @@ func Resolve(name TableName, d Declaration, columns []Column, width gene.Width) 
 	if err := errors.Join(r.errs...); err != nil {
 		return nil, fmt.Errorf("table %s: %w", name, err)
 	}
+	if r.unmade {
+		return nil, &UnmadeError{t}
+	}
 	return t, nil
 }
 
 type resolver struct {
-	t    *Table
-	errs []error
+	t      *Table
+	errs   []error
+	unmade bool // it lacks the column for the gene
 }
 
 func (r *resolver) refuse(column, format string, args ...any) {
@@ -134,8 +138,8 @@ func (r *resolver) keys() {
 	if d.OrderNumber != "" && d.ID != nil {
 		r.t.OrderNumberColumn = r.idKey(&IDColumn{Column: d.OrderNumber, Layout: d.ID.Layout, Overflow: d.ID.Overflow}, OrderNumber)
 	}
-	if d.Gene != "" {
-		r.t.GeneColumn = r.geneColumn(d.Gene)
+	if name := d.geneColumn(); name != OwnGene && name != "" || name == OwnGene && r.ownGene(name) {
+		r.t.GeneColumn = r.geneColumn(name)
 	}
 	r.once()
 }

@@ -60,7 +60,6 @@ func TestWordsThatDeclareNonsense(t *testing.T) {
 		"":                               "nothing is said",
 		"owner=a owner=b id=c":           "owner is said twice",
 		"owner=a parent=b":               "one of the two",
-		"owner=a":                        "could not tell a row's gene",
 		"owners=a":                       "the words are global",
 		"owner=":                         "owner needs a value",
 		"global owner=a":                 "not routed by a gene",

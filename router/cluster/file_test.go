@@ -254,7 +254,6 @@ shard s0: user is missing: name the account that proxies log in as
 shard s0: secret is missing: give the name under which each process finds it, such as shards/s0
 table a.b: a sharded table is on every shard: remove ` + "`shard:`" + `
 table a.b: a sharded table is routed by ` + "`owner:` or by `parent:`" + `, one of the two
-table a.b: a shard could not tell a row's gene in SQL: add ` + "`id:` in a gene layout, or a stamped `gene:`" + ` column
 user app: no secret: give ` + "`secret:`" + `, the name under which proxies find the password, or ` + "`authentication_string:`"
 	if err.Error() != want {
 		t.Errorf("problems are\n%s\nand not\n%s", err, want)

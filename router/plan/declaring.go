@@ -39,7 +39,8 @@ func (c Context) declaring(s *stmt.Statement) (Plan, error) {
 	if err := c.declarable(s, name, said); err != nil {
 		return nil, err
 	}
-	return &Definition{Facts: Facts{Writes: true}, Declares: &Declaring{name, said, s.Features&stmt.MakesTable == 0}}, nil
+	added, err := c.ownGene(s, said)
+	return &Definition{Facts: Facts{Writes: true}, Declares: &Declaring{name, said, s.Features&stmt.MakesTable == 0}, Added: added}, err
 }
 
 // agrees refuses a comment that says something else than what is declared: neither wins

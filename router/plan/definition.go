@@ -6,6 +6,8 @@ type Definition struct {
 	Facts
 	// Declares is set if it also declares the table that it makes or comments on.
 	Declares *Declaring
+	// Added is spliced into the text for the shards.
+	Added []Splice
 }
 
 func (*Definition) String() string { return "everywhere" }

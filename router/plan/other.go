@@ -125,7 +125,28 @@ func (c Context) making(s *stmt.Statement) (Plan, error) {
 	if spread, err := c.spread(s.Tables[0]); err != nil || !spread {
 		return nil, err
 	}
-	return &Definition{Facts: Facts{Writes: true}}, c.madeEverywhere(s)
+	declared, _ := c.Catalog.Declared(c.full(s.Tables[0]))
+	added, err := c.ownGene(s, declared)
+	if err != nil {
+		return nil, err
+	}
+	return &Definition{Facts: Facts{Writes: true}, Added: added}, c.madeEverywhere(s)
+}
+
+// ownGene adds the column for the gene to a table that is to be made with it. One that is made like another has it if that
+// one does.
+func (c Context) ownGene(s *stmt.Statement, d catalog.Declaration) ([]Splice, error) {
+	switch {
+	case s.Features&stmt.MakesTable == 0 || !d.MakesGene():
+		return nil, nil
+	case s.DefinitionsEnd != nil:
+		return []Splice{{*s.DefinitionsEnd, ", " + catalog.OwnGeneDefinition}}, nil
+	case len(s.Tables) > 1:
+		if like, is := c.Catalog.Declared(c.full(s.Tables[1])); is && like.MakesGene() {
+			return nil, nil
+		}
+	}
+	return nil, refuse(Unsupported, "CREATE TABLE of %s, which is sharded by %s and has no ID that tells a row's gene, without a list of columns: write its columns out", c.full(s.Tables[0]), d.Owner)
 }
 
 // madeEverywhere refuses CREATE TABLE of a declared table that every shard would make in its

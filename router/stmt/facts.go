@@ -154,6 +154,9 @@ func (r *reader) note(node ast.StmtNode) {
 		}
 		s.SetsNumber = setsNumber(n.Options)
 		r.comment(n.Options)
+		if n.ReferTable == nil && len(n.Cols) > 0 {
+			s.DefinitionsEnd = r.definitionsEnd()
+		}
 		if n.IfNotExists {
 			if s.IfNotExists = scan.ifNotExists(); s.IfNotExists == nil {
 				r.fail("the place of IF NOT EXISTS is not known")
@@ -196,6 +199,24 @@ func (r *reader) note(node ast.StmtNode) {
 
 func setsNumber(options []*ast.TableOption) bool {
 	return slices.ContainsFunc(options, func(o *ast.TableOption) bool { return o.Tp == ast.TableOptionAutoIncrement })
+}
+
+// definitionsEnd finds the parenthesis that closes the first one opened.
+func (r *reader) definitionsEnd() *Anchor {
+	depth := 0
+	for _, x := range r.l.lexemes(math.MaxInt) {
+		switch {
+		case x.kind != punctuation:
+		case x.char == '(':
+			depth++
+		case x.char == ')':
+			if depth--; depth == 0 {
+				at := r.l.Anchor(x.start)
+				return &at
+			}
+		}
+	}
+	return nil
 }
 
 // ifNotExists finds these words.

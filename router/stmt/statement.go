@@ -147,6 +147,8 @@ type Statement struct {
 	View bool
 	// IfNotExists is where these words stand in a CREATE TABLE; nil: it doesn't say them.
 	IfNotExists *Stretch
+	// DefinitionsEnd is where the list of columns and keys ends in a CREATE TABLE, before its parenthesis; nil: it has none.
+	DefinitionsEnd *Anchor
 	// SetsNumber: CREATE or ALTER TABLE that says where AUTO_INCREMENT goes on.
 	SetsNumber bool
 	// Comment is that which CREATE or ALTER TABLE gives the table; nil: none. CommentAlone: it

@@ -16,6 +16,7 @@ import (
 	"locus/control/jobs"
 	"locus/idgen/gene"
 	"locus/router"
+	"locus/router/catalog"
 	"locus/router/cluster"
 	"locus/test/process"
 	"locus/test/servers"
@@ -56,7 +57,7 @@ func open(t *testing.T, engine servers.Engine, args ...string) *world {
 		s.Exec(t, "CREATE DATABASE "+schema,
 			"CREATE TABLE shop.register (uid BIGINT NOT NULL PRIMARY KEY, value BIGINT NOT NULL, gene SMALLINT UNSIGNED NOT NULL, KEY (gene))",
 			"CREATE TABLE shop.item (item_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL, value BIGINT NOT NULL, tag BIGINT NOT NULL, KEY (uid))",
-			"CREATE TABLE shop.account (uid BIGINT NOT NULL PRIMARY KEY, balance BIGINT NOT NULL, gene SMALLINT UNSIGNED NOT NULL, KEY (gene))",
+			"CREATE TABLE shop.account (uid BIGINT NOT NULL PRIMARY KEY, balance BIGINT NOT NULL, "+catalog.OwnGeneDefinition+")",
 			"CREATE TABLE shop.journal (transfer BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL, peer BIGINT NOT NULL, amount BIGINT NOT NULL, gene SMALLINT UNSIGNED NOT NULL, KEY (gene))")
 	}
 	var err error
@@ -123,7 +124,7 @@ func (w *world) declare(t *testing.T) {
 	}
 	text.WriteString(`tables:
   shop.register: {kind: sharded, owner: uid, gene: gene}
-  shop.account: {kind: sharded, owner: uid, gene: gene}
+  shop.account: {kind: sharded, owner: uid}
   shop.journal: {kind: sharded, owner: uid, gene: gene}
   shop.item: {kind: sharded, owner: uid, id: {column: item_id, layout: int64}}
 users:

@@ -1,0 +1,197 @@
+package e2e
+
+import (
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"locus/control/fitting"
+	"locus/control/owngene"
+	"locus/idgen/gene"
+	"locus/router/catalog"
+	"locus/test/servers"
+	"locus/test/shop"
+)
+
+// genes looks at a table's rows on every shard, each of which must have the gene of its owner, and gives how many each shard has.
+func genes(t *testing.T, s *shop.Shop, table, owner string) (counts []int) {
+	t.Helper()
+	for i := range s.Servers {
+		list, err := s.Shard(t, i).Query("SELECT " + owner + ", locus_gene FROM " + table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for list.Next() {
+			var of, is int64
+			if err := list.Scan(&of, &is); err != nil {
+				t.Fatal(err)
+			}
+			n++
+			g := gene.OfInt(of, s.Cluster.Settings.GeneBits)
+			if at := s.Cluster.Routes.Shard(s.Cluster.Routes.Lookup(g)); int64(g) != is || string(at) != fmt.Sprintf("s%d", i) {
+				t.Errorf("%s on s%d: a row of %d has gene %d, and is to have %d, on %s", table, i, of, is, g, at)
+			}
+		}
+		counts = append(counts, n)
+	}
+	return counts
+}
+
+// A table with no ID that tells the gene needs no column of its own for it.
+func TestAColumnForTheGeneIsMade(t *testing.T) {
+	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		columns := "(w_id INT NOT NULL, d_id TINYINT NOT NULL CHECK (d_id IN (1, 2, 3)), name VARCHAR(10) DEFAULT ')', PRIMARY KEY (w_id, d_id))"
+		exec(t, db, "CREATE TABLE district "+columns+" COMMENT 'locus: owner=w_id; (of a warehouse)'")
+		exec(t, db, "CREATE TABLE IF NOT EXISTS district "+columns)
+		spread := func() {
+			t.Helper()
+			exec(t, db, "INSERT INTO district VALUES (1, 1, 'a'), (2, 1, 'b'), (3, 1, 'c'), (4, 1, 'd'), (5, 1, 'e')")
+			exec(t, db, "INSERT INTO district (w_id, d_id) VALUES (?, ?)", 6, 2)
+			exec(t, db, "INSERT INTO district SET w_id = 7, d_id = 3, name = 'x'")
+			exec(t, db, "INSERT INTO district SELECT w_id + 10, d_id, name FROM district")
+			exec(t, db, "REPLACE INTO district VALUES (7, 3, 'g')")
+			if got := genes(t, s, "district", "w_id"); got[0] == 0 || got[1] == 0 || got[0]+got[1] != 14 {
+				t.Errorf("rows on the shards: %v", got)
+			}
+		}
+		spread()
+		if got := rows(t, db, "SELECT * FROM district WHERE w_id = 7"); !slices.Equal(got, []string{"7 3 g"}) {
+			t.Errorf("SELECT *: %q", got)
+		}
+		if got := number(t, db, "SELECT COUNT(*) FROM district a NATURAL JOIN district b"); got != 14 {
+			t.Errorf("NATURAL JOIN: %d", got)
+		}
+		exec(t, db, "DROP TABLE district")
+		exec(t, db, "CREATE TABLE district "+columns) // as a dump has it
+		spread()
+
+		exec(t, db, "CREATE TABLE customer (c_w_id INT NOT NULL, c_d_id INT NOT NULL, c_id INT NOT NULL, PRIMARY KEY (c_w_id, c_d_id, c_id)) COMMENT 'locus: owner=c_w_id'")
+		exec(t, db, "INSERT INTO customer SELECT w_id, d_id, 1 FROM district")
+		if got := number(t, db, "SELECT COUNT(*) FROM customer JOIN district ON w_id = c_w_id AND d_id = c_d_id"); got != 14 {
+			t.Errorf("%d customers", got)
+		}
+		if got := number(t, db, "SELECT COUNT(*) FROM customer NATURAL JOIN district"); got != 14*14 { // they share no column
+			t.Errorf("NATURAL JOIN: %d", got)
+		}
+		one := s.Shard(t, 0)
+		if got := number(t, one, "SELECT COUNT(*) = (SELECT COUNT(*) FROM customer) * (SELECT COUNT(*) FROM district) FROM customer NATURAL JOIN district"); got != 1 {
+			t.Error("NATURAL JOIN of one shard")
+		}
+
+		// One that numbers its rows, which are their own owners.
+		exec(t, db, "CREATE TABLE person (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20)) COMMENT 'locus: owner=id'")
+		exec(t, db, "INSERT INTO person VALUES (NULL, 'a'), (0, 'b'), (17, 'c'), (NULL, 'd')")
+		exec(t, db, "INSERT INTO person (name) VALUES ('e'), ('f')")
+		genes(t, s, "person", "id")
+		if got := rows(t, db, "SELECT id, name FROM person ORDER BY id"); !slices.Equal(got, []string{"1 a", "2 b", "17 c", "18 d", "19 e", "20 f"}) {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// A table without rows that is there gets it too, and one that can't be declared keeps none.
+func TestAColumnForTheGeneIsAdded(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := shop.Start(t, engine, shop.Options{})
+		db := s.DB(t, nil)
+		exec(t, db, "CREATE TABLE stock (w_id INT NOT NULL, i_id INT NOT NULL, at TIMESTAMP NULL, PRIMARY KEY (w_id, i_id))")
+		_, err := db.Exec("ALTER TABLE stock COMMENT 'locus: owner=at'")
+		refused(t, err, 1105, "locus-1010")
+		if got := number(t, s.Shard(t, 0), "SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'stock'"); got != 3 {
+			t.Errorf("it has %d columns", got)
+		}
+		exec(t, db, "ALTER TABLE stock COMMENT 'locus: owner=w_id'")
+		exec(t, db, "INSERT INTO stock VALUES (1, 1, NULL), (2, 1, NULL), (3, 1, NULL), (4, 1, NULL), (5, 1, NULL), (6, 1, NULL)")
+		if got := genes(t, s, "stock", "w_id"); got[0] == 0 || got[1] == 0 {
+			t.Errorf("rows on the shards: %v", got)
+		}
+		exec(t, db, "CREATE TABLE area (w_id INT NOT NULL PRIMARY KEY) COMMENT 'locus: owner=w_id'")
+		exec(t, db, "DROP TABLE area")
+		exec(t, db, "CREATE TABLE area LIKE stock")
+		exec(t, db, "INSERT INTO area VALUES (9, 9, NULL)")
+		genes(t, s, "area", "w_id")
+		exec(t, db, "DROP TABLE area")
+		_, err = db.Exec("CREATE TABLE area LIKE product")
+		refused(t, err, 1235, "write its columns out")
+	})
+}
+
+// A table with rows, each where its owner says, is declared with the column made and filled; what was made in part is completed.
+func TestAColumnForTheGeneIsFilled(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := shop.Start(t, engine, shop.Options{Tables: []string{
+			"CREATE TABLE {schema}.basket (buyer VARCHAR(20) NOT NULL, line INT NOT NULL, changed DATETIME NOT NULL DEFAULT '2001-02-03' ON UPDATE CURRENT_TIMESTAMP," +
+				" PRIMARY KEY (buyer, line)) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+		}})
+		var buyers []string
+		add := func(buyer string) {
+			at := s.Cluster.Routes.Lookup(gene.OfBytes([]byte(strings.TrimRight(buyer, " ")), s.Cluster.Settings.GeneBits))
+			exec(t, s.Shard(t, at), "INSERT INTO basket (buyer, line) VALUES (?, 1), (?, 2)", buyer, buyer)
+			buyers = append(buyers, buyer)
+		}
+		for _, buyer := range []string{"", "alice", "bob ", "d'or\\", "买家-7", "e", "f"} {
+			add(buyer)
+		}
+		exec(t, s.Shard(t, 1), "ALTER TABLE basket ADD ("+catalog.OwnGeneDefinition+")") // what was begun before
+		next := *s.Cluster
+		next.Tables = maps.Clone(next.Tables)
+		next.Tables[catalog.TableName{Schema: s.Schema, Name: "basket"}] = catalog.Declaration{Kind: catalog.Sharded, Owner: "buyer"}
+		shards, err := fitting.Open(func(string) (string, error) { return s.Servers[0].Password, nil }, time.Second, nil, &next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { shards.Close(t.Context()) })
+		change := fitting.Change{Old: s.Cluster, Next: &next, Shards: shards}
+		looked := func() string {
+			loaded, err := change.Load(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			stranded, err := change.Stranded(t.Context(), loaded)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprint(change.Problems(t.Context(), loaded), stranded)
+		}
+		if got := looked(); got != "[] []" {
+			t.Errorf("before: %s", got)
+		}
+		exec(t, s.Shard(t, 1), "INSERT INTO basket (buyer, line) VALUES ('alice', 7)")
+		if got := looked(); !strings.Contains(got, "has 1 rows of genes that are not s1's, such as") {
+			t.Errorf("with a row that is misplaced: %s", got)
+		}
+		exec(t, s.Shard(t, 1), "DELETE FROM basket WHERE line = 7")
+		for range 2 {
+			if err := owngene.Make(t.Context(), shards.Of(&next), &next); err != nil {
+				t.Fatal(err)
+			}
+			if got := looked(); got != "[] []" {
+				t.Errorf("after: %s", got)
+			}
+			add("g" + strconv.Itoa(len(buyers))) // by who doesn't know yet
+		}
+		if err := owngene.Make(t.Context(), shards.Of(&next), &next); err != nil {
+			t.Fatal(err)
+		}
+		s.Apply(&next)
+		db := s.DB(t, nil)
+		until(t, "the table is declared", func() bool {
+			_, err := db.Exec("INSERT INTO basket (line) VALUES (1)")
+			return err != nil && strings.Contains(err.Error(), "locus-1201")
+		})
+		for _, buyer := range buyers {
+			if got := rows(t, db, "SELECT * FROM basket WHERE buyer = ? AND line = 1", buyer); !slices.Equal(got, []string{buyer + " 1 2001-02-03 00:00:00"}) {
+				t.Errorf("%q", got)
+			}
+		}
+		if got := number(t, db, "SELECT COUNT(*) FROM basket"); got != int64(2*len(buyers)) {
+			t.Errorf("%d rows", got)
+		}
+	})
+}
