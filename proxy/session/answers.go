@@ -12,7 +12,7 @@ import (
 
 // answers are what the session's questions about itself are answered from.
 func (s *Session) answers() *sysvars.Answers {
-	conn := s.client.NetConn()
+	conn := s.client.Stream.NetConn()
 	_, port := address(conn.LocalAddr())
 	host, _ := address(conn.RemoteAddr())
 	return &sysvars.Answers{
@@ -35,7 +35,7 @@ func address(a net.Addr) (host, port string) {
 // shownStatus is what SHOW STATUS tells of the process and of the client's connection.
 func (s *Session) shownStatus() sysvars.Status {
 	status := sysvars.Status{Prepared: s.Counts.Prepared.Load(), Statements: s.Counts.Statements.Load(), Uptime: time.Since(s.Began)}
-	under := s.client.NetConn()
+	under := s.client.Stream.NetConn()
 	if c, ok := under.(*compressed.Conn); ok {
 		under = c.NetConn()
 	}

@@ -6,6 +6,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/health"
+	"locus/proxy/reply"
 	"locus/proxy/snapshot"
 	"locus/proxy/txn"
 	"locus/router"
@@ -146,7 +147,7 @@ func (s *Session) passes(err error, repeats bool) bool {
 	if _, home := s.conns.Home(); home || s.conns.Lost() || s.conns.LostState() != "" || s.interrupts.Unwanted() != nil {
 		return false
 	}
-	if _, halfway := errors.AsType[*partial](err); halfway {
+	if _, halfway := errors.AsType[*reply.PartialError](err); halfway {
 		return false
 	}
 	if _, exhausted := errors.AsType[*backend.ExhaustedError](err); exhausted {

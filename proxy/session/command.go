@@ -81,7 +81,7 @@ func (s *Session) resetConnection() {
 func (s *Session) reset() {
 	s.conns.Reset()
 	mode := s.Snapshot().Mode
-	if s.capabilities&mysql.CLIENT_IGNORE_SPACE != 0 {
+	if s.client.Capabilities&mysql.CLIENT_IGNORE_SPACE != 0 {
 		mode |= stmt.IgnoreSpace
 	}
 	s.vars.Reset(sysvars.Values{Settings: s.vars.Settings, Mode: mode, Autocommit: true, Late: s.account.Late})
@@ -107,12 +107,12 @@ func (s *Session) setOption(payload []byte) error {
 	}
 	switch payload[1] {
 	case multiStatementsOn:
-		s.capabilities |= mysql.CLIENT_MULTI_STATEMENTS
+		s.client.Capabilities |= mysql.CLIENT_MULTI_STATEMENTS
 	case multiStatementsOff:
-		s.capabilities &^= mysql.CLIENT_MULTI_STATEMENTS
+		s.client.Capabilities &^= mysql.CLIENT_MULTI_STATEMENTS
 	default:
 		return s.writeError(unknownCommand())
 	}
-	out, _ := wire.AppendEnd(s.out[:0], s.seq, wire.OK{Status: s.status()}, s.capabilities)
-	return s.flush(out)
+	out, _ := wire.AppendEnd(s.client.Out[:0], s.client.Seq, wire.OK{Status: s.status()}, s.client.Capabilities)
+	return s.client.Flush(out)
 }

@@ -30,8 +30,8 @@ func (s *Session) fetch(payload []byte) error {
 		return s.writeError(wire.Errorf(erNoCursor, wire.StateGeneral, "The statement (%d) has no open cursor.", p.id))
 	}
 	f.Statement = p.cursor.There.ID
-	s.out = wire.AppendFetch(s.out[:0], f)
-	err = from.Send(s.out, backend.Nothing)
+	s.client.Out = wire.AppendFetch(s.client.Out[:0], f)
+	err = from.Send(s.client.Out, backend.Nothing)
 	if err == nil {
 		err = s.relay(from, wire.RowsResponse, nil)
 	}
@@ -39,8 +39,8 @@ func (s *Session) fetch(payload []byte) error {
 		p.cursor.Lost()
 		return s.finish(err)
 	}
-	status := s.scanner.Status()
-	if _, failed := s.scanner.ErrCode(); failed || status&mysql.SERVER_STATUS_LAST_ROW_SEND != 0 {
+	status := s.client.Scanner.Status()
+	if _, failed := s.client.Scanner.ErrCode(); failed || status&mysql.SERVER_STATUS_LAST_ROW_SEND != 0 {
 		p.cursor.Close()
 	}
 	return nil

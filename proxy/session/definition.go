@@ -6,6 +6,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/exec"
+	"locus/proxy/reply"
 	"locus/proxy/wire"
 	"locus/router/catalog"
 	"locus/router/plan"
@@ -104,7 +105,7 @@ func (s *Session) runMaintenance(asked *request, p *plan.Maintenance) error {
 	if err != nil {
 		return err
 	}
-	return s.writeRows(columns, rows)
+	return s.client.Rows(columns, rows, s.status())
 }
 
 // reread has the tables read anew, since some shard has changed them.
@@ -134,7 +135,7 @@ func (s *Session) defines(r *request) bool {
 
 // redefining is an ending that has all proxies know of a definition before the client
 // hears that it is made.
-func (s *Session) redefining(next ending) ending {
+func (s *Session) redefining(next reply.Ending) reply.Ending {
 	return func(dst, packet []byte) ([]byte, error) {
 		if packet[wire.HeaderSize] != mysql.ERR_HEADER {
 			s.reread()

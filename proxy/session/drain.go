@@ -18,7 +18,7 @@ func (s *Session) holdBack(command byte) {
 	s.interrupts.Want()
 	if command == mysql.COM_QUERY || command == mysql.COM_STMT_EXECUTE {
 		s.last = true
-		s.client.Cork()
+		s.client.Stream.Cork()
 	}
 }
 
@@ -30,9 +30,9 @@ func (s *Session) parting() bool { return s.last && s.part() }
 // already, is served on.
 func (s *Session) part() bool {
 	s.last = false
-	if !s.conns.Running() && !s.conns.KeepsAny() && len(s.client.Unread()) == 0 {
+	if !s.conns.Running() && !s.conns.KeepsAny() && len(s.client.Stream.Unread()) == 0 {
 		return true
 	}
-	s.client.Uncork()
+	s.client.Stream.Uncork()
 	return false
 }

@@ -41,7 +41,7 @@ func (s *Session) executePrepared(p *prepared, payload []byte) error {
 		s.forgetLong(p)
 		return s.writeError(err)
 	}
-	named := s.capabilities&mysql.CLIENT_QUERY_ATTRIBUTES != 0
+	named := s.client.Capabilities&mysql.CLIENT_QUERY_ATTRIBUTES != 0
 	e, err := wire.ParseExecute(payload, wire.Known{Params: p.given(), Types: p.types, Long: p.long, Named: named, Room: s.types}, s.params[:0])
 	if err != nil {
 		return s.writeError(w.Flavor.WrongArguments())
@@ -66,8 +66,8 @@ func (s *Session) executePrepared(p *prepared, payload []byte) error {
 	s.args.Reset(&p.lexed, s.bound)
 	s.args.Foreign = s.vars.Foreign || p.read.foreign
 	s.values = plan.Values{Args: &s.args, InsertID: s.vars.InsertID}
-	s.binary = true
-	defer func() { s.binary = false }()
+	s.client.Binary = true
+	defer func() { s.client.Binary = false }()
 	err = s.finish(s.observed(&request{plan: p.plan, facts: p.plan.About(), values: &s.values, snapshot: w, statement: p, payload: payload, cursor: wantsCursor(e, p)}))
 	s.forgetLong(p)
 	return err
@@ -100,17 +100,17 @@ func (s *Session) executePacket(c *backend.Conn, r *request, text []byte, params
 	if r.cursor {
 		cursor, s.executed = mysql.CURSOR_TYPE_READ_ONLY, there
 	}
-	out := s.out[:0]
+	out := s.client.Out[:0]
 	for _, b := range before {
 		out, _ = wire.AppendCommand(out, mysql.COM_QUERY, []byte(b))
 	}
-	if params == nil && s.capabilities&mysql.CLIENT_QUERY_ATTRIBUTES == 0 && asItCame(r.payload, p, there) {
+	if params == nil && s.client.Capabilities&mysql.CLIENT_QUERY_ATTRIBUTES == 0 && asItCame(r.payload, p, there) {
 		start := len(out)
 		out, _ = wire.AppendPacket(out, 0, r.payload)
 		binary.LittleEndian.PutUint32(out[start+wire.HeaderSize+1:], there.ID)
 		out[start+wire.HeaderSize+5] = cursor
 		there.Types = p.types
-		s.out = out
+		s.client.Out = out
 		return out, nil
 	}
 	if params == nil {
@@ -119,7 +119,7 @@ func (s *Session) executePacket(c *backend.Conn, r *request, text []byte, params
 	}
 	out, _ = wire.AppendExecute(out, wire.Execute{Statement: there.ID, Cursor: cursor, Params: params})
 	there.Types = nil
-	s.out = out
+	s.client.Out = out
 	return out, nil
 }
 

@@ -42,8 +42,8 @@ func (s *Session) fieldListOn(shard router.ShardName, payload []byte) error {
 	if err != nil {
 		return err
 	}
-	out, _ := wire.AppendPacket(s.out[:0], 0, payload)
-	s.out = out
+	out, _ := wire.AppendPacket(s.client.Out[:0], 0, payload)
+	s.client.Out = out
 	if err := l.Conn.Send(out, backend.Nothing); err != nil {
 		l.Unsent(err)
 		return err

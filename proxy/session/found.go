@@ -11,11 +11,11 @@ import (
 // count keeps what ROW_COUNT() and FOUND_ROWS() are to say of a statement that a
 // shard has answered.
 func (s *Session) count(l txn.Lease, r *request, failed bool) {
-	ok, has := s.scanner.OK()
-	code, _ := s.scanner.ErrCode()
+	ok, has := s.client.Scanner.OK()
+	code, _ := s.client.Scanner.ErrCode()
 	ask := s.vars.Count(r.facts.Statement, sysvars.Answer{
-		Failed: failed, Begun: failed && !slices.Contains(beforeBeginning, code), Columns: s.scanner.Columns() > 0,
-		Rows: uint64(s.scanner.Rows()), Offset: s.offset(r), OK: has, Affected: ok.AffectedRows,
+		Failed: failed, Begun: failed && !slices.Contains(beforeBeginning, code), Columns: s.client.Scanner.Columns() > 0,
+		Rows: uint64(s.client.Scanner.Rows()), Offset: s.offset(r), OK: has, Affected: ok.AffectedRows,
 	})
 	if ask {
 		s.askFoundRows(l)

@@ -14,15 +14,15 @@ import (
 // of what it was before is left.
 func (s *Session) identify(c *Client) {
 	s.activity.set(func(a *activity) { a.user = c.User })
-	s.user, s.capabilities, s.change, s.seq = c.User, c.Capabilities, c.Change, c.NextSeq
+	s.user, s.client.Capabilities, s.change, s.client.Seq = c.User, c.Capabilities, c.Change, c.NextSeq
 	s.under = nil
 	s.obey(s.Snapshot())
-	s.client.SetLimit(s.MaxStatement)
+	s.client.Stream.SetLimit(s.MaxStatement)
 	s.profile = 0
 	if c.Capabilities&mysql.CLIENT_FOUND_ROWS != 0 {
 		s.profile |= backend.FoundRows
 	}
-	if s.extended = c.Extended&wire.ExtendedMetadata != 0; s.extended {
+	if s.client.Extended = c.Extended&wire.ExtendedMetadata != 0; s.client.Extended {
 		s.profile |= backend.ExtendedMetadata
 	}
 	s.initial = backend.Default
@@ -56,7 +56,7 @@ func (s *Session) welcome(database string) error {
 // the connection ends too.
 func (s *Session) changeUser(payload []byte) error {
 	s.reset()
-	changed, err := s.change(s.ctx, s.client, payload, s.seq-1)
+	changed, err := s.change(s.ctx, s.client.Stream, payload, s.client.Seq-1)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"locus/idgen/orderid"
 	"locus/proxy/backend"
 	"locus/proxy/exec"
+	"locus/proxy/reply"
 	"locus/proxy/stamp"
 	"locus/proxy/trace"
 	"locus/proxy/wire"
@@ -122,7 +123,7 @@ func (s *Session) unnumbered() string {
 // insertOne runs an INSERT whose rows are all on one shard.
 func (s *Session) insertOne(r *request, p *plan.Stamped, result *stamp.Result) error {
 	only := result.Shards[0]
-	var last ending
+	var last reply.Ending
 	if result.HasID {
 		updates := len(r.facts.Statement.Insert.Update) > 0
 		s.insert = inserting{id: result.FirstID.Lo, countFrom: result.CountFrom, mayUpdate: updates && len(result.Genes) == 1}
@@ -138,7 +139,7 @@ func (s *Session) insertOne(r *request, p *plan.Stamped, result *stamp.Result) e
 	if err := s.exchange(r, shard, only.Text, params, last); err != nil {
 		return err
 	}
-	if result.HasID && s.insert.mayUpdate && s.scanner.Rows() > 0 {
+	if result.HasID && s.insert.mayUpdate && s.client.Scanner.Rows() > 0 {
 		s.keepReturned(p.Insert, shard, result.Layout, result.FirstID)
 	}
 	return nil
@@ -173,13 +174,13 @@ type inserting struct {
 // keeps it as LAST_INSERT_ID(), if a row was inserted by it: one that took the
 // place of nothing counts 1, and one that was updated instead counts 2 or 0.
 func (s *Session) endInsert(dst, packet []byte) ([]byte, error) {
-	if _, failed := s.scanner.ErrCode(); !failed && s.scanner.Columns() > 0 { // RETURNING
-		if s.scanner.Rows() > 0 && !s.insert.mayUpdate {
+	if _, failed := s.client.Scanner.ErrCode(); !failed && s.client.Scanner.Columns() > 0 { // RETURNING
+		if s.client.Scanner.Rows() > 0 && !s.insert.mayUpdate {
 			s.vars.InsertID = s.insert.id
 		}
 		return append(dst, packet...), nil
 	}
-	if ok, has := s.scanner.OK(); has && (ok.AffectedRows == 0 || (s.insert.mayUpdate && ok.AffectedRows != 1)) {
+	if ok, has := s.client.Scanner.OK(); has && (ok.AffectedRows == 0 || (s.insert.mayUpdate && ok.AffectedRows != 1)) {
 		return append(dst, packet...), nil
 	}
 	if packet[wire.HeaderSize] != mysql.OK_HEADER {

@@ -1,15 +1,12 @@
 package session
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
-	"locus/proxy/backend"
 	"locus/proxy/exec"
 	"locus/proxy/session/fence"
-	"locus/proxy/wire"
 	"locus/router/plan"
 )
 
@@ -17,7 +14,7 @@ import (
 // client's file into a temporary table, from which the rows are inserted in one
 // transaction.
 func (s *Session) runLoad(r *request, load *plan.Load) error {
-	if s.capabilities&mysql.CLIENT_LOCAL_FILES == 0 {
+	if s.client.Capabilities&mysql.CLIENT_LOCAL_FILES == 0 {
 		return r.snapshot.Flavor.NoLocalFiles()
 	}
 	if err := s.writable(); err != nil {
@@ -69,7 +66,7 @@ func (s *Session) stage(h *exec.Host, r *request, load *plan.Load) (uint16, erro
 	if err := s.send(h.At, r, nil, nil); err != nil {
 		return 0, err
 	}
-	if err := s.passFile(c); err != nil {
+	if err := s.client.PassFile(c); err != nil {
 		return 0, h.Unread(err)
 	}
 	ok, err := c.Outcome()
@@ -81,21 +78,4 @@ func (s *Session) stage(h *exec.Host, r *request, load *plan.Load) (uint16, erro
 	}
 	s.learn(h.At, r.facts.Statement.Assigns)
 	return ok.Warnings, nil
-}
-
-// passFile asks the client for its file, if the shard wants it, and passes it on.
-func (s *Session) passFile(c *backend.Conn) error {
-	asked, seq, err := c.Stream().Payload()
-	if err != nil {
-		return c.Lost(true, err)
-	}
-	if asked[0] != mysql.LocalInFile_HEADER {
-		return nil // it is the outcome
-	}
-	question, _ := wire.AppendPacket(nil, s.seq, bytes.Clone(asked))
-	c.Stream().Done()
-	if err := s.pass(question); err != nil {
-		return err
-	}
-	return s.sendFile(c, seq+1)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/reply"
 	"locus/proxy/snapshot"
 	"locus/proxy/wire"
 	"locus/router"
@@ -89,10 +90,10 @@ func (s *Session) complete(st *stmt.Statement, end func() error) error {
 		s.vars.Restate()
 	}
 	if err := s.writeOK(wire.OK{}); err != nil {
-		return &clientGone{err}
+		return &reply.GoneError{Err: err}
 	}
 	if st.Features&stmt.Release != 0 {
-		return &clientGone{errQuit}
+		return &reply.GoneError{Err: errQuit}
 	}
 	return nil
 }
@@ -156,7 +157,7 @@ func (s *Session) explain(r *request) error {
 	for _, line := range lines {
 		rows = append(rows, []string{line.Part, line.Detail})
 	}
-	return s.writeTable(explained, rows)
+	return s.writeTexts(reply.TextColumns(explained, rows), rows)
 }
 
 // explained are the columns of a route.

@@ -14,7 +14,7 @@ import (
 // everybody's DROP for as long as nobody borrows it.
 func (s *Session) leavesLocks(l txn.Lease, r *request) bool {
 	const open = mysql.SERVER_STATUS_IN_TRANS | mysql.SERVER_STATUS_CURSOR_EXISTS // neither can be handed back
-	if s.vars.Autocommit || l.Joined() || s.scanner.Status()&open != 0 {
+	if s.vars.Autocommit || l.Joined() || s.client.Scanner.Status()&open != 0 {
 		return false
 	}
 	switch r.facts.Statement.Kind {

@@ -5,6 +5,7 @@ import (
 
 	"locus/idgen/gene"
 	"locus/proxy/meter"
+	"locus/proxy/reply"
 	"locus/proxy/session/fence"
 	"locus/router"
 )
@@ -55,10 +56,10 @@ func (s *Session) runMetered(r *request) error {
 		return err
 	}
 	switch err.(type) { //nolint:errorlint // the types are never wrapped
-	case *fence.HeldError, *clientGone:
+	case *fence.HeldError, *reply.GoneError:
 		return err
 	}
-	_, refused := s.scanner.ErrCode()
+	_, refused := s.client.Scanner.ErrCode()
 	s.Meter.Moves.Add(r.fares.job, r.fares.on, time.Since(r.fares.began), err != nil || refused)
 	return err
 }

@@ -77,7 +77,7 @@ func (s *Session) planUnder(l *stmt.Lexed, under plan.Context) (plan.Plan, error
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		case <-look.C:
-			if s.client.PeerGone() {
+			if s.client.Stream.PeerGone() {
 				return nil, interrupt.ClientGone.Error(s.flavor())
 			}
 		}

@@ -26,7 +26,7 @@ func (s *Session) Obeys(version int64, held gene.Set) bool { return s.gate.Obeys
 // sit waits for the client's next command. In a transaction the wait can be ended
 // by Preempt; then it is false, as it is with an error.
 func (s *Session) sit() (bool, error) {
-	if !s.conns.Running() || len(s.client.Unread()) > 0 {
+	if !s.conns.Running() || len(s.client.Stream.Unread()) > 0 {
 		return true, nil
 	}
 	woken, err := s.interrupts.Fill()

@@ -129,12 +129,12 @@ func (s *Session) preparedThere(w *snapshot.Snapshot, p *prepared, text string, 
 		return s.writeError(wire.Errorf(mysql.ER_UNKNOWN_ERROR, wire.StateGeneral, "shard %s counts %d placeholders where locus counts %d: report this statement", shard, statement.Params, p.params))
 	}
 	s.remember(p)
-	out, described := withoutAdded(append(s.out[:0], answer...), statement, p)
+	out, described := withoutAdded(append(s.client.Out[:0], answer...), statement, p)
 	binary.LittleEndian.PutUint32(out[wire.HeaderSize+1:], p.id)
-	if s.capabilities&mysql.CLIENT_DEPRECATE_EOF != 0 {
+	if s.client.Capabilities&mysql.CLIENT_DEPRECATE_EOF != 0 {
 		out = withoutEOFs(out, &described)
 	}
-	return s.flush(renumbered(out, s.seq))
+	return s.client.Flush(renumbered(out, s.client.Seq))
 }
 
 func (s *Session) prepareAt(shard router.ShardName, text string) (*backend.Statement, []byte, error) {

@@ -4,6 +4,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/exec"
+	"locus/proxy/reply"
 	"locus/proxy/snapshot"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
@@ -14,24 +15,14 @@ import (
 // preparedHere answers for statements that the session runs itself.
 func (s *Session) preparedHere(p *prepared, columns []wire.Column) error {
 	s.remember(p)
-	out, seq := wire.AppendPrepared(s.out[:0], s.seq, wire.Prepared{Statement: p.id, Columns: uint16(len(columns)), Params: uint16(p.given())})
+	out, seq := wire.AppendPrepared(s.client.Out[:0], s.client.Seq, wire.Prepared{Statement: p.id, Columns: uint16(len(columns)), Params: uint16(p.given())})
 	params := make([]wire.Column, p.given())
 	for i := range params {
 		params[i] = wire.Column{Name: []byte("?"), Charset: binaryCollation, Type: mysql.MYSQL_TYPE_VAR_STRING, Flags: mysql.BINARY_FLAG}
 	}
-	out, seq = s.appendDefinitions(out, seq, params)
-	out, _ = s.appendDefinitions(out, seq, columns)
-	return s.flush(out)
-}
-
-func (s *Session) appendDefinitions(out []byte, seq byte, columns []wire.Column) ([]byte, byte) {
-	for _, c := range columns {
-		out, seq = s.appendColumn(out, seq, c)
-	}
-	if len(columns) > 0 && s.capabilities&mysql.CLIENT_DEPRECATE_EOF == 0 {
-		out, seq = wire.AppendEOF(out, seq, wire.EOF{Status: s.status()})
-	}
-	return out, seq
+	out, seq = s.client.AppendDefinitions(out, seq, params, s.status())
+	out, _ = s.client.AppendDefinitions(out, seq, columns, s.status())
+	return s.client.Flush(out)
 }
 
 // preparable gives the text and the plan that a shard is to prepare for a
@@ -74,7 +65,7 @@ func (s *Session) preparable(w *snapshot.Snapshot, p *prepared) (text string, th
 		if _, one := s.explainedAt(w, inner); one {
 			return text, inner, nil, nil
 		}
-		columns = textColumns(explained, nil)
+		columns = reply.TextColumns(explained, nil)
 	case stmt.TextPrepare:
 		return "", nil, nil, unpreparable()
 	default:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/reply"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -65,7 +66,8 @@ func (s *Session) procedure(r *request) error {
 	if err != nil {
 		return procedureError(call.Procedure, err)
 	}
-	return s.writeTable(columns, [][]string{row})
+	rows := [][]string{row}
+	return s.writeTexts(reply.TextColumns(columns, rows), rows)
 }
 
 func noProcedure(name string) error {

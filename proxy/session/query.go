@@ -8,6 +8,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/exec"
+	"locus/proxy/reply"
 	"locus/proxy/session/fence"
 	"locus/proxy/snapshot"
 	"locus/proxy/sysvars"
@@ -51,7 +52,7 @@ func onBehalf(of *request, p plan.Plan, v *plan.Values) *request {
 
 // query answers COM_QUERY.
 func (s *Session) query(payload []byte) error {
-	if s.capabilities&mysql.CLIENT_QUERY_ATTRIBUTES != 0 {
+	if s.client.Capabilities&mysql.CLIENT_QUERY_ATTRIBUTES != 0 {
 		var err error
 		if payload, err = wire.WithoutAttributes(payload); err != nil {
 			return s.writeError(wire.Errorf(erMalformed, wire.StateGeneral, "%v", err))
@@ -61,7 +62,7 @@ func (s *Session) query(payload []byte) error {
 		return s.writeError(err)
 	}
 	payload = payload[:1+s.lexed.Length()]
-	if s.lexed.Several && s.capabilities&mysql.CLIENT_MULTI_STATEMENTS != 0 {
+	if s.lexed.Several && s.client.Capabilities&mysql.CLIENT_MULTI_STATEMENTS != 0 {
 		return s.several(payload)
 	}
 	return s.runText(payload)
@@ -107,7 +108,7 @@ func (s *Session) finish(err error) error {
 	switch e := err.(type) { //nolint:errorlint // the two types are never wrapped
 	case nil:
 		return nil
-	case *clientGone, *partial:
+	case *reply.GoneError, *reply.PartialError:
 		return e
 	}
 	return s.writeError(err)

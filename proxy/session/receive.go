@@ -14,12 +14,12 @@ import (
 // unreadable tells a client whose packets can't be made sense of, and ends the
 // session: where the next command begins is not known any more.
 func (s *Session) unreadable(err error) error {
-	s.seq = 1
+	s.client.Seq = 1
 	switch {
 	case errors.Is(err, stream.ErrTooLarge):
 		return errors.Join(err, s.writeError(wire.Errorf(erTooLarge, wire.StateLink, "%v: send less at once, or raise proxy.max_statement", err)))
 	case errors.Is(err, stream.ErrOutOfOrder), errors.Is(err, compressed.ErrOutOfOrder):
-		s.seq = 0 // as MySQL numbers it
+		s.client.Seq = 0 // as MySQL numbers it
 		return errors.Join(err, s.writeError(mysql.NewDefaultError(mysql.ER_NET_PACKETS_OUT_OF_ORDER)))
 	}
 	return err
@@ -28,7 +28,7 @@ func (s *Session) unreadable(err error) error {
 // ordered refuses a command whose packets are not numbered from 0 on; seq is
 // the number of the last.
 func (s *Session) ordered(payload []byte, seq byte) error {
-	if s.compresses() {
+	if s.client.Compressed() {
 		return nil
 	}
 	if due := byte(len(payload) / wire.MaxPayload); seq != due {
@@ -40,5 +40,5 @@ func (s *Session) ordered(payload []byte, seq byte) error {
 // compresses tells a client whose packets' numbers say nothing: those of the
 // frames around them are checked.
 func (s *Session) compresses() bool {
-	return s.capabilities&(mysql.CLIENT_COMPRESS|mysql.CLIENT_ZSTD_COMPRESSION_ALGORITHM) != 0
+	return s.client.Capabilities&(mysql.CLIENT_COMPRESS|mysql.CLIENT_ZSTD_COMPRESSION_ALGORITHM) != 0
 }

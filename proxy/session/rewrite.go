@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/reply"
 	"locus/proxy/sysvars"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -88,8 +89,8 @@ func (s *Session) showPatched(r *request) (done bool, err error) {
 	if !done || err != nil {
 		return false, err
 	}
-	if err := s.writeColumns(columns, rows); err != nil {
-		return true, &clientGone{err}
+	if err := s.writeTexts(columns, rows); err != nil {
+		return true, &reply.GoneError{Err: err}
 	}
 	return true, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/exec"
+	"locus/proxy/reply"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
@@ -35,12 +36,12 @@ func (s *Session) runOn(r *request, shard router.ShardName, added []plan.Splice)
 		}
 	}
 	text := s.spliced(r, added)
-	var last ending
+	var last reply.Ending
 	r.outside = r.outside || r.facts.Metadata
 	switch {
 	case r.outside && s.conns.Running():
 		last = s.withStatus()
-	case s.capabilities&mysql.CLIENT_SESSION_TRACK != 0:
+	case s.client.Capabilities&mysql.CLIENT_SESSION_TRACK != 0:
 		last = s.telling(r)
 	}
 	if s.Redefined != nil && r.facts.Writes && s.defines(r) {
@@ -77,7 +78,7 @@ func (s *Session) edited(text []byte, edits []exec.Edit) []byte {
 
 // exchange sends a statement to a shard and relays the answer, again if that may be
 // done.
-func (s *Session) exchange(r *request, shard router.ShardName, text []byte, params []wire.Param, last ending) error {
+func (s *Session) exchange(r *request, shard router.ShardName, text []byte, params []wire.Param, last reply.Ending) error {
 	err := s.exchangeOnce(r, shard, text, params, last)
 	for again := runsAgain; again > 0 && s.mayRunAgain(r, err); again-- {
 		s.Counts.Retried.Add(1)
@@ -120,7 +121,7 @@ func (s *Session) mayRunAgain(r *request, err error) bool {
 		return false
 	}
 	lost, ok := errors.AsType[*backend.LostError](err)
-	if _, halfway := errors.AsType[*partial](err); !ok || halfway {
+	if _, halfway := errors.AsType[*reply.PartialError](err); !ok || halfway {
 		return false
 	}
 	return (!runsCode(r.facts) || backend.NotSent(lost)) && (!r.Moving || s.Snapshot() == r.snapshot)
@@ -128,7 +129,7 @@ func (s *Session) mayRunAgain(r *request, err error) bool {
 
 // exchangeOnce is the way of a statement to one shard and back. It waits twice: acquireFor for a connection, and relay for
 // the answer.
-func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, params []wire.Param, last ending) error {
+func (s *Session) exchangeOnce(r *request, shard router.ShardName, text []byte, params []wire.Param, last reply.Ending) error {
 	l, kind, err := s.acquireFor(r, shard)
 	if err != nil {
 		return err
@@ -240,7 +241,7 @@ func (s *Session) packet(c *backend.Conn, r *request, text []byte, params []wire
 	if r.statement != nil {
 		return s.executePacket(c, r, text, params, before)
 	}
-	out := s.out[:0]
+	out := s.client.Out[:0]
 	for _, b := range before {
 		out, _ = wire.AppendCommand(out, mysql.COM_QUERY, []byte(b))
 	}
@@ -249,14 +250,14 @@ func (s *Session) packet(c *backend.Conn, r *request, text []byte, params []wire
 	} else {
 		out, _ = wire.AppendPacket(out, 0, r.payload)
 	}
-	s.out = out
+	s.client.Out = out
 	return out, nil
 }
 
 // after reads from the answer what the session must know.
 func (s *Session) after(l txn.Lease, r *request) error {
 	failed := s.noted(l, r)
-	if ok, has := s.scanner.OK(); r.facts.KeepsInsertID && (!failed && has && ok.LastInsertID != 0 || r.facts.ReadsInsertID && (!failed || left(r.facts) != backend.Nothing)) {
+	if ok, has := s.client.Scanner.OK(); r.facts.KeepsInsertID && (!failed && has && ok.LastInsertID != 0 || r.facts.ReadsInsertID && (!failed || left(r.facts) != backend.Nothing)) {
 		s.keepInsertID(l)
 	}
 	if r.facts.Leaves != plan.LeavesNothing || r.facts.Statement.Features&stmt.CalcFoundRows != 0 {
@@ -265,7 +266,7 @@ func (s *Session) after(l txn.Lease, r *request) error {
 	if s.vars.ForcedID != 0 && forcesID(r) {
 		s.vars.ForcedID = 0
 	}
-	if r.cursor && !failed && s.scanner.Status()&mysql.SERVER_STATUS_CURSOR_EXISTS != 0 {
+	if r.cursor && !failed && s.client.Scanner.Status()&mysql.SERVER_STATUS_CURSOR_EXISTS != 0 {
 		r.statement.cursor = l.Open(s.executed)
 	}
 	switch {
@@ -274,10 +275,10 @@ func (s *Session) after(l txn.Lease, r *request) error {
 	case s.leavesLocks(l, r):
 		s.unlock(l)
 	default:
-		l.Done(s.scanner.Status())
+		l.Done(s.client.Scanner.Status())
 	}
 	if s.conns.Lost() { // the answer is out already
-		return &partial{errTransactionLost}
+		return &reply.PartialError{Err: errTransactionLost}
 	}
 	return nil
 }
@@ -285,8 +286,8 @@ func (s *Session) after(l txn.Lease, r *request) error {
 // noted reads what can be asked about the statement next, and tells whether it has failed.
 func (s *Session) noted(l txn.Lease, r *request) (failed bool) {
 	s.answered(l.Shard)
-	r.code, failed = s.scanner.ErrCode()
-	if failed || s.scanner.Warnings() > 0 { // an error is one of them, seldom alone
+	r.code, failed = s.client.Scanner.ErrCode()
+	if failed || s.client.Scanner.Warnings() > 0 { // an error is one of them, seldom alone
 		s.keepWarnings(l)
 	}
 	s.count(l, r, failed) // behind them: what is asked of the shard may warn
@@ -296,10 +297,10 @@ func (s *Session) noted(l txn.Lease, r *request) (failed bool) {
 // statusOn is the status that an answer ended with. An error tells none: it is then what the connection has said since, to
 // whoever asked for its warnings, or said before.
 func (s *Session) statusOn(l txn.Lease) uint16 {
-	if _, failed := s.scanner.ErrCode(); failed {
+	if _, failed := s.client.Scanner.ErrCode(); failed {
 		return l.Conn.Status()
 	}
-	return s.scanner.Status()
+	return s.client.Scanner.Status()
 }
 
 // keepInsertID asks the connection for LAST_INSERT_ID(), before it is lent to

@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/exec"
+	"locus/proxy/reply"
 	"locus/proxy/scatter"
 	"locus/proxy/sysvars"
 	"locus/proxy/txn"
@@ -81,7 +82,7 @@ func (s *Session) scatterOnce(r *request, p *plan.Read) error {
 	if !s.vars.Autocommit { // it begins a transaction, as any read does
 		status |= mysql.SERVER_STATUS_IN_TRANS
 	}
-	outcome, err := all.Merge(leases, p.Merge, format, limit, scatter.Client{Stream: s.client, Seq: s.seq, Capabilities: s.capabilities, Status: status, Warnings: len(s.absent)})
+	outcome, err := all.Merge(leases, p.Merge, format, limit, scatter.Client{Stream: s.client.Stream, Seq: s.client.Seq, Capabilities: s.client.Capabilities, Status: status, Warnings: len(s.absent)})
 	s.scattered(r, outcome, err)
 	if began && s.unbegun(r, err) {
 		s.conns.Unbegin()
@@ -94,7 +95,7 @@ func (s *Session) scatterOnce(r *request, p *plan.Read) error {
 
 // scattered notes what became of a merge.
 func (s *Session) scattered(r *request, outcome scatter.Outcome, err error) {
-	s.seq, s.failed = outcome.NextSeq, outcome.Err != nil
+	s.client.Seq, s.failed = outcome.NextSeq, outcome.Err != nil
 	s.vars.RowCount = -1
 	switch {
 	case outcome.Err != nil:
@@ -112,10 +113,10 @@ func (s *Session) scattered(r *request, outcome scatter.Outcome, err error) {
 // an error of the statement, and what ends the session.
 func scatterError(outcome scatter.Outcome, err error) error {
 	if gone, ok := errors.AsType[*scatter.ClientError](err); ok {
-		return &clientGone{gone}
+		return &reply.GoneError{Err: gone}
 	}
 	if err != nil && outcome.Sent {
-		return &partial{err}
+		return &reply.PartialError{Err: err}
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 
 	"locus/proxy/backend"
+	"locus/proxy/reply"
 	"locus/proxy/session/fence"
 	"locus/proxy/session/interrupt"
 	"locus/proxy/snapshot"
@@ -38,17 +39,15 @@ type Client struct {
 // the goroutine of Serve.
 type Session struct {
 	*Services
-	ctx          context.Context
-	client       *stream.Conn
-	id           uint32
-	user         string
-	capabilities uint32
-	profile      backend.Profile
-	change       func(ctx context.Context, on *stream.Conn, payload []byte, seq byte) (*Client, error)
+	ctx     context.Context
+	client  reply.Client
+	id      uint32
+	user    string
+	profile backend.Profile
+	change  func(ctx context.Context, on *stream.Conn, payload []byte, seq byte) (*Client, error)
 
 	initial  *backend.Settings // what COM_RESET_CONNECTION goes back to
 	vars     sysvars.State
-	extended bool // the client is told more of columns, as MariaDB has it
 	conns    *txn.Connections
 	prepared map[uint32]*prepared
 	weight   int   // bytes, as hold counts them
@@ -57,14 +56,11 @@ type Session struct {
 	lastStmt uint32
 	texts    map[string]*textual // of PREPARE
 
-	seq    byte   // of the next packet to the client
-	more   bool   // another statement of the same text follows
 	failed bool   // the statement ended with an error
 	behind []byte // what follows the statement in the same text, from its semicolon on
-	binary bool   // rows are those of a prepared statement
 
-	*work               // of the command under way, nil between commands
-	insertEnding ending // endInsert, made once
+	*work                     // of the command under way, nil between commands
+	insertEnding reply.Ending // endInsert, made once
 
 	under   *snapshot.Snapshot // the snapshot that account is of
 	account *snapshot.Account  // never nil
@@ -84,12 +80,12 @@ type Session struct {
 // New makes the session of a client that has logged in.
 func New(ctx context.Context, services *Services, c *Client) *Session {
 	s := &Session{
-		Services: services, ctx: ctx, client: c.Stream, id: c.ID,
+		Services: services, ctx: ctx, client: reply.Client{Stream: c.Stream}, id: c.ID,
 	}
 	s.interrupts = interrupt.New(ctx, c.Stream, s.flavor)
 	s.vars = sysvars.New(firstShard{s})
 	s.gate = fence.New(&services.Fencing, func() *router.Map { return s.Snapshot().Map })
-	s.insertEnding = s.endInsert
+	s.insertEnding, s.client.Final = s.endInsert, s.interruption
 	s.host = c.Stream.NetConn().RemoteAddr().String()
 	s.conns = txn.New(&services.Services, s.environment())
 	s.identify(c)
@@ -127,7 +123,7 @@ func (s *Session) leave() {
 	s.letGo(s.weight)
 	s.conns.Reset()
 	s.interrupts.Leave()
-	_ = s.client.Close()
+	_ = s.client.Stream.Close()
 }
 
 // next serves one command.
@@ -138,7 +134,7 @@ func (s *Session) next() error {
 	if awake, err := s.sit(); !awake {
 		return err
 	}
-	payload, seq, err := s.client.Payload()
+	payload, seq, err := s.client.Stream.Payload()
 	s.takeUp()
 	defer s.putDown()
 	if err != nil {
@@ -150,11 +146,11 @@ func (s *Session) next() error {
 // serve answers a command. Go runs the deferred calls of this and of next for next
 // to nothing only as long as neither has many of them and many returns.
 func (s *Session) serve(payload []byte, seq byte) error {
-	defer func() { s.client.Done() }() // of the stream that the command leaves
+	defer func() { s.client.Stream.Done() }() // of the stream that the command leaves
 	if err := s.ordered(payload, seq); err != nil {
 		return err
 	}
-	s.seq = seq + 1
+	s.client.Seq = seq + 1
 	if len(payload) == 0 {
 		return s.writeError(unknownCommand())
 	}

@@ -16,7 +16,7 @@ const blanks = " \t\r\n"
 // by what is declared at that moment. The client gets one answer after the other,
 // all but the last saying that more follows; the first error is the last answer.
 func (s *Session) several(payload []byte) error {
-	defer func() { s.more, s.behind = false, nil }()
+	defer func() { s.client.More, s.behind = false, nil }()
 	rest := bytes.Clone(payload) // a statement may have the client send more
 	last := len(bytes.TrimRight(rest, ";"+blanks))
 	for {
@@ -24,9 +24,9 @@ func (s *Session) several(payload []byte) error {
 		if end == 0 { // nothing before a semicolon is no statement
 			end, next = len(rest)-1, len(rest)-1
 		}
-		s.more, s.failed = 1+next < len(rest), false
+		s.client.More, s.failed = 1+next < len(rest), false
 		piece := rest[: 1+end : 1+end]
-		if s.more && stmt.Blank(piece[1:]) { // to servers a comment is no statement
+		if s.client.More && stmt.Blank(piece[1:]) { // to servers a comment is no statement
 			return s.writeError(s.syntaxError(plan.Near{Text: string(bytes.TrimRight(rest[1+end:], ";"+blanks)), Line: 1 + bytes.Count(piece, []byte("\n"))}))
 		}
 		piece[0] = mysql.COM_QUERY // it may stand where the statement before ended
@@ -35,7 +35,7 @@ func (s *Session) several(payload []byte) error {
 		if err := s.read(&s.lexed, piece[1:]); err != nil {
 			return s.writeError(err)
 		}
-		if err := s.runText(piece); err != nil || s.failed || !s.more {
+		if err := s.runText(piece); err != nil || s.failed || !s.client.More {
 			return err
 		}
 		rest, last = rest[next:], last-next

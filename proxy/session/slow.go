@@ -97,5 +97,5 @@ func (s *Session) rowsOf(p *plan.Facts, failed bool) uint64 {
 	case s.vars.RowCount >= 0:
 		return uint64(s.vars.RowCount)
 	}
-	return uint64(s.scanner.Rows())
+	return uint64(s.client.Scanner.Rows())
 }

@@ -14,6 +14,6 @@ func (s *Session) statistics() error {
 	questions := s.Counts.Statements.Load()
 	text := fmt.Sprintf("Uptime: %d  Threads: %d  Questions: %d  Slow queries: 0  Opens: 0  Flush tables: 0  Open tables: 0  Queries per second avg: %.3f",
 		uptime, s.Clients(), questions, float64(questions)/float64(uptime))
-	out, _ := wire.AppendPacket(s.out[:0], s.seq, []byte(text))
-	return s.flush(out)
+	out, _ := wire.AppendPacket(s.client.Out[:0], s.client.Seq, []byte(text))
+	return s.client.Flush(out)
 }

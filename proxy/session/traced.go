@@ -57,7 +57,7 @@ func (s *Session) noteOutcome(r *request, failed bool) {
 	t := s.timing.trace
 	t.Route, t.Tables, t.Rows = r.plan.String(), tablesOf(r.facts.Statement), s.rowsOf(r.facts, failed)
 	if s.failed && t.Code == 0 {
-		t.Code, _ = s.scanner.ErrCode() // it went to the client as it came
+		t.Code, _ = s.client.Scanner.ErrCode() // it went to the client as it came
 	}
 }
 
@@ -100,7 +100,7 @@ func (s *Session) sentTo(l txn.Lease) {
 // answered notes that the answer that was relayed is over.
 func (s *Session) answered(shard router.ShardName) {
 	if t := s.timing.trace; t != nil {
-		code, _ := s.scanner.ErrCode()
-		t.Answered(string(shard), uint64(s.scanner.Rows()), code)
+		code, _ := s.client.Scanner.ErrCode()
+		t.Answered(string(shard), uint64(s.client.Scanner.Rows()), code)
 	}
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/reply"
 	"locus/proxy/sysvars"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
@@ -24,7 +25,7 @@ func (s *Session) transactionState() string {
 
 // telling is an ending that tells, in the OK of a shard, how a statement leaves the
 // transaction; nil if the client knows.
-func (s *Session) telling(r *request) ending {
+func (s *Session) telling(r *request) reply.Ending {
 	xa := r.facts.Statement.Kind == stmt.XA
 	if !s.vars.TellsTransactions() || s.conns.Begun() && s.vars.InTransaction() && !xa {
 		return nil // in a transaction that it was told of
@@ -47,7 +48,7 @@ func (s *Session) telling(r *request) ending {
 		}
 		ok.Changes = s.vars.AppendState(nil, state)
 		_, seq := wire.Header(packet)
-		dst, _ = wire.AppendOK(dst, seq, ok, s.capabilities)
+		dst, _ = wire.AppendOK(dst, seq, ok, s.client.Capabilities)
 		return dst, nil
 	}
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/reply"
 	"locus/proxy/wire"
 	"locus/router/stmt"
 )
@@ -26,7 +27,7 @@ func (s *Session) notes() bool {
 }
 
 // notingUndeclared is an ending that adds a note to the OK of a shard.
-func (s *Session) notingUndeclared(r *request, next ending) ending {
+func (s *Session) notingUndeclared(r *request, next reply.Ending) reply.Ending {
 	name := s.fullName(r, r.facts.Statement.Tables[0])
 	return func(dst, packet []byte) ([]byte, error) {
 		if packet[wire.HeaderSize] != mysql.OK_HEADER {
@@ -39,7 +40,7 @@ func (s *Session) notingUndeclared(r *request, next ending) ending {
 		s.vars.Note(mysql.ER_UNKNOWN_ERROR, "table "+name.String()+" is not declared: all its rows are on the default shard; a COMMENT 'locus: …' declares it")
 		ok.Warnings++
 		_, seq := wire.Header(packet)
-		noted, _ := wire.AppendOK(nil, seq, ok, s.capabilities)
+		noted, _ := wire.AppendOK(nil, seq, ok, s.client.Capabilities)
 		return next(dst, noted)
 	}
 }

@@ -16,8 +16,8 @@ func (s *Session) keepWarnings(l txn.Lease) {
 	}
 	from := len(s.vars.Conditions)
 	s.vars.Keep(rows)
-	if code, failed := s.scanner.ErrCode(); failed {
-		s.vars.NoteState(from, code, s.scanner.ErrState())
+	if code, failed := s.client.Scanner.ErrCode(); failed {
+		s.vars.NoteState(from, code, s.client.Scanner.ErrState())
 	}
 }
 
@@ -36,7 +36,7 @@ func (s *Session) showWarnings(r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.writeColumns(columns, rows)
+	return s.writeTexts(columns, rows)
 }
 
 // diagnose is GET DIAGNOSTICS into user variables. The conditions stay as they are, and

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"locus/proxy/backend"
+	"locus/proxy/reply"
 	"locus/proxy/stamp"
 	"locus/proxy/wire"
 	"locus/router/plan"
@@ -13,7 +14,7 @@ import (
 // work is the memory that a command needs while it is served. Sessions that
 // wait for their client have none: there may be ten thousand of them.
 type work struct {
-	out     []byte // packets, to the client or to a shard
+	answer  reply.Buffers
 	command []byte // a changed text
 	lexed   stmt.Lexed
 	args    stmt.Args
@@ -24,7 +25,6 @@ type work struct {
 	executed *backend.Statement
 	types    []byte // of params, where they came with names
 	route    plan.Route
-	scanner  wire.Scanner
 	stamper  stamp.Stamper
 	timing   timing
 	digest   []byte    // the text of one
@@ -39,12 +39,15 @@ type work struct {
 var idleWork = sync.Pool{New: func() any { return new(work) }}
 
 // takeUp gives the session memory for a command.
-func (s *Session) takeUp() { s.work = idleWork.Get().(*work) }
+func (s *Session) takeUp() {
+	s.work = idleWork.Get().(*work)
+	s.client.Buffers = &s.work.answer
+}
 
 // putDown gives it back, but for what only a long statement needs.
 func (s *Session) putDown() {
 	w := s.work
-	s.work = nil
+	s.work, s.client.Buffers = nil, nil
 	if w.long() {
 		return
 	}
@@ -64,7 +67,7 @@ const keepBuffer = 64 << 10
 // long tells memory that grew beyond what most commands need.
 func (w *work) long() bool {
 	const literals = keepBuffer / 64
-	return cap(w.out) > keepBuffer || cap(w.command) > keepBuffer || cap(w.integers) > keepBuffer || cap(w.digest) > keepBuffer ||
+	return cap(w.answer.Out) > keepBuffer || cap(w.command) > keepBuffer || cap(w.integers) > keepBuffer || cap(w.digest) > keepBuffer ||
 		cap(w.lexed.Key) > keepBuffer || cap(w.lexed.Literals) > literals || cap(w.lexed.Cells) > literals ||
 		cap(w.bound) > literals || cap(w.params) > literals || cap(w.generated) > literals
 }

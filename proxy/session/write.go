@@ -1,18 +1,15 @@
 package session
 
 import (
-	"encoding/binary"
 	"errors"
-	"strconv"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/backend"
+	"locus/proxy/reply"
 	"locus/proxy/wire"
 	"locus/router/stmt"
 )
-
-// textCollation is utf8mb4_general_ci, which every server and client knows.
-const textCollation = 45
 
 // statusReadOnly is SERVER_STATUS_IN_TRANS_READONLY.
 const statusReadOnly = 0x2000
@@ -41,20 +38,10 @@ func (s *Session) status() uint16 {
 	if s.vars.Mode&stmt.AnsiQuotes != 0 && s.flavor().TellsAnsiQuotes() {
 		flags |= statusAnsiQuotes
 	}
-	if s.more {
+	if s.client.More {
 		flags |= mysql.SERVER_MORE_RESULTS_EXISTS
 	}
 	return flags
-}
-
-// flush sends packets that were built in out.
-func (s *Session) flush(packets []byte) error {
-	if s.more {
-		s.seq = wire.NextSeq(packets, s.seq)
-	}
-	s.out = packets[:0]
-	_, err := s.client.Write(packets)
-	return err
 }
 
 func (s *Session) writeOK(ok wire.OK) error {
@@ -64,14 +51,13 @@ func (s *Session) writeOK(ok wire.OK) error {
 	}
 	ok.Changes = s.vars.Told()
 	s.vars.RowCount = int64(ok.AffectedRows)
-	out, _ := wire.AppendOK(s.out[:0], s.seq, ok, s.capabilities)
-	return s.flush(out)
+	return s.client.OK(ok)
 }
 
 // done tells the client of a statement that is done.
 func (s *Session) done(ok wire.OK) error {
 	if err := s.writeOK(ok); err != nil {
-		return &clientGone{err}
+		return &reply.GoneError{Err: err}
 	}
 	return nil
 }
@@ -98,94 +84,36 @@ func (s *Session) writeError(err error) error {
 	s.failed = true
 	s.vars.Told()
 	s.vars.RowCount = -1
-	out, _ := wire.AppendERR(s.out[:0], s.seq, e, s.capabilities)
-	return errors.Join(s.flush(out), end)
+	return errors.Join(s.client.Error(e), end)
 }
 
 var errTransactionLost = errors.New("a connection that the session needs was lost")
 
-// writeTable answers with a small table of texts.
-func (s *Session) writeTable(names []string, rows [][]string) error {
-	return s.writeColumns(textColumns(names, rows), rows)
+// writeTexts answers with a small table of texts and of unsigned numbers.
+func (s *Session) writeTexts(columns []wire.Column, rows [][]string) error {
+	return s.client.Texts(columns, rows, s.status())
 }
 
-func textColumns(names []string, rows [][]string) []wire.Column {
-	columns := make([]wire.Column, len(names))
-	for i, name := range names {
-		columns[i] = wire.Column{Name: []byte(name), Charset: textCollation, Type: mysql.MYSQL_TYPE_VAR_STRING, Length: 4 * widest(rows, i)}
+// relay passes a shard's answer on to the client, and notes the error that it may be.
+func (s *Session) relay(c *backend.Conn, kind wire.ResponseKind, last reply.Ending) error {
+	err := s.client.Relay(c, kind, last)
+	if err == reply.ErrNoFile { //nolint:errorlint // it is never wrapped
+		return s.flavor().NoLocalFiles()
 	}
-	return columns
+	if err == nil {
+		s.timing.code, s.failed = s.client.Scanner.ErrCode()
+	}
+	return err
 }
 
-// writeColumns answers with a small table of texts and of unsigned numbers.
-func (s *Session) writeColumns(columns []wire.Column, rows [][]string) error {
-	all := make([][][]byte, len(rows))
-	for i, row := range rows {
-		for _, v := range row {
-			all[i] = append(all[i], []byte(v))
+// withStatus is an ending that sets the flags of the session's own transaction,
+// for answers from connections that have no part in it.
+func (s *Session) withStatus() reply.Ending {
+	return func(dst, packet []byte) ([]byte, error) {
+		dst = append(dst, packet...)
+		if packet[wire.HeaderSize] == mysql.ERR_HEADER {
+			return dst, nil
 		}
+		return dst, wire.PatchStatus(dst[len(dst)-len(packet):], 0, s.status())
 	}
-	return s.writeRows(columns, all)
-}
-
-// writeRows is writeColumns of rows that may have NULL, which is nil.
-func (s *Session) writeRows(columns []wire.Column, rows [][][]byte) error {
-	out, seq := wire.AppendColumnCount(s.out[:0], s.seq, len(columns))
-	types := make([]byte, len(columns))
-	for i, c := range columns {
-		types[i] = c.Type
-		out, seq = s.appendColumn(out, seq, c)
-	}
-	if s.capabilities&mysql.CLIENT_DEPRECATE_EOF == 0 {
-		out, seq = wire.AppendEOF(out, seq, wire.EOF{Status: s.status()})
-	}
-	for _, row := range rows {
-		values := make([][]byte, len(row))
-		for i, v := range row {
-			if values[i] = v; s.binary && v != nil {
-				values[i] = binaryValue(types[i], string(v))
-			}
-		}
-		if s.binary {
-			out, seq = wire.AppendBinaryRow(out, seq, values, types)
-			continue
-		}
-		out, seq = wire.AppendTextRow(out, seq, values)
-	}
-	out, _ = wire.AppendEnd(out, seq, wire.OK{Status: s.status()}, s.capabilities)
-	return s.flush(out)
-}
-
-// appendColumn defines a column of the session's own, of which there is no more to
-// be said.
-func (s *Session) appendColumn(out []byte, seq byte, c wire.Column) ([]byte, byte) {
-	switch {
-	case !s.extended:
-		c.Extended = nil
-	case c.Extended == nil:
-		c.Extended = []byte{}
-	}
-	return wire.AppendColumn(out, seq, c)
-}
-
-// binaryValue is a value as a prepared statement's row has it; numbers are those
-// that we wrote.
-func binaryValue(columnType byte, text string) []byte {
-	switch columnType {
-	case mysql.MYSQL_TYPE_LONG:
-		n, _ := strconv.ParseUint(text, 10, 32)
-		return binary.LittleEndian.AppendUint32(nil, uint32(n))
-	case mysql.MYSQL_TYPE_LONGLONG:
-		n, _ := strconv.ParseUint(text, 10, 64)
-		return binary.LittleEndian.AppendUint64(nil, n)
-	}
-	return []byte(text)
-}
-
-func widest(rows [][]string, column int) uint32 {
-	n := 1
-	for _, r := range rows {
-		n = max(n, len(r[column]))
-	}
-	return uint32(n)
 }

@@ -95,5 +95,5 @@ func (s *Session) recoverXA(b *stmt.XABranch) error {
 			list = append(list, texts)
 		}
 	}
-	return s.writeColumns(rows.Columns, list)
+	return s.writeTexts(rows.Columns, list)
 }

@@ -47,6 +47,7 @@ type Reply struct {
 	Warnings uint16
 	Info     string
 	Affected uint64 // rows; 0: one
+	File     bool   // it asks for a file first, which stands in the log behind "FILE "
 }
 
 // Cut is where an answer ends with its connection.
@@ -55,7 +56,8 @@ type Cut uint8
 const (
 	Whole  Cut = iota
 	Before     // there is none
-	Within     // after a part of it
+	Within     // after a part of its first packet
+	Amid       // after all of its rows
 )
 
 // Start starts a server, which ends with the test.
@@ -128,6 +130,7 @@ func (s *Server) take(text string) (r Reply, ok bool) {
 type conn struct {
 	server *Server
 	net.Conn
+	packets    *stream.Conn
 	autocommit bool
 	open       bool
 	prepared   []string // by ID, from 1
@@ -136,7 +139,8 @@ type conn struct {
 
 func (s *Server) serve(under net.Conn) {
 	defer under.Close()
-	c, packets := &conn{server: s, Conn: under, autocommit: true}, stream.New(under)
+	packets := stream.New(under)
+	c := &conn{server: s, Conn: under, packets: packets, autocommit: true}
 	s.mu.Lock()
 	s.thread++
 	thread := s.thread
@@ -196,13 +200,40 @@ func (c *conn) answer(command byte, text string) error {
 		return c.write(out)
 	}
 	c.run(text)
+	if r.File {
+		return c.file(r)
+	}
 	switch names, asks := strings.CutPrefix(text, "SELECT IS_USED_LOCK("); {
+	case set && r.Cut == Amid:
+		out, _ := c.table(r.Columns, r.Rows)
+		return errors.Join(c.write(out), errCut)
 	case set && r.Columns != nil:
 		return c.rows(r.Columns, r.Rows, r.Warnings)
 	case asks:
 		return c.locks(strings.Count(names, "IS_USED_LOCK") + 1)
 	}
 	return c.ok(1, r)
+}
+
+// file takes the client's file before it answers with OK.
+func (c *conn) file(r Reply) error {
+	c.packets.Done() // the command
+	question, _ := wire.AppendPacket(nil, 1, append([]byte{mysql.LocalInFile_HEADER}, "rows.csv"...))
+	if err := c.write(question); err != nil {
+		return err
+	}
+	for content := "FILE "; ; {
+		piece, seq, err := c.packets.Payload()
+		if err != nil {
+			return err
+		}
+		if len(piece) == 0 {
+			c.server.take(content)
+			return c.ok(seq+1, r)
+		}
+		content += string(piece)
+		c.packets.Done()
+	}
 }
 
 func (c *conn) run(text string) {
@@ -256,7 +287,14 @@ func Number(name string) wire.Column {
 }
 
 func (c *conn) rows(columns []wire.Column, rows [][]string, warnings uint16) error {
-	out, seq := wire.AppendColumnCount(nil, 1, len(columns))
+	out, seq := c.table(columns, rows)
+	out, _ = wire.AppendEOF(out, seq, wire.EOF{Status: c.status(), Warnings: warnings})
+	return c.write(out)
+}
+
+// table is an answer with rows, but for what ends it.
+func (c *conn) table(columns []wire.Column, rows [][]string) (out []byte, seq byte) {
+	out, seq = wire.AppendColumnCount(nil, 1, len(columns))
 	types := make([]byte, len(columns))
 	for i, column := range columns {
 		types[i] = column.Type
@@ -274,8 +312,7 @@ func (c *conn) rows(columns []wire.Column, rows [][]string, warnings uint16) err
 			out, seq = wire.AppendTextRow(out, seq, values)
 		}
 	}
-	out, _ = wire.AppendEOF(out, seq, wire.EOF{Status: c.status(), Warnings: warnings})
-	return c.write(out)
+	return out, seq
 }
 
 func (c *conn) write(packets []byte) error {

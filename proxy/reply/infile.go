@@ -1,7 +1,10 @@
-package session
+package reply
 
 import (
+	"bytes"
 	"fmt"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
 	"locus/proxy/stream"
@@ -26,29 +29,29 @@ type file struct {
 // sendFile passes the client's file on to the shard, after the client was asked
 // for it; next is the number that the shard expects. Whatever becomes of the shard,
 // the client is heard to the end: it won't read an answer before.
-func (s *Session) sendFile(c *backend.Conn, next byte) error {
-	s.client.Done() // the command; nobody reads it any more
-	s.seq++
-	f := file{next: s.seq, unnumbered: s.compresses()}
-	shift := next - s.seq
+func (t *Client) sendFile(c *backend.Conn, next byte) error {
+	t.Stream.Done() // the command; nobody reads it any more
+	t.Seq++
+	f := file{next: t.Seq, unnumbered: t.Compressed()}
+	shift := next - t.Seq
 	var failure error
 	for !f.last {
-		b := s.client.Unread()
+		b := t.Stream.Unread()
 		n, err := f.take(b, shift)
 		switch {
 		case err != nil:
-			return &clientGone{err}
+			return &GoneError{err}
 		case n == 0:
-			if err := s.client.Fill(); err != nil {
-				return &clientGone{err}
+			if err := t.Stream.Fill(); err != nil {
+				return &GoneError{err}
 			}
 			continue
 		case failure == nil:
 			failure = c.Send(b[:n], backend.Nothing)
 		}
-		s.client.Discard(n)
+		t.Stream.Discard(n)
 	}
-	s.seq = f.next
+	t.Seq = f.next
 	if failure != nil {
 		return c.Lost(true, failure)
 	}
@@ -76,14 +79,31 @@ func (f *file) take(b []byte, shift byte) (int, error) {
 	return n, nil
 }
 
+// PassFile asks the client for its file, if the shard wants it, and passes it on.
+func (t *Client) PassFile(c *backend.Conn) error {
+	asked, seq, err := c.Stream().Payload()
+	if err != nil {
+		return c.Lost(true, err)
+	}
+	if asked[0] != mysql.LocalInFile_HEADER {
+		return nil // it is the outcome
+	}
+	question, _ := wire.AppendPacket(nil, t.Seq, bytes.Clone(asked))
+	c.Stream().Done()
+	if err := t.Pass(question); err != nil {
+		return err
+	}
+	return t.sendFile(c, seq+1)
+}
+
 // withoutFile gives the shard an empty file, and the client, who may not send
 // any, an error. It isn't asked.
-func (s *Session) withoutFile(c *backend.Conn) error {
-	if err := c.Send([]byte{0, 0, 0, s.scanner.NextSeq()}, backend.Nothing); err != nil {
+func (t *Client) withoutFile(c *backend.Conn) error {
+	if err := c.Send([]byte{0, 0, 0, t.Scanner.NextSeq()}, backend.Nothing); err != nil {
 		return err
 	}
 	if _, err := c.Outcome(); err != nil {
 		return err
 	}
-	return s.flavor().NoLocalFiles()
+	return ErrNoFile
 }

@@ -1,4 +1,4 @@
-package session
+package reply
 
 import (
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -20,9 +20,9 @@ type passage struct {
 	numbers    renumbering
 }
 
-func (s *Session) passage(from *stream.Conn) passage {
-	p := passage{from: from, withoutEOF: s.capabilities&mysql.CLIENT_DEPRECATE_EOF != 0}
-	if s.more {
+func (t *Client) passage(from *stream.Conn) passage {
+	p := passage{from: from, withoutEOF: t.Capabilities&mysql.CLIENT_DEPRECATE_EOF != 0}
+	if t.More {
 		p.flags = mysql.SERVER_MORE_RESULTS_EXISTS
 	}
 	return p

@@ -1,0 +1,161 @@
+package reply
+
+import (
+	"fmt"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/wire"
+)
+
+// Ending changes the packet that ends an answer before the client gets it; the
+// packet is given with its header.
+type Ending func(dst, packet []byte) ([]byte, error)
+
+// Relay passes one answer on to the client as the bytes arrive, undecoded: what
+// is waiting in the buffer goes out with one write. The scanner holds what the
+// answer said. With last set, the final packet is held back and changed.
+func (t *Client) Relay(c *backend.Conn, kind wire.ResponseKind, last Ending) error {
+	p := t.passage(c.Stream())
+	t.Scanner.StopBeforeRows = p.withoutEOF || p.flags != 0
+	t.Scanner.Reset(kind)
+	for {
+		n, state, err := t.Scanner.Scan(p.from.Unread()[p.held:])
+		if err != nil {
+			return lost(c, p.forwarded, fmt.Errorf("answer of shard %s: %w", c.Shard(), err))
+		}
+		if state == wire.FileRequest && t.Capabilities&mysql.CLIENT_LOCAL_FILES == 0 {
+			p.from.Discard(n)
+			return t.withoutFile(c)
+		}
+		if state == wire.Done && !p.forwarded && p.held == 0 && t.leaving() {
+			return c.Leaving()
+		}
+		if err := t.forward(&p, n, state, last); err != nil {
+			return err
+		}
+		switch state {
+		case wire.Done:
+			t.relayed(&p)
+			return nil
+		case wire.ResultEnd, wire.DefinitionsEnd:
+			continue
+		case wire.FileRequest:
+			if err := t.sendFile(c, t.Scanner.NextSeq()); err != nil {
+				return err
+			}
+			p.forwarded = false // the client waits for an answer again
+			continue
+		case wire.NeedBytes:
+		}
+		if err := p.from.Fill(); err != nil {
+			return lost(c, p.forwarded, err)
+		}
+	}
+}
+
+// leaving tells whether the answer is that the server is shutting down.
+func (t *Client) leaving() bool {
+	code, failed := t.Scanner.ErrCode()
+	return failed && code == mysql.ER_SERVER_SHUTDOWN
+}
+
+// relayed notes the number of the packet that comes next.
+func (t *Client) relayed(p *passage) {
+	t.Seq = t.Scanner.NextSeq()
+	if p.numbers.needed {
+		t.Seq = p.numbers.next
+	}
+}
+
+// forward sends on what the scanner has passed, as this client wants it.
+func (t *Client) forward(p *passage, n int, state wire.State, last Ending) error {
+	if state == wire.DefinitionsEnd {
+		return p.endDefinitions(n, t.Scanner.LastPacket())
+	}
+	if n += p.held; n == 0 {
+		return nil
+	}
+	p.held = 0
+	piece := p.from.Unread()[:n]
+	if !p.forwarded {
+		p.numbers.begin(piece, t.Seq, p.withoutEOF)
+	}
+	p.numbers.apply(piece)
+	var err error
+	switch state {
+	case wire.Done:
+		err = t.passEnd(p, piece, t.Final(last))
+	case wire.ResultEnd:
+		flags := p.flags
+		if p.withoutEOF && t.Scanner.OutParams() { // this client isn't told where the definitions end
+			p.flags |= mysql.SERVER_PS_OUT_PARAMS | mysql.SERVER_MORE_RESULTS_EXISTS
+		}
+		err = t.passEnd(p, piece, nil)
+		p.flags = flags
+	default:
+		err = t.Pass(piece)
+	}
+	if err != nil {
+		return err
+	}
+	p.from.Discard(n)
+	p.forwarded = true
+	return nil
+}
+
+func (t *Client) Pass(packets []byte) error {
+	if _, err := t.Stream.Write(packets); err != nil {
+		return &GoneError{err}
+	}
+	return nil
+}
+
+// passEnd writes a piece that ends with the last packet of a result.
+func (t *Client) passEnd(p *passage, piece []byte, last Ending) error {
+	at := len(piece) - t.Scanner.LastPacket()
+	if err := p.flag(piece[at:]); err != nil {
+		return &PartialError{err}
+	}
+	replaced := p.withoutEOF && wire.IsEOF(piece[at+wire.HeaderSize:])
+	switch {
+	case last != nil:
+		return t.passChanged(piece, at, last, replaced)
+	case !replaced:
+		return t.Pass(piece)
+	}
+	if grown := p.grown(piece); grown != nil {
+		wire.EOFToOK(grown[:at], piece[at:])
+		return t.Pass(grown)
+	}
+	if err := t.Pass(piece[:at]); err != nil {
+		return err
+	}
+	return t.passChanged(piece[at:], 0, nil, true)
+}
+
+// passChanged writes a piece with another packet in place of the one at its end.
+func (t *Client) passChanged(piece []byte, at int, last Ending, replaced bool) error {
+	out, err := append(t.Out[:0], piece[:at]...), error(nil)
+	if last == nil {
+		out = append(out, piece[at:]...)
+	} else if out, err = last(out, piece[at:]); err != nil {
+		return &PartialError{err}
+	}
+	if replaced {
+		out = wire.EOFToOK(out[:at], out[at:])
+	}
+	if err := t.Flush(out); err != nil {
+		return &GoneError{err}
+	}
+	return nil
+}
+
+func lost(c *backend.Conn, forwarded bool, err error) error {
+	e := c.Lost(true, err)
+	if forwarded {
+		return &PartialError{e}
+	}
+	return e
+}

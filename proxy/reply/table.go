@@ -1,0 +1,106 @@
+package reply
+
+import (
+	"encoding/binary"
+	"strconv"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/wire"
+)
+
+// textCollation is utf8mb4_general_ci, which every server and client knows.
+const textCollation = 45
+
+// AppendDefinitions defines columns, and ends the list if there are some.
+func (t *Client) AppendDefinitions(out []byte, seq byte, columns []wire.Column, status uint16) ([]byte, byte) {
+	for _, c := range columns {
+		out, seq = t.AppendColumn(out, seq, c)
+	}
+	if len(columns) > 0 && t.Capabilities&mysql.CLIENT_DEPRECATE_EOF == 0 {
+		out, seq = wire.AppendEOF(out, seq, wire.EOF{Status: status})
+	}
+	return out, seq
+}
+
+// TextColumns are columns of texts, as wide as the rows need.
+func TextColumns(names []string, rows [][]string) []wire.Column {
+	columns := make([]wire.Column, len(names))
+	for i, name := range names {
+		columns[i] = wire.Column{Name: []byte(name), Charset: textCollation, Type: mysql.MYSQL_TYPE_VAR_STRING, Length: 4 * widest(rows, i)}
+	}
+	return columns
+}
+
+// Texts answers with a small table of texts and of unsigned numbers.
+func (t *Client) Texts(columns []wire.Column, rows [][]string, status uint16) error {
+	all := make([][][]byte, len(rows))
+	for i, row := range rows {
+		for _, v := range row {
+			all[i] = append(all[i], []byte(v))
+		}
+	}
+	return t.Rows(columns, all, status)
+}
+
+// Rows is Texts of rows that may have NULL, which is nil.
+func (t *Client) Rows(columns []wire.Column, rows [][][]byte, status uint16) error {
+	out, seq := wire.AppendColumnCount(t.Out[:0], t.Seq, len(columns))
+	types := make([]byte, len(columns))
+	for i, c := range columns {
+		types[i] = c.Type
+		out, seq = t.AppendColumn(out, seq, c)
+	}
+	if t.Capabilities&mysql.CLIENT_DEPRECATE_EOF == 0 {
+		out, seq = wire.AppendEOF(out, seq, wire.EOF{Status: status})
+	}
+	for _, row := range rows {
+		values := make([][]byte, len(row))
+		for i, v := range row {
+			if values[i] = v; t.Binary && v != nil {
+				values[i] = binaryValue(types[i], string(v))
+			}
+		}
+		if t.Binary {
+			out, seq = wire.AppendBinaryRow(out, seq, values, types)
+			continue
+		}
+		out, seq = wire.AppendTextRow(out, seq, values)
+	}
+	out, _ = wire.AppendEnd(out, seq, wire.OK{Status: status}, t.Capabilities)
+	return t.Flush(out)
+}
+
+// AppendColumn defines a column of the session's own, of which there is no more to
+// be said.
+func (t *Client) AppendColumn(out []byte, seq byte, c wire.Column) ([]byte, byte) {
+	switch {
+	case !t.Extended:
+		c.Extended = nil
+	case c.Extended == nil:
+		c.Extended = []byte{}
+	}
+	return wire.AppendColumn(out, seq, c)
+}
+
+// binaryValue is a value as a prepared statement's row has it; numbers are those
+// that we wrote.
+func binaryValue(columnType byte, text string) []byte {
+	switch columnType {
+	case mysql.MYSQL_TYPE_LONG:
+		n, _ := strconv.ParseUint(text, 10, 32)
+		return binary.LittleEndian.AppendUint32(nil, uint32(n))
+	case mysql.MYSQL_TYPE_LONGLONG:
+		n, _ := strconv.ParseUint(text, 10, 64)
+		return binary.LittleEndian.AppendUint64(nil, n)
+	}
+	return []byte(text)
+}
+
+func widest(rows [][]string, column int) uint32 {
+	n := 1
+	for _, r := range rows {
+		n = max(n, len(r[column]))
+	}
+	return uint32(n)
+}
