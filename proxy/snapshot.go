@@ -58,6 +58,7 @@ type builder struct {
 	doubt func(router.ShardName)
 	log   *slog.Logger
 	last  *state
+	kept  *schema.Found // what the shards had when they were last asked, during an import
 	stale atomic.Bool   // the live tables have changed
 	asked atomic.Uint64 // how often they were asked for
 	// rightsKnown is the last ID that was given to rights.
@@ -81,9 +82,14 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 	if b.sameTables(declared) && !b.stale.Swap(false) {
 		w.snapshot = b.last.snapshot
 		w.charsets, w.version, w.problems, w.asked = b.last.charsets, b.last.version, b.last.problems, b.last.asked
-	} else if err := b.read(ctx, w); err != nil {
-		b.stale.Store(true)
-		return nil, err
+	} else if !b.switched(w) {
+		if err := b.read(ctx, w); err != nil {
+			b.stale.Store(true)
+			return nil, err
+		}
+	}
+	if declared.Routes.Importing() == nil {
+		b.kept = nil
 	}
 	w.snapshot.Map, w.snapshot.Accounts = declared.Routes, b.users(declared)
 	w.snapshot.Declared, w.snapshot.Copies = declared, copies(w.snapshot.Catalog.First(), declared.Routes)
@@ -172,6 +178,7 @@ func (b *builder) read(ctx context.Context, w *state) error {
 	if err != nil {
 		return err
 	}
+	b.kept = found
 	loaded := found.Load()
 	if loaded.Unseen != nil {
 		return fmt.Errorf("the proxy's account can't see all that the shards have: %w", loaded.Unseen)

@@ -59,6 +59,7 @@ type Found struct {
 	listings map[router.ShardName]*catalog.Listing
 	warnings []error
 	unseen   error
+	servers  map[router.ShardName]*server
 }
 
 // Find is the first part of [Load]. Before is what there was before, nil if nothing is known: of shards that are missing among
@@ -68,8 +69,18 @@ func Find(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.C
 	if err != nil {
 		return nil, err
 	}
+	return find(servers, c, before), nil
+}
+
+// Declared is what was found, held to other declarations of tables that an import is about. No shard is asked.
+func (f *Found) Declared(c *cluster.Cluster, before *catalog.Catalog) *Found {
+	return find(f.servers, c, before)
+}
+
+func find(servers map[router.ShardName]*server, c *cluster.Cluster, before *catalog.Catalog) *Found {
 	f := &Found{
-		shards: defaultFirst(c), broken: map[catalog.TableName]error{}, listings: map[router.ShardName]*catalog.Listing{},
+		servers: servers,
+		shards:  defaultFirst(c), broken: map[catalog.TableName]error{}, listings: map[router.ShardName]*catalog.Listing{},
 		unseen: unseenOn(c, servers),
 	}
 	for _, name := range c.TableNames() {
@@ -95,8 +106,11 @@ func Find(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.C
 			f.listings[name] = known[name]
 		}
 	}
-	return f, nil
+	return f
 }
+
+// Broken tells whether a table doesn't fit what it is declared to be.
+func (f *Found) Broken(name catalog.TableName) bool { return f.broken[name] != nil }
 
 // Problems is as of [Loaded].
 func (f *Found) Problems() error { return problems(f.broken) }
@@ -171,10 +185,15 @@ func readAll(ctx context.Context, shards map[router.ShardName]Querier, c *cluste
 	return servers, errors.Join(failed...)
 }
 
+// tablesOf are the declared tables of a shard, and copies of those that an import is about to shard.
 func tablesOf(c *cluster.Cluster, shard router.ShardName) []catalog.TableName {
+	var imported []string
+	if c.Routes != nil {
+		imported = c.Routes.Importing()
+	}
 	return slices.DeleteFunc(c.TableNames(), func(n catalog.TableName) bool {
 		d := c.Tables[n]
-		return d.Kind == catalog.Single && d.Shard != shard
+		return d.Kind == catalog.Single && d.Shard != shard && !slices.Contains(imported, n.String())
 	})
 }
 
