@@ -8,6 +8,7 @@ import (
 
 	"locus/proxy/handshake"
 	"locus/proxy/snapshot"
+	"locus/proxy/sysvars"
 	"locus/router/catalog"
 	"locus/router/cluster"
 	"locus/router/plan"
@@ -75,13 +76,18 @@ func (b *builder) users(c *cluster.Cluster) map[string]*snapshot.Account {
 			GatherBytes:      u.GatherMiB << 20,
 			LargeGather:      guard(cmp.Or(u.LargeGather, cluster.GuardRefuse)),
 			Admin:            u.Admin,
-			Late:             u.Read == cluster.ReadReplica,
+			Reads:            readsFrom[u.Read],
 			MaxConnections:   u.MaxConnections,
 			StatementTimeout: u.Timeout(),
 			SlowStatement:    u.Slow(),
 		}
 	}
 	return accounts
+}
+
+// readsFrom is what an account's sessions begin with.
+var readsFrom = map[cluster.ReadFrom]sysvars.ReadsFrom{
+	"": sysvars.Primary, cluster.ReadPrimary: sysvars.Primary, cluster.ReadReplica: sysvars.Replica, cluster.ReadSession: sysvars.OwnReplica,
 }
 
 func guard(g cluster.Guard) snapshot.Guard {

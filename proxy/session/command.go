@@ -84,7 +84,7 @@ func (s *Session) reset() {
 	if s.client.Capabilities&mysql.CLIENT_IGNORE_SPACE != 0 {
 		mode |= stmt.IgnoreSpace
 	}
-	s.vars.Reset(sysvars.Values{Settings: s.vars.Settings, Mode: mode, Autocommit: true, Late: s.account.Late})
+	s.vars.Reset(sysvars.Values{Settings: s.vars.Settings, Mode: mode, Autocommit: true, Reads: s.account.Reads})
 	s.carry(s.initial)
 	s.replica = false
 	s.interrupts.LimitIdle(0)

@@ -6,6 +6,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
 	"locus/proxy/session/interrupt"
+	"locus/proxy/sysvars"
 	"locus/proxy/trace"
 	"locus/proxy/txn"
 )
@@ -45,6 +46,9 @@ func (s *Session) purpose(r *request) (m txn.Mode) {
 	}
 	if s.replica {
 		m |= txn.Late
+		if s.vars.Reads == sysvars.OwnReplica {
+			m |= txn.SeesOwn
+		}
 	}
 	if mayWrite(r.facts) {
 		m |= txn.Writes

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"locus/proxy/sysvars"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -9,6 +10,6 @@ import (
 // a plain read outside a transaction. Routines might write, and locks hold on the primary alone.
 func (s *Session) readsPlainly(f *plan.Facts) bool {
 	const never = stmt.Locking | stmt.UnknownFunction | stmt.NamedLock | stmt.ReadsNamedLock | stmt.IntoTarget | stmt.SetsUserVariable
-	return (s.vars.Late || s.vars.Partial) && f.Statement.Kind == stmt.Select && !f.Writes && !f.Metadata && s.vars.Autocommit && !s.conns.Running() &&
+	return (s.vars.Reads != sysvars.Primary || s.vars.Partial) && f.Statement.Kind == stmt.Select && !f.Writes && !f.Metadata && s.vars.Autocommit && !s.conns.Running() &&
 		f.Statement.Features&never == 0 && f.Leaves == plan.LeavesNothing
 }

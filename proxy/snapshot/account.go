@@ -3,6 +3,7 @@ package snapshot
 import (
 	"time"
 
+	"locus/proxy/sysvars"
 	"locus/router/plan"
 )
 
@@ -22,8 +23,8 @@ type Account struct {
 	// for everybody. LargeGather is about statements that gather more than that.
 	GatherRows, GatherBytes int64
 	LargeGather             Guard
-	// Late: sessions begin with locus_read = 'replica'.
-	Late bool
+	// Reads is what locus_read is in sessions that begin.
+	Reads sysvars.ReadsFrom
 	// Admin: may end other users' sessions.
 	Admin bool
 	// MaxConnections at this process; 0: as many as there are places.

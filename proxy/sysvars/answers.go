@@ -140,10 +140,3 @@ func partial(a *Answers, q question) string {
 	}
 	return "'off'"
 }
-
-func read(a *Answers, q question) string {
-	if a.Late && !q.global {
-		return "'replica'"
-	}
-	return "'primary'"
-}

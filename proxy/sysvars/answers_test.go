@@ -15,7 +15,7 @@ import (
 // asked are the answers of a session that has something to tell.
 func asked(f *fakeShard) *Answers {
 	s := newState(f)
-	s.InsertID, s.RowCount, s.FoundRows, s.Late, s.Partial = 77, 3, 4, true, true
+	s.InsertID, s.RowCount, s.FoundRows, s.Reads, s.Partial = 77, 3, 4, Replica, true
 	s.Context = Context{text: "a=1"}
 	s.Warn("mind")
 	s.ignore("wait_timeout", "30")

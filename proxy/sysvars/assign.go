@@ -75,18 +75,6 @@ func integer(v stmt.Variable) (uint64, error) {
 	return n.Bits(), nil
 }
 
-func setRead(s *Set, _ stmt.Variable, literal string) error {
-	switch strings.ToLower(unquote(literal)) {
-	case "replica":
-		s.Late = true
-	case "primary", "default":
-		s.Late = false
-	default:
-		return wrongValue("Variable 'locus_read' can't be set to the value of %s: use primary or replica", literal)
-	}
-	return nil
-}
-
 func setPartial(s *Set, _ stmt.Variable, literal string) error {
 	switch strings.ToLower(unquote(literal)) {
 	case "on", "1":

@@ -37,7 +37,7 @@ func TestSet(t *testing.T) {
 		{text: "SET autocommit = 2", refused: "autocommit"},
 		{text: "SET insert_id = 'x'", refused: "Incorrect argument type"},
 		{text: "SET last_insert_id = 1 + 1", refused: "Incorrect argument type"},
-		{text: "SET locus_read = nowhere", refused: "use primary or replica"},
+		{text: "SET locus_read = nowhere", refused: "use primary, replica or session"},
 		{text: "SET locus_partial = always", refused: "use on or off"},
 		{text: "SET locus_partial = ON"},
 
@@ -110,8 +110,11 @@ func TestSetOfTheSessionsOwn(t *testing.T) {
 			t.Fatalf("%s: %v", text, err)
 		}
 	}
-	if s.ForcedID != 7 || s.InsertID != 9 || !s.Late || s.Context.Values["branch"] != "6541" || s.IdleLimit() != 30*time.Second || s.TimeLimit() != 1500*time.Millisecond {
+	if s.ForcedID != 7 || s.InsertID != 9 || s.Reads != Replica || s.Context.Values["branch"] != "6541" || s.IdleLimit() != 30*time.Second || s.TimeLimit() != 1500*time.Millisecond {
 		t.Errorf("%+v", s.Values)
+	}
+	if err := take(t, s, "SET locus_read = 'Session'", nil); err != nil || s.Reads != OwnReplica {
+		t.Errorf("locus_read = 'Session': %v, %v", err, s.Reads)
 	}
 	for text, on := range map[string]bool{"SET autocommit = 0": false, "SET autocommit = 0, autocommit = 1": true} {
 		if err := take(t, s, text, nil); err != nil || s.Autocommit != on {
@@ -125,7 +128,7 @@ func TestSetOfTheSessionsOwn(t *testing.T) {
 	if err := take(t, s, "SET wait_timeout = DEFAULT, locus_read = 'primary', locus_context = DEFAULT, max_statement_time = 2, max_execution_time = 0", nil); err != nil {
 		t.Fatal(err)
 	}
-	if s.IdleLimit() != 0 || s.Late || s.Context.text != "" || s.TimeLimit() != 2*time.Second {
+	if s.IdleLimit() != 0 || s.Reads != Primary || s.Context.text != "" || s.TimeLimit() != 2*time.Second {
 		t.Errorf("%+v", s.Values)
 	}
 	if _, kept := s.ignored["wait_timeout"]; kept {

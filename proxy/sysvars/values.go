@@ -20,8 +20,8 @@ type Values struct {
 	Autocommit bool
 	InsertID   uint64 // LAST_INSERT_ID()
 	ForcedID   uint64 // of the next INSERT into a table that is not sharded: insert_id
-	Late       bool   // locus_read = 'replica'
-	Partial    bool   // locus_partial = 'on'
+	Reads      ReadsFrom
+	Partial    bool // locus_partial = 'on'
 	Context    Context
 	ignored    map[string]string // what variables that are ignored were set to; it is not changed
 }

@@ -25,6 +25,8 @@ type Connections struct {
 	cursors  []*holding
 	// lostState is what was lost with a reserved connection: the session ends.
 	lostState string
+	// positions are those of the primaries that the session has not used since: nil where all may be late.
+	positions []position
 	out       []byte
 }
 
@@ -59,6 +61,8 @@ const (
 	Outside Mode = 1 << iota
 	// Late may be answered by a replica.
 	Late
+	// SeesOwn is Late by a replica that has all that the session has written.
+	SeesOwn
 	// Writes may change something on the shard, whose branch can't be left out of the two phases.
 	Writes
 	// MayEnd may end the transaction there, as a procedure can.
@@ -86,6 +90,9 @@ func (c *Connections) AcquireAs(shard router.ShardName, m Mode, settings *backen
 	if err := c.Unwanted(); err != nil {
 		return Lease{}, err
 	}
+	if m&Late == 0 && c.positions != nil {
+		c.leave(shard)
+	}
 	if m&Apart != 0 {
 		b, err := c.borrowApart(shard, m, settings)
 		return Lease{of: c, branch: b, mode: Outside}, err
@@ -99,7 +106,7 @@ func (c *Connections) AcquireAs(shard router.ShardName, m Mode, settings *backen
 		return c.leaseBranch(b, m, settings)
 	}
 	if m&Late != 0 && c.reserved == nil {
-		if b, ok := c.borrowReplica(shard, settings); ok {
+		if b, ok := c.borrowReplica(shard, m, settings); ok {
 			return Lease{of: c, branch: b, mode: m}, nil
 		}
 	}
@@ -194,17 +201,27 @@ func (c *Connections) borrowApart(shard router.ShardName, m Mode, settings *back
 }
 
 // borrowReplica takes a connection to a usable replica; false: the primary serves.
-func (c *Connections) borrowReplica(shard router.ShardName, settings *backend.Settings) (branch, bool) {
+func (c *Connections) borrowReplica(shard router.ShardName, m Mode, settings *backend.Settings) (branch, bool) {
 	pool, ok := c.Pools.Replica(shard)
 	if !ok {
 		return branch{}, false
+	}
+	at := -1
+	if m&SeesOwn != 0 {
+		if at, ok = c.positionOf(shard, settings); !ok {
+			return branch{}, false
+		}
 	}
 	conn, err := c.borrowFrom(pool, Soon, settings)
 	if err != nil {
 		return branch{}, false // if it was interrupted, the primary's isn't lent either
 	}
+	b := branch{Shard: shard, Pool: pool, Conn: conn}
+	if at >= 0 && !c.reaches(b, &c.positions[at]) {
+		return branch{}, false
+	}
 	c.Counts.OnReplicas.Add(1)
-	return branch{Shard: shard, Pool: pool, Conn: conn}, true
+	return b, true
 }
 
 // borrowFrom takes a connection from a pool, and notes how long that took.

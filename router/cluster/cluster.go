@@ -151,6 +151,8 @@ type ReadFrom string
 const (
 	ReadPrimary ReadFrom = "primary" // as is one that is empty
 	ReadReplica ReadFrom = "replica"
+	// ReadSession is a replica that has all that the session has written.
+	ReadSession ReadFrom = "session"
 )
 
 // Timeout is StatementTimeout; nil for the proxy's.

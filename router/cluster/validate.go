@@ -248,9 +248,9 @@ func (u User) checkRights(p *problems, document string) {
 		p.add(document, "gather_rows and gather_mib: use a number from 1 up, of MiB 1048576 at most; left out, everybody's limits hold")
 	}
 	switch u.Read {
-	case "", ReadPrimary, ReadReplica:
+	case "", ReadPrimary, ReadReplica, ReadSession:
 	default:
-		p.add(document, "read %q: use primary or replica", u.Read)
+		p.add(document, "read %q: use primary, replica or session", u.Read)
 	}
 	for _, name := range u.Databases {
 		if name == "" || strings.ContainsAny(name, "*%`") {

@@ -120,7 +120,7 @@ func TestReadsFromReplicas(t *testing.T) {
 		}
 
 		// By a user's setting.
-		declare(s, map[string]cluster.User{"late": {Read: cluster.ReadReplica}})
+		declare(s, map[string]cluster.User{"late": {Read: cluster.ReadReplica}, "own": {Read: cluster.ReadSession}})
 		late := known(t, as(t, s, "late", nil))
 		usable(t, s, true)
 		if got := status(late, one); got != "replica" {
@@ -138,6 +138,7 @@ func TestReadsFromReplicas(t *testing.T) {
 		}
 		replica.Exec(t, begin)
 		usable(t, s, true)
+		readsItsOwn(t, s, db, replica)
 		if err := replica.Kill(); err != nil {
 			t.Fatal(err)
 		}
