@@ -106,20 +106,28 @@ func (s *Session) planAgain(under plan.Context, text []byte) (plan.Plan, error) 
 // runBound runs a statement of the session's own with the values of its
 // placeholders in the text.
 func (s *Session) runBound(r *request) error {
+	text, err := s.withValues(r)
+	if err != nil {
+		return err
+	}
+	bound := *r
+	bound.statement = nil
+	return s.runChanged(&bound, text, s.planContext(r.snapshot))
+}
+
+// withValues is a statement's text with the values of its placeholders.
+func (s *Session) withValues(r *request) (out []byte, err error) {
 	text, from := r.values.Text, 0
-	var out []byte
 	for _, literal := range r.values.Literals {
 		if literal.Kind != stmt.ParamLiteral {
 			continue
 		}
 		value, err := exec.Literal(s.params[literal.Param], &s.vars.Values)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		out = append(append(out, text[from:literal.Start]...), value...)
 		from = int(literal.End)
 	}
-	bound := *r
-	bound.statement = nil
-	return s.runChanged(&bound, append(out, text[from:]...), s.planContext(r.snapshot))
+	return append(out, text[from:]...), nil
 }

@@ -268,7 +268,10 @@ func (s *Session) runPlaced(r *request) error {
 	case *plan.Local:
 		return s.local(r, p)
 	case *plan.OneShard:
-		if p.Alike {
+		switch {
+		case p.Hides:
+			return s.runHiding(r)
+		case p.Alike:
 			return s.runAlike(r, p)
 		}
 		return s.runOn(r, p.Shard, p.Added)

@@ -20,8 +20,9 @@ type Catalog struct {
 	folded map[TableName]TableName
 	// Shards are all registered shards, those without genes too, in the order of
 	// their names. The first has everything that is not declared.
-	Shards []router.ShardName
-	closed *names // nil: what else the shards have is not known
+	Shards     []router.ShardName
+	makesGenes bool
+	closed     *names // nil: what else the shards have is not known
 }
 
 // New makes a catalog of at least one shard. Broken tables are declared but don't fit their schema:
@@ -32,6 +33,7 @@ func New(shards []router.ShardName, tables []*Table, broken map[TableName]error)
 		names: map[string][]string{}, folded: map[TableName]TableName{}, Shards: shards,
 	}
 	for _, t := range tables {
+		c.makesGenes = c.makesGenes || t.MakesGene()
 		c.tables[t.TableName] = t
 		c.name(t.TableName)
 	}
@@ -125,6 +127,9 @@ func (c *Catalog) HasSharded(schema string) bool {
 	}
 	return false
 }
+
+// MakesGenes tells whether any table has [OwnGene].
+func (c *Catalog) MakesGenes() bool { return c.makesGenes }
 
 // First is the shard of everything that is not declared.
 func (c *Catalog) First() router.ShardName { return c.Shards[0] }

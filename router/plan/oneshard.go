@@ -12,6 +12,8 @@ type OneShard struct {
 	Shard router.ShardName
 	// Alike: each other shard would say the same of itself, and stands in while this one's server is not well.
 	Alike bool
+	// Hides: of a table that has the column for the gene, which is taken out of the answer.
+	Hides bool
 	// Added is spliced into the text: what the user may see.
 	Added []Splice
 }

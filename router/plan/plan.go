@@ -239,7 +239,7 @@ func planShow(s *stmt.Statement, ctx Context) (Plan, error) {
 		case t.Kind == catalog.Single:
 			one.Shard = t.Shard
 		default:
-			one.Alike = true
+			one.Alike, one.Hides = true, t.MakesGene()
 		}
 	case s.Listed != nil:
 		one.Alike = s.Listed.What != "databases" && s.Listed.What != "open tables" && ctx.Catalog.Uniform()

@@ -56,6 +56,7 @@ var shown = map[string]naming{
 // narrow has a statement that asks what there is answer with what the user may use.
 func (r *Rights) narrow(l *stmt.Lexed, p Plan, ctx Context) error {
 	if r == nil || r.Databases == nil && r.Tables == nil {
+		hideGenes(l, p, ctx)
 		return nil
 	}
 	s := p.About().Statement
@@ -95,16 +96,26 @@ func (r *Rights) narrowSelect(l *stmt.Lexed, p *OneShard, ctx Context) error {
 		if !ok || !strings.EqualFold(ctx.schemaOf(t.TableName), "information_schema") {
 			continue
 		}
-		before, behind := "(SELECT * FROM ", " WHERE "+r.visible(name)+")"
-		if at.Statement {
-			before = "SELECT * FROM (" // … TABLE name
-			behind = ") AS " + quote(t.Name) + " WHERE " + r.visible(name)
-		} else if !l.Aliased(l.Offset(at.End)) {
-			behind += " AS " + quote(t.Name)
+		condition := r.visible(name)
+		if genes := ctx.withoutGenes(t.Name); genes != "" {
+			condition += " AND " + genes
 		}
-		p.Added = append(p.Added, Splice{at.Start, before}, Splice{at.End, behind})
+		p.Added = append(p.Added, among(l, at, condition)...)
 	}
 	return nil
+}
+
+// among puts the rows of a table of which a condition is true in its place.
+func among(l *stmt.Lexed, at stmt.TablePlace, condition string) []Splice {
+	name := quote(at.Block.Tables[at.Index].Name)
+	before, behind := "(SELECT * FROM ", " WHERE "+condition+")"
+	if at.Statement {
+		before = "SELECT * FROM (" // … TABLE name
+		behind = ") AS " + name + " WHERE " + condition
+	} else if !l.Aliased(l.Offset(at.End)) {
+		behind += " AS " + name
+	}
+	return []Splice{{at.Start, before}, {at.End, behind}}
 }
 
 // narrowShow adds a condition to a SHOW. One about a single database has none if the

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"locus/proxy/txn"
+	"locus/router/catalog"
 	"locus/test/servers"
 	"locus/test/shop"
 )
@@ -153,9 +154,9 @@ func TestADumpWithDefinitions(t *testing.T) {
 		s := shop.Start(t, engine, shop.Options{
 			Spanning: txn.XA,
 			Tables: []string{
-				"CREATE TABLE {schema}.visit (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, owner BIGINT NOT NULL, gene INT UNSIGNED NOT NULL, note VARCHAR(20), KEY (owner), KEY (gene)) DEFAULT CHARSET utf8mb4",
+				"CREATE TABLE {schema}.visit (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, owner BIGINT NOT NULL, note VARCHAR(20), KEY (owner), " + catalog.OwnGeneDefinition + ") DEFAULT CHARSET utf8mb4",
 			},
-			Declarations: "  {schema}.visit: {kind: sharded, owner: owner, gene: gene}\n",
+			Declarations: "  {schema}.visit: {kind: sharded, owner: owner}\n",
 		})
 		dump, client := programs(t, engine)
 		proxy := place(s.Addr, shop.User, shop.Password)
@@ -165,8 +166,12 @@ func TestADumpWithDefinitions(t *testing.T) {
 		}
 		inserts.WriteString("INSERT INTO product VALUES (1, 'tea', 1.5), (2, 'cup', 3);\nINSERT INTO setting VALUES ('a', 'b');\nINSERT INTO counted (note) VALUES ('x');\n")
 		proxy.run(t, []byte(inserts.String()), client, s.Schema)
-		was, checksums := contents(t, s), proxy.run(t, nil, client, s.Schema, "-e", "CHECKSUM TABLE test_order, visit, product; CHECKSUM TABLE setting, counted")
+		const visits = "SELECT CONCAT_WS(' ', id, owner, locus_gene, note) FROM visit"
+		was, checksums := contents(t, s, visits), proxy.run(t, nil, client, s.Schema, "-e", "CHECKSUM TABLE test_order, visit, product; CHECKSUM TABLE setting, counted")
 		text := proxy.run(t, nil, dump, s.Schema)
+		if bytes.Contains(text, []byte(catalog.OwnGene)) {
+			t.Error("the dump has the column for the gene")
+		}
 		for _, over := range []string{"what it was taken from", "a cluster without tables"} {
 			if over != "what it was taken from" {
 				for i, server := range s.Servers {
@@ -177,7 +182,7 @@ func TestADumpWithDefinitions(t *testing.T) {
 				}
 			}
 			proxy.run(t, text, client, s.Schema)
-			if now := contents(t, s); now != was {
+			if now := contents(t, s, visits); now != was {
 				t.Errorf("over %s: the shards had\n%s\nand have\n%s", over, was, now)
 			}
 			if now := proxy.run(t, nil, client, s.Schema, "-e", "CHECKSUM TABLE test_order, visit, product; CHECKSUM TABLE setting, counted"); !bytes.Equal(now, checksums) {
@@ -191,12 +196,13 @@ func TestADumpWithDefinitions(t *testing.T) {
 	})
 }
 
-// contents are the rows of every shard.
-func contents(t *testing.T, s *shop.Shop) string {
+// contents are the rows of every shard, of further queries too.
+func contents(t *testing.T, s *shop.Shop, further ...string) string {
 	t.Helper()
 	var b strings.Builder
 	for i := range s.Servers {
-		rows, err := s.Shard(t, i).Query("SELECT CONCAT_WS(' ', order_id, order_no, buyer_uid, amount, status, version, created_at) AS r FROM test_order UNION ALL SELECT CONCAT_WS(' ', product_id, name, price) FROM product ORDER BY r")
+		rows, err := s.Shard(t, i).Query("SELECT CONCAT_WS(' ', order_id, order_no, buyer_uid, amount, status, version, created_at) AS r FROM test_order UNION ALL SELECT CONCAT_WS(' ', product_id, name, price) FROM product " +
+			strings.Join(append([]string{""}, further...), " UNION ALL ") + " ORDER BY r")
 		if err != nil {
 			t.Fatal(err)
 		}

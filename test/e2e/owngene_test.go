@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"maps"
@@ -192,6 +193,75 @@ func TestAColumnForTheGeneIsFilled(t *testing.T) {
 		}
 		if got := number(t, db, "SELECT COUNT(*) FROM basket"); got != int64(2*len(buyers)) {
 			t.Errorf("%d rows", got)
+		}
+	})
+}
+
+// Who asks how a table is built is told nothing of the column.
+func TestTheColumnForTheGeneIsHidden(t *testing.T) {
+	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		columns := " (w_id INT NOT NULL, d_id INT NOT NULL, note VARCHAR(20) DEFAULT '`locus_gene` ,', PRIMARY KEY (w_id, d_id), KEY note (note, d_id)) COMMENT "
+		exec(t, db, "CREATE TABLE twin"+columns+"'plain'")
+		exec(t, db, "CREATE TABLE here"+columns+"'locus: owner=w_id'")
+		if engine, _ := strings.CutPrefix(t.Name(), "TestTheColumnForTheGeneIsHidden/mysql"); engine != t.Name() {
+			exec(t, db, "CREATE INDEX twice ON twin ((d_id * 2))")
+			exec(t, db, "CREATE INDEX twice ON here ((d_id * 2))")
+		}
+		plain := strings.NewReplacer("here", "twin", "locus: owner=w_id", "plain")
+		one, err := db.Conn(t.Context()) // one sql_mode
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer one.Close()
+		ask := func(query string) (answer string) {
+			t.Helper()
+			run := one.QueryContext
+			if strings.HasSuffix(t.Name(), "prepared") && !strings.HasPrefix(query, "EXPLAIN") { // which MySQL doesn't prepare
+				st, err := one.PrepareContext(t.Context(), query)
+				if err != nil {
+					t.Fatalf("%s: %v", query, err)
+				}
+				defer st.Close()
+				run = func(ctx context.Context, _ string, args ...any) (*sql.Rows, error) { return st.QueryContext(ctx, args...) }
+			}
+			r, err := run(t.Context(), query)
+			if err != nil {
+				t.Fatalf("%s: %v", query, err)
+			}
+			defer r.Close()
+			names, err := r.Columns()
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer = fmt.Sprintln(names)
+			for r.Next() {
+				values, places := make([]sql.NullString, len(names)), make([]any, len(names))
+				for i := range values {
+					places[i] = &values[i]
+				}
+				if err := r.Scan(places...); err != nil {
+					t.Fatal(err)
+				}
+				answer += fmt.Sprintln(values)
+			}
+			return plain.Replace(answer)
+		}
+		for _, mode := range []string{"", "ANSI_QUOTES"} {
+			if _, err := one.ExecContext(t.Context(), "SET SESSION sql_mode = '"+mode+"'"); err != nil {
+				t.Fatal(err)
+			}
+			for _, query := range []string{
+				"SHOW CREATE TABLE here", "SHOW COLUMNS FROM here", "SHOW FULL FIELDS IN here LIKE '%'", "DESCRIBE here", "DESC here note", "EXPLAIN here", "SHOW INDEX FROM here",
+				"SHOW KEYS FROM here WHERE Seq_in_index > 0", "SHOW COLUMNS FROM here WHERE Field = 'locus_gene'",
+				"SELECT column_name, ordinal_position, extra FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'here' ORDER BY ordinal_position",
+				"SELECT COUNT(*) FROM information_schema.COLUMNS AS c JOIN information_schema.tables USING (table_schema, table_name) WHERE table_schema = DATABASE() AND table_name = 'here'",
+				"SELECT index_name, seq_in_index, column_name FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = 'here' ORDER BY 1, 2",
+				"SELECT (SELECT GROUP_CONCAT(column_name ORDER BY 1) FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'here')",
+			} {
+				if got, want := ask(query), ask(strings.ReplaceAll(query, "here", "twin")); got != want {
+					t.Errorf("%s under %q:\n%s\nand is to be\n%s", query, mode, got, want)
+				}
+			}
 		}
 	})
 }

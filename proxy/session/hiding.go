@@ -1,0 +1,76 @@
+package session
+
+import (
+	"bytes"
+	"slices"
+
+	"locus/proxy/backend"
+	"locus/proxy/wire"
+	"locus/router"
+	"locus/router/catalog"
+)
+
+// runHiding answers SHOW and DESCRIBE of a table that has the column for the gene without it.
+func (s *Session) runHiding(r *request) error {
+	text, err := s.withValues(r)
+	if err != nil {
+		return err
+	}
+	s.Counts.OneShard.Add(1)
+	at := s.requested(r)
+	var shown *backend.Rows
+	err = s.anywhere(s.standIns(r.snapshot), true, func(shard router.ShardName) error {
+		l, err := at.Apart(shard, s.vars.Settings)
+		if err != nil {
+			return err
+		}
+		if shown, err = l.Conn.Query(s.ctx, string(text)); err != nil {
+			l.Fail(err)
+			return err
+		}
+		l.Done(l.Conn.Status())
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	shown.Rows = withoutGene(shown.Columns, shown.Rows)
+	s.vars.RowCount, s.vars.FoundRows = -1, uint64(len(shown.Rows))
+	if err := s.writeRows(shown.Columns, shown.Rows); err != nil {
+		return &clientGone{err}
+	}
+	return nil
+}
+
+// withoutGene takes out of what SHOW COLUMNS, SHOW INDEX or SHOW CREATE TABLE shows the column for the gene.
+func withoutGene(columns []wire.Column, rows [][][]byte) [][][]byte {
+	at := func(name string) int {
+		return slices.IndexFunc(columns, func(c wire.Column) bool { return string(c.Name) == name })
+	}
+	if made := at("Create Table"); made >= 0 {
+		for _, row := range rows {
+			row[made] = withoutLines(row[made])
+		}
+		return rows
+	}
+	named := max(at("Field"), at("Column_name"))
+	return slices.DeleteFunc(rows, func(row [][]byte) bool { return named >= 0 && string(row[named]) == catalog.OwnGene })
+}
+
+// withoutLines takes the column and its index out of a CREATE TABLE as servers write it: a line for each part, with commas
+// between them.
+func withoutLines(text []byte) []byte {
+	lines := bytes.Split(text, []byte("\n"))
+	kept := slices.DeleteFunc(lines, func(line []byte) bool {
+		line, indented := bytes.CutPrefix(line, []byte("  "))
+		line = bytes.TrimPrefix(line, []byte("KEY "))
+		return indented && len(line) > 0 && string(bytes.Trim(bytes.SplitN(line, []byte(" "), 2)[0], "`\"")) == catalog.OwnGene
+	})
+	for i := 1; i < len(kept); i++ {
+		if bytes.HasPrefix(kept[i], []byte(")")) {
+			kept[i-1] = bytes.TrimSuffix(kept[i-1], []byte(","))
+			break
+		}
+	}
+	return bytes.Join(kept, []byte("\n"))
+}
