@@ -222,7 +222,9 @@ func TestTheColumnForTheGeneIsHidden(t *testing.T) {
 					t.Fatalf("%s: %v", query, err)
 				}
 				defer st.Close()
-				run = func(ctx context.Context, _ string, args ...any) (*sql.Rows, error) { return st.QueryContext(ctx, args...) }
+				run = func(ctx context.Context, _ string, args ...any) (*sql.Rows, error) {
+					return st.QueryContext(ctx, args...)
+				}
 			}
 			r, err := run(t.Context(), query)
 			if err != nil {

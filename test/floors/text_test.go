@@ -30,7 +30,7 @@ var looksAtText = map[string][]string{
 	},
 	"it cuts the text at places that router/stmt has found": {
 		"proxy/session (*Session).spliced",
-		"proxy/session (*Session).runBound",
+		"proxy/session (*Session).withValues",
 		"proxy/session (*Session).numbered",
 		"proxy/session (*Session).addParams",
 		"proxy/session (*Session).explain",
