@@ -36,10 +36,7 @@ func (s *Session) runHiding(r *request) error {
 	}
 	shown.Rows = withoutGene(shown.Columns, shown.Rows)
 	s.vars.RowCount, s.vars.FoundRows = -1, uint64(len(shown.Rows))
-	if err := s.writeRows(shown.Columns, shown.Rows); err != nil {
-		return &clientGone{err}
-	}
-	return nil
+	return s.client.Rows(shown.Columns, shown.Rows, s.status())
 }
 
 // withoutGene takes out of what SHOW COLUMNS, SHOW INDEX or SHOW CREATE TABLE shows the column for the gene.
