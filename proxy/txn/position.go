@@ -24,6 +24,9 @@ type position struct {
 // ownPatience is how long a replica is waited for. Then the primary is read.
 const ownPatience = 500 * time.Millisecond
 
+// longestPosition bounds what a session keeps of a shard. A set of GTIDs that is longer is one of many gaps.
+const longestPosition = 4 << 10
+
 // leave notes that the session may write to a shard.
 func (c *Connections) leave(shard router.ShardName) {
 	c.positions = slices.DeleteFunc(c.positions, func(p position) bool { return p.shard == shard })
@@ -65,9 +68,9 @@ func (c *Connections) askPosition(shard router.ShardName, settings *backend.Sett
 	return strings.ReplaceAll(text, "\n", ""), isPosition(text)
 }
 
-// isPosition tells a set of GTIDs. An empty one is of a server that counts none: it says nothing of what it has.
+// isPosition tells a set of GTIDs that is kept. An empty one is of a server that counts none: it says nothing of what it has.
 func isPosition(text string) bool {
-	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
+	return text != "" && len(text) <= longestPosition && !strings.ContainsFunc(text, func(r rune) bool {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-:,\n", r))
 	})
 }

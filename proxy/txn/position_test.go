@@ -86,7 +86,10 @@ func TestOwnWritesAreSeen(t *testing.T) {
 		reads("the replica is lost", "s0")
 		primary.Next(value(c.asks, "a'); DROP TABLE b"))
 		s.must("s0", "UPDATE a", Writes)
+		replica.Next(value(c.waits, "0")) // which nobody asks for
 		reads("no position", "s0")
+		primary.Next(value(c.asks, strings.Repeat("0-1-5,", longestPosition/6+1)))
+		reads("too long a position", "s0")
 	}
 }
 
