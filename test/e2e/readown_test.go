@@ -29,7 +29,7 @@ func readsItsOwn(t *testing.T, s *shop.Shop, db *sql.DB, replica *servers.Server
 		}
 	}
 	before := s.Proxy.Status().Counts.OnReplicas.Load()
-	for i := range int64(30) {
+	for i := range int64(12) {
 		exec(t, conn, write, i)
 		read(conn, one, i, "one shard")
 		read(conn, several, i+rest, "several shards")
@@ -38,7 +38,7 @@ func readsItsOwn(t *testing.T, s *shop.Shop, db *sql.DB, replica *servers.Server
 	exec(t, conn, write, 77)
 	exec(t, conn, "COMMIT")
 	read(conn, one, 77, "after a transaction")
-	if on := s.Proxy.Status().Counts.OnReplicas.Load() - before; on < 30 {
+	if on := s.Proxy.Status().Counts.OnReplicas.Load() - before; on < 12 {
 		t.Errorf("a replica answered %d reads", on)
 	}
 
