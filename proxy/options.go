@@ -11,6 +11,7 @@ import (
 	"locus/idgen/segment"
 	"locus/proxy/backend"
 	"locus/proxy/session"
+	"locus/proxy/session/kept"
 	"locus/proxy/sysvars"
 	"locus/proxy/trace"
 	"locus/proxy/txn"
@@ -101,7 +102,7 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	orDefault(&o.MaxConnections, 10_000)
 	orDefault(&o.MaxStatement, 64<<20)
-	orDefault(&o.SessionMemory, session.DefaultMemory)
+	orDefault(&o.SessionMemory, kept.DefaultMemory)
 	orDefault(&o.MaxLoginPacket, 16<<10)
 	orDefault(&o.LoginTimeout, 10*time.Second)
 	orDefault(&o.SchemaRefresh, 10*time.Second)

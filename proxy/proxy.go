@@ -23,6 +23,7 @@ import (
 	"locus/proxy/session"
 	"locus/proxy/session/fence"
 	"locus/proxy/session/interrupt"
+	"locus/proxy/session/kept"
 	"locus/proxy/snapshot"
 	"locus/proxy/stream"
 	"locus/proxy/twophase"
@@ -107,7 +108,7 @@ func New(o Options) *Proxy {
 		},
 		Snapshot: func() *snapshot.Snapshot { return &p.live.Load().snapshot }, Versions: p.pools.Versions,
 		Sessions: &p.sessions, IDs: p.ids, Numbers: p.numbers(), Generators: o.Generators, Ring: o.Ring,
-		MaxStatement: o.MaxStatement, Memory: session.NewMemory(o.SessionMemory), Counts: &p.counts, Meter: &p.meter, Tracer: o.Tracer,
+		MaxStatement: o.MaxStatement, Memory: kept.NewMemory(o.SessionMemory), Counts: &p.counts, Meter: &p.meter, Tracer: o.Tracer,
 		Fencing: fence.Config{
 			Changed: p.live.Changed, Leased: o.Fence.Leased, Hold: o.Fence.Hold, Places: make(chan struct{}, o.Fence.MaxHeld),
 		},

@@ -5,6 +5,7 @@ import (
 	"locus/proxy/health"
 	"locus/proxy/meter"
 	"locus/proxy/session"
+	"locus/proxy/session/kept"
 	"locus/proxy/twophase"
 	"locus/router"
 	"locus/router/catalog"
@@ -16,7 +17,7 @@ type Status struct {
 	Live       live.Status
 	MapVersion int64
 	Sessions   int
-	Memory     *session.Memory
+	Memory     *kept.Memory
 	Accepted   uint64
 	Refused    uint64 // clients turned away at the limit
 	Draining   bool

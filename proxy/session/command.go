@@ -88,9 +88,8 @@ func (s *Session) reset() {
 	s.carry(s.initial)
 	s.replica = false
 	s.interrupts.LimitIdle(0)
-	s.forgetTexts()
 	s.unkept = nil
-	s.forgetPrepared()
+	s.kept.Reset()
 	clear(s.vars.Commands[:])
 }
 

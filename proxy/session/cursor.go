@@ -4,44 +4,45 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/session/kept"
 	"locus/proxy/wire"
 	"locus/router/stmt"
 )
 
 // wantsCursor tells an execution that asks for a cursor, of a statement that can
 // have one.
-func wantsCursor(e wire.Execute, p *prepared) bool {
-	return e.Cursor&mysql.CURSOR_TYPE_READ_ONLY != 0 && p.plan.About().Statement.Kind == stmt.Select && !p.plan.About().Writes
+func wantsCursor(e wire.Execute, p *kept.Statement) bool {
+	return e.Cursor&mysql.CURSOR_TYPE_READ_ONLY != 0 && p.Plan.About().Statement.Kind == stmt.Select && !p.Plan.About().Writes
 }
 
 // fetch answers COM_STMT_FETCH.
 func (s *Session) fetch(payload []byte) error {
 	s.vars.Commands[stmt.CountFetch]++
-	p, err := s.statement(payload)
+	p, err := s.kept.Find(payload)
 	if err != nil {
 		return s.writeError(err)
 	}
 	f, err := wire.ParseFetch(payload)
 	if err != nil {
-		return s.writeError(wire.Errorf(erMalformed, wire.StateGeneral, "%v", err))
+		return s.writeError(wire.Errorf(wire.ErMalformed, wire.StateGeneral, "%v", err))
 	}
-	from := p.cursor.Conn()
+	from := p.Cursor.Conn()
 	if from == nil {
-		return s.writeError(wire.Errorf(erNoCursor, wire.StateGeneral, "The statement (%d) has no open cursor.", p.id))
+		return s.writeError(wire.Errorf(erNoCursor, wire.StateGeneral, "The statement (%d) has no open cursor.", p.ID))
 	}
-	f.Statement = p.cursor.There.ID
+	f.Statement = p.Cursor.There.ID
 	s.client.Out = wire.AppendFetch(s.client.Out[:0], f)
 	err = from.Send(s.client.Out, backend.Nothing)
 	if err == nil {
 		err = s.relay(from, wire.RowsResponse, nil)
 	}
 	if err != nil {
-		p.cursor.Lost()
+		p.Cursor.Lost()
 		return s.finish(err)
 	}
 	status := s.client.Scanner.Status()
 	if _, failed := s.client.Scanner.ErrCode(); failed || status&mysql.SERVER_STATUS_LAST_ROW_SEND != 0 {
-		p.cursor.Close()
+		p.Cursor.Close()
 	}
 	return nil
 }

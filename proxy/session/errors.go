@@ -21,8 +21,6 @@ const (
 	erConCount       = 1040
 	erNotLocked      = 1100
 	erUnknownCommand = 1047
-	erUnknownStmt    = 1243
-	erMalformed      = 1835
 	erTooLarge       = 1153
 	erDeadlock       = 1213
 	erWrongArguments = 1210

@@ -10,6 +10,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/exec"
+	"locus/proxy/session/kept"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -19,30 +20,30 @@ import (
 func (s *Session) execute(payload []byte) error {
 	s.Counts.Statements.Add(1)
 	s.vars.Commands[stmt.CountExecute]++
-	p, err := s.statement(payload)
+	p, err := s.kept.Find(payload)
 	if err != nil {
 		return s.writeError(err)
 	}
-	s.beginTrace(&p.lexed)
+	s.beginTrace(&p.Lexed)
 	err = s.executePrepared(p, payload)
-	s.ended(&p.lexed, err)
+	s.ended(&p.Lexed, err)
 	return err
 }
 
-func (s *Session) executePrepared(p *prepared, payload []byte) error {
+func (s *Session) executePrepared(p *kept.Statement, payload []byte) error {
 	w := s.snapshot()
 	if err := s.replan(w, p); err != nil {
 		return s.writeError(err)
 	}
-	if !s.readsAsThen(w, &p.read, p.text, p.plan) {
+	if !s.readsAsThen(w, &p.Reading, p.Text, p.Plan) {
 		return s.writeError(outlived())
 	}
-	if err := p.tooLong; err != nil {
-		s.forgetLong(p)
+	if err := p.TooLong; err != nil {
+		s.kept.ForgetLong(p)
 		return s.writeError(err)
 	}
 	named := s.client.Capabilities&mysql.CLIENT_QUERY_ATTRIBUTES != 0
-	e, err := wire.ParseExecute(payload, wire.Known{Params: p.given(), Types: p.types, Long: p.long, Named: named, Room: s.types}, s.params[:0])
+	e, err := wire.ParseExecute(payload, wire.Known{Params: p.Given(), Types: p.Types, Long: p.Long, Named: named, Room: s.types}, s.params[:0])
 	if err != nil {
 		return s.writeError(w.Flavor.WrongArguments())
 	}
@@ -50,11 +51,11 @@ func (s *Session) executePrepared(p *prepared, payload []byte) error {
 	if named && cap(e.Types) > cap(s.types) {
 		s.types = e.Types[:0]
 	}
-	p.cursor.Close()
-	if !bytes.Equal(p.types, e.Types) {
-		p.types = bytes.Clone(e.Types)
+	p.Cursor.Close()
+	if !bytes.Equal(p.Types, e.Types) {
+		p.Types = bytes.Clone(e.Types)
 	}
-	if len(p.added) > 0 {
+	if len(p.Added) > 0 {
 		if err := s.addNumbers(w, p); err != nil {
 			return s.writeError(err)
 		}
@@ -63,13 +64,13 @@ func (s *Session) executePrepared(p *prepared, payload []byte) error {
 	for _, param := range s.params {
 		s.bound = append(s.bound, exec.Value(param))
 	}
-	s.args.Reset(&p.lexed, s.bound)
-	s.args.Foreign = s.vars.Foreign || p.read.foreign
+	s.args.Reset(&p.Lexed, s.bound)
+	s.args.Foreign = s.vars.Foreign || p.Reading.Foreign
 	s.values = plan.Values{Args: &s.args, InsertID: s.vars.InsertID}
 	s.client.Binary = true
 	defer func() { s.client.Binary = false }()
-	err = s.finish(s.observed(&request{plan: p.plan, facts: p.plan.About(), values: &s.values, snapshot: w, statement: p, payload: payload, cursor: wantsCursor(e, p)}))
-	s.forgetLong(p)
+	err = s.finish(s.observed(&request{plan: p.Plan, facts: p.Plan.About(), values: &s.values, snapshot: w, statement: p, payload: payload, cursor: wantsCursor(e, p)}))
+	s.kept.ForgetLong(p)
 	return err
 }
 
@@ -78,14 +79,14 @@ func (s *Session) executePrepared(p *prepared, payload []byte) error {
 // parameters its packet goes out with nothing changed but the statement's ID.
 func (s *Session) executePacket(c *backend.Conn, r *request, text []byte, params []wire.Param, before []string) ([]byte, error) {
 	p := r.statement
-	sql := p.text
+	sql := p.Text
 	if text != nil {
-		if string(text) != p.sent {
-			p.sent = string(text)
+		if string(text) != p.Sent {
+			p.Sent = string(text)
 		}
-		sql = p.sent
+		sql = p.Sent
 	}
-	under := p.read.on(c.Settings())
+	under := p.Reading.On(c.Settings())
 	there, ok := c.PreparedUnder(under, sql)
 	if !ok {
 		var err error
@@ -109,13 +110,13 @@ func (s *Session) executePacket(c *backend.Conn, r *request, text []byte, params
 		out, _ = wire.AppendPacket(out, 0, r.payload)
 		binary.LittleEndian.PutUint32(out[start+wire.HeaderSize+1:], there.ID)
 		out[start+wire.HeaderSize+5] = cursor
-		there.Types = p.types
+		there.Types = p.Types
 		s.client.Out = out
 		return out, nil
 	}
 	if params == nil {
 		params = s.params
-		out = appendLong(out, there.ID, p.long, params)
+		out = appendLong(out, there.ID, p.Long, params)
 	}
 	out, _ = wire.AppendExecute(out, wire.Execute{Statement: there.ID, Cursor: cursor, Params: params})
 	there.Types = nil
@@ -144,11 +145,11 @@ func appendLong(out []byte, statement uint32, long [][]byte, params []wire.Param
 // asItCame tells whether the client's packet says everything that the
 // connection needs: the types of the parameters are sent once per statement and
 // connection, and this connection may have them from another session.
-func asItCame(payload []byte, p *prepared, there *backend.Statement) bool {
-	if len(p.long) > 0 || len(p.added) > 0 {
+func asItCame(payload []byte, p *kept.Statement, there *backend.Statement) bool {
+	if len(p.Long) > 0 || len(p.Added) > 0 {
 		return false
 	}
-	return p.params == 0 || bytes.Equal(there.Types, p.types) || typesSent(payload, p.params)
+	return p.Params == 0 || bytes.Equal(there.Types, p.Types) || typesSent(payload, p.Params)
 }
 
 // typesSent tells whether a COM_STMT_EXECUTE carries types: a flag behind the

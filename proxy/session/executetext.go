@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/session/kept"
 	"locus/proxy/snapshot"
 	"locus/proxy/sysvars"
 	"locus/proxy/txn"
@@ -20,17 +21,17 @@ import (
 // asked it prepares and executes the text itself: there the values of USING keep
 // their types, which literals in their place can't in all cases. Else they are
 // written into the text, for routing to see.
-func (s *Session) runPrepared(r *request, t *textual, p *stmt.TextPrepared) error {
+func (s *Session) runPrepared(r *request, t *kept.Text, p *stmt.TextPrepared) error {
 	lexed := new(stmt.Lexed)
-	if err := s.readBy(lexed, []byte(t.text), t.read.mode); err != nil {
+	if err := s.readBy(lexed, []byte(t.Text), t.Reading.Mode); err != nil {
 		return err
 	}
-	inner, err := s.planUnder(lexed, s.contextThen(r.snapshot, &t.read))
+	inner, err := s.planUnder(lexed, s.contextThen(r.snapshot, &t.Reading))
 	if err != nil || !s.runsThere(r.snapshot, t, lexed, inner, p) {
-		if s.past(&t.read) {
+		if s.past(&t.Reading) {
 			return outlived()
 		}
-		bound, err := s.boundText(t.text, p)
+		bound, err := s.boundText(t.Text, p)
 		if err != nil {
 			return err
 		}
@@ -38,7 +39,7 @@ func (s *Session) runPrepared(r *request, t *textual, p *stmt.TextPrepared) erro
 	}
 	s.vars.Commands.Count(inner.About().Statement)
 	args := new(stmt.Args)
-	args.Foreign = s.vars.Foreign || t.read.foreign
+	args.Foreign = s.vars.Foreign || t.Reading.Foreign
 	args.Reset(lexed, nil)
 	return s.run(&request{
 		plan: inner, facts: inner.About(), snapshot: r.snapshot, textual: t, payload: append([]byte{mysql.COM_QUERY}, executing(p)...),
@@ -47,8 +48,8 @@ func (s *Session) runPrepared(r *request, t *textual, p *stmt.TextPrepared) erro
 }
 
 // runsThere tells whether the first shard can be given a text as it is.
-func (s *Session) runsThere(w *snapshot.Snapshot, t *textual, l *stmt.Lexed, inner plan.Plan, p *stmt.TextPrepared) bool {
-	if !s.readsAsThen(w, &t.read, t.text, inner) {
+func (s *Session) runsThere(w *snapshot.Snapshot, t *kept.Text, l *stmt.Lexed, inner plan.Plan, p *stmt.TextPrepared) bool {
+	if !s.readsAsThen(w, &t.Reading, t.Text, inner) {
 		return false
 	}
 	switch inner.About().Statement.Kind {
@@ -60,8 +61,8 @@ func (s *Session) runsThere(w *snapshot.Snapshot, t *textual, l *stmt.Lexed, inn
 	if one, ok := inner.(*plan.OneShard); ok {
 		there = one.Shard == w.Catalog.First() && len(one.Added) == 0
 	}
-	plain := l.Params == len(p.Using)+len(p.Values) && (l.Params > 0 || s.past(&t.read))
-	readable := utf8.ValidString(t.text) && (!s.vars.Foreign && !t.read.foreign || isASCII(t.text))
+	plain := l.Params == len(p.Using)+len(p.Values) && (l.Params > 0 || s.past(&t.Reading))
+	readable := utf8.ValidString(t.Text) && (!s.vars.Foreign && !t.Reading.Foreign || isASCII(t.Text))
 	return there && plain && readable && len(s.conns.Shards()) <= 1 && !sysvars.Wide(s.vars.Settings)
 }
 
@@ -85,12 +86,12 @@ func (s *Session) prepareTextual(l txn.Lease, r *request) error {
 	if r.textual == nil {
 		return nil
 	}
-	text := strings.ReplaceAll(r.textual.text, "'", "''")
-	if r.textual.read.mode&stmt.NoBackslash == 0 {
+	text := strings.ReplaceAll(r.textual.Text, "'", "''")
+	if r.textual.Reading.Mode&stmt.NoBackslash == 0 {
 		text = strings.ReplaceAll(text, `\`, `\\`)
 	}
 	present := l.Conn.Settings()
-	if err := l.Conn.Carry(s.ctx, r.textual.read.on(present)); err != nil {
+	if err := l.Conn.Carry(s.ctx, r.textual.Reading.On(present)); err != nil {
 		return err
 	}
 	_, err := l.Conn.Exec(s.ctx, "PREPARE "+textualName+" FROM '"+text+"'")

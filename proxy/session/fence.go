@@ -108,7 +108,7 @@ func (s *Session) anew(r *request) error {
 		return nil
 	case r.statement != nil:
 		err := s.replan(r.snapshot, r.statement)
-		r.follow(r.statement.plan)
+		r.follow(r.statement.Plan)
 		return err
 	}
 	if err := s.read(&s.lexed, r.payload[1:]); err != nil {

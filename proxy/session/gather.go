@@ -30,7 +30,7 @@ func (s *Session) gather(asked *request, p *plan.Gathering) error {
 // shard, for use.
 func (s *Session) gathered(r *request, p *plan.Gathering, use func(*exec.Gathering) error) error {
 	r.cursor = false
-	if r.statement != nil && s.past(&r.statement.read) {
+	if r.statement != nil && s.past(&r.statement.Reading) {
 		return outlived()
 	}
 	defer s.timing.trace.Enter(trace.Gather, "")()

@@ -19,6 +19,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
 	"locus/proxy/meter"
+	"locus/proxy/session/kept"
 	"locus/proxy/snapshot"
 	"locus/proxy/stream"
 	"locus/proxy/trace"
@@ -84,7 +85,7 @@ func hotServices(t testing.TB) (*Services, *fakeShard) {
 	return &Services{
 		Services: txn.Services{Pools: pools, Counts: &counts.Counts, Log: slog.New(slog.DiscardHandler)},
 		Snapshot: func() *snapshot.Snapshot { return now }, Versions: pools.Versions, IDs: &sequence{}, Ring: func() *cipher.Ring { return ring },
-		MaxStatement: 1 << 20, Memory: NewMemory(DefaultMemory), Counts: counts, Meter: measured,
+		MaxStatement: 1 << 20, Memory: kept.NewMemory(kept.DefaultMemory), Counts: counts, Meter: measured,
 		Tracer: trace.New(nil, 0), // traces are on, and these statements are not chosen
 	}, shard
 }

@@ -61,7 +61,7 @@ func (s *Session) killText(r *request) error {
 // processKill answers COM_PROCESS_KILL.
 func (s *Session) processKill(payload []byte) error {
 	if len(payload) != 5 {
-		return s.writeError(wire.Errorf(erMalformed, wire.StateGeneral, "COM_PROCESS_KILL of %d bytes", len(payload)))
+		return s.writeError(wire.Errorf(wire.ErMalformed, wire.StateGeneral, "COM_PROCESS_KILL of %d bytes", len(payload)))
 	}
 	return s.finish(s.kill(stmt.Killing{ID: uint64(binary.LittleEndian.Uint32(payload[1:]))}))
 }

@@ -19,7 +19,7 @@ import (
 // local answers the statements that concern the session alone.
 func (s *Session) local(r *request, p *plan.Local) error {
 	st := r.facts.Statement
-	if r.statement != nil && r.statement.params > 0 && st.Kind != stmt.Explain {
+	if r.statement != nil && r.statement.Params > 0 && st.Kind != stmt.Explain {
 		return s.runBound(r)
 	}
 	switch st.Kind {

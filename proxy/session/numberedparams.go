@@ -9,6 +9,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/exec"
+	"locus/proxy/session/kept"
 	"locus/proxy/snapshot"
 	"locus/proxy/sysvars"
 	"locus/proxy/wire"
@@ -16,33 +17,26 @@ import (
 	"locus/router/stmt"
 )
 
-// added is a parameter that the session puts into a prepared statement in place
-// of one that asks a generator: each execution has a number of its own.
-type added struct {
-	at        int // among all parameters
-	generator string
-}
-
 // addParams puts placeholders in these places of a statement that is prepared.
-func (s *Session) addParams(w *snapshot.Snapshot, p *prepared) error {
-	places, err := s.nextValues(w, &p.lexed)
+func (s *Session) addParams(w *snapshot.Snapshot, p *kept.Statement) error {
+	places, err := s.nextValues(w, &p.Lexed)
 	if err != nil || len(places) == 0 {
 		return err
 	}
 	var edits []exec.Edit
 	for i, place := range places {
-		p.added = append(p.added, added{i + paramsBefore(&p.lexed, place.Start), place.Name})
+		p.Added = append(p.Added, kept.Added{At: i + paramsBefore(&p.Lexed, place.Start), Generator: place.Name})
 		text := "?"
 		if place.Selected { // elsewhere the column that it goes to has a type
 			text = "CAST(? AS " + w.Declared.Generators[place.Name].Cast() + ")"
 		}
 		if place.Item {
-			text = string(sysvars.AppendAlias([]byte(text), p.lexed.Text[place.Start:place.End]))
+			text = string(sysvars.AppendAlias([]byte(text), p.Lexed.Text[place.Start:place.End]))
 		}
 		edits = append(edits, exec.Edit{From: place.Start, To: place.End, Text: text})
 	}
-	p.text = string(s.edited(p.lexed.Text, edits))
-	p.lexed.Lex([]byte(p.text), s.vars.Mode)
+	p.Text = string(s.edited(p.Lexed.Text, edits))
+	p.Lexed.Lex([]byte(p.Text), s.vars.Mode)
 	return nil
 }
 
@@ -57,23 +51,20 @@ func paramsBefore(l *stmt.Lexed, at int) int {
 	return 0
 }
 
-// given is how many parameters the client has.
-func (p *prepared) given() int { return p.params - len(p.added) }
-
 // addNumbers puts numbers among the parameters that the client has sent.
-func (s *Session) addNumbers(w *snapshot.Snapshot, p *prepared) error {
-	names := make([]string, len(p.added))
-	for i, a := range p.added {
-		names[i] = a.generator
+func (s *Session) addNumbers(w *snapshot.Snapshot, p *kept.Statement) error {
+	names := make([]string, len(p.Added))
+	for i, a := range p.Added {
+		names[i] = a.Generator
 	}
 	texts, err := s.fromGenerators(w, s.Generators.Texts, names)
 	if err != nil {
 		return err
 	}
-	for i, a := range p.added {
-		s.params = slices.Insert(s.params, a.at, numberParam(w.Declared.Generators[a.generator], texts[i]))
-		if a.at < len(p.long) {
-			p.long = slices.Insert(p.long, a.at, nil)
+	for i, a := range p.Added {
+		s.params = slices.Insert(s.params, a.At, numberParam(w.Declared.Generators[a.Generator], texts[i]))
+		if a.At < len(p.Long) {
+			p.Long = slices.Insert(p.Long, a.At, nil)
 		}
 	}
 	return nil
@@ -88,15 +79,15 @@ func numberParam(g cluster.Generator, text string) wire.Param {
 
 // withoutAdded leaves the parameters that the session adds out of the answer to
 // COM_STMT_PREPARE, and says what that describes then.
-func withoutAdded(packets []byte, of *backend.Statement, p *prepared) ([]byte, backend.Statement) {
+func withoutAdded(packets []byte, of *backend.Statement, p *kept.Statement) ([]byte, backend.Statement) {
 	described := *of
-	if len(p.added) == 0 {
+	if len(p.Added) == 0 {
 		return packets, described
 	}
-	described.Params = p.given()
+	described.Params = p.Given()
 	binary.LittleEndian.PutUint16(packets[wire.HeaderSize+7:], uint16(described.Params))
 	return without(packets, func(number int) bool {
-		isAdded := slices.ContainsFunc(p.added, func(a added) bool { return number == 1+a.at })
+		isAdded := slices.ContainsFunc(p.Added, func(a kept.Added) bool { return number == 1+a.At })
 		return isAdded || described.Params == 0 && number == 1+of.Params // which ends them
 	}), described
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/session/kept"
 	"locus/proxy/snapshot"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
@@ -18,60 +19,29 @@ import (
 	"locus/router/stmt"
 )
 
-// prepared is a statement that the client has prepared. Connections prepare it
-// when they first run it.
-type prepared struct {
-	id        uint32
-	text      string
-	lexed     stmt.Lexed
-	plan      plan.Plan
-	under     *catalog.Catalog // the plan holds for this one,
-	rights    *plan.Rights     // and for these rights
-	read      readThen
-	params    int
-	added     []added             // of these, by the session itself
-	temporary []catalog.TableName // the session's then, which hide others
-
-	types []byte   // the parameters' types as the client last sent them
-	long  [][]byte // values that came by COM_STMT_SEND_LONG_DATA
-	// held and longHeld are what the statement and these values count for, in bytes.
-	// tooLong is why the values were dropped: the execution fails.
-	held, longHeld int
-	tooLong        error
-	cursor         *txn.Cursor // the last, or nil
-	sent           string      // the text last run, where it isn't the client's own
-}
-
-// mostPrepared bounds a session's statements, and with them its memory.
-const mostPrepared = 4096
-
 // prepare answers COM_STMT_PREPARE with what a shard says of the statement.
 func (s *Session) prepare(text []byte) error {
 	s.vars.Commands[stmt.CountPrepare]++
-	if len(s.prepared) >= mostPrepared {
-		return s.writeError(wire.Errorf(mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED, "42000", "this session has %d prepared statements: close some", mostPrepared))
-	}
-	p := &prepared{read: s.reading()}
-	defer func() {
-		if p.id == 0 { // it wasn't prepared
-			s.letGo(p.held)
-		}
-	}()
-	if err := s.read(&p.lexed, bytes.Clone(text)); err != nil {
+	if err := s.kept.Full(); err != nil {
 		return s.writeError(err)
 	}
-	p.text = string(p.lexed.Text)
+	p := &kept.Statement{Reading: s.reading()}
+	defer s.kept.Release(p)
+	if err := s.read(&p.Lexed, bytes.Clone(text)); err != nil {
+		return s.writeError(err)
+	}
+	p.Text = string(p.Lexed.Text)
 	w := s.snapshot()
 	if err := s.addParams(w, p); err != nil {
 		return s.writeError(err)
 	}
-	p.params = p.lexed.Params
+	p.Params = p.Lexed.Params
 	if err := s.replan(w, p); err != nil {
 		return s.writeError(err)
 	}
 	sent, there, columns, err := s.preparable(w, p)
 	if err == nil {
-		err = s.holdPrepared(p)
+		err = s.kept.Hold(p)
 	}
 	switch {
 	case err != nil:
@@ -83,41 +53,22 @@ func (s *Session) prepare(text []byte) error {
 }
 
 // replan makes the plan anew if the tables have changed.
-func (s *Session) replan(w *snapshot.Snapshot, p *prepared) error {
-	if p.under == w.Catalog && p.rights == s.account.Rights && p.plan != nil && slices.Equal(p.temporary, s.conns.TemporaryTables()) {
+func (s *Session) replan(w *snapshot.Snapshot, p *kept.Statement) error {
+	if p.Under == w.Catalog && p.Rights == s.account.Rights && p.Plan != nil && slices.Equal(p.Temporary, s.conns.TemporaryTables()) {
 		return nil
 	}
-	made, err := s.planned(w, &p.lexed, s.contextThen(w, &p.read))
+	made, err := s.planned(w, &p.Lexed, s.contextThen(w, &p.Reading))
 	if err != nil {
 		return err
 	}
-	p.plan, p.under, p.rights = made, w.Catalog, s.account.Rights
-	p.temporary = slices.Clone(s.conns.TemporaryTables())
+	p.Plan, p.Under, p.Rights = made, w.Catalog, s.account.Rights
+	p.Temporary = slices.Clone(s.conns.TemporaryTables())
 	return nil
-}
-
-func (s *Session) remember(p *prepared) {
-	s.lastStmt++
-	p.id = s.lastStmt
-	if s.prepared == nil {
-		s.prepared = map[uint32]*prepared{}
-	}
-	s.prepared[p.id] = p
-	s.Counts.Prepared.Add(1)
-}
-
-func (s *Session) forgetPrepared() {
-	s.Counts.Prepared.Add(-int64(len(s.prepared)))
-	for _, p := range s.prepared {
-		s.forgetLong(p)
-		s.letGo(p.held)
-	}
-	clear(s.prepared)
 }
 
 // preparedThere has a shard prepare the statement, for the types of its columns
 // and for the errors that only a server finds.
-func (s *Session) preparedThere(w *snapshot.Snapshot, p *prepared, text string, there plan.Plan) error {
+func (s *Session) preparedThere(w *snapshot.Snapshot, p *kept.Statement, text string, there plan.Plan) error {
 	shard, statement, answer, err := s.prepareAnywhere(w, there, text)
 	if _, lost := errors.AsType[*backend.LostError](err); lost && !s.conns.Lost() {
 		statement, answer, err = s.prepareAt(shard, text) // nothing happens by preparing twice
@@ -125,12 +76,12 @@ func (s *Session) preparedThere(w *snapshot.Snapshot, p *prepared, text string, 
 	if err != nil {
 		return s.writeError(err)
 	}
-	if statement.Params != p.params {
-		return s.writeError(wire.Errorf(mysql.ER_UNKNOWN_ERROR, wire.StateGeneral, "shard %s counts %d placeholders where locus counts %d: report this statement", shard, statement.Params, p.params))
+	if statement.Params != p.Params {
+		return s.writeError(wire.Errorf(mysql.ER_UNKNOWN_ERROR, wire.StateGeneral, "shard %s counts %d placeholders where locus counts %d: report this statement", shard, statement.Params, p.Params))
 	}
-	s.remember(p)
+	s.kept.Add(p)
 	out, described := withoutAdded(append(s.client.Out[:0], answer...), statement, p)
-	binary.LittleEndian.PutUint32(out[wire.HeaderSize+1:], p.id)
+	binary.LittleEndian.PutUint32(out[wire.HeaderSize+1:], p.ID)
 	if s.client.Capabilities&mysql.CLIENT_DEPRECATE_EOF != 0 {
 		out = withoutEOFs(out, &described)
 	}
@@ -221,40 +172,24 @@ func renumbered(packets []byte, seq byte) []byte {
 	return packets
 }
 
-func (s *Session) statement(payload []byte) (*prepared, error) {
-	id, err := wire.ParseStatement(payload)
-	if err != nil {
-		return nil, wire.Errorf(erMalformed, wire.StateGeneral, "%v", err)
-	}
-	p := s.prepared[id]
-	if p == nil {
-		return nil, wire.Errorf(erUnknownStmt, wire.StateGeneral, "Unknown prepared statement handler (%d) given to %s", id, wire.CommandName(payload[0]))
-	}
-	return p, nil
-}
-
 // closeStatement forgets a statement; MySQL has no answer to it. Connections
 // keep theirs for the next session that prepares the same text.
 func (s *Session) closeStatement(payload []byte) error {
 	s.vars.Commands[stmt.CountClose]++
-	if p, err := s.statement(payload); err == nil {
-		p.cursor.Close()
-		s.forgetLong(p)
-		s.letGo(p.held)
-		delete(s.prepared, p.id)
-		s.Counts.Prepared.Add(-1)
+	if p, err := s.kept.Find(payload); err == nil {
+		s.kept.Close(p)
 	}
 	return nil
 }
 
 func (s *Session) resetStatement(payload []byte) error {
 	s.vars.Commands[stmt.CountReset]++
-	p, err := s.statement(payload)
+	p, err := s.kept.Find(payload)
 	if err != nil {
 		return s.writeError(err)
 	}
-	p.cursor.Close()
-	s.forgetLong(p)
+	p.Cursor.Close()
+	s.kept.ForgetLong(p)
 	return s.writeOK(wire.OK{})
 }
 
@@ -262,40 +197,8 @@ func (s *Session) resetStatement(payload []byte) error {
 // long makes the execution fail.
 func (s *Session) longData(payload []byte) error {
 	s.vars.Commands[stmt.CountLongData]++
-	data, err := wire.ParseLongData(payload)
-	if err != nil {
-		return nil
+	if data, err := wire.ParseLongData(payload); err == nil {
+		s.kept.Lengthen(data)
 	}
-	p := s.prepared[data.Statement]
-	if p == nil || int(data.Param) >= p.given() {
-		return nil
-	}
-	if p.tooLong != nil {
-		return nil
-	}
-	if err := s.lengthen(p, int(data.Param), data.Piece); err != nil {
-		s.forgetLong(p)
-		p.tooLong = err
-	}
-	return nil
-}
-
-// lengthen appends a piece to a parameter's value.
-func (s *Session) lengthen(p *prepared, param int, piece []byte) error {
-	n := len(piece) + sliceSize*max(0, param+1-len(p.long))
-	if err := s.hold(n); err != nil {
-		return err
-	}
-	p.longHeld += n
-	if p.longHeld-sliceSize*max(param+1, len(p.long)) > s.MaxStatement {
-		return wire.Errorf(mysql.ER_UNKNOWN_ERROR, wire.StateGeneral, "Parameter of prepared statement which is set through mysql_send_long_data() is longer than 'max_allowed_packet' bytes")
-	}
-	for len(p.long) <= param {
-		p.long = append(p.long, nil)
-	}
-	if p.long[param] == nil {
-		p.long[param] = []byte{}
-	}
-	p.long[param] = append(p.long[param], piece...)
 	return nil
 }

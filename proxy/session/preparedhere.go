@@ -5,6 +5,7 @@ import (
 
 	"locus/proxy/exec"
 	"locus/proxy/reply"
+	"locus/proxy/session/kept"
 	"locus/proxy/snapshot"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
@@ -13,10 +14,10 @@ import (
 )
 
 // preparedHere answers for statements that the session runs itself.
-func (s *Session) preparedHere(p *prepared, columns []wire.Column) error {
-	s.remember(p)
-	out, seq := wire.AppendPrepared(s.client.Out[:0], s.client.Seq, wire.Prepared{Statement: p.id, Columns: uint16(len(columns)), Params: uint16(p.given())})
-	params := make([]wire.Column, p.given())
+func (s *Session) preparedHere(p *kept.Statement, columns []wire.Column) error {
+	s.kept.Add(p)
+	out, seq := wire.AppendPrepared(s.client.Out[:0], s.client.Seq, wire.Prepared{Statement: p.ID, Columns: uint16(len(columns)), Params: uint16(p.Given())})
+	params := make([]wire.Column, p.Given())
 	for i := range params {
 		params[i] = wire.Column{Name: []byte("?"), Charset: binaryCollation, Type: mysql.MYSQL_TYPE_VAR_STRING, Flags: mysql.BINARY_FLAG}
 	}
@@ -29,10 +30,10 @@ func (s *Session) preparedHere(p *prepared, columns []wire.Column) error {
 // statement: of one into which the session writes what it knows, what comes of
 // that. It is nil for a statement that the session runs itself, which has the
 // columns given.
-func (s *Session) preparable(w *snapshot.Snapshot, p *prepared) (text string, there plan.Plan, columns []wire.Column, err error) {
-	r := &request{plan: p.plan, facts: p.plan.About(), snapshot: w, values: &plan.Values{Args: new(stmt.Args), InsertID: s.vars.InsertID}}
-	r.values.Reset(&p.lexed, nil)
-	text, there = p.text, p.plan
+func (s *Session) preparable(w *snapshot.Snapshot, p *kept.Statement) (text string, there plan.Plan, columns []wire.Column, err error) {
+	r := &request{plan: p.Plan, facts: p.Plan.About(), snapshot: w, values: &plan.Values{Args: new(stmt.Args), InsertID: s.vars.InsertID}}
+	r.values.Reset(&p.Lexed, nil)
+	text, there = p.Text, p.Plan
 	if _, ok := there.(*plan.Rewritten); ok {
 		changed, under, err := s.rewritten(r, s.answers())
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"locus/proxy/exec"
 	"locus/proxy/reply"
 	"locus/proxy/session/fence"
+	"locus/proxy/session/kept"
 	"locus/proxy/snapshot"
 	"locus/proxy/sysvars"
 	"locus/proxy/txn"
@@ -27,11 +28,11 @@ type request struct {
 	snapshot *snapshot.Snapshot
 	// statement is set for prepared statements, with the client's parameters in
 	// Session.params.
-	statement *prepared
+	statement *kept.Statement
 	// payload is the client's own command.
 	payload []byte
 	// textual is what PREPARE was given, of an EXECUTE that the shard runs itself.
-	textual *textual
+	textual *kept.Text
 	// cursor: the client asks for one, and the statement can have it.
 	cursor bool
 	// outside: it takes no part in the transaction.
@@ -55,7 +56,7 @@ func (s *Session) query(payload []byte) error {
 	if s.client.Capabilities&mysql.CLIENT_QUERY_ATTRIBUTES != 0 {
 		var err error
 		if payload, err = wire.WithoutAttributes(payload); err != nil {
-			return s.writeError(wire.Errorf(erMalformed, wire.StateGeneral, "%v", err))
+			return s.writeError(wire.Errorf(wire.ErMalformed, wire.StateGeneral, "%v", err))
 		}
 	}
 	if err := s.read(&s.lexed, payload[1:]); err != nil {

@@ -1,63 +1,31 @@
 package session
 
 import (
-	"locus/proxy/backend"
+	"locus/proxy/session/kept"
 	"locus/proxy/snapshot"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
 
-// readThen is how a text was read when it was prepared. As on the servers it stays
-// so: whatever the client sets between PREPARE and EXECUTE, the statement means
-// what it meant.
-type readThen struct {
-	settings *backend.Settings
-	mode     stmt.Mode
-	foreign  bool
-	// under is present with what decides the reading as it was. They are kept for
-	// the next execution, which mostly finds them as they are.
-	present, under *backend.Settings
-}
-
 // reading is how a text is read now.
-func (s *Session) reading() readThen {
-	return readThen{settings: s.vars.Settings.Reading(), mode: s.vars.Mode, foreign: s.vars.Foreign}
-}
-
-// lightReading is how much the settings may hold that are kept for the next execution, in
-// bytes: each of thousands of statements may have been executed under others.
-const lightReading = 1 << 10
-
-// on gives the settings under which a connection that carries others is to have
-// the statement prepared.
-func (r *readThen) on(present *backend.Settings) *backend.Settings {
-	if r.present != present && present != nil {
-		under := present.ReadAs(r.settings)
-		if present.Size() > lightReading {
-			return under
-		}
-		r.present, r.under = present, under
-	}
-	if present == nil {
-		return nil
-	}
-	return r.under
+func (s *Session) reading() kept.Reading {
+	return kept.Reading{Settings: s.vars.Settings.Reading(), Mode: s.vars.Mode, Foreign: s.vars.Foreign}
 }
 
 // past tells whether a text would be read otherwise now.
-func (s *Session) past(r *readThen) bool { return r.on(s.vars.Settings) != s.vars.Settings }
+func (s *Session) past(r *kept.Reading) bool { return r.On(s.vars.Settings) != s.vars.Settings }
 
 // contextThen is what such a text is planned in.
-func (s *Session) contextThen(w *snapshot.Snapshot, r *readThen) plan.Context {
+func (s *Session) contextThen(w *snapshot.Snapshot, r *kept.Reading) plan.Context {
 	ctx := s.planContext(w)
-	ctx.Schema = r.settings.Database()
+	ctx.Schema = r.Settings.Database()
 	return ctx
 }
 
 // returns tells whether a connection can be brought to such a reading for a
 // statement, and back: to no current database it can't be.
-func (s *Session) returns(r *readThen, st *stmt.Statement) bool {
-	then, now := r.settings.Database(), s.vars.Settings.Database()
+func (s *Session) returns(r *kept.Reading, st *stmt.Statement) bool {
+	then, now := r.Settings.Database(), s.vars.Settings.Database()
 	return then == now || then != "" && now != "" || then == "" && st.Effects&stmt.ReadsSchema == 0
 }
 
@@ -65,9 +33,9 @@ func (s *Session) returns(r *readThen, st *stmt.Statement) bool {
 func (s *Session) schemaOf(r *request) string {
 	switch {
 	case r.statement != nil:
-		return r.statement.read.settings.Database()
+		return r.statement.Reading.Settings.Database()
 	case r.textual != nil:
-		return r.textual.read.settings.Database()
+		return r.textual.Reading.Settings.Database()
 	}
 	return s.vars.Settings.Database()
 }
@@ -77,11 +45,11 @@ func (s *Session) schemaOf(r *request) string {
 // a statement anew, of itself, for other types of its parameters or after ALTER
 // TABLE, it reads it by the sql_mode of now; MariaDB by that of PREPARE. Both take
 // the character set of now.
-func (s *Session) readsAsThen(w *snapshot.Snapshot, r *readThen, text string, p plan.Plan) bool {
+func (s *Session) readsAsThen(w *snapshot.Snapshot, r *kept.Reading, text string, p plan.Plan) bool {
 	switch {
 	case !s.past(r):
 		return true
-	case s.vars.Mode != r.mode && !w.Flavor.PreparesByMode(), !isASCII(text) && !s.vars.Settings.SameNames(r.settings):
+	case s.vars.Mode != r.Mode && !w.Flavor.PreparesByMode(), !isASCII(text) && !s.vars.Settings.SameNames(r.Settings):
 		return false
 	}
 	return keepsReading(p) && s.returns(r, p.About().Statement)

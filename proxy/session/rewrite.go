@@ -6,6 +6,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/reply"
+	"locus/proxy/session/kept"
 	"locus/proxy/sysvars"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -82,7 +83,7 @@ func (s *Session) rewritten(r *request, answers *sysvars.Answers) (text []byte, 
 // showPatched answers SHOW VARIABLES and SHOW STATUS by itself, where that can be.
 func (s *Session) showPatched(r *request) (done bool, err error) {
 	st := r.facts.Statement
-	if st.Kind != stmt.Show || st.Shown == nil || r.statement != nil && r.statement.params > 0 {
+	if st.Kind != stmt.Show || st.Shown == nil || r.statement != nil && r.statement.Params > 0 {
 		return false, nil
 	}
 	columns, rows, done, err := s.answers().Patched(st.Shown)
@@ -100,10 +101,10 @@ func (s *Session) showPatched(r *request) (done bool, err error) {
 func (s *Session) runChanged(r *request, text []byte, under plan.Context) error {
 	lexed, read := new(stmt.Lexed), s.reading()
 	if r.statement != nil {
-		read = r.statement.read
-		under.Schema = read.settings.Database()
+		read = r.statement.Reading
+		under.Schema = read.Settings.Database()
 	}
-	if err := s.readBy(lexed, text, read.mode); err != nil {
+	if err := s.readBy(lexed, text, read.Mode); err != nil {
 		return err
 	}
 	p, err := s.planUnder(lexed, under)
@@ -124,8 +125,8 @@ func (s *Session) runChanged(r *request, text []byte, under plan.Context) error 
 		next.payload = append([]byte{mysql.COM_QUERY}, text...)
 		return s.run(next)
 	}
-	next.statement = &prepared{text: string(text), params: lexed.Params, added: r.statement.added, read: read, types: r.statement.types, long: r.statement.long, plan: p}
-	next.statement.lexed = *lexed
-	args.Reset(&next.statement.lexed, s.bound)
+	next.statement = &kept.Statement{Text: string(text), Params: lexed.Params, Added: r.statement.Added, Reading: read, Types: r.statement.Types, Long: r.statement.Long, Plan: p}
+	next.statement.Lexed = *lexed
+	args.Reset(&next.statement.Lexed, s.bound)
 	return s.run(next)
 }

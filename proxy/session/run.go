@@ -267,7 +267,7 @@ func (s *Session) after(l txn.Lease, r *request) error {
 		s.vars.ForcedID = 0
 	}
 	if r.cursor && !failed && s.client.Scanner.Status()&mysql.SERVER_STATUS_CURSOR_EXISTS != 0 {
-		r.statement.cursor = l.Open(s.executed)
+		r.statement.Cursor = l.Open(s.executed)
 	}
 	switch {
 	case failed:

@@ -10,6 +10,7 @@ import (
 	"locus/proxy/reply"
 	"locus/proxy/session/fence"
 	"locus/proxy/session/interrupt"
+	"locus/proxy/session/kept"
 	"locus/proxy/snapshot"
 	"locus/proxy/stream"
 	"locus/proxy/sysvars"
@@ -46,15 +47,12 @@ type Session struct {
 	profile backend.Profile
 	change  func(ctx context.Context, on *stream.Conn, payload []byte, seq byte) (*Client, error)
 
-	initial  *backend.Settings // what COM_RESET_CONNECTION goes back to
-	vars     sysvars.State
-	conns    *txn.Connections
-	prepared map[uint32]*prepared
-	weight   int   // bytes, as hold counts them
-	carried  int   // of weight, what the settings are
-	unkept   error // why what the last statement assigned could not be kept: the session ends
-	lastStmt uint32
-	texts    map[string]*textual // of PREPARE
+	initial *backend.Settings // what COM_RESET_CONNECTION goes back to
+	vars    sysvars.State
+	conns   *txn.Connections
+	share   *kept.Share
+	kept    *kept.Statements
+	unkept  error // why what the last statement assigned could not be kept: the session ends
 
 	failed bool   // the statement ended with an error
 	behind []byte // what follows the statement in the same text, from its semicolon on
@@ -82,6 +80,8 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 	s := &Session{
 		Services: services, ctx: ctx, client: reply.Client{Stream: c.Stream}, id: c.ID,
 	}
+	s.share = kept.NewShare(services.Memory, services.MaxStatement)
+	s.kept = kept.NewStatements(s.share, services.MaxStatement, &services.Counts.Prepared)
 	s.interrupts = interrupt.New(ctx, c.Stream, s.flavor)
 	s.vars = sysvars.New(firstShard{s})
 	s.gate = fence.New(&services.Fencing, func() *router.Map { return s.Snapshot().Map })
@@ -118,9 +118,8 @@ var errQuit = errors.New("the client said goodbye")
 
 // leave gives back what the session holds; an open transaction is rolled back.
 func (s *Session) leave() {
-	s.forgetPrepared()
-	s.forgetTexts()
-	s.letGo(s.weight)
+	s.kept.Reset()
+	s.share.End()
 	s.conns.Reset()
 	s.interrupts.Leave()
 	_ = s.client.Stream.Close()

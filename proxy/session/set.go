@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"locus/proxy/backend"
+	"locus/proxy/session/kept"
 	"locus/proxy/sysvars"
 	"locus/proxy/wire"
 	"locus/router/catalog"
@@ -35,7 +36,7 @@ func (s *Session) assignAll(r *request) error {
 		if err := s.interrupts.Unwanted(); err != nil {
 			return err
 		}
-		if err := settable(next.Settings); err != nil {
+		if err := kept.Settable(next.Settings); err != nil {
 			return err
 		}
 		if err := next.Assign(v); err != nil {
@@ -95,7 +96,7 @@ func (s *Session) carry(settings *backend.Settings) {
 		s.activity.set(func(a *activity) { a.database = settings.Database() })
 	}
 	s.vars.Carry(settings)
-	s.recount()
+	s.share.Carry(settings)
 }
 
 // tryOn makes settings the session's, once the first shard has let it.
@@ -111,4 +112,12 @@ func (s *Session) tryOn(next *backend.Settings) error {
 	}
 	s.carry(next)
 	return nil
+}
+
+// carriable tells why the session can't have the settings; nil: it can.
+func (s *Session) carriable(next *backend.Settings) error {
+	if next == s.vars.Settings {
+		return nil
+	}
+	return s.share.Carriable(next)
 }

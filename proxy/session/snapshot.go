@@ -11,6 +11,7 @@ import (
 	"locus/proxy/health"
 	"locus/proxy/meter"
 	"locus/proxy/session/fence"
+	"locus/proxy/session/kept"
 	"locus/proxy/snapshot"
 	"locus/proxy/stamp"
 	"locus/proxy/sysvars"
@@ -56,7 +57,7 @@ type Services struct {
 	// MaxStatement bounds a command's payload in bytes, as max_allowed_packet does.
 	MaxStatement int
 	// Memory bounds what all sessions keep from command to command.
-	Memory  *Memory
+	Memory  *kept.Memory
 	Fencing fence.Config
 	Counts  *Counts
 	// Meter counts statements by gene, and how those on moving genes fare.

@@ -3,17 +3,12 @@ package session
 import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/session/kept"
 	"locus/proxy/sysvars"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
-
-// textual is what PREPARE was given.
-type textual struct {
-	text string
-	read readThen
-}
 
 // textPrepared runs PREPARE, EXECUTE and DEALLOCATE PREPARE. The session keeps
 // the texts; what is executed is the text with the variables' values in it,
@@ -32,32 +27,28 @@ func (s *Session) textPrepared(r *request) error {
 	case "immediate":
 		return s.runImmediate(r, p)
 	case "execute":
-		t, ok := s.texts[p.Name]
-		if !ok {
-			return unknownText(p.Name, "EXECUTE")
+		t := s.kept.Named(p.Name)
+		if t == nil {
+			return kept.UnknownName(p.Name, "EXECUTE")
 		}
 		return s.runPrepared(r, t, p)
 	}
-	if _, ok := s.texts[p.Name]; !ok {
-		return unknownText(p.Name, "DEALLOCATE PREPARE")
+	if s.kept.Named(p.Name) == nil {
+		return kept.UnknownName(p.Name, "DEALLOCATE PREPARE")
 	}
-	s.forgetText(p.Name)
+	s.kept.Forget(p.Name)
 	return s.answer(nil)
-}
-
-func unknownText(name, to string) error {
-	return wire.Errorf(erUnknownStmt, wire.StateGeneral, "Unknown prepared statement handler (%s) given to %s", name, to)
 }
 
 // prepareText has a shard read the text, for the errors that a server finds.
 func (s *Session) prepareText(r *request, p *stmt.TextPrepared) error {
-	s.forgetText(p.Name)
+	s.kept.Forget(p.Name)
 	text, err := s.preparedText(p)
 	if err != nil {
 		return err
 	}
-	if len(s.texts)+len(s.prepared) >= mostPrepared {
-		return wire.Errorf(mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED, "42000", "this session has %d prepared statements: close some", mostPrepared)
+	if err := s.kept.FullOfNames(); err != nil {
+		return err
 	}
 	lexed := new(stmt.Lexed)
 	if err := s.read(lexed, []byte(text)); err != nil {
@@ -80,7 +71,7 @@ func (s *Session) prepareText(r *request, p *stmt.TextPrepared) error {
 			return err
 		}
 	}
-	return s.holdText(p.Name, text)
+	return s.kept.Name(p.Name, kept.Text{Text: text, Reading: s.reading()})
 }
 
 // preparedText gives the text that is to be prepared.
@@ -116,7 +107,7 @@ func (s *Session) runImmediate(r *request, p *stmt.TextPrepared) error {
 	if inner.About().Statement.Kind == stmt.TextPrepare { // which might name itself
 		return unpreparable()
 	}
-	return s.runPrepared(r, &textual{text, s.reading()}, p)
+	return s.runPrepared(r, &kept.Text{Text: text, Reading: s.reading()}, p)
 }
 
 // boundText puts the values of USING in the places of the placeholders.

@@ -16,8 +16,11 @@ const (
 	StateLink        = "08S01"
 )
 
-// ErNetRead is the number of what goes wrong between the proxy and a shard.
-const ErNetRead = 1158
+// Numbers of errors that the library has no name for.
+const (
+	ErNetRead   = 1158 // between the proxy and a shard
+	ErMalformed = 1835 // a command that can't be read
+)
 
 // Errorf makes an error as the client reads it.
 func Errorf(code uint16, state, format string, args ...any) *mysql.MyError {

@@ -26,7 +26,8 @@ var looksAtText = map[string][]string{
 		"proxy/session (*Session).runImmediate",
 	},
 	"it counts how long the text is": {
-		"proxy/session (*Session).forgetText",
+		"proxy/session/kept (*Statements).Name",
+		"proxy/session/kept (*Statements).Forget",
 	},
 	"it cuts the text at places that router/stmt has found": {
 		"proxy/session (*Session).spliced",
@@ -90,9 +91,9 @@ var statementText = []string{
 	"locus/router/stmt.Lexed Text",
 	"locus/router/stmt.Shown Clause",
 	"locus/router/stmt.TextPrepared Text",
-	"locus/proxy/session.prepared text",
+	"locus/proxy/session/kept.Statement Text",
 	"locus/proxy/session.request payload",
-	"locus/proxy/session.textual text",
+	"locus/proxy/session/kept.Text Text",
 }
 
 func TestOnePackageReadsStatements(t *testing.T) {

@@ -1,4 +1,4 @@
-package session
+package kept
 
 import "sync/atomic"
 

@@ -1,0 +1,149 @@
+package kept
+
+import (
+	"sync/atomic"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/wire"
+)
+
+// most bounds a session's statements, by number and by name, and with them its memory.
+const most = 4096
+
+// Numbers of errors that the library has no name for.
+const erUnknownStmt = 1243
+
+// Statements are those that a client has prepared and not closed, by their numbers and by the names of PREPARE. It belongs to the
+// session's goroutine.
+type Statements struct {
+	share    *Share
+	longest  int           // parameter, in bytes
+	open     *atomic.Int64 // those of all sessions
+	last     uint32
+	byNumber map[uint32]*Statement
+	byName   map[string]*Text
+}
+
+// NewStatements makes an empty list. A parameter's value has up to longest bytes; open counts the statements of all sessions.
+func NewStatements(share *Share, longest int, open *atomic.Int64) *Statements {
+	return &Statements{share: share, longest: longest, open: open}
+}
+
+// Full tells whether no other statement can be prepared by number.
+func (l *Statements) Full() error {
+	if len(l.byNumber) < most {
+		return nil
+	}
+	return tooMany()
+}
+
+func tooMany() error {
+	return wire.Errorf(mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED, "42000", "this session has %d prepared statements: close some", most)
+}
+
+// Hold counts a statement's bytes before it is known whether it can be prepared. Release ends that unless it was added.
+func (l *Statements) Hold(p *Statement) error {
+	n := p.size()
+	if err := l.share.Take(n); err != nil {
+		return err
+	}
+	p.held = n
+	return nil
+}
+
+// Release gives back what a statement has held that was not added.
+func (l *Statements) Release(p *Statement) {
+	if p.ID == 0 {
+		l.share.Give(p.held)
+	}
+}
+
+// Add gives a statement its number.
+func (l *Statements) Add(p *Statement) {
+	l.last++
+	p.ID = l.last
+	if l.byNumber == nil {
+		l.byNumber = map[uint32]*Statement{}
+	}
+	l.byNumber[p.ID] = p
+	l.open.Add(1)
+}
+
+// Find gives the statement that a command names.
+func (l *Statements) Find(payload []byte) (*Statement, error) {
+	id, err := wire.ParseStatement(payload)
+	if err != nil {
+		return nil, wire.Errorf(wire.ErMalformed, wire.StateGeneral, "%v", err)
+	}
+	p := l.byNumber[id]
+	if p == nil {
+		return nil, wire.Errorf(erUnknownStmt, wire.StateGeneral, "Unknown prepared statement handler (%d) given to %s", id, wire.CommandName(payload[0]))
+	}
+	return p, nil
+}
+
+// Close forgets a statement.
+func (l *Statements) Close(p *Statement) {
+	p.Cursor.Close()
+	l.ForgetLong(p)
+	l.share.Give(p.held)
+	delete(l.byNumber, p.ID)
+	l.open.Add(-1)
+}
+
+// Reset forgets all statements, whose cursors are closed.
+func (l *Statements) Reset() {
+	l.open.Add(-int64(len(l.byNumber)))
+	for _, p := range l.byNumber {
+		l.ForgetLong(p)
+		l.share.Give(p.held)
+	}
+	clear(l.byNumber)
+	for name := range l.byName {
+		l.Forget(name)
+	}
+}
+
+// sliceSize is what one more value costs that is still empty.
+const sliceSize = 24
+
+// Lengthen appends a piece to a parameter's value. What is too long makes the execution fail; what names no parameter is nothing.
+func (l *Statements) Lengthen(data wire.LongData) {
+	p := l.byNumber[data.Statement]
+	if p == nil || int(data.Param) >= p.Given() || p.TooLong != nil {
+		return
+	}
+	if err := l.lengthen(p, int(data.Param), data.Piece); err != nil {
+		l.ForgetLong(p)
+		p.TooLong = err
+	}
+}
+
+func (l *Statements) lengthen(p *Statement, param int, piece []byte) error {
+	n := len(piece) + sliceSize*max(0, param+1-len(p.Long))
+	if err := l.share.Take(n); err != nil {
+		return err
+	}
+	p.longHeld += n
+	if p.longHeld-sliceSize*max(param+1, len(p.Long)) > l.longest {
+		return wire.Errorf(mysql.ER_UNKNOWN_ERROR, wire.StateGeneral, "Parameter of prepared statement which is set through mysql_send_long_data() is longer than 'max_allowed_packet' bytes")
+	}
+	for len(p.Long) <= param {
+		p.Long = append(p.Long, nil)
+	}
+	if p.Long[param] == nil {
+		p.Long[param] = []byte{}
+	}
+	p.Long[param] = append(p.Long[param], piece...)
+	return nil
+}
+
+// ForgetLong drops the values that came in pieces.
+func (l *Statements) ForgetLong(p *Statement) {
+	if p.longHeld == 0 && p.TooLong == nil {
+		return
+	}
+	l.share.Give(p.longHeld)
+	p.Long, p.longHeld, p.TooLong = nil, 0, nil
+}
