@@ -91,6 +91,11 @@ func (r *Request) Define(tell func(Defined)) error {
 // makes tells CREATE TABLE, which can be undone.
 func (r *Request) makes() bool { return r.Facts.Statement.Features&stmt.MakesTable != 0 }
 
+// makesView tells CREATE VIEW, which may be repeated.
+func (r *Request) makesView() bool {
+	return r.Facts.Statement.View && r.Facts.Statement.Verb == "CREATE"
+}
+
 // MadeEverywhere tells whether the table that is to be made is on every shard.
 func (r *Request) MadeEverywhere() bool {
 	for _, shard := range r.Catalog.Shards {
@@ -280,7 +285,7 @@ func (r *Request) quoted(t stmt.TableName) string {
 func (d *definition) already(err error) *mysql.MyError {
 	e, ok := errors.AsType[*mysql.MyError](err)
 	switch {
-	case ok && d.makes() && e.Code == mysql.ER_TABLE_EXISTS_ERROR, ok && !d.makes() && slices.Contains(nothingLeft, e.Code):
+	case ok && (d.makes() || d.makesView()) && e.Code == mysql.ER_TABLE_EXISTS_ERROR, ok && !d.makes() && slices.Contains(nothingLeft, e.Code):
 		return e
 	}
 	return nil
@@ -288,5 +293,5 @@ func (d *definition) already(err error) *mysql.MyError {
 
 // nothingLeft are the servers' numbers for: unknown table, no such table, duplicate
 // column, duplicate key, can't drop, unknown column, multiple primary key, duplicate
-// foreign key, duplicate check.
-var nothingLeft = []uint16{1051, 1146, 1060, 1061, 1091, 1054, 1068, 1826, 3822}
+// foreign key, duplicate check, unknown view.
+var nothingLeft = []uint16{4092, 1051, 1146, 1060, 1061, 1091, 1054, 1068, 1826, 3822}

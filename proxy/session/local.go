@@ -145,7 +145,18 @@ func (s *Session) explain(r *request) error {
 	if err != nil {
 		return err
 	}
-	if on, one := s.explainedAt(r.snapshot, p); one {
+	var expanded [][]string
+	for {
+		text, is := expandedText(p)
+		if !is {
+			break
+		}
+		expanded = [][]string{{"views", string(text)}}
+		if p, err = s.planAgain(&lexed, s.planContext(r.snapshot), text); err != nil {
+			return err
+		}
+	}
+	if on, one := s.explainedAt(r.snapshot, p); one && expanded == nil {
 		return s.anywhere(on, true, func(shard router.ShardName) error { return s.runOn(r, shard, nil) })
 	}
 	var args stmt.Args
@@ -153,7 +164,7 @@ func (s *Session) explain(r *request) error {
 	values := plan.Values{Args: &args, InsertID: s.vars.InsertID}
 	var route plan.Route
 	lines := plan.Explain(p, r.snapshot.Map, &values, &route)
-	rows := make([][]string, 0, len(lines))
+	rows := expanded
 	for _, line := range lines {
 		rows = append(rows, []string{line.Part, line.Detail})
 	}

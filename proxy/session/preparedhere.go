@@ -34,15 +34,21 @@ func (s *Session) preparable(w *snapshot.Snapshot, p *kept.Statement) (text stri
 	r := &request{plan: p.Plan, facts: p.Plan.About(), snapshot: w, values: &plan.Values{Args: new(stmt.Args), InsertID: s.vars.InsertID}}
 	r.values.Reset(&p.Lexed, nil)
 	text, there = p.Text, p.Plan
-	if _, ok := there.(*plan.Rewritten); ok {
-		changed, under, err := s.rewritten(r, s.answers())
+	for {
+		changed, under, err := s.changed(r, there)
 		if err != nil {
 			return "", nil, nil, err
 		}
-		if there, err = s.planAgain(under, changed); err != nil {
+		if changed == nil {
+			break
+		}
+		lexed := new(stmt.Lexed)
+		if there, err = s.planAgain(lexed, under, changed); err != nil {
 			return "", nil, nil, err
 		}
 		text = string(changed)
+		r.follow(there)
+		r.values.Reset(lexed, nil)
 	}
 	if _, ok := there.(*plan.Local); !ok {
 		return text, there, nil, nil
@@ -95,9 +101,20 @@ func unpreparable() error {
 	return wire.Errorf(mysql.ER_UNSUPPORTED_PS, wire.StateGeneral, "This command is not supported in the prepared statement protocol yet")
 }
 
+// changed gives the text that stands for a statement into which the session writes what it knows, or
+// views' queries; nil: it stays as it is.
+func (s *Session) changed(r *request, p plan.Plan) (text []byte, under plan.Context, err error) {
+	if text, expanded := expandedText(p); expanded {
+		return text, s.planContext(r.snapshot), nil
+	}
+	if _, is := p.(*plan.Rewritten); is {
+		return s.rewritten(r, s.answers())
+	}
+	return nil, under, nil
+}
+
 // planAgain plans a text into which the session has written what it knows.
-func (s *Session) planAgain(under plan.Context, text []byte) (plan.Plan, error) {
-	lexed := new(stmt.Lexed)
+func (s *Session) planAgain(lexed *stmt.Lexed, under plan.Context, text []byte) (plan.Plan, error) {
 	if err := s.read(lexed, text); err != nil {
 		return nil, err
 	}

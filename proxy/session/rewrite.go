@@ -14,8 +14,11 @@ import (
 
 // runRewritten runs a statement that speaks of the session: what the session
 // knows is written into the text as values, and that is planned and run like any
-// other statement, wherever it leads.
+// other statement, wherever it leads. So is one with views' queries in it.
 func (s *Session) runRewritten(r *request) error {
+	if text, expanded := expandedText(r.plan); expanded {
+		return s.runChanged(r, text, s.planContext(r.snapshot)) // in the views' queries the session may be spoken of too
+	}
 	if done, err := s.showPatched(r); done || err != nil {
 		return err
 	}
@@ -36,6 +39,15 @@ func (s *Session) runRewritten(r *request) error {
 		return err
 	}
 	return s.runChanged(r, text, under)
+}
+
+// expandedText gives the text of a read of views that has their queries in it.
+func expandedText(p plan.Plan) (text []byte, is bool) {
+	r, is := p.(*plan.Rewritten)
+	if !is || r.Text == "" {
+		return nil, false
+	}
+	return []byte(r.Text), true
 }
 
 // listsProcesses tells a statement that asks for the list of sessions alone, which is the proxy's own but for what the first

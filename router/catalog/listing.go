@@ -23,6 +23,8 @@ type ListedTable struct {
 	// Query is a view's; Invoker: it is run with the rights of who reads it.
 	Query   string
 	Invoker bool
+	// Columns are those of a view, of servers whose texts of its query don't name them.
+	Columns []string
 	// Hidden is why nothing is known of a view's query; empty: it is.
 	Hidden string
 	// Expressions are those of defaults and of generated columns.

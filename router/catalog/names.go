@@ -75,11 +75,15 @@ func (c *Catalog) Reading(name TableName) error {
 	if o == nil || o.table.Base() || o.read.far == "" {
 		return err
 	}
-	return FarView(o.table.TableName, o.read.far)
+	far := FarView(o.table.TableName, o.read.far)
+	if v := c.farView(o.table.TableName); v != nil && v.obstacle != "" {
+		far.Remedy += "; the view itself can't be read through the proxy: " + v.obstacle
+	}
+	return far
 }
 
 // FarView is a view that reaches too far.
-func FarView(name TableName, reaches string) error {
+func FarView(name TableName, reaches string) *FarError {
 	return &FarError{"view", name, reaches, "query the tables that it reads, or write its SELECT in the place of its name, in parentheses"}
 }
 

@@ -27,6 +27,8 @@ type names struct {
 	// variables are the user variables that routines name, in lower case and in order.
 	variables []string
 	uniform   bool
+	// views are those of the default shard that reach rows of several.
+	views map[TableName]*farView
 }
 
 // reach is what one shard's objects lead to.
@@ -85,6 +87,7 @@ func (c *Catalog) close(listings map[router.ShardName]*Listing) {
 	}
 	c.noteQuiet()
 	c.noteUniform()
+	c.noteViews()
 	c.noteFar()
 	n.variables = variables(listings)
 }

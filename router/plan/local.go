@@ -17,8 +17,14 @@ func (*Local) String() string { return "session" }
 
 func (*Local) explain(e *explainer) { e.say("place", "answered by the proxy itself") }
 
-// Rewritten is what speaks of the session, which puts what it knows into the text and plans that.
-type Rewritten struct{ Facts }
+// Rewritten is what speaks of the session, which puts what it knows into the text and plans that;
+// or what reads views of rows on several shards.
+type Rewritten struct {
+	Facts
+	// Text is what stands for it, with the views' queries in the place of their names; empty:
+	// the session knows it.
+	Text string
+}
 
 func (*Rewritten) String() string { return "rewritten" }
 

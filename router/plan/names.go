@@ -91,6 +91,9 @@ func (c Context) closedRows(s *stmt.Statement) error {
 // closedDefinition is about what a definition makes and names.
 func (c Context) closedDefinition(s *stmt.Statement) error {
 	names := slices.DeleteFunc(slices.Clone(s.Tables), func(n stmt.TableName) bool { return slices.Contains(s.Created, n) })
+	if c.viewEverywhere(s) {
+		return nil
+	}
 	if s.View && s.Verb == "DROP" {
 		return c.droppedViews(names)
 	}
@@ -122,7 +125,7 @@ func (c Context) withinView(view stmt.TableName, names []stmt.TableName) error {
 func (c Context) droppedViews(names []stmt.TableName) error {
 	for _, name := range names {
 		if shards := c.Catalog.On(c.full(name)); len(shards) > 1 {
-			return refuse(Ambiguous, "view %s is on shards %s: drop it on each, connected to the shard", c.full(name), catalog.List(shards))
+			return refuse(Ambiguous, "view %s is on shards %s: drop it in a statement of its own, or with others that are there too", c.full(name), catalog.List(shards))
 		}
 	}
 	return nil

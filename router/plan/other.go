@@ -101,6 +101,9 @@ func (c Context) everywhere(s *stmt.Statement) (Plan, error) {
 	if s.Features&stmt.MakesTable != 0 {
 		return c.making(s)
 	}
+	if c.viewEverywhere(s) {
+		return &Definition{Facts: Facts{Writes: true}}, nil
+	}
 	maintains := maintains(s)
 	if !maintains && (s.Kind != stmt.DDL || s.Features&stmt.Redefines == 0 || s.Features&stmt.SwitchesKeys != 0) || len(s.Tables) == 0 {
 		return nil, nil

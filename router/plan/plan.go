@@ -124,9 +124,15 @@ func Make(l *stmt.Lexed, ctx Context) (Plan, error) {
 		if err := ofTheServer(s, false, ctx); err != nil {
 			return nil, err
 		}
-		return &Rewritten{Facts{Statement: s}}, nil
+		return &Rewritten{Facts: Facts{Statement: s}}, nil
+	}
+	if p := ctx.expanded(l, s); p != nil {
+		return p, nil
 	}
 	p, err := build(s, ctx)
+	if err == nil && ctx.viewEverywhere(s) {
+		err = ctx.viewable(s)
+	}
 	if err != nil {
 		p = &OneShard{} // what may not be done need not be explained
 	}

@@ -80,3 +80,14 @@ func (r *reader) slotFrom(slot int32, offset int) int32 {
 	}
 	return -1
 }
+
+// ordered tells a query with ORDER BY and without LIMIT.
+func ordered(query ast.StmtNode) bool {
+	switch n := query.(type) {
+	case *ast.SelectStmt:
+		return n.OrderBy != nil && n.Limit == nil
+	case *ast.SetOprStmt:
+		return n.OrderBy != nil && n.Limit == nil
+	}
+	return false
+}

@@ -1,6 +1,7 @@
 package stmt
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -303,7 +304,8 @@ func (r *reader) simple(node ast.StmtNode) { //nolint:funlen // one line for eac
 			r.out.Features |= Redefines
 		}
 	case *ast.CreateViewStmt:
-		r.out.Kind, r.out.View = DDL, true
+		r.out.Kind, r.out.View, r.out.Ordered = DDL, true, ordered(n.Select)
+		r.out.Varies = bytes.ContainsFunc(r.l.Text, func(c rune) bool { return c == '\\' || c >= 0x80 })
 	case *ast.RenameTableStmt, *ast.OptimizeTableStmt, *ast.CreateSequenceStmt, *ast.AlterSequenceStmt, *ast.DropSequenceStmt:
 		r.out.Kind = DDL
 	case *ast.DoStmt, *ast.AnalyzeTableStmt, *ast.HelpStmt:

@@ -85,6 +85,20 @@ func (l *Lexed) inLiteral(at int) bool {
 	return false
 }
 
+// Qualifiers are the places of a schema's name, with its point, before a table's in the names of columns.
+func (l *Lexed) Qualifiers(schema, table string) (found []Stretch) {
+	list := l.pieces()
+	is := func(p piece, name string) bool {
+		return (p.kind == 'w' || p.kind == '`') && strings.EqualFold(Unquoted(l.Text[p.start:p.end]), name)
+	}
+	for i := 0; i+4 < len(list); i++ {
+		if is(list[i], schema) && list[i+1].kind == '.' && is(list[i+2], table) && list[i+3].kind == '.' && (i == 0 || list[i-1].kind != '.') {
+			found = append(found, Stretch{l.Anchor(list[i].start), l.Anchor(list[i+2].start)})
+		}
+	}
+	return found
+}
+
 // Aliased tells whether an alias follows a table's name that ends at offset end.
 func (l *Lexed) Aliased(end int) bool {
 	at := l.behindBlanks(end)

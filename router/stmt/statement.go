@@ -143,8 +143,9 @@ type Statement struct {
 	Hints []string
 	// Called are the functions of query expressions, and the procedure of CALL.
 	Called []Called
-	// View: CREATE VIEW, of which the first table is the view, or DROP VIEW.
-	View bool
+	// View: CREATE VIEW, of which the first table is the view, or DROP VIEW. Ordered: its query
+	// has ORDER BY without LIMIT. Varies: its text has a backslash, or what is not ASCII.
+	View, Ordered, Varies bool
 	// IfNotExists is where these words stand in a CREATE TABLE; nil: it doesn't say them.
 	IfNotExists *Stretch
 	// DefinitionsEnd is where the list of columns and keys ends in a CREATE TABLE, before its parenthesis; nil: it has none.

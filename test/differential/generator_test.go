@@ -18,6 +18,8 @@ type generator struct {
 	alias  int
 	shadow bool // the statement that is being made shadows
 	mixed  bool // it has a list of texts and numbers
+	reads  bool // it is a read,
+	viewed bool // of a view of rows on several shards
 }
 
 func (g *generator) oneIn(n int) bool { return g.r.IntN(n) == 0 }
@@ -40,6 +42,7 @@ type statement struct {
 	writes   *table // nil for a read
 	skip     []string
 	prepared bool
+	viewed   bool  // it reads a view of rows on several shards
 	shadows  bool  // a field's alias is also a column's name
 	mixed    bool  // it has a list of texts and numbers
 	several  bool  // rows of an INSERT
@@ -136,8 +139,8 @@ func (g *generator) from(s source) string {
 	name := s.table.name
 	if views := seenAs[s.table]; views != nil && s.alias != name && g.oneIn(3) {
 		name = pick(g, views)
-	} else if s.table == visit && s.alias != name && g.oneIn(150) {
-		name = "visit_seen"
+	} else if views := farSeenAs[s.table]; views != nil && g.reads && s.alias != name && g.oneIn(8) {
+		name, g.viewed = pick(g, views), true
 	}
 	switch {
 	case g.oneIn(10):

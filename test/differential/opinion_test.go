@@ -130,7 +130,7 @@ func (p *pair) reshape(shapes ...shape) (drop func()) {
 		for _, t := range tables {
 			p.copyAs(conn, as, t, p.shop.Schema+"."+t.name, schema+"."+t.name)
 		}
-		for _, sql := range programs[:4] {
+		for _, sql := range programs[:stored] {
 			p.exec(conn, strings.ReplaceAll(sql, "{schema}", schema))
 		}
 		if n := map[shape]int{few: 1, many: 1_000_000}[as]; n > 0 {

@@ -12,17 +12,26 @@ import (
 var programs = []string{
 	"CREATE VIEW {schema}.setting_seen AS SELECT name, value FROM {schema}.setting",
 	"CREATE VIEW {schema}.setting_again AS SELECT * FROM {schema}.setting_seen",
+	"CREATE VIEW {schema}.visit_seen AS SELECT * FROM {schema}.visit",
+	"CREATE VIEW {schema}.visit_some AS SELECT * FROM {schema}.visit_seen WHERE n IS NULL OR n <> 3",
+	"CREATE VIEW {schema}.account_seen AS SELECT a.* FROM {schema}.account AS a WHERE a.small > -5 OR a.small IS NULL",
+	"CREATE VIEW {schema}.line_seen (line_id, id, product, qty, price) AS SELECT line_id, id, product, qty + 0, price FROM {schema}.line UNION ALL SELECT * FROM {schema}.line WHERE line_id IS NULL",
 	"CREATE FUNCTION {schema}.twice(n DECIMAL(30,2)) RETURNS DECIMAL(30,2) DETERMINISTIC NO SQL RETURN n * 2",
 	"CREATE FUNCTION {schema}.set_up(k VARCHAR(64) CHARACTER SET utf8mb4) RETURNS INT READS SQL DATA RETURN (SELECT COUNT(*) FROM setting WHERE name >= k)",
 	"CREATE TRIGGER {schema}.setting_new BEFORE INSERT ON {schema}.setting FOR EACH ROW SET NEW.value = COALESCE(NEW.value, 'none')",
 	"CREATE TRIGGER {schema}.setting_set BEFORE UPDATE ON {schema}.setting FOR EACH ROW SET NEW.value = LEFT(CONCAT(COALESCE(NEW.value, OLD.name), '!'), 200)",
 }
 
+// stored of them are no triggers.
+const stored = 8
+
 // tooFar are what reaches rows of several shards, as somebody made it on each of them.
 var tooFar = []string{
-	"CREATE VIEW {schema}.visit_seen AS SELECT * FROM {schema}.visit",
 	"CREATE FUNCTION {schema}.visits() RETURNS INT READS SQL DATA RETURN (SELECT COUNT(*) FROM visit)",
 }
+
+// farSeenAs are the views by which rows of several shards are read.
+var farSeenAs = map[*table][]string{visit: {"visit_seen", "visit_some"}, account: {"account_seen"}, line: {"line_seen"}}
 
 // seenAs are the views by which a table's rows are read, and changed.
 var seenAs = map[*table][]string{setting: {"setting_seen", "setting_again"}}

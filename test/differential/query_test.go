@@ -8,7 +8,7 @@ import (
 
 // read makes a SELECT.
 func (g *generator) read() *statement {
-	g.alias, g.shadow, g.mixed = 0, false, false
+	g.alias, g.shadow, g.mixed, g.reads, g.viewed = 0, false, false, true, false
 	s := &statement{prepared: g.oneIn(2), insertID: g.ids.some(g)}
 	switch n := g.r.IntN(100); {
 	case n < 60:
@@ -24,7 +24,7 @@ func (g *generator) read() *statement {
 	default:
 		s.root, s.order = g.odd()
 	}
-	s.shadows, s.mixed = g.shadow, g.mixed
+	s.shadows, s.mixed, s.viewed = g.shadow, g.mixed, g.viewed
 	return s
 }
 

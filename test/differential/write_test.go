@@ -8,7 +8,7 @@ import (
 
 // write makes an INSERT, REPLACE, UPDATE or DELETE.
 func (g *generator) write() *statement {
-	g.alias = 0
+	g.alias, g.reads = 0, false
 	s := &statement{prepared: g.oneIn(2), insertID: g.ids.some(g)}
 	s.writes = pick(g, []*table{account, account, account, visit, visit, visit, line, line, member, member, product, setting, rate})
 	rows := len(g.held[s.writes.name+"."+s.writes.primary[0]])

@@ -47,6 +47,8 @@ var looksAtText = map[string][]string{
 		"proxy/stamp (*Stamper).end",
 		"proxy/stamp (*writer).copyTo",
 		"router/plan (*InsertQuery).Lex",
+		"router/plan (*expansion).field",
+		"router/plan (*expansion).text",
 		"router/plan (*explainer).piece",
 		"router/plan (*Stamped).explainRows",
 		"router/plan (*Stamped).explainSet",

@@ -142,20 +142,23 @@ var allAdvice = []advice{
 		instead: []string{"SELECT * FROM one", "INSERT INTO one VALUES (2)", "SELECT COUNT(*) FROM one"}, clear: []string{"DROP TABLE one"},
 	},
 	{
-		code: "1006", everywhere: []string{"CREATE VIEW seen AS SELECT 1 AS a"}, refused: "DROP VIEW seen", says: "drop it on each, connected to the shard",
-		shards: []string{"DROP VIEW seen"}, alone: []string{"CREATE VIEW seen AS SELECT 1 AS a"}, instead: []string{"SELECT * FROM seen", "DROP VIEW seen"}, clear: []string{"DROP VIEW IF EXISTS seen"},
+		code: "1006", everywhere: []string{"CREATE VIEW seen AS SELECT 1 AS a"}, refused: "DROP VIEW seen, nothing", says: "drop it in a statement of its own",
+		instead: []string{"SELECT * FROM seen", "DROP VIEW seen"}, clear: []string{"DROP VIEW IF EXISTS seen"},
 	},
 
 	// 1007: what reaches too far.
 	{
-		code: "1007", everywhere: []string{"CREATE VIEW mine AS SELECT buyer_uid AS b, amount FROM test_order"}, refused: "SELECT b, COUNT(*) FROM mine GROUP BY b",
-		says: "write its SELECT in the place of its name, in parentheses", instead: []string{"SELECT b, COUNT(*) FROM (SELECT buyer_uid AS b, amount FROM test_order) mine GROUP BY b"}, clear: []string{"DROP VIEW mine"},
+		code: "1007", everywhere: []string{"CREATE VIEW mine AS SELECT buyer_uid AS b, amount FROM test_order"}, refused: "SELECT b FROM mine WHERE b = 7 FOR UPDATE",
+		says: "write its SELECT in the place of its name, in parentheses", instead: []string{"SELECT b FROM (SELECT buyer_uid AS b, amount FROM test_order WHERE buyer_uid = 7 FOR UPDATE) mine"}, clear: []string{"DROP VIEW mine"},
 	},
 	{
 		code: "1007", everywhere: []string{"CREATE VIEW mine AS SELECT * FROM test_order"}, refused: "DELETE FROM mine WHERE buyer_uid = 7",
 		says: "query the tables that it reads", instead: []string{"DELETE FROM test_order WHERE buyer_uid = 7"}, clear: []string{"DROP VIEW mine"},
 	},
-	{code: "1007", refused: "CREATE VIEW mine AS SELECT * FROM test_order", says: "write its SELECT in the place of its name, in parentheses", instead: []string{"SELECT COUNT(*) FROM (SELECT * FROM test_order) mine"}},
+	{
+		code: "1007", refused: "CREATE VIEW mine AS SELECT * FROM test_order ORDER BY order_id", says: "leave that out of the view, and write it where the view is read",
+		instead: []string{"CREATE VIEW mine AS SELECT * FROM test_order", "SELECT order_id FROM mine WHERE buyer_uid = 7 ORDER BY order_id", "DROP VIEW mine"},
+	},
 	{
 		code: "1007", everywhere: []string{"CREATE PROCEDURE p() UPDATE test_order SET amount = 1 WHERE buyer_uid = 7"}, refused: "CALL p()",
 		says: "send the statements of its body themselves", instead: []string{"UPDATE test_order SET amount = 1 WHERE buyer_uid = 7"}, clear: []string{"DROP PROCEDURE p"},
