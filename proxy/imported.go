@@ -29,7 +29,7 @@ func (b *builder) switched(w *state) bool {
 		return false
 	}
 	w.snapshot = b.last.snapshot
-	w.charsets, w.version, w.collation, w.asked = b.last.charsets, b.last.version, b.last.collation, b.last.asked
+	w.server, w.asked = b.last.server, b.last.asked
 	w.problems = loaded.Problems()
 	w.snapshot.Catalog = loaded.Catalog
 	w.snapshot.Plans, w.snapshot.Sets = plan.NewCache(plansKept), new(sysvars.SetWarnings)

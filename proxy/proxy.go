@@ -118,7 +118,7 @@ func New(o Options) *Proxy {
 	}
 	p.login = handshake.Config{
 		ServerVersion: p.serverVersion, ConnectionID: func() uint32 { return p.lastID.Add(1) },
-		Collation: func() byte { return p.live.Load().collation },
+		Collation: func() byte { return p.live.Load().server.collation },
 		Accounts:  accounts{p}, Digests: handshake.NewDigests(o.MaxConnections), Guesses: handshake.NewGuesses(time.Now),
 		TLS: o.TLS, RSA: o.RSA, MaxPacket: o.MaxLoginPacket, Capabilities: handshake.Capabilities, Extended: p.extended,
 	}
@@ -148,7 +148,7 @@ func (p *Proxy) serverVersion() string {
 	if p.options.ServerVersion != "" {
 		return p.options.ServerVersion
 	}
-	return p.live.Load().version + "-locus"
+	return p.live.Load().server.version + "-locus"
 }
 
 // extended are MariaDB's own capabilities, where the shards have them.
@@ -353,7 +353,7 @@ func (p *Proxy) session(ctx context.Context, c *handshake.Client) {
 
 // client is who has logged in, as a session sees it.
 func (p *Proxy) client(c *handshake.Client) *session.Client {
-	set := p.live.Load().charsets[c.Collation]
+	set := p.live.Load().server.charsets[c.Collation]
 	return &session.Client{
 		Stream: c.Stream, ID: c.ConnectionID, User: c.User, Database: c.Database, Capabilities: c.Capabilities, Extended: c.Extended,
 		Charset: set.charset, Collation: set.collation, NextSeq: c.NextSeq,

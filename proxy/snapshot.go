@@ -33,13 +33,18 @@ type state struct {
 	accounts *handshake.Directory
 	// lockedOut are users whose secret can't be had, and why.
 	lockedOut map[string]string
-	charsets  map[uint16]charset
-	version   string // of the first shard's server
-	// collation is its default, by number: what it would greet clients with.
-	collation byte
+	server    server
 	problems  error // tables that are declared and can't be served
 	tls       map[router.ShardName]*tls.Config
 	asked     uint64 // of builder, before the tables were read
+}
+
+// server is what the first shard's server says of itself to whoever logs in.
+type server struct {
+	charsets map[uint16]charset
+	version  string
+	// collation is its default, by number: what it would greet clients with.
+	collation byte
 }
 
 // charset is what a client's collation number at login stands for.
@@ -81,7 +86,7 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 	}
 	if b.sameTables(declared) && !b.stale.Swap(false) {
 		w.snapshot = b.last.snapshot
-		w.charsets, w.version, w.problems, w.asked = b.last.charsets, b.last.version, b.last.problems, b.last.asked
+		w.server, w.problems, w.asked = b.last.server, b.last.problems, b.last.asked
 	} else if !b.switched(w) {
 		if err := b.read(ctx, w); err != nil {
 			b.stale.Store(true)
@@ -214,9 +219,9 @@ func (b *builder) server(ctx context.Context, w *state, q schema.Querier) error 
 	if err != nil || len(rows) != 1 {
 		return errors.Join(errors.New("read the server's version"), err)
 	}
-	w.version = string(rows[0][0])
-	w.snapshot.Flavor = flavor.Of(w.version)
-	if w.charsets, err = readCharsets(ctx, q); err != nil {
+	w.server.version = string(rows[0][0])
+	w.snapshot.Flavor = flavor.Of(w.server.version)
+	if w.server.charsets, err = readCharsets(ctx, q); err != nil {
 		return err
 	}
 	if sysvars.Readable(string(rows[0][2])) {
@@ -225,9 +230,9 @@ func (b *builder) server(ctx context.Context, w *state, q schema.Querier) error 
 	if w.snapshot.Charset == "utf8mb4" && w.snapshot.Collation == mysqlDefault {
 		w.snapshot.Collation = "" // as sessions have it that name none
 	}
-	for id, set := range w.charsets {
+	for id, set := range w.server.charsets {
 		if set.collation == string(rows[0][1]) && sysvars.Readable(set.charset) {
-			w.collation = byte(id)
+			w.server.collation = byte(id)
 		}
 	}
 	return nil
