@@ -155,7 +155,7 @@ func (s *Session) run(r *request) error {
 		s.interrupts.Unlimited()
 	}
 	plain := s.readsPlainly(r.facts)
-	s.replica, s.partial, s.absent = plain && s.vars.Reads != sysvars.Primary, plain && s.vars.Partial, s.absent[:0]
+	s.replica, s.partial, s.absent.Shards = plain && s.vars.Reads != sysvars.Primary, plain && s.vars.Partial, s.absent.Shards[:0]
 	if s.conns.Next() != "" {
 		return s.runNext(r)
 	}

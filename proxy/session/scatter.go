@@ -13,6 +13,7 @@ import (
 	"locus/proxy/sysvars"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
+	"locus/router"
 	"locus/router/plan"
 )
 
@@ -74,7 +75,12 @@ func (s *Session) scatterOnce(r *request, p *plan.Read) error {
 	began := !s.conns.Running()
 	s.conns.Imply()
 	all := s.execution(r, s.purpose(r)&^txn.Outside)
-	leases, err := s.sendPresent(all, parts)
+	var leases []txn.Lease
+	if s.partial {
+		leases, err = all.SendPresent(parts, &s.absent)
+	} else {
+		leases, err = all.Send(parts)
+	}
 	if err != nil {
 		return err
 	}
@@ -82,7 +88,7 @@ func (s *Session) scatterOnce(r *request, p *plan.Read) error {
 	if !s.vars.Autocommit { // it begins a transaction, as any read does
 		status |= mysql.SERVER_STATUS_IN_TRANS
 	}
-	outcome, err := all.Merge(leases, p.Merge, format, limit, scatter.Client{Stream: s.client.Stream, Seq: s.client.Seq, Capabilities: s.client.Capabilities, Status: status, Warnings: len(s.absent)})
+	outcome, err := all.Merge(leases, p.Merge, format, limit, scatter.Client{Stream: s.client.Stream, Seq: s.client.Seq, Capabilities: s.client.Capabilities, Status: status, Warnings: len(s.absent.Shards)})
 	s.scattered(r, outcome, err)
 	if began && s.unbegun(r, err) {
 		s.conns.Unbegin()
@@ -91,6 +97,11 @@ func (s *Session) scatterOnce(r *request, p *plan.Read) error {
 		return s.gather(r, p.Gather) // what the planner can't see, such as a type
 	}
 	return scatterError(outcome, err)
+}
+
+// lack tells the client that the answer is without a shard's rows.
+func (s *Session) lack(shard router.ShardName, err error) {
+	s.vars.Warn("the rows of shard " + string(shard) + " are missing from this answer (locus_partial is on): " + err.Error())
 }
 
 // scattered notes what became of a merge.

@@ -7,6 +7,7 @@ import (
 	"net"
 
 	"locus/proxy/backend"
+	"locus/proxy/exec"
 	"locus/proxy/reply"
 	"locus/proxy/session/fence"
 	"locus/proxy/session/interrupt"
@@ -63,10 +64,10 @@ type Session struct {
 	under   *snapshot.Snapshot // the snapshot that account is of
 	account *snapshot.Account  // never nil
 
-	replica bool               // the statement under way may be answered by one
-	partial bool               // it does with the rows of the shards that are there,
-	absent  []router.ShardName // and these were not
-	soon    txn.Mode           // txn.Soon or txn.Elsewhere while another shard could answer what is under way
+	replica bool        // the statement under way may be answered by one
+	partial bool        // it does with the rows of the shards that are there,
+	absent  exec.Absent // and these were not
+	soon    txn.Mode    // txn.Soon or txn.Elsewhere while another shard could answer what is under way
 
 	interrupts *interrupt.Handle
 	last       bool // the command under way may be the session's last: its answer is held back
@@ -85,7 +86,7 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 	s.interrupts = interrupt.New(ctx, c.Stream, s.flavor)
 	s.vars = sysvars.New(firstShard{s})
 	s.gate = fence.New(&services.Fencing, func() *router.Map { return s.Snapshot().Map })
-	s.insertEnding, s.client.Final = s.endInsert, s.interruption
+	s.insertEnding, s.client.Final, s.absent.Lack = s.endInsert, s.interruption, s.lack
 	s.host = c.Stream.NetConn().RemoteAddr().String()
 	s.conns = txn.New(&services.Services, s.environment())
 	s.identify(c)
