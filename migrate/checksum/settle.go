@@ -99,6 +99,14 @@ func (w *walk) look(ctx context.Context, keys []table.Key, seen map[string]sight
 			left = append(left, k)
 			continue
 		}
+		switch committed, settled, err := w.committed(ctx, k); {
+		case err != nil:
+			return nil, err
+		case !settled || !same(committed, s):
+			delete(seen, id)
+			left = append(left, k)
+			continue
+		}
 		w.clean = false
 		if err := w.found(w.difference(k, s, t)); err != nil {
 			return nil, err
@@ -107,12 +115,29 @@ func (w *walk) look(ctx context.Context, keys []table.Key, seen map[string]sight
 	return left, nil
 }
 
+// committed reads a row at the source once nobody is about to change it. A transaction is in the log, and its rows can be at the
+// target, before the server has committed it and shows them: for as long as it waits for its turn, or for a replica where
+// replication is semi-synchronous (MySQL's rpl_semi_sync_source_wait_point = AFTER_SYNC). Its locks last until it has, so a
+// read that locks waits for it. Not settled: somebody held them for too long.
+func (w *walk) committed(ctx context.Context, k table.Key) (row table.Row, settled bool, err error) {
+	rows, err := w.readWith(ctx, w.source, []table.Key{k}, " LOCK IN SHARE MODE")
+	if link.Transient(err) {
+		return nil, false, nil
+	}
+	return rows[string(k.Encode())], err == nil, err
+}
+
 func (w *walk) read(ctx context.Context, c *link.Conn, keys []table.Key) (map[string]table.Row, error) {
+	return w.readWith(ctx, c, keys, "")
+}
+
+func (w *walk) readWith(ctx context.Context, c *link.Conn, keys []table.Key, lock string) (map[string]table.Row, error) {
 	t := w.lane.Table
 	b := t.AppendKeyIn([]byte("SELECT "+t.ReadList()+" FROM "+t.SQL()+" WHERE "), keys)
 	if !t.KeyTellsGene() {
 		b = append(b, " AND "+t.Condition(w.lane.Genes)...)
 	}
+	b = append(b, lock...)
 	rows := map[string]table.Row{}
 	err := c.Each(ctx, string(b), func(values [][]byte) error {
 		r, err := t.Canonical(values)

@@ -3,6 +3,7 @@ package moves
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 
 	"locus/migrate/applier"
@@ -10,6 +11,8 @@ import (
 	"locus/migrate/checksum"
 	"locus/migrate/link"
 	"locus/migrate/table"
+	"locus/test/product"
+	"locus/test/servers"
 )
 
 func dial(t *testing.T, to link.Server) *link.Conn {
@@ -95,6 +98,56 @@ func TestRestlessRows(t *testing.T) {
 		v := checksum.New(checksum.Config{Job: p.job, Source: at(p.source), Target: at(p.target), Tables: tables, Parts: parts}, r)
 		if found, err := v.Recheck(t.Context(), source, target, keys); err != nil || !found.Equal() || r.looks != 0 {
 			t.Errorf("%v (%v), %d looks left", found, err, r.looks)
+		}
+	})
+}
+
+// commitsLate has a server's transactions stand in its log for a while before it commits them: as if a replica that must
+// acknowledge them did not.
+func (p *pair) commitsLate(s *servers.Server) {
+	p.t.Helper()
+	side := map[servers.Engine]string{servers.MariaDB: "master", servers.MySQL: "source"}[p.engine]
+	if p.engine == servers.MySQL {
+		p.on(s, "INSTALL PLUGIN rpl_semi_sync_source SONAME 'semisync_source.so'")
+		p.t.Cleanup(func() { p.atLast(s, "UNINSTALL PLUGIN rpl_semi_sync_source") })
+	}
+	set := func(what string) string { return "SET GLOBAL rpl_semi_sync_" + side + "_" + what }
+	p.t.Cleanup(func() { p.atLast(s, set("enabled = OFF")) })
+	p.on(s, set("wait_point = AFTER_SYNC"), set("timeout = 1500"), set("enabled = ON"))
+}
+
+// atLast runs a statement when the test is over.
+func (p *pair) atLast(s *servers.Server, statement string) {
+	c, err := link.Dial(context.Background(), at(s))
+	if err != nil {
+		p.t.Error(err)
+		return
+	}
+	defer c.Close()
+	if _, err := c.Exec(context.Background(), statement); err != nil {
+		p.t.Errorf("%s: %v", statement, err)
+	}
+}
+
+// A change that the target has, and that the source is about to commit, is no difference.
+func TestARowThatIsBeingCommitted(t *testing.T) {
+	eachPair(t, func(t *testing.T, p *pair) {
+		tables := p.tables()
+		parts := moving(1)
+		s := p.stream(applier.Config{Parts: parts}, tables)
+		keys, _ := p.touched(s, "UPDATE items SET amount = 100 ORDER BY order_id, line LIMIT 1")
+		source, target, reader := dial(t, at(p.source)), dial(t, at(p.target)), dial(t, at(p.target))
+		p.commitsLate(p.source)
+		var committing sync.WaitGroup
+		defer committing.Wait()
+		committing.Go(func() { p.on(p.source, "UPDATE items SET amount = 101 ORDER BY order_id, line LIMIT 1") })
+		product.Eventually(t, "the target has the change", func() bool {
+			rows, err := reader.Query(t.Context(), "SELECT 1 FROM "+link.Name(p.database)+".items WHERE amount = 101")
+			return err == nil && len(rows) > 0
+		})
+		v := checksum.New(checksum.Config{Job: p.job, Source: at(p.source), Target: at(p.target), Tables: tables, Parts: parts}, s)
+		if found, err := v.Recheck(t.Context(), source, target, keys); err != nil || !found.Equal() {
+			t.Errorf("%v (%v)", found, err)
 		}
 	})
 }
