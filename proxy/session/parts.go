@@ -51,16 +51,22 @@ func (s *Session) runSchema(asked *request) error {
 // begins with autocommit off, or one of its own. If a part fails, none of the parts
 // remains.
 func (s *Session) runParts(r *request, parts []exec.Part) (total exec.Totals, err error) {
-	s.Counts.Scattered.Add(1)
-	began := !s.conns.Running() && !s.vars.Autocommit
-	err = s.conns.Atomically(func() (err error) {
+	err = s.together(r, func() (err error) {
 		total, err = s.execution(r, txn.Writes).Change(parts)
 		return err
 	})
+	return total, err
+}
+
+// together does what a statement does on several shards in one transaction, as runParts has it.
+func (s *Session) together(r *request, do func() error) error {
+	s.Counts.Scattered.Add(1)
+	began := !s.conns.Running() && !s.vars.Autocommit
+	err := s.conns.Atomically(do)
 	if err != nil && began && s.unbegun(r, err) {
 		s.conns.Unbegin()
 	}
-	return total, err
+	return err
 }
 
 // execution is a statement as package exec has it carried out. It has a request of its own: the one that it is made of stays off the

@@ -5,27 +5,33 @@ import (
 	"slices"
 
 	"locus/proxy/exec"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
 
-// runSpread runs an UPDATE or DELETE on every shard of its route, in one
+// runSpread runs an UPDATE or DELETE on every shard of its route that may have rows of it, in one
 // transaction. While genes are on the move each shard leaves others' rows out.
 func (s *Session) runSpread(r *request, p *plan.Change) error {
-	if err := s.account.MayScatterWrite(len(s.route.Shards), &s.vars.Diagnostics); err != nil {
+	looks, err := s.looks(r, p)
+	if err != nil {
 		return err
 	}
-	parts := make([]exec.Part, 0, len(s.route.Shards))
-	for _, shard := range s.route.Shards {
-		added, err := s.ownRows(r, &p.Keyed, shard, p.Added)
+	var total exec.Totals
+	if looks == nil {
+		if err := s.account.MayScatterWrite(len(s.route.Shards), &s.vars.Diagnostics); err != nil {
+			return err
+		}
+		parts, err := s.spread(r, p, s.route.Shards)
 		if err != nil {
 			return err
 		}
-		parts = append(parts, exec.Part{Shard: r.snapshot.Map.Shard(shard), Text: slices.Clone(s.spliced(r, added))})
-	}
-	total, err := s.runParts(r, parts)
-	if err != nil {
+		total, err = s.runParts(r, parts)
+		if err != nil {
+			return err
+		}
+	} else if total, err = s.runFound(r, p, looks); err != nil {
 		return err
 	}
 	ok := wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings}
@@ -33,4 +39,69 @@ func (s *Session) runSpread(r *request, p *plan.Change) error {
 		ok.Info = fmt.Appendf(nil, "Rows matched: %d  Changed: %d  Warnings: %d", total.Matched, total.Changed, total.Warnings)
 	}
 	return s.done(ok)
+}
+
+// spread gives shards their parts.
+func (s *Session) spread(r *request, p *plan.Change, shards []int) ([]exec.Part, error) {
+	parts := make([]exec.Part, 0, len(shards))
+	for _, shard := range shards {
+		added, err := s.ownRows(r, &p.Keyed, shard, p.Added)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, exec.Part{Shard: r.snapshot.Map.Shard(shard), Text: slices.Clone(s.spliced(r, added))})
+	}
+	return parts, nil
+}
+
+// looks are the questions which shards of the route have rows; nil: it can't be asked so.
+func (s *Session) looks(r *request, p *plan.Change) (looks []exec.Look, err error) {
+	if p.Finding == nil {
+		return nil, nil
+	}
+	for _, shard := range s.route.Shards {
+		foreign, err := exec.Foreign(r.snapshot.Map, &s.route, &p.Keyed, shard)
+		if err != nil {
+			return nil, err
+		}
+		text, ok := p.Finding.Look(r.values, foreign)
+		if !ok {
+			return nil, nil
+		}
+		looks = append(looks, exec.Look{Shard: r.snapshot.Map.Shard(shard), Text: text})
+	}
+	return looks, s.account.MayScatter(len(looks), &s.vars.Diagnostics)
+}
+
+// runFound runs an UPDATE or DELETE where a locking read has found rows, and where there are none on one shard, which says so in
+// its own words.
+func (s *Session) runFound(r *request, p *plan.Change, looks []exec.Look) (total exec.Totals, err error) {
+	route := slices.Clone(s.route.Shards)
+	err = s.together(r, func() error {
+		have, err := s.requested(r).Find(looks)
+		if err != nil {
+			return err
+		}
+		var shards []int
+		for i, shard := range route {
+			if have[i] {
+				shards = append(shards, shard)
+			}
+		}
+		switch {
+		case len(shards) > 1:
+			err = p.Spreads()
+		case shards == nil:
+			shards = route[:1]
+		}
+		if err != nil {
+			return err
+		}
+		parts, err := s.spread(r, p, shards)
+		if err == nil {
+			total, err = s.execution(r, txn.Writes).Change(parts)
+		}
+		return err
+	})
+	return total, err
 }

@@ -57,3 +57,17 @@ func (t *Table) IsStamped(column int) bool {
 func (t *Table) Numbered() int {
 	return slices.IndexFunc(t.Columns, func(c Column) bool { return c.AutoIncrement })
 }
+
+// Findable are the keys by which each shard finds rows at once that are not told from their genes: unique keys, and what the
+// cluster numbers, by the positions of their columns.
+func (t *Table) Findable() (keys [][]int) {
+	for _, u := range t.Unique {
+		if !u.Partial && len(u.Columns) > 0 {
+			keys = append(keys, u.Columns)
+		}
+	}
+	if at := t.Numbered(); at >= 0 {
+		keys = append(keys, []int{at})
+	}
+	return keys
+}

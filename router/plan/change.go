@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"locus/idgen/gene"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/stmt"
@@ -15,6 +16,9 @@ type Change struct {
 	Keyed
 	// Added is spliced into the text wherever it runs.
 	Added []Splice
+
+	// Finding is how its shards are found, where they are not told; nil: they aren't.
+	Finding *Finding
 
 	onlyOne *Refusal // why it may not run on several shards; nil: it may
 	agree   []agreement
@@ -29,7 +33,11 @@ func (p *Change) explain(e *explainer) {
 		e.refusal(err)
 		return
 	}
-	if len(e.r.Shards) > 1 {
+	switch {
+	case len(e.r.Shards) < 2:
+	case p.finds(e.v):
+		e.say("changes", "rows of the shards that have some, which a locking read by %s tells", p.Finding)
+	default:
 		e.say("changes", "rows of each shard, in one transaction, where scatter_writes allows the user that")
 	}
 	e.text(p.Added)
@@ -40,10 +48,29 @@ func (p *Change) Route(m *router.Map, v *Values, out *Route) error {
 	if err := p.Locate(m, v, out); err != nil {
 		return err
 	}
-	if len(out.Shards) > 1 && p.onlyOne != nil {
-		return p.onlyOne
+	if len(out.Shards) > 1 && !p.finds(v) {
+		if err := p.Spreads(); err != nil {
+			return err
+		}
 	}
 	return p.agreed(v, out)
+}
+
+// Spreads tells why it may not run on several shards. The error is a *Refusal.
+func (p *Change) Spreads() error {
+	if p.onlyOne == nil {
+		return nil
+	}
+	return p.onlyOne
+}
+
+// finds tells whether its shards are found.
+func (p *Change) finds(v *Values) bool {
+	if p.Finding == nil {
+		return false
+	}
+	_, ok := p.Finding.Look(v, gene.Set{})
+	return ok
 }
 
 // rules holds a change to what may be assigned, and completes it.
@@ -51,6 +78,7 @@ func (p *Change) rules(s *stmt.Statement, sc *scope) error {
 	if reason := p.unspreadable(s, sc); reason != "" {
 		p.onlyOne = refuse(ScatterWrite, "it would change rows on several shards, with %s: name the owner, the ID or the order number in WHERE", reason)
 	}
+	p.Finding = sc.finding(s, &p.Keyed)
 	if s.Kind != stmt.Update {
 		return nil
 	}
