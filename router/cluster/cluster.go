@@ -25,8 +25,11 @@ const Hash = "xxhash64^murmur64"
 type Cluster struct {
 	Settings Settings
 	Shards   map[router.ShardName]Shard
-	Tables   map[catalog.TableName]catalog.Declaration
-	Users    map[string]User
+	// Primaries are of the shards with several servers. No file has them: they are
+	// changed by switchovers alone.
+	Primaries map[router.ShardName]Primary
+	Tables    map[catalog.TableName]catalog.Declaration
+	Users     map[string]User
 	// Generators are sources of numbers by name, for SQL and HTTP.
 	Generators map[string]Generator
 	// Routes is the route map. Its version counts within a cluster that is in
@@ -56,19 +59,27 @@ const (
 	TLSVerify = endpoint.TLSVerify
 )
 
-// Shard is one database server.
+// Shard is a database server, or several of which one is written to.
 type Shard struct {
-	Address string `yaml:"address"` // host:port
-	User    string `yaml:"user"`
-	Secret  string `yaml:"secret"` // the name under which a process looks up the password
-	TLS     TLS    `yaml:"tls"`
+	// Address is host:port of the server that is written to. With Servers it is the
+	// one that the shard's [Primary] names, and no field of a file.
+	Address string `yaml:"address,omitempty"`
+	// Servers are all of them, in place of Address and Replicas.
+	Servers []string `yaml:"servers,omitempty,flow"`
+	// Failover says who makes another server the primary while this one is away.
+	Failover Failover `yaml:"failover,omitempty"`
+	// Admin is the account by which servers change roles; nobody else uses it.
+	Admin  Admin  `yaml:"admin,omitempty"`
+	User   string `yaml:"user"`
+	Secret string `yaml:"secret"` // the name under which a process looks up the password
+	TLS    TLS    `yaml:"tls"`
 	// CA is the name of the secret with the PEM authorities that TLSVerify
 	// trusts; empty means the system's.
 	CA string `yaml:"ca,omitempty"`
 	// MaxConnections of one proxy; 0 is what the proxy's configuration says.
 	MaxConnections int `yaml:"max_connections,omitempty"`
 	// Replicas are servers that follow this one, for reads that may be late: with
-	// the same user, secret and TLS.
+	// the same user, secret and TLS. With Servers they are all but the primary.
 	Replicas []Replica `yaml:"replicas,omitempty"`
 	// MaxReplicaLag is a duration such as 2s, beyond which the primary is read;
 	// empty is 5s.

@@ -12,6 +12,7 @@
 //
 //	declared/settings                gene bits, hash, counter groups, default shard
 //	declared/shards/<name>           where a shard's server is and how to log in
+//	declared/primaries/<name>        which of a shard's servers is written to
 //	declared/tables/<schema>.<table> how a table is routed
 //	declared/users/<name>            who may log in to the proxy
 //	declared/map                     the route map in force, by package router's codec

@@ -23,6 +23,10 @@ type (
 		Schema int `yaml:"schema"`
 		Shard  `yaml:",inline"`
 	}
+	primaryDocument struct {
+		Schema  int `yaml:"schema"`
+		Primary `yaml:",inline"`
+	}
 	tableDocument struct {
 		Schema              int `yaml:"schema"`
 		catalog.Declaration `yaml:",inline"`
@@ -48,7 +52,10 @@ func Encode(c *Cluster) map[string][]byte {
 		MapKey:      router.Encode(c.Routes, c.Stamp),
 	}
 	for name, s := range c.Shards {
-		documents[ShardKey(name)] = marshal(shardDocument{Schema, s})
+		documents[ShardKey(name)] = marshal(shardDocument{Schema, s.written()})
+	}
+	for name, p := range c.Primaries {
+		documents[PrimaryKey(name)] = p.Encode()
 	}
 	for name, d := range c.Tables {
 		documents[TableKey(name)] = marshal(tableDocument{Schema, d})
@@ -80,6 +87,7 @@ func Decode(documents map[string][]byte) (*Cluster, error) {
 	}
 	d := decoder{c: &Cluster{
 		Shards:     map[router.ShardName]Shard{},
+		Primaries:  map[router.ShardName]Primary{},
 		Tables:     map[catalog.TableName]catalog.Declaration{},
 		Users:      map[string]User{},
 		Generators: map[string]Generator{},
@@ -118,6 +126,10 @@ func (d *decoder) document(key string, text []byte) {
 		var s shardDocument
 		d.read(key, text, &s)
 		d.c.Shards[router.ShardName(name)] = s.withDefaults()
+	case strings.HasPrefix(key, PrimaryPrefix):
+		var p primaryDocument
+		d.read(key, text, &p)
+		d.c.Primaries[router.ShardName(name)] = p.Primary
 	case strings.HasPrefix(key, UserPrefix):
 		var u userDocument
 		d.read(key, text, &u)
@@ -158,5 +170,6 @@ func (d *decoder) finish(documents map[string][]byte) {
 		return
 	}
 	d.c.Settings = d.c.Settings.withDefaults(d.c.ShardNames())
-	d.problems = d.c.problems()
+	d.c.resolve()
+	d.problems = append(d.c.problems(), d.c.primaryProblems()...)
 }

@@ -62,6 +62,7 @@ func (f *file) cluster() (*Cluster, []error) {
 	}
 	maps.Copy(c.Users, f.Users)
 	maps.Copy(c.Generators, f.Generators)
+	c.resolve()
 	c.Settings = f.Settings.withDefaults(c.ShardNames())
 	if !c.Settings.GeneBits.Valid() {
 		return c, problems // how many genes the routes are about isn't known
@@ -86,7 +87,7 @@ func Format(c *Cluster) []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "schema: %d\n", Schema)
 	section(&out, "settings", c.Settings)
-	section(&out, "shards", c.Shards)
+	section(&out, "shards", c.writtenShards())
 	section(&out, "tables", tables)
 	section(&out, "users", c.Users)
 	if len(c.Generators) > 0 {

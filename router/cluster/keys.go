@@ -28,14 +28,19 @@ const (
 	SettingsKey = "settings"
 	MapKey      = "map"
 	ShardPrefix = "shards/"
-	TablePrefix = "tables/"
-	UserPrefix  = "users/"
+	// PrimaryPrefix begins the keys of which server of a shard is the primary.
+	PrimaryPrefix = "primaries/"
+	TablePrefix   = "tables/"
+	UserPrefix    = "users/"
 
 	GeneratorPrefix = "generators/"
 )
 
 // ShardKey is where a shard is declared.
 func ShardKey(name router.ShardName) string { return ShardPrefix + string(name) }
+
+// PrimaryKey is where it is told which server of a shard is the primary.
+func PrimaryKey(name router.ShardName) string { return PrimaryPrefix + string(name) }
 
 // TableKey is where a table is declared.
 func TableKey(name catalog.TableName) string { return TablePrefix + name.String() }

@@ -26,6 +26,9 @@ func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	}
 	after := *next
 	after.Stamp = stamp
+	if err := after.keepPrimaries(old); err != nil {
+		return nil, err
+	}
 	if old == nil {
 		return &after, nil
 	}

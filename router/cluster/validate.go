@@ -109,7 +109,7 @@ func (s Shard) check(p *problems, name router.ShardName) {
 	if err := name.Validate(); err != nil {
 		p.add("shards", "%w", err)
 	}
-	checkAddress(p, document, s.Address)
+	s.checkServers(p, document)
 	if s.MaxConnections < 0 {
 		p.add(document, "max_connections %d: use 1 or more, or leave it out", s.MaxConnections)
 	}

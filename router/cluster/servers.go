@@ -1,0 +1,188 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"locus/router"
+)
+
+// Failover says who makes another server of a shard the primary.
+type Failover string
+
+const (
+	FailoverNone    Failover = "none" // as is one that is empty: an operator, by a switchover
+	FailoverFollow  Failover = "follow"
+	FailoverPromote Failover = "promote"
+)
+
+// Admin is an account on a shard's servers that may change their roles. It is
+// apart from the one that statements run as, which a read-only server must refuse
+// to write for.
+type Admin struct {
+	User   string `yaml:"user,omitempty"`
+	Secret string `yaml:"secret,omitempty"` // the name under which a process looks up the password
+}
+
+// Several tells whether the shard is declared with servers that can change roles.
+func (s Shard) Several() bool { return len(s.Servers) > 0 }
+
+// written is the shard as files and documents have it: which of its servers is the
+// primary stands elsewhere.
+func (s Shard) written() Shard {
+	if s.Several() {
+		s.Address, s.Replicas = "", nil
+	}
+	return s
+}
+
+func (c *Cluster) writtenShards() map[router.ShardName]Shard {
+	shards := make(map[router.ShardName]Shard, len(c.Shards))
+	for name, s := range c.Shards {
+		shards[name] = s.written()
+	}
+	return shards
+}
+
+// led is the shard with this server as its primary, and the others as its replicas.
+func (s Shard) led(primary string) Shard {
+	s.Address, s.Replicas = primary, nil
+	for _, address := range s.Servers {
+		if address != primary {
+			s.Replicas = append(s.Replicas, Replica{Address: address})
+		}
+	}
+	return s
+}
+
+// resolve gives shards with several servers their addresses: the primary's that is
+// told, and before one is the first server's.
+func (c *Cluster) resolve() {
+	for name, s := range c.Shards {
+		if !s.Several() || s.Address != "" || len(s.Replicas) > 0 { // the latter is refused
+			continue
+		}
+		primary := s.Servers[0]
+		if p, told := c.Primaries[name]; told {
+			primary = p.Server
+		}
+		c.Shards[name] = s.led(primary)
+	}
+}
+
+func (s Shard) checkServers(p *problems, document string) {
+	if !s.Several() {
+		checkAddress(p, document, s.Address)
+		if s.Failover != "" || s.Admin != (Admin{}) {
+			p.add(document, "failover and admin are for shards with servers: write servers: [%s, …] in place of address", s.Address)
+		}
+		return
+	}
+	if !slices.Contains(s.Servers, s.Address) || len(s.Replicas) != len(s.Servers)-1 {
+		p.add(document, "servers: list each server once, and leave address and replicas out: which is the primary is found in etcd")
+		return
+	}
+	checkAddress(p, document, s.Address) // those of the replicas are looked at with them
+	switch s.Failover {
+	case "", FailoverNone:
+	case FailoverFollow, FailoverPromote:
+		p.add(document, "failover: %s is not there yet: leave it out, and use locus switchover", s.Failover)
+	default:
+		p.add(document, "failover %q: leave it out, or write none", s.Failover)
+	}
+	s.Admin.check(p, document)
+}
+
+func (a Admin) check(p *problems, document string) {
+	switch {
+	case a == Admin{}:
+	case a.User == "" || strings.TrimSpace(a.User) != a.User:
+		p.add(document, "admin: user %q: name the account that changes the servers' roles", a.User)
+	default:
+		checkSecret(p, document, "admin: secret", a.Secret)
+	}
+}
+
+// primaryProblems is what is wrong with the primaries that are told: only etcd has them.
+func (c *Cluster) primaryProblems() (p problems) {
+	for _, name := range slices.SortedFunc(maps.Keys(c.Primaries), router.ShardName.Compare) {
+		document, primary := PrimaryKey(name), c.Primaries[name]
+		shard, there := c.Shards[name]
+		switch {
+		case !there || !shard.Several():
+			p.add(document, "no shard %s with servers is declared", name)
+		case primary.Epoch < 1:
+			p.add(document, "epoch %d: it begins with 1", primary.Epoch)
+		case primary.Held && primary.Next == "":
+			p.add(document, "held for nobody")
+		}
+		for _, server := range []string{primary.Server, primary.Next, primary.Former} {
+			if there && server != "" && !slices.Contains(shard.Servers, server) {
+				p.add(document, "%s is none of the servers of shard %s", server, name)
+			}
+		}
+	}
+	return p
+}
+
+// keepPrimaries gives the cluster the primaries of the one before: a file says which
+// servers there are, and never which of them is written to.
+func (c *Cluster) keepPrimaries(old *Cluster) error {
+	var errs []error
+	primaries, shards := map[router.ShardName]Primary{}, maps.Clone(c.Shards)
+	for name, s := range c.Shards {
+		was, p := old.primaryOf(name)
+		if err := p.keeps(name, was, s); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if !s.Several() {
+			continue
+		}
+		if p.Server == "" {
+			p = Primary{Epoch: 1, Server: s.Servers[0]}
+			if was != "" {
+				p.Server = was
+			}
+		}
+		primaries[name], shards[name] = p, s.led(p.Server)
+	}
+	c.Primaries, c.Shards = primaries, shards
+	return errors.Join(errs...)
+}
+
+// primaryOf is where a shard is written to, and what etcd has about that.
+func (c *Cluster) primaryOf(name router.ShardName) (address string, p Primary) {
+	if c == nil {
+		return "", p
+	}
+	return c.Shards[name].Address, c.Primaries[name]
+}
+
+// keeps refuses servers that leave out those that play a part.
+func (p Primary) keeps(name router.ShardName, was string, next Shard) error {
+	switch {
+	case p.Server == "" && next.Several() && was != "" && !slices.Contains(next.Servers, was):
+		return fmt.Errorf("shard %s: %s is written to, and is none of servers: list it, and locus switchover %s --to another one later", name, was, name)
+	case p.Server == "":
+		return nil
+	case !p.Settled() && !next.sameServers(p):
+		return fmt.Errorf("shard %s: a switchover to %s has not ended: locus switchover %s --to %s ends it", name, p.aim(), name, p.aim())
+	case !next.Several() && next.Address != p.Server, next.Several() && !slices.Contains(next.Servers, p.Server):
+		return fmt.Errorf("shard %s: %s is its primary and can't be left out: locus switchover %s --to another one first", name, p.Server, name)
+	}
+	return nil
+}
+
+// sameServers tells whether all servers of a switchover under way are still the shard's.
+func (s Shard) sameServers(p Primary) bool {
+	for _, server := range []string{p.Server, p.Next, p.Former} {
+		if server != "" && !slices.Contains(s.Servers, server) {
+			return false
+		}
+	}
+	return true
+}
