@@ -20,6 +20,8 @@ type Fence struct {
 	// Release takes the fence of a version of the map away, by compare-and-swap:
 	// for when whoever put it there can't. Nil: nobody does.
 	Release func(ctx context.Context, version int64) error
+	// ReleasePrimary takes the hold of an epoch of a shard's primary away, likewise.
+	ReleasePrimary func(ctx context.Context, shard router.ShardName, epoch int64) error
 	// Leased is the number of the lease by which the other processes know that this
 	// one is alive, or 0: see [fence.Config]. Nil: they always do.
 	Leased func() int64

@@ -15,6 +15,7 @@ import (
 	"locus/proxy/sysvars"
 	"locus/proxy/trace"
 	"locus/proxy/txn"
+	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
 	"locus/router/live"
@@ -81,6 +82,9 @@ type Options struct {
 	// Acknowledge tells others which version of the map is obeyed: no statement
 	// and no transaction goes on by an older one. May be nil.
 	Acknowledge func(version int64) error
+	// AcknowledgePrimaries tells others which epochs of shards' primaries are obeyed:
+	// nothing goes on at those that are held. Nil: nobody is told.
+	AcknowledgePrimaries func(epochs map[router.ShardName]int64)
 	// Redefined tells all proxies that a definition has changed tables; each then has
 	// RereadNow called, and the error says who hasn't told that it is done. May be nil:
 	// they look by themselves.

@@ -77,6 +77,9 @@ func New(o Options) *Proxy {
 	config := live.Config[state]{Source: o.Declared, Build: p.builder.build, Save: o.Save, Log: o.Log}
 	if o.Acknowledge != nil {
 		config.Acknowledge = func(ctx context.Context, w *state, _ int64) error {
+			if err := p.obeyPrimaries(ctx, w.declared); err != nil {
+				return err
+			}
 			version := w.snapshot.Map.Version()
 			if err := p.sessions.obey(ctx, version, w.snapshot.Map.Held(), o.Fence.Patience); err != nil {
 				return err
@@ -194,6 +197,7 @@ func (p *Proxy) Run(ctx context.Context, l net.Listener) error {
 	tasks.Go(func() { p.watchTables(background, p.builder) })
 	tasks.Go(func() { p.giveBackMemory(background) })
 	tasks.Go(func() { p.limitFences(background) })
+	tasks.Go(func() { p.limitHolds(background) })
 	w := &watcher{&p.sessions, p.allowance, &p.counts, make(chan struct{}, mostCancels), p.declared}
 	tasks.Go(func() { w.run(background) })
 	// Sessions outlive ctx by the drain.

@@ -208,7 +208,7 @@ func (r *registry) obey(ctx context.Context, version int64, held gene.Set, patie
 			return ctx.Err()
 		case <-ticker.C:
 		case <-late.C:
-			r.preempt(ctx, version, held)
+			r.preempt(ctx, func(s *session.Session) bool { return s.Preempt(version, held) })
 			late.Reset(preemptPause)
 		}
 	}
@@ -226,16 +226,16 @@ func (r *registry) obeys(version int64, held gene.Set) bool {
 	return true
 }
 
-// preempt has sessions give way to a fence. A statement whose shard can't be asked
-// to end it is cut off.
-func (r *registry) preempt(ctx context.Context, version int64, held gene.Set) {
+// preempt has sessions give way to a fence: asked tells each to, and whether there is
+// anything to wait for. A statement whose shard can't be asked to end it is cut off.
+func (r *registry) preempt(ctx context.Context, asked func(*session.Session) bool) {
 	ctx, cancel := context.WithTimeout(ctx, cancelTime)
 	defer cancel()
 	places := make(chan struct{}, mostCancels)
 	var tasks sync.WaitGroup
 	for _, s := range r.all() {
 		command, _ := s.Interrupts().Command() // no later one: it may be on other genes
-		if !s.Preempt(version, held) {
+		if !asked(s) {
 			continue
 		}
 		places <- struct{}{}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"reflect"
 	"slices"
 	"sync/atomic"
@@ -84,7 +85,7 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 	if err := b.register(w); err != nil {
 		return nil, err
 	}
-	if b.sameTables(declared) && !b.stale.Swap(false) {
+	if b.sameTables(declared) && (declared.Holds() || !b.stale.Swap(false)) { // of shards that are held nothing can be asked
 		w.snapshot = b.last.snapshot
 		w.server, w.problems, w.asked = b.last.server, b.last.problems, b.last.asked
 	} else if !b.switched(w) {
@@ -99,6 +100,10 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 	w.snapshot.Map, w.snapshot.Accounts = declared.Routes, b.users(declared)
 	w.snapshot.Declared, w.snapshot.Copies = declared, copies(w.snapshot.Catalog.First(), declared.Routes)
 	b.moves.Follow(declared.Routes.Moves())
+	if b.last == nil && declared.Holds() {
+		b.last = w
+		return w, b.register(w)
+	}
 	b.last = w
 	return w, nil
 }
@@ -119,10 +124,13 @@ func copies(first router.ShardName, m *router.Map) []router.ShardName {
 func (b *builder) sameTables(c *cluster.Cluster) bool {
 	return b.last != nil &&
 		b.last.declared.Settings == c.Settings &&
-		reflect.DeepEqual(b.last.declared.Shards, c.Shards) &&
+		maps.EqualFunc(b.last.declared.Shards, c.Shards, sameShard) &&
 		reflect.DeepEqual(b.last.declared.Tables, c.Tables) &&
 		reflect.DeepEqual(b.last.declared.Generators, c.Generators) // columns must hold what they make
 }
+
+// sameShard tells whether a shard is declared as it was. Another primary is no other shard: it has the same tables.
+func sameShard(a, b cluster.Shard) bool { return reflect.DeepEqual(a.Declared(), b.Declared()) }
 
 // register makes the pools of the declared shards.
 func (b *builder) register(w *state) error {
@@ -133,6 +141,7 @@ func (b *builder) register(w *state) error {
 			return err
 		}
 		w.tls[name] = t.TLS
+		t.Held = w.declared.Primaries[name].Held && b.last != nil // the first state is read before anything is held
 		targets = append(targets, t)
 	}
 	b.pools.Apply(targets)
@@ -166,7 +175,7 @@ func withoutReplicas(targets []backend.Target) []backend.Target {
 func (b *builder) target(name router.ShardName, s cluster.Shard) (backend.Target, error) {
 	t, err := schema.Target(name, s, b.secrets)
 	t.Mark = b.mark
-	if err == nil && b.last != nil && reflect.DeepEqual(b.last.declared.Shards[name], s) {
+	if err == nil && b.last != nil && sameShard(b.last.declared.Shards[name], s) {
 		t.TLS = b.last.tls[name]
 	}
 	return t, err

@@ -22,6 +22,7 @@ import (
 	"locus/control/virtual"
 	"locus/migrate"
 	"locus/proxy"
+	"locus/router"
 	"locus/router/cluster"
 )
 
@@ -137,6 +138,11 @@ func (p *process) join(o *proxy.Options) {
 			return nil
 		}
 	}
+	if o.Acknowledge != nil {
+		o.AcknowledgePrimaries = func(epochs map[router.ShardName]int64) {
+			p.shows.Change(func(c *fleet.Card) { c.Primaries = epochs })
+		}
+	}
 	p.orders = orders.NewProcedures(p.kv, p.store, p.logIn(), time.Now)
 	o.Virtual, o.Procedures = virtual.New(p.kv, p.store), p.orders
 	o.Declarations = declared.Tables{KV: p.kv, Log: p.log}
@@ -144,6 +150,9 @@ func (p *process) join(o *proxy.Options) {
 	o.Alive = func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, p.kv) }
 	o.Fence.Release = func(ctx context.Context, version int64) error {
 		return declared.ReleaseFence(ctx, p.kv, version, p.card.ID)
+	}
+	o.Fence.ReleasePrimary = func(ctx context.Context, shard router.ShardName, epoch int64) error {
+		return declared.ReleasePrimary(ctx, p.kv, shard, epoch, p.card.ID)
 	}
 	o.Fence.Leased = func() int64 { // known to be alive, and by a map that is no older
 		if since, held := p.presence.Held(); held && p.proxy.ReadAsOf(since) {

@@ -10,18 +10,22 @@ import (
 
 	"locus/config"
 	"locus/config/etcd"
+	"locus/router"
 	"locus/router/cluster"
 )
 
 // Card is what a process says of itself in etcd: a proxy under proxies/<ID>, any
 // other under processes/<ID>.
 type Card struct {
-	ID         string    `json:"id"`
-	Addr       string    `json:"addr"`
-	MapVersion int64     `json:"map_version"` // that it obeys; 0: not yet any
-	Version    string    `json:"version"`
-	PID        int       `json:"pid"`
-	Started    time.Time `json:"started"`
+	ID         string `json:"id"`
+	Addr       string `json:"addr"`
+	MapVersion int64  `json:"map_version"` // that it obeys; 0: not yet any
+	// Primaries are the epochs that it obeys of shards with several servers; nil: an
+	// older build, which knows none.
+	Primaries map[router.ShardName]int64 `json:"primaries,omitempty"`
+	Version   string                     `json:"version"`
+	PID       int                        `json:"pid"`
+	Started   time.Time                  `json:"started"`
 	// Answers tells that it answers questions; older builds don't.
 	Answers bool `json:"answers,omitempty"`
 	// Roles is what it does; older builds, which don't say, do everything.

@@ -48,6 +48,8 @@ type procedure struct {
 	begins func(*call) Beginning
 
 	declares func(context.Context, *call) (shown, error)
+	// switches changes the roles of a shard's servers.
+	switches func(context.Context, *call) (shown, error)
 }
 
 // shown is the row of an answer.
@@ -73,6 +75,8 @@ var procedures = map[string]procedure{
 	"abort":    {takes: "job", least: 1, do: just("abort", phase.Abort)},
 	"throttle": {takes: "job, percent", least: 2, do: throttle},
 
+	"switchover": {takes: "shard, server", least: 2, switches: switchOver},
+
 	"table_add":  {takes: "table, words", least: 2, declares: tableAdd},
 	"table_drop": {takes: "table", least: 1, declares: tableDrop},
 }
@@ -90,8 +94,11 @@ func ofJob(j *job.Job) shown {
 func (p *Procedures) Call(ctx context.Context, name string, args []stmt.Value, by string) (columns, row []string, err error) {
 	by += " (SQL)"
 	answer, err := with(p, name, args, by, func(called procedure, c *call) (shown, error) {
-		if called.declares != nil {
+		switch {
+		case called.declares != nil:
 			return called.declares(ctx, c)
+		case called.switches != nil:
+			return called.switches(ctx, c)
 		}
 		j, err := c.carryOut(ctx, called)
 		if err != nil || c.bad != "" {
@@ -106,7 +113,7 @@ func (p *Procedures) Call(ctx context.Context, name string, args []stmt.Value, b
 // the journal as it is. The errors are those of Call.
 func (p *Procedures) Order(ctx context.Context, name string, args []string, by string) (*job.Job, error) {
 	return with(p, name, texts(args), by, func(called procedure, c *call) (*job.Job, error) {
-		if called.declares != nil {
+		if called.declares != nil || called.switches != nil {
 			return nil, session.ErrNoProcedure // of jobs
 		}
 		return c.carryOut(ctx, called)

@@ -51,6 +51,7 @@ type Conn struct {
 
 	elsewhere   atomic.Uint64 // 1 more than what had been received when another server could be asked; 0: none can
 	interrupted atomic.Bool
+	cutOff      bool                  // by a hold, and its server is asked to end it; the pool's mutex guards it
 	givenUp     atomic.Pointer[error] // why the pool has interrupted it; nil: somebody else did, or nobody
 }
 

@@ -23,10 +23,15 @@ type ExhaustedError struct {
 	Open    int           // connections in use or being made: fewer than the limit if logins are slow
 	Waiting int           // other borrowers in the queue
 	Waited  time.Duration // zero: the queue was full, so this one didn't wait
+	Held    bool          // by a switchover
 }
 
 func (e *ExhaustedError) Error() string {
 	const remedy = "raise the shard's connection limit (and the server's max_connections), or shorten transactions and the state that pins connections"
+	if e.Held {
+		return fmt.Sprintf("shard %s: another of its servers is made the primary, which has taken longer than %v; %d other sessions wait too: try again, and see locus doctor",
+			e.Shard, e.Waited.Round(time.Millisecond), e.Waiting)
+	}
 	if e.Waited == 0 {
 		return fmt.Sprintf("shard %s: all %d connections (limit %d) are in use and the queue is full with %d sessions: %s",
 			e.Shard, e.Open, e.Limit, e.Waiting, remedy)

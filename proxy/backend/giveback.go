@@ -133,11 +133,15 @@ func (p *Pool) keeps(c *Conn, now time.Time) bool {
 	if c.database != "" && c.schemas != p.schemas {
 		return false
 	}
-	return !p.closed && c.generation == p.generation && now.Before(c.expires) && p.places() <= p.limits.MaxOpen
+	return !p.closed && !p.held && c.generation == p.generation && now.Before(c.expires) && p.places() <= p.limits.MaxOpen
 }
 
 // put hands on a connection that is lent: to the first in the queue, or to the idle ones.
 func (p *Pool) put(c *Conn) {
+	if p.held {
+		p.doom(c)
+		return
+	}
 	if p.queue.len() > 0 {
 		p.queue.grantFirst(grant{conn: c})
 		return

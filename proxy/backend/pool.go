@@ -37,6 +37,7 @@ type Pool struct {
 	orphans    orphans
 	waker      *time.Timer     // serves the queue when the breaker lets the next login through; nil before that was needed
 	doomed     []*Conn         // taken out of the pool, to be closed when mu is released
+	held       bool            // nothing is lent, and nothing is kept that comes back
 	frozen     error           // why nothing is sent to the server; nil: it may be
 	warm       context.Context // ends when the server freezes, and with it logins under way
 	chill      context.CancelCauseFunc
@@ -66,6 +67,7 @@ func newPool(t Target, l Limits, log *slog.Logger, dial dialFunc) *Pool {
 		kills:   make(chan struct{}, mostKills),
 		several: make(chan struct{}, severalOf(t, l)),
 		target:  t,
+		held:    t.Held,
 		all:     make(map[*Conn]struct{}),
 		queue:   queue{most: l.MaxWaiting},
 		breaker: newBreaker(l.RestartWait),
@@ -104,13 +106,14 @@ func (p *Pool) retarget(t Target) (moved bool) {
 	defer p.unlock()
 	moved = !p.target.sameServer(t)
 	p.target = t
+	p.hold(t.Held)
 	if moved {
 		p.generation++
 		p.breaker.forget()
 		p.melt()
 		p.doomIdle(func(*Conn) bool { return true })
-		p.serve(time.Now())
 	}
+	p.serve(time.Now())
 	return moved
 }
 

@@ -90,6 +90,9 @@ func (p *Pool) offer(now time.Time) (g grant, ok bool) {
 	if p.closed {
 		return grant{err: p.closedError()}, true
 	}
+	if p.held {
+		return grant{}, false
+	}
 	if p.frozen != nil {
 		return grant{err: p.unavailable(now)}, true
 	}
@@ -149,7 +152,7 @@ func (p *Pool) awaits() bool {
 
 // exchange closes a connection if its place can be used for a login; else others may have it.
 func (p *Pool) exchange(misfit *Conn, now time.Time) {
-	if p.closed || p.frozen != nil || p.breaker.admit(now, p.dialing, p.lent()) == dialNow {
+	if p.closed || p.held || p.frozen != nil || p.breaker.admit(now, p.dialing, p.lent()) == dialNow {
 		p.doom(misfit)
 		return
 	}
@@ -158,7 +161,7 @@ func (p *Pool) exchange(misfit *Conn, now time.Time) {
 
 func (p *Pool) exhausted(waited time.Duration) error {
 	p.counts.exhausted.Add(1)
-	return &ExhaustedError{Shard: p.shard, Limit: p.limits.MaxOpen, Open: p.places(), Waiting: p.queue.len(), Waited: waited}
+	return &ExhaustedError{Shard: p.shard, Limit: p.limits.MaxOpen, Open: p.places(), Waiting: p.queue.len(), Waited: waited, Held: p.held}
 }
 
 func (p *Pool) unavailable(now time.Time) error {

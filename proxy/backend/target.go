@@ -20,6 +20,8 @@ type Target struct {
 	MaxOpen  int                    // in place of Limits.MaxOpen; 0: that
 	Replicas []string               // where servers are that follow this one, with the same user, password and TLS
 	MaxLag   time.Duration          // how far a replica may be behind; 0: 5s
+	// Held: nothing is lent until it isn't any more, see [Pool.Emptied].
+	Held bool
 	// Mark begins the name of a lock that every connection holds, so that others can tell whose it is; its number at the server
 	// follows. Empty: none.
 	Mark string

@@ -2,6 +2,7 @@ package session
 
 import (
 	"locus/idgen/gene"
+	"locus/proxy/session/interrupt"
 	"locus/proxy/snapshot"
 )
 
@@ -14,6 +15,17 @@ func (s *Session) Preempt(version int64, held gene.Set) bool {
 	if !s.gate.Preempt(version, held) {
 		return false
 	}
+	s.interrupts.Wake()
+	return true
+}
+
+// PreemptAt has the session give way to a switchover: what it has under way on connections of the pool is rolled back, as by
+// Preempt.
+func (s *Session) PreemptAt(pool interrupt.Pool) bool {
+	if !s.interrupts.At(pool) {
+		return false
+	}
+	s.gate.PreemptWhile(func() bool { return s.interrupts.At(pool) })
 	s.interrupts.Wake()
 	return true
 }

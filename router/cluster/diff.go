@@ -72,7 +72,7 @@ func Diff(old, next *Cluster) ([]Change, error) {
 	for _, name := range (&Cluster{Shards: union(old.Shards, next.Shards)}).ShardNames() {
 		before, was := old.Shards[name]
 		after, is := next.Shards[name]
-		d.document("shard "+string(name), before.written(), was, after.written(), is)
+		d.document("shard "+string(name), before.Declared(), was, after.Declared(), is)
 	}
 	for _, name := range (&Cluster{Tables: union(old.Tables, next.Tables)}).TableNames() {
 		before, was := old.Tables[name]

@@ -52,7 +52,7 @@ func Encode(c *Cluster) map[string][]byte {
 		MapKey:      router.Encode(c.Routes, c.Stamp),
 	}
 	for name, s := range c.Shards {
-		documents[ShardKey(name)] = marshal(shardDocument{Schema, s.written()})
+		documents[ShardKey(name)] = marshal(shardDocument{Schema, s.Declared()})
 	}
 	for name, p := range c.Primaries {
 		documents[PrimaryKey(name)] = p.Encode()

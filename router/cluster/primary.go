@@ -1,5 +1,7 @@
 package cluster
 
+import "locus/router"
+
 // Primary says which server of a shard is written to. It is a document of its own,
 // apart from the route map, so that no map of before brings a former primary back.
 // It is replaced by compare-and-swap alone, and each version has the next epoch:
@@ -35,6 +37,25 @@ func DecodePrimary(text []byte) (Primary, error) {
 	return d.Primary, err
 }
 
+// Holds tells whether a shard is held.
+func (c *Cluster) Holds() bool {
+	for _, p := range c.Primaries {
+		if p.Held {
+			return true
+		}
+	}
+	return false
+}
+
+// Epochs are those of all shards with several servers.
+func (c *Cluster) Epochs() map[router.ShardName]int64 {
+	epochs := make(map[router.ShardName]int64, len(c.Primaries))
+	for name, p := range c.Primaries {
+		epochs[name] = p.Epoch
+	}
+	return epochs
+}
+
 // Settled tells whether no switchover is under way or broken off.
 func (p Primary) Settled() bool { return p.Next == "" && p.Former == "" }
 
@@ -49,6 +70,13 @@ func (p Primary) aim() string {
 // Hold begins a switchover of one that is settled.
 func (p Primary) Hold(next, by string) Primary {
 	return Primary{Epoch: p.Epoch + 1, Server: p.Server, Next: next, Held: true, By: by}
+}
+
+// Again is the next version that says the same: whoever would replace this one can't any more.
+func (p Primary) Again(by string) Primary {
+	p.Epoch++
+	p.By = by
+	return p
 }
 
 // Turn makes Next the primary of one that is held.

@@ -30,9 +30,9 @@ type Admin struct {
 // Several tells whether the shard is declared with servers that can change roles.
 func (s Shard) Several() bool { return len(s.Servers) > 0 }
 
-// written is the shard as files and documents have it: which of its servers is the
+// Declared is the shard as files and documents have it: which of its servers is the
 // primary stands elsewhere.
-func (s Shard) written() Shard {
+func (s Shard) Declared() Shard {
 	if s.Several() {
 		s.Address, s.Replicas = "", nil
 	}
@@ -42,7 +42,7 @@ func (s Shard) written() Shard {
 func (c *Cluster) writtenShards() map[router.ShardName]Shard {
 	shards := make(map[router.ShardName]Shard, len(c.Shards))
 	for name, s := range c.Shards {
-		shards[name] = s.written()
+		shards[name] = s.Declared()
 	}
 	return shards
 }

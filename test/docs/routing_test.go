@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"locus/control/switchover"
 	"locus/idgen/gene"
 	"locus/router"
 	"locus/router/catalog"
@@ -39,6 +40,7 @@ func TestKeysAreThose(t *testing.T) {
 	for _, key := range []string{
 		cluster.Prefix + cluster.SettingsKey, cluster.Prefix + cluster.MapKey,
 		cluster.Prefix + cluster.ShardKey("<name>"), cluster.Prefix + cluster.UserKey("<name>"),
+		cluster.Prefix + cluster.PrimaryKey("<name>"), switchover.ClaimPrefix + "<name>",
 		cluster.Prefix + cluster.TableKey(catalog.TableName{Schema: "<schema>", Name: "<table>"}),
 		history + "<version>", cluster.ProxyPrefix + "<host>:<port>", cluster.ProcessPrefix + "<host>:<port>", cluster.SegmentPrefix + "…",
 	} {

@@ -22,6 +22,7 @@ func (s *Server) Follow(t testing.TB, primary *Server) {
 			t.Fatal(err)
 		}
 		s.Exec(t,
+			"RESET MASTER", // it has nothing of its own, as MySQL below
 			fmt.Sprintf("SET GLOBAL gtid_slave_pos = '%s'", position),
 			fmt.Sprintf("CHANGE MASTER TO MASTER_HOST='%s', MASTER_PORT=%s, MASTER_USER='%s', MASTER_PASSWORD='%s', MASTER_USE_GTID=slave_pos, MASTER_CONNECT_RETRY=1",
 				host, port, primary.User, primary.Password),

@@ -2,6 +2,7 @@ package interrupt
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"locus/router"
@@ -71,6 +72,13 @@ func (h *Handle) awaitCalm() {
 	for h.killing > 0 {
 		h.calm.Wait()
 	}
+}
+
+// At tells whether one of the connections is of that pool.
+func (h *Handle) At(pool Pool) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.ContainsFunc(h.conns, func(c awaited) bool { return c.pool == pool })
 }
 
 // Thread gives the number that a shard knows one of the connections by; 0: none of them goes there.

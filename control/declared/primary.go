@@ -1,0 +1,85 @@
+package declared
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"locus/config/etcd"
+	"locus/router"
+	"locus/router/cluster"
+)
+
+// Primary is who is the primary of a shard, as it was read together with what must
+// stay as it is while that changes.
+type Primary struct {
+	cluster.Primary
+	Cluster *cluster.Cluster
+	Shard   router.ShardName
+	guards  []etcd.Guard // of the route map and the shard
+	own     etcd.Guard   // of the document
+}
+
+// ReadPrimary reads it. A shard without several servers has none.
+func ReadPrimary(ctx context.Context, kv *etcd.KV, shard router.ShardName) (Primary, error) {
+	state, err := Read(ctx, kv)
+	if err != nil {
+		return Primary{}, err
+	}
+	if state.Cluster == nil {
+		return Primary{}, cluster.ErrNotDeclared
+	}
+	s, there := state.Cluster.Shards[shard]
+	switch {
+	case !there:
+		return Primary{}, fmt.Errorf("shard %s is not registered; there are %v", shard, state.Cluster.ShardNames())
+	case !s.Several():
+		return Primary{}, fmt.Errorf("shard %s has one server: list it and its replicas as servers: in cluster.yaml, and run locus apply", shard)
+	}
+	guard := func(key string) etcd.Guard {
+		return etcd.Guard{Key: cluster.Prefix + key, Revision: state.stored[key].Revision}
+	}
+	p, told := state.Cluster.Primaries[shard]
+	if !told {
+		p.Server = s.Address
+	}
+	return Primary{
+		Primary: p, Cluster: state.Cluster, Shard: shard, own: guard(cluster.PrimaryKey(shard)),
+		guards: []etcd.Guard{guard(cluster.MapKey), guard(cluster.ShardKey(shard))},
+	}, nil
+}
+
+// Replace makes next the document, if that, the route map and the shard's declaration
+// are as they were read; else the error is an *etcd.Conflict. Any other error says that
+// nothing was written, or is etcd.ErrUnknown.
+func (p Primary) Replace(ctx context.Context, kv *etcd.KV, next cluster.Primary) (Primary, error) {
+	revision, err := kv.Commit(ctx, append(p.guards[:len(p.guards):len(p.guards)], p.own), etcd.Put(p.own.Key, next.Encode()))
+	if err != nil {
+		return p, err
+	}
+	p.Primary, p.own.Revision = next, revision
+	return p, nil
+}
+
+// ReleasePrimary takes the hold of an epoch away, for a switchover whose process can't
+// do it. It does nothing if that epoch is no longer the newest: whoever has turned or
+// undone it has won, or else his write fails.
+func ReleasePrimary(ctx context.Context, kv *etcd.KV, shard router.ShardName, epoch int64, by string) error {
+	key := cluster.Prefix + cluster.PrimaryKey(shard)
+	text, revision, err := kv.Get(ctx, key)
+	if err != nil || revision == 0 {
+		return err
+	}
+	p, err := cluster.DecodePrimary(text)
+	if err != nil {
+		return fmt.Errorf("release the hold of shard %s: %w", shard, err)
+	}
+	if p.Epoch != epoch || !p.Held {
+		return nil
+	}
+	_, err = kv.Commit(ctx, []etcd.Guard{{Key: key, Revision: revision}}, etcd.Put(key, p.Release(by).Encode()))
+	if errors.As(err, new(*etcd.Conflict)) {
+		return nil
+	}
+	return err
+}

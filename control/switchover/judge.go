@@ -1,0 +1,67 @@
+package switchover
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"locus/router"
+	"locus/router/cluster"
+)
+
+// seen is all that is judged before anything is changed.
+type seen struct {
+	shard    router.ShardName
+	declared *cluster.Cluster
+	primary  View
+	next     View
+	errant   string   // of next
+	underWay string   // transactions at the primary
+	prepared int      // there
+	right    string   // by which the proxies' account writes to a read-only server
+	lacks    []string // rights of the account that changes roles, by servers
+	old      []string // processes that don't obey the document as it is
+}
+
+// Refused is everything that stands in the way. Nothing was changed.
+type Refused struct{ Problems []string }
+
+func (r *Refused) Error() string {
+	return "nothing was changed: " + strings.Join(r.Problems, "\n")
+}
+
+// judge lists what stands in the way of making next the primary.
+func (s seen) judge() (problems []string) {
+	add := func(wrong bool, format string, args ...any) {
+		if wrong {
+			problems = append(problems, fmt.Sprintf(format, args...))
+		}
+	}
+	from, to := s.primary, s.next
+	add(from.ReadOnly, "the primary %s takes no writes: SET GLOBAL read_only = OFF there, if nobody else is the primary", from.Addr)
+	add(from.Follows != "", "the primary %s follows another server itself: RESET REPLICA ALL there, or name the right primary", from.Addr)
+	add(!from.Logs || !to.Logs, "%s and %s need log_bin and log_replica_updates (log_slave_updates)", from.Addr, to.Addr)
+	add(!to.ReadOnly, "%s takes writes, and so two servers would: SET GLOBAL read_only = ON there, and in its configuration", to.Addr)
+	add(to.Follows == "", "%s follows no server: make it a replica of %s", to.Addr, from.Addr)
+	add(to.Follows != "" && to.Follows != from.Identity, "%s follows another server than %s", to.Addr, from.Addr)
+	add(to.Follows != "" && to.Stopped != "", "%s has stopped to follow: %s", to.Addr, to.Stopped)
+	add(!from.GTIDs || !to.GTIDs, "%s and %s must replicate by GTIDs: gtid_mode = ON and SOURCE_AUTO_POSITION = 1, with MariaDB MASTER_USE_GTID = slave_pos", from.Addr, to.Addr)
+	add(s.errant != "", "%s has transactions that %s has not: %s", to.Addr, from.Addr, s.errant)
+	add(s.underWay != "", "transactions have been open at %s for longer than %v, of connections %s: wait for them, or KILL them", from.Addr, oldest, s.underWay)
+	add(s.prepared > 0, "%d transactions are prepared at %s and not decided: see locus doctor, branches in doubt", s.prepared, from.Addr)
+	add(s.right != "", "the account %s has the right %s, by which it writes to servers that are read-only: REVOKE it", s.declared.Shards[s.shard].User, s.right)
+	add(len(s.lacks) > 0, "the account %s, which changes roles, lacks rights: GRANT … ON *.* at %s", s.declared.Shards[s.shard].Admin.User, strings.Join(s.lacks, "; "))
+	add(len(s.old) > 0, "proxies don't obey what is told of the shard's primary: upgrade them, or see locus doctor: %s", strings.Join(s.old, ", "))
+	for _, m := range s.declared.Routes.Moves() {
+		add(m.From == s.shard || m.To == s.shard, "job %s moves genes of the shard: finish or abort it first", m.Job)
+	}
+	return problems
+}
+
+// member tells whether an address is one of the shard's servers.
+func member(c *cluster.Cluster, shard router.ShardName, addr string) error {
+	if servers := c.Shards[shard].Servers; !slices.Contains(servers, addr) {
+		return &Refused{[]string{fmt.Sprintf("%s is none of the servers of shard %s: %s", addr, shard, strings.Join(servers, ", "))}}
+	}
+	return nil
+}

@@ -1,0 +1,332 @@
+package switchover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"locus/control/fleet"
+)
+
+// do does one line.
+func (r *run) do(ctx context.Context, line Line) error {
+	switch line {
+	case TakeOver:
+		return r.takeOver(ctx)
+	case Check:
+		return r.check(ctx)
+	case Hold:
+		return r.replace(ctx, r.doc.Hold(r.To, r.By))
+	case Obeyed:
+		return r.obeyed(ctx)
+	case ReadOnly:
+		return r.readOnly(ctx)
+	case Position:
+		return r.position(ctx)
+	case Writable:
+		return errors.Join(r.next.stopFollowing(ctx), r.next.setReadOnly(ctx, false))
+	case Turn:
+		return r.turn(ctx)
+	case FormerReadOnly, Former:
+		return r.former(ctx, line)
+	case Others:
+		return r.others(ctx)
+	case Seize:
+		return r.replace(ctx, r.doc.Again(r.By))
+	case Demote:
+		return r.onNext(func(s *server) error { return s.setReadOnly(ctx, true) })
+	case Rejoin:
+		return r.onNext(func(s *server) error { return s.exec(ctx, "START REPLICA") })
+	case Restore:
+		return r.restore(ctx)
+	case Settle:
+		if r.doc.Settled() && r.doc.Epoch > 0 {
+			return nil
+		}
+		return r.replace(ctx, r.doc.Settle(r.By))
+	}
+	return fmt.Errorf("no such line")
+}
+
+// onNext does something to the server that was to be the primary. One that can't be
+// reached keeps nobody from going on with the primary: no proxy was ever told to write there.
+func (r *run) onNext(do func(*server) error) error {
+	err := r.unreached
+	if err == nil {
+		err = do(r.next)
+	}
+	if err != nil {
+		r.Log.Warn("the server that was to be the primary is left as it is: see to it that it is read-only and follows", slog.String("shard", string(r.Shard)), slog.Any("error", err))
+	}
+	return nil
+}
+
+// restore has the primary write again, unless another server does.
+func (r *run) restore(ctx context.Context) error {
+	v, err := r.primary.look(ctx)
+	if err != nil || !v.ReadOnly {
+		return err
+	}
+	for _, addr := range r.doc.Cluster.Shards[r.Shard].Servers {
+		other, err := r.dial(ctx, addr)
+		if err != nil || other == r.primary {
+			continue
+		}
+		if v, err := other.look(ctx); err == nil && !v.ReadOnly {
+			return fmt.Errorf("%s takes writes, and is not the primary: SET GLOBAL read_only = ON there first", addr)
+		}
+	}
+	return r.primary.setReadOnly(ctx, false)
+}
+
+// takeOver connects to all servers that play a part, and ends the connections of who
+// was here before: a process that stood still and has lost its lease can't go on then.
+func (r *run) takeOver(ctx context.Context) (err error) {
+	if r.primary, err = r.dial(ctx, r.doc.Server); err != nil {
+		return err
+	}
+	mends := r.doc.Next != ""
+	next := r.To
+	if mends {
+		next = r.doc.Next
+	}
+	r.next, r.unreached = r.dial(ctx, next)
+	if r.unreached != nil && !mends {
+		return r.unreached
+	}
+	admin := r.doc.Cluster.Shards[r.Shard].Admin.User
+	for _, s := range r.servers {
+		if err := s.endOthers(ctx, admin); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check looks for everything that stands in the way.
+func (r *run) check(ctx context.Context) (err error) {
+	s := seen{shard: r.Shard, declared: r.doc.Cluster}
+	if s.next, err = r.next.look(ctx); err != nil { // before the primary, which only gets more
+		return err
+	}
+	if s.primary, err = r.primary.look(ctx); err != nil {
+		return err
+	}
+	if s.errant, err = r.next.errant(ctx, s.next.Has, s.primary.Has); err != nil {
+		return err
+	}
+	if s.underWay, err = r.primary.underWay(ctx); err != nil {
+		return err
+	}
+	if s.prepared, err = r.primary.prepared(ctx); err != nil {
+		return err
+	}
+	if s.right, err = r.right(ctx); err != nil {
+		return err
+	}
+	for _, at := range []*server{r.primary, r.next} {
+		missing, err := at.lacks(ctx)
+		if err != nil {
+			return err
+		}
+		if len(missing) > 0 {
+			s.lacks = append(s.lacks, at.addr+": "+strings.Join(missing, ", "))
+		}
+	}
+	if s.old, err = r.awaitProxies(ctx, before/3); err != nil {
+		return err
+	}
+	if problems := s.judge(); len(problems) > 0 {
+		return &Refused{problems}
+	}
+	position, err := r.primary.position(ctx)
+	if err != nil {
+		return err
+	}
+	catching, cancel := context.WithTimeout(ctx, mostBehind)
+	defer cancel()
+	if err := r.next.has(catching, position); err != nil {
+		return &Refused{[]string{err.Error() + ": wait until it has caught up"}}
+	}
+	return nil
+}
+
+// mostBehind is how long a replica may need to come to where the primary is.
+const mostBehind = time.Second
+
+// right is by what the proxies' account writes to read-only servers; empty: it can't.
+func (r *run) right(ctx context.Context) (string, error) {
+	target, err := r.target(r.doc.Server)
+	if err != nil {
+		return "", err
+	}
+	s, err := dial(ctx, target)
+	if err != nil {
+		return "", err
+	}
+	defer s.close(context.WithoutCancel(ctx))
+	grants, err := s.grants(ctx)
+	return s.writesAnyway(grants), err
+}
+
+// lookEvery is between looks at what the proxies obey.
+const lookEvery = 5 * time.Millisecond
+
+// obeyed waits until every living proxy obeys the hold.
+func (r *run) obeyed(ctx context.Context) error {
+	slow, err := r.awaitProxies(ctx, before)
+	if err == nil && len(slow) > 0 {
+		err = fmt.Errorf("proxies still have something under way at the primary: %s", strings.Join(slow, ", "))
+	}
+	return err
+}
+
+// awaitProxies waits for so long until every living proxy obeys the document, and names
+// those that don't.
+func (r *run) awaitProxies(ctx context.Context, patience time.Duration) (slow []string, err error) {
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		cards, err := fleet.Cards(waiting, r.KV)
+		if err != nil {
+			return slow, err
+		}
+		slow = slow[:0]
+		for _, c := range cards {
+			if c.Primaries[r.Shard] < r.doc.Epoch {
+				slow = append(slow, c.ID)
+			}
+		}
+		if len(slow) == 0 || pause(waiting, lookEvery) != nil {
+			return slow, nil
+		}
+	}
+}
+
+// readOnly has nobody write to the primary any more: not a proxy that is taken for dead
+// either, whose connections are ended, and whose next ones find a server that refuses.
+func (r *run) readOnly(ctx context.Context) error {
+	user := r.doc.Cluster.Shards[r.Shard].User
+	if err := r.primary.endOthers(ctx, user); err != nil {
+		return err
+	}
+	for {
+		n, err := r.primary.prepared(ctx)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			break
+		}
+		if err := pause(ctx, lookEvery); err != nil {
+			return fmt.Errorf("%d transactions are prepared at %s and not decided: %w", n, r.primary.addr, err)
+		}
+	}
+	if err := r.primary.setReadOnly(ctx, true); err != nil {
+		return err
+	}
+	return r.primary.endOthers(ctx, user) // those of between
+}
+
+func (r *run) position(ctx context.Context) error {
+	position, err := r.primary.position(ctx)
+	if err != nil {
+		return err
+	}
+	return r.next.has(ctx, position)
+}
+
+// turn is the commit point.
+func (r *run) turn(ctx context.Context) error {
+	if err := r.replace(ctx, r.doc.Turn(r.By)); err != nil {
+		return err
+	}
+	r.primary, r.next = r.next, r.primary
+	return nil
+}
+
+// former has the former primary follow.
+func (r *run) former(ctx context.Context, line Line) error {
+	if r.doc.Former == "" {
+		return nil
+	}
+	former, err := r.dial(ctx, r.doc.Former)
+	switch {
+	case err != nil:
+		return err
+	case line == FormerReadOnly:
+		return former.setReadOnly(ctx, true)
+	}
+	if err := r.primary.exec(ctx, "RESET REPLICA ALL"); err != nil {
+		return err
+	}
+	return r.followed(ctx, former)
+}
+
+// others have those that are neither follow the primary.
+func (r *run) others(ctx context.Context) error {
+	var errs []error
+	for _, addr := range r.doc.Cluster.Shards[r.Shard].Servers {
+		if addr == r.doc.Server || addr == r.doc.Former {
+			continue
+		}
+		other, err := r.dial(ctx, addr)
+		if err == nil {
+			err = r.followed(ctx, other)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// followed has a server follow the primary, unless it does, or has what the primary has not.
+func (r *run) followed(ctx context.Context, s *server) error {
+	v, err := s.look(ctx)
+	if err != nil {
+		return err
+	}
+	primary, err := r.primary.look(ctx)
+	if err != nil || v.Follows == primary.Identity && v.Stopped == "" {
+		return err
+	}
+	errant, err := s.errant(ctx, v.Has, primary.Has)
+	switch {
+	case err != nil:
+		return err
+	case errant != "":
+		return fmt.Errorf("%s has transactions that %s has not, and can't follow it: %s", s.addr, r.primary.addr, errant)
+	case !v.ReadOnly:
+		if err := s.setReadOnly(ctx, true); err != nil {
+			return err
+		}
+	}
+	if err := s.follow(ctx, r.primary); err != nil {
+		return err
+	}
+	return r.follows(ctx, s)
+}
+
+// follows waits until a server's replication runs.
+func (r *run) follows(ctx context.Context, s *server) error {
+	for {
+		v, err := s.look(ctx)
+		if err != nil || v.Stopped == "" {
+			return err
+		}
+		if err := pause(ctx, 10*lookEvery); err != nil {
+			return fmt.Errorf("%s does not follow %s: %s: %w", s.addr, r.primary.addr, v.Stopped, err)
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

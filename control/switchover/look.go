@@ -1,0 +1,194 @@
+package switchover
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// View is how a server was seen.
+type View struct {
+	Addr     string
+	Identity string // its UUID, or MariaDB's server_id
+	ReadOnly bool
+	// Follows is the identity of the server that it follows; empty: none.
+	Follows string
+	// Stopped is why it does not go on following; empty: it does.
+	Stopped string
+	// GTIDs: its replication, or what it logs, goes by them alone.
+	GTIDs bool
+	// Logs: it logs its own changes and those that it was sent, so that others can follow it.
+	Logs bool
+	// Has is the transactions that it has, in its own words.
+	Has string
+}
+
+func (s *server) look(ctx context.Context) (View, error) {
+	v := View{Addr: s.addr}
+	set := map[string]string{}
+	rows, err := s.rows(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN "+
+		"('server_id', 'server_uuid', 'read_only', 'log_bin', 'log_slave_updates', 'log_replica_updates', 'gtid_mode', 'gtid_executed', 'gtid_binlog_state')")
+	if err != nil {
+		return v, err
+	}
+	for _, row := range rows {
+		set[strings.ToLower(row["variable_name"])] = row["value"]
+	}
+	on := func(name string) bool { return strings.EqualFold(set[name], "ON") }
+	v.ReadOnly, v.Logs = on("read_only"), on("log_bin") && (on("log_slave_updates") || on("log_replica_updates"))
+	v.Identity, v.Has, v.GTIDs = set["server_uuid"], strings.ReplaceAll(set["gtid_executed"], "\n", ""), on("gtid_mode")
+	if s.mariadb {
+		v.Identity, v.Has, v.GTIDs = set["server_id"], set["gtid_binlog_state"], true
+	}
+	return v, s.lookAtReplication(ctx, &v)
+}
+
+func (s *server) lookAtReplication(ctx context.Context, v *View) error {
+	rows, err := s.rows(ctx, "SHOW REPLICA STATUS")
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	if len(rows) > 1 {
+		return fmt.Errorf("%s follows several servers", s.addr)
+	}
+	row := rows[0]
+	v.Follows = first(row, "source_uuid", "master_server_id")
+	if s.mariadb {
+		v.GTIDs = v.GTIDs && row["using_gtid"] != "No"
+	} else {
+		v.GTIDs = v.GTIDs && row["auto_position"] == "1"
+	}
+	io, sql := first(row, "replica_io_running", "slave_io_running"), first(row, "replica_sql_running", "slave_sql_running")
+	if io != "Yes" || sql != "Yes" {
+		v.Stopped = strings.TrimSpace(first(row, "last_io_error") + " " + first(row, "last_sql_error"))
+		if v.Stopped == "" {
+			v.Stopped = "its replication is stopped"
+		}
+	}
+	return nil
+}
+
+func first(row map[string]string, names ...string) string {
+	for _, name := range names {
+		if v, there := row[name]; there {
+			return v
+		}
+	}
+	return ""
+}
+
+// errant is what a server has that the primary has not, as both were seen, the server first.
+func (s *server) errant(ctx context.Context, has, primary string) (string, error) {
+	if s.mariadb {
+		return errantStates(has, primary), nil
+	}
+	return s.one(ctx, "SELECT GTID_SUBTRACT('"+has+"', '"+primary+"')")
+}
+
+// errantStates is it for MariaDB's gtid_binlog_state: the last number of each domain and server.
+func errantStates(has, primary string) string {
+	known := map[string]uint64{}
+	for _, g := range strings.Split(primary, ",") {
+		if origin, n, ok := splitGTID(g); ok {
+			known[origin] = n
+		}
+	}
+	var errant []string
+	for _, g := range strings.Split(has, ",") {
+		if origin, n, ok := splitGTID(g); ok && n > known[origin] {
+			errant = append(errant, strings.TrimSpace(g))
+		}
+	}
+	return strings.Join(errant, ",")
+}
+
+func splitGTID(text string) (origin string, n uint64, ok bool) {
+	text = strings.TrimSpace(text)
+	at := strings.LastIndexByte(text, '-')
+	if at < 0 {
+		return "", 0, false
+	}
+	_, err := fmt.Sscan(text[at+1:], &n)
+	return text[:at], n, err == nil
+}
+
+// oldest is how long something may be under way at the primary before a switchover: what is
+// under way then is rolled back if it doesn't end within a second.
+const oldest = 5 * time.Second
+
+// underWay names transactions that are open for longer than that.
+func (s *server) underWay(ctx context.Context) (string, error) {
+	rows, err := s.rows(ctx, fmt.Sprintf("SELECT trx_mysql_thread_id AS id, TIMESTAMPDIFF(SECOND, trx_started, NOW()) AS age "+
+		"FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id <> 0 AND trx_started < NOW() - INTERVAL %d SECOND", int(oldest.Seconds())))
+	var list []string
+	for _, row := range rows {
+		list = append(list, fmt.Sprintf("%s (%s s)", row["id"], row["age"]))
+	}
+	return strings.Join(list, ", "), err
+}
+
+// prepared are the branches of transactions that nobody has decided yet.
+func (s *server) prepared(ctx context.Context) (int, error) {
+	rows, err := s.conn.Own().Query(ctx, "XA RECOVER")
+	if err != nil {
+		return 0, fmt.Errorf("%s: XA RECOVER: %w", s.addr, err)
+	}
+	return len(rows.Rows), nil
+}
+
+// grants are the rights of the account of this connection on everything.
+func (s *server) grants(ctx context.Context) (string, error) {
+	answer, err := s.conn.Own().Query(ctx, "SHOW GRANTS")
+	if err != nil {
+		return "", fmt.Errorf("%s: SHOW GRANTS: %w", s.addr, err)
+	}
+	var rights []string
+	for _, row := range answer.Rows {
+		if list, _, global := strings.Cut(string(row[0]), " ON *.* TO "); global {
+			rights = append(rights, strings.Split(strings.TrimPrefix(list, "GRANT "), ", ")...)
+		}
+	}
+	return "," + strings.ReplaceAll(strings.Join(rights, ","), ", ", ",") + ",", nil
+}
+
+// writesAnyway is the right by which an account of MariaDB writes to a server that is
+// read-only; empty: it can't. MySQL's super_read_only is for all.
+func (s *server) writesAnyway(grants string) string {
+	if !s.mariadb {
+		return ""
+	}
+	for _, right := range []string{"ALL PRIVILEGES", "SUPER", "READ_ONLY ADMIN", "READ ONLY ADMIN"} {
+		if strings.Contains(grants, ","+right+",") {
+			return right
+		}
+	}
+	return ""
+}
+
+// The rights by which roles change; of those with a stroke any one will do.
+var (
+	rightsOfBoth = []string{"PROCESS", "RELOAD", "REPLICATION SLAVE"}
+	mariadbs     = []string{"READ_ONLY ADMIN|READ ONLY ADMIN|SUPER", "REPLICATION SLAVE ADMIN|SUPER", "REPLICA MONITOR|SLAVE MONITOR|SUPER", "CONNECTION ADMIN|SUPER"}
+	mysqls       = []string{"REPLICATION CLIENT", "SYSTEM_VARIABLES_ADMIN|SUPER", "REPLICATION_SLAVE_ADMIN|SUPER", "CONNECTION_ADMIN|SUPER", "XA_RECOVER_ADMIN"}
+)
+
+// lacks are those of them that the account of this connection has not.
+func (s *server) lacks(ctx context.Context) (missing []string, err error) {
+	grants, err := s.grants(ctx)
+	if err != nil || strings.Contains(grants, ",ALL PRIVILEGES,") {
+		return nil, err
+	}
+	needed := mysqls
+	if s.mariadb {
+		needed = mariadbs
+	}
+	for _, right := range slices.Concat(rightsOfBoth, needed) {
+		either := strings.Split(right, "|")
+		if !slices.ContainsFunc(either, func(r string) bool { return strings.Contains(grants, ","+r+",") }) {
+			missing = append(missing, either[0])
+		}
+	}
+	return missing, nil
+}

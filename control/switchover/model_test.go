@@ -1,0 +1,308 @@
+package switchover
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"locus/router/cluster"
+)
+
+// The model: two servers, two proxies, etcd's document, and whoever carries the orders
+// out. It is so small that every state it can come to is visited: any line may be the
+// last of its process, another process may take the order up at any moment while the one
+// before only stands still, a proxy may be cut off from etcd, and may be taken for dead.
+
+type box struct {
+	readOnly bool
+	follows  bool // the other one
+	rows     int8 // written so far; a follower has at most the other's
+}
+
+type watcher struct {
+	primary string // that it sends writes to
+	epoch   int8   // of its document
+	held    bool
+	leased  bool // else it is not waited for
+}
+
+type operator struct {
+	alive  bool
+	fenced bool // its connections were ended by who came after it
+	order  string
+	line   int
+	epoch  int8 // of the document that it wrote or read
+}
+
+type world struct {
+	servers   [2]box
+	doc       cluster.Primary
+	proxies   [2]watcher
+	operators [2]operator
+	lock      int8 // the operator that has it; -1: nobody
+	begun     int8
+	wrote     int8
+	rollbacks int8
+	cuts      int8
+	count     int8 // proxies
+	most      int8 // cuts
+	lost      bool
+}
+
+var orders = map[string][]Line{"begin": Begin, "mend": Mend, "finish": Finish}
+
+func index(name string) int {
+	if name == "a" {
+		return 0
+	}
+	return 1
+}
+
+func (w world) other(name string) string {
+	if name == "a" {
+		return "b"
+	}
+	return "a"
+}
+
+// steps are all that can happen next.
+func (w world) steps() map[string]world {
+	next := map[string]world{}
+	for i, p := range w.proxies[:w.count] {
+		if p.epoch != int8(w.doc.Epoch) && p.leased {
+			n := w
+			n.proxies[i] = watcher{primary: w.doc.Server, epoch: int8(w.doc.Epoch), held: w.doc.Held, leased: true}
+			next[fmt.Sprint("proxy sees ", i)] = n
+		}
+		if p.leased && w.cuts < w.most {
+			n := w
+			n.cuts++
+			n.proxies[i].leased = false
+			next[fmt.Sprint("proxy is cut off ", i)] = n
+		} else if !p.leased {
+			n := w
+			n.proxies[i] = watcher{primary: w.doc.Server, epoch: int8(w.doc.Epoch), held: w.doc.Held, leased: true}
+			next[fmt.Sprint("proxy is back ", i)] = n
+		}
+		if s := index(p.primary); !p.held && !w.servers[s].readOnly && w.wrote < 1 {
+			n := w
+			n.wrote++
+			n.servers[s].rows++
+			next[fmt.Sprint("write ", i)] = n
+		}
+	}
+	for i, s := range w.servers {
+		if s.follows && s.rows < w.servers[1-i].rows {
+			n := w
+			n.servers[i].rows++
+			next[fmt.Sprint("replicate ", i)] = n
+		}
+	}
+	if w.doc.Held && w.rollbacks < 1 {
+		n := w
+		n.rollbacks++
+		n.doc = w.doc.Release("")
+		next["a proxy releases"] = n
+	}
+	for i, o := range w.operators {
+		if o.alive {
+			n := w
+			n.operators[i].alive = false
+			if w.lock == int8(i) {
+				n.lock = -1
+			}
+			next[fmt.Sprint("kill ", i)] = n
+			if w.lock == int8(i) { // it stands still, and its lease runs out
+				n = w
+				n.lock = -1
+				next[fmt.Sprint("lease lost ", i)] = n
+			}
+			maps.Copy(next, w.goOn(i))
+		} else if w.lock == -1 && w.begun < 2 {
+			n := w
+			n.lock, n.begun = int8(i), w.begun+1
+			n.operators[i] = operator{alive: true, order: "begin", epoch: int8(w.doc.Epoch)}
+			switch {
+			case w.doc.Next != "":
+				n.operators[i].order = "mend"
+			case w.doc.Former != "":
+				n.operators[i].order = "finish"
+			}
+			next[fmt.Sprint("operator ", i)] = n
+		}
+	}
+	return next
+}
+
+// goOn is the operator's next line, and its failure there.
+func (w world) goOn(i int) map[string]world {
+	next := map[string]world{}
+	o := w.operators[i]
+	lines := orders[o.order]
+	if o.line == len(lines) {
+		n := w
+		n.operators[i] = operator{}
+		if w.lock == int8(i) {
+			n.lock = -1
+		}
+		return map[string]world{fmt.Sprint("done ", i): n}
+	}
+	line := lines[o.line]
+	if n, ok := w.do(i, line); ok {
+		n.operators[i].line++
+		if line == Turn {
+			n.operators[i].order, n.operators[i].line = "finish", 0
+		}
+		next[fmt.Sprint(line, " ", i)] = n
+	}
+	if o.order == "begin" && o.line > slices.Index(lines, Hold) { // a line fails: it mends, on its own connections
+		n := w
+		n.operators[i].order, n.operators[i].line = "mend", 1
+		next[fmt.Sprint("fails at ", line, " ", i)] = n
+	}
+	return next
+}
+
+// do is what a line does; false: it fails, or waits.
+func (w world) do(i int, line Line) (world, bool) {
+	o := &w.operators[i]
+	primary, other := index(w.doc.Server), index(w.other(w.doc.Server))
+	mine := o.epoch == int8(w.doc.Epoch)
+	servers := !o.fenced // it reaches them
+	replace := func(doc cluster.Primary) {
+		w.doc, o.epoch = doc, int8(doc.Epoch)
+	}
+	switch line {
+	case TakeOver:
+		if w.lock != int8(i) && o.order != "finish" {
+			return w, false
+		}
+		for j := range w.operators {
+			if j != i {
+				w.operators[j].fenced = true
+			}
+		}
+		return w, servers
+	case Check:
+		return w, servers && mine && w.doc.Settled() && !w.servers[primary].readOnly && w.servers[other].follows
+	case Hold:
+		if !mine {
+			return w, false
+		}
+		replace(w.doc.Hold(w.other(w.doc.Server), ""))
+	case Obeyed:
+		for _, p := range w.proxies[:w.count] {
+			if p.leased && p.epoch < o.epoch {
+				return w, false
+			}
+		}
+	case ReadOnly:
+		// What it does is decided by what it read of the document, not by what is there now.
+		w.servers[index(w.operatorsPrimary(i))].readOnly = true
+		return w, servers
+	case Position:
+		return w, servers && w.servers[0].rows == w.servers[1].rows
+	case Writable:
+		to := index(w.other(w.operatorsPrimary(i)))
+		w.servers[to].follows, w.servers[to].readOnly = false, false
+		return w, servers
+	case Turn:
+		if !mine {
+			return w, false
+		}
+		replace(w.doc.Turn(""))
+		if w.servers[index(w.doc.Server)].rows < w.servers[index(w.doc.Former)].rows {
+			w.lost = true
+		}
+	case FormerReadOnly:
+		w.servers[other].readOnly = true
+		return w, servers && mine
+	case Former:
+		w.servers[other].follows = true
+		return w, servers && mine
+	case Others:
+	case Seize:
+		if !mine {
+			return w, false
+		}
+		replace(w.doc.Again(""))
+	case Demote:
+		w.servers[other].readOnly = true
+		return w, servers && mine
+	case Rejoin:
+		w.servers[other].follows = true
+		return w, servers && mine
+	case Restore:
+		w.servers[primary].readOnly = false
+		return w, servers && mine
+	case Settle:
+		if !mine {
+			return w, false
+		}
+		replace(w.doc.Settle(""))
+	}
+	return w, true
+}
+
+// operatorsPrimary is the primary by the document that an operator has read.
+func (w world) operatorsPrimary(i int) string { return w.doc.Server }
+
+// wrong says what must never be.
+func (w world) wrong() string {
+	if w.lost {
+		return "what clients were told to be written is lost"
+	}
+	var written []string // servers that a proxy's writes arrive at
+	for _, p := range w.proxies[:w.count] {
+		if !p.held && !w.servers[index(p.primary)].readOnly && !slices.Contains(written, p.primary) {
+			written = append(written, p.primary)
+		}
+	}
+	if len(written) > 1 {
+		return "two primaries are written to"
+	}
+	return ""
+}
+
+// Everything that can happen, up to two processes, a write, and a proxy that is cut off.
+func TestNeverTwoPrimaries(t *testing.T) { explore(t, 1, 1) }
+
+// explore goes through all with so many proxies, and so many times that one is cut off.
+func explore(t *testing.T, proxies, cuts int8) {
+	t.Helper()
+	first := world{lock: -1, count: proxies, most: cuts, doc: cluster.Primary{Epoch: 1, Server: "a"}}
+	first.servers = [2]box{{}, {readOnly: true, follows: true}}
+	for i := range first.proxies {
+		first.proxies[i] = watcher{primary: "a", epoch: 1, leased: true}
+	}
+	from := map[world]world{first: first}
+	how := map[world]string{}
+	turned := 0
+	for todo := []world{first}; len(todo) > 0; {
+		w := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if w.doc.Server == "b" {
+			turned++
+		}
+		if why := w.wrong(); why != "" {
+			var path []string
+			for at := w; at != first; at = from[at] {
+				path = append(path, how[at])
+			}
+			slices.Reverse(path)
+			t.Fatalf("%s: %s\n%+v", why, strings.Join(path, ", "), w)
+		}
+		for what, n := range w.steps() {
+			if _, seen := from[n]; !seen {
+				from[n], how[n] = w, what
+				todo = append(todo, n)
+			}
+		}
+	}
+	t.Logf("%d states, %d after a turn", len(from), turned)
+	if turned == 0 {
+		t.Error("no order came to its turn")
+	}
+}

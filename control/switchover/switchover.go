@@ -1,0 +1,264 @@
+package switchover
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"locus/config/etcd"
+	"locus/control/declared"
+	"locus/proxy/backend"
+	"locus/proxy/schema"
+	"locus/router"
+	"locus/router/cluster"
+)
+
+// Switchover makes a server the primary of a shard.
+type Switchover struct {
+	KV      *etcd.KV // the cluster's
+	Secrets func(name string) (string, error)
+	Shard   router.ShardName
+	To      string // host:port, one of the shard's servers
+	By      string
+	Log     *slog.Logger
+	// Stop is called before each line, in tests.
+	Stop func(Line)
+}
+
+// ClaimPrefix begins the keys of shards whose servers change roles, each the lease of
+// the one process that does it.
+const ClaimPrefix = "switching/"
+
+const (
+	claimTTL = 5 * time.Second
+	// claimPatience is how long the claim of a process that died is waited for.
+	claimPatience = 2 * claimTTL
+	before        = 10 * time.Second // for what is done while nothing is held
+	// within bounds the time from the hold to the turn: less than proxies hold statements.
+	within = 1500 * time.Millisecond
+	after  = 30 * time.Second // for what is done after the turn, and for what mends
+)
+
+// UnfinishedError is a switchover that took place, with something left to do: the same order does it.
+type UnfinishedError struct {
+	Primary string
+	Err     error
+}
+
+func (e *UnfinishedError) Error() string {
+	return fmt.Sprintf("%s is the primary now, but not all is done: give the same order again: %v", e.Primary, e.Err)
+}
+
+func (e *UnfinishedError) Unwrap() error { return e.Err }
+
+// Run does it, or says why not. What was broken off before is mended first. The error is
+// a *Refused, with nothing changed; an *UnfinishedError; or the primary is the one before,
+// and takes writes unless the error says that this could not be reached.
+func (s Switchover) Run(ctx context.Context) (held time.Duration, err error) {
+	now, err := declared.ReadPrimary(ctx, s.KV, s.Shard)
+	if err != nil {
+		return 0, err
+	}
+	if err := member(now.Cluster, s.Shard, s.To); err != nil {
+		return 0, err
+	}
+	token := []byte(fmt.Sprintf("%s %016x", s.By, rand.Uint64()))
+	lock, err := s.claim(ctx, token)
+	if err != nil {
+		return 0, err
+	}
+	defer lock.Release()
+	r := &run{Switchover: s, lost: lock.Lost(), token: token}
+	defer r.hangUp(context.WithoutCancel(ctx))
+	return r.all(ctx)
+}
+
+// claim waits for the lease of who did it before, and perhaps died.
+func (s Switchover) claim(ctx context.Context, token []byte) (*etcd.Lock, error) {
+	ctx, cancel := context.WithTimeout(ctx, claimPatience)
+	defer cancel()
+	for {
+		lock, err := s.KV.Lock(ctx, ClaimPrefix+string(s.Shard), token, claimTTL)
+		if !errors.Is(err, etcd.ErrHeld) {
+			return lock, err
+		}
+		select {
+		case <-time.After(lookEvery):
+		case <-ctx.Done():
+			return nil, &Refused{[]string{fmt.Sprintf("another process changes the roles of the servers of shard %s: wait for its end", s.Shard)}}
+		}
+	}
+}
+
+// run is one that has the claim.
+type run struct {
+	Switchover
+	lost    <-chan struct{} // closed: another process may have the claim
+	token   []byte          // what the claim holds, of this run alone
+	doc     declared.Primary
+	servers map[string]*server
+	next    *server // of doc.Next, or what is to be it
+	primary *server
+	// unreached is why next can't be reached, where that is no reason to leave the
+	// primary as it is.
+	unreached error
+}
+
+func (r *run) hangUp(ctx context.Context) {
+	for _, s := range r.servers {
+		s.close(ctx)
+	}
+	r.servers = nil
+}
+
+// all goes through the orders that lead to the end.
+func (r *run) all(ctx context.Context) (held time.Duration, err error) {
+	if err := r.read(ctx); err != nil {
+		return 0, err
+	}
+	if r.doc.Next != "" {
+		if err := r.within(ctx, after, Mend); err != nil {
+			return 0, fmt.Errorf("mend the switchover to %s that was broken off: %w", r.doc.Next, err)
+		}
+	}
+	if r.doc.Server != r.To {
+		if held, err = r.begin(ctx); err != nil {
+			return held, err
+		}
+	}
+	if err := r.within(ctx, after, Finish); err != nil {
+		return held, &UnfinishedError{r.doc.Server, err}
+	}
+	return held, nil
+}
+
+// begin turns, or undoes everything.
+func (r *run) begin(ctx context.Context) (held time.Duration, err error) {
+	at := len(Begin[:2])
+	if err := r.within(ctx, before, Begin[:at]); err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	err = r.within(ctx, within, Begin[at:])
+	held = time.Since(began)
+	if errors.Is(err, etcd.ErrUnknown) {
+		err = r.settled(ctx, err)
+	}
+	if err == nil {
+		r.Log.Info("switchover", slog.String("shard", string(r.Shard)), slog.String("primary", r.To), slog.Duration("held", held))
+		return held, nil
+	}
+	undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), after)
+	defer cancel()
+	if mending := r.undo(undo); mending != nil {
+		return held, errors.Join(err, fmt.Errorf("and %s may still refuse writes: give the same order again: %w", r.primary.addr, mending))
+	}
+	return held, fmt.Errorf("nothing has changed hands, %s is the primary: %w", r.primary.addr, err)
+}
+
+// settled turns an unknown outcome of the turn into a known one.
+func (r *run) settled(ctx context.Context, unknown error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), before)
+	defer cancel()
+	if err := r.read(ctx); err != nil {
+		return errors.Join(unknown, err)
+	}
+	if r.doc.Server == r.To {
+		return nil
+	}
+	return unknown
+}
+
+// undo mends what this process has begun.
+func (r *run) undo(ctx context.Context) error {
+	if err := r.read(ctx); err != nil {
+		return err
+	}
+	if r.doc.Next == "" { // the hold was never written
+		return nil
+	}
+	r.hangUp(ctx) // what a connection was sent last may still be under way
+	return r.lines(ctx, Mend)
+}
+
+// read reads the document anew.
+func (r *run) read(ctx context.Context) (err error) {
+	r.doc, err = declared.ReadPrimary(ctx, r.KV, r.Shard)
+	return err
+}
+
+func (r *run) replace(ctx context.Context, next cluster.Primary) (err error) {
+	r.doc, err = r.doc.Replace(ctx, r.KV, next)
+	if errors.As(err, new(*etcd.Conflict)) {
+		return fmt.Errorf("the route map, the shard or its primary has changed meanwhile, try again: %w", err)
+	}
+	return err
+}
+
+func (r *run) within(ctx context.Context, limit time.Duration, lines []Line) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return r.lines(ctx, lines)
+}
+
+func (r *run) lines(ctx context.Context, lines []Line) error {
+	for _, line := range lines {
+		if r.Stop != nil {
+			r.Stop(line)
+		}
+		select {
+		case <-r.lost:
+			return fmt.Errorf("%s: this process has lost its lease in etcd", line)
+		default:
+		}
+		if err := r.do(ctx, line); err != nil {
+			if _, refused := errors.AsType[*Refused](err); refused {
+				return err
+			}
+			return fmt.Errorf("%s: %w", line, err)
+		}
+	}
+	return nil
+}
+
+// dial connects to a server of the shard by the account that changes roles.
+func (r *run) dial(ctx context.Context, addr string) (*server, error) {
+	if s := r.servers[addr]; s != nil {
+		return s, nil
+	}
+	shard := r.doc.Cluster.Shards[r.Shard]
+	if shard.Admin.User == "" {
+		return nil, &Refused{[]string{fmt.Sprintf("shard %s has no admin: {user: …, secret: …}, the account by which servers change roles: declare it (locus apply)", r.Shard)}}
+	}
+	target, err := r.target(addr)
+	if err != nil {
+		return nil, err
+	}
+	target.User, target.Password = shard.Admin.User, func() (string, error) { return r.Secrets(shard.Admin.Secret) }
+	s, err := dial(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	// A claim that is seen to be ours only now is nobody else's before the connection
+	// was there: whoever has it next ends the connection.
+	if claim, _, err := r.KV.Get(ctx, ClaimPrefix+string(r.Shard)); err != nil || !bytes.Equal(claim, r.token) {
+		s.close(ctx)
+		return nil, errors.Join(errors.New("this process has lost its lease in etcd"), err)
+	}
+	if r.servers == nil {
+		r.servers = map[string]*server{}
+	}
+	r.servers[addr] = s
+	return s, nil
+}
+
+// target is how proxies reach a server.
+func (r *run) target(addr string) (backend.Target, error) {
+	target, err := schema.Target(r.Shard, r.doc.Cluster.Shards[r.Shard], r.Secrets)
+	target.Addr, target.Replicas = addr, nil
+	return target, err
+}

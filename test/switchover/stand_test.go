@@ -1,0 +1,239 @@
+package switchover
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"locus/config/etcd"
+	"locus/config/etcd/embedded"
+	"locus/control/declared"
+	"locus/control/fleet"
+	"locus/control/jobs"
+	"locus/control/orders"
+	"locus/control/switchover"
+	"locus/proxy"
+	"locus/proxy/handshake"
+	"locus/proxy/txn"
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/cluster"
+	"locus/test/servers"
+)
+
+func TestMain(m *testing.M) { servers.Main(m) }
+
+// stand is a cluster of two shards, the first of which has two servers.
+type stand struct {
+	kv      *etcd.KV
+	servers []*servers.Server // two of s0, one of s1
+	proxies []string          // their addresses
+}
+
+const schema = "shop"
+
+func start(t *testing.T, engine servers.Engine) *stand {
+	t.Helper()
+	updates := "--log-replica-updates=ON"
+	if engine == servers.MariaDB {
+		updates = "--log-slave-updates=ON"
+	}
+	s := &stand{servers: servers.Start(t, engine, 3, updates)}
+	s.prepare(t, engine)
+	store, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	client, err := etcd.Open(etcd.Config{Endpoints: []string{store.Endpoint()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	s.kv = client.Under("/locus/test/")
+	s.declare(t)
+	for range 2 {
+		s.serve(t)
+	}
+	return s
+}
+
+// prepare makes the accounts and the tables, and has the second server follow.
+func (s *stand) prepare(t *testing.T, engine servers.Engine) {
+	t.Helper()
+	s.servers[1].Follow(t, s.servers[0])
+	statements := []string{
+		"CREATE USER shop IDENTIFIED BY '" + servers.Password + "'", "CREATE USER chief IDENTIFIED BY '" + servers.Password + "'",
+		"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, LOCK TABLES, CREATE TEMPORARY TABLES, SHOW VIEW, TRIGGER, EVENT, PROCESS, REPLICATION CLIENT ON *.* TO shop",
+		"GRANT RELOAD, PROCESS, REPLICATION CLIENT, REPLICATION SLAVE ON *.* TO chief",
+	}
+	if engine == servers.MariaDB {
+		statements = append(statements, "GRANT REPLICA MONITOR ON *.* TO shop",
+			"GRANT READ_ONLY ADMIN, REPLICATION SLAVE ADMIN, REPLICA MONITOR, CONNECTION ADMIN ON *.* TO chief")
+	} else {
+		statements = append(statements, "GRANT XA_RECOVER_ADMIN ON *.* TO shop",
+			"GRANT SYSTEM_VARIABLES_ADMIN, REPLICATION_SLAVE_ADMIN, CONNECTION_ADMIN, XA_RECOVER_ADMIN ON *.* TO chief")
+	}
+	statements = append(statements, "CREATE DATABASE locus", "CREATE DATABASE "+schema,
+		"CREATE TABLE "+schema+".counter (uid BIGINT NOT NULL PRIMARY KEY, n BIGINT NOT NULL, "+catalog.OwnGeneDefinition+")",
+		"CREATE TABLE "+schema+".setting (name VARCHAR(64) NOT NULL PRIMARY KEY, value BIGINT)")
+	for _, i := range []int{0, 2} {
+		s.servers[i].Exec(t, statements...)
+	}
+	s.servers[2].Exec(t, "DROP TABLE "+schema+".setting")
+	readOnly := "SET GLOBAL super_read_only = ON"
+	if engine == servers.MariaDB {
+		readOnly = "SET GLOBAL read_only = ON"
+	}
+	s.servers[1].Exec(t, readOnly)
+}
+
+func (s *stand) declare(t *testing.T) {
+	t.Helper()
+	c, err := cluster.Parse(fmt.Appendf(nil, `schema: 1
+shards:
+  s0: {servers: [%q, %q], user: shop, secret: x, admin: {user: chief, secret: x}}
+  s1: {address: %q, user: shop, secret: x}
+tables:
+  %[4]s.counter: {kind: sharded, owner: uid}
+  %[4]s.setting: {kind: single, shard: s0}
+users:
+  app: {secret: x}
+  dba: {secret: x, admin: true}
+routes: |
+  0x7fff s0
+  0xffff s1
+`, s.servers[0].Addr(), s.servers[1].Addr(), s.servers[2].Addr(), schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := declared.Read(t.Context(), s.kv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := cluster.Succeed(nil, c, router.Stamp{By: "test", At: time.Now()})
+	if err == nil {
+		err = state.Commit(t.Context(), s.kv, first)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// serve runs a proxy as cmd/locus does.
+func (s *stand) serve(t *testing.T) {
+	t.Helper()
+	identity, err := handshake.SelfSigned(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := listener.Addr().String()
+	card := fleet.Card{ID: name}
+	presence := s.kv.Presence(cluster.ProxyPrefix+name, card.Text(), 5*time.Second)
+	shows := fleet.Show(card, presence.Set)
+	p := proxy.New(proxy.Options{
+		Declared: s.kv.Under(cluster.Prefix), Segments: s.kv.Under(cluster.SegmentPrefix), Secrets: s.secret,
+		TLS: identity.TLS, RSA: identity.RSA, Name: name, Cluster: "test", Spanning: txn.XA, Log: slog.New(slog.DiscardHandler),
+		Procedures: s.procedures(),
+		Acknowledge: func(version int64) error {
+			shows.Change(func(c *fleet.Card) { c.MapVersion = version })
+			return nil
+		},
+		AcknowledgePrimaries: func(epochs map[router.ShardName]int64) {
+			shows.Change(func(c *fleet.Card) { c.Primaries = epochs })
+		},
+		Fence: proxy.Fence{ReleasePrimary: func(ctx context.Context, shard router.ShardName, epoch int64) error {
+			return declared.ReleasePrimary(ctx, s.kv, shard, epoch, name)
+		}},
+		Alive: func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, s.kv) },
+	})
+	if err := p.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	var running sync.WaitGroup
+	running.Go(func() { _ = presence.Run(ctx) })
+	running.Go(func() {
+		if err := p.Run(ctx, listener); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { cancel(); running.Wait() })
+	s.proxies = append(s.proxies, name)
+	servers.Eventually(t, "the proxy is known", func() error {
+		pairs, _, err := s.kv.GetPrefix(t.Context(), cluster.ProxyPrefix+name)
+		var known fleet.Card
+		if err == nil && len(pairs) == 1 {
+			err = json.Unmarshal(pairs[0].Value, &known)
+		}
+		if err == nil && known.Primaries["s0"] == 0 {
+			err = fmt.Errorf("its card: %+v", known)
+		}
+		return err
+	})
+}
+
+func (s *stand) procedures() *orders.Procedures {
+	return orders.NewProcedures(s.kv, jobs.New(s.kv, "test", s.secret), orders.LogIn{Secrets: s.secret}, time.Now)
+}
+
+func (s *stand) secret(string) (string, error) { return servers.Password, nil }
+
+// db logs in to a proxy.
+func (s *stand) db(t *testing.T, proxy int, user string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("mysql", fmt.Sprintf("%s:%s@tcp(%s)/%s?allowNativePasswords=true", user, servers.Password, s.proxies[proxy], schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// to is the order to make a server of s0 its primary.
+func (s *stand) to(server int) switchover.Switchover {
+	return switchover.Switchover{
+		KV: s.kv, Secrets: s.secret, Shard: "s0", To: s.servers[server].Addr(), By: "test", Log: slog.New(slog.DiscardHandler),
+	}
+}
+
+// wantPrimary looks at etcd and at both servers: one writes, the other is read-only and follows it.
+func (s *stand) wantPrimary(t *testing.T, server int) {
+	t.Helper()
+	p, err := declared.ReadPrimary(t.Context(), s.kv, "s0")
+	if err != nil || p.Server != s.servers[server].Addr() || !p.Settled() || p.Held {
+		t.Errorf("the document says %+v, %v", p.Primary, err)
+	}
+	for i, at := range s.servers[:2] {
+		var readOnly bool
+		if err := at.DB(t, "").QueryRow("SELECT @@GLOBAL.read_only").Scan(&readOnly); err != nil || readOnly != (i != server) {
+			t.Errorf("server %d is read-only: %v, %v", i, readOnly, err)
+		}
+	}
+	servers.Eventually(t, "the other one has all", func() error {
+		want, have := s.sum(t, server), s.sum(t, 1-server)
+		if want != have {
+			return fmt.Errorf("the primary has %d, the other %d", want, have)
+		}
+		return nil
+	})
+}
+
+// sum is of all counters on a server.
+func (s *stand) sum(t *testing.T, server int) (n int64) {
+	t.Helper()
+	if err := s.servers[server].DB(t, schema).QueryRow("SELECT COALESCE(SUM(n), 0) FROM counter").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

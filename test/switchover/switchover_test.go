@@ -1,0 +1,230 @@
+package switchover
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"locus/control/switchover"
+	"locus/test/servers"
+)
+
+// load writes through both proxies until it is stopped: single statements, and
+// transactions over both shards. It counts what was acknowledged.
+type load struct {
+	stop   context.CancelFunc
+	tasks  sync.WaitGroup
+	acked  atomic.Int64
+	failed atomic.Int64
+	mu     sync.Mutex
+	first  error
+}
+
+const writers = 6
+
+func (s *stand) load(t *testing.T) *load {
+	t.Helper()
+	l := &load{}
+	ctx, cancel := context.WithCancel(t.Context())
+	l.stop = cancel
+	for i := range writers {
+		db := s.db(t, i%len(s.proxies), "app")
+		uid := int64(100 + i)
+		if _, err := db.Exec("INSERT INTO counter VALUES (?, 0), (?, 0) ON DUPLICATE KEY UPDATE n = n", uid, uid+1000); err != nil {
+			t.Fatal(err)
+		}
+		l.tasks.Go(func() {
+			for ctx.Err() == nil {
+				l.note(func() error {
+					if _, err := db.Exec("UPDATE counter SET n = n + 1 WHERE uid = ?", uid); err != nil {
+						return err
+					}
+					l.acked.Add(1)
+					tx, err := db.Begin()
+					if err != nil {
+						return err
+					}
+					defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to roll back
+					for _, row := range []int64{uid, uid + 1000} {
+						if _, err := tx.Exec("UPDATE counter SET n = n + 1 WHERE uid = ?", row); err != nil {
+							return err
+						}
+					}
+					if err := tx.Commit(); err != nil {
+						return err
+					}
+					l.acked.Add(2)
+					return nil
+				}())
+			}
+		})
+	}
+	t.Cleanup(l.end)
+	return l
+}
+
+func (l *load) note(err error) {
+	if err == nil {
+		return
+	}
+	l.failed.Add(1)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.first == nil {
+		l.first = err
+	}
+}
+
+func (l *load) end() { l.stop(); l.tasks.Wait() }
+
+// more waits until so many more writes were acknowledged.
+func (l *load) more(t *testing.T, n int64) {
+	t.Helper()
+	want := l.acked.Load() + n
+	servers.Eventually(t, "writes go on", func() error {
+		if l.acked.Load() < want {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			return errors.Join(errors.New("they don't"), l.first)
+		}
+		return nil
+	})
+}
+
+func TestSwitchover(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := start(t, engine)
+		t.Run("under load", func(t *testing.T) { s.underLoad(t) })
+		t.Run("broken off", func(t *testing.T) { s.brokenOff(t) })
+		t.Run("refused", func(t *testing.T) { s.refused(t, engine) })
+	})
+}
+
+func (s *stand) total(t *testing.T) (n int64) {
+	t.Helper()
+	if err := s.db(t, 0, "app").QueryRow("SELECT SUM(n) FROM counter").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// No statement fails, nothing is lost, and the one before follows; there and back.
+func (s *stand) underLoad(t *testing.T) {
+	l := s.load(t)
+	for _, server := range []int{1, 0} {
+		l.more(t, 200)
+		held, err := s.to(server).Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("held for %v", held)
+		l.more(t, 200)
+	}
+	l.end()
+	if n := l.failed.Load(); n != 0 {
+		t.Errorf("%d statements failed, the first: %v", n, l.first)
+	}
+	if got := s.total(t); got != l.acked.Load() {
+		t.Errorf("%d writes were acknowledged, and there are %d", l.acked.Load(), got)
+	}
+	s.wantPrimary(t, 0)
+	var primary, drained string
+	if err := s.db(t, 1, "dba").QueryRow("CALL locus.switchover('s0', '"+s.servers[1].Addr()+"')").Scan(new(string), &primary, &drained); err != nil {
+		t.Fatal(err)
+	}
+	s.wantPrimary(t, 1)
+}
+
+// A process that dies before a line leaves what the same order mends; so does one that
+// dies on the way there.
+func (s *stand) brokenOff(t *testing.T) {
+	to := 0
+	for _, order := range [][]switchover.Line{switchover.Begin, switchover.Finish} {
+		for _, line := range order {
+			before := s.total(t)
+			l := s.load(t)
+			l.more(t, 20)
+			s.killed(t, to, order, line)
+			if _, err := s.to(to).Run(t.Context()); err != nil {
+				t.Fatalf("killed before %s: %v", line, err)
+			}
+			l.more(t, 20)
+			l.end()
+			s.wantPrimary(t, to)
+			if got := s.total(t) - before; got < l.acked.Load() { // one whose answer was lost may have taken effect
+				t.Errorf("killed before %s: %d writes were acknowledged, and there are %d", line, l.acked.Load(), got)
+			}
+			to = 1 - to
+		}
+	}
+}
+
+// killed gives an order to a process that ends before a line: none of what would undo it
+// is done, and its connections and its lease end as a killed one's do.
+func (s *stand) killed(t *testing.T, to int, order []switchover.Line, line switchover.Line) {
+	t.Helper()
+	doomed := s.to(to)
+	turned := order[1] == switchover.Begin[1]
+	doomed.Stop = func(at switchover.Line) {
+		if turned && at == line {
+			runtime.Goexit()
+		}
+		turned = turned || at == switchover.Turn
+	}
+	var dead sync.WaitGroup
+	dead.Go(func() {
+		if _, err := doomed.Run(t.Context()); err != nil {
+			t.Errorf("before it came to %s: %v", line, err)
+		}
+	})
+	dead.Wait()
+}
+
+func (s *stand) refused(t *testing.T, engine servers.Engine) {
+	want := func(why string, to int) {
+		t.Helper()
+		_, err := s.to(to).Run(t.Context())
+		refused, ok := errors.AsType[*switchover.Refused](err)
+		if !ok || !strings.Contains(refused.Error(), why) {
+			t.Errorf("%v, want %s", err, why)
+		}
+	}
+	p := 0
+	if _, err := s.to(0).Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	replica := s.servers[1]
+	stranger := s.to(1)
+	stranger.To = "127.0.0.1:1"
+	if _, err := stranger.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "is none of the servers of shard s0") {
+		t.Error(err)
+	}
+	replica.Exec(t, "STOP REPLICA")
+	want("has stopped to follow", 1)
+	replica.Exec(t, "START REPLICA")
+	servers.Eventually(t, "it follows", func() error {
+		_, err := s.to(p).Run(t.Context()) // which has all others follow
+		return err
+	})
+	off := []string{"SET GLOBAL read_only = OFF"}
+	if engine == servers.MySQL {
+		off = []string{"SET GLOBAL super_read_only = OFF", "SET GLOBAL read_only = OFF"}
+	}
+	replica.Exec(t, off...)
+	want("takes writes, and so two servers would", 1)
+	replica.Exec(t, "CREATE DATABASE errant")
+	want("has transactions that", 1)
+	s.servers[0].Exec(t, "GRANT SELECT ON *.* TO shop")
+	if engine == servers.MariaDB {
+		s.servers[0].Exec(t, "GRANT READ_ONLY ADMIN ON *.* TO shop")
+		want("by which it writes to servers that are read-only", 1)
+	}
+	p1, err := s.db(t, 0, "app").Exec("UPDATE counter SET n = n WHERE uid = 100")
+	if err != nil {
+		t.Errorf("the primary after all that: %v, %v", p1, err)
+	}
+}
