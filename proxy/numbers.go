@@ -22,7 +22,7 @@ import (
 	"locus/router/plan"
 )
 
-// numbers gives numbers to AUTO_INCREMENT columns of sharded tables. A counter in etcd says how
+// numbers gives numbers to AUTO_INCREMENT columns of sharded and global tables. A counter in etcd says how
 // far those of a table are given. No process holds any in advance: a number that a client
 // gives is below the counter when its row is written, so nobody is given it later.
 type numbers struct {

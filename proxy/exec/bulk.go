@@ -149,7 +149,15 @@ func (b *bulk) parts(v *plan.Values) (parts []Part, err error) {
 		}
 		return parts, nil
 	case *plan.Global:
-		return Everywhere(b.Catalog.Shards, b.text), p.Alike(v)
+		if err := p.Alike(v); err != nil || p.Insert.Numbered() == nil {
+			return Everywhere(b.Catalog.Shards, b.text), err
+		}
+		result, err := b.StampCopies(p, v)
+		if err != nil {
+			return nil, err
+		}
+		b.gave(result, catalog.InClear)
+		return Everywhere(b.Catalog.Shards, result.Shards[0].Text), nil
 	case *plan.OneShard:
 		return []Part{{Shard: p.Shard, Text: b.text}}, nil
 	}

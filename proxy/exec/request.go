@@ -23,6 +23,8 @@ type Session interface {
 	Part(p plan.Plan, v *plan.Values) Several
 	// Stamp makes what the rows of an INSERT leave to be made, and splits them by shard.
 	Stamp(p *plan.Stamped, v *plan.Values) (*stamp.Result, error)
+	// StampCopies numbers rows of a global table.
+	StampCopies(p *plan.Global, v *plan.Values) (*stamp.Result, error)
 }
 
 // Observer hears of what happens on the way.

@@ -80,7 +80,7 @@ func (s *Session) numberAnew(r *request) {
 	}
 	for _, name := range r.facts.Statement.Tables {
 		t, err := s.Snapshot().Catalog.Find(s.fullName(r, name))
-		if err != nil || t == nil || t.Kind != catalog.Sharded || t.Numbered() < 0 {
+		if err != nil || t == nil || t.Kind == catalog.Single || t.Numbered() < 0 {
 			continue
 		}
 		if err := s.Numbers.Again(s.interrupts.Waits(), t); err != nil {

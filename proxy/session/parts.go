@@ -10,18 +10,6 @@ import (
 	"locus/router/plan"
 )
 
-// runGlobal runs a change of global tables on every shard.
-func (s *Session) runGlobal(r *request, p *plan.Global) error {
-	if err := p.Alike(r.values); err != nil {
-		return err
-	}
-	total, err := s.runParts(r, exec.Everywhere(r.snapshot.Catalog.Shards, nil))
-	if err != nil {
-		return err
-	}
-	return s.done(wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings, LastInsertID: total.InsertID})
-}
-
 // runSchema runs CREATE, ALTER or DROP DATABASE on every shard.
 func (s *Session) runSchema(asked *request) error {
 	if err := s.conns.Commit(); err != nil {
@@ -113,6 +101,11 @@ func (e *execution) Stamp(p *plan.Stamped, v *plan.Values) (*stamp.Result, error
 	}
 	e.s.Counts.Stamped.Add(uint64(result.Generated))
 	return result, nil
+}
+
+// StampCopies implements exec.Session.
+func (e *execution) StampCopies(p *plan.Global, v *plan.Values) (*stamp.Result, error) {
+	return e.s.stampedCopies(onBehalf(&e.r, p, v), p)
 }
 
 // requested is a request as package exec carries it out.

@@ -26,10 +26,10 @@ func (s *Stamper) findEdits() {
 }
 
 // write writes the text for every shard that gets rows.
-func (s *Stamper) write(p *plan.Stamped) error {
+func (s *Stamper) write(added []plan.Splice) error {
 	s.findEdits()
 	s.spliceNames()
-	for _, a := range p.Added {
+	for _, a := range added {
 		s.splice(s.v.Offset(a.At), a.Text)
 	}
 	if s.in.Set {

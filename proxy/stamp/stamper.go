@@ -75,7 +75,7 @@ func (s *Stamper) stamp(ctx context.Context, p *plan.Stamped, v *plan.Values, m 
 	if err := s.make(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.write(p); err != nil {
+	if err := s.write(p.Added); err != nil {
 		return nil, err
 	}
 	s.deliver()

@@ -12,6 +12,8 @@ type Global struct {
 	Facts
 	// Insert is what must be looked at in the rows of an INSERT; nil: nothing.
 	Insert *Insertion
+	// Added is spliced into the text of an INSERT whose rows the cluster numbers.
+	Added []Splice
 }
 
 func (*Global) String() string { return "everywhere" }
@@ -22,6 +24,9 @@ func (p *Global) explain(e *explainer) {
 		return
 	}
 	e.everywhere()
+	if c := p.Insert.Numbered(); c != nil {
+		e.say("numbers", "%s, by the cluster: the same on all of them", c.Name)
+	}
 	if p.Clock {
 		e.say("time", "the proxy's, the same on all of them")
 	}
@@ -143,6 +148,7 @@ func copied(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
 		}
 		in.anew = append(in.anew, at)
 	}
+	in.locate()
 	return in, nil
 }
 

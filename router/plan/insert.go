@@ -182,7 +182,9 @@ func planPlainInsert(s *stmt.Statement, t *catalog.Table, ctx Context) (Plan, er
 		if err != nil {
 			return nil, err
 		}
-		p, all.Insert = all, in
+		if p, all.Insert = all, in; in.Numbered() != nil && !s.Insert.FromSelect && !s.Insert.HasList && s.Insert.Set == nil {
+			all.Added = []Splice{in.listed(s.Insert.ColumnsEnd)}
+		}
 	}
 	if len(s.Blocks) == 0 {
 		return p, nil
@@ -213,8 +215,8 @@ func insertSelect(s *stmt.Statement, ctx Context, shard router.ShardName, all *G
 	if err != nil {
 		return err
 	}
-	if all != nil && all.Insert != nil && all.Insert.numbered >= 0 && s.Insert.FromSelect {
-		return refuse(CrossShard, "INSERT from a query into global table %s, whose column %s is AUTO_INCREMENT: read the rows, then insert them", all.Insert.Table.TableName, all.Insert.name(all.Insert.numbered))
+	if all != nil && all.Insert.Numbered() != nil && s.Insert.FromSelect {
+		return refuse(CrossShard, "INSERT from a query into global table %s, whose column %s is AUTO_INCREMENT: read the rows, then insert them", all.Insert.Table.TableName, all.Insert.Numbered().Name)
 	}
 	for i := range sc.nodes {
 		n := &sc.nodes[i]

@@ -117,7 +117,10 @@ func loaded(in *stmt.Loading, t *catalog.Table) (*Load, error) {
 		if len(columns) == 0 {
 			return nil, refuse(RowShape, "LOAD DATA that fills no column of %s", t.TableName)
 		}
-		_, err = copied(list, t)
+		var in *Insertion
+		if in, err = copied(list, t); in.Numbered() != nil {
+			load.generated = append(load.generated, in.number)
+		}
 	} else {
 		err = load.stamped(list)
 	}

@@ -8,9 +8,8 @@ import (
 	"locus/router/stmt"
 )
 
-// numberedHere notes where the value of an AUTO_INCREMENT column stands. That of a sharded
-// table is numbered by the cluster; the copies of a global one, and what is no integer, would
-// be numbered by each shard for itself.
+// numberedHere notes where the value of an AUTO_INCREMENT column stands. It is numbered by the
+// cluster; what is no integer would be numbered by each shard for itself.
 func (in *Insertion) numberedHere() error {
 	column := in.Table.Numbered()
 	if column < 0 {
@@ -18,7 +17,7 @@ func (in *Insertion) numberedHere() error {
 	}
 	in.numbered = slices.Index(in.Columns, column)
 	switch c := &in.Table.Columns[column]; {
-	case in.Table.Kind == catalog.Sharded && c.IsInteger():
+	case c.IsInteger():
 		in.number = column
 	case in.numbered < 0:
 		return in.numbers(c.Name, "an INSERT into %s must give %s", in.Table.TableName, c.Name)
@@ -54,7 +53,7 @@ func (in *Insertion) asks(v *Values, row int) bool {
 
 // Numbered gives the AUTO_INCREMENT column that the cluster numbers; nil: there is none.
 func (in *Insertion) Numbered() *catalog.Column {
-	if in.number < 0 {
+	if in == nil || in.number < 0 {
 		return nil
 	}
 	return &in.Table.Columns[in.number]
@@ -86,10 +85,6 @@ func (in *Insertion) Number(v *Values, row int, zero bool) (n uint64, asked bool
 // numbers refuses rows that the shards would number.
 func (in *Insertion) numbers(column, what string, args ...any) *Refusal {
 	r := refuse(ServerNumbers, what, args...)
-	if in.Table.Kind == catalog.Global {
-		r.Message += ", which is AUTO_INCREMENT: the shards would number it differently; give the number"
-		return r
-	}
 	r.Message += ", which is AUTO_INCREMENT and no integer: each shard would number it for itself, and numbers would repeat; give the number, or make " + column + " a BIGINT"
 	return r
 }

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -24,11 +25,13 @@ var numberedTables = shop.Options{
 	Tables: []string{
 		"CREATE TABLE {schema}.member (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20), " + invisible,
 		"CREATE TABLE {schema}.post (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, author BIGINT UNSIGNED NOT NULL, title VARCHAR(20), KEY (author), " + invisible,
+		"CREATE TABLE {schema}.kind (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20) UNIQUE)",
 		"CREATE TABLE {schema}.small (id TINYINT NOT NULL AUTO_INCREMENT PRIMARY KEY, author BIGINT UNSIGNED NOT NULL, KEY (author), " + invisible,
 	},
 	Declarations: `  {schema}.member: {kind: sharded, owner: id, gene: gene}
   {schema}.post: {kind: sharded, owner: author, gene: gene}
   {schema}.small: {kind: sharded, owner: author, gene: gene}
+  {schema}.kind: {kind: global}
 `,
 }
 
@@ -203,6 +206,68 @@ func TestNumbersGoOnAboveWhatIsThere(t *testing.T) {
 		}
 		if got := strings.Count(fmt.Sprint(everywhere(t, s, "SELECT id FROM post")), "9001"); got != 1 {
 			t.Errorf("9001 is there %d times", got)
+		}
+	})
+}
+
+// The copies of a global table have the same numbers, whichever proxy gives them: rows of a
+// client, of a query and of a file, beside rows that give their own.
+func TestCopiesHaveTheSameNumbers(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		o := numberedTables
+		var beside proxy.Options
+		o.Options = func(o *proxy.Options) { beside = *o; beside.Name = "beside" }
+		s := shop.Start(t, engine, o)
+		_, other := shop.Serve(t, beside)
+		proxies := []*sql.DB{s.DB(t, nil), s.DB(t, func(c *mysql.Config) { c.Addr = other })}
+		for shard := range s.Servers { // as each would number by itself: differently
+			exec(t, s.Shard(t, shard), fmt.Sprintf("ALTER TABLE kind AUTO_INCREMENT = %d", 10*(shard+1)))
+		}
+		var all sync.WaitGroup
+		for client := range 4 {
+			db := proxies[client%2]
+			all.Go(func() {
+				for round := range 10 {
+					r, err := db.Exec("INSERT INTO kind (name) VALUES (?), (?)", fmt.Sprint(client, " a ", round), fmt.Sprint(client, " b ", round))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					first, _ := r.LastInsertId()
+					var name string
+					if err := db.QueryRow("SELECT name FROM kind WHERE id = ?", first+1).Scan(&name); err != nil || name != fmt.Sprint(client, " b ", round) {
+						t.Errorf("row %d is %q, %v", first+1, name, err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		db := proxies[0]
+		exec(t, db, "INSERT INTO kind (id, name) VALUES (5000, 'given')")
+		if id, _ := exec(t, proxies[1], "INSERT INTO kind (name) VALUES ('behind it')").LastInsertId(); id != 5001 {
+			t.Errorf("number %d, want 5001", id)
+		}
+		exec(t, db, "INSERT INTO kind (name) SELECT CONCAT(name, ' again') FROM kind WHERE name LIKE '1 a %'")
+		exec(t, s.Shard(t, 0), "SET GLOBAL local_infile = 1")
+		mysql.RegisterReaderHandler("kinds", func() io.Reader { return strings.NewReader("from a file\nand another\n") })
+		defer mysql.DeregisterReaderHandler("kinds")
+		exec(t, db, "LOAD DATA LOCAL INFILE 'Reader::kinds' INTO TABLE kind (name)")
+		exec(t, db, "ALTER TABLE kind AUTO_INCREMENT = 9000")
+		if id, _ := exec(t, db, "INSERT INTO kind (name) VALUES ('behind ALTER')").LastInsertId(); id != 9000 {
+			t.Errorf("number %d behind ALTER TABLE … AUTO_INCREMENT = 9000", id)
+		}
+		const sum = "SELECT CONCAT(COUNT(*), ' rows, ', GROUP_CONCAT(id, name ORDER BY id)) FROM kind"
+		want := rows(t, s.Shard(t, 0), sum)
+		if !strings.HasPrefix(want[0], "95 rows, 20") {
+			t.Errorf("%s", want[0])
+		}
+		for shard := range s.Servers {
+			if got := rows(t, s.Shard(t, shard), sum); got[0] != want[0] {
+				t.Errorf("shard %d has %s, shard 0 %s", shard, got[0], want[0])
+			}
+		}
+		if read := number(t, db, "SELECT COUNT(*) FROM kind WHERE name = 'from a file' OR name = 'and another'"); read != 2 {
+			t.Errorf("%d rows of a file", read)
 		}
 	})
 }

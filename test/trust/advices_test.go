@@ -313,7 +313,7 @@ var allAdvice = []advice{
 		instead: []string{"INSERT INTO visit (owner) VALUES (1)", "SELECT owner FROM visit"}, after: []string{"DELETE FROM visit"},
 	},
 	{code: "1208", before: []string{"SET auto_increment_increment = 3"}, refused: "INSERT INTO visit (owner) VALUES (1), (2), (3)", says: "give the number", instead: []string{"INSERT INTO visit (n, owner) VALUES (1, 1), (2, 2), (3, 3)", "SELECT n, owner FROM visit"}, after: []string{"DELETE FROM visit"}},
-	{code: "1208", refused: "INSERT INTO numbered (v) VALUES (1)", says: "give the number", instead: []string{"INSERT INTO numbered (id, v) VALUES (1, 1)", "SELECT * FROM numbered"}, after: []string{"DELETE FROM numbered"}},
+	{code: "1208", refused: "INSERT INTO numbered (id, v) VALUES (0 + 1, 1)", says: "give a whole number, or leave it out", instead: []string{"INSERT INTO numbered (id, v) VALUES (1, 1)", "INSERT INTO numbered (v) VALUES (2)", "SELECT v FROM numbered ORDER BY v"}, after: []string{"DELETE FROM numbered"}},
 	{
 		code: "1209", refused: "INSERT INTO ticket (owner, seat, code) VALUES (1, 1, 5) ON DUPLICATE KEY UPDATE note = 'x'", says: "look for the row first and write a plain INSERT or UPDATE",
 		instead: []string{"SELECT COUNT(*) FROM ticket WHERE code = 5", "INSERT INTO ticket (owner, seat, code) VALUES (1, 1, 5)", "UPDATE ticket SET note = 'x' WHERE code = 5", "SELECT owner, note FROM ticket"}, after: []string{"DELETE FROM ticket"},

@@ -131,15 +131,31 @@ var tried = []write{
 	writes("", "INSERT INTO visit (n, owner) SELECT 3, 5", "SELECT LAST_INSERT_ID()"),
 	writes("", "SET insert_id = 70", "INSERT INTO visit (n, owner) VALUES (7, 1)", "SELECT LAST_INSERT_ID()"),
 	writes("", "INSERT INTO counted (note) VALUES ('x')", "INSERT INTO visit (n, owner) VALUES (7, 1)", "SELECT LAST_INSERT_ID() = 0", "UPDATE visit SET what = LAST_INSERT_ID(5) WHERE owner = 1", "SELECT LAST_INSERT_ID()"),
-	writes("1208", "INSERT INTO numbered (v) VALUES (1)"),
-	writes("1208", "INSERT INTO numbered VALUES (NULL, 1, 1)"),
-	writes("1208", "INSERT INTO numbered (id, v) VALUES (5, 1), (0, 2)"),
-	writes("1208", "INSERT INTO numbered (id, v) VALUES (DEFAULT, 1)"),
-	writes("1208", "REPLACE INTO numbered (v) VALUES (1)"),
-	writes("1208", "INSERT INTO numbered (v, u) VALUES (1, 1) ON DUPLICATE KEY UPDATE v = 2"),
-	writes("1208", "INSERT INTO numbered (v) SELECT 5"),
-	writes("1208", "INSERT INTO numbered (id, v) SELECT k * 0, k FROM clock UNION ALL SELECT 0, 3"),
-	{say: []string{"INSERT INTO numbered (id, v) VALUES (?, ?)"}, args: []any{nil, 1}, refused: "1208"},
+	// The copies of a global table have the same numbers.
+	writes("", "INSERT INTO numbered (v) VALUES (1)", "SELECT LAST_INSERT_ID()"),
+	writes("", "INSERT INTO numbered (v) VALUES (1), (2), (3)", "SELECT LAST_INSERT_ID()", "SELECT v FROM numbered WHERE id = LAST_INSERT_ID() + 2"),
+	writes("", "INSERT INTO numbered VALUES (NULL, 1, 1), (DEFAULT, 2, 2)", "SELECT LAST_INSERT_ID()"),
+	writes("", "INSERT INTO numbered SET v = 1", "SELECT LAST_INSERT_ID()"),
+	writes("", "INSERT INTO numbered SET id = 0, v = 1", "SELECT LAST_INSERT_ID()"),
+	writes("", "INSERT INTO numbered () VALUES (), ()", "SELECT LAST_INSERT_ID()"),
+	writes("", "INSERT INTO numbered (id, v) VALUES (5, 1), (0, 2), (4000000, 3), (NULL, 4)", "SELECT LAST_INSERT_ID()"),
+	writes("", "INSERT INTO numbered (id, v) VALUES (DEFAULT, 1)", "SELECT LAST_INSERT_ID()"),
+	writes("", "REPLACE INTO numbered (v) VALUES (1)", "SELECT LAST_INSERT_ID()"),
+	writes("", "INSERT INTO numbered (v, u) VALUES (1, 1)", "REPLACE INTO numbered (v, u) VALUES (2, 1)", "SELECT LAST_INSERT_ID(), ROW_COUNT()"),
+	writes("", "INSERT INTO numbered (v, u) VALUES (1, 1) ON DUPLICATE KEY UPDATE v = 2", "SELECT LAST_INSERT_ID()"),
+	writes("", "INSERT INTO numbered (v) VALUES (8)", "INSERT INTO numbered (id, v, u) VALUES (3, 1, 1)", "INSERT INTO numbered (v, u) VALUES (1, 1) ON DUPLICATE KEY UPDATE v = 2"),
+	writes("1003", "INSERT INTO numbered (v, u) VALUES (1, 1) ON DUPLICATE KEY UPDATE id = LAST_INSERT_ID(id), v = 2"),
+	writes("", "INSERT IGNORE INTO numbered (v, u) VALUES (1, 1), (2, 1)", "SELECT LAST_INSERT_ID()"),
+	writes("", "SET sql_mode = 'NO_AUTO_VALUE_ON_ZERO'", "INSERT INTO numbered (id, v) VALUES (0, 1)", "INSERT INTO numbered (id, v) VALUES (NULL, 1)", "SELECT LAST_INSERT_ID()"),
+	writes("", "BEGIN", "INSERT INTO numbered (v) VALUES (1)", "SELECT LAST_INSERT_ID()", "ROLLBACK", "INSERT INTO numbered (v) VALUES (2)", "SELECT LAST_INSERT_ID()"),
+	writes("", "INSERT INTO numbered (v) SELECT 5", "SELECT LAST_INSERT_ID()"),
+	writes("", "INSERT INTO numbered (id, v) SELECT 0, 3", "SELECT LAST_INSERT_ID()"),
+	writes("1208", "INSERT INTO numbered (id, v) VALUES (1 - 1, 1)"),
+	writes("1208", "SET insert_id = 70", "INSERT INTO numbered (v) VALUES (1)"),
+	writes("1208", "SET auto_increment_increment = 3", "INSERT INTO numbered (v) VALUES (1)"),
+	{say: []string{"INSERT INTO numbered (id, v) VALUES (?, ?)"}, args: []any{nil, 1}},
+	{say: []string{"INSERT INTO numbered (v, u) VALUES (?, 1), (2, ?)"}, args: []any{1, 5}},
+	{say: []string{"INSERT INTO numbered VALUES (?, 1, ?), (NULL, 2, 2)"}, args: []any{0, 5}},
 	{say: []string{"INSERT INTO numbered (id, v) VALUES (?, 1)"}, args: []any{7}},
 	writes("", "INSERT INTO numbered (id, v) VALUES (7, 1)", "SELECT LAST_INSERT_ID()"),
 	writes("", "INSERT INTO numbered (id, v) VALUES (7, 1), (3, 2)", "SELECT LAST_INSERT_ID()"),
@@ -259,12 +275,18 @@ func (s *stand) numberAlike(t *testing.T) {
 	t.Helper()
 	app := s.proxied(t, shop.User)
 	defer app.Close()
-	r := app.say("INSERT INTO visit (owner) VALUES (1)")
-	if r.err != nil || len(r.results) != 1 {
-		t.Fatalf("no number: %s", r)
+	next := map[string]uint64{}
+	for table, insert := range map[string]string{"visit": "INSERT INTO visit (owner) VALUES (1)", "numbered": "INSERT INTO numbered (v) VALUES (1)"} {
+		r := app.say(insert)
+		if r.err != nil || len(r.results) != 1 {
+			t.Fatalf("no number: %s", r)
+		}
+		next[table] = r.results[0].insertID + 1
 	}
 	s.emptyWrites(t)
-	s.admins[shards].must(t, fmt.Sprintf("ALTER TABLE visit AUTO_INCREMENT = %d", r.results[0].insertID+1))
+	for table, n := range next {
+		s.admins[shards].must(t, fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", table, n))
+	}
 }
 
 func (s *stand) emptyWrites(t *testing.T) {

@@ -1,0 +1,64 @@
+package session
+
+import (
+	"locus/proxy/exec"
+	"locus/proxy/stamp"
+	"locus/proxy/trace"
+	"locus/proxy/wire"
+	"locus/router/plan"
+)
+
+// runGlobal runs a change of global tables on every shard.
+func (s *Session) runGlobal(r *request, p *plan.Global) error {
+	if err := p.Alike(r.values); err != nil {
+		return err
+	}
+	if p.Insert.Numbered() != nil {
+		return s.insertCopies(r, p)
+	}
+	total, err := s.runParts(r, exec.Everywhere(r.snapshot.Catalog.Shards, nil))
+	if err != nil {
+		return err
+	}
+	return s.done(wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings, LastInsertID: total.InsertID})
+}
+
+// insertCopies runs an INSERT into a global table whose rows the cluster numbers, so that every
+// shard gives them the same numbers.
+func (s *Session) insertCopies(r *request, p *plan.Global) error {
+	result, err := s.stampedCopies(r, p)
+	if err != nil {
+		return err
+	}
+	s.integers = s.integers[:0]
+	only := result.Shards[0]
+	parts := exec.Everywhere(r.snapshot.Catalog.Shards, only.Text)
+	if r.statement != nil {
+		params := s.stampedParams(nil, only.Params) // shards only read them
+		for i := range parts {
+			parts[i].Params = params
+		}
+	}
+	total, err := s.runParts(r, parts)
+	if err != nil {
+		return err
+	}
+	ok := wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings, LastInsertID: total.InsertID}
+	updated := len(r.facts.Statement.Insert.Update) > 0 && only.Rows == 1 && total.Affected != 1
+	if result.HasID && total.Affected > 0 && !updated {
+		s.vars.InsertID, ok.LastInsertID = result.FirstID.Lo, result.CountFrom
+	}
+	return s.done(ok)
+}
+
+// stampedCopies numbers the rows of an INSERT into a global table.
+func (s *Session) stampedCopies(r *request, p *plan.Global) (*stamp.Result, error) {
+	defer s.timing.trace.Enter(trace.Issue, "")()
+	s.stamper.Numbers, s.stamper.ZeroIsNumber, s.stamper.Unnumbered = s.Numbers, s.zeroIsNumber(), s.unnumbered()
+	result, err := s.stamper.StampCopies(s.interrupts.Waits(), p, r.values, r.statement != nil)
+	if err != nil {
+		return nil, err
+	}
+	s.Counts.Stamped.Add(uint64(result.Generated))
+	return result, nil
+}
