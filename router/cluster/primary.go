@@ -59,8 +59,8 @@ func (c *Cluster) Epochs() map[router.ShardName]int64 {
 // Settled tells whether no switchover is under way or broken off.
 func (p Primary) Settled() bool { return p.Next == "" && p.Former == "" }
 
-// aim is the server that a switchover that has not ended is for.
-func (p Primary) aim() string {
+// Aim is the server that a switchover that has not ended is for.
+func (p Primary) Aim() string {
 	if p.Next != "" {
 		return p.Next
 	}

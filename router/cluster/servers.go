@@ -170,7 +170,7 @@ func (p Primary) keeps(name router.ShardName, was string, next Shard) error {
 	case p.Server == "":
 		return nil
 	case !p.Settled() && !next.sameServers(p):
-		return fmt.Errorf("shard %s: a switchover to %s has not ended: locus switchover %s --to %s ends it", name, p.aim(), name, p.aim())
+		return fmt.Errorf("shard %s: a switchover to %s has not ended: locus switchover %s --to %s ends it", name, p.Aim(), name, p.Aim())
 	case !next.Several() && next.Address != p.Server, next.Several() && !slices.Contains(next.Servers, p.Server):
 		return fmt.Errorf("shard %s: %s is its primary and can't be left out: locus switchover %s --to another one first", name, p.Server, name)
 	}
