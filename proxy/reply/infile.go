@@ -79,14 +79,16 @@ func (f *file) take(b []byte, shift byte) (int, error) {
 	return n, nil
 }
 
-// PassFile asks the client for its file, if the shard wants it, and passes it on.
+// PassFile asks the client for its file, which the shard wants next, and passes it on. A shard that doesn't take files of
+// clients has refused the statement instead: a *backend.ServerError.
 func (t *Client) PassFile(c *backend.Conn) error {
 	asked, seq, err := c.Stream().Payload()
 	if err != nil {
 		return c.Lost(true, err)
 	}
-	if asked[0] != mysql.LocalInFile_HEADER {
-		return nil // it is the outcome
+	if len(asked) == 0 || asked[0] != mysql.LocalInFile_HEADER {
+		defer c.Stream().Done()
+		return c.Refusal(asked)
 	}
 	question, _ := wire.AppendPacket(nil, t.Seq, bytes.Clone(asked))
 	c.Stream().Done()

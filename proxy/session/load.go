@@ -7,6 +7,7 @@ import (
 
 	"locus/proxy/exec"
 	"locus/proxy/session/fence"
+	"locus/proxy/txn"
 	"locus/router/plan"
 )
 
@@ -66,7 +67,10 @@ func (s *Session) stage(h *exec.Host, r *request, load *plan.Load) (uint16, erro
 	if err := s.send(h.At, r, nil, nil); err != nil {
 		return 0, err
 	}
-	if err := s.client.PassFile(c); err != nil {
+	switch err := s.client.PassFile(c); {
+	case txn.IsRefusal(err): // the file was not asked for
+		return 0, err
+	case err != nil:
 		return 0, h.Unread(err)
 	}
 	ok, err := c.Outcome()

@@ -248,9 +248,13 @@ func TestCopiesHaveTheSameNumbers(t *testing.T) {
 			t.Errorf("number %d, want 5001", id)
 		}
 		exec(t, db, "INSERT INTO kind (name) SELECT CONCAT(name, ' again') FROM kind WHERE name LIKE '1 a %'")
-		exec(t, s.Shard(t, 0), "SET GLOBAL local_infile = 1")
 		mysql.RegisterReaderHandler("kinds", func() io.Reader { return strings.NewReader("from a file\nand another\n") })
 		defer mysql.DeregisterReaderHandler("kinds")
+		exec(t, s.Shard(t, 0), "SET GLOBAL local_infile = 0") // as MySQL has it
+		refuses := map[servers.Engine]uint16{servers.MariaDB: 4166, servers.MySQL: 3948}[engine]
+		_, err := db.Exec("LOAD DATA LOCAL INFILE 'Reader::kinds' INTO TABLE kind (name)")
+		refused(t, err, refuses, "")
+		exec(t, s.Shard(t, 0), "SET GLOBAL local_infile = 1")
 		exec(t, db, "LOAD DATA LOCAL INFILE 'Reader::kinds' INTO TABLE kind (name)")
 		exec(t, db, "ALTER TABLE kind AUTO_INCREMENT = 9000")
 		if id, _ := exec(t, db, "INSERT INTO kind (name) VALUES ('behind ALTER')").LastInsertId(); id != 9000 {
