@@ -2,8 +2,10 @@
 // or in SQL: of moves, to begin one, and what a job is told; of tables, what is declared.
 //
 // It owns how a move's genes are chosen, what is looked for before it begins, and the
-// procedures of the schema locus with their arguments. It never carries anything out:
-// records and declarations are written, and who runs the job, or serves the table, obeys.
+// procedures of the schema locus with their arguments. Of moves and tables it never carries
+// anything out: records and declarations are written, and who runs the job, or serves the
+// table, obeys. A switchover takes less than a client waits, so who orders it has it done
+// before it is answered.
 package orders
 
 import (

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"locus/proxy/txn"
@@ -39,20 +40,21 @@ func (x Several) Change(parts []Part) (Totals, error) {
 
 func (x Several) change(parts []Part) (Totals, error) {
 	sent, failure := x.send(parts)
-	total, err := x.outcomes(sent)
+	total, warnings, err := x.outcomes(sent)
 	if failure == nil {
 		failure = err
 	}
 	if x.Copies && failure == nil {
 		total.Affected /= uint64(len(parts))
-		total.Warnings /= uint16(len(parts))
+		warnings /= len(parts)
 	}
+	total.Warnings = uint16(min(warnings, math.MaxUint16)) // as a server that has more says it
 	return total, failure
 }
 
 // outcomes reads the answers to the parts, and gives the connections back once all are
 // read: one may end the transaction of all. The error is the first one's.
-func (x Several) outcomes(leases []txn.Lease) (total Totals, failure error) {
+func (x Several) outcomes(leases []txn.Lease) (total Totals, warnings int, failure error) {
 	errs := make([]error, len(leases))
 	warned := false
 	for i, l := range leases {
@@ -60,6 +62,7 @@ func (x Several) outcomes(leases []txn.Lease) (total Totals, failure error) {
 		x.Of.Trace().Answered(string(l.Shard), ok.AffectedRows, CodeOf(err))
 		if errs[i] = err; err == nil {
 			total.add(ok)
+			warnings += int(ok.Warnings)
 			if ok.Warnings > 0 && !(warned && x.Copies) {
 				warned = true
 				x.Of.Warned(l)
@@ -75,12 +78,11 @@ func (x Several) outcomes(leases []txn.Lease) (total Totals, failure error) {
 			l.Done(l.Conn.Status())
 		}
 	}
-	return total, failure
+	return total, warnings, failure
 }
 
 func (t *Totals) add(ok wire.OK) {
 	t.Affected += ok.AffectedRows
-	t.Warnings += ok.Warnings
 	if t.InsertID == 0 {
 		t.InsertID = ok.LastInsertID
 	}

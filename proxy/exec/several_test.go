@@ -2,6 +2,7 @@ package exec
 
 import (
 	"errors"
+	"math"
 	"testing"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -105,6 +106,24 @@ func TestCodeOf(t *testing.T) {
 	for err, want := range map[error]uint16{nil: 0, &mysql.MyError{Code: 7}: 7, errors.New("gone"): 1158} {
 		if got := CodeOf(err); got != want {
 			t.Errorf("%v is %d, want %d", err, got, want)
+		}
+	}
+}
+
+// Warnings of several shards are as many as a packet can say, and not those that are left of them.
+func TestWarningsOfSeveral(t *testing.T) {
+	for _, copies := range []bool{false, true} {
+		s := newStand(t)
+		for _, shard := range []router.ShardName{"s0", "s1"} {
+			s.shards[shard].Next(fakeshard.Reply{Prefix: "UPDATE", Warnings: 60_000})
+		}
+		want := uint16(math.MaxUint16)
+		if copies {
+			want = 60_000
+		}
+		s.Copies = copies
+		if total, err := s.Change(parts("UPDATE a", "s0", "s1")); err != nil || total.Warnings != want {
+			t.Errorf("copies: %t: %d warnings, %v; want %d", copies, total.Warnings, err, want)
 		}
 	}
 }
