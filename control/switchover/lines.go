@@ -27,7 +27,10 @@ func (r *run) do(ctx context.Context, line Line) error {
 	case Position:
 		return r.position(ctx)
 	case Writable:
-		return errors.Join(r.next.stopFollowing(ctx), r.next.setReadOnly(ctx, false))
+		if err := r.next.stopFollowing(ctx); err != nil {
+			return err
+		}
+		return r.next.setReadOnly(ctx, false)
 	case Turn:
 		return r.turn(ctx)
 	case FormerReadOnly, Former:

@@ -216,8 +216,9 @@ func (d *declaring) ownGene() error {
 	if !d.Declaration.MakesGene() {
 		return nil
 	}
-	text, err := d.created(first)
-	if err != nil || strings.Contains(text, "\n  "+plan.Quote(catalog.OwnGene)+" ") {
+	has, err := d.at.Ask(first, backend.Default, "SELECT 1 FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+backend.Quote(d.Table.Schema)+
+		" AND TABLE_NAME = "+backend.Quote(d.Table.Name)+" AND COLUMN_NAME = "+backend.Quote(catalog.OwnGene))
+	if err != nil || len(has.Rows) > 0 {
 		return err
 	}
 	if err := d.execApart(d.interrupts.Waits(), first, "ALTER TABLE "+d.name()+" ADD ("+catalog.OwnGeneDefinition+")"); err != nil {
