@@ -116,9 +116,8 @@ func (c *Console) paths(d *doors) http.Handler {
 	mux.HandleFunc("POST /logout", d.logout)
 	sees := func(pattern string, h http.HandlerFunc) { mux.Handle(pattern, d.guard(config.Viewer, h)) }
 	orders := func(pattern string, h http.HandlerFunc) { mux.Handle(pattern, d.guard(config.Admin, h)) }
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(newCollector(c.options), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	sees("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP)
+	sees("GET /metrics", scraped(newCollector(c.options), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})))
+	sees("GET /metrics/servers", scraped(serverCollector{c.options.Proxy}))
 	if c.options.IDs != nil {
 		sees("GET /api/", c.options.IDs.ServeHTTP)
 	}
@@ -142,6 +141,13 @@ func (c *Console) paths(d *doors) http.Handler {
 	orders("POST /v1/previews/{procedure}", c.preview)
 	profiles(mux, d)
 	return mux
+}
+
+// scraped is what collectors have, in Prometheus's format.
+func scraped(all ...prometheus.Collector) http.HandlerFunc {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(all...)
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP
 }
 
 // profiles are of the whole process, so they are the admins'.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"locus/migrate/job"
 	"locus/proxy"
 	"locus/proxy/backend"
+	"locus/proxy/health"
 	"locus/proxy/meter"
 	"locus/proxy/session"
 	"locus/router"
@@ -36,7 +38,8 @@ type busy struct {
 
 func (b *busy) Status() proxy.Status {
 	pool := backend.Stats{Limit: 100, Lent: 7, Borrowed: 50, Waits: 3, Exhausted: 1, Logins: 9, Dead: 2, Discarded: 4, Blocked: 1500 * time.Millisecond}
-	return proxy.Status{Counts: new(session.Counts), Meter: &b.meter, Pools: map[router.ShardName]backend.Stats{"s0": pool}}
+	servers := []health.Status{{Shard: "s0", Addr: "db:3306", State: health.Slow, Took: 1500 * time.Millisecond}}
+	return proxy.Status{Counts: new(session.Counts), Meter: &b.meter, Pools: map[router.ShardName]backend.Stats{"s0": pool}, Servers: servers}
 }
 
 func (b *busy) run(k meter.Kind, shard string, took time.Duration, code uint16) {
@@ -69,7 +72,12 @@ func busyHandler(t *testing.T) http.Handler {
 
 func scrape(t *testing.T, h http.Handler, accept string) *http.Response {
 	t.Helper()
-	r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
+	return scrapePath(t, h, "/metrics", accept)
+}
+
+func scrapePath(t *testing.T, h http.Handler, path, accept string) *http.Response {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodGet, path, nil)
 	r.SetBasicAuth("u", "p")
 	r.Header.Set("Accept", accept)
 	w := httptest.NewRecorder()
@@ -118,6 +126,31 @@ func TestMetricsOfStatementsAndMoves(t *testing.T) {
 		if !strings.Contains(string(body), line+"\n") {
 			t.Errorf("no line %s", line)
 		}
+	}
+}
+
+// What is scraped often is what an alert needs that fires at once: the servers, and nothing else.
+func TestMetricsOfServersAlone(t *testing.T) {
+	h := busyHandler(t)
+	ofServers := func(path string) (lines, others []string) {
+		body, err := io.ReadAll(scrapePath(t, h, path, "text/plain").Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(body)) {
+			switch {
+			case strings.HasPrefix(line, "locus_server_"):
+				lines = append(lines, line)
+			case !strings.HasPrefix(line, "#"):
+				others = append(others, line)
+			}
+		}
+		return lines, others
+	}
+	all, _ := ofServers("/metrics")
+	alone, others := ofServers("/metrics/servers")
+	if len(others) > 0 || !slices.Equal(all, alone) || !slices.Contains(alone, "locus_server_state{addr=\"db:3306\",role=\"primary\",shard=\"s0\",state=\"slow\"} 1\n") {
+		t.Errorf("%q, of which %q are none of servers; all: %q", alone, others, all)
 	}
 }
 

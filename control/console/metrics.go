@@ -9,7 +9,6 @@ import (
 	"locus/idgen/ha"
 	"locus/proxy"
 	"locus/proxy/backend"
-	"locus/proxy/health"
 	"locus/proxy/twophase"
 	"locus/proxy/txn"
 )
@@ -170,16 +169,6 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	moveMetrics(c.moves.look(), c.moves.now(), gauge)
 	for shard, pool := range s.Pools {
 		poolMetrics(string(shard), pool, gauge, counter)
-	}
-}
-
-func serverMetrics(all []health.Status, gauge func(*prometheus.Desc, float64, ...string)) {
-	for _, server := range all {
-		role := server.Role()
-		for _, state := range health.States {
-			gauge(serverState, truth(server.State == state), string(server.Shard), server.Addr, role, state.String())
-		}
-		gauge(serverProbe, server.Took.Seconds(), string(server.Shard), server.Addr, role)
 	}
 }
 

@@ -121,6 +121,10 @@ var faults = map[string]fault{
 	"LocusEtcdAway":           {map[string]string{`locus_source_up{instance="p1"}`: turned(1, 0)}, labels("instance", "p1"), 105 * time.Second, 2 * time.Minute},
 	"LocusDeclarationRefused": {map[string]string{`locus_declaration_refused{instance="p1"}`: turned(0, 1)}, labels("instance", "p1"), 45 * time.Second, time.Minute},
 	"LocusMapVersionsDiffer":  {map[string]string{`locus_route_map_version{instance="p2"}`: turned(7, 8)}, labels(), 105 * time.Second, 2 * time.Minute},
+	"LocusServerUnwell": {
+		series: map[string]string{`locus_server_state{instance="p1",shard="s0",addr="a",role="replica",state="slow"}`: turned(0, 1)},
+		labels: labels("shard", "s0", "addr", "a", "state", "slow"), silent: -15 * time.Second, fires: 0,
+	},
 	"LocusServerDown": {
 		map[string]string{`locus_server_state{instance="p1",shard="s0",addr="a",role="primary",state="frozen"}`: turned(0, 1)},
 		labels("shard", "s0", "addr", "a", "state", "frozen"), 15 * time.Second, 45 * time.Second,
@@ -175,6 +179,13 @@ var faults = map[string]fault{
 	"LocusMoveConflicts": {map[string]string{`locus_move_conflicts{instance="p1",move="m-1",from="s0",to="s1"}`: turned(0, 2)}, labels("move", "m-1", "from", "s0", "to", "s1"), 45 * time.Second, time.Minute},
 	"LocusMoveHolds":     {map[string]string{`locus_move_last_hold_seconds{instance="p1",move="m-1",from="s0",to="s1"}`: turned(0.01, 1.5)}, labels("move", "m-1", "from", "s0", "to", "s1"), -15 * time.Second, 0},
 	"LocusDigestsFull":   {map[string]string{`locus_statement_digests{instance="p1"}`: turned(50, 4000)}, labels("instance", "p1"), 59 * time.Minute, 61 * time.Minute},
+}
+
+// besides are the alerts that another one's fault makes fire too: what is told at once, and what pages if it stays so.
+var besides = map[string][]string{
+	"LocusServerDown":     {"LocusServerUnwell"},
+	"LocusServerSlow":     {"LocusServerUnwell"},
+	"LocusServerReadOnly": {"LocusServerUnwell"},
 }
 
 // Each alert fires for its fault, when it is to, and none fires for another's.
@@ -233,7 +244,7 @@ func writeFault(b *strings.Builder, r rule, f fault, all []rule) {
 	}
 	fmt.Fprintf(b, "}\n      exp_annotations: {summary: %q}\n", summary)
 	for _, other := range all {
-		if other.Alert != r.Alert {
+		if other.Alert != r.Alert && !slices.Contains(besides[r.Alert], other.Alert) {
 			fmt.Fprintf(b, "  - {eval_time: %s, alertname: %s}\n", began+f.fires, other.Alert)
 		}
 	}

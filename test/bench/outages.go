@@ -54,6 +54,8 @@ type outages struct {
 	ready  ready
 	buyers [outageShards]int64 // one of each shard
 	undo   []func()
+
+	prometheus *prometheus
 }
 
 func newOutages(ctx context.Context, o options, engine string) (_ *outages, err error) {
@@ -75,6 +77,10 @@ func newOutages(ctx context.Context, o options, engine string) (_ *outages, err 
 	}
 	s.ready = r
 	s.undo = append(s.undo, func() { demo.stop(demoStopPatience) })
+	if s.prometheus, err = startPrometheus(ctx, dir, r.HTTP); err != nil {
+		return nil, err
+	}
+	s.undo = append(s.undo, s.prometheus.stop)
 	return s, s.findBuyers()
 }
 
@@ -134,7 +140,7 @@ type outage struct {
 	before, during []time.Duration
 	checked        time.Duration // the slowest question that any shard could answer
 	fails, heals   time.Duration
-	told           time.Duration // until those who look at the cluster are told
+	told           told
 }
 
 // strike stops one shard's server, until all that need it have failed, and lets it go on.
@@ -162,10 +168,10 @@ func (s *outages) strike(ctx context.Context, shard int) (outage, error) {
 	}
 	defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
 	stopped := time.Now()
-	if err := s.told(ctx, one.shard); err != nil {
+	var err error
+	if one.told, err = s.told(ctx, one.shard, stopped); err != nil {
 		return one, err
 	}
-	one.told = time.Since(stopped)
 	if err := each(ctx, clients, func(c *outageClient) bool { return c.failedAt.Load() > 0 }); err != nil {
 		return one, fmt.Errorf("after %s was stopped: %w", one.shard, err)
 	}
@@ -330,7 +336,7 @@ func taken(clients []*outageClient, of needs) []time.Duration {
 }
 
 func outageFigures(engine string, all []outage) []figure {
-	var ratios, fails, heals, checked, told []float64
+	var ratios, fails, heals, checked, looked, alerted []float64
 	var names []string
 	failed, wrong, why := 0, 0, ""
 	before, during, asked := 0.0, 0.0, 0
@@ -340,7 +346,7 @@ func outageFigures(engine string, all []outage) []figure {
 		ratios = append(ratios, float64(d)/float64(b))
 		before, during, asked = max(before, b.Seconds()*1000), max(during, d.Seconds()*1000), asked+len(one.during)
 		fails, heals, checked = append(fails, one.fails.Seconds()), append(heals, one.heals.Seconds()), append(checked, one.checked.Seconds())
-		told = append(told, one.told.Seconds())
+		looked, alerted = append(looked, max(one.told.state, one.told.metric).Seconds()), append(alerted, one.told.alert.Seconds())
 		failed, wrong = failed+one.failed, wrong+one.wrong
 		if one.why != nil {
 			why = ": " + one.why.Error()
@@ -367,7 +373,8 @@ func outageFigures(engine string, all []outage) []figure {
 			detail: fmt.Sprintf("at most %.1f ms before and %.1f ms during, from the stop on", before, during), of: ofOutages,
 		},
 		worst("until all that need it have failed", fails, bound{atMost, most, most}, "after the stop; `stall` is 5 s"),
-		worst("until who looks at the cluster is told", told, bound{atMost, 3, 3}, "`/v1/state`, which the page's title and `locus status` are made of, and `/metrics`"),
+		worst("until who looks at the cluster is told", looked, bound{atMost, 3, 3}, "`/v1/state`, which the page's title and `locus status` are made of, and `/metrics`"),
+		worst("until the alert fires", alerted, bound{atMost, 3, 3}, "`"+alertUnwell+"`, in a Prometheus that has `"+scraping+"`"),
 		worst("the slowest answer that any shard could give", checked, bound{atMost, most, 2.5}, "`SELECT 1`, a variable, a global table; from the stop on"),
 		worst("until all is well", heals, bound{atMost, 3, 3}, "after it goes on: the last failure, or the first success of each client"),
 	}

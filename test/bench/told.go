@@ -7,32 +7,49 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 )
 
 // toldPause is between two looks at what is told of a server.
 const toldPause = 50 * time.Millisecond
 
-// told waits until who looks at the cluster is told that a shard is not well: by the state that the page's title and its strip of
-// health are made of, and locus status likewise, and by the metric that alerts are made of.
-func (s *outages) told(ctx context.Context, shard string) error {
+// told is how long it takes until who looks at the cluster knows that a shard is not well: by the state that the page's title and
+// its strip of health are made of, and locus status likewise; by the metric; by the alert that is made of it.
+type told struct{ state, metric, alert time.Duration }
+
+// told waits until all of them tell, from a moment on.
+func (s *outages) told(ctx context.Context, shard string, since time.Time) (t told, err error) {
 	ctx, cancel := context.WithTimeout(ctx, outagePatience)
 	defer cancel()
-	for _, tells := range []func(context.Context, string) (bool, error){s.stateTells, s.metricTells} {
-		for {
-			is, err := tells(ctx, shard)
-			if err != nil {
-				return err
+	var looking sync.WaitGroup
+	failed := make(chan error, 3)
+	for of, tells := range map[*time.Duration]func(context.Context, string) (bool, error){
+		&t.state: s.stateTells, &t.metric: s.metricTells, &t.alert: s.prometheus.tells,
+	} {
+		looking.Go(func() {
+			if err := until(ctx, shard, tells); err != nil {
+				cancel()
+				failed <- err
 			}
-			if is {
-				break
-			}
-			if err := sleep(ctx, toldPause); err != nil {
-				return fmt.Errorf("that %s is not well is not told: %w", shard, err)
-			}
+			*of = time.Since(since)
+		})
+	}
+	looking.Wait()
+	close(failed)
+	return t, <-failed
+}
+
+// until looks again and again until a shard is told to be unwell.
+func until(ctx context.Context, shard string, tells func(context.Context, string) (bool, error)) error {
+	for {
+		if is, err := tells(ctx, shard); is || err != nil {
+			return err
+		}
+		if err := sleep(ctx, toldPause); err != nil {
+			return fmt.Errorf("that %s is not well is not told: %w", shard, err)
 		}
 	}
-	return nil
 }
 
 // stateTells looks at the state of the whole cluster.
@@ -68,18 +85,24 @@ func (s *outages) metricTells(ctx context.Context, shard string) (bool, error) {
 
 // fetch reads a page of the first proxy.
 func (s *outages) fetch(ctx context.Context, path string) ([]byte, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.ready.HTTP.URL+path, nil)
+	return fetch(ctx, s.ready.HTTP.URL+path, s.ready.HTTP.User, s.ready.HTTP.Password)
+}
+
+func fetch(ctx context.Context, url, user, password string) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
 	}
-	r.SetBasicAuth(s.ready.HTTP.User, s.ready.HTTP.Password)
+	if user != "" {
+		r.SetBasicAuth(user, password)
+	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return nil, err
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: %s", path, answer.Status)
+		return nil, fmt.Errorf("%s: %s", url, answer.Status)
 	}
 	return io.ReadAll(answer.Body)
 }

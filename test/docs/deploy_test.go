@@ -107,6 +107,17 @@ func TestRulesAndPanelsAskForWhatIsThere(t *testing.T) {
 	}
 }
 
+func TestPrometheusReadsItsConfiguration(t *testing.T) {
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Fatal("promtool is not installed: test/install/servers.sh test")
+	}
+	// The files that it names, such as certificates, are those of another machine.
+	if out, err := exec.CommandContext(t.Context(), promtool, "check", "config", "--syntax-only", deployed(t, "prometheus/prometheus.yaml")[0]).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 func TestScriptsAreScripts(t *testing.T) {
 	for _, path := range deployed(t, "*/*.sh") {
 		if out, err := exec.CommandContext(t.Context(), "bash", "-n", path).CombinedOutput(); err != nil {
