@@ -13,6 +13,7 @@ import (
 	"locus/config/etcd"
 	"locus/control/console"
 	"locus/control/declared"
+	"locus/control/failover"
 	"locus/control/fleet"
 	"locus/control/generators"
 	"locus/control/jobs"
@@ -184,7 +185,10 @@ func (p *process) beside(page *console.Console, hangups <-chan os.Signal) []func
 	}
 	if p.config.Does(config.MoverTask) {
 		mover := &migrate.Runner{Store: p.store, Name: p.card.ID, Log: p.log, Stepped: p.spans.Stepped}
-		list = append(list, mover.Run)
+		servers := &failover.Runner{
+			KV: p.kv, Secrets: p.config.Secrets.Lookup, Declared: p.proxy.Declared, Name: p.card.ID, Log: p.log,
+		}
+		list = append(list, mover.Run, servers.Run)
 	}
 	return list
 }

@@ -20,8 +20,8 @@ func switchoverCommand(in *invocation) *cobra.Command {
 shard are held for as long as it takes the other server to have all that the primary
 has, the primary is made read-only, and follows. What stands in the way is told before
 anything is changed. If something fails before the other server is the primary,
-everything is undone; if this command is killed, give it again: it mends what was
-left, and then does what it is told.`,
+everything is undone. If this command is killed, a process with the role mover undoes or
+finishes what it left; given again, it mends that itself, and then does what it is told.`,
 		Example: `  locus switchover s0 --to 10.0.0.12:3306`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {

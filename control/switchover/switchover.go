@@ -66,32 +66,55 @@ func (s Switchover) Run(ctx context.Context) (held time.Duration, err error) {
 	if err := member(now.Cluster, s.Shard, s.To); err != nil {
 		return 0, err
 	}
-	token := []byte(fmt.Sprintf("%s %016x", s.By, rand.Uint64()))
-	lock, err := s.claim(ctx, token)
+	r, release, err := s.claim(ctx)
 	if err != nil {
 		return 0, err
 	}
-	defer lock.Release()
-	r := &run{Switchover: s, lost: lock.Lost(), token: token}
-	defer r.hangUp(context.WithoutCancel(ctx))
+	defer release()
 	return r.all(ctx)
 }
 
+// Mend ends a switchover that was broken off: one that has not come to its turn is undone,
+// one that has is finished. To is not looked at. It does nothing to a shard that is settled,
+// and the error is [etcd.ErrHeld] while another process is at it.
+func (s Switchover) Mend(ctx context.Context) error {
+	r, release, err := s.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return r.mend(ctx)
+}
+
 // claim waits for the lease of who did it before, and perhaps died.
-func (s Switchover) claim(ctx context.Context, token []byte) (*etcd.Lock, error) {
-	ctx, cancel := context.WithTimeout(ctx, claimPatience)
+func (s Switchover) claim(ctx context.Context) (r *run, release func(), err error) {
+	waiting, cancel := context.WithTimeout(ctx, claimPatience)
 	defer cancel()
 	for {
-		lock, err := s.KV.Lock(ctx, ClaimPrefix+string(s.Shard), token, claimTTL)
+		r, release, err = s.take(waiting)
 		if !errors.Is(err, etcd.ErrHeld) {
-			return lock, err
+			return r, release, err
 		}
 		select {
 		case <-time.After(lookEvery):
-		case <-ctx.Done():
-			return nil, &Refused{[]string{fmt.Sprintf("another process changes the roles of the servers of shard %s: wait for its end", s.Shard)}}
+		case <-waiting.Done():
+			return nil, nil, &Refused{[]string{fmt.Sprintf("another process changes the roles of the servers of shard %s: wait for its end", s.Shard)}}
 		}
 	}
+}
+
+// take takes the claim, or says that another process has it.
+func (s Switchover) take(ctx context.Context) (r *run, release func(), err error) {
+	token := []byte(fmt.Sprintf("%s %016x", s.By, rand.Uint64()))
+	lock, err := s.KV.Lock(ctx, ClaimPrefix+string(s.Shard), token, claimTTL)
+	if err != nil {
+		return nil, nil, err
+	}
+	r = &run{Switchover: s, lost: lock.Lost(), token: token}
+	return r, func() {
+		r.hangUp(context.WithoutCancel(ctx))
+		lock.Release()
+	}, nil
 }
 
 // run is one that has the claim.
@@ -134,6 +157,23 @@ func (r *run) all(ctx context.Context) (held time.Duration, err error) {
 		return held, &UnfinishedError{r.doc.Server, err}
 	}
 	return held, nil
+}
+
+// mend goes through the order that the document asks for, if it asks for one.
+func (r *run) mend(ctx context.Context) error {
+	if err := r.read(ctx); err != nil || r.doc.Settled() {
+		return err
+	}
+	r.To = r.doc.Aim()
+	order := Finish
+	if r.doc.Next != "" {
+		order = Mend
+	}
+	if err := r.within(ctx, after, order); err != nil {
+		return fmt.Errorf("a switchover to %s that was broken off: %w", r.To, err)
+	}
+	r.Log.Info("a switchover that was broken off is ended", slog.String("shard", string(r.Shard)), slog.String("to", r.To), slog.String("primary", r.doc.Server))
+	return nil
 }
 
 // begin turns, or undoes everything.

@@ -14,6 +14,7 @@ import (
 	"locus/config/etcd"
 	"locus/config/etcd/embedded"
 	"locus/control/declared"
+	"locus/control/failover"
 	"locus/control/fleet"
 	"locus/control/jobs"
 	"locus/control/orders"
@@ -34,6 +35,7 @@ type stand struct {
 	kv      *etcd.KV
 	servers []*servers.Server // two of s0, one of s1
 	proxies []string          // their addresses
+	proxy   *proxy.Proxy      // the last of them
 }
 
 const schema = "shop"
@@ -160,6 +162,7 @@ func (s *stand) serve(t *testing.T) {
 	if err := p.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	s.proxy = p
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var running sync.WaitGroup
 	running.Go(func() { _ = presence.Run(ctx) })
@@ -205,6 +208,18 @@ func (s *stand) to(server int) switchover.Switchover {
 	return switchover.Switchover{
 		KV: s.kv, Secrets: s.secret, Shard: "s0", To: s.servers[server].Addr(), By: "test", Log: slog.New(slog.DiscardHandler),
 	}
+}
+
+// lookAfter runs what looks after the shards, as a mover does, until the test ends.
+func (s *stand) lookAfter(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	runner := &failover.Runner{
+		KV: s.kv, Secrets: s.secret, Declared: s.proxy.Declared, Name: "mover", Log: slog.New(slog.DiscardHandler), Look: 50 * time.Millisecond,
+	}
+	var running sync.WaitGroup
+	running.Go(func() { _ = runner.Run(ctx) })
+	t.Cleanup(func() { cancel(); running.Wait() })
 }
 
 // wantPrimary looks at etcd and at both servers: one writes, the other is read-only and follows it.

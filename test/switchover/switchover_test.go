@@ -3,12 +3,14 @@ package switchover
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"locus/control/declared"
 	"locus/control/switchover"
 	"locus/test/servers"
 )
@@ -100,6 +102,7 @@ func TestSwitchover(t *testing.T) {
 		s := start(t, engine)
 		t.Run("under load", func(t *testing.T) { s.underLoad(t) })
 		t.Run("broken off", func(t *testing.T) { s.brokenOff(t) })
+		t.Run("nobody gives the order again", func(t *testing.T) { s.looksAfterItself(t) })
 		t.Run("refused", func(t *testing.T) { s.refused(t, engine) })
 	})
 }
@@ -160,6 +163,40 @@ func (s *stand) brokenOff(t *testing.T) {
 			}
 			to = 1 - to
 		}
+	}
+}
+
+// What a process leaves that dies is undone before its turn, and finished after it, by those
+// that look after the shards; two of them are no more than one.
+func (s *stand) looksAfterItself(t *testing.T) {
+	if _, err := s.to(0).Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		s.lookAfter(t)
+	}
+	before := s.total(t)
+	l := s.load(t)
+	for _, c := range []struct {
+		order   []switchover.Line
+		line    switchover.Line
+		primary int
+	}{{switchover.Begin, switchover.Writable, 0}, {switchover.Finish, switchover.Former, 1}} {
+		l.more(t, 20)
+		s.killed(t, 1, c.order, c.line)
+		servers.Eventually(t, "the document is settled", func() error {
+			p, err := declared.ReadPrimary(t.Context(), s.kv, "s0")
+			if err == nil && !p.Settled() {
+				err = fmt.Errorf("it says %+v", p.Primary)
+			}
+			return err
+		})
+		l.more(t, 20)
+		s.wantPrimary(t, c.primary)
+	}
+	l.end()
+	if got := s.total(t) - before; got < l.acked.Load() {
+		t.Errorf("%d writes were acknowledged, and there are %d", l.acked.Load(), got)
 	}
 }
 
