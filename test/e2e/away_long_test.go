@@ -4,6 +4,9 @@ package e2e
 
 import "locus/test/servers"
 
+// awayRuns is how often each statement that doesn't need the shard runs while it is away.
+const awayRuns = 150
+
 // awayRounds is how often each shard goes in each way.
 const awayRounds = 5
 

@@ -4,6 +4,9 @@ package e2e
 
 import "locus/test/servers"
 
+// awayRuns is how often each statement that doesn't need the shard runs while it is away.
+const awayRuns = 15
+
 // strikes has each shard go on each engine, and each way twice or once.
 func strikes(engine servers.Engine, _ []fault) []strike {
 	if engine == servers.MariaDB {

@@ -84,12 +84,15 @@ func load(t *testing.T, tasks []*task, err func(*task, error)) (end func()) {
 	}
 }
 
-// grows waits until a count of all tasks has grown.
+// grows waits until a count of all tasks has grown since now.
 func grows(t *testing.T, what string, tasks []*task, count func(*task) int64, by int64) {
 	t.Helper()
+	from := map[*task]int64{}
 	for _, one := range tasks {
-		from := count(one)
-		until(t, what+": "+one.name, func() bool { return count(one) >= from+by })
+		from[one] = count(one)
+	}
+	for _, one := range tasks {
+		until(t, what+": "+one.name, func() bool { return count(one) >= from[one]+by })
 	}
 }
 

@@ -154,7 +154,7 @@ func (o *outage) strike(t *testing.T, shard int, f fault) {
 	began := time.Now()
 	grows(t, "what needs it fails", needs, failed, 3)
 	until(t, "its state is known", func() bool { return o.health(shard) == f.state })
-	grows(t, "what doesn't need it goes on", others, succeeded, 3)
+	grows(t, "what doesn't need it goes on", others, succeeded, awayRuns)
 	o.whileAway(t, shard, pinned, kept)
 	while, failing := taken(others), taken(needs)
 	t.Logf("what doesn't need it: p50 %v, p99 %v, most %v before; p50 %v, p99 %v, most %v in %v without it; what does fails after %v at most",
