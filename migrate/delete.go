@@ -44,6 +44,9 @@ func (a deletion) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 		if err := dropMade(ctx, a.store, s.Job); err != nil {
 			return nil, err
 		}
+		if err := narrow(ctx, a.store, s.Job); err != nil {
+			return nil, err
+		}
 	}
 	return nil, a.end(ctx, s)
 }

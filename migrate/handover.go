@@ -131,6 +131,9 @@ func (h *handover) check(ctx context.Context) error {
 	if err := h.each(ctx, h.checkPass); err != nil {
 		return err
 	}
+	if err := h.fill(ctx, (*filler).tidy); err != nil {
+		return err
+	}
 	if err := h.findOrphans(ctx); err != nil {
 		return err
 	}
@@ -202,7 +205,28 @@ func (h *handover) fence(ctx context.Context) error {
 // position is where the giver is, now that nobody writes there: the receiver must
 // have all of it, must have refused none of it, and what changed since the last
 // comparison is compared again.
-func (h *handover) position(ctx context.Context) error { return h.each(ctx, h.positionPass) }
+func (h *handover) position(ctx context.Context) error {
+	if err := h.fill(ctx, (*filler).settle); err != nil {
+		return err
+	}
+	if err := h.number(ctx); err != nil {
+		return err
+	}
+	return h.each(ctx, h.positionPass)
+}
+
+// fill has all rows of tables that become sharded have their genes, where clients don't write them: before the fence it leaves
+// little to be filled within.
+func (h *handover) fill(ctx context.Context, how func(*filler, context.Context, *link.Conn) error) error {
+	if !h.forward || h.move.owners == nil || h.move.owners.filler == nil {
+		return nil
+	}
+	p := h.passes[0]
+	if err := p.receiver.hasAllOf(ctx, p.atGiver); err != nil { // so that all writes were seen
+		return err
+	}
+	return how(h.move.owners.filler, ctx, p.atGiver)
+}
 
 func (h *handover) positionPass(ctx context.Context, p *pass) error {
 	if err := p.receiver.hasAllOf(ctx, p.atGiver); err != nil {

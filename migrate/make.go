@@ -15,59 +15,144 @@ import (
 	"locus/router/catalog"
 )
 
-// makeTables makes an import's tables on the shards that lack them, as the source has them, once every proxy knows that
-// these are copies. The record says which before any is made, so that those of a job that is given up are known to be its own, whatever is killed when.
+// makeTables makes an import's tables on the shards that lack them, as the source has them, and the column for the gene where
+// it is locus that makes one, once every proxy knows that these are copies. The record says which before any is made, so that those
+// of a job that is given up are known to be its own, whatever is killed when.
 func (w *worker) makeTables(ctx context.Context, s Snapshot) error {
 	if s.Job.Import == nil {
 		return nil
 	}
-	lacking := map[router.ShardName][]catalog.TableName{}
-	for _, shard := range s.Job.Import.Shards {
-		names, err := w.lacking(ctx, shard, s.Job.Import.Tables)
-		if err != nil {
-			return err
-		}
-		if names != nil {
-			lacking[shard] = names
-		}
+	tables, columns, err := w.lacking(ctx, s.Job)
+	if err != nil {
+		return err
 	}
-	if making, more := s.Job.Making(lacking, w.runner.Name, time.Now()); more {
+	if making, more := s.Job.Making(tables, columns, w.runner.Name, time.Now()); more {
 		if _, err := w.runner.Store.Write(ctx, s, making, nil, ""); err != nil {
 			return err
 		}
 		return errMoved // the record is another than the action was begun for
 	}
-	for _, shard := range slices.Sorted(maps.Keys(lacking)) {
-		if err := w.makeAt(ctx, s.Job.From, shard, lacking[shard]); err != nil {
+	for _, shard := range slices.Sorted(maps.Keys(columns)) {
+		if err := w.widenAt(ctx, shard, columns[shard]); err != nil {
 			return err
+		}
+	}
+	for _, shard := range slices.Sorted(maps.Keys(tables)) {
+		if err := w.makeAt(ctx, s.Job.From, shard, tables[shard]); err != nil {
+			return err
+		}
+	}
+	if columns[s.Job.From] == nil {
+		return nil
+	}
+	// What was known of the tables is of another shape. No stream runs yet: the rows that are there are filled before they would
+	// have to be followed.
+	w.stopStreams()
+	w.move = nil
+	if err := w.prepare(ctx, s); err != nil {
+		return err
+	}
+	return w.move.owners.filler.all(ctx, throttle(s.Job.Throttle))
+}
+
+// byShard are tables on shards.
+type byShard map[router.ShardName][]catalog.TableName
+
+// lacking are the tables that shards don't have, and those that they have without the column for the gene.
+func (w *worker) lacking(ctx context.Context, j *job.Job) (tables, columns byShard, err error) {
+	tables, columns = byShard{}, byShard{}
+	for _, shard := range append(slices.Clip(j.Import.Shards), j.From) {
+		c, err := dialShard(ctx, w.runner.Store, shard)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer c.Close()
+		for _, name := range slices.SortedFunc(maps.Keys(j.Import.Tables), byName) {
+			text, err := created(ctx, c, name)
+			if err != nil {
+				return nil, nil, err
+			}
+			if text == "" {
+				tables[shard] = append(tables[shard], name)
+				continue
+			}
+			has := !j.Import.Tables[name].MakesGene()
+			if !has {
+				has, err = hasOwnGene(ctx, c, name)
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+			if !has {
+				columns[shard] = append(columns[shard], name)
+			}
+		}
+	}
+	if gone := tables[j.From]; gone != nil {
+		return nil, nil, fmt.Errorf("shard %s does not have table %s any more", j.From, gone[0])
+	}
+	return tables, columns, nil
+}
+
+func byName(a, b catalog.TableName) int { return strings.Compare(a.String(), b.String()) }
+
+func hasOwnGene(ctx context.Context, c *link.Conn, name catalog.TableName) (bool, error) {
+	rows, err := c.Query(ctx, "SELECT 1 FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+link.Text(name.Schema)+
+		" AND TABLE_NAME = "+link.Text(name.Name)+" AND COLUMN_NAME = "+link.Text(catalog.OwnGene))
+	return len(rows) > 0, err
+}
+
+// alter changes a table while clients use it. It waits for their transactions no longer than they may wait for it.
+func alter(ctx context.Context, c *link.Conn, name catalog.TableName, how string) error {
+	if _, err := c.Exec(ctx, "SET SESSION lock_wait_timeout = 2"); err != nil {
+		return err
+	}
+	_, err := c.Exec(ctx, "ALTER TABLE "+spelled(name)+" "+how+", ALGORITHM=INPLACE, LOCK=NONE")
+	return err
+}
+
+// widenAt adds the column for the gene.
+func (w *worker) widenAt(ctx context.Context, shard router.ShardName, names []catalog.TableName) error {
+	c, err := dialShard(ctx, w.runner.Store, shard)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for _, name := range names {
+		if err := alter(ctx, c, name, "ADD ("+catalog.OwnGeneDefinition+")"); err != nil {
+			return fmt.Errorf("add column %s to table %s on shard %s: %w", catalog.OwnGene, name, shard, err)
 		}
 	}
 	return nil
 }
 
-// lacking are the tables that a shard doesn't have.
-func (w *worker) lacking(ctx context.Context, shard router.ShardName, tables map[catalog.TableName]catalog.Declaration) (names []catalog.TableName, err error) {
-	c, err := w.dial(ctx, shard)
-	if err != nil {
-		return nil, err
+// narrow drops the columns that the job added.
+func narrow(ctx context.Context, store Store, j *job.Job) error {
+	if j.Import == nil {
+		return nil
 	}
-	defer c.Close()
-	for name := range tables {
-		text, err := created(ctx, c, name)
+	for _, shard := range slices.Sorted(maps.Keys(j.Import.Widened)) {
+		c, err := dialShard(ctx, store, shard)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if text == "" {
-			names = append(names, name)
+		defer c.Close()
+		for _, name := range j.Import.Widened[shard] {
+			has, err := hasOwnGene(ctx, c, name)
+			if err == nil && has {
+				err = alter(ctx, c, name, "DROP COLUMN "+link.Name(catalog.OwnGene))
+			}
+			if err != nil {
+				return fmt.Errorf("drop column %s of table %s on shard %s: %w", catalog.OwnGene, name, shard, err)
+			}
 		}
 	}
-	slices.SortFunc(names, func(a, b catalog.TableName) int { return strings.Compare(a.String(), b.String()) })
-	return names, nil
+	return nil
 }
 
-// dial connects to a shard, for texts of definitions: they come and go in utf8mb4, whatever their columns have.
-func (w *worker) dial(ctx context.Context, shard router.ShardName) (*link.Conn, error) {
-	server, err := w.runner.Store.Shard(ctx, shard)
+// dialShard connects to a shard, for texts of definitions: they come and go in utf8mb4, whatever their columns have.
+func dialShard(ctx context.Context, store Store, shard router.ShardName) (*link.Conn, error) {
+	server, err := store.Shard(ctx, shard)
 	if err != nil {
 		return nil, err
 	}
@@ -109,12 +194,12 @@ func spelled(name catalog.TableName) string {
 
 // makeAt makes tables on a shard as another has them.
 func (w *worker) makeAt(ctx context.Context, from, shard router.ShardName, names []catalog.TableName) error {
-	source, err := w.dial(ctx, from)
+	source, err := dialShard(ctx, w.runner.Store, from)
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	target, err := w.dial(ctx, shard)
+	target, err := dialShard(ctx, w.runner.Store, shard)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ const (
 func newMove(w *worker, j *job.Job, of []*shards) *move {
 	m := &move{fleet: fleet{w.runner.Store, w.report}}
 	if j.Import != nil {
-		m.owners = new(owners)
+		m.owners = &owners{filler: newFiller(of[0].source, of[0].tables, w.log)}
 	}
 	for i, l := range j.Legs() {
 		space := max(allSpace/len(of), leastSpace)
@@ -40,6 +40,25 @@ func newMove(w *worker, j *job.Job, of []*shards) *move {
 		times: w.runner.Times, limits: w.runner.Limits, log: w.log,
 	}
 	return m
+}
+
+// keep has run what the job's state wants, and nothing else.
+func (m *move) keep(ctx context.Context, s Snapshot) error {
+	if err := m.legs.keep(ctx, s); err != nil {
+		return err
+	}
+	if m.owners != nil {
+		forward, _ := s.Job.State.Streams()
+		m.owners.filler.keep(ctx, forward)
+	}
+	return nil
+}
+
+func (m *move) stop() {
+	m.legs.stop()
+	if m.owners != nil {
+		m.owners.filler.stop()
+	}
 }
 
 // action does what a job's state asks for. The event that it returns is written into the job's record. Without one the record

@@ -20,6 +20,8 @@ import (
 // that no gene could be told from, or that tell different ones, since the last look at all rows; and how far the sequences of
 // their IDs are. Streams tell it of rows; its methods may be called concurrently.
 type owners struct {
+	filler *filler // of tables that have the column which locus makes; nil: there are none
+
 	mu      sync.Mutex // of what follows
 	wrong   map[*table.Table]map[string]table.Key
 	tooMany bool
@@ -32,7 +34,10 @@ const mostWrong = 10_000
 // saw takes in a row that a stream has brought.
 func (o *owners) saw(t *table.Table, r table.Row) {
 	values := t.KeyValues(r)
-	_, err := audit.GeneOf(t.Declared, values)
+	g, err := geneOf(t.Declared, values)
+	if err == nil && t.Declared.MakesGene() {
+		o.filler.saw(t, r, g)
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.number(t.Declared, values)
@@ -49,6 +54,14 @@ func (o *owners) saw(t *table.Table, r table.Row) {
 		k := t.KeyOf(r)
 		o.wrong[t][string(k.Encode())] = k
 	}
+}
+
+// geneOf is the gene that a row's keys agree on. The column that locus makes says nothing before it is filled.
+func geneOf(t *catalog.Table, values [][]byte) (gene.Gene, error) {
+	if t.MakesGene() {
+		return ownerGene(t, values)
+	}
+	return audit.GeneOf(t, values)
 }
 
 // number notes the sequence of a row's ID.
@@ -76,7 +89,7 @@ func (o *owners) number(t *catalog.Table, values [][]byte) {
 }
 
 // lookAtAll looks at all rows of the source, and forgets what streams have told before.
-func (o *owners) lookAtAll(ctx context.Context, source link.Server, shard router.ShardName, tables []*table.Table) error {
+func (o *owners) lookAtAll(ctx context.Context, source link.Server, shard router.ShardName, tables []*table.Table, rest func(context.Context) error) error {
 	o.mu.Lock()
 	o.wrong, o.tooMany = nil, false
 	o.mu.Unlock()
@@ -86,7 +99,7 @@ func (o *owners) lookAtAll(ctx context.Context, source link.Server, shard router
 	}
 	defer c.Close()
 	for _, t := range tables {
-		rows := audit.Rows{Conn: c, Table: t.Declared, Walk: t, Shard: shard, Seen: func(values [][]byte) {
+		rows := audit.Rows{Conn: c, Table: t.Declared.ByOwner(), Walk: t, Shard: shard, Seen: func(values [][]byte) {
 			o.mu.Lock()
 			defer o.mu.Unlock()
 			o.number(t.Declared, values)
@@ -99,7 +112,10 @@ func (o *owners) lookAtAll(ctx context.Context, source link.Server, shard router
 			return &misfitsError{fmt.Sprintf("table %s: %s", t.Name, what)}
 		}
 	}
-	return nil
+	if o.filler == nil {
+		return nil
+	}
+	return o.filler.all(ctx, rest)
 }
 
 // misfitsError is rows that would not be found once their table is sharded.
@@ -126,7 +142,7 @@ func (o *owners) stillWrong(ctx context.Context, c *link.Conn) error {
 				if err != nil {
 					return err
 				}
-				if _, wrong := audit.GeneOf(t.Declared, t.KeyValues(r)); wrong != nil {
+				if _, wrong := geneOf(t.Declared, t.KeyValues(r)); wrong != nil {
 					k := t.KeyOf(r)
 					still[string(k.Encode())] = k
 				}

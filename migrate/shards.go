@@ -6,6 +6,7 @@ import (
 
 	"locus/migrate/job"
 	"locus/migrate/link"
+	"locus/migrate/phase"
 	"locus/migrate/preflight"
 	"locus/migrate/table"
 	"locus/router/catalog"
@@ -39,7 +40,9 @@ func lookAt(ctx context.Context, store Store, log *slog.Logger, s Snapshot, l jo
 		announced = s.Job.State.Announced
 	}
 	looked := preflight.Config{
-		Source: source, Target: target, Tables: declared, Width: s.Job.Width, Genes: l.Genes, Resumed: announced, Import: s.Job.Import != nil,
+		Source: source, Target: target, Tables: declared, Width: s.Job.Width, Genes: l.Genes, Import: s.Job.Import != nil,
+		// What a job that is given up has made may be gone already.
+		Resumed: announced && s.Job.State.At() != phase.Aborting,
 	}
 	report, err := preflight.Look(ctx, looked)
 	if err != nil {

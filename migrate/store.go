@@ -33,6 +33,9 @@ type Store interface {
 	// Declare is Write of what changes declarations of tables too, all together or not at
 	// all. One of no kind is taken away.
 	Declare(ctx context.Context, s Snapshot, j *job.Job, next *router.Map, tables map[catalog.TableName]catalog.Declaration, why string) (Snapshot, error)
+	// Number has the numbers that the cluster gives to a table's AUTO_INCREMENT column from now on
+	// be above one.
+	Number(ctx context.Context, name catalog.TableName, above uint64) error
 	// Proxies is the version of the map that each living proxy obeys.
 	Proxies(context.Context) (map[string]int64, error)
 	// Changes is told of whatever of this changes, and may leave out all but the

@@ -38,7 +38,7 @@ func (v *verifier) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	cut := s.Job.AtTarget(s.Job.State.Cut)
 	var err error
 	if v.owners != nil && cut.Empty() {
-		err = v.owners.lookAtAll(ctx, v.legs[0].shards.source, s.Job.From, v.legs[0].shards.tables)
+		err = v.owners.lookAtAll(ctx, v.legs[0].shards.source, s.Job.From, v.legs[0].shards.tables, throttle(s.Job.Throttle))
 	}
 	for _, l := range v.legs {
 		if err == nil {

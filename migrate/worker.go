@@ -84,7 +84,7 @@ func (w *worker) act(ctx context.Context, s Snapshot, next phase.Action, genes i
 	if err := w.prepare(ctx, s); err != nil {
 		return nil, err
 	}
-	err := w.move.legs.keep(ctx, s)
+	err := w.move.keep(ctx, s)
 	w.report.measure(w.move.legs)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (w *worker) prepare(ctx context.Context, s Snapshot) error {
 
 func (w *worker) stopStreams() {
 	if w.move != nil {
-		w.move.legs.stop()
+		w.move.stop()
 		w.report.measure(nil)
 	}
 }

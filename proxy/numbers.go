@@ -46,12 +46,8 @@ type numbered struct {
 	given   atomic.Uint64
 }
 
-const (
-	// numberCounter is the counter's name among those of its table.
-	numberCounter = "auto_increment"
-	// numberTime bounds one look at etcd or at the shards.
-	numberTime = 5 * time.Second
-)
+// numberTime bounds one look at etcd or at the shards.
+const numberTime = 5 * time.Second
 
 // Next implements session.Numbers.
 func (n *numbers) Next(ctx context.Context, t *catalog.Table, count int) (uint64, error) {
@@ -113,7 +109,7 @@ func (n *numbers) of(ctx context.Context, t *catalog.Table) (*numbered, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, numberTime)
 	defer cancel()
-	bound, err := of.store.Bound(ctx, numberCounter)
+	bound, err := of.store.Bound(ctx, cluster.NumberCounter)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +132,7 @@ func (n *numbers) of(ctx context.Context, t *catalog.Table) (*numbered, error) {
 func (o *numbered) take(ctx context.Context, n int) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, numberTime)
 	defer cancel()
-	grant, err := o.store.Extend(ctx, numberCounter, uint64(n))
+	grant, err := o.store.Extend(ctx, cluster.NumberCounter, uint64(n))
 	return grant.First, err
 }
 
@@ -150,24 +146,16 @@ func (o *numbered) saw(bound uint64) {
 	}
 }
 
-// raise has the numbers that are given from now on be above one. That others raise it
-// meanwhile leaves out numbers.
+// raise has the numbers that are given from now on be above one.
 func (o *numbered) raise(ctx context.Context, above uint64) error {
 	if above <= o.given.Load() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, numberTime)
 	defer cancel()
-	bound, err := o.store.Bound(ctx, numberCounter)
+	bound, err := o.store.Raise(ctx, cluster.NumberCounter, above)
 	if err != nil {
 		return err
-	}
-	if above > bound {
-		grant, err := o.store.Extend(ctx, numberCounter, above-bound)
-		if err != nil {
-			return err
-		}
-		bound = grant.Last
 	}
 	o.saw(bound)
 	return nil

@@ -20,6 +20,8 @@ import (
 	"locus/config/etcd"
 	"locus/control/declared"
 	"locus/control/fleet"
+	"locus/idgen/orderid"
+	"locus/idgen/segment"
 	"locus/migrate"
 	"locus/migrate/job"
 	"locus/migrate/link"
@@ -320,6 +322,13 @@ func tally(t meter.Tally) job.Tally {
 		out.Times = append(out.Times, job.Times{UpTo: time.Duration(x.UpToNs), Count: x.Count})
 	}
 	return out
+}
+
+// Number has the numbers of a table's AUTO_INCREMENT column go on above one.
+func (s *Store) Number(ctx context.Context, name catalog.TableName, above uint64) error {
+	counter := segment.NewCASStore(s.kv.Under(cluster.SegmentPrefix), cluster.CounterPrefix(name, orderid.Layout{}), s.by, time.Now)
+	_, err := counter.Raise(ctx, cluster.NumberCounter, above)
+	return err
 }
 
 // Map is the route map as it is by now.

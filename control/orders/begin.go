@@ -180,7 +180,7 @@ func keysOf(ctx context.Context, source link.Server, j *job.Job, tables []*table
 	}
 	defer c.Close()
 	for _, t := range tables {
-		seen, err := audit.Rows{Conn: c, Table: t.Declared, Walk: t, Shard: j.From}.Look(ctx)
+		seen, err := audit.Rows{Conn: c, Table: t.Declared.ByOwner(), Walk: t, Shard: j.From}.Look(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -30,11 +30,8 @@ func ImportedTables(text string) (map[catalog.TableName]catalog.Declaration, err
 			return nil, fmt.Errorf("table %s: %w", name, err)
 		case twice:
 			return nil, fmt.Errorf("table %s is named twice", name)
-		case d.MakesGene(): // rows that are written meanwhile would have none
-			return nil, fmt.Errorf("table %s: an import fills no column for the gene: say id= or parent=, or gene= with a column in which every row has its gene already; "+
-				"where the default shard owns all genes, locus table add makes and fills one", name)
 		case d.Kind != catalog.Sharded:
-			return nil, fmt.Errorf("table %s: an import shards tables: say owner= or parent=, and id= or gene=", name)
+			return nil, fmt.Errorf("table %s: an import shards tables: say owner= or parent=", name)
 		}
 		tables[name] = d
 	}

@@ -143,6 +143,17 @@ func (s *CASStore) Bound(ctx context.Context, counter string) (uint64, error) {
 	return s.begun(bound), nil
 }
 
+// Raise has the numbers that are granted from now on be above one, and gives how far the counter is granted then. That others
+// raise it meanwhile leaves out numbers.
+func (s *CASStore) Raise(ctx context.Context, counter string, above uint64) (bound uint64, err error) {
+	bound, err = s.Bound(ctx, counter)
+	if err != nil || above <= bound {
+		return bound, err
+	}
+	grant, err := s.Extend(ctx, counter, above-bound)
+	return grant.Last, err
+}
+
 // bound reads how far the counter is granted. The highest bound seen is looked
 // up before the read begins: a later one may have been written meanwhile.
 func (s *CASStore) bound(ctx context.Context, key string) (bound uint64, revision int64, moved bool, err error) {

@@ -29,6 +29,9 @@ type Import struct {
 	Declared []catalog.TableName
 	// Made are tables that the job made, by shard: if it is given up they are dropped.
 	Made map[router.ShardName][]catalog.TableName
+	// Widened are tables, by shard, to which the job added the column for the gene: if it is
+	// given up, the column is dropped.
+	Widened map[router.ShardName][]catalog.TableName
 }
 
 // Share is the genes of which rows go to a shard.
@@ -139,13 +142,13 @@ func (j *Job) Moves() []router.Move {
 }
 
 // Held is the job in the route map while a step hands genes over, forward or back. An import
-// that shards its tables holds them whole, since nobody knows the genes of their rows before that.
+// holds its tables whole: forward, since nobody knows the genes of their rows before that; back, since the
+// source's own rows are numbered by the source then, and by the cluster before.
 func (j *Job) Held(genes gene.Set, forward bool) []router.Move {
 	moves := j.Moves()
 	for i := range moves {
-		if j.Import != nil && forward {
-			moves[i].HoldsTables = true
-		} else {
+		moves[i].HoldsTables = j.Import != nil
+		if j.Import == nil || !forward {
 			moves[i].Held = genes.Intersect(moves[i].Genes)
 		}
 	}
@@ -190,24 +193,33 @@ func (j *Job) whole(e phase.Event) error {
 	return nil
 }
 
-// Making is the record that says which tables the job makes on shards, and whether it says more than before.
-func (j *Job) Making(made map[router.ShardName][]catalog.TableName, by string, now time.Time) (next *Job, more bool) {
+// Making is the record that says which tables the job makes on shards, and to which it adds the column for the gene; and
+// whether it says more than before.
+func (j *Job) Making(made, widened map[router.ShardName][]catalog.TableName, by string, now time.Time) (next *Job, more bool) {
 	of := *j.Import
-	of.Made = map[router.ShardName][]catalog.TableName{}
-	for shard, names := range j.Import.Made {
-		of.Made[shard] = slices.Clone(names)
+	var tables, columns bool
+	of.Made, tables = withMore(j.Import.Made, made)
+	of.Widened, columns = withMore(j.Import.Widened, widened)
+	next = j.Noted(by, "tables, or columns for the gene, are made on the shards that lack them", now)
+	next.Import = &of
+	return next, tables || columns
+}
+
+// withMore is both together, and whether that is more than the first.
+func withMore(before, with map[router.ShardName][]catalog.TableName) (all map[router.ShardName][]catalog.TableName, more bool) {
+	all = map[router.ShardName][]catalog.TableName{}
+	for shard, names := range before {
+		all[shard] = slices.Clone(names)
 	}
-	for _, shard := range slices.Sorted(maps.Keys(made)) {
-		for _, name := range made[shard] {
-			if !slices.Contains(of.Made[shard], name) {
-				of.Made[shard] = append(of.Made[shard], name)
+	for _, shard := range slices.Sorted(maps.Keys(with)) {
+		for _, name := range with[shard] {
+			if !slices.Contains(all[shard], name) {
+				all[shard] = append(all[shard], name)
 				more = true
 			}
 		}
 	}
-	next = j.Noted(by, "tables are made on the shards that lack them", now)
-	next.Import = &of
-	return next, more
+	return all, more
 }
 
 // MadeBy are the tables that the job made on a shard, in order.

@@ -49,11 +49,11 @@ func mustEqual(t *testing.T, names ...router.ShardName) *router.Map {
 func TestImport(t *testing.T) {
 	j := newImport(t)
 	j.Import.Declared = []catalog.TableName{imported}
-	j, more := j.Making(map[router.ShardName][]catalog.TableName{"s3": {imported}}, "mover", time.Unix(2, 0))
+	j, more := j.Making(map[router.ShardName][]catalog.TableName{"s3": {imported}}, map[router.ShardName][]catalog.TableName{"s0": {imported}}, "mover", time.Unix(2, 0))
 	if !more {
 		t.Error("it makes nothing")
 	}
-	if again, more := j.Making(map[router.ShardName][]catalog.TableName{"s3": {imported}}, "mover", time.Unix(2, 0)); more || len(again.MadeBy("s3")) != 1 {
+	if again, more := j.Making(map[router.ShardName][]catalog.TableName{"s3": {imported}}, nil, "mover", time.Unix(2, 0)); more || len(again.MadeBy("s3")) != 1 {
 		t.Errorf("the same again: %v, %v", more, again.MadeBy("s3"))
 	}
 	text, err := json.Marshal(j)
@@ -72,7 +72,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestAnImportIsWhole: its tables change hands at once, and what holds them is a fence of tables forward, and of genes back.
+// TestAnImportIsWhole: its tables change hands at once, and what holds them is a fence of tables, and back of genes as well.
 func TestAnImportIsWhole(t *testing.T) {
 	j := newImport(t)
 	j.State.Phase, j.State.Announced, j.State.Copied, j.State.Verified = phase.Ready, true, true, true
@@ -90,7 +90,7 @@ func TestAnImportIsWhole(t *testing.T) {
 		}
 	}
 	for _, v := range j.Held(j.Genes, false) {
-		if v.HoldsTables || !v.Held.Equal(v.Genes) {
+		if !v.HoldsTables || !v.Held.Equal(v.Genes) {
 			t.Errorf("back: %s", v)
 		}
 	}

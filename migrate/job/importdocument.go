@@ -16,6 +16,7 @@ type importDocument struct {
 	Shards   []router.ShardName            `json:"shards"`
 	Declared []string                      `json:"declared,omitempty"`
 	Made     map[router.ShardName][]string `json:"made,omitempty"`
+	Widened  map[router.ShardName][]string `json:"widened,omitempty"`
 }
 
 type shareDocument struct {
@@ -33,13 +34,18 @@ func (i *Import) MarshalJSON() ([]byte, error) {
 		d.Shares = append(d.Shares, shareDocument{s.To, s.Genes.String()})
 	}
 	d.Declared = textsOf(i.Declared)
-	for shard, names := range i.Made {
-		if d.Made == nil {
-			d.Made = map[router.ShardName][]string{}
-		}
-		d.Made[shard] = textsOf(names)
-	}
+	d.Made, d.Widened = textsBy(i.Made), textsBy(i.Widened)
 	return json.Marshal(d)
+}
+
+func textsBy(names map[router.ShardName][]catalog.TableName) (texts map[router.ShardName][]string) {
+	for shard, some := range names {
+		if texts == nil {
+			texts = map[router.ShardName][]string{}
+		}
+		texts[shard] = textsOf(some)
+	}
+	return texts
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote. Genes are of the widest width: the record has its own.
@@ -69,13 +75,21 @@ func (i *Import) UnmarshalJSON(text []byte) error {
 	if i.Declared, err = namesOf(d.Declared); err != nil {
 		return err
 	}
-	i.Made = map[router.ShardName][]catalog.TableName{}
-	for shard, texts := range d.Made {
-		if i.Made[shard], err = namesOf(texts); err != nil {
-			return err
+	if i.Made, err = namesBy(d.Made); err != nil {
+		return err
+	}
+	i.Widened, err = namesBy(d.Widened)
+	return err
+}
+
+func namesBy(texts map[router.ShardName][]string) (names map[router.ShardName][]catalog.TableName, err error) {
+	names = map[router.ShardName][]catalog.TableName{}
+	for shard, some := range texts {
+		if names[shard], err = namesOf(some); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return names, nil
 }
 
 func textsOf(names []catalog.TableName) (texts []string) {

@@ -108,6 +108,9 @@ func (i *inspection) privileges() error {
 		}
 		for _, n := range i.names() {
 			needs := i.needs
+			if i.config.Import && s == i.source && i.config.Tables[n].MakesGene() {
+				needs = append(slices.Clip(needs), Need{"ALTER", "the column for the gene"}, Need{"CREATE", "its index"})
+			}
 			if i.config.Import && s == i.target {
 				needs = append(slices.Clip(needs), Need{"CREATE", "tables that are not there"}, Need{"DROP", "those of an import that is given up"})
 			}

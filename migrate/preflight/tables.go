@@ -22,7 +22,7 @@ func (i *inspection) readTables() error {
 			if made && s == i.target {
 				continue
 			}
-			t, err := table.Read(i.ctx, s, n, i.config.Tables[n], i.config.Width)
+			t, err := i.read(s, n)
 			if err != nil {
 				if s.Broken() != nil {
 					return err
@@ -43,6 +43,14 @@ func (i *inspection) readTables() error {
 		i.report.Tables = append(i.report.Tables, source)
 	}
 	return nil
+}
+
+func (i *inspection) read(s *side, n catalog.TableName) (*table.Table, error) {
+	read := table.Read
+	if i.config.Import && !i.config.Resumed {
+		read = table.ReadUnmade // an import makes the column for the gene as well
+	}
+	return read(i.ctx, s, n, i.config.Tables[n], i.config.Width)
 }
 
 // made tells whether an import makes a table at the target, since it isn't there yet.
@@ -66,7 +74,7 @@ func (i *inspection) uniqueKeys() error {
 			continue
 		}
 		for _, u := range append([]table.Index{{Name: "PRIMARY", Columns: t.PrimaryKey}}, t.Unique...) {
-			if !t.TellsGene(u) {
+			if !t.TellsGene(u) && !t.Numbered(u) {
 				i.problem("add the owner or the ID to its columns, or make it no unique key", "unique key %s of table %s has neither the owner nor an ID: each shard would hold it for its own rows alone", u.Name, n)
 			}
 		}
@@ -247,7 +255,11 @@ func (i *inspection) values() error {
 		if t == nil || t.TypedInside() == "" {
 			continue
 		}
-		for _, where := range t.Conditions(i.config.Genes, rangesPerQuery) {
+		conditions := t.Conditions(i.config.Genes, rangesPerQuery)
+		if i.config.Import { // a row's gene may not stand in it yet
+			conditions = []string{"TRUE"}
+		}
+		for _, where := range conditions {
 			rows, err := i.source.Query(i.ctx, "SELECT "+t.KeyList()+" FROM "+t.SQL()+" WHERE "+where+" AND "+t.TypedInside()+" LIMIT 1")
 			if err != nil {
 				return err

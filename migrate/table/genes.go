@@ -92,6 +92,12 @@ func (t *Table) TellsGene(u Index) bool {
 	})
 }
 
+// Numbered tells whether rows that are equal in an index would have one number, where numbers are the cluster's to give: an
+// AUTO_INCREMENT column's.
+func (t *Table) Numbered(u Index) bool {
+	return slices.ContainsFunc(u.Columns, func(c int) bool { return c >= 0 && t.Columns[c].AutoIncrement && t.Columns[c].IsInteger() })
+}
+
 // integerBits reads an integer of either sign as 64 bits.
 func integerBits(v []byte) (uint64, error) {
 	if len(v) > 0 && v[0] == '-' {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,10 +22,20 @@ type Querier interface {
 // Read asks a server for a declared table. An error says everything that keeps
 // the table from being moved.
 func Read(ctx context.Context, q Querier, name catalog.TableName, d catalog.Declaration, width gene.Width) (*Table, error) {
+	return readSharded(reader{ctx: ctx, q: q, name: name}, d, width)
+}
+
+// ReadUnmade is Read of a table that may lack the column for the gene that locus makes: as it will be once it has it.
+func ReadUnmade(ctx context.Context, q Querier, name catalog.TableName, d catalog.Declaration, width gene.Width) (*Table, error) {
+	return readSharded(reader{ctx: ctx, q: q, name: name, makes: d.MakesGene()}, d, width)
+}
+
+func readSharded(r reader, d catalog.Declaration, width gene.Width) (*Table, error) {
+	name := r.name
 	if d.Kind != catalog.Sharded {
 		return nil, fmt.Errorf("table %s is %s: its rows have no gene and don't move", name, d.Kind)
 	}
-	t, err := read(ctx, q, name, d, width)
+	t, err := r.read(d, width)
 	if err != nil {
 		return nil, err
 	}
@@ -35,11 +46,12 @@ func Read(ctx context.Context, q Querier, name catalog.TableName, d catalog.Decl
 // ReadGlobal asks a server for a table that is declared to have the same rows on
 // all shards: nothing that concerns genes may be asked of it.
 func ReadGlobal(ctx context.Context, q Querier, name catalog.TableName, d catalog.Declaration, width gene.Width) (*Table, error) {
-	return read(ctx, q, name, d, width)
+	r := reader{ctx: ctx, q: q, name: name}
+	return r.read(d, width)
 }
 
-func read(ctx context.Context, q Querier, name catalog.TableName, d catalog.Declaration, width gene.Width) (*Table, error) {
-	r := reader{ctx: ctx, q: q, name: name}
+func (r *reader) read(d catalog.Declaration, width gene.Width) (*Table, error) {
+	name := r.name
 	columns, err := r.columns()
 	if err != nil {
 		return nil, fmt.Errorf("read the columns of table %s: %w", name, err)
@@ -71,6 +83,8 @@ type reader struct {
 	ctx  context.Context
 	q    Querier
 	name catalog.TableName
+	// makes: the column for the gene is made where it isn't there yet.
+	makes bool
 }
 
 func (r *reader) which() string {
@@ -95,7 +109,20 @@ func (r *reader) columns() ([]Column, error) {
 		}
 		columns[i].classify(r.q.Version().Flavor)
 	}
+	if r.makes && len(columns) > 0 && !slices.ContainsFunc(columns, func(c Column) bool { return strings.EqualFold(c.Name, catalog.OwnGene) }) {
+		columns = append(columns, r.ownGene())
+	}
 	return columns, nil
+}
+
+// ownGene is the column as the server would describe it.
+func (r *reader) ownGene() Column {
+	c := Column{Column: catalog.OwnGeneColumn(), FullType: "mediumint"}
+	if r.q.Version().Flavor == link.MariaDB {
+		c.FullType = "mediumint(9)"
+	}
+	c.classify(r.q.Version().Flavor)
+	return c
 }
 
 // noPad tells which collations count trailing spaces.
@@ -124,6 +151,7 @@ func column(row [][]byte, noPad func(string) bool) (Column, error) {
 	c.AutoIncrement = strings.Contains(extra, "AUTO_INCREMENT")
 	// Not DEFAULT_GENERATED, which MySQL says of a default that is an expression.
 	c.Generated = len(row[9]) > 0 || strings.Contains(extra, "STORED GENERATED") || strings.Contains(extra, "VIRTUAL GENERATED")
+	c.OnUpdate = strings.Contains(extra, "ON UPDATE")
 	c.Invisible = strings.Contains(extra, "INVISIBLE")
 	c.HasDefault = c.Nullable || c.AutoIncrement || c.Generated || row[4] != nil
 	var err error

@@ -9,7 +9,7 @@ import (
 	"locus/router/stmt"
 )
 
-// mayConcernImport tells whether a statement may read or write tables that an import is about to shard. What isn't
+// mayConcernImport tells whether a statement may read or write tables that an import shards, or has sharded and may take back. What isn't
 // certain to leave them alone may: what reaches tables through views, triggers and routines, and what no parser reads.
 func (s *Session) mayConcernImport(r *request) bool {
 	if r.snapshot.Map.Importing() == nil {
@@ -48,8 +48,11 @@ func (s *Session) isImported(r *request, name catalog.TableName) bool {
 
 func (s *Session) mayReachImport(r *request, name stmt.TableName) bool {
 	full := s.fullName(r, name)
-	if t, err := r.snapshot.Catalog.Find(full); err == nil && t != nil && t.Kind != catalog.Single {
-		return false // it is another one, or sharded already and held by its genes
+	if s.isImported(r, full) {
+		return true
 	}
-	return s.isImported(r, full) || !r.snapshot.Catalog.Alone(full)
+	if t, err := r.snapshot.Catalog.Find(full); err == nil && t != nil && t.Kind != catalog.Single {
+		return false // it is another one
+	}
+	return !r.snapshot.Catalog.Alone(full)
 }

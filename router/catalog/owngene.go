@@ -1,6 +1,9 @@
 package catalog
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // OwnGene is the column for the gene that is made, filled and hidden without anybody's doing, in sharded tables of which no
 // ID tells it.
@@ -9,6 +12,21 @@ const OwnGene = "locus_gene"
 // OwnGeneDefinition makes the column and its index. Its default is no gene, so that rows which were written past the proxies
 // are found by whoever looks for misplaced ones. A MEDIUMINT holds genes of every width.
 const OwnGeneDefinition = "`" + OwnGene + "` MEDIUMINT NOT NULL DEFAULT -1 INVISIBLE, KEY `" + OwnGene + "` (`" + OwnGene + "`)"
+
+// OwnGeneColumn is that column, as it is in a table that has it.
+func OwnGeneColumn() Column {
+	return Column{Name: OwnGene, DataType: "mediumint", Invisible: true, HasDefault: true}
+}
+
+// ByOwner is the table without the key that [OwnGene] is: for who is to fill it. One that has none is given as it is.
+func (t *Table) ByOwner() *Table {
+	if !t.MakesGene() {
+		return t
+	}
+	without := *t
+	without.Keys = slices.DeleteFunc(slices.Clone(t.Keys), func(k Key) bool { return k.Role == Gene })
+	return &without
+}
 
 // MakesGene tells a table whose gene stands in that column.
 func (d Declaration) MakesGene() bool {

@@ -58,6 +58,9 @@ func CounterPrefix(table catalog.TableName, wide orderid.Layout) string {
 	return table.String() + "/" + wide.Name() + "/"
 }
 
+// NumberCounter is, among a table's counters, that of its AUTO_INCREMENT column.
+const NumberCounter = "auto_increment"
+
 // UserKey is where a user is declared.
 func UserKey(name string) string { return UserPrefix + name }
 

@@ -27,11 +27,14 @@ import (
 	"locus/test/servers"
 )
 
-// ledger and its lines are tables that nobody declares: all their rows are on the default shard, until they are imported together.
-var ledger, line = catalog.TableName{Schema: schema, Name: "ledger"}, catalog.TableName{Schema: schema, Name: "line"}
+// ledger, its lines and notes are tables that nobody declares: all their rows are on the default shard, until they are imported
+// together.
+var ledger, line, note = named("ledger"), named("line"), named("note")
 
-// imported is what both are declared to be then.
-const imported = "shop.ledger owner=uid id=item_id; shop.line parent=item_id"
+func named(name string) catalog.TableName { return catalog.TableName{Schema: schema, Name: name} }
+
+// imported is what they are declared to be then. Of a note nothing but the column that locus makes tells the gene.
+const imported = "shop.ledger owner=uid id=item_id; shop.line parent=item_id; shop.note owner=uid"
 
 const (
 	standing = 200 // rows that nobody changes, of many genes
@@ -57,10 +60,14 @@ func TestImport(t *testing.T) {
 
 		w.planImport(t, splitting)
 		w.phase(t, splitting, phase.Ready)
+		w.otherOwners(t)
 		w.misfit(t)
 		w.strike(t, at, cutover.BeforePosition, killMover)
-		for _, to := range []float64{100, 0, 100} {
+		for i, to := range []float64{100, 0, 100} {
 			k.slow()
+			if i == 2 {
+				w.withoutGene(t)
+			}
 			w.cutWhole(t, to)
 			k.more(t)
 			t.Logf("at %v %%: an operation took %v at most", to, k.slow().Round(time.Millisecond))
@@ -81,16 +88,30 @@ func (w *world) untouched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []catalog.TableName{ledger, line} {
+	for _, name := range []catalog.TableName{ledger, line, note} {
 		if d, is := c.Tables[name]; is || len(c.Routes.Moves()) > 0 {
 			t.Errorf("table %s is declared as %q, and there are moves %v", name, d.Words(), c.Routes.Moves())
 		}
 	}
-	for i, want := range []int64{2, 0, 0} {
-		var n int64
-		if err := w.servers[i].DB(t, schema).QueryRow("SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_NAME IN ('ledger', 'line')").Scan(&n); err != nil || n != want {
-			t.Errorf("s%d has %d tables of the names, want %d; %v", i, n, want, err)
+	for i, want := range []int64{3, 0, 0} {
+		var tables, columns int64
+		db := w.servers[i].DB(t, schema)
+		if err := db.QueryRow("SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_NAME IN ('ledger', 'line', 'note')").Scan(&tables); err != nil || tables != want {
+			t.Errorf("s%d has %d tables of the names, want %d; %v", i, tables, want, err)
 		}
+		if err := db.QueryRow("SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_NAME = 'note' AND COLUMN_NAME = ?", catalog.OwnGene).Scan(&columns); err != nil || columns != 0 {
+			t.Errorf("s%d has %d columns that the import made; %v", i, columns, err)
+		}
+	}
+}
+
+// otherOwners has a client give notes to other owners, whose genes other shards have, once all rows have the genes of the first.
+func (w *world) otherOwners(t *testing.T) {
+	t.Helper()
+	db := client(w.proxies[0].Addr(), false)
+	defer db.Close()
+	if _, err := db.Exec("UPDATE note SET uid = uid + 1000 WHERE uid BETWEEN 1000 AND ?", 1000+standing/2); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -113,6 +134,39 @@ func (w *world) misfit(t *testing.T) {
 	}
 	w.order(t, splitting, func(phase.State) phase.Event { return phase.Event{Kind: phase.Resume} })
 	w.arrived(t, splitting, 100)
+}
+
+// withoutGene has a row without a gene that somebody has locked past the proxies: the tables are not sharded with it.
+func (w *world) withoutGene(t *testing.T) {
+	t.Helper()
+	w.servers[0].Exec(t, "CREATE USER past@'%' IDENTIFIED BY 'past'", "GRANT ALL ON shop.* TO past@'%'") // whose connections are no proxy's
+	db, err := sql.Open("mysql", "past:past@tcp("+w.servers[0].Addr()+")/"+schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var tx *sql.Tx
+	for gene := 0; gene >= 0; { // until the mover was not faster
+		if tx != nil {
+			_ = tx.Rollback()
+		}
+		_, err := db.Exec("UPDATE note SET " + catalog.OwnGene + " = -1 WHERE number = 1")
+		if err == nil {
+			tx, err = db.Begin()
+		}
+		if err == nil {
+			err = tx.QueryRow("SELECT " + catalog.OwnGene + " FROM note WHERE number = 1 FOR UPDATE").Scan(&gene)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer func() { _ = tx.Rollback() }()
+	w.cut(t, splitting, 100, 100)
+	until(t, "the step is given up", func() (bool, error) {
+		reports, err := w.store.Reports(t.Context())
+		return err == nil && strings.Contains(reports[splitting].Trouble, "somebody has it locked"), err
+	})
 }
 
 // numbered has the table's sequences go on above those of the rows that it came with.
@@ -183,14 +237,18 @@ func (w *world) makeLedger(t *testing.T) {
 	t.Helper()
 	db := client(w.proxies[0].Addr(), false)
 	defer db.Close()
-	var rows []string
+	var rows, notes []string
 	for i := range int64(standing) {
 		rows = append(rows, fmt.Sprintf("(%d, %d, 0, 1)", idOf(1000+i, 1), 1000+i))
+		notes = append(notes, fmt.Sprintf("(%d, %d)", idOf(1000+i, 1), 1000+i))
 	}
 	for _, query := range []string{
 		"CREATE TABLE ledger (item_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL, value BIGINT NOT NULL, tag BIGINT NOT NULL, KEY (uid))",
 		"CREATE TABLE line (item_id BIGINT NOT NULL, number INT NOT NULL, PRIMARY KEY (item_id, number))",
+		"CREATE TABLE note (number INT NOT NULL AUTO_INCREMENT PRIMARY KEY, item_id BIGINT NOT NULL, uid BIGINT NOT NULL," +
+			" written TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6), KEY (item_id))",
 		"INSERT INTO ledger VALUES " + strings.Join(rows, ", "),
+		"INSERT INTO note (item_id, uid) VALUES " + strings.Join(notes, ", "),
 	} {
 		if _, err := db.Exec(query); err != nil {
 			t.Fatal(err)
@@ -364,7 +422,7 @@ func (k *keeper) act(db *sql.DB) error {
 	return nil
 }
 
-// insert writes a row with its line, or neither.
+// insert writes a row with its line and a note, or nothing.
 func (k *keeper) insert(db *sql.DB, id int64) error {
 	tx, err := db.Begin()
 	if err != nil {
@@ -375,6 +433,9 @@ func (k *keeper) insert(db *sql.DB, id int64) error {
 		return err
 	}
 	if _, err := tx.Exec("INSERT INTO line (item_id, number) VALUES (?, 1)", id); err != nil {
+		return err
+	}
+	if _, err := tx.Exec("INSERT INTO note (item_id, uid) VALUES (?, ?)", id, k.uid); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -413,7 +474,7 @@ func (k *keeper) transact(db *sql.DB, ids []int64) error {
 }
 
 func (k *keeper) read(db *sql.DB) (map[int64]int64, error) {
-	rows, err := db.Query("SELECT l.item_id, l.value FROM ledger l JOIN line n ON n.item_id = l.item_id WHERE l.uid = ?", k.uid)
+	rows, err := db.Query("SELECT l.item_id, l.value FROM ledger l JOIN line n ON n.item_id = l.item_id JOIN note m ON m.item_id = l.item_id AND m.uid = l.uid WHERE l.uid = ?", k.uid)
 	if err != nil {
 		return nil, err
 	}
@@ -528,6 +589,22 @@ func (k *keeping) compare(t *testing.T) {
 	})
 	if n != standing {
 		t.Errorf("%d of %d rows that nobody changes", n, standing)
+	}
+	notes := 0
+	w.all(t, "SELECT item_id, uid, "+catalog.OwnGene+" FROM note", func(shard int, rows *sql.Rows) error {
+		var id, uid, stored int64
+		err := rows.Scan(&id, &uid, &stored)
+		g := gene.OfInt(uid, gene.W16)
+		if home := m.Shard(m.Lookup(g)); stored != int64(g) || home != router.ShardName(fmt.Sprintf("s%d", shard)) {
+			t.Errorf("a note of row %d and owner %d, of gene %s, is on s%d with gene %d, and belongs to %s", id, uid, g, shard, stored, home)
+		}
+		if uid >= 1000 {
+			notes++
+		}
+		return err
+	})
+	if notes != standing {
+		t.Errorf("%d of %d notes that nobody changes", notes, standing)
 	}
 	for uid, rows := range k.rows {
 		if what := differ(rows, found[uid]); what != "" {
