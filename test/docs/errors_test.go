@@ -2,10 +2,10 @@ package docs
 
 import (
 	"go/ast"
-	"go/build"
 	"go/parser"
 	"go/token"
 	"maps"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -164,9 +164,9 @@ func parsed(t *testing.T, file string) *ast.File {
 // goMySQL is the file in which go-mysql numbers MySQL's errors.
 func goMySQL(t *testing.T) string {
 	t.Helper()
-	pkg, err := build.Import("github.com/go-mysql-org/go-mysql/mysql", ".", build.FindOnly)
+	dir, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}", "github.com/go-mysql-org/go-mysql/mysql").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(pkg.Dir, "errcode.go")
+	return filepath.Join(strings.TrimSpace(string(dir)), "errcode.go")
 }
