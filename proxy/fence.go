@@ -22,6 +22,10 @@ type Fence struct {
 	Release func(ctx context.Context, version int64) error
 	// ReleasePrimary takes the hold of an epoch of a shard's primary away, likewise.
 	ReleasePrimary func(ctx context.Context, shard router.ShardName, epoch int64) error
+	// Epochs asks etcd, which answers by what is written when it is asked, for the epochs of
+	// the shards' primaries. Nil: shards whose primary may change without the proxies, see
+	// [cluster.Shard.Leased], are written to as others are.
+	Epochs func(ctx context.Context) (map[router.ShardName]int64, error)
 	// Leased is the number of the lease by which the other processes know that this
 	// one is alive, or 0: see [fence.Config]. Nil: they always do.
 	Leased func() int64

@@ -110,11 +110,20 @@ func (p *Proxy) limitHeld(ctx context.Context, declared *cluster.Cluster, since 
 			delete(since, name)
 		case !seen || was.epoch != primary.Epoch:
 			since[name] = held{primary.Epoch, now}
-		case now.Sub(was.since) >= p.options.Fence.Hold:
+		case now.Sub(was.since) >= p.longest(primary):
 			p.releasePrimary(ctx, name, primary.Epoch)
 			since[name] = held{primary.Epoch, now} // to be tried again as late
 		}
 	}
+}
+
+// longest is how long a hold may last. One that leaves a server which is lost waits for the
+// leases of proxies that can't be asked.
+func (p *Proxy) longest(primary cluster.Primary) time.Duration {
+	if primary.Cause != cluster.Ordered {
+		return p.options.Fence.Hold + cluster.PrimaryLease + cluster.PrimaryLeaseMargin
+	}
+	return p.options.Fence.Hold
 }
 
 func (p *Proxy) releasePrimary(ctx context.Context, shard router.ShardName, epoch int64) {

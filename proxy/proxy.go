@@ -69,7 +69,7 @@ func New(o Options) *Proxy {
 		spare:    make(chan struct{}, 1),
 		looking:  looking{place: make(chan struct{}, 1)},
 	}
-	p.builder = &builder{secrets: o.Secrets, mark: cluster.ConnectionMark(o.Name), pools: p.pools, moves: &p.meter.Moves, log: o.Log}
+	p.builder = &builder{secrets: o.Secrets, mark: cluster.ConnectionMark(o.Name), pools: p.pools, leases: o.Fence.Epochs != nil, moves: &p.meter.Moves, log: o.Log}
 	p.span()
 	p.health = &health.Watch{
 		Servers: func() []health.Server { return p.pools.Servers(p.builder.recovery) }, Stall: o.Stall, Log: o.Log,
@@ -198,6 +198,7 @@ func (p *Proxy) Run(ctx context.Context, l net.Listener) error {
 	tasks.Go(func() { p.giveBackMemory(background) })
 	tasks.Go(func() { p.limitFences(background) })
 	tasks.Go(func() { p.limitHolds(background) })
+	tasks.Go(func() { p.keepLeases(background) })
 	w := &watcher{&p.sessions, p.allowance, &p.counts, make(chan struct{}, mostCancels), p.declared}
 	tasks.Go(func() { w.run(background) })
 	// Sessions outlive ctx by the drain.

@@ -64,9 +64,11 @@ type builder struct {
 	doubt func(router.ShardName)
 	log   *slog.Logger
 	last  *state
-	kept  *schema.Found // what the shards had when they were last asked, during an import
-	stale atomic.Bool   // the live tables have changed
-	asked atomic.Uint64 // how often they were asked for
+	// leases: the proxy asks etcd who the primaries are, again and again.
+	leases bool
+	kept   *schema.Found // what the shards had when they were last asked, during an import
+	stale  atomic.Bool   // the live tables have changed
+	asked  atomic.Uint64 // how often they were asked for
 	// rightsKnown is the last ID that was given to rights.
 	rightsKnown uint64
 }
@@ -100,11 +102,11 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 	w.snapshot.Map, w.snapshot.Accounts = declared.Routes, b.users(declared)
 	w.snapshot.Declared, w.snapshot.Copies = declared, copies(w.snapshot.Catalog.First(), declared.Routes)
 	b.moves.Follow(declared.Routes.Moves())
-	if b.last == nil && declared.Holds() {
-		b.last = w
+	first := b.last == nil
+	b.last = w
+	if first && (declared.Holds() || b.leases && declared.Leases()) {
 		return w, b.register(w)
 	}
-	b.last = w
 	return w, nil
 }
 
@@ -141,7 +143,12 @@ func (b *builder) register(w *state) error {
 			return err
 		}
 		w.tls[name] = t.TLS
-		t.Held = w.declared.Primaries[name].Held && b.last != nil // the first state is read before anything is held
+		if primary := w.declared.Primaries[name]; b.last != nil { // the first state is read before anything is held
+			t.Held, t.Cut = primary.Held, primary.Held && primary.Cause != cluster.Ordered
+			if b.leases && w.declared.Shards[name].Leased() {
+				t.Epoch = primary.Epoch
+			}
+		}
 		targets = append(targets, t)
 	}
 	b.pools.Apply(targets)

@@ -155,6 +155,9 @@ func (p *process) join(o *proxy.Options) {
 	o.Fence.ReleasePrimary = func(ctx context.Context, shard router.ShardName, epoch int64) error {
 		return declared.ReleasePrimary(ctx, p.kv, shard, epoch, p.card.ID)
 	}
+	if o.Acknowledge != nil {
+		o.Fence.Epochs = func(ctx context.Context) (map[router.ShardName]int64, error) { return declared.Epochs(ctx, p.kv) }
+	}
 	o.Fence.Leased = func() int64 { // known to be alive, and by a map that is no older
 		if since, held := p.presence.Held(); held && p.proxy.ReadAsOf(since) {
 			return since

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"locus/config/etcd"
 	"locus/router"
@@ -82,4 +83,21 @@ func ReleasePrimary(ctx context.Context, kv *etcd.KV, shard router.ShardName, ep
 		return nil
 	}
 	return err
+}
+
+// Epochs are those of all shards with several servers, by what is written when it is asked.
+func Epochs(ctx context.Context, kv *etcd.KV) (map[router.ShardName]int64, error) {
+	pairs, _, err := kv.GetPrefix(ctx, cluster.Prefix+cluster.PrimaryPrefix)
+	if err != nil {
+		return nil, err
+	}
+	epochs := make(map[router.ShardName]int64, len(pairs))
+	for _, pair := range pairs {
+		p, err := cluster.DecodePrimary(pair.Value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", pair.Key, err)
+		}
+		epochs[router.ShardName(strings.TrimPrefix(pair.Key, cluster.Prefix+cluster.PrimaryPrefix))] = p.Epoch
+	}
+	return epochs, nil
 }

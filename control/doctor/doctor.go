@@ -74,7 +74,7 @@ func Examine(ctx context.Context, o Options) (Report, error) {
 	e.proxies(ctx)
 	e.keys(ctx)
 	e.moves(ctx)
-	e.primaries()
+	e.primaries(ctx)
 	e.shards(ctx)
 	if err := e.passes(ctx); err != nil {
 		return Report{}, err

@@ -1,14 +1,34 @@
 package doctor
 
 import (
+	"context"
 	"maps"
 	"slices"
+	"time"
 
+	"locus/control/failover"
 	"locus/router"
 )
 
-// primaries looks for switchovers that have not come to their end.
-func (e *examination) primaries() {
+// primaries looks for switchovers that have not come to their end, and for what keeps proxies
+// from following a primary.
+func (e *examination) primaries(ctx context.Context) {
+	e.unfinished()
+	if e.KV == nil {
+		return
+	}
+	records, err := failover.Records(ctx, e.KV)
+	if err != nil {
+		return // which was said
+	}
+	for _, name := range slices.SortedFunc(maps.Keys(records), router.ShardName.Compare) {
+		if r := records[name]; r.Trouble != "" && e.Cluster.Shards[name].Leased() {
+			e.find("primaries", string(name), r.Remedy, "%s (since %s, as %s sees it)", r.Trouble, r.At.Format(time.RFC3339), r.By)
+		}
+	}
+}
+
+func (e *examination) unfinished() {
 	for _, name := range slices.SortedFunc(maps.Keys(e.Cluster.Primaries), router.ShardName.Compare) {
 		p := e.Cluster.Primaries[name]
 		if p.Settled() {

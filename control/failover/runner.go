@@ -13,8 +13,8 @@ import (
 	"locus/router/cluster"
 )
 
-// Runner ends what others have broken off. Any number of processes may run one: the lease of
-// a shard decides whose turn it is.
+// Runner ends what others have broken off, and has proxies follow primaries that others promote.
+// Any number of processes may run one: leases decide whose turn it is.
 type Runner struct {
 	KV      *etcd.KV // the cluster's
 	Secrets func(name string) (string, error)
@@ -38,13 +38,13 @@ func (r *Runner) Run(ctx context.Context) error {
 	defer tasks.Wait()
 	look := time.NewTicker(r.Look)
 	defer look.Stop()
-	shards := map[router.ShardName]*shard{}
+	known := map[router.ShardName]bool{}
 	for {
-		for name, p := range r.Declared().Primaries {
-			if shards[name] == nil {
-				shards[name] = &shard{runner: r, name: name, free: make(chan struct{}, 1)}
+		for name := range r.Declared().Primaries {
+			if !known[name] {
+				known[name] = true
+				tasks.Go(func() { (&shard{Runner: r, name: name}).run(ctx) })
 			}
-			shards[name].look(ctx, p, &tasks)
 		}
 		select {
 		case <-ctx.Done():
@@ -54,49 +54,56 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 }
 
-// shard is one that is looked after.
+// shard is one that is looked after, by one goroutine.
 type shard struct {
-	runner *Runner
-	name   router.ShardName
-	free   chan struct{} // full: something is done about it
+	*Runner
+	name  router.ShardName
+	watch *watch // nil: another process watches it, or nobody has to
 
-	// Of what is done, one after the other.
-	said  string        // the last error
+	said  string        // the last error of what was mended
 	pause time.Duration // before the next try
 	next  time.Time
 }
 
-// look has a switchover mended that was broken off. It does not wait.
-func (s *shard) look(ctx context.Context, p cluster.Primary, tasks *sync.WaitGroup) {
-	select {
-	case s.free <- struct{}{}:
-	default:
-		return
+func (s *shard) run(ctx context.Context) {
+	defer s.leave(ctx)
+	look := time.NewTicker(s.Look)
+	defer look.Stop()
+	for {
+		declared := s.Declared()
+		if p, there := declared.Primaries[s.name]; there && !p.Settled() && !time.Now().Before(s.next) {
+			s.mend(ctx)
+		}
+		if declared.Shards[s.name].Failover == cluster.FailoverFollow {
+			s.follow(ctx)
+		} else {
+			s.leave(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+		}
 	}
-	if now := time.Now(); p.Settled() || now.Before(s.next) {
-		<-s.free
-		return
-	}
-	tasks.Go(func() {
-		defer func() { <-s.free }()
-		s.mend(ctx)
-	})
 }
 
+// mend ends a switchover that was broken off.
 func (s *shard) mend(ctx context.Context) {
-	err := switchover.Switchover{
-		KV: s.runner.KV, Secrets: s.runner.Secrets, Shard: s.name, By: s.runner.Name, Log: s.runner.Log,
-	}.Mend(ctx)
+	err := s.order("").Mend(ctx)
 	switch {
 	case errors.Is(err, etcd.ErrHeld): // it goes on, or its process has died just now
 	case err == nil || ctx.Err() != nil:
 		s.said, s.pause = "", 0
 	default:
-		s.pause = min(max(2*s.pause, s.runner.Look), mostPause)
+		s.pause = min(max(2*s.pause, s.Look), mostPause)
 		s.next = time.Now().Add(s.pause)
 		if s.said != err.Error() {
 			s.said = err.Error()
-			s.runner.Log.Warn("mend a switchover", slog.String("shard", string(s.name)), slog.Any("error", err))
+			s.Log.Warn("mend a switchover", slog.String("shard", string(s.name)), slog.Any("error", err))
 		}
 	}
+}
+
+func (s *shard) order(to string) switchover.Switchover {
+	return switchover.Switchover{KV: s.KV, Secrets: s.Secrets, Shard: s.name, To: to, By: s.Runner.Name, Log: s.Log}
 }

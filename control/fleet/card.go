@@ -23,9 +23,12 @@ type Card struct {
 	// Primaries are the epochs that it obeys of shards with several servers; nil: an
 	// older build, which knows none.
 	Primaries map[router.ShardName]int64 `json:"primaries,omitempty"`
-	Version   string                     `json:"version"`
-	PID       int                        `json:"pid"`
-	Started   time.Time                  `json:"started"`
+	// Leases: it sends statements to shards whose primary may change without it only while
+	// it is sure who that is.
+	Leases  bool      `json:"leases,omitempty"`
+	Version string    `json:"version"`
+	PID     int       `json:"pid"`
+	Started time.Time `json:"started"`
 	// Answers tells that it answers questions; older builds don't.
 	Answers bool `json:"answers,omitempty"`
 	// Roles is what it does; older builds, which don't say, do everything.

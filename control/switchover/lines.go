@@ -33,6 +33,14 @@ func (r *run) do(ctx context.Context, line Line) error {
 		return r.next.setReadOnly(ctx, false)
 	case Turn:
 		return r.turn(ctx)
+	case Look:
+		return r.look(ctx)
+	case Leave:
+		return r.leave(ctx)
+	case Left:
+		return r.awaitLeft(ctx)
+	case LookAgain:
+		return r.lookAgain(ctx)
 	case FormerReadOnly, Former:
 		return r.former(ctx, line)
 	case Others:
@@ -118,7 +126,7 @@ func (r *run) check(ctx context.Context) (err error) {
 	if s.primary, err = r.primary.look(ctx); err != nil {
 		return err
 	}
-	if s.errant, err = r.next.errant(ctx, s.next.Has, s.primary.Has); err != nil {
+	if s.errant, err = Missing(s.next.MariaDB, s.next.Has, s.primary.Has); err != nil {
 		return err
 	}
 	if s.underWay, err = r.primary.underWay(ctx); err != nil {
@@ -295,7 +303,7 @@ func (r *run) followed(ctx context.Context, s *server) error {
 	if err != nil || v.Follows == primary.Identity && v.Stopped == "" {
 		return err
 	}
-	errant, err := s.errant(ctx, v.Has, primary.Has)
+	errant, err := Missing(v.MariaDB, v.Has, primary.Has)
 	switch {
 	case err != nil:
 		return err

@@ -15,6 +15,8 @@ type View struct {
 	ReadOnly bool
 	// Follows is the identity of the server that it follows; empty: none.
 	Follows string
+	// Halted: somebody has told it to follow no more, and it keeps whom it followed.
+	Halted bool
 	// Stopped is why it does not go on following; empty: it does.
 	Stopped string
 	// GTIDs: its replication, or what it logs, goes by them alone.
@@ -22,11 +24,12 @@ type View struct {
 	// Logs: it logs its own changes and those that it was sent, so that others can follow it.
 	Logs bool
 	// Has is the transactions that it has, in its own words.
-	Has string
+	Has     string
+	MariaDB bool
 }
 
 func (s *server) look(ctx context.Context) (View, error) {
-	v := View{Addr: s.addr}
+	v := View{Addr: s.addr, MariaDB: s.mariadb}
 	set := map[string]string{}
 	rows, err := s.rows(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN "+
 		"('server_id', 'server_uuid', 'read_only', 'log_bin', 'log_slave_updates', 'log_replica_updates', 'gtid_mode', 'gtid_executed', 'gtid_binlog_state')")
@@ -64,7 +67,7 @@ func (s *server) lookAtReplication(ctx context.Context, v *View) error {
 	if io != "Yes" || sql != "Yes" {
 		v.Stopped = strings.TrimSpace(first(row, "last_io_error") + " " + first(row, "last_sql_error"))
 		if v.Stopped == "" {
-			v.Stopped = "its replication is stopped"
+			v.Stopped, v.Halted = "its replication is stopped", io == "No" && sql == "No"
 		}
 	}
 	return nil
@@ -77,41 +80,6 @@ func first(row map[string]string, names ...string) string {
 		}
 	}
 	return ""
-}
-
-// errant is what a server has that the primary has not, as both were seen, the server first.
-func (s *server) errant(ctx context.Context, has, primary string) (string, error) {
-	if s.mariadb {
-		return errantStates(has, primary), nil
-	}
-	return s.one(ctx, "SELECT GTID_SUBTRACT('"+has+"', '"+primary+"')")
-}
-
-// errantStates is it for MariaDB's gtid_binlog_state: the last number of each domain and server.
-func errantStates(has, primary string) string {
-	known := map[string]uint64{}
-	for _, g := range strings.Split(primary, ",") {
-		if origin, n, ok := splitGTID(g); ok {
-			known[origin] = n
-		}
-	}
-	var errant []string
-	for _, g := range strings.Split(has, ",") {
-		if origin, n, ok := splitGTID(g); ok && n > known[origin] {
-			errant = append(errant, strings.TrimSpace(g))
-		}
-	}
-	return strings.Join(errant, ",")
-}
-
-func splitGTID(text string) (origin string, n uint64, ok bool) {
-	text = strings.TrimSpace(text)
-	at := strings.LastIndexByte(text, '-')
-	if at < 0 {
-		return "", 0, false
-	}
-	_, err := fmt.Sscan(text[at+1:], &n)
-	return text[:at], n, err == nil
 }
 
 // oldest is how long something may be under way at the primary before a switchover: what is

@@ -34,6 +34,16 @@ const (
 	// Seize is the next version of the document, which says the same: one who stands still
 	// before his turn, and is passed over, finds another one then.
 	Seize Line = "seize"
+	// Look reaches all servers that can be reached, and judges them.
+	Look Line = "look"
+	// Leave is the version of the document by which proxies give the primary up at once.
+	Leave Line = "leave"
+	// Left: no proxy sends it anything that it would tell its client; where one can't be
+	// asked, its lease has run out.
+	Left Line = "left"
+	// LookAgain judges them again.
+	LookAgain Line = "look again"
+
 	// Demote and Rejoin have the one that was to be the primary read only, and follow.
 	Demote Line = "next read-only"
 	Rejoin Line = "next follows"
@@ -49,6 +59,10 @@ var (
 	Begin = []Line{TakeOver, Check, Hold, Obeyed, ReadOnly, Position, Writable, Turn}
 	// Mend is what is done of one that was broken off before its turn, and after a failure.
 	Mend = []Line{TakeOver, Seize, Demote, Rejoin, Restore, Settle}
+	// Follow goes over to a server that somebody else has made the primary, and Drop gives
+	// that up. They change no server.
+	Follow = []Line{Look, Leave, Left, LookAgain, Turn}
+	Drop   = []Line{Settle}
 	// Finish is what is done after the turn.
 	Finish = []Line{TakeOver, FormerReadOnly, Restore, Former, Others, Settle}
 )

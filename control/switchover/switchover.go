@@ -126,6 +126,9 @@ type run struct {
 	servers map[string]*server
 	next    *server // of doc.Next, or what is to be it
 	primary *server
+	judge   Judge            // of Follow
+	away    map[string]error // servers that Look could not reach
+	left    time.Time        // when Leave was written
 	// unreached is why next can't be reached, where that is no reason to leave the
 	// primary as it is.
 	unreached error
@@ -144,7 +147,7 @@ func (r *run) all(ctx context.Context) (held time.Duration, err error) {
 		return 0, err
 	}
 	if r.doc.Next != "" {
-		if err := r.within(ctx, after, Mend); err != nil {
+		if err := r.within(ctx, after, r.mending()); err != nil {
 			return 0, fmt.Errorf("mend the switchover to %s that was broken off: %w", r.doc.Next, err)
 		}
 	}
@@ -167,13 +170,21 @@ func (r *run) mend(ctx context.Context) error {
 	r.To = r.doc.Aim()
 	order := Finish
 	if r.doc.Next != "" {
-		order = Mend
+		order = r.mending()
 	}
 	if err := r.within(ctx, after, order); err != nil {
 		return fmt.Errorf("a switchover to %s that was broken off: %w", r.To, err)
 	}
 	r.Log.Info("a switchover that was broken off is ended", slog.String("shard", string(r.Shard)), slog.String("to", r.To), slog.String("primary", r.doc.Server))
 	return nil
+}
+
+// mending is the order that ends what has not come to its turn.
+func (r *run) mending() []Line {
+	if r.doc.Cause == cluster.Found {
+		return Drop
+	}
+	return Mend
 }
 
 // begin turns, or undoes everything.
@@ -222,7 +233,7 @@ func (r *run) undo(ctx context.Context) error {
 		return nil
 	}
 	r.hangUp(ctx) // what a connection was sent last may still be under way
-	return r.lines(ctx, Mend)
+	return r.lines(ctx, r.mending())
 }
 
 // read reads the document anew.
@@ -270,15 +281,10 @@ func (r *run) dial(ctx context.Context, addr string) (*server, error) {
 	if s := r.servers[addr]; s != nil {
 		return s, nil
 	}
-	shard := r.doc.Cluster.Shards[r.Shard]
-	if shard.Admin.User == "" {
-		return nil, &Refused{[]string{fmt.Sprintf("shard %s has no admin: {user: …, secret: …}, the account by which servers change roles: declare it (locus apply)", r.Shard)}}
-	}
-	target, err := r.target(addr)
+	target, err := adminTarget(r.Shard, r.doc.Cluster.Shards[r.Shard], addr, r.Secrets)
 	if err != nil {
 		return nil, err
 	}
-	target.User, target.Password = shard.Admin.User, func() (string, error) { return r.Secrets(shard.Admin.Secret) }
 	s, err := dial(ctx, target)
 	if err != nil {
 		return nil, err
@@ -298,7 +304,21 @@ func (r *run) dial(ctx context.Context, addr string) (*server, error) {
 
 // target is how proxies reach a server.
 func (r *run) target(addr string) (backend.Target, error) {
-	target, err := schema.Target(r.Shard, r.doc.Cluster.Shards[r.Shard], r.Secrets)
+	return targetOf(r.Shard, r.doc.Cluster.Shards[r.Shard], addr, r.Secrets)
+}
+
+func targetOf(name router.ShardName, shard cluster.Shard, addr string, secrets func(string) (string, error)) (backend.Target, error) {
+	target, err := schema.Target(name, shard, secrets)
 	target.Addr, target.Replicas = addr, nil
+	return target, err
+}
+
+// adminTarget is how a server is reached by the account that changes roles.
+func adminTarget(name router.ShardName, shard cluster.Shard, addr string, secrets func(string) (string, error)) (backend.Target, error) {
+	if shard.Admin.User == "" {
+		return backend.Target{}, &Refused{[]string{fmt.Sprintf("shard %s has no admin: {user: …, secret: …}, the account by which servers change roles: declare it (locus apply)", name)}}
+	}
+	target, err := targetOf(name, shard, addr, secrets)
+	target.User, target.Password = shard.Admin.User, func() (string, error) { return secrets(shard.Admin.Secret) }
 	return target, err
 }

@@ -18,8 +18,10 @@ func (p *Pool) Retire() {
 		p.prober = nil
 	}
 	p.serve(time.Now())
-	if p.waker != nil {
-		p.waker.Stop()
+	for _, timer := range []*time.Timer{p.waker, p.expiry} {
+		if timer != nil {
+			timer.Stop()
+		}
 	}
 	p.settle()
 }

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"errors"
 	"net"
 	"slices"
 	"sync/atomic"
@@ -47,7 +48,8 @@ type Conn struct {
 	leaving  bool   // and the server is shutting down
 	prepared statements
 	pulse    *pulse
-	out      []byte // the command being built; kept for the next one if small
+	term     *stream.Term // of what it lends itself to; nil: it has no end
+	out      []byte       // the command being built; kept for the next one if small
 
 	elsewhere   atomic.Uint64 // 1 more than what had been received when another server could be asked; 0: none can
 	interrupted atomic.Bool
@@ -126,6 +128,9 @@ func (c *Conn) InTransaction() bool { return c.status&mysql.SERVER_STATUS_IN_TRA
 // the worst that they may leave.
 func (c *Conn) Send(packets []byte, leaves Leaves) error {
 	c.Note(leaves)
+	if c.term.Over() {
+		return c.Lost(false, errUnleased)
+	}
 	if _, err := c.stream.Write(packets); err != nil {
 		if c.givenUp.Load() != nil {
 			return c.Lost(false, err)
@@ -158,6 +163,8 @@ func (c *Conn) Lost(sent bool, cause error) *LostError {
 	c.broken = true
 	if why := c.givenUp.Load(); why != nil {
 		cause = *why
+	} else if errors.Is(cause, stream.ErrOver) {
+		cause = errUnleased
 	}
 	if already, ok := cause.(*LostError); ok { //nolint:errorlint // what it wraps is kept
 		cause = already.Err

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math/rand/v2"
 	"time"
+
+	"locus/proxy/stream"
 )
 
 // errMoved: the target changed during a login, which is to be tried again.
@@ -18,11 +20,12 @@ type ticket struct {
 	target     Target
 	generation int // of the pool's target
 	round      int // of the breaker
+	term       *stream.Term
 }
 
 func (p *Pool) issue() ticket {
 	p.dialing++
-	return ticket{p.target, p.generation, p.breaker.round}
+	return ticket{p.target, p.generation, p.breaker.round, p.term}
 }
 
 // login uses a ticket; the connection is lent to the caller.
@@ -73,7 +76,7 @@ func (p *Pool) outcome(ctx context.Context, t ticket, err error, took time.Durat
 	switch {
 	case p.closed:
 		return p.closedError()
-	case t.generation != p.generation:
+	case t.generation != p.generation, t.term != p.term, p.held && p.target.Cut, p.term.Over():
 		return errMoved
 	case err == nil:
 		p.breaker.succeeded()
@@ -92,7 +95,8 @@ func (p *Pool) enrol(c *Conn, generation int, now time.Time) {
 	c.generation, c.resets = generation, &p.counts.resets
 	c.expires = now.Add(p.limits.MaxLifetime - rand.N(p.limits.MaxLifetime/10+1)) // so that they don't all go at once
 	c.prepared.limit = p.limits.MaxPreparedPerConn
-	c.lent, c.schemas = true, p.schemas
+	c.lent, c.schemas, c.term = true, p.schemas, p.term
+	c.stream.SetTerm(p.term)
 	p.counts.lent++
 	p.heard++ // the answer to the login
 	p.all[c] = struct{}{}

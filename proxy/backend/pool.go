@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"locus/proxy/stream"
 	"locus/router"
 )
 
@@ -38,6 +39,8 @@ type Pool struct {
 	waker      *time.Timer     // serves the queue when the breaker lets the next login through; nil before that was needed
 	doomed     []*Conn         // taken out of the pool, to be closed when mu is released
 	held       bool            // nothing is lent, and nothing is kept that comes back
+	term       *stream.Term    // until when something is lent; nil: that has no end. Another server has another one
+	expiry     *time.Timer     // looks at the end of the term; nil before there was one
 	frozen     error           // why nothing is sent to the server; nil: it may be
 	warm       context.Context // ends when the server freezes, and with it logins under way
 	chill      context.CancelCauseFunc
@@ -59,7 +62,7 @@ func newPool(t Target, l Limits, log *slog.Logger, dial dialFunc) *Pool {
 	l = l.withDefaults()
 	warm, chill := context.WithCancelCause(context.Background())
 	prompt, turn := context.WithCancelCause(context.Background())
-	return &Pool{
+	p := &Pool{
 		shard:   t.Shard,
 		limits:  l,
 		log:     log.With("shard", string(t.Shard)),
@@ -77,6 +80,8 @@ func newPool(t Target, l Limits, log *slog.Logger, dial dialFunc) *Pool {
 		prompt:  prompt,
 		turn:    turn,
 	}
+	p.leased(t.Epoch > 0, false)
+	return p
 }
 
 // Shard is the shard that the pool's connections go to.
@@ -106,7 +111,8 @@ func (p *Pool) retarget(t Target) (moved bool) {
 	defer p.unlock()
 	moved = !p.target.sameServer(t)
 	p.target = t
-	p.hold(t.Held)
+	p.hold(t)
+	p.leased(t.Epoch > 0, moved)
 	if moved {
 		p.generation++
 		p.breaker.forget()

@@ -111,7 +111,7 @@ func (r *Registry) applyReplicas(targets []Target) (gone []*Pool) {
 		of := &replicas{}
 		for _, addr := range t.Replicas {
 			follower := t
-			follower.Addr, follower.Replicas = addr, nil
+			follower.Addr, follower.Replicas, follower.Held, follower.Cut, follower.Epoch = addr, nil, false, false, 0
 			key := string(t.Shard) + " " + addr
 			c := old[key]
 			if c != nil && c.pool.target.sameServer(follower) && c.maxLag == t.maxLag() {

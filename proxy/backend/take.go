@@ -59,7 +59,7 @@ func (p *Pool) next(ctx context.Context, deadline time.Time, want wish, misfit *
 		p.exchange(misfit, now)
 	}
 	g, ok := p.take(want.settings, want.profile, now)
-	if !ok && want.haste != waits && p.breaker.failures > 0 {
+	if !ok && want.haste != waits && (p.breaker.failures > 0 || p.term.Over()) {
 		g, ok = grant{err: p.unavailable(now)}, true
 	}
 	var w *waiter
@@ -90,7 +90,7 @@ func (p *Pool) offer(now time.Time) (g grant, ok bool) {
 	if p.closed {
 		return grant{err: p.closedError()}, true
 	}
-	if p.held {
+	if p.withheld() {
 		return grant{}, false
 	}
 	if p.frozen != nil {
@@ -152,7 +152,7 @@ func (p *Pool) awaits() bool {
 
 // exchange closes a connection if its place can be used for a login; else others may have it.
 func (p *Pool) exchange(misfit *Conn, now time.Time) {
-	if p.closed || p.held || p.frozen != nil || p.breaker.admit(now, p.dialing, p.lent()) == dialNow {
+	if p.closed || p.withheld() || p.frozen != nil || p.breaker.admit(now, p.dialing, p.lent()) == dialNow {
 		p.doom(misfit)
 		return
 	}
@@ -161,11 +161,14 @@ func (p *Pool) exchange(misfit *Conn, now time.Time) {
 
 func (p *Pool) exhausted(waited time.Duration) error {
 	p.counts.exhausted.Add(1)
-	return &ExhaustedError{Shard: p.shard, Limit: p.limits.MaxOpen, Open: p.places(), Waiting: p.queue.len(), Waited: waited, Held: p.held}
+	return &ExhaustedError{Shard: p.shard, Limit: p.limits.MaxOpen, Open: p.places(), Waiting: p.queue.len(), Waited: waited, Held: p.held, Unleased: p.term.Over()}
 }
 
 func (p *Pool) unavailable(now time.Time) error {
 	p.counts.refused.Add(1)
+	if p.term.Over() {
+		return &UnavailableError{Shard: p.shard, Addr: p.target.Addr, Reason: errUnleased}
+	}
 	if p.frozen != nil {
 		return &UnavailableError{Shard: p.shard, Addr: p.target.Addr, Reason: p.frozen}
 	}

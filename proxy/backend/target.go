@@ -22,6 +22,11 @@ type Target struct {
 	MaxLag   time.Duration          // how far a replica may be behind; 0: 5s
 	// Held: nothing is lent until it isn't any more, see [Pool.Emptied].
 	Held bool
+	// Cut, of one that is held: what is lent is cut off at once, and nothing that its server still does is waited for.
+	Cut bool
+	// Epoch is that of the document by which the server is the shard's primary; 0: no other one may become it without this
+	// process. Else something is lent only until the time that [Pool.Lease] has told last.
+	Epoch int64
 	// Mark begins the name of a lock that every connection holds, so that others can tell whose it is; its number at the server
 	// follows. Empty: none.
 	Mark string

@@ -91,7 +91,9 @@ func (s *Session) reworded(e *mysql.MyError) *mysql.MyError {
 // failure names what is known of the effect of a statement that failed on the
 // way.
 func (s *Session) failure(err error) *mysql.MyError {
-	if e, ok := errors.AsType[*backend.ExhaustedError](err); ok {
+	if e, ok := errors.AsType[*backend.ExhaustedError](err); ok && e.Unleased {
+		return wire.Errorf(wire.ErNetRead, wire.StateLink, "%v; the statement was not run", e)
+	} else if ok {
 		return wire.Errorf(erConCount, "08004", "%v; the statement was not run", e)
 	}
 	if e, ok := errors.AsType[*backend.LostError](err); ok {

@@ -27,6 +27,7 @@ type Conn struct {
 
 	unnumbered bool // the packets of a payload aren't numbered one after the other
 
+	term     *Term         // nil: what comes counts for ever
 	received atomic.Uint64 // reads that have brought something in
 
 	taken  int    // bytes that Done discards

@@ -53,6 +53,10 @@ func (c *Conn) Fill() error {
 	}
 	n, err := c.read()
 	if n > 0 {
+		if c.term.Over() {
+			c.to = c.from
+			return ErrOver
+		}
 		return nil
 	}
 	c.Release()

@@ -1,6 +1,10 @@
 package cluster
 
-import "locus/router"
+import (
+	"time"
+
+	"locus/router"
+)
 
 // Primary says which server of a shard is written to. It is a document of its own,
 // apart from the route map, so that no map of before brings a former primary back.
@@ -9,7 +13,9 @@ import "locus/router"
 //
 //	settled ── Hold ──▶ held ── Turn ──▶ turned ── Settle ──▶ settled, with another server
 //	   ▲                 │  └─ Release ─▶ broken off
-//	   └──── Undo ───────┴──────────────────┘
+//	   └──── Settle ─────┴──────────────────┘
+//
+// Leave does what Hold does, for a server that is the primary already.
 //
 // While it is held no proxy sends the shard anything. Broken off is a switchover
 // whose process is gone: the proxies go on with Server, whose read-only mode nobody
@@ -23,9 +29,19 @@ type Primary struct {
 	Held bool `yaml:"held,omitempty"`
 	// Former was the primary, and is not known to follow Server yet.
 	Former string `yaml:"former,omitempty"`
+	// Cause is why Next is to become the primary.
+	Cause Cause `yaml:"cause,omitempty"`
 	// By is who wrote this version.
 	By string `yaml:"by,omitempty"`
 }
+
+// Cause is why another server of a shard becomes its primary.
+type Cause string
+
+const (
+	Ordered Cause = ""      // somebody has ordered a switchover, in which both servers play a part
+	Found   Cause = "found" // somebody else has made it the primary already
+)
 
 // Encode is the document.
 func (p Primary) Encode() []byte { return marshal(primaryDocument{Schema, p}) }
@@ -72,6 +88,12 @@ func (p Primary) Hold(next, by string) Primary {
 	return Primary{Epoch: p.Epoch + 1, Server: p.Server, Next: next, Held: true, By: by}
 }
 
+// Leave begins to go over to a server that was found to be the primary, from one that is
+// settled: proxies give up the one before at once.
+func (p Primary) Leave(next, by string) Primary {
+	return Primary{Epoch: p.Epoch + 1, Server: p.Server, Next: next, Held: true, Cause: Found, By: by}
+}
+
 // Again is the next version that says the same: whoever would replace this one can't any more.
 func (p Primary) Again(by string) Primary {
 	p.Epoch++
@@ -79,18 +101,41 @@ func (p Primary) Again(by string) Primary {
 	return p
 }
 
-// Turn makes Next the primary of one that is held.
+// Turn makes Next the primary of one that is held. Of one that was found nothing is left to
+// do: whoever has made it the primary sees to the others.
 func (p Primary) Turn(by string) Primary {
-	return Primary{Epoch: p.Epoch + 1, Server: p.Next, Former: p.Server, By: by}
+	next := Primary{Epoch: p.Epoch + 1, Server: p.Next, Former: p.Server, By: by}
+	if p.Cause == Found {
+		next.Former = ""
+	}
+	return next
 }
 
 // Release lets the proxies go on with Server, and leaves it to others to undo what
 // was done to the servers.
 func (p Primary) Release(by string) Primary {
-	return Primary{Epoch: p.Epoch + 1, Server: p.Server, Next: p.Next, By: by}
+	return Primary{Epoch: p.Epoch + 1, Server: p.Server, Next: p.Next, Cause: p.Cause, By: by}
 }
 
 // Settle ends what is under way: the servers are what the document says.
 func (p Primary) Settle(by string) Primary {
 	return Primary{Epoch: p.Epoch + 1, Server: p.Server, By: by}
+}
+
+// PrimaryLease is for how long after a question to etcd a proxy goes by the answer, where
+// the primary may change without it: see [Shard.Leased]. Whoever changes it waits for that
+// long, and the margin: clocks don't run alike.
+const (
+	PrimaryLease       = 2 * time.Second
+	PrimaryLeaseMargin = 500 * time.Millisecond
+)
+
+// Leases tells whether there are such shards.
+func (c *Cluster) Leases() bool {
+	for _, s := range c.Shards {
+		if s.Leased() {
+			return true
+		}
+	}
+	return false
 }

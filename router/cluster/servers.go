@@ -30,6 +30,10 @@ type Admin struct {
 // Several tells whether the shard is declared with servers that can change roles.
 func (s Shard) Several() bool { return len(s.Servers) > 0 }
 
+// Leased tells whether proxies send the shard statements only while they are sure, by etcd,
+// who its primary is: somebody may make another server the primary without asking them.
+func (s Shard) Leased() bool { return s.Failover == FailoverFollow || s.Failover == FailoverPromote }
+
 // Declared is the shard as files and documents have it: which of its servers is the
 // primary stands elsewhere.
 func (s Shard) Declared() Shard {
@@ -88,10 +92,14 @@ func (s Shard) checkServers(p *problems, document string) {
 	checkAddress(p, document, s.Address) // those of the replicas are looked at with them
 	switch s.Failover {
 	case "", FailoverNone:
-	case FailoverFollow, FailoverPromote:
-		p.add(document, "failover: %s is not there yet: leave it out, and use locus switchover", s.Failover)
+	case FailoverFollow:
+		if s.Admin == (Admin{}) {
+			p.add(document, "failover: follow looks at the servers by an account of its own: declare admin: {user: …, secret: …}")
+		}
+	case FailoverPromote:
+		p.add(document, "failover: promote is not there yet: write follow if something else promotes, or leave it out and use locus switchover")
 	default:
-		p.add(document, "failover %q: leave it out, or write none", s.Failover)
+		p.add(document, "failover %q: leave it out, or write none or follow", s.Failover)
 	}
 	s.Admin.check(p, document)
 }
@@ -118,6 +126,8 @@ func (c *Cluster) primaryProblems() (p problems) {
 			p.add(document, "epoch %d: it begins with 1", primary.Epoch)
 		case primary.Held && primary.Next == "":
 			p.add(document, "held for nobody")
+		case primary.Cause != Ordered && primary.Cause != Found || primary.Cause != Ordered && primary.Next == "":
+			p.add(document, "cause %q with next %q", primary.Cause, primary.Next)
 		}
 		for _, server := range []string{primary.Server, primary.Next, primary.Former} {
 			if there && server != "" && !slices.Contains(shard.Servers, server) {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,6 +38,7 @@ type stand struct {
 	servers []*servers.Server // two of s0, one of s1
 	proxies []string          // their addresses
 	proxy   *proxy.Proxy      // the last of them
+	cut     atomic.Bool       // the second one from etcd's word on who the primaries are
 }
 
 const schema = "shop"
@@ -59,7 +62,7 @@ func start(t *testing.T, engine servers.Engine) *stand {
 	}
 	t.Cleanup(func() { _ = client.Close() })
 	s.kv = client.Under("/locus/test/")
-	s.declare(t)
+	s.declare(t, "none")
 	for range 2 {
 		s.serve(t)
 	}
@@ -96,12 +99,13 @@ func (s *stand) prepare(t *testing.T, engine servers.Engine) {
 	s.servers[1].Exec(t, readOnly)
 }
 
-func (s *stand) declare(t *testing.T) {
+// declare has the cluster be as it is, with another way to find the primary of s0.
+func (s *stand) declare(t *testing.T, failover cluster.Failover) {
 	t.Helper()
 	c, err := cluster.Parse(fmt.Appendf(nil, `schema: 1
 shards:
-  s0: {servers: [%q, %q], user: shop, secret: x, admin: {user: chief, secret: x}}
-  s1: {address: %q, user: shop, secret: x}
+  s0: {servers: [%q, %q], failover: %[5]s, user: shop, secret: x, admin: {user: chief, secret: x}}
+  s1: {address: %[3]q, user: shop, secret: x}
 tables:
   %[4]s.counter: {kind: sharded, owner: uid}
   %[4]s.setting: {kind: single, shard: s0}
@@ -111,7 +115,7 @@ users:
 routes: |
   0x7fff s0
   0xffff s1
-`, s.servers[0].Addr(), s.servers[1].Addr(), s.servers[2].Addr(), schema))
+`, s.servers[0].Addr(), s.servers[1].Addr(), s.servers[2].Addr(), schema, failover))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,9 +123,9 @@ routes: |
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := cluster.Succeed(nil, c, router.Stamp{By: "test", At: time.Now()})
+	next, err := cluster.Succeed(state.Cluster, c, router.Stamp{By: "test", At: time.Now()})
 	if err == nil {
-		err = state.Commit(t.Context(), s.kv, first)
+		err = state.Commit(t.Context(), s.kv, next)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +144,7 @@ func (s *stand) serve(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := listener.Addr().String()
-	card := fleet.Card{ID: name}
+	card := fleet.Card{ID: name, Leases: true}
 	presence := s.kv.Presence(cluster.ProxyPrefix+name, card.Text(), 5*time.Second)
 	shows := fleet.Show(card, presence.Set)
 	p := proxy.New(proxy.Options{
@@ -154,9 +158,17 @@ func (s *stand) serve(t *testing.T) {
 		AcknowledgePrimaries: func(epochs map[router.ShardName]int64) {
 			shows.Change(func(c *fleet.Card) { c.Primaries = epochs })
 		},
-		Fence: proxy.Fence{ReleasePrimary: func(ctx context.Context, shard router.ShardName, epoch int64) error {
-			return declared.ReleasePrimary(ctx, s.kv, shard, epoch, name)
-		}},
+		Fence: proxy.Fence{
+			ReleasePrimary: func(ctx context.Context, shard router.ShardName, epoch int64) error {
+				return declared.ReleasePrimary(ctx, s.kv, shard, epoch, name)
+			},
+			Epochs: func(ctx context.Context) (map[router.ShardName]int64, error) {
+				if s.cut.Load() && name == s.proxies[1] {
+					return nil, errors.New("cut off from etcd")
+				}
+				return declared.Epochs(ctx, s.kv)
+			},
+		},
 		Alive: func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, s.kv) },
 	})
 	if err := p.Start(t.Context()); err != nil {
@@ -247,7 +259,9 @@ func (s *stand) wantPrimary(t *testing.T, server int) {
 // sum is of all counters on a server.
 func (s *stand) sum(t *testing.T, server int) (n int64) {
 	t.Helper()
-	if err := s.servers[server].DB(t, schema).QueryRow("SELECT COALESCE(SUM(n), 0) FROM counter").Scan(&n); err != nil {
+	db := s.servers[server].DB(t, schema)
+	defer db.Close()
+	if err := db.QueryRow("SELECT COALESCE(SUM(n), 0) FROM counter").Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n

@@ -1,0 +1,130 @@
+package failover
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"locus/control/switchover"
+	"locus/router/cluster"
+)
+
+// Known is what is known of a shard beside what its servers say now.
+type Known struct {
+	// Had is what the primary had when it was last seen to take writes, so that nothing that it
+	// acknowledged until then is missing in it; empty: it was not seen.
+	Had string
+	// Reach are the proxies that reach the primary, and find that it takes writes.
+	Reach []string
+	// Jobs move genes of the shard: a mover goes by no lease.
+	Jobs []string
+}
+
+// Trouble is why a shard is left as it is though not all is well with its servers.
+type Trouble struct {
+	What   string
+	Remedy string
+}
+
+func (t *Trouble) Error() string { return t.What }
+
+func trouble(remedy, format string, args ...any) error {
+	return &Trouble{fmt.Sprintf(format, args...), remedy}
+}
+
+// Judge says which server is the primary of a shard that somebody else promotes servers of:
+// the one that the document names; or another one, if that alone takes writes, and has all
+// that the one before is known to have acknowledged; or why neither is sure, as a *[Trouble].
+// Seen are all of the shard's servers, that of the document first, looked at before the others.
+func Judge(p cluster.Primary, seen []switchover.Sight, k Known) (string, error) {
+	primary := seen[0]
+	writable := slices.Collect(func(yield func(switchover.Sight) bool) {
+		for _, s := range seen[1:] {
+			if s.Err == nil && !s.ReadOnly && !yield(s) {
+				return
+			}
+		}
+	})
+	up := primary.Err == nil && !primary.ReadOnly
+	switch {
+	case up && len(writable) == 0:
+		return p.Server, nil
+	case up:
+		return "", several(append([]switchover.Sight{primary}, writable...))
+	case len(writable) > 1:
+		return "", several(writable)
+	case len(writable) == 0:
+		return "", trouble("make one of them the primary (SET GLOBAL read_only = OFF), or see why nothing has",
+			"no server takes writes: %s", describe(seen))
+	}
+	return follows(primary, writable[0], seen, k)
+}
+
+// follows holds the one server that takes writes to what must be of it.
+func follows(primary, next switchover.Sight, seen []switchover.Sight, k Known) (string, error) {
+	switch {
+	case next.Follows != "" && !next.Halted:
+		return "", trouble("end its replication (RESET REPLICA ALL) if it is the primary, else SET GLOBAL read_only = ON there",
+			"%s takes writes and follows another server: nobody has promoted it; %s", next.Addr, describe(seen))
+	case primary.Err != nil && len(k.Reach) > 0:
+		return "", trouble("SET GLOBAL read_only = ON at the one that is not the primary",
+			"%s takes writes, and so does %s, which proxies reach: %s", next.Addr, primary.Addr, strings.Join(k.Reach, ", "))
+	case len(k.Jobs) > 0:
+		return "", trouble("locus abort "+k.Jobs[0]+", or locus finish",
+			"%s is the primary now, and a job moves genes of the shard, which does not know of it: %s", next.Addr, strings.Join(k.Jobs, ", "))
+	}
+	return next.Addr, complete(primary, next, seen, k)
+}
+
+// complete tells what the next primary lacks.
+func complete(primary, next switchover.Sight, seen []switchover.Sight, k Known) error {
+	had := k.Had
+	if primary.Err == nil {
+		had = primary.Has
+	}
+	if had == "" {
+		return trouble("if it has all: SET GLOBAL read_only = OFF at the one of before for a moment, or locus switchover",
+			"%s takes writes, and what %s had acknowledged is not known: it was not seen since this shard is looked after", next.Addr, primary.Addr)
+	}
+	if err := lacks(next, primary.Addr, had); err != nil {
+		return err
+	}
+	for _, other := range seen[1:] {
+		if other.Err != nil || other.Addr == next.Addr || other.Follows == next.Identity {
+			continue // what it has of next may be more than next was seen to have
+		}
+		if err := lacks(next, other.Addr, other.Has); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func lacks(next switchover.Sight, addr, had string) error {
+	missing, err := switchover.Missing(next.MariaDB, had, next.Has)
+	if err == nil && missing != "" {
+		err = trouble("apply them at it, or give them up: see docs/operations.md",
+			"%s takes writes, and lacks transactions that %s had: %s", next.Addr, addr, missing)
+	}
+	return err
+}
+
+func several(writable []switchover.Sight) error {
+	return trouble("SET GLOBAL read_only = ON at all but the primary", "%d servers take writes: %s", len(writable), describe(writable))
+}
+
+// describe lists servers with what they have.
+func describe(seen []switchover.Sight) string {
+	words := make([]string, len(seen))
+	for i, s := range seen {
+		switch {
+		case s.Err != nil:
+			words[i] = fmt.Sprintf("%s can't be reached (%v)", s.Addr, s.Err)
+		case s.ReadOnly:
+			words[i] = fmt.Sprintf("%s is read-only and has %s", s.Addr, s.Has)
+		default:
+			words[i] = fmt.Sprintf("%s takes writes and has %s", s.Addr, s.Has)
+		}
+	}
+	return strings.Join(words, "; ")
+}

@@ -1,0 +1,179 @@
+package failover
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"locus/config/etcd"
+	"locus/control/declared"
+	"locus/control/fleet"
+	"locus/control/switchover"
+	"locus/proxy/health"
+	"locus/router/cluster"
+)
+
+// watch is what a process has that watches a shard's servers: the one of all that does.
+type watch struct {
+	lock   *etcd.Lock
+	eyes   switchover.Lookout
+	record Record // as it is now
+	kept   Record // as it is in etcd
+	same   int    // looks that have found the same trouble
+}
+
+const (
+	watchTTL = 5 * time.Second
+	// keepEvery is between two records of what a primary has.
+	keepEvery = 5 * time.Second
+	// lasting is how many looks find a trouble before anybody is told: servers change
+	// roles one after the other.
+	lasting = 3
+	// asking bounds questions to etcd.
+	asking = 3 * time.Second
+)
+
+// follow looks at the servers once, and has the proxies go to another one if that is the primary.
+func (s *shard) follow(ctx context.Context) {
+	if s.watch == nil && !s.begin(ctx) {
+		return
+	}
+	select {
+	case <-s.watch.lock.Lost():
+		s.leave(ctx)
+		return
+	default:
+	}
+	p, err := s.primary(ctx)
+	if err != nil || !p.Settled() {
+		return // etcd's absence is told by others; a switchover is its own process's, or mended
+	}
+	shard := p.Cluster.Shards[s.name]
+	to, err := s.judge(ctx, p, s.watch.eyes.Look(ctx, s.name, shard, p.Server))
+	if err == nil && to != p.Server {
+		err = s.order(to).Follow(ctx, func(now cluster.Primary, seen []switchover.Sight) (string, error) {
+			if now.Epoch < p.Epoch {
+				return "", errors.New("the document is older than it was")
+			}
+			return s.judge(ctx, p, seen)
+		})
+		if errors.Is(err, etcd.ErrHeld) {
+			return // a switchover is under way
+		}
+	}
+	s.tell(ctx, err)
+}
+
+// begin makes this process the one that watches, if none does.
+func (s *shard) begin(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, asking)
+	defer cancel()
+	lock, err := s.KV.Lock(ctx, watchPrefix+string(s.name), []byte(s.Runner.Name), watchTTL)
+	if err != nil {
+		return false
+	}
+	s.watch = &watch{lock: lock, eyes: switchover.Lookout{Secrets: s.Secrets}}
+	s.watch.kept, err = read(ctx, s.KV, s.name)
+	if err != nil {
+		s.leave(ctx)
+		return false
+	}
+	s.watch.record = s.watch.kept
+	return true
+}
+
+// leave has another process watch.
+func (s *shard) leave(ctx context.Context) {
+	if s.watch == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), asking)
+	defer cancel()
+	s.watch.eyes.Close(ctx)
+	s.watch.lock.Release()
+	s.watch = nil
+}
+
+func (s *shard) primary(ctx context.Context) (declared.Primary, error) {
+	ctx, cancel := context.WithTimeout(ctx, asking)
+	defer cancel()
+	return declared.ReadPrimary(ctx, s.KV, s.name)
+}
+
+// judge adds what is known beside what was seen, and notes what a primary has that takes writes.
+func (s *shard) judge(ctx context.Context, p declared.Primary, seen []switchover.Sight) (string, error) {
+	w := s.watch
+	if w.record.Epoch != p.Epoch || w.record.Primary != p.Server {
+		if w.record.Primary != p.Server {
+			w.record.Had = ""
+		}
+		w.record.Epoch, w.record.Primary = p.Epoch, p.Server
+	}
+	k := Known{Had: w.record.Had}
+	for _, m := range p.Cluster.Routes.Moves() {
+		if m.From == s.name || m.To == s.name {
+			k.Jobs = append(k.Jobs, m.Job)
+		}
+	}
+	if seen[0].Err != nil {
+		var err error
+		if k.Reach, err = s.reach(ctx, p.Server); err != nil {
+			return "", err
+		}
+	}
+	if seen[0].Err == nil && !seen[0].ReadOnly {
+		w.record.Had = seen[0].Has
+	}
+	return Judge(p.Primary, seen, k)
+}
+
+// reach are the proxies that reach a server of the shard, and find that it takes writes.
+func (s *shard) reach(ctx context.Context, addr string) (list []string, err error) {
+	told, err := fleet.AskLately[[]health.Status](ctx, s.KV, fleet.Servers, s.Look, asking)
+	for proxy, servers := range told.By {
+		for _, one := range servers {
+			if one.Shard == s.name && one.Addr == addr && one.State == health.Well {
+				list = append(list, proxy)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list, err
+}
+
+// tell keeps what was found, and says it to whoever asks, once it lasts.
+func (s *shard) tell(ctx context.Context, err error) {
+	w := s.watch
+	what, remedy := "", ""
+	if err != nil {
+		what, remedy = "look at the servers: "+err.Error(), "see the log of "+s.Runner.Name
+		if t, ok := errors.AsType[*Trouble](err); ok {
+			what, remedy = t.What, t.Remedy
+		}
+	}
+	if w.same++; err == nil {
+		w.same = 0
+	}
+	if err != nil && w.same < lasting {
+		return
+	}
+	w.record.Trouble, w.record.Remedy = what, remedy
+	turned := (w.record.Trouble == "") != (w.kept.Trouble == "")
+	if turned && err != nil {
+		s.Log.Warn("primary", slog.String("shard", string(s.name)), slog.String("trouble", what), slog.String("remedy", remedy))
+	} else if turned {
+		s.Log.Info("primary", slog.String("shard", string(s.name)), slog.String("trouble", "none any more"))
+	}
+	w.record.By, w.record.At = s.Runner.Name, time.Now().UTC()
+	stale := w.record.At.Sub(w.kept.At) >= keepEvery && (w.record.Had != w.kept.Had || what != w.kept.Trouble)
+	if !turned && !stale && w.record.Epoch == w.kept.Epoch && w.record.Primary == w.kept.Primary {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, asking)
+	defer cancel()
+	if w.record.write(ctx, s.KV, s.name) == nil { // else it is tried at the next look
+		w.kept = w.record
+	}
+}

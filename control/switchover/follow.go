@@ -1,0 +1,234 @@
+package switchover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"locus/config/etcd"
+	"locus/control/fleet"
+	"locus/router"
+	"locus/router/cluster"
+)
+
+// Sight is a server of a shard as it was looked at; with Err it could not be, and of the
+// View there is only the address.
+type Sight struct {
+	View
+	Err error
+}
+
+// Judge says which server is the primary by what was seen, the one that the document names
+// first; or why that can't be said.
+type Judge func(p cluster.Primary, seen []Sight) (primary string, err error)
+
+// Follow has the proxies go to the server that somebody else has made the primary: To, if
+// the judge says so of what is seen under the lease, and again once no proxy sends anything to
+// the one before. No server is changed. The error is [etcd.ErrHeld] while another process
+// changes roles; and if the outcome isn't known, the document says it.
+func (s Switchover) Follow(ctx context.Context, judge Judge) error {
+	r, release, err := s.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	r.judge = judge
+	return r.follow(ctx)
+}
+
+const (
+	// looking bounds a look at a server, with its login.
+	looking = 2 * time.Second
+	// leaving bounds the time from Leave to Turn: less than proxies hold statements then.
+	leaving = 4 * time.Second
+)
+
+func (r *run) follow(ctx context.Context) error {
+	switch err := r.read(ctx); {
+	case err != nil:
+		return err
+	case !r.doc.Settled():
+		return fmt.Errorf("a switchover to %s has not ended", r.doc.Aim())
+	}
+	if err := r.within(ctx, before, Follow[:1]); err != nil {
+		return err
+	}
+	from, began := r.doc.Server, time.Now()
+	err := r.within(ctx, leaving, Follow[1:])
+	if errors.Is(err, etcd.ErrUnknown) {
+		err = r.settled(ctx, err)
+	}
+	if err == nil {
+		r.Log.Warn("another server is the primary", slog.String("shard", string(r.Shard)), slog.String("primary", r.To),
+			slog.String("before", from), slog.Duration("held", time.Since(began)))
+		return nil
+	}
+	undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), before)
+	defer cancel()
+	return errors.Join(err, r.undo(undo))
+}
+
+// look reaches all servers that can be reached, ends the connections of who was here before,
+// and has them judged.
+func (r *run) look(ctx context.Context) error {
+	shard := r.doc.Cluster.Shards[r.Shard]
+	r.away = map[string]error{}
+	for _, addr := range shard.Servers {
+		limited, cancel := context.WithTimeout(ctx, looking)
+		s, err := r.dial(limited, addr)
+		if err == nil {
+			err = s.endOthers(limited, shard.Admin.User)
+		}
+		cancel()
+		if err != nil {
+			r.away[addr] = err
+		}
+	}
+	return r.lookAgain(ctx)
+}
+
+// lookAgain judges what is seen now. Servers that could not be reached before are not asked again.
+func (r *run) lookAgain(ctx context.Context) error {
+	ask := func(ctx context.Context, addr string) (*server, error) { return r.servers[addr], r.away[addr] }
+	to, err := r.judge(r.doc.Primary, lookAtAll(ctx, r.doc.Server, r.doc.Cluster.Shards[r.Shard].Servers, ask))
+	if err == nil && to != r.To {
+		err = fmt.Errorf("%s is the primary now", to)
+	}
+	return err
+}
+
+// lookAtAll looks at the primary, and then at the others at once: what of the primary's they
+// lack then, they lack.
+func lookAtAll(ctx context.Context, primary string, addrs []string, reach func(context.Context, string) (*server, error)) []Sight {
+	seen := make([]Sight, 1, len(addrs))
+	seen[0] = lookAt(ctx, primary, reach)
+	for _, addr := range addrs {
+		if addr != primary {
+			seen = append(seen, Sight{View: View{Addr: addr}})
+		}
+	}
+	var looks sync.WaitGroup
+	for i := range seen[1:] {
+		looks.Go(func() { seen[i+1] = lookAt(ctx, seen[i+1].Addr, reach) })
+	}
+	looks.Wait()
+	return seen
+}
+
+func lookAt(ctx context.Context, addr string, reach func(context.Context, string) (*server, error)) Sight {
+	ctx, cancel := context.WithTimeout(ctx, looking)
+	defer cancel()
+	s, err := reach(ctx, addr)
+	if err != nil {
+		return Sight{View{Addr: addr}, err}
+	}
+	v, err := s.look(ctx)
+	if err != nil {
+		return Sight{View{Addr: addr}, err}
+	}
+	return Sight{v, nil}
+}
+
+// leave is the version of the document by which proxies give up the primary.
+func (r *run) leave(ctx context.Context) error {
+	err := r.replace(ctx, r.doc.Leave(r.To, r.By))
+	r.left = time.Now()
+	return err
+}
+
+// awaitLeft waits until no proxy sends the server anything that it would tell its client: each says so, or its lease has
+// run out.
+func (r *run) awaitLeft(ctx context.Context) error {
+	slow, err := r.awaitProxies(ctx, time.Until(r.left.Add(cluster.PrimaryLease+cluster.PrimaryLeaseMargin)))
+	if err != nil || len(slow) == 0 {
+		return err
+	}
+	if err := pause(ctx, time.Until(r.left.Add(cluster.PrimaryLease+cluster.PrimaryLeaseMargin))); err != nil {
+		return err
+	}
+	cards, err := fleet.Cards(ctx, r.KV)
+	if err != nil {
+		return err
+	}
+	var unleased []string
+	for _, c := range cards {
+		if c.Primaries[r.Shard] < r.doc.Epoch && !c.Leases {
+			unleased = append(unleased, c.ID)
+		}
+	}
+	if len(unleased) > 0 {
+		return fmt.Errorf("proxies that don't obey, and know nothing of leases: upgrade or stop them: %s", strings.Join(unleased, ", "))
+	}
+	return nil
+}
+
+// Lookout looks at the servers of a shard again and again, over connections that it keeps.
+// One goroutine at a time uses it.
+type Lookout struct {
+	Secrets func(name string) (string, error)
+
+	mu      sync.Mutex // of servers
+	servers map[string]*server
+}
+
+// Look looks at all servers of a shard as declared, the one that is named as the primary first.
+func (l *Lookout) Look(ctx context.Context, name router.ShardName, shard cluster.Shard, primary string) []Sight {
+	kept := maps.Clone(l.servers)
+	seen := l.look(ctx, name, shard, primary)
+	lost := func(s Sight) bool { return s.Err != nil && kept[s.Addr] != nil }
+	if slices.ContainsFunc(seen, lost) { // a switchover has ended them, or the servers were restarted
+		seen = l.look(ctx, name, shard, primary)
+	}
+	return seen
+}
+
+func (l *Lookout) look(ctx context.Context, name router.ShardName, shard cluster.Shard, primary string) []Sight {
+	seen := lookAtAll(ctx, primary, shard.Servers, func(ctx context.Context, addr string) (*server, error) {
+		l.mu.Lock()
+		s := l.servers[addr]
+		l.mu.Unlock()
+		if s != nil {
+			return s, nil
+		}
+		target, err := adminTarget(name, shard, addr, l.Secrets)
+		if err == nil {
+			s, err = dial(ctx, target)
+		}
+		if err != nil {
+			return nil, err
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.servers == nil {
+			l.servers = map[string]*server{}
+		}
+		l.servers[addr] = s
+		return s, nil
+	})
+	for _, one := range seen {
+		if one.Err != nil {
+			l.hangUp(ctx, one.Addr)
+		}
+	}
+	return seen
+}
+
+func (l *Lookout) hangUp(ctx context.Context, addr string) {
+	if s := l.servers[addr]; s != nil {
+		delete(l.servers, addr)
+		s.close(ctx)
+	}
+}
+
+// Close ends its connections.
+func (l *Lookout) Close(ctx context.Context) {
+	for addr := range l.servers {
+		l.hangUp(ctx, addr)
+	}
+}
