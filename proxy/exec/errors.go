@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/backend"
 	"locus/proxy/wire"
 )
 
@@ -18,4 +19,15 @@ func CodeOf(err error) uint16 {
 		return e.Code
 	}
 	return wire.ErNetRead
+}
+
+// Unreached tells a shard's refusal of the proxy's own login, which is no answer
+// to the client.
+func Unreached(err error) bool {
+	login, ok := errors.AsType[*backend.LoginError](err)
+	if !ok {
+		return false
+	}
+	e, refused := errors.AsType[*mysql.MyError](login)
+	return !refused || e.Code != mysql.ER_QUERY_INTERRUPTED
 }

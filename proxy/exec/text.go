@@ -39,6 +39,29 @@ func Edited(dst, text []byte, edits []Edit) []byte {
 	return append(dst, text[from:]...)
 }
 
+// Edited gives a text with edits. It is a view of a buffer.
+func (e *Environment) Edited(text []byte, edits []Edit) []byte {
+	e.text = Edited(e.text[:0], text, edits)
+	return e.text
+}
+
+// Spliced gives the statement's text where it isn't the client's own; nil where
+// it is. It is a view of a buffer.
+func (e *Environment) Spliced(w *Work, added []plan.Splice) []byte {
+	if len(added) == 0 {
+		return nil
+	}
+	text, from := w.Values.Text, 0
+	out := e.text[:0]
+	for _, splice := range added {
+		at := w.Values.Offset(splice.At)
+		out = append(append(out, text[from:at]...), splice.Text...)
+		from = at
+	}
+	e.text = append(out, text[from:]...)
+	return e.text
+}
+
 // ForMerge gives the LIMIT of a read that is merged, and how its text reads for the shards: with the hidden columns, and asking for
 // all rows up to the end of the LIMIT. ok is false where a number of that is none.
 func ForMerge(v *plan.Values, m *plan.Merge) (limit scatter.Limit, edits []Edit, ok bool) {

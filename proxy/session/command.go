@@ -73,7 +73,7 @@ func (s *Session) resetConnection() {
 	if w := s.Snapshot(); !w.Flavor.KeepsLoginCharset() && w.Charset != "" {
 		settings = settings.WithNames(w.Charset, w.Collation)
 	}
-	s.carry(settings)
+	s.env.Carry(settings)
 	s.vars.FoundRows = found
 }
 
@@ -85,10 +85,10 @@ func (s *Session) reset() {
 		mode |= stmt.IgnoreSpace
 	}
 	s.vars.Reset(sysvars.Values{Settings: s.vars.Settings, Mode: mode, Autocommit: true, Reads: s.account.Reads})
-	s.carry(s.initial)
-	s.replica = false
+	s.env.Carry(s.initial)
+	s.env.Replica = false
 	s.interrupts.LimitIdle(0)
-	s.unkept = nil
+	s.env.Unreadable = nil
 	s.kept.Reset()
 	clear(s.vars.Commands[:])
 }
@@ -112,6 +112,6 @@ func (s *Session) setOption(payload []byte) error {
 	default:
 		return s.writeError(unknownCommand())
 	}
-	out, _ := wire.AppendEnd(s.client.Out[:0], s.client.Seq, wire.OK{Status: s.status()}, s.client.Capabilities)
+	out, _ := wire.AppendEnd(s.client.Out[:0], s.client.Seq, wire.OK{Status: s.env.Status()}, s.client.Capabilities)
 	return s.client.Flush(out)
 }

@@ -9,14 +9,14 @@ import (
 )
 
 // runGlobal runs a change of global tables on every shard.
-func (s *Session) runGlobal(r *request, p *plan.Global) error {
-	if err := p.Alike(r.values); err != nil {
+func (s *Session) runGlobal(r *exec.Work, p *plan.Global) error {
+	if err := p.Alike(r.Values); err != nil {
 		return err
 	}
 	if p.Insert.Numbered() != nil {
 		return s.insertCopies(r, p)
 	}
-	total, err := s.runParts(r, exec.Everywhere(r.snapshot.Catalog.Shards, nil))
+	total, err := s.runParts(r, exec.Everywhere(r.Snapshot.Catalog.Shards, nil))
 	if err != nil {
 		return err
 	}
@@ -25,15 +25,15 @@ func (s *Session) runGlobal(r *request, p *plan.Global) error {
 
 // insertCopies runs an INSERT into a global table whose rows the cluster numbers, so that every
 // shard gives them the same numbers.
-func (s *Session) insertCopies(r *request, p *plan.Global) error {
+func (s *Session) insertCopies(r *exec.Work, p *plan.Global) error {
 	result, err := s.stampedCopies(r, p)
 	if err != nil {
 		return err
 	}
 	s.integers = s.integers[:0]
 	only := result.Shards[0]
-	parts := exec.Everywhere(r.snapshot.Catalog.Shards, only.Text)
-	if r.statement != nil {
+	parts := exec.Everywhere(r.Snapshot.Catalog.Shards, only.Text)
+	if r.Prepared != nil {
 		params := s.stampedParams(nil, only.Params) // shards only read them
 		for i := range parts {
 			parts[i].Params = params
@@ -44,7 +44,7 @@ func (s *Session) insertCopies(r *request, p *plan.Global) error {
 		return err
 	}
 	ok := wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings, LastInsertID: total.InsertID}
-	updated := len(r.facts.Statement.Insert.Update) > 0 && only.Rows == 1 && total.Affected != 1
+	updated := len(r.Facts.Statement.Insert.Update) > 0 && only.Rows == 1 && total.Affected != 1
 	if result.HasID && total.Affected > 0 && !updated {
 		s.vars.InsertID, ok.LastInsertID = result.FirstID.Lo, result.CountFrom
 	}
@@ -52,10 +52,10 @@ func (s *Session) insertCopies(r *request, p *plan.Global) error {
 }
 
 // stampedCopies numbers the rows of an INSERT into a global table.
-func (s *Session) stampedCopies(r *request, p *plan.Global) (*stamp.Result, error) {
-	defer s.timing.trace.Enter(trace.Issue, "")()
+func (s *Session) stampedCopies(r *exec.Work, p *plan.Global) (*stamp.Result, error) {
+	defer s.observer.Trace().Enter(trace.Issue, "")()
 	s.stamper.Numbers, s.stamper.ZeroIsNumber, s.stamper.Unnumbered = s.Numbers, s.zeroIsNumber(), s.unnumbered()
-	result, err := s.stamper.StampCopies(s.interrupts.Waits(), p, r.values, r.statement != nil)
+	result, err := s.stamper.StampCopies(s.interrupts.Waits(), p, r.Values, r.Prepared != nil)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	"sync/atomic"
 
+	"locus/proxy/exec"
 	"locus/proxy/session/interrupt"
 	"locus/proxy/txn"
 )
@@ -10,12 +11,8 @@ import (
 // Counts are what the sessions of a process add up, for metrics.
 type Counts struct {
 	txn.Counts
+	exec.Tally
 	Statements atomic.Uint64 // commands that ran SQL
-	OneShard   atomic.Uint64 // of which on one shard
-	Scattered  atomic.Uint64 // of which on several
-	Stamped    atomic.Uint64 // rows that got a generated ID
-	Gathered   atomic.Uint64 // of which whose rows were gathered
-	Retried    atomic.Uint64 // reads that were sent again, since the connection was lost before any answer
 	Refused    Refusals
 	Parsed     atomic.Uint64 // texts whose plan was not in the cache
 	Failed     atomic.Uint64 // errors of ours or of a shard's connection

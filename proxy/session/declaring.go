@@ -36,7 +36,7 @@ type Declarations interface {
 // row can come to where it would not be looked for. What goes wrong after that is taken back.
 type declaring struct {
 	*Session
-	r  *request
+	r  *exec.Work
 	at *exec.Request
 	*plan.Declaring
 
@@ -55,9 +55,9 @@ func undeclarable(format string, args ...any) error {
 }
 
 // declaring is a definition that declares nothing, unless its plan says so.
-func (s *Session) declaring(r *request, at *exec.Request) *declaring {
+func (s *Session) declaring(r *exec.Work, at *exec.Request) *declaring {
 	d := &declaring{Session: s, r: r, at: at}
-	if p, is := r.plan.(*plan.Definition); is {
+	if p, is := r.Plan.(*plan.Definition); is {
 		d.Declaring, at.Added = p.Declares, p.Added
 	}
 	return d
@@ -87,7 +87,7 @@ func (d *declaring) begin() error {
 
 // said is what the comment says.
 func (d *declaring) said() catalog.Declaration {
-	return d.r.plan.(*plan.Definition).Declares.Declaration
+	return d.r.Plan.(*plan.Definition).Declares.Declaration
 }
 
 // end takes the declaration back of a table that could not be made, or is not what it was declared
@@ -131,7 +131,7 @@ func (d *declaring) name() string { return plan.Quote(d.Table.Schema) + "." + pl
 // another one rows.
 func (d *declaring) looked() error {
 	var has []router.ShardName
-	for _, shard := range d.r.snapshot.Catalog.Shards {
+	for _, shard := range d.r.Snapshot.Catalog.Shards {
 		text, err := d.created(shard)
 		if err != nil {
 			return err
@@ -149,11 +149,11 @@ func (d *declaring) looked() error {
 			return err
 		}
 	}
-	first := d.r.snapshot.Catalog.First()
+	first := d.r.Snapshot.Catalog.First()
 	switch {
 	case d.Exists && !slices.Contains(has, first):
 		return wire.Errorf(mysql.ER_NO_SUCH_TABLE, "42S02", "Table '%s' doesn't exist", d.Table)
-	case !d.Exists && has != nil && d.r.facts.Statement.IfNotExists != nil:
+	case !d.Exists && has != nil && d.r.Facts.Statement.IfNotExists != nil:
 		return undeclarable("table %s is on %s already, and not declared: without rows, ALTER TABLE … COMMENT declares it; with rows locus import shards it", d.Table, catalog.List(has))
 	case !d.Exists && has != nil:
 		return wire.Errorf(mysql.ER_TABLE_EXISTS_ERROR, "42S01", "Table '%s' already exists on %s", d.Table.Name, catalog.List(has))
@@ -212,7 +212,7 @@ func (d *declaring) spread() error {
 
 // ownGene adds the column for the gene to a table without rows that is the default shard's alone.
 func (d *declaring) ownGene() error {
-	first := d.r.snapshot.Catalog.First()
+	first := d.r.Snapshot.Catalog.First()
 	if !d.Declaration.MakesGene() {
 		return nil
 	}
@@ -235,14 +235,14 @@ func (d *declaring) takeGene() {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), txn.UndoTime)
 	defer cancel()
-	first := d.r.snapshot.Catalog.First()
+	first := d.r.Snapshot.Catalog.First()
 	if err := d.execApart(ctx, first, "ALTER TABLE "+d.name()+" DROP COLUMN "+plan.Quote(catalog.OwnGene)); err != nil {
 		d.left += "; column " + catalog.OwnGene + " was added on " + string(first) + " and could not be dropped there again: drop it"
 	}
 }
 
 func (d *declaring) copy() error {
-	first := d.r.snapshot.Catalog.First()
+	first := d.r.Snapshot.Catalog.First()
 	if err := d.empty(first, " FOR UPDATE"); err != nil {
 		return err
 	}
@@ -257,7 +257,7 @@ func (d *declaring) copy() error {
 	if !as {
 		return undeclarable("shard %s says how table %s is made in a way that isn't known: create it on every shard, and declare it by locus table add", first, d.Table)
 	}
-	for _, shard := range d.r.snapshot.Catalog.Shards {
+	for _, shard := range d.r.Snapshot.Catalog.Shards {
 		there, err := d.created(shard)
 		if err != nil {
 			return err
@@ -318,7 +318,7 @@ func (d *declaring) misfit() string {
 // dropped takes back a table that was made on every shard and is not what was declared. No
 // proxy has let anybody write to it.
 func (d *declaring) dropped() {
-	if left := d.drop(d.r.snapshot.Catalog.Shards); left != nil {
+	if left := d.drop(d.r.Snapshot.Catalog.Shards); left != nil {
 		d.left = "; it was made on every shard, and could not be dropped again on " + catalog.List(left) +
 			": it stays declared, and is refused; drop it, then take the declaration away by locus table drop"
 		return
@@ -329,7 +329,7 @@ func (d *declaring) dropped() {
 // takeBack takes the declaration back of a table that could not be made, unless it was left on
 // some shard: then the statement may be repeated.
 func (d *declaring) takeBack() {
-	for _, shard := range d.r.snapshot.Catalog.Shards {
+	for _, shard := range d.r.Snapshot.Catalog.Shards {
 		if text, err := d.created(shard); err != nil || text != "" {
 			d.left = "; the table stays declared"
 			return

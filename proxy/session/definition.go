@@ -16,17 +16,17 @@ import (
 // runDefinition runs CREATE TABLE, ALTER TABLE or one of their kin of tables that are on every shard. No transaction can undo it.
 // While genes are on the move nothing is changed. CREATE TABLE IF NOT EXISTS of one that is there changes nothing: applications
 // begin with it.
-func (s *Session) runDefinition(asked *request) error {
+func (s *Session) runDefinition(asked *exec.Work) error {
 	own := *asked // the one asked for stays off the heap, where nothing is defined
 	r := s.requested(&own)
-	ifNotExists := own.facts.Statement.IfNotExists != nil
-	if !own.snapshot.Map.Moving().Empty() && !(ifNotExists && r.MadeEverywhere()) {
+	ifNotExists := own.Facts.Statement.IfNotExists != nil
+	if !own.Snapshot.Map.Moving().Empty() && !(ifNotExists && r.MadeEverywhere()) {
 		return moving("changing the definition of a table")
 	}
 	if err := s.conns.Commit(); err != nil {
 		return err
 	}
-	s.tellLeft(&own)
+	s.env.TellLeft(&own)
 	d := s.declaring(&own, r)
 	r.Ready = d.begin
 	var ok wire.OK
@@ -51,7 +51,7 @@ func (s *Session) runDefinition(asked *request) error {
 }
 
 // defined notes what has become of a definition, and gives what the client is told.
-func (s *Session) defined(r *request, d exec.Defined) wire.OK {
+func (s *Session) defined(r *exec.Work, d exec.Defined) wire.OK {
 	if len(d.Done) == 0 && len(d.Passed) > 0 { // IF NOT EXISTS
 		s.vars.Soften(d.Passed[0].Said)
 		return wire.OK{Warnings: 1}
@@ -74,12 +74,12 @@ func moving(what string) error {
 
 // numberAnew looks where the shards would number on, which CREATE TABLE and ALTER TABLE may
 // have said.
-func (s *Session) numberAnew(r *request) {
-	if s.Numbers == nil || !r.facts.Statement.SetsNumber {
+func (s *Session) numberAnew(r *exec.Work) {
+	if s.Numbers == nil || !r.Facts.Statement.SetsNumber {
 		return
 	}
-	for _, name := range r.facts.Statement.Tables {
-		t, err := s.Snapshot().Catalog.Find(s.fullName(r, name))
+	for _, name := range r.Facts.Statement.Tables {
+		t, err := s.Snapshot().Catalog.Find(s.env.FullName(r, name))
 		if err != nil || t == nil || t.Kind == catalog.Single || t.Numbered() < 0 {
 			continue
 		}
@@ -90,10 +90,10 @@ func (s *Session) numberAnew(r *request) {
 }
 
 // runMaintenance runs ANALYZE TABLE or one of its kin of tables that are on every shard.
-func (s *Session) runMaintenance(asked *request, p *plan.Maintenance) error {
+func (s *Session) runMaintenance(asked *exec.Work, p *plan.Maintenance) error {
 	own := *asked // the one asked for stays off the heap
-	st := own.facts.Statement
-	if p.Stays && !own.snapshot.Map.Moving().Empty() {
+	st := own.Facts.Statement
+	if p.Stays && !own.Snapshot.Map.Moving().Empty() {
 		return moving(st.Verb + " TABLE of a sharded or global table")
 	}
 	if st.Effects&stmt.Commits != 0 {
@@ -105,7 +105,7 @@ func (s *Session) runMaintenance(asked *request, p *plan.Maintenance) error {
 	if err != nil {
 		return err
 	}
-	return s.client.Rows(columns, rows, s.status())
+	return s.client.Rows(columns, rows, s.env.Status())
 }
 
 // reread has the tables read anew, since some shard has changed them.
@@ -120,14 +120,14 @@ func (s *Session) reread() {
 
 // defines tells a statement on one shard after which names may mean something else.
 // Temporary tables are the session's alone.
-func (s *Session) defines(r *request) bool {
-	st := r.facts.Statement
+func (s *Session) defines(r *exec.Work) bool {
+	st := r.Facts.Statement
 	switch {
 	case st.Kind == stmt.CreateSchema:
 		return st.Features&stmt.DropsSchema != 0
 	case st.Kind != stmt.DDL && st.Kind != stmt.Other || st.Features&(stmt.TemporaryTable|stmt.SwitchesKeys) != 0:
 		return false
-	case st.Verb == "DROP" && len(st.Dropped) > 0 && !slices.ContainsFunc(st.Dropped, func(t stmt.TableName) bool { return !slices.Contains(s.conns.TemporaryTables(), s.fullName(r, t)) }):
+	case st.Verb == "DROP" && len(st.Dropped) > 0 && !slices.ContainsFunc(st.Dropped, func(t stmt.TableName) bool { return !slices.Contains(s.conns.TemporaryTables(), s.env.FullName(r, t)) }):
 		return false
 	}
 	return st.Verb == "CREATE" || st.Verb == "ALTER" || st.Verb == "DROP" || st.Verb == "RENAME"

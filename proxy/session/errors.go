@@ -9,6 +9,7 @@ import (
 
 	"locus/idgen/orderid"
 	"locus/proxy/backend"
+	"locus/proxy/exec"
 	"locus/proxy/session/fence"
 	"locus/proxy/session/interrupt"
 	"locus/proxy/wire"
@@ -35,7 +36,7 @@ const (
 // clientError turns any error into what the client reads. Errors that are not
 // listed here are internal: the client learns that much, the log the rest.
 func (s *Session) clientError(err error) *mysql.MyError {
-	if e, ok := errors.AsType[*mysql.MyError](err); ok && !unreached(err) {
+	if e, ok := errors.AsType[*mysql.MyError](err); ok && !exec.Unreached(err) {
 		return s.nearest(s.reworded(e))
 	}
 	if e, ok := errors.AsType[*plan.Refusal](err); ok {
@@ -62,17 +63,6 @@ func (s *Session) clientError(err error) *mysql.MyError {
 	}
 	s.Counts.Failed.Add(1)
 	return s.failure(err)
-}
-
-// unreached tells a shard's refusal of the proxy's own login, which is no answer
-// to the client.
-func unreached(err error) bool {
-	login, ok := errors.AsType[*backend.LoginError](err)
-	if !ok {
-		return false
-	}
-	e, refused := errors.AsType[*mysql.MyError](login)
-	return !refused || e.Code != mysql.ER_QUERY_INTERRUPTED
 }
 
 // reworded says why a shard was asked to end a statement, where it was us who

@@ -1,18 +1,16 @@
 package session
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
-	"locus/proxy/backend"
+	"locus/proxy/exec"
 	"locus/proxy/session/kept"
 	"locus/proxy/snapshot"
 	"locus/proxy/sysvars"
-	"locus/proxy/txn"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -21,13 +19,13 @@ import (
 // asked it prepares and executes the text itself: there the values of USING keep
 // their types, which literals in their place can't in all cases. Else they are
 // written into the text, for routing to see.
-func (s *Session) runPrepared(r *request, t *kept.Text, p *stmt.TextPrepared) error {
+func (s *Session) runPrepared(r *exec.Work, t *kept.Text, p *stmt.TextPrepared) error {
 	lexed := new(stmt.Lexed)
 	if err := s.readBy(lexed, []byte(t.Text), t.Reading.Mode); err != nil {
 		return err
 	}
-	inner, err := s.planUnder(lexed, s.contextThen(r.snapshot, &t.Reading))
-	if err != nil || !s.runsThere(r.snapshot, t, lexed, inner, p) {
+	inner, err := s.planUnder(lexed, s.contextThen(r.Snapshot, &t.Reading))
+	if err != nil || !s.runsThere(r.Snapshot, t, lexed, inner, p) {
 		if s.past(&t.Reading) {
 			return outlived()
 		}
@@ -35,15 +33,15 @@ func (s *Session) runPrepared(r *request, t *kept.Text, p *stmt.TextPrepared) er
 		if err != nil {
 			return err
 		}
-		return s.runChanged(r, bound, s.planContext(r.snapshot))
+		return s.runChanged(r, bound, s.planContext(r.Snapshot))
 	}
 	s.vars.Commands.Count(inner.About().Statement)
 	args := new(stmt.Args)
 	args.Foreign = s.vars.Foreign || t.Reading.Foreign
 	args.Reset(lexed, nil)
-	return s.run(&request{
-		plan: inner, facts: inner.About(), snapshot: r.snapshot, textual: t, payload: append([]byte{mysql.COM_QUERY}, executing(p)...),
-		values: &plan.Values{Args: args, InsertID: s.vars.InsertID},
+	return s.run(&exec.Work{
+		Plan: inner, Facts: inner.About(), Snapshot: r.Snapshot, Textual: t, Payload: append([]byte{mysql.COM_QUERY}, executing(p)...),
+		Values: &plan.Values{Args: args, InsertID: s.vars.InsertID},
 	})
 }
 
@@ -66,40 +64,13 @@ func (s *Session) runsThere(w *snapshot.Snapshot, t *kept.Text, l *stmt.Lexed, i
 	return there && plain && readable && len(s.conns.Shards()) <= 1 && !sysvars.Wide(s.vars.Settings)
 }
 
-// textualName is what connections know a text by that they are about to execute.
-// It is prepared anew each time.
-const textualName = "locus_text"
-
 func executing(p *stmt.TextPrepared) string {
 	list := slices.Clip(p.Values) // of a plan that others use too
 	for _, name := range p.Using {
 		list = append(list, "@`"+strings.ReplaceAll(name, "`", "``")+"`")
 	}
 	if len(list) == 0 {
-		return "EXECUTE " + textualName
+		return "EXECUTE " + exec.TextualName
 	}
-	return "EXECUTE " + textualName + " USING " + strings.Join(list, ", ")
-}
-
-// prepareTextual has a connection prepare what an EXECUTE is about to run on it.
-func (s *Session) prepareTextual(l txn.Lease, r *request) error {
-	if r.textual == nil {
-		return nil
-	}
-	text := strings.ReplaceAll(r.textual.Text, "'", "''")
-	if r.textual.Reading.Mode&stmt.NoBackslash == 0 {
-		text = strings.ReplaceAll(text, `\`, `\\`)
-	}
-	present := l.Conn.Settings()
-	if err := l.Conn.Carry(s.ctx, r.textual.Reading.On(present)); err != nil {
-		return err
-	}
-	_, err := l.Conn.Exec(s.ctx, "PREPARE "+textualName+" FROM '"+text+"'")
-	if _, lost := errors.AsType[*backend.LostError](err); lost {
-		return err
-	}
-	if back := l.Conn.Carry(s.ctx, present); err == nil {
-		err = back
-	}
-	return err
+	return "EXECUTE " + exec.TextualName + " USING " + strings.Join(list, ", ")
 }

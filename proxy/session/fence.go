@@ -7,6 +7,8 @@ import (
 
 	"locus/idgen/gene"
 	"locus/proxy/exec"
+	"locus/proxy/observe"
+	"locus/proxy/reply"
 	"locus/proxy/session/fence"
 	"locus/proxy/session/interrupt"
 	"locus/proxy/trace"
@@ -18,49 +20,49 @@ import (
 
 // admit lets a statement go on that concerns these genes, or with all set every
 // one, unless a step of a move holds some of them.
-func (s *Session) admit(r *request, genes []gene.Gene, all bool) (err error) {
-	r.fares = faring{}
+func (s *Session) admit(r *exec.Work, genes []gene.Gene, all bool) (err error) {
+	r.Faring = observe.Faring{}
 	concerned := genes
 	if s.mayConcernImport(r) {
 		concerned = append(slices.Clip(genes), router.Unsharded)
 	}
-	if r.Admission, err = s.gate.Admit(r.snapshot.Map, concerned, all, s.conns.Running()); err != nil {
+	if r.Admission, err = s.gate.Admit(r.Snapshot.Map, concerned, all, s.conns.Running()); err != nil {
 		return err
 	}
 	if r.Moving && !all && len(genes) > 0 {
-		r.fares.begin(r.snapshot.Map, genes)
+		r.Faring.Begin(r.Snapshot.Map, genes)
 	}
 	return nil
 }
 
 // admitUnsharded is admit for a statement that concerns no sharded rows.
-func (s *Session) admitUnsharded(r *request) error {
+func (s *Session) admitUnsharded(r *exec.Work) error {
 	if s.mayConcernImport(r) {
 		if err := s.admit(r, nil, false); err != nil {
 			return err
 		}
 		return s.redefinesImport(r)
 	}
-	s.gate.ConcernsNone(r.snapshot.Map)
+	s.gate.ConcernsNone(r.Snapshot.Map)
 	return nil
 }
 
 // admitRoute is admit for a statement that was routed.
-func (s *Session) admitRoute(r *request) error {
-	s.weigh(r, s.route.Genes, s.route.Named())
-	if moving := r.snapshot.Map.Moving(); !moving.Empty() {
+func (s *Session) admitRoute(r *exec.Work) error {
+	s.observer.Weighs(r.Snapshot.Map, s.route.Genes, s.route.Named())
+	if moving := r.Snapshot.Map.Moving(); !moving.Empty() {
 		return s.admit(r, s.route.Genes, !s.route.Named() && s.route.Meets(moving))
 	}
 	return nil
 }
 
 // attempt runs a statement, again if it was held meanwhile.
-func (s *Session) attempt(r *request) error {
-	if s.gate.Untold() && r.facts.Statement.Kind != stmt.Rollback {
+func (s *Session) attempt(r *exec.Work) error {
+	if s.gate.Untold() && r.Facts.Statement.Kind != stmt.Rollback {
 		return interrupt.Preempted.Error(s.flavor())
 	}
-	s.vars.Commands.Count(r.facts.Statement)
-	err := s.runMetered(r)
+	s.vars.Commands.Count(r.Facts.Statement)
+	err := s.runCounted(r)
 	why, held := err.(*fence.HeldError) //nolint:errorlint // it is never wrapped
 	if !held || s.conns.Lost() {
 		return err
@@ -74,14 +76,25 @@ func (s *Session) attempt(r *request) error {
 	s.Counts.Holding.Add(1)
 	defer s.Counts.Holding.Add(-1)
 	for held && !s.conns.Lost() {
-		if err = s.pause(hold, r.snapshot.Map, why); err != nil {
+		if err = s.pause(hold, r.Snapshot.Map, why); err != nil {
 			return err
 		}
 		if err = s.anew(r); err != nil {
 			return err
 		}
-		err = s.runMetered(r)
+		err = s.runCounted(r)
 		why, held = err.(*fence.HeldError) //nolint:errorlint // it is never wrapped
+	}
+	return err
+}
+
+// runCounted is run, and tells how it went if that was on moving genes.
+func (s *Session) runCounted(r *exec.Work) error {
+	err := s.run(r)
+	switch err.(type) { //nolint:errorlint // the types are never wrapped
+	case *fence.HeldError, *reply.GoneError:
+	default:
+		s.observer.Fared(r.Faring, err)
 	}
 	return err
 }
@@ -89,8 +102,8 @@ func (s *Session) attempt(r *request) error {
 // pause waits for another map than the one that held the statement.
 func (s *Session) pause(hold fence.Hold, m *router.Map, why *fence.HeldError) error {
 	began := time.Now()
-	defer func() { s.timing.held += time.Since(began) }()
-	defer s.timing.trace.Enter(trace.Hold, "")()
+	defer func() { s.observer.Held(time.Since(began)) }()
+	defer s.observer.Trace().Enter(trace.Hold, "")()
 	err := hold.Wait(s.interrupts.Waits(), m, why, s.conns.Running())
 	if errors.Is(err, fence.ErrTooLong) {
 		s.Counts.HeldTooLong.Add(1)
@@ -100,26 +113,26 @@ func (s *Session) pause(hold fence.Hold, m *router.Map, why *fence.HeldError) er
 }
 
 // anew plans a held statement for the snapshot that has come into force.
-func (s *Session) anew(r *request) error {
-	before := r.snapshot
-	r.snapshot = s.snapshot()
+func (s *Session) anew(r *exec.Work) error {
+	before := r.Snapshot
+	r.Snapshot = s.snapshot()
 	switch {
-	case r.snapshot.Catalog == before.Catalog:
+	case r.Snapshot.Catalog == before.Catalog:
 		return nil
-	case r.statement != nil:
-		err := s.replan(r.snapshot, r.statement)
-		r.follow(r.statement.Plan)
+	case r.Prepared != nil:
+		err := s.replan(r.Snapshot, r.Prepared)
+		r.Follow(r.Prepared.Plan)
 		return err
 	}
-	if err := s.read(&s.lexed, r.payload[1:]); err != nil {
+	if err := s.read(&s.lexed, r.Payload[1:]); err != nil {
 		return err
 	}
-	p, err := s.planOf(r.snapshot, &s.lexed)
+	p, err := s.planOf(r.Snapshot, &s.lexed)
 	s.args.Reset(&s.lexed, nil)
 	if err != nil {
 		return err
 	}
-	r.follow(p)
+	r.Follow(p)
 	return nil
 }
 
@@ -133,8 +146,8 @@ func (s *Session) deadlocked(format string, args ...any) error {
 }
 
 // ownRows adds to the splices of a statement that a shard leaves others' rows out.
-func (s *Session) ownRows(r *request, k *plan.Keyed, shard int, added []plan.Splice) ([]plan.Splice, error) {
-	foreign, err := exec.Foreign(r.snapshot.Map, &s.route, k, shard)
+func (s *Session) ownRows(r *exec.Work, k *plan.Keyed, shard int, added []plan.Splice) ([]plan.Splice, error) {
+	foreign, err := exec.Foreign(r.Snapshot.Map, &s.route, k, shard)
 	if err != nil || foreign.Empty() {
 		return added, err
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"locus/proxy/backend"
+	"locus/proxy/exec"
 	"locus/proxy/snapshot"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
@@ -21,24 +22,24 @@ func (s *Session) fieldList(payload []byte) error {
 	if err := s.account.Rights.Table(name); err != nil {
 		return s.writeError(err)
 	}
-	return s.finish(s.anywhere(s.columnsOf(w, name), true, func(shard router.ShardName) error { return s.fieldListOn(shard, payload) }))
+	return s.finish(s.env.Anywhere(s.columnsOf(w, name), true, func(shard router.ShardName) error { return s.fieldListOn(shard, payload) }))
 }
 
 // columnsOf are the shards that know the columns of a table: all of them those of one that is on each.
-func (s *Session) columnsOf(w *snapshot.Snapshot, name catalog.TableName) candidates {
+func (s *Session) columnsOf(w *snapshot.Snapshot, name catalog.TableName) exec.Candidates {
 	t, err := w.Catalog.Find(name)
 	switch {
 	case err != nil || t == nil || slices.Contains(s.conns.TemporaryTables(), name):
-		return candidates{shards: w.Catalog.Shards[:1]}
+		return exec.Candidates{Shards: w.Catalog.Shards[:1]}
 	case t.Kind == catalog.Single:
-		return candidates{shards: []router.ShardName{t.Shard}}
+		return exec.Candidates{Shards: []router.ShardName{t.Shard}}
 	}
-	return s.standIns(w)
+	return s.env.StandIns(w)
 }
 
 // fieldListOn asks one shard.
 func (s *Session) fieldListOn(shard router.ShardName, payload []byte) error {
-	l, err := s.conns.Acquire(shard, txn.Outside|s.soon)
+	l, err := s.conns.Acquire(shard, txn.Outside|s.env.Elsewhere)
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func (s *Session) fieldListOn(shard router.ShardName, payload []byte) error {
 		l.Unsent(err)
 		return err
 	}
-	if err := s.relay(l.Conn, wire.FieldListResponse, nil); err != nil {
+	if err := s.env.Relay(l.Conn, wire.FieldListResponse, nil); err != nil {
 		l.Lost()
 		return err
 	}

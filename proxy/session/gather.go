@@ -4,15 +4,13 @@ import (
 	"locus/proxy/exec"
 	"locus/proxy/trace"
 	"locus/proxy/txn"
-	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
-	"locus/router/stmt"
 )
 
 // runGathered answers a statement that no shard can answer, and whose answers
 // can't be merged.
-func (s *Session) runGathered(r *request, p *plan.Gathering) error {
+func (s *Session) runGathered(r *exec.Work, p *plan.Gathering) error {
 	if err := s.mayReadAll(r); err != nil {
 		return err
 	}
@@ -21,19 +19,19 @@ func (s *Session) runGathered(r *request, p *plan.Gathering) error {
 
 // gather reads the rows that a statement needs into temporary tables on one
 // shard and has that answer it.
-func (s *Session) gather(asked *request, p *plan.Gathering) error {
+func (s *Session) gather(asked *exec.Work, p *plan.Gathering) error {
 	own := *asked // the one asked for stays off the heap, where nothing is gathered
-	return s.gathered(&own, p, func(g *exec.Gathering) error { return s.answerGathered(&own, g) })
+	return s.gathered(&own, p, func(g *exec.Gathering) error { return s.env.Answer(&own, g) })
 }
 
 // gathered reads the rows that a statement needs into temporary tables on one
 // shard, for use.
-func (s *Session) gathered(r *request, p *plan.Gathering, use func(*exec.Gathering) error) error {
-	r.cursor = false
-	if r.statement != nil && s.past(&r.statement.Reading) {
+func (s *Session) gathered(r *exec.Work, p *plan.Gathering, use func(*exec.Gathering) error) error {
+	r.Cursor = false
+	if r.Prepared != nil && s.past(&r.Prepared.Reading) {
 		return outlived()
 	}
-	defer s.timing.trace.Enter(trace.Gather, "")()
+	defer s.observer.Trace().Enter(trace.Gather, "")()
 	if err := s.mayGather(r, p); err != nil {
 		return err
 	}
@@ -49,8 +47,8 @@ func (s *Session) gathered(r *request, p *plan.Gathering, use func(*exec.Gatheri
 	})
 }
 
-func (s *Session) mayGather(r *request, p *plan.Gathering) error {
-	if p.Reopens && !r.snapshot.Flavor.ReopensTemporary() {
+func (s *Session) mayGather(r *exec.Work, p *plan.Gathering) error {
+	if p.Reopens && !r.Snapshot.Flavor.ReopensTemporary() {
 		return &plan.Refusal{Code: plan.ScatterShape, Message: "a common table expression that is read more than once, over rows of several shards: MySQL can't; name one owner, ID or order number in WHERE, or write it out twice"}
 	}
 	if s.conns.Reserved(txn.LockedTables) || s.conns.Reserved(txn.TemporaryTable) {
@@ -61,39 +59,16 @@ func (s *Session) mayGather(r *request, p *plan.Gathering) error {
 
 // gatherShard is where the statement runs: where its single tables are, else on
 // any of the shards that own genes, not the same for all sessions.
-func (s *Session) gatherShard(r *request, p *plan.Gathering) router.ShardName {
+func (s *Session) gatherShard(r *exec.Work, p *plan.Gathering) router.ShardName {
 	if shard := p.Shard; shard != "" {
 		return shard
 	}
-	m := r.snapshot.Map
-	var c candidates
+	m := r.Snapshot.Map
+	var c exec.Candidates
 	for _, i := range m.ShardsOf(0, m.Width().Last(), nil) {
-		c.shards = append(c.shards, m.Shard(i))
+		c.Shards = append(c.Shards, m.Shard(i))
 	}
-	c.chosen = int(s.id) % len(c.shards)
-	shard, _ := s.best(c, nil)
+	c.Chosen = int(s.id) % len(c.Shards)
+	shard, _ := s.env.Best(c, nil)
 	return shard
-}
-
-// answerGathered runs the statement over the temporary tables, and passes the answer on.
-func (s *Session) answerGathered(r *request, g *exec.Gathering) error {
-	if err := g.At.Conn.Carry(s.ctx, s.vars.Settings); err != nil {
-		return err
-	}
-	r.outside = true
-	if err := s.send(g.At, r, s.edited(r.values.Text, g.Edits()), g.Bound()); err != nil {
-		return err
-	}
-	if err := s.relay(g.At.Conn, wire.QueryResponse, s.withStatus()); err != nil {
-		if !txn.IsRefusal(err) {
-			return g.Unread(err)
-		}
-		return err
-	}
-	failed := s.noted(g.At, r)
-	if r.facts.Statement.Features&stmt.CalcFoundRows != 0 && !failed {
-		s.readFoundRows(g.At)
-	}
-	g.At.Conn.SetStatus(s.statusOn(g.At))
-	return nil
 }

@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"locus/proxy/backend"
+	"locus/proxy/exec"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
 )
 
 // runHiding answers SHOW and DESCRIBE of a table that has the column for the gene without it.
-func (s *Session) runHiding(r *request) error {
+func (s *Session) runHiding(r *exec.Work) error {
 	text, err := s.withValues(r)
 	if err != nil {
 		return err
@@ -19,7 +20,7 @@ func (s *Session) runHiding(r *request) error {
 	s.Counts.OneShard.Add(1)
 	at := s.requested(r)
 	var shown *backend.Rows
-	err = s.anywhere(s.standIns(r.snapshot), true, func(shard router.ShardName) error {
+	err = s.env.Anywhere(s.env.StandIns(r.Snapshot), true, func(shard router.ShardName) error {
 		l, err := at.Apart(shard, s.vars.Settings)
 		if err != nil {
 			return err
@@ -36,7 +37,7 @@ func (s *Session) runHiding(r *request) error {
 	}
 	shown.Rows = withoutGene(shown.Columns, shown.Rows)
 	s.vars.RowCount, s.vars.FoundRows = -1, uint64(len(shown.Rows))
-	return s.client.Rows(shown.Columns, shown.Rows, s.status())
+	return s.client.Rows(shown.Columns, shown.Rows, s.env.Status())
 }
 
 // withoutGene takes out of what SHOW COLUMNS, SHOW INDEX or SHOW CREATE TABLE shows the column for the gene.

@@ -13,17 +13,17 @@ import (
 // identify makes the session that of a client who has just logged in: nothing
 // of what it was before is left.
 func (s *Session) identify(c *Client) {
-	s.activity.set(func(a *activity) { a.user = c.User })
+	s.observer.Login(c.User)
 	s.user, s.client.Capabilities, s.change, s.client.Seq = c.User, c.Capabilities, c.Change, c.NextSeq
 	s.under = nil
 	s.obey(s.Snapshot())
 	s.client.Stream.SetLimit(s.MaxStatement)
-	s.profile = 0
+	s.env.ClientProfile = 0
 	if c.Capabilities&mysql.CLIENT_FOUND_ROWS != 0 {
-		s.profile |= backend.FoundRows
+		s.env.ClientProfile |= backend.FoundRows
 	}
 	if s.client.Extended = c.Extended&wire.ExtendedMetadata != 0; s.client.Extended {
-		s.profile |= backend.ExtendedMetadata
+		s.env.ClientProfile |= backend.ExtendedMetadata
 	}
 	s.initial = backend.Default
 	if c.Charset != "" {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"locus/proxy/exec"
 	"locus/router/catalog"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -11,11 +12,11 @@ import (
 
 // mayConcernImport tells whether a statement may read or write tables that an import shards, or has sharded and may take back. What isn't
 // certain to leave them alone may: what reaches tables through views, triggers and routines, and what no parser reads.
-func (s *Session) mayConcernImport(r *request) bool {
-	if r.snapshot.Map.Importing() == nil {
+func (s *Session) mayConcernImport(r *exec.Work) bool {
+	if r.Snapshot.Map.Importing() == nil {
 		return false
 	}
-	st := r.facts.Statement
+	st := r.Facts.Statement
 	switch st.Kind {
 	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.Savepoint, stmt.ShowWarnings, stmt.Unlock, stmt.Use, stmt.Kill, stmt.Diagnose, stmt.Procedure:
 		return false
@@ -31,28 +32,28 @@ func (s *Session) mayConcernImport(r *request) bool {
 }
 
 // redefinesImport refuses to define tables anew that are imported: their rows are followed as they were defined.
-func (s *Session) redefinesImport(r *request) error {
-	st := r.facts.Statement
+func (s *Session) redefinesImport(r *exec.Work) error {
+	st := r.Facts.Statement
 	if st.Kind != stmt.DDL || st.Features&stmt.TemporaryTable != 0 {
 		return nil
 	}
-	if slices.ContainsFunc(st.Tables, func(name stmt.TableName) bool { return s.isImported(r, s.fullName(r, name)) }) {
+	if slices.ContainsFunc(st.Tables, func(name stmt.TableName) bool { return s.isImported(r, s.env.FullName(r, name)) }) {
 		return moving("changing the definition of a table that is imported")
 	}
 	return nil
 }
 
-func (s *Session) isImported(r *request, name catalog.TableName) bool {
-	return slices.ContainsFunc(r.snapshot.Map.Importing(), func(t string) bool { return strings.EqualFold(t, name.String()) })
+func (s *Session) isImported(r *exec.Work, name catalog.TableName) bool {
+	return slices.ContainsFunc(r.Snapshot.Map.Importing(), func(t string) bool { return strings.EqualFold(t, name.String()) })
 }
 
-func (s *Session) mayReachImport(r *request, name stmt.TableName) bool {
-	full := s.fullName(r, name)
+func (s *Session) mayReachImport(r *exec.Work, name stmt.TableName) bool {
+	full := s.env.FullName(r, name)
 	if s.isImported(r, full) {
 		return true
 	}
-	if t, err := r.snapshot.Catalog.Find(full); err == nil && t != nil && t.Kind != catalog.Single {
+	if t, err := r.Snapshot.Catalog.Find(full); err == nil && t != nil && t.Kind != catalog.Single {
 		return false // it is another one
 	}
-	return !r.snapshot.Catalog.Alone(full)
+	return !r.Snapshot.Catalog.Alone(full)
 }

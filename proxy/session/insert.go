@@ -21,7 +21,7 @@ import (
 )
 
 // runStamped runs an INSERT into a sharded table.
-func (s *Session) runStamped(r *request, p *plan.Stamped) error {
+func (s *Session) runStamped(r *exec.Work, p *plan.Stamped) error {
 	result, err := s.stamped(r, p)
 	if err != nil {
 		return err
@@ -36,18 +36,18 @@ func (s *Session) runStamped(r *request, p *plan.Stamped) error {
 	}
 	parts := make([]exec.Part, 0, len(result.Shards))
 	for _, text := range result.Shards {
-		parts = append(parts, exec.Part{Shard: r.snapshot.Map.Shard(text.Shard), Text: text.Text, Params: s.stampedParams(nil, text.Params)})
+		parts = append(parts, exec.Part{Shard: r.Snapshot.Map.Shard(text.Shard), Text: text.Text, Params: s.stampedParams(nil, text.Params)})
 	}
 	total, err := s.runParts(r, parts)
 	if err != nil {
 		return err
 	}
-	ok := wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings, Info: records(uint64(len(result.Genes)), total, r.facts.Statement.Insert.Ignore)}
+	ok := wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings, Info: records(uint64(len(result.Genes)), total, r.Facts.Statement.Insert.Ignore)}
 	if result.HasID && total.Affected > 0 {
 		s.vars.InsertID = result.FirstID.Lo
 		ok.LastInsertID = result.CountFrom
 	} else if total.Affected > 0 {
-		ok.LastInsertID = p.Insert.LastNumber(r.values)
+		ok.LastInsertID = p.Insert.LastNumber(r.Values)
 	}
 	return s.done(ok)
 }
@@ -75,10 +75,10 @@ func (s *Session) inserted(in exec.Inserted, words []byte) error {
 }
 
 // stamped makes what the rows of an INSERT leave to be made.
-func (s *Session) stamped(r *request, p *plan.Stamped) (*stamp.Result, error) {
-	defer s.timing.trace.Enter(trace.Issue, "")()
+func (s *Session) stamped(r *exec.Work, p *plan.Stamped) (*stamp.Result, error) {
+	defer s.observer.Trace().Enter(trace.Issue, "")()
 	if s.Generators != nil && len(p.Insert.Table.StampedColumns) > 0 {
-		declared, values := r.snapshot.Declared, s.vars.Context.Values
+		declared, values := r.Snapshot.Declared, s.vars.Context.Values
 		s.stamper.Make = func(ctx context.Context, generator string, n int) ([]string, error) {
 			return s.Generators.Texts(ctx, declared, generator, n, values)
 		}
@@ -86,10 +86,10 @@ func (s *Session) stamped(r *request, p *plan.Stamped) (*stamp.Result, error) {
 	s.stamper.Numbers, s.stamper.ZeroIsNumber, s.stamper.Unnumbered = s.Numbers, s.zeroIsNumber(), s.unnumbered()
 	var result *stamp.Result
 	var err error
-	if r.statement != nil {
-		result, err = s.stamper.StampPrepared(s.interrupts.Waits(), p, r.values, r.snapshot.Map, s.IDs, s.Ring)
+	if r.Prepared != nil {
+		result, err = s.stamper.StampPrepared(s.interrupts.Waits(), p, r.Values, r.Snapshot.Map, s.IDs, s.Ring)
 	} else {
-		result, err = s.stamper.StampText(s.interrupts.Waits(), p, r.values, r.snapshot.Map, s.IDs, s.Ring)
+		result, err = s.stamper.StampText(s.interrupts.Waits(), p, r.Values, r.Snapshot.Map, s.IDs, s.Ring)
 	}
 	if err == nil {
 		err = p.Returned(len(result.Shards))
@@ -97,7 +97,7 @@ func (s *Session) stamped(r *request, p *plan.Stamped) (*stamp.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.weigh(r, result.Genes, true)
+	s.observer.Weighs(r.Snapshot.Map, result.Genes, true)
 	return result, nil
 }
 
@@ -121,22 +121,22 @@ func (s *Session) unnumbered() string {
 }
 
 // insertOne runs an INSERT whose rows are all on one shard.
-func (s *Session) insertOne(r *request, p *plan.Stamped, result *stamp.Result) error {
+func (s *Session) insertOne(r *exec.Work, p *plan.Stamped, result *stamp.Result) error {
 	only := result.Shards[0]
 	var last reply.Ending
 	if result.HasID {
-		updates := len(r.facts.Statement.Insert.Update) > 0
+		updates := len(r.Facts.Statement.Insert.Update) > 0
 		s.insert = inserting{id: result.FirstID.Lo, countFrom: result.CountFrom, mayUpdate: updates && len(result.Genes) == 1}
 		last = s.insertEnding
 	}
 	s.Counts.OneShard.Add(1)
 	var params []wire.Param
-	if r.statement != nil {
+	if r.Prepared != nil {
 		s.generated = s.stampedParams(s.generated[:0], only.Params)
 		params = s.generated
 	}
-	shard := r.snapshot.Map.Shard(only.Shard)
-	if err := s.exchange(r, shard, only.Text, params, last); err != nil {
+	shard := r.Snapshot.Map.Shard(only.Shard)
+	if err := s.env.OneShard(r, exec.Part{Shard: shard, Text: only.Text, Params: params}, last); err != nil {
 		return err
 	}
 	if result.HasID && s.insert.mayUpdate && s.client.Scanner.Rows() > 0 {

@@ -11,25 +11,25 @@ import (
 // runInsertQuery runs an INSERT whose query's rows are not where they go: the
 // query is answered over gathered rows, as a SELECT would be, and its rows are
 // inserted as they come.
-func (s *Session) runInsertQuery(r *request, q *plan.InsertQuery) error {
+func (s *Session) runInsertQuery(r *exec.Work, q *plan.InsertQuery) error {
 	if err := s.mayReadAll(r); err != nil {
 		return err
 	}
 	if err := s.writable(); err != nil {
 		return err
 	}
-	read := q.Lex(r.values.Lexed)
+	read := q.Lex(r.Values.Lexed)
 	args := new(stmt.Args)
 	args.Foreign = s.vars.Foreign
 	args.Reset(read, s.boundOf(r))
 	own := *r
-	own.values = &plan.Values{Args: args, InsertID: s.vars.InsertID, UserVariable: r.values.UserVariable}
+	own.Values = &plan.Values{Args: args, InsertID: s.vars.InsertID, UserVariable: r.Values.UserVariable}
 	var in exec.Inserted
 	err := s.gathered(&own, q.Gather, func(g *exec.Gathering) (err error) {
-		text := string(s.edited(own.values.Text, g.Edits()))
+		text := string(s.env.Edited(own.Values.Text, g.Edits()))
 		as := exec.Insertion{
-			Head: strings.TrimRight(string(r.values.Text[:r.values.Offset(q.Start)]), blanks),
-			Tail: " " + string(r.values.Text[r.values.Offset(q.End):]), In: s.planContext(r.snapshot),
+			Head: strings.TrimRight(string(r.Values.Text[:r.Values.Offset(q.Start)]), blanks),
+			Tail: " " + string(r.Values.Text[r.Values.Offset(q.End):]), In: s.planContext(r.Snapshot),
 		}
 		in, err = g.Insert(as, func(add exec.Add) error { return g.Copy(text, g.Bound(), q.Destination, add) })
 		return err
@@ -37,7 +37,7 @@ func (s *Session) runInsertQuery(r *request, q *plan.InsertQuery) error {
 	if err != nil {
 		return err
 	}
-	return s.inserted(in, records(in.Rows, in.Totals, r.facts.Statement.Insert.Ignore))
+	return s.inserted(in, records(in.Rows, in.Totals, r.Facts.Statement.Insert.Ignore))
 }
 
 // writable refuses what could not be written into a text as it is.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/exec"
 	"locus/proxy/session/interrupt"
 	"locus/proxy/wire"
 	"locus/router/plan"
@@ -42,8 +43,8 @@ var (
 const killTime = 5 * time.Second
 
 // killText answers KILL.
-func (s *Session) killText(r *request) error {
-	k := r.facts.Statement.Kill
+func (s *Session) killText(r *exec.Work) error {
+	k := r.Facts.Statement.Kill
 	if k == nil {
 		return &plan.Refusal{Code: plan.Unsupported, Message: "KILL of anything but a connection's ID: give the number that SHOW PROCESSLIST or CONNECTION_ID() shows"}
 	}

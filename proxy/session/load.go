@@ -14,9 +14,9 @@ import (
 // runLoad runs a LOAD DATA LOCAL whose rows go to several shards: one reads the
 // client's file into a temporary table, from which the rows are inserted in one
 // transaction.
-func (s *Session) runLoad(r *request, load *plan.Load) error {
+func (s *Session) runLoad(r *exec.Work, load *plan.Load) error {
 	if s.client.Capabilities&mysql.CLIENT_LOCAL_FILES == 0 {
-		return r.snapshot.Flavor.NoLocalFiles()
+		return r.Snapshot.Flavor.NoLocalFiles()
 	}
 	if err := s.writable(); err != nil {
 		return err
@@ -25,16 +25,16 @@ func (s *Session) runLoad(r *request, load *plan.Load) error {
 		return err
 	}
 	own := *r
-	own.outside = true // of the file: the rows are inserted on its behalf
+	own.Outside = true // of the file: the rows are inserted on its behalf
 	var in exec.Inserted
-	first := r.snapshot.Catalog.First() // it has the functions that SET may call
+	first := r.Snapshot.Catalog.First() // it has the functions that SET may call
 	err := s.requested(&own).OnHost(first, func(h *exec.Host) error {
 		warnings, err := s.stage(h, &own, load)
 		if err != nil {
 			return err
 		}
 		err = h.Leniently(func() error {
-			as := exec.Insertion{Head: load.Head(), In: s.planContext(own.snapshot)}
+			as := exec.Insertion{Head: load.Head(), In: s.planContext(own.Snapshot)}
 			in, err = h.Insert(as, func(add exec.Add) error { return h.Copy(load.Read(), nil, load.Destination, add) })
 			return err
 		})
@@ -56,7 +56,7 @@ func (s *Session) runLoad(r *request, load *plan.Load) error {
 
 // stage reads the client's file into the temporary table, as the session's settings
 // say. It gives the number of warnings.
-func (s *Session) stage(h *exec.Host, r *request, load *plan.Load) (uint16, error) {
+func (s *Session) stage(h *exec.Host, r *exec.Work, load *plan.Load) (uint16, error) {
 	if err := h.Make(load.Temporary(), load.Make()...); err != nil {
 		return 0, err
 	}
@@ -64,7 +64,7 @@ func (s *Session) stage(h *exec.Host, r *request, load *plan.Load) (uint16, erro
 	if err := c.Carry(s.ctx, s.vars.Settings); err != nil {
 		return 0, err
 	}
-	if err := s.send(h.At, r, nil, nil); err != nil {
+	if err := s.env.Send(h.At, r, nil, nil); err != nil {
 		return 0, err
 	}
 	switch err := s.client.PassFile(c); {
@@ -78,8 +78,8 @@ func (s *Session) stage(h *exec.Host, r *request, load *plan.Load) (uint16, erro
 		return 0, err
 	}
 	if ok.Warnings > 0 {
-		s.keepWarnings(h.At)
+		s.env.KeepWarnings(h.At)
 	}
-	s.learn(h.At, r.facts.Statement.Assigns)
+	s.env.Learn(h.At, r.Facts.Statement.Assigns)
 	return ok.Warnings, nil
 }

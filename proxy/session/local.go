@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/exec"
 	"locus/proxy/reply"
 	"locus/proxy/snapshot"
 	"locus/proxy/wire"
@@ -17,9 +18,9 @@ import (
 )
 
 // local answers the statements that concern the session alone.
-func (s *Session) local(r *request, p *plan.Local) error {
-	st := r.facts.Statement
-	if r.statement != nil && r.statement.Params > 0 && st.Kind != stmt.Explain {
+func (s *Session) local(r *exec.Work, p *plan.Local) error {
+	st := r.Facts.Statement
+	if r.Prepared != nil && r.Prepared.Params > 0 && st.Kind != stmt.Explain {
 		return s.runBound(r)
 	}
 	switch st.Kind {
@@ -29,7 +30,7 @@ func (s *Session) local(r *request, p *plan.Local) error {
 		}
 		err := s.conns.Begin(*st.Opening)
 		if err == nil && st.Opening.Snapshot {
-			err = s.anywhere(s.standIns(r.snapshot), true, func(shard router.ShardName) error { return s.conns.Join(shard, s.soon) })
+			err = s.env.Anywhere(s.env.StandIns(r.Snapshot), true, func(shard router.ShardName) error { return s.conns.Join(shard, s.env.Elsewhere) })
 		}
 		return s.answer(err)
 	case stmt.Commit:
@@ -78,7 +79,7 @@ func (s *Session) defineHere(st *stmt.Statement) error {
 func (s *Session) complete(st *stmt.Statement, end func() error) error {
 	again := s.conns.Chained()
 	for _, shard := range s.conns.Shards() {
-		s.timing.sentTo(shard)
+		s.observer.Asked(shard)
 	}
 	if err := end(); err != nil {
 		return err
@@ -115,7 +116,7 @@ func (s *Session) use(database string) error {
 	if err := s.vars.Try(next); err != nil {
 		return err
 	}
-	s.carry(next)
+	s.env.Carry(next)
 	s.vars.TrackSchema()
 	return nil
 }
@@ -135,13 +136,13 @@ func (s *Session) spelledName(name string) (string, error) {
 
 // explain answers EXPLAIN with the route, and what the shards say of their part
 // is left to them: connect to one for that.
-func (s *Session) explain(r *request) error {
-	text := r.values.Text[r.facts.Statement.Inner:]
+func (s *Session) explain(r *exec.Work) error {
+	text := r.Values.Text[r.Facts.Statement.Inner:]
 	var lexed stmt.Lexed
 	if err := s.read(&lexed, text); err != nil {
 		return err
 	}
-	p, err := s.planUnder(&lexed, s.planContext(r.snapshot))
+	p, err := s.planUnder(&lexed, s.planContext(r.Snapshot))
 	if err != nil {
 		return err
 	}
@@ -152,18 +153,18 @@ func (s *Session) explain(r *request) error {
 			break
 		}
 		expanded = [][]string{{"views", string(text)}}
-		if p, err = s.planAgain(&lexed, s.planContext(r.snapshot), text); err != nil {
+		if p, err = s.planAgain(&lexed, s.planContext(r.Snapshot), text); err != nil {
 			return err
 		}
 	}
-	if on, one := s.explainedAt(r.snapshot, p); one && expanded == nil {
-		return s.anywhere(on, true, func(shard router.ShardName) error { return s.runOn(r, shard, nil) })
+	if on, one := s.explainedAt(r.Snapshot, p); one && expanded == nil {
+		return s.env.Anywhere(on, true, func(shard router.ShardName) error { return s.runOn(r, shard, nil) })
 	}
 	var args stmt.Args
 	args.Reset(&lexed, s.boundOf(r))
 	values := plan.Values{Args: &args, InsertID: s.vars.InsertID}
 	var route plan.Route
-	lines := plan.Explain(p, r.snapshot.Map, &values, &route)
+	lines := plan.Explain(p, r.Snapshot.Map, &values, &route)
 	rows := expanded
 	for _, line := range lines {
 		rows = append(rows, []string{line.Part, line.Detail})
@@ -175,22 +176,22 @@ func (s *Session) explain(r *request) error {
 var explained = []string{"locus", "detail"}
 
 // explainedAt gives the shards any of which explains a statement of one shard by itself.
-func (s *Session) explainedAt(w *snapshot.Snapshot, p plan.Plan) (on candidates, ok bool) {
+func (s *Session) explainedAt(w *snapshot.Snapshot, p plan.Plan) (on exec.Candidates, ok bool) {
 	switch p := p.(type) {
 	case *plan.OneShard:
 		if p.Alike {
-			return s.standIns(w), true
+			return s.env.StandIns(w), true
 		}
-		return candidates{shards: []router.ShardName{p.Shard}}, true
+		return exec.Candidates{Shards: []router.ShardName{p.Shard}}, true
 	case *plan.AnyShard:
-		return s.standIns(w), true
+		return s.env.StandIns(w), true
 	}
 	return on, false
 }
 
 // boundOf gives the values of a prepared statement's placeholders.
-func (s *Session) boundOf(r *request) []stmt.Value {
-	if r.statement == nil {
+func (s *Session) boundOf(r *exec.Work) []stmt.Value {
+	if r.Prepared == nil {
 		return nil
 	}
 	return s.bound

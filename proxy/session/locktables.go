@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"locus/proxy/exec"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router/catalog"
@@ -14,16 +15,16 @@ import (
 // lockTables runs LOCK TABLES: on every shard that has one of the tables, in the
 // map's order, so that two sessions never wait for each other's. The connections
 // stay the session's until UNLOCK TABLES.
-func (s *Session) lockTables(r *request, p *plan.Local) error {
+func (s *Session) lockTables(r *exec.Work, p *plan.Local) error {
 	if err := s.locksNothing(r); err != nil {
 		return err
 	}
 	var locked []catalog.TableName
-	for _, t := range r.facts.Statement.LockTables {
-		locked = append(locked, s.fullName(r, t.TableName))
+	for _, t := range r.Facts.Statement.LockTables {
+		locked = append(locked, s.env.FullName(r, t.TableName))
 	}
 	var on []txn.TableLocks
-	for _, shard := range r.snapshot.Catalog.Shards {
+	for _, shard := range r.Snapshot.Catalog.Shards {
 		if tables := p.Locks[shard]; len(tables) > 0 {
 			on = append(on, txn.TableLocks{Shard: shard, Text: lockText(tables)})
 		}
@@ -33,18 +34,18 @@ func (s *Session) lockTables(r *request, p *plan.Local) error {
 
 // notLocked refuses declared tables that LOCK TABLES does not name, as servers do: on a
 // shard that has none of the locks the server would let the statement pass.
-func (s *Session) notLocked(r *request) error {
+func (s *Session) notLocked(r *exec.Work) error {
 	if !s.conns.Reserved(txn.LockedTables) {
 		return nil
 	}
-	switch r.facts.Statement.Kind {
+	switch r.Facts.Statement.Kind {
 	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete, stmt.LoadData:
 	default:
 		return nil
 	}
-	for _, t := range r.facts.Statement.Tables {
-		name := s.fullName(r, t)
-		declared, err := r.snapshot.Catalog.Find(name)
+	for _, t := range r.Facts.Statement.Tables {
+		name := s.env.FullName(r, t)
+		declared, err := r.Snapshot.Catalog.Find(name)
 		if err == nil && declared != nil && !slices.Contains(s.conns.LockedNames(), name) {
 			return wire.Errorf(erNotLocked, wire.StateGeneral, "Table '%s' was not locked with LOCK TABLES", t.Name)
 		}

@@ -56,7 +56,7 @@ func (s *Session) numbered(w *snapshot.Snapshot, l *stmt.Lexed) (text []byte, ok
 		}
 		edits = append(edits, exec.Edit{From: p.Start, To: p.End, Text: numbers[i]})
 	}
-	return s.edited(l.Text, edits), true, nil
+	return s.env.Edited(l.Text, edits), true, nil
 }
 
 // fromGenerators asks them for a number or text each, those of one name in a row

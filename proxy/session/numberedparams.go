@@ -35,7 +35,7 @@ func (s *Session) addParams(w *snapshot.Snapshot, p *kept.Statement) error {
 		}
 		edits = append(edits, exec.Edit{From: place.Start, To: place.End, Text: text})
 	}
-	p.Text = string(s.edited(p.Lexed.Text, edits))
+	p.Text = string(s.env.Edited(p.Lexed.Text, edits))
 	p.Lexed.Lex([]byte(p.Text), s.vars.Mode)
 	return nil
 }

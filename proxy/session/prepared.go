@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/exec"
 	"locus/proxy/session/kept"
 	"locus/proxy/snapshot"
 	"locus/proxy/txn"
@@ -110,16 +111,16 @@ func (s *Session) lendToPrepare(shard router.ShardName) (txn.Lease, error) {
 		s.vars.Settings = s.vars.Writing()
 		defer func() { s.vars.Settings = settings }()
 	}
-	return s.conns.Acquire(shard, txn.Outside|s.soon)
+	return s.conns.Acquire(shard, txn.Outside|s.env.Elsewhere)
 }
 
 // preparedOn are the shards that have the tables of a plan, any of which may prepare it.
-func (s *Session) preparedOn(w *snapshot.Snapshot, p plan.Plan) candidates {
+func (s *Session) preparedOn(w *snapshot.Snapshot, p plan.Plan) exec.Candidates {
 	on, _ := s.conns.Home()
 	switch p := p.(type) {
 	case *plan.OneShard:
 		if p.Alike {
-			return s.standIns(w)
+			return s.env.StandIns(w)
 		}
 		on = p.Shard
 	case *plan.InsertQuery:
@@ -132,9 +133,9 @@ func (s *Session) preparedOn(w *snapshot.Snapshot, p plan.Plan) candidates {
 		}
 	}
 	if on == "" {
-		return s.standIns(w)
+		return s.env.StandIns(w)
 	}
-	return candidates{shards: []router.ShardName{on}}
+	return exec.Candidates{Shards: []router.ShardName{on}}
 }
 
 // withoutEOFs leaves out what ends the two lists of definitions in the answer to

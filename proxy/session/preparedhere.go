@@ -21,8 +21,8 @@ func (s *Session) preparedHere(p *kept.Statement, columns []wire.Column) error {
 	for i := range params {
 		params[i] = wire.Column{Name: []byte("?"), Charset: binaryCollation, Type: mysql.MYSQL_TYPE_VAR_STRING, Flags: mysql.BINARY_FLAG}
 	}
-	out, seq = s.client.AppendDefinitions(out, seq, params, s.status())
-	out, _ = s.client.AppendDefinitions(out, seq, columns, s.status())
+	out, seq = s.client.AppendDefinitions(out, seq, params, s.env.Status())
+	out, _ = s.client.AppendDefinitions(out, seq, columns, s.env.Status())
 	return s.client.Flush(out)
 }
 
@@ -31,8 +31,8 @@ func (s *Session) preparedHere(p *kept.Statement, columns []wire.Column) error {
 // that. It is nil for a statement that the session runs itself, which has the
 // columns given.
 func (s *Session) preparable(w *snapshot.Snapshot, p *kept.Statement) (text string, there plan.Plan, columns []wire.Column, err error) {
-	r := &request{plan: p.Plan, facts: p.Plan.About(), snapshot: w, values: &plan.Values{Args: new(stmt.Args), InsertID: s.vars.InsertID}}
-	r.values.Reset(&p.Lexed, nil)
+	r := &exec.Work{Plan: p.Plan, Facts: p.Plan.About(), Snapshot: w, Values: &plan.Values{Args: new(stmt.Args), InsertID: s.vars.InsertID}}
+	r.Values.Reset(&p.Lexed, nil)
 	text, there = p.Text, p.Plan
 	for {
 		changed, under, err := s.changed(r, there)
@@ -47,8 +47,8 @@ func (s *Session) preparable(w *snapshot.Snapshot, p *kept.Statement) (text stri
 			return "", nil, nil, err
 		}
 		text = string(changed)
-		r.follow(there)
-		r.values.Reset(lexed, nil)
+		r.Follow(there)
+		r.Values.Reset(lexed, nil)
 	}
 	if _, ok := there.(*plan.Local); !ok {
 		return text, there, nil, nil
@@ -103,9 +103,9 @@ func unpreparable() error {
 
 // changed gives the text that stands for a statement into which the session writes what it knows, or
 // views' queries; nil: it stays as it is.
-func (s *Session) changed(r *request, p plan.Plan) (text []byte, under plan.Context, err error) {
+func (s *Session) changed(r *exec.Work, p plan.Plan) (text []byte, under plan.Context, err error) {
 	if text, expanded := expandedText(p); expanded {
-		return text, s.planContext(r.snapshot), nil
+		return text, s.planContext(r.Snapshot), nil
 	}
 	if _, is := p.(*plan.Rewritten); is {
 		return s.rewritten(r, s.answers())
@@ -123,20 +123,20 @@ func (s *Session) planAgain(lexed *stmt.Lexed, under plan.Context, text []byte) 
 
 // runBound runs a statement of the session's own with the values of its
 // placeholders in the text.
-func (s *Session) runBound(r *request) error {
+func (s *Session) runBound(r *exec.Work) error {
 	text, err := s.withValues(r)
 	if err != nil {
 		return err
 	}
 	bound := *r
-	bound.statement = nil
-	return s.runChanged(&bound, text, s.planContext(r.snapshot))
+	bound.Prepared = nil
+	return s.runChanged(&bound, text, s.planContext(r.Snapshot))
 }
 
 // withValues is a statement's text with the values of its placeholders.
-func (s *Session) withValues(r *request) (out []byte, err error) {
-	text, from := r.values.Text, 0
-	for _, literal := range r.values.Literals {
+func (s *Session) withValues(r *exec.Work) (out []byte, err error) {
+	text, from := r.Values.Text, 0
+	for _, literal := range r.Values.Literals {
 		if literal.Kind != stmt.ParamLiteral {
 			continue
 		}

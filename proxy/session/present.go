@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"locus/proxy/backend"
+	"locus/proxy/exec"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
@@ -15,8 +16,8 @@ const presentTime = 2 * time.Second
 
 // present makes sure that every shard answers before a definition is begun, which no transaction can undo: on a cluster of
 // which a part is away it is refused before any shard has it.
-func (s *Session) present(r *request) error {
-	for _, shard := range r.snapshot.Catalog.Shards {
+func (s *Session) present(r *exec.Work) error {
+	for _, shard := range r.Snapshot.Catalog.Shards {
 		if err := s.requested(r).Reach(shard, presentTime); err != nil {
 			return absent(shard, err)
 		}
@@ -26,7 +27,7 @@ func (s *Session) present(r *request) error {
 
 // absent is what the client is told. What a server says of the proxy's own question is passed on.
 func absent(shard router.ShardName, err error) error {
-	if txn.IsRefusal(err) && !unreached(err) {
+	if txn.IsRefusal(err) && !exec.Unreached(err) {
 		return err
 	}
 	if lost, ok := errors.AsType[*backend.LostError](err); ok {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/exec"
 	"locus/proxy/reply"
 	"locus/proxy/wire"
 	"locus/router/plan"
@@ -44,14 +45,14 @@ const procedureTime = 30 * time.Second
 
 // procedure answers CALL locus.…. It takes effect at once, and is no part of a
 // transaction: what it changes is in etcd.
-func (s *Session) procedure(r *request) error {
-	call := r.facts.Statement.OwnCall
+func (s *Session) procedure(r *exec.Work) error {
+	call := r.Facts.Statement.OwnCall
 	if !s.account.Admin {
 		return &plan.Denied{Number: erRoutineDenied, Message: fmt.Sprintf("execute command denied to user '%s'@'%%' for routine '%s.%s': it takes admin: true", s.user, stmt.Own, call.Procedure)}
 	}
 	var args []stmt.Value
 	for i, o := range call.Args {
-		v := r.values.Operand(o)
+		v := r.Values.Operand(o)
 		if v.Kind == stmt.Unknown || v.Kind == stmt.Default {
 			return wire.Errorf(erWrongArguments, wire.StateGeneral, "Incorrect arguments to %s.%s: argument %d is no plain text or number", stmt.Own, call.Procedure, i+1)
 		}

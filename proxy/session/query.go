@@ -1,16 +1,10 @@
 package session
 
 import (
-	"errors"
-	"slices"
-
 	"github.com/go-mysql-org/go-mysql/mysql"
 
-	"locus/proxy/backend"
 	"locus/proxy/exec"
 	"locus/proxy/reply"
-	"locus/proxy/session/fence"
-	"locus/proxy/session/kept"
 	"locus/proxy/snapshot"
 	"locus/proxy/sysvars"
 	"locus/proxy/txn"
@@ -19,37 +13,6 @@ import (
 	"locus/router/plan"
 	"locus/router/stmt"
 )
-
-// request is one execution of one statement.
-type request struct {
-	plan     plan.Plan
-	facts    *plan.Facts // the plan's
-	values   *plan.Values
-	snapshot *snapshot.Snapshot
-	// statement is set for prepared statements, with the client's parameters in
-	// Session.params.
-	statement *kept.Statement
-	// payload is the client's own command.
-	payload []byte
-	// textual is what PREPARE was given, of an EXECUTE that the shard runs itself.
-	textual *kept.Text
-	// cursor: the client asks for one, and the statement can have it.
-	cursor bool
-	// outside: it takes no part in the transaction.
-	outside bool
-	fence.Admission
-	fares faring // of one on moving genes, how it fares
-	// code is the error that a shard answered with, 0 if none did.
-	code uint16
-}
-
-// follow has the statement run by another plan.
-func (r *request) follow(p plan.Plan) { r.plan, r.facts = p, p.About() }
-
-// onBehalf is the request of a text that is run as a part of another statement.
-func onBehalf(of *request, p plan.Plan, v *plan.Values) *request {
-	return &request{plan: p, facts: p.About(), snapshot: of.snapshot, Admission: of.Admission, values: v}
-}
 
 // query answers COM_QUERY.
 func (s *Session) query(payload []byte) error {
@@ -72,15 +35,15 @@ func (s *Session) query(payload []byte) error {
 // runText runs the text that was read into lexed.
 func (s *Session) runText(payload []byte) error {
 	s.Counts.Statements.Add(1)
-	s.beginTrace(&s.lexed)
+	s.observer.Read(&s.lexed)
 	err := s.runLexed(payload)
-	s.ended(&s.lexed, err)
+	s.observer.Ended(&s.lexed, err)
 	return err
 }
 
 func (s *Session) runLexed(payload []byte) error {
-	if s.unkept != nil {
-		return s.writeError(s.unkept)
+	if s.env.Unreadable != nil {
+		return s.writeError(s.env.Unreadable)
 	}
 	w := s.snapshot()
 	text, ok, err := s.numbered(w, &s.lexed)
@@ -100,7 +63,15 @@ func (s *Session) runLexed(payload []byte) error {
 	s.args.Reset(&s.lexed, nil)
 	s.args.Foreign = s.vars.Foreign
 	s.values = plan.Values{Args: &s.args, InsertID: s.vars.InsertID}
-	return s.finish(s.observed(&request{plan: p, facts: p.About(), values: &s.values, snapshot: w, payload: payload}))
+	return s.finish(s.observed(&exec.Work{Plan: p, Facts: p.About(), Values: &s.values, Snapshot: w, Payload: payload}))
+}
+
+// observed is attempt, and tells of it.
+func (s *Session) observed(r *exec.Work) error {
+	s.observer.Planned(r.Facts)
+	err := s.attempt(r)
+	s.observer.Ran(r.Plan, r.Values, s.account.SlowStatement, err)
+	return err
 }
 
 // finish writes what concerns the statement alone to the client. What ends the
@@ -137,25 +108,25 @@ func (s *Session) planOf(w *snapshot.Snapshot, l *stmt.Lexed) (plan.Plan, error)
 }
 
 // run runs a statement where its plan says.
-func (s *Session) run(r *request) error {
-	if r.facts.Reserved && !s.account.Admin {
+func (s *Session) run(r *exec.Work) error {
+	if r.Facts.Reserved && !s.account.Admin {
 		return s.reserved()
 	}
-	if r.snapshot.Flavor.KeepsWarnings() && namesNoTable(r) {
+	if r.Snapshot.Flavor.KeepsWarnings() && namesNoTable(r) {
 		defer s.vars.Back(s.vars.Aside())
 	}
-	_, rewritten := r.plan.(*plan.Rewritten)
-	if k := r.facts.Statement.Kind; k != stmt.ShowWarnings && k != stmt.Set && k != stmt.Diagnose && !rewritten {
+	_, rewritten := r.Plan.(*plan.Rewritten)
+	if k := r.Facts.Statement.Kind; k != stmt.ShowWarnings && k != stmt.Set && k != stmt.Diagnose && !rewritten {
 		s.vars.Conditions = s.vars.Conditions[:0]
 	}
-	if err := s.account.MayRunUnfiltered(r.facts, &s.vars.Diagnostics); err != nil {
+	if err := s.account.MayRunUnfiltered(r.Facts, &s.vars.Diagnostics); err != nil {
 		return err
 	}
-	if takesItsTime(r.facts.Statement) {
+	if takesItsTime(r.Facts.Statement) {
 		s.interrupts.Unlimited()
 	}
-	plain := s.readsPlainly(r.facts)
-	s.replica, s.partial, s.absent.Shards = plain && s.vars.Reads != sysvars.Primary, plain && s.vars.Partial, s.absent.Shards[:0]
+	plain := s.readsPlainly(r.Facts)
+	s.env.Replica, s.partial, s.absent.Shards = plain && s.vars.Reads != sysvars.Primary, plain && s.vars.Partial, s.absent.Shards[:0]
 	if s.conns.Next() != "" {
 		return s.runNext(r)
 	}
@@ -164,16 +135,16 @@ func (s *Session) run(r *request) error {
 
 // namesNoTable tells the statements that leave MariaDB the warnings of the one before,
 // unless they have some of their own.
-func namesNoTable(r *request) bool {
-	switch r.facts.Statement.Kind {
+func namesNoTable(r *exec.Work) bool {
+	switch r.Facts.Statement.Kind {
 	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.Savepoint, stmt.Use, stmt.Unlock:
 		return true
 	case stmt.TextPrepare:
-		verb := r.facts.Statement.Prepared.Verb
+		verb := r.Facts.Statement.Prepared.Verb
 		return verb == "prepare" || verb == "deallocate"
 	case stmt.Select:
-		_, anywhere := r.plan.(*plan.AnyShard)
-		return anywhere && sysvars.Tableless(r.facts.Statement)
+		_, anywhere := r.Plan.(*plan.AnyShard)
+		return anywhere && sysvars.Tableless(r.Facts.Statement)
 	default:
 		return false
 	}
@@ -181,19 +152,19 @@ func namesNoTable(r *request) bool {
 
 // runNext runs a statement for which SET TRANSACTION may have been meant: it was
 // for one transaction, and a statement outside of one is one of its own.
-func (s *Session) runNext(r *request) error {
+func (s *Session) runNext(r *exec.Work) error {
 	next := s.conns.Next()
 	err := s.runPlaced(r)
 	defer s.conns.Untell()
-	own := !r.facts.Metadata
-	switch r.plan.(type) {
+	own := !r.Facts.Metadata
+	switch r.Plan.(type) {
 	case *plan.Local, *plan.Rewritten:
 		own = false
 	}
-	reads := !namesNone(r.facts.Statement) // else it is no transaction
+	reads := !namesNone(r.Facts.Statement) // else it is no transaction
 	switch {
 	case !own || !reads || s.conns.Running():
-	case s.unbegun(r, err):
+	case r.Unbegun(err):
 		s.conns.SetNext(next)
 	case s.vars.Autocommit:
 		s.conns.SetNext("")
@@ -206,34 +177,7 @@ func namesNone(st *stmt.Statement) bool {
 	return sysvars.Tableless(st) || st.Verb == "DO" && len(st.Tables) == 0
 }
 
-// unbegun tells a statement that was refused before it began a transaction of its
-// own, so that SET TRANSACTION still stands.
-func (s *Session) unbegun(r *request, err error) bool {
-	code := r.code
-	switch {
-	case txn.IsRefusal(err):
-		code = exec.CodeOf(err)
-	case err != nil:
-		return !mayHaveBegun(err)
-	}
-	if r.snapshot.Flavor.BeginsBeforeColumns() && r.statement == nil && code == mysql.ER_BAD_FIELD_ERROR {
-		return false // its tables were opened; a prepared one is refused before
-	}
-	return r.facts.Statement.Effects&stmt.Commits == 0 && slices.Contains(beforeBeginning, code)
-}
-
-// mayHaveBegun tells an error that a server may have given to a statement under way.
-func mayHaveBegun(err error) bool {
-	_, lost := errors.AsType[*backend.LostError](err)
-	return lost
-}
-
-// beforeBeginning are the numbers of what servers refuse as they read a statement
-// or open its tables: no database, unknown tables and columns, syntax, rights, tables
-// that are not locked, and writes in a transaction that is read only.
-var beforeBeginning = []uint16{1044, 1046, 1049, 1050, 1051, 1052, 1054, 1064, 1066, 1099, 1100, 1109, 1136, 1142, 1143, 1146, 1192, 1305, 1792}
-
-func (s *Session) runPlaced(r *request) error {
+func (s *Session) runPlaced(r *exec.Work) error {
 	if s.conns.ReservesAny() {
 		if err := s.withinXA(r); err != nil {
 			return err
@@ -242,13 +186,13 @@ func (s *Session) runPlaced(r *request) error {
 	if err := s.notLocked(r); err != nil {
 		return err
 	}
-	if r.facts.Statement.Kind == stmt.XA {
+	if r.Facts.Statement.Kind == stmt.XA {
 		if err := s.admitUnsharded(r); err != nil {
 			return err
 		}
 		return s.runXA(r)
 	}
-	switch p := r.plan.(type) {
+	switch p := r.Plan.(type) {
 	case *plan.Read:
 		return s.runRead(r, p)
 	case *plan.Change:
@@ -265,7 +209,7 @@ func (s *Session) runPlaced(r *request) error {
 	if err := s.admitUnsharded(r); err != nil {
 		return err
 	}
-	switch p := r.plan.(type) {
+	switch p := r.Plan.(type) {
 	case *plan.Local:
 		return s.local(r, p)
 	case *plan.OneShard:
@@ -298,15 +242,15 @@ func (s *Session) placesNothing(f *plan.Facts) bool {
 		return !f.Writes && f.Statement.Features&stmt.Locking == 0
 	case txn.XA:
 		blocks := f.Statement.Blocks
-		return s.conns.Begun() && !mayWrite(f) && len(blocks) == 1 && len(blocks[0].Tables) == 0
+		return s.conns.Begun() && !exec.MayWrite(f) && len(blocks) == 1 && len(blocks[0].Tables) == 0
 	case txn.Multi:
 	}
 	return false
 }
 
 // runRead runs a SELECT where the genes of its keys are.
-func (s *Session) runRead(r *request, p *plan.Read) error {
-	err := p.Route(r.snapshot.Map, r.values, &s.route)
+func (s *Session) runRead(r *exec.Work, p *plan.Read) error {
+	err := p.Route(r.Snapshot.Map, r.Values, &s.route)
 	if err == nil {
 		if err := s.admitRoute(r); err != nil {
 			return err
@@ -330,8 +274,8 @@ func (s *Session) runRead(r *request, p *plan.Read) error {
 }
 
 // runChange runs an UPDATE or DELETE where the genes of its keys are.
-func (s *Session) runChange(r *request, p *plan.Change) error {
-	if err := p.Route(r.snapshot.Map, r.values, &s.route); err != nil {
+func (s *Session) runChange(r *exec.Work, p *plan.Change) error {
+	if err := p.Route(r.Snapshot.Map, r.Values, &s.route); err != nil {
 		return err
 	}
 	if err := s.admitRoute(r); err != nil {
@@ -351,8 +295,8 @@ func (s *Session) runChange(r *request, p *plan.Change) error {
 }
 
 // alone gives the one shard of a route, and what is added to the text there.
-func (s *Session) alone(r *request, k *plan.Keyed, added []plan.Splice) (router.ShardName, []plan.Splice, error) {
-	m := r.snapshot.Map
+func (s *Session) alone(r *exec.Work, k *plan.Keyed, added []plan.Splice) (router.ShardName, []plan.Splice, error) {
+	m := r.Snapshot.Map
 	shard := s.route.Shards[0]
 	added, err := s.ownRows(r, k, shard, added)
 	return m.Shard(shard), added, err

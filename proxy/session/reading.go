@@ -1,6 +1,7 @@
 package session
 
 import (
+	"locus/proxy/exec"
 	"locus/proxy/session/kept"
 	"locus/proxy/snapshot"
 	"locus/router/plan"
@@ -30,12 +31,12 @@ func (s *Session) returns(r *kept.Reading, st *stmt.Statement) bool {
 }
 
 // schemaOf is the default database of a statement.
-func (s *Session) schemaOf(r *request) string {
+func (s *Session) schemaOf(r *exec.Work) string {
 	switch {
-	case r.statement != nil:
-		return r.statement.Reading.Settings.Database()
-	case r.textual != nil:
-		return r.textual.Reading.Settings.Database()
+	case r.Prepared != nil:
+		return r.Prepared.Reading.Settings.Database()
+	case r.Textual != nil:
+		return r.Textual.Reading.Settings.Database()
 	}
 	return s.vars.Settings.Database()
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"locus/proxy/observe"
 	"locus/router/plan"
 )
 
@@ -37,5 +38,5 @@ func (s *Session) tellRefusal(e *plan.Refusal) {
 	if !s.Log.Enabled(context.Background(), slog.LevelDebug) {
 		return
 	}
-	s.Log.Debug("statement refused", "session", s.id, "code", e.Code.String(), "statement", s.lexed.Digest(digestText).Text)
+	s.Log.Debug("statement refused", "session", s.id, "code", e.Code.String(), "statement", s.lexed.Digest(observe.DigestText).Text)
 }

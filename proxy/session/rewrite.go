@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/exec"
 	"locus/proxy/reply"
 	"locus/proxy/session/kept"
 	"locus/proxy/sysvars"
@@ -15,9 +16,9 @@ import (
 // runRewritten runs a statement that speaks of the session: what the session
 // knows is written into the text as values, and that is planned and run like any
 // other statement, wherever it leads. So is one with views' queries in it.
-func (s *Session) runRewritten(r *request) error {
-	if text, expanded := expandedText(r.plan); expanded {
-		return s.runChanged(r, text, s.planContext(r.snapshot)) // in the views' queries the session may be spoken of too
+func (s *Session) runRewritten(r *exec.Work) error {
+	if text, expanded := expandedText(r.Plan); expanded {
+		return s.runChanged(r, text, s.planContext(r.Snapshot)) // in the views' queries the session may be spoken of too
 	}
 	if done, err := s.showPatched(r); done || err != nil {
 		return err
@@ -27,11 +28,11 @@ func (s *Session) runRewritten(r *request) error {
 	if err != nil {
 		return err
 	}
-	if r.snapshot.Flavor.KeepsWarnings() && sysvars.Diagnoses(r.facts.Statement) {
+	if r.Snapshot.Flavor.KeepsWarnings() && sysvars.Diagnoses(r.Facts.Statement) {
 		defer s.vars.Back(s.vars.Aside())
 	}
 	err = s.runChanged(r, text, under)
-	if err == nil || answers.FirstUnwell || !listsProcesses(r.facts.Statement) || !s.passes(err, true) {
+	if err == nil || answers.FirstUnwell || !listsProcesses(r.Facts.Statement) || !s.env.Passes(err, true) {
 		return err
 	}
 	answers.FirstUnwell = true // it was lost meanwhile: the list is there without it
@@ -69,10 +70,10 @@ func listsProcesses(st *stmt.Statement) bool {
 }
 
 // rewrittenContext is what a rewritten text is planned in.
-func (s *Session) rewrittenContext(r *request) plan.Context {
-	under := s.planContext(r.snapshot)
+func (s *Session) rewrittenContext(r *exec.Work) plan.Context {
+	under := s.planContext(r.Snapshot)
 	under.Owned, under.Rewritten = nil, true // nothing is left of it
-	st := r.facts.Statement
+	st := r.Facts.Statement
 	if st.Kind == stmt.Show && len(st.Tables) == 0 {
 		under.Rights = nil // the text is ours
 	}
@@ -80,22 +81,22 @@ func (s *Session) rewrittenContext(r *request) plan.Context {
 }
 
 // rewritten gives the text that is run in place of the client's, and what that is planned in.
-func (s *Session) rewritten(r *request, answers *sysvars.Answers) (text []byte, under plan.Context, err error) {
-	st := r.facts.Statement
+func (s *Session) rewritten(r *exec.Work, answers *sysvars.Answers) (text []byte, under plan.Context, err error) {
+	st := r.Facts.Statement
 	under = s.rewrittenContext(r)
 	under.Alike = answers.FirstUnwell && listsProcesses(st)
 	if st.Kind == stmt.Show {
 		text, err = answers.Show(st.Shown)
 	} else {
-		text, err = answers.Rewrite(st, r.values.Lexed)
+		text, err = answers.Rewrite(st, r.Values.Lexed)
 	}
 	return text, under, err
 }
 
 // showPatched answers SHOW VARIABLES and SHOW STATUS by itself, where that can be.
-func (s *Session) showPatched(r *request) (done bool, err error) {
-	st := r.facts.Statement
-	if st.Kind != stmt.Show || st.Shown == nil || r.statement != nil && r.statement.Params > 0 {
+func (s *Session) showPatched(r *exec.Work) (done bool, err error) {
+	st := r.Facts.Statement
+	if st.Kind != stmt.Show || st.Shown == nil || r.Prepared != nil && r.Prepared.Params > 0 {
 		return false, nil
 	}
 	columns, rows, done, err := s.answers().Patched(st.Shown)
@@ -110,10 +111,10 @@ func (s *Session) showPatched(r *request) (done bool, err error) {
 
 // runChanged runs another text in place of the client's, with the client's own
 // parameters.
-func (s *Session) runChanged(r *request, text []byte, under plan.Context) error {
+func (s *Session) runChanged(r *exec.Work, text []byte, under plan.Context) error {
 	lexed, read := new(stmt.Lexed), s.reading()
-	if r.statement != nil {
-		read = r.statement.Reading
+	if r.Prepared != nil {
+		read = r.Prepared.Reading
 		under.Schema = read.Settings.Database()
 	}
 	if err := s.readBy(lexed, text, read.Mode); err != nil {
@@ -123,22 +124,22 @@ func (s *Session) runChanged(r *request, text []byte, under plan.Context) error 
 	if err != nil {
 		return err
 	}
-	if r.statement != nil && !s.readsAsThen(r.snapshot, &read, string(text), p) {
+	if r.Prepared != nil && !s.readsAsThen(r.Snapshot, &read, string(text), p) {
 		return outlived()
 	}
-	if r.facts.Statement.Kind == stmt.TextPrepare {
+	if r.Facts.Statement.Kind == stmt.TextPrepare {
 		s.vars.Commands.Count(p.About().Statement) // servers count EXECUTE and what it runs
 	}
 	args := new(stmt.Args)
 	args.Foreign = s.vars.Foreign
-	next := &request{plan: p, facts: p.About(), snapshot: r.snapshot, payload: r.payload, values: &plan.Values{Args: args, InsertID: s.vars.InsertID}}
-	if r.statement == nil {
+	next := &exec.Work{Plan: p, Facts: p.About(), Snapshot: r.Snapshot, Payload: r.Payload, Params: r.Params, Values: &plan.Values{Args: args, InsertID: s.vars.InsertID}}
+	if r.Prepared == nil {
 		args.Reset(lexed, nil)
-		next.payload = append([]byte{mysql.COM_QUERY}, text...)
+		next.Payload = append([]byte{mysql.COM_QUERY}, text...)
 		return s.run(next)
 	}
-	next.statement = &kept.Statement{Text: string(text), Params: lexed.Params, Added: r.statement.Added, Reading: read, Types: r.statement.Types, Long: r.statement.Long, Plan: p}
-	next.statement.Lexed = *lexed
-	args.Reset(&next.statement.Lexed, s.bound)
+	next.Prepared = &kept.Statement{Text: string(text), Params: lexed.Params, Added: r.Prepared.Added, Reading: read, Types: r.Prepared.Types, Long: r.Prepared.Long, Plan: p}
+	next.Prepared.Lexed = *lexed
+	args.Reset(&next.Prepared.Lexed, s.bound)
 	return s.run(next)
 }

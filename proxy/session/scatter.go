@@ -2,7 +2,6 @@ package session
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -34,28 +33,28 @@ func (s *Session) mayRead(shards int) error {
 }
 
 // mayReadAll is mayRead for a read of every shard that has genes.
-func (s *Session) mayReadAll(r *request) error {
-	m := r.snapshot.Map
+func (s *Session) mayReadAll(r *exec.Work) error {
+	m := r.Snapshot.Map
 	return s.mayRead(len(m.ShardsOf(0, m.Width().Last(), nil)))
 }
 
 // runScatter runs a SELECT on several shards and merges their answers, again if
 // that may be done.
-func (s *Session) runScatter(r *request, p *plan.Read) error {
-	r.cursor = false
+func (s *Session) runScatter(r *exec.Work, p *plan.Read) error {
+	r.Cursor = false
 	if err := s.mayRead(len(s.route.Shards)); err != nil {
 		return err
 	}
 	err := s.scatterOnce(r, p)
-	for again := runsAgain; again > 0 && s.mayRunAgain(r, err); again-- {
+	for again := exec.RunsAgain; again > 0 && s.env.MayRunAgain(r, err); again-- {
 		s.Counts.Retried.Add(1)
 		err = s.scatterOnce(r, p)
 	}
 	return err
 }
 
-func (s *Session) scatterOnce(r *request, p *plan.Read) error {
-	limit, edits, ok := exec.ForMerge(r.values, p.Merge)
+func (s *Session) scatterOnce(r *exec.Work, p *plan.Read) error {
+	limit, edits, ok := exec.ForMerge(r.Values, p.Merge)
 	if !ok {
 		return sysvars.BadLimit()
 	}
@@ -64,17 +63,17 @@ func (s *Session) scatterOnce(r *request, p *plan.Read) error {
 	}
 	var params []wire.Param
 	format := scatter.Text
-	if r.statement != nil {
+	if r.Prepared != nil {
 		params, format = append(params, s.params...), scatter.Binary
-		edits = exec.Bind(r.values.Lexed, edits, params)
+		edits = exec.Bind(r.Values.Lexed, edits, params)
 	}
-	parts, err := exec.Routed(r.snapshot.Map, r.values, &s.route, &p.Keyed, s.edited(r.values.Text, edits), edits, params)
+	parts, err := exec.Routed(r.Snapshot.Map, r.Values, &s.route, &p.Keyed, s.env.Edited(r.Values.Text, edits), edits, params)
 	if err != nil {
 		return err
 	}
 	began := !s.conns.Running()
 	s.conns.Imply()
-	all := s.execution(r, s.purpose(r)&^txn.Outside)
+	all := s.execution(r, s.env.Purpose(r)&^txn.Outside)
 	var leases []txn.Lease
 	if s.partial {
 		leases, err = all.SendPresent(parts, &s.absent)
@@ -84,13 +83,13 @@ func (s *Session) scatterOnce(r *request, p *plan.Read) error {
 	if err != nil {
 		return err
 	}
-	status := s.status()
+	status := s.env.Status()
 	if !s.vars.Autocommit { // it begins a transaction, as any read does
 		status |= mysql.SERVER_STATUS_IN_TRANS
 	}
 	outcome, err := all.Merge(leases, p.Merge, format, limit, scatter.Client{Stream: s.client.Stream, Seq: s.client.Seq, Capabilities: s.client.Capabilities, Status: status, Warnings: len(s.absent.Shards)})
 	s.scattered(r, outcome, err)
-	if began && s.unbegun(r, err) {
+	if began && r.Unbegun(err) {
 		s.conns.Unbegin()
 	}
 	if _, refused := err.(*plan.Refusal); refused && !outcome.Sent && p.Gather != nil { //nolint:errorlint // it is never wrapped
@@ -105,14 +104,14 @@ func (s *Session) lack(shard router.ShardName, err error) {
 }
 
 // scattered notes what became of a merge.
-func (s *Session) scattered(r *request, outcome scatter.Outcome, err error) {
-	s.client.Seq, s.failed = outcome.NextSeq, outcome.Err != nil
+func (s *Session) scattered(r *exec.Work, outcome scatter.Outcome, err error) {
+	s.client.Seq, s.observer.Failed = outcome.NextSeq, outcome.Err != nil
 	s.vars.RowCount = -1
 	switch {
 	case outcome.Err != nil:
-		r.code = outcome.Err.Code
+		r.Code = outcome.Err.Code
 		s.noteError(outcome.Err)
-		if r.snapshot.Flavor.ForgetsFoundRows() && !slices.Contains(beforeBeginning, r.code) {
+		if r.Snapshot.Flavor.ForgetsFoundRows() && !exec.BeforeBeginning(r.Code) {
 			s.vars.FoundRows = 0
 		}
 	case err == nil:

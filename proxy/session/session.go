@@ -5,9 +5,11 @@ import (
 	"errors"
 	"io"
 	"net"
+	"time"
 
 	"locus/proxy/backend"
 	"locus/proxy/exec"
+	"locus/proxy/observe"
 	"locus/proxy/reply"
 	"locus/proxy/session/fence"
 	"locus/proxy/session/interrupt"
@@ -41,22 +43,19 @@ type Client struct {
 // the goroutine of Serve.
 type Session struct {
 	*Services
-	ctx     context.Context
-	client  reply.Client
-	id      uint32
-	user    string
-	profile backend.Profile
-	change  func(ctx context.Context, on *stream.Conn, payload []byte, seq byte) (*Client, error)
+	ctx    context.Context
+	client reply.Client
+	id     uint32
+	user   string
+	change func(ctx context.Context, on *stream.Conn, payload []byte, seq byte) (*Client, error)
 
 	initial *backend.Settings // what COM_RESET_CONNECTION goes back to
 	vars    sysvars.State
 	conns   *txn.Connections
+	env     exec.Environment
 	share   *kept.Share
 	kept    *kept.Statements
-	unkept  error // why what the last statement assigned could not be kept: the session ends
-
-	failed bool   // the statement ended with an error
-	behind []byte // what follows the statement in the same text, from its semicolon on
+	behind  []byte // what follows the statement in the same text, from its semicolon on
 
 	*work                     // of the command under way, nil between commands
 	insertEnding reply.Ending // endInsert, made once
@@ -64,16 +63,13 @@ type Session struct {
 	under   *snapshot.Snapshot // the snapshot that account is of
 	account *snapshot.Account  // never nil
 
-	replica bool        // the statement under way may be answered by one
 	partial bool        // it does with the rows of the shards that are there,
 	absent  exec.Absent // and these were not
-	soon    txn.Mode    // txn.Soon or txn.Elsewhere while another shard could answer what is under way
 
 	interrupts *interrupt.Handle
 	last       bool // the command under way may be the session's last: its answer is held back
 	gate       *fence.Gate
-	activity   activity
-	host       string // of the client, with its port
+	observer   *observe.Session
 }
 
 // New makes the session of a client that has logged in.
@@ -84,11 +80,18 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 	s.share = kept.NewShare(services.Memory, services.MaxStatement)
 	s.kept = kept.NewStatements(s.share, services.MaxStatement, &services.Counts.Prepared)
 	s.interrupts = interrupt.New(ctx, c.Stream, s.flavor)
-	s.vars = sysvars.New(firstShard{s})
+	s.vars = sysvars.New(exec.FirstShard{Environment: &s.env})
 	s.gate = fence.New(&services.Fencing, func() *router.Map { return s.Snapshot().Map })
 	s.insertEnding, s.client.Final, s.absent.Lack = s.endInsert, s.interruption, s.lack
-	s.host = c.Stream.NetConn().RemoteAddr().String()
-	s.conns = txn.New(&services.Services, s.environment())
+	now := func() *snapshot.Snapshot { return services.Snapshot() }
+	told := observe.Services{Meter: services.Meter, Tracer: services.Tracer, Log: services.Log}
+	s.observer = observe.New(told, c.ID, c.Stream.NetConn().RemoteAddr().String(), &s.vars, &s.client, now)
+	s.env = exec.Environment{
+		ID: c.ID, Context: ctx, Snapshot: now, Health: s.health, Tally: &services.Counts.Tally, Log: services.Log,
+		Vars: &s.vars, Share: s.share, Client: &s.client, Gate: s.gate, Observer: s.observer,
+	}
+	s.conns = txn.New(&services.Services, txn.Environment{ID: c.ID, Context: ctx, Client: &s.env, Interrupts: interrupts{s.interrupts}, Observer: s.observer})
+	s.env.Conns = s.conns
 	s.identify(c)
 	return s
 }
@@ -97,9 +100,9 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 // the login with an OK, or an error if the database it asked for can't be used.
 func (s *Session) Serve(database string) error {
 	defer s.leave()
-	s.takeUp()
+	s.acquireWork()
 	err := s.welcome(database)
-	s.putDown()
+	s.releaseWork()
 	if err != nil {
 		if errors.Is(err, errQuit) {
 			return nil
@@ -135,8 +138,8 @@ func (s *Session) next() error {
 		return err
 	}
 	payload, seq, err := s.client.Stream.Payload()
-	s.takeUp()
-	defer s.putDown()
+	s.acquireWork()
+	defer s.releaseWork()
 	if err != nil {
 		return s.unreadable(err)
 	}
@@ -157,26 +160,26 @@ func (s *Session) serve(payload []byte, seq byte) error {
 	if s.interrupts.Begin() {
 		s.holdBack(payload[0])
 	}
-	s.activity.begin(payload)
-	s.timing.begin()
+	s.observer.Begin(payload)
 	defer s.rest()
 	return s.dispatch(payload[0], payload)
 }
 
 // rest is the end of a command.
 func (s *Session) rest() {
-	s.countCode()
-	s.activity.end()
+	s.observer.End()
 	s.interrupts.End(s.conns.Running())
 	s.giveWay()
 	s.gate.Rest(s.conns.Running())
 }
 
 // User is who has logged in. It may be called from any goroutine.
-func (s *Session) User() string {
-	s.activity.mu.Lock()
-	defer s.activity.mu.Unlock()
-	return s.activity.user
+func (s *Session) User() string { return s.observer.User() }
+
+// Process describes the session. It may be called from any goroutine. How long it has been doing what it does is what
+// the watcher has seen, for a command may end without a look at the clock.
+func (s *Session) Process(now time.Time) sysvars.Process {
+	return s.observer.Process(s.interrupts.Took(now), s.interrupts.Thread(s.Snapshot().Catalog.First()))
 }
 
 // Interrupts is how others end what the session does. It may be called from any goroutine.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"locus/proxy/backend"
+	"locus/proxy/exec"
 	"locus/proxy/session/kept"
 	"locus/proxy/sysvars"
 	"locus/proxy/wire"
@@ -13,24 +14,24 @@ import (
 
 // set runs SET. One that warns of nothing leaves MariaDB the warnings of the
 // statement before.
-func (s *Session) set(r *request) error {
+func (s *Session) set(r *exec.Work) error {
 	before := s.vars.Aside()
 	if err := s.assignAll(r); err != nil {
 		return s.writeError(err)
 	}
 	told := len(s.vars.Conditions)
-	if r.snapshot.Flavor.KeepsWarnings() {
+	if r.Snapshot.Flavor.KeepsWarnings() {
 		s.vars.Back(before)
 	}
 	return s.writeOK(wire.OK{Warnings: uint16(min(told, sysvars.MostWarnings))})
 }
 
 // assignAll makes all of the assignments, or none.
-func (s *Session) assignAll(r *request) error {
+func (s *Session) assignAll(r *exec.Work) error {
 	if err := s.readsDeclared(r); err != nil {
 		return err
 	}
-	assigned := r.facts.Statement.Variables
+	assigned := r.Facts.Statement.Variables
 	next := s.vars.Set(sysvars.Transaction{Active: s.conns.Active(), Running: s.conns.Running()})
 	for _, v := range assigned {
 		if err := s.interrupts.Unwanted(); err != nil {
@@ -53,13 +54,13 @@ func (s *Session) assignAll(r *request) error {
 
 // readsDeclared refuses values that are read from declared tables: expressions are
 // computed by the first shard, which has undeclared ones.
-func (s *Session) readsDeclared(r *request) error {
-	for _, name := range r.facts.Statement.Tables {
+func (s *Session) readsDeclared(r *exec.Work) error {
+	for _, name := range r.Facts.Statement.Tables {
 		full := catalog.TableName{Schema: name.Schema, Name: name.Name}
 		if full.Schema == "" {
 			full.Schema = s.vars.Settings.Database()
 		}
-		if t, err := r.snapshot.Catalog.Find(full); t != nil || err != nil {
+		if t, err := r.Snapshot.Catalog.Find(full); t != nil || err != nil {
 			return &plan.Refusal{Code: plan.Unsupported, Message: fmt.Sprintf("SET to a value that is read from the declared table %s: use SELECT … INTO, or, where it reads several shards, SELECT and then SET to what was answered", full)}
 		}
 	}
@@ -68,7 +69,7 @@ func (s *Session) readsDeclared(r *request) error {
 
 // adopt makes what a SET assigns the session's, after a shard has taken it.
 func (s *Session) adopt(next *sysvars.Set) error {
-	if err := s.carriable(next.Settings); err != nil {
+	if err := s.env.Carriable(next.Settings); err != nil {
 		return err
 	}
 	scope := s.conns.Next()
@@ -84,19 +85,10 @@ func (s *Session) adopt(next *sysvars.Set) error {
 		return err
 	}
 	s.vars.Values = next.Values
-	s.carry(next.Settings)
+	s.env.Carry(next.Settings)
 	s.interrupts.LimitIdle(s.vars.IdleLimit())
 	s.conns.SetNext(scope)
 	return nil
-}
-
-// carry makes settings the session's.
-func (s *Session) carry(settings *backend.Settings) {
-	if s.vars.Settings == nil || s.vars.Settings.Database() != settings.Database() {
-		s.activity.set(func(a *activity) { a.database = settings.Database() })
-	}
-	s.vars.Carry(settings)
-	s.share.Carry(settings)
 }
 
 // tryOn makes settings the session's, once the first shard has let it.
@@ -104,20 +96,12 @@ func (s *Session) tryOn(next *backend.Settings) error {
 	if next == s.vars.Settings {
 		return nil
 	}
-	if err := s.carriable(next); err != nil {
+	if err := s.env.Carriable(next); err != nil {
 		return err
 	}
 	if err := s.vars.Try(next); err != nil {
 		return err
 	}
-	s.carry(next)
+	s.env.Carry(next)
 	return nil
-}
-
-// carriable tells why the session can't have the settings; nil: it can.
-func (s *Session) carriable(next *backend.Settings) error {
-	if next == s.vars.Settings {
-		return nil
-	}
-	return s.share.Carriable(next)
 }

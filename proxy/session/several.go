@@ -24,7 +24,7 @@ func (s *Session) several(payload []byte) error {
 		if end == 0 { // nothing before a semicolon is no statement
 			end, next = len(rest)-1, len(rest)-1
 		}
-		s.client.More, s.failed = 1+next < len(rest), false
+		s.client.More, s.observer.Failed = 1+next < len(rest), false
 		piece := rest[: 1+end : 1+end]
 		if s.client.More && stmt.Blank(piece[1:]) { // to servers a comment is no statement
 			return s.writeError(s.syntaxError(plan.Near{Text: string(bytes.TrimRight(rest[1+end:], ";"+blanks)), Line: 1 + bytes.Count(piece, []byte("\n"))}))
@@ -35,10 +35,10 @@ func (s *Session) several(payload []byte) error {
 		if err := s.read(&s.lexed, piece[1:]); err != nil {
 			return s.writeError(err)
 		}
-		if err := s.runText(piece); err != nil || s.failed || !s.client.More {
+		if err := s.runText(piece); err != nil || s.observer.Failed || !s.client.More {
 			return err
 		}
 		rest, last = rest[next:], last-next
-		s.timing.begin()
+		s.observer.Next()
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // runSpread runs an UPDATE or DELETE on every shard of its route that may have rows of it, in one
 // transaction. While genes are on the move each shard leaves others' rows out.
-func (s *Session) runSpread(r *request, p *plan.Change) error {
+func (s *Session) runSpread(r *exec.Work, p *plan.Change) error {
 	looks, err := s.looks(r, p)
 	if err != nil {
 		return err
@@ -35,47 +35,47 @@ func (s *Session) runSpread(r *request, p *plan.Change) error {
 		return err
 	}
 	ok := wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings}
-	if r.facts.Statement.Kind == stmt.Update {
+	if r.Facts.Statement.Kind == stmt.Update {
 		ok.Info = fmt.Appendf(nil, "Rows matched: %d  Changed: %d  Warnings: %d", total.Matched, total.Changed, total.Warnings)
 	}
 	return s.done(ok)
 }
 
 // spread gives shards their parts.
-func (s *Session) spread(r *request, p *plan.Change, shards []int) ([]exec.Part, error) {
+func (s *Session) spread(r *exec.Work, p *plan.Change, shards []int) ([]exec.Part, error) {
 	parts := make([]exec.Part, 0, len(shards))
 	for _, shard := range shards {
 		added, err := s.ownRows(r, &p.Keyed, shard, p.Added)
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, exec.Part{Shard: r.snapshot.Map.Shard(shard), Text: slices.Clone(s.spliced(r, added))})
+		parts = append(parts, exec.Part{Shard: r.Snapshot.Map.Shard(shard), Text: slices.Clone(s.env.Spliced(r, added))})
 	}
 	return parts, nil
 }
 
 // looks are the questions which shards of the route have rows; nil: it can't be asked so.
-func (s *Session) looks(r *request, p *plan.Change) (looks []exec.Look, err error) {
+func (s *Session) looks(r *exec.Work, p *plan.Change) (looks []exec.Look, err error) {
 	if p.Finding == nil {
 		return nil, nil
 	}
 	for _, shard := range s.route.Shards {
-		foreign, err := exec.Foreign(r.snapshot.Map, &s.route, &p.Keyed, shard)
+		foreign, err := exec.Foreign(r.Snapshot.Map, &s.route, &p.Keyed, shard)
 		if err != nil {
 			return nil, err
 		}
-		text, ok := p.Finding.Look(r.values, foreign)
+		text, ok := p.Finding.Look(r.Values, foreign)
 		if !ok {
 			return nil, nil
 		}
-		looks = append(looks, exec.Look{Shard: r.snapshot.Map.Shard(shard), Text: text})
+		looks = append(looks, exec.Look{Shard: r.Snapshot.Map.Shard(shard), Text: text})
 	}
 	return looks, s.account.MayScatter(len(looks), &s.vars.Diagnostics)
 }
 
 // runFound runs an UPDATE or DELETE where a locking read has found rows, and where there are none on one shard, which says so in
 // its own words.
-func (s *Session) runFound(r *request, p *plan.Change, looks []exec.Look) (total exec.Totals, err error) {
+func (s *Session) runFound(r *exec.Work, p *plan.Change, looks []exec.Look) (total exec.Totals, err error) {
 	route := slices.Clone(s.route.Shards)
 	err = s.together(r, func() error {
 		have, err := s.requested(r).Find(looks)

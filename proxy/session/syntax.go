@@ -27,7 +27,7 @@ func (s *Session) planned(w *snapshot.Snapshot, l *stmt.Lexed, under plan.Contex
 		p, err = s.planUnder(l, again)
 	}
 	if refusal, ok := errors.AsType[*plan.Refusal](err); !ok || !refusal.Unread {
-		s.figured(l, p)
+		s.observer.Figured(l, p)
 		return p, err
 	}
 	said := s.readByServer(w, string(l.Text))
@@ -39,7 +39,7 @@ func (s *Session) planned(w *snapshot.Snapshot, l *stmt.Lexed, under plan.Contex
 
 // readByServer is what a server says of a text that it reads and does not run.
 func (s *Session) readByServer(w *snapshot.Snapshot, text string) error {
-	return s.anywhere(s.standIns(w), true, func(shard router.ShardName) error {
+	return s.env.Anywhere(s.env.StandIns(w), true, func(shard router.ShardName) error {
 		_, _, err := s.prepareAt(shard, text)
 		return err
 	})

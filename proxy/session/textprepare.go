@@ -3,6 +3,7 @@ package session
 import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/exec"
 	"locus/proxy/session/kept"
 	"locus/proxy/sysvars"
 	"locus/proxy/wire"
@@ -13,9 +14,9 @@ import (
 // textPrepared runs PREPARE, EXECUTE and DEALLOCATE PREPARE. The session keeps
 // the texts; what is executed is the text with the variables' values in it,
 // planned like any other.
-func (s *Session) textPrepared(r *request) error {
-	p := r.facts.Statement.Prepared
-	if (p.Expression != "" || len(p.Values) > 0) && !r.snapshot.Flavor.PreparesExpressions() {
+func (s *Session) textPrepared(r *exec.Work) error {
+	p := r.Facts.Statement.Prepared
+	if (p.Expression != "" || len(p.Values) > 0) && !r.Snapshot.Flavor.PreparesExpressions() {
 		return wire.Errorf(mysql.ER_PARSE_ERROR, "42000", "You have an error in your SQL syntax: MySQL takes a text or a user variable here")
 	}
 	switch p.Verb {
@@ -41,7 +42,7 @@ func (s *Session) textPrepared(r *request) error {
 }
 
 // prepareText has a shard read the text, for the errors that a server finds.
-func (s *Session) prepareText(r *request, p *stmt.TextPrepared) error {
+func (s *Session) prepareText(r *exec.Work, p *stmt.TextPrepared) error {
 	s.kept.Forget(p.Name)
 	text, err := s.preparedText(p)
 	if err != nil {
@@ -55,7 +56,7 @@ func (s *Session) prepareText(r *request, p *stmt.TextPrepared) error {
 		return err
 	}
 	text = string(lexed.Text)
-	inner, err := s.planned(r.snapshot, lexed, s.planContext(r.snapshot))
+	inner, err := s.planned(r.Snapshot, lexed, s.planContext(r.Snapshot))
 	if err != nil {
 		return err
 	}
@@ -64,10 +65,10 @@ func (s *Session) prepareText(r *request, p *stmt.TextPrepared) error {
 	switch {
 	case st.Kind == stmt.TextPrepare:
 		return unpreparable()
-	case !r.snapshot.Flavor.PreparesAll() && textOnly[st.Kind]:
-		return s.unprepared(r.snapshot, st, text)
+	case !r.Snapshot.Flavor.PreparesAll() && textOnly[st.Kind]:
+		return s.unprepared(r.Snapshot, st, text)
 	case !here:
-		if _, _, _, err := s.prepareAnywhere(r.snapshot, inner, text); err != nil {
+		if _, _, _, err := s.prepareAnywhere(r.Snapshot, inner, text); err != nil {
 			return err
 		}
 	}
@@ -90,7 +91,7 @@ func (s *Session) preparedText(p *stmt.TextPrepared) (string, error) {
 }
 
 // runImmediate is EXECUTE IMMEDIATE: a text that is prepared, run and forgotten.
-func (s *Session) runImmediate(r *request, p *stmt.TextPrepared) error {
+func (s *Session) runImmediate(r *exec.Work, p *stmt.TextPrepared) error {
 	text, err := s.preparedText(p)
 	if err != nil {
 		return err
@@ -100,7 +101,7 @@ func (s *Session) runImmediate(r *request, p *stmt.TextPrepared) error {
 		return err
 	}
 	text = string(lexed.Text)
-	inner, err := s.planned(r.snapshot, lexed, s.planContext(r.snapshot))
+	inner, err := s.planned(r.Snapshot, lexed, s.planContext(r.Snapshot))
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/exec"
 	"locus/proxy/reply"
 	"locus/proxy/wire"
 	"locus/router/stmt"
@@ -10,14 +11,14 @@ import (
 
 // declaresNothing tells CREATE TABLE of a table that nobody declared, beside sharded ones of its
 // schema: its rows will be on the default shard alone, which may not be what was meant.
-func (s *Session) declaresNothing(r *request) bool {
-	st := r.facts.Statement
+func (s *Session) declaresNothing(r *exec.Work) bool {
+	st := r.Facts.Statement
 	if st.Features&stmt.MakesTable == 0 || len(st.Tables) == 0 || !s.notes() {
 		return false
 	}
-	name := s.fullName(r, st.Tables[0])
-	_, declared := r.snapshot.Catalog.Declared(name)
-	return !declared && r.snapshot.Catalog.HasSharded(name.Schema)
+	name := s.env.FullName(r, st.Tables[0])
+	_, declared := r.Snapshot.Catalog.Declared(name)
+	return !declared && r.Snapshot.Catalog.HasSharded(name.Schema)
 }
 
 // notes tells whether the session wants to hear of notes.
@@ -27,8 +28,8 @@ func (s *Session) notes() bool {
 }
 
 // notingUndeclared is an ending that adds a note to the OK of a shard.
-func (s *Session) notingUndeclared(r *request, next reply.Ending) reply.Ending {
-	name := s.fullName(r, r.facts.Statement.Tables[0])
+func (s *Session) notingUndeclared(r *exec.Work, next reply.Ending) reply.Ending {
+	name := s.env.FullName(r, r.Facts.Statement.Tables[0])
 	return func(dst, packet []byte) ([]byte, error) {
 		if packet[wire.HeaderSize] != mysql.OK_HEADER {
 			return next(dst, packet)

@@ -3,36 +3,18 @@ package session
 import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
-	"locus/proxy/sysvars"
-	"locus/proxy/txn"
+	"locus/proxy/exec"
 )
-
-// keepWarnings fetches a statement's warnings while the connection is still the
-// session's.
-func (s *Session) keepWarnings(l txn.Lease) {
-	rows, err := l.Conn.Own().Query(s.ctx, sysvars.AskWarnings)
-	if err != nil {
-		return
-	}
-	from := len(s.vars.Conditions)
-	s.vars.Keep(rows)
-	if code, failed := s.client.Scanner.ErrCode(); failed {
-		s.vars.NoteState(from, code, s.client.Scanner.ErrState())
-	}
-}
 
 // noteError keeps what the client is told.
 func (s *Session) noteError(e *mysql.MyError) {
-	s.timing.code = e.Code
-	if t := s.timing.trace; t != nil {
-		t.Code = e.Code
-	}
+	s.observer.Told(e.Code)
 	s.vars.Fail(e)
 }
 
 // showWarnings answers SHOW WARNINGS and SHOW ERRORS.
-func (s *Session) showWarnings(r *request) error {
-	columns, rows, err := s.vars.ShowDiagnostics(r.facts.Statement.Shown)
+func (s *Session) showWarnings(r *exec.Work) error {
+	columns, rows, err := s.vars.ShowDiagnostics(r.Facts.Statement.Shown)
 	if err != nil {
 		return err
 	}
@@ -41,8 +23,8 @@ func (s *Session) showWarnings(r *request) error {
 
 // diagnose is GET DIAGNOSTICS into user variables. The conditions stay as they are, and
 // so does ROW_COUNT().
-func (s *Session) diagnose(r *request) error {
-	next, err := s.vars.Diagnose(r.facts.Statement.Diagnosing)
+func (s *Session) diagnose(r *exec.Work) error {
+	next, err := s.vars.Diagnose(r.Facts.Statement.Diagnosing)
 	if err == nil {
 		err = s.tryOn(next)
 	}

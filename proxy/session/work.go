@@ -3,7 +3,8 @@ package session
 import (
 	"sync"
 
-	"locus/proxy/backend"
+	"locus/proxy/exec"
+	"locus/proxy/observe"
 	"locus/proxy/reply"
 	"locus/proxy/stamp"
 	"locus/proxy/wire"
@@ -15,20 +16,17 @@ import (
 // wait for their client have none: there may be ten thousand of them.
 type work struct {
 	answer  reply.Buffers
-	command []byte // a changed text
+	exec    exec.Buffers
+	notes   observe.Notes
 	lexed   stmt.Lexed
 	args    stmt.Args
 	values  plan.Values
 	bound   []stmt.Value
 	params  []wire.Param
-	// executed is what a cursor was asked for, on its connection.
-	executed *backend.Statement
-	types    []byte // of params, where they came with names
-	route    plan.Route
-	stamper  stamp.Stamper
-	timing   timing
-	digest   []byte    // the text of one
-	insert   inserting // the stamped INSERT under way
+	types   []byte // of params, where they came with names
+	route   plan.Route
+	stamper stamp.Stamper
+	insert  inserting // the stamped INSERT under way
 	// generated are parameters of a spliced statement, integers the bytes of
 	// those that were generated.
 	generated []wire.Param
@@ -38,21 +36,21 @@ type work struct {
 // idleWork is what sessions without a command share.
 var idleWork = sync.Pool{New: func() any { return new(work) }}
 
-// takeUp gives the session memory for a command.
-func (s *Session) takeUp() {
+// acquireWork gives the session memory for a command.
+func (s *Session) acquireWork() {
 	s.work = idleWork.Get().(*work)
-	s.client.Buffers = &s.work.answer
+	s.client.Buffers, s.env.Buffers, s.observer.Notes = &s.work.answer, &s.work.exec, &s.work.notes
 }
 
-// putDown gives it back, but for what only a long statement needs.
-func (s *Session) putDown() {
+// releaseWork gives it back, but for what only a long statement needs.
+func (s *Session) releaseWork() {
 	w := s.work
-	s.work, s.client.Buffers = nil, nil
+	s.work, s.client.Buffers, s.env.Buffers, s.observer.Notes = nil, nil, nil, nil
 	if w.long() {
 		return
 	}
 	w.stamper.Release()
-	w.executed = nil
+	w.exec.Release()
 	w.lexed.Planned()
 	w.values, w.insert = plan.Values{}, inserting{}
 	clear(w.bound[:cap(w.bound)])
@@ -67,7 +65,7 @@ const keepBuffer = 64 << 10
 // long tells memory that grew beyond what most commands need.
 func (w *work) long() bool {
 	const literals = keepBuffer / 64
-	return cap(w.answer.Out) > keepBuffer || cap(w.command) > keepBuffer || cap(w.integers) > keepBuffer || cap(w.digest) > keepBuffer ||
+	return cap(w.answer.Out) > keepBuffer || w.exec.Size() > keepBuffer || cap(w.integers) > keepBuffer || w.notes.Size() > keepBuffer ||
 		cap(w.lexed.Key) > keepBuffer || cap(w.lexed.Literals) > literals || cap(w.lexed.Cells) > literals ||
 		cap(w.bound) > literals || cap(w.params) > literals || cap(w.generated) > literals
 }

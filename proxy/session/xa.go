@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"locus/proxy/backend"
+	"locus/proxy/exec"
 	"locus/proxy/twophase"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
@@ -28,8 +29,8 @@ const (
 const ours = "locus-"
 
 // runXA runs XA START and its kin.
-func (s *Session) runXA(r *request) error {
-	b := r.facts.Statement.Branch
+func (s *Session) runXA(r *exec.Work) error {
+	b := r.Facts.Statement.Branch
 	switch {
 	case b.Verb == "recover" && b.Named:
 		return s.recoverXA(b)
@@ -38,15 +39,15 @@ func (s *Session) runXA(r *request) error {
 	case b.Verb == "start" && s.conns.Running() && !s.conns.Reserved(txn.GlobalTransaction):
 		return wire.Errorf(erXAOutside, "XAE09", "XAER_OUTSIDE: Some work is done outside global transaction")
 	}
-	return s.runOn(r, r.snapshot.Catalog.First(), nil)
+	return s.runOn(r, r.Snapshot.Catalog.First(), nil)
 }
 
 // withinXA refuses what can't be a part of the client's XA transaction.
-func (s *Session) withinXA(r *request) error {
+func (s *Session) withinXA(r *exec.Work) error {
 	if !s.conns.Reserved(txn.GlobalTransaction) {
 		return nil
 	}
-	switch st := r.facts.Statement; st.Kind {
+	switch st := r.Facts.Statement; st.Kind {
 	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.CreateSchema, stmt.Unlock:
 		return s.conns.BarredByXA()
 	default:
@@ -54,9 +55,9 @@ func (s *Session) withinXA(r *request) error {
 			return s.conns.BarredByXA()
 		}
 	}
-	first := r.snapshot.Catalog.First()
+	first := r.Snapshot.Catalog.First()
 	shard := first
-	switch p := r.plan.(type) {
+	switch p := r.Plan.(type) {
 	case *plan.Local, *plan.AnyShard, *plan.Rewritten:
 	case *plan.OneShard:
 		shard = p.Shard
@@ -78,7 +79,7 @@ func (s *Session) withinXA(r *request) error {
 // transactions.
 func (s *Session) recoverXA(b *stmt.XABranch) error {
 	var rows *backend.Rows
-	err := s.onFirst(s.vars.Settings, func(l txn.Lease) (err error) { // no other shard has any
+	err := s.env.OnFirst(s.vars.Settings, func(l txn.Lease) (err error) { // no other shard has any
 		rows, err = l.Conn.Own().Query(s.ctx, "XA RECOVER "+b.Shape)
 		return err
 	})

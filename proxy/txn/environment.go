@@ -84,6 +84,7 @@ type Observer interface {
 	Waited(time.Duration)
 	// Trace is of the statement under way; nil: it is not traced.
 	Trace() *trace.Statement
-	// Reserves tells that a reason to reserve a connection has begun or ended.
-	Reserves()
+	// Reserves tells which reasons to reserve connections there are now, and gives the number of a shard's connection that is
+	// reserved; 0: none is.
+	Reserves(reasons string, thread func(router.ShardName) uint32)
 }

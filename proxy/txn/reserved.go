@@ -106,6 +106,8 @@ func (c *Connections) ReservedWords() string {
 	return "pinned: " + strings.Join(words, ", ")
 }
 
+func (c *Connections) tellReserved() { c.observer.Reserves(c.ReservedWords(), c.ReservedThread) }
+
 // ReservedThread is the number of the connection that is reserved on a shard, 0 if none is.
 func (c *Connections) ReservedThread(shard router.ShardName) uint32 {
 	if r := c.reserved.on(shard); r != nil {
@@ -135,7 +137,7 @@ func (l Lease) Reserve(reason Reason) {
 	r.reasons |= 1 << reason
 	c.Counts.reserved.now[reason].Add(1)
 	c.Counts.reserved.total[reason].Add(1)
-	c.observer.Reserves()
+	c.tellReserved()
 }
 
 // Unreserve ends a reason on every shard. A connection without a further one is
@@ -167,7 +169,7 @@ func (c *Connections) unreserve(reason Reason, busy *backend.Conn) {
 			c.giveBack(b)
 		}
 	}
-	c.observer.Reserves()
+	c.tellReserved()
 }
 
 func (c *Connections) dropEmpty() {
@@ -203,7 +205,7 @@ func (c *Connections) unreserveAll() {
 		}
 		c.giveBack(r.branch)
 	}
-	c.observer.Reserves()
+	c.tellReserved()
 }
 
 // loseReserved forgets a reserved connection that was lost.
@@ -216,5 +218,5 @@ func (c *Connections) loseReserved(conn *backend.Conn) {
 	c.uncount(*r)
 	c.reserved.list = slices.DeleteFunc(c.reserved.list, func(other reservation) bool { return other.Conn == conn })
 	c.dropEmpty()
-	c.observer.Reserves()
+	c.tellReserved()
 }

@@ -48,7 +48,9 @@ func (c *Client) Shield()                  { c.shielded++; c.Shields++ }
 func (c *Client) Unshield()                { c.shielded-- }
 func (c *Client) Waited(time.Duration)     { c.Borrowed++ }
 func (c *Client) Trace() *trace.Statement  { return nil }
-func (c *Client) Reserves()                { c.Reserved++ }
+
+// Reserves implements txn.Observer.
+func (c *Client) Reserves(string, func(router.ShardName) uint32) { c.Reserved++ }
 
 func (c *Client) Await(_ *backend.Pool, conn *backend.Conn) error {
 	if c.Refused == nil {

@@ -30,7 +30,7 @@ var looksAtText = map[string][]string{
 		"proxy/session/kept (*Statements).Forget",
 	},
 	"it cuts the text at places that router/stmt has found": {
-		"proxy/session (*Session).spliced",
+		"proxy/exec (*Environment).Spliced",
 		"proxy/session (*Session).withValues",
 		"proxy/session (*Session).numbered",
 		"proxy/session (*Session).addParams",
@@ -38,7 +38,7 @@ var looksAtText = map[string][]string{
 		"proxy/session (*Session).preparable",
 		"proxy/session (*Session).runInsertQuery",
 		"proxy/session (*Session).scatterOnce",
-		"proxy/session (*Session).answerGathered",
+		"proxy/exec (*Environment).Answer",
 		"proxy/exec Routed",
 		"proxy/exec (*Gathering).Edits",
 		"proxy/exec (*Gathering).summed",
@@ -58,13 +58,13 @@ var looksAtText = map[string][]string{
 	},
 	"it sends the whole text, or has router/stmt read it": {
 		"proxy/session (*Session).prepare",
-		"proxy/session (*Session).prepareTextual",
+		"proxy/exec (*Environment).prepareTextual",
 		"proxy/session (*Session).preparedText",
-		"proxy/session (*Session).executePacket",
+		"proxy/exec (*Environment).executePacket",
 		"proxy/session (*Session).executePrepared",
 		"proxy/session (*Session).runPrepared",
 		"proxy/session (*Session).runsThere",
-		"proxy/session (*Session).packet",
+		"proxy/exec (*Environment).packet",
 		"proxy/session (*Session).runChanged",
 		"proxy/session (*Session).anew",
 		"proxy/exec (*definition).text",
@@ -94,7 +94,7 @@ var statementText = []string{
 	"locus/router/stmt.Shown Clause",
 	"locus/router/stmt.TextPrepared Text",
 	"locus/proxy/session/kept.Statement Text",
-	"locus/proxy/session.request payload",
+	"locus/proxy/exec.Work Payload",
 	"locus/proxy/session/kept.Text Text",
 }
 

@@ -1,4 +1,4 @@
-package session
+package observe
 
 import (
 	"time"
@@ -8,9 +8,9 @@ import (
 	"locus/router/stmt"
 )
 
-// figured has a plan know where its statements are counted. It is called before anybody
+// Figured has a plan know where its statements are counted. It is called before anybody
 // else has the plan.
-func (s *Session) figured(l *stmt.Lexed, p plan.Plan) {
+func (s *Session) Figured(l *stmt.Lexed, p plan.Plan) {
 	if p != nil {
 		facts := p.About()
 		facts.Figures, _ = s.digestOf(l, facts)
@@ -26,15 +26,15 @@ func (s *Session) digestOf(l *stmt.Lexed, p *plan.Facts) (*meter.Digest, meter.K
 	if p != nil {
 		k = kindOf(p)
 	}
-	return s.Meter.Statements.Find(s.vars.Settings.Database(), hash, k, func() string {
-		return string(stmt.DigestText(text, digestText))
+	return s.services.Meter.Statements.Find(s.vars.Settings.Database(), hash, k, func() string {
+		return string(stmt.DigestText(text, DigestText))
 	}), k
 }
 
-// ended counts a statement that was answered; err is what ends the session.
-func (s *Session) ended(l *stmt.Lexed, err error) {
+// Ended tells that a statement was answered; err is what ends the session.
+func (s *Session) Ended(l *stmt.Lexed, err error) {
 	s.endTrace(err)
-	t, at := &s.timing, time.Since(epoch)
+	t, at := s.Notes, time.Since(epoch)
 	r := meter.Run{
 		Lane: s.id, Shard: t.where(), Took: at - t.began, Waited: t.waited, Held: t.held,
 		Failed: err != nil || t.code != 0, Code: t.code, At: at,
@@ -48,23 +48,16 @@ func (s *Session) ended(l *stmt.Lexed, err error) {
 		d, r.Kind = s.digestOf(l, t.plan)
 	}
 	t.plan = nil
-	s.Meter.Ran(d, &r)
-}
-
-// countCode counts the error that a command has ended with.
-func (s *Session) countCode() {
-	if code := s.timing.code; code != 0 {
-		s.Meter.Codes.Add(code)
-	}
+	s.services.Meter.Ran(d, &r)
 }
 
 // where is the one shard that the statement was sent to.
-func (t *timing) where() string {
-	switch len(t.shards) {
+func (n *Notes) where() string {
+	switch len(n.shards) {
 	case 0:
 		return meter.NoShard
 	case 1:
-		return string(t.shards[0])
+		return string(n.shards[0])
 	}
 	return meter.SeveralShards
 }

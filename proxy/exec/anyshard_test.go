@@ -1,4 +1,4 @@
-package session
+package exec
 
 import (
 	"testing"
@@ -38,8 +38,8 @@ func TestWhichShardAnswersWhatAnyCould(t *testing.T) {
 		{name: "it was tried", tried: []router.ShardName{"s0"}, want: "s1"},
 		{name: "all were tried", tried: all},
 	} {
-		s := &Session{Services: &Services{Health: states(c.states)}}
-		got, found := s.best(candidates{all, c.chosen}, c.tried)
+		e := &Environment{Health: states(c.states)}
+		got, found := e.Best(Candidates{all, c.chosen}, c.tried)
 		if got != c.want || found != (c.want != "") {
 			t.Errorf("%s: %q, %v, want %q", c.name, got, found, c.want)
 		}
@@ -48,9 +48,9 @@ func TestWhichShardAnswersWhatAnyCould(t *testing.T) {
 
 // What is known is looked at for statements that may have gone to any shard: it costs nothing.
 func TestChoosingAShardAllocatesNothing(t *testing.T) {
-	s := &Session{Services: &Services{Health: states(map[router.ShardName]health.State{"s0": health.Frozen})}}
+	e := &Environment{Health: states(map[router.ShardName]health.State{"s0": health.Frozen})}
 	all := []router.ShardName{"s0", "s1", "s2"}
-	if n := testing.AllocsPerRun(100, func() { s.best(candidates{all, 0}, nil) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { e.Best(Candidates{all, 0}, nil) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -1,4 +1,4 @@
-package session
+package observe
 
 import (
 	"strings"
@@ -9,6 +9,7 @@ import (
 
 	"locus/proxy/sysvars"
 	"locus/proxy/wire"
+	"locus/router"
 )
 
 // activity is what a session lets others see of itself. The command is a view of
@@ -35,21 +36,38 @@ func (a *activity) end() {
 	a.mu.Unlock()
 }
 
-// set changes what is seen of the session's state.
 func (a *activity) set(change func(*activity)) {
 	a.mu.Lock()
 	change(a)
 	a.mu.Unlock()
 }
 
-// Process describes the session. It may be called from any goroutine. How long it has been doing what it does is what
-// the watcher has seen, for a command may end without a look at the clock.
-func (s *Session) Process(now time.Time) sysvars.Process {
-	thread := s.interrupts.Thread(s.Snapshot().Catalog.First())
+// Login tells who the client is.
+func (s *Session) Login(user string) { s.activity.set(func(a *activity) { a.user = user }) }
+
+// User is who has logged in. It may be called from any goroutine.
+func (s *Session) User() string {
+	s.activity.mu.Lock()
+	defer s.activity.mu.Unlock()
+	return s.activity.user
+}
+
+// Uses tells the current database.
+func (s *Session) Uses(database string) { s.activity.set(func(a *activity) { a.database = database }) }
+
+// Reserves implements txn.Observer.
+func (s *Session) Reserves(reasons string, thread func(router.ShardName) uint32) {
+	first := thread(s.now().Catalog.First())
+	s.activity.set(func(a *activity) { a.pinned, a.kept = reasons, first })
+}
+
+// Process describes the session, which has been doing what it does for so long, on a connection of that number to the first
+// shard. It may be called from any goroutine.
+func (s *Session) Process(took time.Duration, thread uint32) sysvars.Process {
 	a := &s.activity
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	p := sysvars.Process{ID: s.id, User: a.user, Host: s.host, Command: "Sleep", Time: int(s.interrupts.Took(now).Seconds()), State: a.pinned, Pinned: a.kept}
+	p := sysvars.Process{ID: s.id, User: a.user, Host: s.host, Command: "Sleep", Time: int(took.Seconds()), State: a.pinned, Pinned: a.kept}
 	if a.database != "" {
 		database := a.database
 		p.DB = &database

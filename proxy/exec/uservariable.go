@@ -1,4 +1,4 @@
-package session
+package exec
 
 import (
 	"fmt"
@@ -12,34 +12,34 @@ import (
 	"locus/router/plan"
 )
 
-// learn reads user variables from the connection on which a statement assigned
+// Learn reads user variables from the connection on which a statement assigned
 // them, so that every other one carries them too.
-func (s *Session) learn(l txn.Lease, names []string) {
+func (e *Environment) Learn(l txn.Lease, names []string) {
 	if len(names) == 0 {
 		return
 	}
-	rows, err := l.Conn.Own().Query(s.ctx, sysvars.AskUserVariables(names))
+	rows, err := l.Conn.Own().Query(e.Context, sysvars.AskUserVariables(names))
 	if err != nil {
-		s.losesValues(l, unkept(l.Shard))
+		e.losesValues(l, unreadable(l.Shard))
 		return
 	}
-	next, carried := sysvars.WithUserVariables(s.vars.Settings, names, rows)
+	next, carried := sysvars.WithUserVariables(e.Vars.Settings, names, rows)
 	if next == nil {
-		s.losesValues(l, unkept(l.Shard))
+		e.losesValues(l, unreadable(l.Shard))
 		return
 	}
-	if err := s.carriable(next); err != nil {
-		s.losesValues(l, err)
+	if err := e.Carriable(next); err != nil {
+		e.losesValues(l, err)
 		return
 	}
 	l.Conn.Adopt(next)
-	s.conns.Invalidate(carried, l.Conn)
-	s.carry(next)
+	e.Conns.Invalidate(carried, l.Conn)
+	e.Carry(next)
 }
 
-// unkept is about values that a shard has and does not give, since HEX of them is
+// unreadable is about values that a shard has and does not give, since HEX of them is
 // larger than its max_allowed_packet, or the connection was lost.
-func unkept(shard router.ShardName) error {
+func unreadable(shard router.ShardName) error {
 	return &plan.Refusal{Code: plan.TooLarge, Message: fmt.Sprintf(
 		"user variables that the statement before assigned could not be read from shard %s, being larger than half of its max_allowed_packet, or since the connection was lost: keep large values in a table", shard)}
 }
@@ -47,9 +47,9 @@ func unkept(shard router.ShardName) error {
 // losesValues ends the session before its next statement, which would not see what the
 // last one has assigned: the client has the answer to that already. Nobody else gets the
 // connection.
-func (s *Session) losesValues(l txn.Lease, why error) {
+func (e *Environment) losesValues(l txn.Lease, why error) {
 	l.Conn.Note(backend.Unknown)
-	s.unkept = why
+	e.Unreadable = why
 }
 
 // mostLearned is how many variables are read by one statement: servers give at most 4,096 columns.
@@ -58,9 +58,9 @@ const mostLearned = 500
 // learnAll reads whichever user variables a routine may have assigned. Servers list their names; where one doesn't, since its
 // performance_schema is off or is not for the proxy's account, those are asked for that the session has, and that the bodies of
 // routines name.
-func (s *Session) learnAll(l txn.Lease) {
+func (e *Environment) learnAll(l txn.Lease) {
 	var names []string
-	rows, err := l.Conn.Own().Query(s.ctx, s.flavor().UserVariables())
+	rows, err := l.Conn.Own().Query(e.Context, e.Flavor().UserVariables())
 	switch {
 	case err == nil && len(rows.Rows) > 0:
 		for _, row := range rows.Rows {
@@ -71,22 +71,22 @@ func (s *Session) learnAll(l txn.Lease) {
 	case err != nil && !txn.IsRefusal(err):
 		return // the connection was lost, and the session ends with it
 	default:
-		names = s.assignedOf(l, s.Snapshot().Catalog.Variables())
+		names = e.assignedOf(l, e.Snapshot().Catalog.Variables())
 	}
 	slices.Sort(names)
 	for chunk := range slices.Chunk(names, mostLearned) {
-		s.learn(l, chunk)
+		e.Learn(l, chunk)
 	}
 }
 
 // assignedOf gives the variables that the session has, and those of the candidates that have a value.
-func (s *Session) assignedOf(l txn.Lease, candidates []string) []string {
-	names := s.vars.UserVariables()
+func (e *Environment) assignedOf(l txn.Lease, candidates []string) []string {
+	names := e.Vars.UserVariables()
 	candidates = slices.DeleteFunc(slices.Clone(candidates), func(name string) bool { return slices.Contains(names, name) })
 	for chunk := range slices.Chunk(candidates, mostLearned) {
-		rows, err := l.Conn.Own().Query(s.ctx, sysvars.AskAssigned(chunk))
+		rows, err := l.Conn.Own().Query(e.Context, sysvars.AskAssigned(chunk))
 		if err != nil || len(rows.Rows) != 1 {
-			s.losesValues(l, unkept(l.Shard))
+			e.losesValues(l, unreadable(l.Shard))
 			return nil
 		}
 		for i, name := range chunk {

@@ -1,0 +1,97 @@
+package exec
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+
+	"locus/proxy/backend"
+	"locus/proxy/flavor"
+	"locus/proxy/health"
+	"locus/proxy/observe"
+	"locus/proxy/reply"
+	"locus/proxy/session/fence"
+	"locus/proxy/session/kept"
+	"locus/proxy/snapshot"
+	"locus/proxy/sysvars"
+	"locus/proxy/txn"
+)
+
+// Environment is what the statements of one session are carried out in. It belongs to the session's goroutine.
+type Environment struct {
+	ID       uint32
+	Context  context.Context // ends with the session
+	Snapshot func() *snapshot.Snapshot
+	// Health is what is known of the servers now; it gives nil where nothing is.
+	Health func() *health.Snapshot
+	Tally  *Tally
+	Log    *slog.Logger
+
+	Conns    *txn.Connections
+	Vars     *sysvars.State
+	Share    *kept.Share // of memory, for what the session has set
+	Client   *reply.Client
+	Gate     *fence.Gate
+	Observer *observe.Session
+	// ClientProfile is what the client's choices ask of connections.
+	ClientProfile backend.Profile
+
+	// Replica: the statement under way may be answered by one.
+	Replica bool
+	// Elsewhere is txn.Soon or txn.Elsewhere while another shard could answer what is under way.
+	Elsewhere txn.Mode
+	// Unreadable is why what the last statement has assigned could not be read from its connection: the session ends.
+	Unreadable error
+
+	*Buffers
+}
+
+// Buffers are the memory of the command under way. They are nil between commands.
+type Buffers struct {
+	text     []byte             // a changed one
+	executed *backend.Statement // what a cursor was asked for, on its connection
+}
+
+// Size is how much memory they have, in bytes.
+func (b *Buffers) Size() int { return cap(b.text) }
+
+// Release forgets what the command has left in them.
+func (b *Buffers) Release() { b.executed = nil }
+
+// Tally is what the sessions of a process add up, for metrics.
+type Tally struct {
+	OneShard  atomic.Uint64 // statements on one shard
+	Scattered atomic.Uint64 // on several
+	Stamped   atomic.Uint64 // rows that got a generated ID
+	Gathered  atomic.Uint64 // statements whose rows were gathered
+	Retried   atomic.Uint64 // reads that were sent again, since the connection was lost before any answer
+}
+
+// Settings implements txn.Client.
+func (e *Environment) Settings() *backend.Settings { return e.Vars.Settings }
+
+// Profile implements txn.Client.
+func (e *Environment) Profile() backend.Profile { return e.ClientProfile }
+
+// Autocommit implements txn.Client.
+func (e *Environment) Autocommit() bool { return e.Vars.Autocommit }
+
+// Flavor implements txn.Client: that of the shards.
+func (e *Environment) Flavor() flavor.Flavor { return e.Snapshot().Flavor }
+
+// Carry makes settings the session's.
+func (e *Environment) Carry(settings *backend.Settings) {
+	if e.Vars.Settings == nil || e.Vars.Settings.Database() != settings.Database() {
+		e.Observer.Uses(settings.Database())
+	}
+	e.Vars.Carry(settings)
+	e.Share.Carry(settings)
+}
+
+// Carriable tells why the session can't have the settings; nil: it can.
+func (e *Environment) Carriable(next *backend.Settings) error {
+	if next == e.Vars.Settings {
+		return nil
+	}
+	return e.Share.Carriable(next)
+}

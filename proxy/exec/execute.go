@@ -1,0 +1,99 @@
+package exec
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/session/kept"
+	"locus/proxy/wire"
+)
+
+// executePacket builds COM_STMT_EXECUTE for one connection, on which the
+// statement is prepared first if it isn't yet. With the client's own text and
+// parameters its packet goes out with nothing changed but the statement's ID.
+func (e *Environment) executePacket(c *backend.Conn, w *Work, text []byte, params []wire.Param, before []string) ([]byte, error) {
+	p := w.Prepared
+	sql := p.Text
+	if text != nil {
+		if string(text) != p.Sent {
+			p.Sent = string(text)
+		}
+		sql = p.Sent
+	}
+	under := p.Reading.On(c.Settings())
+	there, ok := c.PreparedUnder(under, sql)
+	if !ok {
+		var err error
+		if there, err = c.PrepareUnder(e.Context, under, sql); err != nil {
+			if lost, ok := errors.AsType[*backend.LostError](err); ok {
+				lost.Sent = false // the execution, which alone has an effect
+			}
+			return nil, err
+		}
+	}
+	cursor := byte(mysql.CURSOR_TYPE_NO_CURSOR)
+	if w.Cursor {
+		cursor, e.executed = mysql.CURSOR_TYPE_READ_ONLY, there
+	}
+	out := e.Client.Out[:0]
+	for _, b := range before {
+		out, _ = wire.AppendCommand(out, mysql.COM_QUERY, []byte(b))
+	}
+	if params == nil && e.Client.Capabilities&mysql.CLIENT_QUERY_ATTRIBUTES == 0 && asItCame(w.Payload, p, there) {
+		start := len(out)
+		out, _ = wire.AppendPacket(out, 0, w.Payload)
+		binary.LittleEndian.PutUint32(out[start+wire.HeaderSize+1:], there.ID)
+		out[start+wire.HeaderSize+5] = cursor
+		there.Types = p.Types
+		e.Client.Out = out
+		return out, nil
+	}
+	if params == nil {
+		params = w.Params
+		out = appendLong(out, there.ID, p.Long, params)
+	}
+	out, _ = wire.AppendExecute(out, wire.Execute{Statement: there.ID, Cursor: cursor, Params: params})
+	there.Types = nil
+	e.Client.Out = out
+	return out, nil
+}
+
+// longPiece is how much of a value goes into one packet, in bytes.
+const longPiece = 1 << 20
+
+// appendLong sends long values as the client did: in one packet with the others
+// they could be more than a shard takes at once.
+func appendLong(out []byte, statement uint32, long [][]byte, params []wire.Param) []byte {
+	for i, value := range long {
+		if len(value) < longPiece || i >= len(params) {
+			continue
+		}
+		params[i].Long = true
+		for piece := range slices.Chunk(value, longPiece) {
+			out = wire.AppendLongData(out, wire.LongData{Statement: statement, Param: uint16(i), Piece: piece})
+		}
+	}
+	return out
+}
+
+// asItCame tells whether the client's packet says everything that the
+// connection needs: the types of the parameters are sent once per statement and
+// connection, and this connection may have them from another session.
+func asItCame(payload []byte, p *kept.Statement, there *backend.Statement) bool {
+	if len(p.Long) > 0 || len(p.Added) > 0 {
+		return false
+	}
+	return p.Params == 0 || bytes.Equal(there.Types, p.Types) || typesSent(payload, p.Params)
+}
+
+// typesSent tells whether a COM_STMT_EXECUTE carries types: a flag behind the
+// command, the statement, the cursor, the iterations and the bitmap of NULLs.
+func typesSent(payload []byte, params int) bool {
+	at := 1 + 4 + 1 + 4 + (params+7)/8
+	return at < len(payload) && payload[at] == 1
+}

@@ -1,0 +1,109 @@
+package exec
+
+import (
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// left is what a statement has left on its connection that the session is to have, or be asked about, wherever its next statement
+// runs: what has to be read there before somebody else is lent the connection, and what keeps it with the session.
+type left uint16
+
+const (
+	warnings       left = 1 << iota
+	insertID            // LAST_INSERT_ID()
+	foundRows           // SQL_CALC_FOUND_ROWS
+	assigned            // user variables that the statement assigns
+	routineState        // whatever stored code may have left, user variables too
+	procedureState      // whatever is not known, user variables that the statement reads too
+	namedLocks
+	xaBranch
+	lockedTables
+	openedHandler
+	closedHandler
+	madeTemporary
+	lostTemporary
+	metadataLocks // though no transaction is open
+)
+
+// leftBy decides it by the statement's facts and the server's answer. Commits says that the server ends what it holds with the
+// statement: autocommit is on, or the connection is the transaction's.
+func leftBy(f *plan.Facts, a answer, commits bool) (l left) {
+	st := f.Statement
+	if a.Failed || a.warned { // an error is one of them, seldom alone
+		l |= warnings
+	}
+	if f.KeepsInsertID && (!a.Failed && a.inserted || f.ReadsInsertID && (!a.Failed || f.Leaves != plan.LeavesNothing)) {
+		l |= insertID
+	}
+	if st.Features&stmt.CalcFoundRows != 0 && !a.Failed {
+		l |= foundRows
+	}
+	if !commits && mayHoldMetadataLocks(st) && a.status&(mysql.SERVER_STATUS_IN_TRANS|mysql.SERVER_STATUS_CURSOR_EXISTS) == 0 {
+		l |= metadataLocks
+	}
+	if f.Leaves == plan.LeavesNothing && st.Features&stmt.CalcFoundRows == 0 {
+		return l
+	}
+	if st.Features&stmt.SetsUserVariable != 0 {
+		l |= assigned
+	}
+	switch f.Leaves {
+	case plan.LeavesRoutine:
+		l |= routineState
+	case plan.LeavesUnknown:
+		l |= procedureState
+	case plan.LeavesState, plan.LeavesNothing, plan.LeavesVariables:
+	}
+	if st.Features&stmt.NamedLock != 0 {
+		l |= namedLocks
+	}
+	if !a.Failed {
+		l |= ownedBy(st)
+	}
+	return l
+}
+
+// ownedBy is what a statement that was done has made, or taken away, that only its connection has.
+func ownedBy(st *stmt.Statement) left {
+	switch {
+	case st.Kind == stmt.XA:
+		return xaBranch
+	case st.Kind == stmt.Lock:
+		return lockedTables
+	case st.Handling != nil && st.Handling.Verb == "open":
+		return openedHandler
+	case st.Handling != nil && st.Handling.Verb == "close":
+		return closedHandler
+	case st.Verb == "CREATE" && st.Features&stmt.TemporaryTable != 0:
+		return madeTemporary
+	case len(st.Dropped)+len(st.Renamed) > 0:
+		return lostTemporary
+	}
+	return 0
+}
+
+// mayHoldMetadataLocks tells the statements after which a server may hold metadata locks though it says that no transaction is
+// open: with autocommit off, those of procedures, and of tables whose engine knows no transactions. It keeps them until a COMMIT;
+// handed back with them, the connection would block everybody's DROP for as long as nobody borrows it.
+func mayHoldMetadataLocks(st *stmt.Statement) bool {
+	switch st.Kind {
+	case stmt.Call, stmt.Other: // whatever the parser could not read
+		return true
+	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete:
+		return len(st.Tables) > 0
+	default:
+		return false
+	}
+}
+
+// Leaves is what a connection is told that a statement leaves on it.
+func Leaves(f *plan.Facts) backend.Leaves { return leaves[f.Leaves] }
+
+var leaves = [...]backend.Leaves{
+	plan.LeavesState: backend.State, plan.LeavesNothing: backend.Nothing, plan.LeavesVariables: backend.Variables,
+	plan.LeavesRoutine: backend.State, plan.LeavesUnknown: backend.Unknown,
+}

@@ -1,0 +1,173 @@
+package exec
+
+import (
+	"errors"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/reply"
+	"locus/proxy/sysvars"
+	"locus/proxy/txn"
+	"locus/proxy/wire"
+	"locus/router/stmt"
+)
+
+// OneShard sends a statement to a shard and relays the answer, whose end may be changed. It is done again if that may be.
+func (e *Environment) OneShard(w *Work, p Part, last reply.Ending) error {
+	err := e.roundTrip(w, p, last)
+	for again := RunsAgain; again > 0 && e.MayRunAgain(w, err); again-- {
+		e.Tally.Retried.Add(1)
+		e.Replica = false // its primary, this time
+		err = e.roundTrip(w, p, last)
+	}
+	return err
+}
+
+// roundTrip is the way of a statement to one shard and back. It waits twice: for a connection, and for the answer, which goes to
+// the client as it comes.
+func (e *Environment) roundTrip(w *Work, p Part, last reply.Ending) error {
+	l, err := e.Conns.Acquire(p.Shard, e.mode(w)) // waits
+	if err != nil {
+		return err
+	}
+	if err := e.Send(l, w, p.Text, p.Params); err != nil {
+		l.Unsent(err)
+		return err
+	}
+	if err := e.Relay(l.Conn, w.response(), last); err != nil { // waits
+		if txn.IsRefusal(err) {
+			l.Refused(0)
+		} else {
+			l.Lost()
+		}
+		return err
+	}
+	e.Observer.Answered(p.Shard)
+	a := e.answered(w)
+	left := leftBy(w.Facts, a, e.Vars.Autocommit || l.Joined())
+	e.takeOver(l, w, a, left)
+	if w.Cursor && a.opened() {
+		w.Prepared.Cursor = l.Open(e.executed)
+	}
+	switch {
+	case a.Failed:
+		l.Refused(a.code)
+	case left&metadataLocks != 0:
+		e.unlock(l)
+	default:
+		l.Done(a.status)
+	}
+	if e.Conns.Lost() { // the answer is out already
+		return &reply.PartialError{Err: ErrTransactionLost}
+	}
+	return nil
+}
+
+// ErrTransactionLost is why the client's connection is closed.
+var ErrTransactionLost = errors.New("a connection that the session needs was lost")
+
+// mode is what a statement's connection is acquired for, on the one shard that has it.
+func (e *Environment) mode(w *Work) txn.Mode {
+	m := e.Purpose(w)
+	if w.Facts.Statement.Effects&stmt.MayEnd != 0 {
+		m |= txn.MayEnd
+	}
+	if e.temporary(w) {
+		m |= txn.Temporary
+	}
+	if w.Cursor {
+		m |= txn.Scrolls
+	}
+	return m
+}
+
+// Purpose is what a statement's connections are acquired for, on however many shards.
+func (e *Environment) Purpose(w *Work) (m txn.Mode) {
+	if w.Outside {
+		m |= txn.Outside
+	}
+	if e.Replica {
+		m |= txn.Late
+		if e.Vars.Reads == sysvars.OwnReplica {
+			m |= txn.SeesOwn
+		}
+	}
+	if MayWrite(w.Facts) {
+		m |= txn.Writes
+	}
+	return m | e.Elsewhere
+}
+
+// response is what the statement is answered by.
+func (w *Work) response() wire.ResponseKind {
+	if w.Cursor {
+		return wire.CursorResponse
+	}
+	return wire.QueryResponse
+}
+
+// Relay passes a shard's answer on to the client, and notes the error that it may be.
+func (e *Environment) Relay(c *backend.Conn, kind wire.ResponseKind, last reply.Ending) error {
+	err := e.Client.Relay(c, kind, last)
+	if err == reply.ErrNoFile { //nolint:errorlint // it is never wrapped
+		return e.Flavor().NoLocalFiles()
+	}
+	if err == nil {
+		e.Observer.Relayed()
+	}
+	return err
+}
+
+// answer is what a shard said that the client was told.
+type answer struct {
+	sysvars.Answer
+	code     uint16 // of one that failed
+	status   uint16
+	warned   bool
+	inserted bool // it tells an ID
+}
+
+// opened tells whether the shard has a cursor open now.
+func (a *answer) opened() bool { return !a.Failed && a.status&mysql.SERVER_STATUS_CURSOR_EXISTS != 0 }
+
+// answered reads what was relayed.
+func (e *Environment) answered(w *Work) answer {
+	seen := &e.Client.Scanner
+	ok, has := seen.OK()
+	a := answer{status: seen.Status(), warned: seen.Warnings() > 0, inserted: has && ok.LastInsertID != 0}
+	a.Columns, a.Rows, a.OK, a.Affected = seen.Columns() > 0, uint64(seen.Rows()), has, ok.AffectedRows
+	a.Offset = offset(w)
+	a.code, a.Failed = seen.ErrCode()
+	a.Begun = a.Failed && !BeforeBeginning(a.code)
+	w.Code = a.code
+	return a
+}
+
+// offset is the OFFSET of a query, 0 if it is not known.
+func offset(w *Work) uint64 {
+	blocks := w.Facts.Statement.Blocks
+	if len(blocks) == 0 || blocks[0].Limit == nil || blocks[0].Limit.Offset == nil || blocks[0].Limit.Unplaced {
+		return 0
+	}
+	n, _ := LimitNumber(w.Values.Operand(*blocks[0].Limit.Offset))
+	return n
+}
+
+// RunsAgain is how often a read that was lost is run again: while a server shuts
+// down, another of its connections may be lost too.
+const RunsAgain = 3
+
+// MayRunAgain tells whether an error is that of a read that was lost before any of
+// its answer arrived: nothing of it can have taken effect, and no transaction was
+// lost with it.
+func (e *Environment) MayRunAgain(w *Work, err error) bool {
+	if err == nil || e.Conns.Lost() || e.Conns.LostState() != "" || e.Conns.Running() || e.Context.Err() != nil {
+		return false
+	}
+	lost, ok := errors.AsType[*backend.LostError](err)
+	if _, halfway := errors.AsType[*reply.PartialError](err); !ok || halfway {
+		return false
+	}
+	return (!RunsCode(w.Facts) || backend.NotSent(lost)) && (!w.Moving || e.Snapshot() == w.Snapshot)
+}

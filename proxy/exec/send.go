@@ -1,0 +1,104 @@
+package exec
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/txn"
+	"locus/proxy/wire"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// Send sends a connection what must come before the statement, and the statement, with one write where it can; the answers to
+// what came before are read. Without a text, the client's own is meant.
+func (e *Environment) Send(l txn.Lease, w *Work, text []byte, params []wire.Param) error {
+	if err := e.prepareTextual(l, w); err != nil {
+		return err
+	}
+	before := e.before(l, w)
+	if err := e.Gate.StillLeased(w.Admission); err != nil {
+		return err
+	}
+	if l.Fresh() && w.Prepared != nil && e.Vars.ReadsOnly() {
+		if err := e.openFirst(l, before); err != nil {
+			return err
+		}
+		before = nil
+	}
+	packet, err := e.packet(l.Conn, w, text, params, before)
+	if err != nil {
+		return err
+	}
+	e.Observer.Sent(l)
+	e.TellLeft(w)
+	if err := l.Conn.Send(packet, Leaves(w.Facts)); err != nil {
+		return err
+	}
+	for range before {
+		if _, err := l.Conn.Outcome(); err != nil {
+			return l.Conn.Lost(true, err)
+		}
+	}
+	return nil
+}
+
+// openFirst sends what must come before, ahead of a PREPARE: MariaDB prepares no write
+// where a transaction could only read, and this one may write.
+func (e *Environment) openFirst(l txn.Lease, before []string) error {
+	for _, text := range before {
+		if _, err := l.Conn.Own().Exec(e.Context, text); err != nil {
+			return l.Conn.Lost(true, err)
+		}
+	}
+	l.Opened()
+	return nil
+}
+
+// before lists the statements that a connection must be sent first.
+func (e *Environment) before(l txn.Lease, w *Work) []string {
+	list := l.Opening()
+	if w.Facts.ReadsInsertID {
+		list = append(slices.Clip(list), "SET last_insert_id = "+utoa(e.Vars.InsertID))
+	}
+	if e.Vars.ForcedID != 0 && forcesID(w) {
+		l.Conn.Note(backend.State) // a statement that is refused leaves it for the next one
+		list = append(slices.Clip(list), "SET insert_id = "+utoa(e.Vars.ForcedID))
+	}
+	return list
+}
+
+func utoa(n uint64) string { return strconv.FormatUint(n, 10) }
+
+// forcesID tells a statement that SET insert_id may have been meant for.
+func forcesID(w *Work) bool {
+	switch w.Facts.Statement.Kind {
+	case stmt.Insert, stmt.Replace, stmt.LoadData:
+		_, one := w.Plan.(*plan.OneShard)
+		return one
+	default:
+		return false
+	}
+}
+
+// packet builds the command for a connection. The client's own packet goes out
+// as it came where nothing is to be changed.
+func (e *Environment) packet(c *backend.Conn, w *Work, text []byte, params []wire.Param, before []string) ([]byte, error) {
+	if w.Prepared != nil {
+		return e.executePacket(c, w, text, params, before)
+	}
+	out := e.Client.Out[:0]
+	for _, b := range before {
+		out, _ = wire.AppendCommand(out, mysql.COM_QUERY, []byte(b))
+	}
+	if text != nil {
+		out, _ = wire.AppendCommand(out, mysql.COM_QUERY, text)
+	} else {
+		out, _ = wire.AppendPacket(out, 0, w.Payload)
+	}
+	e.Client.Out = out
+	return out, nil
+}

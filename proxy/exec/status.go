@@ -1,0 +1,118 @@
+package exec
+
+import (
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/reply"
+	"locus/proxy/sysvars"
+	"locus/proxy/txn"
+	"locus/proxy/wire"
+	"locus/router/stmt"
+)
+
+// statusReadOnly is SERVER_STATUS_IN_TRANS_READONLY.
+const statusReadOnly = 0x2000
+
+// statusAnsiQuotes is a flag of MariaDB's own.
+const statusAnsiQuotes = 1 << 15
+
+// Status gives the flags of answers that no shard gave.
+func (e *Environment) Status() uint16 {
+	var flags uint16
+	if e.Vars.Autocommit {
+		flags |= mysql.SERVER_STATUS_AUTOCOMMIT
+	}
+	if e.Conns.Active() {
+		flags |= mysql.SERVER_STATUS_IN_TRANS
+	}
+	if e.Conns.How().Access == stmt.ReadOnly {
+		flags |= statusReadOnly
+	}
+	if e.Vars.Mode&stmt.NoBackslash != 0 { // clients escape by it
+		flags |= mysql.SERVER_STATUS_NO_BACKSLASH_ESCAPED
+	}
+	if e.Vars.Mode&stmt.AnsiQuotes != 0 && e.Flavor().TellsAnsiQuotes() {
+		flags |= statusAnsiQuotes
+	}
+	if e.Client.More {
+		flags |= mysql.SERVER_MORE_RESULTS_EXISTS
+	}
+	return flags
+}
+
+// WithStatus is an ending that sets the flags of the session's own transaction,
+// for answers from connections that have no part in it.
+func (e *Environment) WithStatus() reply.Ending {
+	return func(dst, packet []byte) ([]byte, error) {
+		dst = append(dst, packet...)
+		if packet[wire.HeaderSize] == mysql.ERR_HEADER {
+			return dst, nil
+		}
+		return dst, wire.PatchStatus(dst[len(dst)-len(packet):], 0, e.Status())
+	}
+}
+
+// TransactionState is how the client is told of its transaction.
+func (e *Environment) TransactionState() string {
+	switch {
+	case e.Conns.Reserved(txn.GlobalTransaction):
+		return sysvars.Begun
+	case !e.Conns.Begun():
+		return sysvars.NotBegun
+	case e.Conns.How().Snapshot:
+		return sysvars.BegunReading
+	}
+	return sysvars.Begun
+}
+
+// telling is an ending that tells, in the OK of a shard, how a statement leaves the
+// transaction; nil if the client knows.
+func (e *Environment) telling(w *Work) reply.Ending {
+	xa := w.Facts.Statement.Kind == stmt.XA
+	if !e.Vars.TellsTransactions() || e.Conns.Begun() && e.Vars.InTransaction() && !xa {
+		return nil // in a transaction that it was told of
+	}
+	state := e.TransactionState()
+	if xa {
+		state = stateOfXA(w.Facts.Statement.Branch.Verb, state)
+	}
+	if e.Vars.Knows(state) {
+		return nil
+	}
+	return func(dst, packet []byte) ([]byte, error) {
+		payload := packet[wire.HeaderSize:]
+		if payload[0] != mysql.OK_HEADER {
+			return append(dst, packet...), nil
+		}
+		ok, err := wire.ParseOK(payload, 0)
+		if err != nil {
+			return nil, err
+		}
+		ok.Changes = e.Vars.AppendState(nil, state)
+		_, seq := wire.Header(packet)
+		dst, _ = wire.AppendOK(dst, seq, ok, e.Client.Capabilities)
+		return dst, nil
+	}
+}
+
+// stateOfXA is the state that an XA statement leads to from another one.
+func stateOfXA(verb, from string) string {
+	switch verb {
+	case "start":
+		return sysvars.Begun
+	case "prepare", "commit", "rollback":
+		return sysvars.NotBegun
+	}
+	return from
+}
+
+// Ending is what changes the end of a statement's answer on one shard; nil: nothing does.
+func (e *Environment) Ending(w *Work) reply.Ending {
+	switch {
+	case w.Outside && e.Conns.Running():
+		return e.WithStatus()
+	case e.Client.Capabilities&mysql.CLIENT_SESSION_TRACK != 0:
+		return e.telling(w)
+	}
+	return nil
+}

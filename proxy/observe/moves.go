@@ -1,0 +1,56 @@
+package observe
+
+import (
+	"time"
+
+	"locus/idgen/gene"
+	"locus/proxy/meter"
+	"locus/router"
+)
+
+// Weighs counts a statement on the genes that it concerns; named says whether its keys name them.
+func (s *Session) Weighs(m *router.Map, genes []gene.Gene, named bool) {
+	if !named {
+		s.services.Meter.Genes.AddScattered()
+		return
+	}
+	w := m.Width()
+	for _, g := range genes {
+		s.services.Meter.Genes.Add(w, g)
+	}
+}
+
+// Faring is how a statement on one moving gene fares; the zero value is of any
+// other statement.
+type Faring struct {
+	job   string
+	on    meter.Side
+	began time.Time
+}
+
+// Begin notes that a statement was let go, if all its genes are of one shard.
+func (f *Faring) Begin(m *router.Map, genes []gene.Gene) {
+	move, ok := m.MoveWith(genes[0])
+	if !ok {
+		return
+	}
+	owner := m.Lookup(genes[0])
+	for _, g := range genes[1:] {
+		if m.Lookup(g) != owner {
+			return
+		}
+	}
+	f.job, f.on, f.began = move.Job, meter.Source, time.Now()
+	if m.Shard(owner) == move.To {
+		f.on = meter.Target
+	}
+}
+
+// Fared tells how a statement went, if that was on moving genes. What it waited for before it was let go does not count.
+func (s *Session) Fared(f Faring, err error) {
+	if f.began.IsZero() {
+		return
+	}
+	_, refused := s.client.Scanner.ErrCode()
+	s.services.Meter.Moves.Add(f.job, f.on, time.Since(f.began), err != nil || refused)
+}

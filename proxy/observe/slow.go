@@ -1,0 +1,69 @@
+package observe
+
+import (
+	"log/slog"
+	"strings"
+	"time"
+
+	"locus/proxy/meter"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// Planned tells that the statement has a plan, by which it is run now.
+func (s *Session) Planned(p *plan.Facts) { s.Failed, s.plan = false, p }
+
+// Ran tells that a statement that was planned has been run, or given up with an error. After is from how long on the user's
+// statements are slow; 0: as all are.
+func (s *Session) Ran(p plan.Plan, v *plan.Values, after time.Duration, err error) {
+	failed := err != nil || s.Failed
+	if s.trace != nil {
+		s.noteOutcome(p, failed)
+	}
+	if after <= 0 {
+		after = s.services.Meter.Slow.After()
+	}
+	if after > 0 {
+		if took := time.Since(epoch) - s.began; took >= after {
+			s.slow(p, v, took, failed)
+		}
+	}
+}
+
+// slow keeps a statement, without its literals: they may be somebody's secrets.
+func (s *Session) slow(p plan.Plan, v *plan.Values, all time.Duration, failed bool) {
+	digest := v.Digest(DigestText)
+	shards := make([]string, len(s.shards))
+	for i, shard := range s.shards {
+		shards[i] = string(shard)
+	}
+	took := meter.Took{
+		Hash: digest.Hash, Text: digest.Text, Database: s.vars.Settings.Database(), User: s.activity.user,
+		Route: p.String(), Shards: strings.Join(shards, ", "),
+		All: all, Waited: s.waited, Held: s.held,
+		Rows: s.rowsOf(p.About(), failed), Failed: failed, Ended: time.Now(),
+	}
+	log, skipped := s.services.Meter.Slow.Add(took)
+	if !log {
+		return
+	}
+	s.services.Log.Warn("slow statement",
+		slog.String("digest", took.Hash), slog.String("statement", took.Text), slog.String("database", took.Database),
+		slog.String("route", took.Route), slog.String("shards", took.Shards),
+		slog.Duration("took", took.All), slog.Duration("waited", took.Waited), slog.Duration("held", took.Held),
+		slog.Uint64("rows", took.Rows), slog.Bool("failed", failed), slog.Uint64("session", uint64(s.id)), slog.String("user", took.User),
+		slog.Uint64("unlogged", skipped))
+}
+
+// rowsOf is how many rows a statement gave or changed.
+func (s *Session) rowsOf(p *plan.Facts, failed bool) uint64 {
+	switch {
+	case failed || len(s.shards) == 0:
+		return 0
+	case p.Statement.Kind == stmt.Select && len(s.shards) > 1:
+		return s.vars.FoundRows
+	case s.vars.RowCount >= 0:
+		return uint64(s.vars.RowCount)
+	}
+	return uint64(s.client.Scanner.Rows())
+}
