@@ -123,8 +123,8 @@ func TestWhoTakesPart(t *testing.T) {
 			for shard, want := range c.want {
 				s.sent(shard, want...)
 			}
-			if forgets := slices.Equal(s.coordinator.calls, []string{"forget t1"}); forgets != (len(c.writes) > 1) {
-				t.Errorf("%v", s.coordinator.calls)
+			if forgets := slices.Equal(s.coordinator.Calls, []string{"forget t1"}); forgets != (len(c.writes) > 1) {
+				t.Errorf("%v", s.coordinator.Calls)
 			}
 		})
 	}
@@ -174,9 +174,9 @@ func TestTwoPhasesThatFail(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := spanned(t, "s0", "s1")
-			s.coordinator.verdict = c.settles
+			s.coordinator.Verdict = c.settles
 			if c.settles == twophase.Unknown {
-				s.coordinator.settled = errors.New("nobody answers")
+				s.coordinator.Settled = errors.New("nobody answers")
 			}
 			s.shards[c.at].Next(c.fault)
 			if err := s.Commit(); c.code == 0 && err != nil {
@@ -186,8 +186,8 @@ func TestTwoPhasesThatFail(t *testing.T) {
 			}
 			s.is(false)
 			s.ended(c.verdict, 0, 1)
-			if !slices.Equal(s.coordinator.calls, c.calls) {
-				t.Errorf("%v, want %v", s.coordinator.calls, c.calls)
+			if !slices.Equal(s.coordinator.Calls, c.calls) {
+				t.Errorf("%v, want %v", s.coordinator.Calls, c.calls)
 			}
 			begin(t, s) // the session goes on
 			s.must("s0", "UPDATE a", Writes)
@@ -258,15 +258,15 @@ func TestRefusedToPrepare(t *testing.T) {
 			t.Errorf("%s: it is committed", name)
 		}
 		s.sent("s1", "XA END t1", "XA PREPARE t1", "XA END t1", "XA ROLLBACK t1")
-		if !slices.Equal(s.coordinator.calls, c.left) {
-			t.Errorf("%s: %v", name, s.coordinator.calls)
+		if !slices.Equal(s.coordinator.Calls, c.left) {
+			t.Errorf("%s: %v", name, s.coordinator.Calls)
 		}
 	}
 	s := spanned(t, "s0", "s1")
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "DO 0", Ends: true})
 	s.shards["s1"].Next(fakeshard.Reply{Prefix: "XA ROLLBACK", Cut: fakeshard.Before})
-	if s.Commit() == nil || !slices.Equal(s.coordinator.calls, []string{"leave t1"}) {
-		t.Errorf("%v", s.coordinator.calls)
+	if s.Commit() == nil || !slices.Equal(s.coordinator.Calls, []string{"leave t1"}) {
+		t.Errorf("%v", s.coordinator.Calls)
 	}
 }
 

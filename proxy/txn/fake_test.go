@@ -26,48 +26,13 @@ func sent(shard *fakeshard.Server) []string {
 	return taken
 }
 
-// fakeCoordinator names transactions t1, t2, …
-type fakeCoordinator struct {
-	names   int
-	unready map[router.ShardName]error
-	verdict twophase.Verdict
-	settled error
-	calls   []string
-}
-
-func (f *fakeCoordinator) Ready(_ context.Context, shard router.ShardName) error {
-	return f.unready[shard]
-}
-
-func (f *fakeCoordinator) Name(home router.ShardName) twophase.Name {
-	f.names++
-	return twophase.Name{Transaction: fmt.Sprintf("t%d", f.names), Home: home}
-}
-
-func (f *fakeCoordinator) Decide(_ twophase.Name, branches []router.ShardName) string {
-	return fmt.Sprintf("INSERT decision %v", branches)
-}
-
-func (f *fakeCoordinator) Doubt(shard router.ShardName) {
-	f.calls = append(f.calls, "doubt "+string(shard))
-}
-
-func (f *fakeCoordinator) Settle(context.Context, twophase.Name) (twophase.Verdict, error) {
-	f.calls = append(f.calls, "settle")
-	return f.verdict, f.settled
-}
-
-func (f *fakeCoordinator) Forget(n twophase.Name) { f.calls = append(f.calls, "forget "+n.Transaction) }
-
-func (f *fakeCoordinator) Leave(n twophase.Name) { f.calls = append(f.calls, "leave "+n.Transaction) }
-
 // stand is a session's connections to three shards. When the test ends, each pool must have
 // got everything back.
 type stand struct {
 	t testing.TB
 	*Connections
 	client      *fakeshard.Client
-	coordinator *fakeCoordinator
+	coordinator *fakeshard.Coordinator
 	shards      map[router.ShardName]*fakeshard.Server
 	stops       []string
 }
@@ -75,7 +40,7 @@ type stand struct {
 func newStand(t testing.TB, spanning Spanning) *stand {
 	t.Helper()
 	c := fakeshard.NewCluster(t)
-	s := &stand{t: t, client: c.Client, coordinator: &fakeCoordinator{}, shards: c.Shards}
+	s := &stand{t: t, client: c.Client, coordinator: &fakeshard.Coordinator{}, shards: c.Shards}
 	services := &Services{
 		Pools: c.Pools, Spanning: spanning, Coordinator: s.coordinator, Counts: &Counts{}, Log: slog.New(slog.DiscardHandler),
 		Stop: func(point string) { s.stops = append(s.stops, point) },

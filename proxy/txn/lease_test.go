@@ -446,7 +446,7 @@ func TestSpanning(t *testing.T) {
 		"s2": {&mysql.MyError{Code: mysql.ER_LOCK_DEADLOCK}, mysql.ER_LOCK_WAIT_TIMEOUT, "the statement was not run"},
 		"s0": {errUnwanted, wire.ErNetRead, "the statement was not run"},
 	} {
-		s.coordinator.unready = map[router.ShardName]error{shard: c.err}
+		s.coordinator.Unready = map[router.ShardName]error{shard: c.err}
 		to := shard
 		if shard == "s0" {
 			to = "s1"

@@ -1,23 +1,17 @@
 // Package fakeshard is a server of shards for unit tests: it knows whether a transaction is open, and nothing of rows. What it
-// answers can be set.
+// answers can be set, and what it was sent is kept in the order in which it came.
 //
 // It owns its connections and the log of what they were sent. It never stands for a real server where answers matter: package
 // servers starts those.
 package fakeshard
 
 import (
-	"encoding/binary"
-	"errors"
 	"net"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
-	"github.com/go-mysql-org/go-mysql/mysql"
-
 	"locus/proxy/backend"
-	"locus/proxy/stream"
 	"locus/proxy/wire"
 	"locus/router"
 )
@@ -28,57 +22,52 @@ type Server struct {
 	serving  sync.WaitGroup
 
 	mu      sync.Mutex
-	log     []string
+	log     []string  // statements
+	heard   []Command // all commands but those that have no answer
 	replies []Reply
+	always  []Reply
 	held    bool
 	thread  uint32 // the last connection's number
+	conns   map[uint32]*conn
+	down    bool
+	hearing sync.Cond     // of mu: something was heard
+	asleep  chan struct{} // a statement waits to be killed
+	ended   chan struct{} // the test has
 }
 
-// Reply is what the server does at the next statement that begins so.
-type Reply struct {
-	Prefix string
-	Code   uint16 // refuse it with this error
-	Cut    Cut
-	Ends   bool // the transaction has ended with it
-	// Columns and Rows are its answer, and Warnings what it counts of them. Without columns, Info is in the OK. To an execution,
-	// values are in binary form.
-	Columns  []wire.Column
-	Rows     [][]string
-	Warnings uint16
-	Info     string
-	Affected uint64 // rows; 0: one
-	File     bool   // it asks for a file first, which stands in the log behind "FILE "
-}
+// Version is what a server greets with.
+type Version string
 
-// Cut is where an answer ends with its connection.
-type Cut uint8
-
+// The servers that there are.
 const (
-	Whole  Cut = iota
-	Before     // there is none
-	Within     // after a part of its first packet
-	Amid       // after all of its rows
+	MariaDB Version = "10.11.0-MariaDB"
+	MySQL   Version = "9.7.0"
 )
 
-// Start starts a server, which ends with the test.
-func Start(t testing.TB) *Server {
+// Start starts a MariaDB, which ends with the test.
+func Start(t testing.TB) *Server { return StartAs(t, MariaDB) }
+
+// StartAs is Start of a server of a version.
+func StartAs(t testing.TB, v Version) *Server {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{listener: l}
+	s := &Server{listener: l, conns: map[uint32]*conn{}, asleep: make(chan struct{}, 16), ended: make(chan struct{})}
+	s.hearing.L = &s.mu
 	s.serving.Go(func() {
 		for {
 			conn, err := l.Accept()
 			if err != nil {
 				return
 			}
-			s.serving.Go(func() { s.serve(conn) })
+			s.serving.Go(func() { s.serve(conn, v) })
 		}
 	})
 	t.Cleanup(func() {
 		_ = l.Close()
+		close(s.ended)
 		s.serving.Wait()
 	})
 	return s
@@ -89,11 +78,41 @@ func (s *Server) Target(shard router.ShardName) backend.Target {
 	return backend.Target{Shard: shard, Addr: s.listener.Addr().String(), User: "u", Password: func() (string, error) { return "", nil }}
 }
 
-// Next sets what the server does at statements to come, each once.
+// Next sets what the server does at statements to come: each once, or always. Of those that are for always the last one counts.
 func (s *Server) Next(replies ...Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.replies = append(s.replies, replies...)
+	for _, r := range replies {
+		if r.Always {
+			s.always = slices.Insert(s.always, 0, r)
+		} else {
+			s.replies = append(s.replies, r)
+		}
+	}
+}
+
+// Unmet gives the prefixes of replies that no statement has had.
+func (s *Server) Unmet() (prefixes []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.replies {
+		prefixes = append(prefixes, r.Prefix)
+	}
+	return prefixes
+}
+
+// Asleep gives something when a statement has begun that waits to be killed.
+func (s *Server) Asleep() <-chan struct{} { return s.asleep }
+
+// Stop has the server gone: its connections are lost, and new ones refused.
+func (s *Server) Stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down = true
+	_ = s.listener.Close()
+	for _, c := range s.conns {
+		_ = c.Close()
+	}
 }
 
 // Hold says whether named locks that somebody asks about are held.
@@ -117,205 +136,40 @@ func (s *Server) take(text string) (r Reply, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.log = append(s.log, text)
-	i := slices.IndexFunc(s.replies, func(r Reply) bool { return strings.HasPrefix(text, r.Prefix) })
-	if i < 0 {
-		return r, false
-	}
-	r = s.replies[i]
-	s.replies = slices.Delete(s.replies, i, i+1)
-	return r, true
+	return s.reply(text, false)
 }
 
-// conn is one connection's state at the server.
-type conn struct {
-	server *Server
-	net.Conn
-	packets    *stream.Conn
-	autocommit bool
-	open       bool
-	prepared   []string // by ID, from 1
-	binary     bool     // the answer is that to an execution
-}
-
-func (s *Server) serve(under net.Conn) {
-	defer under.Close()
-	packets := stream.New(under)
-	c := &conn{server: s, Conn: under, packets: packets, autocommit: true}
+// uses gives what is to be done at COM_INIT_DB, which is in no log of statements.
+func (s *Server) uses(database string) Reply {
 	s.mu.Lock()
-	s.thread++
-	thread := s.thread
-	s.mu.Unlock()
-	greeting, _ := wire.AppendGreeting(nil, wire.Greeting{
-		ServerVersion: "10.11.0-MariaDB", ConnectionID: thread, Capabilities: backend.Capabilities | mysql.CLIENT_CONNECT_WITH_DB,
-		Collation: 45, Status: c.status(), Plugin: mysql.AUTH_NATIVE_PASSWORD,
-	})
-	if _, err := under.Write(greeting); err != nil {
-		return
+	defer s.mu.Unlock()
+	r, _ := s.reply("USE "+database, false)
+	return r
+}
+
+// reply gives what is to be done at a text. The caller holds mu.
+func (s *Server) reply(text string, prepare bool) (r Reply, ok bool) {
+	if i := slices.IndexFunc(s.replies, func(r Reply) bool { return r.placed(text, prepare) }); i >= 0 {
+		r = s.replies[i]
+		s.replies = slices.Delete(s.replies, i, i+1)
+		return r, true
 	}
-	if _, _, err := packets.Payload(); err != nil {
-		return
+	if i := slices.IndexFunc(s.always, func(r Reply) bool { return r.placed(text, prepare) }); i >= 0 {
+		return s.always[i], true
 	}
-	packets.Done()
-	for err := c.ok(2, Reply{}); err == nil; {
-		var payload []byte
-		if payload, _, err = packets.Payload(); err == nil {
-			err = c.answer(payload[0], string(payload[1:]))
-			packets.Done()
+	return r, false
+}
+
+// prepares gives what is to be done at a PREPARE, and the columns of the statement.
+func (s *Server) prepares(text string) (r Reply, columns []wire.Column) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, _ = s.reply(text, true)
+	for _, other := range slices.Concat(s.replies, s.always) {
+		if other.placed(text, false) {
+			columns = other.Columns
+			break
 		}
 	}
-}
-
-var errCut = errors.New("cut")
-
-func (c *conn) answer(command byte, text string) error {
-	switch command {
-	case mysql.COM_STMT_PREPARE:
-		c.prepared = append(c.prepared, text)
-		out, _ := wire.AppendPrepared(nil, 1, wire.Prepared{Statement: uint32(len(c.prepared))})
-		return c.write(out)
-	case mysql.COM_STMT_EXECUTE:
-		text = c.prepared[binary.LittleEndian.Uint32([]byte(text))-1]
-	case mysql.COM_STMT_CLOSE, mysql.COM_QUIT:
-		return nil
-	case mysql.COM_INIT_DB:
-		return c.ok(1, Reply{})
-	case mysql.COM_RESET_CONNECTION:
-		c.server.take("RESET")
-		c.open, c.autocommit = false, true
-		return c.ok(1, Reply{})
-	}
-	r, set := c.server.take(text)
-	c.binary = command == mysql.COM_STMT_EXECUTE
-	if r.Ends {
-		c.open = false
-	}
-	switch {
-	case r.Cut == Before:
-		return errCut
-	case r.Cut == Within:
-		_ = c.write([]byte{7, 0, 0, 1, 0})
-		return errCut
-	case r.Code != 0:
-		out, _ := wire.AppendERR(nil, 1, &mysql.MyError{Code: r.Code, State: "HY000", Message: "refused"}, backend.Capabilities)
-		return c.write(out)
-	}
-	c.run(text)
-	if r.File {
-		return c.file(r)
-	}
-	switch names, asks := strings.CutPrefix(text, "SELECT IS_USED_LOCK("); {
-	case set && r.Cut == Amid:
-		out, _ := c.table(r.Columns, r.Rows)
-		return errors.Join(c.write(out), errCut)
-	case set && r.Columns != nil:
-		return c.rows(r.Columns, r.Rows, r.Warnings)
-	case asks:
-		return c.locks(strings.Count(names, "IS_USED_LOCK") + 1)
-	}
-	return c.ok(1, r)
-}
-
-// file takes the client's file before it answers with OK.
-func (c *conn) file(r Reply) error {
-	c.packets.Done() // the command
-	question, _ := wire.AppendPacket(nil, 1, append([]byte{mysql.LocalInFile_HEADER}, "rows.csv"...))
-	if err := c.write(question); err != nil {
-		return err
-	}
-	for content := "FILE "; ; {
-		piece, seq, err := c.packets.Payload()
-		if err != nil {
-			return err
-		}
-		if len(piece) == 0 {
-			c.server.take(content)
-			return c.ok(seq+1, r)
-		}
-		content += string(piece)
-		c.packets.Done()
-	}
-}
-
-func (c *conn) run(text string) {
-	word, _, _ := strings.Cut(text, " ")
-	switch {
-	case strings.Contains(text, "autocommit=0"):
-		c.autocommit = false
-	case strings.Contains(text, "autocommit="):
-		c.autocommit, c.open = true, false
-	case word == "BEGIN", word == "START", strings.HasPrefix(text, "XA START"):
-		c.open = true
-	case word == "COMMIT", word == "ROLLBACK" && !strings.Contains(text, " TO "), word == "ALTER",
-		strings.HasPrefix(text, "XA COMMIT"), strings.HasPrefix(text, "XA ROLLBACK"), strings.HasPrefix(text, "XA PREPARE"):
-		c.open = false
-	case word == "UPDATE", word == "SELECT":
-		c.open = c.open || !c.autocommit
-	}
-}
-
-func (c *conn) status() uint16 {
-	var status uint16
-	if c.autocommit {
-		status |= mysql.SERVER_STATUS_AUTOCOMMIT
-	}
-	if c.open {
-		status |= mysql.SERVER_STATUS_IN_TRANS
-	}
-	return status
-}
-
-func (c *conn) ok(seq byte, r Reply) error {
-	ok := wire.OK{AffectedRows: max(1, r.Affected), Warnings: r.Warnings, Status: c.status(), Info: []byte(r.Info)}
-	out, _ := wire.AppendOK(nil, seq, ok, backend.Capabilities)
-	return c.write(out)
-}
-
-// locks says that each of n locks is held, or none.
-func (c *conn) locks(n int) error {
-	value := "0"
-	c.server.mu.Lock()
-	if c.server.held {
-		value = "1"
-	}
-	c.server.mu.Unlock()
-	return c.rows(slices.Repeat([]wire.Column{Number("x")}, n), [][]string{slices.Repeat([]string{value}, n)}, 0)
-}
-
-// Number is a column of whole numbers.
-func Number(name string) wire.Column {
-	return wire.Column{Name: []byte(name), Charset: 63, Type: mysql.MYSQL_TYPE_LONGLONG, Length: 20}
-}
-
-func (c *conn) rows(columns []wire.Column, rows [][]string, warnings uint16) error {
-	out, seq := c.table(columns, rows)
-	out, _ = wire.AppendEOF(out, seq, wire.EOF{Status: c.status(), Warnings: warnings})
-	return c.write(out)
-}
-
-// table is an answer with rows, but for what ends it.
-func (c *conn) table(columns []wire.Column, rows [][]string) (out []byte, seq byte) {
-	out, seq = wire.AppendColumnCount(nil, 1, len(columns))
-	types := make([]byte, len(columns))
-	for i, column := range columns {
-		types[i] = column.Type
-		out, seq = wire.AppendColumn(out, seq, column)
-	}
-	out, seq = wire.AppendEOF(out, seq, wire.EOF{Status: c.status()})
-	for _, row := range rows {
-		var values [][]byte
-		for _, value := range row {
-			values = append(values, []byte(value))
-		}
-		if c.binary {
-			out, seq = wire.AppendBinaryRow(out, seq, values, types)
-		} else {
-			out, seq = wire.AppendTextRow(out, seq, values)
-		}
-	}
-	return out, seq
-}
-
-func (c *conn) write(packets []byte) error {
-	_, err := c.Write(packets)
-	return err
+	return r, columns
 }
