@@ -85,7 +85,7 @@ func (e *Environment) assignedOf(l txn.Lease, candidates []string) []string {
 	candidates = slices.DeleteFunc(slices.Clone(candidates), func(name string) bool { return slices.Contains(names, name) })
 	for chunk := range slices.Chunk(candidates, mostLearned) {
 		rows, err := l.Conn.Own().Query(e.Context, sysvars.AskAssigned(chunk))
-		if err != nil || len(rows.Rows) != 1 {
+		if err != nil || len(rows.Rows) != 1 || len(rows.Columns) != len(chunk) {
 			e.losesValues(l, unreadable(l.Shard))
 			return nil
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/wire"
 	"locus/router/stmt"
 )
 
@@ -81,6 +82,7 @@ func TestGetDiagnostics(t *testing.T) {
 	} {
 		two := number64("2")
 		two.Rows[0] = append(two.Rows[0], []byte("32"), []byte("binary"), []byte("binary"))
+		two.Columns = append(two.Columns, make([]wire.Column, 3)...)
 		s := diagnosed(&fakeShard{answers: map[string]*backend.Rows{computing("CAST(@two AS SIGNED)"): two}})
 		st, _ := parse(t, test.text)
 		next, err := s.Diagnose(st.Diagnosing)

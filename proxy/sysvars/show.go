@@ -144,7 +144,7 @@ func (a *Answers) patch(rows [][][]byte, table string) error {
 		return nil
 	}
 	values, err := a.Ask("SELECT " + strings.Join(asked, ", "))
-	if err != nil || len(values.Rows) != 1 {
+	if err != nil || len(values.Rows) != 1 || len(values.Columns) != len(asked) {
 		return err
 	}
 	for i, place := range places {

@@ -1,6 +1,8 @@
 package sysvars
 
 import (
+	"fmt"
+
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
 )
@@ -58,6 +60,9 @@ func (s *State) ComputeValue(expression string) (string, error) {
 	rows, err := s.shard.Compute(s.Settings, "SELECT "+valueFields("v")+" FROM (SELECT "+expression+" AS v) AS t")
 	if err != nil {
 		return "", err
+	}
+	if !valued(rows, 1) {
+		return "", fmt.Errorf("compute %s: the shard has answered with %d rows of %d columns", expression, len(rows.Rows), len(rows.Columns))
 	}
 	return valueLiteral(rows, 0, 0), nil
 }

@@ -107,7 +107,7 @@ func (s *State) trackValues(names []string) {
 		return
 	}
 	rows, err := s.Ask("SELECT @@" + strings.Join(names, ", @@"))
-	if err != nil || len(rows.Rows) != 1 {
+	if err != nil || len(rows.Rows) != 1 || len(rows.Columns) != len(names) {
 		return
 	}
 	for i, name := range names {

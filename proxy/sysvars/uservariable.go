@@ -36,7 +36,7 @@ func quotedVariable(name string) string { return "@`" + strings.ReplaceAll(name,
 // WithUserVariables are settings with what AskUserVariables was answered with, and the names by which they carry it; nil if
 // values are missing, which are too large for the shard to give them in a way that loses nothing.
 func WithUserVariables(settings *backend.Settings, names []string, rows *backend.Rows) (next *backend.Settings, carried []string) {
-	if len(rows.Rows) != 1 {
+	if !valued(rows, len(names)) {
 		return nil, nil
 	}
 	value := rows.Rows[0]
@@ -82,6 +82,11 @@ func variableName(name string) string {
 // bytes, and with its character set and collation.
 func valueFields(expression string) string {
 	return expression + ", HEX(" + expression + "), CHARSET(" + expression + "), COLLATION(" + expression + ")"
+}
+
+// valued tells whether an answer is one row of n values that were asked for with valueFields.
+func valued(rows *backend.Rows, n int) bool {
+	return len(rows.Rows) == 1 && len(rows.Columns) == 4*n
 }
 
 // valueLiteral writes a value that was asked for with valueFields as a constant.
