@@ -1,0 +1,230 @@
+package session_test
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/flavor"
+	"locus/proxy/txn"
+	"locus/test/fakeshard"
+)
+
+var update = flag.Bool("update", false, "rewrite the scenes")
+
+// TestScenes plays the scenes of testdata/scenes: what a client sends, and below it, indented, what each shard is sent then, and
+// what the client is told. A shard's line has its name; the client's begins with "=".
+//
+// A scene begins with "## " and its name. "# " begins a comment. What a client does stands at the beginning of its line: "> " is a
+// COM_QUERY, and verbs has the rest. "s1: UPDATE -> error 1062 Duplicate" says what a shard is to do at the next statement that
+// begins so; "with connections" tells a shard's apart, which may be sent their commands at the same time. Users 1 and 2 have their rows on s0, 3 and 4 on s1, 5 and 9 on s2. Generated IDs have names.
+func TestScenes(t *testing.T) {
+	files, err := filepath.Glob("testdata/scenes/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { playFile(t, file) })
+	}
+}
+
+func playFile(t *testing.T, file string) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, _ := strings.Cut(string(text), "## ")
+	out := head
+	for scene := range strings.SplitSeq(rest, "\n## ") {
+		name, body, _ := strings.Cut(scene, "\n")
+		var played string
+		t.Run(name, func(t *testing.T) {
+			played = play(t, body)
+			if played != strings.TrimSpace(body)+"\n" && !*update {
+				t.Errorf("played:\n%s\nwanted:\n%s", difference(played, body), body)
+			}
+		})
+		out += "## " + name + "\n" + played + "\n"
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(strings.TrimSpace(out)+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// difference marks the lines that are not where they are wanted.
+func difference(played, wanted string) string {
+	want := strings.Split(strings.TrimSpace(wanted), "\n")
+	var out strings.Builder
+	for i, line := range strings.Split(strings.TrimSpace(played), "\n") {
+		mark := " "
+		if i >= len(want) || want[i] != line {
+			mark = "!"
+		}
+		fmt.Fprintln(&out, mark+line)
+	}
+	return out.String()
+}
+
+// play plays a scene, and gives it with what came of it.
+func play(t *testing.T, body string) string {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(body), "\n")
+	o := options{
+		flavor: flavor.MariaDB, spanning: txn.Multi, user: "app", database: "shop", statement: 1 << 20, places: 10,
+		capabilities: backend.Capabilities | mysql.CLIENT_MULTI_STATEMENTS,
+	}
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "  ") }) // of the last time
+	for _, line := range lines {
+		if words, is := strings.CutPrefix(line, "with "); is {
+			o.read(t, words)
+		}
+	}
+	a := &actor{stand: newStand(t, o)}
+	var out strings.Builder
+	for _, line := range lines {
+		if a.person == nil && !prepares(line) {
+			out.WriteString(a.begin())
+		}
+		out.WriteString(line + "\n")
+		if line != "" && line[0] != '#' && !strings.HasPrefix(line, "with ") {
+			out.WriteString(a.act(line))
+		}
+	}
+	if a.person == nil {
+		out.WriteString(a.begin())
+	}
+	for _, name := range a.names {
+		for _, prefix := range a.shards[name].Unmet() {
+			t.Errorf("%s was never sent %q", name, prefix)
+		}
+	}
+	return strings.TrimSpace(out.String()) + "\n"
+}
+
+// prepares tells a line that is about what comes before the client.
+func prepares(line string) bool {
+	word, _, _ := strings.Cut(line, " ")
+	return line == "" || line[0] == '#' || word == "with" || strings.HasSuffix(word, ":")
+}
+
+// begin has the client log in.
+func (a *actor) begin() string {
+	p, told := a.join(a.options.user, a.options.database)
+	a.person = p
+	opening := a.shown(told)
+	if !a.options.opening {
+		return ""
+	}
+	return opening
+}
+
+// read reads what a scene begins with.
+func (o *options) read(t testing.TB, words string) {
+	t.Helper()
+	for word := range strings.FieldsSeq(words) {
+		key, value, _ := strings.Cut(word, "=")
+		switch key {
+		case "flavor":
+			o.flavor = map[string]flavor.Flavor{"mysql": flavor.MySQL, "mariadb": flavor.MariaDB}[value]
+		case "spanning":
+			o.spanning = map[string]txn.Spanning{"xa": txn.XA, "multi": txn.Multi, "single": txn.Single}[value]
+		case "user":
+			o.user = value
+		case "database":
+			o.database = value
+		case "statement":
+			o.statement, _ = strconv.Atoi(value)
+		case "places":
+			o.places, _ = strconv.Atoi(value)
+		case "settings":
+			o.settings = true
+		case "connections":
+			o.connections = true
+		case "opening":
+			o.opening = true
+		case "charset":
+			o.charset = value
+		case "client":
+			for flag := range strings.SplitSeq(value, ",") {
+				bit, known := capabilities[strings.TrimPrefix(flag, "no-")]
+				if !known {
+					t.Fatalf("no client has %q", flag)
+				}
+				if strings.HasPrefix(flag, "no-") {
+					o.capabilities &^= bit
+				} else {
+					o.capabilities |= bit
+				}
+			}
+		default:
+			t.Fatalf("nothing is with %q", word)
+		}
+	}
+}
+
+// capabilities are what clients may have beyond the usual, or lack.
+var capabilities = map[string]uint32{
+	"deprecate-eof": mysql.CLIENT_DEPRECATE_EOF, "track": mysql.CLIENT_SESSION_TRACK, "files": mysql.CLIENT_LOCAL_FILES,
+	"multi": mysql.CLIENT_MULTI_STATEMENTS, "attributes": mysql.CLIENT_QUERY_ATTRIBUTES, "found-rows": mysql.CLIENT_FOUND_ROWS,
+	"ignore-space": mysql.CLIENT_IGNORE_SPACE,
+}
+
+// shown is what came of an action: what the shards were sent, and what the client was told.
+func (a *actor) shown(told []string) string {
+	var out strings.Builder
+	for _, name := range a.names {
+		heard := a.shards[name].Heard()
+		if a.options.connections {
+			slices.SortStableFunc(heard, func(a, b fakeshard.Command) int { return cmp.Compare(a.Thread, b.Thread) })
+		}
+		for _, command := range heard {
+			if !a.options.settings && isSetting(command.Text) {
+				continue
+			}
+			on := ""
+			if a.options.connections {
+				on = fmt.Sprintf(" #%d", command.Thread)
+			}
+			fmt.Fprintf(&out, "  %s%s: %s\n", name, on, a.readable(command.Text))
+		}
+	}
+	for _, line := range told {
+		if !strings.HasPrefix(line, "| ") {
+			line = "= " + line
+		}
+		fmt.Fprintf(&out, "  %s\n", a.readable(line))
+	}
+	return out.String()
+}
+
+// readable gives a text without what differs from time to time: a shard's address, a generated ID.
+func (s *stand) readable(text string) string {
+	for _, p := range s.sessions {
+		text = strings.ReplaceAll(text, p.net.LocalAddr().String(), "127.0.0.1:54321")
+	}
+	for name, shard := range s.shards {
+		text = strings.ReplaceAll(text, shard.Target(name).Addr, "its address")
+	}
+	return strings.NewReplacer("\n", `\n`, "\x00", `\0`).Replace(s.ids.readable(text))
+}
+
+// isSetting tells what brings a connection to a session's settings, or makes it clean.
+func isSetting(text string) bool {
+	for _, shown := range []string{"SET TRANSACTION", "SET last_insert_id", "SET insert_id"} {
+		if strings.HasPrefix(text, shown) {
+			return false
+		}
+	}
+	return strings.HasPrefix(text, "SET ") || strings.HasPrefix(text, "[use]") || text == "[reset]"
+}

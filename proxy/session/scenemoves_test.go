@@ -1,0 +1,44 @@
+package session_test
+
+import (
+	"fmt"
+
+	"locus/idgen/gene"
+	"locus/router"
+)
+
+// What moves in the scenes: the genes of s0, which are those of users 1 and 2.
+var (
+	moving = gene.NewSet(gene.Range{First: 0x4000, Last: 0x5fff}, gene.Range{First: 0xd000, Last: 0xffff})
+	first  = gene.NewSet(gene.Range{First: 0x4000, Last: 0x5fff}) // in the first step, with user 1
+)
+
+// move has a move of genes from s0 to s1 take its next step.
+func (a *actor) move(name string) []string {
+	m := a.snapshot().Map
+	step := func(held gene.Set, changes ...router.Change) []string {
+		next, err := m.Step([]router.Move{{Job: "1", Genes: moving, From: "s0", To: "s1", Held: held}}, changes...)
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		a.publish(next)
+		return nil
+	}
+	switch name {
+	case "announce":
+		return step(gene.Set{})
+	case "fence":
+		return step(first)
+	case "hand over":
+		return step(gene.Set{}, router.Change{Genes: first, To: "s1"})
+	case "lose the lease":
+		a.lease.Store(0)
+		return nil
+	case "preempt":
+		return []string{fmt.Sprintf("there is something to wait for: %t", a.person.session.Preempt(m.Version(), m.Held()))}
+	case "obeys":
+		return []string{fmt.Sprintf("obeys: %t", a.person.session.Obeys(m.Version(), m.Held()))}
+	}
+	a.t.Fatalf("nothing happens by %q", name)
+	return nil
+}
