@@ -46,7 +46,7 @@ func playFile(t *testing.T, file string) {
 	out := head
 	for scene := range strings.SplitSeq(rest, "\n## ") {
 		name, body, _ := strings.Cut(scene, "\n")
-		var played string
+		played := strings.TrimSpace(body) + "\n" // of one that is broken off
 		t.Run(name, func(t *testing.T) {
 			played = play(t, body)
 			if played != strings.TrimSpace(body)+"\n" && !*update {
@@ -76,14 +76,19 @@ func difference(played, wanted string) string {
 	return out.String()
 }
 
+// usual is what a scene begins with unless it says otherwise.
+func usual() options {
+	return options{
+		flavor: flavor.MariaDB, spanning: txn.Multi, user: "app", database: "shop", statement: 1 << 20, places: 10,
+		capabilities: backend.Capabilities | mysql.CLIENT_MULTI_STATEMENTS,
+	}
+}
+
 // play plays a scene, and gives it with what came of it.
 func play(t *testing.T, body string) string {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(body), "\n")
-	o := options{
-		flavor: flavor.MariaDB, spanning: txn.Multi, user: "app", database: "shop", statement: 1 << 20, places: 10,
-		capabilities: backend.Capabilities | mysql.CLIENT_MULTI_STATEMENTS,
-	}
+	o := usual()
 	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "  ") }) // of the last time
 	for _, line := range lines {
 		if words, is := strings.CutPrefix(line, "with "); is {
@@ -149,6 +154,8 @@ func (o *options) read(t testing.TB, words string) {
 			o.places, _ = strconv.Atoi(value)
 		case "settings":
 			o.settings = true
+		case "traced":
+			o.traced = true
 		case "connections":
 			o.connections = true
 		case "opening":
@@ -199,7 +206,10 @@ func (a *actor) shown(told []string) string {
 			fmt.Fprintf(&out, "  %s%s: %s\n", name, on, a.readable(command.Text))
 		}
 	}
-	for _, line := range told {
+	for _, call := range a.beside.said() {
+		fmt.Fprintf(&out, "  - %s\n", call)
+	}
+	for _, line := range append(told, a.beside.traces()...) {
 		if !strings.HasPrefix(line, "| ") {
 			line = "= " + line
 		}

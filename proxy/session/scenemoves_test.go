@@ -24,7 +24,23 @@ func (a *actor) move(name string) []string {
 		a.publish(next)
 		return nil
 	}
+	imports := func(holds bool) []string {
+		var moves []router.Move
+		for _, to := range []router.ShardName{"s0", "s2"} {
+			moves = append(moves, router.Move{Job: "2-" + string(to), Genes: m.GenesOf(to), From: "s1", To: to, Tables: []string{"shop.notes"}, HoldsTables: holds})
+		}
+		next, err := m.Step(moves)
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		a.publish(next)
+		return nil
+	}
 	switch name {
+	case "announce the import":
+		return imports(false)
+	case "fence the import":
+		return imports(true)
 	case "announce":
 		return step(gene.Set{})
 	case "fence":

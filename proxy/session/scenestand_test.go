@@ -26,10 +26,12 @@ import (
 	"locus/proxy/snapshot"
 	"locus/proxy/stream"
 	"locus/proxy/sysvars"
+	"locus/proxy/trace"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
+	"locus/router/cluster"
 	"locus/router/plan"
 	"locus/test/fakeshard"
 )
@@ -50,8 +52,9 @@ type stand struct {
 	holding chan struct{} // a statement is held
 
 	lease    atomic.Int64
+	planning atomic.Pointer[func()] // called once, the next time that a session asks for the snapshot
 	sessions []*person
-	redefine error // what Redefined says
+	beside   *services
 }
 
 // options are what a scene begins with.
@@ -64,6 +67,7 @@ type options struct {
 	charset      string
 	settings     bool // what brings connections to the session's settings is shown
 	opening      bool // and the login
+	traced       bool // all statements are
 	connections  bool // what goes to a shard is shown by connection
 	statement    int  // the longest, in bytes
 	places       int  // of statements that are held
@@ -157,10 +161,9 @@ func shopTables(t testing.TB) (list []*catalog.Table) {
 }
 
 // shopCatalog has the declared tables on each shard, and what else the first one has.
-func shopCatalog(t testing.TB, shards []router.ShardName) *catalog.Catalog {
-	t.Helper()
+func shopCatalog(shards []router.ShardName, tables []*catalog.Table, broken map[catalog.TableName]error) *catalog.Catalog {
 	name := func(n string) catalog.TableName { return catalog.TableName{Schema: "shop", Name: n} }
-	tables, listings := shopTables(t), map[router.ShardName]*catalog.Listing{}
+	listings := map[router.ShardName]*catalog.Listing{}
 	for _, shard := range shards {
 		l := &catalog.Listing{}
 		for _, t := range tables {
@@ -180,7 +183,7 @@ func shopCatalog(t testing.TB, shards []router.ShardName) *catalog.Catalog {
 	first.Programs = append(first.Programs,
 		catalog.Program{TableName: name("tidy"), Type: "PROCEDURE", Body: "BEGIN DELETE FROM plain; SET @tidied = 1; END"},
 		catalog.Program{TableName: name("half"), Type: "FUNCTION", Body: "RETURN n / 2"})
-	return catalog.NewListed(shards, tables, nil, listings)
+	return catalog.NewListed(shards, tables, broken, listings)
 }
 
 func newStand(t testing.TB, o options) *stand {
@@ -211,10 +214,11 @@ func newStand(t testing.TB, o options) *stand {
 	}
 	s.ids = &issuer{ring: ring}
 	s.now = &snapshot.Snapshot{
-		Map: m, Catalog: shopCatalog(t, s.names), Copies: s.names, Plans: plan.NewCache(1000), Flavor: o.flavor, Accounts: accounts(),
-		Sets: new(sysvars.SetWarnings),
+		Map: m, Catalog: shopCatalog(s.names, shopTables(t), nil), Copies: s.names, Plans: plan.NewCache(1000), Flavor: o.flavor, Accounts: accounts(),
+		Sets: new(sysvars.SetWarnings), Declared: &cluster.Cluster{Generators: declaredGenerators},
 	}
 	s.lease.Store(1)
+	s.beside = newServices(s)
 	counts, measured := new(session.Counts), new(meter.Meter)
 	measured.Slow.SetAfter(time.Hour)
 	s.services = &session.Services{
@@ -223,7 +227,11 @@ func newStand(t testing.TB, o options) *stand {
 		MaxStatement: o.statement, Memory: kept.NewMemory(kept.DefaultMemory), Counts: counts, Meter: measured,
 		Fencing: fence.Config{Changed: s.change, Leased: s.lease.Load, Hold: time.Hour, Places: make(chan struct{}, o.places)},
 		Began:   time.Now(), Clients: func() int { return 1 }, Version: func() string { return string(version) + "-locus" }, Hostname: "proxy1",
-		Processes: s.processes, Redefined: func(context.Context) error { return s.redefine },
+		Processes: s.processes, Redefined: s.beside.Redefined, Numbers: s.beside,
+		Generators: generators{s.beside}, Declarations: s.beside, Procedures: s.beside,
+	}
+	if o.traced {
+		s.services.Tracer = trace.New(s.beside, 1)
 	}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second) // of what is missing
@@ -264,6 +272,9 @@ var standing = []fakeshard.Reply{
 }
 
 func (s *stand) snapshot() *snapshot.Snapshot {
+	if s.planning.Load() != nil {
+		(*s.planning.Swap(nil))()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.now

@@ -37,7 +37,7 @@ func (a *actor) act(line string) string {
 		a.t.Fatalf("nobody can do %q", line)
 	}
 	told := verb(a, a.ids.named(rest))
-	if word == "send" || word == "await" || word == "file" {
+	if word == "send" || word == "await" || word == "file" || rest == "read the tables" {
 		return ""
 	}
 	told = append(told, a.person.rests()...)
@@ -300,6 +300,15 @@ func (a *actor) happen(name string) []string {
 	switch name {
 	case "kill query":
 		return ended(h.Cancel(context.Background(), interrupt.Killed, 0))
+	case "kill query at the next snapshot":
+		kill := func() {
+			if first, err := h.Cancel(context.Background(), interrupt.Killed, 0); !first || err != nil {
+				a.t.Errorf("cancelled: %t, %v", first, err)
+			}
+		}
+		a.planning.Store(&kill)
+	case "give way":
+		return ended(h.Cancel(context.Background(), interrupt.Preempted, 0))
 	case "time out":
 		return ended(h.Cancel(context.Background(), interrupt.TimedOut, 0))
 	case "shut down":
@@ -323,7 +332,14 @@ func (a *actor) happen(name string) []string {
 	case "exhaust the sequence":
 		a.ids.failed = orderid.ErrSequenceExhausted
 	case "announce to nobody":
-		a.redefine = errors.New("proxy2 has not answered")
+		a.beside.redefine = errors.New("proxy2 has not answered")
+	case "read the tables":
+		a.recatalog(shopTables(a.t), nil)
+		return nil
+	case "lose the numbers":
+		a.beside.unnumbered = errors.New("etcd can't be reached")
+	case "lose the declarations":
+		a.beside.undeclared = errors.New("etcd can't be reached")
 	default:
 		if shard, is := strings.CutPrefix(name, "stop "); is {
 			a.shards[router.ShardName(shard)].Stop()

@@ -6,7 +6,6 @@ import (
 	"net"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -16,15 +15,11 @@ import (
 	"locus/proxy/wire"
 )
 
-// fakeShard is a server that takes any login, answers SELECT with one row and everything else with OK; DO SLEEP is answered
-// with error 1317 once it was killed. It allocates nothing per command, so that what a test counts is the session's.
+// fakeShard is a server that takes any login, answers SELECT with one row and everything else with OK. It allocates nothing per
+// command, so that what a test counts is the session's; whoever counts nothing has package fakeshard.
 type fakeShard struct {
 	listener net.Listener
 	serving  sync.WaitGroup
-	asleep   chan struct{} // a statement waits to be killed
-	kills    chan struct{} // of those that the server has not forgotten
-	forgets  atomic.Int32  // so many kills
-	changes  atomic.Int32  // statements that begin with UPDATE
 }
 
 func startShard(t testing.TB) *fakeShard {
@@ -33,7 +28,7 @@ func startShard(t testing.TB) *fakeShard {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fakeShard{listener: l, asleep: make(chan struct{}, 1), kills: make(chan struct{}, 1)}
+	f := &fakeShard{listener: l}
 	f.serving.Go(func() {
 		for {
 			conn, err := l.Accept()
@@ -54,7 +49,6 @@ func (f *fakeShard) addr() string { return f.listener.Addr().String() }
 
 // shardConn is one connection's state at the server.
 type shardConn struct {
-	shard    *fakeShard
 	stream   *stream.Conn
 	status   uint16
 	prepared []bool // by ID, from 1: it is a SELECT
@@ -63,7 +57,7 @@ type shardConn struct {
 
 func (f *fakeShard) serve(conn net.Conn) {
 	defer conn.Close()
-	c := &shardConn{shard: f, stream: stream.New(conn), status: mysql.SERVER_STATUS_AUTOCOMMIT}
+	c := &shardConn{stream: stream.New(conn), status: mysql.SERVER_STATUS_AUTOCOMMIT}
 	greeting, _ := wire.AppendGreeting(nil, wire.Greeting{
 		ServerVersion: "10.11.0-MariaDB", Capabilities: backend.Capabilities | mysql.CLIENT_CONNECT_WITH_DB,
 		Collation: 45, Status: c.status, Plugin: mysql.AUTH_NATIVE_PASSWORD,
@@ -102,16 +96,6 @@ func (c *shardConn) answer(payload []byte) error {
 			c.status &^= mysql.SERVER_STATUS_IN_TRANS
 		case bytes.HasPrefix(argument, []byte("SELECT")):
 			return c.row()
-		case bytes.HasPrefix(argument, []byte("UPDATE")):
-			c.shard.changes.Add(1)
-		case bytes.HasPrefix(argument, []byte("KILL")):
-			if c.shard.forgets.Add(-1) < 0 {
-				c.shard.kills <- struct{}{}
-			}
-		case bytes.HasPrefix(argument, []byte("DO SLEEP")):
-			c.shard.asleep <- struct{}{}
-			<-c.shard.kills
-			return c.interrupted()
 		}
 	case mysql.COM_STMT_PREPARE:
 		c.prepared = append(c.prepared, bytes.HasPrefix(argument, []byte("SELECT")))
@@ -126,11 +110,6 @@ func (c *shardConn) answer(payload []byte) error {
 
 func (c *shardConn) ok(seq byte) error {
 	c.out, _ = wire.AppendOK(c.out[:0], seq, wire.OK{AffectedRows: 1, Status: c.status}, backend.Capabilities)
-	return c.flush()
-}
-
-func (c *shardConn) interrupted() error {
-	c.out, _ = wire.AppendERR(c.out[:0], 1, wire.Errorf(mysql.ER_QUERY_INTERRUPTED, wire.StateInterrupted, "Query execution was interrupted"), backend.Capabilities)
 	return c.flush()
 }
 

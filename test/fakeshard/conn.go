@@ -236,7 +236,9 @@ func (c *conn) statement(text string, binary bool) error {
 	case r.Code != 0:
 		return c.refuse(r)
 	}
-	c.run(text)
+	if !r.Forgets {
+		c.run(text)
+	}
 	if r.File {
 		return c.file(r)
 	}

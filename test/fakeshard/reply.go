@@ -19,6 +19,7 @@ type Reply struct {
 	Cut            Cut
 	Ends           bool // the transaction has ended with it
 	Waits          bool // it is under way until it is killed
+	Forgets        bool // it says OK, and nothing comes of it
 
 	// Columns and Rows are its answer, and Warnings what it counts of them. Without columns, Info is in the OK. To an execution,
 	// values are in binary form.

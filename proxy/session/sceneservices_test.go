@@ -1,0 +1,187 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"locus/idgen/gene"
+	"locus/proxy/session"
+	"locus/proxy/trace"
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/cluster"
+	"locus/router/stmt"
+)
+
+// services are what a proxy has beside its sessions and shards.
+type services struct {
+	stand    *stand
+	numbers  map[catalog.TableName]uint64
+	declared map[catalog.TableName]catalog.Declaration // by statements
+	calls    []string                                  // of what is asked of them
+	sent     map[router.ShardName][]string             // statements, of all the time
+	traced   []*trace.Statement
+
+	redefine, unnumbered, undeclared error // why they fail
+}
+
+func newServices(s *stand) *services {
+	return &services{stand: s, numbers: map[catalog.TableName]uint64{}, declared: map[catalog.TableName]catalog.Declaration{}, sent: map[router.ShardName][]string{}}
+}
+
+func (s *services) say(format string, args ...any) {
+	s.calls = append(s.calls, fmt.Sprintf(format, args...))
+}
+
+// said gives what was asked of them since the last time.
+func (s *services) said() []string {
+	said := s.calls
+	s.calls = nil
+	return said
+}
+
+// Next implements session.Numbers.
+func (s *services) Next(_ context.Context, t *catalog.Table, n int) (first uint64, err error) {
+	if s.unnumbered != nil {
+		return 0, s.unnumbered
+	}
+	first = s.numbers[t.TableName] + 1
+	s.numbers[t.TableName] += uint64(n)
+	return first, nil
+}
+
+// Raise implements session.Numbers.
+func (s *services) Raise(_ context.Context, t *catalog.Table, above uint64) error {
+	s.say("numbers of %s are above %d", t.TableName, above)
+	s.numbers[t.TableName] = max(s.numbers[t.TableName], above)
+	return nil
+}
+
+// Again implements session.Numbers.
+func (s *services) Again(_ context.Context, t *catalog.Table) error {
+	s.say("numbers of %s are looked at", t.TableName)
+	return s.unnumbered
+}
+
+// generators give 101, 102 …
+type generators struct{ *services }
+
+func (g generators) Literals(ctx context.Context, c *cluster.Cluster, name string, n int, values map[string]string) ([]string, error) {
+	return g.Texts(ctx, c, name, n, values)
+}
+
+func (g generators) Texts(_ context.Context, _ *cluster.Cluster, name string, n int, _ map[string]string) (list []string, err error) {
+	if g.unnumbered != nil {
+		return nil, g.unnumbered
+	}
+	g.say("%d of %s", n, name)
+	of := catalog.TableName{Name: name}
+	for range n {
+		g.numbers[of]++
+		list = append(list, fmt.Sprint(100+g.numbers[of]))
+	}
+	return list, nil
+}
+
+// Call implements session.Procedures: status takes nothing, move takes a shard's name.
+func (s *services) Call(_ context.Context, procedure string, args []stmt.Value, by string) (columns, row []string, err error) {
+	s.say("%s calls %s%v", by, procedure, args)
+	switch {
+	case procedure == "status" && len(args) == 0:
+		return []string{"state", "for"}, []string{"well", by}, nil
+	case procedure == "status":
+		return nil, nil, &session.BadArguments{Given: len(args), Takes: "status()"}
+	case procedure == "move" && len(args) == 1 && string(args[0].Text) != "s0":
+		return nil, nil, &session.BadArguments{Takes: "move(shard)", Argument: "there is no such shard"}
+	case procedure == "move":
+		return nil, nil, errors.New("a move is under way: nothing was changed")
+	}
+	return nil, nil, session.ErrNoProcedure
+}
+
+// Declare implements session.Declarations.
+func (s *services) Declare(_ context.Context, name catalog.TableName, d catalog.Declaration, by string) (bool, error) {
+	if s.undeclared != nil {
+		return false, s.undeclared
+	}
+	s.say("%s declares %s: %s", by, name, d.Words())
+	s.declared[name] = d
+	return true, nil
+}
+
+// Withdraw implements session.Declarations.
+func (s *services) Withdraw(_ context.Context, name catalog.TableName, _ catalog.Declaration, by string) error {
+	s.say("%s takes the declaration of %s back", by, name)
+	delete(s.declared, name)
+	return nil
+}
+
+// Redefined has the tables read anew: those that statements have declared are there once each shard was sent that they be made.
+func (s *services) Redefined(context.Context) error {
+	s.say("all proxies read the tables")
+	if s.redefine != nil {
+		return s.redefine
+	}
+	tables, broken := shopTables(s.stand.t), map[catalog.TableName]error{}
+	for name, d := range s.declared {
+		t, err := s.read(name, d)
+		if err != nil {
+			broken[name] = &catalog.Misfit{Kind: d.Kind, Declaration: d, Err: err}
+			continue
+		}
+		tables = append(tables, t)
+	}
+	s.stand.recatalog(tables, broken)
+	return nil
+}
+
+// read is a table as the shards have it.
+func (s *services) read(name catalog.TableName, d catalog.Declaration) (*catalog.Table, error) {
+	for _, shard := range s.stand.names {
+		s.sent[shard] = append(s.sent[shard], s.stand.shards[shard].Sent()...)
+		made := func(text string) bool {
+			return strings.HasPrefix(text, "CREATE TABLE ") || strings.HasPrefix(text, "ALTER TABLE ")
+		}
+		if !slices.ContainsFunc(s.sent[shard], made) {
+			return nil, &catalog.NowhereError{Shards: string(shard)}
+		}
+	}
+	has := []catalog.Column{column("user_id", "bigint"), column("page", "varchar"), {Name: catalog.OwnGene, DataType: "mediumint", HasDefault: true, Invisible: true}}
+	return catalog.Resolve(name, d, has, gene.W16)
+}
+
+// recatalog has other tables known.
+func (s *stand) recatalog(tables []*catalog.Table, broken map[catalog.TableName]error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := *s.now
+	next.Catalog, s.now = shopCatalog(s.names, tables, broken), &next
+}
+
+// Statement implements trace.Sink.
+func (s *services) Statement(t *trace.Statement) { s.traced = append(s.traced, t) }
+
+// Segment implements trace.Sink.
+func (s *services) Segment(trace.Segment) {}
+
+// traces gives what was traced since the last time.
+func (s *services) traces() (lines []string) {
+	for _, t := range s.traced {
+		line := fmt.Sprintf("traced: %s %s of %v on %v, %d rows", t.Operation, t.Route, t.Tables, t.Shards, t.Rows)
+		if t.Code != 0 {
+			line += fmt.Sprintf(", error %d", t.Code)
+		}
+		if t.Cut {
+			line += ", cut off"
+		}
+		lines = append(lines, line)
+	}
+	s.traced = nil
+	return lines
+}
+
+// declaredGenerators are the cluster's.
+var declaredGenerators = map[string]cluster.Generator{"serials": {Kind: cluster.SegmentGenerator}}
