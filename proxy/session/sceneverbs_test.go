@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -78,7 +79,9 @@ func init() {
 		"await":      (*actor).await,
 		"hears": func(a *actor, rest string) []string {
 			shard, prefix, _ := strings.Cut(rest, " ")
-			a.shards[router.ShardName(shard)].AwaitHeard(prefix)
+			if !a.shards[router.ShardName(shard)].AwaitHeard(prefix, patience) {
+				a.t.Fatalf("%s is not sent %q", shard, prefix)
+			}
 			return nil
 		},
 		"do": func(a *actor, name string) []string { return a.happen(name) },
@@ -87,10 +90,14 @@ func init() {
 
 // await waits until a shard has a statement that waits to be killed, or until the proxy holds one.
 func (a *actor) await(what string) []string {
-	if what == "held" {
-		<-a.holding
-	} else {
-		<-a.shards[router.ShardName(what)].Asleep()
+	came := (<-chan struct{})(a.holding)
+	if what != "held" {
+		came = a.shards[router.ShardName(what)].Asleep()
+	}
+	select {
+	case <-came:
+	case <-time.After(patience):
+		a.t.Fatalf("in vain for %q", what)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -37,13 +38,22 @@ func (c *conn) hears(format string, args ...any) {
 	s.hearing.Broadcast()
 }
 
-// AwaitHeard waits for a command that begins so, among those that Heard will give.
-func (s *Server) AwaitHeard(prefix string) {
+// AwaitHeard waits for a command that begins so, among those that Heard will give. It tells whether one came in time.
+func (s *Server) AwaitHeard(prefix string, within time.Duration) bool {
+	late := false
+	end := time.AfterFunc(within, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		late = true
+		s.hearing.Broadcast()
+	})
+	defer end.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for !slices.ContainsFunc(s.heard, func(c Command) bool { return strings.HasPrefix(c.Text, prefix) }) {
+	for !late && !slices.ContainsFunc(s.heard, func(c Command) bool { return strings.HasPrefix(c.Text, prefix) }) {
 		s.hearing.Wait()
 	}
+	return !late
 }
 
 // statement is one that a connection has prepared.
