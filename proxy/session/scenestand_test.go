@@ -182,7 +182,8 @@ func shopCatalog(shards []router.ShardName, tables []*catalog.Table, broken map[
 		})
 	first.Programs = append(first.Programs,
 		catalog.Program{TableName: name("tidy"), Type: "PROCEDURE", Body: "BEGIN DELETE FROM plain; SET @tidied = 1; END"},
-		catalog.Program{TableName: name("half"), Type: "FUNCTION", Body: "RETURN n / 2"})
+		catalog.Program{TableName: name("half"), Type: "FUNCTION", Body: "RETURN n / 2"},
+		catalog.Program{TableName: name("mark"), Type: "FUNCTION", Body: "BEGIN SET @marked = n; RETURN n; END"})
 	return catalog.NewListed(shards, tables, broken, listings)
 }
 
