@@ -44,6 +44,7 @@ type declaring struct {
 	gene     bool               // the column for the gene was added on the default shard
 	copied   []router.ShardName // where the table was made as the default shard has it
 	left     string             // of what could not be taken back
+	stands   bool               // some of that is on shards
 	refused  error              // after the definition itself
 }
 
@@ -204,7 +205,7 @@ func (d *declaring) spread() error {
 		return nil
 	}
 	if left := d.drop(d.copied); left != nil {
-		d.left = "; the table was made on " + catalog.List(left) + " and could not be dropped there again: drop it, connected to the shard"
+		d.stands, d.left = true, "; the table was made on "+catalog.List(left)+" and could not be dropped there again: drop it, connected to the shard"
 	}
 	d.takeGene()
 	return err
@@ -237,6 +238,7 @@ func (d *declaring) takeGene() {
 	defer cancel()
 	first := d.r.Snapshot.Catalog.First()
 	if err := d.execApart(ctx, first, "ALTER TABLE "+d.name()+" DROP COLUMN "+plan.Quote(catalog.OwnGene)); err != nil {
+		d.stands = true
 		d.left += "; column " + catalog.OwnGene + " was added on " + string(first) + " and could not be dropped there again: drop it"
 	}
 }

@@ -35,8 +35,11 @@ func (s *Session) runDefinition(asked *exec.Work) error {
 		d.end(e)
 	})
 	if e, is := err.(*exec.DefinitionError); is { //nolint:errorlint // it is never wrapped
-		said := s.clientError(e.Err)
-		return wire.Errorf(said.Code, said.State, "%s%s%s%s", e.Before, said.Message, e.After, d.left)
+		said, after := s.clientError(e.Err), e.After
+		if d.stands { // so that something was done
+			after = ""
+		}
+		return wire.Errorf(said.Code, said.State, "%s%s%s%s", e.Before, said.Message, after, d.left)
 	}
 	switch {
 	case err != nil && d.left != "":
