@@ -20,7 +20,7 @@ func (a copyRows) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	for _, l := range a.legs {
 		copies[l] = copier.New(copier.Config{
 			Job: l.id, Source: l.shards.source, Target: l.shards.target, Tables: l.shards.tables, Parts: l.shards.parts,
-			Throttle: throttle(s.Job.Throttle),
+			Filled: s.Job.Import != nil, Throttle: throttle(s.Job.Throttle),
 		}, l.streams.forward)
 	}
 	stop := a.report.follow(ctx, func(r *job.Report) { reportCopy(r, a.progress(copies)) })

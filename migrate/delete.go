@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"locus/migrate/job"
 	"locus/migrate/link"
 	"locus/migrate/phase"
+	"locus/router"
 )
 
 // Of a deletion: rows in one statement, and ranges of genes in one condition.
@@ -44,11 +46,24 @@ func (a deletion) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 		if err := dropMade(ctx, a.store, s.Job); err != nil {
 			return nil, err
 		}
-		if err := narrow(ctx, a.store, s.Job); err != nil {
-			return nil, err
-		}
+	}
+	if err := a.narrow(ctx, s.Job); err != nil {
+		return nil, err
 	}
 	return nil, a.end(ctx, s)
+}
+
+// narrow drops columns that the job added, where nobody needs them any more.
+func (a deletion) narrow(ctx context.Context, j *job.Job) error {
+	switch {
+	case j.Import == nil:
+		return nil
+	case a.what == phase.Withdraw:
+		return narrow(ctx, a.store, j, maps.Keys(j.Import.Widened))
+	case j.Outside() != nil && j.Import.Widened[j.From] != nil:
+		return narrow(ctx, a.store, j, slices.Values([]router.ShardName{j.From}))
+	}
+	return nil
 }
 
 // owned makes sure that the rows are the other server's. Of an import its state says so, as no event leads here otherwise: the
@@ -75,8 +90,10 @@ func (a deletion) leave(ctx context.Context, s Snapshot, l *leg) error {
 	if a.what == phase.Retire {
 		at, name = l.shards.source, backJob(l.id)
 	}
-	if err := a.deleteRows(ctx, at, name, l, throttle(s.Job.Throttle)); err != nil {
-		return err
+	if a.what == phase.Withdraw || s.Job.Outside() == nil { // of a server that is none of ours nothing is deleted
+		if err := a.deleteRows(ctx, at, name, l, throttle(s.Job.Throttle)); err != nil {
+			return err
+		}
 	}
 	for server, name := range map[link.Server]string{l.shards.target: l.id, l.shards.source: backJob(l.id)} {
 		if err := forget(ctx, server, name); err != nil {

@@ -29,7 +29,8 @@ type filler struct {
 
 	mu      sync.Mutex // of what follows
 	seen    map[catalog.TableName]map[string]table.Key
-	tooMany bool // some were forgotten
+	tooMany bool       // some were forgotten
+	holder  *link.Conn // has the tables locked, which a transaction would end
 
 	// The runner's goroutine starts and stops it.
 	cancel  context.CancelFunc
@@ -284,8 +285,11 @@ func (f *filler) fill(ctx context.Context, c *link.Conn, t *table.Table, keys []
 
 // fillSome is one transaction.
 func (f *filler) fillSome(ctx context.Context, c *link.Conn, t *table.Table, keys []table.Key) (locked []table.Key, err error) {
-	if _, err := c.Exec(ctx, "START TRANSACTION"); err != nil {
-		return nil, err
+	alone := f.isHolder(c)
+	if !alone {
+		if _, err := c.Exec(ctx, "START TRANSACTION"); err != nil {
+			return nil, err
+		}
 	}
 	locked, update, err := f.assignments(ctx, c, t, keys)
 	if err == nil && update != "" {
@@ -295,7 +299,7 @@ func (f *filler) fillSome(ctx context.Context, c *link.Conn, t *table.Table, key
 	if err != nil {
 		end = "ROLLBACK"
 	}
-	if c.Broken() == nil {
+	if c.Broken() == nil && !alone {
 		if _, ended := c.Exec(ctx, end); err == nil {
 			err = ended
 		}
@@ -304,6 +308,19 @@ func (f *filler) fillSome(ctx context.Context, c *link.Conn, t *table.Table, key
 		return keys, nil
 	}
 	return locked, err
+}
+
+// holds tells of a connection that has the tables locked, for as long as it lasts.
+func (f *filler) holds(c *link.Conn) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.holder = c
+}
+
+func (f *filler) isHolder(c *link.Conn) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.holder == c
 }
 
 // assignments locks those of the rows that nobody else has locked, and gives the statement that gives them their genes; empty:

@@ -34,8 +34,13 @@ type handover struct {
 	changes <-chan struct{}
 	proxies map[string]int64 // that were alive before the fence; see endOrphans
 
+	// locked is the connection that holds the tables of a source outside of the cluster; nil: none does. Every
+	// question to the source goes over it then.
+	locked *link.Conn
+
 	fenced time.Time
-	next   *router.Map // once the commit was sent
+	after  *job.Job    // once the commit was sent, the record
+	next   *router.Map // and the map
 }
 
 // pass is what one server gives to another in a step.
@@ -69,6 +74,10 @@ func (h *handover) run(ctx context.Context) error {
 	h.changes = changes
 	began := time.Now()
 	err := step.Run(ctx)
+	if err == nil { // before a lock ends: what waited for it is written by who is not the owner any more
+		h.ownership.set(h.after, h.next)
+		h.ownership.handing(gene.Set{})
+	}
 	if r.Stepped != nil {
 		r.Stepped(Stepped{
 			Job: h.job(), To: h.to(), Genes: h.genes.Len(), Began: began, Ended: time.Now(), Lines: step.Lines, Failed: err != nil,
@@ -98,18 +107,20 @@ func (p *pass) dial(ctx context.Context) (err error) {
 
 func (h *handover) hangUp() {
 	for _, p := range h.passes {
-		for _, c := range []*link.Conn{p.atGiver, p.atReceiver} {
-			if c != nil {
-				_ = c.Close() // nothing is under way there
-			}
-		}
+		hangUp(p.atGiver)
+		hangUp(p.atReceiver)
 	}
 }
 
 // each does something of a step for all passes side by side.
 func (h *handover) each(ctx context.Context, do func(context.Context, *pass) error) error {
-	if len(h.passes) == 1 {
-		return do(ctx, h.passes[0])
+	if len(h.passes) == 1 || h.locked != nil { // one connection is asked by one at a time
+		for _, p := range h.passes {
+			if err := do(ctx, p); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	errs := make([]error, len(h.passes))
 	var doing sync.WaitGroup
@@ -178,6 +189,9 @@ func (h *handover) ensureBack(ctx context.Context) error {
 func (h *handover) fence(ctx context.Context) error {
 	for _, p := range h.passes {
 		p.conflicts = p.receiver.Progress().Conflicts
+	}
+	if h.outside() {
+		return h.lock(ctx)
 	}
 	next, err := h.read.Map.Step(withMoves(h.read.Map, h.read.Job, h.read.Job.Held(h.genes, h.forward)))
 	if err != nil {
@@ -289,7 +303,7 @@ func (h *handover) commit(ctx context.Context) error {
 		return err
 	}
 	h.ownership.handing(h.genes)
-	h.next = next
+	h.after, h.next = j, next
 	why := fmt.Sprintf("job %s: %s", h.job(), what)
 	switch {
 	case j.Import == nil:
@@ -343,6 +357,7 @@ func (h *handover) settle(ctx context.Context) (bool, error) {
 
 // releaseFence takes the fence away, whoever changed the record meanwhile.
 func (h *handover) releaseFence(ctx context.Context) error {
+	hangUp(h.locked)
 	for {
 		s, err := h.runner.Store.Read(ctx, h.job())
 		if err == nil {

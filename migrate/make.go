@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -33,12 +34,12 @@ func (w *worker) makeTables(ctx context.Context, s Snapshot) error {
 		return errMoved // the record is another than the action was begun for
 	}
 	for _, shard := range slices.Sorted(maps.Keys(columns)) {
-		if err := w.widenAt(ctx, shard, columns[shard]); err != nil {
+		if err := w.widenAt(ctx, s.Job, shard, columns[shard]); err != nil {
 			return err
 		}
 	}
 	for _, shard := range slices.Sorted(maps.Keys(tables)) {
-		if err := w.makeAt(ctx, s.Job.From, shard, tables[shard]); err != nil {
+		if err := w.makeAt(ctx, s.Job, shard, tables[shard]); err != nil {
 			return err
 		}
 	}
@@ -62,7 +63,7 @@ type byShard map[router.ShardName][]catalog.TableName
 func (w *worker) lacking(ctx context.Context, j *job.Job) (tables, columns byShard, err error) {
 	tables, columns = byShard{}, byShard{}
 	for _, shard := range append(slices.Clip(j.Import.Shards), j.From) {
-		c, err := dialShard(ctx, w.runner.Store, shard)
+		c, err := dialOf(ctx, w.runner.Store, j, shard)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -89,7 +90,7 @@ func (w *worker) lacking(ctx context.Context, j *job.Job) (tables, columns bySha
 		}
 	}
 	if gone := tables[j.From]; gone != nil {
-		return nil, nil, fmt.Errorf("shard %s does not have table %s any more", j.From, gone[0])
+		return nil, nil, fmt.Errorf("%s does not have table %s any more", j.Source(), gone[0])
 	}
 	return tables, columns, nil
 }
@@ -112,8 +113,8 @@ func alter(ctx context.Context, c *link.Conn, name catalog.TableName, how string
 }
 
 // widenAt adds the column for the gene.
-func (w *worker) widenAt(ctx context.Context, shard router.ShardName, names []catalog.TableName) error {
-	c, err := dialShard(ctx, w.runner.Store, shard)
+func (w *worker) widenAt(ctx context.Context, j *job.Job, shard router.ShardName, names []catalog.TableName) error {
+	c, err := dialOf(ctx, w.runner.Store, j, shard)
 	if err != nil {
 		return err
 	}
@@ -126,13 +127,10 @@ func (w *worker) widenAt(ctx context.Context, shard router.ShardName, names []ca
 	return nil
 }
 
-// narrow drops the columns that the job added.
-func narrow(ctx context.Context, store Store, j *job.Job) error {
-	if j.Import == nil {
-		return nil
-	}
-	for _, shard := range slices.Sorted(maps.Keys(j.Import.Widened)) {
-		c, err := dialShard(ctx, store, shard)
+// narrow drops the columns that the job added on some shards.
+func narrow(ctx context.Context, store Store, j *job.Job, shards iter.Seq[router.ShardName]) error {
+	for _, shard := range slices.Sorted(shards) {
+		c, err := dialOf(ctx, store, j, shard)
 		if err != nil {
 			return err
 		}
@@ -150,9 +148,9 @@ func narrow(ctx context.Context, store Store, j *job.Job) error {
 	return nil
 }
 
-// dialShard connects to a shard, for texts of definitions: they come and go in utf8mb4, whatever their columns have.
-func dialShard(ctx context.Context, store Store, shard router.ShardName) (*link.Conn, error) {
-	server, err := store.Shard(ctx, shard)
+// dialOf connects to a shard, or to the job's source, for texts of definitions: they come and go in utf8mb4, whatever their columns have.
+func dialOf(ctx context.Context, store Store, j *job.Job, shard router.ShardName) (*link.Conn, error) {
+	server, err := serverOf(ctx, store, j, shard)
 	if err != nil {
 		return nil, err
 	}
@@ -165,6 +163,13 @@ func dialShard(ctx context.Context, store Store, shard router.ShardName) (*link.
 		return nil, err
 	}
 	return c, nil
+}
+
+func serverOf(ctx context.Context, store Store, j *job.Job, shard router.ShardName) (link.Server, error) {
+	if shard == j.From {
+		return store.Source(ctx, j)
+	}
+	return store.Shard(ctx, shard)
 }
 
 // Numbers of servers' errors.
@@ -193,13 +198,13 @@ func spelled(name catalog.TableName) string {
 }
 
 // makeAt makes tables on a shard as another has them.
-func (w *worker) makeAt(ctx context.Context, from, shard router.ShardName, names []catalog.TableName) error {
-	source, err := dialShard(ctx, w.runner.Store, from)
+func (w *worker) makeAt(ctx context.Context, j *job.Job, shard router.ShardName, names []catalog.TableName) error {
+	source, err := dialOf(ctx, w.runner.Store, j, j.From)
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	target, err := dialShard(ctx, w.runner.Store, shard)
+	target, err := dialOf(ctx, w.runner.Store, j, shard)
 	if err != nil {
 		return err
 	}

@@ -41,6 +41,9 @@ func (h *handover) findOrphans(ctx context.Context) error {
 	if h.proxies, err = h.runner.Store.Proxies(ctx); err != nil {
 		return err
 	}
+	if h.outside() { // where no proxy is
+		return nil
+	}
 	for _, p := range h.passes {
 		if p.orphans, err = orphaned(ctx, p.atGiver, h.proxies); err != nil {
 			return err

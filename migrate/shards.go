@@ -23,7 +23,7 @@ type shards struct {
 // lookAt finds the servers and the tables of a leg. What the preflight refuses is an error, unless the job has begun: then it
 // goes on as well as it can, with all tables.
 func lookAt(ctx context.Context, store Store, log *slog.Logger, s Snapshot, l job.Leg) (*shards, error) {
-	source, err := store.Shard(ctx, s.Job.From)
+	source, err := store.Source(ctx, s.Job)
 	if err != nil {
 		return nil, err
 	}
@@ -43,6 +43,7 @@ func lookAt(ctx context.Context, store Store, log *slog.Logger, s Snapshot, l jo
 		Source: source, Target: target, Tables: declared, Width: s.Job.Width, Genes: l.Genes, Import: s.Job.Import != nil,
 		// What a job that is given up has made may be gone already.
 		Resumed: announced && s.Job.State.At() != phase.Aborting,
+		Outside: s.Job.Outside() != nil,
 	}
 	report, err := preflight.Look(ctx, looked)
 	if err != nil {

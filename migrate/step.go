@@ -34,9 +34,6 @@ func (a step) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	}
 	h := a.handover(s)
 	err := h.run(ctx)
-	if err == nil {
-		a.ownership.set(s.Job, h.next)
-	}
 	a.ownership.handing(gene.Set{})
 	if different, ok := errors.AsType[*differencesError](err); ok {
 		return different.event(s.Job.ID), nil

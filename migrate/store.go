@@ -48,6 +48,9 @@ type Store interface {
 	// Outcomes is how the statements on a job's genes have fared so far, as all
 	// proxies tell; an error if one doesn't.
 	Outcomes(ctx context.Context, id string) (job.Outcomes, error)
+	// Source is how the server is reached that has a job's rows: a shard's, or one outside of the
+	// cluster.
+	Source(ctx context.Context, j *job.Job) (link.Server, error)
 	// Shard is how a registered shard is reached, and Tables what is declared.
 	Shard(ctx context.Context, name router.ShardName) (link.Server, error)
 	Tables(ctx context.Context) (map[catalog.TableName]catalog.Declaration, error)

@@ -20,7 +20,7 @@ func (b *builder) switched(w *state) bool {
 	}
 	found := b.kept.Declared(w.declared, b.last.snapshot.Catalog)
 	for _, text := range w.declared.Routes.Importing() {
-		if name, err := catalog.ParseTableName(text); err != nil || found.Broken(name) {
+		if name, err := catalog.ParseTableName(text); err != nil || found.Broken(name) && w.declared.Tables[name].Kind != catalog.Outside {
 			return false // the shards have it by now, perhaps
 		}
 	}

@@ -18,6 +18,7 @@ import (
 type importing struct {
 	planning
 	also   []string
+	server outsideFlags
 	tables map[catalog.TableName]catalog.Declaration
 }
 
@@ -25,7 +26,7 @@ func importCommand(in *invocation) *cobra.Command {
 	p := &importing{planning: planning{in: in, kind: job.Importing}}
 	c := &cobra.Command{
 		Use:   "import TABLE WORD... [--also 'TABLE WORD...']",
-		Short: "Begin to shard a table that has rows, and is on one shard alone",
+		Short: "Begin to shard a table that has rows, and is on one shard or a server outside",
 		Long: `Begin to shard a table that is on one shard alone, and has rows, while applications go
 on: the default shard's, that nobody declared, or one declared with shard=. The words are
 those of "locus table add". Rows are copied to the shards that own their genes, kept equal,
@@ -33,20 +34,30 @@ and compared; "locus cutover JOB --to 100%" then holds statements on the table f
 moment, and from there on it is sharded. Until "locus finish" the shard that had it has
 every row, and "locus rollback" makes the table its alone again.
 
+With --from the tables are on a server outside of the cluster, in schemas of the same names:
+go on using them there until the cutover, which locks them there for a moment. From then on
+they are used through the proxies; the server outside keeps every row until "locus finish".
+What is still written there is carried over, unless it conflicts, and told.
+
 Tables that belong together are one job, and are sharded at one moment: --also names
 more of them.`,
 		Example: `  locus import shop.test_order owner=buyer_uid id=order_id --dry-run
-  locus import shop.test_order owner=buyer_uid id=order_id --also 'shop.order_item parent=order_id'`,
+  locus import shop.test_order owner=buyer_uid id=order_id --also 'shop.order_item parent=order_id'
+  locus import shop.test_order owner=buyer_uid --from locus@10.0.0.9:3306 --secret outside/old --dry-run`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(command *cobra.Command, args []string) error {
 			var err error
 			if p.tables, err = orders.ImportedTables(strings.Join(append([]string{strings.Join(args, " ")}, p.also...), ";")); err != nil {
 				return usageError{err}
 			}
+			if err := p.server.read(command); err != nil {
+				return err
+			}
 			return p.run(command.Context())
 		},
 	}
 	p.ofJob(c)
+	p.server.flags(c)
 	c.Flags().StringArrayVar(&p.also, "also", nil, "another `table` with its words, that is sharded at the same moment")
 	return c
 }
@@ -56,7 +67,7 @@ func (p *importing) run(ctx context.Context) error {
 	return p.in.withCluster(ctx, func(conn *connection, c *cluster.Cluster) error {
 		store := p.in.jobsOf(conn)
 		j, err := orders.Beginning{
-			Kind: p.kind, Tables: p.tables, Throttle: p.throttle, Why: p.why, By: p.in.operator(), At: p.in.now(),
+			Kind: p.kind, Tables: p.tables, Outside: p.server.outside, Throttle: p.throttle, Why: p.why, By: p.in.operator(), At: p.in.now(),
 		}.Plan(ctx, c, store)
 		if err != nil {
 			return err
@@ -82,16 +93,37 @@ func (p *importing) print(j *job.Job) error {
 	return p.in.show(j, func(w io.Writer) {
 		fmt.Fprintf(w, "nothing stands in the way of: %s\n", j.Journal[0].What)
 		fmt.Fprintln(w, "it would")
-		for _, line := range []string{
-			fmt.Sprintf("declare the tables to be %s's alone, so that copies on other shards count for nothing, and wait until every proxy knows", j.From),
-			"make the tables on the shards that lack them",
-			fmt.Sprintf("copy the rows to the shards that own their genes, while the binary log of %s is followed", j.From),
-			"look whether the owner and the ID of every row agree, compare the shards, and keep comparing",
-			"wait for locus cutover: statements on the tables are held, until the shards have all, and the tables are declared sharded",
-			fmt.Sprintf("keep %s equal, with all rows, so that locus rollback makes the tables its alone again at any time", j.From),
-			fmt.Sprintf("delete the others' rows on %s after locus finish", j.From),
-		} {
+		lines := fromShard(j)
+		if j.Outside() != nil {
+			lines = fromOutside(j)
+		}
+		for _, line := range lines {
 			fmt.Fprintln(w, "  "+line)
 		}
 	})
+}
+
+func fromShard(j *job.Job) []string {
+	return []string{
+		fmt.Sprintf("declare the tables to be %s's alone, so that copies on other shards count for nothing, and wait until every proxy knows", j.From),
+		"make the tables on the shards that lack them",
+		fmt.Sprintf("copy the rows to the shards that own their genes, while the binary log of %s is followed", j.From),
+		"look whether the owner and the ID of every row agree, compare the shards, and keep comparing",
+		"wait for locus cutover: statements on the tables are held, until the shards have all, and the tables are declared sharded",
+		fmt.Sprintf("keep %s equal, with all rows, so that locus rollback makes the tables its alone again at any time", j.From),
+		fmt.Sprintf("delete the others' rows on %s after locus finish", j.From),
+	}
+}
+
+func fromOutside(j *job.Job) []string {
+	at := j.Source()
+	return []string{
+		fmt.Sprintf("declare the tables to be outside, at %s, so that the proxies refuse them, and wait until every proxy knows", at),
+		"make the tables on the shards",
+		fmt.Sprintf("copy the rows to the shards that own their genes, while the binary log of %s is followed", at),
+		"look whether the owner and the ID of every row agree, compare the servers, and keep comparing",
+		fmt.Sprintf("wait for locus cutover: the tables are locked at %s, until the shards have all, and declared sharded: clients use them through the proxies then", at),
+		fmt.Sprintf("keep %s equal, with all rows, so that after locus rollback clients can go on there; carry over what is still written there, and tell of it", at),
+		fmt.Sprintf("leave the rows at %s as they are after locus finish", at),
+	}
 }

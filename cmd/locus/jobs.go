@@ -128,7 +128,7 @@ func (in *invocation) tell(ctx context.Context, store *jobs.Store, id string, o 
 			return nil
 		}
 		asked = true
-		return in.confirm(fmt.Sprintf(ask, j.ID, j.From, j.Target()))
+		return in.confirm(fmt.Sprintf(ask, j.ID, j.Source(), j.Target(), j.Ending()))
 	})
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func finishCommand(in *invocation) *cobra.Command {
 	return in.jobCommand(jobOrder{
 		use: "finish JOB", short: "End a move whose genes are all at the target: the source's rows are deleted",
 		example: "  locus finish split-1",
-		ask:     "Job %[1]s: delete the rows on %[2]s? There is no way back but another move.",
+		ask:     "Job %[1]s: %[4]s? There is no way back but another move.",
 		order:   job.Just("finish", phase.Finish),
 	})
 }

@@ -77,7 +77,7 @@ func (in *invocation) showTable(c *cluster.Cluster, text string) error {
 	v := declaredTable{name.String(), string(d.Kind), d.Words(), whole.(map[string]any)["tables"].(map[string]any)[name.String()]}
 	return in.show(v, func(w io.Writer) {
 		columns(w, tableRows(&only))
-		if d.Kind != catalog.Single { // which comments don't say
+		if d.Kind != catalog.Single && d.Kind != catalog.Outside { // which comments don't say
 			fmt.Fprintf(w, "COMMENT 'locus: %s'\n", v.Words)
 		}
 	})

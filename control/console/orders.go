@@ -45,7 +45,7 @@ func ordersFor(j *job.Job) []orderAnswer {
 		}
 	}
 	offer(orderAnswer{
-		Procedure: "cutover", Word: "Cut over …", Ask: fmt.Sprintf("Hand genes of %s over from %s to %s, step by step. Statements on the genes of a step are held for a moment. Every step can be rolled back until the move is finished.", j.ID, j.From, j.Target()),
+		Procedure: "cutover", Word: "Cut over …", Ask: fmt.Sprintf("Hand genes of %s over from %s to %s, step by step. Statements on the genes of a step are held for a moment. Every step can be rolled back until the move is finished.", j.ID, j.Source(), j.Target()),
 		Arguments: []argument{
 			percentage("percent", "Up to", "% of its genes", 100), percentage("step_percent", "By", "% a step", 5),
 			{Name: "every_seconds", Label: "A step every", Unit: "s; 0: one right after another", Value: "60", Most: 7 * 24 * 3600},
@@ -53,7 +53,7 @@ func ordersFor(j *job.Job) []orderAnswer {
 		},
 	}, job.CutOver(100, 5, time.Minute, job.PauseThen))
 	offer(orderAnswer{
-		Procedure: "next_step", Word: "Next step …", Ask: fmt.Sprintf("Hand genes of %s over from %s to %s at once, and stay there. Statements on them are held for a moment.", j.ID, j.From, j.Target()),
+		Procedure: "next_step", Word: "Next step …", Ask: fmt.Sprintf("Hand genes of %s over from %s to %s at once, and stay there. Statements on them are held for a moment.", j.ID, j.Source(), j.Target()),
 		Arguments: []argument{percentage("percent", "Hand over", "% more of its genes", 5)},
 	}, job.NextStep(5))
 	if s.Shown() != phase.Failed {
@@ -61,14 +61,14 @@ func ordersFor(j *job.Job) []orderAnswer {
 	}
 	offer(orderAnswer{Procedure: "resume", Word: "Resume", Ask: fmt.Sprintf("Go on with %s where it stopped.", j.ID)}, job.Just("resume", phase.Resume))
 	offer(orderAnswer{
-		Procedure: "rollback", Word: "Roll back …", Grave: true, Ask: fmt.Sprintf("Hand genes of %s back from %s to %s. Statements on them are held for a moment; what was written at %s is kept.", j.ID, j.Target(), j.From, j.Target()),
+		Procedure: "rollback", Word: "Roll back …", Grave: true, Ask: fmt.Sprintf("Hand genes of %s back from %s to %s. Statements on them are held for a moment; what was written at %s is kept.", j.ID, j.Target(), j.Source(), j.Target()),
 		Arguments: []argument{percentage("percent", "Leave", "% of its genes at "+j.Target(), 0), percentage("step_percent", "By", "% a step", 100)},
 	}, job.Back(0, 100))
 	if !s.Over() {
 		offer(throttling(j), job.Throttle(j.Throttle))
 	}
 	offer(orderAnswer{
-		Procedure: "finish", Word: "Finish", Grave: true, Ask: fmt.Sprintf("Delete the rows of %s on %s. There is no way back then but another move.", j.ID, j.From),
+		Procedure: "finish", Word: "Finish", Grave: true, Ask: fmt.Sprintf("Finish %s: %s. There is no way back then but another move.", j.ID, j.Ending()),
 	}, job.Just("finish", phase.Finish))
 	offer(orderAnswer{Procedure: "abort", Word: "Abort", Grave: true, Ask: abortion(j)}, job.Just("abort", phase.Abort))
 	return list
@@ -85,7 +85,7 @@ func throttling(j *job.Job) orderAnswer {
 
 func abortion(j *job.Job) string {
 	if s := j.State; s.Cut > 0 {
-		return fmt.Sprintf("Give %s up: its %s genes at %s go back to %s first, and the copy at %s is deleted.", j.ID, watch.Count(int64(s.Cut)), j.Target(), j.From, j.Target())
+		return fmt.Sprintf("Give %s up: its %s genes at %s go back to %s first, and the copy at %s is deleted.", j.ID, watch.Count(int64(s.Cut)), j.Target(), j.Source(), j.Target())
 	}
-	return fmt.Sprintf("Give %s up: its copy at %s is deleted, and %s serves all as before.", j.ID, j.Target(), j.From)
+	return fmt.Sprintf("Give %s up: its copy at %s is deleted, and %s serves all as before.", j.ID, j.Target(), j.Source())
 }

@@ -347,6 +347,19 @@ func (s *Store) Shard(ctx context.Context, name router.ShardName) (link.Server, 
 	if !there {
 		return link.Server{}, fmt.Errorf("shard %s is not registered: declare it in cluster.yaml and run locus apply", name)
 	}
+	return s.server(name, shard)
+}
+
+// Source is how the server is reached that has a job's rows.
+func (s *Store) Source(ctx context.Context, j *job.Job) (link.Server, error) {
+	o := j.Outside()
+	if o == nil {
+		return s.Shard(ctx, j.From)
+	}
+	return s.server(j.From, cluster.Shard{Address: o.Address, User: o.User, Secret: o.Secret, TLS: o.TLS, CA: o.CA})
+}
+
+func (s *Store) server(name router.ShardName, shard cluster.Shard) (link.Server, error) {
 	target, err := schema.Target(name, shard, s.secrets)
 	if err != nil {
 		return link.Server{}, err

@@ -51,6 +51,7 @@ type Beginning struct {
 	From, To router.ShardName
 	Genes    Choice
 	Tables   map[catalog.TableName]catalog.Declaration // of an import, which has no To and no Genes
+	Outside  *job.Outside                              // the server that has an import's tables; nil: a shard has
 	Throttle int                                       // percent of the time that copying, comparing and deleting rest
 	Why, By  string
 	At       time.Time
@@ -128,7 +129,7 @@ func Check(ctx context.Context, j *job.Job, c *cluster.Cluster, store *jobs.Stor
 	if j.Import != nil {
 		tables = j.Import.Tables
 	}
-	source, err := store.Shard(ctx, j.From)
+	source, err := store.Source(ctx, j)
 	if err != nil {
 		return errors.Join(err, ErrNoSecrets)
 	}
@@ -139,7 +140,7 @@ func Check(ctx context.Context, j *job.Job, c *cluster.Cluster, store *jobs.Stor
 			return errors.Join(err, ErrNoSecrets)
 		}
 		report, err := preflight.Look(ctx, preflight.Config{
-			Source: source, Target: target, Tables: tables, Width: j.Width, Genes: l.Genes, Import: j.Import != nil,
+			Source: source, Target: target, Tables: tables, Width: j.Width, Genes: l.Genes, Import: j.Import != nil, Outside: j.Outside() != nil,
 		})
 		if err != nil {
 			return err

@@ -53,6 +53,9 @@ func (b Beginning) planImport(ctx context.Context, c *cluster.Cluster, store *jo
 	if err := next.Validate(); err != nil {
 		return nil, err
 	}
+	if _, there := c.Shards[job.OutsideName]; there && b.Outside != nil {
+		return nil, fmt.Errorf("a shard is called %s, which is the word for servers that are none of the cluster's: give it another name", job.OutsideName)
+	}
 	if moves := c.Routes.Moves(); len(moves) > 0 {
 		return nil, fmt.Errorf("job %s moves rows, and an import goes on alone: finish or abort it first; locus jobs shows it", moves[0].ID())
 	}
@@ -60,7 +63,12 @@ func (b Beginning) planImport(ctx context.Context, c *cluster.Cluster, store *jo
 	if err != nil {
 		return nil, err
 	}
-	j, err := job.NewImport(id, from, c.Routes, c.ShardNames(), b.Tables, b.By, b.Why, b.At)
+	var j *job.Job
+	if b.Outside != nil {
+		j, err = job.NewOutside(id, *b.Outside, c.Routes, c.ShardNames(), b.Tables, b.By, b.Why, b.At)
+	} else {
+		j, err = job.NewImport(id, from, c.Routes, c.ShardNames(), b.Tables, b.By, b.Why, b.At)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +81,7 @@ func (b Beginning) importedFrom(c *cluster.Cluster) (from router.ShardName, decl
 	for _, name := range slices.SortedFunc(maps.Keys(b.Tables), func(a, b catalog.TableName) int { return strings.Compare(a.String(), b.String()) }) {
 		of := c.Settings.DefaultShard
 		if d, is := c.Tables[name]; is {
-			if d.Kind != catalog.Single {
+			if d.Kind != catalog.Single || b.Outside != nil {
 				return "", nil, fmt.Errorf("table %s is declared already, as %q", name, d.Words())
 			}
 			of = d.Shard

@@ -125,6 +125,9 @@ func (d *drawing) figures(j *job.Job, r job.Report, p job.Progress) {
 		colour = yellow
 	}
 	d.field("stream", stream+", "+counted(r.Conflicts, "conflict"), colour)
+	if r.Strays > 0 {
+		d.field("strays", Count(r.Strays)+" changes went past the proxies, to a server that is not the rows' owner: find who writes there", yellow)
+	}
 	var step []string
 	if p.NextStep >= 0 {
 		step = append(step, "in "+Rounded(p.NextStep))

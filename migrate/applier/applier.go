@@ -96,7 +96,7 @@ type Applier struct {
 }
 
 type progress struct {
-	changes, conflicts, rows, bytes atomic.Int64
+	changes, conflicts, strays, rows, bytes atomic.Int64
 }
 
 // Open takes the job over at the target: another process that has it is refused
@@ -195,6 +195,7 @@ func (a *Applier) Begin(ctx context.Context, p changes.Position) error {
 type Progress struct {
 	Changes   int64 // of rows, applied since the job began
 	Conflicts int64 // refused since the job began
+	Strays    int64 // changes by who is not the owner, applied or refused since Open
 	Rows      int64 // copied since Open
 	Bytes     int64
 }
@@ -203,6 +204,6 @@ type Progress struct {
 func (a *Applier) Progress() Progress {
 	p := &a.progress
 	return Progress{
-		Changes: p.changes.Load(), Conflicts: p.conflicts.Load(), Rows: p.rows.Load(), Bytes: p.bytes.Load(),
+		Changes: p.changes.Load(), Conflicts: p.conflicts.Load(), Strays: p.strays.Load(), Rows: p.rows.Load(), Bytes: p.bytes.Load(),
 	}
 }

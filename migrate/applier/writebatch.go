@@ -20,6 +20,11 @@ func (b *batchWriter) committed() {
 	p := &b.worker.applier.progress
 	p.changes.Add(int64(len(b.batch.ops)))
 	p.conflicts.Add(int64(b.conflicts))
+	for _, o := range b.batch.ops {
+		if o.verdict == IfUnchanged {
+			p.strays.Add(1)
+		}
+	}
 }
 
 func (b *batchWriter) write(ctx context.Context, careful int) error {

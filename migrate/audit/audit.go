@@ -57,7 +57,7 @@ func Run(ctx context.Context, c Config) ([]Finding, error) {
 			err = a.sharded(ctx, name, d)
 		case catalog.Global:
 			err = a.global(ctx, name, d)
-		case catalog.Single:
+		case catalog.Single, catalog.Outside:
 		}
 		if err != nil {
 			return a.found, fmt.Errorf("table %s: %w", name, err)

@@ -34,6 +34,9 @@ type Config struct {
 	Aim            time.Duration // of one chunk; 0 is 500 ms
 	// ChunkBytes bounds a chunk, but for its last row; 0 is 4 MiB.
 	ChunkBytes int
+	// Filled: the column that locus makes is filled while rows are copied. Where it is not yet what the owner
+	// says, the row is copied by it, and goes on by the stream once it is.
+	Filled bool
 	// Throttle is asked before each chunk and returns when it may be read; nil
 	// never waits.
 	Throttle func(ctx context.Context) error
@@ -69,7 +72,9 @@ func New(config Config, lander Lander) *Copier {
 	for _, t := range config.Tables {
 		of := &counted{name: t.Name.String()}
 		for _, l := range t.Lanes(config.Parts) {
-			c.lanes = append(c.lanes, newLane(l, of, int64(config.ChunkBytes)))
+			one := newLane(l, of, int64(config.ChunkBytes))
+			one.filled = config.Filled && t.Declared.MakesGene()
+			c.lanes = append(c.lanes, one)
 			of.lanes++
 		}
 		if all := int64(t.Declared.Width.Last()) + 1; all > 0 {

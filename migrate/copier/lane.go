@@ -26,6 +26,7 @@ type lane struct {
 	through table.Key // the last key that is copied; nil before the first
 	step    table.Step
 	size    int  // rows of the next chunk
+	filled  bool // its owners may be ahead of its genes
 	long    bool // some rows are too long to be read beside others'
 }
 
@@ -97,7 +98,7 @@ func (l *lane) read(ctx context.Context, conn *link.Conn, most int) (applier.Chu
 // check refuses a row whose owner is of other genes than its ID.
 func (l *lane) check(r table.Row) error {
 	g, err := l.Table.GeneOf(r)
-	if err != nil {
+	if err != nil || l.filled {
 		return err
 	}
 	return l.Table.CheckGene(r, g)

@@ -17,6 +17,9 @@ import (
 
 // Import is what an import shards, beside the record's From, which has the tables.
 type Import struct {
+	// Outside is the server outside of the cluster that has the tables; nil: a shard has. Then the
+	// record's From is a word that stands for it.
+	Outside *Outside
 	// Tables are what they are declared to be once they are sharded.
 	Tables map[catalog.TableName]catalog.Declaration
 	// Shares are the genes of the shards that rows go to. Together they are the record's;
@@ -40,9 +43,13 @@ type Share struct {
 	Genes gene.Set
 }
 
-// NewImport is the record of an import that has done nothing yet, with all registered shards.
+// NewImport is the record of an import from a shard that has done nothing yet, with all registered shards.
 func NewImport(id string, from router.ShardName, m *router.Map, shards []router.ShardName, tables map[catalog.TableName]catalog.Declaration, by, why string, now time.Time) (*Job, error) {
 	of := &Import{Tables: tables, Shards: slices.DeleteFunc(slices.Clone(shards), func(s router.ShardName) bool { return s == from })}
+	return importTo(id, from, m, of, by, why, now)
+}
+
+func importTo(id string, from router.ShardName, m *router.Map, of *Import, by, why string, now time.Time) (*Job, error) {
 	var all gene.Set
 	for _, shard := range of.Shards {
 		if genes := m.GenesOf(shard); !genes.Empty() {
@@ -63,7 +70,7 @@ func NewImport(id string, from router.ShardName, m *router.Map, shards []router.
 	for _, s := range of.Shares {
 		j.Parts = min(j.Parts, s.Genes.Len())
 	}
-	j.note(now, by, fmt.Sprintf("import of %s from %s to %s", strings.Join(of.Names(), ", "), from, strings.Join(of.to(), ", ")))
+	j.note(now, by, fmt.Sprintf("import of %s from %s to %s", strings.Join(of.Names(), ", "), of.source(from), strings.Join(of.to(), ", ")))
 	return j, j.Check()
 }
 
@@ -87,12 +94,15 @@ func (i *Import) to() []string {
 	return names
 }
 
-// Single is what the tables of an import are declared to be as long as they are not sharded: the source's alone. Copies
-// of them on other shards count for nothing then.
+// Single is what the tables of an import are declared to be as long as they are not sharded: the source's alone, be that a shard or
+// outside of the cluster. Copies of them on other shards count for nothing then.
 func (j *Job) Single() map[catalog.TableName]catalog.Declaration {
 	tables := map[catalog.TableName]catalog.Declaration{}
 	for name := range j.Import.Tables {
 		tables[name] = catalog.Declaration{Kind: catalog.Single, Shard: j.From}
+		if j.Import.Outside != nil {
+			tables[name] = catalog.Declaration{Kind: catalog.Outside}
+		}
 	}
 	return tables
 }
@@ -167,6 +177,10 @@ func (j *Job) checkImport() error {
 		return fmt.Errorf("kind %s, and what is imported is %v", j.Kind, j.Import != nil)
 	case j.Import == nil:
 		return nil
+	case (j.Import.Outside != nil) != (j.From == OutsideName):
+		return fmt.Errorf("its rows are from %s, and its server outside of the cluster is %v", j.From, j.Import.Outside != nil)
+	case j.Import.Outside != nil && j.Import.Outside.Check() != nil:
+		return j.Import.Outside.Check()
 	case len(j.Import.Tables) == 0 || len(j.Import.Shares) == 0:
 		return errors.New("nothing is imported")
 	case j.State.Cut != 0 && j.State.Cut != j.State.Total:

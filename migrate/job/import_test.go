@@ -95,3 +95,39 @@ func TestAnImportIsWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestOutside is the record of an import from a server outside of the cluster: to all shards, with the name of a secret.
+func TestOutside(t *testing.T) {
+	of := newImport(t)
+	m := mustEqual(t, "s0", "s1")
+	from := Outside{Address: "10.0.0.9:3306", User: "locus", Secret: "outside/old", TLS: "verify", CA: "outside/ca"}
+	j, err := NewOutside("import-2", from, m, []router.ShardName{"s0", "s1", "s2"}, of.Import.Tables, "anna", "", time.Unix(1, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := new(Job)
+	if err := json.Unmarshal(text, read); err != nil {
+		t.Fatal(err)
+	}
+	if *read.Outside() != from || len(read.Legs()) != 2 || read.Target() != "s0,s1" || read.Source() != from.Address || len(read.Import.Shards) != 3 {
+		t.Errorf("read again: %+v, %s", read.Import, text)
+	}
+	if d := read.Single()[imported]; d.Kind != catalog.Outside || read.Former()[imported].Kind != "" {
+		t.Errorf("it is %+v meanwhile, and was %+v", d, read.Former()[imported])
+	}
+	if _, err := m.Step(read.Moves()); err != nil {
+		t.Error(err)
+	}
+	for want, bad := range map[string]Outside{
+		"host:port": {Address: "old", User: "locus", Secret: "s"}, "user": {Address: "old:3306", Secret: "s"}, "secret": {Address: "old:3306", User: "locus"},
+		"off, on and verify": {Address: "old:3306", User: "locus", Secret: "s", TLS: "yes"}, "tls verify": {Address: "old:3306", User: "locus", Secret: "s", TLS: "on", CA: "ca"},
+	} {
+		if _, err := NewOutside("import-2", bad, m, []router.ShardName{"s0", "s1"}, of.Import.Tables, "anna", "", time.Unix(1, 0)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 
 // importDocument is how an import is written.
 type importDocument struct {
+	Outside  *Outside                      `json:"outside,omitempty"`
 	Tables   map[string]string             `json:"tables"` // the words of a declaration
 	Shares   []shareDocument               `json:"shares"`
 	Shards   []router.ShardName            `json:"shards"`
@@ -26,7 +27,7 @@ type shareDocument struct {
 
 // MarshalJSON writes tables and genes by their texts.
 func (i *Import) MarshalJSON() ([]byte, error) {
-	d := importDocument{Tables: map[string]string{}, Shards: i.Shards}
+	d := importDocument{Tables: map[string]string{}, Shards: i.Shards, Outside: i.Outside}
 	for name, t := range i.Tables {
 		d.Tables[name.String()] = t.Words()
 	}
@@ -54,7 +55,7 @@ func (i *Import) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &d); err != nil {
 		return err
 	}
-	i.Tables, i.Shards = map[catalog.TableName]catalog.Declaration{}, d.Shards
+	i.Tables, i.Shards, i.Outside = map[catalog.TableName]catalog.Declaration{}, d.Shards, d.Outside
 	for text, words := range d.Tables {
 		name, err := catalog.ParseTableName(text)
 		if err != nil {

@@ -22,6 +22,9 @@ type Report struct {
 	LagMs     int64 `json:"lag_ms"`
 	BackLagMs int64 `json:"back_lag_ms"` // of the reverse stream
 	Conflicts int64 `json:"conflicts"`
+	// Strays are changes that went past the proxies, to a server that is not the rows' owner any
+	// more, since this process runs the job.
+	Strays int64 `json:"strays,omitempty"`
 
 	RowsVerified int64     `json:"rows_verified"`
 	Verified     time.Time `json:"verified,omitzero"` // when the last verification passed

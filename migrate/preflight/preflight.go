@@ -26,6 +26,9 @@ type Config struct {
 	// Import tells that the tables are the source's alone so far, and are made at the
 	// target if they aren't there.
 	Import bool
+	// Outside tells that the source is no shard: there is nobody to hold what clients write there, but a
+	// lock on the tables.
+	Outside bool
 	// Retention is how long the servers must keep their logs; 0 is a day.
 	Retention time.Duration
 	// LongTransaction is how old a transaction may be; 0 is a minute.

@@ -111,6 +111,9 @@ func (i *inspection) privileges() error {
 			if i.config.Import && s == i.source && i.config.Tables[n].MakesGene() {
 				needs = append(slices.Clip(needs), Need{"ALTER", "the column for the gene"}, Need{"CREATE", "its index"})
 			}
+			if i.config.Outside && s == i.source {
+				needs = append(slices.Clip(needs), Need{"LOCK TABLES", "the switch"})
+			}
 			if i.config.Import && s == i.target {
 				needs = append(slices.Clip(needs), Need{"CREATE", "tables that are not there"}, Need{"DROP", "those of an import that is given up"})
 			}

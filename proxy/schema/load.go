@@ -33,7 +33,9 @@ func (l *Loaded) Problems() error { return problems(l.Catalog.Broken()) }
 func problems(broken map[catalog.TableName]error) error {
 	var all []error
 	for _, name := range sortedNames(maps.Keys(broken)) {
-		all = append(all, broken[name])
+		if !errors.Is(broken[name], errOutside) { // which is as it is to be
+			all = append(all, broken[name])
+		}
 	}
 	return errors.Join(all...)
 }
@@ -197,9 +199,16 @@ func tablesOf(c *cluster.Cluster, shard router.ShardName) []catalog.TableName {
 	})
 }
 
+// errOutside keeps clients from copies that are not whole.
+var errOutside = errors.New("its rows are on a server outside of the cluster, from which an import brings them: " +
+	"go on using that server; locus jobs shows the import, and its cutover lets the table be used here")
+
 // resolve holds one declaration to its table on the servers.
 func resolve(name catalog.TableName, c *cluster.Cluster, servers map[router.ShardName]*server) (*catalog.Table, []error, error) {
 	d := c.Tables[name]
+	if d.Kind == catalog.Outside {
+		return nil, nil, errOutside
+	}
 	all := copies{name: name}
 	for _, shard := range slices.SortedFunc(maps.Keys(servers), router.ShardName.Compare) {
 		if d.Kind == catalog.Single && shard != d.Shard {

@@ -20,6 +20,9 @@ const (
 	// Single rows live on one named shard. Tables that nobody declared are
 	// single on the first shard.
 	Single Kind = "single"
+	// Outside rows are on a server that is none of the cluster's, and shards have copies of them that nobody may use yet:
+	// as long as an import brings them.
+	Outside Kind = "outside"
 )
 
 // TableName names a table within its schema (MySQL's word for a database).
@@ -153,9 +156,9 @@ func (d Declaration) Validate() error {
 			return errors.New("a single table needs `shard:`, the shard it lives on")
 		}
 		return d.refuseKeys()
-	case Global:
+	case Global, Outside:
 		if d.Shard != "" {
-			return errors.New("a global table is on every shard: remove `shard:`")
+			return fmt.Errorf("a %s table is on every shard: remove `shard:`", d.Kind)
 		}
 		return d.refuseKeys()
 	}

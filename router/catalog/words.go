@@ -101,8 +101,8 @@ func orElse(text, otherwise string) string {
 
 // Words writes the declaration as ParseWords reads it. Words don't say how segments are cut.
 func (d Declaration) Words() string {
-	if d.Kind == Global {
-		return "global"
+	if d.Kind == Global || d.Kind == Outside {
+		return string(d.Kind)
 	}
 	var words []string
 	add := func(name, value string) {

@@ -78,6 +78,7 @@ func TestImport(t *testing.T) {
 		k.stop(t)
 		w.numbered(t)
 		k.compare(t)
+		w.fromOutside(t, engine)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"locus/idgen/gene"
+	"locus/migrate/link"
 	"locus/migrate/preflight"
 	"locus/router/catalog"
 	"locus/test/servers"
@@ -79,6 +80,51 @@ func TestPreflightTellsAll(t *testing.T) {
 		} {
 			if !slices.ContainsFunc(found, func(f string) bool { return strings.Contains(f, want) }) {
 				t.Errorf("nothing says %q in\n%s", want, strings.Join(found, "\n"))
+			}
+		}
+	})
+}
+
+// TestPreflightOfAnImport: what an import from outside takes besides is looked for, and a column that it makes itself may be missing.
+func TestPreflightOfAnImport(t *testing.T) {
+	eachPair(t, func(t *testing.T, p *pair) {
+		p.on(p.source, "CREATE TABLE person (id INT AUTO_INCREMENT PRIMARY KEY, owner BIGINT NOT NULL, mail VARCHAR(20))",
+			"CREATE TABLE loose (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, mail VARCHAR(20) NOT NULL UNIQUE)",
+			"CREATE TABLE spelled (id INT AUTO_INCREMENT PRIMARY KEY, owner VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci NOT NULL)")
+		p.source.Exec(t, "CREATE USER bare@'%' IDENTIFIED BY 'bare'", "GRANT REPLICATION SLAVE ON *.* TO bare@'%'", "GRANT SELECT, INSERT, UPDATE, DELETE ON "+p.database+".* TO bare@'%'")
+		defer p.source.Exec(t, "DROP USER bare@'%'")
+		bare := at(p.source)
+		bare.User, bare.Password = "bare", "bare"
+		own := catalog.Declaration{Kind: catalog.Sharded, Owner: "owner"}
+		look := func(source link.Server, tables ...string) string {
+			t.Helper()
+			declared := map[catalog.TableName]catalog.Declaration{}
+			for _, name := range tables {
+				declared[p.name(name)] = own
+			}
+			r, err := preflight.Look(t.Context(), preflight.Config{
+				Source: source, Target: at(p.target), Tables: declared, Width: gene.W16, Genes: moving(1).All(), Import: true, Outside: true,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var found []string
+			for _, problem := range r.Problems {
+				found = append(found, problem.String())
+			}
+			return strings.Join(found, "\n")
+		}
+		if found := look(at(p.source), "person"); found != "" {
+			t.Errorf("found:\n%s", found)
+		}
+		found := look(bare, "person", "loose", "spelled")
+		for _, want := range []string{
+			"ALTER (for the column for the gene), CREATE (for its index), LOCK TABLES (for the switch) on " + p.database + ".person of the source",
+			"unique key PRIMARY of table " + p.database + ".loose", "unique key mail of table " + p.database + ".loose",
+			"makes different spellings of an owner equal",
+		} {
+			if !strings.Contains(found, want) {
+				t.Errorf("nothing says %q in\n%s", want, found)
 			}
 		}
 	})

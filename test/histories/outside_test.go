@@ -1,0 +1,243 @@
+package histories
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"locus/control/orders"
+	"locus/migrate/cutover"
+	"locus/migrate/job"
+	"locus/migrate/phase"
+	"locus/router"
+	"locus/router/catalog"
+	"locus/test/servers"
+)
+
+// person is the row of one on a server outside of the cluster.
+type person struct{ uid, value int64 }
+
+// stranger writes to the server outside, before and after its table is imported: it alone writes the rows that it has made.
+type stranger struct {
+	db      *sql.DB
+	end     context.CancelFunc
+	running sync.WaitGroup
+	settled atomic.Bool // it makes no more rows, whose numbers are the cluster's to give by then
+
+	mu   sync.Mutex // of what follows
+	rows map[int64]person
+	done int
+	err  error
+}
+
+func (s *stranger) run(ctx context.Context) {
+	random := rand.New(rand.NewPCG(seed(), 99))
+	var ids []int64
+	for n := int64(1); ctx.Err() == nil; n++ {
+		if err := s.act(random, &ids, n); err != nil {
+			s.mu.Lock()
+			s.err = err
+			s.mu.Unlock()
+			return
+		}
+		pause(ctx, time.Duration(random.Int64N(int64(4*time.Millisecond))))
+	}
+}
+
+func (s *stranger) act(random *rand.Rand, ids *[]int64, n int64) error {
+	p := person{random.Int64N(300), n}
+	if len(*ids) < 20 || !s.settled.Load() && random.IntN(3) == 0 {
+		r, err := s.db.Exec("INSERT INTO person (uid, value) VALUES (?, ?)", p.uid, p.value)
+		if err != nil {
+			return err
+		}
+		id, _ := r.LastInsertId()
+		*ids = append(*ids, id)
+		s.note(id, p)
+		return nil
+	}
+	id := (*ids)[random.IntN(len(*ids))]
+	if _, err := s.db.Exec("UPDATE person SET uid = ?, value = ? WHERE id = ?", p.uid, p.value, id); err != nil {
+		return err
+	}
+	s.note(id, p)
+	return nil
+}
+
+func (s *stranger) note(id int64, p person) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rows[id] = p
+	s.done++
+}
+
+func (s *stranger) more(t *testing.T) {
+	t.Helper()
+	read := func() (int, error) { s.mu.Lock(); defer s.mu.Unlock(); return s.done, s.err }
+	since, _ := read()
+	until(t, "the stranger gets on", func() (bool, error) {
+		now, err := read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return now > since+30, nil
+	})
+}
+
+// fromOutside imports a table of a server that is none of the cluster's, which somebody writes to throughout, takes it back,
+// imports it again and finishes. Nothing that was written there, or through a proxy, may be lost.
+func (w *world) fromOutside(t *testing.T, engine servers.Engine) {
+	t.Helper()
+	outside := servers.Start(t, engine, 1)[0]
+	outside.Exec(t, "CREATE DATABASE "+schema, "CREATE TABLE shop.person (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, uid BIGINT NOT NULL, value BIGINT NOT NULL)")
+	ctx, end := context.WithCancel(t.Context())
+	s := &stranger{db: outside.DB(t, schema), end: end, rows: map[int64]person{}}
+	s.running.Go(func() { s.run(ctx) })
+	defer s.running.Wait()
+	defer end()
+	s.more(t)
+
+	const id = "import-outside"
+	w.planOutside(t, id, outside)
+	db := client(w.proxies[0].Addr(), false)
+	defer db.Close()
+	w.phase(t, id, phase.Ready)
+	w.refused(t)
+	s.settled.Store(true)
+	s.more(t)
+	w.order(t, id, func(p phase.State) phase.Event {
+		return phase.Event{Kind: phase.CutTo, Genes: p.Total, Step: p.Total}
+	})
+	w.phase(t, id, phase.Cut)
+	const written = 20
+	until(t, "the proxy knows", func() (bool, error) {
+		err := db.QueryRow("SELECT 1 FROM person LIMIT 1").Err()
+		return err == nil, err
+	})
+	for i := range written {
+		if _, err := db.Exec("INSERT INTO person (uid, value) VALUES (?, 1)", 10_000+i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.more(t)
+	until(t, "what goes past the proxies is told", func() (bool, error) {
+		reports, err := w.store.Reports(t.Context())
+		return err == nil && reports[id].Strays > 0, err
+	})
+	w.order(t, id, func(p phase.State) phase.Event {
+		return phase.Event{Kind: phase.RollBack, Step: p.Total}
+	})
+	w.phase(t, id, phase.Ready)
+	w.refused(t)
+	var n int
+	if err := s.db.QueryRow("SELECT COUNT(*) FROM person WHERE uid >= 10000").Scan(&n); err != nil || n != written {
+		t.Errorf("the server outside has %d of %d rows that were written through a proxy; %v", n, written, err)
+	}
+	for _, p := range w.proxies {
+		p.Tell("stop " + cutover.BeforeCommit)
+	}
+	w.order(t, id, func(p phase.State) phase.Event {
+		return phase.Event{Kind: phase.CutTo, Genes: p.Total, Step: p.Total}
+	})
+	w.awaitStopAt(t, func() {}, cutover.BeforeCommit)
+	until(t, "the stranger waits for the lock", func() (bool, error) {
+		err := s.db.QueryRow("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting for table%'").Scan(&n)
+		return n > 0, err
+	})
+	for _, p := range w.proxies {
+		p.Tell("stop nowhere")
+		p.Tell("go")
+	}
+	w.phase(t, id, phase.Cut)
+	s.more(t)
+	end()
+	s.running.Wait()
+	until(t, "all that was written there is here", func() (bool, error) {
+		what, err := s.differ(db, written)
+		return what == "", fmt.Errorf("%s, %w", what, err)
+	})
+	w.finish(t, id)
+	w.phase(t, id, phase.Done)
+	if what, err := s.differ(db, written); what != "" || err != nil {
+		t.Errorf("finished: %s, %v", what, err)
+	}
+	if err := s.db.QueryRow("SELECT COUNT(*) FROM person").Scan(&n); err != nil || n != len(s.rows)+written {
+		t.Errorf("the server outside has %d rows at the end, want %d; %v", n, len(s.rows)+written, err)
+	}
+	err := s.db.QueryRow("SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_NAME = 'person' AND COLUMN_NAME = ?", catalog.OwnGene).Scan(&n)
+	if err != nil || n != 0 {
+		t.Errorf("the server outside has %d columns that the import made; %v", n, err)
+	}
+}
+
+func (w *world) planOutside(t *testing.T, id string, outside *servers.Server) {
+	t.Helper()
+	tables, err := orders.ImportedTables("shop.person owner=uid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, m := w.routes(t)
+	from := job.Outside{Address: outside.Addr(), User: outside.User, Secret: "outside"}
+	j, err := job.NewOutside(id, from, m, []router.ShardName{"s0", "s1", "s2"}, tables, "the test", "", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.store.Create(t.Context(), j); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// refused: the copies are not for clients of any proxy.
+func (w *world) refused(t *testing.T) {
+	t.Helper()
+	for _, p := range w.proxies {
+		db := client(p.Addr(), false)
+		for _, query := range []string{"SELECT COUNT(*) FROM person", "INSERT INTO person (uid, value) VALUES (1, 1)"} {
+			if _, err := db.Exec(query); err == nil || !strings.Contains(err.Error(), "outside of the cluster") {
+				t.Errorf("%s: %v", query, err)
+			}
+		}
+		_ = db.Close()
+	}
+}
+
+// differ holds what a proxy tells to what the stranger knows.
+func (s *stranger) differ(db *sql.DB, written int) (string, error) {
+	rows, err := db.Query("SELECT id, uid, value FROM person")
+	if err != nil {
+		return "unread", err
+	}
+	defer rows.Close()
+	found := map[int64]person{}
+	others := 0
+	for rows.Next() {
+		var id int64
+		var p person
+		if err := rows.Scan(&id, &p.uid, &p.value); err != nil {
+			return "unread", err
+		}
+		if p.uid >= 10_000 {
+			others++
+			continue
+		}
+		if _, twice := found[id]; twice {
+			return fmt.Sprintf("row %d is there twice", id), nil
+		}
+		found[id] = p
+	}
+	for id, p := range s.rows {
+		if found[id] != p {
+			return fmt.Sprintf("row %d is %v, want %v", id, found[id], p), rows.Err()
+		}
+	}
+	if len(found) != len(s.rows) || others != written {
+		return fmt.Sprintf("%d rows, want %d; %d written through a proxy, want %d", len(found), len(s.rows), others, written), rows.Err()
+	}
+	return "", rows.Err()
+}
