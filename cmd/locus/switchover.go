@@ -12,29 +12,49 @@ import (
 )
 
 func switchoverCommand(in *invocation) *cobra.Command {
-	var to, by string
+	var to, take, by string
+	var giveUp bool
 	c := &cobra.Command{
-		Use:   "switchover SHARD --to HOST:PORT",
+		Use:   "switchover SHARD (--to | --take) HOST:PORT",
 		Short: "Make another server of a shard its primary, while clients go on",
 		Long: `Make another server of a shard its primary, while clients go on: statements on the
 shard are held for as long as it takes the other server to have all that the primary
 has, the primary is made read-only, and follows. What stands in the way is told before
 anything is changed. If something fails before the other server is the primary,
 everything is undone. If this command is killed, a process with the role mover undoes or
-finishes what it left; given again, it mends that itself, and then does what it is told.`,
+finishes what it left; given again, it mends that itself, and then does what it is told.
+
+With --take the server becomes the primary, or stays it, whatever there is of the
+others: for a primary that is lost, and where several servers take writes. Those that can
+be reached are made read-only. One that can't be reached must be lost, or be kept from
+clients that don't come by locus: it is made read-only once it is back. What the server
+lacks of what others have is listed, and nothing is changed then, unless --give-up is
+given. What a primary that is lost has acknowledged last, only semi-synchronous replication
+keeps.`,
 		Example: `  locus switchover s0 --to 10.0.0.12:3306`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			if to == "" {
-				return misused("--to: name one of the shard's servers, as host:port")
+			if (to == "") == (take == "") {
+				return misused("--to or --take: name one of the shard's servers, as host:port")
+			}
+			if giveUp && take == "" {
+				return misused("--give-up: only with --take")
 			}
 			if by == "" {
 				by = in.operator()
 			}
 			return in.withEtcd(func(conn *connection) error {
-				held, err := switchover.Switchover{
-					KV: conn.kv, Secrets: conn.config.Secrets.Lookup, Shard: router.ShardName(args[0]), To: to, By: by, Log: slog.New(slog.NewTextHandler(in.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
-				}.Run(command.Context())
+				order := switchover.Switchover{
+					KV: conn.kv, Secrets: conn.config.Secrets.Lookup, Shard: router.ShardName(args[0]), To: to + take, By: by, Log: slog.New(slog.NewTextHandler(in.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+				}
+				if take != "" {
+					err := order.Take(command.Context(), giveUp)
+					if err == nil {
+						fmt.Fprintf(in.stdout, "%s is the primary of shard %s\n", take, args[0])
+					}
+					return err
+				}
+				held, err := order.Run(command.Context())
 				if err != nil {
 					return err
 				}
@@ -44,6 +64,8 @@ finishes what it left; given again, it mends that itself, and then does what it 
 		},
 	}
 	c.Flags().StringVar(&to, "to", "", "the `server` that is to be the primary")
+	c.Flags().StringVar(&take, "take", "", "the `server` that is to be the primary, whatever there is of the others")
+	c.Flags().BoolVar(&giveUp, "give-up", false, "with --take: leave transactions behind that it lacks")
 	c.Flags().StringVar(&by, "by", "", "the `name` of who orders it (default: you, on this host)")
 	return c
 }

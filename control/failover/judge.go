@@ -6,11 +6,13 @@ import (
 	"strings"
 
 	"locus/control/switchover"
+	"locus/router"
 	"locus/router/cluster"
 )
 
 // Known is what is known of a shard beside what its servers say now.
 type Known struct {
+	Shard router.ShardName
 	// Had is what the primary had when it was last seen to take writes, so that nothing that it
 	// acknowledged until then is missing in it; empty: it was not seen.
 	Had string
@@ -50,9 +52,9 @@ func Judge(p cluster.Primary, seen []switchover.Sight, k Known) (string, error) 
 	case up && len(writable) == 0:
 		return p.Server, nil
 	case up:
-		return "", several(append([]switchover.Sight{primary}, writable...))
+		return "", k.several(append([]switchover.Sight{primary}, writable...))
 	case len(writable) > 1:
-		return "", several(writable)
+		return "", k.several(writable)
 	case len(writable) == 0:
 		return "", trouble("make one of them the primary (SET GLOBAL read_only = OFF), or see why nothing has",
 			"no server takes writes: %s", describe(seen))
@@ -83,34 +85,39 @@ func complete(primary, next switchover.Sight, seen []switchover.Sight, k Known) 
 		had = primary.Has
 	}
 	if had == "" {
-		return trouble("if it has all: SET GLOBAL read_only = OFF at the one of before for a moment, or locus switchover",
+		return trouble(k.take(next),
 			"%s takes writes, and what %s had acknowledged is not known: it was not seen since this shard is looked after", next.Addr, primary.Addr)
 	}
-	if err := lacks(next, primary.Addr, had); err != nil {
+	if err := k.lacks(next, primary.Addr, had); err != nil {
 		return err
 	}
 	for _, other := range seen[1:] {
 		if other.Err != nil || other.Addr == next.Addr || other.Follows == next.Identity {
 			continue // what it has of next may be more than next was seen to have
 		}
-		if err := lacks(next, other.Addr, other.Has); err != nil {
+		if err := k.lacks(next, other.Addr, other.Has); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func lacks(next switchover.Sight, addr, had string) error {
+// take is the order of somebody who knows more.
+func (k Known) take(s switchover.Sight) string {
+	return fmt.Sprintf("locus switchover %s --take %s, if it is to be the primary all the same", k.Shard, s.Addr)
+}
+
+func (k Known) lacks(next switchover.Sight, addr, had string) error {
 	missing, err := switchover.Missing(next.MariaDB, had, next.Has)
 	if err == nil && missing != "" {
-		err = trouble("apply them at it, or give them up: see docs/operations.md",
+		err = trouble("apply them at it; or "+k.take(next)+", with --give-up if a server that is reached has them",
 			"%s takes writes, and lacks transactions that %s had: %s", next.Addr, addr, missing)
 	}
 	return err
 }
 
-func several(writable []switchover.Sight) error {
-	return trouble("SET GLOBAL read_only = ON at all but the primary", "%d servers take writes: %s", len(writable), describe(writable))
+func (k Known) several(writable []switchover.Sight) error {
+	return trouble(fmt.Sprintf("locus switchover %s --take the one that is to be the primary: the others are made read-only", k.Shard), "%d servers take writes: %s", len(writable), describe(writable))
 }
 
 // describe lists servers with what they have.

@@ -111,7 +111,7 @@ func (s *shard) judge(ctx context.Context, p declared.Primary, seen []switchover
 		}
 		w.record.Epoch, w.record.Primary = p.Epoch, p.Server
 	}
-	k := Known{Had: w.record.Had}
+	k := Known{Shard: s.name, Had: w.record.Had}
 	for _, m := range p.Cluster.Routes.Moves() {
 		if m.From == s.name || m.To == s.name {
 			k.Jobs = append(k.Jobs, m.Job)

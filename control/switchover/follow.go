@@ -96,29 +96,35 @@ func (r *run) look(ctx context.Context) error {
 // lookAgain judges what is seen now. Servers that could not be reached before are not asked again.
 func (r *run) lookAgain(ctx context.Context) error {
 	ask := func(ctx context.Context, addr string) (*server, error) { return r.servers[addr], r.away[addr] }
-	to, err := r.judge(r.doc.Primary, lookAtAll(ctx, r.doc.Server, r.doc.Cluster.Shards[r.Shard].Servers, ask))
+	all := r.doc.Cluster.Shards[r.Shard].Servers
+	groups := [][]string{{r.doc.Server}, without(all, r.doc.Server)}
+	if r.taking {
+		groups = [][]string{without(all, r.To), {r.To}}
+	}
+	to, err := r.judge(r.doc.Primary, lookAtAll(ctx, ask, groups...))
 	if err == nil && to != r.To {
 		err = fmt.Errorf("%s is the primary now", to)
 	}
 	return err
 }
 
-// lookAtAll looks at the primary, and then at the others at once: what of the primary's they
-// lack then, they lack.
-func lookAtAll(ctx context.Context, primary string, addrs []string, reach func(context.Context, string) (*server, error)) []Sight {
-	seen := make([]Sight, 1, len(addrs))
-	seen[0] = lookAt(ctx, primary, reach)
-	for _, addr := range addrs {
-		if addr != primary {
-			seen = append(seen, Sight{View: View{Addr: addr}})
+// lookAtAll looks at one group of servers after the other, at those of a group at once. What
+// the later ones lack of what the earlier have, they lack.
+func lookAtAll(ctx context.Context, reach func(context.Context, string) (*server, error), groups ...[]string) (seen []Sight) {
+	for _, group := range groups {
+		sights := make([]Sight, len(group))
+		var looks sync.WaitGroup
+		for i, addr := range group {
+			looks.Go(func() { sights[i] = lookAt(ctx, addr, reach) })
 		}
+		looks.Wait()
+		seen = append(seen, sights...)
 	}
-	var looks sync.WaitGroup
-	for i := range seen[1:] {
-		looks.Go(func() { seen[i+1] = lookAt(ctx, seen[i+1].Addr, reach) })
-	}
-	looks.Wait()
 	return seen
+}
+
+func without(addrs []string, addr string) []string {
+	return slices.DeleteFunc(slices.Clone(addrs), func(a string) bool { return a == addr })
 }
 
 func lookAt(ctx context.Context, addr string, reach func(context.Context, string) (*server, error)) Sight {
@@ -137,7 +143,11 @@ func lookAt(ctx context.Context, addr string, reach func(context.Context, string
 
 // leave is the version of the document by which proxies give up the primary.
 func (r *run) leave(ctx context.Context) error {
-	err := r.replace(ctx, r.doc.Leave(r.To, r.By))
+	cause := cluster.Found
+	if r.taking {
+		cause = cluster.Taken
+	}
+	err := r.replace(ctx, r.doc.Leave(r.To, cause, r.By))
 	r.left = time.Now()
 	return err
 }
@@ -158,12 +168,12 @@ func (r *run) awaitLeft(ctx context.Context) error {
 	}
 	var unleased []string
 	for _, c := range cards {
-		if c.Primaries[r.Shard] < r.doc.Epoch && !c.Leases {
+		if c.Primaries[r.Shard] < r.doc.Epoch && (!c.Leases || !r.doc.Cluster.Shards[r.Shard].Leased()) {
 			unleased = append(unleased, c.ID)
 		}
 	}
 	if len(unleased) > 0 {
-		return fmt.Errorf("proxies that don't obey, and know nothing of leases: upgrade or stop them: %s", strings.Join(unleased, ", "))
+		return fmt.Errorf("proxies may still send statements to %s, and go by no lease: stop them, or wait until etcd takes them for dead: %s", r.doc.Server, strings.Join(unleased, ", "))
 	}
 	return nil
 }
@@ -189,7 +199,7 @@ func (l *Lookout) Look(ctx context.Context, name router.ShardName, shard cluster
 }
 
 func (l *Lookout) look(ctx context.Context, name router.ShardName, shard cluster.Shard, primary string) []Sight {
-	seen := lookAtAll(ctx, primary, shard.Servers, func(ctx context.Context, addr string) (*server, error) {
+	seen := lookAtAll(ctx, func(ctx context.Context, addr string) (*server, error) {
 		l.mu.Lock()
 		s := l.servers[addr]
 		l.mu.Unlock()
@@ -210,7 +220,7 @@ func (l *Lookout) look(ctx context.Context, name router.ShardName, shard cluster
 		}
 		l.servers[addr] = s
 		return s, nil
-	})
+	}, []string{primary}, without(shard.Servers, primary))
 	for _, one := range seen {
 		if one.Err != nil {
 			l.hangUp(ctx, one.Addr)

@@ -27,10 +27,7 @@ func (r *run) do(ctx context.Context, line Line) error {
 	case Position:
 		return r.position(ctx)
 	case Writable:
-		if err := r.next.stopFollowing(ctx); err != nil {
-			return err
-		}
-		return r.next.setReadOnly(ctx, false)
+		return r.writable(ctx)
 	case Turn:
 		return r.turn(ctx)
 	case Look:
@@ -39,6 +36,10 @@ func (r *run) do(ctx context.Context, line Line) error {
 		return r.leave(ctx)
 	case Left:
 		return r.awaitLeft(ctx)
+	case OthersReadOnly:
+		return r.othersReadOnly(ctx)
+	case Received:
+		return r.received(ctx)
 	case LookAgain:
 		return r.lookAgain(ctx)
 	case FormerReadOnly, Former:
@@ -60,6 +61,19 @@ func (r *run) do(ctx context.Context, line Line) error {
 		return r.replace(ctx, r.doc.Settle(r.By))
 	}
 	return fmt.Errorf("no such line")
+}
+
+// writable has the server that is to be the primary follow nobody, and take writes.
+func (r *run) writable(ctx context.Context) error {
+	next := r.servers[r.To]
+	v, err := next.look(ctx)
+	if err == nil && v.Follows != "" {
+		err = next.stopFollowing(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return next.setReadOnly(ctx, false)
 }
 
 // onNext does something to the server that was to be the primary. One that can't be

@@ -44,6 +44,11 @@ const (
 	// LookAgain judges them again.
 	LookAgain Line = "look again"
 
+	// OthersReadOnly has all servers that are reached take no writes, but the one that is taken.
+	OthersReadOnly Line = "others read-only"
+	// Received: the server that is taken has applied all that it was sent, and is judged again.
+	Received Line = "received"
+
 	// Demote and Rejoin have the one that was to be the primary read only, and follow.
 	Demote Line = "next read-only"
 	Rejoin Line = "next follows"
@@ -63,6 +68,10 @@ var (
 	// that up. They change no server.
 	Follow = []Line{Look, Leave, Left, LookAgain, Turn}
 	Drop   = []Line{Settle}
+	// Take makes a server the primary whatever there is of the one before, and Keep has the
+	// one that is remain the only one.
+	Take = []Line{Look, Leave, Left, OthersReadOnly, Received, Writable, Turn}
+	Keep = []Line{Look, OthersReadOnly, Writable}
 	// Finish is what is done after the turn.
 	Finish = []Line{TakeOver, FormerReadOnly, Restore, Former, Others, Settle}
 )

@@ -50,7 +50,7 @@ type UnfinishedError struct {
 }
 
 func (e *UnfinishedError) Error() string {
-	return fmt.Sprintf("%s is the primary now, but not all is done: give the same order again: %v", e.Primary, e.Err)
+	return fmt.Sprintf("%s is the primary now, but not all is done, which a mover tries again: %v", e.Primary, e.Err)
 }
 
 func (e *UnfinishedError) Unwrap() error { return e.Err }
@@ -126,7 +126,9 @@ type run struct {
 	servers map[string]*server
 	next    *server // of doc.Next, or what is to be it
 	primary *server
-	judge   Judge            // of Follow
+	judge   Judge            // of Follow and Take
+	taking  bool             // the order is Take
+	giveUp  bool             // of Take
 	away    map[string]error // servers that Look could not reach
 	left    time.Time        // when Leave was written
 	// unreached is why next can't be reached, where that is no reason to leave the
@@ -168,6 +170,9 @@ func (r *run) mend(ctx context.Context) error {
 		return err
 	}
 	r.To = r.doc.Aim()
+	if r.doc.Cause == cluster.Taken { // somebody has decided, and both servers may be read-only
+		return r.takeServer(ctx)
+	}
 	order := Finish
 	if r.doc.Next != "" {
 		order = r.mending()

@@ -41,6 +41,7 @@ type Cause string
 const (
 	Ordered Cause = ""      // somebody has ordered a switchover, in which both servers play a part
 	Found   Cause = "found" // somebody else has made it the primary already
+	Taken   Cause = "taken" // somebody has said so, whatever there is of the one before
 )
 
 // Encode is the document.
@@ -88,10 +89,10 @@ func (p Primary) Hold(next, by string) Primary {
 	return Primary{Epoch: p.Epoch + 1, Server: p.Server, Next: next, Held: true, By: by}
 }
 
-// Leave begins to go over to a server that was found to be the primary, from one that is
-// settled: proxies give up the one before at once.
-func (p Primary) Leave(next, by string) Primary {
-	return Primary{Epoch: p.Epoch + 1, Server: p.Server, Next: next, Held: true, Cause: Found, By: by}
+// Leave begins to go over to a server that was found to be the primary, or is taken as it:
+// proxies give up the one before at once.
+func (p Primary) Leave(next string, why Cause, by string) Primary {
+	return Primary{Epoch: p.Epoch + 1, Server: p.Server, Next: next, Held: true, Cause: why, By: by}
 }
 
 // Again is the next version that says the same: whoever would replace this one can't any more.

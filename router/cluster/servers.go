@@ -126,7 +126,7 @@ func (c *Cluster) primaryProblems() (p problems) {
 			p.add(document, "epoch %d: it begins with 1", primary.Epoch)
 		case primary.Held && primary.Next == "":
 			p.add(document, "held for nobody")
-		case primary.Cause != Ordered && primary.Cause != Found || primary.Cause != Ordered && primary.Next == "":
+		case primary.Cause != Ordered && primary.Cause != Found && primary.Cause != Taken || primary.Cause != Ordered && primary.Next == "":
 			p.add(document, "cause %q with next %q", primary.Cause, primary.Next)
 		}
 		for _, server := range []string{primary.Server, primary.Next, primary.Former} {
@@ -145,6 +145,9 @@ func (c *Cluster) keepPrimaries(old *Cluster) error {
 	primaries, shards := map[router.ShardName]Primary{}, maps.Clone(c.Shards)
 	for name, s := range c.Shards {
 		was, p := old.primaryOf(name)
+		if p.Next == "" && p.Former != "" && s.Several() && !slices.Contains(s.Servers, p.Former) {
+			p = p.Settle(p.By) // it is lost, and nobody waits for it to follow any more
+		}
 		if err := p.keeps(name, was, s); err != nil {
 			errs = append(errs, err)
 			continue

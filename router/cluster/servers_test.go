@@ -105,6 +105,11 @@ func TestSucceedRefusesToLeaveAPrimaryOut(t *testing.T) {
 	if after := succeed(t, turned, plain); len(after.Primaries) != 0 || after.Shards["s0"].Address != "b:1" {
 		t.Errorf("%+v", after)
 	}
+	lost := *turned
+	lost.Primaries = map[router.ShardName]Primary{"s0": turned.Primaries["s0"].Leave("a:1", Taken, "").Turn("")}
+	if after := succeed(t, &lost, mustSeveral(t, "servers: [a:1, c:1]")); !after.Primaries["s0"].Settled() || after.Primaries["s0"].Server != "a:1" || after.Primaries["s0"].Epoch != 4 {
+		t.Errorf("a former primary that is lost can't be left out: %+v", after.Primaries)
+	}
 	under := *turned
 	under.Primaries = map[router.ShardName]Primary{"s0": turned.Primaries["s0"].Hold("c:1", "")}
 	for want, c := range map[string]struct {
@@ -126,6 +131,8 @@ func TestDecodeRefusesPrimaries(t *testing.T) {
 	for want, p := range map[string]Primary{
 		"declared/primaries/s0: d:1 is none of the servers":    {Epoch: 1, Server: "d:1"},
 		"primaries/s0: epoch 0":                                {Server: "a:1"},
+		`primaries/s0: cause "found" with next ""`:             {Epoch: 1, Server: "a:1", Cause: Found},
+		`primaries/s0: cause "lost" with next "b:1"`:           {Epoch: 1, Server: "a:1", Next: "b:1", Cause: "lost"},
 		"primaries/s0: held for nobody":                        {Epoch: 1, Server: "a:1", Held: true},
 		"primaries/s0: d:1 is none of the servers of shard s0": {Epoch: 1, Server: "a:1", Next: "d:1"},
 		"primaries/s0: e:1 is none of the servers of shard s0": {Epoch: 1, Server: "a:1", Former: "e:1"},

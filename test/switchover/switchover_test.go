@@ -104,6 +104,7 @@ func TestSwitchover(t *testing.T) {
 		t.Run("broken off", func(t *testing.T) { s.brokenOff(t) })
 		t.Run("nobody gives the order again", func(t *testing.T) { s.looksAfterItself(t) })
 		t.Run("followed", func(t *testing.T) { s.followed(t) })
+		t.Run("taken", func(t *testing.T) { s.taken(t) })
 		t.Run("refused", func(t *testing.T) { s.refused(t, engine) })
 	})
 }

@@ -1,0 +1,165 @@
+package switchover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"locus/config/etcd"
+	"locus/control/declared"
+	"locus/router/cluster"
+)
+
+// Take makes To the primary whatever there is of the other servers: one that takes writes is made
+// read-only, one that can't be reached is left. GiveUp says that transactions may be left behind
+// that others are seen to have; without it they are listed, and nothing is changed. The error is
+// as that of Run, but that a server which can't be reached may have to be made read-only later.
+func (s Switchover) Take(ctx context.Context, giveUp bool) error {
+	now, err := declared.ReadPrimary(ctx, s.KV, s.Shard)
+	if err != nil {
+		return err
+	}
+	if err := member(now.Cluster, s.Shard, s.To); err != nil {
+		return err
+	}
+	r, release, err := s.claim(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	r.giveUp = giveUp
+	return r.takeServer(ctx)
+}
+
+func (r *run) takeServer(ctx context.Context) error {
+	if err := r.read(ctx); err != nil {
+		return err
+	}
+	r.judge, r.taking = r.takes, true
+	if r.doc.Server == r.To && r.doc.Next == "" {
+		if err := r.within(ctx, before, Keep); err != nil {
+			return err
+		}
+	} else if err := r.takeOther(ctx); err != nil {
+		return err
+	}
+	r.hangUp(ctx) // former servers and others are reached anew
+	if err := r.within(ctx, after, Finish); err != nil {
+		return &UnfinishedError{r.doc.Server, err}
+	}
+	return nil
+}
+
+func (r *run) takeOther(ctx context.Context) error {
+	if err := r.within(ctx, before, Take[:1]); err != nil {
+		return err
+	}
+	from, began := r.doc.Server, time.Now()
+	err := r.within(ctx, leaving, Take[1:])
+	if errors.Is(err, etcd.ErrUnknown) {
+		err = r.settled(ctx, err)
+	}
+	if err == nil {
+		r.primary = r.servers[r.To]
+		r.Log.Warn("a server was taken as the primary", slog.String("shard", string(r.Shard)), slog.String("primary", r.To),
+			slog.String("before", from), slog.Duration("held", time.Since(began)))
+		if err := r.others(ctx); err != nil { // which Finish tries again, once the former one is there
+			r.Log.Warn("a server does not follow yet", slog.String("shard", string(r.Shard)), slog.Any("error", err))
+		}
+		return nil
+	}
+	undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), after)
+	defer cancel()
+	if mending := r.undo(undo); mending != nil {
+		return errors.Join(err, fmt.Errorf("and the shard may refuse writes: give the same order again, or take another server: %w", mending))
+	}
+	return fmt.Errorf("nothing has changed hands: %w", err)
+}
+
+// takes judges nothing but the server that is to be taken, which is the last, and tells what it lacks.
+func (r *run) takes(_ cluster.Primary, seen []Sight) (string, error) {
+	var problems []string
+	to, others := seen[len(seen)-1], seen[:len(seen)-1]
+	switch {
+	case to.Err != nil:
+		return "", &Refused{[]string{fmt.Sprintf("%s can't be reached: %v", to.Addr, to.Err)}}
+	case !to.Logs || !to.GTIDs:
+		problems = append(problems, to.Addr+" needs log_bin, log_replica_updates (log_slave_updates) and GTIDs, so that others can follow it")
+	}
+	for _, s := range others {
+		if s.Err != nil || r.giveUp {
+			continue
+		}
+		missing, err := Missing(to.MariaDB, s.Has, to.Has)
+		if err != nil {
+			return "", err
+		}
+		if missing != "" {
+			problems = append(problems, fmt.Sprintf("%s lacks transactions that %s has: %s: wait until it has applied them, or give them up (--give-up)", to.Addr, s.Addr, missing))
+		}
+	}
+	if len(problems) > 0 {
+		return "", &Refused{problems}
+	}
+	return r.To, nil
+}
+
+// received waits until the server that is taken has applied all that it was sent, and then judges once more.
+func (r *run) received(ctx context.Context) error {
+	to := r.servers[r.To]
+	v, err := to.look(ctx)
+	if err != nil {
+		return err
+	}
+	if v.Follows != "" {
+		if err := to.exec(ctx, "STOP REPLICA IO_THREAD"); err != nil {
+			return err
+		}
+		if err := to.applied(ctx); err != nil {
+			return err
+		}
+	}
+	return r.lookAgain(ctx)
+}
+
+// applied waits until a server has applied all that it has received.
+func (s *server) applied(ctx context.Context) error {
+	received, err := s.receivedSet(ctx)
+	if err != nil || received == "" {
+		return err
+	}
+	return s.has(ctx, received)
+}
+
+// receivedSet is what a server was sent by the one that it follows.
+func (s *server) receivedSet(ctx context.Context) (string, error) {
+	rows, err := s.rows(ctx, "SHOW REPLICA STATUS")
+	if err != nil || len(rows) == 0 {
+		return "", err
+	}
+	if s.mariadb {
+		return rows[0]["gtid_io_pos"], nil
+	}
+	return strings.ReplaceAll(rows[0]["retrieved_gtid_set"], "\n", ""), nil
+}
+
+// othersReadOnly has all servers that are reached, but the one that is taken, take no writes.
+func (r *run) othersReadOnly(ctx context.Context) error {
+	user := r.doc.Cluster.Shards[r.Shard].User
+	for addr, s := range r.servers {
+		if addr == r.To {
+			continue
+		}
+		v, err := s.look(ctx)
+		if err == nil && !v.ReadOnly {
+			err = errors.Join(s.setReadOnly(ctx, true), s.endOthers(ctx, user))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
