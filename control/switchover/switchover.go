@@ -50,7 +50,7 @@ type UnfinishedError struct {
 }
 
 func (e *UnfinishedError) Error() string {
-	return fmt.Sprintf("%s is the primary now, but not all is done, which a mover tries again: %v", e.Primary, e.Err)
+	return fmt.Sprintf("%s is the primary now, but not all is done; a mover, or the same order again, does the rest: %v", e.Primary, e.Err)
 }
 
 func (e *UnfinishedError) Unwrap() error { return e.Err }

@@ -74,7 +74,7 @@ func (r *run) takeOther(ctx context.Context) error {
 	undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), after)
 	defer cancel()
 	if mending := r.undo(undo); mending != nil {
-		return errors.Join(err, fmt.Errorf("and the shard may refuse writes: give the same order again, or take another server: %w", mending))
+		return errors.Join(err, fmt.Errorf("and the shard may refuse writes: a mover goes on with the order; give it again, or take another server: %w", mending))
 	}
 	return fmt.Errorf("nothing has changed hands: %w", err)
 }
@@ -98,7 +98,7 @@ func (r *run) takes(_ cluster.Primary, seen []Sight) (string, error) {
 			return "", err
 		}
 		if missing != "" {
-			problems = append(problems, fmt.Sprintf("%s lacks transactions that %s has: %s: wait until it has applied them, or give them up (--give-up)", to.Addr, s.Addr, missing))
+			problems = append(problems, fmt.Sprintf("%s lacks transactions that %s has: %s: bring them over with --to if the servers are well, or give them up (--give-up)", to.Addr, s.Addr, missing))
 		}
 	}
 	if len(problems) > 0 {
