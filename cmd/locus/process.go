@@ -46,7 +46,8 @@ type process struct {
 	numbers  *generators.Set
 	orders   *orders.Procedures
 	proxy    *proxy.Proxy
-	evict    func() // has the proxy wait for nobody
+	servers  *failover.Runner // run by movers
+	evict    func()           // has the proxy wait for nobody
 }
 
 // introduce settles what the others know it by.
@@ -117,11 +118,14 @@ func (p *process) start(ctx context.Context) (*console.Console, error) {
 	if err := p.proxy.Start(ctx); err != nil {
 		return nil, fmt.Errorf("read the cluster %s: %w", p.config.Cluster, err)
 	}
+	p.servers = &failover.Runner{
+		KV: p.kv, Secrets: p.config.Secrets.Lookup, Declared: p.proxy.Declared, Name: p.card.ID, Log: p.log,
+	}
 	p.log.Info("serving", slog.String("addr", p.card.Addr), slog.String("cluster", p.config.Cluster), slog.Int("pid", os.Getpid()))
 	return console.New(console.Options{
 		Proxy: p.proxy, Cluster: shared{p.store, p.in, p.connection}, Orders: p.orders, Self: p.card, Name: p.config.Cluster,
 		IDs: given(p.config, generators.Handler(p.numbers, p.proxy.Declared)), Accounts: accounts,
-		Secure: p.config.HTTP.TLS.Cert != "", Version: buildVersion().Version, Traced: p.spans.Counts, Keys: p.keys.Status,
+		Secure: p.config.HTTP.TLS.Cert != "", Version: buildVersion().Version, Traced: p.spans.Counts, Keys: p.keys.Status, Watched: p.servers.Watched,
 	}), nil
 }
 
@@ -188,10 +192,7 @@ func (p *process) beside(page *console.Console, hangups <-chan os.Signal) []func
 	}
 	if p.config.Does(config.MoverTask) {
 		mover := &migrate.Runner{Store: p.store, Name: p.card.ID, Log: p.log, Stepped: p.spans.Stepped}
-		servers := &failover.Runner{
-			KV: p.kv, Secrets: p.config.Secrets.Lookup, Declared: p.proxy.Declared, Name: p.card.ID, Log: p.log,
-		}
-		list = append(list, mover.Run, servers.Run)
+		list = append(list, mover.Run, p.servers.Run)
 	}
 	return list
 }

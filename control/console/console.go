@@ -44,6 +44,9 @@ type Options struct {
 	Version  string
 	// Traced counts the spans of traces; nil: there are none.
 	Traced func() tracing.Counts
+	// Watched are the shards whose servers the process watches, each with whether there is
+	// trouble; nil: it watches none.
+	Watched func() map[router.ShardName]bool
 	// Keys is what the process says of its key ring; nil: it has none.
 	Keys func() fleet.Keys
 	Now  func() time.Time // nil: the clock

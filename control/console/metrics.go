@@ -11,6 +11,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/twophase"
 	"locus/proxy/txn"
+	"locus/router"
 )
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -78,7 +79,9 @@ var (
 	replicaLag    = describe("replica_lag_seconds", "Replication lag of a replica, as its server reports it.", "shard", "addr")
 	replicaUsable = describe("replica_usable", "1 while reads are sent to a replica, 0 while it is too far behind, doesn't follow or doesn't answer.", "shard", "addr")
 
-	serverState = describe("server_state", "1 for the state that a shard's server is in, as this proxy sees it.", "shard", "addr", "role", "state")
+	serverState    = describe("server_state", "1 for the state that a shard's server is in, as this proxy sees it.", "shard", "addr", "role", "state")
+	primaryTrouble = describe("primary_trouble", "1 while it is not sure which of a shard's servers is the primary, as the process sees it that watches them.", "shard")
+
 	serverProbe = describe("server_probe_seconds", "How long the last probe of a shard's server took.", "shard", "addr", "role")
 
 	sequenceLeft = describe("id_sequence_left", "What is left of the sequence of the IDs of a table, from 1 down to 0: of the counter that is used most.", "table", "layout")
@@ -109,11 +112,12 @@ type collector struct {
 	ids    Generators            // nil: there are none
 	traced func() tracing.Counts // likewise
 	keys   func() fleet.Keys     // likewise
+	watch  func() map[router.ShardName]bool
 	moves  *moves
 }
 
 func newCollector(o Options) prometheus.Collector {
-	return collector{o.Proxy, o.IDs, o.Traced, o.Keys, &moves{source: o.Cluster, now: o.Now}}
+	return collector{o.Proxy, o.IDs, o.Traced, o.Keys, o.Watched, &moves{source: o.Cluster, now: o.Now}}
 }
 
 func (c collector) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, out) }
@@ -146,6 +150,11 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	idMetrics(s.IDs, gauge, counter)
 	if c.ids != nil {
 		generatorMetrics(c.ids.Status(), gauge, counter)
+	}
+	if c.watch != nil {
+		for shard, trouble := range c.watch() {
+			gauge(primaryTrouble, truth(trouble), string(shard))
+		}
 	}
 	if c.traced != nil {
 		spans := c.traced()

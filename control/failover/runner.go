@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -24,6 +25,30 @@ type Runner struct {
 	Name     string // of this process
 	Log      *slog.Logger
 	Look     time.Duration // between looks; 1 s
+
+	mu      sync.Mutex // of watched
+	watched map[router.ShardName]bool
+}
+
+// Watched are the shards that this process watches, each with whether there is trouble.
+func (r *Runner) Watched() map[router.ShardName]bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.watched)
+}
+
+// note keeps how a shard is; nil: another process watches it.
+func (r *Runner) note(name router.ShardName, trouble *bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if trouble == nil {
+		delete(r.watched, name)
+		return
+	}
+	if r.watched == nil {
+		r.watched = map[router.ShardName]bool{}
+	}
+	r.watched[name] = *trouble
 }
 
 // mostPause is the longest time between two tries of what fails.

@@ -94,6 +94,7 @@ func (s *shard) leave(ctx context.Context) {
 	s.watch.eyes.Close(ctx)
 	s.watch.lock.Release()
 	s.watch = nil
+	s.note(s.name, nil)
 }
 
 func (s *shard) primary(ctx context.Context) (declared.Primary, error) {
@@ -160,6 +161,8 @@ func (s *shard) tell(ctx context.Context, err error) {
 		return
 	}
 	w.record.Trouble, w.record.Remedy = what, remedy
+	found := what != ""
+	s.note(s.name, &found)
 	turned := (w.record.Trouble == "") != (w.kept.Trouble == "")
 	if turned && err != nil {
 		s.Log.Warn("primary", slog.String("shard", string(s.name)), slog.String("trouble", what), slog.String("remedy", remedy))

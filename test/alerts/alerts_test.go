@@ -137,6 +137,7 @@ var faults = map[string]fault{
 		map[string]string{`locus_server_state{instance="p1",shard="s0",addr="a",role="primary",state="read-only"}`: turned(0, 1)},
 		labels("shard", "s0", "addr", "a"), 45 * time.Second, time.Minute,
 	},
+	"LocusPrimaryUnclear": {map[string]string{`locus_primary_trouble{instance="p1",shard="s0"}`: turned(0, 1)}, labels("shard", "s0"), 0, 30 * time.Second},
 	"LocusShardUnreachable": {
 		map[string]string{`locus_backend_login_failures_total{instance="p1",shard="s0"}`: rising(1)},
 		labels("shard", "s0"), time.Minute, 90 * time.Second,
