@@ -23,7 +23,8 @@ type client struct {
 	seq          byte // of the last packet
 	file         string
 	statements   map[string]*prepared
-	sent         int // bytes
+	sent         int    // bytes
+	sends        func() // is called before each write
 }
 
 // prepared is a statement that the client has prepared.
@@ -43,6 +44,7 @@ func (c *client) send(payload []byte) {
 
 func (c *client) write(packets []byte) {
 	c.sent += len(packets)
+	c.sends()
 	_, _ = c.net.Write(packets) // a session that has ended says so by the end of its answers
 }
 

@@ -408,7 +408,8 @@ func (s *stand) join(user, database string) (*person, []string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &person{
 		id: id, session: session.New(ctx, s.services, as), near: near, ended: make(chan error, 1),
-		client: &client{t: s.t, net: far, packets: stream.New(far), capabilities: s.options.capabilities, seq: 1, statements: map[string]*prepared{}},
+		client: &client{t: s.t, net: far, packets: stream.New(far), capabilities: s.options.capabilities, seq: 1, statements: map[string]*prepared{},
+			sends: func() { near.set(func() {}) }}, // so that the session sees what the test has set
 	}
 	s.sessions = append(s.sessions, p)
 	go func() {

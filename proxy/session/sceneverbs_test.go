@@ -116,7 +116,7 @@ func (a *actor) text(sql string) []byte {
 	if a.options.capabilities&mysql.CLIENT_QUERY_ATTRIBUTES != 0 {
 		out = append(out, 0, 1) // no attributes, of one set
 	}
-	return append(out, strings.ReplaceAll(sql, `\n`, "\n")...)
+	return append(out, strings.NewReplacer(`\n`, "\n", `\xfc`, "\xfc").Replace(sql)...)
 }
 
 func (a *actor) query(p *person, sql string) []string {
@@ -351,6 +351,10 @@ func (a *actor) happen(name string) []string {
 		if shard, is := strings.CutPrefix(name, "stop "); is {
 			a.shards[router.ShardName(shard)].Stop()
 			return nil
+		}
+		if shard, is := strings.CutPrefix(name, "switch "); is {
+			pool, _ := a.services.Pools.Pool(router.ShardName(shard))
+			return []string{fmt.Sprintf("there is something to wait for: %t", a.person.session.PreemptAt(pool))}
 		}
 		return a.move(name)
 	}
