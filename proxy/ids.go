@@ -130,7 +130,7 @@ func (f fixed) Issue(ctx context.Context, g gene.Gene, n int) (orderid.Layout, o
 	return f.ids.Layout(), first, err
 }
 
-// Issue implements session.IDs.
+// Issue implements stamp.IDs.
 func (i *issuers) Issue(ctx context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.Layout, orderid.ID, error) {
 	key := keyOf(t)
 	ids := i.opened(key)

@@ -13,7 +13,6 @@ import (
 	"locus/proxy/gather"
 	"locus/proxy/scatter"
 	"locus/proxy/stream"
-	"locus/proxy/trace"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
@@ -58,11 +57,12 @@ func (s *stand) merged() ([]string, scatter.Outcome, error) {
 		got <- list
 	}()
 	defer far.Close()
+	s.Client.Stream, s.Client.Seq = stream.New(near), 1
 	leases, err := s.Send(parts("SELECT a", "s0", "s1"))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	outcome, err := s.Merge(leases, &plan.Merge{}, scatter.Text, scatter.Limit{}, scatter.Client{Stream: stream.New(near), Seq: 1, Capabilities: backend.Capabilities})
+	outcome, err := s.Merge(leases, &plan.Merge{}, scatter.Text, scatter.Limit{}, scatter.Options{})
 	_ = near.Close()
 	return <-got, outcome, err
 }
@@ -71,7 +71,7 @@ func TestMerge(t *testing.T) {
 	s := newStand(t)
 	s.shards["s0"].Next(rows("1", "2"))
 	s.shards["s1"].Next(rows("3"))
-	s.of.traced = &trace.Statement{}
+	s.Observer.Read(s.Of.Values.Lexed)
 	got, outcome, err := s.merged()
 	if err != nil || outcome.Rows != 3 || !slices.Equal(got, []string{"1", "2", "3"}) {
 		t.Errorf("%q, %+v, %v", got, outcome, err)
@@ -80,8 +80,8 @@ func TestMerge(t *testing.T) {
 	warns.Warnings = 2
 	s.shards["s0"].Next(warns)
 	s.shards["s1"].Next(rows("5"))
-	if _, outcome, err = s.merged(); err != nil || outcome.Warnings != 2 || len(s.of.warned) == 0 {
-		t.Errorf("%+v, %v, warned by %v", outcome, err, s.of.warned)
+	if _, outcome, err = s.merged(); err != nil || outcome.Warnings != 2 || len(s.warnedBy()) == 0 {
+		t.Errorf("%+v, %v, warned by %v", outcome, err, s.warnedBy())
 	}
 }
 
@@ -133,13 +133,13 @@ func TestCollect(t *testing.T) {
 	warns.Warnings = 1
 	s.shards["s0"].Next(warns)
 	s.shards["s1"].Next(rows("3"))
-	s.of.traced = &trace.Statement{}
+	s.Observer.Read(s.Of.Values.Lexed)
 	if err := s.collected(10); err != nil {
 		t.Error(err)
 	}
 	s.sent(map[router.ShardName]string{"s0": "SELECT a", "s1": "SELECT a", "s2": "INSERT INTO t VALUES (1); INSERT INTO t VALUES (3)"})
-	if !slices.Equal(s.of.warned, []router.ShardName{"s0"}) {
-		t.Errorf("warned by %v", s.of.warned)
+	if !slices.Equal(s.warnedBy(), []router.ShardName{"s0"}) {
+		t.Errorf("warned by %v", s.warnedBy())
 	}
 }
 

@@ -107,7 +107,7 @@ func (b *bulk) flush() error {
 	if err != nil {
 		return err
 	}
-	all := b.Part(b.plan, values)
+	all := b.part(b.plan, values)
 	all.At = b.at
 	total, err := all.Change(parts)
 	if err != nil {
@@ -139,7 +139,7 @@ func (b *bulk) holds(text []byte) bool {
 func (b *bulk) parts(v *plan.Values) (parts []Part, err error) {
 	switch p := b.plan.(type) {
 	case *plan.Stamped:
-		result, err := b.Stamp(p, v)
+		result, err := b.stampPart(p, v)
 		if err != nil {
 			return nil, err
 		}
@@ -152,7 +152,7 @@ func (b *bulk) parts(v *plan.Values) (parts []Part, err error) {
 		if err := p.Alike(v); err != nil || p.Insert.Numbered() == nil {
 			return Everywhere(b.Catalog.Shards, b.text), err
 		}
-		result, err := b.StampCopies(p, v)
+		result, err := b.StampCopies(b.Work.Part(p, v), p)
 		if err != nil {
 			return nil, err
 		}

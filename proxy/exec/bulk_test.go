@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -32,17 +33,25 @@ func TestInsert(t *testing.T) {
 	warns := fakeshard.Reply{Prefix: "INSERT", Warnings: 3}
 	s.shards["s0"].Next(warns)
 	got, err := a.insert("orders", bulkRows+1, nil)
-	if want := (Inserted{Rows: bulkRows + 1, Totals: Totals{Affected: 4, Warnings: 3}, FirstID: 100, CountFrom: 100}); err != nil || got != want {
+	if want := (Totals{Affected: 3, Warnings: 3}); err != nil || got.Rows != bulkRows+1 || got.Totals != want || got.FirstID == 0 || got.CountFrom != got.FirstID {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
+	var first, last int // rows of the batches
 	for _, shard := range []router.ShardName{"s0", "s1"} {
 		sent := s.statements(shard)
-		if len(sent) != 4 || sent[0] != "BEGIN" || strings.Count(sent[1], "(") != 1+bulkRows || sent[3] != "COMMIT" {
+		if sent[0] != "BEGIN" || sent[len(sent)-1] != "COMMIT" || !strings.Contains(sent[1], strconv.FormatUint(got.FirstID, 10)) && shard == "s1" {
 			t.Errorf("%s was sent %.300q", shard, sent)
 		}
-		if last := fmt.Sprintf("INSERT INTO orders (buyer, amount) VALUES (%d,5) ON DUPLICATE KEY UPDATE amount = 1", bulkRows); sent[2] != last {
-			t.Errorf("%s was sent %q, want %q", shard, sent[2], last)
+		first += strings.Count(sent[1], ",5, ")
+		for _, sql := range sent[2 : len(sent)-1] {
+			last += strings.Count(sql, "(1000,5, ")
 		}
+		if tail := ") ON DUPLICATE KEY UPDATE amount = 1"; !strings.HasSuffix(sent[1], tail) {
+			t.Errorf("%s was sent %.300q", shard, sent)
+		}
+	}
+	if first != bulkRows || last != 1 || s.ids.asked != bulkRows+1 {
+		t.Errorf("%d rows, then %d; %d IDs", first, last, s.ids.asked)
 	}
 	if got, err := a.insert("orders", 0, nil); err != nil || got != (Inserted{}) {
 		t.Errorf("%+v, %v", got, err)
@@ -62,8 +71,15 @@ func TestInsertLongRows(t *testing.T) {
 			}
 		}
 		return nil
-	}); err != nil || a.issued != 2 {
-		t.Errorf("%d batches, %v", a.issued, err)
+	}); err != nil {
+		t.Error(err)
+	}
+	batches := 0
+	for shard := range s.shards {
+		batches += strings.Count(strings.Join(s.statements(shard), ";"), "INSERT")
+	}
+	if batches != 2 {
+		t.Errorf("%d batches", batches)
 	}
 }
 
@@ -76,8 +92,8 @@ func TestInsertOfOthers(t *testing.T) {
 			s.shards[shard].Next(fakeshard.Reply{Prefix: "INSERT", Affected: 2, Warnings: 1})
 		}
 		got, err := a.insert(table, 2, nil)
-		if err != nil || got.Affected != 2 || got.Warnings != 1 || got.Rows != 2 || len(s.of.warned) != 1 {
-			t.Errorf("%s: %+v, %v, warned by %v", table, got, err, s.of.warned)
+		if err != nil || got.Affected != 2 || got.Warnings != 1 || got.Rows != 2 || len(s.warnedBy()) != 1 {
+			t.Errorf("%s: %+v, %v, warned by %v", table, got, err, s.warnedBy())
 		}
 		for _, shard := range shards {
 			if sent := strings.Join(s.statements(shard), "; "); !strings.Contains(sent, "VALUES (0,5),(1,5) ON") {
@@ -92,8 +108,8 @@ func TestInsertFails(t *testing.T) {
 	why := errors.New("the client is gone")
 	for name, fail := range map[string]func(a *asking) error{
 		"rows":   func(a *asking) error { _, err := a.insert("orders", bulkRows+1, why); return err },
-		"issuer": func(a *asking) error { a.unissued = why; _, err := a.insert("orders", 1, nil); return err },
-		"unsent": func(a *asking) error { a.stand.of.unsent["s1"] = why; _, err := a.insert("orders", 1, nil); return err },
+		"issuer": func(a *asking) error { a.ids.refused = why; _, err := a.insert("orders", 1, nil); return err },
+		"unsent": func(a *asking) error { a.unsent["s1"] = why; _, err := a.insert("orders", 1, nil); return err },
 		"row": func(a *asking) error {
 			_, err := a.Insert(Insertion{}, func(add Add) error { return add(func([]byte) ([]byte, error) { return nil, why }) })
 			return err
@@ -170,17 +186,16 @@ func TestInsertRefuses(t *testing.T) {
 func TestChangeAtOneTime(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		s := newStand(t)
-		a := s.request("SELECT 1")
-		s.Clock, s.Vars = true, a.Vars
+		s.Of = s.work("UPDATE orders SET amount = NOW()")
 		if fails {
 			s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Code: 1146})
 		}
-		before := a.Vars.Settings
+		before := s.Vars.Settings
 		if _, err := s.Change(parts("UPDATE a", "s0", "s1")); (err != nil) != fails {
 			t.Error(err)
 		}
-		if a.Vars.Settings != before {
-			t.Errorf("settings are %v", a.Vars.Settings)
+		if s.Vars.Settings != before {
+			t.Errorf("settings are %v", s.Vars.Settings)
 		}
 		var times []string
 		for _, shard := range []router.ShardName{"s0", "s1"} {

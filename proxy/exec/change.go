@@ -19,9 +19,14 @@ type Totals struct {
 	InsertID uint64
 }
 
+// Change has every shard do its part of a statement.
+func (e *Environment) Change(w *Work, parts []Part) (Totals, error) {
+	return e.several(w, txn.Writes).Change(parts)
+}
+
 // Change has every shard do its part. It undoes nothing: a failure leaves the other parts to the transaction around them.
 func (x Several) Change(parts []Part) (Totals, error) {
-	if !x.Clock || len(parts) < 2 || x.Vars.SetsTime() {
+	if !x.Of.Facts.Clock || len(parts) < 2 || x.Vars.SetsTime() {
 		return x.change(parts)
 	}
 	now := x.At
@@ -39,12 +44,12 @@ func (x Several) Change(parts []Part) (Totals, error) {
 }
 
 func (x Several) change(parts []Part) (Totals, error) {
-	sent, failure := x.send(parts)
+	sent, failure := x.sendAll(parts)
 	total, warnings, err := x.outcomes(sent)
 	if failure == nil {
 		failure = err
 	}
-	if x.Copies && failure == nil {
+	if x.copies() && failure == nil {
 		total.Affected /= uint64(len(parts))
 		warnings /= len(parts)
 	}
@@ -59,13 +64,13 @@ func (x Several) outcomes(leases []txn.Lease) (total Totals, warnings int, failu
 	warned := false
 	for i, l := range leases {
 		ok, err := l.Conn.Outcome()
-		x.Of.Trace().Answered(string(l.Shard), ok.AffectedRows, CodeOf(err))
+		x.Observer.Trace().Answered(string(l.Shard), ok.AffectedRows, CodeOf(err))
 		if errs[i] = err; err == nil {
 			total.add(ok)
 			warnings += int(ok.Warnings)
-			if ok.Warnings > 0 && !(warned && x.Copies) {
+			if ok.Warnings > 0 && !(warned && x.copies()) {
 				warned = true
-				x.Of.Warned(l)
+				x.warned(l)
 			}
 		} else if failure == nil {
 			failure = err

@@ -19,12 +19,12 @@ func (x Several) Collect(ctx context.Context, leases []txn.Lease, into *gather.T
 		if failure != nil {
 			err = nil
 		}
-		x.Of.Trace().Answered(string(l.Shard), uint64(before-into.Left.Rows), CodeOf(err))
+		x.Observer.Trace().Answered(string(l.Shard), uint64(before-into.Left.Rows), CodeOf(err))
 		if failure == nil {
 			failure = err
 		}
 		if answer.Clean && answer.Warnings > 0 {
-			x.Of.Warned(l)
+			x.warned(l)
 		}
 		if answer.Clean {
 			answered(l, answer.Status)

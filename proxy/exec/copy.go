@@ -55,7 +55,7 @@ func (h *Host) open(text string, params []wire.Param) (*gather.Rows, error) {
 	}
 	out, _ := wire.AppendExecute(nil, wire.Execute{Statement: there.ID, Params: params})
 	there.Types = nil
-	if err := c.Send(out, h.Leaves); err != nil {
+	if err := c.Send(out, Leaves(h.Facts)); err != nil {
 		return nil, err
 	}
 	return gather.Open(c)

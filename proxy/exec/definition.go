@@ -111,7 +111,7 @@ const answerWait = 10 * time.Second
 
 // lend takes a connection to every shard and has each answer.
 func (d *definition) lend() error {
-	leases, err := Several{Conns: d.Conns}.acquire(Everywhere(d.Catalog.Shards, nil))
+	leases, err := Several{Environment: d.Environment}.acquire(Everywhere(d.Catalog.Shards, nil))
 	if err != nil {
 		return err
 	}
@@ -138,8 +138,8 @@ func (d *definition) send() {
 	packet, _ := wire.AppendCommand(nil, mysql.COM_QUERY, d.text())
 	for i := range d.shards {
 		on := &d.shards[i]
-		d.Sent(on.Lease)
-		on.err = on.Conn.Send(packet, d.Leaves)
+		d.Observer.Sent(on.Lease)
+		on.err = on.Conn.Send(packet, Leaves(d.Facts))
 	}
 }
 
@@ -167,11 +167,11 @@ func (d *definition) read() {
 		if on.err == nil {
 			on.ok, on.err = on.Conn.Outcome()
 		}
-		d.Trace.Answered(string(on.Shard), on.ok.AffectedRows, CodeOf(on.err))
+		d.Observer.Trace().Answered(string(on.Shard), on.ok.AffectedRows, CodeOf(on.err))
 		if on.err == nil && on.ok.Warnings > 0 && !warned {
 			warned = true
 			status := on.Conn.Status()
-			d.Warned(on.Lease)
+			d.keepWarnings(on.Lease)
 			on.Conn.SetStatus(status)
 		}
 	}
@@ -277,7 +277,7 @@ func FullName(t stmt.TableName, schema string) catalog.TableName {
 
 // quoted is a table's full name in SQL.
 func (r *Request) quoted(t stmt.TableName) string {
-	full := FullName(t, r.Schema)
+	full := r.FullName(r.Work, t)
 	return plan.Quote(full.Schema) + "." + plan.Quote(full.Name)
 }
 

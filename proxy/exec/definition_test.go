@@ -48,8 +48,8 @@ func TestDefine(t *testing.T) {
 	s.shards["s1"].Next(fakeshard.Reply{Prefix: "ALTER", Warnings: 2})
 	s.shards["s2"].Next(fakeshard.Reply{Prefix: "ALTER", Warnings: 1, Affected: 5})
 	got, err := a.define()
-	if err != nil || got == nil || len(got.Done) != 3 || got.OK.Warnings != 2 || got.OK.AffectedRows != 5 || !slices.Equal(s.of.warned, []router.ShardName{"s1"}) {
-		t.Errorf("%+v, %v, warned by %v", got, err, s.of.warned)
+	if err != nil || got == nil || len(got.Done) != 3 || got.OK.Warnings != 2 || got.OK.AffectedRows != 5 || !slices.Equal(s.warnedBy(), []router.ShardName{"s1"}) {
+		t.Errorf("%+v, %v, warned by %v", got, err, s.warnedBy())
 	}
 	if got := strings.Join(s.statements("s0"), "; "); !strings.HasPrefix(got, "DO RELEASE_LOCK('locus definition ") {
 		t.Errorf("s0 was sent %q", got)

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"github.com/go-mysql-org/go-mysql/mysql"
+
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
 	"locus/proxy/health"
@@ -13,8 +15,11 @@ import (
 	"locus/proxy/session/fence"
 	"locus/proxy/session/kept"
 	"locus/proxy/snapshot"
+	"locus/proxy/stamp"
 	"locus/proxy/sysvars"
 	"locus/proxy/txn"
+	"locus/proxy/wire"
+	"locus/router"
 )
 
 // Environment is what the statements of one session are carried out in. It belongs to the session's goroutine.
@@ -36,8 +41,18 @@ type Environment struct {
 	// ClientProfile is what the client's choices ask of connections.
 	ClientProfile backend.Profile
 
+	Account *snapshot.Account // the user's, by the snapshot of the statement under way; never nil
+	Issuers
+	// insertEnding is endInsert, made once.
+	insertEnding reply.Ending
+	// unsent has the sending to a shard fail, for tests; nil: it does not.
+	unsent func(router.ShardName) error
+
 	// Replica: the statement under way may be answered by one.
 	Replica bool
+	// Partial: it does with the rows of the shards that are there, and Absent were not.
+	Partial bool
+	Absent  []router.ShardName
 	// Elsewhere is txn.Soon or txn.Elsewhere while another shard could answer what is under way.
 	Elsewhere txn.Mode
 	// Unreadable is why what the last statement has assigned could not be read from its connection: the session ends.
@@ -46,17 +61,35 @@ type Environment struct {
 	*Buffers
 }
 
+// Init makes it that of a session.
+func (e *Environment) Init(of Environment) {
+	*e = of
+	e.insertEnding = e.endInsert
+}
+
 // Buffers are the memory of the command under way. They are nil between commands.
 type Buffers struct {
 	text     []byte             // a changed one
 	executed *backend.Statement // what a cursor was asked for, on its connection
+	stamper  stamp.Stamper
+	insert   inserting // the stamped INSERT under way
+	// generated are parameters of a spliced statement, integers the bytes of
+	// those that were generated.
+	generated []wire.Param
+	integers  []byte
 }
 
-// Size is how much memory they have, in bytes.
-func (b *Buffers) Size() int { return cap(b.text) }
+// Long tells buffers of which one has more than so many bytes, or parameters.
+func (b *Buffers) Long(bytes, params int) bool {
+	return cap(b.text) > bytes || cap(b.integers) > bytes || cap(b.generated) > params
+}
 
 // Release forgets what the command has left in them.
-func (b *Buffers) Release() { b.executed = nil }
+func (b *Buffers) Release() {
+	b.stamper.Release()
+	b.executed, b.insert = nil, inserting{}
+	clear(b.generated[:cap(b.generated)])
+}
 
 // Tally is what the sessions of a process add up, for metrics.
 type Tally struct {
@@ -65,6 +98,12 @@ type Tally struct {
 	Stamped   atomic.Uint64 // rows that got a generated ID
 	Gathered  atomic.Uint64 // statements whose rows were gathered
 	Retried   atomic.Uint64 // reads that were sent again, since the connection was lost before any answer
+}
+
+// NoteError keeps what the client is told.
+func (e *Environment) NoteError(told *mysql.MyError) {
+	e.Observer.Told(told.Code)
+	e.Vars.Fail(told)
 }
 
 // Settings implements txn.Client.

@@ -9,68 +9,118 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/idgen/cipher"
+	"locus/idgen/gene"
+	"locus/idgen/orderid"
 	"locus/proxy/backend"
+	"locus/proxy/flavor"
+	"locus/proxy/health"
+	"locus/proxy/meter"
+	"locus/proxy/observe"
+	"locus/proxy/reply"
+	"locus/proxy/session/fence"
+	"locus/proxy/session/kept"
+	"locus/proxy/snapshot"
+	"locus/proxy/sysvars"
 	"locus/proxy/trace"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
+	"locus/router/catalog"
+	"locus/router/plan"
+	"locus/router/stmt"
 	"locus/test/fakeshard"
 )
-
-// fakeStatement is sent as a session would send it.
-type fakeStatement struct {
-	unsent map[router.ShardName]error
-	warned []router.ShardName
-	traced *trace.Statement
-}
-
-func (f *fakeStatement) Send(l txn.Lease, text []byte, _ []wire.Param) error {
-	if err := f.unsent[l.Shard]; err != nil {
-		return err
-	}
-	var out []byte
-	for _, sql := range l.Opening() {
-		out, _ = wire.AppendCommand(out, mysql.COM_QUERY, []byte(sql))
-	}
-	out, _ = wire.AppendCommand(out, mysql.COM_QUERY, text)
-	if err := l.Conn.Send(out, backend.Nothing); err != nil {
-		return err
-	}
-	for range l.Opening() {
-		if _, err := l.Conn.Outcome(); err != nil {
-			return l.Conn.Lost(true, err)
-		}
-	}
-	return nil
-}
-
-func (f *fakeStatement) Warned(l txn.Lease)      { f.warned = append(f.warned, l.Shard) }
-func (f *fakeStatement) Trace() *trace.Statement { return f.traced }
 
 // stand is a session with three shards. When the test ends, each pool must have got everything back.
 type stand struct {
 	Several
 	t      testing.TB
 	client *fakeshard.Client
-	of     *fakeStatement
 	shards map[router.ShardName]*fakeshard.Server
+	// unsent are errors of what is to be sent to shards.
+	unsent map[router.ShardName]error
+	ids    issuer
+	traces *traces
+
+	logs   map[router.ShardName][]string
+	warned []router.ShardName // that were asked for their warnings
+}
+
+// issuer gives IDs, and counts how often it is asked.
+type issuer struct {
+	asked   int
+	refused error
+}
+
+func (i *issuer) Issue(_ context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.Layout, orderid.ID, error) {
+	if i.refused != nil {
+		return t.Layout, orderid.ID{}, i.refused
+	}
+	i.asked += n
+	id, err := t.Layout.Compose(g, 1, orderid.Seq(uint64(i.asked)))
+	return t.Layout, id, err
+}
+
+// traces keeps the shards of the last statement that was traced.
+type traces struct{ shards []string }
+
+func (s *traces) Statement(t *trace.Statement) { s.shards = t.Shards }
+func (s *traces) Segment(trace.Segment)        {}
+
+// asked are the shards that were asked something since the observer was told of the statement.
+func (s *stand) asked() []string {
+	s.Observer.Ended(s.Of.Values.Lexed, nil)
+	return s.traces.shards
 }
 
 func newStand(t testing.TB) *stand {
 	t.Helper()
 	c := fakeshard.NewCluster(t)
-	s := &stand{t: t, client: c.Client, of: &fakeStatement{unsent: map[router.ShardName]error{}}, shards: c.Shards}
-	conns := txn.New(&txn.Services{Pools: c.Pools, Spanning: txn.Multi, Counts: &txn.Counts{}, Log: slog.New(slog.DiscardHandler)},
-		txn.Environment{ID: 7, Context: context.Background(), Client: s.client, Interrupts: s.client, Observer: s.client})
-	s.Several = Several{Of: s.of, Conns: conns, Mode: txn.Writes}
-	t.Cleanup(conns.Reset)
+	s := &stand{t: t, client: c.Client, shards: c.Shards, unsent: map[router.ShardName]error{}, logs: map[router.ShardName][]string{}, traces: new(traces)}
+	quiet := slog.New(slog.DiscardHandler)
+	now := &snapshot.Snapshot{Map: testMap(t), Catalog: testCatalog(t), Flavor: flavor.MariaDB}
+	e := new(Environment)
+	vars := sysvars.New(FirstShard{e})
+	vars.Values = sysvars.Values{Settings: backend.Default.WithDatabase("shop"), Autocommit: true}
+	client := &reply.Client{Capabilities: backend.Capabilities, Seq: 1, Buffers: new(reply.Buffers), Final: func(last reply.Ending) reply.Ending { return last }}
+	e.Init(Environment{
+		ID: 7, Context: context.Background(), Snapshot: func() *snapshot.Snapshot { return now }, Health: func() *health.Snapshot { return nil },
+		Tally: new(Tally), Log: quiet, Vars: &vars, Share: kept.NewShare(kept.NewMemory(kept.DefaultMemory), 1<<20), Client: client,
+		Gate:    fence.New(&fence.Config{Leased: func() int64 { return 0 }}, func() *router.Map { return now.Map }),
+		Account: new(snapshot.Account), Issuers: Issuers{IDs: &s.ids, Ring: func() *cipher.Ring { return nil }}, Buffers: new(Buffers),
+		unsent: func(shard router.ShardName) error { return s.unsent[shard] },
+	})
+	e.Observer = observe.New(observe.Services{Meter: new(meter.Meter), Tracer: trace.New(s.traces, 1), Log: quiet}, 7, "", &vars, client, e.Snapshot)
+	e.Observer.Notes = new(observe.Notes)
+	e.Conns = txn.New(&txn.Services{Pools: c.Pools, Spanning: txn.Multi, Counts: &txn.Counts{}, Log: quiet},
+		txn.Environment{ID: 7, Context: context.Background(), Client: e, Interrupts: s.client, Observer: e.Observer})
+	s.Several = Several{Environment: e, Of: s.work("UPDATE a SET b = 1"), Mode: txn.Writes}
+	t.Cleanup(e.Conns.Reset)
 	return s
+}
+
+// work plans a statement.
+func (s *stand) work(text string, params ...wire.Param) *Work {
+	s.t.Helper()
+	var bound []stmt.Value
+	for _, p := range params {
+		bound = append(bound, Value(p))
+	}
+	p, lexed := statementOf(s.t, text)
+	args := new(stmt.Args)
+	args.Reset(lexed, bound)
+	w := &Work{Plan: p, Facts: p.About(), Values: &plan.Values{Args: args}, Params: params, Payload: append([]byte{mysql.COM_QUERY}, text...)}
+	if s.Environment != nil {
+		w.Snapshot = s.Snapshot()
+	}
+	return w
 }
 
 // begin opens a transaction that has s0 and s1.
 func (s *stand) begin() {
 	s.t.Helper()
-	s.client.Values.Autocommit = false
+	s.Vars.Autocommit = false
 	s.Conns.Imply()
 	if _, err := s.Change(parts("UPDATE a", "s0", "s1")); err != nil {
 		s.t.Fatal(err)
@@ -88,8 +138,31 @@ func parts(text string, shards ...router.ShardName) []Part {
 	return out
 }
 
-// statements gives what a shard was sent since the last time, but for settings.
-func (s *stand) statements(shard router.ShardName) []string { return s.shards[shard].Statements() }
+// statements gives what a shard was sent since the last time, but for settings, and the question for warnings.
+func (s *stand) statements(shard router.ShardName) []string {
+	s.readLogs()
+	sent := s.logs[shard]
+	delete(s.logs, shard)
+	return sent
+}
+
+// warnedBy are the shards that were asked for their warnings.
+func (s *stand) warnedBy() []router.ShardName {
+	s.readLogs()
+	return s.warned
+}
+
+func (s *stand) readLogs() {
+	for _, shard := range []router.ShardName{"s0", "s1", "s2"} {
+		for _, text := range s.shards[shard].Statements() {
+			if text == sysvars.AskWarnings {
+				s.warned = append(s.warned, shard)
+			} else {
+				s.logs[shard] = append(s.logs[shard], text)
+			}
+		}
+	}
+}
 
 // sent checks what each shard was sent since the last time.
 func (s *stand) sent(want map[router.ShardName]string) {

@@ -19,14 +19,14 @@ func (r *Request) Find(looks []Look) (have []bool, failure error) {
 	for i, look := range looks {
 		parts[i].Shard = look.Shard
 	}
-	leases, err := Several{Conns: r.Conns}.acquire(parts)
+	leases, err := Several{Environment: r.Environment}.acquire(parts)
 	if err != nil {
 		return nil, err
 	}
 	answers, errs, opened := make([]*backend.Rows, len(leases)), make([]error, len(leases)), make([]bool, len(leases))
 	var asking sync.WaitGroup
 	for i, l := range leases {
-		r.Sent(l)
+		r.Observer.Sent(l)
 		opening := l.Opening()
 		asking.Go(func() {
 			for _, text := range opening {
@@ -41,7 +41,7 @@ func (r *Request) Find(looks []Look) (have []bool, failure error) {
 	asking.Wait()
 	have = make([]bool, len(leases))
 	for i, l := range leases {
-		r.Trace.Answered(string(l.Shard), 0, CodeOf(errs[i]))
+		r.Observer.Trace().Answered(string(l.Shard), 0, CodeOf(errs[i]))
 		if opened[i] {
 			l.Opened()
 		}

@@ -5,7 +5,6 @@ import (
 
 	"locus/proxy/gather"
 	"locus/proxy/sysvars"
-	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
@@ -133,10 +132,8 @@ func (g *Gathering) read(text string, into *gather.Table) error {
 		return err
 	}
 	g.Conns.Imply()
-	all := g.Part(p, values)
-	if !g.groups { // of rows, the statement warns itself
-		all.Of = silent{all.Of}
-	}
+	all := g.part(p, values)
+	all.silent = !g.groups // of rows, the statement warns itself
 	leases, err := all.Send(parts)
 	if err != nil {
 		return err
@@ -147,12 +144,6 @@ func (g *Gathering) read(text string, into *gather.Table) error {
 	}
 	return all.Collect(g.Context, leases, into, drain)
 }
-
-// silent is a statement whose warnings are nobody's.
-type silent struct{ Statement }
-
-// Warned implements Statement.
-func (silent) Warned(txn.Lease) {}
 
 // parts are what the shards of a table's rows are sent.
 func (g *Gathering) parts(p plan.Plan, v *plan.Values, text []byte) ([]Part, error) {

@@ -10,7 +10,6 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/gather"
-	"locus/proxy/trace"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
@@ -39,9 +38,9 @@ func failed(err error) bool { return refused(err, 1146) || lost(err) }
 // of is the gathering that was planned.
 func (a *asking) of() *plan.Gathering {
 	a.t.Helper()
-	p, ok := a.plan.(*plan.Read)
+	p, ok := a.Plan.(*plan.Read)
 	if !ok || p.Gather == nil {
-		a.t.Fatalf("%T, want one that gathers", a.plan)
+		a.t.Fatalf("%T, want one that gathers", a.Plan)
 	}
 	return p.Gather
 }
@@ -72,7 +71,7 @@ func (s *stand) filled() {
 func TestGather(t *testing.T) {
 	s := newStand(t)
 	a := s.request(across)
-	a.Trace = &trace.Statement{}
+	a.Observer.Read(a.Values.Lexed)
 	s.filled()
 	text, err := a.gather("s2", plenty)
 	if want := "SELECT a.amount, b.id FROM  `shop`.`locus_gathered_0`  a JOIN  `shop`.`locus_gathered_1`  b ON a.amount = b.id WHERE a.amount > 5"; err != nil || text != want {
@@ -88,8 +87,8 @@ func TestGather(t *testing.T) {
 		"INSERT INTO `shop`.`locus_gathered_1` VALUES (1,10)", "INSERT INTO `shop`.`locus_gathered_1` VALUES (2,20)",
 		"DROP TEMPORARY TABLE IF EXISTS `shop`.`locus_gathered_0`, `shop`.`locus_gathered_1`",
 	}, "; ")})
-	if !slices.Equal(a.asked, []router.ShardName{"s2"}) || s.Conns.Running() || s.of.warned != nil {
-		t.Errorf("asked %v, running is %t, warned by %v", a.asked, s.Conns.Running(), s.of.warned)
+	if asked := s.asked(); asked[0] != "s2" || s.Conns.Running() || s.warnedBy() != nil {
+		t.Errorf("asked %v, running is %t, warned by %v", asked, s.Conns.Running(), s.warnedBy())
 	}
 }
 
@@ -161,7 +160,7 @@ func TestGatherIsCancelled(t *testing.T) {
 	}
 	s.client.Stopped = nil
 	s.shards["s2"].Next(orders())
-	s.of.unsent["s1"] = gone
+	s.unsent["s1"] = gone
 	if _, err := a.gather("s2", plenty); !errors.Is(err, gone) {
 		t.Error(err)
 	}

@@ -29,7 +29,7 @@ func (g *Gathering) sumUp(p *plan.Partial) error {
 	if err != nil {
 		return err
 	}
-	defer g.Trace.Enter(trace.Table, p.Alias)()
+	defer g.Observer.Trace().Enter(trace.Table, p.Alias)()
 	if err := g.Make(p.Temporary(), groupsTable(p, types)); err != nil {
 		return err
 	}

@@ -33,8 +33,8 @@ func TestGatherGroups(t *testing.T) {
 	a := s.request(summed)
 	s.typed()
 	text, err := a.gather("s2", plenty)
-	if err != nil || !strings.Contains(text, "FROM `shop`.`locus_gathered_0` AS `orders`") || strings.Contains(text, "id > 5") || len(s.of.warned) != 2 {
-		t.Errorf("%q, %v, warned by %v", text, err, s.of.warned)
+	if err != nil || !strings.Contains(text, "FROM `shop`.`locus_gathered_0` AS `orders`") || strings.Contains(text, "id > 5") || len(s.warnedBy()) != 2 {
+		t.Errorf("%q, %v, warned by %v", text, err, s.warnedBy())
 	}
 	for _, shard := range []router.ShardName{"s0", "s1"} {
 		if got := strings.Join(s.statements(shard), "; "); !strings.Contains(got, "FROM orders WHERE id > 5 \nGROUP BY `orders`.`amount`") {

@@ -16,7 +16,7 @@ import (
 
 // table makes the n-th temporary table and reads its rows.
 func (g *Gathering) table(n int, t *plan.Gathered) error {
-	defer g.Trace.Enter(trace.Table, t.Alias)()
+	defer g.Observer.Trace().Enter(trace.Table, t.Alias)()
 	columns, err := g.columns(t)
 	if err != nil {
 		return err
@@ -189,7 +189,7 @@ func (g *Gathering) literally(piece Edit, within []plan.Filter) (string, bool, e
 		}) {
 			return "", false, nil
 		}
-		value, err := Literal(p, g.Vars)
+		value, err := Literal(p, &g.Vars.Values)
 		if err != nil {
 			return "", false, err
 		}

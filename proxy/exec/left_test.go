@@ -8,18 +8,10 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/sysvars"
 	"locus/router/plan"
-	"locus/router/stmt"
 )
 
-// planOf plans a text that a session may send.
 func planOf(t testing.TB, text string) plan.Plan {
-	t.Helper()
-	lexed := new(stmt.Lexed)
-	lexed.Lex([]byte(text), 0)
-	p, err := plan.Make(lexed, plan.Context{Catalog: testCatalog(t), Schema: "shop"})
-	if err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
+	p, _ := statementOf(t, text)
 	return p
 }
 

@@ -27,7 +27,7 @@ type maintenance struct {
 // within a transaction counts what that has written, and begins none.
 func (r *Request) Maintain() (columns []wire.Column, rows [][][]byte, err error) {
 	m := &maintenance{Request: r}
-	if m.leases, err = (Several{Conns: r.Conns, Mode: txn.Outside}).acquire(Everywhere(r.Catalog.Shards, nil)); err != nil {
+	if m.leases, err = (Several{Environment: r.Environment, Mode: txn.Outside}).acquire(Everywhere(r.Catalog.Shards, nil)); err != nil {
 		return nil, nil, err
 	}
 	if err := m.ask(); err != nil {
@@ -47,14 +47,14 @@ func (m *maintenance) ask() error {
 	errs := make([]error, len(m.leases))
 	var asking sync.WaitGroup
 	for i, l := range m.leases {
-		m.Sent(l)
-		l.Conn.Note(m.Leaves)
+		m.Observer.Sent(l)
+		l.Conn.Note(Leaves(m.Facts))
 		asking.Go(func() { m.answers[i], errs[i] = l.Conn.Own().Query(m.Context, string(m.Values.Text)) })
 	}
 	asking.Wait()
 	var failure error
 	for i, l := range m.leases {
-		m.Trace.Answered(string(l.Shard), 0, CodeOf(errs[i]))
+		m.Observer.Trace().Answered(string(l.Shard), 0, CodeOf(errs[i]))
 		if errs[i] == nil {
 			l.Done(l.Conn.Status())
 			continue
@@ -169,6 +169,6 @@ func (m *maintenance) checksum(i int) ([]byte, error) {
 }
 
 func (m *maintenance) global(i int) bool {
-	t, err := m.Catalog.Find(FullName(m.Facts.Statement.Tables[i], m.Schema))
+	t, err := m.Catalog.Find(m.FullName(m.Work, m.Facts.Statement.Tables[i]))
 	return err == nil && t != nil && t.Kind == catalog.Global
 }

@@ -8,23 +8,23 @@ import (
 )
 
 // Merge makes one answer of all for the client, and ends the leases.
-func (x Several) Merge(leases []txn.Lease, how *plan.Merge, format scatter.Format, limit scatter.Limit, to scatter.Client) (scatter.Outcome, error) {
+func (x Several) Merge(leases []txn.Lease, how *plan.Merge, format scatter.Format, limit scatter.Limit, as scatter.Options) (scatter.Outcome, error) {
 	conns := make([]*backend.Conn, len(leases))
 	for i, l := range leases {
 		conns[i] = l.Conn
 	}
-	to.Whole = x.Conns.Running() || x.Conns.ReservesAny()
-	if t := x.Of.Trace(); t != nil {
-		to.Ended = func(i int, code uint16) { t.Answered(string(leases[i].Shard), 0, code) }
+	as.Whole = x.Conns.Running() || x.Conns.ReservesAny()
+	if t := x.Observer.Trace(); t != nil {
+		as.Ended = func(i int, code uint16) { t.Answered(string(leases[i].Shard), 0, code) }
 	}
-	outcome, err := scatter.Merge(conns, how, format, limit, to)
+	outcome, err := scatter.Merge(conns, how, format, limit, x.Client, as)
 	for i, l := range leases {
 		if i >= len(outcome.Clean) || !outcome.Clean[i] {
 			l.Lost()
 			continue
 		}
 		if outcome.Warnings > 0 {
-			x.Of.Warned(l)
+			x.warned(l)
 		}
 		answered(l, outcome.Status[i])
 	}

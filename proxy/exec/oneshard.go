@@ -16,7 +16,7 @@ import (
 // OneShard sends a statement to a shard and relays the answer, whose end may be changed. It is done again if that may be.
 func (e *Environment) OneShard(w *Work, p Part, last reply.Ending) error {
 	err := e.roundTrip(w, p, last)
-	for again := RunsAgain; again > 0 && e.MayRunAgain(w, err); again-- {
+	for again := runsAgain; again > 0 && e.mayRunAgain(w, err); again-- {
 		e.Tally.Retried.Add(1)
 		e.Replica = false // its primary, this time
 		err = e.roundTrip(w, p, last)
@@ -31,7 +31,7 @@ func (e *Environment) roundTrip(w *Work, p Part, last reply.Ending) error {
 	if err != nil {
 		return err
 	}
-	if err := e.Send(l, w, p.Text, p.Params); err != nil {
+	if err := e.send(l, w, p.Text, p.Params); err != nil {
 		l.Unsent(err)
 		return err
 	}
@@ -69,7 +69,7 @@ var ErrTransactionLost = errors.New("a connection that the session needs was los
 
 // mode is what a statement's connection is acquired for, on the one shard that has it.
 func (e *Environment) mode(w *Work) txn.Mode {
-	m := e.Purpose(w)
+	m := e.purpose(w)
 	if w.Facts.Statement.Effects&stmt.MayEnd != 0 {
 		m |= txn.MayEnd
 	}
@@ -82,8 +82,8 @@ func (e *Environment) mode(w *Work) txn.Mode {
 	return m
 }
 
-// Purpose is what a statement's connections are acquired for, on however many shards.
-func (e *Environment) Purpose(w *Work) (m txn.Mode) {
+// purpose is what a statement's connections are acquired for, on however many shards.
+func (e *Environment) purpose(w *Work) (m txn.Mode) {
 	if w.Outside {
 		m |= txn.Outside
 	}
@@ -139,7 +139,7 @@ func (e *Environment) answered(w *Work) answer {
 	a.Columns, a.Rows, a.OK, a.Affected = seen.Columns() > 0, uint64(seen.Rows()), has, ok.AffectedRows
 	a.Offset = offset(w)
 	a.code, a.Failed = seen.ErrCode()
-	a.Begun = a.Failed && !BeforeBeginning(a.code)
+	a.Begun = a.Failed && !beforeBeginning(a.code)
 	w.Code = a.code
 	return a
 }
@@ -154,14 +154,14 @@ func offset(w *Work) uint64 {
 	return n
 }
 
-// RunsAgain is how often a read that was lost is run again: while a server shuts
+// runsAgain is how often a read that was lost is run again: while a server shuts
 // down, another of its connections may be lost too.
-const RunsAgain = 3
+const runsAgain = 3
 
-// MayRunAgain tells whether an error is that of a read that was lost before any of
+// mayRunAgain tells whether an error is that of a read that was lost before any of
 // its answer arrived: nothing of it can have taken effect, and no transaction was
 // lost with it.
-func (e *Environment) MayRunAgain(w *Work, err error) bool {
+func (e *Environment) mayRunAgain(w *Work, err error) bool {
 	if err == nil || e.Conns.Lost() || e.Conns.LostState() != "" || e.Conns.Running() || e.Context.Err() != nil {
 		return false
 	}

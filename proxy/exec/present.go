@@ -9,18 +9,11 @@ import (
 	"locus/router"
 )
 
-// Absent are shards that an answer is without.
-type Absent struct {
-	Shards []router.ShardName
-	// Lack tells of one, and why.
-	Lack func(router.ShardName, error)
-}
-
 // SendPresent is Send of a read for which the rows of the shards that are there will do: those that can't be asked are left out.
 // If none can, it fails as ever.
-func (x Several) SendPresent(parts []Part, absent *Absent) ([]txn.Lease, error) {
+func (x Several) SendPresent(parts []Part) ([]txn.Lease, error) {
 	x.Mode |= txn.Soon
-	parts = slices.DeleteFunc(parts, func(p Part) bool { return slices.Contains(absent.Shards, p.Shard) }) // it is run again
+	parts = slices.DeleteFunc(parts, func(p Part) bool { return slices.Contains(x.Absent, p.Shard) }) // it is run again
 	for {
 		leases, err := x.Send(parts)
 		shard, away := unasked(err)
@@ -28,8 +21,8 @@ func (x Several) SendPresent(parts []Part, absent *Absent) ([]txn.Lease, error) 
 			return leases, err
 		}
 		parts = slices.DeleteFunc(parts, func(p Part) bool { return p.Shard == shard })
-		absent.Shards = append(absent.Shards, shard)
-		absent.Lack(shard, err)
+		x.Absent = append(x.Absent, shard)
+		x.Vars.Warn("the rows of shard " + string(shard) + " are missing from this answer (locus_partial is on): " + err.Error())
 	}
 }
 

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"locus/proxy/backend"
@@ -16,18 +17,11 @@ func TestSendPresent(t *testing.T) {
 		"severed": &backend.LostError{Shard: "s1", Err: errors.New("gone")},
 	} {
 		s := newStand(t)
-		s.of.unsent["s1"] = why
-		var lacks []router.ShardName
-		absent := &Absent{Lack: func(shard router.ShardName, err error) {
-			lacks = append(lacks, shard)
-			if !errors.Is(err, why) {
-				t.Errorf("%s: %v", name, err)
-			}
-		}}
+		s.unsent["s1"] = why
 		for range 2 {
-			leases, err := s.SendPresent(parts("SELECT a", "s0", "s1", "s2"), absent)
-			if err != nil || len(leases) != 2 || len(lacks) != 1 || len(absent.Shards) != 1 || absent.Shards[0] != "s1" {
-				t.Errorf("%s: %d leases, %v, without %v", name, len(leases), err, absent.Shards)
+			leases, err := s.SendPresent(parts("SELECT a", "s0", "s1", "s2"))
+			if err != nil || len(leases) != 2 || len(s.Vars.Conditions) != 1 || !slices.Equal(s.Absent, []router.ShardName{"s1"}) {
+				t.Errorf("%s: %d leases, %v, without %v, %v", name, len(leases), err, s.Absent, s.Vars.Conditions)
 			}
 			for _, l := range leases {
 				l.Lost()
@@ -38,16 +32,18 @@ func TestSendPresent(t *testing.T) {
 
 // An answer is never without the last shard, nor without one that is only busy, or whose loss may have been its statement's.
 func TestSendPresentFails(t *testing.T) {
-	lack := func(shard router.ShardName, err error) { t.Errorf("without %s: %v", shard, err) }
 	s := newStand(t)
-	s.of.unsent["s0"] = &backend.UnavailableError{Shard: "s0", Reason: errors.New("refused")}
-	if _, err := s.SendPresent(parts("SELECT a", "s0"), &Absent{Lack: lack}); !errors.Is(err, s.of.unsent["s0"]) {
+	s.unsent["s0"] = &backend.UnavailableError{Shard: "s0", Reason: errors.New("refused")}
+	if _, err := s.SendPresent(parts("SELECT a", "s0")); !errors.Is(err, s.unsent["s0"]) {
 		t.Error(err)
 	}
 	for _, why := range []error{&backend.ExhaustedError{}, &backend.LostError{Shard: "s0", Sent: true, Err: errors.New("gone")}} {
-		s.of.unsent["s0"] = why
-		if _, err := s.SendPresent(parts("SELECT a", "s0", "s1"), &Absent{Lack: lack}); !errors.Is(err, why) {
+		s.unsent["s0"] = why
+		if _, err := s.SendPresent(parts("SELECT a", "s0", "s1")); !errors.Is(err, why) {
 			t.Error(err)
 		}
+	}
+	if s.Absent != nil || len(s.Vars.Conditions) > 0 {
+		t.Errorf("without %v, %v", s.Absent, s.Vars.Conditions)
 	}
 }

@@ -6,9 +6,6 @@ import (
 	"time"
 
 	"locus/proxy/backend"
-	"locus/proxy/stamp"
-	"locus/proxy/sysvars"
-	"locus/proxy/trace"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
@@ -16,55 +13,41 @@ import (
 	"locus/router/plan"
 )
 
-// Session has statements sent that are parts of its client's.
-type Session interface {
-	Observer
-	// Part is one of them, of which the session knows how it is sent.
-	Part(p plan.Plan, v *plan.Values) Several
-	// Stamp makes what the rows of an INSERT leave to be made, and splits them by shard.
-	Stamp(p *plan.Stamped, v *plan.Values) (*stamp.Result, error)
-	// StampCopies numbers rows of a global table.
-	StampCopies(p *plan.Global, v *plan.Values) (*stamp.Result, error)
-}
-
-// Observer hears of what happens on the way.
-type Observer interface {
-	// Asked tells that a shard is asked something.
-	Asked(shard router.ShardName)
-	// Sent tells that a connection is sent the statement.
-	Sent(l txn.Lease)
-	// Warned tells that its answer had warnings, which it still has.
-	Warned(l txn.Lease)
-}
-
 // Request is one execution of a client's statement that takes more than to send it.
 type Request struct {
-	Session
-	Context context.Context // ends with the session
-	Conns   *txn.Connections
-	Vars    *sysvars.Values
-	Trace   *trace.Statement // nil: it is not traced
-
-	Facts  *plan.Facts
-	Leaves backend.Leaves // what it leaves on a connection
-	Values *plan.Values
-	Params []wire.Param // nil: it is no prepared statement
+	*Environment
+	*Work
+	Map     *router.Map
+	Catalog *catalog.Catalog
+	Params  []wire.Param // a copy of the client's; nil: it is no prepared statement
 
 	// Added is spliced into the text of a definition.
 	Added []plan.Splice
 	// Ready is called before a definition is sent to any shard; its error is one before anything was done. May be nil.
 	Ready func() error
+}
 
-	Map     *router.Map
-	Catalog *catalog.Catalog
-	Schema  string // the default database
+// Request makes one of a statement. It has a copy of its work: that of a statement on one shard stays off the heap.
+func (e *Environment) Request(w *Work) *Request {
+	own := *w
+	r := &Request{Environment: e, Work: &own, Map: w.Snapshot.Map, Catalog: w.Snapshot.Catalog}
+	if w.Prepared != nil {
+		r.Params = append([]wire.Param{}, w.Params...)
+	}
+	return r
+}
+
+// part carries out a text that is run as a part of the statement.
+func (r *Request) part(p plan.Plan, v *plan.Values) Several {
+	w := r.Work.Part(p, v)
+	return Several{Environment: r.Environment, Of: w, Mode: r.purpose(w)}
 }
 
 // Apart lends a connection that is neither reserved nor the transaction's.
 func (r *Request) Apart(shard router.ShardName, settings *backend.Settings) (txn.Lease, error) {
 	l, err := r.Conns.AcquireAs(shard, txn.Apart, settings)
 	if err == nil {
-		r.Asked(shard)
+		r.Observer.Asked(shard)
 	}
 	return l, err
 }

@@ -1,16 +1,13 @@
 package exec
 
 import (
-	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
 	"locus/idgen/gene"
-	"locus/idgen/orderid"
 	"locus/proxy/backend"
-	"locus/proxy/stamp"
-	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
@@ -22,67 +19,26 @@ import (
 type asking struct {
 	*Request
 	*stand
-	plan  plan.Plan
-	asked []router.ShardName
-	// issued are the batches that were stamped: each of its rows goes to both shards with genes.
-	issued   int
-	unissued error
 }
-
-// Part implements Session.
-func (a *asking) Part(p plan.Plan, _ *plan.Values) Several {
-	all := a.Several
-	_, all.Copies = p.(*plan.Global)
-	all.Clock, all.Vars = p.About().Clock, a.Vars
-	return all
-}
-
-// Stamp implements Session: every batch has an ID, and goes to both shards.
-func (a *asking) Stamp(_ *plan.Stamped, v *plan.Values) (*stamp.Result, error) {
-	if a.unissued != nil {
-		return nil, a.unissued
-	}
-	a.issued++
-	id := orderid.ID{Lo: uint64(100 * a.issued)}
-	return &stamp.Result{
-		Shards:  []stamp.ShardText{{Shard: 0, Text: v.Text}, {Shard: 1, Text: v.Text}},
-		FirstID: id, HasID: true, CountFrom: id.Lo,
-	}, nil
-}
-
-// Asked implements Observer.
-func (a *asking) Asked(shard router.ShardName) { a.asked = append(a.asked, shard) }
-
-// Sent implements Observer.
-func (a *asking) Sent(txn.Lease) {}
-
-// Warned implements Observer.
-func (a *asking) Warned(l txn.Lease) { a.stand.of.Warned(l) }
 
 // request plans a statement.
 func (s *stand) request(text string, params ...wire.Param) *asking {
 	s.t.Helper()
-	a := &asking{stand: s}
-	m, c := testMap(s.t), testCatalog(s.t)
+	r := s.Environment.Request(s.work(text, params...))
+	r.Params = params
+	return &asking{Request: r, stand: s}
+}
+
+// statementOf plans a text that a session may send.
+func statementOf(t testing.TB, text string) (plan.Plan, *stmt.Lexed) {
+	t.Helper()
 	lexed := new(stmt.Lexed)
 	lexed.Lex([]byte(text), 0)
-	var err error
-	if a.plan, err = plan.Make(lexed, plan.Context{Catalog: c, Schema: "shop"}); err != nil {
-		s.t.Fatal(err)
+	p, err := plan.Make(lexed, plan.Context{Catalog: testCatalog(t), Schema: "shop"})
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
 	}
-	args := new(stmt.Args)
-	var bound []stmt.Value
-	for _, p := range params {
-		bound = append(bound, Value(p))
-	}
-	args.Reset(lexed, bound)
-	s.client.Values.Settings = backend.Default.WithDatabase("shop")
-	a.Request = &Request{
-		Session: a, Context: context.Background(), Conns: s.Conns,
-		Vars:  &s.client.Values,
-		Facts: a.plan.About(), Values: &plan.Values{Args: args}, Params: params, Map: m, Catalog: c, Schema: "shop",
-	}
-	return a
+	return p, lexed
 }
 
 func testMap(t testing.TB) *router.Map {
@@ -118,10 +74,15 @@ func TestAsk(t *testing.T) {
 	s := newStand(t)
 	s.begin()
 	a := s.request("SELECT 1")
+	s.Observer.Next()
+	s.Observer.Read(a.Values.Lexed)
 	s.shards["s0"].Next(rows("7"))
 	got, err := a.Ask("s0", backend.Default, "SELECT a")
-	if err != nil || len(got.Rows) != 1 || len(a.asked) != 1 || !s.Conns.Running() {
-		t.Errorf("%+v, %v, asked %v, running is %t", got, err, a.asked, s.Conns.Running())
+	if err != nil || len(got.Rows) != 1 || !s.Conns.Running() {
+		t.Errorf("%+v, %v, running is %t", got, err, s.Conns.Running())
+	}
+	if asked := s.asked(); !slices.Equal(asked, []string{"s0"}) {
+		t.Errorf("asked %v", asked)
 	}
 	for _, reply := range failures("SELECT") {
 		s.shards["s0"].Next(reply)

@@ -13,7 +13,7 @@ import (
 func TestRouted(t *testing.T) {
 	s := newStand(t)
 	a := s.request("SELECT id FROM orders")
-	p := a.plan.(*plan.Read)
+	p := a.Plan.(*plan.Read)
 	var route plan.Route
 	routed := func(k *plan.Keyed) ([]Part, error) {
 		if err := p.Locate(a.Map, a.Values, &route); err != nil {

@@ -43,13 +43,13 @@ func (r *Request) changeSchemaOn(shard router.ShardName, first bool) (wire.OK, e
 	if err != nil {
 		return wire.OK{}, err
 	}
-	ok, err := l.Conn.Run(r.Context, string(r.Values.Text), r.Leaves)
+	ok, err := l.Conn.Run(r.Context, string(r.Values.Text), Leaves(r.Facts))
 	if err != nil {
 		l.Fail(err)
 		return wire.OK{}, err
 	}
 	if first && ok.Warnings > 0 {
-		r.Warned(l)
+		r.keepWarnings(l)
 	}
 	if settings := l.Conn.Settings(); settings != nil && settings.Database() == r.Dropped() {
 		l.Conn.Adopt(settings.WithDatabase("")) // as the server has left it

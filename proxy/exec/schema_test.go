@@ -18,8 +18,8 @@ func TestChangeSchema(t *testing.T) {
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "DROP", Affected: 3})
 	s.shards["s1"].Next(fakeshard.Reply{Prefix: "DROP", Affected: 2, Warnings: 1})
 	ok, err := a.ChangeSchema()
-	if err != nil || ok.AffectedRows != 3 || ok.Warnings != 1 || a.Dropped() != "shop" || len(s.of.warned) != 0 {
-		t.Errorf("%+v, %v, drops %q, warned by %v", ok, err, a.Dropped(), s.of.warned)
+	if err != nil || ok.AffectedRows != 3 || ok.Warnings != 1 || a.Dropped() != "shop" || len(s.warnedBy()) != 0 {
+		t.Errorf("%+v, %v, drops %q, warned by %v", ok, err, a.Dropped(), s.warnedBy())
 	}
 	s.sent(map[router.ShardName]string{"s0": "DROP DATABASE shop", "s1": "DROP DATABASE shop", "s2": "DROP DATABASE shop"})
 }
@@ -31,8 +31,8 @@ func TestChangeSchemaWarns(t *testing.T) {
 	for _, shard := range []router.ShardName{"s0", "s1", "s2"} {
 		s.shards[shard].Next(fakeshard.Reply{Prefix: "CREATE", Warnings: 1})
 	}
-	if ok, err := a.ChangeSchema(); err != nil || ok.Warnings != 1 || len(s.of.warned) != 1 || s.of.warned[0] != "s0" || a.Dropped() != "" {
-		t.Errorf("%+v, %v, drops %q, warned by %v", ok, err, a.Dropped(), s.of.warned)
+	if ok, err := a.ChangeSchema(); err != nil || ok.Warnings != 1 || len(s.warnedBy()) != 1 || s.warnedBy()[0] != "s0" || a.Dropped() != "" {
+		t.Errorf("%+v, %v, drops %q, warned by %v", ok, err, a.Dropped(), s.warnedBy())
 	}
 }
 

@@ -13,9 +13,14 @@ import (
 	"locus/router/stmt"
 )
 
-// Send sends a connection what must come before the statement, and the statement, with one write where it can; the answers to
+// send sends a connection what must come before the statement, and the statement, with one write where it can; the answers to
 // what came before are read. Without a text, the client's own is meant.
-func (e *Environment) Send(l txn.Lease, w *Work, text []byte, params []wire.Param) error {
+func (e *Environment) send(l txn.Lease, w *Work, text []byte, params []wire.Param) error {
+	if e.unsent != nil {
+		if err := e.unsent(l.Shard); err != nil {
+			return err
+		}
+	}
 	if err := e.prepareTextual(l, w); err != nil {
 		return err
 	}

@@ -3,22 +3,11 @@ package exec
 import (
 	"time"
 
-	"locus/proxy/sysvars"
-	"locus/proxy/trace"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
+	"locus/router/plan"
 )
-
-// Statement is what is carried out, as its session has it.
-type Statement interface {
-	// Send sends it to a connection, with what must come before it there. Without a text, the client's own is meant.
-	Send(l txn.Lease, text []byte, params []wire.Param) error
-	// Warned takes over the warnings of a connection's last answer.
-	Warned(l txn.Lease)
-	// Trace is the statement's; nil: it is not traced.
-	Trace() *trace.Statement
-}
 
 // Part is what one shard is sent of a statement.
 type Part struct {
@@ -38,21 +27,37 @@ func Everywhere(shards []router.ShardName, text []byte) []Part {
 
 // Several carries one statement out on several shards.
 type Several struct {
-	Of    Statement
-	Conns *txn.Connections
-	Mode  txn.Mode // that connections are acquired for
+	*Environment
+	Of   *Work
+	Mode txn.Mode // that connections are acquired for
+	// At is when the statement is, if it may put the time into rows: all shards take the same, unless the client has set one. Zero: now.
+	At time.Time
+	// silent: its warnings are nobody's.
+	silent bool
+}
 
-	// Clock: it may put the time into rows. All shards take the same, unless the client has set one in Vars: At, or that of now.
-	Clock bool
-	Vars  *sysvars.Values
-	At    time.Time
-	// Copies: every shard makes the same change, of which the client is told once.
-	Copies bool
+// several has a statement carried out on several shards. It has a copy of its work, as Request has.
+func (e *Environment) several(w *Work, m txn.Mode) Several {
+	own := *w
+	return Several{Environment: e, Of: &own, Mode: m}
+}
+
+// warned takes over the warnings of a connection's last answer.
+func (x Several) warned(l txn.Lease) {
+	if !x.silent {
+		x.keepWarnings(l)
+	}
+}
+
+// copies tells a change that every shard makes alike, of which the client is told once.
+func (x Several) copies() bool {
+	_, is := x.Of.Plan.(*plan.Global)
+	return is
 }
 
 // Send sends all parts. If one can't be sent, the connections of those that were are given up.
 func (x Several) Send(parts []Part) ([]txn.Lease, error) {
-	sent, err := x.send(parts)
+	sent, err := x.sendAll(parts)
 	if err == nil {
 		return sent, nil
 	}
@@ -62,15 +67,15 @@ func (x Several) Send(parts []Part) ([]txn.Lease, error) {
 	return nil, err
 }
 
-// send sends the parts in their order, and nothing before there is a connection to each shard. After an error it gives those
+// sendAll sends the parts in their order, and nothing before there is a connection to each shard. After an error it gives those
 // that were sent theirs.
-func (x Several) send(parts []Part) ([]txn.Lease, error) {
+func (x Several) sendAll(parts []Part) ([]txn.Lease, error) {
 	leases, err := x.acquire(parts)
 	if err != nil {
 		return nil, err
 	}
 	for i, p := range parts {
-		if err := x.Of.Send(leases[i], p.Text, p.Params); err != nil {
+		if err := x.send(leases[i], x.Of, p.Text, p.Params); err != nil {
 			leases[i].Unsent(err)
 			release(leases[i+1:])
 			return leases[:i], err

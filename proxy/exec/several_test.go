@@ -7,7 +7,6 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
-	"locus/proxy/trace"
 	"locus/router"
 	"locus/test/fakeshard"
 )
@@ -28,7 +27,7 @@ func TestNothingIsSentWithoutAllConnections(t *testing.T) {
 // A part that can't be sent leaves those behind it untouched. Of those before it the answers are read, where they count.
 func TestUnsent(t *testing.T) {
 	s := newStand(t)
-	s.of.unsent["s1"] = &mysql.MyError{Code: 1064, State: "42000", Message: "its PREPARE"}
+	s.unsent["s1"] = &mysql.MyError{Code: 1064, State: "42000", Message: "its PREPARE"}
 	total, err := s.Change(parts("UPDATE a", "s0", "s1", "s2"))
 	if !refused(err, 1064) || total.Affected != 1 {
 		t.Errorf("%+v, %v", total, err)
@@ -36,7 +35,7 @@ func TestUnsent(t *testing.T) {
 	if leases, err := s.Send(parts("UPDATE b", "s0", "s1", "s2")); !refused(err, 1064) || leases != nil {
 		t.Errorf("%v, %v", leases, err)
 	}
-	s.of.unsent["s1"] = errors.New("gone")
+	s.unsent["s1"] = errors.New("gone")
 	if _, err := s.Change(parts("UPDATE c", "s0", "s1", "s2")); err == nil || err.Error() != "gone" {
 		t.Error(err)
 	}
@@ -53,7 +52,7 @@ func TestUnsentInATransaction(t *testing.T) {
 	}{"refused": {&mysql.MyError{Code: 1064}, false}, "lost": {errors.New("gone"), true}} {
 		s := newStand(t)
 		s.begin()
-		s.of.unsent["s1"] = c.err
+		s.unsent["s1"] = c.err
 		if _, err := s.Change(parts("UPDATE b", "s0", "s1")); !errors.Is(err, c.err) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -68,7 +67,7 @@ func TestChange(t *testing.T) {
 	s := newStand(t)
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "UPDATE", Info: "Rows matched: 5  Changed: 3  Warnings: 0"})
 	s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Info: "Rows matched: 2  Changed: 1  Warnings: 0"})
-	s.of.traced = &trace.Statement{}
+	s.Observer.Read(s.Of.Values.Lexed)
 	total, err := s.Change(parts("UPDATE a", "s0", "s1"))
 	if want := (Totals{Affected: 2, Matched: 7, Changed: 4}); err != nil || total != want {
 		t.Errorf("%+v, %v; want %+v", total, err, want)
@@ -121,7 +120,9 @@ func TestWarningsOfSeveral(t *testing.T) {
 		if copies {
 			want = 60_000
 		}
-		s.Copies = copies
+		if copies {
+			s.Of = s.work("UPDATE country SET id = 1")
+		}
 		if total, err := s.Change(parts("UPDATE a", "s0", "s1")); err != nil || total.Warnings != want {
 			t.Errorf("copies: %t: %d warnings, %v; want %d", copies, total.Warnings, err, want)
 		}

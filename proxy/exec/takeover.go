@@ -17,7 +17,7 @@ import (
 // rest the connection is reserved. What is asked of the connection leaves it as it was.
 func (e *Environment) takeOver(l txn.Lease, w *Work, a answer, left left) {
 	if left&warnings != 0 {
-		e.KeepWarnings(l)
+		e.keepWarnings(l)
 	}
 	if a.Failed { // its status is what the connection has said since, to whoever asked for its warnings, or said before
 		a.status = l.Conn.Status()
@@ -48,14 +48,14 @@ func (e *Environment) takeValues(l txn.Lease, w *Work, left left) {
 		e.readFoundRows(l)
 	}
 	if left&assigned != 0 {
-		e.Learn(l, st.Assigns)
+		e.learn(l, st.Assigns)
 	}
 	switch {
 	case left&routineState != 0:
 		e.reserveRoutine(l)
 	case left&procedureState != 0:
 		l.Reserve(txn.Procedure)
-		e.Learn(l, st.ReadVariables)
+		e.learn(l, st.ReadVariables)
 		e.learnAll(l)
 	}
 }
@@ -123,9 +123,9 @@ func (e *Environment) Room(st *stmt.Statement) error {
 	return nil
 }
 
-// KeepWarnings fetches a statement's warnings while the connection is still the
+// keepWarnings fetches a statement's warnings while the connection is still the
 // session's.
-func (e *Environment) KeepWarnings(l txn.Lease) {
+func (e *Environment) keepWarnings(l txn.Lease) {
 	rows, err := l.Conn.Own().Query(e.Context, sysvars.AskWarnings)
 	if err != nil {
 		return

@@ -24,7 +24,7 @@ func (w *Work) Unbegun(err error) bool {
 	if w.Snapshot.Flavor.BeginsBeforeColumns() && w.Prepared == nil && code == mysql.ER_BAD_FIELD_ERROR {
 		return false // its tables were opened; a prepared one is refused before
 	}
-	return w.Facts.Statement.Effects&stmt.Commits == 0 && BeforeBeginning(code)
+	return w.Facts.Statement.Effects&stmt.Commits == 0 && beforeBeginning(code)
 }
 
 // mayHaveBegun tells an error that a server may have given to a statement under way.
@@ -33,9 +33,9 @@ func mayHaveBegun(err error) bool {
 	return lost
 }
 
-// BeforeBeginning tells the numbers of what servers refuse as they read a statement
+// beforeBeginning tells the numbers of what servers refuse as they read a statement
 // or open its tables: no database, unknown tables and columns, syntax, rights, tables
 // that are not locked, and writes in a transaction that is read only.
-func BeforeBeginning(code uint16) bool { return slices.Contains(refusedAtOnce, code) }
+func beforeBeginning(code uint16) bool { return slices.Contains(refusedAtOnce, code) }
 
 var refusedAtOnce = []uint16{1044, 1046, 1049, 1050, 1051, 1052, 1054, 1064, 1066, 1099, 1100, 1109, 1136, 1142, 1143, 1146, 1192, 1305, 1792}

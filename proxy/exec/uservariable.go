@@ -12,9 +12,9 @@ import (
 	"locus/router/plan"
 )
 
-// Learn reads user variables from the connection on which a statement assigned
+// learn reads user variables from the connection on which a statement assigned
 // them, so that every other one carries them too.
-func (e *Environment) Learn(l txn.Lease, names []string) {
+func (e *Environment) learn(l txn.Lease, names []string) {
 	if len(names) == 0 {
 		return
 	}
@@ -75,7 +75,7 @@ func (e *Environment) learnAll(l txn.Lease) {
 	}
 	slices.Sort(names)
 	for chunk := range slices.Chunk(names, mostLearned) {
-		e.Learn(l, chunk)
+		e.learn(l, chunk)
 	}
 }
 

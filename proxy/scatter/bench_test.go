@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/reply"
 	"locus/proxy/stream"
 	"locus/proxy/wire"
 	"locus/router/plan"
@@ -61,7 +62,7 @@ func BenchmarkMerge(b *testing.B) {
 				for i, answer := range answers {
 					sources[i] = &fakeShard{name: "s", stream: stream.New(memory{Reader: bytes.NewReader(answer)})}
 				}
-				if _, err := merge(sources, c.m, c.format, Limit{}, Client{Stream: stream.New(memory{}), Seq: 1}); err != nil {
+				if _, err := merge(sources, c.m, c.format, Limit{}, &reply.Client{Stream: stream.New(memory{}), Seq: 1}, Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}

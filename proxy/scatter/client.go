@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/reply"
 	"locus/proxy/wire"
 )
 
@@ -21,16 +22,18 @@ var buffers = sync.Pool{New: func() any {
 // output collects packets for the client and sends them when there are enough.
 // Until then everything can be taken back.
 type output struct {
-	Client
+	*reply.Client
+	Options
+	seq    byte // of the next packet
 	buffer *[]byte
 	out    []byte
 	sent   bool // something may have arrived
 	rows   uint64
 }
 
-func newOutput(to Client) output {
+func newOutput(to *reply.Client, as Options) output {
 	buffer := buffers.Get().(*[]byte)
-	return output{Client: to, buffer: buffer, out: (*buffer)[:0]}
+	return output{Client: to, Options: as, seq: to.Seq, buffer: buffer, out: (*buffer)[:0]}
 }
 
 // release gives the buffer back, unless a wide head has replaced it.
@@ -41,17 +44,17 @@ func (o *output) release() {
 
 // definition adds a column definition, behind their number if it is the first.
 func (o *output) definition(payload []byte) {
-	o.out, o.Seq = wire.AppendPacket(o.out, o.Seq, payload)
+	o.out, o.seq = wire.AppendPacket(o.out, o.seq, payload)
 }
 
 func (o *output) columnCount(n int) {
-	o.out, o.Seq = wire.AppendColumnCount(o.out, o.Seq, n)
+	o.out, o.seq = wire.AppendColumnCount(o.out, o.seq, n)
 }
 
 // endDefinitions adds what stands between definitions and rows.
 func (o *output) endDefinitions() {
 	if o.Capabilities&mysql.CLIENT_DEPRECATE_EOF == 0 {
-		o.out, o.Seq = wire.AppendEOF(o.out, o.Seq, wire.EOF{Status: o.Status})
+		o.out, o.seq = wire.AppendEOF(o.out, o.seq, wire.EOF{Status: o.Status})
 	}
 }
 
@@ -59,14 +62,14 @@ func (o *output) endDefinitions() {
 func (o *output) row(payload []byte) error {
 	o.rows++
 	if len(payload) < direct {
-		o.out, o.Seq = wire.AppendPacket(o.out, o.Seq, payload)
+		o.out, o.seq = wire.AppendPacket(o.out, o.seq, payload)
 		return o.flushFull()
 	}
 	if err := o.flush(); err != nil {
 		return err
 	}
 	var err error
-	if o.Seq, err = o.Stream.WritePayload(o.Seq, payload); err != nil {
+	if o.seq, err = o.Stream.WritePayload(o.seq, payload); err != nil {
 		return &ClientError{err}
 	}
 	return nil
@@ -74,13 +77,13 @@ func (o *output) row(payload []byte) error {
 
 func (o *output) binaryRow(values [][]byte, types []byte) error {
 	o.rows++
-	o.out, o.Seq = wire.AppendBinaryRow(o.out, o.Seq, values, types)
+	o.out, o.seq = wire.AppendBinaryRow(o.out, o.seq, values, types)
 	return o.flushFull()
 }
 
 func (o *output) textRow(values [][]byte) error {
 	o.rows++
-	o.out, o.Seq = wire.AppendTextRow(o.out, o.Seq, values)
+	o.out, o.seq = wire.AppendTextRow(o.out, o.seq, values)
 	return o.flushFull()
 }
 
@@ -110,12 +113,12 @@ func (o *output) flush() error {
 // finish ends the rows.
 func (o *output) finish(warnings int) error {
 	ok := wire.OK{Warnings: uint16(min(warnings+o.Warnings, 1<<16-1)), Status: o.Status}
-	o.out, o.Seq = wire.AppendEnd(o.out, o.Seq, ok, o.Capabilities)
+	o.out, o.seq = wire.AppendEnd(o.out, o.seq, ok, o.Capabilities)
 	return o.flush()
 }
 
 // finishWith ends the rows with an error.
 func (o *output) finishWith(e *mysql.MyError) error {
-	o.out, o.Seq = wire.AppendERR(o.out, o.Seq, e, o.Capabilities)
+	o.out, o.seq = wire.AppendERR(o.out, o.seq, e, o.Capabilities)
 	return o.flush()
 }

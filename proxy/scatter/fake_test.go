@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/reply"
 	"locus/proxy/stream"
 	"locus/proxy/wire"
 	"locus/router"
@@ -183,11 +184,11 @@ func shown(values [][]byte) []string {
 }
 
 // collect gives what a client reads of an answer that is written to it.
-func collect(format Format, write func(Client) (Outcome, error)) (received, Outcome, error) {
+func collect(format Format, write func(*reply.Client, Options) (Outcome, error)) (received, Outcome, error) {
 	return collectAs(format, 0, write)
 }
 
-func collectAs(format Format, capabilities uint32, write func(Client) (Outcome, error)) (received, Outcome, error) {
+func collectAs(format Format, capabilities uint32, write func(*reply.Client, Options) (Outcome, error)) (received, Outcome, error) {
 	near, far := net.Pipe()
 	got := make(chan received, 1)
 	go func() {
@@ -195,7 +196,7 @@ func collectAs(format Format, capabilities uint32, write func(Client) (Outcome, 
 		_, _ = io.Copy(io.Discard, far)
 		got <- r
 	}()
-	o, err := write(Client{Stream: stream.New(near), Seq: 1, Capabilities: capabilities, Status: testStatus})
+	o, err := write(&reply.Client{Stream: stream.New(near), Seq: 1, Capabilities: capabilities}, Options{Status: testStatus})
 	_ = near.Close()
 	return <-got, o, err
 }
@@ -206,7 +207,7 @@ func run(shards []*fakeShard, m *plan.Merge, format Format, limit Limit, capabil
 	for i, s := range shards {
 		sources[i] = s
 	}
-	return collectAs(format, capabilities, func(to Client) (Outcome, error) { return merge(sources, m, format, limit, to) })
+	return collectAs(format, capabilities, func(to *reply.Client, as Options) (Outcome, error) { return merge(sources, m, format, limit, to, as) })
 }
 
 func closeAll(t testing.TB, shards []*fakeShard) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/reply"
 	"locus/router/plan"
 )
 
@@ -51,16 +52,16 @@ func (w *window) admit() bool {
 	return true
 }
 
-func merge(sources []source, m *plan.Merge, format Format, limit Limit, to Client) (Outcome, error) {
-	g := &merger{answers: make([]answer, len(sources)), plan: m, format: format, window: newWindow(limit), out: newOutput(to), first: to.Seq}
+func merge(sources []source, m *plan.Merge, format Format, limit Limit, to *reply.Client, as Options) (Outcome, error) {
+	g := &merger{answers: make([]answer, len(sources)), plan: m, format: format, window: newWindow(limit), out: newOutput(to, as), first: to.Seq}
 	g.offset = g.window.skip
 	defer g.out.release()
 	g.budget = drainBudget
-	if to.Whole {
+	if as.Whole {
 		g.budget = math.MaxInt
 	}
 	for i, s := range sources {
-		g.answers[i] = answer{from: s, stream: s.Stream(), index: i, tell: to.Ended}
+		g.answers[i] = answer{from: s, stream: s.Stream(), index: i, tell: as.Ended}
 	}
 	return g.settle(g.run(limit))
 }
@@ -217,7 +218,7 @@ func (g *merger) settle(err error) (Outcome, error) {
 		o.Err = e
 		err = g.out.finishWith(e)
 	}
-	o.Sent, o.Warnings, o.NextSeq, o.Rows = g.out.sent, g.warnings(), g.out.Seq, g.out.rows
+	o.Sent, o.Warnings, o.NextSeq, o.Rows = g.out.sent, g.warnings(), g.out.seq, g.out.rows
 	o.Found = o.Rows + g.skipped()
 	if !o.Sent {
 		o.NextSeq = g.first

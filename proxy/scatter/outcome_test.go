@@ -11,6 +11,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/reply"
 	"locus/proxy/stream"
 	"locus/proxy/wire"
 	"locus/router/plan"
@@ -146,7 +147,7 @@ func TestClientGone(t *testing.T) {
 	near, far := net.Pipe()
 	_ = far.Close()
 	shards := []*fakeShard{newShard("s0", texts(5000, 100), anyChunk, false), newShard("s1", texts(3, 10), anyChunk, false)}
-	o, err := merge([]source{shards[0], shards[1]}, &plan.Merge{}, Text, Limit{}, Client{Stream: stream.New(near)})
+	o, err := merge([]source{shards[0], shards[1]}, &plan.Merge{}, Text, Limit{}, &reply.Client{Stream: stream.New(near)}, Options{})
 	closeAll(t, shards)
 	if _, ok := errors.AsType[*ClientError](err); !ok || !o.Sent || !slices.Equal(o.Clean, []bool{false, false}) {
 		t.Errorf("%v, %+v", err, o)
@@ -197,7 +198,7 @@ func TestSlowClient(t *testing.T) {
 		done := make(chan error, 1)
 		go func() {
 			m := &plan.Merge{Kind: plan.Ordered, Keys: []plan.SortKey{{Column: 0, Weighted: true}}}
-			_, err := merge([]source{shards[0], shards[1]}, m, Text, Limit{}, Client{Stream: stream.New(near), Seq: 1})
+			_, err := merge([]source{shards[0], shards[1]}, m, Text, Limit{}, &reply.Client{Stream: stream.New(near), Seq: 1}, Options{})
 			_ = near.Close()
 			done <- err
 		}()

@@ -4,17 +4,14 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
-	"locus/proxy/stream"
+	"locus/proxy/reply"
 	"locus/router/plan"
 )
 
-// Client is where the answer goes.
-type Client struct {
-	Stream       *stream.Conn
-	Seq          byte   // of the first packet
-	Capabilities uint32 // agreed on with the client
-	Status       uint16 // SERVER_STATUS_… flags of the answer
-	Warnings     int    // that the answer has beside those of the shards
+// Options are how an answer is given.
+type Options struct {
+	Status   uint16 // SERVER_STATUS_… flags of the answer
+	Warnings int    // that the answer has beside those of the shards
 	// Whole has every answer read to its end, however long: the connections are
 	// in a transaction, which would be lost with one that is given up.
 	Whole bool
@@ -63,7 +60,7 @@ type ClientError struct{ Err error }
 func (e *ClientError) Error() string { return "write to client: " + e.Err.Error() }
 func (e *ClientError) Unwrap() error { return e.Err }
 
-// Merge writes one answer to the client. Without an error the client has all of
+// Merge writes one answer to the client, which the caller tells the number of the next packet: Outcome.NextSeq. Without an error the client has all of
 // it, or an ERR packet that Outcome.Err tells. The errors:
 //
 //   - *mysql.MyError of a shard and *plan.Refusal, about answers that can't be
@@ -71,10 +68,10 @@ func (e *ClientError) Unwrap() error { return e.Err }
 //   - *backend.LostError: the caller writes it unless Outcome.Sent says that a
 //     part of the answer is at the client already;
 //   - *ClientError.
-func Merge(conns []*backend.Conn, m *plan.Merge, format Format, limit Limit, to Client) (Outcome, error) {
+func Merge(conns []*backend.Conn, m *plan.Merge, format Format, limit Limit, to *reply.Client, as Options) (Outcome, error) {
 	sources := make([]source, len(conns))
 	for i, c := range conns {
 		sources[i] = c
 	}
-	return merge(sources, m, format, limit, to)
+	return merge(sources, m, format, limit, to, as)
 }

@@ -14,6 +14,7 @@ import (
 
 	"locus/idgen/gene"
 	"locus/proxy/backend"
+	"locus/proxy/reply"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
@@ -240,7 +241,7 @@ func (l *live) ask(t *testing.T, sql string, f Format, limit Limit) (want, got r
 }
 
 func mergeReal(conns []*backend.Conn, m *plan.Merge, f Format, limit Limit) (received, Outcome, error) {
-	return collect(f, func(to Client) (Outcome, error) { return Merge(conns, m, f, limit, to) })
+	return collect(f, func(to *reply.Client, as Options) (Outcome, error) { return Merge(conns, m, f, limit, to, as) })
 }
 
 func TestServersOrdered(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 func (s *Session) obey(w *snapshot.Snapshot) {
 	if s.under != w {
 		s.under, s.account = w, w.Account(s.user)
+		s.env.Account = s.account
 	}
 }
 

@@ -2,8 +2,6 @@ package session
 
 import (
 	"locus/proxy/exec"
-	"locus/proxy/stamp"
-	"locus/proxy/trace"
 	"locus/proxy/wire"
 	"locus/router/plan"
 )
@@ -26,15 +24,14 @@ func (s *Session) runGlobal(r *exec.Work, p *plan.Global) error {
 // insertCopies runs an INSERT into a global table whose rows the cluster numbers, so that every
 // shard gives them the same numbers.
 func (s *Session) insertCopies(r *exec.Work, p *plan.Global) error {
-	result, err := s.stampedCopies(r, p)
+	result, err := s.env.StampCopies(r, p)
 	if err != nil {
 		return err
 	}
-	s.integers = s.integers[:0]
 	only := result.Shards[0]
 	parts := exec.Everywhere(r.Snapshot.Catalog.Shards, only.Text)
 	if r.Prepared != nil {
-		params := s.stampedParams(nil, only.Params) // shards only read them
+		params := s.env.StampedParams(r, only.Params) // shards only read them
 		for i := range parts {
 			parts[i].Params = params
 		}
@@ -49,16 +46,4 @@ func (s *Session) insertCopies(r *exec.Work, p *plan.Global) error {
 		s.vars.InsertID, ok.LastInsertID = result.FirstID.Lo, result.CountFrom
 	}
 	return s.done(ok)
-}
-
-// stampedCopies numbers the rows of an INSERT into a global table.
-func (s *Session) stampedCopies(r *exec.Work, p *plan.Global) (*stamp.Result, error) {
-	defer s.observer.Trace().Enter(trace.Issue, "")()
-	s.stamper.Numbers, s.stamper.ZeroIsNumber, s.stamper.Unnumbered = s.Numbers, s.zeroIsNumber(), s.unnumbered()
-	result, err := s.stamper.StampCopies(s.interrupts.Waits(), p, r.Values, r.Prepared != nil)
-	if err != nil {
-		return nil, err
-	}
-	s.Counts.Stamped.Add(uint64(result.Generated))
-	return result, nil
 }

@@ -17,8 +17,8 @@ import (
 // While genes are on the move nothing is changed. CREATE TABLE IF NOT EXISTS of one that is there changes nothing: applications
 // begin with it.
 func (s *Session) runDefinition(asked *exec.Work) error {
-	own := *asked // the one asked for stays off the heap, where nothing is defined
-	r := s.requested(&own)
+	r := s.env.Request(asked)
+	own := r.Work
 	ifNotExists := own.Facts.Statement.IfNotExists != nil
 	if !own.Snapshot.Map.Moving().Empty() && !(ifNotExists && r.MadeEverywhere()) {
 		return moving("changing the definition of a table")
@@ -26,12 +26,12 @@ func (s *Session) runDefinition(asked *exec.Work) error {
 	if err := s.conns.Commit(); err != nil {
 		return err
 	}
-	s.env.TellLeft(&own)
-	d := s.declaring(&own, r)
+	s.env.TellLeft(own)
+	d := s.declaring(own, r)
 	r.Ready = d.begin
 	var ok wire.OK
 	err := r.Define(func(e exec.Defined) {
-		ok = s.defined(&own, e)
+		ok = s.defined(own, e)
 		d.end(e)
 	})
 	if e, is := err.(*exec.DefinitionError); is { //nolint:errorlint // it is never wrapped
@@ -94,7 +94,8 @@ func (s *Session) numberAnew(r *exec.Work) {
 
 // runMaintenance runs ANALYZE TABLE or one of its kin of tables that are on every shard.
 func (s *Session) runMaintenance(asked *exec.Work, p *plan.Maintenance) error {
-	own := *asked // the one asked for stays off the heap
+	r := s.env.Request(asked)
+	own := r.Work
 	st := own.Facts.Statement
 	if p.Stays && !own.Snapshot.Map.Moving().Empty() {
 		return moving(st.Verb + " TABLE of a sharded or global table")
@@ -104,7 +105,7 @@ func (s *Session) runMaintenance(asked *exec.Work, p *plan.Maintenance) error {
 			return err
 		}
 	}
-	columns, rows, err := s.requested(&own).Maintain()
+	columns, rows, err := r.Maintain()
 	if err != nil {
 		return err
 	}

@@ -19,9 +19,8 @@ func (s *Session) runGathered(r *exec.Work, p *plan.Gathering) error {
 
 // gather reads the rows that a statement needs into temporary tables on one
 // shard and has that answer it.
-func (s *Session) gather(asked *exec.Work, p *plan.Gathering) error {
-	own := *asked // the one asked for stays off the heap, where nothing is gathered
-	return s.gathered(&own, p, func(g *exec.Gathering) error { return s.env.Answer(&own, g) })
+func (s *Session) gather(r *exec.Work, p *plan.Gathering) error {
+	return s.gathered(r, p, (*exec.Gathering).Answer)
 }
 
 // gathered reads the rows that a statement needs into temporary tables on one
@@ -41,7 +40,7 @@ func (s *Session) gathered(r *exec.Work, p *plan.Gathering, use func(*exec.Gathe
 	shard := s.gatherShard(r, p)
 	s.Counts.Gathered.Add(1)
 	most, _ := s.account.GatherLimits()
-	return s.requested(r).Gather(p, shard, most, func(g *exec.Gathering) error {
+	return s.env.Request(r).Gather(p, shard, most, func(g *exec.Gathering) error {
 		s.account.Gathered(most.Rows-g.Left().Rows, most.Bytes-g.Left().Bytes, &s.vars.Diagnostics)
 		return use(g)
 	})

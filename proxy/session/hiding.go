@@ -18,7 +18,7 @@ func (s *Session) runHiding(r *exec.Work) error {
 		return err
 	}
 	s.Counts.OneShard.Add(1)
-	at := s.requested(r)
+	at := s.env.Request(r)
 	var shown *backend.Rows
 	err = s.env.Anywhere(s.env.StandIns(r.Snapshot), true, func(shard router.ShardName) error {
 		l, err := at.Apart(shard, s.vars.Settings)

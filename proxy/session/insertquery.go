@@ -26,7 +26,7 @@ func (s *Session) runInsertQuery(r *exec.Work, q *plan.InsertQuery) error {
 	own.Values = &plan.Values{Args: args, InsertID: s.vars.InsertID, UserVariable: r.Values.UserVariable}
 	var in exec.Inserted
 	err := s.gathered(&own, q.Gather, func(g *exec.Gathering) (err error) {
-		text := string(s.env.Edited(own.Values.Text, g.Edits()))
+		text := string(s.env.Edited(g.Values.Text, g.Edits()))
 		as := exec.Insertion{
 			Head: strings.TrimRight(string(r.Values.Text[:r.Values.Offset(q.Start)]), blanks),
 			Tail: " " + string(r.Values.Text[r.Values.Offset(q.End):]), In: s.planContext(r.Snapshot),

@@ -7,7 +7,6 @@ import (
 
 	"locus/proxy/exec"
 	"locus/proxy/session/fence"
-	"locus/proxy/txn"
 	"locus/router/plan"
 )
 
@@ -24,17 +23,17 @@ func (s *Session) runLoad(r *exec.Work, load *plan.Load) error {
 	if err := s.admit(r, nil, true); err != nil {
 		return err
 	}
-	own := *r
+	own := s.env.Request(r)
 	own.Outside = true // of the file: the rows are inserted on its behalf
 	var in exec.Inserted
 	first := r.Snapshot.Catalog.First() // it has the functions that SET may call
-	err := s.requested(&own).OnHost(first, func(h *exec.Host) error {
-		warnings, err := s.stage(h, &own, load)
+	err := own.OnHost(first, func(h *exec.Host) error {
+		warnings, err := h.Stage(load)
 		if err != nil {
 			return err
 		}
 		err = h.Leniently(func() error {
-			as := exec.Insertion{Head: load.Head(), In: s.planContext(own.Snapshot)}
+			as := exec.Insertion{Head: load.Head(), In: s.planContext(r.Snapshot)}
 			in, err = h.Insert(as, func(add exec.Add) error { return h.Copy(load.Read(), nil, load.Destination, add) })
 			return err
 		})
@@ -52,34 +51,4 @@ func (s *Session) runLoad(r *exec.Work, load *plan.Load) error {
 		deleted, skipped = max(0, int64(in.Affected)-int64(in.Rows)), 0
 	}
 	return s.inserted(in, fmt.Appendf(nil, "Records: %d  Deleted: %d  Skipped: %d  Warnings: %d", in.Rows, deleted, skipped, in.Warnings))
-}
-
-// stage reads the client's file into the temporary table, as the session's settings
-// say. It gives the number of warnings.
-func (s *Session) stage(h *exec.Host, r *exec.Work, load *plan.Load) (uint16, error) {
-	if err := h.Make(load.Temporary(), load.Make()...); err != nil {
-		return 0, err
-	}
-	c := h.At.Conn
-	if err := c.Carry(s.ctx, s.vars.Settings); err != nil {
-		return 0, err
-	}
-	if err := s.env.Send(h.At, r, nil, nil); err != nil {
-		return 0, err
-	}
-	switch err := s.client.PassFile(c); {
-	case txn.IsRefusal(err): // the file was not asked for
-		return 0, err
-	case err != nil:
-		return 0, h.Unread(err)
-	}
-	ok, err := c.Outcome()
-	if err != nil {
-		return 0, err
-	}
-	if ok.Warnings > 0 {
-		s.env.KeepWarnings(h.At)
-	}
-	s.env.Learn(h.At, r.Facts.Statement.Assigns)
-	return ok.Warnings, nil
 }

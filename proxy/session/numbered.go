@@ -18,8 +18,7 @@ type Generators interface {
 	// Literals gives n of a generator's numbers or texts, as SQL spells them. The values
 	// are for a template's {context:…}.
 	Literals(ctx context.Context, declared *cluster.Cluster, name string, n int, values map[string]string) ([]string, error)
-	// Texts gives them as they are, for a column to be stamped.
-	Texts(ctx context.Context, declared *cluster.Cluster, name string, n int, values map[string]string) ([]string, error)
+	exec.Generators
 }
 
 // nextValues finds the places of a statement's text that ask declared generators.

@@ -16,9 +16,9 @@ const presentTime = 2 * time.Second
 
 // present makes sure that every shard answers before a definition is begun, which no transaction can undo: on a cluster of
 // which a part is away it is refused before any shard has it.
-func (s *Session) present(r *exec.Work) error {
-	for _, shard := range r.Snapshot.Catalog.Shards {
-		if err := s.requested(r).Reach(shard, presentTime); err != nil {
+func present(r *exec.Request) error {
+	for _, shard := range r.Catalog.Shards {
+		if err := r.Reach(shard, presentTime); err != nil {
 			return absent(shard, err)
 		}
 	}

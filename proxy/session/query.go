@@ -126,7 +126,7 @@ func (s *Session) run(r *exec.Work) error {
 		s.interrupts.Unlimited()
 	}
 	plain := s.readsPlainly(r.Facts)
-	s.env.Replica, s.partial, s.absent.Shards = plain && s.vars.Reads != sysvars.Primary, plain && s.vars.Partial, s.absent.Shards[:0]
+	s.env.Replica, s.env.Partial, s.env.Absent = plain && s.vars.Reads != sysvars.Primary, plain && s.vars.Partial, s.env.Absent[:0]
 	if s.conns.Next() != "" {
 		return s.runNext(r)
 	}

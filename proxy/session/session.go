@@ -57,14 +57,10 @@ type Session struct {
 	kept    *kept.Statements
 	behind  []byte // what follows the statement in the same text, from its semicolon on
 
-	*work                     // of the command under way, nil between commands
-	insertEnding reply.Ending // endInsert, made once
+	*work // of the command under way, nil between commands
 
 	under   *snapshot.Snapshot // the snapshot that account is of
 	account *snapshot.Account  // never nil
-
-	partial bool        // it does with the rows of the shards that are there,
-	absent  exec.Absent // and these were not
 
 	interrupts *interrupt.Handle
 	last       bool // the command under way may be the session's last: its answer is held back
@@ -82,14 +78,15 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 	s.interrupts = interrupt.New(ctx, c.Stream, s.flavor)
 	s.vars = sysvars.New(exec.FirstShard{Environment: &s.env})
 	s.gate = fence.New(&services.Fencing, func() *router.Map { return s.Snapshot().Map })
-	s.insertEnding, s.client.Final, s.absent.Lack = s.endInsert, s.interruption, s.lack
+	s.client.Final = s.interruption
 	now := func() *snapshot.Snapshot { return services.Snapshot() }
 	told := observe.Services{Meter: services.Meter, Tracer: services.Tracer, Log: services.Log}
 	s.observer = observe.New(told, c.ID, c.Stream.NetConn().RemoteAddr().String(), &s.vars, &s.client, now)
-	s.env = exec.Environment{
+	s.env.Init(exec.Environment{
 		ID: c.ID, Context: ctx, Snapshot: now, Health: s.health, Tally: &services.Counts.Tally, Log: services.Log,
 		Vars: &s.vars, Share: s.share, Client: &s.client, Gate: s.gate, Observer: s.observer,
-	}
+		Issuers: exec.Issuers{IDs: services.IDs, Numbers: services.Numbers, Generators: services.Generators, Ring: services.Ring},
+	})
 	s.conns = txn.New(&services.Services, txn.Environment{ID: c.ID, Context: ctx, Client: &s.env, Interrupts: interrupts{s.interrupts}, Observer: s.observer})
 	s.env.Conns = s.conns
 	s.identify(c)

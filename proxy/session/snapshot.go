@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"locus/idgen/cipher"
-	"locus/idgen/gene"
-	"locus/idgen/orderid"
 	"locus/proxy/flavor"
 	"locus/proxy/health"
 	"locus/proxy/meter"
@@ -22,12 +20,6 @@ import (
 
 // flavor is that of the shards.
 func (s *Session) flavor() flavor.Flavor { return s.Snapshot().Flavor }
-
-// IDs issues n consecutive order IDs of a layout of the table's for a gene, and
-// gives the layout and the first. An error means that none of them was given out.
-type IDs interface {
-	Issue(ctx context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.Layout, orderid.ID, error)
-}
 
 // Numbers gives numbers to AUTO_INCREMENT columns of sharded tables.
 type Numbers interface {
@@ -47,7 +39,7 @@ type Services struct {
 	// Versions are those of all servers, replicas too.
 	Versions func() []string
 	Sessions Sessions
-	IDs      IDs
+	IDs      stamp.IDs
 	// Generators are for NEXT VALUE FOR; nil: there are none.
 	Generators Generators
 	// Numbers are for AUTO_INCREMENT columns of sharded tables; nil: they can't be numbered.

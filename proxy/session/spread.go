@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"locus/proxy/exec"
-	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -78,7 +77,7 @@ func (s *Session) looks(r *exec.Work, p *plan.Change) (looks []exec.Look, err er
 func (s *Session) runFound(r *exec.Work, p *plan.Change, looks []exec.Look) (total exec.Totals, err error) {
 	route := slices.Clone(s.route.Shards)
 	err = s.together(r, func() error {
-		have, err := s.requested(r).Find(looks)
+		have, err := s.env.Request(r).Find(looks)
 		if err != nil {
 			return err
 		}
@@ -99,7 +98,7 @@ func (s *Session) runFound(r *exec.Work, p *plan.Change, looks []exec.Look) (tot
 		}
 		parts, err := s.spread(r, p, shards)
 		if err == nil {
-			total, err = s.execution(r, txn.Writes).Change(parts)
+			total, err = s.env.Change(r, parts)
 		}
 		return err
 	})

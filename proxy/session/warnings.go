@@ -1,16 +1,8 @@
 package session
 
 import (
-	"github.com/go-mysql-org/go-mysql/mysql"
-
 	"locus/proxy/exec"
 )
-
-// noteError keeps what the client is told.
-func (s *Session) noteError(e *mysql.MyError) {
-	s.observer.Told(e.Code)
-	s.vars.Fail(e)
-}
 
 // showWarnings answers SHOW WARNINGS and SHOW ERRORS.
 func (s *Session) showWarnings(r *exec.Work) error {

@@ -6,7 +6,6 @@ import (
 	"locus/proxy/exec"
 	"locus/proxy/observe"
 	"locus/proxy/reply"
-	"locus/proxy/stamp"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -15,22 +14,16 @@ import (
 // work is the memory that a command needs while it is served. Sessions that
 // wait for their client have none: there may be ten thousand of them.
 type work struct {
-	answer  reply.Buffers
-	exec    exec.Buffers
-	notes   observe.Notes
-	lexed   stmt.Lexed
-	args    stmt.Args
-	values  plan.Values
-	bound   []stmt.Value
-	params  []wire.Param
-	types   []byte // of params, where they came with names
-	route   plan.Route
-	stamper stamp.Stamper
-	insert  inserting // the stamped INSERT under way
-	// generated are parameters of a spliced statement, integers the bytes of
-	// those that were generated.
-	generated []wire.Param
-	integers  []byte
+	answer reply.Buffers
+	exec   exec.Buffers
+	notes  observe.Notes
+	lexed  stmt.Lexed
+	args   stmt.Args
+	values plan.Values
+	bound  []stmt.Value
+	params []wire.Param
+	types  []byte // of params, where they came with names
+	route  plan.Route
 }
 
 // idleWork is what sessions without a command share.
@@ -49,13 +42,11 @@ func (s *Session) releaseWork() {
 	if w.long() {
 		return
 	}
-	w.stamper.Release()
 	w.exec.Release()
 	w.lexed.Planned()
-	w.values, w.insert = plan.Values{}, inserting{}
+	w.values = plan.Values{}
 	clear(w.bound[:cap(w.bound)])
 	clear(w.params[:cap(w.params)])
-	clear(w.generated[:cap(w.generated)])
 	idleWork.Put(w)
 }
 
@@ -65,7 +56,7 @@ const keepBuffer = 64 << 10
 // long tells memory that grew beyond what most commands need.
 func (w *work) long() bool {
 	const literals = keepBuffer / 64
-	return cap(w.answer.Out) > keepBuffer || w.exec.Size() > keepBuffer || cap(w.integers) > keepBuffer || w.notes.Size() > keepBuffer ||
+	return cap(w.answer.Out) > keepBuffer || w.exec.Long(keepBuffer, literals) || w.notes.Size() > keepBuffer ||
 		cap(w.lexed.Key) > keepBuffer || cap(w.lexed.Literals) > literals || cap(w.lexed.Cells) > literals ||
-		cap(w.bound) > literals || cap(w.params) > literals || cap(w.generated) > literals
+		cap(w.bound) > literals || cap(w.params) > literals
 }

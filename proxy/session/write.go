@@ -47,7 +47,7 @@ func (s *Session) writeError(err error) error {
 		e = wire.Errorf(e.Code, e.State, "%s; this connection is closed", e.Message)
 		end = exec.ErrTransactionLost
 	}
-	s.noteError(e)
+	s.env.NoteError(e)
 	s.observer.Failed = true
 	s.vars.Told()
 	s.vars.RowCount = -1

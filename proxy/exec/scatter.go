@@ -1,0 +1,108 @@
+package exec
+
+import (
+	"errors"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/reply"
+	"locus/proxy/scatter"
+	"locus/proxy/sysvars"
+	"locus/proxy/txn"
+	"locus/proxy/wire"
+	"locus/router/plan"
+)
+
+// Scatter runs a read on the shards of its route and merges their answers, again if that may be done. It tells whether the
+// answers were refused since they can't be merged, by what the planner can't see, such as a type: the client was sent nothing,
+// and the rows may be gathered.
+func (e *Environment) Scatter(w *Work, p *plan.Read, route *plan.Route) (unmerged bool, err error) {
+	w.Cursor = false
+	unmerged, err = e.scatterOnce(w, p, route)
+	for again := runsAgain; again > 0 && e.mayRunAgain(w, err); again-- {
+		e.Tally.Retried.Add(1)
+		unmerged, err = e.scatterOnce(w, p, route)
+	}
+	return unmerged, err
+}
+
+// scatterOnce sends the shards their parts, and merges the answers.
+func (e *Environment) scatterOnce(w *Work, p *plan.Read, route *plan.Route) (unmerged bool, err error) {
+	parts, limit, err := e.scattering(w, p, route)
+	if err != nil {
+		return false, err
+	}
+	began := !e.Conns.Running()
+	e.Conns.Imply()
+	all := e.several(w, e.purpose(w)&^txn.Outside)
+	var leases []txn.Lease
+	if e.Partial {
+		leases, err = all.SendPresent(parts)
+	} else {
+		leases, err = all.Send(parts)
+	}
+	if err != nil {
+		return false, err
+	}
+	status := e.Status()
+	if !e.Vars.Autocommit { // it begins a transaction, as any read does
+		status |= mysql.SERVER_STATUS_IN_TRANS
+	}
+	format := scatter.Text
+	if w.Prepared != nil {
+		format = scatter.Binary
+	}
+	outcome, err := all.Merge(leases, p.Merge, format, limit, scatter.Options{Status: status, Warnings: len(e.Absent)})
+	e.merged(w, outcome, err)
+	if began && w.Unbegun(err) {
+		e.Conns.Unbegin()
+	}
+	_, refused := err.(*plan.Refusal) //nolint:errorlint // it is never wrapped
+	return refused && !outcome.Sent, mergeError(outcome, err)
+}
+
+// scattering is what each shard is sent, and the LIMIT of the whole.
+func (e *Environment) scattering(w *Work, p *plan.Read, route *plan.Route) ([]Part, scatter.Limit, error) {
+	limit, edits, ok := ForMerge(w.Values, p.Merge)
+	if !ok {
+		return nil, limit, sysvars.BadLimit()
+	}
+	if err := e.Account.MaySkip(limit.Offset, &e.Vars.Diagnostics); err != nil {
+		return nil, limit, err
+	}
+	var params []wire.Param
+	if w.Prepared != nil {
+		params = append(params, w.Params...)
+		edits = Bind(w.Values.Lexed, edits, params)
+	}
+	parts, err := Routed(w.Snapshot.Map, w.Values, route, &p.Keyed, e.Edited(w.Values.Text, edits), edits, params)
+	return parts, limit, err
+}
+
+// merged notes what became of a merge.
+func (e *Environment) merged(w *Work, outcome scatter.Outcome, err error) {
+	e.Client.Seq, e.Observer.Failed = outcome.NextSeq, outcome.Err != nil
+	e.Vars.RowCount = -1
+	switch {
+	case outcome.Err != nil:
+		w.Code = outcome.Err.Code
+		e.NoteError(outcome.Err)
+		if w.Snapshot.Flavor.ForgetsFoundRows() && !beforeBeginning(w.Code) {
+			e.Vars.FoundRows = 0
+		}
+	case err == nil:
+		e.Vars.FoundRows = outcome.Found
+	}
+}
+
+// mergeError sorts a merge's error: into what the client can still be told as
+// an error of the statement, and what ends the session.
+func mergeError(outcome scatter.Outcome, err error) error {
+	if gone, ok := errors.AsType[*scatter.ClientError](err); ok {
+		return &reply.GoneError{Err: gone}
+	}
+	if err != nil && outcome.Sent {
+		return &reply.PartialError{Err: err}
+	}
+	return err
+}

@@ -1,0 +1,108 @@
+package exec
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"locus/proxy/snapshot"
+	"locus/proxy/wire"
+	"locus/router"
+	"locus/router/plan"
+	"locus/test/fakeshard"
+)
+
+// scattered runs a read of both shards that have genes.
+func (s *stand) scattered(text string) (got string, unmerged bool, err error) {
+	s.t.Helper()
+	w := s.work(text)
+	p, route := w.Plan.(*plan.Read), new(plan.Route)
+	if err := p.Route(w.Snapshot.Map, w.Values, route); err != nil || len(route.Shards) != 2 {
+		s.t.Fatalf("%v, shards %v", err, route.Shards)
+	}
+	got, err = s.told(func() (err error) {
+		unmerged, err = s.Scatter(w, p, route)
+		return err
+	})
+	return got, unmerged, err
+}
+
+// sorted is an answer with the column that it is merged by, which the client does not get.
+func sorted(values ...string) fakeshard.Reply {
+	r := fakeshard.Reply{Prefix: "SELECT", Columns: []wire.Column{fakeshard.Number("id"), fakeshard.Number("locus_hidden_0")}}
+	for _, v := range values {
+		r.Rows = append(r.Rows, []string{v, v})
+	}
+	return r
+}
+
+// The rows of the shards come merged, and those that OFFSET leaves out are counted.
+func TestScatter(t *testing.T) {
+	s := newStand(t)
+	s.shards["s0"].Next(sorted("1", "3"))
+	s.shards["s1"].Next(sorted("2"))
+	got, unmerged, err := s.scattered("SELECT id FROM orders ORDER BY id LIMIT 2 OFFSET 1")
+	first, second := strings.Index(got, "\x012"), strings.Index(got, "\x013")
+	if err != nil || unmerged || first < 0 || second < first || strings.Contains(got, "\x011") || s.Vars.FoundRows != 3 || s.Vars.RowCount != -1 {
+		t.Errorf("%q, %v, unmerged %t, %d found, %d changed", got, err, unmerged, s.Vars.FoundRows, s.Vars.RowCount)
+	}
+	all := "SELECT id , `orders`.`id` AS `locus_hidden_0` FROM orders ORDER BY id LIMIT 3 OFFSET 0"
+	s.sent(map[router.ShardName]string{"s0": all, "s1": all})
+}
+
+// A read that was lost is sent again; an error behind rows is the statement's; what can't be merged may be gathered, and nothing
+// else that is refused.
+func TestScatterFails(t *testing.T) {
+	s := newStand(t)
+	s.shards["s1"].Next(fakeshard.Reply{Prefix: "SELECT", Cut: fakeshard.Before})
+	s.shards["s0"].Next(sorted("1"), sorted("1"))
+	s.shards["s1"].Next(sorted("2"))
+	if got, _, err := s.scattered("SELECT id FROM orders ORDER BY id"); err != nil || !strings.Contains(got, "\x012") || s.Tally.Retried.Load() != 1 {
+		t.Errorf("%q, %v, %d times again", got, err, s.Tally.Retried.Load())
+	}
+	s.shards["s0"].Next(fakeshard.Reply{Prefix: "SELECT", Code: 1146})
+	s.shards["s1"].Next(sorted("2"))
+	if _, unmerged, err := s.scattered("SELECT id FROM orders ORDER BY id"); !refused(err, 1146) || unmerged {
+		t.Errorf("%v, unmerged %t", err, unmerged)
+	}
+	s.shards["s0"].Next(sorted("1"))
+	s.shards["s1"].Next(rows("1"))
+	if _, unmerged, err := s.scattered("SELECT id FROM orders ORDER BY id"); err == nil || !unmerged {
+		t.Errorf("%v, unmerged %t", err, unmerged)
+	}
+	s.Account = &snapshot.Account{LargeOffset: snapshot.Refuse}
+	_, unmerged, err := s.scattered("SELECT id FROM orders ORDER BY id LIMIT 1 OFFSET 99999999")
+	if refusal, is := errors.AsType[*plan.Refusal](err); !is || refusal.Code != plan.OffsetRefused || unmerged {
+		t.Errorf("%v, unmerged %t", err, unmerged)
+	}
+}
+
+// Shards that are away are left out where the session does with the rest.
+func TestScatterPartially(t *testing.T) {
+	s := newStand(t)
+	s.Partial = true
+	s.unsent["s0"] = &lostBefore
+	s.shards["s1"].Next(sorted("2"))
+	if got, _, err := s.scattered("SELECT id FROM orders ORDER BY id"); err != nil || !strings.Contains(got, "\x012") || len(s.Absent) != 1 {
+		t.Errorf("%q, %v, without %v", got, err, s.Absent)
+	}
+}
+
+// The host answers over the gathered rows, as any shard answers a statement.
+func TestAnswer(t *testing.T) {
+	s := newStand(t)
+	a := s.request(across)
+	for range 2 {
+		s.filled()
+		s.shards["s2"].Next(fakeshard.Reply{Prefix: "SELECT a.amount", Columns: numbers, Rows: [][]string{{"7"}}, Warnings: 1})
+		got, err := s.told(func() error { return a.Gather(a.of(), "s2", plenty, (*Gathering).Answer) })
+		if err != nil || !strings.Contains(got, "\x017") || s.Vars.FoundRows != 1 || len(s.warnedBy()) == 0 {
+			t.Errorf("%q, %v, %d found, warned by %v", got, err, s.Vars.FoundRows, s.warnedBy())
+		}
+	}
+	s.filled()
+	s.shards["s2"].Next(fakeshard.Reply{Prefix: "SELECT a.amount", Cut: fakeshard.Amid, Columns: numbers, Rows: [][]string{{"7"}}})
+	if _, err := s.told(func() error { return a.Gather(a.of(), "s2", plenty, (*Gathering).Answer) }); err == nil {
+		t.Error("an answer that was cut is none")
+	}
+}

@@ -1,0 +1,99 @@
+package exec
+
+import (
+	"context"
+	"strings"
+
+	"locus/idgen/cipher"
+	"locus/proxy/stamp"
+	"locus/proxy/trace"
+	"locus/router/cluster"
+	"locus/router/plan"
+)
+
+// Issuers give what the rows of an INSERT leave to be made.
+type Issuers struct {
+	IDs stamp.IDs
+	// Numbers are for AUTO_INCREMENT columns; nil: they can't be numbered.
+	Numbers stamp.Numbers
+	// Generators are those that the cluster declares; nil: there are none.
+	Generators Generators
+	// Ring is the keys of the moment; it gives nil where there are none.
+	Ring func() *cipher.Ring
+}
+
+// Generators make numbers, or texts, by the name that they are declared under.
+type Generators interface {
+	// Texts gives n of a generator's as they are, for a column to be stamped. The values
+	// are for a template's {context:…}.
+	Texts(ctx context.Context, declared *cluster.Cluster, name string, n int, values map[string]string) ([]string, error)
+}
+
+// Stamp makes what the rows of an INSERT leave to be made, and splits them by shard.
+func (e *Environment) Stamp(w *Work, p *plan.Stamped) (*stamp.Result, error) {
+	defer e.Observer.Trace().Enter(trace.Issue, "")()
+	if e.Generators != nil && len(p.Insert.Table.StampedColumns) > 0 {
+		declared, values := w.Snapshot.Declared, e.Vars.Context.Values
+		e.stamper.Make = func(ctx context.Context, generator string, n int) ([]string, error) {
+			return e.Generators.Texts(ctx, declared, generator, n, values)
+		}
+	}
+	e.stamper.Numbers, e.stamper.ZeroIsNumber, e.stamper.Unnumbered = e.Numbers, e.zeroIsNumber(), e.unnumbered()
+	e.integers = e.integers[:0] // once for all shards: their parameters are views of it
+	var result *stamp.Result
+	var err error
+	if w.Prepared != nil {
+		result, err = e.stamper.StampPrepared(e.Conns.Waits(), p, w.Values, w.Snapshot.Map, e.IDs, e.Ring)
+	} else {
+		result, err = e.stamper.StampText(e.Conns.Waits(), p, w.Values, w.Snapshot.Map, e.IDs, e.Ring)
+	}
+	if err == nil {
+		err = p.Returned(len(result.Shards))
+	}
+	if err != nil {
+		return nil, err
+	}
+	e.Observer.Weighs(w.Snapshot.Map, result.Genes, true)
+	return result, nil
+}
+
+// zeroIsNumber tells whether the session's sql_mode has NO_AUTO_VALUE_ON_ZERO, as dumps do.
+func (e *Environment) zeroIsNumber() bool {
+	literal, _ := e.Vars.Settings.Lookup("sql_mode")
+	return strings.Contains(strings.ToUpper(literal), "NO_AUTO_VALUE_ON_ZERO")
+}
+
+// unnumbered is why rows would have other numbers than on one server; empty: they would not.
+func (e *Environment) unnumbered() string {
+	if e.Vars.ForcedID != 0 {
+		return "insert_id is set, which is for tables that are not sharded: give the number in the row"
+	}
+	for _, name := range []string{"auto_increment_increment", "auto_increment_offset"} {
+		if literal, ok := e.Vars.Settings.Lookup(name); ok && literal != "1" {
+			return name + " is " + literal + ", and the cluster counts by one: SET " + name + " = 1, or give the number"
+		}
+	}
+	return ""
+}
+
+// stampPart stamps a part of the statement.
+func (r *Request) stampPart(p *plan.Stamped, v *plan.Values) (*stamp.Result, error) {
+	result, err := r.Stamp(r.Work.Part(p, v), p)
+	if err == nil {
+		r.Tally.Stamped.Add(uint64(result.Generated))
+	}
+	return result, err
+}
+
+// StampCopies numbers the rows of an INSERT into a global table.
+func (e *Environment) StampCopies(w *Work, p *plan.Global) (*stamp.Result, error) {
+	defer e.Observer.Trace().Enter(trace.Issue, "")()
+	e.stamper.Numbers, e.stamper.ZeroIsNumber, e.stamper.Unnumbered = e.Numbers, e.zeroIsNumber(), e.unnumbered()
+	e.integers = e.integers[:0]
+	result, err := e.stamper.StampCopies(e.Conns.Waits(), p, w.Values, w.Prepared != nil)
+	if err != nil {
+		return nil, err
+	}
+	e.Tally.Stamped.Add(uint64(result.Generated))
+	return result, nil
+}
