@@ -22,13 +22,13 @@ func (s *Session) holdBack(command byte) {
 	}
 }
 
-// parting tells whether the command that has ended was the session's last.
-func (s *Session) parting() bool { return s.last && s.part() }
+// drained tells whether the command that has ended was the session's last.
+func (s *Session) drained() bool { return s.last && s.mayEnd() }
 
-// part ends what holdBack began: it tells whether the session ends. A client in a
+// mayEnd ends what holdBack began: it tells whether the session ends. A client in a
 // transaction, with something that it keeps on a shard, or that has sent another command
 // already, is served on.
-func (s *Session) part() bool {
+func (s *Session) mayEnd() bool {
 	s.last = false
 	if !s.conns.Running() && !s.conns.KeepsAny() && len(s.client.Stream.Unread()) == 0 {
 		return true

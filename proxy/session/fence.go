@@ -76,10 +76,10 @@ func (s *Session) attempt(r *exec.Work) error {
 	s.Counts.Holding.Add(1)
 	defer s.Counts.Holding.Add(-1)
 	for held && !s.conns.Lost() {
-		if err = s.pause(hold, r.Snapshot.Map, why); err != nil {
+		if err = s.awaitMap(hold, r.Snapshot.Map, why); err != nil {
 			return err
 		}
-		if err = s.anew(r); err != nil {
+		if err = s.replanHeld(r); err != nil {
 			return err
 		}
 		err = s.runCounted(r)
@@ -99,8 +99,8 @@ func (s *Session) runCounted(r *exec.Work) error {
 	return err
 }
 
-// pause waits for another map than the one that held the statement.
-func (s *Session) pause(hold fence.Hold, m *router.Map, why *fence.HeldError) error {
+// awaitMap waits for another map than the one that held the statement.
+func (s *Session) awaitMap(hold fence.Hold, m *router.Map, why *fence.HeldError) error {
 	began := time.Now()
 	defer func() { s.observer.Held(time.Since(began)) }()
 	defer s.observer.Trace().Enter(trace.Hold, "")()
@@ -112,8 +112,8 @@ func (s *Session) pause(hold fence.Hold, m *router.Map, why *fence.HeldError) er
 	return err
 }
 
-// anew plans a held statement for the snapshot that has come into force.
-func (s *Session) anew(r *exec.Work) error {
+// replanHeld plans a held statement for the snapshot that has come into force.
+func (s *Session) replanHeld(r *exec.Work) error {
 	before := r.Snapshot
 	r.Snapshot = s.snapshot()
 	switch {

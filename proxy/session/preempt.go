@@ -35,9 +35,9 @@ func (s *Session) PreemptAt(pool interrupt.Pool) bool {
 // called from any goroutine.
 func (s *Session) Obeys(version int64, held gene.Set) bool { return s.gate.Obeys(version, held) }
 
-// sit waits for the client's next command. In a transaction the wait can be ended
+// awaitCommand waits for the client's next command. In a transaction the wait can be ended
 // by Preempt; then it is false, as it is with an error.
-func (s *Session) sit() (bool, error) {
+func (s *Session) awaitCommand() (bool, error) {
 	if !s.conns.Running() || len(s.client.Stream.Unread()) > 0 {
 		return true, nil
 	}

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"locus/proxy/exec"
 	"locus/proxy/session/kept"
 	"locus/proxy/snapshot"
 	"locus/router/plan"
@@ -28,17 +27,6 @@ func (s *Session) contextThen(w *snapshot.Snapshot, r *kept.Reading) plan.Contex
 func (s *Session) returns(r *kept.Reading, st *stmt.Statement) bool {
 	then, now := r.Settings.Database(), s.vars.Settings.Database()
 	return then == now || then != "" && now != "" || then == "" && st.Effects&stmt.ReadsSchema == 0
-}
-
-// schemaOf is the default database of a statement.
-func (s *Session) schemaOf(r *exec.Work) string {
-	switch {
-	case r.Prepared != nil:
-		return r.Prepared.Reading.Settings.Database()
-	case r.Textual != nil:
-		return r.Textual.Reading.Settings.Database()
-	}
-	return s.vars.Settings.Database()
 }
 
 // readsAsThen tells whether shards answer a text that was read at another time as the

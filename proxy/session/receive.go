@@ -36,9 +36,3 @@ func (s *Session) ordered(payload []byte, seq byte) error {
 	}
 	return nil
 }
-
-// compresses tells a client whose packets' numbers say nothing: those of the
-// frames around them are checked.
-func (s *Session) compresses() bool {
-	return s.client.Capabilities&(mysql.CLIENT_COMPRESS|mysql.CLIENT_ZSTD_COMPRESSION_ALGORITHM) != 0
-}

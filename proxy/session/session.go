@@ -106,7 +106,7 @@ func (s *Session) Serve(database string) error {
 		}
 		return err
 	}
-	for err == nil && !s.parting() {
+	for err == nil && !s.drained() {
 		err = s.next()
 	}
 	if errors.Is(err, errQuit) || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) {
@@ -131,7 +131,7 @@ func (s *Session) next() error {
 	if s.interrupts.Over() {
 		return errQuit
 	}
-	if awake, err := s.sit(); !awake {
+	if awake, err := s.awaitCommand(); !awake {
 		return err
 	}
 	payload, seq, err := s.client.Stream.Payload()

@@ -66,7 +66,7 @@ var looksAtText = map[string][]string{
 		"proxy/session (*Session).runsThere",
 		"proxy/exec (*Environment).packet",
 		"proxy/session (*Session).runChanged",
-		"proxy/session (*Session).anew",
+		"proxy/session (*Session).replanHeld",
 		"proxy/exec (*definition).text",
 		"proxy/exec (*maintenance).ask",
 		"proxy/exec (*Request).changeSchemaOn",
