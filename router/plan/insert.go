@@ -312,9 +312,6 @@ func given(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
 	return in, nil
 }
 
-// name gives the name of the column that a value of a row is for.
-func (in *Insertion) name(at int) string { return in.Table.Columns[in.Columns[at]].Name }
-
 // locate finds the keys among the values and what is to be added.
 func (in *Insertion) locate() {
 	t := in.Table
