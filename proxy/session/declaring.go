@@ -35,9 +35,9 @@ type Declarations interface {
 // they plan meanwhile is refused, since the table is nowhere, or not on all shards. So no
 // row can come to where it would not be looked for. What goes wrong after that is taken back.
 type declaring struct {
-	*Session
-	r  *exec.Work
-	at *exec.Request
+	*Services
+	user string
+	at   *exec.Request
 	*plan.Declaring
 
 	declared bool               // by this statement
@@ -56,9 +56,9 @@ func undeclarable(format string, args ...any) error {
 }
 
 // declaring is a definition that declares nothing, unless its plan says so.
-func (s *Session) declaring(r *exec.Work, at *exec.Request) *declaring {
-	d := &declaring{Session: s, r: r, at: at}
-	if p, is := r.Plan.(*plan.Definition); is {
+func (s *Session) declaring(at *exec.Request) *declaring {
+	d := &declaring{Services: s.Services, user: s.user, at: at}
+	if p, is := at.Plan.(*plan.Definition); is {
 		d.Declaring, at.Added = p.Declares, p.Added
 	}
 	return d
@@ -88,7 +88,7 @@ func (d *declaring) begin() error {
 
 // said is what the comment says.
 func (d *declaring) said() catalog.Declaration {
-	return d.r.Plan.(*plan.Definition).Declares.Declaration
+	return d.at.Plan.(*plan.Definition).Declares.Declaration
 }
 
 // end takes the declaration back of a table that could not be made, or is not what it was declared
@@ -114,13 +114,13 @@ func (d *declaring) declare() error {
 	if err := d.looked(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(d.interrupts.Waits(), declareTime)
+	ctx, cancel := context.WithTimeout(d.at.Conns.Waits(), declareTime)
 	defer cancel()
 	changed, err := d.Declarations.Declare(ctx, d.Table, d.Declaration, d.user)
 	if d.declared = changed; err != nil {
 		return undeclarable("%v", err)
 	}
-	if err := d.Redefined(d.interrupts.Waits()); err != nil {
+	if err := d.Redefined(d.at.Conns.Waits()); err != nil {
 		return undeclarable("table %s: not every proxy knows of the declaration: %v", d.Table, err)
 	}
 	return nil
@@ -132,7 +132,7 @@ func (d *declaring) name() string { return plan.Quote(d.Table.Schema) + "." + pl
 // another one rows.
 func (d *declaring) looked() error {
 	var has []router.ShardName
-	for _, shard := range d.r.Snapshot.Catalog.Shards {
+	for _, shard := range d.at.Catalog.Shards {
 		text, err := d.created(shard)
 		if err != nil {
 			return err
@@ -150,11 +150,11 @@ func (d *declaring) looked() error {
 			return err
 		}
 	}
-	first := d.r.Snapshot.Catalog.First()
+	first := d.at.Catalog.First()
 	switch {
 	case d.Exists && !slices.Contains(has, first):
 		return wire.Errorf(mysql.ER_NO_SUCH_TABLE, "42S02", "Table '%s' doesn't exist", d.Table)
-	case !d.Exists && has != nil && d.r.Facts.Statement.IfNotExists != nil:
+	case !d.Exists && has != nil && d.at.Facts.Statement.IfNotExists != nil:
 		return undeclarable("table %s is on %s already, and not declared: without rows, ALTER TABLE … COMMENT declares it; with rows locus import shards it", d.Table, catalog.List(has))
 	case !d.Exists && has != nil:
 		return wire.Errorf(mysql.ER_TABLE_EXISTS_ERROR, "42S01", "Table '%s' already exists on %s", d.Table.Name, catalog.List(has))
@@ -194,7 +194,7 @@ func (d *declaring) empty(shard router.ShardName, locking string) error {
 func (d *declaring) spread() error {
 	err := d.copy()
 	if err == nil {
-		if err = d.Redefined(d.interrupts.Waits()); err != nil {
+		if err = d.Redefined(d.at.Conns.Waits()); err != nil {
 			err = undeclarable("table %s: not every proxy has read the table: %v", d.Table, err)
 		}
 	}
@@ -213,7 +213,7 @@ func (d *declaring) spread() error {
 
 // ownGene adds the column for the gene to a table without rows that is the default shard's alone.
 func (d *declaring) ownGene() error {
-	first := d.r.Snapshot.Catalog.First()
+	first := d.at.Catalog.First()
 	if !d.Declaration.MakesGene() {
 		return nil
 	}
@@ -222,7 +222,7 @@ func (d *declaring) ownGene() error {
 	if err != nil || len(has.Rows) > 0 {
 		return err
 	}
-	if err := d.execApart(d.interrupts.Waits(), first, "ALTER TABLE "+d.name()+" ADD ("+catalog.OwnGeneDefinition+")"); err != nil {
+	if err := d.execApart(d.at.Conns.Waits(), first, "ALTER TABLE "+d.name()+" ADD ("+catalog.OwnGeneDefinition+")"); err != nil {
 		return fmt.Errorf("add column %s to table %s on shard %s: %w", catalog.OwnGene, d.Table, first, err)
 	}
 	d.gene = true
@@ -234,9 +234,9 @@ func (d *declaring) takeGene() {
 	if !d.gene {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), txn.UndoTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.at.Context), txn.UndoTime)
 	defer cancel()
-	first := d.r.Snapshot.Catalog.First()
+	first := d.at.Catalog.First()
 	if err := d.execApart(ctx, first, "ALTER TABLE "+d.name()+" DROP COLUMN "+plan.Quote(catalog.OwnGene)); err != nil {
 		d.stands = true
 		d.left += "; column " + catalog.OwnGene + " was added on " + string(first) + " and could not be dropped there again: drop it"
@@ -244,7 +244,7 @@ func (d *declaring) takeGene() {
 }
 
 func (d *declaring) copy() error {
-	first := d.r.Snapshot.Catalog.First()
+	first := d.at.Catalog.First()
 	if err := d.empty(first, " FOR UPDATE"); err != nil {
 		return err
 	}
@@ -259,7 +259,7 @@ func (d *declaring) copy() error {
 	if !as {
 		return undeclarable("shard %s says how table %s is made in a way that isn't known: create it on every shard, and declare it by locus table add", first, d.Table)
 	}
-	for _, shard := range d.r.Snapshot.Catalog.Shards {
+	for _, shard := range d.at.Catalog.Shards {
 		there, err := d.created(shard)
 		if err != nil {
 			return err
@@ -267,7 +267,7 @@ func (d *declaring) copy() error {
 		if there != "" {
 			continue
 		}
-		if err := d.execApart(d.interrupts.Waits(), shard, "CREATE TABLE "+d.name()+" "+exec.WithoutNextNumber(body)); err != nil {
+		if err := d.execApart(d.at.Conns.Waits(), shard, "CREATE TABLE "+d.name()+" "+exec.WithoutNextNumber(body)); err != nil {
 			return fmt.Errorf("make table %s on shard %s: %w", d.Table, shard, err)
 		}
 		d.copied = append(d.copied, shard)
@@ -290,7 +290,7 @@ func (d *declaring) execApart(ctx context.Context, shard router.ShardName, text 
 
 // drop drops the table on shards, and gives those where that failed.
 func (d *declaring) drop(shards []router.ShardName) (left []router.ShardName) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), txn.UndoTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.at.Context), txn.UndoTime)
 	defer cancel()
 	for _, shard := range shards {
 		if err := d.execApart(ctx, shard, "DROP TABLE IF EXISTS "+d.name()); err != nil {
@@ -307,7 +307,7 @@ func (d *declaring) misfit() string {
 		return ""
 	}
 	if _, unread := errors.AsType[*catalog.NowhereError](m.Err); unread { // the shards have not been read since
-		if err := d.Redefined(d.interrupts.Waits()); err != nil {
+		if err := d.Redefined(d.at.Conns.Waits()); err != nil {
 			return fmt.Sprintf("table %s: it was made, and the proxies could not read it: %v", d.Table, err)
 		}
 		if m = d.Snapshot().Catalog.Unfit(d.Table); m == nil {
@@ -320,7 +320,7 @@ func (d *declaring) misfit() string {
 // dropped takes back a table that was made on every shard and is not what was declared. No
 // proxy has let anybody write to it.
 func (d *declaring) dropped() {
-	if left := d.drop(d.r.Snapshot.Catalog.Shards); left != nil {
+	if left := d.drop(d.at.Catalog.Shards); left != nil {
 		d.left = "; it was made on every shard, and could not be dropped again on " + catalog.List(left) +
 			": it stays declared, and is refused; drop it, then take the declaration away by locus table drop"
 		return
@@ -331,7 +331,7 @@ func (d *declaring) dropped() {
 // takeBack takes the declaration back of a table that could not be made, unless it was left on
 // some shard: then the statement may be repeated.
 func (d *declaring) takeBack() {
-	for _, shard := range d.r.Snapshot.Catalog.Shards {
+	for _, shard := range d.at.Catalog.Shards {
 		if text, err := d.created(shard); err != nil || text != "" {
 			d.left = "; the table stays declared"
 			return
@@ -345,7 +345,7 @@ func (d *declaring) withdraw() {
 	if !d.declared {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), txn.UndoTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.at.Context), txn.UndoTime)
 	defer cancel()
 	err := d.Declarations.Withdraw(ctx, d.Table, d.Declaration, d.user)
 	if err == nil {

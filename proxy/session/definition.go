@@ -27,7 +27,7 @@ func (s *Session) runDefinition(asked *exec.Work) error {
 		return err
 	}
 	s.env.TellLeft(own)
-	d := s.declaring(own, r)
+	d := s.declaring(r)
 	r.Ready = d.begin
 	var ok wire.OK
 	err := r.Define(func(e exec.Defined) {
