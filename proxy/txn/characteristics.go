@@ -18,13 +18,15 @@ func (c *Connections) SetNext(text string) { c.next = text }
 func (c *Connections) Untell() {
 	conn := c.toldNext
 	c.toldNext = nil
-	if conn == nil || c.next == "" || conn.InTransaction() {
+	if conn == nil || c.next == "" {
 		return
 	}
-	if r := c.reserved.of(conn); r != nil {
-		if _, err := conn.Own().Exec(c.awaiting, "ROLLBACK"); err != nil {
-			c.discard(r.branch)
-		}
+	r := c.reserved.of(conn)
+	if r == nil || conn.InTransaction() { // one that was given back is not looked at: it may be another session's
+		return
+	}
+	if _, err := conn.Own().Exec(c.awaiting, "ROLLBACK"); err != nil {
+		c.discard(r.branch)
 	}
 }
 
