@@ -47,6 +47,7 @@ var layout, _ = orderid.ByName("int64")
 // finishes: no client may see half of the table, or an error that is not the dead process's.
 func TestImport(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		t.Parallel() // it waits more than it works
 		w := open(t, engine)
 		w.stride = 100
 		w.startProxies(t)
@@ -372,7 +373,7 @@ func (k *keeper) connected(ctx context.Context) {
 		k.mu.Lock()
 		k.done++
 		k.mu.Unlock()
-		pause(ctx, time.Duration(k.random.Int64N(int64(4*time.Millisecond))))
+		pause(ctx, time.Duration(k.random.Int64N(int64(8*time.Millisecond))))
 	}
 }
 
