@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"locus/control/declared"
+	"locus/control/fitting"
 	"locus/control/orders"
 	"locus/migrate/cutover"
 	"locus/migrate/job"
@@ -109,6 +111,7 @@ func (w *world) fromOutside(t *testing.T, engine servers.Engine) {
 	defer db.Close()
 	w.phase(t, id, phase.Ready)
 	w.refused(t)
+	w.fits(t)
 	s.settled.Store(true)
 	s.more(t)
 	w.order(t, id, func(p phase.State) phase.Event {
@@ -193,13 +196,44 @@ func (w *world) planOutside(t *testing.T, id string, outside *servers.Server) {
 	}
 }
 
+// fits: other tables may be declared meanwhile.
+func (w *world) fits(t *testing.T) {
+	t.Helper()
+	c, err := declared.Current(t.Context(), w.kv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shards, err := fitting.Open(func(string) (string, error) { return servers.Password, nil }, 5*time.Second, nil, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shards.Close(t.Context())
+	change := fitting.Change{Next: c, Shards: shards}
+	loaded, err := change.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range change.Problems(t.Context(), loaded) {
+		t.Error(p)
+	}
+}
+
 // refused: the copies are not for clients of any proxy.
 func (w *world) refused(t *testing.T) {
 	t.Helper()
 	for _, p := range w.proxies {
 		db := client(p.Addr(), false)
-		for _, query := range []string{"SELECT COUNT(*) FROM person", "INSERT INTO person (uid, value) VALUES (1, 1)"} {
-			if _, err := db.Exec(query); err == nil || !strings.Contains(err.Error(), "outside of the cluster") {
+		for query, want := range map[string]string{
+			"SELECT COUNT(*) FROM person":                   "outside of the cluster",
+			"INSERT INTO person (uid, value) VALUES (1, 1)": "outside of the cluster",
+			"DELETE FROM person WHERE uid = 1":              "outside of the cluster",
+			"TRUNCATE TABLE person":                         "import",
+			"DROP TABLE person":                             "import",
+			"ALTER TABLE person ADD x INT":                  "import",
+			"CREATE TABLE person (id INT PRIMARY KEY)":      "import",
+			"CREATE VIEW people AS SELECT id FROM person":   "import",
+		} {
+			if _, err := db.Exec(query); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v", query, err)
 			}
 		}
