@@ -106,6 +106,9 @@ func (i *inspection) privileges() error {
 		if !has.may(replication, "", "") {
 			i.problem("GRANT "+replication+" ON *.* TO "+s.account, "the mover may not read the log of the %s: it has no %s", s.role, replication)
 		}
+		if err := i.prepared(s); err != nil {
+			return err
+		}
 		for _, n := range i.names() {
 			needs := i.needs
 			if i.config.Import && s == i.source && i.config.Tables[n].MakesGene() {
@@ -122,6 +125,20 @@ func (i *inspection) privileges() error {
 		i.tablePrivileges(s, has, catalog.TableName{Schema: "locus", Name: "move_position"}, "moves", Need{"CREATE", ""})
 	}
 	return nil
+}
+
+// prepared looks whether a source outside of the cluster tells its prepared branches, which are waited for. Of shards that is
+// looked for by who lets transactions span them.
+func (i *inspection) prepared(s *side) error {
+	if !i.config.Outside || s != i.source {
+		return nil
+	}
+	_, err := s.Query(i.ctx, "XA RECOVER")
+	if link.Code(err) != 0 {
+		i.problem("GRANT XA_RECOVER_ADMIN ON *.* TO "+s.account, "the %s does not list its prepared branches, which the switch waits for: %s", s.role, link.Reason(err))
+		return nil
+	}
+	return err
 }
 
 func (i *inspection) tablePrivileges(s *side, has grants, of catalog.TableName, who string, more ...Need) {

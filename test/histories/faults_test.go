@@ -170,11 +170,19 @@ func (w *world) strike(t *testing.T, when moment, point string, f fault) {
 	for _, p := range w.proxies {
 		p.Tell("stop " + point)
 	}
-	let := func() {}
+	let, meanwhile := func() {}, func() { w.shuttle(t) }
 	if point == cutover.BeforeRelease { // only a step that fails comes there
 		let = w.disobey(t)
+		stopped := time.Now()
+		meanwhile = func() {
+			w.shuttle(t)
+			if time.Since(stopped) > disobedience { // its lease ended before a step began: nobody waits for it any more
+				let()
+				let, stopped = w.disobey(t), time.Now()
+			}
+		}
 	}
-	mover := w.awaitStop(t, point)
+	mover, _ := w.awaitStopAt(t, meanwhile, point)
 	for i, p := range w.proxies {
 		if i != mover {
 			p.Tell("stop nowhere")
@@ -196,6 +204,9 @@ func (w *world) strike(t *testing.T, when moment, point string, f fault) {
 		there.Sub(began).Round(time.Millisecond), time.Since(there).Round(time.Millisecond))
 }
 
+// disobedience is for how long a proxy is stopped before another one is, where no step has failed because of it.
+const disobedience = 10 * time.Second
+
 // disobey stops a proxy, so that no fence is obeyed, until the function is called.
 func (w *world) disobey(t *testing.T) (let func()) {
 	t.Helper()
@@ -211,13 +222,6 @@ func (w *world) disobey(t *testing.T) (let func()) {
 	})
 	w.stopProxy(t, other)
 	return func() { other.Signal(t, syscall.SIGCONT) }
-}
-
-// awaitStop waits until some process is at the point.
-func (w *world) awaitStop(t *testing.T, point string) (mover int) {
-	t.Helper()
-	mover, _ = w.awaitStopAt(t, func() { w.shuttle(t) }, point)
-	return mover
 }
 
 // awaitStopAt waits until some process is at one of the points, and says at which.
