@@ -63,6 +63,18 @@ func (s Set) Contains(g Gene) bool {
 	return i < len(s.ranges) && s.ranges[i].Contains(g)
 }
 
+// Meets reports whether a gene from first to last, both included, is in the set. It does
+// not allocate.
+func (s Set) Meets(first, last Gene) bool {
+	i, _ := slices.BinarySearchFunc(s.ranges, first, func(r Range, g Gene) int {
+		if r.Last < g {
+			return -1
+		}
+		return 1
+	})
+	return i < len(s.ranges) && first <= last && s.ranges[i].First <= last
+}
+
 // Union is the genes that are in s or in t.
 func (s Set) Union(t Set) Set { return NewSet(slices.Concat(s.ranges, t.ranges)...) }
 

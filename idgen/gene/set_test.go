@@ -1,6 +1,7 @@
 package gene
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -67,6 +68,10 @@ func TestSetAgainstModel(t *testing.T) {
 		checkModel(t, "union", a.Union(b), func(g int) bool { return ma[g] || mb[g] })
 		checkModel(t, "intersect", a.Intersect(b), func(g int) bool { return ma[g] && mb[g] })
 		checkModel(t, "subtract", a.Subtract(b), func(g int) bool { return ma[g] && !mb[g] })
+		first, last := rapid.IntRange(0, 255).Draw(t, "from"), rapid.IntRange(0, 255).Draw(t, "to")
+		if want := first <= last && slices.Contains(ma[first:max(first, last+1)], true); a.Meets(Gene(first), Gene(last)) != want {
+			t.Fatalf("%s meets %d to %d: %v", a, first, last, !want)
+		}
 		if a.Equal(b) != (ma == mb) {
 			t.Fatalf("Equal is %v: %s, %s", a.Equal(b), a, b)
 		}
