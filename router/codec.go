@@ -15,16 +15,19 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"locus/idgen/gene"
+	"locus/idgen/orderid"
 )
 
 // Schema is the newest version of the map's document that this build reads.
-const Schema = 3
+const Schema = 4
 
 const (
 	// plainSchema is written where a map has no moves, for builds that know none.
 	plainSchema = 1
-	// movesSchema is written where no move is an import, likewise.
+	// movesSchema is written where no move is an import, nor by sequence, likewise.
 	movesSchema = 2
+	// importSchema is written where one is an import.
+	importSchema = 3
 )
 
 // Stamp says who made a version of the map, why and when.
@@ -54,6 +57,9 @@ type move struct {
 	// Tables and HoldsTables are an import's.
 	Tables      []words `yaml:"tables,omitempty"`
 	HoldsTables bool    `yaml:"holds_tables,omitempty"`
+	// BySequence and Share are those of a move by sequence.
+	BySequence bool            `yaml:"by_sequence,omitempty"`
+	Share      orderid.Residue `yaml:"share,omitempty"`
 }
 
 type document struct {
@@ -78,10 +84,13 @@ func Encode(m *Map, s Stamp) []byte {
 	for _, v := range m.moving.moves {
 		h.Schema = max(h.Schema, movesSchema)
 		if v.Tables != nil {
+			h.Schema = max(h.Schema, importSchema)
+		}
+		if v.BySequence {
 			h.Schema = Schema
 		}
 		h.Moves = append(h.Moves, move{
-			words(v.Job), v.From, v.To, v.Genes.String(), v.Held.String(), converted[words](v.Tables), v.HoldsTables,
+			words(v.Job), v.From, v.To, v.Genes.String(), v.Held.String(), converted[words](v.Tables), v.HoldsTables, v.BySequence, v.Share,
 		})
 	}
 	text, err := yaml.Marshal(h)
@@ -140,6 +149,7 @@ func (m *Map) withMoves(list []move) (*Map, error) {
 		moves = append(moves, Move{
 			Job: string(v.Job), Genes: genes, From: v.From, To: v.To, Held: held,
 			Tables: converted[string](v.Tables), HoldsTables: v.HoldsTables,
+			BySequence: v.BySequence, Share: v.Share,
 		})
 	}
 	return m.carrying(moves)

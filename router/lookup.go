@@ -34,7 +34,8 @@ func newIndex(w gene.Width, owners []owner) index {
 }
 
 // Lookup is the index in [Map.Shards] of the shard that owns the gene. It takes
-// no lock and allocates nothing. A gene beyond the map's width is a defect of
+// no lock and allocates nothing. Of a divided gene it is the shard that has the gene in
+// the entries, which owns some of its rows: see [Map.Sides]. A gene beyond the map's width is a defect of
 // the caller and panics: any answer would put a row where no one looks for it.
 func (m *Map) Lookup(g gene.Gene) int { return int(m.owners[m.entryOf(g)].shard) }
 
@@ -54,7 +55,7 @@ func (m *Map) entryOf(g gene.Gene) int32 {
 	return low
 }
 
-// ShardsOf appends to dst the indexes of the shards that own genes from first to
+// ShardsOf appends to dst the indexes of the shards that own rows of genes from first to
 // last, both included: rising, each once. It appends nothing if first > last,
 // and allocates only if dst is too small or the map has more than 1,024 shards.
 func (m *Map) ShardsOf(first, last gene.Gene, dst []int) []int {
@@ -79,6 +80,11 @@ func (m *Map) ShardsOf(first, last gene.Gene, dst []int) []int {
 		if seen[word]&bit == 0 {
 			seen[word] |= bit
 			missing--
+		}
+	}
+	for i := range m.moving.divisions {
+		if d := &m.moving.divisions[i]; d.genes.Meets(first, last) {
+			seen[d.to/64] |= 1 << (d.to % 64)
 		}
 	}
 	for i, word := range seen {

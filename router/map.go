@@ -121,7 +121,7 @@ func (m *Map) Entries() []Entry {
 	return entries
 }
 
-// Shards is the shards that own genes, each once, in natural order (s2 before
+// Shards is the shards that own genes, or a part of divided ones, each once, in natural order (s2 before
 // s10); the slice belongs to the caller. A shard's index is what Lookup gives.
 // It stays the same within this map, and may be another in the next.
 func (m *Map) Shards() []ShardName { return slices.Clone(m.shards) }
@@ -129,7 +129,8 @@ func (m *Map) Shards() []ShardName { return slices.Clone(m.shards) }
 // Shard is the name of Shards()[i], without a copy.
 func (m *Map) Shard(i int) ShardName { return m.shards[i] }
 
-// GenesOf is the genes of a shard: none if the map doesn't have it.
+// GenesOf is the genes of a shard: none if the map doesn't have it. Divided genes are
+// those of who has them in the entries.
 func (m *Map) GenesOf(name ShardName) gene.Set {
 	var ranges []gene.Range
 	for i, o := range m.owners {
@@ -149,12 +150,11 @@ func (m *Map) rangeOf(i int) gene.Range {
 	return gene.Range{First: first, Last: m.owners[i].bound}
 }
 
-// String is one line per entry, such as "0x0000..0x3fff  s0", and one per move.
+// String is one line per stretch, such as "0x0000..0x3fff  s0", and one per move.
 func (m *Map) String() string {
 	var b strings.Builder
-	for i, o := range m.owners {
-		r := m.rangeOf(i)
-		fmt.Fprintf(&b, "%s..%s  %s\n", r.First.Format(m.width), r.Last.Format(m.width), m.shards[o.shard])
+	for _, s := range m.Stretches() {
+		fmt.Fprintf(&b, "%s..%s  %s\n", s.First.Format(m.width), s.Last.Format(m.width), s.Owners())
 	}
 	for _, v := range m.moving.moves {
 		fmt.Fprintln(&b, v)

@@ -6,11 +6,13 @@ import (
 	"strings"
 
 	"locus/idgen/gene"
+	"locus/idgen/orderid"
 )
 
 // Move is a job's claim on genes while it takes them from one shard to another:
-// rows of Genes may be on From and on To at once, and only those of a gene's
-// owner count. Each of the genes is owned by one of the two.
+// rows of Genes may be on From and on To at once, and only those of their
+// owner count. Each of the rows is owned by one of the two: with its gene, or,
+// of a gene that is divided, by its residue.
 type Move struct {
 	Job      string
 	Genes    gene.Set
@@ -25,6 +27,11 @@ type Move struct {
 	// HoldsTables is the fence of an import: statements that may concern its tables
 	// wait.
 	HoldsTables bool
+	// BySequence is a move whose genes have so many rows that they are divided: To owns
+	// the rows whose residues are below Share, and From the others. Only with all of them
+	// are the genes themselves To's.
+	BySequence bool
+	Share      orderid.Residue // up to orderid.Modulus
 }
 
 // Unsharded stands in sets of genes for the rows of tables that have none, as long as
@@ -36,6 +43,9 @@ var unsharded = gene.NewSet(gene.Range{First: Unsharded, Last: Unsharded})
 // String is such as "0x4000-0x7fff  s0 -> s2  job 7, holding 0x4000-0x40ff".
 func (v Move) String() string {
 	text := fmt.Sprintf("%s  %s -> %s  job %s", v.Genes, v.From, v.To, v.Job)
+	if v.BySequence {
+		text += fmt.Sprintf(", %d %% by sequence", v.Share)
+	}
 	if v.Tables != nil {
 		text += ", of " + strings.Join(v.Tables, ", ")
 	}
@@ -68,8 +78,11 @@ type moving struct {
 	moves   []Move // by job
 	genes   gene.Set
 	held    gene.Set
-	holds   bool       // some genes, and not only tables
-	foreign []gene.Set // by index of the shard; nil: no shard has foreign rows
+	holds   bool      // some genes, and not only tables
+	foreign []Foreign // by index of the shard; nil: no shard has foreign rows
+
+	divisions []division
+	divided   gene.Set // of all divisions
 }
 
 // Moves is the moves under way, by job; the slice belongs to the caller.
@@ -117,21 +130,14 @@ func (m *Map) HoldsGenes() bool { return m.moving.holds }
 func (m *Map) HeldOf(name ShardName) gene.Set {
 	of := m.GenesOf(name).Intersect(m.moving.held)
 	for _, v := range m.moving.moves {
+		if v.To == name && v.Divides() {
+			of = of.Union(v.Held)
+		}
 		if v.From == name && v.HoldsTables {
-			return of.Union(unsharded)
+			of = of.Union(unsharded)
 		}
 	}
 	return of
-}
-
-// Foreign is the genes of which the shard with that index in [Map.Shards] may
-// hold rows without owning them. A statement that isn't narrowed to genes must
-// leave them out there.
-func (m *Map) Foreign(shard int) gene.Set {
-	if m.moving.foreign == nil {
-		return gene.Set{}
-	}
-	return m.moving.foreign[shard]
 }
 
 // Step is the next version of the map with these moves in place of those under
@@ -157,6 +163,9 @@ func (m *Map) step(moves []Move, changes []Change) (*Map, error) {
 		if !free.Empty() {
 			return nil, fmt.Errorf("genes %s are in no move that may give them to %s", free, c.To)
 		}
+	}
+	if err := m.leavesNoneDivided(moves); err != nil {
+		return nil, err
 	}
 	strips, err := stripsOf(m.width, changes)
 	if err != nil {
@@ -196,12 +205,13 @@ func (m *Map) carrying(moves []Move) (*Map, error) {
 			made.held = made.held.Union(unsharded)
 		}
 	}
-	if len(moves) > 0 {
-		made.foreign = m.foreignBy(moves)
-	}
-	with := *m
+	with := m.naming(moves)
 	with.moving = made
-	return &with, nil
+	if len(moves) > 0 {
+		with.divide()
+		with.moving.foreign = with.foreignBy(moves)
+	}
+	return with, nil
 }
 
 func (m *Map) checkMove(v Move) error {
@@ -228,6 +238,9 @@ func (m *Map) checkMove(v Move) error {
 	if stray := v.Held.Subtract(v.Genes); !stray.Empty() {
 		return fmt.Errorf("it holds genes %s, which it doesn't move", stray)
 	}
+	if err := m.checkShare(v); err != nil {
+		return err
+	}
 	if len(v.Tables) == 0 {
 		if v.Tables != nil || v.HoldsTables {
 			return fmt.Errorf("it holds tables, and imports none")
@@ -238,16 +251,4 @@ func (m *Map) checkMove(v Move) error {
 		return fmt.Errorf("it imports, and %s does not own genes %s", v.To, others)
 	}
 	return nil
-}
-
-func (m *Map) foreignBy(moves []Move) []gene.Set {
-	foreign := make([]gene.Set, len(m.shards))
-	for i, name := range m.shards {
-		for _, v := range moves {
-			if name == v.From || name == v.To {
-				foreign[i] = foreign[i].Union(v.Genes.Subtract(m.GenesOf(name)))
-			}
-		}
-	}
-	return foreign
 }

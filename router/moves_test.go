@@ -118,7 +118,7 @@ func TestOneOwnerThroughoutAMove(t *testing.T) {
 			for i, name := range moved.Shards() {
 				owns := moved.Lookup(g) == i
 				want := move.Genes.Contains(g) && (name == from || name == move.To) && !owns
-				if moved.Foreign(i).Contains(g) != want {
+				if moved.Foreign(i).Has(g, 0) != want {
 					t.Fatalf("gene %s on %s: foreign %v, want %v", g, name, !want, want)
 				}
 			}

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"locus/control/declared"
-	"locus/idgen/gene"
 	"locus/router"
 	"locus/router/cluster"
 )
@@ -58,14 +57,16 @@ type routeView struct {
 	First string `json:"first"`
 	Last  string `json:"last"`
 	Shard string `json:"shard"`
+	// Target has so many percent of the rows, by sequence.
+	Target  string `json:"target,omitempty"`
+	Percent int    `json:"percent,omitempty"`
 }
 
 func (in *invocation) printRoutes(c *cluster.Cluster) error {
 	v := routesView{Version: c.Routes.Version(), At: stamped(c.Stamp.At), By: c.Stamp.By, Why: c.Stamp.Why}
-	width, first := c.Routes.Width(), gene.Gene(0)
-	for _, e := range c.Routes.Entries() {
-		v.Routes = append(v.Routes, routeView{first.Format(width), e.Bound.Format(width), string(e.Shard)})
-		first = e.Bound + 1
+	width := c.Routes.Width()
+	for _, s := range c.Routes.Stretches() {
+		v.Routes = append(v.Routes, routeView{s.First.Format(width), s.Last.Format(width), string(s.Shard), string(s.Target), int(s.Share)})
 	}
 	return in.show(v, func(w io.Writer) {
 		fmt.Fprintf(w, "version %d, %s, by %s: %s\n", v.Version, v.At, orDash(v.By), orDash(v.Why))

@@ -56,7 +56,7 @@ func (g *Gathering) fill() error {
 }
 
 func (g *Gathering) fillAll() error {
-	if p := g.plan.Partial; p != nil {
+	if p := g.plan.Groups(g.Map); p != nil {
 		if err := g.sumUp(p); err != nil || g.groups {
 			return err
 		}

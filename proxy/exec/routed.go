@@ -3,7 +3,6 @@ package exec
 import (
 	"slices"
 
-	"locus/idgen/gene"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
@@ -32,14 +31,14 @@ func Routed(m *router.Map, v *plan.Values, route *plan.Route, k *plan.Keyed, tex
 	return parts, nil
 }
 
-// Foreign gives the genes whose rows a shard may have beside its own and that a statement of the route may concern.
-func Foreign(m *router.Map, route *plan.Route, k *plan.Keyed, shard int) (gene.Set, error) {
+// Foreign gives the rows that a shard may have beside its own and that a statement of the route may concern.
+func Foreign(m *router.Map, route *plan.Route, k *plan.Keyed, shard int) (router.Foreign, error) {
 	foreign := m.Foreign(shard)
-	if foreign.Empty() || !route.Meets(foreign) {
-		return gene.Set{}, nil
+	if foreign.Empty() || !route.Concerns(foreign) {
+		return router.Foreign{}, nil
 	}
 	if k.Owned == nil {
-		return gene.Set{}, plan.Unowned()
+		return router.Foreign{}, plan.Unowned()
 	}
 	return foreign, nil
 }

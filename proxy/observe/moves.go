@@ -35,8 +35,8 @@ func (f *Faring) Begin(m *router.Map, genes []gene.Gene) {
 		return
 	}
 	owner := m.Lookup(genes[0])
-	for _, g := range genes[1:] {
-		if m.Lookup(g) != owner {
+	for _, g := range genes {
+		if _, _, divided := m.Sides(g); divided || m.Lookup(g) != owner {
 			return
 		}
 	}

@@ -19,8 +19,10 @@ func (s *Session) runSpread(r *exec.Work, p *plan.Change) error {
 	}
 	var total exec.Totals
 	if looks == nil {
-		if err := s.account.MayScatterWrite(len(s.route.Shards), &s.vars.Diagnostics); err != nil {
-			return err
+		if !s.route.Whole() { // else its rows are on two shards for now
+			if err := s.account.MayScatterWrite(len(s.route.Shards), &s.vars.Diagnostics); err != nil {
+				return err
+			}
 		}
 		parts, err := s.spread(r, p, s.route.Shards)
 		if err != nil {
@@ -68,6 +70,9 @@ func (s *Session) looks(r *exec.Work, p *plan.Change) (looks []exec.Look, err er
 			return nil, nil
 		}
 		looks = append(looks, exec.Look{Shard: r.Snapshot.Map.Shard(shard), Text: text})
+	}
+	if s.route.Whole() {
+		return looks, nil
 	}
 	return looks, s.account.MayScatter(len(looks), &s.vars.Diagnostics)
 }

@@ -91,6 +91,9 @@ type fixture struct {
 	catalog *catalog.Catalog
 	m       *router.Map
 	ring    *cipher.Ring
+	// Of whole no gene is divided; of divided s1 has 3 % of the rows of gene 0x3eab, by
+	// sequence: those of 0, 1, 2, 100, 101 …
+	whole, divided *router.Map
 }
 
 func newFixture(t testing.TB) *fixture {
@@ -112,7 +115,13 @@ func newFixture(t testing.TB) *fixture {
 		}
 		tables = append(tables, table)
 	}
-	return &fixture{catalog.New(m.Shards(), tables, nil), m, ring}
+	divided, err := m.Step([]router.Move{{
+		Job: "split-1", Genes: gene.NewSet(gene.Range{First: 0x3eab, Last: 0x3eab}), From: "s0", To: "s1", BySequence: true, Share: 3,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &fixture{catalog: catalog.New(m.Shards(), tables, nil), m: m, ring: ring, whole: m, divided: divided}
 }
 
 // counter issues 1, 2, 3 … for every gene, under key version 1 where there is one.

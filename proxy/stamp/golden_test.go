@@ -45,6 +45,10 @@ func TestGolden(t *testing.T) {
 
 func (f *fixture) answer(s *Stamper, question string) string {
 	sql, bound := f.parse(question)
+	f.m = f.whole
+	if strings.Contains("\n"+question, "\ndivided\n") {
+		f.m = f.divided
+	}
 	r, err := f.run(s, sql, bound, &counter{narrow: 1})
 	if err != nil {
 		return "refused: " + f.readable(err.Error())
@@ -70,7 +74,7 @@ func (f *fixture) parse(question string) (sql string, bound []stmt.Value) {
 	for line := range strings.SplitSeq(question, "\n") {
 		rest, prepared := strings.CutPrefix(line, "with ")
 		switch {
-		case strings.HasPrefix(line, "#"):
+		case strings.HasPrefix(line, "#"), line == "divided":
 		case prepared:
 			bound = parseBound(rest)
 		default:

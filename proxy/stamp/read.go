@@ -38,6 +38,11 @@ func (s *Stamper) read(m *router.Map, ring *cipher.Ring) error {
 	}
 	s.result.Genes = genes
 	for i, g := range genes {
+		if _, _, divided := m.Sides(g); divided {
+			if reason := s.in.Sided(s.v, i, g); reason != nil {
+				return reason
+			}
+		}
 		s.rows = append(s.rows, row{shard: m.Lookup(g), asked: s.asked(i), group: -1})
 		if t.IDColumn < 0 {
 			continue
@@ -147,6 +152,30 @@ func (s *Stamper) idOf(column int, v stmt.Value) (orderid.Layout, orderid.ID, er
 	}
 	id, err := t.Layout.FromUint(n.Bits())
 	return t.Layout, id, err
+}
+
+// divide gives rows of divided genes to the shards that own their residues, now that each
+// row has its ID.
+func (s *Stamper) divide(m *router.Map) error {
+	if m.Divided().Empty() {
+		return nil
+	}
+	for i, g := range s.result.Genes {
+		if _, _, divided := m.Sides(g); !divided {
+			continue
+		}
+		r := &s.rows[i]
+		residue, told := s.in.Residue(s.v, i)
+		switch {
+		case told:
+		case r.group < 0:
+			return fmt.Errorf("stamp %s: row %d: its ID tells no sequence", s.in.Table.TableName, i+1)
+		default:
+			residue = r.layout.Residue(r.id)
+		}
+		r.shard = m.LookupRow(g, residue)
+	}
+	return nil
 }
 
 func refuse(code plan.Code, format string, args ...any) *plan.Refusal {

@@ -71,6 +71,9 @@ func (s *Stamper) stamp(ctx context.Context, p *plan.Stamped, v *plan.Values, m 
 	if err := s.issue(ctx, ids, ring); err != nil {
 		return nil, err
 	}
+	if err := s.divide(m); err != nil {
+		return nil, err
+	}
 	s.tellNumber()
 	if err := s.make(ctx); err != nil {
 		return nil, err

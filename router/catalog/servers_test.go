@@ -231,6 +231,7 @@ func TestServersCompare(t *testing.T) {
 	for _, engine := range dbserver.Engines() {
 		t.Run(string(engine), func(t *testing.T) {
 			db := database(t, engine)
+			checkSides(t, db)
 			subjects := integerSubjects()
 			for _, s := range subjects {
 				create(t, db, s)
@@ -287,13 +288,14 @@ func convertible(key *Key, condition string, constants []constant) bool {
 // condition would be routed at all.
 func holdsTo(t *rapid.T, db *sql.DB, table string, key *Key, condition string, constants []constant) bool {
 	genes := map[gene.Gene]bool{}
-	of := key.Of
+	of, residue := key.Of, key.Residue
 	switch {
 	case strings.Contains(condition, ") IN (("):
-		of = key.OfInRows
+		of, residue = key.OfInRows, key.ResidueInList
 	case strings.Contains(condition, " IN ($1,") && !convertible(key, condition, constants):
-		of = key.OfListed
+		of, residue = key.OfListed, key.ResidueInList
 	}
+	residues, told := map[orderid.Residue]bool{}, true
 	for i, c := range constants {
 		if !strings.Contains(condition, "$"+strconv.Itoa(i+1)) {
 			continue
@@ -303,6 +305,8 @@ func holdsTo(t *rapid.T, db *sql.DB, table string, key *Key, condition string, c
 			return false
 		case Here:
 			genes[g] = true
+			r, ok := residue(c.value)
+			residues[r], told = true, told && ok
 		case Nowhere:
 		}
 	}
@@ -318,6 +322,9 @@ func holdsTo(t *rapid.T, db *sql.DB, table string, key *Key, condition string, c
 		}
 		if !genes[g] {
 			t.Fatalf("%s: %s with %v finds %s of gene %s, routed to %v", table, condition, constants, x, g, genes)
+		}
+		if r := key.Layout.Residue; told && key.Role == ID && !residues[r(orderid.ID{Lo: n.Bits()})] {
+			t.Fatalf("%s: %s with %v finds %s, whose residue is none of %v", table, condition, constants, x, residues)
 		}
 	}
 	return true

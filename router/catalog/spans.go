@@ -120,16 +120,4 @@ func (t *Table) Telling() *Key {
 	return found
 }
 
-// NotOf is the SQL condition that a row, of a table that the statement calls
-// qualifier, has none of the genes; it holds for a row whose gene isn't known. Empty
-// text: the table has no telling key.
-func (t *Table) NotOf(qualifier string, genes gene.Set) string {
-	k := t.Telling()
-	if k == nil {
-		return ""
-	}
-	column := quoted(qualifier) + "." + quoted(k.Column.Name)
-	return string(append(AppendSpans(nil, column, k.Spans(genes)), " IS NOT TRUE"...))
-}
-
 func quoted(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

@@ -3,7 +3,6 @@ package plan
 import (
 	"slices"
 
-	"locus/idgen/gene"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/stmt"
@@ -20,8 +19,9 @@ type Change struct {
 	// Finding is how its shards are found, where they are not told; nil: they aren't.
 	Finding *Finding
 
-	onlyOne *Refusal // why it may not run on several shards; nil: it may
-	agree   []agreement
+	onlyOne  *Refusal // why it may not run on several shards; nil: it may
+	unspread string   // what it has that keeps it from that
+	agree    []agreement
 }
 
 func (*Change) String() string { return "keyed" }
@@ -35,6 +35,8 @@ func (p *Change) explain(e *explainer) {
 	}
 	switch {
 	case len(e.r.Shards) < 2:
+	case e.r.Whole():
+		e.say("changes", "rows of both shards of the gene, in one transaction")
 	case p.finds(e.v):
 		e.say("changes", "rows of the shards that have some, which a locking read by %s tells", p.Finding)
 	default:
@@ -50,10 +52,20 @@ func (p *Change) Route(m *router.Map, v *Values, out *Route) error {
 	}
 	if len(out.Shards) > 1 && !p.finds(v) {
 		if err := p.Spreads(); err != nil {
-			return err
+			return p.unlessDivided(m, out, err)
 		}
 	}
-	return p.agreed(v, out)
+	return p.agreed(m, v, out)
+}
+
+// unlessDivided words a refusal of a change that names its owner, whose rows are on two shards only for now.
+func (p *Change) unlessDivided(m *router.Map, out *Route, err error) error {
+	g, one := out.onlyGene()
+	if !one {
+		return err
+	}
+	return refuse(ScatterWrite, "the rows of gene %s are on two shards, by their sequences, and it has %s: name the ID in WHERE, or wait until locus jobs shows the move to be over",
+		g.Format(m.Width()), p.unspread)
 }
 
 // Spreads tells why it may not run on several shards. The error is a *Refusal.
@@ -69,13 +81,14 @@ func (p *Change) finds(v *Values) bool {
 	if p.Finding == nil {
 		return false
 	}
-	_, ok := p.Finding.Look(v, gene.Set{})
+	_, ok := p.Finding.Look(v, router.Foreign{})
 	return ok
 }
 
 // rules holds a change to what may be assigned, and completes it.
 func (p *Change) rules(s *stmt.Statement, sc *scope) error {
 	if reason := p.unspreadable(s, sc); reason != "" {
+		p.unspread = reason
 		p.onlyOne = refuse(ScatterWrite, "it would change rows on several shards, with %s: name the owner, the ID or the order number in WHERE", reason)
 	}
 	p.Finding = sc.finding(s, &p.Keyed)
@@ -137,6 +150,7 @@ type agreement struct {
 	key   *catalog.Key
 	value stmt.Operand
 	table catalog.TableName
+	side  bool // the key tells the residue of the table's rows
 }
 
 func (p *Change) assigned(sc *scope, b *stmt.Block, a stmt.Assignment) error {
@@ -154,7 +168,7 @@ func (p *Change) assigned(sc *scope, b *stmt.Block, a stmt.Assignment) error {
 	if !a.Value.Known() {
 		return refuse(KeyChange, "column %s of %s decides where a row lives, so it can only be set to a value that is known beforehand", a.Column.Name, n.table.TableName)
 	}
-	p.agree = append(p.agree, agreement{key, a.Value, n.table.TableName})
+	p.agree = append(p.agree, agreement{key, a.Value, n.table.TableName, key == n.table.Side()})
 	return nil
 }
 
@@ -169,8 +183,9 @@ func (sc *scope) anyKey(b *stmt.Block, column string) bool {
 	return false
 }
 
-// agreed checks assigned keys against the genes that the statement is routed by.
-func (p *Change) agreed(v *Values, out *Route) error {
+// agreed checks assigned keys against the genes that the statement is routed by, and of
+// divided ones against the shard that it runs on.
+func (p *Change) agreed(m *router.Map, v *Values, out *Route) error {
 	if len(p.agree) == 0 {
 		return nil
 	}
@@ -184,6 +199,14 @@ func (p *Change) agreed(v *Values, out *Route) error {
 		if !one || g != only {
 			return refuse(KeyChange, "setting %s = %s would give rows of %s the gene %s, and they would be on the wrong shard: "+
 				"name the same owner in WHERE, or insert the row anew and delete the old one", a.key.Column.Name, value, a.table, g)
+		}
+		if _, _, divided := m.Sides(g); !divided || !a.side {
+			continue
+		}
+		residue, told := a.key.Residue(value)
+		if !told || len(out.Shards) != 1 || m.LookupRow(g, residue) != out.Shards[0] {
+			return refuse(KeyChange, "setting %s = %s while the rows of gene %s are on two shards, by their sequences, could leave rows of %s on the wrong one: "+
+				"insert the row anew and delete the old one", a.key.Column.Name, value, g, a.table)
 		}
 	}
 	return nil

@@ -86,7 +86,7 @@ func (sc *scope) attach(b *stmt.Block, c *stmt.Condition, r region) {
 		case c.InRows: // may be compared as doubles
 		case c.NullSafe && (x.maybeAbsent(b) || y.maybeAbsent(b)): // holds for absent rows
 		default:
-			sc.join(x, y, r)
+			sc.joinBy(x, xk, y, yk, r)
 		}
 	case stmt.Within:
 		sc.attachWithin(b, c, r)
@@ -112,6 +112,14 @@ func (sc *scope) attachWithin(b *stmt.Block, c *stmt.Condition, r region) {
 	}
 	if sc.passes(c.Query) {
 		r.sub = c.Query
+	}
+	sc.joinBy(x, xk, y, yk, r)
+}
+
+// joinBy notes that keys of two nodes are equal.
+func (sc *scope) joinBy(x *node, xk *catalog.Key, y *node, yk *catalog.Key, r region) {
+	if xk == x.table.Side() && yk == y.table.Side() {
+		sc.joinSides(x, y, r)
 	}
 	sc.join(x, y, r)
 }
@@ -247,6 +255,6 @@ func leaf(c *stmt.Condition, key *catalog.Key, t *catalog.Table) *condition {
 	}
 	return &condition{
 		kind: c.Kind, key: key, table: t.TableName, operands: c.Operands, low: c.Low, high: c.High,
-		nullSafe: c.NullSafe, inRows: c.InRows,
+		nullSafe: c.NullSafe, inRows: c.InRows, side: key == t.Side(),
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"locus/idgen/gene"
+	"locus/idgen/orderid"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/stmt"
@@ -70,8 +72,8 @@ func (e *explainer) gathered(g *Gathering) {
 	if g.Shard != "" {
 		where = "shard " + string(g.Shard)
 	}
-	if g.Partial != nil {
-		e.summedUp(g.Partial, where)
+	if groups := g.Groups(e.m); groups != nil {
+		e.summedUp(groups, where)
 		return
 	}
 	w := writer{text: e.v.Text}
@@ -203,13 +205,26 @@ func (e *explainer) condition(c *condition) {
 		switch match {
 		case catalog.Here:
 			e.say("why", "%s = %s, the %s of %s: gene %s on %s", c.key.Column.Name, value, c.key.Role, c.table,
-				g.Format(e.m.Width()), e.m.Shard(e.m.Lookup(g)))
+				g.Format(e.m.Width()), e.on(c, g, value, how))
 		case catalog.Nowhere:
 			e.say("why", "%s = %s, the %s of %s: holds for no row", c.key.Column.Name, value, c.key.Role, c.table)
 		case catalog.Anywhere:
 			e.say("why", "%s = %s, the %s of %s: may hold for any gene", c.key.Column.Name, value, c.key.Role, c.table)
 		}
 	}
+}
+
+// on names the shards of a gene's rows: of a divided one both, or by what residue the
+// value's are on one.
+func (e *explainer) on(c *condition, g gene.Gene, v stmt.Value, how manner) string {
+	low, high, divided := e.m.Sides(g)
+	if !divided {
+		return string(e.m.Shard(e.m.Lookup(g)))
+	}
+	if residue, told := c.residue(v, how); told {
+		return fmt.Sprintf("%s, by its sequence mod %d = %d", e.m.Shard(e.m.LookupRow(g, residue)), orderid.Modulus, residue)
+	}
+	return fmt.Sprintf("%s and %s, by sequence", e.m.Shard(low), e.m.Shard(high))
 }
 
 func (e *explainer) bounds(c *condition) {

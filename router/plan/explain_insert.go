@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"fmt"
+	"slices"
+
 	"locus/router/catalog"
 	"locus/router/stmt"
 )
@@ -15,16 +18,22 @@ func (p *Stamped) explain(e *explainer) {
 		return
 	}
 	var shards []int
-	of := make([]int, len(genes)) // the shard of each row
+	of := make([][]int, len(genes)) // the shard of each row; two, if its sequence will tell
 	for row, g := range genes {
-		of[row] = e.m.Lookup(g)
-		shards = insert(shards, of[row])
+		if _, _, divided := e.m.Sides(g); divided {
+			if reason := in.Sided(e.v, row, g); reason != nil {
+				e.refusal(reason)
+				return
+			}
+		}
+		of[row] = e.of(in, row, g)
+		shards = union(shards, of[row])
 	}
 	root := in.Table.Root()
 	e.say("shards", "%s", e.shards(shards))
 	for row, g := range genes {
 		e.say("why", "row %d: %s = %s, the %s of %s: gene %s on %s", row+1, root.Column.Name, in.root(e.v, row),
-			root.Role, in.Table.TableName, g.Format(e.m.Width()), e.m.Shard(of[row]))
+			root.Role, in.Table.TableName, g.Format(e.m.Width()), e.either(of[row]))
 	}
 	if err := p.Returned(len(shards)); err != nil {
 		e.refusal(err)
@@ -33,13 +42,21 @@ func (p *Stamped) explain(e *explainer) {
 	for _, shard := range shards {
 		text := p.explainSet(e)
 		if !in.Set {
-			text = p.explainRows(e, func(row int) bool { return of[row] == shard })
+			text = p.explainRows(e, func(row int) bool { return slices.Contains(of[row], shard) })
 		}
 		if len(shards) > 1 {
 			text = string(e.m.Shard(shard)) + ": " + text
 		}
 		e.say("text", "%s", text)
 	}
+}
+
+// either names the shard that a row goes to.
+func (e *explainer) either(shards []int) string {
+	if len(shards) == 1 {
+		return string(e.m.Shard(shards[0]))
+	}
+	return fmt.Sprintf("%s or %s, by the sequence that it gets", e.m.Shard(shards[0]), e.m.Shard(shards[1]))
 }
 
 func (p *Stamped) explainRows(e *explainer, here func(row int) bool) string {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"locus/idgen/gene"
+	"locus/router"
 	"locus/router/catalog"
 	"locus/router/stmt"
 )
@@ -76,9 +76,9 @@ func (sc *scope) fixes(n *node, c *stmt.Condition, found map[int]fixed) {
 	}
 }
 
-// Look is the locking read on a shard, which leaves out rows of genes that are others'; ok is false where a value is none that a
+// Look is the locking read on a shard, which leaves out rows that are others'; ok is false where a value is none that a
 // column of whole numbers is surely compared with as such.
-func (f *Finding) Look(v *Values, foreign gene.Set) (text string, ok bool) {
+func (f *Finding) Look(v *Values, foreign router.Foreign) (text string, ok bool) {
 	text = "SELECT 1 FROM " + quote(f.table.Schema) + "." + quote(f.table.Name) + " AS " + quote(f.alias) + " WHERE "
 	for i, c := range f.fixed {
 		values, ok := c.values(v)

@@ -65,6 +65,15 @@ type Filter struct {
 	Numbers, Texts bool
 }
 
+// Groups says how groups are gathered; nil: rows are, also where shards don't have what
+// belongs together of genes that are divided.
+func (g *Gathering) Groups(m *router.Map) *Partial {
+	if g.Partial == nil || !g.Partial.sided && !m.Divided().Empty() {
+		return nil
+	}
+	return g.Partial
+}
+
 // TemporaryName is what the n-th table's temporary one is called.
 func TemporaryName(n int) string { return fmt.Sprintf("locus_gathered_%d", n) }
 

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"locus/idgen/gene"
+	"locus/idgen/orderid"
+	"locus/router"
 	"locus/router/stmt"
 )
 
@@ -24,12 +27,14 @@ var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 //	mode ANSI_QUOTES     the sql_mode
 //	insert-id 5          LAST_INSERT_ID()
 //	variable x = 5       user variables
+//	divided 35           the rows of buyer 7 are divided: s3 has 35 % of them, by sequence
 type session struct {
 	schema    string
 	mode      stmt.Mode
 	bound     []stmt.Value
 	insertID  uint64
 	variables map[string]stmt.Value
+	share     orderid.Residue
 }
 
 // valuesOf reads a comma-separated list of SQL literals.
@@ -54,6 +59,9 @@ func (s *session) set(word, rest string) bool {
 		s.mode = stmt.ModeOf(rest)
 	case "insert-id":
 		s.insertID, _ = strconv.ParseUint(rest, 10, 64)
+	case "divided":
+		share, _ := strconv.ParseUint(rest, 10, 8)
+		s.share = orderid.Residue(share)
 	case "variable":
 		name, value, _ := strings.Cut(rest, " = ")
 		s.variables[name] = valuesOf(value)[0]
@@ -69,6 +77,22 @@ func (s *session) values(l *stmt.Lexed) *Values {
 	return &Values{Args: &a, InsertID: s.insertID, UserVariable: func(name string) stmt.Value { return s.variables[name] }}
 }
 
+// routes is the map by which statements are routed.
+func (s *session) routes(t testing.TB) *router.Map {
+	m := shopMap(t)
+	if s.share == 0 {
+		return m
+	}
+	g := gene.OfInt(7, m.Width())
+	divided, err := m.Step([]router.Move{{
+		Job: "split-1", Genes: gene.NewSet(gene.Range{First: g, Last: g}), From: m.Shard(m.Lookup(g)), To: "s3", BySequence: true, Share: s.share,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return divided
+}
+
 // planned explains one statement.
 func (s *session) planned(t *testing.T, text string) string {
 	l := lexedText(text, s.mode)
@@ -78,7 +102,7 @@ func (s *session) planned(t *testing.T, text string) string {
 	case err != nil:
 		lines = ExplainError(err)
 	default:
-		lines = Explain(p, shopMap(t), s.values(l), &Route{})
+		lines = Explain(p, s.routes(t), s.values(l), &Route{})
 		lines = append(lines, remarks(p.About())...)
 	}
 	var b strings.Builder

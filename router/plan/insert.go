@@ -42,6 +42,8 @@ type Insertion struct {
 	anew []int
 	// unseen are the unique keys of which no row may be a duplicate.
 	unseen []unseenKey
+	// unsided are the same for rows of a gene that is divided.
+	unsided []unseenKey
 }
 
 // Stamp is a generated value.
@@ -130,6 +132,7 @@ func planInsert(s *stmt.Statement, ctx Context) (Plan, error) {
 		if err := in.seesDuplicates(verb); err != nil {
 			return nil, err
 		}
+		in.seesOtherSide()
 	}
 	facts := Facts{
 		Writes: true, Cacheable: true, Clock: s.Features&stmt.ReadsClock != 0 || in.defaultsToClock(),

@@ -24,11 +24,13 @@ const (
 type Merge struct {
 	Kind MergeKind
 	// Hidden columns are spliced in before FROM.
-	Hidden   int
-	Columns  Splice
-	Keys     []SortKey  // Ordered
-	Fields   []Combined // Aggregated: one for each field
-	Limit    *stmt.Limit
+	Hidden  int
+	Columns Splice
+	Keys    []SortKey  // Ordered
+	Fields  []Combined // Aggregated: one for each field
+	Limit   *stmt.Limit
+	// Apart: each shard has groups of its own, as long as no gene is divided.
+	Apart    bool
 	describe string
 }
 
@@ -65,7 +67,7 @@ func planMerge(s *stmt.Statement, sc *scope) (*Merge, *Refusal) {
 		return nil, reason
 	}
 	b := s.Blocks[0]
-	m := &Merge{Limit: b.Limit}
+	m := &Merge{Limit: b.Limit, Apart: b.Grouped}
 	aggregated := 0
 	for _, f := range b.Fields {
 		if f.Aggregate != stmt.NoAggregate {

@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"locus/idgen/gene"
+	"locus/router"
 	"locus/router/catalog"
 	"locus/router/stmt"
 )
@@ -43,22 +43,26 @@ func (sc *scope) owned(s *stmt.Statement) *Owned {
 	return o
 }
 
-// Without is the condition that the rows have none of the genes.
-func (o *Owned) Without(genes gene.Set) string {
+// Without is the condition that the rows are none of those. Empty text: SQL can't tell.
+func (o *Owned) Without(foreign router.Foreign) string {
 	text := ""
 	for i, t := range o.tables {
 		if i > 0 {
 			text += " AND "
 		}
-		text += t.table.NotOf(t.qualifier, genes)
+		one := t.table.NoneOf(t.qualifier, foreign)
+		if one == "" {
+			return ""
+		}
+		text += one
 	}
 	return text
 }
 
 // Splices puts the condition into the text; the first of them may be added to a
 // place where others are put too, behind those.
-func (o *Owned) Splices(genes gene.Set) []Splice {
-	condition := o.Without(genes)
+func (o *Owned) Splices(foreign router.Foreign) []Splice {
+	condition := o.Without(foreign)
 	if !o.Filter.There {
 		return []Splice{{o.Filter.Open, " WHERE " + condition + " "}}
 	}

@@ -29,6 +29,8 @@ type Partial struct {
 	// fields whose columns are named by a text that is changed.
 	Edits   []Edit
 	Unnamed []stmt.UnnamedPlace
+	// sided: each shard has what belongs together of divided genes, too.
+	sided bool
 }
 
 // PartialTable is a table of the FROM clause.
@@ -77,7 +79,7 @@ func planPartial(l *stmt.Lexed, sc *scope, places *stmt.Places) *Partial {
 	if !summed || s.Features&excluded != 0 || b.Braced || b.Natural || b.Using || !b.HasFrom || !b.HasFilter {
 		return nil
 	}
-	m := &partialMaker{sc: sc, b: b, places: places, out: Partial{Start: b.From, End: b.Filter.Close}}
+	m := &partialMaker{sc: sc, b: b, places: places, out: Partial{Start: b.From, End: b.Filter.Close, sided: sc.sided()}}
 	if !m.tables() || !m.columns() || !m.aggregates() {
 		return nil
 	}

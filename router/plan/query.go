@@ -101,7 +101,7 @@ func (sc *scope) place(s *stmt.Statement, f Facts) (Plan, error) {
 	case t.systemWritten:
 		return nil, refuse(Unsupported, "changing tables of the server's own: connect to the shard for it")
 	case t.sharded > 0:
-		k := Keyed{Owned: sc.owned(s), classes: sc.classes(), pinned: t.single}
+		k := Keyed{Owned: sc.owned(s), classes: sc.classes(), sided: sc.sided(), pinned: t.single}
 		if f.Writes {
 			return &Change{Facts: f, Keyed: k}, nil
 		}

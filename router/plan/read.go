@@ -41,8 +41,12 @@ func (p *Read) Route(m *router.Map, v *Values, out *Route) error {
 	if err := p.Locate(m, v, out); err != nil {
 		return err
 	}
-	if len(out.Shards) > 1 && p.Merge == nil {
+	switch {
+	case len(out.Shards) < 2:
+	case p.Merge == nil:
 		return p.NoMerge
+	case p.Merge.Apart && !m.Divided().Empty() && out.Meets(m.Divided()):
+		return refuse(ScatterShape, "GROUP BY over rows of genes %s, which are on two shards, by their sequences: %s", m.Divided(), narrowIt)
 	}
 	return nil
 }
@@ -62,7 +66,7 @@ func (p *Read) merge(s *stmt.Statement, sc *scope) {
 
 // gather says how the rows can be gathered, where answers can't be merged by rows alone.
 func (p *Read) gather(l *stmt.Lexed, ctx Context) {
-	if p.Merge != nil && p.Merge.Kind == Concat && len(p.classes) < 2 && p.pinned == "" {
+	if p.Merge != nil && p.Merge.Kind == Concat && !p.Merge.Apart && p.sided && len(p.classes) < 2 && p.pinned == "" {
 		return
 	}
 	var reason *Refusal

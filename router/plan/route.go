@@ -16,6 +16,7 @@ type Keyed struct {
 	Owned *Owned
 
 	classes []class
+	sided   bool             // each class's rows are on one shard also where their gene is divided
 	pinned  router.ShardName // the shard of single tables beside sharded ones
 	apart   *Refusal         // why no shard can have all tables
 }
@@ -37,6 +38,7 @@ type condition struct {
 	low, high *stmt.Operand
 	nullSafe  bool
 	inRows    bool // in a list of rows; see catalog.Key.OfInRows
+	side      bool // the key tells the residue of the table's rows
 }
 
 // manner is how a value stands in a condition, which servers' comparisons
@@ -90,6 +92,7 @@ type Route struct {
 	All   bool
 
 	ranges []gene.Range
+	sides  []side // of Genes
 }
 
 // Meets tells whether the statement may concern rows of one of the genes.
@@ -109,7 +112,7 @@ func (r *Route) Meets(set gene.Set) bool {
 func (r *Route) Named() bool { return !r.All && len(r.ranges) == 0 }
 
 func (r *Route) reset() {
-	r.Shards, r.Genes, r.All, r.ranges = r.Shards[:0], r.Genes[:0], false, r.ranges[:0]
+	r.Shards, r.Genes, r.All, r.ranges, r.sides = r.Shards[:0], r.Genes[:0], false, r.ranges[:0], r.sides[:0]
 }
 
 // Values are what an execution compares with.
@@ -164,6 +167,9 @@ func (p *Keyed) Locate(m *router.Map, v *Values, out *Route) error {
 			return reason
 		}
 	}
+	if reason := p.divided(m, out); reason != nil {
+		return reason
+	}
 	return nil
 }
 
@@ -172,7 +178,7 @@ func (p *Keyed) Locate(m *router.Map, v *Values, out *Route) error {
 func (p *Keyed) together(m *router.Map, i int, v *Values, out *Route) *Refusal {
 	var other Route
 	other.class(m, p.classes[i].cond, v)
-	out.Genes = append(out.Genes, other.Genes...)
+	out.Genes, out.sides = append(out.Genes, other.Genes...), append(out.sides, other.sides...)
 	out.ranges = append(out.ranges, other.ranges...)
 	out.All = out.All || other.All
 	switch {
@@ -225,7 +231,7 @@ func (r *Route) class(m *router.Map, c *condition, v *Values) {
 	}
 	set, known := r.eval(m, c, v)
 	if !known {
-		r.All, r.Genes = true, r.Genes[:0]
+		r.All, r.Genes, r.sides = true, r.Genes[:0], r.sides[:0]
 		r.Shards = m.ShardsOf(0, m.Width().Last(), r.Shards[:0])
 		return
 	}
@@ -238,12 +244,15 @@ func (r *Route) single(m *router.Map, c *condition, v *Values) bool {
 	if o.Slot >= 0 && v.Slots[o.Slot].Count != 1 {
 		return false
 	}
-	g, match := c.of(v.operand(o), c.manner(v))
+	value, how := v.operand(o), c.manner(v)
+	g, match := c.of(value, how)
 	if match != catalog.Here {
 		return false
 	}
-	r.Genes = append(r.Genes, g)
-	r.Shards = append(r.Shards, m.Lookup(g))
+	low, high := r.owners(m, c, g, value, how)
+	if r.Shards = append(r.Shards, low); high >= 0 {
+		r.Shards = append(r.Shards, high)
+	}
 	return true
 }
 
@@ -317,8 +326,10 @@ func (r *Route) add(m *router.Map, c *condition, value stmt.Value, how manner, s
 		return true
 	case catalog.Here:
 	}
-	r.Genes = append(r.Genes, g)
-	*shards = insert(*shards, m.Lookup(g))
+	low, high := r.owners(m, c, g, value, how)
+	if *shards = insert(*shards, low); high >= 0 {
+		*shards = insert(*shards, high)
+	}
 	return true
 }
 

@@ -34,6 +34,7 @@ type scope struct {
 	first   map[*stmt.Block]int         // where a block's nodes begin
 	readers map[*stmt.Block]*stmt.Block // of derived tables' blocks: the block that has the table
 	windows bool                        // window functions stand somewhere
+	sides   groups                      // of nodes whose rows have one residue, too
 }
 
 func newScope(s *stmt.Statement, ctx Context) (*scope, error) {
@@ -52,6 +53,7 @@ func newScope(s *stmt.Statement, ctx Context) (*scope, error) {
 				}
 				n.table = t
 			}
+			sc.sides = append(sc.sides, len(sc.nodes))
 			sc.nodes = append(sc.nodes, n)
 		}
 	}

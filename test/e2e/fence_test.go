@@ -51,6 +51,12 @@ func (f *fencing) step(held gene.Set, changes ...router.Change) int64 {
 	if err != nil {
 		f.t.Fatal(err)
 	}
+	return f.apply(next)
+}
+
+// apply brings a map into force.
+func (f *fencing) apply(next *router.Map) int64 {
+	f.t.Helper()
 	f.routes = next
 	changed := *f.Cluster
 	changed.Routes = next

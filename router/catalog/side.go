@@ -1,0 +1,116 @@
+package catalog
+
+import (
+	"strconv"
+
+	"locus/idgen/orderid"
+	"locus/router"
+	"locus/router/stmt"
+)
+
+// Side is the key whose residues tell, of rows of a divided gene, on which shard they are:
+// the parent's ID, so that rows are where their parent is; without one, their own. Nil:
+// the table has neither, or has rows without, and its genes can't be divided.
+func (t *Table) Side() *Key {
+	var found *Key
+	for i := range t.Keys {
+		if k := &t.Keys[i]; k.Role == Parent || k.Role == ID && found == nil {
+			found = k
+		}
+	}
+	if found == nil || found.Column.Nullable {
+		return nil
+	}
+	return found
+}
+
+// Residue is that of the IDs for which `column = v` holds; ok is false where they may
+// have several, or the column has no IDs. Like [Key.Of], it goes by what servers compare.
+func (k *Key) Residue(v stmt.Value) (r orderid.Residue, ok bool) {
+	switch {
+	case k.Role != ID && k.Role != Parent:
+		return 0, false
+	case !k.Column.IsInteger():
+		if v.Kind != stmt.Bytes && v.Kind != stmt.String {
+			return 0, false
+		}
+		l, id, err := k.Read(v.Text)
+		if err != nil {
+			return 0, false
+		}
+		return l.Residue(id), true
+	}
+	n, whole := v.Integer()
+	switch {
+	case !whole || v.Kind != stmt.Int && v.Kind != stmt.Uint && v.Kind != stmt.String:
+		return 0, false
+	case v.Kind == stmt.String && !k.Column.holds(n):
+		return 0, false
+	}
+	return k.Layout.Residue(orderid.ID{Lo: n.Bits()}), true // whichever sign it is compared with
+}
+
+// ResidueInList is Residue for an element of a list of several values, of rows too. What
+// servers may compare as a double says nothing of the last digits.
+func (k *Key) ResidueInList(v stmt.Value) (r orderid.Residue, ok bool) {
+	if n, whole := v.Integer(); k.Column.IsInteger() && v.Kind != stmt.Int && v.Kind != stmt.Uint && (!whole || beyondDouble(n)) {
+		return 0, false
+	}
+	return k.Residue(v)
+}
+
+// StoredResidue is that of the ID which an INSERT would store, of a value that
+// [Key.Stored] takes.
+func (k *Key) StoredResidue(v stmt.Value) (r orderid.Residue, ok bool) {
+	if n, whole := v.Integer(); k.Column.IsInteger() && whole {
+		return k.Layout.Residue(orderid.ID{Lo: n.Bits()}), true
+	}
+	if v.Kind == stmt.String || v.Kind == stmt.Bytes {
+		return k.Residue(v)
+	}
+	return 0, false
+}
+
+// residueSQL has a server compute the residue of what the key's column has.
+func (k *Key) residueSQL(column string) string {
+	switch {
+	case k.Column.IsInteger():
+		return k.Layout.ResidueSQL(column)
+	case k.Wide.IsZero():
+		return k.Layout.ResidueOfBytesSQL(column)
+	}
+	return "CASE LENGTH(" + column + ") WHEN " + strconv.Itoa(k.Wide.Bytes()) +
+		" THEN " + k.Wide.ResidueOfBytesSQL(column) + " ELSE " + k.Layout.ResidueOfBytesSQL(column) + " END"
+}
+
+// NoneOf is the SQL condition that a row, of a table that the statement calls qualifier,
+// is none of those; it holds for a row whose gene isn't known. Empty text: SQL can't tell.
+func (t *Table) NoneOf(qualifier string, f router.Foreign) string {
+	k, side := t.Telling(), t.Side()
+	if k == nil || side == nil && len(f.Parts) > 0 {
+		return ""
+	}
+	column := quoted(qualifier) + "." + quoted(k.Column.Name)
+	var b []byte
+	if !f.Genes.Empty() {
+		b = AppendSpans(b, column, k.Spans(f.Genes))
+	}
+	for _, p := range f.Parts {
+		if len(b) > 0 {
+			b = append(b, " OR "...)
+		}
+		b = AppendSpans(append(b, '('), column, k.Spans(p.Genes))
+		residue := side.residueSQL(quoted(qualifier) + "." + quoted(side.Column.Name))
+		if p.First > 0 {
+			b = append(b, " AND "+residue+" >= "+strconv.Itoa(int(p.First))...)
+		}
+		if p.End < orderid.Modulus {
+			b = append(b, " AND "+residue+" < "+strconv.Itoa(int(p.End))...)
+		}
+		b = append(b, ')')
+	}
+	if len(f.Parts) > 0 {
+		b = append(append([]byte{'('}, b...), ')')
+	}
+	return string(append(b, " IS NOT TRUE"...))
+}

@@ -1,0 +1,80 @@
+package router
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"locus/idgen/gene"
+	"locus/idgen/orderid"
+)
+
+// Foreign is rows that a shard may have without owning them: all of some genes, and of
+// divided genes those of some residues. No gene is in both, nor in two parts.
+type Foreign struct {
+	Genes gene.Set
+	Parts []Part
+}
+
+// Part is the rows of some genes whose residues are from First up to, and not with, End.
+type Part struct {
+	Genes      gene.Set
+	First, End orderid.Residue
+}
+
+// Empty tells whether there are none.
+func (f Foreign) Empty() bool { return f.Genes.Empty() && len(f.Parts) == 0 }
+
+// Meets is the genes of which some rows are foreign.
+func (f Foreign) Meets() gene.Set {
+	genes := f.Genes
+	for _, p := range f.Parts {
+		genes = genes.Union(p.Genes)
+	}
+	return genes
+}
+
+// Has tells whether rows of a gene and a residue are foreign. It does not allocate.
+func (f Foreign) Has(g gene.Gene, r orderid.Residue) bool {
+	return f.Genes.Contains(g) || slices.ContainsFunc(f.Parts, func(p Part) bool { return p.First <= r && r < p.End && p.Genes.Contains(g) })
+}
+
+// String is such as "0x4000-0x4fff, 0x3eab mod 100 in 0..34".
+func (f Foreign) String() string {
+	var texts []string
+	if !f.Genes.Empty() {
+		texts = append(texts, f.Genes.String())
+	}
+	for _, p := range f.Parts {
+		texts = append(texts, fmt.Sprintf("%s mod %d in %d..%d", p.Genes, orderid.Modulus, p.First, p.End-1))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Foreign is the rows that the shard with that index in [Map.Shards] may have without
+// owning them. A statement that isn't narrowed to others must leave them out there.
+func (m *Map) Foreign(shard int) Foreign {
+	if m.moving.foreign == nil {
+		return Foreign{}
+	}
+	return m.moving.foreign[shard]
+}
+
+func (m *Map) foreignBy(moves []Move) []Foreign {
+	foreign := make([]Foreign, len(m.shards))
+	for i, name := range m.shards {
+		f := &foreign[i]
+		for _, v := range moves {
+			switch {
+			case name != v.From && name != v.To:
+			case v.Divides() && name == v.From:
+				f.Parts = append(f.Parts, Part{v.Genes, 0, v.Share})
+			case v.Divides():
+				f.Parts = append(f.Parts, Part{v.Genes, v.Share, orderid.Modulus})
+			default:
+				f.Genes = f.Genes.Union(v.Genes.Subtract(m.GenesOf(name)))
+			}
+		}
+	}
+	return foreign
+}

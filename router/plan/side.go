@@ -1,0 +1,200 @@
+package plan
+
+import (
+	"slices"
+
+	"locus/idgen/gene"
+	"locus/idgen/orderid"
+	"locus/router"
+	"locus/router/stmt"
+)
+
+// groups are nodes by who stands for them: each has a node of its group, or itself.
+type groups []int
+
+func (g groups) root(i int) int {
+	for g[i] != i {
+		i = g[i]
+	}
+	return i
+}
+
+// joinSides makes one group of two nodes of which rows that take part have one residue
+// wherever the condition holds: they are joined by the keys that tell it. The rule is
+// that of classes, see [scope.join].
+func (sc *scope) joinSides(x, y *node, r region) {
+	rx, ry := sc.sides.root(sc.number(x)), sc.sides.root(sc.number(y))
+	within := func(root int) bool {
+		for i := range sc.nodes {
+			if sc.sides.root(i) == root && !r.has(&sc.nodes[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	if rx != ry && (within(rx) || within(ry)) {
+		sc.sides[max(rx, ry)] = min(rx, ry)
+	}
+}
+
+// number is a node's place among all.
+func (sc *scope) number(n *node) int { return sc.first[n.block] + n.index }
+
+// sided tells whether all rows of a class that take part in one row of the answer are on
+// one shard also where their gene is divided.
+func (sc *scope) sided() bool {
+	of := map[int]int{} // by class
+	for i := range sc.nodes {
+		n := &sc.nodes[i]
+		if !n.sharded() {
+			continue
+		}
+		class, side := sc.root(n), sc.sides.root(i)
+		if was, known := of[class]; known && was != side || n.table.Side() == nil {
+			return false
+		}
+		of[class] = side
+	}
+	return true
+}
+
+// divided refuses a statement whose rows the shards of divided genes don't have together.
+func (p *Keyed) divided(m *router.Map, r *Route) *Refusal {
+	if p.sided || m.Divided().Empty() || !r.Meets(m.Divided()) {
+		return nil
+	}
+	return refuse(CrossShard, "the rows of genes %s are on two shards, by their sequences, and it does not join them on the ID or the parent's ID: do that, or wait until locus jobs shows the move to be over",
+		m.Divided())
+}
+
+// side is a residue, or anySide.
+type side int8
+
+const anySide side = -1
+
+// owners notes a gene that a condition gives, and the index of the shard that owns its
+// rows. Of a divided gene the condition may not tell the residue: then there are two, low
+// and high; else high is -1.
+func (r *Route) owners(m *router.Map, c *condition, g gene.Gene, v stmt.Value, how manner) (low, high int) {
+	low, high, divided := m.Sides(g)
+	if !divided {
+		r.note(g, anySide)
+		return m.Lookup(g), -1
+	}
+	residue, told := c.residue(v, how)
+	if !told {
+		r.note(g, anySide)
+		return low, high
+	}
+	r.note(g, side(residue))
+	return m.LookupRow(g, residue), -1
+}
+
+func (r *Route) note(g gene.Gene, s side) {
+	r.Genes, r.sides = append(r.Genes, g), append(r.sides, s)
+}
+
+// residue is that of the rows for which the condition holds with a value, if it tells one.
+func (c *condition) residue(v stmt.Value, how manner) (orderid.Residue, bool) {
+	switch {
+	case !c.side:
+		return 0, false
+	case how == listed, c.inRows:
+		return c.key.ResidueInList(v)
+	}
+	return c.key.Residue(v)
+}
+
+// Concerns tells whether the statement may concern rows that are some shard's foreign ones.
+func (r *Route) Concerns(f router.Foreign) bool {
+	if r.All {
+		return !f.Empty()
+	}
+	for i, g := range r.Genes {
+		for _, p := range f.Parts {
+			if p.Genes.Contains(g) && (r.sides[i] == anySide || f.Has(g, orderid.Residue(r.sides[i]))) {
+				return true
+			}
+		}
+		if f.Genes.Contains(g) {
+			return true
+		}
+	}
+	return len(r.ranges) > 0 && !gene.NewSet(r.ranges...).Intersect(f.Meets()).Empty()
+}
+
+// Whole tells whether the statement names the one owner, or row, that it concerns, so
+// that it is no matter of its own how many shards have a part of that.
+func (r *Route) Whole() bool {
+	_, one := r.onlyGene()
+	return one
+}
+
+// Residue is that of the ID which tells, of a row of a divided gene, where it goes, if the
+// row gives it: else it is that of the ID that the row is issued.
+func (in *Insertion) Residue(v *Values, row int) (r orderid.Residue, told bool) {
+	switch side := in.Table.Side(); {
+	case side == nil:
+		return 0, false
+	case side == in.Table.Root():
+		return side.StoredResidue(in.root(v, row))
+	case in.ID < 0 || Asked(in.Value(v, row, in.ID)):
+		return 0, false
+	default:
+		return side.StoredResidue(in.Value(v, row, in.ID))
+	}
+}
+
+// seesOtherSide notes the unique keys of which equal values may be in rows on both sides
+// of a gene that is divided: they don't have the column that tells the residue.
+func (in *Insertion) seesOtherSide() {
+	t := in.Table
+	side := t.Side()
+	for _, u := range t.Unique {
+		if side == nil || slices.ContainsFunc(u.Columns, func(c int) bool { return &t.Columns[c] == side.Column }) {
+			continue
+		}
+		key, generated := unseenKey{name: u.Name}, false
+		for _, c := range u.Columns {
+			at := slices.Index(in.Columns, c)
+			if at >= 0 {
+				key.at = append(key.at, at)
+			}
+			generated = generated || at < 0 && (c == t.IDColumn || t.IsStamped(c) || c == in.number || t.Columns[c].DefaultsToNull)
+		}
+		if !generated {
+			in.unsided = append(in.unsided, key)
+		}
+	}
+}
+
+// Sided refuses a row of a divided gene which replaces one that may be on the other side,
+// and a row of a table that can't be divided.
+func (in *Insertion) Sided(v *Values, row int, g gene.Gene) *Refusal {
+	t := in.Table
+	if t.Side() == nil {
+		return refuse(CrossShard, "the rows of gene %s are on two shards, by their sequences, and those of %s have none: wait until locus jobs shows the move to be over", g, t.TableName)
+	}
+	for _, u := range in.unsided {
+		generated := func(at int) bool {
+			return Asked(in.written(v, row, at)) && (in.Columns[at] == t.IDColumn || in.written(v, row, at).Kind == stmt.Null)
+		}
+		if !slices.ContainsFunc(u.at, generated) {
+			return refuse(UniqueUnseen, "a row that may be a duplicate, of %s, while the rows of gene %s are on two shards, by their sequences: its unique key %s does not contain %s, so that one on the other shard would not be seen: "+
+				"look for the row first and write a plain INSERT or UPDATE, or wait until locus jobs shows the move to be over", t.TableName, g, u.name, t.Side().Column.Name)
+		}
+	}
+	return nil
+}
+
+// of gives the shards that a row of an INSERT may go to.
+func (e *explainer) of(in *Insertion, row int, g gene.Gene) []int {
+	low, high, divided := e.m.Sides(g)
+	if !divided {
+		return []int{e.m.Lookup(g)}
+	}
+	if r, told := in.Residue(e.v, row); told {
+		return []int{e.m.LookupRow(g, r)}
+	}
+	return []int{low, high}
+}
