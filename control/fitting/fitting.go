@@ -44,6 +44,21 @@ func (c *Change) Problems(ctx context.Context, loaded *schema.Loaded) []error {
 			problems = append(problems, err)
 		}
 	}
+	return append(problems, c.uneven(loaded.Catalog)...)
+}
+
+// uneven are the tables that would be declared anew while shards have other columns than others.
+func (c *Change) uneven(loaded *catalog.Catalog) (problems []error) {
+	for _, t := range loaded.Tables() {
+		if c.Old != nil {
+			if _, before := c.Old.Tables[t.TableName]; before {
+				continue
+			}
+		}
+		if err := t.Differing(); err != nil {
+			problems = append(problems, err)
+		}
+	}
 	return problems
 }
 

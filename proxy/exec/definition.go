@@ -60,19 +60,27 @@ type defining struct {
 // where, and the statement may be repeated: a shard that says it has been done there already
 // is passed over, if another one has something to do. [Request.Ready] may still refuse it once all have answered. What has become of it is told while its turn lasts.
 func (r *Request) Define(tell func(Defined)) error {
-	d := &definition{Request: r}
 	end, err := r.takeTurn()
-	if err == nil {
-		defer end()
-		err = d.lend()
+	if err != nil {
+		return &DefinitionError{Err: err, After: nothingDone}
 	}
+	defer end()
+	return r.define(tell)
+}
+
+const nothingDone = "; nothing was done on any shard"
+
+// define is Define of who has the turn.
+func (r *Request) define(tell func(Defined)) error {
+	d := &definition{Request: r}
+	err := d.lend()
 	if err == nil && r.Ready != nil {
 		if err = r.Ready(); err != nil {
 			d.release()
 		}
 	}
 	if err != nil {
-		return &DefinitionError{Err: err, After: "; nothing was done on any shard"}
+		return &DefinitionError{Err: err, After: nothingDone}
 	}
 	d.send()
 	d.read()

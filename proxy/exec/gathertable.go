@@ -49,7 +49,7 @@ func (g *Gathering) columns(t *plan.Gathered) ([]gather.Column, error) {
 		if g.Vars.Foreign && bytes.ContainsFunc(d.Name, notASCII) {
 			return nil, &plan.Refusal{Code: plan.ScatterShape, Message: "gathering a column whose name is not ASCII for a client whose character set is not UTF-8: use SET NAMES utf8mb4"}
 		}
-		if t.All || t.Names[strings.ToLower(string(d.Name))] {
+		if t.All && g.shown(t, string(d.Name)) || t.Names[strings.ToLower(string(d.Name))] {
 			wanted = append(wanted, d)
 		}
 	}
@@ -57,6 +57,17 @@ func (g *Gathering) columns(t *plan.Gathered) ([]gather.Column, error) {
 		wanted = rows.Columns[:min(1, len(rows.Columns))]
 	}
 	return gather.OfAll(wanted)
+}
+
+// shown tells whether every shard has a column of a declared table, as far as is known, and shows it. Somebody may be adding one
+// on one shard after the other.
+func (g *Gathering) shown(t *plan.Gathered, column string) bool {
+	table, err := g.Catalog.Find(t.TableName)
+	if err != nil || table == nil || len(table.Columns) == 0 {
+		return true
+	}
+	at, has := table.Column(column)
+	return has && !table.Columns[at].Invisible
 }
 
 func notASCII(r rune) bool { return r >= utf8.RuneSelf }
@@ -151,11 +162,30 @@ func (g *Gathering) primaryKey(t *plan.Gathered, columns []gather.Column) ([]str
 	if !holds || parts == 0 {
 		return nil, nil
 	}
-	rows, err := g.askOf(t, "SHOW KEYS FROM "+t.Quoted()+" WHERE Key_name = 'PRIMARY'")
-	if err != nil {
-		return nil, err
+	length, known := g.primaryKeyLength(t)
+	if !known {
+		rows, err := g.askOf(t, "SHOW KEYS FROM "+t.Quoted()+" WHERE Key_name = 'PRIMARY'")
+		if err != nil {
+			return nil, err
+		}
+		length = len(rows.Rows)
 	}
-	return gather.PrimaryKey(columns, len(rows.Rows)), nil
+	return gather.PrimaryKey(columns, length), nil
+}
+
+// primaryKeyLength is of how many columns a declared table's primary key is. The server is not asked for it: one that has locks says
+// nothing of tables that are just being altered.
+func (g *Gathering) primaryKeyLength(t *plan.Gathered) (n int, known bool) {
+	table, err := g.Catalog.Find(t.TableName)
+	if err != nil || table == nil {
+		return 0, false
+	}
+	for _, u := range table.Unique {
+		if u.Name == "PRIMARY" {
+			return len(u.Columns), !u.Partial
+		}
+	}
+	return 0, false
 }
 
 // filters are the conditions on a table. One with a value that would not compare

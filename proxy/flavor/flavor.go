@@ -69,5 +69,8 @@ func (f Flavor) FindsRowsOfCreate() bool { return f == MariaDB }
 // FindsRowsBehindUnion tells whether FOUND_ROWS() after a UNION with LIMIT is more than the rows that were returned.
 func (f Flavor) FindsRowsBehindUnion() bool { return f == MariaDB }
 
+// ShowsColumnsByName tells whether ALTER COLUMN … SET VISIBLE shows a column. On MariaDB its definition is written anew.
+func (f Flavor) ShowsColumnsByName() bool { return f == MySQL }
+
 // TellsAnsiQuotes tells whether the status flags of an answer say that ANSI_QUOTES is on.
 func (f Flavor) TellsAnsiQuotes() bool { return f == MariaDB }

@@ -149,12 +149,12 @@ func (g *merger) agree() error {
 		other := &g.answers[i+1]
 		first, here := g.answers[0].from.Shard(), other.from.Shard()
 		if len(other.columns) != len(g.columns) {
-			return refuse("shard %s answers with %d columns and shard %s with %d: make the table alike on every shard",
+			return unlike("shard %s answers with %d columns and shard %s with %d: make the table alike on every shard",
 				first, len(g.columns), here, len(other.columns))
 		}
 		for n, c := range other.columns {
 			if c.typ != g.columns[n].typ || c.unsigned() != g.columns[n].unsigned() {
-				return refuse("column %d of the answer is of another type on shard %s than on shard %s: make the table alike on every shard",
+				return unlike("column %d of the answer is of another type on shard %s than on shard %s: make the table alike on every shard",
 					n+1, here, first)
 			}
 		}
@@ -246,6 +246,11 @@ func (g *merger) warnings() int {
 func isShards(err error) bool {
 	_, ok := errors.AsType[*mysql.MyError](err)
 	return ok
+}
+
+// unlike is a refusal of answers that may be alike once it is known what the shards have.
+func unlike(format string, args ...any) error {
+	return &plan.Refusal{Code: plan.ScatterShape, Message: fmt.Sprintf(format, args...), Unlike: true}
 }
 
 func refuse(format string, args ...any) error {

@@ -122,7 +122,7 @@ func (f *Found) Problems() error { return problems(f.broken) }
 func (f *Found) Same(c *catalog.Catalog) bool {
 	tables := slices.SortedFunc(slices.Values(f.tables), func(a, b *catalog.Table) int { return strings.Compare(a.TableName.String(), b.TableName.String()) })
 	return reflect.DeepEqual(f.listings, c.Listings()) && slices.EqualFunc(tables, c.Tables(), func(a, b *catalog.Table) bool {
-		return a.TableName == b.TableName && reflect.DeepEqual(a.Columns, b.Columns) && a.SameUnique(b)
+		return a.TableName == b.TableName && reflect.DeepEqual(a.Columns, b.Columns) && reflect.DeepEqual(a.Uneven, b.Uneven) && a.SameUnique(b)
 	})
 }
 
@@ -223,7 +223,16 @@ func resolve(name catalog.TableName, c *cluster.Cluster, servers map[router.Shar
 	if d.MakesGene() {
 		all.made()
 	}
+	raw := slices.Clone(all.tables)
+	var uneven catalog.Unevenness
+	if d.Kind != catalog.Single {
+		uneven = all.level(d)
+	}
 	problems := all.compare()
+	if problems != nil { // by more than that: all of it is told
+		all.tables = raw
+		problems = all.compare()
+	}
 	if problems == nil {
 		problems = checkKind(d, all.tables[0])
 	}
@@ -240,8 +249,8 @@ func resolve(name catalog.TableName, c *cluster.Cluster, servers map[router.Shar
 	if err != nil {
 		return nil, nil, err
 	}
-	t = t.WithUnique(all.unique(t))
-	return t, all.warnings(t), nil
+	t = t.WithUnique(all.unique(t)).WithUneven(uneven)
+	return t, slices.Concat(all.warnings(t), all.unevenness(uneven, raw)), nil
 }
 
 // checkKind refuses what has no rows of its own where rows are to be placed.

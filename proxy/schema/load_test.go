@@ -92,6 +92,56 @@ table test_order: column note: s2 has it and s0 does not: add it on s0, or drop 
 	})
 }
 
+// Shards that differ by columns alone which a row may leave out don't keep a table from being served: those count that all show.
+func TestLoadLevelsColumns(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := open(t, servers.Shared(t, engine, 3)...)
+		s.everywhere(t, testOrder,
+			"CREATE TABLE country (code INT PRIMARY KEY, name VARCHAR(9), UNIQUE KEY (name))",
+			"CREATE TABLE must (id INT PRIMARY KEY, a INT)", "CREATE TABLE counted (id INT PRIMARY KEY, a INT)")
+		s.on(t, 0, "ALTER TABLE country ADD since DATETIME DEFAULT CURRENT_TIMESTAMP FIRST, ADD UNIQUE KEY (name, since)", "ALTER TABLE counted ADD n INT NOT NULL AUTO_INCREMENT UNIQUE")
+		s.on(t, 1, "ALTER TABLE test_order ADD note VARCHAR(9) NOT NULL DEFAULT 'x' AFTER order_id, ADD later INT INVISIBLE")
+		s.on(t, 2, "ALTER TABLE test_order ADD note VARCHAR(9) NOT NULL DEFAULT 'x' INVISIBLE AFTER order_id", "ALTER TABLE must ADD b INT NOT NULL", "CREATE TABLE fresh (id INT PRIMARY KEY, a INT, b CHAR(36) DEFAULT (UUID()))")
+		s.on(t, 0, "CREATE TABLE fresh (id INT PRIMARY KEY, a INT)")
+		s.on(t, 1, "CREATE TABLE fresh (id INT PRIMARY KEY, a INT)")
+		s.on(t, 0, "ALTER TABLE test_order ADD note VARCHAR(9) NOT NULL DEFAULT 'x' AFTER order_id")
+		for name, d := range map[string]catalog.Declaration{
+			"test_order": orders, "country": {Kind: catalog.Global}, "must": {Kind: catalog.Global}, "fresh": {Kind: catalog.Global}, "counted": {Kind: catalog.Global},
+		} {
+			s.Tables[s.name(name)] = d
+		}
+		l := s.load(t)
+		got := strings.ReplaceAll(l.Problems().Error(), s.database+".", "")
+		want := `table counted: column n: s0 has it and s1 does not: add it on s1, or drop it everywhere
+table counted: column n: s0 has it and s2 does not: add it on s2, or drop it everywhere
+table fresh: column b: s2 has it and s0 does not: add it on s0, or drop it everywhere
+table must: column b: s2 has it and s0 does not: add it on s0, or drop it everywhere`
+		if got != want {
+			t.Errorf("problems are\n%s\nand not\n%s", got, want)
+		}
+		order, country := s.table(t, "test_order"), s.table(t, "country")
+		if at, ok := order.Column("note"); !ok || !order.Columns[at].Invisible || order.ShowsAlike() || fmt.Sprint(order.Uneven.Hidden) != "[note]" || len(order.Uneven.Partial) != 1 || order.Uneven.Partial[0].Name != "later" {
+			t.Errorf("test_order has %+v, and not on all shards %+v", order.Columns, order.Uneven)
+		}
+		if _, has := country.Column("since"); has || !country.ReadsClock() || len(country.Uneven.Partial) != 1 {
+			t.Errorf("country has %+v, and not on all shards %+v", country.Columns, country.Uneven)
+		}
+		for _, u := range country.Unique {
+			if len(u.Columns) == 1 && u.Partial != (u.Name == "name_2") {
+				t.Errorf("a unique key of a column that only one shard has: %+v", u)
+			}
+		}
+		warned := strings.ReplaceAll(fmt.Sprint(l.Warnings), s.database+".", "")
+		for _, text := range []string{
+			"table country: column since is on s0 and not on s1, s2: until all have it", "table test_order: column later is on s1 and not on s0, s2: ", "table test_order: column note is invisible on s2 alone: ",
+		} {
+			if !strings.Contains(warned, text) {
+				t.Errorf("nobody is warned that %s, but: %s", text, warned)
+			}
+		}
+	})
+}
+
 func TestLoadComparesEnginesByMeaning(t *testing.T) {
 	mixed := append(servers.Shared(t, servers.MariaDB, 1), servers.Shared(t, servers.MySQL, 1)...)
 	s := open(t, mixed...)

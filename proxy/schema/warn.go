@@ -57,6 +57,8 @@ func (c *copies) unique(t *catalog.Table) []catalog.UniqueKey {
 			for _, name := range u.columns {
 				if at, ok := t.Column(name); ok {
 					key.Columns = append(key.Columns, at)
+				} else {
+					key.Partial = true // the column is not on every shard
 				}
 			}
 			if !slices.ContainsFunc(keys, key.Equal) {

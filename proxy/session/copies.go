@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+
 	"locus/proxy/exec"
 	"locus/proxy/wire"
 	"locus/router/plan"
@@ -14,7 +16,7 @@ func (s *Session) runGlobal(r *exec.Work, p *plan.Global) error {
 	if p.Insert.Numbered() != nil {
 		return s.insertCopies(r, p)
 	}
-	total, err := s.runParts(r, exec.Everywhere(r.Snapshot.Catalog.Shards, nil))
+	total, err := s.runParts(r, exec.Everywhere(r.Snapshot.Catalog.Shards, slices.Clone(s.env.Spliced(r, p.Added))))
 	if err != nil {
 		return err
 	}

@@ -304,17 +304,26 @@ func (d *declaring) drop(shards []router.ShardName) (left []router.ShardName) {
 func (d *declaring) misfit() string {
 	m := d.Snapshot().Catalog.Unfit(d.Table)
 	if m == nil {
-		return ""
+		return d.differing()
 	}
 	if _, unread := errors.AsType[*catalog.NowhereError](m.Err); unread { // the shards have not been read since
 		if err := d.Redefined(d.at.Conns.Waits()); err != nil {
 			return fmt.Sprintf("table %s: it was made, and the proxies could not read it: %v", d.Table, err)
 		}
 		if m = d.Snapshot().Catalog.Unfit(d.Table); m == nil {
-			return ""
+			return d.differing()
 		}
 	}
 	return m.Err.Error()
+}
+
+// differing is why a table is not to be declared that some shard had with other columns.
+func (d *declaring) differing() string {
+	t, err := d.Snapshot().Catalog.Find(d.Table)
+	if err != nil || t == nil || t.Differing() == nil {
+		return ""
+	}
+	return t.Differing().Error()
 }
 
 // dropped takes back a table that was made on every shard and is not what was declared. No

@@ -30,10 +30,17 @@ func (s *Session) runDefinition(asked *exec.Work) error {
 	d := s.declaring(r)
 	r.Ready = d.begin
 	var ok wire.OK
-	err := r.Define(func(e exec.Defined) {
+	tell := func(e exec.Defined) {
 		ok = s.defined(own, e)
 		d.end(e)
-	})
+	}
+	var err error
+	var notes uint16
+	if adds := s.adding(own, &notes); adds != nil {
+		err = r.AddColumns(*adds, tell)
+	} else {
+		err = r.Define(tell)
+	}
 	if e, is := err.(*exec.DefinitionError); is { //nolint:errorlint // it is never wrapped
 		said, after := s.clientError(e.Err), e.After
 		if d.stands { // so that something was done
@@ -50,6 +57,7 @@ func (s *Session) runDefinition(asked *exec.Work) error {
 	case d.refused != nil:
 		return d.refused
 	}
+	ok.Warnings += notes
 	return s.done(ok)
 }
 

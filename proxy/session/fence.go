@@ -63,6 +63,11 @@ func (s *Session) attempt(r *exec.Work) error {
 	}
 	s.vars.Commands.Count(r.Facts.Statement)
 	err := s.runCounted(r)
+	if unlike, is := err.(*plan.Refusal); is && unlike.Unlike && s.changedMeanwhile(r, unlike) { //nolint:errorlint // it is never wrapped
+		if err = s.replanHeld(r); err == nil {
+			err = s.runCounted(r)
+		}
+	}
 	why, held := err.(*fence.HeldError) //nolint:errorlint // it is never wrapped
 	if !held || s.conns.Lost() {
 		return err

@@ -152,7 +152,7 @@ func (s *Session) explain(r *exec.Work) error {
 		if !is {
 			break
 		}
-		expanded = [][]string{{"views", string(text)}}
+		expanded = append(expanded, []string{p.(*plan.Rewritten).What, string(text)})
 		if p, err = s.planAgain(&lexed, s.planContext(r.Snapshot), text); err != nil {
 			return err
 		}

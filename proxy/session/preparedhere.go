@@ -51,6 +51,9 @@ func (s *Session) preparable(w *snapshot.Snapshot, p *kept.Statement) (text stri
 		r.Values.Reset(lexed, nil)
 	}
 	if _, ok := there.(*plan.Local); !ok {
+		if listed := s.env.Spliced(r, plan.Listing(there)); listed != nil {
+			text = string(listed)
+		}
 		return text, there, nil, nil
 	}
 	st := there.About().Statement

@@ -48,6 +48,9 @@ func (s *Session) runScatter(r *exec.Work, p *plan.Read) error {
 		return err
 	}
 	unmerged, err := s.env.Scatter(r, p, &s.route)
+	if why, refused := err.(*plan.Refusal); refused && unmerged && s.changedMeanwhile(r, why) { //nolint:errorlint // it is never wrapped
+		return err
+	}
 	if unmerged && p.Gather != nil {
 		return s.gather(r, p.Gather)
 	}

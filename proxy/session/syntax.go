@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/exec"
 	"locus/proxy/snapshot"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
@@ -67,6 +68,17 @@ func (s *Session) looksAgain(f *plan.Facts, ctx plan.Context) bool {
 func (s *Session) madeMeanwhile(err error) bool {
 	gone, ok := errors.AsType[*plan.Unknown](err)
 	return ok && gone.Number == mysql.ER_NO_SUCH_TABLE && s.Unlisted != nil && s.Unlisted(s.interrupts.Waits(), true)
+}
+
+// changedMeanwhile has the shards looked at again that answered with other columns than others: somebody may be altering the
+// table on one after the other. It tells whether the tables are known to be others now than the statement was planned for.
+func (s *Session) changedMeanwhile(r *exec.Work, why *plan.Refusal) bool {
+	others := func() bool { return s.Snapshot().Catalog != r.Snapshot.Catalog }
+	if !why.Unlike || s.Unlisted == nil || others() {
+		return why.Unlike && others()
+	}
+	_ = s.Unlisted(s.interrupts.Waits(), true)
+	return others()
 }
 
 // syntaxError is that of the servers, word for word: clients look for it.

@@ -61,6 +61,24 @@ func (c *Column) SQLType() string {
 	return t
 }
 
+// Spelled is SQLType with what else decides which values are equal.
+func (c *Column) Spelled() string {
+	if c.Collation == "" {
+		return c.SQLType()
+	}
+	return c.SQLType() + " COLLATE " + c.Collation
+}
+
+// KeptBy tells whether a type has every value that the column has, and tells them apart as it does. What it leaves unsaid is as
+// it was.
+func (c *Column) KeptBy(t *stmt.ColumnType) bool {
+	if c.IsInteger() {
+		return t.Unsigned == c.Unsigned && integers[t.DataType] >= integers[c.DataType]
+	}
+	alike := func(said, is string) bool { return said == "" || strings.EqualFold(said, is) }
+	return t.DataType == c.DataType && t.Length >= c.Length && alike(t.Charset, c.Charset) && alike(t.Collation, c.Collation)
+}
+
 // holds tells whether the integer column can hold n.
 func (c *Column) holds(n stmt.Value) bool {
 	bits := integers[c.DataType] * 8

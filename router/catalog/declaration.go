@@ -142,6 +142,31 @@ type Declaration struct {
 	Stamped map[string]string `yaml:"stamped,omitempty,flow"`
 }
 
+// RoleOf is what a column is declared as; empty: nothing.
+func (d Declaration) RoleOf(column string) string {
+	is := func(name string) bool { return name != "" && strings.EqualFold(name, column) }
+	switch {
+	case is(d.Owner):
+		return "owner"
+	case d.Parent != nil && is(d.Parent.Column):
+		return "parent"
+	case d.ID != nil && is(d.ID.Column):
+		return "id"
+	case is(d.OrderNumber):
+		return "order_number"
+	case is(d.Gene):
+		return "gene"
+	case is(d.Version):
+		return "version"
+	}
+	for name := range d.Stamped {
+		if is(name) {
+			return "stamped"
+		}
+	}
+	return ""
+}
+
 // mostStamped bounds the columns that generators stamp.
 const mostStamped = 16
 

@@ -27,6 +27,8 @@ type Table struct {
 	// Unique are its unique keys; Unseen, of a sharded table, those of which equal values may be in rows on several
 	// shards: one shard doesn't see the other's row.
 	Unique, Unseen []UniqueKey
+	// Uneven is what only some shards have or show.
+	Uneven Unevenness
 	// StampedColumns are those that generators fill, in the order of their names.
 	StampedColumns []StampedColumn
 
@@ -223,11 +225,23 @@ func (r *resolver) idKey(d *IDColumn, role Role) int {
 		r.refuse(c.Name, "layout %s has %d bits of gene and the cluster routes by %d: use another layout", d.Layout, layout.GeneBits(), r.t.Width)
 		return i
 	}
+	if c.AutoIncrement {
+		r.refuse(c.Name, "the server numbers it by AUTO_INCREMENT, and locus makes IDs of layout %s: leave it out of the declaration, so that the cluster numbers it as it is; "+
+			"or make it a %s without AUTO_INCREMENT, and rows must give it until the table is declared", d.Layout, idType(layout))
+		return i
+	}
 	if !r.typeFits(c, layout, d.Wide()) {
 		return i
 	}
 	r.add(Key{Role: role, Column: c, Layout: layout, Wide: d.Wide()})
 	return i
+}
+
+func idType(l orderid.Layout) string {
+	if l.Bytes() == 8 {
+		return "BIGINT"
+	}
+	return "BINARY(16)"
 }
 
 func (r *resolver) typeFits(c *Column, l, wide orderid.Layout) bool {

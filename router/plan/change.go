@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"slices"
-
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/stmt"
@@ -99,7 +97,7 @@ func (p *Change) rules(s *stmt.Statement, sc *scope) error {
 	p.Clock = s.Features&stmt.ReadsClock != 0
 	for i := range sc.nodes {
 		if n := &sc.nodes[i]; n.sharded() {
-			p.Clock = p.Clock || slices.ContainsFunc(n.table.Columns, func(c catalog.Column) bool { return c.OnUpdate })
+			p.Clock = p.Clock || n.table.UpdatesClock()
 			if err := ignoresUnseen(s, n.table); err != nil {
 				return err
 			}

@@ -1,5 +1,7 @@
 package plan
 
+import "locus/router/stmt"
+
 // Definition makes, changes or drops sharded and global tables, on every shard at once. It may not run while genes are on the
 // move.
 type Definition struct {
@@ -8,11 +10,18 @@ type Definition struct {
 	Declares *Declaring
 	// Added is spliced into the text for the shards.
 	Added []Splice
+	// Adds are the columns that it adds, if that is all and statements may go on meanwhile.
+	Adds []stmt.AddedColumn
 }
 
 func (*Definition) String() string { return "everywhere" }
 
-func (*Definition) explain(e *explainer) { e.everywhere() }
+func (p *Definition) explain(e *explainer) {
+	e.everywhere()
+	if p.Adds != nil {
+		e.say("meanwhile", "statements go on: each shard adds the columns when nobody holds the table there, and shows them once all have them")
+	}
+}
 
 // Maintenance is ANALYZE TABLE and its kin of sharded and global tables, which every shard answers with rows.
 type Maintenance struct {

@@ -50,9 +50,7 @@ func (p *Global) alike(s *stmt.Statement, t *catalog.Table) error {
 		return refuse(Unsupported, "changing a global table by %s", what)
 	}
 	p.Clock = p.Clock || s.Features&stmt.ReadsClock != 0
-	for i := range t.Columns {
-		p.Clock = p.Clock || t.Columns[i].ReadsClock()
-	}
+	p.Clock = p.Clock || t.ReadsClock()
 	return defaultsAlike(s, t)
 }
 
@@ -99,9 +97,7 @@ func defaultsAlike(s *stmt.Statement, t *catalog.Table) error {
 
 // defaultsToClock tells whether the rows may get the statement's time in a column: one
 // that is left out, or one that a row may leave to its default.
-func (in *Insertion) defaultsToClock() bool {
-	return slices.ContainsFunc(in.Table.Columns, func(c catalog.Column) bool { return c.ReadsClock() })
-}
+func (in *Insertion) defaultsToClock() bool { return in.Table.ReadsClock() }
 
 func madeAnew(t *catalog.Table, c *catalog.Column) *Refusal {
 	return refuse(CopiesDiffer, "the default of column %s of global table %s would be another one on each shard: give the value", c.Name, t.TableName)

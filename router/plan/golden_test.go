@@ -98,9 +98,12 @@ func (s *session) planned(t *testing.T, text string) string {
 	l := lexedText(text, s.mode)
 	p, err := Make(l, Context{Catalog: shopCatalog(t), Schema: s.schema})
 	lines := []Line(nil)
+	changed, rewritten := p.(*Rewritten)
 	switch {
 	case err != nil:
 		lines = ExplainError(err)
+	case rewritten && changed.Text != "":
+		return "becomes: " + changed.Text + "\n" + s.planned(t, changed.Text)
 	default:
 		lines = Explain(p, s.routes(t), s.values(l), &Route{})
 		lines = append(lines, remarks(p.About())...)

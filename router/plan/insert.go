@@ -164,6 +164,52 @@ func (in *Insertion) listed(at stmt.Anchor) Splice {
 	return Splice{at, "(" + strings.Join(names, ", ") + ") "}
 }
 
+// listedCopies is listed of an INSERT into a global table, so that a column which only some shards have by now is left to its
+// default on them.
+func listedCopies(n *stmt.Insertion, in *Insertion, t *catalog.Table) ([]Splice, error) {
+	at := n.ColumnsEnd
+	if n.FromSelect {
+		at = n.Query
+	}
+	if n.HasList || n.Set != nil || len(t.Columns) == 0 || n.FromSelect && !n.Placed {
+		return nil, nil
+	}
+	if in == nil {
+		var err error
+		if in, err = given(n, t); err != nil {
+			return nil, err
+		}
+	}
+	return []Splice{in.listed(at)}, nil
+}
+
+// Listing names the columns of an INSERT that names none, for a shard that is to prepare it: it may show other columns by now than
+// are known.
+func Listing(p Plan) []Splice {
+	var columns []int
+	var t *catalog.Table
+	n := p.About().Statement.Insert
+	switch p := p.(type) {
+	case *Stamped:
+		columns, t = p.Insert.Columns, p.Insert.Table
+	case *InsertQuery:
+		columns, t = p.Columns, p.Into
+	case *Global:
+		return p.Added
+	default:
+		return nil
+	}
+	if n.HasList || n.Set != nil {
+		return nil
+	}
+	at := n.ColumnsEnd
+	if n.FromSelect {
+		at = n.Query
+	}
+	in := Insertion{Table: t, Columns: columns}
+	return []Splice{in.listed(at)}
+}
+
 // planPlainInsert takes tables that are not sharded.
 func planPlainInsert(s *stmt.Statement, t *catalog.Table, ctx Context) (Plan, error) {
 	facts := Facts{
@@ -185,8 +231,9 @@ func planPlainInsert(s *stmt.Statement, t *catalog.Table, ctx Context) (Plan, er
 		if err != nil {
 			return nil, err
 		}
-		if p, all.Insert = all, in; in.Numbered() != nil && !s.Insert.FromSelect && !s.Insert.HasList && s.Insert.Set == nil {
-			all.Added = []Splice{in.listed(s.Insert.ColumnsEnd)}
+		p, all.Insert = all, in
+		if all.Added, err = listedCopies(s.Insert, in, t); err != nil {
+			return nil, err
 		}
 	}
 	if len(s.Blocks) == 0 {

@@ -18,12 +18,12 @@ func (*Local) String() string { return "session" }
 func (*Local) explain(e *explainer) { e.say("place", "answered by the proxy itself") }
 
 // Rewritten is what speaks of the session, which puts what it knows into the text and plans that;
-// or what reads views of rows on several shards.
+// or what reads views of rows on several shards, or all columns of tables whose shards differ in them.
 type Rewritten struct {
 	Facts
-	// Text is what stands for it, with the views' queries in the place of their names; empty:
-	// the session knows it.
-	Text string
+	// Text is what stands for it, with the views' queries in the place of their names, or columns in the place of stars; empty:
+	// the session knows it. What is "views" or "columns".
+	Text, What string
 }
 
 func (*Rewritten) String() string { return "rewritten" }

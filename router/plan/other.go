@@ -113,10 +113,30 @@ func (c Context) everywhere(s *stmt.Statement) (Plan, error) {
 			return nil, err
 		}
 	}
+	if s.Verb == "CHECKSUM" { // which counts all columns
+		if err := c.unnamed(s.Tables); err != nil {
+			return nil, err
+		}
+	}
 	if maintains {
 		return &Maintenance{Facts: Facts{Writes: true}, Stays: s.Verb != "ANALYZE" && s.Verb != "CHECK"}, nil
 	}
-	return &Definition{Facts: Facts{Writes: true}}, nil
+	return &Definition{Facts: Facts{Writes: true}, Adds: c.adds(s)}, nil
+}
+
+// adds are the columns that an ALTER TABLE adds to a table that is served while it does. Nil: it is another definition, or rows
+// may not do without the columns.
+func (c Context) adds(s *stmt.Statement) []stmt.AddedColumn {
+	if s.Altering == nil || s.Altering.Adds == nil {
+		return nil
+	}
+	t, err := c.find(s.Tables[0])
+	if err != nil || t == nil || slices.ContainsFunc(s.Altering.Adds, func(a stmt.AddedColumn) bool {
+		return !a.Optional || t.Kind == catalog.Global && !a.Constant
+	}) {
+		return nil
+	}
+	return s.Altering.Adds
 }
 
 // making plans CREATE TABLE of a table that is declared to be on every shard. It may be
@@ -129,6 +149,9 @@ func (c Context) making(s *stmt.Statement) (Plan, error) {
 		return nil, err
 	}
 	declared, _ := c.Catalog.Declared(c.full(s.Tables[0]))
+	if err := c.likeOwnGene(s, declared); err != nil {
+		return nil, err
+	}
 	added, err := c.ownGene(s, declared)
 	if err != nil {
 		return nil, err

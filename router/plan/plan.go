@@ -133,6 +133,9 @@ func Make(l *stmt.Lexed, ctx Context) (Plan, error) {
 	if err == nil && ctx.viewEverywhere(s) {
 		err = ctx.viewable(s)
 	}
+	if err == nil && s.Kind == stmt.DDL {
+		err = ctx.keepsColumns(l, s)
+	}
 	if err != nil {
 		p = &OneShard{} // what may not be done need not be explained
 	}
@@ -150,6 +153,9 @@ func Make(l *stmt.Lexed, ctx Context) (Plan, error) {
 	}
 	if err := ofTheServer(s, facts.Writes, ctx); err != nil {
 		return nil, err
+	}
+	if named, err := ctx.named(l, s); named != nil || err != nil {
+		return named, err
 	}
 	switch p := p.(type) {
 	case *Read:

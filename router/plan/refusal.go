@@ -28,6 +28,8 @@ const (
 	TooLarge Code = 1009
 	// Undeclarable: a table can't be declared as its comment says.
 	Undeclarable Code = 1010
+	// ColumnKept: a definition would take away or change a column by which rows of a declared table are placed or made.
+	ColumnKept Code = 1011
 
 	// CrossShard: the rows it joins may live on different shards.
 	CrossShard Code = 1101
@@ -102,6 +104,8 @@ type Refusal struct {
 	// Unread: the parser knows no such statement, and a server might find it wrong,
 	// which it would say better.
 	Unread bool
+	// Unlike: shards have answered with other columns than others. Their tables may not be as they were when it was planned.
+	Unlike bool
 }
 
 // Near is where in a text a server stopped reading.
@@ -121,7 +125,7 @@ func (r *Refusal) MySQL() (uint16, string) {
 	case Unreadable, SeveralStatements, UncertainText:
 		return erParse, stateSyntax
 	case Unsupported, Ambiguous, TooFar, NotAllowed, TooLarge, CrossShard, ScatterShape, ScatterWrite, ScatterRefused, GatherLimit, UnfilteredRefused, OffsetRefused, TransactionSpans, TransactionUnsafe,
-		UniqueUnseen, CopiesDiffer:
+		UniqueUnseen, CopiesDiffer, ColumnKept:
 		return erNotSupported, stateSyntax
 	case OwnerMissing, ServerNumbers:
 		return erNoDefault, stateGeneral

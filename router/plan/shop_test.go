@@ -99,7 +99,26 @@ var shop = []struct {
 		[]catalog.UniqueKey{{Name: "PRIMARY", Columns: []int{0}}},
 	},
 	{"audit", catalog.Declaration{Kind: catalog.Single, Shard: "s1"}, []catalog.Column{bigint("id"), bigint("buyer_uid"), typed("what", "int")}, nil},
+	{
+		"district",
+		catalog.Declaration{Kind: catalog.Sharded, Owner: "w_id"},
+		[]catalog.Column{{Name: "w_id", DataType: "int"}, typed("d_id", "int"), {Name: catalog.OwnGene, DataType: "mediumint", HasDefault: true, Invisible: true}},
+		nil,
+	},
+	{
+		"parcel",
+		catalog.Declaration{Kind: catalog.Sharded, Owner: "buyer_uid", ID: id("id")},
+		[]catalog.Column{bigint("id"), bigint("buyer_uid"), typed("weight", "int"), {Name: "size", DataType: "int", Nullable: true, HasDefault: true, Invisible: true}},
+		nil,
+	},
+	{"carrier", catalog.Declaration{Kind: catalog.Global}, []catalog.Column{typed("code", "int"), text("name", "varchar", "utf8mb4_bin")}, nil},
 	{"report", catalog.Declaration{Kind: catalog.Single, Shard: "s0"}, []catalog.Column{bigint("id"), bigint("buyer_uid")}, nil},
+}
+
+// uneven are the tables that shards have with other columns than others.
+var uneven = map[string]catalog.Unevenness{
+	"parcel":  {Partial: []catalog.Column{typed("colour", "varchar")}, Hidden: []string{"size"}},
+	"carrier": {Partial: []catalog.Column{{Name: "since", DataType: "datetime", HasDefault: true, Default: catalog.Clock}}},
 }
 
 func shopCatalog(t testing.TB) *catalog.Catalog {
@@ -110,7 +129,7 @@ func shopCatalog(t testing.TB) *catalog.Catalog {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tables = append(tables, table.WithUnique(s.unique))
+		tables = append(tables, table.WithUnique(s.unique).WithUneven(uneven[s.name]))
 	}
 	return catalog.New([]router.ShardName{"s0", "s1", "s2", "s3"}, tables, map[catalog.TableName]error{
 		name("refund"): &catalog.Misfit{Kind: catalog.Sharded, Err: errors.New("column buyer_uid: declared as owner, but the table has no such column")},

@@ -35,7 +35,7 @@ func (c Context) expanded(l *stmt.Lexed, s *stmt.Statement) Plan {
 	for _, field := range places.Unnamed {
 		e.field(field)
 	}
-	return &Rewritten{Facts: Facts{Statement: s}, Text: e.text()}
+	return &Rewritten{Facts: Facts{Statement: s}, Text: e.text(), What: "views"}
 }
 
 // derived is the query that is to stand in the place of a view; empty: the name is no such view's.
@@ -137,5 +137,5 @@ func (c Context) viewable(s *stmt.Statement) error {
 	if why := catalog.ViewObstacle(s); why != "" {
 		return refuse(TooFar, "view %s over tables that are on every shard: %s", c.full(s.Tables[0]), why)
 	}
-	return nil
+	return c.unnamed(s.Tables[1:]) // each shard would put its own columns in the place of a star
 }

@@ -171,6 +171,7 @@ func (r *reader) note(node ast.StmtNode) {
 		for _, spec := range n.Specs {
 			r.comment(spec.Options)
 		}
+		s.Altering = r.altering(n)
 		s.CommentAlone = s.Comment != nil && len(n.Specs) == 1 && len(n.Specs[0].Options) == 1
 		if slices.ContainsFunc(n.Specs, func(s *ast.AlterTableSpec) bool { return s.Tp == ast.AlterTableRenameTable }) {
 			s.Renamed = tableNamesOf(n.Table)

@@ -16,7 +16,7 @@ func (r *reader) field(n *ast.SelectField) Field {
 		r.out.Verbatim = true // AS 'name': the key has no name
 	}
 	if f.Star {
-		f.StarOf = n.WildCard.Table.O
+		f.StarOf, f.StarAt = n.WildCard.Table.O, r.l.Anchor(n.Offset)
 	}
 	switch e := n.Expr.(type) {
 	case *ast.ColumnNameExpr:
@@ -30,6 +30,18 @@ func (r *reader) field(n *ast.SelectField) Field {
 		}
 	}
 	return f
+}
+
+// StarEnd gives where * or t.* ends that begins at a place; false: none does, as in TABLE t.
+func (l *Lexed) StarEnd(start int) (end int, ok bool) {
+	list := l.piecesFrom(start)
+	if len(list) == 0 || list[0].start != start {
+		return 0, false
+	}
+	for len(list) > 2 && list[0].kind != '*' && list[1].kind == '.' {
+		list = list[2:]
+	}
+	return list[0].end, list[0].kind == '*'
 }
 
 // isString tells whether some string of the text may be this name.

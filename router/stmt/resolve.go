@@ -35,6 +35,14 @@ func ServerOf(version string) (s Server, ok bool) {
 	return s, s.Version > 0
 }
 
+// HidesColumns tells whether the server knows invisible columns.
+func (s Server) HidesColumns() bool {
+	if s.MariaDB {
+		return s.Version >= 100300
+	}
+	return s.Version >= 80023
+}
+
 // unknown stands for servers of which nothing is known: from the oldest ones that
 // are served to any that may come.
 var unknown = []Server{{true, 100400}, {true, 999998}, {false, 50700}, {false, 999998}}

@@ -2,6 +2,7 @@ package stmt
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -75,3 +76,9 @@ func (p *plainFields) Enter(n ast.Node) (ast.Node, bool) {
 }
 
 func (p *plainFields) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+// ReturnsAll tells whether a star stands behind RETURNING.
+func (l *Lexed) ReturnsAll() bool {
+	at := l.returning()
+	return at >= 0 && slices.ContainsFunc(l.piecesFrom(at), func(p piece) bool { return p.kind == '*' })
+}

@@ -150,6 +150,8 @@ type Statement struct {
 	IfNotExists *Stretch
 	// DefinitionsEnd is where the list of columns and keys ends in a CREATE TABLE, before its parenthesis; nil: it has none.
 	DefinitionsEnd *Anchor
+	// Altering is what an ALTER TABLE does to columns; nil: it is none.
+	Altering *Altering
 	// SetsNumber: CREATE or ALTER TABLE that says where AUTO_INCREMENT goes on.
 	SetsNumber bool
 	// Comment is that which CREATE or ALTER TABLE gives the table; nil: none. CommentAlone: it
@@ -330,6 +332,7 @@ const (
 type Field struct {
 	Star      bool   // * or t.*
 	StarOf    string // the t of t.*
+	StarAt    Anchor // where it stands
 	Alias     string
 	Column    *ColumnRef // a plain column
 	Aggregate Aggregate

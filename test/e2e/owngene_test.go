@@ -267,3 +267,63 @@ func TestTheColumnForTheGeneIsHidden(t *testing.T) {
 		}
 	})
 }
+
+// What a table is declared by, and what locus has made for it, no definition takes away, in whatever clause it stands: nothing of
+// the statement is done.
+func TestWhatATableIsDeclaredByStays(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := shop.Start(t, engine, shop.Options{})
+		db := s.DB(t, nil)
+		exec(t, db, "CREATE TABLE stock (w_id INT NOT NULL, i_id INT NOT NULL, PRIMARY KEY (w_id, i_id)) COMMENT 'locus: owner=w_id'")
+		exec(t, db, "INSERT INTO stock VALUES (1, 1), (2, 1), (3, 1), (4, 1)")
+		built := func() (all string) {
+			for i := range s.Servers {
+				var table, text string
+				if err := s.Shard(t, i).QueryRow("SHOW CREATE TABLE stock").Scan(&table, &text); err != nil {
+					t.Fatal(err)
+				}
+				all += text
+			}
+			return all
+		}
+		before := built()
+		for _, text := range []string{
+			"ALTER TABLE stock DROP COLUMN locus_gene",
+			"ALTER TABLE stock ADD COLUMN a INT, MODIFY locus_gene BIGINT, ADD COLUMN b INT",
+			"ALTER TABLE stock CHANGE `locus_gene` gene INT",
+			"ALTER TABLE stock RENAME COLUMN locus_gene TO gene",
+			"ALTER TABLE stock ADD COLUMN locus_gene INT",
+			"ALTER TABLE stock DROP INDEX locus_gene",
+			"DROP INDEX locus_gene ON stock",
+			"CREATE INDEX two ON stock (i_id, locus_gene)",
+			"ALTER TABLE stock ADD COLUMN g INT AS (locus_gene + 1)",
+			"ALTER TABLE stock ADD CONSTRAINT genes CHECK (locus_gene >= 0)",
+			"CREATE VIEW genes AS SELECT locus_gene FROM stock",
+			"ALTER TABLE stock ADD COLUMN a INT, DROP COLUMN w_id",
+			"ALTER TABLE stock CHANGE w_id warehouse INT",
+			"ALTER TABLE stock MODIFY w_id VARCHAR(20) COLLATE utf8mb4_bin",
+			"ALTER TABLE test_order DROP COLUMN order_no",
+		} {
+			_, err := db.Exec(text)
+			refused(t, err, 1235, "locus-1011")
+		}
+		_, err := db.Exec("CREATE TABLE shelf (w_id INT PRIMARY KEY, locus_gene INT) COMMENT 'locus: owner=w_id'")
+		refused(t, err, 1235, "locus-1011")
+		_, err = db.Exec("RENAME TABLE stock TO shelf")
+		refused(t, err, 1235, "locus-1003")
+		_, err = db.Exec("CREATE TABLE shelf LIKE stock")
+		refused(t, err, 1235, "locus-1003")
+		_, err = db.Exec("CREATE TABLE shelf SELECT * FROM stock")
+		refused(t, err, 1235, "locus-1")
+		_, err = db.Exec("CREATE TEMPORARY TABLE shelf LIKE stock")
+		refused(t, err, 1235, "locus-1")
+		if got := built(); got != before || placedOn(t, s, "shelf") != "" {
+			t.Errorf("the table was\n%s\nand is\n%s", before, got)
+		}
+		exec(t, db, "ALTER TABLE stock MODIFY w_id BIGINT NOT NULL COMMENT 'longer'")
+		exec(t, db, "CREATE VIEW everything AS SELECT * FROM stock")
+		if got := rows(t, db, "SELECT * FROM everything ORDER BY 1"); !slices.Equal(got, []string{"1 1", "2 1", "3 1", "4 1"}) {
+			t.Errorf("a view of all columns has %q", got)
+		}
+	})
+}

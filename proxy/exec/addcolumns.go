@@ -1,0 +1,382 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/flavor"
+	"locus/proxy/txn"
+	"locus/proxy/wire"
+	"locus/router"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// Adding is an ALTER TABLE that adds columns which rows may leave out, and does nothing else.
+//
+// Each shard gets them invisible, whenever nobody holds the table there, and shows them once all have them. Between the two all
+// proxies know of them, so that no statement says "all columns" of a shard that shows more than another one.
+type Adding struct {
+	Columns []stmt.AddedColumn
+	Flavor  flavor.Flavor
+	// Known has all proxies read the tables anew. Its error is not one of the statement: who doesn't know plans anew when
+	// shards answer with other columns than others.
+	Known func()
+	// May is asked before each shard: an error where nothing may be changed now.
+	May func() error
+	// Plain tells that the columns can't be added so, and why; they are added on all shards at once then.
+	Plain func(why string)
+}
+
+const (
+	// lockWait is for how many seconds a shard may wait for the table's metadata lock: while it does, whoever comes later waits
+	// behind it. It is the least that both servers know.
+	lockWait = 1
+	// lockPause is how long those go on then, before it is tried again.
+	lockPause = time.Second
+	// lockPatience is how long is tried at most.
+	lockPatience = 10 * time.Minute
+)
+
+// adding is one under way.
+type adding struct {
+	*Request
+	Adding
+	settings *backend.Settings
+	until    time.Time
+	states   map[router.ShardName]columnsState
+	done     []router.ShardName // that were given the columns
+	warned   bool
+	total    wire.OK
+}
+
+// columnsState is how a shard has the columns.
+type columnsState uint8
+
+const (
+	lacking columnsState = iota
+	hidden               // all of them, and some invisible
+	visible              // all of them
+	mixed                // some of them
+)
+
+// AddColumns adds them, as Define does a definition. Its error tells what stands where, and the same statement again goes on.
+func (r *Request) AddColumns(of Adding, tell func(Defined)) error {
+	end, err := r.takeTurn()
+	if err != nil {
+		return &DefinitionError{Err: err, After: nothingDone}
+	}
+	defer end()
+	a := &adding{Request: r, Adding: of, states: map[router.ShardName]columnsState{}}
+	a.limit()
+	if err := a.look(); err != nil {
+		return &DefinitionError{Err: err, After: nothingDone}
+	}
+	if why := a.unfit(); why != "" {
+		return r.define(tell)
+	}
+	if err := a.add(); err != nil {
+		if errors.Is(err, errNotInstant) {
+			a.Plain("a server can't add such a column at once: statements on the table were refused until all shards had it")
+			return r.define(tell)
+		}
+		return a.failed(err, tell)
+	}
+	a.Known()
+	if err := a.show(); err != nil {
+		return a.failed(err, tell)
+	}
+	passed := a.passed()
+	if len(passed) > 0 && len(a.done) > 0 {
+		if err := r.alike(a.done[0], passed); err != nil {
+			return a.failed(&DefinitionError{Err: err, Before: "on shard " + string(passed[0].Shard) + ": ", After: "; the columns are on every shard"}, tell)
+		}
+	}
+	tell(Defined{OK: a.total, Done: a.changed(), Passed: passed})
+	return nil
+}
+
+// limit bounds what waits for locks, as the session has it.
+func (a *adding) limit() {
+	patience := lockPatience
+	if literal, set := a.Vars.Settings.Lookup(lockWaitTimeout); set {
+		if n, err := strconv.Atoi(literal); err == nil && n > 0 {
+			patience = min(patience, time.Duration(n)*time.Second)
+		}
+	}
+	a.until = time.Now().Add(patience)
+	a.settings = a.Vars.Settings.With(lockWaitTimeout, strconv.Itoa(lockWait))
+}
+
+const lockWaitTimeout = "lock_wait_timeout"
+
+// look asks every shard how it has the columns, which all must answer.
+func (a *adding) look() error {
+	for _, shard := range a.Catalog.Shards {
+		if err := a.Reach(shard, answerWait); err != nil {
+			return err
+		}
+		state, err := a.state(shard)
+		if err != nil {
+			return err
+		}
+		a.states[shard] = state
+	}
+	return nil
+}
+
+func (a *adding) state(shard router.ShardName) (columnsState, error) {
+	full := FullName(a.Facts.Statement.Tables[0], a.Schema(a.Work))
+	rows, err := a.Ask(shard, backend.Default, "SELECT COLUMN_NAME, EXTRA FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+backend.Quote(full.Schema)+" AND TABLE_NAME = "+backend.Quote(full.Name))
+	if err != nil {
+		return mixed, err
+	}
+	has, invisible := 0, 0
+	for _, c := range a.Columns {
+		for _, row := range rows.Rows {
+			if strings.EqualFold(string(row[0]), c.Name) {
+				has++
+				if strings.Contains(strings.ToUpper(string(row[1])), "INVISIBLE") {
+					invisible++
+				}
+			}
+		}
+	}
+	switch {
+	case has == 0:
+		return lacking, nil
+	case has < len(a.Columns):
+		return mixed, nil
+	case invisible > 0:
+		return hidden, nil
+	}
+	return visible, nil
+}
+
+// unfit is why it is left to the servers to say what they make of the statement: empty if it is not.
+func (a *adding) unfit() string {
+	left := false
+	for _, state := range a.states {
+		if state == mixed {
+			return "a shard has some of the columns"
+		}
+		left = left || state != visible
+	}
+	if !left {
+		return "there is nothing left to do"
+	}
+	return ""
+}
+
+func (a *adding) in(state columnsState) (shards []router.ShardName) {
+	for _, shard := range a.Catalog.Shards {
+		if a.states[shard] == state {
+			shards = append(shards, shard)
+		}
+	}
+	return shards
+}
+
+// changed are the shards that this statement has changed, and passed those that had the columns before.
+func (a *adding) changed() (shards []router.ShardName) {
+	for _, shard := range a.Catalog.Shards {
+		if slices.Contains(a.done, shard) {
+			shards = append(shards, shard)
+		}
+	}
+	return shards
+}
+
+func (a *adding) passed() (list []Passed) {
+	for _, shard := range a.Catalog.Shards {
+		if !slices.Contains(a.done, shard) {
+			list = append(list, Passed{shard, wire.Errorf(mysql.ER_DUP_FIELDNAME, "42S21", "Duplicate column name '%s'", a.Columns[0].Name)})
+		}
+	}
+	return list
+}
+
+// add gives the columns to the shards that lack them, invisible.
+func (a *adding) add() error {
+	clauses := make([]string, len(a.Columns))
+	for i, c := range a.Columns {
+		clauses[i] = "ADD COLUMN " + a.text(c.Definition) + " INVISIBLE " + a.text(c.Position)
+	}
+	text := "ALTER TABLE " + a.quoted(a.Facts.Statement.Tables[0]) + " " + strings.Join(clauses, ", ") + ", ALGORITHM=INSTANT"
+	return a.onEach(lacking, text, func(shard router.ShardName) {
+		a.states[shard] = hidden
+		a.done = append(a.done, shard)
+	})
+}
+
+// show makes the columns visible.
+func (a *adding) show() error {
+	clauses := make([]string, len(a.Columns))
+	for i, c := range a.Columns {
+		if a.Flavor.ShowsColumnsByName() {
+			clauses[i] = "ALTER COLUMN " + plan.Quote(c.Name) + " SET VISIBLE"
+		} else {
+			clauses[i] = "MODIFY COLUMN " + a.text(c.Definition)
+		}
+	}
+	text := "ALTER TABLE " + a.quoted(a.Facts.Statement.Tables[0]) + " " + strings.Join(clauses, ", ")
+	return a.onEach(hidden, text, func(shard router.ShardName) {
+		a.states[shard] = visible
+		if !slices.Contains(a.done, shard) {
+			a.done = append(a.done, shard)
+		}
+	})
+}
+
+func (a *adding) text(s stmt.Stretch) string {
+	return string(a.Values.Text[a.Values.Offset(s.Start):a.Values.Offset(s.End)])
+}
+
+// onEach runs a text on the shards of a state, one after the other, and comes back to those where somebody held the table.
+func (a *adding) onEach(state columnsState, text string, done func(router.ShardName)) error {
+	for {
+		var busy error
+		for _, shard := range a.in(state) {
+			err := a.May()
+			if err == nil {
+				err = a.run(shard, text)
+			}
+			switch {
+			case err == nil:
+				done(shard)
+			case state == lacking && a.addedMeanwhile(shard, err):
+			case isLockWait(err):
+				busy = &stepError{shard, err}
+			case isNotInstant(err) && state == lacking && len(a.done) == 0:
+				return errNotInstant
+			default:
+				return &stepError{shard, err}
+			}
+		}
+		if busy == nil || time.Now().After(a.until) {
+			return busy
+		}
+		if err := pause(a.Conns.Waits(), lockPause); err != nil {
+			return err
+		}
+	}
+}
+
+// addedMeanwhile tells that somebody else has given a shard the columns since it was looked at.
+func (a *adding) addedMeanwhile(shard router.ShardName, err error) bool {
+	if e, is := errors.AsType[*mysql.MyError](err); !is || e.Code != mysql.ER_DUP_FIELDNAME {
+		return false
+	}
+	state, err := a.state(shard)
+	if err != nil || state == lacking || state == mixed {
+		return false
+	}
+	a.states[shard] = state
+	return true
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	wait := time.NewTimer(d)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (a *adding) run(shard router.ShardName, text string) error {
+	l, err := a.Apart(shard, a.settings)
+	if err != nil {
+		return err
+	}
+	a.Observer.Sent(l)
+	ok, err := l.Conn.Run(a.Conns.Waits(), text, Leaves(a.Facts))
+	a.Observer.Trace().Answered(string(shard), ok.AffectedRows, CodeOf(err))
+	if err != nil {
+		l.Fail(err)
+		return err
+	}
+	if ok.Warnings > 0 && !a.warned {
+		a.warned, a.total.Warnings = true, ok.Warnings
+		a.keepWarnings(l)
+	}
+	l.Done(l.Conn.Status())
+	return nil
+}
+
+// stepError is that of one shard.
+type stepError struct {
+	shard router.ShardName
+	err   error
+}
+
+func (e *stepError) Error() string { return fmt.Sprintf("on shard %s: %v", e.shard, e.err) }
+func (e *stepError) Unwrap() error { return e.err }
+
+var errNotInstant = errors.New("not at once")
+
+// isLockWait tells that others held the table.
+func isLockWait(err error) bool {
+	e, ok := errors.AsType[*mysql.MyError](err)
+	return ok && e.Code == mysql.ER_LOCK_WAIT_TIMEOUT
+}
+
+// isNotInstant tells the servers' errors of a column that makes them write the table anew, and MySQL's of a table that has been
+// changed so too often.
+func isNotInstant(err error) bool {
+	const (
+		notSupported       = 1845
+		notSupportedReason = 1846
+		tooManyVersions    = 4092
+	)
+	e, ok := errors.AsType[*mysql.MyError](err)
+	return ok && (e.Code == notSupported || e.Code == notSupportedReason || e.Code == tooManyVersions)
+}
+
+// failed says what stands where.
+func (a *adding) failed(err error, tell func(Defined)) error {
+	tell(Defined{Done: a.changed(), Err: err})
+	var e *DefinitionError
+	if errors.As(err, &e) {
+		return e
+	}
+	step, is := errors.AsType[*stepError](err)
+	if !is {
+		step = &stepError{err: err}
+	}
+	out := &DefinitionError{Err: step.err, After: a.stands()}
+	if step.shard != "" {
+		out.Before = "on shard " + string(step.shard) + ": "
+		if !txn.IsRefusal(step.err) {
+			out.After += "; whether " + string(step.shard) + " has done it is not known"
+		}
+	}
+	if out.After != nothingDone {
+		out.After += ": mend the reason and repeat the statement, which goes on"
+	}
+	return out
+}
+
+func (a *adding) stands() string {
+	with := a.in(visible)
+	unseen := a.in(hidden)
+	switch {
+	case len(with) == 0 && len(unseen) == 0:
+		return nothingDone
+	case len(unseen) == 0:
+		return "; the columns are on " + names(with)
+	case len(with) == 0:
+		return "; the columns are on " + names(unseen) + ", and invisible"
+	}
+	return "; the columns are on " + names(with) + ", and, invisible, on " + names(unseen)
+}

@@ -1,0 +1,174 @@
+package exec
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/flavor"
+	"locus/proxy/wire"
+	"locus/router"
+	"locus/router/plan"
+	"locus/test/fakeshard"
+)
+
+const adds = "ALTER TABLE orders ADD colour INT DEFAULT 5 AFTER id, ADD COLUMN `size` INT"
+
+// What the shards are sent for it.
+const (
+	addsHidden  = "ALTER TABLE `shop`.`orders` ADD COLUMN colour INT DEFAULT 5 INVISIBLE  AFTER id, ADD COLUMN `size` INT INVISIBLE , ALGORITHM=INSTANT"
+	showsByName = "ALTER TABLE `shop`.`orders` ALTER COLUMN `colour` SET VISIBLE, ALTER COLUMN `size` SET VISIBLE"
+	showsAnew   = "ALTER TABLE `shop`.`orders` MODIFY COLUMN colour INT DEFAULT 5, MODIFY COLUMN `size` INT"
+)
+
+// addition is one to a table that each shard has in some way: "-" without the columns, "h" with them invisible, "v" visible, "m" with one.
+type addition struct {
+	*asking
+	known int
+	plain string
+	may   []error
+	told  *Defined
+}
+
+func (s *stand) addition(states string) *addition {
+	a := &addition{asking: s.request(adds)}
+	s.shards["s0"].Next(locked("1"))
+	for i, state := range states {
+		rows := [][]string{{"id", ""}, {"buyer", ""}}
+		for _, name := range []string{"Colour", "size"} {
+			switch {
+			case state == 'v' || state == 'm' && name == "size":
+				rows = append(rows, []string{name, ""})
+			case state == 'h':
+				rows = append(rows, []string{name, "INVISIBLE"})
+			}
+		}
+		c := fakeshard.Number("c")
+		s.shards[router.ShardName(fmt.Sprintf("s%d", i))].Next(fakeshard.Reply{Prefix: "SELECT COLUMN_NAME", Columns: []wire.Column{c, c}, Rows: rows})
+	}
+	return a
+}
+
+func (a *addition) run(f flavor.Flavor) error {
+	return a.AddColumns(Adding{
+		Columns: a.Plan.(*plan.Definition).Adds, Flavor: f,
+		Known: func() { a.known++ }, Plain: func(why string) { a.plain = why },
+		May: func() (err error) {
+			if len(a.may) > 0 {
+				err, a.may = a.may[0], a.may[1:]
+			}
+			return err
+		},
+	}, func(d Defined) { a.told = &d })
+}
+
+// altered is what a shard was sent of it.
+func (a *addition) altered(shard router.ShardName) string {
+	list := slices.DeleteFunc(a.statements(shard), func(sql string) bool { return !strings.HasPrefix(sql, "ALTER") })
+	return strings.Join(list, "; ")
+}
+
+// Each shard gets the columns invisible, and shows them once all have them. What a shard has already is not done again.
+func TestAddColumns(t *testing.T) {
+	for _, c := range []struct {
+		states string
+		f      flavor.Flavor
+		want   [3]string
+		passed int
+	}{
+		{"---", flavor.MySQL, [3]string{addsHidden + "; " + showsByName, addsHidden + "; " + showsByName, addsHidden + "; " + showsByName}, 0},
+		{"---", flavor.MariaDB, [3]string{addsHidden + "; " + showsAnew, addsHidden + "; " + showsAnew, addsHidden + "; " + showsAnew}, 0},
+		{"vh-", flavor.MySQL, [3]string{"", showsByName, addsHidden + "; " + showsByName}, 1},
+		{"hhv", flavor.MySQL, [3]string{showsByName, showsByName, ""}, 1},
+		{"vvv", flavor.MySQL, [3]string{adds, adds, adds}, 0}, // the servers say that there is nothing left to do
+		{"-m-", flavor.MySQL, [3]string{adds, adds, adds}, 0},
+	} {
+		s := newStand(t)
+		a := s.addition(c.states)
+		if err := a.run(c.f); err != nil || a.told == nil || len(a.told.Passed) != c.passed || len(a.told.Done) != 3-c.passed || a.plain != "" {
+			t.Errorf("%s: %v, told %+v", c.states, err, a.told)
+		}
+		for i, want := range c.want {
+			if got := a.altered(router.ShardName(fmt.Sprintf("s%d", i))); got != want {
+				t.Errorf("%s: s%d was sent %q, want %q", c.states, i, got, want)
+			}
+		}
+	}
+}
+
+// A shard where somebody holds the table is come back to; the others have the columns meanwhile.
+func TestAddColumnsWaits(t *testing.T) {
+	s := newStand(t)
+	a := s.addition("---")
+	s.shards["s1"].Next(fakeshard.Reply{Prefix: "ALTER", Code: mysql.ER_LOCK_WAIT_TIMEOUT})
+	if err := a.run(flavor.MySQL); err != nil || a.known != 1 || len(a.told.Done) != 3 {
+		t.Errorf("%v, told %+v", err, a.told)
+	}
+	sent := strings.Join(s.shards["s1"].Sent(), "; ")
+	if strings.Count(sent, addsHidden) != 2 || !strings.Contains(sent, showsByName) || !strings.Contains(sent, "lock_wait_timeout") {
+		t.Errorf("s1 was sent %q", sent)
+	}
+}
+
+// What fails says what stands where.
+func TestAddColumnsFails(t *testing.T) {
+	no, cut := fakeshard.Reply{Prefix: "ALTER", Code: 1118}, fakeshard.Reply{Prefix: "ALTER", Cut: fakeshard.Before}
+	yes, late := fakeshard.Reply{Prefix: "ALTER"}, fakeshard.Reply{Prefix: "ALTER", Code: mysql.ER_LOCK_WAIT_TIMEOUT}
+	goesOn := ": mend the reason and repeat the statement, which goes on"
+	for name, c := range map[string]struct {
+		states string
+		shard  router.ShardName
+		on     []fakeshard.Reply
+		may    []error
+		before string
+		after  string
+	}{
+		"no lock":       {"---", "s0", failures("SELECT COLUMN_NAME")[:1], nil, "", nothingDone},
+		"away":          {"---", "s2", failures("DO 0")[:1], nil, "", nothingDone},
+		"refused":       {"---", "s1", []fakeshard.Reply{no}, nil, "on shard s1: ", "; the columns are on s0, and invisible" + goesOn},
+		"lost":          {"---", "s1", []fakeshard.Reply{cut}, nil, "on shard s1: ", "; the columns are on s0, and invisible; whether s1 has done it is not known" + goesOn},
+		"not shown":     {"---", "s1", []fakeshard.Reply{yes, no}, nil, "on shard s1: ", "; the columns are on s0, and, invisible, on s1, s2" + goesOn},
+		"lost halfway":  {"---", "s1", []fakeshard.Reply{yes, cut}, nil, "on shard s1: ", "; the columns are on s0, and, invisible, on s1, s2; whether s1 has done it is not known" + goesOn},
+		"a move begins": {"---", "s1", nil, []error{nil, errors.New("moving")}, "on shard s1: ", "; the columns are on s0, and invisible"},
+		"shown before":  {"v--", "s1", []fakeshard.Reply{no}, nil, "on shard s1: ", "; the columns are on s0" + goesOn},
+		"held":          {"---", "s1", slices.Repeat([]fakeshard.Reply{late}, 9), nil, "on shard s1: ", "; the columns are on s0, s2, and invisible" + goesOn},
+	} {
+		s := newStand(t)
+		a := s.addition(c.states)
+		if name == "no lock" {
+			s = newStand(t)
+			a = &addition{asking: s.request(adds)}
+			s.shards["s0"].Next(locked("1"))
+		}
+		if name == "held" {
+			a.Vars.Settings = a.Vars.Settings.With(lockWaitTimeout, "1")
+		}
+		a.may = c.may
+		s.shards[c.shard].Next(c.on...)
+		err := a.run(flavor.MySQL)
+		e, is := err.(*DefinitionError) //nolint:errorlint // it is never wrapped
+		if !is || e.Before != c.before || !strings.HasPrefix(e.After, c.after) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if c.after != nothingDone && (a.told == nil || a.told.Err == nil) {
+			t.Errorf("%s: told %+v", name, a.told)
+		}
+	}
+}
+
+// A server that would write the table anew does so as any definition is done: on all shards at once.
+func TestAddColumnsPlainly(t *testing.T) {
+	s := newStand(t)
+	a := s.addition("---")
+	s.shards["s0"].Next(fakeshard.Reply{Prefix: "ALTER", Code: 1845})
+	if err := a.run(flavor.MySQL); err != nil || len(a.told.Done) != 3 || a.plain == "" || a.known != 0 {
+		t.Errorf("%v, told %+v", err, a.told)
+	}
+	if got := a.altered("s2"); got != adds {
+		t.Errorf("s2 was sent %q", got)
+	}
+}

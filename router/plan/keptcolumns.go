@@ -1,0 +1,96 @@
+package plan
+
+import (
+	"strings"
+
+	"locus/router/catalog"
+	"locus/router/stmt"
+)
+
+// keepsColumns refuses a definition after which rows of a sharded table would not be found where they are, or not be made as
+// they are declared: the table would be refused, or worse, other rows would be meant.
+func (c Context) keepsColumns(l *stmt.Lexed, s *stmt.Statement) error {
+	if s.Features&stmt.TemporaryTable != 0 {
+		return nil
+	}
+	for _, name := range s.Tables {
+		if table := c.full(name); !c.temporary(table) && c.declaration(s, table).MakesGene() && l.Names(catalog.OwnGene) {
+			return refuse(ColumnKept, "it names %s, the column of table %s that locus makes, fills and hides: leave it out, and give a column or an index of your own another name", catalog.OwnGene, table)
+		}
+	}
+	if s.Altering == nil || c.temporary(c.full(s.Tables[0])) {
+		return nil
+	}
+	return c.keepsDeclared(s.Altering, c.full(s.Tables[0]))
+}
+
+// declaration is a table's, or what a comment of the statement says of it.
+func (c Context) declaration(s *stmt.Statement, table catalog.TableName) catalog.Declaration {
+	d, is := c.Catalog.Declared(table)
+	if !is && s.Comment != nil && table == c.full(s.Tables[0]) {
+		if words, says := catalog.Said(*s.Comment); says {
+			d, _ = catalog.ParseWords(words)
+		}
+	}
+	return d
+}
+
+// keepsDeclared refuses to drop and to rename what is declared, and to give another type to what tells a row's gene.
+func (c Context) keepsDeclared(a *stmt.Altering, table catalog.TableName) error {
+	d, _ := c.Catalog.Declared(table)
+	if d.Kind != catalog.Sharded {
+		return nil
+	}
+	t, err := c.Catalog.Find(table)
+	if err != nil {
+		t = nil // it doesn't fit, and this may mend it
+	}
+	for _, column := range a.Columns {
+		role := d.RoleOf(column.Name)
+		switch {
+		case role == "":
+		case column.Becomes == "":
+			return refuse(ColumnKept, "column %s is declared as %s of table %s, and would be gone: change what is declared first (locus apply, locus table drop)", column.Name, role, table)
+		case !strings.EqualFold(column.Becomes, column.Name):
+			return refuse(ColumnKept, "column %s is declared as %s of table %s, and would be called %s: keep its name", column.Name, role, table, column.Becomes)
+		case t != nil && column.Type != nil:
+			if err := keepsType(t, column); err != nil {
+				return err
+			}
+		}
+	}
+	if t != nil && a.Converts != nil {
+		return keepsCharset(t, a.Converts)
+	}
+	return nil
+}
+
+// keepsType refuses a type under which a value that is there may be of another gene. It may hold more.
+func keepsType(t *catalog.Table, column stmt.AlteredColumn) error {
+	key, is := t.KeyOf(column.Name)
+	if !is || key.Column.KeptBy(column.Type) {
+		return nil
+	}
+	return refuse(ColumnKept, "column %s decides where a row of %s lives, and values of another type may be of other genes: it is %s, and may be made longer, of the same kind, sign and collation", column.Name, t.TableName, key.Column.Spelled())
+}
+
+// keepsCharset is keepsType of all texts.
+func keepsCharset(t *catalog.Table, to *stmt.ColumnType) error {
+	for _, key := range t.Keys {
+		if c := key.Column; c.IsText() && !strings.EqualFold(to.Collation, c.Collation) {
+			return refuse(ColumnKept, "column %s decides where a row of %s lives, and values in another collation than %s may be of other genes: convert the other columns one by one, or say COLLATE %s", c.Name, t.TableName, c.Collation, c.Collation)
+		}
+	}
+	return nil
+}
+
+// likeOwnGene refuses CREATE TABLE … LIKE one that has the column for the gene, of a table that is to have none.
+func (c Context) likeOwnGene(s *stmt.Statement, d catalog.Declaration) error {
+	if s.DefinitionsEnd != nil || len(s.Tables) < 2 || d.MakesGene() {
+		return nil
+	}
+	if like, is := c.Catalog.Declared(c.full(s.Tables[1])); is && like.MakesGene() {
+		return refuse(Unsupported, "CREATE TABLE of %s like %s, which has a column that locus made: write its columns out", c.full(s.Tables[0]), c.full(s.Tables[1]))
+	}
+	return nil
+}

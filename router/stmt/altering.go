@@ -1,0 +1,205 @@
+package stmt
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/charset"
+	"github.com/pingcap/tidb/pkg/parser/mysql"
+	"github.com/pingcap/tidb/pkg/parser/types"
+)
+
+// Altering is what an ALTER TABLE does to the table's columns.
+type Altering struct {
+	// Columns are those that it drops, renames or makes anew.
+	Columns []AlteredColumn
+	// Converts is the character set that it gives all texts; nil: none.
+	Converts *ColumnType
+	// Adds are the columns that it adds, if it does nothing else, one clause for each.
+	Adds []AddedColumn
+}
+
+// AlteredColumn is a column that was there. Name is what it was called.
+type AlteredColumn struct {
+	Name string
+	// Becomes is what it is called afterwards; empty: it is gone.
+	Becomes string
+	// Type is what it is afterwards; nil: what it was.
+	Type *ColumnType
+}
+
+// ColumnType is a type as it is written.
+type ColumnType struct {
+	DataType           string // as information_schema has it
+	Unsigned           bool
+	Length             int    // -1: it says none
+	Charset, Collation string // empty: it says none
+}
+
+// AddedColumn is a column that ALTER TABLE … ADD COLUMN makes.
+type AddedColumn struct {
+	Name string
+	// Definition is its name and what stands behind, Position FIRST or AFTER another one, or nothing.
+	Definition, Position Stretch
+	// Optional: rows may leave it out. Constant: what they have then is no matter of the time or the server.
+	Optional, Constant bool
+}
+
+// Names tells whether the text has a word as a name, in whatever letter case.
+func (l *Lexed) Names(name string) bool {
+	r := lexemeReader{l: l, list: l.lexemes(math.MaxInt)}
+	for ; len(r.list) > 0; r.next() {
+		at := r
+		if word, ok := at.name(); ok && strings.EqualFold(word, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// altering reads what an ALTER TABLE does to columns.
+func (r *reader) altering(n *ast.AlterTableStmt) *Altering {
+	a := &Altering{}
+	for _, spec := range n.Specs {
+		switch spec.Tp {
+		case ast.AlterTableDropColumn:
+			a.Columns = append(a.Columns, AlteredColumn{Name: spec.OldColumnName.Name.O})
+		case ast.AlterTableRenameColumn:
+			a.Columns = append(a.Columns, AlteredColumn{Name: spec.OldColumnName.Name.O, Becomes: spec.NewColumnName.Name.O})
+		case ast.AlterTableModifyColumn, ast.AlterTableChangeColumn:
+			made := spec.NewColumns[0]
+			c := AlteredColumn{Name: made.Name.Name.O, Becomes: made.Name.Name.O, Type: columnType(made)}
+			if spec.OldColumnName != nil {
+				c.Name = spec.OldColumnName.Name.O
+			}
+			a.Columns = append(a.Columns, c)
+		case ast.AlterTableOption:
+			a.Converts = converts(spec.Options)
+		default:
+		}
+	}
+	a.Adds = r.adds(n)
+	return a
+}
+
+func columnType(c *ast.ColumnDef) *ColumnType {
+	t := &ColumnType{
+		DataType: types.TypeToStr(c.Tp.GetType(), c.Tp.GetCharset()), Unsigned: mysql.HasUnsignedFlag(c.Tp.GetFlag()),
+		Length: c.Tp.GetFlen(), Charset: c.Tp.GetCharset(), Collation: c.Tp.GetCollate(),
+	}
+	for _, o := range c.Options {
+		if o.Tp == ast.ColumnOptionCollate {
+			t.Collation = o.StrValue
+		}
+	}
+	if t.Charset == charset.CharsetBin { // which says that it holds bytes
+		t.Charset, t.Collation = "", ""
+	}
+	return t
+}
+
+// converts reads CONVERT TO CHARACTER SET.
+func converts(options []*ast.TableOption) *ColumnType {
+	if len(options) == 0 || options[0].Tp != ast.TableOptionCharset || options[0].UintValue != ast.TableOptionCharsetWithConvertTo {
+		return nil
+	}
+	t := &ColumnType{Charset: options[0].StrValue}
+	for _, o := range options[1:] {
+		t.Collation = o.StrValue
+	}
+	return t
+}
+
+// adds reads an ALTER TABLE that adds columns and does nothing else. Nil: it is another one, or written otherwise.
+func (r *reader) adds(n *ast.AlterTableStmt) (list []AddedColumn) {
+	scan := lexemeReader{l: r.l, list: r.l.lexemes(math.MaxInt)}
+	if !scan.takes("alter", "table") {
+		return nil
+	}
+	if _, ok := scan.table(); !ok {
+		return nil
+	}
+	clauses := scan.clauses()
+	if len(clauses) != len(n.Specs) {
+		return nil
+	}
+	for i, spec := range n.Specs {
+		if spec.Tp != ast.AlterTableAddColumns || spec.IfNotExists || len(spec.NewColumns) != 1 || len(spec.NewConstraints) > 0 || !plainColumn(spec.NewColumns[0]) {
+			return nil
+		}
+		c, ok := clauses[i].added(spec)
+		if !ok {
+			return nil
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// clauses are what stands between commas outside of parentheses.
+func (r *lexemeReader) clauses() (list []lexemeReader) {
+	depth, from := 0, 0
+	for i, x := range r.list {
+		switch {
+		case x.kind != punctuation:
+		case x.char == '(':
+			depth++
+		case x.char == ')':
+			depth--
+		case x.char == ',' && depth == 0:
+			list = append(list, lexemeReader{l: r.l, list: r.list[from:i]})
+			from = i + 1
+		}
+	}
+	return append(list, lexemeReader{l: r.l, list: r.list[from:]})
+}
+
+// plainColumn tells a column that makes no key and no condition, and that no other column is computed for.
+func plainColumn(c *ast.ColumnDef) bool {
+	plain := []ast.ColumnOptionType{
+		ast.ColumnOptionNoOption, ast.ColumnOptionNotNull, ast.ColumnOptionNull, ast.ColumnOptionDefaultValue, ast.ColumnOptionOnUpdate,
+		ast.ColumnOptionComment, ast.ColumnOptionCollate,
+	}
+	return !slices.ContainsFunc(c.Options, func(o *ast.ColumnOption) bool { return !slices.Contains(plain, o.Tp) })
+}
+
+// added reads ADD [COLUMN] name definition [FIRST | AFTER name].
+func (r lexemeReader) added(spec *ast.AlterTableSpec) (c AddedColumn, ok bool) {
+	if !r.takes("add") {
+		return c, false
+	}
+	r.takes("column")
+	start := r.peek().start
+	column := spec.NewColumns[0]
+	if c.Name, ok = r.name(); !ok || !strings.EqualFold(c.Name, column.Name.Name.O) || column.Name.Table.O != "" {
+		return c, false
+	}
+	behind := 0
+	if spec.Position != nil {
+		behind = map[ast.ColumnPositionType]int{ast.ColumnPositionFirst: 1, ast.ColumnPositionAfter: 2}[spec.Position.Tp]
+	}
+	if behind >= len(r.list) {
+		return c, false
+	}
+	if position := (&lexemeReader{l: r.l, list: r.list[len(r.list)-behind:]}); behind > 0 && !position.at("first", "after") {
+		return c, false
+	}
+	end, last := r.list[len(r.list)-behind-1].end, r.list[len(r.list)-1].end
+	c.Definition, c.Position = Stretch{r.l.Anchor(start), r.l.Anchor(end)}, Stretch{r.l.Anchor(end), r.l.Anchor(last)}
+	c.Optional, c.Constant = true, true
+	for _, o := range column.Options {
+		switch o.Tp {
+		case ast.ColumnOptionNotNull:
+			c.Optional = slices.ContainsFunc(column.Options, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionDefaultValue })
+		case ast.ColumnOptionOnUpdate:
+			c.Constant = false
+		case ast.ColumnOptionDefaultValue:
+			_, literal := o.Expr.(ast.ValueExpr)
+			c.Constant = c.Constant && literal
+		default:
+		}
+	}
+	return c, true
+}
