@@ -208,7 +208,7 @@ func (a *adding) passed() (list []Passed) {
 func (a *adding) add() error {
 	clauses := make([]string, len(a.Columns))
 	for i, c := range a.Columns {
-		clauses[i] = "ADD COLUMN " + a.text(c.Definition) + " INVISIBLE " + a.text(c.Position)
+		clauses[i] = "ADD COLUMN " + a.Values.Written(c.Definition) + " INVISIBLE " + a.Values.Written(c.Position)
 	}
 	text := "ALTER TABLE " + a.quoted(a.Facts.Statement.Tables[0]) + " " + strings.Join(clauses, ", ") + ", ALGORITHM=INSTANT"
 	return a.onEach(lacking, text, func(shard router.ShardName) {
@@ -224,7 +224,7 @@ func (a *adding) show() error {
 		if a.Flavor.ShowsColumnsByName() {
 			clauses[i] = "ALTER COLUMN " + plan.Quote(c.Name) + " SET VISIBLE"
 		} else {
-			clauses[i] = "MODIFY COLUMN " + a.text(c.Definition)
+			clauses[i] = "MODIFY COLUMN " + a.Values.Written(c.Definition)
 		}
 	}
 	text := "ALTER TABLE " + a.quoted(a.Facts.Statement.Tables[0]) + " " + strings.Join(clauses, ", ")
@@ -234,10 +234,6 @@ func (a *adding) show() error {
 			a.done = append(a.done, shard)
 		}
 	})
-}
-
-func (a *adding) text(s stmt.Stretch) string {
-	return string(a.Values.Text[a.Values.Offset(s.Start):a.Values.Offset(s.End)])
 }
 
 // onEach runs a text on the shards of a state, one after the other, and comes back to those where somebody held the table.

@@ -59,6 +59,9 @@ func (l *Lexed) Names(name string) bool {
 	return false
 }
 
+// Written is what stands in a piece of the text.
+func (l *Lexed) Written(s Stretch) string { return string(l.Text[l.Offset(s.Start):l.Offset(s.End)]) }
+
 // altering reads what an ALTER TABLE does to columns.
 func (r *reader) altering(n *ast.AlterTableStmt) *Altering {
 	a := &Altering{}
