@@ -203,6 +203,8 @@ func (s scene) line(i int) (scene, bool) {
 		}
 		*p = follower{}
 		s.unlock(i)
+	default:
+		panic(fmt.Sprintf("the model does not know what %s does", line))
 	}
 	return s, true
 }

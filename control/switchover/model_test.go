@@ -242,6 +242,8 @@ func (w world) do(i int, line Line) (world, bool) {
 			return w, false
 		}
 		replace(w.doc.Settle(""))
+	default:
+		panic(fmt.Sprintf("the model does not know what %s does", line))
 	}
 	return w, true
 }

@@ -32,7 +32,6 @@ type prepared struct {
 	id      uint32
 	params  int
 	columns []wire.Column // of the result
-	bound   bool          // its types were sent
 }
 
 // send sends a command; the answer comes with its number.
@@ -248,8 +247,12 @@ func flags(status uint16) (words string) {
 		bit  uint16
 		word string
 	}{
-		{mysql.SERVER_STATUS_IN_TRANS, "in transaction"}, {0x2000, "read only"}, {mysql.SERVER_STATUS_NO_BACKSLASH_ESCAPED, "no backslash escapes"},
-		{mysql.SERVER_STATUS_CURSOR_EXISTS, "a cursor is open"}, {mysql.SERVER_STATUS_LAST_ROW_SEND, "last row"}, {1 << 15, "ansi quotes"},
+		{mysql.SERVER_STATUS_IN_TRANS, "in transaction"},
+		{0x2000, "read only"},
+		{mysql.SERVER_STATUS_NO_BACKSLASH_ESCAPED, "no backslash escapes"},
+		{mysql.SERVER_STATUS_CURSOR_EXISTS, "a cursor is open"},
+		{mysql.SERVER_STATUS_LAST_ROW_SEND, "last row"},
+		{1 << 15, "ansi quotes"},
 		{mysql.SERVER_MORE_RESULTS_EXISTS, "more follow"},
 	} {
 		if status&flag.bit != 0 {

@@ -142,7 +142,8 @@ func shopTables(t testing.TB) (list []*catalog.Table) {
 		has  []catalog.Column
 	}{
 		{
-			"orders", catalog.Declaration{Kind: catalog.Sharded, Owner: "user_id", ID: &catalog.IDColumn{Column: "id", Layout: "int64"}, OrderNumber: "no", Version: "ver"},
+			"orders",
+			catalog.Declaration{Kind: catalog.Sharded, Owner: "user_id", ID: &catalog.IDColumn{Column: "id", Layout: "int64"}, OrderNumber: "no", Version: "ver"},
 			[]catalog.Column{column("id", "bigint"), column("no", "bigint"), column("user_id", "bigint"), column("amount", "bigint"), column("ver", "bigint")},
 		},
 		{"visits", catalog.Declaration{Kind: catalog.Sharded, Owner: "user_id"}, []catalog.Column{column("user_id", "bigint"), column("page", "varchar"), ownGene}},
@@ -408,8 +409,10 @@ func (s *stand) join(user, database string) (*person, []string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &person{
 		id: id, session: session.New(ctx, s.services, as), near: near, ended: make(chan error, 1),
-		client: &client{t: s.t, net: far, packets: stream.New(far), capabilities: s.options.capabilities, seq: 1, statements: map[string]*prepared{},
-			sends: func() { near.set(func() {}) }}, // so that the session sees what the test has set
+		client: &client{
+			t: s.t, net: far, packets: stream.New(far), capabilities: s.options.capabilities, seq: 1, statements: map[string]*prepared{},
+			sends: func() { near.set(func() {}) },
+		}, // so that the session sees what the test has set
 	}
 	s.sessions = append(s.sessions, p)
 	go func() {

@@ -169,5 +169,6 @@ func (p *InsertQuery) explain(e *explainer) {
 		e.say("inserts", "its rows into %s, on all registered shards, in one transaction", p.Into.TableName)
 	case catalog.Single:
 		e.say("inserts", "its rows into %s, on %s", p.Into.TableName, p.Into.Shard)
+	case catalog.Outside: // it is refused
 	}
 }

@@ -25,7 +25,7 @@ func (p *InsertQuery) String() string {
 		return "stamped"
 	case catalog.Global:
 		return "everywhere"
-	case catalog.Single:
+	case catalog.Single, catalog.Outside:
 	}
 	return "fixed"
 }

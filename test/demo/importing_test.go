@@ -51,8 +51,10 @@ func (d *demo) imports(one, other, dba *sql.DB, rows func(table string) []int) {
 		call, phase string
 		percent     float64
 	}{
-		{"CALL locus.cutover('import-1', 100)", "cut", 100}, {"CALL locus.rollback('import-1')", "ready", 0},
-		{"CALL locus.cutover('import-1', 100)", "cut", 100}, {"CALL locus.finish('import-1')", "done", 100},
+		{"CALL locus.cutover('import-1', 100)", "cut", 100},
+		{"CALL locus.rollback('import-1')", "ready", 0},
+		{"CALL locus.cutover('import-1', 100)", "cut", 100},
+		{"CALL locus.finish('import-1')", "done", 100},
 	} {
 		exec(dba, order.call)
 		d.until(order.phase, order.percent)

@@ -72,7 +72,9 @@ func (d *divided) copy() {
 			db := d.Shard(d.t, shard)
 			for _, id := range rows(d.t, db, "SELECT DISTINCT order_id FROM "+table+" WHERE "+hotRows) {
 				var n int64
-				fmt.Sscan(id, &n)
+				if _, err := fmt.Sscan(id, &n); err != nil {
+					d.t.Fatal(err)
+				}
 				if d.owns(shard, n) {
 					owned = append(owned, d.literals(db, table, n)...)
 				}

@@ -352,7 +352,8 @@ func (c *conn) results(r Reply) error {
 		if r.Then != nil {
 			status |= mysql.SERVER_MORE_RESULTS_EXISTS
 		}
-		out, next := []byte(nil), seq
+		var out []byte
+		var next byte
 		if r.Columns == nil {
 			out, next = wire.AppendOK(nil, seq, wire.OK{Status: status, Warnings: r.Warnings}, backend.Capabilities)
 		} else {

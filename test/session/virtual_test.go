@@ -139,8 +139,10 @@ func TestWithinTheSchemaLocus(t *testing.T) {
 		for _, c := range []struct{ statement, want string }{
 			{"SELECT t.TABLE_NAME, TABLE_TYPE FROM information_schema.tables t WHERE TABLE_SCHEMA = 'locus' AND TABLE_NAME = 'jobs'", "TABLE_NAME|TABLE_TYPE\njobs|SYSTEM VIEW"},
 			{"SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'Locus2'", "TABLE_NAME"},
-			{"SELECT COLUMN_NAME, DATA_TYPE, CHARACTER_MAXIMUM_LENGTH AS most, NUMERIC_SCALE AS scale, DATETIME_PRECISION AS fraction FROM INFORMATION_SCHEMA.`COLUMNS` WHERE TABLE_SCHEMA = \"locus\" AND TABLE_NAME = 'jobs' ORDER BY ORDINAL_POSITION",
-				"COLUMN_NAME|DATA_TYPE|most|scale|fraction\nid|varchar|1024|NULL|NULL\npercent|decimal|NULL|2|NULL\nchanges|bigint|NULL|0|NULL\ncreated|datetime|NULL|NULL|3\nwhy|varchar|1024|NULL|NULL"},
+			{
+				"SELECT COLUMN_NAME, DATA_TYPE, CHARACTER_MAXIMUM_LENGTH AS most, NUMERIC_SCALE AS scale, DATETIME_PRECISION AS fraction FROM INFORMATION_SCHEMA.`COLUMNS` WHERE TABLE_SCHEMA = \"locus\" AND TABLE_NAME = 'jobs' ORDER BY ORDINAL_POSITION",
+				"COLUMN_NAME|DATA_TYPE|most|scale|fraction\nid|varchar|1024|NULL|NULL\npercent|decimal|NULL|2|NULL\nchanges|bigint|NULL|0|NULL\ncreated|datetime|NULL|NULL|3\nwhy|varchar|1024|NULL|NULL",
+			},
 			{"SELECT COUNT(DISTINCT TABLE_SCHEMA) AS several FROM information_schema.TABLES WHERE TABLE_SCHEMA IN ('locus', '" + home + "')", "several\n2"},
 			{"SHOW TABLE STATUS FROM locus WHERE Name = 'jobs' AND Comment LIKE 'answered%'", "Name|Engine|Version|Row_format|Rows|Avg_row_length|Data_length|Max_data_length|Index_length|Data_free|Auto_increment|Create_time|Update_time|Check_time|Collation|Checksum|Create_options|Comment\n" +
 				"jobs" + strings.Repeat("|NULL", 16) + "|answered by the proxy, in UTC"},
