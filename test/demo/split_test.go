@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"locus/cmd/dbserver"
 	"locus/test/product"
@@ -69,7 +70,9 @@ func work(t *testing.T, db *sql.DB, clients int) *orders {
 	o := &orders{db: db, cancel: cancel}
 	for i := range clients {
 		o.working.Go(func() {
-			for rng := rand.New(rand.NewPCG(1, uint64(i))); ctx.Err() == nil; {
+			pace := time.NewTicker(5 * time.Millisecond) // what moves is to have room beside it
+			defer pace.Stop()
+			for rng := rand.New(rand.NewPCG(1, uint64(i))); ctx.Err() == nil; <-pace.C {
 				if err := o.one(rng, i); err != nil {
 					err = fmt.Errorf("client %d: %w", i, err)
 					o.failure.CompareAndSwap(nil, &err)

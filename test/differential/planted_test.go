@@ -205,8 +205,8 @@ var bugs = []bug{
 	},
 	{
 		"the names that are gathered", "proxy/exec/gathertable.go",
-		"if t.All || t.Names[strings.ToLower(string(d.Name))] {",
-		`if (t.All || t.Names[strings.ToLower(string(d.Name))]) && (wanted == nil || !planted("the names that are gathered")) {`,
+		"if t.All && g.shown(t, string(d.Name)) || t.Names[strings.ToLower(string(d.Name))] {",
+		`if (t.All && g.shown(t, string(d.Name)) || t.Names[strings.ToLower(string(d.Name))]) && (wanted == nil || !planted("the names that are gathered")) {`,
 	},
 }
 

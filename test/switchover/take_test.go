@@ -29,7 +29,12 @@ func (s *stand) taken(t *testing.T) {
 			runtime.Goexit()
 		}
 	}
-	dead.Go(func() { t.Error(doomed.Take(t.Context(), false)) })
+	dead.Go(func() {
+		// On a busy machine proxies may confirm too late for it to come to its turn: then too a mover goes on with the order.
+		if err := doomed.Take(t.Context(), false); err == nil || !strings.Contains(err.Error(), "go by no lease") {
+			t.Error(err)
+		}
+	})
 	dead.Wait()
 	servers.Eventually(t, "the order is taken up", func() error {
 		p, err := declared.ReadPrimary(t.Context(), s.kv, "s0")

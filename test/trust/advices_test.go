@@ -227,6 +227,18 @@ var allAdvice = []advice{
 		after:   []string{"DROP TABLE basket"},
 	},
 
+	// 1011: what a table is declared by.
+	{
+		code: "1011", refused: "ALTER TABLE fenced MODIFY owner INT NOT NULL", says: "it is varchar(20) COLLATE utf8mb4_bin, and may be made longer, of the same kind, sign and collation",
+		instead: []string{"ALTER TABLE fenced MODIFY owner VARCHAR(30) COLLATE utf8mb4_bin NOT NULL", "INSERT INTO fenced (owner, seat) VALUES ('as long as may be, and more', 1)", "SELECT owner, seat FROM fenced"},
+		after:   []string{"DELETE FROM fenced"},
+	},
+	{
+		code: "1011", refused: "ALTER TABLE ticket DROP note, CHANGE owner who BIGINT NOT NULL", says: "would be called who: keep its name",
+		instead: []string{"ALTER TABLE ticket DROP note, MODIFY owner BIGINT NOT NULL", "SELECT COUNT(*) FROM ticket"},
+		after:   []string{"ALTER TABLE ticket ADD note VARCHAR(20) AFTER code"},
+	},
+
 	// 1101: rows that live elsewhere.
 	{
 		code: "1101", refused: "SELECT a.order_id FROM test_order a JOIN test_order b ON a.amount = b.amount FOR UPDATE", says: "join them on the owner or the ID, or name the owner of both",
