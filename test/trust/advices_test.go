@@ -229,7 +229,7 @@ var allAdvice = []advice{
 
 	// 1011: what a table is declared by.
 	{
-		code: "1011", refused: "ALTER TABLE fenced MODIFY owner INT NOT NULL", says: "it is varchar(20) COLLATE utf8mb4_bin, and may be made longer, of the same kind, sign and collation",
+		code: "1011", refused: "ALTER TABLE fenced MODIFY owner INT NOT NULL", says: "it is VARCHAR(20) COLLATE utf8mb4_bin, and may be made longer, of the same kind, sign and collation",
 		instead: []string{"ALTER TABLE fenced MODIFY owner VARCHAR(30) COLLATE utf8mb4_bin NOT NULL", "INSERT INTO fenced (owner, seat) VALUES ('as long as may be, and more', 1)", "SELECT owner, seat FROM fenced"},
 		after:   []string{"DELETE FROM fenced"},
 	},
