@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -41,7 +42,10 @@ func openBaskets(t *testing.T, s *shop.Shop, clients int) (db *sql.DB, all *shop
 	for i := range clients {
 		by := []*sql.DB{db, text}[i%2]
 		all.running.Go(func() {
+			pace := time.NewTicker(40 * time.Millisecond) // what waits for locks is to be seen, not a machine that is full
+			defer pace.Stop()
 			for n := i; ctx.Err() == nil; n += clients {
+				<-pace.C
 				on := i / 2 % 2
 				if err := shops(ctx, by, owners[on][n%len(owners[on])], n); err != nil && ctx.Err() == nil && !all.lacksValues(s, err) {
 					t.Errorf("client %d: %v", i, err)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"locus/control/declared"
 	"locus/control/switchover"
@@ -40,7 +41,9 @@ func (s *stand) load(t *testing.T) *load {
 			t.Fatal(err)
 		}
 		l.tasks.Go(func() {
-			for ctx.Err() == nil {
+			pace := time.NewTicker(5 * time.Millisecond) // some 600 writes a second together: servers are to be waited for, not the machine
+			defer pace.Stop()
+			for ; ctx.Err() == nil; <-pace.C {
 				l.note(func() error {
 					if _, err := db.Exec("UPDATE counter SET n = n + 1 WHERE uid = ?", uid); err != nil {
 						return err
