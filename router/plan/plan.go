@@ -106,14 +106,12 @@ func Make(l *stmt.Lexed, ctx Context) (Plan, error) {
 		return fallback(l, ctx, err)
 	}
 	if s.Features&stmt.Program != 0 {
-		if err := ctx.program(l); err != nil {
-			return nil, err
-		}
-		if word := wordsOf(l).reaching(true); word != "" {
-			return nil, refuse(NotAllowed, "a stored program with %s in it reaches the server rather than tables: connect to the shard for it", strings.ToUpper(word))
-		}
+		err = ctx.storedProgram(l)
 	}
-	if err := hinted(s.Hints); err != nil {
+	if err == nil {
+		err = hinted(s.Hints)
+	}
+	if err != nil {
 		return nil, err
 	}
 	ctx.noteStored(s)
@@ -130,11 +128,8 @@ func Make(l *stmt.Lexed, ctx Context) (Plan, error) {
 		return p, nil
 	}
 	p, err := build(s, ctx)
-	if err == nil && ctx.viewEverywhere(s) {
-		err = ctx.viewable(s)
-	}
-	if err == nil && s.Kind == stmt.DDL {
-		err = ctx.keepsColumns(l, s)
+	if err == nil {
+		err = ctx.definable(l, s)
 	}
 	if err != nil {
 		p = &OneShard{} // what may not be done need not be explained
@@ -157,17 +152,47 @@ func Make(l *stmt.Lexed, ctx Context) (Plan, error) {
 	if named, err := ctx.named(l, s); named != nil || err != nil {
 		return named, err
 	}
-	switch p := p.(type) {
-	case *Read:
-		p.gather(l, ctx)
-	case *InsertQuery:
-		if err := p.gather(l, ctx); err != nil {
-			return nil, err
-		}
+	if err := ctx.gathers(p, l); err != nil {
+		return nil, err
 	}
 	facts.Reserved = facts.Writes && reserved(s, ctx)
 	facts.Cacheable = facts.Cacheable && !l.Uncacheable && !s.Verbatim
 	return p, nil
+}
+
+// gathers plans what is gathered for a plan, if anything is.
+func (c Context) gathers(p Plan, l *stmt.Lexed) error {
+	switch p := p.(type) {
+	case *Read:
+		p.gather(l, c)
+	case *InsertQuery:
+		return p.gather(l, c)
+	}
+	return nil
+}
+
+// definable refuses a definition after which tables, or the views over them, would mean something else.
+func (c Context) definable(l *stmt.Lexed, s *stmt.Statement) error {
+	if c.viewEverywhere(s) {
+		if err := c.viewable(s); err != nil {
+			return err
+		}
+	}
+	if s.Kind == stmt.DDL {
+		return c.keepsColumns(l, s)
+	}
+	return nil
+}
+
+// storedProgram refuses one that would do what no statement of a client may.
+func (c Context) storedProgram(l *stmt.Lexed) error {
+	if err := c.program(l); err != nil {
+		return err
+	}
+	if word := wordsOf(l).reaching(true); word != "" {
+		return refuse(NotAllowed, "a stored program with %s in it reaches the server rather than tables: connect to the shard for it", strings.ToUpper(word))
+	}
+	return nil
 }
 
 // several refuses what stands behind the first statement, as servers do.
