@@ -69,14 +69,14 @@ func (c *Column) Spelled() string {
 	return c.SQLType() + " COLLATE " + c.Collation
 }
 
-// KeptBy tells whether a type has every value that the column has, and tells them apart as it does. What it leaves unsaid is as
-// it was.
+// KeptBy tells whether a type has every value that the column has, and tells them apart as it does. A text's collation is to be
+// said: unsaid, the server takes the table's default, which may be another than the column's.
 func (c *Column) KeptBy(t *stmt.ColumnType) bool {
 	if c.IsInteger() {
 		return t.Unsigned == c.Unsigned && integers[t.DataType] >= integers[c.DataType]
 	}
-	alike := func(said, is string) bool { return said == "" || strings.EqualFold(said, is) }
-	return t.DataType == c.DataType && t.Length >= c.Length && alike(t.Charset, c.Charset) && alike(t.Collation, c.Collation)
+	return t.DataType == c.DataType && t.Length >= c.Length &&
+		(t.Charset == "" || strings.EqualFold(t.Charset, c.Charset)) && strings.EqualFold(t.Collation, c.Collation)
 }
 
 // holds tells whether the integer column can hold n.

@@ -71,6 +71,9 @@ func keepsType(t *catalog.Table, column stmt.AlteredColumn) error {
 	if !is || key.Column.KeptBy(column.Type) {
 		return nil
 	}
+	if key.Column.IsText() && column.Type.DataType == key.Column.DataType && column.Type.Collation == "" {
+		return refuse(ColumnKept, "column %s decides where a row of %s lives, and without COLLATE it would get the table's default: say %s, or longer", column.Name, t.TableName, key.Column.Spelled())
+	}
 	return refuse(ColumnKept, "column %s decides where a row of %s lives, and values of another type may be of other genes: it is %s, and may be made longer, of the same kind, sign and collation", column.Name, t.TableName, key.Column.Spelled())
 }
 

@@ -234,6 +234,10 @@ var allAdvice = []advice{
 		after:   []string{"DELETE FROM fenced"},
 	},
 	{
+		code: "1011", refused: "ALTER TABLE fenced MODIFY owner VARCHAR(40) NOT NULL", says: "without COLLATE it would get the table's default: say VARCHAR(",
+		instead: []string{"ALTER TABLE fenced MODIFY owner VARCHAR(40) COLLATE utf8mb4_bin NOT NULL", "SELECT COUNT(*) FROM fenced WHERE owner = 'none'"},
+	},
+	{
 		code: "1011", refused: "ALTER TABLE ticket DROP note, CHANGE owner who BIGINT NOT NULL", says: "would be called who: keep its name",
 		instead: []string{"ALTER TABLE ticket DROP note, MODIFY owner BIGINT NOT NULL", "SELECT COUNT(*) FROM ticket"},
 		after:   []string{"ALTER TABLE ticket ADD note VARCHAR(20) AFTER code"},
