@@ -354,6 +354,9 @@ func (a *adding) failed(err error, tell func(Defined)) error {
 	if step.shard != "" {
 		out.Before = "on shard " + string(step.shard) + ": "
 		if !txn.IsRefusal(step.err) {
+			if out.After == nothingDone {
+				out.After = "; nothing was done on any other shard"
+			}
 			out.After += "; whether " + string(step.shard) + " has done it is not known"
 		}
 	}

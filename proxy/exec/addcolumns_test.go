@@ -130,6 +130,7 @@ func TestAddColumnsFails(t *testing.T) {
 		"no lock":       {"---", "s0", failures("SELECT COLUMN_NAME")[:1], nil, "", nothingDone},
 		"away":          {"---", "s2", failures("DO 0")[:1], nil, "", nothingDone},
 		"refused":       {"---", "s1", []fakeshard.Reply{no}, nil, "on shard s1: ", "; the columns are on s0, and invisible" + goesOn},
+		"lost at first": {"---", "s0", []fakeshard.Reply{cut}, nil, "on shard s0: ", "; nothing was done on any other shard; whether s0 has done it is not known" + goesOn},
 		"lost":          {"---", "s1", []fakeshard.Reply{cut}, nil, "on shard s1: ", "; the columns are on s0, and invisible; whether s1 has done it is not known" + goesOn},
 		"not shown":     {"---", "s1", []fakeshard.Reply{yes, no}, nil, "on shard s1: ", "; the columns are on s0, and, invisible, on s1, s2" + goesOn},
 		"lost halfway":  {"---", "s1", []fakeshard.Reply{yes, cut}, nil, "on shard s1: ", "; the columns are on s0, and, invisible, on s1, s2; whether s1 has done it is not known" + goesOn},
