@@ -72,6 +72,9 @@ func (a deletion) owned(s Snapshot, l *leg) error {
 	if s.Job.Import != nil {
 		return nil
 	}
+	if move, there := s.Map.MoveOf(l.id); there && move.Divides() {
+		return fmt.Errorf("genes %s are divided: %s owns %d %% of their rows", move.Genes, move.To, move.Share)
+	}
 	if a.what == phase.Retire {
 		if left := l.genes.Subtract(s.Map.GenesOf(l.to)); !left.Empty() {
 			return fmt.Errorf("genes %s are not the target's", left)

@@ -23,11 +23,12 @@ type handover struct {
 	ownership *ownership
 	report    *reporter
 
-	read    Snapshot // as the step was begun for; replaced by what it wrote
-	genes   gene.Set // that change hands
-	reach   int      // how many belong to the target afterwards
-	forward bool     // else they go back to the source
-	passes  []*pass  // one for each leg that has some of the genes
+	read    Snapshot       // as the step was begun for; replaced by what it wrote
+	genes   gene.Set       // that change hands, or some of whose rows do
+	rows    router.Foreign // that change hands
+	reach   int            // how many belong to the target afterwards
+	forward bool           // else they go back to the source
+	passes  []*pass        // one for each leg that has some of the genes
 
 	// What takes longer to come by than it is used for is there before anything is
 	// held: connections, and word of what changes in the store.
@@ -76,7 +77,7 @@ func (h *handover) run(ctx context.Context) error {
 	err := step.Run(ctx)
 	if err == nil { // before a lock ends: what waited for it is written by who is not the owner any more
 		h.ownership.set(h.after, h.next)
-		h.ownership.handing(gene.Set{})
+		h.ownership.handing(router.Foreign{})
 	}
 	if r.Stepped != nil {
 		r.Stepped(Stepped{
@@ -293,16 +294,16 @@ func (h *handover) reverse(ctx context.Context) error {
 
 // commit hands the genes over, with the record of it.
 func (h *handover) commit(ctx context.Context) error {
-	next, err := h.read.Map.Step(withMoves(h.read.Map, h.read.Job, h.read.Job.Moves()), h.changed()...)
-	if err != nil {
-		return err
-	}
 	what := h.told()
 	j, err := h.read.Job.On(phase.Event{Kind: phase.StepTaken, Genes: h.reach}, h.runner.Name, what, time.Now())
 	if err != nil {
 		return err
 	}
-	h.ownership.handing(h.genes)
+	next, err := h.read.Map.Step(withMoves(h.read.Map, j, j.Moves()), j.Changes(h.read.Job.State.Cut, h.reach)...)
+	if err != nil {
+		return err
+	}
+	h.ownership.handing(h.rows)
 	h.after, h.next = j, next
 	why := fmt.Sprintf("job %s: %s", h.job(), what)
 	switch {
@@ -320,17 +321,11 @@ func (h *handover) commit(ctx context.Context) error {
 	return err
 }
 
-// changed is what the step changes in the map: nothing, if tables become sharded whose genes have their owners already.
-func (h *handover) changed() []router.Change {
-	if h.read.Job.Import != nil {
-		return nil
-	}
-	return []router.Change{{Genes: h.genes, To: h.to()}}
-}
-
 func (h *handover) told() string {
 	j := h.read.Job
 	switch {
+	case j.BySequence:
+		return fmt.Sprintf("%d %% of the rows of %s at %s, by sequence", h.reach, j.Genes, j.To)
 	case j.Import == nil:
 		return fmt.Sprintf("%d of %d genes at %s (%.4g %%)", h.reach, j.State.Total, j.To, 100*float64(h.reach)/float64(j.State.Total))
 	case h.forward:

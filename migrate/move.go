@@ -31,7 +31,7 @@ func newMove(w *worker, j *job.Job, of []*shards) *move {
 	for i, l := range j.Legs() {
 		space := max(allSpace/len(of), leastSpace)
 		one := &leg{id: l.ID, to: l.To, genes: l.Genes, shards: of[i]}
-		one.streams = &streams{job: l.ID, shards: of[i], ownership: w.ownership, owners: m.owners, space: space, changed: &one.changed}
+		one.streams = &streams{job: l.ID, shards: of[i], ownership: w.ownership, owners: m.owners, space: space, changed: &one.changed, sequence: j.BySequence}
 		m.legs = append(m.legs, one)
 	}
 	m.verifier = &verifier{job: w.id, legs: m.legs, owners: m.owners, report: w.report, fresh: w.runner.Times.Fresh}

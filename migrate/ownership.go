@@ -4,13 +4,14 @@ import (
 	"sync"
 
 	"locus/idgen/gene"
+	"locus/idgen/orderid"
 	"locus/migrate/applier"
 	"locus/migrate/changes"
 	"locus/migrate/job"
 	"locus/router"
 )
 
-// ownership tells the streams whose a moving gene is now.
+// ownership tells the streams whose a moving row is now: with its gene, or by its residue.
 //
 // The owner of now is the owner at the position of the change that is judged: a
 // step waits, with writes held, until the stream has applied everything that the
@@ -18,37 +19,39 @@ import (
 // proxies.
 type ownership struct {
 	mu     sync.Mutex
-	target gene.Set // of the moving genes, those of the target
-	either gene.Set // those that a step is handing over
+	target router.Foreign // of the moving rows, those of the target
+	either router.Foreign // those that a step is handing over
 }
 
 // set takes the owners of a map; of an import, whose genes have theirs already, those of the record.
 func (o *ownership) set(j *job.Job, m *router.Map) {
-	target := j.AtTarget(j.State.Cut)
-	if j.Import == nil {
-		target = m.GenesOf(j.To).Intersect(j.Genes)
+	target := j.Rows(j.State.Cut)
+	if move, there := m.MoveOf(j.ID); j.Import == nil && there && move.Divides() {
+		target = j.Rows(int(move.Share))
+	} else if j.Import == nil {
+		target = router.Foreign{Genes: m.GenesOf(j.To).Intersect(j.Genes)}
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.target = target
 }
 
-// handing says which genes are being handed over: their first changes at the
+// handing says which rows are being handed over: their first changes at the
 // receiver may be read before it is known here that the step was committed.
-func (o *ownership) handing(genes gene.Set) {
+func (o *ownership) handing(rows router.Foreign) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.either = genes
+	o.either = rows
 }
 
 // judge is the applier's, of the stream from the source or of the one back.
 func (o *ownership) judge(fromTarget bool) applier.Judge {
-	return func(changes.Position) func(gene.Gene) applier.Verdict {
+	return func(changes.Position) func(gene.Gene, orderid.Residue) applier.Verdict {
 		o.mu.Lock()
 		target, either := o.target, o.either
 		o.mu.Unlock()
-		return func(g gene.Gene) applier.Verdict {
-			if target.Contains(g) == fromTarget || either.Contains(g) {
+		return func(g gene.Gene, r orderid.Residue) applier.Verdict {
+			if target.Has(g, r) == fromTarget || either.Has(g, r) {
 				return applier.Apply
 			}
 			return applier.IfUnchanged

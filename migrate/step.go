@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"locus/idgen/gene"
 	"locus/migrate/phase"
+	"locus/router"
 )
 
 // step hands the next genes over, forward or back, once it is time.
@@ -34,7 +34,7 @@ func (a step) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	}
 	h := a.handover(s)
 	err := h.run(ctx)
-	a.ownership.handing(gene.Set{})
+	a.ownership.handing(router.Foreign{})
 	if different, ok := errors.AsType[*differencesError](err); ok {
 		return different.event(s.Job.ID), nil
 	}
@@ -50,13 +50,11 @@ func (a step) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 
 // handover says who gives what to whom.
 func (a step) handover(s Snapshot) *handover {
-	now, then := s.Job.AtTarget(s.Job.State.Cut), s.Job.AtTarget(a.reach)
 	h := &handover{
 		runner: a.runner, move: a.move, ownership: a.ownership, report: a.report, read: s, reach: a.reach, forward: a.forward,
+		rows: s.Job.Between(s.Job.State.Cut, a.reach),
 	}
-	if h.genes = now.Subtract(then); a.forward {
-		h.genes = then.Subtract(now)
-	}
+	h.genes = h.rows.Meets()
 	for _, l := range a.move.legs {
 		genes := h.genes.Intersect(l.genes)
 		switch {

@@ -16,6 +16,7 @@ type streams struct {
 	ownership *ownership
 	owners    *owners      // of an import; else nil
 	space     int          // of each; see [applier.Config]
+	sequence  bool         // rows change hands by their residues
 	changed   *changedRows // forgets what it knows when a stream stops
 
 	forward, back *stream
@@ -56,7 +57,7 @@ func (s *streams) openReverse(ctx context.Context) (*stream, error) {
 }
 
 func (s *streams) open(ctx context.Context, from, to link.Server, name string, fromTarget bool) (*stream, error) {
-	config := applier.Config{Job: name, Target: to, Tables: s.shards.tables, Parts: s.shards.parts, Judge: s.ownership.judge(fromTarget), Space: s.space}
+	config := applier.Config{Job: name, Target: to, Tables: s.shards.tables, Parts: s.shards.parts, Judge: s.ownership.judge(fromTarget), Space: s.space, BySequence: s.sequence}
 	if s.owners != nil && !fromTarget {
 		config.Saw = s.owners.saw
 	}

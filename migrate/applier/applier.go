@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"locus/idgen/gene"
+	"locus/idgen/orderid"
 	"locus/migrate/changes"
 	"locus/migrate/checkpoint"
 	"locus/migrate/link"
@@ -30,7 +31,7 @@ const (
 
 // Judge gives, for a transaction that follows a position of the stream, what
 // becomes of its changes by their genes. It is asked in the stream's order.
-type Judge func(before changes.Position) func(gene.Gene) Verdict
+type Judge func(before changes.Position) func(gene.Gene, orderid.Residue) Verdict
 
 // Config says what is applied and where.
 type Config struct {
@@ -39,6 +40,8 @@ type Config struct {
 	Tables []*table.Table // as the source has them; the target has the same
 	Parts  table.Parts    // of the moving genes; as many as at the job's beginning
 	Judge  Judge          // nil applies everything
+	// BySequence: the judge wants rows' residues; else it is told 0.
+	BySequence bool
 	// Saw is told of every row that the stream brings, of whatever gene. With it a row of
 	// which the keys disagree is no error: it is applied where SQL finds it, or nowhere.
 	// The dispatcher calls it; nil: nobody wants to know.

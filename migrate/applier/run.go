@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"locus/idgen/gene"
+	"locus/idgen/orderid"
 	"locus/migrate/changes"
 )
 
@@ -109,14 +110,16 @@ func (a *Applier) take(ctx context.Context, e changes.Event, feed Feed) error {
 }
 
 // judged is the verdict on the transaction that the stream is in.
-type judged struct{ verdict func(gene.Gene) Verdict }
+type judged struct {
+	verdict func(gene.Gene, orderid.Residue) Verdict
+}
 
-func (a *Applier) judge(e changes.Event, feed Feed) func(gene.Gene) Verdict {
+func (a *Applier) judge(e changes.Event, feed Feed) func(gene.Gene, orderid.Residue) Verdict {
 	if a.config.Judge == nil || len(e.Changes) == 0 {
 		if e.Committed {
 			a.judged.verdict = nil
 		}
-		return func(gene.Gene) Verdict { return Apply }
+		return func(gene.Gene, orderid.Residue) Verdict { return Apply }
 	}
 	if a.judged.verdict == nil {
 		a.judged.verdict = a.config.Judge(feed.Position())
@@ -126,7 +129,7 @@ func (a *Applier) judge(e changes.Event, feed Feed) func(gene.Gene) Verdict {
 
 // place gives one op to its worker, unless it is of genes that don't move, or the
 // worker has it already.
-func (a *Applier) place(o op, verdict func(gene.Gene) Verdict, feed Feed) error {
+func (a *Applier) place(o op, verdict func(gene.Gene, orderid.Residue) Verdict, feed Feed) error {
 	if a.config.Saw != nil && o.after != nil {
 		a.config.Saw(o.table, o.after)
 	}
@@ -152,7 +155,13 @@ func (a *Applier) place(o op, verdict func(gene.Gene) Verdict, feed Feed) error 
 		}
 		w.resuming = false
 	}
-	if o.verdict = verdict(g); o.verdict != Drop {
+	var residue orderid.Residue
+	if a.config.BySequence {
+		if residue, err = o.table.ResidueOf(o.row()); err != nil {
+			return err
+		}
+	}
+	if o.verdict = verdict(g, residue); o.verdict != Drop {
 		w.pending.add(o)
 		a.mu.Lock()
 		a.touched.add(o)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"locus/idgen/gene"
+	"locus/idgen/orderid"
 	"locus/migrate/phase"
 	"locus/router"
 )
@@ -41,7 +42,10 @@ type Job struct {
 	Width    gene.Width
 	Genes    gene.Set
 	Import   *Import // nil: another kind
-	State    phase.State
+	// BySequence: not the genes change hands one after the other, but the rows of all of
+	// them by their residues; see [NewBySequence].
+	BySequence bool
+	State      phase.State
 	// Every is the time between two steps of a cut-over, and Watch what a breach
 	// of the watched figures does.
 	Every    time.Duration
@@ -108,14 +112,14 @@ func (j *Job) Check() error {
 	if j.ID == "" {
 		errs = append(errs, errors.New("no id"))
 	}
-	errs = append(errs, j.checkImport(), j.From.Validate())
+	errs = append(errs, j.checkImport(), j.checkSequence(), j.From.Validate())
 	for _, l := range j.Legs() {
 		errs = append(errs, l.To.Validate())
 		if l.To == j.From {
 			errs = append(errs, fmt.Errorf("from %s to itself", j.From))
 		}
 	}
-	if !j.Width.Valid() || j.Genes.Empty() || j.Genes.Len() != j.State.Total {
+	if !j.Width.Valid() || j.Genes.Empty() || j.total() != j.State.Total {
 		errs = append(errs, fmt.Errorf("%d genes of %d bits, and its state has %d", j.Genes.Len(), j.Width, j.State.Total))
 	}
 	if j.Throttle < 0 || j.Throttle > MostRest {
@@ -131,8 +135,17 @@ func (j *Job) Check() error {
 	return nil
 }
 
-// AtTarget is the genes that belong to the target when so many do.
-func (j *Job) AtTarget(n int) gene.Set { return j.Genes.First(n) }
+// AtTarget is the genes that belong to the target, whole, when the state has reached so
+// much.
+func (j *Job) AtTarget(n int) gene.Set {
+	switch {
+	case !j.BySequence:
+		return j.Genes.First(n)
+	case n == orderid.Modulus:
+		return j.Genes
+	}
+	return gene.Set{}
+}
 
 // On is the record after an event, with a line in its journal.
 func (j *Job) On(e phase.Event, by, what string, now time.Time) (*Job, error) {
@@ -192,6 +205,7 @@ type document struct {
 	From     router.ShardName `json:"from"`
 	To       router.ShardName `json:"to,omitempty"`
 	Import   *Import          `json:"import,omitempty"`
+	Sequence bool             `json:"by_sequence,omitempty"`
 	Bits     gene.Width       `json:"gene_bits"`
 	Genes    string           `json:"genes"`
 	State    phase.State      `json:"state"`
@@ -205,15 +219,26 @@ type document struct {
 	Journal  []Entry          `json:"journal"`
 }
 
-// Schema is the version of the document that this build writes and reads.
-const Schema = 1
+// Schema is the newest version of the document that this build reads. Only a job by
+// sequence is written with it: builds that know none would run it by gene.
+const (
+	Schema      = 2
+	plainSchema = 1
+)
+
+func (j *Job) schema() int {
+	if j.BySequence {
+		return Schema
+	}
+	return plainSchema
+}
 
 // MarshalJSON writes the record as it is in etcd, and as commands show it.
 func (j *Job) MarshalJSON() ([]byte, error) {
 	d := document{
-		Schema: Schema, ID: j.ID, Kind: j.Kind, Phase: j.State.Shown(), Percent: round(j.State.Percent()), From: j.From, To: j.To,
+		Schema: j.schema(), ID: j.ID, Kind: j.Kind, Phase: j.State.Shown(), Percent: round(j.State.Percent()), From: j.From, To: j.To,
 		Bits: j.Width, Genes: j.Genes.String(), State: j.State, OnBreach: j.OnBreach, Throttle: j.Throttle, Parts: j.Parts,
-		Created: j.Created, By: j.By, Why: j.Why, Journal: j.Journal, Import: j.Import,
+		Created: j.Created, By: j.By, Why: j.Why, Journal: j.Journal, Import: j.Import, Sequence: j.BySequence,
 	}
 	if j.Every > 0 {
 		d.Every = j.Every.String()
@@ -233,8 +258,11 @@ func (j *Job) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &d); err != nil {
 		return fmt.Errorf("job: %w", err)
 	}
-	if d.Schema != Schema {
+	if d.Schema != plainSchema && d.Schema != Schema {
 		return fmt.Errorf("job %s: schema %d, and this build reads %d: upgrade locus", d.ID, d.Schema, Schema)
+	}
+	if d.Sequence != (d.Schema == Schema) {
+		return fmt.Errorf("job %s: schema %d, and by sequence: %v", d.ID, d.Schema, d.Sequence)
 	}
 	if !d.Bits.Valid() {
 		return fmt.Errorf("job %s: genes of %d bits", d.ID, d.Bits)
@@ -246,6 +274,7 @@ func (j *Job) UnmarshalJSON(text []byte) error {
 	*j = Job{
 		ID: d.ID, Kind: d.Kind, From: d.From, To: d.To, Width: d.Bits, Genes: genes, State: d.State, OnBreach: d.OnBreach,
 		Throttle: d.Throttle, Parts: d.Parts, Created: d.Created, By: d.By, Why: d.Why, Journal: d.Journal, Import: d.Import,
+		BySequence: d.Sequence,
 	}
 	if d.Every != "" {
 		if j.Every, err = time.ParseDuration(d.Every); err != nil {

@@ -61,7 +61,7 @@ func TestRecordsThatAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range [][3]string{
-		{`"schema":1`, `"schema":2`, "upgrade locus"},
+		{`"schema":1`, `"schema":3`, "upgrade locus"},
 		{`"genes":"0x4000-0x7fff"`, `"genes":"0x4000-0x4fff"`, "4096 genes of 16 bits, and its state has 16384"},
 		{`"to":"s2"`, `"to":"s0"`, "from s0 to itself"},
 		{`"cut":0`, `"cut":5`, "5 genes are at the target"},

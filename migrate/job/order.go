@@ -36,7 +36,7 @@ func (j *Job) eventOf(o Order, by string, now time.Time) (*Job, error) {
 	e := o.Event(j)
 	what := o.Name
 	if e.Kind == phase.CutTo || e.Kind == phase.RollBack {
-		what += fmt.Sprintf(" to %d of %d genes, by %d", e.Genes, j.State.Total, e.Step)
+		what += fmt.Sprintf(" to %s, by %d", j.reached(e.Genes), e.Step)
 	}
 	return j.On(e, by, what, now)
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"locus/idgen/gene"
+	"locus/idgen/orderid"
 	"locus/router/catalog"
 )
 
@@ -68,6 +69,25 @@ func (k *tellingKey) of(r Row) (gene.Gene, error) {
 		return k.Layout.GeneUint(n) & k.width.Last(), nil
 	}
 	return k.GeneOfBytes(v)
+}
+
+// ResidueOf is that of the ID by which a row is on one of two shards while its gene is
+// divided.
+func (t *Table) ResidueOf(r Row) (orderid.Residue, error) {
+	side := t.Declared.Side()
+	if side == nil {
+		return 0, fmt.Errorf("table %s: no ID, nor a parent's, tells a sequence", t.Name)
+	}
+	at, _ := t.Declared.Column(side.Column.Name)
+	if side.Column.IsInteger() {
+		n, err := integerBits(r[at])
+		return side.Layout.Residue(orderid.ID{Lo: n}), err
+	}
+	l, id, err := side.Read(r[at])
+	if err != nil {
+		return 0, err
+	}
+	return l.Residue(id), nil
 }
 
 // GeneOfKey is the gene that a primary key tells, if it does.
