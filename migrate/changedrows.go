@@ -1,14 +1,15 @@
 package migrate
 
 import (
-	"locus/idgen/gene"
+	"locus/migrate/applier"
 	"locus/migrate/table"
+	"locus/router"
 )
 
 // changedRows are the rows that a stream has brought changes of since the last
-// comparison began: what has to be compared again before their genes change hands.
+// comparison began: what has to be compared again before they change hands.
 type changedRows struct {
-	keys map[*table.Table]map[string]table.Key
+	keys map[*table.Table]map[string]applier.Touched
 	// tooMany: some were forgotten.
 	tooMany bool
 }
@@ -35,26 +36,25 @@ func (r *changedRows) take(from *stream) {
 	}
 }
 
-func (r *changedRows) add(of *table.Table, k table.Key) {
+func (r *changedRows) add(of *table.Table, k applier.Touched) {
 	if r.keys == nil {
-		r.keys = map[*table.Table]map[string]table.Key{}
+		r.keys = map[*table.Table]map[string]applier.Touched{}
 	}
 	if r.keys[of] == nil {
-		r.keys[of] = map[string]table.Key{}
+		r.keys[of] = map[string]applier.Touched{}
 	}
-	r.keys[of][string(k.Encode())] = k
+	r.keys[of][string(k.Key.Encode())] = k
 }
 
-// of takes out those of genes, and those whose keys don't tell their gene.
-func (r *changedRows) of(genes gene.Set) map[*table.Table][]table.Key {
+// of takes out those of a part.
+func (r *changedRows) of(rows router.Part) map[*table.Table][]table.Key {
 	out := map[*table.Table][]table.Key{}
 	for of, some := range r.keys {
 		for name, k := range some {
-			g, tells := of.GeneOfKey(k)
-			if tells && !genes.Contains(g) {
+			if !rows.Has(k.Gene, k.Residue) {
 				continue
 			}
-			out[of] = append(out[of], k)
+			out[of] = append(out[of], k.Key)
 			delete(some, name)
 		}
 	}

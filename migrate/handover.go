@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"locus/idgen/gene"
 	"locus/migrate/cutover"
 	"locus/migrate/job"
 	"locus/migrate/link"
@@ -23,12 +22,11 @@ type handover struct {
 	ownership *ownership
 	report    *reporter
 
-	read    Snapshot       // as the step was begun for; replaced by what it wrote
-	genes   gene.Set       // that change hands, or some of whose rows do
-	rows    router.Foreign // that change hands
-	reach   int            // how many belong to the target afterwards
-	forward bool           // else they go back to the source
-	passes  []*pass        // one for each leg that has some of the genes
+	read    Snapshot    // as the step was begun for; replaced by what it wrote
+	rows    router.Part // that change hands
+	reach   int         // how far the job's state is afterwards
+	forward bool        // else they go back to the source
+	passes  []*pass     // one for each leg that has some of the rows
 
 	// What takes longer to come by than it is used for is there before anything is
 	// held: connections, and word of what changes in the store.
@@ -47,7 +45,7 @@ type handover struct {
 // pass is what one server gives to another in a step.
 type pass struct {
 	leg      *leg
-	genes    gene.Set
+	rows     router.Part
 	giver    link.Server
 	receiver *stream // carries the giver's changes to the receiver
 
@@ -77,11 +75,11 @@ func (h *handover) run(ctx context.Context) error {
 	err := step.Run(ctx)
 	if err == nil { // before a lock ends: what waited for it is written by who is not the owner any more
 		h.ownership.set(h.after, h.next)
-		h.ownership.handing(router.Foreign{})
+		h.ownership.handing(router.Part{})
 	}
 	if r.Stepped != nil {
 		r.Stepped(Stepped{
-			Job: h.job(), To: h.to(), Genes: h.genes.Len(), Began: began, Ended: time.Now(), Lines: step.Lines, Failed: err != nil,
+			Job: h.job(), To: h.to(), Genes: h.rows.Genes.Len(), Began: began, Ended: time.Now(), Lines: step.Lines, Failed: err != nil,
 		})
 	}
 	return err
@@ -194,7 +192,7 @@ func (h *handover) fence(ctx context.Context) error {
 	if h.outside() {
 		return h.lock(ctx)
 	}
-	next, err := h.read.Map.Step(withMoves(h.read.Map, h.read.Job, h.read.Job.Held(h.genes, h.forward)))
+	next, err := h.read.Map.Step(withMoves(h.read.Map, h.read.Job, h.read.Job.Held(h.rows.Genes, h.forward)))
 	if err != nil {
 		return err
 	}
@@ -264,7 +262,7 @@ func (h *handover) misfits(ctx context.Context, p *pass) error {
 	return h.move.owners.stillWrong(ctx, p.atGiver)
 }
 
-// recheck compares the rows of the step's genes that changed since they were last
+// recheck compares those of the step's rows that changed since they were last
 // compared. Before the fence it leaves little to be compared within.
 func (h *handover) recheck(ctx context.Context, p *pass) error {
 	changed := &p.leg.changed
@@ -275,7 +273,7 @@ func (h *handover) recheck(ctx context.Context, p *pass) error {
 		}
 		return errors.New("too many rows have changed since the last comparison, or it is not known which")
 	}
-	return p.leg.recheck(ctx, p.genes, p.giver, p.atGiver, p.atReceiver, p.receiver)
+	return p.leg.recheck(ctx, p.rows, p.giver, p.atGiver, p.atReceiver, p.receiver)
 }
 
 // reverse lets nobody write to the receiver unless the stream back has a position
@@ -325,9 +323,9 @@ func (h *handover) told() string {
 	j := h.read.Job
 	switch {
 	case j.BySequence:
-		return fmt.Sprintf("%d %% of the rows of %s at %s, by sequence", h.reach, j.Genes, j.To)
+		return fmt.Sprintf("%s of %s at %s, by sequence", j.Reached(h.reach), j.Genes, j.To)
 	case j.Import == nil:
-		return fmt.Sprintf("%d of %d genes at %s (%.4g %%)", h.reach, j.State.Total, j.To, 100*float64(h.reach)/float64(j.State.Total))
+		return fmt.Sprintf("%s at %s (%.4g %%)", j.Reached(h.reach), j.To, 100*float64(h.reach)/float64(j.State.Total))
 	case h.forward:
 		return strings.Join(j.Import.Names(), ", ") + " sharded"
 	}

@@ -19,17 +19,17 @@ import (
 // proxies.
 type ownership struct {
 	mu     sync.Mutex
-	target router.Foreign // of the moving rows, those of the target
-	either router.Foreign // those that a step is handing over
+	target router.Part // of the moving rows, those of the target
+	either router.Part // those that a step is handing over
 }
 
 // set takes the owners of a map; of an import, whose genes have theirs already, those of the record.
 func (o *ownership) set(j *job.Job, m *router.Map) {
-	target := j.Rows(j.State.Cut)
-	if move, there := m.MoveOf(j.ID); j.Import == nil && there && move.Divides() {
-		target = j.Rows(int(move.Share))
+	target, _ := j.Rows(j.State.Cut)
+	if move, there := m.MoveOf(j.ID); there && move.Divides() {
+		target, _ = j.Rows(int(move.Share))
 	} else if j.Import == nil {
-		target = router.Foreign{Genes: m.GenesOf(j.To).Intersect(j.Genes)}
+		target = router.Whole(m.GenesOf(j.To).Intersect(j.Genes))
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -38,7 +38,7 @@ func (o *ownership) set(j *job.Job, m *router.Map) {
 
 // handing says which rows are being handed over: their first changes at the
 // receiver may be read before it is known here that the step was committed.
-func (o *ownership) handing(rows router.Foreign) {
+func (o *ownership) handing(rows router.Part) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.either = rows

@@ -43,7 +43,7 @@ func lookAt(ctx context.Context, store Store, log *slog.Logger, s Snapshot, l jo
 		Source: source, Target: target, Tables: declared, Width: s.Job.Width, Genes: l.Genes, Import: s.Job.Import != nil,
 		// What a job that is given up has made may be gone already.
 		Resumed: announced && s.Job.State.At() != phase.Aborting,
-		Outside: s.Job.Outside() != nil,
+		Outside: s.Job.Outside() != nil, BySequence: s.Job.BySequence,
 	}
 	report, err := preflight.Look(ctx, looked)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // step hands the next genes over, forward or back, once it is time.
 type step struct {
 	forward   bool
-	reach     int // how many genes belong to the target afterwards
+	reach     int // how far the job's state is afterwards
 	runner    *Runner
 	move      *move
 	ownership *ownership
@@ -34,7 +34,7 @@ func (a step) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	}
 	h := a.handover(s)
 	err := h.run(ctx)
-	a.ownership.handing(router.Foreign{})
+	a.ownership.handing(router.Part{})
 	if different, ok := errors.AsType[*differencesError](err); ok {
 		return different.event(s.Job.ID), nil
 	}
@@ -42,7 +42,7 @@ func (a step) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 		return &phase.Event{Kind: phase.Differs, Why: err.Error()}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("step to %d of %d genes: %w", a.reach, s.Job.State.Total, err)
+		return nil, fmt.Errorf("step to %s: %w", s.Job.Reached(a.reach), err)
 	}
 	monitor.stepTaken(ctx, s.Job.Every > 0)
 	return &phase.Event{Kind: phase.StepTaken, Genes: a.reach}, nil
@@ -54,15 +54,14 @@ func (a step) handover(s Snapshot) *handover {
 		runner: a.runner, move: a.move, ownership: a.ownership, report: a.report, read: s, reach: a.reach, forward: a.forward,
 		rows: s.Job.Between(s.Job.State.Cut, a.reach),
 	}
-	h.genes = h.rows.Meets()
 	for _, l := range a.move.legs {
-		genes := h.genes.Intersect(l.genes)
+		rows := h.rows.Of(l.genes)
 		switch {
-		case genes.Empty():
+		case rows.Empty():
 		case a.forward:
-			h.passes = append(h.passes, &pass{leg: l, genes: genes, giver: l.shards.source, receiver: l.streams.forward})
+			h.passes = append(h.passes, &pass{leg: l, rows: rows, giver: l.shards.source, receiver: l.streams.forward})
 		default:
-			h.passes = append(h.passes, &pass{leg: l, genes: genes, giver: l.shards.target, receiver: l.streams.back})
+			h.passes = append(h.passes, &pass{leg: l, rows: rows, giver: l.shards.target, receiver: l.streams.back})
 		}
 	}
 	return h

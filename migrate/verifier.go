@@ -8,13 +8,13 @@ import (
 	"slices"
 	"time"
 
-	"locus/idgen/gene"
 	"locus/migrate/checkpoint"
 	"locus/migrate/checksum"
 	"locus/migrate/job"
 	"locus/migrate/link"
 	"locus/migrate/phase"
 	"locus/migrate/table"
+	"locus/router"
 )
 
 // verifier compares the servers of a job's legs. One goroutine uses it.
@@ -29,20 +29,20 @@ type verifier struct {
 	verified time.Time        // when the last comparison that passed began; zero: none by this process
 }
 
-// do compares the two servers: the genes of the source as the source has them,
+// do compares the two servers: the rows of the source as the source has them,
 // those of the target as the target has.
 func (v *verifier) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	began := time.Now()
 	v.forgetChanged()
 	v.compared = map[string]int64{}
-	cut := s.Job.AtTarget(s.Job.State.Cut)
+	target, source := s.Job.Rows(s.Job.State.Cut)
 	var err error
-	if v.owners != nil && cut.Empty() {
+	if v.owners != nil && target.Empty() {
 		err = v.owners.lookAtAll(ctx, v.legs[0].shards.source, s.Job.From, v.legs[0].shards.tables, throttle(s.Job.Throttle))
 	}
 	for _, l := range v.legs {
 		if err == nil {
-			err = v.compareLeg(ctx, s, l, l.genes.Intersect(cut))
+			err = v.compareLeg(ctx, s, l, target.Of(l.genes), source.Of(l.genes))
 		}
 	}
 	// Told at the end and together: who reads that it passed reads all of it.
@@ -73,18 +73,18 @@ func (v *verifier) tooManyChanged() bool {
 	return slices.ContainsFunc(v.legs, func(l *leg) bool { return l.changed.tooMany })
 }
 
-// compareLeg compares the genes of which the shard is the owner, and the others.
-func (v *verifier) compareLeg(ctx context.Context, s Snapshot, l *leg, cut gene.Set) error {
-	err := v.compare(ctx, s, l, l.genes.Subtract(cut), l.shards.source, l.streams.forward, l.id)
-	if err == nil && !cut.Empty() {
-		err = v.compare(ctx, s, l, cut, l.shards.target, l.streams.back, backJob(l.id))
+// compareLeg compares the rows of which the source is the owner, and those of the target.
+func (v *verifier) compareLeg(ctx context.Context, s Snapshot, l *leg, target, source router.Part) error {
+	err := v.compare(ctx, s, l, source, l.shards.source, l.streams.forward, l.id)
+	if err == nil {
+		err = v.compare(ctx, s, l, target, l.shards.target, l.streams.back, backJob(l.id))
 	}
 	return err
 }
 
-// compare compares the genes of one owner with what the stream from there has made of them.
-func (v *verifier) compare(ctx context.Context, s Snapshot, l *leg, genes gene.Set, owner link.Server, by *stream, name string) error {
-	if genes.Empty() {
+// compare compares the rows of one owner with what the stream from there has made of them.
+func (v *verifier) compare(ctx context.Context, s Snapshot, l *leg, rows router.Part, owner link.Server, by *stream, name string) error {
+	if rows.Empty() {
 		return nil
 	}
 	name += "/verify"
@@ -93,7 +93,8 @@ func (v *verifier) compare(ctx context.Context, s Snapshot, l *leg, genes gene.S
 		return err
 	}
 	c := checksum.New(checksum.Config{
-		Job: name, Source: owner, Target: other, Tables: l.shards.tables, Parts: table.Split(genes, min(s.Job.Parts, genes.Len())),
+		Job: name, Source: owner, Target: other, Tables: l.shards.tables, Rows: rows,
+		Parts:    table.Split(rows.Genes, min(s.Job.Parts, rows.Genes.Len())),
 		Throttle: throttle(s.Job.Throttle),
 	}, by)
 	var before int64 // of the legs that were compared
@@ -110,14 +111,14 @@ func (v *verifier) compare(ctx context.Context, s Snapshot, l *leg, genes gene.S
 	return verdict(result)
 }
 
-// recheck compares the rows of genes that changed since they were last compared. Without any it does nothing.
-func (l *leg) recheck(ctx context.Context, genes gene.Set, giver link.Server, atGiver, atReceiver *link.Conn, by *stream) error {
-	keys := l.changed.of(genes)
+// recheck compares those of some rows that changed since they were last compared. Without any it does nothing.
+func (l *leg) recheck(ctx context.Context, rows router.Part, giver link.Server, atGiver, atReceiver *link.Conn, by *stream) error {
+	keys := l.changed.of(rows)
 	if len(keys) == 0 {
 		return nil
 	}
 	result, err := checksum.New(checksum.Config{
-		Job: l.id + "/step", Source: giver, Target: l.shards.other(giver), Tables: l.shards.tables, Parts: table.Split(genes, 1),
+		Job: l.id + "/step", Source: giver, Target: l.shards.other(giver), Tables: l.shards.tables, Parts: table.Split(rows.Genes, 1),
 	}, by).Recheck(ctx, atGiver, atReceiver, keys)
 	if err == nil {
 		err = verdict(result)

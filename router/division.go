@@ -126,6 +126,14 @@ func (m *Map) LookupRow(g gene.Gene, r orderid.Residue) int {
 	}
 }
 
+// OwnersOf is such as "s0", or "s0 | s2 35 % by sequence", of a gene.
+func (m *Map) OwnersOf(g gene.Gene) string {
+	if d := m.division(g); d != nil {
+		return Stretch{Shard: m.shards[d.from], Target: m.shards[d.to], Share: d.share}.Owners()
+	}
+	return string(m.Shard(m.Lookup(g)))
+}
+
 // Stretch is neighbouring genes of one shard; or, where Share isn't 0, of two: Target
 // owns the rows whose residues are below Share.
 type Stretch struct {

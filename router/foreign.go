@@ -22,6 +22,31 @@ type Part struct {
 	First, End orderid.Residue
 }
 
+// Whole is all rows of the genes.
+func Whole(genes gene.Set) Part { return Part{Genes: genes, End: orderid.Modulus} }
+
+// IsWhole tells whether no residue is left out.
+func (p Part) IsWhole() bool { return p.First == 0 && p.End == orderid.Modulus }
+
+// Empty tells whether there can be no such row.
+func (p Part) Empty() bool { return p.Genes.Empty() || p.First >= p.End }
+
+// Has tells whether rows of a gene and a residue are of the part. It does not allocate.
+func (p Part) Has(g gene.Gene, r orderid.Residue) bool {
+	return p.First <= r && r < p.End && p.Genes.Contains(g)
+}
+
+// Of is what of the part is of some genes.
+func (p Part) Of(genes gene.Set) Part { return Part{p.Genes.Intersect(genes), p.First, p.End} }
+
+// String is such as "0x4000-0x4fff", or "0x3eab mod 100 in 0..34".
+func (p Part) String() string {
+	if p.IsWhole() {
+		return p.Genes.String()
+	}
+	return fmt.Sprintf("%s mod %d in %d..%d", p.Genes, orderid.Modulus, p.First, int(p.End)-1)
+}
+
 // Empty tells whether there are none.
 func (f Foreign) Empty() bool { return f.Genes.Empty() && len(f.Parts) == 0 }
 
@@ -36,7 +61,7 @@ func (f Foreign) Meets() gene.Set {
 
 // Has tells whether rows of a gene and a residue are foreign. It does not allocate.
 func (f Foreign) Has(g gene.Gene, r orderid.Residue) bool {
-	return f.Genes.Contains(g) || slices.ContainsFunc(f.Parts, func(p Part) bool { return p.First <= r && r < p.End && p.Genes.Contains(g) })
+	return f.Genes.Contains(g) || slices.ContainsFunc(f.Parts, func(p Part) bool { return p.Has(g, r) })
 }
 
 // String is such as "0x4000-0x4fff, 0x3eab mod 100 in 0..34".
@@ -46,7 +71,7 @@ func (f Foreign) String() string {
 		texts = append(texts, f.Genes.String())
 	}
 	for _, p := range f.Parts {
-		texts = append(texts, fmt.Sprintf("%s mod %d in %d..%d", p.Genes, orderid.Modulus, p.First, p.End-1))
+		texts = append(texts, p.String())
 	}
 	return strings.Join(texts, ", ")
 }

@@ -164,7 +164,7 @@ func (a *Applier) place(o op, verdict func(gene.Gene, orderid.Residue) Verdict, 
 	if o.verdict = verdict(g, residue); o.verdict != Drop {
 		w.pending.add(o)
 		a.mu.Lock()
-		a.touched.add(o)
+		a.touched.add(o, g, residue)
 		a.mu.Unlock()
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"locus/migrate/checkpoint"
 	"locus/migrate/link"
 	"locus/migrate/table"
+	"locus/router"
 )
 
 // Stream tells when the target has what the source had.
@@ -26,8 +27,11 @@ type Config struct {
 	Source, Target link.Server
 	Tables         []*table.Table
 	Parts          table.Parts
-	Parallel       int // lanes compared side by side; 0 is 2
-	PieceRows      int // rows of one comparison; 0 is 5,000
+	// Rows are those of the parts' genes that are compared; the zero value is all of them. A comparison by keys, which
+	// says itself which, does without.
+	Rows      router.Part
+	Parallel  int // lanes compared side by side; 0 is 2
+	PieceRows int // rows of one comparison; 0 is 5,000
 	// Throttle is asked before each piece and returns when it may be read; nil
 	// never waits.
 	Throttle func(ctx context.Context) error
@@ -106,9 +110,13 @@ func (v *Verifier) Run(ctx context.Context) (Result, error) {
 	}
 	var lanes []table.Lane
 	for _, t := range v.config.Tables {
+		only, err := v.only(t)
+		if err != nil {
+			return Result{}, err
+		}
 		for _, l := range t.Lanes(v.config.Parts) {
 			if !states[l.Name()].Done {
-				lanes = append(lanes, l)
+				lanes = append(lanes, l.Only(only))
 			}
 		}
 	}
@@ -135,6 +143,14 @@ func (v *Verifier) Run(ctx context.Context) (Result, error) {
 		return v.result, err
 	}
 	return v.result, nil
+}
+
+// only is the condition that a row is one of those that are compared.
+func (v *Verifier) only(t *table.Table) (string, error) {
+	if v.config.Rows.Empty() {
+		return "", nil
+	}
+	return t.Residues(v.config.Rows)
 }
 
 func (v *Verifier) resume(ctx context.Context) (map[string]checkpoint.Lane, error) {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"locus/idgen/gene"
-	"locus/idgen/orderid"
 	"locus/migrate/phase"
 	"locus/router"
 )
@@ -133,18 +132,6 @@ func (j *Job) Check() error {
 		return fmt.Errorf("job %s: %w", j.ID, err)
 	}
 	return nil
-}
-
-// AtTarget is the genes that belong to the target, whole, when the state has reached so
-// much.
-func (j *Job) AtTarget(n int) gene.Set {
-	switch {
-	case !j.BySequence:
-		return j.Genes.First(n)
-	case n == orderid.Modulus:
-		return j.Genes
-	}
-	return gene.Set{}
 }
 
 // On is the record after an event, with a line in its journal.

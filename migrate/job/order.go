@@ -15,10 +15,17 @@ type Order struct {
 	Event func(*Job) phase.Event
 	// Change is made besides; nil: nothing.
 	Change func(*Job)
+	// Refuse says why a job can't be told so, whatever it does; nil: any can.
+	Refuse func(*Job) error
 }
 
 // Told is the record after an order, with who gave it in its journal.
 func (j *Job) Told(o Order, by string, now time.Time) (*Job, error) {
+	if o.Refuse != nil {
+		if err := o.Refuse(j); err != nil {
+			return nil, err
+		}
+	}
 	next := j.Noted(by, o.Name, now)
 	if o.Event != nil {
 		var err error
@@ -36,7 +43,7 @@ func (j *Job) eventOf(o Order, by string, now time.Time) (*Job, error) {
 	e := o.Event(j)
 	what := o.Name
 	if e.Kind == phase.CutTo || e.Kind == phase.RollBack {
-		what += fmt.Sprintf(" to %s, by %d", j.reached(e.Genes), e.Step)
+		what += fmt.Sprintf(" to %s, by %d", j.Reached(e.Genes), e.Step)
 	}
 	return j.On(e, by, what, now)
 }
@@ -55,6 +62,7 @@ func CutOver(to, step float64, every time.Duration, b Breach) Order {
 			return phase.Event{Kind: phase.CutTo, Genes: j.State.Genes(to), Step: max(1, j.State.Genes(step))}
 		},
 		Change: func(j *Job) { j.Every, j.OnBreach = every, b },
+		Refuse: func(j *Job) error { return j.divides(to) },
 	}
 }
 
@@ -64,14 +72,14 @@ func NextStep(by float64) Order {
 	return Order{Name: "next step", Event: func(j *Job) phase.Event {
 		wanted := min(j.State.Total, j.State.Cut+max(1, j.State.Genes(by)))
 		return phase.Event{Kind: phase.CutTo, Genes: wanted, Step: j.State.Total}
-	}}
+	}, Refuse: func(j *Job) error { return j.divides(by) }}
 }
 
 // Back hands genes back until a percentage is left at the target.
 func Back(to, step float64) Order {
 	return Order{Name: "rollback", Event: func(j *Job) phase.Event {
 		return phase.Event{Kind: phase.RollBack, Genes: j.State.Genes(to), Step: max(1, j.State.Genes(step))}
-	}}
+	}, Refuse: func(j *Job) error { return j.divides(to) }}
 }
 
 // MostRest is how much of the time a job may rest, in percent.

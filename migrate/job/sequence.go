@@ -43,6 +43,15 @@ func (j *Job) checkSequence() error {
 	return nil
 }
 
+// divides refuses to hand over a part of one gene by a job that hands over genes.
+func (j *Job) divides(percent float64) error {
+	if j.State.Total > 1 || percent <= 0 || percent >= 100 {
+		return nil
+	}
+	return fmt.Errorf("job %s: it moves 1 gene, which has one owner, so that nothing can have %v %% of it: say 0%% or 100%%; or locus abort it, and divide the gene's rows by locus split --from %s --to %s --genes %s --by sequence",
+		j.ID, percent, j.From, j.Target(), j.Genes)
+}
+
 // total is what the state counts up to: genes, or hundredths of their rows.
 func (j *Job) total() int {
 	if j.BySequence {
@@ -59,23 +68,19 @@ func (j *Job) share() orderid.Residue {
 	return orderid.Residue(j.State.Cut)
 }
 
-// Rows is those that belong to the target when the state has reached so much.
-func (j *Job) Rows(reach int) router.Foreign {
-	switch {
-	case !j.BySequence || reach == orderid.Modulus || reach == 0:
-		return router.Foreign{Genes: j.AtTarget(reach)}
-	default:
-		return router.Foreign{Parts: []router.Part{{Genes: j.Genes, First: 0, End: orderid.Residue(reach)}}}
-	}
+// Rows is those that belong to the target when the state has reached so much, and those
+// that are the source's then.
+func (j *Job) Rows(reach int) (target, source router.Part) {
+	return j.Between(0, reach), j.Between(reach, j.State.Total)
 }
 
 // Between is the rows that change hands from one reach of the state to another.
-func (j *Job) Between(a, b int) router.Foreign {
+func (j *Job) Between(a, b int) router.Part {
 	a, b = min(a, b), max(a, b)
-	if !j.BySequence || a == b {
-		return router.Foreign{Genes: j.AtTarget(b).Subtract(j.AtTarget(a))}
+	if j.BySequence {
+		return router.Part{Genes: j.Genes, First: orderid.Residue(a), End: orderid.Residue(b)}
 	}
-	return router.Foreign{Parts: []router.Part{{Genes: j.Genes, First: orderid.Residue(a), End: orderid.Residue(b)}}}
+	return router.Whole(j.Genes.First(b).Subtract(j.Genes.First(a)))
 }
 
 // Changes is what of the map's entries a step changes: of rows by sequence nothing, until
@@ -91,15 +96,31 @@ func (j *Job) Changes(from, to int) []router.Change {
 	case j.BySequence:
 		return nil
 	case to > from:
-		return []router.Change{{Genes: j.AtTarget(to).Subtract(j.AtTarget(from)), To: j.To}}
+		return []router.Change{{Genes: j.Between(from, to).Genes, To: j.To}}
 	}
-	return []router.Change{{Genes: j.AtTarget(from).Subtract(j.AtTarget(to)), To: j.From}}
+	return []router.Change{{Genes: j.Between(from, to).Genes, To: j.From}}
 }
 
-// reached tells how far a job is, in its journal.
-func (j *Job) reached(n int) string {
+// Reached says what belongs to the target when the state has reached so much.
+func (j *Job) Reached(n int) string {
 	if j.BySequence {
 		return fmt.Sprintf("%d %% of the rows", n)
 	}
 	return fmt.Sprintf("%d of %d genes", n, j.State.Total)
+}
+
+// Moved is how many genes the job moves, and whether it divides them.
+func (j *Job) Moved() string {
+	if j.BySequence {
+		return fmt.Sprintf("%d by sequence", j.Genes.Len())
+	}
+	return fmt.Sprint(j.Genes.Len())
+}
+
+// GenesAt is how many genes belong to the target, whole, when the state has reached so much.
+func (j *Job) GenesAt(reach int) int {
+	if j.BySequence {
+		return j.Genes.Len() * (reach / orderid.Modulus)
+	}
+	return reach
 }

@@ -84,6 +84,18 @@ func TestJobsBySequenceRefused(t *testing.T) {
 	if _, err := job.NewBySequence("split-1", "s0", "s2", gene.W16, many, "ann", "", noon); err == nil || !strings.Contains(err.Error(), "17 genes by sequence") {
 		t.Error(err)
 	}
+	one, err := job.New("split-1", job.Split, "s0", "s2", gene.W16, gene.NewSet(gene.Range{First: 0x3eab, Last: 0x3eab}), "ann", "", noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []job.Order{job.CutOver(35, 100, 0, job.PauseThen), job.NextStep(35), job.Back(35, 100)} {
+		if _, err := one.Told(o, "ann", noon); err == nil || !strings.Contains(err.Error(), "locus split --from s0 --to s2 --genes 0x3eab --by sequence") {
+			t.Errorf("%s of one gene: %v", o.Name, err)
+		}
+	}
+	if _, err := divided(t).Told(job.CutOver(35, 100, 0, job.PauseThen), "ann", noon); err == nil || strings.Contains(err.Error(), "by sequence") {
+		t.Errorf("before it is ready: %v", err)
+	}
 	text, err := json.Marshal(divided(t))
 	if err != nil {
 		t.Fatal(err)

@@ -26,6 +26,8 @@ type Config struct {
 	// Import tells that the tables are the source's alone so far, and are made at the
 	// target if they aren't there.
 	Import bool
+	// BySequence tells that the rows of the genes are divided between both servers for a while.
+	BySequence bool
 	// Outside tells that the source is no shard: there is nobody to hold what clients write there, but a
 	// lock on the tables.
 	Outside bool
@@ -73,6 +75,7 @@ var checks = []check{
 	{"triggers", (*inspection).triggers},
 	{"rows in the way", (*inspection).rowsInTheWay},
 	{"unique keys", (*inspection).uniqueKeys},
+	{"sequences", (*inspection).sequences},
 	{"programs", (*inspection).programs},
 	{"values", (*inspection).values},
 	{"long transactions", (*inspection).longTransactions},
@@ -84,6 +87,7 @@ var schema = []check{
 	{"kinds", (*inspection).kinds},
 	{"foreign keys", (*inspection).foreignKeys},
 	{"triggers", (*inspection).triggers},
+	{"sequences", (*inspection).sequences},
 }
 
 // alone are those of one server, whether or not something is to be moved.

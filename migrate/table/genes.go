@@ -9,6 +9,7 @@ import (
 
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
+	"locus/router"
 	"locus/router/catalog"
 )
 
@@ -74,31 +75,46 @@ func (k *tellingKey) of(r Row) (gene.Gene, error) {
 // ResidueOf is that of the ID by which a row is on one of two shards while its gene is
 // divided.
 func (t *Table) ResidueOf(r Row) (orderid.Residue, error) {
-	side := t.Declared.Side()
-	if side == nil {
-		return 0, fmt.Errorf("table %s: no ID, nor a parent's, tells a sequence", t.Name)
+	side, err := t.side()
+	if err != nil {
+		return 0, err
 	}
 	at, _ := t.Declared.Column(side.Column.Name)
+	residue, err := residueOf(side, r[at])
+	if err != nil {
+		err = fmt.Errorf("table %s, key %q: its %s tells no sequence: %w; correct the row, then resume", t.Name, t.KeyOf(r), side.Column.Name, err)
+	}
+	return residue, err
+}
+
+func residueOf(side *catalog.Key, v []byte) (orderid.Residue, error) {
 	if side.Column.IsInteger() {
-		n, err := integerBits(r[at])
+		n, err := integerBits(v)
 		return side.Layout.Residue(orderid.ID{Lo: n}), err
 	}
-	l, id, err := side.Read(r[at])
+	l, id, err := side.Read(v)
 	if err != nil {
 		return 0, err
 	}
 	return l.Residue(id), nil
 }
 
-// GeneOfKey is the gene that a primary key tells, if it does.
-func (t *Table) GeneOfKey(k Key) (gene.Gene, bool) {
-	if !t.telling.leads || len(k) == 0 {
-		return 0, false
+// Residues is the condition that a row, of genes that a part has, is of the part; empty: it has all of them.
+func (t *Table) Residues(p router.Part) (string, error) {
+	if p.IsWhole() {
+		return "", nil
 	}
-	row := make(Row, len(t.Columns))
-	row[t.telling.at] = k[0]
-	g, err := t.telling.of(row)
-	return g, err == nil
+	if _, err := t.side(); err != nil {
+		return "", err
+	}
+	return t.Declared.Residues(t.Name.Name, p), nil
+}
+
+func (t *Table) side() (*catalog.Key, error) {
+	if side := t.Declared.Side(); side != nil {
+		return side, nil
+	}
+	return nil, fmt.Errorf("table %s: no ID, nor a parent's, tells a sequence of each row", t.Name)
 }
 
 // TellsGene tells whether rows that are equal in an index are of one gene.

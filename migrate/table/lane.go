@@ -98,6 +98,13 @@ type Lane struct {
 	Part  int
 	Genes gene.Set
 	spans []span
+	only  string // a condition besides; empty: there is none
+}
+
+// Only is those of the lane's rows for which a condition holds besides; an empty one holds for all.
+func (l Lane) Only(condition string) Lane {
+	l.only = condition
+	return l
 }
 
 // Lanes cuts a table into what can be walked side by side.

@@ -32,6 +32,9 @@ func (l Lane) Where(r Range) string {
 
 func (l Lane) appendWhere(b []byte, spans []span, r Range) []byte {
 	b = l.Table.appendSpans(b, spans)
+	if l.only != "" {
+		b = append(b, " AND "+l.only...)
+	}
 	if r.Above != nil {
 		b = l.Table.appendBeyond(append(b, " AND "...), r.Above, '>')
 	}

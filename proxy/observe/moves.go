@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"slices"
 	"time"
 
 	"locus/idgen/gene"
@@ -28,20 +29,21 @@ type Faring struct {
 	began time.Time
 }
 
-// Begin notes that a statement was let go, if all its genes are of one shard.
-func (f *Faring) Begin(m *router.Map, genes []gene.Gene) {
+// Begin notes that a statement was let go, if all its genes are of one shard. Of a gene that is divided it counts for the target
+// if that is among the shards it runs on.
+func (f *Faring) Begin(m *router.Map, genes []gene.Gene, shards []int) {
 	move, ok := m.MoveWith(genes[0])
 	if !ok {
 		return
 	}
 	owner := m.Lookup(genes[0])
 	for _, g := range genes {
-		if _, _, divided := m.Sides(g); divided || m.Lookup(g) != owner {
+		if m.Lookup(g) != owner {
 			return
 		}
 	}
 	f.job, f.on, f.began = move.Job, meter.Source, time.Now()
-	if m.Shard(owner) == move.To {
+	if m.Shard(owner) == move.To || move.Divides() && slices.ContainsFunc(shards, func(i int) bool { return m.Shard(i) == move.To }) {
 		f.on = meter.Target
 	}
 }

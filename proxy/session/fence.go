@@ -19,8 +19,8 @@ import (
 )
 
 // admit lets a statement go on that concerns these genes, or with all set every
-// one, unless a step of a move holds some of them.
-func (s *Session) admit(r *exec.Work, genes []gene.Gene, all bool) (err error) {
+// one, unless a step of a move holds some of them. Shards are those that it runs on, as far as genes are divided.
+func (s *Session) admit(r *exec.Work, genes []gene.Gene, all bool, shards []int) (err error) {
 	r.Faring = observe.Faring{}
 	concerned := genes
 	if s.mayConcernImport(r) {
@@ -30,7 +30,7 @@ func (s *Session) admit(r *exec.Work, genes []gene.Gene, all bool) (err error) {
 		return err
 	}
 	if r.Moving && !all && len(genes) > 0 {
-		r.Faring.Begin(r.Snapshot.Map, genes)
+		r.Faring.Begin(r.Snapshot.Map, genes, shards)
 	}
 	return nil
 }
@@ -38,7 +38,7 @@ func (s *Session) admit(r *exec.Work, genes []gene.Gene, all bool) (err error) {
 // admitUnsharded is admit for a statement that concerns no sharded rows.
 func (s *Session) admitUnsharded(r *exec.Work) error {
 	if s.mayConcernImport(r) {
-		if err := s.admit(r, nil, false); err != nil {
+		if err := s.admit(r, nil, false, nil); err != nil {
 			return err
 		}
 		return s.redefinesImport(r)
@@ -51,7 +51,7 @@ func (s *Session) admitUnsharded(r *exec.Work) error {
 func (s *Session) admitRoute(r *exec.Work) error {
 	s.observer.Weighs(r.Snapshot.Map, s.route.Genes, s.route.Named())
 	if moving := r.Snapshot.Map.Moving(); !moving.Empty() {
-		return s.admit(r, s.route.Genes, !s.route.Named() && s.route.Meets(moving))
+		return s.admit(r, s.route.Genes, !s.route.Named() && s.route.Meets(moving), s.route.Shards)
 	}
 	return nil
 }

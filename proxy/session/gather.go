@@ -34,7 +34,7 @@ func (s *Session) gathered(r *exec.Work, p *plan.Gathering, use func(*exec.Gathe
 	if err := s.mayGather(r, p); err != nil {
 		return err
 	}
-	if err := s.admit(r, nil, true); err != nil {
+	if err := s.admit(r, nil, true, nil); err != nil {
 		return err
 	}
 	shard := s.gatherShard(r, p)

@@ -14,7 +14,13 @@ func (s *Session) runStamped(r *exec.Work, p *plan.Stamped) error {
 	if err != nil {
 		return err
 	}
-	if err := s.admit(r, result.Genes, false); err != nil {
+	var shards []int
+	if !r.Snapshot.Map.Divided().Empty() {
+		for _, text := range result.Shards {
+			shards = append(shards, text.Shard)
+		}
+	}
+	if err := s.admit(r, result.Genes, false, shards); err != nil {
 		return err
 	}
 	s.Counts.Stamped.Add(uint64(result.Generated))

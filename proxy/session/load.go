@@ -20,7 +20,7 @@ func (s *Session) runLoad(r *exec.Work, load *plan.Load) error {
 	if err := s.writable(); err != nil {
 		return err
 	}
-	if err := s.admit(r, nil, true); err != nil {
+	if err := s.admit(r, nil, true, nil); err != nil {
 		return err
 	}
 	own := s.env.Request(r)

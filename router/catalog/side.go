@@ -24,6 +24,13 @@ func (t *Table) Side() *Key {
 	return found
 }
 
+// TellsSide tells whether rows that are equal in a column, given by its position, are of one residue: it is that of the side's key, or has the order
+// number of that ID.
+func (t *Table) TellsSide(side *Key, column int) bool {
+	c := &t.Columns[column]
+	return c == side.Column || side.Role == ID && column == t.OrderNumberColumn
+}
+
 // Residue is that of the IDs for which `column = v` holds; ok is false where they may
 // have several, or the column has no IDs. Like [Key.Of], it goes by what servers compare.
 func (k *Key) Residue(v stmt.Value) (r orderid.Residue, ok bool) {
@@ -83,6 +90,26 @@ func (k *Key) residueSQL(column string) string {
 		" THEN " + k.Wide.ResidueOfBytesSQL(column) + " ELSE " + k.Layout.ResidueOfBytesSQL(column) + " END"
 }
 
+// residuesSQL is that the residue of what the key's column has is one of a part's.
+func (k *Key) residuesSQL(qualifier string, p router.Part) string {
+	residue, text := k.residueSQL(quoted(qualifier)+"."+quoted(k.Column.Name)), ""
+	if p.First > 0 {
+		text = residue + " >= " + strconv.Itoa(int(p.First))
+	}
+	if p.End < orderid.Modulus {
+		if text != "" {
+			text += " AND "
+		}
+		text += residue + " < " + strconv.Itoa(int(p.End))
+	}
+	return text
+}
+
+// Residues is the SQL condition that a row's residue is one of a part's, some of which are not, for a table that has [Table.Side].
+func (t *Table) Residues(qualifier string, p router.Part) string {
+	return t.Side().residuesSQL(qualifier, p)
+}
+
 // NoneOf is the SQL condition that a row, of a table that the statement calls qualifier,
 // is none of those; it holds for a row whose gene isn't known. Empty text: SQL can't tell.
 func (t *Table) NoneOf(qualifier string, f router.Foreign) string {
@@ -100,14 +127,7 @@ func (t *Table) NoneOf(qualifier string, f router.Foreign) string {
 			b = append(b, " OR "...)
 		}
 		b = AppendSpans(append(b, '('), column, k.Spans(p.Genes))
-		residue := side.residueSQL(quoted(qualifier) + "." + quoted(side.Column.Name))
-		if p.First > 0 {
-			b = append(b, " AND "+residue+" >= "+strconv.Itoa(int(p.First))...)
-		}
-		if p.End < orderid.Modulus {
-			b = append(b, " AND "+residue+" < "+strconv.Itoa(int(p.End))...)
-		}
-		b = append(b, ')')
+		b = append(b, " AND "+side.residuesSQL(qualifier, p)+")"...)
 	}
 	if len(f.Parts) > 0 {
 		b = append(append([]byte{'('}, b...), ')')

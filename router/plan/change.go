@@ -151,6 +151,10 @@ type agreement struct {
 	side  bool // the key tells the residue of the table's rows
 }
 
+// ofID tells whether what is set is an ID by which rows are on one side of a divided gene, or that only who gives IDs keeps
+// from being there twice.
+func (a agreement) ofID() bool { return a.side || a.key.Role == catalog.ID }
+
 func (p *Change) assigned(sc *scope, b *stmt.Block, a stmt.Assignment) error {
 	n, unknown := sc.within(b, a.Column)
 	if n == nil && (unknown && sc.anyKey(b, a.Column.Name) || !ascii(a.Column.Name)) {
@@ -198,11 +202,11 @@ func (p *Change) agreed(m *router.Map, v *Values, out *Route) error {
 			return refuse(KeyChange, "setting %s = %s would give rows of %s the gene %s, and they would be on the wrong shard: "+
 				"name the same owner in WHERE, or insert the row anew and delete the old one", a.key.Column.Name, value, a.table, g)
 		}
-		if _, _, divided := m.Sides(g); !divided || !a.side {
+		if _, _, divided := m.Sides(g); !divided || !a.ofID() {
 			continue
 		}
 		residue, told := a.key.Residue(value)
-		if !told || len(out.Shards) != 1 || m.LookupRow(g, residue) != out.Shards[0] {
+		if !told || !a.side || len(out.Shards) != 1 || m.LookupRow(g, residue) != out.Shards[0] {
 			return refuse(KeyChange, "setting %s = %s while the rows of gene %s are on two shards, by their sequences, could leave rows of %s on the wrong one: "+
 				"insert the row anew and delete the old one", a.key.Column.Name, value, g, a.table)
 		}

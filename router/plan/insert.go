@@ -42,8 +42,10 @@ type Insertion struct {
 	anew []int
 	// unseen are the unique keys of which no row may be a duplicate.
 	unseen []unseenKey
-	// unsided are the same for rows of a gene that is divided.
-	unsided []unseenKey
+	// unsided are the same for rows of a gene that is divided, of any INSERT: the other row is another server's to see. It
+	// replaces rows, or leaves out what there is already, or duplicates are errors.
+	unsided  []unseenKey
+	replaces bool
 }
 
 // Stamp is a generated value.
@@ -132,8 +134,9 @@ func planInsert(s *stmt.Statement, ctx Context) (Plan, error) {
 		if err := in.seesDuplicates(verb); err != nil {
 			return nil, err
 		}
-		in.seesOtherSide()
+		in.replaces = true
 	}
+	in.seesOtherSide()
 	facts := Facts{
 		Writes: true, Cacheable: true, Clock: s.Features&stmt.ReadsClock != 0 || in.defaultsToClock(),
 		ReadsInsertID: s.Features&stmt.ReadsInsertID != 0,

@@ -43,13 +43,13 @@ var shop = []struct {
 			text("note", "varchar", "utf8mb4_0900_ai_ci"), typed("created", "datetime"), typed("updated", "timestamp"), typed("rate", "float"),
 			typed("doc", "json"), text("memo", "text", "utf8mb4_bin"), bigint("version"),
 		},
-		nil,
+		[]catalog.UniqueKey{{Name: "PRIMARY", Columns: []int{0}}, {Name: "order_no", Columns: []int{2}}},
 	},
 	{
 		"order_item",
 		catalog.Declaration{Kind: catalog.Sharded, Parent: id("order_id"), ID: id("id")},
 		[]catalog.Column{bigint("id"), bigint("order_id"), text("sku", "varchar", "utf8mb4_bin"), typed("qty", "int"), typed("created", "datetime")},
-		nil,
+		[]catalog.UniqueKey{{Name: "PRIMARY", Columns: []int{0}}},
 	},
 	{
 		"coupon",

@@ -146,12 +146,13 @@ func (in *Insertion) Residue(v *Values, row int) (r orderid.Residue, told bool) 
 }
 
 // seesOtherSide notes the unique keys of which equal values may be in rows on both sides
-// of a gene that is divided: they don't have the column that tells the residue.
+// of a gene that is divided: they don't have the column that tells the residue, nor the order
+// number of that ID.
 func (in *Insertion) seesOtherSide() {
 	t := in.Table
 	side := t.Side()
 	for _, u := range t.Unique {
-		if side == nil || slices.ContainsFunc(u.Columns, func(c int) bool { return &t.Columns[c] == side.Column }) {
+		if side == nil || slices.ContainsFunc(u.Columns, func(c int) bool { return t.TellsSide(side, c) }) {
 			continue
 		}
 		key, generated := unseenKey{name: u.Name}, false
@@ -168,7 +169,7 @@ func (in *Insertion) seesOtherSide() {
 	}
 }
 
-// Sided refuses a row of a divided gene which replaces one that may be on the other side,
+// Sided refuses a row of a divided gene of which there may be a duplicate on the other side,
 // and a row of a table that can't be divided.
 func (in *Insertion) Sided(v *Values, row int, g gene.Gene) *Refusal {
 	t := in.Table
@@ -180,8 +181,12 @@ func (in *Insertion) Sided(v *Values, row int, g gene.Gene) *Refusal {
 			return Asked(in.written(v, row, at)) && (in.Columns[at] == t.IDColumn || in.written(v, row, at).Kind == stmt.Null)
 		}
 		if !slices.ContainsFunc(u.at, generated) {
+			instead := "leave the key's column out, if it is generated"
+			if in.replaces {
+				instead = "look for the row first and write a plain INSERT or UPDATE"
+			}
 			return refuse(UniqueUnseen, "a row that may be a duplicate, of %s, while the rows of gene %s are on two shards, by their sequences: its unique key %s does not contain %s, so that one on the other shard would not be seen: "+
-				"look for the row first and write a plain INSERT or UPDATE, or wait until locus jobs shows the move to be over", t.TableName, g, u.name, t.Side().Column.Name)
+				"%s, or wait until locus jobs shows the move to be over", t.TableName, g, u.name, t.Side().Column.Name, instead)
 		}
 	}
 	return nil

@@ -25,7 +25,7 @@ func dial(t *testing.T, to link.Server) *link.Conn {
 	return c
 }
 
-// touched is what a stream has brought of rows that are made at the source, and changed
+// touched is the keys of what a stream has brought of rows that are made at the source, and changed
 // there.
 func (p *pair) touched(s *stream, changes ...string) (keys map[*table.Table][]table.Key, whole bool) {
 	p.t.Helper()
@@ -34,7 +34,14 @@ func (p *pair) touched(s *stream, changes ...string) (keys map[*table.Table][]ta
 	p.seed()
 	p.on(p.source, changes...)
 	p.settle(s)
-	return s.TakeTouched()
+	rows, whole := s.TakeTouched()
+	keys = map[*table.Table][]table.Key{}
+	for t, some := range rows {
+		for _, r := range some {
+			keys[t] = append(keys[t], r.Key)
+		}
+	}
+	return keys, whole
 }
 
 // What changed since a comparison is compared again by its keys alone.

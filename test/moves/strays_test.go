@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"locus/idgen/gene"
+	"locus/idgen/orderid"
 	"locus/migrate/applier"
 	"locus/migrate/changes"
 )
@@ -26,12 +27,12 @@ func TestStrays(t *testing.T) {
 		tables := p.tables()
 		p.both("INSERT INTO items VALUES (" + idOf(1, 1) + ", 1, 'a', 1), (" + idOf(1, 1) + ", 2, 'b', 1), (" + idOf(2, 1) + ", 1, 'a', 1)")
 		asked := 0
-		s := p.stream(applier.Config{Parts: all(2), Judge: func(before changes.Position) func(gene.Gene) applier.Verdict {
+		s := p.stream(applier.Config{Parts: all(2), Judge: func(before changes.Position) func(gene.Gene, orderid.Residue) applier.Verdict {
 			asked++
 			if before.IsZero() {
 				t.Error("asked of no position")
 			}
-			return func(g gene.Gene) applier.Verdict {
+			return func(g gene.Gene, _ orderid.Residue) applier.Verdict {
 				if g == geneOf(2) {
 					return applier.Drop
 				}

@@ -1,0 +1,43 @@
+package preflight
+
+import (
+	"slices"
+
+	"locus/migrate/table"
+	"locus/router/catalog"
+)
+
+// sequences refuses tables whose rows can't be divided: those of which some have no sequence, and those with a unique key of
+// which equal values could be in rows on both servers, where neither would see the other.
+func (i *inspection) sequences() error {
+	if !i.config.BySequence {
+		return nil
+	}
+	for _, n := range i.names() {
+		t := i.source.tables[n]
+		if t == nil {
+			continue
+		}
+		side := t.Declared.Side()
+		if side == nil {
+			i.problem("declare an ID, or the parent's, that is NOT NULL, or move the genes whole: leave --by sequence out",
+				"the rows of table %s have no sequences: neither an ID nor a parent's ID tells of each on which server it is", n)
+			continue
+		}
+		for _, u := range append([]table.Index{{Name: "PRIMARY", Columns: t.PrimaryKey}}, t.Unique...) {
+			if !dividable(t, side, u) {
+				i.problem("add "+side.Column.Name+" to its columns, or make it no unique key, or move the genes whole: leave --by sequence out",
+					"unique key %s of table %s does not contain %s: equal values could be in rows on both servers", u.Name, n, side.Column.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// dividable tells whether rows that are equal in an index would be on one server, or the proxies give no value twice: of the
+// rows' own IDs, and of numbers that are the cluster's.
+func dividable(t *table.Table, side *catalog.Key, u table.Index) bool {
+	return t.Numbered(u) || slices.ContainsFunc(u.Columns, func(c int) bool {
+		return c >= 0 && (c == t.Declared.IDColumn || t.Declared.TellsSide(side, c))
+	})
+}

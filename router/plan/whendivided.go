@@ -1,0 +1,93 @@
+package plan
+
+import "locus/router/stmt"
+
+// WhenDivided is why a statement that is served today, or that may be, would be refused of a gene whose rows are on two shards,
+// by their sequences; nil: it goes on. It is told of the statement's form: what values do is not known.
+func WhenDivided(p Plan) *Refusal {
+	switch p := p.(type) {
+	case *Read:
+		return p.whenDivided()
+	case *Change:
+		return p.whenDivided()
+	case *Stamped:
+		return p.Insert.whenDivided()
+	}
+	return nil
+}
+
+func (p *Read) whenDivided() *Refusal {
+	switch {
+	case p.apart != nil || p.Gather != nil:
+	case !p.sided:
+		return unsided
+	case !p.halves():
+	case p.Merge == nil:
+		return p.NoMerge
+	case p.Merge.Apart:
+		return refuse(ScatterShape, "GROUP BY over rows of several shards: %s", narrowIt)
+	}
+	return nil
+}
+
+func (p *Change) whenDivided() *Refusal {
+	switch {
+	case !p.sided:
+		return unsided
+	case p.onlyOne != nil && p.halves():
+		return refuse(ScatterWrite, "it has %s, and names no ID", p.unspread)
+	}
+	for _, a := range p.agree {
+		if a.ofID() {
+			return refuse(KeyChange, "it sets %s, which may bring the row to the other shard", a.key.Column.Name)
+		}
+	}
+	return nil
+}
+
+func (in *Insertion) whenDivided() *Refusal {
+	for _, u := range in.unsided {
+		if len(u.at) == 0 {
+			return refuse(UniqueUnseen, "its unique key %s does not contain the ID", u.name)
+		}
+		return refuse(UniqueUnseen, "it gives values of unique key %s, which does not contain the ID that tells the side", u.name)
+	}
+	return nil
+}
+
+var unsided = refuse(CrossShard, "it does not join rows on the ID or the parent's ID")
+
+// halves tells whether the statement names what one shard has, but for a gene that is divided: it names owners, or what else
+// tells no residue.
+func (p *Keyed) halves() bool {
+	for i := range p.classes {
+		if named, sided := p.classes[i].cond.names(); named && !sided {
+			return true
+		}
+	}
+	return false
+}
+
+// names tells whether a condition narrows rows to single genes, and whether also to residues.
+func (c *condition) names() (gene, residue bool) {
+	if c == nil {
+		return false, false
+	}
+	switch c.kind {
+	case stmt.Equal:
+		return true, c.side
+	case stmt.And:
+		for _, arg := range c.args {
+			g, r := arg.names()
+			gene, residue = gene || g, residue || r
+		}
+	case stmt.Or:
+		gene, residue = len(c.args) > 0, len(c.args) > 0
+		for _, arg := range c.args {
+			g, r := arg.names()
+			gene, residue = gene && g, residue && r
+		}
+	case stmt.Between, stmt.Opaque, stmt.Join, stmt.Within:
+	}
+	return gene, residue
+}
