@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -54,7 +53,7 @@ func (in *invocation) printJobs(ctx context.Context, store *jobs.Store) error {
 	for _, j := range list {
 		rows = append(rows, []string{
 			j.ID, string(j.State.Shown()), watch.Percent(j.State.Percent()), string(j.From), j.Target(),
-			strconv.Itoa(j.State.Total), j.By, stamped(j.Created),
+			j.Moved(), j.By, stamped(j.Created),
 		})
 	}
 	return in.show(list, func(w io.Writer) { columns(w, rows) })

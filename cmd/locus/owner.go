@@ -84,11 +84,11 @@ func (in *invocation) optionalCluster(ctx context.Context) *cluster.Cluster {
 	return c
 }
 
-// shardOf is the shard of a gene that is at least as wide as the cluster's;
+// shardOf is the shard of a gene that is at least as wide as the cluster's, or both of one that is divided;
 // empty without a cluster.
 func shardOf(c *cluster.Cluster, g gene.Gene, w gene.Width) string {
 	if c == nil || w < c.Settings.GeneBits {
 		return ""
 	}
-	return string(c.Routes.Shard(c.Routes.Lookup(g & c.Settings.GeneBits.Last())))
+	return c.Routes.OwnersOf(g & c.Settings.GeneBits.Last())
 }

@@ -25,7 +25,8 @@ type planning struct {
 	from, to     string
 	genes, why   string
 	half, dryRun bool
-	hottest      share // of the load; 0: it is not asked for
+	hottest      share  // of the load; 0: it is not asked for
+	by           string // gene or sequence
 	throttle     int
 	after        int // how many other jobs are planned before it, and not yet written
 }
@@ -33,7 +34,7 @@ type planning struct {
 func splitCommand(in *invocation) *cobra.Command {
 	p := &planning{in: in, kind: job.Split}
 	c := &cobra.Command{
-		Use:   "split --from SHARD --to SHARD (--genes RANGES | --half | --hottest[=SHARE])",
+		Use:   "split --from SHARD --to SHARD (--genes RANGES | --half | --hottest[=SHARE]) [--by sequence]",
 		Short: "Begin to move some of a shard's genes to another shard",
 		Long: `Begin to move some of a shard's genes to another shard, while applications go on:
 everything is copied and kept equal, and compared; then "locus cutover" hands the
@@ -41,10 +42,15 @@ genes over. Nothing that is served changes before that.
 
 With --hottest the genes are chosen that have most statements and together about
 half of the shard's load, or the share that is given, in a few ranges: "locus hot"
-shows what was counted.`,
+shows what was counted.
+
+A gene has one owner, so a percentage of one hot gene means nothing. With --by sequence
+the rows of a few genes are divided: "locus cutover --to 35%" brings those to the target
+whose sequence mod 100 is below 35. Every table must have an ID, or its parent's.`,
 		Example: `  locus split --from s0 --to s2 --half
   locus split --from s0 --to s2 --hottest 20% --dry-run
-  locus split --from s0 --to s2 --genes 0x2000-0x3fff --dry-run`,
+  locus split --from s0 --to s2 --genes 0x2000-0x3fff --dry-run
+  locus split --from s0 --to s2 --genes 0x3eab --by sequence`,
 		Args: cobra.MaximumNArgs(1), // --hottest may stand alone, and so its share may stand apart
 		RunE: func(command *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -55,10 +61,15 @@ shows what was counted.`,
 			if command.Flags().Changed("hottest") && (p.hottest <= 0 || p.hottest >= 100) {
 				return misused("--hottest %s: more than 0%% and less than 100%%", p.hottest.String())
 			}
+			if p.by != orders.ByGene && p.by != orders.BySequence {
+				return misused("--by %q: use %s or %s", p.by, orders.ByGene, orders.BySequence)
+			}
 			return p.run(command.Context())
 		},
 	}
 	p.flags(c)
+	c.Flags().StringVar(&p.by, "by", orders.ByGene, "`what` a percentage counts: gene, or sequence for a few genes whose rows are divided")
+	_ = c.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{orders.ByGene, orders.BySequence}, cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().Var(&p.hottest, "hottest", "the genes with most statements, that have this `share` of the shard's load")
 	c.Flags().Lookup("hottest").NoOptDefVal = "50%"
 	c.Flags().StringVar(&p.genes, "genes", "", "the `ranges` of genes, like 0x2000-0x3fff,0x5000")
@@ -123,6 +134,9 @@ func (p *planning) begin(ctx context.Context, conn *connection, c *cluster.Clust
 	if err := p.check(ctx, j, c, store); err != nil {
 		return err
 	}
+	if j.BySequence {
+		p.foretell(ctx, conn, c)
+	}
 	if p.dryRun {
 		return p.print(j, c, loads)
 	}
@@ -139,7 +153,7 @@ func (p *planning) begin(ctx context.Context, conn *connection, c *cluster.Clust
 // plan makes the record. Loads is needed to choose the hottest genes.
 func (p *planning) plan(ctx context.Context, c *cluster.Cluster, store *jobs.Store, loads *measured) (*job.Job, error) {
 	return orders.Beginning{
-		Kind: p.kind, From: router.ShardName(p.from), To: router.ShardName(p.to), Genes: p.choice(loads),
+		Kind: p.kind, From: router.ShardName(p.from), To: router.ShardName(p.to), Genes: p.choice(loads), BySequence: p.by == orders.BySequence,
 		Throttle: p.throttle, Why: p.why, By: p.in.operator(), At: p.in.now(), After: p.after,
 	}.Plan(ctx, c, store)
 }
@@ -182,6 +196,19 @@ func (p *planning) check(ctx context.Context, j *job.Job, c *cluster.Cluster, st
 	return nil
 }
 
+// foretell says which statements of those that clients have sent will be refused while the genes are divided.
+func (p *planning) foretell(ctx context.Context, conn *connection, c *cluster.Cluster) {
+	logIn := orders.LogIn{Secrets: conn.config.Secrets.Lookup, Connect: conn.config.Backends.ConnectTimeout.Std()}
+	refused, err := orders.Refusals(ctx, conn.kv, logIn, c)
+	if err != nil {
+		fmt.Fprintln(p.in.stderr, "warning: whether statements will be refused while the genes are divided is not known:", err)
+		return
+	}
+	for _, line := range refused {
+		fmt.Fprintln(p.in.stderr, "will be refused while the genes are divided:", line)
+	}
+}
+
 // print is the dry run.
 func (p *planning) print(j *job.Job, c *cluster.Cluster, loads *measured) error {
 	after, err := c.Routes.With(router.Change{Genes: j.Genes, To: j.To})
@@ -192,18 +219,28 @@ func (p *planning) print(j *job.Job, c *cluster.Cluster, loads *measured) error 
 		fmt.Fprintf(w, "nothing stands in the way of: %s\n", j.Journal[0].What)
 		p.printLoad(w, j, c, loads)
 		fmt.Fprintln(w, "it would")
-		for _, line := range []string{
-			"announce the move in the route map, and wait until every proxy knows it",
-			"copy the rows of these genes while the binary log is followed",
-			"compare both shards, and keep comparing",
-			"wait for locus cutover: each step holds statements on its genes, waits until the target has all, and hands them over",
-			"keep the source equal, so that locus rollback goes back at any time",
-			"delete the source's rows after locus finish",
-		} {
+		for _, line := range stages(j) {
 			fmt.Fprintln(w, "  "+line)
 		}
 		fmt.Fprintf(w, "the route map at the end:\n%s", after)
 	})
+}
+
+// stages is what a move does, in order.
+func stages(j *job.Job) []string {
+	cutover := "wait for locus cutover: each step holds statements on its genes, waits until the target has all, and hands them over"
+	if j.BySequence {
+		cutover = "wait for locus cutover: each step holds statements on these genes, waits until the target has all, and hands over rows by their sequences; " +
+			"meanwhile statements by owner ask both shards"
+	}
+	return []string{
+		"announce the move in the route map, and wait until every proxy knows it",
+		"copy the rows of these genes while the binary log is followed",
+		"compare both shards, and keep comparing",
+		cutover,
+		"keep the source equal, so that locus rollback goes back at any time",
+		"delete the source's rows after locus finish",
+	}
 }
 
 // printLoad says how much of the load the hottest genes have.

@@ -19,7 +19,9 @@ type moveAnswer struct {
 	Created time.Time `json:"created"`
 	Genes   int       `json:"genes"`
 	Ranges  string    `json:"gene_ranges"`
-	Stages  []stage   `json:"stages"`
+	// BySequence: the genes' rows are divided, by their sequences.
+	BySequence bool    `json:"by_sequence,omitempty"`
+	Stages     []stage `json:"stages"`
 
 	Copied   float64 `json:"copied_percent"`
 	Verified float64 `json:"verified_percent"`
@@ -73,7 +75,7 @@ func newMove(m overview.Move, s watch.Seen, admin bool, now time.Time) moveAnswe
 	j, r := s.Job, s.Report
 	p := job.See(j, s.Earlier, r, now)
 	a := moveAnswer{
-		Move: m, Kind: j.Kind, Why: j.Why, By: j.By, Created: j.Created, Genes: j.State.Total, Ranges: short(j.Genes.String()), Stages: stagesOf(j.State),
+		Move: m, Kind: j.Kind, Why: j.Why, By: j.By, Created: j.Created, Genes: j.Genes.Len(), Ranges: short(j.Genes.String()), BySequence: j.BySequence, Stages: stagesOf(j.State),
 		Copied: p.Copied, Verified: p.Verified, Wanted: p.Wanted,
 		Doing: r.Doing, Runner: r.Runner, Rows: p.Rows, Changes: p.Changes, Left: p.Left.Seconds(), NextStep: -1, Silent: p.Silent.Seconds(),
 		Every: j.Every.Seconds(), OnBreach: string(j.OnBreach), Throttle: j.Throttle,

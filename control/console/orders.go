@@ -85,7 +85,11 @@ func throttling(j *job.Job) orderAnswer {
 
 func abortion(j *job.Job) string {
 	if s := j.State; s.Cut > 0 {
-		return fmt.Sprintf("Give %s up: its %s genes at %s go back to %s first, and the copy at %s is deleted.", j.ID, watch.Count(int64(s.Cut)), j.Target(), j.Source(), j.Target())
+		what := watch.Count(int64(s.Cut)) + " genes"
+		if j.BySequence {
+			what = fmt.Sprintf("%d %% of the rows", s.Cut)
+		}
+		return fmt.Sprintf("Give %s up: its %s at %s go back to %s first, and the copy at %s is deleted.", j.ID, what, j.Target(), j.Source(), j.Target())
 	}
 	return fmt.Sprintf("Give %s up: its copy at %s is deleted, and %s serves all as before.", j.ID, j.Target(), j.Source())
 }

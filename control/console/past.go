@@ -37,7 +37,7 @@ func newPastMove(j *job.Job) pastMove {
 		ended = j.Journal[n-1].At
 	}
 	return pastMove{
-		j.ID, j.Kind, j.State.Shown(), string(j.From), j.Target(), j.State.Total, j.By, j.Why, j.Created, ended, ended.Sub(j.Created).Seconds(),
+		j.ID, j.Kind, j.State.Shown(), string(j.From), j.Target(), j.Genes.Len(), j.By, j.Why, j.Created, ended, ended.Sub(j.Created).Seconds(),
 	}
 }
 

@@ -45,17 +45,25 @@ func Ranges(text string) Choice {
 	return func(c *cluster.Cluster, _ gene.Set) (gene.Set, error) { return gene.ParseSet(text, c.Routes.Width()) }
 }
 
+// How a split hands rows over: one gene after the other, or those of all its genes by their sequences.
+const (
+	ByGene     = "gene"
+	BySequence = "sequence"
+)
+
 // Beginning is a move that is to begin.
 type Beginning struct {
 	Kind     job.Kind
 	From, To router.ShardName
 	Genes    Choice
-	Tables   map[catalog.TableName]catalog.Declaration // of an import, which has no To and no Genes
-	Outside  *job.Outside                              // the server that has an import's tables; nil: a shard has
-	Throttle int                                       // percent of the time that copying, comparing and deleting rest
-	Why, By  string
-	At       time.Time
-	After    int // how many other moves are planned before it, and not yet written
+	// BySequence divides the genes' rows, in place of handing over one gene after the other.
+	BySequence bool
+	Tables     map[catalog.TableName]catalog.Declaration // of an import, which has no To and no Genes
+	Outside    *job.Outside                              // the server that has an import's tables; nil: a shard has
+	Throttle   int                                       // percent of the time that copying, comparing and deleting rest
+	Why, By    string
+	At         time.Time
+	After      int // how many other moves are planned before it, and not yet written
 }
 
 // Plan makes the record of a move, which is not written yet. The error says what is
@@ -72,7 +80,12 @@ func (b Beginning) Plan(ctx context.Context, c *cluster.Cluster, store *jobs.Sto
 	if err != nil {
 		return nil, err
 	}
-	j, err := job.New(id, b.Kind, b.From, b.To, c.Routes.Width(), genes, b.By, b.Why, b.At)
+	var j *job.Job
+	if b.BySequence {
+		j, err = job.NewBySequence(id, b.From, b.To, c.Routes.Width(), genes, b.By, b.Why, b.At)
+	} else {
+		j, err = job.New(id, b.Kind, b.From, b.To, c.Routes.Width(), genes, b.By, b.Why, b.At)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -141,6 +154,7 @@ func Check(ctx context.Context, j *job.Job, c *cluster.Cluster, store *jobs.Stor
 		}
 		report, err := preflight.Look(ctx, preflight.Config{
 			Source: source, Target: target, Tables: tables, Width: j.Width, Genes: l.Genes, Import: j.Import != nil, Outside: j.Outside() != nil,
+			BySequence: j.BySequence,
 		})
 		if err != nil {
 			return err

@@ -59,7 +59,7 @@ func (p procedure) most() int { return strings.Count(p.takes, ",") + 1 }
 
 // procedures are all of them, by their names: the commands', with _ for -.
 var procedures = map[string]procedure{
-	"split":   {takes: "from_shard, to_shard, genes [, why]", least: 3, begins: split},
+	"split":   {takes: "from_shard, to_shard, genes [, why, by]", least: 3, begins: split},
 	"merge":   {takes: "from_shard, into_shard [, why]", least: 2, begins: merge},
 	"import":  {takes: "table, words [, why]", least: 2, begins: imports},
 	"cutover": {takes: "job, percent [, step_percent, every_seconds, on_breach]", least: 2, do: cutover},
@@ -250,7 +250,7 @@ func throttle(ctx context.Context, c *call) (*job.Job, error) {
 	return c.tell(ctx, job.Throttle(int(c.number(1, 0, job.MostRest, 0))))
 }
 
-// split is a move of 'half' of a shard's genes, or of ranges of them.
+// split is a move of 'half' of a shard's genes, or of ranges of them; by gene, or by sequence.
 func split(c *call) Beginning {
 	genes := Ranges(c.text(2))
 	switch strings.ToLower(c.text(2)) {
@@ -259,7 +259,15 @@ func split(c *call) Beginning {
 	case "":
 		c.wrong(2, "'half', or ranges of genes like '0x2000-0x3fff,0x5000'")
 	}
-	return c.beginning(job.Split, genes, c.text(3))
+	b := c.beginning(job.Split, genes, c.text(3))
+	switch by := strings.ToLower(c.text(4)); by {
+	case "", ByGene:
+	case BySequence:
+		b.BySequence = true
+	default:
+		c.wrong(4, "%q: %s or %s", by, ByGene, BySequence)
+	}
+	return b
 }
 
 func merge(c *call) Beginning { return c.beginning(job.Merge, All, c.text(2)) }

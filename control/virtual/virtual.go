@@ -65,11 +65,12 @@ var tables = []table{
 		why text, trouble text, remedy text, runner text, reported time, doing text, rows_copied int, rows_estimate int, bytes_copied int,
 		copied_percent number, verified_percent number, rows_verified int, verified time, changes int, lag_ms int, back_lag_ms int,
 		conflicts int, rows_deleted int, next_step time, last_fence_ms int,
-		statements int, statements_failed int, p99_ms number, before_statements int, before_failed int, before_p99_ms number`), (*Schema).jobRows},
+		statements int, statements_failed int, p99_ms number, before_statements int, before_failed int, before_p99_ms number,
+		by_sequence int`), (*Schema).jobRows},
 	{"job_steps", columns("job text, step int, at time, by_whom text, what text"), (*Schema).stepRows},
 	{"shards", columns("name text, address text, account text, tls text, genes int, moving_in int, moving_out int, replicas text"), (*Schema).shardRows},
 	{"servers", columns("proxy text, shard text, address text, role text, state text, since time, why text, probe_ms number"), (*Schema).serverRows},
-	{"routes", columns("first_gene text, last_gene text, genes int, shard text, map_version int, moving text"), (*Schema).routeRows},
+	{"routes", columns("first_gene text, last_gene text, genes int, shard text, map_version int, moving text, target text, target_percent int"), (*Schema).routeRows},
 	{"proxies", columns("id text, address text, map_version int, behind int, version text, pid int, started time"), (*Schema).proxyRows},
 	{"tables", columns("schema_name text, table_name text, kind text, owner text, id_column text, id_layout text, order_number text, version_column text, shard text"), (*Schema).tableRows},
 	{"slow_statements", columns(`proxy text, digest text, statement text, database_name text, count int, failed int, row_count int, total_ms number,
@@ -123,21 +124,29 @@ func jobRow(j *job.Job, r job.Report) []any {
 	p := job.See(j, job.Report{}, r, r.At)
 	st := j.State
 	return []any{
-		j.ID, string(j.Kind), string(st.Shown()), st.Percent(), string(j.From), j.Target(), short(j.Genes.String()), int64(st.Total),
-		int64(st.Cut), wanted(st), int64(st.Step), j.Every.Seconds(), string(j.OnBreach), int64(j.Throttle), j.Created, j.By,
+		j.ID, string(j.Kind), string(st.Shown()), st.Percent(), string(j.From), j.Target(), short(j.Genes.String()), int64(j.Genes.Len()),
+		int64(j.GenesAt(st.Cut)), int64(j.GenesAt(wanted(st))), int64(j.GenesAt(st.Step)), j.Every.Seconds(), string(j.OnBreach), int64(j.Throttle), j.Created, j.By,
 		text(j.Why), text(first(st.Why, r.Trouble)), text(st.Remedy), text(r.Runner), r.At, text(r.Doing), r.RowsCopied, r.RowsEstimate, r.BytesCopied,
 		p.Copied, p.Verified, r.RowsVerified, r.Verified, r.Changes, r.LagMs, r.BackLagMs,
 		r.Conflicts, r.RowsDeleted, r.NextStep, r.LastFenceMs,
 		int64(r.After.Statements), int64(r.After.Failed), r.After.P99Ms, int64(r.Before.Statements), int64(r.Before.Failed), r.Before.P99Ms,
+		bit(j.BySequence),
 	}
 }
 
 // wanted is where a cut-over is to come to, and else where things are.
-func wanted(s phase.State) int64 {
+func wanted(s phase.State) int {
 	if at := s.At(); at == phase.Cutting || at == phase.RollingBack {
-		return int64(s.Wanted)
+		return s.Wanted
 	}
-	return int64(s.Cut)
+	return s.Cut
+}
+
+func bit(is bool) int64 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 func (s *Schema) stepRows(ctx context.Context) ([][]any, error) {
@@ -186,22 +195,19 @@ func (s *Schema) routeRows(ctx context.Context) ([][]any, error) {
 		return nil, err
 	}
 	var rows [][]any
-	width, from := c.Routes.Width(), gene.Gene(0)
-	for _, e := range c.Routes.Entries() {
+	width := c.Routes.Width()
+	for _, e := range c.Routes.Stretches() {
 		var moving []string
-		span, err := gene.ParseSet(from.Format(width)+"-"+e.Bound.Format(width), width)
-		if err != nil {
-			return nil, err
-		}
+		span := gene.NewSet(e.Range)
 		for _, m := range c.Routes.Moves() {
 			if !m.Genes.Intersect(span).Empty() {
 				moving = append(moving, m.ID())
 			}
 		}
 		rows = append(rows, []any{
-			from.Format(width), e.Bound.Format(width), int64(span.Len()), string(e.Shard), c.Routes.Version(), text(strings.Join(moving, ", ")),
+			e.First.Format(width), e.Last.Format(width), int64(span.Len()), string(e.Shard), c.Routes.Version(), text(strings.Join(moving, ", ")),
+			text(string(e.Target)), int64(e.Share),
 		})
-		from = e.Bound + 1
 	}
 	return rows, nil
 }

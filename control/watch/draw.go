@@ -22,7 +22,7 @@ func (c Canvas) Draw(s Seen, now time.Time) string {
 	j, r := s.Job, s.Report
 	p := job.See(j, s.Earlier, r, now)
 	d := drawing{Canvas: c}
-	d.line("%s  %s  %s → %s  %d genes%s", d.bold(j.ID), d.phase(j.State), j.From, j.Target(), j.State.Total, since(r))
+	d.line("%s  %s  %s → %s  %s%s", d.bold(j.ID), d.phase(j.State), j.From, j.Target(), genes(j), since(r))
 	d.field("why", j.State.Why, red)
 	d.field("remedy", j.State.Remedy, yellow)
 	d.bars(j, r, p)
@@ -80,6 +80,18 @@ func (d *drawing) field(name, value string, colour int) {
 	if value != "" {
 		d.line("  %-9s  %s", name, d.in(colour, value))
 	}
+}
+
+// genes is how many move, and how.
+func genes(j *job.Job) string {
+	text := fmt.Sprintf("%d genes", j.Genes.Len())
+	if j.Genes.Len() == 1 {
+		text = "1 gene"
+	}
+	if j.BySequence {
+		text += " by sequence"
+	}
+	return text
 }
 
 func (d *drawing) bars(j *job.Job, r job.Report, p job.Progress) {

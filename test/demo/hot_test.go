@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -9,8 +10,35 @@ import (
 	"locus/cmd/dbserver"
 )
 
+// divided looks at a gene of which two shards have the rows, and inserts as many more as there are shares.
+func (d *demo) divided(db *sql.DB) {
+	d.t.Helper()
+	if _, err := db.Exec("INSERT INTO test_order (buyer_uid, amount) VALUES (42, 1)" + strings.Repeat(", (42, 1)", 99)); err != nil {
+		d.t.Fatal(err)
+	}
+	if got := d.query("SELECT COUNT(*) FROM test_order WHERE buyer_uid = 42"); got != "102" {
+		d.t.Errorf("%s orders of the buyer while they are on two shards", got)
+	}
+	if got := d.query("SELECT CONCAT_WS(' ', shard, target, target_percent) FROM locus.routes WHERE first_gene = '0x3eab'"); got != "s0 s2 35" {
+		d.t.Errorf("the route of the gene is %s", got)
+	}
+	for _, told := range []string{
+		explain(d.t, db, "EXPLAIN SELECT * FROM test_order WHERE buyer_uid = 42"), d.must("gene", "42"), d.must("routes", "show"),
+	} {
+		if !strings.Contains(told, "by sequence") || !strings.Contains(told, "s2") {
+			d.t.Errorf("nothing of two shards is told:\n%s", told)
+		}
+	}
+	if out, err := d.locus("split", "--from", "s0", "--to", "s1", "--genes", "0x3eab"); err == nil || !strings.Contains(out, "another job moves genes 0x3eab") {
+		d.t.Errorf("a second job on the gene: %v\n%s", err, out)
+	}
+	if out, err := d.locus("split", "--from", "s0", "--to", "s1", "--genes", "0x2000-0x2010", "--by", "sequence"); err == nil || !strings.Contains(out, "16 at most") {
+		d.t.Errorf("many genes by sequence: %v\n%s", err, out)
+	}
+}
+
 // TestHotGenesAreFoundAndMoved has one buyer do most of what is done, and finds it
-// by what two proxies have counted.
+// by what two proxies have counted; then its rows are divided.
 func TestHotGenesAreFoundAndMoved(t *testing.T) {
 	d := start(t, dbserver.MariaDB, t.TempDir(), "--orders-per-second", "0", "--proxies", "2")
 	first, second := d.db(), d.dbAt(1)
@@ -63,14 +91,17 @@ func TestHotGenesAreFoundAndMoved(t *testing.T) {
 	if !strings.Contains(out, "ROWS") {
 		t.Errorf("rebalance --by rows:\n%s", out)
 	}
-	out = d.must("split", "--from", "s0", "--to", "s2", "--hottest", "40%")
-	if !strings.Contains(out, "job split-1") {
+	out = d.must("split", "--from", "s0", "--to", "s2", "--hottest", "40%", "--by", "sequence")
+	if !strings.Contains(out, "job split-1: split of the rows of 1 gene from s0 to s2, by sequence: 0x3eab") {
 		t.Errorf("split --hottest:\n%s", out)
 	}
 	d.until("ready", 0)
+	d.must("cutover", "split-1", "--to", "35%", "--yes")
+	d.until("cutting", 35)
+	d.divided(first)
 	d.must("cutover", "split-1", "--yes")
 	d.until("cut", 100)
-	if got := d.query("SELECT COUNT(*) FROM test_order WHERE buyer_uid = 42"); got != "2" {
+	if got := d.query("SELECT COUNT(*) FROM test_order WHERE buyer_uid = 42"); got != "102" {
 		t.Errorf("%s orders of the buyer", got)
 	}
 	if explained := explain(t, first, fmt.Sprintf("EXPLAIN SELECT * FROM test_order WHERE buyer_uid = %d", 42)); !strings.Contains(explained, "s2") {

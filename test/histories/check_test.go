@@ -121,9 +121,12 @@ func (w *world) check(t *testing.T, r *record) (wrong []string) {
 func (w *world) strays(t *testing.T) (wrong []string) {
 	t.Helper()
 	for _, table := range []string{"register", "item", "account", "journal"} {
-		if n := w.rows(t, "uid, 0, 0, 0", table, func([4]int64) {}); n > 0 {
+		if n := w.rows(t, "0, 0, 0, 0", table, func([4]int64) {}); n > 0 {
 			wrong = append(wrong, fmt.Sprintf("%d rows of %s are on a shard that does not own them", n, table))
 		}
+	}
+	if w.hot != nil {
+		wrong = append(wrong, w.hot.strays(t, w)...)
 	}
 	return wrong
 }
@@ -132,7 +135,7 @@ func (w *world) checkRegisters(t *testing.T, r *record) (wrong []string) {
 	t.Helper()
 	end, seen := r.now(), map[int64]int{}
 	ops := slices.Clone(r.registers)
-	w.rows(t, "uid, value, 0, 0", "register", func(row [4]int64) {
+	w.rows(t, "number, value, 0, 0", "register", func(row [4]int64) {
 		seen[row[0]]++
 		ops = append(ops, operation{client: theEnd, row: row[0], kind: read, found: true, value: row[1], call: end, ends: end + 1})
 	})
@@ -186,7 +189,7 @@ func (w *world) checkTransfers(t *testing.T, r *record) (wrong []string) {
 	for uid := range int64(accounts) {
 		want[uid] = balance
 	}
-	w.rows(t, "uid, transfer, peer, amount", "journal", func(row [4]int64) {
+	w.rows(t, "number, transfer, peer, amount", "journal", func(row [4]int64) {
 		if journal[row[1]] {
 			wrong = append(wrong, fmt.Sprintf("transfer %d is there twice", row[1]))
 		}
@@ -195,7 +198,7 @@ func (w *world) checkTransfers(t *testing.T, r *record) (wrong []string) {
 		want[row[2]] += row[3]
 	})
 	var sum int64
-	w.rows(t, "uid, balance, 0, 0", "account", func(row [4]int64) {
+	w.rows(t, "number, balance, 0, 0", "account", func(row [4]int64) {
 		if row[1] != want[row[0]] {
 			wrong = append(wrong, fmt.Sprintf("account %d has %d, by the journal %d", row[0], row[1], want[row[0]]))
 		}

@@ -15,6 +15,7 @@ import (
 	"locus/control/declared"
 	"locus/control/jobs"
 	"locus/idgen/gene"
+	"locus/idgen/orderid"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
@@ -40,6 +41,10 @@ type world struct {
 	stride   float64       // percent that one step under faults hands over
 	pace     time.Duration // of clients under faults
 	struck   struck
+	hot      *hot   // nil: rows are of many owners, and genes are handed over whole
+	blinded  bool   // the servers are told of no condition that leaves others' rows out
+	seed     uint64 // of what clients do; 0: any
+	stepped  int    // how often rows were seen to have changed hands
 
 	dir   string
 	port  int // of etcd
@@ -52,13 +57,17 @@ type world struct {
 
 func open(t *testing.T, engine servers.Engine, args ...string) *world {
 	t.Helper()
-	w := &world{servers: servers.Start(t, engine, 3, append(args, "--innodb-lock-wait-timeout=2")...), dir: t.TempDir(), stride: 25, pace: 2 * time.Millisecond, struck: struck{processes: map[string]bool{}}}
+	return openAs(t, engine, world{}, args...)
+}
+
+// openAs is open of a world with what is said of it already.
+func openAs(t *testing.T, engine servers.Engine, like world, args ...string) *world {
+	t.Helper()
+	w := &like
+	w.servers, w.dir = servers.Start(t, engine, 3, append(args, "--innodb-lock-wait-timeout=2")...), t.TempDir()
+	w.stride, w.pace, w.struck = 25, 2*time.Millisecond, struck{processes: map[string]bool{}}
 	for _, s := range w.servers {
-		s.Exec(t, "CREATE DATABASE "+schema,
-			"CREATE TABLE shop.register (uid BIGINT NOT NULL PRIMARY KEY, value BIGINT NOT NULL, gene SMALLINT UNSIGNED NOT NULL, KEY (gene))",
-			"CREATE TABLE shop.item (item_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL, value BIGINT NOT NULL, tag BIGINT NOT NULL, KEY (uid))",
-			"CREATE TABLE shop.account (uid BIGINT NOT NULL PRIMARY KEY, balance BIGINT NOT NULL, "+catalog.OwnGeneDefinition+")",
-			"CREATE TABLE shop.journal (transfer BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL, peer BIGINT NOT NULL, amount BIGINT NOT NULL, gene SMALLINT UNSIGNED NOT NULL, KEY (gene))")
+		s.Exec(t, append([]string{"CREATE DATABASE " + schema}, w.tables()...)...)
 	}
 	var err error
 	if w.log, err = os.Create(filepath.Join(w.dir, "log")); err != nil {
@@ -78,6 +87,18 @@ func open(t *testing.T, engine servers.Engine, args ...string) *world {
 		w.proxies[i] = &process.Process{Variable: childVariable, Name: fmt.Sprintf("proxy %d", i), Log: w.log}
 	}
 	return w
+}
+
+func (w *world) tables() []string {
+	if w.hot != nil {
+		return hotTables
+	}
+	return []string{
+		"CREATE TABLE shop.register (uid BIGINT NOT NULL PRIMARY KEY, value BIGINT NOT NULL, gene SMALLINT UNSIGNED NOT NULL, KEY (gene))",
+		"CREATE TABLE shop.item (item_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL, value BIGINT NOT NULL, tag BIGINT NOT NULL, KEY (uid))",
+		"CREATE TABLE shop.account (uid BIGINT NOT NULL PRIMARY KEY, balance BIGINT NOT NULL, " + catalog.OwnGeneDefinition + ")",
+		"CREATE TABLE shop.journal (transfer BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL, peer BIGINT NOT NULL, amount BIGINT NOT NULL, gene SMALLINT UNSIGNED NOT NULL, KEY (gene))",
+	}
 }
 
 func (w *world) startEtcd(t *testing.T) {
@@ -120,14 +141,18 @@ func (w *world) declare(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("schema: 1\nshards:\n")
 	for i, s := range w.servers {
-		fmt.Fprintf(&text, "  s%d: {address: %q, user: %s, secret: shard}\n", i, s.Addr(), s.User)
+		fmt.Fprintf(&text, "  s%d: {address: %q, user: %s, secret: shard}\n", i, w.reached(t, s.Addr()), s.User)
 	}
-	text.WriteString(`tables:
+	declarations := `tables:
   shop.register: {kind: sharded, owner: uid, gene: gene}
   shop.account: {kind: sharded, owner: uid}
   shop.journal: {kind: sharded, owner: uid, gene: gene}
   shop.item: {kind: sharded, owner: uid, id: {column: item_id, layout: int64}}
-users:
+`
+	if w.hot != nil {
+		declarations = hotDeclarations
+	}
+	text.WriteString(declarations + `users:
   app: {secret: app}
 routes: |
   0xbfff s0
@@ -154,6 +179,10 @@ func (w *world) fill(t *testing.T) {
 	t.Helper()
 	db := client(w.proxies[0].Addr(), false)
 	defer db.Close()
+	if w.hot != nil {
+		w.hot.fill(t, db)
+		return
+	}
 	for _, table := range []struct {
 		name, columns string
 		rows, value   int
@@ -190,15 +219,22 @@ func (w *world) all(t *testing.T, query string, f func(shard int, rows *sql.Rows
 	}
 }
 
-// rows reads four columns of a table, of which the first is the owner: those rows
-// that are on their owner's shard.
+// rows reads four columns of a table: those rows that are on the shard that owns them.
 func (w *world) rows(t *testing.T, columns, table string, f func(row [4]int64)) (strays int) {
 	t.Helper()
 	_, m := w.routes(t)
-	w.all(t, "SELECT "+columns+" FROM "+table, func(shard int, rows *sql.Rows) error {
+	id := "0"
+	if w.hot != nil {
+		id, columns = table+"_id", strings.ReplaceAll(columns, "number", numberOf[table])
+	} else {
+		columns = strings.ReplaceAll(columns, "number", "uid")
+	}
+	w.all(t, "SELECT uid, "+id+", "+columns+" FROM "+table, func(shard int, rows *sql.Rows) error {
+		var uid, id int64
 		var row [4]int64
-		err := rows.Scan(&row[0], &row[1], &row[2], &row[3])
-		if g := gene.OfInt(row[0], gene.W16); m.Shard(m.Lookup(g)) != router.ShardName(fmt.Sprintf("s%d", shard)) {
+		err := rows.Scan(&uid, &id, &row[0], &row[1], &row[2], &row[3])
+		home := m.LookupRow(gene.OfInt(uid, gene.W16), layout.Residue(orderid.ID{Lo: uint64(id)}))
+		if m.Shard(home) != router.ShardName(fmt.Sprintf("s%d", shard)) {
 			strays++
 			return err
 		}

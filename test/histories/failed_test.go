@@ -25,7 +25,10 @@ func (w *world) failed(t *testing.T, j *job.Job) {
 	w.show(t, "SELECT * FROM locus.move_position")
 	w.show(t, "SELECT * FROM locus.move_conflict")
 	if row := differing.FindStringSubmatch(j.State.Why); row != nil {
-		key := map[string]string{"shop.item": "item_id", "shop.journal": "transfer", "shop.register": "uid", "shop.account": "uid"}
+		key := map[string]string{"shop.mark": "mark_id", "shop.item": "item_id", "shop.journal": "transfer", "shop.register": "uid", "shop.account": "uid"}
+		if w.hot != nil {
+			key = hotKeys
+		}
 		w.show(t, "SELECT * FROM "+row[1]+" WHERE "+key[row[1]]+" = "+row[2])
 	}
 	t.FailNow()

@@ -279,6 +279,7 @@ func (w *world) progress(t *testing.T) {
 		}
 		return s.Job.State.Cut != before, errors.New(s.Job.Journal[len(s.Job.Journal)-1].What)
 	})
+	w.stepped++
 }
 
 // underFaults moves genes to and fro while faults strike, and then to the end.

@@ -60,15 +60,19 @@ func (w *world) watchFences(ctx context.Context, r *record) *fences {
 	return f
 }
 
-// waits is how long statements took that were under way on held genes.
-func (f *fences) waits(r *record) []time.Duration {
+// waits is how long statements took that were under way on held genes; hot: nearly all of them are of one owner.
+func (f *fences) waits(r *record, hot bool) []time.Duration {
 	var waits []time.Duration
 	for _, s := range r.holding {
 		if s.uid < 0 {
 			continue
 		}
+		owner := s.uid
+		if hot {
+			owner = hotOwner
+		}
 		for _, f := range f.spans {
-			if s.call < f.to && f.from < s.ends && f.genes.Contains(gene.OfInt(s.uid, gene.W16)) {
+			if s.call < f.to && f.from < s.ends && f.genes.Contains(gene.OfInt(owner, gene.W16)) {
 				waits = append(waits, time.Duration(s.ends-s.call))
 				break
 			}

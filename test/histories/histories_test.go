@@ -1,6 +1,7 @@
 package histories
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -69,7 +70,7 @@ type run struct {
 }
 
 func (w *world) clients(ctx context.Context) *run {
-	r := &run{clients: &clients{record: newRecord(), world: w, pace: 2 * time.Millisecond, seed: seed()}, world: w}
+	r := &run{clients: &clients{record: newRecord(), world: w, pace: 2 * time.Millisecond, seed: cmp.Or(w.seed, seed())}, world: w}
 	r.ctx, r.end = context.WithCancel(ctx)
 	var watching context.Context
 	watching, r.ending = context.WithCancel(ctx)
@@ -102,7 +103,7 @@ func (r *run) stop(t *testing.T) {
 func (r *run) verdict(t *testing.T) {
 	t.Helper()
 	wrong := append(r.world.check(t, r.record), r.world.strays(t)...)
-	waits := r.fences.waits(r.record)
+	waits := r.fences.waits(r.record, r.world.hot != nil)
 	t.Logf("seed %d: %d steps and %d fences, %d statements; %d on held genes took p50 %v, p99 %v, at most %v",
 		r.seed, r.world.steps(t), len(r.fences.spans), r.statement, len(waits), quantile(waits, 0.5), quantile(waits, 0.99), quantile(waits, 1))
 	outcomes := map[outcome]int{}

@@ -45,7 +45,7 @@ func (i *items) bounds() (sure, perhaps [2]int64) {
 
 // insert makes an item whose ID the proxy makes.
 func (s *talk) insert() {
-	uid, tag := s.random.Int64N(1000), s.values.Add(1)
+	uid, tag := s.buyer(), s.values.Add(1)
 	s.mu.Lock()
 	s.created[tag] = 0
 	s.mu.Unlock()

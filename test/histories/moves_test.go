@@ -43,6 +43,9 @@ func until(t *testing.T, what string, is func() (bool, error)) {
 func (w *world) plan(t *testing.T, id string, kind job.Kind, from, to router.ShardName) {
 	t.Helper()
 	j, err := job.New(id, kind, from, to, gene.W16, moving, "the test", "", time.Now())
+	if w.hot != nil {
+		j, err = job.NewBySequence(id, from, to, gene.W16, hotGenes, "the test", "", time.Now())
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,6 +111,9 @@ func (w *world) phase(t *testing.T, id string, p phase.Phase) {
 // steps is how many times genes changed hands so far.
 func (w *world) steps(t *testing.T) int {
 	t.Helper()
+	if w.hot != nil { // whose map's entries stay
+		return w.stepped
+	}
 	versions, err := declared.History(t.Context(), w.kv)
 	if err != nil {
 		t.Fatal(err)

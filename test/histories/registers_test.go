@@ -10,7 +10,7 @@ import (
 func (s *talk) write() {
 	uid, value := s.random.Int64N(registers), s.values.Add(1)
 	op := operation{client: s.number, row: uid, kind: write, value: value, found: true}
-	const query = "UPDATE register SET value = ? WHERE uid = ?"
+	query := "UPDATE register SET value = ? WHERE " + s.byOwner()
 	var result sql.Result
 	var err error
 	if s.set == nil && s.random.IntN(4) == 0 {
@@ -22,7 +22,8 @@ func (s *talk) write() {
 		op.ends = s.now()
 		s.took(s.addr, span{uid, op.call, op.ends}, err)
 	} else {
-		result, op.call, op.ends, err = s.exec(uid, query, value, uid)
+		where, key := s.keyed("register", uid)
+		result, op.call, op.ends, err = s.exec(uid, "UPDATE register SET value = ? WHERE "+where, value, key)
 	}
 	switch {
 	case err == nil:
@@ -39,7 +40,7 @@ func (s *talk) write() {
 
 func (s *talk) read() {
 	uid := s.random.Int64N(registers)
-	const query = "SELECT uid, value FROM register WHERE uid = ?"
+	query := "SELECT " + s.numbered() + ", value FROM register WHERE " + s.byOwner()
 	var list [][2]int64
 	var call, ends int64
 	var err error
@@ -58,7 +59,8 @@ func (s *talk) read() {
 			s.settled(err)
 		}
 	} else {
-		list, call, ends, err = s.ask(uid, query, uid)
+		where, key := s.keyed("register", uid)
+		list, call, ends, err = s.ask(uid, "SELECT "+s.numbered()+", value FROM register WHERE "+where, key)
 	}
 	switch {
 	case err != nil:
@@ -75,7 +77,7 @@ func (s *talk) count() {
 	if s.random.IntN(2) == 0 {
 		table, want = "account", accounts
 	}
-	list, _, _, err := s.ask(-1, "SELECT COUNT(*), COUNT(*) FROM "+table)
+	list, _, _, err := s.ask(-1, "SELECT COUNT(*), COUNT(*) FROM "+table+s.perhapsOwned())
 	if err == nil && (len(list) != 1 || list[0][0] != want) {
 		s.refute(fmt.Sprintf("%d rows of %s are counted: %v", want, table, list))
 	}
@@ -83,7 +85,7 @@ func (s *talk) count() {
 
 // list reads all registers at once: each of them was read some time during that.
 func (s *talk) list() {
-	list, call, ends, err := s.ask(-1, "SELECT uid, value FROM register")
+	list, call, ends, err := s.ask(-1, s.listing())
 	if err != nil {
 		return
 	}

@@ -30,13 +30,15 @@ func (s *talk) transferred(id, from, to, amount int64) outcome {
 	}
 	err := run(-1, "BEGIN")
 	if err == nil {
-		err = run(first, "UPDATE account SET balance = balance + ? WHERE uid = ?", sign*amount, first)
+		where, key := s.keyed("account", first)
+		err = run(first, "UPDATE account SET balance = balance + ? WHERE "+where, sign*amount, key)
 	}
 	if err == nil {
-		err = run(second, "UPDATE account SET balance = balance - ? WHERE uid = ?", sign*amount, second)
+		where, key := s.keyed("account", second)
+		err = run(second, "UPDATE account SET balance = balance - ? WHERE "+where, sign*amount, key)
 	}
 	if err == nil {
-		err = run(from, "INSERT INTO journal (transfer, uid, peer, amount) VALUES (?, ?, ?, ?)", id, from, to, amount)
+		err = run(from, s.journals(), id, from, to, amount)
 	}
 	if err != nil {
 		s.rollBack()

@@ -10,7 +10,7 @@ let plan = null, trouble = "", busy = false;
 let even = null;
 
 const procedure = () => wanted.kind === "merge" ? "merge" : "split";
-const args = () => wanted.kind === "merge" ? [wanted.from, wanted.to, wanted.why] : [wanted.from, wanted.to, wanted.kind === "half" ? "half" : wanted.genes, wanted.why];
+const args = () => wanted.kind === "merge" ? [wanted.from, wanted.to, wanted.why] : [wanted.from, wanted.to, wanted.kind === "half" ? "half" : wanted.genes, wanted.why, wanted.kind === "sequence" ? "sequence" : ""];
 
 // propose fills the form in, for a gene that is hot.
 export function propose(from, genes, to) {
@@ -59,10 +59,10 @@ export function beginning(state) {
   wanted.from = names.includes(wanted.from) ? wanted.from : (state.shards.find(s => s.genes_percent > 0) || state.shards[0]).name;
   wanted.to = names.includes(wanted.to) && wanted.to !== wanted.from ? wanted.to : (state.shards.find(s => s.genes_percent === 0) || state.shards.find(s => s.name !== wanted.from)).name;
   return html`<section class="card" id="begin" aria-labelledby="begin-title"><h2 id="begin-title">Begin a move</h2><form id="begin-form"><div class="fields">
-<label>what <select data-want="kind" id="begin-kind">${option("half", "the upper half of its genes", wanted.kind)}${option("genes", "some of its genes", wanted.kind)}${option("merge", "all of its genes (merge)", wanted.kind)}</select></label>
+<label>what <select data-want="kind" id="begin-kind">${option("half", "the upper half of its genes", wanted.kind)}${option("genes", "some of its genes", wanted.kind)}${option("sequence", "a few genes, by sequence", wanted.kind)}${option("merge", "all of its genes (merge)", wanted.kind)}</select></label>
 <label>from <select data-want="from" id="begin-from">${state.shards.map(s => option(s.name, `${s.name} (${percent(s.genes_percent)})`, wanted.from))}</select></label>
 <label>to <select data-want="to" id="begin-to">${state.shards.map(s => option(s.name, `${s.name} (${percent(s.genes_percent)})`, wanted.to))}</select></label>
-${wanted.kind === "genes" ? html`<label>genes <input data-want="genes" id="begin-genes" value="${wanted.genes}" placeholder="0x2000-0x3fff,0x5000" required></label>` : ""}
+${wanted.kind === "genes" || wanted.kind === "sequence" ? html`<label>genes <input data-want="genes" id="begin-genes" value="${wanted.genes}" placeholder="0x2000-0x3fff,0x5000" required></label>` : ""}
 <label>why <input data-want="why" id="begin-why" value="${wanted.why}" placeholder="for its journal"></label>
 <button id="begin-preview" data-begin="preview" ${busy ? html`disabled` : ""}>${busy ? "asking both shards …" : "Preview"}</button></div></form>
 ${trouble ? html`<p class="note" role="alert">${trouble}</p>` : ""}${shown() || ""}<p class="even">Or have moves proposed that make ${count(names.length)} shards even: <button class="plain" id="even-load" data-begin="even" data-by="load">by load</button> · <button class="plain" id="even-rows" data-begin="even" data-by="rows">by rows</button></p>${evened() || ""}</section>`;

@@ -72,7 +72,7 @@ const working = ["copy", "catch up", "verify"];
 function card(m, state, proxy) {
   const p = progress(m), name = stageNow(m).name, busy = working.includes(name);
   return html`<article class="card" id="job-${m.id}" aria-labelledby="title-${m.id}">
-<div class="head"><h2 id="title-${m.id}">${m.id}</h2><span class="pill ${moods[m.phase] || ""}" id="phase-${m.id}">${m.phase}</span><b class="share" id="share-${m.id}">${percent(m.percent)}</b><span>${m.from} → ${m.to}</span><span class="soft">${plural(m.genes, "gene")} · by ${m.by} · ${day(m.created)}${m.why ? " · " + m.why : ""}</span></div>
+<div class="head"><h2 id="title-${m.id}">${m.id}</h2><span class="pill ${moods[m.phase] || ""}" id="phase-${m.id}">${m.phase}</span><b class="share" id="share-${m.id}">${percent(m.percent)}</b><span>${m.from} → ${m.to}</span><span class="soft">${plural(m.genes, "gene")}${m.by_sequence ? " by sequence" : ""} · by ${m.by} · ${day(m.created)}${m.why ? " · " + m.why : ""}</span></div>
 ${m.problem && !m.trouble ? html`<p class="note">${m.problem}</p>` : ""}${m.remedy ? html`<p class="note warn"><b>What helps:</b> ${m.remedy}</p>` : ""}${m.trouble ? html`<p class="note warn">Tried again: ${m.trouble}</p>` : ""}
 ${stepper(m)}
 <div class="beside"><div>${bar(name, p.percent, p.goal, name === "cut over" || name === "retire" ? "green" : "blue")}<p class="soft bartext"><b>${percent(p.percent)}</b> ${p.text}${m.every_seconds && name === "cut over" ? ` · ${percent(m.step_percent)} each ${duration(m.every_seconds)}` : ""}</p>

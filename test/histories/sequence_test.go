@@ -1,0 +1,68 @@
+package histories
+
+import (
+	"testing"
+	"time"
+
+	"locus/migrate/cutover"
+	"locus/migrate/job"
+	"locus/migrate/phase"
+	"locus/test/servers"
+)
+
+// openHot is a world in which one gene is divided.
+func openHot(t *testing.T, engine servers.Engine) *world {
+	t.Helper()
+	return openAs(t, engine, world{hot: &hot{ids: map[string][]int64{}}, seed: 20})
+}
+
+// TestADividedGeneUnderFaults has the rows of one gene change hands by their sequences, to and fro, while faults strike: other
+// ones on each server.
+func TestADividedGeneUnderFaults(t *testing.T) {
+	const between = 4
+	type strike struct {
+		when  moment
+		point string
+		fault fault
+	}
+	strikes := map[servers.Engine][]strike{
+		servers.MariaDB: {{at, cutover.BeforePosition, killMover}, {after, cutover.BeforePosition, killTarget}, {at, cutover.AfterCommit, killProxy}},
+		servers.MySQL:   {{at, cutover.BeforeFence, killProxy}, {at, cutover.BeforeCommit, stopMover}, {at, cutover.AfterCommit, killSource}},
+	}
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		t.Parallel() // it waits more than it works
+		w := openHot(t, engine)
+		w.stride, w.pace = 10, 15*time.Millisecond
+		underFaults(t, w, func() {
+			for _, s := range strikes[engine] {
+				w.strike(t, s.when, s.point, s.fault)
+				for range between {
+					w.progress(t)
+				}
+			}
+		})
+	})
+}
+
+// TestWithoutTheConditionOfOwnership has the servers leave out no others' rows: clients must see it.
+func TestWithoutTheConditionOfOwnership(t *testing.T) {
+	w := openAs(t, servers.MariaDB, world{hot: &hot{ids: map[string][]int64{}}, seed: 20, blinded: true})
+	w.startProxies(t)
+	w.fill(t)
+	c := w.clients(t.Context())
+	c.start(8)
+	w.plan(t, splitting, job.Split, "s0", "s2")
+	w.phase(t, splitting, phase.Ready)
+	w.cut(t, splitting, 40, 100)
+	w.state(t, splitting, "at 40 %", func(s phase.State) bool { return s.Cut == 40 })
+	until(t, "clients notice", func() (bool, error) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return len(c.wrong) > 0, nil
+	})
+	c.end()
+	c.running.Wait()
+	c.ending()
+	c.fences.running.Wait()
+	t.Logf("%d things are wrong, such as %s", len(c.wrong), c.wrong[0])
+}
