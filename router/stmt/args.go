@@ -120,12 +120,7 @@ func (a *Args) Cell(c Cell) Value {
 
 // wordValue knows the values that are words.
 func wordValue(text []byte) Value {
-	for len(text) > 0 && class[text[0]] == spaceByte {
-		text = text[1:]
-	}
-	for len(text) > 0 && class[text[len(text)-1]] == spaceByte {
-		text = text[:len(text)-1]
-	}
+	text = sole(text)
 	switch {
 	case isWord(text, "null"):
 		return Value{Kind: Null}

@@ -10,11 +10,49 @@ func (l *Lexed) Bare(c Cell) (from, to int) {
 	return from, int(c.Start) + len(bytes.TrimRight(cell, blanks))
 }
 
+// sole is the one word in a text, without the blanks and comments around it; nil if there is more. Comments end within the text.
+func sole(text []byte) []byte {
+	text = text[besides(text):]
+	end := bytes.IndexAny(text, " \t\r\n\f\v'\"`/-#")
+	if end < 0 {
+		return text
+	}
+	if rest := text[end:]; besides(rest) < len(rest) {
+		return nil
+	}
+	return text[:end]
+}
+
+// besides is how much of a text are blanks and comments, up to what is neither.
+func besides(text []byte) int {
+	at := 0
+	for at < len(text) {
+		rest, end := text[at:], 0
+		switch {
+		case class[rest[0]] == spaceByte:
+			at++
+			continue
+		case bytes.HasPrefix(rest, []byte("/*")):
+			if end = bytes.Index(rest[2:], []byte("*/")); end < 0 {
+				return at
+			}
+			at += end + 4
+		case rest[0] == '#', bytes.HasPrefix(rest, []byte("--")) && (len(rest) == 2 || class[rest[2]] == spaceByte):
+			if end = bytes.IndexByte(rest, '\n'); end < 0 {
+				return len(text)
+			}
+			at += end + 1
+		default:
+			return at
+		}
+	}
+	return at
+}
+
 // Computed tells of a cell that is no literal which user variable it is, in lower
 // case, or that it is LAST_INSERT_ID(). Others only the server can compute.
 func (l *Lexed) Computed(c Cell) (variable string, insertID bool) {
-	from, to := l.Bare(c)
-	text := l.Text[from:to]
+	text := sole(l.Text[c.Start:c.End])
 	switch {
 	case bytes.EqualFold(text, []byte("last_insert_id()")):
 		return "", true

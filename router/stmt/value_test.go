@@ -118,7 +118,8 @@ func TestIntegers(t *testing.T) {
 func TestNegative(t *testing.T) {
 	for text, want := range map[string]string{
 		"-5": "-5", "-9223372036854775808": "-9223372036854775808", "-9223372036854775809": "an expression", "-1.5": "-1.5", "-.5": "-.5", "-2e3": "-2000",
-		"-'5'": "an expression", "-0x41": "an expression", "-0": "0", "null": "NULL", "Default": "DEFAULT", "TRUE": "1", "false": "0", "now()": "an expression",
+		"-'5'": "an expression", "-0x41": "an expression", "-0": "0", "null": "NULL", "Default": "DEFAULT",
+		"/* a */ default -- 'b\n": "DEFAULT", "NULL/**/": "NULL", "# x\n\tnull --\n": "NULL", "null /* a */ + 1": "an expression", "null -1": "an expression", "'null' /* x */": "'null'", "TRUE": "1", "false": "0", "now()": "an expression",
 	} {
 		l := lexed("insert into t values ("+text+")", 0)
 		var a Args
