@@ -11,6 +11,9 @@ func (g *generator) pinned(sc scope, s source) *node {
 	if g.oneIn(4) && s.table.has("id") {
 		c = s.table.column("id")
 	}
+	if s.table.auto != "" && g.oneIn(3) {
+		c = s.table.column(s.table.auto)
+	}
 	name := g.name(sc, s, c.name)
 	v := g.literal(s.table, c)
 	if c.kind == integer {

@@ -65,6 +65,7 @@ func TestRandomStatements(t *testing.T) {
 			}
 		}
 		r.done()
+		p.genes()
 	})
 }
 

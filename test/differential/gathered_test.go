@@ -32,11 +32,11 @@ var gathered = []string{
 	"SELECT js, COUNT(*), MAX(ts), MIN(en), MAX(st), AVG(de), SUM(dd), BIT_OR(bi) FROM kinds GROUP BY js",
 	"SELECT ROW_NUMBER() OVER (ORDER BY n), LAG(vc) OVER (ORDER BY n), n FROM kinds",
 	"WITH RECURSIVE r AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM r WHERE i < 3) SELECT r.i, k.vc FROM r LEFT JOIN kinds k ON k.n = r.i",
-	"SELECT vc FROM kinds UNION SELECT name FROM visit UNION ALL SELECT 'x'",
+	"SELECT COUNT(*), COUNT(DISTINCT vc) FROM (SELECT vc FROM kinds UNION SELECT name FROM visit UNION ALL SELECT 'x') u", // which of equal texts stands for them is the server's choice
 	"SELECT k.n, p.name, s.value, r.small FROM kinds k LEFT JOIN product p ON p.product_id = k.n LEFT JOIN setting s ON s.name = k.vc LEFT JOIN rate r ON r.k = k.vb",
 	"SELECT * FROM rate r CROSS JOIN setting s",
 	"SELECT COUNT(*) FROM kinds k JOIN information_schema.TABLES t ON t.TABLE_NAME = 'kinds' AND t.TABLE_SCHEMA = DATABASE()",
-	"SELECT name, COUNT(*) AS c FROM visit GROUP BY name HAVING c > 1 ORDER BY c DESC, name",
+	"SELECT COUNT(*) AS c, SUM(n) AS s FROM visit GROUP BY name HAVING c > 1 ORDER BY c DESC, s",
 	"SELECT GROUP_CONCAT(n ORDER BY n DESC SEPARATOR '-'), COUNT(DISTINCT vc), STDDEV(de), JSON_ARRAYAGG(n) IS NULL FROM kinds",
 	"(SELECT n FROM kinds ORDER BY n LIMIT 2) UNION ALL (SELECT n FROM visit ORDER BY owner, n LIMIT 2) ORDER BY 1",
 	"SELECT owner, n, small FROM visit GROUP BY owner, n ORDER BY owner, n",

@@ -40,6 +40,12 @@ func (i *issuer) of(g gene.Gene) (id, number string) {
 	return fmt.Sprint(composed.Lo), fmt.Sprint(hidden.Lo)
 }
 
+// number gives one that nobody else gives, to a table that the cluster numbers: far from the one before, above which the cluster goes on.
+func (i *issuer) number() string {
+	i.next++
+	return fmt.Sprint(i.next * 1000)
+}
+
 func geneOfOwner(owner int64) gene.Gene { return gene.OfInt(owner, gene.W16) }
 
 func geneOfWho(who string) gene.Gene {

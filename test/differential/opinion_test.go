@@ -151,7 +151,7 @@ func (p *pair) copyAs(conn *sql.Conn, as shape, t *table, from, to string) {
 	case whole:
 		p.exec(conn, "CREATE TABLE "+to+" LIKE "+from)
 		p.exec(conn, "ALTER TABLE "+to+" STATS_PERSISTENT = 1, STATS_AUTO_RECALC = 0")
-		p.exec(conn, "SET @before = @@sql_mode, SESSION sql_mode = 'ALLOW_INVALID_DATES'") // as they are stored
+		p.exec(conn, "SET @before = @@sql_mode, SESSION sql_mode = '"+asStored+"'")
 		p.exec(conn, "INSERT INTO "+to+" SELECT * FROM "+from)
 		p.exec(conn, "SET SESSION sql_mode = @before")
 	case as == primary:

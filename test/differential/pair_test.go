@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"locus/router/catalog"
 	"locus/test/servers"
 	"locus/test/shop"
 )
@@ -182,6 +183,9 @@ func (p *pair) read(from querier, t *table) (out []row) {
 // copy makes the plain server's table what the shards have.
 func (p *pair) copy(t *table) { p.put(t, p.rowsOf(t, false)) }
 
+// asStored has a server take rows as another one has them.
+const asStored = "ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO"
+
 // put gives the plain server's table other rows.
 func (p *pair) put(t *table, rows []row) {
 	p.has[t] = rows
@@ -190,7 +194,7 @@ func (p *pair) put(t *table, rows []row) {
 		p.t.Fatal(err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	p.exec(tx, "SET @before = @@sql_mode, SESSION sql_mode = 'ALLOW_INVALID_DATES'") // as they are stored
+	p.exec(tx, "SET @before = @@sql_mode, SESSION sql_mode = '"+asStored+"'")
 	p.exec(tx, "DELETE FROM "+t.name)
 	for from := 0; from < len(rows); from += 50 {
 		batch := rows[from:min(from+50, len(rows))]
@@ -285,4 +289,31 @@ func without(a, b []string) (out []string) {
 		out = append(out, s)
 	}
 	return out
+}
+
+// genes holds the column that locus makes to the rows' owners, and the rows to their shards.
+func (p *pair) genes() {
+	p.t.Helper()
+	m := p.shop.Cluster.Routes
+	for _, t := range tables {
+		for i := 0; t.ownGene && i < len(p.shards); i++ {
+			rows, err := p.shards[i].QueryContext(p.t.Context(), "SELECT "+t.owner+", "+catalog.OwnGene+" FROM "+t.name)
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			defer rows.Close()
+			for rows.Next() {
+				var owner, g int64
+				if err := rows.Scan(&owner, &g); err != nil {
+					p.t.Fatal(err)
+				}
+				if want := geneOfOwner(owner); g != int64(want) || m.Lookup(want) != i {
+					p.t.Errorf("table %s on shard s%d: owner %d has gene %d, want %d on s%d", t.name, i, owner, g, want, m.Lookup(want))
+				}
+			}
+			if err := rows.Err(); err != nil {
+				p.t.Fatal(err)
+			}
+		}
+	}
 }

@@ -169,7 +169,7 @@ func (g *generator) exactName(sc scope) string {
 
 // tablesOf gives one table, or some that are joined.
 func (g *generator) tablesOf() (scope, *node) {
-	first := g.source(pick(g, []*table{account, account, account, visit, visit, line, member, member, product, setting, rate}))
+	first := g.source(pick(g, []*table{account, account, account, visit, visit, line, member, member, person, note, note, product, setting, rate}))
 	sc := scope{first}
 	from := list("", "", all(g.from(first)))
 	if g.oneIn(2) {
@@ -182,7 +182,7 @@ func (g *generator) tablesOf() (scope, *node) {
 }
 
 func (g *generator) join(sc *scope, from *node) {
-	next := g.source(pick(g, []*table{account, visit, line, account, visit, line, member, product, setting, rate}))
+	next := g.source(pick(g, []*table{account, visit, line, account, visit, line, member, person, note, product, setting, rate}))
 	for _, s := range *sc {
 		if s.alias == next.alias {
 			next.alias += "j"
@@ -231,6 +231,8 @@ func (g *generator) joined(a, b *table) (string, string) {
 		switch {
 		case a.has("owner") && b.has("owner") && (a != account || b != account || g.oneIn(2)):
 			return "owner", "owner"
+		case a != b && (a == person || b == person) && a.owner != "" && b.owner != "" && a != member && b != member:
+			return a.owner, b.owner // of which a line's is no owner
 		case a != member && b != member && a.has("id") && b.has("id"):
 			return "id", "id"
 		case a == member && b == member:
@@ -358,7 +360,7 @@ func (g *generator) aggregated(sc scope) string {
 
 // inner is a query that stands within another, without LIMIT.
 func (g *generator) inner() (*node, string) {
-	s := g.source(pick(g, []*table{account, visit, line, member, product}))
+	s := g.source(pick(g, []*table{account, visit, line, member, person, note, product}))
 	sc := scope{s}
 	c := pick(g, []string{s.table.primary[0], "owner", "id", "small"})
 	if !s.table.has(c) {

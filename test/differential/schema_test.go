@@ -3,6 +3,7 @@ package differential
 import (
 	"strings"
 
+	"locus/router/catalog"
 	"locus/test/servers"
 )
 
@@ -36,10 +37,12 @@ type table struct {
 	columns []column
 	primary []string
 	owner   string   // the column that decides where a row lives, "" for none
+	auto    string   // the AUTO_INCREMENT column, which the cluster numbers; also among what is stamped
 	stamped []string // what the proxy fills in and the plain server can't know
 	version bool
 	unique  string // with the owner: changes of several rows depend on their order
 	shards  []int  // where its rows are, each once
+	ownGene bool   // the gene is in the invisible column that locus makes
 }
 
 func (t *table) column(name string) column {
@@ -62,9 +65,10 @@ func (t *table) has(name string) bool {
 
 var everywhere = []int{0, 1, 2}
 
-// The tables: account and visit are co-located by owner, line follows its
-// account's ID, member is owned by a name; product is global, setting lives on
-// the first shard and rate on the second.
+// The tables: account, visit and note are co-located by owner, line follows its
+// account's ID, member is owned by a name, and person by its own number; product is
+// global, setting lives on the first shard and rate on the second. A shard has beside
+// the columns of visit, person and note an invisible one for the gene.
 var (
 	account = &table{
 		name: "account", primary: []string{"id"}, owner: "owner", stamped: []string{"id", "no"}, version: true, shards: everywhere,
@@ -93,10 +97,9 @@ var (
 		},
 	}
 	visit = &table{
-		name: "visit", primary: []string{"owner", "n"}, owner: "owner", stamped: []string{"gene"}, version: true, shards: everywhere,
+		name: "visit", primary: []string{"owner", "n"}, owner: "owner", version: true, shards: everywhere, ownGene: true,
 		columns: []column{
 			{"owner", integer, true},
-			{"gene", integer, true},
 			{"n", integer, false},
 			{"version", integer, false},
 			{"small", integer, false},
@@ -115,14 +118,34 @@ var (
 		},
 	}
 	member = &table{
-		name: "member", primary: []string{"id"}, owner: "who", unique: "n", stamped: []string{"id"}, shards: everywhere,
+		name: "member", primary: []string{"id"}, owner: "who", unique: "n", stamped: []string{"id", "gene"}, shards: everywhere,
 		columns: []column{
 			{"id", integer, true},
+			{"gene", integer, true},
 			{"who", binary, true},
 			{"n", integer, false},
 			{"small", integer, false},
 			{"name", text, false},
 			{"day", day, false},
+		},
+	}
+	person = &table{
+		name: "person", primary: []string{"id"}, owner: "id", auto: "id", stamped: []string{"id"}, shards: everywhere, ownGene: true,
+		columns: []column{
+			{"id", integer, true},
+			{"name", text, false},
+			{"small", integer, false},
+			{"day", day, false},
+		},
+	}
+	note = &table{
+		name: "note", primary: []string{"n"}, owner: "owner", auto: "n", stamped: []string{"n"}, shards: everywhere, ownGene: true,
+		columns: []column{
+			{"n", integer, false},
+			{"owner", integer, true},
+			{"small", integer, false},
+			{"name", text, false},
+			{"amount", decimal, false},
 		},
 	}
 	product = &table{
@@ -137,8 +160,8 @@ var (
 		name: "rate", primary: []string{"k"}, shards: []int{1},
 		columns: []column{{"k", binary, false}, {"small", integer, false}, {"amount", decimal, false}},
 	}
-	tables  = []*table{account, visit, line, member, product, setting, rate}
-	sharded = []*table{account, visit, line, member}
+	tables  = []*table{account, visit, line, member, product, setting, rate, person, note}
+	sharded = []*table{account, visit, line, member, person, note}
 )
 
 // definitions are the tables beside the shop's own. What stands in brackets is
@@ -153,15 +176,22 @@ var definitions = []string{
 		KEY (owner), KEY (small), KEY (no)
 	) DEFAULT CHARSET utf8mb4`,
 	`CREATE TABLE {schema}.visit (
-		owner BIGINT NOT NULL, gene INT NOT NULL[ DEFAULT 0], n INT NOT NULL, version INT NOT NULL[ DEFAULT 1],
-		small SMALLINT, name VARCHAR(40) COLLATE utf8mb4_general_ci, amount DECIMAL(12,2) DEFAULT 1.5, PRIMARY KEY (owner, n)
+		owner BIGINT NOT NULL, n INT NOT NULL, version INT NOT NULL[ DEFAULT 1],
+		small SMALLINT, name VARCHAR(40) COLLATE utf8mb4_general_ci, amount DECIMAL(12,2) DEFAULT 1.5, PRIMARY KEY (owner, n){gene}
 	) DEFAULT CHARSET utf8mb4`,
 	`CREATE TABLE {schema}.line (
 		line_id BIGINT NOT NULL PRIMARY KEY[ AUTO_INCREMENT], id BIGINT NOT NULL, product INT, qty INT DEFAULT 1, price DECIMAL(12,2), KEY (id)
 	) DEFAULT CHARSET utf8mb4`,
 	`CREATE TABLE {schema}.member (
-		id BIGINT NOT NULL PRIMARY KEY[ AUTO_INCREMENT], who VARCHAR(40) COLLATE utf8mb4_bin NOT NULL, n INT, small SMALLINT,
+		id BIGINT NOT NULL PRIMARY KEY[ AUTO_INCREMENT], gene INT NOT NULL[ DEFAULT 0], who VARCHAR(40) COLLATE utf8mb4_bin NOT NULL, n INT, small SMALLINT,
 		name VARCHAR(40) COLLATE utf8mb4_general_ci, day DATE, UNIQUE KEY (who, n)
+	) DEFAULT CHARSET utf8mb4`,
+	`CREATE TABLE {schema}.person (
+		id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(40) COLLATE utf8mb4_general_ci, small SMALLINT, day DATE{gene}
+	) DEFAULT CHARSET utf8mb4`,
+	`CREATE TABLE {schema}.note (
+		n BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, owner BIGINT NOT NULL, small SMALLINT DEFAULT 3,
+		name VARCHAR(40) COLLATE utf8mb4_general_ci, amount DECIMAL(12,2), KEY (owner){gene}
 	) DEFAULT CHARSET utf8mb4`,
 	`CREATE TABLE {schema}.kinds (
 		owner BIGINT NOT NULL, gene INT NOT NULL[ DEFAULT 0], n INT NOT NULL,
@@ -184,8 +214,13 @@ const declarations = `  {schema}.account:
   {schema}.visit:
     kind: sharded
     owner: owner
-    gene: gene
     version: version
+  {schema}.person:
+    kind: sharded
+    owner: id
+  {schema}.note:
+    kind: sharded
+    owner: owner
   {schema}.line:
     kind: sharded
     parent: {column: id, layout: int64}
@@ -194,6 +229,7 @@ const declarations = `  {schema}.account:
     kind: sharded
     owner: who
     id: {column: id, layout: int64}
+    gene: gene
   {schema}.kinds:
     kind: sharded
     owner: owner
@@ -211,16 +247,16 @@ var unpadded = map[servers.Engine]string{
 // forShards and forPlain give the definitions as a shard and the plain server
 // have them.
 func forShards(engine servers.Engine) []string {
-	return define(engine, func(s string) string { return "" })
+	return define(engine, ", "+catalog.OwnGeneDefinition, func(s string) string { return "" })
 }
 
 func forPlain(engine servers.Engine) []string {
-	return define(engine, func(s string) string { return s })
+	return define(engine, "", func(s string) string { return s })
 }
 
-func define(engine servers.Engine, bracketed func(string) string) (out []string) {
+func define(engine servers.Engine, gene string, bracketed func(string) string) (out []string) {
 	for _, sql := range definitions {
-		sql = strings.ReplaceAll(sql, "{collation}", unpadded[engine])
+		sql = strings.NewReplacer("{collation}", unpadded[engine], "{gene}", gene).Replace(sql)
 		for {
 			from := strings.IndexByte(sql, '[')
 			if from < 0 {

@@ -10,7 +10,7 @@ import (
 func (g *generator) write() *statement {
 	g.alias, g.reads = 0, false
 	s := &statement{prepared: g.oneIn(2), insertID: g.ids.some(g)}
-	s.writes = pick(g, []*table{account, account, account, visit, visit, visit, line, line, member, member, product, setting, rate})
+	s.writes = pick(g, []*table{account, account, account, visit, visit, visit, line, line, member, member, person, person, note, note, product, setting, rate})
 	rows := len(g.held[s.writes.name+"."+s.writes.primary[0]])
 	switch n := g.r.IntN(100); {
 	case n < 6 && rows < 150:
@@ -43,7 +43,7 @@ func (g *generator) update(s *statement) {
 		sc = scope{src}
 	}
 	head := all("UPDATE ", g.from(src))
-	if partner := map[*table]source{account: {visit, "p"}, visit: {account, "p"}, line: {account, "p"}}[s.writes]; g.oneIn(6) && partner.table != nil {
+	if partner := map[*table]source{account: {visit, "p"}, visit: {account, "p"}, line: {account, "p"}, person: {visit, "p"}, note: {person, "p"}}[s.writes]; g.oneIn(6) && partner.table != nil {
 		a, b := g.joined(src.table, partner.table)
 		head.add(all(" JOIN ", g.from(partner), " ON ", src.alias, ".", a, " = ", partner.alias, ".", b))
 		sc = append(sc, partner)
@@ -177,6 +177,18 @@ func (g *generator) insert(s *statement) {
 	t := s.writes
 	verb := pick(g, []string{"INSERT INTO ", "INSERT INTO ", "INSERT IGNORE INTO ", "INSERT ", "REPLACE INTO "})
 	columns, explicit := g.insertColumns(t)
+	unnamed := t.ownGene && g.oneIn(4) // no list of columns: the invisible one isn't meant
+	if unnamed {
+		columns = t.columns
+	}
+	if t == note && explicit && !g.oneIn(8) {
+		verb = "INSERT INTO " // others may have a duplicate on another shard
+	}
+	gives := func() bool { return explicit }
+	if t.auto != "" && explicit && g.oneIn(5) {
+		gives = func() bool { return g.oneIn(2) }
+		s.skip = t.stamped
+	}
 	if !explicit {
 		s.skip = t.stamped
 	}
@@ -189,9 +201,9 @@ func (g *generator) insert(s *statement) {
 		s.several = true
 	}
 	s.root = all(verb, g.from(source{t, t.name}))
-	if g.oneIn(5) {
+	if g.oneIn(5) && !unnamed && len(columns) > 0 {
 		set := list(" SET ", ", ")
-		for i, v := range g.row(t, columns) {
+		for i, v := range g.row(t, columns, gives) {
 			set.add(all(columns[i].name, " = ", v))
 		}
 		s.root.add(set)
@@ -203,7 +215,7 @@ func (g *generator) insert(s *statement) {
 		values := list(pick(g, []string{" VALUES ", " VALUE ", " values"}), pick(g, []string{", ", ",", ", /* , */"}))
 		for range rows {
 			row := all("(")
-			for i, v := range g.row(t, columns) {
+			for i, v := range g.row(t, columns, gives) {
 				if i > 0 {
 					row.add(", ")
 				}
@@ -212,19 +224,36 @@ func (g *generator) insert(s *statement) {
 			row.add(")")
 			values.add(row)
 		}
-		s.root.add(all(names, ")", values))
+		switch {
+		case unnamed:
+			s.root.add(values)
+		case len(columns) == 0:
+			s.root.add(all(" ()", values))
+		default:
+			s.root.add(all(names, ")", values))
+		}
 	}
-	if verb[0] == 'I' && (g.oneIn(4) || t == visit && g.oneIn(2)) {
+	if verb[0] == 'I' && (t != note || !explicit) && (g.oneIn(4) || t == visit && g.oneIn(2)) {
 		g.onDuplicate(s, t)
 	}
 }
 
-// insertQuery inserts visits that a query makes of rows on several shards.
+// insertQuery inserts visits, notes or persons that a query makes of rows on several shards.
 func (g *generator) insertQuery(s *statement) {
-	s.writes, s.several = visit, true
-	s.skip = visit.stamped
-	src := g.source(pick(g, []*table{account, visit, visit}))
+	s.several = true
+	src := g.source(pick(g, []*table{account, visit, visit, note}))
 	sc := scope{src}
+	s.writes = pick(g, []*table{visit, visit, note, person})
+	s.skip = s.writes.stamped
+	if s.writes != visit {
+		fields, columns := all(g.name(sc, src, "small"), ", ", g.name(sc, src, "name")), " (small, name)"
+		if s.writes == note {
+			fields.add(all(", ", g.name(sc, src, "owner")))
+			columns = " (small, name, owner)"
+		}
+		s.root = all("INSERT INTO ", g.from(source{s.writes, s.writes.name}), columns, " SELECT ", fields, " FROM ", g.from(src), g.where(sc))
+		return
+	}
 	n := all(fmt.Sprint(100 * g.r.IntN(100)))
 	if src.table == visit {
 		n.add(all(" + ", g.name(sc, src, "n")))
@@ -259,7 +288,7 @@ func (g *generator) insertColumns(t *table) (out []column, explicit bool) {
 	for _, c := range t.columns {
 		stamped := slices.Contains(t.stamped, c.name)
 		switch {
-		case stamped && !explicit, c.name == "version":
+		case stamped && !explicit && (c.name != t.auto || !g.oneIn(3)), c.name == "version":
 			continue
 		case stamped, c.name == t.owner, slices.Contains(t.primary, c.name), !g.oneIn(4):
 			out = append(out, c)
@@ -269,12 +298,34 @@ func (g *generator) insertColumns(t *table) (out []column, explicit bool) {
 	return out, explicit
 }
 
-// row gives the values of a row; its keys agree with each other.
-func (g *generator) row(t *table, columns []column) []value {
+// unnumbered are values in whose place the cluster, or the plain server, puts a number.
+// A zero is another table's row under NO_AUTO_VALUE_ON_ZERO, where only an owner can't be there twice.
+func (g *generator) unnumbered(t *table) value {
+	switch {
+	case g.oneIn(3):
+		return value{text: "DEFAULT"}
+	case t.auto == t.owner && g.oneIn(2):
+		return value{text: "0", param: "0", bound: true}
+	}
+	return value{text: "NULL", bound: true}
+}
+
+// row gives the values of a row; its keys agree with each other. Not every row gives its number.
+func (g *generator) row(t *table, columns []column, gives func() bool) []value {
 	keys := g.keys(t)
 	out := make([]value, 0, len(columns))
 	for _, c := range columns {
 		switch v, ok := keys[c.name]; {
+		case c.name == t.auto && !gives():
+			out = append(out, g.unnumbered(t))
+		case c.name == t.auto:
+			n := g.number(v)
+			if _, bytes := n.param.([]byte); bytes { // which are no number
+				n.param = v
+			}
+			out = append(out, n)
+		case c.name == "version":
+			out = append(out, value{text: "DEFAULT"})
 		case ok && c.kind == integer:
 			out = append(out, g.number(v))
 		case ok:
@@ -299,7 +350,15 @@ func (g *generator) keys(t *table) map[string]string {
 		return map[string]string{"owner": fmt.Sprint(owner), "id": id, "no": no}
 	case visit:
 		owner := pick(g, g.owners)
-		return map[string]string{"owner": fmt.Sprint(owner), "gene": fmt.Sprint(uint32(geneOfOwner(owner))), "n": fmt.Sprint(g.r.IntN(5))}
+		return map[string]string{"owner": fmt.Sprint(owner), "n": fmt.Sprint(g.r.IntN(5))}
+	case person:
+		id := g.ids.number()
+		if held := g.held["person.id"]; len(held) > 0 && g.oneIn(2) {
+			id = pick(g, held)
+		}
+		return map[string]string{"id": id}
+	case note:
+		return map[string]string{"n": g.ids.number(), "owner": fmt.Sprint(pick(g, g.owners))}
 	case line:
 		parent := g.heldNumber(account, account.column("id"))
 		n, _ := strconv.ParseInt(parent, 10, 64)
@@ -308,7 +367,7 @@ func (g *generator) keys(t *table) map[string]string {
 	case member:
 		who := pick(g, whos)
 		id, _ := g.ids.of(geneOfWho(who))
-		return map[string]string{"who": who, "id": id}
+		return map[string]string{"who": who, "id": id, "gene": fmt.Sprint(uint32(geneOfWho(who)))}
 	case product:
 		return map[string]string{"product_id": fmt.Sprint(1 + g.r.IntN(14)), "name": pick(g, names), "price": "9.50"}
 	case setting:
