@@ -35,7 +35,7 @@ func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	if err := checkSettings(old.Settings, next.Settings); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(checkGenerators(old, next), checkHiding(old, next), checkImporting(old, next)); err != nil {
+	if err := errors.Join(checkGenerators(old, next), checkHiding(old, next), checkImporting(old, next), checkMoving(old, next)); err != nil {
 		return nil, err
 	}
 	handovers, err := router.Diff(old.Routes, next.Routes)
@@ -143,6 +143,23 @@ func checkImporting(old, next *Cluster) error {
 				name, old.Tables[name].Words())
 		}
 		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// checkMoving refuses to declare other sharded tables than before while genes are on the move: a job hands over the rows of those that
+// there were when it began, and those of others would be left behind.
+func checkMoving(old, next *Cluster) error {
+	moves := old.Routes.Moves()
+	if len(moves) == 0 || moves[0].Tables != nil {
+		return nil
+	}
+	var errs []error
+	for _, name := range PlacedAnew(old, next) {
+		if old.Tables[name].Kind == catalog.Sharded || next.Tables[name].Kind == catalog.Sharded {
+			errs = append(errs, fmt.Errorf("table %s: job %s moves genes, and knows of the tables that were sharded when it began: declare it once the job is over, or abort the job; locus jobs shows it",
+				name, moves[0].ID()))
+		}
 	}
 	return errors.Join(errs...)
 }

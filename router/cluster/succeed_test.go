@@ -295,3 +295,29 @@ func TestSucceedLeavesImportedTablesAlone(t *testing.T) {
 		t.Errorf("another table: %v", err)
 	}
 }
+
+func TestSucceedLeavesShardedTablesAloneWhileGenesMove(t *testing.T) {
+	moving := func() *Cluster {
+		c := good(t)
+		var err error
+		c.Routes, err = c.Routes.Step([]router.Move{{Job: "split-1", Genes: c.Routes.GenesOf("s1"), From: "s1", To: "s0"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	name := catalog.TableName{Schema: "shop", Name: "new"}
+	for d, want := range map[*catalog.Declaration]string{
+		{Kind: catalog.Sharded, Owner: "owner"}: "table shop.new: job split-1 moves genes",
+		{Kind: catalog.Global}:                  "",
+	} {
+		next := moving()
+		next.Tables[name] = *d
+		switch _, err := Succeed(moving(), next, stamp); {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", d.Kind, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: %v, want %q", d.Kind, err, want)
+		}
+	}
+}
