@@ -232,6 +232,7 @@ func (d *divided) writes(db *sql.DB) {
 		}
 		delete(d.orders, id)
 	}
+	d.doubles(db)
 	tx := begin(d.t, db)
 	locked := rows(d.t, tx, "SELECT order_id FROM test_order WHERE buyer_uid = 42 FOR UPDATE")
 	if len(locked) != len(d.orders) {
@@ -252,6 +253,23 @@ func (d *divided) writes(db *sql.DB) {
 	}
 	for id := range d.orders {
 		d.orders[id] += 2
+	}
+}
+
+// doubles inserts all orders again, from a query, and deletes those.
+func (d *divided) doubles(db *sql.DB) {
+	d.t.Helper()
+	n := int64(len(d.orders))
+	exec(d.t, db, "INSERT INTO test_order (buyer_uid, amount) SELECT buyer_uid, amount FROM test_order WHERE buyer_uid = 42")
+	if got, sum := whole(d.t, db, "SELECT COUNT(*) FROM test_order WHERE buyer_uid = 42"), whole(d.t, db, "SELECT SUM(amount) FROM test_order WHERE buyer_uid = 42"); got != 2*n || sum != 2*d.sum() {
+		d.t.Errorf("twice as many as %d orders of %d together are %d of %d", n, d.sum(), got, sum)
+	}
+	var list []string
+	for _, id := range d.ids() {
+		list = append(list, fmt.Sprint(id))
+	}
+	if got, _ := exec(d.t, db, "DELETE FROM test_order WHERE buyer_uid = 42 AND order_id NOT IN ("+strings.Join(list, ", ")+")").RowsAffected(); got != n {
+		d.t.Errorf("%d orders are deleted again, of %d", got, n)
 	}
 }
 

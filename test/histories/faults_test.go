@@ -300,6 +300,14 @@ func underFaults(t *testing.T, w *world, strike func()) {
 	c.verdict(t)
 }
 
+// last is the percent of a step when all go to the target at the end.
+func (w *world) last() float64 {
+	if w.hot != nil {
+		return w.stride
+	}
+	return 5
+}
+
 // cutToEnd has all genes go to the target, from wherever they are.
 func (w *world) cutToEnd(t *testing.T) {
 	t.Helper()
@@ -313,7 +321,7 @@ func (w *world) cutToEnd(t *testing.T) {
 			return true, nil
 		}
 		if err == nil {
-			w.cut(t, splitting, 100, 5)
+			w.cut(t, splitting, 100, w.last())
 		}
 		return err == nil, err
 	})

@@ -16,6 +16,13 @@ const atLeast = 1000
 // with steps in between: a thousand of them at least. Each fault has a cluster of
 // its own, so that one can be run by its name.
 func TestMovesUnderAllFaults(t *testing.T) {
+	underAllFaults(t, func(t *testing.T, engine servers.Engine) *world { return open(t, engine) })
+}
+
+// TestADividedGeneUnderAllFaults is the same of one gene, whose rows change hands by their sequences.
+func TestADividedGeneUnderAllFaults(t *testing.T) { underAllFaults(t, openHot) }
+
+func underAllFaults(t *testing.T, open func(*testing.T, servers.Engine) *world) {
 	moments := []moment{at, after}
 	share := atLeast/len(faults) + 1
 	between := share/(len(moments)*len(cutover.Points)) + 1

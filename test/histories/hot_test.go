@@ -16,6 +16,8 @@ type hot struct {
 	ids map[string][]int64 // of registers and accounts, by table and number
 }
 
+func newHot() *hot { return &hot{ids: map[string][]int64{}} }
+
 const hotOwner = 42
 
 var hotGenes = gene.NewSet(gene.Range{First: gene.OfInt(hotOwner, gene.W16), Last: gene.OfInt(hotOwner, gene.W16)})

@@ -46,8 +46,9 @@ var layout, _ = orderid.ByName("int64")
 // TestImport gives an import up, then shards the table under writers, with the mover killed, takes that back, shards it again, and
 // finishes: no client may see half of the table, or an error that is not the dead process's.
 func TestImport(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
-		t.Parallel() // it waits more than it works
+		t.Parallel()
 		w := open(t, engine)
 		w.stride = 100
 		w.startProxies(t)

@@ -33,10 +33,12 @@ func TestAPartIsCompared(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		const rows = 200
 		tables := p.dividable()
+		var wholes, pieces []string
 		for n := range uint64(rows) {
-			p.on(p.source, fmt.Sprintf("INSERT INTO wholes VALUES (%s, 1, %d)", idOf(1, n), n),
-				fmt.Sprintf("INSERT INTO pieces VALUES (%s, %s, %d)", idOf(1, rows-n), idOf(1, n), n))
+			wholes = append(wholes, fmt.Sprintf("(%s, 1, %d)", idOf(1, n), n))
+			pieces = append(pieces, fmt.Sprintf("(%s, %s, %d)", idOf(1, rows-n), idOf(1, n), n))
 		}
+		p.on(p.source, "INSERT INTO wholes VALUES "+strings.Join(wholes, ", "), "INSERT INTO pieces VALUES "+strings.Join(pieces, ", "))
 		parts := table.Split(genesOf(1), 1)
 		s := p.stream(applier.Config{Parts: parts}, tables)
 		p.copy(s, copier.Config{}, tables)
