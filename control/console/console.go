@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"locus/config"
+	"locus/control/failover"
 	"locus/control/fleet"
 	"locus/control/generators"
 	"locus/control/tracing"
@@ -44,9 +45,8 @@ type Options struct {
 	Version  string
 	// Traced counts the spans of traces; nil: there are none.
 	Traced func() tracing.Counts
-	// Watched are the shards whose servers the process watches, each with whether there is
-	// trouble; nil: it watches none.
-	Watched func() map[router.ShardName]bool
+	// Watched are the shards whose servers the process watches; nil: it watches none.
+	Watched func() map[router.ShardName]failover.Watched
 	// Keys is what the process says of its key ring; nil: it has none.
 	Keys func() fleet.Keys
 	Now  func() time.Time // nil: the clock

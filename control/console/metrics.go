@@ -3,6 +3,7 @@ package console
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"locus/control/failover"
 	"locus/control/fleet"
 	"locus/control/generators"
 	"locus/control/tracing"
@@ -81,6 +82,8 @@ var (
 
 	serverState    = describe("server_state", "1 for the state that a shard's server is in, as this proxy sees it.", "shard", "addr", "role", "state")
 	primaryTrouble = describe("primary_trouble", "1 while it is not sure which of a shard's servers is the primary, as the process sees it that watches them.", "shard")
+	primaryMayLose = describe("primary_may_lose", "1 while what a shard's primary acknowledges may be lost with it, as the process sees it that watches the servers of a shard with failover: promote.", "shard")
+	errantServers  = describe("servers_errant", "How many of a shard's servers have transactions that the primary never had, as the process sees it that watches them.", "shard")
 
 	serverProbe = describe("server_probe_seconds", "How long the last probe of a shard's server took.", "shard", "addr", "role")
 
@@ -112,7 +115,7 @@ type collector struct {
 	ids    Generators            // nil: there are none
 	traced func() tracing.Counts // likewise
 	keys   func() fleet.Keys     // likewise
-	watch  func() map[router.ShardName]bool
+	watch  func() map[router.ShardName]failover.Watched
 	moves  *moves
 }
 
@@ -152,8 +155,10 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		generatorMetrics(c.ids.Status(), gauge, counter)
 	}
 	if c.watch != nil {
-		for shard, trouble := range c.watch() {
-			gauge(primaryTrouble, truth(trouble), string(shard))
+		for shard, how := range c.watch() {
+			gauge(primaryTrouble, truth(how.Trouble), string(shard))
+			gauge(primaryMayLose, truth(how.MayLose), string(shard))
+			gauge(errantServers, float64(how.Errant), string(shard))
 		}
 	}
 	if c.traced != nil {

@@ -8,6 +8,7 @@ import (
 
 	"locus/control/failover"
 	"locus/router"
+	"locus/router/cluster"
 )
 
 // primaries looks for switchovers that have not come to their end, and for what keeps proxies
@@ -22,8 +23,28 @@ func (e *examination) primaries(ctx context.Context) {
 		return // which was said
 	}
 	for _, name := range slices.SortedFunc(maps.Keys(records), router.ShardName.Compare) {
-		if r := records[name]; r.Trouble != "" && e.Cluster.Shards[name].Leased() {
+		r := records[name]
+		if r.Trouble != "" && e.Cluster.Shards[name].Leased() {
 			e.find("primaries", string(name), r.Remedy, "%s (since %s, as %s sees it)", r.Trouble, r.At.Format(time.RFC3339), r.By)
+		}
+		if e.Cluster.Shards[name].Failover == cluster.FailoverPromote {
+			e.failover(name, r)
+		}
+	}
+}
+
+// failover tells what a failover of a shard would come to now.
+func (e *examination) failover(name router.ShardName, r failover.Record) {
+	if r.MayLose != "" {
+		e.find("primaries", string(name), "set up semi-synchronous replication on all of its servers (docs/operations.md, a primary that locus promotes for)",
+			"what its primary %s acknowledges may be lost with it: %s", r.Primary, r.MayLose)
+	}
+	for _, addr := range slices.Sorted(maps.Keys(r.Errant)) {
+		e.find("primaries", string(name)+" at "+addr, "save them and make the server anew (docs/operations.md, errant transactions)", "it has transactions of its own, which the primary %s never had, and is not promoted: %s", r.Primary, r.Errant[addr])
+	}
+	for _, addr := range slices.Sorted(maps.Keys(r.Unready)) {
+		if r.Errant[addr] == "" {
+			e.find("primaries", string(name)+" at "+addr, "mend what it says, or leave the server out of servers: (locus apply)", "it could not be made the primary: it %s", r.Unready[addr])
 		}
 	}
 }

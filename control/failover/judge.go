@@ -20,6 +20,23 @@ type Known struct {
 	Reach []string
 	// Jobs move genes of the shard: a mover goes by no lease.
 	Jobs []string
+
+	// What follows is for a shard that locus promotes servers of.
+
+	Away Away
+	// Reached is how the proxies see the other servers.
+	Reached map[string]votes
+	// Identity is the primary's, as it was last seen.
+	Identity string
+	// Copies is how many replicas the primary waited for when it was last seen; 0: it may have acknowledged what
+	// no replica has.
+	Copies int
+	// Followers may have acknowledged to it.
+	Followers []string
+	// Errant are the transactions that servers have and the primary never had, as it was last seen.
+	Errant map[string]string
+
+	shrunk string // what a primary that is reached lacks of what it had
 }
 
 // Trouble is why a shard is left as it is though not all is well with its servers.

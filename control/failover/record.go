@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,11 +19,40 @@ type Record struct {
 	Primary string `json:"primary"`
 	// Had is what the primary had when it was last seen to take writes.
 	Had string `json:"had,omitempty"`
+	// Identity is the primary's, as replicas know whom they follow.
+	Identity string `json:"identity,omitempty"`
+	// Copies is how many replicas it waited for then before it acknowledged anything; 0: for none that is sure.
+	Copies int `json:"copies,omitempty"`
+	// Followers are the servers that may have acknowledged to it.
+	Followers []string `json:"followers,omitempty"`
+	// MayLose is why what it acknowledges may be lost with it; empty: it is not.
+	MayLose string `json:"may_lose,omitempty"`
+	// Unready is why a server could not be promoted, by their addresses.
+	Unready map[string]string `json:"unready,omitempty"`
+	// Errant are transactions that a server has, and the primary never had.
+	Errant map[string]string `json:"errant,omitempty"`
 	// Trouble is why the shard is left as it is, and Remedy what to do; empty: all is well.
 	Trouble string    `json:"trouble,omitempty"`
 	Remedy  string    `json:"remedy,omitempty"`
 	By      string    `json:"by"`
 	At      time.Time `json:"at"`
+}
+
+// same tells whether two records say the same but for what changes with each write.
+func (r Record) same(o Record) bool {
+	return r.Epoch == o.Epoch && r.Primary == o.Primary && r.Identity == o.Identity && r.Copies == o.Copies && slices.Equal(r.Followers, o.Followers) &&
+		(r.Trouble == "") == (o.Trouble == "") && r.MayLose == o.MayLose && maps.Equal(r.Errant, o.Errant) && len(r.Unready) == len(o.Unready)
+}
+
+// changed tells whether anything of one is not as in the other.
+func (r Record) changed(o Record) bool {
+	return !r.same(o) || r.Had != o.Had || r.Trouble != o.Trouble || !maps.Equal(r.Unready, o.Unready)
+}
+
+// clone is one that later changes leave as it is.
+func (r Record) clone() Record {
+	r.Followers, r.Unready, r.Errant = slices.Clone(r.Followers), maps.Clone(r.Unready), maps.Clone(r.Errant)
+	return r
 }
 
 const (

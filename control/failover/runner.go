@@ -27,28 +27,35 @@ type Runner struct {
 	Look     time.Duration // between looks; 1 s
 
 	mu      sync.Mutex // of watched
-	watched map[router.ShardName]bool
+	watched map[router.ShardName]Watched
 }
 
-// Watched are the shards that this process watches, each with whether there is trouble.
-func (r *Runner) Watched() map[router.ShardName]bool {
+// Watched is how a shard is that this process watches.
+type Watched struct {
+	Trouble bool // it is not sure who the primary is
+	MayLose bool // what the primary acknowledges may be lost with it
+	Errant  int  // servers that have transactions of their own
+}
+
+// Watched are the shards that this process watches.
+func (r *Runner) Watched() map[router.ShardName]Watched {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.watched)
 }
 
 // note keeps how a shard is; nil: another process watches it.
-func (r *Runner) note(name router.ShardName, trouble *bool) {
+func (r *Runner) note(name router.ShardName, how *Watched) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if trouble == nil {
+	if how == nil {
 		delete(r.watched, name)
 		return
 	}
 	if r.watched == nil {
-		r.watched = map[router.ShardName]bool{}
+		r.watched = map[router.ShardName]Watched{}
 	}
-	r.watched[name] = *trouble
+	r.watched[name] = *how
 }
 
 // mostPause is the longest time between two tries of what fails.
@@ -96,12 +103,16 @@ func (s *shard) run(ctx context.Context) {
 	defer look.Stop()
 	for {
 		declared := s.Declared()
-		if p, there := declared.Primaries[s.name]; there && !p.Settled() && !time.Now().Before(s.next) {
+		how := declared.Shards[s.name].Failover
+		if p, there := declared.Primaries[s.name]; there && how != cluster.FailoverPromote && !p.Settled() && !time.Now().Before(s.next) {
 			s.mend(ctx)
 		}
-		if declared.Shards[s.name].Failover == cluster.FailoverFollow {
+		switch how {
+		case cluster.FailoverFollow:
 			s.follow(ctx)
-		} else {
+		case cluster.FailoverPromote:
+			s.promote(ctx)
+		default:
 			s.leave(ctx)
 		}
 		select {

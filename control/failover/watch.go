@@ -22,6 +22,16 @@ type watch struct {
 	record Record // as it is now
 	kept   Record // as it is in etcd
 	same   int    // looks that have found the same trouble
+
+	// What follows is of a shard that locus promotes servers of.
+
+	looks   int
+	shrunk  int                // looks that have found a primary that takes no writes, and lacks what others have
+	absence absence            // of the primary
+	reached map[string]votes   // of the last question
+	before  []switchover.Sight // of the last look at a primary that took writes
+	strange map[string]int     // looks that have found transactions of a server's own
+	next    switchover.View    // that this process has promoted
 }
 
 const (
@@ -37,14 +47,8 @@ const (
 
 // follow looks at the servers once, and has the proxies go to another one if that is the primary.
 func (s *shard) follow(ctx context.Context) {
-	if s.watch == nil && !s.begin(ctx) {
+	if !s.watches(ctx) {
 		return
-	}
-	select {
-	case <-s.watch.lock.Lost():
-		s.leave(ctx)
-		return
-	default:
 	}
 	p, err := s.primary(ctx)
 	if err != nil || !p.Settled() {
@@ -66,6 +70,20 @@ func (s *shard) follow(ctx context.Context) {
 	s.tell(ctx, err)
 }
 
+// watches tells whether this process is the one that watches the servers.
+func (s *shard) watches(ctx context.Context) bool {
+	if s.watch == nil && !s.begin(ctx) {
+		return false
+	}
+	select {
+	case <-s.watch.lock.Lost():
+		s.leave(ctx)
+		return false
+	default:
+		return true
+	}
+}
+
 // begin makes this process the one that watches, if none does.
 func (s *shard) begin(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, asking)
@@ -80,7 +98,7 @@ func (s *shard) begin(ctx context.Context) bool {
 		s.leave(ctx)
 		return false
 	}
-	s.watch.record = s.watch.kept
+	s.watch.record = s.watch.kept.clone()
 	return true
 }
 
@@ -112,12 +130,7 @@ func (s *shard) judge(ctx context.Context, p declared.Primary, seen []switchover
 		}
 		w.record.Epoch, w.record.Primary = p.Epoch, p.Server
 	}
-	k := Known{Shard: s.name, Had: w.record.Had}
-	for _, m := range p.Cluster.Routes.Moves() {
-		if m.From == s.name || m.To == s.name {
-			k.Jobs = append(k.Jobs, m.Job)
-		}
-	}
+	k := Known{Shard: s.name, Had: w.record.Had, Jobs: jobsOf(p)}
 	if seen[0].Err != nil {
 		var err error
 		if k.Reach, err = s.reach(ctx, p.Server); err != nil {
@@ -128,6 +141,16 @@ func (s *shard) judge(ctx context.Context, p declared.Primary, seen []switchover
 		w.record.Had = seen[0].Has
 	}
 	return Judge(p.Primary, seen, k)
+}
+
+// jobsOf are those that move genes of the shard.
+func jobsOf(p declared.Primary) (jobs []string) {
+	for _, m := range p.Cluster.Routes.Moves() {
+		if m.From == p.Shard || m.To == p.Shard {
+			jobs = append(jobs, m.Job)
+		}
+	}
+	return jobs
 }
 
 // reach are the proxies that reach a server of the shard, and find that it takes writes.
@@ -161,22 +184,30 @@ func (s *shard) tell(ctx context.Context, err error) {
 		return
 	}
 	w.record.Trouble, w.record.Remedy = what, remedy
-	found := what != ""
-	s.note(s.name, &found)
+	s.note(s.name, &Watched{Trouble: what != "", MayLose: w.record.MayLose != "", Errant: len(w.record.Errant)})
 	turned := (w.record.Trouble == "") != (w.kept.Trouble == "")
 	if turned && err != nil {
 		s.Log.Warn("primary", slog.String("shard", string(s.name)), slog.String("trouble", what), slog.String("remedy", remedy))
 	} else if turned {
 		s.Log.Info("primary", slog.String("shard", string(s.name)), slog.String("trouble", "none any more"))
 	}
-	w.record.By, w.record.At = s.Runner.Name, time.Now().UTC()
-	stale := w.record.At.Sub(w.kept.At) >= keepEvery && (w.record.Had != w.kept.Had || what != w.kept.Trouble)
-	if !turned && !stale && w.record.Epoch == w.kept.Epoch && w.record.Primary == w.kept.Primary {
-		return
+	if w.record.MayLose != w.kept.MayLose {
+		s.Log.Warn("what the primary acknowledges", slog.String("shard", string(s.name)), slog.String("may_be_lost_since", w.record.MayLose))
 	}
+	if !w.record.same(w.kept) || time.Since(w.kept.At) >= keepEvery && w.record.changed(w.kept) {
+		s.keep(ctx)
+	}
+}
+
+// keep writes the record down; what fails is tried again at the next look.
+func (s *shard) keep(ctx context.Context) bool {
+	w := s.watch
+	w.record.By, w.record.At = s.Runner.Name, time.Now().UTC()
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
-	if w.record.write(ctx, s.KV, s.name) == nil { // else it is tried at the next look
-		w.kept = w.record
+	if w.record.write(ctx, s.KV, s.name) != nil {
+		return false
 	}
+	w.kept = w.record.clone()
+	return true
 }

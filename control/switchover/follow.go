@@ -38,13 +38,15 @@ func (s Switchover) Follow(ctx context.Context, judge Judge) error {
 		return err
 	}
 	defer release()
-	r.judge = judge
+	r.judge, r.cause = judge, cluster.Found
 	return r.follow(ctx)
 }
 
 const (
 	// looking bounds a look at a server, with its login.
 	looking = 2 * time.Second
+	// glancing bounds one at a server that was away a moment before.
+	glancing = 500 * time.Millisecond
 	// leaving bounds the time from Leave to Turn: less than proxies hold statements then.
 	leaving = 4 * time.Second
 )
@@ -80,7 +82,11 @@ func (r *run) look(ctx context.Context) error {
 	shard := r.doc.Cluster.Shards[r.Shard]
 	r.away = map[string]error{}
 	for _, addr := range shard.Servers {
-		limited, cancel := context.WithTimeout(ctx, looking)
+		limit := looking
+		if r.cause == cluster.Lost && addr == r.doc.Server {
+			limit = glancing
+		}
+		limited, cancel := context.WithTimeout(ctx, limit)
 		s, err := r.dial(limited, addr)
 		if err == nil {
 			err = s.endOthers(limited, shard.Admin.User)
@@ -98,14 +104,19 @@ func (r *run) lookAgain(ctx context.Context) error {
 	ask := func(ctx context.Context, addr string) (*server, error) { return r.servers[addr], r.away[addr] }
 	all := r.doc.Cluster.Shards[r.Shard].Servers
 	groups := [][]string{{r.doc.Server}, without(all, r.doc.Server)}
-	if r.taking {
+	if r.cause == cluster.Taken {
 		groups = [][]string{without(all, r.To), {r.To}}
 	}
 	to, err := r.judge(r.doc.Primary, lookAtAll(ctx, ask, groups...))
-	if err == nil && to != r.To {
-		err = fmt.Errorf("%s is the primary now", to)
+	switch {
+	case err != nil:
+		return err
+	case r.cause == cluster.Lost && r.To == "":
+		r.To = to
+	case to != r.To:
+		return fmt.Errorf("%s is the primary now", to)
 	}
-	return err
+	return nil
 }
 
 // lookAtAll looks at one group of servers after the other, at those of a group at once. What
@@ -115,7 +126,11 @@ func lookAtAll(ctx context.Context, reach func(context.Context, string) (*server
 		sights := make([]Sight, len(group))
 		var looks sync.WaitGroup
 		for i, addr := range group {
-			looks.Go(func() { sights[i] = lookAt(ctx, addr, reach) })
+			looks.Go(func() {
+				ctx, cancel := context.WithTimeout(ctx, looking)
+				defer cancel()
+				sights[i] = lookAt(ctx, addr, reach)
+			})
 		}
 		looks.Wait()
 		seen = append(seen, sights...)
@@ -128,8 +143,6 @@ func without(addrs []string, addr string) []string {
 }
 
 func lookAt(ctx context.Context, addr string, reach func(context.Context, string) (*server, error)) Sight {
-	ctx, cancel := context.WithTimeout(ctx, looking)
-	defer cancel()
 	s, err := reach(ctx, addr)
 	if err != nil {
 		return Sight{View{Addr: addr}, err}
@@ -143,11 +156,7 @@ func lookAt(ctx context.Context, addr string, reach func(context.Context, string
 
 // leave is the version of the document by which proxies give up the primary.
 func (r *run) leave(ctx context.Context) error {
-	cause := cluster.Found
-	if r.taking {
-		cause = cluster.Taken
-	}
-	err := r.replace(ctx, r.doc.Leave(r.To, cause, r.By))
+	err := r.replace(ctx, r.doc.Leave(r.To, r.cause, r.By))
 	r.left = time.Now()
 	return err
 }
@@ -185,6 +194,7 @@ type Lookout struct {
 
 	mu      sync.Mutex // of servers
 	servers map[string]*server
+	away    map[string]bool // at the last look
 }
 
 // Look looks at all servers of a shard as declared, the one that is named as the primary first.
@@ -208,6 +218,11 @@ func (l *Lookout) look(ctx context.Context, name router.ShardName, shard cluster
 		}
 		target, err := adminTarget(name, shard, addr, l.Secrets)
 		if err == nil {
+			if l.away[addr] {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, glancing)
+				defer cancel()
+			}
 			s, err = dial(ctx, target)
 		}
 		if err != nil {
@@ -221,8 +236,10 @@ func (l *Lookout) look(ctx context.Context, name router.ShardName, shard cluster
 		l.servers[addr] = s
 		return s, nil
 	}, []string{primary}, without(shard.Servers, primary))
+	l.away = map[string]bool{}
 	for _, one := range seen {
 		if one.Err != nil {
+			l.away[one.Addr] = true
 			l.hangUp(ctx, one.Addr)
 		}
 	}

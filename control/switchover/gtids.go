@@ -2,6 +2,8 @@ package switchover
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -56,6 +58,39 @@ func subtract(of, others mysql.IntervalSlice) (left mysql.IntervalSlice) {
 		}
 	}
 	return left
+}
+
+// union is what either of two servers' words for transactions has.
+func union(mariadb bool, a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	if mariadb {
+		return unionStates(a, b)
+	}
+	set, err := mysql.ParseMysqlGTIDSet(a)
+	if err == nil {
+		err = set.Update(b)
+	}
+	if err != nil {
+		return a + "," + b // which whoever reads it refuses too
+	}
+	return set.String()
+}
+
+// unionStates is it for MariaDB.
+func unionStates(a, b string) string {
+	known := map[string]uint64{}
+	for _, g := range strings.Split(a+","+b, ",") {
+		if origin, n, ok := splitGTID(g); ok {
+			known[origin] = max(known[origin], n)
+		}
+	}
+	list := make([]string, 0, len(known))
+	for _, origin := range slices.Sorted(maps.Keys(known)) {
+		list = append(list, fmt.Sprintf("%s-%d", origin, known[origin]))
+	}
+	return strings.Join(list, ",")
 }
 
 // missingStates is it for MariaDB's gtid_binlog_state: the last number of each domain and server.

@@ -46,6 +46,8 @@ func (r *run) do(ctx context.Context, line Line) error {
 		return r.former(ctx, line)
 	case Others:
 		return r.others(ctx)
+	case Gather:
+		return r.gather(ctx)
 	case Seize:
 		return r.replace(ctx, r.doc.Again(r.By))
 	case Demote:
@@ -55,6 +57,9 @@ func (r *run) do(ctx context.Context, line Line) error {
 	case Restore:
 		return r.restore(ctx)
 	case Settle:
+		if r.strays { // the document keeps it in mind
+			return nil
+		}
 		if r.doc.Settled() && r.doc.Epoch > 0 {
 			return nil
 		}
@@ -69,6 +74,9 @@ func (r *run) writable(ctx context.Context) error {
 	v, err := next.look(ctx)
 	if err == nil && v.Follows != "" {
 		err = next.stopFollowing(ctx)
+	}
+	if err == nil && r.promotes() {
+		err = next.waitAsPrimary(ctx)
 	}
 	if err != nil {
 		return err
@@ -92,6 +100,9 @@ func (r *run) onNext(do func(*server) error) error {
 // restore has the primary write again, unless another server does.
 func (r *run) restore(ctx context.Context) error {
 	v, err := r.primary.look(ctx)
+	if err == nil && r.promotes() {
+		err = r.primary.waitAsPrimary(ctx)
+	}
 	if err != nil || !v.ReadOnly {
 		return err
 	}
@@ -314,10 +325,10 @@ func (r *run) followed(ctx context.Context, s *server) error {
 		return err
 	}
 	primary, err := r.primary.look(ctx)
-	if err != nil || v.Follows == primary.Identity && v.Stopped == "" {
+	if err != nil || v.Follows == primary.Identity && (v.Stopped == "" || r.promotes()) { // what it has received may be nowhere else
 		return err
 	}
-	errant, err := Missing(v.MariaDB, v.Has, primary.Has)
+	errant, err := Missing(v.MariaDB, v.All(), primary.Has)
 	switch {
 	case err != nil:
 		return err
@@ -325,6 +336,11 @@ func (r *run) followed(ctx context.Context, s *server) error {
 		return fmt.Errorf("%s has transactions that %s has not, and can't follow it: %s", s.addr, r.primary.addr, errant)
 	case !v.ReadOnly:
 		if err := s.setReadOnly(ctx, true); err != nil {
+			return err
+		}
+	}
+	if r.promotes() {
+		if err := s.followOn(ctx); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,9 @@ package switchover
 import (
 	"context"
 	"fmt"
+	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -26,13 +28,26 @@ type View struct {
 	// Has is the transactions that it has, in its own words.
 	Has     string
 	MariaDB bool
+	// Source is where it follows another server, host:port; empty: it follows none.
+	Source string
+	// Received are those that it was sent by the server that it follows, applied or not.
+	Received string
+	// Applies: it goes on applying what it has received.
+	Applies bool
+	// Behind is by how many seconds it is behind, as it says itself; negative: it doesn't know.
+	Behind   int
+	SemiSync SemiSync
 }
 
+// All are the transactions that it has or will have once it has applied what it has received.
+func (v View) All() string { return union(v.MariaDB, v.Has, v.Received) }
+
 func (s *server) look(ctx context.Context) (View, error) {
-	v := View{Addr: s.addr, MariaDB: s.mariadb}
+	v := View{Addr: s.addr, MariaDB: s.mariadb, Behind: -1}
 	set := map[string]string{}
 	rows, err := s.rows(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN "+
-		"('server_id', 'server_uuid', 'read_only', 'log_bin', 'log_slave_updates', 'log_replica_updates', 'gtid_mode', 'gtid_executed', 'gtid_binlog_state')")
+		"('server_id', 'server_uuid', 'read_only', 'log_bin', 'log_slave_updates', 'log_replica_updates', 'gtid_mode', 'gtid_executed', 'gtid_binlog_state') "+
+		"OR Variable_name LIKE 'rpl\\_semi\\_sync\\_%'")
 	if err != nil {
 		return v, err
 	}
@@ -44,6 +59,9 @@ func (s *server) look(ctx context.Context) (View, error) {
 	v.Identity, v.Has, v.GTIDs = set["server_uuid"], strings.ReplaceAll(set["gtid_executed"], "\n", ""), on("gtid_mode")
 	if s.mariadb {
 		v.Identity, v.Has, v.GTIDs = set["server_id"], set["gtid_binlog_state"], true
+	}
+	if v.SemiSync, err = s.lookAtSemiSync(ctx, set); err != nil {
+		return v, err
 	}
 	return v, s.lookAtReplication(ctx, &v)
 }
@@ -58,12 +76,18 @@ func (s *server) lookAtReplication(ctx context.Context, v *View) error {
 	}
 	row := rows[0]
 	v.Follows = first(row, "source_uuid", "master_server_id")
+	v.Source = net.JoinHostPort(first(row, "source_host", "master_host"), first(row, "source_port", "master_port"))
+	v.Received = strings.ReplaceAll(first(row, "retrieved_gtid_set", "gtid_io_pos"), "\n", "")
+	if n, err := strconv.Atoi(first(row, "seconds_behind_source", "seconds_behind_master")); err == nil {
+		v.Behind = n
+	}
 	if s.mariadb {
 		v.GTIDs = v.GTIDs && row["using_gtid"] != "No"
 	} else {
 		v.GTIDs = v.GTIDs && row["auto_position"] == "1"
 	}
 	io, sql := first(row, "replica_io_running", "slave_io_running"), first(row, "replica_sql_running", "slave_sql_running")
+	v.Applies = sql == "Yes"
 	if io != "Yes" || sql != "Yes" {
 		v.Stopped = strings.TrimSpace(first(row, "last_io_error") + " " + first(row, "last_sql_error"))
 		if v.Stopped == "" {

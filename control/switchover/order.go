@@ -49,6 +49,9 @@ const (
 	// Received: the server that is taken has applied all that it was sent, and is judged again.
 	Received Line = "received"
 
+	// Gather has all servers that are reached, but the primary, take no writes and follow it.
+	Gather Line = "all follow"
+
 	// Demote and Rejoin have the one that was to be the primary read only, and follow.
 	Demote Line = "next read-only"
 	Rejoin Line = "next follows"
@@ -68,10 +71,12 @@ var (
 	// that up. They change no server.
 	Follow = []Line{Look, Leave, Left, LookAgain, Turn}
 	Drop   = []Line{Settle}
-	// Take makes a server the primary whatever there is of the one before, and Keep has the
-	// one that is remain the only one.
+	// Take makes a server the primary whatever there is of the one before, by somebody's order or as the
+	// one that has most; and Keep has the one that is remain the only one.
 	Take = []Line{Look, Leave, Left, OthersReadOnly, Received, Writable, Turn}
 	Keep = []Line{Look, OthersReadOnly, Writable}
 	// Finish is what is done after the turn.
 	Finish = []Line{TakeOver, FormerReadOnly, Restore, Former, Others, Settle}
+	// Tidy is it where locus promotes, again and again: some servers may be away.
+	Tidy = []Line{TakeOver, Gather, Restore, Settle}
 )

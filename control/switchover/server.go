@@ -84,17 +84,25 @@ func (s *server) one(ctx context.Context, sql string) (string, error) {
 	return string(answer.Rows[0][0]), nil
 }
 
-// endOthers ends the connections of an account but this one, and those over which
-// servers follow each other. It returns when they are gone, and what they did with them.
-func (s *server) endOthers(ctx context.Context, user string) error {
-	there, err := s.connections(ctx, user)
+// kill has the server end the connections of an account but this one, and those over which servers follow each other.
+func (s *server) kill(ctx context.Context, user string) (there map[string]bool, err error) {
+	there, err = s.connections(ctx, user)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for id := range there {
 		if _, err := s.conn.Own().Exec(ctx, "KILL CONNECTION "+id); err != nil && !gone(err) {
-			return fmt.Errorf("%s: end connection %s: %w", s.addr, id, err)
+			return nil, fmt.Errorf("%s: end connection %s: %w", s.addr, id, err)
 		}
+	}
+	return there, nil
+}
+
+// endOthers is kill that returns when they are gone, and what they did with them.
+func (s *server) endOthers(ctx context.Context, user string) error {
+	there, err := s.kill(ctx, user)
+	if err != nil {
+		return err
 	}
 	for len(there) > 0 {
 		now, err := s.connections(ctx, user)

@@ -126,10 +126,12 @@ type run struct {
 	servers map[string]*server
 	next    *server // of doc.Next, or what is to be it
 	primary *server
-	judge   Judge            // of Follow and Take
-	taking  bool             // the order is Take
+	judge   Judge            // of Follow, Take and Promote
+	cause   cluster.Cause    // of the order
 	giveUp  bool             // of Take
 	away    map[string]error // servers that Look could not reach
+	undone  []error          // what Gather could not do
+	strays  bool             // and of the former primary
 	left    time.Time        // when Leave was written
 	// unreached is why next can't be reached, where that is no reason to leave the
 	// primary as it is.

@@ -2,13 +2,9 @@ package switchover
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
-	"time"
 
-	"locus/config/etcd"
 	"locus/control/declared"
 	"locus/router/cluster"
 )
@@ -38,7 +34,7 @@ func (r *run) takeServer(ctx context.Context) error {
 	if err := r.read(ctx); err != nil {
 		return err
 	}
-	r.judge, r.taking = r.takes, true
+	r.judge, r.cause = r.takes, cluster.Taken
 	if r.doc.Server == r.To && r.doc.Next == "" {
 		if err := r.within(ctx, before, Keep); err != nil {
 			return err
@@ -57,26 +53,7 @@ func (r *run) takeOther(ctx context.Context) error {
 	if err := r.within(ctx, before, Take[:1]); err != nil {
 		return err
 	}
-	from, began := r.doc.Server, time.Now()
-	err := r.within(ctx, leaving, Take[1:])
-	if errors.Is(err, etcd.ErrUnknown) {
-		err = r.settled(ctx, err)
-	}
-	if err == nil {
-		r.primary = r.servers[r.To]
-		r.Log.Warn("a server was taken as the primary", slog.String("shard", string(r.Shard)), slog.String("primary", r.To),
-			slog.String("before", from), slog.Duration("held", time.Since(began)))
-		if err := r.others(ctx); err != nil { // which Finish tries again, once the former one is there
-			r.Log.Warn("a server does not follow yet", slog.String("shard", string(r.Shard)), slog.Any("error", err))
-		}
-		return nil
-	}
-	undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), after)
-	defer cancel()
-	if mending := r.undo(undo); mending != nil {
-		return errors.Join(err, fmt.Errorf("and the shard may refuse writes: a mover goes on with the order; give it again, or take another server: %w", mending))
-	}
-	return fmt.Errorf("nothing has changed hands: %w", err)
+	return r.over(ctx)
 }
 
 // takes judges nothing but the server that is to be taken, which is the last, and tells what it lacks.
@@ -115,7 +92,10 @@ func (r *run) received(ctx context.Context) error {
 		return err
 	}
 	if v.Follows != "" {
-		if err := to.exec(ctx, "STOP REPLICA IO_THREAD"); err != nil {
+		if err := r.rest(ctx, to); err != nil {
+			return err
+		}
+		if err := to.stopReceiving(ctx); err != nil {
 			return err
 		}
 		if err := to.applied(ctx); err != nil {
@@ -123,6 +103,19 @@ func (r *run) received(ctx context.Context) error {
 		}
 	}
 	return r.lookAgain(ctx)
+}
+
+// rest has the server that is to be promoted have all of a primary that is reached, and that takes no writes by now.
+func (r *run) rest(ctx context.Context, to *server) error {
+	primary := r.servers[r.doc.Server]
+	if r.cause != cluster.Lost || primary == nil || r.away[r.doc.Server] != nil {
+		return nil
+	}
+	position, err := primary.position(ctx)
+	if err != nil {
+		return err
+	}
+	return to.has(ctx, position)
 }
 
 // applied waits until a server has applied all that it has received.
@@ -148,16 +141,11 @@ func (s *server) receivedSet(ctx context.Context) (string, error) {
 
 // othersReadOnly has all servers that are reached, but the one that is taken, take no writes.
 func (r *run) othersReadOnly(ctx context.Context) error {
-	user := r.doc.Cluster.Shards[r.Shard].User
 	for addr, s := range r.servers {
 		if addr == r.To {
 			continue
 		}
-		v, err := s.look(ctx)
-		if err == nil && !v.ReadOnly {
-			err = errors.Join(s.setReadOnly(ctx, true), s.endOthers(ctx, user))
-		}
-		if err != nil {
+		if err := r.fence(ctx, s); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,8 @@ type Status struct {
 	State   State            `json:"state"`
 	Since   time.Time        `json:"since"`
 	Why     string           `json:"why,omitempty"` // it is not well
+	// Silent is for how long nothing had come from it when it froze.
+	Silent time.Duration `json:"silent,omitempty"`
 	// Took is how long the last probe took.
 	Took time.Duration `json:"took"`
 }

@@ -3,6 +3,7 @@ package health
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -190,6 +191,9 @@ func (w *Watch) publish() {
 		}
 		if one.why != nil {
 			status.Why = one.why.Error()
+		}
+		if frozen, ok := errors.AsType[*FrozenError](one.why); ok {
+			status.Silent = frozen.Silent
 		}
 		list = append(list, status)
 	}

@@ -68,6 +68,9 @@ type Shard struct {
 	Servers []string `yaml:"servers,omitempty,flow"`
 	// Failover says who makes another server the primary while this one is away.
 	Failover Failover `yaml:"failover,omitempty"`
+	// FailoverAfter is a duration such as 3s: for how long most proxies don't reach the primary
+	// before locus promotes another server; empty is 3s. With FailoverPromote alone.
+	FailoverAfter string `yaml:"failover_after,omitempty"`
 	// Admin is the account by which servers change roles; nobody else uses it.
 	Admin  Admin  `yaml:"admin,omitempty"`
 	User   string `yaml:"user"`

@@ -42,6 +42,7 @@ const (
 	Ordered Cause = ""      // somebody has ordered a switchover, in which both servers play a part
 	Found   Cause = "found" // somebody else has made it the primary already
 	Taken   Cause = "taken" // somebody has said so, whatever there is of the one before
+	Lost    Cause = "lost"  // most proxies don't reach the one before, and this one has all
 )
 
 // Encode is the document.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"locus/router"
 )
@@ -33,6 +34,21 @@ func (s Shard) Several() bool { return len(s.Servers) > 0 }
 // Leased tells whether proxies send the shard statements only while they are sure, by etcd,
 // who its primary is: somebody may make another server the primary without asking them.
 func (s Shard) Leased() bool { return s.Failover == FailoverFollow || s.Failover == FailoverPromote }
+
+// A primary is promoted for once most proxies have not reached it for that long: see [Shard.FailoverAfter].
+const (
+	DefaultFailoverAfter = 3 * time.Second
+	leastFailoverAfter   = time.Second // the proxies look once a second
+	mostFailoverAfter    = time.Hour
+)
+
+// PatienceWithPrimary is FailoverAfter, or what it is if it isn't given.
+func (s Shard) PatienceWithPrimary() time.Duration {
+	if d, err := time.ParseDuration(s.FailoverAfter); err == nil { // Validate has looked
+		return d
+	}
+	return DefaultFailoverAfter
+}
 
 // Declared is the shard as files and documents have it: which of its servers is the
 // primary stands elsewhere.
@@ -80,7 +96,7 @@ func (c *Cluster) resolve() {
 func (s Shard) checkServers(p *problems, document string) {
 	if !s.Several() {
 		checkAddress(p, document, s.Address)
-		if s.Failover != "" || s.Admin != (Admin{}) {
+		if s.Failover != "" || s.FailoverAfter != "" || s.Admin != (Admin{}) {
 			p.add(document, "failover and admin are for shards with servers: write servers: [%s, …] in place of address", s.Address)
 		}
 		return
@@ -92,16 +108,27 @@ func (s Shard) checkServers(p *problems, document string) {
 	checkAddress(p, document, s.Address) // those of the replicas are looked at with them
 	switch s.Failover {
 	case "", FailoverNone:
-	case FailoverFollow:
+	case FailoverFollow, FailoverPromote:
 		if s.Admin == (Admin{}) {
-			p.add(document, "failover: follow looks at the servers by an account of its own: declare admin: {user: …, secret: …}")
+			p.add(document, "failover: %s looks at the servers by an account of its own: declare admin: {user: …, secret: …}", s.Failover)
 		}
-	case FailoverPromote:
-		p.add(document, "failover: promote is not there yet: write follow if something else promotes, or leave it out and use locus switchover")
 	default:
-		p.add(document, "failover %q: leave it out, or write none or follow", s.Failover)
+		p.add(document, "failover %q: leave it out, or write none, follow or promote", s.Failover)
 	}
+	s.checkFailoverAfter(p, document)
 	s.Admin.check(p, document)
+}
+
+func (s Shard) checkFailoverAfter(p *problems, document string) {
+	if s.FailoverAfter == "" {
+		return
+	}
+	if s.Failover != FailoverPromote {
+		p.add(document, "failover_after: is for failover: promote")
+	}
+	if d, err := time.ParseDuration(s.FailoverAfter); err != nil || d < leastFailoverAfter || d > mostFailoverAfter {
+		p.add(document, "failover_after %q: write a duration from %v to %v, such as %v", s.FailoverAfter, leastFailoverAfter, mostFailoverAfter, DefaultFailoverAfter)
+	}
 }
 
 func (a Admin) check(p *problems, document string) {
@@ -126,7 +153,7 @@ func (c *Cluster) primaryProblems() (p problems) {
 			p.add(document, "epoch %d: it begins with 1", primary.Epoch)
 		case primary.Held && primary.Next == "":
 			p.add(document, "held for nobody")
-		case primary.Cause != Ordered && primary.Cause != Found && primary.Cause != Taken || primary.Cause != Ordered && primary.Next == "":
+		case !slices.Contains([]Cause{Ordered, Found, Taken, Lost}, primary.Cause) || primary.Cause != Ordered && primary.Next == "":
 			p.add(document, "cause %q with next %q", primary.Cause, primary.Next)
 		}
 		for _, server := range []string{primary.Server, primary.Next, primary.Former} {

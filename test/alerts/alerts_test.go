@@ -138,6 +138,8 @@ var faults = map[string]fault{
 		labels("shard", "s0", "addr", "a"), 45 * time.Second, time.Minute,
 	},
 	"LocusPrimaryUnclear": {map[string]string{`locus_primary_trouble{instance="p1",shard="s0"}`: turned(0, 1)}, labels("shard", "s0"), 0, 30 * time.Second},
+	"LocusPrimaryMayLose": {map[string]string{`locus_primary_may_lose{instance="p1",shard="s0"}`: turned(0, 1)}, labels("shard", "s0"), 45 * time.Second, time.Minute},
+	"LocusServersErrant":  {map[string]string{`locus_servers_errant{instance="p1",shard="s0"}`: turned(0, 1)}, labels("shard", "s0"), 45 * time.Second, time.Minute},
 	"LocusShardUnreachable": {
 		map[string]string{`locus_backend_login_failures_total{instance="p1",shard="s0"}`: rising(1)},
 		labels("shard", "s0"), time.Minute, 90 * time.Second,

@@ -51,6 +51,17 @@ func start(t *testing.T, engine servers.Engine) *stand {
 	}
 	s := &stand{servers: servers.Start(t, engine, 3, updates)}
 	s.prepare(t, engine)
+	s.open(t)
+	s.declare(t, "none")
+	for range 2 {
+		s.serve(t)
+	}
+	return s
+}
+
+// open starts etcd.
+func (s *stand) open(t *testing.T) {
+	t.Helper()
 	store, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -62,32 +73,13 @@ func start(t *testing.T, engine servers.Engine) *stand {
 	}
 	t.Cleanup(func() { _ = client.Close() })
 	s.kv = client.Under("/locus/test/")
-	s.declare(t, "none")
-	for range 2 {
-		s.serve(t)
-	}
-	return s
 }
 
 // prepare makes the accounts and the tables, and has the second server follow.
 func (s *stand) prepare(t *testing.T, engine servers.Engine) {
 	t.Helper()
 	s.servers[1].Follow(t, s.servers[0])
-	statements := []string{
-		"CREATE USER shop IDENTIFIED BY '" + servers.Password + "'", "CREATE USER chief IDENTIFIED BY '" + servers.Password + "'",
-		"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, LOCK TABLES, CREATE TEMPORARY TABLES, SHOW VIEW, TRIGGER, EVENT, PROCESS, REPLICATION CLIENT ON *.* TO shop",
-		"GRANT RELOAD, PROCESS, REPLICATION CLIENT, REPLICATION SLAVE ON *.* TO chief",
-	}
-	if engine == servers.MariaDB {
-		statements = append(statements, "GRANT REPLICA MONITOR ON *.* TO shop",
-			"GRANT READ_ONLY ADMIN, REPLICATION SLAVE ADMIN, REPLICA MONITOR, CONNECTION ADMIN ON *.* TO chief")
-	} else {
-		statements = append(statements, "GRANT XA_RECOVER_ADMIN ON *.* TO shop",
-			"GRANT SYSTEM_VARIABLES_ADMIN, REPLICATION_SLAVE_ADMIN, CONNECTION_ADMIN, XA_RECOVER_ADMIN ON *.* TO chief")
-	}
-	statements = append(statements, "CREATE DATABASE locus", "CREATE DATABASE "+schema,
-		"CREATE TABLE "+schema+".counter (uid BIGINT NOT NULL PRIMARY KEY, n BIGINT NOT NULL, "+catalog.OwnGeneDefinition+")",
-		"CREATE TABLE "+schema+".setting (name VARCHAR(64) NOT NULL PRIMARY KEY, value BIGINT)")
+	statements := accounts(engine)
 	for _, i := range []int{0, 2} {
 		s.servers[i].Exec(t, statements...)
 	}
@@ -99,10 +91,29 @@ func (s *stand) prepare(t *testing.T, engine servers.Engine) {
 	s.servers[1].Exec(t, readOnly)
 }
 
+// accounts makes those of the proxies and for roles, and the tables.
+func accounts(engine servers.Engine) []string {
+	statements := []string{
+		"CREATE USER shop IDENTIFIED BY '" + servers.Password + "'", "CREATE USER chief IDENTIFIED BY '" + servers.Password + "'",
+		"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, LOCK TABLES, CREATE TEMPORARY TABLES, SHOW VIEW, TRIGGER, EVENT, PROCESS, REPLICATION CLIENT ON *.* TO shop",
+		"GRANT RELOAD, PROCESS, REPLICATION CLIENT, REPLICATION SLAVE ON *.* TO chief",
+	}
+	if engine == servers.MariaDB {
+		statements = append(statements, "GRANT REPLICA MONITOR ON *.* TO shop",
+			"GRANT READ_ONLY ADMIN, REPLICATION SLAVE ADMIN, REPLICATION MASTER ADMIN, REPLICA MONITOR, CONNECTION ADMIN ON *.* TO chief")
+	} else {
+		statements = append(statements, "GRANT XA_RECOVER_ADMIN ON *.* TO shop",
+			"GRANT SYSTEM_VARIABLES_ADMIN, REPLICATION_SLAVE_ADMIN, CONNECTION_ADMIN, XA_RECOVER_ADMIN ON *.* TO chief")
+	}
+	return append(statements, "CREATE DATABASE locus", "CREATE DATABASE "+schema,
+		"CREATE TABLE "+schema+".counter (uid BIGINT NOT NULL PRIMARY KEY, n BIGINT NOT NULL, "+catalog.OwnGeneDefinition+")",
+		"CREATE TABLE "+schema+".setting (name VARCHAR(64) NOT NULL PRIMARY KEY, value BIGINT)")
+}
+
 // declare has the cluster be as it is, with another way to find the primary of s0.
 func (s *stand) declare(t *testing.T, failover cluster.Failover) {
 	t.Helper()
-	c, err := cluster.Parse(fmt.Appendf(nil, `schema: 1
+	s.apply(t, fmt.Sprintf(`schema: 1
 shards:
   s0: {servers: [%q, %q], failover: %[5]s, user: shop, secret: x, admin: {user: chief, secret: x}}
   s1: {address: %[3]q, user: shop, secret: x}
@@ -116,6 +127,12 @@ routes: |
   0x7fff s0
   0xffff s1
 `, s.servers[0].Addr(), s.servers[1].Addr(), s.servers[2].Addr(), schema, failover))
+}
+
+// apply has the cluster be what a file says.
+func (s *stand) apply(t *testing.T, file string) {
+	t.Helper()
+	c, err := cluster.Parse([]byte(file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +161,7 @@ func (s *stand) serve(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := listener.Addr().String()
-	card := fleet.Card{ID: name, Leases: true}
+	card := fleet.Card{ID: name, Leases: true, Answers: true}
 	presence := s.kv.Presence(cluster.ProxyPrefix+name, card.Text(), 5*time.Second)
 	shows := fleet.Show(card, presence.Set)
 	p := proxy.New(proxy.Options{
@@ -178,6 +195,11 @@ func (s *stand) serve(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var running sync.WaitGroup
 	running.Go(func() { _ = presence.Run(ctx) })
+	answers := &fleet.Answerer{
+		KV: s.kv, Presence: presence, ID: name, Log: slog.New(slog.DiscardHandler),
+		Values: map[fleet.Question]func() any{fleet.Servers: func() any { return p.Servers() }},
+	}
+	running.Go(func() { _ = answers.Run(ctx) })
 	running.Go(func() {
 		if err := p.Run(ctx, listener); err != nil {
 			t.Error(err)

@@ -1,0 +1,231 @@
+package failover
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"locus/control/switchover"
+	"locus/router/cluster"
+)
+
+// Away is how a primary that locus promotes another server for is missed.
+type Away struct {
+	Votes votes
+	// For is how long most proxies have not reached it, and After how long they must not have.
+	For, After time.Duration
+	// ComesAndGoes: it has been away again and again, and back before that.
+	ComesAndGoes bool
+}
+
+func (a Away) enough() bool { return a.Votes.most() && a.For >= a.After }
+
+// Choose says which server is to be the primary of a shard that locus itself promotes servers of: the
+// one that the document names, as long as it is not away; then the one that has most, if it has all
+// that anybody may have been told to be written; or why no server is sure to, as a *[Trouble].
+// Seen are all of the shard's servers, that of the document first, looked at before the others.
+func Choose(p cluster.Primary, seen []switchover.Sight, k Known) (string, error) {
+	if !k.Away.enough() {
+		k.shrunk = k.lacksOfItsOwn(seen)
+		if k.shrunk == "" {
+			return p.Server, k.nothingBehind(p, seen)
+		}
+	}
+	if len(k.Jobs) > 0 {
+		return "", trouble("locus abort "+k.Jobs[0]+", or locus finish, or wait until the primary is back",
+			"%s; and a job moves genes of the shard, which does not know of another primary: %s", k.missed(p), strings.Join(k.Jobs, ", "))
+	}
+	fit, unfit := k.candidates(p, seen)
+	best, pair := k.most(fit, seen)
+	switch {
+	case len(fit) == 0:
+		return "", trouble("start the primary; or "+k.takeOne(), "%s, and no other server can be the primary: %s", k.missed(p), strings.Join(unfit, "; "))
+	case best == nil:
+		return "", trouble("start the primary, which may have all; or "+k.takeOne()+", with --give-up: what others have is left there",
+			"%s, and no other server has all that the others have: %s", k.missed(p), pair)
+	}
+	if err := k.nothingElsewhere(p, *best, seen); err != nil {
+		return "", err
+	}
+	return best.Addr, k.holds(p, *best)
+}
+
+// holds compares the best server with what the primary is known to have had.
+func (k Known) holds(p cluster.Primary, best switchover.Sight) error {
+	if k.Had == "" {
+		return trouble("start the primary; or "+k.takeOne(), "%s, and what it had acknowledged is not known: it was not seen since this shard is looked after", k.missed(p))
+	}
+	lacks, err := switchover.Missing(best.MariaDB, k.Had, best.All())
+	if err == nil && lacks != "" {
+		err = trouble("start the primary; or "+k.take(best), "%s, and %s, which has most, lacks transactions that the primary had: %s", k.missed(p), best.Addr, lacks)
+	}
+	return err
+}
+
+// patience is what is to be said of a primary that is the primary still.
+func (k Known) patience(p cluster.Primary, seen []switchover.Sight) error {
+	primary := seen[0]
+	switch {
+	case k.Away.ComesAndGoes:
+		return trouble("see to its machine; or locus switchover "+string(k.Shard)+" --to another one",
+			"the primary %s comes and goes: within a minute most proxies have not reached it at least %d times, and each time reached it again within %v", p.Server, comings, k.Away.After)
+	case primary.Err != nil && !k.Away.Votes.most():
+		return trouble("see to the network between this process and the server, or to its account for roles",
+			"the primary %s can't be looked at, and is left as it is, since %d of %d proxies reach it: %v", p.Server, k.Away.Votes.Proxies-k.Away.Votes.Down, k.Away.Votes.Proxies, primary.Err)
+	}
+	return nil
+}
+
+// lacksOfItsOwn is what a primary that takes no writes had, and lacks: it was restarted, and has taken back or lost what others
+// have of it. As nobody writes to it, it is as good as away.
+func (k Known) lacksOfItsOwn(seen []switchover.Sight) string {
+	primary := seen[0]
+	if primary.Err != nil || !primary.ReadOnly {
+		return ""
+	}
+	for _, s := range seen[1:] {
+		if s.Err == nil && s.Addr != primary.Addr {
+			if lacks := k.of(s, primary); lacks != "" {
+				return lacks
+			}
+		}
+	}
+	lacks, err := switchover.Missing(primary.MariaDB, k.Had, primary.All())
+	if err != nil {
+		return err.Error()
+	}
+	return lacks
+}
+
+// nothingBehind tells whether a primary that takes no writes may take them again: MariaDB takes back at its start what it does not know to
+// be acknowledged (init_rpl_role), and only a replica that isn't reached may have it.
+func (k Known) nothingBehind(p cluster.Primary, seen []switchover.Sight) error {
+	primary := seen[0]
+	if primary.Err != nil || !primary.ReadOnly || !primary.MariaDB {
+		return nil
+	}
+	if unseen := k.unseen(seen); k.Copies > 0 && len(unseen) >= k.Copies {
+		return trouble("start it; or locus switchover "+string(k.Shard)+" --take "+p.Server,
+			"the primary %s takes no writes, as after a restart, and %s can't be reached, which may alone have what was acknowledged before", p.Server, strings.Join(unseen, ", "))
+	}
+	return nil
+}
+
+// missed says how the primary is missed.
+func (k Known) missed(p cluster.Primary) string {
+	if k.shrunk != "" {
+		return fmt.Sprintf("the primary %s takes no writes, and lacks transactions that it had: %s", p.Server, k.shrunk)
+	}
+	text := fmt.Sprintf("%d of %d proxies have not reached the primary %s for %v", k.Away.Votes.Down, k.Away.Votes.Proxies, p.Server, k.Away.For.Round(time.Second))
+	if k.Away.Votes.Why != "" {
+		text += " (" + k.Away.Votes.Why + ")"
+	}
+	return text
+}
+
+func (k Known) takeOne() string {
+	return fmt.Sprintf("locus switchover %s --take the one that is to be the primary", k.Shard)
+}
+
+// candidates are the servers that can be the primary, and why others can't.
+func (k Known) candidates(p cluster.Primary, seen []switchover.Sight) (fit []switchover.Sight, unfit []string) {
+	for _, s := range seen[1:] {
+		if why := k.unfit(p, s); why != "" {
+			unfit = append(unfit, s.Addr+" "+why)
+		} else {
+			fit = append(fit, s)
+		}
+	}
+	return fit, unfit
+}
+
+// unfit is why a server can't be promoted; empty: it can.
+func (k Known) unfit(p cluster.Primary, s switchover.Sight) string {
+	votes := k.Reached[s.Addr]
+	switch {
+	case s.Err != nil:
+		return fmt.Sprintf("can't be reached (%v)", s.Err)
+	case votes.most():
+		return fmt.Sprintf("is not reached by %d of %d proxies (%s)", votes.Down, votes.Proxies, votes.Why)
+	case k.Errant[s.Addr] != "":
+		return "has transactions of its own: " + k.Errant[s.Addr]
+	case !s.Logs:
+		return "does not log what it is sent: log_bin and log_replica_updates (log_slave_updates)"
+	case !s.GTIDs:
+		return "does not replicate by GTIDs"
+	case p.Cause == cluster.Lost && s.Addr == p.Next:
+		return "" // it was about to be promoted, and follows nobody any more
+	case s.Source == "":
+		return "follows nobody"
+	case s.Follows != k.Identity && s.Source != p.Server:
+		return "follows another server than the primary"
+	case !s.ReadOnly:
+		return "takes writes, and is a replica"
+	case !s.Applies:
+		return "has stopped to apply what it is sent: " + s.Stopped
+	}
+	return ""
+}
+
+// most is the one of those that can be promoted which has all that any other server which is reached has, but what is
+// known to be a server's own; nil: there is none, and the pair says of two what one or each lacks.
+func (k Known) most(fit, seen []switchover.Sight) (best *switchover.Sight, pair string) {
+	for i, s := range fit {
+		lacks := slices.IndexFunc(seen[1:], func(o switchover.Sight) bool { return o.Err == nil && k.of(o, s) != "" })
+		if lacks < 0 {
+			return &fit[i], ""
+		}
+		if pair == "" {
+			pair = k.pair(s, seen[1+lacks])
+		}
+	}
+	return nil, pair
+}
+
+// of is what one server has, and not as its own, that another one lacks.
+func (k Known) of(has, lacks switchover.Sight) string {
+	missing, err := switchover.Missing(has.MariaDB, has.All(), lacks.All())
+	if err == nil && missing != "" && k.Errant[has.Addr] != "" {
+		missing, err = switchover.Missing(has.MariaDB, missing, k.Errant[has.Addr])
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return missing
+}
+
+func (k Known) pair(a, b switchover.Sight) string {
+	text := fmt.Sprintf("%s has %s and lacks %s of %s", a.Addr, a.All(), k.of(b, a), b.Addr)
+	if other := k.of(a, b); other != "" {
+		return text + fmt.Sprintf(", which has %s and lacks %s", b.All(), other)
+	}
+	return text + ", which can't be the primary"
+}
+
+// unseen are the servers that may have acknowledged to the primary, and aren't reached.
+func (k Known) unseen(seen []switchover.Sight) (list []string) {
+	for _, s := range seen[1:] {
+		if s.Err != nil && slices.Contains(k.Followers, s.Addr) {
+			list = append(list, s.Addr)
+		}
+	}
+	return list
+}
+
+// nothingElsewhere tells whether somebody may have been told of what only a server has that the best one was not held to: one that
+// is not reached, and that may have acknowledged to the primary; or the primary itself, if it is reached and takes no writes by now.
+func (k Known) nothingElsewhere(p cluster.Primary, best switchover.Sight, seen []switchover.Sight) error {
+	if primary := seen[0]; primary.Err == nil && primary.ReadOnly {
+		if lacks := k.of(primary, best); lacks != "" {
+			return trouble("start the replication of "+best.Addr+"; or "+k.take(best)+", with --give-up",
+				"%s; it takes no writes, and %s lacks transactions that it has: %s", k.missed(p), best.Addr, lacks)
+		}
+	}
+	unseen := k.unseen(seen)
+	if k.Copies > 0 && len(unseen) >= k.Copies {
+		return trouble("start it, or the primary; or "+k.take(best),
+			"%s; %s can't be reached, and may alone have what was acknowledged: %s has %s", k.missed(p), strings.Join(unseen, ", "), best.Addr, best.All())
+	}
+	return nil
+}

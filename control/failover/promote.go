@@ -1,0 +1,256 @@
+package failover
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"locus/config/etcd"
+	"locus/control/declared"
+	"locus/control/fleet"
+	"locus/control/switchover"
+	"locus/proxy/health"
+	"locus/router/cluster"
+)
+
+const (
+	// voting bounds a question to the proxies: one that has died is registered for a while.
+	voting = time.Second
+	// voteEvery is how many looks there are between two questions while all is well.
+	voteEvery = 3
+	// mostTidyPause is the longest time between two tries to have servers be as the document says.
+	mostTidyPause = 5 * time.Second
+)
+
+// promote looks at the servers once, has another one promoted if the primary is away, and has all of
+// them be what the document says.
+func (s *shard) promote(ctx context.Context) {
+	if !s.watches(ctx) {
+		return
+	}
+	p, err := s.primary(ctx)
+	if err != nil {
+		return // etcd's absence is told by others
+	}
+	if p.Next != "" && p.Cause != cluster.Lost { // what somebody has ordered is his own, or is mended
+		if !time.Now().Before(s.next) {
+			s.mend(ctx)
+		}
+		return
+	}
+	seen := s.watch.eyes.Look(ctx, s.name, p.Cluster.Shards[s.name], p.Server)
+	k, err := s.known(ctx, p, seen)
+	if err == nil {
+		err = s.settle(ctx, p, seen, k)
+	}
+	if errors.Is(err, etcd.ErrHeld) {
+		return // a switchover is under way
+	}
+	s.tell(ctx, err)
+}
+
+// settle does what is to be done by what is known.
+func (s *shard) settle(ctx context.Context, p declared.Primary, seen []switchover.Sight, k Known) error {
+	to, err := Choose(p.Primary, seen, k)
+	shrunk := err == nil && to != p.Server && !k.Away.enough()
+	if s.watch.shrunk++; !shrunk {
+		s.watch.shrunk = 0
+	}
+	switch {
+	case err != nil:
+		return err
+	case shrunk && s.watch.shrunk < lasting: // somebody may write to it all the same, and others be looked at a moment later
+		return nil
+	case to != p.Server || p.Next != "":
+		return s.turn(ctx, p, k)
+	case k.Away.Votes.most():
+		return nil // not for long enough
+	}
+	s.survey(p, seen, k)
+	if untidy(p.Primary, seen, k.Errant) && !time.Now().Before(s.next) {
+		s.tidy(ctx, p, seen)
+	}
+	return k.patience(p.Primary, seen)
+}
+
+// turn has the server promoted that has most, or what was begun undone.
+func (s *shard) turn(ctx context.Context, p declared.Primary, k Known) error {
+	var chosen switchover.View
+	err := s.order("").Promote(ctx, func(now cluster.Primary, seen []switchover.Sight) (string, error) {
+		if now.Epoch < p.Epoch {
+			return "", errors.New("the document is older than it was")
+		}
+		to, err := Choose(now, seen, k)
+		for _, one := range seen {
+			if one.Addr == to {
+				chosen = one.View
+			}
+		}
+		return to, err
+	})
+	if applying, ok := errors.AsType[*switchover.ApplyingError](err); ok {
+		return trouble("wait", "%s; %v", k.missed(p.Primary), applying)
+	}
+	if err == nil {
+		s.watch.next = chosen
+	}
+	return err
+}
+
+// known is what is known beside what was seen, and keeps what a primary has that takes writes.
+func (s *shard) known(ctx context.Context, p declared.Primary, seen []switchover.Sight) (Known, error) {
+	w := s.watch
+	s.meet(p)
+	primary := seen[0]
+	if primary.Err == nil && !primary.ReadOnly {
+		w.record.Had, w.record.Identity, w.record.Copies = primary.Has, primary.Identity, 0
+		if primary.SemiSync.Weak() == "" {
+			w.record.Copies = primary.SemiSync.Copies
+		}
+		s.errant(primary)
+		w.before = seen
+	}
+	if primary.Err != nil || w.absence.lasts(time.Now()) > 0 || w.looks%voteEvery == 0 {
+		asked, err := s.votes(ctx)
+		if err != nil {
+			return Known{}, err
+		}
+		w.reached = asked
+		w.absence.note(time.Now(), asked[p.Server])
+	}
+	w.looks++
+	now := time.Now()
+	k := Known{
+		Shard: s.name, Had: w.record.Had, Identity: w.record.Identity, Copies: w.record.Copies, Followers: w.record.Followers,
+		Errant: maps.Clone(w.record.Errant), Reached: w.reached, Jobs: jobsOf(p),
+		Away: Away{w.reached[p.Server], w.absence.lasts(now), p.Cluster.Shards[s.name].PatienceWithPrimary(), w.absence.comesAndGoes(now)},
+	}
+	return k, nil
+}
+
+// meet begins anew where another server is the primary.
+func (s *shard) meet(p declared.Primary) {
+	w := s.watch
+	if w.record.Primary != p.Server {
+		w.absence, w.before, w.strange = absence{}, nil, nil
+		w.record.Had, w.record.Identity, w.record.Copies, w.record.Errant = "", "", 0, nil
+		if w.next.Addr == p.Server { // promoted by this process, which knows what it has
+			w.record.Had, w.record.Identity = w.next.All(), w.next.Identity
+		}
+		w.record.Followers = others(p) // but for one that is away since before
+		if p.Former != "" {
+			w.record.Followers = slices.DeleteFunc(w.record.Followers, func(a string) bool { return a == p.Former })
+		}
+	}
+	w.record.Epoch, w.record.Primary = p.Epoch, p.Server
+}
+
+// others are the servers that are not the primary.
+func others(p declared.Primary) []string {
+	return slices.DeleteFunc(slices.Clone(p.Cluster.Shards[p.Shard].Servers), func(a string) bool { return a == p.Server })
+}
+
+// errant keeps what other servers had before this look at the primary, and it has not, once that lasts: what they were
+// about to get of it, it has a moment later.
+func (s *shard) errant(primary switchover.Sight) {
+	w := s.watch
+	for _, one := range w.before {
+		if one.Err != nil || one.Addr == primary.Addr {
+			continue
+		}
+		missing, err := switchover.Missing(one.MariaDB, one.Has, primary.Has)
+		if err != nil {
+			continue
+		}
+		if w.strange == nil {
+			w.strange = map[string]int{}
+		}
+		if w.strange[one.Addr]++; missing == "" {
+			w.strange[one.Addr] = 0
+			delete(w.record.Errant, one.Addr)
+		} else if w.strange[one.Addr] >= lasting || w.record.Errant[one.Addr] != "" {
+			if w.record.Errant == nil {
+				w.record.Errant = map[string]string{}
+			}
+			w.record.Errant[one.Addr] = missing
+		}
+	}
+}
+
+// votes is how the registered proxies see each of the shard's servers.
+func (s *shard) votes(ctx context.Context) (map[string]votes, error) {
+	told, err := fleet.AskLately[[]health.Status](ctx, s.KV, fleet.Servers, s.Look, voting)
+	if err != nil {
+		return nil, err
+	}
+	by := map[string]votes{}
+	for _, servers := range told.By {
+		for _, one := range servers {
+			if one.Shard != s.name {
+				continue
+			}
+			v := by[one.Addr]
+			if one.State.Down() {
+				if v.Down++; v.Down == 1 || one.Silent < v.Silent {
+					v.Silent = one.Silent
+				}
+				v.Why = one.Why
+			}
+			by[one.Addr] = v
+		}
+	}
+	for addr, v := range by {
+		v.Proxies = len(told.By) + len(told.Silent)
+		by[addr] = v
+	}
+	return by, nil
+}
+
+// untidy tells whether a server that is reached is not what the document says, and could be.
+func untidy(p cluster.Primary, seen []switchover.Sight, errant map[string]string) bool {
+	primary, back := seen[0], false
+	if primary.Err != nil {
+		return false
+	}
+	if primary.ReadOnly || primary.Source != "" || primary.SemiSync.Acknowledges && !primary.SemiSync.Waits {
+		return true
+	}
+	for _, s := range seen[1:] {
+		follows := s.Err == nil && (s.Follows == primary.Identity || s.Source == primary.Addr)
+		if s.Err == nil && (!s.ReadOnly || !follows && errant[s.Addr] == "") {
+			return true
+		}
+		back = back || follows && s.Addr == p.Former
+	}
+	return back
+}
+
+// tidy has them be it.
+func (s *shard) tidy(ctx context.Context, p declared.Primary, seen []switchover.Sight) {
+	w := s.watch
+	for _, one := range seen[1:] { // which may acknowledge from now on: that is known before
+		if one.Err == nil && !slices.Contains(w.record.Followers, one.Addr) {
+			w.record.Followers = append(w.record.Followers, one.Addr)
+		}
+	}
+	if !s.keep(ctx) {
+		return
+	}
+	err := s.order("").Tidy(ctx)
+	switch {
+	case err == nil:
+		s.said, s.pause = "", 0
+		s.Log.Info("the servers are what the document says", slog.String("shard", string(s.name)), slog.String("primary", p.Server))
+	case errors.Is(err, etcd.ErrHeld) || ctx.Err() != nil:
+	default:
+		s.pause = min(max(2*s.pause, s.Look), mostTidyPause)
+		s.next = time.Now().Add(s.pause)
+		if s.said != err.Error() {
+			s.said = err.Error()
+			s.Log.Warn("a server is not what the document says", slog.String("shard", string(s.name)), slog.Any("error", err))
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package failover
+
+import (
+	"fmt"
+
+	"locus/control/declared"
+	"locus/control/switchover"
+)
+
+// mostBehind is by how many seconds a replica may be behind before that is told: a promotion waits for it.
+const mostBehind = 30
+
+// survey keeps what a failover would come to now: what may be lost, and which servers could not be promoted.
+func (s *shard) survey(p declared.Primary, seen []switchover.Sight, k Known) {
+	r := &s.watch.record
+	r.MayLose, r.Unready = "", map[string]string{}
+	if primary := seen[0]; primary.Err == nil {
+		r.MayLose = primary.SemiSync.Weak()
+	}
+	for _, one := range seen[1:] {
+		if why := k.unready(p, one); why != "" {
+			r.Unready[one.Addr] = why
+		}
+	}
+}
+
+// unready is why a server could not be promoted, or would be late, or would not keep what the primary keeps.
+func (k Known) unready(p declared.Primary, s switchover.Sight) string {
+	if why := k.unfit(p.Primary, s); why != "" {
+		return why
+	}
+	own := s.SemiSync
+	own.Waits, own.InForce = true, true // as it would be then
+	switch {
+	case s.Stopped != "":
+		return "does not receive what the primary writes: " + s.Stopped
+	case s.Behind > mostBehind:
+		return fmt.Sprintf("is %d s behind, which a promotion waits for", s.Behind)
+	case k.Copies > 0 && !s.SemiSync.Acknowledges:
+		return "does not acknowledge: rpl_semi_sync_replica_enabled (rpl_semi_sync_slave_enabled) is OFF"
+	case k.Copies > 0 && own.Weak() != "":
+		return "would not keep what it acknowledges as a primary: " + own.Weak()
+	}
+	return ""
+}

@@ -1,0 +1,200 @@
+package switchover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"locus/config/etcd"
+	"locus/router/cluster"
+)
+
+// Promote makes the server the primary that the judge names of what is seen under the lease, and again
+// once no proxy sends anything to the one before; or goes on with that where another process was
+// killed, or undoes it if the judge names the one before. The error is [etcd.ErrHeld] while another
+// process changes roles; and if the outcome isn't known, the document says it.
+func (s Switchover) Promote(ctx context.Context, judge Judge) error {
+	r, release, err := s.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	r.To, r.judge, r.cause = "", judge, cluster.Lost
+	return r.promote(ctx)
+}
+
+// ApplyingError says that the server which is to be promoted has not applied yet what it has received.
+type ApplyingError struct {
+	Server string
+	Err    error
+}
+
+func (e *ApplyingError) Error() string {
+	return fmt.Sprintf("%s is to be the primary, and applies what it has received first: %v", e.Server, e.Err)
+}
+
+func (e *ApplyingError) Unwrap() error { return e.Err }
+
+// applying is how long a look waits for that.
+const applying = 5 * time.Second
+
+func (r *run) promote(ctx context.Context) error {
+	switch err := r.read(ctx); {
+	case err != nil:
+		return err
+	case r.doc.Next != "" && r.doc.Cause != cluster.Lost:
+		return fmt.Errorf("a switchover to %s has not ended", r.doc.Aim())
+	}
+	if err := r.within(ctx, before, Take[:1]); err != nil {
+		return err
+	}
+	if r.To != r.doc.Server {
+		if err := r.caughtUp(ctx); err != nil {
+			return err
+		}
+		return r.over(ctx)
+	}
+	if r.doc.Next == "" {
+		return nil
+	}
+	return r.within(ctx, after, Mend)
+}
+
+// caughtUp waits until the server that is to be promoted has applied what it has received, while proxies that reach the
+// primary still go there.
+func (r *run) caughtUp(ctx context.Context) error {
+	waiting, cancel := context.WithTimeout(ctx, applying)
+	defer cancel()
+	if err := r.servers[r.To].applied(waiting); err != nil {
+		return &ApplyingError{r.To, err}
+	}
+	return nil
+}
+
+// Tidy has the primary take writes, and all other servers that are reached take none and follow it, as the document says. One
+// that has transactions of its own takes no writes, and is left. The error is [etcd.ErrHeld] while another process
+// changes roles.
+func (s Switchover) Tidy(ctx context.Context) error {
+	r, release, err := s.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := r.read(ctx); err != nil {
+		return err
+	}
+	if r.doc.Next != "" {
+		return fmt.Errorf("a switchover to %s has not ended", r.doc.Aim())
+	}
+	r.To = r.doc.Server
+	err = r.within(ctx, after, Tidy)
+	return errors.Join(append(r.undone, err)...)
+}
+
+// gathering bounds what is done to one server.
+const gathering = 5 * time.Second
+
+// gather has all servers but the primary take no writes, and follow it. What can't be done is kept.
+func (r *run) gather(ctx context.Context) error {
+	r.undone, r.strays = nil, false
+	if v, err := r.primary.look(ctx); err != nil {
+		return err
+	} else if v.Source != "" { // it must not go on with that once it is restarted
+		if err := r.primary.exec(ctx, "STOP REPLICA", "RESET REPLICA ALL"); err != nil {
+			return err
+		}
+	}
+	for _, addr := range without(r.doc.Cluster.Shards[r.Shard].Servers, r.doc.Server) {
+		if err := r.gatherOne(ctx, addr); err != nil {
+			r.undone, r.strays = append(r.undone, err), r.strays || addr == r.doc.Former
+		}
+	}
+	return nil
+}
+
+func (r *run) gatherOne(ctx context.Context, addr string) error {
+	ctx, cancel := context.WithTimeout(ctx, gathering)
+	defer cancel()
+	s, err := r.dial(ctx, addr)
+	if err != nil {
+		return err
+	}
+	shard := r.doc.Cluster.Shards[r.Shard]
+	if err := s.endOthers(ctx, shard.Admin.User); err != nil {
+		return err
+	}
+	if err := r.fence(ctx, s); err != nil {
+		return err
+	}
+	return r.followed(ctx, s)
+}
+
+// fence has a server that takes writes take none, and ends the proxies' connections to it.
+func (r *run) fence(ctx context.Context, s *server) error {
+	v, err := s.look(ctx)
+	if err != nil || v.ReadOnly {
+		return err
+	}
+	user := r.doc.Cluster.Shards[r.Shard].User
+	if r.promotes() { // else commits that wait for replicas for ever keep it from being read-only
+		if _, err := s.kill(ctx, user); err != nil {
+			return err
+		}
+		if err := s.followOn(ctx); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(s.setReadOnly(ctx, true), s.endOthers(ctx, user)); err != nil {
+		return err
+	}
+	r.Log.Warn("a server that is not to be the primary took writes, and is read-only now", slog.String("shard", string(r.Shard)), slog.String("addr", s.addr))
+	return nil
+}
+
+// promotes tells whether locus itself decides who the primary is.
+func (r *run) promotes() bool {
+	return r.doc.Cluster.Shards[r.Shard].Failover == cluster.FailoverPromote
+}
+
+// over gives the primary up for To, or undoes that.
+func (r *run) over(ctx context.Context) error {
+	from, began := r.doc.Server, time.Now()
+	err := r.within(ctx, leaving, Take[1:])
+	if errors.Is(err, etcd.ErrUnknown) {
+		err = r.settled(ctx, err)
+	}
+	if err == nil {
+		r.primary = r.servers[r.To]
+		r.Log.Warn("another server is the primary", slog.String("shard", string(r.Shard)), slog.String("primary", r.To),
+			slog.String("before", from), slog.String("cause", string(r.cause)), slog.Duration("held", time.Since(began)))
+		if err := r.others(ctx); err != nil { // which Finish or Tidy tries again, once the former one is there
+			r.Log.Warn("a server does not follow yet", slog.String("shard", string(r.Shard)), slog.Any("error", err))
+		}
+		return nil
+	}
+	undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), after)
+	defer cancel()
+	if mending := r.undo(undo); mending != nil {
+		return errors.Join(err, fmt.Errorf("and the shard may refuse writes: a mover goes on with the order; give it again, or take another server: %w", mending))
+	}
+	return fmt.Errorf("nothing has changed hands: %w", err)
+}
+
+// stopReceiving has a server receive nothing more of the one that it follows.
+func (s *server) stopReceiving(ctx context.Context) error {
+	if s.mariadb { // else it asks the server that is lost to end the connection, and waits 5 s for that
+		seconds, err := s.one(ctx, "SELECT @@GLOBAL.rpl_semi_sync_slave_kill_conn_timeout")
+		if err != nil {
+			return err
+		}
+		if seconds != "0" && seconds != "1" {
+			if err := s.exec(ctx, "SET GLOBAL rpl_semi_sync_slave_kill_conn_timeout = 1"); err != nil {
+				return err
+			}
+			defer func() { _ = s.exec(ctx, "SET GLOBAL rpl_semi_sync_slave_kill_conn_timeout = "+seconds) }()
+		}
+	}
+	return s.exec(ctx, "STOP REPLICA IO_THREAD")
+}

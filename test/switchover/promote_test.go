@@ -1,0 +1,174 @@
+package switchover
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"locus/control/declared"
+	"locus/control/failover"
+	"locus/test/servers"
+)
+
+// semiSync is what servers are started with of a shard that locus promotes servers of. They begin read-only: one that
+// was the primary is none until locus says so.
+var semiSync = map[servers.Engine][]string{
+	servers.MariaDB: {
+		"--log-slave-updates=ON", "--read-only=ON", "--rpl-semi-sync-slave-enabled=ON", "--init-rpl-role=SLAVE",
+		"--rpl-semi-sync-master-wait-point=AFTER_SYNC", "--rpl-semi-sync-master-timeout=18446744073709551615",
+	},
+	servers.MySQL: {
+		"--log-replica-updates=ON", "--read-only=ON", "--plugin-load-add=semisync_source.so;semisync_replica.so;mysql_clone.so",
+		"--rpl-semi-sync-replica-enabled=ON", "--rpl-semi-sync-source-wait-point=AFTER_SYNC", "--rpl-semi-sync-source-timeout=1000000000000000000",
+	},
+}
+
+// promoting is a cluster of one shard with three servers, looked after by two processes. Nobody has made one of them the primary yet.
+func promoting(t *testing.T, engine servers.Engine) *stand {
+	t.Helper()
+	s := &stand{servers: servers.Start(t, engine, 3, semiSync[engine]...)}
+	for _, replica := range s.servers[1:] {
+		replica.Follow(t, s.servers[0])
+	}
+	s.servers[0].Exec(t, accounts(engine)...)
+	s.open(t)
+	s.apply(t, fmt.Sprintf(`schema: 1
+shards:
+  s0: {servers: [%q, %q, %q], failover: promote, user: shop, secret: x, admin: {user: chief, secret: x}}
+tables:
+  %[4]s.counter: {kind: sharded, owner: uid}
+users:
+  app: {secret: x}
+routes: |
+  0xffff s0
+`, s.servers[0].Addr(), s.servers[1].Addr(), s.servers[2].Addr(), schema))
+	for range 2 {
+		s.serve(t)
+	}
+	for range 2 {
+		s.lookAfter(t)
+	}
+	s.wantReady(t)
+	return s
+}
+
+// A primary is frozen, and the next one is killed: what was acknowledged is there once and no more, and each comes back as a replica
+// or with what nobody was told.
+func TestPromote(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := promoting(t, engine)
+		l := s.load(t)
+		l.more(t, 50)
+		first := s.primary(t)
+		if err := s.servers[first].Pause(); err != nil {
+			t.Fatal(err)
+		}
+		s.wantAnother(t, l, first)
+		if err := s.servers[first].Resume(); err != nil {
+			t.Fatal(err)
+		}
+		s.wantBack(t, first)
+		l.more(t, 50)
+
+		second := s.primary(t)
+		if err := s.servers[second].Kill(); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		s.wantNamedAnother(t, second)
+		t.Logf("another primary %v after a kill", time.Since(began))
+		s.servers[second].Restart(t)
+		s.wantBack(t, second)
+		if engine == servers.MariaDB { // which takes back what nobody acknowledged; else all others may have transactions of their own
+			l.more(t, 50)
+		}
+		l.end()
+		s.wantAcknowledged(t, l)
+	})
+}
+
+// wantReady waits until any other server could be promoted, and nothing would be lost.
+func (s *stand) wantReady(t *testing.T) {
+	t.Helper()
+	servers.Eventually(t, "any server could be promoted", func() error {
+		records, err := failover.Records(t.Context(), s.kv)
+		if r := records["s0"]; err == nil && (r.Had == "" || r.Trouble != "" || r.MayLose != "" || len(r.Unready) > 0 || len(r.Errant) > 0) {
+			err = fmt.Errorf("%+v", r)
+		}
+		return err
+	})
+}
+
+// primary is which server the document names.
+func (s *stand) primary(t *testing.T) int {
+	t.Helper()
+	p, err := declared.ReadPrimary(t.Context(), s.kv, "s0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.IndexFunc(s.servers, func(at *servers.Server) bool { return at.Addr() == p.Server })
+}
+
+// wantNamedAnother waits until another server is named.
+func (s *stand) wantNamedAnother(t *testing.T, before int) {
+	t.Helper()
+	servers.Eventually(t, "another server is named", func() error {
+		p, err := declared.ReadPrimary(t.Context(), s.kv, "s0")
+		if err == nil && (p.Server == s.servers[before].Addr() || p.Next != "") {
+			records, _ := failover.Records(t.Context(), s.kv)
+			err = fmt.Errorf("%s%+v", p.Encode(), records)
+		}
+		return err
+	})
+}
+
+// wantAnother waits until another server is the primary, and writes go on.
+func (s *stand) wantAnother(t *testing.T, l *load, before int) {
+	t.Helper()
+	began := time.Now()
+	s.wantNamedAnother(t, before)
+	named := time.Since(began)
+	l.more(t, 20)
+	t.Logf("another primary after %v, writes went on after %v", named, time.Since(began))
+}
+
+// wantBack waits until a server that was the primary takes no writes, and follows, or is told to have transactions of its own.
+func (s *stand) wantBack(t *testing.T, server int) (errant bool) {
+	t.Helper()
+	addr := s.servers[server].Addr()
+	servers.Eventually(t, "the former primary is back", func() error {
+		records, err := failover.Records(t.Context(), s.kv)
+		if err != nil {
+			return err
+		}
+		r := records["s0"]
+		var readOnly bool
+		db := s.servers[server].DB(t, "")
+		defer db.Close()
+		if err := db.QueryRow("SELECT @@GLOBAL.read_only").Scan(&readOnly); err != nil {
+			return err
+		}
+		if errant = r.Errant[addr] != ""; !readOnly || r.Primary == addr || !errant && r.Unready[addr] != "" || r.At.IsZero() {
+			return errors.Join(fmt.Errorf("read-only: %v, %+v", readOnly, r))
+		}
+		p, err := declared.ReadPrimary(t.Context(), s.kv, "s0")
+		if err == nil && !errant && p.Former != "" {
+			err = errors.New(string(p.Encode()))
+		}
+		return err
+	})
+	t.Logf("server %d is back; it has transactions of its own: %v", server, errant)
+	return errant
+}
+
+// wantAcknowledged holds the rows to what was acknowledged: of a write without an answer nobody knows.
+func (s *stand) wantAcknowledged(t *testing.T, l *load) {
+	t.Helper()
+	got, acked, failed := s.total(t), l.acked.Load(), l.failed.Load()
+	t.Logf("%d writes were acknowledged, %d had no answer or failed, and there are %d", acked, failed, got)
+	if got < acked || got > acked+2*failed {
+		t.Errorf("%d writes were acknowledged, %d had no answer or failed, and there are %d", acked, failed, got)
+	}
+}
