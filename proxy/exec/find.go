@@ -5,6 +5,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/router"
+	"locus/router/plan"
 )
 
 // Look is a question to one shard.
@@ -13,8 +14,17 @@ type Look struct {
 	Text  string
 }
 
-// Find asks shards within the transaction, all at once, and tells which of them have a row. The error is the first one's.
-func (r *Request) Find(looks []Look) (have []bool, failure error) {
+// Found is what a shard has of the rows that are looked for.
+type Found uint8
+
+const (
+	None    Found = iota
+	Staying       // some, each of the gene that the statement gives it, if it gives it one
+	Moved         // one of another gene among them
+)
+
+// Find asks shards within the transaction, all at once, and tells what they have. The error is the first one's.
+func (r *Request) Find(looks []Look) (found []Found, failure error) {
 	parts := make([]Part, len(looks))
 	for i, look := range looks {
 		parts[i].Shard = look.Shard
@@ -39,14 +49,14 @@ func (r *Request) Find(looks []Look) (have []bool, failure error) {
 		})
 	}
 	asking.Wait()
-	have = make([]bool, len(leases))
+	found = make([]Found, len(leases))
 	for i, l := range leases {
 		r.Observer.Trace().Answered(string(l.Shard), 0, CodeOf(errs[i]))
 		if opened[i] {
 			l.Opened()
 		}
 		if errs[i] == nil {
-			have[i] = len(answers[i].Rows) > 0
+			found[i] = readFound(answers[i])
 			l.Done(l.Conn.Status())
 			continue
 		}
@@ -55,5 +65,16 @@ func (r *Request) Find(looks []Look) (have []bool, failure error) {
 		}
 		l.Fail(errs[i])
 	}
-	return have, failure
+	return found, failure
+}
+
+// readFound reads a shard's answer: no row, or whether one is of another gene.
+func readFound(answer *backend.Rows) Found {
+	switch {
+	case len(answer.Rows) == 0:
+		return None
+	case string(answer.Rows[0][0]) == plan.Moved:
+		return Moved
+	}
+	return Staying
 }

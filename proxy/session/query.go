@@ -281,7 +281,7 @@ func (s *Session) runChange(r *exec.Work, p *plan.Change) error {
 	if err := s.admitRoute(r); err != nil {
 		return err
 	}
-	if len(s.route.Shards) > 1 {
+	if len(s.route.Shards) > 1 || p.Finds(&s.route) {
 		return s.runSpread(r, p)
 	}
 	if len(s.route.Shards) == 0 {

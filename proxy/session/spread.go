@@ -65,7 +65,7 @@ func (s *Session) looks(r *exec.Work, p *plan.Change) (looks []exec.Look, err er
 		if err != nil {
 			return nil, err
 		}
-		text, ok := p.Finding.Look(r.Values, foreign)
+		text, ok := p.Look(r.Values, foreign)
 		if !ok {
 			return nil, nil
 		}
@@ -82,13 +82,17 @@ func (s *Session) looks(r *exec.Work, p *plan.Change) (looks []exec.Look, err er
 func (s *Session) runFound(r *exec.Work, p *plan.Change, looks []exec.Look) (total exec.Totals, err error) {
 	route := slices.Clone(s.route.Shards)
 	err = s.together(r, func() error {
-		have, err := s.env.Request(r).Find(looks)
+		found, err := s.env.Request(r).Find(looks)
 		if err != nil {
 			return err
 		}
 		var shards []int
 		for i, shard := range route {
-			if have[i] {
+			switch found[i] {
+			case exec.None:
+			case exec.Moved:
+				return p.Moves(r.Values)
+			case exec.Staying:
 				shards = append(shards, shard)
 			}
 		}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"locus/idgen/gene"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/stmt"
@@ -79,8 +80,41 @@ func (p *Change) finds(v *Values) bool {
 	if p.Finding == nil {
 		return false
 	}
-	_, ok := p.Finding.Look(v, router.Foreign{})
+	_, ok := p.Finding.look(v, router.Foreign{}, nil)
 	return ok
+}
+
+// Finds tells whether the shards of a route are looked at first: which of them have rows is not told, or whether these have the
+// gene already that they are given.
+func (p *Change) Finds(r *Route) bool {
+	_, one := r.onlyGene()
+	return p.Finding != nil && (len(r.Shards) > 1 || len(r.Shards) == 1 && len(p.agree) > 0 && !one)
+}
+
+// Look is the question to a shard whether it has a row; see [Change.Moves] for its answer. It is not ok where it can't be asked so.
+func (p *Change) Look(v *Values, foreign router.Foreign) (text string, ok bool) {
+	var given *gene.Gene
+	if len(p.agree) > 0 {
+		g, err := p.agree[0].key.Stored(v.operand(p.agree[0].value))
+		if err != nil {
+			return "", false
+		}
+		given = &g
+	}
+	return p.Finding.look(v, foreign, given)
+}
+
+// Moves refuses a change that gives a row that was found another gene than it has.
+func (p *Change) Moves(v *Values) error {
+	a := p.agree[0]
+	value := v.operand(a.value)
+	g, _ := a.key.Stored(value)
+	return p.moves(a, value, g)
+}
+
+func (p *Change) moves(a agreement, value stmt.Value, g gene.Gene) *Refusal {
+	return refuse(KeyChange, "setting %s = %s would give rows of %s the gene %s, and they would be on the wrong shard: "+
+		"name the same owner in WHERE, or insert the row anew and delete the old one", a.key.Column.Name, value, a.table, g)
 }
 
 // rules holds a change to what may be assigned, and completes it.
@@ -192,15 +226,18 @@ func (p *Change) agreed(m *router.Map, v *Values, out *Route) error {
 		return nil
 	}
 	only, one := out.onlyGene()
-	for _, a := range p.agree {
+	found := !one && p.Finds(out) && p.finds(v) && p.Finding.table.Telling() != nil // then the rows are asked for theirs
+	for i, a := range p.agree {
 		value := v.operand(a.value)
 		g, err := a.key.Stored(value)
 		if err != nil {
 			return refuse(KeyChange, "setting %s of %s: the value %s %v", a.key.Column.Name, a.table, value, err)
 		}
-		if !one || g != only {
-			return refuse(KeyChange, "setting %s = %s would give rows of %s the gene %s, and they would be on the wrong shard: "+
-				"name the same owner in WHERE, or insert the row anew and delete the old one", a.key.Column.Name, value, a.table, g)
+		if found && i == 0 {
+			only = g
+		}
+		if !one && !found || g != only {
+			return p.moves(a, value, g)
 		}
 		if _, _, divided := m.Sides(g); !divided || !a.ofID() {
 			continue

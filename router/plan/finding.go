@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"locus/idgen/gene"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/stmt"
@@ -24,6 +25,9 @@ type fixed struct {
 	column   string
 	operands []stmt.Operand
 }
+
+// Moved is the answer of a look where a row would get another gene.
+const Moved = "2"
 
 // mostFound bounds the values that are looked for.
 const mostFound = 1000
@@ -76,10 +80,16 @@ func (sc *scope) fixes(n *node, c *stmt.Condition, found map[int]fixed) {
 	}
 }
 
-// Look is the locking read on a shard, which leaves out rows that are others'; ok is false where a value is none that a
-// column of whole numbers is surely compared with as such.
-func (f *Finding) Look(v *Values, foreign router.Foreign) (text string, ok bool) {
-	text = "SELECT 1 FROM " + quote(f.table.Schema) + "." + quote(f.table.Name) + " AS " + quote(f.alias) + " WHERE "
+// look is the locking read on a shard, which leaves out rows that are others'; ok is false where a value is none that a
+// column of whole numbers is surely compared with as such. It answers with Moved if one of the rows has another gene than the one
+// that they are given; nil: none is.
+func (f *Finding) look(v *Values, foreign router.Foreign, given *gene.Gene) (text string, ok bool) {
+	found, last := "1", " LIMIT 1 FOR UPDATE"
+	if given != nil {
+		found = "IF(" + f.table.NoneOf(f.alias, router.Foreign{Genes: gene.NewSet(gene.Range{First: *given, Last: *given})}) + ", " + Moved + ", 1)"
+		last = " ORDER BY 1 DESC" + last
+	}
+	text = "SELECT " + found + " FROM " + quote(f.table.Schema) + "." + quote(f.table.Name) + " AS " + quote(f.alias) + " WHERE "
 	for i, c := range f.fixed {
 		values, ok := c.values(v)
 		if !ok {
@@ -93,7 +103,7 @@ func (f *Finding) Look(v *Values, foreign router.Foreign) (text string, ok bool)
 	if !foreign.Empty() {
 		text += " AND " + f.owners.Without(foreign)
 	}
-	return text + " LIMIT 1 FOR UPDATE", true
+	return text + last, true
 }
 
 // values are what a column is compared with. Servers may compare what is no literal of a whole number, and what stands in one

@@ -76,6 +76,37 @@ func TestRowsAreFoundByKeysThatExist(t *testing.T) {
 	})
 }
 
+// Programs save a row with all its columns, its owner among them, which stays what it is.
+func TestTheOwnerOfARowIsSetToWhatItIs(t *testing.T) {
+	for _, shards := range []int{1, 2} {
+		each(t, shop.Options{Shards: shards}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+			exec(t, db, "CREATE TABLE meta (meta_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, post INT NOT NULL, value VARCHAR(20)) COMMENT 'locus: owner=post'")
+			for post := range 12 {
+				exec(t, db, "INSERT INTO meta (post, value) VALUES (?, 'a')", post)
+			}
+			for post := range 12 {
+				r := exec(t, db, "UPDATE meta SET meta_id = ?, post = ?, value = 'b' WHERE meta_id = ?", post+1, post, post+1)
+				if got, err := r.RowsAffected(); err != nil || got != 1 {
+					t.Errorf("%d rows, %v", got, err)
+				}
+			}
+			exec(t, db, "UPDATE meta SET post = 5, value = 'c' WHERE meta_id IN (6, 999)")
+			exec(t, db, "UPDATE meta SET post = 5 WHERE meta_id = 999")
+			for _, query := range []string{
+				"UPDATE meta SET post = 3, value = 'x' WHERE meta_id = 6",
+				"UPDATE meta SET post = 5, value = 'x' WHERE meta_id IN (6, 7)", // of which one is another's
+				"UPDATE meta SET post = 5, value = 'x' WHERE value = 'c'",
+			} {
+				_, err := db.Exec(query)
+				refused(t, err, 1105, "locus-1204")
+			}
+			if got := rows(t, db, "SELECT meta_id, post, value FROM meta WHERE value <> 'b' OR post <> meta_id - 1 ORDER BY meta_id"); !slices.Equal(got, []string{"6 5 c"}) {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}
+
 // While it is looked for, nobody takes the row away.
 func TestAFoundRowIsLocked(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {

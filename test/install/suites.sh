@@ -10,7 +10,7 @@ here=$(dirname "$(readlink -f "$0")")
 . "$here/apt.sh"
 suites=$(readlink -f "$here/../suites")
 dir=${LOCUS_SUITES_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/locus/suites}
-parts=(browser node mysqljs mtr pymysql mysqlclient sqlalchemy django php perl ruby java sysbench)
+parts=(browser node mysqljs mtr pymysql mysqlclient sqlalchemy django php perl ruby java sysbench wordpress)
 
 # node: the npm packages of test/suites/node/package-lock.json, in node/.
 install_node() { install_npm "$suites/node" "$dir/node"; }
@@ -167,6 +167,33 @@ install_java() {
 }
 
 install_sysbench() { packages sysbench; }
+
+# unpacked NAME PACKAGE... unpacks packages of the distribution into NAME/, without
+# what they depend on: applications would bring a web server that is started.
+unpacked() {
+  local to=$dir/$1 versions; shift
+  versions=$(apt-cache policy "$@" | awk '/^[^ ]/ { name = $1 } $1 == "Candidate:" { print name $2 }')
+  [ "$(cat "$to/installed" 2>/dev/null)" != "$versions" ] || return 0
+  say "unpacking $* into $to"
+  rm -rf "$to.new" "$to"
+  mkdir -p "$to.new"
+  (
+    cd "$to.new"
+    # Lists that are older than the mirror's packages are the usual reason.
+    apt-get -qq -o APT::Sandbox::User=root download "$@" || { as_root apt-get -qq update && again apt-get -qq -o APT::Sandbox::User=root download "$@"; }
+    local package
+    for package in *.deb; do dpkg -x "$package" .; done
+    rm -- *.deb
+  )
+  printf %s "$versions" >"$to.new/installed"
+  mv -T "$to.new" "$to"
+}
+
+# Time stands still for the applications: what they write is compared.
+install_wordpress() {
+  packages php-cli php-mysql php-xml php-mbstring faketime
+  unpacked wordpress wordpress wordpress-theme-twentytwentythree php-getid3
+}
 
 [ $# = 0 ] || parts=("$@")
 mkdir -p "$dir"

@@ -26,7 +26,10 @@ type Stand struct {
 // Start runs a stand on servers that the package's tests share; it needs
 // [servers.Main]. The plain server is none of the proxy's: the same database
 // may be made at both ends.
-func Start(t *testing.T, engine servers.Engine) *Stand {
+func Start(t *testing.T, engine servers.Engine) *Stand { return StartWith(t, engine, shop.Options{}) }
+
+// StartWith is Start with what else the proxy's cluster declares, of tables and of the user.
+func StartWith(t *testing.T, engine servers.Engine, o shop.Options) *Stand {
 	t.Helper()
 	all := servers.Shared(t, engine, 3)
 	for _, server := range all {
@@ -35,10 +38,12 @@ func Start(t *testing.T, engine servers.Engine) *Stand {
 	}
 	s := &Stand{Engine: engine, direct: all[2]}
 	r := &refused{codes: map[string]int{}, texts: map[string]int{}, left: left{}}
-	s.Shop = shop.Start(t, engine, shop.Options{Shards: 2, Options: func(o *proxy.Options) {
-		r.Handler = o.Log.Handler()
-		o.Log = slog.New(r)
-	}})
+	o.Shards = 2
+	o.Options = func(p *proxy.Options) {
+		r.Handler = p.Log.Handler()
+		p.Log = slog.New(r)
+	}
+	s.Shop = shop.Start(t, engine, o)
 	t.Cleanup(func() { r.tell(t, s.Shop.Proxy) })
 	// One name at both ends: suites print who they are.
 	if err := s.direct.CreateUser(t.Context(), dbserver.User{Name: shop.User, Password: shop.Password}); err != nil {
