@@ -31,7 +31,10 @@ func newMove(w *worker, j *job.Job, of []*shards) *move {
 	for i, l := range j.Legs() {
 		space := max(allSpace/len(of), leastSpace)
 		one := &leg{id: l.ID, to: l.To, genes: l.Genes, shards: of[i]}
-		one.streams = &streams{job: l.ID, shards: of[i], ownership: w.ownership, owners: m.owners, space: space, changed: &one.changed, sequence: j.BySequence}
+		one.streams = &streams{job: l.ID, shards: of[i], ownership: w.ownership, owners: m.owners, space: space, changed: &one.changed}
+		if j.BySequence {
+			one.streams.sweeper = &sweeper{w.runner.Store, w.log}
+		}
 		m.legs = append(m.legs, one)
 	}
 	m.verifier = &verifier{job: w.id, legs: m.legs, owners: m.owners, report: w.report, fresh: w.runner.Times.Fresh}

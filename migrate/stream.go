@@ -23,8 +23,8 @@ type stream struct {
 	err     error         // then, why
 }
 
-// openStream begins a stream where it was, or now.
-func openStream(ctx context.Context, from link.Server, config applier.Config) (*stream, error) {
+// openStream begins a stream where it was, or now. Beside runs with it, until its context ends; may be nil.
+func openStream(ctx context.Context, from link.Server, config applier.Config, beside func(context.Context, *stream)) (*stream, error) {
 	a, err := applier.Open(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("take over stream %s: %w", config.Job, err)
@@ -44,6 +44,9 @@ func openStream(ctx context.Context, from link.Server, config applier.Config) (*
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	st := &stream{Applier: a, feed: feed, from: from, cancel: cancel, failed: make(chan struct{})}
 	st.running.Go(func() { st.measure(running) })
+	if beside != nil {
+		st.running.Go(func() { beside(running, st) })
+	}
 	st.running.Go(func() {
 		defer feed.Close()
 		err := a.Run(running, feed)

@@ -16,7 +16,7 @@ type streams struct {
 	ownership *ownership
 	owners    *owners      // of an import; else nil
 	space     int          // of each; see [applier.Config]
-	sequence  bool         // rows change hands by their residues
+	sweeper   *sweeper     // of a job by sequence; else nil
 	changed   *changedRows // forgets what it knows when a stream stops
 
 	forward, back *stream
@@ -57,11 +57,15 @@ func (s *streams) openReverse(ctx context.Context) (*stream, error) {
 }
 
 func (s *streams) open(ctx context.Context, from, to link.Server, name string, fromTarget bool) (*stream, error) {
-	config := applier.Config{Job: name, Target: to, Tables: s.shards.tables, Parts: s.shards.parts, Judge: s.ownership.judge(fromTarget), Space: s.space, BySequence: s.sequence}
+	config := applier.Config{Job: name, Target: to, Tables: s.shards.tables, Parts: s.shards.parts, Judge: s.ownership.judge(fromTarget), Space: s.space, BySequence: s.sweeper != nil}
 	if s.owners != nil && !fromTarget {
 		config.Saw = s.owners.saw
 	}
-	return openStream(ctx, from, config)
+	var beside func(context.Context, *stream)
+	if s.sweeper != nil {
+		beside = func(ctx context.Context, st *stream) { s.sweeper.run(ctx, st, to) }
+	}
+	return openStream(ctx, from, config, beside)
 }
 
 // ensureBack begins the stream back, once.

@@ -15,11 +15,11 @@ func (s State) cutTo(e Event) (State, error) {
 	case e.Step < 1:
 		return s, fmt.Errorf("cut over: by %d genes at a time: at least one", e.Step)
 	case e.Genes > s.Total:
-		return s, fmt.Errorf("cut over: to %d of %d genes", e.Genes, s.Total)
+		return s, fmt.Errorf("cut over: to %d of %d", e.Genes, s.Total)
 	case e.Genes < s.Cut:
-		return s, fmt.Errorf("cut over: %s, and %d are wanted: roll back to that instead", s.where(), e.Genes)
+		return s, fmt.Errorf("cut over: %s, and %s is wanted: roll back to that instead", s.where(), s.share(e.Genes))
 	case e.Genes == s.Cut && s.Phase != Cutting && s.Phase != RollingBack:
-		return s, fmt.Errorf("cut over: to %d genes, where it is", e.Genes)
+		return s, fmt.Errorf("cut over: to %s, where it is", s.share(e.Genes))
 	}
 	s.Wanted, s.Step, s.Paused, s.Why = e.Genes, e.Step, false, ""
 	s.Phase = Cutting
@@ -41,7 +41,7 @@ func (s State) rollBack(e Event) (State, error) {
 	case s.Cut == 0:
 		return s, fmt.Errorf("roll back: %s; nothing is at the target", s.where())
 	case e.Genes >= s.Cut || e.Genes < 0:
-		return s, fmt.Errorf("roll back: %s; to %d is not back", s.where(), e.Genes)
+		return s, fmt.Errorf("roll back: %s; to %s is not back", s.where(), s.share(e.Genes))
 	case e.Step < 1:
 		return s, fmt.Errorf("roll back: by %d genes at a time: at least one", e.Step)
 	}

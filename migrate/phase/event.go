@@ -190,11 +190,14 @@ func (s State) failed(e Event) (State, error) {
 	return s, nil
 }
 
+// share is so many as a percentage: of genes, or of their rows.
+func (s State) share(n int) string { return fmt.Sprintf("%.4g %%", 100*float64(n)/float64(s.Total)) }
+
 // where tells an operator how things stand.
 func (s State) where() string {
 	text := fmt.Sprintf("the job is %s", s.Shown())
 	if s.Cut > 0 {
-		text += fmt.Sprintf(", with %d of %d genes at the target", s.Cut, s.Total)
+		text += fmt.Sprintf(", with %s at the target", s.share(s.Cut))
 	}
 	return text
 }

@@ -32,8 +32,8 @@ const (
 // begin with [New].
 type State struct {
 	Phase Phase `json:"phase"`
-	// Total is how many genes move; the first Cut of them, in order, belong to
-	// the target; the cut-over is to bring Cut to Wanted, by Step genes at a time.
+	// Total is how many genes move, or the hundredths of their rows; the first Cut of them, in order, belong to
+	// the target; the cut-over is to bring Cut to Wanted, by Step of them at a time.
 	Total  int `json:"total"`
 	Cut    int `json:"cut"`
 	Wanted int `json:"wanted"`

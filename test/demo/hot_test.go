@@ -91,8 +91,11 @@ func TestHotGenesAreFoundAndMoved(t *testing.T) {
 	if !strings.Contains(out, "ROWS") {
 		t.Errorf("rebalance --by rows:\n%s", out)
 	}
+	if _, err := first.Exec("DELETE FROM test_order WHERE buyer_uid = 42 AND amount < 0 LIMIT 1"); err != nil {
+		t.Fatal(err)
+	}
 	out = d.must("split", "--from", "s0", "--to", "s2", "--hottest", "40%", "--by", "sequence")
-	if !strings.Contains(out, "job split-1: split of the rows of 1 gene from s0 to s2, by sequence: 0x3eab") {
+	if !strings.Contains(out, "job split-1: split of the rows of 1 gene from s0 to s2, by sequence: 0x3eab") || !strings.Contains(out, "LIMIT ?: it has LIMIT") {
 		t.Errorf("split --hottest:\n%s", out)
 	}
 	d.until("ready", 0)
