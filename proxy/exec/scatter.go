@@ -61,6 +61,15 @@ func (e *Environment) scatterOnce(w *Work, p *plan.Read, route *plan.Route) (unm
 	return refused && !outcome.Sent, mergeError(outcome, err)
 }
 
+// ReadParts is what each shard of a route is sent of a read, if they are several as what is merged.
+func (e *Environment) ReadParts(w *Work, p *plan.Read, route *plan.Route) ([]Part, error) {
+	if len(route.Shards) > 1 {
+		parts, _, err := e.scattering(w, p, route)
+		return parts, err
+	}
+	return Routed(w.Snapshot.Map, w.Values, route, &p.Keyed, w.Values.Text, nil, nil)
+}
+
 // scattering is what each shard is sent, and the LIMIT of the whole.
 func (e *Environment) scattering(w *Work, p *plan.Read, route *plan.Route) ([]Part, scatter.Limit, error) {
 	limit, edits, ok := ForMerge(w.Values, p.Merge)

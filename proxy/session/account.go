@@ -22,7 +22,7 @@ func (s *Session) obey(w *snapshot.Snapshot) {
 
 // planContext is what statements are planned in.
 func (s *Session) planContext(w *snapshot.Snapshot) plan.Context {
-	return plan.Context{Catalog: w.Catalog, Schema: s.vars.Settings.Database(), Rights: s.account.Rights, Owned: sysvars.Owned, Temporary: slices.Clone(s.conns.TemporaryTables())}
+	return plan.Context{Catalog: w.Catalog, Schema: s.vars.Settings.Database(), Rights: s.account.Rights, Owned: sysvars.Owned, Temporary: slices.Clone(s.conns.TemporaryTables()), Shard: s.vars.Shard}
 }
 
 // reserved refuses to change what the proxies keep in the schema locus of a shard.

@@ -9,10 +9,11 @@ import (
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
+	"locus/router/plan"
 )
 
 // runHiding answers SHOW and DESCRIBE of a table that has the column for the gene without it.
-func (s *Session) runHiding(r *exec.Work) error {
+func (s *Session) runHiding(r *exec.Work, p *plan.OneShard) error {
 	text, err := s.withValues(r)
 	if err != nil {
 		return err
@@ -20,7 +21,11 @@ func (s *Session) runHiding(r *exec.Work) error {
 	s.Counts.OneShard.Add(1)
 	at := s.env.Request(r)
 	var shown *backend.Rows
-	err = s.env.Anywhere(s.env.StandIns(r.Snapshot), true, func(shard router.ShardName) error {
+	on := s.env.StandIns(r.Snapshot)
+	if p.Named {
+		on = exec.Candidates{Shards: []router.ShardName{p.Shard}}
+	}
+	err = s.env.Anywhere(on, true, func(shard router.ShardName) error {
 		l, err := at.Apart(shard, s.vars.Settings)
 		if err != nil {
 			return err

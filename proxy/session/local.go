@@ -10,7 +10,6 @@ import (
 
 	"locus/proxy/exec"
 	"locus/proxy/reply"
-	"locus/proxy/snapshot"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
@@ -132,69 +131,6 @@ func (s *Session) spelledName(name string) (string, error) {
 	}
 	spelled, err := hex.DecodeString(string(rows.Rows[0][0]))
 	return string(spelled), err
-}
-
-// explain answers EXPLAIN with the route, and what the shards say of their part
-// is left to them: connect to one for that.
-func (s *Session) explain(r *exec.Work) error {
-	text := r.Values.Text[r.Facts.Statement.Inner:]
-	var lexed stmt.Lexed
-	if err := s.read(&lexed, text); err != nil {
-		return err
-	}
-	p, err := s.planUnder(&lexed, s.planContext(r.Snapshot))
-	if err != nil {
-		return err
-	}
-	var expanded [][]string
-	for {
-		text, is := expandedText(p)
-		if !is {
-			break
-		}
-		expanded = append(expanded, []string{p.(*plan.Rewritten).What, string(text)})
-		if p, err = s.planAgain(&lexed, s.planContext(r.Snapshot), text); err != nil {
-			return err
-		}
-	}
-	if on, one := s.explainedAt(r.Snapshot, p); one && expanded == nil {
-		return s.env.Anywhere(on, true, func(shard router.ShardName) error { return s.runOn(r, shard, nil) })
-	}
-	var args stmt.Args
-	args.Reset(&lexed, s.boundOf(r))
-	values := plan.Values{Args: &args, InsertID: s.vars.InsertID}
-	var route plan.Route
-	lines := plan.Explain(p, r.Snapshot.Map, &values, &route)
-	rows := expanded
-	for _, line := range lines {
-		rows = append(rows, []string{line.Part, line.Detail})
-	}
-	return s.writeTexts(reply.TextColumns(explained, rows), rows)
-}
-
-// explained are the columns of a route.
-var explained = []string{"locus", "detail"}
-
-// explainedAt gives the shards any of which explains a statement of one shard by itself.
-func (s *Session) explainedAt(w *snapshot.Snapshot, p plan.Plan) (on exec.Candidates, ok bool) {
-	switch p := p.(type) {
-	case *plan.OneShard:
-		if p.Alike {
-			return s.env.StandIns(w), true
-		}
-		return exec.Candidates{Shards: []router.ShardName{p.Shard}}, true
-	case *plan.AnyShard:
-		return s.env.StandIns(w), true
-	}
-	return on, false
-}
-
-// boundOf gives the values of a prepared statement's placeholders.
-func (s *Session) boundOf(r *exec.Work) []stmt.Value {
-	if r.Prepared == nil {
-		return nil
-	}
-	return s.bound
 }
 
 func isASCII(s string) bool {

@@ -55,14 +55,14 @@ func (s *Session) prepare(text []byte) error {
 
 // replan makes the plan anew if the tables have changed.
 func (s *Session) replan(w *snapshot.Snapshot, p *kept.Statement) error {
-	if p.Under == w.Catalog && p.Rights == s.account.Rights && p.Plan != nil && slices.Equal(p.Temporary, s.conns.TemporaryTables()) {
+	if p.Under == w.Catalog && p.Rights == s.account.Rights && p.Shard == s.vars.Shard && p.Plan != nil && slices.Equal(p.Temporary, s.conns.TemporaryTables()) {
 		return nil
 	}
 	made, err := s.planned(w, &p.Lexed, s.contextThen(w, &p.Reading))
 	if err != nil {
 		return err
 	}
-	p.Plan, p.Under, p.Rights = made, w.Catalog, s.account.Rights
+	p.Plan, p.Under, p.Rights, p.Shard = made, w.Catalog, s.account.Rights, s.vars.Shard
 	p.Temporary = slices.Clone(s.conns.TemporaryTables())
 	return nil
 }

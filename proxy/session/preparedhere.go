@@ -138,8 +138,13 @@ func (s *Session) runBound(r *exec.Work) error {
 
 // withValues is a statement's text with the values of its placeholders.
 func (s *Session) withValues(r *exec.Work) (out []byte, err error) {
-	text, from := r.Values.Text, 0
-	for _, literal := range r.Values.Literals {
+	return s.withLiterals(r.Values.Text, r.Values.Literals)
+}
+
+// withLiterals is a text with the values of its placeholders, which are the session's parameters.
+func (s *Session) withLiterals(text []byte, literals []stmt.Literal) (out []byte, err error) {
+	from := 0
+	for _, literal := range literals {
 		if literal.Kind != stmt.ParamLiteral {
 			continue
 		}

@@ -91,6 +91,7 @@ func (s *Session) planOf(w *snapshot.Snapshot, l *stmt.Lexed) (plan.Plan, error)
 	l.Key = plan.AppendContext(l.Key, s.vars.Settings.Database(), s.vars.Mode)
 	l.Key = plan.AppendRights(l.Key, s.account.Rights)
 	l.Key = plan.AppendTemporary(l.Key, s.conns.TemporaryTables())
+	l.Key = plan.AppendShard(l.Key, s.vars.Shard)
 	if !l.Uncacheable && l.Err == nil {
 		if p := w.Plans.Get(l.Key); p != nil {
 			return p, nil
@@ -206,6 +207,9 @@ func (s *Session) runPlaced(r *exec.Work) error {
 	case *plan.Rewritten:
 		return s.runRewritten(r)
 	}
+	if err := s.mayRunNamed(r); err != nil {
+		return err
+	}
 	if err := s.admitUnsharded(r); err != nil {
 		return err
 	}
@@ -215,7 +219,7 @@ func (s *Session) runPlaced(r *exec.Work) error {
 	case *plan.OneShard:
 		switch {
 		case p.Hides:
-			return s.runHiding(r)
+			return s.runHiding(r, p)
 		case p.Alike:
 			return s.runAlike(r, p)
 		}

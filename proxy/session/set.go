@@ -44,6 +44,9 @@ func (s *Session) assignAll(r *exec.Work) error {
 			return err
 		}
 	}
+	if err := s.nameable(next, r.Snapshot.Catalog.Shards); err != nil {
+		return err
+	}
 	next.Finish()
 	if err := s.adopt(next); err != nil {
 		return err

@@ -140,3 +140,10 @@ func partial(a *Answers, q question) string {
 	}
 	return "'off'"
 }
+
+func shardNamed(a *Answers, q question) string {
+	if q.global {
+		return "''"
+	}
+	return backend.Quote(string(a.Shard))
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"locus/proxy/backend"
+	"locus/router"
 	"locus/router/stmt"
 )
 
@@ -83,6 +84,15 @@ func setPartial(s *Set, _ stmt.Variable, literal string) error {
 		s.Partial = false
 	default:
 		return wrongValue("Variable 'locus_partial' can't be set to the value of %s: use on or off", literal)
+	}
+	return nil
+}
+
+// setShard names a shard, or with nothing none. Whether there is one of that name isn't known here.
+func setShard(s *Set, _ stmt.Variable, literal string) error {
+	s.Shard = router.ShardName(unquote(literal))
+	if isDefault(literal) || literal == "NULL" {
+		s.Shard = ""
 	}
 	return nil
 }

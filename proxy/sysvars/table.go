@@ -66,6 +66,7 @@ var rows = map[string]variable{
 	"locus_context":         {class: Answered, set: setContext, is: contextText, ours: true},
 	"locus_read":            {class: Answered, set: setRead, is: read, ours: true},
 	"locus_partial":         {class: Answered, set: setPartial, is: partial, ours: true},
+	"locus_shard":           {class: Answered, set: setShard, is: shardNamed, ours: true},
 	"transaction_isolation": {class: Answered, set: setIsolation},
 	"tx_isolation":          {class: Answered, set: setIsolation},
 	"transaction_read_only": {class: Answered, set: setReadOnly},

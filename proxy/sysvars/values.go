@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locus/proxy/backend"
+	"locus/router"
 	"locus/router/stmt"
 )
 
@@ -21,7 +22,8 @@ type Values struct {
 	InsertID   uint64 // LAST_INSERT_ID()
 	ForcedID   uint64 // of the next INSERT into a table that is not sharded: insert_id
 	Reads      ReadsFrom
-	Partial    bool // locus_partial = 'on'
+	Partial    bool             // locus_partial = 'on'
+	Shard      router.ShardName // to which statements are sent, wherever rows belong: locus_shard; empty: none is named
 	Context    Context
 	ignored    map[string]string // what variables that are ignored were set to; it is not changed
 }

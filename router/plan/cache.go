@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 	"sync"
 
+	"locus/router"
 	"locus/router/catalog"
 	"locus/router/stmt"
 )
@@ -51,6 +52,14 @@ func AppendTemporary(key []byte, tables []catalog.TableName) []byte {
 		key = append(append(append(append(key, 0), t.Schema...), 0), t.Name...)
 	}
 	return key
+}
+
+// AppendShard completes a key by the shard that the session has named, if it has.
+func AppendShard(key []byte, named router.ShardName) []byte {
+	if named == "" {
+		return key
+	}
+	return append(append(key, 0, 0xff), named...) // which begins no other part
 }
 
 // AppendContext completes a key by what a text's meaning depends on beside the

@@ -24,6 +24,11 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 	if err := ctx.Rights.unread(syntax); err != nil {
 		return nil, err
 	}
+	if ctx.Shard != "" {
+		r := refuse(ShardNamed, "%s; %s", syntax.Error(), beyondNamed)
+		r.Unread = true
+		return nil, r
+	}
 	if p, err := ctx.maintained(l); p != nil || err != nil {
 		return p, err
 	}

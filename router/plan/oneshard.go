@@ -12,15 +12,26 @@ type OneShard struct {
 	Shard router.ShardName
 	// Alike: each other shard would say the same of itself, and stands in while this one's server is not well.
 	Alike bool
+	// Named: the session has named the shard, and means what is there, wherever rows belong.
+	Named bool
 	// Hides: of a table that has the column for the gene, which is taken out of the answer.
 	Hides bool
 	// Added is spliced into the text: what the user may see.
 	Added []Splice
 }
 
-func (*OneShard) String() string { return "fixed" }
+func (p *OneShard) String() string {
+	if p.Named {
+		return "named"
+	}
+	return "fixed"
+}
 
 func (p *OneShard) explain(e *explainer) {
+	if p.Named {
+		e.say("shards", "%s, which the session has named: SET locus_shard = DEFAULT has statements run where their rows are", p.Shard)
+		return
+	}
 	if p.Alike {
 		e.say("shards", "%s, or another one while its server is not well: all of them would answer alike", p.Shard)
 		return

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"locus/router"
 	"locus/router/catalog"
 	"locus/router/stmt"
 )
@@ -71,6 +72,8 @@ type Context struct {
 	Rewritten bool
 	// Alike: nothing in it is a shard's to say, so that each would answer alike.
 	Alike bool
+	// Shard is that which the session has named for its statements; empty: none.
+	Shard router.ShardName
 }
 
 // rewrites tells whether anything of the statement is the session's to answer.
@@ -149,8 +152,10 @@ func Make(l *stmt.Lexed, ctx Context) (Plan, error) {
 	if err := ofTheServer(s, facts.Writes, ctx); err != nil {
 		return nil, err
 	}
-	if named, err := ctx.named(l, s); named != nil || err != nil {
-		return named, err
+	if ctx.Shard == "" {
+		if named, err := ctx.named(l, s); named != nil || err != nil {
+			return named, err
+		}
 	}
 	if err := ctx.gathers(p, l); err != nil {
 		return nil, err
@@ -216,6 +221,11 @@ func reserved(s *stmt.Statement, ctx Context) bool {
 func build(s *stmt.Statement, ctx Context) (Plan, error) {
 	if err := unsupported(s); err != nil {
 		return nil, err
+	}
+	if ctx.Shard != "" {
+		if p, err := ctx.onNamed(s); p != nil || err != nil {
+			return p, err
+		}
 	}
 	if err := ctx.closed(s); err != nil {
 		return nil, err

@@ -13,14 +13,7 @@ func planQuery(s *stmt.Statement, ctx Context) (Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	writes := s.Kind != stmt.Select
-	p, err := sc.place(s, Facts{
-		Writes:        writes,
-		ReadsInsertID: s.Features&stmt.ReadsInsertID != 0,
-		KeepsInsertID: s.Features&stmt.SetsInsertID != 0,
-		Cacheable:     true,
-		Unfiltered:    writes && s.Blocks[0].Where == nil && len(s.Blocks[0].Joins) == 0 && s.Features&stmt.Limited == 0,
-	})
+	p, err := sc.place(s, queryFacts(s))
 	if err != nil {
 		return nil, err
 	}
@@ -34,6 +27,18 @@ func planQuery(s *stmt.Statement, ctx Context) (Plan, error) {
 		p.merge(s, sc)
 	}
 	return p, nil
+}
+
+// queryFacts are those of a SELECT, UPDATE or DELETE.
+func queryFacts(s *stmt.Statement) Facts {
+	writes := s.Kind != stmt.Select
+	return Facts{
+		Writes:        writes,
+		ReadsInsertID: s.Features&stmt.ReadsInsertID != 0,
+		KeepsInsertID: s.Features&stmt.SetsInsertID != 0,
+		Cacheable:     true,
+		Unfiltered:    writes && s.Blocks[0].Where == nil && len(s.Blocks[0].Joins) == 0 && s.Features&stmt.Limited == 0,
+	}
 }
 
 // tally counts the tables of a statement by where they are.

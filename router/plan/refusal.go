@@ -30,6 +30,8 @@ const (
 	Undeclarable Code = 1010
 	// ColumnKept: a definition would take away or change a column by which rows of a declared table are placed or made.
 	ColumnKept Code = 1011
+	// ShardNamed: the session has named a shard for its statements, and this one can't be sent to it.
+	ShardNamed Code = 1012
 
 	// CrossShard: the rows it joins may live on different shards.
 	CrossShard Code = 1101
@@ -125,7 +127,7 @@ func (r *Refusal) MySQL() (uint16, string) {
 	case Unreadable, SeveralStatements, UncertainText:
 		return erParse, stateSyntax
 	case Unsupported, Ambiguous, TooFar, NotAllowed, TooLarge, CrossShard, ScatterShape, ScatterWrite, ScatterRefused, GatherLimit, UnfilteredRefused, OffsetRefused, TransactionSpans, TransactionUnsafe,
-		UniqueUnseen, CopiesDiffer, ColumnKept:
+		UniqueUnseen, CopiesDiffer, ColumnKept, ShardNamed:
 		return erNotSupported, stateSyntax
 	case OwnerMissing, ServerNumbers:
 		return erNoDefault, stateGeneral

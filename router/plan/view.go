@@ -13,6 +13,8 @@ import (
 // be known to say the same; of these the catalog says why.
 func (c Context) expanded(l *stmt.Lexed, s *stmt.Statement) Plan {
 	switch {
+	case c.Shard != "": // which has the view
+		return nil
 	case s.Kind != stmt.Select, !slices.ContainsFunc(TablesOf(s), func(t stmt.TableName) bool { return c.derived(t) != "" }):
 		return nil
 	case s.Features&stmt.Locking != 0: // of a derived table's rows none are locked

@@ -45,6 +45,9 @@ func Parse(l *Lexed) (*Statement, error) {
 		if s, ok := readOpening(l); ok {
 			return s, nil
 		}
+		if s, ok := readExplained(l); ok {
+			return s, nil
+		}
 		return nil, err
 	}
 	r := newReader(l)
@@ -329,7 +332,7 @@ func (r *reader) completion(t ast.CompletionType) {
 
 // explain notes where the explained text begins; it is planned by itself.
 func (r *reader) explain(n *ast.ExplainStmt) {
-	r.out.Kind = Explain
+	r.out.Kind, r.out.Analyzes = Explain, n.Analyze
 	if show, ok := n.Stmt.(*ast.ShowStmt); ok { // DESCRIBE t
 		r.out.Kind, r.out.Schema = Show, show.DBName
 		if what, _ := r.ownSchema(show); what == "columns" {

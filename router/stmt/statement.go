@@ -121,8 +121,9 @@ type Statement struct {
 	Schema string
 	// Tables that are named outside of query blocks: DDL, SHOW.
 	Tables []TableName
-	// Inner is the text that an Explain explains, by its offset.
-	Inner int
+	// Inner is the text that an Explain explains, by its offset. Analyzes: it is run for that.
+	Inner    int
+	Analyzes bool
 	// Owned are the places that speak of the session, Unnamed the fields that
 	// are named by a text which may have such places.
 	Owned   []Owned

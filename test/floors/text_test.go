@@ -35,6 +35,8 @@ var looksAtText = map[string][]string{
 		"proxy/session (*Session).numbered",
 		"proxy/session (*Session).addParams",
 		"proxy/session (*Session).explain",
+		"proxy/session (*Session).saidByServers",
+		"proxy/session (*Session).explainedParts",
 		"proxy/session (*Session).preparable",
 		"proxy/session (*Session).runInsertQuery",
 		"proxy/exec (*Environment).scattering",
@@ -58,6 +60,8 @@ var looksAtText = map[string][]string{
 	},
 	"it sends the whole text, or has router/stmt read it": {
 		"proxy/session (*Session).prepare",
+		"proxy/session (*Session).explainedText",
+		"proxy/exec (*Environment).ReadParts",
 		"proxy/exec (*Environment).prepareTextual",
 		"proxy/session (*Session).preparedText",
 		"proxy/exec (*Environment).executePacket",

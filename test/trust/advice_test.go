@@ -22,6 +22,7 @@ type advice struct {
 	everywhere []string // done before, on each shard and on the plain server
 	user       string   // who is refused; empty: app
 	before     []string // said before by the same client, to both sides
+	set        []string // … to the proxy alone, which alone knows such variables
 	refused    string
 	prepared   bool   // it is refused to be prepared by the binary protocol
 	says       string // what the refusal's text has, which is the advice
@@ -116,6 +117,7 @@ func (s *stand) follow(t *testing.T, a *advice) {
 	for _, text := range fill(a.before) {
 		s.alike(t, text, proxy.say(text), plain.say(text))
 	}
+	proxy.must(t, fill(a.set)...)
 	asked := fill([]string{a.refused, a.says})
 	s.isRefused(t, a, proxy, asked[0], asked[1])
 	for i, admin := range s.admins[:shards] {

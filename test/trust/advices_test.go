@@ -243,6 +243,12 @@ var allAdvice = []advice{
 		after:   []string{"ALTER TABLE ticket ADD note VARCHAR(20) AFTER code"},
 	},
 
+	// 1012: the session has named a shard.
+	{
+		code: "1012", set: []string{"SET locus_shard = 's1'"}, refused: "INSERT INTO test_order (buyer_uid) VALUES (7)", says: "SET locus_shard = DEFAULT first",
+		alone: []string{"SET locus_shard = DEFAULT"}, instead: []string{"INSERT INTO test_order (buyer_uid) VALUES (7)"},
+	},
+
 	// 1101: rows that live elsewhere.
 	{
 		code: "1101", refused: "SELECT a.order_id FROM test_order a JOIN test_order b ON a.amount = b.amount FOR UPDATE", says: "join them on the owner or the ID, or name the owner of both",

@@ -2,6 +2,7 @@ package kept
 
 import (
 	"locus/proxy/txn"
+	"locus/router"
 	"locus/router/catalog"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -14,7 +15,8 @@ type Statement struct {
 	Lexed     stmt.Lexed
 	Plan      plan.Plan
 	Under     *catalog.Catalog // the plan holds for this one,
-	Rights    *plan.Rights     // and for these rights
+	Rights    *plan.Rights     // for these rights,
+	Shard     router.ShardName // and for the shard that the session had named then
 	Reading   Reading
 	Params    int
 	Added     []Added             // of these, by the session itself

@@ -1,0 +1,44 @@
+package stmt
+
+// explainedWords bounds what may stand in front of the statement that is explained.
+const explainedWords = 16
+
+// readExplained reads EXPLAIN, and MariaDB's ANALYZE, of a statement, with options that the parser doesn't know. It tells false for
+// other statements. What is explained is read by itself.
+func readExplained(l *Lexed) (*Statement, bool) {
+	r := lexemeReader{l, l.lexemes(explainedWords)}
+	s := &Statement{Kind: Explain}
+	statements := []string{"select", "insert", "replace", "update", "delete", "with"}
+	switch {
+	case r.takes("analyze"):
+		s.Analyzes = true
+	case r.takes("explain"), r.takes("describe"), r.takes("desc"):
+		statements = append(statements, "table", "values")
+	default:
+		return nil, false
+	}
+	for {
+		switch {
+		case r.takes("analyze"):
+			s.Analyzes = true
+			continue
+		case r.takes("extended"), r.takes("partitions"):
+			continue
+		case r.takes("format"):
+			r.takesChar('=')
+			if _, is := r.text(); !is {
+				if _, is := r.name(); !is {
+					return nil, false
+				}
+			}
+			continue
+		}
+		x := r.peek()
+		if !r.at(statements...) && (x.kind != punctuation || x.char != '(') {
+			return nil, false
+		}
+		s.Inner = x.start
+		l.Note(s)
+		return s, true
+	}
+}
