@@ -83,6 +83,9 @@ type resolver struct {
 	// follows its opening, and begun is where that is in out.
 	opened, body, begun int
 	ran                 []span // of out
+	// said tells whether anything is left of the statement that is being read, be it
+	// a comment.
+	said bool
 	// out is what is left of the text up to copied, and cuts are what is not.
 	out    []byte
 	copied int
@@ -112,12 +115,6 @@ func (r *resolver) cut(start, end int) {
 func joined(a, b byte) bool {
 	apart := class[a] == spaceByte || class[b] == spaceByte || a == '(' || a == ',' || a == ')' || b == ',' || b == ')'
 	return !apart
-}
-
-// begins tells whether nothing of a statement is left so far.
-func (r *resolver) begins() bool {
-	left := bytes.TrimRight(r.out, " \t\n\v\f\r")
-	return len(left) == 0 || left[len(left)-1] == ';'
 }
 
 // before gives where a byte of what is left stood in the text.
@@ -157,6 +154,9 @@ func (r *resolver) run() error {
 		case p.kind == endlessSegment: // servers refuse it, and so does Lex
 			return nil
 		default:
+			if p.kind != blankSegment {
+				r.said = r.text[at] != ';'
+			}
 			r.pos = p.end
 		}
 	}
@@ -198,9 +198,10 @@ func (r *resolver) comment() error {
 // stay leaves a comment where nothing of a statement is left so far: a text of
 // comments alone is run without an error, and an empty one isn't.
 func (r *resolver) stay() {
-	if !r.begins() {
+	if r.said {
 		return
 	}
+	r.said = true
 	r.out = append(r.out, "/**/"...)
 	r.cuts[len(r.cuts)-1] = cut{at: len(r.out), gone: r.copied - len(r.out)}
 }

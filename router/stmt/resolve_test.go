@@ -109,6 +109,9 @@ func TestNothingIsLeftOfACommentThatIsSkipped(t *testing.T) {
 		{"SELECT COUNT/*!99999 x */(*)", "SELECT COUNT (*)"},
 		{"SELECT 1; /*!99999 x */", "SELECT 1; /**/"},
 		{"/*!99999 x */ SELECT 1", "/**/ SELECT 1"},
+		{"/*!99999 x */ /*!99999 y */ SELECT 1; /*!99999 x */ /*!99999 y */", "/**/  SELECT 1; /**/ "},
+		{"SELECT 1 + #;\n/*!99999 x */ 2", "SELECT 1 + #;\n 2"},
+		{"SELECT 1 + /* ;*/ /*!99999 x */ ';' /*!99999 x */ + 2", "SELECT 1 + /* ;*/  ';'  + 2"},
 		{"/*!50000 */", " /**/"},
 		{"/*!50000 CREATE*/ /*!50000 VIEW*/ v", " CREATE  VIEW v"},
 	} {

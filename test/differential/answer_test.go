@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -156,6 +157,10 @@ func mixes(number uint16) bool { return number == 1267 || number == 1270 || numb
 // MySQL's errors of a text that isn't in the client's character set: as a literal, and as a parameter.
 const erLiteralUnconverted, erParameterUnconverted = 3854, 3988
 
+// reprepared finds what MySQL makes of a comment that it skips, and which is then in the
+// names of columns, once it prepares a statement anew for a parameter of another type.
+var reprepared = regexp.MustCompile(`(?s)/\* \d{5}.*?\*/`)
+
 // differ says in what the proxy's answer is wrong, or nothing.
 func differ(s *statement, proxy, plain *answer) string {
 	switch {
@@ -172,7 +177,8 @@ func differ(s *statement, proxy, plain *answer) string {
 	case proxy.err != nil:
 		return ""
 	case !slices.EqualFunc(proxy.columns, plain.columns, func(a, b string) bool {
-		return a == b || s.viewed && strings.EqualFold(a, b) // of a derived table MySQL has a column's name as that has it
+		return a == b || s.viewed && strings.EqualFold(a, b) || // of a derived table MySQL has a column's name as that has it
+			s.prepared && a == reprepared.ReplaceAllString(b, "")
 	}):
 		return "columns"
 	case proxy.affected != plain.affected:
