@@ -1,0 +1,6 @@
+//go:build long
+
+package stand
+
+// all has suites run on every engine.
+const all = true
