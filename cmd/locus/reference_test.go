@@ -172,6 +172,7 @@ var elsewhere = map[string]string{
 	"locus demo":             "test/demo runs it.",
 	"locus serve":            "test/demo runs it.",
 	"locus switchover":       "test/switchover does what it orders.",
+	"locus rejoin":           "test/switchover does what it orders.",
 	"locus config reference": "It prints config/reference.yaml, which a test holds to the fields.",
 	"locus version":          "What it prints differs from build to build.",
 }

@@ -40,7 +40,7 @@ func (e *examination) failover(name router.ShardName, r failover.Record) {
 			"what its primary %s acknowledges may be lost with it: %s", r.Primary, r.MayLose)
 	}
 	for _, addr := range slices.Sorted(maps.Keys(r.Errant)) {
-		e.find("primaries", string(name)+" at "+addr, "save them and make the server anew (docs/operations.md, errant transactions)", "it has transactions of its own, which the primary %s never had, and is not promoted: %s", r.Primary, r.Errant[addr])
+		e.find("primaries", string(name)+" at "+addr, "locus rejoin "+string(name)+" "+addr, "it has transactions of its own, which the primary %s never had, and is not promoted: %s", r.Primary, r.Errant[addr])
 	}
 	for _, addr := range slices.Sorted(maps.Keys(r.Unready)) {
 		if r.Errant[addr] == "" {

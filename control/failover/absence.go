@@ -8,6 +8,7 @@ import (
 type votes struct {
 	Proxies int // that are registered, whether they have answered or not
 	Down    int // that don't reach it, or find it frozen
+	Mute    int // that have not answered
 	// Silent is for how long each of those had heard nothing of it before they gave it up, at least.
 	Silent time.Duration
 	Why    string // as one of them says
@@ -15,6 +16,9 @@ type votes struct {
 
 // most tells whether most of the registered proxies don't reach it: one that can't be asked may.
 func (v votes) most() bool { return 2*v.Down > v.Proxies }
+
+// perhaps tells whether most of them may not reach it, for all that is known.
+func (v votes) perhaps() bool { return 2*(v.Down+v.Mute) > v.Proxies }
 
 // absence is for how long most proxies have not reached a primary, by the clock of who watches. It knows no
 // clock and no server.
@@ -31,11 +35,14 @@ const (
 
 // note notes what was seen.
 func (a *absence) note(now time.Time, v votes) {
-	if !v.most() {
-		a.since = time.Time{}
+	switch {
+	case v.most() && !a.since.IsZero():
 		return
-	}
-	if !a.since.IsZero() {
+	case v.most():
+	case v.perhaps(): // a question without an answer ends nothing, and begins nothing
+		return
+	default:
+		a.since = time.Time{}
 		return
 	}
 	a.since = now.Add(-v.Silent)

@@ -174,7 +174,9 @@ func TestAPrimaryIsMissedByMostAndForLong(t *testing.T) {
 		{0, votes{Proxies: 3, Down: 1}, 0},
 		{time.Second, votes{Proxies: 3, Down: 2}, 0},
 		{time.Second, votes{Proxies: 3, Down: 3}, time.Second},
+		{time.Second, votes{Proxies: 3, Down: 1, Mute: 2}, 2 * time.Second},
 		{time.Second, votes{Proxies: 3, Down: 1}, 0},
+		{time.Second, votes{Proxies: 3, Down: 1, Mute: 2}, 0},
 		{time.Second, votes{Proxies: 4, Down: 2}, 0},                                        // half of them is not most
 		{time.Second, votes{Proxies: 2, Down: 2, Silent: 5 * time.Second}, 5 * time.Second}, // it has frozen
 		{time.Second, votes{Proxies: 2, Down: 2}, 6 * time.Second},

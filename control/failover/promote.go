@@ -203,7 +203,7 @@ func (s *shard) votes(ctx context.Context) (map[string]votes, error) {
 		}
 	}
 	for addr, v := range by {
-		v.Proxies = len(told.By) + len(told.Silent)
+		v.Proxies, v.Mute = len(told.By)+len(told.Silent), len(told.Silent)
 		by[addr] = v
 	}
 	return by, nil

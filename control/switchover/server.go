@@ -133,9 +133,14 @@ func (s *server) connections(ctx context.Context, user string) (map[string]bool,
 	return there, nil
 }
 
-func gone(err error) bool {
-	e, refused := errors.AsType[*backend.ServerError](err)
-	return refused && e.Code == 1094
+func gone(err error) bool { return code(err) == 1094 }
+
+// code is a server's of its error; 0: it is none of a server's.
+func code(err error) uint16 {
+	if e, refused := errors.AsType[*backend.ServerError](err); refused {
+		return e.Code
+	}
+	return 0
 }
 
 // setReadOnly has the server refuse to write for everybody, or take writes.

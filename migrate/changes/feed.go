@@ -231,15 +231,24 @@ func pause(ctx context.Context, tries int) error {
 }
 
 func (f *Feed) beginMySQL(e *replication.GTIDEvent) error {
-	id, err := uuid.FromBytes(e.SID)
+	gtid, err := gtidOf(e)
 	if err != nil {
 		return err
+	}
+	return f.begin(gtid)
+}
+
+// gtidOf is as MySQL writes it.
+func gtidOf(e *replication.GTIDEvent) (string, error) {
+	id, err := uuid.FromBytes(e.SID)
+	if err != nil {
+		return "", err
 	}
 	gtid := id.String()
 	if tag := e.Tag.String(); tag != "" {
 		gtid += ":" + tag
 	}
-	return f.begin(gtid + ":" + strconv.FormatInt(e.GNO, 10))
+	return gtid + ":" + strconv.FormatInt(e.GNO, 10), nil
 }
 
 // begin is a transaction's GTID.

@@ -1,14 +1,20 @@
 package switchover
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"locus/control/declared"
 	"locus/control/failover"
+	"locus/control/switchover"
 	"locus/test/servers"
 )
 
@@ -58,6 +64,7 @@ routes: |
 // or with what nobody was told.
 func TestPromote(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		t.Parallel() // most of its time it waits
 		s := promoting(t, engine)
 		l := s.load(t)
 		l.more(t, 50)
@@ -71,6 +78,7 @@ func TestPromote(t *testing.T) {
 		}
 		s.wantBack(t, first)
 		l.more(t, 50)
+		s.rejoins(t, first)
 
 		second := s.primary(t)
 		if err := s.servers[second].Kill(); err != nil {
@@ -81,9 +89,7 @@ func TestPromote(t *testing.T) {
 		t.Logf("another primary %v after a kill", time.Since(began))
 		s.servers[second].Restart(t)
 		s.wantBack(t, second)
-		if engine == servers.MariaDB { // which takes back what nobody acknowledged; else all others may have transactions of their own
-			l.more(t, 50)
-		}
+		l.more(t, 50)
 		l.end()
 		s.wantAcknowledged(t, l)
 	})
@@ -170,5 +176,70 @@ func (s *stand) wantAcknowledged(t *testing.T, l *load) {
 	t.Logf("%d writes were acknowledged, %d had no answer or failed, and there are %d", acked, failed, got)
 	if got < acked || got > acked+2*failed {
 		t.Errorf("%d writes were acknowledged, %d had no answer or failed, and there are %d", acked, failed, got)
+	}
+}
+
+// rejoins makes a replica writable, and writes to it: it is made read-only again, what it has of its own is listed and saved, and MySQL is
+// made anew.
+func (s *stand) rejoins(t *testing.T, server int) {
+	t.Helper()
+	at := s.servers[server]
+	servers.Eventually(t, "the replica takes a write", func() error { // it is made read-only again at once
+		off := []string{"SET GLOBAL read_only = OFF", "CREATE DATABASE IF NOT EXISTS stray"}
+		if at.Engine() == servers.MySQL {
+			off = append([]string{"SET GLOBAL super_read_only = OFF"}, off...)
+		}
+		return at.Execute(t.Context(), off...)
+	})
+	servers.Eventually(t, "it is told to have transactions of its own", func() error {
+		if !s.wantBack(t, server) {
+			return errors.New("it isn't")
+		}
+		return nil
+	})
+	order := s.to(server)
+	e, err := order.Errant(t.Context())
+	if err != nil || e.GTIDs == "" {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	var file bytes.Buffer
+	saved, err := order.Save(t.Context(), e, &file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(saved) == 0 || len(saved[len(saved)-1].Statements) != 1 || !strings.Contains(saved[len(saved)-1].Statements[0], "stray") {
+		t.Errorf("of %s is saved %+v", e.GTIDs, saved)
+	}
+	if at.Engine() == servers.MariaDB {
+		s.readable(t, file.Bytes())
+		if err := order.Rebuild(t.Context(), e); err == nil || !strings.Contains(err.Error(), "mariadb-backup") {
+			t.Error(err)
+		}
+		return
+	}
+	if err := order.Rebuild(t.Context(), e); !errors.Is(err, switchover.ErrEnded) {
+		t.Fatal(err)
+	}
+	<-at.Done()
+	at.Restart(t)
+	servers.Eventually(t, "it follows", func() error {
+		if s.wantBack(t, server) {
+			return errors.New("it has transactions of its own")
+		}
+		return nil
+	})
+	s.wantReady(t)
+}
+
+// readable has the engine's own program read what was saved.
+func (s *stand) readable(t *testing.T, log []byte) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "saved.binlog")
+	if err := os.WriteFile(file, log, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said, err := exec.CommandContext(t.Context(), "mariadb-binlog", "--verify-binlog-checksum", file).CombinedOutput()
+	if err != nil || !strings.Contains(string(said), "CREATE DATABASE IF NOT EXISTS stray") {
+		t.Errorf("%v: %s", err, said)
 	}
 }

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locus/control/switchover"
+	"locus/migrate/changes"
+	"locus/router"
+)
+
+func rejoinCommand(in *invocation) *cobra.Command {
+	var save string
+	rebuild := false
+	c := &cobra.Command{
+		Use:   "rejoin SHARD HOST:PORT",
+		Short: "List and save what a server has of its own, so that it can be made anew",
+		Long: `List the transactions that a server of a shard has and the primary never had, save
+them, and say what has it follow again. A server that was the primary has such
+transactions where it was lost before it could send them, or did what it had been sent
+after another one was promoted: no client was told that they were done.
+
+They are saved as a file that mysqlbinlog and mariadb-binlog read; one that is there is
+not written over. Nothing is changed unless --rebuild is given: then a MySQL server is
+made anew from the primary by the clone plug-in, and loses all that it has. It takes
+BACKUP_ADMIN and CLONE_ADMIN for the account that changes roles. For MariaDB the steps
+are told.`,
+		Example: `  locus rejoin s0 10.0.0.11:3306`,
+		Args:    cobra.ExactArgs(2),
+		RunE: func(command *cobra.Command, args []string) error {
+			return in.withEtcd(func(conn *connection) error {
+				order := switchover.Switchover{
+					KV: conn.kv, Secrets: conn.config.Secrets.Lookup, Shard: router.ShardName(args[0]), To: args[1], By: in.operator(), Log: slog.New(slog.DiscardHandler),
+				}
+				if save == "" {
+					save = fmt.Sprintf("errant-%s-%s-%s.binlog", args[0], strings.ReplaceAll(args[1], ":", "-"), in.now().UTC().Format("20060102T150405Z"))
+				}
+				return in.rejoin(command.Context(), order, save, rebuild)
+			})
+		},
+	}
+	c.Flags().StringVar(&save, "save", "", "the `file` to save them to (default: errant-SHARD-SERVER-TIME.binlog, here)")
+	c.Flags().BoolVar(&rebuild, "rebuild", false, "make the server anew; all that it has is lost")
+	return c
+}
+
+func (in *invocation) rejoin(ctx context.Context, order switchover.Switchover, file string, rebuild bool) error {
+	e, err := order.Errant(ctx)
+	if err != nil {
+		return err
+	}
+	if e.GTIDs == "" {
+		fmt.Fprintf(in.stdout, "%s has nothing that the primary %s never had: a process with the role mover has it follow\n", e.Server, e.Primary)
+		return nil
+	}
+	fmt.Fprintf(in.stdout, "%s has transactions that the primary %s never had: %s\n", e.Server, e.Primary, e.GTIDs)
+	if e.Unapplied != "" {
+		fmt.Fprintf(in.stdout, "of these it has received and not applied, and they are not saved: %s\n", e.Unapplied)
+	}
+	list, err := saveErrant(ctx, order, e, file)
+	if err != nil {
+		return fmt.Errorf("save them to %s, and nothing else was done: %w", file, err)
+	}
+	in.printSaved(list)
+	fmt.Fprintf(in.stdout, "saved to %s: %s shows them\n", file, viewer(e))
+	if !rebuild {
+		fmt.Fprint(in.stdout, steps(order.Shard, e))
+		return nil
+	}
+	switch err := order.Rebuild(ctx, e); {
+	case errors.Is(err, switchover.ErrEnded):
+		fmt.Fprintf(in.stdout, "%s is rebuilt, and has stopped: start it, and a process with the role mover has it follow\n", e.Server)
+	case err != nil:
+		return fmt.Errorf("rebuild %s: %w", e.Server, err)
+	default:
+		fmt.Fprintf(in.stdout, "%s is rebuilt: a process with the role mover has it follow once it is up again\n", e.Server)
+	}
+	return nil
+}
+
+// saveErrant writes the file whole, or leaves none.
+func saveErrant(ctx context.Context, order switchover.Switchover, e switchover.Errant, file string) (list []changes.Saved, err error) {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("it is there: name another one (--save): %w", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, err = order.Save(ctx, e, f)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return nil, errors.Join(err, os.Remove(file))
+	}
+	return list, nil
+}
+
+func (in *invocation) printSaved(list []changes.Saved) {
+	rows := [][]string{{"GTID", "AT", "WHAT"}}
+	for _, s := range list {
+		what := slices.Clone(s.Statements)
+		for _, table := range slices.Sorted(maps.Keys(s.Rows)) {
+			what = append(what, fmt.Sprintf("%s of %s", quantity(s.Rows[table], "row"), table))
+		}
+		rows = append(rows, []string{s.GTID, s.At.Format(time.RFC3339), strings.Join(what, ", ")})
+	}
+	columns(in.stdout, rows)
+}
+
+func viewer(e switchover.Errant) string {
+	if e.MariaDB {
+		return "mariadb-binlog -vv"
+	}
+	return "mysqlbinlog -vv"
+}
+
+// steps is how the server is made anew.
+func steps(shard router.ShardName, e switchover.Errant) string {
+	var b strings.Builder
+	step := func(w io.Writer, format string, args ...any) { fmt.Fprintf(w, "  "+format+"\n", args...) }
+	fmt.Fprintf(&b, "\nApply by hand at the primary what must not be lost. Then make %s anew, and a process with the role mover has it follow:\n", e.Server)
+	if !e.MariaDB {
+		step(&b, "locus rejoin %s %s --save another.binlog --rebuild", shard, e.Server)
+		return b.String()
+	}
+	step(&b, "on the machine of %s: mariadb-backup --backup --target-dir=/var/tmp/copy, then mariadb-backup --prepare --target-dir=/var/tmp/copy", e.Primary)
+	step(&b, "on that of %s: stop it, empty its data directory, bring the copy there, mariadb-backup --move-back --target-dir=/var/tmp/copy", e.Server)
+	step(&b, "start it read-only, with the GTID that the copy has in mariadb_backup_binlog_info (xtrabackup_binlog_info) in the place of GTID:")
+	step(&b, "RESET MASTER; SET GLOBAL gtid_binlog_state = '%sGTID'; SET GLOBAL gtid_slave_pos = 'GTID'", e.Origins())
+	return b.String()
+}
