@@ -168,11 +168,19 @@ install_java() {
 
 install_sysbench() { packages sysbench; }
 
+# candidates are the packages' versions that would be installed.
+candidates() { apt-cache policy "$@" | awk '/^[^ ]/ { name = $1 } $1 == "Candidate:" && $2 != "(none)" { print name $2 }'; }
+
 # unpacked NAME PACKAGE... unpacks packages of the distribution into NAME/, without
 # what they depend on: applications would bring a web server that is started.
 unpacked() {
   local to=$dir/$1 versions; shift
-  versions=$(apt-cache policy "$@" | awk '/^[^ ]/ { name = $1 } $1 == "Candidate:" { print name $2 }')
+  versions=$(candidates "$@")
+  if [ -z "$versions" ]; then # the machine has no lists yet
+    again as_root apt-get -qq update
+    versions=$(candidates "$@")
+    [ -n "$versions" ] || die "the distribution has none of: $*"
+  fi
   [ "$(cat "$to/installed" 2>/dev/null)" != "$versions" ] || return 0
   say "unpacking $* into $to"
   rm -rf "$to.new" "$to"
