@@ -136,6 +136,9 @@ func (p *pair) both(s *statement) (difference string, proxy, plain *answer) {
 	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
 	defer cancel()
 	proxy = ask(ctx, p.proxied, s, false)
+	if proxy.lost() && p.crashed(s) {
+		return "", proxy, nil
+	}
 	if proxy.number == 0xffff { // the connection is gone
 		p.proxied = p.connect(p.shop.DB(p.t, nil))
 	}
@@ -146,6 +149,9 @@ func (p *pair) both(s *statement) (difference string, proxy, plain *answer) {
 		return difference, proxy, nil
 	}
 	plain = ask(ctx, p.direct, s, true)
+	if plain.lost() && p.crashed(s) {
+		return "", proxy, plain
+	}
 	if plain.number == 0xffff { // both took too long, say
 		p.direct = p.connect(p.plain)
 	}

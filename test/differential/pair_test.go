@@ -20,6 +20,7 @@ type pair struct {
 	t      *testing.T
 	engine servers.Engine
 	shop   *shop.Shop
+	all    []*servers.Server // the shards', and the plain one
 	shards []*sql.DB
 	plain  *sql.DB
 
@@ -35,7 +36,8 @@ func newPair(t *testing.T, engine servers.Engine) *pair {
 	for i := range 3 {
 		p.shards = append(p.shards, s.Shard(t, i))
 	}
-	server := servers.Shared(t, engine, 4)[3]
+	p.all = servers.Shared(t, engine, 4)
+	server := p.all[3]
 	server.Exec(t, "CREATE DATABASE "+s.Schema)
 	t.Cleanup(func() {
 		if err := server.Execute(context.WithoutCancel(t.Context()), "DROP DATABASE "+s.Schema); err != nil {
