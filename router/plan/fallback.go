@@ -21,6 +21,9 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 	if l.Blank() { // comments alone, whatever they name: the server says that there is nothing to do
 		return &OneShard{Facts: Facts{Statement: &stmt.Statement{Kind: stmt.Other}, Leaves: LeavesNothing}, Shard: ctx.Catalog.First()}, nil
 	}
+	if p := ctx.altersView(l); p != nil {
+		return p, nil
+	}
 	if err := ctx.Rights.unread(syntax); err != nil {
 		return nil, err
 	}

@@ -131,6 +131,16 @@ func (c Context) viewEverywhere(s *stmt.Statement) bool {
 	})
 }
 
+// altersView has ALTER VIEW of a view that is on several shards done by the CREATE OR REPLACE VIEW that means the same. Nil: it is
+// another statement.
+func (c Context) altersView(l *stmt.Lexed) Plan {
+	view, replacing, is := l.AlteredView()
+	if !is || !c.Catalog.Everywhere(c.full(view)) {
+		return nil
+	}
+	return &Rewritten{Facts: Facts{Statement: noted(l, &stmt.Statement{Kind: stmt.DDL, View: true})}, Text: replacing, What: "views"}
+}
+
 // viewable refuses to make a view on every shard that could not be read there.
 func (c Context) viewable(s *stmt.Statement) error {
 	if s.Verb == "DROP" {

@@ -79,6 +79,21 @@ func TestViewsOverShardedTables(t *testing.T) {
 			refused(t, err, 1235, words)
 		}
 		exec(t, s.Shard(t, 0), "DROP VIEW byhand")
+
+		exec(t, db, "/* a migration */ ALTER ALGORITHM = MERGE VIEW spent (buyer, total) AS SELECT buyer_uid, COUNT(*) FROM test_order GROUP BY buyer_uid")
+		exec(t, db, "alter view `dear` as select name from product")
+		for i := range 2 {
+			if got := number(t, s.Shard(t, i), "SELECT COUNT(*) FROM information_schema.VIEWS WHERE TABLE_SCHEMA = DATABASE() AND VIEW_DEFINITION LIKE '%count(%'"); got != 1 {
+				t.Errorf("s%d: the view is not altered", i)
+			}
+		}
+		if got := fmt.Sprint(rows(t, db, "SELECT * FROM spent ORDER BY buyer")); got != fmt.Sprint(rows(t, db, "SELECT buyer_uid, COUNT(*) FROM test_order GROUP BY buyer_uid ORDER BY 1")) {
+			t.Errorf("the altered view: %s", got)
+		}
+		_, err = db.Exec("ALTER VIEW spent AS SELECT buyer_uid FROM test_order ORDER BY amount")
+		refused(t, err, 1235, "ORDER BY without LIMIT")
+		_, err = db.Exec("ALTER VIEW nosuch AS SELECT buyer_uid FROM test_order")
+		refused(t, err, 1064, "locus-1001")
 		exec(t, db, "DROP VIEW most, spent")
 		exec(t, db, "DROP VIEW dear")
 		for i := range 2 {
