@@ -72,4 +72,46 @@ test('many rows in one insert', async (scope) => {
   await k('test_order').insert([1, 2, 3].map((n) => ({ buyer_uid: buyer, amount: n })));
   assert.deepEqual(await k('test_order').where({ buyer_uid: buyer }).sum('amount as s').first(), { s: '6.00' });
 });
+test('migrations make, alter and drop sharded tables', async (scope) => {
+  const k = open(scope);
+  const steps = {
+    '1_make': {
+      up: (m) => m.schema.createTable('parcel', (t) => {
+        t.increments('id');
+        t.bigInteger('buyer_uid').notNullable().index();
+        t.string('note', 20);
+        t.comment('locus: owner=buyer_uid');
+      }),
+      down: (m) => m.schema.dropTable('parcel'),
+    },
+    '2_alter': {
+      up: (m) => m.schema.alterTable('parcel', (t) => {
+        t.integer('weight').notNullable().defaultTo(7);
+        t.index(['weight'], 'by_weight');
+        t.string('note', 40).alter();
+      }),
+      down: (m) => m.schema.alterTable('parcel', (t) => {
+        t.dropIndex(['weight'], 'by_weight');
+        t.dropColumn('weight');
+      }),
+    },
+  };
+  const migrationSource = { getMigrations: async () => Object.keys(steps), getMigrationName: (name) => name, getMigration: async (name) => steps[name] };
+  assert.deepEqual((await k.migrate.latest({ migrationSource }))[1], ['1_make', '2_alter']);
+  const list = buyers(12);
+  for (const buyer_uid of list) await k('parcel').insert({ buyer_uid, note: `for ${buyer_uid}` });
+  assert.equal(new Set(await k('parcel').pluck('id')).size, 12);
+  assert.deepEqual(await k('parcel').where({ buyer_uid: list[5] }).first('note', 'weight'), { note: `for ${list[5]}`, weight: 7 });
+  assert.deepEqual(Object.keys(await k('parcel').columnInfo()).sort(), ['buyer_uid', 'id', 'note', 'weight']);
+  assert.ok(await k.schema.hasColumn('parcel', 'weight'));
+  assert.equal(await k.migrate.currentVersion({ migrationSource }), '2');
+  await k.migrate.down({ migrationSource });
+  assert.ok(!(await k.schema.hasColumn('parcel', 'weight')));
+  assert.equal(Number((await k('parcel').count('* as n').first()).n), 12);
+  await k.migrate.rollback({ migrationSource }, true);
+  assert.ok(!(await k.schema.hasTable('parcel')));
+  await k.migrate.latest({ migrationSource }); // what is declared stays, and the table comes back
+  assert.equal(Number((await k('parcel').count('* as n').first()).n), 0);
+  await k.migrate.rollback({ migrationSource }, true);
+});
 go();
