@@ -131,6 +131,16 @@ func (s *talk) keyed(table string, number int64) (where string, key int64) {
 	return table + "_id = ?", s.world.hot.ids[table][number]
 }
 
+// written is a condition of a row that is changed and read by itself: by the ID where its owner's rows are on two shards. By the
+// owner that would be a transaction on both, and of one that is decided a shard that was killed just then shows the row as it was
+// before until its branch is finished.
+func (s *talk) written(table string, number int64) (where string, key int64) {
+	if s.world.hot == nil {
+		return s.byOwner(), number
+	}
+	return table + "_id = ?", s.world.hot.ids[table][number]
+}
+
 // perhapsOwned narrows what concerns all shards to the owner who has all rows, or not.
 func (s *talk) perhapsOwned() string {
 	if s.world.hot == nil || s.random.IntN(2) == 0 {

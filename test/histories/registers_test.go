@@ -10,20 +10,20 @@ import (
 func (s *talk) write() {
 	uid, value := s.random.Int64N(registers), s.values.Add(1)
 	op := operation{client: s.number, row: uid, kind: write, value: value, found: true}
-	query := "UPDATE register SET value = ? WHERE " + s.byOwner()
+	where, key := s.written("register", uid)
+	query := "UPDATE register SET value = ? WHERE " + where
 	var result sql.Result
 	var err error
 	if s.set == nil && s.random.IntN(4) == 0 {
-		s.set, _ = s.conn.PrepareContext(context.Background(), query)
+		s.set, _ = s.conn.PrepareContext(context.Background(), query) // the condition is the same for every row
 	}
 	if s.set != nil {
 		op.call = s.now()
-		result, err = s.set.Exec(value, uid)
+		result, err = s.set.Exec(value, key)
 		op.ends = s.now()
 		s.took(s.addr, span{uid, op.call, op.ends}, err)
 	} else {
-		where, key := s.keyed("register", uid)
-		result, op.call, op.ends, err = s.exec(uid, "UPDATE register SET value = ? WHERE "+where, value, key)
+		result, op.call, op.ends, err = s.exec(uid, query, value, key)
 	}
 	switch {
 	case err == nil:
