@@ -207,11 +207,14 @@ func (s *server) follow(ctx context.Context, source *server) error {
 				"SOURCE_SSL=%d, GET_SOURCE_PUBLIC_KEY=%d, SOURCE_CONNECT_RETRY=1, SOURCE_RETRY_COUNT=0",
 			text(host), port, text(source.account.user), text(password), secret, 1-secret), "START REPLICA")
 	}
+	if err := s.stopFollowing(ctx); err != nil { // what it applies until then is part of the position
+		return err
+	}
 	position, err := s.position(ctx)
 	if err != nil {
 		return err
 	}
-	return s.exec(ctx, "STOP REPLICA", "RESET REPLICA ALL", "SET GLOBAL gtid_slave_pos = "+backend.Quote(position), fmt.Sprintf(
+	return s.exec(ctx, "RESET REPLICA ALL", "SET GLOBAL gtid_slave_pos = "+backend.Quote(position), fmt.Sprintf(
 		"CHANGE MASTER TO MASTER_HOST=%s, MASTER_PORT=%s, MASTER_USER=%s, MASTER_PASSWORD=%s, MASTER_USE_GTID=slave_pos, MASTER_SSL=%d, MASTER_CONNECT_RETRY=1",
 		text(host), port, text(source.account.user), text(password), secret), "START REPLICA")
 }
