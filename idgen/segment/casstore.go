@@ -70,7 +70,7 @@ func (e unanswered) Unwrap() error { return e.error }
 // the next swap fail, or fails itself, because a revision is swapped only once.
 func (s *CASStore) Extend(ctx context.Context, counter string, n uint64) (g Grant, err error) {
 	key := s.prefix + counter
-	err = s.retried(ctx, func(ctx context.Context) (err error) { g, err = s.attempt(ctx, key, n); return err })
+	err = s.retried(ctx, func(ctx context.Context) (err error) { g, err = s.attempt(ctx, key, n, 0); return err })
 	return g, err
 }
 
@@ -101,16 +101,27 @@ func within(ctx context.Context, left int, attempt func(context.Context) error) 
 	return attempt(ctx)
 }
 
-func (s *CASStore) attempt(ctx context.Context, key string, n uint64) (Grant, error) {
+// attempt grants n numbers; or, if n is 0, those up to above, which may be none.
+func (s *CASStore) attempt(ctx context.Context, key string, n, above uint64) (Grant, error) {
+	raise := n == 0 && above > 0
 	for {
 		bound, revision, moved, err := s.bound(ctx, key)
-		if err != nil {
+		if err == nil && moved {
+			err = ErrMoved
+		}
+		switch {
+		case err != nil && raise:
+			return Grant{}, fmt.Errorf("raise %s to %d: %w", key, above, err)
+		case err != nil:
 			return Grant{}, fmt.Errorf("extend %s by %d: %w", key, n, err)
 		}
-		if moved {
-			return Grant{}, fmt.Errorf("extend %s by %d: %w", key, n, ErrMoved)
-		}
 		bound = s.begun(bound)
+		if raise {
+			if above <= bound {
+				return Grant{First: bound + 1, Last: bound}, nil
+			}
+			n = above - bound
+		}
 		if n == 0 || n > math.MaxUint64-bound {
 			return Grant{}, fmt.Errorf("extend %s by %d: it is granted up to %d, and numbers end at %d", key, n, bound, uint64(math.MaxUint64))
 		}
@@ -143,15 +154,16 @@ func (s *CASStore) Bound(ctx context.Context, counter string) (uint64, error) {
 	return s.begun(bound), nil
 }
 
-// Raise has the numbers that are granted from now on be above one, and gives how far the counter is granted then. That others
-// raise it meanwhile leaves out numbers.
+// Raise has the numbers that are granted from now on be above one, and gives how far the counter is granted then. It leaves no
+// number out that is not below that one, whoever else raises it.
 func (s *CASStore) Raise(ctx context.Context, counter string, above uint64) (bound uint64, err error) {
-	bound, err = s.Bound(ctx, counter)
-	if err != nil || above <= bound {
-		return bound, err
+	if above == 0 {
+		return s.Bound(ctx, counter)
 	}
-	grant, err := s.Extend(ctx, counter, above-bound)
-	return grant.Last, err
+	var g Grant
+	key := s.prefix + counter
+	err = s.retried(ctx, func(ctx context.Context) (err error) { g, err = s.attempt(ctx, key, 0, above); return err })
+	return g.Last, err
 }
 
 // bound reads how far the counter is granted. The highest bound seen is looked

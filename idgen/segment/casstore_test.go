@@ -264,3 +264,48 @@ func TestPinVersion(t *testing.T) {
 		t.Error("a value that is not ours was accepted")
 	}
 }
+
+// Who raises a counter that somebody else raises at the same moment doesn't add to that.
+func TestRaisedAtOnce(t *testing.T) {
+	kv := newFakeKV()
+	one, other := NewCASStore(kv, "/ids/", "one", time.Now), NewCASStore(kv, "/ids/", "other", time.Now)
+	meanwhile := false
+	kv.fault = func(op string) fault {
+		if op == "swap" && !meanwhile {
+			meanwhile = true
+			kv.mu.Unlock()
+			defer kv.mu.Lock()
+			if _, err := other.Raise(t.Context(), "g", 200); err != nil {
+				t.Error(err)
+			}
+		}
+		return noFault
+	}
+	for _, c := range []struct{ above, bound uint64 }{{300, 300}, {250, 300}, {0, 300}} {
+		if bound, err := one.Raise(t.Context(), "g", c.above); bound != c.bound || err != nil {
+			t.Errorf("raised to %d: granted up to %d (%v), want %d", c.above, bound, err, c.bound)
+		}
+	}
+	if g, err := other.Extend(t.Context(), "g", 1); g != (Grant{301, 301}) || err != nil || !meanwhile {
+		t.Errorf("next: %v, %v", g, err)
+	}
+}
+
+// A raise whose outcome is unknown is tried again, and ends where it should.
+func TestRaisedThroughFaults(t *testing.T) {
+	kv := newFakeKV()
+	s := NewCASStore(kv, "/ids/", "one", time.Now)
+	s.pause = time.Microsecond
+	faults := []fault{failBefore, noFault, failAfter, noFault}
+	kv.fault = func(string) fault {
+		if len(faults) == 0 {
+			return noFault
+		}
+		f := faults[0]
+		faults = faults[1:]
+		return f
+	}
+	if bound, err := s.Raise(t.Context(), "g", 300); bound != 300 || err != nil {
+		t.Errorf("granted up to %d (%v)", bound, err)
+	}
+}
