@@ -22,6 +22,7 @@ func TestReplacedAndRotatedUnderLoad(t *testing.T) {
 	f.rotateThroughFaults(l)
 	l.end()
 	f.nothingIsLost(l)
+	f.numbers(5_000, 50)
 	f.noSecretIsTold()
 }
 
