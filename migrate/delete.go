@@ -27,12 +27,18 @@ type deletion struct {
 	store  Store
 	runner string
 	legs   legs
+	within time.Duration // of a lock on tables outside of the cluster
 	report *reporter
 }
 
 func (a deletion) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	if a.what == phase.Withdraw && !s.Job.Announced(s.Map) {
 		return &phase.Event{Kind: phase.Withdrawn}, nil // it has done nothing yet
+	}
+	if a.what == phase.Retire && s.Job.Import != nil {
+		if err := (drain{a.legs, s.Job.Outside() != nil, a.within}).do(ctx); err != nil {
+			return nil, err
+		}
 	}
 	for _, l := range a.legs {
 		if err := a.owned(s, l); err != nil {

@@ -87,7 +87,7 @@ func (w *worker) action(next phase.Action, genes int) action {
 			forward: next == phase.Advance, reach: genes, runner: w.runner, move: m, ownership: w.ownership, report: w.report,
 		}
 	case phase.Retire, phase.Withdraw:
-		return deletion{what: next, store: store, runner: name, legs: m.legs, report: w.report}
+		return deletion{what: next, store: store, runner: name, legs: m.legs, within: w.runner.Times.Within, report: w.report}
 	case phase.Keep:
 		return keep{m.monitor, m.verifier}
 	case phase.Wait, phase.Nothing:

@@ -68,6 +68,14 @@ func (s *streams) open(ctx context.Context, from, to link.Server, name string, f
 	return openStream(ctx, from, config, beside)
 }
 
+// ensureForward begins the stream forward, once.
+func (s *streams) ensureForward(ctx context.Context) (err error) {
+	if s.forward == nil {
+		s.forward, err = s.openForward(ctx)
+	}
+	return err
+}
+
 // ensureBack begins the stream back, once.
 func (s *streams) ensureBack(ctx context.Context) (err error) {
 	if s.back == nil {

@@ -32,6 +32,8 @@ type stranger struct {
 	running sync.WaitGroup
 	settled atomic.Bool // it makes no more rows, whose numbers are the cluster's to give by then
 
+	ids []int64 // of the rows that it has made
+
 	mu   sync.Mutex // of what follows
 	rows map[int64]person
 	done int
@@ -40,9 +42,8 @@ type stranger struct {
 
 func (s *stranger) run(ctx context.Context) {
 	random := rand.New(rand.NewPCG(seed(), 99))
-	var ids []int64
 	for n := int64(1); ctx.Err() == nil; n++ {
-		if err := s.act(random, &ids, n); err != nil {
+		if err := s.act(random, n); err != nil {
 			s.mu.Lock()
 			s.err = err
 			s.mu.Unlock()
@@ -52,19 +53,19 @@ func (s *stranger) run(ctx context.Context) {
 	}
 }
 
-func (s *stranger) act(random *rand.Rand, ids *[]int64, n int64) error {
+func (s *stranger) act(random *rand.Rand, n int64) error {
 	p := person{random.Int64N(300), n}
-	if len(*ids) < 20 || !s.settled.Load() && random.IntN(3) == 0 {
+	if len(s.ids) < 20 || !s.settled.Load() && random.IntN(3) == 0 {
 		r, err := s.db.Exec("INSERT INTO person (uid, value) VALUES (?, ?)", p.uid, p.value)
 		if err != nil {
 			return err
 		}
 		id, _ := r.LastInsertId()
-		*ids = append(*ids, id)
+		s.ids = append(s.ids, id)
 		s.note(id, p)
 		return nil
 	}
-	id := (*ids)[random.IntN(len(*ids))]
+	id := s.ids[random.IntN(len(s.ids))]
 	if _, err := s.db.Exec("UPDATE person SET uid = ?, value = ? WHERE id = ?", p.uid, p.value, id); err != nil {
 		return err
 	}
@@ -165,11 +166,15 @@ func (w *world) fromOutside(t *testing.T, engine servers.Engine) {
 		what, err := s.differ(db, written)
 		return what == "", fmt.Errorf("%s, %w", what, err)
 	})
+	goingOn, rest := context.WithCancel(t.Context())
+	s.running.Go(func() { s.run(goingOn) })
+	defer rest()
+	s.more(t)
 	w.finish(t, id)
 	w.phase(t, id, phase.Done)
-	if what, err := s.differ(db, written); what != "" || err != nil {
-		t.Errorf("finished: %s, %v", what, err)
-	}
+	rest()
+	s.running.Wait()
+	s.eachOnce(t, db)
 	if err := s.db.QueryRow("SELECT COUNT(*) FROM person").Scan(&n); err != nil || n != len(s.rows)+written {
 		t.Errorf("the server outside has %d rows at the end, want %d; %v", n, len(s.rows)+written, err)
 	}
@@ -238,6 +243,35 @@ func (w *world) refused(t *testing.T) {
 			}
 		}
 		_ = db.Close()
+	}
+}
+
+// eachOnce looks for each row that the stranger has made: it gave them other owners until the job was finished.
+func (s *stranger) eachOnce(t *testing.T, db *sql.DB) {
+	t.Helper()
+	rows, err := db.Query("SELECT id FROM person WHERE uid < 10000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	there := map[int64]int{}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		there[id]++
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	for id := range s.rows {
+		if there[id] != 1 {
+			t.Errorf("finished: row %d is there %d times", id, there[id])
+		}
+	}
+	if len(there) != len(s.rows) {
+		t.Errorf("finished: %d rows, want %d", len(there), len(s.rows))
 	}
 }
 
