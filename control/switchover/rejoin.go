@@ -188,7 +188,12 @@ func (s Switchover) Rebuild(ctx context.Context, e Errant) error {
 	if err := server.exec(ctx, "STOP REPLICA", "RESET REPLICA ALL", "SET GLOBAL super_read_only = OFF", "SET GLOBAL read_only = ON", "SET GLOBAL clone_valid_donor_list = "+text(source.addr)); err != nil {
 		return err
 	}
-	err = server.exec(ctx, fmt.Sprintf("CLONE INSTANCE FROM %s@%s:%s IDENTIFIED BY %s%s", text(source.account.user), text(host), port, text(password), how))
+	clone := fmt.Sprintf("CLONE INSTANCE FROM %s@%s:%s IDENTIFIED BY %s%s", text(source.account.user), text(host), port, text(password), how)
+	for range cloneTries {
+		if err = server.exec(ctx, clone); code(err) != donorFailed || ctx.Err() != nil {
+			break
+		}
+	}
 	switch {
 	case code(err) == unmanaged:
 		return ErrEnded
@@ -197,6 +202,13 @@ func (s Switchover) Rebuild(ctx context.Context, e Errant) error {
 	}
 	return nil
 }
+
+const (
+	// donorFailed is what a server says whose donor has given a clone up, as after the connection between them was lost for a moment
+	// (ER_CLONE_DONOR). It takes the data anew then: what it had may be gone already.
+	donorFailed = 3862
+	cloneTries  = 3
+)
 
 // unmanaged is what a server says that was cloned and can't start itself again.
 const unmanaged = 3707

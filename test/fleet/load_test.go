@@ -69,7 +69,7 @@ func (f *fleet) db() *sql.DB {
 // customers order at the same time, each so often.
 const (
 	customers = 8
-	orderEach = 10 * time.Millisecond
+	orderEach = 40 * time.Millisecond
 )
 
 // load is what customers do, and what came of it.
