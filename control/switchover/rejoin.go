@@ -7,10 +7,13 @@ import (
 	"io"
 	"net"
 	"strings"
+	"syscall"
+	"time"
 
 	"locus/control/declared"
 	"locus/migrate/changes"
 	"locus/migrate/link"
+	"locus/proxy/backend"
 )
 
 // Errant is what a server has that the primary of its shard never had.
@@ -197,11 +200,48 @@ func (s Switchover) Rebuild(ctx context.Context, e Errant) error {
 	switch {
 	case code(err) == unmanaged:
 		return ErrEnded
+	case lost(err): // it ends as soon as it has all, and may not come to say so
+		return s.afterwards(ctx, now, e.Server, err)
 	case err != nil: // it is as it was, unless it was under way for long
 		return errors.Join(err, server.setReadOnly(context.WithoutCancel(ctx), true))
 	}
 	return nil
 }
+
+func lost(err error) bool {
+	_, is := errors.AsType[*backend.LostError](err)
+	return is
+}
+
+// afterwards looks how a server is that was being cloned and has ended the connection.
+func (s Switchover) afterwards(ctx context.Context, now declared.Primary, addr string, why error) error {
+	deadline := time.After(endTime)
+	ticks := time.NewTicker(endTime / 100)
+	defer ticks.Stop()
+	for {
+		server, err := s.once(ctx, now, addr)
+		switch {
+		case err == nil:
+			state, err := server.one(ctx, "SELECT STATE FROM performance_schema.clone_status")
+			server.close(context.WithoutCancel(ctx))
+			if err == nil && state == "Completed" {
+				return nil
+			}
+		case errors.Is(err, syscall.ECONNREFUSED):
+			return fmt.Errorf("%w; if it had not come to its end, locus doctor lists what it has of its own again", ErrEnded)
+		}
+		select {
+		case <-ticks.C:
+		case <-ctx.Done():
+			return errors.Join(why, ctx.Err())
+		case <-deadline:
+			return why
+		}
+	}
+}
+
+// endTime bounds how long a server takes to end, or to be there again, once it is cloned.
+const endTime = 30 * time.Second
 
 const (
 	// donorFailed is what a server says whose donor has given a clone up, as after the connection between them was lost for a moment

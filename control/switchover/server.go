@@ -84,7 +84,7 @@ func (s *server) one(ctx context.Context, sql string) (string, error) {
 	return string(answer.Rows[0][0]), nil
 }
 
-// kill has the server end the connections of an account but this one, and those over which servers follow each other.
+// kill has the server end the connections of an account but this one, and those over which servers follow each other, or are cloned.
 func (s *server) kill(ctx context.Context, user string) (there map[string]bool, err error) {
 	there, err = s.connections(ctx, user)
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *server) endOthers(ctx context.Context, user string) error {
 
 func (s *server) connections(ctx context.Context, user string) (map[string]bool, error) {
 	rows, err := s.rows(ctx, "SELECT ID AS id FROM information_schema.PROCESSLIST WHERE USER = "+backend.Quote(user)+
-		" AND COMMAND NOT LIKE 'Binlog Dump%' AND ID <> CONNECTION_ID()")
+		" AND COMMAND NOT LIKE 'Binlog Dump%' AND COMMAND <> 'Clone' AND COALESCE(INFO, '') NOT LIKE 'CLONE INSTANCE%' AND ID <> CONNECTION_ID()")
 	if err != nil {
 		return nil, err
 	}

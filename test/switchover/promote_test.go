@@ -217,6 +217,9 @@ func (s *stand) rejoins(t *testing.T, server int) {
 		}
 		return
 	}
+	if !rebuilding {
+		return
+	}
 	if err := order.Rebuild(t.Context(), e); !errors.Is(err, switchover.ErrEnded) {
 		t.Fatal(err)
 	}
