@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -36,6 +37,7 @@ type Shop struct {
 	Cluster *cluster.Cluster // as declared at the start
 	Ring    *cipher.Ring
 	source  *source
+	shards  []func() *sql.DB // each opened once, when it is first asked for
 }
 
 // Options change a shop from the usual.
@@ -92,6 +94,9 @@ func Start(t testing.TB, engine servers.Engine, o Options) *Shop {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, server := range s.Servers {
+		s.shards = append(s.shards, sync.OnceValue(func() *sql.DB { return server.DB(t, s.Schema) }))
 	}
 	s.declare(t, o)
 	s.run(t, o)
@@ -219,5 +224,9 @@ func (s *Shop) DB(t testing.TB, configure func(*mysql.Config)) *sql.DB {
 	return db
 }
 
-// Shard opens a pool of connections to one shard's server.
-func (s *Shop) Shard(t testing.TB, i int) *sql.DB { return s.Servers[i].DB(t, s.Schema) }
+// Shard is a pool of connections to one shard's server, the same one as long as the shop is there: who asks until something is so
+// opens no connection each time.
+func (s *Shop) Shard(t testing.TB, i int) *sql.DB {
+	t.Helper()
+	return s.shards[i]()
+}
