@@ -4,6 +4,7 @@ package histories
 
 import (
 	"testing"
+	"time"
 
 	"locus/migrate/cutover"
 	"locus/test/servers"
@@ -30,7 +31,7 @@ func underAllFaults(t *testing.T, open func(*testing.T, servers.Engine) *world) 
 		for _, f := range faults {
 			t.Run(f.name, func(t *testing.T) {
 				w := open(t, engine)
-				w.stride = 5
+				w.stride, w.pace = 5, 10*time.Millisecond // the steps are what there is to be much of
 				underFaults(t, w, func() {
 					for _, point := range cutover.Points {
 						for _, when := range moments {
