@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"locus/proxy/meter"
+	"locus/proxy/mirror"
+	"locus/router"
 )
 
 // turnEvery is between two turns of the rates by gene.
@@ -38,6 +40,15 @@ func (p *Proxy) Slow() *meter.Slow { return &p.meter.Slow }
 
 // Statements is what the statements of each digest have cost.
 func (p *Proxy) Statements() *meter.Statements { return &p.meter.Statements }
+
+// follow has what concerns the moves under way counted, and forgets all others.
+func (p *Proxy) follow(moves []router.Move) {
+	p.meter.Moves.Follow(moves)
+	p.mirror.Follow(moves)
+}
+
+// Mirrored is what mirrored reads have shown, by job.
+func (p *Proxy) Mirrored() map[string]mirror.Report { return p.mirror.Reports() }
 
 // Outcomes is how statements on moving genes have fared, by job.
 func (p *Proxy) Outcomes() map[string]meter.Outcome { return p.meter.Moves.Outcomes() }

@@ -98,6 +98,9 @@ type Options struct {
 	Procedures session.Procedures
 	// Declarations are where Declared comes from; nil: nothing is declared in SQL.
 	Declarations session.Declarations
+	// Applied waits until the stream of a job has applied at its target what its source has logged by now: for mirrored
+	// reads whose answers differ. Nil: what differs is unsettled.
+	Applied func(ctx context.Context, job string, from, to router.ShardName) error
 	// Tracer decides what is traced; nil: nothing is.
 	Tracer *trace.Tracer
 	Log    *slog.Logger

@@ -20,6 +20,7 @@ import (
 	"locus/proxy/handshake"
 	"locus/proxy/health"
 	"locus/proxy/meter"
+	"locus/proxy/mirror"
 	"locus/proxy/session"
 	"locus/proxy/session/fence"
 	"locus/proxy/session/interrupt"
@@ -50,6 +51,7 @@ type Proxy struct {
 	sessions    registry
 	counts      session.Counts
 	meter       meter.Meter
+	mirror      *mirror.Mirror
 	lastID      atomic.Uint32
 	places      chan struct{} // one for each client
 	accepted    atomic.Uint64
@@ -69,7 +71,8 @@ func New(o Options) *Proxy {
 		spare:    make(chan struct{}, 1),
 		looking:  looking{place: make(chan struct{}, 1)},
 	}
-	p.builder = &builder{secrets: o.Secrets, mark: cluster.ConnectionMark(o.Name), pools: p.pools, leases: o.Fence.Epochs != nil, moves: &p.meter.Moves, log: o.Log}
+	p.mirror = mirror.New(mirror.Config{Pools: p.pools, Map: p.Map, Applied: o.Applied, Log: o.Log})
+	p.builder = &builder{secrets: o.Secrets, mark: cluster.ConnectionMark(o.Name), pools: p.pools, leases: o.Fence.Epochs != nil, follow: p.follow, log: o.Log}
 	p.span()
 	p.health = &health.Watch{
 		Servers: func() []health.Server { return p.pools.Servers(p.builder.recovery) }, Stall: o.Stall, Log: o.Log,
@@ -111,7 +114,7 @@ func New(o Options) *Proxy {
 		},
 		Snapshot: func() *snapshot.Snapshot { return &p.live.Load().snapshot }, Versions: p.pools.Versions,
 		Sessions: &p.sessions, IDs: p.ids, Numbers: p.numbers(), Generators: o.Generators, Ring: o.Ring,
-		MaxStatement: o.MaxStatement, Memory: kept.NewMemory(o.SessionMemory), Counts: &p.counts, Meter: &p.meter, Tracer: o.Tracer,
+		MaxStatement: o.MaxStatement, Memory: kept.NewMemory(o.SessionMemory), Counts: &p.counts, Meter: &p.meter, Mirror: p.mirror, Tracer: o.Tracer,
 		Fencing: fence.Config{
 			Changed: p.live.Changed, Leased: o.Fence.Leased, Hold: o.Fence.Hold, Places: make(chan struct{}, o.Fence.MaxHeld),
 		},
@@ -190,6 +193,7 @@ func (p *Proxy) Run(ctx context.Context, l net.Listener) error {
 	tasks.Go(func() { _ = p.pools.Run(background) })
 	tasks.Go(func() { p.health.Run(background) })
 	tasks.Go(func() { p.turnMeter(background) })
+	tasks.Go(func() { p.mirror.Run(background) })
 	if p.coordinator != nil {
 		tasks.Go(func() { _ = p.builder.recovery.Run(background) })
 		tasks.Go(func() { _ = p.coordinator.Run(background) })

@@ -14,7 +14,6 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
 	"locus/proxy/handshake"
-	"locus/proxy/meter"
 	"locus/proxy/schema"
 	"locus/proxy/snapshot"
 	"locus/proxy/sysvars"
@@ -58,8 +57,8 @@ type builder struct {
 	pools   *backend.Registry
 	// recovery has the same shards, on connections of its own; nil: not needed.
 	recovery *backend.Registry
-	// moves counts how statements on moving genes fare.
-	moves *meter.Moves
+	// follow is told of the moves under way.
+	follow func([]router.Move)
 	// doubt has a shard looked at again; set with recovery.
 	doubt func(router.ShardName)
 	log   *slog.Logger
@@ -101,7 +100,7 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 	}
 	w.snapshot.Map, w.snapshot.Accounts = declared.Routes, b.users(declared)
 	w.snapshot.Declared, w.snapshot.Copies = declared, copies(w.snapshot.Catalog.First(), declared.Routes)
-	b.moves.Follow(declared.Routes.Moves())
+	b.follow(declared.Routes.Moves())
 	first := b.last == nil
 	b.last = w
 	if first && (declared.Holds() || b.leases && declared.Leases()) {

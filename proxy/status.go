@@ -4,6 +4,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/health"
 	"locus/proxy/meter"
+	"locus/proxy/mirror"
 	"locus/proxy/session"
 	"locus/proxy/session/kept"
 	"locus/proxy/twophase"
@@ -30,6 +31,8 @@ type Status struct {
 	Slow       *meter.Slow
 	Meter      *meter.Meter // nil: nothing is counted
 	IDs        []IDs        // of the tables that this process has made some of
+	// Mirrored is what mirrored reads have shown, by job.
+	Mirrored map[string]mirror.Report
 	// Recovery is nil unless transactions are committed in two phases.
 	Recovery *twophase.Counts
 }
@@ -39,7 +42,7 @@ func (p *Proxy) Status() Status {
 	s := Status{
 		Live: p.live.Status(), Sessions: p.sessions.len(), Memory: p.services.Memory, Accepted: p.accepted.Load(), Refused: p.refused.Load(),
 		Draining: p.drained.Load(), Pools: map[router.ShardName]backend.Stats{}, Counts: &p.counts,
-		Slow: &p.meter.Slow, Meter: &p.meter,
+		Slow: &p.meter.Slow, Meter: &p.meter, Mirrored: p.Mirrored(),
 	}
 	if p.coordinator != nil {
 		s.Recovery = &p.coordinator.Counts

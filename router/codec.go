@@ -19,15 +19,17 @@ import (
 )
 
 // Schema is the newest version of the map's document that this build reads.
-const Schema = 4
+const Schema = 5
 
 const (
 	// plainSchema is written where a map has no moves, for builds that know none.
 	plainSchema = 1
 	// movesSchema is written where no move is an import, nor by sequence, likewise.
 	movesSchema = 2
-	// importSchema is written where one is an import.
+	// importSchema is written where one is an import, and none is mirrored nor by sequence.
 	importSchema = 3
+	// sequenceSchema is written where one is by sequence, and none is mirrored.
+	sequenceSchema = 4
 )
 
 // Stamp says who made a version of the map, why and when.
@@ -60,6 +62,8 @@ type move struct {
 	// BySequence and Share are those of a move by sequence.
 	BySequence bool            `yaml:"by_sequence,omitempty"`
 	Share      orderid.Residue `yaml:"share,omitempty"`
+	// Mirror is of a move whose reads are mirrored.
+	Mirror int `yaml:"mirror,omitempty"`
 }
 
 type document struct {
@@ -87,10 +91,13 @@ func Encode(m *Map, s Stamp) []byte {
 			h.Schema = max(h.Schema, importSchema)
 		}
 		if v.BySequence {
+			h.Schema = max(h.Schema, sequenceSchema)
+		}
+		if v.Mirror > 0 {
 			h.Schema = Schema
 		}
 		h.Moves = append(h.Moves, move{
-			words(v.Job), v.From, v.To, v.Genes.String(), v.Held.String(), converted[words](v.Tables), v.HoldsTables, v.BySequence, v.Share,
+			words(v.Job), v.From, v.To, v.Genes.String(), v.Held.String(), converted[words](v.Tables), v.HoldsTables, v.BySequence, v.Share, v.Mirror,
 		})
 	}
 	text, err := yaml.Marshal(h)
@@ -149,7 +156,7 @@ func (m *Map) withMoves(list []move) (*Map, error) {
 		moves = append(moves, Move{
 			Job: string(v.Job), Genes: genes, From: v.From, To: v.To, Held: held,
 			Tables: converted[string](v.Tables), HoldsTables: v.HoldsTables,
-			BySequence: v.BySequence, Share: v.Share,
+			BySequence: v.BySequence, Share: v.Share, Mirror: v.Mirror,
 		})
 	}
 	return m.carrying(moves)

@@ -32,6 +32,9 @@ type Move struct {
 	// are the genes themselves To's.
 	BySequence bool
 	Share      orderid.Residue // up to orderid.Modulus
+	// Mirror is the share of the reads of these genes that From answers and that proxies send To as well, in percent, to
+	// compare the two. What a client is told never depends on it. 0: none.
+	Mirror int
 }
 
 // Unsharded stands in sets of genes for the rows of tables that have none, as long as
@@ -48,6 +51,9 @@ func (v Move) String() string {
 	}
 	if v.Tables != nil {
 		text += ", of " + strings.Join(v.Tables, ", ")
+	}
+	if v.Mirror > 0 {
+		text += fmt.Sprintf(", %d %% of the reads mirrored", v.Mirror)
 	}
 	if !v.Held.Empty() {
 		text += fmt.Sprintf(", holding %s", v.Held)
@@ -241,6 +247,9 @@ func (m *Map) checkMove(v Move) error {
 	if err := m.checkShare(v); err != nil {
 		return err
 	}
+	if err := v.checkMirror(); err != nil {
+		return err
+	}
 	if len(v.Tables) == 0 {
 		if v.Tables != nil || v.HoldsTables {
 			return fmt.Errorf("it holds tables, and imports none")
@@ -249,6 +258,17 @@ func (m *Map) checkMove(v Move) error {
 	}
 	if others := v.Genes.Subtract(m.GenesOf(v.To)); !others.Empty() {
 		return fmt.Errorf("it imports, and %s does not own genes %s", v.To, others)
+	}
+	return nil
+}
+
+// checkMirror refuses to mirror what is no read of one gene on one shard.
+func (v Move) checkMirror() error {
+	switch {
+	case v.Mirror < 0 || v.Mirror > 100:
+		return fmt.Errorf("it mirrors %d %% of the reads: from 0 to 100", v.Mirror)
+	case v.Mirror > 0 && (v.Tables != nil || v.BySequence):
+		return fmt.Errorf("it mirrors reads, and is not by gene")
 	}
 	return nil
 }

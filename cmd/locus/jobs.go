@@ -64,12 +64,14 @@ func (in *invocation) printJob(ctx context.Context, store *jobs.Store, id string
 	if err != nil {
 		return err
 	}
-	reports, err := store.Reports(ctx)
+	seen, _, err := (&watch.Watcher{Source: store, Only: id, Mirrored: store.Mirrored}).Look(ctx)
 	if err != nil {
 		return err
 	}
 	return in.show(s.Job, func(w io.Writer) {
-		fmt.Fprint(w, watch.Canvas{}.Draw(watch.Seen{Job: s.Job, Report: reports[id]}, in.now()))
+		for _, one := range seen {
+			fmt.Fprint(w, watch.Canvas{}.Draw(one, in.now()))
+		}
 		fmt.Fprintln(w, "journal:")
 		for _, e := range s.Job.Journal {
 			fmt.Fprintf(w, "  %s  %s  %s\n", e.At.UTC().Format("15:04:05.000"), e.By, e.What)

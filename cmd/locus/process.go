@@ -150,6 +150,7 @@ func (p *process) join(o *proxy.Options) {
 	}
 	p.orders = orders.NewProcedures(p.kv, p.store, p.logIn(), time.Now)
 	o.Virtual, o.Procedures = virtual.New(p.kv, p.store), p.orders
+	o.Applied = p.store.Applied
 	o.Declarations = declared.Tables{KV: p.kv, Log: p.log}
 	o.Redefined = func(ctx context.Context) error { return fleet.TellRedefined(ctx, p.kv, fleet.RedefinedPatience) }
 	o.Alive = func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, p.kv) }
@@ -225,6 +226,7 @@ func (p *process) answerer() *fleet.Answerer {
 	return &fleet.Answerer{KV: p.kv, Presence: p.presence, ID: p.card.ID, Log: p.log, Values: map[fleet.Question]func() any{
 		fleet.Load:     func() any { return p.proxy.Load() },
 		fleet.Outcomes: func() any { return p.proxy.Outcomes() },
+		fleet.Mirrored: func() any { return p.proxy.Mirrored() },
 		fleet.Clock:    func() any { return time.Now().UTC() },
 		fleet.Slow:     func() any { return p.proxy.Slow().Digests() },
 		fleet.Servers:  func() any { return p.proxy.Servers() },

@@ -11,6 +11,7 @@ import (
 	"locus/control/jobs"
 	"locus/control/watch"
 	"locus/migrate/job"
+	"locus/proxy/mirror"
 )
 
 func watchCommand(in *invocation) *cobra.Command {
@@ -34,7 +35,7 @@ them.`,
 }
 
 func (in *invocation) watch(ctx context.Context, store *jobs.Store, only []string, once bool) error {
-	w := &watch.Watcher{Source: store}
+	w := &watch.Watcher{Source: store, Mirrored: store.Mirrored}
 	if len(only) == 1 {
 		w.Only = only[0]
 		if _, err := store.Read(ctx, w.Only); err != nil {
@@ -59,6 +60,8 @@ func (in *invocation) watch(ctx context.Context, store *jobs.Store, only []strin
 type watched struct {
 	Job    *job.Job   `json:"job"`
 	Report job.Report `json:"report"`
+	// Mirror is what mirrored reads have shown, of all proxies.
+	Mirror *mirror.Report `json:"mirror,omitempty"`
 }
 
 // watchEncoded writes a list of the moves once, or each second until all are over.
@@ -82,7 +85,10 @@ func (in *invocation) watchEncoded(ctx context.Context, w *watch.Watcher, once b
 func (in *invocation) showMoves(list []watch.Seen) error {
 	views := make([]watched, len(list))
 	for i, s := range list {
-		views[i] = watched{s.Job, s.Report}
+		views[i] = watched{Job: s.Job, Report: s.Report}
+		if s.Job.Mirror > 0 {
+			views[i].Mirror = &s.Mirror
+		}
 	}
 	return in.show(views, nil)
 }

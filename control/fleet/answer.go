@@ -17,6 +17,8 @@ const (
 	Load Question = "load"
 	// Outcomes is how statements on moving genes have fared: meter.Outcome by job.
 	Outcomes Question = "outcomes"
+	// Mirrored is what mirrored reads have shown: mirror.Report by job.
+	Mirrored Question = "mirrored"
 	// Slow is which statements are slow: a list of meter.SlowDigest.
 	Slow Question = "slow"
 	// Statements is what the statements of each digest have cost, Top the same of those

@@ -26,6 +26,7 @@ import (
 	"locus/migrate/job"
 	"locus/migrate/link"
 	"locus/proxy/meter"
+	"locus/proxy/mirror"
 	"locus/proxy/schema"
 	"locus/router"
 	"locus/router/catalog"
@@ -186,7 +187,7 @@ func (s *Store) Declare(ctx context.Context, snap migrate.Snapshot, j *job.Job, 
 	return migrate.Snapshot{Job: j, Map: next, JobRevision: revision, MapRevision: revision}, nil
 }
 
-// Tell writes an order into a job's record. Agree is asked before each attempt; nil
+// Tell writes an order into a job's record, and into the map how much of the reads is mirrored afterwards. Agree is asked before each attempt; nil
 // agrees. The order goes to the record as it is when it is written.
 func (s *Store) Tell(ctx context.Context, id string, o job.Order, by string, now time.Time, agree func(*job.Job) error) (*job.Job, error) {
 	for {
@@ -203,7 +204,11 @@ func (s *Store) Tell(ctx context.Context, id string, o job.Order, by string, now
 				return nil, err
 			}
 		}
-		if _, err = s.Write(ctx, snap, next, nil, ""); !errors.Is(err, migrate.ErrChanged) {
+		mirrored, err := next.Mirrored(snap.Map)
+		if err != nil {
+			return nil, err
+		}
+		if _, err = s.Write(ctx, snap, next, mirrored, "job "+id+": "+o.Name); !errors.Is(err, migrate.ErrChanged) {
 			return next, err
 		}
 	}
@@ -348,6 +353,41 @@ func (s *Store) Shard(ctx context.Context, name router.ShardName) (link.Server, 
 		return link.Server{}, fmt.Errorf("shard %s is not registered: declare it in cluster.yaml and run locus apply", name)
 	}
 	return s.server(name, shard)
+}
+
+// Applied waits until the stream of a job has applied at its target all that the source has logged by now.
+func (s *Store) Applied(ctx context.Context, id string, from, to router.ShardName) error {
+	source, err := s.Shard(ctx, from)
+	if err != nil {
+		return err
+	}
+	target, err := s.Shard(ctx, to)
+	if err != nil {
+		return err
+	}
+	return migrate.Applied(ctx, id, source, target)
+}
+
+// mirroredPatience bounds the wait for what the proxies' mirrored reads have shown.
+const mirroredPatience = time.Second
+
+// Mirrored is what mirrored reads have shown, by job and by proxy; of a job that mirrors none there is nothing. One that is silent is left
+// out.
+func (s *Store) Mirrored(ctx context.Context) (map[string]map[string]mirror.Report, error) {
+	answers, err := fleet.AskLately[map[string]mirror.Report](ctx, s.kv, fleet.Mirrored, time.Second, mirroredPatience)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]map[string]mirror.Report{}
+	for proxy, byJob := range answers.By {
+		for id, r := range byJob {
+			if all[id] == nil {
+				all[id] = map[string]mirror.Report{}
+			}
+			all[id][proxy] = r
+		}
+	}
+	return all, nil
 }
 
 // Source is how the server is reached that has a job's rows.

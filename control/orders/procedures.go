@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -74,6 +75,7 @@ var procedures = map[string]procedure{
 	"finish":   {takes: "job", least: 1, do: just("finish", phase.Finish)},
 	"abort":    {takes: "job", least: 1, do: just("abort", phase.Abort)},
 	"throttle": {takes: "job, percent", least: 2, do: throttle},
+	"mirror":   {takes: "job, percent", least: 2, do: mirror},
 
 	"switchover": {takes: "shard, server", least: 2, switches: switchOver},
 
@@ -248,6 +250,15 @@ func cutover(ctx context.Context, c *call) (*job.Job, error) {
 
 func throttle(ctx context.Context, c *call) (*job.Job, error) {
 	return c.tell(ctx, job.Throttle(int(c.number(1, 0, job.MostRest, 0))))
+}
+
+// mirror takes whole percents: an eighth of a percent would be no sample.
+func mirror(ctx context.Context, c *call) (*job.Job, error) {
+	percent := c.percent(1, 0)
+	if percent != math.Trunc(percent) {
+		c.wrong(1, "%v is no whole number from 0 to 100", percent)
+	}
+	return c.tell(ctx, job.Mirror(int(percent)))
 }
 
 // split is a move of 'half' of a shard's genes, or of ranges of them; by gene, or by sequence.

@@ -66,8 +66,13 @@ var tables = []table{
 		copied_percent number, verified_percent number, rows_verified int, verified time, changes int, lag_ms int, back_lag_ms int,
 		conflicts int, rows_deleted int, next_step time, last_fence_ms int,
 		statements int, statements_failed int, p99_ms number, before_statements int, before_failed int, before_p99_ms number,
-		by_sequence int`), (*Schema).jobRows},
+		by_sequence int, mirror_percent int`), (*Schema).jobRows},
 	{"job_steps", columns("job text, step int, at time, by_whom text, what text"), (*Schema).stepRows},
+	{"mirrors", columns(`job text, proxy text, percent int, away text, away_since time, sampled int, compared int, dropped int, too_long int,
+		unsent int, late int, failed int, lag int, looking int, differences int, unsettled int, reordered int,
+		source_p50_ms number, source_p99_ms number, target_p50_ms number, target_p99_ms number`), (*Schema).mirrorRows},
+	{"mirror_differences", columns(`job text, proxy text, digest text, statement text, database_name text, gene text, times int,
+		source_rows int, target_rows int, source_hash text, target_hash text, target_error int, last time`), (*Schema).mirrorDifferenceRows},
 	{"shards", columns("name text, address text, account text, tls text, genes int, moving_in int, moving_out int, replicas text"), (*Schema).shardRows},
 	{"servers", columns("proxy text, shard text, address text, role text, state text, since time, why text, probe_ms number"), (*Schema).serverRows},
 	{"routes", columns("first_gene text, last_gene text, genes int, shard text, map_version int, moving text, target text, target_percent int"), (*Schema).routeRows},
@@ -130,7 +135,7 @@ func jobRow(j *job.Job, r job.Report) []any {
 		p.Copied, p.Verified, r.RowsVerified, r.Verified, r.Changes, r.LagMs, r.BackLagMs,
 		r.Conflicts, r.RowsDeleted, r.NextStep, r.LastFenceMs,
 		int64(r.After.Statements), int64(r.After.Failed), r.After.P99Ms, int64(r.Before.Statements), int64(r.Before.Failed), r.Before.P99Ms,
-		bit(j.BySequence),
+		bit(j.BySequence), int64(j.Mirror),
 	}
 }
 

@@ -27,6 +27,7 @@ func (c Canvas) Draw(s Seen, now time.Time) string {
 	d.field("remedy", j.State.Remedy, yellow)
 	d.bars(j, r, p)
 	d.figures(j, r, p)
+	d.mirror(j.Mirror, s.Mirror)
 	d.field("trouble", r.Trouble, red)
 	if p.Silent > 0 {
 		d.field("silent", "no report for "+Rounded(p.Silent)+"; the next free mover takes the move up", red)

@@ -2,10 +2,12 @@ package watch
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
 	"locus/migrate/job"
+	"locus/proxy/mirror"
 )
 
 // Source is where records and reports are read.
@@ -21,6 +23,8 @@ type Seen struct {
 	Job     *job.Job
 	Earlier job.Report // its time is zero if there is none
 	Report  job.Report
+	// Mirror is what mirrored reads have shown, of all proxies.
+	Mirror mirror.Report
 }
 
 // Watcher remembers the reports of the last seconds, since a rate takes two.
@@ -28,6 +32,8 @@ type Watcher struct {
 	Source Source
 	Only   string // the one job to watch; empty: all that aren't over
 	Past   int    // and so many of those that are, the last ones
+	// Mirrored is what mirrored reads have shown, by job and proxy. It is asked if reads of a job are mirrored. Nil: nobody is asked.
+	Mirrored func(context.Context) (map[string]map[string]mirror.Report, error)
 
 	reports map[string][]job.Report
 }
@@ -59,10 +65,25 @@ func (w *Watcher) Look(ctx context.Context) (list []Seen, going bool, err error)
 			continue
 		}
 		r := reports[j.ID]
-		list = append(list, Seen{j, w.earlier(j.ID, r), r})
+		list = append(list, Seen{Job: j, Earlier: w.earlier(j.ID, r), Report: r})
 		going = going || !j.State.Over()
 	}
-	return list, going, nil
+	return list, going, w.mirrored(ctx, list)
+}
+
+// mirrored adds what mirrored reads have shown.
+func (w *Watcher) mirrored(ctx context.Context, list []Seen) error {
+	if w.Mirrored == nil || !slices.ContainsFunc(list, func(s Seen) bool { return s.Job.Mirror > 0 && !s.Job.State.Over() }) {
+		return nil
+	}
+	all, err := w.Mirrored(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		list[i].Mirror = mirror.SumReports(slices.Collect(maps.Values(all[list[i].Job.ID])))
+	}
+	return nil
 }
 
 // earlier notes a report, and gives one from some seconds before it.

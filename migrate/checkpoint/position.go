@@ -126,6 +126,19 @@ func Raise(ctx context.Context, c *link.Conn, job string) (epoch uint64, begun b
 	return epoch, true, err
 }
 
+// Positions is how far each worker of a job has applied the stream, encoded; one that has not begun is empty.
+func Positions(ctx context.Context, c *link.Conn, job string) ([]string, error) {
+	rows, err := c.Query(ctx, "SELECT position FROM locus.move_position WHERE job = "+link.Text(job))
+	if err != nil {
+		return nil, fmt.Errorf("read how far job %s is: %w", job, err)
+	}
+	positions := make([]string, len(rows))
+	for i, r := range rows {
+		positions[i] = string(r[0])
+	}
+	return positions, nil
+}
+
 const (
 	noSuchSchema = 1049
 	noSuchTable  = 1146

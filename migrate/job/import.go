@@ -142,7 +142,7 @@ func (j *Job) Legs() []Leg {
 func (j *Job) Moves() []router.Move {
 	var moves []router.Move
 	for _, l := range j.Legs() {
-		v := router.Move{Job: l.ID, Genes: l.Genes, From: j.From, To: l.To, BySequence: j.BySequence, Share: j.share()}
+		v := router.Move{Job: l.ID, Genes: l.Genes, From: j.From, To: l.To, BySequence: j.BySequence, Share: j.share(), Mirror: j.mirrored()}
 		if j.Import != nil {
 			v.Tables = j.Import.Names()
 		}

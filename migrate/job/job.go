@@ -51,6 +51,9 @@ type Job struct {
 	OnBreach Breach
 	// Throttle is the share of the time that copying, verifying and deleting rest.
 	Throttle int // percent, 0 to 95
+	// Mirror is the share of the moving genes' reads that proxies send the target as well, in percent, while the target has
+	// all rows: see [Mirror].
+	Mirror int
 	// Parts is into how many parts the applier's work is cut: for good.
 	Parts   int
 	Created time.Time
@@ -123,6 +126,9 @@ func (j *Job) Check() error {
 	}
 	if j.Throttle < 0 || j.Throttle > MostRest {
 		errs = append(errs, fmt.Errorf("throttle %d %%: from 0 to %d", j.Throttle, MostRest))
+	}
+	if j.Mirror < 0 || j.Mirror > 100 {
+		errs = append(errs, fmt.Errorf("mirrors %d %% of the reads: from 0 to 100", j.Mirror))
 	}
 	if j.Parts < 1 || j.Parts > j.Genes.Len() {
 		errs = append(errs, fmt.Errorf("%d parts of %d genes", j.Parts, j.Genes.Len()))
@@ -199,6 +205,7 @@ type document struct {
 	Every    string           `json:"every,omitempty"`
 	OnBreach Breach           `json:"on_breach"`
 	Throttle int              `json:"throttle"`
+	Mirror   int              `json:"mirror,omitempty"`
 	Parts    int              `json:"parts"`
 	Created  time.Time        `json:"created"`
 	By       string           `json:"by"`
@@ -224,7 +231,7 @@ func (j *Job) schema() int {
 func (j *Job) MarshalJSON() ([]byte, error) {
 	d := document{
 		Schema: j.schema(), ID: j.ID, Kind: j.Kind, Phase: j.State.Shown(), Percent: round(j.State.Percent()), From: j.From, To: j.To,
-		Bits: j.Width, Genes: j.Genes.String(), State: j.State, OnBreach: j.OnBreach, Throttle: j.Throttle, Parts: j.Parts,
+		Bits: j.Width, Genes: j.Genes.String(), State: j.State, OnBreach: j.OnBreach, Throttle: j.Throttle, Mirror: j.Mirror, Parts: j.Parts,
 		Created: j.Created, By: j.By, Why: j.Why, Journal: j.Journal, Import: j.Import, Sequence: j.BySequence,
 	}
 	if j.Every > 0 {
@@ -260,7 +267,7 @@ func (j *Job) UnmarshalJSON(text []byte) error {
 	}
 	*j = Job{
 		ID: d.ID, Kind: d.Kind, From: d.From, To: d.To, Width: d.Bits, Genes: genes, State: d.State, OnBreach: d.OnBreach,
-		Throttle: d.Throttle, Parts: d.Parts, Created: d.Created, By: d.By, Why: d.Why, Journal: d.Journal, Import: d.Import,
+		Throttle: d.Throttle, Mirror: d.Mirror, Parts: d.Parts, Created: d.Created, By: d.By, Why: d.Why, Journal: d.Journal, Import: d.Import,
 		BySequence: d.Sequence,
 	}
 	if d.Every != "" {

@@ -53,6 +53,14 @@ func (s *Settings) Lookup(name string) (literal string, ok bool) {
 	return "", false
 }
 
+// Bare is s without user variables.
+func (s *Settings) Bare() *Settings {
+	if s.bare != nil {
+		return s.bare
+	}
+	return s
+}
+
 // Size is what the assigned values hold, in bytes.
 func (s *Settings) Size() (n int) {
 	for _, a := range s.variables {

@@ -18,8 +18,18 @@ type Client struct {
 
 	// Final gives what changes the end of a shard's answer, beside the statement's own ending. It is asked once the end is there.
 	Final func(Ending) Ending
+	// Tap sees the answers that are relayed; nil: nobody does.
+	Tap Tap
 
 	*Buffers // of the command under way, nil between commands
+}
+
+// Tap sees an answer as a shard sends it, before anything of it is changed for the client.
+type Tap interface {
+	// Begin tells that one begins. One that had begun is given up.
+	Begin()
+	// Saw is told the bytes that have come: whole packets, and of rows also parts of packets. They are not to be kept.
+	Saw(packets []byte)
 }
 
 // Buffers are the memory in which answers are read and written.

@@ -20,10 +20,16 @@ func (t *Client) Relay(c *backend.Conn, kind wire.ResponseKind, last Ending) err
 	p := t.passage(c.Stream())
 	t.Scanner.StopBeforeRows = p.withoutEOF || p.flags != 0
 	t.Scanner.Reset(kind)
+	if t.Tap != nil {
+		t.Tap.Begin()
+	}
 	for {
 		n, state, err := t.Scanner.Scan(p.from.Unread()[p.held:])
 		if err != nil {
 			return lost(c, p.forwarded, fmt.Errorf("answer of shard %s: %w", c.Shard(), err))
+		}
+		if t.Tap != nil {
+			t.Tap.Saw(p.from.Unread()[p.held : p.held+n])
 		}
 		if state == wire.FileRequest && t.Capabilities&mysql.CLIENT_LOCAL_FILES == 0 {
 			p.from.Discard(n)

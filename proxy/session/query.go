@@ -268,6 +268,9 @@ func (s *Session) runRead(r *exec.Work, p *plan.Read) error {
 		var shard router.ShardName
 		var added []plan.Splice
 		if shard, added, err = s.alone(r, &p.Keyed, nil); err == nil {
+			if r.Moving && len(added) == 0 {
+				return s.runMoving(r, shard)
+			}
 			return s.runOn(r, shard, added)
 		}
 	}

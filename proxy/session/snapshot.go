@@ -8,6 +8,7 @@ import (
 	"locus/proxy/flavor"
 	"locus/proxy/health"
 	"locus/proxy/meter"
+	"locus/proxy/mirror"
 	"locus/proxy/session/fence"
 	"locus/proxy/session/kept"
 	"locus/proxy/snapshot"
@@ -56,6 +57,8 @@ type Services struct {
 	Meter *meter.Meter
 	// Tracer decides which statements are traced; nil: none is.
 	Tracer *trace.Tracer
+	// Mirror is offered reads of moving genes; nil: nobody wants them.
+	Mirror *mirror.Mirror
 	// Began is when the process began to serve, and Clients counts those it has
 	// now: for COM_STATISTICS.
 	Began   time.Time

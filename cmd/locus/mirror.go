@@ -1,0 +1,38 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"locus/control/jobs"
+	"locus/migrate/job"
+)
+
+func mirrorCommand(in *invocation) *cobra.Command {
+	var percent share
+	var how telling
+	c := &cobra.Command{
+		Use:   "mirror JOB --percent PERCENT",
+		Short: "Send a move's target copies of some reads, and compare the answers",
+		Long: `Send a move's target copies of some of the moving genes' reads that the source
+answers, and compare rows and latency. Clients never wait for a copy. What is
+found is shown by locus jobs JOB and locus watch, and in the tables locus.mirrors
+and locus.mirror_differences. 0 % ends it.`,
+		Example: `  locus mirror split-1 --percent 10
+  locus mirror split-1 --percent 0`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			if !command.Flags().Changed("percent") {
+				return misused("say how much: --percent 10, or --percent 0 to end it")
+			}
+			if percent != share(int(percent)) {
+				return misused("--percent %s: a whole number from 0 to 100", &percent)
+			}
+			return in.withJobs(func(store *jobs.Store) error {
+				return in.tell(command.Context(), store, args[0], job.Mirror(int(percent)), "", how)
+			})
+		},
+	}
+	c.Flags().Var(&percent, "percent", "how many of the reads are sent to the target as well")
+	how.flags(c, "")
+	return c
+}

@@ -1,0 +1,239 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+const (
+	// mostDoubtful bounds the reads that are looked at again.
+	mostDoubtful = 256
+	// seenTwice in a row, something is a difference: why, says the package.
+	seenTwice = 2
+	// mostLooks is after how many looks that have told nothing a read is unsettled.
+	mostLooks = 8
+)
+
+// doubtful are reads whose answers differed.
+type doubtful struct {
+	mu   sync.Mutex // of list
+	list []*doubt
+	more chan struct{} // has a token when there is one; of capacity 1
+}
+
+// doubt is one of them. But for what the list holds it belongs to the goroutine that settles.
+type doubt struct {
+	read           *Read
+	times          uint64 // that the same was asked with this outcome
+	looks, seen    int
+	source, target Answer // as they were when last seen different
+}
+
+// doubt has a read looked at again.
+func (m *Mirror) doubt(r *Read) {
+	a := &m.again
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, d := range a.list {
+		if d.read.same(r) {
+			d.times++
+			return
+		}
+	}
+	if len(a.list) >= mostDoubtful {
+		m.count(r, func(f *figures) { f.Unsettled++ })
+		return
+	}
+	a.list = append(a.list, &doubt{read: r, times: 1})
+	select {
+	case a.more <- struct{}{}:
+	default:
+	}
+}
+
+// settle looks again at what differed, all of it at each look, until ctx ends.
+func (m *Mirror) settle(ctx context.Context) {
+	var in Reader
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.again.more:
+		}
+		for m.again.any() {
+			m.look(ctx, &in)
+			if !pause(ctx, m.config.Pause) {
+				return
+			}
+		}
+	}
+}
+
+func (a *doubtful) any() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.list) > 0
+}
+
+// all is those of one job after the other, as the list has them now.
+func (a *doubtful) all() map[string][]*doubt {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	by := map[string][]*doubt{}
+	for _, d := range a.list {
+		by[d.read.Job] = append(by[d.read.Job], d)
+	}
+	return by
+}
+
+// remove takes one out, and tells how often it was asked for.
+func (a *doubtful) remove(d *doubt) uint64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	kept := a.list[:0]
+	for _, other := range a.list {
+		if other != d {
+			kept = append(kept, other)
+		}
+	}
+	clear(a.list[len(kept):])
+	a.list = kept
+	return d.times
+}
+
+// look asks both shards again.
+func (m *Mirror) look(ctx context.Context, in *Reader) {
+	for job, list := range m.again.all() {
+		err := m.lookAt(ctx, job, list, in)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			m.config.Log.Debug("look again at what a mirrored read differed in", "job", job, "error", err)
+		}
+		for _, d := range list {
+			if d.looks++; d.looks >= mostLooks && d.seen < seenTwice {
+				m.unsettled(d)
+			}
+		}
+	}
+}
+
+// unsettled gives a read up of which nothing could be told.
+func (m *Mirror) unsettled(d *doubt) {
+	if times := m.again.remove(d); times > 0 {
+		m.count(d.read, func(f *figures) { f.Unsettled += times })
+	}
+}
+
+var errNobodyTells = errors.New("how far the stream is can't be asked")
+
+// lookAt is one look at the reads of a job. The stream is waited for once for all of them. An error leaves the rest to the next
+// look.
+func (m *Mirror) lookAt(ctx context.Context, job string, list []*doubt, in *Reader) error {
+	before := make([]Answer, len(list))
+	for i, d := range list {
+		if !d.read.concerned(m.config.Map()) {
+			d.looks = mostLooks // the genes were handed over, or it is mirrored no more
+			continue
+		}
+		var err error
+		if before[i], err = m.ask(ctx, d.read.From, d.read, in); err != nil {
+			return err
+		}
+	}
+	if err := m.applied(ctx, list[0].read); err != nil {
+		return err
+	}
+	for i, d := range list {
+		if d.looks >= mostLooks {
+			continue
+		}
+		at, err := m.ask(ctx, d.read.To, d.read, in)
+		if err != nil {
+			return err
+		}
+		after, err := m.ask(ctx, d.read.From, d.read, in)
+		if err != nil {
+			return err
+		}
+		if d.read.concerned(m.config.Map()) {
+			m.judge(d, before[i], at, after)
+		}
+	}
+	return nil
+}
+
+func (m *Mirror) applied(ctx context.Context, of *Read) error {
+	if m.config.Applied == nil {
+		return errNobodyTells
+	}
+	ctx, cancel := context.WithTimeout(ctx, m.config.Patience)
+	defer cancel()
+	return m.config.Applied(ctx, of.Job, of.From, of.To)
+}
+
+// verdict is what one look tells.
+type verdict uint8
+
+const (
+	wasLag verdict = iota
+	isMoving
+	isDifferent
+)
+
+// verdictOn judges the target's answer by the source's from before the wait for the stream, and from after.
+func verdictOn(r *Read, before, target, after Answer) verdict {
+	switch {
+	case r.alike(target, before) || r.alike(target, after):
+		return wasLag
+	case r.alike(before, after):
+		return isDifferent
+	}
+	return isMoving
+}
+
+func (m *Mirror) judge(d *doubt, before, target, after Answer) {
+	switch verdictOn(d.read, before, target, after) {
+	case wasLag:
+		times := m.again.remove(d)
+		m.count(d.read, func(f *figures) { f.Lag += times })
+		d.seen = seenTwice // it is settled
+	case isMoving:
+		d.seen = 0
+	case isDifferent:
+		if d.seen > 0 && !(d.read.alike(d.source, before) && d.read.alike(d.target, target)) {
+			d.seen = 0
+		}
+		d.source, d.target = before, target
+		if d.seen++; d.seen == seenTwice {
+			m.different(d)
+		}
+	}
+}
+
+// different counts and keeps a difference.
+func (m *Mirror) different(d *doubt) {
+	times := m.again.remove(d)
+	kept := differenceOf(d, times, m.config.Map().Width(), time.Now())
+	m.count(d.read, func(f *figures) {
+		f.Different += times
+		f.keep(kept)
+	})
+	m.config.Log.Warn("mirrored reads differ", "job", kept.Job, "digest", kept.Digest, "gene", kept.Gene,
+		"source_rows", kept.SourceRows, "target_rows", kept.TargetRows)
+}
+
+// pause waits; it tells whether ctx goes on.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -1,0 +1,223 @@
+package mirror
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"math/bits"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/wire"
+)
+
+// Sum is a hash of 128 bits.
+type Sum struct{ high, low uint64 }
+
+// String is its 32 digits.
+func (s Sum) String() string { return fmt.Sprintf("%016x%016x", s.high, s.low) }
+
+// plus adds two sums: the order in which sums are added makes no difference, and the same one twice does not cancel out.
+func (s Sum) plus(o Sum) Sum {
+	low, carry := bits.Add64(s.low, o.low, 0)
+	high, _ := bits.Add64(s.high, o.high, carry)
+	return Sum{high, low}
+}
+
+// Answer is what is compared of a server's answer.
+type Answer struct {
+	Rows    uint64
+	Columns Sum // their names, types and character sets, in order
+	Set     Sum // of the rows, in whatever order
+	Order   Sum // of the rows in the order in which they came
+	// Code is MySQL's number of the error that ended the answer; 0: it has rows.
+	Code uint16
+	// Long: there is more of it than is compared.
+	Long bool
+	// Took is from the command's end until the last byte had arrived.
+	Took time.Duration
+}
+
+// mostBytes is how much of an answer is hashed, on the client's way. A longer one is not compared.
+const mostBytes = 1 << 20
+
+// Reader makes an Answer of the packets that pass. Its zero value reads nothing: see Begin. It is given whole packets and parts
+// of packets, cut anywhere.
+type Reader struct {
+	// Extended: columns are described as MariaDB has it.
+	Extended bool
+
+	began, last time.Time
+	answer      Answer
+	phase       phase
+	bytes       int
+	header      [wire.HeaderSize]byte
+	have        int // of the header
+	rest        int // of the payload
+	first       bool
+	columns     uint64 // still to come
+	packet      []byte // one that is read whole
+	columnHash  hash.Hash
+	rowHash     hash.Hash
+	sum         [sha256.Size]byte
+}
+
+type phase uint8
+
+const (
+	head       phase = iota
+	definition       // of a column
+	definitionsEnd
+	row
+	ended
+	given // up: the answer is too long, or none that is compared
+)
+
+// Begin begins an answer, whose command has just been sent.
+func (r *Reader) Begin() {
+	*r = Reader{Extended: r.Extended, began: time.Now(), packet: r.packet[:0], columnHash: reset(r.columnHash), rowHash: reset(r.rowHash)}
+}
+
+func reset(h hash.Hash) hash.Hash {
+	if h == nil {
+		return sha256.New()
+	}
+	h.Reset()
+	return h
+}
+
+// Answer is what was read; false: it is none that can be compared.
+func (r *Reader) Answer() (Answer, bool) {
+	if r.phase != ended {
+		return Answer{}, false
+	}
+	a := r.answer
+	a.Took = r.last.Sub(r.began)
+	return a, true
+}
+
+// Long tells an answer that was given up, since there is too much of it.
+func (r *Reader) Long() bool { return r.bytes > mostBytes }
+
+// Saw reads what has come.
+func (r *Reader) Saw(b []byte) {
+	if r.phase >= ended || len(b) == 0 {
+		return
+	}
+	r.last = time.Now()
+	if r.bytes += len(b); r.bytes > mostBytes {
+		r.phase = given
+	}
+	for len(b) > 0 && r.phase < ended {
+		if r.have < len(r.header) {
+			n := copy(r.header[r.have:], b)
+			r.have, b = r.have+n, b[n:]
+			if r.have == len(r.header) {
+				r.begins()
+			}
+			continue
+		}
+		n := min(r.rest, len(b))
+		r.takes(b[:n])
+		b = b[n:]
+		if r.rest -= n; r.rest == 0 {
+			r.ends()
+		}
+	}
+}
+
+// begins takes a packet's header.
+func (r *Reader) begins() {
+	r.rest, _ = wire.Header(r.header[:])
+	r.first, r.packet = true, r.packet[:0]
+	if r.rest == 0 {
+		r.phase = given // no packet of an answer is empty
+	}
+}
+
+// takes a part of a packet's payload.
+func (r *Reader) takes(b []byte) {
+	if r.first && r.phase == row && endsRows(b[0], r.rest) {
+		r.phase = ended // by what is told below, or by an error
+		if b[0] == mysql.ERR_HEADER {
+			r.phase = given // amid its rows
+		}
+		return
+	}
+	r.first = false
+	if r.phase == row {
+		r.rowHash.Write(b)
+		return
+	}
+	r.packet = append(r.packet, b...)
+}
+
+// endsRows tells what follows the last row from a row: none of at most a mebibyte begins with 0xfe, and none with 0xff.
+func endsRows(first byte, length int) bool {
+	return first == mysql.EOF_HEADER && length < 9 || first == mysql.ERR_HEADER
+}
+
+// ends a packet that was taken whole.
+func (r *Reader) ends() {
+	r.have = 0
+	switch r.phase {
+	case head:
+		r.begun()
+	case definition:
+		r.described()
+	case definitionsEnd:
+		r.answer.Columns, r.phase = r.cut(r.columnHash), row
+	case row:
+		one := r.cut(r.rowHash)
+		r.rowHash.Reset()
+		r.answer.Rows++
+		r.answer.Set = r.answer.Set.plus(one)
+		r.answer.Order = r.chained(one)
+	case ended, given:
+	}
+}
+
+// begun reads what an answer begins with: the number of columns.
+func (r *Reader) begun() {
+	n, length := wire.LenInt(r.packet)
+	if length != len(r.packet) || n == 0 || r.packet[0] == mysql.ERR_HEADER || r.packet[0] == mysql.LocalInFile_HEADER {
+		r.phase = given
+		return
+	}
+	r.columns, r.phase = n, definition
+}
+
+// described reads what matters of a column to who reads the rows.
+func (r *Reader) described() {
+	parse := wire.ParseColumn
+	if r.Extended {
+		parse = wire.ParseExtendedColumn
+	}
+	c, err := parse(r.packet)
+	if err != nil {
+		r.phase = given
+		return
+	}
+	about := binary.LittleEndian.AppendUint32(nil, uint32(len(c.Name)))
+	about = append(about, c.Name...)
+	about = binary.LittleEndian.AppendUint16(about, c.Charset)
+	about = binary.LittleEndian.AppendUint16(about, c.Flags&(mysql.UNSIGNED_FLAG|mysql.BINARY_FLAG))
+	r.columnHash.Write(append(about, c.Type, c.Decimals))
+	if r.columns--; r.columns == 0 {
+		r.phase = definitionsEnd
+	}
+}
+
+func (r *Reader) cut(h hash.Hash) Sum {
+	b := h.Sum(r.sum[:0])
+	return Sum{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}
+}
+
+// chained is the sum of the rows so far in their order: every multiplication by an odd number moves those before.
+func (r *Reader) chained(one Sum) Sum {
+	const odd = 0x9e3779b97f4a7c15
+	o := r.answer.Order
+	return Sum{o.high*odd + bits.RotateLeft64(o.low, 17), o.low*odd + 1}.plus(one)
+}

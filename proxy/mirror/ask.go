@@ -1,0 +1,154 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/wire"
+	"locus/router"
+)
+
+// errLong: there is more of an answer than is compared.
+var errLong = errors.New("the answer is too long")
+
+// errNoRows: the answer to a read has no rows' definitions.
+var errNoRows = errors.New("the answer is none of a read")
+
+// errGone: the shard is not declared any more.
+var errGone = errors.New("it is not declared")
+
+// ask runs the read on a shard, within the deadline. The connection is of the shard's pool, and has the client's settings. The
+// error says that there is no answer to compare; one of the server's that is about the statement is an Answer.
+func (m *Mirror) ask(ctx context.Context, shard router.ShardName, r *Read, in *Reader) (Answer, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, m.config.Deadline, errLate)
+	defer cancel()
+	pool, ok := m.config.Pools.Pool(shard)
+	if !ok {
+		return Answer{}, errGone
+	}
+	conn, err := pool.BorrowSoon(ctx, r.Settings, r.Profile)
+	if err != nil {
+		return said(err)
+	}
+	in.Extended = r.Profile&backend.ExtendedMetadata != 0
+	err = run(ctx, conn, r, in)
+	if !conn.Usable() {
+		pool.Discard(conn)
+	} else {
+		pool.Return(conn)
+	}
+	a, whole := in.Answer()
+	switch {
+	case errors.Is(err, errLong):
+		return Answer{Long: true}, nil
+	case err != nil:
+		return said(err)
+	case !whole:
+		return a, errNoRows
+	}
+	return a, nil
+}
+
+// errLate is why a copy ends that has taken too long.
+var errLate = errors.New("no answer in time")
+
+// said makes an answer of an error that a server gave.
+func said(err error) (Answer, error) {
+	if _, login := errors.AsType[*backend.LoginError](err); login {
+		return Answer{}, err
+	}
+	refused, ok := errors.AsType[*backend.ServerError](err)
+	if !ok || slices.Contains(passing, refused.Code) {
+		return Answer{}, err
+	}
+	return Answer{Code: refused.Code}, nil
+}
+
+// passing are errors that tell of a server's state, and not of its rows or tables: lock waits, deadlocks, time limits, kills.
+var passing = []uint16{
+	mysql.ER_LOCK_WAIT_TIMEOUT, mysql.ER_LOCK_DEADLOCK, mysql.ER_QUERY_INTERRUPTED, mysql.ER_CON_COUNT_ERROR, mysql.ER_OUT_OF_RESOURCES,
+	mysql.ER_OUTOFMEMORY, 3024, 1969,
+}
+
+// run sends the read and reads its answer.
+func run(ctx context.Context, conn *backend.Conn, r *Read, in *Reader) error {
+	packet, err := command(ctx, conn, r)
+	if err != nil {
+		return err
+	}
+	defer conn.Watch(ctx)()
+	if err := conn.Send(packet, backend.Nothing); err != nil {
+		return why(ctx, err)
+	}
+	in.Begin()
+	var scanner wire.Scanner
+	scanner.Reset(wire.QueryResponse)
+	from := conn.Stream()
+	for {
+		n, state, err := scanner.Scan(from.Unread())
+		if err != nil {
+			return conn.Lost(true, err)
+		}
+		in.Saw(from.Unread()[:n])
+		from.Discard(n)
+		switch {
+		case in.Long():
+			return conn.Lost(true, errLong) // what is left of it is not waited for
+		case state == wire.Done:
+			return over(conn, &scanner)
+		case state != wire.NeedBytes:
+			return conn.Lost(true, fmt.Errorf("%s in the answer to a read", state))
+		}
+		if err := from.Fill(); err != nil {
+			return why(ctx, conn.Lost(true, err))
+		}
+	}
+}
+
+// over is the end of an answer.
+func over(conn *backend.Conn, scanner *wire.Scanner) error {
+	code, failed := scanner.ErrCode()
+	switch {
+	case failed && code == mysql.ER_SERVER_SHUTDOWN:
+		return conn.Leaving()
+	case failed:
+		return &backend.ServerError{Code: code, State: scanner.ErrState(), Message: "the read was refused"}
+	}
+	conn.SetStatus(scanner.Status())
+	return nil
+}
+
+// why names the deadline where that, and not the network, has ended a read.
+func why(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// command builds what is sent. What is prepared first takes no part in the time.
+func command(ctx context.Context, conn *backend.Conn, r *Read) ([]byte, error) {
+	if !r.Prepared {
+		packet, _ := wire.AppendCommand(nil, mysql.COM_QUERY, r.Text)
+		return packet, nil
+	}
+	under, text := conn.Settings().ReadAs(r.Under), string(r.Text)
+	there, ok := conn.PreparedUnder(under, text)
+	if !ok {
+		var err error
+		if there, err = conn.PrepareUnder(ctx, under, text); err != nil {
+			return nil, why(ctx, err)
+		}
+	}
+	if there.Params != len(r.Params) {
+		return nil, fmt.Errorf("%d parameters of %d", len(r.Params), there.Params)
+	}
+	there.Types = nil // they may be others than those of its last execution
+	packet, _ := wire.AppendExecute(nil, wire.Execute{Statement: there.ID, Params: r.Params})
+	return packet, nil
+}

@@ -1,0 +1,184 @@
+package mirror
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"locus/proxy/backend"
+	"locus/proxy/meter"
+	"locus/router"
+)
+
+// Config is what a Mirror is made of.
+type Config struct {
+	Pools *backend.Registry
+	Map   func() *router.Map // in force
+	// Applied waits until the stream of a job has applied at the target all that the source has logged by now, as long as its
+	// context lasts. Nil: nobody can tell, and what differs is unsettled.
+	Applied func(ctx context.Context, job string, from, to router.ShardName) error
+	Log     *slog.Logger
+
+	Deadline time.Duration // of a copy; default 5 s
+	Patience time.Duration // with the stream, at each look; default 15 s
+	Pause    time.Duration // between two looks at what differs, and two tries of a target that is away; default 1 s
+}
+
+const (
+	// workers send copies: so many connections of a target's pool they take at most.
+	workers = 4
+	// mostWaiting bounds the copies that wait, of at most mostText bytes each.
+	mostWaiting = 256
+)
+
+// Mirror is a proxy's. Safe for concurrent use.
+type Mirror struct {
+	config Config
+	queue  chan *Read
+	times  meter.Moves
+	again  doubtful
+
+	mu   sync.Mutex // of what follows, never held across a wait
+	jobs map[string]*figures
+}
+
+// New makes one that sends nothing before it is run.
+func New(c Config) *Mirror {
+	orDefault(&c.Deadline, 5*time.Second)
+	orDefault(&c.Patience, 15*time.Second)
+	orDefault(&c.Pause, time.Second)
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Mirror{config: c, queue: make(chan *Read, mostWaiting), again: doubtful{more: make(chan struct{}, 1)}, jobs: map[string]*figures{}}
+}
+
+func orDefault(d *time.Duration, otherwise time.Duration) {
+	if *d <= 0 {
+		*d = otherwise
+	}
+}
+
+// Chooses decides by chance whether one more read of a move is mirrored.
+func (*Mirror) Chooses(move *router.Move) bool {
+	return move.Mirror > 0 && rand.IntN(100) < move.Mirror
+}
+
+// Offer takes over a read that a client has been answered. It copies what it keeps, and never waits: what there is no room for
+// is dropped, and counted.
+func (m *Mirror) Offer(r *Read, source Answer) {
+	m.mu.Lock()
+	f := m.jobs[r.Job]
+	room := len(m.queue) < cap(m.queue)
+	if f != nil {
+		f.Sampled++
+		switch {
+		case !room:
+			f.Dropped++
+		case f.away.keepsOff(time.Now()):
+			f.Unsent++
+			room = false
+		}
+	}
+	m.mu.Unlock()
+	if f == nil || !room {
+		return
+	}
+	r.own()
+	r.source = source
+	select {
+	case m.queue <- r:
+	default: // another session has taken the room
+		m.count(r, func(f *figures) { f.Dropped++ })
+	}
+}
+
+// Skip counts a read that was chosen, and is too long to be copied or compared.
+func (m *Mirror) Skip(job string) {
+	m.count(&Read{Job: job}, func(f *figures) {
+		f.Sampled++
+		f.TooLong++
+	})
+}
+
+// count changes the figures of a read's job, unless that is gone.
+func (m *Mirror) count(r *Read, change func(*figures)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if f := m.jobs[r.Job]; f != nil {
+		change(f)
+	}
+}
+
+// Run sends copies and compares answers until ctx ends.
+func (m *Mirror) Run(ctx context.Context) {
+	var tasks sync.WaitGroup
+	for range workers {
+		tasks.Go(func() { m.work(ctx) })
+	}
+	tasks.Go(func() { m.settle(ctx) })
+	tasks.Wait()
+}
+
+func (m *Mirror) work(ctx context.Context) {
+	var in Reader
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case r := <-m.queue:
+			m.repeat(ctx, r, &in)
+		}
+	}
+}
+
+// repeat sends a read to the target and compares the answers.
+func (m *Mirror) repeat(ctx context.Context, r *Read, in *Reader) {
+	if !r.concerned(m.config.Map()) {
+		return
+	}
+	asks := false
+	m.count(r, func(f *figures) {
+		if asks = f.away.asks(time.Now(), m.config.Pause); !asks {
+			f.Unsent++
+		}
+	})
+	if !asks {
+		return
+	}
+	answer, err := m.ask(ctx, r.To, r, in)
+	if ctx.Err() != nil {
+		return
+	}
+	m.times.Add(r.Job, meter.Source, r.source.Took, false)
+	switch {
+	case late(err):
+		m.times.Add(r.Job, meter.Target, m.config.Deadline, true)
+		m.count(r, func(f *figures) { f.Late++ })
+	case err != nil:
+		m.count(r, func(f *figures) {
+			f.Failed++
+			f.away.begin(err, time.Now(), m.config.Pause)
+		})
+	default:
+		m.times.Add(r.Job, meter.Target, answer.Took, answer.Code != 0)
+		m.compare(r, answer)
+	}
+}
+
+// compare counts what the target has answered.
+func (m *Mirror) compare(r *Read, answer Answer) {
+	same := r.alike(r.source, answer)
+	m.count(r, func(f *figures) {
+		f.Compared++
+		f.away = away{}
+		if same && r.reordered(r.source, answer) {
+			f.Reordered++
+		}
+	})
+	if !same {
+		m.doubt(r)
+	}
+}

@@ -1,0 +1,187 @@
+package mirror
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"locus/idgen/gene"
+	"locus/proxy/meter"
+	"locus/router"
+	"locus/router/stmt"
+)
+
+// Counts are of reads, since a job's reads are mirrored.
+type Counts struct {
+	Sampled   uint64 `json:"sampled"`   // chosen to be mirrored
+	Dropped   uint64 `json:"dropped"`   // as the queue was full
+	TooLong   uint64 `json:"too_long"`  // to be copied, or to be compared
+	Unsent    uint64 `json:"unsent"`    // while the target was away
+	Compared  uint64 `json:"compared"`  // answered by the target
+	Late      uint64 `json:"late"`      // not answered within the deadline
+	Failed    uint64 `json:"failed"`    // not answered: the connection, or the server
+	Lag       uint64 `json:"lag"`       // that differed until the target had applied past the source
+	Different uint64 `json:"different"` // for another reason
+	Unsettled uint64 `json:"unsettled"` // of which that can't be told
+	Reordered uint64 `json:"reordered"` // whose rows came in another order, where one was asked for
+}
+
+// Plus is the sum of two.
+func (c Counts) Plus(o Counts) Counts {
+	return Counts{
+		c.Sampled + o.Sampled, c.Dropped + o.Dropped, c.TooLong + o.TooLong, c.Unsent + o.Unsent, c.Compared + o.Compared,
+		c.Late + o.Late, c.Failed + o.Failed, c.Lag + o.Lag, c.Different + o.Different, c.Unsettled + o.Unsettled, c.Reordered + o.Reordered,
+	}
+}
+
+// Each calls with each outcome of a sampled read, and how often it was so.
+func (c Counts) Each(tell func(outcome string, n uint64)) {
+	tell("dropped", c.Dropped)
+	tell("too_long", c.TooLong)
+	tell("unsent", c.Unsent)
+	tell("compared", c.Compared)
+	tell("late", c.Late)
+	tell("failed", c.Failed)
+	tell("lag", c.Lag)
+	tell("different", c.Different)
+	tell("unsettled", c.Unsettled)
+	tell("reordered", c.Reordered)
+}
+
+// Report is what a proxy tells of one job.
+type Report struct {
+	Counts
+	Percent int              `json:"percent"`
+	From    router.ShardName `json:"from"`
+	To      router.ShardName `json:"to"`
+	// Looking is how many reads are looked at again just now.
+	Looking int `json:"looking"`
+	// Away is why the target is sent nothing, and since when; empty: it is.
+	Away      string    `json:"away,omitempty"`
+	AwaySince time.Time `json:"away_since,omitzero"`
+	// Source and Target are how long the same reads took at both.
+	Source      meter.Tally  `json:"source"`
+	Target      meter.Tally  `json:"target"`
+	Differences []Difference `json:"differences,omitempty"` // the last ones, the newest first
+}
+
+// Difference is a read that source and target answered differently, without its literals: they may be somebody's secrets.
+type Difference struct {
+	Job        string    `json:"job"`
+	Digest     string    `json:"digest"`
+	Statement  string    `json:"statement"`
+	Database   string    `json:"database,omitempty"`
+	Gene       string    `json:"gene"` // the first of those that it concerns
+	SourceRows uint64    `json:"source_rows"`
+	TargetRows uint64    `json:"target_rows"`
+	SourceHash string    `json:"source_hash"`
+	TargetHash string    `json:"target_hash"`
+	Code       uint16    `json:"code,omitempty"` // the target's error; 0: none
+	Times      uint64    `json:"times"`          // that it was asked
+	At         time.Time `json:"at"`             // it was last found
+}
+
+// mostKept bounds the differences that are kept of a job.
+const mostKept = 50
+
+// digestText bounds what is kept of a statement, in bytes.
+const digestText = 500
+
+func differenceOf(d *doubt, times uint64, w gene.Width, now time.Time) Difference {
+	r := d.read
+	var lexed stmt.Lexed
+	lexed.Lex(r.Text, r.Mode)
+	digest := lexed.Digest(digestText)
+	return Difference{
+		Job: r.Job, Digest: digest.Hash, Statement: digest.Text, Database: r.Settings.Database(), Gene: r.Genes[0].Format(w),
+		SourceRows: d.source.Rows, TargetRows: d.target.Rows, SourceHash: d.source.Set.String(), TargetHash: d.target.Set.String(),
+		Code: d.target.Code, Times: times, At: now.UTC().Round(time.Millisecond),
+	}
+}
+
+// figures are those of one job.
+type figures struct {
+	Counts
+	percent  int
+	from, to router.ShardName
+	away     away
+	kept     []Difference // the newest last
+}
+
+// keep adds a difference, or counts it to one like it.
+func (f *figures) keep(d Difference) {
+	i := slices.IndexFunc(f.kept, func(o Difference) bool {
+		return o.Digest == d.Digest && o.Database == d.Database && o.Gene == d.Gene && o.SourceHash == d.SourceHash && o.TargetHash == d.TargetHash
+	})
+	if i >= 0 {
+		d.Times += f.kept[i].Times
+		f.kept = slices.Delete(f.kept, i, i+1)
+	}
+	f.kept = append(f.kept, d)
+	if over := len(f.kept) - mostKept; over > 0 {
+		f.kept = slices.Delete(f.kept, 0, over)
+	}
+}
+
+// Follow has the reads of these moves counted, from nothing where they were not mirrored before, and forgets other jobs. What was
+// counted stays when a move is mirrored no more.
+func (m *Mirror) Follow(moves []router.Move) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	next := map[string]*figures{}
+	var kept, all []router.Move
+	for _, v := range moves {
+		before := m.jobs[v.Job]
+		switch {
+		case before != nil && (before.percent > 0 || v.Mirror == 0):
+			kept = append(kept, v)
+		case v.Mirror == 0:
+			continue
+		default:
+			before = &figures{from: v.From, to: v.To}
+		}
+		before.percent = v.Mirror
+		all, next[v.Job] = append(all, v), before
+	}
+	m.times.Follow(kept) // forgets those that begin anew
+	m.times.Follow(all)
+	m.jobs = next
+}
+
+// Reports is what there is to tell, by job.
+func (m *Mirror) Reports() map[string]Report {
+	looking := map[string]int{}
+	for job, list := range m.again.all() {
+		looking[job] = len(list)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	times := m.times.Outcomes()
+	all := map[string]Report{}
+	for job, f := range m.jobs {
+		r := Report{
+			Counts: f.Counts, Percent: f.percent, From: f.from, To: f.to, Looking: looking[job], Away: f.away.why, AwaySince: f.away.since,
+			Source: times[job].Source, Target: times[job].Target, Differences: slices.Clone(f.kept),
+		}
+		slices.Reverse(r.Differences)
+		all[job] = r
+	}
+	return all
+}
+
+// SumReports is what several proxies tell of one job.
+func SumReports(reports []Report) (sum Report) {
+	var away []string
+	for _, r := range reports {
+		sum.Counts = sum.Counts.Plus(r.Counts)
+		sum.Percent, sum.From, sum.To, sum.Looking = max(sum.Percent, r.Percent), r.From, r.To, sum.Looking+r.Looking
+		if r.Away != "" && !slices.Contains(away, r.Away) {
+			away = append(away, r.Away)
+		}
+		sum.Source.Times, sum.Target.Times = meter.AddTimes(sum.Source.Times, r.Source.Times), meter.AddTimes(sum.Target.Times, r.Target.Times)
+		sum.Differences = append(sum.Differences, r.Differences...)
+	}
+	sum.Away = strings.Join(away, "; ")
+	slices.SortStableFunc(sum.Differences, func(a, b Difference) int { return b.At.Compare(a.At) })
+	return sum
+}
