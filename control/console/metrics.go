@@ -101,9 +101,9 @@ var (
 	generatorMembers  = describe("generator_members", "Members of a generator of others, and its tables: 1 for the state that it is in.", "generator", "member", "state")
 	generatorBreakers = describe("generator_breakers", "Breakers before a server, by state.", "generator", "before", "state")
 
-	mirrorReads   = describe("mirror_reads_total", "Reads of moving genes that were chosen to be mirrored, by what became of them.", "job", "outcome")
-	mirrorSeconds = describe("mirror_read_seconds", "How long mirrored reads took at source and target, at a quantile.", "job", "side", "quantile")
-	mirrorAway    = describe("mirror_target_away", "1 while a mirror's target can't be asked.", "job")
+	mirrorReads   = describe("mirror_reads_total", "Reads of moving genes that were chosen to be mirrored, by what became of them.", "move", "outcome")
+	mirrorSeconds = describe("mirror_read_seconds", "How long mirrored reads took at source and target, at a quantile.", "move", "side", "quantile")
+	mirrorAway    = describe("mirror_target_away", "1 while a mirror's target can't be asked.", "move")
 
 	spansSent    = describe("trace_spans_sent_total", "Spans of traces that the collector has taken.")
 	spansDropped = describe("trace_spans_dropped_total", "Spans of traces that were lost, since the collector did not take them or too many waited.")

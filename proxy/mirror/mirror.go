@@ -136,12 +136,10 @@ func (m *Mirror) work(ctx context.Context) {
 
 // repeat sends a read to the target and compares the answers.
 func (m *Mirror) repeat(ctx context.Context, r *Read, in *Reader) {
-	if !r.concerned(m.config.Map()) {
-		return
-	}
 	asks := false
+	concerned := r.concerned(m.config.Map())
 	m.count(r, func(f *figures) {
-		if asks = f.away.asks(time.Now(), m.config.Pause); !asks {
+		if asks = concerned && f.away.asks(time.Now(), m.config.Pause); !asks {
 			f.Unsent++
 		}
 	})

@@ -264,7 +264,7 @@ func TestNotMirroredAnyMore(t *testing.T) {
 		if sent := append(s.target.Sent(), s.source.Sent()...); len(sent) > 0 {
 			t.Errorf("%s: sent %q", name, sent)
 		}
-		s.counted(Counts{Sampled: 2, Compared: 1, Unsettled: 1})
+		s.counted(Counts{Sampled: 2, Compared: 1, Unsent: 1, Unsettled: 1})
 	}
 }
 

@@ -16,7 +16,7 @@ type Counts struct {
 	Sampled   uint64 `json:"sampled"`   // chosen to be mirrored
 	Dropped   uint64 `json:"dropped"`   // as the queue was full
 	TooLong   uint64 `json:"too_long"`  // to be copied, or to be compared
-	Unsent    uint64 `json:"unsent"`    // while the target was away
+	Unsent    uint64 `json:"unsent"`    // as the target was away, or the genes were handed over meanwhile
 	Compared  uint64 `json:"compared"`  // answered by the target
 	Late      uint64 `json:"late"`      // not answered within the deadline
 	Failed    uint64 `json:"failed"`    // not answered: the connection, or the server

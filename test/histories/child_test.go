@@ -110,12 +110,13 @@ func (c child) serve(ctx context.Context) error {
 		return 0
 	}
 	options.Alive = func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, kv) }
+	store := jobs.New(kv, name, secrets)
+	store.ClaimTTL = lease
+	options.Applied = store.Applied
 	p = proxy.New(options)
 	if err := p.Start(ctx); err != nil {
 		return err
 	}
-	store := jobs.New(kv, name, secrets)
-	store.ClaimTTL = lease
 	stops := listen(os.Stdin)
 	mover := &migrate.Runner{Store: store, Name: name, Log: log, Times: migrate.Times{Look: time.Second, Patience: c.Patience}, Stop: stops.at}
 	if c.Swapped {
@@ -128,12 +129,18 @@ func (c child) serve(ctx context.Context) error {
 	defer cancel()
 	beside.Go(func() { _ = presence.Run(ctx) })
 	beside.Go(func() { _ = mover.Run(ctx) })
+	answerer := &fleet.Answerer{KV: kv, Presence: presence, ID: name, Log: log, Values: map[fleet.Question]func() any{
+		fleet.Mirrored: func() any { return p.Mirrored() }, fleet.Outcomes: func() any { return p.Outcomes() },
+	}}
+	beside.Go(func() { _ = answerer.Run(ctx) })
 	fmt.Println("serving", name)
 	return p.Run(ctx, listener)
 }
 
 // card is what a proxy says of itself.
-func card(version int64) []byte { return fmt.Appendf(nil, `{"map_version": %d}`, version) }
+func card(version int64) []byte {
+	return fmt.Appendf(nil, `{"map_version": %d, "answers": true}`, version)
+}
 
 // stops are the stop points of a process: it is told on its input at which ones to
 // stop next, once at each, says so on its output, and waits to be told to go on.

@@ -17,7 +17,7 @@ import (
 )
 
 // TestMoves splits, rolls back, goes forward and merges without any fault: no
-// client may see an error.
+// client may see an error. All reads of the split's genes are mirrored, and none may be told to differ.
 func TestMoves(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		w := open(t, engine)
@@ -28,10 +28,12 @@ func TestMoves(t *testing.T) {
 		c.start(16)
 		w.plan(t, "split-1", job.Split, "s0", "s2")
 		w.phase(t, "split-1", phase.Ready)
+		w.mirror(t, "split-1", 100)
 		for _, leg := range []struct{ to, step float64 }{{60, 10}, {20, 8}, {100, 10}, {0, 20}, {100, 10}} {
 			w.cut(t, "split-1", leg.to, leg.step)
 			w.arrived(t, "split-1", leg.to)
 		}
+		w.nothingDiffered(t, "split-1")
 		w.finish(t, "split-1")
 		w.phase(t, "split-1", phase.Done)
 		w.plan(t, "merge-2", job.Merge, "s2", "s0")
