@@ -61,8 +61,9 @@ func (f *fencing) mirror(percent int) {
 }
 
 // compared waits until every read so far is settled, and tells what has become of them.
-func (f *fencing) compared() mirror.Report {
+func (f *fencing) compared(db *sql.DB) mirror.Report {
 	f.t.Helper()
+	exec(f.t, db, "DO 0") // the session is through with what was before
 	for deadline := time.Now().Add(time.Minute); ; {
 		r := f.Proxy.Mirrored()["1"]
 		if r.Sampled == r.Compared+r.Dropped+r.TooLong+r.Unsent+r.Late+r.Failed && r.Looking == 0 {
@@ -89,22 +90,41 @@ func TestMirroredReads(t *testing.T) {
 		rows(f.t, db, orderByUser, 42)
 		rows(f.t, db, "SELECT COUNT(*) FROM test_order WHERE buyer_uid = ?", 42)
 		asked := uint64(len(orders) + 2)
-		if r := f.compared(); r.Compared != asked || r.Different > 0 || r.Lag > 0 || r.Failed > 0 {
+		if r := f.compared(db); r.Compared != asked || r.Different > 0 || r.Lag > 0 || r.Failed > 0 {
 			f.t.Errorf("of equal rows: %+v", r)
 		}
 		// None of these is to be sent to who has not what the session has, or answers as it likes.
+		exec(f.t, db, "SET @a = 1")
+		for _, query := range []string{
+			"SELECT order_id, NOW(6) FROM test_order WHERE buyer_uid = ?",
+			"SELECT order_id, RAND() FROM test_order WHERE buyer_uid = ?",
+			"SELECT order_id, @a FROM test_order WHERE buyer_uid = ?",
+			"SELECT order_id FROM test_order WHERE buyer_uid = ? FOR UPDATE",
+			"SELECT GROUP_CONCAT(order_id) FROM test_order WHERE buyer_uid = ?",
+		} {
+			rows(f.t, db, query, 42)
+			if r := f.compared(db); r.Sampled != asked {
+				f.t.Fatalf("mirrored: %s", query)
+			}
+		}
 		exec(f.t, db, "BEGIN")
 		rows(f.t, db, orderByUser, 42)
 		exec(f.t, db, "COMMIT")
-		rows(f.t, db, "SELECT order_id, NOW(6) FROM test_order WHERE buyer_uid = ?", 42)
-		rows(f.t, db, "SELECT order_id, CONNECTION_ID() FROM test_order WHERE buyer_uid = ?", 42)
-		exec(f.t, db, "SET @a = 1")
-		rows(f.t, db, "SELECT order_id, @a FROM test_order WHERE buyer_uid = ?", 42)
-		rows(f.t, db, "SELECT order_id FROM test_order WHERE buyer_uid = ? FOR UPDATE", 42)
-		exec(f.t, db, "UPDATE test_order SET amount = amount WHERE buyer_uid = ?", 42)
-		rows(f.t, db, orderByUser, 7)
-		if r := f.compared(); r.Sampled != asked {
+		if r := f.compared(db); r.Sampled != asked {
+			f.t.Error("mirrored: a read in a transaction")
+		}
+		rows(f.t, db, orderByUser, 1)
+		if r := f.compared(db); r.Sampled != asked {
+			f.t.Error("mirrored: a read of another gene")
+		}
+		rows(f.t, db, "SELECT COUNT(*) FROM test_order")
+		if r := f.compared(db); r.Sampled != asked {
 			f.t.Errorf("%d reads more are mirrored", r.Sampled-asked)
+		}
+		// What the session itself answers is written into the text, and so into the copy.
+		rows(f.t, db, "SELECT order_id, CONNECTION_ID() FROM test_order WHERE buyer_uid = ?", 42)
+		if r := f.compared(db); r.Different > 0 {
+			f.t.Errorf("%+v", r.Differences)
 		}
 		exec(f.t, f.Shard(f.t, 2), fmt.Sprintf("UPDATE test_order SET amount = amount + 0.01 WHERE order_id = %d", orders[3]))
 		exec(f.t, f.Shard(f.t, 2), fmt.Sprintf("DELETE FROM test_order WHERE order_id = %d", orders[5]))
@@ -113,7 +133,7 @@ func TestMirroredReads(t *testing.T) {
 			rows(f.t, db, orderByID, id)
 		}
 		rows(f.t, db, orderByUser, 42)
-		r := f.compared()
+		r := f.compared(db)
 		if r.Different != 4 || r.Lag > 0 || r.Unsettled > 0 || len(r.Differences) != 4 {
 			f.t.Errorf("of four that were planted: %+v", r)
 		}
@@ -124,12 +144,12 @@ func TestMirroredReads(t *testing.T) {
 		}
 		exec(f.t, f.Shard(f.t, 2), "ALTER TABLE test_order DROP COLUMN version")
 		rows(f.t, db, orderByID, orders[0])
-		if r = f.compared(); r.Different != 5 || r.Differences[0].Code != 1054 {
+		if r = f.compared(db); r.Different != 5 || r.Differences[0].Code != 1054 {
 			f.t.Errorf("of a column that is not there: %+v", r)
 		}
 		f.mirror(0)
 		rows(f.t, db, orderByUser, 42)
-		if later := f.compared(); later.Sampled != r.Sampled {
+		if later := f.compared(db); later.Sampled != r.Sampled {
 			f.t.Error("mirrored after the end")
 		}
 	})
@@ -149,7 +169,7 @@ func TestMirrorShowsASlowTarget(t *testing.T) {
 		for range 25 {
 			rows(f.t, db, orderByUser, 42)
 		}
-		r := f.compared()
+		r := f.compared(db)
 		half := func(t meter.Tally) time.Duration { return meter.Quantile(t.Times, 0.5) }
 		if r.Compared != 25 || r.Different > 0 || half(r.Target) <= half(r.Source) {
 			f.t.Errorf("half of the reads took %v at the target, which has no index, and %v at the source: %+v", half(r.Target), half(r.Source), r.Counts)
@@ -165,6 +185,6 @@ func TestMirrorShowsASlowTarget(t *testing.T) {
 			f.t.Errorf("nothing is dropped: %+v", r.Counts)
 		}
 		exec(f.t, locked, "UNLOCK TABLES")
-		f.compared()
+		f.compared(db)
 	})
 }
