@@ -60,6 +60,7 @@ var looksAtText = map[string][]string{
 	},
 	"it sends the whole text, or has router/stmt read it": {
 		"proxy/session (*Session).prepare",
+		"proxy/session (*Session).mirrored",
 		"proxy/session (*Session).explainedText",
 		"proxy/exec (*Environment).ReadParts",
 		"proxy/exec (*Environment).prepareTextual",
