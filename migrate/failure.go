@@ -27,6 +27,21 @@ type differencesError struct{ what string }
 
 func (e *differencesError) Error() string { return e.what }
 
+// lostError is what a server has not that its shard had before: it became the primary without it, or was set back.
+type lostError struct {
+	what string
+	back bool // the way back depends on it; else the target's rows do
+}
+
+func (e *lostError) Error() string { return e.what }
+
+func (e *lostError) remedy() string {
+	if e.back {
+		return "locus resume the job: the way back begins anew, and a comparison lists the rows that the source has and the target has lost, or has as they were before; write to the target what is missed, then locus resume again"
+	}
+	return "locus abort the job, which deletes the target's rows once no genes are there, and begin it anew"
+}
+
 // event is what follows for the job.
 func (e *differencesError) event(job string) *phase.Event {
 	return &phase.Event{
@@ -66,6 +81,7 @@ func hopeless(err error) (why, remedy string, final bool) {
 	var schema *changes.SchemaError
 	var rows *changes.RowsError
 	var typed *table.TypedError
+	var lost *lostError
 	var misfits *misfitsError
 	switch {
 	case errors.As(err, &misfits):
@@ -78,10 +94,10 @@ func hopeless(err error) (why, remedy string, final bool) {
 		return err.Error(), table.TypedRemedy + "; then locus resume the job", true
 	case errors.As(err, &rows):
 		return err.Error(), "set binlog_format = ROW, binlog_row_image = FULL and on MySQL binlog_row_value_options = '' on both servers, reconnect who wrote to them directly, locus abort the job, and begin anew", true
+	case errors.As(err, &lost):
+		return err.Error(), lost.remedy(), true
 	case errors.Is(err, changes.ErrPurged):
 		return err.Error(), "raise the servers' binlog retention, locus abort the job, and begin anew", true
-	case errors.Is(err, changes.ErrOtherLog):
-		return err.Error(), "the shard's primary has changed: locus abort the job, and begin anew", true
 	}
 	return "", "", false
 }

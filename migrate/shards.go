@@ -3,12 +3,15 @@ package migrate
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 
 	"locus/migrate/job"
 	"locus/migrate/link"
 	"locus/migrate/phase"
 	"locus/migrate/preflight"
 	"locus/migrate/table"
+	"locus/router"
 	"locus/router/catalog"
 )
 
@@ -39,8 +42,12 @@ func lookAt(ctx context.Context, store Store, log *slog.Logger, s Snapshot, l jo
 	if s.Job.Import != nil { // its tables are made once every proxy knows of it
 		announced = s.Job.State.Announced
 	}
+	replicas, err := ReplicasOf(ctx, store, s.Job, l)
+	if err != nil {
+		return nil, err
+	}
 	looked := preflight.Config{
-		Source: source, Target: target, Tables: declared, Width: s.Job.Width, Genes: l.Genes, Import: s.Job.Import != nil,
+		Source: source, Target: target, Replicas: replicas, Tables: declared, Width: s.Job.Width, Genes: l.Genes, Import: s.Job.Import != nil,
 		// What a job that is given up has made may be gone already.
 		Resumed: announced && s.Job.State.At() != phase.Aborting,
 		Outside: s.Job.Outside() != nil, BySequence: s.Job.BySequence,
@@ -56,6 +63,24 @@ func lookAt(ctx context.Context, store Store, log *slog.Logger, s Snapshot, l jo
 		log.Warn("preflight", "problem", p.String())
 	}
 	return &shards{source, target, report.Tables, table.Split(l.Genes, s.Job.Parts), looked}, nil
+}
+
+// ReplicasOf are the servers that may take the place of a leg's two.
+func ReplicasOf(ctx context.Context, store Store, j *job.Job, l job.Leg) (list []preflight.Replica, err error) {
+	shards := map[string]router.ShardName{"target": l.To}
+	if j.Outside() == nil {
+		shards["source"] = j.From
+	}
+	for _, role := range slices.Sorted(maps.Keys(shards)) {
+		servers, err := store.Replicas(ctx, shards[role])
+		if err != nil {
+			return nil, err
+		}
+		for _, at := range servers {
+			list = append(list, preflight.Replica{Server: at, Of: role})
+		}
+	}
+	return list, nil
 }
 
 // tablesOf are the tables whose rows a job moves.

@@ -3,6 +3,8 @@ package migrate
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"locus/migrate/job"
 	"locus/migrate/link"
@@ -16,6 +18,30 @@ type Snapshot struct {
 	Map *router.Map
 	// JobRevision and MapRevision tell what was read from what is there later.
 	JobRevision, MapRevision int64
+	// Primaries are those of the job's shards; of a shard with one server nothing is known.
+	Primaries map[router.ShardName]Primary
+}
+
+// Primary is which server of a shard is written to.
+type Primary struct {
+	Server   string
+	Changing bool // proxies give it up, or are about to
+	Revision int64
+}
+
+// changing is a shard of which nobody knows which server will be written to in a moment; empty: there is none.
+func (s Snapshot) changing() router.ShardName {
+	for _, name := range slices.Sorted(maps.Keys(s.Primaries)) {
+		if s.Primaries[name].Changing {
+			return name
+		}
+	}
+	return ""
+}
+
+// sameServers tells whether both were read while the same servers were written to.
+func (s Snapshot) sameServers(other Snapshot) bool {
+	return maps.EqualFunc(s.Primaries, other.Primaries, func(a, b Primary) bool { return a.Server == b.Server && a.Changing == b.Changing })
 }
 
 // Store keeps jobs and the route map. Its methods may be called concurrently.
@@ -25,7 +51,7 @@ type Store interface {
 	// Read gives a job with the map. ErrNoJob: there is none of that name.
 	Read(ctx context.Context, id string) (Snapshot, error)
 	// Write replaces the job, and the map too if next is not nil, if both are
-	// still what the snapshot says, and gives them as they are then; without next
+	// still what the snapshot says, for the map the primaries too, and gives them as they are then; without next
 	// the map is the snapshot's, and may have been replaced.
 	// ErrChanged: nothing was written, they aren't. An error that wraps ErrUnknown
 	// may have been written; any other was not.
@@ -51,8 +77,10 @@ type Store interface {
 	// Source is how the server is reached that has a job's rows: a shard's, or one outside of the
 	// cluster.
 	Source(ctx context.Context, j *job.Job) (link.Server, error)
-	// Shard is how a registered shard is reached, and Tables what is declared.
+	// Shard is how the primary of a registered shard is reached, Replicas are the servers that may take its place, and Tables what
+	// is declared.
 	Shard(ctx context.Context, name router.ShardName) (link.Server, error)
+	Replicas(ctx context.Context, name router.ShardName) ([]link.Server, error)
 	Tables(ctx context.Context) (map[catalog.TableName]catalog.Declaration, error)
 }
 

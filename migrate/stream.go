@@ -23,13 +23,22 @@ type stream struct {
 	err     error         // then, why
 }
 
+// beginning says where a stream may begin.
+type beginning struct {
+	back bool // it is the way back's
+	// begun: it has a position, and rows depend on what it brought: without that it would leave changes out.
+	begun bool
+	// anew: nobody needs what it would bring of before, so that it begins now if its server lacks what it has brought.
+	anew bool
+}
+
 // openStream begins a stream where it was, or now. Beside runs with it, until its context ends; may be nil.
-func openStream(ctx context.Context, from link.Server, config applier.Config, beside func(context.Context, *stream)) (*stream, error) {
+func openStream(ctx context.Context, from link.Server, config applier.Config, start beginning, beside func(context.Context, *stream)) (*stream, error) {
 	a, err := applier.Open(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("take over stream %s: %w", config.Job, err)
 	}
-	flavor, err := beginWhere(ctx, a, from)
+	flavor, err := start.where(ctx, a, config, from)
 	if err != nil {
 		return nil, err
 	}
@@ -51,6 +60,9 @@ func openStream(ctx context.Context, from link.Server, config applier.Config, be
 		defer feed.Close()
 		err := a.Run(running, feed)
 		if running.Err() == nil {
+			if lost, ok := errors.AsType[*changes.LostError](err); ok {
+				err = &lostError{back: start.back, what: lost.Error()}
+			}
 			st.err = fmt.Errorf("stream %s: %w", config.Job, err)
 			close(st.failed)
 		}
@@ -58,23 +70,34 @@ func openStream(ctx context.Context, from link.Server, config applier.Config, be
 	return st, nil
 }
 
-// beginWhere has a stream that has no position begin at the log's end.
-func beginWhere(ctx context.Context, a *applier.Applier, from link.Server) (link.Flavor, error) {
+// where has a stream that has no position begin at the log's end.
+func (b beginning) where(ctx context.Context, a *applier.Applier, config applier.Config, from link.Server) (link.Flavor, error) {
 	c, err := link.Dial(ctx, from)
 	if err != nil {
 		return "", err
 	}
 	defer c.Close()
-	if _, err := a.From(); errors.Is(err, applier.ErrNotBegun) {
-		now, err := changes.Current(ctx, c)
-		if err != nil {
-			return "", err
+	flavor := c.Version().Flavor
+	position, err := a.From()
+	begun := !errors.Is(err, applier.ErrNotBegun)
+	switch {
+	case begun && err != nil:
+		return "", err
+	case !begun && b.begun && !b.anew:
+		return "", &lostError{back: b.back, what: fmt.Sprintf("%s lacks the position of stream %s, which was written to its shard before", config.Target.Addr, config.Job)}
+	case begun && b.anew:
+		lost, err := changes.Lost(ctx, c, position)
+		if err != nil || lost == "" {
+			return flavor, err
 		}
-		if err := a.Begin(ctx, now); err != nil {
-			return "", err
-		}
+	case begun:
+		return flavor, nil
 	}
-	return c.Version().Flavor, nil
+	now, err := changes.Current(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	return flavor, a.Begin(ctx, now)
 }
 
 func (s *stream) stop() {

@@ -6,6 +6,7 @@ import (
 
 	"locus/migrate/applier"
 	"locus/migrate/link"
+	"locus/migrate/phase"
 )
 
 // streams are those between the two servers of a leg: forward brings the source's changes to the target, back the other way
@@ -19,6 +20,7 @@ type streams struct {
 	sweeper   *sweeper     // of a job by sequence; else nil
 	changed   *changedRows // forgets what it knows when a stream stops
 
+	state         phase.State // of the job, as it was when they were last kept
 	forward, back *stream
 }
 
@@ -27,7 +29,8 @@ func backJob(id string) string { return id + "/back" }
 
 // keep has those streams run that the job's state wants, and no others.
 func (s *streams) keep(ctx context.Context, of Snapshot) (err error) {
-	forward, back := of.Job.State.Streams()
+	s.state = of.Job.State
+	forward, back := s.state.Streams()
 	if s.forward, err = kept(s.forward, forward, func() (*stream, error) { return s.openForward(ctx) }); err != nil {
 		return err
 	}
@@ -49,6 +52,11 @@ func kept(st *stream, wanted bool, open func() (*stream, error)) (*stream, error
 }
 
 func (s *streams) openForward(ctx context.Context) (*stream, error) {
+	if s.state.Copied {
+		if err := s.copied(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return s.open(ctx, s.shards.source, s.shards.target, s.job, false)
 }
 
@@ -65,7 +73,11 @@ func (s *streams) open(ctx context.Context, from, to link.Server, name string, f
 	if s.sweeper != nil {
 		beside = func(ctx context.Context, st *stream) { s.sweeper.run(ctx, st, to) }
 	}
-	return openStream(ctx, from, config, beside)
+	start := beginning{begun: s.state.Copied}
+	if fromTarget {
+		start = beginning{back: true, begun: s.state.Reversible, anew: !s.state.Reversible || s.state.Phase == phase.Failed}
+	}
+	return openStream(ctx, from, config, start, beside)
 }
 
 // ensureForward begins the stream forward, once.

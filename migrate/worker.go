@@ -22,7 +22,8 @@ type worker struct {
 	report    *reporter
 	ownership *ownership
 	attempts  attempts
-	move      *move // nil before the shards were looked at
+	move      *move    // nil before the shards were looked at
+	looked    Snapshot // for which they were
 }
 
 func newWorker(r *Runner, id string) *worker {
@@ -73,9 +74,19 @@ func (w *worker) act(ctx context.Context, s Snapshot, next phase.Action, genes i
 	w.report.update(func(r *job.Report) { r.Doing = string(next) })
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watching sync.WaitGroup
-	watching.Go(func() { w.watch(ctx, cancel, s.JobRevision) })
+	watching.Go(func() { w.watch(ctx, cancel, s) })
 	defer watching.Wait()
 	defer cancel(nil)
+	if w.move != nil && !s.sameServers(w.looked) { // all is begun again from what the servers of now have
+		w.stopStreams()
+		w.move = nil
+	}
+	if shard := s.changing(); shard != "" {
+		w.report.trouble(fmt.Sprintf("waiting: another server of shard %s becomes the primary", shard))
+		defer w.report.trouble("")
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	}
 	if next == phase.Copy {
 		if err := w.makeTables(ctx, s); err != nil {
 			return nil, err
@@ -112,7 +123,7 @@ func (w *worker) prepare(ctx context.Context, s Snapshot) error {
 		}
 		all = append(all, one)
 	}
-	w.move = newMove(w, s.Job, all)
+	w.move, w.looked = newMove(w, s.Job, all), s
 	return nil
 }
 
@@ -123,13 +134,13 @@ func (w *worker) stopStreams() {
 	}
 }
 
-// watch ends an action whose job has changed.
-func (w *worker) watch(ctx context.Context, cancel context.CancelCauseFunc, revision int64) {
+// watch ends an action whose job has changed, or whose servers.
+func (w *worker) watch(ctx context.Context, cancel context.CancelCauseFunc, of Snapshot) {
 	changes, stop := listen(ctx, w.runner.Store)
 	defer stop()
 	for {
 		s, err := w.runner.Store.Read(ctx, w.id)
-		if errors.Is(err, ErrNoJob) || err == nil && s.JobRevision != revision {
+		if errors.Is(err, ErrNoJob) || err == nil && (s.JobRevision != of.JobRevision || !s.sameServers(of)) {
 			cancel(errMoved)
 			return
 		}
@@ -183,7 +194,7 @@ func (w *worker) rest(ctx context.Context, t time.Duration) error {
 	w.watch(resting, func(error) {
 		w.attempts.reset() // somebody did something about it
 		end()
-	}, s.JobRevision)
+	}, s)
 	return ctx.Err()
 }
 

@@ -17,8 +17,8 @@ type Primary struct {
 	cluster.Primary
 	Cluster *cluster.Cluster
 	Shard   router.ShardName
-	guards  []etcd.Guard // of the route map and the shard
-	own     etcd.Guard   // of the document
+	guard   etcd.Guard // of the shard
+	own     etcd.Guard // of the document
 }
 
 // ReadPrimary reads it. A shard without several servers has none.
@@ -46,15 +46,15 @@ func ReadPrimary(ctx context.Context, kv *etcd.KV, shard router.ShardName) (Prim
 	}
 	return Primary{
 		Primary: p, Cluster: state.Cluster, Shard: shard, own: guard(cluster.PrimaryKey(shard)),
-		guards: []etcd.Guard{guard(cluster.MapKey), guard(cluster.ShardKey(shard))},
+		guard: guard(cluster.ShardKey(shard)),
 	}, nil
 }
 
-// Replace makes next the document, if that, the route map and the shard's declaration
-// are as they were read; else the error is an *etcd.Conflict. Any other error says that
+// Replace makes next the document, if that and the shard's declaration are as they were read. The route map may
+// have changed: jobs that hand genes over compare this document when they write it. Else the error is an *etcd.Conflict. Any other error says that
 // nothing was written, or is etcd.ErrUnknown.
 func (p Primary) Replace(ctx context.Context, kv *etcd.KV, next cluster.Primary) (Primary, error) {
-	revision, err := kv.Commit(ctx, append(p.guards[:len(p.guards):len(p.guards)], p.own), etcd.Put(p.own.Key, next.Encode()))
+	revision, err := kv.Commit(ctx, []etcd.Guard{p.guard, p.own}, etcd.Put(p.own.Key, next.Encode()))
 	if err != nil {
 		return p, err
 	}
@@ -85,19 +85,38 @@ func ReleasePrimary(ctx context.Context, kv *etcd.KV, shard router.ShardName, ep
 	return err
 }
 
-// Epochs are those of all shards with several servers, by what is written when it is asked.
-func Epochs(ctx context.Context, kv *etcd.KV) (map[router.ShardName]int64, error) {
+// Standing is a document as it is by now.
+type Standing struct {
+	cluster.Primary
+	Revision int64 // of its key
+}
+
+// Primaries are the documents of all shards with several servers.
+func Primaries(ctx context.Context, kv *etcd.KV) (map[router.ShardName]Standing, error) {
 	pairs, _, err := kv.GetPrefix(ctx, cluster.Prefix+cluster.PrimaryPrefix)
 	if err != nil {
 		return nil, err
 	}
-	epochs := make(map[router.ShardName]int64, len(pairs))
+	all := make(map[router.ShardName]Standing, len(pairs))
 	for _, pair := range pairs {
 		p, err := cluster.DecodePrimary(pair.Value)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", pair.Key, err)
 		}
-		epochs[router.ShardName(strings.TrimPrefix(pair.Key, cluster.Prefix+cluster.PrimaryPrefix))] = p.Epoch
+		all[router.ShardName(strings.TrimPrefix(pair.Key, cluster.Prefix+cluster.PrimaryPrefix))] = Standing{p, pair.Revision}
+	}
+	return all, nil
+}
+
+// Epochs are those of all shards with several servers, by what is written when it is asked.
+func Epochs(ctx context.Context, kv *etcd.KV) (map[router.ShardName]int64, error) {
+	all, err := Primaries(ctx, kv)
+	if err != nil {
+		return nil, err
+	}
+	epochs := make(map[router.ShardName]int64, len(all))
+	for name, p := range all {
+		epochs[name] = p.Epoch
 	}
 	return epochs, nil
 }

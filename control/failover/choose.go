@@ -32,10 +32,6 @@ func Choose(p cluster.Primary, seen []switchover.Sight, k Known) (string, error)
 			return p.Server, k.nothingBehind(p, seen)
 		}
 	}
-	if len(k.Jobs) > 0 {
-		return "", trouble("locus abort "+k.Jobs[0]+", or locus finish, or wait until the primary is back",
-			"%s; and a job moves genes of the shard, which does not know of another primary: %s", k.missed(p), strings.Join(k.Jobs, ", "))
-	}
 	fit, unfit := k.candidates(p, seen)
 	best, pair := k.most(fit, seen)
 	switch {
@@ -158,6 +154,8 @@ func (k Known) unfit(p cluster.Primary, s switchover.Sight) string {
 		return "" // it was about to be promoted, and follows nobody any more
 	case s.Source == "":
 		return "follows nobody"
+	case s.Skipped(k.Had) != "":
+		return "has left out " + s.Skipped(k.Had) + ", which it wrote before it was restarted, since gtid_strict_mode was OFF: make it anew"
 	case s.Follows != k.Identity && s.Source != p.Server:
 		return "follows another server than the primary"
 	case !s.ReadOnly:

@@ -27,6 +27,16 @@ func off(addr string) switchover.Sight {
 	return switchover.Sight{View: switchover.View{Addr: addr}, Err: errors.New("connection refused")}
 }
 
+// skipping is a MariaDB that was the primary, with the number 7.
+func skipping(addr, has string) switchover.Sight {
+	s := replica(addr, "1", "1")
+	s.MariaDB, s.Has, s.Received = true, has, ""
+	if addr == "b" {
+		s.Identity = "7"
+	}
+	return s
+}
+
 // missed are all proxies, for long enough.
 var missed = Away{Votes: votes{Proxies: 3, Down: 3, Why: "connection refused"}, For: 4 * time.Second, After: 3 * time.Second}
 
@@ -83,7 +93,6 @@ func TestChoose(t *testing.T) {
 		"no log of what it is sent":               {seen: []switchover.Sight{a, replica("b", "10", "11", set(func(v *switchover.View) { v.Logs = false }))}, want: "log_replica_updates"},
 		"the proxies can't log in there":          {seen: []switchover.Sight{a, replica("b", "10", "11")}, known: func(k *Known) { k.Reached = map[string]votes{"b": {Proxies: 3, Down: 3, Why: "access denied"}} }, want: "b is not reached by 3 of 3 proxies (access denied)"},
 		"no other one is reached":                 {seen: []switchover.Sight{a, off("b"), off("c")}, want: "b can't be reached"},
-		"a job moves genes":                       {seen: []switchover.Sight{a, replica("b", "10", "11")}, known: func(k *Known) { k.Jobs = []string{"j1"} }, want: "a job moves genes of the shard"},
 		"a promotion was broken off":              {seen: []switchover.Sight{a, replica("b", "10", "11", set(func(v *switchover.View) { v.ReadOnly, v.Applies = false, false }))}, doc: cluster.Primary{Next: "b", Cause: cluster.Lost}, want: "b"},
 		"it was broken off, and that one is off":  {seen: []switchover.Sight{a, off("b"), replica("c", "10", "11")}, doc: cluster.Primary{Next: "b", Cause: cluster.Lost}, want: "b can't be reached, and may alone have"},
 		"it was broken off, and another has more": {seen: []switchover.Sight{a, replica("b", "10", "10"), replica("c", "10", "11")}, doc: cluster.Primary{Next: "b", Cause: cluster.Lost}, want: "c"},
@@ -93,6 +102,14 @@ func TestChoose(t *testing.T) {
 		"restarted, and empty, as are all":        {seen: []switchover.Sight{back("8"), replica("b", "8", "8"), replica("c", "8", "8")}, known: reached, want: "takes no writes, and lacks transactions that it had"},
 		"restarted, and a replica is not seen":    {seen: []switchover.Sight{back("10"), replica("b", "10", "10"), off("c")}, known: reached, want: "a"}, // MySQL takes nothing back
 		"restarted MariaDB, one is not seen":      {seen: []switchover.Sight{mariadb(back("10")), off("c")}, known: func(k *Known) { k.Away, k.Had = Away{}, "0-1-10" }, want: "which may alone have what was acknowledged before"},
+		"a MariaDB left out what it had written": {
+			seen: []switchover.Sight{a, skipping("b", "0-7-85,0-9-1466"), skipping("c", "0-7-86,0-9-1466")}, known: func(k *Known) { k.Had = "0-7-86,0-9-1377" },
+			want: "c",
+		},
+		"a MariaDB did, and has most": {
+			seen: []switchover.Sight{a, skipping("b", "0-7-85,0-9-1467"), skipping("c", "0-7-86,0-9-1466")}, known: func(k *Known) { k.Had = "0-7-86,0-9-1377" },
+			want: "no other server has all that the others have",
+		},
 		"it was broken off, and the primary is back": {
 			seen: []switchover.Sight{alive, replica("b", "10", "10")}, known: func(k *Known) { k.Away = Away{} },
 			doc: cluster.Primary{Next: "b", Cause: cluster.Lost}, want: "a",

@@ -18,8 +18,6 @@ type Known struct {
 	Had string
 	// Reach are the proxies that reach the primary, and find that it takes writes.
 	Reach []string
-	// Jobs move genes of the shard: a mover goes by no lease.
-	Jobs []string
 
 	// What follows is for a shard that locus promotes servers of.
 
@@ -88,9 +86,6 @@ func follows(primary, next switchover.Sight, seen []switchover.Sight, k Known) (
 	case primary.Err != nil && len(k.Reach) > 0:
 		return "", trouble("SET GLOBAL read_only = ON at the one that is not the primary",
 			"%s takes writes, and so does %s, which proxies reach: %s", next.Addr, primary.Addr, strings.Join(k.Reach, ", "))
-	case len(k.Jobs) > 0:
-		return "", trouble("locus abort "+k.Jobs[0]+", or locus finish",
-			"%s is the primary now, and a job moves genes of the shard, which does not know of it: %s", next.Addr, strings.Join(k.Jobs, ", "))
 	}
 	return next.Addr, complete(primary, next, seen, k)
 }

@@ -51,7 +51,6 @@ func TestJudge(t *testing.T) {
 		"it lacks what another one has":      {"off", "rw 10", "ro 11 a", Known{Had: had}, "lacks transactions that c had: " + origin + ":11"},
 		"what it must have is not known":     {"off", "rw 10", "ro 10 a", Known{}, "is not known"},
 		"proxies reach the primary":          {"off", "rw 10", "ro 10 a", Known{Had: had, Reach: []string{"p1"}}, "which proxies reach: p1"},
-		"a job moves genes":                  {"off", "rw 10", "ro 10 a", Known{Had: had, Jobs: []string{"j1"}}, "a job moves genes of the shard"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			seen := []switchover.Sight{sight("a", c.a), sight("b", c.b), sight("c", c.c)}

@@ -125,7 +125,7 @@ func (s *shard) known(ctx context.Context, p declared.Primary, seen []switchover
 	now := time.Now()
 	k := Known{
 		Shard: s.name, Had: w.record.Had, Identity: w.record.Identity, Copies: w.record.Copies, Followers: w.record.Followers,
-		Errant: maps.Clone(w.record.Errant), Reached: w.reached, Jobs: jobsOf(p),
+		Errant: maps.Clone(w.record.Errant), Reached: w.reached,
 		Away: Away{w.reached[p.Server], w.absence.lasts(now), p.Cluster.Shards[s.name].PatienceWithPrimary(), w.absence.comesAndGoes(now)},
 	}
 	return k, nil

@@ -16,6 +16,9 @@ func (s *shard) survey(p declared.Primary, seen []switchover.Sight, k Known) {
 	r.MayLose, r.Unready = "", map[string]string{}
 	if primary := seen[0]; primary.Err == nil {
 		r.MayLose = primary.SemiSync.Weak()
+		if lax(primary) {
+			r.Unready[primary.Addr] = leavesOut
+		}
 	}
 	for _, one := range seen[1:] {
 		if why := k.unready(p, one); why != "" {
@@ -23,6 +26,11 @@ func (s *shard) survey(p declared.Primary, seen []switchover.Sight, k Known) {
 		}
 	}
 }
+
+const leavesOut = "would leave out, once it is restarted as a primary and follows, what it takes back then: gtid_strict_mode is OFF"
+
+// lax tells whether a server takes what it has written itself for what it has.
+func lax(s switchover.Sight) bool { return s.MariaDB && s.SemiSync.Acknowledges && !s.Strict }
 
 // unready is why a server could not be promoted, or would be late, or would not keep what the primary keeps.
 func (k Known) unready(p declared.Primary, s switchover.Sight) string {
@@ -38,6 +46,8 @@ func (k Known) unready(p declared.Primary, s switchover.Sight) string {
 		return fmt.Sprintf("is %d s behind, which a promotion waits for", s.Behind)
 	case k.Copies > 0 && !s.SemiSync.Acknowledges:
 		return "does not acknowledge: rpl_semi_sync_replica_enabled (rpl_semi_sync_slave_enabled) is OFF"
+	case lax(s):
+		return leavesOut
 	case k.Copies > 0 && own.Weak() != "":
 		return "would not keep what it acknowledges as a primary: " + own.Weak()
 	}

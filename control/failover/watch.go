@@ -130,7 +130,7 @@ func (s *shard) judge(ctx context.Context, p declared.Primary, seen []switchover
 		}
 		w.record.Epoch, w.record.Primary = p.Epoch, p.Server
 	}
-	k := Known{Shard: s.name, Had: w.record.Had, Jobs: jobsOf(p)}
+	k := Known{Shard: s.name, Had: w.record.Had}
 	if seen[0].Err != nil {
 		var err error
 		if k.Reach, err = s.reach(ctx, p.Server); err != nil {
@@ -141,16 +141,6 @@ func (s *shard) judge(ctx context.Context, p declared.Primary, seen []switchover
 		w.record.Had = seen[0].Has
 	}
 	return Judge(p.Primary, seen, k)
-}
-
-// jobsOf are those that move genes of the shard.
-func jobsOf(p declared.Primary) (jobs []string) {
-	for _, m := range p.Cluster.Routes.Moves() {
-		if m.From == p.Shard || m.To == p.Shard {
-			jobs = append(jobs, m.Job)
-		}
-	}
-	return jobs
 }
 
 // reach are the proxies that reach a server of the shard, and find that it takes writes.

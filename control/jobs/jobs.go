@@ -88,8 +88,44 @@ func (s *Store) Read(ctx context.Context, id string) (migrate.Snapshot, error) {
 	if err := json.Unmarshal(text, snap.Job); err != nil {
 		return snap, err
 	}
-	snap.Map, snap.MapRevision, err = s.routes(ctx)
+	if snap.Map, snap.MapRevision, err = s.routes(ctx); err != nil {
+		return snap, err
+	}
+	snap.Primaries, err = s.primaries(ctx, snap.Job)
 	return snap, err
+}
+
+// primaries are those of a job's shards.
+func (s *Store) primaries(ctx context.Context, j *job.Job) (map[router.ShardName]migrate.Primary, error) {
+	all, err := declared.Primaries(ctx, s.kv)
+	if err != nil {
+		return nil, err
+	}
+	of := map[router.ShardName]migrate.Primary{}
+	for _, name := range shardsOf(j) {
+		p := all[name]
+		of[name] = migrate.Primary{Server: p.Server, Changing: p.Next != "", Revision: p.Revision}
+	}
+	return of, nil
+}
+
+// shardsOf are those between which a job moves rows.
+func shardsOf(j *job.Job) (list []router.ShardName) {
+	if j.Outside() == nil {
+		list = append(list, j.From)
+	}
+	for _, l := range j.Legs() {
+		list = append(list, l.To)
+	}
+	return list
+}
+
+// asTheyWere has a write fail if a shard's primary is, or is about to be, another than in the snapshot.
+func asTheyWere(snap migrate.Snapshot) (guards []etcd.Guard) {
+	for name, p := range snap.Primaries {
+		guards = append(guards, etcd.Guard{Key: cluster.Prefix + cluster.PrimaryKey(name), Revision: p.Revision})
+	}
+	return guards
 }
 
 func (s *Store) routes(ctx context.Context) (*router.Map, int64, error) {
@@ -125,7 +161,7 @@ func (s *Store) Write(ctx context.Context, snap migrate.Snapshot, j *job.Job, ne
 	}
 	if next != nil {
 		text := router.Encode(next, router.Stamp{By: s.by, Why: why, At: time.Now()})
-		guards = append(guards, etcd.Guard{Key: mapKey, Revision: snap.MapRevision})
+		guards = append(append(guards, etcd.Guard{Key: mapKey, Revision: snap.MapRevision}), asTheyWere(snap)...)
 		writes = append(writes, etcd.Put(mapKey, text))
 		if handovers, err := router.Diff(snap.Map, next); err != nil || len(handovers) > 0 {
 			writes = append(writes, etcd.Put(cluster.HistoryKey(next.Version()), text))
@@ -180,11 +216,13 @@ func (s *Store) Declare(ctx context.Context, snap migrate.Snapshot, j *job.Job, 
 	}
 	guards, writes := state.Planned(after)
 	guards = append(guards, etcd.Guard{Key: job.Prefix + snap.Job.ID, Revision: snap.JobRevision})
+	guards = append(guards, asTheyWere(snap)...)
 	revision, err := s.kv.Commit(ctx, guards, append(writes, etcd.Put(job.Prefix+j.ID, text))...)
 	if err != nil {
 		return snap, known(err)
 	}
-	return migrate.Snapshot{Job: j, Map: next, JobRevision: revision, MapRevision: revision}, nil
+	snap.Job, snap.Map, snap.JobRevision, snap.MapRevision = j, next, revision, revision
+	return snap, nil
 }
 
 // Tell writes an order into a job's record, and into the map how much of the reads is mirrored afterwards. Agree is asked before each attempt; nil
@@ -238,7 +276,7 @@ func (s *Store) Proxies(ctx context.Context) (map[string]int64, error) {
 	return versions, nil
 }
 
-// Changes is told of changes of jobs, of the map and of the proxies.
+// Changes is told of changes of jobs, of the map, of primaries and of the proxies.
 func (s *Store) Changes(ctx context.Context) <-chan struct{} {
 	out := make(chan struct{}, 1)
 	_, now, err := s.kv.GetPrefix(ctx, job.ClaimPrefix)
@@ -246,7 +284,7 @@ func (s *Store) Changes(ctx context.Context) <-chan struct{} {
 		now = 0 // from the beginning, then
 	}
 	var following sync.WaitGroup
-	for _, prefix := range []string{job.Prefix, mapKey, cluster.ProxyPrefix} {
+	for _, prefix := range []string{job.Prefix, mapKey, cluster.Prefix + cluster.PrimaryPrefix, cluster.ProxyPrefix} {
 		following.Go(func() {
 			for range s.kv.Under(prefix).Changes(ctx, now) {
 				select {
@@ -388,6 +426,28 @@ func (s *Store) Mirrored(ctx context.Context) (map[string]map[string]mirror.Repo
 		}
 	}
 	return all, nil
+}
+
+// Replicas are the servers of a shard that may take the place of its primary.
+func (s *Store) Replicas(ctx context.Context, name router.ShardName) (list []link.Server, err error) {
+	c, err := declared.Current(ctx, s.kv)
+	if err != nil {
+		return nil, err
+	}
+	shard := c.Shards[name]
+	if !shard.Several() {
+		return nil, nil
+	}
+	for _, r := range shard.Replicas {
+		other := shard
+		other.Address = r.Address
+		server, err := s.server(name, other)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, server)
+	}
+	return list, nil
 }
 
 // Source is how the server is reached that has a job's rows.

@@ -19,6 +19,7 @@ import (
 
 	"locus/control/jobs"
 	"locus/idgen/gene"
+	"locus/migrate"
 	"locus/migrate/audit"
 	"locus/migrate/job"
 	"locus/migrate/link"
@@ -152,8 +153,12 @@ func Check(ctx context.Context, j *job.Job, c *cluster.Cluster, store *jobs.Stor
 		if err != nil {
 			return errors.Join(err, ErrNoSecrets)
 		}
+		replicas, err := migrate.ReplicasOf(ctx, store, j, l)
+		if err != nil {
+			return errors.Join(err, ErrNoSecrets)
+		}
 		report, err := preflight.Look(ctx, preflight.Config{
-			Source: source, Target: target, Tables: tables, Width: j.Width, Genes: l.Genes, Import: j.Import != nil, Outside: j.Outside() != nil,
+			Source: source, Target: target, Replicas: replicas, Tables: tables, Width: j.Width, Genes: l.Genes, Import: j.Import != nil, Outside: j.Outside() != nil,
 			BySequence: j.BySequence,
 		})
 		if err != nil {

@@ -30,3 +30,24 @@ func TestAllIsWhatAServerHasAndWasSent(t *testing.T) {
 		})
 	}
 }
+
+func TestSkipped(t *testing.T) {
+	for name, c := range map[string]struct {
+		view    View
+		primary string
+		want    string
+	}{
+		"left out":                 {View{MariaDB: true, Identity: "7", Has: "0-7-85,0-9-1467"}, "0-7-86,0-9-1377", "0-7-86"},
+		"left out, not applied":    {View{MariaDB: true, Identity: "7", Has: "0-7-85", Received: "0-9-1467"}, "0-7-86,0-9-1377", "0-7-86"},
+		"not sent yet":             {View{MariaDB: true, Identity: "7", Has: "0-7-85"}, "0-7-86,0-9-1377", ""},
+		"another one's":            {View{MariaDB: true, Identity: "8", Has: "0-7-85,0-9-1467"}, "0-7-86,0-9-1377", ""},
+		"of another domain":        {View{MariaDB: true, Identity: "7", Has: "0-7-85,1-9-1467"}, "0-7-86,0-9-1377", ""},
+		"it has all":               {View{MariaDB: true, Identity: "7", Has: "0-7-86,0-9-1377"}, "0-7-86,0-9-1377", ""},
+		"nothing is known":         {View{MariaDB: true, Identity: "7", Has: "0-7-86,0-9-1377"}, "", ""},
+		"MySQL takes nothing back": {View{Identity: "7", Has: "x"}, "0-7-86", ""},
+	} {
+		if got := c.view.Skipped(c.primary); got != c.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

@@ -23,6 +23,8 @@ type View struct {
 	Stopped string
 	// GTIDs: its replication, or what it logs, goes by them alone.
 	GTIDs bool
+	// Strict: as a MariaDB replica it takes what it has written itself, and does not have any more.
+	Strict bool
 	// Logs: it logs its own changes and those that it was sent, so that others can follow it.
 	Logs bool
 	// Has is the transactions that it has, in its own words.
@@ -46,7 +48,7 @@ func (s *server) look(ctx context.Context) (View, error) {
 	v := View{Addr: s.addr, MariaDB: s.mariadb, Behind: -1}
 	set := map[string]string{}
 	rows, err := s.rows(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN "+
-		"('server_id', 'server_uuid', 'read_only', 'log_bin', 'log_slave_updates', 'log_replica_updates', 'gtid_mode', 'gtid_executed', 'gtid_binlog_state') "+
+		"('server_id', 'server_uuid', 'read_only', 'log_bin', 'log_slave_updates', 'log_replica_updates', 'gtid_mode', 'gtid_executed', 'gtid_binlog_state', 'gtid_strict_mode') "+
 		"OR Variable_name LIKE 'rpl\\_semi\\_sync\\_%'")
 	if err != nil {
 		return v, err
@@ -58,7 +60,7 @@ func (s *server) look(ctx context.Context) (View, error) {
 	v.ReadOnly, v.Logs = on("read_only"), on("log_bin") && (on("log_slave_updates") || on("log_replica_updates"))
 	v.Identity, v.Has, v.GTIDs = set["server_uuid"], strings.ReplaceAll(set["gtid_executed"], "\n", ""), on("gtid_mode")
 	if s.mariadb {
-		v.Identity, v.Has, v.GTIDs = set["server_id"], set["gtid_binlog_state"], true
+		v.Identity, v.Has, v.GTIDs, v.Strict = set["server_id"], set["gtid_binlog_state"], true, on("gtid_strict_mode")
 	}
 	if v.SemiSync, err = s.lookAtSemiSync(ctx, set); err != nil {
 		return v, err

@@ -42,7 +42,11 @@ func dial(ctx context.Context, target backend.Target) (*server, error) {
 	}
 	s := &server{addr: target.Addr, conn: conn, pool: pool, account: account{target.User, target.Password, target.TLS != nil}}
 	s.mariadb = flavor.Of(conn.ServerVersion()) == flavor.MariaDB
-	return s, s.exec(ctx, "SET SESSION sql_mode = ''") // for the quoting of passwords
+	if err := s.exec(ctx, "SET SESSION sql_mode = ''"); err != nil { // for the quoting of passwords
+		s.close(context.WithoutCancel(ctx))
+		return nil, err
+	}
+	return s, nil
 }
 
 func (s *server) close(ctx context.Context) {

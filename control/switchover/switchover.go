@@ -252,7 +252,7 @@ func (r *run) read(ctx context.Context) (err error) {
 func (r *run) replace(ctx context.Context, next cluster.Primary) (err error) {
 	r.doc, err = r.doc.Replace(ctx, r.KV, next)
 	if errors.As(err, new(*etcd.Conflict)) {
-		return fmt.Errorf("the route map, the shard or its primary has changed meanwhile, try again: %w", err)
+		return fmt.Errorf("the shard or its primary has changed meanwhile, try again: %w", err)
 	}
 	return err
 }

@@ -169,8 +169,7 @@ func (a *Applier) From() (changes.Position, error) {
 	return least, nil
 }
 
-// Begin writes the job's first position, where it has none. Rows that are copied
-// must be read after it.
+// Begin writes the job's first position, in place of any that it has. Rows that are copied must be read after it.
 func (a *Applier) Begin(ctx context.Context, p changes.Position) error {
 	c, err := link.Dial(ctx, a.config.Target)
 	if err != nil {
@@ -178,9 +177,6 @@ func (a *Applier) Begin(ctx context.Context, p changes.Position) error {
 	}
 	defer c.Close()
 	for _, w := range a.workers {
-		if !w.start.IsZero() {
-			continue
-		}
 		w.batch++
 		o, err := c.Exec(ctx, w.advance(p.Encode(), 0, 0).SQL())
 		if err == nil && o.Affected != 1 {

@@ -22,9 +22,10 @@ type Chunk struct {
 
 // landing is a chunk on its way to the target.
 type landing struct {
-	chunk   Chunk
-	opening *Opening
-	done    chan error // of capacity 1
+	chunk    Chunk
+	opening  *Opening
+	position string     // of the stream when it lands; empty: the worker is further
+	done     chan error // of capacity 1
 }
 
 // OpenChunk must come before a chunk of the lane is read at the source. Land or
@@ -62,6 +63,7 @@ func (a *Applier) land(ctx context.Context, feed Feed) error {
 				return err
 			}
 		}
+		l.position = w.reached(feed.Position())
 		if err := w.send(ctx, item{landing: l}); err != nil {
 			l.done <- err
 			return err

@@ -74,6 +74,16 @@ func (w *worker) flush(ctx context.Context, p changes.Position) error {
 	return w.send(ctx, item{batch: &b})
 }
 
+// reached is a position that all is before which the worker was sent, to be written down with what it is sent next: whatever
+// rows are at the target, the position beside them says from which transactions. It is empty if the worker is further.
+func (w *worker) reached(p changes.Position) string {
+	if w.resuming && w.start.Covers(p) {
+		return ""
+	}
+	w.resuming, w.noted = false, p.Encode()
+	return w.noted
+}
+
 func (w *worker) send(ctx context.Context, i item) error {
 	if err := w.applier.space.take(ctx, i.bytes()); err != nil {
 		return err
@@ -112,7 +122,7 @@ func (w *worker) do(ctx context.Context, i item) error {
 		i.passed.pass()
 		return nil
 	case i.landing != nil:
-		err := w.transact(ctx, &chunkWriter{worker: w, chunk: i.landing.chunk})
+		err := w.transact(ctx, &chunkWriter{worker: w, chunk: i.landing.chunk, position: i.landing.position})
 		if err == nil {
 			w.applier.progress.rows.Add(int64(len(i.landing.chunk.Rows)))
 			w.applier.progress.bytes.Add(int64(i.landing.chunk.Bytes))
@@ -154,7 +164,7 @@ func (w *worker) transact(ctx context.Context, wr writer) error {
 		}
 		if done, ask := w.connect(ctx); ask != nil {
 			err = ask
-			if errors.Is(err, checkpoint.ErrFenced) || ctx.Err() != nil {
+			if errors.Is(err, checkpoint.ErrFenced) || errors.Is(err, errSetBack) || ctx.Err() != nil {
 				return err
 			}
 			continue
@@ -181,6 +191,9 @@ func (w *worker) transact(ctx context.Context, wr writer) error {
 	return w.stopAt(Acknowledge)
 }
 
+// errSetBack: the stream must go on from what the target has now.
+var errSetBack = errors.New("the target has lost what was written there before: it was set back, or is another server")
+
 // connect makes sure of a connection. After a lost one it tells whether the
 // transaction was committed nevertheless.
 func (w *worker) connect(ctx context.Context) (done bool, err error) {
@@ -193,6 +206,9 @@ func (w *worker) connect(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	last, err := checkpoint.Batch(ctx, w.conn, w.applier.config.Job, w.number, w.applier.epoch)
+	if err == nil && last+1 < w.batch {
+		err = errSetBack
+	}
 	return last == w.batch, err
 }
 

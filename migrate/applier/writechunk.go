@@ -13,6 +13,7 @@ import (
 type chunkWriter struct {
 	worker    *worker
 	chunk     Chunk
+	position  string
 	conflicts int
 }
 
@@ -23,7 +24,7 @@ func (c *chunkWriter) committed() {
 func (c *chunkWriter) write(ctx context.Context, careful int) error {
 	w, t := c.worker, c.chunk.Lane.Table
 	c.conflicts = 0
-	if err := w.note(ctx, w.advance("", 0, 0)); err != nil {
+	if err := w.note(ctx, w.advance(c.position, 0, 0)); err != nil {
 		return err
 	}
 	has, err := c.present(ctx)

@@ -26,9 +26,10 @@ type Feed struct {
 
 	reader *reader       // nil while there is no connection
 	seen   mysql.GTIDSet // of what was given out
-	// given is how many groups of rows were given out of the transaction that
+	// given is how many groups of rows were given out of the transaction of, which
 	// follows seen.
 	given int
+	of    string
 	mark  Mark        // before it, all was given out
 	tx    transaction // that the log is in the middle of
 	held  branches    // prepared, and not decided yet
@@ -57,7 +58,7 @@ type transaction struct {
 type pending struct {
 	Event
 	groups int    // given, with this one
-	gtid   string // of the transaction that this ends
+	gtid   string // of its transaction
 	branch string // that this decides
 	mark   uint64
 }
@@ -67,7 +68,7 @@ func Open(s link.Server, flavor link.Flavor, watched []*table.Table, from Positi
 	if from.flavor != flavor {
 		return nil, fmt.Errorf("the position is of %q and the server is %s", from.flavor, flavor)
 	}
-	f := &Feed{server: s, flavor: flavor, watched: map[string]*table.Table{}, given: from.given, woken: make(chan struct{}, 1)}
+	f := &Feed{server: s, flavor: flavor, watched: map[string]*table.Table{}, given: from.given, of: from.of, woken: make(chan struct{}, 1)}
 	for _, t := range watched {
 		f.watched[t.Name.String()] = t
 	}
@@ -115,7 +116,7 @@ func (f *Feed) Position() Position {
 	if r := f.held.oldest(); r != nil {
 		from = r.String()
 	}
-	return Position{flavor: f.flavor, seen: seen, given: f.given, from: from}
+	return Position{flavor: f.flavor, seen: seen, given: f.given, of: f.of, from: from}
 }
 
 // Mark is how far the log is read: all before it was given out.
@@ -123,7 +124,7 @@ func (f *Feed) Mark() Mark { return f.mark }
 
 // Next waits for the next event. A lost connection is renewed, at ever longer
 // intervals, for as long as ctx lasts; Trouble tells of it. An error that is not
-// ctx's is final: SchemaError, RowsError, ErrPurged, or a log that can't be read.
+// ctx's is final: SchemaError, RowsError, LostError, ErrPurged, or a log that can't be read.
 func (f *Feed) Next(ctx context.Context) (Event, error) {
 	for f.final == nil {
 		if len(f.ready) > 0 {
@@ -156,13 +157,13 @@ func (f *Feed) out() Event {
 	p := f.ready[0]
 	f.ready = f.ready[1:]
 	if !p.Committed {
-		f.given = p.groups
+		f.given, f.of = p.groups, p.gtid
 		return p.Event
 	}
 	if err := f.seen.Update(p.gtid); err != nil {
 		f.final = fmt.Errorf("GTID %s: %w", p.gtid, err)
 	}
-	f.given = 0
+	f.given, f.of = 0, ""
 	f.mark.at = max(f.mark.at, p.mark)
 	f.held.decide(p.branch)
 	return p.Event
@@ -196,10 +197,13 @@ func (f *Feed) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	server, err := serverID(ctx, c)
+	server, missing, err := f.greet(ctx, c)
 	_ = c.Close()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case missing != "":
+		return &LostError{f.server.Addr, missing}
 	}
 	from := f.seen
 	resume := f.held.oldest()
@@ -215,12 +219,24 @@ func (f *Feed) connect(ctx context.Context) error {
 	return nil
 }
 
+// greet asks who the server is, and what it lacks of what was given out: it need not be the one of before.
+func (f *Feed) greet(ctx context.Context, c *link.Conn) (server, missing string, err error) {
+	if server, err = serverID(ctx, c); err == nil {
+		missing, err = Lost(ctx, c, f.Position())
+	}
+	return server, missing, err
+}
+
 // pause keeps a server that is away from being asked without end.
 func pause(ctx context.Context, tries int) error {
 	if tries == 0 {
 		return ctx.Err()
 	}
-	timer := time.NewTimer(min(50*time.Millisecond<<min(tries, 10), 5*time.Second))
+	return rest(ctx, min(50*time.Millisecond<<min(tries, 10), 5*time.Second))
+}
+
+func rest(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -288,10 +304,15 @@ func (f *Feed) end(h *replication.EventHeader, decided string) error {
 	return nil
 }
 
-// give makes changes ready, unless they were given out before.
+// give makes changes ready, unless they were given out before. Where another server has another transaction next, it is
+// given whole, and so is the one that was begun: rows that are written twice in one order end as they would once.
 func (f *Feed) give(e Event) {
 	f.tx.groups++
-	if !f.tx.old && f.tx.groups > f.given {
-		f.ready = append(f.ready, pending{Event: e, groups: f.tx.groups})
+	before := f.given
+	if f.of != "" && f.of != f.tx.gtid {
+		before = 0
+	}
+	if !f.tx.old && f.tx.groups > before {
+		f.ready = append(f.ready, pending{Event: e, groups: f.tx.groups, gtid: f.tx.gtid})
 	}
 }

@@ -18,6 +18,8 @@ type Position struct {
 	// given groups of rows were given out too.
 	seen  string
 	given int
+	// of is the GTID of that transaction, if any were given: another server may have another one there.
+	of string
 	// from is where the log is to be read from. It is before seen while branches
 	// that were prepared before seen are not decided: their rows must be read again.
 	from string
@@ -37,10 +39,18 @@ func (p Position) Encode() string {
 	if p.IsZero() {
 		return ""
 	}
-	return strings.Join([]string{string(p.flavor), p.seen, strconv.Itoa(p.given), p.from}, "|")
+	return strings.Join([]string{string(p.flavor), p.seen, p.within(), p.from}, "|")
 }
 
-func (p Position) String() string { return p.seen + "+" + strconv.Itoa(p.given) }
+// within is how far the position is in a transaction.
+func (p Position) within() string {
+	if p.given == 0 {
+		return "0"
+	}
+	return strconv.Itoa(p.given) + "@" + p.of
+}
+
+func (p Position) String() string { return p.seen + "+" + p.within() }
 
 // Decode reads what Encode made. Empty text is the zero position.
 func Decode(text string) (Position, error) {
@@ -52,11 +62,13 @@ func Decode(text string) (Position, error) {
 		return Position{}, fmt.Errorf("position %q is not of this version", text)
 	}
 	p := Position{flavor: link.Flavor(parts[0]), seen: parts[1], from: parts[3]}
+	var given string
 	var err error
-	if p.given, err = strconv.Atoi(parts[2]); err != nil {
+	given, p.of, _ = strings.Cut(parts[2], "@")
+	if p.given, err = strconv.Atoi(given); err != nil {
 		return Position{}, fmt.Errorf("position %q: %w", text, err)
 	}
-	for _, set := range []string{p.seen, p.from} {
+	for _, set := range []string{p.seen, p.from, p.of} {
 		if _, err := parseSet(p.flavor, set); err != nil {
 			return Position{}, fmt.Errorf("position %q: %w", text, err)
 		}
@@ -74,7 +86,7 @@ func (p Position) Covers(q Position) bool {
 		return false
 	}
 	if p.seen == q.seen {
-		return p.given >= q.given
+		return p.reaches(q)
 	}
 	mine, err := parseSet(p.flavor, p.seen)
 	if err != nil {
@@ -84,8 +96,11 @@ func (p Position) Covers(q Position) bool {
 	if err != nil || !contains(mine, other) {
 		return false
 	}
-	return !contains(other, mine) || p.given >= q.given
+	return !contains(other, mine) || p.reaches(q)
 }
+
+// reaches tells whether it is as far in the transaction after both of them.
+func (p Position) reaches(q Position) bool { return q.given == 0 || p.of == q.of && p.given >= q.given }
 
 func parseSet(flavor link.Flavor, text string) (mysql.GTIDSet, error) {
 	switch flavor {

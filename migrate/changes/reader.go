@@ -95,7 +95,7 @@ func final(err error) error {
 	if errors.As(err, &undecoded) {
 		return fmt.Errorf("decode the log at %d: %s", undecoded.Header.LogPos, undecoded.Err)
 	}
-	if errors.Is(err, ErrClosed) {
+	if errors.Is(err, ErrClosed) || errors.As(err, new(*LostError)) {
 		return err
 	}
 	return nil

@@ -72,7 +72,7 @@ func (s State) Next() (Action, int) {
 // them fall behind would lose the binlog sooner or later, and with it the way
 // back.
 func (s State) paused() Action {
-	if s.streaming() {
+	if s.streaming() && !s.givesUp() {
 		return Keep
 	}
 	return Wait
@@ -88,16 +88,16 @@ func (s State) streaming() bool {
 	}
 }
 
+// givesUp tells that all genes go back, and the target's rows are deleted then.
+func (s State) givesUp() bool { return s.At() == RollingBack && s.Leaving && s.Wanted == 0 }
+
 // Streams tells which streams have to run: forward from the source to the
-// target, and back.
+// target, and back. A job that is given up needs the way back alone: the target's rows
+// will be deleted.
 func (s State) Streams() (forward, reverse bool) {
-	at := s.Phase
-	if at == Failed {
-		at = s.Before
-	}
-	switch at {
+	switch s.At() {
 	case Copying, CatchingUp, Verifying, Ready, Cutting, RollingBack, Cut:
-		return true, s.Reversible
+		return !s.givesUp(), s.Reversible
 	default:
 		return false, false
 	}

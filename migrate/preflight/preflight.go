@@ -18,9 +18,11 @@ import (
 // Config says what is to be moved.
 type Config struct {
 	Source, Target link.Server
-	Tables         map[catalog.TableName]catalog.Declaration
-	Width          gene.Width
-	Genes          gene.Set
+	// Replicas may become the primary of the source's shard, or of the target's, while the job runs.
+	Replicas []Replica
+	Tables   map[catalog.TableName]catalog.Declaration
+	Width    gene.Width
+	Genes    gene.Set
 	// Resumed tells that the job has begun: the target has rows of the genes.
 	Resumed bool
 	// Import tells that the tables are the source's alone so far, and are made at the
@@ -35,6 +37,12 @@ type Config struct {
 	Retention time.Duration
 	// LongTransaction is how old a transaction may be; 0 is a minute.
 	LongTransaction time.Duration
+}
+
+// Replica is one of the source, or of the target.
+type Replica struct {
+	link.Server
+	Of string // source or target
 }
 
 // Problem is one thing that stands in the way.
@@ -103,6 +111,7 @@ var alone = []check{
 type side struct {
 	*link.Conn
 	role      string
+	replica   bool
 	account   string // as GRANT names it
 	variables map[string]string
 	tables    map[catalog.TableName]*table.Table
@@ -113,6 +122,7 @@ type inspection struct {
 	ctx            context.Context
 	config         Config
 	source, target *side
+	replicas       []*side // those that are reached
 	check          string
 	who            string // who needs the tables
 	needs          []Need // beside what all of them do
@@ -126,6 +136,7 @@ func Look(ctx context.Context, config Config) (Report, error) { return look(ctx,
 // changed since: the feed tells of the source's tables when rows come, and nobody of
 // the target's.
 func LookAtSchema(ctx context.Context, config Config) (Report, error) {
+	config.Replicas = nil
 	return look(ctx, config, schema)
 }
 
@@ -161,6 +172,14 @@ func look(ctx context.Context, config Config, checks []check) (Report, error) {
 		defer c.Close()
 		*s.side = &side{Conn: c, role: s.role, tables: map[catalog.TableName]*table.Table{}}
 	}
+	for _, r := range config.Replicas {
+		c, err := link.Dial(ctx, r.Server)
+		if err != nil {
+			continue // it can't become the primary as it is
+		}
+		defer c.Close()
+		i.replicas = append(i.replicas, &side{Conn: c, role: fmt.Sprintf("%s's replica %s", r.Of, r.Addr), replica: true})
+	}
 	if err := i.run(checks); err != nil {
 		return Report{}, err
 	}
@@ -177,9 +196,9 @@ func (i *inspection) run(checks []check) error {
 	return nil
 }
 
-// variables are both sides', which other checks look at.
+// variables are those of all servers, which other checks look at.
 func (i *inspection) variables() error {
-	for _, s := range i.sides() {
+	for _, s := range i.all() {
 		if err := s.readVariables(i.ctx); err != nil {
 			return fmt.Errorf("the %s: %w", s.role, err)
 		}
@@ -209,6 +228,9 @@ func (i *inspection) sides() []*side {
 	}
 	return []*side{i.source, i.target}
 }
+
+// all are the sides with their replicas.
+func (i *inspection) all() []*side { return append(i.sides(), i.replicas...) }
 
 func (i *inspection) problem(remedy, format string, args ...any) {
 	i.report.Problems = append(i.report.Problems, Problem{Check: i.check, What: fmt.Sprintf(format, args...), Remedy: remedy})

@@ -22,9 +22,13 @@ func (i *inspection) versions() error {
 	return nil
 }
 
-// logs looks at both servers: the way back needs the target's log.
+// logs looks at both servers: the way back needs the target's log. A replica's is read once that is the primary.
 func (i *inspection) logs() error {
-	for _, s := range i.sides() {
+	for _, s := range i.all() {
+		if s.replica && s.variables["log_slave_updates"] != "ON" && s.variables["log_replica_updates"] != "ON" {
+			i.problem("set log_replica_updates (log_slave_updates) = ON there and restart it, or leave it out of servers: (locus apply)",
+				"the %s does not log what it is sent: no job could go on there once it is the primary", s.role)
+		}
 		for _, want := range []struct{ variable, value string }{
 			{"log_bin", "ON"},
 			{"binlog_format", "ROW"},

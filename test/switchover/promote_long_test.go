@@ -3,12 +3,10 @@
 package switchover
 
 import (
-	"errors"
 	"slices"
 	"testing"
 	"time"
 
-	"locus/control/switchover"
 	"locus/test/servers"
 )
 
@@ -51,7 +49,9 @@ func TestPrimariesArePromotedAgainAndAgain(t *testing.T) {
 			}
 			if s.wantBack(t, lost) {
 				stray++
-				s.anew(t, lost)
+				e, err := s.to(lost).Errant(t.Context())
+				must(t, err)
+				s.anew(t, lost, e)
 			}
 			l.end()
 			if got, acked, failed := s.total(t)-before, l.acked.Load(), l.failed.Load(); got < acked || got > acked+2*failed {
@@ -60,31 +60,5 @@ func TestPrimariesArePromotedAgainAndAgain(t *testing.T) {
 		}
 		slices.Sort(took)
 		t.Logf("%d losses: writes went on after %v (median), %v (worst); %d servers had transactions of their own", losses, took[len(took)/2], took[len(took)-1], stray)
-	})
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// anew makes a server anew that has transactions of its own.
-func (s *stand) anew(t *testing.T, server int) {
-	t.Helper()
-	order, at := s.to(server), s.servers[server]
-	e, err := order.Errant(t.Context())
-	must(t, err)
-	if err := order.Rebuild(t.Context(), e); !errors.Is(err, switchover.ErrEnded) {
-		t.Fatal(err)
-	}
-	<-at.Done()
-	at.Restart(t)
-	servers.Eventually(t, "it follows", func() error {
-		if s.wantBack(t, server) {
-			return errors.New("it has transactions of its own")
-		}
-		return nil
 	})
 }

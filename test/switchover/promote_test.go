@@ -22,7 +22,7 @@ import (
 // was the primary is none until locus says so.
 var semiSync = map[servers.Engine][]string{
 	servers.MariaDB: {
-		"--log-slave-updates=ON", "--read-only=ON", "--rpl-semi-sync-slave-enabled=ON", "--init-rpl-role=SLAVE",
+		"--log-slave-updates=ON", "--read-only=ON", "--rpl-semi-sync-slave-enabled=ON", "--init-rpl-role=SLAVE", "--gtid-strict-mode=ON",
 		"--rpl-semi-sync-master-wait-point=AFTER_SYNC", "--rpl-semi-sync-master-timeout=18446744073709551615",
 	},
 	servers.MySQL: {
@@ -34,22 +34,34 @@ var semiSync = map[servers.Engine][]string{
 // promoting is a cluster of one shard with three servers, looked after by two processes. Nobody has made one of them the primary yet.
 func promoting(t *testing.T, engine servers.Engine) *stand {
 	t.Helper()
-	s := &stand{servers: servers.Start(t, engine, 3, semiSync[engine]...)}
-	for _, replica := range s.servers[1:] {
+	return replicated(t, engine, "s0")
+}
+
+// replicated is promoting, with the rows on a shard; a shard s1 with one server is there if it has them, or is to get them.
+func replicated(t *testing.T, engine servers.Engine, owner string, others ...string) *stand {
+	t.Helper()
+	names := slices.Sorted(slices.Values(append(others, owner)))
+	s := &stand{servers: servers.Start(t, engine, 2+len(names), semiSync[engine]...)}
+	for _, replica := range s.servers[1:3] {
 		replica.Follow(t, s.servers[0])
 	}
 	s.servers[0].Exec(t, accounts(engine)...)
+	alone := ""
+	if len(names) > 1 {
+		s.servers[3].Exec(t, append(accounts(engine), "SET GLOBAL read_only = OFF")...)
+		alone = fmt.Sprintf("  s1: {address: %q, user: shop, secret: x}\n", s.servers[3].Addr())
+	}
 	s.open(t)
 	s.apply(t, fmt.Sprintf(`schema: 1
 shards:
   s0: {servers: [%q, %q, %q], failover: promote, user: shop, secret: x, admin: {user: chief, secret: x}}
-tables:
+%[5]stables:
   %[4]s.counter: {kind: sharded, owner: uid}
 users:
   app: {secret: x}
 routes: |
-  0xffff s0
-`, s.servers[0].Addr(), s.servers[1].Addr(), s.servers[2].Addr(), schema))
+  0xffff %[6]s
+`, s.servers[0].Addr(), s.servers[1].Addr(), s.servers[2].Addr(), schema, alone, owner))
 	for range 2 {
 		s.serve(t)
 	}
@@ -172,7 +184,13 @@ func (s *stand) wantBack(t *testing.T, server int) (errant bool) {
 // wantAcknowledged holds the rows to what was acknowledged: of a write without an answer nobody knows.
 func (s *stand) wantAcknowledged(t *testing.T, l *load) {
 	t.Helper()
-	got, acked, failed := s.total(t), l.acked.Load(), l.failed.Load()
+	s.wantAcknowledgedOf(t, l, 0)
+}
+
+// wantAcknowledgedOf is it with so much that was there before.
+func (s *stand) wantAcknowledgedOf(t *testing.T, l *load, before int64) {
+	t.Helper()
+	got, acked, failed := s.total(t)-before, l.acked.Load(), l.failed.Load()
 	t.Logf("%d writes were acknowledged, %d had no answer or failed, and there are %d", acked, failed, got)
 	if got < acked || got > acked+2*failed {
 		t.Errorf("%d writes were acknowledged, %d had no answer or failed, and there are %d", acked, failed, got)
@@ -220,7 +238,15 @@ func (s *stand) rejoins(t *testing.T, server int) {
 	if !rebuilding {
 		return
 	}
-	if err := order.Rebuild(t.Context(), e); !errors.Is(err, switchover.ErrEnded) {
+	s.anew(t, server, e)
+	s.wantReady(t)
+}
+
+// anew makes a server anew that has transactions of its own.
+func (s *stand) anew(t *testing.T, server int, e switchover.Errant) {
+	t.Helper()
+	at := s.servers[server]
+	if err := s.to(server).Rebuild(t.Context(), e); !errors.Is(err, switchover.ErrEnded) {
 		t.Fatal(err)
 	}
 	<-at.Done()
@@ -231,7 +257,6 @@ func (s *stand) rejoins(t *testing.T, server int) {
 		}
 		return nil
 	})
-	s.wantReady(t)
 }
 
 // readable has the engine's own program read what was saved.

@@ -95,7 +95,7 @@ func (s *stand) prepare(t *testing.T, engine servers.Engine) {
 func accounts(engine servers.Engine) []string {
 	statements := []string{
 		"CREATE USER shop IDENTIFIED BY '" + servers.Password + "'", "CREATE USER chief IDENTIFIED BY '" + servers.Password + "'",
-		"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, LOCK TABLES, CREATE TEMPORARY TABLES, SHOW VIEW, TRIGGER, EVENT, PROCESS, REPLICATION CLIENT ON *.* TO shop",
+		"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, LOCK TABLES, CREATE TEMPORARY TABLES, SHOW VIEW, TRIGGER, EVENT, PROCESS, REPLICATION CLIENT, REPLICATION SLAVE ON *.* TO shop",
 		"GRANT RELOAD, PROCESS, REPLICATION CLIENT, REPLICATION SLAVE ON *.* TO chief",
 	}
 	if engine == servers.MariaDB {
