@@ -374,7 +374,7 @@ func (k *keeper) connected(ctx context.Context) {
 		k.mu.Lock()
 		k.done++
 		k.mu.Unlock()
-		pause(ctx, time.Duration(k.random.Int64N(int64(8*time.Millisecond))))
+		pause(ctx, time.Duration(k.random.Int64N(int64(30*time.Millisecond))))
 	}
 }
 

@@ -49,7 +49,7 @@ func (s *stranger) run(ctx context.Context) {
 			s.mu.Unlock()
 			return
 		}
-		pause(ctx, time.Duration(random.Int64N(int64(4*time.Millisecond))))
+		pause(ctx, time.Duration(random.Int64N(int64(15*time.Millisecond))))
 	}
 }
 
