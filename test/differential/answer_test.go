@@ -82,14 +82,23 @@ func (a *answer) run(ctx context.Context, s *statement, query func(context.Conte
 		a.affected, _ = r.RowsAffected()
 		return
 	}
+	ctx, leave := context.WithCancel(ctx) // what is left of an answer isn't read
 	rows, err := query(ctx, text, args...)
 	if err != nil {
+		leave()
 		a.fail(err)
 		return
 	}
 	defer rows.Close()
+	defer leave()
 	a.read(rows)
 }
+
+// mostRows are compared. Joins on nothing have many millions, which neither time nor memory is spent on: both sides' answers are too
+// large, or the numbers of rows differ.
+const mostRows = 100_000
+
+var errTooLarge = errors.New("more rows than are compared")
 
 func (a *answer) fail(err error) {
 	a.err, a.number = err, 0xffff
@@ -124,6 +133,11 @@ func (a *answer) read(rows *sql.Rows) {
 	for rows.Next() {
 		if err := rows.Scan(pointers...); err != nil {
 			a.fail(err)
+			return
+		}
+		if len(a.rows) == mostRows {
+			a.rows = nil
+			a.fail(errTooLarge)
 			return
 		}
 		a.rows = append(a.rows, shown(values))

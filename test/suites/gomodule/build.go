@@ -45,6 +45,14 @@ func (s Tests) programs(t testing.TB) (programs []program) {
 	return programs
 }
 
+// Build builds a program of a copied module, and says where it is.
+func Build(t testing.TB, dir, pkg string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), filepath.Base(pkg))
+	Tests{Dir: dir}.goCommand(t, "build", "-o", path, pkg)
+	return path
+}
+
 // goCommand runs one in the module, which has its own idea of what it depends on,
 // and may lack sums of what only its tests need.
 func (s Tests) goCommand(t testing.TB, args ...string) string {

@@ -1,0 +1,75 @@
+//go:build long
+
+package tpcc
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"locus/proxy/txn"
+	"locus/test/servers"
+	"locus/test/shop"
+	"locus/test/suites/application"
+	"locus/test/suites/gomodule"
+	"locus/test/suites/stand"
+)
+
+func TestMain(m *testing.M) { servers.Main(m) }
+
+var module = gomodule.Module{
+	Path: "github.com/pingcap/go-tpc", Version: "v1.0.12",
+	Sum: "h1:dsggDwLlrFIrbA6J2iejyUfJ9hnm139iRSrwOnNxwqA=",
+}
+
+const (
+	database   = "tpcc"
+	warehouses = 4
+	// sharded are its tables: eight belong to a warehouse, and items are the same for all.
+	sharded = `  tpcc.warehouse: {kind: sharded, owner: w_id}
+  tpcc.district: {kind: sharded, owner: d_w_id}
+  tpcc.customer: {kind: sharded, owner: c_w_id}
+  tpcc.history: {kind: sharded, owner: h_w_id}
+  tpcc.new_order: {kind: sharded, owner: no_w_id}
+  tpcc.orders: {kind: sharded, owner: o_w_id}
+  tpcc.order_line: {kind: sharded, owner: ol_w_id}
+  tpcc.stock: {kind: sharded, owner: s_w_id}
+  tpcc.item: {kind: global}
+`
+)
+
+func TestSharded(t *testing.T) {
+	program := gomodule.Build(t, module.Copy(t), "./cmd/go-tpc")
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := stand.StartWith(t, engine, shop.Options{Declarations: sharded, Spanning: txn.XA})
+		s.Proxy.Database(t, database)
+		tpcc := func(phase string, args ...string) string {
+			t.Helper()
+			began := time.Now()
+			out := string(stand.Command{
+				Dir: t.TempDir(), Limit: 30 * time.Minute,
+				Args: append([]string{
+					program, "tpcc", phase, "-H", s.Proxy.Host, "-P", fmt.Sprint(s.Proxy.Port), "-U", s.Proxy.User, "-p", s.Proxy.Password, "-D", database,
+					"--warehouses", fmt.Sprint(warehouses), "-T", "4",
+				}, args...),
+			}.Output(t))
+			if wrong := complaint.FindString(out); wrong != "" || !strings.Contains(out, "Finished") {
+				t.Fatalf("%s: %s\n%s", phase, wrong, out[max(0, len(out)-2000):])
+			}
+			t.Logf("%s: %v", phase, time.Since(began).Round(time.Second))
+			return out
+		}
+		tpcc("prepare")
+		tpcc("check", "--check-all")
+		out := tpcc("run", "--count", "2000")
+		t.Logf("%s", out[strings.LastIndex(out, "Finished"):])
+		tpcc("check", "--check-all")
+		application.Spread(t, s, database, "warehouse", "district", "customer", "history", "new_order", "orders", "order_line", "stock", "item")
+		tpcc("cleanup")
+	})
+}
+
+// complaint is what it says of what it could not do, and then goes on.
+var complaint = regexp.MustCompile(`(?im)^.*(failed|error|panic|err ).*$`)
