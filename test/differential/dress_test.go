@@ -146,7 +146,11 @@ func (s *speller) opens(r *rand.Rand, tokens []token, i int) {
 	for n < len(tokens)-i && calls(tokens, i+n) {
 		n++
 	}
-	s.within = min(n, len(tokens)-i)
+	n = min(n, len(tokens)-i)
+	if s.engine == servers.MariaDB && strings.EqualFold(tokens[0].text, "WITH") && !even(tokens[i:i+n]) {
+		return // it reads a common table expression that is named twice anew, from its parenthesis on, and knows of no comment then
+	}
+	s.within = n
 	versions := []string{"", "", "", "00000", "32302", "40101", "50000", "50699"}
 	if s.engine == servers.MySQL {
 		versions = append(versions, "50700", "80000", "90000", "090000", "90700")
@@ -159,6 +163,23 @@ func (s *speller) opens(r *rand.Rand, tokens []token, i int) {
 		begin = "/*M!"
 	}
 	s.b.WriteString(" " + begin + version + " ")
+}
+
+// even tells whether each parenthesis among the tokens has its other one among them.
+func even(tokens []token) bool {
+	depth := 0
+	for _, t := range tokens {
+		switch t.text {
+		case "(":
+			depth++
+		case ")":
+			depth--
+		}
+		if depth < 0 {
+			return false
+		}
+	}
+	return depth == 0
 }
 
 func (s *speller) closes() {

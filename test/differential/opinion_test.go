@@ -56,21 +56,24 @@ func (p *pair) ways(shapes ...shape) (out []way) {
 // to compare each of them.
 func (p *pair) undecided(s *statement, proxy, plain *answer) bool {
 	if proxy.err != nil && plain.err != nil {
-		return p.wrongTwice(s, proxy)
+		return p.saysWithout(s, proxy.number, 1) || p.saysWithout(s, proxy.number, 2)
 	}
 	return slices.ContainsFunc(p.opinions(s), func(a *answer) bool {
 		return differ(s, proxy, a) == "" || s.mixed && proxy.err == nil && a.err == nil && differ(s, plain, a) != ""
 	})
 }
 
-// wrongTwice tells whether a read that both sides have an error for has the proxy's
-// too: without some piece of it the plain server says so. Of several errors either
-// side tells the one that it comes upon first.
-func (p *pair) wrongTwice(s *statement, proxy *answer) bool {
+// saysWithout tells whether a read that both sides have an error for has the proxy's
+// too: without so many pieces of it the plain server says so. Of several errors either
+// side tells the one that it comes upon first, and one may stand in two pieces.
+func (p *pair) saysWithout(s *statement, number uint16, pieces int) bool {
 	return slices.ContainsFunc(s.root.droppable(nil), func(piece *node) bool {
 		piece.dropped = true
 		defer func() { piece.dropped = false }()
-		return p.ask(p.direct, s).number == proxy.number
+		if pieces > 1 {
+			return p.saysWithout(s, number, pieces-1)
+		}
+		return p.ask(p.direct, s).number == number
 	})
 }
 

@@ -42,6 +42,11 @@ func TestUndecided(t *testing.T) {
 				t.Errorf("%s: error %d beside the plain server's %d is undecided: %v, want %v", twice, c.number, plain.number, !c.want, c.want)
 			}
 		}
+
+		thrice := &statement{root: all("SELECT 1 FROM account WHERE ", list("", " AND ", all("nowhere = 1"), all("nowhere = 2"), all("nofunction(small) = 1")))}
+		if plain = ask(t.Context(), p.direct, thrice, true); !p.undecided(thrice, &answer{number: 1305, err: plain.err}, plain) {
+			t.Errorf("%s: what is wrong in two places hides what is wrong in a third", thrice)
+		}
 	})
 }
 
@@ -75,6 +80,7 @@ func (p *pair) pads() {
 // in an index and as fractions row by row, which beyond 2^53 is another range.
 func (p *pair) ranges() {
 	const last = 7061367138786738177
+	p.exec(p.direct, "DELETE FROM line WHERE product = 0")
 	for n := range 60 {
 		p.exec(p.direct, "INSERT INTO line (id, product) VALUES (?, 0)", last+n)
 	}
