@@ -38,6 +38,7 @@ type region struct {
 	b           *stmt.Block
 	first, last int // tables of b
 	sub         *stmt.Block
+	grouped     []*stmt.Block // derived tables that have the condition's column for their groups: it speaks for whole groups
 }
 
 // has tells whether the condition speaks for the rows of a node: a table of the
@@ -51,7 +52,7 @@ func (r region) has(n *node) bool {
 		return true
 	}
 	for i := r.first; i < r.last; i++ {
-		if source := r.b.Tables[i].Source; source == n.block && r.sc.passes(source) {
+		if source := r.b.Tables[i].Source; source == n.block && (r.sc.passes(source) || slices.Contains(r.grouped, source)) {
 			return true
 		}
 	}
@@ -59,6 +60,20 @@ func (r region) has(n *node) bool {
 }
 
 func (sc *scope) passes(b *stmt.Block) bool { return !sc.windows && passes(b) }
+
+// groupsBy tells whether a block's rows are grouped by a key of one of its tables, and perhaps by more. Rows that have another key are
+// in other groups then, so that a condition on the key of its answer might as well stand within it, unless LIMIT counts the groups.
+func (sc *scope) groupsBy(b *stmt.Block, n *node, key *catalog.Key) bool {
+	if sc.windows || b.Limited || n.block != b {
+		return false
+	}
+	for of, by := range sc.groupKeys(b) {
+		if of == n && by == key {
+			return true
+		}
+	}
+	return false
+}
 
 // attachBlock joins classes by the conditions of one block: WHERE speaks for all
 // its tables, the ON of an outer join for those of the side that may be absent.
@@ -86,6 +101,14 @@ func (sc *scope) attach(b *stmt.Block, c *stmt.Condition, r region) {
 		case c.InRows: // may be compared as doubles
 		case c.NullSafe && (x.maybeAbsent(b) || y.maybeAbsent(b)): // holds for absent rows
 		default:
+			for _, side := range []struct {
+				n   *node
+				key *catalog.Key
+			}{{x, xk}, {y, yk}} {
+				if sc.groupsBy(side.n.block, side.n, side.key) {
+					r.grouped = append(r.grouped, side.n.block)
+				}
+			}
 			sc.joinBy(x, xk, y, yk, r)
 		}
 	case stmt.Within:
@@ -110,7 +133,7 @@ func (sc *scope) attachWithin(b *stmt.Block, c *stmt.Condition, r region) {
 	if xk == nil || yk == nil || xk.Domain() != yk.Domain() {
 		return
 	}
-	if sc.passes(c.Query) {
+	if sc.passes(c.Query) || sc.groupsBy(c.Query, y, yk) {
 		r.sub = c.Query
 	}
 	sc.joinBy(x, xk, y, yk, r)
@@ -137,7 +160,7 @@ func (sc *scope) join(x, y *node, r region) {
 	if rx == ry {
 		return
 	}
-	homes := []*stmt.Block(nil)
+	homes := []home(nil)
 	xFollows, yFollows := sc.wholly(rx, r), sc.wholly(ry, r)
 	if xFollows {
 		homes = append(homes, sc.nodes[ry].homes...)
@@ -162,12 +185,22 @@ func (sc *scope) wholly(root int, r region) bool {
 	return true
 }
 
+// home is a block whose WHERE holds for all rows of a class that take part in the answer. Where it reads groups it
+// speaks only of what these are grouped by.
+type home struct {
+	block  *stmt.Block
+	groups *stmt.Block // the derived table's block whose groups they are, or nil
+}
+
 // homesOf gives the blocks whose WHERE every row of a block's tables must
 // satisfy to take part: its own, and that which reads it as a derived table.
-func (sc *scope) homesOf(b *stmt.Block) []*stmt.Block {
-	homes := []*stmt.Block{b}
-	for reader := sc.readers[b]; reader != nil && sc.passes(b); b, reader = reader, sc.readers[reader] {
-		homes = append(homes, reader)
+func (sc *scope) homesOf(b *stmt.Block) []home {
+	homes := []home{{block: b}}
+	for reader := sc.readers[b]; reader != nil; b, reader = reader, sc.readers[reader] {
+		if !sc.passes(b) {
+			return append(homes, home{reader, b})
+		}
+		homes = append(homes, home{block: reader})
 	}
 	return homes
 }
@@ -182,9 +215,9 @@ func (sc *scope) classes() []class {
 			continue
 		}
 		c := class{table: n.table}
-		for at, home := range n.homes {
-			if slices.Index(n.homes, home) == at {
-				c.cond = both(c.cond, sc.narrow(home, home.Where, i))
+		for at, h := range n.homes {
+			if slices.Index(n.homes, h) == at && (h.groups == nil || !slices.Contains(n.homes, home{block: h.block})) {
+				c.cond = both(c.cond, sc.narrow(h, h.block.Where, i))
 			}
 		}
 		out = append(out, c)
@@ -204,16 +237,16 @@ func both(a, b *condition) *condition {
 
 // narrow keeps of a condition what says where the rows of a class are; nil may
 // hold anywhere.
-func (sc *scope) narrow(b *stmt.Block, c *stmt.Condition, root int) *condition {
+func (sc *scope) narrow(h home, c *stmt.Condition, root int) *condition {
 	if c == nil {
 		return nil
 	}
 	switch c.Kind {
 	case stmt.And, stmt.Or:
-		return sc.narrowTree(b, c, root)
+		return sc.narrowTree(h, c, root)
 	case stmt.Equal, stmt.Between:
-		n, key := sc.resolve(b, c.Column)
-		if key == nil || sc.root(n) != root {
+		n, key := sc.resolve(h.block, c.Column)
+		if key == nil || sc.root(n) != root || h.groups != nil && !sc.groupsBy(h.groups, n, key) {
 			return nil
 		}
 		return leaf(c, key, n.table)
@@ -222,10 +255,10 @@ func (sc *scope) narrow(b *stmt.Block, c *stmt.Condition, root int) *condition {
 	return nil
 }
 
-func (sc *scope) narrowTree(b *stmt.Block, c *stmt.Condition, root int) *condition {
+func (sc *scope) narrowTree(h home, c *stmt.Condition, root int) *condition {
 	out := &condition{kind: c.Kind}
 	for _, arg := range c.Args {
-		narrowed := sc.narrow(b, arg, root)
+		narrowed := sc.narrow(h, arg, root)
 		switch {
 		case narrowed != nil:
 			out.args = append(out.args, narrowed)

@@ -2,8 +2,10 @@ package plan
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 
+	"locus/router/catalog"
 	"locus/router/stmt"
 )
 
@@ -135,16 +137,27 @@ func scatterShape(s *stmt.Statement, sc *scope) *Refusal {
 // groups of its own: a key is among the columns, of a table that no outer join leaves
 // out.
 func (sc *scope) groupsApart(b *stmt.Block) bool {
-	for i := range b.Groups {
-		ref := &b.Groups[i]
-		if at := fieldNamed(b, ref); at == severalFields || at >= 0 && (b.Fields[at].Column == nil || !strings.EqualFold(b.Fields[at].Column.Name, ref.Name)) {
-			continue // an alias, perhaps
-		}
-		if n, key := sc.resolve(b, *ref); key != nil && n.sharded() && !n.ref.Nullable {
+	for n := range sc.groupKeys(b) {
+		if n.sharded() && !n.ref.Nullable {
 			return true
 		}
 	}
 	return false
+}
+
+// groupKeys are the keys among the columns that a block's rows are grouped by, each with its table.
+func (sc *scope) groupKeys(b *stmt.Block) iter.Seq2[*node, *catalog.Key] {
+	return func(yield func(*node, *catalog.Key) bool) {
+		for i := range b.Groups {
+			ref := &b.Groups[i]
+			if at := fieldNamed(b, ref); at == severalFields || at >= 0 && (b.Fields[at].Column == nil || !strings.EqualFold(b.Fields[at].Column.Name, ref.Name)) {
+				continue // an alias, perhaps
+			}
+			if n, key := sc.resolve(b, *ref); key != nil && !yield(n, key) {
+				return
+			}
+		}
+	}
 }
 
 // firm tells whether every row of the answer has a row of a sharded table, and

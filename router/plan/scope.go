@@ -14,9 +14,7 @@ type node struct {
 	ref   *stmt.TableRef
 	table *catalog.Table // nil for undeclared and derived tables
 	class int            // a node of the same class, or itself; see root
-	// homes, of a class's root, are the blocks whose WHERE holds for all rows of
-	// the class that take part in the answer.
-	homes []*stmt.Block
+	homes []home         // of a class's root
 }
 
 func (n *node) sharded() bool { return n.table != nil && n.table.Kind == catalog.Sharded }
