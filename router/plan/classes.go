@@ -288,6 +288,6 @@ func leaf(c *stmt.Condition, key *catalog.Key, t *catalog.Table) *condition {
 	}
 	return &condition{
 		kind: c.Kind, key: key, table: t.TableName, operands: c.Operands, low: c.Low, high: c.High,
-		nullSafe: c.NullSafe, inRows: c.InRows, side: key == t.Side(),
+		nullSafe: c.NullSafe, inRows: c.InRows, beside: c.Beside, side: key == t.Side(),
 	}
 }

@@ -37,8 +37,9 @@ type condition struct {
 	operands  []stmt.Operand
 	low, high *stmt.Operand
 	nullSafe  bool
-	inRows    bool // in a list of rows; see catalog.Key.OfInRows
-	side      bool // the key tells the residue of the table's rows
+	inRows    bool           // in a list of rows; see catalog.Key.OfInRows
+	beside    []stmt.Operand // what these have in its place
+	side      bool           // the key tells the residue of the table's rows
 }
 
 // manner is how a value stands in a condition, which servers' comparisons
@@ -48,13 +49,15 @@ type manner uint8
 const (
 	alone manner = iota
 	listed
+	mixed // among values of other types, in a list of rows
 )
 
 // of reads the gene that rows must have for the condition to hold with a value.
 func (c *condition) of(v stmt.Value, how manner) (gene.Gene, catalog.Match) {
 	switch {
-	case c.nullSafe && v.Kind == stmt.Null:
-		return 0, catalog.Anywhere // of rows that an outer join lacks
+	case c.nullSafe && v.Kind == stmt.Null, // of rows that an outer join lacks
+		how == mixed:
+		return 0, catalog.Anywhere
 	case c.inRows:
 		return c.key.OfInRows(v)
 	case how == listed:
@@ -67,6 +70,8 @@ func (c *condition) of(v stmt.Value, how manner) (gene.Gene, catalog.Match) {
 func (c *condition) manner(v *Values) manner {
 	o := c.operands[0]
 	switch {
+	case c.inRows && !c.key.Column.IsInteger() && !c.besideTexts(v):
+		return mixed
 	case len(c.operands) > 1 || o.Variable != "": // what a variable holds is no literal
 		return listed
 	case o.Slot < 0 || v.Slots[o.Slot].Count == 1:
@@ -79,6 +84,35 @@ func (c *condition) manner(v *Values) manner {
 		}
 	}
 	return alone
+}
+
+// mostBeside are looked at, since each of them looks at all.
+const mostBeside = 100
+
+// besideTexts tells whether all that a list of rows has in this place compares as a text does with the column. Beside a number MariaDB
+// compares texts as numbers too: (name, n) IN (('ann', 1), (42, 2)) finds 'zoe', which is 0 as 'ann' is.
+func (c *condition) besideTexts(v *Values) bool {
+	text := func(v stmt.Value) bool {
+		return v.Kind == stmt.String || v.Kind == stmt.Null || v.Kind == stmt.Bytes && c.key.Column.IsBinary()
+	}
+	if len(c.beside) > mostBeside {
+		return false
+	}
+	for _, o := range c.beside {
+		if o.Slot < 0 || o.Negative {
+			if !text(v.operand(o)) {
+				return false
+			}
+			continue
+		}
+		slot := v.Slots[o.Slot]
+		for i := slot.First; i < slot.First+slot.Count; i++ {
+			if !text(v.Value(i)) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // Route is where one execution runs. It is reused from execution to execution.

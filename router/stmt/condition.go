@@ -101,6 +101,41 @@ func inRows(c *Condition) *Condition {
 	return c
 }
 
+// besideOthers notes of each comparison in a list of rows what the others have in its
+// place: servers compare all of them alike.
+func besideOthers(rows []*Condition) {
+	leaves := make([][]*Condition, len(rows))
+	for i, row := range rows {
+		leaves[i] = row.leaves(nil)
+	}
+	for at := range leaves[0] {
+		var all []Operand
+		for _, row := range leaves {
+			if at < len(row) && row[at].Kind == Equal {
+				all = append(all, row[at].Operands...)
+			} else {
+				all = append(all, Operand{Slot: -1})
+			}
+		}
+		for _, row := range leaves {
+			if at < len(row) && row[at].Kind == Equal {
+				row[at].Beside = all
+			}
+		}
+	}
+}
+
+// leaves adds the conditions that AND connects, in their order.
+func (c *Condition) leaves(to []*Condition) []*Condition {
+	if c.Kind != And {
+		return append(to, c)
+	}
+	for _, arg := range c.Args {
+		to = arg.leaves(to)
+	}
+	return to
+}
+
 func (r *reader) in(e *ast.PatternInExpr) *Condition {
 	if e.Not {
 		return opaque
@@ -114,6 +149,7 @@ func (r *reader) in(e *ast.PatternInExpr) *Condition {
 		for _, item := range e.List {
 			out.Args = append(out.Args, inRows(r.rowEqual(row, unwrap(item), false)))
 		}
+		besideOthers(out.Args)
 		return out
 	}
 	c, ok := left.(*ast.ColumnNameExpr)

@@ -286,8 +286,10 @@ type Condition struct {
 	Low      *Operand     // Between
 	High     *Operand
 	NullSafe bool // <=>
-	// InRows: it comes from a list of rows, (a, b) IN ((1, 2), …).
+	// InRows: it comes from a list of rows, (a, b) IN ((1, 2), …). Beside is what all the rows
+	// have in its place, of Equal.
 	InRows bool
+	Beside []Operand
 	// Query and Field are what Within compares with; Query is nil where it is no
 	// single SELECT.
 	Query *Block

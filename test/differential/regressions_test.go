@@ -30,6 +30,8 @@ var regressions = []regression{
 	{name: "strings with blanks as owners", text: "SELECT who, n FROM member WHERE who IN ('ann', 'ann ', 'bob  ')"},
 	{name: "strings with introducers as owners", text: "SELECT who, n FROM member WHERE who IN (_binary'ann', _utf8mb4'bob', N'zoë', _latin1'zoë', _utf8mb4 X'e69d8e')"},
 	{name: "bytes as numbers", text: "SELECT id FROM account WHERE owner IN (_binary'42', 7) OR owner = _utf8mb4'1'"},
+	{name: "names among numbers in a list of rows", text: "SELECT who, n FROM member WHERE (who, gene) IN (('zo', '32742.0'), (42, 59801e0))"},
+	{name: "bound names among numbers in a list of rows", text: "SELECT who, n FROM member WHERE (who, gene) IN ((?, ?), (?, ?))", args: []any{"zo", "32742.0", int64(42), float64(59801)}},
 	{name: "numbers as names", text: "SELECT who, n FROM member WHERE who = 0"},
 	{name: "an outer join keeps what its ON excludes", text: "SELECT a.id, v.n FROM account a LEFT JOIN visit v ON v.owner = a.owner AND a.owner = 42"},
 	{name: "the second table of an outer join decides", text: "SELECT a.id, v.n FROM account a LEFT JOIN visit v ON v.owner = a.owner WHERE v.owner <=> NULL"},
