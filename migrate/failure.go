@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"locus/migrate/changes"
-	"locus/migrate/phase"
 	"locus/migrate/preflight"
 	"locus/migrate/table"
 )
@@ -22,11 +21,6 @@ func (e *refusedError) Error() string {
 	return strings.Join(lines, "; ")
 }
 
-// differencesError is a comparison that found the two servers different.
-type differencesError struct{ what string }
-
-func (e *differencesError) Error() string { return e.what }
-
 // lostError is what a server has not that its shard had before: it became the primary without it, or was set back.
 type lostError struct {
 	what string
@@ -40,14 +34,6 @@ func (e *lostError) remedy() string {
 		return "locus resume the job: the way back begins anew, and a comparison lists the rows that the source has and the target has lost, or has as they were before; write to the target what is missed, then locus resume again"
 	}
 	return "locus abort the job, which deletes the target's rows once no genes are there, and begin it anew"
-}
-
-// event is what follows for the job.
-func (e *differencesError) event(job string) *phase.Event {
-	return &phase.Event{
-		Kind: phase.FailedWith, Why: e.what,
-		Remedy: fmt.Sprintf("look at the rows on both shards; then locus resume %[1]s compares again, and locus abort %[1]s gives up", job),
-	}
 }
 
 // disobeysError is a proxy that lives and does not obey a version of the map.

@@ -37,7 +37,7 @@ func newMove(w *worker, j *job.Job, of []*shards) *move {
 		}
 		m.legs = append(m.legs, one)
 	}
-	m.verifier = &verifier{job: w.id, legs: m.legs, owners: m.owners, report: w.report, fresh: w.runner.Times.Fresh}
+	m.verifier = &verifier{legs: m.legs, owners: m.owners, report: w.report, fresh: w.runner.Times.Fresh}
 	m.monitor = &monitor{
 		job: w.id, store: w.runner.Store, target: of[0].target, legs: m.legs, verifier: m.verifier, report: w.report,
 		times: w.runner.Times, limits: w.runner.Limits, log: w.log,
@@ -88,6 +88,8 @@ func (w *worker) action(next phase.Action, genes int) action {
 		}
 	case phase.Retire, phase.Withdraw:
 		return deletion{what: next, store: store, runner: name, legs: m.legs, within: w.runner.Times.Within, report: w.report}
+	case phase.Repair:
+		return repairs{store: store, legs: m.legs, stop: w.runner.Stop}
 	case phase.Keep:
 		return keep{m.monitor, m.verifier}
 	case phase.Wait, phase.Nothing:

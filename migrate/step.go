@@ -35,8 +35,8 @@ func (a step) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	h := a.handover(s)
 	err := h.run(ctx)
 	a.ownership.handing(router.Part{})
-	if different, ok := errors.AsType[*differencesError](err); ok {
-		return different.event(s.Job.ID), nil
+	if _, different := errors.AsType[*differencesError](err); different {
+		return nil, err
 	}
 	if err != nil && verifier.tooManyChanged() && a.forward {
 		return &phase.Event{Kind: phase.Differs, Why: err.Error()}, nil

@@ -71,6 +71,10 @@ type Store interface {
 	Claim(ctx context.Context, id string) (Claim, error)
 	// Report replaces what is told of a job.
 	Report(ctx context.Context, r job.Report) error
+	// Differences is the list of rows that differ, of a job that has failed because of them;
+	// without rows of any other. List replaces it.
+	Differences(ctx context.Context, id string) (job.Differences, error)
+	List(ctx context.Context, id string, l job.Differences) error
 	// Outcomes is how the statements on a job's genes have fared so far, as all
 	// proxies tell; an error if one doesn't.
 	Outcomes(ctx context.Context, id string) (job.Outcomes, error)

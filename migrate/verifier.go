@@ -19,7 +19,6 @@ import (
 
 // verifier compares the servers of a job's legs. One goroutine uses it.
 type verifier struct {
-	job    string
 	legs   legs
 	owners *owners // of an import; else nil
 	report *reporter
@@ -46,9 +45,8 @@ func (v *verifier) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 		}
 	}
 	// Told at the end and together: who reads that it passed reads all of it.
-	if different, ok := errors.AsType[*differencesError](err); ok {
+	if _, different := errors.AsType[*differencesError](err); different {
 		v.report.update(func(r *job.Report) { r.Compared = v.compared })
-		return different.event(v.job), nil
 	}
 	if err != nil {
 		return nil, err
@@ -108,7 +106,7 @@ func (v *verifier) compare(ctx context.Context, s Snapshot, l *leg, rows router.
 	if err != nil {
 		return err
 	}
-	return verdict(result)
+	return l.verdict(result, owner)
 }
 
 // recheck compares those of some rows that changed since they were last compared. Without any it does nothing.
@@ -121,7 +119,7 @@ func (l *leg) recheck(ctx context.Context, rows router.Part, giver link.Server, 
 		Job: l.id + "/step", Source: giver, Target: l.shards.other(giver), Tables: l.shards.tables, Parts: table.Split(rows.Genes, 1),
 	}, by).Recheck(ctx, atGiver, atReceiver, keys)
 	if err == nil {
-		err = verdict(result)
+		err = l.verdict(result, giver)
 	}
 	if _, different := errors.AsType[*differencesError](err); err != nil && !different {
 		l.changed.tooMany = true // those that were taken out are not compared
@@ -129,11 +127,11 @@ func (l *leg) recheck(ctx context.Context, rows router.Part, giver link.Server, 
 	return err
 }
 
-// verdict is the error that a comparison ends with.
-func verdict(result checksum.Result) error {
+// verdict is the error that a comparison of an owner's rows ends with.
+func (l *leg) verdict(result checksum.Result, owner link.Server) error {
 	switch {
 	case len(result.Differences) > 0:
-		return &differencesError{fmt.Sprintf("the servers differ in %d rows or more, such as %s", len(result.Differences), result.Differences[0])}
+		return &differencesError{l, owner, result}
 	case result.Unsettled > 0:
 		return fmt.Errorf("%d rows changed too often to be compared", result.Unsettled)
 	}

@@ -50,6 +50,7 @@ func (w *worker) run(ctx context.Context) error {
 		}
 		next, genes := s.Job.State.Next()
 		if next == phase.Nothing {
+			w.unlist(ctx)
 			return nil
 		}
 		w.ownership.set(s.Job, s.Map)
@@ -157,9 +158,15 @@ func (w *worker) watch(ctx context.Context, cancel context.CancelCauseFunc, of S
 
 // judge decides what an action's end means for the job: an event for its record, or none, and the action is begun again.
 func (w *worker) judge(ctx context.Context, s Snapshot, did phase.Action, event *phase.Event, err error) (*phase.Event, error) {
+	if different, ok := errors.AsType[*differencesError](err); ok {
+		event, err = w.list(ctx, different)
+	}
 	switch {
 	case err == nil:
 		w.attempts.succeeded(did, event)
+		if event != nil && event.Kind == phase.Verified {
+			w.unlist(ctx)
+		}
 		w.report.trouble("")
 		return event, nil
 	case errors.Is(err, errMoved), errors.Is(err, ErrChanged):

@@ -12,7 +12,7 @@ var groups = []struct {
 	{"What is declared", []func(*invocation) *cobra.Command{applyCommand, diffCommand, getCommand, tableCommand, userCommand, routesCommand}},
 	{"Moves", []func(*invocation) *cobra.Command{
 		splitCommand, mergeCommand, rebalanceCommand, importCommand, jobsCommand, watchCommand, waitCommand, cutoverCommand, rollbackCommand, pauseCommand, resumeCommand,
-		throttleCommand, mirrorCommand, finishCommand, abortCommand,
+		repairCommand, throttleCommand, mirrorCommand, finishCommand, abortCommand,
 	}},
 	{"Processes", []func(*invocation) *cobra.Command{proxiesCommand, switchoverCommand, rejoinCommand, generatorsCommand}},
 	{"IDs and keys", []func(*invocation) *cobra.Command{idCommand, geneCommand, keysCommand}},

@@ -60,6 +60,15 @@ func TestCommands(t *testing.T) {
 	}
 	ready := []phase.Event{{Kind: phase.Announced}, {Kind: phase.Copied}, {Kind: phase.CaughtUp}, {Kind: phase.Verified}}
 	play.steps["ready"] = told(ready...)
+	play.steps["differs"] = func(t *testing.T, id string) {
+		t.Helper()
+		l := differences()
+		if err := jobs.New(kv, "a proxy", nil).List(t.Context(), id, l); err != nil {
+			t.Fatal(err)
+		}
+		told(phase.Event{Kind: phase.FailedWith, Why: "the servers differ in 3 rows", Remedy: "locus repair " + id, Rows: len(l.Rows)})(t, id)
+	}
+	play.steps["repaired"] = told(phase.Event{Kind: phase.Repaired, Why: "2 repaired"}, phase.Event{Kind: phase.Verified})
 	play.steps["cut"] = func(t *testing.T, id string) {
 		t.Helper()
 		if id != "split-1" {
@@ -68,6 +77,27 @@ func TestCommands(t *testing.T) {
 		told(phase.Event{Kind: phase.StepTaken})(t, id)
 	}
 	play.play(t, "testdata/commands.txt")
+}
+
+// differences are rows as a comparison finds them.
+func differences() (l job.Differences) {
+	seen := func(short string, version int64) job.Image {
+		return job.Image{Sum: short, Version: &version, Short: short}
+	}
+	order := job.Difference{Leg: "split-1", Table: "shop.test_order", Owner: job.AtSource, Versioned: true}
+	for _, d := range []struct {
+		key            string
+		columns        []string
+		source, target job.Image
+	}{
+		{"4611826755915743233", []string{"status", "version"}, seen(`status="paid" version=3`, 3), seen(`status="new" version=2`, 2)},
+		{"4611826755915743234", []string{"amount"}, seen("amount=5", 2), seen("amount=6", 2)},
+		{"4611826755915743235", nil, job.Image{}, seen(`order_id=4611826755915743235 buyer_uid=7 amount=1 status="new" version=1`, 1)},
+	} {
+		order.KeyText, order.Key, order.Columns, order.Source, order.Target = `"`+d.key+`"`, []byte(d.key), d.columns, d.source, d.target
+		l.Add(order)
+	}
+	return l
 }
 
 // fakeProxy is a proxy as etcd knows one: its card, what it has counted, and that

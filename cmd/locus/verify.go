@@ -17,13 +17,15 @@ import (
 	"locus/migrate"
 	"locus/migrate/audit"
 	"locus/migrate/phase"
+	"locus/migrate/repair"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
 )
 
 func verifyCommand(in *invocation) *cobra.Command {
-	return &cobra.Command{
+	var home bringing
+	c := &cobra.Command{
 		Use:   "verify [JOB]",
 		Short: "Compare a move's shards, or check every shard for misplaced rows",
 		Long: `With a job: compare its two shards now, and wait for the outcome. The process that
@@ -36,12 +38,32 @@ Global tables are compared with those of the first shard. Tables that nobody dec
 and that have rows on several shards are reported. The shards are asked directly, and
 nothing is changed.
 
-The exit status is 0 without findings, and 1 with any, or if a shard can't be asked.`,
+With --repair rows of the sharded tables that are on a shard which does not own them
+are brought home: one that the owner has as well is deleted there; one that the owner
+has not goes to the owner first, and is deleted then. Where the owner has another row,
+--take says whose stands. Rows of genes that are on the move are left, and so are rows
+whose keys are of different genes. What is changed is kept in locus.move_repair on
+the shard that was changed.
+
+The exit status is 0 without findings, or if all were repaired, and 1 with any, or if
+a shard can't be asked.`,
 		Example: `  locus verify split-1
-  locus verify -o json`,
+  locus verify -o json
+  locus verify --repair --dry-run`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			switch {
+			case !home.repair && (home.how.dryRun || home.how.yes || home.take != ""):
+				return misused("--take, --dry-run and --yes are of --repair")
+			case home.repair && len(args) > 0:
+				return misused("--repair is of rows on the wrong shard: locus repair %s repairs what a move's shards differ in", args[0])
+			case !repair.TakeStray(home.take).Valid():
+				return misused("--take %q: use owner, misplaced or newer", home.take)
+			case home.repair:
+				return in.withCluster(command.Context(), func(conn *connection, c *cluster.Cluster) error {
+					return in.bringHome(command.Context(), in.jobsOf(conn), c, home)
+				})
+			case len(args) == 0:
 				return in.withCluster(command.Context(), func(conn *connection, c *cluster.Cluster) error {
 					return in.verifyAll(command.Context(), in.jobsOf(conn), c)
 				})
@@ -49,6 +71,11 @@ The exit status is 0 without findings, and 1 with any, or if a shard can't be as
 			return in.withJobs(func(store *jobs.Store) error { return in.verifyJob(command.Context(), store, args[0]) })
 		},
 	}
+	c.Flags().BoolVar(&home.repair, "repair", false, "bring rows home that are on a shard which does not own them")
+	c.Flags().StringVar(&home.take, "take", "", "whose `row` stands where the owner has another one: owner, misplaced or newer")
+	c.Flags().BoolVar(&home.how.dryRun, "dry-run", false, "with --repair, list what would be done with each row; write nothing")
+	c.Flags().BoolVar(&home.how.yes, "yes", false, "don't ask")
+	return c
 }
 
 // comparison is what verify shows of a job.

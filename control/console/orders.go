@@ -61,6 +61,10 @@ func ordersFor(j *job.Job) []orderAnswer {
 	}
 	offer(orderAnswer{Procedure: "resume", Word: "Resume", Ask: fmt.Sprintf("Go on with %s where it stopped.", j.ID)}, job.Just("resume", phase.Resume))
 	offer(orderAnswer{
+		Procedure: "repair", Word: "Repair …", Grave: true, Ask: fmt.Sprintf("Make the rows equal that %s and %s don't have alike, as locus repair %s lists them. The other row of each is kept in locus.move_repair alone.", j.Source(), j.Target(), j.ID),
+		Arguments: []argument{{Name: "take", Label: "Take the row of the", Value: string(job.TakeNewer), Choices: []string{string(job.TakeNewer), string(job.TakeSource), string(job.TakeTarget)}}},
+	}, job.Order{Name: "repair", Event: func(*job.Job) phase.Event { return phase.Event{Kind: phase.ToRepair} }, Change: func(j *job.Job) { j.Repair = new(job.Repair) }})
+	offer(orderAnswer{
 		Procedure: "rollback", Word: "Roll back …", Grave: true, Ask: fmt.Sprintf("Hand genes of %s back from %s to %s. Statements on them are held for a moment; what was written at %s is kept.", j.ID, j.Target(), j.Source(), j.Target()),
 		Arguments: []argument{percentage("percent", "Leave", "% of its genes at "+j.Target(), 0), percentage("step_percent", "By", "% a step", 100)},
 	}, job.Back(0, 100))

@@ -51,7 +51,7 @@ func stageNow(s phase.State) string {
 		return "back"
 	case phase.Ready, phase.Cut:
 		return "waits"
-	case phase.Planned, phase.Copying, phase.CatchingUp, phase.Verifying, phase.Cutting, phase.Retiring, phase.Done:
+	case phase.Planned, phase.Copying, phase.CatchingUp, phase.Verifying, phase.Cutting, phase.Retiring, phase.Done, phase.Repairing:
 	}
 	return "now"
 }

@@ -74,6 +74,7 @@ var procedures = map[string]procedure{
 	"resume":   {takes: "job", least: 1, do: just("resume", phase.Resume)},
 	"finish":   {takes: "job", least: 1, do: just("finish", phase.Finish)},
 	"abort":    {takes: "job", least: 1, do: just("abort", phase.Abort)},
+	"repair":   {takes: "job, take [, rows]", least: 2, do: repair},
 	"throttle": {takes: "job, percent", least: 2, do: throttle},
 	"mirror":   {takes: "job, percent", least: 2, do: mirror},
 
@@ -259,6 +260,31 @@ func mirror(ctx context.Context, c *call) (*job.Job, error) {
 		c.wrong(1, "%v is no whole number from 0 to 100", percent)
 	}
 	return c.tell(ctx, job.Mirror(int(percent)))
+}
+
+// repair makes rows equal that a comparison found different: those of a selection, or all that are listed.
+func repair(ctx context.Context, c *call) (*job.Job, error) {
+	take := job.Take(strings.ToLower(c.text(1)))
+	if !take.Valid() {
+		c.wrong(1, "%q: source, target or newer", string(take))
+	}
+	if c.bad != "" || c.text(0) == "" {
+		return c.tell(ctx, job.Order{})
+	}
+	list, err := c.store.Differences(ctx, c.text(0))
+	if err != nil {
+		return nil, err
+	}
+	rows, err := list.Chosen(c.text(2))
+	if err != nil {
+		c.wrong(2, "%v", err)
+		return nil, nil
+	}
+	o, err := job.MakeEqual(take, rows, c.by)
+	if err != nil {
+		return nil, fmt.Errorf("job %s: %w", c.text(0), err)
+	}
+	return c.tell(ctx, o)
 }
 
 // split is a move of 'half' of a shard's genes, or of ranges of them; by gene, or by sequence.

@@ -73,6 +73,7 @@ var tables = []table{
 		source_p50_ms number, source_p99_ms number, target_p50_ms number, target_p99_ms number`), (*Schema).mirrorRows},
 	{"mirror_differences", columns(`job text, proxy text, digest text, statement text, database_name text, gene text, times int,
 		source_rows int, target_rows int, source_hash text, target_hash text, target_error int, last time`), (*Schema).mirrorDifferenceRows},
+	{"job_differences", columns("job text, number int, table_name text, row_key text, differs text, owner text, newer text, why_left text"), (*Schema).differenceRows},
 	{"shards", columns("name text, address text, account text, tls text, genes int, moving_in int, moving_out int, replicas text"), (*Schema).shardRows},
 	{"servers", columns("proxy text, shard text, address text, role text, state text, since time, why text, probe_ms number"), (*Schema).serverRows},
 	{"routes", columns("first_gene text, last_gene text, genes int, shard text, map_version int, moving text, target text, target_percent int"), (*Schema).routeRows},
@@ -166,6 +167,31 @@ func (s *Schema) stepRows(ctx context.Context) ([][]any, error) {
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b []any) int { return a[2].(time.Time).Compare(b[2].(time.Time)) })
+	return rows, nil
+}
+
+// differenceRows is without what the rows have: any client may read it.
+func (s *Schema) differenceRows(ctx context.Context) ([][]any, error) {
+	list, err := s.jobs.Jobs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var rows [][]any
+	for _, j := range list {
+		if j.State.Differing == 0 {
+			continue
+		}
+		l, err := s.jobs.Differences(ctx, j.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range l.Rows {
+			newer, _ := d.Newer()
+			rows = append(rows, []any{
+				j.ID, int64(d.Number), d.Table, d.KeyText, text(strings.Join(d.Columns, ", ")), string(d.Owner), text(string(newer)), text(d.Left),
+			})
+		}
+	}
 	return rows, nil
 }
 

@@ -252,7 +252,7 @@ func (c Canvas) phase(s phase.State) string {
 	switch s.Shown() {
 	case phase.Failed:
 		colour = red
-	case phase.Paused, phase.RollingBack, phase.Aborting, phase.Aborted:
+	case phase.Paused, phase.Repairing, phase.RollingBack, phase.Aborting, phase.Aborted:
 		colour = yellow
 	case phase.Ready, phase.Cut, phase.Done:
 		colour = green

@@ -144,6 +144,9 @@ func Open(ctx context.Context, config Config) (*Applier, error) {
 	return a, nil
 }
 
+// Epoch is by which the job is this process's at the target; see [checkpoint.Hold].
+func (a *Applier) Epoch() uint64 { return a.epoch }
+
 func maxPacket(ctx context.Context, c *link.Conn) (int, error) {
 	rows, err := c.Query(ctx, "SELECT @@max_allowed_packet")
 	if err != nil {

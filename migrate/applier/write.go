@@ -91,10 +91,17 @@ func (w *worker) insertText(ctx context.Context, t *table.Table, rows []table.Ro
 	return nil
 }
 
+// LongError is a statement that a server would not take.
+type LongError struct{ bytes, takes int }
+
+func (e *LongError) Error() string {
+	return fmt.Sprintf("a statement of %d bytes, and the target takes %d: raise its max_allowed_packet, then resume", e.bytes, e.takes)
+}
+
 // send1 runs a statement, and keeps its memory for the next unless it is large.
 func (w *worker) send1(ctx context.Context, s []byte) error {
 	if len(s) > w.applier.packet {
-		return fmt.Errorf("a statement of %d bytes, and the target takes %d: raise its max_allowed_packet, then resume", len(s), w.applier.packet)
+		return &LongError{len(s), w.applier.packet}
 	}
 	_, err := w.conn.Send(ctx, s)
 	w.keepBuffer(s)

@@ -34,6 +34,8 @@ type Rows struct {
 	Progress func(rows uint64)
 	// Seen is told the values of each row's keys, in the order of the table's. May be nil.
 	Seen func(values [][]byte)
+	// Placed is told the primary key of each row whose keys are of one gene, if the table is walked. May be nil.
+	Placed func(key table.Key, g gene.Gene) error
 }
 
 // Misplaced is what is wrong with rows.
@@ -69,7 +71,12 @@ func (k *kind) such() string { return ", such as " + strings.Join(k.named, ", ")
 func (r Rows) Look(ctx context.Context) (*Misplaced, error) {
 	m := &Misplaced{shard: r.Shard, genes: map[gene.Gene]*kind{}}
 	err := r.each(ctx, func(key, values [][]byte) error {
-		m.look(r.Table, key, values)
+		g, certain := m.look(r.Table, key, values)
+		if certain && r.Placed != nil {
+			if err := r.Placed(key, g); err != nil {
+				return err
+			}
+		}
 		if r.Seen != nil {
 			r.Seen(values)
 		}
@@ -133,22 +140,23 @@ func (r Rows) limit() string {
 	return table.Limit(r.Most)
 }
 
-// look looks at one row.
-func (m *Misplaced) look(t *catalog.Table, key, values [][]byte) {
+// look looks at one row, and gives its gene if that is certain.
+func (m *Misplaced) look(t *catalog.Table, key, values [][]byte) (g gene.Gene, certain bool) {
 	m.Rows++
 	g, err := GeneOf(t, values)
 	if why, is := errors.AsType[*DisagreeError](err); is {
 		m.disagree.add(key, " ("+why.Error()+")")
-		return
+		return 0, false
 	}
 	if err != nil {
 		m.unread.add(key, " ("+err.Error()+")")
-		return
+		return 0, false
 	}
 	if m.genes[g] == nil {
 		m.genes[g] = &kind{}
 	}
 	m.genes[g].add(key, "")
+	return g, true
 }
 
 // DisagreeError is a row whose keys are of different genes.

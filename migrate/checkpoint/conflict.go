@@ -19,12 +19,6 @@ type Conflict struct {
 
 // AppendConflict appends the statement that keeps a conflict.
 func AppendConflict(b []byte, job string, c Conflict) []byte {
-	image := func(v []byte) string {
-		if v == nil {
-			return "NULL"
-		}
-		return link.Text(string(v))
-	}
 	return fmt.Appendf(b, "INSERT INTO locus.move_conflict (job, table_name, reason, incoming, standing, position) VALUES (%s, %s, %s, %s, %s, %s)",
 		link.Text(job), link.Text(c.Table), link.Text(c.Reason), image(c.Incoming), image(c.Standing), link.Text(c.Position))
 }

@@ -169,3 +169,13 @@ func Within(ctx context.Context, c *link.Conn, job string, epoch uint64, do func
 	}
 	return err
 }
+
+// Hold keeps a job the caller's until its transaction ends, or is ErrFenced if it was taken over since the
+// epoch. It writes nothing, and so is none of the worker's numbers' business.
+func Hold(ctx context.Context, c *link.Conn, job string, epoch uint64) error {
+	rows, err := c.Query(ctx, fmt.Sprintf("SELECT 1 FROM locus.move_position WHERE job = %s AND worker = 0 AND epoch = %d LOCK IN SHARE MODE", link.Text(job), epoch))
+	if err == nil && len(rows) != 1 {
+		err = ErrFenced
+	}
+	return err
+}

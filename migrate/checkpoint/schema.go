@@ -31,6 +31,12 @@ var definitions = []string{
 		job VARBINARY(128) NOT NULL, table_name VARBINARY(400) NOT NULL, reason TEXT NOT NULL,
 		incoming LONGBLOB, standing LONGBLOB, position LONGBLOB NOT NULL,
 		at TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), KEY (job)) ENGINE=InnoDB`,
+	// What was repaired here: the row that stood and the one that stands, as SQL text.
+	`CREATE TABLE IF NOT EXISTS locus.move_repair (
+		id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+		job VARBINARY(128) NOT NULL, table_name VARBINARY(400) NOT NULL, took VARBINARY(400) NOT NULL, by_whom VARBINARY(400) NOT NULL,
+		was LONGBLOB, became LONGBLOB,
+		at TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), KEY (job)) ENGINE=InnoDB`,
 }
 
 // Create makes the tables where they are missing.

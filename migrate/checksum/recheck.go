@@ -20,7 +20,7 @@ func (v *Verifier) Recheck(ctx context.Context, source, target *link.Conn, keys 
 	for t, some := range keys {
 		lane := table.Lane{Table: t, Genes: v.config.Parts.All()}
 		w := &walk{Verifier: fresh, lane: lane, source: source, target: target}
-		if err := w.recheck(ctx, some); err != nil && !errors.Is(err, errEnough) {
+		if err := w.recheck(ctx, some); err != nil {
 			return fresh.result, fmt.Errorf("compare %d rows of %s: %w", len(some), t.Name, err)
 		}
 	}

@@ -1,7 +1,6 @@
 package checksum
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -27,9 +26,14 @@ type sighting struct {
 	source, target table.Row
 }
 
-// settle finds out which of the suspects differ.
+// settle finds out which of the suspects differ. Once enough were found the others are counted.
 func (w *walk) settle(ctx context.Context, keys []table.Key) error {
 	for group := range slices.Chunk(keys, w.atOnce()) {
+		if w.enough() {
+			w.clean = false
+			w.beyond(len(group))
+			continue
+		}
 		left := group
 		seen := map[string]sighting{}
 		for range rounds {
@@ -108,9 +112,7 @@ func (w *walk) look(ctx context.Context, keys []table.Key, seen map[string]sight
 			continue
 		}
 		w.clean = false
-		if err := w.found(w.difference(k, s, t)); err != nil {
-			return nil, err
-		}
+		w.found(w.difference(k, s, t))
 	}
 	return left, nil
 }
@@ -149,28 +151,17 @@ func (w *walk) readWith(ctx context.Context, c *link.Conn, keys []table.Key, loc
 	return rows, err
 }
 
-func same(a, b table.Row) bool { return (a == nil) == (b == nil) && differing(a, b) == nil }
-
-// differing is the positions of the values that are not the same.
-func differing(a, b table.Row) []int {
-	var at []int
-	for i := range min(len(a), len(b)) {
-		if (a[i] == nil) != (b[i] == nil) || !bytes.Equal(a[i], b[i]) {
-			at = append(at, i)
-		}
-	}
-	return at
-}
+func same(a, b table.Row) bool { return (a == nil) == (b == nil) && table.Differing(a, b) == nil }
 
 func (w *walk) difference(k table.Key, source, target table.Row) Difference {
-	d := Difference{Table: w.lane.Table, Key: k, Kind: Differs}
+	d := Difference{Table: w.lane.Table, Key: k, Kind: Differs, Source: Look(w.lane.Table, source, target), Target: Look(w.lane.Table, target, source)}
 	switch {
 	case target == nil:
 		d.Kind = Missing
 	case source == nil:
 		d.Kind = Extra
 	}
-	for _, i := range differing(source, target) {
+	for _, i := range table.Differing(source, target) {
 		d.Columns = append(d.Columns, d.Table.Columns[i].Name)
 	}
 	return d

@@ -2,7 +2,6 @@ package checksum
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -35,7 +34,8 @@ type Config struct {
 	// Throttle is asked before each piece and returns when it may be read; nil
 	// never waits.
 	Throttle func(ctx context.Context) error
-	// Most bounds how many differences are looked for; 0 is 1,000.
+	// Most bounds how many differences are looked at closely; 0 is 1,000. Beyond it they are
+	// counted.
 	Most int
 }
 
@@ -50,10 +50,27 @@ const (
 
 // Difference is a row that is not the same on both servers.
 type Difference struct {
-	Table   *table.Table
-	Key     table.Key
-	Kind    Kind
-	Columns []string // that differ
+	Table          *table.Table
+	Key            table.Key
+	Kind           Kind
+	Columns        []string // that differ
+	Source, Target Seen
+}
+
+// Seen is what is kept of a row as one server had it, whatever its length.
+type Seen struct {
+	Sum     string // see [table.Row.Sum]
+	Version *int64 // nil: there is none, or it is NULL
+	Short   string // for people
+}
+
+// Look is what is kept of a row, beside the one that the other server has.
+func Look(t *table.Table, r, other table.Row) Seen {
+	s := Seen{Sum: r.Sum(), Short: t.Short(r, other)}
+	if v, ok := t.VersionOf(r); ok {
+		s.Version = &v
+	}
+	return s
 }
 
 func (d Difference) String() string {
@@ -65,8 +82,8 @@ type Result struct {
 	Differences []Difference
 	// Unsettled are rows that changed whenever they were looked at.
 	Unsettled int
-	// More tells that there are more differences than were looked for.
-	More bool
+	// Beyond is how many rows more looked different when enough were found: they were read once.
+	Beyond int64
 }
 
 // Equal tells whether everything was compared and is the same.
@@ -97,9 +114,6 @@ func New(config Config, stream Stream) *Verifier {
 	}
 	return &Verifier{config: config, stream: stream, byTable: map[string]int64{}}
 }
-
-// errEnough ends a comparison that has found enough.
-var errEnough = errors.New("enough differences")
 
 // Run compares what is not compared yet. How far each lane is equal is written
 // down at the target; checkpoint.Restart begins anew.
@@ -139,10 +153,7 @@ func (v *Verifier) Run(ctx context.Context) (Result, error) {
 		})
 	}
 	comparing.Wait()
-	if err := context.Cause(ctx); err != nil && !errors.Is(err, errEnough) {
-		return v.result, err
-	}
-	return v.result, nil
+	return v.result, context.Cause(ctx)
 }
 
 // only is the condition that a row is one of those that are compared.
@@ -162,15 +173,24 @@ func (v *Verifier) resume(ctx context.Context) (map[string]checkpoint.Lane, erro
 	return checkpoint.Lanes(ctx, c, v.config.Job, checkpoint.Verify)
 }
 
-func (v *Verifier) found(d Difference) error {
+// found keeps what some walks may find at once beyond the bound.
+func (v *Verifier) found(d Difference) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.result.Differences) >= v.config.Most {
-		v.result.More = true
-		return errEnough
-	}
 	v.result.Differences = append(v.result.Differences, d)
-	return nil
+}
+
+// enough tells whether differences are only counted from now on.
+func (v *Verifier) enough() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.result.Differences) >= v.config.Most
+}
+
+func (v *Verifier) beyond(n int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.result.Beyond += int64(n)
 }
 
 func (v *Verifier) unsettled(n int) {

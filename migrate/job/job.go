@@ -45,6 +45,8 @@ type Job struct {
 	// them by their residues; see [NewBySequence].
 	BySequence bool
 	State      phase.State
+	// Repair is what the rows are made that differ; nil: nobody wants it now.
+	Repair *Repair
 	// Every is the time between two steps of a cut-over, and Watch what a breach
 	// of the watched figures does.
 	Every    time.Duration
@@ -133,6 +135,9 @@ func (j *Job) Check() error {
 	if j.Parts < 1 || j.Parts > j.Genes.Len() {
 		errs = append(errs, fmt.Errorf("%d parts of %d genes", j.Parts, j.Genes.Len()))
 	}
+	if j.State.Repairing && j.Repair == nil {
+		errs = append(errs, errors.New("repairing, and nobody has said how"))
+	}
 	errs = append(errs, j.State.Check())
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("job %s: %w", j.ID, err)
@@ -151,6 +156,9 @@ func (j *Job) On(e phase.Event, by, what string, now time.Time) (*Job, error) {
 	}
 	next := *j
 	next.State = state
+	if !state.Repairing {
+		next.Repair = nil
+	}
 	next.Journal = append([]Entry(nil), j.Journal...)
 	if what == "" {
 		what = told(e.Kind)
@@ -202,6 +210,7 @@ type document struct {
 	Bits     gene.Width       `json:"gene_bits"`
 	Genes    string           `json:"genes"`
 	State    phase.State      `json:"state"`
+	Repair   *Repair          `json:"repair,omitempty"`
 	Every    string           `json:"every,omitempty"`
 	OnBreach Breach           `json:"on_breach"`
 	Throttle int              `json:"throttle"`
@@ -232,7 +241,7 @@ func (j *Job) MarshalJSON() ([]byte, error) {
 	d := document{
 		Schema: j.schema(), ID: j.ID, Kind: j.Kind, Phase: j.State.Shown(), Percent: round(j.State.Percent()), From: j.From, To: j.To,
 		Bits: j.Width, Genes: j.Genes.String(), State: j.State, OnBreach: j.OnBreach, Throttle: j.Throttle, Mirror: j.Mirror, Parts: j.Parts,
-		Created: j.Created, By: j.By, Why: j.Why, Journal: j.Journal, Import: j.Import, Sequence: j.BySequence,
+		Created: j.Created, By: j.By, Why: j.Why, Journal: j.Journal, Import: j.Import, Sequence: j.BySequence, Repair: j.Repair,
 	}
 	if j.Every > 0 {
 		d.Every = j.Every.String()
@@ -268,7 +277,7 @@ func (j *Job) UnmarshalJSON(text []byte) error {
 	*j = Job{
 		ID: d.ID, Kind: d.Kind, From: d.From, To: d.To, Width: d.Bits, Genes: genes, State: d.State, OnBreach: d.OnBreach,
 		Throttle: d.Throttle, Mirror: d.Mirror, Parts: d.Parts, Created: d.Created, By: d.By, Why: d.Why, Journal: d.Journal, Import: d.Import,
-		BySequence: d.Sequence,
+		BySequence: d.Sequence, Repair: d.Repair,
 	}
 	if d.Every != "" {
 		if j.Every, err = time.ParseDuration(d.Every); err != nil {

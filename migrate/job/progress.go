@@ -90,7 +90,7 @@ func (p *Progress) rates(earlier, r Report) {
 		p.Rows = per(earlier.RowsVerified, r.RowsVerified)
 	case phase.Retire, phase.Withdraw:
 		p.Rows = per(earlier.RowsDeleted, r.RowsDeleted)
-	case phase.Announce, phase.CatchUp, phase.Retreat, phase.Wait, phase.Nothing:
+	case phase.Announce, phase.CatchUp, phase.Retreat, phase.Repair, phase.Wait, phase.Nothing:
 	}
 }
 

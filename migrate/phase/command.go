@@ -46,6 +46,7 @@ func (s State) rollBack(e Event) (State, error) {
 		return s, fmt.Errorf("roll back: by %d genes at a time: at least one", e.Step)
 	}
 	s.Phase, s.Before, s.Why, s.Remedy = RollingBack, "", e.Why, ""
+	s.Differing, s.Repairing = 0, false
 	s.Wanted, s.Step, s.Paused = e.Genes, e.Step, false
 	return s, nil
 }
@@ -63,6 +64,7 @@ func (s State) abort() (State, error) {
 		return s, fmt.Errorf("it is being aborted already")
 	}
 	s.Paused, s.Before, s.Why, s.Remedy = false, "", "", ""
+	s.Differing, s.Repairing = 0, false
 	if s.Cut == 0 {
 		s.Phase = Aborting
 		return s, nil
@@ -75,10 +77,47 @@ func (s State) abort() (State, error) {
 func (s State) resume() (State, error) {
 	switch {
 	case s.Phase == Failed:
-		s.Phase, s.Before, s.Why, s.Remedy = s.Before, "", "", ""
+		s = s.mended()
 	case !s.Paused:
 		return s, fmt.Errorf("resume: it is not paused: %s", s.where())
 	}
 	s.Paused, s.Why = false, ""
 	return s, nil
+}
+
+// toRepair has rows made equal that a comparison found different.
+func (s State) toRepair() (State, error) {
+	switch {
+	case s.Repairing:
+		return s, fmt.Errorf("repair: rows are being repaired already")
+	case s.Differing == 0:
+		return s, fmt.Errorf("repair: %s; rows are repaired of a job that has failed because they differ", s.where())
+	}
+	s.Repairing = true
+	return s, nil
+}
+
+// repaired goes on where the job was, to be compared again, or leaves it failed with the rows
+// that are left.
+func (s State) repaired(e Event) (State, error) {
+	if !s.Repairing || e.Rows < 0 || e.Rows > s.Differing {
+		return s, fmt.Errorf("%s in phase %s, with %d of %d rows left", e.Kind, s.Phase, e.Rows, s.Differing)
+	}
+	s.Repairing, s.Differing = false, e.Rows
+	if e.Rows > 0 {
+		s.Why = e.Why
+		return s, nil
+	}
+	return s.mended(), nil
+}
+
+// mended is where a failed job was; what was found different is compared again before anything
+// else.
+func (s State) mended() State {
+	s.Phase, s.Before, s.Why, s.Remedy = s.Before, "", "", ""
+	s.Differing, s.Repairing = 0, false
+	if s.Phase == Ready && !s.Verified {
+		s.Phase = Verifying
+	}
+	return s
 }

@@ -12,6 +12,8 @@ type Event struct {
 	Genes, Step int
 	// Why and Remedy of a failure, or of a step that was undone.
 	Why, Remedy string
+	// Rows is how many rows are listed that differ: of a failure, or when some were repaired.
+	Rows int
 }
 
 // Kind is what an event is about.
@@ -28,6 +30,7 @@ const (
 	Breached   Kind = "breached" // a watched figure got worse than it may: the job pauses
 	Retired    Kind = "retired"
 	Withdrawn  Kind = "withdrawn"
+	Repaired   Kind = "repaired" // as many of the rows as could be
 	FailedWith Kind = "failed"
 )
 
@@ -39,12 +42,13 @@ const (
 	Abort    Kind = "abort"
 	Pause    Kind = "pause"
 	Resume   Kind = "resume"
+	ToRepair Kind = "repair"
 )
 
 // Kinds is all of them.
 var Kinds = []Kind{
-	Announced, Copied, CaughtUp, Verified, Differs, StepTaken, Breached, Retired, Withdrawn, FailedWith,
-	CutTo, RollBack, Finish, Abort, Pause, Resume,
+	Announced, Copied, CaughtUp, Verified, Differs, StepTaken, Breached, Retired, Withdrawn, Repaired, FailedWith,
+	CutTo, RollBack, Finish, Abort, Pause, Resume, ToRepair,
 }
 
 // On is the state after an event, or why the event can't be.
@@ -94,6 +98,10 @@ func (s State) on(e Event) (State, error) {
 		return s, nil
 	case Resume:
 		return s.resume()
+	case ToRepair:
+		return s.toRepair()
+	case Repaired:
+		return s.repaired(e)
 	}
 	return s, fmt.Errorf("unknown event %q", e.Kind)
 }
@@ -186,7 +194,8 @@ func (s State) failed(e Event) (State, error) {
 		return s, fmt.Errorf("it has failed already: %s", s.Why)
 	}
 	s.Before, s.Phase = s.Phase, Failed
-	s.Why, s.Remedy, s.Failures = e.Why, e.Remedy, s.Failures+1
+	s.Why, s.Remedy, s.Failures, s.Differing = e.Why, e.Remedy, s.Failures+1, e.Rows
+	s.Verified = s.Verified && e.Rows == 0
 	return s, nil
 }
 

@@ -19,6 +19,8 @@ const (
 	// Advance or Retreat by one step of the cut-over, to [State.Next]'s genes.
 	Advance Action = "advance"
 	Retreat Action = "retreat"
+	// Repair: make rows equal that differ, as an operator said.
+	Repair Action = "repair"
 	// Retire: delete the source's rows, then withdraw the move.
 	Retire Action = "retire"
 	// Withdraw: delete the target's rows, then withdraw the move.
@@ -34,7 +36,10 @@ func (s State) Next() (Action, int) {
 	if s.Over() {
 		return Nothing, s.Cut
 	}
-	if s.Phase == Failed {
+	switch {
+	case s.Repairing:
+		return Repair, s.Cut
+	case s.Phase == Failed:
 		return Wait, s.Cut
 	}
 	if s.Paused {
@@ -79,8 +84,11 @@ func (s State) paused() Action {
 }
 
 // streaming tells that source and target are kept equal, and so can be compared.
-func (s State) streaming() bool {
-	switch s.Phase {
+func (s State) streaming() bool { return compared(s.Phase) }
+
+// compared tells whether servers can be compared in a phase.
+func compared(p Phase) bool {
+	switch p {
 	case Verifying, Ready, Cutting, RollingBack, Cut:
 		return true
 	default:

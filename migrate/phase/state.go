@@ -25,7 +25,9 @@ const (
 	Aborted     Phase = "aborted"
 	Failed      Phase = "failed"
 	// Paused is never a State's phase: it is how one is shown whose Paused is set.
-	Paused Phase = "paused"
+	// Repairing neither: of a failed one whose rows are being made equal.
+	Paused    Phase = "paused"
+	Repairing Phase = "repairing"
 )
 
 // State is a job's state with the evidence for it. The zero value is no state:
@@ -51,6 +53,10 @@ type State struct {
 	Paused   bool `json:"paused"`
 	Leaving  bool `json:"leaving"` // aborts as soon as nothing is at the target
 	Failures int  `json:"failures"`
+	// Differing is how many rows are listed that a comparison found different, and that the
+	// job failed for; Repairing: an operator wants some of them to be made equal.
+	Differing int  `json:"differing,omitempty"`
+	Repairing bool `json:"repairing,omitempty"`
 	// Before is what a failed job was doing, Why it failed and Remedy what to do.
 	Before Phase  `json:"before,omitempty"`
 	Why    string `json:"why,omitempty"`
@@ -67,7 +73,10 @@ func New(genes int) (State, error) {
 
 // Shown is the phase as operators see it.
 func (s State) Shown() Phase {
-	if s.Paused && !s.Over() {
+	switch {
+	case s.Repairing:
+		return Repairing
+	case s.Paused && !s.Over():
 		return Paused
 	}
 	return s.Phase
@@ -125,6 +134,10 @@ func (s State) Check() error {
 		return fmt.Errorf("%s by %d genes at a time", at, s.Step)
 	case (s.Phase == Failed) != (s.Before != ""):
 		return fmt.Errorf("%s, before that %q", s.Phase, s.Before)
+	case s.Differing < 0, s.Differing > 0 && (s.Phase != Failed || !compared(s.Before)):
+		return fmt.Errorf("%d rows are listed that differ, in phase %s, before that %q", s.Differing, s.Phase, s.Before)
+	case s.Repairing && s.Differing == 0:
+		return fmt.Errorf("repairing no rows")
 	}
 	return nil
 }

@@ -26,6 +26,10 @@ func events() []phase.Event {
 					all = append(all, phase.Event{Kind: kind, Genes: n, Step: step})
 				}
 			}
+		case phase.FailedWith, phase.Repaired:
+			for rows := range 3 {
+				all = append(all, phase.Event{Kind: kind, Why: "why", Remedy: "remedy", Rows: rows})
+			}
 		default:
 			all = append(all, phase.Event{Kind: kind, Why: "why", Remedy: "remedy"})
 		}
@@ -75,6 +79,9 @@ func TestEveryStateAndEdge(t *testing.T) {
 		}
 		if to.Cut != from.Cut && e.Kind != phase.StepTaken {
 			t.Fatalf("%s moves genes: %+v to %+v", e.Kind, from, to)
+		}
+		if from.Repairing && !to.Repairing && to.Phase != phase.Failed && to.Verified {
+			t.Fatalf("rows were changed, and count as compared: %+v by %+v to %+v", from, e, to)
 		}
 		if to.Cut > from.Cut && (!from.Announced || !from.Copied) {
 			t.Fatalf("genes go to a target that has no copy: %+v to %+v", from, to)
@@ -127,7 +134,7 @@ func TestWhatIsDoneCanBeTold(t *testing.T) {
 	outcome := map[phase.Action]phase.Kind{
 		phase.Announce: phase.Announced, phase.Copy: phase.Copied, phase.CatchUp: phase.CaughtUp, phase.Verify: phase.Verified,
 		phase.Keep: phase.Differs, phase.Advance: phase.StepTaken, phase.Retreat: phase.StepTaken,
-		phase.Retire: phase.Retired, phase.Withdraw: phase.Withdrawn,
+		phase.Retire: phase.Retired, phase.Withdraw: phase.Withdrawn, phase.Repair: phase.Repaired,
 	}
 	for s := range walk(t, func(phase.State, phase.Event, phase.State) {}) {
 		action, n := s.Next()

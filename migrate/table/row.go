@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Row is the values of a row by the order of Table.Columns; nil is NULL.
@@ -59,4 +60,13 @@ func DecodeKey(b []byte, n int) (Key, error) {
 		return nil, fmt.Errorf("a key of %d values, and the table's has %d", len(k), n)
 	}
 	return k, nil
+}
+
+// Short spells a key for people.
+func (k Key) Short() string {
+	texts := make([]string, len(k))
+	for i, v := range k {
+		texts[i] = short(v, nil)
+	}
+	return strings.Join(texts, "/")
 }

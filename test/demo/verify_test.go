@@ -1,11 +1,14 @@
 package demo
 
 import (
+	"database/sql"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
 	"locus/cmd/dbserver"
+	"locus/test/product"
 )
 
 // TestVerify plants rows where they should not be, and differences, and has them
@@ -14,7 +17,8 @@ func TestVerify(t *testing.T) {
 	for _, engine := range []dbserver.Engine{dbserver.MariaDB, dbserver.MySQL} {
 		t.Run(string(engine), func(t *testing.T) {
 			t.Parallel()
-			d := start(t, engine, t.TempDir(), "--orders-per-second", "0")
+			dir := t.TempDir()
+			d := start(t, engine, dir, "--orders-per-second", "0")
 			db := d.db()
 			for buyer := range 100 {
 				if _, err := db.Exec("INSERT INTO test_order (buyer_uid, amount) VALUES (?, 1)", buyer); err != nil {
@@ -40,15 +44,68 @@ func TestVerify(t *testing.T) {
 			d.planted()
 
 			d.atShard(2, "SET SESSION sql_log_bin = 0", "UPDATE shop.test_order SET amount = amount + 1 LIMIT 1")
-			if out, err := d.locus("verify", "split-1"); err == nil || !strings.Contains(out, "the servers differ in 1 rows or more") {
+			if out, err := d.locus("verify", "split-1"); err == nil || !strings.Contains(out, "the servers differ in 1 row, such as") {
 				t.Errorf("verify split-1 with a row that differs: %v\n%s", err, out)
 			}
-			d.atShard(2, "SET SESSION sql_log_bin = 0", "UPDATE shop.test_order SET amount = 1")
-			d.must("resume", "split-1")
-			d.until("ready", 0)
+			d.repaired(db, d.asDBA(dir).db)
 			d.must("abort", "split-1", "--yes")
 			d.until("aborted", 0)
 		})
+	}
+}
+
+// repaired makes rows equal that differ: as a list first, then by a command and by SQL, and the move goes on by itself.
+func (d *demo) repaired(db, dba *sql.DB) {
+	d.t.Helper()
+	if out := d.must("repair", "split-1", "--take", "source", "--dry-run"); !strings.Contains(out, `amount="2.00"`) || !strings.Contains(out, "replace at the target") {
+		d.t.Errorf("what would be done:\n%s", out)
+	}
+	if out, err := d.locus("repair", "split-1", "--take", "newer", "--yes"); err == nil || !strings.Contains(out, "both rows have version") {
+		d.t.Errorf("the newer of rows of one version: %v\n%s", err, out)
+	}
+	d.must("repair", "split-1", "--take", "source", "--yes")
+	d.until("ready", 0)
+	if out := d.must("jobs", "split-1"); !strings.Contains(out, "repaired: 1 repaired") {
+		d.t.Errorf("the journal:\n%s", out)
+	}
+	d.atShard(2, "SET SESSION sql_log_bin = 0", "DELETE FROM shop.test_order LIMIT 2")
+	if out, err := d.locus("verify", "split-1"); err == nil || !strings.Contains(out, "the servers differ in 2 rows") {
+		d.t.Errorf("verify split-1 with rows that are missing: %v\n%s", err, out)
+	}
+	var n, first int
+	if err := db.QueryRow("SELECT COUNT(*), MIN(number) FROM locus.job_differences WHERE job = 'split-1' AND newer IS NULL").Scan(&n, &first); err != nil || n != 2 || first != 2 {
+		d.t.Errorf("%d rows are listed, from number %d; %v", n, first, err)
+	}
+	for _, rows := range []any{first, nil} { // one, and the one that is left
+		if _, err := dba.Exec("CALL locus.repair('split-1', 'source', ?)", rows); err != nil {
+			d.t.Fatal(err)
+		}
+		product.Eventually(d.t, "the repair is over", func() bool { return !strings.Contains(d.must("jobs"), "repairing") })
+	}
+	d.until("ready", 0)
+	d.bringHome(db)
+}
+
+// bringHome has a row that is on the wrong shard come to the one that owns it.
+func (d *demo) bringHome(db *sql.DB) {
+	d.t.Helper()
+	var id, buyer int64 // of the lowest gene, which does not move
+	if err := d.shard(0).QueryRow("SELECT order_id, buyer_uid FROM shop.test_order ORDER BY order_id LIMIT 1").Scan(&id, &buyer); err != nil {
+		d.t.Fatal(err)
+	}
+	d.atShard(2, "SET SESSION sql_log_bin = 0", fmt.Sprintf("INSERT INTO shop.test_order (order_id, buyer_uid, amount, status, version) VALUES (%d, %d, 7, 'new', 1)", id, buyer))
+	d.atShard(0, fmt.Sprintf("DELETE FROM shop.test_order WHERE order_id = %d", id))
+	if out, err := d.locus("verify", "--repair", "--dry-run"); err != nil || !strings.Contains(out, "1 row would be repaired, 0 left") {
+		d.t.Errorf("verify --repair --dry-run: %v\n%s", err, out)
+	}
+	if out, err := d.locus("verify"); err == nil {
+		d.t.Errorf("after a dry run:\n%s", out)
+	}
+	d.must("verify", "--repair", "--yes")
+	d.must("verify")
+	var amount float64
+	if err := db.QueryRow("SELECT amount FROM test_order WHERE order_id = ?", id).Scan(&amount); err != nil || amount != 7 {
+		d.t.Errorf("the row that was brought home: %v; %v", amount, err)
 	}
 }
 

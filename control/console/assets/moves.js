@@ -12,7 +12,7 @@ export const needs = proxy => [["v1/moves", 5000], [historyPath(proxy), 5000], .
 export const unfolded = new Set();
 const journalPath = id => "v1/moves/" + encodeURIComponent(id);
 
-const moods = {failed: "bad", paused: "warn", "rolling-back": "warn", aborting: "warn", aborted: "warn", ready: "good", cut: "good", done: "good"};
+const moods = {failed: "bad", paused: "warn", "rolling-back": "warn", repairing: "warn", aborting: "warn", aborted: "warn", ready: "good", cut: "good", done: "good"};
 
 // stageNow is the stage that a move is in.
 export const stageNow = move => move.stages.find(s => s.state !== "done" && s.state !== "ahead") || move.stages[move.stages.length - 1];

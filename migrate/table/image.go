@@ -1,0 +1,104 @@
+package table
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Sum is distinct for rows that differ in any byte, but by a collision of SHA-256; empty for no row.
+func (r Row) Sum() string {
+	if r == nil {
+		return ""
+	}
+	h := sha256.New()
+	var length [8]byte
+	for _, v := range r {
+		n := uint64(len(v)) + 1
+		if v == nil {
+			n = 0
+		}
+		binary.BigEndian.PutUint64(length[:], n)
+		_, _ = h.Write(length[:]) // never fails
+		_, _ = h.Write(v)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Differing is the positions of the values that are not the same in two rows.
+func Differing(a, b Row) []int {
+	var at []int
+	for i := range min(len(a), len(b)) {
+		if (a[i] == nil) != (b[i] == nil) || !bytes.Equal(a[i], b[i]) {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// Of the text that people are shown of a row, or of a value.
+const (
+	shortRow   = 300
+	shortValue = 40
+)
+
+// Short is what tells a row from another one of its key, for people: the values that differ, or
+// all where the other is none.
+func (t *Table) Short(r, other Row) string {
+	if r == nil {
+		return ""
+	}
+	var b strings.Builder
+	which := Differing(r, other)
+	if other == nil {
+		for i := range r {
+			which = append(which, i)
+		}
+	}
+	for n, i := range which {
+		if n > 0 {
+			b.WriteString(" ")
+		}
+		if b.Len() > shortRow {
+			b.WriteString("…")
+			break
+		}
+		var beside []byte
+		if other != nil {
+			beside = other[i]
+		}
+		b.WriteString(t.Columns[i].Name + "=" + short(r[i], beside))
+	}
+	return b.String()
+}
+
+// short is a value, from a little before where it begins to differ from another one.
+func short(v, other []byte) string {
+	if v == nil {
+		return "NULL"
+	}
+	from := 0
+	if len(v) > shortValue {
+		for from < len(v) && from < len(other) && v[from] == other[from] {
+			from++
+		}
+		if from = max(0, min(from, len(v))-shortValue/4); from < shortValue/2 {
+			from = 0
+		}
+	}
+	to := min(len(v), from+shortValue)
+	for ; to < len(v) && to > from && !utf8.RuneStart(v[to]); to-- {
+	}
+	text := fmt.Sprintf("%q", v[from:to])
+	switch {
+	case from > 0:
+		return fmt.Sprintf("…%s (from byte %d of %d)", text, from, len(v))
+	case to < len(v):
+		return fmt.Sprintf("%s… (%d bytes)", text, len(v))
+	}
+	return text
+}

@@ -1,0 +1,94 @@
+package histories
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locus/migrate/job"
+	"locus/migrate/phase"
+	"locus/migrate/repair"
+	"locus/test/process"
+	"locus/test/servers"
+)
+
+// repairPoints are where the mover is killed while it repairs rows, on each server another one.
+var repairPoints = map[servers.Engine]string{servers.MariaDB: repair.Written, servers.MySQL: repair.Committed}
+
+// repaired has the target's rows differ from the source's, as somebody leaves them who writes past the log, and makes them
+// equal while clients write and the mover is killed between two of them: the move is ready again afterwards.
+func (w *world) repaired(t *testing.T, point string) {
+	t.Helper()
+	for _, p := range w.proxies {
+		p.Tell("stop " + point)
+	}
+	killed := false
+	until(t, "the shards are equal again", func() (bool, error) {
+		if !killed {
+			killed = w.killRepairing(t, point)
+		}
+		s, err := w.store.Read(t.Context(), splitting)
+		if err != nil {
+			return false, err
+		}
+		switch at := s.Job.State; {
+		case at.Phase == phase.Ready && killed:
+			return true, nil
+		case at.Phase == phase.Ready:
+			w.differ(t)
+		case at.Phase == phase.Failed && at.Differing == 0:
+			w.failed(t, s.Job)
+		case at.Phase == phase.Failed && !at.Repairing:
+			w.repair(t)
+		}
+		return false, errors.New(string(s.Job.State.Shown()))
+	})
+	s, err := w.store.Read(t.Context(), splitting)
+	if err != nil || !slices.ContainsFunc(s.Job.Journal, func(e job.Entry) bool { return strings.HasPrefix(e.What, "repaired") }) {
+		t.Errorf("the journal tells of no repair: %v", err)
+	}
+}
+
+// repair has the rows be the source's.
+func (w *world) repair(t *testing.T) {
+	t.Helper()
+	list, err := w.store.Differences(t.Context(), splitting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order, err := job.MakeEqual(job.TakeSource, list.Rows, "the test")
+	if err == nil {
+		_, err = w.store.Tell(t.Context(), splitting, order, "the test", time.Now(), nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// differ plants what differs, and has it found.
+func (w *world) differ(t *testing.T) {
+	t.Helper()
+	w.servers[2].Exec(t, "SET SESSION sql_log_bin = 0",
+		"DELETE FROM shop.register ORDER BY uid LIMIT 4", "UPDATE shop.account SET balance = balance + 1 ORDER BY uid LIMIT 4",
+		"REPLACE INTO shop.journal VALUES (-1, 1, 1, 1, 1), (-2, 1, 1, 1, 2)")
+	w.order(t, splitting, func(phase.State) phase.Event { return phase.Event{Kind: phase.Differs} })
+}
+
+// killRepairing kills the mover if it is at a point of a row.
+func (w *world) killRepairing(t *testing.T, point string) bool {
+	t.Helper()
+	mover := slices.IndexFunc(w.proxies[:], func(p *process.Process) bool { line, _ := p.Said(); return line == "at "+point })
+	if mover < 0 {
+		return false
+	}
+	for i, p := range w.proxies {
+		if i != mover {
+			p.Tell("stop nowhere")
+			p.Tell("go")
+		}
+	}
+	killMover.strike(w, t, mover)()
+	return true
+}
