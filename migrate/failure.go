@@ -31,7 +31,7 @@ func (e *lostError) Error() string { return e.what }
 
 func (e *lostError) remedy() string {
 	if e.back {
-		return "locus resume the job: the way back begins anew, and a comparison lists the rows that the source has and the target has lost, or has as they were before; write to the target what is missed, then locus resume again"
+		return "locus resume the job: the way back begins anew, and a comparison lists the rows that the source has and the target has lost, or has as they were before; locus repair the job --take source gives the target what it lacks"
 	}
 	return "locus abort the job, which deletes the target's rows once no genes are there, and begin it anew"
 }
