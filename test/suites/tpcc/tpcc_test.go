@@ -65,7 +65,7 @@ func TestSharded(t *testing.T) {
 		tpcc("check", "--check-all")
 		out := tpcc("run", "--count", "2000")
 		t.Logf("%s", out[strings.LastIndex(out, "Finished"):])
-		tpcc("check", "--check-all")
+		tpcc("check") // one of the others is of the rows that were made at first
 		application.Spread(t, s, database, "warehouse", "district", "customer", "history", "new_order", "orders", "order_line", "stock", "item")
 		tpcc("cleanup")
 	})
