@@ -155,7 +155,7 @@ var bugs = []bug{
 	},
 	{
 		"groups apart", "router/plan/merge.go",
-		"key != nil && n.sharded() && !n.ref.Nullable {", `n != nil && (key != nil || planted("groups apart")) && n.sharded() && !n.ref.Nullable {`,
+		"key != nil && !yield(n, key) {", `n != nil && (key != nil || planted("groups apart")) && !yield(n, key) {`,
 	},
 	{
 		"groups of what may be absent", "router/plan/merge.go",
