@@ -26,7 +26,6 @@ import (
 	"locus/migrate/job"
 	"locus/migrate/link"
 	"locus/proxy/meter"
-	"locus/proxy/mirror"
 	"locus/proxy/schema"
 	"locus/router"
 	"locus/router/catalog"
@@ -93,39 +92,6 @@ func (s *Store) Read(ctx context.Context, id string) (migrate.Snapshot, error) {
 	}
 	snap.Primaries, err = s.primaries(ctx, snap.Job)
 	return snap, err
-}
-
-// primaries are those of a job's shards.
-func (s *Store) primaries(ctx context.Context, j *job.Job) (map[router.ShardName]migrate.Primary, error) {
-	all, err := declared.Primaries(ctx, s.kv)
-	if err != nil {
-		return nil, err
-	}
-	of := map[router.ShardName]migrate.Primary{}
-	for _, name := range shardsOf(j) {
-		p := all[name]
-		of[name] = migrate.Primary{Server: p.Server, Changing: p.Next != "", Revision: p.Revision}
-	}
-	return of, nil
-}
-
-// shardsOf are those between which a job moves rows.
-func shardsOf(j *job.Job) (list []router.ShardName) {
-	if j.Outside() == nil {
-		list = append(list, j.From)
-	}
-	for _, l := range j.Legs() {
-		list = append(list, l.To)
-	}
-	return list
-}
-
-// asTheyWere has a write fail if a shard's primary is, or is about to be, another than in the snapshot.
-func asTheyWere(snap migrate.Snapshot) (guards []etcd.Guard) {
-	for name, p := range snap.Primaries {
-		guards = append(guards, etcd.Guard{Key: cluster.Prefix + cluster.PrimaryKey(name), Revision: p.Revision})
-	}
-	return guards
 }
 
 func (s *Store) routes(ctx context.Context) (*router.Map, int64, error) {
@@ -340,26 +306,6 @@ func (s *Store) Reports(ctx context.Context) (map[string]job.Report, error) {
 	return reports, nil
 }
 
-// Differences is the rows that differ of a job that has failed because of them.
-func (s *Store) Differences(ctx context.Context, id string) (l job.Differences, err error) {
-	text, revision, err := s.kv.Get(ctx, job.DifferencesPrefix+id)
-	if err != nil || revision == 0 {
-		return l, err
-	}
-	err = json.Unmarshal(text, &l)
-	return l, err
-}
-
-// List replaces them.
-func (s *Store) List(ctx context.Context, id string, l job.Differences) error {
-	text, err := json.Marshal(l)
-	if err != nil {
-		return err
-	}
-	_, err = s.kv.Commit(ctx, nil, etcd.Put(job.DifferencesPrefix+id, text))
-	return err
-}
-
 // outcomesPatience bounds the wait for what the proxies have counted.
 const outcomesPatience = time.Second
 
@@ -411,63 +357,6 @@ func (s *Store) Shard(ctx context.Context, name router.ShardName) (link.Server, 
 		return link.Server{}, fmt.Errorf("shard %s is not registered: declare it in cluster.yaml and run locus apply", name)
 	}
 	return s.server(name, shard)
-}
-
-// Applied waits until the stream of a job has applied at its target all that the source has logged by now.
-func (s *Store) Applied(ctx context.Context, id string, from, to router.ShardName) error {
-	source, err := s.Shard(ctx, from)
-	if err != nil {
-		return err
-	}
-	target, err := s.Shard(ctx, to)
-	if err != nil {
-		return err
-	}
-	return migrate.Applied(ctx, id, source, target)
-}
-
-// mirroredPatience bounds the wait for what the proxies' mirrored reads have shown.
-const mirroredPatience = time.Second
-
-// Mirrored is what mirrored reads have shown, by job and by proxy; of a job that mirrors none there is nothing. One that is silent is left
-// out.
-func (s *Store) Mirrored(ctx context.Context) (map[string]map[string]mirror.Report, error) {
-	answers, err := fleet.AskLately[map[string]mirror.Report](ctx, s.kv, fleet.Mirrored, time.Second, mirroredPatience)
-	if err != nil {
-		return nil, err
-	}
-	all := map[string]map[string]mirror.Report{}
-	for proxy, byJob := range answers.By {
-		for id, r := range byJob {
-			if all[id] == nil {
-				all[id] = map[string]mirror.Report{}
-			}
-			all[id][proxy] = r
-		}
-	}
-	return all, nil
-}
-
-// Replicas are the servers of a shard that may take the place of its primary.
-func (s *Store) Replicas(ctx context.Context, name router.ShardName) (list []link.Server, err error) {
-	c, err := declared.Current(ctx, s.kv)
-	if err != nil {
-		return nil, err
-	}
-	shard := c.Shards[name]
-	if !shard.Several() {
-		return nil, nil
-	}
-	for _, r := range shard.Replicas {
-		other := shard
-		other.Address = r.Address
-		server, err := s.server(name, other)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, server)
-	}
-	return list, nil
 }
 
 // Source is how the server is reached that has a job's rows.

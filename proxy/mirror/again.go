@@ -62,8 +62,7 @@ func (m *Mirror) settle(ctx context.Context) {
 			return
 		case <-m.again.more:
 		}
-		for m.again.any() {
-			m.look(ctx, &in)
+		for m.look(ctx, &in); m.again.any(); m.look(ctx, &in) {
 			if !pause(ctx, m.config.Pause) {
 				return
 			}
