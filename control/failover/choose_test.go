@@ -110,6 +110,10 @@ func TestChoose(t *testing.T) {
 			seen: []switchover.Sight{a, skipping("b", "0-7-85,0-9-1467"), skipping("c", "0-7-86,0-9-1466")}, known: func(k *Known) { k.Had = "0-7-86,0-9-1377" },
 			want: "no other server has all that the others have",
 		},
+		"a MariaDB did, and is the only one": {
+			seen: []switchover.Sight{a, skipping("b", "0-7-85,0-9-1467")}, known: func(k *Known) { k.Had = "0-7-86,0-9-1377" },
+			want: "has left out 0-7-86, which it wrote before it was restarted",
+		},
 		"it was broken off, and the primary is back": {
 			seen: []switchover.Sight{alive, replica("b", "10", "10")}, known: func(k *Known) { k.Away = Away{} },
 			doc: cluster.Primary{Next: "b", Cause: cluster.Lost}, want: "a",

@@ -92,8 +92,11 @@ func TestMirror(t *testing.T) {
 	if v, _ := held.MoveOf(s.j.ID); v.Mirror != 10 {
 		t.Error("a step's fence ends it")
 	}
-	if next, err := s.j.Mirrored(held); !s.takes(20) || next != nil || err != nil {
-		t.Error("20 % are refused, or written into a step")
+	if !s.takes(20) {
+		t.Error("20 % are refused within a step")
+	}
+	if next, err := s.j.Mirrored(held); next != nil || err != nil {
+		t.Error("20 % are written into a step")
 	}
 	s.on(phase.Abort)
 	s.shares(0)
