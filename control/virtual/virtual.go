@@ -69,7 +69,7 @@ var tables = []table{
 		by_sequence int, mirror_percent int`), (*Schema).jobRows},
 	{"job_steps", columns("job text, step int, at time, by_whom text, what text"), (*Schema).stepRows},
 	{"mirrors", columns(`job text, proxy text, percent int, away text, away_since time, sampled int, compared int, dropped int, too_long int,
-		unsent int, late int, failed int, lag int, looking int, differences int, unsettled int, reordered int,
+		unsent int, late int, failed int, lagged int, looking int, differences int, unsettled int, reordered int,
 		source_p50_ms number, source_p99_ms number, target_p50_ms number, target_p99_ms number`), (*Schema).mirrorRows},
 	{"mirror_differences", columns(`job text, proxy text, digest text, statement text, database_name text, gene text, times int,
 		source_rows int, target_rows int, source_hash text, target_hash text, target_error int, last time`), (*Schema).mirrorDifferenceRows},

@@ -19,3 +19,16 @@ func TestTablesAreThoseOfStatements(t *testing.T) {
 		t.Errorf("schema locus has the tables %v, and statements are read for %v", names, want)
 	}
 }
+
+// A column is named without quotes, on either server.
+func TestColumnsAreNoReservedWords(t *testing.T) {
+	for _, one := range tables {
+		for _, c := range one.columns {
+			var l stmt.Lexed
+			l.Lex([]byte("SELECT "+c.Name+" FROM locus."+one.name), 0)
+			if _, err := stmt.Parse(&l); err != nil {
+				t.Errorf("locus.%s: column %s: %v", one.name, c.Name, err)
+			}
+		}
+	}
+}
