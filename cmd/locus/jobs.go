@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +13,7 @@ import (
 	"locus/control/watch"
 	"locus/migrate/job"
 	"locus/migrate/phase"
+	"locus/proxy/mirror"
 )
 
 func jobsCommand(in *invocation) *cobra.Command {
@@ -68,7 +71,13 @@ func (in *invocation) printJob(ctx context.Context, store *jobs.Store, id string
 	if err != nil {
 		return err
 	}
-	return in.show(s.Job, func(w io.Writer) {
+	shown := shownJob{Job: s.Job}
+	for _, one := range seen {
+		if one.Job.Mirror > 0 && !one.Job.State.Over() {
+			shown.mirrored = &one.Mirror
+		}
+	}
+	return in.show(shown, func(w io.Writer) {
 		for _, one := range seen {
 			fmt.Fprint(w, watch.Canvas{}.Draw(one, in.now()))
 		}
@@ -77,6 +86,22 @@ func (in *invocation) printJob(ctx context.Context, store *jobs.Store, id string
 			fmt.Fprintf(w, "  %s  %s  %s\n", e.At.UTC().Format("15:04:05.000"), e.By, e.What)
 		}
 	})
+}
+
+// shownJob is a job as programs read it: its record, and what its mirrored reads have shown.
+type shownJob struct {
+	*job.Job
+	mirrored *mirror.Report // nil: none are mirrored
+}
+
+// MarshalJSON adds to the record's own fields.
+func (s shownJob) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(s.Job)
+	if err != nil || s.mirrored == nil {
+		return text, err
+	}
+	more, err := json.Marshal(map[string]*mirror.Report{"mirrored": s.mirrored})
+	return slices.Concat(text[:len(text)-1], []byte(","), more[1:]), err
 }
 
 // jobOrder is a command that tells a job what an operator wants.

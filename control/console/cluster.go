@@ -13,6 +13,7 @@ import (
 	"locus/idgen/gene"
 	"locus/migrate/job"
 	"locus/proxy/meter"
+	"locus/proxy/mirror"
 	"locus/router"
 	"locus/router/cluster"
 )
@@ -32,6 +33,8 @@ type Fleet interface {
 	Beats(ctx context.Context, fresh time.Duration) (fleet.Answers[fleet.Beat], error)
 	Statements(context.Context) (fleet.Cost, error)
 	Generators(context.Context) (fleet.Answers[[]generators.Report], error)
+	// Mirrored is what mirrored reads of moving genes have shown, by move and by proxy.
+	Mirrored(context.Context) (map[string]map[string]mirror.Report, error)
 	// Load is the statements per second by gene.
 	Load(context.Context, gene.Width) (*meter.Loads, error)
 }

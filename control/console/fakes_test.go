@@ -28,6 +28,7 @@ import (
 	"locus/proxy"
 	"locus/proxy/health"
 	"locus/proxy/meter"
+	"locus/proxy/mirror"
 	"locus/proxy/session"
 	"locus/router"
 	"locus/router/catalog"
@@ -74,6 +75,8 @@ type fakeCluster struct {
 	err     error
 	frozen  string // the server of a shard
 	began   time.Time
+	// mirrored is what both proxies say of each move.
+	mirrored map[string]mirror.Report
 }
 
 func (f *fakeCluster) set(change func()) {
@@ -92,6 +95,16 @@ func (f *fakeCluster) Reports(context.Context) (map[string]job.Report, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.reports, f.err
+}
+
+func (f *fakeCluster) Mirrored(context.Context) (map[string]map[string]mirror.Report, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := map[string]map[string]mirror.Report{}
+	for id, r := range f.mirrored {
+		all[id] = map[string]mirror.Report{"proxy-a": r, "proxy-b": r}
+	}
+	return all, f.err
 }
 
 func (*fakeCluster) Cards(context.Context) ([]fleet.Card, error) {

@@ -55,7 +55,7 @@ type looker struct {
 func newLooker(o Options, check *examiner) *looker {
 	return &looker{
 		proxy: o.Proxy, self: o.Self, cluster: o.Cluster, name: o.Name, kept: series.New(), check: check,
-		watcher: watch.Watcher{Source: o.Cluster, Past: pastMoves},
+		watcher: watch.Watcher{Source: o.Cluster, Past: pastMoves, Mirrored: o.Cluster.Mirrored},
 	}
 }
 

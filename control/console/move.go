@@ -51,8 +51,10 @@ type moveAnswer struct {
 
 	// Before is how statements on its genes fared before the cut-over, Since how they do
 	// at the target since the last step.
-	Before  job.Fared     `json:"before"`
-	Since   job.Fared     `json:"since"`
+	Before job.Fared `json:"before"`
+	Since  job.Fared `json:"since"`
+	// Mirror is how the target answers copies of reads, as long as there are any.
+	Mirror  *mirrorAnswer `json:"mirror,omitempty"`
 	Tables  []tableOfMove `json:"tables"`
 	Remedy  string        `json:"remedy,omitempty"`
 	Trouble string        `json:"trouble,omitempty"` // what is being tried again
@@ -82,6 +84,9 @@ func newMove(m overview.Move, s watch.Seen, admin bool, now time.Time) moveAnswe
 		RowsCopied: r.RowsCopied, RowsEstimate: r.RowsEstimate, RowsVerified: r.RowsVerified, RowsDeleted: r.RowsDeleted,
 		LagMs: r.LagMs, BackLagMs: r.BackLagMs, Reversible: j.State.Reversible, Conflicts: r.Conflicts, HeldMs: r.LastFenceMs,
 		Before: r.Before, Since: r.After, Tables: []tableOfMove{}, Remedy: j.State.Remedy, Trouble: r.Trouble, Orders: []orderAnswer{}, Journal: newest(j.Journal, journalShown),
+	}
+	if j.Mirror > 0 && !j.State.Over() {
+		a.Mirror = newMirror(j.Mirror, s.Mirror)
 	}
 	if p.NextStep >= 0 {
 		a.NextStep = p.NextStep.Seconds()

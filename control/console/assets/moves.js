@@ -53,6 +53,21 @@ const fares = m => m.before.statements + m.since.statements === 0 ? "" : html`<t
 <tr><th scope="row">counted</th><td class="number">${count(m.before.statements)}</td><td class="number">${count(m.since.statements)}</td></tr><tr><th scope="row">failed</th><td class="number">${percent(failedShare(m.before))}</td><td class="number ${failedShare(m.since) > failedShare(m.before) + 0.1 ? "bad" : ""}">${percent(failedShare(m.since))}</td></tr>
 <tr><th scope="row">p99</th><td class="number">${ms(m.before.p99_ms)}</td><td class="number ${m.since.p99_ms > 2 * m.before.p99_ms + 20 ? "warn" : ""}">${ms(m.since.p99_ms)}</td></tr></tbody></table>`;
 
+const outcomes = [["looking", "looked at again"], ["unsettled", "unsettled"], ["reordered", "in another order"], ["dropped", "dropped"], ["too_long", "too long"], ["unsent", "not sent"], ["late", "without an answer in time"], ["failed", "failed"]];
+
+// mirrored is how the target answers copies of reads, beside the source.
+export function mirrored(m) {
+  const r = m.mirror;
+  if (!r) return "";
+  const others = outcomes.filter(([name]) => r[name]).map(([name, words]) => `, ${count(r[name])} ${words}`).join("");
+  const slower = r.target_p99_ms > 2 * r.source_p99_ms + 20;
+  return html`<table class="fares" id="mirror-${m.id}"><caption>Mirrored reads: ${percent(r.percent)}</caption><thead><tr><td></td><th scope="col" class="number">${m.from}</th><th scope="col" class="number">${m.to}</th></tr></thead><tbody>
+<tr><th scope="row">p50</th><td class="number">${ms(r.source_p50_ms)}</td><td class="number">${ms(r.target_p50_ms)}</td></tr><tr><th scope="row">p99</th><td class="number">${ms(r.source_p99_ms)}</td><td class="number ${slower ? "warn" : ""}">${ms(r.target_p99_ms)}</td></tr></tbody></table>
+<p class="soft">${r.compared ? html`${count(r.compared)} compared, <b class="${r.different ? "bad" : ""}">${plural(r.different, "difference")}</b>, ${count(r.lag)} lag` : "none compared yet"}${others}</p>
+${r.away ? html`<p class="note warn">${m.to} is away, and is sent nothing until it is back: ${r.away}</p>` : ""}
+${r.differences.map(d => html`<p class="note warn">differs ${plural(d.times, "time")}, gene ${d.gene}, ${plural(d.source_rows, "row")} at ${m.from} and ${d.code ? "error " + d.code : d.target_rows} at ${m.to}: <code>${d.statement}</code></p>`)}`;
+}
+
 function curve(m, proxy) {
   const {value: history} = take(historyPath(proxy));
   const line = history && history.moves.find(l => l.id === m.id);
@@ -76,7 +91,7 @@ function card(m, state, proxy) {
 ${m.problem && !m.trouble ? html`<p class="note">${m.problem}</p>` : ""}${m.remedy ? html`<p class="note warn"><b>What helps:</b> ${m.remedy}</p>` : ""}${m.trouble ? html`<p class="note warn">Tried again: ${m.trouble}</p>` : ""}
 ${stepper(m)}
 <div class="beside"><div>${bar(name, p.percent, p.goal, name === "cut over" || name === "retire" ? "green" : "blue")}<p class="soft bartext"><b>${percent(p.percent)}</b> ${p.text}${m.every_seconds && name === "cut over" ? ` · ${percent(m.step_percent)} each ${duration(m.every_seconds)}` : ""}</p>
-${figures(m)}${fares(m)}${m.orders.length ? html`<div class="buttons" id="orders-${m.id}">${m.orders.map(o => order(m, o))}</div>` : ""}</div>
+${figures(m)}${fares(m)}${mirrored(m)}${m.orders.length ? html`<div class="buttons" id="orders-${m.id}">${m.orders.map(o => order(m, o))}</div>` : ""}</div>
 <div>${curve(m, proxy)}</div></div>
 ${m.tables.length ? html`<details id="tables-${m.id}" ${busy ? html`open` : ""}><summary>${plural(m.tables.length, "table")}</summary><div class="bars">${m.tables.map(t => html`<span>${t.name}</span>${bar(t.name, t.percent, 0, "blue")}<span class="value">${percent(t.percent)}</span><span class="text soft">${plural(t.rows_copied, "row")} copied${t.rows_compared ? ", " + count(t.rows_compared) + " compared" : ""}</span>`)}</div></details>` : ""}
 <details id="journal-${m.id}"><summary>Journal, the newest first</summary>${journal(m.id, m.journal)}</details></article>`;

@@ -1,7 +1,7 @@
 import {test} from "node:test";
 import assert from "node:assert/strict";
 import {strip, title, verdict, shardStates} from "../assets/strip.js";
-import {progress, stageNow} from "../assets/moves.js";
+import {mirrored, progress, stageNow} from "../assets/moves.js";
 import {arranged} from "../assets/statements.js";
 import {rights} from "../assets/users.js";
 import {routed} from "../assets/tables.js";
@@ -36,6 +36,15 @@ test("a move has one bar, of the stage that it is in", () => {
   assert.equal(progress(move("retire", {phase: "retiring"})).percent, 25);
   assert.match(progress(move("retire", {phase: "cut"})).text, /s0 keeps its rows/);
   assert.equal(stageNow(move("catch up")).name, "catch up");
+});
+
+test("mirrored reads are beside each other, with what differs", () => {
+  assert.equal(mirrored(move("verify")), "");
+  const mirror = {percent: 10, sampled: 60, compared: 50, different: 0, lag: 2, looking: 0, unsettled: 0, reordered: 0, dropped: 3, too_long: 0, unsent: 0, late: 0, failed: 0, source_p50_ms: 1, source_p99_ms: 4, target_p50_ms: 1.5, target_p99_ms: 90, differences: []};
+  const drawn = String(mirrored(move("verify", {id: "split-1", mirror})));
+  for (const want of ["Mirrored reads: 10 %", "50 compared", "0 differences", "2 lag, 3 dropped", 'class="number warn">90']) assert.ok(drawn.includes(want), want + drawn);
+  const bad = String(mirrored(move("verify", {id: "split-1", mirror: {...mirror, compared: 0, away: "it <is> gone", differences: [{statement: "select ?", gene: "0x4001", source_rows: 1, target_rows: 0, times: 2}]}})));
+  for (const want of ["none compared yet", "it &lt;is&gt; gone", "differs 2 times, gene 0x4001, 1 row at s0 and 0 at s2", "select ?"]) assert.ok(bad.includes(want), want + bad);
 });
 
 test("statements are sorted by what one wants to know, and found by their text", () => {
