@@ -45,9 +45,9 @@ func (s *Settings) Names() (charset, collation string) { return s.charset, s.col
 // Assignments lists the variables in order. The caller doesn't change them.
 func (s *Settings) Assignments() []Assignment { return s.variables }
 
-// Lookup gives the literal assigned to a variable.
+// Lookup gives the literal assigned to a variable, whose name is in lower case.
 func (s *Settings) Lookup(name string) (literal string, ok bool) {
-	if i := s.index(strings.ToLower(name)); i >= 0 {
+	if i := s.index(name); i >= 0 {
 		return s.variables[i].Literal, true
 	}
 	return "", false

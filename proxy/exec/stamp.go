@@ -38,7 +38,7 @@ func (e *Environment) Stamp(w *Work, p *plan.Stamped) (*stamp.Result, error) {
 			return e.Generators.Texts(ctx, declared, generator, n, values)
 		}
 	}
-	e.stamper.Numbers, e.stamper.ZeroIsNumber, e.stamper.Unnumbered = e.Numbers, e.zeroIsNumber(), e.unnumbered()
+	e.numbering(p.Insert)
 	e.integers = e.integers[:0] // once for all shards: their parameters are views of it
 	var result *stamp.Result
 	var err error
@@ -55,6 +55,14 @@ func (e *Environment) Stamp(w *Work, p *plan.Stamped) (*stamp.Result, error) {
 	}
 	e.Observer.Weighs(w.Snapshot.Map, result.Genes, true)
 	return result, nil
+}
+
+// numbering tells the stamper how the rows of an INSERT get numbers for an AUTO_INCREMENT column, if they do.
+func (e *Environment) numbering(in *plan.Insertion) {
+	if in.Numbered() == nil {
+		return
+	}
+	e.stamper.Numbers, e.stamper.ZeroIsNumber, e.stamper.Unnumbered = e.Numbers, e.zeroIsNumber(), e.unnumbered()
 }
 
 // zeroIsNumber tells whether the session's sql_mode has NO_AUTO_VALUE_ON_ZERO, as dumps do.
@@ -88,7 +96,7 @@ func (r *Request) stampPart(p *plan.Stamped, v *plan.Values) (*stamp.Result, err
 // StampCopies numbers the rows of an INSERT into a global table.
 func (e *Environment) StampCopies(w *Work, p *plan.Global) (*stamp.Result, error) {
 	defer e.Observer.Trace().Enter(trace.Issue, "")()
-	e.stamper.Numbers, e.stamper.ZeroIsNumber, e.stamper.Unnumbered = e.Numbers, e.zeroIsNumber(), e.unnumbered()
+	e.numbering(p.Insert)
 	e.integers = e.integers[:0]
 	result, err := e.stamper.StampCopies(e.Conns.Waits(), p, w.Values, w.Prepared != nil)
 	if err != nil {

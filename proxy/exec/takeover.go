@@ -93,7 +93,7 @@ func (e *Environment) reserve(l txn.Lease, w *Work, left left, status uint16) {
 func (w *Work) locks() txn.NamedLocks {
 	locks := txn.NamedLocks{ReleasesAll: w.Facts.Statement.Effects&stmt.ReleasesAllLocks != 0}
 	for _, o := range w.Facts.Statement.Locks {
-		if v := w.Values.Operand(o); v.Kind == stmt.String {
+		if v := w.Values.Operand(&o); v.Kind == stmt.String {
 			locks.Names = append(locks.Names, string(v.Text))
 		} else {
 			locks.Unnamed = true

@@ -73,13 +73,13 @@ func ForMerge(v *plan.Values, m *plan.Merge) (limit scatter.Limit, edits []Edit,
 		return limit, edits, true
 	}
 	limit.Set = true
-	if limit.Count, ok = LimitNumber(v.Operand(m.Limit.Count)); !ok {
+	if limit.Count, ok = LimitNumber(v.Operand(&m.Limit.Count)); !ok {
 		return limit, nil, false
 	}
 	wanted := limit.Count
 	var offset []Edit
 	if m.Limit.Offset != nil {
-		if limit.Offset, ok = LimitNumber(v.Operand(*m.Limit.Offset)); !ok {
+		if limit.Offset, ok = LimitNumber(v.Operand(m.Limit.Offset)); !ok {
 			return limit, nil, false
 		}
 		wanted += limit.Offset

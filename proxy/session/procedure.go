@@ -52,7 +52,7 @@ func (s *Session) procedure(r *exec.Work) error {
 	}
 	var args []stmt.Value
 	for i, o := range call.Args {
-		v := r.Values.Operand(o)
+		v := r.Values.Operand(&o)
 		if v.Kind == stmt.Unknown || v.Kind == stmt.Default {
 			return wire.Errorf(erWrongArguments, wire.StateGeneral, "Incorrect arguments to %s.%s: argument %d is no plain text or number", stmt.Own, call.Procedure, i+1)
 		}

@@ -72,7 +72,7 @@ func (s *Stamper) hides(ring *cipher.Ring) error {
 func (s *Stamper) asked(i int) askedFor {
 	var a askedFor
 	for stamp, at := range s.in.Places() {
-		if stamp == plan.StampNumber {
+		if plan.Stamp(stamp) == plan.StampNumber {
 			if len(s.v.Numbers) > 0 && s.v.Numbers[i] != 0 {
 				a |= 1 << stamp
 			}

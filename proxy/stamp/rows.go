@@ -21,7 +21,7 @@ func (s *Stamper) findEdits() {
 		for ; i > 0 && s.edits[i-1].at > at; i-- {
 			s.edits[i] = s.edits[i-1]
 		}
-		s.edits[i] = edit{stamp, at}
+		s.edits[i] = edit{plan.Stamp(stamp), at}
 	}
 }
 

@@ -37,11 +37,26 @@ type Column struct {
 	PadSpace bool
 }
 
-// integers gives the number of value bytes of MySQL's integer types.
-var integers = map[string]uint{"tinyint": 1, "smallint": 2, "mediumint": 3, "int": 4, "bigint": 8}
+// integerBytes is the number of value bytes of one of MySQL's integer types; 0: it is another type. No map, since each key of
+// each statement asks for it.
+func integerBytes(dataType string) uint {
+	switch dataType {
+	case "bigint":
+		return 8
+	case "int":
+		return 4
+	case "mediumint":
+		return 3
+	case "smallint":
+		return 2
+	case "tinyint":
+		return 1
+	}
+	return 0
+}
 
 // IsInteger tells whether the column holds integers.
-func (c *Column) IsInteger() bool { return integers[c.DataType] != 0 }
+func (c *Column) IsInteger() bool { return integerBytes(c.DataType) != 0 }
 
 // IsBinary tells whether the column holds bytes that compare as bytes.
 func (c *Column) IsBinary() bool { return c.DataType == "binary" || c.DataType == "varbinary" }
@@ -73,7 +88,7 @@ func (c *Column) Spelled() string {
 // said: unsaid, the server takes the table's default, which may be another than the column's.
 func (c *Column) KeptBy(t *stmt.ColumnType) bool {
 	if c.IsInteger() {
-		return t.Unsigned == c.Unsigned && integers[t.DataType] >= integers[c.DataType]
+		return t.Unsigned == c.Unsigned && integerBytes(t.DataType) >= integerBytes(c.DataType)
 	}
 	return t.DataType == c.DataType && t.Length >= c.Length &&
 		(t.Charset == "" || strings.EqualFold(t.Charset, c.Charset)) && strings.EqualFold(t.Collation, c.Collation)
@@ -81,7 +96,7 @@ func (c *Column) KeptBy(t *stmt.ColumnType) bool {
 
 // holds tells whether the integer column can hold n.
 func (c *Column) holds(n stmt.Value) bool {
-	bits := integers[c.DataType] * 8
+	bits := integerBytes(c.DataType) * 8
 	if c.Unsigned {
 		return n.Kind == stmt.Uint && bits == 64 || n.Kind == stmt.Int && n.Int >= 0 && (bits == 64 || n.Int < 1<<bits)
 	}
@@ -93,7 +108,7 @@ func (c *Column) holds(n stmt.Value) bool {
 
 // LastInteger is the greatest that the integer column can hold.
 func (c *Column) LastInteger() uint64 {
-	bits := integers[c.DataType] * 8
+	bits := integerBytes(c.DataType) * 8
 	if !c.Unsigned {
 		bits--
 	}

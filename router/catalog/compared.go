@@ -74,10 +74,11 @@ func (k *Key) OfInRows(v stmt.Value) (gene.Gene, Match) {
 }
 
 func (k *Key) ofInteger(v stmt.Value) (gene.Gene, Match) {
+	if v.Kind == stmt.Int || v.Kind == stmt.Uint {
+		return k.ofExact(v)
+	}
 	n, ok := v.Integer()
 	switch v.Kind {
-	case stmt.Int, stmt.Uint:
-		return k.ofExact(n)
 	case stmt.Decimal:
 		if ok && n.Kind == stmt.Int {
 			return k.ofExact(n)

@@ -95,7 +95,7 @@ func (p *Change) Finds(r *Route) bool {
 func (p *Change) Look(v *Values, foreign router.Foreign) (text string, ok bool) {
 	var given *gene.Gene
 	if len(p.agree) > 0 {
-		g, err := p.agree[0].key.Stored(v.operand(p.agree[0].value))
+		g, err := p.agree[0].key.Stored(v.operand(&p.agree[0].value))
 		if err != nil {
 			return "", false
 		}
@@ -107,7 +107,7 @@ func (p *Change) Look(v *Values, foreign router.Foreign) (text string, ok bool) 
 // Moves refuses a change that gives a row that was found another gene than it has.
 func (p *Change) Moves(v *Values) error {
 	a := p.agree[0]
-	value := v.operand(a.value)
+	value := v.operand(&a.value)
 	g, _ := a.key.Stored(value)
 	return p.moves(a, value, g)
 }
@@ -228,7 +228,7 @@ func (p *Change) agreed(m *router.Map, v *Values, out *Route) error {
 	only, one := out.onlyGene()
 	found := !one && p.Finds(out) && p.finds(v) && p.Finding.table.Telling() != nil // then the rows are asked for theirs
 	for i, a := range p.agree {
-		value := v.operand(a.value)
+		value := v.operand(&a.value)
 		g, err := a.key.Stored(value)
 		if err != nil {
 			return refuse(KeyChange, "setting %s of %s: the value %s %v", a.key.Column.Name, a.table, value, err)

@@ -244,7 +244,7 @@ func (e *explainer) values(operands []stmt.Operand) []stmt.Value {
 	var out []stmt.Value
 	for _, o := range operands {
 		if o.Slot < 0 || o.Negative {
-			out = append(out, e.v.operand(o))
+			out = append(out, e.v.operand(&o))
 			continue
 		}
 		slot := e.v.Slots[o.Slot]

@@ -146,10 +146,10 @@ func (p *Stamped) explainSet(e *explainer) string {
 func (v *Values) bounds(c *condition) (low, high stmt.Value) {
 	low, high = stmt.Value{Kind: stmt.Null}, stmt.Value{Kind: stmt.Null}
 	if c.low != nil {
-		low = v.operand(*c.low)
+		low = v.operand(c.low)
 	}
 	if c.high != nil {
-		high = v.operand(*c.high)
+		high = v.operand(c.high)
 	}
 	return low, high
 }

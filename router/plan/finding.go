@@ -121,7 +121,7 @@ func (c fixed) values(v *Values) (list []string, ok bool) {
 			if several {
 				value = v.Value(i)
 			} else {
-				value = v.operand(o)
+				value = v.operand(&o)
 			}
 			n, whole := value.Integer()
 			switch {

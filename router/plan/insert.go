@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,6 +35,7 @@ type Insertion struct {
 	// numbered is where the value of the AUTO_INCREMENT column stands, or -1. Number is that
 	// column, by its position in the table, where the cluster numbers it, or -1.
 	numbered, number int
+	places           []int // of each Stamp's value in a row, or -1
 	// unlisted: the statement names no columns.
 	unlisted bool
 	// anew are the values that may not be DEFAULT, which each server would make anew.
@@ -74,25 +74,8 @@ func (in *Insertion) Column(s Stamp) int {
 	return [...]int{in.Table.IDColumn, in.Table.OrderNumberColumn, in.Table.GeneColumn, in.Table.VersionColumn, in.number}[s]
 }
 
-// Places gives where the value of each stamp stands in a row, or -1.
-func (in *Insertion) Places() iter.Seq2[Stamp, int] {
-	return func(yield func(Stamp, int) bool) {
-		number := -1
-		if in.number >= 0 {
-			number = in.numbered
-		}
-		for stamp, at := range [...]int{in.ID, in.OrderNumber, in.Gene, in.Version, number} {
-			if !yield(Stamp(stamp), at) {
-				return
-			}
-		}
-		for i, at := range in.Stamped {
-			if !yield(StampColumn+Stamp(i), at) {
-				return
-			}
-		}
-	}
-}
+// Places gives where the value of each Stamp stands in a row, or -1.
+func (in *Insertion) Places() []int { return in.places }
 
 type rowKey struct {
 	key *catalog.Key
@@ -394,9 +377,14 @@ func (in *Insertion) locate() {
 	for i, c := range t.StampedColumns {
 		in.Stamped[i] = slices.Index(in.Columns, c.Column)
 	}
-	for stamp, at := range in.Places() {
-		if at < 0 && in.Column(stamp) >= 0 {
-			in.Added = append(in.Added, stamp)
+	number := -1
+	if in.number >= 0 {
+		number = in.numbered
+	}
+	in.places = append([]int{in.ID, in.OrderNumber, in.Gene, in.Version, number}, in.Stamped...)
+	for stamp, at := range in.places {
+		if at < 0 && in.Column(Stamp(stamp)) >= 0 {
+			in.Added = append(in.Added, Stamp(stamp))
 		}
 	}
 }
@@ -420,7 +408,7 @@ func (in *Insertion) Value(v *Values, row, at int) stmt.Value {
 // written is the value that stands in the statement.
 func (in *Insertion) written(v *Values, row, at int) stmt.Value {
 	if in.Set {
-		return v.operand(in.Values[at])
+		return v.operand(&in.Values[at])
 	}
 	cell := v.Cells[int(v.Args.Rows[row].First)+at]
 	value := v.Cell(cell)

@@ -142,7 +142,7 @@ func (load *Load) stamped(list *stmt.Insertion) error {
 		return err
 	}
 	for stamp := range in.Places() {
-		load.generated = append(load.generated, in.Column(stamp))
+		load.generated = append(load.generated, in.Column(Stamp(stamp)))
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func (c *condition) of(v stmt.Value, how manner) (gene.Gene, catalog.Match) {
 
 // manner tells how the values of the condition are compared.
 func (c *condition) manner(v *Values) manner {
-	o := c.operands[0]
+	o := &c.operands[0]
 	switch {
 	case c.inRows && !c.key.Column.IsInteger() && !c.besideTexts(v):
 		return mixed
@@ -98,7 +98,8 @@ func (c *condition) besideTexts(v *Values) bool {
 	if len(c.beside) > mostBeside {
 		return false
 	}
-	for _, o := range c.beside {
+	for i := range c.beside {
+		o := &c.beside[i]
 		if o.Slot < 0 || o.Negative {
 			if !text(v.operand(o)) {
 				return false
@@ -106,8 +107,8 @@ func (c *condition) besideTexts(v *Values) bool {
 			continue
 		}
 		slot := v.Slots[o.Slot]
-		for i := slot.First; i < slot.First+slot.Count; i++ {
-			if !text(v.Value(i)) {
+		for at := slot.First; at < slot.First+slot.Count; at++ {
+			if !text(v.Value(at)) {
 				return false
 			}
 		}
@@ -163,7 +164,8 @@ type Values struct {
 	UserVariable func(name string) stmt.Value
 }
 
-func (v *Values) operand(o stmt.Operand) stmt.Value {
+// operand reads an operand, which is passed by its address: it is large, and each statement that names a key has one.
+func (v *Values) operand(o *stmt.Operand) stmt.Value {
 	switch {
 	case o.InsertID:
 		return stmt.UintValue(v.InsertID)
@@ -274,7 +276,7 @@ func (r *Route) class(m *router.Map, c *condition, v *Values) {
 
 // single is the common case: one column, one value.
 func (r *Route) single(m *router.Map, c *condition, v *Values) bool {
-	o := c.operands[0]
+	o := &c.operands[0]
 	if o.Slot >= 0 && v.Slots[o.Slot].Count != 1 {
 		return false
 	}
@@ -333,7 +335,8 @@ func (r *Route) evalAnd(m *router.Map, c *condition, v *Values) (shards []int, k
 
 func (r *Route) evalEqual(m *router.Map, c *condition, v *Values) (shards []int, known bool) {
 	how := c.manner(v)
-	for _, o := range c.operands {
+	for i := range c.operands {
+		o := &c.operands[i]
 		if o.Slot < 0 || o.Negative {
 			if !r.add(m, c, v.operand(o), how, &shards) {
 				return nil, false
@@ -341,8 +344,8 @@ func (r *Route) evalEqual(m *router.Map, c *condition, v *Values) (shards []int,
 			continue
 		}
 		slot := v.Slots[o.Slot]
-		for i := slot.First; i < slot.First+slot.Count; i++ {
-			if !r.add(m, c, v.Value(i), how, &shards) {
+		for at := slot.First; at < slot.First+slot.Count; at++ {
+			if !r.add(m, c, v.Value(at), how, &shards) {
 				return nil, false
 			}
 		}

@@ -66,7 +66,7 @@ func (a *Args) native(v Value) Value {
 }
 
 // Operand reads an operand that stands for one value; a list gives its first.
-func (a *Args) Operand(o Operand) Value {
+func (a *Args) Operand(o *Operand) Value {
 	v := o.Const
 	if o.Slot >= 0 {
 		v = a.Value(a.Slots[o.Slot].First)

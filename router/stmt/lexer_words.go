@@ -69,13 +69,15 @@ func (l *Lexed) word() {
 			return
 		}
 	}
-	if behind, found := l.introducedEnd(start, end); found {
-		if behind < 0 {
-			l.Err = errUnterminated
+	if l.Text[start] == '_' || end-start == 1 { // no other word introduces a string
+		if behind, found := l.introducedEnd(start, end); found {
+			if behind < 0 {
+				l.Err = errUnterminated
+				return
+			}
+			l.strip(start, behind, IntroducedLiteral)
 			return
 		}
-		l.strip(start, behind, IntroducedLiteral)
-		return
 	}
 	if l.Text[start] == '$' && bytes.IndexByte(l.Text[start+1:end], '$') >= 0 && !l.afterPoint(start) {
 		l.uncertain(start, "a $ that may open a string of MySQL's: quote the name with backquotes")

@@ -137,18 +137,18 @@ func TestParameters(t *testing.T) {
 	if v := a.Value(0); v.Int != 5 {
 		t.Errorf("the first is %s", v)
 	}
-	if v := a.Operand(Operand{Slot: 1, Negative: true}); v.Int != -7 {
+	if v := a.Operand(&Operand{Slot: 1, Negative: true}); v.Int != -7 {
 		t.Errorf("the second is %s", v)
 	}
 	if v := a.Value(3); v.Kind != Unknown {
 		t.Errorf("a parameter that was not given is %s", v)
 	}
 	a.Reset(l, []Value{{}, IntValue(math.MinInt64)})
-	if v := a.Operand(Operand{Slot: 1, Negative: true}); v.Kind != Unknown {
+	if v := a.Operand(&Operand{Slot: 1, Negative: true}); v.Kind != Unknown {
 		t.Errorf("- (-2^63) is %s", v)
 	}
 	a.Reset(l, []Value{{}, {Kind: Decimal, Text: []byte("-1.5")}})
-	if v := a.Operand(Operand{Slot: 1, Negative: true}); v.Kind != Unknown {
+	if v := a.Operand(&Operand{Slot: 1, Negative: true}); v.Kind != Unknown {
 		t.Errorf("- (-1.5) is %s", v)
 	}
 }
