@@ -14,7 +14,7 @@ var groups = []struct {
 		splitCommand, mergeCommand, rebalanceCommand, importCommand, jobsCommand, watchCommand, waitCommand, cutoverCommand, rollbackCommand, pauseCommand, resumeCommand,
 		repairCommand, throttleCommand, mirrorCommand, finishCommand, abortCommand,
 	}},
-	{"Processes", []func(*invocation) *cobra.Command{proxiesCommand, switchoverCommand, rejoinCommand, generatorsCommand}},
+	{"Processes", []func(*invocation) *cobra.Command{proxiesCommand, switchoverCommand, rejoinCommand, generatorsCommand, backupCommand, restoreCommand}},
 	{"IDs and keys", []func(*invocation) *cobra.Command{idCommand, geneCommand, keysCommand}},
 	{"This program", []func(*invocation) *cobra.Command{configCommand, versionCommand}},
 }

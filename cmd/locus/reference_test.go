@@ -203,6 +203,8 @@ var elsewhere = map[string]string{
 	"locus serve":            "test/demo runs it.",
 	"locus switchover":       "test/switchover does what it orders.",
 	"locus rejoin":           "test/switchover does what it orders.",
+	"locus backup":           "test/switchover copies shards and brings them to its moment.",
+	"locus restore":          "test/switchover copies shards and brings them to its moment.",
 	"locus config reference": "It prints config/reference.yaml, which a test holds to the fields.",
 	"locus version":          "What it prints differs from build to build.",
 }

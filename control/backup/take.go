@@ -1,0 +1,241 @@
+package backup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"locus/config/etcd"
+	"locus/control/declared"
+	"locus/migrate/link"
+	"locus/proxy/schema"
+	"locus/router"
+	"locus/router/cluster"
+)
+
+// Taking is what a cut is taken of.
+type Taking struct {
+	KV   *etcd.KV
+	Name string // of the cluster
+	// Secrets looks for passwords.
+	Secrets func(name string) (string, error)
+	Now     func() time.Time
+}
+
+const (
+	// locking bounds a try to have no shard write, and with it how long writes wait for one.
+	locking = time.Second
+	// tries is how often that is tried: a statement that runs for long keeps a server from being locked.
+	tries = 30
+	// rest is between two tries: writes go on meanwhile.
+	rest = time.Second
+	// forgotten is after how many seconds a server ends the lock of a process that stands still.
+	forgotten = 5
+)
+
+// held is a shard whose writes wait.
+type held struct {
+	name router.ShardName
+	conn *link.Conn
+}
+
+// Take has the writes of all shards wait for a moment, and notes where each is.
+func (t Taking) Take(ctx context.Context) (Cut, error) {
+	now, err := declared.Current(ctx, t.KV)
+	if err != nil {
+		return Cut{}, err
+	}
+	if err := still(now); err != nil {
+		return Cut{}, err
+	}
+	all, err := t.open(ctx, now)
+	defer func() {
+		for _, one := range all {
+			_ = one.conn.Close()
+		}
+	}()
+	if err != nil {
+		return Cut{}, err
+	}
+	for _, one := range all {
+		for _, sql := range []string{fmt.Sprintf("SET SESSION lock_wait_timeout = %d", int(locking.Seconds())), fmt.Sprintf("SET SESSION wait_timeout = %d", forgotten)} {
+			if _, err := one.conn.Exec(ctx, sql); err != nil {
+				return Cut{}, fmt.Errorf("shard %s: %w", one.name, err)
+			}
+		}
+	}
+	for try := 1; ; try++ {
+		c, err := t.try(ctx, all)
+		if !errors.Is(err, errBusy) || try == tries {
+			return c, err
+		}
+		select {
+		case <-time.After(rest):
+		case <-ctx.Done():
+			return Cut{}, errors.Join(ctx.Err(), err)
+		}
+	}
+}
+
+// open logs in to all shards.
+func (t Taking) open(ctx context.Context, now *cluster.Cluster) (all []held, err error) {
+	for _, name := range now.ShardNames() {
+		server, err := t.server(name, now.Shards[name])
+		if err != nil {
+			return all, fmt.Errorf("shard %s: %w", name, err)
+		}
+		conn, err := link.Dial(ctx, server)
+		if err != nil {
+			return all, fmt.Errorf("shard %s: %w", name, err)
+		}
+		all = append(all, held{name, conn})
+	}
+	return all, nil
+}
+
+// server is how a shard's primary is reached: by the account that changes roles, where there is one.
+func (t Taking) server(name router.ShardName, shard cluster.Shard) (link.Server, error) {
+	if shard.Admin.User != "" {
+		shard.User, shard.Secret = shard.Admin.User, shard.Admin.Secret
+	}
+	target, err := schema.Target(name, shard, t.Secrets)
+	if err != nil {
+		return link.Server{}, err
+	}
+	password, err := target.Password()
+	return link.Server{Addr: target.Addr, User: target.User, Password: password, TLS: target.ClientTLS()}, err
+}
+
+// still tells whether all genes stay where they are.
+func still(now *cluster.Cluster) error {
+	for _, move := range now.Routes.Moves() {
+		return fmt.Errorf("job %s moves rows: finish it or give it up first (locus jobs): they are on two shards", move.ID())
+	}
+	return nil
+}
+
+// routes are the lines of a map.
+func routes(m *router.Map) (lines []string) {
+	for _, e := range m.Entries() {
+		lines = append(lines, fmt.Sprintf("%#04x %s", uint16(e.Bound), e.Shard))
+	}
+	return lines
+}
+
+var errBusy = errors.New("a statement has been running there for too long: try again, or end it (SHOW PROCESSLIST)")
+
+// try locks all shards at once, looks, and lets them go.
+func (t Taking) try(ctx context.Context, all []held) (c Cut, err error) {
+	began := t.Now()
+	defer func() {
+		undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), locking)
+		defer cancel()
+		if unlocking := each(all, func(_ int, one held) error { _, err := one.conn.Exec(undo, "UNLOCK TABLES"); return err }); err == nil {
+			err = unlocking // else a lock that has ended by itself would have been none
+		}
+		c.HeldMs = t.Now().Sub(began).Milliseconds()
+	}()
+	if err := each(all, func(_ int, one held) error {
+		_, err := one.conn.Exec(ctx, "FLUSH TABLES WITH READ LOCK")
+		switch link.Code(err) {
+		case lockWaitTimeout:
+			return fmt.Errorf("hold its writes: %w", errBusy)
+		case accessDenied:
+			return fmt.Errorf("hold its writes: %w: GRANT RELOAD ON *.* to that account there", err)
+		}
+		return err
+	}); err != nil {
+		return Cut{}, err
+	}
+	return t.look(ctx, all)
+}
+
+const (
+	lockWaitTimeout = 1205
+	accessDenied    = 1227
+)
+
+// look notes where all shards are whose writes wait.
+func (t Taking) look(ctx context.Context, all []held) (Cut, error) {
+	ctx, cancel := context.WithTimeout(ctx, (forgotten-2)*time.Second)
+	defer cancel()
+	points := make([]Point, len(all))
+	if err := each(all, func(i int, one held) (err error) {
+		points[i], err = where(ctx, one.conn)
+		return err
+	}); err != nil {
+		return Cut{}, err
+	}
+	now, err := declared.Current(ctx, t.KV) // nothing that is declared has changed: the primaries are those that are locked
+	if err != nil {
+		return Cut{}, err
+	}
+	if err := still(now); err != nil {
+		return Cut{}, err
+	}
+	c := Cut{Cluster: t.Name, At: t.Now().UTC(), MapVersion: now.Routes.Version(), Routes: routes(now.Routes), Shards: map[router.ShardName]Point{}}
+	for i, one := range all {
+		points[i].Server = now.Shards[one.name].Address
+		c.Shards[one.name] = points[i]
+	}
+	c.Counters, err = Counters(ctx, t.KV)
+	return c, err
+}
+
+// where is where a server is.
+func where(ctx context.Context, c *link.Conn) (p Point, err error) {
+	p.MariaDB = c.Version().Flavor == link.MariaDB
+	variable := "@@GLOBAL.gtid_executed"
+	if p.MariaDB {
+		variable = "@@GLOBAL.gtid_binlog_state"
+	}
+	rows, err := c.Query(ctx, "SELECT "+variable)
+	if err != nil {
+		return p, err
+	}
+	p.Has = strings.ReplaceAll(string(rows[0][0]), "\n", "")
+	if p.Has == "" {
+		return p, errors.New("it has no GTIDs: where it was can't be said without log_bin, and gtid_mode = ON of MySQL")
+	}
+	if rows, err = c.Query(ctx, "XA RECOVER"); err == nil {
+		p.Prepared = len(rows)
+	}
+	return p, err
+}
+
+// Counters are how far all counters of IDs are granted.
+func Counters(ctx context.Context, kv *etcd.KV) (map[string]uint64, error) {
+	pairs, _, err := kv.GetPrefix(ctx, cluster.SegmentPrefix)
+	if err != nil {
+		return nil, err
+	}
+	counters := make(map[string]uint64, len(pairs))
+	for _, pair := range pairs {
+		var granted struct {
+			Bound uint64 `json:"bound"`
+		}
+		if err := json.Unmarshal(pair.Value, &granted); err == nil { // others, such as holds of slots, count nothing
+			counters[pair.Key] = granted.Bound
+		}
+	}
+	return counters, nil
+}
+
+// each does something at each shard, side by side, and names the shards where it fails.
+func each(all []held, do func(int, held) error) error {
+	failed := make([]error, len(all))
+	var doing sync.WaitGroup
+	for i, one := range all {
+		doing.Go(func() {
+			if err := do(i, one); err != nil {
+				failed[i] = fmt.Errorf("shard %s: %w", one.name, err)
+			}
+		})
+	}
+	doing.Wait()
+	return errors.Join(failed...)
+}
