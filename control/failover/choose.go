@@ -26,6 +26,9 @@ func (a Away) enough() bool { return a.Votes.most() && a.For >= a.After }
 // that anybody may have been told to be written; or why no server is sure to, as a *[Trouble].
 // Seen are all of the shard's servers, that of the document first, looked at before the others.
 func Choose(p cluster.Primary, seen []switchover.Sight, k Known) (string, error) {
+	if at := slices.IndexFunc(seen, func(one switchover.Sight) bool { return one.Group }); at >= 0 {
+		return "", trouble("declare failover: follow for the shard (locus apply)", "%s is a member of a group (Group Replication), which elects its primary by itself: locus promotes none beside it", seen[at].Addr)
+	}
 	if !k.Away.enough() {
 		k.shrunk = k.lacksOfItsOwn(seen)
 		if k.shrunk == "" {

@@ -90,6 +90,7 @@ func TestChoose(t *testing.T) {
 		"a replica that takes writes":             {seen: []switchover.Sight{a, replica("b", "10", "11", set(func(v *switchover.View) { v.ReadOnly = false }))}, want: "b takes writes"},
 		"it does not apply":                       {seen: []switchover.Sight{a, replica("b", "10", "11", set(func(v *switchover.View) { v.Applies, v.Stopped = false, "a duplicate key" }))}, want: "b has stopped to apply what it is sent: a duplicate key"},
 		"no GTIDs":                                {seen: []switchover.Sight{a, replica("b", "10", "11", set(func(v *switchover.View) { v.GTIDs = false }))}, want: "b does not replicate by GTIDs"},
+		"a member of a group":                     {seen: []switchover.Sight{alive, replica("b", "10", "11", set(func(v *switchover.View) { v.Group = true }))}, known: reached, want: "b is a member of a group"},
 		"no log of what it is sent":               {seen: []switchover.Sight{a, replica("b", "10", "11", set(func(v *switchover.View) { v.Logs = false }))}, want: "log_replica_updates"},
 		"the proxies can't log in there":          {seen: []switchover.Sight{a, replica("b", "10", "11")}, known: func(k *Known) { k.Reached = map[string]votes{"b": {Proxies: 3, Down: 3, Why: "access denied"}} }, want: "b is not reached by 3 of 3 proxies (access denied)"},
 		"no other one is reached":                 {seen: []switchover.Sight{a, off("b"), off("c")}, want: "b can't be reached"},

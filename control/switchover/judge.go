@@ -38,6 +38,9 @@ func (s seen) judge() (problems []string) {
 		}
 	}
 	from, to := s.primary, s.next
+	if from.Group || to.Group { // nothing else matters then
+		return []string{to.elects()}
+	}
 	add(from.ReadOnly, "the primary %s takes no writes: SET GLOBAL read_only = OFF there, if nobody else is the primary", from.Addr)
 	add(from.Follows != "", "the primary %s follows another server itself: RESET REPLICA ALL there, or name the right primary", from.Addr)
 	add(!from.Logs || !to.Logs, "%s and %s need log_bin and log_replica_updates (log_slave_updates)", from.Addr, to.Addr)

@@ -320,6 +320,12 @@ func (r *run) others(ctx context.Context) error {
 
 // followed has a server follow the primary, unless it does, or has what the primary has not.
 func (r *run) followed(ctx context.Context, s *server) error {
+	switch id, err := s.one(ctx, "SELECT "+rebuilder); {
+	case err != nil:
+		return err
+	case id != "":
+		return fmt.Errorf("%s is being made anew, and follows once that is done", s.addr)
+	}
 	v, err := s.look(ctx)
 	if err != nil {
 		return err
@@ -339,6 +345,11 @@ func (r *run) followed(ctx context.Context, s *server) error {
 			return err
 		}
 	}
+	if v.Has == "" && primary.Has != "" {
+		if err := s.untold(ctx); err != nil {
+			return err
+		}
+	}
 	if r.promotes() {
 		if err := s.followOn(ctx); err != nil {
 			return err
@@ -348,6 +359,20 @@ func (r *run) followed(ctx context.Context, s *server) error {
 		return err
 	}
 	return r.follows(ctx, s)
+}
+
+// untold tells whether a server without GTIDs has tables: it is a copy that nobody has told yet what it is a copy of, and would get everything
+// again, from the beginning of the primary's logs.
+func (s *server) untold(ctx context.Context) error {
+	list := "INNODB_TABLES"
+	if s.mariadb {
+		list = "INNODB_SYS_TABLES"
+	}
+	n, err := s.one(ctx, "SELECT COUNT(*) FROM information_schema."+list+" WHERE NAME LIKE '%/%' AND NAME NOT LIKE 'mysql/%' AND NAME NOT LIKE 'sys/%'")
+	if err == nil && n != "0" {
+		err = fmt.Errorf("%s has tables and no GTIDs: a server that was made of a backup has to be told what it has before it can follow (as in docs/operations.md, backing up)", s.addr)
+	}
+	return err
 }
 
 // follows waits until a server's replication runs.

@@ -39,6 +39,13 @@ type View struct {
 	// Behind is by how many seconds it is behind, as it says itself; negative: it doesn't know.
 	Behind   int
 	SemiSync SemiSync
+	// Group: it is a member of a group of MySQL's Group Replication, which elects the primary by itself.
+	Group bool
+}
+
+// elects is what is told of an order to change roles in a group.
+func (v View) elects() string {
+	return fmt.Sprintf("%s is a member of a group (Group Replication), which elects its primary: SELECT group_replication_set_as_primary('UUID of the member') there; failover: follow has the proxies go there", v.Addr)
 }
 
 // All are the transactions that it has or will have once it has applied what it has received.
@@ -48,7 +55,7 @@ func (s *server) look(ctx context.Context) (View, error) {
 	v := View{Addr: s.addr, MariaDB: s.mariadb, Behind: -1}
 	set := map[string]string{}
 	rows, err := s.rows(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN "+
-		"('server_id', 'server_uuid', 'read_only', 'log_bin', 'log_slave_updates', 'log_replica_updates', 'gtid_mode', 'gtid_executed', 'gtid_binlog_state', 'gtid_strict_mode') "+
+		"('group_replication_group_name', 'server_id', 'server_uuid', 'read_only', 'log_bin', 'log_slave_updates', 'log_replica_updates', 'gtid_mode', 'gtid_executed', 'gtid_binlog_state', 'gtid_strict_mode') "+
 		"OR Variable_name LIKE 'rpl\\_semi\\_sync\\_%'")
 	if err != nil {
 		return v, err
@@ -62,14 +69,19 @@ func (s *server) look(ctx context.Context) (View, error) {
 	if s.mariadb {
 		v.Identity, v.Has, v.GTIDs, v.Strict = set["server_id"], set["gtid_binlog_state"], true, on("gtid_strict_mode")
 	}
+	v.Group = set["group_replication_group_name"] != ""
 	if v.SemiSync, err = s.lookAtSemiSync(ctx, set); err != nil {
 		return v, err
 	}
 	return v, s.lookAtReplication(ctx, &v)
 }
 
+// groupChannels begin the names of those by which members of a group hear of each other.
+const groupChannels = "group_replication_"
+
 func (s *server) lookAtReplication(ctx context.Context, v *View) error {
 	rows, err := s.rows(ctx, "SHOW REPLICA STATUS")
+	rows = slices.DeleteFunc(rows, func(row map[string]string) bool { return strings.HasPrefix(row["channel_name"], groupChannels) })
 	if err != nil || len(rows) == 0 {
 		return err
 	}

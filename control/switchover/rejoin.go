@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"locus/control/declared"
@@ -176,6 +176,9 @@ func (s Switchover) Rebuild(ctx context.Context, e Errant) error {
 	if err := clones(ctx, source, server); err != nil {
 		return err
 	}
+	if got, err := server.one(ctx, "SELECT GET_LOCK("+rebuilding+", 0)"); err != nil || got != "1" {
+		return errors.Join(err, &Refused{[]string{fmt.Sprintf("%s is being made anew by somebody else", e.Server)}})
+	}
 	host, port, err := net.SplitHostPort(source.addr)
 	if err != nil {
 		return err
@@ -184,11 +187,16 @@ func (s Switchover) Rebuild(ctx context.Context, e Errant) error {
 	if err != nil {
 		return err
 	}
+	up, err := server.started(ctx)
+	if err != nil {
+		return err
+	}
 	how := ""
 	if !source.account.tls {
 		how = " REQUIRE NO SSL"
 	}
-	if err := server.exec(ctx, "STOP REPLICA", "RESET REPLICA ALL", "SET GLOBAL super_read_only = OFF", "SET GLOBAL read_only = ON", "SET GLOBAL clone_valid_donor_list = "+text(source.addr)); err != nil {
+	// What it has received of its own stays known until its rows are replaced: one whose clone is broken off is never taken for the primary's copy.
+	if err := server.exec(ctx, "STOP REPLICA", "SET GLOBAL super_read_only = OFF", "SET GLOBAL read_only = ON", "SET GLOBAL clone_valid_donor_list = "+text(source.addr)); err != nil {
 		return err
 	}
 	clone := fmt.Sprintf("CLONE INSTANCE FROM %s@%s:%s IDENTIFIED BY %s%s", text(source.account.user), text(host), port, text(password), how)
@@ -201,7 +209,7 @@ func (s Switchover) Rebuild(ctx context.Context, e Errant) error {
 	case code(err) == unmanaged:
 		return ErrEnded
 	case lost(err): // it ends as soon as it has all, and may not come to say so
-		return s.afterwards(ctx, now, e.Server, err)
+		return s.afterwards(ctx, now, e.Server, up, err)
 	case err != nil: // it is as it was, unless it was under way for long
 		return errors.Join(err, server.setReadOnly(context.WithoutCancel(ctx), true))
 	}
@@ -213,41 +221,70 @@ func lost(err error) bool {
 	return is
 }
 
-// afterwards looks how a server is that was being cloned and has ended the connection.
-func (s Switchover) afterwards(ctx context.Context, now declared.Primary, addr string, why error) error {
+// afterwards looks how a server is that was being cloned and has ended the connection. It is the primary's copy if it has nothing of its own
+// any more: a clone that was broken off leaves all that it knows of its transactions, and perhaps no rows.
+func (s Switchover) afterwards(ctx context.Context, now declared.Primary, addr string, up time.Time, why error) error {
 	deadline := time.After(endTime)
 	ticks := time.NewTicker(endTime / 100)
 	defer ticks.Stop()
+	away := 0
 	for {
 		server, err := s.once(ctx, now, addr)
-		switch {
-		case err == nil:
-			state, err := server.one(ctx, "SELECT STATE FROM performance_schema.clone_status")
+		if err == nil {
+			away = 0
+			again, err := server.started(ctx)
 			server.close(context.WithoutCancel(ctx))
-			if err == nil && state == "Completed" {
-				return nil
+			if err == nil && again.Sub(up) > clockwork { // one that is about to end says all kinds of things
+				if left, err := s.Errant(ctx); err == nil && left.GTIDs == "" {
+					return nil
+				}
 			}
-		case errors.Is(err, syscall.ECONNREFUSED):
-			return fmt.Errorf("%w; if it had not come to its end, locus doctor lists what it has of its own again", ErrEnded)
+		} else if code(err) == 0 { // whatever stands before it may answer in its place
+			if away++; away >= unstarted {
+				return fmt.Errorf("%w; if it had not come to its end, locus doctor lists what it has of its own again", ErrEnded)
+			}
 		}
 		select {
 		case <-ticks.C:
 		case <-ctx.Done():
 			return errors.Join(why, ctx.Err())
 		case <-deadline:
-			return why
+			return errors.Join(why, fmt.Errorf("whether %s is cloned is not known: if it has transactions of its own still (locus rejoin lists them), do the same again", addr))
 		}
 	}
 }
 
-// endTime bounds how long a server takes to end, or to be there again, once it is cloned.
-const endTime = 30 * time.Second
+// started is since when a server runs, by this process's clock, to a second or so.
+func (s *server) started(ctx context.Context) (time.Time, error) {
+	rows, err := s.rows(ctx, "SHOW GLOBAL STATUS LIKE 'Uptime'")
+	if err != nil {
+		return time.Time{}, err
+	}
+	if len(rows) != 1 {
+		return time.Time{}, fmt.Errorf("%s does not say for how long it has been running", s.addr)
+	}
+	seconds, err := strconv.Atoi(rows[0]["value"])
+	return time.Now().Add(-time.Duration(seconds) * time.Second), err
+}
 
 const (
+	// clockwork is by how much two answers of started may differ of the same run.
+	clockwork = 3 * time.Second
+	// endTime bounds how long a server takes to end, or to be there again, once it is cloned.
+	endTime = 30 * time.Second
+	// unstarted is how many looks in turn don't reach it before nothing seems to start it: 5 s.
+	unstarted = 17
 	// donorFailed is what a server says whose donor has given a clone up, as after the connection between them was lost for a moment
 	// (ER_CLONE_DONOR). It takes the data anew then: what it had may be gone already.
 	donorFailed = 3862
 	cloneTries  = 3
+)
+
+// rebuilding is the lock of who makes a server anew, on its connection there: who changes roles ends neither that, nor has the server follow
+// meanwhile, which has no GTIDs for a while. rebuilder is the number of the connection; NULL: there is none.
+const (
+	rebuilding = "'locus_rebuild'"
+	rebuilder  = "IS_USED_LOCK(" + rebuilding + ")"
 )
 
 // unmanaged is what a server says that was cloned and can't start itself again.

@@ -126,7 +126,7 @@ func (s *server) endOthers(ctx context.Context, user string) error {
 
 func (s *server) connections(ctx context.Context, user string) (map[string]bool, error) {
 	rows, err := s.rows(ctx, "SELECT ID AS id FROM information_schema.PROCESSLIST WHERE USER = "+backend.Quote(user)+
-		" AND COMMAND NOT LIKE 'Binlog Dump%' AND COMMAND <> 'Clone' AND COALESCE(INFO, '') NOT LIKE 'CLONE INSTANCE%' AND ID <> CONNECTION_ID()")
+		" AND COMMAND NOT LIKE 'Binlog Dump%' AND COMMAND <> 'Clone' AND ID <> COALESCE("+rebuilder+", 0) AND ID <> CONNECTION_ID()")
 	if err != nil {
 		return nil, err
 	}

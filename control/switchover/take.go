@@ -63,6 +63,8 @@ func (r *run) takes(_ cluster.Primary, seen []Sight) (string, error) {
 	switch {
 	case to.Err != nil:
 		return "", &Refused{[]string{fmt.Sprintf("%s can't be reached: %v", to.Addr, to.Err)}}
+	case to.Group:
+		return "", &Refused{[]string{to.elects()}}
 	case !to.Logs || !to.GTIDs:
 		problems = append(problems, to.Addr+" needs log_bin, log_replica_updates (log_slave_updates) and GTIDs, so that others can follow it")
 	}

@@ -19,13 +19,21 @@ type Link struct {
 	mu    sync.Mutex // guards what follows
 	to    string     // empty: cut
 	conns map[net.Conn]bool
-	// swallows is closed when what was held back is delivered; nil: nothing is.
-	swallows chan struct{}
+	// swallows is closed when what was held back in that direction is delivered; nil: nothing is.
+	swallows [2]chan struct{}
 	ended    sync.WaitGroup
 	over     chan struct{} // closed with the test
 
 	delay atomic.Int64 // of answers, in nanoseconds
 }
+
+// Direction is one of the two in which bytes go.
+type Direction int
+
+const (
+	Requests Direction = iota // to the server
+	Answers                   // to the client
+)
 
 // New makes a link to an address; it ends with the test.
 func New(t testing.TB, to string) *Link {
@@ -61,7 +69,8 @@ func (l *Link) accept() {
 // carry copies both ways until either end or the link is cut.
 func (l *Link) carry(client net.Conn) {
 	defer client.Close()
-	l.pass()
+	l.pass(Requests) // a connection is made in both directions
+	l.pass(Answers)
 	l.mu.Lock()
 	to := l.to
 	l.mu.Unlock()
@@ -81,9 +90,11 @@ func (l *Link) carry(client net.Conn) {
 	for _, way := range []struct {
 		to   io.Writer
 		from net.Conn
-	}{{&held{server, l}, client}, {&late{&held{client, l}, l}, server}} {
+		is   Direction
+	}{{&held{server, l, Requests}, client, Requests}, {&late{&held{client, l, Answers}, l}, server, Answers}} {
 		both.Go(func() {
 			_, _ = io.Copy(way.to, way.from)
+			l.pass(way.is) // that one end is closed arrives no earlier than anything else
 			_, _ = client.Close(), server.Close()
 		})
 	}
@@ -117,13 +128,18 @@ func (l *Link) Lead(to string) {
 	}
 }
 
-// Swallow has nothing arrive any more, in either direction, while all connections stand, and new ones seem to: as a network
-// does that loses every packet. What is sent meanwhile arrives after Deliver.
-func (l *Link) Swallow() {
+// Swallow has nothing arrive any more in these directions, or in both if none is named, while all connections stand, and new ones seem
+// to: as a network does that loses every packet. Neither what is sent arrives nor that an end is closed, until Deliver.
+func (l *Link) Swallow(directions ...Direction) {
+	if len(directions) == 0 {
+		directions = []Direction{Requests, Answers}
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.swallows == nil {
-		l.swallows = make(chan struct{})
+	for _, d := range directions {
+		if l.swallows[d] == nil {
+			l.swallows[d] = make(chan struct{})
+		}
 	}
 }
 
@@ -131,16 +147,18 @@ func (l *Link) Swallow() {
 func (l *Link) Deliver() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.swallows != nil {
-		close(l.swallows)
-		l.swallows = nil
+	for d, swallows := range l.swallows {
+		if swallows != nil {
+			close(swallows)
+			l.swallows[d] = nil
+		}
 	}
 }
 
 // pass waits until things arrive.
-func (l *Link) pass() {
+func (l *Link) pass(d Direction) {
 	l.mu.Lock()
-	swallows := l.swallows
+	swallows := l.swallows[d]
 	l.mu.Unlock()
 	if swallows == nil {
 		return
@@ -155,10 +173,11 @@ func (l *Link) pass() {
 type held struct {
 	io.Writer
 	link *Link
+	way  Direction
 }
 
 func (w *held) Write(b []byte) (int, error) {
-	w.link.pass()
+	w.link.pass(w.way)
 	return w.Writer.Write(b)
 }
 

@@ -11,7 +11,13 @@ import (
 // called before the primary has data that the replica must have.
 func (s *Server) Follow(t testing.TB, primary *Server) {
 	t.Helper()
-	host, port, err := net.SplitHostPort(primary.Addr())
+	s.FollowAt(t, primary, primary.Addr())
+}
+
+// FollowAt is Follow where the primary is reached at another address than its own.
+func (s *Server) FollowAt(t testing.TB, primary *Server, addr string) {
+	t.Helper()
+	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		t.Fatal(err)
 	}

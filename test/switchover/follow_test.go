@@ -92,7 +92,7 @@ func (s *stand) withoutEtcd(t *testing.T, l *load) {
 			other = uid
 		}
 	}
-	s.cut.Store(true)
+	s.away.Store(true)
 	servers.Eventually(t, "the lease has run out", func() error {
 		err := write(own)
 		if err == nil || !strings.Contains(err.Error(), "cut off from etcd") {
@@ -104,7 +104,7 @@ func (s *stand) withoutEtcd(t *testing.T, l *load) {
 		t.Errorf("on another shard: %v", err)
 	}
 	l.more(t, 20) // through the other proxy
-	s.cut.Store(false)
+	s.away.Store(false)
 	servers.Eventually(t, "the proxy writes again", func() error { return write(own) })
 }
 

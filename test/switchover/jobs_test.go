@@ -147,7 +147,7 @@ var ordered = change{"switchover", func(t *testing.T, m *moving) func() {
 	}()
 	servers.Eventually(t, "it begins", func() error {
 		p, err := declared.ReadPrimary(t.Context(), m.kv, "s0")
-		if err == nil && p.Next == "" && p.Server == m.servers[before].Addr() {
+		if err == nil && p.Next == "" && p.Server == m.addr(before) {
 			err = errors.New("it hasn't")
 		}
 		return err

@@ -15,6 +15,7 @@ import (
 	"locus/control/declared"
 	"locus/control/failover"
 	"locus/control/switchover"
+	"locus/test/link"
 	"locus/test/servers"
 )
 
@@ -42,8 +43,12 @@ func replicated(t *testing.T, engine servers.Engine, owner string, others ...str
 	t.Helper()
 	names := slices.Sorted(slices.Values(append(others, owner)))
 	s := &stand{servers: servers.Start(t, engine, 2+len(names), semiSync[engine]...)}
+	s.tellLogs(t)
+	for _, server := range s.servers[:3] {
+		s.ways = append(s.ways, link.New(t, server.Addr()))
+	}
 	for _, replica := range s.servers[1:3] {
-		replica.Follow(t, s.servers[0])
+		replica.FollowAt(t, s.servers[0], s.addr(0))
 	}
 	s.servers[0].Exec(t, accounts(engine)...)
 	alone := ""
@@ -61,7 +66,7 @@ users:
   app: {secret: x}
 routes: |
   0xffff %[6]s
-`, s.servers[0].Addr(), s.servers[1].Addr(), s.servers[2].Addr(), schema, alone, owner))
+`, s.addr(0), s.addr(1), s.addr(2), schema, alone, owner))
 	for range 2 {
 		s.serve(t)
 	}
@@ -72,8 +77,8 @@ routes: |
 	return s
 }
 
-// A primary is frozen, and the next one is killed: what was acknowledged is there once and no more, and each comes back as a replica
-// or with what nobody was told.
+// A primary is frozen, the next one is killed, and one is cut off: what was acknowledged is there once and no more, and each comes back as a
+// replica or with what nobody was told.
 func TestPromote(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		t.Parallel() // most of its time it waits
@@ -102,6 +107,13 @@ func TestPromote(t *testing.T) {
 		s.servers[second].Restart(t)
 		s.wantBack(t, second)
 		l.more(t, 50)
+
+		third := s.primary(t)
+		s.cut(t, third)
+		s.wantAnother(t, l, third)
+		s.heal(t, third)
+		s.wantBack(t, third)
+		l.more(t, 50)
 		l.end()
 		s.wantAcknowledged(t, l)
 	})
@@ -126,7 +138,13 @@ func (s *stand) primary(t *testing.T) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.IndexFunc(s.servers, func(at *servers.Server) bool { return at.Addr() == p.Server })
+	for i := range s.servers {
+		if s.addr(i) == p.Server {
+			return i
+		}
+	}
+	t.Fatalf("%s is none of the servers", p.Server)
+	return -1
 }
 
 // wantNamedAnother waits until another server is named.
@@ -134,7 +152,7 @@ func (s *stand) wantNamedAnother(t *testing.T, before int) {
 	t.Helper()
 	servers.Eventually(t, "another server is named", func() error {
 		p, err := declared.ReadPrimary(t.Context(), s.kv, "s0")
-		if err == nil && (p.Server == s.servers[before].Addr() || p.Next != "") {
+		if err == nil && (p.Server == s.addr(before) || p.Next != "") {
 			records, _ := failover.Records(t.Context(), s.kv)
 			err = fmt.Errorf("%s%+v", p.Encode(), records)
 		}
@@ -155,7 +173,7 @@ func (s *stand) wantAnother(t *testing.T, l *load, before int) {
 // wantBack waits until a server that was the primary takes no writes, and follows, or is told to have transactions of its own.
 func (s *stand) wantBack(t *testing.T, server int) (errant bool) {
 	t.Helper()
-	addr := s.servers[server].Addr()
+	addr := s.addr(server)
 	servers.Eventually(t, "the former primary is back", func() error {
 		records, err := failover.Records(t.Context(), s.kv)
 		if err != nil {
@@ -233,7 +251,6 @@ func (s *stand) rejoins(t *testing.T, server int) {
 		if err := order.Rebuild(t.Context(), e); err == nil || !strings.Contains(err.Error(), "mariadb-backup") {
 			t.Error(err)
 		}
-		return
 	}
 	if !rebuilding {
 		return
@@ -245,12 +262,11 @@ func (s *stand) rejoins(t *testing.T, server int) {
 // anew makes a server anew that has transactions of its own.
 func (s *stand) anew(t *testing.T, server int, e switchover.Errant) {
 	t.Helper()
-	at := s.servers[server]
-	if err := s.to(server).Rebuild(t.Context(), e); !errors.Is(err, switchover.ErrEnded) {
-		t.Fatal(err)
+	if s.servers[server].Engine() == servers.MariaDB {
+		s.backedUp(t, server, e)
+	} else {
+		s.cloned(t, server, e)
 	}
-	<-at.Done()
-	at.Restart(t)
 	servers.Eventually(t, "it follows", func() error {
 		if s.wantBack(t, server) {
 			return errors.New("it has transactions of its own")

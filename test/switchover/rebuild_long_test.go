@@ -2,5 +2,5 @@
 
 package switchover
 
-// rebuilding has a MySQL cloned that has transactions of its own.
+// rebuilding has a server made anew that has transactions of its own.
 const rebuilding = true

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -27,6 +29,7 @@ import (
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
+	"locus/test/link"
 	"locus/test/servers"
 )
 
@@ -36,9 +39,12 @@ func TestMain(m *testing.M) { servers.Main(m) }
 type stand struct {
 	kv      *etcd.KV
 	servers []*servers.Server // two of s0, one of s1
+	ways    []*link.Link      // to the first of them: how the cluster reaches them; none: as they are
 	proxies []string          // their addresses
 	proxy   *proxy.Proxy      // the last of them
-	cut     atomic.Bool       // the second one from etcd's word on who the primaries are
+	away    atomic.Bool       // the second one from etcd's word on who the primaries are
+	single  bool              // each shard has one server
+	stops   []func()          // of the proxies
 }
 
 const schema = "shop"
@@ -50,6 +56,7 @@ func start(t *testing.T, engine servers.Engine) *stand {
 		updates = "--log-slave-updates=ON"
 	}
 	s := &stand{servers: servers.Start(t, engine, 3, updates)}
+	s.tellLogs(t)
 	s.prepare(t, engine)
 	s.open(t)
 	s.declare(t, "none")
@@ -57,6 +64,21 @@ func start(t *testing.T, engine servers.Engine) *stand {
 		s.serve(t)
 	}
 	return s
+}
+
+// tellLogs has a test that fails tell what the servers have said last.
+func (s *stand) tellLogs(t *testing.T) {
+	all := s.servers
+	t.Cleanup(func() {
+		if !t.Failed() {
+			return
+		}
+		for i, at := range all {
+			said, err := os.ReadFile(at.Log())
+			lines := strings.Split(strings.TrimSpace(string(said)), "\n")
+			t.Logf("server %d at %s, %v:\n%s", i, at.Addr(), err, strings.Join(lines[max(0, len(lines)-40):], "\n"))
+		}
+	})
 }
 
 // open starts etcd.
@@ -113,10 +135,15 @@ func accounts(engine servers.Engine) []string {
 // declare has the cluster be as it is, with another way to find the primary of s0.
 func (s *stand) declare(t *testing.T, failover cluster.Failover) {
 	t.Helper()
+	last := len(s.servers) - 1
+	var several []string
+	for _, at := range s.servers[:last] {
+		several = append(several, at.Addr())
+	}
 	s.apply(t, fmt.Sprintf(`schema: 1
 shards:
-  s0: {servers: [%q, %q], failover: %[5]s, user: shop, secret: x, admin: {user: chief, secret: x}}
-  s1: {address: %[3]q, user: shop, secret: x}
+  s0: {servers: [%s], failover: %s, user: shop, secret: x, admin: {user: chief, secret: x}}
+  s1: {address: %q, user: shop, secret: x}
 tables:
   %[4]s.counter: {kind: sharded, owner: uid}
   %[4]s.setting: {kind: single, shard: s0}
@@ -126,7 +153,7 @@ users:
 routes: |
   0x7fff s0
   0xffff s1
-`, s.servers[0].Addr(), s.servers[1].Addr(), s.servers[2].Addr(), schema, failover))
+`, strings.Join(several, ", "), failover, s.servers[last].Addr(), schema))
 }
 
 // apply has the cluster be what a file says.
@@ -180,7 +207,7 @@ func (s *stand) serve(t *testing.T) {
 				return declared.ReleasePrimary(ctx, s.kv, shard, epoch, name)
 			},
 			Epochs: func(ctx context.Context) (map[router.ShardName]int64, error) {
-				if s.cut.Load() && name == s.proxies[1] {
+				if s.away.Load() && name == s.proxies[1] {
 					return nil, errors.New("cut off from etcd")
 				}
 				return declared.Epochs(ctx, s.kv)
@@ -205,19 +232,28 @@ func (s *stand) serve(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Cleanup(func() { cancel(); running.Wait() })
-	s.proxies = append(s.proxies, name)
+	stop := func() { cancel(); running.Wait() }
+	t.Cleanup(stop)
+	s.proxies, s.stops = append(s.proxies, name), append(s.stops, stop)
 	servers.Eventually(t, "the proxy is known", func() error {
 		pairs, _, err := s.kv.GetPrefix(t.Context(), cluster.ProxyPrefix+name)
 		var known fleet.Card
 		if err == nil && len(pairs) == 1 {
 			err = json.Unmarshal(pairs[0].Value, &known)
 		}
-		if err == nil && known.Primaries["s0"] == 0 {
+		if err == nil && known.Primaries["s0"] == 0 && !s.single {
 			err = fmt.Errorf("its card: %+v", known)
 		}
 		return err
 	})
+}
+
+// stop ends the proxies.
+func (s *stand) stop() {
+	for _, stop := range s.stops {
+		stop()
+	}
+	s.proxies, s.stops = nil, nil
 }
 
 func (s *stand) procedures() *orders.Procedures {
@@ -237,10 +273,18 @@ func (s *stand) db(t *testing.T, proxy int, user string) *sql.DB {
 	return db
 }
 
+// addr is where the cluster finds a server.
+func (s *stand) addr(server int) string {
+	if server < len(s.ways) {
+		return s.ways[server].Addr()
+	}
+	return s.servers[server].Addr()
+}
+
 // to is the order to make a server of s0 its primary.
 func (s *stand) to(server int) switchover.Switchover {
 	return switchover.Switchover{
-		KV: s.kv, Secrets: s.secret, Shard: "s0", To: s.servers[server].Addr(), By: "test", Log: slog.New(slog.DiscardHandler),
+		KV: s.kv, Secrets: s.secret, Shard: "s0", To: s.addr(server), By: "test", Log: slog.New(slog.DiscardHandler),
 	}
 }
 
