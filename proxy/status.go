@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"slices"
+
 	"locus/proxy/backend"
 	"locus/proxy/health"
 	"locus/proxy/meter"
@@ -61,10 +63,19 @@ func (p *Proxy) Status() Status {
 
 // Servers is how the shards' servers are; nil before the proxy runs.
 func (p *Proxy) Servers() []health.Status {
-	if known := p.health.Load(); known != nil {
-		return known.Servers
+	known := p.health.Load()
+	if known == nil {
+		return nil
 	}
-	return nil
+	list := slices.Clone(known.Servers)
+	for _, r := range p.pools.Replicas() {
+		at := slices.IndexFunc(list, func(s health.Status) bool { return s.Replica && s.Shard == r.Shard && s.Addr == r.Addr })
+		if at >= 0 && r.Err == nil {
+			behind := r.Lag.Milliseconds()
+			list[at].BehindMs = &behind
+		}
+	}
+	return list
 }
 
 // Routes draws the route map in force.

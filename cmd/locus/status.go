@@ -86,6 +86,14 @@ func (in *invocation) status(ctx context.Context, conn *connection, c *cluster.C
 	return nil
 }
 
+// reads tells whether reads that may be late go to a replica.
+func reads(usable bool) string {
+	if usable {
+		return "yes"
+	}
+	return "no: it is too far behind, has stopped, or does not answer"
+}
+
 func (s *status) print(w io.Writer) {
 	verdict := "all is well"
 	if !s.Well {
@@ -103,6 +111,15 @@ func (s *status) print(w io.Writer) {
 		})
 	}
 	columns(w, rows)
+	rows = [][]string{{"\nREPLICA", "SHARD", "BEHIND", "READS"}}
+	for _, sh := range s.Shards {
+		for _, r := range sh.Replicas {
+			rows = append(rows, []string{r.Address, sh.Name, (time.Duration(r.LagMs) * time.Millisecond).String(), reads(r.Usable)})
+		}
+	}
+	if len(rows) > 1 {
+		columns(w, rows)
+	}
 	rows = [][]string{{"\nPROXY", "ADDRESS", "SESSIONS", "MAP VERSION", "STATE"}}
 	for _, p := range s.Proxies {
 		rows = append(rows, []string{p.ID, p.Address, strconv.Itoa(p.Sessions), strconv.FormatInt(p.MapVersion, 10), cmp.Or(p.Problem, "well")})

@@ -15,6 +15,7 @@ import (
 
 	"locus/config/etcd"
 	"locus/control/declared"
+	"locus/control/failover"
 	"locus/control/fleet"
 	"locus/control/jobs"
 	"locus/idgen/gene"
@@ -75,7 +76,7 @@ var tables = []table{
 		source_rows int, target_rows int, source_hash text, target_hash text, target_error int, last time`), (*Schema).mirrorDifferenceRows},
 	{"job_differences", columns("job text, number int, table_name text, row_key text, differs text, owner text, newer text, why_left text"), (*Schema).differenceRows},
 	{"shards", columns("name text, address text, account text, tls text, genes int, moving_in int, moving_out int, replicas text"), (*Schema).shardRows},
-	{"servers", columns("proxy text, shard text, address text, role text, state text, since time, why text, probe_ms number"), (*Schema).serverRows},
+	{"servers", columns("proxy text, shard text, address text, role text, state text, since time, why text, probe_ms number, behind_ms number, errant text"), (*Schema).serverRows},
 	{"routes", columns("first_gene text, last_gene text, genes int, shard text, map_version int, moving text, target text, target_percent int"), (*Schema).routeRows},
 	{"proxies", columns("id text, address text, map_version int, behind int, version text, pid int, started time"), (*Schema).proxyRows},
 	{"tables", columns("schema_name text, table_name text, kind text, owner text, id_column text, id_layout text, order_number text, version_column text, shard text"), (*Schema).tableRows},
@@ -284,11 +285,20 @@ func (s *Schema) serverRows(ctx context.Context) ([][]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	records, err := failover.Records(ctx, s.kv)
+	if err != nil {
+		return nil, err
+	}
 	var rows [][]any
 	for _, proxy := range slices.Sorted(maps.Keys(answers.By)) {
 		for _, server := range answers.By[proxy] {
+			var behind any
+			if server.BehindMs != nil {
+				behind = *server.BehindMs
+			}
 			rows = append(rows, []any{
 				proxy, string(server.Shard), server.Addr, server.Role(), server.State.String(), server.Since, text(server.Why), float64(server.Took.Microseconds()) / 1000,
+				behind, text(records[server.Shard].Errant[server.Addr]),
 			})
 		}
 	}

@@ -18,6 +18,8 @@ type Status struct {
 	Silent time.Duration `json:"silent,omitempty"`
 	// Took is how long the last probe took.
 	Took time.Duration `json:"took"`
+	// BehindMs is how far a replica is behind, as it says itself; nil: it is none, or that isn't known.
+	BehindMs *int64 `json:"behind_ms,omitempty"`
 }
 
 // Role is what a server is to its shard.
