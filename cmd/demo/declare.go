@@ -20,9 +20,9 @@ func prefix() string { return "/locus/" + clusterName + "/" }
 // declareShards registers where the servers listen: in the cluster that is
 // declared, of which all else stays as it is, or in a new one.
 func declareShards(ctx context.Context, kv *etcd.KV, state *declared.State, owning, spare []router.ShardName, shards []*shard) error {
-	addresses := map[router.ShardName]string{}
+	addresses := map[router.ShardName][]string{}
 	for _, s := range shards {
-		addresses[s.name] = s.Addr()
+		addresses[s.name] = s.addresses()
 	}
 	next, err := moved(state.Cluster, addresses)
 	if state.Cluster == nil {
@@ -45,18 +45,19 @@ func declareShards(ctx context.Context, kv *etcd.KV, state *declared.State, owni
 	return nil
 }
 
-// moved is the cluster with its servers at other addresses. A demo of before there
+// moved is the cluster with its servers at other addresses, but for those of shards with several, which keep theirs. A demo of before there
 // was a dba gets one.
-func moved(c *cluster.Cluster, addresses map[router.ShardName]string) (*cluster.Cluster, error) {
+func moved(c *cluster.Cluster, addresses map[router.ShardName][]string) (*cluster.Cluster, error) {
 	if c == nil {
 		return nil, nil
 	}
 	next := *c
 	next.Shards = maps.Clone(c.Shards)
-	for name, address := range addresses {
-		s := next.Shards[name]
-		s.Address = address
-		next.Shards[name] = s
+	for name, at := range addresses {
+		if s := next.Shards[name]; len(s.Servers) == 0 {
+			s.Address = at[0]
+			next.Shards[name] = s
+		}
 	}
 	if _, there := c.Users[dbaUser]; !there {
 		next.Users = maps.Clone(c.Users)

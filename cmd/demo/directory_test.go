@@ -97,7 +97,7 @@ func TestNamesOfANewAndOfAKeptCluster(t *testing.T) {
 	if len(owning) != 2 || len(spare) != 1 || spare[0] != "s2" {
 		t.Errorf("the kept cluster has %v and %v", owning, spare)
 	}
-	next, err := moved(c, map[router.ShardName]string{"s0": "127.0.0.1:9"})
+	next, err := moved(c, map[router.ShardName][]string{"s0": {"127.0.0.1:9"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,6 +42,13 @@ or in SQL:  mysql -h {{.Host}} -P {{.Port}} -u {{.DBA}} -p"$(cat {{.DBASecret}})
     CALL locus.split('{{.First}}', '{{.Spare}}', 'half');
     SELECT id, phase, percent, doing FROM locus.jobs;
     CALL locus.cutover('split-1', 100, 5, 5);
+{{end}}{{if .Replica}}
+Each shard has servers that follow its primary. Make another one the primary while orders flow, or kill the primary:
+writes of the shard go on at another one some seconds later, and the demo starts the killed one again.
+
+  {{.Binary}} switchover {{.Replicated}} --to {{.Replica}} -c {{.Config}}
+  kill -9 $(cat {{.PIDFile}})
+  {{.Binary}} status -c {{.Config}}
 {{end}}{{if .URL}}
 Dashboard:  {{.URL}}  (user admin, password in {{.Secret}})
 {{end}}Logs:  {{.Logs}} and server.log of each shard
@@ -58,6 +65,8 @@ type hints struct {
 	Binary, Config, URL, Secret                string
 	Logs, Etcd, Data                           string
 	First, Spare                               router.ShardName
+	Replicated                                 router.ShardName // empty: no shard has replicas
+	Replica, PIDFile                           string
 }
 
 type hintShard struct{ Name, Port, User, Secret, Database string }
@@ -84,6 +93,9 @@ func (r *running) hints(state ready) error {
 			return err
 		}
 		h.Shards = append(h.Shards, hintShard{s.Name, port, s.User, r.dir.file("secrets", shardSecret(router.ShardName(s.Name))), s.Database})
+	}
+	if s := r.shards[0]; len(s.replicas) > 0 {
+		h.Replicated, h.Replica, h.PIDFile = s.name, s.replicas[0].Addr(), r.dir.file(string(s.name)+"-replica-1", "server.pid")
 	}
 	if err := hintsTemplate.Execute(r.options.Out, h); err != nil {
 		return fmt.Errorf("print what to try: %w", err)

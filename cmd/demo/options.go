@@ -15,6 +15,7 @@ type Options struct {
 	Data            string          // the data directory; it is made if it isn't there
 	Engine          dbserver.Engine // empty: the directory's, or the first that is installed
 	Shards, Spare   int             // of a new directory; one that exists keeps its own
+	Replicas        int             // of each shard of a new directory
 	Proxies         int
 	Proxy           string // host:port of the first proxy; the others listen on the ports that follow
 	HTTP            string // host:port of the first proxy's pages; empty: none
@@ -48,6 +49,7 @@ func (o Options) Validate() error {
 	}
 	refuse(o.Shards < 1 || o.Shards > 64, "--shards %d: use 1 to 64", o.Shards)
 	refuse(o.Spare < 0 || o.Spare > 64, "--spare %d: use 0 to 64", o.Spare)
+	refuse(o.Replicas < 0 || o.Replicas > 4, "--replicas %d: use 0 to 4", o.Replicas)
 	refuse(o.Proxies < 1 || o.Proxies > 64, "--proxies %d: use 1 to 64", o.Proxies)
 	_, err := o.proxyAddresses()
 	refuse(err != nil, "--proxy %q: %w", o.Proxy, err)

@@ -37,6 +37,8 @@ type readyShard struct {
 	Password string `json:"password"`
 	Database string `json:"database"`
 	PID      int    `json:"pid"`
+	// Replicas are the servers that follow it, or did at the first start.
+	Replicas []readyProxy `json:"replicas,omitempty"`
 }
 
 // write puts the file there at once and whole.

@@ -49,7 +49,6 @@ type running struct {
 	spare   router.ShardName // that owns none; empty: there is no such shard
 
 	undo []func() error // in the order of the start
-	ends chan struct{}  // closed when the demo stops, for what watches
 }
 
 func (r *running) onStop(f func() error) { r.undo = append(r.undo, f) }
@@ -98,13 +97,16 @@ func (r *running) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	r.watch()
-	if o.OrdersPerSecond > 0 {
-		r.startOrders(ctx, password)
-	}
 	state, err := r.state(password)
 	if err != nil {
 		return err
+	}
+	r.watch()
+	if err := r.awaitPrimaries(ctx, password); err != nil {
+		return err
+	}
+	if o.OrdersPerSecond > 0 {
+		r.startOrders(ctx, password)
 	}
 	if o.ReadyFile != "" {
 		if err := state.write(o.ReadyFile); err != nil {
@@ -146,16 +148,29 @@ func (r *running) startDatabases(ctx context.Context, kv *etcd.KV) error {
 	if len(owning) > 0 && len(spare) > 0 {
 		r.first, r.spare = owning[0], spare[0]
 	}
-	if o := r.options; state.Cluster != nil && (len(owning) != o.Shards || len(spare) != o.Spare) {
-		r.say("%s has %d shards with genes and %d without: --shards and --spare are for a new directory", r.dir.path, len(owning), len(spare))
+	names, following := append(owning[:len(owning):len(owning)], spare...), replicas(r.options, state.Cluster)
+	servers := 0
+	for _, name := range names {
+		servers += 1 + following(name)
 	}
-	r.say("starting %d %s servers in %s", len(owning)+len(spare), engine, r.dir.path)
-	r.shards, err = r.dir.startShards(ctx, engine, append(owning[:len(owning):len(owning)], spare...))
+	if o := r.options; state.Cluster != nil && (len(owning) != o.Shards || len(spare) != o.Spare || servers != len(names)*(1+o.Replicas)) {
+		r.say("%s has %d shards with genes and %d without, and %d servers: --shards, --spare and --replicas are for a new directory", r.dir.path, len(owning), len(spare), servers)
+	}
+	r.say("starting %d %s servers in %s", servers, engine, r.dir.path)
+	r.shards, err = r.dir.startShards(ctx, engine, names, following)
 	r.onStop(func() error { return stopShards(context.WithoutCancel(ctx), r.shards) })
 	if err != nil {
 		return err
 	}
 	if state.Cluster == nil {
+		for _, s := range r.shards {
+			if len(s.replicas) == 0 {
+				continue
+			}
+			if err := r.dir.replicate(ctx, s); err != nil {
+				return fmt.Errorf("shard %s: %w", s.name, err)
+			}
+		}
 		if err := createTables(ctx, r.shards); err != nil {
 			return err
 		}

@@ -23,6 +23,9 @@ const (
 
 func shardSecret(name router.ShardName) string { return "shards/" + string(name) }
 
+// adminSecret is of the account by which a shard's servers change roles.
+func adminSecret(name router.ShardName) string { return "shards/" + string(name) + "-admin" }
+
 func (d *directory) secrets() config.Secrets { return config.Secrets{Dir: d.file("secrets")} }
 
 // secret is the one of that name; if there is none yet, it is made of what

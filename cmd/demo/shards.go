@@ -13,11 +13,12 @@ import (
 	"locus/router/cluster"
 )
 
-// shard is a running database server.
+// shard is a running database server, or several of which one is written to.
 type shard struct {
-	*dbserver.Server
+	*member  // that was written to first
 	name     router.ShardName
 	password string
+	replicas []*member // that followed it then
 }
 
 // names are the shards that this directory has servers of: those declared, or
@@ -48,9 +49,9 @@ func (d *directory) names(o Options, c *cluster.Cluster) (owning, spare []router
 	return owning, spare
 }
 
-// startShards starts the servers side by side. Those that did start are given
+// startShards starts the servers side by side, and of each shard so many replicas. Those that did start are given
 // beside the error about those that did not.
-func (d *directory) startShards(ctx context.Context, engine dbserver.Engine, names []router.ShardName) ([]*shard, error) {
+func (d *directory) startShards(ctx context.Context, engine dbserver.Engine, names []router.ShardName, replicas func(router.ShardName) int) ([]*shard, error) {
 	installation, err := dbserver.Find(ctx, engine, "")
 	if err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func (d *directory) startShards(ctx context.Context, engine dbserver.Engine, nam
 	errs := make([]error, len(names))
 	var starting sync.WaitGroup
 	for i, name := range names {
-		starting.Go(func() { shards[i], errs[i] = d.startShard(ctx, installation, name) })
+		starting.Go(func() { shards[i], errs[i] = d.startShard(ctx, installation, name, replicas(name)) })
 	}
 	starting.Wait()
 	var started []*shard
@@ -71,16 +72,19 @@ func (d *directory) startShards(ctx context.Context, engine dbserver.Engine, nam
 	return started, errors.Join(errs...)
 }
 
-func (d *directory) startShard(ctx context.Context, installation *dbserver.Installation, name router.ShardName) (*shard, error) {
+func (d *directory) startShard(ctx context.Context, installation *dbserver.Installation, name router.ShardName, replicas int) (*shard, error) {
 	password, err := d.secret(shardSecret(name), random)
 	if err != nil {
 		return nil, err
+	}
+	if replicas > 0 {
+		return d.startReplicated(ctx, installation, name, password, replicas)
 	}
 	server, err := dbserver.Start(ctx, installation, dbserver.Options{Dir: d.file(string(name))})
 	if err != nil {
 		return nil, fmt.Errorf("shard %s: %w", name, err)
 	}
-	s := &shard{server, name, password}
+	s := &shard{member: &member{Server: server}, name: name, password: password}
 	if err := server.CreateUser(ctx, dbserver.User{Name: shardUser, Password: password}); err != nil {
 		return s, fmt.Errorf("shard %s: %w", name, err)
 	}
@@ -109,19 +113,24 @@ const serverPatience = time.Minute
 func stopShards(ctx context.Context, shards []*shard) error {
 	ctx, cancel := context.WithTimeout(ctx, serverPatience)
 	defer cancel()
-	errs := make([]error, len(shards))
+	var mu sync.Mutex // of errs
+	var errs []error
 	var stopping sync.WaitGroup
-	for i, s := range shards {
-		select {
-		case <-s.Done():
-			continue
-		default:
-		}
-		stopping.Go(func() {
-			if err := s.Stop(ctx); err != nil {
-				errs[i] = fmt.Errorf("shard %s: %w", s.name, err)
+	for _, s := range shards {
+		for _, m := range s.members() {
+			select {
+			case <-m.Done():
+				continue
+			default:
 			}
-		})
+			stopping.Go(func() {
+				if err := m.Stop(ctx); err != nil {
+					mu.Lock()
+					defer mu.Unlock()
+					errs = append(errs, fmt.Errorf("shard %s: %w", s.name, err))
+				}
+			})
+		}
 	}
 	stopping.Wait()
 	return errors.Join(errs...)

@@ -13,6 +13,7 @@ const (
 	shopUser  = "app"
 	dbaUser   = "dba"
 	shardUser = "locus"
+	adminUser = "locus_admin"
 )
 
 // everywhere is what each shard has: the tables that are sharded and those that
@@ -59,7 +60,7 @@ var dba = cluster.User{Secret: dbaSecret, Admin: true}
 
 // declare is the cluster of a first start: the shards in equal ranges, then
 // those without genes.
-func declare(shards, spare []router.ShardName, addresses map[router.ShardName]string) (*cluster.Cluster, error) {
+func declare(shards, spare []router.ShardName, addresses map[router.ShardName][]string) (*cluster.Cluster, error) {
 	routes, err := router.Equal(gene.W16, shards)
 	if err != nil {
 		return nil, err
@@ -79,7 +80,16 @@ func declare(shards, spare []router.ShardName, addresses map[router.ShardName]st
 		Routes: routes,
 	}
 	for _, name := range append(shards[:len(shards):len(shards)], spare...) {
-		c.Shards[name] = cluster.Shard{Address: addresses[name], User: shardUser, Secret: shardSecret(name), TLS: cluster.TLSOff}
+		s := cluster.Shard{User: shardUser, Secret: shardSecret(name), TLS: cluster.TLSOff}
+		at := addresses[name]
+		s.Address = at[0] // the primary, until somebody changes that
+		if len(at) > 1 {
+			for _, replica := range at[1:] {
+				s.Replicas = append(s.Replicas, cluster.Replica{Address: replica})
+			}
+			s.Servers, s.Failover, s.Admin = at, cluster.FailoverPromote, cluster.Admin{User: adminUser, Secret: adminSecret(name)}
+		}
+		c.Shards[name] = s
 	}
 	return c, c.Validate()
 }

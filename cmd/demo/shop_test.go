@@ -11,9 +11,9 @@ import (
 
 func declaredFor(t *testing.T, owning, spare []router.ShardName) *cluster.Cluster {
 	t.Helper()
-	addresses := map[router.ShardName]string{}
+	addresses := map[router.ShardName][]string{}
 	for i, name := range append(owning[:len(owning):len(owning)], spare...) {
-		addresses[name] = fmt.Sprintf("127.0.0.1:%d", 1000+i)
+		addresses[name] = []string{fmt.Sprintf("127.0.0.1:%d", 1000+i)}
 	}
 	c, err := declare(owning, spare, addresses)
 	if err != nil {

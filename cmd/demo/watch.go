@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"context"
 	"os"
 	"sync"
 )
@@ -8,27 +9,23 @@ import (
 // watch says what ends by itself. The demo goes on without it: that is worth
 // looking at.
 func (r *running) watch() {
-	r.ends = make(chan struct{})
+	ctx, end := context.WithCancel(context.Background())
 	var watching sync.WaitGroup
 	for i, p := range r.proxies {
 		watching.Go(func() {
 			select {
 			case <-p.done:
 				r.say("proxy %d: %v", i, p.ended())
-			case <-r.ends:
+			case <-ctx.Done():
 			}
 		})
 	}
 	for _, s := range r.shards {
-		watching.Go(func() {
-			select {
-			case <-s.Done():
-				r.say("shard %s: %v", s.name, s.Err())
-			case <-r.ends:
-			}
-		})
+		for _, m := range s.members() {
+			watching.Go(func() { r.keep(ctx, s, m) })
+		}
 	}
-	r.onStop(func() error { close(r.ends); watching.Wait(); return nil })
+	r.onStop(func() error { end(); watching.Wait(); return nil })
 }
 
 // state is what the ready file says.
@@ -41,7 +38,11 @@ func (r *running) state(password string) (ready, error) {
 		state.Proxies = append(state.Proxies, readyProxy{p.addr, p.pid()})
 	}
 	for _, s := range r.shards {
-		state.Shards = append(state.Shards, readyShard{string(s.name), s.Addr(), shardUser, s.password, database, s.Pid()})
+		one := readyShard{string(s.name), s.Addr(), shardUser, s.password, database, s.Pid(), nil}
+		for _, m := range s.replicas {
+			one.Replicas = append(one.Replicas, readyProxy{m.Addr(), m.Pid()})
+		}
+		state.Shards = append(state.Shards, one)
 	}
 	if r.options.HTTP != "" {
 		secret, err := r.dir.secrets().Lookup(httpSecret)

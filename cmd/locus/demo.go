@@ -20,6 +20,7 @@ what to try, and stops everything on Ctrl-C. Started again on the same --data it
 goes on with what is there.`,
 		Example: `  locus demo
   locus demo --engine mysql --shards 4 --proxies 2
+  locus demo --replicas 1
   locus demo --data /tmp/shop --orders-per-second 0 --ready-file /tmp/shop.json`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -39,6 +40,7 @@ goes on with what is there.`,
 	flags.StringVar((*string)(&o.Engine), "engine", "", "the `server`: mariadb or mysql (default: the directory's, or what is installed)")
 	flags.IntVar(&o.Shards, "shards", o.Shards, "the `number` of shards that own genes, in equal ranges")
 	flags.IntVar(&o.Spare, "spare", o.Spare, "the `number` of shards that are registered without genes")
+	flags.IntVar(&o.Replicas, "replicas", o.Replicas, "the `number` of servers that follow each shard's primary, and one of which is promoted if that is killed")
 	flags.IntVar(&o.Proxies, "proxies", o.Proxies, "the `number` of proxies, on the ports that follow --proxy")
 	flags.StringVar(&o.Proxy, "proxy", o.Proxy, "`host:port` of the first proxy")
 	flags.StringVar(&o.HTTP, "http", o.HTTP, "`host:port` of the dashboard; empty for none")

@@ -37,6 +37,7 @@ type ready struct {
 	Shards                   []struct {
 		Name, Addr, User, Password, Database string
 		Pid                                  int
+		Replicas                             []struct{ Addr string }
 	}
 	Pid int
 }

@@ -1,0 +1,8 @@
+//go:build !long
+
+package demo
+
+import "locus/cmd/dbserver"
+
+// replicated are the engines of TestReplicas.
+var replicated = []dbserver.Engine{dbserver.MariaDB}
