@@ -1,6 +1,7 @@
 package histories
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
 	"net"
@@ -45,6 +46,8 @@ type world struct {
 	blinded  bool   // the servers are told of no condition that leaves others' rows out
 	seed     uint64 // of what clients do; 0: any
 	stepped  int    // how often rows were seen to have changed hands
+	genes    string // which shard has which, as the declared map says it; empty: the last shard has none
+	granted  string // what else is declared of the user
 
 	dir   string
 	port  int // of etcd
@@ -152,12 +155,7 @@ func (w *world) declare(t *testing.T) {
 	if w.hot != nil {
 		declarations = hotDeclarations
 	}
-	text.WriteString(declarations + `users:
-  app: {secret: app}
-routes: |
-  0xbfff s0
-  0xffff s1
-`)
+	text.WriteString(declarations + "users:\n  app: {secret: app" + w.granted + "}\nroutes: |\n" + cmp.Or(w.genes, "  0xbfff s0\n  0xffff s1\n"))
 	c, err := cluster.Parse([]byte(text.String()))
 	if err != nil {
 		t.Fatal(err)

@@ -167,22 +167,14 @@ func (w *world) awaitMoverBeside(t *testing.T, name string) {
 func (w *world) strike(t *testing.T, when moment, point string, f fault) {
 	t.Helper()
 	began := time.Now()
-	for _, p := range w.proxies {
-		p.Tell("stop " + point)
-	}
-	let, meanwhile := func() {}, func() { w.shuttle(t) }
+	let := func() {}
+	var mover int
 	if point == cutover.BeforeRelease { // only a step that fails comes there
-		let = w.disobey(t)
-		stopped := time.Now()
-		meanwhile = func() {
-			w.shuttle(t)
-			if time.Since(stopped) > disobedience { // its lease ended before a step began: nobody waits for it any more
-				let()
-				let, stopped = w.disobey(t), time.Now()
-			}
-		}
+		mover, let = w.awaitFailing(t)
+	} else {
+		w.arm(point)
+		mover, _ = w.awaitStopAt(t, func() { w.shuttle(t) }, point)
 	}
-	mover, _ := w.awaitStopAt(t, meanwhile, point)
 	for i, p := range w.proxies {
 		if i != mover {
 			p.Tell("stop nowhere")
@@ -204,24 +196,47 @@ func (w *world) strike(t *testing.T, when moment, point string, f fault) {
 		there.Sub(began).Round(time.Millisecond), time.Since(there).Round(time.Millisecond))
 }
 
-// disobedience is for how long a proxy is stopped before another one is, where no step has failed because of it.
+// arm has every process stop at the points, once at each.
+func (w *world) arm(points ...string) {
+	for _, p := range w.proxies {
+		p.Tell("stop " + strings.Join(points, " "))
+	}
+}
+
+// disobedience is for how long a step may take to fail because of a proxy that was stopped just before its fence.
 const disobedience = 10 * time.Second
 
-// disobey stops a proxy, so that no fence is obeyed, until the function is called.
-func (w *world) disobey(t *testing.T) (let func()) {
+// awaitFailing waits until a step fails, since a proxy does not obey its fence: one that is stopped when the step has looked at all
+// else, and whose lease has not run out by then. That proxy goes on when the function is called.
+func (w *world) awaitFailing(t *testing.T) (mover int, let func()) {
 	t.Helper()
-	var other *process.Process
-	until(t, "somebody runs the job", func() (bool, error) {
-		name, err := w.claimant(t)
-		for _, p := range w.proxies {
-			if name != "" && p.Addr() != name {
-				other = p
-			}
+	for {
+		w.arm(cutover.BeforeFence, cutover.BeforeRelease)
+		mover, point := w.awaitStopAt(t, func() { w.shuttle(t) }, cutover.BeforeFence, cutover.BeforeRelease)
+		if point == cutover.BeforeRelease {
+			return mover, func() {}
 		}
-		return other != nil, err
+		other := w.proxies[(mover+1)%len(w.proxies)]
+		w.stopProxy(t, other)
+		let := func() { other.Signal(t, syscall.SIGCONT) }
+		w.proxies[mover].Tell("go")
+		if w.stopsSoon(t, mover, cutover.BeforeRelease) {
+			return mover, let
+		}
+		let() // the machine was slow, and its lease had ended before the fence
+	}
+}
+
+// stopsSoon tells whether a process comes to a point.
+func (w *world) stopsSoon(t *testing.T, mover int, point string) (stops bool) {
+	t.Helper()
+	since := time.Now()
+	until(t, "a step fails, or not", func() (bool, error) {
+		line, _ := w.proxies[mover].Said()
+		stops = line == "at "+point
+		return stops || time.Since(since) > disobedience, nil
 	})
-	w.stopProxy(t, other)
-	return func() { other.Signal(t, syscall.SIGCONT) }
+	return stops
 }
 
 // awaitStopAt waits until some process is at one of the points, and says at which.

@@ -212,6 +212,12 @@ func (w *world) cutWhole(t *testing.T, to float64) {
 
 func (w *world) planImport(t *testing.T, id string) {
 	t.Helper()
+	w.planImportOf(t, id, imported)
+}
+
+// planImportOf is of tables of the default shard, each with what it is to be declared as.
+func (w *world) planImportOf(t *testing.T, id, imported string) {
+	t.Helper()
 	_, m := w.routes(t)
 	tables, err := orders.ImportedTables(imported)
 	if err != nil {

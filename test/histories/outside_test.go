@@ -107,7 +107,7 @@ func (w *world) fromOutside(t *testing.T, engine servers.Engine) {
 	s.more(t)
 
 	const id = "import-outside"
-	w.planOutside(t, id, outside)
+	w.planOutside(t, id, outside, "shop.person owner=uid")
 	db := client(w.proxies[0].Addr(), false)
 	defer db.Close()
 	w.phase(t, id, phase.Ready)
@@ -184,9 +184,9 @@ func (w *world) fromOutside(t *testing.T, engine servers.Engine) {
 	}
 }
 
-func (w *world) planOutside(t *testing.T, id string, outside *servers.Server) {
+func (w *world) planOutside(t *testing.T, id string, outside *servers.Server, imported string) {
 	t.Helper()
-	tables, err := orders.ImportedTables("shop.person owner=uid")
+	tables, err := orders.ImportedTables(imported)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,295 @@
+//go:build long
+
+package histories
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"locus/migrate/cutover"
+	"locus/migrate/phase"
+	"locus/test/link"
+	"locus/test/process"
+	"locus/test/servers"
+)
+
+// login is a server, or the proxies, as an application knows them.
+type login struct{ addr, user, password string }
+
+// application is a program whose tables are imported while it is used.
+type application interface {
+	// schema is where its tables are.
+	schema() string
+	// prepare makes them, with rows, where nothing is yet.
+	prepare(t *testing.T, at login)
+	// beside makes those that are not imported, as the server outside has them.
+	beside(t *testing.T, outside *servers.Server, at login)
+	// imported are the others, with what they are declared as.
+	imported() string
+	// growing is one whose rows become more as long as it is used.
+	growing() string
+	// use uses it until the function is called, which says what it was told of failures.
+	use(t *testing.T, at login) (stop func() []string)
+	// check holds what it finds to what must be so, whatever has failed.
+	check(t *testing.T, at login)
+}
+
+// stage is a world in which an application's tables are imported.
+type stage struct {
+	*world
+	app    application
+	at     login           // the proxies
+	source *servers.Server // has the tables at first, and every row until the import is finished
+}
+
+// openStage is of a world whose shards all own genes.
+func openStage(t *testing.T, engine servers.Engine, app application) *stage {
+	t.Helper()
+	w := openAs(t, engine, world{genes: "  0x5555 s0\n  0xaaaa s1\n  0xffff s2\n", granted: ", scatter_writes: allow"})
+	w.stride = 100
+	w.startProxies(t)
+	s := &stage{world: w, app: app, at: login{w.entrance(t).Addr(), "app", servers.Password}, source: w.servers[0]}
+	s.execute(t, "CREATE DATABASE "+app.schema())
+	return s
+}
+
+// entrance is where an application finds a proxy: another one when its own is gone.
+func (w *world) entrance(t *testing.T) *link.Link {
+	t.Helper()
+	l := link.New(t, "")
+	ctx, end := context.WithCancel(t.Context())
+	var leading sync.WaitGroup
+	leading.Go(func() {
+		for ; ctx.Err() == nil; pause(ctx, look) {
+			var serving []string
+			for _, p := range w.proxies {
+				if addr := p.Addr(); addr != "" {
+					serving = append(serving, addr)
+				}
+			}
+			if len(serving) > 0 && !slices.Contains(serving, l.Target()) {
+				l.Lead(serving[len(serving)-1])
+			}
+		}
+	})
+	t.Cleanup(func() { end(); leading.Wait() })
+	until(t, "a proxy is led to", func() (bool, error) { return l.Target() != "", nil })
+	return l
+}
+
+// execute runs a statement by way of a proxy.
+func (s *stage) execute(t *testing.T, query string) {
+	t.Helper()
+	db := client(s.proxies[0].Addr(), false)
+	defer db.Close()
+	if _, err := db.Exec(query); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+}
+
+// fromShard imports an application's tables, which nobody has declared, while it is used by way of the proxies.
+func fromShard(t *testing.T, engine servers.Engine, app application) {
+	s := openStage(t, engine, app)
+	app.prepare(t, s.at)
+	stop := s.use(t, s.at)
+	s.planImportOf(t, splitting, app.imported())
+	s.comes(t, phase.Copying, phase.CatchingUp, phase.Verifying, phase.Ready)
+	s.killRunner(t)
+	s.comes(t, phase.Ready)
+	for _, to := range []float64{100, 0} {
+		s.cutWhole(t, to)
+		s.grows(t, s.at)
+		stop()
+		s.holds(t, s.at)
+		stop = s.use(t, s.at)
+	}
+	killShard := fault{"kill a shard that rows go to", func(w *world, t *testing.T, _ int) func() { return w.killServer(t, 1) }}
+	for _, f := range []struct {
+		when  moment
+		point string
+		fault fault
+	}{
+		{at, cutover.BeforePosition, killMover},
+		{after, cutover.BeforeCommit, killProxy},
+		{at, cutover.AfterCommit, killSource},
+		{after, cutover.BeforeReverse, killShard},
+	} {
+		s.strike(t, f.when, f.point, f.fault)
+		s.grows(t, s.at)
+	}
+	s.cutWhole(t, 100)
+	s.grows(t, s.at)
+	stop()
+	s.holds(t, s.at)
+	stop = s.use(t, s.at)
+	s.finish(t, splitting)
+	s.comes(t, phase.Done)
+	stop()
+	app.check(t, s.at)
+	s.spread(t)
+}
+
+// fromServer imports them from a server outside of the cluster: the application is used there, then by way of the proxies, there
+// again, and by way of the proxies in the end.
+func fromServer(t *testing.T, engine servers.Engine, app application) {
+	s := openStage(t, engine, app)
+	s.source = servers.Start(t, engine, 1)[0]
+	s.source.Exec(t, "CREATE DATABASE "+app.schema())
+	there := login{s.source.Addr(), s.source.User, s.source.Password}
+	app.prepare(t, there)
+	app.beside(t, s.source, s.at)
+	stop := s.use(t, there)
+	s.planOutside(t, splitting, s.source, app.imported())
+	s.comes(t, phase.Copying, phase.CatchingUp, phase.Verifying, phase.Ready)
+	s.killRunner(t)
+	s.killServer(t, 1)()
+	s.comes(t, phase.Ready)
+	s.grows(t, there)
+	stop()
+	killOutside := fault{"kill the server outside", func(_ *world, t *testing.T, _ int) func() {
+		if err := s.source.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		return func() { s.source.Restart(t) }
+	}}
+	s.strike(t, at, cutover.BeforeCommit, killMover)
+	s.strike(t, after, cutover.BeforePosition, killOutside)
+	s.comesIn(t)
+	s.holds(t, s.at)
+
+	stop = s.use(t, s.at)
+	s.grows(t, s.at)
+	s.killProxy(t, 0)
+	s.startProxy(t, 0)
+	s.killRunner(t)
+	s.killServer(t, 2)()
+	s.grows(t, s.at)
+	stop()
+	s.holds(t, s.at)
+
+	s.cutWhole(t, 0)
+	s.holds(t, there)
+	stop = s.use(t, there)
+	s.grows(t, there)
+	stop()
+	s.holds(t, there)
+
+	s.comesIn(t)
+	stop = s.use(t, s.at)
+	s.grows(t, s.at)
+	s.finish(t, splitting)
+	s.comes(t, phase.Done)
+	stop()
+	app.check(t, s.at)
+	s.spread(t)
+}
+
+// comesIn has the tables sharded, and waits until every proxy knows: the switch locks them at the server outside, and holds nobody
+// who asks a proxy.
+func (s *stage) comesIn(t *testing.T) {
+	t.Helper()
+	s.cutWhole(t, 100)
+	for _, p := range s.proxies {
+		db := client(p.Addr(), false)
+		until(t, "a proxy knows the tables", func() (bool, error) {
+			_, err := db.Exec("SELECT 1 FROM " + s.app.schema() + "." + s.app.growing() + " LIMIT 1")
+			return err == nil, err
+		})
+		_ = db.Close()
+	}
+}
+
+// use uses the application until the function is called. Whatever it was told then that nothing explains which was struck fails the
+// test.
+func (s *stage) use(t *testing.T, at login) (stop func()) {
+	t.Helper()
+	end := s.app.use(t, at)
+	return func() {
+		t.Helper()
+		texts := map[string]int{}
+		for _, text := range end() {
+			texts[text]++
+		}
+		for text, n := range texts {
+			if !s.explained(text) {
+				t.Errorf("%d times, where nothing was struck that explains it: %s", n, text)
+				continue
+			}
+			t.Logf("%d times: %s", n, text)
+		}
+	}
+}
+
+var (
+	numbered       = regexp.MustCompile(`Error (\d+)`)
+	lostConnection = regexp.MustCompile(`(?i)invalid connection|bad connection|EOF|broken pipe|connection re(fused|set)|gone away|lost connection`)
+)
+
+func (s *stage) explained(text string) bool {
+	if len(s.struck.processes) > 0 && lostConnection.MatchString(text) {
+		return true
+	}
+	f := failure{text: text}
+	if number := numbered.FindStringSubmatch(text); number != nil {
+		_, _ = fmt.Sscan(number[1], &f.code)
+	}
+	return s.struck.excuses(f)
+}
+
+// comes waits until the import is in one of the phases: longer than for the few rows of other tests.
+func (s *stage) comes(t *testing.T, phases ...phase.Phase) {
+	t.Helper()
+	began := time.Now()
+	for ; ; pause(t.Context(), look) {
+		found, err := s.store.Read(t.Context(), splitting)
+		switch {
+		case err == nil && found.Job.State.Phase == phase.Failed:
+			s.failed(t, found.Job)
+		case err == nil && slices.Contains(phases, found.Job.State.Phase):
+			t.Logf("the import is %s after %v more", found.Job.State.Phase, time.Since(began).Round(time.Second))
+			return
+		case time.Since(began) > 15*time.Minute:
+			t.Fatalf("the import is not %v; %v", phases, err)
+		}
+	}
+}
+
+// killRunner kills the process that runs the job.
+func (s *stage) killRunner(t *testing.T) {
+	t.Helper()
+	mover := -1
+	until(t, "somebody runs the job", func() (bool, error) {
+		name, err := s.claimant(t)
+		mover = slices.IndexFunc(s.proxies[:], func(p *process.Process) bool { return name != "" && p.Addr() == name })
+		return mover >= 0, err
+	})
+	s.killProxy(t, mover)
+	s.startProxy(t, mover)
+}
+
+// grows waits until the application has made rows.
+func (s *stage) grows(t *testing.T, at login) {
+	t.Helper()
+	db := at.open(t, s.app.schema())
+	before := -1
+	until(t, "the application gets on", func() (bool, error) {
+		var n int
+		err := db.QueryRow("SELECT COUNT(*) FROM " + s.app.growing()).Scan(&n)
+		if err == nil && before < 0 {
+			before = n
+		}
+		return err == nil && n > before+20, err
+	})
+}
+
+// holds has the application check what it finds there, while nobody uses it, and compares the servers.
+func (s *stage) holds(t *testing.T, at login) {
+	t.Helper()
+	s.app.check(t, at)
+	s.alike(t)
+}
