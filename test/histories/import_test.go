@@ -41,6 +41,9 @@ const (
 	keepers  = 8   // clients, each with an owner of its own
 )
 
+// firstOfS1 is below all IDs of the genes of s1.
+const firstOfS1 = int64(0xc000) << 47
+
 var layout, _ = orderid.ByName("int64")
 
 // TestImport gives an import up, then shards the table under writers, with the mover killed, takes that back, shards it again, and
@@ -62,6 +65,8 @@ func TestImport(t *testing.T) {
 
 		w.planImport(t, splitting)
 		w.phase(t, splitting, phase.Ready)
+		w.equalised(t, 1, "DELETE FROM shop.ledger WHERE tag = 1 ORDER BY item_id LIMIT 3", "DELETE FROM shop.note WHERE uid >= 1000 ORDER BY number LIMIT 2",
+			"UPDATE shop.line SET number = 7 ORDER BY item_id LIMIT 2")
 		w.otherOwners(t)
 		w.misfit(t)
 		w.strike(t, at, cutover.BeforePosition, killMover)
@@ -71,6 +76,9 @@ func TestImport(t *testing.T) {
 				w.withoutGene(t)
 			}
 			w.cutWhole(t, to)
+			if i == 0 { // of rows that another shard has by now
+				w.equalised(t, 0, fmt.Sprintf("DELETE FROM shop.ledger WHERE tag = 1 AND item_id >= %d ORDER BY item_id LIMIT 3", firstOfS1))
+			}
 			k.more(t)
 			t.Logf("at %v %%: an operation took %v at most", to, k.slow().Round(time.Millisecond))
 		}

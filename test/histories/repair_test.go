@@ -92,3 +92,46 @@ func (w *world) killRepairing(t *testing.T, point string) bool {
 	killMover.strike(w, t, mover)()
 	return true
 }
+
+// equalised plants what differs on a server, past its log, has it found, and has each row be its owner's again, while clients write.
+func (w *world) equalised(t *testing.T, server int, plant ...string) {
+	t.Helper()
+	w.servers[server].Exec(t, append([]string{"SET SESSION sql_log_bin = 0"}, plant...)...)
+	repaired := false
+	until(t, "the servers are equal again", func() (bool, error) {
+		s, err := w.store.Read(t.Context(), splitting)
+		if err != nil {
+			return false, err
+		}
+		switch at := s.Job.State; {
+		case at.Phase == phase.Failed && at.Differing == 0:
+			w.failed(t, s.Job)
+		case at.Phase == phase.Failed && !at.Repairing:
+			w.takeOwners(t)
+			repaired = true
+		case at.Phase != phase.Failed && at.Verified && repaired:
+			return true, nil
+		case at.Phase != phase.Failed && at.Verified: // a comparison that had begun before
+			w.order(t, splitting, func(phase.State) phase.Event { return phase.Event{Kind: phase.Differs} })
+		}
+		return false, errors.New(string(s.Job.State.Shown()))
+	})
+}
+
+// takeOwners has rows be what one of their owners has: those of the other one are another order.
+func (w *world) takeOwners(t *testing.T) {
+	t.Helper()
+	list, err := w.store.Differences(t.Context(), splitting)
+	if err != nil || len(list.Rows) == 0 {
+		t.Fatalf("%d rows are listed; %v", len(list.Rows), err)
+	}
+	owner := list.Rows[0].Owner
+	rows := slices.DeleteFunc(list.Rows, func(d job.Difference) bool { return d.Owner != owner })
+	order, err := job.MakeEqual(job.Take(owner), rows, "the test")
+	if err == nil {
+		_, err = w.store.Tell(t.Context(), splitting, order, "the test", time.Now(), nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

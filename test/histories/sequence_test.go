@@ -1,6 +1,8 @@
 package histories
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -41,10 +43,34 @@ func TestADividedGeneUnderFaults(t *testing.T) {
 					w.progress(t)
 				}
 			}
+			w.part(t, 40)
+			const copies = "DELETE FROM shop.mark WHERE (register_id & 0x3ffffffffff) %% 100 %s 40 ORDER BY mark_id LIMIT 3"
+			w.equalised(t, 0, fmt.Sprintf(copies, "<"))
+			w.equalised(t, 2, fmt.Sprintf(copies, ">="))
 		})
 		if steps := w.steps(t); steps < 2*between {
 			t.Errorf("rows changed hands only %d times", steps)
 		}
+	})
+}
+
+// part has a share of the rows at the target, whatever it is now.
+func (w *world) part(t *testing.T, percent float64) {
+	t.Helper()
+	until(t, "a part is at the target", func() (bool, error) {
+		s, err := w.store.Read(t.Context(), splitting)
+		if err != nil {
+			return false, err
+		}
+		at := s.Job.State
+		if action, _ := at.Next(); action != phase.Keep {
+			return false, errors.New(string(at.Shown()))
+		}
+		if at.Cut == at.Genes(percent) {
+			return true, nil
+		}
+		w.cut(t, splitting, percent, w.stride)
+		return false, nil
 	})
 }
 
