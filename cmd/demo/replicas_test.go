@@ -17,7 +17,7 @@ func TestDeclareReplicas(t *testing.T) {
 	if s := c.Shards["s0"]; s.Failover != cluster.FailoverPromote || s.Address != "127.0.0.1:1" || s.Admin.User != adminUser {
 		t.Errorf("%+v", s)
 	}
-	at["s1"] = []string{"127.0.0.1:4"}
+	at["s0"], at["s1"] = []string{"127.0.0.1:2", "127.0.0.1:1"}, []string{"127.0.0.1:4"} // the former were listed in another order
 	next, err := moved(c, at)
 	if err != nil {
 		t.Fatal(err)
