@@ -92,7 +92,7 @@ func kindOf(p *plan.Facts) meter.Kind {
 	case stmt.Show, stmt.ShowWarnings, stmt.Explain:
 		return meter.Show
 	case stmt.Other, stmt.Savepoint, stmt.Use, stmt.Kill, stmt.Lock, stmt.Unlock, stmt.TextPrepare, stmt.Handler, stmt.Account,
-		stmt.Admin, stmt.XA, stmt.Diagnose:
+		stmt.Admin, stmt.XA, stmt.Diagnose, stmt.LockServers:
 	}
 	return meter.Other
 }

@@ -11,7 +11,6 @@ import (
 	"locus/proxy/exec"
 	"locus/proxy/reply"
 	"locus/proxy/wire"
-	"locus/router"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -24,14 +23,7 @@ func (s *Session) local(r *exec.Work, p *plan.Local) error {
 	}
 	switch st.Kind {
 	case stmt.Begin:
-		if s.conns.Begun() {
-			s.vars.Restate()
-		}
-		err := s.conns.Begin(*st.Opening)
-		if err == nil && st.Opening.Snapshot {
-			err = s.env.Anywhere(s.env.StandIns(r.Snapshot), true, func(shard router.ShardName) error { return s.conns.Join(shard, s.env.Elsewhere) })
-		}
-		return s.answer(err)
+		return s.answer(s.begin(r))
 	case stmt.Commit:
 		return s.complete(st, s.conns.Commit)
 	case stmt.Rollback:
@@ -53,7 +45,9 @@ func (s *Session) local(r *exec.Work, p *plan.Local) error {
 	case stmt.Lock:
 		return s.answer(s.lockTables(r, p))
 	case stmt.Unlock:
-		return s.answer(s.conns.UnlockTables())
+		return s.answer(s.unlockTables())
+	case stmt.LockServers:
+		return s.answer(s.lockServers(r))
 	case stmt.TextPrepare:
 		return s.textPrepared(r)
 	case stmt.DDL:

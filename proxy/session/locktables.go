@@ -19,6 +19,9 @@ func (s *Session) lockTables(r *exec.Work, p *plan.Local) error {
 	if err := s.locksNothing(r); err != nil {
 		return err
 	}
+	if err := s.underReadLock(); err != nil {
+		return err
+	}
 	var locked []catalog.TableName
 	for _, t := range r.Facts.Statement.LockTables {
 		locked = append(locked, s.env.FullName(r, t.TableName))

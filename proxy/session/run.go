@@ -30,6 +30,9 @@ func (s *Session) endBefore(st *stmt.Statement) error {
 		return err
 	}
 	if st.Kind == stmt.Lock {
+		if err := s.underReadLock(); err != nil {
+			return err
+		}
 		if err := s.conns.UnlockTables(); err != nil {
 			return err
 		}

@@ -126,7 +126,7 @@ func TestChained(t *testing.T) {
 func TestJoin(t *testing.T) {
 	s := newStand(t, XA)
 	begin(t, s)
-	if err := s.Join("s0", 0); err != nil {
+	if err := s.Join("s0", 0, ""); err != nil {
 		t.Error(err)
 	}
 	s.must("s0", "SELECT a", 0)
@@ -135,7 +135,7 @@ func TestJoin(t *testing.T) {
 		s := newStand(t, XA)
 		begin(t, s)
 		s.shards["s0"].Next(f)
-		if s.Join("s0", 0) == nil {
+		if s.Join("s0", 0, "") == nil {
 			t.Errorf("%s: it has joined", name)
 		}
 		s.is(false)

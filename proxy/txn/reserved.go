@@ -22,12 +22,14 @@ const (
 	Procedure
 	GlobalTransaction // the client's own XA
 	Routine
+	ReadLock     // FLUSH TABLES WITH READ LOCK
+	InstanceLock // LOCK INSTANCE FOR BACKUP
 	reasons
 )
 
 // String is what metrics and process lists say.
 func (r Reason) String() string {
-	return [...]string{"named_lock", "locked_tables", "temporary_table", "handler", "procedure", "xa", "routine"}[r]
+	return [...]string{"named_lock", "locked_tables", "temporary_table", "handler", "procedure", "xa", "routine", "read_lock", "instance_lock"}[r]
 }
 
 // Reasons lists all, for metrics.
@@ -199,7 +201,8 @@ func (c *Connections) unreserveAll() {
 	defer cancel()
 	for _, r := range ended {
 		c.uncount(r)
-		if global || r.Conn.Reset(ctx) != nil { // a reset does not end XA: the connection's end does
+		// A reset does not end XA: the connection's end does. Nor is it to be relied on for what locks a whole server.
+		if global || r.has(ReadLock) || r.has(InstanceLock) || r.Conn.Reset(ctx) != nil {
 			c.discard(r.branch)
 			continue
 		}

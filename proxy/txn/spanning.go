@@ -31,6 +31,7 @@ type Coordinator interface {
 	Decide(n twophase.Name, branches []router.ShardName) string
 	Doubt(shard router.ShardName)
 	Settle(ctx context.Context, n twophase.Name) (twophase.Verdict, error)
+	Halves(ctx context.Context, shards []router.ShardName) ([]twophase.Name, error)
 	Forget(n twophase.Name)
 	Leave(n twophase.Name)
 }

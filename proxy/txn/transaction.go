@@ -172,23 +172,34 @@ func (c *Connections) Begin(how stmt.Opening) error {
 	return nil
 }
 
-// Join has a shard join at once: what it reads is of this moment.
-func (c *Connections) Join(shard router.ShardName, m Mode) error {
+// Join has a shard join at once: what it reads is of this moment. XA START takes no snapshot, so there the shard is sent this read.
+func (c *Connections) Join(shard router.ShardName, m Mode, read string) error {
 	l, err := c.Acquire(shard, m)
 	if err != nil {
 		return err
 	}
-	for _, text := range c.opening {
+	for _, text := range l.Opening() {
 		if _, err := l.Conn.Own().Exec(c.ctx, text); err != nil {
-			if IsRefusal(err) {
-				c.RollBack()
-			} else {
-				l.Lost()
-			}
-			return err
+			return c.unjoined(l, err)
 		}
 	}
+	if l.xa {
+		if _, err := l.Conn.Own().Query(c.ctx, read); err != nil {
+			return c.unjoined(l, err)
+		}
+	}
+	l.Opened()
 	return nil
+}
+
+// unjoined ends the transaction that a shard could not join.
+func (c *Connections) unjoined(l Lease, err error) error {
+	if IsRefusal(err) {
+		c.RollBack()
+	} else {
+		l.Lost()
+	}
+	return err
 }
 
 // Chained begins a transaction like the one that ends, for AND CHAIN. It is called before

@@ -241,7 +241,7 @@ func build(s *stmt.Statement, ctx Context) (Plan, error) {
 		return &Schema{Facts{Writes: true}}, nil
 	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.Savepoint, stmt.ShowWarnings, stmt.Unlock:
 		return &Local{Facts: Facts{Cacheable: true}}, nil
-	case stmt.Set, stmt.Use, stmt.Explain, stmt.Kill, stmt.Procedure, stmt.TextPrepare, stmt.Diagnose: // their values are read from the text
+	case stmt.Set, stmt.Use, stmt.Explain, stmt.Kill, stmt.Procedure, stmt.TextPrepare, stmt.Diagnose, stmt.LockServers: // their values are read from the text
 		return &Local{}, nil
 	case stmt.Lock:
 		return planLock(s, ctx)

@@ -267,6 +267,10 @@ func endings(s *Statement) Effect {
 		return Commits
 	case Lock:
 		return Commits
+	case LockServers:
+		if s.ServerLock == ReadLock {
+			return Commits
+		}
 	case Other:
 		switch {
 		case committing[s.Verb] && s.Features&TemporaryTable == 0:

@@ -48,6 +48,9 @@ func Parse(l *Lexed) (*Statement, error) {
 		if s, ok := readExplained(l); ok {
 			return s, nil
 		}
+		if s, ok := readInstanceLock(l); ok {
+			return s, nil
+		}
 		return nil, err
 	}
 	r := newReader(l)
@@ -282,7 +285,10 @@ func (r *reader) simple(node ast.StmtNode) { //nolint:funlen // one line for eac
 		r.out.Kind = Account
 	case *ast.FlushStmt:
 		r.out.Kind = Admin
-		if n.Tp == ast.FlushTables && !n.ReadLock || n.Tp == ast.FlushStatus { // they commit, and leave nothing behind
+		switch {
+		case n.Tp == ast.FlushTables && n.ReadLock && len(n.Tables) == 0:
+			r.out.Kind, r.out.ServerLock = LockServers, ReadLock
+		case n.Tp == ast.FlushTables && !n.ReadLock, n.Tp == ast.FlushStatus: // they commit, and leave nothing behind
 			r.out.Kind = DDL
 		}
 		if n.Tp == ast.FlushStatus {

@@ -383,7 +383,7 @@ func TestKinds(t *testing.T) {
 		"create table t (a int)": DDL, "drop table t": DDL, "alter table t add a int": DDL, "truncate t": DDL, "rename table a to b": DDL,
 		"create view v as select 1": DDL, "create index i on t (a)": DDL, "kill 5": Kill, "call p()": Call, "lock tables t read": Lock,
 		"unlock tables": Unlock, "prepare p from 'select 1'": TextPrepare, "execute p": TextPrepare, "create user u": Account,
-		"grant select on s.* to u": Account, "load data local infile 'x' into table t": LoadData, "do 1": Other, "flush tables with read lock": Admin, "shutdown": Admin, "analyze table t": Other,
+		"grant select on s.* to u": Account, "load data local infile 'x' into table t": LoadData, "do 1": Other, "flush tables with read lock": LockServers, "lock instance for backup": LockServers, "unlock instance": LockServers, "flush tables t with read lock": Admin, "shutdown": Admin, "analyze table t": Other,
 	} {
 		if _, s := parsed(t, text); s.Kind != want {
 			t.Errorf("%s: kind %d, want %d", text, s.Kind, want)

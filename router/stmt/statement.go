@@ -34,6 +34,8 @@ const (
 	LoadData
 	XA       // XA START and its kin, which the parser doesn't know
 	Diagnose // GET DIAGNOSTICS
+	// LockServers: FLUSH TABLES WITH READ LOCK, LOCK INSTANCE FOR BACKUP, UNLOCK INSTANCE.
+	LockServers
 )
 
 // Feature marks what a statement uses that depends on the connection it runs
@@ -138,6 +140,7 @@ type Statement struct {
 	BuiltIn    bool    // a SHOW of what servers of one version have alike
 	Prepared   *TextPrepared
 	LockTables []LockTable
+	ServerLock ServerLock  // of LockServers
 	Diagnosing *Diagnosing // Diagnose
 	Load       *Loading    // LoadData; nil: LOAD XML
 	// Hints are the texts of optimizer hints, /*+ … */, without their delimiters.

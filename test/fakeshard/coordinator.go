@@ -13,7 +13,9 @@ type Coordinator struct {
 	Unready map[router.ShardName]error
 	Verdict twophase.Verdict
 	Settled error
-	Calls   []string
+	// Half are the transactions that are committed on some shards only, as Halves is to say one time after the other.
+	Half  [][]twophase.Name
+	Calls []string
 
 	names int
 }
@@ -36,6 +38,14 @@ func (c *Coordinator) Doubt(shard router.ShardName) {
 func (c *Coordinator) Settle(context.Context, twophase.Name) (twophase.Verdict, error) {
 	c.Calls = append(c.Calls, "settle")
 	return c.Verdict, c.Settled
+}
+
+func (c *Coordinator) Halves(context.Context, []router.ShardName) (half []twophase.Name, err error) {
+	c.Calls = append(c.Calls, "halves")
+	if len(c.Half) > 0 {
+		half, c.Half = c.Half[0], c.Half[1:]
+	}
+	return half, nil
 }
 
 func (c *Coordinator) Forget(n twophase.Name) { c.Calls = append(c.Calls, "forget "+n.Transaction) }

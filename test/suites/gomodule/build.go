@@ -45,11 +45,11 @@ func (s Tests) programs(t testing.TB) (programs []program) {
 	return programs
 }
 
-// Build builds a program of a copied module, and says where it is.
-func Build(t testing.TB, dir, pkg string) string {
+// Build builds a program of a copied module, with these build tags, and says where it is.
+func Build(t testing.TB, dir, pkg string, tags ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), filepath.Base(pkg))
-	Tests{Dir: dir}.goCommand(t, "build", "-o", path, pkg)
+	Tests{Dir: dir}.goCommand(t, "build", "-tags", strings.Join(tags, ","), "-o", path, pkg)
 	return path
 }
 

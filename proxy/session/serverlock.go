@@ -1,0 +1,105 @@
+package session
+
+import (
+	"fmt"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/exec"
+	"locus/proxy/txn"
+	"locus/proxy/wire"
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// erLockedAlready is ER_LOCK_OR_ACTIVE_TRANSACTION.
+const erLockedAlready = mysql.ER_LOCK_OR_ACTIVE_TRANSACTION
+
+// lockServers runs FLUSH TABLES WITH READ LOCK, LOCK INSTANCE FOR BACKUP and UNLOCK INSTANCE on every shard, in the map's order. The
+// connections stay the session's until the lock ends.
+func (s *Session) lockServers(r *exec.Work) error {
+	lock := r.Facts.Statement.ServerLock
+	if !s.account.Admin {
+		return &plan.Refusal{Code: plan.NotAllowed, Message: fmt.Sprintf("%s is for users with admin: true: it concerns the servers of all shards, whoever uses them", lock)}
+	}
+	switch lock {
+	case stmt.InstanceFreed:
+		return s.conns.FreeServers(lock)
+	case stmt.ReadLock:
+		if s.conns.Reserved(txn.LockedTables) {
+			return wire.Errorf(erLockedAlready, wire.StateGeneral, "Can't execute the given command because you have active locked tables or an active transaction")
+		}
+		if err := s.conns.Commit(); err != nil {
+			return err
+		}
+	case stmt.InstanceLock:
+	}
+	return s.conns.LockServers(lock, r.Snapshot.Catalog.Shards)
+}
+
+// underReadLock refuses LOCK TABLES while the session has the read lock on all shards, which UNLOCK TABLES would end with it.
+func (s *Session) underReadLock() error {
+	if s.conns.Reserved(txn.ReadLock) {
+		return &plan.Refusal{Code: plan.Unsupported, Message: "LOCK TABLES after FLUSH TABLES WITH READ LOCK, which one UNLOCK TABLES would end together: UNLOCK TABLES first"}
+	}
+	return nil
+}
+
+// unlockTables runs UNLOCK TABLES, which ends both kinds of locks. Of a read lock on all shards the transaction goes on.
+func (s *Session) unlockTables() error {
+	if err := s.conns.UnlockTables(); err != nil {
+		return err
+	}
+	return s.conns.FreeServers(stmt.ReadLock)
+}
+
+// begin runs BEGIN and START TRANSACTION. WITH CONSISTENT SNAPSHOT every shard that has rows of declared tables joins at once, unless
+// a transaction may be on one shard only. It concerns all rows, so that none changes hands while it is open.
+func (s *Session) begin(r *exec.Work) error {
+	how := *r.Facts.Statement.Opening
+	if how.Snapshot {
+		if err := s.admit(r, nil, true, nil); err != nil {
+			return err
+		}
+	}
+	if s.conns.Begun() {
+		s.vars.Restate()
+	}
+	if err := s.conns.Begin(how); err != nil || !how.Snapshot {
+		return err
+	}
+	err := s.env.Anywhere(s.env.StandIns(r.Snapshot), true, func(shard router.ShardName) error { return s.conns.Join(shard, s.env.Elsewhere, "") })
+	if err != nil || s.Spanning == txn.Single {
+		return err
+	}
+	read := readFor(r.Snapshot.Catalog)
+	for _, shard := range r.Snapshot.Catalog.Shards {
+		if home, _ := s.conns.Home(); shard == home || read[shard] == "" {
+			continue
+		}
+		if err := s.conns.Join(shard, 0, read[shard]); err != nil {
+			s.conns.RollBack()
+			return err
+		}
+	}
+	return nil
+}
+
+// readFor gives, for each shard that has rows of declared tables, a read of one of them: a server takes its snapshot with the first
+// read where it isn't told to at the beginning.
+func readFor(c *catalog.Catalog) map[router.ShardName]string {
+	read := map[router.ShardName]string{}
+	for _, t := range c.Tables() {
+		text := "SELECT 1 FROM " + plan.Quote(t.Schema) + "." + plan.Quote(t.Name) + " LIMIT 1"
+		if t.Kind == catalog.Single {
+			read[t.Shard] = text
+			continue
+		}
+		for _, shard := range c.Shards {
+			read[shard] = text
+		}
+	}
+	return read
+}

@@ -1,0 +1,30 @@
+package twophase
+
+import (
+	"context"
+	"fmt"
+
+	"locus/router"
+)
+
+// Halves lists the transactions that are committed on one of the shards and not yet on another, where they are prepared. While every shard
+// is locked against commits this stays so; without such a lock it says nothing.
+func (c *Coordinator) Halves(ctx context.Context, shards []router.ShardName) ([]Name, error) {
+	var halves []Name
+	for _, shard := range shards {
+		branches, err := c.list(ctx, shard)
+		if err != nil {
+			return nil, fmt.Errorf("ask shard %s for prepared transactions: %w", shard, err)
+		}
+		for _, b := range branches {
+			rows, err := c.query(ctx, b.Home, look(b.Transaction))
+			if err != nil {
+				return nil, fmt.Errorf("ask shard %s for a decision: %w", b.Home, err)
+			}
+			if len(rows) == 1 && string(rows[0][0]) == "1" {
+				halves = append(halves, b.Name)
+			}
+		}
+	}
+	return halves, nil
+}

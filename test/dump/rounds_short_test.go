@@ -1,0 +1,5 @@
+//go:build !long
+
+package dump
+
+const rounds = 20
