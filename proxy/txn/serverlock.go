@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/backend"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/stmt"
@@ -57,7 +58,7 @@ func (c *Connections) whole(lock stmt.ServerLock, shards []router.ShardName) (bo
 
 func (c *Connections) lockEach(lock stmt.ServerLock, shards []router.ShardName) error {
 	for _, shard := range shards {
-		l, err := c.AcquireAs(shard, Outside, c.settings())
+		l, err := c.AcquireAs(shard, Outside, c.anywhere())
 		if err != nil {
 			return err
 		}
@@ -69,6 +70,15 @@ func (c *Connections) lockEach(lock stmt.ServerLock, shards []router.ShardName) 
 		l.Done(l.Conn.Status())
 	}
 	return nil
+}
+
+// anywhere are settings that a connection to any shard can carry: the session's database may be on the default shard alone.
+func (c *Connections) anywhere() *backend.Settings {
+	settings := c.settings()
+	if settings.Database() == "" {
+		return settings
+	}
+	return settings.WithDatabase("information_schema")
 }
 
 func reasonOf(lock stmt.ServerLock) Reason {

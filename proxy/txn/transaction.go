@@ -172,9 +172,14 @@ func (c *Connections) Begin(how stmt.Opening) error {
 	return nil
 }
 
-// Join has a shard join at once: what it reads is of this moment. XA START takes no snapshot, so there the shard is sent this read.
+// Join has a shard join at once: what it reads is of this moment. XA START takes no snapshot, so a further shard is sent a read, which
+// names its table's database.
 func (c *Connections) Join(shard router.ShardName, m Mode, read string) error {
-	l, err := c.Acquire(shard, m)
+	settings := c.settings()
+	if read != "" {
+		settings = c.anywhere()
+	}
+	l, err := c.AcquireAs(shard, m, settings)
 	if err != nil {
 		return err
 	}

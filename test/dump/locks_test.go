@@ -119,6 +119,26 @@ func shardOf(t *testing.T, s *shop.Shop, buyer int) int {
 	return -1
 }
 
+// A session whose database is on the default shard alone locks all shards, too, and takes their snapshots.
+func TestLocksFromADatabaseOfOneShard(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := shop.Start(t, engine, shop.Options{Spanning: txn.XA, User: ", admin: true"})
+		alone := s.Schema + "_alone"
+		s.Servers[0].Exec(t, "CREATE DATABASE "+alone)
+		t.Cleanup(func() {
+			if err := s.Servers[0].Execute(context.WithoutCancel(t.Context()), "DROP DATABASE "+alone); err != nil {
+				t.Error(err)
+			}
+		})
+		a := single(t, s)
+		run(t, a, "USE "+alone, "FLUSH TABLES WITH READ LOCK", "START TRANSACTION WITH CONSISTENT SNAPSHOT", "UNLOCK TABLES")
+		if n := count(t, a, "SELECT COUNT(*) FROM "+s.Schema+".test_order"); n != 0 {
+			t.Errorf("there are %d orders", n)
+		}
+		run(t, a, "COMMIT", "CREATE TABLE here (n INT)")
+	})
+}
+
 // What users without the right may not lock stays as it is, and the lock that MySQL has for copies of its files holds on all shards.
 func TestLocksOfServers(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
