@@ -22,6 +22,11 @@ const (
 // connections until that ends. All or none are locked. Under a read lock no transaction over several shards is committed on some
 // of them only: what the shards have is of one moment.
 func (c *Connections) LockServers(lock stmt.ServerLock, shards []router.ShardName) error {
+	if lock == stmt.ReadLock && c.Spanning == XA && len(shards) > 1 {
+		for _, shard := range shards { // what has not been tried yet is tried by writing, which would wait for the lock
+			_ = c.Coordinator.Ready(c.Waits(), shard) // the transaction that needs it says what is missing
+		}
+	}
 	for range wholeTries {
 		if err := c.lockEach(lock, shards); err != nil {
 			_ = c.FreeServers(lock)
