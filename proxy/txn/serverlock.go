@@ -1,12 +1,14 @@
 package txn
 
 import (
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/twophase"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/stmt"
@@ -22,10 +24,8 @@ const (
 // connections until that ends. All or none are locked. Under a read lock no transaction over several shards is committed on some
 // of them only: what the shards have is of one moment.
 func (c *Connections) LockServers(lock stmt.ServerLock, shards []router.ShardName) error {
-	if lock == stmt.ReadLock && c.Spanning == XA && len(shards) > 1 {
-		for _, shard := range shards { // what has not been tried yet is tried by writing, which would wait for the lock
-			_ = c.Coordinator.Ready(c.Waits(), shard) // the transaction that needs it says what is missing
-		}
+	if err := c.tried(lock, shards); err != nil {
+		return err
 	}
 	for range wholeTries {
 		if err := c.lockEach(lock, shards); err != nil {
@@ -50,6 +50,21 @@ func (c *Connections) LockServers(lock stmt.ServerLock, shards []router.ShardNam
 	}
 	return wire.Errorf(mysql.ER_LOCK_WAIT_TIMEOUT, wire.StateGeneral, "%s: each time that all shards were locked, a transaction over several of them was committed on some and not yet on others; "+
 		"nothing is locked: try again, and see locus doctor for transactions that stay so", lock)
+}
+
+// tried looks whether transactions may span the shards before they are locked: where that was not tried yet it is tried by writing, which would
+// wait for the lock. Where they may not, the transaction says so.
+func (c *Connections) tried(lock stmt.ServerLock, shards []router.ShardName) error {
+	if lock != stmt.ReadLock || c.Spanning != XA || len(shards) < 2 {
+		return nil
+	}
+	for _, shard := range shards {
+		err := c.Coordinator.Ready(c.Waits(), shard)
+		if _, lacks := errors.AsType[*twophase.LackError](err); err != nil && !lacks {
+			return wire.Errorf(mysql.ER_LOCK_WAIT_TIMEOUT, wire.StateGeneral, "%s: %v; nothing is locked: try again", lock, err)
+		}
+	}
+	return nil
 }
 
 // whole tells whether no transaction is committed on some of the locked shards only.

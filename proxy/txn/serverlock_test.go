@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -93,4 +94,17 @@ func TestInstanceLock(t *testing.T) {
 	if len(s.coordinator.Calls) > 0 {
 		t.Errorf("the coordinator was told %v", s.coordinator.Calls)
 	}
+}
+
+// A shard that can't be tried now is not locked: what is to be tried there would wait for the lock. One that lacks something is.
+func TestReadLockOfAnUntriedShard(t *testing.T) {
+	s := newStand(t, XA)
+	s.coordinator.Unready = map[router.ShardName]error{"s1": errors.New("busy")}
+	says(t, s.LockServers(stmt.ReadLock, allShards), mysql.ER_LOCK_WAIT_TIMEOUT, "busy; nothing is locked")
+	s.sent("s0")
+	s.coordinator.Unready["s1"] = &twophase.LackError{Shard: "s1", Err: errors.New("no right")}
+	if err := s.LockServers(stmt.ReadLock, allShards); err != nil {
+		t.Error(err)
+	}
+	s.sent("s1", flush)
 }

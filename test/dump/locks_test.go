@@ -72,7 +72,7 @@ func TestAReadLockOnAllShards(t *testing.T) {
 		for buyer := range buyers {
 			run(t, b, visit(buyer))
 		}
-		run(t, b, "SET lock_wait_timeout = 1")
+		run(t, b, "BEGIN", visit(0), visit(1), "ROLLBACK", "SET lock_wait_timeout = 1")
 		run(t, a, "FLUSH TABLES WITH READ LOCK")
 		refused(t, a, visit(1), lockedOut, "read lock")
 		both := map[bool]bool{}
@@ -132,9 +132,6 @@ func TestLocksFromADatabaseOfOneShard(t *testing.T) {
 		})
 		a := single(t, s)
 		run(t, a, "USE "+alone, "FLUSH TABLES WITH READ LOCK", "START TRANSACTION WITH CONSISTENT SNAPSHOT", "UNLOCK TABLES")
-		if n := count(t, a, "SELECT COUNT(*) FROM "+s.Schema+".test_order"); n != 0 {
-			t.Errorf("there are %d orders", n)
-		}
 		run(t, a, "COMMIT", "CREATE TABLE here (n INT)")
 	})
 }

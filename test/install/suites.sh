@@ -10,7 +10,7 @@ here=$(dirname "$(readlink -f "$0")")
 . "$here/apt.sh"
 suites=$(readlink -f "$here/../suites")
 dir=${LOCUS_SUITES_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/locus/suites}
-parts=(browser node mysqljs mtr pymysql mysqlclient sqlalchemy django php perl ruby java sysbench wordpress)
+parts=(browser node mysqljs mtr pymysql mysqlclient sqlalchemy django php perl ruby java sysbench mydumper wordpress)
 
 # node: the npm packages of test/suites/node/package-lock.json, in node/.
 install_node() { install_npm "$suites/node" "$dir/node"; }
@@ -167,6 +167,8 @@ install_java() {
 }
 
 install_sysbench() { packages sysbench; }
+
+install_mydumper() { packages mydumper; }
 
 # candidates are the packages' versions that would be installed.
 candidates() { apt-cache policy "$@" | awk '/^[^ ]/ { name = $1 } $1 == "Candidate:" && $2 != "(none)" { print name $2 }'; }

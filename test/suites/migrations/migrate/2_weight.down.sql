@@ -1,0 +1,1 @@
+ALTER TABLE parcel DROP INDEX by_weight, DROP COLUMN weight;

@@ -1,0 +1,1 @@
+ALTER TABLE parcel ADD COLUMN weight INT NOT NULL DEFAULT 7, ADD INDEX by_weight (weight), MODIFY note VARCHAR(40);

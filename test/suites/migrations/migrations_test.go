@@ -1,0 +1,156 @@
+//go:build long
+
+package migrations
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locus/proxy/txn"
+	"locus/test/servers"
+	"locus/test/shop"
+	"locus/test/suites/gomodule"
+	"locus/test/suites/stand"
+)
+
+func TestMain(m *testing.M) { servers.Main(m) }
+
+const database = "depot"
+
+// tool changes the schema by its own migrations, of which there are two: one makes the table parcel, the other gives it a column weight,
+// an index on that, and a longer column note.
+type tool struct {
+	table          string
+	up, back, down []string                         // both, the second back, the rest back
+	fill           func(*testing.T, stand.Endpoint) // with 12 rows of as many buyers
+	env            func(stand.Endpoint) []string
+}
+
+func (tl tool) run(t *testing.T, at stand.Endpoint, args []string) {
+	t.Helper()
+	c := stand.Command{
+		Dir: t.TempDir(), Limit: 5 * time.Minute, Env: append(tl.env(at), "TZ=UTC"),
+		Args: append([]string{"sh", "-c", `"$@"; echo "exit status $?"`, "sh"}, args...),
+	}
+	if out := string(c.Output(t)); !strings.HasSuffix(strings.TrimSpace(out), "exit status 0") {
+		t.Fatalf("%s: %s", strings.Join(args, " "), out)
+	}
+}
+
+func (tl tool) test(t *testing.T, engine servers.Engine) {
+	s := stand.StartWith(t, engine, shop.Options{Spanning: txn.XA})
+	s.Proxy.Database(t, database)
+	tl.run(t, s.Proxy, tl.up)
+	all := []string{"buyer_uid", "id", "locus_gene", "note", "weight"}
+	for i := range s.Shop.Servers {
+		tl.columns(t, s, i, all)
+	}
+	tl.fill(t, s.Proxy)
+	tl.holds(t, s, "COUNT(*), COUNT(DISTINCT id), COUNT(DISTINCT buyer_uid), SUM(weight)", "12 12 12 84")
+	for i := range s.Shop.Servers {
+		if n := rows(t, s.Shop.Servers[i].DB(t, database), "SELECT COUNT(*) FROM "+tl.table); n == "0" || n == "12" {
+			t.Errorf("s%d has %s of 12 rows", i, n)
+		}
+	}
+	tl.run(t, s.Proxy, tl.back)
+	tl.holds(t, s, "COUNT(*)", "12")
+	for i := range s.Shop.Servers {
+		tl.columns(t, s, i, slices.DeleteFunc(slices.Clone(all), func(c string) bool { return c == "weight" }))
+	}
+	tl.run(t, s.Proxy, tl.down)
+	for i := range s.Shop.Servers {
+		tl.columns(t, s, i, nil)
+	}
+	tl.run(t, s.Proxy, tl.up) // what is declared stays, and the table comes back everywhere
+	for i := range s.Shop.Servers {
+		tl.columns(t, s, i, all)
+	}
+	tl.holds(t, s, "COUNT(*)", "0")
+	tl.fill(t, s.Proxy)
+	tl.holds(t, s, "COUNT(*), COUNT(DISTINCT id), COUNT(DISTINCT buyer_uid), SUM(weight)", "12 12 12 84")
+}
+
+// columns holds the table to what one shard is to have of it.
+func (tl tool) columns(t *testing.T, s *stand.Stand, shard int, want []string) {
+	t.Helper()
+	got := strings.Fields(rows(t, s.Shop.Servers[shard].DB(t, ""), "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = '"+database+"' AND TABLE_NAME = '"+tl.table+"'"))
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("on s%d %s has the columns %v, want %v", shard, tl.table, got, want)
+	}
+}
+
+// holds asks the proxy.
+func (tl tool) holds(t *testing.T, s *stand.Stand, fields, want string) {
+	t.Helper()
+	if got := rows(t, s.Proxy.DB(t, database), "SELECT CONCAT_WS(' ', "+fields+") FROM "+tl.table); got != want {
+		t.Errorf("%s of %s are %s, want %s", fields, tl.table, got, want)
+	}
+}
+
+func TestGolangMigrate(t *testing.T) {
+	module := gomodule.Module{Path: "github.com/golang-migrate/migrate/v4", Version: "v4.18.3", Sum: "h1:EYGkoOsvgHHfm5U/naS1RP/6PL/Xv3S4B/swMiAmDLs="}
+	program := gomodule.Build(t, module.Copy(t), "./cmd/migrate", "mysql")
+	source, err := filepath.Abs("migrate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		migrate := func(args ...string) []string {
+			return append([]string{"sh", "-c", `exec "$0" -source "$1" -database "mysql://$APP_USER:$APP_PASSWORD@tcp($APP_HOST:$APP_PORT)/$APP_DATABASE" "$2" $3`, program, "file://" + source}, args...)
+		}
+		tool{table: "parcel", up: migrate("up"), back: migrate("down", "1"), down: migrate("down", "1"), env: environment, fill: fill}.test(t, engine)
+	})
+}
+
+func TestDjango(t *testing.T) {
+	source := stand.Installed(t, "django")
+	here, err := filepath.Abs("django")
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		django := func(args ...string) []string {
+			return append([]string{"/usr/bin/python3", "-W", "ignore", filepath.Join(here, "manage.py")}, args...)
+		}
+		d := tool{table: "depot_parcel", up: django("migrate", "depot"), back: django("migrate", "depot", "0001"), down: django("migrate", "depot", "zero")}
+		d.env = func(at stand.Endpoint) []string {
+			return append(environment(at), "PYTHONPATH="+here+":"+source, "PYTHONDONTWRITEBYTECODE=1", "DJANGO_SETTINGS_MODULE=settings")
+		}
+		d.fill = func(t *testing.T, at stand.Endpoint) { t.Helper(); d.run(t, at, django("fill")) }
+		d.test(t, engine)
+	})
+}
+
+func TestActiveRecord(t *testing.T) {
+	stand.Installed(t, "rails")
+	program, err := filepath.Abs("activerecord/migrate.rb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		ruby := func(verb string) []string { return []string{"/usr/bin/ruby", "-W0", program, verb} }
+		r := tool{table: "parcels", up: ruby("up"), back: ruby("back"), down: ruby("down"), env: environment}
+		r.fill = func(t *testing.T, at stand.Endpoint) { t.Helper(); r.run(t, at, ruby("fill")) }
+		r.test(t, engine)
+	})
+}
+
+func environment(at stand.Endpoint) []string {
+	return append(os.Environ(), "APP_HOST="+at.Host, fmt.Sprintf("APP_PORT=%d", at.Port), "APP_USER="+at.User, "APP_PASSWORD="+at.Password, "APP_DATABASE="+database)
+}
+
+func fill(t *testing.T, at stand.Endpoint) {
+	t.Helper()
+	db := at.DB(t, database)
+	for buyer := range 12 {
+		if _, err := db.ExecContext(t.Context(), "INSERT INTO parcel (buyer_uid, note) VALUES (?, ?)", buyer+1000, strings.Repeat("x", 20)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
