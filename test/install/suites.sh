@@ -10,7 +10,7 @@ here=$(dirname "$(readlink -f "$0")")
 . "$here/apt.sh"
 suites=$(readlink -f "$here/../suites")
 dir=${LOCUS_SUITES_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/locus/suites}
-parts=(browser node mysqljs mtr pymysql mysqlclient sqlalchemy django php perl ruby java sysbench mydumper wordpress)
+parts=(browser node mysqljs mtr pymysql mysqlclient sqlalchemy django php perl ruby java sysbench mydumper wordpress mediawiki)
 
 # node: the npm packages of test/suites/node/package-lock.json, in node/.
 install_node() { install_npm "$suites/node" "$dir/node"; }
@@ -203,6 +203,11 @@ unpacked() {
 install_wordpress() {
   packages php-cli php-mysql php-xml php-mbstring faketime
   unpacked wordpress wordpress wordpress-theme-twentytwentythree php-getid3
+}
+
+install_mediawiki() {
+  packages php-cli php-mysql php-xml php-mbstring php-intl faketime
+  unpacked mediawiki mediawiki mediawiki-classes
 }
 
 [ $# = 0 ] || parts=("$@")
