@@ -50,6 +50,11 @@ func (s *Session) admitUnsharded(r *exec.Work) error {
 // admitRoute is admit for a statement that was routed.
 func (s *Session) admitRoute(r *exec.Work) error {
 	s.observer.Weighs(r.Snapshot.Map, s.route.Genes, s.route.Named())
+	if !readsLatest(r.Facts.Statement) {
+		if err := s.seesGenes(r, s.route.Meets); err != nil {
+			return err
+		}
+	}
 	if moving := r.Snapshot.Map.Moving(); !moving.Empty() {
 		return s.admit(r, s.route.Genes, !s.route.Named() && s.route.Meets(moving), s.route.Shards)
 	}

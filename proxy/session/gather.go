@@ -1,6 +1,7 @@
 package session
 
 import (
+	"locus/idgen/gene"
 	"locus/proxy/exec"
 	"locus/proxy/trace"
 	"locus/proxy/txn"
@@ -32,6 +33,9 @@ func (s *Session) gathered(r *exec.Work, p *plan.Gathering, use func(*exec.Gathe
 	}
 	defer s.observer.Trace().Enter(trace.Gather, "")()
 	if err := s.mayGather(r, p); err != nil {
+		return err
+	}
+	if err := s.seesGenes(r, func(set gene.Set) bool { return !set.Empty() }); err != nil {
 		return err
 	}
 	if err := s.admit(r, nil, true, nil); err != nil {

@@ -4,6 +4,7 @@ import (
 	"locus/idgen/gene"
 	"locus/proxy/session/interrupt"
 	"locus/proxy/snapshot"
+	"locus/proxy/txn"
 )
 
 // Preempt has the session give way to a hand-over of the genes: what it has under
@@ -66,6 +67,7 @@ func (s *Session) snapshot() *snapshot.Snapshot {
 		w := s.Snapshot()
 		if s.gate.Enter(w.Map, s.conns.Running()) {
 			s.obey(w)
+			s.conns.At(txn.Moment{Map: w.Map, Catalog: w.Catalog})
 			return w
 		}
 	}

@@ -123,6 +123,9 @@ func (s *Session) run(r *exec.Work) error {
 	if err := s.account.MayRunUnfiltered(r.Facts, &s.vars.Diagnostics); err != nil {
 		return err
 	}
+	if err := s.seesTables(r); err != nil {
+		return err
+	}
 	if takesItsTime(r.Facts.Statement) {
 		s.interrupts.Unlimited()
 	}

@@ -51,6 +51,8 @@ type branch struct {
 	prepared bool
 	// wrote: it may have changed something.
 	wrote bool
+	// joined is when it did.
+	joined Moment
 }
 
 // Mode says what a connection is acquired for.

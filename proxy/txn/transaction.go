@@ -36,6 +36,8 @@ type transaction struct {
 	how      stmt.Opening
 	scope    string
 	branches []branch
+	// moment is by which statements run, and join.
+	moment Moment
 	// name is what the XA branches are called, once there is one.
 	name twophase.Name
 	// next is SET TRANSACTION … for the transaction to come.
@@ -89,6 +91,7 @@ func (t *transaction) on(shard router.ShardName) *branch {
 }
 
 func (t *transaction) add(b branch) {
+	b.joined = t.moment
 	t.branches = append(t.branches, b)
 }
 
