@@ -47,7 +47,7 @@ demo: ## install what is missing and run everything on this machine; ARGS='--sha
 
 .PHONY: test
 test: test-servers quick-suites check bin/summary ## install what the tests need and run all that a change must pass
-	$(TEST) -timeout 12m $(PKG) | bin/summary
+	$(TEST) -timeout 25m $(PKG) | bin/summary
 
 .PHONY: test-long
 test-long: test-servers test-suites check bin/summary ## run what takes longer as well: chaos, soak, other people's suites
