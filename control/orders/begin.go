@@ -205,10 +205,19 @@ func keysOf(ctx context.Context, source link.Server, j *job.Job, tables []*table
 			return nil, err
 		}
 		if n, what := seen.Wrong(gene.Set{}); n > 0 {
-			found = append(found, preflight.Problem{Check: "keys", What: fmt.Sprintf("table %s has %s", t.Name, what), Remedy: "correct the rows' owners or IDs"})
+			found = append(found, preflight.Problem{Check: "keys", What: fmt.Sprintf("table %s has %s", t.Name, what), Remedy: remedyOf(j.Import.Tables[t.Name])})
 		}
 	}
 	return found, nil
+}
+
+// remedyOf is what to do about rows whose keys don't agree.
+func remedyOf(d catalog.Declaration) string {
+	const remedy = "correct the rows' owners or IDs"
+	if d.Owner == "" || d.ID == nil {
+		return remedy
+	}
+	return remedy + "; if " + d.ID.Column + " has numbers of your own, leave id= out: it stays as it is, and locus makes a column for the gene"
 }
 
 // Refused is everything that stands in a move's way.

@@ -32,7 +32,7 @@ func Line(s Seen, now time.Time) string {
 	add(r.LastFenceMs > 0, "held %d ms", r.LastFenceMs)
 	add(r.After.Statements > 0, "moved genes: %s", Fared(r.After))
 	add(s.Mirror.Sampled > 0, "mirrored: %s", Mirrored(s.Mirror))
-	add(s.Mirror.Away != "", "mirror's target away: %s", s.Mirror.Away)
+	add(s.Mirror.Away != "", "mirror's target away %s: %s", goneSince(s.Mirror), s.Mirror.Away)
 	add(p.NextStep >= 0, "next step in %s", Rounded(p.NextStep))
 	add(j.State.Why != "", "why: %s", j.State.Why)
 	add(r.Trouble != "", "trouble: %s", r.Trouble)

@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,6 +23,19 @@ func (i *inspection) versions() error {
 	return nil
 }
 
+// needed are variables that a server's log depends on, in the order in which they can be set. An empty remedy is to set it.
+var needed = []struct{ variable, value, remedy string }{
+	{"log_bin", "ON", "set log_bin (log-bin = binlog) in the configuration, and restart the server: while it runs nobody can"},
+	{"binlog_format", "ROW", ""},
+	{"binlog_row_image", "FULL", ""},
+	{"binlog_row_value_options", "", ""},
+	{"enforce_gtid_consistency", "ON", ""},
+	{
+		"gtid_mode", "ON",
+		"SET GLOBAL gtid_mode = OFF_PERMISSIVE, then ON_PERMISSIVE, then ON, each on the server's replicas too before the next one; and in the configuration",
+	},
+}
+
 // logs looks at both servers: the way back needs the target's log. A replica's is read once that is the primary.
 func (i *inspection) logs() error {
 	for _, s := range i.all() {
@@ -29,17 +43,10 @@ func (i *inspection) logs() error {
 			i.problem("set log_replica_updates (log_slave_updates) = ON there and restart it, or leave it out of servers: (locus apply)",
 				"the %s does not log what it is sent: no job could go on there once it is the primary", s.role)
 		}
-		for _, want := range []struct{ variable, value string }{
-			{"log_bin", "ON"},
-			{"binlog_format", "ROW"},
-			{"binlog_row_image", "FULL"},
-			{"binlog_row_value_options", ""},
-			{"gtid_mode", "ON"},
-			{"enforce_gtid_consistency", "ON"},
-		} {
+		for _, want := range needed {
 			value, known := s.variables[want.variable] // which it is not everywhere
 			if known && !strings.EqualFold(value, want.value) {
-				i.problem(fmt.Sprintf("SET GLOBAL %s = '%s', in the configuration too, and reconnect all clients", want.variable, want.value),
+				i.problem(cmp.Or(want.remedy, fmt.Sprintf("SET GLOBAL %s = '%s', in the configuration too, and reconnect all clients", want.variable, want.value)),
 					"the %s has %s = %q, and %q is needed", s.role, want.variable, value, want.value)
 			}
 		}

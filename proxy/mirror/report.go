@@ -178,6 +178,9 @@ func SumReports(reports []Report) (sum Report) {
 		if r.Away != "" && !slices.Contains(away, r.Away) {
 			away = append(away, r.Away)
 		}
+		if r.Away != "" && (sum.AwaySince.IsZero() || r.AwaySince.Before(sum.AwaySince)) {
+			sum.AwaySince = r.AwaySince
+		}
 		sum.Source.Times, sum.Target.Times = meter.AddTimes(sum.Source.Times, r.Source.Times), meter.AddTimes(sum.Target.Times, r.Target.Times)
 		sum.Differences = append(sum.Differences, r.Differences...)
 	}

@@ -47,8 +47,17 @@ func TestPreflightPasses(t *testing.T) {
 // Everything that stands in the way is told at once.
 func TestPreflightTellsAll(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
-		both := servers.Start(t, engine, 2, "--binlog-row-image=MINIMAL", "--binlog-expire-logs-seconds=3600")
-		p := &pair{t: t, engine: engine, source: both[0], target: both[1], database: "own"}
+		args := []string{"--binlog-row-image=MINIMAL", "--binlog-expire-logs-seconds=3600"}
+		target, logged := servers.Start(t, engine, 1, args...)[0], []string(nil)
+		args = append(args, "--skip-log-bin")
+		if engine == servers.MariaDB {
+			args, logged = append(args, "--binlog-format=STATEMENT"), []string{`log: the source has binlog_format = "STATEMENT", and "ROW" is needed: SET GLOBAL binlog_format`}
+		} else {
+			args, logged = append(args, "--gtid-mode=OFF"), []string{`log: the source has gtid_mode = "OFF", and "ON" is needed: SET GLOBAL gtid_mode = OFF_PERMISSIVE`}
+		}
+		source := servers.Start(t, engine, 1, args...)[0]
+		both := []*servers.Server{source, target}
+		p := &pair{t: t, engine: engine, source: source, target: target, database: "own"}
 		for _, s := range both {
 			s.Exec(t, "CREATE DATABASE own")
 		}
@@ -70,14 +79,14 @@ func TestPreflightTellsAll(t *testing.T) {
 			tables[p.name(name)] = byID
 		}
 		found := p.look(tables)
-		for _, want := range []string{
-			"log: the source has binlog_row_image", "log: the target has binlog_row_image",
+		for _, want := range append(logged,
+			`log: the source has log_bin = "OFF", and "ON" is needed: set log_bin`, "log: the source has binlog_row_image", "log: the target has binlog_row_image",
 			"log: the source keeps its log for 1h0m0s", "settings: the target takes statements of 1048576",
 			"the source: table own.absent does not exist", "table own.keyless has no primary key",
 			"table own.kinds: column v is", "table own.aria has engine MyISAM", "table own.differs: column 3 is",
 			"changes rows of own.child by ON UPDATE", "ties own.child to own.apart",
 			"trigger t of table own.parent at the target", "the target has rows of the moving genes in own.parent",
-		} {
+		) {
 			if !slices.ContainsFunc(found, func(f string) bool { return strings.Contains(f, want) }) {
 				t.Errorf("nothing says %q in\n%s", want, strings.Join(found, "\n"))
 			}
