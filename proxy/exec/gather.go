@@ -99,6 +99,9 @@ func (g *Gathering) overRows() (edits []Edit) {
 	for i := range g.plan.Tables {
 		if t := &g.plan.Tables[i]; !g.inPlace(t) {
 			edits = append(edits, g.edit(t.Start, t.End, t.Stand(i)))
+			if h := t.Hints; h.Text != "" {
+				edits = append(edits, g.edit(h.Start, h.End, ""))
+			}
 		}
 	}
 	return edits

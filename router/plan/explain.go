@@ -86,7 +86,11 @@ func (e *explainer) gathered(g *Gathering) {
 		if !t.All {
 			columns = "the columns that are named"
 		}
-		text := fmt.Sprintf("%s as %s: %s", t.TableName, t.Alias, columns)
+		name := t.Alias
+		if t.Hints.Text != "" {
+			name += " " + t.Hints.Text
+		}
+		text := fmt.Sprintf("%s as %s: %s", t.TableName, name, columns)
 		for n, f := range t.Filters {
 			text += []string{" where ", " and "}[min(n, 1)] + string(e.v.Text[e.v.Offset(f.Start):e.v.Offset(f.End)])
 		}
@@ -94,6 +98,10 @@ func (e *explainer) gathered(g *Gathering) {
 		w.upTo(e.v.Offset(t.Start))
 		w.WriteString(strings.TrimSpace(t.Stand(i)))
 		w.from = e.v.Offset(t.End)
+		if t.Hints.Text != "" {
+			w.upTo(e.v.Offset(t.Hints.Start))
+			w.from = e.v.Offset(t.Hints.End)
+		}
 	}
 	e.say("answered by", "%s, over the gathered rows", where)
 	e.say("text", "%s", w.rest())

@@ -44,6 +44,8 @@ type Gathered struct {
 	// Statement is set.
 	Start, End stmt.Anchor
 	Statement  bool
+	// Hints stand behind it: they go to where its rows are read, where its indexes are.
+	Hints stmt.IndexHints
 	// All columns are needed, or those of the names, in lower case.
 	All   bool
 	Names map[string]bool
@@ -168,7 +170,7 @@ func (sc *scope) gathered(l *stmt.Lexed, places *stmt.Places, at stmt.TablePlace
 		name = n.table.TableName
 	}
 	g := Gathered{
-		TableName: name, Alias: n.ref.Alias, From: sc.aloneOn(n), Start: at.Start, End: at.End, Statement: at.Statement, Names: places.Names,
+		TableName: name, Alias: n.ref.Alias, From: sc.aloneOn(n), Start: at.Start, End: at.End, Statement: at.Statement, Hints: at.Hints, Names: places.Names,
 		Unique: !n.sharded(),
 	}
 	g.Here = !n.sharded() && (g.From == "" || g.From == on)
@@ -250,6 +252,9 @@ func bindable(c stmt.Conjunct, find func(stmt.ColumnRef) *catalog.Column) Filter
 // Read is the text that reads a gathered table's rows, with these conditions.
 func (g *Gathered) Read(columns []string, conditions []string) string {
 	text := "SELECT " + strings.Join(columns, ", ") + " FROM " + g.Quoted() + " AS " + quote(g.Alias)
+	if g.Hints.Text != "" {
+		text += " " + g.Hints.Text
+	}
 	for i, c := range conditions {
 		text += []string{" WHERE (", " AND ("}[min(i, 1)] + c + ")"
 	}

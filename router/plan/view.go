@@ -57,7 +57,7 @@ type edit struct {
 }
 
 // table puts its query in the place of a view. False: a column may then mean another table's, or it is TABLE v, which not
-// every server knows.
+// every server knows, or index hints stand behind it.
 func (e *expansion) table(place stmt.TablePlace) bool {
 	ref := &place.Block.Tables[place.Index]
 	if ref.Derived {
@@ -67,7 +67,7 @@ func (e *expansion) table(place stmt.TablePlace) bool {
 	if query == "" {
 		return true
 	}
-	if place.Statement {
+	if place.Statement || place.Hints.Text != "" { // a derived table has no indexes
 		return false
 	}
 	for i := range place.Block.Tables {

@@ -21,7 +21,7 @@ type Places struct {
 	// Names are all names of columns, in lower case.
 	Names map[string]bool
 	// Obstacle is what can't be meant of another table in the same words, such as
-	// an index's name; empty without one.
+	// a partition's name; empty without one.
 	Obstacle string
 	// Unnamed are the fields whose columns are named by their text.
 	Unnamed []UnnamedPlace
@@ -40,6 +40,8 @@ type TablePlace struct {
 	Start, End Anchor
 	// Statement: it is TABLE name.
 	Statement bool
+	// Hints speak of indexes that another table in its place wouldn't have.
+	Hints IndexHints
 }
 
 // UnnamedPlace is where a field without an alias stands.
@@ -99,8 +101,6 @@ func (v *placer) Enter(n ast.Node) (ast.Node, bool) {
 		v.p.Names[lower(n.Name.O)] = true
 	case *ast.TableName:
 		switch {
-		case len(n.IndexHints) > 0:
-			v.p.Obstacle = "an index hint (USE, FORCE, IGNORE INDEX)"
 		case len(n.PartitionNames) > 0:
 			v.p.Obstacle = "PARTITION (…)"
 		case n.TableSample != nil || n.AsOf != nil:
@@ -124,6 +124,7 @@ const placeMark = "locus_place_"
 // placeTables finds the tables' names in the text.
 func (r *reader) placeTables(node ast.StmtNode) error {
 	found := r.l.tableNames()
+	hints := make([]IndexHints, len(found))
 	text := r.l.readable()
 	var with strings.Builder
 	from := 0
@@ -131,6 +132,11 @@ func (r *reader) placeTables(node ast.StmtNode) error {
 		with.WriteString(text[from:f.start])
 		with.WriteString(" `" + placeMark + strconv.Itoa(i) + "` ")
 		from = f.end
+		if at, said := r.l.indexHints(f.end); said != "" {
+			with.WriteString(text[from:at.start])
+			from = at.end
+			hints[i] = IndexHints{r.l.Anchor(at.start), r.l.Anchor(at.end), said}
+		}
 	}
 	with.WriteString(text[from:])
 	other, err := tree(r.l, with.String())
@@ -145,6 +151,10 @@ func (r *reader) placeTables(node ast.StmtNode) error {
 		at := markOf(n.Name.O, len(found))
 		here := r.tables[i]
 		n.Name, n.Schema = here.Name, here.Schema
+		if at >= 0 && (len(here.IndexHints) > 0) != (hints[at].Text != "") || len(n.IndexHints) > 0 {
+			return &SyntaxError{"an index hint has no known place"}
+		}
+		n.IndexHints = here.IndexHints
 		ref, ok := r.refs[here]
 		switch {
 		case !ok:
@@ -152,7 +162,7 @@ func (r *reader) placeTables(node ast.StmtNode) error {
 			return &SyntaxError{"a table's name has no known place"}
 		default:
 			start, statement := r.l.tableStatement(found[at].start)
-			r.places.Tables = append(r.places.Tables, TablePlace{ref.block, ref.index, r.l.Anchor(start), r.l.Anchor(found[at].end), statement})
+			r.places.Tables = append(r.places.Tables, TablePlace{ref.block, ref.index, r.l.Anchor(start), r.l.Anchor(found[at].end), statement, hints[at]})
 		}
 	}
 	if !alike(node, other) {

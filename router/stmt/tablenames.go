@@ -104,6 +104,10 @@ func (l *Lexed) tableNames() []span {
 					i += 2
 				}
 				out, top.expect = append(out, s), false
+				// Words of index hints begin no clauses.
+				for hints, _ := l.indexHints(s.end); i+1 < len(list) && list[i+1].start < hints.end; {
+					i++
+				}
 				continue
 			}
 			if p.kind == 'w' && (i == 0 || list[i-1].kind != '.') {

@@ -67,6 +67,10 @@ var regressions = []regression{
 		args: []any{int64(4279409206466969662), nil},
 	},
 	{
+		name: "index hints of gathered tables",
+		text: "SELECT a.id, v.n FROM account a FORCE INDEX (small) JOIN visit AS v USE INDEX FOR JOIN (PRIMARY) ON a.small = v.small WHERE a.id IN (SELECT id FROM line IGNORE INDEX FOR ORDER BY (`id`))",
+	},
+	{
 		name: "an alias of two fields", text: "SELECT name no, yr IS NULL AS no FROM account ORDER BY no, account.id", order: ordered,
 	},
 }

@@ -108,3 +108,37 @@ func TestGatheringOnFewConnections(t *testing.T) {
 		clients.Wait()
 	})
 }
+
+// Index hints of tables whose rows are gathered go to the shards, which know the indexes: they change no answer, and one of an index that
+// isn't there is the server's error, as on one server.
+func TestGatheringWithIndexHints(t *testing.T) {
+	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		db.SetMaxOpenConns(1)
+		for owner := range 8 {
+			exec(t, db, "INSERT INTO test_order (buyer_uid, amount) VALUES (?, ?)", owner, owner%4)
+		}
+		exec(t, db, "INSERT INTO setting (name, value) VALUES ('1', 'x')")
+		for _, begin := range []string{"DO 0", "BEGIN"} {
+			exec(t, db, begin)
+			exec(t, db, "UPDATE test_order SET amount = 3 WHERE buyer_uid = 0")
+			for _, c := range []struct {
+				text string
+				args []any
+				want int64
+			}{
+				{"SELECT COUNT(*) FROM test_order USE INDEX (buyer_uid) GROUP BY amount ORDER BY 1 DESC LIMIT 1", nil, 3},
+				{"SELECT COUNT(*) FROM test_order a FORCE INDEX (PRIMARY) JOIN test_order AS b IGNORE INDEX FOR JOIN (`order_no`, buyer_uid) ON a.amount = b.amount WHERE b.buyer_uid > 3", nil, 8},
+				{"SELECT COUNT(*) FROM test_order a USE KEY (order_no) IGNORE INDEX FOR ORDER BY (PRIMARY) JOIN test_order b ON a.amount = b.amount WHERE a.amount > ?", []any{2}, 9},
+				{"SELECT COUNT(*) FROM setting f FORCE INDEX (PRIMARY), test_order o USE INDEX () WHERE o.amount = f.name", nil, 2},
+				{"SELECT COUNT(*) FROM (SELECT amount FROM test_order FORCE INDEX (order_no) GROUP BY amount HAVING COUNT(*) > (SELECT COUNT(*) FROM setting USE INDEX (PRIMARY))) d", nil, 3},
+			} {
+				if got := number(t, db, c.text, c.args...); got != c.want {
+					t.Errorf("after %s: %s: %d, want %d", begin, c.text, got, c.want)
+				}
+			}
+			_, err := db.Exec("SELECT COUNT(*) FROM test_order a USE INDEX (nothing) JOIN test_order b ON a.amount = b.amount")
+			refused(t, err, 1176, "nothing")
+		}
+		exec(t, db, "ROLLBACK")
+	})
+}
