@@ -14,8 +14,8 @@ GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 # faults as long as they compute: three packages at a time keep two cores busy. A run is
 # never taken from the cache, for it also tests what is outside this tree. `check` has vetted
 # the packages already. Without the tables that debuggers read, a binary is linked in half
-# of the time.
-TEST := $(GO) test -json -count=1 -vet=off -ldflags=-w -p 3
+# of the time. Binaries stay on the disk: together they are larger than what tests write.
+TEST = $(GO) test -exec "env TMPDIR=$$(test/tmp.sh)" -json -count=1 -vet=off -ldflags=-w -p 3
 
 # ARGS goes to what demo and bench run; PKG says which packages test, race and
 # test-long run: all, and first those that take longest, so that none of them is
