@@ -30,10 +30,12 @@ type clients struct {
 	world   *world
 	running sync.WaitGroup
 	values  atomic.Int64 // the last number given to a value, a tag or a transfer
-	pool    items
-	pace    time.Duration // between two operations
-	dwell   time.Duration // at most, in every other transaction before its end; 0: never
-	seed    uint64
+	// begunAgain counts transactions that were told 1213, since a row had come to a shard after they had read there.
+	begunAgain atomic.Int64
+	pool       items
+	pace       time.Duration // between two operations
+	dwell      time.Duration // at most, in every other transaction before its end; 0: never
+	seed       uint64
 }
 
 func (c *clients) start(ctx context.Context, n int) {
@@ -136,8 +138,10 @@ func (s *talk) act() bool {
 		s.transfer()
 	case n < 94:
 		s.count()
-	case n < 97:
+	case n < 96:
 		s.countItems()
+	case n < 98:
+		s.glance()
 	default:
 		s.list()
 	}

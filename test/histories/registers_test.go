@@ -3,7 +3,11 @@ package histories
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
 )
 
 // write gives a register a value that it never had.
@@ -81,6 +85,53 @@ func (s *talk) count() {
 	if err == nil && (len(list) != 1 || list[0][0] != want) {
 		s.refute(fmt.Sprintf("%d rows of %s are counted: %v", want, table, list))
 	}
+}
+
+// glance reads some registers in a transaction: each of them was like that some time since the transaction began, wherever it
+// was by then.
+func (s *talk) glance() {
+	began := s.now()
+	if _, _, _, err := s.exec(-1, "BEGIN"); err != nil {
+		s.settled(err)
+		return
+	}
+	defer s.rollBack()
+	for range 3 {
+		uid := s.random.Int64N(registers)
+		where, key := s.keyed("register", uid)
+		list, ends, err := s.glimpse(uid, "SELECT "+s.numbered()+", value FROM register WHERE "+where, key)
+		switch {
+		case err != nil:
+			return
+		case len(list) != 1:
+			s.refute(fmt.Sprintf("register %d: a read in a transaction found %d rows", uid, len(list)))
+		default:
+			s.register(operation{client: s.number, row: uid, kind: read, value: list[0][1], found: true, call: began, ends: ends})
+		}
+		pause(context.Background(), time.Duration(s.random.Int64N(int64(glancing))))
+	}
+}
+
+// glancing is at most between two reads of a transaction: a step is well begun and ended within.
+const glancing = 30 * time.Millisecond
+
+// glimpse is ask, where a transaction may be rolled back since rows that it would read have come to a shard that it reads as it was.
+func (s *talk) glimpse(uid int64, query string, args ...any) (list [][2]int64, ends int64, err error) {
+	call := s.now()
+	rows, err := s.conn.QueryContext(context.Background(), query, args...)
+	if err == nil {
+		list, err = pairs(rows)
+	}
+	ends = s.now()
+	if e, is := errors.AsType[*mysql.MySQLError](err); is && e.Number == 1213 {
+		s.begunAgain.Add(1)
+		return nil, ends, err
+	}
+	s.took(s.addr, span{uid, call, ends}, err)
+	if err != nil {
+		s.settled(err)
+	}
+	return list, ends, err
 }
 
 // list reads all registers at once: each of them was read some time during that.

@@ -12,7 +12,7 @@ import (
 // between. The long run takes more than a thousand of them. Before that rows differ that somebody wrote past the log, and
 // are repaired.
 func TestMovesUnderFaults(t *testing.T) {
-	const between = 3
+	const between = 1
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		w := open(t, engine)
 		w.stride, w.pace = 10, 15*time.Millisecond
@@ -40,7 +40,7 @@ func TestMovesUnderFaults(t *testing.T) {
 				}
 			}
 		})
-		if steps := w.steps(t); steps < 40 {
+		if steps := w.steps(t); steps < 20 {
 			t.Errorf("genes changed hands only %d times", steps)
 		}
 	})
