@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/go-mysql-org/go-mysql/replication"
 
 	"locus/migrate/link"
@@ -40,13 +41,31 @@ var ErrIncomplete = errors.New("the server's log does not have all of them")
 
 // Save writes them as a file that mysqlbinlog and mariadb-binlog read.
 func Save(ctx context.Context, s Saving, w io.Writer) ([]Saved, error) {
-	host, port, err := splitAddr(s.Server.Addr)
-	if err != nil {
-		return nil, err
-	}
 	from, err := parseSet(s.Flavor, s.From)
 	if err != nil {
 		return nil, err
+	}
+	out := &saver{w: w, wanted: s.Wanted}
+	err = s.save(ctx, out, func(syncer *replication.BinlogSyncer) (*replication.BinlogStreamer, error) {
+		return syncer.StartSyncGTID(from)
+	})
+	if s.Flavor == link.MariaDB && errors.Is(err, ErrPurged) && len(out.list) == 0 {
+		// The log of a copy begins behind the position that all origins have reached by then, and a position is found by
+		// the last of them alone: what its whole log has tells.
+		err = s.save(ctx, out, func(syncer *replication.BinlogSyncer) (*replication.BinlogStreamer, error) {
+			return syncer.StartSync(mysql.Position{Pos: firstEvent})
+		})
+	}
+	return out.list, err
+}
+
+// firstEvent is where the events of a log begin; one without a name is the first there is.
+const firstEvent = 4
+
+func (s *Saving) save(ctx context.Context, out *saver, start func(*replication.BinlogSyncer) (*replication.BinlogStreamer, error)) error {
+	host, port, err := splitAddr(s.Server.Addr)
+	if err != nil {
+		return err
 	}
 	syncer := replication.NewBinlogSyncer(replication.BinlogSyncerConfig{
 		ServerID: randomID(), Flavor: string(s.Flavor),
@@ -55,30 +74,29 @@ func Save(ctx context.Context, s Saving, w io.Writer) ([]Saved, error) {
 		Logger: slog.New(slog.DiscardHandler), DiscardGTIDSet: true, EventCacheCount: 16,
 	})
 	defer syncer.Close()
-	streamer, err := syncer.StartSyncGTID(from)
+	streamer, err := start(syncer)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	late := time.AfterFunc(savePatience, func() { cancel(ErrIncomplete) })
 	defer late.Stop()
-	out := saver{w: w, wanted: s.Wanted}
 	for {
 		e, err := streamer.GetEvent(ctx)
 		if err != nil {
-			return out.list, errors.Join(context.Cause(ctx), err, final(err))
+			return errors.Join(context.Cause(ctx), err, final(err))
 		}
 		was := out.in
 		if err := out.take(e); err != nil {
-			return out.list, err
+			return err
 		}
 		if out.in {
 			late.Reset(savePatience)
 		}
 		_, idle := e.Event.(*replication.HeartbeatEvent)
 		if (idle || was && !out.in) && s.Complete(out.list) {
-			return out.list, nil
+			return nil
 		}
 	}
 }

@@ -9,7 +9,8 @@
 // differ the rows' own checksums are compared, and what still differs is read
 // whole, with the stream in between: a row differs if the source has it unchanged
 // before and after, the target has another when everything up to then is applied,
-// and that is so twice.
+// and that is so twice. A row that never stands still is locked at the source until
+// the target has it, for a second at the most.
 //
 // # What it sees
 //
@@ -25,7 +26,7 @@
 //   - The padding that CHAR leaves out, and what is not a value of a row: indexes,
 //     defaults, AUTO_INCREMENT's next number.
 //   - Rows of other genes, and of tables that were not named.
-//   - A row that is changed so often that it never stands still while it is read:
-//     it is counted as unsettled. It settles when writes are held.
+//   - A row that never stands still while it is read, if the target is more than a
+//     second behind: it is counted as unsettled.
 //   - What happens after its piece was compared: it is kept fresh by being repeated.
 package checksum

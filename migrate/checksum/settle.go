@@ -45,6 +45,10 @@ func (w *walk) settle(ctx context.Context, keys []table.Key) error {
 				break
 			}
 		}
+		left, err := w.hold(ctx, left)
+		if err != nil {
+			return err
+		}
 		if len(left) > 0 {
 			w.clean = false
 			w.unsettled(len(left))

@@ -70,7 +70,7 @@ func work(t *testing.T, db *sql.DB, clients int) *orders {
 	o := &orders{db: db, cancel: cancel}
 	for i := range clients {
 		o.working.Go(func() {
-			pace := time.NewTicker(5 * time.Millisecond) // what moves is to have room beside it
+			pace := time.NewTicker(20 * time.Millisecond) // what moves is to have room beside it
 			defer pace.Stop()
 			for rng := rand.New(rand.NewPCG(1, uint64(i))); ctx.Err() == nil; <-pace.C {
 				if err := o.one(rng, i); err != nil {

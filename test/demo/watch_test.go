@@ -50,7 +50,7 @@ func update(t *testing.T, db *sql.DB, clients int, ids []int64) (stop func()) {
 	var working sync.WaitGroup
 	for i := range clients {
 		working.Go(func() {
-			pace := time.NewTicker(10 * time.Millisecond) // a target that fails or is slow is to be noticed, not a machine that is full
+			pace := time.NewTicker(30 * time.Millisecond) // a target that fails or is slow is to be noticed, not a machine that is full
 			defer pace.Stop()
 			for rng := rand.New(rand.NewPCG(2, uint64(i))); ctx.Err() == nil; <-pace.C {
 				_, _ = db.ExecContext(ctx, "UPDATE test_order SET amount = amount + shop.one() WHERE order_id = ?", ids[rng.IntN(len(ids))])

@@ -69,7 +69,7 @@ func (f *fleet) db() *sql.DB {
 // customers order at the same time, each so often.
 const (
 	customers = 8
-	orderEach = 40 * time.Millisecond
+	orderEach = 160 * time.Millisecond // together some 300 statements a second, which leaves room for what strikes
 )
 
 // load is what customers do, and what came of it.

@@ -24,7 +24,7 @@ func TestMoves(t *testing.T) {
 		w.startProxies(t)
 		w.fill(t)
 		c := w.clients(t.Context())
-		c.pace = 15 * time.Millisecond
+		c.pace = 30 * time.Millisecond
 		c.start(16)
 		w.plan(t, "split-1", job.Split, "s0", "s2")
 		w.phase(t, "split-1", phase.Ready)

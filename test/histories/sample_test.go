@@ -15,7 +15,7 @@ func TestMovesUnderFaults(t *testing.T) {
 	const between = 1
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		w := open(t, engine)
-		w.stride, w.pace = 10, 15*time.Millisecond
+		w.stride, w.pace = 10, 30*time.Millisecond
 		underFaults(t, w, func() {
 			w.repaired(t, repairPoints[engine])
 			for _, strike := range []struct {

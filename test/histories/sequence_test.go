@@ -35,7 +35,7 @@ func TestADividedGeneUnderFaults(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		t.Parallel()
 		w := openHot(t, engine)
-		w.stride, w.pace, w.seed = 10, 15*time.Millisecond, 20
+		w.stride, w.pace, w.seed = 10, 30*time.Millisecond, 20
 		underFaults(t, w, func() {
 			for _, s := range strikes[engine] {
 				w.strike(t, s.when, s.point, s.fault)

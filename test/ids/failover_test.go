@@ -111,7 +111,7 @@ func (l *load) stop() {
 }
 
 func (s *source) take(ctx context.Context, t *testing.T, numbers idgen.Numbers) {
-	pace := time.NewTicker(time.Millisecond) // others run beside it
+	pace := time.NewTicker(5 * time.Millisecond) // others run beside it
 	defer pace.Stop()
 	for n := 0; ctx.Err() == nil; n++ {
 		<-pace.C

@@ -109,6 +109,54 @@ func TestRestlessRows(t *testing.T) {
 	})
 }
 
+// hurried has a row of the source change whenever it is looked at, unless it is locked.
+type hurried struct {
+	*stream
+	change func() error
+	held   bool // it was
+}
+
+func (h *hurried) WaitApplied(ctx context.Context, position changes.Position) error {
+	if err := h.stream.WaitApplied(ctx, position); err != nil {
+		return err
+	}
+	err := h.change()
+	if link.Transient(err) {
+		h.held = true
+		return nil
+	}
+	return err
+}
+
+// A row that never stands still is compared while it is locked.
+func TestARowThatNeverStandsStill(t *testing.T) {
+	eachPair(t, func(t *testing.T, p *pair) {
+		tables := p.tables()
+		parts := moving(1)
+		s := p.stream(applier.Config{Parts: parts}, tables)
+		keys, _ := p.touched(s, "UPDATE items SET amount = 0 ORDER BY order_id, line LIMIT 1")
+		writer, source, target := dial(t, at(p.source)), dial(t, at(p.source)), dial(t, at(p.target))
+		run := func(sql string) error {
+			_, err := writer.Exec(t.Context(), sql)
+			return err
+		}
+		if err := run("SET SESSION innodb_lock_wait_timeout = 1"); err != nil {
+			t.Fatal(err)
+		}
+		change := "UPDATE " + link.Name(p.database) + ".items SET amount = amount + 1 ORDER BY order_id, line LIMIT 1"
+		h := &hurried{stream: s, change: func() error { return run(change) }}
+		v := checksum.New(checksum.Config{Job: p.job, Source: at(p.source), Target: at(p.target), Tables: tables, Parts: parts}, h)
+		product.Eventually(t, "the row is compared", func() bool { // its target may be behind
+			p.on(p.target, "UPDATE items SET amount = -1 ORDER BY order_id, line LIMIT 1") // or nothing is looked at again
+			found, err := v.Recheck(t.Context(), source, target, keys)
+			if err != nil || len(found.Differences) > 0 {
+				t.Fatalf("%v (%v)", found, err)
+			}
+			return found.Equal() && h.held
+		})
+	})
+}
+
 // commitsLate has a server's transactions stand in its log for a while before it commits them: as if a replica that must
 // acknowledge them did not.
 func (p *pair) commitsLate(s *servers.Server) {

@@ -162,9 +162,7 @@ var killed = change{"kill", func(t *testing.T, m *moving) func() {
 	return func() {
 		m.wantNamedAnother(t, before)
 		m.servers[before].Restart(t)
-		if !m.wantBack(t, before) {
-			m.wantReady(t)
-		}
+		m.wantJoined(t, before)
 	}
 }}
 

@@ -48,7 +48,7 @@ func (s *stand) load(t *testing.T) *load {
 			}
 		}
 		l.tasks.Go(func() {
-			pace := time.NewTicker(5 * time.Millisecond) // some 600 writes a second together: servers are to be waited for, not the machine
+			pace := time.NewTicker(20 * time.Millisecond) // some 300 writes a second together: servers are to be waited for, not the machine
 			defer pace.Stop()
 			for n := 0; ctx.Err() == nil; n++ {
 				w.round(t, n%readEvery == 0)

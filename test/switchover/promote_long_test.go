@@ -22,7 +22,6 @@ func TestPrimariesArePromotedAgainAndAgain(t *testing.T) {
 		stray, reads, blind := map[string]int{}, int64(0), int64(0)
 		s.load(t).end() // which makes the rows
 		for round := range losses {
-			s.wantReady(t)
 			before := s.total(t)
 			l := s.load(t)
 			l.more(t, 30)
@@ -33,11 +32,8 @@ func TestPrimariesArePromotedAgainAndAgain(t *testing.T) {
 			l.more(t, 10)
 			took[way.name] = append(took[way.name], time.Since(began))
 			way.comes(t, s, lost)
-			if s.wantBack(t, lost) {
+			if s.wantJoined(t, lost) {
 				stray[way.name]++
-				e, err := s.to(lost).Errant(t.Context())
-				must(t, err)
-				s.anew(t, lost, e)
 			}
 			l.end()
 			reads, blind = reads+l.reads.Load(), blind+l.blind.Load()

@@ -93,9 +93,12 @@ func TestPromote(t *testing.T) {
 		if err := s.servers[first].Resume(); err != nil {
 			t.Fatal(err)
 		}
-		s.wantBack(t, first)
+		s.wantJoined(t, first)
 		l.more(t, 50)
 		s.rejoins(t, first)
+		if engine == servers.MariaDB { // whose copies have logs that begin behind what their origins had
+			s.rejoins(t, first)
+		}
 
 		second := s.primary(t)
 		if err := s.servers[second].Kill(); err != nil {
@@ -105,14 +108,14 @@ func TestPromote(t *testing.T) {
 		s.wantNamedAnother(t, second)
 		t.Logf("another primary %v after a kill", time.Since(began))
 		s.servers[second].Restart(t)
-		s.wantBack(t, second)
+		s.wantJoined(t, second)
 		l.more(t, 50)
 
 		third := s.primary(t)
 		s.cut(t, third)
 		s.wantAnother(t, l, third)
 		s.heal(t, third)
-		s.wantBack(t, third)
+		s.wantJoined(t, third)
 		l.more(t, 50)
 		l.end()
 		s.wantAcknowledged(t, l)
@@ -252,11 +255,21 @@ func (s *stand) rejoins(t *testing.T, server int) {
 			t.Error(err)
 		}
 	}
-	if !rebuilding {
-		return
-	}
 	s.anew(t, server, e)
 	s.wantReady(t)
+}
+
+// wantJoined waits until a server that was the primary is back, makes it anew if it has transactions of its own, and waits until any server
+// could be promoted: with fewer there would be none to acknowledge what is written after the next loss.
+func (s *stand) wantJoined(t *testing.T, server int) (stray bool) {
+	t.Helper()
+	if stray = s.wantBack(t, server); stray {
+		e, err := s.to(server).Errant(t.Context())
+		must(t, err)
+		s.anew(t, server, e)
+	}
+	s.wantReady(t)
+	return stray
 }
 
 // anew makes a server anew that has transactions of its own.
