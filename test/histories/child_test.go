@@ -35,6 +35,7 @@ type child struct {
 	Password string
 	Swapped  bool          // its steps read the position before they hold anything
 	Patience time.Duration // with what fails, before a job is given up; 0: the default
+	Hold     time.Duration // how long a statement is held at most; 0: the default
 }
 
 // lease is how long a process that is gone is still taken for alive.
@@ -99,6 +100,7 @@ func (c child) serve(ctx context.Context) error {
 		Acknowledge: func(version int64) error { presence.Set(card(version)); return nil },
 	}
 	var p *proxy.Proxy
+	options.Fence.Hold = c.Hold
 	if c.Swapped {
 		options.Fence.Hold = 2 * patient
 	}

@@ -39,6 +39,7 @@ type world struct {
 	proxies  [3]*process.Process
 	swapped  bool
 	patience time.Duration // of movers with what fails; 0: the default
+	hold     time.Duration // of statements while their rows change hands; 0: the default
 	stride   float64       // percent that one step under faults hands over
 	pace     time.Duration // of clients under faults
 	struck   struck
@@ -120,7 +121,7 @@ func (w *world) startProxies(t *testing.T) {
 
 func (w *world) startProxy(t *testing.T, i int) {
 	t.Helper()
-	w.proxies[i].Start(t, child{Dir: filepath.Join(w.dir, "identity"), Etcd: fmt.Sprintf("127.0.0.1:%d", w.port), Password: w.servers[0].Password, Swapped: w.swapped, Patience: w.patience})
+	w.proxies[i].Start(t, child{Dir: filepath.Join(w.dir, "identity"), Etcd: fmt.Sprintf("127.0.0.1:%d", w.port), Password: w.servers[0].Password, Swapped: w.swapped, Patience: w.patience, Hold: w.hold})
 }
 
 func (w *world) killAll(t *testing.T) {

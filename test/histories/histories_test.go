@@ -20,7 +20,7 @@ import (
 // client may see an error. All reads of the split's genes are mirrored, and none may be told to differ.
 func TestMoves(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
-		w := open(t, engine)
+		w := openAs(t, engine, world{hold: 12 * time.Second}) // a machine that is full makes steps slow, and that is no error
 		w.startProxies(t)
 		w.fill(t)
 		c := w.clients(t.Context())
