@@ -14,9 +14,6 @@ import (
 
 // seesGenes refuses a statement in a transaction if it may concern genes that came to a shard after the transaction had joined there.
 func (s *Session) seesGenes(r *exec.Work, meets func(gene.Set) bool) error {
-	if !s.conns.HasEarlier() {
-		return nil
-	}
 	for shard, then := range s.conns.Earlier() {
 		if then.Map != r.Snapshot.Map && meets(r.Snapshot.Map.Gained(then.Map, shard)) {
 			return s.unseen(shard)
@@ -40,9 +37,6 @@ func readsLatest(st *stmt.Statement) bool {
 // seesTables is seesGenes of tables that were declared otherwise when the transaction joined: an import has brought their rows since, or
 // taken them back.
 func (s *Session) seesTables(r *exec.Work) error {
-	if !s.conns.HasEarlier() {
-		return nil
-	}
 	for shard, then := range s.conns.Earlier() {
 		if then.Catalog == r.Snapshot.Catalog {
 			continue

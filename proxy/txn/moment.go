@@ -27,13 +27,3 @@ func (c *Connections) Earlier() iter.Seq2[router.ShardName, Moment] {
 		}
 	}
 }
-
-// HasEarlier tells whether there are any.
-func (c *Connections) HasEarlier() bool {
-	for i := range c.branches {
-		if c.branches[i].joined != c.moment {
-			return true
-		}
-	}
-	return false
-}

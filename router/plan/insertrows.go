@@ -1,0 +1,124 @@
+package plan
+
+import (
+	"strconv"
+
+	"locus/idgen/gene"
+	"locus/idgen/orderid"
+	"locus/router/stmt"
+)
+
+// Rows counts the rows of one execution.
+func (in *Insertion) Rows(a *stmt.Args) int {
+	if in.Set {
+		return 1
+	}
+	return len(a.Rows)
+}
+
+// Value reads one value of a row: the number that it was given, where it was given one.
+func (in *Insertion) Value(v *Values, row, at int) stmt.Value {
+	if at == in.numbered && v.Numbers != nil && v.Numbers[row] != 0 {
+		return numberValue(v.Numbers[row])
+	}
+	return in.written(v, row, at)
+}
+
+// written is the value that stands in the statement.
+func (in *Insertion) written(v *Values, row, at int) stmt.Value {
+	if in.Set {
+		return v.operand(&in.Values[at])
+	}
+	cell := v.Cells[int(v.Args.Rows[row].First)+at]
+	value := v.Cell(cell)
+	if value.Kind == stmt.Unknown && cell.Literal < 0 {
+		return v.computed(cell)
+	}
+	return value
+}
+
+// Asked tells whether a value in a stamped column asks for a generated one.
+func Asked(v stmt.Value) bool {
+	n, ok := v.Integer() // '0' is 0 to a column of numbers
+	return v.Kind == stmt.Null || v.Kind == stmt.Default || ok && n.IsZero()
+}
+
+// LayoutGene reads a row's gene as wide as the ID layout has it, which may be
+// wider than the map's.
+func (in *Insertion) LayoutGene(v *Values, row int) (gene.Gene, error) {
+	return in.Table.Root().StoredAs(in.root(v, row), in.Table.GeneWidth())
+}
+
+// Genes reads the gene of every row and refuses rows whose keys disagree.
+func (in *Insertion) Genes(v *Values, dst []gene.Gene) ([]gene.Gene, error) {
+	rows := in.Rows(v.Args)
+	if rows == 0 {
+		return nil, refuse(Unreadable, "the rows of an INSERT into %s could not be read: write VALUES (…), (…)", in.Table.TableName)
+	}
+	for row := range rows {
+		g, err := in.rowGene(v, row)
+		if err != nil {
+			return nil, err
+		}
+		dst = append(dst, g)
+	}
+	return dst, nil
+}
+
+// Find is a query of whether there is a row of an ID, or of a number.
+func (in *Insertion) Find(l orderid.Layout, id orderid.ID) string {
+	t := in.Table
+	if t.IDColumn < 0 {
+		return "SELECT 1 FROM " + quote(t.Schema) + "." + quote(t.Name) + " WHERE " + quote(t.Columns[in.number].Name) + " = " + strconv.FormatUint(id.Lo, 10)
+	}
+	column := &t.Columns[t.IDColumn]
+	text := []byte("SELECT 1 FROM " + quote(t.Schema) + "." + quote(t.Name) + " WHERE " + quote(column.Name) + " = ")
+	return string(column.AppendID(text, l, id))
+}
+
+// Returned refuses RETURNING, and LAST_INSERT_ID(expression), of rows that several
+// shards would answer with.
+func (p *Stamped) Returned(shards int) error {
+	switch f := p.Statement.Features; {
+	case shards < 2:
+		return nil
+	case f&stmt.SetsInsertID != 0:
+		return refuse(ScatterShape, "LAST_INSERT_ID(…) in an INSERT of rows that live on %d shards, of which the last one would count: write one INSERT for each owner", shards)
+	case f&stmt.Returning == 0:
+		return nil
+	}
+	return refuse(ScatterShape, "RETURNING of rows that live on %d shards: write one INSERT for each owner", shards)
+}
+
+func (in *Insertion) rowGene(v *Values, row int) (gene.Gene, error) {
+	if !in.Set && int(v.Args.Rows[row].Count) != len(in.Columns) {
+		return 0, refuse(RowShape, "Column count doesn't match value count at row %d", row+1)
+	}
+	root := in.Table.Root()
+	if in.rootNumbered() && v.Numbers == nil && in.asks(v, row) {
+		return 0, refuse(OwnerUnusable, "row %d: %s, the %s of %s, is numbered when the statement runs", row+1, root.Column.Name, root.Role, in.Table.TableName)
+	}
+	value := in.root(v, row)
+	g, err := root.Stored(value)
+	if err != nil {
+		return 0, refuse(OwnerUnusable, "row %d: %s, the %s of %s, %v", row+1, root.Column.Name, root.Role, in.Table.TableName, err)
+	}
+	if err := in.rowAlone(v, row); err != nil {
+		return 0, err
+	}
+	for _, k := range in.keys {
+		given := in.Value(v, row, k.at)
+		if Asked(given) {
+			continue
+		}
+		other, err := k.key.Stored(given)
+		if err != nil {
+			return 0, refuse(GeneMismatch, "row %d: %s, the %s of %s, %v", row+1, k.key.Column.Name, k.key.Role, in.Table.TableName, err)
+		}
+		if other != g {
+			return 0, refuse(GeneMismatch, "row %d: %s = %s has gene %s, but %s = %s has gene %s: leave %s out and it is generated",
+				row+1, k.key.Column.Name, given, other, root.Column.Name, value, g, k.key.Column.Name)
+		}
+	}
+	return g, nil
+}
