@@ -227,11 +227,12 @@ func (s *stage) use(t *testing.T, at login) (stop func()) {
 
 var (
 	numbered       = regexp.MustCompile(`Error (\d+)`)
+	restart        = regexp.MustCompile(`(?i)try restarting transaction`) // 1205 and 1213, where a program tells no number
 	lostConnection = regexp.MustCompile(`(?i)invalid connection|bad connection|EOF|broken pipe|connection re(fused|set)|gone away|lost connection`)
 )
 
 func (s *stage) explained(text string) bool {
-	if len(s.struck.processes) > 0 && lostConnection.MatchString(text) {
+	if restart.MatchString(text) || len(s.struck.processes) > 0 && lostConnection.MatchString(text) {
 		return true
 	}
 	f := failure{text: text}

@@ -58,7 +58,7 @@ func TestTheLogIsPurged(t *testing.T) {
 		mend := w.killServer(t, 2)
 		until(t, "the stream has stopped", func() (bool, error) { return w.report(t, splitting).Trouble != "", nil })
 		c.goOn(t, some)
-		w.purge(t)
+		purge(t, w.servers[0])
 		mend()
 		w.failedWith(t, splitting, "no log from that position", "locus abort")
 		c.goOn(t, some)
@@ -321,10 +321,10 @@ func (w *world) anew(t *testing.T) {
 	w.toTheEnd(t, again)
 }
 
-// purge has the source forget all of its log until now.
-func (w *world) purge(t *testing.T) {
+// purge has a server forget all of its log until now.
+func purge(t *testing.T, s *servers.Server) {
 	t.Helper()
-	db := w.servers[0].DB(t, schema)
+	db := s.DB(t, schema)
 	defer db.Close()
 	before, err := binaryLogs(db)
 	if err != nil {

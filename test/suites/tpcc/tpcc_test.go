@@ -4,7 +4,6 @@ package tpcc
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -19,13 +18,7 @@ import (
 
 func TestMain(m *testing.M) { servers.Main(m) }
 
-var module = gomodule.Module{
-	Path: "github.com/pingcap/go-tpc", Version: "v1.0.12",
-	Sum: "h1:dsggDwLlrFIrbA6J2iejyUfJ9hnm139iRSrwOnNxwqA=",
-}
-
 const (
-	database   = "tpcc"
 	warehouses = 4
 	// sharded are its tables: eight belong to a warehouse, and items are the same for all.
 	sharded = `  tpcc.warehouse: {kind: sharded, owner: w_id}
@@ -41,21 +34,21 @@ const (
 )
 
 func TestSharded(t *testing.T) {
-	program := gomodule.Build(t, module.Copy(t), "./cmd/go-tpc")
+	program := gomodule.Build(t, Module.Copy(t), "./cmd/go-tpc")
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := stand.StartWith(t, engine, shop.Options{Declarations: sharded, Spanning: txn.XA})
-		s.Proxy.Database(t, database)
+		s.Proxy.Database(t, Database)
 		tpcc := func(phase string, args ...string) string {
 			t.Helper()
 			began := time.Now()
 			out := string(stand.Command{
 				Dir: t.TempDir(), Limit: 30 * time.Minute,
 				Args: append([]string{
-					program, "tpcc", phase, "-H", s.Proxy.Host, "-P", fmt.Sprint(s.Proxy.Port), "-U", s.Proxy.User, "-p", s.Proxy.Password, "-D", database,
+					program, "tpcc", phase, "-H", s.Proxy.Host, "-P", fmt.Sprint(s.Proxy.Port), "-U", s.Proxy.User, "-p", s.Proxy.Password, "-D", Database,
 					"--warehouses", fmt.Sprint(warehouses), "-T", "4",
 				}, args...),
 			}.Output(t))
-			if wrong := complaint.FindString(out); wrong != "" || !strings.Contains(out, "Finished") {
+			if wrong := Complaint.FindString(out); wrong != "" || !strings.Contains(out, "Finished") {
 				t.Fatalf("%s: %s\n%s", phase, wrong, out[max(0, len(out)-2000):])
 			}
 			t.Logf("%s: %v", phase, time.Since(began).Round(time.Second))
@@ -66,10 +59,7 @@ func TestSharded(t *testing.T) {
 		out := tpcc("run", "--count", "2000")
 		t.Logf("%s", out[strings.LastIndex(out, "Finished"):])
 		tpcc("check") // one of the others is of the rows that were made at first
-		application.Spread(t, s, database, "warehouse", "district", "customer", "history", "new_order", "orders", "order_line", "stock", "item")
+		application.Spread(t, s, Database, "warehouse", "district", "customer", "history", "new_order", "orders", "order_line", "stock", "item")
 		tpcc("cleanup")
 	})
 }
-
-// complaint is what it says of what it could not do, and then goes on.
-var complaint = regexp.MustCompile(`(?im)^.*(failed|error|panic|err ).*$`)

@@ -1,0 +1,57 @@
+//go:build long
+
+package histories
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"locus/migrate/job"
+	"locus/migrate/phase"
+	"locus/proxy/mirror"
+	"locus/test/servers"
+)
+
+// TestTheMirrorIsAway kills the target while all reads are mirrored to it: no client may be told of it, the figures say since when it is
+// away, and reads are compared again once it is back.
+func TestTheMirrorIsAway(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		w := open(t, engine)
+		c := w.inService(t)
+		w.plan(t, splitting, job.Split, "s0", "s2")
+		w.phase(t, splitting, phase.Ready)
+		w.mirror(t, splitting, 100)
+		before := w.mirrored(t, "reads are compared", func(r mirror.Report) bool { return r.Compared > 0 })
+		if err := w.servers[2].Kill(); err != nil {
+			t.Fatal(err)
+		}
+		away := w.mirrored(t, "the target is told to be away", func(r mirror.Report) bool { return r.Away != "" && r.Unsent > before.Unsent })
+		c.goOn(t, some)
+		w.servers[2].Restart(t)
+		after := w.mirrored(t, "reads are compared again", func(r mirror.Report) bool {
+			return r.Away == "" && r.Compared > away.Compared && r.Looking == 0
+		})
+		if after.Different > 0 {
+			t.Errorf("%d reads are told to differ: %+v", after.Different, after.Differences)
+		}
+		t.Logf("away: %s; %+v", away.Away, after.Counts)
+		w.toTheEnd(t, splitting)
+		w.serviceEnds(t, c)
+	})
+}
+
+// mirrored waits until what all proxies together tell of the mirrored reads is so.
+func (w *world) mirrored(t *testing.T, what string, is func(mirror.Report) bool) (r mirror.Report) {
+	t.Helper()
+	until(t, what, func() (bool, error) {
+		all, err := w.store.Mirrored(t.Context())
+		if err != nil {
+			return false, err
+		}
+		r = mirror.SumReports(slices.Collect(maps.Values(all[splitting])))
+		return is(r), fmt.Errorf("%+v, away: %q", r.Counts, r.Away)
+	})
+	return r
+}
