@@ -21,6 +21,9 @@ const sharded = `  mediawiki.user_properties: {kind: sharded, owner: up_user}
   mediawiki.user_groups: {kind: sharded, owner: ug_user}
   mediawiki.watchlist: {kind: sharded, owner: wl_user}
   mediawiki.page_props: {kind: sharded, owner: pp_page}
+  mediawiki.pagelinks: {kind: sharded, owner: pl_from}
+  mediawiki.categorylinks: {kind: sharded, owner: cl_from}
+  mediawiki.templatelinks: {kind: sharded, owner: tl_from}
 `
 
 func TestUndeclared(t *testing.T) {
@@ -36,7 +39,7 @@ func TestSharded(t *testing.T) {
 		s.Check(t, func(t *testing.T, at stand.Endpoint, cases []string) stand.Outcomes {
 			outcomes := p.Run(t, at, cases)
 			if at.Name == s.Proxy.Name {
-				application.Spread(t, s, p.Database, "user_properties", "user_groups", "watchlist", "page_props")
+				application.Spread(t, s, p.Database, "user_properties", "user_groups", "watchlist", "page_props", "pagelinks", "categorylinks", "templatelinks")
 			}
 			return outcomes
 		})
