@@ -191,7 +191,7 @@ func (p *planning) check(ctx context.Context, j *job.Job, c *cluster.Cluster, st
 	case !errors.Is(err, orders.ErrNoSecrets):
 		return err
 	case p.dryRun:
-		return fmt.Errorf("%w: -c names the configuration that says where they are", err)
+		return fmt.Errorf("%w: put them where they were looked for, or name by -c the configuration that says where they are", err)
 	}
 	return nil
 }

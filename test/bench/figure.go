@@ -74,6 +74,7 @@ type part int
 const (
 	ofHop part = iota
 	ofMoves
+	ofImports
 	ofOutages
 )
 

@@ -44,13 +44,9 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	if err := measureIDs(ctx, o, &r, out); err != nil {
 		return err
 	}
-	hop, moves, ids, outages := r.apart()
-	parts := []struct {
-		section
-		*report
-	}{{hopSection, hop}, {idsSection, ids}, {movesSection, moves}, {outagesSection, outages}}
-	for _, part := range parts {
-		if !part.empty() {
+	parts := r.apart()
+	for _, s := range sections {
+		if part := parts[s]; !part.empty() {
 			fmt.Fprint(out, "\n", part.markdown())
 		}
 	}
@@ -65,11 +61,12 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	if o.output == "" {
 		return nil
 	}
-	for _, part := range parts {
+	for _, s := range sections {
+		part := parts[s]
 		if part.empty() {
 			continue
 		}
-		if err := publish(o.output, part.section, part.markdown()); err != nil {
+		if err := publish(o.output, s, part.markdown()); err != nil {
 			return err
 		}
 	}

@@ -21,11 +21,14 @@ import (
 func movesRow(engine string, rows int) row {
 	name := "moves, " + engine
 	return row{name, func(ctx context.Context, s *stand, r *report) error {
-		m, err := newMoves(ctx, s.options, engine, rows)
+		m, err := newMoves(ctx, s.options, engine, rows, "--spare", "1")
 		if err != nil {
 			return err
 		}
 		defer m.close()
+		if err := m.fill(ctx); err != nil {
+			return err
+		}
 		for _, part := range []func(context.Context, *report) error{m.copies, m.split, m.planted, m.memory} {
 			before := len(r.figures)
 			err := part(ctx, r)
@@ -40,6 +43,9 @@ func movesRow(engine string, rows int) row {
 	}}
 }
 
+// hurried is what keeps the disk out of the figures, and lets files be loaded.
+var hurried = []string{"SET GLOBAL innodb_flush_log_at_trx_commit = 2", "SET GLOBAL sync_binlog = 0", "SET GLOBAL local_infile = 1"}
+
 // moves is a demo whose first shard has orders to move.
 type moves struct {
 	options
@@ -52,7 +58,8 @@ type moves struct {
 	jobs   int
 }
 
-func newMoves(ctx context.Context, o options, engine string, rows int) (_ *moves, err error) {
+// newMoves starts the demo, with what else is said of it.
+func newMoves(ctx context.Context, o options, engine string, rows int, more ...string) (_ *moves, err error) {
 	m := &moves{options: o, engine: engine, rows: rows}
 	m.options.engine, m.options.ready = engine, ""
 	defer func() {
@@ -67,18 +74,18 @@ func newMoves(ctx context.Context, o options, engine string, rows int) (_ *moves
 		return nil, err
 	}
 	m.undo = append(m.undo, func() { _ = os.RemoveAll(m.dir) })
-	r, demo, err := startDemo(ctx, m.options, m.dir, "--spare", "1")
+	r, demo, err := startDemo(ctx, m.options, m.dir, more...)
 	if err != nil {
 		return nil, err
 	}
 	m.ready = r
 	m.undo = append(m.undo, func() { demo.stop(demoStopPatience) })
 	for _, shard := range r.Shards {
-		if err := m.on(ctx, shard.endpoint(), "SET GLOBAL innodb_flush_log_at_trx_commit = 2", "SET GLOBAL sync_binlog = 0", "SET GLOBAL local_infile = 1"); err != nil {
+		if err := m.on(ctx, shard.endpoint(), hurried...); err != nil {
 			return nil, err
 		}
 	}
-	return m, m.fill(ctx)
+	return m, nil
 }
 
 func (m *moves) close() {
@@ -115,26 +122,35 @@ func isMoved(uid int64) bool { g := geneOf(uid); return firstMoved <= g && g <= 
 
 // fill makes the rows that are moved, by the shard's own address.
 func (m *moves) fill(ctx context.Context) error {
-	var texts []string
-	var text strings.Builder
 	uid := firstWriter
-	for n := range m.rows {
+	return m.on(ctx, m.ready.Shards[0].endpoint(), ordersOf("test_order", m.rows, func() int64 {
 		for uid++; !isMoved(uid); uid++ {
 		}
+		return uid
+	})...)
+}
+
+// ordersOf are statements that insert orders, one of each buyer that next gives.
+func ordersOf(table string, n int, next func() int64) (texts []string) {
+	var text strings.Builder
+	for k := range n {
 		if text.Len() == 0 {
-			text.WriteString("INSERT INTO test_order (order_id, order_no, buyer_uid, amount, status, version) VALUES ")
+			text.WriteString("INSERT INTO " + table + " (" + orderColumns + ") VALUES ")
 		} else {
 			text.WriteByte(',')
 		}
-		order := newOwner(uid, writerSequences+int64(n)).order
-		fmt.Fprintf(&text, "(%d,%d,%d,%d.50,'state-%d',1)", order, orderNumber(order), uid, n%1000, n%7)
-		if n%2000 == 1999 || n == m.rows-1 {
+		uid := next()
+		order := newOwner(uid, writerSequences+int64(k)).order
+		fmt.Fprintf(&text, "(%d,%d,%d,%d.50,'state-%d',1)", order, orderNumber(order), uid, k%1000, k%7)
+		if k%2000 == 1999 || k == n-1 {
 			texts = append(texts, text.String())
 			text.Reset()
 		}
 	}
-	return m.on(ctx, m.ready.Shards[0].endpoint(), texts...)
+	return texts
 }
+
+const orderColumns = "order_id, order_no, buyer_uid, amount, status, version"
 
 // locus runs a command of the product.
 func (m *moves) locus(ctx context.Context, args ...string) (string, error) {

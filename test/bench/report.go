@@ -33,20 +33,22 @@ type failure struct {
 	err  error
 }
 
-// apart are the figures of moves, those of generators, those of outages, and everything else.
-func (r *report) apart() (hop, moves, ids, outages *report) {
+// apart is what stands in each section: each kind of figures that has one of its own, generators, and everything else.
+func (r *report) apart() map[section]*report {
 	facts := []string{machine(), busy()}
-	moves = &report{command: r.command, facts: facts}
-	outages = &report{command: r.command, facts: facts}
-	ids = &report{command: r.command, facts: facts, ids: r.ids}
-	hop = &report{}
-	*hop = *r
-	hop.figures, hop.ids = nil, nil
-	to := map[part]*report{ofHop: hop, ofMoves: moves, ofOutages: outages}
-	for _, f := range r.figures {
-		to[f.of].figures = append(to[f.of].figures, f)
+	all := map[section]*report{idsSection: {command: r.command, facts: facts, ids: r.ids}}
+	for _, s := range []section{movesSection, importsSection, outagesSection} {
+		all[s] = &report{command: r.command, facts: facts}
 	}
-	return hop, moves, ids, outages
+	hop := *r
+	hop.figures, hop.ids = nil, nil
+	all[hopSection] = &hop
+	of := map[part]section{ofHop: hopSection, ofMoves: movesSection, ofImports: importsSection, ofOutages: outagesSection}
+	for _, f := range r.figures {
+		to := all[of[f.of]]
+		to.figures = append(to.figures, f)
+	}
+	return all
 }
 
 // empty reports whether nothing was measured.

@@ -114,24 +114,27 @@ func TestSectionIsReplacedAndTheRestKept(t *testing.T) {
 	}
 }
 
-// Generators, moves, outages and everything else are sections of their own: measured by themselves, they leave the others as they are.
+// Generators, moves, imports, outages and everything else are sections of their own: measured by themselves, they leave the others as they are.
 func TestWhatIsMeasuredByItself(t *testing.T) {
 	r := report{
-		facts: []string{"2 cores"}, figures: []figure{{name: "a hop"}, {name: "a move", of: ofMoves}, {name: "an outage", of: ofOutages}},
+		facts: []string{"2 cores"}, figures: []figure{{name: "a hop"}, {name: "a move", of: ofMoves}, {name: "an import", of: ofImports}, {name: "an outage", of: ofOutages}},
 		ids: []idResult{{idFigure: idFigure{figure: "IDs: redis"}, value: 1}},
 	}
-	hop, moves, ids, outages := r.apart()
-	for part, only := range map[*report]string{hop: "a hop", moves: "a move", ids: "redis", outages: "an outage"} {
-		text := part.markdown()
-		for _, row := range []string{"a hop", "a move", "redis", "an outage"} {
+	rows := map[section]string{hopSection: "a hop", movesSection: "a move", importsSection: "an import", idsSection: "redis", outagesSection: "an outage"}
+	parts := r.apart()
+	for _, s := range sections {
+		only, text := rows[s], parts[s].markdown()
+		for _, row := range rows {
 			if strings.Contains(text, "| "+row+" ") != (row == only) {
 				t.Errorf("of %s: where is %q in\n%s", only, row, text)
 			}
 		}
 	}
 	one := report{ids: r.ids}
-	if hop, moves, ids, outages := one.apart(); !hop.empty() || !moves.empty() || !outages.empty() || ids.empty() {
-		t.Error("generators alone are not alone")
+	for s, part := range one.apart() {
+		if part.empty() != (s != idsSection) {
+			t.Errorf("of generators alone %s is empty: %v", s.begin, part.empty())
+		}
 	}
 	document := idsSection.within(hopSection.within("# Speed\n", "hop\n"), "before\n")
 	if now := idsSection.within(document, "after\n"); !strings.Contains(now, "hop\n") || strings.Contains(now, "before") || !strings.Contains(now, "after") {
