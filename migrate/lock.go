@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"locus/migrate/link"
 )
@@ -28,7 +29,7 @@ func (h *handover) lock(ctx context.Context) error {
 		hangUp(p.atGiver)
 		p.atGiver = c
 	}
-	h.locked = c
+	h.locked, h.fenced = c, time.Now()
 	if _, err := c.Exec(ctx, "LOCK TABLES "+strings.Join(tables, ", ")); err != nil {
 		if link.Transient(err) {
 			return fmt.Errorf("lock the tables at %s: a transaction there goes on that has used them: %w", h.passes[0].giver.Addr, err)

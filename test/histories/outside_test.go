@@ -97,6 +97,7 @@ func (s *stranger) more(t *testing.T) {
 // imports it again and finishes. Nothing that was written there, or through a proxy, may be lost.
 func (w *world) fromOutside(t *testing.T, engine servers.Engine) {
 	t.Helper()
+	began := time.Now()
 	outside := servers.Start(t, engine, 1)[0]
 	outside.Exec(t, "CREATE DATABASE "+schema, "CREATE TABLE shop.person (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, uid BIGINT NOT NULL, value BIGINT NOT NULL)")
 	ctx, end := context.WithCancel(t.Context())
@@ -132,6 +133,9 @@ func (w *world) fromOutside(t *testing.T, engine servers.Engine) {
 	s.more(t)
 	until(t, "what goes past the proxies is told", func() (bool, error) {
 		reports, err := w.store.Reports(t.Context())
+		if held := time.Duration(reports[id].LastFenceMs) * time.Millisecond; held > time.Since(began) {
+			t.Fatalf("the switch is told to have held the tables for %v", held)
+		}
 		return err == nil && reports[id].Strays > 0, err
 	})
 	w.order(t, id, func(p phase.State) phase.Event {
