@@ -10,7 +10,7 @@ here=$(dirname "$(readlink -f "$0")")
 . "$here/apt.sh"
 suites=$(readlink -f "$here/../suites")
 dir=${LOCUS_SUITES_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/locus/suites}
-parts=(browser node mysqljs mtr pymysql mysqlclient sqlalchemy django php perl ruby java sysbench mydumper ptosc wordpress mediawiki)
+parts=(browser node mysqljs mtr pymysql mysqlclient sqlalchemy django php perl ruby java sysbench mydumper ptosc wordpress mediawiki ghost)
 
 # node: the npm packages of test/suites/node/package-lock.json, in node/.
 install_node() { install_npm "$suites/node" "$dir/node"; }
@@ -212,6 +212,29 @@ install_mediawiki() {
 
 # ptosc: pt-online-schema-change.
 install_ptosc() { packages percona-toolkit; }
+
+# ghost: Ghost's own package, unpacked as its own command does it, and what it needs within: some of that is in the package.
+install_ghost() {
+  local to=$dir/ghost version=5.130.4 missing=()
+  [ "$(cat "$to/installed" 2>/dev/null)" != "$version" ] || return 0
+  command -v node >/dev/null || missing+=(nodejs)
+  command -v npm >/dev/null || missing+=(npm)
+  [ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
+  say "installing Ghost into $to"
+  rm -rf "$to.new" "$to"
+  mkdir -p "$to.new"
+  (
+    cd "$to.new"
+    again npm pack --silent "ghost@$version" >/dev/null
+    tar -xzf ghost-*.tgz --strip-components=1
+    rm -- ghost-*.tgz
+    npm pkg delete devDependencies # some of them are in no registry
+    # No package runs a script of its own while it is installed.
+    again npm install --silent --omit=dev --legacy-peer-deps --ignore-scripts --no-audit --no-fund
+  )
+  printf %s "$version" >"$to.new/installed"
+  mv "$to.new" "$to"
+}
 
 [ $# = 0 ] || parts=("$@")
 mkdir -p "$dir"
