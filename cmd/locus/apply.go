@@ -90,7 +90,7 @@ func (a *application) succeed(ctx context.Context, conn *connection, state *decl
 		printChanges(a.in.stdout, changes)
 	}
 	if len(changes) == 0 {
-		return errors.Join(a.print(changes, next, false), a.regroup(ctx, conn, next))
+		return errors.Join(a.print(changes, next, false), a.comments(ctx, conn, next), a.regroup(ctx, conn, next))
 	}
 	if err := a.check(ctx, conn, state.Cluster, next); err != nil {
 		return fmt.Errorf("%w\nnothing was written", err)

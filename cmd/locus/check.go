@@ -50,6 +50,27 @@ func (a *application) check(ctx context.Context, conn *connection, old, next *cl
 	return owngene.Make(ctx, shards.Of(next), next)
 }
 
+// comments holds a file that changes nothing to the comments of tables, which somebody may have changed on a shard. Of shards
+// that can't be asked it is only told: nothing was to be written.
+func (a *application) comments(ctx context.Context, conn *connection, c *cluster.Cluster) error {
+	if a.skipLiveCheck || a.path == "" {
+		return nil
+	}
+	shards, err := ask(conn, c, c)
+	if err != nil {
+		fmt.Fprintln(a.in.stderr, "warning:", err)
+		return nil
+	}
+	defer shards.Close(ctx)
+	change := fitting.Change{Old: c, Next: c, Shards: shards}
+	loaded, err := change.Load(ctx)
+	if err != nil {
+		fmt.Fprintf(a.in.stderr, "warning: whether comments of tables declare something else is not known: %v\n", err)
+		return nil
+	}
+	return errors.Join(loaded.Disagreements(c)...)
+}
+
 // progress tells who watches a terminal how many rows were looked at; nil: nobody does.
 func (a *application) progress() fitting.Progress {
 	if !isTerminal(a.in.stderr) {

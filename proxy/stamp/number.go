@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/go-mysql-org/go-mysql/mysql"
+
 	"locus/idgen/orderid"
 	"locus/router/catalog"
 	"locus/router/plan"
@@ -42,6 +44,8 @@ func (s *Stamper) number(ctx context.Context) error {
 			return refuse(plan.ServerNumbers, "row %d of an INSERT into %s, whose column %s is AUTO_INCREMENT: %s", i+1, s.in.Table.TableName, column.Name, s.Unnumbered)
 		case asked:
 			n = asking
+		case n > column.LastInteger():
+			return outOfRange(column, i)
 		default:
 			n = min(n, asking-1)
 		}
@@ -61,6 +65,12 @@ func (s *Stamper) number(ctx context.Context) error {
 		i = end
 	}
 	return nil
+}
+
+// outOfRange is what servers say of such a number in their strict modes. In others they would write the column's last number in its
+// place, and no number would be left for rows that ask for one: nobody has meant that.
+func outOfRange(c *catalog.Column, row int) *plan.Unknown {
+	return &plan.Unknown{Number: mysql.ER_WARN_DATA_OUT_OF_RANGE, State: "22003", Message: fmt.Sprintf("Out of range value for column '%s' at row %d", c.Name, row+1)}
 }
 
 // numberRun takes rows that all ask, or all give their number.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -161,6 +162,66 @@ func TestRowsAreNumbered(t *testing.T) {
 			t.Errorf("%d rows", got)
 		}
 	})
+}
+
+// A number that the column's type doesn't hold is an error before anything is inserted, and takes no number from other rows; the last
+// that it holds is taken, and none comes behind it.
+func TestNumbersAboveTheirColumn(t *testing.T) {
+	tables := shop.Options{Declarations: "  {schema}.many: {kind: global}\n"}
+	last := map[string]string{"TINYINT": "127", "SMALLINT UNSIGNED": "65535", "MEDIUMINT": "8388607", "INT": "2147483647", "INT UNSIGNED": "4294967295", "BIGINT": "9223372036854775807"}
+	tables.Tables = append(tables.Tables, "CREATE TABLE {schema}.many (id SMALLINT NOT NULL AUTO_INCREMENT PRIMARY KEY, author INT)")
+	names := map[string]string{"many": "32767"}
+	for kind, greatest := range last {
+		for owner, name := range map[string]string{"author": "of_" + strings.ToLower(strings.ReplaceAll(kind, " ", "_")), "id": "root_" + strings.ToLower(strings.ReplaceAll(kind, " ", "_"))} {
+			tables.Tables = append(tables.Tables, "CREATE TABLE {schema}."+name+" (id "+kind+" NOT NULL AUTO_INCREMENT PRIMARY KEY, author INT, KEY (author), "+invisible)
+			tables.Declarations += "  {schema}." + name + ": {kind: sharded, owner: " + owner + ", gene: gene}\n"
+			names[name] = greatest
+		}
+	}
+	each(t, tables, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		db.SetMaxOpenConns(1)
+		for name, greatest := range names {
+			above := incremented(greatest)
+			for _, mode := range []string{"STRICT_TRANS_TABLES", ""} {
+				exec(t, db, "SET sql_mode = '"+mode+"'")
+				for _, text := range []string{
+					"INSERT INTO %s (id, author) VALUES (%s, 1)", "INSERT INTO %s (id, author) VALUES (NULL, 1), (NULL, 2), (%s, 3)",
+					"INSERT INTO %s (id, author) SELECT %s, 1", "INSERT INTO %s SET id = '%s', author = 4",
+				} {
+					_, err := db.Exec(fmt.Sprintf(text, name, above))
+					refused(t, err, 1264, "'id'")
+				}
+			}
+			_, err := db.Exec("INSERT INTO "+name+" (id, author) VALUES (?, 1)", above)
+			refused(t, err, 1264, "at row 1")
+			if !strings.HasPrefix(name, "of_") { // whose keys would not be seen on other shards
+				_, err = db.Exec("INSERT IGNORE INTO " + name + " (id, author) VALUES (NULL, 1), (" + above + ", 2)")
+				refused(t, err, 1264, "at row 2")
+			}
+			if got := number(t, db, "SELECT COUNT(*) FROM "+name); got != 0 {
+				t.Errorf("%s has %d rows", name, got)
+			}
+			r := exec(t, db, "INSERT INTO "+name+" (author) VALUES (1)")
+			if id, _ := r.LastInsertId(); id != 1 {
+				t.Errorf("%s: the next number is %d", name, id)
+			}
+			exec(t, db, "INSERT INTO "+name+" (id, author) VALUES (?, 1)", greatest)
+			_, err = db.Exec("INSERT INTO " + name + " (author) VALUES (1)")
+			refused(t, err, 1467, "ends at "+greatest)
+			if got := number(t, db, "SELECT COUNT(*) FROM "+name); got != 2 {
+				t.Errorf("%s has %d rows", name, got)
+			}
+		}
+	})
+}
+
+// incremented is the number behind one.
+func incremented(n string) string {
+	i, err := strconv.ParseUint(n, 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	return strconv.FormatUint(i+1, 10)
 }
 
 func sums(t *testing.T, db *sql.DB, query string) (all []int64) {
