@@ -19,5 +19,6 @@ for i in 1 2 3; do
 	issue "proxy-$i" "10.0.0.1$i"
 	issue "etcd-$i" "10.0.0.2$i"
 	issue "shard-$i" "10.0.0.3$i"
+	issue "replica-$i" "10.0.0.4$i"
 done
 issue mover "10.0.0.14"

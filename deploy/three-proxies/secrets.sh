@@ -7,7 +7,7 @@ set -euo pipefail
 umask 077
 cd "$1"
 mkdir -p secrets/shards secrets/users
-for name in etcd-root secrets/{etcd,http,http-vera,shards/s0,shards/s1,shards/s2,users/app}; do
+for name in etcd-root secrets/{etcd,http,http-vera,shards/s{0,1,2},shards/s{0,1,2}-admin,users/app}; do
 	openssl rand -hex 16 > "$name"
 done
 cp tls/ca.pem secrets/shards/ca

@@ -1,4 +1,4 @@
--- As root on each shard: the account of the proxies, and the tables of cluster.yaml.
+-- As root on each shard's first server, once roles.sql was run there: the account of the proxies, and the tables of cluster.yaml.
 -- PASSWORD is the content of secrets/shards/s0, s1 or s2.
 CREATE USER 'locus'@'%' IDENTIFIED BY 'PASSWORD' REQUIRE SSL;
 GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, CREATE TEMPORARY TABLES, LOCK TABLES, SHOW VIEW, TRIGGER, EVENT ON *.* TO 'locus'@'%';

@@ -23,11 +23,12 @@ import (
 // fleet is the example, running. Machines are counted from 1, as its files are.
 type fleet struct {
 	*example
-	t       *testing.T
-	etcd    map[int]*product.Program
-	shards  map[int]*servers.Server
-	proxies map[int]*product.Program // and the mover
-	trust   *tls.Config
+	t        *testing.T
+	etcd     map[int]*product.Program
+	shards   map[int]*servers.Server
+	replicas map[int]*servers.Server
+	proxies  map[int]*product.Program // and the mover
+	trust    *tls.Config
 }
 
 // machines are three of each kind; mover stands behind the proxies.
@@ -38,7 +39,7 @@ const mover = 4
 // start follows the example's files from the first to the last.
 func start(t *testing.T, engine servers.Engine) *fleet {
 	t.Helper()
-	f := &fleet{example: newExample(t), t: t, etcd: map[int]*product.Program{}, shards: map[int]*servers.Server{}, proxies: map[int]*product.Program{}}
+	f := &fleet{example: newExample(t), t: t, etcd: map[int]*product.Program{}, shards: map[int]*servers.Server{}, replicas: map[int]*servers.Server{}, proxies: map[int]*product.Program{}}
 	f.script(nil, "certificates.sh", f.path("tls"))
 	f.script(nil, "secrets.sh", f.dir)
 	f.remember(t)
@@ -47,11 +48,13 @@ func start(t *testing.T, engine servers.Engine) *fleet {
 	}
 	f.certify()
 	for _, i := range machines {
-		f.shards[i] = servers.Start(t, engine, 1, f.serverOptions(t, i)...)[0]
-		f.shards[i].Exec(t, f.statements(t, fmt.Sprintf("s%d", i-1))...)
+		f.startShard(i, engine)
 	}
 	f.startEtcd()
 	f.locus(1, "apply", "-f", f.path("cluster.yaml"))
+	for _, i := range machines { // the replicas follow
+		f.switchOver(i, 30+i)
+	}
 	for _, i := range append(machines, mover) {
 		name := strings.TrimSuffix(filepath.Base(f.config(i)), ".yaml")
 		f.proxies[i] = product.NewProgram(t, f.dir, name, older, "serve", "-c", f.config(i))
@@ -61,6 +64,29 @@ func start(t *testing.T, engine servers.Engine) *fleet {
 		f.untilReady(i)
 	}
 	return f
+}
+
+// startShard starts a shard's server and its replica, which has nothing of its own.
+func (f *fleet) startShard(i int, engine servers.Engine) {
+	f.t.Helper()
+	shard := fmt.Sprintf("s%d", i-1)
+	f.shards[i] = servers.Start(f.t, engine, 1, f.serverOptions(f.t, fmt.Sprintf("shard-%d.cnf", i), 30+i)...)[0]
+	f.replicas[i] = servers.Start(f.t, engine, 1, f.serverOptions(f.t, fmt.Sprintf("replica-%d.cnf", i), 40+i)...)[0]
+	nothing := "RESET BINARY LOGS AND GTIDS"
+	if engine == servers.MariaDB {
+		nothing = "RESET MASTER"
+	}
+	f.replicas[i].Exec(f.t, append([]string{"DROP USER 'locus'@'%'", nothing}, f.statements(f.t, "roles.sql", shard)...)...)
+	f.shards[i].Exec(f.t, append(append(f.statements(f.t, "roles.sql", shard), "DROP USER 'locus'@'%'", nothing), f.statements(f.t, "shards.sql", shard)...)...)
+}
+
+// switchOver makes one of a shard's servers its primary, or has the other one follow it.
+func (f *fleet) switchOver(i, to int) {
+	f.t.Helper()
+	addr := f.address(to, 3306)
+	if out := f.locus(1, "switchover", fmt.Sprintf("s%d", i-1), "--to", addr); !strings.Contains(out, addr+" is the primary") {
+		f.t.Errorf("switchover: %s", out)
+	}
 }
 
 func (f *fleet) config(i int) string {

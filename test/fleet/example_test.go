@@ -87,11 +87,11 @@ func (e *example) address(machine, port int) string {
 func (e *example) proxy(i int) string { return e.address(10+i, 4306) }
 func (e *example) page(i int) string  { return "https://" + e.address(10+i, 8306) }
 
-// serverOptions reads shard-<i>.cnf as options of a command line.
-func (e *example) serverOptions(t *testing.T, i int) []string {
+// serverOptions reads a server's file as options of a command line.
+func (e *example) serverOptions(t *testing.T, file string, machine int) []string {
 	t.Helper()
-	text := e.read(t, fmt.Sprintf("shard-%d.cnf", i))
-	_, port, _ := strings.Cut(e.address(30+i, 3306), ":")
+	text := e.read(t, file)
+	_, port, _ := strings.Cut(e.address(machine, 3306), ":")
 	options := []string{"--port=" + port}
 	for line := range strings.Lines(text) {
 		if name, value, is := strings.Cut(strings.TrimSpace(line), " = "); is {
@@ -101,14 +101,12 @@ func (e *example) serverOptions(t *testing.T, i int) []string {
 	return options
 }
 
-// statements reads shards.sql, one statement after the other. The servers of tests
-// have an account of that name, with every right.
-func (e *example) statements(t *testing.T, shard string) []string {
+// statements reads a file of SQL, one statement after the other.
+func (e *example) statements(t *testing.T, file, shard string) (statements []string) {
 	t.Helper()
-	text := e.read(t, "shards.sql")
+	text := e.read(t, file)
 	comment := regexp.MustCompile(`(?m)^--.*$`)
-	whole := strings.ReplaceAll(comment.ReplaceAllString(text, ""), "PASSWORD", e.secrets["secrets/shards/"+shard])
-	statements := []string{"DROP USER 'locus'@'%'"}
+	whole := strings.NewReplacer("PASSWORD", e.secrets["secrets/shards/"+shard], "ROLES", e.secrets["secrets/shards/"+shard+"-admin"]).Replace(comment.ReplaceAllString(text, ""))
 	for _, s := range strings.Split(whole, ";\n") {
 		if s = strings.TrimSpace(s); s != "" {
 			statements = append(statements, s)
@@ -120,7 +118,8 @@ func (e *example) statements(t *testing.T, shard string) []string {
 // remember reads what secrets.sh has made.
 func (e *example) remember(t *testing.T) {
 	t.Helper()
-	for _, name := range []string{"etcd-root", "secrets/etcd", "secrets/http", "secrets/http-vera", "secrets/shards/s0", "secrets/shards/s1", "secrets/shards/s2", "secrets/users/app"} {
+	for _, name := range []string{"etcd-root", "secrets/etcd", "secrets/http", "secrets/http-vera", "secrets/shards/s0", "secrets/shards/s1", "secrets/shards/s2",
+		"secrets/shards/s0-admin", "secrets/shards/s1-admin", "secrets/shards/s2-admin", "secrets/users/app"} {
 		e.secrets[name] = strings.TrimSpace(e.read(t, name))
 	}
 	for i, m := range regexp.MustCompile(`key: ([0-9a-f]{16,})`).FindAllStringSubmatch(e.read(t, "keys.yaml"), -1) {

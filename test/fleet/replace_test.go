@@ -17,6 +17,10 @@ func TestReplacedAndRotatedUnderLoad(t *testing.T) {
 	l.goesOn(t, 100)
 	f.replace(2)
 	l.goesOn(t, 100)
+	for _, to := range []int{41, 31} { // there, and back
+		f.switchOver(1, to)
+		l.goesOn(t, 100)
+	}
 	f.rotate(l)
 	l.nothingFailed(t, 0)
 	f.rotateThroughFaults(l)

@@ -37,6 +37,9 @@ func TestARollingRestart(t *testing.T) {
 		f.during(l, "a proxy is killed", lostProxy, func() { f.kill(3) })
 		f.during(l, "the mover is killed", nothing, func() { f.kill(mover) })
 		for _, i := range machines {
+			f.during(l, "another server is the primary", nothing, func() { f.switchOver(i, 40+i); f.switchOver(i, 30+i) })
+		}
+		for _, i := range machines {
 			f.during(l, "a database server is restarted", lostShard, func() { f.restartShard(i) })
 		}
 		f.locus(1, "cutover", "split-1", "--to", "100%", "--yes")
