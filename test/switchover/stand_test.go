@@ -44,6 +44,7 @@ type stand struct {
 	proxy   *proxy.Proxy      // the last of them
 	away    atomic.Bool       // the second one from etcd's word on who the primaries are
 	single  bool              // each shard has one server
+	blind   sync.Map          // address of a proxy → that of the server that it doesn't reach
 	stops   []func()          // of the proxies
 }
 
@@ -224,7 +225,7 @@ func (s *stand) serve(t *testing.T) {
 	running.Go(func() { _ = presence.Run(ctx) })
 	answers := &fleet.Answerer{
 		KV: s.kv, Presence: presence, ID: name, Log: slog.New(slog.DiscardHandler),
-		Values: map[fleet.Question]func() any{fleet.Servers: func() any { return p.Servers() }},
+		Values: map[fleet.Question]func() any{fleet.Servers: func() any { return s.sees(name, p.Servers()) }},
 	}
 	running.Go(func() { _ = answers.Run(ctx) })
 	running.Go(func() {

@@ -1,0 +1,63 @@
+package switchover
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"locus/control/declared"
+	"locus/proxy/health"
+	"locus/test/servers"
+)
+
+// sees is what a proxy says of the servers: of one that it doesn't reach, that it is away.
+func (s *stand) sees(proxy string, list []health.Status) []health.Status {
+	missed, _ := s.blind.Load(proxy)
+	list = slices.Clone(list)
+	for i := range list {
+		if list[i].Addr == missed {
+			list[i].State, list[i].Silent, list[i].Why = health.Away, time.Second, "no route to host"
+		}
+	}
+	return list
+}
+
+// misses has so many of the proxies not reach a server.
+func (s *stand) misses(server, proxies int) {
+	for _, name := range s.proxies[:proxies] {
+		s.blind.Store(name, s.addr(server))
+	}
+}
+
+// One proxy of three doesn't reach the primary: nothing is done, and nothing fails. Two of three don't, while the third one and who looks after the shard
+// do: another server is promoted, and what the third one has written until then is there.
+func TestWhatMostProxiesSee(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		t.Parallel() // most of its time it waits
+		s := promoting(t, engine)
+		s.serve(t)
+		l := s.load(t)
+		l.more(t, 50)
+		first := s.primary(t)
+		before, err := declared.ReadPrimary(t.Context(), s.kv, "s0")
+		must(t, err)
+		s.misses(first, 1)
+		for began := time.Now(); time.Since(began) < 2*before.Cluster.Shards["s0"].PatienceWithPrimary(); {
+			l.more(t, 50)
+		}
+		after, err := declared.ReadPrimary(t.Context(), s.kv, "s0")
+		must(t, err)
+		if after.Server != before.Server || after.Epoch != before.Epoch {
+			t.Errorf("one of three proxies doesn't reach %s: the document said %s and says %s", s.addr(first), before.Encode(), after.Encode())
+		}
+		if failed := l.failed.Load(); failed > 0 {
+			t.Errorf("%d writes failed: %v", failed, l.first)
+		}
+		s.misses(first, 2)
+		s.wantAnother(t, l, first)
+		s.blind.Clear()
+		s.wantJoined(t, first)
+		l.end()
+		s.wantAcknowledged(t, l)
+	})
+}
