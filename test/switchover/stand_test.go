@@ -39,6 +39,7 @@ func TestMain(m *testing.M) { servers.Main(m) }
 type stand struct {
 	kv      *etcd.KV
 	servers []*servers.Server // two of s0, one of s1
+	etcd    *link.Link        // how all of the cluster reaches etcd
 	ways    []*link.Link      // to the first of them: how the cluster reaches them; none: as they are
 	proxies []string          // their addresses
 	proxy   *proxy.Proxy      // the last of them
@@ -90,7 +91,8 @@ func (s *stand) open(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	client, err := etcd.Open(etcd.Config{Endpoints: []string{store.Endpoint()}})
+	s.etcd = link.New(t, strings.TrimPrefix(store.Endpoint(), "http://"))
+	client, err := etcd.Open(etcd.Config{Endpoints: []string{s.etcd.Addr()}})
 	if err != nil {
 		t.Fatal(err)
 	}
