@@ -47,9 +47,6 @@ type server struct {
 	collation byte
 }
 
-// charset is what a client's collation number at login stands for.
-type charset struct{ charset, collation string }
-
 // builder makes snapshots. It is used by one goroutine, live's.
 type builder struct {
 	secrets func(string) (string, error)
@@ -251,20 +248,4 @@ func (b *builder) server(ctx context.Context, w *state, q schema.Querier) error 
 		}
 	}
 	return nil
-}
-
-func readCharsets(ctx context.Context, q schema.Querier) (map[uint16]charset, error) {
-	rows, err := q.Query(ctx, "SELECT ID, COLLATION_NAME, CHARACTER_SET_NAME FROM information_schema.COLLATIONS "+
-		"WHERE ID IS NOT NULL AND ID < 256 AND CHARACTER_SET_NAME IS NOT NULL")
-	if err != nil {
-		return nil, fmt.Errorf("read collations: %w", err)
-	}
-	out := make(map[uint16]charset, len(rows))
-	for _, row := range rows {
-		var id uint16
-		if _, err := fmt.Sscan(string(row[0]), &id); err == nil {
-			out[id] = charset{charset: string(row[2]), collation: string(row[1])}
-		}
-	}
-	return out, nil
 }

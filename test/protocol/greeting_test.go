@@ -41,3 +41,26 @@ func TestGreetingsCollation(t *testing.T) {
 		}
 	})
 }
+
+// What texts without a column are compared by is what the server makes of the number at login, of SET NAMES, and of resets: newer servers
+// take the first collation of a character set for the one that they have been given for it.
+func TestCollationsOfLogins(t *testing.T) {
+	const asked = "SELECT @@character_set_client, @@character_set_results, @@collation_connection, COLLATION('a'), COLLATION(@a), COLLATION(CAST(1 AS CHAR)), 'a' = 'ä', 'a' = 'a '"
+	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
+		for name, number := range map[string]byte{
+			"utf8mb4_general_ci": 45, "utf8mb4_bin": 46, "utf8mb4_unicode_ci": 224, "utf8mb3_general_ci": 33, "utf8mb3_unicode_ci": 192,
+			"latin1_swedish_ci": 8, "latin1_bin": 47, "utf8mb4_0900_ai_ci": 255,
+		} {
+			t.Run(name, func(t *testing.T) {
+				said := func(at endpoint) []packet {
+					return script(
+						asked, "SET @a = 'x'", asked, "SET NAMES utf8mb4", asked, "SET @a = 'x'", asked, "SET NAMES utf8mb4 COLLATE utf8mb4_general_ci", asked, "SET @a = 'x'", asked,
+						"SET NAMES utf8mb3", asked, "SET NAMES latin1", asked, "SET collation_connection = utf8mb4_general_ci", asked, "SET character_set_connection = utf8mb4", asked,
+						"SET CHARACTER SET utf8mb4", asked, "SET NAMES DEFAULT", asked,
+					)(t, loginCollated(t, at, classic, 0, number))
+				}
+				compare(t, said(p.proxy), said(p.server))
+			})
+		}
+	})
+}

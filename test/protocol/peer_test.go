@@ -56,6 +56,12 @@ func login(t testing.TB, at endpoint, capabilities uint32) *peer {
 // offered.
 func loginExtended(t testing.TB, at endpoint, capabilities, extended uint32) *peer {
 	t.Helper()
+	return loginCollated(t, at, capabilities, extended, 45)
+}
+
+// loginCollated names a collation, by the number that stands for it.
+func loginCollated(t testing.TB, at endpoint, capabilities, extended uint32, collation byte) *peer {
+	t.Helper()
 	conn, err := net.Dial("tcp", at.addr)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +77,7 @@ func loginExtended(t testing.TB, at endpoint, capabilities, extended uint32) *pe
 	}
 	p.nonce = nonceOf(greeting)
 	b := binary.LittleEndian.AppendUint32(nil, capabilities)
-	b = append(binary.LittleEndian.AppendUint32(b, 1<<24), 45)
+	b = append(binary.LittleEndian.AppendUint32(b, 1<<24), collation)
 	b = binary.LittleEndian.AppendUint32(append(b, make([]byte, 19)...), p.extended)
 	b = append(append(b, at.user...), 0)
 	b = append(b, 0) // no answer to the nonce yet: the server asks

@@ -1,0 +1,57 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"locus/proxy/schema"
+)
+
+// charset is what a client's collation number at login stands for.
+type charset struct{ charset, collation string }
+
+// readCharsets reads what numbers stand for. A number of a character set's first collation stands for the one that the server has
+// given the set since, where it has (MariaDB 11.2 and later): it is left empty, as SET NAMES without COLLATE leaves it.
+func readCharsets(ctx context.Context, q schema.Querier) (map[uint16]charset, error) {
+	given, err := q.Query(ctx, "SHOW GLOBAL VARIABLES LIKE 'character_set_collations'")
+	if err != nil {
+		return nil, fmt.Errorf("read the collations of character sets: %w", err)
+	}
+	var anew map[string]bool
+	statement := "SELECT ID, COLLATION_NAME, CHARACTER_SET_NAME, IS_DEFAULT FROM information_schema.COLLATIONS " +
+		"WHERE ID IS NOT NULL AND ID < 256 AND CHARACTER_SET_NAME IS NOT NULL"
+	if len(given) == 1 {
+		anew = givenCollations(string(given[0][1]))
+		statement = "SET STATEMENT character_set_collations = '' FOR " + statement
+	}
+	rows, err := q.Query(ctx, statement)
+	if err != nil {
+		return nil, fmt.Errorf("read collations: %w", err)
+	}
+	out := make(map[uint16]charset, len(rows))
+	for _, row := range rows {
+		id, err := strconv.ParseUint(string(row[0]), 10, 8)
+		if err != nil {
+			continue
+		}
+		c := charset{charset: string(row[2]), collation: string(row[1])}
+		if first := string(row[3]) == "Yes"; first && anew[c.charset] {
+			c.collation = ""
+		}
+		out[uint16(id)] = c
+	}
+	return out, nil
+}
+
+// givenCollations are the sets that have been given another collation than their first: utf8mb4=utf8mb4_uca1400_ai_ci,….
+func givenCollations(list string) map[string]bool {
+	sets := map[string]bool{}
+	for one := range strings.SplitSeq(list, ",") {
+		if name, _, is := strings.Cut(strings.TrimSpace(one), "="); is {
+			sets[name] = true
+		}
+	}
+	return sets
+}
