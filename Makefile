@@ -23,7 +23,7 @@ TEST = $(GO) test -exec "env TMPDIR=$$(test/tmp.sh)" -json -count=1 -vet=off -ld
 ARGS ?=
 LONGEST := $(addprefix ./test/,e2e demo histories switchover fleet suites/gosqldriver suites/mtr trust differential moves protocol suites/mysql2)
 PKG ?= $(LONGEST) ./...
-NEWER := $(addprefix ./test/,differential protocol moves suites/tpch)
+NEWER := $(addprefix ./test/,differential protocol moves session trust suites/tpch)
 
 .PHONY: help
 help: ## list what can be made
@@ -53,6 +53,7 @@ test: test-servers quick-suites check bin/summary ## install what the tests need
 .PHONY: test-long
 test-long: test-servers test-suites check bin/summary ## run what takes longer as well: chaos, soak, other people's suites
 	$(TEST) -tags long -timeout 4h $(PKG) | bin/summary
+	$(if $(filter file,$(origin PKG)),$(MAKE) test-newer)
 
 # A second MariaDB stands beside that of the system, and is found before it. What is known to differ is in docs/compatibility.md.
 .PHONY: test-newer

@@ -24,7 +24,7 @@ var systemTables = map[string]map[string]bool{
 var hiddenTables = words("innodb_trx", "innodb_locks", "innodb_lock_waits", "innodb_buffer_page", "innodb_buffer_page_lru",
 	"innodb_ft_being_deleted", "innodb_ft_config", "innodb_ft_deleted", "innodb_ft_index_cache", "innodb_ft_index_table", "innodb_metrics",
 	"innodb_session_temp_tablespaces", "innodb_temp_table_info", "user_attributes", "user_statistics", "client_statistics",
-	"thread_pool_groups", "thread_pool_queues", "thread_pool_stats", "thread_pool_waits", "resource_groups", "user_variables")
+	"thread_pool_groups", "thread_pool_queues", "thread_pool_stats", "thread_pool_waits", "resource_groups", "slave_status", "user_variables", "users")
 
 // InformationTables are those of information_schema that may be read.
 var InformationTables = words("administrable_role_authorizations", "all_plugins", "applicable_roles", "character_sets", "check_constraints",
@@ -36,7 +36,7 @@ var InformationTables = words("administrable_role_authorizations", "all_plugins"
 	"innodb_sys_foreign", "innodb_sys_foreign_cols", "innodb_sys_indexes", "innodb_sys_tables", "innodb_sys_tablespaces",
 	"innodb_sys_tablestats", "innodb_sys_virtual", "innodb_tables", "innodb_tablespaces", "innodb_tablespaces_brief",
 	"innodb_tablespaces_encryption", "innodb_tablestats", "innodb_virtual", "json_duality_view_columns", "json_duality_view_links",
-	"json_duality_view_tables", "json_duality_views", "key_caches", "key_column_usage", "keywords", "libraries", "optimizer_trace",
+	"json_duality_view_tables", "json_duality_views", "key_caches", "key_column_usage", "key_period_usage", "keywords", "libraries", "optimizer_costs", "optimizer_trace",
 	"parameters", "partitions", "periods", "plugins", "processlist", "profiling", "referential_constraints", "role_column_grants",
 	"role_routine_grants", "role_table_grants", "routine_libraries", "routines", "schema_privileges", "schemata", "schemata_extensions",
 	"sequences", "session_status", "session_variables", "spatial_ref_sys", "sql_functions", "st_geometry_columns",

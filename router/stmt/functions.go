@@ -106,13 +106,13 @@ var scalars = set(
 	timestamp timestampadd timestampdiff to_days to_seconds unix_timestamp utc_date utc_time utc_timestamp week weekday
 	weekofyear year yearweek`,
 	// hashes, keys and addresses
-	`aes_decrypt aes_encrypt md5 password random_bytes sha sha1 sha2 statement_digest statement_digest_text
+	`aes_decrypt aes_encrypt kdf md5 password random_bytes sha sha1 sha2 statement_digest statement_digest_text
 	inet_aton inet_ntoa inet6_aton inet6_ntoa is_ipv4 is_ipv4_compat is_ipv4_mapped is_ipv6 is_uuid uuid uuid_short
 	uuid_to_bin bin_to_uuid sys_guid`,
 	// JSON
-	`json_array json_array_append json_array_insert json_compact json_contains json_contains_path json_depth
-	json_detailed json_equals json_exists json_extract json_insert json_keys json_length json_loose json_merge
-	json_merge_patch json_merge_preserve json_normalize json_object json_overlaps json_pretty json_query json_quote
+	`json_array json_array_append json_array_insert json_array_intersect json_compact json_contains json_contains_path json_depth
+	json_detailed json_equals json_exists json_extract json_insert json_key_value json_keys json_length json_loose json_merge
+	json_merge_patch json_merge_preserve json_normalize json_object json_object_filter_keys json_object_to_array json_overlaps json_pretty json_query json_quote
 	json_remove json_replace json_schema_valid json_schema_validation_report json_search json_set json_storage_free
 	json_storage_size json_type json_unquote json_valid json_value json_memberof`,
 	// sessions

@@ -13,7 +13,7 @@ import (
 var located = regexp.MustCompile(`/|\.(pem|log|err|pid|cnf|ibd|sock)$`)
 
 // notLocated are variables whose values look like paths and are none.
-const notLocated = " time_zone system_time_zone init_connect version_compile_machine ssl_cipher tls_version server_uid "
+const notLocated = " time_zone system_time_zone init_connect version_compile_machine ssl_cipher tls_version server_uid version_comment "
 
 // Users with bounds don't learn where a shard's files and keys lie. A variable that a new version of a server brings is found by
 // its value.
