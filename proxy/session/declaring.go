@@ -132,6 +132,7 @@ func (d *declaring) name() string { return plan.Quote(d.Table.Schema) + "." + pl
 // another one rows.
 func (d *declaring) looked() error {
 	var has []router.ShardName
+	first := d.at.Catalog.First()
 	for _, shard := range d.at.Catalog.Shards {
 		text, err := d.created(shard)
 		if err != nil {
@@ -146,11 +147,15 @@ func (d *declaring) looked() error {
 		if !strings.HasPrefix(text, "CREATE TABLE ") {
 			return undeclarable("%s is no table of its own on shard %s: declare the tables that it reads", d.Table, shard)
 		}
+		if shard == first {
+			if err := d.fits(); err != nil {
+				return err
+			}
+		}
 		if err := d.empty(shard, ""); err != nil {
 			return err
 		}
 	}
-	first := d.at.Catalog.First()
 	switch {
 	case d.Exists && !slices.Contains(has, first):
 		return wire.Errorf(mysql.ER_NO_SUCH_TABLE, "42S02", "Table '%s' doesn't exist", d.Table)

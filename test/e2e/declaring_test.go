@@ -130,6 +130,49 @@ func TestACommentThatDeclaresNonsense(t *testing.T) {
 	})
 }
 
+// A table that is there and can't be what its comment says is told of all that keeps it from that, whether it has rows or not, and
+// nothing is changed.
+func TestATableThatCannotBeWhatItsCommentSays(t *testing.T) {
+	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		exec(t, db, "CREATE TABLE article (id VARCHAR(24) NOT NULL PRIMARY KEY) DEFAULT CHARSET utf8mb4 COLLATE utf8mb4_general_ci")
+		exec(t, db, "CREATE TABLE remark (id VARCHAR(24) NOT NULL PRIMARY KEY, article VARCHAR(24) NOT NULL, answers VARCHAR(24), KEY (article), "+
+			"CONSTRAINT remark_of FOREIGN KEY (article) REFERENCES article (id), CONSTRAINT remark_to FOREIGN KEY (answers) REFERENCES remark (id)"+
+			") DEFAULT CHARSET utf8mb4 COLLATE utf8mb4_general_ci")
+		look := func() {
+			t.Helper()
+			_, err := db.Exec("ALTER TABLE remark COMMENT 'locus: owner=article'")
+			refused(t, err, 1105, "locus-1010")
+			for _, want := range []string{"column article: its collation utf8mb4_general_ci makes different spellings of an owner equal", "; foreign key remark_of refers to table " + s.Schema + ".article, whose rows are on one shard alone"} {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("%v, want %q", err, want)
+				}
+			}
+			if err != nil && strings.Contains(err.Error(), "remark_to") {
+				t.Errorf("%v, and a table may refer to itself", err)
+			}
+			if got := placedOn(t, s, "remark") + declared(s, "remark"); got != "0no" {
+				t.Errorf("it is %s", got)
+			}
+			if got := number(t, s.Shard(t, 0), "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_COMMENT LIKE 'locus%'"); got != 0 {
+				t.Errorf("%d comments declare something", got)
+			}
+		}
+		look()
+		exec(t, db, "INSERT INTO article VALUES ('a')")
+		exec(t, db, "INSERT INTO remark VALUES ('r', 'a', 'r')")
+		look()
+
+		// Without what keeps it from that it is declared.
+		exec(t, db, "ALTER TABLE remark DROP FOREIGN KEY remark_of, DROP FOREIGN KEY remark_to")
+		exec(t, db, "ALTER TABLE remark MODIFY article VARCHAR(24) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL")
+		exec(t, db, "DELETE FROM remark")
+		exec(t, db, "ALTER TABLE remark COMMENT 'locus: owner=article'")
+		if got := placedOn(t, s, "remark") + declared(s, "remark"); got != "01owner=article" {
+			t.Errorf("it is %s", got)
+		}
+	})
+}
+
 // A table that cannot be made on one shard is not declared either.
 func TestATableThatIsDeclaredAndCannotBeMade(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
