@@ -215,8 +215,9 @@ install_ptosc() { packages percona-toolkit; }
 
 # ghost: Ghost's own package, unpacked as its own command does it, and what it needs within: some of that is in the package.
 install_ghost() {
-  local to=$dir/ghost version=5.130.4 missing=()
-  [ "$(cat "$to/installed" 2>/dev/null)" != "$version" ] || return 0
+  local to=$dir/ghost version=5.130.4 mark missing=()
+  mark="$version with what it resolves"
+  [ "$(cat "$to/installed" 2>/dev/null)" != "$mark" ] || return 0
   command -v node >/dev/null || missing+=(nodejs)
   command -v npm >/dev/null || missing+=(npm)
   [ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
@@ -228,11 +229,13 @@ install_ghost() {
     again npm pack --silent "ghost@$version" >/dev/null
     tar -xzf ghost-*.tgz --strip-components=1
     rm -- ghost-*.tgz
-    npm pkg delete devDependencies # some of them are in no registry
+    # Some of what its developers need is in no registry. The versions that it resolves to for everybody below it are named for another
+    # program: without them there are two of moment, and comments can't be saved.
+    node -e 'const p = require("./package.json"); delete p.devDependencies; p.overrides = p.resolutions; fs.writeFileSync("package.json", JSON.stringify(p, null, 2))'
     # No package runs a script of its own while it is installed.
     again npm install --silent --omit=dev --legacy-peer-deps --ignore-scripts --no-audit --no-fund
   )
-  printf %s "$version" >"$to.new/installed"
+  printf %s "$mark" >"$to.new/installed"
   mv "$to.new" "$to"
 }
 

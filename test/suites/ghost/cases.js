@@ -92,6 +92,7 @@ async function main() {
     await step(`post ${n}`, async () => {
       const r = await call('POST', 'posts/?source=html&formats=html&include=tags,authors', { posts: [{
         title: `Post nº ${n} it's "é"`, html: `<p>Words of ${n}: ${n % 2 ? 'odd' : 'even'} 😀</p>`, status: n % 4 ? 'published' : 'draft', featured: n % 3 === 0,
+        published_at: new Date(Date.UTC(2024, 0, n)).toISOString(), // none at the same second as another, for pages in the order of that
         tags: [`tag ${n % 5}`, n % 2 ? 'Odd' : 'Even'],
       }] });
       made.push((r.posts || [])[0]);
@@ -150,6 +151,50 @@ async function main() {
   for (const where of ['/', '/about-us/', '/tag/odd/', '/author/owner/', '/rss/', '/sitemap-posts.xml', '/nothing/']) {
     await step(`page ${where}`, async () => { const r = await fetch(base + where); const text = await r.text(); return [r.status, (text.match(/(Post nº \d+|Edited \d+|Renamed site)/g) || []).filter((x, i, all) => all.indexOf(x) === i).sort()]; });
   }
+  // What members say below a post. They log in by a link, which the owner is told.
+  const said = {}, at = {};
+  const speaks = async (who, method, where, body) => {
+    const r = await fetch(`${base}/members/api/${where}`, { method, body: body && JSON.stringify(body), headers: { 'content-type': 'application/json', origin: base, cookie: at[who] || '' } });
+    const text = await r.text();
+    if (r.status >= 500) throw new Error(`${method} ${where}: ${r.status} ${text.slice(0, 500)}`);
+    return { status: r.status, ...(text.startsWith('{') ? JSON.parse(text) : {}) };
+  };
+  const comment = (c) => c && [c.html, c.status, c.member && c.member.name, c.liked, c.count, (c.replies || []).map(comment)];
+  await step('comments for all', async () => { const r = await call('PUT', 'settings/', { settings: [{ key: 'comments_enabled', value: 'all' }] }); return [r.status, (r.settings || []).filter((x) => x.key === 'comments_enabled').map((x) => x.value)]; });
+  for (const who of [0, 1, 2]) {
+    await step(`member ${who + 1} logs in`, async () => {
+      const link = await call('GET', `members/${members[who].id}/signin_urls/`);
+      const r = await fetch(link.member_signin_urls[0].url, { redirect: 'manual' });
+      at[who] = (r.headers.getSetCookie() || []).map((c) => c.split(';')[0]).join('; ');
+      const me = await speaks(who, 'GET', 'member/');
+      return [r.status, at[who].replace(/=[^;]*/g, ''), me.status, me.email, me.name];
+    });
+  }
+  await step('nobody comments', async () => errors(await speaks(9, 'POST', 'comments/', { comments: [{ post_id: made[0].id, html: '<p>x</p>' }] })));
+  for (let n = 0; n < 9; n++) {
+    await step(`comment ${n}`, async () => {
+      const r = await speaks(n % 3, 'POST', 'comments/', { comments: [{ post_id: made[n % 2].id, html: `<p>It's ${n}, "é" 😀</p>`, ...(n > 5 && { parent_id: said[n - 6] }) }] });
+      said[n] = ((r.comments || [])[0] || {}).id;
+      return list(r, 'comments', comment);
+    });
+  }
+  await step('like', async () => [(await speaks(1, 'POST', `comments/${said[0]}/like/`)).status, (await speaks(2, 'POST', `comments/${said[0]}/like/`)).status, errors(await speaks(2, 'POST', `comments/${said[0]}/like/`))]);
+  await step('unlike', async () => [(await speaks(2, 'DELETE', `comments/${said[0]}/like/`)).status]);
+  await step('edit a comment', async () => list(await speaks(1, 'PUT', `comments/${said[1]}/`, { comments: [{ html: '<p>anew</p>' }] }), 'comments', comment));
+  await step("edit another's comment", async () => errors(await speaks(2, 'PUT', `comments/${said[1]}/`, { comments: [{ html: '<p>mine</p>' }] })));
+  await step('take a comment back', async () => list(await speaks(2, 'PUT', `comments/${said[2]}/`, { comments: [{ status: 'deleted' }] }), 'comments', comment));
+  await step('report', async () => errors(await speaks(0, 'POST', `comments/${said[1]}/report/`)));
+  await step('hide a comment', async () => { const r = await call('PUT', `comments/${said[4]}/`, { comments: [{ id: said[4], status: 'hidden' }] }); return list(r, 'comments', (c) => [c.html, c.status]); });
+  for (const n of [0, 1]) {
+    for (const [name, query] of Object.entries({ 'oldest first': 'limit=20&order=created_at asc, id asc', page: 'limit=2&page=2&order=created_at desc, id desc', 'best first': 'limit=20&order=count__likes desc, created_at asc, id asc' })) {
+      await step(`comments of ${n}: ${name}`, async () => list(await speaks(1, 'GET', `comments/post/${made[n].id}/?${query.replace(/ /g, '%20')}`), 'comments', comment));
+    }
+  }
+  await step('replies', async () => list(await speaks(0, 'GET', `comments/${said[0]}/replies/?limit=5`), 'comments', comment));
+  await step('counts', async () => { const r = await (await fetch(`${base}/members/api/comments/counts/?ids=${made[0].id},${made[1].id}`)).json(); return [r[made[0].id], r[made[1].id]]; });
+  await step('post with its comments', async () => { const r = await call('GET', `posts/${made[0].id}/?include=count.comments`); return list(r, 'posts', (p) => [p.title, p.count]); });
+  await step('a member goes', async () => [(await call('DELETE', `members/${members[1].id}/`)).status, list(await speaks(0, 'GET', `comments/post/${made[1].id}/?limit=20&order=created_at%20asc,%20id%20asc`), 'comments', comment)]);
+
   await step('log out', async () => [(await call('DELETE', 'session/')).status, (await call('GET', 'users/me/')).status]);
 }
 

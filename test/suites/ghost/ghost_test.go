@@ -26,7 +26,8 @@ func TestUndeclared(t *testing.T) {
 			at.Database(t, database)
 			outcomes := run(t, at)
 			db := at.DB(t, database)
-			for _, table := range column(t, db, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() ORDER BY 1") {
+			// Ghost fills milestones on a day that it draws by lot when it starts, of which today is one.
+			for _, table := range column(t, db, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME <> 'milestones' ORDER BY 1") {
 				rows := column(t, db, "SELECT COUNT(*) FROM `"+table+"`")
 				outcomes["table "+table] = stand.Outcome{State: stand.Passed, Result: strings.Join(rows, " ")}
 			}
@@ -86,16 +87,28 @@ func column(t *testing.T, db *sql.DB, query string) (values []string) {
 	return values
 }
 
-// refusals declares tables of it, whose keys are texts without regard to letter case, and whose foreign keys refer to tables that are not on
-// every shard.
+// refusals declares tables of it by what their rows belong to: their keys are texts without regard to letter case, and they have foreign
+// keys to tables that are not on every shard. Both are told, and nothing is changed.
 func refusals(t *testing.T, db *sql.DB) {
 	t.Helper()
-	for _, c := range []struct{ text, says string }{
-		{"ALTER TABLE comments COMMENT 'locus: owner=post_id'", "makes different spellings of an owner equal"},
-		{"ALTER TABLE comments COMMENT 'locus: owner=post_id'", "foreign key"},
+	for table, c := range map[string]struct{ owner, key string }{
+		"comments": {"post_id", "comments_member_id_foreign"}, "posts_meta": {"post_id", "posts_meta_post_id_foreign"},
+		"posts_tags": {"post_id", "posts_tags_tag_id_foreign"}, "members_labels": {"member_id", "members_labels_label_id_foreign"},
+		"members_newsletters": {"member_id", "members_newsletters_newsletter_id_foreign"},
 	} {
-		if _, err := db.ExecContext(t.Context(), c.text); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v, want %q", c.text, err, c.says)
+		text := "ALTER TABLE " + table + " COMMENT 'locus: owner=" + c.owner + "'"
+		_, err := db.ExecContext(t.Context(), text)
+		if err == nil {
+			t.Errorf("%s: no error", text)
+			continue
 		}
+		for _, says := range []string{"locus-1010", "column " + c.owner, "makes different spellings of an owner equal", "foreign key " + c.key + " refers to table ghost."} {
+			if !strings.Contains(err.Error(), says) {
+				t.Errorf("%s: %v, want %q", text, err, says)
+			}
+		}
+	}
+	if said := column(t, db, "SELECT COALESCE(GROUP_CONCAT(TABLE_NAME), '') FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_COMMENT LIKE 'locus:%'"); said[0] != "" {
+		t.Errorf("comments declare %s", said[0])
 	}
 }
