@@ -55,10 +55,11 @@ test-long: test-servers test-suites check bin/summary ## run what takes longer a
 	$(TEST) -tags long -timeout 4h $(PKG) | bin/summary
 	$(if $(filter file,$(origin PKG)),$(MAKE) test-newer)
 
-# A second MariaDB stands beside that of the system, and is found before it. What is known to differ is in docs/compatibility.md.
+# A second MariaDB stands beside that of the system, and is found before it. What is known to differ is in docs/compatibility.md. Whether
+# bugs that are planted are noticed is a question to the tests, not to the server.
 .PHONY: test-newer
 test-newer: bin/summary ## run on MariaDB 11.8 what tells servers apart
-	newer=$$(test/install/mariadb-11.8.sh) && PATH=$$newer:$$PATH $(TEST) -tags long -timeout 4h -run '/mariadb' $(NEWER) | bin/summary
+	newer=$$(test/install/mariadb-11.8.sh) && PATH=$$newer:$$PATH $(TEST) -tags long -timeout 4h -run '/mariadb' -skip '^TestBugsAreNoticed$$' $(NEWER) | bin/summary
 
 .PHONY: race
 race: test-servers quick-suites vet bin/summary ## run the tests with the race detector
