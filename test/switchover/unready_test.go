@@ -1,0 +1,114 @@
+package switchover
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"locus/control/failover"
+	"locus/test/servers"
+)
+
+// A replica that could not be promoted is told before it is needed, with the reason, and not any more once it could be. One that follows nobody is
+// made to follow.
+func TestWhatIsWrongWithAReplicaIsTold(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		t.Parallel() // most of its time it waits
+		s := promoting(t, engine)
+		replica := (s.primary(t) + 1) % 3
+		at := s.servers[replica]
+		byPosition, byGTIDs := "CHANGE MASTER TO MASTER_USE_GTID = no", "CHANGE MASTER TO MASTER_USE_GTID = slave_pos"
+		if engine == servers.MySQL {
+			byPosition, byGTIDs = "CHANGE REPLICATION SOURCE TO SOURCE_AUTO_POSITION = 0", "CHANGE REPLICATION SOURCE TO SOURCE_AUTO_POSITION = 1"
+		}
+		for _, c := range []struct {
+			wrong  []string
+			told   string
+			mended []string
+		}{
+			{password("another"), "Access denied", password(servers.Password)},
+			{[]string{"STOP REPLICA SQL_THREAD"}, "has stopped to apply what it is sent", []string{"START REPLICA SQL_THREAD"}},
+			{[]string{"STOP REPLICA IO_THREAD"}, "does not receive what the primary writes", []string{"START REPLICA IO_THREAD"}},
+			{[]string{"STOP REPLICA", byPosition, "START REPLICA"}, "does not replicate by GTIDs", []string{"STOP REPLICA", byGTIDs, "START REPLICA"}},
+		} {
+			s.becomes(t, replica, c.wrong)
+			servers.Eventually(t, c.told, func() error {
+				records, err := failover.Records(t.Context(), s.kv)
+				if why := records["s0"].Unready[s.addr(replica)]; err == nil && !strings.Contains(why, c.told) {
+					err = fmt.Errorf("of %s is told %q", at.Addr(), why)
+				}
+				return err
+			})
+			s.becomes(t, replica, c.mended)
+			s.wantReady(t)
+		}
+		at.Exec(t, "STOP REPLICA", "RESET REPLICA ALL")
+		servers.Eventually(t, "it follows again", func() error {
+			db := at.DB(t, "")
+			defer db.Close()
+			rows, err := db.Query("SHOW REPLICA STATUS")
+			if err != nil {
+				return err
+			}
+			defer rows.Close()
+			if !rows.Next() {
+				return fmt.Errorf("%s follows nobody: %v", at.Addr(), rows.Err())
+			}
+			return nil
+		})
+		s.wantReady(t)
+	})
+}
+
+// password is a password for roles of this server alone. Who has logged in by another one is thrown out.
+func password(p string) []string {
+	return []string{"SET SESSION sql_log_bin = 0", "ALTER USER chief IDENTIFIED BY '" + p + "'", "KILL"}
+}
+
+// becomes has a replica run statements: one that is read-only to everybody is so again at once.
+func (s *stand) becomes(t *testing.T, replica int, statements []string) {
+	t.Helper()
+	at := s.servers[replica]
+	if at.Engine() == servers.MySQL {
+		statements = slices.Insert(slices.Clone(statements), 0, "SET GLOBAL super_read_only = OFF")
+	}
+	servers.Eventually(t, strings.Join(statements, "; "), func() error {
+		db := at.DB(t, "")
+		defer db.Close()
+		db.SetMaxOpenConns(1)
+		for _, statement := range statements {
+			if statement == "KILL" {
+				return throwOut(t, s, replica)
+			}
+			if _, err := db.Exec(statement); err != nil {
+				return fmt.Errorf("%s: %w", statement, err)
+			}
+		}
+		return nil
+	})
+}
+
+func throwOut(t *testing.T, s *stand, replica int) error {
+	db := s.servers[replica].DB(t, "")
+	defer db.Close()
+	rows, err := db.Query("SELECT ID FROM information_schema.PROCESSLIST WHERE USER = 'chief' AND COMMAND <> 'Binlog Dump' AND COMMAND <> 'Binlog Dump GTID'")
+	if err != nil {
+		return err
+	}
+	var ids []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return err
+		}
+		ids = append(ids, id)
+	}
+	if err := rows.Close(); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		_, _ = db.Exec(fmt.Sprintf("KILL %d", id)) // it may have gone by itself
+	}
+	return nil
+}
