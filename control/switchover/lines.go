@@ -145,7 +145,7 @@ func (r *run) takeOver(ctx context.Context) (err error) {
 // check looks for everything that stands in the way.
 func (r *run) check(ctx context.Context) (err error) {
 	s := seen{shard: r.Shard, declared: r.doc.Cluster}
-	if s.next, err = r.next.look(ctx); err != nil { // before the primary, which only gets more
+	if s.next, err = r.next.connected(ctx); err != nil { // before the primary, which only gets more
 		return err
 	}
 	if s.primary, err = r.primary.look(ctx); err != nil {
@@ -192,6 +192,19 @@ func (r *run) check(ctx context.Context) (err error) {
 
 // mostBehind is how long a replica may need to come to where the primary is.
 const mostBehind = time.Second
+
+// connected looks at a server once it has found the one that it follows, or for mostBehind has not: it may have been told only now.
+func (s *server) connected(ctx context.Context) (View, error) {
+	for began := time.Now(); ; {
+		v, err := s.look(ctx)
+		if err != nil || !v.Connects || time.Since(began) > mostBehind {
+			return v, err
+		}
+		if err := pause(ctx, 10*lookEvery); err != nil {
+			return v, err
+		}
+	}
+}
 
 // right is by what the proxies' account writes to read-only servers; empty: it can't.
 func (r *run) right(ctx context.Context) (string, error) {

@@ -21,6 +21,8 @@ type View struct {
 	Halted bool
 	// Stopped is why it does not go on following; empty: it does.
 	Stopped string
+	// Connects: it has not stopped, and is on its way to the server that it follows.
+	Connects bool
 	// GTIDs: its replication, or what it logs, goes by them alone.
 	GTIDs bool
 	// Strict: as a MariaDB replica it takes what it has written itself, and does not have any more.
@@ -104,7 +106,12 @@ func (s *server) lookAtReplication(ctx context.Context, v *View) error {
 	v.Applies = sql == "Yes"
 	if io != "Yes" || sql != "Yes" {
 		v.Stopped = strings.TrimSpace(first(row, "last_io_error") + " " + first(row, "last_sql_error"))
-		if v.Stopped == "" {
+		v.Connects = io != "Yes" && io != "No" && sql == "Yes"
+		switch {
+		case v.Stopped != "":
+		case v.Connects:
+			v.Stopped = "it is connecting to the server that it follows"
+		default:
 			v.Stopped, v.Halted = "its replication is stopped", io == "No" && sql == "No"
 		}
 	}
