@@ -1,8 +1,6 @@
 package applier
 
 import (
-	"bytes"
-
 	"locus/migrate/changes"
 	"locus/migrate/table"
 )
@@ -139,7 +137,7 @@ func refuses(o op, s *standing) string {
 		switch {
 		case o.before == nil && s != nil:
 			return "a row that was written past the proxies exists at its new owner as well"
-		case o.before != nil && (s == nil || !equal(o.before, s.row)):
+		case o.before != nil && (s == nil || !o.table.Same(o.before, s.row)):
 			return "a row that was written past the proxies was changed at its new owner as well"
 		}
 	}
@@ -150,16 +148,4 @@ func refuses(o op, s *standing) string {
 		return "the target has a newer version"
 	}
 	return ""
-}
-
-func equal(a, b table.Row) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if (a[i] == nil) != (b[i] == nil) || !bytes.Equal(a[i], b[i]) {
-			return false
-		}
-	}
-	return true
 }

@@ -230,7 +230,7 @@ func (m *model) wrong(initial map[string]table.Row) string {
 	for n := 1; n <= 3; n++ {
 		want, got := then[key(n)], m.target[key(n)]
 		switch {
-		case got != nil && !equal(got, want):
+		case got != nil && !m.table.Same(got, want):
 			return fmt.Sprintf("key %d is %s and the source had %s", n, got, want)
 		case m.landed && got == nil && want != nil:
 			return fmt.Sprintf("key %d is missing", n)

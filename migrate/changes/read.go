@@ -187,8 +187,10 @@ func changesOf(t *table.Table, e *replication.RowsEvent) ([]Change, error) {
 	}
 	rows := make([]table.Row, len(e.Rows))
 	for i, values := range e.Rows {
-		if len(e.SkippedColumns[i]) > 0 {
-			return nil, &RowsError{Table: t.Name.String(), What: "a row is without some of its columns (binlog_row_image is not FULL)"}
+		for _, c := range e.SkippedColumns[i] {
+			if !t.Computes(c) {
+				return nil, &RowsError{Table: t.Name.String(), What: "a row is without its column " + t.Columns[c].Name + " (binlog_row_image is not FULL)"}
+			}
 		}
 		row := make(table.Row, len(values))
 		for c, v := range values {
