@@ -1,0 +1,41 @@
+//go:build long
+
+package switchover
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"locus/test/servers"
+)
+
+// turns is how often roles change.
+const turns = 100
+
+// Roles change under load, to and fro: no statement fails, nothing is lost, and how long statements were held is told.
+func TestRolesChangeAgainAndAgain(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := start(t, engine)
+		l := s.load(t)
+		var held []time.Duration
+		for i := range turns {
+			l.more(t, 20)
+			took, err := s.to(1 - i%2).Run(t.Context())
+			if err != nil {
+				t.Fatalf("after %d: %v", i, err)
+			}
+			held = append(held, took)
+		}
+		l.more(t, 20)
+		l.end()
+		if n := l.failed.Load() + l.blind.Load(); n != 0 {
+			t.Errorf("%d statements failed, the first: %v", n, l.first)
+		}
+		if got := s.total(t); got != l.acked.Load() {
+			t.Errorf("%d writes were acknowledged, and there are %d", l.acked.Load(), got)
+		}
+		slices.Sort(held)
+		t.Logf("%d switchovers, %d writes; held for %v (median), %v (p99), %v (worst)", turns, l.acked.Load(), held[turns/2], held[turns*99/100-1], held[turns-1])
+	})
+}
