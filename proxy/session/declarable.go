@@ -39,6 +39,9 @@ func (d *declaring) foreignKeys(shard asked) (list []string, err error) {
 		return nil, err
 	}
 	for _, row := range rows {
+		if len(row) != 3 {
+			return nil, fmt.Errorf("information_schema gave %d columns, 3 were asked for", len(row))
+		}
 		to := catalog.TableName{Schema: string(row[1]), Name: string(row[2])}
 		if there, is := d.at.Catalog.Declared(to); to == d.Table || is && there.Kind != catalog.Single && there.Kind != catalog.Outside {
 			continue

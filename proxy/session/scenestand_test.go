@@ -269,6 +269,8 @@ var standing = []fakeshard.Reply{
 	{Prefix: "SELECT LAST_INSERT_ID()", Always: true, Columns: []wire.Column{fakeshard.Number("n")}, Rows: [][]string{{"77"}}},
 	{Prefix: "SELECT GET_LOCK(", Always: true, Columns: []wire.Column{fakeshard.Number("l")}, Rows: [][]string{{"1"}}},
 	{Prefix: "SELECT NULL UNION ALL SELECT VARIABLE_NAME", Always: true, Columns: []wire.Column{fakeshard.Text("name")}, Rows: [][]string{{fakeshard.Null}}},
+	{Prefix: "SELECT TABLE_SCHEMA, TABLE_NAME", Always: true, Columns: []wire.Column{fakeshard.Text("TABLE_SCHEMA"), fakeshard.Text("TABLE_NAME")}},
+	{Prefix: "SELECT DISTINCT CONSTRAINT_NAME", Always: true, Columns: []wire.Column{fakeshard.Text("CONSTRAINT_NAME"), fakeshard.Text("REFERENCED_TABLE_SCHEMA"), fakeshard.Text("REFERENCED_TABLE_NAME")}},
 	{Prefix: "SELECT", Always: true, Columns: []wire.Column{fakeshard.Number("n")}, Rows: [][]string{{"7"}}},
 	{Prefix: "FIELDS", Always: true, Columns: []wire.Column{fakeshard.Number("id"), fakeshard.Text("text")}},
 }
