@@ -194,11 +194,20 @@ func (r *run) check(ctx context.Context) (err error) {
 const mostBehind = time.Second
 
 // connected looks at a server once it has found the one that it follows, or for mostBehind has not: it may have been told only now.
+// One that gave up is told to receive once more: an I/O thread whose connection is ended while it logs in, as an order that was
+// broken off may have done, does not try again by itself.
 func (s *server) connected(ctx context.Context) (View, error) {
+	again := false
 	for began := time.Now(); ; {
 		v, err := s.look(ctx)
-		if err != nil || !v.Connects || time.Since(began) > mostBehind {
+		if err != nil || !v.Connects && !v.Broken || time.Since(began) > mostBehind {
 			return v, err
+		}
+		if v.Broken && !again {
+			again = true
+			if err := s.exec(ctx, "START REPLICA"); err != nil {
+				return v, err
+			}
 		}
 		if err := pause(ctx, 10*lookEvery); err != nil {
 			return v, err

@@ -23,6 +23,8 @@ type View struct {
 	Stopped string
 	// Connects: it has not stopped, and is on its way to the server that it follows.
 	Connects bool
+	// Broken: it has ended to receive with an error by itself, and goes on applying.
+	Broken bool
 	// GTIDs: its replication, or what it logs, goes by them alone.
 	GTIDs bool
 	// Strict: as a MariaDB replica it takes what it has written itself, and does not have any more.
@@ -107,6 +109,7 @@ func (s *server) lookAtReplication(ctx context.Context, v *View) error {
 	if io != "Yes" || sql != "Yes" {
 		v.Stopped = strings.TrimSpace(first(row, "last_io_error") + " " + first(row, "last_sql_error"))
 		v.Connects = io != "Yes" && io != "No" && sql == "Yes"
+		v.Broken = io == "No" && sql == "Yes" && v.Stopped != ""
 		switch {
 		case v.Stopped != "":
 		case v.Connects:

@@ -1,9 +1,11 @@
 package switchover
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +19,7 @@ func TestSwitchover(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := start(t, engine)
 		t.Run("under load", func(t *testing.T) { s.underLoad(t) })
+		t.Run("gave up", func(t *testing.T) { s.gaveUp(t) })
 		t.Run("broken off", func(t *testing.T) { s.brokenOff(t) })
 		t.Run("nobody gives the order again", func(t *testing.T) { s.looksAfterItself(t) })
 		t.Run("followed", func(t *testing.T) { s.followed(t) })
@@ -58,6 +61,59 @@ func (s *stand) underLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.wantPrimary(t, 1)
+}
+
+// A replica that has ended to receive with an error, and that nothing keeps from it any more, is told to go on by the order.
+func (s *stand) gaveUp(t *testing.T) {
+	replica := s.servers[0].DB(t, "")
+	defer replica.Close()
+	var own, primary int
+	if err := replica.QueryRow("SELECT @@server_id").Scan(&own); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.db(t, 0, "app").QueryRow("SELECT @@server_id").Scan(&primary); err != nil {
+		t.Fatal(err)
+	}
+	s.servers[0].Exec(t, "STOP REPLICA IO_THREAD", fmt.Sprintf("SET GLOBAL server_id = %d", primary), "START REPLICA IO_THREAD")
+	servers.Eventually(t, "the replica gives up", func() error { return receives(replica, "No") })
+	s.servers[0].Exec(t, fmt.Sprintf("SET GLOBAL server_id = %d", own))
+	if err := receives(replica, "No"); err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range []int{0, 1} {
+		if _, err := s.to(to).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.wantPrimary(t, 1)
+}
+
+// receives fails unless a replica's I/O thread is in a state.
+func receives(replica *sql.DB, state string) error {
+	rows, err := replica.Query("SHOW REPLICA STATUS")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(names, func(name string) bool { return name == "Slave_IO_Running" || name == "Replica_IO_Running" })
+	values, into := make([]sql.NullString, len(names)), make([]any, len(names))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	if !rows.Next() {
+		return errors.Join(errors.New("it follows nobody"), rows.Err())
+	}
+	if err := rows.Scan(into...); err != nil {
+		return err
+	}
+	if got := values[at].String; got != state {
+		return fmt.Errorf("%s is %s", names[at], got)
+	}
+	return nil
 }
 
 // A process that dies before a line leaves what the same order mends; so does one that
