@@ -27,8 +27,8 @@ func (s *Session) execute(payload []byte) error {
 }
 
 func (s *Session) executePrepared(p *kept.Statement, payload []byte) error {
-	w := s.snapshot()
-	if err := s.replan(w, p); err != nil {
+	w, err := s.replan(s.snapshot(), p)
+	if err != nil {
 		return s.writeError(err)
 	}
 	if !s.readsAsThen(w, &p.Reading, p.Text, p.Plan) {

@@ -130,14 +130,16 @@ func (s *Session) replanHeld(r *exec.Work) error {
 	case r.Snapshot.Catalog == before.Catalog:
 		return nil
 	case r.Prepared != nil:
-		err := s.replan(r.Snapshot, r.Prepared)
+		w, err := s.replan(r.Snapshot, r.Prepared)
+		r.Snapshot = w
 		r.Follow(r.Prepared.Plan)
 		return err
 	}
 	if err := s.read(&s.lexed, r.Payload[1:]); err != nil {
 		return err
 	}
-	p, err := s.planOf(r.Snapshot, &s.lexed)
+	p, w, err := s.planOf(r.Snapshot, &s.lexed)
+	r.Snapshot = w
 	s.args.Reset(&s.lexed, nil)
 	if err != nil {
 		return err

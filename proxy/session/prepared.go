@@ -37,7 +37,8 @@ func (s *Session) prepare(text []byte) error {
 		return s.writeError(err)
 	}
 	p.Params = p.Lexed.Params
-	if err := s.replan(w, p); err != nil {
+	w, err := s.replan(w, p)
+	if err != nil {
 		return s.writeError(err)
 	}
 	sent, there, columns, err := s.preparable(w, p)
@@ -53,18 +54,18 @@ func (s *Session) prepare(text []byte) error {
 	return s.preparedThere(w, p, sent, there)
 }
 
-// replan makes the plan anew if the tables have changed.
-func (s *Session) replan(w *snapshot.Snapshot, p *kept.Statement) error {
+// replan makes the plan anew if the tables have changed, and gives the snapshot to run it under.
+func (s *Session) replan(w *snapshot.Snapshot, p *kept.Statement) (*snapshot.Snapshot, error) {
 	if p.Under == w.Catalog && p.Rights == s.account.Rights && p.Shard == s.vars.Shard && p.Plan != nil && slices.Equal(p.Temporary, s.conns.TemporaryTables()) {
-		return nil
+		return w, nil
 	}
-	made, err := s.planned(w, &p.Lexed, s.contextThen(w, &p.Reading))
+	made, w, err := s.planned(w, &p.Lexed, s.contextThen(w, &p.Reading))
 	if err != nil {
-		return err
+		return w, err
 	}
 	p.Plan, p.Under, p.Rights, p.Shard = made, w.Catalog, s.account.Rights, s.vars.Shard
 	p.Temporary = slices.Clone(s.conns.TemporaryTables())
-	return nil
+	return w, nil
 }
 
 // preparedThere has a shard prepare the statement, for the types of its columns

@@ -56,7 +56,7 @@ func (s *Session) runLexed(payload []byte) error {
 			return s.writeError(err)
 		}
 	}
-	p, err := s.planOf(w, &s.lexed)
+	p, w, err := s.planOf(w, &s.lexed)
 	if err != nil {
 		return s.writeError(err)
 	}
@@ -86,26 +86,26 @@ func (s *Session) finish(err error) error {
 	return s.writeError(err)
 }
 
-// planOf finds the plan for a text, or makes it.
-func (s *Session) planOf(w *snapshot.Snapshot, l *stmt.Lexed) (plan.Plan, error) {
+// planOf finds the plan for a text, or makes it; with the snapshot to run it under.
+func (s *Session) planOf(w *snapshot.Snapshot, l *stmt.Lexed) (plan.Plan, *snapshot.Snapshot, error) {
 	l.Key = plan.AppendContext(l.Key, s.vars.Settings.Database(), s.vars.Mode)
 	l.Key = plan.AppendRights(l.Key, s.account.Rights)
 	l.Key = plan.AppendTemporary(l.Key, s.conns.TemporaryTables())
 	l.Key = plan.AppendShard(l.Key, s.vars.Shard)
 	if !l.Uncacheable && l.Err == nil {
 		if p := w.Plans.Get(l.Key); p != nil {
-			return p, nil
+			return p, w, nil
 		}
 	}
 	s.Counts.Parsed.Add(1)
-	p, err := s.planned(w, l, s.planContext(w))
+	p, w, err := s.planned(w, l, s.planContext(w))
 	if err != nil {
-		return nil, err
+		return nil, w, err
 	}
 	if p.About().Cacheable {
 		w.Plans.Put(l.Key, p)
 	}
-	return p, nil
+	return p, w, nil
 }
 
 // run runs a statement where its plan says.

@@ -53,6 +53,7 @@ type stand struct {
 
 	lease    atomic.Int64
 	planning atomic.Pointer[func()] // called once, the next time that a session asks for the snapshot
+	looking  atomic.Pointer[func()] // called once, the next time that the shards are looked at again, which have something else then
 	sessions []*person
 	beside   *services
 }
@@ -225,7 +226,7 @@ func newStand(t testing.TB, o options) *stand {
 	measured.Slow.SetAfter(time.Hour)
 	s.services = &session.Services{
 		Services: txn.Services{Pools: pools, Spanning: o.spanning, Coordinator: s.at, Counts: &counts.Counts, Log: slog.New(slog.DiscardHandler)},
-		Snapshot: s.snapshot, Versions: pools.Versions, IDs: s.ids, Ring: func() *cipher.Ring { return ring }, Sessions: s,
+		Snapshot: s.snapshot, Unlisted: s.lookAgain, Versions: pools.Versions, IDs: s.ids, Ring: func() *cipher.Ring { return ring }, Sessions: s,
 		MaxStatement: o.statement, Memory: kept.NewMemory(kept.DefaultMemory), Counts: counts, Meter: measured,
 		Fencing: fence.Config{Changed: s.change, Leased: s.lease.Load, Hold: time.Hour, Places: make(chan struct{}, o.places)},
 		Began:   time.Now(), Clients: func() int { return 1 }, Version: func() string { return string(version) + "-locus" }, Hostname: "proxy1",
@@ -273,6 +274,14 @@ var standing = []fakeshard.Reply{
 	{Prefix: "SELECT DISTINCT CONSTRAINT_NAME", Always: true, Columns: []wire.Column{fakeshard.Text("CONSTRAINT_NAME"), fakeshard.Text("REFERENCED_TABLE_SCHEMA"), fakeshard.Text("REFERENCED_TABLE_NAME")}},
 	{Prefix: "SELECT", Always: true, Columns: []wire.Column{fakeshard.Number("n")}, Rows: [][]string{{"7"}}},
 	{Prefix: "FIELDS", Always: true, Columns: []wire.Column{fakeshard.Number("id"), fakeshard.Text("text")}},
+}
+
+func (s *stand) lookAgain(context.Context, bool) bool {
+	looking := s.looking.Swap(nil)
+	if looking != nil {
+		(*looking)()
+	}
+	return looking != nil
 }
 
 func (s *stand) snapshot() *snapshot.Snapshot {

@@ -314,6 +314,12 @@ func (a *actor) happen(name string) []string {
 			}
 		}
 		a.planning.Store(&kill)
+	case "fence as the shards are looked at again":
+		fence := func() {
+			a.move("announce")
+			a.move("fence")
+		}
+		a.looking.Store(&fence)
 	case "give way":
 		return ended(h.Cancel(context.Background(), interrupt.Preempted, 0))
 	case "time out":

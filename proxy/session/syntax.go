@@ -18,24 +18,26 @@ import (
 // nearLength is how many bytes of a text the servers quote in a syntax error.
 const nearLength = 80
 
-// planned plans a client's text. One that is refused because it can't be read is
-// shown to a shard, which reads it without running it and may find it wrong.
-func (s *Session) planned(w *snapshot.Snapshot, l *stmt.Lexed, under plan.Context) (plan.Plan, error) {
+// planned plans a client's text, and gives the snapshot that the plan is of and must run under: another one than w if the shards were
+// looked at again. One that is refused because it can't be read is shown to a shard, which reads it without running it and may find
+// it wrong.
+func (s *Session) planned(w *snapshot.Snapshot, l *stmt.Lexed, under plan.Context) (plan.Plan, *snapshot.Snapshot, error) {
 	p, err := s.planUnder(l, under)
 	if err == nil && s.looksAgain(p.About(), under) || s.madeMeanwhile(err) {
-		again := s.planContext(s.snapshot())
+		w = s.snapshot()
+		again := s.planContext(w)
 		again.Schema = under.Schema
 		p, err = s.planUnder(l, again)
 	}
 	if refusal, ok := errors.AsType[*plan.Refusal](err); !ok || !refusal.Unread {
 		s.observer.Figured(l, p)
-		return p, err
+		return p, w, err
 	}
 	said := s.readByServer(w, string(l.Text))
 	if e, ok := errors.AsType[*mysql.MyError](said); ok && e.Code == mysql.ER_PARSE_ERROR {
-		return nil, said
+		return nil, w, said
 	}
-	return nil, err
+	return nil, w, err
 }
 
 // readByServer is what a server says of a text that it reads and does not run.

@@ -56,10 +56,11 @@ func (s *Session) prepareText(r *exec.Work, p *stmt.TextPrepared) error {
 		return err
 	}
 	text = string(lexed.Text)
-	inner, err := s.planned(r.Snapshot, lexed, s.planContext(r.Snapshot))
+	inner, w, err := s.planned(r.Snapshot, lexed, s.planContext(r.Snapshot))
 	if err != nil {
 		return err
 	}
+	r.Snapshot = w
 	st := inner.About().Statement
 	_, here := inner.(*plan.Local)
 	switch {
@@ -101,10 +102,11 @@ func (s *Session) runImmediate(r *exec.Work, p *stmt.TextPrepared) error {
 		return err
 	}
 	text = string(lexed.Text)
-	inner, err := s.planned(r.Snapshot, lexed, s.planContext(r.Snapshot))
+	inner, w, err := s.planned(r.Snapshot, lexed, s.planContext(r.Snapshot))
 	if err != nil {
 		return err
 	}
+	r.Snapshot = w
 	if inner.About().Statement.Kind == stmt.TextPrepare { // which might name itself
 		return unpreparable()
 	}
