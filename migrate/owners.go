@@ -16,9 +16,9 @@ import (
 	"locus/router/catalog"
 )
 
-// owners is what is known of the keys of an import's rows at the source, which nobody has checked as they were written: those
-// that no gene could be told from, or that tell different ones, since the last look at all rows; and how far the sequences of
-// their IDs are. Streams tell it of rows; its methods may be called concurrently.
+// owners tracks the keys of an import's rows at the source, which nothing checked when they were written. It holds the keys that give no
+// gene or contradictory genes since all rows were last looked at, and the highest sequence of their IDs. The streams report rows to it.
+// Its methods may be called concurrently.
 type owners struct {
 	filler *filler // of tables that have the column which locus makes; nil: there are none
 

@@ -15,9 +15,9 @@ import (
 	"locus/migrate/table"
 )
 
-// repairs makes rows equal that a comparison found different, as an operator said. The streams run
-// meanwhile, and clients write. Doing it again is safe: a row that is equal is left as it is, and one of which something
-// else is seen than what the operator saw gets another number, which is not in the order.
+// repairs makes rows equal that a comparison found different, as the operator ordered, while streams run and clients write. It is
+// idempotent: a row that is equal is skipped, and a row that has changed since the operator saw it gets another number, which the order
+// does not contain.
 type repairs struct {
 	store Store
 	legs  legs

@@ -89,7 +89,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	look := time.NewTicker(r.Times.Look)
 	defer look.Stop()
 	for {
-		r.takeUp(ctx, &running)
+		r.claim(ctx, &running)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -122,8 +122,8 @@ func (r *running) end(id string) {
 	delete(r.jobs, id)
 }
 
-// takeUp begins to run what nobody runs.
-func (r *Runner) takeUp(ctx context.Context, running *running) {
+// claim begins to run what nobody runs.
+func (r *Runner) claim(ctx context.Context, running *running) {
 	jobs, err := r.Store.Jobs(ctx)
 	if err != nil {
 		if ctx.Err() == nil {

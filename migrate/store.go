@@ -50,11 +50,10 @@ type Store interface {
 	Jobs(context.Context) ([]*job.Job, error)
 	// Read gives a job with the map. ErrNoJob: there is none of that name.
 	Read(ctx context.Context, id string) (Snapshot, error)
-	// Write replaces the job, and the map too if next is not nil, if both are
-	// still what the snapshot says, for the map the primaries too, and gives them as they are then; without next
-	// the map is the snapshot's, and may have been replaced.
-	// ErrChanged: nothing was written, they aren't. An error that wraps ErrUnknown
-	// may have been written; any other was not.
+	// Write replaces the job, and the map if next is not nil, if neither has changed since s was read. With next,
+	// the shards' primaries must not have changed either. It returns both as they are then; without next the map is
+	// that of s, and may have been replaced meanwhile. ErrChanged means that nothing was written. A write whose
+	// error wraps ErrUnknown may have taken effect; any other did not.
 	Write(ctx context.Context, s Snapshot, j *job.Job, next *router.Map, why string) (Snapshot, error)
 	// Declare is Write of what changes declarations of tables too, all together or not at
 	// all. One of no kind is taken away.

@@ -125,7 +125,7 @@ func New(o Options) *Proxy {
 	p.login = handshake.Config{
 		ServerVersion: p.serverVersion, ConnectionID: func() uint32 { return p.lastID.Add(1) },
 		Collation: func() byte { return p.live.Load().server.collation },
-		Accounts:  accounts{p}, Digests: handshake.NewDigests(o.MaxConnections), Guesses: handshake.NewGuesses(time.Now),
+		Accounts:  accounts{p}, Digests: handshake.NewDigests(o.MaxConnections), Attempts: handshake.NewAttempts(time.Now),
 		TLS: o.TLS, RSA: o.RSA, MaxPacket: o.MaxLoginPacket, Capabilities: handshake.Capabilities, Extended: p.extended,
 	}
 	if o.NoLocalFiles {

@@ -104,10 +104,10 @@ func (r *registry) processes() []sysvars.Process {
 	return list
 }
 
-// lull is for how long a client has wanted nothing when its connection is closed
+// idleGrace is for how long a client has wanted nothing when its connection is closed
 // although no answer goes out: short enough for a drain, and long beside the time that
 // a statement is on its way.
-const lull = time.Second
+const idleGrace = time.Second
 
 // drain asks every session to end, waits for them as long as ctx lasts, and
 // ends those that are left: so many it tells.
@@ -118,7 +118,7 @@ func (r *registry) drain(ctx context.Context, timeout time.Duration) (left int) 
 		defer close(ended)
 		r.running.Wait()
 	}()
-	quiet := time.NewTicker(min(lull, timeout/4))
+	quiet := time.NewTicker(min(idleGrace, timeout/4))
 	defer quiet.Stop()
 	wanted := map[*session.Session]uint64{}
 	for {

@@ -91,7 +91,7 @@ func New(o Options) *Console {
 		generators: &lately[fleet.Answers[[]generators.Report]]{every: answersEvery, patience: answersPatience, find: o.Cluster.Generators},
 		routes:     &lately[[]cluster.Version]{every: answersEvery, patience: answersPatience, find: o.Cluster.Routes},
 	}
-	c.Handler = http.NewCrossOriginProtection().Handler(c.paths(newDoors(o)))
+	c.Handler = http.NewCrossOriginProtection().Handler(c.paths(newAuth(o)))
 	return c
 }
 
@@ -106,7 +106,7 @@ func (c *Console) Run(ctx context.Context) error {
 }
 
 // paths are all that there are, each with the role that it takes.
-func (c *Console) paths(d *doors) http.Handler {
+func (c *Console) paths(d *auth) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", healthz)
 	mux.HandleFunc("GET /readyz", readyz(c.options.Proxy))
@@ -154,7 +154,7 @@ func scraped(all ...prometheus.Collector) http.HandlerFunc {
 }
 
 // profiles are of the whole process, so they are the admins'.
-func profiles(mux *http.ServeMux, d *doors) {
+func profiles(mux *http.ServeMux, d *auth) {
 	for pattern, h := range map[string]http.HandlerFunc{
 		"GET /debug/pprof/": pprof.Index, "GET /debug/pprof/profile": pprof.Profile,
 		"GET /debug/pprof/trace": pprof.Trace, "GET /debug/pprof/symbol": pprof.Symbol,

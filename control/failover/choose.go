@@ -21,10 +21,9 @@ type Away struct {
 
 func (a Away) enough() bool { return a.Votes.most() && a.For >= a.After }
 
-// Choose says which server is to be the primary of a shard that locus itself promotes servers of: the
-// one that the document names, as long as it is not away; then the one that has most, if it has all
-// that anybody may have been told to be written; or why no server is sure to, as a *[Trouble].
-// Seen are all of the shard's servers, that of the document first, looked at before the others.
+// Choose returns the server that is to be the primary of a shard with failover: promote. That is the declared primary as long as it
+// is not away, else the most advanced server, if it has every write that may have been acknowledged. The error is a *[Trouble] if no
+// server is sure to have them. Seen lists all servers of the shard, the declared primary first; it was looked at before the others.
 func Choose(p cluster.Primary, seen []switchover.Sight, k Known) (string, error) {
 	if at := slices.IndexFunc(seen, func(one switchover.Sight) bool { return one.Group }); at >= 0 {
 		return "", trouble("declare failover: follow for the shard (locus apply)", "%s is a member of a group (Group Replication), which elects its primary by itself: locus promotes none beside it", seen[at].Addr)
@@ -169,8 +168,8 @@ func (k Known) unfit(p cluster.Primary, s switchover.Sight) string {
 	return ""
 }
 
-// most is the one of those that can be promoted which has all that any other server which is reached has, but what is
-// known to be a server's own; nil: there is none, and the pair says of two what one or each lacks.
+// most returns the candidate that lacks no transaction of any reachable server, errant ones left out. If there is none it returns nil
+// and a description of two servers that lack each other's transactions.
 func (k Known) most(fit, seen []switchover.Sight) (best *switchover.Sight, pair string) {
 	for i, s := range fit {
 		lacks := slices.IndexFunc(seen[1:], func(o switchover.Sight) bool { return o.Err == nil && k.of(o, s) != "" })
@@ -214,8 +213,8 @@ func (k Known) unseen(seen []switchover.Sight) (list []string) {
 	return list
 }
 
-// nothingElsewhere tells whether somebody may have been told of what only a server has that the best one was not held to: one that
-// is not reached, and that may have acknowledged to the primary; or the primary itself, if it is reached and takes no writes by now.
+// nothingElsewhere fails if best may lack an acknowledged transaction that only one other server has: an unreachable replica that may
+// have acknowledged to the primary, or the primary itself, if it is reachable and read-only by now.
 func (k Known) nothingElsewhere(p cluster.Primary, best switchover.Sight, seen []switchover.Sight) error {
 	if primary := seen[0]; primary.Err == nil && primary.ReadOnly {
 		if lacks := k.of(primary, best); lacks != "" {

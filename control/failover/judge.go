@@ -49,10 +49,9 @@ func trouble(remedy, format string, args ...any) error {
 	return &Trouble{fmt.Sprintf(format, args...), remedy}
 }
 
-// Judge says which server is the primary of a shard that somebody else promotes servers of:
-// the one that the document names; or another one, if that alone takes writes, and has all
-// that the one before is known to have acknowledged; or why neither is sure, as a *[Trouble].
-// Seen are all of the shard's servers, that of the document first, looked at before the others.
+// Judge returns the primary of a shard with failover: follow, where an external tool promotes servers. That is the declared primary,
+// or the only other server that takes writes, if it has every transaction that the former one is known to have acknowledged. The error
+// is a *[Trouble] if neither is sure. Seen lists all servers of the shard, the declared primary first; it was looked at before the others.
 func Judge(p cluster.Primary, seen []switchover.Sight, k Known) (string, error) {
 	primary := seen[0]
 	writable := slices.Collect(func(yield func(switchover.Sight) bool) {

@@ -51,9 +51,8 @@ const (
 // ErrUnchanged is in the error of a rotation that has changed nothing.
 var ErrUnchanged = errors.New("nothing was changed")
 
-// Run rotates. An error with [ErrUnchanged] means that the version before is current,
-// one with [etcd.ErrUnknown] that it could not be found out; else the rotation is done,
-// and the outcome says who has yet to take part.
+// Run rotates the key. An error that wraps [ErrUnchanged] means that the old version is current, one that wraps [etcd.ErrUnknown] that
+// the outcome is unknown. Otherwise the rotation is done, and the outcome lists who has yet to take part.
 func (r Rotation) Run(ctx context.Context) (Outcome, error) {
 	waiting, cancel := context.WithTimeout(ctx, max(r.Wait, patience))
 	defer cancel()

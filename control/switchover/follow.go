@@ -24,14 +24,12 @@ type Sight struct {
 	Err error
 }
 
-// Judge says which server is the primary by what was seen, the one that the document names
-// first; or why that can't be said.
+// Judge returns the primary, given how the servers were seen, or why it can't be told. The declared primary is the first of seen.
 type Judge func(p cluster.Primary, seen []Sight) (primary string, err error)
 
-// Follow has the proxies go to the server that somebody else has made the primary: To, if
-// the judge says so of what is seen under the lease, and again once no proxy sends anything to
-// the one before. No server is changed. The error is [etcd.ErrHeld] while another process
-// changes roles; and if the outcome isn't known, the document says it.
+// Follow makes the proxies use the primary that an external tool promoted. The judge has to confirm it twice: under the lease, and
+// again once no proxy sends anything to the former primary. No server is changed. The error is [etcd.ErrHeld] while another process
+// changes roles. If the outcome is unknown, the shard's document tells it.
 func (s Switchover) Follow(ctx context.Context, judge Judge) error {
 	r, release, err := s.take(ctx)
 	if err != nil {
@@ -119,8 +117,8 @@ func (r *run) lookAgain(ctx context.Context) error {
 	return nil
 }
 
-// lookAtAll looks at one group of servers after the other, at those of a group at once. What
-// the later ones lack of what the earlier have, they lack.
+// lookAtAll looks at the groups of servers in order, at the servers of one group concurrently. So a transaction that an earlier server
+// has and a later one has not is really missing there.
 func lookAtAll(ctx context.Context, reach func(context.Context, string) (*server, error), groups ...[]string) (seen []Sight) {
 	for _, group := range groups {
 		sights := make([]Sight, len(group))

@@ -11,10 +11,9 @@ import (
 	"locus/router/cluster"
 )
 
-// Promote makes the server the primary that the judge names of what is seen under the lease, and again
-// once no proxy sends anything to the one before; or goes on with that where another process was
-// killed, or undoes it if the judge names the one before. The error is [etcd.ErrHeld] while another
-// process changes roles; and if the outcome isn't known, the document says it.
+// Promote makes the server that the judge names the primary. The judge is asked under the lease, and again once no proxy sends anything
+// to the former primary. A promotion that was interrupted is resumed, or undone if the judge names the former primary. The error is
+// [etcd.ErrHeld] while another process changes roles. If the outcome is unknown, the shard's document tells it.
 func (s Switchover) Promote(ctx context.Context, judge Judge) error {
 	r, release, err := s.take(ctx)
 	if err != nil {

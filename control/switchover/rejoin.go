@@ -118,8 +118,8 @@ func (e Errant) complete(saved []changes.Saved) bool {
 	return err == nil && missing == ""
 }
 
-// behind is where a MariaDB's log is read from: of each domain the last transaction that the primary has of an origin of which it
-// lacks some; of a domain with an origin that it has nothing of, the beginning.
+// behind returns the GTID position from which a MariaDB log is read: for each domain the last transaction that the primary has of an
+// origin whose later ones it lacks. A domain with an origin that the primary knows nothing of is read from its beginning.
 func behind(errant, primary string) string {
 	known := map[string]uint64{}
 	for _, g := range strings.Split(primary, ",") {
@@ -280,8 +280,8 @@ const (
 	cloneTries  = 3
 )
 
-// rebuilding is the lock of who makes a server anew, on its connection there: who changes roles ends neither that, nor has the server follow
-// meanwhile, which has no GTIDs for a while. rebuilder is the number of the connection; NULL: there is none.
+// rebuilding names the lock that a rebuild holds on the server it rebuilds. Role changes keep that connection, and don't have the server
+// follow meanwhile: it has no GTIDs for a while. rebuilder is the connection's number, or NULL.
 const (
 	rebuilding = "'locus_rebuild'"
 	rebuilder  = "IS_USED_LOCK(" + rebuilding + ")"

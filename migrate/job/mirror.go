@@ -51,8 +51,8 @@ func (j *Job) mirrored() int {
 	return j.Mirror
 }
 
-// Mirrored is the map with the job's share of mirrored reads, where that has another one; nil: it has it, or the job is not
-// in it, or holds genes for a step: what that writes next has the share.
+// Mirrored returns the map with the job's share of mirrored reads. It returns nil if nothing changes: the map has that share, or the job
+// is not in it, or a step holds genes. The step writes the share with its next map.
 func (j *Job) Mirrored(m *router.Map) (*router.Map, error) {
 	moves := m.Moves()
 	for i, v := range moves {

@@ -132,9 +132,8 @@ type inspection struct {
 // Look runs all checks. An error means that a server could not be asked.
 func Look(ctx context.Context, config Config) (Report, error) { return look(ctx, config, checks) }
 
-// LookAtSchema runs those that say whether rows still fit, which somebody may have
-// changed since: the feed tells of the source's tables when rows come, and nobody of
-// the target's.
+// LookAtSchema runs the checks of the schema again. The stream reports altered tables of the source when rows come, but nothing reports
+// those of the target.
 func LookAtSchema(ctx context.Context, config Config) (Report, error) {
 	config.Replicas = nil
 	return look(ctx, config, schema)

@@ -11,9 +11,8 @@ import (
 	"locus/router"
 )
 
-// alike holds the tables of the shards that were passed over to those of one where
-// the definition was done: what a server says of one clause says nothing of the
-// others, nor that a column of that name is the column that was meant.
+// alike fails unless the shards that were passed over have the same tables as one that ran the definition. That a server refuses one
+// clause, as what it makes is there, says nothing about the others, nor that a column of that name is the one that was meant.
 func (r *Request) alike(done router.ShardName, passed []Passed) error {
 	for _, p := range passed {
 		for _, name := range r.Facts.Statement.Tables {

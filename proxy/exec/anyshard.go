@@ -19,8 +19,8 @@ type Candidates struct {
 	Chosen int
 }
 
-// StandIns are for what names no table: the first shard is asked as long as it is well, so that what servers answer each in
-// its own way, @@server_id say, stays the same. What the session has on a connection is nowhere else.
+// StandIns returns the shards that may run a statement without tables. The first one is used while it is well, so that values such as
+// @@server_id don't change. State that is reserved on a connection is nowhere else, so such a session has the first one alone.
 func (e *Environment) StandIns(now *snapshot.Snapshot) Candidates {
 	if e.Conns.ReservesAny() {
 		return Candidates{Shards: now.Catalog.Shards[:1]}

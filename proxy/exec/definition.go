@@ -151,8 +151,8 @@ func (d *definition) send() {
 	}
 }
 
-// text is the client's with what is added, and without IF NOT EXISTS: who has made the table must be known, since it
-// may have to be dropped again, and a shard's note could have been switched off.
+// text is the client's text with what is added and without IF NOT EXISTS. Each shard must report whether it created the table, which may
+// have to be dropped again, and its note could have been switched off.
 func (d *definition) text() []byte {
 	var edits []Edit
 	if words := d.Facts.Statement.IfNotExists; words != nil {

@@ -8,8 +8,8 @@ import (
 	"locus/router/stmt"
 )
 
-// left is what a statement has left on its connection that the session is to have, or be asked about, wherever its next statement
-// runs: what has to be read there before somebody else is lent the connection, and what keeps it with the session.
+// left is the state that a statement may leave on its connection and that belongs to the session. Some of it is read before the
+// connection is lent to another session; the rest keeps the connection reserved for this one.
 type left uint16
 
 const (
@@ -86,9 +86,9 @@ func ownedBy(st *stmt.Statement) left {
 	return 0
 }
 
-// mayHoldMetadataLocks tells the statements after which a server may hold metadata locks though it says that no transaction is
-// open: with autocommit off, those of procedures, and of tables whose engine knows no transactions. It keeps them until a COMMIT;
-// handed back with them, the connection would block everybody's DROP for as long as nobody borrows it.
+// mayHoldMetadataLocks reports whether the server may hold metadata locks after a statement, though it reports no open transaction.
+// With autocommit off, procedures and tables of engines without transactions leave such locks until a COMMIT. In the pool the connection
+// would block every DROP for as long as nobody borrows it.
 func mayHoldMetadataLocks(st *stmt.Statement) bool {
 	switch st.Kind {
 	case stmt.Call, stmt.Other: // whatever the parser could not read

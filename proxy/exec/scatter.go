@@ -13,9 +13,9 @@ import (
 	"locus/router/plan"
 )
 
-// Scatter runs a read on the shards of its route and merges their answers, again if that may be done. It tells whether the
-// answers were refused since they can't be merged, by what the planner can't see, such as a type: the client was sent nothing,
-// and the rows may be gathered.
+// Scatter runs a read on the shards of its route and merges their answers. It runs it again where that is safe. unmerged reports that
+// the answers can't be merged for a reason that the planner can't see, such as a type. Nothing was sent to the client then, and the rows
+// may be gathered.
 func (e *Environment) Scatter(w *Work, p *plan.Read, route *plan.Route) (unmerged bool, err error) {
 	w.Cursor = false
 	unmerged, err = e.scatterOnce(w, p, route)

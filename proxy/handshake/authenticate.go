@@ -40,7 +40,7 @@ func (d *dialogue) authenticate(ctx context.Context, client *Client, c claim) er
 		d.punish(ctx, client.User)
 		return d.denied(client.User, known, c)
 	}
-	d.cfg.Guesses.Passed(client.User)
+	d.cfg.Attempts.Passed(client.User)
 	if account.sealed && !d.secret() {
 		return mysql.NewError(erSecureTransport, "Connections using insecure transport are prohibited for this user: connect with TLS")
 	}

@@ -37,7 +37,7 @@ type Config struct {
 	ConnectionID  func() uint32 // a number for each login, told to the client
 	Accounts      Accounts
 	Digests       *Digests        // nil: accounts known by a hash only take the full path every time
-	Guesses       *Guesses        // nil: failed logins are answered at once
+	Attempts      *Attempts       // nil: failed logins are answered at once
 	TLS           *tls.Config     // nil: none
 	RSA           *rsa.PrivateKey // nil: the full path of caching_sha2_password is for TLS and Unix sockets only
 	Capabilities  uint32          // offered to clients; 0 means Capabilities

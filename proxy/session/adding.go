@@ -10,9 +10,9 @@ import (
 	"locus/router/stmt"
 )
 
-// adding is an ALTER TABLE that adds columns while statements on the table go on; nil: it is another one, or a server is too old,
-// or the session holds the table itself.
-// Notes counts what the client is told beside that.
+// adding returns the ALTER TABLE that adds columns while statements on the table go on. It returns nil if the statement must run as an
+// ordinary definition: it does something else, a server is too old, or the session itself holds the table. notes counts the notes that
+// the client gets beside that.
 func (s *Session) adding(r *exec.Work, notes *uint16) *exec.Adding {
 	p, is := r.Plan.(*plan.Definition)
 	if !is || p.Adds == nil || p.Declares != nil || s.conns.ReservesAny() {

@@ -199,9 +199,8 @@ func (c *Connections) loseTransaction(shard router.ShardName) {
 	c.end()
 }
 
-// giveBack returns a connection whose last answer was read whole, outside of a
-// transaction. It stays the session's where that keeps something on it; else, what was
-// left on it is the pool's to see to: whatever is sent says what it leaves.
+// giveBack returns a connection to the pool. Its last answer was read whole, and it is outside of a transaction. It stays with a session
+// that has reserved it. The pool removes what statements left on it: each send declared that.
 func (c *Connections) giveBack(b branch) {
 	switch {
 	case b.Conn.InTransaction():

@@ -293,10 +293,9 @@ func (c *Catalog) Invokes(name TableName) bool {
 // no more than compute, on each shard that has it. False if that isn't known.
 func (c *Catalog) Quiet(name TableName) bool { return c.closed != nil && c.closed.quiet[name] }
 
-// Mentions gives a name that the words of a text, in lower case and without quotes,
-// may mean, where that is none of the default shard's alone: a declared table, a
-// table that is ambiguous, or a view or routine that reaches too far. A bare word
-// means what is in the current schema, and what is in a schema whose name occurs too.
+// Mentions returns a name among the words of a text that may denote something outside the default shard: a declared table, an ambiguous
+// one, or a view or routine that reaches too far. Words are in lower case and without quotes. A bare word may be a name of the current
+// schema, or of a schema whose name occurs too.
 func (c *Catalog) Mentions(current string, words []string) (name string, ok bool) {
 	occurs := map[string]bool{strings.ToLower(current): true}
 	for _, w := range words {

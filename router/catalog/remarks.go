@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Remarks are what is on the shards, in the schemas of declared tables, and is refused to
-// who uses it: tables that nobody declared on more than the default shard, and views,
-// routines, triggers, events and foreign keys that reach too far. Each ends with its remedy.
+// Remarks lists what the proxy refuses to use, in the schemas of declared tables: undeclared tables that are on more than the default
+// shard, and views, routines, triggers, events and foreign keys that reach too far. Each ends with its remedy.
 func (c *Catalog) Remarks() []error {
 	if c.closed == nil {
 		return nil

@@ -8,9 +8,8 @@ import (
 	"locus/router/stmt"
 )
 
-// Side is the key whose residues tell, of rows of a divided gene, on which shard they are:
-// the parent's ID, so that rows are where their parent is; without one, their own. Nil:
-// the table has neither, or has rows without, and its genes can't be divided.
+// Side returns the key whose residue places a row of a divided gene: the parent's ID, so that rows are where their parent is, else the
+// row's own. It returns nil if the table has neither, or allows NULL there: its genes can't be divided.
 func (t *Table) Side() *Key {
 	var found *Key
 	for i := range t.Keys {
@@ -24,8 +23,8 @@ func (t *Table) Side() *Key {
 	return found
 }
 
-// TellsSide tells whether rows that are equal in a column, given by its position, are of one residue: it is that of the side's key, or has the order
-// number of that ID.
+// TellsSide reports whether rows with equal values in a column, given by its position, have equal residues. That is the column of the
+// side's key, and the one with the order number of that ID.
 func (t *Table) TellsSide(side *Key, column int) bool {
 	c := &t.Columns[column]
 	return c == side.Column || side.Role == ID && column == t.OrderNumberColumn

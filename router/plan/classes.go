@@ -121,9 +121,8 @@ func (sc *scope) attach(b *stmt.Block, c *stmt.Condition, r region) {
 // an outer join did not find, here or in a block around it.
 func (n *node) maybeAbsent(b *stmt.Block) bool { return n.block != b || n.ref.Nullable }
 
-// attachWithin reads column IN (SELECT field …): rows whose column is no field
-// take part in nothing, and neither does a row of the subquery whose field is no
-// column's, if the subquery gives all rows that it finds.
+// attachWithin joins both sides of column IN (SELECT field …) into one class of keys. Rows without a match take part in nothing: those
+// outside never, those of the subquery if it returns all rows that it finds.
 func (sc *scope) attachWithin(b *stmt.Block, c *stmt.Condition, r region) {
 	if c.Query == nil {
 		return

@@ -72,8 +72,8 @@ func traced(s *stmt.Statement) bool {
 	}
 }
 
-// leavesDefinition is about what runs no code but what it calls itself: ALTER TABLE fills columns by what it calls, and a
-// sequence's next value, say, stays with the connection.
+// leavesDefinition returns the state that a definition leaves on its connection by the functions that it calls. ALTER TABLE calls those
+// of defaults to fill columns; the next value of a sequence, for example, stays with the connection.
 func leavesDefinition(s *stmt.Statement) Leaves {
 	if slices.ContainsFunc(s.Called, func(call stmt.Called) bool { return !stmt.Computes(strings.ToLower(call.Name)) }) {
 		return LeavesState

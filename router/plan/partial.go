@@ -10,10 +10,9 @@ import (
 	"locus/router/stmt"
 )
 
-// Partial says how each shard sums up its own rows, so that its groups are gathered
-// in place of them: by all columns that the statement names outside of aggregates, or
-// counts the different values of. The statement then runs over the groups of all
-// shards, its aggregates changed into those of aggregates.
+// Partial describes the groups that each shard computes of its own rows, to be gathered in place of the rows. Its keys are all columns
+// that the statement names outside of aggregates or counts the distinct values of. The statement then runs over the groups of all
+// shards, and its aggregates combine partial ones.
 type Partial struct {
 	Schema, Alias string // of the temporary table, whose columns are named by Key and Sum
 	// Start and End surround FROM and WHERE.
@@ -65,9 +64,8 @@ func (p *Partial) Stand() string {
 // Temporary is the temporary table's name in SQL.
 func (p *Partial) Temporary() string { return quote(p.Schema) + "." + quote(TemporaryName(0)) }
 
-// planPartial says how shards sum up what a SELECT reads; nil where they can't: where
-// its aggregates aren't made of those of parts, or it is no plain query of tables that
-// each shard has what belongs together of.
+// planPartial plans partial aggregation on each shard. It returns nil if an aggregate is not decomposable, or if the statement is not a
+// plain query of tables whose matching rows are on one shard.
 func planPartial(l *stmt.Lexed, sc *scope, places *stmt.Places) *Partial {
 	s := places.Statement
 	if places.Summary == nil || len(s.Blocks) != 1 || !sc.firm() || len(sc.classes()) != 1 {

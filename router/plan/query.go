@@ -143,8 +143,8 @@ func (sc *scope) builtIn() bool {
 	return sc.eachSystem(func(_, table string) bool { return builtIn[table] })
 }
 
-// aboutTables tells whether all that it reads of the servers' own says something of tables, and of what else is in databases:
-// the same on shards that have the same.
+// aboutTables reports whether all system tables that it reads describe tables and other objects of databases. Shards with equal
+// schemas give equal answers.
 func (sc *scope) aboutTables() bool {
 	return sc.eachSystem(func(schema, table string) bool {
 		_, is := described[table]

@@ -123,15 +123,15 @@ func (r *Route) Concerns(f router.Foreign) bool {
 	return len(r.ranges) > 0 && !gene.NewSet(r.ranges...).Intersect(f.Meets()).Empty()
 }
 
-// Whole tells whether the statement names the one owner, or row, that it concerns, so
-// that it is no matter of its own how many shards have a part of that.
+// Whole reports whether the statement names the single owner or row that it concerns. How many shards have a part of it does not
+// matter then.
 func (r *Route) Whole() bool {
 	_, one := r.onlyGene()
 	return one
 }
 
-// Residue is that of the ID which tells, of a row of a divided gene, where it goes, if the
-// row gives it: else it is that of the ID that the row is issued.
+// Residue returns the residue of the ID by which a row of a divided gene is placed. told is false if the row doesn't give that ID: the
+// residue is then that of the ID it is issued.
 func (in *Insertion) Residue(v *Values, row int) (r orderid.Residue, told bool) {
 	switch side := in.Table.Side(); {
 	case side == nil:

@@ -8,8 +8,8 @@ import (
 	"locus/router/stmt"
 )
 
-// named is a statement that says "all columns" of tables whose shards differ in what they show, or are about to: the columns that all
-// show are named in the place of the star, and that is planned. Nil: it says so of none.
+// named plans the statement with each * replaced by the columns that all shards show, where shards differ in that or are about to. It
+// returns nil if no table of a * does.
 func (c Context) named(l *stmt.Lexed, s *stmt.Statement) (Plan, error) {
 	switch s.Kind {
 	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete:

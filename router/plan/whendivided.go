@@ -57,8 +57,8 @@ func (in *Insertion) whenDivided() *Refusal {
 
 var unsided = refuse(CrossShard, "it does not join rows on the ID or the parent's ID")
 
-// halves tells whether the statement names what one shard has, but for a gene that is divided: it names owners, or what else
-// tells no residue.
+// halves reports whether the keys determine a shard for every gene but a divided one: they name owners, or something else that has no
+// residue.
 func (p *Keyed) halves() bool {
 	for i := range p.classes {
 		if named, sided := p.classes[i].cond.names(); named && !sided {

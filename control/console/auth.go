@@ -29,38 +29,38 @@ type identity struct {
 // may tells whether a role is enough for what another is asked for.
 func (i identity) may(needed config.Role) bool { return i.role == config.Admin || i.role == needed }
 
-// doors lets people in: by a session's cookie, or by HTTP's basic login.
-type doors struct {
+// auth lets people in: by a session's cookie, or by HTTP's basic login.
+type auth struct {
 	accounts []Account
-	guesses  *handshake.Guesses
+	attempts *handshake.Attempts
 	visits   *visits
 	secure   bool
 	version  string
 }
 
-func newDoors(o Options) *doors {
-	return &doors{
-		accounts: o.Accounts, guesses: handshake.NewGuesses(o.Now), visits: newVisits(o.Now), secure: o.Secure, version: o.Version,
+func newAuth(o Options) *auth {
+	return &auth{
+		accounts: o.Accounts, attempts: handshake.NewAttempts(o.Now), visits: newVisits(o.Now), secure: o.Secure, version: o.Version,
 	}
 }
 
 // check looks at a password. A wrong one is answered late, and too many of them
 // at once not at all.
-func (d *doors) check(r *http.Request, user, password string) (identity, int) {
+func (d *auth) check(r *http.Request, user, password string) (identity, int) {
 	addr := addressOf(r)
-	if d.guesses.Blocked(addr) {
+	if d.attempts.Blocked(addr) {
 		return identity{}, http.StatusTooManyRequests
 	}
 	if who, right := d.right(user, password); right {
-		d.guesses.Passed(user)
+		d.attempts.Passed(user)
 		return who, http.StatusOK
 	}
-	d.guesses.Punish(context.WithoutCancel(r.Context()), addr, user) // hanging up doesn't help to try more
+	d.attempts.Punish(context.WithoutCancel(r.Context()), addr, user) // hanging up doesn't help to try more
 	return identity{}, http.StatusUnauthorized
 }
 
 // right compares with every account, so that its time doesn't tell who there is.
-func (d *doors) right(user, password string) (found identity, is bool) {
+func (d *auth) right(user, password string) (found identity, is bool) {
 	for _, a := range d.accounts {
 		known, err := a.Password()
 		if err != nil || known == "" {
@@ -96,7 +96,7 @@ func who(r *http.Request) identity {
 }
 
 // guard lets those in who have a role.
-func (d *doors) guard(needed config.Role, next http.HandlerFunc) http.Handler {
+func (d *auth) guard(needed config.Role, next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		i, known := d.visits.of(r)
 		if user, password, basic := r.BasicAuth(); !known && basic {
@@ -132,15 +132,15 @@ func refuse(w http.ResponseWriter, r *http.Request) {
 
 var loginTemplate = template.Must(template.New("login.html").ParseFS(assets, "assets/login.html"))
 
-func (d *doors) page(w http.ResponseWriter, r *http.Request) { d.ask(w, http.StatusOK, "") }
+func (d *auth) page(w http.ResponseWriter, r *http.Request) { d.ask(w, http.StatusOK, "") }
 
-func (d *doors) ask(w http.ResponseWriter, status int, why string) {
+func (d *auth) ask(w http.ResponseWriter, status int, why string) {
 	headers(w)
 	w.WriteHeader(status)
 	_ = loginTemplate.Execute(w, map[string]any{"Why": why, "Version": d.version, "Closed": len(d.accounts) == 0})
 }
 
-func (d *doors) login(w http.ResponseWriter, r *http.Request) {
+func (d *auth) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
 	i, status := d.check(r, r.PostFormValue("user"), r.PostFormValue("password"))
 	switch status {
@@ -154,7 +154,7 @@ func (d *doors) login(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (d *doors) logout(w http.ResponseWriter, r *http.Request) {
+func (d *auth) logout(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, d.visits.end(r, d.secure))
 	http.Redirect(w, r, "login", http.StatusSeeOther)
 }

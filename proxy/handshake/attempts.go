@@ -21,32 +21,32 @@ const (
 	mostUndecided = 32               // refused logins of an address that wait for their answer
 )
 
-// Guesses slows those who try passwords: the answer to a failed login waits, the
+// Attempts slows those who try passwords: the answer to a failed login waits, the
 // longer the more there were from the address or for the user, and an address with
 // many that wait is turned away. A right password is never delayed. It is bounded,
 // and may be used by many goroutines at once.
-type Guesses struct {
+type Attempts struct {
 	now func() time.Time
 
 	mu        sync.Mutex // never held across a wait
-	addresses map[netip.Addr]*guesses
-	users     map[string]*guesses
+	addresses map[netip.Addr]*attempts
+	users     map[string]*attempts
 }
 
-// guesses are those of one address or user.
-type guesses struct {
+// attempts are those of one address or user.
+type attempts struct {
 	failures int
 	last     time.Time // of the failures
 	waiting  int
 }
 
-// NewGuesses takes the clock.
-func NewGuesses(now func() time.Time) *Guesses {
-	return &Guesses{now: now, addresses: map[netip.Addr]*guesses{}, users: map[string]*guesses{}}
+// NewAttempts takes the clock.
+func NewAttempts(now func() time.Time) *Attempts {
+	return &Attempts{now: now, addresses: map[netip.Addr]*attempts{}, users: map[string]*attempts{}}
 }
 
 // Blocked tells whether an address is to be turned away.
-func (g *Guesses) Blocked(addr netip.Addr) bool {
+func (g *Attempts) Blocked(addr netip.Addr) bool {
 	if g == nil {
 		return false
 	}
@@ -58,7 +58,7 @@ func (g *Guesses) Blocked(addr netip.Addr) bool {
 
 // failed records a failed login, and gives how long its answer must wait. done is
 // called after that.
-func (g *Guesses) failed(addr netip.Addr, user string) (delay time.Duration, done func()) {
+func (g *Attempts) failed(addr netip.Addr, user string) (delay time.Duration, done func()) {
 	if g == nil {
 		return 0, func() {}
 	}
@@ -76,7 +76,7 @@ func (g *Guesses) failed(addr netip.Addr, user string) (delay time.Duration, don
 
 // Passed forgets the failures of a user whose password has been right. Those of the
 // address stay: whoever has one account could otherwise guess at the others.
-func (g *Guesses) Passed(user string) {
+func (g *Attempts) Passed(user string) {
 	if g == nil {
 		return
 	}
@@ -85,7 +85,7 @@ func (g *Guesses) Passed(user string) {
 	delete(g.users, user)
 }
 
-func (s *guesses) delay() time.Duration {
+func (s *attempts) delay() time.Duration {
 	over := s.failures - freeGuesses
 	if over <= 0 {
 		return 0
@@ -94,13 +94,13 @@ func (s *guesses) delay() time.Duration {
 }
 
 // note counts a failure.
-func note[K comparable](m map[K]*guesses, key K, now time.Time) *guesses {
+func note[K comparable](m map[K]*attempts, key K, now time.Time) *attempts {
 	s := m[key]
 	if s == nil {
 		if len(m) >= mostRemember {
 			makeRoom(m)
 		}
-		s = &guesses{}
+		s = &attempts{}
 		m[key] = s
 	}
 	if now.Sub(s.last) > forgetAfter {
@@ -113,7 +113,7 @@ func note[K comparable](m map[K]*guesses, key K, now time.Time) *guesses {
 
 // makeRoom forgets one that nobody waits for: the one that failed the longest ago
 // of some that are looked at.
-func makeRoom[K comparable](m map[K]*guesses) {
+func makeRoom[K comparable](m map[K]*attempts) {
 	const looked = 16
 	var victim K
 	var oldest time.Time
@@ -156,7 +156,7 @@ func CountedFor(addr netip.Addr) netip.Addr {
 // admit turns away who guesses too fast: whether the password is right isn't
 // looked at.
 func (d *dialogue) admit() error {
-	if d.cfg.Guesses.Blocked(addressOf(d.stream.NetConn())) {
+	if d.cfg.Attempts.Blocked(addressOf(d.stream.NetConn())) {
 		return mysql.NewError(mysql.ER_HOST_IS_BLOCKED, fmt.Sprintf(
 			"Host '%s' is turned away for some seconds: too many failed logins from it wait for their answer", d.host()))
 	}
@@ -165,11 +165,11 @@ func (d *dialogue) admit() error {
 
 // punish waits before a failed login is answered.
 func (d *dialogue) punish(ctx context.Context, user string) {
-	d.cfg.Guesses.Punish(ctx, addressOf(d.stream.NetConn()), user)
+	d.cfg.Attempts.Punish(ctx, addressOf(d.stream.NetConn()), user)
 }
 
 // Punish records a failed login, and waits as long as its answer must wait.
-func (g *Guesses) Punish(ctx context.Context, addr netip.Addr, user string) {
+func (g *Attempts) Punish(ctx context.Context, addr netip.Addr, user string) {
 	delay, done := g.failed(addr, user)
 	defer done()
 	if delay == 0 {

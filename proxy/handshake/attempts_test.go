@@ -14,7 +14,7 @@ func (c *clock) now() time.Time { return c.at }
 
 func TestGuessesAreSlowed(t *testing.T) {
 	c := &clock{time.Unix(1e9, 0)}
-	g := NewGuesses(c.now)
+	g := NewAttempts(c.now)
 	here, there := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
 	fail := func(addr netip.Addr, user string) time.Duration {
 		delay, done := g.failed(addr, user)
@@ -54,7 +54,7 @@ func TestGuessesAreSlowed(t *testing.T) {
 }
 
 func TestAnAddressIsTurnedAwayWhileItsFailuresWait(t *testing.T) {
-	g := NewGuesses((&clock{time.Unix(1e9, 0)}).now)
+	g := NewAttempts((&clock{time.Unix(1e9, 0)}).now)
 	here := netip.MustParseAddr("192.0.2.1")
 	var waiting []func()
 	for i := range mostUndecided {
@@ -74,7 +74,7 @@ func TestAnAddressIsTurnedAwayWhileItsFailuresWait(t *testing.T) {
 }
 
 func TestGuessesAreBounded(t *testing.T) {
-	g := NewGuesses((&clock{time.Unix(1e9, 0)}).now)
+	g := NewAttempts((&clock{time.Unix(1e9, 0)}).now)
 	watched := netip.MustParseAddr("198.51.100.1")
 	_, done := g.failed(watched, "first")
 	defer done()
