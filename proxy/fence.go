@@ -51,6 +51,22 @@ func (p *Proxy) ReadAsOf(revision int64) bool {
 	return false
 }
 
+// acknowledge tells others which version of the map, and which primaries, this proxy obeys: once nothing that began by an older version
+// is under way on fenced genes, or at a shard that is held.
+func (p *Proxy) acknowledge(ctx context.Context, w *state, _ int64) error {
+	if err := p.obeyPrimaries(ctx, w.declared); err != nil {
+		return err
+	}
+	m := w.snapshot.Map
+	if err := p.sessions.obey(ctx, m.Version(), m.Held(), p.options.Fence.Patience); err != nil {
+		return err
+	}
+	if err := p.nothingLeftBehind(ctx, m); err != nil {
+		return err
+	}
+	return p.options.Acknowledge(m.Version())
+}
+
 // nothingLeftBehind waits until nothing goes on any more, at the shards that the
 // map's held genes belong to, on connections that were closed without an answer:
 // their clients were told that the effect is unknown, but what it is must be known

@@ -79,19 +79,7 @@ func New(o Options) *Proxy {
 	}
 	config := live.Config[state]{Source: o.Declared, Build: p.builder.build, Save: o.Save, Log: o.Log}
 	if o.Acknowledge != nil {
-		config.Acknowledge = func(ctx context.Context, w *state, _ int64) error {
-			if err := p.obeyPrimaries(ctx, w.declared); err != nil {
-				return err
-			}
-			version := w.snapshot.Map.Version()
-			if err := p.sessions.obey(ctx, version, w.snapshot.Map.Held(), o.Fence.Patience); err != nil {
-				return err
-			}
-			if err := p.nothingLeftBehind(ctx, w.snapshot.Map); err != nil {
-				return err
-			}
-			return o.Acknowledge(version)
-		}
+		config.Acknowledge = p.acknowledge
 	}
 	p.live = live.New(config)
 	p.ids = &issuers{

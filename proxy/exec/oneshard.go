@@ -24,8 +24,9 @@ func (e *Environment) OneShard(w *Work, p Part, last reply.Ending) error {
 	return err
 }
 
-// roundTrip is the way of a statement to one shard and back. It waits twice: for a connection, and for the answer, which goes to
-// the client as it comes.
+// roundTrip is the way of a statement to one shard and back. On the plain way it waits twice: for a connection, and for the answer,
+// which goes to the client as it comes. Beside it, what opens a transaction ahead of the statement and what is read of the connection
+// afterwards wait too; see send and takeOver.
 func (e *Environment) roundTrip(w *Work, p Part, last reply.Ending) error {
 	l, err := e.Conns.Acquire(p.Shard, e.mode(w)) // waits
 	if err != nil {
