@@ -82,7 +82,7 @@ func (b Beginning) importedFrom(c *cluster.Cluster) (from router.ShardName, decl
 		of := c.Settings.DefaultShard
 		if d, is := c.Tables[name]; is {
 			if d.Kind != catalog.Single || b.Outside != nil {
-				return "", nil, fmt.Errorf("table %s is declared already, as %q", name, d.Words())
+				return "", nil, fmt.Errorf("table %s is declared already, as %q: an import shards tables that nobody has declared; of one that was dropped locus table drop %s takes the declaration away", name, d.Words(), name)
 			}
 			of = d.Shard
 			declared = append(declared, name)

@@ -53,8 +53,8 @@ type procedure struct {
 	switches func(context.Context, *call) (shown, error)
 }
 
-// shown is the row of an answer.
-type shown struct{ columns, row []string }
+// shown is the row of an answer, and what is said beside it.
+type shown struct{ columns, row, warnings []string }
 
 func (p procedure) most() int { return strings.Count(p.takes, ",") + 1 }
 
@@ -88,13 +88,13 @@ var procedures = map[string]procedure{
 func ofJob(j *job.Job) shown {
 	percent := strconv.FormatFloat(j.State.Percent(), 'f', 2, 64)
 	return shown{
-		[]string{"job", "phase", "percent", "told"},
-		[]string{j.ID, string(j.State.Shown()), percent, j.Journal[len(j.Journal)-1].What},
+		columns: []string{"job", "phase", "percent", "told"},
+		row:     []string{j.ID, string(j.State.Shown()), percent, j.Journal[len(j.Journal)-1].What},
 	}
 }
 
 // Call implements session.Procedures.
-func (p *Procedures) Call(ctx context.Context, name string, args []stmt.Value, by string) (columns, row []string, err error) {
+func (p *Procedures) Call(ctx context.Context, name string, args []stmt.Value, by string) (session.Answer, error) {
 	by += " (SQL)"
 	answer, err := with(p, name, args, by, func(called procedure, c *call) (shown, error) {
 		switch {
@@ -107,9 +107,13 @@ func (p *Procedures) Call(ctx context.Context, name string, args []stmt.Value, b
 		if err != nil || c.bad != "" {
 			return shown{}, err
 		}
-		return ofJob(j), nil
+		answer := ofJob(j)
+		if called.begins != nil && j.BySequence {
+			answer.warnings = c.foretold(ctx)
+		}
+		return answer, nil
 	})
-	return answer.columns, answer.row, err
+	return session.Answer{Columns: answer.columns, Row: answer.row, Warnings: answer.warnings}, err
 }
 
 // Order is Call for who has the arguments as texts, empty ones being left out; by stands in

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"locus/config/etcd"
+	"locus/control/declared"
 	"locus/control/fitting"
 	"locus/control/fleet"
 	"locus/proxy/meter"
@@ -34,6 +35,27 @@ func Refusals(ctx context.Context, kv *etcd.KV, logIn LogIn, c *cluster.Cluster)
 		return nil, err
 	}
 	return refusals(seen.Digests, loaded.Catalog), nil
+}
+
+// mostForetold are told beside the answer of a CALL: as many as servers keep warnings.
+const mostForetold = 64
+
+// foretold says which of the statements that clients have sent will be refused while the genes of a new job are divided, or that this is
+// not known: the job is there either way.
+func (c *call) foretold(ctx context.Context) []string {
+	now, err := declared.Current(ctx, c.kv)
+	var refused []string
+	if err == nil {
+		refused, err = Refusals(ctx, c.kv, c.logIn, now)
+	}
+	if err != nil {
+		return []string{fmt.Sprintf("whether statements will be refused while the genes are divided is not known: %v", err)}
+	}
+	var told []string
+	for _, line := range refused[:min(len(refused), mostForetold)] {
+		told = append(told, "will be refused while the genes are divided: "+line)
+	}
+	return told
 }
 
 func refusals(seen []meter.Figures, tables *catalog.Catalog) (lines []string) {

@@ -25,5 +25,5 @@ func switchOver(ctx context.Context, c *call) (shown, error) {
 	held, err := switchover.Switchover{
 		KV: c.kv, Secrets: c.logIn.Secrets, Shard: router.ShardName(shard), To: to, By: c.by, Log: slog.Default(),
 	}.Run(ctx)
-	return shown{[]string{"shard", "primary", "held_ms"}, []string{shard, to, strconv.FormatInt(held.Milliseconds(), 10)}}, err
+	return shown{columns: []string{"shard", "primary", "held_ms"}, row: []string{shard, to, strconv.FormatInt(held.Milliseconds(), 10)}}, err
 }

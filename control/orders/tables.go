@@ -35,7 +35,7 @@ func tableAdd(ctx context.Context, c *call) (shown, error) {
 	err = c.declare(ctx, DeclaredByImport, func(tables map[catalog.TableName]catalog.Declaration) error {
 		return AddTable(tables, name, d)
 	})
-	return shown{[]string{"table_name", "kind", "words"}, []string{name.String(), string(d.Kind), d.Words()}}, err
+	return shown{columns: []string{"table_name", "kind", "words"}, row: []string{name.String(), string(d.Kind), d.Words()}}, err
 }
 
 // AddTable adds a table to those that are declared. One that is declared so already, or of which more
@@ -67,7 +67,7 @@ func tableDrop(ctx context.Context, c *call) (shown, error) {
 		delete(tables, name)
 		return nil
 	})
-	return shown{[]string{"table_name", "kind", "words"}, []string{name.String(), string(was.Kind), was.Words()}}, err
+	return shown{columns: []string{"table_name", "kind", "words"}, row: []string{name.String(), string(was.Kind), was.Words()}}, err
 }
 
 func (c *call) table() catalog.TableName {

@@ -32,7 +32,7 @@ func (o *Outside) Check() error {
 	case o.User == "":
 		return errors.New("the server's user is missing")
 	case o.Secret == "":
-		return errors.New("the name of the secret with the server's password is missing")
+		return errors.New("the name of the secret with the server's password is missing: give it by --secret")
 	case o.TLS != "" && o.TLS != endpoint.TLSOff && o.TLS != endpoint.TLSOn && o.TLS != endpoint.TLSVerify:
 		return fmt.Errorf("tls %q: it is one of off, on and verify", o.TLS)
 	case o.CA != "" && o.TLS != endpoint.TLSVerify:

@@ -38,7 +38,7 @@ func (j *Job) checkSequence() error {
 	case j.Import != nil:
 		return errors.New("an import by sequence: its genes have their owners already")
 	case j.Genes.Len() > MostDivided:
-		return fmt.Errorf("%s by sequence: %d at most, since each statement without an owner asks for them: move so many by gene", counted(j.Genes.Len()), MostDivided)
+		return fmt.Errorf("%s by sequence: %d at most, since each statement without an owner asks for them: name fewer, or move so many by gene", counted(j.Genes.Len()), MostDivided)
 	}
 	return nil
 }

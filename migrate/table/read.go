@@ -57,7 +57,7 @@ func (r *reader) read(d catalog.Declaration, width gene.Width) (*Table, error) {
 		return nil, fmt.Errorf("read the columns of table %s: %w", name, err)
 	}
 	if len(columns) == 0 {
-		return nil, fmt.Errorf("table %s does not exist there: create it", name)
+		return nil, fmt.Errorf("table %s does not exist there, or the account may not see it: create it, or GRANT SELECT on it", name)
 	}
 	plain := make([]catalog.Column, len(columns))
 	for i := range columns {

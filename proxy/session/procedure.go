@@ -17,11 +17,13 @@ import (
 
 // Procedures are those of the schema locus: what operators order, said in SQL.
 type Procedures interface {
-	// Call runs one on behalf of a user, and gives a row to show. The error is
-	// ErrNoProcedure, a *BadArguments, or says why nothing was changed, or that it is
-	// not known whether something was.
-	Call(ctx context.Context, procedure string, args []stmt.Value, by string) (columns, row []string, err error)
+	// Call runs one on behalf of a user. The error is ErrNoProcedure, a *BadArguments,
+	// or says why nothing was changed, or that it is not known whether something was.
+	Call(ctx context.Context, procedure string, args []stmt.Value, by string) (Answer, error)
 }
+
+// Answer is a row to show, and what SHOW WARNINGS tells beside it.
+type Answer struct{ Columns, Row, Warnings []string }
 
 // ErrNoProcedure: the schema locus has no procedure of the name.
 var ErrNoProcedure = errors.New("no such procedure")
@@ -63,12 +65,15 @@ func (s *Session) procedure(r *exec.Work) error {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, procedureTime)
 	defer cancel()
-	columns, row, err := s.Procedures.Call(ctx, call.Procedure, args, s.user)
+	answer, err := s.Procedures.Call(ctx, call.Procedure, args, s.user)
 	if err != nil {
 		return procedureError(call.Procedure, err)
 	}
-	rows := [][]string{row}
-	return s.writeTexts(reply.TextColumns(columns, rows), rows)
+	for _, warning := range answer.Warnings {
+		s.vars.Warn(warning)
+	}
+	rows := [][]string{answer.Row}
+	return s.writeTexts(reply.TextColumns(answer.Columns, rows), rows)
 }
 
 func noProcedure(name string) error {

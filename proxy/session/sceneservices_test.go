@@ -87,19 +87,21 @@ func (g generators) Texts(_ context.Context, _ *cluster.Cluster, name string, n 
 }
 
 // Call implements session.Procedures: status takes nothing, move takes a shard's name.
-func (s *services) Call(_ context.Context, procedure string, args []stmt.Value, by string) (columns, row []string, err error) {
+func (s *services) Call(_ context.Context, procedure string, args []stmt.Value, by string) (a session.Answer, err error) {
 	s.say("%s calls %s%v", by, procedure, args)
 	switch {
 	case procedure == "status" && len(args) == 0:
-		return []string{"state", "for"}, []string{"well", by}, nil
+		return session.Answer{Columns: []string{"state", "for"}, Row: []string{"well", by}}, nil
+	case procedure == "divide":
+		return session.Answer{Columns: []string{"job"}, Row: []string{"1"}, Warnings: []string{"will be refused: UPDATE", "will be refused: DELETE"}}, nil
 	case procedure == "status":
-		return nil, nil, &session.BadArguments{Given: len(args), Takes: "status()"}
+		return a, &session.BadArguments{Given: len(args), Takes: "status()"}
 	case procedure == "move" && len(args) == 1 && string(args[0].Text) != "s0":
-		return nil, nil, &session.BadArguments{Takes: "move(shard)", Argument: "there is no such shard"}
+		return a, &session.BadArguments{Takes: "move(shard)", Argument: "there is no such shard"}
 	case procedure == "move":
-		return nil, nil, errors.New("a move is under way: nothing was changed")
+		return a, errors.New("a move is under way: nothing was changed")
 	}
-	return nil, nil, session.ErrNoProcedure
+	return a, session.ErrNoProcedure
 }
 
 // Declare implements session.Declarations.
