@@ -2,9 +2,11 @@ package session_test
 
 import (
 	"fmt"
+	"slices"
 
 	"locus/idgen/gene"
 	"locus/router"
+	"locus/router/catalog"
 )
 
 // What moves in the scenes: the genes of s0, which are those of users 1 and 2.
@@ -41,6 +43,12 @@ func (a *actor) move(name string) []string {
 		return imports(false)
 	case "fence the import":
 		return imports(true)
+	case "declare plain as it is": // as an import does at first
+		return a.redeclare(catalog.Declaration{Kind: catalog.Single, Shard: "s0"}, "plain")
+	case "end the import": // with plain, which nobody has declared
+		return a.redeclare(catalog.Declaration{Kind: catalog.Sharded, Owner: "user_id"}, "notes", "plain")
+	case "take the import back":
+		return a.redeclare(catalog.Declaration{Kind: catalog.Single, Shard: "s1"}, "notes")
 	case "announce":
 		return step(gene.Set{})
 	case "fence":
@@ -56,5 +64,20 @@ func (a *actor) move(name string) []string {
 		return []string{fmt.Sprintf("obeys: %t", a.person.session.Obeys(m.Version(), m.Held()))}
 	}
 	a.t.Fatalf("nothing happens by %q", name)
+	return nil
+}
+
+// redeclare has tables of the shop declared otherwise, or at all.
+func (a *actor) redeclare(d catalog.Declaration, names ...string) []string {
+	tables := slices.DeleteFunc(shopTables(a.t), func(t *catalog.Table) bool { return slices.Contains(names, t.Name) })
+	for _, name := range names {
+		columns := []catalog.Column{column("id", "bigint"), column("text", "varchar"), column("user_id", "bigint"), {Name: catalog.OwnGene, DataType: "mediumint", HasDefault: true, Invisible: true}}
+		t, err := catalog.Resolve(catalog.TableName{Schema: "shop", Name: name}, d, columns, gene.W16)
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		tables = append(tables, t)
+	}
+	a.recatalog(tables, nil)
 	return nil
 }

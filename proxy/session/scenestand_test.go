@@ -176,8 +176,11 @@ func shopCatalog(shards []router.ShardName, tables []*catalog.Table, broken map[
 		listings[shard] = l
 	}
 	first := listings[shards[0]]
+	if plain := name("plain"); !slices.ContainsFunc(first.Tables, func(t catalog.ListedTable) bool { return t.TableName == plain }) {
+		first.Tables = append(first.Tables, catalog.ListedTable{TableName: plain, Type: "BASE TABLE"})
+	}
 	first.Tables = append(first.Tables,
-		catalog.ListedTable{TableName: name("plain"), Type: "BASE TABLE"},
+		catalog.ListedTable{TableName: name("all_plain"), Type: "VIEW", Query: "select `shop`.`plain`.`user_id` AS `user_id` from `shop`.`plain`", Columns: []string{"user_id"}},
 		catalog.ListedTable{
 			TableName: name("dear"), Type: "VIEW", Query: "select `shop`.`orders`.`id` AS `id`,`shop`.`orders`.`user_id` AS `user_id` from `shop`.`orders` where `shop`.`orders`.`amount` > 100",
 			Columns: []string{"id", "user_id"},

@@ -50,7 +50,8 @@ func (s *Session) seesTables(r *exec.Work) error {
 	return nil
 }
 
-// location is where a table's rows are, as far as its declaration tells; and what a view reads that is planned as its text.
+// location is where a table's rows are, as far as its declaration tells; and what a view reads that is planned as its text. What nobody
+// declares is on the default shard: that an import declares it there, as its first step, moves no row.
 type location struct {
 	kind  catalog.Kind
 	shard router.ShardName
@@ -60,7 +61,7 @@ type location struct {
 func locationOf(c *catalog.Catalog, name catalog.TableName) location {
 	d, ok := c.Declared(name)
 	if !ok {
-		return location{view: c.Derived(name)}
+		return location{kind: catalog.Single, shard: c.First(), view: c.Derived(name)}
 	}
 	return location{kind: d.Kind, shard: d.Shard}
 }
