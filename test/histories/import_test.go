@@ -72,10 +72,15 @@ func TestImport(t *testing.T) {
 		w.strike(t, at, cutover.BeforePosition, killMover)
 		for i, to := range []float64{100, 0, 100} {
 			k.slow()
+			var before begun
+			if i > 0 { // else the step may be over already
+				before = w.begun(t)
+			}
 			if i == 2 {
 				w.withoutGene(t)
 			}
 			w.cutWhole(t, to)
+			before.refused(t)
 			if i == 0 { // of rows that another shard has by now
 				w.equalised(t, 0, fmt.Sprintf("DELETE FROM shop.ledger WHERE tag = 1 AND item_id >= %d ORDER BY item_id LIMIT 3", firstOfS1))
 			}
@@ -264,6 +269,7 @@ func (w *world) makeLedger(t *testing.T) {
 		"CREATE TABLE line (item_id BIGINT NOT NULL, number INT NOT NULL, PRIMARY KEY (item_id, number))",
 		"CREATE TABLE note (number INT NOT NULL AUTO_INCREMENT PRIMARY KEY, item_id BIGINT NOT NULL, uid BIGINT NOT NULL," +
 			" written TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6), KEY (item_id))",
+		"CREATE TABLE still (n INT NOT NULL PRIMARY KEY)",
 		"INSERT INTO ledger VALUES " + strings.Join(rows, ", "),
 		"INSERT INTO note (item_id, uid) VALUES " + strings.Join(notes, ", "),
 	} {
@@ -282,6 +288,8 @@ type keeping struct {
 	mu   sync.Mutex // of what follows
 	rows map[int64]map[int64]int64
 	done int
+	// begunAgain counts transactions that were told 1213, since the tables were declared otherwise after they had begun.
+	begunAgain int
 	// slowest is how long any operation took since it was last asked for.
 	slowest time.Duration
 	wrong   []string
@@ -306,7 +314,7 @@ func (k *keeping) stop(t *testing.T) {
 	t.Helper()
 	k.end()
 	k.running.Wait()
-	t.Logf("%d operations", k.done)
+	t.Logf("%d operations; %d transactions were told to begin again", k.done, k.begunAgain)
 	for _, wrong := range k.wrong {
 		t.Error(wrong)
 	}
@@ -409,7 +417,7 @@ func (k *keeper) act(db *sql.DB) error {
 	}
 	slices.Sort(ids)
 	k.value++
-	switch n := k.random.IntN(10); {
+	switch n := k.random.IntN(11); {
 	case n < 3 || len(ids) == 0:
 		k.sequence++
 		id := idOf(k.uid, k.sequence)
@@ -433,6 +441,8 @@ func (k *keeper) act(db *sql.DB) error {
 		return k.transact(db, ids)
 	case n < 9:
 		return k.list(db)
+	case n < 10:
+		return k.glance(db)
 	default:
 		return k.count(db)
 	}
@@ -490,7 +500,12 @@ func (k *keeper) transact(db *sql.DB, ids []int64) error {
 	return nil
 }
 
-func (k *keeper) read(db *sql.DB) (map[int64]int64, error) {
+// reader is some connections, or a transaction.
+type reader interface {
+	Query(query string, args ...any) (*sql.Rows, error)
+}
+
+func (k *keeper) read(db reader) (map[int64]int64, error) {
 	rows, err := db.Query("SELECT l.item_id, l.value FROM ledger l JOIN line n ON n.item_id = l.item_id JOIN note m ON m.item_id = l.item_id AND m.uid = l.uid WHERE l.uid = ?", k.uid)
 	if err != nil {
 		return nil, err
