@@ -77,23 +77,26 @@ func (w *world) part(t *testing.T, percent float64) {
 // TestWithoutTheConditionOfOwnership has the servers leave out no others' rows: clients must see it.
 func TestWithoutTheConditionOfOwnership(t *testing.T) {
 	t.Parallel()
-	w := openAs(t, servers.MariaDB, world{hot: newHot(), seed: 20, blinded: true})
-	w.startProxies(t)
-	w.fill(t)
-	c := w.clients(t.Context())
-	c.start(8)
-	w.plan(t, splitting, job.Split, "s0", "s2")
-	w.phase(t, splitting, phase.Ready)
-	w.cut(t, splitting, 40, 100)
-	w.state(t, splitting, "at 40 %", func(s phase.State) bool { return s.Cut == 40 })
-	until(t, "clients notice", func() (bool, error) {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		return len(c.wrong) > 0, nil
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		t.Parallel()
+		w := openAs(t, engine, world{hot: newHot(), seed: 20, blinded: true})
+		w.startProxies(t)
+		w.fill(t)
+		c := w.clients(t.Context())
+		c.start(8)
+		w.plan(t, splitting, job.Split, "s0", "s2")
+		w.phase(t, splitting, phase.Ready)
+		w.cut(t, splitting, 40, 100)
+		w.state(t, splitting, "at 40 %", func(s phase.State) bool { return s.Cut == 40 })
+		until(t, "clients notice", func() (bool, error) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			return len(c.wrong) > 0, nil
+		})
+		c.end()
+		c.running.Wait()
+		c.ending()
+		c.fences.running.Wait()
+		t.Logf("%d things are wrong, such as %s", len(c.wrong), c.wrong[0])
 	})
-	c.end()
-	c.running.Wait()
-	c.ending()
-	c.fences.running.Wait()
-	t.Logf("%d things are wrong, such as %s", len(c.wrong), c.wrong[0])
 }
