@@ -13,9 +13,9 @@ import (
 
 func switchoverCommand(in *invocation) *cobra.Command {
 	var to, take, by string
-	var giveUp bool
+	var giveUp, without bool
 	c := &cobra.Command{
-		Use:   "switchover SHARD (--to | --take) HOST:PORT",
+		Use:   "switchover SHARD (--to HOST:PORT | --take HOST:PORT | --without-replicas)",
 		Short: "Make another server of a shard its primary, while clients go on",
 		Long: `Make another server of a shard its primary, while clients go on: statements on the
 shard are held for as long as it takes the other server to have all that the primary
@@ -30,12 +30,21 @@ be reached are made read-only. One that can't be reached must be lost, or be kep
 clients that don't come by locus: it is made read-only once it is back. What the server
 lacks of what others have is listed, and nothing is changed then, unless --give-up is
 given. What a primary that is lost has acknowledged last, only semi-synchronous replication
-keeps.`,
-		Example: `  locus switchover s0 --to 10.0.0.12:3306`,
-		Args:    cobra.ExactArgs(1),
+keeps.
+
+With --without-replicas the primary stays what it is, and no commit waits for a replica any
+more: for a shard with failover: promote whose replicas are all away, so that its writes wait.
+What is written until as many replicas follow again as it waits for may be lost with the
+primary, which locus doctor and the page tell. Then commits wait again, by themselves.`,
+		Example: `  locus switchover s0 --to 10.0.0.12:3306
+  locus switchover s0 --without-replicas`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			if (to == "") == (take == "") {
-				return misused("--to or --take: name one of the shard's servers, as host:port")
+			if (to == "") == (take == "") && !without {
+				return misused("--to or --take: name one of the shard's servers, as host:port; or --without-replicas")
+			}
+			if without && to+take != "" {
+				return misused("--without-replicas: the primary stays what it is, without --to and --take")
 			}
 			if giveUp && take == "" {
 				return misused("--give-up: only with --take")
@@ -46,6 +55,13 @@ keeps.`,
 			return in.withEtcd(func(conn *connection) error {
 				order := switchover.Switchover{
 					KV: conn.kv, Secrets: conn.config.Secrets.Lookup, Shard: router.ShardName(args[0]), To: to + take, By: by, Log: slog.New(slog.NewTextHandler(in.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+				}
+				if without {
+					primary, err := order.GoOn(command.Context())
+					if err == nil {
+						fmt.Fprintf(in.stdout, "%s goes on without replicas: what it acknowledges may be lost with it, until as many follow again as it waits for\n", primary)
+					}
+					return err
 				}
 				if take != "" {
 					err := order.Take(command.Context(), giveUp)
@@ -66,6 +82,7 @@ keeps.`,
 	c.Flags().StringVar(&to, "to", "", "the `server` that is to be the primary")
 	c.Flags().StringVar(&take, "take", "", "the `server` that is to be the primary, whatever there is of the others")
 	c.Flags().BoolVar(&giveUp, "give-up", false, "with --take: leave transactions behind that it lacks")
+	c.Flags().BoolVar(&without, "without-replicas", false, "have the primary go on without replicas, until they follow again")
 	c.Flags().StringVar(&by, "by", "", "the `name` of who orders it (default: you, on this host)")
 	return c
 }

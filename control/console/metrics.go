@@ -83,6 +83,7 @@ var (
 	serverState    = describe("server_state", "1 for the state that a shard's server is in, as this proxy sees it.", "shard", "addr", "role", "state")
 	primaryTrouble = describe("primary_trouble", "1 while it is not sure which of a shard's servers is the primary, as the process sees it that watches them.", "shard")
 	primaryMayLose = describe("primary_may_lose", "1 while what a shard's primary acknowledges may be lost with it, as the process sees it that watches the servers of a shard with failover: promote.", "shard")
+	primaryWaits   = describe("primary_waits", "1 while commits of a shard's primary wait for replicas of which too few answer, as the process sees it that watches the servers of a shard with failover: promote.", "shard")
 	errantServers  = describe("servers_errant", "How many of a shard's servers have transactions that the primary never had, as the process sees it that watches them.", "shard")
 
 	serverProbe = describe("server_probe_seconds", "How long the last probe of a shard's server took.", "shard", "addr", "role")
@@ -162,6 +163,7 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		for shard, how := range c.watch() {
 			gauge(primaryTrouble, truth(how.Trouble), string(shard))
 			gauge(primaryMayLose, truth(how.MayLose), string(shard))
+			gauge(primaryWaits, truth(how.Waits), string(shard))
 			gauge(errantServers, float64(how.Errant), string(shard))
 		}
 	}

@@ -57,11 +57,12 @@ func TestMetricsOfIDs(t *testing.T) {
 	r.SetBasicAuth("u", "p")
 	w := httptest.NewRecorder()
 	New(Options{Proxy: p, Cluster: &fakeCluster{}, IDs: ids, Watched: func() map[router.ShardName]failover.Watched {
-		return map[router.ShardName]failover.Watched{"s0": {Trouble: true, MayLose: true, Errant: 2}}
+		return map[router.ShardName]failover.Watched{"s0": {Trouble: true, MayLose: true, Waits: true, Errant: 2}}
 	}, Accounts: []Account{{"u", config.Viewer, func() (string, error) { return "p", nil }}}}).ServeHTTP(w, r)
 	for _, line := range []string{
 		`locus_primary_trouble{shard="s0"} 1`,
 		`locus_primary_may_lose{shard="s0"} 1`,
+		`locus_primary_waits{shard="s0"} 1`,
 		`locus_servers_errant{shard="s0"} 2`,
 		`locus_backend_resets_total{reason="state",shard="s0"} 4`,
 		`locus_backend_resets_total{reason="settings",shard="s0"} 3`,

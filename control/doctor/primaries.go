@@ -35,8 +35,16 @@ func (e *examination) primaries(ctx context.Context) {
 
 // failover tells what a failover of a shard would come to now.
 func (e *examination) failover(name router.ShardName, r failover.Record) {
+	if !r.Waits.IsZero() {
+		e.find("primaries", string(name), "start a replica, or have one follow; or locus switchover "+string(name)+" --without-replicas: it goes on, and what it acknowledges may be lost with it",
+			"writes wait for a replica: too few have answered its primary %s since %s", r.Primary, r.Waits.Format(time.RFC3339))
+	}
 	if r.MayLose != "" {
-		e.find("primaries", string(name), "set up semi-synchronous replication on all of its servers (docs/operations.md, a primary that locus promotes for)",
+		remedy := "set up semi-synchronous replication on all of its servers (docs/operations.md, a primary that locus promotes for)"
+		if e.Cluster.Primaries[name].Alone {
+			remedy = "start a replica, or have one follow: writes wait for it again then"
+		}
+		e.find("primaries", string(name), remedy,
 			"what its primary %s acknowledges may be lost with it: %s", r.Primary, r.MayLose)
 	}
 	for _, addr := range slices.Sorted(maps.Keys(r.Errant)) {

@@ -3,7 +3,9 @@ package doctor
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"locus/control/failover"
 	"locus/router"
 	"locus/router/cluster"
 )
@@ -22,5 +24,30 @@ func TestSwitchoversThatHaveNotEnded(t *testing.T) {
 	}
 	if strings.Contains(got, "s0") {
 		t.Error(got)
+	}
+}
+
+// Writes that wait for a replica are told with the way out, and what may be lost by that with what ends it.
+func TestPrimariesWithoutReplicas(t *testing.T) {
+	since := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for alone, want := range map[bool][]string{
+		false: {"too few have answered its primary a:1 since 2026-01-01T00:00:00Z", "locus switchover s0 --without-replicas"},
+		true:  {"may be lost with it: as was ordered", "writes wait for it again then"},
+	} {
+		e := at(Options{Cluster: &cluster.Cluster{Primaries: map[router.ShardName]cluster.Primary{"s0": {Epoch: 2, Server: "a:1", Alone: alone}}}})
+		r := failover.Record{Primary: "a:1", Waits: since}
+		if alone {
+			r.Waits, r.MayLose = time.Time{}, "as was ordered"
+		}
+		e.failover("s0", r)
+		got := ""
+		for _, f := range e.findings {
+			got += f.What + "; " + f.Remedy + "\n"
+		}
+		for _, w := range want {
+			if !strings.Contains(got, w) {
+				t.Errorf("%s lacks %s", got, w)
+			}
+		}
 	}
 }

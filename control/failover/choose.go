@@ -28,6 +28,9 @@ func Choose(p cluster.Primary, seen []switchover.Sight, k Known) (string, error)
 	if at := slices.IndexFunc(seen, func(one switchover.Sight) bool { return one.Group }); at >= 0 {
 		return "", trouble("declare failover: follow for the shard (locus apply)", "%s is a member of a group (Group Replication), which elects its primary by itself: locus promotes none beside it", seen[at].Addr)
 	}
+	if p.Alone { // what it has acknowledged since then may be on no replica, whatever it did when it was last seen
+		k.Copies = 0
+	}
 	if !k.Away.enough() {
 		k.shrunk = k.lacksOfItsOwn(seen)
 		if k.shrunk == "" {

@@ -221,3 +221,22 @@ func TestAPrimaryIsMissedByMostAndForLong(t *testing.T) {
 		t.Errorf("it comes and goes: %v", a.begins)
 	}
 }
+
+// A primary that goes on without replicas has acknowledged what none of them has, whatever it did when it was last seen: that a
+// replica is away keeps nobody from being promoted any more, and nothing less than what it was seen to have will do.
+func TestAlone(t *testing.T) {
+	known := Known{Shard: "s0", Had: origin + ":1-10", Identity: "id-a", Copies: 1, Followers: []string{"b", "c"}, Away: missed}
+	seen := []switchover.Sight{off("a"), replica("b", "10", "10"), off("c")}
+	alone := cluster.Primary{Server: "a"}
+	if to, err := Choose(alone, seen, known); to != "" || err == nil || !strings.Contains(err.Error(), "may alone have what was acknowledged") {
+		t.Error(to, err)
+	}
+	alone.Alone = true
+	if to, err := Choose(alone, seen, known); to != "b" || err != nil {
+		t.Error(to, err)
+	}
+	seen[1] = replica("b", "9", "9")
+	if to, err := Choose(alone, seen, known); to == "b" && err == nil {
+		t.Error("a server that lacks what the primary had")
+	}
+}

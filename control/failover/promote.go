@@ -70,6 +70,9 @@ func (s *shard) settle(ctx context.Context, p declared.Primary, seen []switchove
 		return nil // not for long enough
 	}
 	s.survey(p, seen, k)
+	if s.accompanied(p.Primary, seen) {
+		return s.order("").WaitAgain(ctx)
+	}
 	if untidy(p.Primary, seen, k.Errant) && !time.Now().Before(s.next) {
 		s.tidy(ctx, p, seen)
 	}
@@ -105,6 +108,7 @@ func (s *shard) known(ctx context.Context, p declared.Primary, seen []switchover
 	w := s.watch
 	s.meet(p)
 	primary := seen[0]
+	w.waits(time.Now(), primary)
 	if primary.Err == nil && !primary.ReadOnly {
 		w.record.Had, w.record.Identity, w.record.Copies = primary.Has, primary.Identity, 0
 		if primary.SemiSync.Weak() == "" {
@@ -137,6 +141,7 @@ func (s *shard) meet(p declared.Primary) {
 	if w.record.Primary != p.Server {
 		w.absence, w.before, w.strange = absence{}, nil, nil
 		w.record.Had, w.record.Identity, w.record.Copies, w.record.Errant = "", "", 0, nil
+		w.record.Waits, w.waiting, w.alone = time.Time{}, 0, 0
 		if w.next.Addr == p.Server { // promoted by this process, which knows what it has
 			w.record.Had, w.record.Identity = w.next.All(), w.next.Identity
 		}
@@ -215,7 +220,7 @@ func untidy(p cluster.Primary, seen []switchover.Sight, errant map[string]string
 	if primary.Err != nil {
 		return false
 	}
-	if primary.ReadOnly || primary.Source != "" || primary.SemiSync.Acknowledges && !primary.SemiSync.Waits {
+	if primary.ReadOnly || primary.Source != "" || primary.SemiSync.Acknowledges && primary.SemiSync.Waits == p.Alone {
 		return true
 	}
 	for _, s := range seen[1:] {

@@ -27,6 +27,8 @@ type Record struct {
 	Followers []string `json:"followers,omitempty"`
 	// MayLose is why what it acknowledges may be lost with it; empty: it is not.
 	MayLose string `json:"may_lose,omitempty"`
+	// Waits is since when the primary's commits wait for replicas of which too few acknowledge; zero: they don't.
+	Waits time.Time `json:"waits,omitzero"`
 	// Unready is why a server could not be promoted, by their addresses.
 	Unready map[string]string `json:"unready,omitempty"`
 	// Errant are transactions that a server has, and the primary never had.
@@ -41,7 +43,7 @@ type Record struct {
 // same tells whether two records say the same but for what changes with each write.
 func (r Record) same(o Record) bool {
 	return r.Epoch == o.Epoch && r.Primary == o.Primary && r.Identity == o.Identity && r.Copies == o.Copies && slices.Equal(r.Followers, o.Followers) &&
-		(r.Trouble == "") == (o.Trouble == "") && r.MayLose == o.MayLose && maps.Equal(r.Errant, o.Errant) && len(r.Unready) == len(o.Unready)
+		(r.Trouble == "") == (o.Trouble == "") && r.MayLose == o.MayLose && r.Waits.Equal(o.Waits) && maps.Equal(r.Errant, o.Errant) && len(r.Unready) == len(o.Unready)
 }
 
 // changed tells whether anything of one is not as in the other.

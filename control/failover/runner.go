@@ -34,6 +34,7 @@ type Runner struct {
 type Watched struct {
 	Trouble bool // it is not sure who the primary is
 	MayLose bool // what the primary acknowledges may be lost with it
+	Waits   bool // its commits wait for replicas of which too few acknowledge
 	Errant  int  // servers that have transactions of their own
 }
 

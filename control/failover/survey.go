@@ -15,7 +15,7 @@ func (s *shard) survey(p declared.Primary, seen []switchover.Sight, k Known) {
 	r := &s.watch.record
 	r.MayLose, r.Unready = "", map[string]string{}
 	if primary := seen[0]; primary.Err == nil {
-		r.MayLose = primary.SemiSync.Weak()
+		r.MayLose = mayLose(p, primary)
 		if lax(primary) {
 			r.Unready[primary.Addr] = leavesOut
 		}

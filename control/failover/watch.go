@@ -32,6 +32,9 @@ type watch struct {
 	before  []switchover.Sight // of the last look at a primary that took writes
 	strange map[string]int     // looks that have found transactions of a server's own
 	next    switchover.View    // that this process has promoted
+	waiting int                // looks that have found commits to wait for replicas
+	since   time.Time          // of the first of them
+	alone   int                // looks at a primary that goes on without replicas
 }
 
 const (
@@ -174,7 +177,7 @@ func (s *shard) tell(ctx context.Context, err error) {
 		return
 	}
 	w.record.Trouble, w.record.Remedy = what, remedy
-	s.note(s.name, &Watched{Trouble: what != "", MayLose: w.record.MayLose != "", Errant: len(w.record.Errant)})
+	s.note(s.name, &Watched{Trouble: what != "", MayLose: w.record.MayLose != "", Waits: !w.record.Waits.IsZero(), Errant: len(w.record.Errant)})
 	turned := (w.record.Trouble == "") != (w.kept.Trouble == "")
 	if turned && err != nil {
 		s.Log.Warn("primary", slog.String("shard", string(s.name)), slog.String("trouble", what), slog.String("remedy", remedy))
@@ -183,6 +186,11 @@ func (s *shard) tell(ctx context.Context, err error) {
 	}
 	if w.record.MayLose != w.kept.MayLose {
 		s.Log.Warn("what the primary acknowledges", slog.String("shard", string(s.name)), slog.String("may_be_lost_since", w.record.MayLose))
+	}
+	if waits := w.record.Waits; !waits.Equal(w.kept.Waits) && waits.IsZero() {
+		s.Log.Info("writes", slog.String("shard", string(s.name)), slog.String("wait_for_a_replica_since", "none any more"))
+	} else if !waits.Equal(w.kept.Waits) {
+		s.Log.Warn("writes", slog.String("shard", string(s.name)), slog.Time("wait_for_a_replica_since", waits))
 	}
 	if !w.record.same(w.kept) || time.Since(w.kept.At) >= keepEvery && w.record.changed(w.kept) {
 		s.keep(ctx)

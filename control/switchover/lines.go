@@ -56,6 +56,10 @@ func (r *run) do(ctx context.Context, line Line) error {
 		return r.onNext(func(s *server) error { return s.exec(ctx, "START REPLICA") })
 	case Restore:
 		return r.restore(ctx)
+	case Without:
+		return r.goOn(ctx)
+	case With:
+		return r.replace(ctx, r.doc.WaitAgain(r.By))
 	case Settle:
 		if r.strays { // the document keeps it in mind
 			return nil
@@ -101,7 +105,7 @@ func (r *run) onNext(do func(*server) error) error {
 func (r *run) restore(ctx context.Context) error {
 	v, err := r.primary.look(ctx)
 	if err == nil && r.promotes() {
-		err = r.primary.waitAsPrimary(ctx)
+		err = r.awaitReplicas(ctx)
 	}
 	if err != nil || !v.ReadOnly {
 		return err
@@ -373,7 +377,7 @@ func (r *run) followed(ctx context.Context, s *server) error {
 		}
 	}
 	if r.promotes() {
-		if err := s.followOn(ctx); err != nil {
+		if err := s.waitForNobody(ctx); err != nil {
 			return err
 		}
 	}

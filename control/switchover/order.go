@@ -52,10 +52,15 @@ const (
 	// Gather has all servers that are reached, but the primary, take no writes and follow it.
 	Gather Line = "all follow"
 
+	// Without is the version of the document by which the primary acknowledges what no replica has, and
+	// With the one by which it waits for replicas again.
+	Without Line = "without replicas"
+	With    Line = "with replicas"
+
 	// Demote and Rejoin have the one that was to be the primary read only, and follow.
 	Demote Line = "next read-only"
 	Rejoin Line = "next follows"
-	// Restore has the primary write again.
+	// Restore has the primary write again, and wait for replicas or not, as the document says.
 	Restore Line = "primary writable"
 )
 
@@ -79,4 +84,7 @@ var (
 	Finish = []Line{TakeOver, FormerReadOnly, Restore, Former, Others, Settle}
 	// Tidy is it where locus promotes, again and again: some servers may be away.
 	Tidy = []Line{TakeOver, Gather, Restore, Settle}
+	// GoOn has the primary go on without replicas where locus promotes, and WaitAgain ends that.
+	GoOn      = []Line{TakeOver, Without, Restore}
+	WaitAgain = []Line{TakeOver, With, Restore}
 )

@@ -141,7 +141,7 @@ func (r *run) fence(ctx context.Context, s *server) error {
 		if _, err := s.kill(ctx, user); err != nil {
 			return err
 		}
-		if err := s.followOn(ctx); err != nil {
+		if err := s.waitForNobody(ctx); err != nil {
 			return err
 		}
 	}

@@ -25,6 +25,8 @@ type SemiSync struct {
 	InForce bool
 	// Replicas is how many acknowledge to it.
 	Replicas int
+	// Waiting is how many commits wait for them now.
+	Waiting int
 	// Acknowledges: as a replica it tells what it has received.
 	Acknowledges bool
 }
@@ -97,6 +99,7 @@ func semiSyncOf(set map[string]string) SemiSync {
 		Copies:       int(number(1, "source_wait_for_replica_count", "master_wait_for_slave_count")),
 		InForce:      on("source_status", "master_status"),
 		Replicas:     int(number(0, "source_clients", "master_clients")),
+		Waiting:      int(number(0, "source_wait_sessions", "master_wait_sessions")),
 		Acknowledges: on("replica_enabled", "slave_enabled"),
 	}
 }
@@ -105,8 +108,8 @@ func semiSyncOf(set map[string]string) SemiSync {
 // is to others, others are to it. One that is no such replica is left as it is.
 func (s *server) waitAsPrimary(ctx context.Context) error { return s.setWaits(ctx, "ON") }
 
-// followOn has one that follows wait for nobody, as it has nothing to acknowledge.
-func (s *server) followOn(ctx context.Context) error { return s.setWaits(ctx, "OFF") }
+// waitForNobody has one that follows wait for nobody, as it has nothing to acknowledge; or a primary that is to go on without.
+func (s *server) waitForNobody(ctx context.Context) error { return s.setWaits(ctx, "OFF") }
 
 func (s *server) setWaits(ctx context.Context, value string) error {
 	rows, err := s.rows(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('rpl_semi_sync_replica_enabled', 'rpl_semi_sync_slave_enabled', "+

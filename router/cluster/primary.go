@@ -31,6 +31,9 @@ type Primary struct {
 	Former string `yaml:"former,omitempty"`
 	// Cause is why Next is to become the primary.
 	Cause Cause `yaml:"cause,omitempty"`
+	// Alone has Server acknowledge what no replica has: somebody has ordered it, until one is back. It ends with
+	// any change of the primary that is begun.
+	Alone bool `yaml:"alone,omitempty"`
 	// By is who wrote this version.
 	By string `yaml:"by,omitempty"`
 }
@@ -121,7 +124,21 @@ func (p Primary) Release(by string) Primary {
 
 // Settle ends what is under way: the servers are what the document says.
 func (p Primary) Settle(by string) Primary {
-	return Primary{Epoch: p.Epoch + 1, Server: p.Server, By: by}
+	return Primary{Epoch: p.Epoch + 1, Server: p.Server, Alone: p.Alone, By: by}
+}
+
+// GoOn has the primary go on without replicas, of one that nothing is under way of.
+func (p Primary) GoOn(by string) Primary {
+	p = p.Again(by)
+	p.Alone = true
+	return p
+}
+
+// WaitAgain ends that.
+func (p Primary) WaitAgain(by string) Primary {
+	p = p.Again(by)
+	p.Alone = false
+	return p
 }
 
 // PrimaryLease is for how long after a question to etcd a proxy goes by the answer, where

@@ -139,6 +139,7 @@ var faults = map[string]fault{
 	},
 	"LocusPrimaryUnclear": {map[string]string{`locus_primary_trouble{instance="p1",shard="s0"}`: turned(0, 1)}, labels("shard", "s0"), 0, 30 * time.Second},
 	"LocusPrimaryMayLose": {map[string]string{`locus_primary_may_lose{instance="p1",shard="s0"}`: turned(0, 1)}, labels("shard", "s0"), 45 * time.Second, time.Minute},
+	"LocusPrimaryWaits":   {map[string]string{`locus_primary_waits{instance="p1",shard="s0"}`: turned(0, 1)}, labels("shard", "s0"), 0, 30 * time.Second},
 	"LocusServersErrant":  {map[string]string{`locus_servers_errant{instance="p1",shard="s0"}`: turned(0, 1)}, labels("shard", "s0"), 45 * time.Second, time.Minute},
 	"LocusShardUnreachable": {
 		map[string]string{`locus_backend_login_failures_total{instance="p1",shard="s0"}`: rising(1)},

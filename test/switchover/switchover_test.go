@@ -25,6 +25,7 @@ func TestSwitchover(t *testing.T) {
 		t.Run("followed", func(t *testing.T) { s.followed(t) })
 		t.Run("taken", func(t *testing.T) { s.taken(t) })
 		t.Run("refused", func(t *testing.T) { s.refused(t, engine) })
+		t.Run("without replicas", func(t *testing.T) { s.goesOnByHand(t) })
 	})
 }
 
