@@ -205,21 +205,7 @@ func wantFound(t *testing.T, taking backup.Taking, cut backup.Cut, want ...strin
 // wantWhole holds the rows to each other: a writer does a single write to its first row, and then one to both in a transaction.
 func (s *stand) wantWhole(t *testing.T, told int64) {
 	t.Helper()
-	servers.Eventually(t, "what was prepared is decided", func() error {
-		for _, at := range s.servers {
-			db := at.DB(t, "")
-			rows, err := db.QueryContext(t.Context(), "XA RECOVER")
-			if err != nil {
-				return err
-			}
-			there := rows.Next()
-			_, _ = rows.Close(), db.Close()
-			if there {
-				return fmt.Errorf("%s has prepared branches", at.Addr())
-			}
-		}
-		return nil
-	})
+	s.wantDecided(t)
 	db, apart, all := s.db(t, 0, "app"), 0, int64(0)
 	for i := range writers {
 		var first, second int64

@@ -38,11 +38,7 @@ const copied = 3000
 
 func moves(t *testing.T, engine servers.Engine, owner router.ShardName) *moving {
 	t.Helper()
-	other := router.ShardName("s1")
-	if owner == other {
-		other = "s0"
-	}
-	s := replicated(t, engine, string(owner), string(other))
+	s := replicated(t, engine, 4, "0xffff "+string(owner))
 	m := &moving{stand: s, store: jobs.New(s.kv, "mover", s.secret)}
 	db := s.db(t, 0, "app")
 	for first := 0; first < copied; first += 1000 {

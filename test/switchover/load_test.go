@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,11 +18,14 @@ import (
 // transactions over both shards. It counts what was acknowledged, and reads now and then what it wrote.
 type load struct {
 	stop   context.CancelFunc
+	going  context.Context // until it is stopped
 	tasks  sync.WaitGroup
 	acked  atomic.Int64
 	failed atomic.Int64 // writes
 	blind  atomic.Int64 // reads that failed
 	reads  atomic.Int64
+	beside atomic.Int64 // writes of a shard that nothing happens to
+	all    []*writer
 	mu     sync.Mutex
 	first  error
 }
@@ -36,7 +40,7 @@ func (s *stand) load(t *testing.T) *load {
 	t.Helper()
 	l := &load{}
 	ctx, cancel := context.WithCancel(t.Context())
-	l.stop = cancel
+	l.stop, l.going = cancel, ctx
 	for i := range writers {
 		w := &writer{load: l, db: s.db(t, i%len(s.proxies), "app"), rows: [2]int64{int64(100 + i), int64(1100 + i)}}
 		if _, err := w.db.Exec("INSERT INTO counter VALUES (?, 0), (?, 0) ON DUPLICATE KEY UPDATE n = n", w.rows[0], w.rows[1]); err != nil {
@@ -47,6 +51,8 @@ func (s *stand) load(t *testing.T) *load {
 				t.Fatal(err)
 			}
 		}
+		w.apart = w.told[0] - w.told[1]
+		l.all = append(l.all, w)
 		l.tasks.Go(func() {
 			pace := time.NewTicker(20 * time.Millisecond) // some 300 writes a second together: servers are to be waited for, not the machine
 			defer pace.Stop()
@@ -68,6 +74,9 @@ type writer struct {
 	conn *sql.Conn // that reads go by which must see what it wrote; nil: none yet
 	rows [2]int64
 	told [2]int64 // what was acknowledged of each row, with what was there before
+	// single and both are writes of the first row, and of the two rows at once, of which nobody knows whether they took effect.
+	single, both int64
+	apart        int64 // by how much the first row is ahead by what was acknowledged
 }
 
 // round writes to one row, to both in a transaction, and may read them.
@@ -117,10 +126,12 @@ func (w *writer) leave() {
 func (w *writer) write() error {
 	ctx := context.Background()
 	if _, err := w.conn.ExecContext(ctx, "UPDATE counter SET n = n + 1 WHERE uid = ?", w.rows[0]); err != nil {
+		w.single++
 		return err
 	}
 	w.acked.Add(1)
 	w.told[0]++
+	w.apart++
 	tx, err := w.conn.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -132,6 +143,7 @@ func (w *writer) write() error {
 		}
 	}
 	if err := tx.Commit(); err != nil {
+		w.both++
 		return err
 	}
 	w.acked.Add(2)
@@ -178,4 +190,93 @@ func (l *load) more(t *testing.T, n int64) {
 		}
 		return nil
 	})
+}
+
+// wantRows holds each row to what its one writer was told: nothing of that is missing, nothing is there twice, and no transaction over both rows
+// took effect in one of them.
+func (l *load) wantRows(t *testing.T, db *sql.DB) {
+	t.Helper()
+	for _, w := range l.all {
+		var n [2]int64
+		for i, uid := range w.rows {
+			if err := db.QueryRow("SELECT n FROM counter WHERE uid = ?", uid).Scan(&n[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		most := [2]int64{w.told[0] + w.single + w.both, w.told[1] + w.both}
+		for i, uid := range w.rows {
+			if n[i] < w.told[i] || n[i] > most[i] {
+				t.Errorf("row %d is %d, at least %d were acknowledged, and at most %d tried", uid, n[i], w.told[i], most[i])
+			}
+		}
+		if apart := n[0] - n[1]; apart < w.apart || apart > w.apart+w.single {
+			t.Errorf("rows %d and %d are %d and %d: transactions took effect in one of them (the first is ahead by %d to %d)", w.rows[0], w.rows[1], n[0], n[1], w.apart, w.apart+w.single)
+		}
+	}
+}
+
+// aside writes to a row of s1 alone, through each proxy, as long as the load lasts: nothing that happens to s0 harms it.
+func (s *stand) aside(t *testing.T, l *load) {
+	t.Helper()
+	uid := int64(5000)
+	for i := range s.proxies {
+		db := s.db(t, i, "app")
+		db.SetMaxOpenConns(1)
+		at := s.servers[3].DB(t, schema)
+		for there := 0; there == 0; {
+			uid++
+			if _, err := db.Exec("INSERT INTO counter VALUES (?, 0) ON DUPLICATE KEY UPDATE n = n", uid); err != nil {
+				t.Fatal(err)
+			}
+			if err := at.QueryRow("SELECT COUNT(*) FROM counter WHERE uid = ?", uid).Scan(&there); err != nil {
+				t.Fatal(err)
+			}
+		}
+		own := uid
+		l.tasks.Go(func() {
+			pace := time.NewTicker(20 * time.Millisecond)
+			defer pace.Stop()
+			for l.going.Err() == nil {
+				if _, err := db.Exec("UPDATE counter SET n = n + 1 WHERE uid = ?", own); err != nil {
+					t.Errorf("a write of a shard that nothing happens to: %v", err)
+				} else {
+					l.beside.Add(1)
+				}
+				<-pace.C
+			}
+		})
+	}
+}
+
+// wantDecided waits until no server has a branch of a transaction that is prepared and not decided.
+func (s *stand) wantDecided(t *testing.T) {
+	t.Helper()
+	servers.Eventually(t, "what was prepared is decided", func() error {
+		for _, at := range s.servers {
+			db := at.DB(t, "")
+			rows, err := db.QueryContext(t.Context(), "XA RECOVER")
+			if err != nil {
+				return err
+			}
+			there := rows.Next()
+			_, _ = rows.Close(), db.Close()
+			if there {
+				return fmt.Errorf("%s has prepared branches", at.Addr())
+			}
+		}
+		return nil
+	})
+}
+
+// wantReplicasRead wants that sessions' reads came from replicas too.
+func (s *stand) wantReplicasRead(t *testing.T) {
+	t.Helper()
+	n := uint64(0)
+	for _, p := range s.all {
+		n += p.Status().Counts.OnReplicas.Load()
+	}
+	t.Logf("replicas answered %d reads", n)
+	if n == 0 {
+		t.Error("no replica answered a read")
+	}
 }

@@ -43,6 +43,7 @@ type stand struct {
 	ways    []*link.Link      // to the first of them: how the cluster reaches them; none: as they are
 	proxies []string          // their addresses
 	proxy   *proxy.Proxy      // the last of them
+	all     []*proxy.Proxy    // that were started
 	away    atomic.Bool       // the second one from etcd's word on who the primaries are
 	single  bool              // each shard has one server
 	blind   sync.Map          // address of a proxy → that of the server that it doesn't reach
@@ -221,7 +222,7 @@ func (s *stand) serve(t *testing.T) {
 	if err := p.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.proxy = p
+	s.proxy, s.all = p, append(s.all, p)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var running sync.WaitGroup
 	running.Go(func() { _ = presence.Run(ctx) })
