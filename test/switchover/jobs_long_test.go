@@ -3,6 +3,7 @@
 package switchover
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -13,29 +14,92 @@ import (
 	"locus/test/servers"
 )
 
+// tries is how often a moment is tried: a job that has read what nobody was told to be written has to be given up.
+const tries = 3
+
+// journey is where the genes are, and what has become of the jobs.
+type journey struct {
+	*moving
+	at         router.ShardName
+	done, lost int
+}
+
 // Genes go to and fro; at each moment of a job the primary of its source's shard is changed and killed, and that of its target's.
 func TestJobsGoOnAtEachMoment(t *testing.T) {
-	moments := slices.Concat([]string{copying, ready, partly, reversed, retiring}, cutover.Points[:len(cutover.Points)-1])
+	moments := slices.Concat([]string{planned, copying, verifying, ready, partly, rollingBack, reversed, retiring}, cutover.Points)
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
-		m := moves(t, engine, "s0")
-		from, to := router.ShardName("s0"), router.ShardName("s1")
-		lost := 0
-		for _, moment := range moments {
+		j := &journey{moving: moves(t, engine, "s0"), at: "s0"}
+		each := func(moment string, once func(*testing.T, string, change) error) {
 			for _, c := range []change{ordered, killed} {
-				for range 2 {
-					m.wantReady(t)
-					if err := m.move(t, from, to, map[string]change{moment: c}); err != nil {
-						lost++
-						m.tell(t, job.Just("abort", phase.Abort))
-						must(t, m.wait(t, "it is given up", func(st phase.State, _ job.Report) bool { return st.Phase == phase.Aborted }))
-						continue
+				for _, from := range []router.ShardName{"s0", "s1"} {
+					t.Run(fmt.Sprintf("%s, %s, from %s", moment, c.name, from), func(t *testing.T) { j.try(t, from, moment, c, once) })
+					if t.Failed() {
+						t.FailNow()
 					}
-					t.Logf("from %s, %s: %s", from, moment, c.name)
-					from, to = to, from
 				}
 			}
 		}
-		m.wantAll(t, to)
-		t.Logf("%d jobs, %d were given up since the new primary lacked what nobody was told to be written", m.begun, lost)
+		for _, moment := range moments {
+			each(moment, j.through)
+		}
+		each("aborting", j.givenUp)
+		j.wantAll(t, j.other())
+		t.Logf("%d jobs, %d went on, %d were given up since the new primary lacked what nobody was told to be written", j.begun, j.done, j.lost)
 	})
 }
+
+func (j *journey) other() router.ShardName {
+	if j.at == "s0" {
+		return "s1"
+	}
+	return "s0"
+}
+
+// try has a job from a shard meet a change at a moment, and go on.
+func (j *journey) try(t *testing.T, from router.ShardName, moment string, c change, once func(*testing.T, string, change) error) {
+	for range tries {
+		if j.at != from {
+			must(t, j.through(t, "", c))
+		}
+		j.wantReady(t)
+		err := once(t, moment, c)
+		if err == nil {
+			j.done++
+			return
+		}
+		if c.name == ordered.name {
+			t.Fatalf("nothing is lost in a switchover: %v", err)
+		}
+		j.lost++
+		j.abandon(t)
+	}
+	t.Errorf("%d jobs were given up, and none went on", tries)
+}
+
+// through moves all genes.
+func (j *journey) through(t *testing.T, moment string, c change) error {
+	err := j.move(t, j.at, j.other(), map[string]change{moment: c})
+	if err == nil {
+		j.at = j.other()
+	}
+	return err
+}
+
+// givenUp begins to move them, and leaves them where they are, with the change while they are given up.
+func (j *journey) givenUp(t *testing.T, _ string, c change) error {
+	j.begin(t, j.at, j.other())
+	if err := j.wait(t, "rows are copied", func(_ phase.State, r job.Report) bool { return r.RowsCopied > 0 }); err != nil {
+		return err
+	}
+	j.tell(t, job.Just("abort", phase.Abort))
+	c.begun(t, j.moving)()
+	return j.wait(t, "it is given up", aborted)
+}
+
+// abandon gives the last job up, which has failed.
+func (j *journey) abandon(t *testing.T) {
+	j.tell(t, job.Just("abort", phase.Abort))
+	must(t, j.wait(t, "it is given up", aborted))
+}
+
+func aborted(st phase.State, _ job.Report) bool { return st.Phase == phase.Aborted }

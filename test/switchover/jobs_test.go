@@ -184,11 +184,14 @@ func (m *moving) within(t *testing.T, point string, c change) (ended func()) {
 
 // The moments beside the points of a step.
 const (
-	copying  = "copying"
-	ready    = "ready"
-	partly   = "half of the genes are at the target"
-	reversed = "all of them are"
-	retiring = "the source's rows are deleted"
+	planned     = "planned"
+	copying     = "copying"
+	verifying   = "the copy is compared"
+	ready       = "ready"
+	partly      = "half of the genes are at the target"
+	rollingBack = "they go back"
+	reversed    = "all of them are there"
+	retiring    = "the source's rows are deleted"
 )
 
 // move moves all genes, and has the primary change at some moments.
@@ -203,11 +206,16 @@ func (m *moving) move(t *testing.T, from, to router.ShardName, at map[string]cha
 		return func(st phase.State, _ job.Report) bool { return slices.Contains(phases, st.Phase) }
 	}
 	m.begin(t, from, to)
+	now(planned)
 	if err := m.wait(t, "rows are copied", func(_ phase.State, r job.Report) bool { return r.RowsCopied > 0 }); err != nil {
 		return err
 	}
 	now(copying)
 	m.tell(t, job.Throttle(0))
+	if err := m.wait(t, "it compares", in(phase.Verifying, phase.Ready)); err != nil {
+		return err
+	}
+	now(verifying)
 	if err := m.wait(t, "it is ready", in(phase.Ready)); err != nil {
 		return err
 	}
@@ -218,12 +226,26 @@ func (m *moving) move(t *testing.T, from, to router.ShardName, at map[string]cha
 			stepped = m.within(t, point, c)
 		}
 	}
+	share := func(percent float64) func(phase.State, job.Report) bool {
+		return func(st phase.State, _ job.Report) bool { return st.Percent() == percent }
+	}
 	m.tell(t, job.CutOver(50, 50, 0, job.PauseThen))
 	stepped()
-	if err := m.wait(t, "half is there", func(st phase.State, _ job.Report) bool { return st.Percent() == 50 }); err != nil {
+	if err := m.wait(t, "half is there", share(50)); err != nil {
 		return err
 	}
 	now(partly)
+	if _, wanted := at[rollingBack]; wanted {
+		m.tell(t, job.Back(0, 50))
+		now(rollingBack)
+		if err := m.wait(t, "all is back", func(st phase.State, _ job.Report) bool { return st.Phase == phase.Ready && st.Percent() == 0 }); err != nil {
+			return err
+		}
+		m.tell(t, job.CutOver(50, 50, 0, job.PauseThen))
+		if err := m.wait(t, "half is there again", share(50)); err != nil {
+			return err
+		}
+	}
 	m.tell(t, job.CutOver(100, 50, 0, job.PauseThen))
 	if err := m.wait(t, "all is there", in(phase.Cut)); err != nil {
 		return err
