@@ -19,9 +19,10 @@ import (
 type watch struct {
 	lock   *etcd.Lock
 	eyes   switchover.Lookout
-	record Record // as it is now
-	kept   Record // as it is in etcd
-	same   int    // looks that have found the same trouble
+	record Record    // as it is now
+	kept   Record    // as it is in etcd
+	wrote  time.Time // when this process wrote it, by its own clock; zero: another one has
+	same   int       // looks that have found the same trouble
 
 	// What follows is of a shard that locus promotes servers of.
 
@@ -192,20 +193,26 @@ func (s *shard) tell(ctx context.Context, err error) {
 	} else if !waits.Equal(w.kept.Waits) {
 		s.Log.Warn("writes", slog.String("shard", string(s.name)), slog.Time("wait_for_a_replica_since", waits))
 	}
-	if !w.record.same(w.kept) || time.Since(w.kept.At) >= keepEvery && w.record.changed(w.kept) {
+	if w.due(time.Now()) {
 		s.keep(ctx)
 	}
+}
+
+// due tells whether the record is to be written down. When another process wrote it last counts for nothing: that is by its own clock.
+func (w *watch) due(now time.Time) bool {
+	return !w.record.same(w.kept) || now.Sub(w.wrote) >= keepEvery && w.record.changed(w.kept)
 }
 
 // keep writes the record down; what fails is tried again at the next look.
 func (s *shard) keep(ctx context.Context) bool {
 	w := s.watch
-	w.record.By, w.record.At = s.Runner.Name, time.Now().UTC()
+	now := time.Now()
+	w.record.By, w.record.At = s.Runner.Name, now.UTC()
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
 	if w.record.write(ctx, s.KV, s.name) != nil {
 		return false
 	}
-	w.kept = w.record.clone()
+	w.kept, w.wrote = w.record.clone(), now
 	return true
 }
