@@ -11,7 +11,7 @@ func readNow(fd uintptr, b []byte) (int, syscall.Errno) { return errnoOf(syscall
 
 func writeNow(fd uintptr, b []byte) (int, syscall.Errno) { return errnoOf(syscall.Write(int(fd), b)) }
 
-// errnoOf gives the number of a system call's error; 0: there is none.
+// errnoOf returns the number of a system call's error, or 0 if there is none.
 func errnoOf(n int, err error) (int, syscall.Errno) {
 	errno, _ := errors.AsType[syscall.Errno](err)
 	return n, errno

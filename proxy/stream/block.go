@@ -5,18 +5,18 @@ import (
 	"sync"
 )
 
-// Sizes of buffers in bytes, powers of two.
+// Buffer sizes in bytes, all powers of two.
 const (
-	waiting = 4 << 10   // while waiting for bytes, where waiting takes a buffer
-	normal  = 16 << 10  // most commands and answers are shorter; a TLS record, which a read can't exceed, is as long
+	waiting = 4 << 10   // while waiting for bytes, if waiting takes a buffer
+	normal  = 16 << 10  // holds most commands and answers, and any TLS record, which bounds a read
 	bulk    = 128 << 10 // long results and long statements
-	pooled  = 1 << 20   // longer ones are left to the garbage collector
+	pooled  = 1 << 20   // larger blocks are left to the garbage collector
 )
 
 // block is the memory of a buffer.
 type block struct{ b []byte }
 
-// pools hold blocks by the logarithm of their size.
+// pools holds blocks by the logarithm of their size.
 var pools [21]sync.Pool
 
 // take returns a block of at least n bytes.
@@ -31,7 +31,7 @@ func take(n int) *block {
 	return &block{b: make([]byte, 1<<class)}
 }
 
-// release gives a block back. Nobody may hold a view of it.
+// release returns a block to its pool. No view of it may be in use.
 func release(bl *block) {
 	if n := len(bl.b); n <= pooled {
 		pools[bits.Len(uint(n-1))].Put(bl)

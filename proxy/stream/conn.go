@@ -8,30 +8,30 @@ import (
 	"locus/proxy/wire"
 )
 
-// DefaultLimit is the longest payload that a new Conn accepts, in bytes.
+// DefaultLimit is the longest payload in bytes that a new Conn accepts.
 const DefaultLimit = 64 << 20
 
 // Conn is a network connection with a read buffer of its own.
 type Conn struct {
 	conn  net.Conn
-	poll  *poller // nil where waiting for bytes takes a buffer, as with TLS
+	poll  *poller // nil if waiting for bytes takes a buffer, as with TLS
 	limit int     // longest payload, in bytes
 
-	small int  // size of the buffer for an ordinary read, in bytes
-	big   int  // and when much is to come
+	small int  // buffer size for an ordinary read, in bytes
+	big   int  // buffer size if much is to come, in bytes
 	more  bool // much is to come
 
-	block *block // memory of the buffer; nil if it is empty and no read is under way
+	block *block // the buffer's memory; nil if it is empty and no read is in progress
 	from  int    // Unread is block.b[from:to]
 	to    int
 
-	unnumbered bool // the packets of a payload aren't numbered one after the other
+	unnumbered bool // the packets of a payload have no consecutive numbers
 
-	term     *Term         // nil: what comes counts for ever
-	received atomic.Uint64 // reads that have brought something in
+	term     *Term         // received bytes count until it ends; nil for no end
+	received atomic.Uint64 // number of reads that returned bytes
 
 	taken  int    // bytes that Done discards
-	joined []byte // the payload that Payload put together from several packets, until Done
+	joined []byte // the payload that Payload joined from several packets, until Done
 }
 
 // New puts a buffer on c.
@@ -43,19 +43,19 @@ func New(c net.Conn) *Conn {
 	return conn
 }
 
-// NetConn returns the connection underneath. Reading from it passes by what is already in the buffer.
+// NetConn returns the underlying connection. Reading from it bypasses the bytes in the buffer.
 func (c *Conn) NetConn() net.Conn { return c.conn }
 
-// Received is how many reads have brought something in so far. It may be called from any goroutine.
+// Received returns the number of reads that returned bytes so far. It is safe for concurrent use.
 func (c *Conn) Received() uint64 { return c.received.Load() }
 
-// SetLimit bounds payloads to n bytes: what max_allowed_packet is to MySQL. The buffer stays below twice that, or 128 KiB.
+// SetLimit bounds payloads to n bytes, like MySQL's max_allowed_packet. The buffer grows to at most twice that, or 128 KiB.
 func (c *Conn) SetLimit(n int) { c.limit = n }
 
-// IgnoreNumbers has payloads put together whatever the numbers of their packets: with compression, it is the frames that are numbered.
+// IgnoreNumbers lets payloads be joined without checking packet numbers. Under compression the frames are numbered instead.
 func (c *Conn) IgnoreNumbers() { c.unnumbered = true }
 
-// Write writes straight to the network connection.
+// Write writes directly to the network connection.
 func (c *Conn) Write(b []byte) (int, error) {
 	if c.poll != nil {
 		return c.poll.write(b)
@@ -63,8 +63,8 @@ func (c *Conn) Write(b []byte) (int, error) {
 	return c.conn.Write(b)
 }
 
-// WritePayload writes a payload as packets, without copying it, and returns the next sequence number. After an error it isn't known
-// how much of it arrived.
+// WritePayload writes a payload as packets without copying it. It returns the next sequence number. After an error it is unknown how
+// much arrived.
 func (c *Conn) WritePayload(seq byte, payload []byte) (byte, error) {
 	var pieces net.Buffers
 	for {
@@ -81,14 +81,14 @@ func (c *Conn) WritePayload(seq byte, payload []byte) (byte, error) {
 	}
 }
 
-// SetDeadline bounds reads and writes; it may be called while they wait.
+// SetDeadline bounds reads and writes. It may be called while they block.
 func (c *Conn) SetDeadline(t time.Time) error { return c.conn.SetDeadline(t) }
 
-// SetReadDeadline bounds reads; it may be called while one waits.
+// SetReadDeadline bounds reads. It may be called while one blocks.
 func (c *Conn) SetReadDeadline(t time.Time) error { return c.conn.SetReadDeadline(t) }
 
-// SetWriteDeadline bounds writes; it may be called while one waits.
+// SetWriteDeadline bounds writes. It may be called while one blocks.
 func (c *Conn) SetWriteDeadline(t time.Time) error { return c.conn.SetWriteDeadline(t) }
 
-// Close closes the network connection; it may be called while a read or write waits. What is in the buffer stays readable.
+// Close closes the network connection. It may be called while a read or write blocks. Buffered bytes remain readable.
 func (c *Conn) Close() error { return c.conn.Close() }

@@ -2,12 +2,11 @@ package stream
 
 import "syscall"
 
-// Cork has the system hold back the last, incomplete segment of what is written:
-// until Uncork, or until the connection is closed, whose end then travels in the
-// same segment. Where that can't be had nothing is held back.
+// Cork makes the system hold back the last, incomplete segment of written data. It is sent at Uncork, or together with
+// the FIN when the connection is closed. On systems without this option nothing is held back.
 func (c *Conn) Cork() { c.setCork(1) }
 
-// Uncork sends what Cork holds back.
+// Uncork sends the data that Cork held back.
 func (c *Conn) Uncork() { c.setCork(0) }
 
 func (c *Conn) setCork(on int) {

@@ -1,6 +1,6 @@
-// Package stream puts a read buffer on a network connection, such that bytes can be looked at, forwarded and discarded without being
-// copied, and such that a connection nobody speaks on holds no buffer.
+// Package stream adds a read buffer to a network connection. Bytes can be inspected, forwarded and discarded without copying. An
+// idle connection holds no buffer.
 //
-// It owns the read buffer and its memory. It never interprets more of the bytes than the packets' headers, never buffers what is
-// written, and starts no goroutine. A Conn is for one goroutine, except for Close and the deadlines.
+// It owns the read buffer and its memory. It interprets only packet headers, never buffers writes, and starts no goroutine. A Conn
+// is for one goroutine at a time, except for Close and the deadlines.
 package stream

@@ -8,11 +8,11 @@ import (
 	"locus/proxy/wire"
 )
 
-// ErrTooLarge is wrapped by the error about a packet longer than the limit. The rest of it is still to come, so that nothing after it
-// can be read: the connection can be told and closed.
+// ErrTooLarge is wrapped by the error about a packet longer than the limit. The rest of the packet is still unread, so nothing after
+// it can be read. The caller can only send an error and close the connection.
 var ErrTooLarge = errors.New("packet too large")
 
-// Unread returns the bytes that were read and not yet discarded: a view that is valid until the next Fill, Packet, Payload or Release.
+// Unread returns the bytes that were read but not discarded. The view is valid until the next Fill, Packet, Payload or Release.
 func (c *Conn) Unread() []byte {
 	if c.block == nil {
 		return nil
@@ -20,7 +20,7 @@ func (c *Conn) Unread() []byte {
 	return c.block.b[c.from:c.to]
 }
 
-// Discard drops the first n bytes of Unread. Views of them stay valid until the next Fill, Packet, Payload or Release.
+// Discard drops the first n bytes of Unread. Views of them remain valid until the next Fill, Packet, Payload or Release.
 func (c *Conn) Discard(n int) {
 	if n < 0 || n > c.to-c.from {
 		panic(fmt.Sprintf("stream: %d bytes discarded of %d", n, c.to-c.from))
@@ -28,12 +28,12 @@ func (c *Conn) Discard(n int) {
 	c.from += n
 }
 
-// Bulk says that much is to come: reads use a big buffer from now on, until one of them brings in little. A read that fills its
-// buffer has the same effect.
+// Bulk announces that much is to come. Reads then use a big buffer until one of them returns little. A read that fills its buffer has
+// the same effect.
 func (c *Conn) Bulk() { c.more = true }
 
-// Release gives the buffer's memory back if Unread is empty. Fill does so by itself while it waits; a connection that is put away
-// without a read under way is released by hand.
+// Release frees the buffer's memory if Unread is empty. Fill does that itself while it waits. Call Release on a connection that is put
+// away without a pending read.
 func (c *Conn) Release() {
 	if c.from < c.to || c.block == nil {
 		return
@@ -42,9 +42,9 @@ func (c *Conn) Release() {
 	c.block, c.from, c.to = nil, 0, 0
 }
 
-// Fill waits until at least one more byte is in Unread: by one read of the network connection. The buffer grows only if what is
-// unread needs it, at most to the limit; beyond that the error wraps ErrTooLarge. The end of the stream is io.EOF, or
-// io.ErrUnexpectedEOF if something is unread.
+// Fill waits until Unread has at least one more byte, with one read of the network connection. The buffer grows only if the unread
+// bytes need it, at most to the limit. Beyond that the error wraps ErrTooLarge. At the end of the stream Fill returns io.EOF, or
+// io.ErrUnexpectedEOF if bytes are unread.
 func (c *Conn) Fill() error {
 	if c.from == c.to {
 		c.from, c.to = 0, 0
@@ -69,7 +69,7 @@ func (c *Conn) Fill() error {
 	return err
 }
 
-// read reads once, waiting without a buffer if that is possible and nothing is unread.
+// read reads once. It waits without a buffer if that is possible and nothing is unread.
 func (c *Conn) read() (n int, err error) {
 	if c.poll != nil {
 		return c.poll.read()
@@ -79,7 +79,7 @@ func (c *Conn) read() (n int, err error) {
 	return n, err
 }
 
-// room returns where a read may put its bytes. A buffer that holds nothing is exchanged for one of the size that is wanted now.
+// room returns the memory for a read. An empty buffer is first exchanged for one of the size wanted now.
 func (c *Conn) room() []byte {
 	if c.to > 0 {
 		return c.block.b[c.to:]
@@ -95,7 +95,7 @@ func (c *Conn) room() []byte {
 	return c.block.b
 }
 
-// got accounts for a read of n bytes.
+// got records a read of n bytes.
 func (c *Conn) got(n int) {
 	if n <= 0 {
 		return
@@ -106,8 +106,9 @@ func (c *Conn) got(n int) {
 	c.more = n == room && room >= c.small || c.more && n > c.big/8
 }
 
-// makeRoom lets the buffer take a worthwhile number of bytes after the unread ones: by another buffer, with those at its start, and
-// larger if they fill this one. Growing by doubling keeps memory in proportion to what arrived, whatever a header claims.
+// makeRoom makes room for more bytes after the unread ones. It moves the unread bytes to the start of another buffer, which is larger
+// if they fill this one. The buffer grows by doubling. So memory is proportional to the bytes that arrived, not to the length that a
+// header claims.
 func (c *Conn) makeRoom() error {
 	unread, room := c.to-c.from, len(c.block.b)-c.to
 	if room >= waiting || room > 0 && c.from == 0 {
@@ -125,7 +126,7 @@ func (c *Conn) makeRoom() error {
 	return nil
 }
 
-// move goes on with another buffer.
+// move continues with another buffer.
 func (c *Conn) move(to *block) {
 	n := copy(to.b, c.Unread())
 	release(c.block)

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// PeerGone reports whether the other side has closed the connection, or its half of it, by one system call that doesn't wait. It may
-// be called while a read or write waits. Where that can't be found out it is false.
+// PeerGone reports whether the peer has closed the connection, or its half of it. It makes one system call that doesn't wait, and
+// may be called while a read or write blocks. It returns false where the system can't tell.
 func (c *Conn) PeerGone() bool {
 	socket, ok := underneath(c.conn).(syscall.Conn)
 	if !ok {
@@ -14,7 +14,7 @@ func (c *Conn) PeerGone() bool {
 	}
 	raw, err := socket.SyscallConn()
 	if err != nil {
-		return true // closed by ourselves
+		return true // we closed it ourselves
 	}
 	gone := false
 	if err := raw.Control(func(fd uintptr) { gone = hungUp(fd) }); err != nil {
@@ -23,7 +23,7 @@ func (c *Conn) PeerGone() bool {
 	return gone
 }
 
-// underneath is the socket that layers such as TLS stand on.
+// underneath returns the socket below layers such as TLS.
 func underneath(c net.Conn) net.Conn {
 	for {
 		layer, ok := c.(interface{ NetConn() net.Conn })

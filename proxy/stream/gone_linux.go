@@ -2,7 +2,7 @@ package stream
 
 import "golang.org/x/sys/unix"
 
-// hungUp asks without waiting. POLLRDHUP tells of the end even where bytes stand before it that nobody has read yet.
+// hungUp asks the system without waiting. POLLRDHUP shows the end of the stream even behind unread bytes.
 func hungUp(fd uintptr) bool {
 	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
 	n, err := unix.Poll(fds, 0)

@@ -4,7 +4,7 @@ package stream
 
 import "golang.org/x/sys/unix"
 
-// hungUp peeks: an end behind bytes that nobody has read yet isn't seen.
+// hungUp peeks at the next byte. It doesn't see an end behind unread bytes.
 func hungUp(fd uintptr) bool {
 	var one [1]byte
 	n, _, err := unix.Recvfrom(int(fd), one[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)

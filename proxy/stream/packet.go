@@ -7,11 +7,11 @@ import (
 	"locus/proxy/wire"
 )
 
-// ErrOutOfOrder is wrapped by the error about a packet that doesn't have the sequence number after that of the one it continues.
+// ErrOutOfOrder is wrapped by the error about a packet whose sequence number doesn't follow that of the packet it continues.
 var ErrOutOfOrder = errors.New("packets out of order")
 
-// Packet waits until the first packet is in Unread as a whole, and returns it with its header: a view as Unread's. It isn't
-// discarded. The error wraps ErrTooLarge if its payload is longer than the limit; the header is then in Unread.
+// Packet waits until Unread holds the first packet whole. It returns the packet with its header, as a view like Unread's, and
+// doesn't discard it. If the payload exceeds the limit, the error wraps ErrTooLarge and the header is in Unread.
 func (c *Conn) Packet() ([]byte, error) {
 	if err := c.need(wire.HeaderSize); err != nil {
 		return nil, err
@@ -26,9 +26,9 @@ func (c *Conn) Packet() ([]byte, error) {
 	return c.Unread()[:wire.HeaderSize+length], nil
 }
 
-// Payload waits for a whole payload, which may be spread over several packets, and returns it with the sequence number of the last
-// of them. Usually it is a view of the buffer; a payload of several packets is put together in memory of its own. Either way it
-// is valid until Done, which must be called before anything else is read, in place of Discard.
+// Payload waits for a whole payload, which may span several packets. It returns the payload and the sequence number of its last
+// packet. A payload of one packet is a view of the buffer; a longer one is joined in its own memory. Either is valid until Done,
+// which must be called in place of Discard before the next read.
 func (c *Conn) Payload() (payload []byte, seq byte, err error) {
 	if err := c.need(wire.HeaderSize); err != nil {
 		return nil, 0, err
@@ -50,7 +50,7 @@ func (c *Conn) Done() {
 	c.taken, c.joined = 0, nil
 }
 
-// join puts a payload together from its packets. They pass through a buffer of ordinary size.
+// join assembles a payload from its packets. They pass through a buffer of ordinary size.
 func (c *Conn) join() (payload []byte, seq byte, err error) {
 	c.Bulk()
 	for first := true; ; first = false {
@@ -75,7 +75,7 @@ func (c *Conn) join() (payload []byte, seq byte, err error) {
 	}
 }
 
-// collect moves n bytes from the buffer to the payload that is being put together.
+// collect moves n bytes from the buffer to the payload being joined.
 func (c *Conn) collect(n int) error {
 	for n > 0 {
 		if err := c.need(1); err != nil {

@@ -4,7 +4,7 @@ package stream
 
 import "net"
 
-// poller is for systems where a socket can be waited for without a buffer.
+// poller is unused on this system, which can't wait for a socket without a buffer.
 type poller struct{}
 
 func newPoller(net.Conn, *Conn) *poller { return nil }

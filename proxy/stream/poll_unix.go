@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// poller reads a socket such that a buffer is needed only once there are bytes: ten thousand idle clients hold none. It makes the
-// same system calls as net.Conn's Read and Write: one attempt, and another one after each time the descriptor was found to be ready.
+// poller reads a socket and needs a buffer only once bytes have arrived. So ten thousand idle clients hold none. It makes the same
+// system calls as net.Conn's Read and Write: one attempt, and another each time the descriptor becomes ready.
 type poller struct {
 	raw     syscall.RawConn
 	conn    *Conn
@@ -19,11 +19,12 @@ type poller struct {
 	err     error
 
 	push    func(fd uintptr) bool // p.tryWrite, made once
-	pushing []byte                // what is left to write
+	pushing []byte                // remaining bytes to write
 	pushErr error
 }
 
-// newPoller returns nil for connections that aren't plain sockets. Types that embed one may read otherwise, and aren't.
+// newPoller returns nil for connections that aren't plain sockets. A type that embeds one may read differently, so it doesn't
+// qualify.
 func newPoller(c net.Conn, conn *Conn) *poller {
 	var socket syscall.Conn
 	switch c := c.(type) {
@@ -36,7 +37,7 @@ func newPoller(c net.Conn, conn *Conn) *poller {
 	}
 	raw, err := socket.SyscallConn()
 	if err != nil {
-		return nil // closed already: Read will say so
+		return nil // already closed: Read will return the error
 	}
 	p := &poller{raw: raw, conn: conn}
 	p.attempt, p.push = p.try, p.tryWrite
@@ -51,7 +52,7 @@ func (p *poller) read() (n int, err error) {
 	return p.n, p.err
 }
 
-// try reads without waiting, and says whether that settled it.
+// try reads without waiting. It returns false if nothing was there to read.
 func (p *poller) try(fd uintptr) bool {
 	n, errno := readNow(fd, p.conn.room())
 	for errno == syscall.EINTR {
@@ -72,7 +73,7 @@ func (p *poller) try(fd uintptr) bool {
 	return true
 }
 
-// write writes all of b, and returns how much of it the system has taken.
+// write writes all of b. It returns the number of bytes that the system accepted.
 func (p *poller) write(b []byte) (int, error) {
 	p.pushing, p.pushErr = b, nil
 	err := p.raw.Write(p.push)
@@ -84,7 +85,7 @@ func (p *poller) write(b []byte) (int, error) {
 	return n, err
 }
 
-// tryWrite writes without waiting, and says whether that settled it.
+// tryWrite writes without waiting. It returns false if it must be called again.
 func (p *poller) tryWrite(fd uintptr) bool {
 	for len(p.pushing) > 0 {
 		n, errno := writeNow(fd, p.pushing)

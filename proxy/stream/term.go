@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// ErrOver says that a connection's term is over: what has come since says nothing that may be told on.
+// ErrOver means that a connection's term is over. Data received since then must not be passed on.
 var ErrOver = errors.New("the connection's term is over")
 
-// Term is until when what comes over connections counts. The zero value has no end. Safe for concurrent use.
-type Term struct{ until atomic.Pointer[time.Time] } // by the monotonic clock; nil: no end
+// Term is a point in time until which received data counts. The zero value has no end. It is safe for concurrent use.
+type Term struct{ until atomic.Pointer[time.Time] } // on the monotonic clock; nil for no end
 
-// Extend puts the end off; an earlier one than before changes nothing.
+// Extend moves the end to a later time. An earlier time changes nothing.
 func (t *Term) Extend(until time.Time) {
 	for {
 		was := t.until.Load()
@@ -22,13 +22,13 @@ func (t *Term) Extend(until time.Time) {
 	}
 }
 
-// Lift takes the end away.
+// Lift removes the end.
 func (t *Term) Lift() { t.until.Store(nil) }
 
-// Left is how long it lasts; negative: it is over. Not for one without an end.
+// Left returns the remaining time, which is negative once the term is over. The term must have an end.
 func (t *Term) Left() time.Duration { return time.Until(*t.until.Load()) }
 
-// Over tells whether it has ended. A nil one has no end.
+// Over reports whether the term has ended. A nil Term has no end.
 func (t *Term) Over() bool {
 	if t == nil {
 		return false
@@ -37,5 +37,5 @@ func (t *Term) Over() bool {
 	return until != nil && !time.Now().Before(*until)
 }
 
-// SetTerm has Fill fail with ErrOver once a term is over, also for bytes that have arrived. It is called before anything is read.
+// SetTerm makes Fill fail with ErrOver once the term is over, even for bytes that have arrived. Call it before the first read.
 func (c *Conn) SetTerm(t *Term) { c.term = t }

@@ -6,17 +6,17 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// WithoutAttributes takes the query attributes out of a COM_QUERY of a client with CLIENT_QUERY_ATTRIBUTES: the result is the command
-// as any other client sends it, made in payload's own memory.
+// WithoutAttributes removes the query attributes from a COM_QUERY of a client with CLIENT_QUERY_ATTRIBUTES. It returns the command as
+// any other client sends it, built in payload's own memory.
 func WithoutAttributes(payload []byte) ([]byte, error) {
 	c := cursor{b: payload}
 	c.u8()
 	count := int(min(c.lenInt(), math.MaxUint16))
-	c.lenInt() // how many sets of values follow, always 1
+	c.lenInt() // the number of value sets that follow, always 1
 	if count > 0 {
 		nulls := c.take(bitmapSize(count))
 		if bound := c.u8(); bound == 0 {
-			c.fail() // there is nothing that could be remembered
+			c.fail() // no types were sent before that could apply
 		}
 		c.skipAttributes(count, nulls)
 	}

@@ -2,10 +2,10 @@ package wire
 
 import "github.com/go-mysql-org/go-mysql/mysql"
 
-// How a value of a column type stands in a binary row or in COM_STMT_EXECUTE, if it isn't a fixed number of bytes.
+// Encodings of values in binary rows and in COM_STMT_EXECUTE that have no fixed size.
 const (
-	lengthByte = -1 // dates and times: one byte of length, 0 to 12
-	lenEncoded = -2 // everything that isn't a number or a time
+	lengthByte = -1 // dates and times: one length byte, 0 to 12
+	lenEncoded = -2 // everything but numbers and times
 )
 
 // layout returns the number of bytes of a type's values, or lengthByte or lenEncoded.
@@ -27,7 +27,7 @@ func layout(typ byte) int {
 	return lenEncoded
 }
 
-// value returns a view of the next value: its bytes without their length.
+// value returns a view of the next value, without its length.
 func (c *cursor) value(typ byte) []byte {
 	switch n := layout(typ); n {
 	case lengthByte:
@@ -39,7 +39,7 @@ func (c *cursor) value(typ byte) []byte {
 	}
 }
 
-// appendValue appends a value as its type has it. A value of a type with a fixed length has that length.
+// appendValue appends a value in its type's encoding. A value of a fixed-size type must have that size.
 func appendValue(dst []byte, typ byte, v []byte) []byte {
 	switch layout(typ) {
 	case lengthByte:
@@ -51,7 +51,7 @@ func appendValue(dst []byte, typ byte, v []byte) []byte {
 	}
 }
 
-// Uint reads an integer of a binary row or parameter: the 1, 2, 4 or 8 bytes of its value, unsigned.
+// Uint reads an unsigned integer of 1, 2, 4 or 8 bytes from a binary row or parameter.
 func Uint(value []byte) uint64 {
 	var v uint64
 	for i := min(len(value), 8) - 1; i >= 0; i-- {
@@ -60,7 +60,7 @@ func Uint(value []byte) uint64 {
 	return v
 }
 
-// Int reads an integer of a binary row or parameter, signed.
+// Int reads a signed integer from a binary row or parameter.
 func Int(value []byte) int64 {
 	unused := 64 - 8*min(len(value), 8)
 	return int64(Uint(value)<<unused) >> unused

@@ -5,8 +5,8 @@ import "github.com/go-mysql-org/go-mysql/mysql"
 // rowBitmapOffset is the number of unused bits at the start of a binary row's NULL bitmap.
 const rowBitmapOffset = 2
 
-// SplitBinaryRow appends views of a binary row's values to dst. types holds each column's Type. nil is NULL; a value is its bytes
-// without any length before them, as [AppendBinaryRow] wants them.
+// SplitBinaryRow appends views of a binary row's values to dst. types holds each column's Type. A NULL becomes nil. Any other
+// value is its bytes without a length, as [AppendBinaryRow] expects them.
 func SplitBinaryRow(dst [][]byte, payload []byte, types []byte) ([][]byte, error) {
 	c := cursor{b: payload}
 	if c.u8() != mysql.OK_HEADER {
@@ -26,8 +26,8 @@ func SplitBinaryRow(dst [][]byte, payload []byte, types []byte) ([][]byte, error
 	return dst, c.err("binary row")
 }
 
-// AppendBinaryRow appends a binary row of values, nil for NULL, of the given types: those of SplitBinaryRow, some left out or in
-// another order.
+// AppendBinaryRow appends a binary row with the given values and types. A nil value is NULL. Values of SplitBinaryRow can be
+// passed on, also a subset of them or in another order.
 func AppendBinaryRow(dst []byte, seq byte, values [][]byte, types []byte) ([]byte, byte) {
 	start := len(dst)
 	dst = append(Begin(dst), mysql.OK_HEADER)

@@ -2,10 +2,10 @@ package wire
 
 import "github.com/go-mysql-org/go-mysql/mysql"
 
-// Change is one thing that a statement changed in its session, as an OK packet tells with CLIENT_SESSION_TRACK.
+// Change is one session change that an OK packet reports under CLIENT_SESSION_TRACK.
 type Change struct {
 	Kind byte   // mysql.SESSION_TRACK_…
-	Data []byte // as the kind has it
+	Data []byte // encoded as Kind requires
 }
 
 // NextChange reads the first change of an OK packet's Changes and returns what follows it.
@@ -22,10 +22,11 @@ func (c Change) Variable() (name, value []byte, err error) {
 	return name, value, in.err("change of a system variable")
 }
 
-// Text reads a change that is one string: SESSION_TRACK_SCHEMA, _STATE_CHANGE, _TRANSACTION_CHARACTERISTICS, _TRANSACTION_STATE.
+// Text reads a change that is a single string: SESSION_TRACK_SCHEMA, _STATE_CHANGE, _TRANSACTION_CHARACTERISTICS,
+// _TRANSACTION_STATE.
 func (c Change) Text() ([]byte, error) {
 	if c.Kind == mysql.SESSION_TRACK_STATE_CHANGE {
-		return c.Data, nil // has no length of its own
+		return c.Data, nil // the string has no length prefix
 	}
 	in := cursor{b: c.Data}
 	text := in.lenBytes()

@@ -2,10 +2,11 @@ package wire
 
 import "encoding/binary"
 
-// fixedColumnSize is the length of what follows a column definition's strings, two bytes of padding included.
+// fixedColumnSize is the size of the fixed fields after a column definition's strings, including two bytes of padding.
 const fixedColumnSize = 0x0c
 
-// Column is a column definition (protocol 4.1): of a result set, of a prepared statement's parameters, or of COM_FIELD_LIST.
+// Column is a column definition (protocol 4.1). It describes a column of a result set or of COM_FIELD_LIST, or a parameter
+// of a prepared statement.
 type Column struct {
 	Schema   []byte
 	Table    []byte // alias
@@ -17,8 +18,8 @@ type Column struct {
 	Type     byte   // mysql.MYSQL_TYPE_…
 	Flags    uint16 // mysql.…_FLAG
 	Decimals byte
-	Default  []byte // COM_FIELD_LIST only; nil elsewhere and for NULL
-	// Extended is what MariaDB says of the type beyond that ("json", "uuid"), with ExtendedMetadata; nil without.
+	Default  []byte // set only in COM_FIELD_LIST; nil for NULL
+	// Extended is MariaDB's further description of the type ("json", "uuid"), sent with ExtendedMetadata. It is nil without.
 	Extended []byte
 }
 
@@ -28,7 +29,7 @@ func ParseColumn(payload []byte) (Column, error) {
 	return c.column(c.columnNames())
 }
 
-// ParseExtendedColumn is ParseColumn where ExtendedMetadata was agreed on.
+// ParseExtendedColumn is ParseColumn for a connection that negotiated ExtendedMetadata.
 func ParseExtendedColumn(payload []byte) (Column, error) {
 	c := cursor{b: payload}
 	col := c.columnNames()
@@ -41,7 +42,7 @@ func (c *cursor) columnNames() Column {
 	return Column{Schema: c.lenBytes(), Table: c.lenBytes(), OrgTable: c.lenBytes(), Name: c.lenBytes(), OrgName: c.lenBytes()}
 }
 
-// column reads what follows the strings.
+// column reads the fields after the strings.
 func (c *cursor) column(col Column) (Column, error) {
 	fixed := cursor{b: c.lenBytes()}
 	col.Charset = fixed.u16()

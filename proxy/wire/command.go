@@ -7,7 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// CommandName is a command byte as MySQL's documentation spells it, for logs, metrics and errors.
+// CommandName returns a command's name as MySQL's manual spells it, for logs, metrics and errors.
 func CommandName(command byte) string {
 	if int(command) < len(commandNames) && commandNames[command] != "" {
 		return commandNames[command]
@@ -51,8 +51,8 @@ var commandNames = [...]string{
 	mysql.COM_CLONE:               "COM_CLONE",
 }
 
-// AppendCommand appends a command with its argument, such as COM_QUERY with its text: one packet, or several if it is very long.
-// A command's first packet has sequence number 0; the answer begins with the number returned.
+// AppendCommand appends a command with its argument, such as COM_QUERY with its text. A long command takes several packets. The first
+// packet has sequence number 0. AppendCommand returns the sequence number of the answer's first packet.
 func AppendCommand(dst []byte, command byte, argument []byte) ([]byte, byte) {
 	start := len(dst)
 	dst = append(append(Begin(dst), command), argument...)
@@ -65,7 +65,8 @@ func AppendStatementCommand(dst []byte, command byte, statement uint32) []byte {
 	return binary.LittleEndian.AppendUint32(dst, statement)
 }
 
-// ParseStatement reads the statement ID that every COM_STMT_… command but COM_STMT_PREPARE begins with. payload includes the command.
+// ParseStatement reads the statement ID at the start of every COM_STMT_… command except COM_STMT_PREPARE. payload includes the
+// command.
 func ParseStatement(payload []byte) (uint32, error) {
 	c := cursor{b: payload}
 	c.u8()
@@ -73,13 +74,13 @@ func ParseStatement(payload []byte) (uint32, error) {
 	return id, c.err("statement ID")
 }
 
-// Fetch is COM_STMT_FETCH: the next rows of an open cursor.
+// Fetch is COM_STMT_FETCH. It requests the next rows of an open cursor.
 type Fetch struct {
 	Statement uint32
 	Rows      uint32
 }
 
-// ParseFetch reads COM_STMT_FETCH; payload includes the command.
+// ParseFetch reads COM_STMT_FETCH. payload includes the command.
 func ParseFetch(payload []byte) (Fetch, error) {
 	c := cursor{b: payload}
 	c.u8()
@@ -94,10 +95,10 @@ func AppendFetch(dst []byte, fetch Fetch) []byte {
 	return binary.LittleEndian.AppendUint32(dst, fetch.Rows)
 }
 
-// LongData is COM_STMT_SEND_LONG_DATA: a further piece of a parameter's value. The server sends no answer to it.
+// LongData is COM_STMT_SEND_LONG_DATA: one more piece of a parameter's value. The server doesn't answer it.
 type LongData struct {
 	Statement uint32
-	Param     uint16 // from 0
+	Param     uint16 // index, from 0
 	Piece     []byte
 }
 
@@ -111,7 +112,7 @@ func AppendLongData(dst []byte, long LongData) []byte {
 	return dst
 }
 
-// ParseLongData reads COM_STMT_SEND_LONG_DATA; payload includes the command.
+// ParseLongData reads COM_STMT_SEND_LONG_DATA. payload includes the command.
 func ParseLongData(payload []byte) (LongData, error) {
 	c := cursor{b: payload}
 	c.u8()

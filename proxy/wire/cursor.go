@@ -5,7 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// cursor walks through a payload. What it can't read it answers with zero values, and bad stays set: the caller asks once, at the end.
+// cursor reads a payload from its start. After a read fails, bad remains set and all reads return zero values. So the caller checks
+// for an error once, at the end.
 type cursor struct {
 	b   []byte
 	bad bool
@@ -66,7 +67,7 @@ func (c *cursor) nullable() []byte {
 	return v
 }
 
-// lenBytes returns a length-encoded string where NULL isn't allowed.
+// lenBytes returns a length-encoded string. NULL isn't allowed there.
 func (c *cursor) lenBytes() []byte {
 	v := c.nullable()
 	if v == nil {
@@ -75,7 +76,7 @@ func (c *cursor) lenBytes() []byte {
 	return v
 }
 
-// nulBytes returns what stands before the next NUL, and passes that too.
+// nulBytes returns the bytes before the next NUL and skips the NUL.
 func (c *cursor) nulBytes() []byte {
 	end := bytes.IndexByte(c.b, 0)
 	if end < 0 {
@@ -87,7 +88,7 @@ func (c *cursor) nulBytes() []byte {
 	return v
 }
 
-// rest returns everything that is left.
+// rest returns all remaining bytes.
 func (c *cursor) rest() []byte { return c.take(len(c.b)) }
 
 func (c *cursor) err(what string) error {

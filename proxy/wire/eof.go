@@ -6,16 +6,16 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// eofSize is the length of an EOF packet's payload. Anything of nine bytes and more that begins with 0xfe is a row.
+// eofSize is the length of an EOF packet's payload. A packet of nine bytes or more that begins with 0xfe is a row.
 const eofSize = 5
 
-// EOF is what an EOF packet says.
+// EOF is the content of an EOF packet.
 type EOF struct {
 	Warnings uint16
 	Status   uint16 // SERVER_STATUS_… flags
 }
 
-// IsEOF says whether a payload among rows or column definitions is an EOF packet rather than one of those.
+// IsEOF reports whether a payload among rows or column definitions is an EOF packet.
 func IsEOF(payload []byte) bool {
 	return len(payload) > 0 && len(payload) < 9 && payload[0] == mysql.EOF_HEADER
 }
@@ -35,11 +35,11 @@ func AppendEOF(dst []byte, seq byte, eof EOF) ([]byte, byte) {
 	return binary.LittleEndian.AppendUint16(dst, eof.Status), seq + 1
 }
 
-// OKOverEOF is how many bytes longer the OK is that EOFToOK makes of an EOF packet.
+// OKOverEOF is the number of bytes by which EOFToOK lengthens a packet.
 const OKOverEOF = 2
 
-// EOFToOK appends, in place of an EOF packet that is given with its header, the OK packet that says the same to a client with
-// CLIENT_DEPRECATE_EOF. The EOF may stand where dst grows to.
+// EOFToOK appends the OK packet that replaces an EOF packet for a client with CLIENT_DEPRECATE_EOF. The EOF packet is given
+// with its header. It may lie in the memory that dst grows into.
 func EOFToOK(dst, eof []byte) []byte {
 	seq, warnings, status := eof[3], binary.LittleEndian.Uint16(eof[5:]), binary.LittleEndian.Uint16(eof[7:])
 	dst = append(dst, eofSize+OKOverEOF, 0, 0, seq, mysql.EOF_HEADER, 0, 0)

@@ -7,30 +7,30 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-const stateSize = 5 // of an SQLSTATE, without the '#' before it
+const stateSize = 5 // length of an SQLSTATE, without the '#' before it
 
-// SQLSTATEs of the proxy's own errors. StateLink tells drivers that a link failed.
+// SQLSTATEs of the proxy's own errors. StateLink tells drivers that the connection failed.
 const (
 	StateGeneral     = mysql.DEFAULT_MYSQL_STATE
 	StateInterrupted = "70100"
 	StateLink        = "08S01"
 )
 
-// Numbers of errors that the library has no name for.
+// Error codes that the library doesn't name.
 const (
-	ErNetRead   = 1158 // between the proxy and a shard
-	ErMalformed = 1835 // a command that can't be read
+	ErNetRead   = 1158 // the connection between the proxy and a shard failed
+	ErMalformed = 1835 // a command could not be parsed
 )
 
-// Errorf makes an error as the client reads it.
+// Errorf makes an error to send to the client.
 func Errorf(code uint16, state, format string, args ...any) *mysql.MyError {
 	return &mysql.MyError{Code: code, State: state, Message: fmt.Sprintf(format, args...)}
 }
 
-// IsERR says whether a payload is an ERR packet; that may stand wherever the server speaks.
+// IsERR reports whether a payload is an ERR packet. The server may send one in place of any packet.
 func IsERR(payload []byte) bool { return len(payload) > 0 && payload[0] == mysql.ERR_HEADER }
 
-// ParseERR reads an ERR packet, with or without SQLSTATE.
+// ParseERR reads an ERR packet, with or without an SQLSTATE.
 func ParseERR(payload []byte) (*mysql.MyError, error) {
 	c := cursor{b: payload}
 	if c.u8() != mysql.ERR_HEADER {
@@ -47,8 +47,8 @@ func ParseERR(payload []byte) (*mysql.MyError, error) {
 	return e, nil
 }
 
-// AppendERR appends an ERR packet. The SQLSTATE is written only for a client known to speak protocol 4.1: an error in place of the
-// greeting has none.
+// AppendERR appends an ERR packet. The SQLSTATE is written only for a client known to speak protocol 4.1. An error in place of the
+// greeting therefore has none.
 func AppendERR(dst []byte, seq byte, e *mysql.MyError, capabilities uint32) ([]byte, byte) {
 	start := len(dst)
 	dst = append(Begin(dst), mysql.ERR_HEADER)

@@ -11,43 +11,44 @@ import (
 type Execute struct {
 	Statement uint32
 	Cursor    byte // mysql.CURSOR_TYPE_…
-	// Types are the two bytes per parameter (type, flags) that hold from now on until the client sends others: views of the packet,
-	// or what was passed to ParseExecute. The server remembers them per statement and connection, so must whoever stands between.
+	// Types holds two bytes per parameter, the type and the flags. They are views of the packet, or the types passed to
+	// ParseExecute. They apply to later executions until the client sends new ones. The server remembers them per statement and
+	// connection, and a proxy must do the same.
 	Types  []byte
 	Params []Param
 }
 
-// Param is the value of a parameter.
+// Param is a parameter's value.
 type Param struct {
 	Type  byte   // mysql.MYSQL_TYPE_…
 	Flags byte   // mysql.PARAM_UNSIGNED
-	Long  bool   // it was sent by COM_STMT_SEND_LONG_DATA; for AppendExecute, which then leaves it out
-	Value []byte // nil is NULL; otherwise the bytes that the type has in the binary protocol, without any length before them
+	Long  bool   // sent by COM_STMT_SEND_LONG_DATA; AppendExecute leaves it out
+	Value []byte // nil for NULL, else the type's binary encoding without a length
 }
 
-// Unsigned says whether an integer is to be read by [Uint] rather than [Int].
+// Unsigned reports whether an integer is read by [Uint] rather than [Int].
 func (p Param) Unsigned() bool { return p.Flags&mysql.PARAM_UNSIGNED != 0 }
 
-// Known is what a session remembers of a prepared statement and needs in order to read its COM_STMT_EXECUTE.
+// Known is the state of a prepared statement that a session keeps to read its COM_STMT_EXECUTE.
 type Known struct {
 	Params int      // number of parameters
-	Types  []byte   // Execute.Types of the last one, nil before the first: clients send them once and then rely on them
-	Long   [][]byte // values that came by COM_STMT_SEND_LONG_DATA, by parameter; may be shorter than Params; nil means none came
-	// Named is whether CLIENT_QUERY_ATTRIBUTES was agreed on: types come with names, and attributes may stand behind the parameters.
-	// Execute.Types is then put together in Room.
+	Types  []byte   // Execute.Types of the last execution, nil before the first; clients send them only once
+	Long   [][]byte // values from COM_STMT_SEND_LONG_DATA by parameter, nil if none came; may be shorter than Params
+	// Named reports whether CLIENT_QUERY_ATTRIBUTES was negotiated. Types then come with names, and attributes may follow the
+	// parameters. Execute.Types is then built in Room.
 	Named bool
 	Room  []byte
 }
 
-// ParseExecute reads COM_STMT_EXECUTE; payload includes the command. The parameters are appended to params, so that its room can be
-// used again. The values are views into payload and known. Query attributes are passed over.
+// ParseExecute reads COM_STMT_EXECUTE. payload includes the command. The parameters are appended to params, so its memory can be
+// reused. The values are views into payload and known. Query attributes are skipped.
 func ParseExecute(payload []byte, known Known, params []Param) (Execute, error) {
 	c := cursor{b: payload}
 	c.u8()
 	e := Execute{Statement: c.u32(), Types: known.Types, Params: params}
 	flags := c.u8()
 	e.Cursor = flags &^ mysql.PARAMETER_COUNT_AVAILABLE
-	c.u32() // the number of iterations, always 1
+	c.u32() // the iteration count, always 1
 	count := known.Params
 	if known.Named && flags&mysql.PARAMETER_COUNT_AVAILABLE != 0 {
 		count = int(min(c.lenInt(), math.MaxUint16))
@@ -69,7 +70,7 @@ func ParseExecute(payload []byte, known Known, params []Param) (Execute, error) 
 	for i := range known.Params {
 		e.Params = append(e.Params, c.param(i, e.Types, nulls, known.Long))
 	}
-	return e, c.err("COM_STMT_EXECUTE") // the attributes' values are of no use
+	return e, c.err("COM_STMT_EXECUTE") // the attributes' values aren't needed
 }
 
 // types reads the types of parameters and attributes.
@@ -83,12 +84,12 @@ func (c *cursor) types(count int, known Known) []byte {
 			return nil
 		}
 		types = append(types, c.take(2)...)
-		c.lenBytes() // the name
+		c.lenBytes() // the parameter's name
 	}
 	return types
 }
 
-// param reads the i-th parameter. A value that came as long data isn't in the packet, and counts whatever the NULL bitmap says.
+// param reads the i-th parameter. A value sent as long data isn't in the packet and takes precedence over the NULL bitmap.
 func (c *cursor) param(i int, types, nulls []byte, long [][]byte) Param {
 	p := Param{Type: types[2*i], Flags: types[2*i+1]}
 	switch {
@@ -104,8 +105,8 @@ func (c *cursor) param(i int, types, nulls []byte, long [][]byte) Param {
 	return p
 }
 
-// AppendExecute appends COM_STMT_EXECUTE as packets. The types are always sent, so it is right for a connection that has never
-// executed the statement; long data are sent as ordinary values. e.Types isn't used.
+// AppendExecute appends COM_STMT_EXECUTE as packets. It always sends the types, so it suits a connection that has never executed the
+// statement. It leaves out values with Long, and sends other long data as ordinary values. e.Types isn't used.
 func AppendExecute(dst []byte, e Execute) ([]byte, byte) {
 	start := len(dst)
 	dst = append(Begin(dst), mysql.COM_STMT_EXECUTE)

@@ -6,7 +6,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// NonceSize is the length in bytes of the random text that a client mixes with its password.
+// NonceSize is the length in bytes of the random challenge that a client hashes with its password.
 const NonceSize = 20
 
 // Greeting is a server's first packet (protocol 10).
@@ -17,16 +17,17 @@ type Greeting struct {
 	Capabilities  uint32
 	Collation     byte
 	Status        uint16
-	Plugin        string // the authentication plugin that the nonce is for
-	// Extended are MariaDB's own capabilities. A server with any doesn't offer CLIENT_LONG_PASSWORD: that is how clients tell.
+	Plugin        string // the authentication plugin that uses the nonce
+	// Extended holds MariaDB's own capabilities. A server that has any doesn't offer CLIENT_LONG_PASSWORD, which is how clients
+	// recognize it.
 	Extended uint32
 }
 
-// ExtendedMetadata is MariaDB's MARIADB_CLIENT_EXTENDED_METADATA, of its extended capabilities: column definitions say more of their
-// types, see [Column].
+// ExtendedMetadata is MARIADB_CLIENT_EXTENDED_METADATA, one of MariaDB's extended capabilities. Column definitions then describe
+// their types further; see [Column].
 const ExtendedMetadata = 1 << 3
 
-// AppendGreeting appends the packet with sequence number 0.
+// AppendGreeting appends the greeting with sequence number 0.
 func AppendGreeting(dst []byte, g Greeting) ([]byte, byte) {
 	start := len(dst)
 	if g.Extended != 0 {
@@ -50,7 +51,7 @@ func AppendGreeting(dst []byte, g Greeting) ([]byte, byte) {
 	return Finish(dst, start, 0)
 }
 
-// AppendAuthSwitch appends the request to authenticate by another plugin, with a nonce for it.
+// AppendAuthSwitch appends a request to authenticate by another plugin, with a nonce for it.
 func AppendAuthSwitch(dst []byte, seq byte, plugin string, nonce [NonceSize]byte) ([]byte, byte) {
 	start := len(dst)
 	dst = append(Begin(dst), mysql.EOF_HEADER)
@@ -59,7 +60,7 @@ func AppendAuthSwitch(dst []byte, seq byte, plugin string, nonce [NonceSize]byte
 	return Finish(dst, start, seq)
 }
 
-// AppendAuthMore appends what a plugin says to the client in the midst of an authentication.
+// AppendAuthMore appends a plugin's message to the client during authentication.
 func AppendAuthMore(dst []byte, seq byte, message []byte) ([]byte, byte) {
 	start := len(dst)
 	dst = append(append(Begin(dst), mysql.MORE_DATE_HEADER), message...)

@@ -6,11 +6,11 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// null is the first byte of a NULL where a length-encoded string may stand.
+// null is the first byte of a NULL in place of a length-encoded string.
 const null = 0xfb
 
-// LenInt reads a length-encoded integer and says how many bytes it took: none if b is too short or begins with a byte that begins
-// no integer (0xfb, 0xff).
+// LenInt reads a length-encoded integer and returns the number of bytes that it occupied. It returns 0 if b is too short or if
+// its first byte starts no integer (0xfb, 0xff).
 func LenInt(b []byte) (v uint64, n int) {
 	if len(b) == 0 {
 		return 0, 0
@@ -28,8 +28,8 @@ func LenInt(b []byte) (v uint64, n int) {
 	return 0, 0
 }
 
-// LenBytes reads a length-encoded string as a view and says how many bytes it took with its length: none if b is too short or
-// begins with no length. A NULL is a nil view and takes one byte; an empty string is empty but not nil.
+// LenBytes reads a length-encoded string. It returns a view and the number of bytes occupied, length included. It returns n = 0
+// if b is too short or doesn't begin with a length. A NULL is a nil view and occupies one byte. An empty string is not nil.
 func LenBytes(b []byte) (v []byte, n int) {
 	if len(b) > 0 && b[0] == null {
 		return nil, 1

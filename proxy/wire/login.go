@@ -6,28 +6,28 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// Login is who a client says that it is: its answer to the greeting, or COM_CHANGE_USER. All slices are views.
+// Login is a client's answer to the greeting, or a COM_CHANGE_USER. All slices are views.
 type Login struct {
-	Capabilities uint32 // as the client claims, whatever it was offered
-	Extended     uint32 // MariaDB's own, of a client that leaves out CLIENT_LONG_PASSWORD; not in COM_CHANGE_USER
+	Capabilities uint32 // as the client claims them, not limited to those offered
+	Extended     uint32 // MariaDB's own, from a client without CLIENT_LONG_PASSWORD; not in COM_CHANGE_USER
 	MaxPacket    uint32 // bytes; not in COM_CHANGE_USER
 	Collation    uint16
 	User         []byte
-	Response     []byte // to the nonce, as Plugin has it
+	Response     []byte // the answer to the nonce, in Plugin's form
 	Database     []byte
 	Plugin       []byte // empty without CLIENT_PLUGIN_AUTH
-	Attributes   []byte // for NextAttribute
+	Attributes   []byte // read them with NextAttribute
 }
 
-// tlsRequestSize is the length of an answer to the greeting that stops before the user's name: what follows comes by TLS.
+// tlsRequestSize is the length of an answer to the greeting that ends before the user's name. The rest follows over TLS.
 const tlsRequestSize = 32
 
-// IsTLSRequest says whether the answer to the greeting is a request to go on by TLS.
+// IsTLSRequest reports whether the answer to the greeting requests TLS.
 func IsTLSRequest(payload []byte) bool {
 	return len(payload) == tlsRequestSize && binary.LittleEndian.Uint32(payload)&mysql.CLIENT_SSL != 0
 }
 
-// ParseLogin reads a client's answer to the greeting. Only protocol 4.1 is understood.
+// ParseLogin reads a client's answer to the greeting. It supports only protocol 4.1.
 func ParseLogin(payload []byte) (Login, error) {
 	c := cursor{b: payload}
 	l := Login{Capabilities: c.u32(), MaxPacket: c.u32(), Collation: uint16(c.u8())}
@@ -52,7 +52,7 @@ func ParseLogin(payload []byte) (Login, error) {
 	return l, c.err("handshake response")
 }
 
-// ParseChangeUser reads COM_CHANGE_USER; payload includes the command. capabilities are those that the client logged in with.
+// ParseChangeUser reads COM_CHANGE_USER. payload includes the command. capabilities are those of the client's login.
 func ParseChangeUser(payload []byte, capabilities uint32) (Login, error) {
 	c := cursor{b: payload}
 	c.u8()
@@ -67,7 +67,7 @@ func ParseChangeUser(payload []byte, capabilities uint32) (Login, error) {
 	return l, c.err("COM_CHANGE_USER")
 }
 
-// response reads the answer to the nonce where its length isn't a length-encoded integer.
+// response reads the answer to the nonce if its length isn't a length-encoded integer.
 func (c *cursor) response(capabilities uint32) []byte {
 	if capabilities&mysql.CLIENT_SECURE_CONNECTION != 0 {
 		return c.take(int(c.u8()))
@@ -85,7 +85,7 @@ func (c *cursor) tail(l *Login) {
 	}
 }
 
-// name reads a string that ends with a NUL, or with the packet: some clients leave out the last NUL, or the last string.
+// name reads a string that ends at a NUL or at the end of the packet. Some clients omit the last NUL, or the last string.
 func (c *cursor) name() []byte {
 	for i, b := range c.b {
 		if b == 0 {
@@ -97,7 +97,7 @@ func (c *cursor) name() []byte {
 	return c.rest()
 }
 
-// NextAttribute reads the first of a login's connection attributes and returns what follows it.
+// NextAttribute reads a login's first connection attribute and returns the attributes after it.
 func NextAttribute(attributes []byte) (name, value, rest []byte, err error) {
 	c := cursor{b: attributes}
 	name, value = c.lenBytes(), c.lenBytes()

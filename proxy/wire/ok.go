@@ -6,17 +6,18 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// OK is what an OK packet says.
+// OK is the content of an OK packet.
 type OK struct {
 	AffectedRows uint64
 	LastInsertID uint64
 	Status       uint16 // SERVER_STATUS_… flags
 	Warnings     uint16
-	Info         []byte // "Rows matched: 1  Changed: 1  Warnings: 0"
-	Changes      []byte // what changed in the session, for NextChange; only with CLIENT_SESSION_TRACK. Servers may say that something did, and not what: empty, not nil
+	Info         []byte // for example "Rows matched: 1  Changed: 1  Warnings: 0"
+	Changes      []byte // session changes for NextChange, with CLIENT_SESSION_TRACK only; empty but not nil if the server only flags that something changed
 }
 
-// ParseOK reads an OK packet, or the OK that ends a result set in EOF's place. capabilities says whether it may hold session changes.
+// ParseOK reads an OK packet, or the OK packet that ends a result set in place of an EOF. capabilities determine whether it may hold
+// session changes.
 func ParseOK(payload []byte, capabilities uint32) (OK, error) {
 	c := cursor{b: payload}
 	if h := c.u8(); h != mysql.OK_HEADER && h != mysql.EOF_HEADER {
@@ -36,8 +37,8 @@ func ParseOK(payload []byte, capabilities uint32) (OK, error) {
 	return ok, c.err("OK packet")
 }
 
-// plainInfo reads the info string of an OK packet without session tracking. The protocol's description lets it run to the end of the
-// packet; the servers put a length before it nevertheless, and the clients expect that.
+// plainInfo reads the info string of an OK packet without session tracking. The protocol's description says that it runs to the end
+// of the packet. The servers nevertheless write a length before it, and clients expect that.
 func plainInfo(b []byte) []byte {
 	if v, n := LenBytes(b); n == len(b) {
 		return v
@@ -45,12 +46,12 @@ func plainInfo(b []byte) []byte {
 	return b
 }
 
-// AppendOK appends an OK packet. Session changes are left out for a client that doesn't know them.
+// AppendOK appends an OK packet. It omits session changes for a client that doesn't support them.
 func AppendOK(dst []byte, seq byte, ok OK, capabilities uint32) ([]byte, byte) {
 	return appendOK(dst, seq, mysql.OK_HEADER, ok, capabilities)
 }
 
-// AppendEnd appends what ends the rows of a result set: an EOF packet, or with CLIENT_DEPRECATE_EOF an OK packet in its place.
+// AppendEnd appends the packet that ends a result set's rows. It is an EOF packet, or an OK packet with CLIENT_DEPRECATE_EOF.
 func AppendEnd(dst []byte, seq byte, ok OK, capabilities uint32) ([]byte, byte) {
 	if capabilities&mysql.CLIENT_DEPRECATE_EOF == 0 {
 		return AppendEOF(dst, seq, EOF{Warnings: ok.Warnings, Status: ok.Status})
@@ -79,8 +80,8 @@ func appendOK(dst []byte, seq, header byte, ok OK, capabilities uint32) ([]byte,
 	return Finish(dst, start, seq)
 }
 
-// RebuildOK appends a copy of an OK packet, given with its header, with other numbers in it. Everything else, including what this
-// package doesn't know, stays byte for byte.
+// RebuildOK appends a copy of an OK packet with other numbers. The packet is given with its header. Everything else is copied byte
+// for byte, including fields unknown to this package.
 func RebuildOK(dst, packet []byte, affectedRows, lastInsertID uint64) ([]byte, error) {
 	_, seq, c, err := openOK(packet)
 	if err != nil {
@@ -95,7 +96,7 @@ func RebuildOK(dst, packet []byte, affectedRows, lastInsertID uint64) ([]byte, e
 	return dst, nil
 }
 
-// PatchStatus clears and then sets status flags of an OK or EOF packet, given with its header, in place.
+// PatchStatus clears and then sets status flags of an OK or EOF packet in place. The packet is given with its header.
 func PatchStatus(packet []byte, clear, set uint16) error {
 	at := HeaderSize + 3
 	if len(packet) != HeaderSize+eofSize || packet[HeaderSize] != mysql.EOF_HEADER {
@@ -109,7 +110,7 @@ func PatchStatus(packet []byte, clear, set uint16) error {
 	return nil
 }
 
-// openOK finds the status flags of an OK packet, given with its header; the cursor stands there too.
+// openOK finds the status flags of an OK packet, given with its header. The cursor is positioned there too.
 func openOK(packet []byte) (at int, seq byte, c cursor, err error) {
 	c = cursor{b: packet}
 	c.take(3)

@@ -6,8 +6,8 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// Prepared is the first packet of the answer to COM_STMT_PREPARE. The definitions of the parameters and then of the columns follow
-// it, each list ended by an EOF packet if it isn't empty (and if CLIENT_DEPRECATE_EOF is off).
+// Prepared is the first packet of the answer to COM_STMT_PREPARE. The definitions of the parameters follow it, then those of the
+// columns. Without CLIENT_DEPRECATE_EOF, an EOF packet ends each list that isn't empty.
 type Prepared struct {
 	Statement uint32
 	Columns   uint16

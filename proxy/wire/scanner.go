@@ -7,23 +7,23 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// State is what a Scanner needs or has found.
+// State is the result of a Scan.
 type State uint8
 
 const (
-	// NeedBytes: all that was passed on belongs to the response, and there's more to come. What wasn't passed on is the beginning of
-	// a packet that must be read whole: show it again with more bytes after it.
+	// NeedBytes: the response goes on after the bytes consumed so far. Any bytes not consumed begin a packet that must be read
+	// whole. Pass them again with more bytes after them.
 	NeedBytes State = iota
-	// ResultEnd: one of several results ends here and the next one begins. Call Scan again with what is left of the bytes, before
-	// waiting for more.
+	// ResultEnd: one of several results ends here and the next one begins. Call Scan again with the remaining bytes before waiting
+	// for more.
 	ResultEnd
-	// FileRequest: the server wants the contents of a file (LOAD DATA LOCAL INFILE); LastPacket names it. The response goes on after
-	// the client has sent it.
+	// FileRequest: the server requests a file's contents (LOAD DATA LOCAL INFILE). LastPacket names the file. The response goes on
+	// after the client has sent it.
 	FileRequest
 	// Done: the response ends here.
 	Done
 	// DefinitionsEnd: LastPacket is the EOF packet between a result set's column definitions and its rows. Call Scan again as after
-	// ResultEnd. Only a Scanner with StopBeforeRows says so.
+	// ResultEnd. Only a Scanner with StopBeforeRows returns it.
 	DefinitionsEnd
 )
 
@@ -31,31 +31,31 @@ func (s State) String() string {
 	return [...]string{"need bytes", "result end", "file request", "done", "definitions end"}[s]
 }
 
-// Scanner finds where a response ends in a stream of bytes, and what its OK, EOF and ERR packets say. It keeps no bytes, allocates
-// nothing and isn't for concurrent use. The zero value expects a QueryResponse.
+// Scanner finds the end of a response in a stream of bytes and reads its OK, EOF and ERR packets. It keeps no bytes, allocates
+// nothing and isn't safe for concurrent use. The zero value expects a QueryResponse.
 type Scanner struct {
-	// DeprecateEOF is whether CLIENT_DEPRECATE_EOF was agreed on. It must not change within a response.
+	// DeprecateEOF reports whether CLIENT_DEPRECATE_EOF was negotiated. It must not change within a response.
 	DeprecateEOF bool
-	// StopBeforeRows makes Scan stop with DefinitionsEnd, for whoever passes the response on to a client that wants no EOF there.
+	// StopBeforeRows makes Scan stop with DefinitionsEnd, for a client that expects no EOF there.
 	StopBeforeRows bool
 
 	kind    ResponseKind
 	phase   phase
 	numbers sequence
-	rest    int  // bytes still to come of the packet under way, none of which need be read
-	long    bool // the packet before was MaxPayload long, so that the next one continues it
-	left    int  // column definitions still to come in this list
-	second  int  // column definitions in the list after it
-	last    int  // length of the last packet that was read whole
-	// promised: a further result was announced by the EOF before a procedure's OUT parameters, and only there: MySQL forgets it in
-	// the EOF after them.
+	rest    int  // bytes still to come of the current packet, none of which need reading
+	long    bool // the last packet was MaxPayload long, so the next one continues it
+	left    int  // column definitions still to come in the current list
+	second  int  // column definitions in the next list
+	last    int  // length of the last packet read whole
+	// promised reports that the EOF before a procedure's OUT parameters announced a further result. MySQL omits that flag in the EOF
+	// after them.
 	promised  bool
-	outParams bool // the result that is read, or was read last, is of OUT parameters
+	outParams bool // the current or last result holds OUT parameters
 
 	found findings
 }
 
-// findings are what the packets said.
+// findings collects the contents of the packets read.
 type findings struct {
 	ok      OK
 	hasOK   bool
@@ -68,14 +68,14 @@ type findings struct {
 	rows    int
 }
 
-// Reset begins a response.
+// Reset prepares for a new response.
 func (s *Scanner) Reset(kind ResponseKind) {
 	*s = Scanner{DeprecateEOF: s.DeprecateEOF, StopBeforeRows: s.StopBeforeRows, kind: kind, phase: kind.first()}
 }
 
-// Scan looks at the bytes that follow those passed on so far. The first n of them belong to the response and can be forwarded as
-// they are: whole packets, and of rows also parts of packets. After an error the place in the stream is lost for good, and so is
-// the connection; n is then what preceded the offending packet. After Done, Scan takes nothing more.
+// Scan examines the bytes that follow those consumed so far. The first n of them belong to the response and can be forwarded as they
+// are. They are whole packets, or parts of row packets. After an error the position in the stream is lost, and so is the connection.
+// n then counts the bytes before the offending packet. After Done, Scan consumes nothing more.
 func (s *Scanner) Scan(b []byte) (n int, state State, err error) {
 	for s.phase != finished {
 		n = s.skip(b, n)
@@ -114,14 +114,14 @@ func (s *Scanner) Scan(b []byte) (n int, state State, err error) {
 	return n, Done, nil
 }
 
-// skip passes over what is left of the packet under way.
+// skip consumes the rest of the current packet.
 func (s *Scanner) skip(b []byte, n int) int {
 	k := min(s.rest, len(b)-n)
 	s.rest -= k
 	return n + k
 }
 
-// verdict on a packet of which perhaps only the beginning is there.
+// verdict classifies a packet of which perhaps only the beginning has arrived.
 type verdict uint8
 
 const (
@@ -130,8 +130,8 @@ const (
 	unknown
 )
 
-// passes says whether the packet at the start of b, of which at least the header is there, needs no reading: it is a row, or the
-// continuation of one.
+// passes reports whether the packet at the start of b can be passed on unread because it is a row or continues one. At least its
+// header has arrived.
 func (s *Scanner) passes(b []byte, length int) verdict {
 	switch {
 	case s.long:
@@ -146,8 +146,8 @@ func (s *Scanner) passes(b []byte, length int) verdict {
 	return pass
 }
 
-// endsRows tells the EOF, OK or ERR after the last row from a row: a row that begins with 0xfe begins with a string of 16 MiB or
-// more, and none begins with 0xff.
+// endsRows distinguishes the EOF, OK or ERR after the last row from a row. A row that begins with 0xfe begins with a string of 16
+// MiB or more. No row begins with 0xff.
 func (s *Scanner) endsRows(first byte, length int) bool {
 	switch first {
 	case mysql.ERR_HEADER:
@@ -158,7 +158,7 @@ func (s *Scanner) endsRows(first byte, length int) bool {
 	return false
 }
 
-// passOver begins to pass over a row packet.
+// passOver starts to pass a row packet on unread.
 func (s *Scanner) passOver(n, length int, seq byte) int {
 	if !s.long {
 		s.found.rows++
@@ -173,7 +173,7 @@ func (s *Scanner) misplaced(seq byte) error {
 	return malformed(fmt.Sprintf("sequence number %d where %d is due, in place of %s", seq, s.numbers.next, s.phase))
 }
 
-// sequence checks that packets are numbered one after the other. The first may have any number: it follows that of the command.
+// sequence checks that packets are numbered consecutively. The first may have any number, since it follows the command's.
 type sequence struct {
 	next  byte
 	begun bool
@@ -182,28 +182,28 @@ type sequence struct {
 func (q *sequence) follows(seq byte) bool { return !q.begun || seq == q.next }
 func (q *sequence) saw(seq byte)          { q.next, q.begun = seq+1, true }
 
-// LastPacket is the length in bytes, header included, of the packet that ended what Scan was looking at: it stands at the end of the
-// bytes passed on, whole. So it can be held back and replaced by another one.
+// LastPacket returns the length in bytes of the packet at which Scan stopped, header included. It is whole and stands at the end of
+// the consumed bytes. So a caller can hold it back and replace it.
 func (s *Scanner) LastPacket() int { return s.last }
 
-// NextSeq is the sequence number that the next packet of the response would have.
+// NextSeq returns the sequence number of the response's next packet.
 func (s *Scanner) NextSeq() byte { return s.numbers.next }
 
-// Status returns the status flags of the last OK or EOF packet, 0 if there was none. An ERR packet has none: what became of a
-// transaction can't be told from it.
+// Status returns the status flags of the last OK or EOF packet, or 0 if there was none. An ERR packet has no flags, so it doesn't
+// show what became of a transaction.
 func (s *Scanner) Status() uint16 { return s.found.status }
 
-// Warnings returns the number of warnings of the last OK or EOF packet.
+// Warnings returns the warning count of the last OK or EOF packet.
 func (s *Scanner) Warnings() uint16 { return s.found.warn }
 
-// OK returns the numbers of the last OK packet, without its strings, and whether there was one. In the answer to COM_STMT_PREPARE
-// there is none.
+// OK returns the numbers of the last OK packet, without its strings, and reports whether there was one. The answer to
+// COM_STMT_PREPARE has none.
 func (s *Scanner) OK() (OK, bool) { return s.found.ok, s.found.hasOK }
 
-// ErrCode returns the code of the ERR packet that ended the response, and whether there was one.
+// ErrCode returns the code of the ERR packet that ended the response, and reports whether there was one.
 func (s *Scanner) ErrCode() (uint16, bool) { return s.found.code, s.found.isErr }
 
-// ErrState returns the SQLSTATE of that ERR packet, or the empty text where it told none.
+// ErrState returns the SQLSTATE of that ERR packet. It returns "" if the packet had none.
 func (s *Scanner) ErrState() string {
 	if s.found.state[0] == 0 {
 		return ""
@@ -217,7 +217,7 @@ func (s *Scanner) Columns() int { return s.found.columns }
 // Rows returns the number of rows seen so far, in all results of the response.
 func (s *Scanner) Rows() int { return s.found.rows }
 
-// read takes in a packet that is there whole.
+// read handles a packet that has arrived whole.
 func (s *Scanner) read(payload []byte) (State, error) {
 	if payload[0] == mysql.ERR_HEADER && s.phase != anyPacket {
 		return s.readERR(payload)
@@ -247,7 +247,7 @@ func (s *Scanner) done() State {
 	return Done
 }
 
-// readERR ends the response: whatever was to follow doesn't.
+// readERR ends the response. Nothing follows an ERR packet.
 func (s *Scanner) readERR(payload []byte) (State, error) {
 	if len(payload) < 3 {
 		return NeedBytes, malformed("ERR packet")

@@ -6,7 +6,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// ResponseKind says what a response looks like; the command decides that.
+// ResponseKind is the form of a response. It depends on the command.
 type ResponseKind uint8
 
 const (
@@ -20,14 +20,14 @@ const (
 	FieldListResponse
 	// RowsResponse answers COM_STMT_FETCH: rows up to an EOF packet.
 	RowsResponse
-	// TextResponse answers COM_STATISTICS: one packet of text, or an ERR packet (which a Scanner doesn't tell apart).
+	// TextResponse answers COM_STATISTICS: one packet of text or an ERR packet. Scanner doesn't distinguish the two.
 	TextResponse
-	// CursorResponse answers a COM_STMT_EXECUTE that asks for a cursor: a QueryResponse that, if there is one, ends after the column
-	// definitions. Elsewhere the flag that says so may be that of a cursor within a procedure.
+	// CursorResponse answers a COM_STMT_EXECUTE that requests a cursor. It is a QueryResponse that ends after the column definitions
+	// if a cursor was opened. In other responses the cursor flag may belong to a cursor within a procedure.
 	CursorResponse
 )
 
-// phase is what the next packet can be; an ERR packet can always take its place.
+// phase is the kind of packet expected next. An ERR packet may come in place of any of them.
 type phase uint8
 
 const (
@@ -119,7 +119,7 @@ func (s *Scanner) readColumnsEnd(payload []byte) (State, error) {
 		return NeedBytes, err
 	}
 	if s.kind == CursorResponse && s.found.status&mysql.SERVER_STATUS_CURSOR_EXISTS != 0 {
-		return s.done(), nil // the rows are fetched by COM_STMT_FETCH
+		return s.done(), nil // COM_STMT_FETCH returns the rows
 	}
 	const outParams = mysql.SERVER_PS_OUT_PARAMS | mysql.SERVER_MORE_RESULTS_EXISTS
 	s.promised = s.found.status&outParams == outParams
@@ -131,7 +131,7 @@ func (s *Scanner) readColumnsEnd(payload []byte) (State, error) {
 	return state, nil
 }
 
-// listEnd goes on to what follows a list of column definitions.
+// listEnd advances to the phase after a list of column definitions.
 func (s *Scanner) listEnd() State {
 	switch {
 	case s.kind != PrepareResponse:
@@ -166,7 +166,7 @@ func (s *Scanner) readRowsEnd(payload []byte) (State, error) {
 	return s.resultEnd(), nil
 }
 
-// resultEnd decides by the status flags whether another result follows.
+// resultEnd checks the status flags for a further result.
 func (s *Scanner) resultEnd() State {
 	if s.found.status&mysql.SERVER_MORE_RESULTS_EXISTS == 0 && !s.promised {
 		return s.done()
@@ -176,7 +176,7 @@ func (s *Scanner) resultEnd() State {
 	return ResultEnd
 }
 
-// readEnd reads what ends rows and fields.
+// readEnd reads the packet that ends rows or fields.
 func (s *Scanner) readEnd(payload []byte) error {
 	if s.DeprecateEOF {
 		return s.readOK(payload)
@@ -192,17 +192,17 @@ func (s *Scanner) readEOF(payload []byte) error {
 	return err
 }
 
-// readOK reads the numbers of an OK packet. Its strings depend on the capabilities, and nothing here depends on them.
+// readOK reads the numbers of an OK packet. It ignores the strings, whose encoding depends on the capabilities.
 func (s *Scanner) readOK(payload []byte) error {
 	ok, err := ParseOK(payload, 0)
 	if err == nil {
-		ok.Info = nil // a view that won't outlast the bytes
+		ok.Info = nil // a view that would outlive its bytes
 		s.found.ok, s.found.hasOK = ok, true
 		s.found.status, s.found.warn = ok.Status, ok.Warnings
 	}
 	return err
 }
 
-// OutParams reports whether the result that has just ended holds a procedure's OUT parameters. The EOF before its rows said
-// so; the one behind them may not.
+// OutParams reports whether the result that just ended holds a procedure's OUT parameters. Only the EOF before its rows is sure to
+// say so. The one after them may not.
 func (s *Scanner) OutParams() bool { return s.outParams }

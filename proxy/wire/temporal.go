@@ -7,7 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// TemporalText writes a date or time of a parameter as MySQL would.
+// TemporalText formats a parameter's date or time as MySQL does.
 func TemporalText(typ byte, value []byte) (string, error) {
 	if typ == mysql.MYSQL_TYPE_TIME {
 		return timeText(value)

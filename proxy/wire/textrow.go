@@ -1,7 +1,7 @@
 package wire
 
-// SplitTextRow appends views of a text row's values to dst: nil is NULL, an empty value isn't nil. It allocates nothing if dst has
-// room for them.
+// SplitTextRow appends views of a text row's values to dst. A NULL becomes nil; an empty value doesn't. It allocates nothing if
+// dst has room.
 func SplitTextRow(dst [][]byte, payload []byte, columns int) ([][]byte, error) {
 	c := cursor{b: payload}
 	for range columns {
@@ -13,7 +13,7 @@ func SplitTextRow(dst [][]byte, payload []byte, columns int) ([][]byte, error) {
 	return dst, c.err("text row")
 }
 
-// AppendTextRow appends a text row; a nil value is NULL.
+// AppendTextRow appends a text row. A nil value is NULL.
 func AppendTextRow(dst []byte, seq byte, values [][]byte) ([]byte, byte) {
 	start := len(dst)
 	dst = Begin(dst)
