@@ -7,33 +7,33 @@ import (
 	"time"
 )
 
-// trust is how long after its last use an idle connection is lent without a look whether it still lives.
+// trust is how long after its last use an idle connection is lent without a liveness check.
 //
-// Looking never makes lending safe, as a server can go away right after it; that is why the pool never repeats a statement, and
-// why a session whose statement found a dead connection reports its effect as unknown. Looking only makes that rare, where it
-// would be frequent: servers and firewalls drop connections that were idle for minutes. For one used within the last second it
-// would find next to nothing, at the price of a system call per statement. And the first connection that is found dead has all
-// others looked at again, and those that come back within the time of trust, for a server may take a moment to close them all: so
-// its restart costs a statement or two, not one per connection.
+// A check never makes lending safe, since the server can go away right after it. So the pool never repeats a statement, and a
+// session whose statement met a dead connection reports its effect as unknown. The check only makes that rare. It would be
+// frequent otherwise, because servers and firewalls drop connections that were idle for minutes. For a connection used within the
+// last second a check would find almost nothing and would cost a system call per statement. Once one connection is found dead,
+// all others are checked before they are lent. That includes those returned within trust afterwards, since a server may take a
+// moment to close them all. So a server's restart costs a statement or two, not one per connection.
 const trust = time.Second
 
-// Borrow lends a connection that carries want. The caller gives it back with Return or Discard.
+// Borrow lends a connection that carries want. The caller ends the lease with Return or Discard.
 //
-// It waits for at most Limits.WaitTimeout in the queue, for a server that has gone away until Limits.RestartWait has passed since
-// it did, and for no longer than ctx. All of its errors mean that nothing of the caller's was sent: *ServerError if the server
-// refuses the settings, such as an unknown database (1049); *ExhaustedError; *UnavailableError; *LoginError; ErrClosed;
-// *LostError if the connection broke while its state was set; ctx's cause. A nil want is Default.
+// It waits in the queue for at most Limits.WaitTimeout. If the server has gone away, it waits until Limits.RestartWait has passed
+// since then. It never waits longer than ctx. All of its errors mean that nothing of the caller's was sent: *ServerError if the
+// server refuses the settings, such as an unknown database (1049); *ExhaustedError; *UnavailableError; *LoginError; ErrClosed;
+// *LostError if the connection broke while its state was set; ctx's cause. A nil want means Default.
 func (p *Pool) Borrow(ctx context.Context, want *Settings, prof Profile) (*Conn, error) {
 	return p.lend(ctx, want, prof, waits)
 }
 
-// BorrowSoon is Borrow by who has another server to ask: one that has gone away is not waited for.
+// BorrowSoon is Borrow for a caller that can ask another server. It doesn't wait for a server that has gone away.
 func (p *Pool) BorrowSoon(ctx context.Context, want *Settings, prof Profile) (*Conn, error) {
 	return p.lend(ctx, want, prof, hurries)
 }
 
-// BorrowElsewhere is BorrowSoon by who may ask the other server also once a command was sent: neither one that is overdue is
-// waited for, nor its answer. See [Conn.Elsewhere].
+// BorrowElsewhere is BorrowSoon for a caller that can ask another server even after a command was sent. It waits neither for an
+// overdue server nor for its answer. See [Conn.Elsewhere].
 func (p *Pool) BorrowElsewhere(ctx context.Context, want *Settings, prof Profile) (*Conn, error) {
 	c, err := p.lend(ctx, want, prof, turns)
 	if err == nil {
@@ -42,7 +42,7 @@ func (p *Pool) BorrowElsewhere(ctx context.Context, want *Settings, prof Profile
 	return c, err
 }
 
-// haste is what a borrower does while the server is away.
+// haste is a borrower's behaviour while the server is away.
 type haste uint8
 
 const (
@@ -53,7 +53,7 @@ const (
 
 func (p *Pool) lend(ctx context.Context, want *Settings, prof Profile, h haste) (*Conn, error) {
 	if want == nil {
-		want = Default // and not what nil means in a connection
+		want = Default // a connection's nil settings mean unknown, not Default
 	}
 	p.mu.Lock()
 	c := p.takeCarrying(want, prof)
@@ -70,7 +70,7 @@ func (p *Pool) lend(ctx context.Context, want *Settings, prof Profile, h haste) 
 	return c, nil
 }
 
-// await is borrow, and notes how long it took.
+// await calls borrow and records how long it took.
 func (p *Pool) await(ctx context.Context, want *Settings, prof Profile, h haste) (*Conn, error) {
 	began := time.Now()
 	if h == turns {
@@ -85,7 +85,7 @@ func (p *Pool) await(ctx context.Context, want *Settings, prof Profile, h haste)
 	return c, err
 }
 
-// borrow is lend once there is no idle connection that carries want.
+// borrow is lend if no idle connection carries want.
 func (p *Pool) borrow(ctx context.Context, want *Settings, prof Profile, h haste) (*Conn, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("shard %s: borrow a connection: %w", p.shard, context.Cause(ctx))
@@ -114,7 +114,7 @@ func (p *Pool) borrow(ctx context.Context, want *Settings, prof Profile, h haste
 		default:
 			err := p.prepare(ctx, g.conn, want)
 			if _, lost := errors.AsType[*LostError](err); lost && ctx.Err() == nil && time.Now().Before(deadline) {
-				continue // it had died; nothing of the caller's was sent
+				continue // the connection had died; nothing of the caller's was sent
 			}
 			return lentOr(g.conn, err)
 		}
@@ -133,12 +133,12 @@ func (c *Conn) doubtful(suspicion time.Time) bool {
 	return c.returned.Sub(suspicion) <= trust || time.Since(c.returned) > trust
 }
 
-// serves reports whether c, or any connection like it, can be brought to want under a profile.
+// serves reports whether c has the profile and can be brought to want without closing it.
 func (c *Conn) serves(want *Settings, prof Profile) bool {
 	return c.profile == prof && reaches(c.database, want)
 }
 
-// prepare brings c to want. If that fails, c is no longer the caller's.
+// prepare brings c to want. If that fails, c no longer belongs to the caller.
 func (p *Pool) prepare(ctx context.Context, c *Conn, want *Settings) error {
 	t := between(c.settings, c.database, want)
 	if t.empty() {
@@ -149,11 +149,11 @@ func (p *Pool) prepare(ctx context.Context, c *Conn, want *Settings) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, p.limits.ConnectTimeout, errNoAnswer)
 	defer cancel()
 	err := c.apply(ctx, t, want)
-	if err == nil && !c.Usable() { // ctx ended together with the answer
+	if err == nil && !c.Usable() { // ctx ended at the same time as the answer arrived
 		err = c.Lost(false, context.Cause(ctx))
 	}
 	if lost, ok := errors.AsType[*LostError](err); ok {
-		lost.Sent = false // of the caller's
+		lost.Sent = false // nothing of the caller's was sent
 	}
 	switch {
 	case err == nil:

@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	tripAfter       = 3                      // logins that failed in a row
+	tripAfter       = 3                      // consecutive failed logins
 	shortestBackoff = 250 * time.Millisecond // doubled by each failed probe
 	longestBackoff  = 5 * time.Second
-	mostDials       = 16 // under way at once, so that a server that comes back isn't stormed
+	mostDials       = 16 // concurrent dials, so that a returning server isn't overloaded
 )
 
-// verdict is a breaker's answer to the wish to dial.
+// verdict is a breaker's answer to a request to dial.
 type verdict int
 
 const (
@@ -21,25 +21,25 @@ const (
 	refuseDial
 )
 
-// breaker decides when a pool may dial. It knows neither the pool nor the clock.
+// breaker decides when a pool may dial. It depends on neither the pool nor the clock.
 //
 //	closed ── three failures in a row ──▶ open ── the back-off passed ──▶ one probe
 //	   ▲                                   ▲                                │ │
 //	   │                                   └──────── fails: twice as long ──┘ │
 //	   └─────────── succeeds: dials at once 2, 4, 8, 16 ──────────────────────┘
 //
-// A server that has gone away may be restarting: for as long as its owner's patience lasts, counted from the first failure,
-// borrowers wait for it in place of being refused, and it is probed at the shortest back-off.
+// A server that has gone away may be restarting. Until patience has passed since the first failure, borrowers wait for it
+// instead of being refused, and it is probed at the shortest back-off.
 //
-// Its zero value isn't ready: see newBreaker. Its owner guards it.
+// The zero value isn't ready; see newBreaker. The owner synchronizes access.
 type breaker struct {
 	patience  time.Duration
-	since     time.Time // of the first of the failures
-	failures  int       // logins that failed in a row
-	allowance int       // dials that may be under way at once while closed
-	until     time.Time // open: no dial before
-	reason    error     // of the last failure
-	round     int       // raised at every change of state: news of a dial that began before is stale
+	since     time.Time // time of the first failure
+	failures  int       // consecutive failed logins
+	allowance int       // concurrent dials allowed while closed
+	until     time.Time // open: no dial before then
+	reason    error     // the last failure
+	round     int       // incremented at every change of state; results of dials from earlier rounds are stale
 }
 
 func newBreaker(patience time.Duration) breaker {
@@ -48,8 +48,8 @@ func newBreaker(patience time.Duration) breaker {
 
 func (b *breaker) open() bool { return b.failures >= tripAfter }
 
-// admit says whether one more dial may begin. lent connections show that the server lives: if it refused us for having too
-// many, waiting for one of them beats failing.
+// admit decides whether one more dial may begin. lent connections show that the server is alive. If it refused us for too
+// many connections, waiting for one of them is better than failing.
 func (b *breaker) admit(now time.Time, dialing, lent int) verdict {
 	switch {
 	case !b.open() && dialing < b.allowance:
@@ -65,7 +65,7 @@ func (b *breaker) admit(now time.Time, dialing, lent int) verdict {
 	}
 }
 
-// failed records that a dial begun in the given round failed.
+// failed records the failure of a dial that began in the given round.
 func (b *breaker) failed(now time.Time, round int, reason error) {
 	b.reason = reason
 	if round != b.round {
@@ -86,7 +86,7 @@ func (b *breaker) failed(now time.Time, round int, reason error) {
 	b.round++
 }
 
-// awaited reports whether the server has gone away so recently that it is waited for.
+// awaited reports whether the server went away so recently that borrowers wait for it.
 func (b *breaker) awaited(now time.Time) bool {
 	return away(b.reason) && now.Sub(b.since) < b.patience
 }
@@ -99,7 +99,8 @@ func (b *breaker) succeeded() {
 	b.allowance = min(2*b.allowance, mostDials)
 }
 
-// answers notes that the server was found back. Logins begin with one at once, so that it isn't stormed.
+// answers records that the server was found again. One login at a time is allowed at first, so that the server isn't
+// overloaded.
 func (b *breaker) answers() {
 	if b.failures > 0 {
 		b.failures, b.reason, b.allowance = 0, nil, 1
@@ -107,12 +108,13 @@ func (b *breaker) answers() {
 	}
 }
 
-// forget begins anew, for another server.
+// forget resets the breaker for another server.
 func (b *breaker) forget() {
 	*b = breaker{patience: b.patience, allowance: mostDials, round: b.round + 1}
 }
 
-// backoff doubles per failed probe and is shortened by up to a fifth at random, so that proxies don't probe in step.
+// backoff doubles with each failed probe. It is shortened by a random amount of up to a fifth, so that proxies don't probe
+// in step.
 func backoff(probes int) time.Duration {
 	d := min(shortestBackoff<<min(probes, 10), longestBackoff)
 	return d - rand.N(d/5)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Retire ends lending without waiting: those in the queue get ErrClosed, idle connections are closed, and borrowed ones when
-// they come back.
+// Retire ends lending without waiting. Queued borrowers get ErrClosed. Idle connections are closed at once, borrowed ones
+// when they come back.
 func (p *Pool) Retire() {
 	p.mu.Lock()
 	defer p.unlock()
@@ -26,8 +26,8 @@ func (p *Pool) Retire() {
 	p.settle()
 }
 
-// Close retires the pool and waits until the borrowed connections have come back. If ctx ends first, it interrupts them and
-// gives an error that says how many there were; they are closed all the same when they come back.
+// Close retires the pool and waits until the borrowed connections have come back. If ctx ends first, Close interrupts them
+// and returns an error with their number. They are still closed when they come back.
 func (p *Pool) Close(ctx context.Context) error {
 	p.Retire()
 	select {
@@ -43,8 +43,8 @@ func (p *Pool) Close(ctx context.Context) error {
 	return nil
 }
 
-// interruptAll holds mu, as a connection may be interrupted only while it is lent, or cleaned. It doesn't block. It gives the
-// number of those that borrowers have or wait for.
+// interruptAll holds mu, because a connection may be interrupted only while it is lent or cleaned. It doesn't block. It
+// returns the number of connections that borrowers hold or wait for.
 func (p *Pool) interruptAll() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

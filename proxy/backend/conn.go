@@ -14,84 +14,84 @@ import (
 	"locus/router"
 )
 
-// Conn is a logged-in connection to a shard's server. Whoever has borrowed it uses it alone, from one goroutine at a time;
-// only Interrupt and the methods that tell what it was born with may be called from others.
+// Conn is a logged-in connection to a shard's server. Its borrower has exclusive use of it, from one goroutine at a time. Only
+// Interrupt and the methods that return fixed properties may be called from other goroutines.
 type Conn struct {
 	stream   *stream.Conn
 	addr     string
 	shard    router.ShardName
 	version  string
 	threadID uint32
-	mark     string // the statement that marks it as ours, see Target.Mark
+	mark     string // the statement that sets the mark, see Target.Mark
 	profile  Profile
 
-	// Of the pool, set before the connection is first lent.
-	generation int       // of the target that it was made for
-	expires    time.Time // not lent after that
+	// Set by the pool before the connection is first lent.
+	generation int       // generation of the target that it was made for
+	expires    time.Time // not lent after this time
 	resets     *resets
 
-	// Of the pool, under its mutex.
+	// Guarded by the pool's mutex.
 	lent     bool
-	schemas  int // the pool's, when it was last lent
+	schemas  int // the pool's schemas when it was last lent
 	returned time.Time
-	waited   time.Duration // how long its borrower did
+	waited   time.Duration // how long its borrower waited for it
 
-	// Of the borrower while lent, else of the pool.
-	settings *Settings // nil: unknown but for the database
-	invalid  []string  // names of it that may have other values than it says: see Invalidate
+	// Owned by the borrower while lent, else by the pool.
+	settings *Settings // nil if unknown but for the database
+	invalid  []string  // names whose values may differ from settings, see Invalidate
 	database string
-	status   uint16 // SERVER_STATUS_… as last told
-	left     uint8  // by the borrower's statements, which nothing has taken away yet: see Leaves
-	changed  bool   // the server has told that they left something: see Stats.Unforeseen
-	broken   bool   // an answer is missing: can't be used any more
-	dead     bool   // and was not waited for: the server had closed it
-	leaving  bool   // and the server is shutting down
+	status   uint16 // the last SERVER_STATUS_… flags received
+	left     uint8  // state that the borrower's statements may have left, not yet cleared, see Leaves
+	changed  bool   // the server reported that they left something, see Stats.Unforeseen
+	broken   bool   // an answer is missing, so it can't be used again
+	dead     bool   // the server closed it before the answer, which was not waited for
+	leaving  bool   // the server is shutting down
 	prepared statements
 	pulse    *pulse
-	term     *stream.Term // of what it lends itself to; nil: it has no end
+	term     *stream.Term // answers count until it ends; nil for no end
 	out      []byte       // the command being built; kept for the next one if small
 
-	elsewhere   atomic.Uint64 // 1 more than what had been received when another server could be asked; 0: none can
+	elsewhere   atomic.Uint64 // Received plus 1 at the time of Elsewhere; 0 if no other server can be asked
 	interrupted atomic.Bool
-	cutOff      bool                  // by a hold, and its server is asked to end it; the pool's mutex guards it
-	givenUp     atomic.Pointer[error] // why the pool has interrupted it; nil: somebody else did, or nobody
+	cutOff      bool                  // by a hold, which also asks the server to end it; guarded by the pool's mutex
+	givenUp     atomic.Pointer[error] // why the pool interrupted it; nil if it didn't
 }
 
 func newConn(s *stream.Conn, raw net.Conn, t Target, prof Profile) *Conn {
 	return &Conn{stream: s, addr: t.Addr, shard: t.Shard, profile: prof, pulse: newPulse(raw), settings: atLogin}
 }
 
-// Stream is where answers are read from. Commands go through Send.
+// Stream returns the stream to read answers from. Commands are sent with Send.
 func (c *Conn) Stream() *stream.Conn { return c.stream }
 
-// Shard is the shard that the connection goes to.
+// Shard returns the shard that the connection goes to.
 func (c *Conn) Shard() router.ShardName { return c.shard }
 
-// ServerVersion is the server's, without the "5.5.5-" that MariaDB puts before its own.
+// ServerVersion returns the server's version, without MariaDB's prefix "5.5.5-".
 func (c *Conn) ServerVersion() string { return c.version }
 
-// ThreadID is the connection's ID on the server, for KILL.
+// ThreadID returns the connection's ID on the server, for KILL.
 func (c *Conn) ThreadID() uint32 { return c.threadID }
 
-// Waited is how long its borrower waited for it: for a free one, or for a login.
+// Waited returns how long the borrower waited for a free connection or a login.
 func (c *Conn) Waited() time.Duration { return c.waited }
 
-// Profile is what was chosen at login.
+// Profile returns the profile chosen at login.
 func (c *Conn) Profile() Profile { return c.profile }
 
-// Settings is what the connection carries; nil: that is not known.
+// Settings returns the settings that the connection carries, or nil if they are unknown.
 func (c *Conn) Settings() *Settings { return c.settings }
 
-// Adopt tells that the borrower brought the connection to other settings itself, by a SET or USE that it passed on, or by
-// statements that assigned user variables.
+// Adopt records settings that the borrower itself brought the connection to, by a SET or USE that it passed on or by statements
+// that assigned user variables.
 func (c *Conn) Adopt(s *Settings) {
 	c.settings, c.database = s, s.database
 	c.left &^= leftVariables
 }
 
-// Invalidate tells that the connection must be given the session's values of some variables anew when it carries settings next,
-// though it may have been brought to the same ones before: stored code may have set them since. The name names stands for what
-// SET NAMES sets. What it was before is given, for the borrower whose SET was refused: see Revalidate.
+// Invalidate marks variables whose values on the connection may differ from its settings, because stored code may have set them
+// since. The next Carry assigns them again, even if the settings are the same. The name "names" stands for the variables that
+// SET NAMES sets. Invalidate returns the previous marks, for a borrower whose SET was refused; see Revalidate.
 func (c *Conn) Invalidate(names []string) (before []string) {
 	before = c.invalid
 	c.invalid = slices.Clip(before)
@@ -103,11 +103,11 @@ func (c *Conn) Invalidate(names []string) (before []string) {
 	return before
 }
 
-// Revalidate goes back to what Invalidate gave.
+// Revalidate restores the marks that Invalidate returned.
 func (c *Conn) Revalidate(before []string) { c.invalid = before }
 
-// SetStatus tells the status flags of an answer that the borrower has read. A connection can't be returned while they say
-// that a transaction is open.
+// SetStatus records the status flags of an answer that the borrower has read. A connection can't be returned while they show an
+// open transaction.
 func (c *Conn) SetStatus(flags uint16) {
 	c.status = flags
 	if flags&serverSessionStateChanged != 0 {
@@ -117,15 +117,15 @@ func (c *Conn) SetStatus(flags uint16) {
 
 const serverSessionStateChanged = 0x4000
 
-// Status is the status flags of the last answer, as far as the connection was told.
+// Status returns the status flags of the last answer that was recorded.
 func (c *Conn) Status() uint16 { return c.status }
 
-// InTransaction reports whether the last status told of an open transaction.
+// InTransaction reports whether the last status showed an open transaction.
 func (c *Conn) InTransaction() bool { return c.status&mysql.SERVER_STATUS_IN_TRANS != 0 }
 
-// Send writes packets as they are, headers included, with one write. An error is a *LostError. If it says that nothing was
-// sent, the last of the packets is not whole at the server and didn't take effect; of earlier ones that isn't known. leaves is
-// the worst that they may leave.
+// Send writes packets, headers included, with one write. An error is a *LostError. If it says that nothing was sent, the server
+// doesn't have the last packet whole, so it had no effect. The effect of earlier packets is then unknown. leaves is the worst
+// that the packets may leave.
 func (c *Conn) Send(packets []byte, leaves Leaves) error {
 	c.Note(leaves)
 	if c.term.Over() {
@@ -136,15 +136,15 @@ func (c *Conn) Send(packets []byte, leaves Leaves) error {
 			return c.Lost(false, err)
 		}
 		if why := c.tooLarge(); why != nil {
-			return c.Lost(true, why) // sending it again would end alike
+			return c.Lost(true, why) // the statement would fail again if repeated
 		}
 		return c.Lost(false, err)
 	}
 	return nil
 }
 
-// tooLarge gives what a server said that reads no further, because the packet is longer than its max_allowed_packet; nil if
-// it said nothing of the kind.
+// tooLarge returns the server's error about a packet longer than its max_allowed_packet, after which it reads no further. It
+// returns nil if the server sent no such error.
 func (c *Conn) tooLarge() error {
 	_ = c.stream.SetDeadline(time.Now().Add(time.Second))
 	payload, _, err := c.stream.Payload()
@@ -157,8 +157,8 @@ func (c *Conn) tooLarge() error {
 	return nil
 }
 
-// Lost marks the connection as broken, so that it is closed when it comes back, and gives the error to report: sent says
-// whether the command had left. For a borrower whose own reading or writing of the Stream failed.
+// Lost marks the connection as broken, so that it is closed when it comes back, and returns the error to report. sent reports
+// whether the command had been sent. It is for a borrower whose own read or write of the Stream failed.
 func (c *Conn) Lost(sent bool, cause error) *LostError {
 	c.broken = true
 	if why := c.givenUp.Load(); why != nil {
@@ -172,12 +172,12 @@ func (c *Conn) Lost(sent bool, cause error) *LostError {
 	return &LostError{Shard: c.shard, Addr: c.addr, Sent: sent, Err: cause}
 }
 
-// Usable reports whether a command may be sent on c: it did not break, and nobody has interrupted it.
+// Usable reports whether a command may be sent on c. It is false once c broke or was interrupted.
 func (c *Conn) Usable() bool { return !c.broken && !c.interrupted.Load() }
 
 func (c *Conn) close() { _ = c.stream.Close() }
 
-// leave closes c, and tells the server if it may still be told something.
+// leave closes c. If the server can still be reached, it sends COM_QUIT first.
 func (c *Conn) leave() {
 	if c.Usable() {
 		c.quit()
@@ -186,8 +186,8 @@ func (c *Conn) leave() {
 	c.close()
 }
 
-// quit closes c after telling the server, which otherwise counts an aborted client. For idle connections, where the write
-// finds room in the socket's buffer at once.
+// quit sends COM_QUIT and closes c, since the server otherwise counts an aborted client. It is for idle connections, where the
+// write fits into the socket's buffer at once.
 func (c *Conn) quit() {
 	_ = c.stream.SetDeadline(time.Now().Add(time.Second))
 	_, _ = c.stream.Write([]byte{1, 0, 0, 0, mysql.COM_QUIT})

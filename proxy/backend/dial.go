@@ -9,17 +9,17 @@ import (
 	"locus/proxy/stream"
 )
 
-// errMoved: the target changed during a login, which is to be tried again.
+// errMoved means that the target changed during a login. The login is then repeated.
 var errMoved = errors.New("the shard has moved")
 
-// slowLogin is how long a login may take before its borrower's own deadline is blamed on the server.
+// slowLogin is how long a login must take before its borrower's own deadline counts as the server's failure.
 const slowLogin = 500 * time.Millisecond
 
-// ticket allows one login, for which a place in the limit was taken.
+// ticket permits one login, for which a place in the limit is reserved.
 type ticket struct {
 	target     Target
-	generation int // of the pool's target
-	round      int // of the breaker
+	generation int // the pool's generation when it was issued
+	round      int // the breaker's round when it was issued
 	term       *stream.Term
 }
 
@@ -28,7 +28,7 @@ func (p *Pool) issue() ticket {
 	return ticket{p.target, p.generation, p.breaker.round, p.term}
 }
 
-// login uses a ticket; the connection is lent to the caller.
+// login uses a ticket. The connection is lent to the caller.
 func (p *Pool) login(ctx context.Context, prof Profile, t ticket) (*Conn, error) {
 	began := time.Now()
 	dialing, release := p.untilFrozen(ctx)
@@ -36,7 +36,7 @@ func (p *Pool) login(ctx context.Context, prof Profile, t ticket) (*Conn, error)
 	release()
 	p.counts.logins.Add(1)
 	if err == nil {
-		version := c.version // a pointer into c would keep it, with all that it holds, for as long as the pool lives
+		version := c.version // a pointer into c would keep all of c in memory for as long as the pool lives
 		p.version.Store(&version)
 	}
 	wasOpen, isOpen, err := p.record(ctx, t, c, err, began)
@@ -49,7 +49,7 @@ func (p *Pool) login(ctx context.Context, prof Profile, t ticket) (*Conn, error)
 	return lentOr(c, err)
 }
 
-// record enters a login's result, and reports whether the breaker was open before and is now.
+// record records a login's result. It reports whether the breaker was open before and whether it is open now.
 func (p *Pool) record(ctx context.Context, t ticket, c *Conn, err error, began time.Time) (wasOpen, isOpen bool, _ error) {
 	now := time.Now()
 	p.mu.Lock()
@@ -68,7 +68,7 @@ func (p *Pool) record(ctx context.Context, t ticket, c *Conn, err error, began t
 	return wasOpen, p.breaker.open(), err
 }
 
-// outcome judges a login by what happened to the pool meanwhile, and tells the breaker.
+// outcome evaluates a login, given what happened to the pool meanwhile, and updates the breaker.
 func (p *Pool) outcome(ctx context.Context, t ticket, err error, took time.Duration, now time.Time) error {
 	if err != nil {
 		p.counts.loginFailures.Add(1)
@@ -86,14 +86,15 @@ func (p *Pool) outcome(ctx context.Context, t ticket, err error, took time.Durat
 	return err
 }
 
-// blamesServer reports whether a login failed by the server's fault rather than because its borrower gave up early.
+// blamesServer reports whether a failed login is the server's fault rather than the effect of a borrower that gave up
+// early.
 func blamesServer(ctx context.Context, took time.Duration) bool {
 	return ctx.Err() == nil || errors.Is(ctx.Err(), context.DeadlineExceeded) && took >= slowLogin
 }
 
 func (p *Pool) enrol(c *Conn, generation int, now time.Time) {
 	c.generation, c.resets = generation, &p.counts.resets
-	c.expires = now.Add(p.limits.MaxLifetime - rand.N(p.limits.MaxLifetime/10+1)) // so that they don't all go at once
+	c.expires = now.Add(p.limits.MaxLifetime - rand.N(p.limits.MaxLifetime/10+1)) // so that they don't all expire at once
 	c.prepared.limit = p.limits.MaxPreparedPerConn
 	c.lent, c.schemas, c.term = true, p.schemas, p.term
 	c.stream.SetTerm(p.term)

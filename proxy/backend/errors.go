@@ -10,21 +10,22 @@ import (
 	"locus/router"
 )
 
-// ServerError is an error that the shard's server gave: code, SQLSTATE and message as it sent them.
+// ServerError is an error from the shard's server, with the code, SQLSTATE and message as sent.
 type ServerError = mysql.MyError
 
-// ErrClosed is wrapped by the error of Borrow once the pool was closed, as when its shard was removed. Nothing was sent.
+// ErrClosed is wrapped by the error of Borrow once the pool is closed, for example because its shard was removed. Nothing was
+// sent.
 var ErrClosed = errors.New("the pool is closed")
 
-// ExhaustedError: no connection came free in time. Nothing was sent.
+// ExhaustedError means that no connection came free in time. Nothing was sent.
 type ExhaustedError struct {
 	Shard   router.ShardName
 	Limit   int           // Limits.MaxOpen
-	Open    int           // connections in use or being made: fewer than the limit if logins are slow
+	Open    int           // connections in use or being made; fewer than the limit if logins are slow
 	Waiting int           // other borrowers in the queue
-	Waited  time.Duration // zero: the queue was full, so this one didn't wait
-	Held    bool          // by a switchover
-	// Unleased: the proxy is cut off from etcd, and may not know who the primary is.
+	Waited  time.Duration // zero if the queue was full, so that this one didn't wait
+	Held    bool          // held by a switchover
+	// Unleased reports that the proxy is cut off from etcd and may not know the current primary.
 	Unleased bool
 }
 
@@ -46,12 +47,13 @@ func (e *ExhaustedError) Error() string {
 		e.Shard, e.Open, e.Limit, e.Waited.Round(time.Millisecond), e.Waiting, remedy)
 }
 
-// UnavailableError: recent logins failed, so for a while none is tried; or the server is frozen. Nothing was sent.
+// UnavailableError means that recent logins failed and none is tried for a while, or that the server is frozen. Nothing was
+// sent.
 type UnavailableError struct {
 	Shard  router.ShardName
 	Addr   string
-	Retry  time.Duration // until the next login is tried; 0: that is for probes to say
-	Reason error         // why the last one failed
+	Retry  time.Duration // until the next login is tried; 0 if that depends on probes
+	Reason error         // why the last login failed
 }
 
 func (e *UnavailableError) Error() string {
@@ -63,7 +65,7 @@ func (e *UnavailableError) Error() string {
 
 func (e *UnavailableError) Unwrap() error { return e.Reason }
 
-// LoginError: a new connection couldn't be made. Nothing was sent. It never holds the password.
+// LoginError means that a new connection could not be made. Nothing was sent. It never contains the password.
 type LoginError struct {
 	Shard router.ShardName
 	Addr  string
@@ -81,11 +83,12 @@ func (e *LoginError) Error() string {
 
 func (e *LoginError) Unwrap() error { return e.Err }
 
-// LostError: a connection broke, or was given up because the context ended. It can't be used any more and is to be discarded.
+// LostError means that a connection broke, or was given up because the context ended. It can't be used again and must be
+// discarded.
 type LostError struct {
 	Shard router.ShardName
 	Addr  string
-	Sent  bool // false: the command hasn't left whole and so had no effect. true: its effect is unknown
+	Sent  bool // false: the command wasn't sent whole and had no effect; true: its effect is unknown
 	Err   error
 }
 
@@ -99,8 +102,8 @@ func (e *LostError) Error() string {
 
 func (e *LostError) Unwrap() error { return e.Err }
 
-// NotSent reports whether err says for certain that the shard saw nothing, so that the statement may be tried again. The
-// server's own errors are answers and not among these.
+// NotSent reports whether it is certain that the shard received nothing, so that the statement may be retried. The server's
+// own errors are answers, so NotSent returns false for them.
 func NotSent(err error) bool {
 	if lost, ok := errors.AsType[*LostError](err); ok {
 		return !lost.Sent

@@ -11,17 +11,17 @@ import (
 	"locus/proxy/wire"
 )
 
-// keepOut is the largest command buffer, in bytes, that a connection keeps.
+// keepOut is the size in bytes of the largest command buffer that a connection keeps.
 const keepOut = 4 << 10
 
-// Exec runs a statement that answers with OK, such as BEGIN, COMMIT or SET. The errors are *ServerError, after which c goes
-// on working, and *LostError. It is taken to leave State: see [Conn.Own] for those that don't.
+// Exec runs a statement that answers with OK, such as BEGIN, COMMIT or SET. It returns a *ServerError, after which c remains
+// usable, or a *LostError. The statement counts as State; see [Conn.Own] for statements that leave nothing.
 func (c *Conn) Exec(ctx context.Context, sql string) (wire.OK, error) {
 	c.Note(State)
 	return c.exec(ctx, sql)
 }
 
-// Run is Exec of a statement of which it is known what it leaves.
+// Run is Exec for a statement with known leaves.
 func (c *Conn) Run(ctx context.Context, sql string, leaves Leaves) (wire.OK, error) {
 	c.Note(leaves)
 	return c.exec(ctx, sql)
@@ -35,8 +35,8 @@ func (c *Conn) exec(ctx context.Context, sql string) (wire.OK, error) {
 	return c.readOK(ctx)
 }
 
-// Reset makes c as fresh as after login, but for the current database: an open transaction is rolled back, locks, temporary
-// tables, variables and prepared statements go.
+// Reset restores c to its state after login, except for the current database. An open transaction is rolled back. Locks,
+// temporary tables, variables and prepared statements are gone.
 func (c *Conn) Reset(ctx context.Context) error {
 	return c.resetTo(ctx, Default.WithDatabase(c.database))
 }
@@ -47,7 +47,7 @@ func (c *Conn) resetTo(ctx context.Context, want *Settings) error {
 	return c.apply(ctx, t, want)
 }
 
-// Remark marks the connection anew, after RELEASE_ALL_LOCKS() say: see Target.Mark.
+// Remark sets the connection's mark again, for example after RELEASE_ALL_LOCKS(). See Target.Mark.
 func (c *Conn) Remark(ctx context.Context) error {
 	if c.mark == "" {
 		return nil
@@ -56,9 +56,9 @@ func (c *Conn) Remark(ctx context.Context) error {
 	return err
 }
 
-// Carry brings a borrowed connection, perhaps amid a transaction, to other settings, without a reset: locks, temporary tables and
-// the transaction stay. Where only a reset would do, since no command leaves a database, an error says so and nothing was sent.
-// After a *ServerError about a variable it carries what it did before: SET is all or nothing.
+// Carry brings a borrowed connection to other settings without a reset, perhaps within a transaction. Locks, temporary tables and
+// the transaction remain. If only a reset would do, because no command leaves a database, it returns an error and sends nothing.
+// After a *ServerError about a variable c carries its previous settings, since SET is all or nothing.
 func (c *Conn) Carry(ctx context.Context, want *Settings) error {
 	have := c.settings
 	if have == want && len(c.invalid) == 0 {
@@ -79,8 +79,8 @@ func (c *Conn) Carry(ctx context.Context, want *Settings) error {
 	return err
 }
 
-// apply makes a transition with one write, after which c carries want. After a *ServerError, about an unknown database or a
-// bad value, c is clean but for variables, which the next transition resets.
+// apply performs a transition with one write. c then carries want. After a *ServerError about an unknown database or a bad value,
+// c is clean except for variables, which the next transition resets.
 func (c *Conn) apply(ctx context.Context, t transition, want *Settings) error {
 	defer c.Watch(ctx)()
 	t.mark = c.mark
@@ -91,7 +91,7 @@ func (c *Conn) apply(ctx context.Context, t transition, want *Settings) error {
 	if t.reset {
 		c.prepared.clear()
 		if _, err := c.readOK(ctx); err != nil {
-			c.broken = true // the state is as it was, and there's no other way to clear it
+			c.broken = true // the state is unchanged and can't be cleared in another way
 			return fmt.Errorf("reset connection: %w", err)
 		}
 		c.left, c.changed, c.invalid = c.left&leftUnknown, false, nil
@@ -133,8 +133,7 @@ func (c *Conn) apply(ctx context.Context, t transition, want *Settings) error {
 	return refused
 }
 
-// step reads one of several answers under way. A refusal by the server is kept, the first of them, so that the other
-// answers are read too.
+// step reads one of several pending answers. It keeps the first refusal by the server, so that the other answers are read too.
 func (c *Conn) step(ctx context.Context, refused *error) error {
 	_, err := c.readOK(ctx)
 	if _, isRefusal := errors.AsType[*ServerError](err); !isRefusal {
@@ -164,8 +163,8 @@ func (c *Conn) send(ctx context.Context, packets []byte) error {
 	return nil
 }
 
-// receive reads the next payload of an answer; it is valid until the next one is read. After the last one the caller says
-// Done to the stream.
+// receive reads the next payload of an answer. It is valid until the next one is read. After the last one the caller calls Done
+// on the stream.
 func (c *Conn) receive(ctx context.Context) ([]byte, error) {
 	c.stream.Done()
 	payload, _, err := c.stream.Payload()
@@ -201,7 +200,7 @@ func (c *Conn) readOK(ctx context.Context) (wire.OK, error) {
 
 var errUnexpected = errors.New("the answer has another form than the command asks for")
 
-// Outcome reads the OK or ERR that answers a command of Send, for as long as that takes. The errors are those of Exec.
+// Outcome reads the OK or ERR that answers a command sent with Send. It waits without a time limit. Its errors are those of Exec.
 func (c *Conn) Outcome() (wire.OK, error) {
 	ok, err := c.readOK(context.Background())
 	if err == nil {
@@ -210,8 +209,8 @@ func (c *Conn) Outcome() (wire.OK, error) {
 	return ok, err
 }
 
-// Refusal reads an ERR packet: a *ServerError, or a *LostError if it ends the connection. It holds no status, so the last one
-// known stays.
+// Refusal reads an ERR packet. It returns a *ServerError, or a *LostError if the error ends the connection. An ERR packet holds
+// no status flags, so the last known ones remain.
 func (c *Conn) Refusal(payload []byte) error {
 	e, err := wire.ParseERR(payload)
 	switch {
@@ -223,8 +222,8 @@ func (c *Conn) Refusal(payload []byte) error {
 	return e
 }
 
-// Leaving is the error of a server that answers that it is shutting down: of what it was sent it may have done all. Whoever
-// reads answers without Refusal calls it.
+// Leaving returns the error for a server that answers that it is shutting down. Its effect is unknown: the server may have
+// executed everything. Callers that read answers without Refusal call it.
 func (c *Conn) Leaving() *LostError {
 	c.leaving = true
 	return c.Lost(true, errShutdown)

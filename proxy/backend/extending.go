@@ -11,16 +11,15 @@ import (
 	"locus/proxy/wire"
 )
 
-// extending asks a MariaDB for its extended metadata, which the library that logs in doesn't know: the last four of the reserved
-// bytes in the client's first packet say so, and the absence of CLIENT_LONG_PASSWORD. That packet is the one that is read even where
-// TLS follows.
+// extending requests extended metadata from MariaDB, which the login library doesn't support. The last four reserved bytes of the
+// client's first packet and the absence of CLIENT_LONG_PASSWORD request it. The server reads that first packet even if TLS follows.
 type extending struct {
 	net.Conn
 	greeted, asked bool
 	offered        uint32
 }
 
-// Where things stand in the client's first packet, its header included.
+// Offsets in the client's first packet, its header included.
 const (
 	claimsAt   = wire.HeaderSize
 	extendedAt = wire.HeaderSize + 28
@@ -52,11 +51,11 @@ func (e *extending) Write(b []byte) (int, error) {
 	return e.Conn.Write(b)
 }
 
-// NetConn is the connection underneath.
+// NetConn returns the underlying connection.
 func (e *extending) NetConn() net.Conn { return e.Conn }
 
-// extendedOf reads MariaDB's own capabilities from a greeting, given with its header; of a server without any, and of a greeting
-// that isn't there whole, they are none.
+// extendedOf reads MariaDB's own capabilities from a greeting, given with its header. It returns 0 for a server without any, and for
+// an incomplete greeting.
 func extendedOf(greeting []byte) uint32 {
 	const beforeClaims, claimsToExtended = 4 + 8 + 1, 2 + 1 + 2 + 2 + 1 + 6
 	if len(greeting) <= wire.HeaderSize {
@@ -73,7 +72,7 @@ func extendedOf(greeting []byte) uint32 {
 	return binary.LittleEndian.Uint32(greeting[at+claimsToExtended:])
 }
 
-// loggedIn is the connection to go on with after the login.
+// loggedIn returns the connection to use after the login.
 func loggedIn(conn net.Conn) net.Conn {
 	if e, ok := conn.(*extending); ok {
 		return e.Conn

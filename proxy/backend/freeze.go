@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Freeze gives the server up that has stopped to answer: what is under way there ends with that reason, and its effect unknown,
-// idle connections are closed, and borrowers are refused at once, until Thaw. Only who probes the server can tell a frozen one
-// from a slow statement.
+// Freeze gives up a server that no longer answers. Running statements fail with why, and their effect is unknown. Idle
+// connections are closed, and borrowers are refused at once, until Thaw. Only the prober can distinguish a frozen server from a
+// slow statement.
 func (p *Pool) Freeze(why error) {
 	p.mu.Lock()
 	defer p.unlock()
@@ -16,7 +16,7 @@ func (p *Pool) Freeze(why error) {
 	}
 	p.frozen = why
 	p.chill(why)
-	for c := range p.all { // lent, cleaned or idle, none of which anybody else can have meanwhile
+	for c := range p.all { // lent, cleaned or idle; nobody else can get them meanwhile
 		c.givenUp.Store(&why)
 		c.Interrupt()
 	}
@@ -24,7 +24,7 @@ func (p *Pool) Freeze(why error) {
 	p.serve(time.Now())
 }
 
-// Thaw lets borrowers through again: the server was found to answer, after a freeze or after logins had failed.
+// Thaw admits borrowers again. The server answered after a freeze or after failed logins.
 func (p *Pool) Thaw() {
 	p.mu.Lock()
 	defer p.unlock()
@@ -42,7 +42,8 @@ func (p *Pool) melt() {
 	p.warm, p.chill = context.WithCancelCause(context.Background())
 }
 
-// untilFrozen is ctx that ends when the server freezes, too: for what waits on connections that the pool doesn't know.
+// untilFrozen returns a context that also ends when the server freezes. It is for waits on connections that the pool doesn't
+// track.
 func (p *Pool) untilFrozen(ctx context.Context) (_ context.Context, release func()) {
 	p.mu.Lock()
 	warm := p.warm
@@ -50,7 +51,7 @@ func (p *Pool) untilFrozen(ctx context.Context) (_ context.Context, release func
 	return either(ctx, warm)
 }
 
-// Received is another number whenever a byte has come over one of the connections that are lent, or a login was answered.
+// Received returns a number that changes whenever a byte arrives on a lent connection, or a login is answered.
 func (p *Pool) Received() uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()

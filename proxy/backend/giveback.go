@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Return gives back a borrowed connection: to the one that waits longest, or to the idle ones. What the borrower's statements
-// may have left on it decides how: after Nothing it is lent on as it is, after State it is reset first, after Unknown it is
-// closed. One that can't be lent on, as it broke, was interrupted, is too old or belongs to a former target, is closed too. A
-// connection returned amid an answer or a transaction would show one session's data to another: that is a mistake of the
-// borrower, is logged, and the connection is closed, which rolls back.
+// Return gives back a borrowed connection. It goes to the borrower that has waited longest, or becomes idle. What the
+// borrower's statements may have left decides how: after Nothing it is lent on as it is, after State it is reset first, after
+// Unknown it is closed. A connection that broke, was interrupted, is too old or belongs to a former target is closed too. A
+// connection returned amid an answer or a transaction would expose one session's data to another. That is a bug of the
+// borrower: it is logged, and the connection is closed, which rolls back.
 func (p *Pool) Return(c *Conn) {
 	fault := c.fault()
 	c.stays()
@@ -35,8 +35,8 @@ func (p *Pool) Return(c *Conn) {
 	p.Discard(c)
 }
 
-// lighten has nothing large kept on a connection that nobody uses: there may be thousands of them. What a reset takes away is
-// left to that.
+// lighten frees large buffers of a connection that nobody uses, since there may be thousands of them. What a reset clears is
+// left to the reset.
 func (c *Conn) lighten() {
 	if c.prepared.tooLong() || c.settings != nil && c.settings.bare != nil && c.settings.Size() > mostText {
 		c.Note(State)
@@ -46,7 +46,7 @@ func (c *Conn) lighten() {
 	}
 }
 
-// pass puts a connection among those that can be lent, clean. The caller holds mu, and has it released.
+// pass makes a clean connection available for lending. The caller holds mu and calls unlock.
 func (p *Pool) pass(c *Conn) {
 	if c.changed && c.left == 0 {
 		p.counts.unforeseen.Add(1)
@@ -57,23 +57,23 @@ func (p *Pool) pass(c *Conn) {
 		p.unlock()
 		return
 	}
-	c.lent = false // its borrower is done with it
+	c.lent = false // the borrower is done with it
 	p.cleaning.Go(func() { p.clean(c) })
 	p.mu.Unlock()
 }
 
-// clean resets a connection that was given back. It is done at once, not when the connection is lent next: locks and temporary
-// tables must not outlive their session by more than a moment. The pool's end waits for it, as it waits for borrowers.
+// clean resets a connection that was given back. It does so at once, not when the connection is next lent, because locks and
+// temporary tables must not outlive their session by more than a moment. Closing the pool waits for it, as for borrowers.
 func (p *Pool) clean(c *Conn) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), p.limits.ConnectTimeout, errNoAnswer)
 	defer cancel()
 	want := Default.WithDatabase(c.database)
 	if c.settings != nil {
-		want = c.settings.parsing("") // likely to be asked for again
+		want = c.settings.parsing("") // likely to be requested again
 	}
 	err := c.resetTo(ctx, want)
 	p.mu.Lock()
-	c.lent = true // to whom cleans
+	c.lent = true // lent to the cleaning
 	p.mu.Unlock()
 	if _, refused := errors.AsType[*ServerError](err); err != nil && !refused || c.left != 0 {
 		p.Discard(c)
@@ -82,8 +82,8 @@ func (p *Pool) clean(c *Conn) {
 	p.Return(c)
 }
 
-// Discard gives back a borrowed connection that must not be used again, and closes it. A statement that it was running may
-// go on at the server for a while, see [Pool.Ended].
+// Discard closes a borrowed connection that must not be used again. A statement running on it may continue at the server for a
+// while; see [Pool.Ended].
 func (p *Pool) Discard(c *Conn) {
 	p.mu.Lock()
 	if !c.lent {
@@ -98,7 +98,7 @@ func (p *Pool) Discard(c *Conn) {
 	if !c.Usable() && !c.dead {
 		p.orphans.note(c)
 	}
-	if c.leaving && c.generation == p.generation { // with all of its connections, though they may stand for a while
+	if c.leaving && c.generation == p.generation { // the server leaves with all of its connections, though they may exist for a while
 		p.generation++
 		p.doomIdle(func(*Conn) bool { return true })
 	}
@@ -109,18 +109,18 @@ func (p *Pool) Discard(c *Conn) {
 	c.leave()
 }
 
-// bury closes a connection that was found dead, and has the others looked at before they are lent.
+// bury closes a connection that was found dead. The other connections are checked before they are lent.
 func (p *Pool) bury(c *Conn) {
 	p.counts.dead.Add(1)
 	c.broken, c.dead = true, true
 	p.Discard(c)
 }
 
-// fault says what the borrower forgot; empty: nothing.
+// fault describes what the borrower forgot. It returns "" if nothing.
 func (c *Conn) fault() string {
 	switch {
 	case !c.Usable():
-		return "" // it knew
+		return "" // the borrower knew it
 	case len(c.stream.Unread()) > 0:
 		return "a part of an answer was not read"
 	case c.InTransaction():
@@ -136,7 +136,7 @@ func (p *Pool) keeps(c *Conn, now time.Time) bool {
 	return !p.closed && !p.withheld() && c.generation == p.generation && now.Before(c.expires) && p.places() <= p.limits.MaxOpen
 }
 
-// put hands on a connection that is lent: to the first in the queue, or to the idle ones.
+// put passes a lent connection on, to the first in the queue or to the idle connections.
 func (p *Pool) put(c *Conn) {
 	if p.held {
 		p.doom(c)

@@ -2,8 +2,8 @@ package backend
 
 import "errors"
 
-// hold has the pool lend nothing, or lend again. Who borrows meanwhile waits in the queue. What comes back is closed: when the
-// hold ends the shard may be another server. The caller holds mu, and serves the queue.
+// hold stops or resumes the pool's lending, as t requires. Meanwhile borrowers wait in the queue. Returned connections are closed,
+// because after the hold the shard may be another server. The caller holds mu and serves the queue.
 func (p *Pool) hold(t Target) {
 	if p.held = t.Held; !p.held {
 		return
@@ -14,12 +14,12 @@ func (p *Pool) hold(t Target) {
 	}
 }
 
-// errLeft is why a statement has no answer whose server is given up for another one.
+// errLeft is the error of a statement without an answer whose server is replaced by another one.
 var errLeft = errors.New("another server of the shard is its primary from now on")
 
-// Emptied reports whether nothing goes on at the server that was borrowed for before a hold began: neither over a connection
-// that is lent or being made, nor over one that was closed without an answer; in a hold that cuts off, that nothing is heard of it
-// any more. False where there is no hold.
+// Emptied reports whether nothing is left at the server from before the hold began: no lent connection, no login in progress, no
+// connection that was closed without an answer. In a hold that cuts off, it reports whether nothing can be received from the
+// server any more. It returns false without a hold.
 func (p *Pool) Emptied() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -34,8 +34,9 @@ func (p *Pool) Emptied() bool {
 	return true
 }
 
-// CutOff ends what is still lent, with that reason and its effect unknown: for what a hold can't wait for any longer. Borrowers
-// may keep their connections, and can send nothing more over them; the server is asked to end them, and what it does for them.
+// CutOff ends everything still lent, for a hold that can't wait any longer. The statements fail with why, and their effect is
+// unknown. Borrowers may keep their connections but can send nothing more on them. The server is asked to end the connections and
+// their statements.
 func (p *Pool) CutOff(why error) {
 	p.mu.Lock()
 	defer p.unlock()
@@ -44,7 +45,7 @@ func (p *Pool) CutOff(why error) {
 	}
 }
 
-// cutOff is it for a caller that holds mu.
+// cutOff is CutOff for a caller that holds mu.
 func (p *Pool) cutOff(why error) {
 	for c := range p.all {
 		if c.cutOff {

@@ -10,16 +10,16 @@ import (
 	"weak"
 )
 
-// settingsTable holds every Settings that is in use, weakly: an entry goes when its last holder (a session, a connection)
-// goes, so the table is as large as what they hold and needs no limit of its own.
+// settingsTable holds all Settings in use, with weak pointers. An entry goes when its last holder (a session, a connection)
+// goes. So the table is as large as its holders need and requires no limit.
 type settingsTable struct {
-	mu    sync.Mutex // never held across a call out
+	mu    sync.Mutex // never held across a call to other code
 	known map[string]weak.Pointer[Settings]
 }
 
 var interned = settingsTable{known: make(map[string]weak.Pointer[Settings])}
 
-// intern gives the one pointer for settings that equal s. It takes over s.variables.
+// intern returns the one pointer for settings that equal s. It takes ownership of s.variables.
 func intern(s Settings) *Settings {
 	s.bare, s.typed = bareOf(s), typedOf(s)
 	return interned.get(s.key(), s)
@@ -33,7 +33,8 @@ func bareOf(s Settings) *Settings {
 	return intern(s)
 }
 
-// typedOf gives the user variables in the order of their names. It is nil for settings that are so themselves.
+// typedOf returns the settings with user variables ordered by name and reduced to their types. It returns nil if s has that
+// form already.
 func typedOf(s Settings) *Settings {
 	var users []Assignment
 	for _, a := range s.variables {
@@ -62,7 +63,7 @@ func (t *settingsTable) get(key string, s Settings) *Settings {
 	return fresh
 }
 
-// forget runs after the settings with this key were collected; by then equal ones may have been made anew.
+// forget runs after the settings with this key were collected. Equal ones may have been made again by then.
 func (t *settingsTable) forget(key string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -77,11 +78,11 @@ func (t *settingsTable) len() int {
 	return len(t.known)
 }
 
-// spelled is how long a key may be that spells the settings out, in bytes. Longer ones are hashed, so that the table doesn't
-// hold large values of variables once more.
+// spelled is the longest key in bytes that contains the settings themselves. Longer keys are hashed, so that the table
+// doesn't hold a second copy of large values.
 const spelled = 1 << 10
 
-// key tells s from all other settings: it spells them, every part preceded by its length, or has their SHA-256.
+// key returns a unique key for s: its parts, each preceded by its length, or their SHA-256.
 func (s *Settings) key() string {
 	var b []byte
 	part := func(p string) {
@@ -97,7 +98,7 @@ func (s *Settings) key() string {
 	}
 	if len(b) > spelled {
 		sum := sha256.Sum256(b)
-		return "#" + string(sum[:]) // a key that spells begins with a digit
+		return "#" + string(sum[:]) // other keys begin with a digit
 	}
 	return string(b)
 }

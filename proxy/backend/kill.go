@@ -6,16 +6,16 @@ import (
 	"strconv"
 )
 
-// mostKills is how many connections a pool opens at once to kill statements, beyond its limit: when a shard is busiest, the
-// limit is used up.
+// mostKills is how many connections a pool opens concurrently, beyond its limit, to kill statements. The limit may be used up
+// when a shard is busiest.
 const mostKills = 4
 
-// KillQuery has the shard's server end the statement that runs on a connection, which answers with error 1317. It logs in for
-// that, and returns once the server has taken note.
+// KillQuery makes the shard's server end the statement that runs on a connection, which then answers with error 1317. It logs
+// in for that and returns once the server has accepted the KILL.
 //
-// The caller makes sure that the connection stays borrowed until KillQuery has returned: otherwise the statement that it ends
-// may be another session's. Even then the kill may come after the statement and hit the next one on the same connection, so
-// a connection is best discarded after a kill whose statement didn't answer with 1317.
+// The caller must keep the connection borrowed until KillQuery has returned, or the kill may hit another session's statement.
+// Even then the kill may come late and hit the next statement on the same connection. So it is best to discard a connection
+// if its statement didn't answer with 1317 after a kill.
 func (p *Pool) KillQuery(ctx context.Context, threadID uint32) error {
 	select {
 	case p.kills <- struct{}{}:
@@ -47,8 +47,8 @@ func (p *Pool) kill(ctx context.Context, threadID uint32) error {
 	return err
 }
 
-// Absorb runs an empty statement, for a kill that came too late for its own to hit. Whether it does is all the same, and the
-// status stays what it was.
+// Absorb runs an empty statement, so that a late kill hits it instead of a later statement. Its result doesn't matter, and
+// the status flags are preserved.
 func (c *Conn) Absorb(ctx context.Context) {
 	status := c.Status()
 	if _, err := c.Own().Exec(ctx, "DO 0"); err != nil {

@@ -7,12 +7,12 @@ import (
 	"locus/proxy/stream"
 )
 
-// errUnleased is why a statement has no answer whose proxy has lost its lease.
+// errUnleased is the error of a statement without an answer whose proxy has lost its lease.
 var errUnleased = errors.New("this proxy was cut off from etcd, and another server of the shard may be the primary by now")
 
-// Lease has the pool lend until then, if its target is of that epoch, and says whether it is. At that moment, unless there was a
-// later call, what is lent is cut off and borrowers wait: another server may be written to from then on. An answer that is read
-// after it is told to nobody.
+// Lease allows the pool to lend until the given time if its target has the given epoch. It reports whether it has. At that time,
+// unless Lease was called again, lent connections are cut off and borrowers wait, because another server may become the primary.
+// An answer read later is discarded.
 func (p *Pool) Lease(epoch int64, until time.Time) bool {
 	p.mu.Lock()
 	defer p.unlock()
@@ -27,30 +27,30 @@ func (p *Pool) Lease(epoch int64, until time.Time) bool {
 	return true
 }
 
-// Epoch is that of its target.
+// Epoch returns the target's epoch.
 func (p *Pool) Epoch() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.target.Epoch
 }
 
-// leased makes the term one of its own for each server, and none where there are no leases. The caller holds mu.
+// leased gives each server a term of its own, or none without leases. The caller holds mu.
 func (p *Pool) leased(leased, moved bool) {
 	switch {
 	case !leased && p.term != nil:
 		p.term.Lift()
 		p.term = nil
 	case leased && (p.term == nil || moved):
-		p.doomIdle(func(*Conn) bool { return true }) // which have another term, or none
+		p.doomIdle(func(*Conn) bool { return true }) // they have another term, or none
 		if p.term != nil {
 			p.cutOff(errLeft)
 		}
 		p.term = &stream.Term{}
-		p.term.Extend(time.Now()) // nobody has leased anything yet
+		p.term.Extend(time.Now()) // nothing is leased yet
 	}
 }
 
-// watchTerm has the pool looked at when its term ends. The caller holds mu.
+// watchTerm schedules a check of the pool for the end of its term. The caller holds mu.
 func (p *Pool) watchTerm() {
 	if p.expiry != nil {
 		p.expiry.Stop()
@@ -58,7 +58,7 @@ func (p *Pool) watchTerm() {
 	p.expiry = time.AfterFunc(max(p.term.Left(), 0), p.expire)
 }
 
-// expire cuts off what is lent, if the term is over.
+// expire cuts off lent connections if the term is over.
 func (p *Pool) expire() {
 	p.mu.Lock()
 	defer p.unlock()
@@ -72,5 +72,5 @@ func (p *Pool) expire() {
 	}
 }
 
-// withheld tells whether nothing is lent, whatever there is. The caller holds mu.
+// withheld reports whether lending is stopped. The caller holds mu.
 func (p *Pool) withheld() bool { return p.held || p.term.Over() }

@@ -6,22 +6,21 @@ import (
 	"locus/proxy/wire"
 )
 
-// Leaves is what a statement may leave behind on the connection that it was sent on. Whoever sends one says so; what nobody
-// said is State.
+// Leaves is the state that a statement may leave on its connection. The sender declares it. The default is State.
 type Leaves uint8
 
 const (
-	// State: anything that a connection can have and a reset takes away.
+	// State: anything that a reset clears.
 	State Leaves = iota
-	// Nothing but what the session answers itself: LAST_INSERT_ID(), ROW_COUNT(), FOUND_ROWS(), warnings.
+	// Nothing: only what the session answers itself, that is LAST_INSERT_ID(), ROW_COUNT(), FOUND_ROWS() and warnings.
 	Nothing
-	// Variables: values of user variables alone. Adopt tells them; until then it is State.
+	// Variables: values of user variables only. It counts as State until Adopt reports the values.
 	Variables
-	// Unknown: what no reset takes away with certainty, as a role on MariaDB.
+	// Unknown: state that no reset is sure to clear, such as a role on MariaDB.
 	Unknown
 )
 
-// The marks of what was left, which add up over the statements of a borrower.
+// Bits for what was left. They accumulate over a borrower's statements.
 const (
 	leftVariables = 1 << iota
 	leftState
@@ -30,13 +29,13 @@ const (
 
 var marks = [...]uint8{State: leftState, Nothing: 0, Variables: leftVariables, Unknown: leftUnknown}
 
-// Note adds to what the borrower's statements have left.
+// Note adds to what the borrower's statements may have left.
 func (c *Conn) Note(l Leaves) { c.left |= marks[l] }
 
-// Own sends the proxy's own statements: those of which it knows that they leave nothing, or that it takes away what they do.
+// Own sends the proxy's own statements. They leave nothing, or the proxy removes what they leave.
 type Own struct{ c *Conn }
 
-// Own gives them. What a client wrote is never sent by it.
+// Own returns a sender for the proxy's own statements. A client's statement is never sent through it.
 func (c *Conn) Own() Own { return Own{c} }
 
 // Exec is Conn.Exec of a statement that leaves nothing.

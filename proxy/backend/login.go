@@ -14,11 +14,12 @@ import (
 	"locus/proxy/stream"
 )
 
-// dialFunc makes a logged-in connection whose settings are atLogin. Its errors are *LoginError.
+// dialFunc makes a logged-in connection with settings atLogin. Its errors are *LoginError.
 type dialFunc func(ctx context.Context, t Target, prof Profile, timeout time.Duration) (*Conn, error)
 
-// login dials and logs in within timeout: TLS if the target has it; caching_sha2_password, also by the server's RSA key where
-// there's no TLS; mysql_native_password; client_ed25519. The library does that much, and its packet layer is left behind.
+// login dials and logs in within timeout. It uses TLS if the target has it, and caching_sha2_password (with the server's RSA
+// key if there's no TLS), mysql_native_password or client_ed25519. The library does the login; its packet layer isn't used
+// afterwards.
 func login(ctx context.Context, t Target, prof Profile, timeout time.Duration) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -43,7 +44,7 @@ func login(ctx context.Context, t Target, prof Profile, timeout time.Duration) (
 	return c, nil
 }
 
-// marking is the statement that marks a connection, or nothing.
+// marking returns the statement that marks a connection, or "".
 func marking(t Target, id uint32) string {
 	if t.Mark == "" {
 		return ""
@@ -51,7 +52,7 @@ func marking(t Target, id uint32) string {
 	return fmt.Sprintf("DO GET_LOCK('%s%d', 0)", t.Mark, id)
 }
 
-// mark marks the connection, before ctx ends.
+// mark marks the connection before ctx ends.
 func mark(ctx context.Context, session *client.Conn, raw net.Conn, t Target) error {
 	statement := marking(t, session.GetConnectionID())
 	if statement == "" {
@@ -62,7 +63,7 @@ func mark(ctx context.Context, session *client.Conn, raw net.Conn, t Target) err
 	return err
 }
 
-// converse has the library log in on a connection whose reads and writes end with ctx.
+// converse makes the library log in on a connection whose reads and writes end with ctx.
 func converse(ctx context.Context, t Target, prof Profile, raw *net.Conn) (session *client.Conn, err error) {
 	password, err := t.Password()
 	if err != nil {
@@ -79,7 +80,7 @@ func converse(ctx context.Context, t Target, prof Profile, raw *net.Conn) (sessi
 	release := func() {}
 	defer func() {
 		release()
-		if p := recover(); p != nil { // the library indexes what the server sends without looking
+		if p := recover(); p != nil { // the library indexes what the server sends without bounds checks
 			err = fmt.Errorf("the server's greeting is malformed: %v", p)
 		}
 	}()
@@ -103,7 +104,7 @@ func options(c *client.Conn, t Target, prof Profile) error {
 	return nil
 }
 
-// endWith ends reads and writes of conn when ctx ends, until it is released; then they have no deadline.
+// endWith ends conn's reads and writes when ctx ends, until release is called. Afterwards they have no deadline.
 func endWith(ctx context.Context, conn net.Conn) (release func()) {
 	finished := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -117,8 +118,8 @@ func endWith(ctx context.Context, conn net.Conn) (release func()) {
 	}
 }
 
-// nothingBuffered makes sure that the library's read buffer is empty before it is left behind: with a deadline in the past
-// only what is buffered can be read.
+// nothingBuffered makes sure that the library's read buffer is empty before it is abandoned. With a deadline in the past a
+// read returns only buffered bytes.
 func nothingBuffered(session *client.Conn, raw net.Conn) error {
 	if err := raw.SetReadDeadline(time.Unix(1, 0)); err != nil {
 		return err
@@ -129,7 +130,7 @@ func nothingBuffered(session *client.Conn, raw net.Conn) error {
 	return raw.SetDeadline(time.Time{})
 }
 
-// known names the end of ctx in place of what it did to the connection.
+// known returns the cause of ctx's end in place of the error that this end caused on the connection.
 func known(ctx context.Context, err error) error {
 	if _, refused := errors.AsType[*ServerError](err); !refused && ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -8,30 +8,30 @@ import (
 	"time"
 )
 
-// orphan is a connection that was closed although an answer was missing. Its server may go on with what it was sent, and let
-// it take effect, for as long as it doesn't notice: for a statement that waits for a lock, until it has answered.
+// orphan is a connection that was closed although an answer was missing. Its server may still execute what it was sent,
+// until it notices. For a statement that waits for a lock, that is when the statement has ended.
 type orphan struct {
-	number   uint64 // in the order in which they were orphaned
+	number   uint64 // the orphan's sequence number
 	threadID uint32
 	addr     string
 	since    time.Time
 }
 
-// orphans are those of a pool, under its mutex.
+// orphans is a pool's list of orphans, guarded by the pool's mutex.
 type orphans struct {
 	list []orphan
-	last uint64 // number
-	// ending: somebody is about to end them.
+	last uint64 // number of the last orphan
+	// ending reports whether a goroutine is about to end them.
 	ending bool
-	// news tells whoever ends them that there is one; nil: nobody does, and none is noted.
+	// news signals an orphan to the goroutine that ends them. It is nil if there is none; orphans are then not recorded.
 	news chan<- struct{}
 }
 
-// mostOrphans is how many a pool remembers. Of more than that it is no longer known when they have ended, other than with
-// their server: the last in the list, without a threadID, stands for all of those.
+// mostOrphans is how many orphans a pool remembers. If there are more, the end of the others is known only once their server
+// has restarted or changed. The last entry of the list, without a threadID, represents them.
 const mostOrphans = 10_000
 
-// note remembers c.
+// note records c.
 func (o *orphans) note(c *Conn) {
 	if o.news == nil {
 		return
@@ -52,28 +52,28 @@ func (o *orphans) note(c *Conn) {
 	}
 }
 
-// Orphaned gives a number that [Pool.Ended] takes: that of the last connection that was closed without an answer.
+// Orphaned returns a number for [Pool.Ended]: that of the last connection that was closed without an answer.
 func (p *Pool) Orphaned() uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.orphans.last
 }
 
-// Ended reports whether nothing goes on any more at the server on the connections that were closed without an answer, up to
-// the one of that number.
+// Ended reports whether the server has finished with all connections that were closed without an answer, up to the given
+// number.
 func (p *Pool) Ended(number uint64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.orphans.list) == 0 || p.orphans.list[0].number > number
 }
 
-// The pauses between two looks whether orphans have ended.
+// Pauses between two checks whether orphans have ended.
 const (
 	firstOrphanPause = 10 * time.Millisecond
 	lastOrphanPause  = time.Second
 )
 
-// endOrphans has the server end them, until none is left or ctx ends.
+// endOrphans makes the server end the orphans, until none is left or ctx ends.
 func (p *Pool) endOrphans(ctx context.Context) {
 	for wait := firstOrphanPause; ; wait = min(2*wait, lastOrphanPause) {
 		if err := p.killOrphans(ctx); err != nil {
@@ -89,7 +89,7 @@ func (p *Pool) endOrphans(ctx context.Context) {
 	}
 }
 
-// takeOrphans reports whether there are orphans that nobody is about to end; then the caller is.
+// takeOrphans reports whether there are orphans that nobody is about to end. If so, the caller must end them.
 func (p *Pool) takeOrphans() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,7 +100,7 @@ func (p *Pool) takeOrphans() bool {
 	return true
 }
 
-// orphansEnded reports whether there's nothing left to do for whoever took them.
+// orphansEnded reports whether nothing is left for the goroutine that took the orphans.
 func (p *Pool) orphansEnded(ctx context.Context) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -108,7 +108,7 @@ func (p *Pool) orphansEnded(ctx context.Context) bool {
 	return !p.orphans.ending
 }
 
-// killOrphans forgets those that are gone, and has the server end the others.
+// killOrphans forgets orphans that are gone and makes the server end the others.
 func (p *Pool) killOrphans(ctx context.Context) error {
 	ctx, release := p.untilFrozen(ctx)
 	defer release()
@@ -127,8 +127,7 @@ func (p *Pool) killOrphans(ctx context.Context) error {
 		return err
 	}
 	left := p.forgetOrphans(newest, func(o orphan) bool {
-		// A server that was restarted has none of before, whatever their numbers; it
-		// counts from 1 again.
+		// A restarted server has none of the earlier connections, whatever their IDs. It counts from 1 again.
 		restarted := began.After(o.since) || c.threadID < o.threadID
 		unlisted := o.threadID == 0
 		return o.addr != target.Addr || restarted || !unlisted && !there[o.threadID]
@@ -145,7 +144,7 @@ func (p *Pool) killOrphans(ctx context.Context) error {
 	return nil
 }
 
-// forgetOrphans forgets those up to a number that are gone, and gives the others.
+// forgetOrphans forgets orphans up to a number that are gone and returns the others.
 func (p *Pool) forgetOrphans(newest uint64, gone func(orphan) bool) []orphan {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,7 +152,8 @@ func (p *Pool) forgetOrphans(newest uint64, gone func(orphan) bool) []orphan {
 	return slices.Clone(p.orphans.list)
 }
 
-// threads gives the connections of the server that this account sees, and when it began at the earliest.
+// threads returns the server's connections that this account can see, and the earliest time at which the server may have
+// started.
 func (c *Conn) threads(ctx context.Context) (there map[uint32]bool, began time.Time, err error) {
 	rows, err := c.Own().Query(ctx, "SELECT ID FROM information_schema.PROCESSLIST")
 	if err != nil {

@@ -2,11 +2,11 @@ package backend
 
 import "context"
 
-// Elsewhere tells that what the borrower sends next may be asked of another server. It is given up if this one is overdue, as
-// long as nothing has come in answer. It holds for one lease.
+// Elsewhere declares that another server can answer what the borrower sends next. The pool gives this one up if it becomes
+// overdue before any part of an answer has arrived. The declaration ends with the lease.
 func (c *Conn) Elsewhere() { c.elsewhere.Store(c.stream.Received() + 1) }
 
-// leavesNow tells whether what was sent may be given up for another server's answer: nothing of this one's has come.
+// leavesNow reports whether the command may be given up for another server's answer, because nothing of this one's has arrived.
 func (c *Conn) leavesNow() bool { return c.elsewhere.Load() == c.stream.Received()+1 }
 
 // stays ends Elsewhere with the lease.
@@ -16,8 +16,9 @@ func (c *Conn) stays() {
 	}
 }
 
-// Overdue gives up what another server can be asked as well, since this one has answered neither a probe nor anybody else for a
-// while. What only this one can answer goes on waiting, and nobody is refused: it may just be slow.
+// Overdue gives up the requests that another server can answer, since this one has answered neither a probe nor any connection
+// for a while. Requests that only this server can answer go on waiting, and no borrower is refused, because the server may just
+// be slow.
 func (p *Pool) Overdue(why error) {
 	p.mu.Lock()
 	defer p.unlock()
@@ -34,7 +35,8 @@ func (p *Pool) Overdue(why error) {
 	}
 }
 
-// untilOverdue is ctx that ends when the server is overdue, too: for who has another one to ask, and waits for a connection.
+// untilOverdue returns a context that also ends when the server becomes overdue. It is for waits of a borrower that can ask
+// another server.
 func (p *Pool) untilOverdue(ctx context.Context) (_ context.Context, release func()) {
 	p.mu.Lock()
 	prompt := p.prompt
@@ -42,7 +44,7 @@ func (p *Pool) untilOverdue(ctx context.Context) (_ context.Context, release fun
 	return either(ctx, prompt)
 }
 
-// either is ctx that ends when another does, too, with that one's cause.
+// either returns a copy of ctx that also ends when other does, with that one's cause.
 func either(ctx, other context.Context) (_ context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(other, func() { cancel(context.Cause(other)) })

@@ -11,49 +11,48 @@ import (
 	"locus/router"
 )
 
-// Pool keeps the connections to one shard. All methods may be called concurrently.
+// Pool keeps the connections to one shard. It is safe for concurrent use.
 type Pool struct {
 	shard  router.ShardName
 	limits Limits
 	log    *slog.Logger
 	dial   dialFunc
-	kills  chan struct{} // a token per KILL under way
-	// several has a token for each that may take several connections at once.
+	kills  chan struct{} // one token per running KILL
+	// several holds one token for each borrower that may take several connections at once.
 	several chan struct{}
 	counts  counts
-	// cleaning are the resets of connections that were given back.
+	// cleaning counts the running resets of returned connections.
 	cleaning sync.WaitGroup
-	version  atomic.Pointer[string] // of the server that was logged in to last; nil: none yet
+	version  atomic.Pointer[string] // version of the server at the last login; nil before the first
 
-	mu         sync.Mutex // guards what follows; never held across I/O; released by unlock if anything was doomed
+	mu         sync.Mutex // guards the fields below; never held across I/O; released by unlock if a connection was doomed
 	target     Target
-	generation int                // raised when target's server changes
-	schemas    int                // raised when a database changes
+	generation int                // incremented when target's server changes
+	schemas    int                // incremented when a database changes
 	all        map[*Conn]struct{} // every connection, lent or idle
-	idle       []*Conn            // the one used last at the end
-	dialing    int                // logins under way, each with a place in the limit
-	queue      queue              // not empty only while nothing can be granted to its first
+	idle       []*Conn            // the most recently used one is last
+	dialing    int                // logins in progress, each with a place in the limit
+	queue      queue              // not empty only while nothing can be granted to its first waiter
 	breaker    breaker
-	suspicion  time.Time // connections that weren't used since then may have died
+	suspicion  time.Time // connections not used since then may have died
 	orphans    orphans
-	waker      *time.Timer     // serves the queue when the breaker lets the next login through; nil before that was needed
-	doomed     []*Conn         // taken out of the pool, to be closed when mu is released
-	held       bool            // nothing is lent, and nothing is kept that comes back
-	term       *stream.Term    // until when something is lent; nil: that has no end. Another server has another one
-	expiry     *time.Timer     // looks at the end of the term; nil before there was one
-	frozen     error           // why nothing is sent to the server; nil: it may be
-	warm       context.Context // ends when the server freezes, and with it logins under way
+	waker      *time.Timer     // serves the queue when the breaker admits the next login; nil until first needed
+	doomed     []*Conn         // removed from the pool, closed when mu is released
+	held       bool            // nothing is lent, and returned connections are closed
+	term       *stream.Term    // lending ends with it; nil for no end. Each server has its own
+	expiry     *time.Timer     // fires at the end of the term; nil before the first term
+	frozen     error           // why nothing is sent to the server, or nil
+	warm       context.Context // ends when the server freezes; ends logins in progress
 	chill      context.CancelCauseFunc
-	prompt     context.Context // ends when the server is overdue, and with it waits of who has another to ask
+	prompt     context.Context // ends when the server is overdue; ends waits of borrowers that can ask another server
 	turn       context.CancelCauseFunc
-	heard      uint64 // what came over connections that are gone
-	prober     *Conn  // of the last probe; nil while one is under way
+	heard      uint64 // reads on connections that are gone
+	prober     *Conn  // connection of the last probe; nil while a probe runs
 	closed     bool
-	empty      chan struct{} // closed once the pool is closed and has no connection left
+	empty      chan struct{} // closed once the pool is closed and has no connections
 }
 
-// NewPool makes a pool and dials nothing yet. Its idle connections are looked after by [Registry.Run], or by whoever calls
-// Sweep now and then.
+// NewPool makes a pool. It doesn't dial yet. [Registry.Run] maintains idle connections, or the caller calls Sweep regularly.
 func NewPool(t Target, l Limits, log *slog.Logger) *Pool {
 	return newPool(t, l, log, login)
 }
@@ -84,12 +83,12 @@ func newPool(t Target, l Limits, log *slog.Logger, dial dialFunc) *Pool {
 	return p
 }
 
-// Shard is the shard that the pool's connections go to.
+// Shard returns the shard that the pool's connections go to.
 func (p *Pool) Shard() router.ShardName { return p.shard }
 
-// LeaveDatabases tells that a database was made, altered or dropped. A connection keeps what it knew of its current database
-// when it came there, @@collation_database for one, and MariaDB comes to no database where it is already: those that are
-// somewhere are closed, borrowed ones when they come back.
+// LeaveDatabases records that a database was created, altered or dropped. A connection keeps properties of its current
+// database, such as @@collation_database, from when it entered it, and MariaDB doesn't re-enter the current database. So
+// connections with a current database are closed, borrowed ones when they come back.
 func (p *Pool) LeaveDatabases() {
 	p.mu.Lock()
 	defer p.unlock()
@@ -98,8 +97,8 @@ func (p *Pool) LeaveDatabases() {
 	p.serve(time.Now())
 }
 
-// SetTarget moves the pool to where the shard's server is now. If that is another server, idle connections to the old one are
-// closed, and borrowed ones when they come back; what failed there doesn't count here.
+// SetTarget points the pool at the shard's current server. If that is another server, idle connections to the old one are
+// closed at once and borrowed ones when they come back. Failures of the old server don't count for the new one.
 func (p *Pool) SetTarget(t Target) {
 	if p.retarget(t) {
 		p.log.Info("shard moved", "addr", t.Addr, "user", t.User)
@@ -123,17 +122,16 @@ func (p *Pool) retarget(t Target) (moved bool) {
 	return moved
 }
 
-// resize takes over another limit of connections; those beyond it go as they come
-// back.
+// resize applies another limit of connections. Connections above the limit are closed when they come back.
 func (p *Pool) resize(l Limits) {
 	p.mu.Lock()
 	defer p.unlock()
 	l = l.withDefaults()
-	p.limits.MaxOpen, p.limits.MaxIdle = l.MaxOpen, l.MaxIdle // the rest is read without mu
+	p.limits.MaxOpen, p.limits.MaxIdle = l.MaxOpen, l.MaxIdle // the other limits are read without mu
 	p.serve(time.Now())
 }
 
-// checkAfter is how long a connection is unused before it is looked at whether it still lives.
+// checkAfter is how long a connection is unused before Sweep checks that it is alive.
 const checkAfter = 5 * time.Second
 
 // Sweep closes idle connections that were unused for Limits.IdleTimeout, are older than Limits.MaxLifetime, or have died.
@@ -146,18 +144,18 @@ func (p *Pool) Sweep(now time.Time) {
 	})
 }
 
-// places is the number of places taken in the limit, lent that of connections that borrowers have.
+// places returns the number of places taken in the limit; lent returns the number of borrowed connections.
 func (p *Pool) places() int { return len(p.all) + p.dialing }
 func (p *Pool) lent() int   { return len(p.all) - len(p.idle) }
 
-// remove gives up a connection's place. Whoever calls it closes the connection, and serves the queue.
+// remove frees a connection's place. The caller closes the connection and serves the queue.
 func (p *Pool) remove(c *Conn) {
 	delete(p.all, c)
 	p.heard += c.stream.Received()
 	p.settle()
 }
 
-// doom removes a connection that is to be closed when mu is released.
+// doom removes a connection, which is closed when mu is released.
 func (p *Pool) doom(c *Conn) {
 	p.remove(c)
 	p.doomed = append(p.doomed, c)

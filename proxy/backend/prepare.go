@@ -9,16 +9,16 @@ import (
 	"locus/proxy/wire"
 )
 
-// ER_MAX_PREPARED_STMT_COUNT_REACHED: the server has no room for more, over all of its connections.
+// tooManyPrepared is ER_MAX_PREPARED_STMT_COUNT_REACHED: the server-wide limit on prepared statements is reached.
 const tooManyPrepared = 1461
 
-// Prepared finds a statement that was prepared on c from this text under settings that give it the same meaning: database,
-// names and system variables. It is valid until the next Prepare, Carry, Reset or Return.
+// Prepared finds a statement that was prepared on c from this text under equivalent settings: the same database, names and
+// system variables. It is valid until the next Prepare, Carry, Reset or Return.
 func (c *Conn) Prepared(sql string) (*Statement, bool) {
 	return c.PreparedUnder(c.settings, sql)
 }
 
-// PreparedUnder is Prepared of a text that was prepared while c carried the given settings.
+// PreparedUnder is Prepared for a text that was prepared while c carried the given settings.
 func (c *Conn) PreparedUnder(settings *Settings, sql string) (*Statement, bool) {
 	if settings == nil {
 		return nil, false
@@ -26,8 +26,8 @@ func (c *Conn) PreparedUnder(settings *Settings, sql string) (*Statement, bool) 
 	return c.prepared.find(text{settings.parsing(sql), sql})
 }
 
-// PrepareUnder is Prepare of a text that means what it does under other settings than c carries now, and then again: servers
-// keep the reading of PREPARE.
+// PrepareUnder is Prepare for a text that must be interpreted under settings other than c's current ones. It restores those
+// afterwards. Servers keep the interpretation of PREPARE.
 func (c *Conn) PrepareUnder(ctx context.Context, settings *Settings, sql string) (*Statement, error) {
 	present := c.settings
 	if err := c.Carry(ctx, settings); err != nil {
@@ -43,9 +43,9 @@ func (c *Conn) PrepareUnder(ctx context.Context, settings *Settings, sql string)
 	return statement, err
 }
 
-// Prepare prepares a statement on c and keeps it for later borrowers; the one that wasn't used for the longest time makes
-// room. The answer is what the server sent, headers included: the head, the definitions of parameters and of columns. The
-// errors are those of Exec.
+// Prepare prepares a statement on c and keeps it for later borrowers. The least recently used statement makes room for it.
+// answer is the server's response with headers: the first packet and the definitions of parameters and columns. The errors
+// are those of Exec.
 func (c *Conn) Prepare(ctx context.Context, sql string) (statement *Statement, answer []byte, err error) {
 	defer c.Watch(ctx)()
 	key := text{sql: sql}
@@ -59,7 +59,7 @@ func (c *Conn) Prepare(ctx context.Context, sql string) (statement *Statement, a
 	return statement, answer, err
 }
 
-// prepare closes statements, which the server doesn't answer, and prepares one, in one write.
+// prepare closes statements, which the server doesn't answer, and prepares one, all in one write.
 func (c *Conn) prepare(ctx context.Context, key text, closed []uint32) (*Statement, []byte, error) {
 	out := c.out[:0]
 	for _, id := range closed {
@@ -77,14 +77,14 @@ func (c *Conn) prepare(ctx context.Context, key text, closed []uint32) (*Stateme
 	return s, answer, nil
 }
 
-// Unprepare closes a statement whose state on the server isn't known to be clean, such as one with long data that was never
+// Unprepare closes a statement whose state on the server may not be clean, such as one with long data that was never
 // executed.
 func (c *Conn) Unprepare(s *Statement) error {
 	c.prepared.remove(s)
 	return c.Send(wire.AppendStatementCommand(nil, mysql.COM_STMT_CLOSE, s.ID), Nothing)
 }
 
-// Claim takes a statement away from later borrowers: it is the caller's until Unprepare.
+// Claim reserves a statement for the caller until Unprepare.
 func (c *Conn) Claim(s *Statement) { c.prepared.remove(s) }
 
 func (c *Conn) readPrepared(ctx context.Context) (head wire.Prepared, answer []byte, err error) {
@@ -109,7 +109,7 @@ func (c *Conn) readPrepared(ctx context.Context) (head wire.Prepared, answer []b
 	return head, answer, nil
 }
 
-// definitions is the number of packets of a list of n definitions: an EOF packet ends it unless it is empty.
+// definitions returns the number of packets in a list of n definitions. An EOF packet ends a list that isn't empty.
 func definitions(n uint16) int {
 	if n == 0 {
 		return 0

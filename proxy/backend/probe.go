@@ -12,18 +12,18 @@ import (
 	"locus/router"
 )
 
-// probing is a question that needs neither a table nor a right nor a disk.
+// probing is a query that needs no table, no privilege and no disk access.
 const probing = "SELECT @@GLOBAL.read_only"
 
-// Probe asks the server whether it is there, over a connection that is kept for that, beyond the pool's limit: when all others
-// are in use the answer is needed most. Not for concurrent use.
+// Probe checks whether the server answers. It uses a connection reserved for probes, beyond the pool's limit, because the
+// result matters most when all other connections are in use. It isn't safe for concurrent use.
 func (p *Pool) Probe(ctx context.Context) health.Report {
 	c, kept, err := p.proberOf(ctx)
 	if err != nil {
 		return reportOf(err)
 	}
 	rows, err := c.Own().Query(ctx, probing)
-	if err != nil && kept && ctx.Err() == nil && !c.Usable() { // closed since it was idle, or killed: that says little of the server
+	if err != nil && kept && ctx.Err() == nil && !c.Usable() { // closed while idle, or killed; that says little about the server
 		c.close()
 		if c, _, err = p.proberOf(ctx); err != nil {
 			return reportOf(err)
@@ -66,7 +66,7 @@ func (p *Pool) keepProber(c *Conn) {
 	p.prober = c
 }
 
-// reportOf says what the error of a probe tells of the server.
+// reportOf converts a probe's error into a report on the server.
 func reportOf(err error) health.Report {
 	r := health.Report{Finding: health.Refuses, Err: err}
 	var timeout net.Error
@@ -84,15 +84,17 @@ func reportOf(err error) health.Report {
 	return r
 }
 
-// server is one server of a registry, as package health watches it. It is comparable: another address is another server.
+// server is one server of a registry, as package health watches it. It is comparable: a different address is a different
+// server.
 type server struct {
 	pool    *Pool
-	twins   *Registry // has a pool to the same server, which freezes with it; may be nil
+	twins   *Registry // holds a pool to the same server that freezes together with this one; may be nil
 	addr    string
 	replica bool
 }
 
-// Servers are those of all shards, replicas too. Twins has connections of its own to the same primaries; it may be nil.
+// Servers returns the servers of all shards, including replicas. twins has connections of its own to the same primaries; it
+// may be nil.
 func (r *Registry) Servers(twins *Registry) []health.Server {
 	var list []health.Server
 	for _, p := range *r.pools.Load() {

@@ -4,7 +4,7 @@ package backend
 
 import "net"
 
-// pulse can't peek at a socket here: a dead connection is found by its first use.
+// pulse can't peek at a socket on this system. A dead connection is found at its first use.
 type pulse struct{}
 
 func newPulse(net.Conn) *pulse { return &pulse{} }

@@ -8,14 +8,14 @@ import (
 	"syscall"
 )
 
-// pulse looks whether the other side of an idle connection is still there, by peeking at the socket without waiting. An
-// idle connection has nothing to say: bytes are the server's farewell ("disconnected because of inactivity", or TLS's
-// close_notify), and an end is an end.
+// pulse checks whether the peer of an idle connection is still there. It peeks at the socket without waiting. An idle
+// connection receives nothing. Any bytes are the server's last message ("disconnected because of inactivity", or TLS's
+// close_notify).
 type pulse struct {
-	raw  syscall.RawConn // nil: can't be asked
+	raw  syscall.RawConn // nil if the connection can't be checked
 	look func(fd uintptr) bool
 	byte [1]byte
-	err  error // of the last look
+	err  error // error of the last check
 }
 
 func newPulse(c net.Conn) *pulse {
@@ -23,14 +23,14 @@ func newPulse(c net.Conn) *pulse {
 	if s, ok := c.(syscall.Conn); ok {
 		p.raw, _ = s.SyscallConn()
 	}
-	p.look = func(fd uintptr) bool { // kept, so that asking allocates nothing
+	p.look = func(fd uintptr) bool { // stored, so that a check allocates nothing
 		_, _, p.err = syscall.Recvfrom(int(fd), p.byte[:], syscall.MSG_PEEK)
 		return true
 	}
 	return p
 }
 
-// alive reports whether the connection is open and silent. Not for concurrent use.
+// alive reports whether the connection is open and silent. It isn't safe for concurrent use.
 func (p *pulse) alive() bool {
 	if p.raw == nil {
 		return true

@@ -10,21 +10,21 @@ import (
 	"locus/proxy/wire"
 )
 
-// The largest result that Query holds in memory.
+// Limits on a result that Query holds in memory.
 const (
 	maxRows  = 100_000
 	maxBytes = 64 << 20
 )
 
-// Rows is a small result, wholly in memory.
+// Rows is a small result, held in memory.
 type Rows struct {
 	Columns []wire.Column
-	Rows    [][][]byte // text as the server sent it; nil is NULL
+	Rows    [][][]byte // text as the server sent it; nil for NULL
 }
 
-// Query runs a statement with one small result, for the proxy's own questions; a statement that answers with OK gives no
-// columns and no rows. The errors are those of Exec. A result beyond 100,000 rows or 64 MiB ends the connection. As after Exec,
-// it may have left State.
+// Query runs one of the proxy's own statements with a small result. A statement that answers with OK has no columns and no
+// rows. The errors are those of Exec. A result of more than 100,000 rows or 64 MiB ends the connection. The statement counts as
+// State, as in Exec.
 func (c *Conn) Query(ctx context.Context, sql string) (*Rows, error) {
 	c.Note(State)
 	return c.query(ctx, sql)
@@ -66,7 +66,7 @@ func (c *Conn) noRows(head []byte) (*Rows, error) {
 	return &Rows{}, nil
 }
 
-// readColumns reads the definitions and the EOF packet after them.
+// readColumns reads the column definitions and the EOF packet after them.
 func (c *Conn) readColumns(ctx context.Context, into *Rows, columns int) error {
 	for range columns {
 		payload, err := c.receive(ctx)
@@ -86,7 +86,7 @@ func (c *Conn) readColumns(ctx context.Context, into *Rows, columns int) error {
 	return err
 }
 
-// ParseColumn reads a column definition of the server's: its profile decides on the form.
+// ParseColumn reads a column definition from the server. Its form depends on the connection's profile.
 func (c *Conn) ParseColumn(payload []byte) (wire.Column, error) {
 	if c.profile&ExtendedMetadata != 0 {
 		return wire.ParseExtendedColumn(payload)

@@ -2,20 +2,20 @@ package backend
 
 import "container/list"
 
-// queue holds those that wait for a connection, the first come first. The pool's mutex guards it.
+// queue holds the borrowers that wait for a connection, in order of arrival. The pool's mutex guards it.
 type queue struct {
 	most  int
-	order list.List // of *waiter
+	order list.List // list of *waiter
 }
 
 // waiter gets exactly one grant, unless it leaves the queue first.
 type waiter struct {
-	granted chan grant // room for one, so that granting never blocks
+	granted chan grant // has room for one, so that granting never blocks
 	place   *list.Element
 }
 
-// grant is what a borrower may do next: use a connection that may carry anything, or, if there's none and no error, dial in
-// a place that was taken for it.
+// grant is a borrower's next step. It uses conn, which may carry any settings. If conn and err are nil, it dials with the
+// ticket, whose place is reserved.
 type grant struct {
 	conn   *Conn
 	ticket ticket
@@ -24,7 +24,7 @@ type grant struct {
 
 func (q *queue) len() int { return q.order.Len() }
 
-// join gives nil if the queue is full.
+// join returns nil if the queue is full.
 func (q *queue) join() *waiter {
 	if q.len() >= q.most {
 		return nil
@@ -34,7 +34,7 @@ func (q *queue) join() *waiter {
 	return w
 }
 
-// leave reports whether w was still waiting; if not, a grant is in its channel.
+// leave reports whether w was still waiting. If not, a grant is in its channel.
 func (q *queue) leave(w *waiter) bool {
 	if w.place == nil {
 		return false
@@ -44,7 +44,7 @@ func (q *queue) leave(w *waiter) bool {
 	return true
 }
 
-// grantFirst hands something to the one that waits longest. The queue isn't empty.
+// grantFirst gives a grant to the longest waiter. The queue must not be empty.
 func (q *queue) grantFirst(g grant) {
 	w := q.order.Front().Value.(*waiter)
 	q.leave(w)

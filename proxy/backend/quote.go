@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Quote writes a UTF-8 text as a literal that reads the same whatever sql_mode and character set are in force: plain ASCII
-// between single quotes, anything else in hexadecimal with its character set named.
+// Quote formats a UTF-8 text as a literal that has the same meaning under every sql_mode and character set. Printable
+// ASCII stands in single quotes. Any other text is hexadecimal with a named character set.
 func Quote(text string) string {
 	if strings.IndexFunc(text, needsHex) < 0 {
 		return "'" + text + "'"
@@ -14,5 +14,6 @@ func Quote(text string) string {
 	return "_utf8mb4 X'" + hex.EncodeToString([]byte(text)) + "'"
 }
 
-// needsHex: a backslash is an escape or not by sql_mode; beyond ASCII the character set decides.
+// needsHex reports whether a character depends on the session: sql_mode decides if a backslash escapes, and the character
+// set decides about all but ASCII.
 func needsHex(r rune) bool { return r < ' ' || r > '~' || r == '\'' || r == '\\' }

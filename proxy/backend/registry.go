@@ -14,24 +14,24 @@ import (
 	"locus/router"
 )
 
-// sweepEvery is how often idle connections are looked after.
+// sweepEvery is the interval of Sweep.
 const sweepEvery = time.Second
 
-// Registry finds a shard's pool. All methods may be called concurrently.
+// Registry maps shards to pools. It is safe for concurrent use.
 type Registry struct {
 	limits Limits
 	log    *slog.Logger
 	dial   dialFunc
-	pools  atomic.Pointer[map[router.ShardName]*Pool] // replaced, never edited
+	pools  atomic.Pointer[map[router.ShardName]*Pool] // replaced, never modified
 
-	replicas atomic.Pointer[map[router.ShardName]*replicas] // likewise
-	orphaned chan struct{}                                  // a pool has a connection that its server may go on with
+	replicas atomic.Pointer[map[router.ShardName]*replicas] // replaced, never modified
+	orphaned chan struct{}                                  // signals that a pool has an orphan
 
 	mu      sync.Mutex // held for the whole of Apply and Close
-	retired []*Pool    // removed, perhaps with connections that are still borrowed
+	retired []*Pool    // removed, perhaps with borrowed connections
 }
 
-// NewRegistry makes a registry without shards; limits are those of each pool.
+// NewRegistry makes a registry without shards. limits apply to each pool.
 func NewRegistry(limits Limits, log *slog.Logger) *Registry {
 	r := &Registry{limits: limits, log: log, dial: login, orphaned: make(chan struct{}, 1)}
 	r.pools.Store(&map[router.ShardName]*Pool{})
@@ -39,22 +39,21 @@ func NewRegistry(limits Limits, log *slog.Logger) *Registry {
 	return r
 }
 
-// Pool gives a shard's pool, without a lock.
+// Pool returns a shard's pool. It takes no lock.
 func (r *Registry) Pool(name router.ShardName) (*Pool, bool) {
 	p, ok := (*r.pools.Load())[name]
 	return p, ok
 }
 
-// Pools gives all pools, sorted by shard name as text.
+// Pools returns all pools, sorted by shard name.
 func (r *Registry) Pools() []*Pool {
 	return slices.SortedFunc(maps.Values(*r.pools.Load()), func(a, b *Pool) int {
 		return strings.Compare(string(a.shard), string(b.shard))
 	})
 }
 
-// Versions lists what the servers of all shards, replicas too, called themselves
-// when they were last logged in to. A server that comes back as another version is
-// known as that before it gets a statement.
+// Versions lists the versions of all servers, including replicas, as of their last logins. A server that returns with
+// another version is known as such before it gets a statement.
 func (r *Registry) Versions() (list []string) {
 	add := func(p *Pool) {
 		if v := p.version.Load(); v != nil && !slices.Contains(list, *v) {
@@ -68,8 +67,8 @@ func (r *Registry) Versions() (list []string) {
 	return list
 }
 
-// Apply makes targets, one per shard, the whole of the registry: new shards get a pool, those whose server changed move, and
-// pools of shards that are gone lend no more. It waits for nothing.
+// Apply replaces the registry's targets, one per shard. New shards get a pool. Pools of shards whose server changed move.
+// Pools of removed shards stop lending. Apply waits for nothing.
 func (r *Registry) Apply(targets []Target) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,7 +103,7 @@ func (r *Registry) retire(old, next map[router.ShardName]*Pool) {
 	}
 }
 
-// Run sweeps all pools, measures all replicas, and has servers end what was left behind there, until ctx ends.
+// Run sweeps all pools, measures all replicas and makes servers end orphans, until ctx ends.
 func (r *Registry) Run(ctx context.Context) error {
 	var tasks sync.WaitGroup
 	defer tasks.Wait()
@@ -130,13 +129,13 @@ func (r *Registry) Run(ctx context.Context) error {
 	}
 }
 
-// Close closes all pools at once as [Pool.Close] does, and leaves none.
+// Close closes all pools concurrently, as [Pool.Close] does, and empties the registry.
 func (r *Registry) Close(ctx context.Context) error {
 	r.Apply(nil)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var errs []error
-	for _, p := range r.retired { // all are retired, so those that wait longest don't hold up the others
+	for _, p := range r.retired { // all are retired, so slow ones don't delay the others
 		errs = append(errs, p.Close(ctx))
 	}
 	return errors.Join(errs...)

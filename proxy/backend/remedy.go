@@ -11,7 +11,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// remedies says what to do about the server's refusals to log in, by code.
+// remedies maps error codes of refused logins to remedies.
 var remedies = map[uint16]string{
 	1040: "the server's max_connections is reached: raise it, or lower the shard's connection limit",
 	1203: "the user's max_user_connections is reached: raise it, or lower the shard's connection limit",
@@ -27,14 +27,14 @@ var remedies = map[uint16]string{
 	4151: "the user is locked there: ALTER USER ... ACCOUNT UNLOCK",
 }
 
-// full reports whether a server refused a login because it has too many connections; those that exist go on working.
+// full reports whether a server refused a login because it has too many connections. Existing connections still work.
 func full(err error) bool {
 	e, ok := errors.AsType[*ServerError](err)
 	return ok && (e.Code == 1040 || e.Code == 1203 || e.Code == 1226)
 }
 
-// away reports whether a login failed since the server doesn't run, or is just starting or stopping, or can't be reached: what
-// its restart looks like. Nothing but time mends that; a server that refused an account would go on refusing.
+// away reports whether a login failed because the server isn't running, is starting or stopping, or can't be reached, as
+// during a restart. Only waiting helps then. A refused account would be refused again.
 func away(err error) bool {
 	if err == nil || certificate(err) {
 		return false
@@ -43,7 +43,7 @@ func away(err error) bool {
 	return !refused || e.Code == mysql.ER_SERVER_SHUTDOWN || e.Code == erServerNotAvailable
 }
 
-// erServerNotAvailable is MySQL's ER_SERVER_ISNT_AVAILABLE, of one that starts or stops.
+// erServerNotAvailable is MySQL's ER_SERVER_ISNT_AVAILABLE, sent by a server that starts or stops.
 const erServerNotAvailable = 3168
 
 func remedy(err error) string {

@@ -14,45 +14,44 @@ import (
 )
 
 const (
-	// measureEvery is how often a replica is asked how far it is behind.
+	// measureEvery is how often a replica's lag is measured.
 	measureEvery = time.Second
-	// measureTime bounds an answer.
+	// measureTime is the time limit of one measurement.
 	measureTime = time.Second
-	// measured is how long an answer is believed.
+	// measured is how long a measurement is valid.
 	measured = 3 * measureEvery
-	// defaultMaxLag is how far a replica may be behind, unless its target says.
+	// defaultMaxLag is the largest lag of a usable replica, unless its target sets another.
 	defaultMaxLag = 5 * time.Second
 )
 
-// replica is a server that follows a shard's, for reads that may be late.
+// replica is a server that replicates from the shard's primary, for reads that may return older data.
 type replica struct {
 	pool   *Pool
 	maxLag time.Duration
-	state  atomic.Pointer[lag] // nil: not yet measured
+	state  atomic.Pointer[lag] // nil before the first measurement
 }
 
 // lag is one measurement.
 type lag struct {
 	behind time.Duration
 	at     time.Time
-	err    error // it doesn't follow, or didn't answer
+	err    error // replication has stopped, or the server didn't answer
 }
 
-// usable tells whether reads may be sent to it.
+// usable reports whether reads may be sent to the replica.
 func (r *replica) usable(now time.Time) bool {
 	l := r.state.Load()
 	return l != nil && l.err == nil && l.behind <= r.maxLag && now.Sub(l.at) <= measured
 }
 
-// replicas are those of one shard. They are replaced, never edited, but for whose
-// turn it is.
+// replicas holds the replicas of one shard. It is replaced, never modified, except for turn.
 type replicas struct {
 	list []*replica
 	turn atomic.Uint32
 }
 
-// Replica gives the connections to a replica of a shard, each usable one in turn;
-// false if there is none: all are too far behind, don't follow, or don't answer.
+// Replica returns the pool of a usable replica of a shard, in round-robin order. It returns false if there is none,
+// because all lag too far, don't replicate or don't answer.
 func (r *Registry) Replica(name router.ShardName) (*Pool, bool) {
 	of := (*r.replicas.Load())[name]
 	if of == nil {
@@ -67,17 +66,17 @@ func (r *Registry) Replica(name router.ShardName) (*Pool, bool) {
 	return nil, false
 }
 
-// ReplicaStats is a replica's state, for metrics and people.
+// ReplicaStats is a replica's state, for metrics and display.
 type ReplicaStats struct {
 	Shard  router.ShardName
 	Addr   string
 	Usable bool
 	Lag    time.Duration // as last measured
-	Err    error         // why that isn't known
+	Err    error         // why the lag is unknown
 	Pool   Stats
 }
 
-// Replicas tells the state of all.
+// Replicas returns the state of all replicas.
 func (r *Registry) Replicas() (list []ReplicaStats) {
 	now := time.Now()
 	r.eachReplica(func(c *replica) {
@@ -101,8 +100,8 @@ func (r *Registry) eachReplica(f func(*replica)) {
 	}
 }
 
-// applyReplicas makes the replicas those of the targets; one that stays keeps its
-// connections. The caller holds mu, and retires the pools that are given back.
+// applyReplicas replaces the replicas by those of the targets. A replica that remains keeps its connections. The caller
+// holds mu, and retires the pools that are returned.
 func (r *Registry) applyReplicas(targets []Target) (gone []*Pool) {
 	old := map[string]*replica{}
 	r.eachReplica(func(c *replica) { old[string(c.pool.shard)+" "+c.pool.target.Addr] = c })
@@ -134,7 +133,7 @@ func (r *Registry) applyReplicas(targets []Target) (gone []*Pool) {
 	return gone
 }
 
-// measureReplicas asks all of them now and then, until ctx ends.
+// measureReplicas measures all replicas regularly until ctx ends.
 func (r *Registry) measureReplicas(ctx context.Context) {
 	ticker := time.NewTicker(measureEvery)
 	defer ticker.Stop()
@@ -150,8 +149,7 @@ func (r *Registry) measureReplicas(ctx context.Context) {
 	}
 }
 
-// measure asks the replica how far it is behind, and says so when that changes
-// whether it is used.
+// measure measures the replica's lag. It logs when the replica becomes usable or unusable.
 func (r *replica) measure(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, measureTime)
 	defer cancel()
@@ -163,7 +161,7 @@ func (r *replica) measure(ctx context.Context) {
 	}
 }
 
-// behind is what the server itself says.
+// behind returns the lag that the server itself reports.
 func (r *replica) behind(ctx context.Context) (time.Duration, error) {
 	c, err := r.pool.Borrow(ctx, Default, 0)
 	if err != nil {
@@ -182,8 +180,8 @@ func (r *replica) behind(ctx context.Context) (time.Duration, error) {
 	return rows.behind()
 }
 
-// behind reads the column that MySQL and MariaDB call differently. Of several
-// sources the one that is the farthest ahead counts.
+// behind reads the lag from the column, which MySQL and MariaDB name differently. With several sources the largest lag
+// counts.
 func (rows *Rows) behind() (time.Duration, error) {
 	if len(rows.Rows) == 0 {
 		return 0, errors.New("it follows no server")

@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// Reserve waits for leave to take several connections one after the other, which
-// only so many may have at once: a third of the limit, so that those who have one
-// always find another. It is given up by release. The errors are those of Borrow, and
-// nothing was sent.
+// Reserve waits for permission to take several connections one after the other. A third of the limit may have it at
+// once, so that its holders always find another connection. release ends it. The errors are those of Borrow; nothing
+// was sent.
 func (p *Pool) Reserve(ctx context.Context) (release func(), err error) {
 	select {
 	case p.several <- struct{}{}:
@@ -29,7 +28,7 @@ func (p *Pool) Reserve(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// severalOf is how many may take several connections at once.
+// severalOf returns how many borrowers may take several connections at once.
 func severalOf(t Target, l Limits) int {
 	most := l.MaxOpen
 	if t.MaxOpen > 0 {

@@ -5,47 +5,47 @@ import (
 	"strings"
 )
 
-// Assignment gives a variable a value: ("sql_mode", "'ANSI'"), ("autocommit", "0"), ("@x", "5").
+// Assignment sets a variable to a value, for example ("sql_mode", "'ANSI'"), ("autocommit", "0"), ("@x", "5").
 //
-// Name goes into the statement as it is, so the caller has made sure that it is a name. Literal is a constant of SQL that
-// reads the same under every sql_mode and character set: a number, DEFAULT, NULL, or a text as [Quote] writes it.
+// Name is inserted into the statement as it is, so the caller must have validated it. Literal is an SQL constant with the same
+// meaning under every sql_mode and character set: a number, DEFAULT, NULL, or a text from [Quote].
 type Assignment struct{ Name, Literal string }
 
 func (a Assignment) user() bool {
 	return strings.HasPrefix(a.Name, "@") && !strings.HasPrefix(a.Name, "@@")
 }
 
-// Settings is the session state that a connection carries while it is lent: the current database, the character set, and
-// assignments in the order in which they were made, since some of them touch the same variable.
+// Settings is the session state of a lent connection: the current database, the character set, and assignments in the order in
+// which they were made, since some of them affect the same variable.
 //
-// Settings are immutable and interned: equal settings are the same pointer for as long as anybody holds it. They are made
-// from [Default]. All methods may be called concurrently.
+// Settings are immutable and interned. Equal settings are the same pointer for as long as any holder keeps it. They are
+// derived from [Default]. They are safe for concurrent use.
 type Settings struct {
 	database  string
-	charset   string // empty only in atLogin: whatever the server's default is
-	collation string // empty: the default one of the character set, which differs between servers
+	charset   string // empty only in atLogin, which means the server's default
+	collation string // empty for the default of the character set, which differs between servers
 	variables []Assignment
 
 	bare  *Settings // the same without user variables; nil if there are none
-	typed *Settings // the same with the types of user variables alone; nil if there are none, or it is so itself
+	typed *Settings // the same with user variables reduced to their types; nil if s has none or has that form itself
 }
 
-// Default is the state of a fresh connection: no database, utf8mb4, every variable as the server's global one.
+// Default is the state of a fresh connection: no database, utf8mb4, and all variables at the server's global values.
 var Default = intern(Settings{charset: "utf8mb4"})
 
-// atLogin is the state after login or reset: the character set is the server's choice.
+// atLogin is the state after login or reset. The server chose the character set.
 var atLogin = intern(Settings{})
 
-// Database is the current database; empty: none.
+// Database returns the current database, or "" if there is none.
 func (s *Settings) Database() string { return s.database }
 
-// Names is the character set and collation as in SET NAMES; an empty collation is the character set's default.
+// Names returns the character set and collation of SET NAMES. An empty collation means the character set's default.
 func (s *Settings) Names() (charset, collation string) { return s.charset, s.collation }
 
-// Assignments lists the variables in order. The caller doesn't change them.
+// Assignments lists the variables in order. The caller must not modify the slice.
 func (s *Settings) Assignments() []Assignment { return s.variables }
 
-// Lookup gives the literal assigned to a variable, whose name is in lower case.
+// Lookup returns the literal assigned to a variable. name must be in lower case.
 func (s *Settings) Lookup(name string) (literal string, ok bool) {
 	if i := s.index(name); i >= 0 {
 		return s.variables[i].Literal, true
@@ -53,7 +53,7 @@ func (s *Settings) Lookup(name string) (literal string, ok bool) {
 	return "", false
 }
 
-// Bare is s without user variables.
+// Bare returns s without user variables.
 func (s *Settings) Bare() *Settings {
 	if s.bare != nil {
 		return s.bare
@@ -61,7 +61,7 @@ func (s *Settings) Bare() *Settings {
 	return s
 }
 
-// Size is what the assigned values hold, in bytes.
+// Size returns the size in bytes of the assignments.
 func (s *Settings) Size() (n int) {
 	for _, a := range s.variables {
 		n += len(a.Name) + len(a.Literal)
@@ -69,8 +69,8 @@ func (s *Settings) Size() (n int) {
 	return n
 }
 
-// WithDatabase is s with another current database. A session that has one goes back to none, the empty
-// name, only when the database is dropped, as in MySQL.
+// WithDatabase returns s with another current database. As in MySQL, a session's current database becomes none, the empty
+// name, only if the database is dropped.
 func (s *Settings) WithDatabase(name string) *Settings {
 	if name == s.database {
 		return s
@@ -80,7 +80,7 @@ func (s *Settings) WithDatabase(name string) *Settings {
 	return intern(next)
 }
 
-// WithNames is s after SET NAMES: earlier assignments to the variables that SET NAMES sets are gone.
+// WithNames returns s after SET NAMES. Earlier assignments to variables that SET NAMES sets are removed.
 func (s *Settings) WithNames(charset, collation string) *Settings {
 	next := *s
 	next.charset, next.collation = strings.ToLower(charset), strings.ToLower(collation)
@@ -92,7 +92,7 @@ func (s *Settings) WithNames(charset, collation string) *Settings {
 
 var setByNames = []string{"character_set_client", "character_set_connection", "character_set_results", "collation_connection"}
 
-// With is s after SET name = literal. Names are compared without case, as MySQL does for both kinds of variables.
+// With returns s after SET name = literal. Names are compared without case, as in MySQL.
 func (s *Settings) With(name, literal string) *Settings {
 	name = strings.ToLower(name)
 	next := *s
@@ -100,14 +100,14 @@ func (s *Settings) With(name, literal string) *Settings {
 	return intern(next)
 }
 
-// Without is s with a variable as on a fresh connection.
+// Without returns s with a variable as on a fresh connection.
 func (s *Settings) Without(name string) *Settings {
 	next := *s
 	next.variables = s.except(strings.ToLower(name))
 	return intern(next)
 }
 
-// String is for logs and metrics: names of variables, no values, which are the client's.
+// String is for logs and metrics. It contains the names of variables, but not their values, which belong to the client.
 func (s *Settings) String() string {
 	words := []string{"database=" + s.database, "names=" + s.charset}
 	if s.collation != "" {
@@ -119,9 +119,8 @@ func (s *Settings) String() string {
 	return strings.Join(words, " ")
 }
 
-// ReadAs is s with all that decides what a text means as in a statement's PREPARE:
-// the current database, if there was one, the character set and sql_mode. It is s
-// itself where they agree.
+// ReadAs returns s with the parts that determine how a text is interpreted taken from at, the settings of a statement's
+// PREPARE. These are the current database (if at has one), the character set and sql_mode. It returns s itself if they agree.
 func (s *Settings) ReadAs(at *Settings) *Settings {
 	if s == at {
 		return s
@@ -144,8 +143,7 @@ func (s *Settings) ReadAs(at *Settings) *Settings {
 	return intern(next)
 }
 
-// Reading is what of s decides what a text means, and no more: what is kept with a
-// prepared statement.
+// Reading returns only the part of s that determines how a text is interpreted. It is kept with a prepared statement.
 func (s *Settings) Reading() *Settings {
 	if !slices.ContainsFunc(s.variables, func(a Assignment) bool { return !reads(a) }) {
 		return s
@@ -155,20 +153,20 @@ func (s *Settings) Reading() *Settings {
 	return intern(next)
 }
 
-// reads tells a variable that decides what a text means.
+// reads reports whether a variable determines how a text is interpreted.
 func reads(a Assignment) bool { return a.Name == "sql_mode" || slices.Contains(setByNames, a.Name) }
 
-// agrees tells whether two settings give such variables the same values.
+// agrees reports whether two settings have the same values of such variables.
 func (s *Settings) agrees(other *Settings) bool {
 	return s.same(other, "sql_mode") && s.SameNames(other)
 }
 
-// SameNames tells whether two settings have the same character sets and collations.
+// SameNames reports whether two settings have the same character sets and collations.
 func (s *Settings) SameNames(other *Settings) bool {
 	return s.charset == other.charset && s.collation == other.collation && s.same(other, setByNames...)
 }
 
-// same tells whether two settings give variables the same values.
+// same reports whether two settings have the same values of the named variables.
 func (s *Settings) same(other *Settings, names ...string) bool {
 	for _, name := range names {
 		i, j := s.index(name), other.index(name)
@@ -179,7 +177,8 @@ func (s *Settings) same(other *Settings, names ...string) bool {
 	return true
 }
 
-// parsing is the part of s that decides what a prepared text means. MySQL keeps the types that user variables have at PREPARE.
+// parsing returns the part of s that determines the meaning of a prepared text. MySQL keeps the types that user variables have
+// at PREPARE.
 func (s *Settings) parsing(sql string) *Settings {
 	switch {
 	case s.bare == nil:
@@ -192,7 +191,7 @@ func (s *Settings) parsing(sql string) *Settings {
 	return s.typed
 }
 
-// namesUserVariable tells a text with an @ that stands alone, be it in a literal.
+// namesUserVariable reports whether a text contains a single @, even in a literal.
 func namesUserVariable(sql string) bool {
 	for {
 		at := strings.IndexByte(sql, '@')
@@ -207,12 +206,12 @@ func namesUserVariable(sql string) bool {
 	}
 }
 
-// typeOf gives one literal for all that have the type of a user variable's.
+// typeOf returns one literal that stands for all values of a user variable's type.
 func typeOf(literal string) string {
 	if open, end := strings.IndexByte(literal, '\''), strings.LastIndexByte(literal, '\''); end > open {
 		return literal[:open+1] + literal[end:]
 	}
-	const signed = 18 // digits that are no unsigned number for certain
+	const signed = 18 // digits of a number that may not be unsigned
 	switch number := strings.TrimPrefix(literal, "-"); {
 	case strings.Trim(number, "0123456789.eE+-") != "":
 		return literal

@@ -4,39 +4,39 @@ import "container/list"
 
 // Statement is a statement prepared on one connection. It outlives the borrower that prepared it.
 type Statement struct {
-	ID      uint32 // on the server, for this connection
+	ID      uint32 // the server's ID for it on this connection
 	Params  int
 	Columns int
 
-	// Types are the parameters' types of its last execution, two bytes each as in COM_STMT_EXECUTE; nil before the first.
-	// The server keeps them, and they may be another session's: an execution that would send none sends its own if they
-	// differ, and records them here.
+	// Types are the parameters' types of the last execution, two bytes each as in COM_STMT_EXECUTE, or nil before the
+	// first. The server keeps them, and another session may have set them. So an execution that would send no types sends
+	// its own if they differ, and records them here.
 	Types []byte
 
 	key     text
 	element *list.Element
 }
 
-// text is a statement's text and the settings under which it was read: the same text means something else in another
+// text is a statement's text and the settings under which it was parsed. The same text has another meaning in another
 // database or under another sql_mode. Settings are nil while they are unknown.
 type text struct {
 	under *Settings
 	sql   string
 }
 
-// statements are those prepared on one connection, the last used first. Its zero value is empty and holds none: see limit.
+// statements holds the statements prepared on one connection, most recently used first. The zero value has limit 0.
 type statements struct {
 	limit  int
 	byText map[text]*Statement
-	recent list.List // of *Statement
-	bytes  int       // of their texts
+	recent list.List // list of *Statement
+	bytes  int       // total length of their texts
 }
 
-// mostText is what the texts of a connection's statements may have together, in bytes,
-// for it to keep them: longer ones are forgotten once the borrower is done.
+// mostText is the largest total length in bytes of the statement texts that a connection keeps. Above it they are
+// forgotten once the borrower is done.
 const mostText = 512 << 10
 
-// tooLong tells that they are more than that.
+// tooLong reports whether the texts exceed mostText.
 func (l *statements) tooLong() bool { return l.bytes > mostText }
 
 func (l *statements) len() int { return l.recent.Len() }
@@ -49,7 +49,7 @@ func (l *statements) find(key text) (*Statement, bool) {
 	return s, ok
 }
 
-// makeRoom takes out what has to be closed on the server before key is prepared.
+// makeRoom removes statements so that key can be prepared. It returns their IDs, which must be closed on the server first.
 func (l *statements) makeRoom(key text) (closed []uint32) {
 	if s, ok := l.byText[key]; ok {
 		closed = append(closed, l.remove(s))
@@ -60,7 +60,7 @@ func (l *statements) makeRoom(key text) (closed []uint32) {
 	return closed
 }
 
-// giveUp takes out all of them, to be closed on a server that has no room left.
+// giveUp removes all statements, to be closed on a server that has reached its limit.
 func (l *statements) giveUp() (closed []uint32) {
 	for l.len() > 0 {
 		closed = append(closed, l.remove(l.oldest()))
@@ -88,7 +88,7 @@ func (l *statements) remove(s *Statement) uint32 {
 	return s.ID
 }
 
-// clear forgets all, after the server has.
+// clear forgets all statements after the server has.
 func (l *statements) clear() {
 	clear(l.byText)
 	l.recent.Init()

@@ -7,9 +7,9 @@ import (
 	"locus/router"
 )
 
-// counts only grow.
+// counts holds the counters of a pool.
 type counts struct {
-	lent uint64 // under the pool's mutex, on the hot path
+	lent uint64 // guarded by the pool's mutex, since it is on the hot path
 
 	logins, loginFailures, refused atomic.Uint64
 	waits, exhausted               atomic.Uint64
@@ -18,10 +18,10 @@ type counts struct {
 	resets                         resets
 }
 
-// resets counts connections that were reset: as something may have been left on them, or to carry other settings.
+// resets counts connection resets: those that cleared left state, and those that changed settings.
 type resets struct{ clean, settings atomic.Uint64 }
 
-// count notes the reset of a transition. A connection that no pool has lent counts nowhere.
+// count records a transition's reset. A connection that belongs to no pool has a nil receiver and isn't counted.
 func (r *resets) count(t transition) {
 	switch {
 	case r == nil:
@@ -32,34 +32,34 @@ func (r *resets) count(t transition) {
 	}
 }
 
-// Stats is a pool's state at one moment, for metrics. The second half only grows.
+// Stats is a pool's state at one moment, for metrics. The fields in its second part are counters.
 type Stats struct {
 	Shard   router.ShardName
 	Addr    string
-	Limit   int           // of connections
+	Limit   int           // of open connections
 	Open    int           // connections, idle or lent
-	Idle    int           // nobody uses them
-	Lent    int           // borrowers have them
-	Dialing int           // logins under way
-	Waiting int           // borrowers in the queue
+	Idle    int           // not in use
+	Lent    int           // held by borrowers
+	Dialing int           // logins in progress
+	Waiting int           // until the next login is tried, after failures; 0 if logins are allowed
 	Blocked time.Duration // until the next login is tried, after failures; 0: logins are allowed
 
 	Borrowed      uint64 // connections lent
-	Logins        uint64 // tried
+	Logins        uint64 // logins tried
 	LoginFailures uint64
-	Refused       uint64 // borrowers turned away since logins had failed
+	Refused       uint64 // borrowers refused because logins had failed
 	Waits         uint64 // borrowers that had to queue
-	Exhausted     uint64 // of these, gave up
-	Transitions   uint64 // session state was set
-	Resets        uint64 // connections reset, with which the statements prepared on them went
-	Cleaned       uint64 // of these, since a borrower's statements may have left something; others were to carry other settings
+	Exhausted     uint64 // of Waits, those that gave up
+	Transitions   uint64 // times that session state was set
+	Resets        uint64 // connections reset, which discards their prepared statements
+	Cleaned       uint64 // of Resets, those after statements that may have left state; the others changed settings
 	Dead          uint64 // idle connections found dead
 	Discarded     uint64 // connections closed when they came back
-	Kills         uint64 // KILL QUERY sent
-	Unforeseen    uint64 // connections lent on as clean though the server, if it tracks the state, told of a change
+	Kills         uint64 // KILL statements sent
+	Unforeseen    uint64 // connections lent on as clean although the server, if it tracks session state, reported a change
 }
 
-// Stats may be called at any time.
+// Stats returns the pool's state. It is safe for concurrent use.
 func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()

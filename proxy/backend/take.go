@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// takeCarrying takes the idle connection used last among those that carry want.
+// takeCarrying takes the most recently used idle connection that carries want.
 func (p *Pool) takeCarrying(want *Settings, prof Profile) *Conn {
 	for i := len(p.idle) - 1; i >= 0; i-- {
 		if c := p.idle[i]; c.settings == want && c.profile == prof {
@@ -17,8 +17,8 @@ func (p *Pool) takeCarrying(want *Settings, prof Profile) *Conn {
 	return nil
 }
 
-// takeServing takes an idle connection that carries want; else the one used last among those as fresh as after login; else the
-// one that wasn't used for the longest time, whose settings are the least likely to be wanted again.
+// takeServing takes an idle connection that can serve want. It prefers one that carries want, then the most recently used one
+// with default settings, then the least recently used one, whose settings are the least likely to be wanted again.
 func (p *Pool) takeServing(want *Settings, prof Profile) *Conn {
 	if c := p.takeCarrying(want, prof); c != nil {
 		return c
@@ -43,15 +43,15 @@ func (p *Pool) takeOut(i int) *Conn {
 	return c
 }
 
-// wish is what a borrower wants.
+// wish is a borrower's request.
 type wish struct {
 	settings *Settings
 	profile  Profile
 	haste    haste
 }
 
-// next gives an idle connection or a place to dial in, and waits for one of them if it must. misfit is a connection granted
-// before that can't serve: if a login is allowed, it is closed to make room for that.
+// next returns an idle connection or a place to dial in, and waits for one if necessary. misfit is a connection granted before
+// that can't serve. If a login is allowed, misfit is closed to make room for it.
 func (p *Pool) next(ctx context.Context, deadline time.Time, want wish, misfit *Conn) grant {
 	p.mu.Lock()
 	now := time.Now()
@@ -85,7 +85,7 @@ func (p *Pool) take(want *Settings, prof Profile, now time.Time) (grant, bool) {
 	return p.offer(now)
 }
 
-// offer grants a login, or an error if there will be none.
+// offer grants a login, or an error if none will be possible.
 func (p *Pool) offer(now time.Time) (g grant, ok bool) {
 	if p.closed {
 		return grant{err: p.closedError()}, true
@@ -114,7 +114,7 @@ func (p *Pool) offer(now time.Time) (g grant, ok bool) {
 	return grant{ticket: p.issue()}, true
 }
 
-// serve grants what can be granted to those who wait. It is called after everything that could help them.
+// serve grants what it can to waiting borrowers. It is called after every event that could help them.
 func (p *Pool) serve(now time.Time) {
 	for p.queue.len() > 0 {
 		g, ok := p.offer(now)
@@ -126,7 +126,7 @@ func (p *Pool) serve(now time.Time) {
 	}
 }
 
-// serveLater serves the queue again when a login is let through, which nothing else would tell.
+// serveLater schedules serve for when the breaker admits the next login, since no other event would trigger it.
 func (p *Pool) serveLater(now time.Time) {
 	if !p.breaker.open() || p.dialing > 0 {
 		return
@@ -143,14 +143,14 @@ func (p *Pool) serveLater(now time.Time) {
 	})
 }
 
-// awaits reports whether the server has gone away and is waited for.
+// awaits reports whether the server has gone away and borrowers wait for it.
 func (p *Pool) awaits() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return !p.closed && p.frozen == nil && p.breaker.awaited(time.Now())
 }
 
-// exchange closes a connection if its place can be used for a login; else others may have it.
+// exchange closes misfit if its place can be used for a login. Otherwise it gives misfit to other borrowers.
 func (p *Pool) exchange(misfit *Conn, now time.Time) {
 	if p.closed || p.withheld() || p.frozen != nil || p.breaker.admit(now, p.dialing, p.lent()) == dialNow {
 		p.doom(misfit)
@@ -175,8 +175,8 @@ func (p *Pool) unavailable(now time.Time) error {
 	return &UnavailableError{Shard: p.shard, Addr: p.target.Addr, Retry: max(0, p.breaker.until.Sub(now)), Reason: p.breaker.reason}
 }
 
-// wait waits for w's grant, longer than until the deadline while the server is awaited. One that comes together with the end of
-// the wait is used, or passed on if ctx has ended.
+// wait waits for w's grant. It waits past the deadline while the server is awaited. A grant that arrives at the end of the wait
+// is used, or passed on if ctx has ended.
 func (p *Pool) wait(ctx context.Context, w *waiter, deadline time.Time, h haste) grant {
 	began := time.Now()
 	timer := time.NewTimer(time.Until(deadline))
@@ -187,7 +187,7 @@ func (p *Pool) wait(ctx context.Context, w *waiter, deadline time.Time, h haste)
 			return g
 		case <-timer.C:
 			if patient = h == waits && p.awaits(); patient {
-				timer.Reset(p.limits.RestartWait) // by then it is back, or is awaited no longer
+				timer.Reset(p.limits.RestartWait) // by then the server is back or no longer awaited
 			}
 		case <-ctx.Done():
 			patient = false
@@ -209,7 +209,7 @@ func (p *Pool) wait(ctx context.Context, w *waiter, deadline time.Time, h haste)
 	}
 }
 
-// decline gives a grant to the next one.
+// decline passes a grant on to the next waiter.
 func (p *Pool) decline(g grant) {
 	switch {
 	case g.conn != nil:

@@ -10,29 +10,29 @@ import (
 	"locus/router"
 )
 
-// Target is where a shard's server is and how to log in there.
+// Target is the address of a shard's server and the credentials to log in there.
 type Target struct {
 	Shard    router.ShardName
-	Addr     string // host:port, or the path of a unix socket
+	Addr     string // host:port, or the path of a Unix socket
 	User     string
-	Password func() (string, error) // asked at every login, so a changed secret is picked up; may be called concurrently
-	TLS      *tls.Config            // nil: no TLS. Never changed after it was passed in
-	MaxOpen  int                    // in place of Limits.MaxOpen; 0: that
-	Replicas []string               // where servers are that follow this one, with the same user, password and TLS
-	MaxLag   time.Duration          // how far a replica may be behind; 0: 5s
-	// Held: nothing is lent until it isn't any more, see [Pool.Emptied].
+	Password func() (string, error) // called at every login, so that a changed secret takes effect; may be called concurrently
+	TLS      *tls.Config            // nil for no TLS; not modified afterwards
+	MaxOpen  int                    // replaces Limits.MaxOpen unless 0
+	Replicas []string               // addresses of its replicas, with the same user, password and TLS
+	MaxLag   time.Duration          // largest lag of a usable replica; 0 means 5s
+	// Held stops lending until it is false again, see [Pool.Emptied].
 	Held bool
-	// Cut, of one that is held: what is lent is cut off at once, and nothing that its server still does is waited for.
+	// Cut, for a held target, cuts off what is lent at once. Statements still running at the server are not waited for.
 	Cut bool
-	// Epoch is that of the document by which the server is the shard's primary; 0: no other one may become it without this
-	// process. Else something is lent only until the time that [Pool.Lease] has told last.
+	// Epoch identifies the document that makes the server the shard's primary. If it is 0, no other server can become the primary without
+	// this process. Otherwise connections are lent only until the time passed to the last [Pool.Lease].
 	Epoch int64
-	// Mark begins the name of a lock that every connection holds, so that others can tell whose it is; its number at the server
-	// follows. Empty: none.
+	// Mark is the prefix of the name of a lock that every connection holds, so that others can identify its owner. The connection's ID on
+	// the server follows. Empty for none.
 	Mark string
 }
 
-// within is the limits of this target's pool.
+// within returns l adjusted for this target.
 func (t Target) within(l Limits) Limits {
 	if t.MaxOpen > 0 {
 		l.MaxOpen = t.MaxOpen
@@ -42,25 +42,26 @@ func (t Target) within(l Limits) Limits {
 
 func (t Target) maxLag() time.Duration { return orDefault(t.MaxLag, defaultMaxLag) }
 
-// sameServer reports whether connections made for t serve u as well.
+// sameServer reports whether connections made for t are usable for u too.
 func (t Target) sameServer(u Target) bool {
 	return t.Addr == u.Addr && t.User == u.User && t.TLS == u.TLS
 }
 
-// Limits bound a pool. A zero field means the default that stands beside it.
+// Limits bound a pool. A zero field means the default given beside it.
 type Limits struct {
-	MaxOpen            int           // connections to the shard, lent, idle and being made: 100
-	MaxIdle            int           // connections kept though nobody uses them: MaxOpen
-	MaxWaiting         int           // borrowers in the queue; the next one is refused: 10,000
-	WaitTimeout        time.Duration // in the queue: 5s
-	RestartWait        time.Duration // for a server that has gone away, from when it did; later ones are refused at once: not at all
-	ConnectTimeout     time.Duration // of one login, from the dial to the OK: 5s
-	IdleTimeout        time.Duration // after this long unused a connection is closed: 5m, below MySQL's wait_timeout
-	MaxLifetime        time.Duration // after this long, less up to a tenth, a connection is closed once it is given back: 1h
+	MaxOpen            int           // connections to the shard, whether lent, idle or being made: 100
+	MaxIdle            int           // idle connections kept: MaxOpen
+	MaxWaiting         int           // borrowers in the queue, beyond which they are refused: 10,000
+	WaitTimeout        time.Duration // time in the queue: 5s
+	RestartWait        time.Duration // wait for a server since it went away, after which borrowers are refused at once: 0
+	ConnectTimeout     time.Duration // time for one login, from the dial to the OK: 5s
+	IdleTimeout        time.Duration // time without use after which a connection is closed: 5m, below MySQL's wait_timeout
+	MaxLifetime        time.Duration // age, less up to a tenth, after which a connection is closed once it is given back: 1h
 	MaxPreparedPerConn int           // statements prepared on one connection: 128, see below
 }
 
-// A server allows max_prepared_stmt_count (16,382 unless changed) over all of its connections, and 100 × 128 stays below.
+// defaultMaxPrepared keeps 100 connections below max_prepared_stmt_count, which the server applies to all connections together (default
+// 16,382).
 const defaultMaxPrepared = 128
 
 func (l Limits) withDefaults() Limits {
@@ -82,23 +83,23 @@ func orDefault[T int | time.Duration](v, otherwise T) T {
 	return v
 }
 
-// Profile is what can only be chosen at login. Connections of different profiles share the pool's limit.
+// Profile is a set of options that can be chosen only at login. Connections of different profiles share the pool's limit.
 type Profile uint8
 
 const (
-	FoundRows        Profile = 1 << iota // CLIENT_FOUND_ROWS: UPDATE counts the rows found, not the rows changed
+	FoundRows        Profile = 1 << iota // CLIENT_FOUND_ROWS: UPDATE counts matched rows, not changed rows
 	MultiStatements                      // CLIENT_MULTI_STATEMENTS: several statements in one text
-	ExtendedMetadata                     // MariaDB's MARIADB_CLIENT_EXTENDED_METADATA: column definitions say more
+	ExtendedMetadata                     // MARIADB_CLIENT_EXTENDED_METADATA: column definitions carry more
 )
 
-// Capabilities are what every backend connection has agreed on besides its profile. CLIENT_LOCAL_FILES is, as a server asks for a file
-// only after LOAD DATA LOCAL; the borrower answers with what its client sends, and nothing here reads a file. Neither CLIENT_DEPRECATE_EOF nor
-// CLIENT_QUERY_ATTRIBUTES nor CLIENT_SESSION_TRACK is among them.
+// Capabilities are those that every backend connection negotiates besides its profile. CLIENT_LOCAL_FILES is included, because a server
+// requests a file only after LOAD DATA LOCAL. The borrower answers with what its client sends; this package reads no file.
+// CLIENT_DEPRECATE_EOF, CLIENT_QUERY_ATTRIBUTES and CLIENT_SESSION_TRACK are not included.
 const Capabilities = mysql.CLIENT_PROTOCOL_41 | mysql.CLIENT_SECURE_CONNECTION | mysql.CLIENT_LONG_PASSWORD |
 	mysql.CLIENT_TRANSACTIONS | mysql.CLIENT_PLUGIN_AUTH | mysql.CLIENT_LONG_FLAG | mysql.CLIENT_CONNECT_ATTRS |
 	mysql.CLIENT_MULTI_RESULTS | mysql.CLIENT_PS_MULTI_RESULTS | mysql.CLIENT_LOCAL_FILES
 
-// capabilities lists the flags of a profile that are asked for beyond the library's own.
+// capabilities lists the flags to request beyond the library's own.
 func (p Profile) capabilities() []uint32 {
 	flags := []uint32{mysql.CLIENT_MULTI_RESULTS, mysql.CLIENT_PS_MULTI_RESULTS, mysql.CLIENT_LOCAL_FILES}
 	for _, c := range []struct {
@@ -115,8 +116,7 @@ func (p Profile) capabilities() []uint32 {
 	return flags
 }
 
-// ClientTLS is TLS with the name to verify, which is the address's if it has none;
-// nil without TLS.
+// ClientTLS returns the TLS configuration with a server name to verify, by default that of the address. It returns nil without TLS.
 func (t Target) ClientTLS() *tls.Config {
 	if t.TLS == nil || t.TLS.ServerName != "" || t.TLS.InsecureSkipVerify {
 		return t.TLS

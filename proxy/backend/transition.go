@@ -8,29 +8,29 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// transition is what a connection is sent so that it carries other settings: at most six commands.
+// transition holds the commands that bring a connection to other settings, at most six.
 type transition struct {
-	mark     string // after a reset, the statement that marks the connection anew, unless empty
-	cleans   bool   // the reset is for what was left, and not for the settings
-	reset    bool   // COM_RESET_CONNECTION: variables and prepared statements go; the current database stays, on both engines
-	database string // COM_INIT_DB, unless empty; after a reset by a detour
-	set      string // one SET statement, unless empty
+	mark     string // the statement that marks the connection again after a reset; empty for none
+	cleans   bool   // the reset is for left state, not for the settings
+	reset    bool   // COM_RESET_CONNECTION: discards variables and prepared statements; both engines keep the current database
+	database string // COM_INIT_DB unless empty; after a reset, by way of detour
+	set      string // one SET statement unless empty
 }
 
 func (t transition) empty() bool { return !t.reset && t.database == "" && t.set == "" }
 
-// detour is where a connection goes after a reset before it comes to its database. The reset has set what a connection knows of
-// its current database, @@collation_database for one, to the server's defaults, and MariaDB does not come to where it is.
+// detour is a database that a connection enters after a reset, before its own. The reset has set properties of the current
+// database, such as @@collation_database, to the server's defaults, and MariaDB doesn't re-enter the current database.
 const detour = "information_schema"
 
-// detours reports whether that is on the way.
+// detours reports whether the transition goes by way of detour.
 func (t transition) detours() bool { return t.reset && t.database != "" }
 
-// reaches reports whether a connection whose current database is have can be brought to want: no command leaves a database.
+// reaches reports whether a connection with current database have can be brought to want. No command leaves a database for none.
 func reaches(have string, want *Settings) bool { return have == "" || want.database != "" }
 
-// between works out how to get from have to want; have is nil if the connection's variables are unknown. The database is
-// passed apart, since it stays known and survives a reset.
+// between returns the transition from have to want. have is nil if the connection's variables are unknown. The database is a
+// separate argument, because it remains known and survives a reset.
 func between(have *Settings, database string, want *Settings) transition {
 	var t transition
 	if have != nil && !extends(want, have) && restorable(want, have) {
@@ -44,22 +44,23 @@ func between(have *Settings, database string, want *Settings) transition {
 	}
 	if t.spells() {
 		anew := *have
-		anew.charset = "" // SET NAMES anew
+		anew.charset = "" // forces a SET NAMES
 		have = &anew
 	}
 	t.set = assignments(have, want)
 	return t
 }
 
-// spells reports whether the database's name, which is in UTF-8, must be announced as such: servers read it as a client's text.
+// spells reports whether the server must be told that the database's name is in UTF-8, because it reads the name in the client's
+// character set.
 func (t transition) spells() bool {
 	return strings.ContainsFunc(t.database, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// spelling announces it.
+// spelling announces UTF-8.
 const spelling = "SET NAMES utf8mb4"
 
-// over is between without a reset: what have sets and want doesn't name is given the value that it has on a fresh connection.
+// over is between without a reset. Variables that have sets and want doesn't name get their values of a fresh connection.
 func over(have *Settings, database string, want *Settings) transition {
 	var dropped []string
 	kept := *have
@@ -68,7 +69,7 @@ func over(have *Settings, database string, want *Settings) transition {
 		case want.index(a.Name) >= 0:
 			return false
 		case slices.Contains(setByNames, a.Name):
-			kept.charset = "" // SET NAMES anew
+			kept.charset = "" // forces a SET NAMES
 		case a.user():
 			dropped = append(dropped, a.Name+"=NULL")
 		default:
@@ -87,8 +88,8 @@ func over(have *Settings, database string, want *Settings) transition {
 	return t
 }
 
-// invalidated is s for a connection that may have other values of the variables named, so that they are assigned whatever is
-// wanted. It is no connection's settings, and not interned.
+// invalidated returns s for a connection whose named variables may have other values, so that they are always assigned. The result
+// isn't interned and must not become a connection's settings.
 func (s *Settings) invalidated(names []string) *Settings {
 	if len(names) == 0 {
 		return s
@@ -101,34 +102,33 @@ func (s *Settings) invalidated(names []string) *Settings {
 			unsure.charset = ""
 		case i >= 0:
 			unsure.variables[i].Literal = ""
-		case name == "autocommit": // on, it is among no settings
+		case name == "autocommit": // if on, settings don't contain it
 			unsure.variables = append(unsure.variables, Assignment{Name: name})
 		}
 	}
 	return &unsure
 }
 
-// extends reports whether setting what want names leaves nothing over of what have set.
+// extends reports whether want names every variable that have sets.
 func extends(want, have *Settings) bool {
 	return !slices.ContainsFunc(have.variables, func(a Assignment) bool { return want.index(a.Name) < 0 })
 }
 
-// restorable reports whether all that have sets beyond what want names has its value of a fresh connection by SET … = DEFAULT, for
-// certain: then no reset is needed, with which the prepared statements would go.
+// restorable reports whether SET … = DEFAULT is sure to restore every variable that have sets and want doesn't name. Then no reset
+// is needed, and the prepared statements survive.
 func restorable(want, have *Settings) bool {
 	return !slices.ContainsFunc(have.variables, func(a Assignment) bool { return want.index(a.Name) < 0 && !byDefault[a.Name] })
 }
 
-// byDefault are variables, of both engines, to which a session begins with the global value, that touch no other one, and that
-// take DEFAULT.
+// byDefault lists variables that start at the global value, affect no other variable, and accept DEFAULT, on both engines.
 var byDefault = map[string]bool{
 	"autocommit": true, "group_concat_max_len": true, "innodb_lock_wait_timeout": true, "lock_wait_timeout": true,
 	"max_execution_time": true, "max_statement_time": true, "net_read_timeout": true, "net_write_timeout": true, "sql_mode": true, "sql_notes": true,
 	"sql_safe_updates": true, "sql_select_limit": true, "time_zone": true,
 }
 
-// assignments writes the SET statement, given that want extends have. Variables that both carry in the same order, with nothing
-// that may touch them set before, are left out: stored code may have set them since, which a session then goes on seeing.
+// assignments builds the SET statement. want must extend have. It omits variables that both set in the same order, with nothing
+// before them that may affect them. Stored code may have changed those since, and a session then sees its value.
 func assignments(have, want *Settings) string {
 	names := want.charset != have.charset || want.collation != have.collation
 	skip := common(have.variables, want.variables, names)
@@ -160,13 +160,14 @@ func assignments(have, want *Settings) string {
 	return b.String()
 }
 
-// foreign reports whether plain text may be taken for another character set than that of SET NAMES: in one of several bytes to
-// every letter, servers don't find the words that variables take.
+// foreign reports whether plain text may be read in a character set other than that of SET NAMES. In one with several bytes per
+// letter, servers don't recognize the words that variables accept.
 func (s *Settings) foreign() bool {
 	return s.index("character_set_connection") >= 0 || s.index("collation_connection") >= 0
 }
 
-// common counts how many of b are among a, in the same order. With names, those that SET NAMES sets end it.
+// common counts how many leading assignments of b are in a, in the same order. With names, it stops at the first that SET NAMES
+// sets.
 func common(a, b []Assignment, names bool) int {
 	for n, next := range b {
 		i := slices.Index(a, next)
@@ -178,7 +179,7 @@ func common(a, b []Assignment, names bool) int {
 	return len(b)
 }
 
-// append appends the commands; each is answered with an OK or an ERR packet.
+// append appends the commands. Each is answered by an OK or ERR packet.
 func (t transition) append(dst []byte) []byte {
 	if t.reset {
 		dst = appendText(dst, mysql.COM_RESET_CONNECTION, "")

@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// Interrupt ends a read or write of c that blocks, now or later; c is closed when it comes back. It may be called from any
-// goroutine, but only while c is borrowed: afterwards it would hit the next borrower. The server isn't told and finishes the
-// statement unless it is killed ([Pool.KillQuery]).
+// Interrupt ends a read or write of c that blocks now or later. c is closed when it comes back. It may be called from any
+// goroutine, but only while c is borrowed, since otherwise it would affect the next borrower. The server isn't notified. It
+// finishes the statement unless that is killed ([Pool.KillQuery]).
 func (c *Conn) Interrupt() {
 	c.interrupted.Store(true)
 	_ = c.stream.SetDeadline(time.Unix(1, 0))
 }
 
-// Watch interrupts c when ctx ends, until the returned function is called, which waits for an interruption under way. It
-// starts no goroutine unless ctx ends.
+// Watch interrupts c when ctx ends, until release is called. release waits for an interruption in progress. Watch starts no
+// goroutine unless ctx ends.
 func (c *Conn) Watch(ctx context.Context) (release func()) {
 	if ctx.Done() == nil {
 		return func() {}
 	}
-	if ctx.Err() != nil { // not left to a goroutine that may come too late
+	if ctx.Err() != nil { // not left to a goroutine, which might be late
 		c.Interrupt()
 		return func() {}
 	}
@@ -37,7 +37,7 @@ func (c *Conn) Watch(ctx context.Context) (release func()) {
 	}
 }
 
-// cause names the end of ctx where it, and not the network, ended a read or write.
+// cause returns the cause of ctx's end if that end, not the network, failed a read or write.
 func cause(ctx context.Context, err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() != nil {
 		return context.Cause(ctx)
