@@ -9,34 +9,34 @@ import (
 	"locus/router/plan"
 )
 
-// kind is how a column's values travel.
+// kind is how a column's values are transferred.
 type kind uint8
 
 const (
-	number   kind = iota // as it is read
-	double               // with an exponent, so that it is no decimal
+	number   kind = iota // unchanged
+	double               // with an exponent, so that it isn't a DECIMAL
 	instant              // seconds since 1970, written in UTC
 	bits                 // as a number
-	member               // of ENUM, by its number; 0 is a value that was none
+	member               // number of an ENUM value; 0 for an invalid value
 	temporal             // in quotes
-	text                 // its bytes, whatever they mean
+	text                 // uninterpreted bytes
 	octets               // bytes without a character set
-	json                 // text that must be said to be UTF-8
+	json                 // text that must be marked as UTF-8
 )
 
 // Column is one column of a gathered table.
 type Column struct {
 	Name string
-	// Key: it is part of the primary key.
+	// Key reports whether the column is part of the primary key.
 	Key  bool
 	kind kind
-	// keyable: it can stand in a key by its whole length.
+	// keyable reports whether the column can be part of a key at its full length.
 	keyable bool
 }
 
 const binaryCharset = 63
 
-// TypeError is a column of a type that isn't known to travel unchanged.
+// TypeError means that a column's type is not known to survive the transfer unchanged.
 type TypeError struct {
 	Column string
 	Type   byte
@@ -46,7 +46,7 @@ func (e *TypeError) Error() string {
 	return fmt.Sprintf("column %s is of a type (%d) that is not gathered from several shards", e.Column, e.Type)
 }
 
-// OfAll is Of of several.
+// OfAll applies Of to several definitions.
 func OfAll(list []wire.Column) ([]Column, error) {
 	out := make([]Column, len(list))
 	for i, d := range list {
@@ -58,7 +58,7 @@ func OfAll(list []wire.Column) ([]Column, error) {
 	return out, nil
 }
 
-// Of says how the column of a definition travels.
+// Of returns the column for a definition, which determines how its values are transferred.
 func Of(d wire.Column) (Column, error) {
 	c := Column{Name: string(d.Name), Key: d.Flags&mysql.PRI_KEY_FLAG != 0, keyable: true}
 	switch d.Type {
@@ -99,19 +99,19 @@ func textual(d wire.Column) kind {
 	return text
 }
 
-// Selected is the expression that reads the column, of the table of an alias.
+// Selected returns the expression that reads the column from the table with the given alias.
 func (c Column) Selected(alias string) string { return c.Read(alias + "." + plan.Quote(c.Name)) }
 
-// Read is the expression that reads the column's values from another expression.
+// Read returns the expression that reads the column's values from another expression.
 func (c Column) Read(name string) string {
 	switch c.kind {
-	case double: // as they are shown, FLOAT is rounded
+	case double: // the text form of FLOAT is rounded
 		return name + " * 1e0" // + 0 would lose the sign of -0
-	case instant: // as text it depends on the time zone, and is ambiguous in autumn
+	case instant: // its text form depends on the time zone and is ambiguous at the end of daylight saving time
 		return "UNIX_TIMESTAMP(" + name + ")"
 	case bits, member:
 		return name + " + 0"
-	case text: // and not in the client's character set
+	case text: // bypasses the client's character set
 		return "CAST(" + name + " AS BINARY)"
 	case json:
 		return "CAST(CAST(" + name + " AS CHAR CHARACTER SET utf8mb4) AS BINARY)"
@@ -120,8 +120,8 @@ func (c Column) Read(name string) string {
 	return name
 }
 
-// PrimaryKey gives the columns of the whole primary key, of which there are so
-// many; nil if some are missing or can't stand in one.
+// PrimaryKey returns the columns of the primary key, which has the given number of parts. It returns nil if some are
+// missing or can't be part of a key.
 func PrimaryKey(columns []Column, parts int) []string {
 	var names []string
 	for _, c := range columns {

@@ -13,8 +13,8 @@ var integers = map[byte]string{
 	mysql.MYSQL_TYPE_LONG: "INT", mysql.MYSQL_TYPE_LONGLONG: "BIGINT",
 }
 
-// Defined is the type of a column, in SQL, that holds the values of an answer's
-// column: of numbers and times, whose types the answer tells wholly.
+// Defined returns the SQL type of a column that can hold the values of an answer's column. It supports numbers and
+// times, whose types the answer describes fully.
 func Defined(d wire.Column) (string, error) {
 	unsigned := ""
 	if d.Flags&mysql.UNSIGNED_FLAG != 0 {
@@ -42,7 +42,7 @@ func Defined(d wire.Column) (string, error) {
 	return "", &TypeError{string(d.Name), d.Type}
 }
 
-// decimalOf takes the sign and the point off the length of a decimal's text.
+// decimalOf computes a DECIMAL type from the length of its text, which includes the sign and the point.
 func decimalOf(d wire.Column) string {
 	digits := int(d.Length)
 	if d.Flags&mysql.UNSIGNED_FLAG == 0 {

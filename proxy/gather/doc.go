@@ -1,9 +1,7 @@
-// Package gather carries rows of shards' answers into temporary tables, byte for
-// byte what they were: so that one server can run a statement over the rows of
-// several.
+// Package gather copies rows of shards' answers into temporary tables, so that one server can run a statement over the
+// rows of several. The copies are identical byte for byte.
 //
-// It owns how a value of each type is read and written so that it comes out the
-// same whatever the session's variables are, the limits of rows and bytes, and as
-// which literal a column takes a query's value as it would take it from the query. It
-// never decides what is gathered nor where, and never makes or drops a table.
+// It owns how values of each type are read and written so that they are unchanged regardless of session variables. It
+// owns the limits of rows and bytes. It also chooses the literal by which a column takes a query's value as it would
+// from the query itself. It never decides what is gathered or where, and never creates or drops a table.
 package gather

@@ -9,37 +9,36 @@ import (
 	"locus/proxy/wire"
 )
 
-// Limits are what may be gathered for one statement, and what is left of it.
+// Limits are the remaining rows and bytes that may be gathered for one statement.
 type Limits struct{ Rows, Bytes int64 }
 
-// LimitError: more would be gathered than may.
+// LimitError means that a statement would gather more than its limits.
 type LimitError struct{ What string }
 
 func (e *LimitError) Error() string { return "more than " + e.What + " would be gathered" }
 
-// batch is how long an INSERT becomes before it is sent, in bytes.
+// batch is the length in bytes at which an INSERT is sent.
 const batch = 256 << 10
 
 // Table is a temporary table that rows are gathered into.
 type Table struct {
 	Conn    *backend.Conn
-	Name    string // in SQL
+	Name    string // as SQL
 	Columns []Column
 	Left    *Limits
 }
 
-// Answer is what is known of a shard's answer when its rows are in the table.
+// Answer is the result of reading a shard's answer into the table.
 type Answer struct {
 	Status   uint16
 	Warnings uint16
-	// Clean: the answer was read to its end.
+	// Clean reports whether the answer was read to its end.
 	Clean bool
 }
 
-// Fill reads the answer to a query of the columns, and inserts its rows. The
-// errors are those of either connection, *LimitError, and of values that can't be
-// written. An answer that isn't wanted any more is read to its end up to so many
-// bytes.
+// Fill reads the answer to a query of the columns and inserts its rows. Its errors are those of either connection,
+// *LimitError, and errors about values that can't be written. After an error it reads up to drain bytes to reach the
+// end of the answer.
 func (t *Table) Fill(ctx context.Context, from *backend.Conn, drain int) (Answer, error) {
 	defer from.Watch(ctx)()
 	r := &reading{t: t, from: from}
@@ -64,14 +63,14 @@ func (t *Table) Fill(ctx context.Context, from *backend.Conn, drain int) (Answer
 	return r.answer, err
 }
 
-// reading is one answer under way.
+// reading is an answer being read.
 type reading struct {
 	t      *Table
 	from   *backend.Conn
 	out    []byte
 	values [][]byte
 	rows   int
-	odd    int // rows of which a warning is expected
+	odd    int // rows with an expected warning
 	answer Answer
 	begun  bool
 	ended  bool
@@ -188,8 +187,7 @@ func (r *reading) write() error {
 	return nil
 }
 
-// insert sends the rows that were written. A warning would mean that a value came
-// out as another one.
+// insert sends the written rows. An unexpected warning would mean that a value was changed.
 func (r *reading) insert(ctx context.Context) error {
 	if r.rows == 0 {
 		return nil

@@ -13,10 +13,9 @@ import (
 	"locus/router/catalog"
 )
 
-// Literal is how the values of an answer's column are written so that a table's
-// column takes them as it takes them from a query: by the types of both, since
-// servers convert a field in another way than a literal in some cases. Those are
-// refused.
+// Literal determines how the values of an answer's column are written, so that a table's column takes them as it would
+// from a query. It depends on both types, because servers convert some fields differently from literals. Such
+// conversions are refused.
 type Literal struct {
 	form     form
 	typ      byte
@@ -27,7 +26,7 @@ type Literal struct {
 type form uint8
 
 const (
-	asNumber   form = iota // whole numbers and decimals
+	asNumber   form = iota // integers and decimals
 	asDouble               // with an exponent
 	asYear                 // four digits, in quotes
 	asBits                 // a number
@@ -35,17 +34,17 @@ const (
 	asTimeText             // in quotes, with the column's decimals
 	asText                 // in quotes
 	asOctets               // bytes in hexadecimal
-	asBinary               // the same, and a text to the server
+	asBinary               // bytes in hexadecimal that the server takes as text
 )
 
-// target groups the types of columns that take values alike.
+// target groups column types that convert values in the same way.
 type target uint8
 
 const (
 	toNumber target = iota
-	toText          // and ENUM, SET
+	toText          // also ENUM and SET
 	toOctets
-	toDate // and DATETIME, TIMESTAMP
+	toDate // also DATETIME and TIMESTAMP
 	toTime
 	toJSON
 	toBits
@@ -72,8 +71,8 @@ func targetOf(c *catalog.Column) target {
 	return toShape
 }
 
-// ConversionError: a column would not take the values of an answer's column as
-// literals as it takes them from the query itself.
+// ConversionError means that a column would convert the values of an answer's column differently as literals than from
+// the query itself.
 type ConversionError struct {
 	From string
 	To   *catalog.Column
@@ -83,7 +82,7 @@ func (e *ConversionError) Error() string {
 	return fmt.Sprintf("field %s of the query is of another kind than column %s, a %s column", e.From, e.To.Name, strings.ToUpper(e.To.DataType))
 }
 
-// Into says how values of an answer's column are written for a table's column.
+// Into returns how values of an answer's column are written for a table's column.
 func Into(from wire.Column, to *catalog.Column) (Literal, error) {
 	l := Literal{typ: from.Type, unsigned: from.Flags&mysql.UNSIGNED_FLAG != 0, decimals: int(from.Decimals)}
 	f, ok := formOf(from, targetOf(to))
@@ -94,7 +93,7 @@ func Into(from wire.Column, to *catalog.Column) (Literal, error) {
 	return l, nil
 }
 
-// notFixedDecimals is the number of decimals of a DOUBLE that has no fixed one.
+// notFixedDecimals is the decimals value of a DOUBLE without a fixed number of decimals.
 const notFixedDecimals = 31
 
 func formOf(from wire.Column, to target) (form, bool) {
@@ -146,8 +145,8 @@ func pick(first bool, a, b form) form {
 	return b
 }
 
-// Append writes a value of a binary row as a literal. Without backslashes as
-// escapes only quotes are doubled in a text.
+// Append writes a value of a binary row as a literal. backslashes reports whether backslashes are escapes. If not, only
+// quotes are doubled in a text.
 func (l Literal) Append(out, value []byte, backslashes bool) ([]byte, error) {
 	if value == nil {
 		return append(out, "NULL"...), nil
@@ -193,7 +192,7 @@ func (l Literal) number(out, value []byte) []byte {
 	return strconv.AppendInt(out, wire.Int(value), 10)
 }
 
-// timed gives a time as many decimals as its column shows.
+// timed formats a time with its column's number of decimals.
 func (l Literal) timed(text string) string {
 	if l.form != asTimeText {
 		return text

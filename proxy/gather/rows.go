@@ -7,10 +7,10 @@ import (
 	"locus/proxy/wire"
 )
 
-// Rows is the answer to a COM_STMT_EXECUTE, read row by row.
+// Rows reads the answer to a COM_STMT_EXECUTE row by row.
 type Rows struct {
 	Columns []wire.Column
-	// Warnings are known at the end.
+	// Warnings is set at the end.
 	Warnings uint16
 
 	from   *backend.Conn
@@ -18,8 +18,8 @@ type Rows struct {
 	values [][]byte
 }
 
-// Open reads the head of the answer. The errors are the server's own, after which
-// the connection works, and *backend.LostError.
+// Open reads the start of the answer. Its errors are the server's own, after which the connection remains usable, and
+// *backend.LostError.
 func Open(from *backend.Conn) (*Rows, error) {
 	r := &Rows{from: from}
 	payload, err := r.payload()
@@ -64,7 +64,7 @@ func (r *Rows) payload() ([]byte, error) {
 	return nil, err
 }
 
-// Next gives the values of a row, valid until the next one; nil at the end.
+// Next returns the values of the next row, valid until the next call, or nil at the end.
 func (r *Rows) Next() ([][]byte, error) {
 	payload, err := r.payload()
 	if err != nil {

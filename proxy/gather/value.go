@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// append writes a value as a literal; odd says that the server will warn of it
-// though it comes out right.
+// append writes a value as a literal. odd reports that the server will warn about it although the value is unchanged.
 func (c Column) append(out, value []byte) (_ []byte, odd bool, err error) {
 	if value == nil {
 		return append(out, "NULL"...), false, nil
@@ -44,8 +43,7 @@ func appendHex(out, value []byte) []byte {
 	return append(out, '\'')
 }
 
-// appendInstant writes seconds since 1970 as a time in UTC; 0 is what a zero date
-// reads as.
+// appendInstant writes seconds since 1970 as a time in UTC. A zero date reads as 0.
 func appendInstant(out []byte, value string) ([]byte, error) {
 	whole, fraction, _ := strings.Cut(value, ".")
 	n, err := strconv.ParseInt(whole, 10, 64)

@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// Times of statements are counted in cells. Each lies within one bucket of
-// Prometheus's native histograms of NativeSchema and within one of the classic
-// buckets of Bounds, so both are told exactly from one count.
+// Times of statements are counted in cells. Each cell lies within one bucket of Prometheus's native histograms of
+// NativeSchema and within one classic bucket of Bounds. So both are derived exactly from one count.
 
-// NativeSchema is how fine native buckets are: their bounds grow by the eighth root of two.
+// NativeSchema is the resolution of the native buckets. Their bounds grow by the eighth root of two.
 const NativeSchema = 3
 
 const (
@@ -21,27 +20,27 @@ const (
 	nativeBuckets   = (highestOctave - lowestOctave) * nativePerOctave
 )
 
-// NativeZero is up to which time, in seconds, all is in one native bucket.
+// NativeZero is the upper bound of the native zero bucket, in seconds.
 var NativeZero = math.Ldexp(1, lowestOctave)
 
-// Bounds are the classic buckets' upper bounds, in seconds.
+// Bounds are the upper bounds of the classic buckets, in seconds.
 var Bounds = [...]float64{
 	0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 }
 
-// manyCells is one for what is up to NativeZero, one for each native bucket, and one
-// more for each that a bound cuts in two: all but that of a second.
+// manyCells counts one cell up to NativeZero, one per native bucket, and one more for each native bucket that a classic
+// bound splits. Only the bound of one second splits none.
 const manyCells = 1 + nativeBuckets + len(Bounds) - 1
 
-// grid says where cells begin. It never changes.
+// grid holds the cells' bounds. It never changes.
 var grid = newGrid()
 
 type cellGrid struct {
 	within [nativePerOctave + 1]float64 // 2^(i/8)
-	first  [nativeBuckets]int           // cell of a native bucket
-	cut    [nativeBuckets]float64       // the bound within it, or more than any time
-	upTo   [manyCells]float64           // the upper bound of a cell, in seconds
-	native [manyCells]int               // the native bucket of a cell; -1: none
+	first  [nativeBuckets]int           // first cell of a native bucket
+	cut    [nativeBuckets]float64       // the classic bound within it, or infinity
+	upTo   [manyCells]float64           // upper bound of a cell, in seconds
+	native [manyCells]int               // native bucket of a cell; -1 for none
 }
 
 func newGrid() *cellGrid {
@@ -65,12 +64,12 @@ func newGrid() *cellGrid {
 	return g
 }
 
-// bound is the lower bound of a native bucket.
+// bound returns the lower bound of a native bucket.
 func (g *cellGrid) bound(i int) float64 {
 	return math.Ldexp(g.within[i%nativePerOctave], lowestOctave+i/nativePerOctave)
 }
 
-// of is the cell of a time. What takes longer than the last one's is in the last one.
+// of returns the cell of a time. Times above the last cell's bound count in the last cell.
 func (g *cellGrid) of(took time.Duration) int {
 	seconds := float64(took) / 1e9
 	if seconds <= NativeZero {
@@ -78,14 +77,14 @@ func (g *cellGrid) of(took time.Duration) int {
 	}
 	bits := math.Float64bits(seconds)
 	octave := int(bits>>52) - 1023
-	mantissa := math.Float64frombits(bits&(1<<52-1) | 1023<<52) // from 1 to 2
+	mantissa := math.Float64frombits(bits&(1<<52-1) | 1023<<52) // between 1 and 2
 	at := 0
 	for step := nativePerOctave / 2; step > 0; step /= 2 {
 		if mantissa > g.within[at+step] {
 			at += step
 		}
 	}
-	if mantissa == 1 { // bounds belong to the bucket below
+	if mantissa == 1 { // a bound belongs to the bucket below it
 		octave, at = octave-1, nativePerOctave-1
 	}
 	i := min((octave-lowestOctave)*nativePerOctave+at, nativeBuckets-1)
@@ -95,8 +94,8 @@ func (g *cellGrid) of(took time.Duration) int {
 	return g.first[i]
 }
 
-// cells count times. Few of them are ever used: those of the statements of one digest
-// lie close together. So they come in runs, which are made when they are needed.
+// cells counts times. Few of its counters are used, because the statements of one digest take similar times. So the
+// counters are allocated in runs when needed.
 type cells struct {
 	runs [(manyCells + runOfCells - 1) / runOfCells]atomic.Pointer[[runOfCells]atomic.Uint64]
 	sum  atomic.Uint64 // nanoseconds
@@ -119,7 +118,7 @@ func (c *cells) count(cell int, n uint64) {
 	run[cell%runOfCells].Add(n)
 }
 
-// all gives the cells that have counted something.
+// all yields the cells with a count above 0.
 func (c *cells) all(yield func(cell int, n uint64) bool) {
 	for i := range c.runs {
 		run := c.runs[i].Load()
@@ -134,7 +133,7 @@ func (c *cells) all(yield func(cell int, n uint64) bool) {
 	}
 }
 
-// Distribution is how many statements took how long.
+// Distribution is a histogram of statement times.
 type Distribution struct {
 	Count  uint64
 	Sum    time.Duration
@@ -149,7 +148,7 @@ func (d *Distribution) take(c *cells) {
 	d.Sum += time.Duration(c.sum.Load())
 }
 
-// Classic is how many took up to each of Bounds, those of the bounds below included.
+// Classic returns the cumulative counts for Bounds.
 func (d *Distribution) Classic() map[float64]uint64 {
 	buckets := make(map[float64]uint64, len(Bounds))
 	at, sum := 0, uint64(0)
@@ -163,8 +162,7 @@ func (d *Distribution) Classic() map[float64]uint64 {
 	return buckets
 }
 
-// Native is how many are in each native bucket, by Prometheus's numbers of them, and
-// how many in that of NativeZero.
+// Native returns the count of the zero bucket, and those of the native buckets by Prometheus's bucket index.
 func (d *Distribution) Native() (zero uint64, buckets map[int]int64) {
 	buckets = map[int]int64{}
 	for i, n := range d.counts {
@@ -175,7 +173,7 @@ func (d *Distribution) Native() (zero uint64, buckets map[int]int64) {
 	return d.counts[0], buckets
 }
 
-// Times is the same in short, as [Times] says it.
+// Times returns the distribution in the short form of [Times].
 func (d *Distribution) Times() (list []Times) {
 	for i, n := range d.counts {
 		if n > 0 {
@@ -185,8 +183,8 @@ func (d *Distribution) Times() (list []Times) {
 	return list
 }
 
-// Quantile is the time within which a share of the statements was done, as far as the
-// list tells it: up to a ninth more than it was.
+// Quantile returns the time within which the given share of the statements ended. It may exceed the true value by up to
+// a ninth, since it is the bound of a bucket.
 func Quantile(list []Times, share float64) time.Duration {
 	all := uint64(0)
 	for _, t := range list {
@@ -201,7 +199,7 @@ func Quantile(list []Times, share float64) time.Duration {
 	return 0
 }
 
-// AddTimes adds up two lists.
+// AddTimes adds two lists.
 func AddTimes(a, b []Times) []Times {
 	sum := make([]Times, 0, max(len(a), len(b)))
 	for len(a) > 0 || len(b) > 0 {
@@ -218,8 +216,8 @@ func AddTimes(a, b []Times) []Times {
 	return sum
 }
 
-// SinceTimes is what has come to a list since an earlier one; false, if it is no later
-// one of the same.
+// SinceTimes returns what was added to a list since an earlier one. It returns false if now is not a later state of
+// before.
 func SinceTimes(now, before []Times) ([]Times, bool) {
 	var since []Times
 	for _, t := range now {

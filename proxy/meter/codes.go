@@ -2,13 +2,11 @@ package meter
 
 import "sync/atomic"
 
-// Codes counts errors by MySQL's numbers. The zero value is ready; safe for concurrent
-// use.
+// Codes counts errors by MySQL's error codes. The zero value is ready. It is safe for concurrent use.
 //
-// Of a number that comes when mostCodes others are there, it is only known that there
-// was one: a SIGNAL may give any number.
+// Once mostCodes codes are present, further codes are counted together, since a SIGNAL may raise any code.
 type Codes struct {
-	slots  [mostCodes]atomic.Uint64 // the number in the lowest 16 bits, how many above them
+	slots  [mostCodes]atomic.Uint64 // the code in the lowest 16 bits, its count above them
 	others atomic.Uint64
 }
 
@@ -33,7 +31,7 @@ func (c *Codes) Add(code uint16) {
 	c.others.Add(1)
 }
 
-// All gives the numbers that there were, and how often; 0 is all that had no place.
+// All yields the codes with their counts. Code 0 stands for all errors without a slot.
 func (c *Codes) All(yield func(code uint16, n uint64) bool) {
 	for i := range c.slots {
 		if v := c.slots[i].Load(); v != 0 && !yield(uint16(v), v>>codeBits) {

@@ -1,11 +1,9 @@
-// Package meter counts what statements cost: how many concern each gene, how those
-// fare whose genes are on the move, and which are slow.
+// Package meter counts the cost of statements: how many concern each gene, the outcomes of those whose genes are
+// moving, and which are slow.
 //
-// It owns the counters, how old counts fade, and the reports that are made of
-// them. It never reads a statement, never says what is too much but for how slow is slow, and never talks
-// to anybody: who asks for a report gets it.
+// It owns the counters, the decay of old counts, and the reports. It never parses a statement and never contacts
+// anybody; reports are made on request. It makes no judgement except which statements are slow.
 //
-// Counting is one atomic addition to an array that is there from the beginning:
-// no allocation, no lock, and two sessions only meet where their genes are
-// neighbours.
+// Counting is one atomic addition to an array allocated at the start. It takes no allocation and no lock, and two
+// sessions contend only if their genes are neighbours.
 package meter

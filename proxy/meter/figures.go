@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Figures are those of one digest, or of several together.
+// Figures are the figures of one digest, or of several together.
 type Figures struct {
 	Hash     string `json:"digest,omitempty"`
 	Text     string `json:"statement"`
@@ -17,39 +17,38 @@ type Figures struct {
 	Failed   uint64 `json:"errors"`
 	Rows     uint64 `json:"rows"`
 	Several  uint64 `json:"several_shards"`
-	// LastCode is MySQL's number of the last error.
+	// LastCode is MySQL's code of the last error.
 	LastCode uint32 `json:"last_error,omitempty"`
-	// Milliseconds, of all together but for the slowest.
+	// Milliseconds in total, except for the slowest.
 	TotalMs   float64 `json:"total_ms"`
 	SlowestMs float64 `json:"slowest_ms"`
 	WaitedMs  float64 `json:"waited_ms"`
 	HeldMs    float64 `json:"held_ms"`
 	Times     []Times `json:"times,omitempty"`
-	// PerSecond and Load are of the last minutes: statements in a second, and how many
-	// of them were under way at once on the average.
+	// PerSecond and Load cover the last minutes: statements per second, and the average number running at once.
 	PerSecond float64   `json:"per_second"`
 	Load      float64   `json:"load"`
 	First     time.Time `json:"first_seen,omitzero"`
 	Last      time.Time `json:"last_seen,omitzero"`
 }
 
-// Others is the text of what stands for several digests together.
+// Others is the text that stands for several digests together.
 const Others = "(others)"
 
-// Report is what a proxy tells of its statements.
+// Report holds a proxy's figures of its statements.
 type Report struct {
 	Digests []Figures `json:"digests"`
-	// Others are all that are not among them.
+	// Others sums up all digests not listed.
 	Others Figures `json:"others"`
-	// Kept is how many digests have figures, and Most how many may.
+	// Kept is the number of digests with figures, Most the limit.
 	Kept  int       `json:"kept"`
 	Most  int       `json:"most"`
-	Since time.Time `json:"since"` // what is counted
+	Since time.Time `json:"since"` // when counting began
 	At    time.Time `json:"at"`
 }
 
-// Report tells the digests that have cost most, and those that cost most now: so many
-// of each at most, and the first letters of their texts.
+// Report returns the digests that have cost most in total and those that cost most now, at most most of each. Texts are
+// cut to the given number of letters.
 func (s *Statements) Report(now time.Time, most, letters int) Report {
 	s.Turn(now)
 	r := Report{At: now, Most: MostDigests, Others: Figures{Text: Others}}
@@ -70,7 +69,7 @@ func (s *Statements) Report(now time.Time, most, letters int) Report {
 	for i := range all {
 		f := &all[i].Figures
 		if f.Count == 0 {
-			continue // planned, and not run yet
+			continue // planned but not run yet
 		}
 		f.Times = all[i].spread.Times()
 		if !told[i] {
@@ -85,7 +84,7 @@ func (s *Statements) Report(now time.Time, most, letters int) Report {
 	return r
 }
 
-// counted are figures with their times.
+// counted is Figures with the distribution of times.
 type counted struct {
 	Figures
 	spread Distribution
@@ -102,7 +101,7 @@ func (s *Statements) figures(r *Report) []counted {
 		for i := range d.parts {
 			c.take(d.parts[i].Load(), r.At)
 		}
-		if c.Last.Before(c.First) { // it is found when it has ended
+		if c.Last.Before(c.First) { // it was found before it ran
 			c.First = c.Last
 		}
 		if s.weight > 0 {
@@ -139,7 +138,7 @@ func (c *counted) take(t *tally, now time.Time) {
 	}
 }
 
-// Add adds those of other statements.
+// Add adds the figures of other statements.
 func (f *Figures) Add(g Figures) {
 	f.Count += g.Count
 	f.Failed += g.Failed
@@ -163,7 +162,7 @@ func (f *Figures) Add(g Figures) {
 	}
 }
 
-// SumReports adds up what proxies tell.
+// SumReports adds up the reports of several proxies.
 func SumReports(reports ...Report) Report {
 	sum := Report{Others: Figures{Text: Others}}
 	type key struct{ database, hash string }
@@ -191,7 +190,7 @@ func SumReports(reports ...Report) Report {
 	return sum
 }
 
-// SortFigures puts those first that have cost most.
+// SortFigures sorts by total cost, highest first.
 func SortFigures(list []Figures) {
 	slices.SortFunc(list, func(a, b Figures) int {
 		return cmp.Or(cmp.Compare(b.TotalMs, a.TotalMs), cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.Database, b.Database))

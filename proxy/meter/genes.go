@@ -14,20 +14,20 @@ const (
 	slots    = 1 << slotBits
 )
 
-// Genes counts statements by gene. Of genes with more than 16 bits, neighbours
-// share a count. The zero value is ready; safe for concurrent use.
+// Genes counts statements by gene. If genes have more than 16 bits, neighbours share a count. The zero value is ready.
+// It is safe for concurrent use.
 type Genes struct {
-	counts    [slots]atomic.Uint32 // since the last turn
-	scattered atomic.Uint64        // statements that named no gene
+	counts    [slots]atomic.Uint32 // since the last Turn
+	scattered atomic.Uint64        // statements that name no gene
 
-	mu     sync.Mutex // of what follows
+	mu     sync.Mutex // guards the fields below
 	turned time.Time
-	weight float64 // of all that has faded into rates; 1 after a long time
+	weight float64 // total weight of what has decayed into the rates; approaches 1
 	rates  [slots]float32
-	spread float64 // of scattered
+	spread float64 // rate of scattered
 }
 
-// shift is by how much a gene is longer than the number of its slot.
+// shift is the number of low bits of a gene that its slot ignores.
 func shift(w gene.Width) int { return max(0, int(w)-slotBits) }
 
 // Add counts a statement that concerns a gene.
@@ -36,11 +36,10 @@ func (g *Genes) Add(w gene.Width, x gene.Gene) { g.counts[(x>>shift(w))&(slots-1
 // AddScattered counts a statement that may concern any gene.
 func (g *Genes) AddScattered() { g.scattered.Add(1) }
 
-// Fading is how long ago a statement was that counts 1/e of one of now.
+// Fading is the age at which a statement counts 1/e of a current one.
 const Fading = time.Minute
 
-// Turn takes what was counted since the last turn into the rates. It is to be
-// called now and then, more often than [Fading].
+// Turn adds the counts since the last Turn to the rates. Call it regularly, more often than [Fading].
 func (g *Genes) Turn(now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -54,14 +53,14 @@ func (g *Genes) turn(now time.Time) {
 	}
 	seconds := now.Sub(g.turned).Seconds()
 	if seconds < 0.1 {
-		return // too short for a rate; it is in the next turn
+		return // too short for a rate; counted at the next Turn
 	}
 	g.turned = now
 	old := math.Exp(-seconds / Fading.Seconds())
 	g.weight = g.weight*old + 1 - old
 	for i := range g.counts {
 		n := uint32(0)
-		if g.counts[i].Load() > 0 { // most have none, and a look is cheaper than an exchange
+		if g.counts[i].Load() > 0 { // most are 0, and a load is cheaper than a swap
 			n = g.counts[i].Swap(0)
 		}
 		if n == 0 && g.rates[i] == 0 {
@@ -76,5 +75,5 @@ func (g *Genes) turn(now time.Time) {
 	g.spread = g.spread*old + float64(g.scattered.Swap(0))/seconds*(1-old)
 }
 
-// faded is a rate that is as good as none.
+// faded is the rate below which a rate counts as 0.
 const faded = 1e-5

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Kind is what a statement is, as people and dashboards sort statements.
+// Kind classifies statements, for people and dashboards.
 type Kind uint8
 
-// The kinds.
+// Kinds of statements.
 const (
 	Other Kind = iota
 	Select
@@ -26,7 +26,7 @@ const (
 	Commit
 	Rollback
 	Set
-	Show // DESCRIBE and EXPLAIN too
+	Show // also DESCRIBE and EXPLAIN
 	kinds
 )
 
@@ -36,36 +36,36 @@ var kindWords = [kinds]string{
 
 func (k Kind) String() string { return kindWords[k] }
 
-// Where a statement ran that did not run on one shard. No shard can be called so.
+// Labels for statements that did not run on exactly one shard. They are not valid shard names.
 const (
-	NoShard       = "(none)" // the proxy answered, or refused it
+	NoShard       = "(none)" // answered or refused by the proxy itself
 	SeveralShards = "(several)"
 )
 
 // Ending is how a statement ended.
 type Ending uint8
 
-// The endings.
+// Endings of statements.
 const (
 	Done    Ending = iota
-	Errored        // or refused, or its connection ended with it
+	Errored        // also refused, or its connection ended with it
 	endings
 )
 
 func (o Ending) String() string { return [endings]string{"ok", "error"}[o] }
 
-// lanes is into how many parts a count is divided that all sessions add to, so that
-// two cores seldom meet in one. A power of two.
+// lanes is the number of parts of a count that all sessions share, so that two cores rarely contend for one. It is a
+// power of two.
 const lanes = 8
 
-// Latencies is how long statements took, by what they are, where they ran and how they
-// ended. The zero value is ready; safe for concurrent use.
+// Latencies holds the times of statements by kind, shard and ending. The zero value is ready. It is safe for concurrent
+// use.
 type Latencies struct {
-	mu     sync.Mutex // of a shard that is new
+	mu     sync.Mutex // held while a new shard is added
 	series [kinds][endings]atomic.Pointer[map[string]*striped]
 }
 
-// striped are cells for each lane; most of them are nil for what is rare.
+// striped holds cells for each lane. Rare statements leave most of them nil.
 type striped [lanes]atomic.Pointer[cells]
 
 func (s *striped) of(lane uint32) *cells {
@@ -77,7 +77,7 @@ func (s *striped) of(lane uint32) *cells {
 	return p.Load()
 }
 
-// add counts a statement. Sessions give the lane, each always the same.
+// add counts a statement. A session always passes the same lane.
 func (l *Latencies) add(lane uint32, k Kind, shard string, o Ending, cell int, took time.Duration) {
 	at := &l.series[k][o]
 	if m := at.Load(); m != nil {
@@ -89,7 +89,7 @@ func (l *Latencies) add(lane uint32, k Kind, shard string, o Ending, cell int, t
 	l.grow(at, shard).of(lane).add(cell, took)
 }
 
-// grow makes room for a shard, in a copy of the others: who reads takes no lock.
+// grow adds a shard to a copy of the map, so that readers take no lock.
 func (l *Latencies) grow(at *atomic.Pointer[map[string]*striped], shard string) *striped {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -108,7 +108,7 @@ func (l *Latencies) grow(at *atomic.Pointer[map[string]*striped], shard string) 
 	return s
 }
 
-// Latency is how long the statements of a kind took that ran on a shard and ended so.
+// Latency is the times of the statements of one kind, shard and ending.
 type Latency struct {
 	Kind   Kind
 	Shard  string
@@ -116,7 +116,7 @@ type Latency struct {
 	Distribution
 }
 
-// All is what was counted, in a fixed order.
+// All returns all counts, in a fixed order.
 func (l *Latencies) All() (list []Latency) {
 	for k := range kinds {
 		for o := range endings {

@@ -9,29 +9,28 @@ import (
 	"locus/idgen/gene"
 )
 
-// How much of the rates a report tells: the heaviest slots one by one, of the rest
-// the sum of each stripe.
+// Size of a report: the heaviest slots are listed singly, the others summed by stripe.
 const (
 	mostTop = 256
 	stripes = 256
 )
 
-// Load is the statements per second of one proxy by gene, a few kilobytes of it.
+// Load holds one proxy's statements per second by gene, in a few kilobytes.
 type Load struct {
-	// Heaviest are slots of genes and their rates.
+	// Heaviest lists slots of genes and their rates.
 	Heaviest []Rate `json:"heaviest,omitempty"`
-	// Stripes are the rates of all others, in runs of 256 slots.
+	// Stripes are the sums of all other rates, in runs of 256 slots.
 	Stripes   []float64 `json:"stripes,omitempty"`
 	Scattered float64   `json:"scattered"`
 }
 
-// Rate is the statements per second on the genes of a slot.
+// Rate is the statements per second on a slot's genes.
 type Rate struct {
 	Slot      int     `json:"slot"`
 	PerSecond float64 `json:"per_second"`
 }
 
-// Load is the rates of now, of what was counted in the last minutes.
+// Load returns the current rates over the last minutes.
 func (g *Genes) Load(now time.Time) Load {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -64,7 +63,7 @@ func (g *Genes) Load(now time.Time) Load {
 	return l
 }
 
-// rounded keeps four digits, so that a report is short.
+// rounded keeps four digits, to shorten reports.
 func rounded(f float64) float64 {
 	if f == 0 {
 		return 0
@@ -82,8 +81,8 @@ type Loads struct {
 	rates [slots]float64
 }
 
-// Sum adds up what proxies report. What a report does not tell one by one is
-// spread evenly over the genes of its stripe.
+// Sum adds up the proxies' reports. Rates that a report doesn't list singly are spread evenly over the genes of their
+// stripe.
 func Sum(w gene.Width, reports ...Load) *Loads {
 	l := &Loads{width: w}
 	for _, r := range reports {
@@ -118,13 +117,12 @@ func (l *Loads) spread(all []float64, named map[int]bool) {
 	}
 }
 
-// At is the statements per second on a gene; genes that share a count have equal
-// parts of it.
+// At returns the statements per second on a gene. Genes that share a count get equal parts of it.
 func (l *Loads) At(g gene.Gene) float64 {
 	return l.rates[(g>>shift(l.width))&(slots-1)] / float64(int(1)<<shift(l.width))
 }
 
-// Of is the statements per second on the genes of a set.
+// Of returns the statements per second on the genes of a set.
 func (l *Loads) Of(set gene.Set) float64 {
 	sum := 0.0
 	step := gene.Gene(1) << shift(l.width)

@@ -1,7 +1,6 @@
 package meter
 
-// Meter is all that one proxy counts. The zero value is ready; safe for
-// concurrent use.
+// Meter holds all counters of a proxy. The zero value is ready. It is safe for concurrent use.
 type Meter struct {
 	Genes      Genes
 	Moves      Moves
@@ -11,8 +10,7 @@ type Meter struct {
 	Codes      Codes
 }
 
-// Ran counts a statement that has ended; d is its digest, nil if there was no room for
-// it.
+// Ran counts a statement that has ended. d is its digest, or nil if there was no room for one.
 func (m *Meter) Ran(d *Digest, r *Run) {
 	cell, ending := grid.of(r.Took), Done
 	if r.Failed {

@@ -13,15 +13,14 @@ import (
 // Side is one of the two shards of a move.
 type Side uint8
 
-// The sides.
+// Sides of a move.
 const (
 	Source Side = iota
 	Target
 )
 
-// Moves counts how statements fare that concern one gene on the move, by the job
-// and by the shard that ran them. The zero value follows no job; safe for
-// concurrent use.
+// Moves counts the outcomes of statements that concern one moving gene, by job and by the shard that ran them. The zero
+// value follows no job. It is safe for concurrent use.
 type Moves struct {
 	mu   sync.Mutex // held by Follow
 	jobs atomic.Pointer[[]*job]
@@ -32,14 +31,13 @@ type job struct {
 	sides [2]side
 }
 
-// side is how statements fared on one shard.
+// side holds the outcomes on one shard.
 type side struct {
 	failed  atomic.Uint64
 	buckets [buckets]atomic.Uint64
 }
 
-// A bucket of times is an eighth of an octave above 2^10 ns; the last one has
-// whatever is longer than a minute.
+// A bucket of times covers an eighth of an octave above 2^10 ns. The last one holds everything above a minute.
 const (
 	perOctave = 8
 	octaves   = 27
@@ -57,13 +55,13 @@ func bucketOf(took time.Duration) int {
 	return min(octave*perOctave+int(within), buckets-1)
 }
 
-// upTo is the end of a bucket.
+// upTo returns the upper bound of a bucket.
 func upTo(bucket int) time.Duration {
 	octave, within := bucket/perOctave, bucket%perOctave
 	return time.Duration((perOctave + uint64(within) + 1) << (octave + lowest - 3))
 }
 
-// Follow has the jobs of these moves counted, and forgets all others.
+// Follow counts the jobs of the given moves and forgets all others.
 func (m *Moves) Follow(moves []router.Move) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -82,8 +80,8 @@ func (m *Moves) Follow(moves []router.Move) {
 	m.jobs.Store(&next)
 }
 
-// Add counts a statement that took so long from when it was let go to the end of
-// its answer; failed, if that was an error.
+// Add counts a statement. took is the time from when the statement was admitted to the end of its answer. failed
+// reports that the answer was an error.
 func (m *Moves) Add(name string, on Side, took time.Duration, failed bool) {
 	p := m.jobs.Load()
 	if p == nil {
@@ -101,26 +99,25 @@ func (m *Moves) Add(name string, on Side, took time.Duration, failed bool) {
 	}
 }
 
-// Outcome is how a job's statements fared, since its proxy knows of it.
+// Outcome is the outcomes of a job's statements since the proxy learned of the job.
 type Outcome struct {
 	Source Tally `json:"source"`
 	Target Tally `json:"target"`
 }
 
-// Tally is how many statements failed, and how many took how long.
+// Tally counts failed statements and the times of statements.
 type Tally struct {
 	Failed uint64  `json:"failed"`
 	Times  []Times `json:"times,omitempty"`
 }
 
-// Times is how many statements took up to so long, and longer than those of the
-// entry before.
+// Times is one bucket: the number of statements that took up to UpToNs, and longer than the previous entry.
 type Times struct {
 	UpToNs int64  `json:"up_to_ns"`
 	Count  uint64 `json:"count"`
 }
 
-// Outcomes is how the statements of each job have fared.
+// Outcomes returns the outcomes of each job's statements.
 func (m *Moves) Outcomes() map[string]Outcome {
 	all := map[string]Outcome{}
 	if p := m.jobs.Load(); p != nil {

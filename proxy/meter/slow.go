@@ -8,23 +8,22 @@ import (
 	"time"
 )
 
-// Slow keeps which statements take long, by their digests. The zero value calls
-// none slow; safe for concurrent use.
+// Slow records slow statements by digest. With the zero value no statement is slow. It is safe for concurrent use.
 type Slow struct {
 	after    atomic.Int64 // nanoseconds
 	seen     atomic.Uint64
 	unlogged atomic.Uint64
 
-	mu      sync.Mutex // of what follows; held for no longer than a look at all digests
+	mu      sync.Mutex // guards the fields below; held no longer than one scan of all digests
 	digests map[digestKey]*SlowDigest
-	lines   float64 // that may be logged
+	lines   float64 // lines that may be logged now
 	filled  time.Time
 	skipped uint64 // since the last line
 }
 
 type digestKey struct{ database, hash string }
 
-// Bounds of what is kept and of what is logged.
+// Limits on what is kept and logged.
 const (
 	MostSlow     = 200 // digests
 	linesSecond  = 10.0
@@ -32,32 +31,30 @@ const (
 	mostReported = 100
 )
 
-// SetAfter says from how long on a statement is slow; 0: never.
+// SetAfter sets the time from which a statement is slow. 0 means never.
 func (s *Slow) SetAfter(d time.Duration) { s.after.Store(int64(d)) }
 
-// After is what SetAfter said.
+// After returns that time.
 func (s *Slow) After() time.Duration { return time.Duration(s.after.Load()) }
 
-// Seen is how many statements were slow; Unlogged, of how many there is no line in
-// the log.
+// Seen returns the number of slow statements; Unlogged returns how many of them were not logged.
 func (s *Slow) Seen() uint64     { return s.seen.Load() }
 func (s *Slow) Unlogged() uint64 { return s.unlogged.Load() }
 
-// Took is one statement that was slow. Its text is without literals.
+// Took is one slow statement. Its text has no literals.
 type Took struct {
 	Hash, Text     string
 	Database, User string
 	Route, Shards  string
-	// All is how long it took; of that it waited for connections and was held
-	// while genes changed hands.
+	// All is the total time. Waited is the part spent waiting for connections, Held the part spent held while genes
+	// changed hands.
 	All, Waited, Held time.Duration
 	Rows              uint64
 	Failed            bool
 	Ended             time.Time
 }
 
-// SlowDigest is what the slow statements of a digest have in common, since the
-// proxy began or last forgot it.
+// SlowDigest sums up the slow statements of a digest since the proxy started or last forgot it.
 type SlowDigest struct {
 	Hash     string `json:"digest"`
 	Text     string `json:"statement"`
@@ -65,20 +62,20 @@ type SlowDigest struct {
 	Count    uint64 `json:"count"`
 	Failed   uint64 `json:"failed"`
 	Rows     uint64 `json:"rows"`
-	// Milliseconds, of all together but for the slowest.
+	// Milliseconds in total, except for the slowest.
 	AllMs     float64 `json:"all_ms"`
 	SlowestMs float64 `json:"slowest_ms"`
 	WaitedMs  float64 `json:"waited_ms"`
 	HeldMs    float64 `json:"held_ms"`
-	// Of the slowest.
+	// Properties of the slowest statement.
 	User   string    `json:"user"`
 	Route  string    `json:"route"`
 	Shards string    `json:"shards,omitempty"`
 	Last   time.Time `json:"last"`
 }
 
-// Add keeps a statement that was slow. With log it is to be logged, and so is how
-// many were not since the last one that was.
+// Add records a slow statement. log reports whether to log it, together with skipped, the number of statements not
+// logged since the last line.
 func (s *Slow) Add(t Took) (log bool, skipped uint64) {
 	s.seen.Add(1)
 	s.mu.Lock()
@@ -93,7 +90,7 @@ func (s *Slow) Add(t Took) (log bool, skipped uint64) {
 	return true, skipped
 }
 
-// mayLog takes a line, if there is one.
+// mayLog takes a line from the budget if there is one.
 func (s *Slow) mayLog(now time.Time) bool {
 	if s.filled.IsZero() {
 		s.lines = linesAtOnce
@@ -108,8 +105,7 @@ func (s *Slow) mayLog(now time.Time) bool {
 	return true
 }
 
-// digest finds the statement's, in place of the one that has cost least if there
-// are as many as may be.
+// digest finds the statement's digest, or adds it. If the limit is reached, it replaces the digest that has cost least.
 func (s *Slow) digest(t Took) *SlowDigest {
 	key := digestKey{t.Database, t.Hash}
 	if d := s.digests[key]; d != nil {
@@ -149,7 +145,7 @@ func (d *SlowDigest) add(t Took) {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// Digests are those that have cost most, the dearest first.
+// Digests returns the digests by cost, highest first.
 func (s *Slow) Digests() []SlowDigest {
 	s.mu.Lock()
 	list := make([]SlowDigest, 0, len(s.digests))
@@ -161,7 +157,7 @@ func (s *Slow) Digests() []SlowDigest {
 	return list[:min(mostReported, len(list))]
 }
 
-// SortSlow puts those first that have cost most.
+// SortSlow sorts by cost, highest first.
 func SortSlow(list []SlowDigest) {
 	slices.SortFunc(list, func(a, b SlowDigest) int {
 		return cmp.Or(cmp.Compare(b.AllMs, a.AllMs), cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.Database, b.Database))

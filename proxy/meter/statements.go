@@ -9,39 +9,37 @@ import (
 	"time"
 )
 
-// Epoch is what moments of this process are counted from.
+// Epoch is the reference point of this process's timestamps.
 var Epoch = time.Now()
 
-// MostDigests is how many digests one proxy keeps the figures of: a KB or two each.
+// MostDigests is the largest number of digests for which one proxy keeps figures, at 1 to 2 KB each.
 const MostDigests = 4000
 
 const (
-	// quiet is for how long a digest must not have been seen to make room for another.
+	// quiet is how long a digest must not have been seen before it may be evicted.
 	quiet = time.Minute
-	// atOnce is how many make room at once, and sweepEvery how often is looked for them.
+	// atOnce is how many are evicted together. sweepEvery is the interval between two searches for them.
 	atOnce     = MostDigests / 16
 	sweepEvery = time.Second
-	// A digest that is seen more often than oftenFrom in a second has a part of its
-	// counts for each lane, if it is one of the first mostOften.
+	// A digest seen more than oftenFrom times per second has separate counters for each lane, for up to mostOften
+	// digests.
 	oftenFrom = 50.0
 	mostOften = 64
 )
 
-// Statements keeps what the statements of each digest have cost. The zero value is
-// ready; safe for concurrent use.
+// Statements keeps the cost of each digest's statements. The zero value is ready. It is safe for concurrent use.
 //
-// It is bounded: when MostDigests are kept, one that was not seen for a minute makes
-// room, and its figures go to those of all others together; while there is none, new
-// digests are counted there. So no statement is missing from the sum.
+// It is bounded. Once MostDigests are kept, digests not seen for a minute are evicted, and their figures are added to
+// others. If none can be evicted, new digests are counted in others directly. So the sum includes every statement.
 type Statements struct {
-	mu     sync.Mutex // of what follows, never held across a wait; who counts takes none
+	mu     sync.Mutex // guards the fields below; never held across a wait; not taken to count
 	kept   map[statementKey]*Digest
-	others *tally // of digests without figures of their own
+	others *tally // digests without figures of their own
 	swept  time.Time
 	often  int
-	since  time.Time // the last Forget
+	since  time.Time // time of the last Forget
 	turned time.Time
-	weight float64 // of all that has faded into rates; 1 after a long time
+	weight float64 // total weight of what has decayed into the rates; approaches 1
 }
 
 type statementKey struct {
@@ -49,23 +47,23 @@ type statementKey struct {
 	hash     uint64
 }
 
-// Digest is the figures of one. Plans have it, so that who runs one looks for nothing.
+// Digest holds the figures of one digest. Plans refer to it, so that counting needs no lookup.
 type Digest struct {
 	key  statementKey
 	text string
 	kind Kind
 
-	gone  atomic.Bool // it has made room: what it counts now, it counts after coming back
+	gone  atomic.Bool // it was evicted; it is restored when it counts again
 	often atomic.Bool // it has parts for all lanes
 	parts [lanes]atomic.Pointer[tally]
 
-	// Of the Statements' lock.
+	// Guarded by the lock of Statements.
 	first          time.Time
-	counted, spent uint64  // at the last turn
-	rate, load     float64 // per second; seconds per second
+	counted, spent uint64  // at the last Turn
+	rate, load     float64 // statements per second; seconds per second
 }
 
-// of is the part of a lane; of a digest that is rare all share one.
+// of returns a lane's part. All lanes share one part of a rare digest.
 func (d *Digest) of(lane uint32) *tally {
 	if !d.often.Load() {
 		lane = 0
@@ -78,11 +76,10 @@ func (d *Digest) of(lane uint32) *tally {
 	if t := p.Load(); t != nil {
 		return t
 	}
-	return new(tally) // it was forgotten this moment
+	return new(tally) // it was just forgotten
 }
 
-// Find gives the digest of that hash, whose text is asked for if it is new; nil: there is
-// no room.
+// Find returns the digest with that hash. It calls text if the digest is new. It returns nil if there is no room.
 func (s *Statements) Find(database string, hash uint64, k Kind, text func() string) *Digest {
 	key := statementKey{database, hash}
 	s.mu.Lock()
@@ -106,7 +103,7 @@ func (s *Statements) keep(d *Digest) {
 	s.kept[d.key] = d
 }
 
-// add counts a statement; d is what Find gave.
+// add counts a statement. d is the result of Find.
 func (s *Statements) add(d *Digest, r *Run, cell int) {
 	if d != nil && d.gone.Load() {
 		d = s.again(d)
@@ -118,12 +115,12 @@ func (s *Statements) add(d *Digest, r *Run, cell int) {
 	d.of(r.Lane).add(r, cell)
 }
 
-// again keeps a digest that has made room, and is seen once more.
+// again restores an evicted digest that is seen once more.
 func (s *Statements) again(d *Digest) *Digest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch other := s.kept[d.key]; {
-	case other != nil: // it may be itself by now
+	case other != nil: // may be d itself by now
 		return other
 	case !s.room():
 		return nil
@@ -143,7 +140,7 @@ func (s *Statements) rest() *tally {
 	return s.others
 }
 
-// room makes room for a digest, if it can.
+// room makes room for a digest and reports whether there is any.
 func (s *Statements) room() bool {
 	if len(s.kept) < MostDigests {
 		return true
@@ -169,7 +166,7 @@ func (s *Statements) room() bool {
 	return len(s.kept) < MostDigests
 }
 
-// last is when the digest was seen, since Epoch; as it was found, if it never ran.
+// last returns when the digest was last seen, since Epoch. For one that never ran, that is when it was found.
 func (d *Digest) last() int64 {
 	last := int64(d.first.Sub(Epoch))
 	for i := range d.parts {
@@ -180,7 +177,7 @@ func (d *Digest) last() int64 {
 	return last
 }
 
-// leave adds a digest to the others.
+// leave adds a digest's figures to others.
 func (s *Statements) leave(d *Digest) {
 	if s.others == nil {
 		s.others = new(tally)
@@ -189,7 +186,7 @@ func (s *Statements) leave(d *Digest) {
 	delete(s.kept, d.key)
 }
 
-// drop takes a digest's figures away.
+// drop removes a digest's figures.
 func (s *Statements) drop(d *Digest, with func(*tally)) {
 	d.gone.Store(true)
 	if d.often.Swap(false) {
@@ -202,7 +199,7 @@ func (s *Statements) drop(d *Digest, with func(*tally)) {
 	}
 }
 
-// Forget begins anew.
+// Forget discards all figures.
 func (s *Statements) Forget(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,8 +210,7 @@ func (s *Statements) Forget(now time.Time) {
 	s.others, s.since, s.turned, s.weight = nil, now, now, 0
 }
 
-// Turn takes what was counted since the last turn into the rates. It is to be called
-// now and then, more often than [Fading].
+// Turn adds the counts since the last Turn to the rates. Call it regularly, more often than [Fading].
 func (s *Statements) Turn(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -251,7 +247,7 @@ func (d *Digest) sums() (count, spent uint64) {
 	return count, spent
 }
 
-// Kept is how many digests have figures of their own.
+// Kept returns the number of digests with figures of their own.
 func (s *Statements) Kept() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

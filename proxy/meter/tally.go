@@ -5,28 +5,28 @@ import (
 	"time"
 )
 
-// tally is what is added up.
+// tally is a sum of statement figures.
 type tally struct {
 	cells
 	ran, failed, rows, several atomic.Uint64
 	waited, held               atomic.Uint64 // nanoseconds
 	slowest                    atomic.Int64  // nanoseconds
 	last                       atomic.Int64  // since Epoch
-	code                       atomic.Uint32 // of the last error
+	code                       atomic.Uint32 // code of the last error
 }
 
 // Run is a statement that has ended.
 type Run struct {
-	Lane  uint32 // the session's, always the same
+	Lane  uint32 // the session's lane, always the same
 	Kind  Kind
-	Shard string // or NoShard, SeveralShards
-	// Took is from its command's arrival to the end of its answer; of that it waited for
-	// connections, and was held while genes changed hands.
+	Shard string // also NoShard or SeveralShards
+	// Took is the time from the command's arrival to the end of its answer. Waited is the part spent waiting for
+	// connections, Held the part spent held while genes changed hands.
 	Took, Waited, Held time.Duration
 	Rows               uint64
 	Failed             bool
-	Code               uint16        // MySQL's number of its error; 0: none was told
-	At                 time.Duration // its end, since Epoch
+	Code               uint16        // MySQL's error code; 0 if none was sent
+	At                 time.Duration // time of its end, since Epoch
 }
 
 func (t *tally) add(r *Run, cell int) {

@@ -9,8 +9,7 @@ import (
 	"locus/router/stmt"
 )
 
-// aggregated makes one row of one row of each shard. All answers are read to
-// their end before anything is said.
+// aggregated combines one row of each shard into one row. It reads all answers to their end before it sends anything.
 func (g *merger) aggregated(limit Limit) error {
 	if len(g.plan.Fields) != g.visible {
 		return refuse("%d aggregates in %d columns of several shards' answers", len(g.plan.Fields), g.visible)
@@ -44,7 +43,7 @@ func (g *merger) aggregated(limit Limit) error {
 	return g.out.textRow(values)
 }
 
-// onlyRow keeps the row of an answer that has one at most.
+// onlyRow keeps the row of an answer that has at most one row.
 func (g *merger) onlyRow(a *answer) (int, error) {
 	if a.ended {
 		return 0, nil
@@ -60,7 +59,7 @@ func (g *merger) onlyRow(a *answer) (int, error) {
 	return 1, a.split(g.format, g.types, g.visible)
 }
 
-// combine computes one field of all shards' rows.
+// combine computes one field from all shards' rows.
 func (g *merger) combine(field int) ([]byte, error) {
 	f, c := g.plan.Fields[field], g.columns[field]
 	switch f.Function {
@@ -77,7 +76,7 @@ func (g *merger) combine(field int) ([]byte, error) {
 	return nil, refuse("column %d of several shards' answers is no aggregate that can be combined", field+1)
 }
 
-// extreme gives the smallest or largest value that is not NULL.
+// extreme returns the smallest or largest value that is not NULL.
 func (g *merger) extreme(field int, largest bool) ([]byte, error) {
 	kind, ok := kindOf(g.columns[field], g.format, false)
 	if !ok {
@@ -102,7 +101,7 @@ func (g *merger) extreme(field int, largest bool) ([]byte, error) {
 	return best, nil
 }
 
-// hiddenColumn gives where a column that was added stands.
+// hiddenColumn returns the position of a hidden column.
 func (g *merger) hiddenColumn(i int) (int, bool) {
 	at, ok := g.keyColumn(plan.SortKey{Column: i, Hidden: true})
 	return at, ok

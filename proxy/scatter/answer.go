@@ -12,38 +12,38 @@ import (
 	"locus/router"
 )
 
-// source is a shard's connection as far as its answer goes; a *backend.Conn.
+// source is the part of a shard's connection that reading its answer needs. It is a *backend.Conn.
 type source interface {
 	Stream() *stream.Conn
 	Shard() router.ShardName
-	// Refusal reads an ERR packet: a *backend.LostError if it ends the connection.
+	// Refusal reads an ERR packet. It returns a *backend.LostError if the error ends the connection.
 	Refusal(payload []byte) error
-	// ParseColumn reads a column definition as the two have agreed on them.
+	// ParseColumn reads a column definition in the form that the connection negotiated.
 	ParseColumn(payload []byte) (wire.Column, error)
-	// Lost marks the connection as unusable and gives the error that says so.
+	// Lost marks the connection as unusable and returns the error to report.
 	Lost(sent bool, cause error) *backend.LostError
 }
 
-// answer is one shard's, read row by row.
+// answer is one shard's answer, read row by row.
 type answer struct {
 	from    source
 	stream  *stream.Conn
 	columns []column
 
-	row    []byte // the payload of the current row; a view of the stream's buffer
+	row    []byte // payload of the current row, a view of the stream's buffer
 	values [][]byte
-	end    int // of the visible values in a text row
+	end    int // end of the visible values in a text row
 	keys   []key
 
 	index    int
-	tell     func(i int, code uint16) // of its end; may be nil
+	tell     func(i int, code uint16) // called at its end; may be nil
 	ended    bool                     // the final packet was read
 	lost     bool
 	warnings uint16
 	status   uint16
 }
 
-// column is what matters of a column's definition.
+// column is the needed part of a column's definition.
 type column struct {
 	typ      byte
 	flags    uint16
@@ -60,8 +60,7 @@ func (a *answer) fail(cause error) error {
 	return a.from.Lost(true, cause)
 }
 
-// payload reads the next payload, a view that is valid until the next one. An
-// ERR packet ends the answer.
+// payload reads the next payload. The view is valid until the next call. An ERR packet ends the answer.
 func (a *answer) payload() ([]byte, error) {
 	a.stream.Done()
 	payload, _, err := a.stream.Payload()
@@ -89,7 +88,7 @@ func (a *answer) finish(code uint16) {
 	}
 }
 
-// head reads the column definitions; each is shown as its payload.
+// head reads the column definitions and calls show with the payload of each.
 func (a *answer) head(show func(definition []byte)) error {
 	payload, err := a.payload()
 	if err != nil {
@@ -119,8 +118,8 @@ func (a *answer) head(show func(definition []byte)) error {
 	return nil
 }
 
-// next goes on to the next row; after the last one ended is set. The error is
-// the shard's own, which ends the answer too, or a *backend.LostError.
+// next advances to the next row, and sets ended after the last one. Its error is the shard's own error, which also ends
+// the answer, or a *backend.LostError.
 func (a *answer) next() error {
 	payload, err := a.payload()
 	if err != nil {
@@ -142,11 +141,10 @@ func (a *answer) next() error {
 	return nil
 }
 
-// drainBudget is how many bytes of an answer that nobody wants are read to save
-// the connection.
+// drainBudget is how many bytes of an unwanted answer are read to keep its connection.
 const drainBudget = 64 << 10
 
-// drain reads on to the end of an answer if that is within so many bytes.
+// drain reads to the end of an answer if budget bytes suffice.
 func (a *answer) drain(budget int) error {
 	for !a.ended && !a.lost {
 		if budget -= len(a.row); budget < 0 {
@@ -159,8 +157,7 @@ func (a *answer) drain(budget int) error {
 	return nil
 }
 
-// split finds the values of the current row; visible counts those that the
-// client gets.
+// split finds the values of the current row. The client gets the first visible ones.
 func (a *answer) split(format Format, types []byte, visible int) error {
 	var err error
 	if format == Binary {

@@ -48,7 +48,7 @@ func (g *merger) total(at int) (int64, error) {
 	return sum, nil
 }
 
-// sum adds up sums; nil if all of them are NULL.
+// sum adds up sums. It returns nil if all of them are NULL.
 func (g *merger) sum(at int) ([]byte, error) {
 	c := g.columns[at]
 	switch {
@@ -131,9 +131,8 @@ func (g *merger) average(c column, f plan.Combined) ([]byte, error) {
 	return nil, refuse("AVG has type %d and its sum %d in several shards' answers", c.typ, sumColumn.typ)
 }
 
-// divide follows decimal_div of MySQL's strings/decimal.cc, which computes in
-// words of nine digits: the quotient is cut off where its last word ends, and
-// rounded away from zero at the halves from there.
+// divide follows decimal_div of MySQL's strings/decimal.cc, which computes in words of nine digits. The quotient is
+// truncated at the end of its last word and then rounded half away from zero.
 func divide(sum decimal.Decimal, n int64, sumDecimals, decimals byte) string {
 	const word = 9
 	inWords := func(digits int) int { return (digits + word - 1) / word * word }

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	bufferSize = 32 << 10 // of what goes to the client, in bytes
+	bufferSize = 32 << 10 // buffer for packets to the client, in bytes
 	direct     = 16 << 10 // longer rows aren't copied into the buffer
 )
 
@@ -19,15 +19,14 @@ var buffers = sync.Pool{New: func() any {
 	return &b
 }}
 
-// output collects packets for the client and sends them when there are enough.
-// Until then everything can be taken back.
+// output collects packets for the client and sends them once there are enough. Until then they can be discarded.
 type output struct {
 	*reply.Client
 	Options
-	seq    byte // of the next packet
+	seq    byte // number of the next packet
 	buffer *[]byte
 	out    []byte
-	sent   bool // something may have arrived
+	sent   bool // packets may have reached the client
 	rows   uint64
 }
 
@@ -36,13 +35,13 @@ func newOutput(to *reply.Client, as Options) output {
 	return output{Client: to, Options: as, seq: to.Seq, buffer: buffer, out: (*buffer)[:0]}
 }
 
-// release gives the buffer back, unless a wide head has replaced it.
+// release returns the buffer to its pool, unless a large result set header has replaced it.
 func (o *output) release() {
 	buffers.Put(o.buffer)
 	o.buffer, o.out = nil, nil
 }
 
-// definition adds a column definition, behind their number if it is the first.
+// definition appends a column definition.
 func (o *output) definition(payload []byte) {
 	o.out, o.seq = wire.AppendPacket(o.out, o.seq, payload)
 }
@@ -51,14 +50,14 @@ func (o *output) columnCount(n int) {
 	o.out, o.seq = wire.AppendColumnCount(o.out, o.seq, n)
 }
 
-// endDefinitions adds what stands between definitions and rows.
+// endDefinitions appends the packet between definitions and rows, if any.
 func (o *output) endDefinitions() {
 	if o.Capabilities&mysql.CLIENT_DEPRECATE_EOF == 0 {
 		o.out, o.seq = wire.AppendEOF(o.out, o.seq, wire.EOF{Status: o.Status})
 	}
 }
 
-// row adds a row as it is.
+// row appends a row unchanged.
 func (o *output) row(payload []byte) error {
 	o.rows++
 	if len(payload) < direct {

@@ -5,8 +5,7 @@ import (
 	"cmp"
 )
 
-// compareDecimals compares two decimals as the server writes them, of any number
-// of digits, without converting them.
+// compareDecimals compares two decimals in the server's text form, with any number of digits. It doesn't convert them.
 func compareDecimals(a, b []byte) int {
 	x, y := magnitude(a), magnitude(b)
 	c := x.compare(y)
@@ -23,7 +22,7 @@ func compareDecimals(a, b []byte) int {
 	return c
 }
 
-// parts are a decimal's digits without the zeros that don't count.
+// parts are a decimal's digits without insignificant zeros.
 type parts struct {
 	negative        bool
 	whole, fraction []byte

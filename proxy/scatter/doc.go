@@ -1,11 +1,8 @@
-// Package scatter reads one statement's answers from several shards and makes
-// one answer of them for the client: rows one shard after another, sorted
-// streams merged, or aggregates combined.
+// Package scatter reads several shards' answers to one statement and merges them into one answer for the client. It
+// concatenates rows, merges sorted streams or combines aggregates.
 //
-// It owns the comparison and the arithmetic that this takes, and what becomes of
-// the answers that are no longer wanted. It works in the caller's goroutine on
-// connections that the caller has borrowed and has sent the command on; it never
-// sends one itself, never decides what may be merged (package plan does) and
-// never keeps more than one row of each shard and two buffers, so a slow client
-// slows the shards.
+// It owns the comparisons and the arithmetic for that, and the handling of answers that are no longer wanted. It works
+// in the caller's goroutine, on connections that the caller has borrowed and sent the command on. It never sends a
+// command and never decides what may be merged; package plan does. It keeps at most one row of each shard and two
+// buffers, so a slow client slows the shards.
 package scatter

@@ -5,12 +5,11 @@ import (
 	"strconv"
 )
 
-// notFixed is the number of decimals of a column that has no fixed one.
+// notFixed is the decimals value of a column without a fixed number of decimals.
 const notFixed = 31
 
-// appendDouble writes a DOUBLE as servers do (my_gcvt and my_fcvt of MySQL's
-// strings/dtoa.cc): the shortest text that reads back as the same number, with an
-// exponent where the point would be further than 15 digits away.
+// appendDouble formats a DOUBLE as servers do (my_gcvt and my_fcvt of MySQL's strings/dtoa.cc). It writes the shortest
+// text that reads back as the same number. It uses an exponent if the decimal point would be more than 15 digits away.
 func appendDouble(dst []byte, v float64, decimals byte) []byte {
 	if decimals < notFixed {
 		return strconv.AppendFloat(dst, v, 'f', int(decimals), 64)

@@ -13,14 +13,14 @@ import (
 	"locus/proxy/wire"
 )
 
-// kind is how the values of a column are read and compared.
+// kind determines how the values of a column are read and compared.
 type kind uint8
 
 const (
 	textSigned kind = iota
 	textUnsigned
 	textDouble
-	textFloat // FLOAT as text is rounded to six digits: good enough for MIN, not for a sort
+	textFloat // FLOAT as text is rounded to six digits, which suffices for MIN but not for a sort
 	textTime
 	binarySigned
 	binaryUnsigned
@@ -29,13 +29,13 @@ const (
 	binaryDate
 	binaryTime
 	exactDecimal // text in either format
-	rawBytes     // bytes that compare as such: binary strings, weights, dates as text
+	rawBytes     // values that compare bytewise: binary strings, weights, dates as text
 )
 
-// binaryCharset marks values that are bytes rather than text.
+// binaryCharset marks byte strings, as opposed to text.
 const binaryCharset = 63
 
-// kindOf gives how a column compares; not ok where only the server knows.
+// kindOf returns the kind of a column. It returns false if only the server can compare its values.
 func kindOf(c column, f Format, weighted bool) (kind, bool) {
 	switch c.typ {
 	case mysql.MYSQL_TYPE_TINY, mysql.MYSQL_TYPE_SHORT, mysql.MYSQL_TYPE_INT24, mysql.MYSQL_TYPE_LONG,
@@ -70,14 +70,14 @@ func pick(f Format, text, binary kind) kind {
 	return text
 }
 
-// key is a value made ready for comparison.
+// key is a value prepared for comparison.
 type key struct {
 	null bool
 	n    uint64 // numbers and times, in an order-preserving form
 	b    []byte // bytes and decimals; a view
 }
 
-// read makes a value ready; nil is NULL.
+// read prepares a value for comparison. A nil value is NULL.
 func (k kind) read(v []byte) (key, error) {
 	if v == nil {
 		return key{null: true}, nil
@@ -125,10 +125,10 @@ func (k kind) readBinary(v []byte) (key, error) {
 	}
 }
 
-// orderedInt maps signed integers to unsigned ones of the same order.
+// orderedInt maps signed integers to unsigned ones in the same order.
 func orderedInt(n int64) uint64 { return uint64(n) ^ 1<<63 }
 
-// orderedFloat does so with floating-point numbers; both zeros are one.
+// orderedFloat maps floating-point numbers to integers in the same order. Both zeros map to one.
 func orderedFloat(f float64) uint64 {
 	if f == 0 {
 		f = 0
@@ -140,8 +140,8 @@ func orderedFloat(f float64) uint64 {
 	return bits | 1<<63
 }
 
-// readDate packs a binary DATE or DATETIME: year (2), month, day, hour, minute,
-// second, microseconds (4); what is missing at the end is 0.
+// readDate packs a binary DATE or DATETIME: year (2), month, day, hour, minute, second, microseconds (4). Missing parts
+// at the end are 0.
 func readDate(v []byte) (key, error) {
 	var b [11]byte
 	if copy(b[:], v) < len(v) {
@@ -154,8 +154,7 @@ func readDate(v []byte) (key, error) {
 	return key{n: n<<20 | uint64(binary.LittleEndian.Uint32(b[7:]))}, nil
 }
 
-// readTime packs a binary TIME: negative, days (4), hours, minutes, seconds,
-// microseconds (4).
+// readTime packs a binary TIME: negative, days (4), hours, minutes, seconds, microseconds (4).
 func readTime(v []byte) (key, error) {
 	var b [12]byte
 	if copy(b[:], v) < len(v) {
@@ -175,7 +174,7 @@ func timeKey(negative bool, hours, minutes, seconds, micros int64) key {
 
 var errTime = fmt.Errorf("date or time: %w", wire.ErrMalformed)
 
-// parseTime reads a TIME as text: -838:59:59.000000.
+// parseTime reads a TIME in text form, such as -838:59:59.000000.
 func parseTime(v []byte) (key, error) {
 	negative := len(v) > 0 && v[0] == '-'
 	var parts [3]int64
@@ -200,7 +199,7 @@ func parseTime(v []byte) (key, error) {
 	return timeKey(negative, parts[0], parts[1], parts[2], micros), nil
 }
 
-// compare orders two keys of one kind; NULL is before everything.
+// compare compares two keys of one kind. NULL sorts first.
 func (k kind) compare(a, b key) int {
 	switch {
 	case a.null || b.null:

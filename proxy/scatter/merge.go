@@ -11,26 +11,26 @@ import (
 	"locus/router/plan"
 )
 
-// merger makes one answer of several.
+// merger merges several answers into one.
 type merger struct {
 	answers []answer
 	plan    *plan.Merge
 	format  Format
 	window  window
-	offset  uint64 // what window.skip was
+	offset  uint64 // the initial value of window.skip
 	out     output
-	first   byte // the number of the first packet to the client
+	first   byte // number of the first packet to the client
 
-	budget  int      // bytes that may be read beyond what is needed, per answer
-	columns []column // of every answer
-	types   []byte   // of columns
-	visible int      // columns that the client gets; hidden ones follow
+	budget  int      // bytes per answer that may be read beyond what is needed
+	columns []column // columns of every answer
+	types   []byte   // types of columns
+	visible int      // number of columns that the client gets; hidden ones follow
 
-	sortKeys []sortKey // Ordered
-	queue    []int     // Ordered: answers with a row, a heap
+	sortKeys []sortKey // for Ordered
+	queue    []int     // for Ordered: a heap of the answers that have a row
 }
 
-// window is what is left of a LIMIT.
+// window is the remaining part of a LIMIT.
 type window struct{ skip, left uint64 }
 
 func newWindow(l Limit) window {
@@ -42,7 +42,7 @@ func newWindow(l Limit) window {
 
 func (w *window) over() bool { return w.left == 0 }
 
-// admit counts a row and tells whether it is within the window.
+// admit counts a row and reports whether it is within the window.
 func (w *window) admit() bool {
 	if w.skip > 0 {
 		w.skip--
@@ -66,7 +66,7 @@ func merge(sources []source, m *plan.Merge, format Format, limit Limit, to *repl
 	return g.settle(g.run(limit))
 }
 
-// run does it all but for what follows from an error.
+// run does everything except the handling of its own error.
 func (g *merger) run(limit Limit) error {
 	if err := g.begin(); err != nil {
 		return err
@@ -97,8 +97,8 @@ func (g *merger) rows(limit Limit) error {
 	return refuse("rows of several shards can't be merged in way %d", g.plan.Kind)
 }
 
-// begin reads every answer up to its first row, even after an error, so that
-// errors are clean and the other connections stay usable.
+// begin reads every answer up to its first row, even after an error. So errors can be sent before any row, and the
+// other connections remain usable.
 func (g *merger) begin() error {
 	var first error
 	for i := range g.answers {
@@ -109,7 +109,7 @@ func (g *merger) begin() error {
 	return first
 }
 
-// beginOne copies the definitions of the first answer to the client.
+// beginOne begins one answer. It copies the definitions of the first answer to the client.
 func (g *merger) beginOne(i int) error {
 	a := &g.answers[i]
 	var definitions [][]byte
@@ -140,7 +140,7 @@ func (g *merger) define(definitions [][]byte) {
 	g.out.endDefinitions()
 }
 
-// agree demands that the shards' answers have the same columns.
+// agree checks that all answers have the same columns.
 func (g *merger) agree() error {
 	if g.visible == 0 {
 		return refuse("the shards' answers have no column beside the %d that were added", g.plan.Hidden)
@@ -162,7 +162,7 @@ func (g *merger) agree() error {
 	return nil
 }
 
-// concat passes the rows of one shard on after those of another.
+// concat sends the rows of one shard after those of another.
 func (g *merger) concat() error {
 	for i := range g.answers {
 		for a := &g.answers[i]; !a.ended; {
@@ -180,7 +180,7 @@ func (g *merger) concat() error {
 	return nil
 }
 
-// pass sends the current row of an answer unless LIMIT leaves it out.
+// pass sends the current row of an answer unless the LIMIT excludes it.
 func (g *merger) pass(a *answer) error {
 	if !g.window.admit() {
 		return nil
@@ -204,8 +204,7 @@ func (g *merger) emit(a *answer) error {
 	return g.out.binaryRow(a.values[:g.visible], g.types)
 }
 
-// settle says what became of everything. A shard's error that can't be told
-// apart from the rows any more is told behind them.
+// settle determines the outcome. A shard's error that comes after rows were sent is sent behind them.
 func (g *merger) settle(err error) (Outcome, error) {
 	_, gone := errors.AsType[*ClientError](err)
 	if err != nil && !gone {
@@ -241,14 +240,14 @@ func (g *merger) warnings() int {
 	return n
 }
 
-// isShards tells a server's own error from a lost connection, which no longer
-// matters when all rows are there.
+// isShards distinguishes a server's own error from a lost connection. A lost connection doesn't matter once all rows
+// have arrived.
 func isShards(err error) bool {
 	_, ok := errors.AsType[*mysql.MyError](err)
 	return ok
 }
 
-// unlike is a refusal of answers that may be alike once it is known what the shards have.
+// unlike refuses answers that may agree once the shards' actual tables are known.
 func unlike(format string, args ...any) error {
 	return &plan.Refusal{Code: plan.ScatterShape, Message: fmt.Sprintf(format, args...), Unlike: true}
 }

@@ -2,14 +2,14 @@ package scatter
 
 import "locus/router/plan"
 
-// sortKey is an item of ORDER BY as a column of the rows.
+// sortKey is an ORDER BY item as a column of the rows.
 type sortKey struct {
 	column int
 	kind   kind
 	desc   bool
 }
 
-// ordered merges sorted streams: a heap holds the answers by their current row.
+// ordered merges sorted streams. A heap orders the answers by their current rows.
 func (g *merger) ordered() error {
 	if err := g.resolveKeys(); err != nil {
 		return err
@@ -33,7 +33,7 @@ func (g *merger) ordered() error {
 	return nil
 }
 
-// takeFirst passes the first row of all on and goes on to its shard's next one.
+// takeFirst sends the first row in order and advances its shard's answer.
 func (g *merger) takeFirst() error {
 	a := &g.answers[g.queue[0]]
 	if g.window.admit() {
@@ -89,8 +89,7 @@ func (g *merger) sink(i int) {
 	}
 }
 
-// before tells whether the row of answer i comes before that of j; equal rows
-// come in the order of the shards.
+// before reports whether the row of answer i sorts before that of j. Equal rows are in shard order.
 func (g *merger) before(i, j int) bool {
 	a, b := g.answers[i].keys, g.answers[j].keys
 	for n, s := range g.sortKeys {
@@ -103,7 +102,7 @@ func (g *merger) before(i, j int) bool {
 	return i < j
 }
 
-// resolveKeys finds the columns to sort by and how their values compare.
+// resolveKeys finds the sort columns and their kinds.
 func (g *merger) resolveKeys() error {
 	for _, k := range g.plan.Keys {
 		at, ok := g.keyColumn(k)

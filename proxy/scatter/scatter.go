@@ -8,19 +8,19 @@ import (
 	"locus/router/plan"
 )
 
-// Options are how an answer is given.
+// Options set how an answer is returned.
 type Options struct {
 	Status   uint16 // SERVER_STATUS_… flags of the answer
-	Warnings int    // that the answer has beside those of the shards
-	// Whole has every answer read to its end, however long: the connections are
-	// in a transaction, which would be lost with one that is given up.
+	Warnings int    // warnings in addition to those of the shards
+	// Whole makes Merge read every answer to its end, regardless of length. The connections are in a transaction, which would be lost
+	// together with an abandoned connection.
 	Whole bool
-	// Ended, if not nil, is told of each connection, by its index, whose answer was
-	// read to its end, and of the error's number that it ended with.
+	// Ended, if not nil, is called for each answer that was read to its end, with the connection's index and the error code at the end (0
+	// if none).
 	Ended func(i int, code uint16)
 }
 
-// Format is how rows are encoded, by the shards and for the client.
+// Format is the encoding of rows, both from the shards and to the client.
 type Format uint8
 
 const (
@@ -28,45 +28,40 @@ const (
 	Binary               // answers to COM_STMT_EXECUTE
 )
 
-// Limit is a LIMIT clause with its values; the shards were asked for
-// Offset + Count rows from the first.
+// Limit is a LIMIT clause with its values. The shards were asked for the first Offset + Count rows.
 type Limit struct {
 	Offset, Count uint64
-	Set           bool // false: all rows
+	Set           bool // false for no limit
 }
 
-// Outcome says what became of the connections and of the answer.
+// Outcome is the state of the connections and of the answer after a merge.
 type Outcome struct {
-	// Clean says of each connection whether its answer was read to its end, so
-	// that it may be used again.
+	// Clean reports for each connection whether its answer was read to its end, so that the connection can be reused.
 	Clean []bool
-	// Status is the flags of each connection's final packet, 0 if there was none
-	// with flags.
+	// Status holds the flags of each connection's final packet, or 0 if it had none.
 	Status []uint16
-	// Sent: a part of the answer may have reached the client, or all of it.
+	// Sent reports that the client may have received part of the answer, or all of it.
 	Sent     bool
-	Warnings int    // over all shards
-	Rows     uint64 // that the client got
-	Found    uint64 // and those before them, which OFFSET leaves out
-	// NextSeq numbers what the client is sent next.
+	Warnings int    // of all shards
+	Rows     uint64 // rows that the client got
+	Found    uint64 // Rows plus those that OFFSET skipped
+	// NextSeq is the number of the next packet to the client.
 	NextSeq byte
-	// Err is a shard's error that was passed to the client behind rows.
+	// Err is a shard's error that was sent to the client after rows.
 	Err *mysql.MyError
 }
 
-// ClientError is a client that can't be written to any more.
+// ClientError means that the client can no longer be written to.
 type ClientError struct{ Err error }
 
 func (e *ClientError) Error() string { return "write to client: " + e.Err.Error() }
 func (e *ClientError) Unwrap() error { return e.Err }
 
-// Merge writes one answer to the client, which the caller tells the number of the next packet: Outcome.NextSeq. Without an error the client has all of
-// it, or an ERR packet that Outcome.Err tells. The errors:
+// Merge writes one answer to the client. The caller sets the client's next packet number from Outcome.NextSeq. If err is nil, the client
+// has the whole answer, or rows and then the ERR packet in Outcome.Err. The errors are:
 //
-//   - *mysql.MyError of a shard and *plan.Refusal, about answers that can't be
-//     merged: nothing was sent, the caller writes it;
-//   - *backend.LostError: the caller writes it unless Outcome.Sent says that a
-//     part of the answer is at the client already;
+//   - *mysql.MyError of a shard, or *plan.Refusal about answers that can't be merged: nothing was sent, and the caller sends the error;
+//   - *backend.LostError: the caller sends the error unless Outcome.Sent reports that part of the answer was sent;
 //   - *ClientError.
 func Merge(conns []*backend.Conn, m *plan.Merge, format Format, limit Limit, to *reply.Client, as Options) (Outcome, error) {
 	sources := make([]source, len(conns))
