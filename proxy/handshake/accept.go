@@ -14,13 +14,13 @@ import (
 	"locus/proxy/wire"
 )
 
-// Accept conducts a login on a connection that has just been accepted. It takes no longer than ctx lets it.
+// Accept conducts the login on an accepted connection. It ends when ctx ends at the latest.
 //
-// The client still waits for the answer: the caller looks at Client.Database and then sends wire.AppendOK or wire.AppendERR with
+// The client still waits for the answer. The caller checks Client.Database and then sends wire.AppendOK or wire.AppendERR with
 // Client.NextSeq and Client.Capabilities.
 //
-// If it returns an error, the connection is closed. If the error holds a *mysql.MyError, that is what the client was told. io.EOF is
-// a client that went away without a word, such as a health check.
+// On an error the connection is closed. If the error wraps a *mysql.MyError, that was sent to the client. io.EOF means that the
+// client closed the connection without sending anything, like a health check.
 func Accept(ctx context.Context, conn net.Conn, cfg *Config) (*Client, error) {
 	d := newDialogue(stream.New(conn), cfg)
 	var client *Client
@@ -34,9 +34,9 @@ func Accept(ctx context.Context, conn net.Conn, cfg *Config) (*Client, error) {
 	return client, nil
 }
 
-// ChangeUser conducts COM_CHANGE_USER on a connection that c is logged in on. payload and seq are what Stream.Payload returned;
-// they are done with. The result shares c's stream, and as after Accept the client waits for an answer. If there is an error, the
-// connection is closed, as MySQL does.
+// ChangeUser conducts COM_CHANGE_USER on c's connection. payload and seq are the results of Stream.Payload, which ChangeUser
+// releases. The returned client shares c's stream, and waits for an answer as after Accept. On an error the connection is closed, as
+// MySQL does.
 func (c *Client) ChangeUser(ctx context.Context, cfg *Config, payload []byte, seq byte) (*Client, error) {
 	d := newDialogue(c.Stream, cfg)
 	d.nonce, d.seq = c.nonce, seq+1
@@ -63,10 +63,10 @@ func (c *Client) ChangeUser(ctx context.Context, cfg *Config, payload []byte, se
 	return &changed, nil
 }
 
-// greetingPlugin is what a client authenticates by unless it insists on another one.
+// greetingPlugin is the authentication plugin that the greeting offers.
 const greetingPlugin = mysql.AUTH_CACHING_SHA2_PASSWORD
 
-// login greets, goes over to TLS if that is wanted, and authenticates.
+// login sends the greeting, switches to TLS on request, and authenticates the client.
 func (d *dialogue) login(ctx context.Context) (*Client, error) {
 	d.nonce = newNonce()
 	greeting := wire.Greeting{
@@ -88,13 +88,13 @@ func (d *dialogue) login(ctx context.Context) (*Client, error) {
 	return client, d.authenticate(ctx, client, claim)
 }
 
-// claim is what a client gives as proof of who it is.
+// claim is a client's proof of its identity.
 type claim struct {
 	plugin   string
 	response []byte
 }
 
-// response reads the answer to the greeting, by TLS if the client asks for that.
+// response reads the answer to the greeting, over TLS if the client requests it.
 func (d *dialogue) response(ctx context.Context, client *Client) (claim, error) {
 	payload, err := d.receive()
 	if err != nil {
@@ -121,7 +121,7 @@ func (d *dialogue) response(ctx context.Context, client *Client) (claim, error) 
 	return claim{plugin: string(login.Plugin), response: login.Response}, client.take(login, offered)
 }
 
-// take fills in what a login says.
+// take copies the fields of a login.
 func (c *Client) take(login wire.Login, offered uint32) error {
 	c.User = string(login.User)
 	c.Database = string(login.Database)
@@ -143,7 +143,8 @@ func (c *Client) take(login wire.Login, offered uint32) error {
 	return nil
 }
 
-// newNonce returns random text without NUL, which ends it in the greeting, and without '$', which separates the parts of a hash.
+// newNonce returns random text without NUL, which would end it in the greeting, and without '$', which separates the parts of a
+// hash.
 func newNonce() (nonce [wire.NonceSize]byte) {
 	_, _ = rand.Read(nonce[:]) // never fails
 	for i, b := range nonce {
@@ -155,7 +156,7 @@ func newNonce() (nonce [wire.NonceSize]byte) {
 	return nonce
 }
 
-// encrypt goes over to TLS. What the client has sent ahead already belongs to that.
+// encrypt switches to TLS. Bytes already received belong to the TLS stream.
 func (d *dialogue) encrypt(ctx context.Context) error {
 	conn := d.stream.NetConn()
 	if ahead := d.stream.Unread(); len(ahead) > 0 {
@@ -172,7 +173,7 @@ func (d *dialogue) encrypt(ctx context.Context) error {
 	return nil
 }
 
-// replayed is a connection some of whose bytes were read before.
+// replayed is a connection that returns bytes read earlier first.
 type replayed struct {
 	net.Conn
 	first []byte
@@ -187,5 +188,5 @@ func (r *replayed) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// NetConn is the connection underneath.
+// NetConn returns the underlying connection.
 func (r *replayed) NetConn() net.Conn { return r.Conn }

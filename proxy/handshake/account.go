@@ -9,18 +9,18 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// Account is a name and the means to recognise its password. The zero Account has no name and no password, and recognises nothing.
+// Account is a user name and the means to verify its password. The zero Account has no name and verifies no password.
 type Account struct {
 	name   string
-	hash   string    // as WithHash got it; tells versions of an account apart
+	hash   string    // the argument of WithHash; identifies a version of the account
 	open   bool      // the password is empty
-	native []byte    // SHA1(SHA1(password)), if that is known
-	digest []byte    // SHA256(SHA256(password)), if that is known
-	sealed bool      // only over a connection that can't be overheard
-	crypt  *shaCrypt // the hash that caching_sha2_password stores, if that is all that is known
+	native []byte    // SHA1(SHA1(password)), if known
+	digest []byte    // SHA256(SHA256(password)), if known
+	sealed bool      // only over an encrypted connection or a Unix socket
+	crypt  *shaCrypt // the stored hash of caching_sha2_password, if only that is known
 }
 
-// WithPassword is an account whose password is known in clear; it may be empty. The password itself isn't kept.
+// WithPassword returns an account for a password, which may be empty. The password itself isn't kept.
 func WithPassword(name, password string) Account {
 	if password == "" {
 		return Account{name: name, open: true}
@@ -29,9 +29,9 @@ func WithPassword(name, password string) Account {
 	return Account{name: name, native: mysql.NativePasswordHash([]byte(password)), digest: digest[:]}
 }
 
-// WithHash is an account of which only what MySQL stores as authentication_string is known: "*" and 40 hexadecimal digits for
-// mysql_native_password, or "$A$005$", 20 bytes of salt and 43 characters for caching_sha2_password. As the salt may hold any
-// character, the whole may be given in hexadecimal after "0x", as SHOW CREATE USER prints it.
+// WithHash returns an account for a hash that MySQL stores as authentication_string. For mysql_native_password that is "*" and 40
+// hexadecimal digits. For caching_sha2_password it is "$A$005$", 20 bytes of salt and 43 characters. The salt may hold any byte,
+// so the whole hash may be given in hexadecimal after "0x", as SHOW CREATE USER prints it.
 func WithHash(name, hash string) (Account, error) {
 	account := Account{name: name, hash: hash}
 	if digits, ok := strings.CutPrefix(hash, "0x"); ok {
@@ -53,16 +53,16 @@ func WithHash(name, hash string) (Account, error) {
 	return account, nil
 }
 
-// Encrypted is the account for logins by TLS, or a Unix socket, alone.
+// Encrypted returns the account restricted to logins over TLS or a Unix socket.
 func (a Account) Encrypted() Account {
 	a.sealed = true
 	return a
 }
 
-// Name is the name by which the account logs in.
+// Name returns the account's user name.
 func (a Account) Name() string { return a.name }
 
-// String is the name: whatever else is known of an account isn't for logs.
+// String returns the name. Everything else about an account must not be logged.
 func (a Account) String() string { return a.name }
 
 func doubleSHA256(b []byte) [sha256.Size]byte {

@@ -11,20 +11,19 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// How guessing is slowed.
+// Limits for password guessing.
 const (
-	freeGuesses   = 3                      // failures that cost nothing
-	firstDelay    = 250 * time.Millisecond // doubled by each further failure
+	freeGuesses   = 3                      // failures without a delay
+	firstDelay    = 250 * time.Millisecond // doubled with each further failure
 	longestDelay  = 4 * time.Second
-	forgetAfter   = 10 * time.Minute // without a failure
-	mostRemember  = 8192             // addresses, and as many users
-	mostUndecided = 32               // refused logins of an address that wait for their answer
+	forgetAfter   = 10 * time.Minute // time without a failure
+	mostRemember  = 8192             // remembered addresses, and as many users
+	mostUndecided = 32               // refused logins of an address that wait for their answers
 )
 
-// Attempts slows those who try passwords: the answer to a failed login waits, the
-// longer the more there were from the address or for the user, and an address with
-// many that wait is turned away. A right password is never delayed. It is bounded,
-// and may be used by many goroutines at once.
+// Attempts slows down password guessing. It delays the answer to a failed login, longer with each failure from the
+// address or for the user. It refuses an address with many waiting logins. A correct password is never delayed. It is
+// bounded and safe for concurrent use.
 type Attempts struct {
 	now func() time.Time
 
@@ -33,19 +32,19 @@ type Attempts struct {
 	users     map[string]*attempts
 }
 
-// attempts are those of one address or user.
+// attempts counts the failures of one address or user.
 type attempts struct {
 	failures int
-	last     time.Time // of the failures
+	last     time.Time // time of the last failure
 	waiting  int
 }
 
-// NewAttempts takes the clock.
+// NewAttempts returns Attempts that uses now as its clock.
 func NewAttempts(now func() time.Time) *Attempts {
 	return &Attempts{now: now, addresses: map[netip.Addr]*attempts{}, users: map[string]*attempts{}}
 }
 
-// Blocked tells whether an address is to be turned away.
+// Blocked reports whether an address must be refused.
 func (g *Attempts) Blocked(addr netip.Addr) bool {
 	if g == nil {
 		return false
@@ -56,8 +55,7 @@ func (g *Attempts) Blocked(addr netip.Addr) bool {
 	return a != nil && a.waiting >= mostUndecided
 }
 
-// failed records a failed login, and gives how long its answer must wait. done is
-// called after that.
+// failed records a failed login. It returns the delay of its answer. The caller calls done after the delay.
 func (g *Attempts) failed(addr netip.Addr, user string) (delay time.Duration, done func()) {
 	if g == nil {
 		return 0, func() {}
@@ -74,8 +72,8 @@ func (g *Attempts) failed(addr netip.Addr, user string) (delay time.Duration, do
 	}
 }
 
-// Passed forgets the failures of a user whose password has been right. Those of the
-// address stay: whoever has one account could otherwise guess at the others.
+// Passed forgets the failures of a user who gave the correct password. It keeps those of the address, so that the owner
+// of one account can't guess the passwords of others.
 func (g *Attempts) Passed(user string) {
 	if g == nil {
 		return
@@ -111,14 +109,13 @@ func note[K comparable](m map[K]*attempts, key K, now time.Time) *attempts {
 	return s
 }
 
-// makeRoom forgets one that nobody waits for: the one that failed the longest ago
-// of some that are looked at.
+// makeRoom forgets one entry without waiting logins. Of a sample it takes the one whose last failure is oldest.
 func makeRoom[K comparable](m map[K]*attempts) {
 	const looked = 16
 	var victim K
 	var oldest time.Time
 	n := 0
-	for key, s := range m { // in no order
+	for key, s := range m { // in random order
 		if s.waiting > 0 {
 			continue
 		}
@@ -134,7 +131,7 @@ func makeRoom[K comparable](m map[K]*attempts) {
 	}
 }
 
-// addressOf is the address that a login is counted for.
+// addressOf returns the address that a login is counted for.
 func addressOf(c net.Conn) netip.Addr {
 	tcp, ok := c.RemoteAddr().(*net.TCPAddr)
 	if !ok {
@@ -143,8 +140,8 @@ func addressOf(c net.Conn) netip.Addr {
 	return CountedFor(tcp.AddrPort().Addr())
 }
 
-// CountedFor is the address that a login from addr is counted for: of IPv6 the
-// network, of which one machine may have all addresses.
+// CountedFor returns the address that a login from addr is counted for. For IPv6 that is the /64 network, since one
+// machine may use all of its addresses.
 func CountedFor(addr netip.Addr) netip.Addr {
 	addr = addr.Unmap()
 	if prefix, err := addr.Prefix(64); err == nil && addr.Is6() {
@@ -153,8 +150,7 @@ func CountedFor(addr netip.Addr) netip.Addr {
 	return addr
 }
 
-// admit turns away who guesses too fast: whether the password is right isn't
-// looked at.
+// admit refuses a blocked address without checking its password.
 func (d *dialogue) admit() error {
 	if d.cfg.Attempts.Blocked(addressOf(d.stream.NetConn())) {
 		return mysql.NewError(mysql.ER_HOST_IS_BLOCKED, fmt.Sprintf(
@@ -163,12 +159,12 @@ func (d *dialogue) admit() error {
 	return nil
 }
 
-// punish waits before a failed login is answered.
+// punish delays the answer to a failed login.
 func (d *dialogue) punish(ctx context.Context, user string) {
 	d.cfg.Attempts.Punish(ctx, addressOf(d.stream.NetConn()), user)
 }
 
-// Punish records a failed login, and waits as long as its answer must wait.
+// Punish records a failed login and waits for the delay of its answer.
 func (g *Attempts) Punish(ctx context.Context, addr netip.Addr, user string) {
 	delay, done := g.failed(addr, user)
 	defer done()

@@ -12,8 +12,7 @@ import (
 // erSecureTransport is MySQL's ER_SECURE_TRANSPORT_REQUIRED.
 const erSecureTransport = 3159
 
-// authenticate decides whether the client is who it says. It does for a user without an account what it does for one with a wrong
-// password.
+// authenticate verifies the client's identity. It treats a user without an account like one with a wrong password.
 func (d *dialogue) authenticate(ctx context.Context, client *Client, c claim) error {
 	if err := d.admit(); err != nil {
 		return err
@@ -49,8 +48,8 @@ func (d *dialogue) authenticate(ctx context.Context, client *Client, c claim) er
 	return nil
 }
 
-// allows says whether the account's password can be checked by the plugin. caching_sha2_password can check any hash where it gets the
-// password itself; so clients that no longer know mysql_native_password reach accounts stored for that, if they come by TLS.
+// allows reports whether the plugin can verify the account's password. caching_sha2_password can verify any hash once it gets the
+// password itself. So clients without mysql_native_password can use accounts stored for it, over TLS.
 func (d *dialogue) allows(a Account, plugin string) bool {
 	switch plugin {
 	case mysql.AUTH_CACHING_SHA2_PASSWORD:
@@ -61,7 +60,7 @@ func (d *dialogue) allows(a Account, plugin string) bool {
 	return false
 }
 
-// preferred is the plugin that a client is asked for if its own isn't allowed.
+// preferred returns the plugin to request if the client's own isn't allowed.
 func (d *dialogue) preferred(a Account) string {
 	if d.allows(a, mysql.AUTH_CACHING_SHA2_PASSWORD) {
 		return mysql.AUTH_CACHING_SHA2_PASSWORD
@@ -69,13 +68,13 @@ func (d *dialogue) preferred(a Account) string {
 	return mysql.AUTH_NATIVE_PASSWORD
 }
 
-// isDummy says whether a client that insists on another plugin than that of the greeting may not have answered at all: it is waiting
-// for a nonce meant for its own, and what it sent meanwhile looks like an empty password.
+// isDummy reports whether a client with a plugin other than the greeting's may not have answered at all. It waits for a nonce for its
+// plugin, and its response so far looks like an empty password.
 func (c claim) isDummy(client *Client) bool {
 	return c.plugin != greetingPlugin && withoutPassword(c.response) && client.Capabilities&mysql.CLIENT_PLUGIN_AUTH != 0
 }
 
-// ask requests the client to authenticate by a plugin, which may be the one that it has already named.
+// ask requests authentication by a plugin, perhaps the one that the client already named.
 func (d *dialogue) ask(client *Client, plugin string, c *claim) (err error) {
 	if client.Capabilities&mysql.CLIENT_PLUGIN_AUTH == 0 {
 		return mysql.NewDefaultError(mysql.ER_NOT_SUPPORTED_AUTH_MODE)
@@ -88,7 +87,7 @@ func (d *dialogue) ask(client *Client, plugin string, c *claim) (err error) {
 	return err
 }
 
-// check says whether the response is right for the account. An account that is a mere decoy is gone through all the same.
+// check reports whether the response is correct for the account. It does the same work for a decoy account.
 func (d *dialogue) check(account Account, known bool, c claim) (bool, error) {
 	switch {
 	case withoutPassword(c.response):
@@ -100,12 +99,12 @@ func (d *dialogue) check(account Account, known bool, c claim) (bool, error) {
 	}
 }
 
-// withoutPassword says whether a response stands for an empty password. Some clients send a lone NUL.
+// withoutPassword reports whether a response stands for an empty password. Some clients send a single NUL.
 func withoutPassword(response []byte) bool {
 	return len(response) == 0 || len(response) == 1 && response[0] == 0
 }
 
-// denied is the same error for an unknown user as for a wrong password. What is wrapped around it isn't sent, but may be logged.
+// denied returns the same error for an unknown user and a wrong password. The wrapping text isn't sent but may be logged.
 func (d *dialogue) denied(user string, known bool, c claim) error {
 	using, reason := "YES", "wrong password"
 	if withoutPassword(c.response) {

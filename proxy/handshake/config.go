@@ -10,7 +10,7 @@ import (
 	"locus/proxy/wire"
 )
 
-// Capabilities are those offered to clients by default; CLIENT_SSL is offered if there is a certificate.
+// Capabilities are offered to clients by default. CLIENT_SSL is added if there is a certificate.
 const Capabilities = mysql.CLIENT_LONG_PASSWORD | mysql.CLIENT_FOUND_ROWS | mysql.CLIENT_LONG_FLAG | mysql.CLIENT_CONNECT_WITH_DB |
 	mysql.CLIENT_PROTOCOL_41 | mysql.CLIENT_INTERACTIVE | mysql.CLIENT_TRANSACTIONS | mysql.CLIENT_SECURE_CONNECTION |
 	mysql.CLIENT_MULTI_RESULTS | mysql.CLIENT_PS_MULTI_RESULTS | mysql.CLIENT_PLUGIN_AUTH |
@@ -20,30 +20,30 @@ const Capabilities = mysql.CLIENT_LONG_PASSWORD | mysql.CLIENT_FOUND_ROWS | mysq
 
 const (
 	defaultMaxPacket = 16 << 10
-	defaultCollation = 45 // utf8mb4_general_ci, which every server and client knows
+	defaultCollation = 45 // utf8mb4_general_ci, which all servers and clients support
 	maxAttributes    = 64
 )
 
-// Accounts knows who may log in. It is used by many goroutines at once.
+// Accounts looks up users. It is safe for concurrent use.
 type Accounts interface {
-	// Lookup returns the account of that name. If there is none, the account returned is that of somebody else, or the zero one: the
-	// login is then conducted as if it were the user's, so that it looks like any other, and refused whatever the password.
+	// Lookup returns the account with that name. If there is none, it returns another user's account or the zero Account, and false.
+	// The login is then conducted as for an existing user, so that it looks the same, and refused regardless of the password.
 	Lookup(user string) (Account, bool)
 }
 
-// Config is what logins have in common. It isn't changed once it is in use.
+// Config holds the settings of all logins. It must not change once in use.
 type Config struct {
 	ServerVersion func() string
-	ConnectionID  func() uint32 // a number for each login, told to the client
+	ConnectionID  func() uint32 // returns a connection ID for each login, sent to the client
 	Accounts      Accounts
-	Digests       *Digests        // nil: accounts known by a hash only take the full path every time
-	Attempts      *Attempts       // nil: failed logins are answered at once
-	TLS           *tls.Config     // nil: none
-	RSA           *rsa.PrivateKey // nil: the full path of caching_sha2_password is for TLS and Unix sockets only
-	Capabilities  uint32          // offered to clients; 0 means Capabilities
-	Collation     func() byte     // the default told to clients, which some take for their own; nil or 0 means utf8mb4_general_ci
-	Extended      func() uint32   // of MariaDB's own, offered to clients; nil: none
-	MaxPacket     int             // longest payload before the login is complete, in bytes; 0 means 16 KiB
+	Digests       *Digests        // nil: accounts known only by a hash take the full path every time
+	Attempts       *Attempts        // nil: failed logins are answered without delay
+	TLS           *tls.Config     // nil for no TLS
+	RSA           *rsa.PrivateKey // nil: the full path of caching_sha2_password requires TLS or a Unix socket
+	Capabilities  uint32          // offered to clients; 0 for Capabilities
+	Collation     func() byte     // default sent to clients, which some adopt; nil or 0 for utf8mb4_general_ci
+	Extended      func() uint32   // MariaDB's own capabilities, offered to clients; nil for none
+	MaxPacket     int             // longest payload in bytes before the login is complete; 0 for 16 KiB
 }
 
 func (c *Config) offered() uint32 {
@@ -64,20 +64,20 @@ func (c *Config) extended() uint32 {
 	return c.Extended()
 }
 
-// Client is who has logged in, and how.
+// Client is a logged-in client.
 type Client struct {
-	Stream       *stream.Conn // encrypted if TLS is; its limit is still that of Config.MaxPacket
-	NextSeq      byte         // the sequence number of the OK or ERR that the client still waits for
+	Stream       *stream.Conn // encrypted if TLS is used; its limit is still Config.MaxPacket
+	NextSeq      byte         // sequence number of the OK or ERR that the client waits for
 	ConnectionID uint32
 	User         string
-	Database     string            // empty if none was asked for
-	Capabilities uint32            // offered and wanted
-	Extended     uint32            // the same of MariaDB's own
-	Collation    uint16            // ID; of a client with a larger one than 255, only the lower eight bits arrive
-	Attributes   map[string]string // connection attributes, at most 64
-	MaxPacket    uint32            // the longest payload that the client says it takes, in bytes; 0 if it doesn't say
+	Database     string            // empty if none was requested
+	Capabilities uint32            // negotiated
+	Extended     uint32            // MariaDB's own, negotiated
+	Collation    uint16            // ID; only the lower eight bits arrive if it exceeds 255
+	Attributes   map[string]string // at most 64 connection attributes
+	MaxPacket    uint32            // the longest payload in bytes that the client accepts; 0 if unknown
 	TLS          bool
-	Plugin       string // by which it was authenticated
+	Plugin       string // the plugin that authenticated it
 
 	nonce [wire.NonceSize]byte
 }

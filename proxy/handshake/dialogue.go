@@ -16,13 +16,13 @@ import (
 	"locus/proxy/wire"
 )
 
-// dialogue is the exchange of packets of one login.
+// dialogue is the packet exchange of one login.
 type dialogue struct {
 	cfg    *Config
 	stream *stream.Conn
 	nonce  [wire.NonceSize]byte
-	seq    byte   // of the next packet, whoever sends it
-	out    []byte // memory for packets
+	seq    byte   // number of the next packet in either direction
+	out    []byte // buffer for packets
 }
 
 func newDialogue(s *stream.Conn, cfg *Config) *dialogue {
@@ -38,9 +38,10 @@ func (d *dialogue) limit() int {
 	return defaultMaxPacket
 }
 
-// within talks for as long as ctx lets it. If that fails, the client is told why, as far as it may know, and the connection closed.
+// within runs talk until ctx ends. If that fails, it sends the client an error, as far as the client may know it, and closes the
+// connection.
 func (d *dialogue) within(ctx context.Context, talk func() error) error {
-	conn := d.stream.NetConn() // and not what TLS makes of it
+	conn := d.stream.NetConn() // the network connection, also once TLS is used
 	interrupted := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		_ = conn.SetDeadline(time.Unix(1, 0))
@@ -75,7 +76,7 @@ func (d *dialogue) send(packets []byte, next byte) error {
 	return err
 }
 
-// receive reads a packet of the client's and returns a copy of its payload.
+// receive reads a client's packet and returns a copy of its payload.
 func (d *dialogue) receive() ([]byte, error) {
 	view, seq, err := d.stream.Payload()
 	switch {
@@ -94,7 +95,7 @@ func (d *dialogue) receive() ([]byte, error) {
 	return payload, nil
 }
 
-// refuse tells the client why it isn't let in.
+// refuse sends the client the error and ends the connection.
 func (d *dialogue) refuse(e *mysql.MyError) {
 	if err := d.send(wire.AppendERR(d.out[:0], d.seq, e, mysql.CLIENT_PROTOCOL_41)); err != nil {
 		return
@@ -104,8 +105,8 @@ func (d *dialogue) refuse(e *mysql.MyError) {
 	}
 }
 
-// hearOut lets a client that is still talking finish, within bounds: closing a connection with bytes unread resets it, and a client
-// would lose what it was told.
+// hearOut reads what a client still sends, within bounds. Closing a connection with unread bytes resets it, and the client might
+// lose the error.
 func (d *dialogue) hearOut() {
 	const patience, most = time.Second, 1 << 20
 	conn := d.stream.NetConn()
@@ -116,14 +117,14 @@ func (d *dialogue) hearOut() {
 	_, _ = io.CopyN(io.Discard, conn, most)
 }
 
-// secret says whether what the client sends can't be overheard.
+// secret reports whether nobody can eavesdrop on the client.
 func (d *dialogue) secret() bool {
 	for conn := d.stream.NetConn(); ; {
 		switch conn.(type) {
 		case *tls.Conn, *net.UnixConn:
 			return true
 		}
-		layer, ok := conn.(interface{ NetConn() net.Conn }) // such as compression
+		layer, ok := conn.(interface{ NetConn() net.Conn }) // layers such as compression
 		if !ok {
 			return false
 		}
@@ -131,7 +132,7 @@ func (d *dialogue) secret() bool {
 	}
 }
 
-// host is where the client is, as MySQL has it in error messages.
+// host returns the client's host as MySQL shows it in error messages.
 func (d *dialogue) host() string {
 	address := d.stream.NetConn().RemoteAddr().String()
 	if host, _, err := net.SplitHostPort(address); err == nil {

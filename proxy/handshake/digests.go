@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Digests remembers, for accounts of which only a hash is known, what the fast path of caching_sha2_password needs: the digest of a
-// password that has been seen to be right. It is bounded, lives in memory only and may be used by many goroutines at once.
+// Digests caches verified passwords' digests for accounts known only by a hash. The fast path of caching_sha2_password needs them.
+// The cache is bounded, in memory only, and safe for concurrent use.
 type Digests struct {
 	most int
 
@@ -14,13 +14,13 @@ type Digests struct {
 	byName map[string]remembered
 }
 
-// remembered is right for an account as long as its hash stays the same.
+// remembered is valid for an account until its hash changes.
 type remembered struct {
 	hash   string
 	digest [sha256.Size]byte
 }
 
-// NewDigests remembers at most that many accounts; beyond that, any of them is forgotten for a new one.
+// NewDigests returns a cache of at most most accounts. Beyond that a new account replaces an arbitrary one.
 func NewDigests(most int) *Digests {
 	return &Digests{most: most, byName: map[string]remembered{}}
 }

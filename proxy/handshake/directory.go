@@ -2,10 +2,10 @@ package handshake
 
 import "hash/maphash"
 
-// Directory is a set of accounts that doesn't change.
+// Directory is an immutable set of accounts.
 type Directory struct{ byName map[string]Account }
 
-// NewDirectory makes a directory of accounts; of two of the same name the last counts.
+// NewDirectory returns a directory of accounts. The last of several accounts with the same name counts.
 func NewDirectory(accounts ...Account) *Directory {
 	d := &Directory{byName: make(map[string]Account, len(accounts))}
 	for _, a := range accounts {
@@ -14,11 +14,11 @@ func NewDirectory(accounts ...Account) *Directory {
 	return d
 }
 
-// decoys can't be told from outside, and stay the same while the process lives.
+// decoys selects decoy accounts. It can't be observed by clients and doesn't change while the process runs.
 var decoys = maphash.MakeSeed()
 
-// Lookup implements Accounts. A user without an account gets that of another user to pretend with, always the same one as long as
-// that exists. So plugins are asked for among unknown users as often as among known ones, and a guess costs the same work.
+// Lookup implements Accounts. For an unknown user it returns another user's account as a decoy, and always the same one while
+// that exists. So unknown users meet the same plugins as known ones, and checking a password costs the same work.
 func (d *Directory) Lookup(user string) (Account, bool) {
 	if a, ok := d.byName[user]; ok {
 		return a, true

@@ -5,9 +5,8 @@ import (
 	"io"
 )
 
-// HashPassword is what MySQL's caching_sha2_password keeps of a password, for
-// authentication_string, with a salt out of random. The salt is of letters and digits, so
-// that the text can stand in files.
+// HashPassword returns the authentication_string that MySQL's caching_sha2_password stores for a password. It reads the
+// salt from random. The salt consists of letters and digits, so that the hash can be written in files.
 func HashPassword(password string, random io.Reader) (string, error) {
 	switch {
 	case password == "":

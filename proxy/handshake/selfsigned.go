@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// Files of SelfSigned, named as MySQL names its own.
+// Files of SelfSigned, with MySQL's names.
 const (
 	certificateFile = "server-cert.pem"
 	keyFile         = "server-key.pem"
@@ -31,14 +31,15 @@ const (
 	rsaBits          = 2048
 )
 
-// Identity is what a server proves itself by, and lets clients encrypt passwords with.
+// Identity is a server's certificate and the RSA key with which clients encrypt passwords.
 type Identity struct {
-	TLS *tls.Config // 1.2 and above
+	TLS *tls.Config // TLS 1.2 and above
 	RSA *rsa.PrivateKey
 }
 
-// SelfSigned loads the certificate and keys in dir. What isn't there is made first and kept: a certificate for this host, good for ten
-// years, that clients can be told to trust, and an RSA key. Several processes may do so at once; they end up with the same.
+// SelfSigned loads the certificate and keys in dir. It creates and keeps missing ones: a certificate for this host, valid for ten
+// years, that clients can be configured to trust, and an RSA key. Several processes may call it concurrently; they end up with the
+// same files.
 func SelfSigned(dir string) (*Identity, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("certificate directory: %w", err)
@@ -62,7 +63,7 @@ func SelfSigned(dir string) (*Identity, error) {
 	return id, nil
 }
 
-// assemble puts an identity together from the contents of its files.
+// assemble builds an identity from the contents of its files.
 func assemble(cert, key, rsaKey []byte) (*Identity, error) {
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
@@ -79,7 +80,7 @@ func assemble(cert, key, rsaKey []byte) (*Identity, error) {
 	return &Identity{TLS: &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, RSA: private}, nil
 }
 
-// kept returns what is in the file, or makes it if there is no such file. It appears there at once and whole, or not at all.
+// kept returns the file's contents. If the file doesn't exist, it creates it atomically.
 func kept(path string, create func() (*pem.Block, error)) ([]byte, error) {
 	b, err := os.ReadFile(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -95,7 +96,7 @@ func kept(path string, create func() (*pem.Block, error)) ([]byte, error) {
 	return os.ReadFile(path) // another process may have been first
 }
 
-// appear writes a file that only its owner may read, unless there is one already.
+// appear writes a file that only its owner can read, unless the file exists.
 func appear(path string, content []byte) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), ".*") // with mode 0600
 	if err != nil {
@@ -133,7 +134,7 @@ func privateKey(key any) (*pem.Block, error) {
 	return &pem.Block{Type: "PRIVATE KEY", Bytes: der}, err
 }
 
-// newCertificate signs a certificate with the key that it is for.
+// newCertificate creates a certificate signed with its own key.
 func newCertificate(keyPEM []byte) (*pem.Block, error) {
 	parsed, err := parsePrivateKey(keyPEM)
 	if err != nil {
@@ -152,7 +153,7 @@ func newCertificate(keyPEM []byte) (*pem.Block, error) {
 		SerialNumber: serial, Subject: pkix.Name{CommonName: "locus"},
 		NotBefore: now.Add(-time.Hour), NotAfter: now.AddDate(certificateYears, 0, 0),
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		IsCA: true, BasicConstraintsValid: true, // so that a client can be given it as the authority, too
+		IsCA: true, BasicConstraintsValid: true, // so that clients can also use it as a CA
 		DNSNames: hostNames(), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)

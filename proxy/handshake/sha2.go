@@ -15,12 +15,12 @@ import (
 	"locus/proxy/wire"
 )
 
-// wantPublicKey is what a client sends in the full path to be told the key that it should encrypt its password with.
+// wantPublicKey is what a client sends in the full path to request the public key for its password.
 const wantPublicKey = 0x02
 
-// checkSHA2 checks a response of caching_sha2_password. The fast path suffices if the password's digest is at hand and the response
-// fits; otherwise the client is asked for the password itself. Thus a wrong password takes the same path whether or not there is an
-// account, and a digest of it.
+// checkSHA2 verifies a response of caching_sha2_password. The fast path suffices if the password's digest is known and the response
+// matches. Otherwise it requests the password itself. So a wrong password takes the same path whether or not an account, or a digest
+// of it, exists.
 func (d *dialogue) checkSHA2(account Account, known bool, response []byte) (bool, error) {
 	if d.matchesDigest(account, response) && known {
 		return true, d.send(wire.AppendAuthMore(d.out[:0], d.seq, []byte{mysql.CACHE_SHA2_FAST_AUTH}))
@@ -38,7 +38,7 @@ func (d *dialogue) checkSHA2(account Account, known bool, response []byte) (bool
 	return d.matchesPassword(account, known, password), nil
 }
 
-// matchesDigest is the fast path: the response is SHA256(password) XOR SHA256(digest, nonce), and the digest SHA256(SHA256(password)).
+// matchesDigest is the fast path. The response is SHA256(password) XOR SHA256(digest, nonce); the digest is SHA256(SHA256(password)).
 func (d *dialogue) matchesDigest(account Account, response []byte) bool {
 	digest, ok := account.digest, account.digest != nil
 	if !ok {
@@ -74,8 +74,8 @@ func (d *dialogue) matchesPassword(account Account, known bool, password []byte)
 	return right
 }
 
-// password asks the client for its password: in clear where nobody can overhear it, encrypted elsewhere. What can't be decrypted is a
-// wrong password.
+// password requests the client's password. It arrives in clear if nobody can eavesdrop, else encrypted. A password that can't be
+// decrypted counts as wrong.
 func (d *dialogue) password() ([]byte, error) {
 	sent, err := d.receive()
 	if err != nil || d.secret() {
@@ -93,7 +93,7 @@ func (d *dialogue) password() ([]byte, error) {
 	return bytes.TrimSuffix(mysql.Xor(masked, d.nonce[:]), []byte{0}), nil
 }
 
-// publicKey sends the key and returns what comes back encrypted with it.
+// publicKey sends the public key and returns the client's answer, which is encrypted with it.
 func (d *dialogue) publicKey() ([]byte, error) {
 	der, err := x509.MarshalPKIXPublicKey(&d.cfg.RSA.PublicKey)
 	if err != nil {

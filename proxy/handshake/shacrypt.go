@@ -16,8 +16,8 @@ const (
 	maxPassword = 256  // bytes, as in MySQL; the work grows with the square of the length
 )
 
-// shaCrypt is the hash that caching_sha2_password stores: "$A$", thousands of rounds as three hexadecimal digits, "$", salt, and the
-// characters of SHA-crypt with SHA-256 (https://www.akkadia.org/drepper/SHA-crypt.txt).
+// shaCrypt is the stored hash of caching_sha2_password. It consists of "$A$", thousands of rounds as three hexadecimal digits, "$",
+// the salt, and the characters of SHA-crypt with SHA-256 (https://www.akkadia.org/drepper/SHA-crypt.txt).
 type shaCrypt struct {
 	rounds int
 	salt   []byte
@@ -38,7 +38,7 @@ func parseSHACrypt(stored string) (*shaCrypt, error) {
 	return &shaCrypt{rounds: int(thousands) * roundsUnit, salt: []byte(rest[:saltSize]), want: []byte(rest[saltSize:])}, nil
 }
 
-// matches takes about a millisecond per five thousand rounds, whatever the answer.
+// matches takes about a millisecond per five thousand rounds, for correct and wrong passwords alike.
 func (s *shaCrypt) matches(password []byte) bool {
 	if len(password) > maxPassword {
 		return false
@@ -46,7 +46,7 @@ func (s *shaCrypt) matches(password []byte) bool {
 	return subtle.ConstantTimeCompare(cryptSHA256(password, s.salt, s.rounds), s.want) == 1
 }
 
-// cryptSHA256 computes SHA-crypt. The names are those of its description.
+// cryptSHA256 computes SHA-crypt. Its names follow the specification.
 func cryptSHA256(password, salt []byte, rounds int) []byte {
 	h := sha256.New()
 	a := digestA(h, password, salt)
@@ -110,7 +110,8 @@ func repeatTo(b []byte, n int) []byte {
 	return out
 }
 
-// printCrypt writes a digest in SHA-crypt's own base 64: three bytes at a time, from places 10 apart, the last two by themselves.
+// printCrypt encodes a digest in SHA-crypt's own base 64. It takes three bytes at a time, from positions 10 apart, and the last two
+// by themselves.
 func printCrypt(digest []byte) []byte {
 	out := make([]byte, 0, cryptSize)
 	x, y, z := 0, 10, 20

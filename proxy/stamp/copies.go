@@ -6,8 +6,8 @@ import (
 	"locus/router/plan"
 )
 
-// StampCopies numbers the rows of an INSERT into a global table whose AUTO_INCREMENT column the
-// cluster numbers. The result has one text, which every shard runs.
+// StampCopies numbers the rows of an INSERT into a global table with an AUTO_INCREMENT column that the cluster numbers.
+// The result has one text, which every shard runs.
 func (s *Stamper) StampCopies(ctx context.Context, p *plan.Global, v *plan.Values, prepared bool) (*Result, error) {
 	f := literals
 	if prepared {

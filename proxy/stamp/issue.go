@@ -11,10 +11,10 @@ import (
 	"locus/router/plan"
 )
 
-// group is the rows of one gene that ask for an ID. They get consecutive ones,
-// since drivers count up from LAST_INSERT_ID().
+// group is the rows of one gene that request an ID. They get consecutive IDs, since drivers count up from
+// LAST_INSERT_ID().
 type group struct {
-	gene   gene.Gene // as wide as the table's widest layout has it
+	gene   gene.Gene // in the width of the table's widest layout
 	rows   int
 	layout orderid.Layout
 	next   orderid.ID
@@ -39,7 +39,7 @@ func (s *Stamper) join(g gene.Gene) int32 {
 	return at
 }
 
-// issue gets the IDs, one call for each gene, and gives them to the rows.
+// issue generates the IDs with one call per gene and assigns them to the rows.
 func (s *Stamper) issue(ctx context.Context, ids IDs, ring Ring) error {
 	t := s.in.Table
 	for i := range s.groups {
@@ -53,7 +53,7 @@ func (s *Stamper) issue(ctx context.Context, ids IDs, ring Ring) error {
 		}
 		g.layout, g.next = layout, first
 	}
-	keys := ring() // not an older one: an ID may have a version that came while it was waited for
+	keys := ring() // loaded after the wait for the ID, since the ID may need a key version that came meanwhile
 	for i := range s.rows {
 		if s.rows[i].group >= 0 {
 			if err := s.give(&s.rows[i], keys); err != nil {
@@ -64,7 +64,7 @@ func (s *Stamper) issue(ctx context.Context, ids IDs, ring Ring) error {
 	return nil
 }
 
-// give hands the next ID of its gene to a row.
+// give assigns the next ID of its gene to a row.
 func (s *Stamper) give(r *row, ring *cipher.Ring) error {
 	t, g := s.in.Table, &s.groups[r.group]
 	r.layout, r.id, g.next = g.layout, g.next, g.next.Plus(1)

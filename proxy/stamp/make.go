@@ -8,7 +8,7 @@ import (
 	"locus/router/plan"
 )
 
-// make has the generators fill their columns, one call for each column.
+// make calls the generators of the stamped columns, once per column.
 func (s *Stamper) make(ctx context.Context) error {
 	t := s.in.Table
 	if len(t.StampedColumns) == 0 {
@@ -41,7 +41,7 @@ func (s *Stamper) make(ctx context.Context) error {
 	return nil
 }
 
-// place gives what was made to the rows that ask for it, in their order.
+// place assigns the generated values in order to the rows that request one.
 func (s *Stamper) place(k int, stamp plan.Stamp, texts []string) error {
 	t := s.in.Table
 	c := &t.Columns[t.StampedColumns[k].Column]

@@ -11,23 +11,20 @@ import (
 	"locus/router/plan"
 )
 
-// Numbers gives numbers to AUTO_INCREMENT columns of tables whose rows are on several
-// shards.
+// Numbers generates numbers for AUTO_INCREMENT columns of tables whose rows are on several shards.
 type Numbers interface {
-	// Next gives the first of n consecutive numbers that the column holds, n at least 1. Nobody
-	// else is given one of them, and they are above all that were given, or raised to, before.
-	// An error means that none of them is used.
+	// Next returns the first of n consecutive numbers, all valid for the column. n is at least 1. The numbers are unique and
+	// greater than all numbers returned or raised to before. After an error none of them is used.
 	Next(ctx context.Context, t *catalog.Table, n int) (first uint64, err error)
-	// Raise has numbers that are given from now on be above this one.
+	// Raise makes all later numbers greater than above.
 	Raise(ctx context.Context, t *catalog.Table, above uint64) error
 }
 
-// asking stands for the number of a row that leaves it to the cluster.
+// asking marks a row that requests a number.
 const asking = ^uint64(0)
 
-// number gives numbers to the rows that ask for one, in their order: one behind a row with a
-// number of its own is above that, as on one server. All rows are looked at before the first is
-// given.
+// number assigns numbers in order to the rows that request one. As on a single server, a row after one with a given number gets a
+// greater number. All rows are validated before the first number is assigned.
 func (s *Stamper) number(ctx context.Context) error {
 	column, rows := s.in.Numbered(), s.in.Rows(s.v.Args)
 	if column == nil {
@@ -67,13 +64,13 @@ func (s *Stamper) number(ctx context.Context) error {
 	return nil
 }
 
-// outOfRange is what servers say of such a number in their strict modes. In others they would write the column's last number in its
-// place, and no number would be left for rows that ask for one: nobody has meant that.
+// outOfRange returns the servers' error for such a number in strict modes. In other modes a server would store the column's largest
+// value instead, and no numbers would be left for further rows, which nobody intends.
 func outOfRange(c *catalog.Column, row int) *plan.Unknown {
 	return &plan.Unknown{Number: mysql.ER_WARN_DATA_OUT_OF_RANGE, State: "22003", Message: fmt.Sprintf("Out of range value for column '%s' at row %d", c.Name, row+1)}
 }
 
-// numberRun takes rows that all ask, or all give their number.
+// numberRun handles consecutive rows that all request a number, or all give one.
 func (s *Stamper) numberRun(ctx context.Context, from, to int) error {
 	if s.raised[from] == asking {
 		first, err := s.Numbers.Next(ctx, s.in.Table, to-from)
@@ -95,7 +92,7 @@ func (s *Stamper) numberRun(ctx context.Context, from, to int) error {
 	return s.Numbers.Raise(ctx, s.in.Table, highest)
 }
 
-// tellNumber has LAST_INSERT_ID() tell the first number, where no ID was issued.
+// tellNumber sets LAST_INSERT_ID() to the first number if no ID was issued.
 func (s *Stamper) tellNumber() {
 	if s.in.Numbered() == nil {
 		return

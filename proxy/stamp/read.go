@@ -11,22 +11,21 @@ import (
 	"locus/router/stmt"
 )
 
-// row is what becomes of one row.
+// row is the state of one row.
 type row struct {
 	shard      int
 	asked      askedFor
-	group      int32 // of those that are issued an ID together; -1: it gave its own
+	group      int32 // its group of rows that get an ID together; -1 if it gave one
 	layout     orderid.Layout
 	id, number orderid.ID
 }
 
-// askedFor is a set of plan.Stamp: the values that a row leaves to us.
+// askedFor is a set of plan.Stamp: the values that a row requests.
 type askedFor uint32
 
 func (a askedFor) has(s plan.Stamp) bool { return a&(1<<s) != 0 }
 
-// read looks at every row: where it goes, what it asks for, and whether what it
-// gives agrees.
+// read determines each row's shard and requested values, and validates the values it gives.
 func (s *Stamper) read(m *router.Map, ring *cipher.Ring) error {
 	t := s.in.Table
 	if err := s.hides(ring); err != nil {
@@ -54,7 +53,7 @@ func (s *Stamper) read(m *router.Map, ring *cipher.Ring) error {
 	return nil
 }
 
-// hides refuses to hide without a key.
+// hides returns an error if order numbers are needed but there is no key.
 func (s *Stamper) hides(ring *cipher.Ring) error {
 	t := s.in.Table
 	switch {
@@ -67,8 +66,7 @@ func (s *Stamper) hides(ring *cipher.Ring) error {
 		t.TableName, t.Columns[t.OrderNumberColumn].Name)
 }
 
-// asked finds which of the values that could be generated a row asks for, by
-// leaving the column out or by what stands there.
+// asked returns the values that a row requests, by omitting the column or by the value in it.
 func (s *Stamper) asked(i int) askedFor {
 	var a askedFor
 	for stamp, at := range s.in.Places() {
@@ -85,8 +83,7 @@ func (s *Stamper) asked(i int) askedFor {
 	return a
 }
 
-// readID takes the ID that a row gives, or joins the row to those whose IDs are
-// issued together.
+// readID reads the ID that a row gives. Otherwise it adds the row to a group that gets IDs.
 func (s *Stamper) readID(i int, ring *cipher.Ring) error {
 	r, t := &s.rows[i], s.in.Table
 	if !r.asked.has(plan.StampID) {
@@ -109,7 +106,7 @@ func (s *Stamper) readID(i int, ring *cipher.Ring) error {
 	return nil
 }
 
-// readNumber checks the order number that stands beside a given ID, or makes it.
+// readNumber validates the order number beside a given ID, or generates it.
 func (s *Stamper) readNumber(i int, ring *cipher.Ring) error {
 	r, t := &s.rows[i], s.in.Table
 	if t.OrderNumberColumn < 0 {
@@ -139,7 +136,7 @@ func (s *Stamper) readNumber(i int, ring *cipher.Ring) error {
 	return nil
 }
 
-// idOf reads an ID that a client gives, in the forms that its column takes.
+// idOf reads an ID from a client, in the forms that its column accepts.
 func (s *Stamper) idOf(column int, v stmt.Value) (orderid.Layout, orderid.ID, error) {
 	t := s.in.Table
 	if c := &t.Columns[column]; c.IsBinary() {
@@ -154,8 +151,7 @@ func (s *Stamper) idOf(column int, v stmt.Value) (orderid.Layout, orderid.ID, er
 	return t.Layout, id, err
 }
 
-// divide gives rows of divided genes to the shards that own their residues, now that each
-// row has its ID.
+// divide assigns rows of divided genes to the shards that own their residues. Every row has its ID by then.
 func (s *Stamper) divide(m *router.Map) error {
 	if m.Divided().Empty() {
 		return nil

@@ -4,13 +4,13 @@ import (
 	"locus/router/plan"
 )
 
-// edit is a value of every row that may be replaced.
+// edit is a column of every row whose value may be replaced.
 type edit struct {
 	stamp plan.Stamp
 	at    int
 }
 
-// findEdits lists the stamped columns that the statement itself names.
+// findEdits lists the stamped columns that the statement names.
 func (s *Stamper) findEdits() {
 	for stamp, at := range s.in.Places() {
 		if at < 0 {
@@ -25,7 +25,7 @@ func (s *Stamper) findEdits() {
 	}
 }
 
-// write writes the text for every shard that gets rows.
+// write writes the text for every shard with rows.
 func (s *Stamper) write(added []plan.Splice) error {
 	s.findEdits()
 	s.spliceNames()
@@ -48,7 +48,7 @@ func (s *Stamper) write(added []plan.Splice) error {
 	return nil
 }
 
-// spliceNames puts the names of added columns behind those of the list.
+// spliceNames inserts the names of added columns at the end of the column list.
 func (s *Stamper) spliceNames() {
 	if !s.in.Names() {
 		return
@@ -79,7 +79,7 @@ func (s *Stamper) countRows() {
 	}
 }
 
-// writeAll keeps everything that stands between the rows.
+// writeAll writes all rows, with the original text between them.
 func (s *Stamper) writeAll(shard int) {
 	s.begin(shard, len(s.rows))
 	for i := range s.rows {
@@ -88,7 +88,7 @@ func (s *Stamper) writeAll(shard int) {
 	s.end()
 }
 
-// writePart writes the rows of one shard, joined anew.
+// writePart writes the rows of one shard, separated anew.
 func (s *Stamper) writePart(shard, rows int) {
 	s.begin(shard, rows)
 	all := s.v.Args.Rows
@@ -109,7 +109,7 @@ func (s *Stamper) writePart(shard, rows int) {
 	s.end()
 }
 
-// writeRow writes a row up to and with its closing parenthesis.
+// writeRow writes a row including its closing parenthesis.
 func (s *Stamper) writeRow(i int) {
 	row := s.v.Args.Rows[i]
 	for _, e := range s.edits {

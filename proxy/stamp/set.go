@@ -2,7 +2,7 @@ package stamp
 
 import "locus/router/plan"
 
-// writeSet writes an INSERT … SET, which is one row.
+// writeSet writes an INSERT … SET, which has one row.
 func (s *Stamper) writeSet() error {
 	s.begin(s.rows[0].shard, 1)
 	list := s.v.Offset(s.in.List)

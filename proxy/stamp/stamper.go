@@ -8,7 +8,7 @@ import (
 	"locus/router/plan"
 )
 
-// form is how generated values are spelled.
+// form is how generated values are written.
 type form uint8
 
 const (
@@ -16,50 +16,49 @@ const (
 	placeholders
 )
 
-// Stamper stamps one statement at a time. The zero value is ready; what it has
-// grown is reused. It is not safe for concurrent use.
+// Stamper stamps one statement at a time and reuses its buffers. The zero value is ready. It is not safe for concurrent
+// use.
 type Stamper struct {
-	// Make gives n texts of a declared generator, for the columns that it stamps;
-	// nil: there are none. An error means that none was used.
+	// Make returns n values of a declared generator, for the columns that it stamps. It is nil if there are no
+	// generators. After an error no value was used.
 	Make func(ctx context.Context, generator string, n int) ([]string, error)
-	// Numbers are for AUTO_INCREMENT columns; nil: there are none. ZeroIsNumber: 0 asks for
-	// none (NO_AUTO_VALUE_ON_ZERO). Unnumbered is why rows can't be numbered now; empty: they can.
+	// Numbers generates numbers for AUTO_INCREMENT columns, or is nil. ZeroIsNumber reports that 0 requests no number
+	// (NO_AUTO_VALUE_ON_ZERO). Unnumbered is why rows can't be numbered now, or empty.
 	Numbers      Numbers
 	ZeroIsNumber bool
 	Unnumbered   string
 
 	result Result
 
-	in   *plan.Insertion // of the statement under way
+	in   *plan.Insertion // the current statement
 	v    *plan.Values
 	form form
 
 	rows   []row
 	groups []group
-	byGene map[gene.Gene]int32 // into groups
-	counts []int               // rows by shard
+	byGene map[gene.Gene]int32 // index into groups
+	counts []int               // number of rows by shard
 
-	edits  []edit // what may be replaced in a row, in the order of its values
+	edits  []edit // replaceable values of a row, in order
 	names  []byte // text of splices
 	out    writer
 	pieces []piece
 	raw    []byte   // bytes of generated parameters
-	raised []uint64 // what rows give for the AUTO_INCREMENT column; those that ask are asking
-	made   []string // what generators have made, for each row the stamped columns in their order
+	raised []uint64 // each row's value for the AUTO_INCREMENT column, or asking
+	made   []string // generated values, by row and then by stamped column
 }
 
-// keep is the memory for text, in bytes, that a stamper holds on to.
+// keep is the size in bytes of the text buffer that a stamper keeps.
 const keep = 4 << 10
 
-// Release gives memory back that only a long statement needs. The last result
-// is no longer valid.
+// Release frees memory that only long statements need. The last result becomes invalid.
 func (s *Stamper) Release() {
 	if cap(s.out.text) > keep || cap(s.rows) > keep/64 {
 		*s = Stamper{Make: s.Make, Numbers: s.Numbers}
 	}
 }
 
-// stamp refuses whatever can be refused before the first ID is issued.
+// stamp returns all possible refusals before it issues the first ID.
 func (s *Stamper) stamp(ctx context.Context, p *plan.Stamped, v *plan.Values, m *router.Map, ids IDs, ring Ring, f form) (*Result, error) {
 	s.reset(p.Insert, v, f)
 	if err := s.number(ctx); err != nil { // a row's owner may be its number
@@ -95,14 +94,14 @@ func (s *Stamper) reset(in *plan.Insertion, v *plan.Values, f form) {
 	s.out.reset(v.Lexed, f)
 }
 
-// piece is a shard's part of what was written.
+// piece is a shard's part of the output.
 type piece struct {
 	ShardText
 	text, textEnd   int
 	param, paramEnd int
 }
 
-// begin starts the text of a shard.
+// begin starts a shard's text.
 func (s *Stamper) begin(shard, rows int) {
 	s.out.rewind()
 	s.pieces = append(s.pieces, piece{
@@ -110,15 +109,14 @@ func (s *Stamper) begin(shard, rows int) {
 	})
 }
 
-// end completes it with the rest of the client's text.
+// end completes a shard's text with the rest of the client's text.
 func (s *Stamper) end() {
 	s.out.upTo(len(s.v.Text))
 	p := &s.pieces[len(s.pieces)-1]
 	p.textEnd, p.paramEnd = len(s.out.text), len(s.out.params)
 }
 
-// deliver cuts what was written into the texts of the shards, now that no
-// buffer grows any more.
+// deliver slices the output into the shards' texts. The buffers no longer grow by then.
 func (s *Stamper) deliver() {
 	for _, p := range s.pieces {
 		p.Text = s.out.text[p.text:p.textEnd:p.textEnd]

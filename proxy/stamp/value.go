@@ -15,8 +15,7 @@ func (s *Stamper) column(stamp plan.Stamp) *catalog.Column {
 	return &s.in.Table.Columns[s.in.Column(stamp)]
 }
 
-// writeValue writes a generated value of a row. A first version is always 1, so
-// it needs no placeholder.
+// writeValue writes a row's generated value. A first version is always 1, so it needs no placeholder.
 func (s *Stamper) writeValue(i int, stamp plan.Stamp) {
 	switch stamp {
 	case plan.StampID:
@@ -34,8 +33,7 @@ func (s *Stamper) writeValue(i int, stamp plan.Stamp) {
 	}
 }
 
-// writeMade writes what a generator has made: a number, or text that may hold
-// anything.
+// writeMade writes a generator's value: a number, or text with any characters.
 func (s *Stamper) writeMade(c *catalog.Column, text string) {
 	switch {
 	case s.form == placeholders:
@@ -43,15 +41,14 @@ func (s *Stamper) writeMade(c *catalog.Column, text string) {
 	case c.IsInteger():
 		s.out.put(text)
 	case strings.ContainsAny(text, "'\\"):
-		// A backslash means itself or the next character, as sql_mode has it; hex
-		// means itself in every mode.
+		// The meaning of a backslash depends on sql_mode. Hexadecimal has one meaning in every mode.
 		s.out.text = append(hex.AppendEncode(append(s.out.text, "_utf8mb4 X'"...), []byte(text)), '\'')
 	default:
 		s.out.text = append(append(append(s.out.text, '\''), text...), '\'')
 	}
 }
 
-// writeNumber writes a number in the sign of its column.
+// writeNumber writes a number with its column's signedness.
 func (s *Stamper) writeNumber(c *catalog.Column, n uint64) {
 	switch {
 	case s.form != placeholders:
@@ -79,7 +76,7 @@ func (s *Stamper) writeID(c *catalog.Column, l orderid.Layout, id orderid.ID) {
 	s.out.text = c.AppendID(s.out.text, l, id)
 }
 
-// idValue is an ID as a parameter, in the sign of its column.
+// idValue returns an ID as a parameter, with its column's signedness.
 func (s *Stamper) idValue(c *catalog.Column, l orderid.Layout, id orderid.ID) stmt.Value {
 	switch {
 	case c.IsBinary():
@@ -92,7 +89,7 @@ func (s *Stamper) idValue(c *catalog.Column, l orderid.Layout, id orderid.ID) st
 	return stmt.IntValue(int64(id.Lo))
 }
 
-// appendName quotes a name so that it is one in every sql_mode.
+// appendName quotes a name so that it is valid in every sql_mode.
 func appendName(dst []byte, name string) []byte {
 	dst = append(dst, '`')
 	for i := range len(name) {

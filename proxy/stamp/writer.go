@@ -6,20 +6,19 @@ import (
 	"locus/router/stmt"
 )
 
-// writer copies pieces of the client's text, with splices where they belong, and
-// keeps account of the placeholders that stand in them.
+// writer copies pieces of the client's text with splices in place, and tracks the placeholders in them.
 type writer struct {
 	from    *stmt.Lexed
 	form    form
-	splices []splice // ascending
+	splices []splice // in ascending order
 	text    []byte
 	params  []Param
 
-	pos  int // the client's text up to here was copied or passed over
-	next int // splices up to here were written
+	pos  int // position in the client's text
+	next int // index of the next splice
 }
 
-// splice is text that is put at a place of the client's.
+// splice is text inserted at a position of the client's text.
 type splice struct {
 	at   int
 	text []byte
@@ -30,13 +29,13 @@ func (w *writer) reset(from *stmt.Lexed, f form) {
 	w.splices, w.text, w.params = w.splices[:0], w.text[:0], w.params[:0]
 }
 
-// rewind goes back to the start of the client's text.
+// rewind returns to the start of the client's text.
 func (w *writer) rewind() { w.pos, w.next = 0, 0 }
 
-// passOver leaves out the client's text up to pos; it may also go back.
+// passOver moves to pos without copying. It may also move back.
 func (w *writer) passOver(pos int) { w.pos = pos }
 
-// upTo copies the client's text up to end, and the splices on the way.
+// upTo copies the client's text up to end, with the splices on the way.
 func (w *writer) upTo(end int) {
 	for ; w.next < len(w.splices) && w.splices[w.next].at <= end; w.next++ {
 		w.copyTo(w.splices[w.next].at)
@@ -56,7 +55,7 @@ func (w *writer) copyTo(end int) {
 	w.pos = end
 }
 
-// bind notes the client's placeholders within [from, to).
+// bind records the client's placeholders within [from, to).
 func (w *writer) bind(from, to int) {
 	all := w.from.Literals
 	first := sort.Search(len(all), func(i int) bool { return int(all[i].Start) >= from })
@@ -70,7 +69,7 @@ func (w *writer) bind(from, to int) {
 	}
 }
 
-// put writes text of our own.
+// put writes generated text.
 func (w *writer) put(text string) { w.text = append(w.text, text...) }
 
 // placeholder writes a placeholder for a generated value.

@@ -1,6 +1,4 @@
-// Package trace notes what became of a statement, for a trace of OpenTelemetry's: the
-// statement itself, and each thing that it was made of or waited for. It owns the
-// decision which statements are traced, and the bound on what is noted of one. It never
-// notes a literal, a parameter or an error's text, and never sends anything: a [Sink]
-// does.
+// Package trace records a statement for an OpenTelemetry trace: the statement itself and each of its steps and waits.
+// It owns the sampling decision and the bound on recorded steps. It never records a literal, a parameter or an error's
+// text. It never exports anything; a [Sink] does.
 package trace

@@ -5,8 +5,7 @@ import (
 	"encoding/hex"
 )
 
-// Parent is the application's span that a statement is a part of, as a W3C traceparent
-// tells it; the zero value is none.
+// Parent is the application's span that a statement belongs to, from a W3C traceparent. The zero value is no parent.
 type Parent struct {
 	Trace [16]byte
 	Span  [8]byte
@@ -17,10 +16,10 @@ const sampledFlag = 1
 
 func (p Parent) sampled() bool { return p.Flags&sampledFlag != 0 }
 
-// IsZero tells that there is no parent.
+// IsZero reports whether there is no parent.
 func (p Parent) IsZero() bool { return p == Parent{} }
 
-// key is how sqlcommenter writes it: `/*…,traceparent='00-…-…-01'*/`.
+// key precedes the traceparent in a comment of sqlcommenter: `/*…,traceparent='00-…-…-01'*/`.
 var key = []byte("traceparent='")
 
 // parentIn finds a traceparent in a comment. It allocates nothing.
@@ -36,8 +35,7 @@ func parentIn(comment []byte) (Parent, bool) {
 	return parse(value)
 }
 
-// The parts of version 00: `00-<trace, 32 digits>-<span, 16>-<flags, 2>`. Later versions
-// may have more behind them.
+// Offsets within version 00: `00-<trace, 32 digits>-<span, 16>-<flags, 2>`. Later versions may append fields.
 const (
 	traceAt = 3
 	spanAt  = traceAt + 32 + 1

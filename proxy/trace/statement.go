@@ -6,78 +6,76 @@ import (
 	"locus/proxy/flavor"
 )
 
-// Statement is what is noted of one. The methods of a nil one do nothing: it is not
-// traced. It belongs to the goroutine of its session.
+// Statement records one traced statement. A nil Statement isn't traced, and its methods do nothing. It belongs to the
+// goroutine of its session.
 type Statement struct {
 	Parent       Parent
 	Began, Ended time.Time
 	Known
 	Outcome
-	// Parts are what it was made of, in the order in which they began; LeftOut is how
-	// many more there were.
+	// Parts are the steps of the statement in the order in which they began. LeftOut counts further parts that were not
+	// recorded.
 	Parts   []Part
 	LeftOut int
 
 	sink    Sink
-	current int // the part that has begun last of those that have others within them; -1: none
+	current int // innermost open part that can contain others; -1 for none
 }
 
-// Known is what is known of a statement from its text and its session.
+// Known is what the text and the session determine about a statement.
 type Known struct {
 	Flavor    flavor.Flavor
-	Hash      string // of its digest
-	Text      string // of its digest
-	Operation string // such as SELECT
+	Hash      string // hash of its digest
+	Text      string // text of its digest
+	Operation string // for example SELECT
 	Database  string
 	User      string
 	Client    string // host and port
 }
 
-// Outcome is what became of it.
+// Outcome is the result of a statement.
 type Outcome struct {
 	Tables []string
 	Route  string
 	Shards []string
 	Rows   uint64
-	// Code is MySQL's number of the error that it ended with, 0 if there was none;
-	// Cut: its answer did not reach the client as a whole.
+	// Code is the MySQL error code at its end, 0 for none. Cut reports that the answer did not reach the client whole.
 	Code         uint16
 	Cut          bool
 	Waited, Held time.Duration
 }
 
-// Kind says what a part is.
+// Kind is the kind of a part.
 type Kind uint8
 
 const (
-	// Shard is what one shard was sent, to the end of its answer.
+	// Shard is a command to one shard, up to the end of its answer.
 	Shard Kind = iota
-	// Hold is the wait while genes changed hands.
+	// Hold is a wait while genes change hands.
 	Hold
-	// Issue is the making of IDs.
+	// Issue is the generation of IDs.
 	Issue
-	// Gather is all that is done for a statement whose rows are gathered: each table of
-	// it is filled by a Table, and then asked by a Shard.
+	// Gather is the whole work of a gathered statement. Each Table within it is filled, and then a Shard is queried.
 	Gather
 	Table
-	// Prepare, Decide and Commit are the phases of a commit over several shards.
+	// Prepare, Decide and Commit are the phases of a commit on several shards.
 	Prepare
 	Decide
 	Commit
 )
 
-// Part is one thing that a statement was made of or waited for.
+// Part is one step or wait of a statement.
 type Part struct {
 	Kind         Kind
-	Under        int // the index of the part that it is within, or -1
+	Under        int // index of the enclosing part, or -1
 	Began, Ended time.Time
-	Shard, Addr  string // of Shard
-	Name         string // of Table
+	Shard, Addr  string // for Shard
+	Name         string // for Table
 	Rows         uint64
 	Code         uint16
 }
 
-// mostParts bounds the memory that a statement of many batches takes.
+// mostParts bounds the memory for a statement of many batches.
 const mostParts = 128
 
 func (s *Statement) add(p Part) bool {
@@ -90,7 +88,7 @@ func (s *Statement) add(p Part) bool {
 	return true
 }
 
-// Enter begins a part that others may be within, until Leave.
+// Enter begins a part that may contain others. It ends when leave is called.
 func (s *Statement) Enter(k Kind, name string) (leave func()) {
 	if s == nil || !s.add(Part{Kind: k, Name: name}) {
 		return nothing
@@ -112,7 +110,7 @@ func (s *Statement) Sent(shard, addr string) {
 	}
 }
 
-// Answered ends what the shard was sent first of what it has not answered yet.
+// Answered ends the shard's oldest part that has no answer yet.
 func (s *Statement) Answered(shard string, rows uint64, code uint16) {
 	if s == nil {
 		return
@@ -125,7 +123,7 @@ func (s *Statement) Answered(shard string, rows uint64, code uint16) {
 	}
 }
 
-// End ends the statement, with all that has not ended by itself.
+// End ends the statement and all parts that are still open.
 func (s *Statement) End() {
 	s.Ended = time.Now()
 	for i := range s.Parts {

@@ -5,14 +5,13 @@ import (
 	"time"
 )
 
-// Sink takes what was traced. Its methods are called by sessions and return at once.
+// Sink receives traces. Sessions call its methods, which must not block.
 type Sink interface {
 	Statement(*Statement)
 	Segment(Segment)
 }
 
-// Segment is a load of a segment of IDs' sequences, by whichever statement came upon the
-// end of the one before.
+// Segment is the loading of a segment of IDs' sequence numbers, by the statement that exhausted the last segment.
 type Segment struct {
 	Counter      string
 	Size         uint64
@@ -20,23 +19,23 @@ type Segment struct {
 	Failed       bool
 }
 
-// Tracer decides what is traced. A nil one traces nothing.
+// Tracer decides which statements are traced. A nil Tracer traces none.
 type Tracer struct {
 	sink  Sink
-	below uint64 // of 63 random bits: fewer are traced
+	below uint64 // threshold for 63 random bits, below which a statement is traced
 }
 
 const one = 1 << 63
 
-// New traces a share of what applications don't trace themselves, from 0 to 1.
+// New returns a tracer that samples the given share, from 0 to 1, of statements without a traceparent.
 func New(sink Sink, share float64) *Tracer {
 	return &Tracer{sink: sink, below: uint64(min(max(share, 0), 1) * one)}
 }
 
 func (t *Tracer) chosen() bool { return rand.Uint64()>>1 < t.below }
 
-// Begin gives what is to be noted of a statement: nil if it is not traced. first and last
-// are its comments, either of which may say what it is a part of.
+// Begin returns the record for a statement, or nil if it isn't traced. first and last are its comments, either of which
+// may contain a traceparent.
 func (t *Tracer) Begin(first, last []byte) *Statement {
 	if t == nil {
 		return nil
@@ -51,7 +50,7 @@ func (t *Tracer) Begin(first, last []byte) *Statement {
 	return &Statement{sink: t.sink, Parent: parent, current: -1}
 }
 
-// Segment tells of one, if it is chosen.
+// Segment records the loading of a segment if it is sampled.
 func (t *Tracer) Segment(s Segment) {
 	if t != nil && t.chosen() {
 		t.sink.Segment(s)

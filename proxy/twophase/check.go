@@ -10,23 +10,22 @@ import (
 	"locus/router"
 )
 
-// errUnchecked: the shard has not answered yet.
+// errUnchecked means that the shard has not answered yet.
 var errUnchecked = errors.New("not checked yet")
 
-// LackError says what a shard lacks for transactions to span it, and how to mend
-// that.
+// LackError says what a shard lacks for transactions across shards, and the remedy.
 type LackError struct {
 	Shard  router.ShardName
 	Remedy string
-	Err    error // the server's
+	Err    error // the server's error
 }
 
 func (e *LackError) Error() string { return fmt.Sprintf("shard %s: %s: %v", e.Shard, e.Remedy, e.Err) }
 func (e *LackError) Unwrap() error { return e.Err }
 
-// Ready tells whether transactions may span a shard: its account has what they
-// need there. One that was not is looked at again. An error is *LackError; any
-// other says that the shard can't be asked now: it is away, or busy.
+// Ready checks that transactions may span a shard: its account has the privileges for them. A shard that was not ready
+// is checked again. Ready returns a *LackError for a missing requirement. Any other error means that the shard is
+// unavailable or busy.
 func (c *Coordinator) Ready(ctx context.Context, shard router.ShardName) error {
 	if c.unready(shard) == nil {
 		return nil
@@ -34,7 +33,7 @@ func (c *Coordinator) Ready(ctx context.Context, shard router.ShardName) error {
 	return c.check(ctx, shard)
 }
 
-// Doubt has a shard checked again before it is used again.
+// Doubt makes the shard be checked again before its next use.
 func (c *Coordinator) Doubt(shard router.ShardName) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,8 +50,7 @@ func (c *Coordinator) unready(shard router.ShardName) error {
 	return err
 }
 
-// check makes the table where it is missing, and tries everything that commit and
-// recovery will do.
+// check creates the table if it is missing and tries all that commit and recovery do.
 func (c *Coordinator) check(ctx context.Context, shard router.ShardName) error {
 	err := c.probe(ctx, shard)
 	c.mu.Lock()
@@ -81,8 +79,7 @@ func (c *Coordinator) probe(ctx context.Context, shard router.ShardName) error {
 	return nil
 }
 
-// lack is what an error of a check means: that something is to be mended, or that
-// the server has other troubles now.
+// lack classifies a check's error: something must be remedied, or the server has a temporary problem.
 func lack(shard router.ShardName, err error, remedy string) error {
 	switch {
 	case Busy(err):
@@ -102,7 +99,7 @@ func (c *Coordinator) create(ctx context.Context, shard router.ShardName) error 
 	return nil
 }
 
-// tryTable inserts a row, reads, changes and removes it.
+// tryTable inserts a row, then reads, changes and deletes it.
 func (c *Coordinator) tryTable(ctx context.Context, shard router.ShardName) error {
 	probe := c.Name(shard).Transaction
 	if _, err := c.exec(ctx, shard, forbid(probe)); err != nil {

@@ -2,11 +2,11 @@ package twophase
 
 import "locus/proxy/backend"
 
-// Verdict is what became of a transaction.
+// Verdict is the outcome of a transaction.
 type Verdict uint8
 
 const (
-	// Unknown: nobody could say in time. Recovery finds out and acts by it.
+	// Unknown: the outcome could not be determined in time. Recovery determines it and acts on it.
 	Unknown Verdict = iota
 	Committed
 	RolledBack
@@ -16,34 +16,30 @@ func (v Verdict) String() string {
 	return [...]string{"unknown", "committed", "rolled_back"}[v]
 }
 
-// Steps are what the commit of one transaction does on the connections that hold
-// its parts, as functions, so that their order can be tested by itself.
+// Steps are the steps of a commit on the connections that hold the transaction's parts. They are functions, so that
+// their order can be tested separately.
 type Steps struct {
-	// Prepare ends and prepares every branch. An error: at least one of them is
-	// not prepared, or isn't known to be.
+	// Prepare ends and prepares every branch. After an error at least one branch is not prepared, or not known to be.
 	Prepare func() error
-	// Decide inserts the decision in the home transaction. An error: the home
-	// transaction can't commit it any more.
+	// Decide inserts the decision in the home transaction. After an error the home transaction can no longer commit it.
 	Decide func() error
 	// CommitHome commits the home transaction.
 	CommitHome func() error
-	// Settle finds out what became of the home transaction, after an error that
-	// doesn't tell. No connection of the transaction may commit it any more
-	// unless it has begun to.
+	// Settle determines the outcome of the home transaction after an ambiguous error. No connection of the transaction
+	// may commit it afterwards, unless it has begun to.
 	Settle func() Verdict
-	// Finish commits the branches, or rolls everything back; of what is Unknown
-	// it lets go. It reports whether every branch is known to have ended.
+	// Finish commits the branches or rolls everything back. If the verdict is Unknown, it releases them. It reports
+	// whether every branch is known to have ended.
 	Finish func(Verdict) bool
-	// Forget lets the decision be removed.
+	// Forget marks the decision for removal.
 	Forget func()
-	// Leave has recovery finish what Finish could not.
+	// Leave hands over to recovery what Finish could not finish.
 	Leave func()
-	// Stop is called at named points, for tests that end the process there.
+	// Stop is called at named points, so that tests can end the process there.
 	Stop func(point string)
 }
 
-// Run commits, and says what became of the transaction. The error is what kept
-// it from being committed, or from being known to be.
+// Run commits the transaction and returns its outcome. The error is why it was not committed, or not known to be.
 func (s Steps) Run() (Verdict, error) {
 	s.Stop("before-prepare")
 	if err := s.Prepare(); err != nil {

@@ -11,32 +11,28 @@ import (
 	"locus/router"
 )
 
-// Options are what a coordinator is made of. Zero fields have the default beside.
+// Options configure a coordinator. Zero fields have the default beside them.
 type Options struct {
-	// Cluster keeps the branches of clusters apart that share a server.
+	// Cluster distinguishes the branches of clusters that share a server.
 	Cluster string
 	Servers Servers
-	// Holder is what this process is called at the servers: see [Name].
+	// Holder identifies this process at the servers; see [Name].
 	Holder string
-	// Evict ends the connections of a process to a shard, and tells so, if it is
-	// known to be gone; nil never does. It is asked when what the process has open
-	// there keeps a decision from being known, or a branch from being finished: one
-	// that hangs would keep it for ever.
+	// Evict ends a process's connections to a shard if the process is known to be gone, and reports whether it is. It
+	// is called when the process's open work prevents a decision from being known or a branch from being finished. A
+	// process that hangs would prevent it for ever. A nil Evict never evicts.
 	Evict func(ctx context.Context, shard router.ShardName, holder string) (gone bool, err error)
-	// Patience is how long a prepared branch is left to who prepared it: 10s.
+	// Patience is how long a prepared branch is left to its own process: 10s.
 	Patience time.Duration
-	// Every is the pause between two looks at the shards: 3s.
+	// Every is the interval of recovery's scans of the shards: 3s.
 	Every time.Duration
-	// Kept is the age from which on a decision is removed that whoever made it
-	// has not removed: 1m.
+	// Kept is the age at which recovery removes a decision that its own process has not removed: 1m.
 	Kept time.Duration
 	Now  func() time.Time // time.Now
 	Log  *slog.Logger
 }
 
-// Coordinator is a process's part in the transactions over several shards: it
-// names them, and recovers those that somebody left. Its methods may be called
-// by many goroutines.
+// Coordinator names a process's transactions across shards, and recovers abandoned ones. It is safe for concurrent use.
 type Coordinator struct {
 	names    *names
 	servers  Servers
@@ -48,21 +44,21 @@ type Coordinator struct {
 	log      *slog.Logger
 	Counts   Counts
 
-	wake chan struct{} // a token: look at the shards now
+	wake chan struct{} // a token requests a scan now
 
-	mu      sync.Mutex // guards what follows; never held across I/O
+	mu      sync.Mutex // guards the fields below; never held across I/O
 	left    map[string]bool
 	done    map[router.ShardName][]string // decisions to remove, by home
-	waiting int                           // how many of them
-	ready   map[router.ShardName]error    // as last checked; nil: it is
+	waiting int                           // number of decisions in done
+	ready   map[router.ShardName]error    // result of the last check; nil if ready
 
-	// Of the goroutine that recovers.
-	seen    map[branch]time.Time // when first
+	// Owned by the goroutine that recovers.
+	seen    map[branch]time.Time // time first seen
 	old     map[Name][]router.ShardName
-	trouble map[router.ShardName]string // logged, and not gone since
+	trouble map[router.ShardName]string // logged and still present
 }
 
-// New makes a coordinator, which does nothing by itself before [Coordinator.Run].
+// New returns a coordinator. It does nothing by itself until [Coordinator.Run] is called.
 func New(o Options) *Coordinator {
 	c := &Coordinator{
 		names: newNames(o.Cluster, o.Holder), servers: o.Servers, evict: o.Evict, log: o.Log, now: o.Now,
@@ -90,19 +86,19 @@ func orDefault(v, otherwise time.Duration) time.Duration {
 	return v
 }
 
-// Name names a transaction that spans shards from now on.
+// Name returns a name for a new transaction across shards.
 func (c *Coordinator) Name(home router.ShardName) Name { return c.names.next(home) }
 
-// Decide is the statement that inserts a transaction's decision in its home
-// transaction: one row, or the transaction must not be committed.
+// Decide returns the statement that inserts a transaction's decision in its home transaction. Unless it affects one
+// row, the transaction must not be committed.
 func (c *Coordinator) Decide(n Name, branches []router.ShardName) string {
 	return decide(n, branches, c.now())
 }
 
-// Leave has recovery finish a transaction's branches without waiting for anybody.
+// Leave makes recovery finish a transaction's branches without waiting for Patience.
 func (c *Coordinator) Leave(n Name) {
 	c.mu.Lock()
-	if len(c.left) < mostListed { // the others are found all the same, later
+	if len(c.left) < mostListed { // the others are still found later
 		c.left[n.Transaction] = true
 	}
 	c.mu.Unlock()
@@ -114,13 +110,11 @@ func (c *Coordinator) Leave(n Name) {
 
 const (
 	forgetEvery = time.Second
-	// mostForgotten bounds what waits to be removed; what doesn't fit is removed
-	// once it is old.
+	// mostForgotten bounds the decisions that wait for removal. Others are removed once they are old.
 	mostForgotten = 100_000
 )
 
-// Forget has a decision removed, soon. All branches of the transaction are
-// committed.
+// Forget schedules a decision's removal. All branches of the transaction must be committed.
 func (c *Coordinator) Forget(n Name) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,8 +124,7 @@ func (c *Coordinator) Forget(n Name) {
 	}
 }
 
-// Run recovers and cleans up until ctx ends; then it removes what it can of the
-// decisions that this process has made.
+// Run recovers and cleans up until ctx ends. Then it removes what it can of this process's decisions.
 func (c *Coordinator) Run(ctx context.Context) error {
 	forgetting, scanning := time.NewTicker(forgetEvery), time.NewTicker(c.every)
 	defer forgetting.Stop()
@@ -155,13 +148,12 @@ func (c *Coordinator) Run(ctx context.Context) error {
 // statementTime bounds one statement of recovery.
 const statementTime = 3 * time.Second
 
-// deadlocks are how many in a row exec takes for bad luck.
+// deadlocks is how many deadlocks in a row exec retries.
 const deadlocks = 5
 
-// exec runs a statement that is a transaction by itself. One that was the victim
-// of a deadlock had no effect, so it is run again: the rows of transactions that
-// have nothing to do with each other are neighbours in the table of decisions, and
-// removing some may get into the way of inserting others.
+// exec runs a statement that is a transaction of its own. A deadlock's victim had no effect, so exec retries it.
+// Unrelated transactions have neighbouring rows in the decision table, and removing some can conflict with inserting
+// others.
 func (c *Coordinator) exec(ctx context.Context, shard router.ShardName, sql string) (affected uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()

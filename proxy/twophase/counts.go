@@ -2,11 +2,10 @@ package twophase
 
 import "sync/atomic"
 
-// Counts are what recovery adds up, for metrics.
+// Counts are recovery's counters, for metrics.
 type Counts struct {
 	Committed  atomic.Uint64 // branches that recovery committed
-	RolledBack atomic.Uint64 // branches that it rolled back
-	// InDoubt are the branches that stood prepared for longer than they should at
-	// the last look.
+	RolledBack atomic.Uint64 // branches that recovery rolled back
+	// InDoubt is the number of branches that were prepared for too long at the last scan.
 	InDoubt atomic.Int64
 }

@@ -16,25 +16,23 @@ func is(err error, codes ...uint16) bool {
 	return false
 }
 
-// Busy tells the errors with which a statement gives way to others' locks.
+// Busy reports whether a statement failed because of others' locks.
 func Busy(err error) bool { return is(err, mysql.ER_LOCK_DEADLOCK, mysql.ER_LOCK_WAIT_TIMEOUT) }
 
-// passing tells the errors of a server that shuts down or is no primary, and of a
-// statement that was interrupted.
+// passing reports whether a server is shutting down or isn't the primary, or a statement was interrupted.
 func passing(err error) bool {
 	const erReadOnlyMode, erConnectionKilled = 1836, 1927
 	return is(err, mysql.ER_SERVER_SHUTDOWN, mysql.ER_QUERY_INTERRUPTED, mysql.ER_OPTION_PREVENTS_STATEMENT, erReadOnlyMode, erConnectionKilled)
 }
 
-// Gone tells the error about a branch that somebody else has finished, or, on
-// MariaDB, that another connection holds.
+// Gone reports whether a branch was finished by another connection or, on MariaDB, is held by one.
 func Gone(err error) bool { return is(err, mysql.ER_XAER_NOTA) }
 
-// Forbidden tells the error about a decision that recovery has made impossible.
+// Forbidden reports whether recovery has made a decision impossible.
 func Forbidden(err error) bool { return is(err, mysql.ER_DUP_ENTRY) }
 
-// EndsTransaction tells the errors with which a server has rolled back a whole
-// transaction: of a deadlock, and those that a branch answers with after one.
+// EndsTransaction reports whether a server rolls back the whole transaction with this error: a deadlock, or a branch's
+// error after one.
 func EndsTransaction(code uint16) bool {
 	switch code {
 	case mysql.ER_LOCK_DEADLOCK, mysql.ER_XA_RBDEADLOCK, mysql.ER_XA_RBROLLBACK, mysql.ER_XA_RBTIMEOUT:
@@ -43,8 +41,8 @@ func EndsTransaction(code uint16) bool {
 	return false
 }
 
-// MayEndTransaction tells the errors with which some servers, by their settings
-// or their replication, roll back a whole transaction, and others a statement.
+// MayEndTransaction reports whether servers may roll back a whole transaction with this error, or only a statement,
+// depending on their settings or replication.
 func MayEndTransaction(code uint16) bool {
 	const erReplicationRollback = 3101
 	switch code {

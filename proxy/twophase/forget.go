@@ -8,8 +8,8 @@ import (
 	"locus/router"
 )
 
-// forgetDone removes the decisions of this process whose branches are all
-// committed. What can't be removed now is removed when it is old.
+// forgetDone removes this process's decisions whose branches are all committed. Decisions that can't be removed now are
+// removed once they are old.
 func (c *Coordinator) forgetDone(ctx context.Context) {
 	c.mu.Lock()
 	done := c.done
@@ -25,10 +25,9 @@ func (c *Coordinator) forgetDone(ctx context.Context) {
 	}
 }
 
-// forgetOld removes decisions that nobody needs any more: those that were old at
-// the last look, if then and now no shard of theirs has a branch. Nobody can
-// prepare one meanwhile: all branches were prepared before the decision. Rows that
-// forbid one are removed when they are so old that it couldn't be inserted.
+// forgetOld removes decisions that are no longer needed. They were old at the last scan, and neither then nor now did
+// any of their shards have a branch. No branch can be prepared meanwhile, because all were prepared before the
+// decision. Rows that forbid a decision are removed once they are so old that it could no longer be inserted.
 func (c *Coordinator) forgetOld(ctx context.Context, found findings) {
 	gone := map[router.ShardName][]string{}
 	for n, shards := range c.old {

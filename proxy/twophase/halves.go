@@ -7,8 +7,8 @@ import (
 	"locus/router"
 )
 
-// Halves lists the transactions that are committed on one of the shards and not yet on another, where they are prepared. While every shard
-// is locked against commits this stays so; without such a lock it says nothing.
+// Halves lists the transactions that are committed on one of the shards but only prepared on another. The result is stable while every
+// shard is locked against commits. Without such a lock it is meaningless.
 func (c *Coordinator) Halves(ctx context.Context, shards []router.ShardName) ([]Name, error) {
 	var halves []Name
 	for _, shard := range shards {

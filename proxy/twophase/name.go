@@ -11,32 +11,29 @@ import (
 	"locus/router"
 )
 
-// Format marks our branches among those that a server has: "locu" in ASCII.
+// Format identifies our branches among a server's branches. It is "locu" in ASCII.
 const Format = 0x6c6f6375
 
-// Name is what a transaction's branches are called. The servers know it as an XA
-// identifier:
+// Name is the name of a transaction's branches. Servers know it as an XA identifier:
 //
 //	gtrid   locus-CLUSTER-PROCESS-NUMBER   CLUSTER is 16 hexadecimal digits
 //	bqual   the home shard
 //
-// PROCESS is its holder, 16 hexadecimal digits that tell whose connections the
-// transaction was on, and 11 letters and digits that no other run of it has.
+// PROCESS is the holder and a run ID. The holder, 16 hexadecimal digits, identifies the process whose connections the
+// transaction used. The run ID, 11 letters and digits, is unique to a run of the process.
 //
-// A gtrid is never given twice. All branches have the same identifier: each is
-// on a server of its own.
+// A gtrid is never reused. All branches have the same identifier, since each is on a server of its own.
 type Name struct {
 	Transaction string
 	Home        router.ShardName
 }
 
-// xid writes the identifier for XA statements. Its letters need no quoting.
+// xid formats the identifier for XA statements. Its characters need no escaping.
 func (n Name) xid() string {
 	return fmt.Sprintf("'%s','%s',%d", n.Transaction, n.Home, Format)
 }
 
-// Start, End, Prepare, Commit, CommitOnePhase and Rollback are the statements of
-// a branch's life.
+// Start, End, Prepare, Commit, CommitOnePhase and Rollback return a branch's XA statements.
 func (n Name) Start() string          { return "XA START " + n.xid() }
 func (n Name) End() string            { return "XA END " + n.xid() }
 func (n Name) Prepare() string        { return "XA PREPARE " + n.xid() }
@@ -46,13 +43,13 @@ func (n Name) Rollback() string       { return "XA ROLLBACK " + n.xid() }
 
 const (
 	holderLength = 16
-	runLength    = 11 // of 5 bits each
+	runLength    = 11 // characters of 5 bits each
 )
 
-// names gives names of one cluster that nobody has given before.
+// names generates unique names for one cluster.
 type names struct {
-	cluster string // what all of the cluster's begin with
-	process string // what this process's begin with
+	cluster string // prefix of all names of the cluster
+	process string // prefix of this process's names
 	last    atomic.Uint64
 }
 
@@ -68,8 +65,8 @@ func (n *names) next(home router.ShardName) Name {
 	return Name{n.process + strconv.FormatUint(n.last.Add(1), 36), home}
 }
 
-// parse reads a row of XA RECOVER: format, length of the gtrid, length of the
-// bqual, both in one. Branches of others are not ok.
+// parse reads a row of XA RECOVER: the format, the lengths of the gtrid and the bqual, and both joined. It returns
+// false for branches of others.
 func (n *names) parse(row [][]byte) (Name, bool) {
 	if len(row) != 4 || string(row[0]) != strconv.Itoa(Format) {
 		return Name{}, false
@@ -85,8 +82,8 @@ func (n *names) parse(row [][]byte) (Name, bool) {
 	return Name{transaction, home}, true
 }
 
-// holder is that of a transaction of the cluster; an older version of the proxy
-// names none.
+// holder returns the holder of one of the cluster's transactions. It returns false for a name by an older version of
+// the proxy, which has no holder.
 func (n *names) holder(transaction string) (string, bool) {
 	process, _, _ := strings.Cut(strings.TrimPrefix(transaction, n.cluster), "-")
 	if len(process) != holderLength+runLength {

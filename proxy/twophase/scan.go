@@ -16,14 +16,13 @@ type branch struct {
 	shard router.ShardName
 }
 
-// findings are the prepared branches of the cluster at one look.
+// findings are the cluster's prepared branches at one scan.
 type findings struct {
 	branches []branch
 	listed   map[router.ShardName]bool // shards that answered
 }
 
-// free tells whether it is known that none of the shards has a branch of a
-// transaction.
+// free reports whether none of the shards is known to have a branch of a transaction, and all of them answered.
 func (f findings) free(transaction string, shards []router.ShardName) bool {
 	for _, s := range shards {
 		if !f.listed[s] {
@@ -38,7 +37,7 @@ func (f findings) free(transaction string, shards []router.ShardName) bool {
 	return true
 }
 
-// scan looks at all shards once, and finishes the branches that are nobody's.
+// scan checks all shards once and finishes abandoned branches.
 func (c *Coordinator) scan(ctx context.Context) {
 	shards := c.servers.Shards()
 	for _, shard := range shards {
@@ -53,12 +52,12 @@ func (c *Coordinator) scan(ctx context.Context) {
 	found := c.find(ctx, shards)
 	c.recover(ctx, c.orphans(found, left))
 	if len(found.listed) < len(shards) {
-		c.keepLeft(left) // one that did not answer may have a branch of them
+		c.keepLeft(left) // a shard that did not answer may have their branches
 	}
 	c.forgetOld(ctx, found)
 }
 
-// keepLeft remembers what was left for the next look as well.
+// keepLeft keeps transactions in left for the next scan.
 func (c *Coordinator) keepLeft(left map[string]bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,7 +68,7 @@ func (c *Coordinator) keepLeft(left map[string]bool) {
 	}
 }
 
-// find lists the prepared branches on all shards, side by side.
+// find lists the prepared branches on all shards, concurrently.
 func (c *Coordinator) find(ctx context.Context, shards []router.ShardName) findings {
 	found := findings{listed: map[router.ShardName]bool{}}
 	var mu sync.Mutex // guards found and trouble while the shards are asked
@@ -90,7 +89,7 @@ func (c *Coordinator) find(ctx context.Context, shards []router.ShardName) findi
 	return found
 }
 
-// list gives the cluster's prepared branches on one shard.
+// list returns the cluster's prepared branches on one shard.
 func (c *Coordinator) list(ctx context.Context, shard router.ShardName) ([]branch, error) {
 	rows, err := c.query(ctx, shard, "XA RECOVER")
 	var branches []branch
@@ -102,7 +101,7 @@ func (c *Coordinator) list(ctx context.Context, shard router.ShardName) ([]branc
 	return branches, err
 }
 
-// note logs the beginning and the end of a shard's being away.
+// note logs when a shard becomes unavailable and when it returns.
 func (c *Coordinator) note(shard router.ShardName, err error) {
 	switch before := c.trouble[shard]; {
 	case err != nil && before == "":
@@ -114,8 +113,8 @@ func (c *Coordinator) note(shard router.ShardName, err error) {
 	}
 }
 
-// orphans are the branches to finish: left by this process's sessions, or
-// prepared for longer than anybody's commit should take.
+// orphans returns the branches to finish: those left by this process's sessions, and those prepared for longer than a
+// commit should take.
 func (c *Coordinator) orphans(found findings, left map[string]bool) []branch {
 	now := c.now()
 	still := make(map[branch]time.Time, len(found.branches))
@@ -128,7 +127,7 @@ func (c *Coordinator) orphans(found findings, left map[string]bool) []branch {
 		still[b] = first
 		if left[b.Transaction] || now.Sub(first) >= c.patience {
 			orphans = append(orphans, b)
-			still[b] = first.Add(-c.patience) // it stays one
+			still[b] = first.Add(-c.patience) // it remains an orphan
 		}
 	}
 	for b, first := range c.seen {
@@ -140,10 +139,10 @@ func (c *Coordinator) orphans(found findings, left map[string]bool) []branch {
 	return orphans
 }
 
-// recover finishes branches, by what their homes say.
+// recover finishes branches according to their homes' decisions.
 func (c *Coordinator) recover(ctx context.Context, orphans []branch) {
 	verdicts := map[Name]Verdict{}
-	away := map[router.ShardName]bool{} // homes that don't answer: not asked again now
+	away := map[router.ShardName]bool{} // homes that did not answer and aren't asked again now
 	remaining := int64(0)
 	for _, b := range orphans {
 		v, known := verdicts[b.Name]
@@ -165,8 +164,8 @@ func (c *Coordinator) recover(ctx context.Context, orphans []branch) {
 	c.Counts.InDoubt.Store(remaining)
 }
 
-// freed tells whether a shard has let go of what the process has open there whose
-// transaction it is, since that process is gone.
+// freed reports whether a shard has released the open work of the process that holds the transaction, because that
+// process is gone.
 func (c *Coordinator) freed(ctx context.Context, shard router.ShardName, n Name) bool {
 	holder, named := c.names.holder(n.Transaction)
 	if !named || c.evict == nil {
@@ -187,9 +186,9 @@ func (c *Coordinator) ask(ctx context.Context, n Name) (Verdict, error) {
 	return settle(ctx, c.servers, n)
 }
 
-// finish ends one branch by its verdict. That somebody else was quicker is as
-// good; on MariaDB a branch is also unknown as long as the connection lives that
-// prepared it, so only the next look tells, unless its process is gone.
+// finish ends one branch according to its verdict. It succeeds if another process was faster. MariaDB also reports a
+// branch as unknown while the connection that prepared it exists. Then the next scan decides, unless its process is
+// gone.
 func (c *Coordinator) finish(ctx context.Context, b branch, v Verdict) bool {
 	sql, count := b.Rollback(), &c.Counts.RolledBack
 	if v == Committed {

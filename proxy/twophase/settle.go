@@ -9,21 +9,20 @@ import (
 	"locus/router"
 )
 
-// Servers run statements on the shards, each by itself and committed at once, on
-// connections that no client has. Waits for locks are short. An error that is no
-// *mysql.MyError means that the effect is unknown, or that there is none: a refused
-// login is no *mysql.MyError, for it says nothing of the statement.
+// Servers run statements on the shards, each in its own transaction, on connections that belong to no client. Lock
+// waits are short. An error that isn't a *mysql.MyError means that the statement had no effect, or an unknown one. The
+// error of a refused login isn't a *mysql.MyError, since it says nothing about the statement.
 type Servers interface {
-	// Shards are all that are registered.
+	// Shards returns all registered shards.
 	Shards() []router.ShardName
 	Exec(ctx context.Context, shard router.ShardName, sql string) (affected uint64, err error)
 	Query(ctx context.Context, shard router.ShardName, sql string) (rows [][][]byte, err error)
 }
 
-// settle finds out whether a transaction is committed; if that is undecided, it
-// is decided now that it is not. It fails while the decision is being made.
+// settle determines whether a transaction is committed. If that is undecided, it forbids the commit. It returns an
+// error while the decision is in progress.
 func settle(ctx context.Context, servers Servers, n Name) (Verdict, error) {
-	for range 3 { // again only if a row came or went between two questions
+	for range 3 { // repeats only if a row appeared or vanished between two queries
 		there, err := servers.Exec(ctx, n.Home, confirm(n.Transaction))
 		if err != nil {
 			return Unknown, fmt.Errorf("ask shard %s for the decision: %w", n.Home, err)
@@ -49,16 +48,16 @@ func settle(ctx context.Context, servers Servers, n Name) (Verdict, error) {
 	return Unknown, fmt.Errorf("the decision on shard %s comes and goes", n.Home)
 }
 
-// frozen tells the error of a server that has stopped to answer.
+// frozen reports whether the error is about a server that no longer answers.
 func frozen(err error) bool {
 	var of interface{ Frozen() bool }
 	return errors.As(err, &of) && of.Frozen()
 }
 
-// settleEvery is the pause between two questions of a session that waits.
+// settleEvery is the interval at which a waiting session asks again.
 const settleEvery = 200 * time.Millisecond
 
-// Settle asks until it is known what became of a transaction, or ctx ends, or the server is frozen, which may last.
+// Settle retries until the outcome of a transaction is known, ctx ends, or the server is frozen, which may last.
 func (c *Coordinator) Settle(ctx context.Context, n Name) (Verdict, error) {
 	again := time.NewTicker(settleEvery)
 	defer again.Stop()

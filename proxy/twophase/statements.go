@@ -8,9 +8,9 @@ import (
 	"locus/router"
 )
 
-// The table of decisions, on every shard. A row with committed = 1 is the
-// decision of the transaction whose home the shard is; one with 0 makes that
-// decision impossible. confirmed exists to be changed: see [confirm].
+// The decision table exists on every shard. A row with committed = 1 is the decision of a transaction whose home is
+// that shard. A row with committed = 0 makes that decision impossible. The column confirmed exists to be updated; see
+// [confirm].
 const (
 	createSchema = "CREATE SCHEMA IF NOT EXISTS locus"
 	createTable  = "CREATE TABLE IF NOT EXISTS locus.decision (" +
@@ -22,17 +22,16 @@ const (
 		") ENGINE=InnoDB"
 )
 
-// decideWithin bounds, by the home server's clock against the proxy's, how long
-// after the beginning of a commit its decision can still be inserted. tombstoneKept is
-// how long a row that forbids it stays. Between the two the clocks of a proxy and
-// a server may differ.
+// decideWithin is how long after the start of a commit its decision can still be inserted, by the home server's clock
+// compared with the proxy's. tombstoneKept is how long a row that forbids a decision is kept. The difference between
+// the two is the tolerance for clock skew between a proxy and a server.
 const (
 	decideWithin  = time.Hour
 	tombstoneKept = 7 * 24 * time.Hour
 )
 
-// decide inserts the decision. No row is inserted once it is too late. SYSDATE()
-// is the time even where the session has another.
+// decide inserts the decision. It inserts no row if it is too late. SYSDATE() is the real time even if the session has
+// set another.
 func decide(n Name, branches []router.ShardName, now time.Time) string {
 	names := make([]string, len(branches))
 	for i, b := range branches {
@@ -42,10 +41,9 @@ func decide(n Name, branches []router.ShardName, now time.Time) string {
 		n.Transaction, strings.Join(names, ","), now.Add(decideWithin).Unix())
 }
 
-// confirm changes the row of a decision to commit, if it is there. A server
-// without a binary log shows a commit before it is on the disk; the one of this
-// change, which comes after it in the same log, is on the disk when confirm has
-// returned, and with it the decision.
+// confirm updates the row of a decision to commit, if it exists. A server without a binary log makes a commit visible
+// before it is on disk. The commit of this update follows it in the same redo log. So once confirm returns, both are on
+// disk.
 func confirm(transaction string) string {
 	return fmt.Sprintf("UPDATE locus.decision SET confirmed = confirmed + 1 WHERE txn = '%s' AND committed = 1", transaction)
 }
@@ -59,15 +57,15 @@ func look(transaction string) string {
 	return fmt.Sprintf("SELECT committed FROM locus.decision WHERE txn = '%s'", transaction)
 }
 
-// forget removes rows by their keys, so that it locks nothing else.
+// forget deletes rows by primary key, so that it locks no others.
 func forget(transactions []string) string {
 	return "DELETE FROM locus.decision WHERE txn IN ('" + strings.Join(transactions, "','") + "')"
 }
 
-// mostListed bounds what is read, and removed, at once.
+// mostListed bounds the rows read or removed at once.
 const mostListed = 1000
 
-// list gives old rows of one cluster: with age as the least of decisions.
+// list returns a cluster's old rows. age is the minimum age of decisions.
 func list(cluster string, age time.Duration) string {
 	return fmt.Sprintf("SELECT txn, committed, shards FROM locus.decision WHERE txn LIKE '%s%%' AND "+
 		"decided_at < NOW() - INTERVAL IF(committed = 1, %d, %d) SECOND LIMIT %d",
