@@ -9,32 +9,32 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Algorithm is one of the protocol's.
+// Algorithm is one of the protocol's compression algorithms.
 type Algorithm interface {
-	// open begins to decompress a frame.
+	// open starts to decompress a frame.
 	open(from io.Reader) (decompressor, error)
-	// release takes back what open gave.
+	// release takes back a decompressor from open.
 	release(decompressor)
-	// pack appends b compressed, unless that isn't shorter.
+	// pack appends the compressed form of b. It returns false if that isn't shorter.
 	pack(dst, b []byte) (packed []byte, ok bool)
 }
 
 type decompressor interface{ io.Reader }
 
-// Zlib is CLIENT_COMPRESS, Zstd is CLIENT_ZSTD_COMPRESSION_ALGORITHM. Both take little time rather than little room.
+// Zlib is CLIENT_COMPRESS, and Zstd is CLIENT_ZSTD_COMPRESSION_ALGORITHM. Both favour speed over size.
 var (
 	Zlib Algorithm = &zlibFrames{}
 	Zstd Algorithm = &zstdFrames{}
 )
 
-// buffer is memory for a frame.
+// buffer is the memory for a frame.
 type buffer struct{ b []byte }
 
 var buffers = sync.Pool{New: func() any { return new(buffer) }}
 
 func borrow() *buffer { return buffers.Get().(*buffer) }
 
-// giveBack keeps buffers as large as most writes need.
+// giveBack returns a buffer to the pool. It keeps only sizes that most writes need.
 func giveBack(b *buffer) {
 	const kept = 64 << 10
 	if cap(b.b) <= kept {
@@ -44,7 +44,7 @@ func giveBack(b *buffer) {
 
 func newOwned(b []byte) io.Reader { return bytes.NewReader(bytes.Clone(b)) }
 
-// zlibFrames shares what is costly to make.
+// zlibFrames pools readers and writers, which are expensive to make.
 type zlibFrames struct{ readers, writers sync.Pool }
 
 func (z *zlibFrames) open(from io.Reader) (decompressor, error) {
@@ -62,9 +62,9 @@ func (z *zlibFrames) pack(dst, b []byte) ([]byte, bool) {
 	if ok {
 		w.Reset(&out)
 	} else {
-		w, _ = zlib.NewWriterLevel(&out, zlib.BestSpeed) // the level is a valid one
+		w, _ = zlib.NewWriterLevel(&out, zlib.BestSpeed) // the level is valid
 	}
-	_, _ = w.Write(b) // memory takes everything
+	_, _ = w.Write(b) // the buffer accepts every write
 	_ = w.Close()
 	z.writers.Put(w)
 	return out.b, len(out.b)-len(dst) < len(b)
@@ -79,7 +79,7 @@ func (a *appender) Write(b []byte) (int, error) {
 
 type zstdFrames struct{ readers, writers sync.Pool }
 
-// Frames are at most 16 MiB, and windows no larger than what they hold.
+// Frames are at most 16 MiB, and windows need not exceed their contents.
 const mostWindow = 16 << 20
 
 func (z *zstdFrames) open(from io.Reader) (decompressor, error) {

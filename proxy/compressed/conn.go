@@ -1,11 +1,11 @@
-// Package compressed is MySQL's compressed protocol as a network connection: what is written is put into compressed frames, and what
-// is read comes out of them.
+// Package compressed implements MySQL's compressed protocol as a network connection. Writes are put into compressed frames, and
+// reads return the frames' contents.
 //
-// It owns the frames, their numbers, and the compressors, which connections share. It knows nothing of the packets inside, and
-// takes no part in the login, which isn't compressed: its last answer is the first thing written, and the frames begin after it.
+// It owns the frames, their numbers, and the compressors, which connections share. It doesn't interpret the packets inside. It takes
+// no part in the login, which isn't compressed: the first write is the last answer of the login, and frames begin after it.
 //
-// A frame is a header of seven bytes (length of what follows, number, length before compression, 0 if it isn't compressed) and its
-// contents. Packets and frames begin and end where they like.
+// A frame is a header of seven bytes and its contents. The header holds the length of the contents, a number, and the length before
+// compression, which is 0 if they aren't compressed. Packets and frames need not be aligned.
 package compressed
 
 import (
@@ -18,34 +18,34 @@ import (
 
 const (
 	headerSize = 7
-	// worthwhile is the smallest number of bytes that is compressed, as in MySQL.
+	// worthwhile is the smallest number of bytes to compress, as in MySQL.
 	worthwhile = 50
-	// piece is the largest number of bytes that is put into one frame, which bounds the memory of a write.
+	// piece is the largest number of bytes in one frame, which bounds the memory of a write.
 	piece = 256 << 10
-	// inbox is the size of the buffer that frames are read through, in bytes.
+	// inbox is the size in bytes of the buffer for reading frames.
 	inbox = 4 << 10
 )
 
-// ErrOutOfOrder is wrapped by the error about a frame with another number than is due.
+// ErrOutOfOrder is wrapped by the error about a frame with an unexpected number.
 var ErrOutOfOrder = errors.New("frames out of order")
 
-// ErrMalformed is wrapped by the error about a frame that can't be decompressed to what it says.
+// ErrMalformed is wrapped by the error about a frame that can't be decompressed as declared.
 var ErrMalformed = errors.New("malformed frame")
 
-// Conn is a connection with a client that has chosen a compression. Like any net.Conn it is for one reader and one writer at a time.
+// Conn is a connection to a client that negotiated compression. Like any net.Conn it supports one concurrent reader and writer.
 type Conn struct {
 	net.Conn
 	algorithm Algorithm
 	in        *bufio.Reader
 	begun     bool // the end of the login was written
 
-	next   byte // number of the next frame, whoever sends it
-	left   int  // bytes still to come out of the frame under way
+	next   byte // number of the next frame in either direction
+	left   int  // bytes still to come from the current frame
 	frame  io.LimitedReader
-	reader decompressor // of the frame under way; nil if it isn't compressed
+	reader decompressor // of the current frame; nil if it isn't compressed
 }
 
-// New puts frames on c, of which rest was read before.
+// New adds frames to c. rest was already read from c.
 func New(c net.Conn, rest []byte, algorithm Algorithm) *Conn {
 	from := io.Reader(c)
 	if len(rest) > 0 {
@@ -54,13 +54,13 @@ func New(c net.Conn, rest []byte, algorithm Algorithm) *Conn {
 	return &Conn{Conn: c, algorithm: algorithm, in: bufio.NewReaderSize(from, inbox)}
 }
 
-// Begin says that the login is behind us: for a client, who doesn't write its end.
+// Begin declares the login finished, on the client side, which doesn't write its end.
 func (c *Conn) Begin() { c.begun = true }
 
-// NetConn returns the connection underneath.
+// NetConn returns the underlying connection.
 func (c *Conn) NetConn() net.Conn { return c.Conn }
 
-// Read reads what the frames hold.
+// Read reads the contents of frames.
 func (c *Conn) Read(b []byte) (int, error) {
 	for c.left == 0 {
 		if err := c.open(); err != nil {
@@ -85,7 +85,7 @@ func (c *Conn) contents() io.Reader {
 	return &c.frame
 }
 
-// open reads a frame's header. A number of 0 begins a command.
+// open reads a frame's header. Number 0 begins a command.
 func (c *Conn) open() error {
 	var header [headerSize]byte
 	if _, err := io.ReadFull(c.in, header[:]); err != nil {
@@ -111,20 +111,20 @@ func (c *Conn) open() error {
 	return nil
 }
 
-// close ends a frame of which everything has come out.
+// close ends a frame whose contents were read.
 func (c *Conn) close() error {
 	if c.reader != nil {
 		c.algorithm.release(c.reader)
 		c.reader = nil
 	}
-	// What stands behind the contents is the compression's own ending.
+	// The compression's own trailer follows the contents.
 	if _, err := io.Copy(io.Discard, &c.frame); err != nil {
 		return err
 	}
 	return nil
 }
 
-// Write puts b into frames; the first b goes out as it is.
+// Write writes b in frames. The first write is sent unframed.
 func (c *Conn) Write(b []byte) (int, error) {
 	if !c.begun {
 		c.begun, c.next = true, 0
@@ -143,7 +143,7 @@ func (c *Conn) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// append appends b as a frame, compressed if it gets shorter by that.
+// append appends b as a frame, compressed if that is shorter.
 func (c *Conn) append(dst, b []byte) []byte {
 	start := len(dst)
 	dst = append(dst, make([]byte, headerSize)...)

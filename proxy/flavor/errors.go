@@ -2,7 +2,7 @@ package flavor
 
 import "github.com/go-mysql-org/go-mysql/mysql"
 
-// Numbers of errors that only one of the servers has, or that they share and the library has no name for.
+// Error codes that only one of the servers has, or that the library doesn't name.
 const (
 	erWrongArguments     = 1210
 	erConnectionKilled   = 1927 // MariaDB's
@@ -12,14 +12,14 @@ const (
 	erLocalInfileMariaDB = 4166
 )
 
-// SQL states.
+// SQLSTATEs.
 const (
 	stateGeneral     = "HY000"
 	stateInterrupted = "70100"
 	stateNotAllowed  = "42000"
 )
 
-// TimedOut is the error of a statement that ran longer than its session lets it.
+// TimedOut returns the error for a statement that exceeded its session's time limit.
 func (f Flavor) TimedOut() *mysql.MyError {
 	if f == MariaDB {
 		return &mysql.MyError{Code: erStatementTimeout, State: stateInterrupted, Message: "Query execution was interrupted (max_statement_time exceeded)"}
@@ -27,7 +27,7 @@ func (f Flavor) TimedOut() *mysql.MyError {
 	return &mysql.MyError{Code: erQueryTimeout, State: stateGeneral, Message: "Query execution was interrupted, maximum statement execution time exceeded"}
 }
 
-// KilledConnection is the error of a statement that ends its own connection.
+// KilledConnection returns the error for a statement that kills its own connection.
 func (f Flavor) KilledConnection() *mysql.MyError {
 	if f == MariaDB {
 		return &mysql.MyError{Code: erConnectionKilled, State: stateInterrupted, Message: "Connection was killed"}
@@ -35,7 +35,7 @@ func (f Flavor) KilledConnection() *mysql.MyError {
 	return &mysql.MyError{Code: mysql.ER_QUERY_INTERRUPTED, State: stateInterrupted, Message: "Query execution was interrupted"}
 }
 
-// NoLocalFiles is what a server says whose local_infile is off.
+// NoLocalFiles returns the error of a server with local_infile off.
 func (f Flavor) NoLocalFiles() *mysql.MyError {
 	if f == MariaDB {
 		return &mysql.MyError{
@@ -46,7 +46,7 @@ func (f Flavor) NoLocalFiles() *mysql.MyError {
 	return &mysql.MyError{Code: erLocalInfile, State: stateNotAllowed, Message: "Loading local data is disabled; this must be enabled on both the client and server sides"}
 }
 
-// WrongArguments is what a server says of parameters of COM_STMT_EXECUTE that don't fit.
+// WrongArguments returns the error for invalid parameters of COM_STMT_EXECUTE.
 func (f Flavor) WrongArguments() *mysql.MyError {
 	command := "COM_STMT_EXECUTE"
 	if f == MariaDB {
@@ -55,7 +55,7 @@ func (f Flavor) WrongArguments() *mysql.MyError {
 	return &mysql.MyError{Code: erWrongArguments, State: stateGeneral, Message: "Incorrect arguments to " + command}
 }
 
-// CutOff is what stands behind a text that a syntax error quotes only the beginning of.
+// CutOff returns the suffix of a text that a syntax error quotes only in part.
 func (f Flavor) CutOff() string {
 	if f == MariaDB {
 		return "..."

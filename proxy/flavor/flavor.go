@@ -1,7 +1,7 @@
-// Package flavor is what MySQL and MariaDB do differently, as the proxy has to know it: a method for each difference, so that
-// nobody else asks which of the two a shard runs.
+// Package flavor describes the differences between MySQL and MariaDB that matter to the proxy. It has one method per
+// difference, so that no other code asks which of the two a shard runs.
 //
-// It owns the facts about the servers, measured on MariaDB 10.11 and MySQL 9.7. It never talks to one, and knows no statement.
+// It owns these facts, measured on MariaDB 10.11 and MySQL 9.7. It never contacts a server and knows no statements.
 package flavor
 
 import "strings"
@@ -9,13 +9,13 @@ import "strings"
 // Flavor is one of the two servers. The zero value is MySQL.
 type Flavor uint8
 
-// The two flavors.
+// The flavors.
 const (
 	MySQL Flavor = iota
 	MariaDB
 )
 
-// Of tells a server by what it answers to SELECT VERSION().
+// Of returns the flavor for a server's result of SELECT VERSION().
 func Of(version string) Flavor {
 	if strings.Contains(strings.ToLower(version), "mariadb") {
 		return MariaDB
@@ -23,7 +23,7 @@ func Of(version string) Flavor {
 	return MySQL
 }
 
-// String is the server's name as its error messages have it.
+// String returns the server's name as in its error messages.
 func (f Flavor) String() string {
 	if f == MariaDB {
 		return "MariaDB"
@@ -31,46 +31,47 @@ func (f Flavor) String() string {
 	return "MySQL"
 }
 
-// KeepsWarnings tells whether a statement that names no table, a SET or GET DIAGNOSTICS leaves the warnings of the statement
-// before it, if it has none of its own. On MySQL each statement begins with none.
+// KeepsWarnings reports whether a SET, GET DIAGNOSTICS or statement without tables keeps the previous statement's warnings if
+// it has none of its own. On MySQL each statement clears them.
 func (f Flavor) KeepsWarnings() bool { return f == MariaDB }
 
-// ReportsTransactions tells whether a session that tracks its state is told of each transaction's begin and end even if it
-// tracks nothing but its schema and its variables.
+// ReportsTransactions reports whether a session with state tracking is informed of each transaction's start and end even if it
+// tracks only its schema and variables.
 func (f Flavor) ReportsTransactions() bool { return f == MySQL }
 
-// ReportsItsTracking tells whether the SET that turns session_track_state_change on is itself reported as a change.
+// ReportsItsTracking reports whether the SET that enables session_track_state_change is itself reported as a change.
 func (f Flavor) ReportsItsTracking() bool { return f == MariaDB }
 
-// PreparesExpressions tells whether PREPARE … FROM and EXECUTE IMMEDIATE take any expression, and EXECUTE … USING too. MySQL
-// takes a literal or a user variable.
+// PreparesExpressions reports whether PREPARE … FROM, EXECUTE IMMEDIATE and EXECUTE … USING accept any expression. MySQL
+// accepts a literal or a user variable.
 func (f Flavor) PreparesExpressions() bool { return f == MariaDB }
 
-// PreparesAll tells whether statements that MySQL takes as text only can be prepared.
+// PreparesAll reports whether statements that MySQL accepts only as text can be prepared.
 func (f Flavor) PreparesAll() bool { return f == MariaDB }
 
-// PreparesByMode tells whether a prepared statement goes on being read by the sql_mode of its PREPARE. MySQL prepares anew, for
-// other types of parameters or after ALTER TABLE, by the sql_mode of then.
+// PreparesByMode reports whether a prepared statement keeps the sql_mode of its PREPARE. MySQL re-prepares it under the current
+// sql_mode after ALTER TABLE, or for other parameter types.
 func (f Flavor) PreparesByMode() bool { return f == MariaDB }
 
-// BindsPrepared tells whether a branch that XA PREPARE has prepared belongs to its connection until that ends. On MySQL any
+// BindsPrepared reports whether a branch prepared by XA PREPARE belongs to its connection until that ends. On MySQL any
 // connection can finish it.
 func (f Flavor) BindsPrepared() bool { return f == MariaDB }
 
-// TimesOutWrites tells whether a time limit of statements holds for those that write rows too.
+// TimesOutWrites reports whether the statement time limit also applies to statements that write rows.
 func (f Flavor) TimesOutWrites() bool { return f == MariaDB }
 
-// ReopensTemporary tells whether a statement may read a temporary table more than once.
+// ReopensTemporary reports whether a statement may read a temporary table more than once.
 func (f Flavor) ReopensTemporary() bool { return f == MariaDB }
 
-// FindsRowsOfCreate tells whether FOUND_ROWS() counts the rows of CREATE TABLE … SELECT.
+// FindsRowsOfCreate reports whether FOUND_ROWS() counts the rows of CREATE TABLE … SELECT.
 func (f Flavor) FindsRowsOfCreate() bool { return f == MariaDB }
 
-// FindsRowsBehindUnion tells whether FOUND_ROWS() after a UNION with LIMIT is more than the rows that were returned.
+// FindsRowsBehindUnion reports whether FOUND_ROWS() after a UNION with LIMIT can exceed the number of rows returned.
 func (f Flavor) FindsRowsBehindUnion() bool { return f == MariaDB }
 
-// ShowsColumnsByName tells whether ALTER COLUMN … SET VISIBLE shows a column. On MariaDB its definition is written anew.
+// ShowsColumnsByName reports whether ALTER COLUMN … SET VISIBLE makes a column visible. On MariaDB the column must be defined
+// again.
 func (f Flavor) ShowsColumnsByName() bool { return f == MySQL }
 
-// TellsAnsiQuotes tells whether the status flags of an answer say that ANSI_QUOTES is on.
+// TellsAnsiQuotes reports whether an answer's status flags include ANSI_QUOTES.
 func (f Flavor) TellsAnsiQuotes() bool { return f == MariaDB }

@@ -2,8 +2,8 @@ package flavor
 
 import "strings"
 
-// Characteristic returns the name by which the server has, and reports, a system variable: those of transactions have two,
-// such as tx_isolation and transaction_isolation. Other names are returned as they are.
+// Characteristic returns the server's name of a system variable. Variables of transactions have two names, such as tx_isolation and
+// transaction_isolation. Other names are returned unchanged.
 func (f Flavor) Characteristic(name string) string {
 	const older, newer = "tx_", "transaction_"
 	what := strings.TrimPrefix(strings.TrimPrefix(name, older), newer)
@@ -16,7 +16,7 @@ func (f Flavor) Characteristic(name string) string {
 	return newer + what
 }
 
-// VariableTables returns the schema that has the tables session_variables, global_variables, session_status, global_status.
+// VariableTables returns the schema of the tables session_variables, global_variables, session_status and global_status.
 func (f Flavor) VariableTables() string {
 	if f == MariaDB {
 		return "information_schema"
@@ -24,8 +24,8 @@ func (f Flavor) VariableTables() string {
 	return "performance_schema"
 }
 
-// VariableName returns an expression of VARIABLE_NAME that spells a name as SHOW does: of variables or of status. MariaDB's
-// tables have all names in capitals.
+// VariableName returns an expression of VARIABLE_NAME that spells names of variables or of status as SHOW does. In MariaDB's tables
+// all names are in upper case.
 func (f Flavor) VariableName(ofVariables bool) string {
 	switch {
 	case f == MySQL:
@@ -36,25 +36,25 @@ func (f Flavor) VariableName(ofVariables bool) string {
 	return "IF(VARIABLE_NAME LIKE 'WSREP%', LOWER(VARIABLE_NAME), CONCAT(LEFT(VARIABLE_NAME, 1), LOWER(SUBSTRING(VARIABLE_NAME, 2))))"
 }
 
-// TablesCountCommands tells whether the tables of status have the counters Com_…, as SHOW STATUS has.
+// TablesCountCommands reports whether the status tables have the Com_… counters of SHOW STATUS.
 func (f Flavor) TablesCountCommands() bool { return f == MariaDB }
 
-// HasStatusTable tells whether information_schema has the table of variables or of status of that name.
+// HasStatusTable reports whether information_schema has the given table of variables or status.
 func (f Flavor) HasStatusTable(name string) bool { return f == MariaDB || name == "processlist" }
 
-// HasTableStatement tells whether TABLE name stands for SELECT * FROM name.
+// HasTableStatement reports whether TABLE name is a statement, short for SELECT * FROM name.
 func (f Flavor) HasTableStatement() bool { return f == MySQL }
 
-// Processes returns the table of what the server's sessions do, and whether SHOW PROCESSLIST has the column Progress.
+// Processes returns the table of the server's sessions, and whether SHOW PROCESSLIST has the column Progress.
 func (f Flavor) Processes() (table string, progress bool) {
 	if f == MariaDB {
 		return "information_schema.PROCESSLIST", true
 	}
-	return "performance_schema.processlist", false // it warns of the other
+	return "performance_schema.processlist", false // the server warns about the other table
 }
 
-// UserVariables returns the statement that lists the names of the session's user variables, behind a NULL. It fails, or gives no row,
-// on a server that does not list them.
+// UserVariables returns the statement that lists the names of the session's user variables after a NULL. On a server that doesn't
+// list them, it fails or returns no row.
 func (f Flavor) UserVariables() string {
 	if f == MariaDB {
 		return "SELECT NULL UNION ALL SELECT VARIABLE_NAME FROM information_schema.USER_VARIABLES"
@@ -63,20 +63,20 @@ func (f Flavor) UserVariables() string {
 		"UNION ALL SELECT VARIABLE_NAME FROM performance_schema.user_variables_by_thread WHERE THREAD_ID = PS_CURRENT_THREAD_ID()"
 }
 
-// HasVariable tells whether the server has a system variable of which the proxy gives its own value.
+// HasVariable reports whether the server has a system variable for which the proxy returns its own value.
 func (f Flavor) HasVariable(name string) bool { return name != "gtid_mode" || f == MySQL }
 
-// ProfilesSet tells whether a SET that turns profiling on twice is in its own profile.
+// ProfilesSet reports whether a second SET that enables profiling appears in its own profile.
 func (f Flavor) ProfilesSet() bool { return f == MariaDB }
 
-// ListsPadding tells whether information_schema.COLLATIONS says for which collations trailing spaces count in comparisons.
+// ListsPadding reports whether information_schema.COLLATIONS shows which collations compare trailing spaces.
 func (f Flavor) ListsPadding() bool { return f == MySQL }
 
-// NamesNoPad tells whether the name of a collation says that trailing spaces count in comparisons.
+// NamesNoPad reports whether a collation's name says that it compares trailing spaces.
 func (f Flavor) NamesNoPad(collation string) bool {
 	return f == MariaDB && strings.Contains(collation, "nopad")
 }
 
-// WritesDefaults tells whether information_schema.COLUMNS has the default of a column as SQL: 'text', NULL or an expression.
-// MySQL has the bare text.
+// WritesDefaults reports whether information_schema.COLUMNS holds column defaults as SQL: 'text', NULL or an expression. MySQL holds
+// the plain text.
 func (f Flavor) WritesDefaults() bool { return f == MariaDB }

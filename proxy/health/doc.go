@@ -1,8 +1,8 @@
-// Package health tells how each server is: well, slow, frozen, away or read-only.
+// Package health determines the state of each server: well, slow, frozen, away or read-only.
 //
-// It owns the probes, each over a connection of its own, and the states that they lead to together with the bytes that come
-// from busy connections. It never ends a statement and never chooses a server: whoever has the connections is told of a server
-// that is frozen ([Server]), and who chooses reads a [Snapshot], without a lock.
+// It owns the probes, each over its own connection. It derives the states from the probes and from the bytes received on busy
+// connections. It never ends a statement and never chooses a server. It notifies the owner of the connections of a frozen
+// server ([Server]). Code that chooses a server reads a [Snapshot] without a lock.
 //
 //	        answers in time                       answered twice in a row, after it was frozen or away
 //	well ◀───────────────────── slow ◀──────────────────────────────────────────────┐

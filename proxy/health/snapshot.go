@@ -6,23 +6,23 @@ import (
 	"locus/router"
 )
 
-// Status is how one server is.
+// Status is the state of one server.
 type Status struct {
 	Shard   router.ShardName `json:"shard"`
 	Addr    string           `json:"addr"`
 	Replica bool             `json:"replica,omitempty"`
 	State   State            `json:"state"`
 	Since   time.Time        `json:"since"`
-	Why     string           `json:"why,omitempty"` // it is not well
-	// Silent is for how long nothing had come from it when it froze.
+	Why     string           `json:"why,omitempty"` // why it is not well
+	// Silent is how long the server had sent nothing when it froze.
 	Silent time.Duration `json:"silent,omitempty"`
-	// Took is how long the last probe took.
+	// Took is the duration of the last probe.
 	Took time.Duration `json:"took"`
-	// BehindMs is how far a replica is behind, as it says itself; nil: it is none, or that isn't known.
+	// BehindMs is a replica's own lag. It is nil for a primary, or if unknown.
 	BehindMs *int64 `json:"behind_ms,omitempty"`
 }
 
-// Role is what a server is to its shard.
+// Role returns the server's role in its shard.
 func (s Status) Role() string {
 	if s.Replica {
 		return "replica"
@@ -30,17 +30,17 @@ func (s Status) Role() string {
 	return "primary"
 }
 
-// Unwell tells a server that somebody should look at: replicas are to be read-only.
+// Unwell reports whether the server needs attention. A replica is expected to be read-only.
 func (s Status) Unwell() bool { return s.State != Well && !(s.Replica && s.State == ReadOnly) }
 
-// Snapshot is what is known of all servers at one moment. It is immutable; a nil one knows nothing, and everything is well.
+// Snapshot is the state of all servers at one moment. It is immutable. In a nil Snapshot every server is well.
 type Snapshot struct {
 	Servers []Status // by shard and address, primaries first
 
-	unwell map[router.ShardName]State // of primaries that are neither well nor read-only
+	unwell map[router.ShardName]State // primaries that are neither well nor read-only
 }
 
-// State is that of the server that a shard's writes go to. It neither waits nor allocates.
+// State returns the state of the shard's primary. It neither waits nor allocates.
 func (s *Snapshot) State(shard router.ShardName) State {
 	if s == nil || len(s.unwell) == 0 {
 		return Well
@@ -48,10 +48,10 @@ func (s *Snapshot) State(shard router.ShardName) State {
 	return s.unwell[shard] // the zero state is Well
 }
 
-// Well tells whether statements that several shards could answer are best sent to this one.
+// Well reports whether the shard is a good choice for statements that several shards could answer.
 func (s *Snapshot) Well(shard router.ShardName) bool { return s.State(shard) == Well }
 
-// NewSnapshot is of servers in their order.
+// NewSnapshot returns the snapshot of a sorted list of servers.
 func NewSnapshot(list []Status) *Snapshot {
 	s := &Snapshot{Servers: list, unwell: map[router.ShardName]State{}}
 	for _, one := range list {

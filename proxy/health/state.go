@@ -2,23 +2,23 @@ package health
 
 import "slices"
 
-// State is how a server is.
+// State is the state of a server.
 type State uint8
 
 const (
-	// Well: it answers its probes in time. So is one of which nothing is known yet.
+	// Well: the server answers its probes in time, or nothing is known yet.
 	Well State = iota
-	// ReadOnly: it does, and takes no writes.
+	// ReadOnly: it answers in time but accepts no writes.
 	ReadOnly
-	// Slow: it answers late, or not yet, or has only just come back.
+	// Slow: it answers late, has not answered yet, or has just come back.
 	Slow
-	// Frozen: it answers no probe, and no byte has come from it for Limits.Stall.
+	// Frozen: it answers no probe, and has sent nothing for Limits.Stall.
 	Frozen
-	// Away: it takes no connections, or refuses the login.
+	// Away: it refuses connections or the login.
 	Away
 )
 
-// States are all of them, for metrics.
+// States lists all states, for metrics.
 var States = []State{Well, ReadOnly, Slow, Frozen, Away}
 
 var words = [...]string{"well", "read-only", "slow", "frozen", "away"}
@@ -28,8 +28,8 @@ func (s State) String() string { return words[s] }
 // MarshalText implements encoding.TextMarshaler.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText implements encoding.TextUnmarshaler. A state that only another version knows is Slow: not well, and not
-// known to be down.
+// UnmarshalText implements encoding.TextUnmarshaler. A state known only to another version becomes Slow: neither well
+// nor known to be down.
 func (s *State) UnmarshalText(text []byte) error {
 	*s = Slow
 	if at := slices.Index(words[:], string(text)); at >= 0 {
@@ -38,26 +38,26 @@ func (s *State) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Down tells the states in which a server can't be asked anything.
+// Down reports whether the server can't be queried.
 func (s State) Down() bool { return s == Frozen || s == Away }
 
-// Finding is what came of a probe.
+// Finding is the result of a probe.
 type Finding uint8
 
 const (
-	// Answers: the server has answered.
+	// Answers: the server answered.
 	Answers Finding = iota
-	// Full: it has answered that it takes no more connections, so that it lives.
+	// Full: the server has too many connections, so it is alive.
 	Full
-	// Refuses: nobody takes connections at its address, or the login is refused.
+	// Refuses: nothing listens at its address, or it refused the login.
 	Refuses
-	// Silent: no answer came in time.
+	// Silent: no answer arrived in time.
 	Silent
 )
 
-// Report is one probe's.
+// Report is the report of one probe.
 type Report struct {
 	Finding  Finding
-	ReadOnly bool  // of Answers
-	Err      error // of the others
+	ReadOnly bool  // for Answers
+	Err      error // for the others
 }

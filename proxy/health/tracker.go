@@ -7,58 +7,59 @@ import (
 )
 
 const (
-	// every is between two probes of a server.
+	// every is the interval between a server's probes.
 	every = time.Second
-	// late is how long a probe may be without an answer.
+	// late is how long a probe may lack an answer before it is late.
 	late = time.Second
-	// patience is when it is given up, and its connection with it: the next one goes over another, as a network that has
-	// healed may not bring the old one back for long.
+	// patience is the time limit of a probe, after which its connection is closed. The next probe uses another connection,
+	// because a recovered network may revive the old one only after a long time.
 	patience = 2 * time.Second
-	// steady is how many probes in a row a server answers that was frozen or away, before it is well: one that comes and
-	// goes is not chosen.
+	// steady is how many consecutive probes a server that was frozen or away must answer before it is well, so that a flapping
+	// server isn't chosen.
 	steady = 2
 )
 
-// FrozenError is why nothing is sent to a server that is frozen, and why what was under way there was ended.
+// FrozenError is why nothing is sent to a frozen server and why its running statements were ended.
 type FrozenError struct{ Silent time.Duration }
 
 func (e *FrozenError) Error() string {
 	return fmt.Sprintf("it has answered no probe and sent no byte for %v. While it is frozen it is asked every second; look at its machine, its disks and the network", e.Silent.Round(100*time.Millisecond))
 }
 
-// Frozen tells who can't name the type.
+// Frozen identifies the error to packages that can't import its type.
 func (e *FrozenError) Frozen() bool { return true }
 
-// errLate is why a server is slow whose probe has no answer yet.
+// errLate is why a server with an unanswered probe is slow.
 var errLate = fmt.Errorf("a probe has had no answer for %v", late)
 
 var errBack = errors.New("it has only just come back")
 
-// tracker makes one server's state out of what is heard of it. It knows no clock, no connection and no lock.
+// tracker computes the state of one server from events. It uses no clock, connection or lock.
 type tracker struct {
 	stall time.Duration
 
 	state State
 	why   error
-	since time.Time // of the state
+	since time.Time // start of the state
 
-	sent   time.Time // of the probe under way; zero: none is
+	sent   time.Time // time of the running probe; zero if there is none
 	silent bool      // the last probe had no answer
-	sign   time.Time // the last of life: an answer, a byte, a refusal
-	down   bool      // it was frozen or away, and has not answered often enough since
-	row    int       // probes answered in a row
+	sign   time.Time // the last sign of life: an answer, a byte or a refusal
+	down   bool      // it was frozen or away and has not answered often enough since
+	row    int       // consecutive answered probes
 	took   time.Duration
 }
 
-// newTracker is of a server of which nothing is known yet. It is taken to be well: a proxy that starts refuses nothing.
+// newTracker returns the tracker of a server about which nothing is known. It counts as well, so that a starting proxy refuses
+// nothing.
 func newTracker(now time.Time, stall time.Duration) tracker {
 	return tracker{stall: stall, since: now, sign: now}
 }
 
-// begin notes that a probe was sent.
+// begin records that a probe was sent.
 func (t *tracker) begin(now time.Time) { t.sent = now }
 
-// found notes what came of it.
+// found records a probe's result.
 func (t *tracker) found(now time.Time, r Report) {
 	t.took = now.Sub(t.sent)
 	t.sent, t.silent = time.Time{}, r.Finding == Silent
@@ -98,11 +99,11 @@ func (t *tracker) answered(now time.Time, r Report) {
 	}
 }
 
-// heard notes that bytes have come over connections that statements have. They don't end a freeze: what they were the answer to
-// was given up.
+// heard records bytes received on connections that run statements. They don't end a freeze, because the statements that they
+// answer were given up.
 func (t *tracker) heard(now time.Time) { t.sign = now }
 
-// pass notes that time has passed.
+// pass records the passing of time.
 func (t *tracker) pass(now time.Time) {
 	if !t.isLate(now) && !t.silent {
 		return
@@ -116,16 +117,16 @@ func (t *tracker) pass(now time.Time) {
 	}
 }
 
-// isLate tells whether the probe under way should have been answered.
+// isLate reports whether the running probe should have been answered.
 func (t *tracker) isLate(now time.Time) bool { return !t.sent.IsZero() && now.Sub(t.sent) >= late }
 
-// overdue tells that neither a probe nor anybody else has had an answer for a while, so that who can ask another server is
-// better off with that.
+// overdue reports whether neither a probe nor any connection has had an answer for a while. A request that another server can
+// answer should then go there.
 func (t *tracker) overdue(now time.Time) bool {
 	return t.state == Slow && (t.isLate(now) || t.silent) && now.Sub(t.sign) >= late
 }
 
-// forgive takes a time out of the account in which the observer itself did not run: nobody is to blame for that.
+// forgive excludes a time during which this process itself did not run.
 func (t *tracker) forgive(d time.Duration) {
 	t.sign = t.sign.Add(d)
 	if !t.sent.IsZero() {

@@ -14,58 +14,57 @@ import (
 	"locus/router"
 )
 
-// Server is one that is probed. Its methods may be called concurrently, Probe for one probe at a time.
+// Server is a server to probe. Its methods are safe for concurrent use, except that one Probe runs at a time.
 type Server interface {
 	Shard() router.ShardName
 	Addr() string
 	Replica() bool
-	// Probe asks the server whether it is there, over a connection that nobody else has and that is kept for the next probe. It
-	// ends soon after ctx.
+	// Probe checks that the server answers, over a connection reserved for probes. It returns soon after ctx ends.
 	Probe(ctx context.Context) Report
-	// Received is another number whenever a byte has come over one of the connections that statements have.
+	// Received returns a number that changes whenever a byte arrives on a connection that runs statements.
 	Received() uint64
-	// Overdue gives up what another server can be asked as well, for the reason why this one is slow. It does not wait. It is
-	// called again and again until a byte has come.
+	// Overdue gives up requests that another server can answer, with the reason why this one is slow. It does not block. It is
+	// called repeatedly until a byte arrives.
 	Overdue(why error)
-	// Freeze ends what is under way at the server, throws idle connections away, and refuses new statements for that reason,
-	// until Thaw. Neither waits.
+	// Freeze ends running statements, closes idle connections and refuses new statements with that reason, until Thaw. Neither
+	// of the two blocks.
 	Freeze(why error)
-	// Thaw lets statements through, after a freeze and after the server was away.
+	// Thaw admits statements again, after a freeze or after the server was away.
 	Thaw()
 }
 
-// look is between two looks at the bytes that have come.
+// look is the interval between two checks for received bytes.
 const look = 250 * time.Millisecond
 
-// DefaultStall is how long a server may be silent unless the configuration says.
+// DefaultStall is how long a server may be silent by default.
 const DefaultStall = 5 * time.Second
 
 // Watch probes servers.
 type Watch struct {
-	// Servers gives those of now. A server that stays is the same value each time.
+	// Servers returns the current servers. A server that remains is the same value each time.
 	Servers func() []Server
-	// Stall is for how long a server that answers no probe may be silent on all of its connections; 0: DefaultStall.
+	// Stall is how long a server that answers no probe may be silent on all connections. 0 means DefaultStall.
 	Stall time.Duration
 	Log   *slog.Logger
 
 	current atomic.Pointer[Snapshot]
 
-	mu      sync.Mutex // guards what follows; held while servers are told, which does not wait
+	mu      sync.Mutex // guards the fields below; held during calls to servers, which don't block
 	watched map[Server]*watched
 }
 
-// watched is one server under a Watch's mu.
+// watched is one server, guarded by a Watch's mu.
 type watched struct {
 	tracker
 	received uint64
 	probing  bool
-	next     time.Time // when it is probed again
+	next     time.Time // time of the next probe
 }
 
-// Load gives what is known now: nil before Run has begun.
+// Load returns the current snapshot, or nil before Run has begun.
 func (w *Watch) Load() *Snapshot { return w.current.Load() }
 
-// Run probes until ctx ends, and waits for the probes that it has sent.
+// Run probes until ctx ends, and then waits for the running probes.
 func (w *Watch) Run(ctx context.Context) {
 	var probes sync.WaitGroup
 	defer probes.Wait()
@@ -83,11 +82,10 @@ func (w *Watch) Run(ctx context.Context) {
 	}
 }
 
-// lag is how much later than it should a look may come before its lateness is this process's own: one that was stopped, or whose
-// machine was.
+// lag is the lateness of a check above which it counts as this process's own: the process or its machine was stopped.
 const lag = 2 * look
 
-// step looks at all servers, after a time since the last look, and has those probed whose turn it is.
+// step checks all servers and starts due probes. since is the time since the last check.
 func (w *Watch) step(now time.Time, since time.Duration, probe func(Server)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -116,7 +114,7 @@ func (w *Watch) step(now time.Time, since time.Duration, probe func(Server)) {
 	}
 }
 
-// follow takes new servers up and forgets those that are gone.
+// follow adds new servers and forgets removed ones.
 func (w *Watch) follow(now time.Time) {
 	if w.watched == nil {
 		w.watched = map[Server]*watched{}
@@ -144,24 +142,24 @@ func (w *Watch) probe(ctx context.Context, s Server) {
 	defer cancel()
 	r := s.Probe(limited)
 	if ctx.Err() != nil {
-		return // it says nothing of the server
+		return // this says nothing about the server
 	}
 	now := time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	one := w.watched[s]
 	if one == nil {
-		return // it is gone
+		return // the server was removed
 	}
 	one.probing = false
-	if soonest := now.Add(every / 2); one.next.Before(soonest) { // two answers in a row are two moments
+	if soonest := now.Add(every / 2); one.next.Before(soonest) { // two consecutive answers must be some time apart
 		one.next = soonest
 	}
 	w.tell(s, one, func() { one.found(now, r) })
 	w.publish()
 }
 
-// tell changes a server's state, and acts on what comes of it.
+// tell changes a server's state and acts on the result.
 func (w *Watch) tell(s Server, one *watched, change func()) (changed bool) {
 	before := one.state
 	change()

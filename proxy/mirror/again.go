@@ -8,30 +8,30 @@ import (
 )
 
 const (
-	// mostDoubtful bounds the reads that are looked at again.
+	// mostDoubtful bounds the reads that are checked again.
 	mostDoubtful = 256
-	// seenTwice in a row, something is a difference: why, says the package.
+	// seenTwice is how many consecutive times a difference must be seen; see the package comment.
 	seenTwice = 2
-	// mostLooks is after how many looks that have told nothing a read is unsettled.
+	// mostLooks is the number of inconclusive checks after which a read is unsettled.
 	mostLooks = 8
 )
 
-// doubtful are reads whose answers differed.
+// doubtful holds reads whose answers differed.
 type doubtful struct {
-	mu   sync.Mutex // of list
+	mu   sync.Mutex // guards list
 	list []*doubt
-	more chan struct{} // has a token when there is one; of capacity 1
+	more chan struct{} // holds a token if list isn't empty; capacity 1
 }
 
-// doubt is one of them. But for what the list holds it belongs to the goroutine that settles.
+// doubt is one read whose answers differed. Except for its fields in the list, it belongs to the goroutine that settles.
 type doubt struct {
 	read           *Read
-	times          uint64 // that the same was asked with this outcome
+	times          uint64 // number of times that this read had this outcome
 	looks, seen    int
-	source, target Answer // as they were when last seen different
+	source, target Answer // the answers when they last differed
 }
 
-// doubt has a read looked at again.
+// doubt schedules a read to be checked again.
 func (m *Mirror) doubt(r *Read) {
 	a := &m.again
 	a.mu.Lock()
@@ -53,7 +53,7 @@ func (m *Mirror) doubt(r *Read) {
 	}
 }
 
-// settle looks again at what differed, all of it at each look, until ctx ends.
+// settle checks all differing reads repeatedly until ctx ends.
 func (m *Mirror) settle(ctx context.Context) {
 	var in Reader
 	for {
@@ -76,7 +76,7 @@ func (a *doubtful) any() bool {
 	return len(a.list) > 0
 }
 
-// all is those of one job after the other, as the list has them now.
+// all returns the current list by job.
 func (a *doubtful) all() map[string][]*doubt {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -87,7 +87,7 @@ func (a *doubtful) all() map[string][]*doubt {
 	return by
 }
 
-// remove takes one out, and tells how often it was asked for.
+// remove removes a doubt and returns its times.
 func (a *doubtful) remove(d *doubt) uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -102,7 +102,7 @@ func (a *doubtful) remove(d *doubt) uint64 {
 	return d.times
 }
 
-// look asks both shards again.
+// look checks all jobs' reads once.
 func (m *Mirror) look(ctx context.Context, in *Reader) {
 	for job, list := range m.again.all() {
 		err := m.lookAt(ctx, job, list, in)
@@ -120,7 +120,7 @@ func (m *Mirror) look(ctx context.Context, in *Reader) {
 	}
 }
 
-// unsettled gives a read up of which nothing could be told.
+// unsettled gives up a read after inconclusive checks.
 func (m *Mirror) unsettled(d *doubt) {
 	if times := m.again.remove(d); times > 0 {
 		m.count(d.read, func(f *figures) { f.Unsettled += times })
@@ -129,13 +129,13 @@ func (m *Mirror) unsettled(d *doubt) {
 
 var errNobodyTells = errors.New("how far the stream is can't be asked")
 
-// lookAt is one look at the reads of a job. The stream is waited for once for all of them. An error leaves the rest to the next
-// look.
+// lookAt checks the reads of one job once. It waits for the stream once for all of them. After an error the rest are left to
+// the next check.
 func (m *Mirror) lookAt(ctx context.Context, job string, list []*doubt, in *Reader) error {
 	before := make([]Answer, len(list))
 	for i, d := range list {
 		if !d.read.concerned(m.config.Map()) {
-			d.looks = mostLooks // the genes were handed over, or it is mirrored no more
+			d.looks = mostLooks // the genes were handed over, or the move is no longer mirrored
 			continue
 		}
 		var err error
@@ -174,7 +174,7 @@ func (m *Mirror) applied(ctx context.Context, of *Read) error {
 	return m.config.Applied(ctx, of.Job, of.From, of.To)
 }
 
-// verdict is what one look tells.
+// verdict is the result of one check.
 type verdict uint8
 
 const (
@@ -183,7 +183,7 @@ const (
 	isDifferent
 )
 
-// verdictOn judges the target's answer by the source's from before the wait for the stream, and from after.
+// verdictOn judges the target's answer by the source's answers from before and after the wait for the stream.
 func verdictOn(r *Read, before, target, after Answer) verdict {
 	switch {
 	case r.alike(target, before) || r.alike(target, after):
@@ -199,7 +199,7 @@ func (m *Mirror) judge(d *doubt, before, target, after Answer) {
 	case wasLag:
 		times := m.again.remove(d)
 		m.count(d.read, func(f *figures) { f.Lag += times })
-		d.seen = seenTwice // it is settled
+		d.seen = seenTwice // counts as settled
 	case isMoving:
 		d.seen = 0
 	case isDifferent:
@@ -213,7 +213,7 @@ func (m *Mirror) judge(d *doubt, before, target, after Answer) {
 	}
 }
 
-// different counts and keeps a difference.
+// different counts and records a difference.
 func (m *Mirror) different(d *doubt) {
 	times := m.again.remove(d)
 	kept := differenceOf(d, times, m.config.Map().Width(), time.Now())
@@ -225,7 +225,7 @@ func (m *Mirror) different(d *doubt) {
 		"source_rows", kept.SourceRows, "target_rows", kept.TargetRows)
 }
 
-// pause waits; it tells whether ctx goes on.
+// pause waits. It returns false if ctx ended.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -16,37 +16,37 @@ import (
 // Sum is a hash of 128 bits.
 type Sum struct{ high, low uint64 }
 
-// String is its 32 digits.
+// String returns the hash as 32 hexadecimal digits.
 func (s Sum) String() string { return fmt.Sprintf("%016x%016x", s.high, s.low) }
 
-// plus adds two sums: the order in which sums are added makes no difference, and the same one twice does not cancel out.
+// plus adds two hashes. The order doesn't matter, and equal hashes don't cancel out.
 func (s Sum) plus(o Sum) Sum {
 	low, carry := bits.Add64(s.low, o.low, 0)
 	high, _ := bits.Add64(s.high, o.high, carry)
 	return Sum{high, low}
 }
 
-// Answer is what is compared of a server's answer.
+// Answer is the part of a server's answer that is compared.
 type Answer struct {
 	Rows    uint64
-	Columns Sum // their names, types and character sets, in order
-	Set     Sum // of the rows, in whatever order
-	Order   Sum // of the rows in the order in which they came
-	// Code is MySQL's number of the error that ended the answer; 0: it has rows.
+	Columns Sum // the columns' names, types and character sets, in order
+	Set     Sum // of the rows regardless of order
+	Order   Sum // of the rows in order
+	// Code is the error code that ended the answer, or 0 if it has rows.
 	Code uint16
-	// Long: there is more of it than is compared.
+	// Long reports that the answer exceeds what is compared.
 	Long bool
-	// Took is from the command's end until the last byte had arrived.
+	// Took is the time from the end of the command to the last byte of the answer.
 	Took time.Duration
 }
 
-// mostBytes is how much of an answer is hashed, on the client's way. A longer one is not compared.
+// mostBytes is how much of an answer is hashed on the client's path. A longer answer is not compared.
 const mostBytes = 1 << 20
 
-// Reader makes an Answer of the packets that pass. Its zero value reads nothing: see Begin. It is given whole packets and parts
-// of packets, cut anywhere.
+// Reader computes an Answer from passing packets. The zero value ignores them until Begin. It accepts packets split at any
+// point.
 type Reader struct {
-	// Extended: columns are described as MariaDB has it.
+	// Extended reports whether columns have MariaDB's extended metadata.
 	Extended bool
 
 	began, last time.Time
@@ -54,11 +54,11 @@ type Reader struct {
 	phase       phase
 	bytes       int
 	header      [wire.HeaderSize]byte
-	have        int // of the header
-	rest        int // of the payload
+	have        int // bytes of the header received
+	rest        int // bytes of the payload to come
 	first       bool
-	columns     uint64 // still to come
-	packet      []byte // one that is read whole
+	columns     uint64 // columns to come
+	packet      []byte // a packet that is read whole
 	columnHash  hash.Hash
 	rowHash     hash.Hash
 	sum         [sha256.Size]byte
@@ -72,10 +72,10 @@ const (
 	definitionsEnd
 	row
 	ended
-	given // up: the answer is too long, or none that is compared
+	given // given up: the answer is too long, or can't be compared
 )
 
-// Begin begins an answer, whose command has just been sent.
+// Begin begins an answer. Its command has just been sent.
 func (r *Reader) Begin() {
 	*r = Reader{Extended: r.Extended, began: time.Now(), packet: r.packet[:0], columnHash: reset(r.columnHash), rowHash: reset(r.rowHash)}
 }
@@ -88,7 +88,7 @@ func reset(h hash.Hash) hash.Hash {
 	return h
 }
 
-// Answer is what was read; false: it is none that can be compared.
+// Answer returns the answer. It returns false if the answer can't be compared.
 func (r *Reader) Answer() (Answer, bool) {
 	if r.phase != ended {
 		return Answer{}, false
@@ -98,10 +98,10 @@ func (r *Reader) Answer() (Answer, bool) {
 	return a, true
 }
 
-// Long tells an answer that was given up, since there is too much of it.
+// Long reports whether the answer was given up because of its length.
 func (r *Reader) Long() bool { return r.bytes > mostBytes }
 
-// Saw reads what has come.
+// Saw processes received bytes.
 func (r *Reader) Saw(b []byte) {
 	if r.phase >= ended || len(b) == 0 {
 		return
@@ -128,21 +128,21 @@ func (r *Reader) Saw(b []byte) {
 	}
 }
 
-// begins takes a packet's header.
+// begins handles a packet's header.
 func (r *Reader) begins() {
 	r.rest, _ = wire.Header(r.header[:])
 	r.first, r.packet = true, r.packet[:0]
 	if r.rest == 0 {
-		r.phase = given // no packet of an answer is empty
+		r.phase = given // answers contain no empty packets
 	}
 }
 
-// takes a part of a packet's payload.
+// takes handles a part of a packet's payload.
 func (r *Reader) takes(b []byte) {
 	if r.first && r.phase == row && endsRows(b[0], r.rest) {
-		r.phase = ended // by what is told below, or by an error
+		r.phase = ended // ended by the packet after the rows, or by an error
 		if b[0] == mysql.ERR_HEADER {
-			r.phase = given // amid its rows
+			r.phase = given // an error amid rows
 		}
 		return
 	}
@@ -154,12 +154,13 @@ func (r *Reader) takes(b []byte) {
 	r.packet = append(r.packet, b...)
 }
 
-// endsRows tells what follows the last row from a row: none of at most a mebibyte begins with 0xfe, and none with 0xff.
+// endsRows distinguishes the packet after the last row from a row. No row of at most a mebibyte begins with 0xfe, and none with
+// 0xff.
 func endsRows(first byte, length int) bool {
 	return first == mysql.EOF_HEADER && length < 9 || first == mysql.ERR_HEADER
 }
 
-// ends a packet that was taken whole.
+// ends handles the end of a packet.
 func (r *Reader) ends() {
 	r.have = 0
 	switch r.phase {
@@ -179,7 +180,7 @@ func (r *Reader) ends() {
 	}
 }
 
-// begun reads what an answer begins with: the number of columns.
+// begun reads the start of an answer, the number of columns.
 func (r *Reader) begun() {
 	n, length := wire.LenInt(r.packet)
 	if length != len(r.packet) || n == 0 || r.packet[0] == mysql.ERR_HEADER || r.packet[0] == mysql.LocalInFile_HEADER {
@@ -189,7 +190,7 @@ func (r *Reader) begun() {
 	r.columns, r.phase = n, definition
 }
 
-// described reads what matters of a column to who reads the rows.
+// described hashes the parts of a column definition that matter to a reader of rows.
 func (r *Reader) described() {
 	parse := wire.ParseColumn
 	if r.Extended {
@@ -215,7 +216,7 @@ func (r *Reader) cut(h hash.Hash) Sum {
 	return Sum{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}
 }
 
-// chained is the sum of the rows so far in their order: every multiplication by an odd number moves those before.
+// chained adds a row to the ordered hash. Multiplying by an odd number makes it depend on the order.
 func (r *Reader) chained(one Sum) Sum {
 	const odd = 0x9e3779b97f4a7c15
 	o := r.answer.Order

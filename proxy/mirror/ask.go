@@ -13,17 +13,17 @@ import (
 	"locus/router"
 )
 
-// errLong: there is more of an answer than is compared.
+// errLong means that the answer exceeds what is compared.
 var errLong = errors.New("the answer is too long")
 
-// errNoRows: the answer to a read has no rows' definitions.
+// errNoRows means that the answer to a read has no column definitions.
 var errNoRows = errors.New("the answer is none of a read")
 
-// errGone: the shard is not declared any more.
+// errGone means that the shard is no longer declared.
 var errGone = errors.New("it is not declared")
 
-// ask runs the read on a shard, within the deadline. The connection is of the shard's pool, and has the client's settings. The
-// error says that there is no answer to compare; one of the server's that is about the statement is an Answer.
+// ask runs the read on a shard within the deadline, on a connection of the shard's pool with the client's settings. An error
+// means that there is no answer to compare. A server's error about the statement is an Answer.
 func (m *Mirror) ask(ctx context.Context, shard router.ShardName, r *Read, in *Reader) (Answer, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, m.config.Deadline, errLate)
 	defer cancel()
@@ -54,10 +54,10 @@ func (m *Mirror) ask(ctx context.Context, shard router.ShardName, r *Read, in *R
 	return a, nil
 }
 
-// errLate is why a copy ends that has taken too long.
+// errLate is why a copy that took too long ends.
 var errLate = errors.New("no answer in time")
 
-// said makes an answer of an error that a server gave.
+// said converts a server's error into an Answer.
 func said(err error) (Answer, error) {
 	if _, login := errors.AsType[*backend.LoginError](err); login {
 		return Answer{}, err
@@ -69,7 +69,7 @@ func said(err error) (Answer, error) {
 	return Answer{Code: refused.Code}, nil
 }
 
-// passing are errors that tell of a server's state, and not of its rows or tables: lock waits, deadlocks, time limits, kills.
+// passing lists errors that depend on a server's state rather than its data: lock waits, deadlocks, time limits, kills.
 var passing = []uint16{
 	mysql.ER_LOCK_WAIT_TIMEOUT, mysql.ER_LOCK_DEADLOCK, mysql.ER_QUERY_INTERRUPTED, mysql.ER_CON_COUNT_ERROR, mysql.ER_OUT_OF_RESOURCES,
 	mysql.ER_OUTOFMEMORY, 3024, 1969,
@@ -98,7 +98,7 @@ func run(ctx context.Context, conn *backend.Conn, r *Read, in *Reader) error {
 		from.Discard(n)
 		switch {
 		case in.Long():
-			return conn.Lost(true, errLong) // what is left of it is not waited for
+			return conn.Lost(true, errLong) // the rest of the answer is not read
 		case state == wire.Done:
 			return over(conn, &scanner)
 		case state != wire.NeedBytes:
@@ -110,7 +110,7 @@ func run(ctx context.Context, conn *backend.Conn, r *Read, in *Reader) error {
 	}
 }
 
-// over is the end of an answer.
+// over handles the end of an answer.
 func over(conn *backend.Conn, scanner *wire.Scanner) error {
 	code, failed := scanner.ErrCode()
 	switch {
@@ -123,7 +123,7 @@ func over(conn *backend.Conn, scanner *wire.Scanner) error {
 	return nil
 }
 
-// why names the deadline where that, and not the network, has ended a read.
+// why returns the deadline's error if the deadline, not the network, ended a read.
 func why(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -131,7 +131,7 @@ func why(ctx context.Context, err error) error {
 	return err
 }
 
-// command builds what is sent. What is prepared first takes no part in the time.
+// command builds the command. Preparing a statement for it isn't part of the measured time.
 func command(ctx context.Context, conn *backend.Conn, r *Read) ([]byte, error) {
 	if !r.Prepared {
 		packet, _ := wire.AppendCommand(nil, mysql.COM_QUERY, r.Text)
@@ -148,7 +148,7 @@ func command(ctx context.Context, conn *backend.Conn, r *Read) ([]byte, error) {
 	if there.Params != len(r.Params) {
 		return nil, fmt.Errorf("%d parameters of %d", len(r.Params), there.Params)
 	}
-	there.Types = nil // they may be others than those of its last execution
+	there.Types = nil // they may differ from those of its last execution
 	packet, _ := wire.AppendExecute(nil, wire.Execute{Statement: there.ID, Params: r.Params})
 	return packet, nil
 }

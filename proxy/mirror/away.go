@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// away is a target that can't be asked. Its zero value is one that can.
+// away tracks whether a target is unavailable. The zero value is an available target.
 type away struct {
 	since time.Time
 	why   string
-	next  time.Time // when one copy tries whether it is back
+	next  time.Time // when one copy tries again
 }
 
-// keepsOff tells whether no copy need be made now.
+// keepsOff reports whether copies can be skipped now.
 func (a *away) keepsOff(now time.Time) bool { return a.why != "" && now.Before(a.next) }
 
-// asks tells whether a copy may be sent: while the target is away, one at a time now and then.
+// asks reports whether a copy may be sent. While the target is away, one is sent per pause.
 func (a *away) asks(now time.Time, pause time.Duration) bool {
 	if a.keepsOff(now) {
 		return false
@@ -26,7 +26,7 @@ func (a *away) asks(now time.Time, pause time.Duration) bool {
 	return true
 }
 
-// begin notes that a copy was not answered.
+// begin records that a copy got no answer.
 func (a *away) begin(err error, now time.Time, pause time.Duration) {
 	if a.why == "" {
 		a.since = now
@@ -34,5 +34,5 @@ func (a *away) begin(err error, now time.Time, pause time.Duration) {
 	a.why, a.next = err.Error(), now.Add(pause)
 }
 
-// late tells the end of a copy by its deadline.
+// late reports whether the deadline ended a copy.
 func late(err error) bool { return errors.Is(err, errLate) }

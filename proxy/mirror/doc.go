@@ -1,18 +1,17 @@
-// Package mirror sends copies of some reads of moving genes to the target of their move, and compares the answers: what the
-// target lacks, an index, warm caches, a row, shows before any client depends on it.
+// Package mirror sends copies of some reads of moving genes to the target of their move and compares the answers. So a missing
+// index, cold caches or a missing row at the target show before any client depends on it.
 //
-// It owns the copies that wait, the few workers that send them, each over a connection that the target's pool lends, the
-// comparison, and what is told of it. It never writes, never waits for anything on a client's way, never keeps more than its
-// bounds, and never decides where a statement runs: a client has its answer, which was hashed as it passed, before the copy is
-// made.
+// It owns the queue of copies, the few workers that send them over connections of the target's pool, the comparison, and the
+// reports. It never writes, never blocks a client, never exceeds its bounds, and never decides where a statement runs. The
+// client already has its answer when the copy is made. That answer was hashed as it passed.
 //
 // # What a difference is
 //
-// An answer of the target that is not the source's may be late. So both are asked again, until that can be told: the source,
-// then, once the stream has applied at the target what the source had logged by then, the target, and then the source once
-// more. If the target's answer is one of the source's, it was lag. If the source said the same both times and the target
-// something else, nothing that the source has explains it; seen twice in a row, it is a difference. Twice, because MySQL shows
-// rows some milliseconds before it counts their GTIDs, and logs what it does not show yet. If the source's answers differ, the
-// rows are changing, and nothing can be told at this look. What cannot be told within several looks is counted as unsettled,
-// and as nothing else.
+// A target's answer that differs from the source's may just lag behind. So both are asked again until that is decided: first
+// the source; then the target, once the stream has applied everything that the source had logged by then; then the source
+// again. If the target's answer equals one of the source's, it was lag. If the source gave the same answer both times and the
+// target another one, no data of the source explains it. If that is seen twice in a row, it is a difference. Twice, because
+// MySQL shows rows some milliseconds before it counts their GTIDs, and logs changes that it doesn't show yet. If the source's
+// two answers differ, the rows are changing, and the check is inconclusive. Reads that remain inconclusive after several
+// checks are counted as unsettled only.
 package mirror

@@ -12,39 +12,39 @@ import (
 	"locus/router"
 )
 
-// Config is what a Mirror is made of.
+// Config configures a Mirror.
 type Config struct {
 	Pools *backend.Registry
-	Map   func() *router.Map // in force
-	// Applied waits until the stream of a job has applied at the target all that the source has logged by now, as long as its
-	// context lasts. Nil: nobody can tell, and what differs is unsettled.
+	Map   func() *router.Map // the current map
+	// Applied waits until a job's stream has applied at the target everything that the source has logged by now, or ctx ends.
+	// If it is nil, all differences are unsettled.
 	Applied func(ctx context.Context, job string, from, to router.ShardName) error
 	Log     *slog.Logger
 
-	Deadline time.Duration // of a copy; default 5 s
-	Patience time.Duration // with the stream, at each look; default 15 s
-	Pause    time.Duration // between two looks at what differs, and two tries of a target that is away; default 1 s
+	Deadline time.Duration // time limit of a copy; default 5 s
+	Patience time.Duration // time limit of a wait for the stream, per check; default 15 s
+	Pause    time.Duration // interval between checks of differences, and between tries of a target that is away; default 1 s
 }
 
 const (
-	// workers send copies: so many connections of a target's pool they take at most.
+	// workers is the number of goroutines that send copies, and so of connections used from a target's pool.
 	workers = 4
-	// mostWaiting bounds the copies that wait, of at most mostText bytes each.
+	// mostWaiting bounds the waiting copies, each of at most mostText bytes.
 	mostWaiting = 256
 )
 
-// Mirror is a proxy's. Safe for concurrent use.
+// Mirror mirrors a proxy's reads. It is safe for concurrent use.
 type Mirror struct {
 	config Config
 	queue  chan *Read
 	times  meter.Moves
 	again  doubtful
 
-	mu   sync.Mutex // of what follows, never held across a wait
+	mu   sync.Mutex // guards the fields below; never held across a wait
 	jobs map[string]*figures
 }
 
-// New makes one that sends nothing before it is run.
+// New returns a Mirror. It sends nothing before Run.
 func New(c Config) *Mirror {
 	orDefault(&c.Deadline, 5*time.Second)
 	orDefault(&c.Patience, 15*time.Second)
@@ -61,13 +61,13 @@ func orDefault(d *time.Duration, otherwise time.Duration) {
 	}
 }
 
-// Chooses decides by chance whether one more read of a move is mirrored.
+// Chooses decides at random whether a read of a move is mirrored.
 func (*Mirror) Chooses(move *router.Move) bool {
 	return move.Mirror > 0 && rand.IntN(100) < move.Mirror
 }
 
-// Offer takes over a read that a client has been answered. It copies what it keeps, and never waits: what there is no room for
-// is dropped, and counted.
+// Offer queues a read that a client has been answered. It copies what it keeps and never blocks. If there is no room, the read
+// is dropped and counted.
 func (m *Mirror) Offer(r *Read, source Answer) {
 	m.mu.Lock()
 	f := m.jobs[r.Job]
@@ -90,12 +90,12 @@ func (m *Mirror) Offer(r *Read, source Answer) {
 	r.source = source
 	select {
 	case m.queue <- r:
-	default: // another session has taken the room
+	default: // another session took the room
 		m.count(r, func(f *figures) { f.Dropped++ })
 	}
 }
 
-// Skip counts a read that was chosen, and is too long to be copied or compared.
+// Skip counts a sampled read that is too long to copy or compare.
 func (m *Mirror) Skip(job string) {
 	m.count(&Read{Job: job}, func(f *figures) {
 		f.Sampled++
@@ -103,7 +103,7 @@ func (m *Mirror) Skip(job string) {
 	})
 }
 
-// count changes the figures of a read's job, unless that is gone.
+// count changes the figures of a read's job, if the job still exists.
 func (m *Mirror) count(r *Read, change func(*figures)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -166,7 +166,7 @@ func (m *Mirror) repeat(ctx context.Context, r *Read, in *Reader) {
 	}
 }
 
-// compare counts what the target has answered.
+// compare counts the target's answer.
 func (m *Mirror) compare(r *Read, answer Answer) {
 	same := r.alike(r.source, answer)
 	m.count(r, func(f *figures) {

@@ -12,26 +12,27 @@ import (
 	"locus/router/stmt"
 )
 
-// Read is a client's read, with all that it takes to run it again. It is a copy: nothing of the client's command is kept.
+// Read is a client's read with everything needed to run it again. Nothing in it refers to the client's command.
 type Read struct {
 	Job      string
 	From, To router.ShardName
-	Genes    []gene.Gene // that it concerns, all of the job's, and From's
+	Genes    []gene.Gene // the read's genes, all of the job and owned by From
 	Settings *backend.Settings
 	Profile  backend.Profile
-	Mode     stmt.Mode // by which its text is read
+	Mode     stmt.Mode // by which its text is parsed
 	Text     []byte
-	// Prepared: it is executed with Params. Under are the settings that decide what its text means.
+	// Prepared reports whether it is executed with Params. Under are the settings that determine its text's meaning.
 	Prepared bool
 	Under    *backend.Settings
 	Params   []wire.Param
-	// Ordered: rows are asked for in an order. Cut: LIMIT may choose among them, so that only their number is compared.
+	// Ordered reports whether an order of rows was requested. Cut reports whether LIMIT may choose among rows, so that only
+	// their number is compared.
 	Ordered, Cut bool
 
 	source Answer
 }
 
-// concerned tells whether the read is still mirrored: its genes are the job's, and the source's.
+// concerned reports whether the read is still mirrored, because its genes belong to the job and to the source.
 func (r *Read) concerned(m *router.Map) bool {
 	for _, g := range r.Genes {
 		move, moving := m.MoveWith(g)
@@ -42,10 +43,10 @@ func (r *Read) concerned(m *router.Map) bool {
 	return true
 }
 
-// mostText is how long a statement may be, with its parameters, to be copied.
+// mostText is the longest statement in bytes, parameters included, that is copied.
 const mostText = 16 << 10
 
-// Fits tells whether the read may be copied.
+// Fits reports whether the read may be copied.
 func (r *Read) Fits() bool {
 	size := len(r.Text)
 	for _, p := range r.Params {
@@ -54,7 +55,7 @@ func (r *Read) Fits() bool {
 	return size <= mostText
 }
 
-// own makes it a copy of its own.
+// own copies everything that the read refers to.
 func (r *Read) own() {
 	r.Text, r.Genes = bytes.Clone(r.Text), slices.Clone(r.Genes)
 	params := make([]wire.Param, len(r.Params))
@@ -65,7 +66,7 @@ func (r *Read) own() {
 	r.Params = params
 }
 
-// same tells whether it asks what another one does.
+// same reports whether two reads ask the same.
 func (r *Read) same(o *Read) bool {
 	if r.Job != o.Job || r.Settings != o.Settings || r.Prepared != o.Prepared || !bytes.Equal(r.Text, o.Text) || len(r.Params) != len(o.Params) {
 		return false
@@ -78,7 +79,7 @@ func (r *Read) same(o *Read) bool {
 	return true
 }
 
-// alike tells whether two answers to the read are the same as far as it asks.
+// alike reports whether two answers to the read are equal in what it requested.
 func (r *Read) alike(a, b Answer) bool {
 	if a.Long || b.Long || a.Code != b.Code || a.Rows != b.Rows || a.Columns != b.Columns {
 		return false
@@ -86,15 +87,15 @@ func (r *Read) alike(a, b Answer) bool {
 	return r.Cut || a.Set == b.Set
 }
 
-// reordered tells whether two answers that are alike have their rows in another order than the other, where one is asked for.
+// reordered reports whether two alike answers differ in the order that the read requested.
 func (r *Read) reordered(a, b Answer) bool { return r.Ordered && !r.Cut && a.Order != b.Order }
 
-// never are what makes an answer depend on when, where or in which session a read runs.
+// never is the set of features that make an answer depend on when, where or in which session a read runs.
 const never = stmt.Locking | stmt.UnknownFunction | stmt.NamedLock | stmt.ReadsNamedLock | stmt.IntoTarget |
 	stmt.ReadsUserVariable | stmt.SetsUserVariable | stmt.ReadsInsertID | stmt.SetsInsertID | stmt.CalcFoundRows | stmt.ReadsRowCount |
 	stmt.ReadsConnectionID | stmt.ReadsClock | stmt.Volatile | stmt.Windows
 
-// Repeatable tells a read that two servers with the same rows answer alike, and that leaves nothing behind.
+// Repeatable reports whether two servers with the same rows answer the read alike, and the read leaves nothing behind.
 func Repeatable(f *plan.Facts) bool {
 	st := f.Statement
 	if st.Kind != stmt.Select || f.Writes || f.Metadata || f.ReadsInsertID || f.Leaves != plan.LeavesNothing || st.Features&never != 0 || len(st.Blocks) == 0 {
@@ -105,7 +106,7 @@ func Repeatable(f *plan.Facts) bool {
 			return false
 		}
 		for _, field := range b.Fields {
-			if field.Aggregate == stmt.OtherAggregate { // GROUP_CONCAT and its kin have an order of their own
+			if field.Aggregate == stmt.OtherAggregate { // GROUP_CONCAT and similar functions have an order of their own
 				return false
 			}
 		}
@@ -113,7 +114,7 @@ func Repeatable(f *plan.Facts) bool {
 	return true
 }
 
-// Shape says how answers to a repeatable read are compared.
+// Shape returns how answers to a repeatable read are compared.
 func Shape(f *plan.Facts) (ordered, cut bool) {
 	return len(f.Statement.Blocks[0].Order) > 0, f.Statement.Features&stmt.Limited != 0
 }

@@ -11,22 +11,22 @@ import (
 	"locus/router/stmt"
 )
 
-// Counts are of reads, since a job's reads are mirrored.
+// Counts counts reads since a job's mirroring began.
 type Counts struct {
-	Sampled   uint64 `json:"sampled"`   // chosen to be mirrored
-	Dropped   uint64 `json:"dropped"`   // as the queue was full
-	TooLong   uint64 `json:"too_long"`  // to be copied, or to be compared
-	Unsent    uint64 `json:"unsent"`    // as the target was away, or the genes were handed over meanwhile
+	Sampled   uint64 `json:"sampled"`   // chosen for mirroring
+	Dropped   uint64 `json:"dropped"`   // because the queue was full
+	TooLong   uint64 `json:"too_long"`  // too long to copy or compare
+	Unsent    uint64 `json:"unsent"`    // because the target was away or the genes had been handed over
 	Compared  uint64 `json:"compared"`  // answered by the target
-	Late      uint64 `json:"late"`      // not answered within the deadline
-	Failed    uint64 `json:"failed"`    // not answered: the connection, or the server
-	Lag       uint64 `json:"lag"`       // that differed until the target had applied past the source
-	Different uint64 `json:"different"` // for another reason
-	Unsettled uint64 `json:"unsettled"` // of which that can't be told
-	Reordered uint64 `json:"reordered"` // whose rows came in another order, where one was asked for
+	Late      uint64 `json:"late"`      // no answer within the deadline
+	Failed    uint64 `json:"failed"`    // no answer because of the connection or the server
+	Lag       uint64 `json:"lag"`       // differed until the target had applied the source's changes
+	Different uint64 `json:"different"` // differed otherwise
+	Unsettled uint64 `json:"unsettled"` // differed, without a verdict
+	Reordered uint64 `json:"reordered"` // had rows in another order, though one was requested
 }
 
-// Plus is the sum of two.
+// Plus returns the sum of two Counts.
 func (c Counts) Plus(o Counts) Counts {
 	return Counts{
 		c.Sampled + o.Sampled, c.Dropped + o.Dropped, c.TooLong + o.TooLong, c.Unsent + o.Unsent, c.Compared + o.Compared,
@@ -34,7 +34,7 @@ func (c Counts) Plus(o Counts) Counts {
 	}
 }
 
-// Each calls with each outcome of a sampled read, and how often it was so.
+// Each calls tell with each outcome of a sampled read and its count.
 func (c Counts) Each(tell func(outcome string, n uint64)) {
 	tell("dropped", c.Dropped)
 	tell("too_long", c.TooLong)
@@ -48,43 +48,43 @@ func (c Counts) Each(tell func(outcome string, n uint64)) {
 	tell("reordered", c.Reordered)
 }
 
-// Report is what a proxy tells of one job.
+// Report is a proxy's report of one job.
 type Report struct {
 	Counts
 	Percent int              `json:"percent"`
 	From    router.ShardName `json:"from"`
 	To      router.ShardName `json:"to"`
-	// Looking is how many reads are looked at again just now.
+	// Looking is the number of reads being checked again.
 	Looking int `json:"looking"`
-	// Away is why the target is sent nothing, and since when; empty: it is.
+	// Away is why nothing is sent to the target, or empty, and AwaySince since when.
 	Away      string    `json:"away,omitempty"`
 	AwaySince time.Time `json:"away_since,omitzero"`
-	// Source and Target are how long the same reads took at both.
+	// Source and Target are the times of the same reads on both shards.
 	Source      meter.Tally  `json:"source"`
 	Target      meter.Tally  `json:"target"`
-	Differences []Difference `json:"differences,omitempty"` // the last ones, the newest first
+	Differences []Difference `json:"differences,omitempty"` // the latest ones, newest first
 }
 
-// Difference is a read that source and target answered differently, without its literals: they may be somebody's secrets.
+// Difference is a read that source and target answered differently. It has no literals, since those may be secrets.
 type Difference struct {
 	Job        string    `json:"job"`
 	Digest     string    `json:"digest"`
 	Statement  string    `json:"statement"`
 	Database   string    `json:"database,omitempty"`
-	Gene       string    `json:"gene"` // the first of those that it concerns
+	Gene       string    `json:"gene"` // the first gene that it concerns
 	SourceRows uint64    `json:"source_rows"`
 	TargetRows uint64    `json:"target_rows"`
 	SourceHash string    `json:"source_hash"`
 	TargetHash string    `json:"target_hash"`
-	Code       uint16    `json:"code,omitempty"` // the target's error; 0: none
-	Times      uint64    `json:"times"`          // that it was asked
-	At         time.Time `json:"at"`             // it was last found
+	Code       uint16    `json:"code,omitempty"` // the target's error code, or 0
+	Times      uint64    `json:"times"`          // number of times asked
+	At         time.Time `json:"at"`             // last found
 }
 
-// mostKept bounds the differences that are kept of a job.
+// mostKept bounds the differences kept per job.
 const mostKept = 50
 
-// digestText bounds what is kept of a statement, in bytes.
+// digestText is the longest statement text in bytes that is kept.
 const digestText = 500
 
 func differenceOf(d *doubt, times uint64, w gene.Width, now time.Time) Difference {
@@ -99,7 +99,7 @@ func differenceOf(d *doubt, times uint64, w gene.Width, now time.Time) Differenc
 	}
 }
 
-// figures are those of one job.
+// figures holds the figures of one job.
 type figures struct {
 	Counts
 	percent  int
@@ -108,7 +108,7 @@ type figures struct {
 	kept     []Difference // the newest last
 }
 
-// keep adds a difference, or counts it to one like it.
+// keep adds a difference, or counts it with an equal one.
 func (f *figures) keep(d Difference) {
 	i := slices.IndexFunc(f.kept, func(o Difference) bool {
 		return o.Digest == d.Digest && o.Database == d.Database && o.Gene == d.Gene && o.SourceHash == d.SourceHash && o.TargetHash == d.TargetHash
@@ -123,8 +123,8 @@ func (f *figures) keep(d Difference) {
 	}
 }
 
-// Follow has the reads of these moves counted, from nothing where they were not mirrored before, and forgets other jobs. What was
-// counted stays when a move is mirrored no more.
+// Follow starts counting for the given moves, from zero for those not mirrored before, and forgets other jobs. Counts remain when
+// a move is no longer mirrored.
 func (m *Mirror) Follow(moves []router.Move) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -148,7 +148,7 @@ func (m *Mirror) Follow(moves []router.Move) {
 	m.jobs = next
 }
 
-// Reports is what there is to tell, by job.
+// Reports returns the reports by job.
 func (m *Mirror) Reports() map[string]Report {
 	looking := map[string]int{}
 	for job, list := range m.again.all() {
@@ -169,7 +169,7 @@ func (m *Mirror) Reports() map[string]Report {
 	return all
 }
 
-// SumReports is what several proxies tell of one job.
+// SumReports adds up several proxies' reports of one job.
 func SumReports(reports []Report) (sum Report) {
 	var away []string
 	for _, r := range reports {

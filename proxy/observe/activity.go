@@ -12,16 +12,15 @@ import (
 	"locus/router"
 )
 
-// activity is what a session lets others see of itself. The command is a view of
-// the packet that is being served: it is copied under the lock, which is why the
-// end of a command takes it.
+// activity is the part of a session that other goroutines may read. command is a view of the packet being served. It is
+// copied under the lock, which is why the end of a command takes the lock.
 type activity struct {
 	mu       sync.Mutex
 	user     string
 	database string
 	pinned   string
-	kept     uint32 // the number of the connection to the first shard that is pinned
-	command  []byte // nil: none
+	kept     uint32 // ID of the connection to the first pinned shard
+	command  []byte // nil between commands
 }
 
 func (a *activity) begin(command []byte) {
@@ -42,17 +41,17 @@ func (a *activity) set(change func(*activity)) {
 	a.mu.Unlock()
 }
 
-// Login tells who the client is.
+// Login records the client's user.
 func (s *Session) Login(user string) { s.activity.set(func(a *activity) { a.user = user }) }
 
-// User is who has logged in. It may be called from any goroutine.
+// User returns the logged-in user. It is safe for concurrent use.
 func (s *Session) User() string {
 	s.activity.mu.Lock()
 	defer s.activity.mu.Unlock()
 	return s.activity.user
 }
 
-// Uses tells the current database.
+// Uses records the current database.
 func (s *Session) Uses(database string) { s.activity.set(func(a *activity) { a.database = database }) }
 
 // Reserves implements txn.Observer.
@@ -61,8 +60,8 @@ func (s *Session) Reserves(reasons string, thread func(router.ShardName) uint32)
 	s.activity.set(func(a *activity) { a.pinned, a.kept = reasons, first })
 }
 
-// Process describes the session, which has been doing what it does for so long, on a connection of that number to the first
-// shard. It may be called from any goroutine.
+// Process describes the session for the process list. took is how long it has been in its state, thread the ID of its
+// connection to the first shard. It is safe for concurrent use.
 func (s *Session) Process(took time.Duration, thread uint32) sysvars.Process {
 	a := &s.activity
 	a.mu.Lock()
@@ -82,7 +81,7 @@ func (s *Session) Process(took time.Duration, thread uint32) sysvars.Process {
 	return p
 }
 
-// commandWord is a command's name in a process list: "Query", "Init DB".
+// commandWord returns a command's name in a process list, such as "Query" or "Init DB".
 func commandWord(command byte) string {
 	switch command {
 	case mysql.COM_STMT_EXECUTE:

@@ -8,8 +8,7 @@ import (
 	"locus/router/stmt"
 )
 
-// Figured has a plan know where its statements are counted. It is called before anybody
-// else has the plan.
+// Figured sets where the plan's statements are counted. It is called before the plan is shared.
 func (s *Session) Figured(l *stmt.Lexed, p plan.Plan) {
 	if p != nil {
 		facts := p.About()
@@ -17,8 +16,7 @@ func (s *Session) Figured(l *stmt.Lexed, p plan.Plan) {
 	}
 }
 
-// digestOf is where the statements of a text are counted; nil: with all that have no
-// place of their own.
+// digestOf returns the digest of a text, or nil if it is counted together with others.
 func (s *Session) digestOf(l *stmt.Lexed, p *plan.Facts) (*meter.Digest, meter.Kind) {
 	text, hash := l.AppendDigest(s.digest)
 	s.digest = text[:0]
@@ -31,7 +29,7 @@ func (s *Session) digestOf(l *stmt.Lexed, p *plan.Facts) (*meter.Digest, meter.K
 	}), k
 }
 
-// Ended tells that a statement was answered; err is what ends the session.
+// Ended records that a statement was answered. err is what ends the session.
 func (s *Session) Ended(l *stmt.Lexed, err error) {
 	s.endTrace(err)
 	t, at := s.Notes, time.Since(epoch)
@@ -51,7 +49,7 @@ func (s *Session) Ended(l *stmt.Lexed, err error) {
 	s.services.Meter.Ran(d, &r)
 }
 
-// where is the one shard that the statement was sent to.
+// where returns the one shard that the statement was sent to, or a label if there is not exactly one.
 func (n *Notes) where() string {
 	switch len(n.shards) {
 	case 0:
@@ -62,7 +60,7 @@ func (n *Notes) where() string {
 	return meter.SeveralShards
 }
 
-// kindOf tells what a statement is.
+// kindOf returns the kind of a planned statement.
 func kindOf(p *plan.Facts) meter.Kind {
 	switch p.Statement.Kind {
 	case stmt.Select:
@@ -97,7 +95,7 @@ func kindOf(p *plan.Facts) meter.Kind {
 	return meter.Other
 }
 
-// verbs tell what a statement is that could not be planned.
+// verbs maps first words to the kinds of statements that could not be planned.
 var verbs = map[string]meter.Kind{
 	"SELECT": meter.Select, "WITH": meter.Select, "INSERT": meter.Insert, "REPLACE": meter.Replace, "UPDATE": meter.Update, "DELETE": meter.Delete,
 	"LOAD": meter.LoadFile, "CALL": meter.Call, "CREATE": meter.Definition, "ALTER": meter.Definition, "DROP": meter.Definition, "TRUNCATE": meter.Definition,

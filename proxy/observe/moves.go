@@ -9,7 +9,7 @@ import (
 	"locus/router"
 )
 
-// Weighs counts a statement on the genes that it concerns; named says whether its keys name them.
+// Weighs counts a statement on the genes that it concerns. named reports whether its keys name them.
 func (s *Session) Weighs(m *router.Map, genes []gene.Gene, named bool) {
 	if !named {
 		s.services.Meter.Genes.AddScattered()
@@ -21,16 +21,15 @@ func (s *Session) Weighs(m *router.Map, genes []gene.Gene, named bool) {
 	}
 }
 
-// Faring is how a statement on one moving gene fares; the zero value is of any
-// other statement.
+// Faring measures a statement on one moving gene. The zero value measures nothing.
 type Faring struct {
 	job   string
 	on    meter.Side
 	began time.Time
 }
 
-// Begin notes that a statement was let go, if all its genes are of one shard. Of a gene that is divided it counts for the target
-// if that is among the shards it runs on.
+// Begin starts the measurement when a statement is admitted, if all its genes belong to one shard. A statement on a divided gene
+// counts for the target if it runs there.
 func (f *Faring) Begin(m *router.Map, genes []gene.Gene, shards []int) {
 	move, ok := m.MoveWith(genes[0])
 	if !ok {
@@ -48,7 +47,7 @@ func (f *Faring) Begin(m *router.Map, genes []gene.Gene, shards []int) {
 	}
 }
 
-// Fared tells how a statement went, if that was on moving genes. What it waited for before it was let go does not count.
+// Fared records the result of a statement on moving genes. Waits before it was admitted don't count.
 func (s *Session) Fared(f Faring, err error) {
 	if f.began.IsZero() {
 		return

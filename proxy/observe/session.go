@@ -15,20 +15,20 @@ import (
 	"locus/router/plan"
 )
 
-// Services are who is told of what all sessions do.
+// Services receive what all sessions report.
 type Services struct {
-	// Meter counts statements by digest and by gene, and how those on moving genes fare.
+	// Meter counts statements by digest and by gene, and the outcomes of those on moving genes.
 	Meter *meter.Meter
-	// Tracer decides which statements are traced; nil: none is.
+	// Tracer decides which statements are traced. If it is nil, none is.
 	Tracer *trace.Tracer
 	Log    *slog.Logger
 }
 
-// Session is what is noted of one. It belongs to the session's goroutine, but for Process and User.
+// Session records one session's activity. It belongs to the session's goroutine, except for Process and User.
 type Session struct {
 	services Services
 	id       uint32
-	host     string // of the client, with its port
+	host     string // the client's host with its port
 	vars     *sysvars.State
 	client   *reply.Client
 	now      func() *snapshot.Snapshot
@@ -37,47 +37,46 @@ type Session struct {
 	*Notes
 }
 
-// New makes those of a session that does nothing yet. Vars and client are the session's own.
+// New returns the record of an idle session. vars and client are the session's own.
 func New(services Services, id uint32, host string, vars *sysvars.State, client *reply.Client, now func() *snapshot.Snapshot) *Session {
 	return &Session{services: services, id: id, host: host, vars: vars, client: client, now: now}
 }
 
-// Notes are of the command under way. They are nil between commands.
+// Notes describe the current command. They are nil between commands.
 type Notes struct {
-	Failed bool // the statement has ended with an error
+	Failed bool // the statement ended with an error
 
 	began  time.Duration      // since epoch
-	waited time.Duration      // for connections
-	held   time.Duration      // while genes changed hands
-	shards []router.ShardName // that it was sent to
-	plan   *plan.Facts        // nil: it was not planned
-	code   uint16             // of the error that the client got
-	trace  *trace.Statement   // nil: it is not traced
-	digest []byte             // the text of one
+	waited time.Duration      // time spent waiting for connections
+	held   time.Duration      // time spent held while genes changed hands
+	shards []router.ShardName // that received it
+	plan   *plan.Facts        // nil if it was not planned
+	code   uint16             // code of the error sent to the client
+	trace  *trace.Statement   // nil if it isn't traced
+	digest []byte             // buffer for a digest's text
 }
 
-// Size is how much memory they have, in bytes.
+// Size returns the size of the notes' memory in bytes.
 func (n *Notes) Size() int { return cap(n.digest) }
 
-// epoch is what moments are counted from: to read the clock that tells no date costs
-// half as much.
+// epoch is the reference point of timestamps. Reading only the monotonic clock costs half as much as time.Now.
 var epoch = meter.Epoch
 
-// DigestText bounds what is kept and logged of a statement, in bytes.
+// DigestText is the longest statement text in bytes that is kept and logged.
 const DigestText = 500
 
-// Begin tells that a command begins.
+// Begin records the start of a command.
 func (s *Session) Begin(command []byte) {
 	s.activity.begin(command)
 	s.Next()
 }
 
-// Next tells that a statement begins: the command's, or one more of the same text.
+// Next records the start of a statement: the command's first, or another one of the same text.
 func (s *Session) Next() {
 	*s.Notes = Notes{began: time.Since(epoch), shards: s.shards[:0], digest: s.digest}
 }
 
-// End tells that the command has ended.
+// End records the end of the command.
 func (s *Session) End() {
 	if s.code != 0 {
 		s.services.Meter.Codes.Add(s.code)
@@ -85,23 +84,23 @@ func (s *Session) End() {
 	s.activity.end()
 }
 
-// Waited tells for how long a connection was waited for.
+// Waited adds time spent waiting for a connection.
 func (s *Session) Waited(d time.Duration) { s.waited += d }
 
-// Held tells for how long genes that the statement concerns changed hands.
+// Held adds time during which the statement's genes changed hands.
 func (s *Session) Held(d time.Duration) { s.held += d }
 
-// Trace is the statement's; nil: it is not traced.
+// Trace returns the statement's trace, or nil if it isn't traced.
 func (s *Session) Trace() *trace.Statement { return s.trace }
 
-// Asked tells that a shard is asked something on behalf of the statement.
+// Asked records that a shard is queried on behalf of the statement.
 func (s *Session) Asked(shard router.ShardName) {
 	if !slices.Contains(s.shards, shard) {
 		s.shards = append(s.shards, shard)
 	}
 }
 
-// Sent tells that a connection is sent a part of the statement.
+// Sent records that a part of the statement is sent on a connection.
 func (s *Session) Sent(l txn.Lease) {
 	s.Asked(l.Shard)
 	if t := s.trace; t != nil {
@@ -109,7 +108,7 @@ func (s *Session) Sent(l txn.Lease) {
 	}
 }
 
-// Answered tells that the answer of a shard which was relayed is over.
+// Answered records the end of a shard's relayed answer.
 func (s *Session) Answered(shard router.ShardName) {
 	if t := s.trace; t != nil {
 		code, _ := s.client.Scanner.ErrCode()
@@ -117,10 +116,10 @@ func (s *Session) Answered(shard router.ShardName) {
 	}
 }
 
-// Relayed tells that the client has an answer as a shard gave it.
+// Relayed records that the client got a shard's answer unchanged.
 func (s *Session) Relayed() { s.code, s.Failed = s.client.Scanner.ErrCode() }
 
-// Told tells the number of an error that the client was told.
+// Told records the code of an error sent to the client.
 func (s *Session) Told(code uint16) {
 	s.code = code
 	if t := s.trace; t != nil {

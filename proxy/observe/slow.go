@@ -10,11 +10,11 @@ import (
 	"locus/router/stmt"
 )
 
-// Planned tells that the statement has a plan, by which it is run now.
+// Planned records the plan by which the statement runs now.
 func (s *Session) Planned(p *plan.Facts) { s.Failed, s.plan = false, p }
 
-// Ran tells that a statement that was planned has been run, or given up with an error. After is from how long on the user's
-// statements are slow; 0: as all are.
+// Ran records that a planned statement has run or failed. after is the user's own threshold for slow statements; 0 means
+// the general one.
 func (s *Session) Ran(p plan.Plan, v *plan.Values, after time.Duration, err error) {
 	failed := err != nil || s.Failed
 	if s.trace != nil {
@@ -30,7 +30,7 @@ func (s *Session) Ran(p plan.Plan, v *plan.Values, after time.Duration, err erro
 	}
 }
 
-// slow keeps a statement, without its literals: they may be somebody's secrets.
+// slow records a slow statement without its literals, which may be secrets.
 func (s *Session) slow(p plan.Plan, v *plan.Values, all time.Duration, failed bool) {
 	digest := v.Digest(DigestText)
 	shards := make([]string, len(s.shards))
@@ -55,7 +55,7 @@ func (s *Session) slow(p plan.Plan, v *plan.Values, all time.Duration, failed bo
 		slog.Uint64("unlogged", skipped))
 }
 
-// rowsOf is how many rows a statement gave or changed.
+// rowsOf returns the number of rows that a statement returned or changed.
 func (s *Session) rowsOf(p *plan.Facts, failed bool) uint64 {
 	switch {
 	case failed || len(s.shards) == 0:

@@ -9,7 +9,7 @@ import (
 	"locus/router/stmt"
 )
 
-// Read tells that the text of the statement was read. It is decided whether it is traced; before that nothing is done for it.
+// Read records that the statement's text was lexed, and decides whether it is traced. Before that nothing is recorded.
 func (s *Session) Read(l *stmt.Lexed) {
 	if s.services.Tracer == nil {
 		return
@@ -35,7 +35,7 @@ func firstWord(text string) string {
 	return strings.ToUpper(text[:end])
 }
 
-// endTrace hands on what was noted of the statement; err is what ends the session.
+// endTrace completes the statement's trace. err is what ends the session.
 func (s *Session) endTrace(err error) {
 	t := s.trace
 	if t == nil {
@@ -50,16 +50,16 @@ func (s *Session) endTrace(err error) {
 	t.End()
 }
 
-// noteOutcome notes what a statement that was planned came to.
+// noteOutcome adds the result of a planned statement to its trace.
 func (s *Session) noteOutcome(p plan.Plan, failed bool) {
 	t := s.trace
 	t.Route, t.Tables, t.Rows = p.String(), tablesOf(p.About().Statement), s.rowsOf(p.About(), failed)
 	if s.Failed && t.Code == 0 {
-		t.Code, _ = s.client.Scanner.ErrCode() // it went to the client as it came
+		t.Code, _ = s.client.Scanner.ErrCode() // the answer was relayed unchanged
 	}
 }
 
-// tablesOf names the tables that a statement names, each once.
+// tablesOf lists the distinct tables that a statement names.
 func tablesOf(st *stmt.Statement) []string {
 	var names []string
 	add := func(n stmt.TableName) {

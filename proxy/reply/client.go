@@ -7,38 +7,40 @@ import (
 	"locus/proxy/wire"
 )
 
-// Client is who is answered. It belongs to the goroutine of its session.
+// Client is the client to answer. It belongs to the goroutine of its session.
 type Client struct {
 	Stream       *stream.Conn
 	Capabilities uint32
-	Extended     bool // it is told more of columns, as MariaDB has it
-	Seq          byte // of the next packet to it
+	Extended     bool // it gets MariaDB's extended column metadata
+	Seq          byte // number of the next packet to it
 	More         bool // another answer to the same command follows
-	Binary       bool // rows are those of a prepared statement
+	Binary       bool // rows are in the binary protocol
 
-	// Final gives what changes the end of a shard's answer, beside the statement's own ending. It is asked once the end is there.
+	// Final returns a function that changes the end of a shard's answer, in addition to the statement's own. It is called once
+	// the end has arrived.
 	Final func(Ending) Ending
-	// Tap sees the answers that are relayed; nil: nobody does.
+	// Tap observes relayed answers. It may be nil.
 	Tap Tap
 
-	*Buffers // of the command under way, nil between commands
+	*Buffers // for the current command; nil between commands
 }
 
-// Tap sees an answer as a shard sends it, before anything of it is changed for the client.
+// Tap observes an answer as a shard sends it, before any change for the client.
 type Tap interface {
-	// Begin tells that one begins. One that had begun is given up.
+	// Begin is called at the start of an answer. An unfinished one is abandoned.
 	Begin()
-	// Saw is told the bytes that have come: whole packets, and of rows also parts of packets. They are not to be kept.
+	// Saw is called with received bytes: whole packets, or parts of row packets. It must not keep them.
 	Saw(packets []byte)
 }
 
-// Buffers are the memory in which answers are read and written.
+// Buffers hold the memory to read and write answers.
 type Buffers struct {
-	Out     []byte // packets, to the client or to a shard
+	Out     []byte // packets to the client or to a shard
 	Scanner wire.Scanner
 }
 
-// Compressed tells a client whose packets' numbers say nothing: those of the frames around them are checked.
+// Compressed reports whether the client uses compression. The numbers of its packets then don't matter; those of the frames are
+// checked.
 func (t *Client) Compressed() bool {
 	return t.Capabilities&(mysql.CLIENT_COMPRESS|mysql.CLIENT_ZSTD_COMPRESSION_ALGORITHM) != 0
 }
@@ -53,13 +55,13 @@ func (t *Client) Flush(packets []byte) error {
 	return err
 }
 
-// OK ends an answer without rows.
+// OK sends an answer without rows.
 func (t *Client) OK(ok wire.OK) error {
 	out, _ := wire.AppendOK(t.Out[:0], t.Seq, ok, t.Capabilities)
 	return t.Flush(out)
 }
 
-// Error is the answer to what has failed.
+// Error sends an error.
 func (t *Client) Error(e *mysql.MyError) error {
 	out, _ := wire.AppendERR(t.Out[:0], t.Seq, e, t.Capabilities)
 	return t.Flush(out)

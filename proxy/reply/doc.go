@@ -1,5 +1,6 @@
-// Package reply writes what a client reads: a shard's answer as its bytes arrive, undecoded, and answers of the session's own.
+// Package reply writes what a client reads: shards' answers, relayed as their bytes arrive and undecoded, and the session's
+// own answers.
 //
-// It owns the client's stream, what that client understands, and the number of the next packet. It never decides what is
-// answered, never decodes a row, and knows nothing of statements, transactions and errors but those of the way.
+// It owns the client's stream, the client's capabilities and the number of the next packet. It never decides what to answer
+// and never decodes a row. It knows nothing of statements and transactions, and only the errors of relaying.
 package reply

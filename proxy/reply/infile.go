@@ -11,26 +11,25 @@ import (
 	"locus/proxy/wire"
 )
 
-// LOAD DATA LOCAL: the shard asks for a file in the middle of its answer, and the
-// client, who has been passed the question, sends it in packets of any length,
-// the last one empty. They go on as their bytes arrive. The shard speaks again
-// only behind the last of them, so nothing can be waited for on both sides.
+// LOAD DATA LOCAL: the shard requests a file in the middle of its answer. The request is passed to the client, which
+// sends the file in packets of any length, the last one empty. They are forwarded as their bytes arrive. The shard
+// answers only after the last packet, so the two sides can't deadlock.
 
-// file is a client's file on its way to a shard.
+// file is the state of a client's file in transfer to a shard.
 type file struct {
 	next byte // number of the next packet from the client
-	rest int  // bytes to come of the packet under way
-	long bool // the packet before is continued by the next
-	last bool // the empty packet at the end has come
-	// unnumbered: the client's numbers say nothing.
+	rest int  // bytes to come of the current packet
+	long bool // the last packet is continued by the next
+	last bool // the empty packet at the end has arrived
+	// unnumbered means that the client's packet numbers must be ignored.
 	unnumbered bool
 }
 
-// sendFile passes the client's file on to the shard, after the client was asked
-// for it; next is the number that the shard expects. Whatever becomes of the shard,
-// the client is heard to the end: it won't read an answer before.
+// sendFile forwards the client's file to the shard, after the client was asked for it. next is the packet number that the
+// shard expects. Even if the shard fails, it reads the client's file to the end, because the client reads no answer
+// before.
 func (t *Client) sendFile(c *backend.Conn, next byte) error {
-	t.Stream.Done() // the command; nobody reads it any more
+	t.Stream.Done() // the command, which is no longer needed
 	t.Seq++
 	f := file{next: t.Seq, unnumbered: t.Compressed()}
 	shift := next - t.Seq
@@ -58,8 +57,7 @@ func (t *Client) sendFile(c *backend.Conn, next byte) error {
 	return nil
 }
 
-// take goes through the packets in b, numbers them as the shard counts, and says
-// how many bytes go on.
+// take processes the packets in b, renumbers them for the shard, and returns how many bytes to forward.
 func (f *file) take(b []byte, shift byte) (int, error) {
 	n := min(f.rest, len(b))
 	f.rest -= n
@@ -79,8 +77,8 @@ func (f *file) take(b []byte, shift byte) (int, error) {
 	return n, nil
 }
 
-// PassFile asks the client for its file, which the shard wants next, and passes it on. A shard that doesn't take files of
-// clients has refused the statement instead: a *backend.ServerError.
+// PassFile requests the client's file for the shard and forwards it. If the shard doesn't accept local files, it has
+// refused the statement instead, with a *backend.ServerError.
 func (t *Client) PassFile(c *backend.Conn) error {
 	asked, seq, err := c.Stream().Payload()
 	if err != nil {
@@ -98,8 +96,7 @@ func (t *Client) PassFile(c *backend.Conn) error {
 	return t.sendFile(c, seq+1)
 }
 
-// withoutFile gives the shard an empty file, and the client, who may not send
-// any, an error. It isn't asked.
+// withoutFile sends the shard an empty file, and an error to the client, which may not send files and isn't asked.
 func (t *Client) withoutFile(c *backend.Conn) error {
 	if err := c.Send([]byte{0, 0, 0, t.Scanner.NextSeq()}, backend.Nothing); err != nil {
 		return err

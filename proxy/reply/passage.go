@@ -7,16 +7,14 @@ import (
 	"locus/proxy/wire"
 )
 
-// passage is an answer on its way through. Shards end column definitions and
-// rows by EOF packets; a client that wants none gets the same bytes with the
-// first left out, an OK in place of the second, and numbers that fit, all of it
-// done where the bytes are.
+// passage is the state of an answer being relayed. Shards end column definitions and rows with EOF packets. For a
+// client without EOFs the first is removed, the second is replaced by an OK, and packets are renumbered, all in place.
 type passage struct {
 	from       *stream.Conn
 	withoutEOF bool   // CLIENT_DEPRECATE_EOF
-	flags      uint16 // set in what ends definitions and results
-	held       int    // bytes at the start of Unread that wait for what follows
-	forwarded  bool   // a part has reached the client, perhaps
+	flags      uint16 // set in the packets that end definitions and results
+	held       int    // bytes at the start of Unread held back for what follows
+	forwarded  bool   // part of the answer may have reached the client
 	numbers    renumbering
 }
 
@@ -28,9 +26,8 @@ func (t *Client) passage(from *stream.Conn) passage {
 	return p
 }
 
-// endDefinitions holds back the column definitions, of which n bytes have come
-// since the last time, until there are rows. The packet at their end is taken
-// out by moving the definitions up over it.
+// endDefinitions holds back the column definitions until there are rows. n bytes arrived since the last call. It
+// removes the final packet by moving the definitions over it.
 func (p *passage) endDefinitions(n, packet int) error {
 	p.held += n
 	b := p.from.Unread()
@@ -51,8 +48,8 @@ func (p *passage) flag(packet []byte) error {
 	return wire.PatchStatus(packet, 0, p.flags)
 }
 
-// grown is a piece at the end of an answer with room behind it for what an OK
-// has more than an EOF; nil if the buffer has none.
+// grown returns the end of an answer with room behind it for the bytes that an OK has more than an EOF. It returns nil
+// if the buffer has no room.
 func (p *passage) grown(piece []byte) []byte {
 	n := len(piece) + wire.OKOverEOF
 	if len(p.from.Unread()) > len(piece) || cap(piece) < n {
@@ -61,24 +58,21 @@ func (p *passage) grown(piece []byte) []byte {
 	return piece[:n]
 }
 
-// renumbering gives the packets of an answer other sequence numbers. It is
-// needed where packets are left out, and where the shard was sent a command of
-// another number of packets than the client had sent: one that grew past 16 MiB,
-// say.
+// renumbering rewrites the sequence numbers of an answer's packets. It is needed if packets are removed, or if the
+// command to the shard had another number of packets than the client's, for example because it grew past 16 MiB.
 type renumbering struct {
 	needed bool
 	next   byte
-	rest   int // bytes still to come of the packet under way
+	rest   int // bytes still to come of the current packet
 }
 
-// begin looks at the first packet of the answer; want is its right number.
+// begin examines the first packet of the answer. want is its correct number.
 func (r *renumbering) begin(b []byte, want byte, changed bool) {
 	_, seq := wire.Header(b)
 	r.needed, r.next = changed || seq != want, want
 }
 
-// apply changes the numbers in place. Pieces begin and end where the scanner
-// has it: never within a header.
+// apply renumbers in place. Pieces begin and end at the scanner's boundaries, never within a header.
 func (r *renumbering) apply(b []byte) {
 	if !r.needed {
 		return

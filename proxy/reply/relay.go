@@ -9,13 +9,11 @@ import (
 	"locus/proxy/wire"
 )
 
-// Ending changes the packet that ends an answer before the client gets it; the
-// packet is given with its header.
+// Ending changes the packet that ends an answer before the client gets it. The packet is given with its header.
 type Ending func(dst, packet []byte) ([]byte, error)
 
-// Relay passes one answer on to the client as the bytes arrive, undecoded: what
-// is waiting in the buffer goes out with one write. The scanner holds what the
-// answer said. With last set, the final packet is held back and changed.
+// Relay forwards one answer to the client undecoded, as its bytes arrive. Everything buffered is sent with one write.
+// The scanner holds the contents of the answer. If last is set, it changes the final packet.
 func (t *Client) Relay(c *backend.Conn, kind wire.ResponseKind, last Ending) error {
 	p := t.passage(c.Stream())
 	t.Scanner.StopBeforeRows = p.withoutEOF || p.flags != 0
@@ -61,13 +59,13 @@ func (t *Client) Relay(c *backend.Conn, kind wire.ResponseKind, last Ending) err
 	}
 }
 
-// leaving tells whether the answer is that the server is shutting down.
+// leaving reports whether the answer says that the server is shutting down.
 func (t *Client) leaving() bool {
 	code, failed := t.Scanner.ErrCode()
 	return failed && code == mysql.ER_SERVER_SHUTDOWN
 }
 
-// relayed notes the number of the packet that comes next.
+// relayed sets the number of the next packet.
 func (t *Client) relayed(p *passage) {
 	t.Seq = t.Scanner.NextSeq()
 	if p.numbers.needed {
@@ -75,7 +73,7 @@ func (t *Client) relayed(p *passage) {
 	}
 }
 
-// forward sends on what the scanner has passed, as this client wants it.
+// forward sends what the scanner has consumed, in the form for this client.
 func (t *Client) forward(p *passage, n int, state wire.State, last Ending) error {
 	if state == wire.DefinitionsEnd {
 		return p.endDefinitions(n, t.Scanner.LastPacket())
@@ -95,7 +93,7 @@ func (t *Client) forward(p *passage, n int, state wire.State, last Ending) error
 		err = t.passEnd(p, piece, t.Final(last))
 	case wire.ResultEnd:
 		flags := p.flags
-		if p.withoutEOF && t.Scanner.OutParams() { // this client isn't told where the definitions end
+		if p.withoutEOF && t.Scanner.OutParams() { // this client doesn't see the packet that ends the definitions
 			p.flags |= mysql.SERVER_PS_OUT_PARAMS | mysql.SERVER_MORE_RESULTS_EXISTS
 		}
 		err = t.passEnd(p, piece, nil)
@@ -118,7 +116,7 @@ func (t *Client) Pass(packets []byte) error {
 	return nil
 }
 
-// passEnd writes a piece that ends with the last packet of a result.
+// passEnd sends a piece that ends with the last packet of a result.
 func (t *Client) passEnd(p *passage, piece []byte, last Ending) error {
 	at := len(piece) - t.Scanner.LastPacket()
 	if err := p.flag(piece[at:]); err != nil {
@@ -141,7 +139,7 @@ func (t *Client) passEnd(p *passage, piece []byte, last Ending) error {
 	return t.passChanged(piece[at:], 0, nil, true)
 }
 
-// passChanged writes a piece with another packet in place of the one at its end.
+// passChanged sends a piece with its last packet replaced.
 func (t *Client) passChanged(piece []byte, at int, last Ending, replaced bool) error {
 	out, err := append(t.Out[:0], piece[:at]...), error(nil)
 	if last == nil {

@@ -9,10 +9,10 @@ import (
 	"locus/proxy/wire"
 )
 
-// textCollation is utf8mb4_general_ci, which every server and client knows.
+// textCollation is utf8mb4_general_ci, which all servers and clients support.
 const textCollation = 45
 
-// AppendDefinitions defines columns, and ends the list if there are some.
+// AppendDefinitions appends column definitions and, if there are any, the end of the list.
 func (t *Client) AppendDefinitions(out []byte, seq byte, columns []wire.Column, status uint16) ([]byte, byte) {
 	for _, c := range columns {
 		out, seq = t.AppendColumn(out, seq, c)
@@ -23,7 +23,7 @@ func (t *Client) AppendDefinitions(out []byte, seq byte, columns []wire.Column, 
 	return out, seq
 }
 
-// TextColumns are columns of texts, as wide as the rows need.
+// TextColumns returns text columns, as wide as the rows need.
 func TextColumns(names []string, rows [][]string) []wire.Column {
 	columns := make([]wire.Column, len(names))
 	for i, name := range names {
@@ -32,7 +32,7 @@ func TextColumns(names []string, rows [][]string) []wire.Column {
 	return columns
 }
 
-// Texts answers with a small table of texts and of unsigned numbers.
+// Texts sends a small table of texts and unsigned numbers.
 func (t *Client) Texts(columns []wire.Column, rows [][]string, status uint16) error {
 	all := make([][][]byte, len(rows))
 	for i, row := range rows {
@@ -43,7 +43,7 @@ func (t *Client) Texts(columns []wire.Column, rows [][]string, status uint16) er
 	return t.Rows(columns, all, status)
 }
 
-// Rows is Texts of rows that may have NULL, which is nil.
+// Rows is Texts for rows that may contain NULL, which is nil.
 func (t *Client) Rows(columns []wire.Column, rows [][][]byte, status uint16) error {
 	out, seq := wire.AppendColumnCount(t.Out[:0], t.Seq, len(columns))
 	types := make([]byte, len(columns))
@@ -71,8 +71,7 @@ func (t *Client) Rows(columns []wire.Column, rows [][][]byte, status uint16) err
 	return t.Flush(out)
 }
 
-// AppendColumn defines a column of the session's own, of which there is no more to
-// be said.
+// AppendColumn appends the definition of one of the session's own columns, without extended metadata.
 func (t *Client) AppendColumn(out []byte, seq byte, c wire.Column) ([]byte, byte) {
 	switch {
 	case !t.Extended:
@@ -83,8 +82,7 @@ func (t *Client) AppendColumn(out []byte, seq byte, c wire.Column) ([]byte, byte
 	return wire.AppendColumn(out, seq, c)
 }
 
-// binaryValue is a value as a prepared statement's row has it; numbers are those
-// that we wrote.
+// binaryValue encodes a value for a prepared statement's row. Numbers are those that this package wrote.
 func binaryValue(columnType byte, text string) []byte {
 	switch columnType {
 	case mysql.MYSQL_TYPE_LONG:

@@ -7,32 +7,30 @@ import (
 	"locus/router/plan"
 )
 
-// Account is what is declared of a user, as far as a session obeys it. It is
-// immutable; a change replaces it, and the next statement obeys.
+// Account is the declared configuration of a user, as far as sessions apply it. It is immutable. A change replaces it
+// and takes effect with the next statement.
 type Account struct {
-	// Rights are what statements are held to; nil: no bounds.
+	// Rights are the user's privileges; nil means unlimited.
 	Rights *plan.Rights
-	// Scatter is about reads of several shards.
+	// Scatter applies to reads of several shards.
 	Scatter Guard
-	// ScatterWrites is about UPDATE and DELETE on several shards, Unfiltered about
-	// those without WHERE.
+	// ScatterWrites applies to UPDATE and DELETE on several shards, Unfiltered to those without WHERE.
 	ScatterWrites, Unfiltered Guard
-	// LargeOffset is about reads of several shards that skip many rows.
+	// LargeOffset applies to reads of several shards that skip many rows.
 	LargeOffset Guard
-	// GatherRows and GatherBytes bound what is gathered for one statement; 0: as
-	// for everybody. LargeGather is about statements that gather more than that.
+	// GatherRows and GatherBytes bound what is gathered for one statement; 0 means the defaults. LargeGather applies to
+	// statements that exceed them.
 	GatherRows, GatherBytes int64
 	LargeGather             Guard
-	// Reads is what locus_read is in sessions that begin.
+	// Reads is the initial value of locus_read in new sessions.
 	Reads sysvars.ReadsFrom
-	// Admin: may end other users' sessions.
+	// Admin reports whether the user may end other users' sessions.
 	Admin bool
-	// MaxConnections at this process; 0: as many as there are places.
+	// MaxConnections bounds the user's connections to this process; 0 means no limit.
 	MaxConnections int
-	// StatementTimeout is the user's own, 0 none; nil: the process's.
+	// StatementTimeout is the user's own, where 0 means none; nil means the process's.
 	StatementTimeout *time.Duration
-	// SlowStatement is from how long on one of the user's is slow; 0: as the
-	// process has it.
+	// SlowStatement is the duration from which the user's statements are slow; 0 means the process's setting.
 	SlowStatement time.Duration
 }
 
@@ -41,7 +39,7 @@ var (
 	nobody    = &Account{Rights: &plan.Rights{ID: ^uint64(0), Databases: map[string]bool{}, ReadOnly: true}, Scatter: Refuse, ScatterWrites: Refuse}
 )
 
-// Account gives a user's. One who is no longer declared may do nothing.
+// Account returns a user's account. A user who is no longer declared has no rights.
 func (w *Snapshot) Account(user string) *Account {
 	if w.Accounts == nil {
 		return unbounded

@@ -1,5 +1,6 @@
-// Package snapshot is what a statement is planned and run against: the route map, the tables, the plans and the accounts of one
-// moment.
+// Package snapshot holds the state that a statement is planned and run against: the route map, the tables, the plans and the
+// accounts at one moment.
 //
-// It owns what an account may do with a statement that is allowed and dear. It never changes: package proxy builds the next one.
+// It owns the rules for what an account may do with statements that are valid but expensive. It never changes; package proxy
+// builds the next snapshot.
 package snapshot

@@ -9,25 +9,25 @@ import (
 	"locus/router/plan"
 )
 
-// Guard says what becomes of a statement that is allowed and dear.
+// Guard decides about a statement that is valid but expensive.
 type Guard uint8
 
 const (
-	// Allow it.
+	// Allow runs it.
 	Allow Guard = iota
-	// Warn: it runs, and SHOW WARNINGS tells.
+	// Warn runs it and adds a warning for SHOW WARNINGS.
 	Warn
-	// Refuse it.
+	// Refuse returns an error.
 	Refuse
 )
 
-// What a statement may gather at most.
+// Default limits of what a statement may gather.
 const (
 	gatherRows  = 1_000_000
 	gatherBytes = 256 << 20
 )
 
-// MayScatter holds a read of several shards to the user's guard.
+// MayScatter applies the user's guard to a read of several shards.
 func (a *Account) MayScatter(shards int, told *sysvars.Diagnostics) error {
 	switch a.Scatter {
 	case Refuse:
@@ -39,7 +39,7 @@ func (a *Account) MayScatter(shards int, told *sysvars.Diagnostics) error {
 	return nil
 }
 
-// MayScatterWrite holds a change of rows on several shards to the user's guard.
+// MayScatterWrite applies the user's guard to a change of rows on several shards.
 func (a *Account) MayScatterWrite(shards int, told *sysvars.Diagnostics) error {
 	switch a.ScatterWrites {
 	case Refuse:
@@ -51,7 +51,7 @@ func (a *Account) MayScatterWrite(shards int, told *sysvars.Diagnostics) error {
 	return nil
 }
 
-// MayRunUnfiltered holds an UPDATE or DELETE without WHERE to the user's guard.
+// MayRunUnfiltered applies the user's guard to an UPDATE or DELETE without WHERE.
 func (a *Account) MayRunUnfiltered(f *plan.Facts, told *sysvars.Diagnostics) error {
 	switch {
 	case a.Unfiltered == Allow || !f.Unfiltered:
@@ -63,11 +63,11 @@ func (a *Account) MayRunUnfiltered(f *plan.Facts, told *sysvars.Diagnostics) err
 	return nil
 }
 
-// largeOffset is how many rows a read of several shards may skip before it is a
-// matter of the user's guard: each shard sends as many.
+// largeOffset is how many rows a read of several shards may skip before the user's guard applies. Each shard sends that
+// many rows.
 const largeOffset = 10_000
 
-// MaySkip holds a read of several shards to the user's guard against large OFFSETs.
+// MaySkip applies the user's guard for large OFFSETs to a read of several shards.
 func (a *Account) MaySkip(rows uint64, told *sysvars.Diagnostics) error {
 	switch {
 	case rows <= largeOffset || a.LargeOffset == Allow:
@@ -79,8 +79,8 @@ func (a *Account) MaySkip(rows uint64, told *sysvars.Diagnostics) error {
 	return nil
 }
 
-// GatherLimits are what a statement may gather, and the bounds from which on it is a
-// matter of the user's guard. Whatever that says, everybody's limits hold.
+// GatherLimits returns the limits of what a statement may gather, and the bounds above which the user's guard applies.
+// The default limits hold in any case.
 func (a *Account) GatherLimits() (most, bounds gather.Limits) {
 	bounds = gather.Limits{Rows: cmp.Or(a.GatherRows, gatherRows), Bytes: cmp.Or(a.GatherBytes, gatherBytes)}
 	if a.LargeGather == Refuse {
@@ -89,7 +89,7 @@ func (a *Account) GatherLimits() (most, bounds gather.Limits) {
 	return gather.Limits{Rows: max(bounds.Rows, gatherRows), Bytes: max(bounds.Bytes, gatherBytes)}, bounds
 }
 
-// Gathered tells of a statement that has gathered more than the user's bounds.
+// Gathered adds a warning if a statement gathered more than the user's bounds.
 func (a *Account) Gathered(rows, bytes int64, told *sysvars.Diagnostics) {
 	if _, bounds := a.GatherLimits(); a.LargeGather == Warn && (rows > bounds.Rows || bytes > bounds.Bytes) {
 		told.Warn("this statement gathered " + strconv.FormatInt(rows, 10) + " rows of several shards")

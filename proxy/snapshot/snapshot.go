@@ -10,26 +10,26 @@ import (
 	"locus/router/stmt"
 )
 
-// Snapshot is what a statement is planned and run against. It is immutable; a
-// change replaces it whole. A session loads it once for each statement.
+// Snapshot is the state that a statement is planned and run against. It is immutable; a change replaces it as a whole. A
+// session loads it once per statement.
 type Snapshot struct {
 	Map     *router.Map
 	Catalog *catalog.Catalog
-	// Copies are the shards with rows, each of which has a whole copy of every global table; the first shard leads the list.
+	// Copies are the shards with rows, each of which has a full copy of every global table. The first shard comes first.
 	Copies []router.ShardName
-	// Plans are those made for this catalog.
+	// Plans caches the plans made for this catalog.
 	Plans *plan.Cache
-	// Sets are the warnings of its shards; nil: they are not remembered.
+	// Sets caches the shards' warnings of SET; nil disables the cache.
 	Sets *sysvars.SetWarnings
-	// Accounts are those of the declared users; nil: everybody may do everything.
+	// Accounts are those of the declared users; nil means that every user has all rights.
 	Accounts map[string]*Account
-	// Declared has the generators, and the shards that some take numbers from.
+	// Declared holds the generators and the shards that some of them take numbers from.
 	Declared *cluster.Cluster
-	// Mode is that of a session that has set none: the shards' global sql_mode, which is the same on all.
+	// Mode is the sql_mode of sessions that have set none: the shards' global sql_mode, which is equal on all.
 	Mode stmt.Mode
-	// Charset and Collation are those of the shards' own choice, which sessions of MySQL go
-	// back to; an empty Collation is the set's default.
+	// Charset and Collation are the shards' defaults, to which sessions of MySQL return. An empty Collation means the
+	// character set's default.
 	Charset, Collation string
-	// Flavor is that of the shards, all of which run the same server.
+	// Flavor is the shards' server, which is the same on all.
 	Flavor flavor.Flavor
 }

@@ -8,39 +8,39 @@ import (
 	"locus/router"
 )
 
-// Config is what the sessions of a process share.
+// Config is shared by the sessions of a process.
 type Config struct {
-	// Changed is closed when another map may be in force than the one that was when it was asked for.
+	// Changed returns a channel that is closed when the map in force may have changed since the call.
 	Changed func() <-chan struct{}
-	// Leased is the number of the lease by which this process is known to the others to be alive: 0 if it isn't, for then it
-	// may be passed over by a hand-over. Of a lease that was lost the number never comes back; and the map in force is none from
-	// before the lease.
+	// Leased returns the ID of the lease that shows this process to be alive, or 0 if it has none. Without a lease a hand-over
+	// doesn't wait for it. The ID of a lost lease never returns, and the map in force is at least as new as the lease.
 	Leased func() int64
-	// Hold is how long a statement is held at most.
+	// Hold is the longest time that a statement is held.
 	Hold time.Duration
-	// Places is one for each statement that is held.
+	// Places has one place for each held statement.
 	Places chan struct{}
 }
 
-// Gate is a session's. Its methods are the session's own, but for Obeys and Preempt, which are for any goroutine.
+// Gate is a session's gate. Its methods are for the session's goroutine, except Obeys and Preempt, which are safe for concurrent
+// use.
 type Gate struct {
 	config  *Config
-	current func() *router.Map // the map in force
+	current func() *router.Map // returns the map in force
 	obeyed  obeyed
 
 	preempting atomic.Pointer[preemption]
-	told       bool // the command under way was answered with why its transaction is rolled back
+	told       bool // the current command was answered with the reason for the rollback
 	untold     bool // the transaction was preempted, and the client doesn't know yet
 }
 
-// New makes the gate of a session. Nothing is under way.
+// New returns the gate of an idle session.
 func New(config *Config, current func() *router.Map) *Gate {
 	return &Gate{config: config, current: current}
 }
 
-// Enter notes that a statement begins by a map; open: a transaction goes on, which may have begun by an older one. It tells
-// whether the map is still in force: whoever replaced it meanwhile may have looked at this session before it said anything. If
-// it isn't, the session enters by the new one.
+// Enter records that a statement begins under a map. open reports whether a transaction continues, which may have begun under an
+// older map. Enter returns whether the map is still in force. If it isn't, whoever replaced it may have checked this session
+// before the statement was recorded, so the session must enter again with the new map.
 func (g *Gate) Enter(m *router.Map, open bool) bool {
 	g.obeyed.begin(m.Version(), open)
 	if !m.Moving().Empty() {
@@ -49,7 +49,7 @@ func (g *Gate) Enter(m *router.Map, open bool) bool {
 	return g.current() == m
 }
 
-// Rest is the end of a command.
+// Rest records the end of a command.
 func (g *Gate) Rest(open bool) {
 	g.told = false
 	if !open {
@@ -59,7 +59,7 @@ func (g *Gate) Rest(open bool) {
 	g.obeyed.settle()
 }
 
-// Step says that nothing goes on by the map that holds a statement, but for its transaction.
+// Step records that nothing runs under the map that holds a statement, except an open transaction.
 func (g *Gate) Step(open bool) {
 	if !open {
 		g.obeyed.nothing()
@@ -68,16 +68,15 @@ func (g *Gate) Step(open bool) {
 	g.obeyed.decide(nil, false)
 }
 
-// Admission is how a statement was let on. Statements that are run as parts of it have the same. The zero value is of one on
-// genes that don't move.
+// Admission is how a statement was admitted. Statements run as parts of it share it. The zero value is for statements on genes
+// that don't move.
 type Admission struct {
-	Moving bool  // it concerns genes that are moving
-	lease  int64 // then, the one by which it was admitted
+	Moving bool  // the statement concerns moving genes
+	lease  int64 // if so, the lease under which it was admitted
 }
 
-// Admit lets a statement go on that concerns these genes, or with all set every one, unless a step of a move holds some of them:
-// then the error is a [HeldError]. A transaction that was under way on held genes before the fence may go on to its end: the
-// fence waits for it.
+// Admit admits a statement on the given genes, or on all genes if all is set. If a move's step holds some of them, it returns a
+// [HeldError]. A transaction that ran on held genes before the fence may continue to its end; the fence waits for it.
 func (g *Gate) Admit(m *router.Map, genes []gene.Gene, all, open bool) (a Admission, err error) {
 	moving := m.Moving()
 	if moving.Empty() {
@@ -87,7 +86,7 @@ func (g *Gate) Admit(m *router.Map, genes []gene.Gene, all, open bool) (a Admiss
 		if a.lease = g.config.Leased(); a.lease == 0 {
 			return a, errUnleased
 		}
-		if g.current() != m { // it may be from before the lease
+		if g.current() != m { // it may predate the lease
 			return a, errOutdated
 		}
 	}
@@ -98,16 +97,16 @@ func (g *Gate) Admit(m *router.Map, genes []gene.Gene, all, open bool) (a Admiss
 	return a, nil
 }
 
-// ConcernsNone says that a statement that has begun concerns no sharded rows.
+// ConcernsNone records that a started statement concerns no sharded rows.
 func (g *Gate) ConcernsNone(m *router.Map) {
 	if !m.Moving().Empty() {
 		g.obeyed.decide(nil, false)
 	}
 }
 
-// StillLeased is asked when a connection is there: time may have passed since the statement was admitted, and the connection may
-// have been made after this proxy was passed over. That it has another lease now is not enough: the statement is by a map from
-// before.
+// StillLeased checks the lease again once a connection is there. Time may have passed since the statement was admitted, and the
+// connection may be newer than a hand-over that did not wait for this proxy. A different lease isn't enough, since the
+// statement's map predates it.
 func (g *Gate) StillLeased(a Admission) error {
 	if a.Moving && g.config.Leased() != a.lease {
 		return errUnleased

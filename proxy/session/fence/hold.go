@@ -8,8 +8,8 @@ import (
 	"locus/router"
 )
 
-// HeldError says that a statement was not sent, since its genes are changing hands: it may be planned again, or its client told.
-// It is never wrapped.
+// HeldError means that a statement was not sent because its genes are changing hands. It may be planned again, or the client is
+// informed. It is never wrapped.
 type HeldError struct{ why string }
 
 func (e *HeldError) Error() string { return e.why }
@@ -20,16 +20,16 @@ var (
 	errOutdated = &HeldError{"its rows' genes may have changed hands since it was planned"}
 )
 
-// ErrTooLong says that a statement was held for as long as it may.
+// ErrTooLong means that a statement was held for the longest time allowed.
 var ErrTooLong = errors.New("held for too long")
 
-// Hold is the wait of one statement, which may be held again in the map that comes next.
+// Hold is the wait of one statement. It may be held again under the next map.
 type Hold struct {
 	gate     *Gate
 	deadline *time.Timer
 }
 
-// Hold begins a wait, if there is a place for it.
+// Hold begins a wait. It returns false if no place is free.
 func (g *Gate) Hold() (Hold, bool) {
 	select {
 	case g.config.Places <- struct{}{}:
@@ -39,20 +39,20 @@ func (g *Gate) Hold() (Hold, bool) {
 	}
 }
 
-// End gives the place back.
+// End ends the wait and frees its place.
 func (h Hold) End() {
 	h.deadline.Stop()
 	<-h.gate.config.Places
 }
 
-// Limit is how long it lasts at most.
+// Limit returns the longest duration of the wait.
 func (h Hold) Limit() time.Duration { return h.gate.config.Hold }
 
-// leaseLook is how often a statement is tried again that waits for the lease.
+// leaseLook is the retry interval of a statement that waits for the lease.
 const leaseLook = 50 * time.Millisecond
 
-// Wait waits until another map may be in force than that which held the statement; open: its transaction goes on meanwhile. The
-// error is ErrTooLong, or why ctx ended.
+// Wait waits until the map that held the statement may no longer be in force. open reports whether its transaction continues
+// meanwhile. The error is ErrTooLong, or ctx's cause.
 func (h Hold) Wait(ctx context.Context, m *router.Map, held *HeldError, open bool) error {
 	changed := h.gate.config.Changed()
 	if h.gate.current() != m {

@@ -8,38 +8,36 @@ import (
 	"locus/idgen/gene"
 )
 
-// obeyed is the oldest version of the route map by which something of the session is still under way, a statement, or a
-// transaction that it began in, and the genes that this concerns, as far as some gene is moving. The session writes it, and
-// whoever acknowledges a map reads it.
+// obeyed is the oldest version of the route map under which a statement or transaction of the session still runs. If some gene is
+// moving, it also holds the genes concerned. The session writes it, and goroutines that acknowledge a map read it.
 type obeyed struct {
-	version atomic.Int64 // 0: nothing is under way; the one word that each statement writes
-	noted   bool         // of the session: what follows isn't empty
+	version atomic.Int64 // 0 if nothing runs; the only word that every statement writes
+	noted   bool         // the fields below aren't empty; used by the session only
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	genes     []gene.Gene
-	every     bool // any gene, not only those
-	undecided bool // a statement has begun, and its genes aren't known yet
+	every     bool // any gene is concerned
+	undecided bool // a statement has begun whose genes aren't known yet
 }
 
-// mostConcerned is how many genes of a transaction are told apart: most have the rows of one owner.
+// mostConcerned is how many genes of a transaction are tracked separately. Most transactions have rows of one owner.
 const mostConcerned = 4
 
-// begin notes a statement's version, unless that of its transaction is older.
+// begin records a statement's version, unless its transaction's is older.
 func (o *obeyed) begin(version int64, open bool) {
 	if before := o.version.Load(); before == 0 || before > version || !open {
 		o.version.Store(version)
 	}
 }
 
-// undecide says that a statement has begun that may concern any gene.
+// undecide records that a statement has begun that may concern any gene.
 func (o *obeyed) undecide() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.noted, o.undecided = true, true
 }
 
-// decide says which genes the statement concerns that has begun: these besides those of the transaction so far, or with all set
-// every one.
+// decide records the genes of the started statement, in addition to those of its transaction, or all genes if all is set.
 func (o *obeyed) decide(genes []gene.Gene, all bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -55,20 +53,20 @@ func (o *obeyed) decide(genes []gene.Gene, all bool) {
 	}
 }
 
-// settle forgets a statement that has begun and failed before its genes were known.
+// settle forgets a statement that failed before its genes were known.
 func (o *obeyed) settle() {
-	if o.noted { // seldom
+	if o.noted { // rare
 		o.decide(nil, false)
 	}
 }
 
-// nothing forgets all.
+// nothing clears everything.
 func (o *obeyed) nothing() {
 	if o.version.Load() == 0 {
 		return
 	}
 	o.version.Store(0)
-	if !o.noted { // mostly
+	if !o.noted { // the usual case
 		return
 	}
 	o.mu.Lock()
@@ -76,22 +74,22 @@ func (o *obeyed) nothing() {
 	o.noted, o.undecided, o.every, o.genes = false, false, false, o.genes[:0]
 }
 
-// precedes tells whether the fence of a version waits for the transaction that is under way, since it has some of these genes.
+// precedes reports whether the fence of a version waits for the running transaction, because it concerns some of these genes.
 func (o *obeyed) precedes(version int64, held gene.Set) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.version.Load() < version && (o.every || slices.ContainsFunc(o.genes, held.Contains))
 }
 
-// concerns tells whether what is under way may concern one of the genes.
+// concerns reports whether something running may concern one of the genes.
 func (o *obeyed) concerns(set gene.Set) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.undecided || o.every || slices.ContainsFunc(o.genes, set.Contains)
 }
 
-// Obeys tells whether nothing of the session goes on by a map older than version that may concern one of the genes; with an empty
-// set, nothing at all.
+// Obeys reports whether nothing of the session runs under a map older than version that may concern one of the genes. With an
+// empty set it reports whether nothing at all runs under an older map.
 func (g *Gate) Obeys(version int64, held gene.Set) bool {
 	oldest := g.obeyed.version.Load()
 	if oldest == 0 || oldest >= version {

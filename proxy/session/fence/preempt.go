@@ -2,14 +2,14 @@ package fence
 
 import "locus/idgen/gene"
 
-// preemption is what a session gives way to: the map that holds these genes, or whatever else lasts.
+// preemption is the reason why a session must give way: a map that holds these genes, or another condition.
 type preemption struct {
 	version int64
 	held    gene.Set
-	lasts   func() bool // nil: the map alone
+	lasts   func() bool // the other condition; nil for a map
 }
 
-// waits tells whether the preemption still waits for the session.
+// waits reports whether the preemption still waits for the session.
 func (p *preemption) waits(g *Gate) bool {
 	if p.lasts != nil {
 		return p.lasts()
@@ -17,12 +17,12 @@ func (p *preemption) waits(g *Gate) bool {
 	return !g.Obeys(p.version, p.held)
 }
 
-// PreemptWhile has the session give way to something else than a map: its transaction is to be rolled back if lasts still says
-// so by then. It may be called again.
+// PreemptWhile makes the session give way to something other than a map. Its transaction is rolled back if lasts then still
+// returns true. It may be called repeatedly.
 func (g *Gate) PreemptWhile(lasts func() bool) { g.preempting.Store(&preemption{lasts: lasts}) }
 
-// Preempt has the session give way to a hand-over of the genes: what it has under way on them by a map older than version is to
-// be rolled back. It tells whether there is anything to wait for. It may be called again.
+// Preempt makes the session give way to a hand-over of genes. What it runs on them under a map older than version is rolled
+// back. It returns whether there is anything to wait for. It may be called repeatedly.
 func (g *Gate) Preempt(version int64, held gene.Set) bool {
 	if g.Obeys(version, held) {
 		return false
@@ -31,26 +31,26 @@ func (g *Gate) Preempt(version int64, held gene.Set) bool {
 	return true
 }
 
-// Preempted tells, once, whether the session is to roll its transaction back now; open: there is one. A client that was told so
-// is not to find it open, whether or not the fence waits for it: its next BEGIN would commit.
+// Preempted reports once whether the session must roll back its transaction now. open reports whether there is one. A client
+// that was informed must not find it open, even if the fence doesn't wait for it, since its next BEGIN would commit.
 func (g *Gate) Preempted(open bool) bool {
-	if g.preempting.Load() == nil && !g.told { // which costs nothing
+	if g.preempting.Load() == nil && !g.told { // a cheap check
 		return false
 	}
 	p := g.preempting.Swap(nil)
 	return open && (g.told || p != nil && p.waits(g))
 }
 
-// GaveWay says that it did. The client is to be told, unless the command that has just ended was answered with it.
+// GaveWay records that the session gave way. The client must be informed, unless the answer to the last command did so.
 func (g *Gate) GaveWay() {
 	g.obeyed.nothing()
 	g.told, g.untold = false, !g.told
 }
 
-// Tell notes that the command under way is answered with why its transaction is rolled back.
+// Tell records that the current command was answered with the reason for the rollback.
 func (g *Gate) Tell() { g.told = true }
 
-// Untold tells, once, whether the client is to be told that its transaction was preempted.
+// Untold reports once whether the client must be informed that its transaction was preempted.
 func (g *Gate) Untold() bool {
 	untold := g.untold
 	g.untold = false

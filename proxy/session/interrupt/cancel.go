@@ -8,41 +8,41 @@ import (
 	"time"
 )
 
-// insistPause is how long shards are left alone after they were asked to end what they run.
+// insistPause is the shortest interval between two requests to shards to end what they run.
 const insistPause = 200 * time.Millisecond
 
-// Cancel ends the statement of a command that is under way: number is the command's as [Handle.Command] gave it, 0 for whichever
-// it is. It tells false if there is nothing that could be ended: no command, another one, or a commit; and for one that was
-// cancelled before. The shards are asked to end what they run, which takes as long as ctx at most. An error says which of them
-// could not be: then some reasons cut the command off.
+// Cancel ends the statement of the command with the given number, as returned by [Handle.Command], or of any command if number is
+// 0. It returns false if nothing can be ended, because no such command runs or it is committing, and also if the command was
+// already cancelled. Cancel asks the shards to end what they run, until ctx ends at the latest. The error names shards that could
+// not be asked; for some reasons the command is then cut off.
 //
-// A server forgets a kill of a statement that it has not begun to read. Whoever needs the end cancels again until it has come:
-// then the shards are asked again.
+// A server forgets a kill of a statement that it has not started to read. So a caller that needs the end repeats Cancel until it
+// comes, and the shards are asked again.
 func (h *Handle) Cancel(ctx context.Context, reason Reason, number uint64) (bool, error) {
 	return h.end(ctx, reason, number, reason.fallback())
 }
 
-// Kill ends the session: a statement under way is cancelled, and its client is told so and cut off; an open transaction is rolled
-// back.
+// Kill ends the session. A running statement is cancelled, and the client is informed and disconnected. An open transaction is
+// rolled back.
 func (h *Handle) Kill(ctx context.Context) error {
 	h.KillSelf()
 	first, err := h.end(ctx, Killed, 0, endSession)
 	if err == nil && !first && h.look().phase() != finishing {
-		_ = h.client.Close() // a command that has just begun is found by the watcher
+		_ = h.client.Close() // the watcher finds a command that has just begun
 	}
 	return err
 }
 
-// KillSelf has the session end before its next command, amid a transaction too.
+// KillSelf makes the session end before its next command, even within a transaction.
 func (h *Handle) KillSelf() { h.set(ending | killed) }
 
-// Over tells whether the session ends rather than wait for a command.
+// Over reports whether the session must end instead of waiting for a command.
 func (h *Handle) Over() bool {
 	w := h.look()
 	return w.has(ending) && (w.has(killed) || !w.has(open))
 }
 
-// Abort ends the session now. What is under way fails, a commit too, and the shards go on with it.
+// Abort ends the session now. Running work fails, including a commit, and the shards finish it on their own.
 func (h *Handle) Abort() {
 	h.set(ending)
 	h.mu.Lock()
@@ -52,7 +52,7 @@ func (h *Handle) Abort() {
 	_ = h.client.Close()
 }
 
-// end is Cancel with what is done if a shard can't be asked.
+// end is Cancel. otherwise is what to do if a shard can't be asked.
 func (h *Handle) end(ctx context.Context, reason Reason, number uint64, otherwise fallback) (first bool, err error) {
 	conns, first := h.cancelling(reason, number)
 	if len(conns) == 0 {
@@ -65,8 +65,8 @@ func (h *Handle) end(ctx context.Context, reason Reason, number uint64, otherwis
 	return first, err
 }
 
-// cancelling marks the command as cancelled, and its connections as killed: those are to be asked to end what they run. It tells
-// whether it was the first to.
+// cancelling marks the command as cancelled and its connections as killed. It returns the connections whose work must be ended,
+// and whether this call was the first.
 func (h *Handle) cancelling(reason Reason, number uint64) (conns []awaited, first bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -93,7 +93,7 @@ func (h *Handle) cancelling(reason Reason, number uint64) (conns []awaited, firs
 	return slices.Clone(h.conns), first
 }
 
-// kill has the shards end what runs on the connections, all at once.
+// kill makes the shards end what runs on the connections, concurrently.
 func kill(ctx context.Context, conns []awaited) error {
 	errs := make([]error, len(conns))
 	var tasks sync.WaitGroup
@@ -104,8 +104,8 @@ func kill(ctx context.Context, conns []awaited) error {
 	return errors.Join(errs...)
 }
 
-// claim takes a running command to its cancellation: number is which, 0 any. It tells whether that is the session's command now,
-// and whether it was running.
+// claim changes a running command's phase to cancelled. number is the command, or 0 for any. It returns whether that is the
+// session's current command, and whether it was running.
 func (h *Handle) claim(number uint64) (there, first bool) {
 	for {
 		w := h.look()
@@ -121,15 +121,15 @@ func (h *Handle) claim(number uint64) (there, first bool) {
 	}
 }
 
-// killed ends a kill, and with an error does what is to be done otherwise, at one go: no other command can have begun. It tells
-// whether the client's connection is to be closed.
+// killed ends a kill. After an error it applies otherwise in the same critical section, so that no other command can have begun.
+// It returns whether to close the client's connection.
 func (h *Handle) killed(err error, otherwise fallback) (closes bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.look().has(killed) {
 		otherwise = endSession
 	}
-	if err != nil && otherwise != leave && h.Cancelled() && !h.shielded { // else it has ended by itself
+	if err != nil && otherwise != leave && h.Cancelled() && !h.shielded { // otherwise it ended by itself
 		h.interrupt()
 		if closes = otherwise == endSession; closes {
 			h.set(ending)

@@ -8,34 +8,34 @@ import (
 	"locus/router"
 )
 
-// Conn is a connection to a shard. Its methods don't wait, but for Absorb.
+// Conn is a connection to a shard. Its methods don't block, except Absorb.
 type Conn interface {
 	Shard() router.ShardName
-	// ThreadID is its number at the server.
+	// ThreadID returns its ID at the server.
 	ThreadID() uint32
-	// Interrupt ends a wait for its answer, now or later. It is good for nothing then.
+	// Interrupt ends a wait for its answer, now or later. The connection is then unusable.
 	Interrupt()
-	// Absorb has a kill that is still on its way hit a statement without effects.
+	// Absorb runs a statement without effects for a late kill to hit.
 	Absorb(ctx context.Context)
 }
 
-// Pool is where it comes from.
+// Pool is the pool of a connection.
 type Pool interface {
-	// KillQuery has the server end what runs on a connection, and returns once it has taken note.
+	// KillQuery makes the server end what runs on a connection. It returns once the server has accepted the kill.
 	KillQuery(ctx context.Context, thread uint32) error
 }
 
-// awaited is a connection whose answers the session waits for, so that another goroutine can end the wait, or what is waited
-// for. It is taken out before it is given back: neither an interruption nor a kill may ever hit its next borrower. killed: a
-// kill was sent that may hit whatever runs on it next.
+// awaited is a connection whose answers the session waits for, so that another goroutine can end the wait or the statement. It is
+// removed before it is returned to its pool, because neither an interruption nor a kill may hit its next borrower. killed reports
+// that a kill was sent that may hit the next statement on it.
 type awaited struct {
 	pool   Pool
 	conn   Conn
 	killed bool
 }
 
-// Await makes a connection that was borrowed one of those that a cancellation ends. If it has come already, nobody would end
-// what is sent now: the error says why, and the caller gives the connection back. It is the session's own.
+// Await registers a borrowed connection for cancellation. If the command is already cancelled, nobody would end what is sent now.
+// Await then returns the reason, and the caller returns the connection. Only the session may call it.
 func (h *Handle) Await(pool Pool, c Conn) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -49,8 +49,8 @@ func (h *Handle) Await(pool Pool, c Conn) error {
 	return nil
 }
 
-// Remove takes a connection out, and tells whether a kill may still hit what runs on it next. It waits for kills under way. It is
-// the session's own.
+// Remove unregisters a connection and reports whether a kill may still hit the next statement on it. It waits for kills in
+// progress. Only the session may call it.
 func (h *Handle) Remove(c Conn) (killed bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -67,21 +67,21 @@ func (h *Handle) Remove(c Conn) (killed bool) {
 	return false
 }
 
-// awaitCalm waits until no kill is under way. The caller holds mu.
+// awaitCalm waits until no kill is in progress. The caller holds mu.
 func (h *Handle) awaitCalm() {
 	for h.killing > 0 {
 		h.calm.Wait()
 	}
 }
 
-// At tells whether one of the connections is of that pool.
+// At reports whether one of the connections belongs to the pool.
 func (h *Handle) At(pool Pool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.ContainsFunc(h.conns, func(c awaited) bool { return c.pool == pool })
 }
 
-// Thread gives the number that a shard knows one of the connections by; 0: none of them goes there.
+// Thread returns the ID at a shard of one of the connections, or 0 if none goes there.
 func (h *Handle) Thread(shard router.ShardName) uint32 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -93,10 +93,10 @@ func (h *Handle) Thread(shard router.ShardName) uint32 {
 	return 0
 }
 
-// absorbTime bounds what absorbs kills. A connection that takes longer is closed.
+// absorbTime is the time limit for absorbing kills. A connection that takes longer is closed.
 const absorbTime = 5 * time.Second
 
-// absorb runs an empty statement on each connection that was killed and is still the session's.
+// absorb runs an empty statement on each killed connection that the session still has.
 func (h *Handle) absorb() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.session), absorbTime)
 	defer cancel()
@@ -105,7 +105,7 @@ func (h *Handle) absorb() {
 	}
 }
 
-// struck takes the marks of kills off, and gives the connections that had one.
+// struck clears the marks of kills and returns the connections that had one.
 func (h *Handle) struck() (conns []Conn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

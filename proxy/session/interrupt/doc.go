@@ -1,8 +1,8 @@
-// Package interrupt ends what a session does when somebody else wants it: KILL, a time limit, a client that is gone, a proxy
-// that is to stop, a fence that waits for its transaction.
+// Package interrupt ends what a session does, on behalf of others: KILL, a time limit, a client that disconnected, a proxy that
+// stops, a fence that waits for its transaction.
 //
-// It owns, for each session, one [Handle]: which command is under way and whether it may be cut off, which connections it waits
-// for, why it is cancelled, how long it may go on, and whether the session ends. One mutex guards all of that. The word that
-// each statement looks at is atomic. It never sends a statement, never decides what becomes of a transaction, and knows
-// connections only as something that can be interrupted and killed.
+// It owns one [Handle] per session. The Handle tracks the current command and whether it may be cut off, the connections that
+// it waits for, the reason of its cancellation, its time limits, and whether the session must end. One mutex guards all of
+// that, except for an atomic word that each statement checks. The package never sends a statement and never decides what
+// becomes of a transaction. It only interrupts and kills connections.
 package interrupt

@@ -1,23 +1,23 @@
 package interrupt
 
-// Drain has the session end with the answer to a statement that leaves nothing under way.
+// Drain makes the session end with the answer to a statement after which nothing is open.
 func (h *Handle) Drain() { h.set(draining) }
 
-// Want counts a command that its client wants while it drains.
+// Want counts a command that the client sent while the session drains.
 func (h *Handle) Want() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.wanted++
 }
 
-// Wanted is how many those are.
+// Wanted returns the number of those commands.
 func (h *Handle) Wanted() uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.wanted
 }
 
-// Dismiss ends a session whose client wants nothing: one with a command under way or a transaction goes on.
+// Dismiss ends an idle session. A session with a running command or an open transaction continues.
 func (h *Handle) Dismiss() {
 	if w := h.look(); w.phase() == idle && !w.has(open) {
 		_ = h.client.Close()

@@ -2,55 +2,55 @@ package interrupt
 
 import "time"
 
-// Allowance is how long a session may go on with the same.
+// Allowance holds a session's time limits.
 type Allowance struct {
-	Statement time.Duration // that a statement runs; 0: as long as it takes
-	Idle      time.Duration // between commands; 0: for ever
+	Statement time.Duration // time limit of a statement; 0 for none
+	Idle      time.Duration // time limit between commands; 0 for none
 }
 
-// deadline is one command's, which the session sets itself.
+// deadline is a command's deadline that the session set itself.
 type deadline struct {
 	command uint64
 	at      time.Time
 }
 
-// sight is what is remembered of a session from look to look.
+// sight is the state of a session at the last check.
 type sight struct {
 	command uint64
 	phase   word
 	begun   time.Time     // when the command, or the wait for the next one, was first seen
-	since   time.Time     // the phase
-	again   time.Duration // after since: when a cancellation is repeated
+	since   time.Time     // when the phase was first seen
+	again   time.Duration // time after since at which a cancellation is repeated
 }
 
-// mostInsist is the longest between two repetitions of a cancellation.
+// mostInsist is the longest interval between two repetitions of a cancellation.
 const mostInsist = 10 * time.Second
 
-// Limit has the command under way cancelled at a time.
+// Limit sets a deadline for the current command.
 func (h *Handle) Limit(at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.deadline = deadline{h.look().number(), at}
 }
 
-// Unlimited has the command under way not be cancelled for its time, unless by Limit.
+// Unlimited removes the current command's time limit, except one set by Limit.
 func (h *Handle) Unlimited() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.patient = h.look().number()
 }
 
-// LimitIdle is how long the session itself allows its client to be silent; 0: what all have.
+// LimitIdle sets how long the session's client may be silent; 0 means the general limit.
 func (h *Handle) LimitIdle(d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.idleTime = d
 }
 
-// Examine tells whether the command under way is to be cancelled, and its number: since it has run for longer than it may, or
-// since its client is gone, or since it was cancelled some time ago and has not ended. Only a command that was already under way
-// at the last look is looked at closely, so short ones cost nothing. Of a session between commands it tells whether the client
-// has been silent for too long.
+// Examine returns the reason why the current command must be cancelled, and its number. It has exceeded its time limit, its
+// client has disconnected, or it was cancelled some time ago and has not ended. Only a command that was running at the last
+// check is examined, so short commands cost nothing. For a session between commands Examine checks whether the client has been
+// silent for too long. It returns 0 if there is no reason.
 func (h *Handle) Examine(now time.Time, may Allowance) (Reason, uint64) {
 	reason, number, asks := h.examine(now, may)
 	if asks && h.client.PeerGone() {
@@ -62,7 +62,7 @@ func (h *Handle) Examine(now time.Time, may Allowance) (Reason, uint64) {
 	return reason, number
 }
 
-// examine is Examine up to a look at the client, which it asks for.
+// examine is Examine without the check of the client, which it requests by asks.
 func (h *Handle) examine(now time.Time, may Allowance) (reason Reason, number uint64, asks bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -94,12 +94,12 @@ func (h *Handle) examine(now time.Time, may Allowance) (reason Reason, number ui
 			h.seen.again = took + min(took, mostInsist)
 			reason = h.reason
 		}
-	default: // a commit is not looked at
+	default: // a commit is left alone
 	}
 	return reason, seen.command, asks
 }
 
-// sight looks at the session. What was under way at the last look already has the time of then.
+// sight returns the session's state. A command seen at the last check keeps its start time.
 func (h *Handle) sight() sight {
 	w := h.look()
 	seen := sight{command: w.number(), phase: w.phase()}
@@ -109,7 +109,7 @@ func (h *Handle) sight() sight {
 	return seen
 }
 
-// Took is for how long what is under way now has been seen by Examine: a command may end without a look at the clock.
+// Took returns how long Examine has seen the current command or wait. The session itself reads no clock for a command.
 func (h *Handle) Took(now time.Time) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()

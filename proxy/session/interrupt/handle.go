@@ -9,46 +9,46 @@ import (
 	"locus/proxy/flavor"
 )
 
-// Client is the connection that commands come from.
+// Client is the client's connection.
 type Client interface {
 	// Fill waits until there is more to read.
 	Fill() error
 	SetReadDeadline(t time.Time) error
-	// PeerGone tells whether the other end has closed it. It doesn't wait.
+	// PeerGone reports whether the client has closed the connection. It doesn't block.
 	PeerGone() bool
 	Close() error
 }
 
-// Handle is a session's. Its methods may be called from any goroutine, but for those that say that they are the session's own.
+// Handle controls one session from outside. Its methods are safe for concurrent use, except those documented for the session only.
 type Handle struct {
 	client  Client
 	flavor  func() flavor.Flavor
 	session context.Context
 
-	word atomic.Uint64 // a word. The session alone begins and ends commands
+	word atomic.Uint64 // a word; only the session begins and ends commands
 
-	mu     sync.Mutex // never held across I/O; guards what follows
-	calm   sync.Cond  // of mu: killing is 0
+	mu     sync.Mutex // guards the fields below; never held across I/O
+	calm   sync.Cond  // condition on mu that killing is 0
 	conns  []awaited
-	cut    bool // the session was cut off: every further connection is interrupted at once
+	cut    bool // the session was cut off, so further connections are interrupted at once
 	reason Reason
-	asked  time.Time // when the shards were asked last to end what they run
-	// killing counts the kills under way, during which no connection is taken out.
+	asked  time.Time // when the shards were last asked to end what they run
+	// killing counts the kills in progress, during which no connection is removed.
 	killing  int
 	shielded bool // the command is cancelled, and what runs now must not be cut off
 	wanted   uint64
-	sitting  bool // the session waits for its client in a transaction
-	woken    bool // and is to look up from that
+	sitting  bool // the session waits for its client within a transaction
+	woken    bool // that wait must end
 	deadline deadline
-	patient  uint64        // the command that may run for as long as it takes
-	idleTime time.Duration // of the session's own, between commands; 0: that of all
+	patient  uint64        // the command without a time limit
+	idleTime time.Duration // the session's own idle limit between commands; 0 for the general one
 	seen     sight
-	cancel   context.CancelCauseFunc // of waits
+	cancel   context.CancelCauseFunc // cancels waits
 
-	waits context.Context // of the session's goroutine; replaced after a cancellation
+	waits context.Context // used by the session's goroutine; replaced after a cancellation
 }
 
-// New makes the handle of a session that lasts as long as ctx. The flavor is that of its errors.
+// New returns the handle of a session that lasts as long as ctx. f returns the flavor of its errors.
 func New(ctx context.Context, client Client, f func() flavor.Flavor) *Handle {
 	h := &Handle{client: client, flavor: f, session: ctx}
 	h.calm.L = &h.mu
@@ -56,24 +56,24 @@ func New(ctx context.Context, client Client, f func() flavor.Flavor) *Handle {
 	return h
 }
 
-// Waits ends when the command under way is cancelled, with what its client is told as the cause. The session waits by it for
-// what is no answer of a shard: a place in a pool, an ID, the end of a fence. It is the session's own.
+// Waits returns a context that ends when the current command is cancelled. Its cause is the error for the client. The session uses
+// it for waits other than for a shard's answer: for a pool, an ID or the end of a fence. Only the session may call it.
 func (h *Handle) Waits() context.Context { return h.waits }
 
-// renew makes waits anew.
+// renew replaces waits.
 func (h *Handle) renew() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.waits, h.cancel = context.WithCancelCause(h.session)
 }
 
-// Begin begins a command, and tells whether the session is to end with it if it can. It is the session's own.
+// Begin begins a command. It reports whether the session should end with it if possible. Only the session may call it.
 func (h *Handle) Begin() (last bool) {
 	return word(h.word.Add(uint64(command | running))).has(draining)
 }
 
-// End ends it; running: a transaction goes on. It makes the session usable after a cancellation: a kill that came too late for its
-// statement would hit the next one on the connections that the session keeps. It is the session's own.
+// End ends the command. running reports whether a transaction remains open. After a cancellation End makes the session usable
+// again, because a late kill would hit the next statement on the connections that the session keeps. Only the session may call it.
 func (h *Handle) End(running bool) {
 	var flags word
 	if running {
@@ -85,20 +85,20 @@ func (h *Handle) End(running bool) {
 	}
 }
 
-// RolledBack says that the transaction that End told of is none any more. It is the session's own.
+// RolledBack records that the transaction reported to End no longer exists. Only the session may call it.
 func (h *Handle) RolledBack() { h.word.And(^uint64(open)) }
 
-// Leave ends what waits for the session. It is the session's own, and the last.
+// Leave ends everything that waits for the session. Only the session may call it, as its last call.
 func (h *Handle) Leave() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.cancel(nil)
 }
 
-// Cancelled tells whether the command under way is to end.
+// Cancelled reports whether the current command must end.
 func (h *Handle) Cancelled() bool { return h.look().phase() == cancelled }
 
-// Reason is why it is; 0: it isn't.
+// Reason returns why the command was cancelled, or 0 if it wasn't.
 func (h *Handle) Reason() Reason {
 	if !h.Cancelled() {
 		return 0
@@ -108,7 +108,7 @@ func (h *Handle) Reason() Reason {
 	return h.reason
 }
 
-// Unwanted is why a statement is not to be sent any more; nil: it is.
+// Unwanted returns why no further statement may be sent, or nil if it may.
 func (h *Handle) Unwanted() error {
 	if !h.Cancelled() {
 		return nil
@@ -118,7 +118,7 @@ func (h *Handle) Unwanted() error {
 	return h.unwanted()
 }
 
-// unwanted is Unwanted under mu.
+// unwanted is Unwanted for a caller that holds mu.
 func (h *Handle) unwanted() error {
 	if !h.Cancelled() || h.shielded {
 		return nil

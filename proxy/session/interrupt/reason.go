@@ -10,23 +10,23 @@ import (
 type Reason uint8
 
 const (
-	// Killed by KILL.
+	// Killed: by KILL.
 	Killed Reason = iota + 1
-	// TimedOut: it ran for longer than the user or the session may.
+	// TimedOut: it exceeded the time limit of the user or session.
 	TimedOut
-	// ClientGone: nobody waits for its answer.
+	// ClientGone: the client disconnected.
 	ClientGone
-	// ShuttingDown: the proxy ends.
+	// ShuttingDown: the proxy is stopping.
 	ShuttingDown
-	// Silent: the client has sent no command for too long. There is none to be cancelled.
+	// Silent: the client has sent no command for too long. There is no command to cancel.
 	Silent
-	// Preempted: its rows' genes are handed to another shard.
+	// Preempted: its rows' genes are moving to another shard.
 	Preempted
 )
 
 const stateInterrupted = "70100"
 
-// Error is what the client is told.
+// Error returns the error for the client.
 func (r Reason) Error(f flavor.Flavor) *mysql.MyError {
 	switch r {
 	case TimedOut:
@@ -43,16 +43,15 @@ func (r Reason) Error(f flavor.Flavor) *mysql.MyError {
 	return &mysql.MyError{Code: mysql.ER_QUERY_INTERRUPTED, State: stateInterrupted, Message: "Query execution was interrupted"}
 }
 
-// fallback is what is done about a command whose shard could not be asked to end it.
+// fallback is what happens to a command whose shard could not be asked to end it.
 type fallback uint8
 
 const (
-	// leave it: whoever cancelled it is told.
+	// leave it running. The caller of Cancel gets the error.
 	leave fallback = iota
-	// cutOff its connections: it fails, its client is told that the effect is unknown, and the session goes on.
+	// cutOff its connections. The command fails with an unknown effect, and the session continues.
 	cutOff
-	// endSession with it: neither a client that is gone nor one whose statement's time is up waits for what a shard does that
-	// can't be reached.
+	// endSession too. Neither a disconnected client nor one whose time is up waits for an unreachable shard.
 	endSession
 )
 

@@ -1,7 +1,7 @@
 package interrupt
 
-// Shield keeps what comes, a commit, from being cut off. Kills that were meant for the statement before it hit nothing. It is the
-// session's own, as Unshield is.
+// Shield protects what follows, a commit, from being cut off. Kills meant for the statement before it have no effect. Only the
+// session may call it and Unshield.
 func (h *Handle) Shield() {
 	if h.turn(running, finishing) || !h.Cancelled() {
 		return
@@ -10,7 +10,7 @@ func (h *Handle) Shield() {
 	h.absorb()
 }
 
-// Unshield ends that.
+// Unshield ends the protection.
 func (h *Handle) Unshield() {
 	if !h.turn(finishing, running) {
 		h.setShielded(false)

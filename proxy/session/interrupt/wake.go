@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Wake has the session look up from its wait for its client in a transaction, or from the next such wait.
+// Wake ends the session's current or next wait for its client within a transaction.
 func (h *Handle) Wake() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -16,8 +16,8 @@ func (h *Handle) Wake() {
 	}
 }
 
-// Fill waits for the client's next command, and tells whether Wake has ended that instead. What has come meanwhile is read
-// first. It is the session's own.
+// Fill waits for the client's next command. It returns true if Wake ended the wait. Bytes that arrived meanwhile are read
+// first. Only the session may call it.
 func (h *Handle) Fill() (woken bool, err error) {
 	if h.sit() {
 		return true, nil
@@ -38,7 +38,7 @@ func (h *Handle) sit() (woken bool) {
 	return woken
 }
 
-// stand ends it.
+// stand ends the wait.
 func (h *Handle) stand() (woken bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

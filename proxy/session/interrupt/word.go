@@ -1,38 +1,38 @@
 package interrupt
 
-// word is what statements look at: which command is under way and how far it is, and what others want of the session.
+// word is the state that statements check: the current command, its phase, and requests from other goroutines.
 //
 //	| command (56) | unused (2) | open | killed | ending | draining | phase (2) |
 type word uint64
 
 const (
-	phases   word = 3      // the bits of the phase
-	draining word = 1 << 2 // the session ends when nothing is under way and its client has an answer
+	phases   word = 3      // mask of the phase
+	draining word = 1 << 2 // the session ends once nothing is open and its client has an answer
 	ending   word = 1 << 3 // it ends before its next command, unless a transaction is open
-	killed   word = 1 << 4 // amid a transaction too
-	open     word = 1 << 5 // a transaction is, between commands
+	killed   word = 1 << 4 // it ends within a transaction too
+	open     word = 1 << 5 // a transaction is open, between commands
 	command  word = 1 << 8 // one command
 )
 
-// The phases of a session.
+// Phases of a session.
 const (
-	// idle: no command is under way.
+	// idle: no command is running.
 	idle word = iota
-	// running: it may be cancelled.
+	// running: the command may be cancelled.
 	running
-	// finishing: what it does now would leave its effect unknown if it were cut off, a commit.
+	// finishing: a commit or the like, whose effect would be unknown if it were cut off.
 	finishing
-	// cancelled: somebody wants it to end.
+	// cancelled: the command must end.
 	cancelled
 )
 
 func (w word) phase() word     { return w & phases }
 func (w word) has(f word) bool { return w&f != 0 }
 
-// number is that of the command under way, or of the last one. The first is 1.
+// number returns the number of the current or last command. The first is 1.
 func (w word) number() uint64 { return uint64(w / command) }
 
-// Command gives the number of the command under way, or of the last one; busy says that one is under way.
+// Command returns the number of the current or last command. busy reports whether one is running.
 func (h *Handle) Command() (number uint64, busy bool) {
 	w := h.look()
 	return w.number(), w.phase() != idle
@@ -43,7 +43,7 @@ func (h *Handle) look() word { return word(h.word.Load()) }
 // set sets flags.
 func (h *Handle) set(flags word) { h.word.Or(uint64(flags)) }
 
-// rest ends the command, and gives what the word was.
+// rest ends the command and returns the previous word.
 func (h *Handle) rest(flags word) word {
 	for {
 		w := h.look()
@@ -53,8 +53,8 @@ func (h *Handle) rest(flags word) word {
 	}
 }
 
-// turn goes from one phase to another, of whatever command is under way, and tells whether the session was in the first. Others
-// set flags and cancel meanwhile.
+// turn changes the phase of the current command from one to another. It returns whether the session was in the first. Other
+// goroutines may set flags and cancel concurrently.
 func (h *Handle) turn(from, to word) bool {
 	for {
 		w := h.look()

@@ -1,7 +1,7 @@
-// Package kept is what a session keeps from command to command: prepared statements, values that came in pieces, the texts of
-// PREPARE, and what SET, := and SELECT … INTO have set.
+// Package kept holds what a session keeps between commands: prepared statements, parameter values sent in pieces, the texts of
+// PREPARE, and the values set by SET, := and SELECT … INTO.
 //
-// It owns the bounds of it, for each session and for the whole process, and the numbers and names that clients know statements by.
-// It never plans a statement, and never talks to a shard. Package txn bounds what is counted one by one: names of savepoints,
-// named locks and temporary tables.
+// It owns their bounds, per session and per process, and the numbers and names by which clients refer to statements. It never
+// plans a statement and never contacts a shard. Package txn bounds what is counted one by one: savepoints, named locks and
+// temporary tables.
 package kept

@@ -2,26 +2,25 @@ package kept
 
 import "sync/atomic"
 
-// Memory is what all sessions of a process may keep from command to command, in bytes.
-// It is safe for concurrent use.
+// Memory is the budget in bytes of what all sessions of a process keep between commands. It is safe for concurrent use.
 type Memory struct {
 	most int64
 	held atomic.Int64
 }
 
-// DefaultMemory is what sessions may keep unless the configuration says otherwise.
+// DefaultMemory is the default budget in bytes.
 const DefaultMemory = 1 << 30
 
-// NewMemory makes a budget of so many bytes.
+// NewMemory returns a budget of most bytes.
 func NewMemory(most int64) *Memory { return &Memory{most: most} }
 
-// Held is what is kept now.
+// Held returns the bytes kept now.
 func (m *Memory) Held() int64 { return m.held.Load() }
 
-// Most is the budget.
+// Most returns the budget.
 func (m *Memory) Most() int64 { return m.most }
 
-// take counts n bytes more, unless they would be too many.
+// take adds n bytes. It returns false if that exceeds the budget.
 func (m *Memory) take(n int) bool {
 	if m.held.Add(int64(n)) > m.most {
 		m.held.Add(-int64(n))
@@ -30,5 +29,5 @@ func (m *Memory) take(n int) bool {
 	return true
 }
 
-// give counts n bytes less.
+// give subtracts n bytes.
 func (m *Memory) give(n int) { m.held.Add(-int64(n)) }

@@ -5,24 +5,22 @@ import (
 	"locus/router/stmt"
 )
 
-// Reading is how a text was read when it was prepared. As on the servers it stays
-// so: whatever the client sets between PREPARE and EXECUTE, the statement means
-// what it meant.
+// Reading is how a text was interpreted when it was prepared. As on the servers, it doesn't change: a SET between
+// PREPARE and EXECUTE doesn't change the statement's meaning.
 type Reading struct {
 	Settings *backend.Settings
 	Mode     stmt.Mode
 	Foreign  bool
-	// under is present with what decides the reading as it was. They are kept for
-	// the next execution, which mostly finds them as they are.
+	// under is present combined with Settings. Both are cached for the next execution, which usually has the same
+	// present settings.
 	present, under *backend.Settings
 }
 
-// lightReading is how much the settings may hold that are kept for the next execution, in
-// bytes: each of thousands of statements may have been executed under others.
+// lightReading is the largest size in bytes of settings that are cached for the next execution. Each of thousands of
+// statements may have been executed under different ones.
 const lightReading = 1 << 10
 
-// On gives the settings under which a connection that carries others is to have
-// the statement prepared.
+// On returns the settings under which a connection that carries present must prepare the statement.
 func (r *Reading) On(present *backend.Settings) *backend.Settings {
 	if r.present != present && present != nil {
 		under := present.ReadAs(r.Settings)

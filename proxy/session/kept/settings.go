@@ -7,14 +7,14 @@ import (
 	"locus/router/plan"
 )
 
-// mostSettings is what SET may leave of its values in a session, in bytes, and mostAssignments how many: each SET compares all of
-// them.
+// mostSettings bounds the size in bytes of the values that SET leaves in a session. mostAssignments bounds their number, because
+// each SET compares all of them.
 const (
 	mostSettings    = 16 << 20
 	mostAssignments = 4096
 )
 
-// Settable tells why a session can't have the settings; nil: it can.
+// Settable returns an error if a session can't have the settings.
 func Settable(next *backend.Settings) error {
 	if n := len(next.Assignments()); n > mostAssignments {
 		return &plan.Refusal{Code: plan.TooLarge, Message: fmt.Sprintf(
@@ -27,8 +27,8 @@ func Settable(next *backend.Settings) error {
 	return nil
 }
 
-// weightOf is what a session keeps for settings: they stand in the table of all settings
-// by their text too. Those of every session are nobody's.
+// weightOf returns the bytes that a session keeps for settings, including their key in the table of all settings. Default
+// settings count nothing.
 func weightOf(settings *backend.Settings) int {
 	n := len(settings.Assignments())
 	if n == 0 {
@@ -37,7 +37,7 @@ func weightOf(settings *backend.Settings) int {
 	return 2*settings.Size() + n*64
 }
 
-// Carriable tells why the session can't have other settings than now; nil: it can.
+// Carriable returns an error if the session can't have other settings than now.
 func (s *Share) Carriable(next *backend.Settings) error {
 	if err := Settable(next); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (s *Share) Carriable(next *backend.Settings) error {
 	return nil
 }
 
-// Carry counts the settings that the session has now.
+// Carry counts the session's current settings.
 func (s *Share) Carry(settings *backend.Settings) {
 	n := weightOf(settings)
 	s.held += n - s.settings

@@ -6,26 +6,26 @@ import (
 	"locus/router/plan"
 )
 
-// least is what a session may keep, in bytes: twice the longest statement, if that is more.
+// least is the bytes that a session may keep, unless twice its longest statement is more.
 const least = 64 << 20
 
-// mapEntry is what is kept for each thing beside its text.
+// mapEntry is the size in bytes that is counted for an entry besides its text.
 const mapEntry = 512
 
-// Share is what one session keeps of the memory of all. It belongs to the session's goroutine.
+// Share is one session's part of the common budget. It belongs to the session's goroutine.
 type Share struct {
 	of       *Memory
 	most     int
 	held     int
-	settings int // of which for the settings
+	settings int // the part of held for settings
 }
 
-// NewShare makes one that holds nothing yet, for a session whose commands have up to longest bytes.
+// NewShare returns an empty share for a session whose commands have at most longest bytes.
 func NewShare(of *Memory, longest int) *Share {
 	return &Share{of: of, most: int(min(int64(max(least, 2*longest)), of.most))}
 }
 
-// Take counts n bytes more that the session keeps, or says why it may not.
+// Take counts n more bytes, or returns why the session may not keep them.
 func (s *Share) Take(n int) error {
 	if s.held+n > s.most {
 		return &plan.Refusal{Code: plan.TooLarge, Message: fmt.Sprintf(
@@ -45,8 +45,8 @@ func (s *Share) Give(n int) {
 	s.of.give(n)
 }
 
-// Held is what the session keeps now.
+// Held returns the bytes that the session keeps.
 func (s *Share) Held() int { return s.held }
 
-// End gives back whatever the session keeps.
+// End releases everything that the session keeps.
 func (s *Share) End() { s.Give(s.held) }

@@ -8,29 +8,29 @@ import (
 	"locus/proxy/wire"
 )
 
-// most bounds a session's statements, by number and by name, and with them its memory.
+// most bounds a session's statements, by number and by name together, and so their memory.
 const most = 4096
 
-// Numbers of errors that the library has no name for.
+// Error codes that the library doesn't name.
 const erUnknownStmt = 1243
 
-// Statements are those that a client has prepared and not closed, by their numbers and by the names of PREPARE. It belongs to the
+// Statements are the statements that a client has prepared and not closed, by number and by PREPARE's name. It belongs to the
 // session's goroutine.
 type Statements struct {
 	share    *Share
-	longest  int           // parameter, in bytes
-	open     *atomic.Int64 // those of all sessions
+	longest  int           // longest parameter, in bytes
+	open     *atomic.Int64 // statements of all sessions
 	last     uint32
 	byNumber map[uint32]*Statement
 	byName   map[string]*Text
 }
 
-// NewStatements makes an empty list. A parameter's value has up to longest bytes; open counts the statements of all sessions.
+// NewStatements returns an empty list. A parameter's value has at most longest bytes. open counts the statements of all sessions.
 func NewStatements(share *Share, longest int, open *atomic.Int64) *Statements {
 	return &Statements{share: share, longest: longest, open: open}
 }
 
-// Full tells whether no other statement can be prepared by number.
+// Full returns an error if no further statement can be prepared by number.
 func (l *Statements) Full() error {
 	if len(l.byNumber) < most {
 		return nil
@@ -42,7 +42,7 @@ func tooMany() error {
 	return wire.Errorf(mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED, "42000", "this session has %d prepared statements: close some", most)
 }
 
-// Hold counts a statement's bytes before it is known whether it can be prepared. Release ends that unless it was added.
+// Hold counts a statement's bytes before it is known whether it can be prepared. Release undoes that unless it was added.
 func (l *Statements) Hold(p *Statement) error {
 	n := p.size()
 	if err := l.share.Take(n); err != nil {
@@ -52,14 +52,14 @@ func (l *Statements) Hold(p *Statement) error {
 	return nil
 }
 
-// Release gives back what a statement has held that was not added.
+// Release releases the bytes of a statement that was not added.
 func (l *Statements) Release(p *Statement) {
 	if p.ID == 0 {
 		l.share.Give(p.held)
 	}
 }
 
-// Add gives a statement its number.
+// Add assigns a statement its number.
 func (l *Statements) Add(p *Statement) {
 	l.last++
 	p.ID = l.last
@@ -70,7 +70,7 @@ func (l *Statements) Add(p *Statement) {
 	l.open.Add(1)
 }
 
-// Find gives the statement that a command names.
+// Find returns the statement that a command names.
 func (l *Statements) Find(payload []byte) (*Statement, error) {
 	id, err := wire.ParseStatement(payload)
 	if err != nil {
@@ -92,7 +92,7 @@ func (l *Statements) Close(p *Statement) {
 	l.open.Add(-1)
 }
 
-// Reset forgets all statements, whose cursors are closed.
+// Reset forgets all statements and closes their cursors.
 func (l *Statements) Reset() {
 	l.open.Add(-int64(len(l.byNumber)))
 	for _, p := range l.byNumber {
@@ -105,10 +105,11 @@ func (l *Statements) Reset() {
 	}
 }
 
-// sliceSize is what one more value costs that is still empty.
+// sliceSize is the size in bytes of one more empty value.
 const sliceSize = 24
 
-// Lengthen appends a piece to a parameter's value. What is too long makes the execution fail; what names no parameter is nothing.
+// Lengthen appends a piece to a parameter's value. If the value gets too long, the execution will fail. A piece for an unknown
+// parameter is ignored.
 func (l *Statements) Lengthen(data wire.LongData) {
 	p := l.byNumber[data.Statement]
 	if p == nil || int(data.Param) >= p.Given() || p.TooLong != nil {
@@ -139,7 +140,7 @@ func (l *Statements) lengthen(p *Statement, param int, piece []byte) error {
 	return nil
 }
 
-// ForgetLong drops the values that came in pieces.
+// ForgetLong drops the values that were sent in pieces.
 func (l *Statements) ForgetLong(p *Statement) {
 	if p.longHeld == 0 && p.TooLong == nil {
 		return

@@ -2,21 +2,21 @@ package kept
 
 import "locus/proxy/wire"
 
-// Text is what PREPARE was given.
+// Text is the argument of a PREPARE.
 type Text struct {
 	Text    string
 	Reading Reading
 }
 
-// Named gives the text of a name; nil: there is none.
+// Named returns the text with a name, or nil if there is none.
 func (l *Statements) Named(name string) *Text { return l.byName[name] }
 
-// UnknownName is the error of a statement that names a text that there is not.
+// UnknownName returns the error for a statement that names an unknown text.
 func UnknownName(name, to string) error {
 	return wire.Errorf(erUnknownStmt, wire.StateGeneral, "Unknown prepared statement handler (%s) given to %s", name, to)
 }
 
-// FullOfNames tells whether no other text can be prepared.
+// FullOfNames returns an error if no further text can be prepared.
 func (l *Statements) FullOfNames() error {
 	if len(l.byName)+len(l.byNumber) < most {
 		return nil
@@ -24,7 +24,7 @@ func (l *Statements) FullOfNames() error {
 	return tooMany()
 }
 
-// Name keeps a text under a name that has none.
+// Name stores a text under a new name.
 func (l *Statements) Name(name string, t Text) error {
 	if err := l.share.Take(textSize(name, t.Text)); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (l *Statements) Name(name string, t Text) error {
 	return nil
 }
 
-// Forget forgets the text of a name, if there is one.
+// Forget removes the text with a name, if there is one.
 func (l *Statements) Forget(name string) {
 	if t := l.byName[name]; t != nil {
 		l.share.Give(textSize(name, t.Text))
