@@ -9,25 +9,24 @@ import (
 	"locus/idgen/gene"
 )
 
-// Change gives genes to a shard, whoever has them.
+// Change gives genes to a shard, regardless of their current owners.
 type Change struct {
 	Genes gene.Set
 	To    ShardName
 }
 
-// ErrNoChange means that the shards already own the genes that they would get.
+// ErrNoChange means that the shards already own the genes.
 var ErrNoChange = errors.New("nothing changes: the shards own these genes already")
 
-// Renewed is the next version of the map with nothing changed, for what else goes by its versions.
+// Renewed returns the next version of the map with no other change, for state that depends on the map's version.
 func (m *Map) Renewed() *Map {
 	next := *m
 	next.version++
 	return &next
 }
 
-// With is the next version of the map, with all the changes at once and with
-// neighbours of the same shard merged. Changes may not contradict each other,
-// nor concern genes that are moving.
+// With returns the next version of the map with all changes applied at once and neighbouring entries of the same shard
+// merged. Changes must not contradict each other or concern moving genes.
 func (m *Map) With(changes ...Change) (*Map, error) {
 	next, err := m.with(changes)
 	if err != nil {
@@ -66,7 +65,7 @@ type strip struct {
 	to ShardName
 }
 
-// stripsOf is the changes' ranges in order, and not overlapping.
+// stripsOf returns the changes' ranges, sorted and not overlapping.
 func stripsOf(w gene.Width, changes []Change) ([]strip, error) {
 	var strips []strip
 	for _, c := range changes {
@@ -92,10 +91,10 @@ func stripsOf(w gene.Width, changes []Change) ([]strip, error) {
 	return strips, nil
 }
 
-// painted is the map's entries with the strips laid over them.
+// painted returns the map's entries overlaid with the strips.
 func (m *Map) painted(strips []strip) []Entry {
 	var out []Entry
-	upTo := func(bound gene.Gene, shard ShardName) { // from where out ends
+	upTo := func(bound gene.Gene, shard ShardName) { // continues from the end of out
 		if last := len(out) - 1; last >= 0 && out[last].Shard == shard {
 			out[last].Bound = bound
 		} else {
@@ -112,7 +111,7 @@ func (m *Map) painted(strips []strip) []Entry {
 			upTo(min(over.Last, under.Last), over.to)
 			under.First = min(over.Last, under.Last) + 1
 			if over.Last > under.Last {
-				strips[0].First = under.First // the next entry's turn
+				strips[0].First = under.First // left to the next entry
 				break
 			}
 			strips = strips[1:]
@@ -124,7 +123,7 @@ func (m *Map) painted(strips []strip) []Entry {
 	return out
 }
 
-// free refuses to hand over genes that a job moves: their rows are on the way.
+// free refuses to hand over genes that a job moves, since their rows are in transfer.
 func (m *Map) free(h Handover) error {
 	for _, v := range m.moving.moves {
 		if both := v.Genes.Intersect(h.Genes); !both.Empty() {

@@ -18,24 +18,24 @@ import (
 	"locus/idgen/orderid"
 )
 
-// Schema is the newest version of the map's document that this build reads.
+// Schema is the newest version of the map's document format that this build reads.
 const Schema = 5
 
 const (
-	// plainSchema is written where a map has no moves, for builds that know none.
+	// plainSchema is written for a map without moves, so that builds without moves can read it.
 	plainSchema = 1
-	// movesSchema is written where no move is an import, nor by sequence, likewise.
+	// movesSchema is written if no move is an import or by sequence, likewise.
 	movesSchema = 2
-	// importSchema is written where one is an import, and none is mirrored nor by sequence.
+	// importSchema is written if a move is an import, and none is mirrored or by sequence.
 	importSchema = 3
-	// sequenceSchema is written where one is by sequence, and none is mirrored.
+	// sequenceSchema is written if a move is by sequence, and none is mirrored.
 	sequenceSchema = 4
 )
 
-// Stamp says who made a version of the map, why and when.
+// Stamp records who made a version of the map, why and when.
 type Stamp struct {
 	By, Why string
-	At      time.Time // kept to the nanosecond, in UTC
+	At      time.Time // nanosecond resolution, in UTC
 }
 
 // heading is the document without its entries.
@@ -49,20 +49,20 @@ type heading struct {
 	Moves   []move    `yaml:"moves,omitempty"`
 }
 
-// move is a Move in the document; genes are as gene.Set prints them.
+// move is a Move in the document. Genes are written as gene.Set prints them.
 type move struct {
 	Job   words     `yaml:"job"`
 	From  ShardName `yaml:"from"`
 	To    ShardName `yaml:"to"`
 	Genes string    `yaml:"genes"`
 	Held  string    `yaml:"held,omitempty"`
-	// Tables and HoldsTables are an import's.
+	// Tables and HoldsTables belong to an import.
 	Tables      []words `yaml:"tables,omitempty"`
 	HoldsTables bool    `yaml:"holds_tables,omitempty"`
-	// BySequence and Share are those of a move by sequence.
+	// BySequence and Share belong to a move by sequence.
 	BySequence bool            `yaml:"by_sequence,omitempty"`
 	Share      orderid.Residue `yaml:"share,omitempty"`
-	// Mirror is of a move whose reads are mirrored.
+	// Mirror belongs to a move whose reads are mirrored.
 	Mirror int `yaml:"mirror,omitempty"`
 }
 
@@ -71,8 +71,8 @@ type document struct {
 	Entries string `yaml:"entries"`
 }
 
-// words is text that an operator gave. YAML's encoder writes it in blocks if it
-// has line breaks, and loses some of those, unless it is told to use quotes.
+// words is text from an operator. YAML's encoder would write text with line breaks as a block and lose some of them, so
+// words uses quotes.
 type words string
 
 func (w words) MarshalYAML() (any, error) {
@@ -82,7 +82,7 @@ func (w words) MarshalYAML() (any, error) {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: string(w)}, nil
 }
 
-// Encode writes the map as YAML, the entries as lines "0x3fff s0".
+// Encode writes the map as YAML, with the entries as lines such as "0x3fff s0".
 func Encode(m *Map, s Stamp) []byte {
 	h := heading{plainSchema, uint8(m.width), m.version, words(s.By), words(s.Why), s.At.UTC().Round(0), nil}
 	for _, v := range m.moving.moves {
@@ -115,9 +115,8 @@ func Encode(m *Map, s Stamp) []byte {
 	return text
 }
 
-// Decode reads what [Encode] wrote, or an operator did: blank lines among the
-// entries, and those that begin with #, don't count. A field it doesn't know,
-// another schema and everything that [New] refuses are errors.
+// Decode reads a document of [Encode] or of an operator. Blank lines and lines beginning with # among the entries are
+// ignored. Unknown fields, other schemas and everything that [New] refuses are errors.
 func Decode(text []byte) (*Map, Stamp, error) {
 	d, err := decodeDocument(text)
 	if err != nil {
@@ -138,7 +137,7 @@ func Decode(text []byte) (*Map, Stamp, error) {
 	return m, Stamp{string(d.By), string(d.Why), d.At.UTC()}, nil
 }
 
-// withMoves is the map with the document's moves.
+// withMoves returns the map with the document's moves.
 func (m *Map) withMoves(list []move) (*Map, error) {
 	if len(list) == 0 {
 		return m, nil
@@ -162,7 +161,7 @@ func (m *Map) withMoves(list []move) (*Map, error) {
 	return m.carrying(moves)
 }
 
-// converted is a list of texts as those of another type; nil stays nil.
+// converted converts a list of strings to another type. nil remains nil.
 func converted[To, From ~string](list []From) []To {
 	var out []To
 	for _, text := range list {
@@ -186,7 +185,7 @@ func decodeDocument(text []byte) (document, error) {
 	return d, checkSchema(d.Schema)
 }
 
-// withoutTypes words YAML's errors without the names of Go's types.
+// withoutTypes rewords YAML's errors without the names of Go types.
 func withoutTypes(err error) error {
 	var found *yaml.LoadErrors
 	if !errors.As(err, &found) {
@@ -199,8 +198,7 @@ func withoutTypes(err error) error {
 	return errors.New(strings.ReplaceAll(strings.Join(problems, "; "), " not found in type router.document", " is unknown"))
 }
 
-// newerSchema is the reason, if it is one, for which a document has fields that
-// this build doesn't know.
+// newerSchema returns an error if the document has a newer schema, which explains fields unknown to this build.
 func newerSchema(text []byte) error {
 	var only struct{ Schema int }
 	if yaml.Unmarshal(text, &only) == nil && only.Schema > Schema {

@@ -8,7 +8,7 @@ import (
 	"locus/idgen/gene"
 )
 
-// Handover is genes that change hands between two maps.
+// Handover is a set of genes that change hands between two maps.
 type Handover struct {
 	Genes    gene.Set
 	From, To ShardName
@@ -16,8 +16,8 @@ type Handover struct {
 
 func (h Handover) String() string { return fmt.Sprintf("%s  %s -> %s", h.Genes, h.From, h.To) }
 
-// Diff is the genes that change hands from old to next, one Handover per pair of
-// shards, in natural order. Maps of different widths can't be compared.
+// Diff returns the genes that change hands from old to next, one Handover per pair of shards, in natural order. Maps of
+// different widths can't be compared.
 func Diff(old, next *Map) ([]Handover, error) {
 	if old.width != next.width {
 		return nil, fmt.Errorf("compare route maps: version %d has genes of %d bits and version %d of %d",

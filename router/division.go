@@ -8,19 +8,19 @@ import (
 	"locus/idgen/orderid"
 )
 
-// division is genes whose rows two shards own: to those of residues below share, and
-// from, which has the genes in the map's entries, the others.
+// division is a set of genes whose rows two shards own. Shard to owns the rows with residues below share. Shard from,
+// which has the genes in the map's entries, owns the others.
 type division struct {
 	genes    gene.Set
 	share    orderid.Residue
 	from, to int // indexes of shards
 }
 
-// Divides tells whether each of both shards owns some rows of the move's genes.
+// Divides reports whether both shards own some rows of the move's genes.
 func (v Move) Divides() bool { return v.BySequence && v.Share > 0 && v.Share < orderid.Modulus }
 
-// checkShare refuses a share that the entries don't agree with: who has the genes there
-// is who answers for what can't be divided.
+// checkShare refuses a share that contradicts the entries. The shard that has the genes in the entries answers for
+// everything that can't be divided.
 func (m *Map) checkShare(v Move) error {
 	owner := v.From
 	switch {
@@ -41,8 +41,7 @@ func (m *Map) checkShare(v Move) error {
 	return nil
 }
 
-// leavesNoneDivided refuses to forget a division while it lasts: the rows on the one side
-// would be nobody's.
+// leavesNoneDivided refuses to drop a division that is in force, because the rows on one side would have no owner.
 func (m *Map) leavesNoneDivided(moves []Move) error {
 	for _, old := range m.moving.moves {
 		if !old.Divides() {
@@ -59,8 +58,7 @@ func (m *Map) leavesNoneDivided(moves []Move) error {
 	return nil
 }
 
-// naming is a copy of the map that has a number for each shard which gets a part of
-// divided genes, too: it may have no other.
+// naming returns a copy of the map that has indexes also for shards that own only parts of divided genes.
 func (m *Map) naming(moves []Move) *Map {
 	next := *m
 	for _, v := range moves {
@@ -79,7 +77,7 @@ func (m *Map) naming(moves []Move) *Map {
 	return &next
 }
 
-// divide makes the divisions ready for look-ups.
+// divide prepares the divisions for look-ups.
 func (m *Map) divide() {
 	for _, v := range m.moving.moves {
 		if v.Divides() {
@@ -89,10 +87,10 @@ func (m *Map) divide() {
 	}
 }
 
-// Divided is the genes whose rows two shards own, each those of some residues.
+// Divided returns the genes whose rows two shards own, by residue.
 func (m *Map) Divided() gene.Set { return m.moving.divided }
 
-// division of a gene; nil: it is not divided.
+// division returns the division of a gene, or nil if it isn't divided.
 func (m *Map) division(g gene.Gene) *division {
 	for i := range m.moving.divisions {
 		if d := &m.moving.divisions[i]; d.genes.Contains(g) {
@@ -102,9 +100,8 @@ func (m *Map) division(g gene.Gene) *division {
 	return nil
 }
 
-// Sides gives the indexes of the two shards that own rows of a gene, ascending; divided
-// is false for a gene whose rows one shard owns: [Map.Lookup] names it. It does not
-// allocate.
+// Sides returns the indexes of the two shards that own rows of a divided gene, in ascending order. divided is false for
+// a gene with one owner; see [Map.Lookup]. It doesn't allocate.
 func (m *Map) Sides(g gene.Gene) (low, high int, divided bool) {
 	d := m.division(g)
 	if d == nil {
@@ -113,8 +110,8 @@ func (m *Map) Sides(g gene.Gene) (low, high int, divided bool) {
 	return min(d.from, d.to), max(d.from, d.to), true
 }
 
-// LookupRow is the index of the shard that owns a gene's rows of a residue. It takes no
-// lock and allocates nothing.
+// LookupRow returns the index of the shard that owns a gene's rows with a residue. It takes no lock and doesn't
+// allocate.
 func (m *Map) LookupRow(g gene.Gene, r orderid.Residue) int {
 	switch d := m.division(g); {
 	case d == nil:
@@ -126,7 +123,7 @@ func (m *Map) LookupRow(g gene.Gene, r orderid.Residue) int {
 	}
 }
 
-// OwnersOf is such as "s0", or "s0 | s2 35 % by sequence", of a gene.
+// OwnersOf returns a gene's owners as text, such as "s0" or "s0 | s2 35 % by sequence".
 func (m *Map) OwnersOf(g gene.Gene) string {
 	if d := m.division(g); d != nil {
 		return Stretch{Shard: m.shards[d.from], Target: m.shards[d.to], Share: d.share}.Owners()
@@ -134,15 +131,15 @@ func (m *Map) OwnersOf(g gene.Gene) string {
 	return string(m.Shard(m.Lookup(g)))
 }
 
-// Stretch is neighbouring genes of one shard; or, where Share isn't 0, of two: Target
-// owns the rows whose residues are below Share.
+// Stretch is a range of genes with the same owner. If Share isn't 0 it has two owners: Target owns the rows with
+// residues below Share.
 type Stretch struct {
 	gene.Range
 	Shard, Target ShardName
 	Share         orderid.Residue
 }
 
-// Stretches are the map's entries, with divided genes apart.
+// Stretches returns the map's entries, with divided genes as stretches of their own.
 func (m *Map) Stretches() []Stretch {
 	var out []Stretch
 	for i, o := range m.owners {
@@ -165,7 +162,7 @@ func (m *Map) Stretches() []Stretch {
 	return out
 }
 
-// Owners is such as "s0", or "s0 | s2 35 % by sequence".
+// Owners returns the owners as text, such as "s0" or "s0 | s2 35 % by sequence".
 func (s Stretch) Owners() string {
 	if s.Share == 0 {
 		return string(s.Shard)

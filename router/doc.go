@@ -1,9 +1,7 @@
-// Package router is the route map: which shard owns a gene.
+// Package router is the route map: it maps genes to the shards that own them.
 //
-// It owns the map's rules (an ordered list of upper bounds; a gene belongs to
-// the entry at the smallest bound that is at least the gene), its look-up, its
-// changes and its document. A map never changes after [New]: whoever has one may
-// read it from any number of goroutines without a lock, and a change makes
-// another. It never talks to etcd, looks at a clock or logs, and it doesn't know
-// which shards exist beyond their names.
+// It owns the map's rules, look-up, changes and document. A map is an ordered list of upper bounds. A gene belongs to
+// the entry at the smallest bound that is not below it. A map is immutable after [New], so any number of goroutines may
+// read it without a lock. A change makes another map. The package never talks to etcd, reads a clock or logs, and knows
+// shards only by name.
 package router

@@ -7,9 +7,8 @@ import (
 	"locus/idgen/gene"
 )
 
-// Equal is version 1 of a map that gives the shards, in the order named, equal
-// ranges of the genes; where the genes don't divide evenly, no two differ by
-// more than one.
+// Equal returns version 1 of a map that assigns equal ranges of genes to the shards in the given order. If the genes
+// don't divide evenly, ranges differ by at most one gene.
 func Equal(w gene.Width, shards []ShardName) (*Map, error) {
 	for i, name := range shards {
 		if slices.Contains(shards[:i], name) {

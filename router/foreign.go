@@ -9,37 +9,37 @@ import (
 	"locus/idgen/orderid"
 )
 
-// Foreign is rows that a shard may have without owning them: all of some genes, and of
-// divided genes those of some residues. No gene is in both, nor in two parts.
+// Foreign is the set of rows that a shard may hold without owning them: all rows of some genes, and of divided genes
+// those with some residues. No gene is in both, or in two parts.
 type Foreign struct {
 	Genes gene.Set
 	Parts []Part
 }
 
-// Part is the rows of some genes whose residues are from First up to, and not with, End.
+// Part is the rows of some genes with residues in [First, End).
 type Part struct {
 	Genes      gene.Set
 	First, End orderid.Residue
 }
 
-// Whole is all rows of the genes.
+// Whole returns all rows of the genes.
 func Whole(genes gene.Set) Part { return Part{Genes: genes, End: orderid.Modulus} }
 
-// IsWhole tells whether no residue is left out.
+// IsWhole reports whether the part includes all residues.
 func (p Part) IsWhole() bool { return p.First == 0 && p.End == orderid.Modulus }
 
-// Empty tells whether there can be no such row.
+// Empty reports whether no row can be in the part.
 func (p Part) Empty() bool { return p.Genes.Empty() || p.First >= p.End }
 
-// Has tells whether rows of a gene and a residue are of the part. It does not allocate.
+// Has reports whether the part includes rows with a gene and residue. It doesn't allocate.
 func (p Part) Has(g gene.Gene, r orderid.Residue) bool {
 	return p.First <= r && r < p.End && p.Genes.Contains(g)
 }
 
-// Of is what of the part is of some genes.
+// Of returns the part restricted to some genes.
 func (p Part) Of(genes gene.Set) Part { return Part{p.Genes.Intersect(genes), p.First, p.End} }
 
-// String is such as "0x4000-0x4fff", or "0x3eab mod 100 in 0..34".
+// String returns a text such as "0x4000-0x4fff" or "0x3eab mod 100 in 0..34".
 func (p Part) String() string {
 	if p.IsWhole() {
 		return p.Genes.String()
@@ -47,10 +47,10 @@ func (p Part) String() string {
 	return fmt.Sprintf("%s mod %d in %d..%d", p.Genes, orderid.Modulus, p.First, int(p.End)-1)
 }
 
-// Empty tells whether there are none.
+// Empty reports whether there are no foreign rows.
 func (f Foreign) Empty() bool { return f.Genes.Empty() && len(f.Parts) == 0 }
 
-// Meets is the genes of which some rows are foreign.
+// Meets returns the genes with some foreign rows.
 func (f Foreign) Meets() gene.Set {
 	genes := f.Genes
 	for _, p := range f.Parts {
@@ -59,12 +59,12 @@ func (f Foreign) Meets() gene.Set {
 	return genes
 }
 
-// Has tells whether rows of a gene and a residue are foreign. It does not allocate.
+// Has reports whether rows with a gene and residue are foreign. It doesn't allocate.
 func (f Foreign) Has(g gene.Gene, r orderid.Residue) bool {
 	return f.Genes.Contains(g) || slices.ContainsFunc(f.Parts, func(p Part) bool { return p.Has(g, r) })
 }
 
-// String is such as "0x4000-0x4fff, 0x3eab mod 100 in 0..34".
+// String returns a text such as "0x4000-0x4fff, 0x3eab mod 100 in 0..34".
 func (f Foreign) String() string {
 	var texts []string
 	if !f.Genes.Empty() {
@@ -76,8 +76,8 @@ func (f Foreign) String() string {
 	return strings.Join(texts, ", ")
 }
 
-// Foreign is the rows that the shard with that index in [Map.Shards] may have without
-// owning them. A statement that isn't narrowed to others must leave them out there.
+// Foreign returns the rows that a shard may hold without owning them. shard is the index in [Map.Shards]. Statements on
+// that shard must exclude these rows, unless they already select other rows only.
 func (m *Map) Foreign(shard int) Foreign {
 	if m.moving.foreign == nil {
 		return Foreign{}

@@ -5,12 +5,12 @@ import (
 	"locus/idgen/orderid"
 )
 
-// Gained is the genes of which a shard owns rows that it did not own by an older map of the same cluster.
+// Gained returns the genes with rows that the shard owns now but did not own in an older map of the same cluster.
 func (m *Map) Gained(old *Map, shard ShardName) gene.Set {
 	divided := m.moving.divided.Union(old.moving.divided)
 	gained := m.GenesOf(shard).Subtract(old.GenesOf(shard)).Subtract(divided)
 	for _, r := range divided.Ranges() {
-		for g := int64(r.First); g <= int64(r.Last); g++ { // there are few, mostly one
+		for g := int64(r.First); g <= int64(r.Last); g++ { // there are few, usually one
 			first, end := m.residuesOf(gene.Gene(g), shard)
 			oldFirst, oldEnd := old.residuesOf(gene.Gene(g), shard)
 			if first < end && (first < oldFirst || end > oldEnd) {
@@ -21,7 +21,7 @@ func (m *Map) Gained(old *Map, shard ShardName) gene.Set {
 	return gained
 }
 
-// residuesOf is which of a gene's rows a shard owns: those from first up to, and not with, end.
+// residuesOf returns the residues [first, end) of a gene's rows that a shard owns.
 func (m *Map) residuesOf(g gene.Gene, shard ShardName) (first, end orderid.Residue) {
 	d := m.division(g)
 	switch {

@@ -6,16 +6,14 @@ import (
 	"locus/idgen/gene"
 )
 
-// index cuts the genes into equal buckets and knows where in the owners each
-// bucket begins. With a few times as many buckets as entries almost every
-// bucket lies within one or two entries, whatever the map's size.
+// index divides the genes into equal buckets and stores the first owner of each. With a few buckets per entry, almost
+// every bucket lies within one or two entries, regardless of the map's size.
 type index struct {
-	shift uint8   // gene >> shift is its bucket
-	from  []int32 // of each bucket: the entry of its first gene; at the end, the last entry
+	shift uint8   // a gene's bucket is gene >> shift
+	from  []int32 // per bucket, the entry of its first gene; then the last entry
 }
 
-// bucketsPerEntry weighs the index's memory (4 bytes a bucket) against steps of
-// a look-up.
+// bucketsPerEntry trades the index's memory (4 bytes per bucket) for steps of a look-up.
 const bucketsPerEntry = 4
 
 func newIndex(w gene.Width, owners []owner) index {
@@ -33,19 +31,18 @@ func newIndex(w gene.Width, owners []owner) index {
 	return index{uint8(shift), from}
 }
 
-// Lookup is the index in [Map.Shards] of the shard that owns the gene. It takes
-// no lock and allocates nothing. Of a divided gene it is the shard that has the gene in
-// the entries, which owns some of its rows: see [Map.Sides]. A gene beyond the map's width is a defect of
-// the caller and panics: any answer would put a row where no one looks for it.
+// Lookup returns the index in [Map.Shards] of the shard that owns the gene. It takes no lock and doesn't allocate. For
+// a divided gene it returns the shard that has the gene in the entries and owns some of its rows; see [Map.Sides]. It
+// panics for a gene beyond the map's width. That is a bug of the caller, and any answer would put a row where nobody
+// looks for it.
 func (m *Map) Lookup(g gene.Gene) int { return int(m.owners[m.entryOf(g)].shard) }
 
-// entryOf is the ceiling entry of a gene.
+// entryOf returns the index of a gene's entry: the first whose bound is not below the gene.
 func (m *Map) entryOf(g gene.Gene) int32 {
 	bucket := g >> (m.index.shift & 31)
 	low := m.index.from[bucket]
-	// It is one of the entries from low to low+more. The halving has no jump
-	// that depends on the gene, which the processor would guess wrong every
-	// other time: below is all ones if the middle's bound is below the gene.
+	// The entry is between low and low+more. The bisection has no branch that depends on the gene, since the processor
+	// would mispredict half of them. below is all ones if the middle's bound is below the gene.
 	for more := m.index.from[bucket+1] - low; more > 0; {
 		half := (more + 1) / 2
 		below := int32(m.owners[low+half-1].bound-g) >> 31
@@ -55,14 +52,14 @@ func (m *Map) entryOf(g gene.Gene) int32 {
 	return low
 }
 
-// ShardsOf appends to dst the indexes of the shards that own rows of genes from first to
-// last, both included: rising, each once. It appends nothing if first > last,
-// and allocates only if dst is too small or the map has more than 1,024 shards.
+// ShardsOf appends to dst the indexes of the shards that own rows of genes from first to last, both included, in
+// ascending order without duplicates. It appends nothing if first > last. It allocates only if dst is too small or the
+// map has more than 1,024 shards.
 func (m *Map) ShardsOf(first, last gene.Gene, dst []int) []int {
 	if first > last {
 		return dst
 	}
-	if first == 0 && last == m.width.Last() { // a read of everything: each shard owns some
+	if first == 0 && last == m.width.Last() { // a read of everything concerns all shards
 		for i := range m.shards {
 			dst = append(dst, i)
 		}

@@ -8,36 +8,34 @@ import (
 	"locus/idgen/gene"
 )
 
-// MaxEntries bounds a map, so that its document fits into one etcd value.
+// MaxEntries bounds a map so that its document fits in one etcd value.
 const MaxEntries = 1 << 16
 
-// Entry says that Shard owns the genes up to and including Bound, from the gene
-// after the bound of the entry before.
+// Entry assigns to Shard the genes above the previous entry's bound, up to and including Bound.
 type Entry struct {
 	Bound gene.Gene
 	Shard ShardName
 }
 
-// Map says for every gene of a width which shard owns it.
+// Map assigns each gene of a width to the shard that owns it.
 type Map struct {
 	width   gene.Width
 	version int64
-	owners  []owner     // bounds rise strictly; the last is width.Last()
-	shards  []ShardName // those in owners, each once, in natural order
-	index   index       // where look-ups in owners begin
+	owners  []owner     // bounds are strictly increasing; the last is width.Last()
+	shards  []ShardName // the shards in owners without duplicates, in natural order
+	index   index       // start positions of look-ups in owners
 	moving  moving
 }
 
-// owner is an entry as look-ups want it: half the size, in one cache line.
+// owner is a compact entry for look-ups, half the size, so that more fit in a cache line.
 type owner struct {
 	bound gene.Gene
-	shard int32 // into Map.shards
+	shard int32 // index in Map.shards
 }
 
-// New is the map of the entries, or the reason why they are not one: no entries
-// or too many, a bound that doesn't rise or is beyond the width, genes without a
-// shard at the end, a name that can't be a shard's. Versions begin at 1.
-// Neighbours of the same shard are kept as they are.
+// New returns the map with the given entries. It returns an error if there are no entries or too many, a bound isn't
+// above the previous one or exceeds the width, the last genes have no shard, or a shard's name is invalid. Versions
+// begin at 1. Neighbouring entries of the same shard are kept.
 func New(w gene.Width, version int64, entries []Entry) (*Map, error) {
 	if err := check(w, version, entries); err != nil {
 		return nil, fmt.Errorf("route map version %d: %w", version, err)
@@ -85,7 +83,7 @@ func entryError(w gene.Width, i int, e Entry, format string, args ...any) error 
 	return fmt.Errorf("entry %d: bound %s of %s "+format, append([]any{i + 1, e.Bound.Format(w), e.Shard}, args...)...)
 }
 
-// number gives every shard its place in natural order.
+// number assigns indexes to the shards in natural order.
 func number(entries []Entry) ([]ShardName, map[ShardName]int32, error) {
 	var shards []ShardName
 	numbers := make(map[ShardName]int32)
@@ -106,13 +104,13 @@ func number(entries []Entry) ([]ShardName, map[ShardName]int32, error) {
 	return shards, numbers, nil
 }
 
-// Version rises by one with every change of a cluster's map.
+// Version returns the map's version. Every change of a cluster's map increments it by one.
 func (m *Map) Version() int64 { return m.version }
 
-// Width is the number of bits of the genes that the map routes.
+// Width returns the number of bits of the map's genes.
 func (m *Map) Width() gene.Width { return m.width }
 
-// Entries is the map as a list that belongs to the caller.
+// Entries returns the map's entries. The slice belongs to the caller.
 func (m *Map) Entries() []Entry {
 	entries := make([]Entry, len(m.owners))
 	for i, o := range m.owners {
@@ -121,16 +119,16 @@ func (m *Map) Entries() []Entry {
 	return entries
 }
 
-// Shards is the shards that own genes, or a part of divided ones, each once, in natural order (s2 before
-// s10); the slice belongs to the caller. A shard's index is what Lookup gives.
-// It stays the same within this map, and may be another in the next.
+// Shards returns the shards that own genes, or a part of divided ones, without duplicates, in natural order (s2 before
+// s10). The slice belongs to the caller. Lookup returns indexes into it. Indexes are fixed for one map but may differ
+// in the next.
 func (m *Map) Shards() []ShardName { return slices.Clone(m.shards) }
 
-// Shard is the name of Shards()[i], without a copy.
+// Shard returns Shards()[i] without copying the slice.
 func (m *Map) Shard(i int) ShardName { return m.shards[i] }
 
-// GenesOf is the genes of a shard: none if the map doesn't have it. Divided genes are
-// those of who has them in the entries.
+// GenesOf returns a shard's genes, or none for a shard that isn't in the map. Divided genes belong to the shard that
+// has them in the entries.
 func (m *Map) GenesOf(name ShardName) gene.Set {
 	var ranges []gene.Range
 	for i, o := range m.owners {
@@ -141,7 +139,7 @@ func (m *Map) GenesOf(name ShardName) gene.Set {
 	return gene.NewSet(ranges...)
 }
 
-// rangeOf is the genes of an entry.
+// rangeOf returns the genes of an entry.
 func (m *Map) rangeOf(i int) gene.Range {
 	first := gene.Gene(0)
 	if i > 0 {
@@ -150,7 +148,7 @@ func (m *Map) rangeOf(i int) gene.Range {
 	return gene.Range{First: first, Last: m.owners[i].bound}
 }
 
-// String is one line per stretch, such as "0x0000..0x3fff  s0", and one per move.
+// String returns one line per stretch, such as "0x0000..0x3fff s0", and one per move.
 func (m *Map) String() string {
 	var b strings.Builder
 	for _, s := range m.Stretches() {

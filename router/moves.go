@@ -9,41 +9,37 @@ import (
 	"locus/idgen/orderid"
 )
 
-// Move is a job's claim on genes while it takes them from one shard to another:
-// rows of Genes may be on From and on To at once, and only those of their
-// owner count. Each of the rows is owned by one of the two: with its gene, or,
-// of a gene that is divided, by its residue.
+// Move is a job's claim on genes while it moves them from one shard to another. Rows of Genes may exist on both From and
+// To, and only the owner's copy counts. Each row is owned by one of the two, according to its gene, or for a divided
+// gene according to its residue.
 type Move struct {
 	Job      string
 	Genes    gene.Set
 	From, To ShardName
-	// Held is the fence of a step: statements on these genes, which are some of
-	// Genes, wait until a later version of the map no longer holds them.
+	// Held is the fence of a step: a subset of Genes. Statements on them wait until a later version of the map no longer
+	// holds them.
 	Held gene.Set
-	// Tables are those of an import, as schema.table: To owns the genes already, and
-	// From has the tables' rows of them, until they are sharded and afterwards. Of
-	// any other move there are none: it moves the rows of all sharded tables.
+	// Tables are the tables of an import, as schema.table, and empty for other moves, which move the rows of all sharded
+	// tables. To already owns the genes, and From has the tables' rows, both before and after the tables become sharded.
 	Tables []string
-	// HoldsTables is the fence of an import: statements that may concern its tables
-	// wait.
+	// HoldsTables is the fence of an import. Statements that may concern its tables wait.
 	HoldsTables bool
-	// BySequence is a move whose genes have so many rows that they are divided: To owns
-	// the rows whose residues are below Share, and From the others. Only with all of them
-	// are the genes themselves To's.
+	// BySequence marks a move whose genes have so many rows that they are divided. To owns the rows with residues below
+	// Share, From the others. The genes themselves become To's only when Share includes all residues.
 	BySequence bool
-	Share      orderid.Residue // up to orderid.Modulus
-	// Mirror is the share of the reads of these genes that From answers and that proxies send To as well, in percent, to
-	// compare the two. What a client is told never depends on it. 0: none.
+	Share      orderid.Residue // at most orderid.Modulus
+	// Mirror is the percentage of From's reads of these genes that proxies also send to To, in order to compare the
+	// answers. It never affects what a client gets. 0 means none.
 	Mirror int
 }
 
-// Unsharded stands in sets of genes for the rows of tables that have none, as long as
-// an import is about to shard some of them. It is beyond the genes of every width.
+// Unsharded stands for the rows of tables without genes in sets of genes, while an import is about to shard some of
+// these tables. It is beyond the genes of every width.
 const Unsharded gene.Gene = 1 << 24
 
 var unsharded = gene.NewSet(gene.Range{First: Unsharded, Last: Unsharded})
 
-// String is such as "0x4000-0x7fff  s0 -> s2  job 7, holding 0x4000-0x40ff".
+// String returns a text such as "0x4000-0x7fff s0 -> s2 job 7, holding 0x4000-0x40ff".
 func (v Move) String() string {
 	text := fmt.Sprintf("%s  %s -> %s  job %s", v.Genes, v.From, v.To, v.Job)
 	if v.BySequence {
@@ -64,37 +60,37 @@ func (v Move) String() string {
 	return text
 }
 
-// ID is that of the job: an import has a move for each shard that rows go to, named after both.
+// ID returns the job's ID. An import has one move per shard that receives rows, named after both.
 func (v Move) ID() string {
 	id, _, _ := strings.Cut(v.Job, "/")
 	return id
 }
 
-// Holds tells whether statements wait for the move.
+// Holds reports whether statements wait for the move.
 func (v Move) Holds() bool { return v.HoldsTables || !v.Held.Empty() }
 
-// Released is the move without its fence.
+// Released returns the move without its fence.
 func (v Move) Released() Move {
 	v.Held, v.HoldsTables = gene.Set{}, false
 	return v
 }
 
-// moving is what a map says of its moves, made ready for look-ups.
+// moving is a map's moves, prepared for look-ups.
 type moving struct {
-	moves   []Move // by job
+	moves   []Move // sorted by job
 	genes   gene.Set
 	held    gene.Set
-	holds   bool      // some genes, and not only tables
-	foreign []Foreign // by index of the shard; nil: no shard has foreign rows
+	holds   bool      // some genes are held, not only tables
+	foreign []Foreign // by shard index; nil if no shard has foreign rows
 
 	divisions []division
-	divided   gene.Set // of all divisions
+	divided   gene.Set // genes of all divisions
 }
 
-// Moves is the moves under way, by job; the slice belongs to the caller.
+// Moves returns the active moves, sorted by job. The slice belongs to the caller.
 func (m *Map) Moves() []Move { return slices.Clone(m.moving.moves) }
 
-// MoveOf is the move of a job.
+// MoveOf returns the move of a job.
 func (m *Map) MoveOf(job string) (Move, bool) {
 	i := slices.IndexFunc(m.moving.moves, func(v Move) bool { return v.Job == job })
 	if i < 0 {
@@ -103,7 +99,7 @@ func (m *Map) MoveOf(job string) (Move, bool) {
 	return m.moving.moves[i], true
 }
 
-// MoveWith is the move that a gene is in. It does not allocate.
+// MoveWith returns the move that includes a gene. It doesn't allocate.
 func (m *Map) MoveWith(g gene.Gene) (Move, bool) {
 	for i := range m.moving.moves {
 		if m.moving.moves[i].Genes.Contains(g) {
@@ -113,7 +109,7 @@ func (m *Map) MoveWith(g gene.Gene) (Move, bool) {
 	return Move{}, false
 }
 
-// Importing is the tables of the import under way, as schema.table; nil: there is none.
+// Importing returns the tables of the active import, as schema.table, or nil if there is none.
 func (m *Map) Importing() []string {
 	if len(m.moving.moves) == 0 {
 		return nil
@@ -121,18 +117,16 @@ func (m *Map) Importing() []string {
 	return m.moving.moves[0].Tables
 }
 
-// Moving is the genes of all moves, with [Unsharded] during an import.
+// Moving returns the genes of all moves, and [Unsharded] during an import.
 func (m *Map) Moving() gene.Set { return m.moving.genes }
 
-// Held is the genes on which statements wait for a later map, and [Unsharded] if an
-// import holds its tables.
+// Held returns the genes whose statements wait for a later map, and [Unsharded] if an import holds its tables.
 func (m *Map) Held() gene.Set { return m.moving.held }
 
-// HoldsGenes tells whether statements on some genes wait: not only those on an import's tables.
+// HoldsGenes reports whether statements on some genes wait, as opposed to only those on an import's tables.
 func (m *Map) HoldsGenes() bool { return m.moving.holds }
 
-// HeldOf is what is held of what a shard has: of its genes, and of the tables that are imported
-// from it.
+// HeldOf returns what is held of a shard's genes and of the tables being imported from it.
 func (m *Map) HeldOf(name ShardName) gene.Set {
 	of := m.GenesOf(name).Intersect(m.moving.held)
 	for _, v := range m.moving.moves {
@@ -146,10 +140,9 @@ func (m *Map) HeldOf(name ShardName) gene.Set {
 	return of
 }
 
-// Step is the next version of the map with these moves in place of those under
-// way, and with the changes of owners, all at once: what a job announces, holds,
-// hands over and withdraws. Changes may only concern genes that moves had before
-// or have now, and give them to a shard of that move.
+// Step returns the next version of the map with moves in place of the current ones, and with the changes of owners, all
+// at once. A job uses it to announce, hold, hand over and withdraw genes. Changes may only concern genes of current or
+// new moves, and must assign them to a shard of that move.
 func (m *Map) Step(moves []Move, changes ...Change) (*Map, error) {
 	next, err := m.step(moves, changes)
 	if err != nil {
@@ -184,7 +177,7 @@ func (m *Map) step(moves []Move, changes []Change) (*Map, error) {
 	return next.carrying(moves)
 }
 
-// carrying is the map with moves, in place of those that it has.
+// carrying returns the map with moves in place of its own.
 func (m *Map) carrying(moves []Move) (*Map, error) {
 	moves = slices.Clone(moves)
 	slices.SortFunc(moves, func(a, b Move) int { return strings.Compare(a.Job, b.Job) })
@@ -262,7 +255,7 @@ func (m *Map) checkMove(v Move) error {
 	return nil
 }
 
-// checkMirror refuses to mirror what is no read of one gene on one shard.
+// checkMirror refuses mirroring for moves that aren't by gene.
 func (v Move) checkMirror() error {
 	switch {
 	case v.Mirror < 0 || v.Mirror > 100:

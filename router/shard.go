@@ -7,14 +7,12 @@ import (
 	"strings"
 )
 
-// ShardName names a shard in the map, in the cluster's documents and on the
-// command line.
+// ShardName identifies a shard in the map, in the cluster's documents and on the command line.
 type ShardName string
 
 var shardName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$`)
 
-// Validate refuses names that could not be told apart from the rest of a line,
-// a path or a flag.
+// Validate refuses names that would be ambiguous in a line, a path or a flag.
 func (n ShardName) Validate() error {
 	if shardName.MatchString(string(n)) {
 		return nil
@@ -22,7 +20,7 @@ func (n ShardName) Validate() error {
 	return fmt.Errorf("shard name %q: use 1 to 63 letters, digits, '_', '.' and '-', beginning with a letter or digit", string(n))
 }
 
-// Compare orders names the way people count: s2 before s10.
+// Compare sorts names in natural order: s2 before s10.
 func (n ShardName) Compare(other ShardName) int {
 	a, b := string(n), string(other)
 	for a != "" && b != "" {
@@ -39,7 +37,7 @@ func (n ShardName) Compare(other ShardName) int {
 		}
 		a, b = a[len(aNumber):], b[len(bNumber):]
 	}
-	// What is left over decides; of s1 and s01, equal so far, plain order does.
+	// The rest decides. For s1 and s01, which are equal so far, byte order decides.
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(string(n), string(other)))
 }
 

@@ -1,7 +1,5 @@
-// Package balance says which genes should go to another shard, so that shards
-// have about as much to bear as each other, or one of them has less.
+// Package balance chooses genes to move to another shard, in order to balance the shards' load or to relieve one shard.
 //
-// It owns the choice, and only that: it is pure. It never asks what a gene weighs
-// (its caller does), never moves anything, and never looks at what else forbids a
-// move.
+// It owns only that choice and is pure. Its caller provides the weights of genes. It never moves anything and never
+// checks for other obstacles to a move.
 package balance

@@ -9,19 +9,18 @@ import (
 	"locus/idgen/gene"
 )
 
-// mostRuns bounds the ranges of genes that a choice has.
+// mostRuns bounds the number of ranges in a choice.
 const mostRuns = 16
 
-// near is how far off what was wanted a choice may be, if it is of fewer genes.
+// near is the tolerated deviation from the wanted share, for the sake of fewer genes.
 const near = 0.05
 
-// ErrNoWeight: nothing weighs anything, so that nothing can be chosen by it.
+// ErrNoWeight means that no gene has any weight to choose by.
 var ErrNoWeight = errors.New("these genes have no load")
 
-// Hottest chooses, of genes that one shard owns, those that weigh most and
-// together about a share of all, between 0 and 1: the fewest that do. They come in few ranges: what
-// lies between two of them goes along where there would be too many. At least one
-// gene is chosen, and at least one is not.
+// Hottest chooses the heaviest of the genes that one shard owns, as few as have together about the given share, between
+// 0 and 1, of the total weight. The choice has few ranges: if there would be too many, the genes between some of them
+// are included. It contains at least one gene and omits at least one.
 func Hottest(w gene.Width, owned gene.Set, weight Weight, share float64) (gene.Set, error) {
 	units := unitsOf(w, owned, weight)
 	total := sum(units)
@@ -36,7 +35,7 @@ func Hottest(w gene.Width, owned gene.Set, weight Weight, share float64) (gene.S
 		byWeight[i] = i
 	}
 	slices.SortStableFunc(byWeight, func(a, b int) int { return cmp.Compare(units[b].weight, units[a].weight) })
-	// The fewest that are enough, or one less if that comes closer.
+	// Find the smallest sufficient number, or one less if that is closer.
 	low, high := 1, len(units)-1
 	for low < high {
 		middle := (low + high) / 2
@@ -54,17 +53,16 @@ func Hottest(w gene.Width, owned gene.Set, weight Weight, share float64) (gene.S
 			best, off = chosen, o
 		}
 	}
-	if best == nil { // they are all needed to close the gaps between so few
+	if best == nil { // all of them are needed to close the gaps
 		best = units[byWeight[0] : byWeight[0]+1]
 	}
 	return setOf(best), nil
 }
 
-// together is the units at these places, and as few others as make them mostRuns
-// runs.
+// together returns the units at these places, and as few others as reduce the ranges to mostRuns.
 func together(units []unit, places []int) []unit {
 	places = slices.Sorted(slices.Values(places))
-	var gaps []int // the places behind which there is one
+	var gaps []int // places followed by a gap
 	for i := range len(places) - 1 {
 		if places[i+1] > places[i]+1 {
 			gaps = append(gaps, i)

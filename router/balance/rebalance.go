@@ -7,17 +7,16 @@ import (
 	"locus/router"
 )
 
-// Move is a proposal: genes that should go from one shard to another.
+// Move proposes to move genes from one shard to another.
 type Move struct {
 	From, To router.ShardName
 	Genes    gene.Set
-	Weight   float64 // of the genes
+	Weight   float64 // of Genes
 }
 
-// Rebalance proposes moves after which none of the shards has much more than an
-// equal part of the weight of all; tolerance is how much more, as a share of that
-// part. Genes that are on the move stay where they are. Each move is of few ranges,
-// and of few genes where heavy ones suffice; there are fewer moves than shards.
+// Rebalance proposes moves after which no shard has much more than an equal part of the total weight. tolerance is the
+// permitted excess as a share of that part. Moving genes aren't included. Each move has few ranges, and few genes if
+// heavy ones suffice. There are fewer moves than shards.
 func Rebalance(m *router.Map, shards []router.ShardName, weight Weight, tolerance float64) ([]Move, error) {
 	b := newBalance(m, shards, weight)
 	if b.fair <= 0 {
@@ -31,7 +30,7 @@ func Rebalance(m *router.Map, shards []router.ShardName, weight Weight, toleranc
 		}
 		chosen := b.choose(from, to)
 		if chosen == nil {
-			b.stuck[from] = true // what it has can't be divided so that it helps
+			b.stuck[from] = true // its genes can't be divided usefully
 			continue
 		}
 		moves = b.move(moves, from, to, chosen)
@@ -39,10 +38,10 @@ func Rebalance(m *router.Map, shards []router.ShardName, weight Weight, toleranc
 	return moves, nil
 }
 
-// balance is how things would stand.
+// balance is the state after the moves so far.
 type balance struct {
 	shards []router.ShardName
-	units  [][]unit // of each shard, in order; what may be moved
+	units  [][]unit // movable units of each shard, in order
 	load   []float64
 	stuck  []bool
 	fair   float64
@@ -59,8 +58,7 @@ func newBalance(m *router.Map, shards []router.ShardName, weight Weight) *balanc
 	return b
 }
 
-// extremes are the shard that has most, of those that can give, and the one that
-// has least.
+// extremes returns the heaviest shard that can still give genes, and the lightest shard.
 func (b *balance) extremes() (most, least int) {
 	most = -1
 	for i := range b.load {
@@ -77,9 +75,8 @@ func (b *balance) extremes() (most, least int) {
 	return most, least
 }
 
-// choose finds units of one shard that follow each other, and whose move to the
-// other leaves the heavier of the two with about as little as can be: of several
-// such choices, the one of the fewest genes. It finds none if none helps much.
+// choose finds consecutive units of one shard whose move makes the heavier of the two shards about as light as
+// possible. Among equal choices it prefers the fewest genes. It returns nil if no choice helps much.
 func (b *balance) choose(from, to int) []unit {
 	wanted := min(b.load[from]-b.fair, b.fair-b.load[to])
 	units := b.units[from]
@@ -101,8 +98,8 @@ func (b *balance) choose(from, to int) []unit {
 	return best
 }
 
-// windows tries every unit by itself, however heavy, and for every unit the run
-// that ends there and weighs about as much as is wanted. None is all of them.
+// windows tries every unit alone, and for every unit the run that ends there with about the wanted weight. It never
+// tries all units together.
 func windows(units []unit, wanted float64, try func(first, last int, weighs float64)) {
 	weighs, first := 0.0, 0
 	for last := range units {
@@ -114,7 +111,7 @@ func windows(units []unit, wanted float64, try func(first, last int, weighs floa
 			weighs -= units[first].weight
 			first++
 		}
-		// Light ones at its beginning only make it larger.
+		// Light units at its start only enlarge the run.
 		for first < last && weighs-units[first].weight >= wanted {
 			weighs -= units[first].weight
 			first++
@@ -125,7 +122,7 @@ func windows(units []unit, wanted float64, try func(first, last int, weighs floa
 	}
 }
 
-// breaksOf counts, up to each unit, those that don't follow the one before.
+// breaksOf counts, up to each unit, the units that don't directly follow their predecessor.
 func breaksOf(units []unit) []int {
 	breaks := make([]int, len(units))
 	for i := 1; i < len(units); i++ {
@@ -137,7 +134,7 @@ func breaksOf(units []unit) []int {
 	return breaks
 }
 
-// move notes a move, with an earlier one between the same shards as one.
+// move records a move, merged with an earlier one between the same shards.
 func (b *balance) move(moves []Move, from, to int, chosen []unit) []Move {
 	made := Move{From: b.shards[from], To: b.shards[to], Genes: setOf(chosen), Weight: sum(chosen)}
 	b.load[from] -= made.Weight

@@ -4,17 +4,16 @@ import (
 	"locus/idgen/gene"
 )
 
-// Weight is what a gene has to bear: statements per second, or rows. Genes whose
-// first 16 bits are the same weigh the same.
+// Weight returns a gene's load: statements per second, or rows. Genes with the same first 16 bits have the same weight.
 type Weight func(gene.Gene) float64
 
-// unit is a run of genes that weigh the same, and is not divided.
+// unit is a run of genes with the same weight. It is never divided.
 type unit struct {
 	gene.Range
 	weight float64
 }
 
-// unitsOf cuts genes into units, in their order.
+// unitsOf divides genes into units, in order.
 func unitsOf(w gene.Width, genes gene.Set, weight Weight) []unit {
 	step := gene.Gene(1) << max(0, int(w)-16)
 	var units []unit

@@ -1,6 +1,5 @@
-// Package live keeps the state that every session reads: it owns the watch loop
-// and the pointer to the state in force. It replaces a state whole or not at
-// all, keeps the last one when its source is away or what it reads is refused,
-// and says so. It never talks to etcd itself, and what a state is, when it is
-// right and what it means to obey it are its maker's to say.
+// Package live keeps the state that every session reads. It owns the watch loop and the pointer to the state in force.
+// It replaces a state as a whole or not at all. If its source is unavailable or its contents are refused, it keeps the
+// last state and reports that. It never talks to etcd itself. What a state is, when it is valid and how it takes effect
+// are up to its user.
 package live

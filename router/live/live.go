@@ -12,63 +12,58 @@ import (
 	"time"
 )
 
-// Source is where the state is declared, as keys and values.
+// Source holds the declared state as keys and values.
 type Source interface {
-	// Read is all values as they are together at a revision. It sees every
-	// change that Changes has told of.
+	// Read returns a consistent view of all values at a revision. It includes every change that Changes has reported.
 	Read(ctx context.Context) (values map[string][]byte, revision int64, err error)
-	// Changes tells of changes after a revision, by a revision that Read will at
-	// least see. It may leave out all but the last, and may fall silent without
-	// notice. The channel is closed after the context has ended, and not before
-	// unless the source has ended for good.
+	// Changes reports changes after a revision. Each is a revision that Read will see at least. It may omit all but the
+	// last change, and may stall without notice. The channel is closed after the context has ended, or if the source
+	// has ended for good.
 	Changes(ctx context.Context, after int64) <-chan int64
 }
 
-// Config is what a Live is made of. S is the state: immutable, or at least safe
-// to read from many goroutines.
+// Config configures a Live. S is the state. It is immutable, or at least safe for concurrent reads.
 type Config[S any] struct {
-	// Source's keys must be those that Build reads and no others: a key that
-	// changes without end, or that Acknowledge writes, would be read without end.
+	// Source must return only keys that Build reads. A key that changes constantly, or that Acknowledge writes, would
+	// cause endless reads.
 	Source Source
-	// Build makes a state of the values, or says why they are none; it is tried
-	// again later, so the reason may lie elsewhere. The values are not to be
-	// changed.
+	// Build makes a state from the values, or returns why they are invalid. It is retried later, so the reason may be
+	// external. It must not modify the values.
 	Build func(ctx context.Context, values map[string][]byte, revision int64) (*S, error)
-	// Acknowledge tells others that the state is obeyed. It may first wait until
-	// nothing older is under way, as long as its context lasts. An error has it
-	// called again; a newer state takes the place of one that isn't acknowledged
-	// yet, and ends its context. Nil: nobody is told.
+	// Acknowledge reports that the state is in force. It may first wait, for as long as its context lasts, until
+	// nothing older is running. It is retried after an error. A newer state replaces an unacknowledged one and ends its
+	// context. If Acknowledge is nil, nothing is reported.
 	Acknowledge func(ctx context.Context, state *S, revision int64) error
-	// Save keeps the values of a state that came into force, for [Live.Restore]
-	// when the source is away at the next start. Nil: they aren't kept.
+	// Save stores the values of a state that came into force, for [Live.Restore] if the source is unavailable at the
+	// next start. If Save is nil, they aren't stored.
 	Save func(values map[string][]byte, revision int64) error
 
-	Refresh      time.Duration // between full reads without any change; default 30 s
-	ReadTimeout  time.Duration // of one read; default 5 s
-	BuildTimeout time.Duration // of one Build; default 30 s
+	Refresh      time.Duration // interval between full reads without a change; default 30 s
+	ReadTimeout  time.Duration // time limit of one read; default 5 s
+	BuildTimeout time.Duration // time limit of one Build; default 30 s
 	Log          *slog.Logger  // default: none
 }
 
-// Live holds the state in force. Load and Status are safe for concurrent use;
-// Start, Restore and Run are called one after another.
+// Live holds the state in force. Load and Status are safe for concurrent use. Start, Restore and Run must not run
+// concurrently.
 type Live[S any] struct {
 	config  Config[S]
 	current atomic.Pointer[S]
 
-	// Of the last read, and the loop's alone.
+	// From the last read; used by the loop only.
 	values   map[string][]byte
 	revision int64
-	refused  error // what Build said of values
+	refused  error // error of Build for values
 
-	publish chan published[S] // to the acknowledgements; holds the newest
-	again   chan struct{}     // full: Rebuild was asked for
-	soon    chan struct{}     // full: Refresh was asked for
-	seen    atomic.Int64      // the newest revision that the state in force is true to
+	publish chan published[S] // to the acknowledging goroutine; holds the newest
+	again   chan struct{}     // full if Rebuild was requested
+	soon    chan struct{}     // full if Refresh was requested
+	seen    atomic.Int64      // the newest revision that the state in force reflects
 
 	mu      sync.Mutex
 	status  Status
 	changed chan struct{}      // closed when another state comes into force
-	overdue context.CancelFunc // of an acknowledgement of an older one
+	overdue context.CancelFunc // cancels the acknowledgement of an older state
 }
 
 type published[S any] struct {
@@ -76,7 +71,7 @@ type published[S any] struct {
 	revision int64
 }
 
-// New is a Live without a state.
+// New returns a Live without a state.
 func New[S any](c Config[S]) *Live[S] {
 	orDefault(&c.Refresh, 30*time.Second)
 	orDefault(&c.ReadTimeout, 5*time.Second)
@@ -96,54 +91,50 @@ func orDefault(d *time.Duration, value time.Duration) {
 	}
 }
 
-// Load is the state in force: nil before the first. A statement loads it once
-// and keeps to it.
+// Load returns the state in force, or nil before the first. A statement loads it once and uses that one throughout.
 func (l *Live[S]) Load() *S { return l.current.Load() }
 
-// Changed is closed when another state comes into force than Load gives after
-// it was called. Safe for concurrent use.
+// Changed returns a channel that is closed when a state other than the one that Load returns afterwards comes into
+// force. It is safe for concurrent use.
 func (l *Live[S]) Changed() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.changed
 }
 
-// Start reads the first state. On an error there is none: the source is away,
-// or what it holds is refused.
+// Start reads the first state. After an error there is no state, because the source is unavailable or its contents are
+// refused.
 func (l *Live[S]) Start(ctx context.Context) error {
 	return l.read(ctx)
 }
 
-// Restore puts values that were saved into force, for a start without the
-// source. What the source holds later must not be older.
+// Restore puts saved values into force, to start without the source. The source's later values must not be older.
 func (l *Live[S]) Restore(ctx context.Context, values map[string][]byte, revision int64) error {
 	return l.take(ctx, values, revision)
 }
 
-// Rebuild has Run build the state anew, of the same values if they haven't
-// changed: for when something else has changed that Build looks at. It doesn't
-// wait. Safe for concurrent use.
+// Rebuild makes Run build the state again, from the same values if they haven't changed. It is for changes of other
+// inputs of Build. It doesn't block and is safe for concurrent use.
 func (l *Live[S]) Rebuild() {
 	select {
 	case l.again <- struct{}{}:
-	default: // it is asked for already
+	default: // already requested
 	}
 }
 
-// Refresh has Run read the source again, without any change. It doesn't wait.
-// Safe for concurrent use.
+// Refresh makes Run read the source again. It doesn't block and is safe for concurrent use.
 func (l *Live[S]) Refresh() {
 	select {
 	case l.soon <- struct{}{}:
-	default: // it is asked for already
+	default: // already requested
 	}
 }
 
-// Seen is the newest revision of the source as of which the state in force is
-// what it holds; 0: none yet. Safe for concurrent use.
+// Seen returns the newest revision of the source that the state in force reflects, or 0 if there is none. It is safe
+// for concurrent use.
 func (l *Live[S]) Seen() int64 { return l.seen.Load() }
 
-// read reads the source and takes what it holds.
+// read reads the source and takes its values.
 func (l *Live[S]) read(ctx context.Context) error {
 	readCtx, cancel := context.WithTimeout(ctx, l.config.ReadTimeout)
 	defer cancel()
@@ -158,8 +149,7 @@ func (l *Live[S]) read(ctx context.Context) error {
 	return l.take(ctx, values, revision)
 }
 
-// take makes the values the state in force, unless they are it already or are
-// refused.
+// take puts the values into force, unless they are already or are refused.
 func (l *Live[S]) take(ctx context.Context, values map[string][]byte, revision int64) error {
 	if revision < l.revision {
 		err := fmt.Errorf("revision %d is older than %d, which was read before: "+
@@ -204,11 +194,11 @@ func (l *Live[S]) put(p published[S]) {
 	l.mu.Unlock()
 	l.seen.Store(p.revision)
 	l.notePublished(p.revision)
-	select { // the newest alone is acknowledged
+	select { // only the newest is acknowledged
 	case <-l.publish:
 	default:
 	}
-	l.publish <- p // there is room: only the loop sends
+	l.publish <- p // there is room, since only the loop sends
 	if l.config.Save == nil {
 		return
 	}

@@ -8,16 +8,14 @@ import (
 )
 
 const (
-	// Pauses after a failure double from the one to the other, or to Refresh if
-	// that is shorter.
+	// Pauses after failures double from shortestPause to longestPause, or to Refresh if that is shorter.
 	shortestPause = 100 * time.Millisecond
 	longestPause  = 10 * time.Second
 )
 
-// Run follows the source until the context ends, and returns the context's
-// error, or that the source has ended for good. It reads everything at every
-// change and now and then without one, in case that a change wasn't told of.
-// Load keeps its last state afterwards.
+// Run follows the source until the context ends, and returns the context's error, or an error if the source ended for
+// good. It reads everything at every change, and also at intervals in case a change wasn't reported. Load keeps its
+// last state afterwards.
 func (l *Live[S]) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	acknowledged := make(chan struct{})
@@ -28,7 +26,7 @@ func (l *Live[S]) Run(ctx context.Context) error {
 	changes := l.config.Source.Changes(ctx, l.revision)
 	defer func() {
 		cancel()
-		for range changes { // until the source is done with it
+		for range changes { // until the source has finished with it
 		}
 		<-acknowledged
 	}()
@@ -48,11 +46,11 @@ func (l *Live[S]) follow(ctx context.Context, changes <-chan int64) error {
 				return endOf(ctx)
 			}
 			if revision <= l.revision {
-				continue // read already
+				continue // already read
 			}
 		case <-l.soon:
 		case <-l.again:
-			l.values = nil // nothing is known to be built already
+			l.values = nil // forces the next Build
 		case <-next.C:
 		}
 		if err := l.read(ctx); err != nil {
@@ -64,7 +62,7 @@ func (l *Live[S]) follow(ctx context.Context, changes <-chan int64) error {
 	}
 }
 
-// firstWait reads at once if Start didn't.
+// firstWait is 0 if Start did not succeed, so that Run reads at once.
 func (l *Live[S]) firstWait() time.Duration {
 	if st := l.Status(); st.Confirmed.IsZero() || st.Refused != nil {
 		return 0
@@ -79,7 +77,7 @@ func endOf(ctx context.Context) error {
 	return errors.New("the source has ended")
 }
 
-// acknowledge passes on the newest state in force until the context ends.
+// acknowledge acknowledges the newest state in force until the context ends.
 func (l *Live[S]) acknowledge(ctx context.Context) {
 	var p published[S]
 	var failures pause
@@ -102,7 +100,7 @@ func (l *Live[S]) acknowledge(ctx context.Context) {
 		case err == nil:
 			l.noteAcknowledged(p.revision)
 			retry.Stop()
-		case l.Load() != p.state: // the next one is here
+		case l.Load() != p.state: // a newer state has come
 		case ctx.Err() == nil:
 			l.config.Log.Warn("state not acknowledged", slog.Int64("revision", p.revision), slog.Any("error", err))
 			retry.Reset(failures.next())
@@ -110,7 +108,7 @@ func (l *Live[S]) acknowledge(ctx context.Context) {
 	}
 }
 
-// acknowledgeOne gives up when a newer state comes into force.
+// acknowledgeOne stops when a newer state comes into force.
 func (l *Live[S]) acknowledgeOne(ctx context.Context, p published[S]) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// savedSchema is the version of the file's format.
+// savedSchema is the version of the file format.
 const savedSchema = 1
 
 type saved struct {
@@ -16,8 +16,8 @@ type saved struct {
 	Values   map[string][]byte `json:"values"`
 }
 
-// WriteFile keeps values in a file, for a start without their source. The file
-// is replaced whole or not at all, and only its owner may read it.
+// WriteFile saves values in a file, to start without their source. It replaces the file atomically. Only the file's
+// owner can read it.
 func WriteFile(path string, values map[string][]byte, revision int64) error {
 	text, err := json.Marshal(saved{savedSchema, revision, values})
 	if err != nil {
@@ -27,7 +27,7 @@ func WriteFile(path string, values map[string][]byte, revision int64) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // gone already if all went well
+	defer func() { _ = os.Remove(f.Name()) }() // no longer there if all went well
 	_, err = f.Write(text)
 	if err == nil {
 		err = f.Sync()
@@ -41,7 +41,7 @@ func WriteFile(path string, values map[string][]byte, revision int64) error {
 	return os.Rename(f.Name(), path)
 }
 
-// ReadFile is what [WriteFile] kept.
+// ReadFile reads a file of [WriteFile].
 func ReadFile(path string) (values map[string][]byte, revision int64, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Status says how fresh the state in force is, for health, metrics and people.
+// Status describes how current the state in force is, for health checks, metrics and display.
 type Status struct {
-	Revision     int64     // of the state in force; 0: none yet
+	Revision     int64     // of the state in force; 0 for none
 	Published    time.Time // when it came into force
-	Acknowledged int64     // the last revision that others were told of
-	Confirmed    time.Time // when the source was last read; zero: never
-	Away         error     // why it can't be read now; nil: it can
-	// Why the state that the source holds is not in force; nil: it is.
+	Acknowledged int64     // the last revision acknowledged
+	Confirmed    time.Time // when the source was last read; zero for never
+	Away         error     // why the source can't be read now, or nil
+	// Refused is why the source's current values are not in force, or nil.
 	Refused         error
 	RefusedRevision int64
 }
 
-// String is one line, such as "revision 12, read 3s ago".
+// String returns one line, such as "revision 12, read 3s ago".
 func (s Status) String() string {
 	text := fmt.Sprintf("revision %d", s.Revision)
 	if s.Revision == 0 {
@@ -38,7 +38,7 @@ func (s Status) String() string {
 	return text
 }
 
-// Status is how things stand.
+// Status returns the current status.
 func (l *Live[S]) Status() Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,7 +48,7 @@ func (l *Live[S]) Status() Status {
 func (l *Live[S]) noteAway(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.status.Away == nil { // once an outage
+	if l.status.Away == nil { // once per outage
 		l.config.Log.Warn("source away, the state in force stays",
 			slog.Int64("revision", l.status.Revision), slog.Any("error", err))
 	}
@@ -67,7 +67,7 @@ func (l *Live[S]) noteRead() {
 func (l *Live[S]) noteRefused(err error, revision int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if old := l.status.Refused; old == nil || old.Error() != err.Error() { // once a reason
+	if old := l.status.Refused; old == nil || old.Error() != err.Error() { // once per reason
 		l.config.Log.Error("state refused, the one in force stays", slog.Int64("refused", revision),
 			slog.Int64("revision", l.status.Revision), slog.Any("error", err))
 	}
@@ -82,7 +82,7 @@ func (l *Live[S]) notePublished(revision int64) {
 	l.status.Refused, l.status.RefusedRevision = nil, 0
 }
 
-// noteUnchanged is that the source holds the state in force, after all.
+// noteUnchanged records that the source still holds the state in force.
 func (l *Live[S]) noteUnchanged() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
