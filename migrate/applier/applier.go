@@ -16,51 +16,49 @@ import (
 	"locus/migrate/table"
 )
 
-// Verdict says what becomes of a change.
+// Verdict is what happens to a change.
 type Verdict uint8
 
 const (
-	// Apply writes it; a version column guards.
+	// Apply writes the change, guarded by a version column.
 	Apply Verdict = iota
-	// Drop leaves it: the gene's owner at that position was not the source.
+	// Drop ignores the change: at that position the source did not own the gene.
 	Drop
-	// IfUnchanged writes it if the target's row is as it was before the change,
-	// and keeps it as a conflict otherwise: a write that went past the proxies.
+	// IfUnchanged writes the change if the target's row is as it was before the change. Otherwise it records a
+	// conflict: a write that bypassed the proxies.
 	IfUnchanged
 )
 
-// Judge gives, for a transaction that follows a position of the stream, what
-// becomes of its changes by their genes. It is asked in the stream's order.
+// Judge returns the verdicts, by gene, on the changes of the transaction that follows a position of the stream. It is
+// called in the stream's order.
 type Judge func(before changes.Position) func(gene.Gene, orderid.Residue) Verdict
 
-// Config says what is applied and where.
+// Config configures an Applier.
 type Config struct {
 	Job    string
 	Target link.Server
-	Tables []*table.Table // as the source has them; the target has the same
-	Parts  table.Parts    // of the moving genes; as many as at the job's beginning
+	Tables []*table.Table // as at the source; the target has the same
+	Parts  table.Parts    // of the moving genes; the number is fixed for the job
 	Judge  Judge          // nil applies everything
-	// BySequence: the judge wants rows' residues; else it is told 0.
+	// BySequence: the judge needs rows' residues. Otherwise it gets 0.
 	BySequence bool
-	// Saw is told of every row that the stream brings, of whatever gene. With it a row of
-	// which the keys disagree is no error: it is applied where SQL finds it, or nowhere.
-	// The dispatcher calls it; nil: nobody wants to know.
+	// Saw is called by the dispatcher with every row that the stream brings, of any gene. It may be nil. If it is set,
+	// a row whose keys disagree is no error. It is applied where SQL finds it, or nowhere.
 	Saw func(*table.Table, table.Row)
 
 	BatchRows  int // of one transaction; 0 is 1,000
 	BatchBytes int // 0 is 2 MiB
-	// Space bounds the bytes of rows that wait for workers or are written; 0 is 48 MiB.
+	// Space bounds the bytes of rows that wait for workers or are being written; 0 is 48 MiB.
 	Space int
 
-	// Stop is asked at each point that a crash could hit, and ends the worker there
-	// with its error; for tests. nil never does.
+	// Stop is called at each point where a crash is possible, for tests. Its error ends the worker. nil never stops.
 	Stop func(Point) error
 }
 
-// Point is a moment in a worker's transaction.
+// Point is a point in a worker's transaction.
 type Point string
 
-// The points, in their order.
+// Points in order.
 const (
 	Begun       Point = "begun"
 	Written     Point = "rows written"
@@ -76,34 +74,34 @@ func (c Config) stop(p Point) error {
 	return c.Stop(p)
 }
 
-// Applier applies one job. Open makes one, Run works, Close ends it.
+// Applier applies one job's changes. Open makes it, Run runs it, Close ends it.
 type Applier struct {
 	config  Config
 	genes   gene.Set
 	epoch   uint64
 	workers []*worker
-	packet  int // the largest statement that the target takes
+	packet  int // the largest statement that the target accepts
 
-	mu       sync.Mutex // of what follows, which other goroutines ask of Run
+	mu       sync.Mutex // guards the fields below, through which other goroutines make requests to Run
 	openings map[*Opening]struct{}
 	landings []*landing
 	waiters  []*waiter
 	touched  touched
-	wake     func() // nil while Run does not run
-	err      error  // of Run; read after ended is closed
+	wake     func() // nil unless Run runs
+	err      error  // result of Run; read after ended is closed
 	ended    chan struct{}
 
 	progress progress
 	judged   judged
-	space    *space // for the rows that are on their way to the workers
+	space    *space // for the rows on their way to the workers
 }
 
 type progress struct {
 	changes, conflicts, strays, rows, bytes atomic.Int64
 }
 
-// Open takes the job over at the target: another process that has it is refused
-// from now on. A new job's positions are empty; see Begin.
+// Open takes over the job at the target. Any other process that has it is refused from now on. The positions of a new
+// job are empty; see Begin.
 func Open(ctx context.Context, config Config) (*Applier, error) {
 	config.BatchRows = max(config.BatchRows, 0)
 	if config.BatchRows == 0 {
@@ -144,7 +142,7 @@ func Open(ctx context.Context, config Config) (*Applier, error) {
 	return a, nil
 }
 
-// Epoch is by which the job is this process's at the target; see [checkpoint.Hold].
+// Epoch returns the epoch under which this process holds the job at the target; see [checkpoint.Hold].
 func (a *Applier) Epoch() uint64 { return a.epoch }
 
 func maxPacket(ctx context.Context, c *link.Conn) (int, error) {
@@ -155,10 +153,10 @@ func maxPacket(ctx context.Context, c *link.Conn) (int, error) {
 	return strconv.Atoi(string(rows[0][0]))
 }
 
-// ErrNotBegun: the job has no position yet. See Begin.
+// ErrNotBegun means that the job has no position yet. See Begin.
 var ErrNotBegun = errors.New("the job has no position to go on from")
 
-// From is the position that a feed for Run must begin at.
+// From returns the position at which a feed for Run must begin.
 func (a *Applier) From() (changes.Position, error) {
 	least := a.workers[0].start
 	for _, w := range a.workers {
@@ -172,7 +170,7 @@ func (a *Applier) From() (changes.Position, error) {
 	return least, nil
 }
 
-// Begin writes the job's first position, in place of any that it has. Rows that are copied must be read after it.
+// Begin records the job's first position, replacing any other. Rows must be copied after it.
 func (a *Applier) Begin(ctx context.Context, p changes.Position) error {
 	c, err := link.Dial(ctx, a.config.Target)
 	if err != nil {
@@ -193,16 +191,16 @@ func (a *Applier) Begin(ctx context.Context, p changes.Position) error {
 	return nil
 }
 
-// Progress is how far the applier is.
+// Progress is the applier's progress.
 type Progress struct {
-	Changes   int64 // of rows, applied since the job began
-	Conflicts int64 // refused since the job began
-	Strays    int64 // changes by who is not the owner, applied or refused since Open
-	Rows      int64 // copied since Open
+	Changes   int64 // rows changed since the job began
+	Conflicts int64 // changes refused since the job began
+	Strays    int64 // changes by a shard that isn't the owner, applied or refused since Open
+	Rows      int64 // rows copied since Open
 	Bytes     int64
 }
 
-// Progress may be asked at any time.
+// Progress is safe for concurrent use.
 func (a *Applier) Progress() Progress {
 	p := &a.progress
 	return Progress{

@@ -5,17 +5,17 @@ import (
 	"locus/migrate/table"
 )
 
-// op is what one change means for one key.
+// op is the part of a change that concerns one key.
 type op struct {
 	table         *table.Table
 	key           table.Key
-	id            string // the key, encoded
+	id            string // the encoded key
 	before, after table.Row
 	verdict       Verdict
 }
 
-// ops takes a change apart where its row gets another key or another gene: what
-// it was is deleted, what it is is inserted.
+// ops splits a change whose row gets another key or gene into the deletion of the old row and the insertion of the new
+// one.
 func ops(c changes.Change) []op {
 	one := func(before, after table.Row) op {
 		o := op{table: c.Table, before: before, after: after}
@@ -40,7 +40,7 @@ func ops(c changes.Change) []op {
 	return []op{from, to}
 }
 
-// row is the one whose gene the op has.
+// row returns the row that determines the op's gene.
 func (o op) row() table.Row {
 	if o.after != nil {
 		return o.after
@@ -54,7 +54,7 @@ func (o op) size() int { return o.before.Size() + o.after.Size() + len(o.id) + 1
 type batch struct {
 	ops      []op
 	bytes    int
-	position string // after the last
+	position string // position after the last op
 }
 
 func (b *batch) add(o op) {
@@ -62,16 +62,15 @@ func (b *batch) add(o op) {
 	b.bytes += o.size()
 }
 
-// outcome is what the ops of one key come to.
+// outcome is the combined result of one key's ops.
 type outcome struct {
 	table *table.Table
 	key   table.Key
 	id    string
-	// final is the row that stands at the end, nil for none; it says nothing if all
-	// ops were refused.
+	// final is the row to be written, or nil for none. It is undefined if all ops were refused.
 	final   table.Row
 	written bool
-	// fresh tells that the first op inserts: most likely there is no row yet.
+	// fresh reports that the first op inserts, so most likely there is no row yet.
 	fresh bool
 }
 
@@ -82,15 +81,14 @@ type refusal struct {
 	standing table.Row
 }
 
-// standing is the target's row of a key, as far as it was asked for: all of it,
-// or its version alone.
+// standing is the target's row of a key, read as far as needed: whole, or its version only.
 type standing struct {
 	row     table.Row
 	version int64
 }
 
-// decide goes through the ops in their order and says what is to be written. has
-// is the target's rows of the keys that need a look; see needsLook.
+// decide processes the ops in order and returns what to write. has holds the target's rows for keys that require a
+// look; see needsLook.
 func decide(all []op, has map[lookup]standing) ([]*outcome, []refusal) {
 	var order []*outcome
 	var refused []refusal
@@ -125,13 +123,14 @@ func decide(all []op, has map[lookup]standing) ([]*outcome, []refusal) {
 	return order, refused
 }
 
-// lookup names a key of a table.
+// lookup identifies a key of a table.
 type lookup struct {
 	table *table.Table
 	id    string
 }
 
-// refuses says why an op must not be applied to what stands, nil for no row.
+// refuses returns why an op must not be applied to the target's row s, which is nil if there is none. It returns "" if
+// it may.
 func refuses(o op, s *standing) string {
 	if o.verdict == IfUnchanged {
 		switch {

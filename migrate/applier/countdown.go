@@ -2,7 +2,7 @@ package applier
 
 import "sync/atomic"
 
-// countdown calls something once it was passed by all.
+// countdown calls then once all have passed it.
 type countdown struct {
 	left atomic.Int64
 	then func()

@@ -8,7 +8,7 @@ import (
 	"locus/migrate/table"
 )
 
-// Chunk is a piece of a lane as it was read at the source.
+// Chunk is a piece of a lane as read at the source.
 type Chunk struct {
 	Lane  table.Lane
 	Range table.Range
@@ -16,7 +16,7 @@ type Chunk struct {
 	Bytes int
 	// Mark is the end of the source's log, read after the rows.
 	Mark changes.Mark
-	// State is what the lane's checkpoint says once the chunk is written.
+	// State is the lane's checkpoint after the chunk is written.
 	State checkpoint.Lane
 }
 
@@ -24,12 +24,11 @@ type Chunk struct {
 type landing struct {
 	chunk    Chunk
 	opening  *Opening
-	position string     // of the stream when it lands; empty: the worker is further
-	done     chan error // of capacity 1
+	position string     // of the stream at the landing; empty if the worker is ahead
+	done     chan error // capacity 1
 }
 
-// OpenChunk must come before a chunk of the lane is read at the source. Land or
-// Abandon ends it.
+// OpenChunk must be called before a chunk of the lane is read at the source. Land or Abandon ends it.
 func (a *Applier) OpenChunk(l table.Lane) *Opening {
 	o := newOpening(l)
 	a.mu.Lock()
@@ -45,19 +44,18 @@ func (a *Applier) Abandon(o *Opening) {
 	delete(a.openings, o)
 }
 
-// Land writes what of the chunk is to be written, and the lane's checkpoint, in
-// one transaction. ErrReadAgain wrote nothing; after another error it is unknown
-// whether it did, and the checkpoint tells.
+// Land writes the chunk's missing rows and the lane's checkpoint in one transaction. With ErrReadAgain it wrote
+// nothing. After any other error it is unknown whether it wrote; the checkpoint shows that.
 func (a *Applier) Land(ctx context.Context, o *Opening, c Chunk) error {
 	l := &landing{chunk: c, opening: o, done: make(chan error, 1)}
 	return a.ask(ctx, func() { a.landings = append(a.landings, l) }, l.done)
 }
 
-// land sends the chunks to their workers that the stream has come far enough for.
+// land sends the chunks to their workers for which the stream has come far enough.
 func (a *Applier) land(ctx context.Context, feed Feed) error {
 	for _, l := range a.due(feed.Mark()) {
 		w := a.workers[l.chunk.Lane.Part]
-		// What the stream did before goes before.
+		// The stream's earlier changes are written first.
 		if len(w.pending.ops) > 0 {
 			if err := w.flush(ctx, feed.Position()); err != nil {
 				return err
@@ -72,8 +70,7 @@ func (a *Applier) land(ctx context.Context, feed Feed) error {
 	return nil
 }
 
-// due takes out the landings whose mark is reached, closes their openings, and
-// drops what was deleted since.
+// due removes the landings whose mark is reached, closes their openings, and drops rows deleted since.
 func (a *Applier) due(mark changes.Mark) []*landing {
 	a.mu.Lock()
 	defer a.mu.Unlock()

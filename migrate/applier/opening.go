@@ -6,23 +6,21 @@ import (
 	"locus/migrate/table"
 )
 
-// Opening is what is noted for a chunk between before it is read at the source
-// and when its rows are written: which keys the stream deleted meanwhile.
+// Opening records which keys the stream deletes between the time before a chunk is read at the source and the time when
+// its rows are written.
 //
-// A row of the chunk is written only if
+// # A row of the chunk is written only if
 //
-//  1. the stream has come to where the source's log ended after the chunk was read,
-//  2. the stream deleted no row of its key since the opening, and
-//  3. the target has no row of its key.
+// 1. the stream has reached the end that the source's log had after the chunk was read,
+// 2. the stream deleted no row with its key since the opening, and
+// 3. the target has no row with its key.
 //
-// Why that is right: say the row was read at moment s, and the stream has come to
-// p, not before s. If the source changed the key between s and p, the stream has
-// written the later row, which (3) leaves alone, or has deleted the key, which (2)
-// sees. If it did not, the row is what the source has at p; and a row that the
-// target has already is the same one, because the stream wrote it. So no row comes
-// back that was deleted, and none is replaced by an older one.
+// Proof: Let the row be read at time s, and let the stream be at p, not before s. If the source changed the key between
+// s and p, the stream has either written the later row, which (3) leaves alone, or deleted the key, which (2) detects.
+// If not, the row is the source's row at p, and a row already at the target is the same, because the stream wrote it.
+// So no deleted row comes back, and no row is replaced by an older one.
 //
-// TestInterleavings goes through all orders of copier, stream and writers.
+// TestInterleavings runs all orders of copier, stream and writers.
 type Opening struct {
 	table   *table.Table
 	part    int
@@ -30,18 +28,18 @@ type Opening struct {
 	tooMany bool
 }
 
-// mostDeleted bounds what one opening remembers.
+// mostDeleted bounds the keys that one opening remembers.
 const mostDeleted = 50_000
 
-// ErrReadAgain: too much was deleted since the chunk was opened, or the log is
-// another server's now. Nothing was written: open it anew and read again.
+// ErrReadAgain means that too much was deleted since the chunk was opened, or that the log is now another server's.
+// Nothing was written. Open the chunk again and read it again.
 var ErrReadAgain = errors.New("the chunk must be read again")
 
 func newOpening(l table.Lane) *Opening {
 	return &Opening{table: l.Table, part: l.Part, deleted: map[string]struct{}{}}
 }
 
-// sawDelete notes that the stream deletes a key.
+// sawDelete records that the stream deletes a key.
 func (o *Opening) sawDelete(t *table.Table, part int, key string) {
 	if o.table != t || o.part != part || o.tooMany {
 		return
@@ -52,14 +50,13 @@ func (o *Opening) sawDelete(t *table.Table, part int, key string) {
 	}
 }
 
-// survives tells whether the stream has not deleted the key since the opening.
+// survives reports whether the stream has not deleted the key since the opening.
 func (o *Opening) survives(key string) bool {
 	_, gone := o.deleted[key]
 	return !gone
 }
 
-// missing is which of a chunk's rows are to be written, given the keys that the
-// target has. The order stays.
+// missing returns the rows of a chunk to write, given the keys that the target has. It keeps their order.
 func missing(t *table.Table, rows []table.Row, has map[string]struct{}) []table.Row {
 	var out []table.Row
 	for _, r := range rows {
@@ -70,7 +67,7 @@ func missing(t *table.Table, rows []table.Row, has map[string]struct{}) []table.
 	return out
 }
 
-// surviving is the rows of a chunk that were not deleted since.
+// surviving returns the rows of a chunk that were not deleted since.
 func (o *Opening) surviving(rows []table.Row) []table.Row {
 	if len(o.deleted) == 0 {
 		return rows

@@ -8,11 +8,10 @@ import (
 	"locus/migrate/table"
 )
 
-// Rows reads and writes single rows as the workers do, within transactions of its caller's. One
-// goroutine uses it.
+// Rows reads and writes single rows as the workers do, within the caller's transactions. It is for one goroutine.
 type Rows struct{ worker worker }
 
-// NewRows is for rows of some genes, over a connection of its caller's.
+// NewRows returns a Rows for some genes, over the caller's connection.
 func NewRows(ctx context.Context, c *link.Conn, genes gene.Set) (*Rows, error) {
 	packet, err := maxPacket(ctx, c)
 	if err != nil {
@@ -21,11 +20,11 @@ func NewRows(ctx context.Context, c *link.Conn, genes gene.Set) (*Rows, error) {
 	return &Rows{worker{conn: c, applier: &Applier{genes: genes, packet: packet}}}, nil
 }
 
-// Of has rows of other genes left alone from now on.
+// Of makes Rows ignore rows of other genes from now on.
 func (r *Rows) Of(genes gene.Set) { r.worker.applier.genes = genes }
 
-// Lock reads the row of a key, nil for none, and locks it. Keys are told apart by their bytes,
-// whatever their collation.
+// Lock reads and locks the row with a key, or returns nil if there is none. Keys are compared by their bytes,
+// regardless of collation.
 func (r *Rows) Lock(ctx context.Context, t *table.Table, k table.Key) (row table.Row, err error) {
 	wanted := string(k.Encode())
 	err = r.worker.standingRows(ctx, t, []table.Key{k}, func(id string, found table.Row) {
@@ -36,16 +35,16 @@ func (r *Rows) Lock(ctx context.Context, t *table.Table, k table.Key) (row table
 	return row, err
 }
 
-// Insert writes a row of whose key there is none. Where another one has the key by its collation, it is refused.
+// Insert writes a row whose key doesn't exist. It fails if another row has an equal key by collation.
 func (r *Rows) Insert(ctx context.Context, t *table.Table, row table.Row) error {
 	return r.worker.insert(ctx, t, []table.Row{row}, "")
 }
 
-// Replace has the row of a key be another one, or none where that is nil.
+// Replace replaces the row with a key by row, or deletes it if row is nil.
 func (r *Rows) Replace(ctx context.Context, t *table.Table, k table.Key, row table.Row) error {
 	b := batchWriter{worker: &r.worker}
 	return b.table(ctx, t, []*outcome{{table: t, key: k, id: string(k.Encode()), final: row, written: true}}, quick)
 }
 
-// Send runs a statement that may be long, if the server takes it.
+// Send runs a possibly long statement if the server accepts its length.
 func (r *Rows) Send(ctx context.Context, s link.Statement) error { return r.worker.send1(ctx, s) }

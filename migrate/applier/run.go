@@ -12,25 +12,24 @@ import (
 	"locus/migrate/changes"
 )
 
-// Feed is the stream of changes. It is Run's while that runs; Wake may be called
-// by anyone.
+// Feed is the stream of changes. It belongs to Run while that runs. Wake is safe for concurrent use.
 type Feed interface {
 	Next(ctx context.Context) (changes.Event, error)
-	// Position and Mark are after what Next gave last.
+	// Position and Mark are those after the last event of Next.
 	Position() changes.Position
 	Mark() changes.Mark
-	// Idle tells that Next may have to wait.
+	// Idle reports whether Next may have to wait.
 	Idle() bool
-	// Wake makes a waiting Next give an empty event.
+	// Wake makes a waiting Next return an empty event.
 	Wake()
 }
 
-// stampEvery is how often workers without rows note how far the stream is: a
-// restart reads from the worker that is least far.
+// stampEvery is how often workers without rows record the stream's position. A restart reads from the position of the
+// least advanced worker.
 const stampEvery = 5 * time.Second
 
-// Run applies what the feed gives, from the position that From says, until ctx
-// ends or something can't be applied. It is called once.
+// Run applies the feed's changes, starting at the position of From, until ctx ends or a change can't be applied. It is
+// called once.
 func (a *Applier) Run(ctx context.Context, feed Feed) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var working sync.WaitGroup
@@ -53,7 +52,7 @@ func (a *Applier) Run(ctx context.Context, feed Feed) error {
 	return err
 }
 
-// release ends what waits for a Run that has ended.
+// release ends requests that wait for a Run that has ended.
 func (a *Applier) release(err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -62,7 +61,7 @@ func (a *Applier) release(err error) {
 	close(a.ended)
 }
 
-// dispatch hands the feed's changes to the workers. It alone sees their order.
+// dispatch passes the feed's changes to the workers. Only it sees their order.
 func (a *Applier) dispatch(ctx context.Context, feed Feed) error {
 	stamped := time.Now()
 	for {
@@ -89,7 +88,7 @@ func (a *Applier) dispatch(ctx context.Context, feed Feed) error {
 	}
 }
 
-// take sorts the changes of one event by worker.
+// take distributes the changes of one event to the workers.
 func (a *Applier) take(ctx context.Context, e changes.Event, feed Feed) error {
 	verdict := a.judge(e, feed)
 	for _, c := range e.Changes {
@@ -109,7 +108,7 @@ func (a *Applier) take(ctx context.Context, e changes.Event, feed Feed) error {
 	return nil
 }
 
-// judged is the verdict on the transaction that the stream is in.
+// judged is the verdict on the stream's current transaction.
 type judged struct {
 	verdict func(gene.Gene, orderid.Residue) Verdict
 }
@@ -127,8 +126,7 @@ func (a *Applier) judge(e changes.Event, feed Feed) func(gene.Gene, orderid.Resi
 	return a.judged.verdict
 }
 
-// place gives one op to its worker, unless it is of genes that don't move, or the
-// worker has it already.
+// place gives an op to its worker, unless its genes don't move or the worker has it already.
 func (a *Applier) place(o op, verdict func(gene.Gene, orderid.Residue) Verdict, feed Feed) error {
 	if a.config.Saw != nil && o.after != nil {
 		a.config.Saw(o.table, o.after)
@@ -178,8 +176,7 @@ func (a *Applier) sawDelete(o op, part int) {
 	}
 }
 
-// flushReady sends what has come together to workers that have nothing to do, if
-// nothing more comes by itself.
+// flushReady sends pending changes to idle workers, if no more changes are waiting.
 func (a *Applier) flushReady(ctx context.Context, feed Feed, stamp bool) error {
 	if !feed.Idle() && !stamp {
 		return nil
@@ -195,11 +192,10 @@ func (a *Applier) flushReady(ctx context.Context, feed Feed, stamp bool) error {
 	return nil
 }
 
-// errNotRunning is for who asks an applier that does not run.
+// errNotRunning is returned for requests to an applier that doesn't run.
 var errNotRunning = errors.New("the applier does not run")
 
-// ask gives Run something to look at, and waits for its answer. While Run has not
-// begun, it waits for that too.
+// ask makes a request to Run and waits for the answer. If Run has not begun, it waits for that too.
 func (a *Applier) ask(ctx context.Context, post func(), done <-chan error) error {
 	a.mu.Lock()
 	post()

@@ -8,18 +8,17 @@ import (
 // spaceBytes is the default of [Config.Space].
 const spaceBytes = 48 << 20
 
-// space is an amount of memory that is taken and given back. What is more than all
-// of it is let in alone.
+// space is a budget of memory. A request that exceeds the whole budget is admitted alone.
 type space struct {
 	mu    sync.Mutex
 	size  int
 	used  int
-	freed chan struct{} // of capacity 1; one goroutine takes
+	freed chan struct{} // capacity 1; one goroutine takes
 }
 
 func newSpace(size int) *space { return &space{size: size, freed: make(chan struct{}, 1)} }
 
-// take waits until there is room. It is one goroutine's.
+// take waits until there is room. Only one goroutine may call it.
 func (s *space) take(ctx context.Context, n int) error {
 	for {
 		s.mu.Lock()

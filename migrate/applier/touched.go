@@ -6,19 +6,18 @@ import (
 	"locus/migrate/table"
 )
 
-// mostTouched bounds how many keys are remembered.
+// mostTouched bounds the keys remembered.
 const mostTouched = 100_000
 
-// Touched is the key of a row that a stream has written, and of what part of the moving rows that is: the last time, where it
-// was of several.
+// Touched is the key of a row that a stream has written, and the part of the moving rows that it belongs to. If there were
+// several, it is the last one.
 type Touched struct {
 	Key     table.Key
 	Gene    gene.Gene
-	Residue orderid.Residue // 0 where they don't count
+	Residue orderid.Residue // 0 if residues don't matter
 }
 
-// touched is which keys the stream has written since it was last asked. It is
-// guarded by Applier.mu.
+// touched holds the keys written by the stream since the last TakeTouched. Applier.mu guards it.
 type touched struct {
 	keys    map[*table.Table]map[string]Touched
 	n       int
@@ -46,11 +45,10 @@ func (t *touched) add(o op, g gene.Gene, r orderid.Residue) {
 	of[o.id] = Touched{o.key, g, r}
 }
 
-// TakeTouched gives the keys that the stream has brought changes of since it was
-// last called, or since Run began; whole is false if they were too many to be
-// remembered. What was compared before the last call, and these keys compared
-// again, is everything: called when a comparison begins, and again when writes are
-// held and all is applied, it leaves little to be compared then.
+// TakeTouched returns the keys that the stream has changed since the last call, or since Run began. whole is false if they
+// were too many to remember. A comparison before the last call, together with a new comparison of these keys, covers
+// everything. So calling it when a comparison begins, and again when writes are held and all is applied, leaves little to
+// compare then.
 func (a *Applier) TakeTouched() (keys map[*table.Table][]Touched, whole bool) {
 	a.mu.Lock()
 	taken := a.touched

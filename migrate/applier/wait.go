@@ -9,20 +9,19 @@ import (
 // waiter waits until everything before a position is applied.
 type waiter struct {
 	position changes.Position
-	done     chan error // of capacity 1
+	done     chan error // capacity 1
 }
 
-// WaitApplied waits until everything before the position is committed at the
-// target, or is not to be applied.
+// WaitApplied waits until everything before the position is committed at the target, or needs no applying.
 func (a *Applier) WaitApplied(ctx context.Context, p changes.Position) error {
 	w := &waiter{position: p, done: make(chan error, 1)}
 	return a.ask(ctx, func() { a.waiters = append(a.waiters, w) }, w.done)
 }
 
-// answer serves the waiters whose position the stream has reached, and the end of
-// the log that it was read with: GTIDs alone leave out what MySQL already shows.
+// answer serves the waiters whose position the stream has reached, together with the end of the log read with it. GTIDs
+// alone omit changes that MySQL already shows.
 func (a *Applier) answer(ctx context.Context, feed Feed, e changes.Event) error {
-	if len(e.Changes) > 0 { // in the middle of a transaction
+	if len(e.Changes) > 0 { // within a transaction
 		return nil
 	}
 	a.mu.Lock()

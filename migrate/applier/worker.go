@@ -17,37 +17,37 @@ type worker struct {
 	applier *Applier
 	number  int
 
-	// The dispatcher's.
-	start    changes.Position // what was applied before Run
-	resuming bool             // the stream may not have come to start
+	// Owned by the dispatcher.
+	start    changes.Position // applied before Run
+	resuming bool             // the stream may not have reached start
 	pending  batch
 	noted    string // the position of the last batch
 
 	queue    chan item
 	inFlight atomic.Int64 // sent and not finished
 
-	// The worker's own.
+	// Owned by the worker.
 	conn  *link.Conn
-	batch uint64 // the number of the last transaction
-	buf   []byte // of statements
+	batch uint64 // number of the last transaction
+	buf   []byte // buffer for statements
 }
 
-// item is one thing to do.
+// item is one unit of work.
 type item struct {
 	batch   *batch
 	landing *landing
 	passed  *countdown
 }
 
-// bytes is how much of the applier's space it takes.
+// bytes returns how much of the applier's space it takes.
 func (i item) bytes() int {
 	if i.batch == nil {
-		return 0 // what a chunk may take is the copier's to see to
+		return 0 // the copier bounds the memory of chunks
 	}
 	return i.batch.bytes
 }
 
-// queued is how many transactions wait for a worker.
+// queued is how many transactions may wait for a worker.
 const queued = 2
 
 func newWorker(a *Applier, number int, batch uint64, start changes.Position) *worker {
@@ -61,7 +61,7 @@ func (w *worker) advance(position string, changes, conflicts int) checkpoint.Adv
 	}
 }
 
-// flush sends what is pending, up to a position of the stream.
+// flush sends the pending changes, up to a position of the stream.
 func (w *worker) flush(ctx context.Context, p changes.Position) error {
 	if w.resuming && w.start.Covers(p) { // it is further already
 		return nil
@@ -74,8 +74,8 @@ func (w *worker) flush(ctx context.Context, p changes.Position) error {
 	return w.send(ctx, item{batch: &b})
 }
 
-// reached is a position that all is before which the worker was sent, to be written down with what it is sent next: whatever
-// rows are at the target, the position beside them says from which transactions. It is empty if the worker is further.
+// reached returns a position before which the worker was sent everything. It is recorded with the next item, so that the
+// position beside the rows shows which transactions they include. It is empty if the worker is ahead.
 func (w *worker) reached(p changes.Position) string {
 	if w.resuming && w.start.Covers(p) {
 		return ""
@@ -97,7 +97,7 @@ func (w *worker) send(ctx context.Context, i item) error {
 	}
 }
 
-// run works until ctx ends or something can't be written.
+// run works until ctx ends or a row can't be written.
 func (w *worker) run(ctx context.Context, finished func()) error {
 	defer w.disconnect()
 	for {
@@ -140,20 +140,18 @@ func (w *worker) disconnect() {
 	}
 }
 
-// writer writes the rows of one transaction, from the beginning each time that
-// it is tried.
+// writer writes the rows of one transaction. Each attempt starts from the beginning.
 type writer interface {
-	// write does it; careful rises when a row was in the way before.
+	// write performs one attempt. careful increases after a row was in the way.
 	write(ctx context.Context, careful int) error
 	committed()
 }
 
-// tries bounds how often one transaction is begun anew.
+// tries bounds the attempts of one transaction.
 const tries = 20
 
-// transact writes a transaction exactly once: it is tried again after what is
-// known to have been rolled back, and after a lost connection if the checkpoint
-// says that it was not committed.
+// transact writes a transaction exactly once. It retries after a known rollback, and after a lost connection if the
+// checkpoint shows that the transaction was not committed.
 func (w *worker) transact(ctx context.Context, wr writer) error {
 	w.batch++
 	careful := quick
@@ -191,11 +189,10 @@ func (w *worker) transact(ctx context.Context, wr writer) error {
 	return w.stopAt(Acknowledge)
 }
 
-// errSetBack: the stream must go on from what the target has now.
+// errSetBack means that the stream must continue from the target's current state.
 var errSetBack = errors.New("the target has lost what was written there before: it was set back, or is another server")
 
-// connect makes sure of a connection. After a lost one it tells whether the
-// transaction was committed nevertheless.
+// connect ensures a connection. After a lost connection it reports whether the transaction was nevertheless committed.
 func (w *worker) connect(ctx context.Context) (done bool, err error) {
 	if w.conn != nil && w.conn.Broken() == nil {
 		return false, nil
@@ -212,7 +209,7 @@ func (w *worker) connect(ctx context.Context) (done bool, err error) {
 	return last == w.batch, err
 }
 
-// once is one try.
+// once is one attempt.
 func (w *worker) once(ctx context.Context, wr writer, careful int) error {
 	if _, err := w.conn.Exec(ctx, "START TRANSACTION"); err != nil {
 		return err
@@ -238,12 +235,12 @@ func (w *worker) once(ctx context.Context, wr writer, careful int) error {
 	return w.stopAt(Committed)
 }
 
-// stopped is a test's crash.
+// stopped is a crash simulated by a test.
 type stopped struct{ error }
 
 func (s stopped) Unwrap() error { return s.error }
 
-// stopAt ends the connection as a crash would, if a test says so.
+// stopAt ends the connection like a crash, if a test requests it.
 func (w *worker) stopAt(p Point) error {
 	if err := w.applier.config.stop(p); err != nil {
 		if w.conn != nil {

@@ -10,14 +10,13 @@ import (
 	"locus/migrate/table"
 )
 
-// How careful a transaction is written. Rows in the way are not looked for until
-// there is one.
+// Levels of care with which a transaction is written. Rows in the way are not searched for until there is one.
 const (
 	quick = iota
-	// cleared deletes the rows of all keys first, those too that are new.
+	// cleared first deletes the rows of all keys, including new ones.
 	cleared
-	// mostCareful writes one change after the other, as they were made at the
-	// source, and keeps what a unique key refuses as a conflict.
+	// mostCareful writes changes one by one, in the source's order, and records as conflicts those that a unique key
+	// refuses.
 	mostCareful
 )
 
@@ -26,8 +25,7 @@ const (
 	keysPerQuery   = 1000
 )
 
-// note writes the worker's checkpoint. It is the transaction's first write, by
-// which its rows are known as an echo.
+// note writes the worker's checkpoint. It is the transaction's first write and marks the transaction's rows as an echo.
 func (w *worker) note(ctx context.Context, a checkpoint.Advance) error {
 	o, err := w.conn.Exec(ctx, a.SQL())
 	if err != nil {
@@ -39,7 +37,7 @@ func (w *worker) note(ctx context.Context, a checkpoint.Advance) error {
 	return nil
 }
 
-// insert writes rows of one table, several in a statement.
+// insert writes rows of one table, several per statement.
 func (w *worker) insert(ctx context.Context, t *table.Table, rows []table.Row, tail string) error {
 	if slices.ContainsFunc(rows, t.Lax) {
 		if _, err := w.conn.Exec(ctx, "SET SESSION sql_mode = '"+link.Lax+"'"); err != nil {
@@ -63,7 +61,7 @@ func (w *worker) insert(ctx context.Context, t *table.Table, rows []table.Row, t
 	return w.insertText(ctx, t, rows, tail)
 }
 
-// statementLimit is how long statements become that have more than one row.
+// statementLimit returns the length of statements with more than one row.
 func (w *worker) statementLimit() int { return min(statementBytes, w.applier.packet/2) }
 
 func (w *worker) insertText(ctx context.Context, t *table.Table, rows []table.Row, tail string) error {
@@ -71,7 +69,7 @@ func (w *worker) insertText(ctx context.Context, t *table.Table, rows []table.Ro
 	for len(rows) > 0 {
 		s := link.Begin(w.buf)
 		if need := rows[0].Size() * 9 / 8; need > limit && cap(s) < need {
-			s = link.Begin(make([]byte, 0, need+limit)) // at once: growing would copy it again and again
+			s = link.Begin(make([]byte, 0, need+limit)) // allocated at once, since growing would copy it repeatedly
 		}
 		s = t.AppendInsert(s)
 		n := 0
@@ -91,14 +89,14 @@ func (w *worker) insertText(ctx context.Context, t *table.Table, rows []table.Ro
 	return nil
 }
 
-// LongError is a statement that a server would not take.
+// LongError is about a statement too long for the server.
 type LongError struct{ bytes, takes int }
 
 func (e *LongError) Error() string {
 	return fmt.Sprintf("a statement of %d bytes, and the target takes %d: raise its max_allowed_packet, then resume", e.bytes, e.takes)
 }
 
-// send1 runs a statement, and keeps its memory for the next unless it is large.
+// send1 runs a statement, and keeps its buffer for the next unless it is large.
 func (w *worker) send1(ctx context.Context, s []byte) error {
 	if len(s) > w.applier.packet {
 		return &LongError{len(s), w.applier.packet}
@@ -114,11 +112,11 @@ func (w *worker) keepBuffer(b []byte) {
 	}
 }
 
-// byKey has rows found by their primary key, however few the table has: a scan
-// would wait for locks of rows that are none of ours.
+// byKey makes the server find rows by primary key, however few the table has. A scan would wait for locks on unrelated
+// rows.
 const byKey = " FORCE INDEX (PRIMARY)"
 
-// remove deletes rows by their keys, of the moving genes alone.
+// remove deletes rows by key, of the moving genes only.
 func (w *worker) remove(ctx context.Context, t *table.Table, keys []table.Key) error {
 	for some := range slices.Chunk(keys, keysPerQuery) {
 		s := append(link.Begin(w.buf), w.deletion(t)+" WHERE "...)
@@ -131,7 +129,7 @@ func (w *worker) remove(ctx context.Context, t *table.Table, keys []table.Key) e
 	return nil
 }
 
-// deletion begins a DELETE by the primary key. Each server has one way to say so.
+// deletion begins a DELETE by primary key, in the server's own syntax.
 func (w *worker) deletion(t *table.Table) string {
 	if w.conn.Version().Flavor == link.MariaDB {
 		return "DELETE FROM " + t.SQL() + " USING " + t.SQL() + byKey
@@ -139,8 +137,7 @@ func (w *worker) deletion(t *table.Table) string {
 	return "DELETE /*+ INDEX(" + link.Name(t.Name.Name) + " PRIMARY) */ FROM " + t.SQL()
 }
 
-// own is the condition that keeps rows of other genes out of reach, where a
-// primary key does not say by itself what gene its row is of.
+// own returns the condition that excludes rows of other genes, if the primary key alone doesn't determine a row's gene.
 func (a *Applier) own(t *table.Table) string {
 	if t.KeyTellsGene() {
 		return ""
@@ -148,7 +145,7 @@ func (a *Applier) own(t *table.Table) string {
 	return " AND " + t.Condition(a.genes)
 }
 
-// standingRows reads the target's rows of keys and locks them.
+// standingRows reads and locks the target's rows with the given keys.
 func (w *worker) standingRows(ctx context.Context, t *table.Table, keys []table.Key, take func(id string, r table.Row)) error {
 	for some := range slices.Chunk(keys, keysPerQuery) {
 		s := append([]byte(nil), "SELECT "+t.ReadList()+" FROM "+t.SQL()+byKey+" WHERE "...)
@@ -167,7 +164,7 @@ func (w *worker) standingRows(ctx context.Context, t *table.Table, keys []table.
 	return nil
 }
 
-// standingVersions reads the versions alone.
+// standingVersions reads only the versions.
 func (w *worker) standingVersions(ctx context.Context, t *table.Table, keys []table.Key, take func(id string, version int64)) error {
 	for some := range slices.Chunk(keys, keysPerQuery) {
 		s := append([]byte(nil), "SELECT "+t.KeyList()+","+link.Name(t.Columns[t.Version].Name)+" FROM "+t.SQL()+byKey+" WHERE "...)
@@ -184,7 +181,7 @@ func (w *worker) standingVersions(ctx context.Context, t *table.Table, keys []ta
 	return nil
 }
 
-// keep writes a refused change down.
+// keep stores a refused change.
 func (w *worker) keep(ctx context.Context, r refusal, position string) error {
 	image := func(row table.Row) []byte {
 		if row == nil {

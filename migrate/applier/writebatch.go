@@ -13,7 +13,7 @@ import (
 type batchWriter struct {
 	worker    *worker
 	batch     *batch
-	conflicts int // of the last try
+	conflicts int // of the last attempt
 }
 
 func (b *batchWriter) committed() {
@@ -53,8 +53,8 @@ func (b *batchWriter) write(ctx context.Context, careful int) error {
 	return w.stopAt(Written)
 }
 
-// look reads what the decision needs of the target: versions where the table has
-// them, whole rows where they are compared or may be kept.
+// look reads what the decision needs from the target: versions if the table has them, whole rows if they are compared
+// or may be stored.
 func (b *batchWriter) look(ctx context.Context) (map[lookup]standing, error) {
 	whole, versions := map[*table.Table][]table.Key{}, map[*table.Table][]table.Key{}
 	asked := map[lookup]bool{}
@@ -84,7 +84,7 @@ func (b *batchWriter) look(ctx context.Context) (map[lookup]standing, error) {
 			return nil, err
 		}
 	}
-	// What is refused is kept with the whole row that stands.
+	// Refused changes are stored with the target's whole row.
 	_, refused := decide(b.batch.ops, has)
 	for _, r := range refused {
 		if err := b.lookWhole(ctx, r.op.table, []table.Key{r.op.key}, has); err != nil {
@@ -113,11 +113,10 @@ func tablesOf(outcomes []*outcome) []*table.Table {
 	return tables
 }
 
-// table writes what one table's keys came to: first everything that goes, then
-// everything that stands at the end, so that a value of a unique key can pass from
-// one row to another within the batch.
+// table writes the outcomes of one table's keys: first all deletions, then all final rows. So a unique value can pass
+// from one row to another within the batch.
 func (b *batchWriter) table(ctx context.Context, t *table.Table, outcomes []*outcome, careful int) error {
-	// Without another unique key, ON DUPLICATE KEY UPDATE means the primary key.
+	// Without another unique key, ON DUPLICATE KEY UPDATE refers to the primary key.
 	upsert := len(t.Unique) == 0 && t.KeyTellsGene() && !t.KeepsEqual()
 	var gone []table.Key
 	var rows []table.Row
@@ -168,8 +167,8 @@ func (b *batchWriter) keep(ctx context.Context, refused []refusal) error {
 	return nil
 }
 
-// oneByOne writes one change after the other. What a unique key refuses then was
-// refused by a row that the source doesn't have.
+// oneByOne writes changes one by one. A change that a unique key then refuses conflicts with a row that the source
+// doesn't have.
 func (b *batchWriter) oneByOne(ctx context.Context) error {
 	w := b.worker
 	if err := w.note(ctx, w.advance(b.batch.position, len(b.batch.ops), 0)); err != nil {

@@ -10,20 +10,19 @@ import (
 	"locus/migrate/table"
 )
 
-// insertBound writes rows by a prepared INSERT for as long as there are enough of
-// them, and gives those that are left.
+// insertBound writes rows with a prepared INSERT while there are enough of them, and returns the rest.
 func (w *worker) insertBound(ctx context.Context, t *table.Table, rows []table.Row) (left []table.Row, err error) {
 	n := t.BoundRows()
 	for n > 0 && len(rows) >= n && sizeOf(rows[:n]) < w.statementLimit() {
 		p, err := w.conn.Prepare(ctx, t.BoundInsert())
-		if link.Code(err) != 0 { // too many are prepared already, say: their text says what else is wrong
+		if link.Code(err) != 0 { // for example too many prepared statements; the plain INSERT reports any other problem
 			return rows, nil
 		}
 		if err != nil {
 			return nil, err
 		}
 		switch err := w.execute(ctx, t, p, rows[:n]); {
-		case link.Code(err) == mysql.ER_NEED_REPREPARE: // nothing was run
+		case link.Code(err) == mysql.ER_NEED_REPREPARE: // nothing was executed
 			return rows, nil
 		case err != nil:
 			return nil, fmt.Errorf("insert %d rows into %s: %w", n, t.Name, err)

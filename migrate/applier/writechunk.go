@@ -49,7 +49,7 @@ func (c *chunkWriter) write(ctx context.Context, careful int) error {
 	return nil
 }
 
-// present is the keys of the moving genes that the target has in the chunk's range.
+// present returns the keys of the moving genes that the target has in the chunk's range.
 func (c *chunkWriter) present(ctx context.Context) (map[string]struct{}, error) {
 	t := c.chunk.Lane.Table
 	has := map[string]struct{}{}
@@ -67,7 +67,7 @@ func (c *chunkWriter) present(ctx context.Context) (map[string]struct{}, error) 
 	return has, nil
 }
 
-// oneByOne writes row after row, and keeps those that are refused.
+// oneByOne writes rows one by one and records those that are refused.
 func (c *chunkWriter) oneByOne(ctx context.Context, rows []table.Row) error {
 	w, t := c.worker, c.chunk.Lane.Table
 	for _, r := range rows {

@@ -1,11 +1,9 @@
-// Package copier reads the rows of moving genes at the source, in chunks, while
-// applications go on writing them.
+// Package copier reads the rows of moving genes at the source in chunks, while applications keep writing them.
 //
-// It owns the walk along the lanes, how large a chunk is, and how many are on
-// their way. It never writes: each chunk is given to a [Lander], whose package
-// says why no row comes back that was deleted. It never decides where a lane
-// begins or ends, and takes no locks at the source.
+// It owns the traversal of the lanes, the size of chunks, and how many are in progress. It never writes. Each chunk is
+// passed to a [Lander], whose package explains why no deleted row comes back. It never decides where a lane begins or
+// ends, and takes no locks at the source.
 //
-// A lane's chunks follow each other, and the lander writes how far it is together
-// with the rows; so resuming is to begin each lane where its checkpoint says.
+// A lane's chunks follow each other, and the lander records the lane's progress together with the rows. So to resume,
+// each lane starts at its checkpoint.
 package copier

@@ -12,25 +12,25 @@ import (
 	"locus/migrate/table"
 )
 
-// How many rows a chunk has.
+// Number of rows in a chunk.
 const (
 	firstChunk = 500
 	mostRows   = 50_000
 )
 
-// lane is a lane and how far it is. It is one goroutine's.
+// lane is a lane and its progress. It belongs to one goroutine.
 type lane struct {
 	table.Lane
 	of      *counted
 	state   checkpoint.Lane
-	through table.Key // the last key that is copied; nil before the first
+	through table.Key // the last key copied; nil before the first
 	step    table.Step
 	size    int  // rows of the next chunk
 	filled  bool // its owners may be ahead of its genes
-	long    bool // some rows are too long to be read beside others'
+	long    bool // some rows are too long to read concurrently with other lanes
 }
 
-// longRow is how long a row may be for lanes to be read side by side.
+// longRow is the longest row, in bytes, with which lanes are read concurrently.
 const longRow = 2 << 20
 
 func newLane(l table.Lane, of *counted, chunkBytes int64) *lane {
@@ -43,16 +43,16 @@ func newLane(l table.Lane, of *counted, chunkBytes int64) *lane {
 
 func (l *lane) begin() { l.step = l.Walk(l.through) }
 
-// next is what the lane is after a chunk.
+// next is the lane's state after a chunk.
 type next struct {
 	step    table.Step
 	through table.Key
 	state   checkpoint.Lane
-	full    bool // the chunk has as many rows as it was to have
+	full    bool // the chunk has all the rows requested
 }
 
-// read reads a chunk. Where the rows are more bytes than a chunk may have, it ends
-// early, and the connection may be broken: that is cheaper than to read the rest.
+// read reads a chunk. If the rows exceed the chunk's bytes, it stops early and the connection may be broken, since that
+// is cheaper than reading the rest.
 func (l *lane) read(ctx context.Context, conn *link.Conn, most int) (applier.Chunk, next, error) {
 	t := l.Table
 	chunk := applier.Chunk{Lane: l.Lane, Range: table.Range{Above: l.through}}
@@ -95,7 +95,7 @@ func (l *lane) read(ctx context.Context, conn *link.Conn, most int) (applier.Chu
 	return chunk, n, nil
 }
 
-// check refuses a row whose owner is of other genes than its ID.
+// check refuses a row whose owner has other genes than its ID.
 func (l *lane) check(r table.Row) error {
 	g, err := l.Table.GeneOf(r)
 	if err != nil || l.filled {
@@ -104,8 +104,8 @@ func (l *lane) check(r table.Row) error {
 	return l.Table.CheckGene(r, g)
 }
 
-// advance goes on behind a chunk that has landed, with a size that should take
-// as long as is aimed at: at most twice the last, and down at once.
+// advance moves past a chunk that has landed. It sets the next chunk's size for the intended duration, at most twice
+// the last size; it shrinks without limit.
 func (l *lane) advance(n next, chunk applier.Chunk, took, aim time.Duration) {
 	l.step, l.through, l.state = n.step, n.through, n.state
 	rows := len(chunk.Rows)

@@ -2,21 +2,21 @@ package copier
 
 import "sync/atomic"
 
-// Progress is how far the copy is. Estimate is of the servers' statistics.
+// Progress is the progress of a copy. Estimate comes from the servers' statistics.
 type Progress struct {
 	Rows, Estimate, Bytes, Chunks int64
 	Lanes, LanesDone              int
-	Tables                        []TableProgress // in the order of the configuration
+	Tables                        []TableProgress // in the configuration's order
 }
 
-// TableProgress is how far one table is.
+// TableProgress is the progress of one table.
 type TableProgress struct {
 	Name             string
 	Rows, Estimate   int64
 	Lanes, LanesDone int
 }
 
-// counted is what is counted of a table; its lanes add to it.
+// counted counts a table's rows. Its lanes add to it.
 type counted struct {
 	name       string
 	estimate   int64
@@ -24,7 +24,7 @@ type counted struct {
 	rows, done atomic.Int64
 }
 
-// Progress may be asked at any time.
+// Progress is safe for concurrent use.
 func (c *Copier) Progress() Progress {
 	p := Progress{Bytes: c.bytes.Load(), Chunks: c.chunks.Load(), Lanes: len(c.lanes)}
 	for _, of := range c.tables {
@@ -35,7 +35,7 @@ func (c *Copier) Progress() Progress {
 	return p
 }
 
-// Plus is both together, of the same tables.
+// Plus returns the sum of two copies of the same tables.
 func (p Progress) Plus(o Progress) Progress {
 	sum := Progress{
 		Rows: p.Rows + o.Rows, Estimate: p.Estimate + o.Estimate, Bytes: p.Bytes + o.Bytes, Chunks: p.Chunks + o.Chunks,

@@ -1,9 +1,6 @@
-// Package cutover is one step of a cut-over: the order in which genes change
-// hands, and what undoes it.
+// Package cutover is one step of a cut-over: the order in which genes change hands, and how it is undone.
 //
-// It owns the order. Where others lost rows was the order: a position that was
-// read before the last write, a reverse stream that began after the first one,
-// a half that was left when something died. It never says how anything is done:
-// every line of the order is a function of its caller's, and a named stop point
-// for tests.
+// It owns the order, since wrong orders are how others have lost rows: a position read before the last write, a reverse
+// stream started after the first one, a partial change left behind by a crash. It never defines how a line of the order
+// is done. Each line is a function of the caller, with a named stop point for tests.
 package cutover

@@ -7,39 +7,35 @@ import (
 	"time"
 )
 
-// Effects are what the lines of the order do. The giver owns the genes before
-// the step, the receiver after it; a rollback is the same step with the two the
-// other way round. Each returns when its effect is there, or the reason why it
-// is not. Those before Commit may be done any number of times.
+// Effects are the lines of the order. The giver owns the genes before the step, the receiver after it. A rollback is
+// the same step with the two exchanged. Each function returns once its effect is complete, or an error. Those before
+// Commit may be repeated any number of times.
 type Effects struct {
-	// Check that the step may begin: the verification is fresh, the lag is low,
-	// no transaction is too old, and every proxy knows that the job exists.
+	// Check verifies that the step may begin: the verification is recent, the lag is low, no transaction is too old,
+	// and every proxy knows the job.
 	Check func(context.Context) error
-	// Fence the genes: announce the coming change, and wait until every proxy
-	// holds new statements on them and has none under way, and no prepared
-	// transaction is left on the giver.
+	// Fence announces the coming change. It waits until every proxy holds new statements on the genes and has none
+	// running, and no prepared transaction is left on the giver.
 	Fence func(context.Context) error
-	// Position: read the giver's position, now, and wait until the receiver has
-	// applied past it; then compare again what changed since the last comparison.
+	// Position reads the giver's current position and waits until the receiver has applied past it. Then it compares
+	// again what changed since the last comparison.
 	Position func(context.Context) error
-	// Reverse records the receiver's position as the beginning of the stream back.
+	// Reverse records the receiver's position as the start of the reverse stream.
 	Reverse func(context.Context) error
-	// Commit hands the genes over and takes the fence away, by one
-	// compare-and-swap. An error wraps [ErrUnknown] if it may have happened.
+	// Commit hands the genes over and removes the fence with one compare-and-swap. Its error wraps [ErrUnknown] if the
+	// commit may have happened.
 	Commit func(context.Context) error
-	// Settle finds out whether a Commit happened whose outcome is unknown.
+	// Settle determines whether a Commit with unknown outcome happened.
 	Settle func(context.Context) (committed bool, err error)
-	// Release takes the fence away without handing anything over. It does nothing
-	// where there is no fence.
+	// Release removes the fence without handing anything over. It does nothing if there is no fence.
 	Release func(context.Context) error
 }
 
-// ErrUnknown is wrapped by the error of a [Effects.Commit] that may have
-// happened, and of a step of which that could not be found out.
+// ErrUnknown is wrapped by the error of an [Effects.Commit] that may have happened, and of a step whose outcome could
+// not be determined.
 var ErrUnknown = errors.New("whether the genes were handed over is unknown")
 
-// The stop points, in their order: the function of tests is called before the
-// line that has this name.
+// Stop points in order. Tests' function is called before the line with this name.
 const (
 	BeforeCheck    = "check"
 	BeforeFence    = "fence"
@@ -50,35 +46,33 @@ const (
 	BeforeRelease  = "release"
 )
 
-// Points is all stop points.
+// Points lists all stop points.
 var Points = []string{BeforeCheck, BeforeFence, BeforePosition, BeforeReverse, BeforeCommit, AfterCommit, BeforeRelease}
 
-// Step is one step.
+// Step is one step of a cut-over.
 type Step struct {
 	Effects
-	// Before bounds the check.
+	// Before is the time limit of the check.
 	Before time.Duration
-	// Within bounds the time from the fence to the commit: statements are held as
-	// long.
+	// Within is the time limit from the fence to the commit, while statements are held.
 	Within time.Duration
-	// Undo bounds the release after a failure, and the settling of a commit.
+	// Undo is the time limit of the release after a failure, and of settling a commit.
 	Undo time.Duration
 	// Stop is called at the stop points, in tests.
 	Stop func(point string)
-	// Lines are what the step came to, in order.
+	// Lines records the lines of the step in order.
 	Lines []Line
 }
 
-// Line is one line of the order, as it went.
+// Line records one line of the order.
 type Line struct {
 	Name         string
 	Began, Ended time.Time
 	Failed       bool
 }
 
-// Run takes the step. It returns nil if the genes were handed over. Any other
-// outcome has left them with the giver and no fence behind, unless the error
-// says otherwise.
+// Run takes the step. It returns nil if the genes were handed over. After an error the giver still owns the genes and
+// no fence is left, unless the error says otherwise.
 func (s *Step) Run(ctx context.Context) error {
 	s.at(BeforeCheck)
 	if err := s.checked(ctx); err != nil {
@@ -103,12 +97,12 @@ func (s *Step) checked(ctx context.Context) error {
 	return s.line(BeforeCheck, func() error { return s.Check(ctx) })
 }
 
-// fenced is the part of a step during which statements wait.
+// fenced is the part of a step during which statements are held.
 func (s *Step) fenced(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.Within)
 	defer cancel()
 	for _, line := range []struct {
-		name string // and of its stop point
+		name string // also the name of its stop point
 		do   func(context.Context) error
 	}{
 		{BeforeFence, s.Fence},
@@ -124,7 +118,7 @@ func (s *Step) fenced(ctx context.Context) error {
 	return nil
 }
 
-// line does one, and notes how it went.
+// line runs one line and records it.
 func (s *Step) line(name string, do func() error) error {
 	began := time.Now()
 	err := do()
@@ -132,8 +126,8 @@ func (s *Step) line(name string, do func() error) error {
 	return err
 }
 
-// settle turns an unknown outcome into a known one. Where that can't be done
-// nothing is undone: whoever takes the job up reads what happened.
+// settle resolves an unknown outcome. If that fails, nothing is undone, and the process that takes over the job
+// determines what happened.
 func (s *Step) settle(ctx context.Context, unknown error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Undo)
 	defer cancel()
@@ -151,8 +145,7 @@ func (s *Step) settle(ctx context.Context, unknown error) error {
 	return fmt.Errorf("the genes were not handed over: %s", unknown.Error())
 }
 
-// undo releases what is held, whatever the step's own context says: a fence that
-// is left behind is an outage.
+// undo releases what is held, even if the step's own context has ended, since a fence left behind is an outage.
 func (s *Step) undo(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Undo)
 	defer cancel()

@@ -2,8 +2,8 @@ package phase
 
 import "fmt"
 
-// cutTo goes on to a share of the genes: from readiness, from where an earlier
-// cut-over stopped, and while one is under way.
+// cutTo continues to a share of the genes. It applies to a job that is ready, to a stopped cut-over, and to one in
+// progress.
 func (s State) cutTo(e Event) (State, error) {
 	switch {
 	case s.Phase == Ready, s.Phase == Cutting, s.Phase == Verifying && s.Cut == 0 && s.Reversible:
@@ -29,7 +29,7 @@ func (s State) cutTo(e Event) (State, error) {
 	return s, nil
 }
 
-// rollBack goes back to a share of the genes.
+// rollBack returns to a smaller share of the genes.
 func (s State) rollBack(e Event) (State, error) {
 	at := s.Phase
 	if at == Failed {
@@ -51,7 +51,7 @@ func (s State) rollBack(e Event) (State, error) {
 	return s, nil
 }
 
-// abort gives up: at once if nothing is at the target, else after rolling back.
+// abort gives the job up, at once if nothing is at the target, else after rolling back.
 func (s State) abort() (State, error) {
 	at := s.Phase
 	if at == Failed {
@@ -73,7 +73,7 @@ func (s State) abort() (State, error) {
 	return s, nil
 }
 
-// resume goes on with what a pause or a failure interrupted.
+// resume continues what a pause or a failure interrupted.
 func (s State) resume() (State, error) {
 	switch {
 	case s.Phase == Failed:
@@ -85,7 +85,7 @@ func (s State) resume() (State, error) {
 	return s, nil
 }
 
-// toRepair has rows made equal that a comparison found different.
+// toRepair starts the repair of rows that a comparison found different.
 func (s State) toRepair() (State, error) {
 	switch {
 	case s.Repairing:
@@ -97,8 +97,7 @@ func (s State) toRepair() (State, error) {
 	return s, nil
 }
 
-// repaired goes on where the job was, to be compared again, or leaves it failed with the rows
-// that are left.
+// repaired returns the job to where it was, to be compared again. If rows are left, it remains failed with these.
 func (s State) repaired(e Event) (State, error) {
 	if !s.Repairing || e.Rows < 0 || e.Rows > s.Differing {
 		return s, fmt.Errorf("%s in phase %s, with %d of %d rows left", e.Kind, s.Phase, e.Rows, s.Differing)
@@ -111,8 +110,7 @@ func (s State) repaired(e Event) (State, error) {
 	return s.mended(), nil
 }
 
-// mended is where a failed job was; what was found different is compared again before anything
-// else.
+// mended returns the state in which the job failed. Rows that differed are compared again before anything else.
 func (s State) mended() State {
 	s.Phase, s.Before, s.Why, s.Remedy = s.Before, "", "", ""
 	s.Differing, s.Repairing = 0, false

@@ -4,37 +4,37 @@ import (
 	"fmt"
 )
 
-// Event is something that a runner has seen, or that an operator wants.
+// Event is something that a runner observed or an operator requested.
 type Event struct {
 	Kind Kind
-	// Genes is the number at the target that a step reached, or that an operator
-	// wants, and Step by how many at a time.
+	// Genes is the number of genes at the target that a step reached or an operator requested. Step is the number of
+	// genes per step.
 	Genes, Step int
-	// Why and Remedy of a failure, or of a step that was undone.
+	// Why and Remedy describe a failure, or a step that was undone.
 	Why, Remedy string
-	// Rows is how many rows are listed that differ: of a failure, or when some were repaired.
+	// Rows is the number of listed rows that differ, for a failure or after a repair.
 	Rows int
 }
 
-// Kind is what an event is about.
+// Kind is the kind of an event.
 type Kind string
 
-// Of runners.
+// Events of runners.
 const (
 	Announced  Kind = "announced"
 	Copied     Kind = "copied"
 	CaughtUp   Kind = "caught up"
 	Verified   Kind = "verified"
-	Differs    Kind = "differs" // a verification found differences, or its pass is no longer fresh
+	Differs    Kind = "differs" // a verification found differences, or is no longer recent
 	StepTaken  Kind = "step taken"
-	Breached   Kind = "breached" // a watched figure got worse than it may: the job pauses
+	Breached   Kind = "breached" // a monitored figure exceeded its limit, so the job pauses
 	Retired    Kind = "retired"
 	Withdrawn  Kind = "withdrawn"
-	Repaired   Kind = "repaired" // as many of the rows as could be
+	Repaired   Kind = "repaired" // as many rows as possible were repaired
 	FailedWith Kind = "failed"
 )
 
-// Of operators.
+// Events of operators.
 const (
 	CutTo    Kind = "cut over"
 	RollBack Kind = "roll back"
@@ -45,13 +45,13 @@ const (
 	ToRepair Kind = "repair"
 )
 
-// Kinds is all of them.
+// Kinds lists all kinds.
 var Kinds = []Kind{
 	Announced, Copied, CaughtUp, Verified, Differs, StepTaken, Breached, Retired, Withdrawn, Repaired, FailedWith,
 	CutTo, RollBack, Finish, Abort, Pause, Resume, ToRepair,
 }
 
-// On is the state after an event, or why the event can't be.
+// On returns the state after an event, or an error if the event isn't possible.
 func (s State) On(e Event) (State, error) {
 	if s.Over() {
 		return s, fmt.Errorf("the job is over: it is %s", s.Phase)
@@ -106,7 +106,7 @@ func (s State) on(e Event) (State, error) {
 	return s, fmt.Errorf("unknown event %q", e.Kind)
 }
 
-// done is what the runner has done.
+// done handles what the runner has done.
 func (s State) done(e Event) (State, error) {
 	unexpected := fmt.Errorf("%s in phase %s", e.Kind, s.Phase)
 	switch e.Kind {
@@ -153,14 +153,14 @@ func (s State) done(e Event) (State, error) {
 			return s, unexpected
 		}
 		s.Phase = Aborted
-	default: // a command, or a failure
+	default: // a command or a failure
 	}
 	s.Failures = 0
 	return s, nil
 }
 
-// stepTaken takes in the step that was next. Its commit is one with the route
-// map's, so that nothing else can have happened to the job in between.
+// stepTaken handles the completion of the step that was next. It is committed together with the route map, so nothing
+// else can have happened to the job in between.
 func (s State) stepTaken(e Event, unexpected error) (State, error) {
 	action, genes := s.Next()
 	if (action != Advance && action != Retreat) || genes != e.Genes {
@@ -170,7 +170,7 @@ func (s State) stepTaken(e Event, unexpected error) (State, error) {
 	return s.arrived(), nil
 }
 
-// arrived is the phase that follows from how far the cut-over is.
+// arrived returns the phase that corresponds to the progress of the cut-over.
 func (s State) arrived() State {
 	switch {
 	case s.Phase == RollingBack && s.Cut > s.Wanted:
@@ -199,10 +199,10 @@ func (s State) failed(e Event) (State, error) {
 	return s, nil
 }
 
-// share is so many as a percentage: of genes, or of their rows.
+// share formats n as a percentage of the genes or of their rows.
 func (s State) share(n int) string { return fmt.Sprintf("%.4g %%", 100*float64(n)/float64(s.Total)) }
 
-// where tells an operator how things stand.
+// where describes the state for an operator.
 func (s State) where() string {
 	text := fmt.Sprintf("the job is %s", s.Shown())
 	if s.Cut > 0 {

@@ -1,37 +1,36 @@
 package phase
 
-// Action is what a job's runner is to do.
+// Action is what a job's runner does next.
 type Action string
 
-// What there is to do. Until an event says otherwise the runner goes on with it;
-// every action may be begun again after a crash.
+// Actions. The runner continues with an action until an event changes it. Every action may be restarted after a crash.
 const (
 	// Announce the move in the route map, and wait until every proxy knows it.
 	Announce Action = "announce"
-	// Copy every row, while the stream is on.
+	// Copy all rows while the stream runs.
 	Copy Action = "copy"
-	// CatchUp: wait until the stream has applied what happened meanwhile.
+	// CatchUp waits until the stream has applied the changes made meanwhile.
 	CatchUp Action = "catch up"
 	// Verify that source and target are equal.
 	Verify Action = "verify"
-	// Keep the streams going, and the verification fresh.
+	// Keep the streams running and the verification recent.
 	Keep Action = "keep"
-	// Advance or Retreat by one step of the cut-over, to [State.Next]'s genes.
+	// Advance or Retreat by one step of the cut-over, to the genes that [State.Next] returns.
 	Advance Action = "advance"
 	Retreat Action = "retreat"
-	// Repair: make rows equal that differ, as an operator said.
+	// Repair rows that differ, as an operator requested.
 	Repair Action = "repair"
-	// Retire: delete the source's rows, then withdraw the move.
+	// Retire deletes the source's rows and then withdraws the move.
 	Retire Action = "retire"
-	// Withdraw: delete the target's rows, then withdraw the move.
+	// Withdraw deletes the target's rows and then withdraws the move.
 	Withdraw Action = "withdraw"
 	// Wait for an operator.
 	Wait Action = "wait"
-	// Nothing: the job is over.
+	// Nothing is left to do. The job is over.
 	Nothing Action = "nothing"
 )
 
-// Next is what to do now; for a step, with how many genes at the target after it.
+// Next returns what to do now, and for a step the number of genes at the target after it.
 func (s State) Next() (Action, int) {
 	if s.Over() {
 		return Nothing, s.Cut
@@ -68,14 +67,13 @@ func (s State) Next() (Action, int) {
 		return Retire, s.Cut
 	case Aborting:
 		return Withdraw, s.Cut
-	default: // ready, or cut
+	default: // Ready or Cut
 	}
 	return Keep, s.Cut
 }
 
-// paused keeps what was found equal equal. The streams go on in any case: letting
-// them fall behind would lose the binlog sooner or later, and with it the way
-// back.
+// paused keeps verified rows equal. The streams always continue: if they fell behind, the binlog would be purged sooner
+// or later, and with it the way back.
 func (s State) paused() Action {
 	if s.streaming() && !s.givesUp() {
 		return Keep
@@ -83,10 +81,10 @@ func (s State) paused() Action {
 	return Wait
 }
 
-// streaming tells that source and target are kept equal, and so can be compared.
+// streaming reports whether source and target are kept equal, so that they can be compared.
 func (s State) streaming() bool { return compared(s.Phase) }
 
-// compared tells whether servers can be compared in a phase.
+// compared reports whether the servers can be compared in a phase.
 func compared(p Phase) bool {
 	switch p {
 	case Verifying, Ready, Cutting, RollingBack, Cut:
@@ -96,12 +94,11 @@ func compared(p Phase) bool {
 	}
 }
 
-// givesUp tells that all genes go back, and the target's rows are deleted then.
+// givesUp reports whether all genes go back and the target's rows are deleted then.
 func (s State) givesUp() bool { return s.At() == RollingBack && s.Leaving && s.Wanted == 0 }
 
-// Streams tells which streams have to run: forward from the source to the
-// target, and back. A job that is given up needs the way back alone: the target's rows
-// will be deleted.
+// Streams returns which streams must run: forward from the source to the target, and reverse. An aborted job needs only
+// the reverse stream, since the target's rows will be deleted.
 func (s State) Streams() (forward, reverse bool) {
 	switch s.At() {
 	case Copying, CatchingUp, Verifying, Ready, Cutting, RollingBack, Cut:

@@ -4,11 +4,10 @@ import (
 	"fmt"
 )
 
-// Phase is where a job is, in the words that operators see.
+// Phase is the phase of a job, as operators see it.
 type Phase string
 
-// The phases, in the order in which a job that nothing disturbs goes through
-// them, and those beside that way.
+// The phases in the order of an undisturbed job, followed by the others.
 const (
 	Planned    Phase = "planned"
 	Copying    Phase = "copying"
@@ -24,46 +23,45 @@ const (
 	Aborting    Phase = "aborting"
 	Aborted     Phase = "aborted"
 	Failed      Phase = "failed"
-	// Paused is never a State's phase: it is how one is shown whose Paused is set.
-	// Repairing neither: of a failed one whose rows are being made equal.
+	// Paused and Repairing are never a State's phase. A State with Paused set is shown as paused. A failed one whose
+	// rows are being repaired is shown as repairing.
 	Paused    Phase = "paused"
 	Repairing Phase = "repairing"
 )
 
-// State is a job's state with the evidence for it. The zero value is no state:
-// begin with [New].
+// State is a job's state with the evidence for it. The zero value is invalid; start with [New].
 type State struct {
 	Phase Phase `json:"phase"`
-	// Total is how many genes move, or the hundredths of their rows; the first Cut of them, in order, belong to
-	// the target; the cut-over is to bring Cut to Wanted, by Step of them at a time.
+	// Total is the number of genes to move, or the number of hundredths of their rows. The first Cut of them, in order,
+	// belong to the target. The cut-over brings Cut to Wanted, by Step at a time.
 	Total  int `json:"total"`
 	Cut    int `json:"cut"`
 	Wanted int `json:"wanted"`
 	Step   int `json:"step"`
 
-	// Announced: every proxy knows that the job exists.
+	// Announced: every proxy knows the job.
 	Announced bool `json:"announced"`
-	// Copied: every row was at the target at some time.
+	// Copied: every row has been at the target.
 	Copied bool `json:"copied"`
-	// Verified: source and target were found equal, and that is still fresh.
+	// Verified: source and target were found equal recently.
 	Verified bool `json:"verified"`
-	// Reversible: the reverse stream has a beginning that misses nothing.
+	// Reversible: the reverse stream has a start position that misses nothing.
 	Reversible bool `json:"reversible"`
 
 	Paused   bool `json:"paused"`
-	Leaving  bool `json:"leaving"` // aborts as soon as nothing is at the target
+	Leaving  bool `json:"leaving"` // aborts once nothing is at the target
 	Failures int  `json:"failures"`
-	// Differing is how many rows are listed that a comparison found different, and that the
-	// job failed for; Repairing: an operator wants some of them to be made equal.
+	// Differing is the number of listed rows that a comparison found different and that the job failed for. Repairing:
+	// an operator requested the repair of some of them.
 	Differing int  `json:"differing,omitempty"`
 	Repairing bool `json:"repairing,omitempty"`
-	// Before is what a failed job was doing, Why it failed and Remedy what to do.
+	// Before is the phase in which the job failed, Why the reason, Remedy what to do.
 	Before Phase  `json:"before,omitempty"`
 	Why    string `json:"why,omitempty"`
 	Remedy string `json:"remedy,omitempty"`
 }
 
-// New is the state of a job that moves so many genes and has done nothing yet.
+// New returns the initial state of a job that moves the given number of genes.
 func New(genes int) (State, error) {
 	if genes < 1 {
 		return State{}, fmt.Errorf("%d genes to move", genes)
@@ -71,7 +69,7 @@ func New(genes int) (State, error) {
 	return State{Phase: Planned, Total: genes}, nil
 }
 
-// Shown is the phase as operators see it.
+// Shown returns the phase to show to operators.
 func (s State) Shown() Phase {
 	switch {
 	case s.Repairing:
@@ -82,7 +80,7 @@ func (s State) Shown() Phase {
 	return s.Phase
 }
 
-// At is the phase that a job is in, or that a failed one was in.
+// At returns the job's phase, or the phase in which it failed.
 func (s State) At() Phase {
 	if s.Phase == Failed {
 		return s.Before
@@ -90,14 +88,14 @@ func (s State) At() Phase {
 	return s.Phase
 }
 
-// Over tells that the job does nothing any more.
+// Over reports whether the job has ended.
 func (s State) Over() bool { return s.Phase == Done || s.Phase == Aborted }
 
-// Percent is the share of the genes that belong to the target.
+// Percent returns the share of the genes that belong to the target.
 func (s State) Percent() float64 { return 100 * float64(s.Cut) / float64(s.Total) }
 
-// Genes is how many genes a percentage is: all fractions rounded up, so that any
-// share above nothing is at least one gene, and only 100 % is all of them.
+// Genes returns the number of genes of a percentage, rounded up. So any share above 0 is at least one gene, and only
+// 100 % is all of them.
 func (s State) Genes(percent float64) int {
 	n := int(float64(s.Total) * percent / 100)
 	if float64(n)*100 < float64(s.Total)*percent {
@@ -109,7 +107,7 @@ func (s State) Genes(percent float64) int {
 	return min(max(n, 0), s.Total)
 }
 
-// Check says which of the rules a state breaks; no event leads to one that does.
+// Check returns the rule that a state violates, if any. No event leads to an invalid state.
 func (s State) Check() error {
 	at := s.Phase
 	if at == Failed {
