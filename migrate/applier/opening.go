@@ -9,11 +9,11 @@ import (
 // Opening records which keys the stream deletes between the time before a chunk is read at the source and the time when
 // its rows are written.
 //
-// # A row of the chunk is written only if
+// A row of the chunk is written only if
 //
-// 1. the stream has reached the end that the source's log had after the chunk was read,
-// 2. the stream deleted no row with its key since the opening, and
-// 3. the target has no row with its key.
+//  1. the stream has reached the end that the source's log had after the chunk was read,
+//  2. the stream deleted no row with its key since the opening, and
+//  3. the target has no row with its key.
 //
 // Proof: Let the row be read at time s, and let the stream be at p, not before s. If the source changed the key between
 // s and p, the stream has either written the later row, which (3) leaves alone, or deleted the key, which (2) detects.

@@ -6,16 +6,15 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// heldLimit bounds the rows of prepared branches in memory.
+// heldLimit bounds the memory of prepared branches' rows, in bytes.
 const heldLimit = 64 << 20
 
-// branches are the prepared branches of XA transactions, whose rows the log has
-// where they were prepared, and which may yet be rolled back.
+// branches are the prepared branches of XA transactions. The log has their rows at the prepare, and they may still be
+// rolled back.
 type branches struct {
 	open  map[string]branch
 	bytes int
-	// resume is where reading began, while what was prepared before is not all
-	// read again; nil otherwise.
+	// resume is where reading began, until everything prepared before has been read again; then it is nil.
 	resume mysql.GTIDSet
 }
 
@@ -25,8 +24,7 @@ type branch struct {
 	before mysql.GTIDSet // where its rows can be read again
 }
 
-// hold keeps a branch until it is decided. One without rows of watched tables is
-// not kept.
+// hold keeps a branch until it is decided. A branch without rows of watched tables isn't kept.
 func (b *branches) hold(tx transaction) error {
 	if len(tx.rows) == 0 {
 		return nil
@@ -42,13 +40,13 @@ func (b *branches) hold(tx transaction) error {
 	return nil
 }
 
-// decide lets go of a branch that was committed or rolled back.
+// decide removes a branch that was committed or rolled back.
 func (b *branches) decide(xid string) {
 	b.bytes -= b.open[xid].bytes
 	delete(b.open, xid)
 }
 
-// oldest is where the log must be read from to have all that is held, or nil.
+// oldest returns where to read the log from in order to get everything held, or nil.
 func (b *branches) oldest() mysql.GTIDSet {
 	if b.resume != nil {
 		return b.resume

@@ -1,17 +1,13 @@
-// Package changes reads the binary log of one server, as changes of rows of the
-// tables that are watched.
+// Package changes reads one server's binary log as row changes of the watched tables.
 //
-// It owns the feed: the connection to the log and its renewal, where in the log
-// it is, which changes were given out before, branches of XA transactions until
-// they are decided, and what in the log can't be followed. It alone speaks
-// go-mysql's replication. It never applies a change, never asks whose a gene is,
-// and never filters rows: all changes of a watched table are given out, but those
-// that a move wrote itself.
+// It owns the feed: the connection to the log and its renewal, the position in the log, which changes were already
+// returned, undecided branches of XA transactions, and the detection of what can't be followed. Only this package uses
+// go-mysql's replication. It never applies a change, never asks who owns a gene, and never filters rows: it returns all
+// changes of a watched table except those that a move itself wrote.
 //
-// A [Position] is opaque: only this package reads one. It stands between two
-// groups of rows; what is given out after it is the same whenever the log is read
-// from there, be it after a lost connection or by another process.
+// A [Position] is opaque; only this package interprets one. It lies between two groups of rows. Reading from it always
+// returns the same changes, after a lost connection as well as in another process.
 //
-// A transaction that writes to the schema `locus` was written by a move; what it
-// writes after that is an echo and is dropped. See package checkpoint.
+// A transaction that writes to the schema `locus` was written by a move. Its later writes are an echo and are dropped.
+// See package checkpoint.
 package changes

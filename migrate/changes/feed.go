@@ -15,55 +15,53 @@ import (
 	"locus/migrate/table"
 )
 
-// Feed gives the changes of the watched tables from a position on. It is one
-// goroutine's; Wake and Trouble alone are for others.
+// Feed returns the changes of the watched tables from a position on. It is for one goroutine; only Wake and Trouble are
+// safe for concurrent use.
 type Feed struct {
 	server  link.Server
 	flavor  link.Flavor
 	watched map[string]*table.Table // by schema.table
-	woken   chan struct{}           // of capacity 1
+	woken   chan struct{}           // capacity 1
 	trouble atomic.Pointer[error]
 
 	reader *reader       // nil while there is no connection
-	seen   mysql.GTIDSet // of what was given out
-	// given is how many groups of rows were given out of the transaction of, which
-	// follows seen.
+	seen   mysql.GTIDSet // GTIDs of what was returned
+	// given is the number of row groups that were returned of the transaction of, which follows seen.
 	given int
 	of    string
-	mark  Mark        // before it, all was given out
-	tx    transaction // that the log is in the middle of
-	held  branches    // prepared, and not decided yet
+	mark  Mark        // everything before it was returned
+	tx    transaction // the log's current transaction
+	held  branches    // prepared and undecided
 
-	ready []pending // read and not given out yet, all of one transaction
+	ready []pending // read but not yet returned, all of one transaction
 	final error
 	tries int
 }
 
-// transaction is the one that the log is in the middle of.
+// transaction is the log's current transaction.
 type transaction struct {
 	gtid string
-	// before is the set at its beginning, if it is a branch: where its rows can be
-	// read again.
+	// before is the set at its start if it is a branch, from where its rows can be read again.
 	before mysql.GTIDSet
 	open   bool // a COMMIT ends it; otherwise its one statement does
-	old    bool // it was given out before; only what it prepares is of interest
-	groups int  // of rows, so far
-	echo   bool // it is a move's own
+	old    bool // already returned before; only what it prepares matters
+	groups int  // row groups so far
+	echo   bool // written by a move
 	branch string
 	rows   []Event // of a branch
 	bytes  int
 }
 
-// pending is an event that was read, and what its being given out means.
+// pending is an event that was read, and the effect of returning it.
 type pending struct {
 	Event
-	groups int    // given, with this one
+	groups int    // returned, including this one
 	gtid   string // of its transaction
-	branch string // that this decides
+	branch string // that it decides
 	mark   uint64
 }
 
-// Open makes a feed of tables from a position on. It connects with the first Next.
+// Open makes a feed of tables from a position on. It connects at the first Next.
 func Open(s link.Server, flavor link.Flavor, watched []*table.Table, from Position) (*Feed, error) {
 	if from.flavor != flavor {
 		return nil, fmt.Errorf("the position is of %q and the server is %s", from.flavor, flavor)
@@ -95,10 +93,10 @@ func (f *Feed) disconnect() {
 	}
 }
 
-// Wake makes a Next that waits return an empty event, or the next one to wait.
+// Wake makes the waiting or next Next return an empty event.
 func (f *Feed) Wake() { signal(f.woken) }
 
-// Trouble is why the feed has no connection, or nil.
+// Trouble returns why the feed has no connection, or nil.
 func (f *Feed) Trouble() error {
 	if err := f.trouble.Load(); err != nil {
 		return *err
@@ -106,10 +104,10 @@ func (f *Feed) Trouble() error {
 	return nil
 }
 
-// Idle tells whether the next Next may have to wait.
+// Idle reports whether the next Next may have to wait.
 func (f *Feed) Idle() bool { return len(f.ready) == 0 && (f.reader == nil || f.reader.queue.empty()) }
 
-// Position is after what Next gave out last.
+// Position returns the position after the last event that Next returned.
 func (f *Feed) Position() Position {
 	seen := f.seen.String()
 	from := seen
@@ -119,12 +117,11 @@ func (f *Feed) Position() Position {
 	return Position{flavor: f.flavor, seen: seen, given: f.given, of: f.of, from: from}
 }
 
-// Mark is how far the log is read: all before it was given out.
+// Mark returns how far the log was read. Everything before it was returned.
 func (f *Feed) Mark() Mark { return f.mark }
 
-// Next waits for the next event. A lost connection is renewed, at ever longer
-// intervals, for as long as ctx lasts; Trouble tells of it. An error that is not
-// ctx's is final: SchemaError, RowsError, LostError, ErrPurged, or a log that can't be read.
+// Next waits for the next event. It renews a lost connection at increasing intervals for as long as ctx lasts; see
+// Trouble. Any error except ctx's is final: SchemaError, RowsError, LostError, ErrPurged, or a log that can't be read.
 func (f *Feed) Next(ctx context.Context) (Event, error) {
 	for f.final == nil {
 		if len(f.ready) > 0 {
@@ -152,7 +149,7 @@ func (f *Feed) Next(ctx context.Context) (Event, error) {
 	return Event{}, f.final
 }
 
-// out gives the first event that is ready; the position moves with it.
+// out returns the first ready event and advances the position.
 func (f *Feed) out() Event {
 	p := f.ready[0]
 	f.ready = f.ready[1:]
@@ -169,7 +166,7 @@ func (f *Feed) out() Event {
 	return p.Event
 }
 
-// failed judges an error of the connection.
+// failed classifies an error of the connection.
 func (f *Feed) failed(err error) {
 	if f.final = final(err); f.final == nil {
 		f.trouble.Store(&err)
@@ -177,7 +174,7 @@ func (f *Feed) failed(err error) {
 	}
 }
 
-// take gives the log's next event, nil if the feed was woken.
+// take returns the log's next event, or nil if the feed was woken.
 func (f *Feed) take(ctx context.Context) (*replication.BinlogEvent, error) {
 	if f.reader == nil {
 		if err := f.connect(ctx); err != nil {
@@ -187,7 +184,7 @@ func (f *Feed) take(ctx context.Context) (*replication.BinlogEvent, error) {
 	return f.reader.queue.take(ctx, f.woken)
 }
 
-// connect begins to read where the position is. What is held is read again.
+// connect starts to read at the position. Held branches are read again.
 func (f *Feed) connect(ctx context.Context) error {
 	if err := pause(ctx, f.tries); err != nil {
 		return err
@@ -219,7 +216,7 @@ func (f *Feed) connect(ctx context.Context) error {
 	return nil
 }
 
-// greet asks who the server is, and what it lacks of what was given out: it need not be the one of before.
+// greet identifies the server and what it lacks of the returned changes. It need not be the same server as before.
 func (f *Feed) greet(ctx context.Context, c *link.Conn) (server, missing string, err error) {
 	if server, err = serverID(ctx, c); err == nil {
 		missing, err = Lost(ctx, c, f.Position())
@@ -227,7 +224,7 @@ func (f *Feed) greet(ctx context.Context, c *link.Conn) (server, missing string,
 	return server, missing, err
 }
 
-// pause keeps a server that is away from being asked without end.
+// pause limits how often an unavailable server is tried.
 func pause(ctx context.Context, tries int) error {
 	if tries == 0 {
 		return ctx.Err()
@@ -254,7 +251,7 @@ func (f *Feed) beginMySQL(e *replication.GTIDEvent) error {
 	return f.begin(gtid)
 }
 
-// gtidOf is as MySQL writes it.
+// gtidOf formats a GTID as MySQL does.
 func gtidOf(e *replication.GTIDEvent) (string, error) {
 	id, err := uuid.FromBytes(e.SID)
 	if err != nil {
@@ -267,7 +264,7 @@ func gtidOf(e *replication.GTIDEvent) (string, error) {
 	return gtid + ":" + strconv.FormatInt(e.GNO, 10), nil
 }
 
-// begin is a transaction's GTID.
+// begin handles a transaction's GTID.
 func (f *Feed) begin(gtid string) error {
 	one, err := parseSet(f.flavor, gtid)
 	if err != nil {
@@ -275,12 +272,12 @@ func (f *Feed) begin(gtid string) error {
 	}
 	f.tx = transaction{gtid: gtid, old: !f.seen.IsEmpty() && f.seen.Contain(one)}
 	if !f.tx.old {
-		f.held.resume = nil // all that was prepared before is held again
+		f.held.resume = nil // everything prepared before is held again
 	}
 	return nil
 }
 
-// beginBranch tells that the transaction is a branch of an XA transaction.
+// beginBranch records that the transaction is a branch of an XA transaction.
 func (f *Feed) beginBranch(xid string) {
 	f.tx.open, f.tx.branch = true, xid
 	f.tx.before = f.held.resume
@@ -289,7 +286,7 @@ func (f *Feed) beginBranch(xid string) {
 	}
 }
 
-// end is a transaction's end; it may decide a branch.
+// end handles a transaction's end, which may decide a branch.
 func (f *Feed) end(h *replication.EventHeader, decided string) error {
 	tx := f.tx
 	f.tx = transaction{}
@@ -304,8 +301,8 @@ func (f *Feed) end(h *replication.EventHeader, decided string) error {
 	return nil
 }
 
-// give makes changes ready, unless they were given out before. Where another server has another transaction next, it is
-// given whole, and so is the one that was begun: rows that are written twice in one order end as they would once.
+// give makes changes ready, unless they were returned before. If another server has another transaction next, that is
+// returned whole, like the one that was begun. Rows written twice in the same order end the same as if written once.
 func (f *Feed) give(e Event) {
 	f.tx.groups++
 	before := f.given

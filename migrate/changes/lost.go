@@ -12,19 +12,19 @@ import (
 	"locus/migrate/link"
 )
 
-// LostError is a server that never had what was read of its shard before: its predecessor as the primary had told
-// it to nobody else when it was lost, or the server was set back.
+// LostError means that a server never had some of the changes read from its shard. Its predecessor as primary had not
+// replicated them when it was lost, or the server was set back to an earlier state.
 type LostError struct {
 	Server  string
-	Missing string // in words: what was read, and what it has
+	Missing string // what was read and what the server has, as text
 }
 
 func (e *LostError) Error() string {
 	return fmt.Sprintf("%s lacks transactions that were read from its shard before: %s", e.Server, e.Missing)
 }
 
-// Lost names the transactions before a position that a server does not have; empty: it has all. Those that it is
-// about to count are waited for.
+// Lost names the transactions before a position that a server doesn't have, or returns "" if it has all. It waits for those
+// that the server is about to count.
 func Lost(ctx context.Context, c *link.Conn, p Position) (string, error) {
 	seen, err := parseSet(p.flavor, p.seen)
 	if err == nil && p.of != "" {
@@ -37,7 +37,7 @@ func Lost(ctx context.Context, c *link.Conn, p Position) (string, error) {
 }
 
 const (
-	// lostLooks is how often a server is asked that seems to lack some: MySQL has a transaction in its log a moment
+	// lostLooks is how often a server that seems to lack some is asked, because MySQL has a transaction in its log a moment
 	// before it counts it.
 	lostLooks = 3
 	lostPause = 300 * time.Millisecond
@@ -83,8 +83,8 @@ func lacksOfMySQL(ctx context.Context, c *link.Conn, seen mysql.GTIDSet) (string
 	return fmt.Sprintf("of %s it has %s", seen, text), err
 }
 
-// lacksOfMariaDB looks at the last number of each domain and origin: another server may have given a number of its own to what
-// it has in place of a lost transaction.
+// lacksOfMariaDB checks the last number of each domain and origin. Another server may have assigned the number of a lost
+// transaction to one of its own.
 func lacksOfMariaDB(ctx context.Context, c *link.Conn, seen mysql.GTIDSet) (string, error) {
 	state, err := valueOn(ctx, c, "@@GLOBAL.gtid_binlog_state")
 	if err != nil {
@@ -109,8 +109,8 @@ func lacksOfMariaDB(ctx context.Context, c *link.Conn, seen mysql.GTIDSet) (stri
 	return "", nil
 }
 
-// waitsForReplicas tells whether all that a server lacks is its own, and commits of its own wait for semi-synchronous replicas:
-// its log has them already.
+// waitsForReplicas reports whether everything that a server lacks is its own, and its commits wait for semi-synchronous
+// replicas. Its log then has them already.
 func waitsForReplicas(ctx context.Context, c *link.Conn, executed, seen mysql.GTIDSet) (bool, error) {
 	id, err := serverID(ctx, c)
 	if err != nil {

@@ -10,19 +10,18 @@ import (
 	"locus/migrate/link"
 )
 
-// Mark is a place in the log files of one server. Unlike a position it means
-// nothing to its replicas, and unlike one it is certain to be after everything
-// that a query has seen before: MySQL shows rows a moment before it counts their
-// GTID as executed.
+// Mark is a position in one server's log files. Unlike a Position it is meaningless on replicas. But it is sure to be
+// after everything that an earlier query has seen, whereas MySQL shows rows a moment before it counts their GTID as
+// executed.
 type Mark struct {
 	server, file string
 	at           uint64
 }
 
-// ErrOtherLog: the feed reads the log of another server than the mark is of.
+// ErrOtherLog means that the feed reads another server's log than the mark's.
 var ErrOtherLog = errors.New("the mark is of another server's log")
 
-// ReadMark is the end of a server's log.
+// ReadMark returns the end of a server's log.
 func ReadMark(ctx context.Context, c *link.Conn) (Mark, error) {
 	server, err := serverID(ctx, c)
 	if err != nil {
@@ -33,7 +32,7 @@ func ReadMark(ctx context.Context, c *link.Conn) (Mark, error) {
 	return m, err
 }
 
-// logEnd is a mark of the end of a server's log that doesn't say of which server.
+// logEnd returns a mark of the end of a server's log, without the server's identity.
 func logEnd(ctx context.Context, c *link.Conn) (Mark, error) {
 	query := "SHOW MASTER STATUS"
 	if v := c.Version(); v.Flavor == link.MySQL && v.AtLeast(8, 2, 0) {
@@ -58,7 +57,7 @@ func serverID(ctx context.Context, c *link.Conn) (string, error) {
 	return string(rows[0][0]), nil
 }
 
-// identity is an expression that tells servers apart.
+// identity returns an expression that identifies a server.
 func identity(c *link.Conn) string {
 	if c.Version().Flavor == link.MariaDB {
 		return "CONCAT(@@GLOBAL.server_id, '/', @@GLOBAL.hostname)"
@@ -66,7 +65,7 @@ func identity(c *link.Conn) string {
 	return "@@GLOBAL.server_uuid"
 }
 
-// Reaches tells whether everything before the other mark is before this one.
+// Reaches reports whether everything before the other mark is before this one.
 func (m Mark) Reaches(other Mark) (bool, error) {
 	if m.server != other.server {
 		return false, ErrOtherLog
@@ -77,18 +76,17 @@ func (m Mark) Reaches(other Mark) (bool, error) {
 	return m.at >= other.at, nil
 }
 
-// Past tells whether all before the other mark was given out, as far as that can be
-// told: another server's log has other files, and GTIDs alone count there.
+// Past reports whether everything before the other mark was returned, as far as is known. Another server's log has
+// other files, so only GTIDs count there.
 func (m Mark) Past(other Mark) bool {
 	reached, err := m.Reaches(other)
 	return reached || err != nil && !m.IsZero() || other.IsZero()
 }
 
-// compareFiles orders names by their numbers, which grow longer some day:
-// binlog.999999 is before binlog.1000000.
+// compareFiles compares names by their numbers, which may become longer: binlog.999999 precedes binlog.1000000.
 func compareFiles(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }
 
-// IsZero tells a mark of no server: a feed's that is not connected.
+// IsZero reports whether the mark has no server, like that of an unconnected feed.
 func (m Mark) IsZero() bool { return m == Mark{} }

@@ -11,30 +11,28 @@ import (
 	"locus/migrate/link"
 )
 
-// Position is a place in the log of a server and of its replicas.
+// Position is a position in the log of a server and its replicas.
 type Position struct {
 	flavor link.Flavor
-	// seen is the set of GTIDs of what was given out; of a transaction beyond it,
-	// given groups of rows were given out too.
+	// seen is the set of GTIDs that were returned. Of the transaction after it, given row groups were returned too.
 	seen  string
 	given int
-	// of is the GTID of that transaction, if any were given: another server may have another one there.
+	// of is the GTID of that transaction, if given isn't 0. Another server may have another transaction there.
 	of string
-	// from is where the log is to be read from. It is before seen while branches
-	// that were prepared before seen are not decided: their rows must be read again.
+	// from is where to read the log from. It is before seen while branches prepared before seen are undecided, because
+	// their rows must be read again.
 	from string
-	// end is where the server's log ended, of what [Current] gave; not encoded.
+	// end is the end of the server's log, for a position from [Current]; not encoded.
 	end Mark
 }
 
-// End is the end of the server's log when the position was asked for; zero for a
-// position that is not [Current]'s.
+// End returns the end of the server's log at the time of [Current]. It is zero for other positions.
 func (p Position) End() Mark { return p.end }
 
-// IsZero tells a position that was never set.
+// IsZero reports whether the position was never set.
 func (p Position) IsZero() bool { return p.flavor == "" }
 
-// Encode makes text of the position that Decode reads.
+// Encode returns the position as text for Decode.
 func (p Position) Encode() string {
 	if p.IsZero() {
 		return ""
@@ -42,7 +40,7 @@ func (p Position) Encode() string {
 	return strings.Join([]string{string(p.flavor), p.seen, p.within(), p.from}, "|")
 }
 
-// within is how far the position is in a transaction.
+// within formats the position within a transaction.
 func (p Position) within() string {
 	if p.given == 0 {
 		return "0"
@@ -52,7 +50,7 @@ func (p Position) within() string {
 
 func (p Position) String() string { return p.seen + "+" + p.within() }
 
-// Decode reads what Encode made. Empty text is the zero position.
+// Decode reads the text of Encode. The empty text is the zero position.
 func Decode(text string) (Position, error) {
 	if text == "" {
 		return Position{}, nil
@@ -76,8 +74,7 @@ func Decode(text string) (Position, error) {
 	return p, nil
 }
 
-// Covers tells whether everything before q is before p as well. Positions of
-// different servers are compared by their GTIDs.
+// Covers reports whether everything before q is before p as well. Positions of different servers are compared by GTID.
 func (p Position) Covers(q Position) bool {
 	if q.IsZero() {
 		return true
@@ -99,7 +96,7 @@ func (p Position) Covers(q Position) bool {
 	return !contains(other, mine) || p.reaches(q)
 }
 
-// reaches tells whether it is as far in the transaction after both of them.
+// reaches reports whether p is as far as q in the transaction after their equal sets.
 func (p Position) reaches(q Position) bool { return q.given == 0 || p.of == q.of && p.given >= q.given }
 
 func parseSet(flavor link.Flavor, text string) (mysql.GTIDSet, error) {
@@ -112,13 +109,11 @@ func parseSet(flavor link.Flavor, text string) (mysql.GTIDSet, error) {
 	return nil, fmt.Errorf("a server of kind %q is not known", flavor)
 }
 
-// contains is GTIDSet.Contain, for which MariaDB's empty set contains nothing,
-// not even itself.
+// contains is GTIDSet.Contain with an exception for MariaDB's empty set, for which that returns false even for itself.
 func contains(a, b mysql.GTIDSet) bool { return b.IsEmpty() || a.Contain(b) }
 
-// Current is the position after everything that was committed, and told to its
-// client or shown to a query, before the question: with its [Position.End], since
-// MySQL shows rows before it counts their GTIDs.
+// Current returns the position after everything that was committed, and acknowledged to its client or shown to a query,
+// before the call. It includes an [Position.End], since MySQL shows rows before it counts their GTIDs.
 func Current(ctx context.Context, c *link.Conn) (Position, error) {
 	end, err := logEnd(ctx, c)
 	if err != nil {

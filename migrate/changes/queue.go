@@ -7,16 +7,15 @@ import (
 	"github.com/go-mysql-org/go-mysql/replication"
 )
 
-// queue holds what was read ahead of the log, bounded in bytes; one event is let
-// in however large it is.
+// queue holds what was read ahead of the log, bounded in bytes. One event is admitted regardless of its size.
 type queue struct {
 	mu     sync.Mutex
 	events []*replication.BinlogEvent
 	bytes  int
 	limit  int
-	err    error         // ends the queue once it is empty
-	more   chan struct{} // of capacity 1: something for the reader
-	room   chan struct{} // of capacity 1: something for the writer
+	err    error         // returned once the queue is empty
+	more   chan struct{} // capacity 1; signals the reader
+	room   chan struct{} // capacity 1; signals the writer
 	closed chan struct{}
 }
 
@@ -31,7 +30,7 @@ func signal(c chan struct{}) {
 	}
 }
 
-// HandleEvent waits for room. It is what go-mysql calls with each event.
+// HandleEvent waits for room. go-mysql calls it with each event.
 func (q *queue) HandleEvent(e *replication.BinlogEvent) error {
 	e.RawData = nil // its values are slices of it, or copies
 	for {
@@ -52,7 +51,7 @@ func (q *queue) HandleEvent(e *replication.BinlogEvent) error {
 	}
 }
 
-// take waits for the next event; nil means that somebody woke it.
+// take waits for the next event. It returns nil if woken.
 func (q *queue) take(ctx context.Context, woken <-chan struct{}) (*replication.BinlogEvent, error) {
 	for {
 		if e, err := q.pop(); e != nil || err != nil {
@@ -88,7 +87,7 @@ func (q *queue) empty() bool {
 	return len(q.events) == 0
 }
 
-// end gives the reader err after the last event.
+// end makes take return err after the last event.
 func (q *queue) end(err error) {
 	q.mu.Lock()
 	q.err = err

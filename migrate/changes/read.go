@@ -12,13 +12,13 @@ import (
 	"locus/migrate/table"
 )
 
-// ownSchema is package checkpoint's; a write to it marks a move's transaction.
+// ownSchema is the schema of package checkpoint. A write to it marks a move's transaction.
 const ownSchema = "locus"
 
 // mariaDBPrepared is MariaDB's flag of a GTID whose transaction is a branch.
 const mariaDBPrepared = 64
 
-// decode is given to go-mysql: rows of tables that nobody watches are left alone.
+// decode is called by go-mysql. It skips rows of tables that aren't watched.
 func (f *Feed) decode(e *replication.RowsEvent, data []byte) error {
 	at, err := e.DecodeHeader(data)
 	if err != nil {
@@ -34,13 +34,13 @@ func tableName(e *replication.RowsEvent) string {
 	return string(e.Table.Schema) + "." + string(e.Table.Table)
 }
 
-// read takes one event of the log.
+// read handles one event of the log.
 func (f *Feed) read(e *replication.BinlogEvent) error {
 	switch v := e.Event.(type) {
 	case *replication.RotateEvent:
 		f.mark.file, f.mark.at = string(v.NextLogName), v.Position
 	case *replication.HeartbeatEvent:
-		// It tells how far the server is that has nothing more to send.
+		// It shows the position of a server that has nothing more to send.
 		if f.tx.gtid == "" && e.Header.LogPos > 0 {
 			f.mark.at = max(f.mark.at, uint64(e.Header.LogPos))
 		}
@@ -121,8 +121,7 @@ func (f *Feed) xa(h *replication.EventHeader, s statement) error {
 	return nil
 }
 
-// prepared ends the part of a branch that is before its decision, or the whole of
-// one that was committed at once.
+// prepared ends the part of a branch before its decision, or the whole of a branch that was committed at once.
 func (f *Feed) prepared(h *replication.EventHeader, data []byte) error {
 	onePhase, xid, err := parsePrepared(data)
 	if err != nil {
@@ -139,8 +138,7 @@ func (f *Feed) prepared(h *replication.EventHeader, data []byte) error {
 	return f.end(h, "")
 }
 
-// parsePrepared reads an XA_PREPARE_LOG_EVENT, and spells the branch as the
-// statements in the log do: X'67',X'62',1.
+// parsePrepared reads an XA_PREPARE_LOG_EVENT. It spells the branch as statements in the log do: X'67',X'62',1.
 func parsePrepared(data []byte) (onePhase bool, xid string, err error) {
 	const head = 1 + 4 + 4 + 4
 	if len(data) < head {
@@ -176,7 +174,7 @@ func (f *Feed) rows(h *replication.EventHeader, e *replication.RowsEvent) error 
 	f.tx.rows = append(f.tx.rows, event)
 	f.tx.bytes += int(h.EventSize)
 	if f.tx.bytes > heldLimit {
-		return f.held.hold(f.tx) // which says why it can't be
+		return f.held.hold(f.tx) // which returns why it can't be held
 	}
 	return nil
 }
@@ -218,7 +216,7 @@ func pair(t *table.Table, e *replication.RowsEvent, rows []table.Row) ([]Change,
 		for _, r := range rows {
 			changes = append(changes, Change{Table: t, Before: r})
 		}
-	default: // an update; a partial one was refused above, unless it changed no JSON
+	default: // an update; partial ones were refused above unless they changed no JSON
 		for i := 0; i+1 < len(rows); i += 2 {
 			changes = append(changes, Change{Table: t, Before: rows[i], After: rows[i+1]})
 		}

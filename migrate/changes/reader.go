@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	heartbeat   = 200 * time.Millisecond // how soon an idle server says where its log is
-	readTimeout = 10 * time.Second       // without a heartbeat, a server is lost
+	heartbeat   = 200 * time.Millisecond // interval at which an idle server reports its position
+	readTimeout = 10 * time.Second       // time without a heartbeat after which a server counts as lost
 	readAhead   = 16 << 20               // bytes of events
 )
 
@@ -31,7 +31,7 @@ type reader struct {
 	done   chan struct{}
 }
 
-// open begins to read the log after the set of GTIDs.
+// open starts to read the log after the set of GTIDs.
 func open(s link.Server, flavor link.Flavor, from mysql.GTIDSet, decode func(*replication.RowsEvent, []byte) error) (*reader, error) {
 	host, port, err := splitAddr(s.Addr)
 	if err != nil {
@@ -55,7 +55,7 @@ func open(s link.Server, flavor link.Flavor, from mysql.GTIDSet, decode func(*re
 	r := &reader{syncer: syncer, queue: q, cancel: cancel, done: make(chan struct{})}
 	go func() {
 		defer close(r.done)
-		_, err := streamer.GetEvent(ctx) // events go to the queue: this gives the error that ends it
+		_, err := streamer.GetEvent(ctx) // events go to the queue; this returns the error at the end
 		q.end(err)
 	}()
 	return r, nil
@@ -77,15 +77,15 @@ func splitAddr(addr string) (host string, port uint16, err error) {
 	return host, uint16(n), err
 }
 
-// randomID is the feed's number among the replicas of a server, which must have
-// no two of the same. Servers' own numbers are seldom in the upper half.
+// randomID returns the feed's server ID as a replica, which must be unique. Servers' own IDs are rarely in the upper
+// half.
 func randomID() uint32 {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return binary.BigEndian.Uint32(b[:]) | 1<<31
 }
 
-// final tells errors of the log that no new connection mends.
+// final returns errors of the log that no new connection resolves.
 func final(err error) error {
 	var refused *mysql.MyError
 	if errors.As(err, &refused) && refused.Code == mysql.ER_MASTER_FATAL_ERROR_READING_BINLOG {

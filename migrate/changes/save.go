@@ -14,32 +14,32 @@ import (
 	"locus/migrate/link"
 )
 
-// Saved is a transaction that Save has written.
+// Saved is a transaction that Save wrote.
 type Saved struct {
 	GTID       string
 	At         time.Time
-	Rows       map[string]int // changed, by schema.table
-	Statements []string       // that are logged as such: definitions
+	Rows       map[string]int // changed rows by schema.table
+	Statements []string       // logged as text: definitions
 }
 
-// Saving says which transactions of a server's log are saved.
+// Saving selects the transactions of a server's log to save.
 type Saving struct {
 	Server link.Server
 	Flavor link.Flavor
-	// From is a set of GTIDs behind which all of them stand, as the server itself writes it.
+	// From is a set of GTIDs, in the server's notation, after which all of them come.
 	From string
-	// Wanted tells one of them, and Complete whether these are all.
+	// Wanted reports whether a transaction is one of them. Complete reports whether the list has all of them.
 	Wanted   func(gtid string) bool
 	Complete func([]Saved) bool
 }
 
-// savePatience is how long the next of them may be waited for.
+// savePatience bounds the wait for the next of them.
 const savePatience = 30 * time.Second
 
-// ErrIncomplete says that the log does not have all transactions that are to be saved.
+// ErrIncomplete means that the log lacks some transactions to be saved.
 var ErrIncomplete = errors.New("the server's log does not have all of them")
 
-// Save writes them as a file that mysqlbinlog and mariadb-binlog read.
+// Save writes them as a file that mysqlbinlog and mariadb-binlog can read.
 func Save(ctx context.Context, s Saving, w io.Writer) ([]Saved, error) {
 	from, err := parseSet(s.Flavor, s.From)
 	if err != nil {
@@ -50,8 +50,8 @@ func Save(ctx context.Context, s Saving, w io.Writer) ([]Saved, error) {
 		return syncer.StartSyncGTID(from)
 	})
 	if s.Flavor == link.MariaDB && errors.Is(err, ErrPurged) && len(out.list) == 0 {
-		// The log of a copy begins behind the position that all origins have reached by then, and a position is found by
-		// the last of them alone: what its whole log has tells.
+		// A copy's log begins after the position that all origins had reached by then, and MariaDB finds a position only
+		// by the last of them. So the log is read from its start.
 		err = s.save(ctx, out, func(syncer *replication.BinlogSyncer) (*replication.BinlogStreamer, error) {
 			return syncer.StartSync(mysql.Position{Pos: firstEvent})
 		})
@@ -59,7 +59,7 @@ func Save(ctx context.Context, s Saving, w io.Writer) ([]Saved, error) {
 	return out.list, err
 }
 
-// firstEvent is where the events of a log begin; one without a name is the first there is.
+// firstEvent is the offset of a log's first event. Without a file name, reading starts at the oldest log.
 const firstEvent = 4
 
 func (s *Saving) save(ctx context.Context, out *saver, start func(*replication.BinlogSyncer) (*replication.BinlogStreamer, error)) error {
@@ -101,12 +101,12 @@ func (s *Saving) save(ctx context.Context, out *saver, start func(*replication.B
 	}
 }
 
-// saver writes a log of some of another one's transactions.
+// saver writes some of a log's transactions as another log.
 type saver struct {
 	w      io.Writer
 	wanted func(gtid string) bool
 	headed bool
-	in     bool // a transaction that is wanted
+	in     bool // within a wanted transaction
 	list   []Saved
 }
 
@@ -119,7 +119,7 @@ func (s *saver) take(e *replication.BinlogEvent) error {
 		}
 		s.headed = true
 		return s.write(replication.BinLogFileHeader, e.RawData)
-	case *replication.HeartbeatEvent: // it is between two transactions, if it is none of one
+	case *replication.HeartbeatEvent: // an event outside of any transaction is between two
 		return nil
 	case *replication.RotateEvent, *replication.PreviousGTIDsEvent, *replication.MariadbGTIDListEvent, *replication.MariadbBinlogCheckPointEvent:
 		s.in = false
@@ -154,14 +154,14 @@ func (s *saver) begin(gtid string, e *replication.BinlogEvent) error {
 	return s.write(e.RawData)
 }
 
-// count adds what an event says of the transaction.
+// count adds an event's contents to the transaction's counts.
 func (s *saver) count(e *replication.BinlogEvent) {
 	one := &s.list[len(s.list)-1]
 	switch event := e.Event.(type) {
 	case *replication.RowsEvent:
 		rows := len(event.Rows)
 		if t := e.Header.EventType; t == replication.UPDATE_ROWS_EVENTv1 || t == replication.UPDATE_ROWS_EVENTv2 || t == replication.PARTIAL_UPDATE_ROWS_EVENT {
-			rows /= 2 // each is there as it was, and as it is
+			rows /= 2 // each row has a before and an after image
 		}
 		one.Rows[string(event.Table.Schema)+"."+string(event.Table.Table)] += rows
 	case *replication.TransactionPayloadEvent:

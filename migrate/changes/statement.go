@@ -7,9 +7,9 @@ import (
 	"locus/migrate/table"
 )
 
-// statement is a QueryEvent's text, as far as a feed must understand it.
+// statement is the part of a QueryEvent's text that a feed needs.
 type statement struct {
-	schema string // the default one
+	schema string // the default schema
 	text   string
 	words  []string // its first words, in upper case
 }
@@ -38,12 +38,12 @@ func (s statement) word(i int) string {
 	return ""
 }
 
-// xid is what follows `XA START`, `XA COMMIT` …; servers spell it the same in all.
+// xid returns what follows `XA START`, `XA COMMIT` …. Servers spell it the same in all of them.
 func (s statement) xid() string {
 	return strings.Join(strings.Fields(s.text)[2:], " ")
 }
 
-// kinds of statements that a log of rows still has as text.
+// kind is the kind of a statement that a row-based log contains as text.
 type kind uint8
 
 const (
@@ -58,7 +58,7 @@ func (s statement) kind() kind {
 		return schema
 	case "CREATE":
 		switch s.word(1) {
-		case "INDEX", // a plain CREATE TABLE is of one that was not there
+		case "INDEX", // a plain CREATE TABLE creates a table that didn't exist
 			"UNIQUE", "FULLTEXT", "SPATIAL":
 			return schema
 		case "OR":
@@ -72,8 +72,7 @@ func (s statement) kind() kind {
 	return harmless
 }
 
-// mentions finds a watched table that the statement may be about. It may name
-// one that it isn't about; it never misses one.
+// mentions returns a watched table that the statement may concern. It may return an unrelated one but never misses one.
 func (s statement) mentions(watched map[string]*table.Table) string {
 	for name, t := range watched {
 		inSchema := s.schema == t.Name.Schema || hasWord(s.text, t.Name.Schema)
@@ -87,7 +86,7 @@ func (s statement) mentions(watched map[string]*table.Table) string {
 	return ""
 }
 
-// hasWord compares without letter case, as some servers do with names.
+// hasWord ignores case, as some servers do for names.
 func hasWord(text, word string) bool {
 	text, word = strings.ToLower(text), strings.ToLower(word)
 	for from := 0; ; {
@@ -103,7 +102,7 @@ func hasWord(text, word string) bool {
 	}
 }
 
-// wordAt tells whether text ends, or begins, with a character of a name.
+// wordAt reports whether text ends, or begins, with a character of a name.
 func wordAt(text string, end bool) bool {
 	runes := []rune(text[max(0, len(text)-4):])
 	if !end {

@@ -9,8 +9,8 @@ import (
 	"locus/migrate/table"
 )
 
-// valueOf makes a value's one form of what the log's decoder gives. The log
-// itself says neither what is unsigned nor how long BINARY is: the column does.
+// valueOf converts a value of the log's decoder to its canonical form. The log itself shows neither signedness nor the
+// length of BINARY; the column does.
 func valueOf(c *table.Column, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case nil:
@@ -65,7 +65,7 @@ func integerOf(v any) (n int64, width uint, ok bool) {
 	return 0, 0, false
 }
 
-// textOf gives BINARY back its trailing zeros, which the log leaves out.
+// textOf restores BINARY's trailing zeros, which the log omits.
 func textOf(c *table.Column, v []byte) []byte {
 	if v == nil {
 		v = []byte{}

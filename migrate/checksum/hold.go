@@ -10,11 +10,11 @@ import (
 	"locus/migrate/table"
 )
 
-// holding bounds for how long writes to one row wait for its comparison.
+// holding bounds how long writes to one row wait for its comparison.
 const holding = time.Second
 
-// hold compares rows that never stand still, one after the other, while nobody can write them, and gives the keys of those of
-// which nothing is known still. Once the target is too far behind for one, the others are left alone.
+// hold compares constantly changing rows one by one while they are locked against writes. It returns the keys of rows that remain
+// undecided. Once the target lags too far for one row, the rest are skipped.
 func (w *walk) hold(ctx context.Context, keys []table.Key) ([]table.Key, error) {
 	for i, k := range keys {
 		settled, err := w.held(ctx, k)
@@ -28,8 +28,8 @@ func (w *walk) hold(ctx context.Context, keys []table.Key) ([]table.Key, error) 
 	return nil, nil
 }
 
-// held reads a row at the source and locks it there, and reads it at the target once that has what the source had by then. A row that
-// isn't there can't be locked by all servers: of one that the target has nothing is known.
+// held reads and locks a row at the source, and reads it at the target once that has applied everything up to then. Not all servers
+// can lock a row that doesn't exist, so a row that only the target has remains undecided.
 func (w *walk) held(ctx context.Context, k table.Key) (settled bool, err error) {
 	if _, err := w.source.Exec(ctx, "START TRANSACTION"); err != nil {
 		return false, err

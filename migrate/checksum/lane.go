@@ -10,13 +10,13 @@ import (
 	"locus/migrate/table"
 )
 
-// walk is a lane on its way.
+// walk is the traversal of a lane.
 type walk struct {
 	*Verifier
 	lane           table.Lane
 	source, target *link.Conn
 	state          checkpoint.Lane
-	clean          bool // all so far is equal
+	clean          bool // no difference so far
 }
 
 // lane compares one lane to its end.
@@ -60,7 +60,7 @@ func (v *Verifier) lane(ctx context.Context, l table.Lane, state checkpoint.Lane
 	}
 }
 
-// end is the last key of the next piece, nil if the rest of the step is one piece.
+// end returns the last key of the next piece, or nil if the rest of the step is one piece.
 func (w *walk) end(ctx context.Context, s table.Step) (table.Key, error) {
 	t := w.lane.Table
 	rows, err := w.source.Query(ctx, "SELECT "+t.KeyList()+" FROM "+t.SQL()+" WHERE "+s.Where+t.Order()+
@@ -71,8 +71,8 @@ func (w *walk) end(ctx context.Context, s table.Step) (table.Key, error) {
 	return rows[0], nil
 }
 
-// note writes down how far the lane is equal; not beyond the first difference, so
-// that a comparison that is resumed finds it again.
+// note records how far the lane is equal, but not beyond the first difference, so that a resumed comparison finds it
+// again.
 func (w *walk) note(ctx context.Context, through table.Key, done bool) error {
 	if !w.clean {
 		return nil
@@ -85,7 +85,7 @@ func (w *walk) note(ctx context.Context, through table.Key, done bool) error {
 	return nil
 }
 
-// sum is what one server says of a piece.
+// sum is one server's checksum of a piece.
 type sum struct{ rows, high, low string }
 
 func (w *walk) sum(ctx context.Context, c *link.Conn, where string) (sum, error) {
@@ -124,7 +124,7 @@ func (w *walk) piece(ctx context.Context, where string) error {
 	return w.settle(ctx, keys)
 }
 
-// suspects are the keys whose rows were not the same when they were looked at.
+// suspects returns the keys whose rows differed when first read.
 func (w *walk) suspects(ctx context.Context, where string) ([]table.Key, error) {
 	target := map[string]string{}
 	err := w.digests(ctx, w.target, where, func(k table.Key, digest string) { target[string(k.Encode())] = digest })

@@ -11,10 +11,9 @@ import (
 	"locus/migrate/table"
 )
 
-// Recheck compares rows by their keys, such as those that changed since a whole
-// comparison began, over connections to both servers. Nothing is written down.
-// Statements may be held meanwhile, so rows that are alike at the first glance are
-// not looked at again.
+// Recheck compares rows by key over connections to both servers, for example rows that changed since a full comparison
+// began. It records nothing. Statements may be held meanwhile, so rows that are equal at first sight are not checked
+// again.
 func (v *Verifier) Recheck(ctx context.Context, source, target *link.Conn, keys map[*table.Table][]table.Key) (Result, error) {
 	fresh := New(v.config, v.stream)
 	for t, some := range keys {
@@ -40,8 +39,7 @@ func (w *walk) recheck(ctx context.Context, keys []table.Key) error {
 	return nil
 }
 
-// glance reads rows at both servers at once, and gives the keys of those that are
-// not alike.
+// glance reads rows at both servers concurrently and returns the keys of those that differ.
 func (w *walk) glance(ctx context.Context, keys []table.Key) ([]table.Key, error) {
 	var source map[string]table.Row
 	var failed error

@@ -11,22 +11,21 @@ import (
 )
 
 const (
-	// rounds bounds how often a row is looked at that does not stand still.
+	// rounds bounds how often a changing row is checked.
 	rounds = 30
-	// confirmations is how often the very same difference must be seen, one look
-	// after the other: a value that goes away and comes back while it is looked at
-	// makes one that is none. Where processes wait long for their turn that happens
-	// now and then, and twice in a row too.
+	// confirmations is how many consecutive times the same difference must be seen. A value that changes and changes back
+	// between reads looks like a difference. If processes wait long for CPU time, that happens now and then, even twice in a
+	// row.
 	confirmations = 5
 )
 
-// sighting is a difference that was seen, and how often.
+// sighting is an observed difference and how often it was seen.
 type sighting struct {
 	times          int
 	source, target table.Row
 }
 
-// settle finds out which of the suspects differ. Once enough were found the others are counted.
+// settle determines which suspects differ. Once enough differences were found, the rest are only counted.
 func (w *walk) settle(ctx context.Context, keys []table.Key) error {
 	for group := range slices.Chunk(keys, w.atOnce()) {
 		if w.enough() {
@@ -57,7 +56,7 @@ func (w *walk) settle(ctx context.Context, keys []table.Key) error {
 	return nil
 }
 
-// atOnce is how many rows are held in memory at a time.
+// atOnce returns how many rows are held in memory at a time.
 func (w *walk) atOnce() int {
 	if w.lane.Table.Large() {
 		return 1
@@ -65,8 +64,8 @@ func (w *walk) atOnce() int {
 	return 200
 }
 
-// look reads rows at the source, at the target when it has what the source had,
-// and at the source again; it gives the keys that nothing is known of yet.
+// look reads rows at the source, at the target once that has applied what the source had, and at the source again. It returns
+// the keys that remain undecided.
 func (w *walk) look(ctx context.Context, keys []table.Key, seen map[string]sighting) ([]table.Key, error) {
 	before, err := w.read(ctx, w.source, keys)
 	if err != nil {
@@ -121,10 +120,10 @@ func (w *walk) look(ctx context.Context, keys []table.Key, seen map[string]sight
 	return left, nil
 }
 
-// committed reads a row at the source once nobody is about to change it. A transaction is in the log, and its rows can be at the
-// target, before the server has committed it and shows them: for as long as it waits for its turn, or for a replica where
-// replication is semi-synchronous (MySQL's rpl_semi_sync_source_wait_point = AFTER_SYNC). Its locks last until it has, so a
-// read that locks waits for it. Not settled: somebody held them for too long.
+// committed reads a row at the source once no transaction is about to change it. A transaction may be in the log, and its rows
+// at the target, before the server has committed it and shows its rows. It may wait for its turn, or for a semi-synchronous
+// replica (MySQL's rpl_semi_sync_source_wait_point = AFTER_SYNC). It holds its locks until it has committed, so a locking read
+// waits for it. settled is false if a lock was held for too long.
 func (w *walk) committed(ctx context.Context, k table.Key) (row table.Row, settled bool, err error) {
 	rows, err := w.readWith(ctx, w.source, []table.Key{k}, " LOCK IN SHARE MODE")
 	if link.Transient(err) {

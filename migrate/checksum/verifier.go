@@ -14,32 +14,30 @@ import (
 	"locus/router"
 )
 
-// Stream tells when the target has what the source had.
+// Stream reports when the target has what the source had.
 type Stream interface {
 	// WaitApplied returns once everything before the position is at the target.
 	WaitApplied(ctx context.Context, p changes.Position) error
 }
 
-// Config says what is compared.
+// Config configures a comparison.
 type Config struct {
 	Job            string
 	Source, Target link.Server
 	Tables         []*table.Table
 	Parts          table.Parts
-	// Rows are those of the parts' genes that are compared; the zero value is all of them. A comparison by keys, which
-	// says itself which, does without.
+	// Rows restricts the comparison to these rows of the parts' genes; the zero value means all. A comparison by keys
+	// doesn't use it.
 	Rows      router.Part
-	Parallel  int // lanes compared side by side; 0 is 2
-	PieceRows int // rows of one comparison; 0 is 5,000
-	// Throttle is asked before each piece and returns when it may be read; nil
-	// never waits.
+	Parallel  int // lanes compared concurrently; 0 is 2
+	PieceRows int // rows per piece; 0 is 5,000
+	// Throttle is called before each piece and returns when the piece may be read. nil means no throttling.
 	Throttle func(ctx context.Context) error
-	// Most bounds how many differences are looked at closely; 0 is 1,000. Beyond it they are
-	// counted.
+	// Most bounds how many differences are examined; 0 is 1,000. Further ones are counted.
 	Most int
 }
 
-// Kind is how a row differs.
+// Kind is the kind of a difference.
 type Kind string
 
 const (
@@ -48,23 +46,23 @@ const (
 	Differs Kind = "differs"
 )
 
-// Difference is a row that is not the same on both servers.
+// Difference is a row that differs between the servers.
 type Difference struct {
 	Table          *table.Table
 	Key            table.Key
 	Kind           Kind
-	Columns        []string // that differ
+	Columns        []string // columns that differ
 	Source, Target Seen
 }
 
-// Seen is what is kept of a row as one server had it, whatever its length.
+// Seen is the bounded record of a row as one server had it.
 type Seen struct {
 	Sum     string // see [table.Row.Sum]
-	Version *int64 // nil: there is none, or it is NULL
-	Short   string // for people
+	Version *int64 // nil if there is none, or it is NULL
+	Short   string // for display
 }
 
-// Look is what is kept of a row, beside the one that the other server has.
+// Look returns the record of a row, with other as the other server's row.
 func Look(t *table.Table, r, other table.Row) Seen {
 	s := Seen{Sum: r.Sum(), Short: t.Short(r, other)}
 	if v, ok := t.VersionOf(r); ok {
@@ -77,16 +75,16 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s %q: %s %v", d.Table.Name, d.Key, d.Kind, d.Columns)
 }
 
-// Result is what a whole comparison found.
+// Result is the result of a full comparison.
 type Result struct {
 	Differences []Difference
-	// Unsettled are rows that changed whenever they were looked at.
+	// Unsettled counts rows that changed at every check.
 	Unsettled int
-	// Beyond is how many rows more looked different when enough were found: they were read once.
+	// Beyond counts further rows that looked different after enough were found. They were read once.
 	Beyond int64
 }
 
-// Equal tells whether everything was compared and is the same.
+// Equal reports whether everything was compared and is equal.
 func (r Result) Equal() bool { return len(r.Differences) == 0 && r.Unsettled == 0 }
 
 // Verifier compares one job's rows.
@@ -94,14 +92,14 @@ type Verifier struct {
 	config Config
 	stream Stream
 
-	mu      sync.Mutex // of what follows
+	mu      sync.Mutex // guards the fields below
 	result  Result
 	byTable map[string]int64
 
 	rows, pieces atomic.Int64
 }
 
-// New prepares a comparison; Run does it.
+// New prepares a comparison. Run performs it.
 func New(config Config, stream Stream) *Verifier {
 	if config.Parallel == 0 {
 		config.Parallel = 2
@@ -115,8 +113,8 @@ func New(config Config, stream Stream) *Verifier {
 	return &Verifier{config: config, stream: stream, byTable: map[string]int64{}}
 }
 
-// Run compares what is not compared yet. How far each lane is equal is written
-// down at the target; checkpoint.Restart begins anew.
+// Run compares what is not compared yet. It records each lane's progress at the target; checkpoint.Restart starts again
+// from the beginning.
 func (v *Verifier) Run(ctx context.Context) (Result, error) {
 	states, err := v.resume(ctx)
 	if err != nil {
@@ -156,7 +154,7 @@ func (v *Verifier) Run(ctx context.Context) (Result, error) {
 	return v.result, context.Cause(ctx)
 }
 
-// only is the condition that a row is one of those that are compared.
+// only returns the condition for the rows to compare.
 func (v *Verifier) only(t *table.Table) (string, error) {
 	if v.config.Rows.Empty() {
 		return "", nil
@@ -173,14 +171,14 @@ func (v *Verifier) resume(ctx context.Context) (map[string]checkpoint.Lane, erro
 	return checkpoint.Lanes(ctx, c, v.config.Job, checkpoint.Verify)
 }
 
-// found keeps what some walks may find at once beyond the bound.
+// found records a difference. Concurrent walks may exceed the bound together.
 func (v *Verifier) found(d Difference) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.result.Differences = append(v.result.Differences, d)
 }
 
-// enough tells whether differences are only counted from now on.
+// enough reports whether further differences are only counted.
 func (v *Verifier) enough() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -207,16 +205,15 @@ func (v *Verifier) compared(t *table.Table, rows int64) {
 	v.byTable[t.Name.String()] += rows
 }
 
-// ByTable is how many rows of each table have been compared. It may be asked at
-// any time.
+// ByTable returns the number of rows compared by table. It is safe for concurrent use.
 func (v *Verifier) ByTable() map[string]int64 {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return maps.Clone(v.byTable)
 }
 
-// Progress is how far a comparison is.
+// Progress is the progress of a comparison.
 type Progress struct{ Rows, Pieces int64 }
 
-// Progress may be asked at any time.
+// Progress is safe for concurrent use.
 func (v *Verifier) Progress() Progress { return Progress{v.rows.Load(), v.pieces.Load()} }

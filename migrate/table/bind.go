@@ -12,22 +12,21 @@ import (
 )
 
 const (
-	// boundRows is how many rows a prepared INSERT has. It saves the server from
-	// parsing the rows, which is a quarter of what a copy costs it; more rows save
-	// little more.
+	// boundRows is the number of rows of a prepared INSERT. It saves the server from parsing the rows, which is a
+	// quarter of its cost of a copy. More rows save little more.
 	boundRows = 100
 	// mostParams is MySQL's limit.
 	mostParams = math.MaxUint16
 )
 
-// bound is how rows are written as values of a prepared INSERT.
+// bound describes how rows are written as values of a prepared INSERT.
 type bound struct {
 	rows   int // of one execution
 	insert string
 	params []link.Param // of a row
 }
 
-// bind fills t.bound, unless a column's values can't be sent but in the text.
+// bind sets t.bound, unless some column's values can only be sent as text.
 func (t *Table) bind() {
 	var params []link.Param
 	for i := range t.Columns {
@@ -35,7 +34,7 @@ func (t *Table) bind() {
 		switch {
 		case c.Generated:
 			continue
-		case c.class == json: // MySQL makes none of a string that is binary
+		case c.class == json: // MySQL doesn't convert a binary string to JSON
 			return
 		}
 		params = append(params, c.param())
@@ -48,17 +47,16 @@ func (t *Table) bind() {
 	}
 }
 
-// BoundRows is how many rows [Table.BoundInsert] writes; 0: they are written by
-// their text.
+// BoundRows returns how many rows [Table.BoundInsert] writes. 0 means that rows must be written as text.
 func (t *Table) BoundRows() int { return t.bound.rows }
 
-// BoundInsert is an INSERT to be prepared.
+// BoundInsert returns an INSERT to prepare.
 func (t *Table) BoundInsert() string { return t.bound.insert }
 
-// BoundParams are the types of a row's values.
+// BoundParams returns the types of a row's values.
 func (t *Table) BoundParams() []link.Param { return t.bound.params }
 
-// Bind adds a row's values.
+// Bind appends a row's values.
 func (t *Table) Bind(v *link.Values, r Row) error {
 	for i := range t.Columns {
 		if t.Columns[i].Generated {
@@ -86,7 +84,7 @@ func (c *Column) param() link.Param {
 	return link.Param{Type: mysql.MYSQL_TYPE_VAR_STRING}
 }
 
-// bind adds a value as [Column.AppendLiteral] spells it.
+// bind appends a value as [Column.AppendLiteral] does.
 func (c *Column) bind(v *link.Values, value []byte) error {
 	if value == nil {
 		v.Null()

@@ -9,7 +9,7 @@ import (
 	"locus/router/catalog"
 )
 
-// class says how values of a column are read, written and compared.
+// class determines how values of a column are read, written and compared.
 type class uint8
 
 const (
@@ -29,8 +29,8 @@ const (
 // Column is a column of a moving table.
 type Column struct {
 	catalog.Column
-	FullType string // COLUMN_TYPE: "enum('a','b')", "decimal(10,2) unsigned"
-	// Bytes is how many bytes a BINARY column pads its values to, 0 for others.
+	FullType string // COLUMN_TYPE, such as "enum('a','b')" or "decimal(10,2) unsigned"
+	// Bytes is the length to which a BINARY column pads its values, 0 for other types.
 	Bytes int
 	class class
 }
@@ -53,17 +53,17 @@ func (c *Column) classify(flavor link.Flavor) {
 	c.class = classes[c.DataType]
 	switch {
 	case c.class == json && flavor == link.MariaDB:
-		c.class = unknown // MariaDB's JSON calls itself longtext
-	case strings.Contains(c.FullType, "compressed"): // MariaDB's; its binary log has it in a form of its own
+		c.class = unknown // MariaDB's JSON is reported as longtext
+	case strings.Contains(c.FullType, "compressed"): // MariaDB's, which has its own format in the binary log
 		c.class = unknown
 	}
 }
 
-// Carried tells whether values of the column can be moved without loss.
+// Carried reports whether the column's values can be moved without loss.
 func (c *Column) Carried() bool { return c.class != unknown }
 
-// Orders tells whether the column may be part of the primary key that a table is
-// walked by: its values compare in SQL as they are written.
+// Orders reports whether the column may be part of the primary key by which a table is traversed. Its values must
+// compare in SQL as they are written.
 func (c *Column) Orders() bool {
 	switch c.class {
 	case integer, decimal, year, temporal, text, octets:
@@ -73,12 +73,12 @@ func (c *Column) Orders() bool {
 	return false
 }
 
-// appendRead appends the expression that gives the column's value as text.
+// appendRead appends the expression that returns the column's value as text.
 func (c *Column) appendRead(b []byte) []byte {
 	name := link.Name(c.Name)
 	switch c.class {
 	case floating:
-		return append(b, "CAST("+name+" AS DOUBLE)"...) // a FLOAT by itself shows six digits
+		return append(b, "CAST("+name+" AS DOUBLE)"...) // a plain FLOAT shows six digits
 	case bits:
 		return append(b, "CAST("+name+" AS UNSIGNED)"...) // SET+0 would be a double
 	case json:
@@ -88,30 +88,30 @@ func (c *Column) appendRead(b []byte) []byte {
 	return append(b, name...)
 }
 
-// typedMark begins the text of a JSON value of MySQL that has SQL's types inside, a
-// DECIMAL or a time, which its text does not tell. No JSON begins with it.
+// typedMark begins the text of a JSON value of MySQL that contains SQL types, such as a DECIMAL or a time, which its
+// text doesn't show. No JSON text begins with it.
 const typedMark = "!"
 
-// typedInside is a condition on a JSON value of MySQL.
+// typedInside returns a condition that finds such JSON values of MySQL.
 func typedInside(name string) string {
 	return "(SELECT COUNT(*) FROM JSON_TABLE(JSON_EXTRACT(" + name + ",_utf8mb4'$',_utf8mb4'$**.*',_utf8mb4'$**[*]')," +
 		"_utf8mb4'$[*]' COLUMNS (inside JSON PATH _utf8mb4'$')) value_of" +
 		" WHERE JSON_TYPE(value_of.inside) NOT IN ('OBJECT','ARRAY','STRING','INTEGER','UNSIGNED INTEGER','DOUBLE','BOOLEAN','NULL'))>0"
 }
 
-// TypedRemedy makes such values what their text says. It takes two steps, since MySQL
-// leaves a JSON value as it is that compares equal to the new one.
+// TypedRemedy converts such values to what their text says. It takes two steps, because MySQL doesn't replace a JSON
+// value by one that compares equal.
 const TypedRemedy = "store them by their text: UPDATE … SET c = JSON_ARRAY(CAST(c AS CHAR)), then UPDATE … SET c = JSON_UNQUOTE(c->'$[0]') of the same rows"
 
-// TypedError is a JSON value that its text would not carry as it is.
+// TypedError is about a JSON value that its text doesn't represent completely.
 type TypedError struct{ Column string }
 
 func (e *TypedError) Error() string {
 	return fmt.Sprintf("column %s: a JSON value has a DECIMAL, a time or bytes inside, which its text does not tell", e.Column)
 }
 
-// AppendDigest appends an expression of the value's bytes, distinct for distinct
-// values and for NULL, that is never much longer than the row.
+// AppendDigest appends an expression for the value's bytes. It is distinct for distinct values and for NULL, and never
+// much longer than the row.
 func (c *Column) AppendDigest(b []byte) []byte {
 	read := "CAST(" + string(c.appendRead(nil)) + " AS BINARY)"
 	if c.large() {
@@ -120,12 +120,12 @@ func (c *Column) AppendDigest(b []byte) []byte {
 	return append(b, "IFNULL(CONCAT(LENGTH("+read+"),':',"+read+"),'-')"...)
 }
 
-// large tells whether a value may not fit into a row of a page.
+// large reports whether a value may exceed a page's row size.
 func (c *Column) large() bool {
 	return c.class == json || c.class == geometry || strings.HasSuffix(c.DataType, "text") || strings.HasSuffix(c.DataType, "blob")
 }
 
-// Canonical makes the one form of what a server answered to the read expression.
+// Canonical returns the canonical form of a server's answer to the read expression.
 func (c *Column) Canonical(v []byte) ([]byte, error) {
 	if c.class == json && strings.HasPrefix(string(v[:min(len(v), len(typedMark))]), typedMark) {
 		return nil, &TypedError{c.Name}
@@ -140,12 +140,11 @@ func (c *Column) Canonical(v []byte) ([]byte, error) {
 	return AppendFloat(nil, f), nil
 }
 
-// AppendFloat spells a floating-point number so that a server takes it for one,
-// and for the same: without the exponent it would be a decimal, and have no
-// negative zero.
+// AppendFloat formats a floating-point number so that a server reads it as the same one. Without the exponent it would
+// be a DECIMAL, which has no negative zero.
 func AppendFloat(b []byte, f float64) []byte { return strconv.AppendFloat(b, f, 'e', -1, 64) }
 
-// AppendLiteral appends the value as it is inserted.
+// AppendLiteral appends the value as a literal for an INSERT.
 func (c *Column) AppendLiteral(b, v []byte) []byte {
 	if v == nil {
 		return append(b, "NULL"...)
@@ -160,8 +159,7 @@ func (c *Column) AppendLiteral(b, v []byte) []byte {
 	return appendQuoted(b, v)
 }
 
-// AppendOperand appends the value as the column is compared with it: by the
-// column's own collation.
+// AppendOperand appends the value as an operand to compare with the column, under the column's own collation.
 func (c *Column) AppendOperand(b, v []byte) []byte {
 	if c.class == text && v != nil {
 		b = append(append(b, '_'), c.Charset...)
@@ -169,9 +167,8 @@ func (c *Column) AppendOperand(b, v []byte) []byte {
 	return c.AppendLiteral(b, v)
 }
 
-// appendQuoted quotes bytes for a session whose character set is binary. Byte by
-// byte: a 0x5c within a character of gbk is escaped as well, and comes out right,
-// since the session knows no gbk.
+// appendQuoted quotes bytes for a session with the binary character set. It escapes bytewise. A 0x5c within a gbk
+// character is escaped too, which is right because the session doesn't use gbk.
 func appendQuoted(b, v []byte) []byte {
 	b = append(b, '\'')
 	from := 0

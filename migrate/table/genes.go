@@ -13,19 +13,17 @@ import (
 	"locus/router/catalog"
 )
 
-// tellingKey is the column by whose ranges SQL selects the rows of genes, and
-// beside it the owner, if it is another column.
+// tellingKey is the column by whose ranges SQL selects the rows of genes, and the owner's column if that is another one.
 type tellingKey struct {
 	*catalog.Key
-	at      int // among Table.Columns
+	at      int // index in Table.Columns
 	leads   bool
 	width   gene.Width
-	owner   *catalog.Key // nil without one
+	owner   *catalog.Key // nil if there is none
 	ownerAt int
 }
 
-// findTelling prefers the column that leads the primary key: the genes are then
-// ranges of it.
+// findTelling prefers the first column of the primary key, because the genes are then ranges of it.
 func findTelling(t *Table) (*tellingKey, error) {
 	var found *tellingKey
 	k := &tellingKey{width: t.Declared.Width}
@@ -72,8 +70,7 @@ func (k *tellingKey) of(r Row) (gene.Gene, error) {
 	return k.GeneOfBytes(v)
 }
 
-// ResidueOf is that of the ID by which a row is on one of two shards while its gene is
-// divided.
+// ResidueOf returns the residue of the ID that decides on which of two shards the row is while its gene is divided.
 func (t *Table) ResidueOf(r Row) (orderid.Residue, error) {
 	side, err := t.side()
 	if err != nil {
@@ -99,7 +96,8 @@ func residueOf(side *catalog.Key, v []byte) (orderid.Residue, error) {
 	return l.Residue(id), nil
 }
 
-// Residues is the condition that a row, of genes that a part has, is of the part; empty: it has all of them.
+// Residues returns the condition that a row, given its gene is in the part, is in the part. It is empty if the part has all
+// residues.
 func (t *Table) Residues(p router.Part) (string, error) {
 	if p.IsWhole() {
 		return "", nil
@@ -117,7 +115,7 @@ func (t *Table) side() (*catalog.Key, error) {
 	return nil, fmt.Errorf("table %s: no ID, nor a parent's, tells a sequence of each row", t.Name)
 }
 
-// TellsGene tells whether rows that are equal in an index are of one gene.
+// TellsGene reports whether rows that are equal in an index have the same gene.
 func (t *Table) TellsGene(u Index) bool {
 	return slices.ContainsFunc(u.Columns, func(c int) bool {
 		if c < 0 {
@@ -128,13 +126,12 @@ func (t *Table) TellsGene(u Index) bool {
 	})
 }
 
-// Numbered tells whether rows that are equal in an index would have one number, where numbers are the cluster's to give: an
-// AUTO_INCREMENT column's.
+// Numbered reports whether rows that are equal in an index have the same AUTO_INCREMENT number, which the cluster assigns.
 func (t *Table) Numbered(u Index) bool {
 	return slices.ContainsFunc(u.Columns, func(c int) bool { return c >= 0 && t.Columns[c].AutoIncrement && t.Columns[c].IsInteger() })
 }
 
-// integerBits reads an integer of either sign as 64 bits.
+// integerBits reads a signed or unsigned integer as 64 bits.
 func integerBits(v []byte) (uint64, error) {
 	if len(v) > 0 && v[0] == '-' {
 		n, err := strconv.ParseInt(string(v), 10, 64)
@@ -143,7 +140,7 @@ func integerBits(v []byte) (uint64, error) {
 	return strconv.ParseUint(string(v), 10, 64)
 }
 
-// ownerGene is the gene of the owner, or the same as of without one.
+// ownerGene returns the gene of the owner, or without an owner's column the same as of.
 func (k *tellingKey) ownerGene(r Row) (gene.Gene, error) {
 	if k.owner == nil {
 		return k.of(r)
@@ -161,7 +158,7 @@ func (k *tellingKey) ownerGene(r Row) (gene.Gene, error) {
 	return gene.OfBytes(v, k.width), nil
 }
 
-// place is where a value of the column stands among its spans.
+// place returns the position of a column's value among its spans.
 func (k *tellingKey) place(v []byte) (uint64, bool) {
 	if k.Column.IsInteger() {
 		n, err := integerBits(v)

@@ -10,7 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Sum is distinct for rows that differ in any byte, but by a collision of SHA-256; empty for no row.
+// Sum returns a hash that is distinct for rows that differ in any byte, barring a collision of SHA-256. It is empty for
+// no row.
 func (r Row) Sum() string {
 	if r == nil {
 		return ""
@@ -29,7 +30,7 @@ func (r Row) Sum() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Differing is the positions of the values that are not the same in two rows.
+// Differing returns the indexes of the values that differ between two rows.
 func Differing(a, b Row) []int {
 	var at []int
 	for i := range min(len(a), len(b)) {
@@ -40,14 +41,14 @@ func Differing(a, b Row) []int {
 	return at
 }
 
-// Of the text that people are shown of a row, or of a value.
+// Lengths of the displayed text of a row and of a value.
 const (
 	shortRow   = 300
 	shortValue = 40
 )
 
-// Short is what tells a row from another one of its key, for people: the values that differ, or
-// all where the other is none.
+// Short describes, for display, how a row differs from another with the same key: the values that differ, or all values
+// if other is nil.
 func (t *Table) Short(r, other Row) string {
 	if r == nil {
 		return ""
@@ -76,7 +77,7 @@ func (t *Table) Short(r, other Row) string {
 	return b.String()
 }
 
-// short is a value, from a little before where it begins to differ from another one.
+// short returns a value, from shortly before where it begins to differ from another one.
 func short(v, other []byte) string {
 	if v == nil {
 		return "NULL"

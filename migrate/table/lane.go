@@ -7,11 +7,10 @@ import (
 	"locus/idgen/gene"
 )
 
-// Parts is the moving genes cut into runs. What is of one part is applied by one
-// worker, in order.
+// Parts is the moving genes divided into runs. One worker applies each part's changes in order.
 type Parts []gene.Set
 
-// Split cuts genes into n parts of about as many genes each.
+// Split divides genes into n parts of about equal size.
 func Split(genes gene.Set, n int) Parts {
 	parts := make(Parts, 0, n)
 	left := genes
@@ -33,7 +32,7 @@ func Split(genes gene.Set, n int) Parts {
 	return parts
 }
 
-// All is the genes of all parts.
+// All returns the genes of all parts.
 func (p Parts) All() gene.Set {
 	var all gene.Set
 	for _, s := range p {
@@ -42,10 +41,9 @@ func (p Parts) All() gene.Set {
 	return all
 }
 
-// PartOf is the part by which changes of a row are applied. Rows of different
-// genes are independent of each other only where no unique key can pass from one
-// gene to another, that is where each contains a column that tells the gene;
-// otherwise the whole table is one part's.
+// PartOf returns the part that applies a row's changes. Rows of different genes are independent only if no unique value
+// can pass from one gene to another, that is, if every unique key contains a column that determines the gene. Otherwise
+// the whole table belongs to one part.
 func (t *Table) PartOf(g gene.Gene, p Parts) int {
 	if !t.ByGene() {
 		return t.home(p)
@@ -64,8 +62,7 @@ func (t *Table) home(p Parts) int {
 	return int(h.Sum32() % uint32(len(p)))
 }
 
-// ByGene tells whether changes of different genes are independent, and the genes
-// are ranges of the primary key.
+// ByGene reports whether changes of different genes are independent and the genes are ranges of the primary key.
 func (t *Table) ByGene() bool {
 	if !t.telling.leads {
 		return false
@@ -78,8 +75,8 @@ func (t *Table) ByGene() bool {
 	return true
 }
 
-// tellsGene tells whether equal values of the index are rows of one gene. Owners
-// compare by their bytes; that is what may be declared.
+// tellsGene reports whether equal values of the index imply the same gene. Owners are compared bytewise; only such may
+// be declared.
 func (t *Table) tellsGene(u Index) bool {
 	for _, c := range u.Columns {
 		if c < 0 {
@@ -92,22 +89,22 @@ func (t *Table) tellsGene(u Index) bool {
 	return false
 }
 
-// Lane is a part of a table that is walked from one end to the other.
+// Lane is a part of a table that is traversed from one end to the other.
 type Lane struct {
 	Table *Table
 	Part  int
 	Genes gene.Set
 	spans []span
-	only  string // a condition besides; empty: there is none
+	only  string // an additional condition, or empty
 }
 
-// Only is those of the lane's rows for which a condition holds besides; an empty one holds for all.
+// Only returns the lane restricted by an additional condition. An empty condition restricts nothing.
 func (l Lane) Only(condition string) Lane {
 	l.only = condition
 	return l
 }
 
-// Lanes cuts a table into what can be walked side by side.
+// Lanes divides a table into lanes that can be traversed concurrently.
 func (t *Table) Lanes(p Parts) []Lane {
 	if !t.ByGene() {
 		all := p.All()
@@ -122,6 +119,5 @@ func (t *Table) Lanes(p Parts) []Lane {
 	return lanes
 }
 
-// Name tells the lane from the others of a move, and is the same when the move
-// is resumed.
+// Name returns the lane's name, which is unique within a move and the same when the move is resumed.
 func (l Lane) Name() string { return fmt.Sprintf("%s/%d", l.Table.Name, l.Part) }

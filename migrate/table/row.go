@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Row is the values of a row by the order of Table.Columns; nil is NULL.
+// Row holds the values of a row in the order of Table.Columns. nil is NULL.
 type Row [][]byte
 
-// Size is about how much memory the row takes.
+// Size returns the approximate memory size of the row.
 func (r Row) Size() int {
 	n := 24 * len(r)
 	for _, v := range r {
@@ -19,10 +19,10 @@ func (r Row) Size() int {
 	return n
 }
 
-// Key is the values of a primary key, in its order.
+// Key holds the values of a primary key in order.
 type Key [][]byte
 
-// KeyOf takes the primary key's values out of a row.
+// KeyOf returns a row's primary key.
 func (t *Table) KeyOf(r Row) Key {
 	k := make(Key, len(t.PrimaryKey))
 	for i, c := range t.PrimaryKey {
@@ -31,7 +31,7 @@ func (t *Table) KeyOf(r Row) Key {
 	return k
 }
 
-// Encode makes bytes of a key that tell it from any other; DecodeKey reads them.
+// Encode returns a unique encoding of the key, which DecodeKey reads.
 func (k Key) Encode() []byte {
 	var b []byte
 	for _, v := range k {
@@ -41,7 +41,7 @@ func (k Key) Encode() []byte {
 	return b
 }
 
-// DecodeKey reads a key of n values; nothing is no key, nil.
+// DecodeKey reads a key of n values. It returns nil for empty input.
 func DecodeKey(b []byte, n int) (Key, error) {
 	if len(b) == 0 {
 		return nil, nil
@@ -62,7 +62,7 @@ func DecodeKey(b []byte, n int) (Key, error) {
 	return k, nil
 }
 
-// Short spells a key for people.
+// Short formats a key for display.
 func (k Key) Short() string {
 	texts := make([]string, len(k))
 	for i, v := range k {

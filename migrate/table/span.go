@@ -11,15 +11,15 @@ import (
 // span is a range of the telling column.
 type span = catalog.Span
 
-// spans is the genes as ranges of the telling column, in its order.
+// spans returns the genes as ranges of the telling column, in order.
 func (t *Table) spans(genes gene.Set) []span { return t.telling.Spans(genes) }
 
-// appendSpans appends that the telling column is in one of the spans.
+// appendSpans appends the condition that the telling column is in one of the spans.
 func (t *Table) appendSpans(b []byte, spans []span) []byte {
 	return catalog.AppendSpans(b, link.Name(t.telling.Column.Name), spans)
 }
 
-// Condition is that a row is of the genes, in parentheses.
+// Condition returns the condition that a row has one of the genes, in parentheses.
 func (t *Table) Condition(genes gene.Set) string {
 	spans := t.spans(genes)
 	if len(spans) == 0 {
@@ -28,7 +28,7 @@ func (t *Table) Condition(genes gene.Set) string {
 	return string(t.appendSpans(nil, spans))
 }
 
-// Conditions is Condition in pieces of some ranges each.
+// Conditions is Condition divided into several, of at most ranges ranges each.
 func (t *Table) Conditions(genes gene.Set, ranges int) []string {
 	var all []string
 	for some := range slices.Chunk(t.spans(genes), ranges) {

@@ -13,21 +13,20 @@ import (
 	"locus/router/catalog"
 )
 
-// Table is a sharded table that rows are moved of. It is immutable.
+// Table is a sharded table whose rows are moved. It is immutable.
 type Table struct {
-	// Declared says how the table is routed.
+	// Declared is how the table is routed.
 	Declared *catalog.Table
 	Name     catalog.TableName
 	Columns  []Column
-	// PrimaryKey and Version are positions among Columns; Version is -1 where
-	// the table has no version column.
+	// PrimaryKey and Version are indexes into Columns. Version is -1 if the table has no version column.
 	PrimaryKey []int
 	Version    int
 	// Unique are the secondary unique indexes.
 	Unique []Index
-	// Estimate is about how many rows the table has, of all genes.
+	// Estimate is the approximate number of rows of all genes.
 	Estimate uint64
-	// RowBytes is about how long a row is.
+	// RowBytes is the approximate length of a row.
 	RowBytes uint64
 
 	telling  *tellingKey
@@ -37,14 +36,13 @@ type Table struct {
 	bound    bound
 }
 
-// Index is an index and its columns, positions among Table.Columns; -1 stands
-// for an expression, or for the beginning of a column.
+// Index is an index and its columns as indexes into Table.Columns. -1 stands for an expression or a column prefix.
 type Index struct {
 	Name    string
 	Columns []int
 }
 
-// New puts a table together of what information_schema said of it.
+// newTable builds a table from information_schema's description.
 func newTable(d *catalog.Table, columns []Column, primary []int, unique []Index) (*Table, error) {
 	t := &Table{
 		Declared: d, Name: d.TableName, Columns: columns, PrimaryKey: primary, Unique: unique, Version: d.VersionColumn,
@@ -84,8 +82,8 @@ func (t *Table) lists() {
 	t.readList, t.intoList = strings.Join(read, ","), strings.Join(into, ",")
 }
 
-// Computes tells whether a server computes a column from others of its row, which are all that is needed of the row then: by the column
-// rows are neither told apart nor placed. MariaDB 11.8 leaves such columns out of what its log tells of an UPDATE or DELETE.
+// Computes reports whether a server computes a column from others of its row, and the column neither identifies nor places rows. Such a
+// column's value isn't needed. MariaDB 11.8 omits such columns from its log of an UPDATE or DELETE.
 func (t *Table) Computes(column int) bool {
 	if !t.Columns[column].Generated || column == t.Version || slices.Contains(t.PrimaryKey, column) {
 		return false
@@ -94,7 +92,7 @@ func (t *Table) Computes(column int) bool {
 	return !tells
 }
 
-// Same tells whether two rows are equal. What is computed of equal values is equal, and may be known of one of them alone.
+// Same reports whether two rows are equal. Values computed from equal values are equal, and may be known for only one of the rows.
 func (t *Table) Same(a, b Row) bool {
 	if len(a) != len(b) {
 		return false
@@ -107,13 +105,13 @@ func (t *Table) Same(a, b Row) bool {
 	return true
 }
 
-// SQL is the table's name in a statement.
+// SQL returns the table's name for a statement.
 func (t *Table) SQL() string { return link.Name(t.Name.Schema) + "." + link.Name(t.Name.Name) }
 
-// ReadList is the select list of whole rows; [Table.Canonical] takes its answers.
+// ReadList returns the select list of whole rows. [Table.Canonical] converts its results.
 func (t *Table) ReadList() string { return t.readList }
 
-// Canonical makes a Row of an answer to ReadList, in its memory.
+// Canonical converts a result of ReadList into a Row, in place.
 func (t *Table) Canonical(values [][]byte) (Row, error) {
 	if len(values) != len(t.Columns) {
 		return nil, fmt.Errorf("table %s: %d values, and %d columns were asked for", t.Name, len(values), len(t.Columns))
@@ -128,13 +126,12 @@ func (t *Table) Canonical(values [][]byte) (Row, error) {
 	return values, nil
 }
 
-// AppendInsert appends the head of an INSERT, up to VALUES.
+// AppendInsert appends an INSERT up to VALUES.
 func (t *Table) AppendInsert(b []byte) []byte {
 	return append(b, "INSERT INTO "+t.SQL()+" ("+t.intoList+") VALUES "...)
 }
 
-// AppendValues appends a row's values in parentheses. Generated columns are the
-// server's to compute.
+// AppendValues appends a row's values in parentheses, without generated columns, which the server computes.
 func (t *Table) AppendValues(b []byte, r Row) []byte {
 	b = append(b, '(')
 	first := true
@@ -151,8 +148,7 @@ func (t *Table) AppendValues(b []byte, r Row) []byte {
 	return append(b, ')')
 }
 
-// KeyValues are a row's values of the columns that carry a gene, in the order of the
-// declaration's keys.
+// KeyValues returns a row's values of the columns that carry a gene, in the order of the declaration's keys.
 func (t *Table) KeyValues(r Row) [][]byte {
 	values := make([][]byte, len(t.Declared.Keys))
 	for i := range t.Declared.Keys {
@@ -162,8 +158,7 @@ func (t *Table) KeyValues(r Row) [][]byte {
 	return values
 }
 
-// Lax tells whether a row has the error value of an ENUM, which a server in
-// strict mode would not store.
+// Lax reports whether a row has the error value of an ENUM, which a server in strict mode refuses.
 func (t *Table) Lax(r Row) bool {
 	for _, i := range t.enums {
 		if len(r[i]) == 1 && r[i][0] == '0' {
@@ -173,7 +168,7 @@ func (t *Table) Lax(r Row) bool {
 	return false
 }
 
-// VersionOf reads a row's version; ok is false where there is none.
+// VersionOf reads a row's version. ok is false if there is none.
 func (t *Table) VersionOf(r Row) (version int64, ok bool) {
 	if t.Version < 0 || r == nil || r[t.Version] == nil {
 		return 0, false
@@ -181,8 +176,7 @@ func (t *Table) VersionOf(r Row) (version int64, ok bool) {
 	return Version(r[t.Version]), true
 }
 
-// Version reads a value of a version column. One above the half of BIGINT
-// UNSIGNED counts as the half.
+// Version reads a value of a version column. A value above the maximum of BIGINT is reduced to that maximum.
 func Version(v []byte) int64 {
 	n, err := strconv.ParseInt(string(v), 10, 64)
 	if err != nil {
@@ -192,11 +186,10 @@ func Version(v []byte) int64 {
 	return n
 }
 
-// ErrGene is a row whose keys tell different genes, or none.
+// ErrGene means that a row's keys yield different genes, or none.
 var ErrGene = errors.New("the gene of a row is not certain")
 
-// GeneOf is the gene by which SQL selects the row, checked against the owner's
-// where the table has one.
+// GeneOf returns the gene by which SQL selects the row. It checks it against the owner's gene if the table has an owner's column.
 func (t *Table) GeneOf(r Row) (gene.Gene, error) {
 	g, err := t.telling.of(r)
 	if err != nil {
@@ -205,7 +198,7 @@ func (t *Table) GeneOf(r Row) (gene.Gene, error) {
 	return g, nil
 }
 
-// CheckGene refuses a row whose owner is of another gene than its ID says.
+// CheckGene returns an error if a row's owner has another gene than its ID.
 func (t *Table) CheckGene(r Row, g gene.Gene) error {
 	owner, err := t.telling.ownerGene(r)
 	if err == nil && owner != g {
@@ -217,11 +210,10 @@ func (t *Table) CheckGene(r Row, g gene.Gene) error {
 	return nil
 }
 
-// KeyTellsGene tells whether a primary key says what gene its row is of.
+// KeyTellsGene reports whether the primary key determines a row's gene.
 func (t *Table) KeyTellsGene() bool { return t.telling.leads }
 
-// TypedInside is a condition that finds rows with JSON values that can't be carried;
-// empty if the table can have none.
+// TypedInside returns a condition that finds rows with JSON values that can't be moved. It is empty if the table can't have any.
 func (t *Table) TypedInside() string {
 	var some []string
 	for i := range t.Columns {
@@ -235,11 +227,11 @@ func (t *Table) TypedInside() string {
 	return "(" + strings.Join(some, " OR ") + ")"
 }
 
-// KeepsEqual tells whether the server may leave a value as it is that compares equal
-// to the one that it is given, and is another: MySQL's JSON, 1 and 1.0.
+// KeepsEqual reports whether the server may keep a different value that compares equal to a new one, as MySQL's JSON does with 1 and
+// 1.0.
 func (t *Table) KeepsEqual() bool { return t.TypedInside() != "" }
 
-// Large tells whether a row may be much larger than its columns' names suggest.
+// Large reports whether a row may be very long, because of its columns' types.
 func (t *Table) Large() bool {
 	for i := range t.Columns {
 		if t.Columns[i].large() {
@@ -249,8 +241,8 @@ func (t *Table) Large() bool {
 	return false
 }
 
-// Digest is an expression of a row's bytes: 64 hex digits, distinct for rows that
-// differ in any value but by a collision of SHA-256. MySQL 9 has no MD5.
+// Digest returns an expression of a row's bytes: 64 hexadecimal digits, distinct for rows that differ in any value, barring a collision
+// of SHA-256. MySQL 9 has no MD5.
 func (t *Table) Digest() string {
 	b := []byte("SHA2(CONCAT(")
 	for i := range t.Columns {

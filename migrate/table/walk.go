@@ -6,14 +6,13 @@ import (
 	"locus/migrate/link"
 )
 
-// spansPerQuery bounds one condition.
+// spansPerQuery bounds the spans of one condition.
 const spansPerQuery = 100
 
-// Range is a piece of a lane: the keys above Above, up to and including UpTo;
-// nil is the lane's end.
+// Range is a piece of a lane: the keys above Above, up to and including UpTo. nil stands for the lane's end.
 type Range struct{ Above, UpTo Key }
 
-// Where is the condition of a lane's rows within the range.
+// Where returns the condition for a lane's rows within the range.
 func (l Lane) Where(r Range) string {
 	spans := l.spans
 	if l.Table.telling.leads {
@@ -44,8 +43,8 @@ func (l Lane) appendWhere(b []byte, spans []span, r Range) []byte {
 	return b
 }
 
-// appendBeyond appends that a row's key is beyond k. A comparison of rows,
-// (a, b) > (1, 2), would not use the index.
+// appendBeyond appends the condition that a row's key is beyond k. A row comparison such as (a, b) > (1, 2) would not
+// use the index.
 func (t *Table) appendBeyond(b []byte, k Key, op byte) []byte {
 	b = append(b, '(')
 	for i := range k {
@@ -63,7 +62,7 @@ func (t *Table) appendBeyond(b []byte, k Key, op byte) []byte {
 	return append(b, ')')
 }
 
-// Beyond is a condition of rows whose key is beyond k.
+// Beyond returns a condition for rows whose key is beyond k.
 func (t *Table) Beyond(k Key) string { return string(t.appendBeyond(nil, k, '>')) }
 
 func (t *Table) appendCompared(b []byte, i int, op string, v []byte) []byte {
@@ -72,7 +71,7 @@ func (t *Table) appendCompared(b []byte, i int, op string, v []byte) []byte {
 	return c.AppendOperand(b, v)
 }
 
-// KeyList is the primary key's columns, for ORDER BY and select lists.
+// KeyList returns the primary key's columns, for ORDER BY and select lists.
 func (t *Table) KeyList() string {
 	var b []byte
 	for i, c := range t.PrimaryKey {
@@ -84,7 +83,7 @@ func (t *Table) KeyList() string {
 	return string(b)
 }
 
-// AppendKeyIn appends that a row's key is one of keys.
+// AppendKeyIn appends the condition that a row's key is one of keys.
 func (t *Table) AppendKeyIn(b []byte, keys []Key) []byte {
 	b = append(b, "("+t.KeyList()+") IN ("...)
 	for i, k := range keys {
@@ -103,19 +102,18 @@ func (t *Table) AppendKeyIn(b []byte, keys []Key) []byte {
 	return append(b, ')')
 }
 
-// Step is one SELECT of a walk along a lane.
+// Step is one SELECT of a lane's traversal.
 type Step struct {
-	// Where selects the lane's next rows; with Order and a limit it is the next
-	// piece.
+	// Where selects the lane's next rows. With Order and a limit it selects the next piece.
 	Where string
-	// Last tells that nothing of the lane is beyond what Where selects.
+	// Last reports that the lane has nothing beyond what Where selects.
 	Last  bool
 	spans []span
 	above Key
-	next  int // the first of the lane's spans that is not within Where
+	next  int // index of the first span beyond Where
 }
 
-// Within is Where, up to and including a key; nil is all of it.
+// Within returns Where, up to and including a key; nil means all of it.
 func (l Lane) Within(s Step, upTo Key) string {
 	if len(s.spans) == 0 {
 		return "FALSE"
@@ -123,9 +121,8 @@ func (l Lane) Within(s Step, upTo Key) string {
 	return string(l.appendWhere(nil, s.spans, Range{s.above, upTo}))
 }
 
-// Walk gives where a walk goes on above a key, nil for the lane's beginning. Of
-// lanes with very many ranges it gives some at a time: when they have no more
-// rows, Beyond gives the next.
+// Walk returns the step above a key, or at the lane's beginning for nil. A lane with very many ranges is divided into
+// steps: once a step has no more rows, Beyond returns the next.
 func (l Lane) Walk(above Key) Step {
 	from := 0
 	if above != nil && l.Table.telling.leads {
@@ -134,7 +131,7 @@ func (l Lane) Walk(above Key) Step {
 	return l.step(from, above)
 }
 
-// Beyond is the step after s has given all of its rows.
+// Beyond returns the step after s, once s has no more rows.
 func (l Lane) Beyond(s Step, above Key) Step { return l.step(s.next, above) }
 
 func (l Lane) step(from int, above Key) Step {
@@ -151,7 +148,7 @@ func (l Lane) step(from int, above Key) Step {
 	}
 }
 
-// spanOf finds the span that a key of this lane is in.
+// spanOf finds the span that contains a key of this lane.
 func (l Lane) spanOf(k Key) int {
 	place, ok := l.Table.telling.place(k[0])
 	for i, s := range l.spans {
@@ -162,8 +159,8 @@ func (l Lane) spanOf(k Key) int {
 	return 0
 }
 
-// Order sorts by the primary key.
+// Order returns the ORDER BY clause of the primary key.
 func (t *Table) Order() string { return " ORDER BY " + t.KeyList() }
 
-// Limit is the clause for n rows.
+// Limit returns the LIMIT clause for n rows.
 func Limit(n int) string { return " LIMIT " + strconv.Itoa(n) }
