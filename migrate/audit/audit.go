@@ -14,38 +14,36 @@ import (
 	"locus/router/catalog"
 )
 
-// Config says what is looked at.
+// Config configures an audit.
 type Config struct {
 	Map    *router.Map
 	Shards []router.ShardName
 	Tables map[catalog.TableName]catalog.Declaration
-	// Server is how a shard is reached.
+	// Server returns the connection data of a shard.
 	Server func(context.Context, router.ShardName) (link.Server, error)
-	// Reload gives the map as it is by now: while rows are read their genes may move.
-	// May be nil.
+	// Reload returns the current map, since genes may move while rows are read. It may be nil.
 	Reload func(context.Context) (*router.Map, error)
-	// Progress is told how many rows of a table have been looked at. May be nil.
+	// Progress is called with the number of rows of a table examined so far. It may be nil.
 	Progress func(catalog.TableName, router.ShardName, uint64)
-	// Found is told of each table on each shard when it has been looked at.
+	// Found is called for each table on each shard once it has been examined.
 	Found func(Finding)
 }
 
-// Finding is what was found of one table on one shard.
+// Finding is the result for one table on one shard.
 type Finding struct {
 	Table catalog.TableName `json:"-"`
 	Name  string            `json:"table"`
 	Shard router.ShardName  `json:"shard"`
 	Kind  catalog.Kind      `json:"kind"`
 	Rows  uint64            `json:"rows"`
-	// Wrong is how many rows should not be there, or not as they are, or differ from the
-	// first shard's; of a table that nobody declares, all.
+	// Wrong counts the rows that should not be there or not as they are, or that differ from the first shard's. For an
+	// undeclared table it counts all rows.
 	Wrong uint64 `json:"wrong"`
-	// What says what is wrong, with some of the rows' keys.
+	// What describes the problem, with the keys of some rows.
 	What string `json:"what,omitempty"`
 }
 
-// Run looks at every table, and gives all findings. An error ends it; what was
-// found until then is given too.
+// Run examines every table and returns all findings. After an error it returns those found so far.
 func Run(ctx context.Context, c Config) ([]Finding, error) {
 	a := &audit{Config: c, conns: map[router.ShardName]*link.Conn{}}
 	defer a.close()
@@ -102,11 +100,11 @@ func (a *audit) report(f Finding) {
 	}
 }
 
-// named is how many rows are named.
+// named is the number of rows named in a finding.
 const named = 3
 
-// sharded looks at every row: whether its keys are of one gene, and that is the
-// shard's, or on the move from it or to it.
+// sharded examines every row. Its keys must have one gene, and that gene must belong to the shard or be moving from or
+// to it.
 func (a *audit) sharded(ctx context.Context, name catalog.TableName, d catalog.Declaration) error {
 	for _, shard := range a.Shards {
 		c, err := a.conn(ctx, shard)
@@ -137,7 +135,7 @@ func (a *audit) sharded(ctx context.Context, name catalog.TableName, d catalog.D
 	return nil
 }
 
-// Foreign is the genes of which a shard must have no rows.
+// Foreign returns the genes of which a shard must have no rows.
 func Foreign(m *router.Map, shard router.ShardName) gene.Set {
 	genes := gene.NewSet(gene.All(m.Width())).Subtract(m.GenesOf(shard))
 	for _, v := range m.Moves() {
@@ -148,7 +146,7 @@ func Foreign(m *router.Map, shard router.ShardName) gene.Set {
 	return genes
 }
 
-// spell writes keys.
+// spell formats keys.
 func spell(keys [][][]byte) string {
 	var texts []string
 	for _, k := range keys {

@@ -1,14 +1,12 @@
-// Package audit looks whether each shard has what it should: of tables whose rows
-// have genes only rows of its own, and of global tables the same rows as every
-// other shard.
+// Package audit checks that each shard has the rows that it should: of sharded tables only its own rows, and of global
+// tables the same rows as every other shard.
 //
-// It owns the questions and what follows from the answers. It never changes a row,
-// and never says which of two shards is right.
+// It owns the checks and their interpretation. It never changes a row and never decides which of two shards is right.
 //
-// # What it can't see
+// # What it can't detect
 //
-//   - A row that is missing: nobody knows what should be there. A move's own
-//     comparison finds those that it should have carried.
-//   - Of global tables what package checksum can't see of rows; and a difference
-//     that passes while it looks again.
+//   - A missing row, because it is unknown what should be there. A move's own comparison finds rows that it failed to
+//     move.
+//   - In global tables, differences that package checksum can't detect, and differences that vanish before the repeated
+//     check.
 package audit

@@ -12,17 +12,16 @@ import (
 	"locus/router/catalog"
 )
 
-// sum is what a shard says of all rows of a table.
+// sum is a shard's checksum of all rows of a table.
 type sum struct{ rows, high, low string }
 
-// How often a difference is looked at again, and how long after: a write comes to
-// one shard a moment before it comes to another.
+// Number of repeated checks of a difference, and their interval. A write reaches one shard a moment before another.
 const (
 	again      = 3
 	againAfter = 300 * time.Millisecond
 )
 
-// global compares a table of every shard with the first one's.
+// global compares a table on every shard with the first shard's.
 func (a *audit) global(ctx context.Context, name catalog.TableName, d catalog.Declaration) error {
 	var first *table.Table
 	for _, shard := range a.Shards {
@@ -88,10 +87,10 @@ func sumOf(ctx context.Context, c *link.Conn, t *table.Table) (sum, error) {
 	return sum{string(rows[0][0]), string(rows[0][1]), string(rows[0][2])}, nil
 }
 
-// mostDigests bounds the memory of looking for the rows that differ.
+// mostDigests bounds the memory of the search for differing rows.
 const mostDigests = 1_000_000
 
-// differing finds out which rows are not the same.
+// differing finds the rows that differ.
 func (a *audit) differing(ctx context.Context, t *table.Table, shard router.ShardName, f *Finding) error {
 	theirs := map[string]string{}
 	query := "SELECT " + t.KeyList() + "," + t.Digest() + " FROM " + t.SQL() + table.Limit(mostDigests)

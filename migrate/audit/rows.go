@@ -16,38 +16,36 @@ import (
 	"locus/router/stmt"
 )
 
-// chunk is how many rows are read by one statement, so that none of them keeps old
-// versions of rows alive for long.
+// chunk is how many rows one statement reads, so that none keeps old row versions alive for long.
 const chunk = 10_000
 
-// Rows are those of a sharded table on one shard.
+// Rows are the rows of a sharded table on one shard.
 type Rows struct {
 	Conn  *link.Conn
 	Table *catalog.Table
-	// Walk is the table as it is walked by its primary key, a chunk at a time; nil: by
-	// one statement, in whichever order.
+	// Walk is the table for reading by primary key in chunks. If it is nil, one statement reads the rows in any order.
 	Walk  *table.Table
 	Shard router.ShardName
-	// Most bounds how many rows are looked at, from either end; 0: all are.
+	// Most bounds how many rows are read from either end; 0 means all.
 	Most int
-	// Progress is told how many rows have been looked at. May be nil.
+	// Progress is called with the number of rows read so far. It may be nil.
 	Progress func(rows uint64)
-	// Seen is told the values of each row's keys, in the order of the table's. May be nil.
+	// Seen is called with the values of each row's keys, in the order of the table's keys. It may be nil.
 	Seen func(values [][]byte)
-	// Placed is told the primary key of each row whose keys are of one gene, if the table is walked. May be nil.
+	// Placed is called with the primary key of each row whose keys have one gene, if Walk is set. It may be nil.
 	Placed func(key table.Key, g gene.Gene) error
 }
 
-// Misplaced is what is wrong with rows.
+// Misplaced describes the rows with problems.
 type Misplaced struct {
-	Rows     uint64 // that were looked at
+	Rows     uint64 // rows read
 	shard    router.ShardName
-	unread   kind // a key that no value of a gene can be read from
-	disagree kind // keys of different genes
+	unread   kind // a key yields no gene
+	disagree kind // keys yield different genes
 	genes    map[gene.Gene]*kind
 }
 
-// kind is rows with one thing wrong, some of them by their keys.
+// kind is the rows with one kind of problem, some of them with their keys.
 type kind struct {
 	rows  uint64
 	named []string
@@ -59,7 +57,7 @@ func (k *kind) add(key [][]byte, why string) {
 	}
 }
 
-// sort has the same rows named every time.
+// sort makes the choice of named rows deterministic.
 func (k *kind) sort() {
 	slices.Sort(k.named)
 	k.named = k.named[:min(len(k.named), named)]
@@ -67,7 +65,7 @@ func (k *kind) sort() {
 
 func (k *kind) such() string { return ", such as " + strings.Join(k.named, ", ") }
 
-// Look reads the keys of the rows, and hashes them as an INSERT of them would be.
+// Look reads the rows' keys and hashes them as an INSERT would.
 func (r Rows) Look(ctx context.Context) (*Misplaced, error) {
 	m := &Misplaced{shard: r.Shard, genes: map[gene.Gene]*kind{}}
 	err := r.each(ctx, func(key, values [][]byte) error {
@@ -91,7 +89,7 @@ func (r Rows) Look(ctx context.Context) (*Misplaced, error) {
 	return m, nil
 }
 
-// each gives the primary key of each row, and the values of the columns that carry a gene.
+// each calls take with each row's primary key and the values of the columns that carry a gene.
 func (r Rows) each(ctx context.Context, take func(key, values [][]byte) error) error {
 	var columns []string
 	for i := range r.Table.Keys {
@@ -140,7 +138,7 @@ func (r Rows) limit() string {
 	return table.Limit(r.Most)
 }
 
-// look looks at one row, and gives its gene if that is certain.
+// look examines one row. certain reports whether its gene is known.
 func (m *Misplaced) look(t *catalog.Table, key, values [][]byte) (g gene.Gene, certain bool) {
 	m.Rows++
 	g, err := GeneOf(t, values)
@@ -159,18 +157,18 @@ func (m *Misplaced) look(t *catalog.Table, key, values [][]byte) (g gene.Gene, c
 	return g, true
 }
 
-// DisagreeError is a row whose keys are of different genes.
+// DisagreeError is about a row whose keys have different genes.
 type DisagreeError struct{ what string }
 
 func (e *DisagreeError) Error() string { return e.what }
 
-// GeneOf is the gene of a row by the values of its keys, in the order of the table's.
+// GeneOf returns a row's gene from the values of its keys, in the order of the table's keys.
 func GeneOf(t *catalog.Table, values [][]byte) (gene.Gene, error) {
 	var first gene.Gene
 	for i := range t.Keys {
 		k := &t.Keys[i]
 		if values[i] == nil && k.Role == catalog.OrderNumber {
-			continue // nobody finds a row by NULL
+			continue // NULL finds no row
 		}
 		g, err := k.Stored(ValueOf(k.Column, values[i]))
 		switch {
@@ -185,7 +183,7 @@ func GeneOf(t *catalog.Table, values [][]byte) (gene.Gene, error) {
 	return first, nil
 }
 
-// ValueOf is a value that a server told, as one that an INSERT gives.
+// ValueOf converts a value from a server to one as in an INSERT.
 func ValueOf(c *catalog.Column, v []byte) stmt.Value {
 	switch {
 	case v == nil:
@@ -205,7 +203,7 @@ func ValueOf(c *catalog.Column, v []byte) stmt.Value {
 	return stmt.UintValue(n)
 }
 
-// Has tells whether there is a row of one of the genes whose keys agree.
+// Has reports whether there is a row of one of the genes whose keys agree.
 func (m *Misplaced) Has(genes gene.Set) bool {
 	for g := range m.genes {
 		if genes.Contains(g) {
@@ -215,8 +213,8 @@ func (m *Misplaced) Has(genes gene.Set) bool {
 	return false
 }
 
-// Wrong says how many rows should not be as they are or where they are, if the shard
-// must have none of the foreign genes, and what is wrong with them.
+// Wrong returns how many rows have a problem, given that the shard must have no rows of the foreign genes, and a
+// description.
 func (m *Misplaced) Wrong(foreign gene.Set) (rows uint64, what string) {
 	var elsewhere kind
 	for g, k := range m.genes {

@@ -14,11 +14,10 @@ import (
 	"locus/router/stmt"
 )
 
-// Undeclared is the kind of a table that nobody declares.
+// Undeclared is the kind of a table that isn't declared.
 const Undeclared catalog.Kind = "undeclared"
 
-// undeclared looks for rows of tables that nobody declares and that several shards
-// have: which of them are meant by the name is not certain.
+// undeclared searches for undeclared tables with rows on several shards. Their name is ambiguous.
 func (a *audit) undeclared(ctx context.Context) error {
 	places := map[catalog.TableName][]router.ShardName{}
 	for _, shard := range a.Shards {

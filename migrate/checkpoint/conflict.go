@@ -8,22 +8,22 @@ import (
 	"locus/migrate/link"
 )
 
-// Conflict is a row that was refused.
+// Conflict is a refused row.
 type Conflict struct {
 	ID                 string
 	Table, Reason      string
-	Incoming, Standing []byte // as SQL text of the values; nil where there was no row
+	Incoming, Standing []byte // the values as SQL; nil if there was no row
 	Position           string
 	At                 time.Time
 }
 
-// AppendConflict appends the statement that keeps a conflict.
+// AppendConflict appends the statement that stores a conflict.
 func AppendConflict(b []byte, job string, c Conflict) []byte {
 	return fmt.Appendf(b, "INSERT INTO locus.move_conflict (job, table_name, reason, incoming, standing, position) VALUES (%s, %s, %s, %s, %s, %s)",
 		link.Text(job), link.Text(c.Table), link.Text(c.Reason), image(c.Incoming), image(c.Standing), link.Text(c.Position))
 }
 
-// Conflicts reads the newest conflicts of a job, n at most.
+// Conflicts reads the newest conflicts of a job, at most n.
 func Conflicts(ctx context.Context, c *link.Conn, job string, n int) ([]Conflict, error) {
 	rows, err := c.Query(ctx, fmt.Sprintf("SELECT id, table_name, reason, incoming, standing, position, at FROM locus.move_conflict WHERE job = %s ORDER BY id DESC LIMIT %d",
 		link.Text(job), n))

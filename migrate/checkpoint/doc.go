@@ -1,12 +1,9 @@
-// Package checkpoint is what a move writes down at the server that its rows go
-// to: how far the stream is applied, how far each table is copied and verified,
-// and the rows that were refused.
+// Package checkpoint stores a move's state at the target server: the stream's applied position, the progress of copying
+// and verifying each table, and refused rows.
 //
-// It owns the tables of the schema `locus` and every statement on them. It never
-// decides what is written when: that a position is in one transaction with its
-// rows is for the caller to see to.
+// It owns the tables of the schema `locus` and every statement on them. It never decides when to write. The caller must
+// write a position in the same transaction as its rows.
 //
-// A write to a table of this schema also marks its transaction, for the stream
-// that goes the other way: rows beside it came from a move, and are not carried
-// back. So it is the first write of its transaction.
+// A write to a table of this schema also marks its transaction for the reverse stream: the transaction's rows came from
+// a move and are not sent back. So it must be the first write of its transaction.
 package checkpoint

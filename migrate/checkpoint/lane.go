@@ -8,7 +8,7 @@ import (
 	"locus/migrate/link"
 )
 
-// Activity is what walks along lanes.
+// Activity is what traverses lanes.
 type Activity string
 
 const (
@@ -16,14 +16,14 @@ const (
 	Verify Activity = "verify"
 )
 
-// Lane is how far one lane is.
+// Lane is the progress of one lane.
 type Lane struct {
 	Through     []byte // the encoded key up to which it is done
 	Done        bool
 	Rows, Bytes uint64
 }
 
-// Lanes reads how far the lanes of a job are; one that has not begun is missing.
+// Lanes reads the progress of a job's lanes. Lanes that have not begun are missing.
 func Lanes(ctx context.Context, c *link.Conn, job string, a Activity) (map[string]Lane, error) {
 	rows, err := c.Query(ctx, "SELECT lane, through, done, row_count, byte_count FROM locus.move_lane WHERE job = "+link.Text(job)+" AND activity = "+link.Text(string(a)))
 	if err != nil {
@@ -43,7 +43,7 @@ func Lanes(ctx context.Context, c *link.Conn, job string, a Activity) (map[strin
 	return lanes, nil
 }
 
-// LaneSQL is the statement that writes how far a lane is.
+// LaneSQL returns the statement that stores a lane's progress.
 func LaneSQL(job string, a Activity, lane string, l Lane) string {
 	done := 0
 	if l.Done {
@@ -53,7 +53,7 @@ func LaneSQL(job string, a Activity, lane string, l Lane) string {
 		link.Text(job), link.Text(string(a)), link.Text(lane), link.Text(string(l.Through)), done, l.Rows, l.Bytes)
 }
 
-// Restart forgets how far an activity is, to begin it anew.
+// Restart deletes an activity's progress, so that it begins again.
 func Restart(ctx context.Context, c *link.Conn, job string, a Activity) error {
 	_, err := c.Exec(ctx, "DELETE FROM locus.move_lane WHERE job = "+link.Text(job)+" AND activity = "+link.Text(string(a)))
 	if err != nil {

@@ -9,20 +9,19 @@ import (
 	"locus/migrate/link"
 )
 
-// Worker is how far one worker of a job has applied the stream.
+// Worker is the progress of one worker in applying a job's stream.
 type Worker struct {
 	Position  string // empty until the job has begun
-	Batch     uint64 // rises with every write
+	Batch     uint64 // increases with every write
 	Changes   uint64 // applied since the job began
 	Conflicts uint64
 }
 
-// ErrFenced: another process works on the job. Nothing was applied; stop.
+// ErrFenced means that another process has taken over the job. Nothing was applied. The caller must stop.
 var ErrFenced = errors.New("another process has taken the job over")
 
-// TakeOver makes the caller the only one who may write positions of a job with n
-// workers, and tells how far they are. A process that had the job before is
-// refused from now on.
+// TakeOver makes the caller the only process that may write positions of a job with n workers, and returns their
+// progress. A process that held the job before is refused from now on.
 func TakeOver(ctx context.Context, c *link.Conn, job string, n int) (epoch uint64, workers []Worker, err error) {
 	if workers, err = takeOver(ctx, c, job, n, &epoch); err != nil {
 		if c.Broken() == nil {
@@ -62,7 +61,7 @@ func takeOver(ctx context.Context, c *link.Conn, job string, n int, epoch *uint6
 		*epoch = max(*epoch, numbers[0])
 		workers[i] = Worker{Position: string(r[0]), Batch: numbers[1], Changes: numbers[2], Conflicts: numbers[3]}
 	}
-	// All workers have one epoch, whatever was interrupted before.
+	// All workers get one epoch, even if an earlier takeover was interrupted.
 	if _, err := c.Exec(ctx, fmt.Sprintf("UPDATE locus.move_position SET epoch = %d WHERE job = %s", *epoch, link.Text(job))); err != nil {
 		return nil, err
 	}
@@ -75,14 +74,14 @@ type Advance struct {
 	Job           string
 	Worker        int
 	Epoch         uint64
-	Batch         uint64 // the number that this step gets
-	Position      string // empty leaves the position as it is
+	Batch         uint64 // number of this step
+	Position      string // empty leaves the position unchanged
 	MoreChanges   int
 	MoreConflicts int
 }
 
-// SQL is the statement. It changes exactly one row: if it changes none, the job
-// was taken over, and what was done in the transaction must be rolled back.
+// SQL returns the step's statement. It changes exactly one row. If it changes none, the job was taken over, and the
+// transaction must be rolled back.
 func (a Advance) SQL() string {
 	position := ""
 	if a.Position != "" {
@@ -92,8 +91,7 @@ func (a Advance) SQL() string {
 		a.Batch, a.MoreChanges, a.MoreConflicts, position, link.Text(a.Job), a.Worker, a.Epoch)
 }
 
-// Batch reads which step of a worker was committed last: how a caller learns
-// whether a commit took place whose answer it did not get.
+// Batch reads a worker's last committed step. From it a caller learns whether a commit without an answer took place.
 func Batch(ctx context.Context, c *link.Conn, job string, worker int, epoch uint64) (uint64, error) {
 	rows, err := c.Query(ctx, fmt.Sprintf("SELECT batch, epoch FROM locus.move_position WHERE job = %s AND worker = %d", link.Text(job), worker))
 	if err != nil {
@@ -105,9 +103,8 @@ func Batch(ctx context.Context, c *link.Conn, job string, worker int, epoch uint
 	return strconv.ParseUint(string(rows[0][0]), 10, 64)
 }
 
-// Raise makes the caller the only one who may write under a job's positions, as
-// TakeOver does, where there are some: of a job that was never begun, or that is
-// forgotten, there are none.
+// Raise makes the caller the only process that may write under a job's positions, as TakeOver does, if there are any.
+// begun is false for a job that never began or was forgotten.
 func Raise(ctx context.Context, c *link.Conn, job string) (epoch uint64, begun bool, err error) {
 	o, err := c.Exec(ctx, "UPDATE locus.move_position SET epoch = LAST_INSERT_ID(epoch + 1) WHERE worker = 0 AND job = "+link.Text(job))
 	switch {
@@ -126,7 +123,7 @@ func Raise(ctx context.Context, c *link.Conn, job string) (epoch uint64, begun b
 	return epoch, true, err
 }
 
-// Positions is how far each worker of a job has applied the stream, encoded; one that has not begun is empty.
+// Positions returns the encoded position of each of a job's workers. It is empty for one that has not begun.
 func Positions(ctx context.Context, c *link.Conn, job string) ([]string, error) {
 	rows, err := c.Query(ctx, "SELECT position FROM locus.move_position WHERE job = "+link.Text(job))
 	if err != nil {
@@ -144,11 +141,11 @@ const (
 	noSuchTable  = 1146
 )
 
-// none tells that the tables of this package are not there.
+// none reports whether the tables of this package don't exist.
 func none(err error) bool { return link.Code(err) == noSuchSchema || link.Code(err) == noSuchTable }
 
-// Within runs something in a transaction that is rolled back with ErrFenced if the
-// job was taken over since the epoch, or is forgotten.
+// Within runs do in a transaction. It rolls back with ErrFenced if the job was taken over since the epoch, or was
+// forgotten.
 func Within(ctx context.Context, c *link.Conn, job string, epoch uint64, do func() error) error {
 	if _, err := c.Exec(ctx, "START TRANSACTION"); err != nil {
 		return err
@@ -170,8 +167,8 @@ func Within(ctx context.Context, c *link.Conn, job string, epoch uint64, do func
 	return err
 }
 
-// Hold keeps a job the caller's until its transaction ends, or is ErrFenced if it was taken over since the
-// epoch. It writes nothing, and so is none of the worker's numbers' business.
+// Hold locks a job for the caller until its transaction ends. It returns ErrFenced if the job was taken over since the
+// epoch. It writes nothing, so it doesn't affect the worker's step numbers.
 func Hold(ctx context.Context, c *link.Conn, job string, epoch uint64) error {
 	rows, err := c.Query(ctx, fmt.Sprintf("SELECT 1 FROM locus.move_position WHERE job = %s AND worker = 0 AND epoch = %d LOCK IN SHARE MODE", link.Text(job), epoch))
 	if err == nil && len(rows) != 1 {

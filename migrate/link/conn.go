@@ -12,46 +12,45 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// Conn is a connection, for one goroutine at a time.
+// Conn is a connection for one goroutine at a time.
 type Conn struct {
 	version Version
 	addr    string
 
 	c      *client.Conn
-	broken error // why no statement can follow; nil while one can
+	broken error // why no further statement is possible, or nil
 
 	prepared map[string]*Prepared // by text
 }
 
-// settings make values come and go as they are stored. Foreign keys and checks
-// held where the rows come from, and rows arrive in another order.
+// settings preserve values unchanged. Foreign keys and checks held at the source, and rows arrive in another order.
 var settings = []string{
 	"SET NAMES binary",
 	"SET SESSION time_zone = '+00:00', foreign_key_checks = 0, sql_mode = '" + Strict + "'",
 	"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-	// What somebody has set for all sessions must not cut answers short, nor refuse or chain what is written.
+	// Global settings must not truncate results, nor refuse or chain writes.
 	"SET SESSION sql_select_limit = 18446744073709551615, sql_big_selects = 1, sql_safe_updates = 0, sql_auto_is_null = 0, unique_checks = 1, autocommit = 1, completion_type = 0",
 	"DO GET_LOCK(CONCAT('" + Mark + "', CONNECTION_ID()), 0)", // see Mark
 	"SET SESSION wait_timeout = 3600, net_read_timeout = 600, net_write_timeout = 600, innodb_lock_wait_timeout = 20",
 }
 
-// Mark begins the name of the lock that every connection holds, and that tells it
-// from the connections of proxies that are gone; its number at the server follows.
+// Mark is the prefix of the name of the lock that every connection holds. It distinguishes movers' connections from
+// those of proxies that are gone. The connection's ID on the server follows.
 const Mark = "locus:mover:"
 
-// The SQL modes. Strict refuses what does not fit. Lax is for the one value that
-// a strict server stores only by itself: an ENUM's error value, number 0.
+// SQL modes. Strict refuses invalid values. Lax is for an ENUM's error value, number 0, which servers don't store in
+// strict mode.
 const (
 	Strict = "STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES"
 	Lax    = "NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES"
 )
 
-// Dial logs in and sets the session up.
+// Dial logs in and sets up the session.
 func Dial(ctx context.Context, s Server) (*Conn, error) {
 	dialer := net.Dialer{Timeout: dialPatience}
 	login, cancel := context.WithTimeout(ctx, dialPatience)
 	defer cancel()
-	// The login itself knows no context: its socket does.
+	// The login itself ignores the context, so its socket observes it.
 	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := dialer.DialContext(ctx, network, addr)
 		if err != nil {
@@ -99,14 +98,13 @@ func (c *Conn) setUp(ctx context.Context) (err error) {
 	return err
 }
 
-// Version is the server's.
+// Version returns the server's version.
 func (c *Conn) Version() Version { return c.version }
 
-// Broken says why the connection can't be used any more, or nil. What the
-// statement that broke it did is unknown.
+// Broken returns why the connection can't be used again, or nil. The effect of the statement that broke it is unknown.
 func (c *Conn) Broken() error { return c.broken }
 
-// Close ends the connection; the server rolls its transaction back.
+// Close ends the connection. The server rolls back its transaction.
 func (c *Conn) Close() error {
 	if c.broken == nil {
 		c.broken = errors.New("closed")
@@ -121,8 +119,8 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-// guard runs what talks to the server until ctx ends, and judges its error: one
-// that is the server's leaves the connection whole.
+// guard runs do, which talks to the server, until ctx ends. An error from the server leaves the connection usable; any
+// other breaks it.
 func (c *Conn) guard(ctx context.Context, do func() error) error {
 	if c.broken != nil {
 		return fmt.Errorf("connection to %s is lost: %w", c.addr, c.broken)
@@ -148,7 +146,7 @@ func (c *Conn) guard(ctx context.Context, do func() error) error {
 	return err
 }
 
-// Code gives the server's number of an error, or 0 if it isn't the server's.
+// Code returns the server's code of an error, or 0 if the error isn't the server's.
 func Code(err error) uint16 {
 	var refused *mysql.MyError
 	if errors.As(err, &refused) {
@@ -157,8 +155,8 @@ func Code(err error) uint16 {
 	return 0
 }
 
-// Transient tells whether a server rolled the statement back for reasons that
-// pass: a deadlock (the whole transaction) or a lock that wasn't granted in time.
+// Transient reports whether a server rolled a statement back for a temporary reason: a deadlock, which rolls back the
+// whole transaction, or a lock wait timeout.
 func Transient(err error) bool {
 	switch Code(err) {
 	case mysql.ER_LOCK_DEADLOCK, mysql.ER_LOCK_WAIT_TIMEOUT:
@@ -167,13 +165,12 @@ func Transient(err error) bool {
 	return false
 }
 
-// Duplicate tells whether a row was refused because of a unique key.
+// Duplicate reports whether a unique key refused a row.
 func Duplicate(err error) bool {
 	return Code(err) == mysql.ER_DUP_ENTRY || Code(err) == mysql.ER_DUP_ENTRY_WITH_KEY_NAME
 }
 
-// Text makes a literal of a name or another plain text, for any SQL mode that
-// this package sets.
+// Text returns a literal for a name or another plain text, valid in every SQL mode that this package sets.
 func Text(s string) string {
 	return "'" + strings.NewReplacer(`'`, `\'`, `\`, `\\`, "\x00", `\0`).Replace(s) + "'"
 }
@@ -181,7 +178,7 @@ func Text(s string) string {
 // Name quotes a name.
 func Name(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
 
-// Reason is the server's own words of an error.
+// Reason returns the server's own error message.
 func Reason(err error) string {
 	var refused *mysql.MyError
 	if errors.As(err, &refused) {
@@ -190,7 +187,7 @@ func Reason(err error) string {
 	return err.Error()
 }
 
-// Redial replaces a broken connection by a new one to the same server.
+// Redial replaces a broken connection with a new one to the same server.
 func (c *Conn) Redial(ctx context.Context, s Server) error {
 	_ = c.Close()
 	fresh, err := Dial(ctx, s)

@@ -9,25 +9,23 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// Param is how one value of a prepared statement is written: its type in the
-// protocol, with whether it is unsigned.
+// Param is the type of one value of a prepared statement, and whether it is unsigned.
 type Param struct {
 	Type     byte
 	Unsigned bool
 }
 
-// Prepared is a statement that the server has parsed, of one connection.
+// Prepared is a statement that the server has parsed, for one connection.
 // https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_stmt_execute.html
 type Prepared struct {
 	id     uint32
 	params int
 }
 
-// mostPrepared bounds the statements of a connection; with one more all are
-// forgotten.
+// mostPrepared bounds the statements of a connection. Above it all are closed.
 const mostPrepared = 16
 
-// Prepare gives the statement of a text, which the server parses the first time.
+// Prepare returns the prepared statement of a text. The server parses it the first time.
 func (c *Conn) Prepare(ctx context.Context, sql string) (*Prepared, error) {
 	if p := c.prepared[sql]; p != nil {
 		return p, nil
@@ -48,8 +46,7 @@ func (c *Conn) Prepare(ctx context.Context, sql string) (*Prepared, error) {
 	return p, nil
 }
 
-// prepareHead is how long the answer to a statement's text is without the
-// descriptions of its values.
+// prepareHead is the length of the first packet of the answer, without the definitions.
 const prepareHead = 12
 
 func (c *Conn) readPrepared(sql string, p *Prepared) error {
@@ -69,7 +66,7 @@ func (c *Conn) readPrepared(sql string, p *Prepared) error {
 	columns, params := int(binary.LittleEndian.Uint16(head[5:])), int(binary.LittleEndian.Uint16(head[7:]))
 	p.params = params
 	for _, n := range []int{params, columns} {
-		for range n + min(n, 1) { // and the packet that ends them
+		for range n + min(n, 1) { // including the packet that ends them
 			if _, err := c.c.ReadPacket(); err != nil {
 				return err
 			}
@@ -78,7 +75,7 @@ func (c *Conn) readPrepared(sql string, p *Prepared) error {
 	return nil
 }
 
-// forget closes all prepared statements. Servers don't answer to that.
+// forget closes all prepared statements. Servers don't answer that.
 func (c *Conn) forget(ctx context.Context) error {
 	for sql, p := range c.prepared {
 		err := c.guard(ctx, func() error {
@@ -92,19 +89,18 @@ func (c *Conn) forget(ctx context.Context) error {
 	return nil
 }
 
-// Values are the values of one execution, as they are put together.
+// Values are the values of one execution while they are being assembled.
 type Values struct {
 	s     Statement
-	nulls int // where the bitmap begins
-	n     int // values so far
+	nulls int // start of the bitmap
+	n     int // number of values so far
 }
 
-// Values begins an execution in the memory of buf. Each group of as many values as
-// there are params has those types.
+// Values begins an execution in the memory of buf. params are the types of each group of values.
 func (p *Prepared) Values(buf []byte, params []Param) Values {
 	s := binary.LittleEndian.AppendUint32(Begin(buf), p.id)
 	s = append(s, mysql.CURSOR_TYPE_NO_CURSOR)
-	s = binary.LittleEndian.AppendUint32(s, 1) // times, always
+	s = binary.LittleEndian.AppendUint32(s, 1) // the iteration count, always 1
 	v := Values{nulls: len(s)}
 	s = append(s, make([]byte, (p.params+7)/8)...)
 	s = append(s, 1) // types follow
@@ -120,28 +116,28 @@ func (p *Prepared) Values(buf []byte, params []Param) Values {
 	return v
 }
 
-// Null adds NULL.
+// Null appends NULL.
 func (v *Values) Null() {
 	v.s[v.nulls+v.n/8] |= 1 << (v.n % 8)
 	v.n++
 }
 
-// Fixed adds a value of a type of 8 bytes: an integer, or the bits of a double.
+// Fixed appends a value of an 8-byte type: an integer, or the bits of a double.
 func (v *Values) Fixed(bits uint64) {
 	v.s = binary.LittleEndian.AppendUint64(v.s, bits)
 	v.n++
 }
 
-// Bytes adds a value of a type that tells its length.
+// Bytes appends a value of a type with a length.
 func (v *Values) Bytes(b []byte) {
 	v.s = append(mysql.AppendLengthEncodedInteger(v.s, uint64(len(b))), b...)
 	v.n++
 }
 
-// errValues is a defect of who puts them together.
+// errValues means that the caller assembled the wrong number of values.
 var errValues = errors.New("another number of values than the statement has")
 
-// Execute runs a prepared statement without a result, and gives back the memory.
+// Execute runs a prepared statement without a result. It also returns the buffer for reuse.
 func (c *Conn) Execute(ctx context.Context, p *Prepared, v Values) (Outcome, []byte, error) {
 	if v.n != p.params {
 		return Outcome{}, v.s, errValues

@@ -8,22 +8,22 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// Room is how many bytes a [Statement] keeps free at its front.
+// Room is the number of bytes that a [Statement] keeps free at its start.
 const Room = 5
 
-// Statement is SQL with Room bytes in front, for the packet's header: a large
-// one is sent without being copied. Sending overwrites it.
+// Statement is SQL with Room bytes in front for the packet's header, so that a large one is sent without copying.
+// Sending overwrites it.
 type Statement []byte
 
-// Begin gives an empty statement in the memory of buf.
+// Begin returns an empty statement in the memory of buf.
 func Begin(buf []byte) Statement {
 	return append(buf[:0], make([]byte, Room)...)
 }
 
-// Empty tells whether nothing was appended yet.
+// Empty reports whether nothing was appended yet.
 func (s Statement) Empty() bool { return len(s) <= Room }
 
-// Outcome is what an OK packet says.
+// Outcome is the content of an OK packet.
 type Outcome struct {
 	Affected uint64
 	Warnings uint16
@@ -61,7 +61,7 @@ func (c *Conn) command(command byte, s Statement) error {
 	return c.c.WritePacket(s)
 }
 
-// Query gives all rows of a small result; nil is NULL.
+// Query returns all rows of a small result. nil is NULL.
 func (c *Conn) Query(ctx context.Context, sql string) (rows [][][]byte, err error) {
 	err = c.Each(ctx, sql, func(row [][]byte) error {
 		rows = append(rows, row)
@@ -70,13 +70,12 @@ func (c *Conn) Query(ctx context.Context, sql string) (rows [][][]byte, err erro
 	return rows, err
 }
 
-// ErrEnough ends a result early. Where much of it is left that breaks the
-// connection, which is cheaper than to read the rest.
+// ErrEnough ends a result early. If much of the result is left, that breaks the connection, which is cheaper than
+// reading the rest.
 var ErrEnough = errors.New("enough rows")
 
-// Each gives the rows of a result as they arrive. A row is its receiver's to
-// keep: its values are parts of one piece of memory, nil where the column is
-// NULL. An error of take ends it, and the connection with it.
+// Each calls take with the rows of a result as they arrive. take may keep a row. The row's values share one piece of
+// memory and are nil for NULL. An error of take ends the result and breaks the connection.
 func (c *Conn) Each(ctx context.Context, sql string, take func(row [][]byte) error) error {
 	return c.guard(ctx, func() error {
 		if err := c.command(mysql.COM_QUERY, append(Begin(make([]byte, 0, Room+len(sql))), sql...)); err != nil {
@@ -90,8 +89,7 @@ func (c *Conn) Each(ctx context.Context, sql string, take func(row [][]byte) err
 	})
 }
 
-// readColumns passes the columns' descriptions and gives their number; 0 is a
-// statement without a result.
+// readColumns skips the column definitions and returns their number. 0 means a statement without a result.
 func (c *Conn) readColumns() (int, error) {
 	head, err := c.c.ReadPacket()
 	if err != nil {
@@ -104,7 +102,7 @@ func (c *Conn) readColumns() (int, error) {
 		return 0, c.c.HandleErrorPacket(head)
 	}
 	width, _, _ := mysql.LengthEncodedInt(head)
-	for range width + 1 { // and the packet that ends them
+	for range width + 1 { // including the packet that ends them
 		if _, err := c.c.ReadPacket(); err != nil {
 			return 0, err
 		}

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Server says where a server is and as whom it is logged in to.
+// Server is a server's address and the credentials for it.
 type Server struct {
 	Addr           string // host:port
 	User, Password string
-	TLS            *tls.Config // nil: none
+	TLS            *tls.Config // nil for no TLS
 }
 
-// dialPatience bounds a login, and each of the statements that set it up.
+// dialPatience bounds a login, and each of its setup statements.
 const dialPatience = 10 * time.Second
 
-// Flavor is the kind of a server, as far as moving rows needs to know.
+// Flavor is the kind of a server, as needed for moving rows.
 type Flavor string
 
 const (
@@ -32,7 +32,7 @@ type Version struct {
 	Text   string
 }
 
-// AtLeast tells whether the version is not before major.minor.patch.
+// AtLeast reports whether the version is at least major.minor.patch.
 func (v Version) AtLeast(major, minor, patch int) bool {
 	return v.Number >= major*10000+minor*100+patch
 }
@@ -43,7 +43,7 @@ func parseVersion(text string) (Version, error) {
 	v := Version{Flavor: MySQL, Text: text}
 	if strings.Contains(strings.ToLower(text), "mariadb") {
 		v.Flavor = MariaDB
-		text = strings.TrimPrefix(text, "5.5.5-") // which MariaDB says first to old replicas
+		text = strings.TrimPrefix(text, "5.5.5-") // MariaDB's prefix for old replicas
 	}
 	var major, minor, patch int
 	if _, err := fmt.Sscanf(text, "%d.%d.%d", &major, &minor, &patch); err != nil {
