@@ -8,9 +8,8 @@ import (
 	"locus/config/strict"
 )
 
-// Config is one process's locus.yaml. reference.yaml beside this file says
-// field by field what each does and what it is by default; a test holds the
-// two together.
+// Config is one process's locus.yaml. reference.yaml beside this file describes every field and its default. A test
+// checks that the two agree.
 type Config struct {
 	Cluster  string   `yaml:"cluster"`
 	Roles    []Task   `yaml:"roles"`
@@ -20,12 +19,12 @@ type Config struct {
 	Backends Backends `yaml:"backends"`
 	Secrets  Secrets  `yaml:"secrets"`
 	DataDir  string   `yaml:"data_dir"`
-	KeyRing  string   `yaml:"key_ring"` // path of the order-number keys; empty: numbers aren't hidden
+	KeyRing  string   `yaml:"key_ring"` // path of the order-number keys; if empty, numbers aren't hidden
 	Log      Log      `yaml:"log"`
 	Tracing  Tracing  `yaml:"tracing"`
 }
 
-// Etcd says where the cluster's shared state is.
+// Etcd is the address of the cluster's shared state.
 type Etcd struct {
 	Endpoints    []string `yaml:"endpoints"`
 	Username     string   `yaml:"username"`
@@ -34,14 +33,14 @@ type Etcd struct {
 	DialTimeout  Duration `yaml:"dial_timeout"`
 }
 
-// EtcdTLS is the client's side of TLS towards etcd; all empty means plain TCP.
+// EtcdTLS configures the client side of TLS to etcd. If all fields are empty, plain TCP is used.
 type EtcdTLS struct {
 	CA   string `yaml:"ca"`
 	Cert string `yaml:"cert"`
 	Key  string `yaml:"key"`
 }
 
-// Proxy is the port that MySQL clients connect to.
+// Proxy configures the port for MySQL clients.
 type Proxy struct {
 	Listen               string       `yaml:"listen"`
 	Advertise            string       `yaml:"advertise"`
@@ -67,7 +66,7 @@ type KeyPair struct {
 	Key  string `yaml:"key"`
 }
 
-// HTTP is the port of the dashboard, the HTTP API and the metrics.
+// HTTP configures the port of the dashboard, the HTTP API and the metrics.
 type HTTP struct {
 	Listen       string        `yaml:"listen"`
 	TLS          KeyPair       `yaml:"tls"`
@@ -76,11 +75,11 @@ type HTTP struct {
 	Accounts     []HTTPAccount `yaml:"accounts"`
 }
 
-// HTTPAccount is who may log in over HTTP besides the first.
+// HTTPAccount is a further account for HTTP, besides the first.
 type HTTPAccount struct {
 	User   string `yaml:"user"`
 	Role   Role   `yaml:"role"`
-	Secret string `yaml:"secret"` // the name of the password
+	Secret string `yaml:"secret"` // name of the password's secret
 }
 
 // Backends bounds the connections to the shards' database servers.
@@ -93,24 +92,23 @@ type Backends struct {
 	IdleTimeout            Duration `yaml:"idle_timeout"`
 }
 
-// Log says how the process logs, which is always to standard error.
+// Log configures logging, which always goes to standard error.
 type Log struct {
 	Format LogFormat `yaml:"format"`
 	Level  LogLevel  `yaml:"level"`
 }
 
-// Tracing says where traces go, and of how much.
+// Tracing configures where traces go, and how many.
 type Tracing struct {
-	Endpoint    string   `yaml:"endpoint"` // empty: off
+	Endpoint    string   `yaml:"endpoint"` // empty disables tracing
 	Sample      float64  `yaml:"sample"`
 	HeadersFile string   `yaml:"headers_file"`
 	CA          string   `yaml:"ca"`
 	Timeout     Duration `yaml:"timeout"`
 }
 
-// Load reads path over the defaults and validates the result. The error names
-// the file and, for what isn't YAML or isn't a field, the line; problems of
-// values are reported all at once.
+// Load reads a file over the defaults and validates the result. The error names the file, and for invalid YAML or
+// unknown fields the line. Problems of values are reported all at once.
 func Load(path string) (*Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -123,8 +121,7 @@ func Load(path string) (*Config, error) {
 	return c, nil
 }
 
-// Parse is [Load] for a text that is already in memory. An empty text is the
-// defaults.
+// Parse is [Load] for a text in memory. An empty text means the defaults.
 func Parse(text []byte) (*Config, error) {
 	c := Default()
 	if strings.TrimSpace(string(text)) != "" {
@@ -138,5 +135,5 @@ func Parse(text []byte) (*Config, error) {
 	return c, nil
 }
 
-// Prefix is the part of etcd's keyspace that belongs to the cluster.
+// Prefix returns the prefix of the cluster's keys in etcd.
 func (c *Config) Prefix() string { return "/locus/" + c.Cluster + "/" }

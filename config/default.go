@@ -8,11 +8,10 @@ import (
 //go:embed reference.yaml
 var reference string
 
-// Reference is a locus.yaml that sets every field to its default and says what
-// it does.
+// Reference returns a locus.yaml that sets every field to its default and describes it.
 func Reference() string { return reference }
 
-// Default is the configuration of an empty file.
+// Default returns the configuration of an empty file.
 func Default() *Config {
 	return &Config{
 		Cluster: "main",

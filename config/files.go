@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// CheckFiles reports every file that the configuration names and that can't be
-// opened, all at once. What is made at the first start isn't asked for.
+// CheckFiles reports all files in the configuration that can't be opened. It doesn't check files that are created at
+// the first start.
 func (c *Config) CheckFiles() error {
 	var p problems
 	for _, f := range []struct{ field, path string }{

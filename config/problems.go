@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// problems collects what is wrong, each line beginning with the field's path.
+// problems collects errors, each beginning with the field's path.
 type problems []error
 
 func (p *problems) add(field, format string, args ...any) {

@@ -5,26 +5,24 @@ import (
 	"slices"
 )
 
-// reloadable are the fields that a process takes over while it runs. What the files
-// hold that a configuration names is read again as well, and passwords are at every
-// login.
+// reloadable lists the fields that a running process applies. The files that a configuration names are read again too.
+// Passwords are read at every login.
 var reloadable = []string{
 	"http.tls.cert", "http.tls.key", "log.level", "proxy.slow_statement", "proxy.tls.cert", "proxy.tls.key",
 }
 
-// Reloadable are the fields that a process takes over while it runs, in their order.
+// Reloadable returns the fields that a running process applies, sorted.
 func Reloadable() []string { return slices.Clone(reloadable) }
 
-// Change is a field in which two configurations differ.
+// Change is a field that differs between two configurations.
 type Change struct {
 	Field string
-	// Reloads: a process takes it over while it runs. Else it counts from the next
-	// start.
+	// Reloads reports whether a running process applies the change. Otherwise it takes effect at the next start.
 	Reloads bool
 }
 
-// Changes are the fields in which the next configuration differs from this one. That
-// a certificate is there at all can't be changed while a port is open.
+// Changes returns the fields in which the next configuration differs from this one. Whether there is a certificate
+// can't be changed while the port is open.
 func (c *Config) Changes(next *Config) []Change {
 	var list []Change
 	different(reflect.ValueOf(*c), reflect.ValueOf(*next), "", func(field string) {
@@ -43,7 +41,7 @@ func (c *Config) gainsTLS(next *Config, field string) bool {
 	return false
 }
 
-// different tells the fields that differ, by their names in YAML.
+// different calls tell with the fields that differ, by their names in YAML.
 func different(a, b reflect.Value, prefix string, tell func(field string)) {
 	for i := range a.NumField() {
 		name := prefix + a.Type().Field(i).Tag.Get("yaml")

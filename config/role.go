@@ -1,10 +1,10 @@
 package config
 
-// Role is what somebody may do over HTTP.
+// Role is a set of permissions over HTTP.
 type Role string
 
 // The roles.
 const (
-	Viewer Role = "viewer" // sees everything
-	Admin  Role = "admin"  // also changes moves, and profiles the process
+	Viewer Role = "viewer" // can see everything
+	Admin  Role = "admin"  // can also change moves and profile the process
 )

@@ -16,12 +16,12 @@ import (
 // Duration is a time.Duration that YAML spells "5s".
 type Duration time.Duration
 
-// Std is the standard library's form.
+// Std returns the duration as the standard library's type.
 func (d Duration) Std() time.Duration { return time.Duration(d) }
 
 func (d Duration) String() string { return time.Duration(d).String() }
 
-// UnmarshalYAML refuses a bare number: its unit would be a guess.
+// UnmarshalYAML refuses a number without a unit, which would be ambiguous.
 func (d *Duration) UnmarshalYAML(node *yaml.Node) error {
 	v, err := time.ParseDuration(node.Value)
 	if err != nil || node.Kind != yaml.ScalarNode || node.Value == "0" {
@@ -34,8 +34,7 @@ func (d *Duration) UnmarshalYAML(node *yaml.Node) error {
 // MarshalYAML writes the form that UnmarshalYAML reads.
 func (d Duration) MarshalYAML() (any, error) { return d.String(), nil }
 
-// Size is a number of bytes that YAML spells "16MiB" (or KiB, GiB, or a bare
-// number of bytes).
+// Size is a number of bytes that YAML spells "16MiB" (or KiB, GiB, or a plain number of bytes).
 type Size int64
 
 var sizeUnits = []struct {
@@ -43,8 +42,7 @@ var sizeUnits = []struct {
 	bytes  int64
 }{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}
 
-// ParseSize reads the spelling of [Size]. Fractions and decimal units (MB) are
-// refused.
+// ParseSize reads the form of [Size]. It refuses fractions and decimal units (MB).
 func ParseSize(s string) (Size, error) {
 	digits, unit := s, int64(1)
 	for _, u := range sizeUnits {
@@ -69,7 +67,7 @@ func (s Size) String() string {
 	return strconv.FormatInt(int64(s), 10)
 }
 
-// UnmarshalYAML reads the spelling of [ParseSize].
+// UnmarshalYAML reads the form of [ParseSize].
 func (s *Size) UnmarshalYAML(node *yaml.Node) error {
 	v, err := ParseSize(node.Value)
 	if err != nil {
@@ -82,7 +80,7 @@ func (s *Size) UnmarshalYAML(node *yaml.Node) error {
 // MarshalYAML writes the form that UnmarshalYAML reads.
 func (s Size) MarshalYAML() (any, error) { return s.String(), nil }
 
-// Transactions is what happens when a transaction touches a second shard.
+// Transactions is the mode of transactions that reach a second shard.
 type Transactions string
 
 const (
@@ -113,5 +111,5 @@ var slogLevels = map[LogLevel]slog.Level{
 	Debug: slog.LevelDebug, Info: slog.LevelInfo, Warn: slog.LevelWarn, Error: slog.LevelError,
 }
 
-// Slog is the standard library's form of a validated level.
+// Slog returns a valid level as the standard library's type.
 func (l LogLevel) Slog() slog.Level { return slogLevels[l] }

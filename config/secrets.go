@@ -10,23 +10,20 @@ import (
 	"strings"
 )
 
-// SecretEnvironment begins the names of environment variables that hold secrets.
+// SecretEnvironment is the prefix of environment variables that hold secrets.
 const SecretEnvironment = "LOCUS_SECRET_"
 
-// Secrets finds secrets by the names that the cluster's documents use for them,
-// so that etcd never holds one. It keeps nothing: every look-up reads again, and
-// a changed file counts from the next look-up on.
+// Secrets finds secrets by the names in the cluster's documents, so that etcd never holds one. It caches nothing: every
+// look-up reads again, so a changed file takes effect at the next look-up.
 type Secrets struct {
-	Dir string `yaml:"dir"` // one file per name; empty: the environment alone
+	Dir string `yaml:"dir"` // one file per name; empty for the environment only
 }
 
 var secretName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$`)
 
-// Lookup is the secret called name: the content of the file <dir>/<name> less
-// one final newline, or else the environment's LOCUS_SECRET_<NAME>, in capitals
-// and with '_' for everything that isn't a letter or a digit. A file that is
-// there and can't be read, or is empty, is an error and not a reason to look
-// further. No error carries a secret.
+// Lookup returns the secret with a name. It is the content of the file <dir>/<name> without one final newline. If there
+// is no such file, it is the environment variable LOCUS_SECRET_<NAME>, in upper case and with '_' for everything but
+// letters and digits. A file that exists but can't be read, or is empty, is an error. No error contains a secret.
 func (s Secrets) Lookup(name string) (string, error) {
 	if !secretName.MatchString(name) {
 		return "", fmt.Errorf("secret %q: a name is letters, digits, '_', '-' and '.', in parts divided by '/'", name)
@@ -50,8 +47,7 @@ func (s Secrets) Lookup(name string) (string, error) {
 	return "", fmt.Errorf("secret %q: not found; looked for %s", name, looked)
 }
 
-// ReadSecret is the content of a file that holds one secret, less one final
-// newline. An empty one is an error.
+// ReadSecret returns the content of a file with one secret, without one final newline. An empty file is an error.
 func ReadSecret(path string) (string, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -64,7 +60,7 @@ func ReadSecret(path string) (string, error) {
 	return secret, nil
 }
 
-// SecretVariable is the environment's variable that holds a secret which is in no file.
+// SecretVariable returns the name of the environment variable for a secret that is in no file.
 func SecretVariable(name string) string { return SecretEnvironment + environmentName(name) }
 
 func environmentName(name string) string {

@@ -2,20 +2,20 @@ package config
 
 import "slices"
 
-// Task is what a process may do for its cluster.
+// Task is a task of a process for its cluster.
 type Task string
 
 // The tasks.
 const (
-	ProxyTask Task = "proxy" // takes MySQL clients
+	ProxyTask Task = "proxy" // serves MySQL clients
 	MoverTask Task = "mover" // runs moves
-	IDsTask   Task = "ids"   // gives numbers of declared generators over HTTP
+	IDsTask   Task = "ids"   // serves numbers of declared generators over HTTP
 )
 
-// Tasks are all of them, which is what a process does that isn't told.
+// Tasks returns all tasks, which is the default.
 func Tasks() []Task { return []Task{ProxyTask, MoverTask, IDsTask} }
 
-// Does tells whether the process has a task.
+// Does reports whether the process has a task.
 func (c *Config) Does(t Task) bool { return slices.Contains(c.Roles, t) }
 
 func (c *Config) validateTasks(p *problems) {

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// ClientTLS reads the certificates of etcd's client side. Without any it is nil,
-// unless the endpoints are https://: then the system's authorities count.
+// ClientTLS reads the certificates for etcd's client side. Without any it returns nil, unless the endpoints are
+// https://. Then it uses the system's CAs.
 func (e Etcd) ClientTLS() (*tls.Config, error) {
 	if e.TLS == (EtcdTLS{}) && !e.secure() {
 		return nil, nil
@@ -43,7 +43,7 @@ func (e Etcd) secure() bool {
 	return false
 }
 
-// Password reads the password file: the password that counts now.
+// Password reads the current password from the password file.
 func (e Etcd) Password() (string, error) {
 	if e.PasswordFile == "" {
 		return "", nil

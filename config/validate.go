@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// Validate reports every value that can't work, all at once. It reads no file;
-// see [Config.CheckFiles].
+// Validate reports all invalid values. It reads no file; see [Config.CheckFiles].
 func (c *Config) Validate() error {
 	var p problems
 	if !clusterName.MatchString(c.Cluster) {
@@ -156,7 +155,7 @@ func (t *Tracing) validate(p *problems) {
 	if t.Endpoint == "" {
 		return
 	}
-	// The text is not told: what is not one may be a secret.
+	// The error doesn't quote the text, because an invalid endpoint may be a secret.
 	u, err := url.Parse(t.Endpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		p.add("tracing.endpoint", "write http://host:port/path or https://host:port/path; secrets go into headers_file")

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// backoff is the pause before the next attempt: it doubles from 50 ms to 2 s,
-// less up to a half, so that many processes don't come back together.
+// backoff is the pause before the next attempt. It doubles from 50 ms to 2 s and is shortened by up to a half at
+// random, so that processes don't reconnect together.
 type backoff struct{ next time.Duration }
 
 const (
@@ -15,7 +15,7 @@ const (
 	longestPause  = 2 * time.Second
 )
 
-// wait pauses, less long if the context ends.
+// wait pauses, until the context ends at the latest.
 func (b *backoff) wait(ctx context.Context) {
 	b.next = min(max(b.next*2, shortestPause), longestPause)
 	timer := time.NewTimer(b.next/2 + rand.N(b.next/2))
@@ -26,5 +26,5 @@ func (b *backoff) wait(ctx context.Context) {
 	}
 }
 
-// reset makes the next pause a short one.
+// reset makes the next pause short again.
 func (b *backoff) reset() { b.next = 0 }

@@ -14,43 +14,39 @@ import (
 	"go.uber.org/zap"
 )
 
-// Config says where etcd is and how to log in.
+// Config is etcd's address and the credentials.
 type Config struct {
 	Endpoints []string // host:port or http(s)://host:port; at least one
-	Username  string   // empty: no login
-	// Password is asked at every login, so that a changed one counts without a
-	// restart. Needed with Username.
+	Username  string   // empty for no login
+	// Password is called at every login, so that a changed password takes effect without a restart. It is required with
+	// Username.
 	Password       func() (string, error)
-	TLS            *tls.Config   // nil: plain TCP, or the system's authorities for https://
-	DialTimeout    time.Duration // of one connection with login; default 5 s
-	RequestTimeout time.Duration // of one request, besides its context; default 5 s
-	Log            *slog.Logger  // of what goes on between calls; nil: nothing
+	TLS            *tls.Config   // nil for plain TCP, or for the system's CAs with https://
+	DialTimeout    time.Duration // time limit of one connection with login; default 5 s
+	RequestTimeout time.Duration // time limit of one request, besides its context; default 5 s
+	Log            *slog.Logger  // logs events between calls; nil for no log
 }
 
 const (
 	defaultTimeout = 5 * time.Second
-	// A dead peer is noticed after the sum. A server takes more than one ping
-	// in 5 s for an attack.
+	// A dead peer is noticed after the sum of the two. A server treats more than one ping in 5 s as an attack.
 	pingInterval = 10 * time.Second
 	pingTimeout  = 5 * time.Second
-	// The largest write. A server takes 1.5 MiB unless its --max-request-bytes
-	// says more.
+	// The largest write. A server accepts 1.5 MiB unless its --max-request-bytes is larger.
 	maxWrite = 8 << 20
 )
 
-// Client is a connection to etcd, made when first needed and again when lost.
-// Safe for concurrent use.
+// Client is a connection to etcd, made when first needed and again after a loss. It is safe for concurrent use.
 type Client struct {
 	config Config
-	turn   chan struct{}    // holds one token: whoever took it has the fields below
-	conn   *clientv3.Client // nil until it is needed, and after a failed login
+	turn   chan struct{}    // holds one token; its holder owns the fields below
+	conn   *clientv3.Client // nil until needed, and after a failed login
 	closed bool
 }
 
 var errClosed = errors.New("etcd: the client is closed")
 
-// Open checks the configuration. It doesn't connect: an etcd that is away is an
-// error of the first request and not of the start.
+// Open checks the configuration. It doesn't connect, so an unavailable etcd fails the first request and not the start.
 func Open(c Config) (*Client, error) {
 	if len(c.Endpoints) == 0 {
 		return nil, errors.New("open etcd: name at least one endpoint")
@@ -75,8 +71,7 @@ func orDefault(d time.Duration) time.Duration {
 	return d
 }
 
-// Close ends every request, watch and lease. It waits for a login under way, at
-// most the dial timeout.
+// Close ends every request, watch and lease. It waits for a login in progress, at most for the dial timeout.
 func (c *Client) Close() error {
 	<-c.turn
 	defer func() { c.turn <- struct{}{} }()
@@ -86,13 +81,13 @@ func (c *Client) Close() error {
 	}
 	err := c.conn.Close()
 	c.conn = nil
-	if errors.Is(err, context.Canceled) { // Close's own doing
+	if errors.Is(err, context.Canceled) { // caused by Close itself
 		return nil
 	}
 	return err
 }
 
-// connection is the connection, logged in.
+// connection returns the logged-in connection.
 func (c *Client) connection(ctx context.Context) (*clientv3.Client, error) {
 	select {
 	case <-c.turn:
@@ -119,7 +114,7 @@ func (c *Client) connection(ctx context.Context) (*clientv3.Client, error) {
 		DialKeepAliveTime:    pingInterval,
 		DialKeepAliveTimeout: pingTimeout,
 		MaxCallSendMsgSize:   maxWrite,
-		Logger:               zap.NewNop(), // what it would log comes back as errors
+		Logger:               zap.NewNop(), // what it would log is returned as errors
 	})
 	if err != nil {
 		c.conn = nil
@@ -142,8 +137,7 @@ func (c *Client) password() (string, error) {
 	return password, nil
 }
 
-// forgetLogin gives up a connection whose password no longer counts, so that
-// the next request asks for the password again.
+// forgetLogin closes a connection whose password is no longer valid, so that the next request reads the password again.
 func (c *Client) forgetLogin(conn *clientv3.Client, err error) {
 	if !errors.Is(err, rpctypes.ErrAuthFailed) {
 		return
@@ -151,12 +145,12 @@ func (c *Client) forgetLogin(conn *clientv3.Client, err error) {
 	<-c.turn
 	defer func() { c.turn <- struct{}{} }()
 	if c.conn == conn {
-		_ = conn.Close() // nothing was lost that the failed login hadn't lost
+		_ = conn.Close() // nothing was lost that the failed login had not lost
 		c.conn = nil
 	}
 }
 
-// request runs one exchange under the request's deadline.
+// request runs one request under its deadline.
 func (c *Client) request(ctx context.Context, do func(context.Context, *clientv3.Client) error) error {
 	ctx, cancel := context.WithTimeout(ctx, c.config.RequestTimeout)
 	defer cancel()

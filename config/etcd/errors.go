@@ -9,16 +9,14 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// ErrUnknown is in the error of a write that may or may not have happened. Read
-// the key back before you write again.
+// ErrUnknown is wrapped by the error of a write that may have happened. Read the key again before another write.
 var ErrUnknown = errors.New("it is unknown whether it was written")
 
-// Conflict is the error of a write that was refused because a key isn't as the
-// writer has seen it. Nothing was written.
+// Conflict means that a write was refused because a key isn't as the writer has seen it. Nothing was written.
 type Conflict struct {
 	Key string // the whole key
-	// The revision of the key's last change, as the writer has seen it and as it
-	// is. 0: the key isn't there.
+	// Seen and Found are the revisions of the key's last change, as the writer saw it and as it is. 0 means that the key
+	// doesn't exist.
 	Seen, Found int64
 }
 
@@ -34,12 +32,12 @@ func (c *Conflict) Error() string {
 	}
 }
 
-// notSent marks errors before the request left.
+// notSent marks errors before the request was sent.
 type notSent struct{ error }
 
 func (e notSent) Unwrap() error { return e.error }
 
-// writeError says what is known of a failed write.
+// writeError adds to an error what is known of the failed write.
 func writeError(err error) error {
 	if refused(err) {
 		return fmt.Errorf("nothing was written: %w", err)
@@ -47,8 +45,7 @@ func writeError(err error) error {
 	return fmt.Errorf("%w: %w", ErrUnknown, err)
 }
 
-// refused tells the errors that come before a write from those that may come
-// after it: time-outs, lost connections, lost leaders.
+// refused reports whether an error precedes the write. Timeouts, lost connections and lost leaders may come after it.
 func refused(err error) bool {
 	if errors.As(err, new(notSent)) {
 		return true
@@ -62,7 +59,7 @@ func refused(err error) bool {
 	}
 }
 
-// Away tells whether an error of a read is that nobody answered, or that there was no leader: the same read may succeed later.
+// Away reports whether a read failed because nobody answered or there was no leader. The same read may succeed later.
 func Away(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return true
@@ -71,7 +68,7 @@ func Away(err error) bool {
 	return code == codes.Unavailable || code == codes.DeadlineExceeded
 }
 
-// codeOf is the error's gRPC code, which etcd's own errors carry in their own way.
+// codeOf returns the error's gRPC code, including that of etcd's own errors.
 func codeOf(err error) codes.Code {
 	var own interface{ Code() codes.Code }
 	if errors.As(err, &own) {

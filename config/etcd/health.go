@@ -11,21 +11,21 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// Health is what one endpoint says of itself.
+// Health is the state of one endpoint.
 type Health struct {
 	Endpoint string
-	Err      error // it does not answer; nothing below is known
+	Err      error // it doesn't answer, and the fields below are unknown
 	Version  string
-	Leader   bool // it knows of one
-	// Size is of its file, of which InUse holds something; it takes no write beyond
-	// Quota. 0: it does not say.
+	Leader   bool // it knows a leader
+	// Size is the size of its database file, and InUse the used part. It accepts no write beyond Quota. 0 means
+	// unknown.
 	Size, InUse, Quota int64
 	Alarms             []string
-	// Clock is its time, in whole seconds, when it was asked; zero: it does not say.
+	// Clock is its time in whole seconds when it was queried, or zero if unknown.
 	Clock time.Time
 }
 
-// Health asks every endpoint by itself, all at once.
+// Health queries all endpoints concurrently.
 func (c *Client) Health(ctx context.Context) []Health {
 	all := make([]Health, len(c.config.Endpoints))
 	var asking sync.WaitGroup
@@ -53,8 +53,8 @@ func (c *Client) health(ctx context.Context, endpoint string) Health {
 	return h
 }
 
-// clock is the date of an answer over HTTP, which a member gives at the same port:
-// the protocol itself tells no time.
+// clock returns the Date of an HTTP response from the member's port, because the etcd protocol doesn't include the
+// time.
 func (c *Client) clock(ctx context.Context, endpoint string) time.Time {
 	ctx, cancel := context.WithTimeout(ctx, c.config.RequestTimeout)
 	defer cancel()

@@ -8,29 +8,28 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// KV is the keys under one prefix. It leaves the prefix out of the keys that it
-// takes and gives; only errors name whole keys. Safe for concurrent use.
+// KV is the keys under one prefix. Its arguments and results omit the prefix; only errors contain whole keys. It is
+// safe for concurrent use.
 type KV struct {
 	client *Client
 	prefix string
 }
 
-// KeyValue is a key and what it holds.
+// KeyValue is a key and its value.
 type KeyValue struct {
 	Key      string
 	Value    []byte
-	Revision int64 // etcd's revision that last changed the key
+	Revision int64 // etcd's revision of the key's last change
 }
 
-// Under is the keys that begin with the prefix, which usually ends in a slash.
-// All keys are under "".
+// Under returns the keys with a prefix, which usually ends in a slash. "" means all keys.
 func (c *Client) Under(prefix string) *KV { return &KV{c, prefix} }
 
-// Under is the keys that begin with kv's prefix followed by another.
+// Under returns the keys with kv's prefix followed by another.
 func (kv *KV) Under(prefix string) *KV { return &KV{kv.client, kv.prefix + prefix} }
 
-// Get is a key's value and the revision that last changed it; nil and 0 if the
-// key isn't there. It sees every write that had ended before it began.
+// Get returns a key's value and the revision of its last change, or nil and 0 if the key doesn't exist. It sees every
+// write that ended before the call.
 func (kv *KV) Get(ctx context.Context, key string) (value []byte, revision int64, err error) {
 	err = kv.client.request(ctx, func(ctx context.Context, conn *clientv3.Client) error {
 		r, err := conn.Get(ctx, kv.prefix+key)
@@ -45,8 +44,8 @@ func (kv *KV) Get(ctx context.Context, key string) (value []byte, revision int64
 	return value, revision, nil
 }
 
-// GetPrefix is all keys that begin with the prefix, in order, as they were
-// together at etcd's revision, which sees every write that had ended before.
+// GetPrefix returns all keys with the prefix, in order and as of one revision of etcd. It sees every write that ended
+// before the call.
 func (kv *KV) GetPrefix(ctx context.Context, prefix string) (pairs []KeyValue, revision int64, err error) {
 	err = kv.client.request(ctx, func(ctx context.Context, conn *clientv3.Client) error {
 		r, err := conn.Get(ctx, kv.prefix+prefix, clientv3.WithPrefix())
@@ -66,7 +65,7 @@ func (kv *KV) GetPrefix(ctx context.Context, prefix string) (pairs []KeyValue, r
 	return pairs, revision, nil
 }
 
-// Read is [KV.GetPrefix] of everything, for those who don't write.
+// Read is [KV.GetPrefix] of everything, for readers.
 func (kv *KV) Read(ctx context.Context) (values map[string][]byte, revision int64, err error) {
 	pairs, revision, err := kv.GetPrefix(ctx, "")
 	if err != nil {

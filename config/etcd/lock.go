@@ -11,18 +11,18 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// ErrHeld says that another process holds a lock.
+// ErrHeld means that another process holds a lock.
 var ErrHeld = errors.New("held by another process")
 
-// Lock is a key that one process has, for as long as it lives and reaches etcd.
+// Lock is a key that one process holds as long as it lives and reaches etcd.
 type Lock struct {
 	lost    chan struct{}
 	cancel  context.CancelFunc
 	keeping sync.WaitGroup
 }
 
-// Lock takes a key that nobody has. The error is [ErrHeld], or says that etcd could
-// not be asked; then the key may be taken for a time-to-live.
+// Lock takes a key that nobody holds. Its error is [ErrHeld], or means that etcd could not be reached. In that case the
+// key may be taken for one time-to-live.
 func (kv *KV) Lock(ctx context.Context, key string, value []byte, ttl time.Duration) (*Lock, error) {
 	p := kv.Presence(key, value, ttl)
 	asked := time.Now()
@@ -60,11 +60,11 @@ func (kv *KV) Lock(ctx context.Context, key string, value []byte, ttl time.Durat
 	return l, nil
 }
 
-// Lost is closed when the lock is no longer held, for whatever reason.
+// Lost returns a channel that is closed when the lock is no longer held, for any reason.
 func (l *Lock) Lost() <-chan struct{} { return l.lost }
 
-// Release gives the key back, if etcd can be reached at once, and otherwise leaves
-// it to its time. Call it once, lost or not.
+// Release deletes the key if etcd can be reached at once. Otherwise the key expires. Call it once, even if the lock is
+// lost.
 func (l *Lock) Release() {
 	l.cancel()
 	l.keeping.Wait()

@@ -12,69 +12,66 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// Presence is a key that exists while its process runs and reaches etcd, and
-// that is gone a time-to-live after the process has died.
+// Presence is a key that exists while its process runs and reaches etcd. It disappears one time-to-live after the
+// process has died.
 type Presence struct {
 	kv      *KV
 	key     string
 	ttl     time.Duration
-	changed chan struct{} // full: value is newer than what was written
-	there   chan struct{} // closed when the key was written for the first time
+	changed chan struct{} // full if value is newer than what was written
+	there   chan struct{} // closed when the key was first written
 
-	mu    sync.Mutex // of what follows
+	mu    sync.Mutex // guards the fields below
 	value []byte
-	until time.Time // when others may take the process for dead
-	since int64     // the revision of the first write with the lease; 0: none
+	until time.Time // when others may consider the process dead
+	since int64     // revision of the first write with the lease; 0 for none
 	lease clientv3.LeaseID
 }
 
-// farewell bounds the wait for etcd to take the key away.
+// farewell bounds the wait for etcd to delete the key.
 const farewell = 2 * time.Second
 
-// Presence is not there before [Presence.Run]. The time-to-live is in whole
-// seconds, rounded up; servers make it 2 s at least.
+// Presence returns a key that doesn't exist before [Presence.Run]. The time-to-live is in whole seconds, rounded up.
+// Servers raise it to at least 2 s.
 func (kv *KV) Presence(key string, value []byte, ttl time.Duration) *Presence {
 	return &Presence{kv: kv, key: key, value: value, ttl: ttl, changed: make(chan struct{}, 1), there: make(chan struct{})}
 }
 
-// Set has Run write another value soon; of several, the last. Safe for
-// concurrent use.
+// Set makes Run write another value soon. Of several the last is written. It is safe for concurrent use.
 func (p *Presence) Set(value []byte) {
 	p.mu.Lock()
 	p.value = value
 	p.mu.Unlock()
 	select {
 	case p.changed <- struct{}{}:
-	default: // Run will see this value with that signal
+	default: // Run will see this value with the pending signal
 	}
 }
 
-// Known is closed once the key has been there: who reads all keys from then on sees
-// it, unless it was lost since.
+// Known returns a channel that is closed once the key has existed. Readers of all keys see it from then on, unless it
+// was lost.
 func (p *Presence) Known() <-chan struct{} { return p.there }
 
-// Held tells whether the others know that this process is alive, and since which
-// revision of etcd without a gap: until a time-to-live has passed since the last
-// renewal of the lease was asked for. By then the key may be gone, whatever this
-// process has heard. Safe for concurrent use.
+// Held reports whether others know this process to be alive, and since which revision of etcd without interruption. It
+// holds until one time-to-live after the last renewal was requested. After that the key may be gone, regardless of what
+// this process has received. It is safe for concurrent use.
 func (p *Presence) Held() (since int64, held bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.since, p.since > 0 && time.Now().Before(p.until)
 }
 
-// renewed notes a lease that was granted or renewed at the wish of that moment.
+// renewed records a lease that was granted or renewed by a request at the given time.
 func (p *Presence) renewed(asked time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.until = asked.Add(p.ttl)
 }
 
-// Run writes the key and keeps it until the context ends, and again whenever it
-// is lost: etcd away for longer than the time-to-live, or the lease revoked. A
-// key that someone else deletes stays away until the next Set. At the end the
-// key is taken away, if etcd can be reached at once. Run returns the context's
-// error, or that the client is closed. Call it once.
+// Run writes the key and keeps it until the context ends. It writes the key again after every loss: etcd unavailable
+// for longer than the time-to-live, or the lease revoked. A key that another client deletes is written again only at
+// the next Set. At the end it deletes the key if etcd can be reached at once. Run returns the context's error, or an
+// error if the client is closed. Call it once.
 func (p *Presence) Run(ctx context.Context) error {
 	var pause backoff
 	for {
@@ -92,12 +89,11 @@ func (p *Presence) Run(ctx context.Context) error {
 
 var errLeaseLost = errors.New("the lease has ended")
 
-// renewals is how often a lease is renewed in a time-to-live.
+// renewals is how often a lease is renewed per time-to-live.
 const renewals = 4
 
-// keep holds one lease for as long as it goes. It asks for every renewal by
-// itself, and not by a stream of them: only so it is known when the answer that
-// has arrived was asked for. A process that was stopped may find old answers.
+// keep holds one lease as long as possible. It requests each renewal separately instead of using a stream. Only then is
+// it known when an answer's request was made. A process that was suspended may receive old answers.
 func (p *Presence) keep(ctx context.Context, registered func()) error {
 	asked := time.Now()
 	lease, err := p.grant(ctx)
@@ -123,8 +119,7 @@ func (p *Presence) keep(ctx context.Context, registered func()) error {
 	return p.hold(ctx, lease, p.changed)
 }
 
-// hold renews a lease until ctx ends or it is lost, and writes the value anew
-// when it has changed.
+// hold renews a lease until ctx ends or the lease is lost, and writes the value again when it has changed.
 func (p *Presence) hold(ctx context.Context, lease clientv3.LeaseID, changed <-chan struct{}) error {
 	ticker := time.NewTicker(p.ttl / renewals)
 	defer ticker.Stop()
@@ -144,14 +139,14 @@ func (p *Presence) hold(ctx context.Context, lease clientv3.LeaseID, changed <-c
 	}
 }
 
-// lapse is the end of a lease.
+// lapse records the end of a lease.
 func (p *Presence) lapse() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.since = 0
 }
 
-// renew asks for another time-to-live, again while the last one lasts.
+// renew requests another time-to-live. It retries while the last one lasts.
 func (p *Presence) renew(ctx context.Context, lease clientv3.LeaseID) error {
 	p.mu.Lock()
 	ctx, cancel := context.WithDeadline(ctx, p.until)
@@ -187,8 +182,8 @@ func (p *Presence) grant(ctx context.Context) (lease clientv3.LeaseID, err error
 	return lease, err
 }
 
-// Beside writes another key of this process's, that goes away with the presence.
-// It fails where the process is not known to be alive. Safe for concurrent use.
+// Beside writes another key of this process that disappears together with the presence. It fails if the process is not
+// known to be alive. It is safe for concurrent use.
 func (p *Presence) Beside(ctx context.Context, key string, value []byte) error {
 	p.mu.Lock()
 	lease, held := p.lease, p.since > 0
@@ -207,7 +202,7 @@ func (p *Presence) write(ctx context.Context, lease clientv3.LeaseID) (revision 
 	return p.put(ctx, lease, p.key, value)
 }
 
-// put is no compare-and-swap: the key is this process's alone.
+// put is not a compare-and-swap, because the key belongs to this process alone.
 func (p *Presence) put(ctx context.Context, lease clientv3.LeaseID, key string, value []byte) (revision int64, err error) {
 	err = p.kv.client.request(ctx, func(ctx context.Context, conn *clientv3.Client) error {
 		r, err := conn.Put(ctx, p.kv.prefix+key, string(value), clientv3.WithLease(lease))
@@ -222,8 +217,8 @@ func (p *Presence) put(ctx context.Context, lease clientv3.LeaseID, key string, 
 	return revision, nil
 }
 
-// revokeAtEnd takes the key away when the process leaves. A lost lease is left
-// to its time: the key may be on the next lease already.
+// revokeAtEnd deletes the key when the process exits. A lost lease is left to expire, since the key may already belong
+// to the next lease.
 func (p *Presence) revokeAtEnd(ctx context.Context, lease clientv3.LeaseID) {
 	if ctx.Err() == nil {
 		return

@@ -8,22 +8,20 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// Changes tells that keys have changed after a revision: a number from the
-// channel says that everything up to that revision should be read now. Numbers
-// rise or stay the same; several changes may come as one number, the last; and
-// a number may come without a change, after a lost connection or when etcd has
-// forgotten the history in between (compaction).
+// Changes reports that keys have changed after a revision. A number from the channel means that everything up to that
+// revision should be read now. Numbers never decrease. Several changes may be reported as one number, the last. A
+// number may also come without a change, after a lost connection or a compaction.
 //
-// The channel is closed when the context ends or the client is closed, and
-// nothing of the watch is left behind then. Until that it survives every
-// outage. It can't tell an idle etcd from one that is away: ask now and then.
+// The channel is closed when the context ends or the client is closed. Nothing of the watch is left then. Until then it
+// survives every outage. It can't distinguish an idle etcd from an unavailable one, so the caller should also read at
+// intervals.
 func (kv *KV) Changes(ctx context.Context, after int64) <-chan int64 {
 	w := &watch{kv: kv, seen: after, out: make(chan int64, 1)}
 	go w.run(ctx)
 	return w.out
 }
 
-// watch is one call of Changes. Its goroutine alone has the fields.
+// watch is one call of Changes. Its goroutine owns the fields.
 type watch struct {
 	kv   *KV
 	seen int64 // the last revision that needs no more watching
@@ -50,7 +48,7 @@ func (w *watch) stream(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Without RequireLeader a server that is cut off would keep the watch, silent.
+	// Without RequireLeader a partitioned server would keep the watch without sending anything.
 	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
 	defer cancel()
 	responses := conn.Watch(ctx, w.kv.prefix,
@@ -72,8 +70,7 @@ func (w *watch) stream(ctx context.Context) error {
 	return errors.New("the stream has ended")
 }
 
-// tell replaces a number that wasn't taken yet. The watch is the only sender, so
-// there is room after that.
+// tell replaces a number that wasn't received yet. The watch is the only sender, so there is room afterwards.
 func (w *watch) tell() {
 	select {
 	case <-w.out:

@@ -9,12 +9,12 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// Guard says how a writer has seen a key; revision 0: it wasn't there.
+// Guard is the revision at which a writer has seen a key; 0 means that it didn't exist.
 type Guard struct {
 	Key      string
 	Revision int64
-	// Prefix: it is of all keys that begin with Key, of which none was made or changed
-	// after the revision. That one went away since doesn't matter.
+	// Prefix means that the guard applies to all keys that begin with Key: none was created or changed after the
+	// revision. Deletions don't matter.
 	Prefix bool
 }
 
@@ -32,7 +32,7 @@ func (g Guard) look(whole string) clientv3.Op {
 	return clientv3.OpGet(whole, clientv3.WithKeysOnly())
 }
 
-// broken is the conflict that a look has found; nil: the guard holds.
+// broken returns the conflict found, or nil if the guard holds.
 func (g Guard) broken(whole string, kvs []*mvccpb.KeyValue) *Conflict {
 	found := int64(0)
 	if len(kvs) == 1 {
@@ -44,25 +44,24 @@ func (g Guard) broken(whole string, kvs []*mvccpb.KeyValue) *Conflict {
 	return &Conflict{whole, g.Revision, found}
 }
 
-// Write is what a commit does to one key: see [Put] and [Delete].
+// Write is a commit's change of one key; see [Put] and [Delete].
 type Write struct {
 	key string
 	op  func(wholeKey string) clientv3.Op
 }
 
-// Put gives the key a value.
+// Put sets a key's value.
 func Put(key string, value []byte) Write {
 	return Write{key, func(whole string) clientv3.Op { return clientv3.OpPut(whole, string(value)) }}
 }
 
-// Delete takes the key away, if it is there.
+// Delete deletes a key if it exists.
 func Delete(key string) Write {
 	return Write{key, func(whole string) clientv3.Op { return clientv3.OpDelete(whole) }}
 }
 
-// CompareAndSwap writes the value if the key was last changed at the revision,
-// or isn't there if the revision is 0, and says whether it did. On an error
-// nothing was written, or the error is [ErrUnknown].
+// CompareAndSwap writes the value if the key's last change was at the revision, or if the key doesn't exist and the
+// revision is 0. It reports whether it wrote. After an error nothing was written, unless the error is [ErrUnknown].
 func (kv *KV) CompareAndSwap(ctx context.Context, key string, revision int64, value []byte) (bool, error) {
 	_, err := kv.Commit(ctx, []Guard{{Key: key, Revision: revision}}, Put(key, value))
 	if errors.As(err, new(*Conflict)) {
@@ -71,11 +70,10 @@ func (kv *KV) CompareAndSwap(ctx context.Context, key string, revision int64, va
 	return err == nil, err
 }
 
-// Commit makes all the writes at once if every guard holds, and gives etcd's
-// revision with them; otherwise none, and the error is a [*Conflict] that names
-// the first key whose guard doesn't hold. Any other error says that nothing was
-// written, or is [ErrUnknown]. A server takes 128 writes at once unless its
-// --max-txn-ops says more.
+// Commit makes all the writes at once if every guard holds, and returns etcd's revision of the writes. If a guard
+// doesn't hold, it writes nothing and returns a [*Conflict] that names the first such key. After any other error
+// nothing was written, unless the error is [ErrUnknown]. A server accepts 128 writes at once unless its --max-txn-ops
+// is larger.
 func (kv *KV) Commit(ctx context.Context, guards []Guard, writes ...Write) (revision int64, err error) {
 	conditions := make([]clientv3.Cmp, len(guards))
 	look := make([]clientv3.Op, len(guards))
@@ -110,7 +108,7 @@ func (kv *KV) Commit(ctx context.Context, guards []Guard, writes ...Write) (revi
 	return revision, nil
 }
 
-// conflict finds the guard that didn't hold in what the refused commit looked at.
+// conflict finds the guard that didn't hold in the response of a refused commit.
 func (kv *KV) conflict(guards []Guard, r *clientv3.TxnResponse) error {
 	for i, g := range guards {
 		if conflict := g.broken(kv.prefix+g.Key, r.Responses[i].GetResponseRange().Kvs); conflict != nil {
@@ -120,7 +118,7 @@ func (kv *KV) conflict(guards []Guard, r *clientv3.TxnResponse) error {
 	return fmt.Errorf("write refused though every guard holds at revision %d: nothing was written", r.Header.Revision)
 }
 
-// keys names what a commit writes, in few words.
+// keys briefly names what a commit writes.
 func (kv *KV) keys(writes []Write) string {
 	if len(writes) == 0 {
 		return "nothing"

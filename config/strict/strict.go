@@ -1,6 +1,5 @@
-// Package strict reads YAML such that nothing is passed over in silence, and words
-// what is wrong for those who write the documents: by lines, and without the names of
-// Go's types. It knows no document.
+// Package strict reads YAML without ignoring anything, and words errors for authors of documents: with line numbers and
+// without the names of Go types. It knows no document.
 package strict
 
 import (
@@ -14,10 +13,9 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Decode reads one YAML document into v, a pointer. A field that v has no
-// place for, a field given twice, a value of the wrong kind, a second document
-// and an empty text are errors; those of fields and values name their lines and
-// are reported all at once. On an error v may be partly filled.
+// Decode reads one YAML document into v, a pointer. Errors are: a field that v doesn't have, a duplicate field, a value
+// of the wrong kind, a second document and an empty text. Errors about fields and values name their lines and are
+// reported all at once. After an error v may be partly filled.
 func Decode(text []byte, v any) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	decoder.KnownFields(true)
@@ -43,7 +41,7 @@ var (
 	wrongKind    = regexp.MustCompile("cannot construct !!(\\S+) (?:(`.*`) )?into (\\S+)")
 )
 
-// kinds are the words for what YAML and Go call their types.
+// kinds maps YAML's and Go's names of types to words.
 var kinds = map[string]string{
 	"seq": "a list", "map": "a group of fields", "str": "text", "int": "a whole number", "float": "a number",
 	"bool": "true or false", "string": "text", "[]string": "a list of texts",
@@ -51,7 +49,7 @@ var kinds = map[string]string{
 	"uint": "a whole number", "uint8": "a whole number", "uint16": "a whole number", "uint32": "a whole number", "uint64": "a whole number",
 }
 
-// plainError words YAML's errors without the names of Go's types.
+// plainError words YAML's errors without the names of Go types.
 func plainError(err error) error {
 	var found *yaml.LoadErrors
 	if !errors.As(err, &found) {
@@ -68,8 +66,8 @@ func plainError(err error) error {
 	return errors.Join(problems...)
 }
 
-// wrongKindText words what wrongKind matched. Go's name of an own type says
-// nothing to the writer of a document and is left out.
+// wrongKindText words what wrongKind matched. It omits names of own Go types, which mean nothing to a document's
+// author.
 func wrongKindText(match []string) string {
 	have, known := kinds[match[1]]
 	if !known {
@@ -85,17 +83,17 @@ func wrongKindText(match []string) string {
 	return have + " stands where " + want + " belongs"
 }
 
-// AtLine returns an error of an own type's UnmarshalYAML. The decoder collects such errors and goes on to find more.
+// AtLine returns an error for a type's UnmarshalYAML. The decoder collects such errors and continues.
 func AtLine(node *yaml.Node, format string, args ...any) error {
 	return Problems([]*yaml.LoadError{Problem(node.Line, fmt.Sprintf(format, args...))})
 }
 
-// Problem is one of the errors that an own type's UnmarshalYAML returns together, by [Problems].
+// Problem is one of several errors that a type's UnmarshalYAML returns together with [Problems].
 func Problem(line int, text string) *yaml.LoadError {
 	return yaml.NewLoadError(yaml.ConstructorStage, text, yaml.Mark{Line: line}, nil)
 }
 
-// Problems is the error that holds all of found, or nil if there is none.
+// Problems returns an error that holds all of found, or nil if there is none.
 func Problems(found []*yaml.LoadError) error {
 	if len(found) == 0 {
 		return nil

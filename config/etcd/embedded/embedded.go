@@ -13,17 +13,16 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 )
 
-// Config says where the server keeps its data and where it listens.
+// Config is the server's data directory and port.
 type Config struct {
-	Dir  string // made if it isn't there; one server at a time
-	Port int    // of clients, on 127.0.0.1; 0: a free one
+	Dir  string // created if it doesn't exist; used by one server at a time
+	Port int    // for clients, on 127.0.0.1; 0 for a free one
 }
 
 const (
-	// History is how many of the last changes are kept to be watched. Older ones
-	// are thrown away every five minutes.
+	// history is how many of the latest changes are kept for watches. Older ones are removed every five minutes.
 	history = "10000"
-	// A route map of 65,536 entries and its place in the history, in one write.
+	// Suffices for a route map of 65,536 entries and its history in one write.
 	maxWrite = 8 << 20
 	maxOps   = 4096
 )
@@ -32,13 +31,12 @@ const (
 type Server struct {
 	etcd *embed.Etcd
 	log  *os.File
-	lock *os.File // held while the server has the directory
+	lock *os.File // held while the server uses the directory
 }
 
-// Start runs a server on the data of the directory, or on no data if there is
-// none, and waits until it serves or the context ends; the context counts for
-// the start alone. What the server logs (warnings and worse) is in etcd.log in
-// the directory; what ends the process goes to standard error too.
+// Start runs a server on the directory's data, or on no data if it is empty. It waits until the server is ready or the
+// context ends; the context applies only to the start. The server logs warnings and errors to etcd.log in the
+// directory. Fatal errors also go to standard error.
 func Start(ctx context.Context, c Config) (*Server, error) {
 	s, err := start(ctx, c)
 	if err != nil {
@@ -80,7 +78,7 @@ func start(ctx context.Context, c Config) (_ *Server, err error) {
 
 func settings(c Config, log *os.File) *embed.Config {
 	client := url.URL{Scheme: "http", Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port))}
-	nowhere := url.URL{Scheme: "http", Host: "127.0.0.1:1"} // peers must have an address, even those that don't listen
+	nowhere := url.URL{Scheme: "http", Host: "127.0.0.1:1"} // peers must have an address, even if they don't listen
 	e := embed.NewConfig()
 	e.Name = "embedded"
 	e.Dir = filepath.Join(c.Dir, "data")
@@ -94,14 +92,14 @@ func settings(c Config, log *os.File) *embed.Config {
 	return e
 }
 
-// Endpoint is the host:port for clients.
+// Endpoint returns the host:port for clients.
 func (s *Server) Endpoint() string { return s.etcd.Clients[0].Addr().String() }
 
-// Err gives the error that the server dies of, and is closed after Close.
+// Err returns a channel of the server's fatal error. It is closed after Close.
 func (s *Server) Err() <-chan error { return s.etcd.Err() }
 
-// Close ends the server, after a wait of a few seconds for clients that are
-// still connected, and leaves the data for the next start. Call it once.
+// Close ends the server after waiting a few seconds for connected clients. It keeps the data for the next start. Call
+// it once.
 func (s *Server) Close() error {
 	if s.etcd != nil {
 		s.etcd.Close()

@@ -11,9 +11,8 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// lock claims the directory, because a second server on the same data would
-// wait for the first without a word. The kernel gives the claim back when the
-// process dies.
+// lock locks the directory, because a second server on the same data would wait for the first silently. The kernel
+// releases the lock when the process dies.
 func lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -26,7 +25,7 @@ func lock(path string) (*os.File, error) {
 	return f, nil
 }
 
-// logLimit bounds the log: a longer one is moved to .old at the next start.
+// logLimit bounds the log. A longer one is renamed to .old at the next start.
 const logLimit = 10 << 20
 
 func openLog(path string) (*os.File, error) {
@@ -42,8 +41,7 @@ func openLog(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 }
 
-// logger writes warnings to the file, and to standard error also what the server
-// ends the process with: its last words must not be hidden in a file.
+// logger writes warnings to the file. Fatal errors also go to standard error, so that they aren't hidden in a file.
 func logger(file *os.File) *zap.Logger {
 	form := zap.NewProductionEncoderConfig()
 	form.EncodeTime = zapcore.RFC3339TimeEncoder
