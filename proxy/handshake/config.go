@@ -37,7 +37,7 @@ type Config struct {
 	ConnectionID  func() uint32 // returns a connection ID for each login, sent to the client
 	Accounts      Accounts
 	Digests       *Digests        // nil: accounts known only by a hash take the full path every time
-	Attempts       *Attempts        // nil: failed logins are answered without delay
+	Attempts      *Attempts       // nil: failed logins are answered without delay
 	TLS           *tls.Config     // nil for no TLS
 	RSA           *rsa.PrivateKey // nil: the full path of caching_sha2_password requires TLS or a Unix socket
 	Capabilities  uint32          // offered to clients; 0 for Capabilities
