@@ -13,23 +13,23 @@ import (
 	"locus/proxy/handshake"
 )
 
-// Account is who may log in. Password is asked for at every login.
+// Account is an account for logins. Password is called at every login.
 type Account struct {
 	User     string
 	Role     config.Role
 	Password func() (string, error)
 }
 
-// identity is who asks.
+// identity is the user of a request.
 type identity struct {
 	user string
 	role config.Role
 }
 
-// may tells whether a role is enough for what another is asked for.
+// may reports whether the role suffices for a request that needs another.
 func (i identity) may(needed config.Role) bool { return i.role == config.Admin || i.role == needed }
 
-// auth lets people in: by a session's cookie, or by HTTP's basic login.
+// auth authenticates users by a session's cookie or by HTTP basic authentication.
 type auth struct {
 	accounts []Account
 	attempts *handshake.Attempts
@@ -44,8 +44,7 @@ func newAuth(o Options) *auth {
 	}
 }
 
-// check looks at a password. A wrong one is answered late, and too many of them
-// at once not at all.
+// check verifies a password. The answer to a wrong one is delayed, and with too many at once the address is refused.
 func (d *auth) check(r *http.Request, user, password string) (identity, int) {
 	addr := addressOf(r)
 	if d.attempts.Blocked(addr) {
@@ -55,11 +54,11 @@ func (d *auth) check(r *http.Request, user, password string) (identity, int) {
 		d.attempts.Passed(user)
 		return who, http.StatusOK
 	}
-	d.attempts.Punish(context.WithoutCancel(r.Context()), addr, user) // hanging up doesn't help to try more
+	d.attempts.Punish(context.WithoutCancel(r.Context()), addr, user) // disconnecting doesn't allow more attempts
 	return identity{}, http.StatusUnauthorized
 }
 
-// right compares with every account, so that its time doesn't tell who there is.
+// right compares with every account, so that its duration doesn't reveal which users exist.
 func (d *auth) right(user, password string) (found identity, is bool) {
 	for _, a := range d.accounts {
 		known, err := a.Password()
@@ -73,7 +72,7 @@ func (d *auth) right(user, password string) (found identity, is bool) {
 	return found, is
 }
 
-// same takes as long whatever the lengths are.
+// same takes the same time regardless of the lengths.
 func same(a, b string) int {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:])
@@ -89,13 +88,13 @@ func addressOf(r *http.Request) netip.Addr {
 
 type identityKey struct{}
 
-// who is the one that guard let in.
+// who returns the user that guard admitted.
 func who(r *http.Request) identity {
 	i, _ := r.Context().Value(identityKey{}).(identity)
 	return i
 }
 
-// guard lets those in who have a role.
+// guard admits users with a role.
 func (d *auth) guard(needed config.Role, next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		i, known := d.visits.of(r)
@@ -118,13 +117,13 @@ func (d *auth) guard(needed config.Role, next http.HandlerFunc) http.Handler {
 	})
 }
 
-// refuse sends people to the login, and tells programs to log in.
+// refuse redirects browsers to the login page, and answers other clients with 401.
 func refuse(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet && r.Header.Get("Authorization") == "" && strings.Contains(r.Header.Get("Accept"), "text/html") {
 		http.Redirect(w, r, "/login", http.StatusSeeOther)
 		return
 	}
-	if r.Header.Get("Sec-Fetch-Site") == "" { // a browser would ask by a window of its own
+	if r.Header.Get("Sec-Fetch-Site") == "" { // a browser would open its own login window
 		w.Header().Set("WWW-Authenticate", `Basic realm="locus", charset="UTF-8"`)
 	}
 	http.Error(w, "log in", http.StatusUnauthorized)
@@ -159,7 +158,7 @@ func (d *auth) logout(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "login", http.StatusSeeOther)
 }
 
-// headers keep a page to itself.
+// headers isolate a page from other sites.
 func headers(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")

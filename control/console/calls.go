@@ -13,22 +13,22 @@ import (
 	"locus/proxy/session"
 )
 
-// callPatience bounds an order: both shards are asked before a move begins.
+// callPatience is the time limit of an order, since both shards are checked before a move begins.
 const callPatience = 30 * time.Second
 
-// mostArguments are more than any procedure takes.
+// mostArguments exceeds the number of arguments of every procedure.
 const mostArguments = 16
 
-// called is what an order is answered.
+// called is the answer to an order.
 type called struct {
 	Schema  int     `json:"schema"`
 	Job     string  `json:"job"`
 	Phase   string  `json:"phase"`
 	Percent float64 `json:"percent"`
-	Told    string  `json:"told"` // the line in its journal
+	Told    string  `json:"told"` // the line in the job's journal
 }
 
-// call is POST /v1/calls/{procedure}: CALL locus.… of who has logged in.
+// call handles POST /v1/calls/{procedure}: CALL locus.… on behalf of the logged-in user.
 func (c *Console) call(w http.ResponseWriter, r *http.Request) {
 	ordered(w, r, func(ctx context.Context, procedure string, args []string) (any, error) {
 		j, err := c.options.Orders.Order(ctx, procedure, args, byWhom(r))
@@ -39,7 +39,7 @@ func (c *Console) call(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// ordered answers with what a procedure gives, told the arguments in the body.
+// ordered calls order with the arguments in the body and answers with its result.
 func ordered(w http.ResponseWriter, r *http.Request, order func(ctx context.Context, procedure string, args []string) (any, error)) {
 	args, err := arguments(w, r)
 	if err != nil {
@@ -59,7 +59,7 @@ func ordered(w http.ResponseWriter, r *http.Request, order func(ctx context.Cont
 
 func byWhom(r *http.Request) string { return who(r).user + " (dashboard)" }
 
-// previewed is what a move would be.
+// previewed describes the move that an order would begin.
 type previewed struct {
 	Schema int    `json:"schema"`
 	Job    string `json:"job"`
@@ -67,11 +67,11 @@ type previewed struct {
 	To     string `json:"to"`
 	Genes  int    `json:"genes"`
 	Ranges string `json:"gene_ranges"`
-	// Share is how much of the source's genes that is, in percent.
+	// Share is the percentage of the source's genes.
 	Share    float64   `json:"share_percent"`
-	Load     float64   `json:"statements_per_second"` // on these genes, as all proxies have counted
-	Problems []problem `json:"problems"`              // that stand in its way
-	Unasked  string    `json:"unasked,omitempty"`     // why nothing is known of them
+	Load     float64   `json:"statements_per_second"` // on these genes, as counted by all proxies
+	Problems []problem `json:"problems"`              // obstacles to the move
+	Unasked  string    `json:"unasked,omitempty"`     // why the obstacles are unknown
 }
 
 type problem struct {
@@ -80,7 +80,7 @@ type problem struct {
 	Remedy string `json:"remedy"`
 }
 
-// preview is POST /v1/previews/{procedure}: what a split or a merge would begin.
+// preview handles POST /v1/previews/{procedure}: the move that a split or merge would begin.
 func (c *Console) preview(w http.ResponseWriter, r *http.Request) {
 	ordered(w, r, func(ctx context.Context, procedure string, args []string) (any, error) {
 		p, err := c.options.Orders.Preview(ctx, procedure, args, byWhom(r))
@@ -111,8 +111,7 @@ func (c *Console) previewed(ctx context.Context, p orders.Preview) previewed {
 	return a
 }
 
-// arguments reads {"arguments": ["split-1", "40"]}. Only JSON is taken: no form of another
-// site can send it.
+// arguments reads {"arguments": ["split-1", "40"]}. It accepts only JSON, which no form of another site can send.
 func arguments(w http.ResponseWriter, r *http.Request) ([]string, error) {
 	if kind := r.Header.Get("Content-Type"); kind != "application/json" {
 		return nil, fmt.Errorf("content type %q: send application/json", kind)
@@ -131,7 +130,7 @@ func arguments(w http.ResponseWriter, r *http.Request) ([]string, error) {
 	return body.Arguments, nil
 }
 
-// refuseCall says why an order was not taken, or that it is not known whether it was.
+// refuseCall answers why an order was not accepted, or that this is unknown.
 func refuseCall(w http.ResponseWriter, name string, err error) {
 	switch {
 	case errors.Is(err, session.ErrNoProcedure):

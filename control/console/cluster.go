@@ -18,39 +18,39 @@ import (
 	"locus/router/cluster"
 )
 
-// Cluster is what the cluster's processes share, and know together.
+// Cluster is the cluster's shared state and the combined knowledge of its processes.
 type Cluster interface {
 	watch.Source
 	Fleet
 	Ground
 }
 
-// Fleet is the proxies, which are asked what they have counted.
+// Fleet queries the proxies for their counters.
 type Fleet interface {
-	// Cards is those that live, by their IDs.
+	// Cards returns the cards of running proxies, by ID.
 	Cards(context.Context) ([]fleet.Card, error)
-	// Beats is how they do; answers that are no older than fresh will do.
+	// Beats returns the proxies' current figures. Answers no older than fresh may be reused.
 	Beats(ctx context.Context, fresh time.Duration) (fleet.Answers[fleet.Beat], error)
 	Statements(context.Context) (fleet.Cost, error)
 	Generators(context.Context) (fleet.Answers[[]generators.Report], error)
-	// Mirrored is what mirrored reads of moving genes have shown, by move and by proxy.
+	// Mirrored returns the results of mirrored reads, by move and by proxy.
 	Mirrored(context.Context) (map[string]map[string]mirror.Report, error)
-	// Load is the statements per second by gene.
+	// Load returns the statements per second by gene.
 	Load(context.Context, gene.Width) (*meter.Loads, error)
 }
 
-// Ground is what the proxies stand on.
+// Ground is the infrastructure below the proxies.
 type Ground interface {
-	// Members asks those of etcd.
+	// Members queries etcd's members.
 	Members(context.Context) []etcd.Health
 	Examine(context.Context) (doctor.Report, error)
-	// Rows is about how many rows each shard has of the tables whose rows have genes.
+	// Rows returns the approximate number of each shard's rows in sharded tables.
 	Rows(context.Context) (map[router.ShardName]float64, error)
-	// Routes is the maps that there were, the oldest first.
+	// Routes returns the versions of the route map, oldest first.
 	Routes(context.Context) ([]cluster.Version, error)
 }
 
-// Orders is the procedures of the schema locus.
+// Orders runs the procedures of the schema locus.
 type Orders interface {
 	Order(ctx context.Context, procedure string, args []string, by string) (*job.Job, error)
 	Preview(ctx context.Context, procedure string, args []string, by string) (orders.Preview, error)

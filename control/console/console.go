@@ -26,61 +26,59 @@ import (
 // Proxy is the process's proxy.
 type Proxy interface {
 	Status() proxy.Status
-	// Map is the route map in force, Declared the cluster, Catalog its tables.
+	// Map returns the route map in force, Declared the cluster, Catalog its tables.
 	Map() *router.Map
 	Declared() *cluster.Cluster
 	Catalog() *catalog.Catalog
 }
 
-// Options is what a console is made of.
+// Options configure a console.
 type Options struct {
 	Proxy    Proxy
 	Cluster  Cluster
 	Orders   Orders
-	Self     fleet.Card // what the process is to the others
-	Name     string     // the cluster's
-	IDs      Generators // answers below /api/; nil: nothing does
-	Accounts []Account  // nobody logs in without
-	Secure   bool       // it is served over TLS
+	Self     fleet.Card // the process's card, as other processes see it
+	Name     string     // the cluster's name
+	IDs      Generators // serves /api/; may be nil
+	Accounts []Account  // without any, nobody can log in
+	Secure   bool       // served over TLS
 	Version  string
-	// Traced counts the spans of traces; nil: there are none.
+	// Traced returns the counts of spans. It is nil without tracing.
 	Traced func() tracing.Counts
-	// Watched are the shards whose servers the process watches; nil: it watches none.
+	// Watched returns the shards whose servers the process watches. It is nil if it watches none.
 	Watched func() map[router.ShardName]failover.Watched
-	// Keys is what the process says of its key ring; nil: it has none.
+	// Keys returns the state of the process's key ring. It is nil if it has none.
 	Keys func() fleet.Keys
-	Now  func() time.Time // nil: the clock
+	Now  func() time.Time // nil for time.Now
 }
 
-// Generators is the process's generators: what answers below /api/, and how they
-// stand.
+// Generators are the process's generators: the handler of /api/, and their state.
 type Generators interface {
 	http.Handler
 	Status() []generators.Status
 }
 
-// Console is the handler of all that is served.
+// Console is the handler of all paths.
 type Console struct {
 	http.Handler
 	options Options
 	looks   *looker
 	check   *examiner
 	genes   *genes
-	pages   chan struct{} // one for each page that is open
+	pages   chan struct{} // one token for each open page
 
 	statements *lately[fleet.Cost]
 	generators *lately[fleet.Answers[[]generators.Report]]
 	routes     *lately[[]cluster.Version]
 }
 
-// What is asked of the proxies, or read whole, is asked for all pages at once.
+// Data that require queries of the proxies, or large reads, are fetched once for all pages.
 const (
 	answersEvery    = 2 * time.Second
 	answersPatience = 5 * time.Second
 )
 
-// New makes the handler: /healthz and /readyz for everybody, the rest for who
-// logs in.
+// New returns the handler. /healthz and /readyz are open to everybody; other paths require a login.
 func New(o Options) *Console {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -95,8 +93,7 @@ func New(o Options) *Console {
 	return c
 }
 
-// Run keeps what the page shows of the last hour, and looks for what takes long, until ctx
-// ends.
+// Run keeps the figures of the last hour and runs slow queries until ctx ends.
 func (c *Console) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { c.check.run(ctx) })
@@ -105,7 +102,7 @@ func (c *Console) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// paths are all that there are, each with the role that it takes.
+// paths returns the handler of all paths, each with the role that it requires.
 func (c *Console) paths(d *auth) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", healthz)
@@ -146,29 +143,29 @@ func (c *Console) paths(d *auth) http.Handler {
 	return mux
 }
 
-// scraped is what collectors have, in Prometheus's format.
+// scraped serves collectors in Prometheus's format.
 func scraped(all ...prometheus.Collector) http.HandlerFunc {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(all...)
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP
 }
 
-// profiles are of the whole process, so they are the admins'.
+// profiles cover the whole process, so they require the role admin.
 func profiles(mux *http.ServeMux, d *auth) {
 	for pattern, h := range map[string]http.HandlerFunc{
 		"GET /debug/pprof/": pprof.Index, "GET /debug/pprof/profile": pprof.Profile,
 		"GET /debug/pprof/trace": pprof.Trace, "GET /debug/pprof/symbol": pprof.Symbol,
-	} { // not cmdline: it is nobody's business
+	} { // not cmdline, which nobody needs to see
 		mux.Handle(pattern, d.guard(config.Admin, h))
 	}
 	mux.Handle("GET /debug/pprof/cmdline", http.NotFoundHandler())
 }
 
-// healthz says that the process serves HTTP.
+// healthz answers that the process serves HTTP.
 func healthz(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }
 
-// readyz says whether new clients should be sent here. A proxy that can't reach
-// etcd serves on with what it knows, so it is ready and says so.
+// readyz answers whether new clients should be sent here. A proxy that can't reach etcd continues to serve with its
+// last state, so it is ready and says so.
 func readyz(p Proxy) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		s := p.Status()
@@ -183,7 +180,7 @@ func readyz(p Proxy) http.HandlerFunc {
 	}
 }
 
-// Server is an HTTP server with bounds on slow and large requests.
+// Server returns an HTTP server with limits on slow and large requests.
 func Server(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,

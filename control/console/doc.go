@@ -1,7 +1,6 @@
-// Package console is what a process shows over HTTP: health, metrics, profiles, the state
-// of the cluster as JSON, and the page that is made of it, with its logins.
+// Package console serves a process's HTTP interface: health, metrics, profiles, the cluster's state as JSON, and the
+// page that displays it, with its logins.
 //
-// It owns the handlers, the sessions of who has logged in, what is kept for the page
-// between two looks, and the names of the metrics. It never changes anything by itself:
-// what an admin orders goes the way of CALL locus.….
+// It owns the handlers, the sessions of logged-in users, the data kept for the page between two requests, and the names
+// of the metrics. It never changes anything by itself. An admin's orders are run as CALL locus.….
 package console

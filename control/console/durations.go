@@ -10,7 +10,7 @@ import (
 	"locus/proxy/meter"
 )
 
-// meterMetrics are of all statements.
+// meterMetrics reports the metrics of all statements.
 func meterMetrics(m *meter.Meter, out chan<- prometheus.Metric, gauge func(*prometheus.Desc, float64, ...string), counter func(*prometheus.Desc, uint64, ...string)) {
 	for _, l := range m.Latencies.All() {
 		out <- newHistogram(duration, &l.Distribution, l.Kind.String(), l.Shard, l.Ending.String())
@@ -26,8 +26,7 @@ func meterMetrics(m *meter.Meter, out chan<- prometheus.Metric, gauge func(*prom
 	gauge(digestsMost, meter.MostDigests)
 }
 
-// histogram has classic buckets, for everybody, and native ones, for servers that ask for
-// them.
+// histogram has classic buckets, and native ones for servers that request them.
 type histogram struct{ classic, native prometheus.Metric }
 
 func newHistogram(desc *prometheus.Desc, d *meter.Distribution, labels ...string) prometheus.Metric {
@@ -52,6 +51,6 @@ func (h histogram) Write(to *dto.Metric) error {
 		return err
 	}
 	to.Histogram.Bucket = classic.Histogram.Bucket
-	to.Histogram.CreatedTimestamp = nil // it is not known when a count began
+	to.Histogram.CreatedTimestamp = nil // the start of a count is unknown
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Bounds of pages that are open.
+// Limits of open pages.
 const (
 	mostPages  = 64
 	sendWithin = 10 * time.Second
@@ -15,7 +15,7 @@ const (
 
 var errManyPages = errors.New("as many pages are open as may be: close some")
 
-// events sends the state as it changes, until the page is closed.
+// events sends the state whenever it changes, until the page is closed.
 func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 	select {
 	case c.pages <- struct{}{}:
@@ -42,7 +42,7 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// event is the state, or gone: the proxy whose view is asked for lives no more.
+// event returns the state, or the event "gone" if the requested proxy no longer runs.
 func (c *Console) event(r *http.Request) []byte {
 	c.check.visit(time.Now())
 	kind := "state"

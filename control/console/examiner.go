@@ -9,43 +9,43 @@ import (
 	"locus/control/doctor"
 )
 
-// How often etcd's members are asked, and doctor is, while somebody looks at the page. It
-// asks every shard, and takes seconds.
+// Intervals at which etcd's members and doctor are queried while somebody views the page. doctor queries every shard
+// and takes seconds.
 const (
 	membersEvery    = 10 * time.Second
 	membersPatience = 5 * time.Second
 	doctorEvery     = time.Minute
 	doctorPatience  = 30 * time.Second
-	stillLooks      = 15 * time.Second // after somebody has asked
-	tooOld          = 3 * time.Minute  // of what was found while somebody looked last
+	stillLooks      = 15 * time.Second // time after the last request of the page
+	tooOld          = 3 * time.Minute  // age of findings from the last viewing
 	examineTick     = time.Second
 )
 
-// examiner has etcd and what doctor checks be looked at while somebody looks at the page.
+// examiner queries etcd and doctor while somebody views the page.
 type examiner struct {
 	ground Ground
 
-	mu       sync.Mutex // of what follows
+	mu       sync.Mutex // guards the fields below
 	visited  time.Time
 	members  []etcd.Health
-	asked    time.Time // the members
+	asked    time.Time // time of the last query of the members
 	report   doctor.Report
 	err      error // why there is no report
 	examined time.Time
-	again    bool // before its time
+	again    bool // run before it is due
 }
 
-// findings is what doctor has found, and when; a zero time: it has not looked yet.
+// findings is doctor's result and its time, which is zero before the first run.
 type findings struct {
 	At       time.Time        `json:"at,omitzero"`
 	Findings []doctor.Finding `json:"findings"`
-	Problem  string           `json:"problem,omitempty"` // why it could not look
+	Problem  string           `json:"problem,omitempty"` // why doctor could not run
 	Etcd     int              `json:"etcd_endpoints"`
 	Proxies  int              `json:"proxies"`
 	Shards   int              `json:"shards"`
 }
 
-// known is what was found lately.
+// known returns recent results.
 func (e *examiner) known() (members []etcd.Health, found []doctor.Finding) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -73,21 +73,21 @@ func (e *examiner) found() findings {
 	return f
 }
 
-// visit notes that somebody looks.
+// visit records that somebody views the page.
 func (e *examiner) visit(now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.visited = now
 }
 
-// hurry has doctor look again at once.
+// hurry makes doctor run again at once.
 func (e *examiner) hurry() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.again = true
 }
 
-// due tells what is to be looked at.
+// due returns what must be queried now.
 func (e *examiner) due(now time.Time) (members, all bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -97,7 +97,7 @@ func (e *examiner) due(now time.Time) (members, all bool) {
 	return now.Sub(e.asked) >= membersEvery, e.again || now.Sub(e.examined) >= doctorEvery
 }
 
-// run looks at what is due until ctx ends.
+// run makes due queries until ctx ends.
 func (e *examiner) run(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()

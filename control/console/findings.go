@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// findingsAnswer is what locus doctor finds.
+// findingsAnswer is the findings of locus doctor.
 type findingsAnswer struct {
 	Schema int `json:"schema"`
 	findings
@@ -16,7 +16,7 @@ func (c *Console) getFindings(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, findingsAnswer{schema, c.check.found()})
 }
 
-// lookAgain has doctor look before its time. The answer is what is known so far.
+// lookAgain makes doctor run before it is due. It answers with the current findings.
 func (c *Console) lookAgain(w http.ResponseWriter, _ *http.Request) {
 	c.check.visit(time.Now())
 	c.check.hurry()

@@ -7,8 +7,7 @@ import (
 	"locus/control/generators"
 )
 
-// generatorsAnswer is the declared generators, and how each stands in the proxies that have
-// used it.
+// generatorsAnswer is the declared generators and their state in the proxies that have used them.
 type generatorsAnswer struct {
 	Schema     int                   `json:"schema"`
 	Silent     []string              `json:"silent,omitempty"`

@@ -13,15 +13,15 @@ import (
 	"locus/router"
 )
 
-// genes is the route map, and what genes have to bear. To find that out takes questions to
-// all proxies and shards, so it is asked for now and then, and only while somebody looks.
+// genes serves the route map and the load of genes. Computing the load takes queries of all proxies and shards, so it
+// is done at intervals and only on request.
 type genes struct {
 	proxy Proxy
 	load  lately[*meter.Loads]
 	rows  lately[map[router.ShardName]float64]
 }
 
-// How old figures may be, and how long they may take.
+// Maximum age of figures, and time limits.
 const (
 	loadEvery     = 3 * time.Second
 	rowsEvery     = time.Minute
@@ -37,16 +37,16 @@ func newGenes(o Options) *genes {
 	return g
 }
 
-// genesAnswer is the picture of all genes, and what they have to bear.
+// genesAnswer is a picture of all genes with their load.
 type genesAnswer struct {
 	Schema int     `json:"schema"`
 	Map    picture `json:"map"`
-	// Load is runs of equal rates: how many cells, and their statements per second; Rows
-	// how many rows a cell of each shard has about.
+	// Load is a list of runs of equal rates: a number of cells, then their statements per second. Rows is the
+	// approximate number of rows per cell of each shard.
 	Load    []float64                    `json:"load"`
 	Rows    map[router.ShardName]float64 `json:"rows"`
 	Hottest []hotGene                    `json:"hottest"`
-	Trouble []string                     `json:"trouble"` // what could not be found out
+	Trouble []string                     `json:"trouble"` // what could not be determined
 }
 
 type hotGene struct {
@@ -57,7 +57,7 @@ type hotGene struct {
 	Moving    string  `json:"moving,omitempty"`
 }
 
-// hottestTold is how many genes are named.
+// hottestTold is how many genes are listed.
 const hottestTold = 10
 
 func (g *genes) get(w http.ResponseWriter, r *http.Request) {
@@ -86,7 +86,7 @@ func (g *genes) weigh(ctx context.Context, m *router.Map, a *genesAnswer) {
 	}
 }
 
-// hottest are the genes with most statements.
+// hottest returns the genes with most statements.
 func hottest(l *meter.Loads, m *router.Map) []hotGene {
 	type heat struct {
 		gene gene.Gene
@@ -112,13 +112,13 @@ func hottest(l *meter.Loads, m *router.Map) []hotGene {
 	return list
 }
 
-// mostCells is how many the picture has at most.
+// mostCells bounds the cells of the picture.
 const mostCells = 1 << 16
 
-// genesOfCell is how many neighbours share a cell.
+// genesOfCell returns how many neighbouring genes share a cell.
 func genesOfCell(w gene.Width) int { return max(1, (int(w.Last())+1)/mostCells) }
 
-// runs are the rates of cells, those of equal neighbours told once.
+// runs returns the rates of cells as runs of equal values.
 func runs(l *meter.Loads, w gene.Width) []float64 {
 	var list []float64
 	size := genesOfCell(w)

@@ -11,13 +11,12 @@ import (
 	"locus/control/watch"
 )
 
-// historyAnswer is the figures of a span. Lists are as long as At; a null is of a time of
-// which nothing is known.
+// historyAnswer is the figures of a span. Lists have the length of At. A null means that nothing is known of that time.
 type historyAnswer struct {
 	Schema int    `json:"schema"`
 	Span   string `json:"span"`
 	Proxy  string `json:"proxy,omitempty"`
-	// From is where the span begins, Step how far apart its points are, in seconds.
+	// From is the start of the span, Step the interval between points in seconds.
 	From   time.Time     `json:"from"`
 	To     time.Time     `json:"to"`
 	Step   float64       `json:"step_seconds"`
@@ -27,7 +26,7 @@ type historyAnswer struct {
 	Marks  []historyMark `json:"marks"`
 }
 
-// moveLine is those of a move.
+// moveLine is the figures of a move.
 type moveLine struct {
 	ID           string     `json:"id"`
 	AtTarget     []*float32 `json:"percent"`
@@ -39,7 +38,7 @@ type moveLine struct {
 	SinceFailed  []*float32 `json:"since_failed_percent"`
 }
 
-// seriesLine is those of a shard; without a name, of all together.
+// seriesLine is the figures of a shard, or without a name of all shards together.
 type seriesLine struct {
 	Shard     string     `json:"shard,omitempty"`
 	PerSecond []*float32 `json:"statements_per_second"`
@@ -52,14 +51,14 @@ type seriesLine struct {
 	LagMs     []*int32   `json:"lag_ms"`
 }
 
-// historyMark is a line of a move's journal.
+// historyMark is an entry of a move's journal.
 type historyMark struct {
 	At   int64  `json:"at"`
 	Move string `json:"move"`
 	What string `json:"what"`
 }
 
-// mostMarks are told, the last ones.
+// mostMarks bounds the marks. The latest are kept.
 const mostMarks = 60
 
 var errNoSpan = errors.New("span: 15m or 1h")
@@ -106,7 +105,7 @@ func columnsOfMove(id string, points []*series.Move) moveLine {
 	return l
 }
 
-// counted leaves out what is of no statement.
+// counted returns nil for a time without statements.
 func counted(p99 *float32) *float32 {
 	if *p99 == 0 {
 		return nil
@@ -137,7 +136,7 @@ func (s *seriesLine) add(rate, errs, p50, p99 *float32, inUse, limit, waiting, l
 	s.InUse, s.Limit, s.Waiting, s.LagMs = append(s.InUse, inUse), append(s.Limit, limit), append(s.Waiting, waiting), append(s.LagMs, lag)
 }
 
-// marks are the lines of all moves' journals within a span, the last ones.
+// marks returns the latest entries of all moves' journals within a span.
 func marks(moves []watch.Seen, from, to time.Time) []historyMark {
 	list := []historyMark{}
 	for _, m := range moves {

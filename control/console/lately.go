@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// lately is what was found out for one who asked, and is good enough for others for a
-// while. So is an error.
+// lately caches a result that was computed for one request and is reused for others for a while. It caches errors too.
 type lately[T any] struct {
 	every    time.Duration
 	patience time.Duration
 	find     func(context.Context) (T, error)
 
-	mu    sync.Mutex // of what follows; held while it is found out
+	mu    sync.Mutex // guards the fields below; held while the value is computed
 	value T
 	err   error
 	at    time.Time
@@ -23,7 +22,7 @@ func (l *lately[T]) get(ctx context.Context) (T, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.at.IsZero() || time.Since(l.at) >= l.every {
-		// It is for others too, who may not have gone.
+		// The result is for other requests too, which may continue when this one ends.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.patience)
 		defer cancel()
 		l.value, l.err = l.find(ctx)

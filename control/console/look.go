@@ -15,27 +15,27 @@ import (
 	"locus/router/cluster"
 )
 
-// Looks at the cluster. One serves everybody who asks; while nobody does, the figures of
-// the last hour need some.
+// Intervals of queries of the cluster. One query serves all requests. Without requests, the figures of the last hour
+// need a slower rate.
 const (
 	lookEvery    = 500 * time.Millisecond
 	lookUnasked  = 5 * time.Second
 	lookFor      = 2 * time.Second
-	ratesOver    = 5 * time.Second // rates on the page are of so long
+	ratesOver    = 5 * time.Second // period of the rates on the page
 	pastMoves    = 20
 	beatsAreGood = 900 * time.Millisecond
-	// unaskedAreGood is less than lookUnasked, so that no beat is taken twice, and enough for
-	// processes that nobody looks at to share one question.
+	// unaskedAreGood is less than lookUnasked, so that no beat is used twice. It is long enough for idle processes to
+	// share one query.
 	unaskedAreGood = 4 * time.Second
 )
 
-// sight is what one look has found. It is never changed.
+// sight is the immutable result of one query.
 type sight struct {
 	overview.Seen
-	moves []watch.Seen // those too that are over, the oldest first
+	moves []watch.Seen // including those that are over, oldest first
 }
 
-// looker looks at the cluster for everybody, and keeps the figures of the last hour.
+// looker queries the cluster for all requests and keeps the figures of the last hour.
 type looker struct {
 	proxy   Proxy
 	self    fleet.Card
@@ -44,10 +44,10 @@ type looker struct {
 	kept    *series.Keeper
 	check   *examiner
 
-	mu      sync.Mutex // of what follows; held during a look
+	mu      sync.Mutex // guards the fields below; held during a query
 	watcher watch.Watcher
-	beats   []fleet.Answers[fleet.Beat] // of the last seconds, the oldest first
-	times   []time.Time                 // of them
+	beats   []fleet.Answers[fleet.Beat] // of the last seconds, oldest first
+	times   []time.Time                 // of beats
 	last    *sight
 	looked  time.Time
 }
@@ -59,8 +59,7 @@ func newLooker(o Options, check *examiner) *looker {
 	}
 }
 
-// run looks now and then, so that the figures of the last hour are there when somebody
-// comes.
+// run queries at intervals, so that the figures of the last hour are there when requested.
 func (l *looker) run(ctx context.Context) {
 	tick := time.NewTicker(lookUnasked)
 	defer tick.Stop()
@@ -74,18 +73,18 @@ func (l *looker) run(ctx context.Context) {
 	}
 }
 
-// see is what there is to be seen, at most half a second old. Where etcd can't be read it is
-// what was seen before, with what this proxy knows by itself.
+// see returns the cluster's state, at most half a second old. If etcd can't be read, it returns the last state with
+// this proxy's own figures.
 func (l *looker) see(ctx context.Context) *sight { return l.seeBy(ctx, beatsAreGood) }
 
-// seeBy takes beats of the other proxies that are no older than fresh.
+// seeBy uses beats of the other proxies that are no older than fresh.
 func (l *looker) seeBy(ctx context.Context, fresh time.Duration) *sight {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.last != nil && time.Since(l.looked) < lookEvery {
 		return l.last
 	}
-	found := l.look(context.WithoutCancel(ctx), time.Now(), fresh) // it is for others too
+	found := l.look(context.WithoutCancel(ctx), time.Now(), fresh) // the result is for other requests too
 	l.last, l.looked = found, time.Now()
 	return found
 }
@@ -105,21 +104,21 @@ func (l *looker) look(ctx context.Context, now time.Time, fresh time.Duration) *
 	l.own(next, &beats)
 	next.Now, next.Before = beats, l.note(now, beats)
 	if l.last != nil && !maps.Equal(unwell(l.last.Now), unwell(beats)) {
-		l.check.hurry() // what doctor has found is old
+		l.check.hurry() // doctor's findings are out of date
 	}
 	next.Etcd, next.Findings = l.check.known()
 	l.kept.Add(now, series.Look{Beats: beats.By, Lags: lags(next.Moves), Moves: figures(next.Moves, now)})
 	return next
 }
 
-// declared is what is in force, with the map of now.
+// declared returns the cluster in force with the current map.
 func (l *looker) declared() *cluster.Cluster {
 	c := *l.proxy.Declared()
 	c.Routes = l.proxy.Map()
 	return &c
 }
 
-// read asks etcd, and by it the proxies.
+// read queries etcd, and through it the proxies.
 func (l *looker) read(ctx context.Context, into *sight, fresh time.Duration) (beats fleet.Answers[fleet.Beat], err error) {
 	if into.Cards, err = l.cluster.Cards(ctx); err != nil {
 		return beats, err
@@ -135,14 +134,14 @@ func (l *looker) read(ctx context.Context, into *sight, fresh time.Duration) (be
 	return l.cluster.Beats(ctx, fresh)
 }
 
-// own adds what this process knows of itself, if it is a proxy: that takes no etcd.
+// own adds this process's own figures if it is a proxy, which doesn't take etcd.
 func (l *looker) own(next *sight, beats *fleet.Answers[fleet.Beat]) {
 	if !l.self.Proxies() {
 		return
 	}
 	if !slices.ContainsFunc(next.Cards, func(c fleet.Card) bool { return c.ID == l.self.ID }) {
 		if next.Blind == nil {
-			return // it is about to come, or has gone
+			return // it is just starting or has stopped
 		}
 		card := l.self
 		card.MapVersion = next.Declared.Routes.Version()
@@ -156,7 +155,7 @@ func (l *looker) own(next *sight, beats *fleet.Answers[fleet.Beat]) {
 	beats.By = by
 }
 
-// note keeps beats for the next rates, and gives those that they begin with.
+// note stores beats for later rates, and returns those at the start of the current rates.
 func (l *looker) note(now time.Time, beats fleet.Answers[fleet.Beat]) fleet.Answers[fleet.Beat] {
 	for len(l.times) > 1 && now.Sub(l.times[1]) >= ratesOver {
 		l.times, l.beats = l.times[1:], l.beats[1:]
@@ -169,7 +168,7 @@ func (l *looker) note(now time.Time, beats fleet.Answers[fleet.Beat]) fleet.Answ
 	return before
 }
 
-// unwell is the servers that some proxy sees so.
+// unwell returns the servers that some proxy reports as not well.
 func unwell(beats fleet.Answers[fleet.Beat]) map[string]bool {
 	servers := map[string]bool{}
 	for _, b := range beats.By {
@@ -180,7 +179,7 @@ func unwell(beats fleet.Answers[fleet.Beat]) map[string]bool {
 	return servers
 }
 
-// lags is by shard how far what is moved to it is behind.
+// lags returns by shard the lag of moves to it.
 func lags(moves []watch.Seen) map[string]int64 {
 	by := map[string]int64{}
 	for _, m := range moves {
@@ -195,7 +194,7 @@ func lags(moves []watch.Seen) map[string]int64 {
 	return by
 }
 
-// figures is how moves are, for their curves.
+// figures returns the moves' figures for their charts.
 func figures(moves []watch.Seen, now time.Time) map[string]series.Move {
 	by := map[string]series.Move{}
 	for _, m := range moves {
@@ -213,7 +212,7 @@ func failedShare(f job.Fared) float32 {
 	return float32(100 * float64(f.Failed) / float64(max(1, f.Statements)))
 }
 
-// jobOf finds a move among those that were seen.
+// jobOf finds a move by its ID.
 func (s *sight) jobOf(id string) *job.Job {
 	for _, m := range s.moves {
 		if m.Job.ID == id {

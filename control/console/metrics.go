@@ -117,9 +117,9 @@ var (
 // collector reads a proxy's state at each scrape.
 type collector struct {
 	p      Proxy
-	ids    Generators            // nil: there are none
-	traced func() tracing.Counts // likewise
-	keys   func() fleet.Keys     // likewise
+	ids    Generators            // nil if there are none
+	traced func() tracing.Counts // nil if there are none
+	keys   func() fleet.Keys     // nil if there are none
 	watch  func() map[router.ShardName]failover.Watched
 	moves  *moves
 }

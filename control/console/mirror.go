@@ -7,7 +7,7 @@ import (
 	"locus/proxy/mirror"
 )
 
-// mirrorMetrics are of the proxy's own mirrored reads.
+// mirrorMetrics reports the metrics of the proxy's own mirrored reads.
 func mirrorMetrics(all map[string]mirror.Report, gauge func(*prometheus.Desc, float64, ...string), counter func(*prometheus.Desc, uint64, ...string)) {
 	for job, r := range all {
 		r.Each(func(outcome string, n uint64) { counter(mirrorReads, n, job, outcome) })

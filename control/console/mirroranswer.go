@@ -7,7 +7,8 @@ import (
 	"locus/proxy/mirror"
 )
 
-// mirrorAnswer is how the target of a move answers copies of reads, beside the source: of all proxies, whichever is shown.
+// mirrorAnswer compares the answers of a move's target to mirrored reads with the source's. It covers all proxies,
+// regardless of the one displayed.
 type mirrorAnswer struct {
 	Percent   int     `json:"percent"` // of the reads
 	Sampled   uint64  `json:"sampled"`
@@ -22,12 +23,12 @@ type mirrorAnswer struct {
 	Unsent    uint64  `json:"unsent"`
 	Late      uint64  `json:"late"`
 	Failed    uint64  `json:"failed"`
-	Away      string  `json:"away,omitempty"` // why the target is sent nothing
+	Away      string  `json:"away,omitempty"` // why nothing is sent to the target
 	SourceP50 float64 `json:"source_p50_ms"`
 	SourceP99 float64 `json:"source_p99_ms"`
 	TargetP50 float64 `json:"target_p50_ms"`
 	TargetP99 float64 `json:"target_p99_ms"`
-	// Differences are the last ones; locus.mirror_differences has more of them.
+	// Differences are the latest ones. locus.mirror_differences has more.
 	Differences []mirrorDifference `json:"differences"`
 }
 
@@ -41,7 +42,7 @@ type mirrorDifference struct {
 	At         time.Time `json:"at"`
 }
 
-// differencesShown bounds those of a move in the state.
+// differencesShown bounds the differences of a move in the state.
 const differencesShown = 5
 
 func newMirror(percent int, r mirror.Report) *mirrorAnswer {

@@ -9,30 +9,29 @@ import (
 	"locus/migrate/job"
 )
 
-// moveAnswer is a move that is under way. Percentages are of its rows, and, at the target,
-// of its genes.
+// moveAnswer is an active move. Percentages are of its rows, and those at the target are of its genes.
 type moveAnswer struct {
 	overview.Move
 	Kind    job.Kind  `json:"kind"`
-	Why     string    `json:"why,omitempty"` // somebody wanted it
+	Why     string    `json:"why,omitempty"` // an operator requested it
 	By      string    `json:"by"`
 	Created time.Time `json:"created"`
 	Genes   int       `json:"genes"`
 	Ranges  string    `json:"gene_ranges"`
-	// BySequence: the genes' rows are divided, by their sequences.
+	// BySequence reports that the genes' rows are divided by their sequence numbers.
 	BySequence bool    `json:"by_sequence,omitempty"`
 	Stages     []stage `json:"stages"`
 
 	Copied   float64 `json:"copied_percent"`
 	Verified float64 `json:"verified_percent"`
-	Wanted   float64 `json:"wanted_percent"` // at the target, once the cut-over has got there
+	Wanted   float64 `json:"wanted_percent"` // at the target at the end of the cut-over
 
 	Doing    string  `json:"doing,omitempty"`
 	Runner   string  `json:"runner,omitempty"`
 	Rows     float64 `json:"rows_per_second"`
 	Changes  float64 `json:"changes_per_second"`
 	Left     float64 `json:"seconds_left,omitempty"`
-	NextStep float64 `json:"next_step_seconds"` // -1: there is none
+	NextStep float64 `json:"next_step_seconds"` // -1 for none
 	Silent   float64 `json:"silent_seconds,omitempty"`
 	Step     float64 `json:"step_percent,omitempty"`
 	Every    float64 `json:"every_seconds,omitempty"`
@@ -45,22 +44,21 @@ type moveAnswer struct {
 	RowsDeleted  int64 `json:"rows_deleted"`
 	LagMs        int64 `json:"lag_ms"`
 	BackLagMs    int64 `json:"back_lag_ms"`
-	Reversible   bool  `json:"reversible"` // the way back is open
+	Reversible   bool  `json:"reversible"` // it can be rolled back
 	Conflicts    int64 `json:"conflicts"`
 	HeldMs       int64 `json:"last_hold_ms"`
 
-	// Before is how statements on its genes fared before the cut-over, Since how they do
-	// at the target since the last step.
+	// Before is the result of statements on its genes before the cut-over, Since at the target since the last step.
 	Before job.Fared `json:"before"`
 	Since  job.Fared `json:"since"`
-	// Mirror is how the target answers copies of reads, as long as there are any.
+	// Mirror compares the target's answers to mirrored reads, if there are any.
 	Mirror  *mirrorAnswer `json:"mirror,omitempty"`
 	Tables  []tableOfMove `json:"tables"`
 	Remedy  string        `json:"remedy,omitempty"`
-	Trouble string        `json:"trouble,omitempty"` // what is being tried again
-	// Orders are those that its state takes, for who may give them.
+	Trouble string        `json:"trouble,omitempty"` // the action being retried
+	// Orders are those that its state accepts, for users who may give them.
 	Orders  []orderAnswer `json:"orders"`
-	Journal []job.Entry   `json:"journal"` // its end, the newest first
+	Journal []job.Entry   `json:"journal"` // its end, newest first
 }
 
 type tableOfMove struct {
@@ -70,7 +68,7 @@ type tableOfMove struct {
 	Compared int64   `json:"rows_compared,omitempty"`
 }
 
-// journalShown bounds the lines of a journal in the state; /v1/moves/{id} has it whole.
+// journalShown bounds the entries of a journal in the state. /v1/moves/{id} has all.
 const journalShown = 30
 
 func newMove(m overview.Move, s watch.Seen, admin bool, now time.Time) moveAnswer {
@@ -103,14 +101,14 @@ func newMove(m overview.Move, s watch.Seen, admin bool, now time.Time) moveAnswe
 	return a
 }
 
-// newest is the end of a journal, turned round.
+// newest returns the end of a journal in reverse order.
 func newest(journal []job.Entry, most int) []job.Entry {
 	list := slices.Clone(journal[max(0, len(journal)-most):])
 	slices.Reverse(list)
 	return list
 }
 
-// short bounds a list of ranges, which may be of thousands.
+// short truncates a list of ranges, which may have thousands.
 func short(text string) string {
 	const most = 300
 	if len(text) > most {

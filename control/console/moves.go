@@ -11,18 +11,18 @@ import (
 	"locus/migrate/job"
 )
 
-// moves are the jobs that aren't over, read for metrics.
+// moves caches the active jobs for metrics.
 type moves struct {
 	source watch.Source
 	now    func() time.Time
 
-	mu     sync.Mutex // of what follows; held during a look
+	mu     sync.Mutex // guards the fields below; held during a query
 	looked time.Time
 	seen   []watch.Seen
 }
 
-// A look lasts for a while, since several servers may scrape; one that takes too long
-// leaves the moves out, and not the other metrics: locus_source_up tells why.
+// A result is reused for a while, since several servers may scrape. A query that takes too long omits only the moves;
+// locus_source_up reports it.
 const (
 	movesLast    = time.Second
 	movesWithin  = 2 * time.Second
@@ -67,7 +67,7 @@ func tellMove(s watch.Seen, now time.Time, gauge func(*prometheus.Desc, float64,
 	tell(movePercent, p.AtTarget, "at_target")
 	tell(movePercent, p.Wanted, "wanted")
 	if r.At.IsZero() {
-		return // nobody has told of it yet
+		return // no report yet
 	}
 	tell(moveLag, float64(r.LagMs)/1000, "forward")
 	if j.State.Reversible {

@@ -10,12 +10,12 @@ import (
 	"locus/migrate/phase"
 )
 
-// orderAnswer is an order that a move takes as it is now: a procedure of the schema locus,
-// what is to be asked before, and its arguments after the first, which is the move.
+// orderAnswer is an order that a move accepts in its current state: a procedure of the schema locus, the question
+// before it, and the arguments after the first, which is the move.
 type orderAnswer struct {
 	Procedure string     `json:"procedure"`
 	Word      string     `json:"word"`
-	Ask       string     `json:"ask"` // what comes of it
+	Ask       string     `json:"ask"` // its consequences
 	Grave     bool       `json:"grave,omitempty"`
 	Arguments []argument `json:"arguments,omitempty"`
 }
@@ -35,7 +35,7 @@ func percentage(name, label, unit string, value float64) argument {
 	return argument{Name: name, Label: label, Unit: unit, Value: strconv.FormatFloat(value, 'f', -1, 64), Most: 100}
 }
 
-// ordersFor are those that a move's state takes, by its own rules.
+// ordersFor returns the orders that a move's state accepts, by its own rules.
 func ordersFor(j *job.Job) []orderAnswer {
 	s := j.State
 	list := []orderAnswer{}

@@ -17,13 +17,13 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// file is an asset as it is sent: the tag tells a browser whether it has it already.
+// file is an asset as served. A browser compares the tag with its cached copy.
 type file struct {
 	tag          string
-	text, packed []byte // packed by gzip
+	text, packed []byte // compressed with gzip
 }
 
-// files are the assets but for templates, by their names.
+// files are all assets except templates, by name.
 var files = func() map[string]file {
 	all := map[string]file{}
 	entries, _ := assets.ReadDir("assets") // it is compiled in
@@ -35,14 +35,14 @@ var files = func() map[string]file {
 		sum := sha256.Sum256(text)
 		var packed bytes.Buffer
 		w := gzip.NewWriter(&packed)
-		_, _ = w.Write(text) // into memory
+		_, _ = w.Write(text) // a write to memory
 		_ = w.Close()
 		all[e.Name()] = file{hex.EncodeToString(sum[:8]), text, packed.Bytes()}
 	}
 	return all
 }()
 
-// asset serves what pages load. There is nothing in it that isn't public.
+// asset serves the files that pages load, all of which are public.
 func asset(w http.ResponseWriter, r *http.Request) {
 	f, there := files[r.PathValue("name")]
 	if !there {
@@ -65,13 +65,13 @@ func asset(w http.ResponseWriter, r *http.Request) {
 
 var pageTemplate = template.Must(template.New("page.html").ParseFS(assets, "assets/page.html"))
 
-// page is the page without anything in it: scripts ask for the state.
+// page serves the page without data. Scripts request the state.
 func (c *Console) page(w http.ResponseWriter, r *http.Request) {
 	headers(w)
 	_ = pageTemplate.Execute(w, map[string]any{"Version": c.options.Version, "User": who(r).user, "Role": who(r).role, "Modules": modules})
 }
 
-// modules are the page's scripts, so that a browser asks for all of them at once.
+// modules are the page's scripts, so that a browser loads all of them at once.
 var modules = func() []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(files)) {

@@ -11,7 +11,7 @@ import (
 	"locus/migrate/phase"
 )
 
-// pastAnswer is the moves that are over, the last first.
+// pastAnswer is the moves that are over, latest first.
 type pastAnswer struct {
 	Schema int        `json:"schema"`
 	Moves  []pastMove `json:"moves"`
@@ -52,14 +52,14 @@ func (c *Console) getMoves(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, a)
 }
 
-// journalAnswer is a move with its whole journal, the newest line first.
+// journalAnswer is a move with its whole journal, newest entry first.
 type journalAnswer struct {
 	Schema int `json:"schema"`
 	pastMove
 	Journal []job.Entry `json:"journal"`
 }
 
-// getMove is GET /v1/moves/{id}, of any that there was.
+// getMove handles GET /v1/moves/{id}, for current and past moves.
 func (c *Console) getMove(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	j := c.looks.see(r.Context()).jobOf(id)

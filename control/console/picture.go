@@ -8,17 +8,16 @@ import (
 	"locus/router"
 )
 
-// picture is the route map as the browser draws it, in cells of one gene, or of
-// neighbours where there are more genes than cells.
+// picture is the route map as the browser draws it. A cell is one gene, or several neighbours if there are more genes
+// than cells.
 type picture struct {
 	Version int64    `json:"version"`
 	Bits    int      `json:"bits"`
 	Cells   int      `json:"cells"`
 	Shards  []string `json:"shards"`
-	// Owners are runs: the last cell of each, and the index of its shard.
+	// Owners are runs: the last cell and the index of its shard.
 	Owners [][2]int `json:"owners"`
-	// Moving are the moves under way: first and last cell, source and target, and
-	// the index of the job.
+	// Moving are the active moves: first and last cell, indexes of source, target and job.
 	Moving [][5]int `json:"moving"`
 	Jobs   []string `json:"jobs"`
 }
@@ -44,7 +43,7 @@ func newPicture(m *router.Map, registered []router.ShardName) picture {
 	return p
 }
 
-// shardNames is those that are registered, with or without genes.
+// shardNames returns all registered shards, with or without genes.
 func shardNames(m *router.Map, s proxy.Status) []router.ShardName {
 	names := m.Shards()
 	for name := range s.Pools {

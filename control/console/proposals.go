@@ -11,14 +11,13 @@ import (
 	"locus/router/balance"
 )
 
-// proposalsAnswer is the moves after which no shard has much more than an equal part, as
-// locus rebalance proposes them.
+// proposalsAnswer is the moves that balance the shards, as proposed by locus rebalance.
 type proposalsAnswer struct {
 	Schema    int            `json:"schema"`
-	By        string         `json:"by"` // load, in statements per second, or rows
+	By        string         `json:"by"` // load (statements per second) or rows
 	Tolerance float64        `json:"tolerance_percent"`
 	Shards    []shardPart    `json:"shards"`
-	Moves     []proposedMove `json:"moves"` // none: they are even
+	Moves     []proposedMove `json:"moves"` // empty if the shards are balanced
 }
 
 type shardPart struct {
@@ -31,16 +30,16 @@ type proposedMove struct {
 	From   string  `json:"from"`
 	To     string  `json:"to"`
 	Genes  int     `json:"genes"`
-	Ranges string  `json:"gene_ranges"` // all of them, as a split takes them
+	Ranges string  `json:"gene_ranges"` // all of them, as arguments of a split
 	Weight float64 `json:"weight"`
 }
 
-// tolerated is how much more than an equal part a shard may have, in percent, unless it is said.
+// tolerated is the default for the percentage by which a shard may exceed an equal part.
 const tolerated = 10
 
 var errNoMeasure = errors.New("by: load or rows; tolerance: percent, from 0 to 1000")
 
-// What there is to be made even comes of itself.
+// Causes of an empty measure, which pass by themselves.
 var (
 	errNoLoad = errors.New("no statement with a key was counted in the last minutes")
 	errNoRows = errors.New("the shards' servers estimate no rows of sharded tables yet; ANALYZE TABLE has them look")
@@ -53,7 +52,7 @@ func (c *Console) getProposals(w http.ResponseWriter, r *http.Request) {
 	}
 	if text := r.FormValue("tolerance"); text != "" {
 		var err error
-		if tolerance, err = strconv.ParseFloat(text, 64); err != nil || !(tolerance >= 0 && tolerance <= 1000) { // what is no number neither
+		if tolerance, err = strconv.ParseFloat(text, 64); err != nil || !(tolerance >= 0 && tolerance <= 1000) { // also refuses NaN
 			refuseJSON(w, http.StatusBadRequest, errNoMeasure)
 			return
 		}
@@ -80,7 +79,7 @@ func (c *Console) getProposals(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, a)
 }
 
-// weight is what a gene has to bear.
+// weight returns the weights of genes.
 func (c *Console) weight(r *http.Request, m *router.Map, by string) (balance.Weight, error) {
 	switch by {
 	case "load":

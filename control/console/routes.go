@@ -10,7 +10,7 @@ import (
 	"locus/router/cluster"
 )
 
-// routesAnswer is the versions of the route map that handed genes over, the last first.
+// routesAnswer is the versions of the route map that handed over genes, latest first.
 type routesAnswer struct {
 	Schema   int            `json:"schema"`
 	Versions []versionOfMap `json:"versions"`
@@ -22,7 +22,7 @@ type versionOfMap struct {
 	At      time.Time  `json:"at,omitzero"`
 	By      string     `json:"by,omitempty"`
 	Why     string     `json:"why,omitempty"`
-	Changes []handover `json:"changes"` // against the version before it in this list
+	Changes []handover `json:"changes"` // relative to the version before it in this list
 }
 
 type handover struct {
@@ -54,7 +54,7 @@ func newRoutesAnswer(versions []cluster.Version) routesAnswer {
 	for i := first; i < len(versions); i++ {
 		v := versionOfMap{versions[i].Map.Version(), versions[i].Stamp.At, versions[i].Stamp.By, versions[i].Stamp.Why, []handover{}}
 		if i > 0 {
-			handovers, _ := router.Diff(versions[i-1].Map, versions[i].Map) // maps of other widths: nothing to compare
+			handovers, _ := router.Diff(versions[i-1].Map, versions[i].Map) // maps of different widths can't be compared
 			for _, h := range handovers {
 				v.Changes = append(v.Changes, handover{h.Genes.Len(), short(h.Genes.String()), string(h.From), string(h.To)})
 			}

@@ -6,7 +6,7 @@ import (
 	"locus/proxy/health"
 )
 
-// serverCollector has how the servers are and nothing else, so that it can be scraped several times a second.
+// serverCollector collects only the servers' states, so that it can be scraped several times a second.
 type serverCollector struct{ p Proxy }
 
 func (c serverCollector) Describe(out chan<- *prometheus.Desc) {

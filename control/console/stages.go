@@ -2,27 +2,26 @@ package console
 
 import "locus/migrate/phase"
 
-// stage is one of the five that every move goes through.
+// stage is one of the five stages of every move.
 type stage struct {
 	Name string `json:"name"`
-	// State is done, now, waits (for somebody), paused, back, failed, or ahead.
+	// State is done, now, waits (for an operator), paused, back, failed, or ahead.
 	State string `json:"state"`
 }
 
-// stageNames are in their order.
+// stageNames lists the stages in order.
 var stageNames = []string{"copy", "catch up", "verify", "cut over", "retire"}
 
-// stageAt is where a phase stands among them; those that are reached and left come after
-// all of what came before.
+// stageAt maps phases to stages. A phase in which a stage is complete, such as Ready or Cut, maps to the next stage.
 var stageAt = map[phase.Phase]int{
 	phase.Planned: 0, phase.Copying: 0, phase.CatchingUp: 1, phase.Verifying: 2, phase.Ready: 3, phase.Cutting: 3, phase.RollingBack: 3,
 	phase.Cut: 4, phase.Retiring: 4, phase.Done: 5,
 }
 
-// stagesOf is how far a move is.
+// stagesOf returns the progress of a move.
 func stagesOf(s phase.State) []stage {
 	at, known := stageAt[s.At()]
-	if !known { // it is being given up, wherever it was
+	if !known { // it is being aborted, in any phase
 		at = 0
 		if s.Copied {
 			at = 2

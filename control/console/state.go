@@ -12,18 +12,18 @@ import (
 	"locus/control/overview"
 )
 
-// schema is the version of what is answered as JSON. Fields are added within one; a
-// change that breaks readers is another one, below another path.
+// schema is the version of the JSON answers. Fields may be added within a version. An incompatible change gets another
+// version and another path.
 const schema = 1
 
-// stateAnswer is the cluster as it is, or one proxy of it.
+// stateAnswer is the state of the cluster, or of one proxy.
 type stateAnswer struct {
 	Schema int    `json:"schema"`
-	Proxy  string `json:"proxy,omitempty"` // whose figures and view these are; empty: of all
+	Proxy  string `json:"proxy,omitempty"` // the proxy whose figures these are; empty for all
 	*overview.State
-	Moves  []moveAnswer `json:"moves"` // more of them than State tells
+	Moves  []moveAnswer `json:"moves"` // with more details than in State
 	Doctor doctorAnswer `json:"doctor"`
-	// Server is the process that answers, Silent the proxies that did not in time.
+	// Server is the process that answers. Silent lists the proxies that did not answer in time.
 	Server string   `json:"server"`
 	Build  string   `json:"build"`
 	Silent []string `json:"silent,omitempty"`
@@ -31,11 +31,11 @@ type stateAnswer struct {
 }
 
 type doctorAnswer struct {
-	At      time.Time `json:"at,omitzero"` // when it last looked; left out: not yet
+	At      time.Time `json:"at,omitzero"` // when it last ran; omitted if never
 	Problem string    `json:"problem,omitempty"`
 }
 
-// you is who asks.
+// you is the user of the request.
 type you struct {
 	User  string      `json:"user"`
 	Role  config.Role `json:"role"`
@@ -44,7 +44,7 @@ type you struct {
 
 var errNoProxy = errors.New("there is no proxy of this name, or it has gone")
 
-// state is the answer of a look.
+// state converts a sight into an answer.
 func (c *Console) state(s *sight, proxy string, i identity) (*stateAnswer, error) {
 	if proxy != "" && !slices.ContainsFunc(s.Cards, func(card fleet.Card) bool { return card.ID == proxy }) {
 		return nil, errNoProxy
@@ -88,7 +88,7 @@ func jsonHeaders(w http.ResponseWriter) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 }
 
-// refuseJSON says why there is no answer.
+// refuseJSON answers with an error.
 func refuseJSON(w http.ResponseWriter, status int, err error) {
 	jsonHeaders(w)
 	w.WriteHeader(status)

@@ -9,16 +9,15 @@ import (
 	"locus/proxy/meter"
 )
 
-// statementsAnswer is what the statements of all proxies have cost, as locus.statements has
-// it.
+// statementsAnswer is the cost of the statements of all proxies, as in locus.statements.
 type statementsAnswer struct {
 	Schema     int               `json:"schema"`
 	At         time.Time         `json:"at"`
-	Since      time.Time         `json:"since"` // what is counted
+	Since      time.Time         `json:"since"` // start of the counts
 	Proxies    int               `json:"proxies"`
 	Silent     []string          `json:"silent,omitempty"`
-	Digests    int               `json:"digests"`       // that have figures of their own
-	Limit      int               `json:"digests_limit"` // how many may
+	Digests    int               `json:"digests"`       // digests with figures of their own
+	Limit      int               `json:"digests_limit"` // the limit of digests
 	Statements []statementAnswer `json:"statements"`
 }
 
@@ -45,7 +44,7 @@ type statementAnswer struct {
 	Last      time.Time `json:"last_seen,omitzero"`
 }
 
-// Bounds of the answer: a page has no use for more.
+// Bounds of the answer, sufficient for a page.
 const (
 	statementsTold     = 200
 	statementsEvery    = 2 * time.Second
@@ -93,8 +92,7 @@ func newStatement(f meter.Figures) statementAnswer {
 	}
 }
 
-// quantile is in milliseconds, and is no more than the slowest: times are counted in
-// buckets.
+// quantile returns milliseconds, at most the slowest time, because times are counted in buckets.
 func quantile(f meter.Figures, q float64) float64 {
 	return min(meter.Quantile(f.Times, q).Seconds()*1000, f.SlowestMs)
 }

@@ -8,12 +8,12 @@ import (
 	"locus/router/cluster"
 )
 
-// tablesAnswer is the declared tables, as this proxy has them in force.
+// tablesAnswer is the declared tables in force in this proxy.
 type tablesAnswer struct {
 	Schema int    `json:"schema"`
-	Hash   string `json:"hash"` // by which owners become genes
+	Hash   string `json:"hash"` // the hash from owners to genes
 	Bits   int    `json:"gene_bits"`
-	// Default is the shard of every table that is not declared.
+	// Default is the shard of all undeclared tables.
 	Default string        `json:"default_shard"`
 	Tables  []tableAnswer `json:"tables"`
 }
@@ -22,17 +22,17 @@ type tableAnswer struct {
 	Database string `json:"database"`
 	Name     string `json:"name"`
 	Kind     string `json:"kind"`
-	Shard    string `json:"shard,omitempty"`  // of a single table
-	Owner    string `json:"owner,omitempty"`  // the column that decides where a row lives
-	Parent   string `json:"parent,omitempty"` // the column with the parent's ID, which does
+	Shard    string `json:"shard,omitempty"`  // for a single table
+	Owner    string `json:"owner,omitempty"`  // the owner's column
+	Parent   string `json:"parent,omitempty"` // the column with the parent's ID, which determines the owner
 	ID       string `json:"id,omitempty"`
 	Layout   string `json:"id_layout,omitempty"`
-	// OrderNumber, Gene and Version are columns, Stamped the generators of others.
+	// OrderNumber, Gene and Version are columns. Stamped maps further columns to generators.
 	OrderNumber string            `json:"order_number,omitempty"`
 	Gene        string            `json:"gene,omitempty"`
 	Version     string            `json:"version,omitempty"`
 	Stamped     map[string]string `json:"stamped,omitempty"`
-	Columns     []columnAnswer    `json:"columns"`           // as the shards have them
+	Columns     []columnAnswer    `json:"columns"`           // as on the shards
 	Problem     string            `json:"problem,omitempty"` // why it can't be served
 }
 
@@ -40,7 +40,7 @@ type columnAnswer struct {
 	Name     string   `json:"name"`
 	Type     string   `json:"type"`
 	Nullable bool     `json:"nullable,omitempty"`
-	Is       []string `json:"is,omitempty"` // what the proxy makes of it
+	Is       []string `json:"is,omitempty"` // its uses by the proxy
 }
 
 func (c *Console) getTables(w http.ResponseWriter, _ *http.Request) {
@@ -78,7 +78,7 @@ func newTable(name catalog.TableName, declared *cluster.Cluster, known *catalog.
 	return a
 }
 
-// uses is what a column is to the proxy, by the table's declaration.
+// uses returns the proxy's uses of a column, by the table's declaration.
 func (a tableAnswer) uses(c catalog.Column) []string {
 	var list []string
 	for _, use := range []struct{ column, is string }{

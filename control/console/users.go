@@ -7,8 +7,7 @@ import (
 	"locus/router/cluster"
 )
 
-// usersAnswer is who may log in to the proxies, and what each may do. No secret is in it,
-// and no hash of one.
+// usersAnswer is the users of the proxies and their rights. It contains no secrets and no hashes of secrets.
 type usersAnswer struct {
 	Schema int          `json:"schema"`
 	Users  []userAnswer `json:"users"`
@@ -16,21 +15,21 @@ type usersAnswer struct {
 
 type userAnswer struct {
 	Name string `json:"name"`
-	// Login is where the password is from: a secret's name, or authentication_string.
+	// Login is the source of the password: a secret's name, or authentication_string.
 	Login     string   `json:"login"`
 	TLS       string   `json:"tls"`
-	Databases []string `json:"databases,omitempty"` // neither: it may use all
+	Databases []string `json:"databases,omitempty"` // both empty if the user may use everything
 	Tables    []string `json:"tables,omitempty"`
 	Admin     bool     `json:"admin"`
 	ReadOnly  bool     `json:"read_only"`
 	DDL       bool     `json:"ddl"`
-	// What becomes of statements that are dear: allow, warn or refuse.
+	// Treatment of expensive statements: allow, warn or refuse.
 	Scatter       string `json:"scatter"`
 	ScatterWrites string `json:"scatter_writes"`
 	Unfiltered    string `json:"unfiltered"`
 	LargeOffset   string `json:"large_offset"`
 	LargeGather   string `json:"large_gather"`
-	// Bounds; empty, or 0: the proxy's.
+	// Limits. Empty or 0 means the proxy's.
 	Connections      int    `json:"max_connections,omitempty"`
 	StatementTimeout string `json:"statement_timeout,omitempty"`
 	SlowStatement    string `json:"slow_statement,omitempty"`

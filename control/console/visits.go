@@ -8,19 +8,18 @@ import (
 	"time"
 )
 
-// How long and how many are remembered.
+// Lifetime and maximum number of sessions.
 const (
 	visitLasts = 12 * time.Hour
 	mostVisits = 1024
 	cookieName = "locus_session"
 )
 
-// visits is who has logged in. What a cookie holds is nowhere kept but as its
-// hash. They end with the process.
+// visits holds the sessions of logged-in users. It stores only hashes of cookies. Sessions end with the process.
 type visits struct {
 	now func() time.Time
 
-	mu   sync.Mutex // of what follows
+	mu   sync.Mutex // guards the fields below
 	open map[[sha256.Size]byte]visit
 }
 
@@ -41,7 +40,7 @@ func keyOf(r *http.Request) (key [sha256.Size]byte, given bool) {
 	return sha256.Sum256([]byte(c.Value)), true
 }
 
-// of is whose request it is.
+// of returns the user of a request.
 func (s *visits) of(r *http.Request) (identity, bool) {
 	key, given := keyOf(r)
 	if !given {
@@ -53,7 +52,7 @@ func (s *visits) of(r *http.Request) (identity, bool) {
 	return found.identity, there && s.now().Before(found.ends)
 }
 
-// begin remembers who has logged in.
+// begin starts a session.
 func (s *visits) begin(i identity, secure bool) *http.Cookie {
 	token := rand.Text() + rand.Text()
 	s.mu.Lock()
@@ -63,7 +62,7 @@ func (s *visits) begin(i identity, secure bool) *http.Cookie {
 	return cookie(token, int(visitLasts.Seconds()), secure)
 }
 
-// makeRoom forgets what has ended, or else what ends first.
+// makeRoom removes expired sessions, or else the one that expires first.
 func (s *visits) makeRoom() {
 	var first [sha256.Size]byte
 	var ends time.Time
@@ -79,7 +78,7 @@ func (s *visits) makeRoom() {
 	}
 }
 
-// end forgets a session.
+// end ends a session.
 func (s *visits) end(r *http.Request, secure bool) *http.Cookie {
 	if key, given := keyOf(r); given {
 		s.mu.Lock()

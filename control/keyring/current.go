@@ -11,22 +11,21 @@ import (
 	"locus/idgen/cipher"
 )
 
-// prefix begins the keys of this package, and currentKey is where the version lies that
-// new IDs carry.
+// prefix is the prefix of this package's keys. currentKey holds the version for new IDs.
 const (
 	prefix     = "keys/"
 	currentKey = prefix + "current"
 )
 
-// Current is the version that new IDs of the cluster carry, and since when.
+// Current is the key version of the cluster's new IDs, and since when it has been.
 type Current struct {
-	Version     uint32    `json:"version"` // 0: none was ever settled
+	Version     uint32    `json:"version"` // 0 if it was never set
 	Fingerprint string    `json:"fingerprint"`
 	By          string    `json:"by"`
 	At          time.Time `json:"at"`
 }
 
-// ReadCurrent reads it, and the revision of its last change.
+// ReadCurrent reads it and the revision of its last change.
 func ReadCurrent(ctx context.Context, kv *etcd.KV) (c Current, revision int64, err error) {
 	text, revision, err := kv.Get(ctx, currentKey)
 	if err != nil || revision == 0 {
@@ -38,8 +37,7 @@ func ReadCurrent(ctx context.Context, kv *etcd.KV) (c Current, revision int64, e
 	return c, revision, nil
 }
 
-// InForce is the version that new IDs carry: etcd's, and before any process has settled
-// it, the ring's own.
+// InForce returns the version for new IDs: etcd's, or the ring's own if no process has set it yet.
 func InForce(ctx context.Context, kv *etcd.KV, ring *cipher.Ring) (uint32, error) {
 	c, _, err := ReadCurrent(ctx, kv)
 	switch {
@@ -51,7 +49,7 @@ func InForce(ctx context.Context, kv *etcd.KV, ring *cipher.Ring) (uint32, error
 	return c.Version, c.check(ring)
 }
 
-// check is an error if a ring can't read what is hidden by the version.
+// check returns an error if a ring can't read numbers hidden with the version.
 func (c Current) check(ring *cipher.Ring) error {
 	switch ring.Fingerprint(c.Version) {
 	case c.Fingerprint:

@@ -8,8 +8,8 @@ import (
 	"locus/control/fleet"
 )
 
-// Differences are the processes whose key rings are not the others', or not what the
-// cluster needs, in the order of the cards. Each is named once, with what weighs most.
+// Differences returns the processes whose key rings differ from the others' or from the cluster's needs, in the order
+// of the cards. Each is listed once with its most important problem.
 func Differences(cards []fleet.Card, current Current) []Lack {
 	first := firstKeys(cards, current)
 	var list []Lack
@@ -21,8 +21,8 @@ func Differences(cards []fleet.Card, current Current) []Lack {
 	return list
 }
 
-// firstKeys are the fingerprints that others are held to: the cluster's of its version,
-// and of each other the first process's that has it.
+// firstKeys returns the fingerprints to compare with: the cluster's for its version, and for each other version that of
+// the first process that has it.
 func firstKeys(cards []fleet.Card, current Current) map[uint32]string {
 	first := map[uint32]string{}
 	if current.Version > 0 {
@@ -43,7 +43,7 @@ func firstKeys(cards []fleet.Card, current Current) map[uint32]string {
 
 func differs(c fleet.Card, current Current, first map[uint32]string) string {
 	if len(first) == 0 || c.Keys == nil && current.Version == 0 {
-		return "" // nobody has keys, or nobody could know
+		return "" // no process has keys, or could report them
 	}
 	if current.Version > 0 {
 		if why := lack(c, current.Version, current.Fingerprint); why != "" {

@@ -16,50 +16,49 @@ import (
 	"locus/idgen/cipher"
 )
 
-// Options are what the keys of a process are made of.
+// Options configure a process's keys.
 type Options struct {
-	File string // of the ring; empty: there is none
+	File string // path of the ring; empty for none
 	KV   *etcd.KV
 	By   string // the process's ID
 	Log  *slog.Logger
-	// Show puts what the process can read on its card.
+	// Show publishes on the process's card what it can read.
 	Show func(fleet.Keys)
-	// Stamp has new IDs carry a version. An error says which go on with the one before;
-	// it is called again then.
+	// Stamp sets the version for new IDs. Its error says which generators keep the previous version. It is then called
+	// again.
 	Stamp func(ctx context.Context, version uint32) error
 	Now   func() time.Time
-	// Look is how often the file is read; default 2 s.
+	// Look is the interval at which the file is read; default 2 s.
 	Look time.Duration
 }
 
-// Keys are those of this process. Ring and Status are safe for concurrent use; Begin
-// and Run are called one after the other.
+// Keys holds this process's keys. Ring and Status are safe for concurrent use. Begin and Run are called one after the
+// other.
 type Keys struct {
 	Options
 	ring   atomic.Pointer[cipher.Ring]
-	hangup chan struct{} // full: the file is to be read now
+	hangup chan struct{} // full if the file must be read now
 
-	// Of the file, and Run's alone.
-	taken []byte // what the ring was read from
-	seen  []byte // what it held at the last look; nil: it could not be read
+	// State of the file; used by Run only.
+	taken []byte // contents from which the ring was read
+	seen  []byte // contents at the last read; nil if it could not be read
 
-	read   time.Time // when etcd was last asked; Run's alone
-	behind error     // why new IDs don't carry the cluster's version; Run's alone
+	read   time.Time // time of the last read of etcd; used by Run only
+	behind error     // why new IDs don't have the cluster's version; used by Run only
 
-	mu    sync.Mutex // of what follows
+	mu    sync.Mutex // guards the fields below
 	shown fleet.Keys
 }
 
 const (
-	// lookEvery is how often the file is read. It is small: to read all of it costs some
-	// microseconds, and sees what a watch by the kernel, or a look at its time, would
-	// not: a link that points elsewhere, as Kubernetes mounts it, a network's file
-	// system, a copy that kept its time. A change counts when two looks have seen the
-	// same, since whoever writes it may be halfway.
+	// lookEvery is the interval at which the file is read. The file is small, and reading all of it takes some
+	// microseconds. Reading also detects changes that a kernel watch or a modification time would miss: a link that
+	// changed, as in Kubernetes mounts, a network file system, a copy that kept its time. A change counts once two
+	// reads are equal, since its writer may not have finished.
 	lookEvery = 2 * time.Second
-	// askEvery is how often etcd is asked beside being told of changes.
+	// askEvery is the interval at which etcd is read in addition to notified changes.
 	askEvery = 30 * time.Second
-	// patience bounds what is asked of etcd at once.
+	// patience is the time limit of one operation on etcd.
 	patience = 5 * time.Second
 )
 
@@ -88,32 +87,30 @@ func Open(o Options) (*Keys, error) {
 	return k, nil
 }
 
-// Ring is the keys of the moment; nil: there are none.
+// Ring returns the current keys, or nil if there are none.
 func (k *Keys) Ring() *cipher.Ring { return k.ring.Load() }
 
-// Status is what the card says.
+// Status returns the contents of the card.
 func (k *Keys) Status() fleet.Keys {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.shown
 }
 
-// Reread has the file read now, as SIGHUP does. It doesn't wait.
+// Reread makes Run read the file now, as SIGHUP does. It doesn't block.
 func (k *Keys) Reread() {
 	select {
 	case k.hangup <- struct{}{}:
-	default: // it is asked for already
+	default: // already requested
 	}
 }
 
-// ErrAway is in the error of a Begin that could not ask etcd.
+// ErrAway is wrapped by the error of a Begin that could not reach etcd.
 var ErrAway = errors.New("etcd could not be asked which key version hides new numbers")
 
-// Begin finds out which version new IDs carry, and settles it by the ring's own if no
-// process has before. It is called when the card is known, and before anything is
-// served: an error other than [ErrAway] means that this process must not serve, since
-// it can't read what others stamp. needed: it takes part in that, so that it has to
-// have a ring.
+// Begin determines the version for new IDs. If no process has set it before, Begin sets it to the ring's own. It is
+// called once the card is published and before anything is served. After an error other than [ErrAway] this process
+// must not serve, because it can't read what others stamp. needed reports whether the process needs a ring.
 func (k *Keys) Begin(ctx context.Context, needed bool) error {
 	current, err := k.settled(ctx)
 	ring := k.Ring()
@@ -134,7 +131,7 @@ func (k *Keys) Begin(ctx context.Context, needed bool) error {
 	return k.follow(ctx, current)
 }
 
-// settled is the cluster's version, after this process has settled it if nobody had.
+// settled returns the cluster's version, and sets it first if nobody has.
 func (k *Keys) settled(ctx context.Context) (Current, error) {
 	current, _, err := ReadCurrent(ctx, k.KV)
 	ring := k.Ring()
@@ -142,7 +139,7 @@ func (k *Keys) settled(ctx context.Context) (Current, error) {
 		return current, err
 	}
 	first := Current{ring.Current(), ring.Fingerprint(ring.Current()), k.By, k.Now().UTC().Round(time.Second)}
-	// Whoever came first has settled it; so an unknown outcome is settled by reading it.
+	// The first process has set it, so an unknown outcome is resolved by reading it.
 	if _, err := k.KV.CompareAndSwap(ctx, currentKey, 0, first.text()); err != nil && !errors.Is(err, etcd.ErrUnknown) {
 		return current, err
 	}
@@ -150,8 +147,7 @@ func (k *Keys) settled(ctx context.Context) (Current, error) {
 	return current, err
 }
 
-// Run reads the file again when it changes, and follows the cluster's version, until
-// ctx ends.
+// Run reads the file again when it changes and follows the cluster's version, until ctx ends.
 func (k *Keys) Run(ctx context.Context) error {
 	changes := k.KV.Under(prefix).Changes(ctx, 0)
 	look := time.NewTicker(k.Look)
@@ -174,8 +170,7 @@ func (k *Keys) Run(ctx context.Context) error {
 	}
 }
 
-// look reads the file, and tells whether another ring is in force. at once: it is known
-// to be whole.
+// look reads the file and reports whether another ring is in force. atOnce means that the file is known to be complete.
 func (k *Keys) look(atOnce bool) bool {
 	if k.File == "" {
 		return false
@@ -202,7 +197,7 @@ func (k *Keys) look(atOnce bool) bool {
 	return true
 }
 
-// take puts another ring into force, and then shows it.
+// take puts another ring into force and then publishes it.
 func (k *Keys) take(text []byte) error {
 	next, err := cipher.Parse(text)
 	if err != nil {
@@ -220,7 +215,7 @@ func (k *Keys) take(text []byte) error {
 	return nil
 }
 
-// refuse notes why the ring's file is not taken over; nil: it is. It is logged once.
+// refuse records why the ring's file is not accepted, or nil if it is. It logs the reason once.
 func (k *Keys) refuse(err error) {
 	text := ""
 	if err != nil {
@@ -247,7 +242,7 @@ func (k *Keys) ask(ctx context.Context) {
 	defer cancel()
 	current, err := k.settled(ctx)
 	if err != nil {
-		return // an etcd that is away is told of elsewhere; it is asked again
+		return // the outage of etcd is reported elsewhere; ask is called again
 	}
 	k.read = k.Now()
 	if err = current.check(ring); err == nil {
@@ -259,7 +254,7 @@ func (k *Keys) ask(ctx context.Context) {
 	k.behind = err
 }
 
-// follow has new IDs carry the cluster's version, and then shows it.
+// follow stamps new IDs with the cluster's version and then publishes that.
 func (k *Keys) follow(ctx context.Context, current Current) error {
 	before := k.Status().Stamps
 	if before == current.Version {

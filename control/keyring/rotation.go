@@ -12,21 +12,21 @@ import (
 	"locus/control/fleet"
 )
 
-// Rotation makes a version that of new IDs, once all living processes can read it.
+// Rotation makes a key version the one for new IDs once all running processes can read it.
 type Rotation struct {
 	KV *etcd.KV
-	// Version is the one that is to become current; Fingerprint tells its key.
+	// Version is the new current version. Fingerprint identifies its key.
 	Version     uint32
 	Fingerprint string
 	By          string
 	Now         func() time.Time
-	// Wait is how long processes that lack it are waited for; 0: not at all.
+	// Wait is how long to wait for processes that lack it; 0 means not at all.
 	Wait time.Duration
-	// Tell is called when who is waited for has changed.
+	// Tell is called when the list of processes waited for has changed.
 	Tell func(waiting []Lack)
 }
 
-// Lack is a process that can't read a version, and why.
+// Lack is a process that lacks a version, and why.
 type Lack struct {
 	Process string `json:"process"`
 	Why     string `json:"why"`
@@ -34,21 +34,21 @@ type Lack struct {
 
 func (l Lack) String() string { return l.Process + ": " + l.Why }
 
-// Outcome is what is known of a rotation.
+// Outcome is the known result of a rotation.
 type Outcome struct {
 	Before, Current uint32
-	// Lagging are processes that don't stamp with it yet.
+	// Lagging are processes that don't stamp with the version yet.
 	Lagging []Lack
 }
 
 const (
-	// lookAgain is the pause between two looks at the cards.
+	// lookAgain is the interval at which the cards are read.
 	lookAgain = 250 * time.Millisecond
-	// answerPatience bounds the wait for who is asked whether it lives.
+	// answerPatience is the time limit for asking processes whether they are running.
 	answerPatience = 2 * time.Second
 )
 
-// ErrUnchanged is in the error of a rotation that has changed nothing.
+// ErrUnchanged is wrapped by the error of a rotation that has changed nothing.
 var ErrUnchanged = errors.New("nothing was changed")
 
 // Run rotates the key. An error that wraps [ErrUnchanged] means that the old version is current, one that wraps [etcd.ErrUnknown] that
@@ -81,7 +81,7 @@ func (r Rotation) flip(ctx, waiting context.Context) (before uint32, err error) 
 			told = why
 			r.Tell(lacks)
 		}
-		raced := errors.As(err, new(*etcd.Conflict)) // a card has changed in between
+		raced := errors.As(err, new(*etcd.Conflict)) // a card has changed meanwhile
 		if r.Wait == 0 && waiting.Err() == nil && !raced {
 			return before, r.unchanged(before, r.asked(waiting, lacks), err)
 		}
@@ -99,13 +99,13 @@ func (r Rotation) flip(ctx, waiting context.Context) (before uint32, err error) 
 	}
 }
 
-// final marks errors after which it isn't tried again.
+// final marks errors that are not retried.
 type final struct{ error }
 
 func (f final) Unwrap() error { return f.error }
 
-// attempt makes the version current if all can read it, and gives those that can't. What
-// it has seen of them holds when it is written, or it is not written.
+// attempt makes the version current if all can read it, and returns those that can't. The write succeeds only if the cards haven't
+// changed since they were read.
 func (r Rotation) attempt(ctx context.Context) (Current, []Lack, error) {
 	current, revision, err := ReadCurrent(ctx, r.KV)
 	if err != nil {
@@ -129,14 +129,13 @@ func (r Rotation) attempt(ctx context.Context) (Current, []Lack, error) {
 		return current, nil, final{fmt.Errorf("%w: %w", ErrUnchanged, err)}
 	case errors.Is(err, etcd.ErrUnknown):
 		return current, nil, r.settle(ctx, next, err)
-	case err != nil: // a card, too: then it is looked at again
+	case err != nil: // or a card changed, and the cards are read again
 		return current, nil, err
 	}
 	return current, nil, nil
 }
 
-// settle finds out what became of a write whose outcome is unknown, whoever interrupts
-// it.
+// settle resolves a write with an unknown outcome, even if ctx has ended.
 func (r Rotation) settle(ctx context.Context, next Current, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
@@ -147,18 +146,18 @@ func (r Rotation) settle(ctx context.Context, next Current, err error) error {
 	case found.Version == next.Version && found.By == next.By && found.At.Equal(next.At):
 		return nil
 	}
-	return err // it may still arrive; the next attempt finds out
+	return err // it may still arrive; the next attempt resolves it
 }
 
-// asked adds to what is missing who doesn't answer: its card stays for some seconds, or
-// it is stopped.
+// asked adds to the processes that lack the version why some don't answer: a dead process's card remains for some seconds, or the
+// process is suspended.
 func (r Rotation) asked(ctx context.Context, lacks []Lack) []Lack {
 	if len(lacks) == 0 {
 		return lacks
 	}
 	answers, err := fleet.Ask[time.Time](ctx, r.KV, fleet.Clock, answerPatience)
 	if err != nil {
-		return lacks // which says enough
+		return lacks // lacks alone is informative enough
 	}
 	cards, err := fleet.Cards(ctx, r.KV)
 	if err != nil {
@@ -174,7 +173,7 @@ func (r Rotation) asked(ctx context.Context, lacks []Lack) []Lack {
 	return lacks
 }
 
-// unchanged says what stands, and who stands in the way.
+// unchanged returns an error with the current version and the processes that prevent the change.
 func (r Rotation) unchanged(before uint32, lacks []Lack, why error) error {
 	if errors.Is(why, etcd.ErrUnknown) {
 		return fmt.Errorf("whether key version %d is current is unknown: locus keys status shows it: %w", r.Version, why)
@@ -192,8 +191,8 @@ func (r Rotation) unchanged(before uint32, lacks []Lack, why error) error {
 	return errors.Join(errs...)
 }
 
-// lagging waits until every process stamps with the version, and gives those that don't.
-// They stamp with the one before, which all can read.
+// lagging waits until every process stamps with the version, and returns those that don't. They stamp with the previous one, which all
+// can read.
 func (r Rotation) lagging(ctx context.Context) []Lack {
 	ticker := time.NewTicker(lookAgain)
 	defer ticker.Stop()
@@ -205,8 +204,8 @@ func (r Rotation) lagging(ctx context.Context) []Lack {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			if err != nil { // mostly since the wait ended within the look
-				lagging, err = r.look(context.WithoutCancel(ctx)) // which each request to etcd bounds
+			if err != nil { // usually because the wait ended during the read
+				lagging, err = r.look(context.WithoutCancel(ctx)) // bounded by the time limit of requests to etcd
 			}
 			if err != nil {
 				return []Lack{{"all", fmt.Sprintf("it is not known whether they stamp with it: %v", err)}}
@@ -224,7 +223,7 @@ func (r Rotation) look(ctx context.Context) ([]Lack, error) {
 	return Lagging(cards, r.Version), nil
 }
 
-// Lacking are the processes that can't read a version by a key of that fingerprint.
+// Lacking returns the processes that lack a version with a key of that fingerprint.
 func Lacking(cards []fleet.Card, version uint32, fingerprint string) []Lack {
 	var list []Lack
 	for _, c := range cards {
@@ -241,7 +240,7 @@ func lack(c fleet.Card, version uint32, fingerprint string) string {
 		return "an older build, which does not tell what keys it has: upgrade it"
 	case len(c.Keys.Versions) == 0 && c.Proxies():
 		return "it has no key ring: name one in its configuration as key_ring"
-	case len(c.Keys.Versions) == 0: // who takes no statements reads no order numbers
+	case len(c.Keys.Versions) == 0: // a process that runs no statements reads no order numbers
 		return ""
 	}
 	found := c.Keys.Fingerprint(version)
@@ -258,7 +257,7 @@ func lack(c fleet.Card, version uint32, fingerprint string) string {
 	return why
 }
 
-// Lagging are the processes with keys whose new IDs carry another version.
+// Lagging returns the processes with keys whose new IDs have another version.
 func Lagging(cards []fleet.Card, version uint32) []Lack {
 	var list []Lack
 	for _, c := range cards {

@@ -1,7 +1,6 @@
-// Package overview is how a cluster is, in one view: its etcd, proxies, shards, moves and
-// statements, and which of these is not well.
+// Package overview summarizes a cluster in one view: its etcd, proxies, shards, moves and statements, and which of
+// these have problems.
 //
-// It owns what counts as not well, in which words and in which order of gravity, for
-// `locus status` and the page alike. It never asks anybody: who looks hands over what was
-// seen.
+// It owns what counts as a problem, its wording and its severity, for `locus status` and the page alike. It queries
+// nobody; its caller provides the data.
 package overview

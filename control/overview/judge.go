@@ -8,22 +8,22 @@ import (
 	"locus/control/doctor"
 )
 
-// gravity orders what is not well.
+// gravity is the severity of a problem.
 type gravity int
 
 const (
-	found    gravity = iota // by doctor alone
-	limps                   // something is slow, behind, or waits
-	failing                 // a move, or a proxy, does not go on
-	down                    // a shard's rows can't be had
+	found    gravity = iota // found by doctor only
+	limps                   // something is slow, lags or waits
+	failing                 // a move or a proxy is stuck
+	down                    // a shard's rows are unavailable
 	headless                // nothing can be served, or nothing is known
 )
 
-// judge counts what is not well, and finds the worst. What a finding is about too counts once.
+// judge counts the problems and finds the worst. Something that a finding is also about counts once.
 func (s *State) judge() {
 	told := map[string]bool{}
 	for _, f := range s.Findings {
-		where, _, _ := strings.Cut(f.Where, " at ") // a server is one of its shard's
+		where, _, _ := strings.Cut(f.Where, " at ") // a server belongs to its shard
 		told[where] = true
 	}
 	s.Problems = len(s.Findings)

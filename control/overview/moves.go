@@ -8,7 +8,7 @@ import (
 	"locus/migrate/phase"
 )
 
-// Move is one that is not over, or has ended while it was watched.
+// Move is an active move, or one that ended while it was watched.
 type Move struct {
 	ID       string      `json:"id"`
 	Phase    phase.Phase `json:"phase"`

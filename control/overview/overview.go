@@ -10,24 +10,24 @@ import (
 	"locus/router/cluster"
 )
 
-// Seen is what was looked at.
+// Seen is the data to summarize.
 type Seen struct {
-	Name     string // the cluster's
+	Name     string // the cluster's name
 	At       time.Time
 	Declared *cluster.Cluster
 	Cards    []fleet.Card
-	// Before and Now are two beats of the proxies: rates are of the time between.
+	// Before and Now are two sets of the proxies' beats. Rates are computed from their difference.
 	Before, Now fleet.Answers[fleet.Beat]
 	Moves       []watch.Seen
-	Etcd        []etcd.Health // none: its members were not asked
+	Etcd        []etcd.Health // nil if its members were not queried
 	Findings    []doctor.Finding
-	// Blind is why etcd could not be read, and all of this is old.
+	// Blind is why etcd could not be read, so that the data are old.
 	Blind error
-	// Only is the one proxy whose figures and view of the shards are told; empty: all.
+	// Only is the one proxy whose figures and view of the shards are used; empty for all.
 	Only string
 }
 
-// of are the beats that figures are made of.
+// of returns the beats to compute figures from.
 func (s Seen) of(beats fleet.Answers[fleet.Beat]) map[string]fleet.Beat {
 	if s.Only == "" {
 		return beats.By
@@ -39,16 +39,16 @@ func (s Seen) of(beats fleet.Answers[fleet.Beat]) map[string]fleet.Beat {
 	return one
 }
 
-// State is how the cluster is.
+// State is the state of the cluster.
 type State struct {
 	Cluster    string           `json:"cluster"`
 	Well       bool             `json:"well"`
 	Problems   int              `json:"problems"`
-	Worst      string           `json:"worst,omitempty"` // of them, in one line
+	Worst      string           `json:"worst,omitempty"` // of the problems, in one line
 	At         time.Time        `json:"at"`
 	MapVersion int64            `json:"map_version"`
 	Sessions   int              `json:"sessions"`
-	Holding    int64            `json:"holding"` // statements that wait for genes to change hands
+	Holding    int64            `json:"holding"` // statements held while genes change hands
 	Statements fleet.Rates      `json:"statements"`
 	Etcd       []Etcd           `json:"etcd,omitempty"`
 	Proxies    []Proxy          `json:"proxies"`
@@ -57,13 +57,13 @@ type State struct {
 	Findings   []doctor.Finding `json:"findings"`
 }
 
-// Etcd is one of its members.
+// Etcd is a member of etcd.
 type Etcd struct {
 	Endpoint string `json:"endpoint"`
 	Problem  string `json:"problem,omitempty"`
 }
 
-// Of judges what was seen.
+// Of summarizes the data.
 func Of(seen Seen) *State {
 	s := &State{
 		Cluster: seen.Name, At: seen.At.UTC(), MapVersion: seen.Declared.Routes.Version(), Statements: fleet.Between(seen.Before.By, seen.of(seen.Now), ""),

@@ -8,7 +8,7 @@ import (
 	"locus/control/fleet"
 )
 
-// Proxy is one that lives.
+// Proxy is a running proxy.
 type Proxy struct {
 	ID         string    `json:"id"`
 	Address    string    `json:"address"`
@@ -18,7 +18,7 @@ type Proxy struct {
 	MapVersion int64     `json:"map_version"`
 	fleet.Rates
 	Problem string `json:"problem,omitempty"`
-	down    bool   // it answers nobody
+	down    bool   // it doesn't answer
 }
 
 func proxies(seen Seen) []Proxy {
@@ -33,7 +33,7 @@ func proxies(seen Seen) []Proxy {
 	return list
 }
 
-// wrong is what is not well with a proxy.
+// wrong returns the problem of a proxy, or "".
 func wrong(card fleet.Card, b fleet.Beat, answered bool, version int64) string {
 	switch {
 	case !answered:

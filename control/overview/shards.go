@@ -12,7 +12,7 @@ import (
 	"locus/router"
 )
 
-// Shard is one, as the proxies see it.
+// Shard is a shard as the proxies see it.
 type Shard struct {
 	Name    string  `json:"name"`
 	Address string  `json:"address"`
@@ -21,22 +21,22 @@ type Shard struct {
 	InUse   int    `json:"connections_in_use"`
 	Limit   int    `json:"connections_limit"`
 	Waiting int    `json:"waiting"`
-	State   string `json:"state"` // of the worst of its servers, as the proxies see them; unknown: none tells
-	// Since is when the first proxy saw it in this state.
+	State   string `json:"state"` // the worst state of its servers as the proxies see them; unknown if none reports
+	// Since is when the first proxy saw this state.
 	Since    time.Time `json:"since,omitzero"`
 	Replicas []Replica `json:"replicas,omitempty"`
 	Problem  string    `json:"problem,omitempty"`
 	grave    gravity
 }
 
-// Replica is a server that follows a shard's, as the proxy sees it that has it furthest behind.
+// Replica is a replica of a shard's primary, as seen by the proxy that reports the largest lag.
 type Replica struct {
 	Address string `json:"address"`
 	LagMs   int64  `json:"lag_ms"`
 	Usable  bool   `json:"usable"` // by every proxy
 }
 
-// unknown is the state of shards of which no proxy tells.
+// unknown is the state of shards that no proxy reports on.
 const unknown = "unknown"
 
 func shards(seen Seen) []Shard {
@@ -53,7 +53,7 @@ func shards(seen Seen) []Shard {
 	return list
 }
 
-// look adds up what the proxies tell of a shard.
+// look combines the proxies' reports of a shard.
 func (s *Shard) look(name router.ShardName, beats map[string]fleet.Beat) {
 	blocked, worst := int64(0), health.Status{}
 	for _, b := range beats {
@@ -106,7 +106,7 @@ func (s *Shard) follow(r fleet.Replica) {
 	known.LagMs, known.Usable = max(known.LagMs, r.LagMs), known.Usable && r.Usable
 }
 
-// severity orders servers: what stops writes comes before replicas.
+// severity ranks servers' states. Problems that stop writes come before those of replicas.
 func severity(s health.Status) int {
 	if s.Replica || s.State == health.Well {
 		return int(s.State)

@@ -1,7 +1,6 @@
-// Package series keeps figures of the last quarter of an hour and of the last hour in
-// memory: statements, errors, latency, connections and lag, of the cluster, of each shard
-// and of each proxy.
+// Package series keeps figures of the last quarter of an hour and the last hour in memory: statements, errors, latency,
+// connections and lag, of the cluster, of each shard and of each proxy.
 //
-// It owns which figures are kept, how far apart and how many. It never asks anybody, and
-// what it keeps ends with the process: Prometheus is for longer.
+// It owns which figures are kept, their interval and their number. It queries nobody, and its data end with the
+// process. Prometheus serves longer periods.
 package series

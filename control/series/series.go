@@ -10,58 +10,58 @@ import (
 	"locus/control/fleet"
 )
 
-// Span is how far back figures go, and how far apart they are.
+// Span is a period and the interval of its points.
 type Span struct {
 	Name string
 	Step time.Duration
-	Keep int // points
+	Keep int // number of points
 }
 
-// Spans are those that are kept.
+// Spans lists the spans kept.
 var Spans = []Span{
 	{"15m", 5 * time.Second, 180},
 	{"1h", 20 * time.Second, 180},
 }
 
-// mostKeys bounds a point: beyond, single shards of single proxies are left out, and then
-// proxies. With the two spans that is some 15 MB.
+// mostKeys bounds a point. Above it, single shards of single proxies are omitted, and then proxies. With the two spans
+// that is about 15 MB.
 const mostKeys = 400
 
-// Key is whose figures they are.
+// Key identifies the figures' subject.
 type Key struct {
-	Proxy string // empty: of all
-	Shard string // likewise
+	Proxy string // empty for all
+	Shard string // empty for all
 }
 
-// Point is the figures between two looks.
+// Point is the figures between two queries.
 type Point struct {
 	PerSecond, Errors, P50Ms, P99Ms float32
 	InUse, Limit, Waiting           int32
 	LagMs                           int32
 }
 
-// Move is how a move was at one time.
+// Move is the state of a move at one time.
 type Move struct {
-	AtTarget                float32 // percent of its genes
+	AtTarget                float32 // percentage of its genes
 	Rows                    float32 // per second
 	LagMs                   int32
-	BeforeP99Ms, SinceP99Ms float32 // 0: no statement was counted
-	BeforeFailed            float32 // percent of the statements
+	BeforeP99Ms, SinceP99Ms float32 // 0 if no statement was counted
+	BeforeFailed            float32 // percentage of the statements
 	SinceFailed             float32
 }
 
-// mostMoves bounds those of a point.
+// mostMoves bounds the moves of a point.
 const mostMoves = 32
 
-// Keeper keeps the figures. Safe for concurrent use.
+// Keeper keeps the figures. It is safe for concurrent use.
 type Keeper struct {
-	mu    sync.Mutex // of what follows
+	mu    sync.Mutex // guards the fields below
 	rings []ring     // one for each of Spans
 }
 
-// ring is the points of one span, the oldest first.
+// ring holds the points of one span, oldest first.
 type ring struct {
-	last   map[string]fleet.Beat // that the next point begins with
+	last   map[string]fleet.Beat // start of the next point
 	lastAt time.Time
 	points []sample
 }
@@ -72,22 +72,21 @@ type sample struct {
 	moves map[string]Move
 }
 
-// New has nothing yet.
+// New returns an empty Keeper.
 func New() *Keeper { return &Keeper{rings: make([]ring, len(Spans))} }
 
-// slack is how much earlier than a step may be over a look counts: looks don't come to the
-// millisecond.
+// slack is how much earlier than a full step a query may come, since queries aren't exact to the millisecond.
 const slack = 500 * time.Millisecond
 
-// Look is what was seen at one time: beats of all proxies, by shard how far moves lag, in
-// milliseconds, and the moves themselves.
+// Look is the result of one query: the beats of all proxies, the moves' lag by shard in milliseconds, and the moves
+// themselves.
 type Look struct {
 	Beats map[string]fleet.Beat
 	Lags  map[string]int64
 	Moves map[string]Move
 }
 
-// Add notes a look. Those that come more often than steps are for nobody.
+// Add adds a query's result. Results between two steps are ignored.
 func (k *Keeper) Add(now time.Time, look Look) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -117,8 +116,8 @@ func bounded(moves map[string]Move) map[string]Move {
 	return some
 }
 
-// pointsOf computes the figures of everybody between two looks: of all, of shards, of
-// proxies, of shards of proxies, as far as there is room.
+// pointsOf computes all figures between two queries: of the cluster, of shards, of proxies, and of shards of proxies as
+// far as there is room.
 func pointsOf(before, now map[string]fleet.Beat, lags map[string]int64) map[Key]Point {
 	points := map[Key]Point{{}: point(before, now, "", lags)}
 	add := func(k Key, before, now map[string]fleet.Beat) {
@@ -174,18 +173,17 @@ func point(before, now map[string]fleet.Beat, shard string, lags map[string]int6
 	return p
 }
 
-// longestLag is told of what is further behind.
+// longestLag replaces larger lags.
 const longestLag = 1 << 30
 
-// Line is one key's points; At are their times, which all lines of an answer share, and a
-// nil point is of a time of which nothing is known.
+// Line is one key's points. At, shared by all lines of an answer, holds their times. A nil point means that nothing is
+// known of that time.
 type Line struct {
 	Key
 	Points []*Point
 }
 
-// Of is the lines of a proxy, or with "" of all, over a span, the sum over all shards
-// first.
+// Of returns the lines of a proxy over a span, or of all proxies for "". The sum over all shards comes first.
 func (k *Keeper) Of(span int, proxy string) (at []time.Time, lines []Line) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -210,7 +208,7 @@ func (k *Keeper) Of(span int, proxy string) (at []time.Time, lines []Line) {
 	return at, lines
 }
 
-// Moves is the points of each move over a span, beside the times that Of gives.
+// Moves returns the points of each move over a span, for the times that Of returns.
 func (k *Keeper) Moves(span int) map[string][]*Move {
 	k.mu.Lock()
 	defer k.mu.Unlock()

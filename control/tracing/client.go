@@ -12,8 +12,8 @@ import (
 	"locus/config"
 )
 
-// newClient sends the headers of a file along, which is read again each time, and goes
-// nowhere else with them.
+// newClient returns a client that sends the headers of a file, which it reads again for each request. It follows no
+// redirects with them.
 func newClient(o Options) (*http.Client, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	if o.CA != "" {
@@ -57,7 +57,7 @@ func (w withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Transport.RoundTrip(r)
 }
 
-// readHeaders reads lines such as `Authorization: Bearer …`. No error has a line's text.
+// readHeaders reads lines such as `Authorization: Bearer …`. Its errors don't contain a line's text.
 func readHeaders(path string) (http.Header, error) {
 	text, err := config.ReadSecret(path)
 	if err != nil {

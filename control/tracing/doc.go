@@ -1,5 +1,4 @@
-// Package tracing sends spans to a collector of OpenTelemetry's: of statements, of loads
-// of segments, of steps of moves. It owns the queue before the collector, which is
-// bounded, and says what is lost. It never decides what is traced, and a collector that
-// is away keeps nobody waiting.
+// Package tracing sends spans of statements, segment loads and steps of moves to an OpenTelemetry collector. It owns
+// the bounded queue before the collector and counts what is lost. It never decides what is traced, and an unavailable
+// collector blocks nobody.
 package tracing

@@ -20,7 +20,7 @@ func (s *Spans) Segment(of trace.Segment) {
 	s.end(begun, load)
 }
 
-// Stepped sends a step of a cut-over: there are so few that all are sent.
+// Stepped sends a step of a cut-over. All are sent, since there are few.
 func (s *Spans) Stepped(of migrate.Stepped) {
 	if s == nil {
 		return

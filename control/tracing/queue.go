@@ -10,10 +10,10 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// most spans wait for the collector, or are on their way to it.
+// most bounds the spans that wait for the collector or are being sent.
 const most = 8192
 
-// queue is before the collector. What finds it full is dropped, and counted.
+// queue is the queue before the collector. Spans are dropped and counted if it is full.
 type queue struct {
 	sdk.SpanProcessor
 	to *counting
@@ -34,20 +34,20 @@ func (q *queue) OnEnd(s sdk.ReadOnlySpan) {
 
 func (q *queue) counts() Counts { return Counts{q.to.sent.Load(), q.to.dropped.Load()} }
 
-// counting counts what an exporter does, and logs what it does not.
+// counting counts what an exporter sends, and logs what it fails to send.
 type counting struct {
 	exporter sdk.SpanExporter
-	ended    context.Context // nothing is sent any more
+	ended    context.Context // ends when nothing may be sent any more
 	log      *slog.Logger
 
 	waiting       atomic.Int64
 	sent, dropped atomic.Uint64
 
-	mu     sync.Mutex // of what follows
+	mu     sync.Mutex // guards the fields below
 	logged time.Time
 }
 
-// ExportSpans has no error: what was to be said of one is said here.
+// ExportSpans returns no error, since it handles errors itself.
 func (c *counting) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -63,7 +63,7 @@ func (c *counting) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	return nil
 }
 
-// quiet is how long nothing is said again.
+// quiet is the minimum interval between two log lines.
 const quiet = time.Minute
 
 func (c *counting) complain(err error, now time.Time) {

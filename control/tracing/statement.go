@@ -42,9 +42,9 @@ func (s *Spans) Statement(of *trace.Statement) {
 	s.end(begun, whole)
 }
 
-// summary names a span by few words, the same for all statements of a digest.
+// summary returns a short span name that is the same for all statements of a digest.
 func summary(of *trace.Statement) string {
-	const most = 255 // OpenTelemetry's own bound
+	const most = 255 // OpenTelemetry's own limit
 	text := strings.Join(append([]string{of.Operation}, of.Tables...), " ")
 	switch {
 	case text == "":
@@ -55,7 +55,7 @@ func summary(of *trace.Statement) string {
 	return text
 }
 
-// system is what statements and their parts have in common.
+// system returns the attributes common to statements and their parts.
 func system(of *trace.Statement) []attribute.KeyValue {
 	list := []attribute.KeyValue{semconv.DBSystemNameMySQL}
 	if of.Flavor == flavor.MariaDB {
@@ -99,7 +99,7 @@ func rows(operation string, n uint64) attribute.KeyValue {
 	return attribute.Int64("locus.rows", int64(n))
 }
 
-// spread says on how many shards a statement was run.
+// spread returns on how many shards a statement ran, in words.
 func spread(of *trace.Statement) string {
 	for _, p := range of.Parts {
 		if p.Kind == trace.Gather {

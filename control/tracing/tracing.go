@@ -16,28 +16,28 @@ import (
 	"locus/proxy/trace"
 )
 
-// Options say where spans go, and whose they are.
+// Options configure the collector and the resource of spans.
 type Options struct {
-	Endpoint    string // the URL of an OTLP/HTTP collector
+	Endpoint    string // URL of an OTLP/HTTP collector
 	Sample      float64
 	HeadersFile string
-	CA          string // a PEM file; empty: the system's authorities
+	CA          string // a PEM file; empty for the system's CAs
 	Timeout     time.Duration
 
 	Cluster, Instance, Version string
 	Log                        *slog.Logger
 }
 
-// Spans sends spans. A nil one sends none.
+// Spans sends spans. A nil Spans sends none.
 type Spans struct {
 	provider *sdk.TracerProvider
 	tracer   otel.Tracer
 	queue    *queue
 	sample   float64
-	cancel   context.CancelFunc // of what is being sent
+	cancel   context.CancelFunc // cancels what is being sent
 }
 
-// Open connects to nothing yet.
+// Open returns a Spans. It doesn't connect yet.
 func Open(o Options) (*Spans, error) {
 	client, err := newClient(o)
 	if err != nil {
@@ -58,7 +58,7 @@ func Open(o Options) (*Spans, error) {
 	return s, nil
 }
 
-// whose is the process, with what OTEL_RESOURCE_ATTRIBUTES adds.
+// whose returns the process as a resource, with the attributes of OTEL_RESOURCE_ATTRIBUTES.
 func whose(o Options) *resource.Resource {
 	own := resource.NewSchemaless(semconv.ServiceName("locus"), semconv.ServiceNamespace(o.Cluster),
 		semconv.ServiceInstanceID(o.Instance), semconv.ServiceVersion(o.Version))
@@ -69,7 +69,7 @@ func whose(o Options) *resource.Resource {
 	return merged
 }
 
-// Tracer decides which statements are traced; nil: none is.
+// Tracer returns the tracer that decides which statements are traced, or nil if none is.
 func (s *Spans) Tracer() *trace.Tracer {
 	if s == nil {
 		return nil
@@ -77,10 +77,10 @@ func (s *Spans) Tracer() *trace.Tracer {
 	return trace.New(s, s.sample)
 }
 
-// closeTime is how long what waits may still be sent.
+// closeTime is how long waiting spans may still be sent at the end.
 const closeTime = 2 * time.Second
 
-// Close sends what waits, for as long as that may take, and drops the rest.
+// Close sends waiting spans, for at most closeTime, and drops the rest.
 func (s *Spans) Close() error {
 	if s == nil {
 		return nil
@@ -90,10 +90,10 @@ func (s *Spans) Close() error {
 	return s.provider.Shutdown(context.Background())
 }
 
-// Counts is how many spans were sent, and how many were not.
+// Counts counts the spans sent and dropped.
 type Counts struct{ Sent, Dropped uint64 }
 
-// Counts are since the start.
+// Counts returns the counts since the start.
 func (s *Spans) Counts() Counts {
 	if s == nil {
 		return Counts{}
@@ -101,7 +101,7 @@ func (s *Spans) Counts() Counts {
 	return s.queue.counts()
 }
 
-// span is one that is over.
+// span is a span that has ended.
 type span struct {
 	name         string
 	kind         otel.SpanKind
@@ -110,14 +110,14 @@ type span struct {
 	failed       bool
 }
 
-// begin gives the span, and what others are within it by.
+// begin starts the span and returns the context for its children.
 func (s *Spans) begin(ctx context.Context, of span) (context.Context, otel.Span) {
 	return s.tracer.Start(ctx, of.name, otel.WithTimestamp(of.began), otel.WithSpanKind(of.kind), otel.WithAttributes(of.attributes...))
 }
 
 func (s *Spans) end(begun otel.Span, of span) {
 	if of.failed {
-		begun.SetStatus(codes.Error, "") // never a text: it may name rows
+		begun.SetStatus(codes.Error, "") // never a text, which may contain row data
 	}
 	begun.End(otel.WithTimestamp(of.ended))
 }

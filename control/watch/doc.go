@@ -1,6 +1,5 @@
-// Package watch shows moves on a terminal as they go: bars, rates and what is
-// next, or a line per job and second where nobody looks at a terminal.
+// Package watch displays moves on a terminal while they run: bars, rates and the next action. If the output isn't a
+// terminal, it prints a line per job and second.
 //
-// It owns what is drawn, and the keys that are pressed. It reads records and
-// reports through a small interface and never changes anything.
+// It owns the display and the keys. It reads records and reports through a small interface and never changes anything.
 package watch

@@ -10,14 +10,14 @@ import (
 	"locus/migrate/phase"
 )
 
-// Canvas is what is drawn on.
+// Canvas is the output to draw on.
 type Canvas struct {
-	Width   int  // in columns; 0: as many as it takes
-	Colours bool // by escape sequences
-	Entries int  // of each job's journal, the last ones
+	Width   int  // in columns; 0 for no limit
+	Colours bool // uses escape sequences
+	Entries int  // number of journal entries shown per job, the latest ones
 }
 
-// Draw is a job as people see it.
+// Draw returns a job's display.
 func (c Canvas) Draw(s Seen, now time.Time) string {
 	j, r := s.Job, s.Report
 	p := job.See(j, s.Earlier, r, now)
@@ -43,7 +43,7 @@ func since(r job.Report) string {
 	return "  " + r.Doing + ", by " + r.Runner
 }
 
-// drawing is text that grows by lines.
+// drawing is text built from lines.
 type drawing struct {
 	Canvas
 	strings.Builder
@@ -54,7 +54,7 @@ func (d *drawing) line(format string, args ...any) {
 	d.WriteString(d.cut(strings.TrimRight(text, " ")) + "\n")
 }
 
-// cut ends a line at the canvas's edge. Escape sequences have no width.
+// cut truncates a line at the canvas's edge. Escape sequences have no width.
 func (c Canvas) cut(line string) string {
 	if c.Width <= 0 {
 		return line
@@ -68,7 +68,7 @@ func (c Canvas) cut(line string) string {
 		case escape:
 			escape = r != 'm'
 		case columns == c.Width:
-			continue // but for the escape sequences, which end colours
+			continue // but keeps escape sequences, which end colours
 		default:
 			columns++
 		}
@@ -83,7 +83,7 @@ func (d *drawing) field(name, value string, colour int) {
 	}
 }
 
-// genes is how many move, and how.
+// genes describes how many genes move, and how.
 func genes(j *job.Job) string {
 	text := fmt.Sprintf("%d genes", j.Genes.Len())
 	if j.Genes.Len() == 1 {
@@ -154,7 +154,7 @@ func (d *drawing) figures(j *job.Job, r job.Report, p job.Progress) {
 	d.fares(r)
 }
 
-// fares compares how statements on the moved genes fare with how they did.
+// fares compares the results of statements on the moved genes with those before.
 func (d *drawing) fares(r job.Report) {
 	if r.After.Statements == 0 && r.Before.Statements == 0 {
 		return
@@ -162,7 +162,7 @@ func (d *drawing) fares(r job.Report) {
 	d.field("moved", "at the target "+Fared(r.After)+"; before "+Fared(r.Before), plain)
 }
 
-// Fared writes how statements fared.
+// Fared formats the results of statements.
 func Fared(f job.Fared) string {
 	if f.Statements == 0 {
 		return "no statements"
@@ -184,7 +184,7 @@ func (d *drawing) journal(entries []job.Entry) {
 
 const barWidth = 30
 
-// bar draws a percentage, and up to where it is going.
+// bar draws a percentage and its goal.
 func (d *drawing) bar(name string, percent, wanted float64, colour int, text string) {
 	full := min(barWidth, int(percent/100*barWidth))
 	goal := max(full, min(barWidth, int(wanted/100*barWidth)))
@@ -192,12 +192,12 @@ func (d *drawing) bar(name string, percent, wanted float64, colour int, text str
 	d.line("  %-9s  %s %7s  %s", name, drawn, Percent(percent), text)
 }
 
-// Percent writes a percentage with one digit at most.
+// Percent formats a percentage with at most one decimal.
 func Percent(p float64) string {
 	return strconv.FormatFloat(float64(int(p*10+0.5))/10, 'f', -1, 64) + " %"
 }
 
-// Count writes a number in groups of three.
+// Count formats a number in groups of three digits.
 func Count(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
@@ -206,7 +206,7 @@ func Count(n int64) string {
 	return text
 }
 
-// counted writes a number of things, of which there may be one.
+// counted formats a number of things with the plural if needed.
 func counted(n int64, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -214,7 +214,7 @@ func counted(n int64, thing string) string {
 	return Count(n) + " " + thing
 }
 
-// Rounded writes a duration in two units at most.
+// Rounded formats a duration in at most two units.
 func Rounded(d time.Duration) string {
 	switch s, m := int(d.Round(time.Second).Seconds()), int(d.Round(time.Minute).Minutes()); {
 	case s < 60:
@@ -226,7 +226,7 @@ func Rounded(d time.Duration) string {
 	}
 }
 
-// Colours, as in SGR.
+// Colours of SGR.
 const (
 	plain  = 0
 	bold   = 1

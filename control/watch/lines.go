@@ -10,7 +10,7 @@ import (
 	"locus/migrate/job"
 )
 
-// Line is a job in one line, for files and pipes.
+// Line formats a job as one line, for files and pipes.
 func Line(s Seen, now time.Time) string {
 	j, r := s.Job, s.Report
 	p := job.See(j, s.Earlier, r, now)
@@ -39,7 +39,7 @@ func Line(s Seen, now time.Time) string {
 	return strings.ReplaceAll(strings.Join(parts, "  "), "\n", " ")
 }
 
-// Lines writes a line per job each second until all are over or ctx ends.
+// Lines writes a line per job each second until all jobs are over or ctx ends.
 func Lines(ctx context.Context, w *Watcher, out io.Writer, clock func() time.Time) error {
 	return w.Each(ctx, func(list []Seen) error {
 		if len(list) == 0 {
@@ -52,7 +52,7 @@ func Lines(ctx context.Context, w *Watcher, out io.Writer, clock func() time.Tim
 	})
 }
 
-// Each shows the jobs each second until all are over or ctx ends.
+// Each calls show with the jobs each second until all are over or ctx ends.
 func (w *Watcher) Each(ctx context.Context, show func([]Seen) error) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -75,10 +75,10 @@ func (w *Watcher) Each(ctx context.Context, show func([]Seen) error) error {
 	}
 }
 
-// None is what is said where there is no job to watch.
+// None is the text if there is no job to watch.
 const None = "no job is under way"
 
-// Once writes the jobs as they are now.
+// Once writes the jobs' current state.
 func Once(ctx context.Context, w *Watcher, out io.Writer, now time.Time) error {
 	list, _, err := w.Look(ctx)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"locus/proxy/mirror"
 )
 
-// mirror is how the target answers copies of reads, beside the source.
+// mirror compares the target's answers to mirrored reads with the source's.
 func (d *drawing) mirror(percent int, r mirror.Report) {
 	if percent == 0 && r.Sampled == 0 {
 		return
@@ -26,10 +26,10 @@ func (d *drawing) mirror(percent int, r mirror.Report) {
 	}
 }
 
-// goneSince is when the first of the proxies found the target away.
+// goneSince formats when the first proxy found the target away.
 func goneSince(r mirror.Report) string { return "since " + r.AwaySince.UTC().Format("15:04:05") }
 
-// Mirrored writes what mirrored reads have shown, in a line.
+// Mirrored formats the results of mirrored reads in one line.
 func Mirrored(r mirror.Report) string {
 	if r.Compared+r.Late == 0 {
 		return "none compared yet" + unsent(r)
@@ -42,7 +42,7 @@ func Mirrored(r mirror.Report) string {
 		ms(r.Source, 0.5), ms(r.Target, 0.5), ms(r.Source, 0.99), ms(r.Target, 0.99))
 }
 
-// unsent tells of reads that were chosen and not compared, and of those of which nothing is known yet.
+// unsent lists sampled reads that were not compared, and those that are undecided.
 func unsent(r mirror.Report) (text string) {
 	add := func(n uint64, what string) {
 		if n > 0 {

@@ -11,9 +11,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Screen draws the jobs on a terminal until q is pressed or all of them are over.
-// What stood there last is printed at the end, since the terminal is given back
-// as it was.
+// Screen draws the jobs on a terminal until q is pressed or all of them are over. At the end it prints the last
+// display, since the terminal is restored.
 func Screen(ctx context.Context, w *Watcher, in io.Reader, out io.Writer, clock func() time.Time) error {
 	m := &model{watcher: w, ctx: ctx, clock: clock, viewport: standard(Canvas{Entries: 5})}
 	if err := errors.Join(run(ctx, m, in, out), m.err); err != nil {
@@ -23,7 +22,7 @@ func Screen(ctx context.Context, w *Watcher, in io.Reader, out io.Writer, clock 
 	return err
 }
 
-// model is what bubbletea draws; one goroutine has it.
+// model is the bubbletea model. It belongs to one goroutine.
 type model struct {
 	watcher *Watcher
 	ctx     context.Context //nolint:containedctx // of the looks, which bubbletea begins
@@ -33,11 +32,11 @@ type model struct {
 	list    []Seen
 	looked  bool
 	err     error
-	trouble error // of the last look; the next one is tried
-	failed  int   // looks in a row
+	trouble error // error of the last query, which is retried
+	failed  int   // consecutive failed queries
 }
 
-// looked is what a look has found.
+// looked is the result of a query.
 type looked struct {
 	list  []Seen
 	going bool
@@ -46,7 +45,7 @@ type looked struct {
 
 type again struct{}
 
-// every is between two looks, and patience how many in a row may fail.
+// every is the interval between queries. patience is how many consecutive ones may fail.
 const (
 	every    = 500 * time.Millisecond
 	patience = 20

@@ -10,38 +10,38 @@ import (
 	"locus/proxy/mirror"
 )
 
-// Source is where records and reports are read.
+// Source returns records and reports.
 type Source interface {
-	// Jobs is all jobs, the oldest first.
+	// Jobs returns all jobs, oldest first.
 	Jobs(context.Context) ([]*job.Job, error)
-	// Reports is what is told of them, by their IDs.
+	// Reports returns the jobs' reports by ID.
 	Reports(context.Context) (map[string]job.Report, error)
 }
 
-// Seen is a job as it was read, with an earlier report for the rates.
+// Seen is a job with an earlier report for computing rates.
 type Seen struct {
 	Job     *job.Job
 	Earlier job.Report // its time is zero if there is none
 	Report  job.Report
-	// Mirror is what mirrored reads have shown, of all proxies.
+	// Mirror is the result of mirrored reads of all proxies.
 	Mirror mirror.Report
 }
 
-// Watcher remembers the reports of the last seconds, since a rate takes two.
+// Watcher keeps the reports of the last seconds, since a rate needs two.
 type Watcher struct {
 	Source Source
-	Only   string // the one job to watch; empty: all that aren't over
-	Past   int    // and so many of those that are, the last ones
-	// Mirrored is what mirrored reads have shown, by job and proxy. It is asked if reads of a job are mirrored. Nil: nobody is asked.
+	Only   string // the one job to watch; empty for all that aren't over
+	Past   int    // number of past jobs to include, the latest ones
+	// Mirrored returns the results of mirrored reads, by job and proxy. It is called if reads of a job are mirrored. It may be nil.
 	Mirrored func(context.Context) (map[string]map[string]mirror.Report, error)
 
 	reports map[string][]job.Report
 }
 
-// span is how far apart the two reports of a rate are, if there are such.
+// span is the interval between the two reports of a rate, if available.
 const span = 5 * time.Second
 
-// Look reads the jobs. Going tells that one of them is not over.
+// Look reads the jobs. going reports whether one of them is not over.
 func (w *Watcher) Look(ctx context.Context) (list []Seen, going bool, err error) {
 	jobs, err := w.Source.Jobs(ctx)
 	if err != nil {
@@ -71,7 +71,7 @@ func (w *Watcher) Look(ctx context.Context) (list []Seen, going bool, err error)
 	return list, going, w.mirrored(ctx, list)
 }
 
-// mirrored adds what mirrored reads have shown.
+// mirrored adds the results of mirrored reads.
 func (w *Watcher) mirrored(ctx context.Context, list []Seen) error {
 	if w.Mirrored == nil || !slices.ContainsFunc(list, func(s Seen) bool { return s.Job.Mirror > 0 && !s.Job.State.Over() }) {
 		return nil
@@ -86,7 +86,7 @@ func (w *Watcher) mirrored(ctx context.Context, list []Seen) error {
 	return nil
 }
 
-// earlier notes a report, and gives one from some seconds before it.
+// earlier stores a report and returns one from some seconds before.
 func (w *Watcher) earlier(id string, r job.Report) job.Report {
 	if w.reports == nil {
 		w.reports = map[string][]job.Report{}

@@ -13,20 +13,20 @@ import (
 	"locus/proxy/meter"
 )
 
-// Costs is what the statements of all proxies have cost so far.
+// Costs is the total cost of the statements of all proxies.
 type Costs struct {
 	meter.Report
 	Proxies int
 	Silent  []string
 }
 
-// Counted asks the proxies.
+// Counted queries the proxies.
 type Counted func(context.Context) (Costs, error)
 
-// Order is by what statements are sorted.
+// Order is the sort order of statements.
 type Order string
 
-// The orders.
+// Sort orders.
 const (
 	ByLoad   Order = "load"
 	ByRate   Order = "rate"
@@ -36,28 +36,28 @@ const (
 	ByTotal  Order = "total"
 )
 
-// Orders are all of them.
+// Orders lists all sort orders.
 var Orders = []Order{ByLoad, ByRate, ByP99, ByErrors, ByRows, ByTotal}
 
-// Statement is a digest between two looks; the totals are since its figures began.
+// Statement is a digest's figures between two queries. The totals are since its figures began.
 type Statement struct {
 	Digest    string  `json:"digest"`
 	Text      string  `json:"statement"`
 	Database  string  `json:"database,omitempty"`
 	Kind      string  `json:"kind,omitempty"`
 	PerSecond float64 `json:"per_second"`
-	Load      float64 `json:"under_way"` // at once, on the average
+	Load      float64 `json:"under_way"` // average number running at once
 	Errors    float64 `json:"errors_per_second"`
 	Rows      float64 `json:"rows_per_second"`
 	P50Ms     float64 `json:"p50_ms"`
 	P99Ms     float64 `json:"p99_ms"`
-	Several   float64 `json:"on_several_shards"` // a share of them
+	Several   float64 `json:"on_several_shards"` // share of them
 	Count     uint64  `json:"count"`
 	TotalMs   float64 `json:"total_ms"`
 	LastError uint32  `json:"last_error,omitempty"`
 }
 
-// Top is what the statements did between two looks.
+// Top is the activity of statements between two queries.
 type Top struct {
 	At         time.Time   `json:"at"`
 	Proxies    int         `json:"proxies"`
@@ -70,7 +70,7 @@ type Top struct {
 	Statements []Statement `json:"statements"`
 }
 
-// Between computes what was done between two looks.
+// Between computes the activity between two queries.
 func Between(before, now Costs, by Order) Top {
 	t := Top{At: now.At, Proxies: now.Proxies, Silent: now.Silent, Statements: []Statement{}}
 	seconds := now.At.Sub(before.At).Seconds()
@@ -99,8 +99,8 @@ func (t *Top) add(s Statement) {
 	t.Errors += s.Errors
 }
 
-// statement is the figures of a digest since earlier ones, which may be zero: then, and
-// where it began anew, its own rates count.
+// statement computes a digest's figures since earlier ones. If these are zero, or the digest began again, it uses the
+// digest's own rates.
 func statement(f, before meter.Figures, seconds float64) (Statement, []meter.Times) {
 	s := Statement{
 		Digest: f.Hash, Text: f.Text, Database: f.Database, Kind: f.Kind, PerSecond: f.PerSecond, Load: f.Load,
@@ -141,10 +141,10 @@ func (t *Top) sort(by Order) {
 	})
 }
 
-// topHeads are the columns; the statement has what room is left.
+// topHeads are the column titles. The statement gets the remaining width.
 var topHeads = []string{"/S", "UNDER WAY", "P50 MS", "P99 MS", "ERRORS/S", "ROWS/S", "SEVERAL", "TOTAL"}
 
-// Draw writes the statements, the first so many; 0: all.
+// Draw returns the first most statements, or all if most is 0.
 func (t Top) Draw(c Canvas, most int) string {
 	d := drawing{Canvas: c}
 	d.line("%s", t.headline(d))
@@ -215,7 +215,7 @@ func (s Statement) cells() []string {
 	}
 }
 
-// Rate writes a number with as many digits as people look at.
+// Rate formats a number with a readable number of digits.
 func Rate(f float64) string {
 	switch {
 	case f >= 1000:
@@ -230,7 +230,7 @@ func Rate(f float64) string {
 	return fmt.Sprintf("%.2f", f)
 }
 
-// TopOnce looks twice, so much apart.
+// TopOnce queries twice, at the given interval.
 func TopOnce(ctx context.Context, ask Counted, apart time.Duration, by Order) (Top, error) {
 	before, err := ask(ctx)
 	if err != nil {
@@ -248,7 +248,7 @@ func TopOnce(ctx context.Context, ask Counted, apart time.Duration, by Order) (T
 	return Between(before, now, by), nil
 }
 
-// WriteTop writes what TopOnce has found.
+// WriteTop writes the result of TopOnce.
 func WriteTop(w io.Writer, t Top, most int) error {
 	_, err := io.WriteString(w, t.Draw(Canvas{}, most))
 	return err

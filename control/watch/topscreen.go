@@ -18,7 +18,7 @@ func TopScreen(ctx context.Context, ask Counted, apart time.Duration, by Order, 
 	return errors.Join(run(ctx, m, in, out), m.err)
 }
 
-// topModel is what bubbletea draws; one goroutine has it.
+// topModel is the bubbletea model. It belongs to one goroutine.
 type topModel struct {
 	ask   Counted
 	ctx   context.Context //nolint:containedctx // of the looks, which bubbletea begins
@@ -28,9 +28,9 @@ type topModel struct {
 
 	before, now Costs
 	looks       int
-	stopped     bool // what is shown stays
+	stopped     bool // the display is paused
 	trouble     error
-	failed      int // looks in a row
+	failed      int // consecutive failed queries
 	err         error
 }
 
@@ -64,7 +64,7 @@ func (m *topModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// keysOfOrders are what is pressed for another order.
+// keysOfOrders maps keys to sort orders.
 var keysOfOrders = map[string]Order{"l": ByLoad, "s": ByRate, "9": ByP99, "e": ByErrors, "r": ByRows, "t": ByTotal}
 
 func (m *topModel) pressed(key string) tea.Cmd {
@@ -121,7 +121,7 @@ func (m *topModel) text() string {
 	if m.looks < 2 {
 		return "looking …\n" + foot
 	}
-	const heads = 3 // lines that stay
+	const heads = 3 // lines that don't scroll
 	lines := strings.Split(strings.TrimRight(Between(m.before, m.now, m.by).Draw(m.canvas, 0), "\n"), "\n")
 	fixed, rest := lines[:min(heads, len(lines))], lines[min(heads, len(lines)):]
 	return strings.Join(slices.Concat(fixed, m.seen(rest, len(fixed)+2)), "\n") + "\n\n" + foot

@@ -8,23 +8,23 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// run has bubbletea draw a model until it quits, or ctx ends.
+// run makes bubbletea draw a model until it quits or ctx ends.
 func run(ctx context.Context, m tea.Model, in io.Reader, out io.Writer) error {
 	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler()).Run()
 	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
-		return nil // by a signal
+		return nil // ended by a signal
 	}
 	return err
 }
 
-// viewport is the part of a long page that a terminal shows.
+// viewport is the visible part of a long page.
 type viewport struct {
 	canvas Canvas
 	height int
-	top    int // lines that were scrolled away
+	top    int // lines scrolled away at the top
 }
 
-// standard is what a terminal has that does not say.
+// standard is the size of a terminal that doesn't report it.
 func standard(c Canvas) viewport {
 	c.Width, c.Colours = 80, true
 	return viewport{canvas: c, height: 24}
@@ -32,7 +32,7 @@ func standard(c Canvas) viewport {
 
 func (v *viewport) resized(msg tea.WindowSizeMsg) { v.canvas.Width, v.height = msg.Width, msg.Height }
 
-// scrolled moves by a key, if it is one for that; a page has so many lines less than the terminal.
+// scrolled handles a scroll key. less is the number of lines of the terminal that aren't part of the page.
 func (v *viewport) scrolled(key string, less int) {
 	switch key {
 	case "down", "j":
@@ -46,7 +46,7 @@ func (v *viewport) scrolled(key string, less int) {
 	}
 }
 
-// seen gives the lines that are shown where room is left for so many others.
+// seen returns the visible lines, with room for the given number of others.
 func (v *viewport) seen(lines []string, others int) []string {
 	room := max(1, v.height-others)
 	v.top = max(0, min(v.top, len(lines)-room))
