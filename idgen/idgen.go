@@ -1,18 +1,15 @@
-// Package idgen makes order IDs: 64-bit (or 128-bit) primary keys that carry
-// their owner's gene at the top, so that a row can be routed by its ID alone,
-// and a sequence at the bottom, so that no two are equal.
+// Package idgen generates order IDs: 64-bit (or 128-bit) primary keys. The top of an ID is its owner's gene, so that a
+// row can be routed by its ID alone. The bottom is a sequence number, so that no two IDs are equal.
 //
-// It owns the contract of a source of sequences and the Issuer that turns
-// sequences into IDs. It never parses SQL, never talks to a database and never
-// decides which shard a gene is on; any Go program can import it without the
-// proxy. Beside it:
+// It owns the contract of a source of sequence numbers and the Issuer that turns these into IDs. It never parses SQL,
+// never talks to a database and never decides which shard a gene is on. Any Go program can import it without the proxy.
+// Related packages:
 //
 //   - orderid: the bits of an ID, in every layout
 //   - cipher: the order number, an ID with its sequence hidden
-//   - segment: sequences out of memory, in runs granted by a shared store
+//   - segment: sequence numbers from memory, in runs granted by a shared store
 //
-// Whatever happens to processes and stores, a sequence may be lost and is never
-// issued twice.
+// If processes or stores fail, a sequence number may be lost but is never issued twice.
 package idgen
 
 import (
@@ -24,27 +21,25 @@ import (
 	"locus/idgen/orderid"
 )
 
-// Sequences hands out runs of consecutive sequence numbers of a gene. It is
-// safe for concurrent use.
+// Sequences hands out runs of consecutive sequence numbers of a gene. It is safe for concurrent use.
 type Sequences interface {
-	// Take returns the first of n consecutive numbers, n at least 1, that no
-	// other call for this gene got or will get, in this process or another.
-	// Numbers start at 1, and of two calls one after the other in the same
-	// process the later one gets the higher numbers. An error means that the
-	// caller has no number; an exhausted gene is orderid.ErrSequenceExhausted.
+	// Take returns the first of n consecutive numbers that no other call for this gene gets, in this process or
+	// another. n is at least 1. Numbers start at 1. Of two successive calls in a process the later one gets higher
+	// numbers. After an error the caller has no number. The error for an exhausted gene is
+	// orderid.ErrSequenceExhausted.
 	Take(ctx context.Context, g gene.Gene, n int) (first uint64, err error)
 }
 
-// Issuer makes order IDs of one layout, under one key version. It is immutable
-// and safe for concurrent use; a rotated key is a new Issuer.
+// Issuer generates order IDs of one layout, under one key version. It is immutable and safe for concurrent use. A
+// rotated key requires a new Issuer.
 type Issuer struct {
 	layout    orderid.Layout
 	version   uint32
 	sequences Sequences
 }
 
-// NewIssuer is an issuer of IDs that carry the key version: the current one of
-// the cluster's key ring, or 0 if order numbers hide nothing.
+// NewIssuer returns an issuer of IDs with a key version: the current one of the cluster's key ring, or 0 if order
+// numbers aren't hidden.
 func NewIssuer(l orderid.Layout, version uint32, s Sequences) (*Issuer, error) {
 	if l.IsZero() {
 		return nil, errors.New("make issuer: no layout: take one from orderid.ByName")
@@ -55,13 +50,11 @@ func NewIssuer(l orderid.Layout, version uint32, s Sequences) (*Issuer, error) {
 	return &Issuer{l, version, s}, nil
 }
 
-// Layout is the layout of the IDs.
+// Layout returns the layout of the IDs.
 func (i *Issuer) Layout() orderid.Layout { return i.layout }
 
-// Issue makes n IDs of the gene with consecutive sequences: first,
-// first.Plus(1) … first.Plus(n-1), so that drivers which count up from
-// LAST_INSERT_ID() are right. An error means that no ID was issued. It
-// allocates nothing itself.
+// Issue generates n IDs of the gene with consecutive sequence numbers: first, first.Plus(1) … first.Plus(n-1). So
+// drivers that count up from LAST_INSERT_ID() are right. After an error no ID was issued. It allocates nothing itself.
 func (i *Issuer) Issue(ctx context.Context, g gene.Gene, n int) (first orderid.ID, err error) {
 	if n < 1 {
 		return orderid.ID{}, fmt.Errorf("issue %d IDs: at least one is needed", n)

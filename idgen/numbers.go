@@ -6,29 +6,26 @@ import (
 	"fmt"
 )
 
-// Numbers makes numbers no two of which are equal. It is the one interface of
-// all generators, and safe for concurrent use.
+// Numbers generates unique numbers. It is the one interface of all generators, and safe for concurrent use.
 type Numbers interface {
-	// Fill writes a number into each place of into. No other place, in this
-	// call or any other, in this process or another, got or will get the same.
-	// An error means that the caller has none of them; some may be used up.
-	// How many are asked for is never a reason: a generator that takes only so
-	// many at once takes several times.
+	// Fill writes a number to each element of into. All numbers are unique, across calls and processes. After an error the
+	// caller has none of them, and some may be used up. The count is never a reason to fail: a generator with a limit per
+	// request makes several requests.
 	Fill(ctx context.Context, into []uint64) error
 }
 
-// ErrOutOfRange says that a generator has given all its numbers: it will give
-// none again.
+// ErrOutOfRange means that a generator has given out all its numbers.
 var ErrOutOfRange = errors.New("the generator has no numbers left")
 
-// ErrNotAsked is in the error of a generator whose server failed a while ago and was not asked this time: it may be well again.
+// ErrNotAsked is wrapped by the error of a generator whose server failed recently and was not asked this time. It may be
+// available again.
 var ErrNotAsked = errors.New("is not asked for a while")
 
-// Run is Numbers out of consecutive runs.
+// Run implements Numbers with consecutive runs.
 type Run struct {
-	// Take gives the first of n consecutive numbers that are the caller's alone.
+	// Take returns the first of n consecutive numbers that belong to the caller alone.
 	Take func(ctx context.Context, n int) (first uint64, err error)
-	// Most is how many it gives at once (0: any number). A call for more has several runs.
+	// Most is the longest run of one Take; 0 for no limit. A longer request takes several runs.
 	Most int
 }
 
@@ -62,7 +59,7 @@ func (r Run) fill(ctx context.Context, into []uint64) error {
 	return nil
 }
 
-// One is one number of a generator.
+// One returns one number of a generator.
 func One(ctx context.Context, g Numbers) (uint64, error) {
 	var one [1]uint64
 	err := g.Fill(ctx, one[:])

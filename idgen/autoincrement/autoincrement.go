@@ -1,9 +1,8 @@
-// Package autoincrement takes numbers from AUTO_INCREMENT columns of 2ⁿ tables,
-// on one server or several: value = id << n | index of the table. Each number
-// leaves a row with its time.
+// Package autoincrement takes numbers from AUTO_INCREMENT columns of 2ⁿ tables, on one server or several: value = id << n |
+// index of the table. Each number leaves a row with its time.
 //
-// It owns the tables' form and the rows that are put in. It never deletes a row,
-// never opens a connection, never says whose turn it is (package ha does), and relies on nobody else inserting into the tables.
+// It owns the tables' definition and the rows that it inserts. It never deletes a row and never opens a connection. It doesn't
+// choose the next table; package ha does. It requires that nobody else inserts into the tables.
 package autoincrement
 
 import (
@@ -22,11 +21,11 @@ import (
 // Table is one table of a generator.
 type Table struct {
 	DB      *sql.DB
-	Name    string        // as it stands in SQL
-	Timeout time.Duration // of one INSERT; 0: as long as the caller waits
+	Name    string        // as SQL
+	Timeout time.Duration // of one INSERT; 0 for the caller's limit
 }
 
-// Create makes the table if it is not there.
+// Create creates the table if it doesn't exist.
 func (t Table) Create(ctx context.Context) error {
 	_, err := t.DB.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS "+t.Name+` (
   id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
@@ -37,7 +36,7 @@ func (t Table) Create(ctx context.Context) error {
 	return nil
 }
 
-// Exists is an error if the table can't be read.
+// Exists returns an error if the table can't be read.
 func (t Table) Exists(ctx context.Context) error {
 	rows, err := t.DB.QueryContext(ctx, "SELECT id FROM "+t.Name+" LIMIT 0")
 	if err != nil {
@@ -46,8 +45,8 @@ func (t Table) Exists(ctx context.Context) error {
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// Generator takes from the tables in turn, as [ha.Generator] does: a table that is away is passed over. It is safe for
-// concurrent use; the owner calls Close.
+// Generator takes from the tables in turn, as [ha.Generator] does, and skips unavailable ones. It is safe for concurrent use.
+// The owner calls Close.
 type Generator struct {
 	*ha.Generator
 	tables []*table
@@ -55,8 +54,8 @@ type Generator struct {
 
 var _ idgen.Numbers = (*Generator)(nil)
 
-// New is a generator over 1, 2, 4 … 1,024 tables. Their order is part of the
-// numbers: it must be the same everywhere and for ever.
+// New returns a generator over 1, 2, 4 … 1,024 tables. Their order is part of the numbers, so it must be the same everywhere
+// and for ever.
 func New(o ha.Options, tables ...Table) (*Generator, error) {
 	g := &Generator{}
 	var members []idgen.Numbers
@@ -71,8 +70,7 @@ func New(o ha.Options, tables ...Table) (*Generator, error) {
 	return g, nil
 }
 
-// Left is what is left of the tables' rows, from 1 down to 0, as far as this
-// process knows.
+// Left returns the unused share of the tables' rows, from 1 down to 0, as far as this process knows.
 func (g *Generator) Left() float64 {
 	last := uint64(0)
 	for _, t := range g.tables {
@@ -81,16 +79,16 @@ func (g *Generator) Left() float64 {
 	return 1 - float64(last)*float64(len(g.tables))/float64(uint64(1)<<63)
 }
 
-// table is the numbers of one table's rows.
+// table generates the numbers of one table's rows.
 type table struct {
 	Table
-	last atomic.Uint64 // row that this process has made
+	last atomic.Uint64 // the last row that this process has inserted
 }
 
-// maxRows is how many rows one INSERT has at most.
+// maxRows bounds the rows of one INSERT.
 const maxRows = 1000
 
-// Fill implements idgen.Numbers: a row for each number.
+// Fill implements idgen.Numbers with one row per number.
 func (t *table) Fill(ctx context.Context, into []uint64) error {
 	for len(into) > 0 {
 		n := min(len(into), maxRows)
@@ -102,7 +100,7 @@ func (t *table) Fill(ctx context.Context, into []uint64) error {
 	return nil
 }
 
-// insert takes the numbers of one INSERT, which ends in time: a caller who waits for longer has time for another table.
+// insert takes the numbers of one INSERT within the timeout, so that a caller with more time can try another table.
 func (t *table) insert(ctx context.Context, into []uint64) error {
 	if t.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -112,9 +110,8 @@ func (t *table) insert(ctx context.Context, into []uint64) error {
 	return t.inserted(ctx, into)
 }
 
-// inserted takes the numbers of one INSERT. It is the only kind of statement that
-// changes the table, and names its number of rows, so InnoDB numbers the rows
-// one after the other in every innodb_autoinc_lock_mode.
+// inserted takes the numbers of one INSERT. It is the only kind of statement that changes the table, and its number of rows is
+// known to InnoDB in advance. So InnoDB assigns consecutive numbers in every innodb_autoinc_lock_mode.
 func (t *table) inserted(ctx context.Context, into []uint64) error {
 	insert := "INSERT INTO " + t.Name + " () VALUES ()" + strings.Repeat(",()", len(into)-1)
 	if len(into) == 1 {
@@ -126,7 +123,7 @@ func (t *table) inserted(ctx context.Context, into []uint64) error {
 		return fmt.Errorf("auto_increment %s: %w", t.Name, err)
 	}
 	defer conn.Close()
-	var step uint64 // servers of a cluster count in larger ones
+	var step uint64 // servers of a cluster may use larger increments
 	if err := conn.QueryRowContext(ctx, "SELECT @@auto_increment_increment").Scan(&step); err != nil {
 		return fmt.Errorf("auto_increment %s: read the step: %w", t.Name, err)
 	}
@@ -134,7 +131,7 @@ func (t *table) inserted(ctx context.Context, into []uint64) error {
 	return t.numbered(into, step, result, err)
 }
 
-// numbered is the numbers of the rows that an INSERT has made.
+// numbered returns the numbers of an INSERT's rows.
 func (t *table) numbered(into []uint64, step uint64, result sql.Result, err error) error {
 	if err != nil {
 		return fmt.Errorf("auto_increment %s: %w: rows may be there, their numbers are not used", t.Name, err)

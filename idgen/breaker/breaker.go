@@ -1,8 +1,7 @@
-// Package breaker keeps callers away from a server that fails, for a while.
+// Package breaker is a circuit breaker. It keeps callers away from a failing server for a while.
 //
-// It owns the count of failures and the time of the next trial. It never calls
-// the server itself, never starts a goroutine, and never says why a call
-// failed: that is its callers' to tell.
+// It owns the count of failures and the time of the next trial. It never calls the server itself, never starts a
+// goroutine, and doesn't decide which errors are failures; its callers do.
 package breaker
 
 import (
@@ -16,16 +15,15 @@ import (
 type State int
 
 const (
-	// Closed lets every call through.
+	// Closed admits every call.
 	Closed State = iota
 	// Open refuses calls until the pause is over.
 	Open
-	// Trying has let one call through after the pause and refuses the others
-	// until that one has ended.
+	// Trying has admitted one call after the pause, and refuses others until it has ended.
 	Trying
 )
 
-// String is the state as metrics and pages name it.
+// String returns the state as named in metrics and pages.
 func (s State) String() string {
 	switch s {
 	case Closed:
@@ -38,11 +36,10 @@ func (s State) String() string {
 	return fmt.Sprintf("state %d", int(s))
 }
 
-// Options are the settings of a Breaker. Fields left zero get the value that
-// their comment names.
+// Options are the settings of a Breaker. Zero fields get the default in parentheses.
 type Options struct {
-	Failures int           // in a row that open it (3)
-	Pause    time.Duration // until a call is tried again (2 s)
+	Failures int           // consecutive failures that open it (3)
+	Pause    time.Duration // time until a call is tried again (2 s)
 	Now      func() time.Time
 }
 
@@ -51,12 +48,12 @@ type Breaker struct {
 	options Options
 
 	mu       sync.Mutex // never held across a call
-	failures int        // in a row
-	until    time.Time  // of the pause; zero: closed
-	trying   bool       // a call is under way after the pause
+	failures int        // consecutive failures
+	until    time.Time  // end of the pause; zero if closed
+	trying   bool       // a call is in progress after the pause
 }
 
-// New is a closed breaker.
+// New returns a closed breaker.
 func New(o Options) *Breaker {
 	o.Failures = cmp.Or(o.Failures, 3)
 	o.Pause = cmp.Or(o.Pause, 2*time.Second)
@@ -66,8 +63,7 @@ func New(o Options) *Breaker {
 	return &Breaker{options: o}
 }
 
-// Allow reports whether a call may be made. Who was let through calls
-// Done, or Leave.
+// Allow reports whether a call may be made. If so, the caller must call Done or Leave.
 func (b *Breaker) Allow() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -81,15 +77,14 @@ func (b *Breaker) Allow() bool {
 	return true
 }
 
-// Leave takes back what Allow said: the call was not made.
+// Leave reverts Allow. The call was not made.
 func (b *Breaker) Leave() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.trying = false
 }
 
-// remaining is what is left of the pause. A clock that was set back must not
-// make it longer than it ever was.
+// remaining returns the rest of the pause. A clock that was set back must not lengthen it.
 func (b *Breaker) remaining() time.Duration {
 	left := b.until.Sub(b.options.Now())
 	if left > b.options.Pause {
@@ -98,7 +93,7 @@ func (b *Breaker) remaining() time.Duration {
 	return left
 }
 
-// Done tells how a call ended that Allow let through.
+// Done records the result of a call that Allow admitted.
 func (b *Breaker) Done(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -112,7 +107,7 @@ func (b *Breaker) Done(err error) {
 	}
 }
 
-// State is what happens to the next call.
+// State returns what happens to the next call.
 func (b *Breaker) State() State {
 	b.mu.Lock()
 	defer b.mu.Unlock()

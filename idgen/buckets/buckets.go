@@ -1,16 +1,13 @@
-// Package buckets counts in 256 counters in Redis at once, which lie in one server
-// or in several, or in the nodes of a cluster:
+// Package buckets counts in 256 Redis counters concurrently, on one server, on several, or in the nodes of a cluster:
 //
 //	| 0 (1) | epoch (37) | bucket (8) | counter (18) |
 //
-// It owns the buckets and which of them is asked next. A bucket whose counter is
-// past 2¹⁸, or that its server has lost, is reset under a lock to an epoch that
-// a durable store has granted, and that no bucket ever had before. It never
-// reuses an epoch, and never hands out what a Redis counted that restarted or
-// was a replica: the scripts look at who they run on.
+// It owns the buckets and the choice of the next one. If a bucket's counter exceeds 2¹⁸, or its server has lost it, the
+// bucket is reset under a lock to an epoch granted by a durable store, which no bucket ever had. It never reuses an
+// epoch. It never returns numbers counted by a Redis that restarted or was a replica, since the scripts check the
+// server's identity.
 //
-// Callers that come while a script is under way are answered together by the
-// next one.
+// Callers that arrive while a script runs are answered together by the next one.
 package buckets
 
 import (
@@ -36,42 +33,40 @@ const (
 	maxEpoch    = 1<<(63-bucketBits-counterBits) - 1
 )
 
-// Redis is what is asked of a server, or of a cluster.
+// Redis is the required interface of a server or a cluster.
 type Redis interface {
-	// Eval runs a script at most once. An error means that the outcome is unknown.
+	// Eval runs a script at most once. After an error the outcome is unknown.
 	Eval(ctx context.Context, script string, keys []string, args ...string) ([]string, error)
-	// TryLock takes a lock or says that somebody has it; Unlock gives it back.
+	// TryLock takes a lock, or returns false if somebody has it. Unlock releases it.
 	TryLock(ctx context.Context, key, token string, ttl time.Duration) (bool, error)
 	Unlock(ctx context.Context, key, token string) error
 }
 
-// Options are the settings of a Generator. Fields left zero get the value that
-// their comment names.
+// Options are the settings of a Generator. Zero fields get the default in parentheses.
 type Options struct {
-	Prefix  string        // of the keys ("locus:buckets:")
-	Timeout time.Duration // of one command (500 ms)
-	Lanes   int           // scripts under way at once (2 per processor)
+	Prefix  string        // prefix of the keys ("locus:buckets:")
+	Timeout time.Duration // time limit of one command (500 ms)
+	Lanes   int           // concurrent scripts (2 per processor)
 	Breaker breaker.Options
 }
 
 // Generator is safe for concurrent use.
 type Generator struct {
-	servers []Redis // a bucket is in the one of its number modulo theirs
+	servers []Redis // a bucket is on the server with the index of its number modulo their count
 	epochs  idgen.Numbers
 	options Options
 
 	breakers [buckets]*breaker.Breaker
-	away     []*breaker.Breaker // of the servers
-	turn     atomic.Uint32      // of the buckets
+	away     []*breaker.Breaker // breakers of the servers
+	turn     atomic.Uint32      // the next bucket
 	epoch    atomic.Uint64      // the highest that this process has begun
 	callers  *together.Numbers
 }
 
 var _ idgen.Numbers = (*Generator)(nil)
 
-// New is a generator over one server or more; epochs come from a durable store.
-// Which servers they are may be changed: a bucket that its server does not have
-// begins an epoch there.
+// New returns a generator over one or more servers. epochs come from a durable store. The servers may change: a bucket
+// that its server doesn't have starts an epoch there.
 func New(servers []Redis, epochs idgen.Numbers, o Options) *Generator {
 	o.Prefix = cmp.Or(o.Prefix, "locus:buckets:")
 	o.Timeout = cmp.Or(o.Timeout, 500*time.Millisecond)
@@ -84,7 +79,7 @@ func New(servers []Redis, epochs idgen.Numbers, o Options) *Generator {
 	for range servers {
 		g.away = append(g.away, breaker.New(o.Breaker))
 	}
-	g.turn.Store(uint32(time.Now().UnixNano())) // processes begin at different ones
+	g.turn.Store(uint32(time.Now().UnixNano())) // processes start at different ones
 	return g
 }
 
@@ -100,8 +95,8 @@ func (g *Generator) Fill(ctx context.Context, into []uint64) error {
 	return nil
 }
 
-// longestRun is how many numbers are asked of a bucket at once: what it has left when
-// they don't fit is lost, so they are few beside all that it has.
+// longestRun is how many numbers are requested from a bucket at once. If they don't fit, the bucket's rest is lost, so
+// a run is small compared with the bucket.
 const longestRun = 1 << (counterBits - 4)
 
 // identity: see package pool.
@@ -114,7 +109,7 @@ end
 local function identity() return id('server', 'run_id:') .. '.' .. id('replication', 'master_replid:') end
 `
 
-// countScript: KEYS: the bucket. ARGV: n, how many a bucket counts.
+// countScript: KEYS is the bucket. ARGV is n and the capacity of a bucket.
 const countScript = identity + `
 local s = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'count')
 if not s[1] or s[1] ~= identity() or tonumber(s[3]) + tonumber(ARGV[1]) > tonumber(ARGV[2]) then return {'reset', s[2] or '0'} end
@@ -122,7 +117,7 @@ redis.call('HINCRBY', KEYS[1], 'count', ARGV[1])
 return {s[2], s[3]}
 `
 
-// resetScript: KEYS: the bucket. ARGV: the epoch, of which nothing is counted yet.
+// resetScript: KEYS is the bucket. ARGV is the epoch, which is unused.
 const resetScript = identity + `
 redis.call('HSET', KEYS[1], 'run', identity(), 'epoch', ARGV[1], 'count', '0')
 return {'ok'}
@@ -131,7 +126,7 @@ return {'ok'}
 // attempts is how many buckets are tried before a caller gets an error.
 const attempts = 8
 
-// count takes n numbers of one bucket and gives the first.
+// count takes n numbers of one bucket and returns the first.
 func (g *Generator) count(ctx context.Context, n int) (uint64, error) {
 	var errs []error
 	for looked := 0; looked < buckets && len(errs) < attempts; looked++ {
@@ -149,7 +144,7 @@ func (g *Generator) count(ctx context.Context, n int) (uint64, error) {
 			break
 		}
 	}
-	if len(errs) == 0 { // all failed lately, and one of each server may be back
+	if len(errs) == 0 { // all failed recently; one of each server may be available again
 		for range g.servers {
 			bucket := g.turn.Add(1) % buckets
 			first, err := g.countIn(ctx, bucket, n)
@@ -163,11 +158,11 @@ func (g *Generator) count(ctx context.Context, n int) (uint64, error) {
 	return 0, fmt.Errorf("buckets: %w", errors.Join(errs...))
 }
 
-// server is where a bucket is.
+// server returns the index of a bucket's server.
 func (g *Generator) server(bucket uint32) int { return int(bucket) % len(g.servers) }
 
-// allow asks the bucket's breaker, and that of its server if there are others to go
-// to: one that does not answer would otherwise be found out by each of its buckets.
+// allow checks the bucket's breaker, and that of its server if there are other servers. Otherwise each bucket would
+// have to discover an unresponsive server.
 func (g *Generator) allow(bucket uint32) bool {
 	if len(g.servers) == 1 {
 		return g.breakers[bucket].Allow()
@@ -183,7 +178,7 @@ func (g *Generator) allow(bucket uint32) bool {
 	return true
 }
 
-// unanswered is an error of a server, and not of one bucket.
+// unanswered is an error of a server rather than of one bucket.
 type unanswered struct{ error }
 
 func (e unanswered) Unwrap() error { return e.error }
@@ -225,13 +220,13 @@ func (g *Generator) countIn(ctx context.Context, bucket uint32, n int) (uint64, 
 	return 0, errors.New("others used it up each time")
 }
 
-// reset begins an epoch, unless somebody else is at it. Its lock only spares
-// epochs: each is put in once, so two resets don't repeat a number.
+// reset starts an epoch, unless another caller is doing so. Its lock only saves epochs. Each epoch is used once, so two
+// resets don't repeat a number.
 func (g *Generator) reset(ctx context.Context, redis Redis, key string) error {
 	token := rand.Text()
 	bounded, cancel := context.WithTimeout(ctx, g.options.Timeout)
 	defer cancel()
-	lock := "{" + key + "}:lock" // beside it in a cluster
+	lock := "{" + key + "}:lock" // on the same node of a cluster
 	locked, err := redis.TryLock(bounded, lock, token, 2*time.Second)
 	if err != nil {
 		return unanswered{err}
@@ -239,7 +234,7 @@ func (g *Generator) reset(ctx context.Context, redis Redis, key string) error {
 	if !locked {
 		return errors.New("it is being reset")
 	}
-	defer func() { _ = redis.Unlock(context.WithoutCancel(bounded), lock, token) }() // it ends by itself
+	defer func() { _ = redis.Unlock(context.WithoutCancel(bounded), lock, token) }() // it expires by itself
 	epoch, err := idgen.One(ctx, g.epochs)
 	if err != nil {
 		return fmt.Errorf("begin an epoch: %w", err)
@@ -263,12 +258,11 @@ func (g *Generator) eval(ctx context.Context, redis Redis, script, key string, a
 	return answer, nil
 }
 
-// Left is what is left of the epochs, from 1 down to 0, as far as this process has
-// begun one.
+// Left returns the unused share of the epochs, from 1 down to 0, as far as this process knows.
 func (g *Generator) Left() float64 { return 1 - float64(g.epoch.Load())/maxEpoch }
 
-// Servers are the states of the breakers before the servers: of one alone always
-// closed, since its buckets have theirs.
+// Servers returns the states of the servers' breakers. With one server it is always closed, since its buckets have
+// their own.
 func (g *Generator) Servers() []breaker.State {
 	var states []breaker.State
 	for _, b := range g.away {
@@ -277,7 +271,7 @@ func (g *Generator) Servers() []breaker.State {
 	return states
 }
 
-// States counts the buckets whose breaker is in a state.
+// States counts the buckets by the state of their breakers.
 func (g *Generator) States() map[breaker.State]int {
 	states := map[breaker.State]int{}
 	for _, b := range g.breakers {

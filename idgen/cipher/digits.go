@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// Numbers of decimal digits that can be hidden. NIST SP 800-38G asks for a million numbers at least; more digits than
-// MostDigits don't fit into 64 bits.
+// Limits of the decimal digits of numbers that can be hidden. NIST SP 800-38G requires at least a million numbers. More
+// digits than MostDigits don't fit in 64 bits.
 const (
 	FewestDigits = 6
 	MostDigits   = 19
 )
 
-// HideDigits is another number of so many decimal digits: FF1 of radix 10 under the key of a version, which must be one of
-// cipher ff1. For each tweak it is a bijection. The number of digits is FewestDigits to MostDigits, and n has no more.
+// HideDigits returns another number of the same number of decimal digits: FF1 with radix 10 under the key of a version,
+// which must have cipher ff1. It is a bijection for each tweak. digits is FewestDigits to MostDigits, and n has no more.
 func (r *Ring) HideDigits(version uint32, digits int, tweak string, n uint64) (uint64, error) {
 	key, err := r.decimal(version, digits, n)
 	if err != nil {
@@ -24,7 +24,7 @@ func (r *Ring) HideDigits(version uint32, digits int, tweak string, n uint64) (u
 	return key.hideDigits(digits, tweak, n), nil
 }
 
-// RevealDigits undoes HideDigits.
+// RevealDigits is the inverse of HideDigits.
 func (r *Ring) RevealDigits(version uint32, digits int, tweak string, n uint64) (uint64, error) {
 	key, err := r.decimal(version, digits, n)
 	if err != nil {
@@ -53,7 +53,7 @@ func (r *Ring) decimal(version uint32, digits int, n uint64) (*ff1, error) {
 	}
 }
 
-// tens are the powers of ten that fit into 64 bits.
+// tens holds the powers of ten that fit in 64 bits.
 var tens = func() (list [MostDigits + 1]uint64) {
 	list[0] = 1
 	for i := range MostDigits {
@@ -62,17 +62,17 @@ var tens = func() (list [MostDigits + 1]uint64) {
 	return list
 }()
 
-// digitRounds is FF1 of radix 10 with its parameters worked out.
+// digitRounds is FF1 with radix 10 and precomputed parameters.
 type digitRounds struct {
 	of     *ff1
 	u, v   int // digits of the halves
-	half   int // bytes that a half takes
+	half   int // bytes of a half
 	blocks []byte
-	at     int // of the round's number
+	at     int // offset of the round number
 	mac    [16]byte
 }
 
-// rounds lays out P and Q of the standard, one behind the other:
+// rounds prepares P and Q of the standard, one after the other:
 //
 //	| 1 | 2 | 1 | radix (3 bytes) | 10 | u | digits (4) | tweak's length (4) | tweak | 0 … | round (1) | half |
 func (f *ff1) rounds(digits int, tweak string) *digitRounds {
@@ -90,8 +90,8 @@ func (f *ff1) rounds(digits int, tweak string) *digitRounds {
 	return d
 }
 
-// value is the number y of a round modulo m. It is made of the first 8 bytes of the CBC-MAC, or of 12 where a half takes
-// more than 4.
+// value returns the number y of a round modulo m. It uses the first 8 bytes of the CBC-MAC, or 12 if a half takes more
+// than 4 bytes.
 func (d *digitRounds) value(round int, half, m uint64) uint64 {
 	d.blocks[d.at] = byte(round)
 	var whole [8]byte
@@ -113,7 +113,7 @@ func (d *digitRounds) value(round int, half, m uint64) uint64 {
 	return bits.Rem64(hi>>32, hi<<32|low, m)
 }
 
-// modulus is that of a round: of the first half's digits, and of the second's, in turn.
+// modulus returns the modulus of a round, alternately for the digits of the first and the second half.
 func (d *digitRounds) modulus(round int) uint64 {
 	if round%2 == 0 {
 		return tens[d.u]

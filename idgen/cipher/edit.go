@@ -15,21 +15,18 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Rotation is a new key of a ring.
+// Rotation is a new key for a ring.
 type Rotation struct {
 	Cipher string // ff1, chacha20 or aes-ctr
-	// Version is the key's: 0 for the one after the highest that ever was.
+	// Version is the key's version; 0 for the one after the highest ever used.
 	Version uint32
-	// Reuse says that a retired version may be given to the new key: nothing that
-	// it hid is wanted any more.
+	// Reuse allows the new key to have a retired version. Nothing that it hid may be needed any more.
 	Reuse bool
-	// Add leaves the current version as it is, so that all processes get the key
-	// before the first hides with it.
+	// Add keeps the current version, so that all processes get the key before any of them hides with it.
 	Add bool
 }
 
-// Rotate adds a random key to a ring file, and gives its version. Existing
-// numbers keep decoding.
+// Rotate adds a random key to a ring file and returns its version. Existing numbers can still be decoded.
 func Rotate(file string, r Rotation) (version uint32, err error) {
 	err = edit(file, func(ring *Ring, root *yaml.Node) error {
 		version = r.Version
@@ -75,9 +72,8 @@ func Use(file string, version uint32) error {
 	})
 }
 
-// Retire removes a version's key from a ring file, for ever: what it hid can't
-// be decoded any more. The version is remembered, so that no other key gets it
-// unasked.
+// Retire removes a version's key from a ring file. What it hid can never be decoded again. The version is remembered,
+// so that no other key gets it without Reuse.
 func Retire(file string, version uint32) error {
 	return edit(file, func(ring *Ring, root *yaml.Node) error {
 		switch {
@@ -93,8 +89,7 @@ func Retire(file string, version uint32) error {
 	})
 }
 
-// edit replaces a ring file by what change makes of it. Two at the same time
-// wait for each other; comments stay.
+// edit replaces a ring file with the result of change. Concurrent edits wait for each other. Comments are preserved.
 func edit(file string, change func(*Ring, *yaml.Node) error) error {
 	lock, err := os.OpenFile(file+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -156,7 +151,7 @@ func mapping(pairs ...string) *yaml.Node {
 	for _, text := range pairs {
 		n.Content = append(n.Content, scalar(text))
 	}
-	n.Content[len(n.Content)-1].Tag = "!!str" // hex that looks like a number
+	n.Content[len(n.Content)-1].Tag = "!!str" // hexadecimal that looks like a number
 	return n
 }
 

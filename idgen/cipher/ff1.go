@@ -11,18 +11,15 @@ import (
 	"locus/idgen/orderid"
 )
 
-// ff1 is FF1 of NIST SP 800-38G for the two sizes of sequences that have a key
-// version: binary strings (radix 2) of 42 and of 84 bits. Its tweak is the 8
-// bytes, big-endian, of the ID's word that holds the gene, with the sequence
-// bits 0: so equal sequences of two genes, or under two versions, look
-// unrelated.
+// ff1 is FF1 of NIST SP 800-38G for the two sizes of sequence numbers with a key version: binary strings (radix 2) of
+// 42 and 84 bits. The tweak is the word of the ID with the gene, as 8 big-endian bytes, with the sequence bits 0. So
+// equal sequence numbers of two genes, or under two versions, look unrelated.
 //
-// The standard works on numeral strings of any radix; with radix 2 and halves
-// of equal length its byte strings are fixed fields of two 64-bit words, and
-// "modulo radix^m" is a mask. A test holds this to a plain transcription.
+// The standard works on numeral strings of any radix. With radix 2 and halves of equal length its byte strings are
+// fixed fields of two 64-bit words, and "modulo radix^m" is a mask. A test compares this with a plain transcription.
 type ff1 struct {
 	aes cipher.Block
-	// E(P): the first block of the CBC-MAC depends on the sizes alone.
+	// E(P): the first block of the CBC-MAC depends only on the sizes.
 	start42, start84 block
 }
 
@@ -46,7 +43,7 @@ func newFF1(key []byte) (*ff1, error) {
 	return f, nil
 }
 
-// ff1Header is the block P of the standard's step 5:
+// ff1Header returns the block P of the standard's step 5:
 //
 //	| 1 | 2 | 1 | radix (3 bytes) | 10 | u | n (4 bytes) | tweak length (4) |
 func ff1Header(n uint64) block {
@@ -99,7 +96,7 @@ func (f *ff1) reveal42(seq, tweak uint64, buf *[16]byte) uint64 {
 	return a<<21 | b
 }
 
-// round42 is the number y of a round, of which the low 21 bits count.
+// round42 returns the number y of a round, of which the low 21 bits are used.
 //
 //	Q: | tweak (8 bytes) | 0 (4) | round (1) | half (3) |   S: R's first 8 bytes
 func (f *ff1) round42(i, tweak, half uint64, buf *[16]byte) uint64 {
@@ -123,8 +120,7 @@ func (f *ff1) reveal84(seq orderid.Sequence, tweak uint64, buf *[16]byte) orderi
 	return join84(a, b)
 }
 
-// round84 is the number y of a round, of which the low 42 bits count: they end
-// at S's 12th byte.
+// round84 returns the number y of a round, of which the low 42 bits are used. They end at S's 12th byte.
 //
 //	Q: | tweak (8 bytes) | 0 (1) | round (1) | half (6) |   S: R's first 12 bytes
 func (f *ff1) round84(i, tweak, half uint64, buf *[16]byte) uint64 {
@@ -137,8 +133,8 @@ func split84(s orderid.Sequence) (a, b uint64) { return s.Hi<<22 | s.Lo>>42, s.L
 
 func join84(a, b uint64) orderid.Sequence { return orderid.Sequence{Hi: a >> 22, Lo: a<<42 | b} }
 
-// scratch holds blocks on the heap: an argument of an interface's method
-// escapes, so a block on the stack would be an allocation per round.
+// scratch holds blocks on the heap. An argument of an interface method escapes, so a block on the stack would be an
+// allocation per round.
 var scratch = sync.Pool{New: func() any { return new([16]byte) }}
 
 func (f *ff1) encrypt(in block, buf *[16]byte) block {

@@ -10,8 +10,7 @@ import (
 	"os"
 )
 
-// Load reads a key-ring file, see Parse. It does not look at the file's mode:
-// see CheckMode.
+// Load reads a key-ring file; see Parse. It doesn't check the file's mode; see CheckMode.
 func Load(file string) (*Ring, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -24,9 +23,8 @@ func Load(file string) (*Ring, error) {
 	return ring, nil
 }
 
-// CheckMode is an error if others than the file's owner may read it. It is
-// meant as a warning, not as a reason to stop: secrets that an orchestrator
-// mounts are often readable by a group, and the proxy can't change that.
+// CheckMode returns an error if anybody but the file's owner can read it. It is meant as a warning. Secrets mounted by
+// an orchestrator are often readable by a group, and the proxy can't change that.
 func CheckMode(file string) error {
 	stat, err := os.Stat(file)
 	if err != nil {
@@ -38,9 +36,9 @@ func CheckMode(file string) error {
 	return nil
 }
 
-// Create writes a new key ring with one random AES-256 key of cipher ff1 under
-// version 1, readable by its owner alone, and loads it. A file that exists is
-// an error and stays as it is: its keys may have hidden numbers already.
+// Create writes a new key ring, readable only by its owner, and loads it. The ring has one random AES-256 key of cipher
+// ff1 with version 1. If the file exists, Create returns an error and doesn't change it, because its keys may have
+// hidden numbers.
 func Create(file string) (*Ring, error) {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {

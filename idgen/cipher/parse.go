@@ -32,8 +32,7 @@ const maxVersion = 1<<20 - 1
 //	    key: 77ab…       # 32 bytes
 //	retired: [4]             # versions whose keys are gone
 //
-// Errors name the line and never repeat a value, because a key may stand where
-// something else belongs.
+// Errors name the line and never quote a value, because a key may stand in the wrong place.
 func Parse(text []byte) (*Ring, error) {
 	root, err := document(text)
 	if err != nil {
@@ -170,8 +169,8 @@ func parseVersion(node *yaml.Node) (uint32, error) {
 	return uint32(n), nil
 }
 
-// document is the root of the one YAML document in the text. The parser's own
-// message is dropped but for its line, since it may quote the text.
+// document returns the root of the one YAML document in the text. It drops the parser's message except for the line,
+// since the message may quote the text.
 func document(text []byte) (*yaml.Node, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var doc yaml.Node
@@ -192,7 +191,7 @@ func document(text []byte) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-// fields is the values of a mapping whose keys are all known and distinct.
+// fields returns the values of a mapping whose keys must be known and distinct.
 func fields(node *yaml.Node, known ...string) (map[string]*yaml.Node, error) {
 	if node.Kind != yaml.MappingNode {
 		return nil, atLine(node, "expected the fields %q", known)
@@ -213,7 +212,7 @@ func fields(node *yaml.Node, known ...string) (map[string]*yaml.Node, error) {
 	return values, nil
 }
 
-// quoteName quotes a field's name unless it is as long as a key in hex.
+// quoteName quotes a field's name unless it is as long as a key in hexadecimal.
 func quoteName(name string) string {
 	if len(name) >= 32 {
 		return "of a long name"

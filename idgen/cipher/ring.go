@@ -1,15 +1,12 @@
-// Package cipher turns order IDs into order numbers and back: the gene and the
-// key version stay readable, the sequence is hidden, so that a number printed
-// on a parcel can be routed and tells nobody how many orders there are.
+// Package cipher converts order IDs to order numbers and back. The gene and the key version remain readable, and the
+// sequence number is hidden. So a number printed on a parcel can be routed but doesn't reveal how many orders there
+// are.
 //
-// It owns the key ring (its file, its versions) and the ciphers. It never
-// issues an ID, never shows a key (not in errors, logs or any fmt verb), and
-// never keeps keys anywhere but in its own memory and the file that Create
-// writes.
+// It owns the key ring (its file and versions) and the ciphers. It never issues an ID. It never reveals a key in
+// errors, logs or any fmt verb. It keeps keys only in its own memory and in the file that Create writes.
 //
-// Each cipher is a bijection on the bits that it hides, so distinct order IDs
-// become distinct order numbers. It hides; it does not authenticate: any
-// number decodes to some order ID, which may not exist.
+// Each cipher is a bijection on the bits that it hides, so distinct order IDs become distinct order numbers. It hides
+// but doesn't authenticate: any number decodes to some order ID, which may not exist.
 package cipher
 
 import (
@@ -23,35 +20,35 @@ import (
 	"locus/idgen/orderid"
 )
 
-// Ring is the keys by version. It is immutable and safe for concurrent use.
-// The zero value has no key: it hides nothing and its current version is 0.
+// Ring maps versions to keys. It is immutable and safe for concurrent use. The zero value has no keys: it hides
+// nothing, and its current version is 0.
 type Ring struct {
-	current uint32 // a version of keys, or 0 if there is none
+	current uint32 // a version in keys, or 0 if there is none
 	keys    map[uint32]bijection
-	retired []uint32 // versions whose keys are gone, and which are not given to other keys
+	retired []uint32 // versions whose keys were removed, and which other keys don't get
 }
 
-// bijection hides sequence bits under one key. A cipher is one implementation.
+// bijection hides sequence bits with one key. Each cipher is an implementation.
 type bijection interface {
-	// hide permutes the sequence bits of the ID and leaves all others; reveal
-	// undoes it. Neither can fail or allocates. The layout has a key version.
+	// hide permutes the sequence bits of the ID and keeps all others; reveal is its inverse. They never fail or
+	// allocate. The layout must have a key version.
 	hide(l orderid.Layout, id orderid.ID) orderid.ID
 	reveal(l orderid.Layout, id orderid.ID) orderid.ID
 }
 
-// Current is the key version for new IDs.
+// Current returns the key version for new IDs.
 func (r *Ring) Current() uint32 { return r.current }
 
-// Versions is the key versions of the ring, ascending.
+// Versions returns the ring's key versions in ascending order.
 func (r *Ring) Versions() []uint32 { return slices.Sorted(maps.Keys(r.keys)) }
 
-// Retired is the versions whose keys are gone.
+// Retired returns the versions whose keys were removed.
 func (r *Ring) Retired() []uint32 { return slices.Clone(r.retired) }
 
-// Next is the version after the highest that ever was.
+// Next returns the version after the highest ever used.
 func (r *Ring) Next() uint32 { return slices.Max(append(r.Versions(), r.retired...)) + 1 }
 
-// Cipher names what hides under a version of the ring.
+// Cipher returns the name of the cipher of a version.
 func (r *Ring) Cipher(version uint32) string {
 	if key := r.keys[version]; key != nil {
 		return fmt.Sprint(key)
@@ -59,8 +56,7 @@ func (r *Ring) Cipher(version uint32) string {
 	return ""
 }
 
-// Fingerprint tells what hides under a version from what another key or cipher does.
-// It tells nothing of the key, and is empty where there is none.
+// Fingerprint identifies the key and cipher of a version without revealing the key. It is empty if there is no key.
 func (r *Ring) Fingerprint(version uint32) string {
 	key := r.keys[version]
 	if key == nil {
@@ -77,11 +73,11 @@ func (r *Ring) Fingerprint(version uint32) string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// wide is a layout that carries every version.
+// wide is a layout with room for every version.
 var wide, _ = orderid.ByName("bytes16")
 
-// Encode is the order number of an order ID, under the key version that the ID
-// carries. Version 0 hides nothing. It does not allocate.
+// Encode returns the order number of an order ID, under the ID's key version. Version 0 hides nothing. It doesn't
+// allocate.
 func (r *Ring) Encode(l orderid.Layout, id orderid.ID) (orderid.ID, error) {
 	key, err := r.keyOf(l, id)
 	if err != nil {
@@ -93,8 +89,7 @@ func (r *Ring) Encode(l orderid.Layout, id orderid.ID) (orderid.ID, error) {
 	return key.hide(l, id), nil
 }
 
-// Decode is the order ID of an order number, under the key version that the
-// number carries. It does not allocate.
+// Decode returns the order ID of an order number, under the number's key version. It doesn't allocate.
 func (r *Ring) Decode(l orderid.Layout, number orderid.ID) (orderid.ID, error) {
 	key, err := r.keyOf(l, number)
 	if err != nil {
@@ -106,7 +101,7 @@ func (r *Ring) Decode(l orderid.Layout, number orderid.ID) (orderid.ID, error) {
 	return key.reveal(l, number), nil
 }
 
-// keyOf is the key of the ID's version: nil for version 0.
+// keyOf returns the key of the ID's version, or nil for version 0.
 func (r *Ring) keyOf(l orderid.Layout, id orderid.ID) (bijection, error) {
 	if err := carries(l); err != nil {
 		return nil, err
@@ -129,8 +124,7 @@ func carries(l orderid.Layout) error {
 	return nil
 }
 
-// UnknownVersionError says that an ID was hidden under a key that the ring
-// does not have.
+// UnknownVersionError means that an ID was hidden with a key that the ring doesn't have.
 type UnknownVersionError struct {
 	Version uint32
 	Known   []uint32
@@ -149,7 +143,7 @@ func (e *UnknownVersionError) Error() string {
 		e.Version, known, e.Version)
 }
 
-// Format prints the versions and no key, under every verb.
+// Format prints the versions and no key, under any verb.
 func (r Ring) Format(f fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(f, "key ring of versions %v, current %d", r.Versions(), r.current)
 }

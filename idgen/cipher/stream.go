@@ -11,19 +11,18 @@ import (
 	"locus/idgen/orderid"
 )
 
-// stream hides the low n bits of the sequence by adding a keystream that depends
-// on all bits above them. Two IDs that differ above have unrelated keystreams;
-// those of one window of 2ⁿ share one, so their order is hidden and the window
-// is not.
+// stream hides the low n bits of the sequence number by adding a keystream that depends on all bits above them. Two IDs
+// that differ above have unrelated keystreams. Those of one window of 2ⁿ share one, so their order within the window is
+// hidden, but not the window.
 type stream struct {
-	n    uint8 // bits that are hidden
+	n    uint8 // number of hidden bits
 	name string
-	// first gives the first 8 bytes of the keystream, big-endian, of the bits
-	// above: the ID as 16 bytes, big-endian, the hidden bits 0.
+	// first returns the first 8 bytes of the keystream, big-endian, for the bits above: the ID as 16 big-endian bytes
+	// with the hidden bits 0.
 	first func(above block) uint64
 }
 
-// streamBits is how many bits a stream hides unless the ring says another number.
+// streamBits is the default number of bits that a stream hides.
 const streamBits = 15
 
 func (s *stream) hide(_ orderid.Layout, id orderid.ID) orderid.ID {
@@ -38,8 +37,7 @@ func (s *stream) reveal(l orderid.Layout, id orderid.ID) orderid.ID { return s.h
 // Format prints no key, under any verb.
 func (s *stream) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.name) }
 
-// newAESCTR takes an AES key of 16, 24 or 32 bytes. The counter block is the
-// bits above.
+// newAESCTR takes an AES key of 16, 24 or 32 bytes. The counter block is the bits above.
 func newAESCTR(key []byte, n uint8) (*stream, error) {
 	encrypting, err := aes.NewCipher(key)
 	if err != nil {
@@ -57,8 +55,8 @@ func encryptBlock(c cipher.Block, in block) uint64 {
 	return binary.BigEndian.Uint64(buf[:8])
 }
 
-// newChaCha20 takes a key of 32 bytes. Of the 16 bytes of the bits above, the
-// first 12 are the nonce, and the last 4, big-endian, are the block's number.
+// newChaCha20 takes a key of 32 bytes. The first 12 of the 16 bytes of the bits above are the nonce. The last 4,
+// big-endian, are the block counter.
 func newChaCha20(key []byte) *stream {
 	var k [8]uint32
 	for i := range k {
@@ -67,7 +65,7 @@ func newChaCha20(key []byte) *stream {
 	return &stream{streamBits, "chacha20", func(above block) uint64 { return chacha20(&k, above) }}
 }
 
-// chacha20 is the first 8 bytes of a block of RFC 8439, as a big-endian number.
+// chacha20 returns the first 8 bytes of a block of RFC 8439 as a big-endian number.
 func chacha20(key *[8]uint32, above block) uint64 {
 	le := bits.ReverseBytes32
 	in := [16]uint32{

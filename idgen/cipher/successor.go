@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// CheckSuccessor is an error if another ring must not take the place of this one in a
-// process that runs: since it could not read what this one reads, or would read it as
-// other orders. A version that the other lists as retired may go, unless inUse is that
-// version.
+// CheckSuccessor returns an error if next must not replace this ring in a running process, because it could not read
+// what this one reads, or would decode it to other orders. A version that next lists as retired may be missing, unless
+// it is inUse.
 func (r *Ring) CheckSuccessor(next *Ring, inUse uint32) error {
 	for _, version := range r.Versions() {
 		switch {

@@ -1,9 +1,9 @@
 package cipher
 
-// StillTold says what numbers that a cipher hides tell all the same; it is empty for ff1, and for what is no cipher.
+// StillTold describes what numbers hidden by a cipher still reveal. It is empty for ff1 and for unknown ciphers.
 //
-// The stream ciphers move a number within a window of consecutive ones: who has a dozen numbers of one gene knows how many lie
-// between the first and the last to within a window, and so the shop's volume.
+// The stream ciphers move a number within a window of consecutive ones. Somebody with a dozen numbers of one gene knows to
+// within a window how many lie between the first and the last, and so the shop's volume.
 func StillTold(cipher string) string {
 	switch cipher {
 	case "chacha20", "aes-ctr":

@@ -13,69 +13,68 @@ import (
 
 // Part is a piece of a template.
 type Part struct {
-	// Max is its longest text, in bytes.
+	// Max is the length of its longest text, in bytes.
 	Max int
-	// Fixed: it always has that length.
+	// Fixed reports whether it always has that length.
 	Fixed bool
-	// Stage says when it is made: lower ones are there before it.
+	// Stage is when it is generated, after parts of lower stages.
 	Stage Stage
-	// Unique: two strings of one template never have the same text here, unless
-	// their sequences are of different scopes.
+	// Unique reports that two strings of one template never have the same text here, unless their sequences have different
+	// scopes.
 	Unique bool
-	// Scope is the layout of time that its text tells apart, or with each of
-	// which a sequence begins anew.
+	// Scope is the time layout that its text shows, or the period at which its sequence restarts.
 	Scope string
-	// Zone is the offset of that time, as it is written; empty for UTC.
+	// Zone is that time's offset, as written; empty for UTC.
 	Zone string
-	// Hidden is the version of the key that hides the sequence; 0: nothing does.
+	// Hidden is the version of the key that hides the sequence; 0 for none.
 	Hidden uint32
-	// Text makes it.
+	// Text generates the text.
 	Text func(ctx context.Context, v *Values) (string, error)
 }
 
-// Stage is a step of making a string.
+// Stage is a step in generating a string.
 type Stage int
 
 const (
-	Given      Stage = iota // what the caller or the clock says
+	Given      Stage = iota // determined by the caller or the clock
 	Sequenced               // the sequence
-	Calculated              // what is calculated from it
+	Calculated              // computed from the sequence
 )
 
-// Values are what parts are made from.
+// Values are the inputs of parts.
 type Values struct {
 	Now      time.Time
 	Context  map[string]string
 	Gene     gene.Gene
-	Width    gene.Width // 0: there is no gene
-	Sequence uint64     // from Calculated on, as the text shows it
-	// Name is the generator's: sequences of two are hidden in ways of their own.
+	Width    gene.Width // 0 if there is no gene
+	Sequence uint64     // set from stage Calculated on, as the text shows it
+	// Name is the generator's name. Each generator's sequences are hidden differently.
 	Name string
-	// Hider hides sequences; nil: templates that hide theirs make nothing.
+	// Hider hides sequences. If it is nil, templates with hidden sequences fail.
 	Hider Hider
 
 	next func(ctx context.Context, scope string) (uint64, error)
 }
 
-// Hider hides numbers of so many decimal digits behind others, for each tweak one to one: see the key ring of package cipher.
+// Hider maps numbers of a given number of decimal digits to others, one to one for each tweak. See the key ring of package
+// cipher.
 type Hider interface {
 	HideDigits(version uint32, digits int, tweak string, n uint64) (uint64, error)
 	RevealDigits(version uint32, digits int, tweak string, n uint64) (uint64, error)
 }
 
-// Maker makes a part from what stands behind its name.
+// Maker makes a part from the argument after its name.
 type Maker func(argument string) (Part, error)
 
-// Registry knows parts by name. It is a value: With gives another one.
+// Registry maps names to parts. It is a value; With returns another one.
 type Registry struct{ makers map[string]Maker }
 
-// Parts is the registry of what this package comes with: time, context, seq,
-// gene and check.
+// Parts returns the registry of built-in parts: time, context, seq, gene and check.
 func Parts() Registry {
 	return Registry{map[string]Maker{"time": timePart, "context": contextPart, "seq": seqPart, "gene": genePart, "check": checkPart}}
 }
 
-// With is a registry that knows one part more, or another one by that name.
+// With returns a registry with one more part, or with a replaced one.
 func (r Registry) With(name string, m Maker) Registry {
 	makers := maps.Clone(r.makers)
 	makers[name] = m

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// tokens of a layout of time, longest first, as Go writes them.
+// tokens of time layouts, longest first, with Go's layouts.
 var tokens = []struct{ token, layout string }{
 	{"yyyy", "2006"}, {"SSS", "000"}, {"yy", "06"}, {"MM", "01"}, {"dd", "02"}, {"HH", "15"}, {"mm", "04"}, {"ss", "05"},
 }
 
-// zoned takes ",zone=+08:00" off a layout of time. Without it the zone is UTC. It is a fixed offset: one whose clocks go
-// back would repeat hours.
+// zoned removes ",zone=+08:00" from a time layout. The default is UTC. The offset is fixed, because a zone with daylight
+// saving time would repeat hours.
 func zoned(argument string) (layout, spelled string, zone *time.Location, err error) {
 	layout, spelled, found := strings.Cut(argument, ",zone=")
 	if !found {
@@ -32,8 +32,8 @@ func zoned(argument string) (layout, spelled string, zone *time.Location, err er
 	return layout, spelled, time.FixedZone(spelled, offset), nil
 }
 
-// timeIn is a time in a layout of yyyy, yy, MM, dd, HH, mm, ss, SSS, '-', ':',
-// '.', '_' and spaces, in a zone of a fixed offset.
+// timeIn formats times by a layout of yyyy, yy, MM, dd, HH, mm, ss, SSS, '-', ':', '.', '_' and spaces, in a zone with a
+// fixed offset.
 func timeIn(layout string, zone *time.Location) (func(time.Time) string, error) {
 	var pieces []func(time.Time) string
 	for rest := layout; rest != ""; {
@@ -70,7 +70,7 @@ func timeIn(layout string, zone *time.Location) (func(time.Time) string, error) 
 	}, nil
 }
 
-// timePart is {time:yyyyMMddHHmmssSSS}, or {time:yyyyMMdd,zone=+08:00}.
+// timePart is {time:yyyyMMddHHmmssSSS} or {time:yyyyMMdd,zone=+08:00}.
 func timePart(argument string) (Part, error) {
 	layout, spelled, zone, err := zoned(argument)
 	if err != nil {
@@ -86,8 +86,7 @@ func timePart(argument string) (Part, error) {
 	}, nil
 }
 
-// contextPart is {context:name:max}: a value that the caller gives, of at most
-// max bytes.
+// contextPart is {context:name:max}: a value from the caller, of at most max bytes.
 func contextPart(argument string) (Part, error) {
 	name, length, ok := strings.Cut(argument, ":")
 	longest, err := strconv.Atoi(length)
@@ -106,15 +105,15 @@ func contextPart(argument string) (Part, error) {
 	}}, nil
 }
 
-// ValueError says what is wrong with a value that the caller gives a template.
+// ValueError is about a value that the caller gives a template.
 type ValueError string
 
 func (e ValueError) Error() string { return string(e) }
 
-// ErrFull says that a sequence is past what its digits can show. It never wraps.
+// ErrFull means that a sequence exceeds its digits. It never wraps.
 var ErrFull = errors.New("the template has no numbers left: give it more digits")
 
-// genePart is {gene}: the gene in hex, as wide as it is.
+// genePart is {gene}: the gene in hexadecimal, at full width.
 func genePart(argument string) (Part, error) {
 	if argument != "" {
 		return Part{}, errors.New("write gene")
@@ -144,7 +143,7 @@ func checkPart(argument string) (Part, error) {
 	return Part{
 		Max: len(strconv.FormatUint(last-1, 10)), Fixed: last <= 10, Stage: Calculated,
 		Text: func(_ context.Context, v *Values) (string, error) {
-			// mod first, so that the product fits
+			// The first modulus is applied before multiplying, so that the product fits.
 			n := v.Sequence % numbers[1] * (numbers[0] % numbers[1]) % numbers[1]
 			for _, m := range numbers[2:] {
 				n %= m

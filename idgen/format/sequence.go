@@ -10,24 +10,24 @@ import (
 	"time"
 )
 
-// sequence is what {seq:…} says.
+// sequence is the parsed form of {seq:…}.
 type sequence struct {
-	digits  int                    // that it is padded to; 0: none
-	per     string                 // the layout of the time with each of which it begins anew; empty: never
-	spelled string                 // the offset of that time
-	hidden  uint32                 // the version of the key that hides it; 0: none does
-	scope   func(time.Time) string // nil: it is one
+	digits  int                    // padded to so many; 0 for no padding
+	per     string                 // layout of the time at which it restarts; empty for never
+	spelled string                 // that time's offset
+	hidden  uint32                 // version of the key that hides it; 0 for none
+	scope   func(time.Time) string // nil if it never restarts
 }
 
-// mostDigits are those of the largest number.
+// mostDigits is the number of digits of the largest number.
 const mostDigits = 19
 
-// fewestHidden digits are as many numbers as NIST SP 800-38G asks for.
+// fewestHidden is the fewest digits that have as many numbers as NIST SP 800-38G requires.
 const fewestHidden = 6
 
-// seqPart is {seq}, {seq:5}, {seq:5,per=yyyyMMdd} or {seq:8,hidden=1}: the sequence, padded with
-// zeros to so many digits. With per it begins anew at 1 with each such time, in UTC
-// or, with {seq:5,per=yyyyMMdd,zone=+08:00}, at that offset. With hidden its digits are others, by that version of the key ring.
+// seqPart is {seq}, {seq:5}, {seq:5,per=yyyyMMdd} or {seq:8,hidden=1}: the sequence number, padded with zeros. With per it
+// restarts at 1 in each such period, in UTC or with {seq:5,per=yyyyMMdd,zone=+08:00} at that offset. With hidden its digits are
+// encrypted with that version of the key ring.
 func seqPart(argument string) (Part, error) {
 	s, err := readSequence(argument)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s sequence) text(ctx context.Context, v *Values) (string, error) {
 	return padded(number, s.digits), nil
 }
 
-// tens are the powers of ten that fit into 64 bits.
+// tens holds the powers of ten that fit in 64 bits.
 var tens = func() (list [mostDigits + 1]uint64) {
 	list[0] = 1
 	for i := range mostDigits {
@@ -113,7 +113,7 @@ var tens = func() (list [mostDigits + 1]uint64) {
 	return list
 }()
 
-// padded is a number of so many digits at least.
+// padded formats a number with at least so many digits.
 func padded(n uint64, digits int) string {
 	var text [mostDigits + 1]byte
 	at := len(text)
@@ -126,5 +126,6 @@ func padded(n uint64, digits int) string {
 
 var errNoKeys = errors.New("its sequence is hidden, and there is no key ring: name one as key_ring: in the configuration")
 
-// tweak has each generator, and each period of one, hide in a way of its own: else the first number of every day would be one.
+// tweak makes each generator, and each of its periods, hide differently. Otherwise the first number of every day would be the
+// same.
 func tweak(name, scope string) string { return name + "\x00" + scope }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Sequence gives the next number of a scope, which is "" for a sequence that
-// never begins anew. Each scope is a counter of its own.
+// Sequence returns the next number of a scope. The scope is "" for a sequence that never restarts. Each scope has its
+// own counter.
 type Sequence func(ctx context.Context, scope string) (uint64, error)
 
 // Template is a parsed template. It is immutable and safe for concurrent use.
@@ -25,12 +25,11 @@ type piece struct {
 	literal string
 	part    *Part
 	name    string
-	rest    string // what stands behind the name
+	rest    string // the argument after the name
 }
 
-// Parse reads a template: literal text and {part} or {part:argument}. It is
-// refused if two strings could be equal: without a sequence, or with one that
-// begins anew while the text does not show when.
+// Parse reads a template of literal text and {part} or {part:argument}. It refuses templates that could generate equal
+// strings: without a sequence, or with one that restarts while the text doesn't show when.
 func Parse(text string, r Registry) (*Template, error) {
 	t := &Template{text: text}
 	for rest := text; rest != ""; {
@@ -75,7 +74,7 @@ func (t *Template) stage(i int) Stage {
 	return t.pieces[i].part.Stage
 }
 
-// check refuses templates of which two strings could be equal.
+// check refuses templates that could generate equal strings.
 func (t *Template) check() error {
 	at := -1
 	for i, p := range t.pieces {
@@ -97,8 +96,7 @@ func (t *Template) check() error {
 	return t.checkScope(at)
 }
 
-// readable says that the piece can be found again in a string: counted from
-// either end.
+// readable reports whether the piece can be found in a string, counting from either end.
 func (t *Template) readable(i int) bool {
 	before, after := t.pieces[:i], t.pieces[i+1:]
 	ownLength := t.pieces[i].fixed()
@@ -117,13 +115,12 @@ func fixed(pieces []piece) bool {
 
 func (p piece) fixed() bool { return p.part == nil || p.part.Fixed }
 
-// digitAt is true for what is no literal too: it may be a digit.
+// digitAt also returns true for parts, which may begin or end with a digit.
 func digitAt(literal string, i int) bool {
 	return literal == "" || literal[i] >= '0' && literal[i] <= '9'
 }
 
-// checkScope refuses a sequence that begins anew while the text does not show
-// when.
+// checkScope refuses a sequence that restarts while the text doesn't show when.
 func (t *Template) checkScope(at int) error {
 	per := t.pieces[at].part.Scope
 	if per == "" {
@@ -146,30 +143,29 @@ func (t *Template) checkScope(at int) error {
 	return nil
 }
 
-// Scoped tells whether the sequence begins anew with each of its scopes.
+// Scoped reports whether the sequence restarts with each scope.
 func (t *Template) Scoped() bool {
 	return t.Sequence().Scope != ""
 }
 
-// Sequence is the part that makes the strings distinct.
+// Sequence returns the part that makes the strings unique.
 func (t *Template) Sequence() Part { return *t.pieces[t.unique()].part }
 
-// unique is the place of that part; a template has one.
+// unique returns the index of that part. A template has exactly one.
 func (t *Template) unique() int {
 	return slices.IndexFunc(t.pieces, func(p piece) bool { return p.part != nil && p.part.Unique })
 }
 
-// Max is the longest string, in bytes.
+// Max returns the length of the longest string, in bytes.
 func (t *Template) Max() int { return t.max }
 
-// String is the template's text.
+// String returns the template's text.
 func (t *Template) String() string { return t.text }
 
-// Make makes a string. An error means that there is none; a number of the
-// sequence may be used up.
+// Make generates a string. After an error there is none, and a number of the sequence may be used up.
 func (t *Template) Make(ctx context.Context, next Sequence, v Values) (string, error) {
 	v.next = next
-	var few [8]string // so many are no allocation
+	var few [8]string // needs no allocation for so many
 	texts := few[:0]
 	for range t.pieces {
 		texts = append(texts, "")

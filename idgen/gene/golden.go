@@ -8,7 +8,7 @@ import (
 	"github.com/spaolacci/murmur3"
 )
 
-// golden are owners whose hashes and genes are fixed forever.
+// golden are owners with hashes and genes that are fixed forever.
 var golden = []struct {
 	owner         any // int64 or string
 	xxhash        uint64
@@ -23,14 +23,13 @@ var golden = []struct {
 	{"42", 0x6de6f5d076d742b9, 0xb68fda223f324f6c, 0x0dd5, 0x0dd5, 0x650dd5},
 	{"alice", 0x73a3ea485f2e6049, 0x4f1a4f97e8b355aa, 0x35e3, 0x35e3, 0x1d35e3},
 	{"买家-7", 0xf06b0a15d531ef78, 0xda205db8225efbe0, 0x1498, 0x1498, 0x6f1498},
-	// Longer than the 16 and 32 bytes that the two hashes read at once; both
-	// hashes of this sentence are published by their authors' test suites.
+	// Longer than the 16 and 32 bytes that the two hashes process at once. The authors' test suites publish both hashes
+	// of this sentence.
 	{"The quick brown fox jumps over the lazy dog", 0x0b242d361fda71bc, 0xe34bbc7bbc071b6c, 0x2ad0, 0x6ad0, 0x5d6ad0},
 }
 
-// CheckGolden recomputes genes that are known, and returns an error if this
-// process would compute another. It must then refuse to start: its IDs and its
-// routing would contradict every row that is stored.
+// CheckGolden recomputes known genes and returns an error if this process would compute others. The process must then
+// refuse to start, because its IDs and its routing would contradict every stored row.
 func CheckGolden() error {
 	for _, v := range golden {
 		b, ofWidth := goldenOwner(v.owner)

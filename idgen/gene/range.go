@@ -6,17 +6,16 @@ import (
 	"strings"
 )
 
-// Range is the genes from First to Last, both included. A range whose First is
-// above its Last holds no gene.
+// Range is the genes from First to Last, both included. If First is above Last, it is empty.
 type Range struct{ First, Last Gene }
 
-// All is every gene of the width.
+// All returns all genes of the width.
 func All(w Width) Range { return Range{0, w.Last()} }
 
 // Contains reports whether g is in the range.
 func (r Range) Contains(g Gene) bool { return r.First <= g && g <= r.Last }
 
-// Len is the number of genes in the range.
+// Len returns the number of genes in the range.
 func (r Range) Len() int {
 	if r.First > r.Last {
 		return 0
@@ -24,8 +23,7 @@ func (r Range) Len() int {
 	return int(r.Last-r.First) + 1
 }
 
-// String spells the range as ParseRange reads it: "0x0000-0x3fff", or "0x8000"
-// for one gene.
+// String formats the range for ParseRange: "0x0000-0x3fff", or "0x8000" for one gene.
 func (r Range) String() string {
 	if r.First == r.Last {
 		return r.First.String()
@@ -37,9 +35,8 @@ func (r Range) String() string {
 	return r.First.Format(w) + "-" + r.Last.Format(w)
 }
 
-// ParseRange reads "0x0000-0x3fff" or "0x8000". The 0x is required, because
-// "8000" could be meant in decimal. "0x0000..0x3fff", the way the route map
-// prints a range, is read too.
+// ParseRange reads "0x0000-0x3fff" or "0x8000". The 0x is required, because "8000" could be decimal. It also reads
+// "0x0000..0x3fff", the route map's format.
 func ParseRange(s string, w Width) (Range, error) {
 	from, to, isRange := strings.Cut(strings.Replace(s, "..", "-", 1), "-")
 	if !isRange {

@@ -5,16 +5,13 @@ import (
 	"strings"
 )
 
-// Set is an immutable set of genes. The zero value is the empty set. Safe for
-// concurrent use.
+// Set is an immutable set of genes. The zero value is the empty set. It is safe for concurrent use.
 type Set struct {
-	// Sorted, disjoint, none empty, and no two adjacent: so equal sets have
-	// equal ranges. Never written after construction.
+	// Sorted, disjoint, not empty and not adjacent, so equal sets have equal ranges. Never modified after construction.
 	ranges []Range
 }
 
-// NewSet is the genes of all the ranges, which may overlap and come in any
-// order. Empty ranges are ignored.
+// NewSet returns the set of all the ranges' genes. Ranges may overlap and come in any order. Empty ranges are ignored.
 func NewSet(ranges ...Range) Set {
 	sorted := slices.DeleteFunc(slices.Clone(ranges), func(r Range) bool { return r.Len() == 0 })
 	slices.SortFunc(sorted, func(a, b Range) int {
@@ -35,8 +32,7 @@ func NewSet(ranges ...Range) Set {
 	return Set{joined}
 }
 
-// ParseSet reads what Set.String prints: "0x0000-0x3fff,0x8000". Empty text is
-// the empty set.
+// ParseSet reads the format of Set.String: "0x0000-0x3fff,0x8000". Empty text is the empty set.
 func ParseSet(s string, w Width) (Set, error) {
 	if strings.TrimSpace(s) == "" {
 		return Set{}, nil
@@ -52,7 +48,7 @@ func ParseSet(s string, w Width) (Set, error) {
 	return NewSet(ranges...), nil
 }
 
-// Contains reports whether g is in the set. It does not allocate.
+// Contains reports whether g is in the set. It doesn't allocate.
 func (s Set) Contains(g Gene) bool {
 	i, _ := slices.BinarySearchFunc(s.ranges, g, func(r Range, g Gene) int {
 		if r.Last < g {
@@ -63,8 +59,7 @@ func (s Set) Contains(g Gene) bool {
 	return i < len(s.ranges) && s.ranges[i].Contains(g)
 }
 
-// Meets reports whether a gene from first to last, both included, is in the set. It does
-// not allocate.
+// Meets reports whether the set contains a gene from first to last, both included. It doesn't allocate.
 func (s Set) Meets(first, last Gene) bool {
 	i, _ := slices.BinarySearchFunc(s.ranges, first, func(r Range, g Gene) int {
 		if r.Last < g {
@@ -75,10 +70,10 @@ func (s Set) Meets(first, last Gene) bool {
 	return i < len(s.ranges) && first <= last && s.ranges[i].First <= last
 }
 
-// Union is the genes that are in s or in t.
+// Union returns the genes that are in s or in t.
 func (s Set) Union(t Set) Set { return NewSet(slices.Concat(s.ranges, t.ranges)...) }
 
-// Intersect is the genes that are in both s and t.
+// Intersect returns the genes that are in both s and t.
 func (s Set) Intersect(t Set) Set {
 	var both []Range
 	a, b := s.ranges, t.ranges
@@ -96,14 +91,14 @@ func (s Set) Intersect(t Set) Set {
 	return NewSet(both...)
 }
 
-// Subtract is the genes of s that are not in t.
+// Subtract returns the genes of s that are not in t.
 func (s Set) Subtract(t Set) Set { return s.Intersect(t.complement()) }
 
-// complement is every number that a Gene can hold and that is not in s.
+// complement returns all values of Gene that are not in s.
 func (s Set) complement() Set {
 	const end = uint64(^Gene(0)) + 1
 	var gaps []Range
-	next := uint64(0) // the first number not yet decided
+	next := uint64(0) // the first value not yet decided
 	for _, r := range s.ranges {
 		if uint64(r.First) > next {
 			gaps = append(gaps, Range{Gene(next), r.First - 1})
@@ -116,7 +111,7 @@ func (s Set) complement() Set {
 	return Set{gaps}
 }
 
-// First is the n lowest genes of the set, or all of them.
+// First returns the n lowest genes of the set, or all of them.
 func (s Set) First(n int) Set {
 	var ranges []Range
 	for _, r := range s.ranges {
@@ -132,7 +127,7 @@ func (s Set) First(n int) Set {
 	return Set{ranges}
 }
 
-// Len is the number of genes in the set.
+// Len returns the number of genes in the set.
 func (s Set) Len() int {
 	n := 0
 	for _, r := range s.ranges {
@@ -147,11 +142,10 @@ func (s Set) Empty() bool { return len(s.ranges) == 0 }
 // Equal reports whether s and t have the same genes.
 func (s Set) Equal(t Set) bool { return slices.Equal(s.ranges, t.ranges) }
 
-// Ranges is the set as ascending ranges with a gap between any two. The slice
-// is the caller's.
+// Ranges returns the set as ascending ranges with gaps between them. The slice belongs to the caller.
 func (s Set) Ranges() []Range { return slices.Clone(s.ranges) }
 
-// String spells the set as ParseSet reads it: "0x0000-0x3fff,0x8000".
+// String formats the set for ParseSet: "0x0000-0x3fff,0x8000".
 func (s Set) String() string {
 	var b strings.Builder
 	for i, r := range s.ranges {

@@ -12,26 +12,26 @@ import (
 	"locus/idgen"
 )
 
-// Generator is safe for concurrent use; the owner calls Close.
+// Generator is safe for concurrent use. The owner calls Close.
 type Generator struct {
 	members []idgen.Numbers
 	shift   uint
 	options Options
 	began   time.Time
 
-	ctx     context.Context // of probes
+	ctx     context.Context // context of probes
 	cancel  context.CancelFunc
 	probing sync.WaitGroup
 
-	mu    sync.Mutex // guards what follows; never held across a call
+	mu    sync.Mutex // guards the fields below; never held across a call
 	turn  int
 	known []member
 }
 
 var _ idgen.Numbers = (*Generator)(nil)
 
-// New is a generator over 1, 2, 4 … 1,024 others. Their order is part of the numbers: it must be the same everywhere
-// and for ever.
+// New returns a generator over 1, 2, 4 … 1,024 others. Their order is part of the numbers, so it must be the same everywhere and
+// for ever.
 func New(o Options, members ...idgen.Numbers) (*Generator, error) {
 	n := len(members)
 	if n < 1 || n > 1024 || n&(n-1) != 0 {
@@ -44,12 +44,12 @@ func New(o Options, members ...idgen.Numbers) (*Generator, error) {
 	return g, nil
 }
 
-// Fill implements idgen.Numbers. It asks every member that has numbers left before it fails: each once, and those again, for
-// twice as long each time, that had not answered within Timeout; at last those whose servers were not asked. One has all the
-// time that the caller has if it is the only one left.
+// Fill implements idgen.Numbers. Before it fails it asks every member that has numbers. It asks each once. Then it asks those
+// again that exceeded Timeout, with twice as long each time, and finally those whose servers were not asked. The only remaining
+// member has all of the caller's time.
 func (g *Generator) Fill(ctx context.Context, into []uint64) error {
 	c := call{Generator: g, ctx: ctx, into: into}
-	var asked []bool // nil until the first one has failed
+	var asked []bool // nil until the first member has failed
 	for {
 		i, last := g.next(asked)
 		if i < 0 {
@@ -77,11 +77,11 @@ func (g *Generator) Fill(ctx context.Context, into []uint64) error {
 	return c.outcome()
 }
 
-// notAskedFor is how long a call waits for members whose servers are not asked for a while, when everybody else has failed: longer
-// than the pauses of circuit breakers.
+// notAskedFor is how long a call waits for members whose servers aren't asked for a while, if all others failed. It exceeds the
+// pauses of circuit breakers.
 const notAskedFor = 5 * time.Second
 
-// askThoseNotAsked asks members again whose servers were not asked, until one is.
+// askThoseNotAsked asks members whose servers were not asked again, until a server is asked.
 func (c *call) askThoseNotAsked() {
 	end, before := time.Now().Add(notAskedFor), c.errs
 	for pause := 10 * time.Millisecond; len(c.notAsked) > 0 && time.Now().Before(end); pause = min(2*pause, 250*time.Millisecond) {
@@ -91,7 +91,7 @@ func (c *call) askThoseNotAsked() {
 			return
 		}
 		again := c.notAsked
-		c.notAsked, c.errs = nil, slices.Clip(before) // and what they say now
+		c.notAsked, c.errs = nil, slices.Clip(before) // replaced by their new errors
 		for _, i := range again {
 			c.nextAgain(i)
 			if done := c.ask(i, notAskedFor, true); done {
@@ -101,19 +101,19 @@ func (c *call) askThoseNotAsked() {
 	}
 }
 
-// call is one of Fill.
+// call is the state of one Fill.
 type call struct {
 	*Generator
 	ctx    context.Context
 	into   []uint64
 	filled bool
 	errs   []error
-	late   []int // members that were not waited for any longer
-	// notAsked are members whose servers were not asked, as they failed a while ago.
+	late   []int // members that exceeded the timeout
+	// notAsked are members whose servers were not asked, because they failed recently.
 	notAsked []int
 }
 
-// ask asks a member for no longer than timeout, if there are others to ask after it; done tells that nobody else is to be asked.
+// ask asks a member, with the timeout if there are others to ask after it. It returns true if no other member needs to be asked.
 func (c *call) ask(i int, timeout time.Duration, last bool) (done bool) {
 	within, release := c.ctx, func() {}
 	if !last || len(c.late) > 0 {
@@ -134,7 +134,7 @@ func (c *call) ask(i int, timeout time.Duration, last bool) (done bool) {
 	return c.filled || c.ctx.Err() != nil
 }
 
-// mostErrors of a call are told: further ones are of members that were asked again.
+// mostErrors bounds the errors reported by a call. Further errors come from members that were asked again.
 const mostErrors = 16
 
 func (c *call) outcome() error {
@@ -147,14 +147,14 @@ func (c *call) outcome() error {
 	return fmt.Errorf("ha: %w", errors.Join(c.errs[:min(len(c.errs), mostErrors)]...))
 }
 
-// askWithin gives a member the time of one context, of a caller who has that of another.
+// askWithin asks a member with the time limit of within. ctx is the caller's context.
 func (g *Generator) askWithin(ctx, within context.Context, i int, into []uint64) error {
 	began := g.now()
 	err := g.members[i].Fill(within, into)
 	if err == nil {
 		err = g.shifted(into, uint64(i))
 	}
-	if err != nil && ctx.Err() != nil { // the caller's end, which says nothing of the member
+	if err != nil && ctx.Err() != nil { // the caller's context ended, which says nothing about the member
 		g.gaveUp(i)
 		return err
 	}
@@ -172,13 +172,13 @@ func (g *Generator) shifted(into []uint64, index uint64) error {
 	return nil
 }
 
-// now is the time since the generator was made.
+// now returns the time since the generator was made.
 func (g *Generator) now() time.Duration { return time.Since(g.began) }
 
-// Close ends the probes and waits for them. Members are their owners'.
+// Close ends the probes and waits for them. It doesn't close the members.
 func (g *Generator) Close() {
 	g.mu.Lock()
-	g.cancel() // under mu: no probe begins after
+	g.cancel() // under mu, so that no probe begins afterwards
 	g.mu.Unlock()
 	g.probing.Wait()
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// limit is a context with a deadline that costs nothing unless somebody waits for its end: numbers out of memory come
-// without a look at it.
+// limit is a context with a deadline that costs nothing unless its end is waited for. Numbers from memory are returned
+// without checking it.
 type limit struct {
 	context.Context
 	deadline time.Time
@@ -48,7 +48,7 @@ func (l *limit) Err() error {
 	return nil
 }
 
-// release ends the context. Whoever waits for it has been answered.
+// release ends the context after the call has returned.
 func (l *limit) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"locus/idgen/orderid"
 )
 
-// State is what is known of a member. A higher one is asked later.
+// State is the state of a member. Members with higher states are asked later.
 type State int
 
 const (
@@ -17,16 +17,16 @@ const (
 	Well State = iota
 	// Slow ones are asked in turn if none is well.
 	Slow
-	// Aside ones failed when they were asked last. They are asked if nobody else has answered.
+	// Aside members failed when last asked. They are asked if no other member has answered.
 	Aside
-	// Finished ones are out of numbers, for good.
+	// Finished members have no numbers left.
 	Finished
 )
 
-// States are all of them.
+// States lists all states.
 var States = []State{Well, Slow, Aside, Finished}
 
-// String is the state as metrics and pages name it.
+// String returns the state as named in metrics and pages.
 func (s State) String() string {
 	switch s {
 	case Well:
@@ -41,14 +41,14 @@ func (s State) String() string {
 	return fmt.Sprintf("state %d", int(s))
 }
 
-// Member is how one of the generators stands.
+// Member is the state of one of the generators.
 type Member struct {
 	Index int
 	State State
-	Err   error // of its last call, if that failed
+	Err   error // error of its last call, or nil
 }
 
-// Members are all, in their order.
+// Members returns all members in order.
 func (g *Generator) Members() []Member {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -59,25 +59,25 @@ func (g *Generator) Members() []Member {
 	return all
 }
 
-// member is what is known of one. Its times are since the generator was made.
+// member is the state of a member. Its times are since the generator was made.
 type member struct {
 	state   State
 	err     error
-	slow    []time.Duration // when its slow calls ended, within Options.Within
-	calls   int             // under way
-	since   time.Duration   // when it answered last, or was called while no call was under way
-	probe   time.Duration   // not before
+	slow    []time.Duration // end times of its slow calls within Options.Within
+	calls   int             // calls in progress
+	since   time.Duration   // time of its last answer, or of a call while no other was in progress
+	probe   time.Duration   // earliest time of the next probe
 	probing bool
 
-	lateProbes int // that were given up since one has answered: the next one has twice as long for each
+	lateProbes int // probes that timed out since its last answer; each doubles the time of the next one
 }
 
-// stuck tells whether calls are under way and none has ended for longer than one may take: whoever comes now had better
-// ask another one.
+// stuck reports whether calls are in progress and none has ended for longer than slow. A new caller should then ask
+// another member.
 func (m *member) stuck(now, slow time.Duration) bool { return m.calls > 0 && now-m.since > slow }
 
-// next is whose turn it is of those that were not asked yet, -1 if there is none, and whether it is the last one. The best
-// state that there is decides; among equals it goes by turns. It counts the call as begun.
+// next returns the index of the next member that was not asked yet, or -1, and whether it is the last one. It prefers the
+// best state and rotates among equals. It counts the call as begun.
 func (g *Generator) next(asked []bool) (index int, last bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -97,7 +97,7 @@ func (g *Generator) next(asked []bool) (index int, last bool) {
 		if state == Well && m.stuck(now, g.options.Slow) {
 			state = Slow
 		}
-		if state == Well { // the usual case: the others are not even looked at
+		if state == Well { // the usual case, in which the others aren't examined
 			g.begins(m, now)
 			return i, len(g.members) == 1
 		}
@@ -127,14 +127,14 @@ func (g *Generator) begins(m *member, now time.Duration) {
 	m.calls++
 }
 
-// gaveUp counts a call as ended that its caller has ended.
+// gaveUp counts the end of a call whose caller ended.
 func (g *Generator) gaveUp(i int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.known[i].calls--
 }
 
-// ended notes how a call went.
+// ended records the result of a call.
 func (g *Generator) ended(i int, took time.Duration, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -146,7 +146,7 @@ func (g *Generator) ended(i int, took time.Duration, err error) {
 	}
 }
 
-// judge finds a member's state by how one call went.
+// judge updates a member's state after a call.
 func (g *Generator) judge(i int, now, took time.Duration, err error) {
 	m := &g.known[i]
 	before := m.state
@@ -159,7 +159,7 @@ func (g *Generator) judge(i int, now, took time.Duration, err error) {
 		m.state, m.probe, m.slow = Aside, now+g.options.Aside, nil
 	case took > g.options.Slow:
 		g.strike(m, now)
-	case before == Aside: // it has answered, and in time
+	case before == Aside: // it answered in time
 		m.state, m.slow = Well, nil
 	}
 	if m.state != before {

@@ -5,14 +5,15 @@ import (
 	"time"
 )
 
-// Options are the settings of a Generator. Fields left zero get the value that their comment names.
+// Options are the settings of a Generator. Zero fields get the default in parentheses.
 type Options struct {
-	Slow    time.Duration // a call that takes longer counts as slow (100 ms)
-	Strikes int           // so many slow calls within Within make a member slow (3)
+	Slow    time.Duration // duration from which a call is slow (100 ms)
+	Strikes int           // slow calls within Within that make a member slow (3)
 	Within  time.Duration // (10 s)
-	Timeout time.Duration // of a call to a member while others are left to ask (1 s)
-	Aside   time.Duration // from a failure, or a probe, to the next probe (2 s)
-	// Changed is told of each change of a member's state, one at a time; it must not call the generator. May be nil.
+	Timeout time.Duration // time limit of a call to a member while others are left to ask (1 s)
+	Aside   time.Duration // time from a failure, or a probe, to the next probe (2 s)
+	// Changed is called for each change of a member's state, one at a time. It must not call the generator. It may be
+	// nil.
 	Changed func(Member)
 }
 

@@ -7,8 +7,8 @@ import (
 	"locus/idgen"
 )
 
-// probeIfDue asks a member that callers keep away from for one number, in the background, once its time has come. The
-// number is nobody's. It is called with mu held, by callers: without any there is nothing to know.
+// probeIfDue asks an avoided member for one number in the background, if a probe is due. The number is discarded. Callers
+// call it with mu held, since without calls no state is needed.
 func (g *Generator) probeIfDue(i int, now time.Duration) {
 	m := &g.known[i]
 	if m.state != Slow && m.state != Aside || m.probing || now < m.probe || g.ctx.Err() != nil {
@@ -19,8 +19,8 @@ func (g *Generator) probeIfDue(i int, now time.Duration) {
 	g.probing.Go(func() { g.probe(i, within) })
 }
 
-// mostDoublings of the time that a probe has. Nobody waits for it, and what a member has to do first, such as to log in to
-// its server, may take longer than any call afterwards, and is begun anew when it is given up.
+// mostDoublings bounds the doublings of a probe's time limit. Nobody waits for a probe. A member's first steps, such as a
+// login to its server, may take longer than any later call, and a timeout restarts them.
 const mostDoublings = 3
 
 func (g *Generator) probe(i int, within time.Duration) {

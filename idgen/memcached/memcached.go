@@ -1,10 +1,8 @@
-// Package memcached takes numbers by INCR from one memcached or from several,
-// which keep nothing: every boot of a server, and every eviction, begins a fresh
-// block that a durable store has granted.
+// Package memcached takes numbers by INCR from one or more memcacheds, which persist nothing. After every restart of a
+// server, and every eviction, a new block granted by a durable store begins.
 //
-// It owns the items' names, the turn from one block to the next, and which server
-// is asked. It never puts a block into memcached twice, and never counts past its
-// end.
+// It owns the items' names, the change from one block to the next, and the choice of server. It never puts a block into
+// memcached twice, and never counts past its end.
 package memcached
 
 import (
@@ -19,33 +17,31 @@ import (
 	"locus/idgen/segment"
 )
 
-// Options are the settings of a Generator. Fields left zero get the value that
-// their comment names.
+// Options are the settings of a Generator. Zero fields get the default in parentheses.
 type Options struct {
-	Prefix  string        // of the items' names ("locus:ids:")
-	Block   uint64        // numbers that are asked of the durable store (100,000)
-	Timeout time.Duration // of one command (200 ms)
+	Prefix  string        // prefix of the items' names ("locus:ids:")
+	Block   uint64        // numbers requested from the durable store (100,000)
+	Timeout time.Duration // time limit of one command (200 ms)
 	Breaker breaker.Options
 }
 
 const defaultTimeout = 200 * time.Millisecond
 
-// Generator is safe for concurrent use; the owner calls Close.
+// Generator is safe for concurrent use. The owner calls Close.
 //
-// Each server counts in a block of its own, all of which one durable store has
-// granted: so servers need not know of each other, and which they are may be
-// changed. One that is away is passed over.
+// Each server counts in its own block, and one durable store has granted all blocks. So servers need not know each
+// other and may be changed. Unavailable servers are skipped.
 type Generator struct {
 	tag    string
 	block  uint64
-	store  *segment.Rising // of all: a server remembers only what it was given
+	store  *segment.Rising // covers all servers, since a server remembers only its own numbers
 	places []*place
 	turn   atomic.Uint32
 }
 
 var _ idgen.Numbers = (*Generator)(nil)
 
-// New is a generator of a tag over the memcacheds at one address or more.
+// New returns a generator of a tag over the memcacheds at one or more addresses.
 func New(addresses []string, durable segment.Store, tag string, o Options) *Generator {
 	o = o.withDefaults()
 	g := &Generator{tag: tag, block: o.Block, store: segment.NewRising(durable)}
@@ -56,15 +52,14 @@ func New(addresses []string, durable segment.Store, tag string, o Options) *Gene
 	return g
 }
 
-// Fill implements idgen.Numbers. A run is at most a quarter of a block: one as long
-// as a block would need a fresh one of which nobody else has taken anything yet.
+// Fill implements idgen.Numbers. A run is at most a quarter of a block, since one of a block's length would need a
+// fresh block that nobody else has used.
 func (g *Generator) Fill(ctx context.Context, into []uint64) error {
 	return idgen.Run{Take: g.take, Most: int(max(1, g.block/4))}.Fill(ctx, into)
 }
 
-// take asks the servers in turn: those that failed lately only if nobody else has
-// numbers. A caller is not told of an answer that was lost while there is another
-// server to ask: those numbers are lost, and no more.
+// take asks the servers in turn. Those that failed recently are asked only if no other has numbers. If an answer is
+// lost and there is another server, the caller gets numbers from that one, and the lost numbers are unused.
 func (g *Generator) take(ctx context.Context, n int) (uint64, error) {
 	begin := int(g.turn.Add(1) % uint32(len(g.places)))
 	var paused []*place
@@ -96,7 +91,7 @@ func final(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || errors.Is(err, segment.ErrWentBack)
 }
 
-// from takes numbers of one server.
+// from takes numbers from one server.
 func (g *Generator) from(ctx context.Context, p *place, n int) (uint64, error) {
 	first, err := p.take(ctx, n)
 	if p.dropIdle(err) {
@@ -110,10 +105,10 @@ func (g *Generator) from(ctx context.Context, p *place, n int) (uint64, error) {
 	return first, nil
 }
 
-// allow asks the breaker of a server if there are others to go to.
+// allow checks a server's breaker if there are other servers.
 func (g *Generator) allow(p *place) bool { return len(g.places) == 1 || p.breaker.Allow() }
 
-// Breakers are the states of the breakers before the servers.
+// Breakers returns the states of the servers' breakers.
 func (g *Generator) Breakers() []breaker.State {
 	var states []breaker.State
 	for _, p := range g.places {

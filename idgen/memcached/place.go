@@ -15,12 +15,11 @@ import (
 	"locus/idgen/segment"
 )
 
-// place is one server and the block that is counted in there.
+// place is one server and its current block.
 //
-// The item of the tag names the block in use, as first-last; an item of that
-// name counts within it. A block's item is added once, by whom the block was
-// granted to. When it is gone, by a restart or an eviction, the block is over:
-// what is left of it is lost.
+// The item of the tag names the block in use, as first-last. An item with that name counts within the block. The
+// process that a block was granted to adds its item once. When the item is gone, by a restart or an eviction, the block
+// is over and its rest is lost.
 type place struct {
 	address string
 	client  *memcache.Client
@@ -31,7 +30,7 @@ type place struct {
 
 	mu    sync.Mutex // guards block; not held across a call
 	block segment.Grant
-	renew chan struct{} // holds one token: who took it looks for the next block
+	renew chan struct{} // holds one token; its holder searches for the next block
 }
 
 func newPlace(address string, durable segment.Store, tag string, o Options) *place {
@@ -46,12 +45,12 @@ func newPlace(address string, durable segment.Store, tag string, o Options) *pla
 	return p
 }
 
-// unanswered is an error of the server, and not of the durable store.
+// unanswered is an error of the server rather than of the durable store.
 type unanswered struct{ error }
 
 func (e unanswered) Unwrap() error { return e.error }
 
-// attempts bounds how often a block is found used up by others.
+// attempts bounds how often a block may be used up by others.
 const attempts = 20
 
 func (p *place) take(ctx context.Context, n int) (uint64, error) {
@@ -76,8 +75,8 @@ func (p *place) current() segment.Grant {
 	return p.block
 }
 
-// within counts within a block: not ok if it is over. Without an answer numbers
-// may be taken: they are lost.
+// within counts within a block. It returns false if the block is over. Without an answer numbers may have been taken,
+// and are lost.
 func (p *place) within(block segment.Grant, n uint64) (first uint64, ok bool, err error) {
 	last, err := p.client.Increment(p.item(block), n)
 	if errors.Is(err, memcache.ErrCacheMiss) {
@@ -115,7 +114,7 @@ func (p *place) next(ctx context.Context, over segment.Grant) error {
 	return nil
 }
 
-// announced is the block that the server names: zero if none.
+// announced returns the block that the server names, or the zero Grant.
 func (p *place) announced() (segment.Grant, error) {
 	item, err := p.client.Get(p.options.Prefix + p.tag)
 	if errors.Is(err, memcache.ErrCacheMiss) {
@@ -126,12 +125,12 @@ func (p *place) announced() (segment.Grant, error) {
 	}
 	var block segment.Grant
 	if _, err := fmt.Sscanf(string(item.Value), "%d-%d", &block.First, &block.Last); err != nil || block.First == 0 || block.Last < block.First {
-		return segment.Grant{}, nil // nonsense is no block: a new one is begun
+		return segment.Grant{}, nil // an invalid value is no block, and a new one is begun
 	}
 	return block, nil
 }
 
-// away is an error of the server; nil if it is of something else.
+// away returns the error if it is the server's, or nil.
 func away(err error) error {
 	if errors.As(err, new(unanswered)) {
 		return err
@@ -139,19 +138,19 @@ func away(err error) error {
 	return nil
 }
 
-// dropIdle closes the connections that nobody uses if an error says that theirs
-// are of a server that has ended, and reports whether it did.
+// dropIdle closes idle connections if an error shows that the server they belong to has ended. It reports whether it
+// did.
 func (p *place) dropIdle(err error) bool {
 	var network net.Error
 	if away(err) == nil || errors.As(err, &network) && network.Timeout() {
 		return false
 	}
-	_ = p.client.Close() // whatever is wrong with them, they are gone
+	_ = p.client.Close() // they are closed, even if Close returns an error
 	return true
 }
 
-// begin puts a new block in. Its item is added before it is announced, so who
-// reads its name finds it, or it is over.
+// begin puts a new block in. It adds the block's item before it announces the block. So a process that reads the name
+// finds the item, or the block is over.
 func (p *place) begin(ctx context.Context) (segment.Grant, error) {
 	block, err := p.durable.Extend(ctx, p.tag, p.options.Block)
 	if err != nil {

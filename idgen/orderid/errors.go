@@ -10,8 +10,8 @@ import (
 // ErrSequenceExhausted is matched by every *ExhaustedError.
 var ErrSequenceExhausted = errors.New("sequence exhausted")
 
-// ExhaustedError says that a layout has no room for the next sequence. No ID
-// was issued, and none of this counter will be again.
+// ExhaustedError means that a layout has no room for the next sequence number. No ID was issued, and this counter will
+// issue none again.
 type ExhaustedError struct{ Layout Layout }
 
 func (e *ExhaustedError) Error() string {
@@ -32,7 +32,7 @@ func (e *ExhaustedError) Error() string {
 // Is makes errors.Is(err, ErrSequenceExhausted) true.
 func (e *ExhaustedError) Is(target error) bool { return target == ErrSequenceExhausted }
 
-// misfit says which part did not fit.
+// misfit returns the error for the part that doesn't fit.
 func (l Layout) misfit(g gene.Gene, version uint32, s Sequence) error {
 	switch {
 	case l.IsZero():

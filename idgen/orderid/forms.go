@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// FromInt reads an ID from a signed integer. A negative one is plain64's ID of
-// the same 64 bits, and in every other layout nobody's.
+// FromInt reads an ID from a signed integer. A negative one is the plain64 ID with the same 64 bits, and invalid in
+// other layouts.
 func (l Layout) FromInt(v int64) (ID, error) {
 	if !l.ValidUint(uint64(v)) {
 		return ID{}, l.notAnID(strconv.FormatInt(v, 10))
@@ -25,8 +25,8 @@ func (l Layout) FromUint(v uint64) (ID, error) {
 	return ID{Lo: v}, nil
 }
 
-// FromBytes reads an ID from its big-endian bytes, Bytes() of them. A column
-// that holds both lengths has two layouts, told apart by len(b).
+// FromBytes reads an ID from its big-endian bytes, of length Bytes(). A column with both lengths has two layouts, which
+// len(b) distinguishes.
 func (l Layout) FromBytes(b []byte) (ID, error) {
 	if len(b) != l.Bytes() {
 		return ID{}, fmt.Errorf("%d bytes are not an ID of layout %s, which has %d", len(b), l.name, l.bytes)
@@ -42,8 +42,7 @@ func (l Layout) FromBytes(b []byte) (ID, error) {
 	return id, nil
 }
 
-// AppendBytes appends the ID as Bytes() big-endian bytes, whose order is the
-// order of the IDs.
+// AppendBytes appends the ID as Bytes() big-endian bytes. Their order is the order of the IDs.
 func (l Layout) AppendBytes(dst []byte, id ID) []byte {
 	if l.bytes == 16 {
 		dst = binary.BigEndian.AppendUint64(dst, id.Hi)
@@ -59,14 +58,13 @@ func (l Layout) AppendSQL(dst []byte, id ID) []byte {
 	return l.AppendHexSQL(dst, id)
 }
 
-// AppendHexSQL appends the ID's bytes as an SQL literal, X'..', for a column of
-// bytes.
+// AppendHexSQL appends the ID's bytes as an SQL literal, X'..', for a binary column.
 func (l Layout) AppendHexSQL(dst []byte, id ID) []byte {
 	return append(l.appendHex(append(dst, "X'"...), id), '\'')
 }
 
-// AppendSignedSQL is AppendSQL for a BIGINT column without UNSIGNED. It differs
-// for half of plain64's IDs, which such a column holds as negative numbers.
+// AppendSignedSQL is AppendSQL for a BIGINT column without UNSIGNED. It differs for half of plain64's IDs, which are
+// negative in such a column.
 func (l Layout) AppendSignedSQL(dst []byte, id ID) []byte {
 	if l.bytes == 8 {
 		return strconv.AppendInt(dst, int64(id.Lo), 10)
@@ -79,8 +77,8 @@ func (l Layout) appendHex(dst []byte, id ID) []byte {
 	return hex.AppendEncode(dst, l.AppendBytes(raw[:0], id))
 }
 
-// Parse reads what AppendSQL, AppendSignedSQL and AppendHexSQL write: decimal for
-// 64-bit layouts; and X'..' or 0x.. with two hex digits for each byte.
+// Parse reads the formats of AppendSQL, AppendSignedSQL and AppendHexSQL. They are decimal for 64-bit layouts, and
+// X'..' or 0x.. with two hexadecimal digits per byte.
 func (l Layout) Parse(text string) (ID, error) {
 	if l.bytes == 16 || hexadecimal(text) {
 		return l.parseHex(text)

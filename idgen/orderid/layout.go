@@ -7,27 +7,25 @@ import (
 	"locus/idgen/gene"
 )
 
-// Layout says which bits of an ID mean what. It is an immutable value, made by
-// ByName; two layouts are the same if they are ==. The zero value is no layout:
-// IsZero tells it, Compose refuses it, its other methods panic.
+// Layout defines the meaning of an ID's bits. It is an immutable value, returned by ByName. Equal layouts are ==. The
+// zero value is no layout: IsZero reports it, Compose refuses it, and its other methods panic.
 type Layout struct{ *shape }
 
-// shape is the bits of a layout. There is one per layout, never written after
-// the package's variables are set.
+// shape is the bits of a layout. There is one per layout. It isn't modified after package initialization.
 type shape struct {
 	name     string
 	bytes    uint8 // 8 or 16
 	gene     gene.Width
-	version  uint8 // bits of the key version, 0 where nothing can be hidden
+	version  uint8 // bits of the key version; 0 if nothing can be hidden
 	sequence uint8 // bits
 
-	// What follows from the above, kept because every ID needs it.
-	sequenceTop uint8    // bits of the sequence in the word that holds the gene
+	// Derived values, stored because every ID needs them.
+	sequenceTop uint8    // bits of the sequence number in the word with the gene
 	geneShift   uint8    // position of the gene in that word, below 64
-	maxSequence Sequence // also the mask of the sequence's bits
+	maxSequence Sequence // also the mask of the sequence number's bits
 }
 
-// The layouts, bits from the top.
+// The layouts, with bits from the top.
 //
 //	int64     | 0 (1)  | gene (16) | key version  (5) | sequence (42) |
 //	int64-15  | 0 (1)  | gene (15) | key version  (6) | sequence (42) |
@@ -44,7 +42,7 @@ var layouts = [...]Layout{
 	layout("bytes16", 16, gene.W23, 20, 84),
 }
 
-// The compiler adds the bits up: an index other than 0 does not compile.
+// The compiler checks the sums of bits: an index other than 0 doesn't compile.
 var (
 	_ = [1]struct{}{}[64-1-gene.W16-5-42]
 	_ = [1]struct{}{}[64-1-gene.W15-6-42]
@@ -66,10 +64,10 @@ func layout(name string, bytes uint8, width gene.Width, version, sequence uint8)
 	return Layout{s}
 }
 
-// Layouts is every layout, the default first.
+// Layouts returns all layouts, the default first.
 func Layouts() []Layout { return append([]Layout(nil), layouts[:]...) }
 
-// ByName is the layout of that name.
+// ByName returns the layout with a name.
 func ByName(name string) (Layout, error) {
 	names := make([]string, 0, len(layouts))
 	for _, l := range layouts {
@@ -84,35 +82,35 @@ func ByName(name string) (Layout, error) {
 // IsZero reports whether l is the zero value, which is no layout.
 func (l Layout) IsZero() bool { return l.shape == nil }
 
-// Name is the name that ByName knows.
+// Name returns the layout's name for ByName.
 func (l Layout) Name() string { return l.name }
 
-// String is the name.
+// String returns the name.
 func (l Layout) String() string { return l.name }
 
-// Bytes is the size of a stored ID: 8 or 16.
+// Bytes returns the size of a stored ID: 8 or 16.
 func (l Layout) Bytes() int { return int(l.bytes) }
 
-// GeneWidth is the width of the gene that the ID carries.
+// GeneWidth returns the width of the ID's gene.
 func (l Layout) GeneWidth() gene.Width { return l.gene }
 
-// GeneBits is the number of bits of the gene.
+// GeneBits returns the number of bits of the gene.
 func (l Layout) GeneBits() int { return int(l.gene) }
 
-// VersionBits is the number of bits of the key version: 0 if the layout has
-// none, and then its IDs can't be hidden in order numbers.
+// VersionBits returns the number of bits of the key version. If it is 0, the layout's IDs can't be hidden in order
+// numbers.
 func (l Layout) VersionBits() int { return int(l.version) }
 
-// SequenceBits is the number of bits of the sequence.
+// SequenceBits returns the number of bits of the sequence number.
 func (l Layout) SequenceBits() int { return int(l.sequence) }
 
-// MaxVersion is the largest key version that fits.
+// MaxVersion returns the largest key version that fits.
 func (l Layout) MaxVersion() uint32 { return 1<<l.version - 1 }
 
-// MaxSequence is the largest sequence that fits.
+// MaxSequence returns the largest sequence number that fits.
 func (l Layout) MaxSequence() Sequence { return l.maxSequence }
 
-// top is the word that holds the gene.
+// top returns the word that holds the gene.
 func (l Layout) top(id ID) uint64 {
 	if l.bytes == 16 {
 		return id.Hi

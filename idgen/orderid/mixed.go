@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// OfLength reads an ID of a column that holds IDs of narrow, a layout of 8
-// bytes, and of bytes16 side by side: how many bytes there are tells which.
+// OfLength reads an ID from a column that holds IDs of both narrow, an 8-byte layout, and bytes16. The number of bytes
+// determines the layout.
 func OfLength(narrow Layout, b []byte) (Layout, ID, error) {
 	if narrow.IsZero() || narrow.bytes != 8 {
 		return Layout{}, ID{}, errors.New("a column of both lengths has a layout of 8 bytes beside bytes16")

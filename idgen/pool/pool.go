@@ -15,54 +15,52 @@ import (
 	"locus/idgen/together"
 )
 
-// Options are the settings of a Pool. Fields left zero get the value that their
-// comment names.
+// Options are the settings of a Pool. Zero fields get the default in parentheses.
 type Options struct {
-	// Prefix is what the pool's keys in Redis begin with ("locus:ids:").
+	// Prefix is the prefix of the pool's keys in Redis ("locus:ids:").
 	Prefix string
-	// Part tells pools of a counter apart that are in one Redis ("").
+	// Part distinguishes several pools of a counter in one Redis ("").
 	Part string
-	// Fill is how many numbers a fill asks the durable store for (100,000): as
-	// many are the reserve. A run that is asked for makes it at least four times
-	// its own length.
+	// Fill is how many numbers a fill requests from the durable store (100,000), which is also the size of the reserve.
+	// It is raised to at least four times the length of a requested run.
 	Fill uint64
-	// Keys splits what is handed out over that many keys (0: none), each of which
-	// takes Span (1,000) numbers at once from the pool. Runs then don't rise.
+	// Keys distributes the numbers over that many keys (0 for none), each of which takes Span (1,000) numbers at once
+	// from the pool. Runs then don't increase.
 	Keys int
 	Span uint64
 	// RedisTimeout (500 ms) and StoreTimeout (2 s) bound one call.
 	RedisTimeout, StoreTimeout time.Duration
-	// Redis and Store are the breakers of the two servers.
+	// Redis and Store configure the breakers of the two servers.
 	Redis, Store breaker.Options
 }
 
-// Pool is a segment.Store. It is safe for concurrent use; the owner calls Close.
+// Pool is a segment.Store. It is safe for concurrent use. The owner calls Close.
 type Pool struct {
 	redis   Scripts
 	durable segment.Store
 	options Options
 
-	turn atomic.Uint64 // of the keys
+	turn atomic.Uint64 // the next key
 
 	redisBreaker, durableBreaker *breaker.Breaker
 
-	mu       sync.Mutex // never held across a call of a server
+	mu       sync.Mutex // never held across a call to a server
 	counters map[string]*counter
 
-	filling context.Context // ends every fill in the background
+	filling context.Context // ends background fills
 	cancel  context.CancelFunc
 	fills   sync.WaitGroup
 }
 
-// counter is what this process knows of a counter. The pool's mu guards it.
+// counter is this process's knowledge of a counter. The pool's mu guards it.
 type counter struct {
-	highest uint64 // handed to this process; later runs are above
-	filling bool   // in the background, at most one
+	highest uint64 // highest number given to this process; later runs are above it
+	filling bool   // a background fill is running; at most one does
 }
 
 var _ segment.Store = (*Pool)(nil)
 
-// New is a pool in Redis before a durable store.
+// New returns a pool in Redis before a durable store.
 func New(redis Scripts, durable segment.Store, o Options) *Pool {
 	o.Prefix = cmp.Or(o.Prefix, "locus:ids:")
 	o.Fill = cmp.Or(o.Fill, 100_000)
@@ -77,7 +75,7 @@ func New(redis Scripts, durable segment.Store, o Options) *Pool {
 	return p
 }
 
-// Extend grants the next n numbers of a counter, from Redis if it can be asked.
+// Extend grants the next n numbers of a counter, from Redis if available.
 func (p *Pool) Extend(ctx context.Context, name string, n uint64) (segment.Grant, error) {
 	if err := checkLength(name, n); err != nil {
 		return segment.Grant{}, err
@@ -96,8 +94,8 @@ func (p *Pool) Extend(ctx context.Context, name string, n uint64) (segment.Grant
 	return r.result, nil
 }
 
-// lastResort asks those that were not asked since they failed a while ago, once nobody else has answered: they may be
-// back.
+// lastResort asks servers that were not asked because they failed recently, once no other has answered. They may be
+// available again.
 func (p *Pool) lastResort(ctx context.Context, name string, r *request, asked bool) {
 	before := r.err
 	if !asked {
@@ -130,7 +128,7 @@ func (p *Pool) size(n uint64) uint64 {
 	return max(p.options.Fill, 4*n)
 }
 
-// run does what the request says until it is done.
+// run performs the request's steps until it is done.
 func (p *Pool) run(ctx context.Context, name string, r *request) {
 	for r.step != done {
 		switch r.step {
@@ -159,7 +157,7 @@ func (p *Pool) askRedis(ctx context.Context, ask func(context.Context) (taken, e
 	return t, err
 }
 
-// ErrAway says that a server is not asked for a while because it failed.
+// ErrAway means that a server isn't asked for a while because it failed.
 var ErrAway = fmt.Errorf("the store of segments failed and %w", idgen.ErrNotAsked)
 
 func (p *Pool) extend(ctx context.Context, name string, n uint64) (segment.Grant, error) {
@@ -169,7 +167,7 @@ func (p *Pool) extend(ctx context.Context, name string, n uint64) (segment.Grant
 	return p.ask(ctx, name, n)
 }
 
-// ask asks the durable store, whatever its breaker says.
+// ask asks the durable store, regardless of its breaker.
 func (p *Pool) ask(ctx context.Context, name string, n uint64) (segment.Grant, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.options.StoreTimeout)
 	defer cancel()
@@ -187,8 +185,8 @@ func (p *Pool) ask(ctx context.Context, name string, n uint64) (segment.Grant, e
 	return g, nil
 }
 
-// away is the error if it is one of a store that can't be reached: one that
-// answers must not be kept from answering other counters.
+// away returns the error if the store can't be reached. The breaker must not stop a store that answers from serving
+// other counters.
 func away(err error) error {
 	if errors.Is(err, segment.ErrWentBack) || errors.Is(err, segment.ErrUnknownTag) || errors.Is(err, segment.ErrMoved) {
 		return nil
@@ -196,8 +194,7 @@ func away(err error) error {
 	return err
 }
 
-// refill fills a pool in the background, so that its reserve is there before
-// the durable store is away.
+// refill fills a pool in the background, so that its reserve exists before the durable store becomes unavailable.
 func (p *Pool) refill(name string, size uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -218,7 +215,7 @@ func (p *Pool) refill(name string, size uint64) {
 	})
 }
 
-// counter is what is known of a counter. mu is held.
+// counter returns the state of a counter. The caller holds mu.
 func (p *Pool) counter(name string) *counter {
 	c := p.counters[name]
 	if c == nil {
@@ -237,9 +234,8 @@ func (p *Pool) highest(name string) uint64 {
 	return p.counter(name).highest
 }
 
-// Numbers is a generator that asks Redis for the numbers of each call: those of
-// one key, or of Keys keys in turn. Callers that come while a script is under
-// way are answered together by the next one.
+// Numbers returns a generator that asks Redis for the numbers of each call: from one key, or from Keys keys in turn.
+// Callers that arrive while a script runs are answered together by the next one.
 func (p *Pool) Numbers(tag string) idgen.Numbers {
 	return together.New(max(1, min(p.options.Keys, 4)), 0, func(ctx context.Context, n int) (uint64, error) {
 		g, err := p.Extend(ctx, tag, uint64(n))
@@ -254,12 +250,12 @@ func (p *Pool) handed(name string, last uint64) {
 	c.highest = max(c.highest, last)
 }
 
-// Breakers are the states of the breakers before Redis and the durable store.
+// Breakers returns the states of the breakers of Redis and of the durable store.
 func (p *Pool) Breakers() (redis, durable breaker.State) {
 	return p.redisBreaker.State(), p.durableBreaker.State()
 }
 
-// Close waits for fills in the background, which it cancels.
+// Close cancels background fills and waits for them.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.cancel()

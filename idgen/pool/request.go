@@ -7,24 +7,23 @@ import (
 	"locus/idgen/segment"
 )
 
-// request is one node's wish for a run, as far as it has come. It decides what
-// is to be done next from what was answered so far, and does nothing itself: so
-// the model can explore it.
+// request is the state of one node's request for a run. It decides the next step from the answers so far and performs
+// nothing itself, so that the model can explore it.
 type request struct {
-	n, floor uint64 // numbers wanted, all above floor; n = 0: only fill the pool
-	size     uint64 // numbers that a fill asks the durable store for
-	pooled   bool   // only from the pool: others are asked before the durable store is
+	n, floor uint64 // numbers requested, all above floor; n = 0 only fills the pool
+	size     uint64 // numbers that a fill requests from the durable store
+	pooled   bool   // use the pool only; other pools are asked before the durable store
 
 	step   step
-	grant  segment.Grant // held by this node, while filling
+	grant  segment.Grant // held by this node while filling
 	result segment.Grant // when done
-	err    error         // when done; nil: the result is the caller's
-	before error         // why the pool gave nothing
-	high   uint64        // put into the pool before the grant was asked for
-	rounds int           // fills that came late, or whose numbers others took first
+	err    error         // when done; nil if the result belongs to the caller
+	before error         // why the pool returned nothing
+	high   uint64        // highest number put into the pool before the grant was requested
+	rounds int           // fills that were late, or whose numbers others took first
 }
 
-// step is what is to be done next.
+// step is the next step.
 type step string
 
 const (
@@ -38,7 +37,7 @@ const (
 // maxRounds is how often a node fills for others before it takes for itself.
 const maxRounds = 3
 
-// errRedis is an answer of Redis that did not come: what it did is unknown.
+// errRedis means that Redis did not answer. Whether the script ran is unknown.
 var errRedis = errors.New("no answer of Redis")
 
 var errOvertaken = errors.New("other nodes filled the pool each time: try again")
@@ -54,8 +53,7 @@ func (r *request) begin(redis bool) {
 	}
 }
 
-// tookFromPool continues after taking. Without an answer numbers may have been
-// taken: they are lost.
+// tookFromPool continues after taking. Without an answer numbers may have been taken, and are lost.
 func (r *request) tookFromPool(t taken, err error) {
 	switch {
 	case err != nil:
@@ -69,8 +67,8 @@ func (r *request) tookFromPool(t taken, err error) {
 	}
 }
 
-// extended continues after extending. Without a grant there is nothing to hand
-// out: what is past the grants may be somebody else's.
+// extended continues after extending. Without a grant there is nothing to hand out, since numbers past the grants may
+// belong to others.
 func (r *request) extended(g segment.Grant, err error) {
 	if err != nil {
 		r.finish(segment.Grant{}, err)
@@ -79,8 +77,8 @@ func (r *request) extended(g segment.Grant, err error) {
 	r.grant, r.step = g, filling
 }
 
-// filledPool continues after filling. Without an answer the grant may be in the
-// pool, so it is not this node's any more.
+// filledPool continues after filling. Without an answer the grant may be in the pool, so it no longer belongs to this
+// node.
 func (r *request) filledPool(t taken, err error) {
 	grant := r.grant
 	r.grant = segment.Grant{}
@@ -89,14 +87,14 @@ func (r *request) filledPool(t taken, err error) {
 		r.finish(segment.Grant{}, err)
 	case err != nil:
 		r.withoutPool(err)
-	case t.outcome == full: // put nowhere, so it is this node's alone
+	case t.outcome == full: // not put into the pool, so it belongs to this node alone
 		r.finish(segment.Grant{First: grant.First, Last: grant.First + r.n - 1}, nil)
 	case t.outcome == stale && grant.First <= r.high:
 		r.finish(segment.Grant{}, fmt.Errorf("%w: the store granted %d..%d, and Redis was given higher numbers before: "+
 			"raise its bound above every number in use", segment.ErrWentBack, grant.First, grant.Last))
 	case t.outcome == stale && r.rounds == maxRounds:
 		r.finish(segment.Grant{}, errOvertaken)
-	case t.outcome == stale: // others were faster; a grant from now on is above what they put in
+	case t.outcome == stale: // others were faster; a new grant is above what they put in
 		r.high = t.high
 		r.rounds++
 		r.step = extending
@@ -106,7 +104,7 @@ func (r *request) filledPool(t taken, err error) {
 	}
 }
 
-// withoutPool continues where the pool is of no use.
+// withoutPool continues if the pool can't be used.
 func (r *request) withoutPool(err error) {
 	r.before = err
 	if r.pooled {

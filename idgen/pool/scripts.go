@@ -9,20 +9,19 @@ import (
 	"locus/idgen/segment"
 )
 
-// Scripts runs Lua scripts in one Redis server, or in the node of a cluster that
-// has the keys, which are all of one hash tag. It is safe for concurrent use.
+// Scripts runs Lua scripts in one Redis server, or in the cluster node that has the keys, which all have one hash tag.
+// It is safe for concurrent use.
 type Scripts interface {
-	// Eval runs a script at most once and gives its answer, a list of strings.
-	// An error means that the outcome is unknown: it may have run, or may yet.
+	// Eval runs a script at most once and returns its answer, a list of strings. After an error the outcome is unknown:
+	// the script may have run, or may still run.
 	Eval(ctx context.Context, script string, keys []string, args ...string) ([]string, error)
 }
 
-// maxNumber is the last whole number that Lua counts to exactly.
+// maxNumber is the largest integer that Lua represents exactly.
 const maxNumber = 1<<53 - 1
 
-// identity is the server's process and role: both IDs change when a server
-// restarts, and the second when a replica is promoted. They have 40 digits, and are
-// found without a pattern, which is what would take longest of a script.
+// identity is the server's process and role. Both IDs change when a server restarts, and the second also when a replica
+// is promoted. They have 40 digits. They are found without a pattern, which would be the slowest part of a script.
 const identity = `
 local function id(section, name)
   local said = redis.call('INFO', section)
@@ -33,15 +32,14 @@ local function identity() return id('server', 'run_id:') .. '.' .. id('replicati
 local function text(n) return string.format('%.0f', n) end
 `
 
-// takeScript is state.take. KEYS: the pool, who fills it. ARGV: n, floor, the
-// number left at which somebody is asked to fill it.
+// takeScript is state.take. KEYS: the pool, the filler. ARGV: n, floor, the number of remaining numbers at which a
+// caller is asked to fill.
 const takeScript = identity + takeFunction + `
 return take(tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]))
 `
 
-// keyScript takes from one of several keys, which are extended from the pool.
-// KEYS: the pool, who fills it, the key. ARGV: as before, and how many numbers a
-// key takes at once.
+// keyScript takes from one of several keys, which are extended from the pool. KEYS: the pool, the filler, the key.
+// ARGV: as for takeScript, then how many numbers a key takes at once.
 const keyScript = identity + takeFunction + `
 local k = redis.call('HMGET', KEYS[3], 'run', 'next', 'last')
 local n, span = tonumber(ARGV[1]), tonumber(ARGV[4])
@@ -85,7 +83,7 @@ end
 end
 `
 
-// fillScript is state.fill. KEYS: the pool, who fills it. ARGV: first, last, floor.
+// fillScript is state.fill. KEYS: the pool, the filler. ARGV: first, last, floor.
 const fillScript = identity + `
 local s = redis.call('HMGET', KEYS[1], 'run', 'high', 'reserve_first', 'version', 'reserve_last')
 local first, last, floor = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])

@@ -14,39 +14,37 @@ import (
 	"locus/idgen/together"
 )
 
-// Place is where one of several pools is.
+// Place is the location of one of several pools.
 type Place struct {
 	Redis Scripts
 	Name  string // for errors
-	// Part tells the places of one cluster apart: each has a hash tag of its own,
-	// and so a slot.
+	// Part distinguishes the places of one cluster. Each has its own hash tag, and so its own slot.
 	Part string
 }
 
-// Spread is a pool at each of several places, all of them filled from one durable
-// store. So no two have a number in common, and none has to know of the others.
-// One that is away is passed over; with all of them away the durable store is
-// asked. It is a segment.Store, safe for concurrent use; the owner calls Close.
+// Spread is a pool at each of several places, all filled from one durable store. So their numbers are distinct, and the
+// pools need not know each other. Unavailable pools are skipped. If all are unavailable, the durable store is asked.
+// Spread is a segment.Store and safe for concurrent use. The owner calls Close.
 type Spread struct {
 	pools []*Pool
-	names []string        // of their places
-	store *segment.Rising // of all: a pool remembers what it was given, and not what others were
-	turn  atomic.Uint32   // of the pools, for numbers that need not rise
+	names []string        // names of the places
+	store *segment.Rising // covers all pools, since a pool remembers only its own numbers
+	turn  atomic.Uint32   // the next pool for numbers that need not increase
 
-	mu    sync.Mutex // never held across a call of a server
+	mu    sync.Mutex // never held across a call to a server
 	homes map[string]home
 }
 
-// home is the pool that a counter's runs come from. It is kept as long as it
-// answers: pools have different ranges, and runs of a process rise.
+// home is the pool that a counter's runs come from. It is kept as long as it answers, because pools have different
+// ranges and a process's runs must increase.
 type home struct {
 	pool    int
-	highest uint64 // handed to this process
+	highest uint64 // highest number given to this process
 }
 
 var _ segment.Store = (*Spread)(nil)
 
-// NewSpread is pools at one place or more.
+// NewSpread returns pools at one or more places.
 func NewSpread(places []Place, durable segment.Store, o Options) *Spread {
 	s := &Spread{store: segment.NewRising(durable), homes: map[string]home{}}
 	var store *breaker.Breaker
@@ -64,7 +62,7 @@ func NewSpread(places []Place, durable segment.Store, o Options) *Spread {
 	return s
 }
 
-// Extend implements segment.Store: what a process is granted rises.
+// Extend implements segment.Store. The grants of a process increase.
 func (s *Spread) Extend(ctx context.Context, name string, n uint64) (segment.Grant, error) {
 	h := s.home(name)
 	g, at, err := s.from(ctx, name, h.pool, &request{n: n, floor: h.highest})
@@ -88,8 +86,8 @@ func (s *Spread) home(name string) home {
 	return h
 }
 
-// from takes a run from the first pool that gives one, beginning with that of the
-// index, and then from the durable store; and says which pool it was.
+// from takes a run from the first pool that has one, starting with the pool of the index, and then from the durable
+// store. It returns the index of the pool.
 func (s *Spread) from(ctx context.Context, name string, begin int, wish *request) (segment.Grant, int, error) {
 	if err := checkLength(name, wish.n); err != nil {
 		return segment.Grant{}, begin, err
@@ -113,14 +111,14 @@ func (s *Spread) from(ctx context.Context, name string, begin int, wish *request
 		return g, begin, err
 	}
 	errs = append(errs, err)
-	for _, at := range paused { // which failed lately, and may be back
+	for _, at := range paused { // they failed recently and may be available again
 		g, err := s.pooled(ctx, name, at, *wish)
 		if err == nil || final(ctx, err) {
 			return g, at, err
 		}
 		errs = append(errs, err)
 	}
-	if errors.Is(err, ErrAway) { // nobody else has answered, and it may be back
+	if errors.Is(err, ErrAway) { // no other has answered, and it may be available again
 		if g, err = s.pools[begin].ask(ctx, name, wish.n); err == nil {
 			return g, begin, nil
 		}
@@ -129,12 +127,12 @@ func (s *Spread) from(ctx context.Context, name string, begin int, wish *request
 	return segment.Grant{}, begin, fmt.Errorf("extend %s by %d: %w", name, wish.n, errors.Join(errs...))
 }
 
-// final reports whether to ask elsewhere would not help.
+// final reports whether asking another place would not help.
 func final(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || errors.Is(err, segment.ErrWentBack) || errors.Is(err, segment.ErrMoved) || errors.Is(err, segment.ErrUnknownTag)
 }
 
-// pooled takes a run from one pool alone.
+// pooled takes a run from one pool only.
 func (s *Spread) pooled(ctx context.Context, name string, at int, r request) (segment.Grant, error) {
 	p := s.pools[at]
 	r.size, r.pooled = p.size(r.n), true
@@ -147,11 +145,11 @@ func (s *Spread) pooled(ctx context.Context, name string, at int, r request) (se
 	return r.result, nil
 }
 
-// mostLanes is how many scripts of a generator are under way at once.
+// mostLanes bounds a generator's concurrent scripts.
 const mostLanes = 8
 
-// Numbers is a generator that asks the places in turn for the numbers of each
-// call, which don't rise from one call to the next.
+// Numbers returns a generator that asks the places in turn for the numbers of each call. They don't increase from call
+// to call.
 func (s *Spread) Numbers(tag string) idgen.Numbers {
 	return together.New(min(len(s.pools), mostLanes), 0, func(ctx context.Context, n int) (uint64, error) {
 		g, _, err := s.from(ctx, tag, int(s.turn.Add(1)%uint32(len(s.pools))), &request{n: uint64(n)})
@@ -159,7 +157,7 @@ func (s *Spread) Numbers(tag string) idgen.Numbers {
 	})
 }
 
-// Breakers are the states of the breakers before each place and the durable store.
+// Breakers returns the states of the breakers of each place and of the durable store.
 func (s *Spread) Breakers() (redis []breaker.State, durable breaker.State) {
 	for _, p := range s.pools {
 		of, store := p.Breakers()
@@ -168,7 +166,7 @@ func (s *Spread) Breakers() (redis []breaker.State, durable breaker.State) {
 	return redis, durable
 }
 
-// Close waits for fills in the background, which it cancels.
+// Close cancels background fills and waits for them.
 func (s *Spread) Close() {
 	for _, p := range s.pools {
 		p.Close()

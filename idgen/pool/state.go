@@ -2,42 +2,42 @@ package pool
 
 import "locus/idgen/segment"
 
-// state is a counter's pool in Redis. The scripts are these methods in Lua; a
-// test holds the two together, and the model explores the methods.
+// state is a counter's pool in Redis. The scripts implement these methods in Lua. A test compares the two, and the model
+// explores the methods.
 //
-// Invariant: every number in next..last and in the reserve was granted by the
-// durable store for this pool, and was handed out to nobody.
+// Invariant: every number in next..last and in the reserve was granted by the durable store for this pool, and was handed
+// out to nobody.
 type state struct {
-	run        string // of the server that the pool was filled on; empty: no pool
-	next, last uint64 // what is handed out, in this order; next > last: nothing
+	run        string // run of the server on which the pool was filled; empty if there is no pool
+	next, last uint64 // numbers to hand out, in this order; none if next > last
 	reserve    segment.Grant
-	high       uint64 // the highest number that was ever put in
-	version    uint64 // rises with each run that is handed out from
+	high       uint64 // the highest number ever put in
+	version    uint64 // increases with each run that is handed out from
 }
 
-// outcome is a script's answer.
+// outcome is the answer of a script.
 type outcome string
 
 const (
 	took     outcome = "ok"    // the caller has its run
 	empty    outcome = "empty" // no run of that length is left
-	void     outcome = "void"  // no pool of this server's
+	void     outcome = "void"  // no pool of this server
 	filled   outcome = "filled"
 	reserved outcome = "reserved"
-	full     outcome = "full"  // there is a reserve: the grant stays the caller's
-	stale    outcome = "stale" // at or below what was put in before: not used
+	full     outcome = "full"  // there is a reserve, and the grant remains the caller's
+	stale    outcome = "stale" // at or below what was put in before, and not used
 )
 
-// taken is the answer to a take, or to a fill.
+// taken is the answer to a take or fill.
 type taken struct {
 	outcome
 	first uint64
-	left  uint64 // numbers in the pool, the reserve included
-	fill  bool   // the caller is asked to fill the pool
-	high  uint64 // of a stale fill: the highest number that was ever put in
+	left  uint64 // numbers in the pool, including the reserve
+	fill  bool   // the caller must fill the pool
+	high  uint64 // for a stale fill, the highest number ever put in
 }
 
-// take hands out a run of n numbers above floor, on the server of that run.
+// take hands out a run of n numbers above floor, on the server with the given run.
 func (s *state) take(run string, n, floor uint64) taken {
 	if s.run == "" || s.run != run {
 		return taken{outcome: void}
@@ -64,8 +64,8 @@ func (s *state) left() uint64 {
 	return left
 }
 
-// fill puts a grant into the pool, for a caller to whom numbers up to floor are of no use: a reserve below gives way, which
-// would otherwise stand there for ever once every process was given higher numbers past the pool.
+// fill puts a grant into the pool. The caller can't use numbers up to floor, so a reserve below floor is replaced.
+// Otherwise it would remain for ever once every process had been given higher numbers past the pool.
 func (s *state) fill(run string, g segment.Grant, floor uint64) outcome {
 	switch {
 	case g.First <= s.high:

@@ -1,9 +1,8 @@
-// Package queue keeps numbers of any generator ready before they are asked for:
-// the low m bits are counted in memory, and a filler fetches what stands above.
+// Package queue keeps numbers of any generator ready in advance. It counts the low m bits in memory, and a filler fetches the
+// bits above.
 //
-// It owns the numbers that are ready and the rate at which they are taken. It
-// never gives a number of which another process could have the same: each of the
-// inner generator's stands for 2ᵐ of its own.
+// It owns the ready numbers and the measurement of their consumption. It never returns a number that another process could
+// have, because each of the inner generator's numbers stands for 2ᵐ of its own.
 package queue
 
 import (
@@ -17,32 +16,31 @@ import (
 	"locus/idgen"
 )
 
-// Options are the settings of a Queue. Fields left zero get the value that their
-// comment names.
+// Options are the settings of a Queue. Zero fields get the default in parentheses.
 type Options struct {
-	Bits  uint          // m: counted in memory, 0 to 20
-	Ahead time.Duration // how long what is ready lasts at the rate measured (5 ms)
-	Most  int           // inner numbers that are ready at most (4,096)
+	Bits  uint          // m: bits counted in memory, 0 to 20
+	Ahead time.Duration // how long the ready numbers last at the measured rate (5 ms)
+	Most  int           // most inner numbers that are ready (4,096)
 	Now   func() time.Time
 }
 
-// Queue is safe for concurrent use; the owner calls Close.
+// Queue is safe for concurrent use. The owner calls Close.
 type Queue struct {
 	inner   idgen.Numbers
 	options Options
 
 	mu     sync.Mutex
-	ready  []uint64 // of the inner generator, not yet begun; guarded by mu, as all below
-	base   uint64   // of which left numbers are left
+	ready  []uint64 // unused inner numbers; mu guards this and all fields below
+	base   uint64   // the inner number with left numbers remaining
 	left   uint64
-	taken  uint64 // since measured
+	taken  uint64 // since the last measurement
 	since  time.Time
 	want   int           // inner numbers that should be ready
 	lacks  uint64        // numbers that callers wait for
-	err    error         // of the last attempt to fill
+	err    error         // error of the last attempt to fill
 	filled chan struct{} // closed and replaced when ready or err changes
 
-	wake   chan struct{} // holds one token when the filler has something to do
+	wake   chan struct{} // holds one token if the filler has work
 	ctx    context.Context
 	cancel context.CancelFunc
 	ended  chan struct{}
@@ -50,7 +48,7 @@ type Queue struct {
 
 var _ idgen.Numbers = (*Queue)(nil)
 
-// New begins to fill.
+// New returns a queue and starts its filler.
 func New(inner idgen.Numbers, o Options) (*Queue, error) {
 	if o.Bits > 20 {
 		return nil, fmt.Errorf("queue: %d bits in memory: use 0 to 20", o.Bits)
@@ -67,10 +65,10 @@ func New(inner idgen.Numbers, o Options) (*Queue, error) {
 	return q, nil
 }
 
-// ErrClosed is the answer after Close.
+// ErrClosed is returned after Close.
 var ErrClosed = errors.New("the queue is closed")
 
-// Fill implements idgen.Numbers. It waits only when nothing is ready.
+// Fill implements idgen.Numbers. It waits only if nothing is ready.
 func (q *Queue) Fill(ctx context.Context, into []uint64) error {
 	for len(into) > 0 {
 		n, filled, err := q.take(into)
@@ -92,14 +90,14 @@ func (q *Queue) Fill(ctx context.Context, into []uint64) error {
 	return nil
 }
 
-// waited ends what take has begun that found nothing.
+// waited ends a wait that take began because nothing was ready.
 func (q *Queue) waited(n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.lacks -= uint64(n)
 }
 
-// take takes what is ready. With nothing, it gives what to wait for, and the filler knows how many are lacking.
+// take takes ready numbers. If there are none, it returns the channel to wait for and tells the filler how many are needed.
 func (q *Queue) take(into []uint64) (n int, filled <-chan struct{}, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -124,7 +122,7 @@ func (q *Queue) take(into []uint64) (n int, filled <-chan struct{}, err error) {
 		default:
 		}
 	}
-	if n == 0 && q.err != nil { // whoever comes next makes the filler try again
+	if n == 0 && q.err != nil { // the next caller makes the filler try again
 		err, q.err = q.err, nil
 	} else if n == 0 {
 		q.lacks += uint64(len(into))
@@ -132,7 +130,7 @@ func (q *Queue) take(into []uint64) (n int, filled <-chan struct{}, err error) {
 	return n, q.filled, err
 }
 
-// fill is the one goroutine that asks the inner generator.
+// fill is the one goroutine that calls the inner generator.
 func (q *Queue) fill() {
 	defer close(q.ended)
 	for {
@@ -153,7 +151,7 @@ func (q *Queue) fill() {
 		q.put(numbers, err)
 		if err != nil {
 			select {
-			case <-q.wake: // not before somebody asks again
+			case <-q.wake: // not before another request
 			case <-q.ctx.Done():
 				return
 			}
@@ -170,8 +168,8 @@ func (q *Queue) fits(numbers []uint64) error {
 	return nil
 }
 
-// missing is how many inner numbers should be fetched, at the rate since the
-// last time, or for those who wait: what they get late says nothing of how many they would take.
+// missing returns how many inner numbers to fetch, for the rate since the last time or for waiting callers. Numbers that
+// waiting callers get late don't count for the rate.
 func (q *Queue) missing() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -190,8 +188,8 @@ func (q *Queue) missing() int {
 	return max(lacks, min(2*q.want, q.options.Most)) - len(q.ready)
 }
 
-// least is how many inner numbers must be ready. The filler is woken when there are fewer, and fetches twice as many: else it
-// would be woken, and ask the generator, for each that is taken.
+// least returns how many inner numbers must be ready. If there are fewer, the filler is woken and fetches twice as many.
+// Otherwise it would be woken for each number taken.
 func (q *Queue) least() int { return min(q.want, max(1, q.options.Most/2)) }
 
 func (q *Queue) put(numbers []uint64, err error) {
@@ -205,7 +203,7 @@ func (q *Queue) put(numbers []uint64, err error) {
 	q.filled = make(chan struct{})
 }
 
-// Close ends the filler and waits for it. What was ready is lost.
+// Close ends the filler and waits for it. Ready numbers are lost.
 func (q *Queue) Close() {
 	q.cancel()
 	<-q.ended

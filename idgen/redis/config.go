@@ -13,40 +13,38 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// Config is where Redis is and how it is talked to: one of Address, Cluster and
-// Sentinel. Fields left zero get the value that their comment names.
+// Config is the address of Redis and the connection settings. One of Address, Cluster and Sentinel is set. Zero fields
+// get the default in parentheses.
 type Config struct {
 	Address  string    // host:port of one server
-	Cluster  []string  // some nodes of a Redis Cluster, host:port each; the others are learned from them
-	Sentinel *Sentinel // which tells the master
+	Cluster  []string  // host:port of some nodes of a Redis Cluster, from which the others are learned
+	Sentinel *Sentinel // identifies the master
 
 	User           string
-	Password       func() (string, error) // asked for at each login (none)
-	TLS            *tls.Config            // nil: not encrypted; of sentinels too
+	Password       func() (string, error) // called at each login (none)
+	TLS            *tls.Config            // for servers and sentinels; nil for no encryption
 	Database       int                    // of one server or a master
-	Timeout        time.Duration          // of connecting, and of one command (500 ms)
+	Timeout        time.Duration          // for connecting and for one command (500 ms)
 	MaxConnections int                    // to each server (10 per processor)
 }
 
-// Sentinel is who knows which server is the master.
+// Sentinel configures the sentinels that know the master.
 type Sentinel struct {
-	Master         string // its name
+	Master         string // the master's name
 	Servers        []string
 	User, Password string
 }
 
-// quiet keeps the library from writing to standard error what its callers are
-// told as errors.
+// quiet stops the library from writing to standard error what its callers get as errors.
 var quiet = sync.OnceFunc(logging.Disable)
 
-// never is for the library's retries: a fill that is sent twice would put its
-// numbers in twice.
+// never disables the library's retries, since a fill sent twice would insert its numbers twice.
 const never = -1
 
-// once is how often a connection is tried: who waits for it can ask elsewhere.
+// once limits dialing to one attempt. A waiting caller can ask elsewhere.
 const once = 1
 
-// Open is a server, a cluster or a master that is dialed when it is first asked.
+// Open returns a server, a cluster or a master. It is dialed at the first request.
 func Open(c Config) *Server {
 	quiet()
 	c.Timeout = cmp.Or(c.Timeout, 500*time.Millisecond)
@@ -59,8 +57,7 @@ func Open(c Config) *Server {
 	return &Server{client: c.one(), where: "Redis at " + c.Address}
 }
 
-// credentials are asked for at each login, so that a password can be changed
-// without a restart.
+// credentials is called at each login, so that a password can change without a restart.
 func (c Config) credentials(context.Context) (user, password string, err error) {
 	if c.Password == nil {
 		return c.User, "", nil
@@ -78,8 +75,8 @@ func (c Config) one() *redis.Client {
 	})
 }
 
-// failover follows the master. A server that is none any more closes its
-// connections, or refuses to write, upon which the sentinels are asked.
+// failover follows the master. A server that is no longer the master closes its connections or refuses writes, after
+// which the sentinels are asked.
 func (c Config) failover() *redis.Client {
 	return redis.NewFailoverClient(&redis.FailoverOptions{
 		MasterName: c.Sentinel.Master, SentinelAddrs: c.Sentinel.Servers,
@@ -90,8 +87,8 @@ func (c Config) failover() *redis.Client {
 	})
 }
 
-// openCluster is a client that follows the nodes' redirections, which say that
-// nothing was run. What was sent and not answered it must not send again.
+// openCluster returns a client that follows the nodes' redirections, which mean that nothing was run. It must not
+// repeat a command that was sent and not answered.
 func openCluster(c Config) *Server {
 	client := redis.NewClusterClient(&redis.ClusterOptions{
 		Addrs: c.Cluster, CredentialsProviderContext: c.credentials, TLSConfig: c.TLS,
@@ -100,7 +97,7 @@ func openCluster(c Config) *Server {
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 		NewClient:                newNode,
 	})
-	// Which node has become a master is otherwise learned only after some seconds.
+	// Otherwise the client would learn of a new master only after some seconds.
 	return &Server{client: client, where: "Redis Cluster of " + strings.Join(c.Cluster, ", "), away: client.ReloadState}
 }
 

@@ -7,14 +7,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// atMostOnce keeps the cluster's client from sending a command again that a node
-// may have run. The client retries by what kind of error it sees: a lost answer is
-// made one that it does not know. Errors that Redis answered stay what they are:
-// MOVED, ASK, CLUSTERDOWN, LOADING, READONLY and TRYAGAIN say that nothing was run.
+// atMostOnce stops the cluster's client from repeating a command that a node may have run. The client decides about
+// retries by the type of the error, so a lost answer is converted to an error unknown to it. Errors that Redis answered
+// remain as they are: MOVED, ASK, CLUSTERDOWN, LOADING, READONLY and TRYAGAIN mean that nothing was run.
 type atMostOnce struct{}
 
-// lost is the error of an answer that did not come. It hides the error from
-// errors.Is and errors.As until found takes it out.
+// lost is the error about a missing answer. It hides the cause from errors.Is and errors.As until found extracts it.
 type lost struct{ why error }
 
 func (l *lost) Error() string { return "no answer: " + l.why.Error() }
@@ -27,7 +25,7 @@ func hide(err error) error {
 	return &lost{err}
 }
 
-// found is the error that was hidden.
+// found returns the hidden error.
 func found(err error) error {
 	var l *lost
 	if errors.As(err, &l) {
@@ -44,8 +42,7 @@ func (atMostOnce) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error { return hide(next(ctx, cmd)) }
 }
 
-// ProcessPipelineHook implements redis.Hook: after ASK the command is sent behind
-// ASKING.
+// ProcessPipelineHook implements redis.Hook. After ASK the command is sent behind ASKING.
 func (atMostOnce) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error { return hide(next(ctx, cmds)) }
 }

@@ -1,9 +1,9 @@
-// Package redis runs scripts and single commands in Redis: in one server, in a
-// Redis Cluster, or in the master that sentinels name.
+// Package redis runs scripts and single commands in one Redis server, in a Redis Cluster, or in the master that
+// sentinels name.
 //
-// It owns the connections and that nothing is ever sent twice: a command whose
-// answer was lost may have run, and what it did can't be seen. It never decides
-// what a lost answer means, and knows no generator. It alone speaks the library.
+// It owns the connections and guarantees that nothing is sent twice. A command whose answer was lost may have run, with
+// an unknown result. The package never decides what a lost answer means, and knows no generator. Only this package uses
+// the library.
 package redis
 
 import (
@@ -16,17 +16,16 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Server is a Redis server, a cluster or a master. It is safe for concurrent use;
-// the owner calls Close.
+// Server is a Redis server, a cluster or a master. It is safe for concurrent use. The owner calls Close.
 type Server struct {
 	client redis.UniversalClient
 	where  string                // for errors
-	away   func(context.Context) // is told of each failure; nil: nobody
+	away   func(context.Context) // called after each failure; may be nil
 
-	scripts sync.Map // their text to *redis.Script, which are few and never change
+	scripts sync.Map // text to *redis.Script; there are few, and they never change
 }
 
-// script has its digest made once.
+// script caches scripts, so that each digest is computed once.
 func (s *Server) script(text string) *redis.Script {
 	if known, ok := s.scripts.Load(text); ok {
 		return known.(*redis.Script)
@@ -35,7 +34,7 @@ func (s *Server) script(text string) *redis.Script {
 	return known.(*redis.Script)
 }
 
-// failed is an error of something that was tried, with where it was.
+// failed returns an error with the attempted action and the server.
 func (s *Server) failed(ctx context.Context, err error, format string, args ...any) error {
 	if s.away != nil {
 		s.away(ctx)
@@ -43,9 +42,8 @@ func (s *Server) failed(ctx context.Context, err error, format string, args ...a
 	return fmt.Errorf("%s in %s: %w", fmt.Sprintf(format, args...), s.where, found(err))
 }
 
-// Eval runs a script at most once and gives its answer, a list of strings. An
-// error means that the outcome is unknown. The server keeps scripts; one that it
-// does not know ran nothing, so it is sent in full.
+// Eval runs a script at most once and returns its answer, a list of strings. After an error the outcome is unknown. The
+// server caches scripts. If it doesn't know one, nothing was run, and the script is sent in full.
 func (s *Server) Eval(ctx context.Context, script string, keys []string, args ...string) ([]string, error) {
 	values := make([]any, len(args))
 	for i, a := range args {
@@ -58,8 +56,7 @@ func (s *Server) Eval(ctx context.Context, script string, keys []string, args ..
 	return answer, nil
 }
 
-// Increment adds to a counter and gives what it is then. An error means that
-// the outcome is unknown.
+// Increment adds to a counter and returns its new value. After an error the outcome is unknown.
 func (s *Server) Increment(ctx context.Context, key string, by int64) (int64, error) {
 	n, err := s.client.IncrBy(ctx, key, by).Result()
 	if err != nil {
@@ -70,9 +67,8 @@ func (s *Server) Increment(ctx context.Context, key string, by int64) (int64, er
 
 const unlock = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`
 
-// TryLock takes a lock for a while, or tells that somebody else has it. A lock
-// in Redis can be had by two after a failover: it may only spare work, never
-// keep numbers apart.
+// TryLock takes a lock for a limited time, or returns false if somebody else has it. After a failover two holders may
+// have a lock in Redis. So it may only be used to save work, never to keep numbers unique.
 func (s *Server) TryLock(ctx context.Context, key, token string, ttl time.Duration) (bool, error) {
 	err := s.client.SetArgs(ctx, key, token, redis.SetArgs{Mode: "NX", TTL: ttl}).Err()
 	if errors.Is(err, redis.Nil) {
@@ -84,7 +80,7 @@ func (s *Server) TryLock(ctx context.Context, key, token string, ttl time.Durati
 	return true, nil
 }
 
-// Unlock gives a lock back if it still is the token's.
+// Unlock releases a lock if it is still held by the token.
 func (s *Server) Unlock(ctx context.Context, key, token string) error {
 	if err := s.script(unlock).Run(ctx, s.client, []string{key}, token).Err(); err != nil {
 		return s.failed(ctx, err, "unlock %s", key)

@@ -1,9 +1,8 @@
-// Package row keeps counters in a table of MySQL, one row for each tag: as a
-// durable store of segments, and as a generator that takes each number there.
+// Package row keeps counters in a MySQL table with one row per tag. It serves as a durable store of segments, and as a
+// generator that takes each number from there.
 //
-// It owns the table (its columns, its statements) and the list of tags that it
-// has read. It never opens a connection: a *sql.DB is passed in. It never tries
-// again what may have had an effect.
+// It owns the table (its columns and statements) and its cached list of tags. It never opens a connection; a *sql.DB is
+// passed in. It never retries a statement that may have had an effect.
 //
 //	CREATE TABLE locus_ids (
 //	  biz_tag     VARBINARY(128) NOT NULL PRIMARY KEY,
@@ -13,6 +12,6 @@
 //	  update_time TIMESTAMP(6) NOT NULL
 //	)
 //
-// A tag is a row that somebody has put there, or Table.Create; a store makes
-// none by itself, since a tag that was spelt wrongly would begin at 1.
+// An operator or Table.Create inserts a tag's row. A store never creates one by itself, since a misspelled tag would
+// begin at 1.
 package row

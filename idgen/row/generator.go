@@ -8,10 +8,10 @@ import (
 	"locus/idgen/segment"
 )
 
-// Advance moves a tag on and gives its first number.
+// Advance advances a tag by n numbers and returns the first.
 type Advance func(ctx context.Context, tag string, n uint64) (first uint64, err error)
 
-// Locked adds n under the row's lock: one statement.
+// Locked adds n under the row's lock, with one statement.
 func (t *Table) Locked(ctx context.Context, tag string, n uint64) (uint64, error) {
 	if t.versionless() {
 		return t.Swapped(ctx, tag, n)
@@ -49,8 +49,7 @@ func (t *Table) Swapped(ctx context.Context, tag string, n uint64) (uint64, erro
 	return g.First, err
 }
 
-// Generator takes each call's numbers from the database. advance is Locked or
-// Swapped; lock may be nil.
+// Generator takes each call's numbers from the database. advance is Locked or Swapped. lock may be nil.
 func (t *Table) Generator(tag string, advance Advance, lock Lock) idgen.Numbers {
 	return idgen.Run{Take: func(ctx context.Context, n int) (uint64, error) {
 		if _, err := t.step(ctx, tag); err != nil {

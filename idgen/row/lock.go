@@ -10,18 +10,17 @@ import (
 	"locus/idgen/breaker"
 )
 
-// Lock keeps callers apart before they reach the database, so that fewer wait
-// there or lose a swap. Numbers differ without it too.
+// Lock separates callers before they reach the database, so that fewer wait there or lose a swap. Numbers are unique
+// without it too.
 type Lock interface {
-	// Lock waits for the lock until ctx ends. An error means that the caller has
-	// none and goes on without.
+	// Lock waits for the lock until ctx ends. After an error the caller continues without the lock.
 	Lock(ctx context.Context) (unlock func(), err error)
 }
 
 // Local is a lock within this process.
 type Local struct{ free chan struct{} }
 
-// NewLocal is a lock that is free.
+// NewLocal returns a free lock.
 func NewLocal() *Local { return &Local{make(chan struct{}, 1)} }
 
 // Lock implements Lock.
@@ -34,17 +33,16 @@ func (l *Local) Lock(ctx context.Context) (func(), error) {
 	}
 }
 
-// TryLocks are locks that processes share, as Redis has them. Two may have one
-// after a failover.
+// TryLocks are locks shared by processes, as in Redis. After a failover two processes may hold one.
 type TryLocks interface {
-	// TryLock takes a lock for a while, or tells that somebody else has it.
+	// TryLock takes a lock for a limited time, or returns false if somebody else has it.
 	TryLock(ctx context.Context, key, token string, ttl time.Duration) (bool, error)
-	// Unlock gives a lock back if it still is the token's.
+	// Unlock releases a lock if it is still held by the token.
 	Unlock(ctx context.Context, key, token string) error
 }
 
-// Shared is a lock between processes. Within one, its Local is waited for, so
-// that one at a time asks for the other.
+// Shared is a lock between processes. Callers in one process first wait for its Local, so that one at a time requests
+// the shared lock.
 type Shared struct {
 	local   *Local
 	locks   TryLocks
@@ -52,13 +50,12 @@ type Shared struct {
 	breaker *breaker.Breaker
 }
 
-// NewShared is the lock of a key.
+// NewShared returns the lock of a key.
 func NewShared(locks TryLocks, key string, o breaker.Options) *Shared {
 	return &Shared{NewLocal(), locks, key, breaker.New(o)}
 }
 
-// What a caller waits for a lock that only spares work, and how long one that
-// nobody gives back lasts.
+// How long a caller waits for a lock that only saves work, and how long an unreleased one lasts.
 const (
 	lockPatience = 100 * time.Millisecond
 	lockTTL      = 2 * time.Second
@@ -66,7 +63,7 @@ const (
 
 var errAway = errors.New("locks could not be asked for lately")
 
-// Lock implements Lock. It waits 100 ms at most.
+// Lock implements Lock. It waits at most 100 ms.
 func (s *Shared) Lock(ctx context.Context) (func(), error) {
 	ctx, cancel := context.WithTimeout(ctx, lockPatience)
 	defer cancel()
@@ -83,11 +80,11 @@ func (s *Shared) Lock(ctx context.Context) (func(), error) {
 		defer free()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lockPatience)
 		defer cancel()
-		_ = s.locks.Unlock(ctx, s.key, token) // it ends by itself
+		_ = s.locks.Unlock(ctx, s.key, token) // it expires by itself
 	}, nil
 }
 
-// taken waits until the lock is the token's.
+// taken waits until the token holds the lock.
 func (s *Shared) taken(ctx context.Context, token string) error {
 	for {
 		if !s.breaker.Allow() {
@@ -108,5 +105,5 @@ func (s *Shared) taken(ctx context.Context, token string) error {
 	}
 }
 
-// State is that of the breaker before the shared lock.
+// State returns the state of the breaker before the shared lock.
 func (s *Shared) State() breaker.State { return s.breaker.State() }

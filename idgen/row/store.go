@@ -9,22 +9,20 @@ import (
 	"locus/idgen/segment"
 )
 
-// maxID is the largest number: a sum with a run must not wrap.
+// maxID is the largest number, so that its sum with a run doesn't wrap.
 const maxID = 1<<63 - 1
 
 var _ segment.Store = (*Table)(nil)
 
-// Extend grants the next n numbers of a tag. The row is advanced by a
-// compare-and-swap of its version, so no transaction is held and no row is
-// locked while this process thinks. The bound is compared too, for programs that
-// raise it and not the version.
+// Extend grants the next n numbers of a tag. It advances the row by a compare-and-swap of its version, so it holds no transaction
+// and no row lock. It compares the bound too, for programs that raise it but not the version.
 //
-// Numbers of an attempt whose outcome is unknown are lost. Should its UPDATE run
-// late, it was seen by the next read, or makes the next swap fail, or fails
-// itself, because a version is swapped only once.
+// Numbers of an attempt with unknown outcome are lost. If its UPDATE runs late, either the next read has seen it, or it makes the
+// next swap fail, or it fails itself, because a version is swapped only once.
 //
-// A table without a version, as Leaf makes it, is swapped by max_id alone: it only ever rises, so it is as good. To Leaf
-// max_id is the next number, and to others the last one: the number between two grants is nobody's, so both may take from the row.
+// A table without a version, as created by Leaf, is swapped by max_id alone. That is equivalent, because max_id only increases.
+// For Leaf max_id is the next number, for others it is the last one. The number between two grants is unused, so both may take
+// from the row.
 func (t *Table) Extend(ctx context.Context, tag string, n uint64) (segment.Grant, error) {
 	if _, err := t.step(ctx, tag); err != nil {
 		return segment.Grant{}, fmt.Errorf("extend %s by %d: %w", tag, n, err)
@@ -49,12 +47,12 @@ func (t *Table) Extend(ctx context.Context, tag string, n uint64) (segment.Grant
 			t.bounds.Saw(tag, bound+n+between)
 			return segment.Grant{First: bound + 1, Last: bound + n}, nil
 		}
-		// Another process was faster, so somebody has made progress.
+		// Another process was faster, so there is progress.
 	}
 }
 
-// bound reads how far the tag is granted. The highest one seen is looked up
-// before the read begins: a later one may have been written meanwhile.
+// bound reads how far the tag is granted. It looks up the highest bound seen before it reads, since a later one may be written
+// meanwhile.
 func (t *Table) bound(ctx context.Context, tag string) (bound, version uint64, err error) {
 	floor := t.bounds.Of(tag)
 	columns := "max_id, version"

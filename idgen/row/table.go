@@ -21,19 +21,19 @@ type Table struct {
 
 	bounds segment.Seen // max_id by tag
 
-	mu    sync.Mutex        // guards what follows; never held across a statement
+	mu    sync.Mutex        // guards the fields below; never held across a statement
 	tags  map[string]uint64 // step by tag, as last read
 	asOf  time.Time
-	plain bool // it has no version: see Extend
+	plain bool // it has no version; see Extend
 }
 
-// refresh is how long a list of tags is believed.
+// refresh is how long a list of tags is valid.
 const refresh = time.Minute
 
 var tableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?$`)
 
-// Open is the table of that name, table or schema.table, which need not exist
-// yet: see Create. now is the clock that says when tags were read (time.Now).
+// Open returns the table with a name, table or schema.table. It need not exist yet; see Create. now is the clock for when
+// tags were read (time.Now).
 func Open(db *sql.DB, name string, now func() time.Time) (*Table, error) {
 	if !tableName.MatchString(name) {
 		return nil, fmt.Errorf("table name %q: use letters, digits and '_', as table or schema.table", name)
@@ -41,7 +41,7 @@ func Open(db *sql.DB, name string, now func() time.Time) (*Table, error) {
 	return &Table{db: db, name: name, now: now}, nil
 }
 
-// Create makes the table and the tags that are not there yet, with that step.
+// Create creates the table and missing tags, with the given step.
 func (t *Table) Create(ctx context.Context, step uint64, tags ...string) error {
 	if step == 0 {
 		return errors.New("create tags: a step of 0 grants nothing: use 1 or more")
@@ -66,7 +66,8 @@ func (t *Table) Create(ctx context.Context, step uint64, tags ...string) error {
 	return nil
 }
 
-// Raise makes the tag if it is not there, and has its next number above a bound, and above all that this process has seen.
+// Raise creates the tag if it doesn't exist. It raises the tag's next number above the bound and above everything that
+// this process has seen.
 func (t *Table) Raise(ctx context.Context, tag string, bound uint64) error {
 	bound = max(bound, t.bounds.Of(tag))
 	_, err := t.db.ExecContext(ctx, "INSERT INTO "+t.name+" (biz_tag, max_id, step) VALUES (?, ?, 1) "+
@@ -82,18 +83,17 @@ func (t *Table) Raise(ctx context.Context, tag string, bound uint64) error {
 	return nil
 }
 
-// Left is what is left of a tag's numbers, from 1 down to 0, as far as this
-// process knows.
+// Left returns the unused share of a tag's numbers, from 1 down to 0, as far as this process knows.
 func (t *Table) Left(tag string) float64 { return 1 - float64(t.bounds.Of(tag))/maxID }
 
-// Has is an error if the tag has no row, or it can't be read.
+// Has returns an error if the tag has no row, or can't be read.
 func (t *Table) Has(ctx context.Context, tag string) error {
 	_, err := t.step(ctx, tag)
 	return err
 }
 
-// step is a tag's smallest segment, from memory. An unknown tag is refused from
-// memory too, until the list is a minute old.
+// step returns a tag's smallest segment from memory. An unknown tag is refused from memory too, until the list is a minute
+// old.
 func (t *Table) step(ctx context.Context, tag string) (uint64, error) {
 	t.mu.Lock()
 	step, known := t.tags[tag]
@@ -101,7 +101,7 @@ func (t *Table) step(ctx context.Context, tag string) (uint64, error) {
 	t.mu.Unlock()
 	if age < 0 || age > refresh || !read {
 		if err := t.read(ctx); err != nil {
-			if known { // the table is away; the tag does not go away
+			if known { // the table is unavailable, but tags don't disappear
 				return step, nil
 			}
 			return 0, err
@@ -119,14 +119,14 @@ func (t *Table) step(ctx context.Context, tag string) (uint64, error) {
 	return step, nil
 }
 
-// versionless tells whether the table has no version, as Leaf makes it. Its tags were read.
+// versionless reports whether the table has no version, like Leaf's. Its tags must have been read.
 func (t *Table) versionless() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.plain
 }
 
-// lacksVersion looks whether the table has none.
+// lacksVersion queries whether the table has no version.
 func (t *Table) lacksVersion(ctx context.Context) (bool, error) {
 	schema, name, qualified := strings.Cut(t.name, ".")
 	if !qualified {

@@ -8,22 +8,19 @@ import (
 	"time"
 )
 
-// KV is a key-value store with compare-and-swap, as etcd is one. Both methods
-// are linearizable across processes and safe for concurrent use.
+// KV is a key-value store with compare-and-swap, such as etcd. Both methods are linearizable across processes and safe for
+// concurrent use.
 type KV interface {
-	// Get is the value and the revision of a key. The revision of a missing key
-	// is 0; otherwise it is one that the key never had before, even if the key
-	// was deleted in between.
+	// Get returns the value and the revision of a key. The revision of a missing key is 0. Otherwise it is one that the key
+	// never had before, even if the key was deleted in between.
 	Get(ctx context.Context, key string) (value []byte, revision int64, err error)
-	// CompareAndSwap writes the value if the key's revision is still the given
-	// one. Not ok means that nothing was written. An error means that the
-	// outcome is unknown: the value may be written, even later.
+	// CompareAndSwap writes the value if the key still has the given revision. If ok is false, nothing was written. After an
+	// error the outcome is unknown: the value may be written, even later.
 	CompareAndSwap(ctx context.Context, key string, revision int64, value []byte) (ok bool, err error)
 }
 
-// CASStore is a Store over a KV: one key per counter, whose value says how far
-// the counter is granted, by whom and since when. It is safe for concurrent
-// use; processes, and CASStores of one process, may share the keys.
+// CASStore is a Store over a KV. It has one key per counter, whose value holds how far the counter is granted, by whom and
+// when. It is safe for concurrent use. Processes, and CASStores of one process, may share the keys.
 type CASStore struct {
 	kv     KV
 	prefix string
@@ -31,31 +28,30 @@ type CASStore struct {
 	now    func() time.Time
 	seen   Seen // by key
 	pause  time.Duration
-	start  uint64 // the first number of a counter; 0: 1
+	start  uint64 // the first number of a counter; 0 for 1
 }
 
 var _ Store = (*CASStore)(nil)
 
-// NewCASStore is a store whose keys begin with the prefix. who names this
-// process to the operator who reads a key; now says when.
+// NewCASStore returns a store whose keys have a prefix. who identifies this process to operators who read a key. now is the
+// clock.
 func NewCASStore(kv KV, prefix, who string, now func() time.Time) *CASStore {
 	return &CASStore{kv: kv, prefix: prefix, who: who, now: now, pause: firstPause}
 }
 
-// StartingAt has counters that are below begin with that number. It is for a store that nobody has used yet, which it gives.
+// StartingAt makes lower counters begin with that number. It is for a store that is not used yet, and returns that store.
 func (s *CASStore) StartingAt(start uint64) *CASStore {
 	s.start = start
 	return s
 }
 
 const (
-	// attempts is how often one call of Extend asks a store that doesn't answer, or that
-	// answers with an error. A node that goes away fails what it is asked at once, and
-	// leaves what it was passing to its leader without an answer; until another one
-	// leads, which takes a second or two, none can write.
+	// attempts is how often one call of Extend asks a store that doesn't answer or returns an error. A failing node refuses
+	// requests at once, and leaves requests that it forwarded to its leader unanswered. Until there is a new leader, which
+	// takes a second or two, no write is possible.
 	attempts = 8
-	// firstPause is the one before the second attempt; each is twice as long as the one
-	// before, so that attempts which fail at once last for some two seconds together.
+	// firstPause is the pause before the second attempt. Each pause is twice as long as the previous one, so that attempts
+	// that fail at once last about two seconds together.
 	firstPause = 20 * time.Millisecond
 )
 
@@ -64,17 +60,16 @@ type unanswered struct{ error }
 
 func (e unanswered) Unwrap() error { return e.error }
 
-// Extend grants the next n numbers of the counter. Numbers of an attempt whose
-// outcome is unknown are lost: the next attempt reads the bound again, and a
-// write of the lost attempt that arrives late was seen by that read, or makes
-// the next swap fail, or fails itself, because a revision is swapped only once.
+// Extend grants the next n numbers of the counter. Numbers of an attempt with unknown outcome are lost. The next attempt reads
+// the bound again. A late write of the lost attempt was either seen by that read, or makes the next swap fail, or fails
+// itself, because a revision is swapped only once.
 func (s *CASStore) Extend(ctx context.Context, counter string, n uint64) (g Grant, err error) {
 	key := s.prefix + counter
 	err = s.retried(ctx, func(ctx context.Context) (err error) { g, err = s.attempt(ctx, key, n, 0); return err })
 	return g, err
 }
 
-// retried asks again while the store does not answer. Each attempt has its part of the time that ctx leaves.
+// retried repeats the attempt while the store doesn't answer. Each attempt gets its share of ctx's remaining time.
 func (s *CASStore) retried(ctx context.Context, attempt func(context.Context) error) error {
 	for left, pause := attempts, s.pause; ; left, pause = left-1, 2*pause {
 		err := within(ctx, left, attempt)
@@ -91,7 +86,7 @@ func (s *CASStore) retried(ctx context.Context, attempt func(context.Context) er
 	}
 }
 
-// within runs one of so many attempts.
+// within runs one of the remaining attempts.
 func within(ctx context.Context, left int, attempt func(context.Context) error) error {
 	if deadline, bounded := ctx.Deadline(); bounded {
 		var cancel context.CancelFunc
@@ -101,7 +96,7 @@ func within(ctx context.Context, left int, attempt func(context.Context) error) 
 	return attempt(ctx)
 }
 
-// attempt grants n numbers; or, if n is 0, those up to above, which may be none.
+// attempt grants n numbers. If n is 0, it grants the numbers up to above, perhaps none.
 func (s *CASStore) attempt(ctx context.Context, key string, n, above uint64) (Grant, error) {
 	raise := n == 0 && above > 0
 	for {
@@ -135,14 +130,14 @@ func (s *CASStore) attempt(ctx context.Context, key string, n, above uint64) (Gr
 			s.seen.Saw(key, next.Bound)
 			return Grant{bound + 1, next.Bound}, nil
 		}
-		// Another process was faster, so somebody has made progress.
+		// Another process was faster, so there is progress.
 	}
 }
 
-// begun is the bound of a counter that begins where it shall.
+// begun returns the bound of a counter, with the configured start.
 func (s *CASStore) begun(bound uint64) uint64 { return max(bound, max(s.start, 1)-1) }
 
-// Bound is how far a counter is granted: the next number is above.
+// Bound returns how far a counter is granted. The next number is above it.
 func (s *CASStore) Bound(ctx context.Context, counter string) (uint64, error) {
 	bound, _, moved, err := s.bound(ctx, s.prefix+counter)
 	if err == nil && moved {
@@ -154,8 +149,8 @@ func (s *CASStore) Bound(ctx context.Context, counter string) (uint64, error) {
 	return s.begun(bound), nil
 }
 
-// Raise has the numbers that are granted from now on be above one, and gives how far the counter is granted then. It leaves no
-// number out that is not below that one, whoever else raises it.
+// Raise makes all later grants begin at above or higher, and returns how far the counter is granted then. It skips only
+// numbers below above, even with concurrent calls.
 func (s *CASStore) Raise(ctx context.Context, counter string, above uint64) (bound uint64, err error) {
 	if above == 0 {
 		return s.Bound(ctx, counter)
@@ -166,8 +161,8 @@ func (s *CASStore) Raise(ctx context.Context, counter string, above uint64) (bou
 	return g.Last, err
 }
 
-// bound reads how far the counter is granted. The highest bound seen is looked
-// up before the read begins: a later one may have been written meanwhile.
+// bound reads how far the counter is granted. It looks up the highest bound seen before it reads, since a later one may be
+// written meanwhile.
 func (s *CASStore) bound(ctx context.Context, key string) (bound uint64, revision int64, moved bool, err error) {
 	floor := s.seen.Of(key)
 	value, revision, err := s.kv.Get(ctx, key)

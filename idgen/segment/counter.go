@@ -6,25 +6,24 @@ import (
 	"sync/atomic"
 )
 
-// counter is the numbers of one group of genes.
+// counter generates the numbers of one group of genes.
 type counter struct {
 	current atomic.Pointer[span] // read by every Take; written under mu; nil before the first load and after Close
 
-	mu       sync.Mutex // guards what follows; never held across a wait
-	standby  *span      // loaded and not yet in use
-	load     *load      // under way, at most one
+	mu       sync.Mutex // guards the fields below; never held across a wait
+	standby  *span      // loaded but not yet in use
+	load     *load      // in progress, at most one
 	highest  uint64     // the largest number granted to this process
-	longest  uint64     // the longest run that found no room: segments are at least as long
-	finished error      // why there will be no further segment: closed or exhausted
+	longest  uint64     // the longest run that found no room; segments are at least as long
+	finished error      // why no further segment will be loaded: closed or exhausted
 	pace     pace
 
 	group int // never changes
 
-	_ [8]byte // to whole cache lines: counters stand side by side in a slice
+	_ [8]byte // pads to whole cache lines, because counters are adjacent in a slice
 }
 
-// name is a counter's name in the store: of the same length for all groups, and
-// another in each generation.
+// name returns a counter's name in the store. It has the same length for all groups, and differs for each generation.
 func name(generation, group int) string {
 	if generation == 0 {
 		return fmt.Sprintf("g/%05d", group)
@@ -32,7 +31,7 @@ func name(generation, group int) string {
 	return fmt.Sprintf("g%d/%05d", generation, group)
 }
 
-// taken is how many numbers were ever taken. mu is held.
+// taken returns how many numbers were ever taken. The caller holds mu.
 func (c *counter) taken() uint64 {
 	if current := c.current.Load(); current != nil {
 		return c.pace.finished + current.taken()
@@ -40,7 +39,7 @@ func (c *counter) taken() uint64 {
 	return c.pace.finished
 }
 
-// use puts a segment in the place of the current one. mu is held.
+// use replaces the current segment. The caller holds mu.
 func (c *counter) use(next *span) {
 	c.pace.finished = c.taken()
 	c.current.Store(next)
@@ -58,9 +57,8 @@ func (s *Segments) prepare(c *counter, current *span) {
 	}
 }
 
-// advance is called when current has no room for a run of n. It puts the
-// standby in current's place, or returns the load to wait for. Neither means
-// that somebody else has moved on: look again.
+// advance is called if current has no room for a run of n. It replaces current by the standby, or returns the load to
+// wait for. If it returns neither, another caller has moved on, and the caller must look again.
 func (s *Segments) advance(c *counter, current *span, n uint64) (*load, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,7 +67,7 @@ func (s *Segments) advance(c *counter, current *span, n uint64) (*load, error) {
 	}
 	c.longest = max(c.longest, n)
 	if c.standby != nil {
-		c.use(c.standby) // perhaps too short as well: then advance is called again
+		c.use(c.standby) // if it is too short as well, advance is called again
 		c.standby = nil
 		return nil, nil
 	}

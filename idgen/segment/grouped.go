@@ -13,11 +13,11 @@ import (
 	"locus/idgen/orderid"
 )
 
-// Grouped is Segments that follow the cluster's number of counter groups when
-// it is changed. It is safe for concurrent use; the owner calls Close.
+// Grouped is Segments that follow changes of the cluster's number of counter groups. It is safe for concurrent use. The
+// owner calls Close.
 type Grouped struct {
-	groups  *CASStore // knows how many groups there are
-	store   Store     // of the counters: the same, or what stands before it
+	groups  *CASStore // holds the number of groups
+	store   Store     // holds the counters: groups itself, or a store in front of it
 	layout  orderid.Layout
 	options Options
 
@@ -30,9 +30,8 @@ type Grouped struct {
 
 var _ idgen.Sequences = (*Grouped)(nil)
 
-// OpenGrouped reads how the cluster's genes are grouped; o.Groups is the number
-// for a cluster that has none yet. The counters are in store, which may be the
-// CASStore itself.
+// OpenGrouped reads the cluster's grouping. o.Groups is the number for a cluster that has none yet. The counters are in
+// store, which may be the CASStore itself.
 func OpenGrouped(ctx context.Context, groups *CASStore, store Store, l orderid.Layout, o Options) (*Grouped, error) {
 	if err := o.withDefaults().check(store, l); err != nil {
 		return nil, err
@@ -44,7 +43,7 @@ func OpenGrouped(ctx context.Context, groups *CASStore, store Store, l orderid.L
 	return g, nil
 }
 
-// open puts Segments of the present grouping in the place of before.
+// open replaces before by Segments of the current grouping.
 func (g *Grouped) open(ctx context.Context, before *Segments) error {
 	now, err := g.groups.grouping(ctx, g.options.Groups)
 	if err != nil {
@@ -71,12 +70,10 @@ func (g *Grouped) open(ctx context.Context, before *Segments) error {
 	return nil
 }
 
-// retryMoved is how long a caller waits before it looks again whether a change
-// of the groups is through.
+// retryMoved is the interval at which a caller checks whether a change of the groups is complete.
 const retryMoved = 20 * time.Millisecond
 
-// Take is Segments.Take. While the groups are changed it waits, until ctx ends
-// or the time of a load is over.
+// Take is Segments.Take. While the groups are being changed it waits, until ctx ends or a load's time limit has passed.
 func (g *Grouped) Take(ctx context.Context, gn gene.Gene, n int) (uint64, error) {
 	current := g.current.Load()
 	first, err := current.Take(ctx, gn, n)
@@ -86,8 +83,7 @@ func (g *Grouped) Take(ctx context.Context, gn gene.Gene, n int) (uint64, error)
 	return g.takeMoved(ctx, gn, n, current, err)
 }
 
-// takeMoved goes on after the numbers of a grouping have ended. Somebody else may
-// have opened the next one already.
+// takeMoved continues after the numbers of a grouping have ended. Another caller may have opened the next one already.
 func (g *Grouped) takeMoved(ctx context.Context, gn gene.Gene, n int, ended *Segments, err error) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, g.options.withDefaults().LoadTimeout)
 	defer cancel()
@@ -112,13 +108,13 @@ func (g *Grouped) takeMoved(ctx context.Context, gn gene.Gene, n int, ended *Seg
 	}
 }
 
-// Groups is the number of counter groups that this process goes by.
+// Groups returns the number of counter groups that this process uses.
 func (g *Grouped) Groups() int { return len(g.current.Load().counters) }
 
 // Share is Segments.Share.
 func (g *Grouped) Share() float64 { return g.current.Load().Share() }
 
-// Counts is that of all Segments.
+// Counts returns the sum over all Segments.
 func (g *Grouped) Counts() Counts {
 	g.mu.Lock()
 	defer g.mu.Unlock()

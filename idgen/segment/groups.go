@@ -5,10 +5,9 @@ import (
 	"fmt"
 )
 
-// PinGroups makes the number of counter groups the cluster's: the first process
-// writes it, all others are refused if theirs differs. Call it before the first
-// Take. With another number of groups genes would belong to other counters, and
-// IDs could repeat.
+// PinGroups fixes the cluster's number of counter groups. The first process writes it, and later ones with another
+// number are refused. Call it before the first Take. With another number of groups genes would belong to other
+// counters, and IDs could repeat.
 func (s *CASStore) PinGroups(ctx context.Context, groups int) error {
 	key := s.prefix + "groups"
 	value, err := s.pinned(ctx, key, groupsRecord{Groups: groups, By: s.who, At: s.now().UTC()})
@@ -18,7 +17,7 @@ func (s *CASStore) PinGroups(ctx context.Context, groups int) error {
 	return s.samePin(key, value, groups)
 }
 
-// pinned is the value of a key that is written once: by whoever comes first.
+// pinned returns the value of a key that the first process writes, once.
 func (s *CASStore) pinned(ctx context.Context, key string, first any) ([]byte, error) {
 	for {
 		value, revision, err := s.kv.Get(ctx, key)

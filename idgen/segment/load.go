@@ -8,8 +8,8 @@ import (
 	"locus/idgen/orderid"
 )
 
-// startLoad is the load under way, begun if there is none. mu is held, and the
-// counter isn't finished.
+// startLoad returns the load in progress, and starts one if there is none. The caller holds mu, and the counter isn't
+// finished.
 func (s *Segments) startLoad(c *counter) *load {
 	if c.load == nil {
 		began, taken := s.options.Now(), c.taken()
@@ -39,8 +39,7 @@ func (s *Segments) run(c *counter, l *load) {
 	s.options.Observe(Loaded{s.name(c.group), l.size, grant, s.max, s.options.Now().Sub(l.began), l.err})
 }
 
-// settle makes the outcome of a load the counter's state: a standby, or an
-// error for whoever waits.
+// settle applies the result of a load to the counter: a standby, or an error for waiting callers.
 func (s *Segments) settle(c *counter, l *load, grant Grant, err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,7 +48,7 @@ func (s *Segments) settle(c *counter, l *load, grant Grant, err error) error {
 		err = grant.Check(l.size, c.highest)
 	}
 	if errors.Is(err, ErrMoved) {
-		c.finished = err // what is left in memory is still good
+		c.finished = err // the rest in memory is still valid
 	}
 	if err != nil {
 		if current := c.current.Load(); current != nil {
@@ -61,7 +60,7 @@ func (s *Segments) settle(c *counter, l *load, grant Grant, err error) error {
 	if c.finished == nil && grant.First > s.max {
 		c.finished = &orderid.ExhaustedError{Layout: s.layout}
 	}
-	if c.finished != nil { // perhaps closed meanwhile: the numbers are lost
+	if c.finished != nil { // perhaps closed meanwhile; the numbers are lost
 		return c.finished
 	}
 	c.standby = newSpan(grant.First, min(grant.Last, s.max))
@@ -69,7 +68,7 @@ func (s *Segments) settle(c *counter, l *load, grant Grant, err error) error {
 	return nil
 }
 
-// close ends the counter: its numbers are lost, and no load starts any more.
+// close ends the counter. Its numbers are lost, and no further load starts.
 func (c *counter) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,11 +77,11 @@ func (c *counter) close() {
 	c.use(nil)
 }
 
-// load is one call of the store.
+// load is one call to the store.
 type load struct {
 	size  uint64
 	began time.Time
-	taken uint64 // of the counter, when the load began
+	taken uint64 // of the counter at the start of the load
 
 	done chan struct{}
 	err  error // written before done is closed

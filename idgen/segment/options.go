@@ -9,56 +9,52 @@ import (
 	"locus/idgen/orderid"
 )
 
-// Options are the settings of Segments. Fields left zero get the value that
-// their comment names; Groups has no default, because it is a property of the
-// cluster.
+// Options are the settings of Segments. Zero fields get the default in parentheses. Groups has no default, because it
+// is a property of the cluster.
 type Options struct {
-	// Groups is the number of counter groups, 1 to 65,536. Every process of a
-	// cluster has the same, of the same Generation.
+	// Groups is the number of counter groups, 1 to 65,536. All processes of a cluster have the same for one Generation.
 	Groups int
 
-	// Generation is how often the number of groups was changed, see Grouped.
+	// Generation is how often the number of groups was changed; see Grouped.
 	Generation int
 
-	// Sizing is how large a segment is (Measured).
+	// Sizing determines the size of segments (Measured).
 	Sizing Sizing
 
-	// A segment has MinStep (1,000) to MaxStep (10,000,000) numbers, between
-	// them as many as are taken in Buffer (10 s) at the rate measured. MaxStep
-	// is also the longest run of consecutive numbers that Take gives.
+	// A segment has as many numbers as are taken in Buffer (10 s) at the measured rate, from MinStep (1,000) to MaxStep
+	// (10,000,000). MaxStep is also the longest run of consecutive numbers that Take returns.
 	MinStep, MaxStep uint64
 	Buffer           time.Duration
 
-	// Lazy loads no standby ahead: for a process that takes some numbers and ends,
-	// which would leave a segment behind that nobody uses.
+	// Lazy disables the standby. It is for a process that takes a few numbers and exits, which would leave an unused
+	// segment behind.
 	Lazy bool
 
-	// LoadTimeout is how long one call of the store may last (10 s).
+	// LoadTimeout is the time limit of one call to the store (10 s).
 	LoadTimeout time.Duration
 
-	// Now is the clock that rates are measured with (time.Now). A clock that
-	// jumps makes a segment too large or too small and does no other harm.
+	// Now is the clock for measuring rates (time.Now). A clock that jumps makes a segment too large or too small and
+	// has no other effect.
 	Now func() time.Time
 
-	// Observe, if not nil, is called after each load, by the goroutine that
-	// made it and so from several at once: for metrics, the log, and the
-	// warning that a counter is running out. It must not block.
+	// Observe, if not nil, is called after each load by the goroutine that made it, so perhaps concurrently. It is for
+	// metrics, the log, and the warning that a counter is running out. It must not block.
 	Observe func(Loaded)
 }
 
-// Loaded is the outcome of one load.
+// Loaded is the result of one load.
 type Loaded struct {
 	Counter string
-	Size    uint64 // numbers asked for
-	Grant   Grant  // what was granted, if Err is nil
-	Max     uint64 // the last number that the layout has room for
+	Size    uint64 // numbers requested
+	Grant   Grant  // numbers granted, if Err is nil
+	Max     uint64 // the last number that fits in the layout
 	Took    time.Duration
 	Err     error
 }
 
 const (
 	maxGroups = 1 << 16
-	// No sequence needs the 64th bit, so sums of numbers and runs can't wrap.
+	// No sequence number needs the 64th bit, so sums of numbers and runs can't wrap.
 	maxNumber  = 1<<63 - 1
 	maxMaxStep = 1 << 32
 )
@@ -77,18 +73,18 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Sizing is a rule for how large the next segment is.
+// Sizing is a rule for the size of the next segment.
 type Sizing int
 
 const (
-	// Measured segments last for Buffer at the rate measured.
+	// Measured makes segments last for Buffer at the measured rate.
 	Measured Sizing = iota
 	// Leaf doubles a segment that lasted less than 15 minutes and halves one that
 	// lasted more than 30, as Leaf does.
 	Leaf
 )
 
-// check reports everything that is wrong at once.
+// check reports all invalid options.
 func (o Options) check(store Store, l orderid.Layout) error {
 	err := o.checkSizes(store)
 	if l.IsZero() {

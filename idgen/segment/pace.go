@@ -2,16 +2,15 @@ package segment
 
 import "time"
 
-// pace measures how fast a counter's numbers are taken, from one load to the
-// next, and says how large a segment lasts for the wanted time.
+// pace measures the rate at which a counter's numbers are taken between loads, and computes the size of a segment that
+// lasts for the wanted time.
 type pace struct {
-	finished uint64 // numbers taken from spans that are no longer in use
+	finished uint64 // numbers taken from spans no longer in use
 
-	// When the last successful load began, and how many numbers were taken by
-	// then; zero before the first.
+	// Start of the last successful load, and the numbers taken by then. Zero before the first.
 	since time.Time
 	by    uint64
-	size  uint64 // of what it loaded
+	size  uint64 // size of that load
 }
 
 const (
@@ -19,7 +18,7 @@ const (
 	leafHalves  = 30 * time.Minute
 )
 
-// next is how large the segment is that is loaded now.
+// next returns the size of the next segment.
 func (p *pace) next(taken uint64, now time.Time, o *Options) uint64 {
 	if o.Sizing == Measured || p.since.IsZero() {
 		return p.measured(taken, now, o)
@@ -34,8 +33,7 @@ func (p *pace) next(taken uint64, now time.Time, o *Options) uint64 {
 	return max(o.MinStep, min(o.MaxStep, size))
 }
 
-// measured is max(min_step, min(max_step, measured rate × buffer)). Before anything
-// was measured it is min_step.
+// measured returns max(min_step, min(max_step, measured rate × buffer)), or min_step before the first measurement.
 func (p *pace) measured(taken uint64, now time.Time, o *Options) uint64 {
 	if p.since.IsZero() || taken <= p.by {
 		return o.MinStep

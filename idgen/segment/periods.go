@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// PeriodStore grants numbers that begin anew with each period: see [CASStore.ExtendPeriod].
+// PeriodStore grants numbers that restart with each period; see [CASStore.ExtendPeriod].
 type PeriodStore interface {
 	ExtendPeriod(ctx context.Context, counter, name string, at time.Time, n uint64) (Grant, error)
 }
 
-// OnePeriod is a store of a counter that never begins anew: whatever the period, it is the same one.
+// OnePeriod is the store of a counter that never restarts. It uses the same counter for every period.
 type OnePeriod struct{ Store }
 
 // ExtendPeriod implements PeriodStore.
@@ -20,8 +20,8 @@ func (o OnePeriod) ExtendPeriod(ctx context.Context, counter, _ string, _ time.T
 	return o.Extend(ctx, counter, n)
 }
 
-// Periods hands out numbers that begin at 1 with each period of time, in segments of a store. It is safe for concurrent
-// use. What is left of a segment when its period ends is lost.
+// Periods hands out numbers that restart at 1 with each period of time, in segments of a store. It is safe for
+// concurrent use. The rest of a segment is lost when its period ends.
 type Periods struct {
 	store    PeriodStore
 	counter  string
@@ -30,23 +30,23 @@ type Periods struct {
 
 	loading chan struct{} // holds one token while a segment is taken
 
-	mu     sync.Mutex // guards what follows; never held across a wait
+	mu     sync.Mutex // guards the fields below; never held across a wait
 	held   map[string]*heldPeriod
 	loaded time.Time
 	size   uint64 // of the last segment
 }
 
-// heldPeriod is what is left of a period's segment.
+// heldPeriod is the rest of a period's segment.
 type heldPeriod struct{ next, last uint64 }
 
-// periodsHeld bounds the periods whose segments are held: the one that is, and those of callers that are late.
+// periodsHeld bounds the periods whose segments are held: the current one, and those of late callers.
 const periodsHeld = 4
 
-// refill is how long a segment should last: shorter, and the next one is larger.
+// refill is how long a segment should last. If it lasts shorter, the next one is larger.
 const refill = time.Second
 
-// NewPeriods has segments of MinStep (1) to MaxStep (10,000) numbers, larger the faster they are taken. Of the options
-// only these and Now count.
+// NewPeriods returns a Periods with segments of MinStep (1) to MaxStep (10,000) numbers, larger the faster they are
+// taken. It uses no other options except Now.
 func NewPeriods(store PeriodStore, counter string, o Options) *Periods {
 	p := &Periods{
 		store: store, counter: counter, min: cmp.Or(o.MinStep, 1), now: o.Now,
@@ -59,7 +59,7 @@ func NewPeriods(store PeriodStore, counter string, o Options) *Periods {
 	return p
 }
 
-// Next is the next number of the period of that name, which the time at is in.
+// Next returns the next number of the named period, which contains the time at.
 func (p *Periods) Next(ctx context.Context, name string, at time.Time) (uint64, error) {
 	if n, ok := p.take(name); ok {
 		return n, nil
@@ -70,7 +70,7 @@ func (p *Periods) Next(ctx context.Context, name string, at time.Time) (uint64, 
 		return 0, context.Cause(ctx)
 	}
 	defer func() { <-p.loading }()
-	if n, ok := p.take(name); ok { // somebody has loaded meanwhile
+	if n, ok := p.take(name); ok { // another caller has loaded meanwhile
 		return n, nil
 	}
 	return p.load(ctx, name, at)
@@ -87,7 +87,7 @@ func (p *Periods) take(name string) (uint64, bool) {
 	return h.next - 1, true
 }
 
-// load takes a segment and its first number.
+// load takes a segment and returns its first number.
 func (p *Periods) load(ctx context.Context, name string, at time.Time) (uint64, error) {
 	n := p.sized()
 	g, err := p.store.ExtendPeriod(ctx, p.counter, name, at, n)
@@ -110,7 +110,7 @@ func (p *Periods) load(ctx context.Context, name string, at time.Time) (uint64, 
 	return g.First, nil
 }
 
-// sized is how large the next segment is: twice the last one if that did not last, half of it if it lasted for long.
+// sized returns the size of the next segment: twice the last one if that did not last, half of it if it lasted long.
 func (p *Periods) sized() uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// periodsRecord is the value of the key of a counter that begins anew with each period of time:
+// periodsRecord is the value of the key of a counter that restarts with each period of time:
 //
 //	{"over":0,"periods":[{"name":"20260301","from":1772323200000,"bound":40}],"by":"proxy-1","at":"2026-03-01T12:00:00Z"}
 //
-// Periods follow each other in the order of their times. A period whose entry is gone is over for good: its numbers
-// would begin at 1 again.
+// Periods are in the order of their times. A period whose entry was removed is over for good, since its numbers would
+// restart at 1.
 type periodsRecord struct {
-	// Over: of periods that begin before, in ms since 1970, only those that are listed have numbers left.
+	// Over: of the periods that begin before this time, in ms since 1970, only the listed ones have numbers left.
 	Over    int64          `json:"over"`
 	Periods []periodRecord `json:"periods"`
 	By      string         `json:"by"`
@@ -26,19 +26,19 @@ type periodsRecord struct {
 // periodRecord is one period.
 type periodRecord struct {
 	Name  string `json:"name"`
-	From  int64  `json:"from"`  // the earliest time at which a number of it was asked for, in ms since 1970
+	From  int64  `json:"from"`  // earliest time at which one of its numbers was requested, in ms since 1970
 	Bound uint64 `json:"bound"` // the last number granted
 }
 
-// periodsKept is how many periods may still be asked for. It bounds what a key holds, and how far the clocks of
-// processes may be apart: by so many periods.
+// periodsKept is how many periods may still be used. It bounds the size of a key's value, and the clock skew between
+// processes to so many periods.
 const periodsKept = 128
 
-// ErrPeriodOver says that a number of a period was asked for that is long over.
+// ErrPeriodOver means that a number of a long past period was requested.
 var ErrPeriodOver = errors.New("the period is over: is the clock of this machine behind?")
 
-// ExtendPeriod grants the next n numbers of a period, of which the first is 1. The name is that of the period which the time
-// at is in; periods of one counter follow each other, and none comes again. It is as linearizable as Extend.
+// ExtendPeriod grants the next n numbers of a period, starting at 1. name is the name of the period that contains the time
+// at. Periods of one counter follow each other, and none repeats. It is linearizable like Extend.
 func (s *CASStore) ExtendPeriod(ctx context.Context, counter, name string, at time.Time, n uint64) (g Grant, err error) {
 	key := s.prefix + counter + "/periods"
 	err = s.retried(ctx, func(ctx context.Context) (err error) {
@@ -86,7 +86,7 @@ func (s *CASStore) periods(ctx context.Context, key string) (r periodsRecord, re
 	return r, revision, err
 }
 
-// extend adds what is asked for, and gives the period's new bound. Periods that are long over go.
+// extend adds the requested numbers and returns the period's new bound. It removes periods that are long over.
 func (r *periodsRecord) extend(asked periodRecord) (bound uint64, err error) {
 	i := slices.IndexFunc(r.Periods, func(p periodRecord) bool { return p.Name == asked.Name })
 	switch {
@@ -104,7 +104,7 @@ func (r *periodsRecord) extend(asked periodRecord) (bound uint64, err error) {
 	}
 	slices.SortFunc(r.Periods, func(a, b periodRecord) int { return cmp.Compare(a.From, b.From) })
 	if n := len(r.Periods) - periodsKept; n > 0 {
-		// Any time that is in a period before the first one left is before the earliest time known of that.
+		// Any time in a removed period is before the earliest known time of the first one left.
 		r.Over, r.Periods = max(r.Over, r.Periods[n].From), r.Periods[n:]
 		if !slices.ContainsFunc(r.Periods, func(p periodRecord) bool { return p.Name == asked.Name }) {
 			return 0, ErrPeriodOver

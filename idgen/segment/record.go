@@ -14,17 +14,16 @@ import (
 //	{"bound":4096,"by":"proxy-1","at":"2026-03-01T12:00:00Z"}
 type record struct {
 	Bound uint64    `json:"bound"` // the last number granted
-	By    string    `json:"by"`    // the process that extended it last
+	By    string    `json:"by"`    // the process that last extended it
 	At    time.Time `json:"at"`
-	// Moved: the counter is closed for ever, its genes have other counters.
+	// Moved: the counter is closed for ever, and its genes have other counters.
 	Moved bool `json:"moved,omitempty"`
 }
 
 // groupsRecord is the value of the key "groups".
 type groupsRecord struct {
 	Groups int `json:"groups"`
-	// Generation is how often the number was changed; Next is the number that it
-	// is being changed to.
+	// Generation is how often the number was changed. Next is the number that it is being changed to.
 	Generation int `json:"generation,omitempty"`
 	Next       int `json:"next,omitempty"`
 
@@ -41,7 +40,7 @@ type versionRecord struct {
 
 func encode(v any) []byte {
 	text, err := json.Marshal(v)
-	if err != nil { // no record has a field that can't be encoded
+	if err != nil { // every field of a record can be encoded
 		panic(err)
 	}
 	return text
@@ -58,8 +57,7 @@ func decodeRecord(text []byte) (record, error) {
 	return r, nil
 }
 
-// decode is strict: a field that this version does not know may be one that it
-// must not lose when it writes the value again.
+// decode is strict. A field unknown to this version may be one that must not be lost when the value is written again.
 func decode(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()

@@ -5,11 +5,10 @@ import (
 	"fmt"
 )
 
-// grouping is how genes map to counters at a time.
+// grouping is the mapping of genes to counters at a time.
 type grouping struct{ groups, generation int }
 
-// grouping reads how the cluster's genes are grouped now, and pins the number if
-// nobody has.
+// grouping reads the cluster's current grouping, and pins the number if nobody has.
 func (s *CASStore) grouping(ctx context.Context, groups int) (grouping, error) {
 	pin, _, err := s.pin(ctx)
 	if err != nil {
@@ -43,8 +42,7 @@ func (s *CASStore) pin(ctx context.Context) (groupsRecord, int64, error) {
 	return pin, revision, nil
 }
 
-// Groups is the number of counter groups that the cluster has, or 0 if nobody has
-// taken numbers yet.
+// Groups returns the cluster's number of counter groups, or 0 if no numbers were taken yet.
 func (s *CASStore) Groups(ctx context.Context) (int, error) {
 	pin, _, err := s.pin(ctx)
 	return pin.Groups, err
@@ -52,14 +50,13 @@ func (s *CASStore) Groups(ctx context.Context) (int, error) {
 
 // Regroup changes the number of counter groups while processes take numbers.
 //
-// The old counters are closed first: from then on nobody is granted any of
-// their numbers, and what they granted is below their bounds. Each new counter
-// begins above the bounds of all old ones whose genes it gets. Then the new
-// grouping is put in force. Processes use up the segments that they have, wait
-// while no counter is open, and go on with the new counters: see Grouped.
+// First it closes the old counters. From then on none of their numbers are granted, and all granted ones are below
+// their bounds. Each new counter begins above the bounds of all old ones whose genes it gets. Then the new grouping
+// comes into force. Processes use up their segments, wait while no counter is open, and continue with the new counters;
+// see Grouped.
 //
-// An error leaves the change as far as it came; to call Regroup again, with any
-// number, takes it up there. Two at the same time do the same work.
+// After an error the change remains incomplete. Another call of Regroup, with any number, continues it. Two concurrent
+// calls do the same work.
 func (s *CASStore) Regroup(ctx context.Context, groups int) error {
 	if groups < 1 || groups > maxGroups {
 		return fmt.Errorf("regroup: %d counter groups: a cluster has 1 to %d", groups, maxGroups)
@@ -85,7 +82,7 @@ func (s *CASStore) Regroup(ctx context.Context, groups int) error {
 	}
 }
 
-// carryOver does what is left of a change that was begun.
+// carryOver completes a change that was begun.
 func (s *CASStore) carryOver(ctx context.Context, pin groupsRecord, revision int64) error {
 	bounds := make([]uint64, pin.Groups)
 	for g := range bounds {
@@ -102,8 +99,8 @@ func (s *CASStore) carryOver(ctx context.Context, pin groupsRecord, revision int
 	return s.writePin(ctx, revision, groupsRecord{Groups: pin.Next, Generation: pin.Generation + 1})
 }
 
-// highestBelow is the highest bound of the old groups that share a gene with
-// group g of n. Group i of k has the genes from i/k to (i+1)/k of all.
+// highestBelow returns the highest bound of the old groups that share a gene with group g of n. Group i of k has the
+// genes from i/k to (i+1)/k of all.
 func highestBelow(bounds []uint64, g, n int) uint64 {
 	k := len(bounds)
 	var highest uint64
@@ -113,7 +110,7 @@ func highestBelow(bounds []uint64, g, n int) uint64 {
 	return highest
 }
 
-// closeCounter closes a counter for ever and gives its last bound.
+// closeCounter closes a counter for ever and returns its last bound.
 func (s *CASStore) closeCounter(ctx context.Context, key string) (uint64, error) {
 	for {
 		bound, revision, moved, err := s.bound(ctx, key)
@@ -130,11 +127,11 @@ func (s *CASStore) closeCounter(ctx context.Context, key string) (uint64, error)
 	}
 }
 
-// beginCounter makes a counter whose numbers begin above the bound. One that is
-// there already was made by an attempt before, from the same bounds.
+// beginCounter creates a counter whose numbers begin above the bound. An existing one was created by an earlier attempt
+// from the same bounds.
 func (s *CASStore) beginCounter(ctx context.Context, key string, above uint64) error {
 	if above == 0 {
-		return nil // a counter that is not there begins at 1
+		return nil // a missing counter begins at 1
 	}
 	if _, err := s.kv.CompareAndSwap(ctx, key, 0, encode(record{Bound: above, By: s.who, At: s.now().UTC()})); err != nil {
 		return fmt.Errorf("begin counter %s: %w", key, err)
@@ -147,5 +144,5 @@ func (s *CASStore) writePin(ctx context.Context, revision int64, pin groupsRecor
 	if _, err := s.kv.CompareAndSwap(ctx, s.prefix+"groups", revision, encode(pin)); err != nil {
 		return fmt.Errorf("write %sgroups: %w", s.prefix, err)
 	}
-	return nil // not ok: somebody else was faster; the caller looks again
+	return nil // if not ok, another process was faster, and the caller reads again
 }

@@ -2,10 +2,9 @@ package segment
 
 import "context"
 
-// Rising is a Store that refuses a grant at or below a number that this process
-// has seen before it asked, whoever was granted that one: the store went back. It
-// is for numbers that come from elsewhere than the store, such as several servers
-// each of which remembers only what it was given.
+// Rising is a Store that refuses a grant at or below a number that this process had seen before the request, whoever
+// got that number. Such a store went back. Rising is for numbers from other sources than the store, such as several
+// servers, each of which remembers only its own.
 type Rising struct {
 	store Store
 	seen  Seen
@@ -13,10 +12,10 @@ type Rising struct {
 
 var _ Store = (*Rising)(nil)
 
-// NewRising is a store of which nothing was seen yet.
+// NewRising returns a Rising that has seen no numbers.
 func NewRising(store Store) *Rising { return &Rising{store: store} }
 
-// Saw notes a number of a counter.
+// Saw records a number of a counter.
 func (r *Rising) Saw(counter string, number uint64) { r.seen.Saw(counter, number) }
 
 // Extend implements Store.

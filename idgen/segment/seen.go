@@ -2,23 +2,22 @@ package segment
 
 import "sync"
 
-// Seen is the highest bound of each counter that a process has seen in a store. A
-// store that says less has gone back. The zero value is ready, and safe for
-// concurrent use.
+// Seen is the highest bound of each counter that a process has seen in a store. A store that returns less has gone
+// back. The zero value is ready and safe for concurrent use.
 type Seen struct {
 	mu     sync.Mutex // never held across a call
 	bounds map[string]uint64
 }
 
-// Of is the highest bound of a counter, to be asked before the store is: a higher one
-// may be written meanwhile.
+// Of returns the highest bound of a counter. Call it before reading the store, since a higher one may be written
+// meanwhile.
 func (s *Seen) Of(counter string) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.bounds[counter]
 }
 
-// Saw notes a bound.
+// Saw records a bound.
 func (s *Seen) Saw(counter string, bound uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

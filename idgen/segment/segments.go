@@ -13,22 +13,21 @@ import (
 	"locus/idgen/orderid"
 )
 
-// ErrClosed is the answer after Close.
+// ErrClosed is returned after Close.
 var ErrClosed = errors.New("the source of sequences is closed")
 
-// Segments is a source of sequences. It is safe for concurrent use; the owner
-// calls Close.
+// Segments is a source of sequence numbers. It is safe for concurrent use. The owner calls Close.
 type Segments struct {
 	store   Store
 	layout  orderid.Layout
 	options Options
-	max     uint64                 // the last number that the layout has room for
-	name    func(group int) string // of a counter in the store
+	max     uint64                 // the last number that fits in the layout
+	name    func(group int) string // name of a counter in the store
 
 	width    gene.Width
 	counters []counter // one per group
 
-	// Ends every load; cancelled by Close.
+	// Context of every load; cancelled by Close.
 	loading context.Context
 	cancel  context.CancelFunc
 	loaders sync.WaitGroup
@@ -36,24 +35,23 @@ type Segments struct {
 	counts counts
 }
 
-// Counts is what a source of sequences has done since it was made.
+// Counts holds the counters of a source of sequence numbers since it was made.
 type Counts struct {
-	Loads  uint64 // segments that the store granted
-	Failed uint64 // calls of the store that granted none
+	Loads  uint64 // segments granted by the store
+	Failed uint64 // failed calls to the store
 	Waits  uint64 // calls of Take that waited for the store
 }
 
 type counts struct{ loads, failed, waits atomic.Uint64 }
 
-// Counts is safe to call at any time.
+// Counts is safe for concurrent use.
 func (s *Segments) Counts() Counts {
 	return Counts{s.counts.loads.Load(), s.counts.failed.Load(), s.counts.waits.Load()}
 }
 
 var _ idgen.Sequences = (*Segments)(nil)
 
-// New is a source of sequences for IDs of the layout. Nothing is loaded before
-// the first Take of a counter.
+// New returns a source of sequence numbers for IDs of the layout. It loads nothing before the first Take of a counter.
 func New(store Store, l orderid.Layout, o Options) (*Segments, error) {
 	o = o.withDefaults()
 	if err := o.check(store, l); err != nil {
@@ -65,7 +63,7 @@ func New(store Store, l orderid.Layout, o Options) (*Segments, error) {
 	return s, nil
 }
 
-// maxOf is the last number that a layout has room for, of those that are issued.
+// maxOf returns the last number that is issued for a layout.
 func maxOf(l orderid.Layout) uint64 {
 	if l.MaxSequence().Hi > 0 {
 		return maxNumber
@@ -73,8 +71,8 @@ func maxOf(l orderid.Layout) uint64 {
 	return min(l.MaxSequence().Lo, maxNumber)
 }
 
-// NewNumbers is a generator of plain numbers, whose one counter has the tag's
-// name in the store. They end at max, or at 2^63-1 if that is 0.
+// NewNumbers returns a generator of plain numbers. Its one counter has the tag's name in the store. The numbers end at
+// max, or at 2^63-1 if max is 0.
 func NewNumbers(store Store, tag string, max uint64, o Options) (*Numbers, error) {
 	o.Groups = 1
 	o = o.withDefaults()
@@ -87,13 +85,12 @@ func NewNumbers(store Store, tag string, max uint64, o Options) (*Numbers, error
 	return &Numbers{s}, nil
 }
 
-// Numbers are plain numbers out of segments.
+// Numbers generates plain numbers from segments.
 type Numbers struct{ segments *Segments }
 
 var _ idgen.Numbers = (*Numbers)(nil)
 
-// Fill implements idgen.Numbers: the numbers of a call are consecutive, unless they
-// are more than the max step.
+// Fill implements idgen.Numbers. The numbers of a call are consecutive, unless they exceed the max step.
 func (n *Numbers) Fill(ctx context.Context, into []uint64) error {
 	return idgen.Run{Take: n.take, Most: int(n.segments.options.MaxStep)}.Fill(ctx, into)
 }
@@ -102,13 +99,13 @@ func (n *Numbers) take(ctx context.Context, count int) (uint64, error) {
 	return n.segments.Take(ctx, 0, count)
 }
 
-// Share is what is left of all numbers, from 1 down to 0.
+// Share returns the unused share of all numbers, from 1 down to 0.
 func (n *Numbers) Share() float64 { return n.segments.Share() }
 
-// Counts is that of Segments.
+// Counts is Segments.Counts.
 func (n *Numbers) Counts() Counts { return n.segments.Counts() }
 
-// Close is that of Segments.
+// Close is Segments.Close.
 func (n *Numbers) Close(ctx context.Context) error { return n.segments.Close(ctx) }
 
 func newSegments(store Store, o Options) *Segments {
@@ -120,8 +117,8 @@ func newSegments(store Store, o Options) *Segments {
 	return s
 }
 
-// Share is what is left of the numbers of the counter that is used most, from 1
-// down to 0, as far as this process has been granted.
+// Share returns the unused share of the most used counter's numbers, from 1 down to 0, as far as granted to this
+// process.
 func (s *Segments) Share() float64 {
 	var highest uint64
 	for i := range s.counters {
@@ -132,10 +129,9 @@ func (s *Segments) Share() float64 {
 	return 1 - float64(min(highest, s.max))/float64(s.max)
 }
 
-// Take is the first of n consecutive numbers of the gene's counter. From memory
-// it takes a few nanoseconds, without a lock or an allocation; it waits, until
-// ctx ends, only when the store has not kept up. With an error no number was
-// taken, and the next call tries again.
+// Take returns the first of n consecutive numbers of the gene's counter. From memory it takes a few nanoseconds,
+// without a lock or an allocation. It waits, until ctx ends, only if the store has not kept up. After an error no
+// number was taken, and the next call tries again.
 func (s *Segments) Take(ctx context.Context, g gene.Gene, n int) (first uint64, err error) {
 	group := uint64(g) * uint64(len(s.counters)) >> s.width
 	if n < 1 || uint64(n) > s.options.MaxStep || group >= uint64(len(s.counters)) {
@@ -163,7 +159,7 @@ func (s *Segments) fromMemory(c *counter, current *span, n uint64) (first uint64
 	return first, ok
 }
 
-// fromStore takes from the next segment, and waits for it if need be.
+// fromStore takes from the next segment and waits for it if necessary.
 func (s *Segments) fromStore(ctx context.Context, c *counter, n uint64) (uint64, error) {
 	for {
 		current := c.current.Load()
@@ -196,9 +192,8 @@ func (s *Segments) refuse(g gene.Gene, n int) error {
 	return fmt.Errorf("take %d numbers of gene %s: a run has 1 to %d: split it, or raise the max step", n, g, s.options.MaxStep)
 }
 
-// Close refuses further calls of Take and waits for the loads under way, which
-// it cancels. Numbers that were not taken are lost. An error means that a load
-// still runs when ctx ends.
+// Close refuses further calls of Take, cancels running loads and waits for them. Unused numbers are lost. An error
+// means that a load still runs when ctx ends.
 func (s *Segments) Close(ctx context.Context) error {
 	for i := range s.counters {
 		s.counters[i].close()

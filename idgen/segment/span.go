@@ -9,18 +9,18 @@ import (
 //
 // Invariant: a number below next was taken by exactly one caller or is lost.
 type span struct {
-	next    atomic.Uint64 // the number to take next; past last when used up
-	trigger atomic.Uint64 // taking this number or a later one asks for a standby; asked once somebody did
+	next    atomic.Uint64 // the next number; past last when used up
+	trigger atomic.Uint64 // taking this number or a later one requests a standby; asked once requested
 	first   uint64
 	last    uint64 // at most 2^63-1, so that next can pass it without wrapping
 
-	_ [32]byte // to a cache line, so that two counters in use don't share one
+	_ [32]byte // pads to a cache line, so that two counters in use don't share one
 }
 
 const (
 	asked = math.MaxUint64 // no number is this large
 
-	tenth = 10 // a standby is asked for when 1/tenth of a span is taken
+	tenth = 10 // a standby is requested when 1/tenth of a span is taken
 )
 
 func newSpan(first, last uint64) *span {
@@ -32,9 +32,8 @@ func newSpan(first, last uint64) *span {
 
 func (s *span) size() uint64 { return s.last - s.first + 1 }
 
-// take is the first of n consecutive numbers, or not ok if n are not left. It
-// looks before it adds, so that next passes last by no more than the runs of
-// the callers that are inside at the same time.
+// take returns the first of n consecutive numbers, or false if n are not left. It checks before it adds, so that next
+// exceeds last by no more than the runs of concurrent callers.
 func (s *span) take(n uint64) (first uint64, ok bool) {
 	next := s.next.Load()
 	if next > s.last || s.last-next < n-1 {
@@ -44,8 +43,7 @@ func (s *span) take(n uint64) (first uint64, ok bool) {
 	return first, first <= s.last && s.last-first >= n-1
 }
 
-// wantsStandby is true for exactly one of the callers that took a number at or
-// past the trigger.
+// wantsStandby returns true for exactly one of the callers that took a number at or past the trigger.
 func (s *span) wantsStandby(taken uint64) bool {
 	at := s.trigger.Load()
 	return taken >= at && at != asked && s.trigger.CompareAndSwap(at, asked)
@@ -54,5 +52,5 @@ func (s *span) wantsStandby(taken uint64) bool {
 // askAgain sets the trigger after a failed load, a tenth of the span further on.
 func (s *span) askAgain() { s.trigger.Store(s.next.Load() + s.size()/tenth) }
 
-// taken is how many numbers were taken or lost so far.
+// taken returns how many numbers were taken or lost so far.
 func (s *span) taken() uint64 { return min(s.next.Load(), s.last+1) - s.first }

@@ -6,32 +6,28 @@ import (
 	"fmt"
 )
 
-// Grant is the numbers First to Last, both included, that belong to whoever
-// got it and to nobody else, ever.
+// Grant is the numbers First to Last, both included. They belong only to the caller that got the grant, for ever.
 type Grant struct{ First, Last uint64 }
 
 // Store remembers how far each counter has been granted, for all processes.
 type Store interface {
-	// Extend grants the next n numbers of a counter; the first of all is 1. It
-	// is linearizable across processes. An error means that the outcome is
-	// unknown: the numbers may be granted, and are then lost, never handed out.
+	// Extend grants the next n numbers of a counter, starting at 1. It is linearizable across processes. After an error
+	// the outcome is unknown: the numbers may be granted, and are then lost and never handed out.
 	Extend(ctx context.Context, counter string, n uint64) (Grant, error)
 }
 
-// ErrWentBack says that a store's counter is lower than this process has seen
-// it, as after a restore from a backup: its grants would repeat numbers.
+// ErrWentBack means that a store's counter is lower than this process has seen it, for example after a restore from a
+// backup. Its grants would repeat numbers.
 var ErrWentBack = errors.New("the counter went back")
 
-// ErrUnknownTag says that a store has no counter of that name and makes none by
-// itself.
+// ErrUnknownTag means that a store has no counter with that name and creates none by itself.
 var ErrUnknownTag = errors.New("unknown tag")
 
-// ErrMoved says that a counter is closed for ever, because its genes were given
-// to counters of another number of groups.
+// ErrMoved means that a counter is closed for ever, because its genes were given to counters of another number of
+// groups.
 var ErrMoved = errors.New("the counter is closed: its genes have other counters now")
 
-// Check refuses what no correct store answers to whom numbers up to the highest
-// were granted before.
+// Check refuses a grant that no correct store returns, given that numbers up to highest were granted before.
 func (g Grant) Check(size, highest uint64) error {
 	switch {
 	case g.First == 0 || g.Last < g.First || g.Last-g.First != size-1:

@@ -5,10 +5,9 @@ import (
 	"fmt"
 )
 
-// PinVersion makes what a key version does to the IDs of these counters theirs for
-// ever, such as "in clear" or what tells a key from others: the first process writes
-// it, and all others are refused that do something else under it. Two sequences could
-// become one ID, if one was hidden and the other was not, or by another key.
+// PinVersion fixes for ever what a key version does to the IDs of these counters. does is a text such as "in clear" or
+// a key's fingerprint. The first process writes it, and others that do something else under the version are refused.
+// Otherwise two sequence numbers could become one ID, if one was hidden and the other was not, or by another key.
 func (s *CASStore) PinVersion(ctx context.Context, version uint32, does string) error {
 	key := s.versionKey(version)
 	value, err := s.pinned(ctx, key, versionRecord{Does: does, By: s.who, At: s.now().UTC()})
@@ -18,7 +17,7 @@ func (s *CASStore) PinVersion(ctx context.Context, version uint32, does string) 
 	return samePinned(key, value, version, does)
 }
 
-// CheckVersion is the error that PinVersion would give, and pins nothing.
+// CheckVersion returns PinVersion's error without pinning anything.
 func (s *CASStore) CheckVersion(ctx context.Context, version uint32, does string) error {
 	key := s.versionKey(version)
 	value, revision, err := s.kv.Get(ctx, key)

@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// Witnessed is a Store whose grants are noted in a second one before they are
-// used. A store that was restored to an older state is found out by any process,
-// also one that has never seen the numbers that were granted before.
+// Witnessed is a Store whose grants are recorded in a second store before they are used. So any process detects a store
+// that was restored to an older state, even a process that has never seen the earlier numbers.
 type Witnessed struct {
 	store   Store
 	witness *CASStore
@@ -15,16 +14,14 @@ type Witnessed struct {
 
 var _ Store = (*Witnessed)(nil)
 
-// NewWitnessed is a store that the witness watches over. Both are needed for a
-// grant.
+// NewWitnessed returns a store monitored by the witness. Both are needed for a grant.
 func NewWitnessed(store Store, witness *CASStore) *Witnessed { return &Witnessed{store, witness} }
 
-// overtaken is how often a grant is asked for anew because a later one of
-// another process was noted first.
+// overtaken is how often a grant is requested again because another process's later grant was recorded first.
 const overtaken = 10
 
-// Extend implements Store. A grant is the caller's only if the witness has noted
-// none as high before; so numbers differ even if the store repeats itself.
+// Extend implements Store. A grant belongs to the caller only if the witness has recorded none as high before. So
+// numbers are unique even if the store repeats itself.
 func (w *Witnessed) Extend(ctx context.Context, counter string, n uint64) (Grant, error) {
 	var noted uint64
 	for range overtaken {
@@ -32,7 +29,7 @@ func (w *Witnessed) Extend(ctx context.Context, counter string, n uint64) (Grant
 		if err != nil {
 			return Grant{}, err
 		}
-		if err := g.Check(n, noted); err != nil { // noted before it was asked for
+		if err := g.Check(n, noted); err != nil { // recorded before the request
 			return Grant{}, fmt.Errorf("extend %s by %d: %w", counter, n, err)
 		}
 		ok, bound, err := w.witness.note(ctx, counter, g)
@@ -47,7 +44,7 @@ func (w *Witnessed) Extend(ctx context.Context, counter string, n uint64) (Grant
 	return Grant{}, fmt.Errorf("extend %s by %d: other processes were faster %d times: try again", counter, n, overtaken)
 }
 
-// note raises a counter's bound to the end of a grant that is above it.
+// note raises a counter's bound to the end of a grant above it.
 func (s *CASStore) note(ctx context.Context, counter string, g Grant) (ok bool, bound uint64, err error) {
 	key := s.prefix + counter
 	for {

@@ -20,11 +20,11 @@ const (
 	maxSequence = 1<<sequenceBits - 1
 	maxMillis   = 1<<timeBits - 1
 
-	// A new millisecond begins at a random number below this, so that numbers
-	// made seldom don't all end in the same bits.
+	// A new millisecond begins at a random number below this, so that rarely generated numbers don't all end in the
+	// same bits.
 	firstBelow = 100
 
-	tolerated = 5 // ms that a clock may go back
+	tolerated = 5 // ms by which a clock may go back
 )
 
 var _ = [1]struct{}{}[64-1-timeBits-workerBits-sequenceBits]
@@ -32,13 +32,13 @@ var _ = [1]struct{}{}[64-1-timeBits-workerBits-sequenceBits]
 // epoch is 2024-01-01 UTC in milliseconds.
 const epoch = 1704067200000
 
-// ErrClock says that the clock is further back than can be waited for.
+// ErrClock means that the clock is too far back to wait for.
 var ErrClock = errors.New("the clock went back")
 
-// Bound is how far the times are known to be this process's alone.
+// Bound tracks the times that belong to this process alone.
 type Bound interface {
-	// Raise makes all milliseconds up to at least ms this process's, or returns
-	// an error. It gives the last one that is.
+	// Raise reserves all milliseconds up to at least ms for this process, or returns an error. It returns the last
+	// reserved one.
 	Raise(ctx context.Context, ms uint64) (last uint64, err error)
 }
 
@@ -48,15 +48,15 @@ type Generator struct {
 	bound  Bound
 	now    func() time.Time
 
-	mu       sync.Mutex // guards what follows; held while a bound is raised
+	mu       sync.Mutex // guards the fields below; held while a bound is raised
 	last     uint64     // the millisecond in use
-	sequence uint64     // the next one of it
-	until    uint64     // times up to here are ours
+	sequence uint64     // the next sequence number in it
+	until    uint64     // times up to here are reserved
 }
 
 var _ idgen.Numbers = (*Generator)(nil)
 
-// New is a generator of a worker whose times begin above after.
+// New returns a generator for a worker whose times begin above after.
 func New(worker int, after uint64, b Bound, now func() time.Time) (*Generator, error) {
 	if worker < 0 || worker > maxWorker {
 		return nil, fmt.Errorf("snowflake: worker %d: use 0 to %d", worker, maxWorker)
@@ -64,7 +64,7 @@ func New(worker int, after uint64, b Bound, now func() time.Time) (*Generator, e
 	return &Generator{worker: uint64(worker), bound: b, now: now, last: after, sequence: maxSequence + 1}, nil
 }
 
-// Fill implements idgen.Numbers: the numbers rise.
+// Fill implements idgen.Numbers. The numbers increase.
 func (g *Generator) Fill(ctx context.Context, into []uint64) error {
 	for i := range into {
 		for {
@@ -83,7 +83,7 @@ func (g *Generator) Fill(ctx context.Context, into []uint64) error {
 	return nil
 }
 
-// next makes a number, or says how long to wait before it is tried again.
+// next generates a number, or returns how long to wait before the next attempt.
 func (g *Generator) next(ctx context.Context, into *uint64) (wait time.Duration, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -111,7 +111,7 @@ func (g *Generator) next(ctx context.Context, into *uint64) (wait time.Duration,
 	return 0, nil
 }
 
-// Left is what is left of the 41 bits of milliseconds, from 1 down to 0.
+// Left returns the unused share of the 41 bits of milliseconds, from 1 down to 0.
 func (g *Generator) Left() float64 {
 	return 1 - float64(min(max(g.now().UnixMilli()-epoch, 0), maxMillis))/maxMillis
 }
@@ -150,7 +150,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Parts takes a number apart.
+// Parts decomposes a number.
 func Parts(n uint64) (at time.Time, worker, sequence int) {
 	ms := n >> (workerBits + sequenceBits)
 	return time.UnixMilli(int64(ms) + epoch).UTC(), int(n >> sequenceBits & maxWorker), int(n & maxSequence)

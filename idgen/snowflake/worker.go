@@ -14,17 +14,17 @@ import (
 	"time"
 )
 
-// KV is a key-value store with compare-and-swap, as etcd is one: see segment.KV.
+// KV is a key-value store with compare-and-swap, such as etcd; see segment.KV.
 type KV interface {
 	Get(ctx context.Context, key string) (value []byte, revision int64, err error)
 	CompareAndSwap(ctx context.Context, key string, revision int64, value []byte) (ok bool, err error)
 }
 
 const (
-	term    = 24 * 60 * 60 * 1000 // ms that a claim is ahead
-	ahead   = 4000                // ms that the file is ahead
-	refresh = 3 * time.Second     // how often both are moved on
-	dialing = 2 * time.Second     // for one claim
+	term    = 24 * 60 * 60 * 1000 // ms that a claim lies ahead
+	ahead   = 4000                // ms that the file lies ahead
+	refresh = 3 * time.Second     // interval at which both are advanced
+	dialing = 2 * time.Second     // time limit of one claim
 )
 
 // claim is the value of a worker's key.
@@ -33,15 +33,15 @@ type claim struct {
 	Until uint64 `json:"until"` // ms since the epoch
 }
 
-// file is what the next process with this directory has to know.
+// file is what the next process with this directory must know.
 type file struct {
 	Owner  string `json:"owner"`
 	Worker int    `json:"worker"`
-	Until  uint64 `json:"until"` // of the claim
+	Until  uint64 `json:"until"` // bound of the claim
 	Used   uint64 `json:"used"`  // times up to here may be used up
 }
 
-// Worker is a process's claim to a worker's number. The owner calls Close.
+// Worker is a process's claim to a worker number. The owner calls Close.
 type Worker struct {
 	kv   KV
 	path string
@@ -57,9 +57,8 @@ type Worker struct {
 
 var _ Bound = (*Worker)(nil)
 
-// Open claims a worker's number: the one that the directory remembers, for which
-// the store need not be there, or else a free one. workers is how many there
-// are, at most 1,024.
+// Open claims a worker number: the one in the directory, which doesn't require the store, or else a free one. workers
+// is the number of workers, at most 1,024.
 func Open(ctx context.Context, kv KV, dir string, workers int, now func() time.Time) (*Generator, *Worker, error) {
 	if workers < 1 || workers > maxWorker+1 {
 		return nil, nil, fmt.Errorf("snowflake: %d workers: there are 1 to %d", workers, maxWorker+1)
@@ -90,7 +89,7 @@ func (w *Worker) open(ctx context.Context, workers int) (*Generator, error) {
 	if w.held.Used > now+ahead+1000 {
 		return nil, fmt.Errorf("%w: it is %d ms behind what was reported before the restart: mend the clock", ErrClock, w.held.Used-now)
 	}
-	if w.held.Until <= now { // none yet, or nobody moved it on for a day
+	if w.held.Until <= now { // none yet, or not advanced for a day
 		if err := w.claim(ctx, now, workers); err != nil {
 			return nil, err
 		}
@@ -103,7 +102,7 @@ func (w *Worker) open(ctx context.Context, workers int) (*Generator, error) {
 	return New(w.held.Worker, w.held.Used, w, w.now)
 }
 
-// claim gets a number whose bound is in the past, its own before others.
+// claim takes a number whose bound is in the past, preferably its own.
 func (w *Worker) claim(ctx context.Context, now uint64, workers int) error {
 	order := make([]int, 0, workers)
 	if w.held.Until != 0 {
@@ -121,7 +120,7 @@ func (w *Worker) claim(ctx context.Context, now uint64, workers int) error {
 		var before claim
 		if revision != 0 {
 			if err := json.Unmarshal(value, &before); err != nil || before.Until == 0 {
-				continue // not ours to judge: nobody gets this number
+				continue // can't be interpreted, so nobody gets this number
 			}
 		}
 		if before.Until >= now {
@@ -143,7 +142,7 @@ func (w *Worker) claim(ctx context.Context, now uint64, workers int) error {
 
 func claimKey(worker int) string { return fmt.Sprintf("workers/%04d", worker) }
 
-// Raise implements Bound: of the file, and where that is not enough, of the claim.
+// Raise implements Bound with the file, and if necessary the claim.
 func (w *Worker) Raise(ctx context.Context, ms uint64) (uint64, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -161,7 +160,7 @@ func (w *Worker) Raise(ctx context.Context, ms uint64) (uint64, error) {
 	return w.held.Used, nil
 }
 
-// extend moves the claim on. mu is held.
+// extend advances the claim. The caller holds mu.
 func (w *Worker) extend(ctx context.Context, ms uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, dialing)
 	defer cancel()
@@ -184,7 +183,7 @@ func (w *Worker) extend(ctx context.Context, ms uint64) error {
 	return nil
 }
 
-// run moves both bounds on before they are reached.
+// run advances both bounds before they are reached.
 func (w *Worker) run(ctx context.Context) {
 	defer close(w.ended)
 	for pause(ctx, refresh) == nil {
@@ -194,7 +193,7 @@ func (w *Worker) run(ctx context.Context) {
 		}
 		w.mu.Lock()
 		if now < w.held.Until && w.held.Until-now < term-60_000 {
-			_ = w.extend(ctx, now) // tried again; Raise says when it matters
+			_ = w.extend(ctx, now) // retried; Raise reports it when it matters
 		}
 		w.mu.Unlock()
 	}
@@ -214,7 +213,7 @@ func (w *Worker) load() error {
 	return nil
 }
 
-// save replaces the file, durably.
+// save replaces the file durably.
 func (w *Worker) save() error {
 	text, err := json.Marshal(w.held)
 	if err != nil {
@@ -239,11 +238,10 @@ func (w *Worker) save() error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// Worker is the number.
+// Worker returns the worker number.
 func (w *Worker) Worker() int { return w.held.Worker }
 
-// Close ends what runs in the background and lets the directory go. The claim
-// stays: the next start goes on with it.
+// Close ends the background work and releases the directory. The claim remains, and the next start continues with it.
 func (w *Worker) Close() error {
 	w.cancel()
 	<-w.ended

@@ -1,9 +1,7 @@
-// Package together answers callers that come while a request is under way by
-// one request for all of them.
+// Package together combines calls that arrive during a request into one next request.
 //
-// It owns who leads the next request and how its numbers are shared out. It
-// never makes a request while nobody waits, and starts no goroutine: callers
-// lead in turn.
+// It owns the choice of the caller that leads the next request, and the distribution of its numbers. It never makes a
+// request while nobody waits, and starts no goroutine: callers lead in turn.
 package together
 
 import (
@@ -17,8 +15,7 @@ import (
 	"locus/idgen"
 )
 
-// Numbers are those of runs that callers take together. It is safe for
-// concurrent use.
+// Numbers hands out numbers of runs that callers take together. It is safe for concurrent use.
 type Numbers struct {
 	take  Take
 	most  int
@@ -26,18 +23,18 @@ type Numbers struct {
 	lanes []lane
 }
 
-// Take gives the first of n consecutive numbers.
+// Take returns the first of n consecutive numbers.
 type Take func(ctx context.Context, n int) (first uint64, err error)
 
 var _ idgen.Numbers = (*Numbers)(nil)
 
-// New has that many requests under way at once, at least 1, of at most so many
-// numbers each (4,096 if 0).
+// New returns a Numbers with the given number of concurrent requests, at least 1, of at most most numbers each (4,096
+// if 0).
 func New(lanes, most int, take Take) *Numbers {
 	return &Numbers{take: take, most: cmp.Or(most, 4096), lanes: make([]lane, max(1, lanes))}
 }
 
-// Fill implements idgen.Numbers: the numbers of a call are consecutive.
+// Fill implements idgen.Numbers. The numbers of a call are consecutive.
 func (g *Numbers) Fill(ctx context.Context, into []uint64) error {
 	if len(into) == 0 {
 		return nil
@@ -45,17 +42,16 @@ func (g *Numbers) Fill(ctx context.Context, into []uint64) error {
 	return g.lanes[g.turn.Add(1)%uint32(len(g.lanes))].fill(ctx, g, into)
 }
 
-// lane is one request under way and the callers that wait for the next one.
+// lane is one request in progress and the callers that wait for the next one.
 type lane struct {
-	mu      sync.Mutex // guards what follows; never held across a wait
+	mu      sync.Mutex // guards the fields below; never held across a wait
 	busy    bool
 	waiting []*waiter
 
-	_ [64]byte // lanes are locked by different callers
+	_ [64]byte // different callers lock neighbouring lanes
 }
 
-// waiter is a caller. Its owner of turn is told once: to lead the next request,
-// or that its numbers are there.
+// waiter is a waiting caller. It gets one message: to lead the next request, or that its numbers are there.
 type waiter struct {
 	into []uint64
 	told chan told
@@ -88,7 +84,7 @@ func (l *lane) fill(ctx context.Context, g *Numbers, into []uint64) error {
 	return l.lead(ctx, g, w)
 }
 
-// giveUp leaves the lane; who was told meanwhile passes on what that was.
+// giveUp leaves the lane. A caller that got its message meanwhile passes the lead on.
 func (l *lane) giveUp(ctx context.Context, w *waiter) error {
 	l.mu.Lock()
 	for i, other := range l.waiting {
@@ -99,18 +95,18 @@ func (l *lane) giveUp(ctx context.Context, w *waiter) error {
 		}
 	}
 	l.mu.Unlock()
-	if t := <-w.told; !t.lead { // its request is under way; into must not be left while it is written
+	if t := <-w.told; !t.lead { // its request is in progress, and into must not be abandoned while it is written
 		return t.err
 	}
 	l.passOn()
 	return fmt.Errorf("wait for those before: %w", context.Cause(ctx))
 }
 
-// lead runs a request for this caller and those that wait, and then has the next
-// one lead. It lets others run before it looks who waits: where a request takes
-// less time than it takes callers to come back, half of them would miss each one.
+// lead runs a request for this caller and those that wait, and then makes the next one lead. It yields before it
+// collects the waiting callers. If a request is shorter than the time in which callers come back, half of them would
+// miss each request otherwise.
 func (l *lane) lead(ctx context.Context, g *Numbers, w *waiter) error {
-	runtime.Gosched() // those who were just answered, and come back at once, go along
+	runtime.Gosched() // callers that were just answered, and come back at once, can join
 	l.mu.Lock()
 	n, taken := len(w.into), 0
 	for taken < len(l.waiting) && n+len(l.waiting[taken].into) <= g.most {
@@ -121,7 +117,7 @@ func (l *lane) lead(ctx context.Context, g *Numbers, w *waiter) error {
 	l.waiting = append(l.waiting[:0], l.waiting[taken:]...)
 	l.mu.Unlock()
 
-	// Others wait for this request too: the leader's own end does not end it.
+	// Others wait for this request too, so the end of the leader's context doesn't end it.
 	next, err := g.take(context.WithoutCancel(ctx), n)
 	give(w.into, &next, err)
 	for _, other := range together {
